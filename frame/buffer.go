@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import "sync/atomic"
+
+// Headroom is the room a fresh Buffer keeps in front of its bytes, in bytes: a
+// tunnel header, an encryption header, a VLAN tag and an Ethernet header fit.
+const Headroom = 128
+
+// A Buffer is one chunk of an Arena with the bytes of one frame in it.
+//
+//	|<------------------ chunk ------------------>|
+//	| headroom |    Bytes()    |     tailroom     |
+//
+// A chunk has any number of holders and is free when the last one lets go:
+//
+//   - Arena.Get gives a Buffer with one holder, the caller.
+//   - Whoever keeps it beyond a call takes a hold of its own (Hold) and gives it
+//     back (Release). A link holds a sent Buffer until it is acknowledged.
+//   - A device that was handed a Buffer lends it to the wire: it calls Lend when
+//     it takes the Buffer and Complete when the hardware has let go.
+//
+// The bytes may be changed only while no device holds them (Lent says no). The
+// counts are safe for concurrent use; bytes and bounds belong to the side that
+// turns the engine.
+type Buffer struct {
+	arena   *Arena
+	mem     []byte // the chunk
+	off     int    // where Bytes begins in mem
+	end     int    // where Bytes ends in mem
+	holders atomic.Int32
+	lent    atomic.Int32 // holders that are devices
+	next    *Buffer      // in the arena's list, while free
+	index   uint32       // the chunk's place in its arena
+	class   uint8        // small or jumbo
+}
+
+// Bytes returns the frame, in the chunk's own memory.
+func (b *Buffer) Bytes() []byte { return b.mem[b.off:b.end] }
+
+// Len returns the number of bytes in the frame.
+func (b *Buffer) Len() int { return b.end - b.off }
+
+// Index returns the chunk's place in its arena, from 0.
+func (b *Buffer) Index() int { return int(b.index) }
+
+// Space returns all memory behind the headroom, for a device to receive into;
+// Resize then says how much of it was filled.
+func (b *Buffer) Space() []byte { return b.mem[Headroom:] }
+
+// Resize makes the frame the first n bytes behind the headroom. It panics when n
+// is larger than Space.
+func (b *Buffer) Resize(n int) {
+	if n < 0 || n > len(b.mem)-Headroom {
+		panic("frame: Buffer.Resize beyond the chunk")
+	}
+	b.off, b.end = Headroom, Headroom+n
+}
+
+// Extend adds n bytes at the end and returns them, contents undefined. It
+// panics when the tailroom is shorter.
+func (b *Buffer) Extend(n int) []byte {
+	if n < 0 || b.end+n > len(b.mem) {
+		panic("frame: Buffer.Extend beyond the chunk")
+	}
+	b.end += n
+	return b.mem[b.end-n : b.end]
+}
+
+// Prepend adds n bytes in front and returns them, contents undefined. It panics
+// when the headroom is shorter.
+func (b *Buffer) Prepend(n int) []byte {
+	if n < 0 || n > b.off {
+		panic("frame: Buffer.Prepend beyond the headroom")
+	}
+	b.off -= n
+	return b.mem[b.off : b.off+n]
+}
+
+// Hold adds a holder.
+func (b *Buffer) Hold() { b.holders.Add(1) }
+
+// Release lets go of one hold. The chunk returns to its arena with the last; the
+// caller must not touch b afterwards. It panics when there was no hold left.
+func (b *Buffer) Release() {
+	switch n := b.holders.Add(-1); {
+	case n == 0:
+		b.arena.give(b)
+	case n < 0:
+		panic("frame: Buffer released more often than held")
+	}
+}
+
+// Lend takes a hold for a device.
+func (b *Buffer) Lend() {
+	b.lent.Add(1)
+	b.holders.Add(1)
+}
+
+// Complete ends a hold taken by Lend.
+func (b *Buffer) Complete() {
+	b.lent.Add(-1)
+	b.Release()
+}
+
+// Lent reports whether a device holds the Buffer, so that its bytes must not be
+// changed.
+func (b *Buffer) Lent() bool { return b.lent.Load() > 0 }

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+//go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=FragmentType -linecomment
+
+// A FragmentType is a fragment's place in its message.
+type FragmentType uint8
+
+const (
+	FirstFragment  FragmentType = iota // first
+	MiddleFragment                     // middle
+	LastFragment                       // last
+)
+
+// A Fragment is a view of a piece of a message too large for a packet. The data
+// of all pieces, in order, is the message with its header.
+// Source: docs/spec/01-wire.md §7.
+type Fragment struct{ Message }
+
+// FragmentFields is what a fragment says of itself, for writing.
+type FragmentFields struct {
+	Common
+	Type       FragmentType
+	Number     uint16 // from 1; informational
+	Importance Importance
+	NetID      uint32   // on the broadcast link
+	Orig, Dest NodeAddr // Dest is 0 on the broadcast link
+}
+
+// ParseFragment checks m as a fragment. Errors: ErrUnknown, ErrMalformed.
+func ParseFragment(m Message) (Fragment, error) {
+	if m.User() != UserFragment || m.RawType() > uint8(LastFragment) {
+		return Fragment{}, ErrUnknown
+	}
+	if m.hlen != IntLen {
+		return Fragment{}, ErrMalformed
+	}
+	return Fragment{m}, nil
+}
+
+// Type is the fragment's place in its message.
+func (f Fragment) Type() FragmentType { return FragmentType(f.RawType()) }
+
+// Number is the fragment's number, from 1; receivers do not depend on it.
+func (f Fragment) Number() uint16 { return uint16(f.word(4) >> 16) }
+
+// Fields returns what the fragment says of itself.
+func (f Fragment) Fields() FragmentFields {
+	x := FragmentFields{Common: f.common(), Type: f.Type(), Number: f.Number(), Importance: Importance(f.bits(9, 0, 3)),
+		Orig: NodeAddr(f.word(6)), Dest: NodeAddr(f.word(7))}
+	if f.NonSeq() {
+		x.NetID = f.NetID()
+	}
+	return x
+}
+
+// Append adds the fragment, with its piece of the message, to b.
+func (f *FragmentFields) Append(b, piece []byte) []byte {
+	b, h := grow(b, IntLen)
+	f.put(h, UserFragment, IntLen, IntLen+len(piece), 0, uint32(f.Type)<<29)
+	putWord(h, 4, uint32(f.Number)<<16)
+	putWord(h, 5, f.NetID)
+	putWord(h, 6, uint32(f.Orig))
+	putWord(h, 7, uint32(f.Dest))
+	putWord(h, 9, uint32(f.Importance&7))
+	return append(b, piece...)
+}
