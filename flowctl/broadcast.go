@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import "github.com/utipc/utipc/frame"
+
+// bcastWindow is the largest number of packets a node has under way on its
+// broadcast link; a "last sent" further ahead is not believed.
+const bcastWindow = 50
+
+// A Broadcast is the receiving end of a peer's broadcast link. What it has to
+// tell the peer travels in the messages of the unicast link.
+// Source: docs/spec/04-broadcast.md.
+type Broadcast struct {
+	self    frame.NodeAddr
+	up      bool
+	rcvNxt  frame.Seq
+	peerNxt frame.Seq // the number after the last the peer says it has sent
+	unacked int       // delivered since the last acknowledgement
+	count   int       // packets ever deferred, for spreading reports
+	deferral
+
+	Received, Duplicates, Deferred uint64
+}
+
+// NewBroadcast makes the end of a peer's broadcast link, not yet open.
+func NewBroadcast(self frame.NodeAddr) *Broadcast {
+	b := &Broadcast{self: self}
+	b.Reset()
+	return b
+}
+
+// Reset closes the link and drops what was deferred.
+func (b *Broadcast) Reset() {
+	b.deferral.clear()
+	b.up, b.unacked, b.count = false, 0, 0
+	b.rcvNxt, b.peerNxt = 1, 1
+}
+
+// Open begins reception behind the packet the peer sent last. A second opening
+// has no effect.
+func (b *Broadcast) Open(last frame.Seq) {
+	if !b.up {
+		b.up, b.rcvNxt, b.peerNxt = true, last+1, last+1
+	}
+}
+
+// Up reports whether the link is open.
+func (b *Broadcast) Up() bool { return b.up }
+
+// Ack is the last packet received in order.
+func (b *Broadcast) Ack() frame.Seq { return b.rcvNxt - 1 }
+
+// Gap is the number of packets known to be missing behind Ack.
+func (b *Broadcast) Gap() int {
+	switch {
+	case !b.up:
+		return 0
+	case len(b.deferred) > 0:
+		return b.rcvNxt.Distance(b.deferred[0].seq)
+	case b.peerNxt.After(b.rcvNxt):
+		return b.rcvNxt.Distance(b.peerNxt)
+	}
+	return 0
+}
+
+func (b *Broadcast) acknowledged() { b.unacked = 0 }
+
+// HandlePacket takes a packet of the broadcast link; the caller keeps its hold of
+// buf. report means a STATE is due on the unicast link, after the delivery.
+func (b *Broadcast) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict, report bool) {
+	if !b.up {
+		return Dropped, false
+	}
+	if m.Seq().Before(b.rcvNxt) || b.rcvNxt.Distance(m.Seq()) > MaxWindow {
+		b.Duplicates++
+		return Dropped, false
+	}
+	b.Received++
+	if m.Seq() == b.rcvNxt {
+		return Deliver, b.advance()
+	}
+	if b.add(m, buf) != deferredNow {
+		b.Duplicates++
+		return Dropped, false
+	}
+	b.Deferred++
+	b.count++
+	return Deferred, b.count&15 == int(b.self)&15
+}
+
+// Next returns the next deferred packet that has its turn; report as for
+// HandlePacket.
+func (b *Broadcast) Next() (p Packet, report, ok bool) {
+	if !b.up {
+		return Packet{}, false, false
+	}
+	if p, ok = b.take(b.rcvNxt); ok {
+		report = b.advance()
+	}
+	return p, report, ok
+}
+
+// advance counts a delivery and says whether an acknowledgement is due. The
+// address spreads the acknowledgements of a cluster's nodes over time.
+func (b *Broadcast) advance() (report bool) {
+	b.rcvNxt++
+	b.unacked++
+	return b.unacked >= ackEvery && (uint16(b.rcvNxt)^uint16(b.self))&15 == 15
+}
+
+// HandleState notes what the peer has sent so far, and reports whether a STATE
+// is due because something is missing.
+func (b *Broadcast) HandleState(last frame.Seq) (report bool) {
+	next := last + 1
+	if !b.up || next.Before(b.rcvNxt) || b.rcvNxt.Distance(next) > bcastWindow {
+		return false
+	}
+	b.peerNxt = next
+	return b.Gap() > 0
+}

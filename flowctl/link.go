@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+//go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=State -linecomment
+
+// A State is where a link stands.
+//
+//	           peer's RESET,                  peer's ACTIVATE,
+//	           ACTIVATE                       STATE or packet
+//	┌────────┐            ┌──────────────┐                   ┌─────────────┐
+//	│ reset  ├───────────►│ establishing ├──────────────────►│ established │
+//	└──▲─────┘            └──▲───────────┘                   └──┬───────┬──┘
+//	   │ Restart             │ Restart          silence, peer's │       │ peer's RESET
+//	┌──┴────────┐         ┌──┴─────────┐        "stopping" …    │       │
+//	│ resetting │         │ peer reset │◄──────────────────────────────-┘
+//	└──▲────────┘         └────────────┘                        │
+//	   └────────────────────────────────────────────────────────┘
+//
+// In the two lower states the node still has to clean up; they send and accept
+// nothing. Source: docs/spec/02-link.md §2.
+type State uint8
+
+const (
+	Down         State = iota // reset
+	Establishing              // establishing
+	Established               // established
+	Resetting                 // resetting
+	PeerReset                 // peer-reset
+)
+
+// An Event is what a Link asks of its node; a set of them.
+type Event uint8
+
+const (
+	// WantUp: the peer's endpoint is ready. The node calls Up if it agrees.
+	WantUp Event = 1 << iota
+	// WentDown: the link failed or the peer reset it. The node cleans up and
+	// calls Restart.
+	WentDown
+	// Room: blocked senders may try again.
+	Room
+	// Stuck: messages between the nodes themselves no longer fit into the
+	// backlog; the node resets the link.
+	Stuck
+)
+
+// A Config says what a link is made of. All fields are needed.
+type Config struct {
+	Self, Peer frame.NodeAddr
+	Header     [frame.EthernetLen]byte // in front of every message: peer's station, own station, type
+	Bearer     uint8
+	IfName     string
+	MTU        int // of the own bearer, in bytes
+	Tolerance  time.Duration
+	Priority   uint8
+	Window     int // packets sent and not acknowledged
+	Session    frame.Seq
+	Arena      *frame.Arena
+	Broadcast  *Broadcast // the peer's broadcast link
+}
+
+// A Link is one end of a link to a peer over one bearer. Its owner tells it the
+// time (since the engine began, never going back), calls HandleTimeout at
+// Deadline, and after every call takes out what TakeEvents and NextFrame have.
+// Not safe for concurrent use.
+type Link struct {
+	cfg         Config
+	state       State
+	session     frame.Seq
+	peerSession frame.Seq
+	inSession   bool
+	caps        frame.Capabilities // the peer's
+	peerIf      string
+	peerBearer  uint8
+	plane       uint8
+	mtu         int
+
+	sup        Supervisor
+	next       time.Duration // the next tick
+	resets     int           // ticks since the endpoint was reset
+	checkpoint frame.Seq     // sndNxt at the last tick
+	pendTol    bool          // the next STATE tells the peer our tolerance
+
+	sender
+	receiver
+
+	events Event
+	out    Queue[*frame.Buffer]
+	Counters
+}
+
+// Counters are what a link has done since it was created.
+type Counters struct {
+	SentPackets, SentStates, SentProbes, SentNacks, SentAcks      uint64
+	RecvPackets, RecvStates, RecvProbes, RecvNacks                uint64
+	Retransmits, Duplicates, Deferred, Congested, BadAcks, Resets uint64
+	RecvBundles, RecvBundled, RecvFragments, RecvFragmented       uint64
+	Rejected                                                      uint64 // messages the session check refused
+	NoChunk                                                       uint64 // messages not sent, or deferred, for want of memory
+}
+
+// NewLink makes a link in state Down whose first tick is one interval from now.
+func NewLink(now time.Duration, cfg Config, caps frame.Capabilities) *Link {
+	l := &Link{cfg: cfg, session: cfg.Session, caps: caps}
+	l.plane = cfg.Bearer
+	l.sup.tolerance = cfg.Tolerance
+	l.clear()
+	l.next = now + l.sup.Interval()
+	return l
+}
+
+// State returns where the link stands.
+func (l *Link) State() State { return l.state }
+
+// IsUp reports whether the link carries packets.
+func (l *Link) IsUp() bool { return l.state == Established }
+
+// IsReset reports whether the link is down with nothing left to clean up.
+func (l *Link) IsReset() bool { return l.state == Down || l.state == Establishing }
+
+// blocked states neither send nor accept messages of the link protocol.
+func (l *Link) blocked() bool { return l.state == Resetting || l.state == PeerReset }
+
+// MTU is the largest packet, in bytes: the smaller of both ends'.
+func (l *Link) MTU() int { return l.mtu }
+
+// Tolerance is how long the peer may be silent, in principle.
+func (l *Link) Tolerance() time.Duration { return l.sup.tolerance }
+
+// Priority is the link's priority among parallel ones.
+func (l *Link) Priority() uint8 { return l.cfg.Priority }
+
+// ID identifies the link in the bindings that say it is up.
+func (l *Link) ID() uint32 { return uint32(l.peerBearer)<<16 | uint32(l.cfg.Bearer) }
+
+// Name is the link's name as tipc(8) shows it.
+func (l *Link) Name(self, peer string) string {
+	other := l.peerIf
+	if other == "" {
+		other = "unknown"
+	}
+	return fmt.Sprintf("%s:%s-%s:%s", self, l.cfg.IfName, peer, other)
+}
+
+// SetCapabilities notes what the peer can do, by its latest discovery message.
+func (l *Link) SetCapabilities(c frame.Capabilities) { l.caps = c }
+
+// SetTolerance changes the tolerance and tells the peer. Values outside
+// MinTolerance to MaxTolerance are moved to the nearest bound.
+func (l *Link) SetTolerance(now, tolerance time.Duration) {
+	l.adoptTolerance(now, min(max(tolerance, MinTolerance), MaxTolerance))
+	if l.IsUp() {
+		l.pendTol = true
+		l.sendState(now, stateOptions{})
+	}
+}
+
+func (l *Link) adoptTolerance(now, tolerance time.Duration) {
+	if tolerance != l.sup.tolerance {
+		l.sup.tolerance = tolerance
+		l.next = min(l.next, now+l.sup.Interval())
+	}
+}
+
+// TakeEvents returns what happened since the last call.
+func (l *Link) TakeEvents() Event {
+	e := l.events
+	l.events = 0
+	return e
+}
+
+// NextFrame returns the next frame to put on the wire, or nil. The caller takes
+// over one hold.
+func (l *Link) NextFrame() *frame.Buffer {
+	if l.out.Len() == 0 {
+		return nil
+	}
+	return l.out.Pop()
+}
+
+// clear puts everything but the session back to the start.
+func (l *Link) clear() {
+	l.mtu = l.cfg.MTU
+	l.sup.silent, l.resets = 0, 0
+	l.inSession = false
+	l.peerSession-- // so that it cannot match by accident
+	l.checkpoint = 0
+	l.sender.clear()
+	l.receiver.clear()
+}
+
+// Up establishes the link and queues the first message of its life, a STATE. It
+// reports false when the link is not ready for that.
+func (l *Link) Up(now time.Duration) bool {
+	if l.state != Establishing {
+		return false
+	}
+	l.state = Established
+	l.sup.silent = 0
+	l.sendState(now, stateOptions{})
+	return true
+}
+
+// Fail takes a link that is up down, for a reason of the own node.
+func (l *Link) Fail() {
+	if l.state == Established {
+		l.state = Resetting
+		l.events |= WentDown
+	}
+}
+
+// Restart ends the cleaning up after WentDown, or throws away a link that was
+// only establishing: a new session begins, everything queued is dropped, and the
+// peer is told once.
+func (l *Link) Restart(now time.Duration) {
+	was := l.state
+	l.session++
+	l.Resets++
+	l.clear()
+	switch was {
+	case PeerReset:
+		l.state = Establishing
+	default:
+		l.state = Down
+	}
+	l.next = now + l.sup.Interval()
+	if was == Resetting || was == PeerReset {
+		l.sendReset(true)
+	}
+}
+
+// Stop gives back all memory. The link must not be used afterwards, except that
+// NextFrame may still be drained.
+func (l *Link) Stop() {
+	l.state = Resetting
+	l.next = Never
+	l.clear()
+}
+
+// Deadline says when to call HandleTimeout.
+func (l *Link) Deadline() time.Duration { return l.next }
+
+// HandleTimeout does what is due at now. Calling it early is harmless.
+// Source: docs/spec/02-link.md §3.
+func (l *Link) HandleTimeout(now time.Duration) {
+	if now < l.next {
+		return
+	}
+	l.next = max(l.next, now-l.sup.Interval()) + l.sup.Interval()
+	switch l.state {
+	case Down:
+		if l.resets < 5 || l.resets%16 == 0 {
+			l.sendReset(false)
+		}
+		l.resets++
+	case Establishing:
+		l.sendReset(false)
+	case Established:
+		silent := l.sup.Silent()
+		if l.sup.Tick() {
+			l.Fail()
+			return
+		}
+		probe := silent || len(l.deferred) > 0 || l.sndNxt == l.checkpoint
+		l.checkpoint = l.sndNxt
+		if probe || l.rcvUnacked > 0 || l.transmit.Len() > 0 || l.cfg.Broadcast.unacked > 0 {
+			l.sendState(now, stateOptions{probe: probe, keepalive: probe})
+		}
+	}
+}

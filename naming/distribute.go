@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package naming
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// A Publisher keeps the own bindings that other nodes are told, and numbers the
+// updates. Source: docs/spec/05-naming.md §3.
+type Publisher struct {
+	list []frame.NameItem // oldest first
+	next frame.Seq        // the next update's number
+}
+
+// Publish adds a binding and returns the number of the update that tells of it.
+func (p *Publisher) Publish(it frame.NameItem) frame.Seq {
+	p.list = append(p.list, it)
+	p.next++
+	return p.next - 1
+}
+
+// Withdraw removes a binding and returns the number of the update that tells of it.
+func (p *Publisher) Withdraw(it frame.NameItem) frame.Seq {
+	if i := slices.Index(p.list, it); i >= 0 {
+		p.list = slices.Delete(p.list, i, i+1)
+	}
+	p.next++
+	return p.next - 1
+}
+
+// Bulk returns all bindings, for a peer that has come into contact, and the
+// number of the first update that is not among them. The slice is only valid
+// until the next call.
+func (p *Publisher) Bulk() ([]frame.NameItem, frame.Seq) { return p.list, p.next }
+
+// Limits of an Inbox.
+const (
+	maxHeld      = 4096    // updates kept until their turn
+	maxHeldItems = 1 << 16 // items in them
+)
+
+// ErrInbox means a peer has more updates under way than an Inbox keeps: the
+// tables would differ from then on, so the contact has to start over.
+var ErrInbox = errors.New("naming: too many updates ahead of their turn")
+
+// An Inbox puts one peer's name messages in order: they come over the unicast
+// link and the broadcast link, which may overtake each other. The zero value is
+// ready. Source: docs/spec/05-naming.md §4.
+type Inbox struct {
+	open  bool      // the bulk is complete
+	next  frame.Seq // the update expected
+	held  []heldUpdate
+	items int
+}
+
+type heldUpdate struct {
+	seq        frame.Seq
+	withdrawal bool
+	items      []frame.NameItem
+}
+
+// Handle takes a message and calls apply for every item that has its turn.
+// Errors: ErrInbox.
+func (x *Inbox) Handle(m frame.Names, apply func(it frame.NameItem, withdrawal bool)) error {
+	switch {
+	case m.Bulk() || !m.NonLegacy():
+		for it := range m.Items() {
+			apply(it, m.Withdrawal())
+		}
+		if m.LastBulk() {
+			x.open, x.next = true, m.UpdateSeq()
+			x.drain(apply)
+		}
+	case x.open && m.UpdateSeq() == x.next:
+		x.next++
+		for it := range m.Items() {
+			apply(it, m.Withdrawal())
+		}
+		x.drain(apply)
+	case x.open && m.UpdateSeq().Before(x.next):
+		// Told before, by the other way.
+	default:
+		return x.hold(m)
+	}
+	return nil
+}
+
+// hold keeps an update until its turn; one that is there already is dropped.
+func (x *Inbox) hold(m frame.Names) error {
+	i := len(x.held)
+	for i > 0 && m.UpdateSeq().Before(x.held[i-1].seq) {
+		i--
+	}
+	if i > 0 && x.held[i-1].seq == m.UpdateSeq() {
+		return nil
+	}
+	if len(x.held) == maxHeld || x.items+m.Len() > maxHeldItems {
+		return ErrInbox
+	}
+	x.items += m.Len()
+	x.held = slices.Insert(x.held, i, heldUpdate{m.UpdateSeq(), m.Withdrawal(), slices.Collect(m.Items())})
+	return nil
+}
+
+// drain applies the kept updates that have their turn and drops older ones.
+func (x *Inbox) drain(apply func(frame.NameItem, bool)) {
+	for len(x.held) > 0 && x.held[0].seq.AtMost(x.next) {
+		h := x.held[0]
+		x.held = slices.Delete(x.held, 0, 1)
+		x.items -= len(h.items)
+		if h.seq != x.next {
+			continue
+		}
+		x.next++
+		for _, it := range h.items {
+			apply(it, h.withdrawal)
+		}
+	}
+}
+
+// Reset forgets everything: contact was lost.
+func (x *Inbox) Reset() { *x = Inbox{} }

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package naming
+
+import "github.com/utipc/utipc/frame"
+
+// Anycast picks a socket bound to the service: of the first range that has the
+// instance in it, by lower bound, whoever has the turn. With a lookup node that
+// is the own node only own sockets count. With another lookup node the answer is
+// port 0 there: that node will look up itself.
+// Source: docs/spec/05-naming.md §5.1.
+func (t *Table) Anycast(a frame.Service) (frame.SocketAddr, bool) {
+	if a.Node != 0 && a.Node != t.self {
+		return frame.SocketAddr{Node: a.Node}, true
+	}
+	s := t.services[a.Type]
+	if s == nil {
+		return frame.SocketAddr{}, false
+	}
+	for _, b := range s.overlapping(a.Range()) {
+		if b.r.Upper < a.Instance {
+			continue
+		}
+		if a.Node == 0 {
+			return b.all.turn().Socket, true
+		}
+		if len(b.local.members) > 0 {
+			return b.local.turn().Socket, true
+		}
+	}
+	return frame.SocketAddr{}, false
+}
+
+// LocalReceivers appends to dst the ports of this node bound to a range that
+// overlaps r, each once. A message from another node reaches cluster bindings
+// only. Source: docs/spec/05-naming.md §5.2.
+func (t *Table) LocalReceivers(dst []uint32, r frame.Range, remote bool) []uint32 {
+	s := t.services[r.Type]
+	if s == nil {
+		return dst
+	}
+	start := len(dst)
+	for _, x := range s.overlapping(r) {
+		if !x.r.Overlaps(r) {
+			continue
+		}
+	next:
+		for _, b := range x.local.members {
+			if remote && b.Scope != frame.ClusterScope || b.Socket.Port == 0 {
+				continue
+			}
+			for _, p := range dst[start:] {
+				if p == b.Socket.Port {
+					continue next
+				}
+			}
+			dst = append(dst, b.Socket.Port)
+		}
+	}
+	return dst
+}

@@ -1,0 +1,246 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package naming
+
+import (
+	"cmp"
+	"iter"
+	"maps"
+	"slices"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// Reserved service types. Source: docs/spec/05-naming.md §1.1.
+const (
+	NodeState    = 0  // {0,A,A}: node A is there
+	TopologyType = 1  // the topology service
+	LinkState    = 2  // {2,P,P}: a link to node P is up
+	FirstUser    = 64 // the first type a program may bind
+)
+
+// MaxBindings is the number of bindings one node may have, its own included.
+const MaxBindings = 65535
+
+// A Binding is a socket bound to a range.
+type Binding struct {
+	Range  frame.Range
+	Scope  frame.Scope // ClusterScope or NodeScope
+	Socket frame.SocketAddr
+	Key    uint32 // tells bindings of one range and node apart
+}
+
+// An Event is a change of the table.
+type Event struct {
+	Withdrawn bool // else published
+	Binding   Binding
+}
+
+// A Table is all bindings a node knows. Not safe for concurrent use.
+type Table struct {
+	self     frame.NodeAddr
+	services map[uint32]*service
+	count    map[frame.NodeAddr]int
+	events   []Event
+}
+
+// A service is all ranges of one type.
+type service struct {
+	ranges []*bound // by lower bound; of equal ones the newest first
+	reach  []uint32 // reach[i] is the largest upper bound in ranges[:i+1]
+}
+
+// A bound is one exact range and who is bound to it.
+type bound struct {
+	r     frame.Range
+	all   circle
+	local circle
+}
+
+// A circle is a list whose members take turns; a new one is next.
+type circle struct {
+	members []Binding
+	next    int
+}
+
+func (c *circle) add(b Binding) { c.members = slices.Insert(c.members, c.next, b) }
+
+func (c *circle) turn() Binding {
+	b := c.members[c.next]
+	c.next = (c.next + 1) % len(c.members)
+	return b
+}
+
+func (c *circle) index(b Binding) int {
+	return slices.IndexFunc(c.members, func(m Binding) bool { return m.Key == b.Key && m.Socket == b.Socket })
+}
+
+func (c *circle) remove(b Binding) (Binding, bool) {
+	i := c.index(b)
+	if i < 0 {
+		return Binding{}, false
+	}
+	b = c.members[i]
+	c.members = slices.Delete(c.members, i, i+1)
+	if i < c.next {
+		c.next--
+	}
+	if c.next >= len(c.members) {
+		c.next = 0
+	}
+	return b, true
+}
+
+// NewTable makes an empty table of the node self.
+func NewTable(self frame.NodeAddr) *Table {
+	return &Table{self: self, services: map[uint32]*service{}, count: map[frame.NodeAddr]int{}}
+}
+
+// Count returns the number of bindings of a node.
+func (t *Table) Count(n frame.NodeAddr) int { return t.count[n] }
+
+// find returns the place of the exact range r among s, or where it belongs.
+func (s *service) find(r frame.Range) (int, bool) {
+	i, _ := slices.BinarySearchFunc(s.ranges, r.Lower, func(b *bound, lower uint32) int { return cmp.Compare(b.r.Lower, lower) })
+	for j := i; j < len(s.ranges) && s.ranges[j].r.Lower == r.Lower; j++ {
+		if s.ranges[j].r.Upper == r.Upper {
+			return j, true
+		}
+	}
+	return i, false
+}
+
+// reindex brings reach up to date from place i on.
+func (s *service) reindex(i int) {
+	s.reach = slices.Grow(s.reach[:i], len(s.ranges)-i)[:len(s.ranges)]
+	for ; i < len(s.ranges); i++ {
+		s.reach[i] = s.ranges[i].r.Upper
+		if i > 0 {
+			s.reach[i] = max(s.reach[i], s.reach[i-1])
+		}
+	}
+}
+
+// Insert adds a binding and reports whether it was new.
+func (t *Table) Insert(b Binding) bool {
+	s := t.services[b.Range.Type]
+	if s == nil {
+		s = &service{}
+		t.services[b.Range.Type] = s
+	}
+	i, ok := s.find(b.Range)
+	if !ok {
+		s.ranges = slices.Insert(s.ranges, i, &bound{r: b.Range})
+		s.reindex(i)
+	}
+	r := s.ranges[i]
+	if r.all.index(b) >= 0 {
+		return false
+	}
+	r.all.add(b)
+	if b.Socket.Node == t.self {
+		r.local.add(b)
+	}
+	t.count[b.Socket.Node]++
+	t.events = append(t.events, Event{Binding: b})
+	return true
+}
+
+// Remove takes away the binding with this range, socket and key, and reports
+// whether it was there.
+func (t *Table) Remove(b Binding) bool {
+	s := t.services[b.Range.Type]
+	if s == nil {
+		return false
+	}
+	i, ok := s.find(b.Range)
+	if !ok {
+		return false
+	}
+	r := s.ranges[i]
+	b, ok = r.all.remove(b)
+	if !ok {
+		return false
+	}
+	r.local.remove(b)
+	if len(r.all.members) == 0 {
+		s.ranges = slices.Delete(s.ranges, i, i+1)
+		s.reindex(i)
+		if len(s.ranges) == 0 {
+			delete(t.services, b.Range.Type)
+		}
+	}
+	if t.count[b.Socket.Node]--; t.count[b.Socket.Node] == 0 {
+		delete(t.count, b.Socket.Node)
+	}
+	t.events = append(t.events, Event{Withdrawn: true, Binding: b})
+	return true
+}
+
+// Purge removes every binding of a node.
+func (t *Table) Purge(n frame.NodeAddr) {
+	if t.count[n] == 0 {
+		return
+	}
+	var gone []Binding
+	for b := range t.All() {
+		if b.Socket.Node == n {
+			gone = append(gone, b)
+		}
+	}
+	for _, b := range gone {
+		t.Remove(b)
+	}
+}
+
+// All yields every binding: by type, then lower bound, then in order of turn.
+func (t *Table) All() iter.Seq[Binding] {
+	return func(yield func(Binding) bool) {
+		for _, typ := range slices.Sorted(maps.Keys(t.services)) {
+			for _, r := range t.services[typ].ranges {
+				for _, b := range r.all.members {
+					if !yield(b) {
+						return
+					}
+				}
+			}
+		}
+	}
+}
+
+// Overlapping yields every binding whose range overlaps r.
+func (t *Table) Overlapping(r frame.Range) iter.Seq[Binding] {
+	return func(yield func(Binding) bool) {
+		s := t.services[r.Type]
+		if s == nil {
+			return
+		}
+		for _, x := range s.overlapping(r) {
+			if !x.r.Overlaps(r) {
+				continue
+			}
+			for _, b := range x.all.members {
+				if !yield(b) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// overlapping returns a run of ranges that has all that overlap r in it.
+func (s *service) overlapping(r frame.Range) []*bound {
+	i, _ := slices.BinarySearch(s.reach, r.Lower)
+	j := len(s.ranges)
+	if r.Upper < 1<<32-1 {
+		j, _ = slices.BinarySearchFunc(s.ranges, r.Upper+1, func(b *bound, lower uint32) int { return cmp.Compare(b.r.Lower, lower) })
+	}
+	return s.ranges[i:max(i, j)]
+}
+
+// TakeEvents appends the changes since the last call to dst.
+func (t *Table) TakeEvents(dst []Event) []Event {
+	dst = append(dst, t.events...)
+	t.events = t.events[:0]
+	return dst
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+)
+
+// A bearer is one attachment to a network, with its part of discovery.
+type bearer struct {
+	BearerConfig
+	id       uint8
+	interval time.Duration // between discovery messages
+	next     time.Duration // when the next is due
+	links    int           // links over it that are up
+	out      flowctl.Queue[*frame.Buffer]
+}
+
+// push queues a frame for the bearer's device, taking over one hold.
+func (e *Engine) push(b *bearer, f *frame.Buffer) {
+	if b.out.Len() >= maxOut {
+		e.count.OutDropped++
+		f.Release()
+		return
+	}
+	b.out.Push(f)
+}
+
+// HandleFrame takes a frame a bearer has received. The caller keeps its hold.
+func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
+	b := e.bearers[bearerID]
+	e.count.FramesIn++
+	eth, payload, err := frame.ParseEthernet(f.Bytes())
+	if err != nil {
+		e.drop(dropOf(err))
+		return
+	}
+	if dst := eth.Dst(); dst != b.MAC && !dst.IsGroup() || eth.Src() == b.MAC {
+		e.drop(DropForeign)
+		return
+	}
+	m, err := frame.Parse(payload)
+	if err != nil {
+		e.drop(dropOf(err))
+		return
+	}
+	switch {
+	case m.NonSeq() && m.User() == frame.UserDiscovery:
+		e.handleDiscovery(now, b, eth.Src(), m)
+	case e.addr == 0:
+		e.drop(DropNoAddress)
+	case m.NonSeq():
+		e.handleBroadcast(now, b, eth.Src(), m, f)
+	default:
+		e.handleUnicast(now, b, m, f)
+	}
+}
+
+// handleUnicast takes what a link carries, and the link protocol.
+func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f *frame.Buffer) {
+	if d, ok := m.DestNode(); ok && d != e.addr {
+		e.drop(DropForeign)
+		return
+	}
+	n := e.byAddr[m.Prev()]
+	if n == nil || n.link == nil {
+		e.drop(DropStranger)
+		return
+	}
+	if m.User() == frame.UserLink {
+		l, err := frame.ParseLink(m)
+		if err != nil {
+			e.drop(dropOf(err))
+			return
+		}
+		e.handleLink(now, n, l)
+		return
+	}
+	if !n.admit(true, true) {
+		e.drop(DropNodeState)
+		return
+	}
+	switch n.link.HandlePacket(now, m, f) {
+	case flowctl.Deliver:
+		e.deliver(now, n, m)
+		for n.link.IsUp() {
+			p, ok := n.link.Next(now)
+			if !ok {
+				break
+			}
+			e.deliver(now, n, p.Message)
+			p.Release()
+		}
+	case flowctl.Dropped:
+		e.drop(DropOrder)
+	}
+	e.after(now, n)
+}
+
+func (e *Engine) handleLink(now time.Duration, n *node, l frame.LinkMessage) {
+	if !n.link.Accept(l) {
+		e.drop(DropSession)
+		return
+	}
+	if !n.admit(l.IsState(), l.IsState() || l.RedundantLink()) {
+		e.drop(DropNodeState)
+		return
+	}
+	n.link.HandleLink(now, l)
+	if l.IsState() && !l.BcastAckInvalid() && n.bcast.HandleState(l.LastBcast()) {
+		if s, _ := l.State(); !s.Probe() {
+			n.link.Report(now)
+		}
+	}
+	e.after(now, n)
+	e.arm(n.link.Deadline())
+}
+
+// handleBroadcast takes a packet of a node's broadcast link.
+func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
+	if m.User() == frame.UserBroadcast {
+		e.drop(DropUnsupported) // the missing-packet reports of old nodes; we send no broadcast
+		return
+	}
+	n := e.byAddr[m.Prev()]
+	switch {
+	case n == nil || n.link == nil:
+		e.drop(DropStranger)
+		return
+	case m.HeaderLen() < frame.IntLen:
+		e.drop(DropMalformed)
+		return
+	case m.NetID() != e.cfg.NetID:
+		e.drop(DropNetID)
+		return
+	case src != n.mac:
+		e.drop(DropSpoofed)
+		return
+	}
+	verdict, report := n.bcast.HandlePacket(m, f)
+	switch verdict {
+	case flowctl.Deliver:
+		e.deliver(now, n, m)
+		for {
+			p, due, ok := n.bcast.Next()
+			if !ok {
+				break
+			}
+			report = report || due
+			e.deliver(now, n, p.Message)
+			p.Release()
+		}
+	case flowctl.Dropped:
+		e.drop(DropOrder)
+	}
+	if report {
+		n.link.Report(now)
+	}
+	e.after(now, n)
+}

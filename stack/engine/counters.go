@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import "github.com/utipc/utipc/frame"
+
+//go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=Drop -linecomment
+
+// A Drop is a reason for which a received frame, or a message in it, goes no
+// further. Each has a counter.
+type Drop uint8
+
+const (
+	DropTruncated   Drop = iota // truncated
+	DropMalformed               // malformed
+	DropVersion                 // version
+	DropEncrypted               // encrypted
+	DropUser                    // unknown user or type
+	DropForeign                 // not for this station or node
+	DropNotTIPC                 // not TIPC
+	DropNetID                   // other network
+	DropStranger                // from a node not known
+	DropSpoofed                 // source is not the station it claims
+	DropNoAddress               // before the own address is settled
+	DropSession                 // of another session
+	DropNodeState               // while contact is being lost or made
+	DropOrder                   // duplicate, early or late
+	DropFragment                // fragments do not join
+	DropNested                  // not allowed inside a bundle
+	DropNoPort                  // nobody to take it, and not to be returned
+	DropOverload                // receiver's queue full, and not to be returned
+	DropNames                   // name items that break a rule
+	DropLimit                   // a limit of this node
+	DropUnsupported             // not built yet
+	dropKinds
+)
+
+// Drops counts messages dropped, by reason.
+type Drops [dropKinds]uint64
+
+// Reasons returns the number of drop reasons.
+func Reasons() int { return int(dropKinds) }
+
+func dropOf(err error) Drop {
+	switch err {
+	case frame.ErrTruncated:
+		return DropTruncated
+	case frame.ErrVersion:
+		return DropVersion
+	case frame.ErrEncrypted:
+		return DropEncrypted
+	case frame.ErrUnknown:
+		return DropUser
+	case frame.ErrNotTIPC:
+		return DropNotTIPC
+	}
+	return DropMalformed
+}
+
+// Counters are what a node has done since it began.
+type Counters struct {
+	FramesIn, FramesOut uint64
+	MessagesIn          uint64 // handed to ports of this node from others
+	MessagesOut         uint64 // sent to other nodes
+	MessagesLocal       uint64 // between ports of this node
+	Returned            uint64 // messages sent back to their sender
+	OutDropped          uint64 // frames a stalled device left behind
+	Drops               Drops
+}

@@ -1,0 +1,269 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// deliver takes a packet that has its turn on a node's link or broadcast link.
+func (e *Engine) deliver(now time.Duration, n *node, m frame.Message) {
+	switch m.User() {
+	case frame.UserBundler:
+		u, err := frame.ParseBundle(m)
+		if err != nil {
+			e.drop(dropOf(err))
+			return
+		}
+		n.link.RecvBundles++
+		for in, err := range u.Messages() {
+			if err != nil {
+				e.drop(dropOf(err))
+				return
+			}
+			n.link.RecvBundled++
+			e.deliverMessage(now, n, in, m.NonSeq())
+		}
+	case frame.UserFragment:
+		e.join(now, n, m)
+	case frame.UserBroadcast:
+		if i, err := frame.ParseBcastInit(m); err == nil {
+			n.bcast.Open(i.LastBcast())
+		} else {
+			e.drop(dropOf(err))
+		}
+	default:
+		e.deliverMessage(now, n, m, m.NonSeq())
+	}
+}
+
+// join adds a fragment to what has come of its message.
+func (e *Engine) join(now time.Duration, n *node, m frame.Message) {
+	f, err := frame.ParseFragment(m)
+	if err != nil {
+		e.drop(dropOf(err))
+		return
+	}
+	r := &n.joins
+	if m.NonSeq() {
+		r = &n.bjoins
+	}
+	n.link.RecvFragments++
+	whole, done, err := r.Add(f)
+	switch {
+	case err != nil:
+		e.drop(DropFragment)
+		if !m.NonSeq() {
+			n.link.Fail()
+		}
+	case done:
+		n.link.RecvFragmented++
+		e.deliverMessage(now, n, whole, m.NonSeq())
+	}
+}
+
+// deliverMessage takes a whole message, which may have come in a bundle or in
+// fragments.
+func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, broadcast bool) {
+	if d, ok := m.DestNode(); ok && d != e.addr && d != 0 {
+		e.drop(DropForeign)
+		return
+	}
+	switch u := m.User(); {
+	case u.IsPayload():
+		p, err := frame.ParsePayload(m)
+		if err != nil {
+			e.drop(dropOf(err))
+			return
+		}
+		e.deliverPayload(now, n, p, broadcast)
+	case u == frame.UserName:
+		// Learning a node's names also opens its broadcast link, for nodes that
+		// send no opening of their own.
+		if !n.caps.Has(frame.CapBcastSynch) {
+			n.bcast.Open(0)
+		}
+		e.handleNames(n, m)
+	case u == frame.UserConn:
+		e.returnConn(now, n, m)
+	case u == frame.UserGroup || u == frame.UserTunnel || u == frame.UserCrypto:
+		e.drop(DropUnsupported)
+	default:
+		e.drop(DropNested)
+	}
+}
+
+// deliverPayload finds the ports a message is for.
+// Source: docs/spec/07-sockets.md §3, §6.
+func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, broadcast bool) {
+	switch p.Type() {
+	case frame.McastMsg:
+		r, _ := p.Range()
+		var ports [64]uint32
+		to := e.table.LocalReceivers(ports[:0], r, true)
+		for _, port := range to {
+			e.enqueue(p, e.ports[port])
+		}
+		if len(to) == 0 {
+			e.drop(DropNoPort)
+		}
+		return
+	case frame.NamedMsg, frame.DirectMsg, frame.ConnMsg:
+	default:
+		e.drop(DropUnsupported)
+		return
+	}
+	if broadcast {
+		e.drop(DropNested) // a broadcast is for a name, never for one socket
+		return
+	}
+	port := e.ports[p.DestPort()]
+	switch {
+	case port == nil && p.Type() == frame.NamedMsg && p.Error() == frame.OK:
+		e.lookAgain(now, n, p)
+	case port == nil || p.Type() == frame.ConnMsg:
+		e.reject(now, n, p, frame.NoPort)
+	case !e.enqueue(p, port):
+		e.reject(now, n, p, frame.Overload)
+	}
+}
+
+// enqueue copies a message into a port's queue and reports false when that is
+// full. An empty message is taken and not shown.
+func (e *Engine) enqueue(p frame.Payload, port *Port) bool {
+	imp := frame.Importance(p.User())
+	if p.Error() != frame.OK {
+		imp = frame.System
+	}
+	d := p.Data()
+	if !port.accepts(len(d), imp) {
+		return false
+	}
+	e.count.MessagesIn++
+	if len(d) == 0 && p.Error() == frame.OK {
+		return true
+	}
+	name, named := p.Range()
+	port.push(Received{
+		From: p.From(), Name: name, named: named, Error: p.Error(),
+		Importance: frame.Importance(p.User()), returnable: !p.DestDroppable() && p.Error() == frame.OK,
+		reroute: p.Reroute(), scope: p.Scope(),
+	}, d)
+	return true
+}
+
+// lookAgain looks a name up whose socket is not here: the sender's table was
+// older. That is done once on a message's way.
+// Source: docs/spec/07-sockets.md §6.3.
+func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload) {
+	r, _ := p.Range()
+	a := frame.Service{Type: r.Type, Instance: r.Lower}
+	if p.Scope() == frame.NodeScope {
+		a.Node = e.addr
+	}
+	to, ok := e.table.Anycast(a)
+	if p.Reroute() != 0 || !ok {
+		e.reject(now, n, p, frame.NoName)
+		return
+	}
+	f := p.Fields()
+	f.Reroute++
+	f.DestPort, f.DestNode = to.Port, to.Node
+	if to.Node != e.addr {
+		f.Prev = e.addr
+		if e.post(now, to.Node, &f, p.Data(), frame.Data) != nil {
+			e.reject(now, n, p, frame.NoName)
+		}
+		return
+	}
+	switch port := e.ports[to.Port]; {
+	case port == nil:
+		e.reject(now, n, p, frame.NoPort)
+	case !e.enqueue(p, port):
+		e.reject(now, n, p, frame.Overload)
+	}
+}
+
+// reject sends a message back to the node it came from, with the reason and the
+// beginning of its data. What may be dropped, or came back itself, is dropped.
+// Source: docs/spec/07-sockets.md §6.2.
+func (e *Engine) reject(now time.Duration, n *node, p frame.Payload, why frame.ErrorCode) {
+	if p.DestDroppable() || p.Error() != frame.OK {
+		if why == frame.Overload {
+			e.drop(DropOverload)
+		} else {
+			e.drop(DropNoPort)
+		}
+		return
+	}
+	f := p.Fields()
+	f.Long = true
+	f.Error = why
+	f.NonSeq = false
+	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
+	f.DestNode = p.Prev()
+	f.Prev, f.OrigNode = e.addr, e.addr
+	data := p.Data()
+	if f.Syn && why == frame.Overload {
+		data = nil
+	}
+	e.sendBack(now, n.addr, &f, data)
+}
+
+func (e *Engine) sendBack(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte) {
+	if e.post(now, to, f, data[:min(len(data), frame.MaxReturned)], frame.Control) == nil {
+		e.count.Returned++
+	} else {
+		e.drop(DropLimit)
+	}
+}
+
+// returnUnread sends back a message that waited in a port when it was closed.
+func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byte) {
+	if !r.returnable {
+		return
+	}
+	if r.From.Node == e.addr {
+		e.returnLocal(p.Addr(), r, data, frame.NoPort)
+		return
+	}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: e.addr}, Importance: r.Importance, Type: frame.DirectMsg,
+		Error: frame.NoPort, Reroute: r.reroute, Scope: r.scope,
+		OrigPort: p.number, DestPort: r.From.Port, OrigNode: e.addr, DestNode: r.From.Node,
+	}
+	if r.named {
+		f.Type, f.NameType, f.Lower = frame.NamedMsg, r.Name.Type, r.Name.Lower
+	}
+	e.sendBack(now, r.From.Node, &f, data)
+}
+
+// returnConn answers the connection manager of a socket that believes in a
+// connection: there is none here.
+func (e *Engine) returnConn(now time.Duration, n *node, m frame.Message) {
+	c, err := frame.ParseConn(m)
+	if err != nil {
+		e.drop(dropOf(err))
+		return
+	}
+	f := c.Fields()
+	if f.Error != frame.OK || e.ports[f.DestPort] != nil {
+		e.drop(DropNoPort)
+		return
+	}
+	f.Error = frame.NoPort
+	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
+	f.Dest, f.Orig, f.Prev = m.Prev(), e.addr, e.addr
+	if b := e.message(frame.IntLen, frame.Control); b != nil {
+		f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
+		if e.transmit(now, n, b, frame.System) == nil {
+			e.count.Returned++
+		}
+	}
+}
+
+// packetLimit is the largest packet with a message in it that a node is sent:
+// room is left for a header should the packet have to take another link.
+func packetLimit(n *node) int { return n.link.MTU() - frame.IntLen }

@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// Timing of discovery. Source: docs/spec/03-discovery-and-node.md §2.2.
+const (
+	discoverFast  = 125 * time.Millisecond
+	discoverAlone = time.Second      // longest interval without a link
+	discoverSlow  = 60 * time.Second // longest interval with one
+	trialPeriod   = time.Second
+	maxTrials     = 8                      // addresses tried before an objection is overruled
+	answerGap     = 100 * time.Millisecond // between two answers to one node
+)
+
+// A trial is the search for an address nobody else has.
+type trial struct {
+	addr  frame.NodeAddr // proposed
+	end   time.Duration
+	count int // objections heeded
+}
+
+func (e *Engine) inTrial(now time.Duration) bool { return e.addr == 0 && now < e.trial.end }
+
+func (e *Engine) startDiscovery(now time.Duration, b *bearer) {
+	if e.addr == 0 && e.trial.addr == 0 {
+		e.trial.addr = e.cfg.Identity.Hash()
+		e.trial.end = now + trialPeriod
+	}
+	b.interval = discoverFast
+	e.announce(b)
+	b.next = now + b.interval
+	e.arm(b.next)
+}
+
+// discoveryTimeout sends the next request or trial when it is due. The end of
+// the trial sends nothing: the address is taken.
+func (e *Engine) discoveryTimeout(now time.Duration, b *bearer) {
+	if now < b.next {
+		return
+	}
+	switch {
+	case e.inTrial(now):
+		b.interval = discoverFast
+	case e.addr == 0:
+		e.settle(now, e.trial.addr)
+		b.interval = discoverFast
+		b.next = now + b.interval
+		return
+	default:
+		limit := discoverAlone
+		if b.links > 0 {
+			limit = discoverSlow
+		}
+		b.interval = min(2*b.interval, limit)
+	}
+	b.next = now + b.interval
+	e.announce(b)
+}
+
+// announce broadcasts a request, or a trial while the address is not settled.
+func (e *Engine) announce(b *bearer) {
+	t := frame.Request
+	if e.addr == 0 {
+		t = frame.Trial
+	}
+	e.discover(b, frame.BroadcastMAC, t, 0, 0)
+}
+
+func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, suggested frame.NodeAddr) {
+	own := e.addr
+	if own == 0 {
+		own = e.trial.addr
+	}
+	const n = frame.EthernetLen + frame.DiscLen + len(frame.Identity{})
+	f := e.cfg.Arena.Get(n, frame.Control)
+	if f == nil {
+		return
+	}
+	frame.PutEthernet(f.Extend(frame.EthernetLen), to, b.MAC)
+	fields := frame.DiscoveryFields{
+		Type: t, Capabilities: Capabilities, Signature: uint16(e.random & 0x7fff),
+		Dest: dest, Prev: own, NetID: e.cfg.NetID, MAC: b.MAC, NetHash: e.netHash,
+		Suggested: suggested, Identity: e.cfg.Identity,
+	}
+	fields.Append(f.Extend(n - frame.EthernetLen)[:0])
+	e.push(b, f)
+}
+
+// handleDiscovery follows docs/spec/03-discovery-and-node.md §2.3.
+func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m frame.Message) {
+	d, err := frame.ParseDiscovery(m)
+	switch {
+	case err != nil:
+		e.drop(dropOf(err))
+		return
+	case d.MAC() == b.MAC:
+		e.drop(DropForeign)
+		return
+	case d.MAC() != src:
+		e.drop(DropSpoofed)
+		return
+	case d.NetID() != e.cfg.NetID:
+		e.drop(DropNetID)
+		return
+	}
+	trying := e.inTrial(now)
+	if d.Type() == frame.TrialFail {
+		if trying && d.Dest() == e.trial.addr {
+			e.objected(now, d.Suggested())
+		}
+		return
+	}
+	if !trying && e.addr == 0 {
+		e.settle(now, e.trial.addr)
+	}
+	if d.Type() == frame.Trial {
+		if s := e.objection(d.Identity(), d.Prev()); s != 0 {
+			e.discover(b, d.MAC(), frame.TrialFail, d.Prev(), s)
+		}
+		return
+	}
+	switch {
+	case trying:
+		e.drop(DropNoAddress)
+	case d.Prev() == e.addr || d.Prev() == 0:
+		e.events.Push(Event{Kind: DuplicateAddress, Node: d.Prev()})
+		e.drop(DropForeign)
+	case d.Dest() != 0 && d.Dest() != e.addr:
+		e.drop(DropForeign)
+	default:
+		if e.neighbour(now, b, d) && d.Type() == frame.Request {
+			e.discover(b, d.MAC(), frame.Response, d.Prev(), 0)
+		}
+	}
+}
+
+// objected begins a new trial with the address another node suggests. After
+// maxTrials the present one is kept: objections are not authenticated.
+func (e *Engine) objected(now time.Duration, suggested frame.NodeAddr) {
+	if suggested == 0 || suggested == e.trial.addr || e.trial.count == maxTrials {
+		return
+	}
+	e.trial.count++
+	e.trial.addr = suggested
+	e.trial.end = now + trialPeriod
+}
+
+// objection says what another node should be called that tries addr, or 0 when
+// there is nothing against it. Source: docs/spec/03-discovery-and-node.md §2.4.
+func (e *Engine) objection(id frame.Identity, addr frame.NodeAddr) frame.NodeAddr {
+	if n := e.byAddr[addr]; n != nil {
+		if n.identity == id {
+			return 0
+		}
+		return e.suggest(addr)
+	}
+	if n := e.byIdentity(id); n != nil {
+		return n.addr
+	}
+	if addr == e.addr || e.addr == 0 && addr == e.trial.addr {
+		return e.suggest(addr)
+	}
+	return 0
+}
+
+func (e *Engine) suggest(addr frame.NodeAddr) frame.NodeAddr {
+	for addr ^= frame.NodeAddr(e.random); addr == 0 || addr == e.addr || e.byAddr[addr] != nil; addr++ {
+	}
+	return addr
+}
+
+func (e *Engine) byIdentity(id frame.Identity) *node {
+	for _, n := range e.nodes {
+		if n.identity == id {
+			return n
+		}
+	}
+	return nil
+}

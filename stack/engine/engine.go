@@ -1,0 +1,236 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// Capabilities is what this stack announces: exactly what is built.
+const Capabilities = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastStateNack |
+	frame.CapBcastRcast | frame.CapNodeID128 | frame.CapLinkProtoSeqno | frame.CapNamedBcast
+
+// Limits of a node; what comes beyond is dropped and counted.
+const (
+	MaxNodes     = 4096             // other nodes known
+	maxStrangers = 256              // of them without a link that ever was up
+	maxPorts     = 1 << 20          // sockets
+	maxOut       = 16384            // frames waiting for a stalled device
+	forgetAfter  = 5 * time.Minute  // how long a node that is down is remembered
+	slowTick     = 10 * time.Second // how often forgetting is looked at
+)
+
+// A Config describes a node. Zero fields mean the defaults.
+type Config struct {
+	Address   frame.NodeAddr // 0: proposed from the identity and tried on the network
+	Identity  frame.Identity // zero: from Address, else from the first bearer's MAC
+	NetID     uint32         // 1 to 9999; default 4711
+	Tolerance time.Duration  // of links; default 1.5 s
+	Window    int            // packets per link; default 50
+	Priority  uint8          // of links; default 10
+	Arena     *frame.Arena   // needed
+	Chance    Chance         // needed
+}
+
+// A BearerConfig describes an attachment to a network.
+type BearerConfig struct {
+	Name string // the interface
+	MAC  frame.MAC
+	MTU  int // bytes of TIPC in a frame, at least 100
+}
+
+// An Engine is one node. See the package comment.
+type Engine struct {
+	cfg     Config
+	addr    frame.NodeAddr // 0 until settled
+	random  uint32
+	netHash uint32
+	trial   trial
+
+	bearers  []*bearer
+	nodes    []*node // by address
+	byAddr   map[frame.NodeAddr]*node
+	table    *naming.Table
+	pub      naming.Publisher
+	ports    map[uint32]*Port
+	deadline time.Duration
+	slow     time.Duration // the next look for nodes to forget
+
+	names  []naming.Event
+	events flowctl.Queue[Event]
+	ready  []*Port
+	count  Counters
+}
+
+// ErrConfig means a Config that cannot work; the text says why.
+var ErrConfig = errors.New("engine: bad configuration")
+
+// New makes a node without a bearer. Errors: ErrConfig.
+func New(cfg Config) (*Engine, error) {
+	if cfg.NetID == 0 {
+		cfg.NetID = frame.DefaultNetID
+	}
+	if cfg.Tolerance == 0 {
+		cfg.Tolerance = flowctl.DefaultTolerance
+	}
+	if cfg.Window == 0 {
+		cfg.Window = flowctl.DefaultWindow
+	}
+	if cfg.Priority == 0 {
+		cfg.Priority = 10
+	}
+	if cfg.Identity == (frame.Identity{}) && cfg.Address != 0 {
+		cfg.Identity = frame.AddrIdentity(cfg.Address)
+	}
+	switch {
+	case cfg.NetID > 9999:
+		return nil, fmt.Errorf("%w: network id %d is not in 1 to 9999", ErrConfig, cfg.NetID)
+	case cfg.Tolerance < flowctl.MinTolerance || cfg.Tolerance > flowctl.MaxTolerance:
+		return nil, fmt.Errorf("%w: tolerance %v is not in %v to %v", ErrConfig, cfg.Tolerance, flowctl.MinTolerance, flowctl.MaxTolerance)
+	case cfg.Window < 1 || cfg.Window > flowctl.MaxWindow:
+		return nil, fmt.Errorf("%w: window %d is not in 1 to %d", ErrConfig, cfg.Window, flowctl.MaxWindow)
+	case cfg.Priority > 31:
+		return nil, fmt.Errorf("%w: priority %d is not in 1 to 31", ErrConfig, cfg.Priority)
+	}
+	e := &Engine{
+		cfg: cfg, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
+		byAddr: map[frame.NodeAddr]*node{}, ports: map[uint32]*Port{},
+		deadline: flowctl.Never, slow: flowctl.Never,
+	}
+	if cfg.Address != 0 {
+		e.settle(0, cfg.Address)
+	}
+	return e, nil
+}
+
+// AddBearer attaches the node to a network and begins discovery there. It
+// returns the bearer's number. One bearer is supported so far. Errors: ErrConfig.
+func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
+	switch {
+	case len(e.bearers) == 1:
+		return 0, fmt.Errorf("%w: a second bearer is not supported yet", ErrConfig)
+	case c.MTU < frame.MinMTU:
+		return 0, fmt.Errorf("%w: bearer %s has an MTU of %d, less than %d", ErrConfig, c.Name, c.MTU, frame.MinMTU)
+	case c.MAC == frame.MAC{} || c.MAC.IsGroup():
+		return 0, fmt.Errorf("%w: bearer %s has no station address of its own", ErrConfig, c.Name)
+	case len(c.Name) >= frame.IfNameLen:
+		return 0, fmt.Errorf("%w: bearer name %q is longer than %d characters", ErrConfig, c.Name, frame.IfNameLen-1)
+	}
+	if e.cfg.Identity == (frame.Identity{}) {
+		e.cfg.Identity = frame.MACIdentity(c.MAC)
+	}
+	b := &bearer{BearerConfig: c, id: uint8(len(e.bearers))}
+	e.bearers = append(e.bearers, b)
+	e.startDiscovery(now, b)
+	return int(b.id), nil
+}
+
+// Address is the node's address, 0 while it is being tried on the network.
+func (e *Engine) Address() frame.NodeAddr { return e.addr }
+
+// Identity is the node's identity.
+func (e *Engine) Identity() frame.Identity { return e.cfg.Identity }
+
+// Counters returns what the node has done so far.
+func (e *Engine) Counters() Counters { return e.count }
+
+// Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
+func (e *Engine) Deadline() time.Duration { return e.deadline }
+
+func (e *Engine) arm(at time.Duration) { e.deadline = min(e.deadline, at) }
+
+// HandleTimeout does what is due at now. Calling it early is harmless.
+func (e *Engine) HandleTimeout(now time.Duration) {
+	if now < e.deadline {
+		return
+	}
+	e.deadline = flowctl.Never
+	for _, b := range e.bearers {
+		e.discoveryTimeout(now, b)
+		e.arm(b.next)
+	}
+	for _, n := range e.nodes {
+		if n.link != nil {
+			n.link.HandleTimeout(now)
+			e.after(now, n)
+			e.arm(n.link.Deadline())
+		}
+	}
+	if now >= e.slow {
+		e.forget(now)
+	}
+	e.arm(e.slow)
+}
+
+// NextFrame returns the next frame to send on a bearer, or nil. The caller takes
+// over one hold.
+func (e *Engine) NextFrame(bearer int) *frame.Buffer {
+	b := e.bearers[bearer]
+	if b.out.Len() == 0 {
+		return nil
+	}
+	e.count.FramesOut++
+	return b.out.Pop()
+}
+
+func (e *Engine) drop(d Drop) { e.count.Drops[d]++ }
+
+// find returns the place of a node among e.nodes, or where it belongs.
+func (e *Engine) find(a frame.NodeAddr) int {
+	i, _ := slices.BinarySearchFunc(e.nodes, a, func(n *node, a frame.NodeAddr) int {
+		switch {
+		case n.addr < a:
+			return -1
+		case n.addr > a:
+			return 1
+		}
+		return 0
+	})
+	return i
+}
+
+// settle makes a the node's address.
+func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
+	e.addr = a
+	e.table = naming.NewTable(a)
+	e.publish(now, naming.Binding{
+		Range: frame.Range{Type: naming.NodeState, Lower: uint32(a), Upper: uint32(a)},
+		Scope: frame.ClusterScope, Socket: frame.SocketAddr{Node: a}, Key: uint32(a),
+	})
+	e.events.Push(Event{Kind: AddressSettled, Node: a})
+}
+
+// Leave ends contact with all nodes: each is told once. What was not
+// acknowledged is lost.
+func (e *Engine) Leave(now time.Duration) {
+	for _, n := range e.nodes {
+		if n.link == nil {
+			continue
+		}
+		if n.link.IsUp() {
+			n.link.Fail()
+			e.after(now, n)
+		}
+		n.link.Stop()
+		n.bcast.Reset()
+	}
+	e.deadline = flowctl.Never
+}
+
+// Unsent is the number of messages other nodes have not acknowledged.
+func (e *Engine) Unsent() int {
+	sum := 0
+	for _, n := range e.nodes {
+		if n.link != nil && n.link.IsUp() {
+			sum += n.link.Unacked() + n.link.Backlog()
+		}
+	}
+	return sum
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+//go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=EventKind -linecomment
+
+// An EventKind says what an Event tells of.
+type EventKind uint8
+
+const (
+	AddressSettled   EventKind = iota // address settled
+	LinkUp                            // link up
+	LinkDown                          // link down
+	PeerUp                            // peer up
+	PeerLost                          // peer lost
+	DuplicateAddress                  // duplicate address
+	Room                              // room for blocked senders
+)
+
+// An Event tells the owner of something that happened.
+type Event struct {
+	Kind EventKind
+	Node frame.NodeAddr
+	Link string // the link's name, of LinkUp and LinkDown
+}
+
+// NextEvent returns the next event that the owner has not seen.
+func (e *Engine) NextEvent() (Event, bool) {
+	if e.events.Len() == 0 {
+		return Event{}, false
+	}
+	return e.events.Pop(), true
+}
+
+// TakeNameEvents appends the changes of the binding table to dst.
+func (e *Engine) TakeNameEvents(dst []naming.Event) []naming.Event {
+	if e.table == nil {
+		return dst
+	}
+	return e.table.TakeEvents(dst)
+}
+
+// TakeReady appends the ports that were given messages, each once, to dst.
+func (e *Engine) TakeReady(dst []*Port) []*Port {
+	for _, p := range e.ready {
+		p.readied = false
+	}
+	dst = append(dst, e.ready...)
+	clear(e.ready)
+	e.ready = e.ready[:0]
+	return dst
+}

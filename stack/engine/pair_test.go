@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// A bed is some engines on one perfect segment with a clock of its own.
+type bed struct {
+	t     *testing.T
+	now   time.Duration
+	nodes []*bedNode
+	lose  func(from int, b []byte) bool
+	lines []string // every frame, described
+}
+
+type bedNode struct {
+	*Engine
+	arena  *frame.Arena
+	mac    frame.MAC
+	events []Event
+	names  []naming.Event
+}
+
+func newBed(t *testing.T, addrs ...frame.NodeAddr) *bed {
+	b := &bed{t: t}
+	for i, a := range addrs {
+		b.add(Config{Address: a}, uint64(i))
+	}
+	return b
+}
+
+func (b *bed) add(c Config, seed uint64) *bedNode {
+	b.t.Helper()
+	n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 1024}), mac: frame.MAC{2, 0, 0, 0, 0, byte(seed + 1)}}
+	c.Arena, c.Chance = n.arena, NewSeeded(seed, 1)
+	e, err := New(c)
+	if err != nil {
+		b.t.Fatal(err)
+	}
+	n.Engine = e
+	if _, err := e.AddBearer(b.now, BearerConfig{Name: "eth0", MAC: n.mac, MTU: 1500}); err != nil {
+		b.t.Fatal(err)
+	}
+	b.nodes = append(b.nodes, n)
+	return n
+}
+
+// settle carries frames until none are left.
+func (b *bed) settle() {
+	for busy := true; busy; {
+		busy = false
+		for i, n := range b.nodes {
+			for f := n.NextFrame(0); f != nil; f = n.NextFrame(0) {
+				busy = true
+				line, err := frame.Describe(f.Bytes()[frame.EthernetLen:])
+				if err != nil {
+					b.t.Errorf("node %d sent %s", i, line)
+				}
+				b.lines = append(b.lines, line)
+				if b.lose == nil || !b.lose(i, f.Bytes()) {
+					b.carry(i, f.Bytes())
+				}
+				f.Release()
+			}
+			for ev, ok := n.NextEvent(); ok; ev, ok = n.NextEvent() {
+				n.events = append(n.events, ev)
+			}
+			n.names = n.TakeNameEvents(n.names)
+		}
+	}
+}
+
+func (b *bed) carry(from int, bytes []byte) {
+	eth, _, err := frame.ParseEthernet(bytes)
+	if err != nil {
+		b.t.Fatalf("node %d sent a frame that is none: %v", from, err)
+	}
+	for i, n := range b.nodes {
+		if i == from || !eth.Dst().IsGroup() && eth.Dst() != n.mac {
+			continue
+		}
+		f := n.arena.Get(len(bytes), frame.Control)
+		f.Resize(len(bytes))
+		copy(f.Bytes(), bytes)
+		n.HandleFrame(b.now, 0, f)
+		f.Release()
+	}
+}
+
+// until lets time pass, deadline by deadline, until cond or for at most limit.
+func (b *bed) until(limit time.Duration, cond func() bool) bool {
+	end := b.now + limit
+	for {
+		b.settle()
+		if cond() {
+			return true
+		}
+		next := end
+		for _, n := range b.nodes {
+			next = min(next, n.Deadline())
+		}
+		if next >= end {
+			b.now = end
+			return false
+		}
+		b.now = next
+		for _, n := range b.nodes {
+			n.HandleTimeout(b.now)
+		}
+	}
+}
+
+func (n *bedNode) knows(r frame.Range) bool {
+	return n.table != nil && len(slices.Collect(n.table.Overlapping(r))) > 0
+}
+
+func TestTwoNodesExchangeByName(t *testing.T) {
+	b := newBed(t, 0x1001001, 0x1001002)
+	x, y := b.nodes[0], b.nodes[1]
+	svc := frame.Service{Type: 18888, Instance: 17}
+	py := y.OpenPort(PortConfig{})
+	if err := py.Bind(b.now, svc.Range(), frame.ClusterScope); err != nil {
+		t.Fatal(err)
+	}
+	if !b.until(3*time.Second, func() bool { return x.knows(svc.Range()) }) {
+		t.Fatalf("name did not arrive; frames: %q", b.lines)
+	}
+	px := x.OpenPort(PortConfig{})
+	for i := range 500 {
+		if err := px.SendService(b.now, svc, []byte{byte(i), byte(i >> 8)}); err != nil {
+			t.Fatal(err)
+		}
+		b.settle()
+	}
+	var buf [16]byte
+	for i := range 500 {
+		n, r, ok := py.Read(buf[:])
+		if !ok || n != 2 || int(buf[0])|int(buf[1])<<8 != i || r.From != px.Addr() {
+			t.Fatalf("message %d: got %v %v %v", i, buf[:n], r, ok)
+		}
+	}
+	y.nodes[0].link.SetTolerance(b.now, 400*time.Millisecond)
+	b.lose = func(int, []byte) bool { return true }
+	start := b.now
+	if !b.until(3*time.Second, func() bool { return !x.knows(svc.Range()) }) {
+		t.Fatal("a dead node's name stays")
+	}
+	t.Logf("lost after %v", b.now-start)
+	b.lose = nil
+	if !b.until(10*time.Second, func() bool { return x.knows(svc.Range()) && y.knows(frame.Range{Type: 0, Lower: 0x1001001, Upper: 0x1001001}) }) {
+		t.Fatalf("contact was not made again: %v %v %q", x.nodes[0].contact, y.nodes[0].contact, b.lines[len(b.lines)-30:])
+	}
+	b.until(5*time.Second, func() bool { return false })
+	for i, n := range b.nodes {
+		if n.arena.Free() != n.arena.Total() {
+			t.Errorf("node %d: %d of %d chunks free", i, n.arena.Free(), n.arena.Total())
+		}
+	}
+}
+
+func TestTrial(t *testing.T) {
+	b := newBed(t)
+	id := frame.Identity{'a'}
+	b.add(Config{Identity: id}, 7)
+	b.until(2*time.Second, func() bool { return b.nodes[0].Address() != 0 })
+	if got, want := b.now, time.Second+125*time.Millisecond; got > want || b.nodes[0].Address() != id.Hash() {
+		t.Errorf("address %v after %v, want %v within %v", b.nodes[0].Address(), got, id.Hash(), want)
+	}
+}

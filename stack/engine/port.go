@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// DefaultReceiveLimit is how many bytes may wait in a port's queue, by default,
+// at the lowest importance; each higher one may fill twice as much.
+const DefaultReceiveLimit = 2 << 20
+
+// recordCost is what a queued message counts beside its data, in bytes, so that
+// empty ones are limited too.
+const recordCost = 64
+
+// A PortConfig describes a socket. Zero fields mean the defaults.
+type PortConfig struct {
+	Importance   frame.Importance // of what it sends; Low to Critical
+	Returnable   bool             // undeliverable messages come back
+	SrcDroppable bool             // as a tipcgram socket marks its messages
+	ReceiveLimit int              // bytes; default DefaultReceiveLimit
+	Owner        any              // the owner's own word for the port
+}
+
+// A Port is a connectionless socket: what it is bound to and what waits to be
+// read. Messages are copied into the port's own ring.
+type Port struct {
+	PortConfig
+	e        *Engine
+	number   uint32
+	bindings []naming.Binding
+	queue    flowctl.Queue[Received]
+	data     ring
+	queued   int // bytes counted against the limit
+	readied  bool
+	closed   bool
+}
+
+// A Received is what is known of a message that waits in a port.
+type Received struct {
+	Len        int
+	From       frame.SocketAddr
+	Name       frame.Range     // the name it was sent to; its own type is not 0 then
+	Error      frame.ErrorCode // not OK: an own message that came back
+	Importance frame.Importance
+	returnable bool
+	named      bool
+	reroute    uint8
+	scope      frame.Scope
+}
+
+// Named reports whether the message was sent to a name.
+func (r *Received) Named() bool { return r.named }
+
+// OpenPort makes a socket. It returns nil when the node has as many as it may
+// have, or no address yet.
+func (e *Engine) OpenPort(c PortConfig) *Port {
+	if len(e.ports) >= maxPorts || e.addr == 0 {
+		return nil
+	}
+	if c.ReceiveLimit == 0 {
+		c.ReceiveLimit = DefaultReceiveLimit
+	}
+	p := &Port{PortConfig: c, e: e}
+	for p.number == 0 || e.ports[p.number] != nil {
+		p.number = e.cfg.Chance.Port()
+	}
+	e.ports[p.number] = p
+	return p
+}
+
+// Addr is the socket's address.
+func (p *Port) Addr() frame.SocketAddr { return frame.SocketAddr{Port: p.number, Node: p.e.addr} }
+
+// Pending is the number of messages that wait to be read.
+func (p *Port) Pending() int { return p.queue.Len() }
+
+// Read takes the first waiting message and copies as much of its data as fits
+// into b; ok is false when none waits.
+func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
+	if p.queue.Len() == 0 {
+		return 0, Received{}, false
+	}
+	r = p.queue.Pop()
+	n = p.data.pop(b, r.Len)
+	p.queued -= r.Len + recordCost
+	return n, r, true
+}
+
+// accepts reports whether there is room for a message of n bytes.
+// Source: docs/spec/07-sockets.md §7.
+func (p *Port) accepts(n int, imp frame.Importance) bool {
+	return p.queued+n+recordCost <= p.ReceiveLimit<<imp
+}
+
+func (p *Port) push(r Received, data []byte) {
+	r.Len = len(data)
+	p.data.push(data)
+	p.queue.Push(r)
+	p.queued += r.Len + recordCost
+	if !p.readied {
+		p.readied = true
+		p.e.ready = append(p.e.ready, p)
+	}
+}
+
+// A ring is a byte queue that grows to what it once held.
+type ring struct {
+	buf  []byte // length a power of two
+	head int
+	n    int
+}
+
+func (q *ring) push(d []byte) {
+	if q.n+len(d) > len(q.buf) {
+		size := max(4096, len(q.buf))
+		for size < q.n+len(d) {
+			size *= 2
+		}
+		buf := make([]byte, size)
+		n := copy(buf, q.buf[q.head:min(q.head+q.n, len(q.buf))])
+		copy(buf[n:], q.buf[:q.n-n])
+		q.buf, q.head = buf, 0
+	}
+	at := (q.head + q.n) & (len(q.buf) - 1)
+	n := copy(q.buf[at:], d)
+	copy(q.buf, d[n:])
+	q.n += len(d)
+}
+
+// pop removes n bytes and copies as many of them as fit into b.
+func (q *ring) pop(b []byte, n int) int {
+	if n == 0 {
+		return 0
+	}
+	c := b[:min(len(b), n)]
+	k := copy(c, q.buf[q.head:])
+	copy(c[k:], q.buf)
+	q.head = (q.head + n) & (len(q.buf) - 1)
+	q.n -= n
+	return len(c)
+}
