@@ -109,11 +109,13 @@ func (e *Engine) handleLink(now time.Duration, n *node, l frame.LinkMessage) {
 		e.drop(DropNodeState)
 		return
 	}
+	// What is missing on the broadcast link is found out first, so that the answer
+	// to a probe tells of it.
+	s, _ := l.State()
+	report := l.IsState() && !l.BcastAckInvalid() && n.bcast.HandleState(l.LastBcast())
 	n.link.HandleLink(now, l)
-	if l.IsState() && !l.BcastAckInvalid() && n.bcast.HandleState(l.LastBcast()) {
-		if s, _ := l.State(); !s.Probe() {
-			n.link.Report(now)
-		}
+	if report && !s.Probe() {
+		n.link.Report(now)
 	}
 	e.after(now, n)
 	e.arm(n.link.Deadline())

@@ -52,6 +52,9 @@ func (p *Port) Bind(now time.Duration, r frame.Range, scope frame.Scope) error {
 // Unbind takes back one binding to exactly this range and scope, the newest.
 // Errors: ErrNotBound.
 func (p *Port) Unbind(now time.Duration, r frame.Range, scope frame.Scope) error {
+	if scope != frame.NodeScope {
+		scope = frame.ClusterScope
+	}
 	for i, b := range slices.Backward(p.bindings) {
 		if b.Range == r && b.Scope == scope {
 			p.bindings = slices.Delete(p.bindings, i, i+1)

@@ -19,8 +19,12 @@ func (e *Engine) deliver(now time.Duration, n *node, m frame.Message) {
 		}
 		n.link.RecvBundles++
 		for in, err := range u.Messages() {
-			if err != nil {
+			switch {
+			case err != nil:
 				e.drop(dropOf(err))
+				return
+			case !n.link.IsUp(): // a message before this one was its end
+				e.drop(DropNodeState)
 				return
 			}
 			n.link.RecvBundled++
@@ -86,7 +90,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, bro
 			n.bcast.Open(0)
 		}
 		e.handleNames(n, m)
-	case u == frame.UserConn:
+	case u == frame.UserConn && !broadcast:
 		e.returnConn(now, n, m)
 	case u == frame.UserGroup || u == frame.UserTunnel || u == frame.UserCrypto:
 		e.drop(DropUnsupported)
@@ -103,11 +107,14 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, bro
 		r, _ := p.Range()
 		var ports [64]uint32
 		to := e.table.LocalReceivers(ports[:0], r, true)
-		for _, port := range to {
-			e.enqueue(p, e.ports[port])
-		}
-		if len(to) == 0 {
+		if len(to) == 0 || p.Error() != frame.OK { // with an error: the twin of a method change
 			e.drop(DropNoPort)
+			return
+		}
+		for _, port := range to {
+			if !e.enqueue(p, e.ports[port], p.Reroute()) {
+				e.drop(DropOverload)
+			}
 		}
 		return
 	case frame.NamedMsg, frame.DirectMsg, frame.ConnMsg:
@@ -125,14 +132,14 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, bro
 		e.lookAgain(now, n, p)
 	case port == nil || p.Type() == frame.ConnMsg:
 		e.reject(now, n, p, frame.NoPort)
-	case !e.enqueue(p, port):
+	case !e.enqueue(p, port, p.Reroute()):
 		e.reject(now, n, p, frame.Overload)
 	}
 }
 
-// enqueue copies a message into a port's queue and reports false when that is
-// full. An empty message is taken and not shown.
-func (e *Engine) enqueue(p frame.Payload, port *Port) bool {
+// enqueue copies a message that was looked up reroute times into a port's queue
+// and reports false when that is full. An empty message is taken and not shown.
+func (e *Engine) enqueue(p frame.Payload, port *Port, reroute uint8) bool {
 	imp := frame.Importance(p.User())
 	if p.Error() != frame.OK {
 		imp = frame.System
@@ -148,8 +155,9 @@ func (e *Engine) enqueue(p frame.Payload, port *Port) bool {
 	name, named := p.Range()
 	port.push(Received{
 		From: p.From(), Name: name, named: named, Error: p.Error(),
-		Importance: frame.Importance(p.User()), returnable: !p.DestDroppable() && p.Error() == frame.OK,
-		reroute: p.Reroute(), scope: p.Scope(),
+		Importance: frame.Importance(p.User()),
+		returnable: !p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg,
+		reroute:    reroute, scope: p.Scope(), srcDroppable: p.SrcDroppable(), syn: p.Syn(),
 	}, d)
 	return true
 }
@@ -180,9 +188,9 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload) {
 	}
 	switch port := e.ports[to.Port]; {
 	case port == nil:
-		e.reject(now, n, p, frame.NoPort)
-	case !e.enqueue(p, port):
-		e.reject(now, n, p, frame.Overload)
+		e.giveBack(now, n, &f, p.Data(), frame.NoPort)
+	case !e.enqueue(p, port, f.Reroute):
+		e.giveBack(now, n, &f, p.Data(), frame.Overload)
 	}
 }
 
@@ -190,7 +198,13 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload) {
 // beginning of its data. What may be dropped, or came back itself, is dropped.
 // Source: docs/spec/07-sockets.md §6.2.
 func (e *Engine) reject(now time.Duration, n *node, p frame.Payload, why frame.ErrorCode) {
-	if p.DestDroppable() || p.Error() != frame.OK {
+	f := p.Fields()
+	e.giveBack(now, n, &f, p.Data(), why)
+}
+
+// giveBack rejects the message that f and data make up; it changes f.
+func (e *Engine) giveBack(now time.Duration, n *node, f *frame.PayloadFields, data []byte, why frame.ErrorCode) {
+	if f.DestDroppable || f.Error != frame.OK {
 		if why == frame.Overload {
 			e.drop(DropOverload)
 		} else {
@@ -198,18 +212,16 @@ func (e *Engine) reject(now time.Duration, n *node, p frame.Payload, why frame.E
 		}
 		return
 	}
-	f := p.Fields()
 	f.Long = true
 	f.Error = why
 	f.NonSeq = false
 	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
-	f.DestNode = p.Prev()
+	f.DestNode = n.addr
 	f.Prev, f.OrigNode = e.addr, e.addr
-	data := p.Data()
 	if f.Syn && why == frame.Overload {
 		data = nil
 	}
-	e.sendBack(now, n.addr, &f, data)
+	e.sendBack(now, n.addr, f, data)
 }
 
 func (e *Engine) sendBack(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte) {
@@ -231,7 +243,7 @@ func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byt
 	}
 	f := frame.PayloadFields{
 		Common: frame.Common{Prev: e.addr}, Importance: r.Importance, Type: frame.DirectMsg,
-		Error: frame.NoPort, Reroute: r.reroute, Scope: r.scope,
+		Error: frame.NoPort, Reroute: r.reroute, Scope: r.scope, SrcDroppable: r.srcDroppable, Syn: r.syn,
 		OrigPort: p.number, DestPort: r.From.Port, OrigNode: e.addr, DestNode: r.From.Node,
 	}
 	if r.named {
@@ -256,12 +268,17 @@ func (e *Engine) returnConn(now time.Duration, n *node, m frame.Message) {
 	f.Error = frame.NoPort
 	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
 	f.Dest, f.Orig, f.Prev = m.Prev(), e.addr, e.addr
-	if b := e.message(frame.IntLen, frame.Control); b != nil {
-		f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-		if e.transmit(now, n, b, frame.System) == nil {
-			e.count.Returned++
-		}
+	b := e.message(frame.IntLen, frame.Control)
+	if b == nil {
+		e.drop(DropLimit)
+		return
 	}
+	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
+	if e.transmit(now, n, b, frame.System) != nil {
+		e.drop(DropLimit)
+		return
+	}
+	e.count.Returned++
 }
 
 // packetLimit is the largest packet with a message in it that a node is sent:

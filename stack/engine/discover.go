@@ -134,7 +134,7 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	case d.Dest() != 0 && d.Dest() != e.addr:
 		e.drop(DropForeign)
 	default:
-		if e.neighbour(now, b, d) && d.Type() == frame.Request {
+		if e.neighbour(now, b, d) {
 			e.discover(b, d.MAC(), frame.Response, d.Prev(), 0)
 		}
 	}

@@ -35,7 +35,7 @@ type node struct {
 const noSignature = 1 << 16
 
 // neighbour takes a request or response of another node and reports whether to
-// answer. S: the signature is the one known. M: the station is. U: the link is up.
+// answer; only requests are. S: the signature is the one known. M: the station is. U: the link is up.
 //
 //	S M U
 //	1 1 1  repetition               nothing
@@ -86,7 +86,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, d frame.Discovery) (ans
 	if !m {
 		e.accept(now, n, b, d.MAC())
 	}
-	if now-n.answered < answerGap {
+	if d.Type() != frame.Request || now-n.answered < answerGap {
 		return false
 	}
 	n.answered = now
@@ -254,10 +254,13 @@ func (e *Engine) linkBinding(n *node) naming.Binding {
 // sent on it.
 func (e *Engine) openBroadcast(now time.Duration, n *node) {
 	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, BcastAckInvalid: true, Orig: e.addr, Dest: n.addr}
-	if b := e.message(frame.IntLen, frame.Control); b != nil {
-		f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-		e.transmit(now, n, b, frame.System)
+	b := e.message(frame.IntLen, frame.Control)
+	if b == nil {
+		n.link.Fail() // without it the node would never hear our broadcasts
+		return
 	}
+	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
+	e.transmit(now, n, b, frame.System)
 }
 
 // message takes a chunk for a message of n bytes behind an Ethernet header.
@@ -272,7 +275,10 @@ func (e *Engine) message(n int, use frame.Use) *frame.Buffer {
 // transmit hands a message to the node's link; it takes over the caller's hold in
 // any case.
 func (e *Engine) transmit(now time.Duration, n *node, b *frame.Buffer, imp frame.Importance) error {
-	err := n.link.Send(now, b, imp)
+	err := ErrUnreachable
+	if n.link.IsUp() { // a link that has just failed sends nothing
+		err = n.link.Send(now, b, imp)
+	}
 	if err != nil {
 		b.Release()
 	}

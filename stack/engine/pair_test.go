@@ -154,7 +154,9 @@ func TestTwoNodesExchangeByName(t *testing.T) {
 	}
 	t.Logf("lost after %v", b.now-start)
 	b.lose = nil
-	if !b.until(10*time.Second, func() bool { return x.knows(svc.Range()) && y.knows(frame.Range{Type: 0, Lower: 0x1001001, Upper: 0x1001001}) }) {
+	if !b.until(10*time.Second, func() bool {
+		return x.knows(svc.Range()) && y.knows(frame.Range{Type: 0, Lower: 0x1001001, Upper: 0x1001001})
+	}) {
 		t.Fatalf("contact was not made again: %v %v %q", x.nodes[0].contact, y.nodes[0].contact, b.lines[len(b.lines)-30:])
 	}
 	b.until(5*time.Second, func() bool { return false })

@@ -50,6 +50,8 @@ type Received struct {
 	named      bool
 	reroute    uint8
 	scope      frame.Scope
+
+	srcDroppable, syn bool // as in its header
 }
 
 // Named reports whether the message was sent to a name.

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"net"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// The addresses of package frame, under the names programs use.
+type (
+	NodeAddr   = frame.NodeAddr
+	Identity   = frame.Identity
+	Service    = frame.Service
+	Range      = frame.Range
+	SocketAddr = frame.SocketAddr
+	Importance = frame.Importance
+	Scope      = frame.Scope
+	ErrorCode  = frame.ErrorCode
+)
+
+// Importances and scopes, as in package frame.
+const (
+	Low      = frame.Low
+	Medium   = frame.Medium
+	High     = frame.High
+	Critical = frame.Critical
+
+	ClusterScope = frame.ClusterScope
+	NodeScope    = frame.NodeScope
+)
+
+// Reserved service types a program may watch.
+const (
+	NodeState = naming.NodeState // {0,A,A} exists while node A is there
+	LinkState = naming.LinkState // {2,P,P} exists while a link to node P is up
+)
+
+// AllNodes is the range to watch for nodes that come and go.
+var AllNodes = Range{Type: NodeState, Upper: 1<<32 - 1}
+
+// ParseAddr reads the text form of a Service ("18888:17", "18888:17@1001002"), a
+// Range ("18888:0-99") or a SocketAddr ("<1001002:134550589>").
+func ParseAddr(s string) (net.Addr, error) { return frame.ParseAddr(s) }
+
+// ParseNodeAddr reads a node's address, "1001002" or "1.1.2".
+func ParseNodeAddr(s string) (NodeAddr, error) { return frame.ParseNodeAddr(s) }
+
+// ParseIdentity reads a node's identity: 32 hexadecimal digits or up to 16
+// printable characters.
+func ParseIdentity(s string) (Identity, error) { return frame.ParseIdentity(s) }

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"log/slog"
+	"time"
+)
+
+// A Bearer is a Device that a node speaks TIPC on.
+type Bearer = Device
+
+// A WaitMode says what a waiting call does while nothing comes.
+type WaitMode uint8
+
+const (
+	// Adaptive spins for some 30 µs as long as that has lately paid off, then
+	// sleeps. The default.
+	Adaptive WaitMode = iota
+	// Sleep never spins.
+	Sleep
+	// Spin owns a core: it never sleeps while a call waits.
+	Spin
+)
+
+// A Config describes a node. Only Bearers must be set.
+type Config struct {
+	Bearers   []Bearer      // one, so far; the node closes it
+	Address   NodeAddr      // 0: proposed from the identity and tried on the network for a second
+	Identity  Identity      // zero: from Address, else from the bearer's station address
+	NetID     uint32        // the cluster's number, 1 to 9999; 0: 4711
+	Tolerance time.Duration // how long a peer may be silent, 50 ms to 30 s; 0: 1.5 s
+	Window    int           // packets sent and not acknowledged, per link; 0: 50
+	Wait      WaitMode
+	Chunks    int          // memory for frames, in chunks of 4 KiB; 0: 4096
+	Logger    *slog.Logger // nil: silent
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// Buffers yields every Buffer the engine holds, once for each hold. It is for
+// simulations and tests that account for chunks.
+func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
+	more := true
+	each := func(b *frame.Buffer) bool {
+		more = yield(b)
+		return more
+	}
+	for _, b := range e.bearers {
+		for i := range b.out.Len() {
+			if !each(*b.out.At(i)) {
+				return
+			}
+		}
+	}
+	for _, n := range e.nodes {
+		if n.link != nil {
+			n.link.Buffers(each)
+		}
+		if more {
+			n.bcast.Buffers(each)
+		}
+		if !more {
+			return
+		}
+	}
+}
+
+// Links yields every other node known, by address, and where it stands; link is
+// nil until a station was accepted. It is for looking at, not for use.
+func (e *Engine) Links(yield func(to frame.NodeAddr, c Contact, link *flowctl.Link) bool) {
+	for _, n := range e.nodes {
+		if !yield(n.addr, n.contact, n.link) {
+			return
+		}
+	}
+}
+
+// Bindings yields the whole binding table, as naming.Table.All does.
+func (e *Engine) Bindings(yield func(naming.Binding) bool) {
+	if e.table == nil {
+		return
+	}
+	for b := range e.table.All() {
+		if !yield(b) {
+			return
+		}
+	}
+}
+
+// Ports is the number of sockets open.
+func (e *Engine) Ports() int { return len(e.ports) }
+
+// Queued is the number of bytes that count against the receive limit.
+func (p *Port) Queued() int { return p.queued }
+
+// Waiting yields the messages that wait in the port, without the first skip, and
+// their data, which is only valid during the call.
+func (p *Port) Waiting(skip int, yield func(r Received, data []byte) bool) {
+	at := p.data.n
+	for i := p.queue.Len() - 1; i >= skip; i-- {
+		at -= p.queue.At(i).Len
+	}
+	for i := max(skip, 0); i < p.queue.Len(); i++ {
+		r := *p.queue.At(i)
+		d := make([]byte, r.Len)
+		for j := range d {
+			d[j] = p.data.buf[(p.data.head+at+j)&(len(p.data.buf)-1)]
+		}
+		at += r.Len
+		if !yield(r, d) {
+			return
+		}
+	}
+}

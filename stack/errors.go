@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// Errors of this package stand inside a *net.OpError, as those of package net do.
+var (
+	// ErrUnreachable means that nobody has bound the name, or that contact with
+	// the destination's node is lost.
+	ErrUnreachable = engine.ErrUnreachable
+	// ErrTooLong means a message longer than one frame to another node can carry,
+	// or than 66000 bytes within the node.
+	ErrTooLong = engine.ErrTooLong
+	// ErrReserved means a service type below 64.
+	ErrReserved = engine.ErrReserved
+	// ErrRange means a range whose lower bound is above its upper bound.
+	ErrRange = engine.ErrRange
+	// ErrNotBound means the socket has no such binding.
+	ErrNotBound = engine.ErrNotBound
+	// ErrConfig means a Config that cannot work.
+	ErrConfig = engine.ErrConfig
+	// ErrSlow means a subscriber that did not read its events in time.
+	ErrSlow = errors.New("stack: subscriber too slow, events were lost")
+)
+
+// A RejectError is a message of one's own that came back. Only a socket with
+// SocketConfig.Returnable gets them, from ReadFrom, with the beginning of the
+// message as data.
+type RejectError struct {
+	Code ErrorCode
+	Dest SocketAddr // the socket, or port 0 on the node that found no name
+}
+
+func (e *RejectError) Error() string {
+	return fmt.Sprintf("message to %v rejected: %v", e.Dest, e.Code)
+}
+
+// A BlockedError is why a write ended at its deadline: which limit it hit. It
+// unwraps to os.ErrDeadlineExceeded.
+type BlockedError struct {
+	Node       NodeAddr      // whose link has no room; 0: the node's own memory
+	Link       string        // the link's name
+	Importance Importance    // of the message
+	Waiting    int           // packets in the link's backlog
+	Limit      int           // and how many may be, at this importance
+	Window     int           // packets that may be unacknowledged
+	Blocked    time.Duration // how long the write waited
+}
+
+func (e *BlockedError) Error() string {
+	if e.Node == 0 {
+		return fmt.Sprintf("blocked for %v: all chunks of the node's memory in use: %v", e.Blocked.Round(time.Microsecond), os.ErrDeadlineExceeded)
+	}
+	return fmt.Sprintf("blocked for %v by link %s to %v: %d packets wait, limit at importance %v is %d, window %d: %v",
+		e.Blocked.Round(time.Microsecond), e.Link, e.Node, e.Waiting, e.Importance, e.Limit, e.Window, os.ErrDeadlineExceeded)
+}
+
+// Unwrap returns os.ErrDeadlineExceeded.
+func (e *BlockedError) Unwrap() error { return os.ErrDeadlineExceeded }
+
+// Timeout returns true.
+func (e *BlockedError) Timeout() bool { return true }
+
+// Temporary returns true.
+func (e *BlockedError) Temporary() bool { return true }
+
+// An UnsentError means that a node was closed before other nodes had
+// acknowledged everything.
+type UnsentError struct {
+	Packets int   // not acknowledged
+	Err     error // why Close did not wait longer
+}
+
+func (e *UnsentError) Error() string {
+	return fmt.Sprintf("stack: node closed with %d packets unacknowledged: %v", e.Packets, e.Err)
+}
+
+// Unwrap returns why Close did not wait longer.
+func (e *UnsentError) Unwrap() error { return e.Err }
+
+func opError(op, network string, source, addr net.Addr, err error) error {
+	if err == engine.ErrClosed {
+		err = net.ErrClosed
+	}
+	return &net.OpError{Op: op, Net: network, Source: source, Addr: addr, Err: err}
+}
+
+func blockedError(err error, waited time.Duration) error {
+	e := &BlockedError{Blocked: waited}
+	if b, ok := err.(*engine.Blocked); ok {
+		e.Node, e.Link, e.Importance = b.Node, b.Link, b.Importance
+		e.Waiting, e.Limit, e.Window = b.Backlog, b.Limit, b.Window
+	}
+	return e
+}

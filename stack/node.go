@@ -1,0 +1,282 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"math/rand/v2"
+	"net"
+	"runtime"
+	"sync"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A Node is a member of a TIPC cluster within this process. All methods may be
+// called by any number of goroutines.
+type Node struct {
+	cfg   Config
+	start time.Time
+
+	mu       sync.Mutex // the lap lock; guards everything below but jobs and seats
+	eng      *engine.Engine
+	arena    *frame.Arena
+	attached []*attachment
+	hand     handover
+	closing  bool
+	closed   bool
+
+	conns    map[*PacketConn]struct{}
+	subs     map[*Subscription]struct{}
+	writers  map[NodeAddr]*waitList // calls that wait for room on the link to a node
+	short    waitList               // calls that wait for memory
+	starting waitList               // Open, until the address is settled
+	draining waitList               // Close, until everything is acknowledged
+
+	in         [batch]*frame.Buffer
+	ready      []*engine.Port
+	names      []naming.Event
+	events     []engine.Event // to be logged without the lock
+	errs       []error        // likewise
+	sends      int            // since the devices were looked at
+	sleepUntil time.Duration  // of the driver in the kernel, else 0
+	spinScore  int
+	skipped    int
+	giveWay    bool
+
+	jobs               jobList
+	callSeat, pumpSeat seat
+	pumpWake           chan struct{}
+	pumpDone           chan struct{}
+}
+
+// Open makes this process a node on the given bearer. It returns when the node's
+// address is settled: at once when it was configured, after a second of trial if
+// not. The node owns the bearers from now on, and closes them if Open fails.
+// Errors: ErrConfig, the context's, the device's own.
+func Open(ctx context.Context, cfg Config) (*Node, error) {
+	n, err := open(cfg)
+	if err != nil {
+		for _, d := range cfg.Bearers {
+			d.Close()
+		}
+		return nil, opError("open", "tipc", nil, nil, err)
+	}
+	go n.pump()
+	if err := n.settled(ctx); err != nil {
+		n.Close(ctx)
+		return nil, opError("open", "tipc", nil, nil, err)
+	}
+	return n, nil
+}
+
+func open(cfg Config) (*Node, error) {
+	if len(cfg.Bearers) == 0 {
+		return nil, fmt.Errorf("%w: no bearer", ErrConfig)
+	}
+	if cfg.Wait > Spin {
+		return nil, fmt.Errorf("%w: wait mode %d", ErrConfig, cfg.Wait)
+	}
+	n := &Node{
+		cfg: cfg, start: time.Now(),
+		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{}, writers: map[NodeAddr]*waitList{},
+		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}),
+	}
+	ac := frame.ArenaConfig{Small: cfg.Chunks}
+	for _, d := range cfg.Bearers {
+		if size := d.MTU() + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
+			ac.Jumbo, ac.JumboSize = 512, max(ac.JumboSize, size)
+		}
+	}
+	n.arena = frame.NewArena(ac)
+	var err error
+	n.eng, err = engine.New(engine.Config{
+		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
+		Tolerance: cfg.Tolerance, Window: cfg.Window,
+		Arena: n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
+	})
+	if err != nil {
+		return nil, err
+	}
+	var fds []int
+	polled := true
+	for _, d := range cfg.Bearers {
+		if err := d.Attach(n.arena, n.wakeDevices); err != nil {
+			return nil, fmt.Errorf("attach %s: %w", d.Name(), err)
+		}
+		id, err := n.eng.AddBearer(n.now(), engine.BearerConfig{Name: d.Name(), MAC: d.Addr(), MTU: d.MTU()})
+		if err != nil {
+			return nil, err
+		}
+		n.attached = append(n.attached, &attachment{dev: d, id: id})
+		fds = append(fds, d.FD())
+		polled = polled && d.FD() >= 0
+	}
+	n.giveWay = !polled || runtime.GOMAXPROCS(0) == 1
+	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
+		if s.bell, err = newBell(polled, fds); err != nil {
+			return nil, err
+		}
+	}
+	return n, nil
+}
+
+func newBell(polled bool, fds []int) (bell, error) {
+	if polled {
+		return newPollBell(fds)
+	}
+	return newChanBell(), nil
+}
+
+// settled waits until the node has its address.
+func (n *Node) settled(ctx context.Context) error {
+	n.mu.Lock()
+	defer n.unlock()
+	w := n.begin(&n.starting)
+	defer n.end(&n.starting, w)
+	defer n.rouseWhen(ctx, &n.starting)()
+	for n.eng.Address() == 0 {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		n.block(w, time.Time{})
+	}
+	return nil
+}
+
+// Addr is the node's address.
+func (n *Node) Addr() NodeAddr {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.Address()
+}
+
+// Identity is the node's identity.
+func (n *Node) Identity() Identity {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.Identity()
+}
+
+// Close ends the node: it closes every socket, which withdraws the names, waits
+// until the other nodes have acknowledged everything or ctx is done, tells them
+// goodbye, and closes the bearers. Errors: *UnsentError with what ctx said; the
+// devices' own.
+func (n *Node) Close(ctx context.Context) error {
+	n.mu.Lock()
+	if n.closing {
+		n.unlock()
+		<-n.pumpDone
+		return nil
+	}
+	n.closing = true
+	for c := range n.conns {
+		n.closeConn(c)
+	}
+	for s := range n.subs {
+		n.endSubscription(s, net.ErrClosed)
+	}
+	n.lap(false)
+	unsent := n.drain(ctx)
+	n.eng.Leave(n.now())
+	n.lap(false)
+	n.closed = true
+	n.rouseAll(n.starting)
+	n.callSeat.ring()
+	n.pumpSeat.ring()
+	signal(n.pumpWake)
+	n.unlock()
+	<-n.pumpDone
+
+	n.mu.Lock()
+	var err error
+	for _, a := range n.attached {
+		for _, f := range a.unsent[:a.n] {
+			f.Release()
+		}
+		a.n = 0
+		err = errors.Join(err, a.dev.Close())
+	}
+	n.callSeat.close()
+	n.pumpSeat.close()
+	n.unlock()
+	if unsent > 0 {
+		err = errors.Join(&UnsentError{unsent, context.Cause(ctx)}, err)
+	}
+	if err != nil {
+		return opError("close", "tipc", nil, nil, err)
+	}
+	return nil
+}
+
+// drain waits until everything sent is acknowledged and returns what is not.
+func (n *Node) drain(ctx context.Context) int {
+	w := n.begin(&n.draining)
+	defer n.end(&n.draining, w)
+	defer n.rouseWhen(ctx, &n.draining)()
+	for n.eng.Unsent() > 0 && ctx.Err() == nil {
+		n.block(w, time.Time{})
+	}
+	return n.eng.Unsent()
+}
+
+// log keeps an event until the lock is let go.
+func (n *Node) log(ev engine.Event) {
+	if n.cfg.Logger != nil {
+		n.events = append(n.events, ev)
+	}
+}
+
+// deviceError keeps a device's error until the lock is let go, once for each run
+// of the same.
+func (n *Node) deviceError(a *attachment, op string, err error) {
+	if err == nil || a.failed != nil && a.failed.Error() == err.Error() {
+		return
+	}
+	a.failed = err
+	if n.cfg.Logger != nil && !n.closed {
+		n.errs = append(n.errs, fmt.Errorf("%s %s: %w", a.dev.Name(), op, err))
+	}
+}
+
+type logs struct {
+	events []engine.Event
+	errs   []error
+}
+
+func (n *Node) takeLogs() logs {
+	l := logs{n.events, n.errs}
+	if len(l.events) > 0 {
+		n.events = nil
+	}
+	if len(l.errs) > 0 {
+		n.errs = nil
+	}
+	return l
+}
+
+func (n *Node) emit(l logs) {
+	for _, ev := range l.events {
+		level := slog.LevelInfo
+		if ev.Kind == engine.LinkDown || ev.Kind == engine.PeerLost || ev.Kind == engine.DuplicateAddress {
+			level = slog.LevelWarn
+		}
+		attrs := []slog.Attr{slog.String("peer", ev.Node.String())}
+		if ev.Kind == engine.AddressSettled {
+			attrs[0].Key = "node"
+		}
+		if ev.Link != "" {
+			attrs = append(attrs, slog.String("link", ev.Link))
+		}
+		n.cfg.Logger.LogAttrs(context.Background(), level, ev.Kind.String(), attrs...)
+	}
+	for _, err := range l.errs {
+		n.cfg.Logger.Warn("bearer error", slog.Any("err", err))
+	}
+}

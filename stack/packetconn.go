@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A SocketConfig is a socket's options; its zero value means the defaults.
+type SocketConfig struct {
+	Importance   Importance // of what is sent; Low to Critical
+	Scope        Scope      // of the address bound to; zero: the cluster
+	Returnable   bool       // undeliverable messages come back as *RejectError
+	ReceiveLimit int        // bytes that may wait to be read, at importance Low; 0: 2 MiB
+}
+
+// A PacketConn is a connectionless socket: "tipcrdm", whose messages arrive once
+// and in order as long as contact with the other node lasts, or "tipcgram". It is
+// safe for concurrent use.
+type PacketConn struct {
+	n       *Node
+	network string
+	cfg     SocketConfig
+	local   SocketAddr
+
+	// Guarded by the node's lap lock.
+	port    *engine.Port
+	closed  bool
+	readers waitList
+	readBy  time.Time // read deadline
+	writeBy time.Time // write deadline
+	from    net.Addr  // of the last message, so that the next from there costs no allocation
+	writing map[*waiter]struct{}
+}
+
+var _ net.PacketConn = (*PacketConn)(nil)
+
+// ListenPacket makes a socket with default options; see SocketConfig.ListenPacket.
+func (n *Node) ListenPacket(ctx context.Context, network string, addr net.Addr) (*PacketConn, error) {
+	return SocketConfig{}.ListenPacket(ctx, n, network, addr)
+}
+
+// ListenPacket makes a socket and binds it to addr, a Service or a Range, or to
+// nothing if addr is nil. network is "tipcrdm" or "tipcgram". Errors, inside
+// *net.OpError: net.UnknownNetworkError, ErrReserved, ErrRange, net.ErrClosed, the
+// context's.
+func (c SocketConfig) ListenPacket(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
+	p, err := c.listen(ctx, n, network, addr)
+	if err != nil {
+		return nil, opError("listen", network, nil, addr, err)
+	}
+	return p, nil
+}
+
+func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
+	if network != "tipcrdm" && network != "tipcgram" {
+		return nil, net.UnknownNetworkError(network)
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if c.Importance > Critical {
+		return nil, fmt.Errorf("%w: importance %d", ErrConfig, c.Importance)
+	}
+	p := &PacketConn{n: n, network: network, cfg: c, writing: map[*waiter]struct{}{}}
+	n.mu.Lock()
+	defer n.unlock()
+	if n.closing {
+		return nil, net.ErrClosed
+	}
+	p.port = n.eng.OpenPort(engine.PortConfig{
+		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",
+		ReceiveLimit: c.ReceiveLimit, Owner: p,
+	})
+	if p.port == nil {
+		return nil, errors.New("stack: too many sockets in this node")
+	}
+	p.local = p.port.Addr()
+	p.local.Net = network
+	if addr != nil {
+		if err := p.bind(addr, c.Scope); err != nil {
+			p.port.Close(n.now())
+			return nil, err
+		}
+	}
+	n.conns[p] = struct{}{}
+	return p, nil
+}
+
+// bind is called with the lap lock held.
+func (c *PacketConn) bind(addr net.Addr, scope Scope) error {
+	r, err := bindable(addr)
+	if err != nil {
+		return err
+	}
+	err = c.port.Bind(c.n.now(), r, scope)
+	c.n.lap(false)
+	return err
+}
+
+func bindable(addr net.Addr) (Range, error) {
+	switch a := addr.(type) {
+	case Service:
+		if a.Node == 0 {
+			return a.Range(), nil
+		}
+	case Range:
+		return a, nil
+	}
+	return Range{}, &net.AddrError{Err: "not a service or service range", Addr: addr.String()}
+}
+
+// Bind binds the socket to one more Service or Range, with the scope it was made
+// with. Errors as for ListenPacket.
+func (c *PacketConn) Bind(addr net.Addr) error {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if err := c.bind(addr, c.cfg.Scope); err != nil {
+		return opError("bind", c.network, c.local, addr, err)
+	}
+	return nil
+}
+
+// Unbind takes back one binding to exactly this Service or Range. Errors:
+// ErrNotBound.
+func (c *PacketConn) Unbind(addr net.Addr) error {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	r, err := bindable(addr)
+	if err == nil {
+		scope := c.cfg.Scope
+		if scope != NodeScope {
+			scope = ClusterScope
+		}
+		err = c.port.Unbind(c.n.now(), r, scope)
+		c.n.lap(false)
+	}
+	if err != nil {
+		return opError("unbind", c.network, c.local, addr, err)
+	}
+	return nil
+}
+
+// LocalAddr is the socket's own address, a SocketAddr.
+func (c *PacketConn) LocalAddr() net.Addr { return c.local }
+
+// A Message tells what is known of a message that was read.
+type Message struct {
+	From       SocketAddr
+	Name       Range // the name it was sent to, if Named
+	Named      bool
+	Importance Importance
+	Truncated  bool      // the message was longer than the space given
+	Error      ErrorCode // not frame.OK: an own message that came back
+}
+
+// ReadFrom waits for a message and copies it into b; what does not fit is lost.
+// With a *RejectError the message is one of this socket's own that came back.
+// Errors, inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded,
+// *RejectError.
+func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
+	k, m, err := c.read(b)
+	if err != nil {
+		return 0, nil, opError("read", c.network, c.local, nil, err)
+	}
+	if m.Error != frame.OK {
+		return k, m.From, opError("read", c.network, c.local, nil, &RejectError{m.Error, m.From})
+	}
+	return k, c.boxed(m.From), nil
+}
+
+// ReadMsg is ReadFrom with everything that is known of the message; a message that
+// came back is told by Error and is no error.
+func (c *PacketConn) ReadMsg(b []byte) (int, Message, error) {
+	k, m, err := c.read(b)
+	if err != nil {
+		return 0, Message{}, opError("read", c.network, c.local, nil, err)
+	}
+	return k, m, nil
+}
+
+func (c *PacketConn) read(b []byte) (int, Message, error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	var w *waiter
+	defer func() {
+		if w != nil {
+			n.end(&c.readers, w)
+		}
+		if c.port.Pending() > 0 {
+			n.rouseFirst(c.readers)
+		}
+	}()
+	for {
+		if c.closed {
+			return 0, Message{}, net.ErrClosed
+		}
+		if past(c.readBy) {
+			return 0, Message{}, os.ErrDeadlineExceeded
+		}
+		if k, r, ok := c.port.Read(b); ok {
+			r.From.Net = c.network
+			return k, Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
+				Truncated: k < r.Len, Error: r.Error}, nil
+		}
+		if w == nil {
+			w = n.begin(&c.readers)
+		}
+		n.block(w, c.readBy)
+	}
+}
+
+// boxed returns a as an interface, the same one for the same address in a row.
+func (c *PacketConn) boxed(a SocketAddr) net.Addr {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if last, ok := c.from.(SocketAddr); !ok || last != a {
+		c.from = a
+	}
+	return c.from
+}
+
+// WriteTo sends a message to a socket bound to addr, a Service, or to the socket
+// addr, a SocketAddr. The data is copied. It waits while the link to the
+// destination's node is congested. A nil error means that the message was taken;
+// it arrives as long as contact with the node lasts. Errors, inside *net.OpError:
+// ErrUnreachable, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
+func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
+	var d dest
+	switch a := addr.(type) {
+	case Service:
+		d = dest{service: a, named: true}
+	case SocketAddr:
+		d = dest{socket: a}
+	case nil:
+		return 0, opError("write", c.network, c.local, nil, &net.AddrError{Err: "missing address"})
+	default:
+		return 0, opError("write", c.network, c.local, addr, &net.AddrError{Err: "not a service or socket address", Addr: addr.String()})
+	}
+	err := c.n.submit(c, d, b)
+	if err != nil {
+		if err = c.retry(d, b, err); err != nil {
+			return 0, opError("write", c.network, c.local, addr, err)
+		}
+	}
+	return len(b), nil
+}
+
+// retry waits for whatever the message met to give way, and sends it then. It
+// stays entered among the waiting calls until that is done: a call that has the
+// driver's role must turn the engine before it hands the role on.
+func (c *PacketConn) retry(d dest, b []byte, err error) error {
+	if !blocks(err) {
+		return err
+	}
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	var w *waiter
+	var list *waitList
+	defer func() {
+		if w != nil {
+			delete(c.writing, w)
+			n.end(list, w)
+		}
+	}()
+	for began := n.now(); ; {
+		if past(c.writeBy) {
+			return blockedError(err, n.now()-began)
+		}
+		if err = n.send(c, d, b); !blocks(err) {
+			n.afterSend()
+			return err
+		}
+		if l := n.roomList(err); l != list {
+			if w != nil {
+				delete(c.writing, w)
+				n.end(list, w)
+			}
+			list, w = l, n.begin(l)
+			c.writing[w] = struct{}{}
+		}
+		n.block(w, c.writeBy)
+	}
+}
+
+// blocks reports whether a send that failed so may succeed later.
+func blocks(err error) bool {
+	_, ok := err.(*engine.Blocked)
+	return ok || err == engine.ErrMemory
+}
+
+// roomList is where to wait for what a blocked send needs: room on a link, or
+// the node's memory.
+func (n *Node) roomList(err error) *waitList {
+	b, ok := err.(*engine.Blocked)
+	if !ok {
+		return &n.short
+	}
+	l := n.writers[b.Node]
+	if l == nil {
+		l = &waitList{}
+		n.writers[b.Node] = l
+	}
+	return l
+}
+
+// Close withdraws the socket's names and returns what waits unread to those who
+// sent it, as far as they want it back. Waiting calls end with net.ErrClosed.
+func (c *PacketConn) Close() error {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if c.closed {
+		return opError("close", c.network, c.local, nil, net.ErrClosed)
+	}
+	c.n.closeConn(c)
+	c.n.lap(false)
+	return nil
+}
+
+func (n *Node) closeConn(c *PacketConn) {
+	c.closed = true
+	delete(n.conns, c)
+	c.port.Close(n.now())
+	n.rouseAll(c.readers)
+	for w := range c.writing {
+		n.rouse(w)
+	}
+}
+
+// SetDeadline sets both deadlines; zero means none.
+func (c *PacketConn) SetDeadline(t time.Time) error { return c.setDeadlines(&t, &t) }
+
+// SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
+// waiting ones included; zero means never.
+func (c *PacketConn) SetReadDeadline(t time.Time) error { return c.setDeadlines(&t, nil) }
+
+// SetWriteDeadline sets the time at which blocked writes end with a
+// *BlockedError, waiting ones included; zero means never.
+func (c *PacketConn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(nil, &t) }
+
+func (c *PacketConn) setDeadlines(read, write *time.Time) error {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if c.closed {
+		return opError("set", c.network, c.local, nil, net.ErrClosed)
+	}
+	if read != nil {
+		c.readBy = *read
+		c.n.rouseAll(c.readers)
+	}
+	if write != nil {
+		c.writeBy = *write
+		for w := range c.writing {
+			c.n.rouse(w)
+		}
+	}
+	return nil
+}
+
+func past(t time.Time) bool { return !t.IsZero() && !time.Now().Before(t) }

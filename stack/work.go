@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A job is a message whose sender found the lap lock taken: the payload copied,
+// to be sent by whoever has the lock.
+type job struct {
+	conn *PacketConn
+	dest dest
+	data []byte
+	err  error
+	done chan struct{} // of one place
+	next *job
+}
+
+// A dest is where a message goes: a service, or one socket.
+type dest struct {
+	service frame.Service
+	socket  frame.SocketAddr
+	named   bool
+}
+
+var jobs = sync.Pool{New: func() any { return &job{done: make(chan struct{}, 1)} }}
+
+// A jobList is a stack of jobs that anyone may push to and the holder of the lap
+// lock empties.
+type jobList struct{ head atomic.Pointer[job] }
+
+func (l *jobList) push(j *job) {
+	for {
+		j.next = l.head.Load()
+		if l.head.CompareAndSwap(j.next, j) {
+			return
+		}
+	}
+}
+
+// take returns all jobs, oldest first.
+func (l *jobList) take() *job {
+	var first *job
+	for j := l.head.Swap(nil); j != nil; {
+		j, j.next, first = j.next, first, j
+	}
+	return first
+}
+
+func (l *jobList) empty() bool { return l.head.Load() == nil }
+
+// submit sends data from c by rule (d): with the lock if it is free; else the
+// payload is copied, the job appended, the lock tried once more; and whoever
+// unlocks looks at the list again. So a job is always seen, by its own sender or
+// by the holder. It returns what the engine said.
+func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
+	if n.mu.TryLock() {
+		err := n.send(c, d, data)
+		n.afterSend()
+		n.unlock()
+		return err
+	}
+	j := jobs.Get().(*job)
+	j.conn, j.dest = c, d
+	j.data = append(j.data[:0], data...)
+	n.jobs.push(j)
+	if n.mu.TryLock() {
+		n.unlock()
+	}
+	<-j.done
+	err := j.err
+	j.conn, j.err = nil, nil
+	jobs.Put(j)
+	return err
+}
+
+// unlock ends a turn: it carries out what was appended meanwhile, and looks once
+// more after letting go, because who failed to get the lock counts on that.
+func (n *Node) unlock() {
+	for {
+		if !n.jobs.empty() {
+			n.runJobs()
+		}
+		logs := n.takeLogs()
+		n.mu.Unlock()
+		n.emit(logs)
+		if n.jobs.empty() || !n.mu.TryLock() {
+			return
+		}
+	}
+}
+
+// runJobs sends what other goroutines have appended, all with one kick.
+func (n *Node) runJobs() {
+	for j := n.jobs.take(); j != nil; {
+		next := j.next
+		j.next = nil
+		j.err = n.send(j.conn, j.dest, j.data)
+		j.done <- struct{}{}
+		j = next
+	}
+	n.afterSend()
+}
+
+// send hands a message to the engine.
+func (n *Node) send(c *PacketConn, d dest, data []byte) error {
+	if n.closed || c.closed {
+		return engine.ErrClosed
+	}
+	if d.named {
+		return c.port.SendService(n.now(), d.service, data)
+	}
+	return c.port.Send(n.now(), d.socket, data)
+}
