@@ -19,5 +19,5 @@ func ExampleWriter() {
 		fmt.Println(err)
 	}
 	fmt.Printf("%d bytes, beginning with %x\n", file.Len(), file.Bytes()[:4])
-	// Output: 188 bytes, beginning with 0a0d0d0a
+	// Output: 196 bytes, beginning with 0a0d0d0a
 }
