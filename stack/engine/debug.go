@@ -36,11 +36,17 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 	}
 }
 
-// Links yields every other node known, by address, and where it stands; link is
-// nil until a station was accepted. It is for looking at, not for use.
-func (e *Engine) Links(yield func(to frame.NodeAddr, c Contact, link *flowctl.Link) bool) {
+// A Neighbour is another node as this one sees it.
+type Neighbour struct {
+	Node    frame.NodeAddr
+	Contact Contact
+	Link    *flowctl.Link // to look at only; nil until a station was accepted
+}
+
+// Neighbours yields every other node known, by address.
+func (e *Engine) Neighbours(yield func(Neighbour) bool) {
 	for _, n := range e.nodes {
-		if !yield(n.addr, n.contact, n.link) {
+		if !yield(Neighbour{n.addr, n.contact, n.link}) {
 			return
 		}
 	}

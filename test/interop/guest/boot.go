@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/test/interop/channel"
+)
+
+// serialLine is the host's end of the conversation, see package channel.
+const serialLine = "/dev/ttyS1"
+
+// boot brings the guest up as its kernel command line says and then serves
+// the host. What goes wrong on the way is told to the host in the hello: a
+// guest that cannot speak is the only one that panics.
+//
+//	rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.bearers=N
+func boot() {
+	var problems []error
+	try := func(what string, err error) {
+		if err != nil {
+			problems = append(problems, fmt.Errorf("%s: %w", what, err))
+		}
+	}
+	os.Setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
+	os.Setenv("HOME", "/tmp")
+	for _, m := range [][2]string{{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/tmp"}} {
+		try("mount "+m[0], unix.Mount(m[0], m[1], m[0], 0, ""))
+	}
+	try("busybox", run("/bin/busybox", "--install", "-s", "/bin"))
+	try("modules", loadModules("/modules"))
+
+	words := commandLine()
+	if name := words["rig.name"]; name != "" {
+		try("hostname", unix.Sethostname([]byte(name)))
+	}
+	try("interfaces", interfacesUp())
+	// The cluster's number and the identity cannot be set after the address.
+	for _, what := range []string{"netid", "identity", "address"} {
+		if v := words["rig."+what]; v != "" {
+			try("set "+what, run("tipc", "node", "set", what, v))
+		}
+	}
+	n, _ := strconv.Atoi(words["rig.bearers"])
+	for i := range n {
+		try("bearer", run("tipc", "bearer", "enable", "media", "eth", "device", "eth"+strconv.Itoa(i)))
+	}
+
+	line, err := openRaw(serialLine)
+	if err != nil {
+		panic(err)
+	}
+	a := newAgent(line)
+	hello := channel.Message{Op: channel.Hello, Args: []string{release()}}
+	if err := errors.Join(problems...); err != nil {
+		hello.Text = err.Error()
+	}
+	if err := a.out.Send(hello); err != nil {
+		panic(err)
+	}
+	panic(a.serve(line))
+}
+
+// commandLine returns the words KEY=VALUE of the kernel's command line.
+func commandLine() map[string]string {
+	b, _ := os.ReadFile("/proc/cmdline")
+	words := make(map[string]string)
+	for _, w := range strings.Fields(string(b)) {
+		k, v, _ := strings.Cut(w, "=")
+		words[k] = v
+	}
+	return words
+}
+
+// loadModules inserts the modules that dir/order names, in that order.
+func loadModules(dir string) error {
+	b, err := os.ReadFile(filepath.Join(dir, "order"))
+	if err != nil {
+		return err
+	}
+	for _, name := range strings.Fields(string(b)) {
+		f, err := os.Open(filepath.Join(dir, name))
+		if err != nil {
+			return err
+		}
+		options := ""
+		if name == "ipv6.ko" {
+			options = "disable_ipv6=1" // its chatter would be in every test's way
+		}
+		err = unix.FinitModule(int(f.Fd()), options, 0)
+		f.Close()
+		if err != nil && !errors.Is(err, unix.EEXIST) {
+			return fmt.Errorf("insert %s: %w", name, err)
+		}
+	}
+	return nil
+}
+
+// interfacesUp renames the vector interfaces vecN to ethN and sets them up.
+func interfacesUp() error {
+	vecs, err := filepath.Glob("/sys/class/net/vec*")
+	if err != nil {
+		return err
+	}
+	batch := "link set dev lo up\n"
+	for _, v := range vecs {
+		from := filepath.Base(v)
+		to := "eth" + strings.TrimPrefix(from, "vec")
+		batch += fmt.Sprintf("link set dev %s name %s\nlink set dev %s up\n", from, to, to)
+	}
+	c := exec.Command("ip2", "-batch", "-")
+	c.Stdin = strings.NewReader(batch)
+	return silent(c)
+}
+
+func run(name string, args ...string) error { return silent(exec.Command(name, args...)) }
+
+// silent runs c; what c printed becomes part of its error.
+func silent(c *exec.Cmd) error {
+	out, err := c.CombinedOutput()
+	if err != nil {
+		return fmt.Errorf("%s: %w: %s", strings.Join(c.Args, " "), err, strings.TrimSpace(string(out)))
+	}
+	return nil
+}
+
+func release() string {
+	var u unix.Utsname
+	if err := unix.Uname(&u); err != nil {
+		return err.Error()
+	}
+	return unix.ByteSliceToString(u.Release[:])
+}
+
+// openRaw opens a terminal line without echo, editing or signals. Reads and
+// writes block.
+func openRaw(path string) (*os.File, error) {
+	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		return nil, &os.PathError{Op: "open", Path: path, Err: err}
+	}
+	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if err != nil {
+		return nil, &os.PathError{Op: "get attributes of", Path: path, Err: err}
+	}
+	t.Iflag, t.Oflag, t.Lflag = 0, 0, 0
+	t.Cflag = t.Cflag&^(unix.CSIZE|unix.PARENB) | unix.CS8
+	t.Cc[unix.VMIN], t.Cc[unix.VTIME] = 1, 0
+	if err := unix.IoctlSetTermios(fd, unix.TCSETS, t); err != nil {
+		return nil, &os.PathError{Op: "set attributes of", Path: path, Err: err}
+	}
+	return os.NewFile(uintptr(fd), path), nil
+}

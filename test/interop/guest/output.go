@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package main
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"sync/atomic"
+	"time"
+
+	"github.com/utipc/utipc/test/interop/channel"
+)
+
+// linger is how long a job that has ended is given to print more, through
+// programs it left in the background. What it printed itself is never lost.
+const linger = 300 * time.Millisecond
+
+// An output is the pipe that a job prints into.
+type output struct {
+	pipe  *os.File
+	ended atomic.Bool
+}
+
+// hurry says that the job has ended.
+func (o *output) hurry() {
+	o.ended.Store(true)
+	o.pipe.SetReadDeadline(time.Now().Add(linger))
+}
+
+// copyTo copies until nobody prints any more.
+func (o *output) copyTo(w io.Writer) {
+	defer o.pipe.Close()
+	b := make([]byte, 16<<10)
+	// A deadline may pass while w is slow, so one alone says nothing.
+	for late := 0; late < 2; {
+		n, err := o.pipe.Read(b)
+		switch {
+		case n > 0:
+			late = 0
+			if _, err := w.Write(b[:n]); err != nil {
+				return
+			}
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			late++
+		case err != nil:
+			return
+		}
+		if o.ended.Load() {
+			o.pipe.SetReadDeadline(time.Now().Add(linger))
+		}
+	}
+}
+
+// A lineWriter sends what a job prints, line by line.
+type lineWriter struct {
+	id   int
+	out  *channel.Writer
+	part []byte // of a line that has not ended
+}
+
+func (w *lineWriter) Write(b []byte) (int, error) {
+	w.part = append(w.part, b...)
+	var ms []channel.Message
+	for {
+		i := bytes.IndexByte(w.part, '\n')
+		if i < 0 {
+			break
+		}
+		ms = append(ms, w.line(w.part[:i]))
+		w.part = w.part[i+1:]
+	}
+	if len(ms) == 0 {
+		return len(b), nil
+	}
+	return len(b), w.out.Send(ms...)
+}
+
+// flush sends a last line that lacks its newline.
+func (w *lineWriter) flush() {
+	if len(w.part) > 0 {
+		w.out.Send(w.line(w.part))
+	}
+	w.part = nil
+}
+
+func (w *lineWriter) line(text []byte) channel.Message {
+	return channel.Message{Op: channel.Line, ID: w.id, Text: string(text)}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package rig runs Linux's own TIPC as an ordinary process, so that a Go test
+// has the real thing for a peer: a user-mode-linux guest, made from Debian
+// packages that are downloaded and unpacked but never installed. It needs no
+// root, no device, no namespace, no compiler but Go's.
+//
+//	test process                           guest (one process group)
+//	+--------------------------+           +-----------------------------------+
+//	| Guest, Job  <==== serial line, JSON lines ====> init, busybox, tipc, peer |
+//	| Wire        <==== socket pair, one frame a datagram ====> eth0 --- tipc.ko |
+//	+--------------------------+           +-----------------------------------+
+//
+// A test asks [Require] for the image, makes a [Link] for each interface with
+// [NewLink] (the far end is a [Wire]) or [NewPair] (two guests back to back),
+// starts guests with [Start] and gives them commands:
+//
+//	link, wire, err := rig.NewLink(mac)
+//	g, err := rig.Start(ctx, rig.Require(t), rig.Options{Name: "a", Address: "1.1.1", Links: []rig.Link{link}, Enable: true})
+//	out, err := g.Run(ctx, "tipc nametable show")
+//	job, err := g.Job(ctx, "peer", "rdm-echo", "8888", "17")
+//	line, err := job.Expect(ctx, "ready")
+//
+// The guest has busybox, iproute2's tipc, and its ip and tc under the names
+// ip2 and tc2 (busybox sh prefers its own applets to PATH); netem works there.
+// "peer" without arguments lists the modes of the test peer; payloads are
+// those of package pattern. The conversation over the serial line is
+// described in package channel.
+//
+// # The image
+//
+// [Build] keeps it in a cache directory ($UTIPC_RIG_CACHE, or utipc/rig in the
+// user's cache directory):
+//
+//	base-KEY/    linux.uml, base.cpio.gz, release: what the packages give
+//	image-KEY/   linux.uml, initrd.gz, release: base and our guest program
+//	apt/         package lists, only if the machine's own are missing or stale
+//
+// KEY is made from the packages' versions and, for an image, the guest's
+// sources. Directories appear whole by renaming, under a lock, so any number
+// of test processes may build at once. Where apt is absent the newest base
+// in the cache serves.
+//
+// # The life of a guest
+//
+// Guest.Kill and Guest.Close are a power cut: nothing in the guest is asked.
+// A guest does not survive its test process, however that ends: a watcher
+// outside the guest's process group waits on a pipe and kills the group when
+// the pipe closes. (A parent-death signal would reach only one of the guest's
+// processes, and in a Go program it is tied to a thread that may end early.)
+//
+// # Not implemented
+//
+// Kernels under emulators, taps, and machines other than Linux on amd64.
+package rig

@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package netns
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"sync"
+	"testing"
+
+	"golang.org/x/sys/unix"
+)
+
+// Require skips the test where no namespace can be made, saying why: an ordinary
+// user, a sandbox, a missing tool. With UTIPC_TEST_REQUIRE=all in the environment
+// it fails the test instead.
+func Require(tb testing.TB) {
+	tb.Helper()
+	err := obstacle()
+	switch {
+	case err == nil:
+	case os.Getenv("UTIPC_TEST_REQUIRE") == "all":
+		tb.Fatalf("network namespaces are required: %v", err)
+	default:
+		tb.Skipf("no network namespaces: %v", err)
+	}
+}
+
+// obstacle tries once what the package needs.
+var obstacle = sync.OnceValue(func() error {
+	for _, tool := range []string{"ip", "nsenter"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return err
+		}
+	}
+	fd, err := create()
+	if err != nil {
+		return fmt.Errorf("a new namespace as uid %d: %w (root can)", os.Geteuid(), err)
+	}
+	return unix.Close(fd)
+})

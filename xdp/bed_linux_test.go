@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp_test
+
+import (
+	"encoding/binary"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/xdp"
+)
+
+const patience = 10 * time.Second
+
+// TestMain lets the test binary play another process; see roles.
+func TestMain(m *testing.M) {
+	if role := roles[os.Getenv(roleKey)]; role != nil {
+		role(os.Args[1])
+		os.Exit(0)
+	}
+	os.Exit(m.Run())
+}
+
+// A bed is a veth pair between two namespaces.
+type bed struct {
+	a, b *netns.NS
+	mtu  int
+}
+
+const (
+	nameA = "utipcA"
+	nameB = "utipcB"
+)
+
+func newBed(tb testing.TB, mtu int) *bed {
+	tb.Helper()
+	netns.Require(tb)
+	d := &bed{netns.New(tb), netns.New(tb), mtu}
+	netns.Veth(tb, d.a, d.b, nameA, nameB, mtu)
+	return d
+}
+
+func newArena(mtu int) *frame.Arena {
+	return frame.NewArena(frame.ArenaConfig{Small: 512, Jumbo: 256, JumboSize: mtu + frame.EthernetLen})
+}
+
+// open opens and attaches an interface; the test closes it.
+func open(tb testing.TB, ns *netns.NS, name string, cfg *xdp.PacketConfig) (*xdp.Packet, *frame.Arena) {
+	tb.Helper()
+	var p *xdp.Packet
+	var err error
+	ns.Do(func() { p, err = xdp.OpenPacket(name, cfg) })
+	if err != nil {
+		tb.Fatal(err)
+	}
+	arena := newArena(p.MTU())
+	tb.Cleanup(func() {
+		p.Close()
+		if got, want := arena.Free(), arena.Total(); got != want {
+			tb.Errorf("%s: after Close %d chunks of %d are free", name, got, want)
+		}
+	})
+	if err := p.Attach(arena, nil); err != nil {
+		tb.Fatal(err)
+	}
+	return p, arena
+}
+
+// pair opens both ends of a new bed.
+func pair(tb testing.TB, mtu int) (d *bed, a, b *xdp.Packet) {
+	tb.Helper()
+	d = newBed(tb, mtu)
+	a, _ = open(tb, d.a, nameA, nil)
+	b, _ = open(tb, d.b, nameB, nil)
+	return d, a, b
+}
+
+// raw makes a frame of size bytes, numbered behind its header.
+func raw(dst, src frame.MAC, size int, number uint32) []byte {
+	f := make([]byte, size)
+	for i := range f {
+		f[i] = byte(i) ^ byte(number)
+	}
+	frame.PutEthernet(f, dst, src)
+	if size >= frame.EthernetLen+4 {
+		binary.BigEndian.PutUint32(f[frame.EthernetLen:], number)
+	}
+	return f
+}
+
+// buffers puts frames into chunks of a fresh arena.
+func buffers(tb testing.TB, frames ...[]byte) (bufs []*frame.Buffer) {
+	tb.Helper()
+	longest := 0
+	for _, f := range frames {
+		longest = max(longest, len(f))
+	}
+	arena := frame.NewArena(frame.ArenaConfig{Small: len(frames), Jumbo: len(frames), JumboSize: max(longest, frame.SmallChunk)})
+	for _, f := range frames {
+		b := arena.Get(len(f), frame.Control)
+		copy(b.Extend(len(f)), f)
+		bufs = append(bufs, b)
+	}
+	return bufs
+}
+
+// transmit sends all frames through p.
+func transmit(tb testing.TB, p *xdp.Packet, frames ...[]byte) {
+	tb.Helper()
+	bufs := buffers(tb, frames...)
+	if n, err := p.Transmit(bufs); n != len(bufs) || err != nil {
+		tb.Fatalf("%s: Transmit: got %d, %v, want %d", p.Name(), n, err, len(bufs))
+	}
+}
+
+// await receives n frames, sleeping in poll until they come.
+func await(tb testing.TB, p *xdp.Packet, n int) (frames [][]byte) {
+	tb.Helper()
+	var bufs [16]*frame.Buffer
+	for len(frames) < n {
+		poll(tb, p.FD())
+		got, err := p.Receive(bufs[:min(len(bufs), n-len(frames))])
+		if err != nil {
+			tb.Fatalf("%s: Receive: %v", p.Name(), err)
+		}
+		for _, b := range bufs[:got] {
+			frames = append(frames, append([]byte(nil), b.Bytes()...))
+			b.Release()
+		}
+	}
+	return frames
+}
+
+// poll sleeps until fd has an event and returns it.
+func poll(tb testing.TB, fd int) int16 {
+	tb.Helper()
+	for end := time.Now().Add(patience); ; {
+		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
+		n, err := unix.Poll(p, int(time.Until(end).Milliseconds()))
+		if err == unix.EINTR {
+			continue
+		}
+		if err != nil || n == 0 {
+			tb.Fatalf("poll: %d, %v, want an event within %v", n, err, patience)
+		}
+		return p[0].Revents
+	}
+}
+
+// silent says that nothing waits in p.
+func silent(tb testing.TB, p *xdp.Packet) {
+	tb.Helper()
+	var bufs [4]*frame.Buffer
+	n, err := p.Receive(bufs[:])
+	if n != 0 || err != nil {
+		tb.Errorf("%s: Receive: got %d, %v, want nothing", p.Name(), n, err)
+	}
+	for _, b := range bufs[:n] {
+		b.Release()
+	}
+}
+
+// A wire is a bare packet socket that sends anything.
+type wire struct {
+	tb testing.TB
+	fd int
+}
+
+func openWire(tb testing.TB, ns *netns.NS, name string) *wire {
+	tb.Helper()
+	w := &wire{tb: tb}
+	var err error
+	ns.Do(func() {
+		if w.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
+			return
+		}
+		ifr, _ := unix.NewIfreq(name)
+		if err = unix.IoctlIfreq(w.fd, unix.SIOCGIFINDEX, ifr); err != nil {
+			return
+		}
+		err = unix.Bind(w.fd, &unix.SockaddrLinklayer{Ifindex: int(ifr.Uint32())})
+	})
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() { unix.Close(w.fd) })
+	return w
+}
+
+func (w *wire) send(f []byte) {
+	w.tb.Helper()
+	if _, err := unix.Write(w.fd, f); err != nil {
+		w.tb.Fatalf("sending %d bytes: %v", len(f), err)
+	}
+}

@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp_test
+
+import (
+	"bufio"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"os/exec"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/xdp"
+)
+
+// roleKey names the environment variable that makes the test binary another
+// process, which is given the name of an interface.
+const roleKey = "UTIPC_XDP_TEST_ROLE"
+
+var roles = map[string]func(ifname string){
+	"privilege": tryWithoutPrivilege,
+	"describe":  describe,
+	"own":       own,
+}
+
+// own holds an interface until its standard input ends.
+func own(name string) {
+	p, err := xdp.OpenPacket(name, nil)
+	fmt.Println("opened:", err)
+	io.Copy(io.Discard, os.Stdin)
+	if p != nil {
+		p.Close()
+	}
+}
+
+// wantOwned tries to open what somebody owns.
+func wantOwned(t *testing.T, d *bed, says ...string) {
+	t.Helper()
+	var p *xdp.Packet
+	var err error
+	d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+	if p != nil {
+		p.Close()
+	}
+	var owned *xdp.OwnedError
+	if !errors.As(err, &owned) || owned.Interface != nameA {
+		t.Fatalf("got %v, want an OwnedError about %s", err, nameA)
+	}
+	for _, want := range append(says, "since 20", fmt.Sprintf("uid %d", os.Getuid())) {
+		if !strings.Contains(owned.Owner, want) {
+			t.Errorf("owner: got %q, want %q in it", owned.Owner, want)
+		}
+	}
+	for _, want := range []string{owned.Owner, "attach", "macvlan", "veth"} {
+		if !strings.Contains(err.Error(), want) {
+			t.Errorf("got %q, want %q in it", err, want)
+		}
+	}
+}
+
+func TestOneNodeOwnsAnInterface(t *testing.T) {
+	d := newBed(t, 1500)
+	before := runtime.NumGoroutine()
+	p, _ := open(t, d.a, nameA, nil)
+	for range 3 {
+		wantOwned(t, d, fmt.Sprintf("pid %d, program xdp.test", os.Getpid()))
+	}
+	// The same name in another namespace is another interface.
+	d.b.Run("ip", "link", "set", "dev", nameB, "down")
+	d.b.Run("ip", "link", "set", "dev", nameB, "name", nameA)
+	d.b.Run("ip", "link", "set", "dev", nameA, "up")
+	q, _ := open(t, d.b, nameA, nil)
+	p.Close()
+	q.Close()
+	if got := runtime.NumGoroutine(); got > before {
+		t.Errorf("after Close: got %d goroutines, want %d", got, before)
+	}
+	r, _ := open(t, d.a, nameA, nil)
+	r.Close()
+}
+
+func TestAnotherProcessOwnsAnInterface(t *testing.T) {
+	d := newBed(t, 1500)
+	for _, end := range []string{"close", "kill"} {
+		cmd := exec.Command("/proc/self/exe", nameA)
+		cmd.Env = append(os.Environ(), roleKey+"=own")
+		stdin, err := cmd.StdinPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		stdout, err := cmd.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		d.a.Do(func() { err = cmd.Start() })
+		if err != nil {
+			t.Fatal(err)
+		}
+		line, err := bufio.NewReader(stdout).ReadString('\n')
+		if err != nil || line != "opened: <nil>\n" {
+			t.Fatalf("the other process: got %q, %v", line, err)
+		}
+		wantOwned(t, d, fmt.Sprintf("pid %d, program", cmd.Process.Pid))
+		if end == "kill" {
+			cmd.Process.Kill()
+		}
+		stdin.Close()
+		err = cmd.Wait()
+		if end == "close" && err != nil {
+			t.Errorf("the other process: %v", err)
+		}
+		p, _ := open(t, d.a, nameA, nil)
+		p.Close()
+	}
+}
+
+// What a hostile or stuck owner says does no harm.
+func TestStrangeOwners(t *testing.T) {
+	d := newBed(t, 1500)
+	for _, c := range []struct{ says, want string }{
+		{"", fmt.Sprintf("pid %d, which says nothing, uid %d", os.Getpid(), os.Getuid())},
+		{"\x1b[2Jboo\nsecond\xff\n", fmt.Sprintf("?[2Jboo?second\uFFFD, uid %d", os.Getuid())},
+		{strings.Repeat("x", 100000), strings.Repeat("x", 200) + fmt.Sprintf(", uid %d", os.Getuid())},
+	} {
+		var l net.Listener
+		var err error
+		d.a.Do(func() { l, err = net.Listen("unix", "@utipc/eth/"+nameA) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		done := make(chan struct{})
+		go func() {
+			defer close(done)
+			if conn, err := l.Accept(); err == nil {
+				io.WriteString(conn, c.says)
+				conn.Close()
+			}
+		}()
+		d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+		var owned *xdp.OwnedError
+		if !errors.As(err, &owned) || owned.Owner != c.want {
+			t.Errorf("owner that says %.20q: got %v, want %q", c.says, err, c.want)
+		}
+		l.Close()
+		<-done
+	}
+	// One that never accepts costs a second.
+	var l net.Listener
+	var err error
+	d.a.Do(func() { l, err = net.Listen("unix", "@utipc/eth/"+nameA) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+	var owned *xdp.OwnedError
+	if !errors.As(err, &owned) || !strings.Contains(owned.Owner, "says nothing") {
+		t.Errorf("silent owner: got %v, want an OwnedError", err)
+	}
+}

@@ -1,0 +1,296 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/xdp"
+)
+
+func TestFramesOfEverySizePass(t *testing.T) {
+	for _, mtu := range []int{100, 1500, 3900, 3968, 9000, 65000, 65535} {
+		t.Run(fmt.Sprint(mtu), func(t *testing.T) {
+			_, a, b := pair(t, mtu)
+			if got := a.MTU(); got != mtu {
+				t.Errorf("MTU: got %d, want %d", got, mtu)
+			}
+			var frames [][]byte
+			for i, size := range []int{14, 15, 38, 59, 60, 64, mtu - 1, mtu, mtu + 13, mtu + 14} {
+				frames = append(frames, raw(b.Addr(), a.Addr(), size, uint32(i)))
+			}
+			transmit(t, a, frames...)
+			for i, got := range await(t, b, len(frames)) {
+				if !bytes.Equal(got, frames[i]) {
+					t.Errorf("frame %d: got %d bytes, want %d, or contents differ", i, len(got), len(frames[i]))
+				}
+			}
+			silent(t, b)
+			silent(t, a)
+			for _, p := range []*xdp.Packet{a, b} {
+				if in, out := p.Dropped(); in != 0 || out != 0 {
+					t.Errorf("%s: dropped %d in, %d out, want none", p.Name(), in, out)
+				}
+			}
+		})
+	}
+}
+
+func TestReceiveFilter(t *testing.T) {
+	d := newBed(t, 1500)
+	b, _ := open(t, d.b, nameB, nil)
+	d.b.Run("ip", "link", "set", "dev", nameB, "promisc", "on")
+	w := openWire(t, d.a, nameA)
+	me, peer, other := b.Addr(), frame.MAC{2, 0, 0, 0, 0, 1}, frame.MAC{2, 0, 0, 0, 0, 9}
+
+	typed := func(hi, lo byte) []byte {
+		f := raw(me, peer, 64, 0)
+		f[12], f[13] = hi, lo
+		return f
+	}
+	tagged := func(dst frame.MAC, tpid, vlan uint16) []byte {
+		f := raw(dst, peer, 64, 0)
+		tag := []byte{byte(tpid >> 8), byte(tpid), byte(vlan >> 8), byte(vlan)}
+		return append(f[:12:12], append(tag, f[12:]...)...)
+	}
+	for _, c := range []struct {
+		what string
+		f    []byte
+		want bool
+	}{
+		{"to the station", raw(me, peer, 64, 0), true},
+		{"to all", raw(frame.BroadcastMAC, peer, 64, 0), true},
+		{"to a group", raw(frame.MAC{1, 0, 0x5e, 0, 0, 1}, peer, 64, 0), true},
+		{"of 38 bytes", raw(me, peer, 38, 0), true},
+		{"of a header alone", raw(me, peer, 14, 0), true},
+		{"padded to 60", raw(me, peer, 60, 0), true},
+		{"to another station", raw(other, peer, 64, 0), false},
+		{"of IPv4", typed(0x08, 0x00), false},
+		{"of the type before", typed(0x88, 0xc9), false},
+		{"of the type after", typed(0x88, 0xcb), false},
+		{"of the type in the wrong byte order", typed(0xca, 0x88), false},
+		{"of an 802.3 length", typed(0x00, 0x32), false},
+		{"tagged, VLAN 5", tagged(me, 0x8100, 5), false},
+		{"tagged, VLAN 5, to all", tagged(frame.BroadcastMAC, 0x8100, 5), false},
+		{"tagged, VLAN 4094, priority 7", tagged(me, 0x8100, 0xeffe), false},
+		{"tagged by a provider", tagged(me, 0x88a8, 5), false},
+		{"with a priority alone, VLAN 0", tagged(me, 0x8100, 0xe000), true},
+	} {
+		// The mark comes behind on the same way, so what is not before it was
+		// dropped.
+		w.send(c.f)
+		mark := raw(me, peer, 99, 0)
+		w.send(mark)
+		got := false
+		for f := await(t, b, 1)[0]; !bytes.Equal(f, mark); f = await(t, b, 1)[0] {
+			got = true
+			if c.want && (len(f) < 14 || f[12] != 0x88 || f[13] != 0xca) {
+				t.Errorf("frame %s: got % x", c.what, f)
+			}
+		}
+		if got != c.want {
+			t.Errorf("frame %s: received %v, want %v", c.what, got, c.want)
+		}
+	}
+}
+
+func TestOwnFramesDoNotComeBack(t *testing.T) {
+	_, a, b := pair(t, 1500)
+	for _, dst := range []frame.MAC{frame.BroadcastMAC, a.Addr(), b.Addr()} {
+		transmit(t, a, raw(dst, a.Addr(), 64, 1))
+	}
+	await(t, b, 2) // not the one to a's own address
+	mark := raw(a.Addr(), b.Addr(), 64, 2)
+	transmit(t, b, mark)
+	if got := await(t, a, 1)[0]; !bytes.Equal(got, mark) {
+		t.Errorf("got % x, want b's frame first", got)
+	}
+	silent(t, a)
+}
+
+func TestLongFramesAreDroppedAndCounted(t *testing.T) {
+	d := newBed(t, 1500)
+	b, arena := open(t, d.b, nameB, nil)
+	w := openWire(t, d.a, nameA)
+	free := arena.Free()
+	// The interface takes more now than it promised when it was opened.
+	for _, end := range []struct {
+		name string
+		run  func(string, ...string) string
+	}{{nameA, d.a.Run}, {nameB, d.b.Run}} {
+		end.run("ip", "link", "set", "dev", end.name, "mtu", "9000")
+	}
+	for i, size := range []int{1515, 9014, 1514} {
+		w.send(raw(b.Addr(), frame.MAC{2}, size, uint32(i)))
+	}
+	if got := await(t, b, 1)[0]; len(got) != 1514 {
+		t.Errorf("got a frame of %d bytes, want the one of 1514", len(got))
+	}
+	if in, out := b.Dropped(); in != 2 || out != 0 {
+		t.Errorf("dropped: got %d in, %d out, want 2, 0", in, out)
+	}
+	if got := arena.Free(); got < free {
+		t.Errorf("free chunks: got %d, want at least %d", got, free)
+	}
+}
+
+func TestRefusedFrames(t *testing.T) {
+	_, a, b := pair(t, 1500)
+	bufs := buffers(t,
+		raw(b.Addr(), a.Addr(), 64, 0),
+		raw(b.Addr(), a.Addr(), 1515, 1),
+		raw(b.Addr(), a.Addr(), 64, 2),
+		raw(b.Addr(), a.Addr(), 64, 3)[:13],
+		raw(b.Addr(), a.Addr(), 64, 4),
+	)
+	for _, want := range []struct {
+		n    int
+		errs unix.Errno
+		len  int
+	}{{1, unix.EMSGSIZE, 1515}, {1, unix.EINVAL, 13}, {1, 0, 0}} {
+		n, err := a.Transmit(bufs)
+		var refused *xdp.FrameError
+		switch {
+		case n != want.n:
+			t.Fatalf("got %d, %v, want %d frames taken", n, err, want.n)
+		case want.errs == 0 && err != nil:
+			t.Errorf("got %v, want no error", err)
+		case want.errs != 0 && (!errors.Is(err, want.errs) || !errors.As(err, &refused) || refused.Len != want.len):
+			t.Errorf("got %v, want %v about %d bytes", err, want.errs, want.len)
+		}
+		bufs = bufs[min(len(bufs), n+1):]
+	}
+	for i, f := range await(t, b, 3) {
+		if got, want := f[17], byte(2*i); got != want {
+			t.Errorf("frame %d: got number %d, want %d", i, got, want)
+		}
+	}
+	if in, out := a.Dropped(); in != 0 || out != 2 {
+		t.Errorf("dropped: got %d in, %d out, want 0, 2", in, out)
+	}
+}
+
+func TestEmptyArenaLeavesFramesWaiting(t *testing.T) {
+	d := newBed(t, 1500)
+	a, _ := open(t, d.a, nameA, nil)
+	var b *xdp.Packet
+	var err error
+	d.b.Do(func() { b, err = xdp.OpenPacket(nameB, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	arena := frame.NewArena(frame.ArenaConfig{Small: 2})
+	if err := b.Attach(arena, nil); err != nil {
+		t.Fatal(err)
+	}
+	for i := range uint32(5) {
+		transmit(t, a, raw(b.Addr(), a.Addr(), 64, i))
+	}
+	var bufs [8]*frame.Buffer
+	for next, want := byte(0), 2; want > 0; {
+		n, err := b.Receive(bufs[:])
+		if n != want || err != nil {
+			t.Fatalf("got %d, %v, want %d", n, err, want)
+		}
+		if m, err := b.Receive(bufs[n:]); m != 0 || err != nil {
+			t.Errorf("without chunks: got %d, %v, want 0", m, err)
+		}
+		for _, f := range bufs[:n] {
+			if f.Bytes()[17] != next {
+				t.Errorf("got number %d, want %d", f.Bytes()[17], next)
+			}
+			next++
+			f.Release()
+		}
+		want = min(2, 5-int(next))
+	}
+	if in, _ := b.Dropped(); in != 0 {
+		t.Errorf("dropped %d in, want none", in)
+	}
+}
+
+func TestFullReceiveBufferIsCounted(t *testing.T) {
+	d := newBed(t, 1500)
+	a, _ := open(t, d.a, nameA, nil)
+	b, _ := open(t, d.b, nameB, &xdp.PacketConfig{ReceiveBuffer: 4096})
+	const sent = 500
+	for i := range uint32(sent) {
+		transmit(t, a, raw(b.Addr(), a.Addr(), 1000, i))
+	}
+	first, _ := b.Dropped()
+	if first == 0 {
+		t.Fatal("dropped none, want most")
+	}
+	if again, _ := b.Dropped(); again != first {
+		t.Errorf("asked again: dropped %d, want %d as before", again, first)
+	}
+	await(t, b, sent-int(first))
+	silent(t, b)
+	b.Close()
+	if in, _ := b.Dropped(); in != first {
+		t.Errorf("after Close: dropped %d, want %d", in, first)
+	}
+}
+
+func TestAttach(t *testing.T) {
+	d := newBed(t, 9000)
+	var p *xdp.Packet
+	var err error
+	d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	if _, err := p.Receive(make([]*frame.Buffer, 1)); !errors.Is(err, xdp.ErrNotAttached) {
+		t.Errorf("Receive before Attach: got %v, want %v", err, xdp.ErrNotAttached)
+	}
+	if err := p.Attach(frame.NewArena(frame.ArenaConfig{}), nil); !errors.Is(err, xdp.ErrArena) {
+		t.Errorf("arena of small chunks: got %v, want %v", err, xdp.ErrArena)
+	}
+	if err := p.Attach(newArena(9000), nil); err != nil {
+		t.Errorf("Attach: got %v, want nil", err)
+	}
+	if err := p.Attach(newArena(9000), nil); !errors.Is(err, xdp.ErrAttached) {
+		t.Errorf("Attach again: got %v, want %v", err, xdp.ErrAttached)
+	}
+	if got, want := p.Name(), nameA; got != want {
+		t.Errorf("Name: got %v, want %v", got, want)
+	}
+	if got := p.String(); !strings.Contains(got, nameA) || !strings.Contains(got, "mtu 9000") || !strings.Contains(got, "65536 KiB") {
+		t.Errorf("String: got %q, want name, MTU and a receive buffer of 65536 KiB", got)
+	}
+}
+
+func TestDatapathAllocatesNothing(t *testing.T) {
+	_, a, b := pair(t, 1500)
+	out := buffers(t, raw(b.Addr(), a.Addr(), 64, 0), raw(b.Addr(), a.Addr(), 1514, 1))
+	in := make([]*frame.Buffer, 8)
+	if got := testing.AllocsPerRun(1000, func() {
+		if n, err := a.Transmit(out); n != len(out) || err != nil {
+			t.Fatalf("Transmit: got %d, %v, want %d", n, err, len(out))
+		}
+		for left := len(out); left > 0; {
+			n, err := b.Receive(in)
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, f := range in[:n] {
+				f.Release()
+			}
+			left -= n
+		}
+	}); got != 0 {
+		t.Errorf("got %v allocations for two frames, want 0", got)
+	}
+	if got := testing.AllocsPerRun(100, func() { b.Receive(in) }); got != 0 {
+		t.Errorf("got %v allocations for an empty Receive, want 0", got)
+	}
+}
