@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package interop
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
+)
+
+var (
+	ourService    = stack.Service{Type: 18888, Instance: 17}
+	kernelService = stack.Service{Type: 18889, Instance: 4}
+)
+
+func TestLinkUpWhoeverStartsFirst(t *testing.T) {
+	for _, first := range []string{"ours", "kernel"} {
+		t.Run(first, func(t *testing.T) {
+			b := newBed(t, time.Minute)
+			if first == "ours" {
+				b.openNode(stack.Config{}, nil)
+				b.boot()
+			} else {
+				b.boot()
+				b.openNode(stack.Config{}, nil)
+			}
+			b.contact()
+			if out := b.run("tipc link list"); !strings.Contains(out, "1001002:eth0-1001001:eth0: up") {
+				t.Errorf("the kernel says %q", out)
+			}
+			l := b.node.Links()
+			if len(l) != 1 || !l[0].Up || l[0].Name != "1001001:eth0-1001002:eth0" || l[0].MTU != 1500 {
+				t.Errorf("we say %+v", l)
+			}
+		})
+	}
+}
+
+// The node tries the address its identity gives, and the kernel shows the
+// identity (capability id128).
+func TestAddressTrial(t *testing.T) {
+	b := newBed(t, time.Minute)
+	b.boot()
+	id, err := stack.ParseIdentity("node-alpha")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.openNode(stack.Config{Identity: id}, nil)
+	if got, want := b.node.Addr(), stack.NodeAddr(0x2b6f0815); got != want {
+		t.Fatalf("address %v, want %v", got, want)
+	}
+	if err := b.kernel.WaitNode(b.ctx, uint32(b.node.Addr())); err != nil {
+		t.Fatal(err)
+	}
+	if out := b.run("tipc node list"); !strings.Contains(out, "node-alpha") || !strings.Contains(out, "2b6f0815") {
+		t.Errorf("the kernel's nodes: %q", out)
+	}
+}
+
+func TestNamesOnBothSides(t *testing.T) {
+	b := newBed(t, time.Minute)
+	b.openNode(stack.Config{}, nil)
+	early := b.listen(stack.SocketConfig{}, ourService) // travels in the bulk
+	b.boot()
+	b.contact()
+	late := stack.Range{Type: 18890, Lower: 5, Upper: 9}
+	b.listen(stack.SocketConfig{}, late) // travels as an update
+	b.theirs(ourService)
+	b.theirs(stack.Service{Type: late.Type, Instance: 7})
+	pub, addr := b.job("publish", "18889", "4", "6", "cluster") // over the broadcast link (named-bcast)
+	b.ours(kernelService)
+
+	table := b.run("tipc nametable show")
+	for _, want := range []string{"18888      17         17         cluster", "18890      5          9          cluster"} {
+		if !strings.Contains(table, want) {
+			t.Errorf("no %q in the kernel's table:\n%s", want, table)
+		}
+	}
+	found := false
+	for _, n := range b.node.Names() {
+		found = found || n.Range == stack.Range{Type: 18889, Lower: 4, Upper: 6} && n.Socket == addr
+	}
+	if !found {
+		t.Errorf("no binding of %v in our table: %v", addr, b.node.Names())
+	}
+
+	sub, err := b.node.Subscribe(b.ctx, kernelService.Range())
+	if err != nil {
+		t.Fatal(err)
+	}
+	pub.CloseInput()
+	for ev := range sub.Events(b.ctx) {
+		if ev.Withdrawn {
+			break
+		}
+	}
+	watch, err := b.kernel.Job(b.ctx, "peer", "subscribe", "18888", "0", "100")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.expect(watch, "published found={18888,17,17}")
+	early.Close()
+	b.expect(watch, "withdrawn found={18888,17,17}")
+}
+
+func TestKernelDiesAndReturns(t *testing.T) {
+	b := linked(t, 2*time.Minute)
+	b.job("publish", "18889", "4", "4", "cluster")
+	b.ours(kernelService)
+	names, err := b.node.Subscribe(b.ctx, kernelService.Range())
+	if err != nil {
+		t.Fatal(err)
+	}
+	nodes, err := b.node.Subscribe(b.ctx, stack.Range{Type: stack.NodeState, Lower: uint32(kernelAddr), Upper: uint32(kernelAddr)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.kernel.Kill()
+	killed := time.Now()
+	for _, sub := range []*stack.Subscription{names, nodes} {
+		for ev := range sub.Events(b.ctx) {
+			if ev.Withdrawn {
+				break
+			}
+		}
+	}
+	// The kernel was heard last at most one timer interval before it was killed.
+	const interval = 375 * time.Millisecond
+	took := time.Since(killed)
+	t.Logf("link down %v after the kill; target 1.5s to 2.25s", took.Round(time.Millisecond))
+	if took < 1500*time.Millisecond || took > 10*(1500*time.Millisecond+2*interval) {
+		t.Errorf("link down after %v", took)
+	}
+	for _, n := range b.node.Names() {
+		if n.Socket.Node == kernelAddr {
+			t.Errorf("still in our table: %v", n)
+		}
+	}
+	b.boot()
+	b.contact()
+	b.job("publish", "18889", "4", "4", "cluster")
+	b.ours(kernelService)
+	b.echoed(ourService)
+	b.theirs(ourService)
+	j, _ := b.job("rdm-send", "18888", "17", "-n", "10")
+	b.expect(j, "done sent=10 echoed=10")
+}
+
+// Closing the node withdraws its names and takes the link down at once.
+func TestCloseSaysGoodbye(t *testing.T) {
+	b := linked(t, time.Minute)
+	b.listen(stack.SocketConfig{}, ourService)
+	b.theirs(ourService)
+	watch, err := b.kernel.Job(b.ctx, "peer", "subscribe", "0", "16781313", "16781313")
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.expect(watch, "published")
+	closed := time.Now()
+	if err := b.node.Close(b.ctx); err != nil {
+		t.Error(err)
+	}
+	b.expect(watch, "withdrawn")
+	if d := time.Since(closed); d > time.Second {
+		t.Errorf("the kernel noticed after %v, not at once", d)
+	} else {
+		t.Logf("the kernel noticed after %v", d.Round(time.Millisecond))
+	}
+}
+
+// Broadcast packets of the kernel that get lost are reported and repeated
+// (bcast-synch, bcast-state-nack): every name arrives, in order.
+func TestBroadcastLoss(t *testing.T) {
+	b := linked(t, time.Minute)
+	var mu sync.Mutex
+	seen := 0
+	b.faults.Set(fault.Config{In: fault.Faults{Loss: 1, Match: func(f []byte) bool {
+		mu.Lock()
+		defer mu.Unlock()
+		if m, err := frame.Parse(f[frame.EthernetLen:]); err != nil || !m.NonSeq() || m.User() == frame.UserDiscovery {
+			return false
+		}
+		seen++
+		return seen%3 == 0
+	}}})
+	for range 5 { // so that later packets show the gap
+		j, _ := b.job("publish", "18889", "4", "4", "cluster")
+		b.ours(kernelService)
+		j.CloseInput()
+	}
+	b.job("publish", "18891", "1", "1", "cluster")
+	b.ours(stack.Service{Type: 18891, Instance: 1})
+	in, _ := b.faults.Counts()
+	if in.Lost == 0 {
+		t.Error("nothing was lost")
+	}
+	t.Logf("%d of %d broadcast packets lost", in.Lost, seen)
+}
+
+// Multicast of the kernel reaches our sockets by replicated unicast and over the
+// broadcast link (bcast-rcast), one copy for each socket.
+func TestMulticastFromKernel(t *testing.T) {
+	b := linked(t, time.Minute)
+	var conns []*stack.PacketConn
+	for range 2 {
+		c := b.listen(stack.SocketConfig{}, stack.Range{Type: 18888, Lower: 10, Upper: 20})
+		if err := c.Bind(stack.Range{Type: 18888, Lower: 15, Upper: 30}); err != nil {
+			t.Fatal(err)
+		}
+		conns = append(conns, c)
+	}
+	b.theirs(stack.Service{Type: 18888, Instance: 25})
+	for _, how := range []string{"-r", "-b"} {
+		j, _ := b.job("mcast-send", "18888", "0", "100", "-n", "20", "-s", "100", how)
+		b.expect(j, "sent")
+		for i, c := range conns {
+			for k := range 20 {
+				n, m, err := c.ReadMsg(make([]byte, 200))
+				if err != nil || n != 100 || m.Name.Upper != 100 {
+					t.Fatalf("%s: socket %d, message %d: %d bytes, %+v, %v", how, i, k, n, m, err)
+				}
+			}
+		}
+	}
+	for i, c := range conns {
+		c.SetReadDeadline(time.Now())
+		if n, _, err := c.ReadFrom(make([]byte, 200)); err == nil {
+			t.Errorf("socket %d: one more message of %d bytes", i, n)
+		}
+	}
+}
+
+// A datagram of ours to a listening socket is no connection request: the kernel
+// knows that from our SYN capability, and returns it.
+func TestDatagramToListener(t *testing.T) {
+	b := linked(t, time.Minute)
+	l, addr := b.job("listen-seqpacket", "18889", "4")
+	c := b.listen(stack.SocketConfig{Returnable: true}, nil)
+	if _, err := c.WriteTo([]byte("no connection"), addr); err != nil {
+		t.Fatal(err)
+	}
+	var reject *stack.RejectError
+	if _, _, err := c.ReadFrom(make([]byte, 100)); !errors.As(err, &reject) || reject.Code != frame.NoPort {
+		t.Errorf("got %v, want a reject: no port", err)
+	}
+	l.Kill()
+}
