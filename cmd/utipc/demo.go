@@ -20,14 +20,19 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-const demoUsage = `utipc demo: a cluster of three nodes in this process, in under ten seconds.
+var demoCommand = command{
+	name:  "demo",
+	short: "a cluster of three nodes in this process, in under ten seconds",
+	usage: `utipc demo: a cluster of three nodes in this process, in under ten seconds.
 
 Three nodes on a network in memory choose addresses, find each other, publish
 services and exchange messages by name; then one of them loses power. Needs no
-privilege and no configuration.
+privilege and no configuration. The last line is "demo: ok".
 
     utipc demo
-`
+`,
+	run: plain("demo", runDemo),
+}
 
 // What the demo's services are called.
 var (

@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/tap"
+	"github.com/utipc/utipc/xdp"
+)
+
+// memberUsage describes the flags of every command that is a node for as long as
+// it runs.
+const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC on (required)
+    --address ADDR   the node's address, hexadecimal (1001001) or 1.1.1
+    --identity ID    the node's identity, up to 16 characters or 32 hexadecimal
+                     digits; with neither, it is the interface's MAC address
+    --netid N        the cluster's number, 1 to 9999 (default 4711)
+    --tolerance D    how long a peer may be silent, 50ms to 30s (default 1.5s)
+    --tap FILE       record all frames in a pcapng file
+    --verbose        log links and nodes that come and go
+`
+
+// A member is the flags of a command that is a node for as long as it runs.
+type member struct {
+	iface, address, identity, tapFile string
+	netID                             uint
+	tolerance                         time.Duration
+	verbose                           bool
+}
+
+func (m *member) flags(f *flag.FlagSet) {
+	f.StringVar(&m.iface, "if", "", "")
+	f.StringVar(&m.address, "address", "", "")
+	f.StringVar(&m.identity, "identity", "", "")
+	f.StringVar(&m.tapFile, "tap", "", "")
+	f.UintVar(&m.netID, "netid", 0, "")
+	f.DurationVar(&m.tolerance, "tolerance", 0, "")
+	f.BoolVar(&m.verbose, "verbose", false, "")
+}
+
+// open makes this process a node as the flags say. The node's Close ends it, and
+// finish closes what it leaves open.
+func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, finish func() error, err error) {
+	if m.iface == "" {
+		return nil, nil, usageError("--if is missing")
+	}
+	if m.netID > 9999 {
+		return nil, nil, usageError("--netid is not in 1 to 9999")
+	}
+	cfg := stack.Config{NetID: uint32(m.netID), Tolerance: m.tolerance}
+	if m.address != "" {
+		if cfg.Address, err = stack.ParseNodeAddr(m.address); err != nil || cfg.Address == 0 {
+			return nil, nil, usageError(fmt.Sprintf("--address %q is no address", m.address))
+		}
+	}
+	if m.identity != "" {
+		if cfg.Identity, err = stack.ParseIdentity(m.identity); err != nil {
+			return nil, nil, usageError(fmt.Sprintf("--identity %q is no identity", m.identity))
+		}
+	}
+	if m.verbose {
+		cfg.Logger = slog.New(slog.NewTextHandler(stderr, nil))
+	}
+	packet, err := xdp.OpenPacket(m.iface, nil)
+	if err != nil {
+		return nil, nil, err
+	}
+	var dev stack.Bearer = packet
+	finish = func() error { return nil }
+	if m.tapFile != "" {
+		f, err := os.Create(m.tapFile)
+		if err != nil {
+			packet.Close()
+			return nil, nil, err
+		}
+		w := bufio.NewWriter(f)
+		dev = tap.New(dev, w, tap.Config{})
+		finish = func() error { return errors.Join(w.Flush(), f.Close()) }
+	}
+	cfg.Bearers = []stack.Bearer{dev}
+	if n, err = stack.Open(ctx, cfg); err != nil {
+		finish()
+		return nil, nil, err
+	}
+	return n, finish, nil
+}
+
+// goodbye is how long a command waits at its end for others to acknowledge.
+const goodbye = 2 * time.Second
+
+// close ends the node: its names are withdrawn, the others told.
+func closeMember(n *stack.Node, finish func() error) error {
+	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	defer cancel()
+	return errors.Join(n.Close(ctx), finish())
+}
+
+// serviceArg reads a service address from the command line.
+func serviceArg(s string) (stack.Service, error) {
+	a, err := stack.ParseAddr(s)
+	if err == nil {
+		if svc, ok := a.(stack.Service); ok {
+			return svc, nil
+		}
+	}
+	return stack.Service{}, usageError(fmt.Sprintf("%q is no service address such as 18888:17", s))
+}
+
+// bindArg reads a service address or range from the command line.
+func bindArg(s string) (net.Addr, error) {
+	a, err := stack.ParseAddr(s)
+	if err == nil {
+		switch a := a.(type) {
+		case stack.Service:
+			if a.Node == 0 {
+				return a, nil
+			}
+		case stack.Range:
+			return a, nil
+		}
+	}
+	return nil, usageError(fmt.Sprintf("%q is no service such as 18888:17 or 18888:0-99", s))
+}

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+var pingCommand = command{
+	name:  "ping",
+	short: "measure round trips to an echo on a name",
+	usage: `utipc ping: measure round trips to an echo on a name.
+
+    utipc ping --if IFACE [FLAGS] SERVICE
+
+SERVICE is TYPE:INSTANCE, with @NODE behind it for the one on that node. The
+command waits until somebody has the name, then sends. It exits with 1 when an
+answer does not come.
+
+    --count N        messages (default 10)
+    --interval D     from one message to the next; 0: at once, and only the
+                     summary is printed (default 100ms)
+    --size N         bytes of a message, 8 to 1400 (default 64)
+    --timeout D      how long to wait for the name, and for an answer (default 10s)
+` + memberUsage + `
+    utipc ping --if eth1 --address 1.1.2 18888:17
+`,
+	run: func(ctx context.Context, args []string, std stdio) error {
+		var m member
+		var p pinger
+		f := flag.NewFlagSet("ping", flag.ContinueOnError)
+		m.flags(f)
+		f.IntVar(&p.count, "count", 10, "")
+		f.DurationVar(&p.interval, "interval", 100*time.Millisecond, "")
+		f.IntVar(&p.size, "size", 64, "")
+		f.DurationVar(&p.timeout, "timeout", 10*time.Second, "")
+		rest, err := parse(f, args, 1, 1)
+		if err != nil {
+			return err
+		}
+		if p.to, err = serviceArg(rest[0]); err != nil {
+			return err
+		}
+		if p.size < 8 || p.size > 1400 {
+			return usageError("--size is not in 8 to 1400")
+		}
+		if p.count < 1 || p.interval < 0 || p.timeout <= 0 {
+			return usageError("--count and --timeout must be positive, --interval not negative")
+		}
+		n, finish, err := m.open(ctx, std.err)
+		if err != nil {
+			return err
+		}
+		return errors.Join(p.run(ctx, n, std.out), closeMember(n, finish))
+	},
+}
+
+// A pinger measures round trips.
+type pinger struct {
+	to       stack.Service
+	count    int
+	size     int
+	interval time.Duration
+	timeout  time.Duration
+
+	trips  []time.Duration
+	sent   int
+	misses int
+}
+
+// run waits for the name, sends and prints. Interrupted, it sums up what it has.
+func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
+	wait, cancel := context.WithTimeout(ctx, p.timeout)
+	defer cancel()
+	if err := n.WaitFor(wait, p.to); err != nil {
+		if errors.Is(err, context.DeadlineExceeded) {
+			return fmt.Errorf("nobody has bound %v within %v; links: %s", p.to, p.timeout, links(n))
+		}
+		return err
+	}
+	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(ctx, n, "tipcrdm", nil)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	fmt.Fprintf(out, "ping: node %v to %v, %d bytes\n", n.Addr(), p.to, p.size)
+	start := time.Now()
+	for p.sent < p.count && ctx.Err() == nil {
+		if err := p.trip(c, out); err != nil {
+			return err
+		}
+		if p.interval > 0 && p.sent < p.count {
+			select {
+			case <-ctx.Done():
+			case <-time.After(p.interval):
+			}
+		}
+	}
+	return p.sum(out, time.Since(start))
+}
+
+// links says how the node's links stand, for an error.
+func links(n *stack.Node) string {
+	s := ""
+	for _, l := range n.Links() {
+		state := "down"
+		if l.Up {
+			state = "up"
+		}
+		s += fmt.Sprintf(" %v %s", l.Peer, state)
+	}
+	if s == "" {
+		return "none, no other node was heard"
+	}
+	return s[1:]
+}
+
+// trip sends one message and waits for its answer.
+func (p *pinger) trip(c *stack.PacketConn, out io.Writer) error {
+	b := make([]byte, p.size)
+	binary.BigEndian.PutUint64(b, uint64(p.sent))
+	p.sent++
+	at := time.Now()
+	c.SetDeadline(at.Add(p.timeout))
+	if _, err := c.WriteTo(b, p.to); err != nil {
+		return err
+	}
+	answer := make([]byte, p.size+1)
+	for {
+		k, from, err := c.ReadFrom(answer)
+		took := time.Since(at)
+		var rejected *stack.RejectError
+		switch {
+		case errors.Is(err, os.ErrDeadlineExceeded):
+			p.misses++
+			fmt.Fprintf(out, "no answer to message %d within %v\n", p.sent, p.timeout)
+			return nil
+		case errors.As(err, &rejected):
+			p.misses++
+			fmt.Fprintf(out, "message %d: %v\n", p.sent, rejected)
+			return nil
+		case err != nil:
+			return err
+		case !echoes(b, answer[:k]):
+			continue // an answer that comes late, or of somebody else
+		}
+		p.trips = append(p.trips, took)
+		if p.interval > 0 {
+			p.line(out, from, k, took)
+		}
+		return nil
+	}
+}
+
+func (p *pinger) line(out io.Writer, from net.Addr, k int, took time.Duration) {
+	fmt.Fprintf(out, "%d bytes from %v: seq=%d time=%s\n", k, from, p.sent, micro(took))
+}
+
+func echoes(sent, got []byte) bool { return string(sent) == string(got) }
+
+// sum prints the summary; an answer that did not come is an error.
+func (p *pinger) sum(out io.Writer, total time.Duration) error {
+	fmt.Fprintf(out, "ping: %d sent, %d answered, %d lost", p.sent, len(p.trips), p.misses)
+	if len(p.trips) > 0 {
+		slices.Sort(p.trips)
+		at := func(q float64) string { return micro(p.trips[int(q*float64(len(p.trips)-1))]) }
+		fmt.Fprintf(out, "; min/p50/p99/max %s/%s/%s/%s", at(0), at(0.5), at(0.99), at(1))
+		if p.interval == 0 {
+			fmt.Fprintf(out, ", %.0f/s", float64(len(p.trips))/total.Seconds())
+		}
+	}
+	fmt.Fprintln(out)
+	if p.misses > 0 {
+		return fmt.Errorf("%d of %d messages were not answered", p.misses, p.sent)
+	}
+	return nil
+}
