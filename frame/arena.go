@@ -19,12 +19,20 @@ const (
 	Control
 )
 
+// String returns "data" or "control".
+func (u Use) String() string {
+	if u == Data {
+		return "data"
+	}
+	return "control"
+}
+
 // An ArenaConfig sizes an Arena; zero fields mean the defaults.
 type ArenaConfig struct {
 	Small     int // small chunks; default 4096
 	Jumbo     int // jumbo chunks; default 0
 	JumboSize int // bytes of frame in a jumbo chunk, headroom not counted
-	Reserve   int // small and jumbo chunks, each, that Data never gets; default 128
+	Reserve   int // small and jumbo chunks, each, that Data never gets; default 128, at most half
 }
 
 // An Arena is the memory all frames of one node live in: a fixed number of
@@ -119,7 +127,8 @@ func (a *Arena) give(b *Buffer) {
 	}
 }
 
-// Free returns the number of chunks nobody holds.
+// Free returns the number of chunks nobody holds. A chunk on its way back may be
+// missing from it for a moment.
 func (a *Arena) Free() int {
 	return int(a.pools[0].free.Load() + a.pools[1].free.Load())
 }

@@ -78,8 +78,12 @@ func (b *Buffer) Prepend(n int) []byte {
 	return b.mem[b.off : b.off+n]
 }
 
-// Hold adds a holder.
-func (b *Buffer) Hold() { b.holders.Add(1) }
+// Hold adds a holder. It panics when the chunk is free: only a holder may add one.
+func (b *Buffer) Hold() {
+	if b.holders.Add(1) <= 1 {
+		panic("frame: Buffer held while free")
+	}
+}
 
 // Release lets go of one hold. The chunk returns to its arena with the last; the
 // caller must not touch b afterwards. It panics when there was no hold left.
@@ -92,15 +96,17 @@ func (b *Buffer) Release() {
 	}
 }
 
-// Lend takes a hold for a device.
+// Lend takes a hold for a device. It panics when the chunk is free.
 func (b *Buffer) Lend() {
+	b.Hold()
 	b.lent.Add(1)
-	b.holders.Add(1)
 }
 
-// Complete ends a hold taken by Lend.
+// Complete ends a hold taken by Lend. It panics when there was none left.
 func (b *Buffer) Complete() {
-	b.lent.Add(-1)
+	if b.lent.Add(-1) < 0 {
+		panic("frame: Buffer completed more often than lent")
+	}
 	b.Release()
 }
 

@@ -60,7 +60,9 @@ func (u Bundle) Fields() BundleFields {
 func (f *BundleFields) Append(b, data []byte) []byte {
 	b, h := grow(b, IntLen)
 	f.put(h, UserBundler, IntLen, IntLen+len(data), 0, 0)
-	putWord(h, 5, f.NetID)
+	if f.NonSeq {
+		putWord(h, 5, f.NetID)
+	}
 	putWord(h, 6, uint32(f.Orig))
 	putWord(h, 7, uint32(f.Dest))
 	putWord(h, 9, uint32(f.Count)<<16|uint32(f.Importance&7))

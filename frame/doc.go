@@ -12,8 +12,8 @@
 // having it means its bytes were checked. What parses is built back byte for
 // byte by Fields and Append, reserved bits aside.
 //
-// Not read yet: group, tunnel and key messages (users 9, 10 and 14), and the
-// records inside STATE messages, which stay bytes.
+// Not read yet: group, tunnel and key messages (users 9, 10 and 14), discovery of
+// UDP bearers, and the records inside STATE messages, which stay bytes.
 //
 // The package imports nothing of the project, keeps no state and reads no clock.
 package frame

@@ -2,6 +2,8 @@
 
 package frame
 
+import "encoding/binary"
+
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=FragmentType -linecomment
 
 // A FragmentType is a fragment's place in its message.
@@ -60,9 +62,15 @@ func (f *FragmentFields) Append(b, piece []byte) []byte {
 	b, h := grow(b, IntLen)
 	f.put(h, UserFragment, IntLen, IntLen+len(piece), 0, uint32(f.Type)<<29)
 	putWord(h, 4, uint32(f.Number)<<16)
-	putWord(h, 5, f.NetID)
+	if f.NonSeq {
+		putWord(h, 5, f.NetID)
+	}
 	putWord(h, 6, uint32(f.Orig))
 	putWord(h, 7, uint32(f.Dest))
 	putWord(h, 9, uint32(f.Importance&7))
 	return append(b, piece...)
 }
+
+// ClaimedSize is the size, in bytes, that the message beginning with b says it
+// has. b must be at least ShortLen bytes long.
+func ClaimedSize(b []byte) int { return int(binary.BigEndian.Uint32(b) & 0x1ffff) }

@@ -27,11 +27,11 @@ func AddrIdentity(a NodeAddr) (id Identity) {
 	return id
 }
 
-// ParseIdentity reads an identity: 32 hexadecimal digits, or at most 16
+// ParseIdentity reads an identity: 32 hexadecimal digits, not all 0, or at most 16
 // characters of A-Z, a-z, 0-9 and ".:_-@". Errors: ErrAddress.
 func ParseIdentity(s string) (id Identity, err error) {
 	if len(s) == 32 {
-		if _, err := hex.Decode(id[:], []byte(s)); err != nil {
+		if _, err := hex.Decode(id[:], []byte(s)); err != nil || id == (Identity{}) {
 			return Identity{}, addrError(s)
 		}
 		return id, nil
@@ -62,15 +62,17 @@ func (id Identity) Hash() NodeAddr {
 	return NodeAddr(x)
 }
 
-// String returns the text the kernel's tools show: the characters where all are
-// printable, else the hexadecimal digits without trailing zeros.
+// String returns the text the kernel's tools show: the characters up to the first
+// zero byte where all are such as ParseIdentity takes or zero, else the
+// hexadecimal digits without trailing zeros.
 func (id Identity) String() string {
 	text := true
 	for _, c := range id {
 		text = text && (c == 0 || plain(c))
 	}
 	if text {
-		return strings.ReplaceAll(string(id[:]), "\x00", "")
+		s, _, _ := strings.Cut(string(id[:]), "\x00")
+		return s
 	}
 	return strings.TrimRight(hex.EncodeToString(id[:]), "0")
 }

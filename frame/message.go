@@ -2,7 +2,10 @@
 
 package frame
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"slices"
+)
 
 // Header lengths, in bytes. Source: docs/spec/01-wire.md §2.
 const (
@@ -175,6 +178,7 @@ func bit(set bool, n int) uint32 {
 // grow makes room for n more bytes at the end of b, all zero.
 func grow(b []byte, n int) (whole, fresh []byte) {
 	k := len(b)
-	b = append(b, make([]byte, n)...)
+	b = slices.Grow(b, n)[:k+n]
+	clear(b[k:])
 	return b, b[k:]
 }

@@ -17,7 +17,7 @@ func Describe(b []byte) (line string, err error) {
 	}
 	what, err := m.describe()
 	if err != nil {
-		return fmt.Sprintf("%v %v user=%v type=%d: %v", m.Prev(), m.path(), m.User(), m.RawType(), err), err
+		return fmt.Sprintf("%v user=%v type=%d: %v", m.path(), m.User(), m.RawType(), err), err
 	}
 	return fmt.Sprintf("%v %s", m.path(), what), nil
 }
@@ -114,7 +114,11 @@ func (l *line) addIf(cond bool, format string, a ...any) {
 
 func (l *line) payload(p Payload) {
 	l.add("data-%v/%v", Importance(p.User()), p.Type())
-	l.add("%d>%d", p.OrigPort(), p.DestPort())
+	if p.NonSeq() { // the network's number is where the port would be
+		l.add("%d>*", p.OrigPort())
+	} else {
+		l.add("%d>%d", p.OrigPort(), p.DestPort())
+	}
 	if r, ok := p.Range(); ok && r.Lower == r.Upper {
 		l.add("name=%d:%d", r.Type, r.Lower)
 	} else if ok {
@@ -198,6 +202,8 @@ func (l *line) sequence(m Message) {
 	case m.User() == UserDiscovery:
 	case m.NonSeq():
 		l.add("bcast-seq=%d", m.Seq())
+	case m.User() == UserLink && m.RawType() == linkActivate: // the session answered is where bcast-ack would be
+		l.add("seq=%d ack=%d", m.Seq(), m.Ack())
 	default:
 		l.add("seq=%d ack=%d bcast-ack=%d", m.Seq(), m.Ack(), m.BcastAck())
 	}

@@ -2,6 +2,8 @@
 
 package frame
 
+import "strconv"
+
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=User -linecomment
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=PayloadType -linecomment
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=ErrorCode -linecomment
@@ -80,6 +82,16 @@ const (
 	ClusterScope Scope = 2
 	NodeScope    Scope = 3
 )
+
+var scopeNames = [...]string{"none", "zone", "cluster", "node"}
+
+// String returns the scope as tipc(8) calls it, or "none".
+func (s Scope) String() string {
+	if int(s) < len(scopeNames) {
+		return scopeNames[s]
+	}
+	return "Scope(" + strconv.Itoa(int(s)) + ")"
+}
 
 // Limits of the protocol, in bytes. Source: docs/spec/01-wire.md §3.4.
 const (

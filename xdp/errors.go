@@ -80,7 +80,7 @@ type PrivilegeError struct {
 func (e *PrivilegeError) Error() string {
 	return fmt.Sprintf("xdp: interface %s: a packet socket needs the privilege CAP_NET_RAW: run as root, "+
 		"or give it to the program (setcap cap_net_raw+ep %s), "+
-		"or use the UDP or the in-memory carrier, which need none: %v", e.Interface, e.Program, e.Err)
+		"or use the in-memory carrier, which needs none: %v", e.Interface, e.Program, e.Err)
 }
 
 func (e *PrivilegeError) Unwrap() error { return e.Err }

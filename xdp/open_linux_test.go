@@ -34,7 +34,7 @@ func TestOpenRefusals(t *testing.T) {
 		{"sixteen-letters-", xdp.ErrMissing, os.ErrNotExist, "does not exist|utipcA"},
 		{"a/b", xdp.ErrMissing, os.ErrNotExist, "does not exist|utipcA"},
 		{"lo", xdp.ErrLoopback, nil, "lo is the loopback|veth"},
-		{"tun0", xdp.ErrNotEthernet, nil, "tun0 is not Ethernet|UDP"},
+		{"tun0", xdp.ErrNotEthernet, nil, "tun0 is not Ethernet|bearer"},
 		{"thin0", xdp.ErrMTU, nil, "below 100|99|ip link set dev thin0 mtu"},
 		{"down0", xdp.ErrDown, nil, "down0 is down|ip link set dev down0 up"},
 	} {
@@ -79,7 +79,7 @@ func TestOpenWithoutPrivilege(t *testing.T) {
 	got := string(out)
 	for _, want := range []string{
 		"type *xdp.PrivilegeError", "permission true",
-		nameA, "CAP_NET_RAW", "root", "setcap cap_net_raw+ep /", "UDP", "in-memory",
+		nameA, "CAP_NET_RAW", "root", "setcap cap_net_raw+ep /", "in-memory",
 	} {
 		if !strings.Contains(got, want) {
 			t.Errorf("got %q, want %q in it", got, want)

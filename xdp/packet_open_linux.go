@@ -72,7 +72,7 @@ func (p *Packet) lookUp() error {
 		return refuse(ErrLoopback, "use the in-memory hub between nodes of one program, "+
 			"or a veth pair (ip link add tipc0 type veth peer name tipc1)")
 	case len(ifi.HardwareAddr) != len(p.mac):
-		return refuse(ErrNotEthernet, "use the UDP carrier over it, or a bearer on another interface")
+		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
 	case ifi.MTU < MinMTU:
 		return refuse(ErrMTU, "it is %d: raise it: ip link set dev %s mtu 1500", ifi.MTU, p.name)
 	case ifi.Flags&net.FlagUp == 0:
@@ -128,7 +128,7 @@ func (p *Packet) openSender(c PacketConfig) (err error) {
 		return os.NewSyscallError("getsockname", err)
 	}
 	if a, ok := name.(*unix.SockaddrLinklayer); !ok || a.Hatype != unix.ARPHRD_ETHER {
-		return &InterfaceError{p.name, ErrNotEthernet, "use the UDP carrier over it, or a bearer on another interface"}
+		return &InterfaceError{p.name, ErrNotEthernet, "use a bearer on an Ethernet interface"}
 	}
 	return nil
 }

@@ -41,8 +41,7 @@ type bed struct {
 	kernel *rig.Guest
 }
 
-// newBed makes the cable; openNode and boot plug in the two ends. wrap, if not
-// nil, puts devices around the cable.
+// newBed makes the cable; openNode and boot plug in the two ends.
 func newBed(t *testing.T, patience time.Duration) *bed {
 	t.Helper()
 	rig.Require(t)
@@ -56,13 +55,15 @@ func newBed(t *testing.T, patience time.Duration) *bed {
 	return &bed{t: t, ctx: ctx, cable: cable, faults: fault.New(cable, fault.Config{Seed: 1}), link: link}
 }
 
-// openNode makes our end a node; wrap, if not nil, is put around the device.
-func (b *bed) openNode(cfg stack.Config, wrap func(stack.Device) stack.Device) {
+// openNode makes our end of the cable a node.
+func (b *bed) openNode(cfg stack.Config) {
 	b.t.Helper()
-	var dev stack.Device = b.faults
-	if wrap != nil {
-		dev = wrap(dev)
-	}
+	b.open(b.faults, cfg)
+}
+
+// open makes a device a node of ours.
+func (b *bed) open(dev stack.Device, cfg stack.Config) {
+	b.t.Helper()
 	cfg.Bearers = []stack.Bearer{dev}
 	if cfg.Address == 0 && cfg.Identity == (stack.Identity{}) {
 		cfg.Address = ourAddr
@@ -116,7 +117,7 @@ func (b *bed) boot() {
 // linked is a bed with both ends up and in contact.
 func linked(t *testing.T, patience time.Duration) *bed {
 	b := newBed(t, patience)
-	b.openNode(stack.Config{}, nil)
+	b.openNode(stack.Config{})
 	b.boot()
 	b.contact()
 	return b

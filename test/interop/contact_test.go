@@ -26,11 +26,11 @@ func TestLinkUpWhoeverStartsFirst(t *testing.T) {
 		t.Run(first, func(t *testing.T) {
 			b := newBed(t, time.Minute)
 			if first == "ours" {
-				b.openNode(stack.Config{}, nil)
+				b.openNode(stack.Config{})
 				b.boot()
 			} else {
 				b.boot()
-				b.openNode(stack.Config{}, nil)
+				b.openNode(stack.Config{})
 			}
 			b.contact()
 			if out := b.run("tipc link list"); !strings.Contains(out, "1001002:eth0-1001001:eth0: up") {
@@ -53,7 +53,7 @@ func TestAddressTrial(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b.openNode(stack.Config{Identity: id}, nil)
+	b.openNode(stack.Config{Identity: id})
 	if got, want := b.node.Addr(), stack.NodeAddr(0x2b6f0815); got != want {
 		t.Fatalf("address %v, want %v", got, want)
 	}
@@ -67,7 +67,7 @@ func TestAddressTrial(t *testing.T) {
 
 func TestNamesOnBothSides(t *testing.T) {
 	b := newBed(t, time.Minute)
-	b.openNode(stack.Config{}, nil)
+	b.openNode(stack.Config{})
 	early := b.listen(stack.SocketConfig{}, ourService) // travels in the bulk
 	b.boot()
 	b.contact()

@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame_test
+
+import (
+	"testing"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// sink keeps the compiler from dropping what is only measured.
+var sink uint32
+
+// readers parse a message as each kind and read all of it, items and inner
+// messages included, in the order of kinds.
+var readers = []func(m frame.Message) bool{
+	func(m frame.Message) bool {
+		p, err := frame.ParsePayload(m)
+		if err != nil {
+			return false
+		}
+		r, _ := p.Range()
+		f := p.Fields()
+		sink += p.From().Port + r.Upper + f.Lower + uint32(len(p.Data()))
+		return true
+	},
+	func(m frame.Message) bool {
+		l, err := frame.ParseLink(m)
+		if err != nil {
+			return false
+		}
+		s, ok := l.State()
+		f := s.Fields()
+		sink += uint32(f.NextSent) + uint32(len(s.Data()))
+		return ok
+	},
+	func(m frame.Message) bool {
+		l, err := frame.ParseLink(m)
+		if err != nil {
+			return false
+		}
+		r, ok := l.Reset()
+		f := r.Fields()
+		d, _ := r.DestSession()
+		sink += uint32(f.MaxPacket) + uint32(d)
+		return ok
+	},
+	func(m frame.Message) bool {
+		d, err := frame.ParseDiscovery(m)
+		if err != nil {
+			return false
+		}
+		f := d.Fields()
+		sink += uint32(f.Identity.Hash()) + uint32(f.MAC[5])
+		return true
+	},
+	func(m frame.Message) bool {
+		n, err := frame.ParseNames(m)
+		if err != nil {
+			return false
+		}
+		f := n.Fields()
+		for it := range n.Items() {
+			sink += it.Key
+		}
+		sink += uint32(f.UpdateSeq)
+		return true
+	},
+	func(m frame.Message) bool {
+		i, err := frame.ParseBcastInit(m)
+		if err != nil {
+			return false
+		}
+		f := i.Fields()
+		sink += uint32(f.LastBcast)
+		return true
+	},
+	func(m frame.Message) bool {
+		c, err := frame.ParseConn(m)
+		if err != nil {
+			return false
+		}
+		f := c.Fields()
+		sink += uint32(f.Window)
+		return true
+	},
+	func(m frame.Message) bool {
+		x, err := frame.ParseFragment(m)
+		if err != nil {
+			return false
+		}
+		f := x.Fields()
+		sink += uint32(f.Number) + uint32(len(x.Data()))
+		return true
+	},
+	func(m frame.Message) bool {
+		u, err := frame.ParseBundle(m)
+		if err != nil {
+			return false
+		}
+		f := u.Fields()
+		for m, err := range u.Messages() {
+			if err != nil {
+				return false
+			}
+			if p, err := frame.ParsePayload(m); err == nil {
+				sink += p.DestPort()
+			}
+		}
+		sink += uint32(f.Count)
+		return true
+	},
+}
+
+func TestParseDoesNotAllocate(t *testing.T) {
+	for i, b := range samples(t) {
+		frm := append(make([]byte, frame.EthernetLen), b...)
+		frame.PutEthernet(frm, frame.BroadcastMAC, frame.MAC{})
+		ok := true
+		n := testing.AllocsPerRun(100, func() {
+			_, payload, err := frame.ParseEthernet(frm)
+			m, err2 := frame.Parse(payload)
+			ok = ok && err == nil && err2 == nil && readers[i](m)
+		})
+		if n != 0 || !ok {
+			t.Errorf("%s: got %v allocations, read %v, want 0, true", kinds[i].name, n, ok)
+		}
+	}
+}
+
+// TestRefusalDoesNotAllocate cuts each kind short and gives it to the wrong
+// parsers.
+func TestRefusalDoesNotAllocate(t *testing.T) {
+	for i, b := range samples(t) {
+		n := testing.AllocsPerRun(100, func() {
+			frame.Parse(b[:len(b)-1])
+			m, _ := frame.Parse(b)
+			readers[(i+4)%len(readers)](m)
+		})
+		if n != 0 {
+			t.Errorf("%s: got %v allocations, want 0", kinds[i].name, n)
+		}
+	}
+}
+
+func TestAppendDoesNotAllocate(t *testing.T) {
+	buf := make([]byte, 0, 2048)
+	data := make([]byte, 60)
+	item := frame.NameItem{}
+	for name, f := range map[string]func(){
+		"payload":    func() { f := frame.PayloadFields{Type: frame.NamedMsg}; f.Append(buf, data) },
+		"state":      func() { f := frame.StateFields{}; f.Append(buf, data) },
+		"reset":      func() { f := frame.ResetFields{}; f.Append(buf) },
+		"discovery":  func() { f := frame.DiscoveryFields{Capabilities: 0xfff}; f.Append(buf) },
+		"names":      func() { f := frame.NamesFields{}; f.Append(buf, item, item) },
+		"item":       func() { item.Append(buf) },
+		"bcast init": func() { f := frame.BcastInitFields{}; f.Append(buf) },
+		"conn":       func() { f := frame.ConnFields{}; f.Append(buf) },
+		"fragment":   func() { f := frame.FragmentFields{}; f.Append(buf, data) },
+		"bundle":     func() { f := frame.BundleFields{}; f.Append(buf, data) },
+	} {
+		if n := testing.AllocsPerRun(100, f); n != 0 {
+			t.Errorf("%s: got %v allocations, want 0", name, n)
+		}
+	}
+}
+
+func TestArenaDoesNotAllocate(t *testing.T) {
+	a := frame.NewArena(frame.ArenaConfig{Small: 16, Jumbo: 2, JumboSize: 9000})
+	for _, size := range []int{1514, 9000} {
+		n := testing.AllocsPerRun(100, func() {
+			b := a.Get(size, frame.Data)
+			b.Lend()
+			b.Complete()
+			b.Hold()
+			b.Release()
+			b.Release()
+		})
+		if n != 0 {
+			t.Errorf("size %d: got %v allocations, want 0", size, n)
+		}
+	}
+}
+
+func BenchmarkParse(b *testing.B) {
+	for i, s := range samples(b) {
+		b.Run(kinds[i].name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				m, err := frame.Parse(s)
+				if err != nil || !readers[i](m) {
+					b.Fatal("not read")
+				}
+			}
+		})
+	}
+}
+
+func BenchmarkAppendPayload(b *testing.B) {
+	buf, data := make([]byte, 0, 2048), make([]byte, 1400)
+	f := frame.PayloadFields{Type: frame.NamedMsg}
+	b.ReportAllocs()
+	for b.Loop() {
+		f.Append(buf, data)
+	}
+}
+
+func BenchmarkArena(b *testing.B) {
+	a := frame.NewArena(frame.ArenaConfig{})
+	b.ReportAllocs()
+	for b.Loop() {
+		a.Get(1514, frame.Data).Release()
+	}
+}

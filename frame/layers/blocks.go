@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"bufio"
+	"encoding/binary"
+	"errors"
+	"io"
+)
+
+// Block types of pcapng.
+const (
+	blockSection   = 0x0a0d0d0a // the same in both byte orders
+	blockInterface = 1
+	blockPacket    = 2 // obsolete
+	blockSimple    = 3
+	blockEnhanced  = 6
+
+	maxBlock = maxCaptured + 64<<10
+)
+
+// A blockReader hands on a pcapng file whose blocks and frames have the lengths
+// they claim. pcapgo believes every length, allocates by it, and takes the middle
+// of a block for the end of the file.
+type blockReader struct {
+	r     *bufio.Reader
+	order binary.ByteOrder
+	left  int // bytes of this block still to come
+	// Frames handed on; the Reader takes off those it got. What is left at the end
+	// is what pcapgo skipped, misled by a wrong length among a block's options.
+	frames int
+	snap   uint32 // frames of the first interface are cut here; 0: nowhere
+	first  bool   // no interface seen in this section yet
+	err    error
+}
+
+// Read hands on bytes of one block.
+func (b *blockReader) Read(p []byte) (int, error) {
+	if b.err == nil && b.left == 0 {
+		b.err = b.nextBlock()
+	}
+	if b.err != nil {
+		return 0, b.err
+	}
+	n, err := b.r.Read(p[:min(len(p), b.left)])
+	b.left -= n
+	if err == io.EOF {
+		err = ErrCut
+	}
+	b.err = err
+	return n, err
+}
+
+// verdict is what err of pcapgo means: the file's own end, or a fault in it.
+func (b *blockReader) verdict(err error) error {
+	switch {
+	case b.err != nil && b.err != io.EOF:
+		return b.err
+	case b.err == io.EOF && err == io.EOF && b.frames == 0:
+		return io.EOF
+	}
+	return ErrDamaged
+}
+
+// nextBlock looks at the head of the next block, which it leaves in place.
+func (b *blockReader) nextBlock() error {
+	head, err := b.r.Peek(12)
+	switch {
+	case err == io.EOF && len(head) == 0:
+		return io.EOF
+	case err == io.EOF:
+		return ErrCut
+	case err != nil:
+		return err
+	}
+	typ := binary.BigEndian.Uint32(head)
+	if typ == blockSection {
+		b.first = true
+		switch {
+		case binary.BigEndian.Uint32(head[8:]) == 0x1a2b3c4d:
+			b.order = binary.BigEndian
+		case binary.LittleEndian.Uint32(head[8:]) == 0x1a2b3c4d:
+			b.order = binary.LittleEndian
+		default:
+			return ErrDamaged
+		}
+	}
+	if b.order == nil {
+		return ErrDamaged
+	}
+	if typ != blockSection {
+		typ = b.order.Uint32(head)
+	}
+	n := b.order.Uint32(head[4:])
+	if n < 12 || n%4 != 0 || n > maxBlock {
+		return ErrDamaged
+	}
+	if err := b.checkFrame(typ, n); err != nil {
+		return err
+	}
+	if typ == blockPacket || typ == blockSimple || typ == blockEnhanced {
+		b.frames++
+	}
+	b.left = int(n)
+	return nil
+}
+
+// checkFrame checks the length of the frame in a block of n bytes.
+func (b *blockReader) checkFrame(typ, n uint32) error {
+	fixed := map[uint32]uint32{blockSection: 28, blockInterface: 20, blockPacket: 32, blockSimple: 16, blockEnhanced: 32}[typ]
+	if n < fixed {
+		return ErrDamaged
+	}
+	if fixed == 0 {
+		return nil
+	}
+	h, err := b.r.Peek(int(fixed) - 4)
+	switch {
+	case err == io.EOF:
+		return ErrCut
+	case errors.Is(err, bufio.ErrBufferFull):
+		return ErrDamaged
+	case err != nil:
+		return err
+	}
+	var captured uint32
+	switch typ {
+	case blockInterface:
+		if b.first {
+			b.first, b.snap = false, b.order.Uint32(h[12:])
+		}
+	case blockPacket, blockEnhanced:
+		captured = b.order.Uint32(h[20:])
+	case blockSimple:
+		captured = b.order.Uint32(h[8:])
+		if b.snap != 0 {
+			captured = min(captured, b.snap)
+		}
+	}
+	if captured > n-fixed || captured > maxCaptured {
+		return ErrDamaged
+	}
+	return nil
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package layers
+
+import (
+	"encoding/binary"
+	"errors"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// UDPPort is TIPC's port over UDP. Source: docs/spec/01-wire.md §1.2.
+const UDPPort = 6118
+
+// ErrFragment means a piece of an IP datagram; what it carries is not known
+// before the whole is put together, which this package does not do.
+var ErrFragment = errors.New("layers: fragment of an IP datagram")
+
+// A Wrapping is what stands around a TIPC message in a frame.
+type Wrapping struct {
+	Dst, Src  frame.MAC
+	VLANs     []uint16 // VLAN numbers, outermost first
+	EtherType uint16   // behind all tags
+	UDP       bool     // TIPC over UDP, else over Ethernet
+}
+
+// Unwrap finds the TIPC message in an Ethernet frame, behind any VLAN tags, or in
+// a UDP datagram from or to port 6118 over IPv4 or IPv6. The message shares
+// memory with b, is not parsed, and may have padding behind it. With an error, w
+// holds what was read before it. Errors: frame.ErrTruncated when the headers are
+// not all there, frame.ErrNotTIPC, ErrFragment, frame.ErrMalformed for an IP or
+// UDP header that cannot be.
+func Unwrap(b []byte) (w Wrapping, message []byte, err error) {
+	if len(b) < frame.EthernetLen {
+		return w, nil, frame.ErrTruncated
+	}
+	w.Dst, w.Src = frame.MAC(b[0:6]), frame.MAC(b[6:12])
+	for b = b[12:]; ; b = b[4:] {
+		if len(b) < 2 {
+			return w, nil, frame.ErrTruncated
+		}
+		w.EtherType = binary.BigEndian.Uint16(b)
+		if w.EtherType != 0x8100 && w.EtherType != 0x88a8 {
+			break
+		}
+		if len(b) < 4 {
+			return w, nil, frame.ErrTruncated
+		}
+		w.VLANs = append(w.VLANs, binary.BigEndian.Uint16(b[2:])&0xfff)
+	}
+	b = b[2:]
+	switch w.EtherType {
+	case frame.EtherType:
+		return w, b, nil
+	case 0x0800:
+		b, err = ipv4(b)
+	case 0x86dd:
+		b, err = ipv6(b)
+	default:
+		err = frame.ErrNotTIPC
+	}
+	if err == nil {
+		b, err = udp(b)
+	}
+	if err != nil {
+		return w, nil, err
+	}
+	w.UDP = true
+	return w, b, nil
+}
+
+const protoUDP = 17
+
+// ipv4 returns the UDP datagram in an IPv4 packet.
+func ipv4(b []byte) ([]byte, error) {
+	if len(b) < 20 {
+		return nil, frame.ErrTruncated
+	}
+	hlen, size := int(b[0]&0xf)*4, int(binary.BigEndian.Uint16(b[2:]))
+	switch frag := binary.BigEndian.Uint16(b[6:]) & 0x3fff; {
+	case b[0]>>4 != 4 || hlen < 20 || size < hlen:
+		return nil, frame.ErrMalformed
+	case b[9] != protoUDP:
+		return nil, frame.ErrNotTIPC
+	case frag != 0:
+		return nil, ErrFragment
+	case len(b) < hlen:
+		return nil, frame.ErrTruncated
+	}
+	return b[hlen:min(size, len(b))], nil
+}
+
+// ipv6 returns the UDP datagram in an IPv6 packet.
+func ipv6(b []byte) ([]byte, error) {
+	if len(b) < 40 {
+		return nil, frame.ErrTruncated
+	}
+	switch {
+	case b[0]>>4 != 6:
+		return nil, frame.ErrMalformed
+	case b[6] == 44:
+		return nil, ErrFragment
+	case b[6] != protoUDP:
+		return nil, frame.ErrNotTIPC
+	}
+	b = b[40:min(len(b), 40+int(binary.BigEndian.Uint16(b[4:])))]
+	return b, nil
+}
+
+// udp returns what a datagram from or to TIPC's port carries.
+func udp(b []byte) ([]byte, error) {
+	if len(b) < 8 {
+		return nil, frame.ErrTruncated
+	}
+	size := int(binary.BigEndian.Uint16(b[4:]))
+	switch {
+	case binary.BigEndian.Uint16(b) != UDPPort && binary.BigEndian.Uint16(b[2:]) != UDPPort:
+		return nil, frame.ErrNotTIPC
+	case size < 8:
+		return nil, frame.ErrMalformed
+	}
+	return b[8:min(size, len(b))], nil
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package interop
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+)
+
+// need returns the path of a program. Without it the test is skipped, or fails if
+// UTIPC_TEST_REQUIRE is "all".
+func need(t *testing.T, program string) string {
+	t.Helper()
+	path, err := exec.LookPath(program)
+	if err != nil {
+		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
+			t.Fatal(err)
+		}
+		t.Skip(err)
+	}
+	return path
+}
+
+// buildUtipc builds the program and returns where it is.
+func buildUtipc(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "utipc")
+	cmd := exec.Command("go", "build", "-o", bin, "github.com/utipc/utipc/cmd/utipc")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
