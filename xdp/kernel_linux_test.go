@@ -2,38 +2,56 @@
 
 package xdp
 
-import "testing"
+import (
+	"encoding/binary"
+	"testing"
+)
 
-func TestHasBearer(t *testing.T) {
-	const head = "Type Device      Function\n0800          ip_rcv\n0004          llc_rcv\n"
+// bearer is the attributes of one answer about a bearer.
+func bearer(name string) []byte {
+	return appendAttribute(nil, nlaBearer|1<<15, appendAttribute(nil, nlaBearerName, append([]byte(name), 0)))
+}
+
+func TestBearerName(t *testing.T) {
+	good := bearer("eth:eth0")
 	for _, c := range []struct {
-		what, table string
-		want        bool
+		what  string
+		attrs []byte
+		want  string
 	}{
-		{"no TIPC", head, false},
-		{"nothing", "", false},
-		{"a bearer", head + "88ca eth0     tipc_l2_rcv_msg [tipc]\n86dd          ipv6_rcv\n", true},
-		{"a bearer built in", head + "88ca eth0     tipc_l2_rcv_msg\n", true},
-		{"a bearer, last line unended", head + "88ca eth0     tipc_l2_rcv_msg [tipc]", true},
-		{"an old kernel's name", head + "88ca eth0     recv_msg [tipc]\n", true},
-		{"a bearer on another interface", head + "88ca eth1     tipc_l2_rcv_msg [tipc]\n", false},
-		{"a bearer on an interface that begins alike", head + "88ca eth0.5   tipc_l2_rcv_msg [tipc]\n", false},
-		{"a long name, no padding", head + "88ca eth0123456789ab tipc_l2_rcv_msg [tipc]\n", false},
-		{"another type", head + "88cc eth0     lldp_rcv [lldp]\n", false},
-		{"a handler of all types", head + "ALL  eth0     packet_rcv [af_packet]\n", false},
-		{"a handler of all interfaces", head + "88ca          tipc_rcv [tipc]\n", false},
-		{"a packet socket", head + "88ca eth0     packet_rcv\n", false},
-		{"a packet socket of a module", head + "88ca eth0     packet_rcv [af_packet]\n", false},
-		{"an old packet socket", head + "88ca eth0     packet_rcv_spkt\n", false},
-		{"a packet fan-out", head + "88ca eth0     packet_rcv_fanout\n", false},
-		{"a packet ring", head + "88ca eth0     tpacket_rcv\n", false},
-		{"a packet ring, compiler's suffix", head + "88ca eth0     tpacket_rcv.cfi_jt [af_packet]\n", false},
-		{"a kernel without symbols", head + "88ca eth0     0xffffffff81a2b3c0\n", false},
-		{"the same, no prefix", head + "88ca eth0     ffffffff81a2b3c0\n", false},
-		{"a packet socket and a bearer", head + "88ca eth0     packet_rcv\n88ca eth0     tipc_l2_rcv_msg [tipc]\n", true},
+		{"a bearer", good, "eth:eth0"},
+		{"behind another attribute", append(appendAttribute(nil, 7, []byte("x")), good...), "eth:eth0"},
+		{"no attribute", nil, ""},
+		{"an empty one", appendAttribute(nil, nlaBearer, nil), ""},
+		{"no name in it", appendAttribute(nil, nlaBearer, appendAttribute(nil, 5, []byte("abcd"))), ""},
+		{"a length of 0", []byte{0, 0, 1, 0}, ""},
+		{"a length beyond the end", []byte{200, 0, 1, 0, 1, 2, 3, 4}, ""},
 	} {
-		if got := hasBearer(c.table, "eth0"); got != c.want {
-			t.Errorf("%s: got %v, want %v, in\n%s", c.what, got, c.want, c.table)
+		if got := bearerName(c.attrs); got != c.want {
+			t.Errorf("%s: got %q, want %q", c.what, got, c.want)
 		}
+	}
+	for i := range good {
+		bearerName(good[:i]) // cut anywhere: no panic
+	}
+}
+
+func TestAnswers(t *testing.T) {
+	message := func(typ uint16, attrs []byte) []byte {
+		m := binary.NativeEndian.AppendUint32(nil, uint32(20+len(attrs)))
+		m = binary.NativeEndian.AppendUint16(m, typ)
+		return append(append(m, make([]byte, 14)...), attrs...)
+	}
+	two := append(message(30, bearer("eth:eth0")), message(30, bearer("eth:eth1"))...)
+	var names []string
+	note := func(a []byte) { names = append(names, bearerName(a)) }
+	if !answers(two, note) || len(names) != 2 || names[1] != "eth:eth1" {
+		t.Errorf("two answers: got %q", names)
+	}
+	if answers(append(two, message(3, nil)...), note) {
+		t.Error("more is expected behind the last message")
+	}
+	for i := range two {
+		answers(two[:i], note)
 	}
 }
