@@ -4,31 +4,58 @@ package naming
 
 import "github.com/utipc/utipc/frame"
 
-// Anycast picks a socket bound to the service: of the first range that has the
+// A Choice is a socket that has the turn among those bound to a service.
+type Choice struct {
+	socket frame.SocketAddr
+	circle *circle // nil: nobody takes turns
+}
+
+// Socket is the chosen socket.
+func (c Choice) Socket() frame.SocketAddr { return c.socket }
+
+// Take gives the turn to the next. Without it the next choice is the same, as long
+// as the table is.
+func (c Choice) Take() {
+	if c.circle != nil {
+		c.circle.turn()
+	}
+}
+
+// Anycast is Choose and Take in one.
+func (t *Table) Anycast(a frame.Service) (frame.SocketAddr, bool) {
+	c, ok := t.Choose(a)
+	if ok {
+		c.Take()
+	}
+	return c.socket, ok
+}
+
+// Choose picks a socket bound to the service: of the first range that has the
 // instance in it, by lower bound, whoever has the turn. With a lookup node that
 // is the own node only own sockets count. With another lookup node the answer is
 // port 0 there: that node will look up itself.
 // Source: docs/spec/05-naming.md §5.1.
-func (t *Table) Anycast(a frame.Service) (frame.SocketAddr, bool) {
+func (t *Table) Choose(a frame.Service) (Choice, bool) {
 	if a.Node != 0 && a.Node != t.self {
-		return frame.SocketAddr{Node: a.Node}, true
+		return Choice{socket: frame.SocketAddr{Node: a.Node}}, true
 	}
 	s := t.services[a.Type]
 	if s == nil {
-		return frame.SocketAddr{}, false
+		return Choice{}, false
 	}
 	for _, b := range s.overlapping(a.Range()) {
 		if b.r.Upper < a.Instance {
 			continue
 		}
-		if a.Node == 0 {
-			return b.all.turn().Socket, true
+		c := &b.all
+		if a.Node != 0 {
+			c = &b.local
 		}
-		if len(b.local.members) > 0 {
-			return b.local.turn().Socket, true
+		if len(c.members) > 0 {
+			return Choice{c.members[c.next].Socket, c}, true
 		}
 	}
-	return frame.SocketAddr{}, false
+	return Choice{}, false
 }
 
 // LocalReceivers appends to dst the ports of this node bound to a range that

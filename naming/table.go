@@ -91,6 +91,27 @@ func (c *circle) remove(b Binding) (Binding, bool) {
 	return b, true
 }
 
+// purge removes the members of a node and returns them; the others' turns stay.
+func (c *circle) purge(n frame.NodeAddr) (gone []Binding) {
+	kept, next := c.members[:0], c.next
+	for i, b := range c.members {
+		if b.Socket.Node != n {
+			kept = append(kept, b)
+			continue
+		}
+		gone = append(gone, b)
+		if i < c.next {
+			next--
+		}
+	}
+	clear(c.members[len(kept):])
+	c.members, c.next = kept, next
+	if next >= len(kept) {
+		c.next = 0
+	}
+	return gone
+}
+
 // NewTable makes an empty table of the node self.
 func NewTable(self frame.NodeAddr) *Table {
 	return &Table{self: self, services: map[uint32]*service{}, count: map[frame.NodeAddr]int{}}
@@ -177,20 +198,30 @@ func (t *Table) Remove(b Binding) bool {
 	return true
 }
 
-// Purge removes every binding of a node.
+// Purge removes every binding of a node, in one pass over the table: a peer may
+// have many, and be lost at any time.
 func (t *Table) Purge(n frame.NodeAddr) {
 	if t.count[n] == 0 {
 		return
 	}
-	var gone []Binding
-	for b := range t.All() {
-		if b.Socket.Node == n {
-			gone = append(gone, b)
+	for _, typ := range slices.Sorted(maps.Keys(t.services)) {
+		s := t.services[typ]
+		had := len(s.ranges)
+		s.ranges = slices.DeleteFunc(s.ranges, func(r *bound) bool {
+			for _, b := range r.all.purge(n) {
+				t.events = append(t.events, Event{Withdrawn: true, Binding: b})
+			}
+			r.local.purge(n)
+			return len(r.all.members) == 0
+		})
+		switch {
+		case len(s.ranges) == 0:
+			delete(t.services, typ)
+		case len(s.ranges) < had:
+			s.reindex(0)
 		}
 	}
-	for _, b := range gone {
-		t.Remove(b)
-	}
+	delete(t.count, n)
 }
 
 // All yields every binding: by type, then lower bound, then in order of turn.

@@ -16,6 +16,11 @@ import "github.com/utipc/utipc/frame"
 //     and ends the hold in that call or a later one of Transmit or Receive.
 //   - Close ends every hold the device has, when the wire has let go.
 //
+// When the owner may sleep: after a Receive that filled less than it was given,
+// the next frame to arrive makes FD readable or calls wake. Two things wake
+// nobody, and the owner has to look again by itself: chunks that come back when
+// the arena was empty, and room after a short Transmit.
+//
 // Every Device passes the suite in test/device.
 type Device interface {
 	// Name is the interface's name, at most 15 characters; peers see it.
@@ -25,20 +30,24 @@ type Device interface {
 	// MTU is the largest message a frame may carry, in bytes, the Ethernet
 	// header not counted.
 	MTU() int
-	// Attach is called once, before anything below. The device takes the
-	// Buffers it receives into from arena. A device without a descriptor calls
-	// wake, from any goroutine, when frames have arrived; wake does not block.
+	// Attach is called once, before anything below; a second call is an error and
+	// changes nothing. The device takes the Buffers it receives into from arena.
+	// A device without a descriptor calls wake when frames have arrived, from any
+	// goroutine or several at once; every device calls it once more when it is
+	// closed. wake does not block.
 	Attach(arena *frame.Arena, wake func()) error
-	// FD is a descriptor that polls readable when frames have arrived, or -1.
+	// FD is a descriptor that polls readable when frames have arrived, or -1. It
+	// may be polled until a call has returned net.ErrClosed.
 	FD() int
 	// Receive fills bufs with frames that have arrived and says how many; it
-	// never waits. An error concerns the device, not a frame: it unwraps to
-	// net.ErrClosed after Close.
+	// never waits. An error comes alone and concerns the device, not a frame: it
+	// unwraps to net.ErrClosed after Close. Others may pass: the device is asked
+	// again.
 	Receive(bufs []*frame.Buffer) (int, error)
 	// Transmit takes the first n of bufs, in order, and gives the wire one
 	// kick for all; it never waits. n is short when the device is full: the
-	// rest is to be offered again. With an error the first frame not taken was
-	// refused for good.
+	// rest is to be offered again. With an error the first frame not taken is
+	// lost, because it cannot be sent, or the device cannot send.
 	Transmit(bufs []*frame.Buffer) (n int, err error)
 	// Dropped counts frames the device lost on their way in and out.
 	Dropped() (in, out uint64)

@@ -42,21 +42,26 @@ func (b *Blocked) Error() string {
 // Unwrap returns flowctl.ErrCongested.
 func (b *Blocked) Unwrap() error { return flowctl.ErrCongested }
 
-// SendService sends data to a socket bound to the service. Errors as for Send.
+// SendService sends data to a socket bound to the service; where several are, they
+// take turns. Errors as for Send.
 func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) error {
 	if p.closed {
 		return ErrClosed
 	}
-	to, ok := p.e.table.Anycast(a)
+	to, ok := p.e.table.Choose(a)
 	if !ok {
 		return ErrUnreachable
 	}
-	f := p.template(frame.NamedMsg, to)
+	f := p.template(frame.NamedMsg, to.Socket())
 	f.NameType, f.Lower, f.Scope = a.Type, a.Instance, frame.ClusterScope
 	if a.Node != 0 {
 		f.Scope = frame.NodeScope
 	}
-	return p.send(now, &f, data)
+	err := p.send(now, &f, data)
+	if _, blocked := err.(*Blocked); !blocked {
+		to.Take() // who is busy now keeps its turn
+	}
+	return err
 }
 
 // Send sends data to one socket; nobody checks beforehand whether it exists.

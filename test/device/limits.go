@@ -158,12 +158,18 @@ func exhaustedArena(t *testing.T, a, b *station) {
 		n := got(1)
 		taken = append(taken, b.batch[:n]...)
 	}
-	release(taken)
-	// The last of these must arrive; the first were perhaps lost for want of
-	// chunks.
+	// What arrives now ends the sleep, too.
 	_, bufs = a.some(b, 32, 32)
 	a.send(bufs...)
-	for next < 64 {
+	if err := b.sleep(); err != nil {
+		t.Fatalf("with no chunk free, again: %v", err)
+	}
+	release(taken)
+	// The last of these must arrive; the others were perhaps lost for want of
+	// chunks.
+	_, bufs = a.some(b, 64, 32)
+	a.send(bufs...)
+	for next < 96 {
 		n := got(64)
 		release(b.batch[:n])
 		if n == 0 {

@@ -3,6 +3,8 @@
 package device
 
 import (
+	"fmt"
+	"runtime"
 	"sync"
 	"testing"
 
@@ -12,52 +14,64 @@ import (
 // wakes: whoever has received fewer frames than there was room for may sleep,
 // and the next frame ends that. Frames come one by one, up to burst of them, and
 // then no more until all have been received: so a wake-up lost, even one for a
-// frame that came during Receive, is a test that stands still.
+// frame that came during Receive, is a test that stands still. Each other burst
+// finds the receiver awake.
 func wakes(t *testing.T, a, b *station, burst int) {
-	total := 6400
+	bursts := 2000
 	if testing.Short() {
-		total = 640
+		bursts = 200
 	}
 	_, bufs := a.some(b, 0, 1)
 	defer release(bufs)
-	received := make(chan struct{})
+	received := make(chan struct{}, bursts)
 	var both sync.WaitGroup
 	both.Go(func() {
-		for n := range total {
-			if n%burst == 0 && n > 0 {
-				if _, ok := <-received; !ok {
+		for range bursts {
+			for range burst {
+				if n, err := a.offer(bufs); err != nil {
+					t.Errorf("Transmit: got %d, %v", n, err)
 					return
 				}
 			}
-			if n, err := a.offer(bufs); err != nil {
-				t.Errorf("Transmit: got %d, %v", n, err)
+			if _, ok := <-received; !ok {
 				return
 			}
 		}
 	})
 	both.Go(func() {
 		defer close(received)
-		for got := 0; got < total; {
-			n, err := b.dev.Receive(b.batch[:])
-			if err != nil {
-				t.Errorf("Receive: %v", err)
+		for i := range bursts {
+			if err := b.receiveBurst(burst, i%2 == 1); err != nil {
+				t.Errorf("burst %d: %v", i, err)
 				return
 			}
-			release(b.batch[:n])
-			got += n
-			if n > 0 && got%burst == 0 && got < total {
-				received <- struct{}{}
-			}
-			if n == len(b.batch) || got == total {
-				continue
-			}
-			if err := b.sleep(); err != nil {
-				t.Errorf("after %d of %d frames: %v", got, total, err)
-				return
-			}
+			received <- struct{}{}
 		}
 	})
 	both.Wait()
+}
+
+// receiveBurst receives size frames, and sleeps whenever it may; the first of
+// them it may await awake.
+func (s *station) receiveBurst(size int, awake bool) error {
+	for got := 0; got < size; {
+		n, err := s.dev.Receive(s.batch[:])
+		if err != nil {
+			return err
+		}
+		release(s.batch[:n])
+		got += n
+		switch {
+		case n == len(s.batch), got == size:
+		case got == 0 && awake:
+			runtime.Gosched()
+		default:
+			if err := s.sleep(); err != nil {
+				return fmt.Errorf("after %d of %d frames: %w", got, size, err)
+			}
+		}
+	}
+	return nil
 }
 
 // echo: a station may send and receive in turn while its peer does the same.

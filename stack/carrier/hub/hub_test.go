@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/utipc/utipc/frame"
@@ -22,7 +23,7 @@ func mac(i int) frame.MAC { return frame.MAC{2, 0, 0, 0, byte(i >> 8), byte(i)} 
 type station struct {
 	*hub.Port
 	arena *frame.Arena
-	wakes int
+	wakes atomic.Int32 // senders call wake, several at a time
 }
 
 // plug attaches a station with the given number of chunks.
@@ -33,7 +34,7 @@ func plug(t testing.TB, h *hub.Hub, i, chunks int) *station {
 		t.Fatal(err)
 	}
 	s := &station{Port: p, arena: frame.NewArena(frame.ArenaConfig{Small: chunks})}
-	if err := p.Attach(s.arena, func() { s.wakes++ }); err != nil {
+	if err := p.Attach(s.arena, func() { s.wakes.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
 	return s
@@ -206,8 +207,8 @@ func TestRefusedFrames(t *testing.T) {
 		if got := b.marks(t, 8); !bytes.Equal(got, []byte{1}) {
 			t.Errorf("%d bytes: got frames %v, want [1]", n, got)
 		}
-		if _, out := a.Dropped(); out != 1 || b.wakes != 1 {
-			t.Errorf("%d bytes: got %d dropped, %d wakes, want 1, 1", n, out, b.wakes)
+		if _, out := a.Dropped(); out != 1 || b.wakes.Load() != 1 {
+			t.Errorf("%d bytes: got %d dropped, %d wakes, want 1, 1", n, out, b.wakes.Load())
 		}
 	}
 }
@@ -233,12 +234,11 @@ func TestFullRingDropsNewest(t *testing.T) {
 func TestWakes(t *testing.T) {
 	h := hub.New(hub.Config{})
 	a, b := plug(t, h, 1, 256), plug(t, h, 2, 256)
-	check := func(when string, want int) {
+	check := func(when string, want int32) {
 		t.Helper()
-		if b.wakes != want {
-			t.Errorf("%s: got %d wakes, want %d", when, b.wakes, want)
+		if got := b.wakes.Swap(0); got != want {
+			t.Errorf("%s: got %d wakes, want %d", when, got, want)
 		}
-		b.wakes = 0
 	}
 	var batch []*frame.Buffer
 	for range 64 {
@@ -260,6 +260,9 @@ func TestWakes(t *testing.T) {
 	b.marks(t, 0)
 	a.Transmit(batch[:1])
 	check("no room given", 0)
+	b.Close()
+	b.Close()
+	check("Close, and again", 1)
 }
 
 func TestExhaustedArenaKeepsFrames(t *testing.T) {
@@ -272,10 +275,10 @@ func TestExhaustedArenaKeepsFrames(t *testing.T) {
 	if n, err := b.Receive(bufs[:]); n != 4 || err != nil {
 		t.Fatalf("Receive: got %v, %v, want 4, nil", n, err)
 	}
-	b.wakes = 0
+	b.wakes.Store(0)
 	a.send(t, b.Addr(), 6)
-	if b.wakes != 1 {
-		t.Errorf("got %d wakes after a short batch, want 1", b.wakes)
+	if got := b.wakes.Load(); got != 1 {
+		t.Errorf("got %d wakes after a short batch, want 1", got)
 	}
 	for _, x := range bufs[:4] {
 		x.Release()

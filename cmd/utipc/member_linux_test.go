@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/utipc/utipc/test/netns"
+)
+
+// program builds utipc once for the tests that run it in other namespaces.
+func program(t *testing.T) string {
+	t.Helper()
+	bin := filepath.Join(t.TempDir(), "utipc")
+	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return bin
+}
+
+func TestEchoAndPingBetweenNamespaces(t *testing.T) {
+	netns.Require(t)
+	bin := program(t)
+	a, b := netns.New(t), netns.New(t)
+	netns.Veth(t, a, b, "left", "right", 1500)
+
+	echo := a.Command(bin, "echo", "--if", "left", "--address", "1.1.1", "18888:0-99")
+	pipe, err := echo.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo.Stderr = os.Stderr
+	if err := echo.Start(); err != nil {
+		t.Fatal(err)
+	}
+	defer echo.Process.Kill()
+	out := bufio.NewReader(pipe)
+	if line, err := out.ReadString('\n'); !strings.HasPrefix(line, "echo: node 1001001 on left answers on 18888:0-99 at <1001001:") {
+		t.Fatalf("got %q, %v", line, err)
+	}
+
+	tapFile := filepath.Join(t.TempDir(), "tap.pcapng")
+	for _, c := range []struct {
+		args []string
+		want string // of the output, standard error included
+		code int
+	}{
+		{[]string{"--count", "5", "--interval", "1ms", "--size", "1400", "--address", "1.1.2", "18888:17"},
+			`(?s)1400 bytes from <1001001:\d+>: seq=5 time=.*ping: 5 sent, 5 answered, 0 lost; min/p50/p99/max`, 0},
+		{[]string{"--count", "100", "--interval", "0", "--identity", "beta", "--tap", tapFile, "18888:17@1001001"},
+			`ping: node 62657461 to 18888:17@1001001, 64 bytes\nping: 100 sent, 100 answered, 0 lost; .*/s\n$`, 0},
+		{[]string{"--timeout", "100ms", "--address", "1.1.2", "18889:1"}, `nobody has bound 18889:1 within 100ms; links:`, 1},
+		{[]string{"--netid", "4712", "--timeout", "100ms", "--address", "1.1.2", "18888:17"}, `links: none, no other node was heard`, 1},
+	} {
+		got, code := runIn(b, bin, append([]string{"ping", "--if", "right"}, c.args...))
+		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("ping %q: exit %d, output %q; want %d, %q", c.args, code, got, c.code, c.want)
+		}
+	}
+	var decoded bytes.Buffer
+	if code := run(t.Context(), []string{"decode", tapFile}, nil, &decoded, io.Discard); code != 0 ||
+		!regexp.MustCompile(`\n\d+ frames, \d+ tipc, 0 unknown, 0 malformed\n$`).MatchString(decoded.String()) ||
+		!strings.Contains(decoded.String(), "data-low/named") {
+		t.Errorf("decode of the tap: exit %d, %.2000s", code, decoded.String())
+	}
+
+	got, code := runIn(a, bin, []string{"ping", "--if", "left", "18888:17"})
+	if want := "left belongs to another node (pid "; code != 1 || !strings.Contains(got, want) {
+		t.Errorf("a second node on one interface: exit %d, %q, want %q", code, got, want)
+	}
+
+	echo.Process.Signal(syscall.SIGTERM)
+	rest, _ := io.ReadAll(out)
+	if err := echo.Wait(); err != nil || !strings.Contains(string(rest), "105 messages answered, 0 could not be") {
+		t.Errorf("echo ended with %v, %q", err, rest)
+	}
+}
+
+func runIn(ns *netns.NS, bin string, args []string) (out string, code int) {
+	cmd := ns.Command(bin, args...)
+	b, _ := cmd.CombinedOutput()
+	return string(b), cmd.ProcessState.ExitCode()
+}
+
+func TestMemberMisuse(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		code int
+		want string
+	}{
+		{[]string{"ping", "18888:17"}, 2, "--if is missing"},
+		{[]string{"ping", "--if", "x"}, 2, "too few arguments"},
+		{[]string{"ping", "--if", "x", "18888"}, 2, `"18888" is no service address`},
+		{[]string{"ping", "--if", "x", "--size", "7", "1:2"}, 2, "--size"},
+		{[]string{"ping", "--if", "x", "--count", "0", "1:2"}, 2, "--count"},
+		{[]string{"ping", "--if", "x", "--address", "zz", "1:2"}, 2, "--address"},
+		{[]string{"ping", "--if", "x", "--identity", "a b", "1:2"}, 2, "--identity"},
+		{[]string{"ping", "--if", "x", "--netid", "10000", "1:2"}, 2, "--netid"},
+		{[]string{"echo", "--if", "x", "18888:9-1"}, 2, "no service"},
+		{[]string{"echo", "--if", "no-such-if", "18888:1"}, 1, "no-such-if does not exist"},
+		{[]string{"echo", "--if", "lo", "18888:1"}, 1, "lo is the loopback"},
+	} {
+		var out, errs bytes.Buffer
+		if code := run(t.Context(), c.args, nil, &out, &errs); code != c.code || !strings.Contains(errs.String(), c.want) {
+			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, errs.String(), c.code, c.want)
+		}
+	}
+}
