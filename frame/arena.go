@@ -99,7 +99,7 @@ func (a *Arena) Get(size int, use Use) *Buffer {
 			return nil
 		}
 	}
-	if use == Data && p.free.Load() <= int64(min(a.reserve, p.total/2)) {
+	if use == Data && a.scarce(p) {
 		return nil
 	}
 	b := p.local
@@ -113,6 +113,14 @@ func (a *Arena) Get(size int, use Use) *Buffer {
 	b.off, b.end = Headroom, Headroom
 	b.holders.Store(1)
 	return b
+}
+
+// scarce reports whether what is left of p is the reserve.
+func (a *Arena) scarce(p *pool) bool { return p.free.Load() <= int64(min(a.reserve, p.total/2)) }
+
+// Scarce reports whether Get would refuse Data of some size that it can have.
+func (a *Arena) Scarce() bool {
+	return a.scarce(&a.pools[0]) || a.pools[1].total > 0 && a.scarce(&a.pools[1])
 }
 
 func (a *Arena) give(b *Buffer) {

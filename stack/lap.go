@@ -120,10 +120,10 @@ func (n *Node) deliver() {
 		n.handleEvent(ev)
 	}
 	n.publishNames()
-	if len(n.short) > 0 && n.arena.Free() > n.arena.Total()/4 {
+	if len(n.short) > 0 && !n.arena.Scarce() {
 		n.rouseAll(n.short)
 	}
-	if len(n.draining) > 0 {
+	if len(n.draining) > 0 && n.eng.Unsent() == 0 {
 		n.rouseAll(n.draining)
 	}
 }

@@ -50,7 +50,10 @@ type Node struct {
 	skipped    int
 	giveWay    bool
 
+	idleWaiters []*waiter
+
 	jobs               jobList
+	idleJobs           sync.Pool
 	callSeat, pumpSeat seat
 	pumpWake           chan struct{}
 	pumpDone           chan struct{}

@@ -5,7 +5,6 @@ package stack
 import (
 	"context"
 	"slices"
-	"sync"
 	"time"
 )
 
@@ -18,11 +17,22 @@ type waiter struct {
 	laps  int           // turned while driving
 }
 
-var waiters = sync.Pool{New: func() any {
+// newWaiter returns a waiter that is nobody's. They are kept by node: the lap lock
+// guards the list.
+func (n *Node) newWaiter() *waiter {
+	if k := len(n.idleWaiters); k > 0 {
+		w := n.idleWaiters[k-1]
+		n.idleWaiters = n.idleWaiters[:k-1]
+		select {
+		case <-w.wake: // a wake-up that came too late
+		default:
+		}
+		return w
+	}
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return &waiter{wake: make(chan struct{}, 1), timer: t}
-}}
+}
 
 // A waitList is the calls that wait for one thing, in order of arrival. The lap
 // lock guards it.
@@ -39,11 +49,7 @@ func (l *waitList) remove(w *waiter) {
 // begin enters the calling call among those who wait on l. Everything from here
 // to end holds the lap lock, but for the sleeps in block.
 func (n *Node) begin(l *waitList) *waiter {
-	w := waiters.Get().(*waiter)
-	select {
-	case <-w.wake:
-	default:
-	}
+	w := n.newWaiter()
 	w.since, w.laps = n.now(), 0
 	l.add(w)
 	if _, ringPump := n.hand.arrive(w); ringPump {
@@ -62,7 +68,7 @@ func (n *Node) end(l *waitList, w *waiter) {
 	if wakePump {
 		signal(n.pumpWake)
 	}
-	waiters.Put(w)
+	n.idleWaiters = append(n.idleWaiters, w)
 }
 
 // block waits for something to happen, at most until the deadline (zero: none):

@@ -3,7 +3,6 @@
 package stack
 
 import (
-	"sync"
 	"sync/atomic"
 
 	"github.com/utipc/utipc/frame"
@@ -27,8 +26,6 @@ type dest struct {
 	socket  frame.SocketAddr
 	named   bool
 }
-
-var jobs = sync.Pool{New: func() any { return &job{done: make(chan struct{}, 1)} }}
 
 // A jobList is a stack of jobs that anyone may push to and the holder of the lap
 // lock empties.
@@ -65,7 +62,10 @@ func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 		n.unlock()
 		return err
 	}
-	j := jobs.Get().(*job)
+	j, ok := n.idleJobs.Get().(*job)
+	if !ok {
+		j = &job{done: make(chan struct{}, 1)}
+	}
 	j.conn, j.dest = c, d
 	j.data = append(j.data[:0], data...)
 	n.jobs.push(j)
@@ -75,7 +75,7 @@ func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 	<-j.done
 	err := j.err
 	j.conn, j.err = nil, nil
-	jobs.Put(j)
+	n.idleJobs.Put(j)
 	return err
 }
 

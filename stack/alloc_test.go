@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !race
+
+package stack_test
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// A message costs no allocation: neither the sender nor the reader, nor their
+// nodes.
+func TestRoundTripAllocatesNothing(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	echo(t, listen(t, b, echoService))
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	c := listen(t, a, nil)
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	var to net.Addr = echoService
+	buf := make([]byte, 64)
+	trip := func() {
+		if _, err := c.WriteTo(buf, to); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.ReadFrom(buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 1000 {
+		trip()
+	}
+	if got := testing.AllocsPerRun(2000, trip); got != 0 {
+		t.Errorf("%v allocations per round trip, want 0", got)
+	}
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"testing"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// hot is a puppet in contact, with a name of its peer's, a port that sends to it
+// and one that receives.
+type hot struct {
+	*puppet
+	from, to *Port
+	ack      *frame.Buffer // the peer's STATE
+	in       *frame.Buffer // the peer's data
+	buf      [2048]byte
+	payload  [64]byte
+	svc      frame.Service
+}
+
+func newHot(t testing.TB) *hot {
+	h := &hot{puppet: newPuppet(t).up(), svc: frame.Service{Type: 18888, Instance: 17}}
+	h.packet(h.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(18888, 17, 17, 5)))
+	h.from, h.to = h.OpenPort(PortConfig{}), h.OpenPort(PortConfig{})
+	h.drain()
+	frames := func(msg []byte) *frame.Buffer {
+		b := h.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+		copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
+		return b
+	}
+	s := frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: h.info()}
+	h.ack = frames(s.Append(nil, nil))
+	h.in = frames(data(h.to.number, nil, string(h.payload[:])))
+	return h
+}
+
+// sendOne sends a message by name, takes the frame out and acknowledges it.
+func (h *hot) sendOne() {
+	if err := h.from.SendService(h.now, h.svc, h.payload[:]); err != nil {
+		h.t.Fatal(err)
+	}
+	f := h.NextFrame(0)
+	m, _ := frame.Parse(f.Bytes()[frame.EthernetLen:])
+	msg := h.ack.Bytes()[frame.EthernetLen:]
+	frame.StampAcks(msg, m.Seq(), 0)
+	frame.StampSeq(msg, h.state)
+	h.state++
+	f.Release()
+	h.HandleFrame(h.now, 0, h.ack)
+}
+
+// receiveOne lets the peer's message come and reads it.
+func (h *hot) receiveOne() {
+	frame.StampSeq(h.in.Bytes()[frame.EthernetLen:], h.seq)
+	h.seq++
+	h.HandleFrame(h.now, 0, h.in)
+	if n, _, ok := h.to.Read(h.buf[:]); !ok || n != len(h.payload) {
+		h.t.Fatalf("read %d bytes, %v", n, ok)
+	}
+	h.ready = h.ready[:0]
+	h.to.readied = false
+	for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
+		f.Release()
+	}
+}
+
+func TestNoAllocs(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	h := newHot(t)
+	for _, c := range []struct {
+		name string
+		f    func()
+	}{{"send to a service", h.sendOne}, {"receive and read", h.receiveOne}} {
+		for range 100 {
+			c.f()
+		}
+		if got := testing.AllocsPerRun(500, c.f); got != 0 {
+			t.Errorf("%s: got %v allocations, want 0", c.name, got)
+		}
+	}
+	if h.Unsent() != 0 {
+		t.Errorf("got %d unsent", h.Unsent())
+	}
+}
+
+func BenchmarkSendService(b *testing.B) {
+	h := newHot(b)
+	for b.Loop() {
+		h.sendOne()
+	}
+}
+
+func BenchmarkReceive(b *testing.B) {
+	h := newHot(b)
+	for b.Loop() {
+		h.receiveOne()
+	}
+}
