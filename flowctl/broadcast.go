@@ -8,6 +8,9 @@ import "github.com/utipc/utipc/frame"
 // broadcast link; a "last sent" further ahead is not believed.
 const bcastWindow = 50
 
+// maxBcastGap is the largest broadcast gap a STATE message can tell of.
+const maxBcastGap = 1<<10 - 1
+
 // A Broadcast is the receiving end of a peer's broadcast link. What it has to
 // tell the peer travels in the messages of the unicast link.
 // Source: docs/spec/04-broadcast.md.
@@ -51,13 +54,14 @@ func (b *Broadcast) Up() bool { return b.up }
 // Ack is the last packet received in order.
 func (b *Broadcast) Ack() frame.Seq { return b.rcvNxt - 1 }
 
-// Gap is the number of packets known to be missing behind Ack.
+// Gap is the number of packets known to be missing behind Ack, at most what the
+// field of a STATE message can hold.
 func (b *Broadcast) Gap() int {
 	switch {
 	case !b.up:
 		return 0
 	case len(b.deferred) > 0:
-		return b.rcvNxt.Distance(b.deferred[0].seq)
+		return min(b.rcvNxt.Distance(b.deferred[0].seq), maxBcastGap)
 	case b.peerNxt.After(b.rcvNxt):
 		return b.rcvNxt.Distance(b.peerNxt)
 	}

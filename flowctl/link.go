@@ -257,15 +257,14 @@ func (l *Link) HandleTimeout(now time.Duration) {
 	l.next = max(l.next, now-l.sup.Interval()) + l.sup.Interval()
 	switch l.state {
 	case Down:
-		if l.resets < 5 || l.resets%16 == 0 {
+		if l.resets++; l.resets <= 5 || l.resets%16 == 0 {
 			l.sendReset(false)
 		}
-		l.resets++
 	case Establishing:
 		l.sendReset(false)
 	case Established:
 		silent := l.sup.Silent()
-		if l.sup.Tick() {
+		if l.sup.Tick() || l.overdue(now) {
 			l.Fail()
 			return
 		}

@@ -43,7 +43,6 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	}
 	if l.pendTol {
 		f.Tolerance = uint16(l.sup.tolerance / time.Millisecond)
-		l.pendTol = false
 	}
 	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen, frame.Control)
 	if b == nil {
@@ -57,6 +56,7 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	copy(b.Extend(frame.EthernetLen), l.cfg.Header[:])
 	f.Append(b.Extend(frame.IntLen)[:0], nil)
 	l.out.Push(b)
+	l.pendTol = false
 	l.rcvUnacked = 0
 	l.cfg.Broadcast.acknowledged()
 	l.SentStates++
@@ -189,10 +189,8 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 		l.RecvProbes++
 		reply.keepalive = true
 	}
-	if s.Keepalive() && len(l.deferred) == 0 && info.NextSent.After(l.rcvNxt) {
-		if gap := l.rcvNxt.Distance(info.NextSent); gap <= MaxWindow {
-			reply.gap = gap
-		}
+	if (s.Probe() || s.Keepalive()) && len(l.deferred) == 0 && info.NextSent.After(l.rcvNxt) {
+		reply.gap = min(l.rcvNxt.Distance(info.NextSent), MaxWindow)
 	}
 	if s.Gap() > 0 {
 		l.RecvNacks++

@@ -46,6 +46,11 @@ func (r *Reassembly) Add(f frame.Fragment) (m frame.Message, done bool, err erro
 	if len(r.buf)+len(d) > r.want {
 		return r.fail()
 	}
+	if n := len(r.buf) + len(d); n > cap(r.buf) {
+		buf := make([]byte, len(r.buf), min(r.want, max(n, 2*cap(r.buf))))
+		copy(buf, r.buf)
+		r.buf = buf
+	}
 	r.buf = append(r.buf, d...)
 	if f.Type() != frame.LastFragment {
 		return frame.Message{}, false, nil

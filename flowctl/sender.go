@@ -64,12 +64,15 @@ func (s *sender) clear() {
 }
 
 // Limit is the number of packets of an importance that may wait for the window.
-// Source: docs/spec/02-link.md §6.1.
+// System has room for all names of a node besides: the kernel checks its limit of
+// 65535/(mtu/20) once for the whole bulk, here every packet is counted.
+// Source: docs/spec/02-link.md §6.1; docs/spec/05-naming.md §3.
 func (l *Link) Limit(imp frame.Importance) int {
+	limit := l.cfg.Window * 2 * (int(imp) + 1)
 	if imp == frame.System {
-		return 65535 / max(1, l.mtu/frame.NameItemLen)
+		limit += 65535 / max(1, (l.mtu-2*frame.IntLen)/frame.NameItemLen)
 	}
-	return l.cfg.Window * 2 * (int(imp) + 1)
+	return limit
 }
 
 // Backlog is the number of packets that wait for the window, all importances.
@@ -163,6 +166,22 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
 			l.events |= Room
 		}
 	}
+}
+
+// overdue reports whether the oldest packet has been under way for so long that it
+// will never be acknowledged. The peer may be missing one that is no longer here to
+// be repeated, after an acknowledgement that was not the peer's; without this the
+// link would stay up and stand still.
+func (l *Link) overdue(now time.Duration) bool {
+	if l.transmit.Len() == 0 {
+		return false
+	}
+	p := l.transmit.At(0)
+	since := p.again
+	if p.retransmits > 0 {
+		since = p.first
+	}
+	return now-since > failureTolerance*l.sup.tolerance
 }
 
 // repeat sends a packet again unless that was done a moment ago. Its number and

@@ -218,6 +218,7 @@ func (e *Engine) linkDown(now time.Duration, n *node) {
 		n.contact = n.contact.after(peerLost)
 	}
 	n.contact = n.contact.after(selfLost)
+	e.purge(n)
 	n.link.Restart(now)
 	e.arm(n.link.Deadline())
 	n.bcast.Reset()
@@ -231,6 +232,24 @@ func (e *Engine) linkDown(now time.Duration, n *node) {
 	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: n.linkName})
 	e.events.Push(Event{Kind: PeerLost, Node: n.addr})
 	e.events.Push(Event{Kind: Room, Node: n.addr})
+}
+
+// purge drops the packets of a session that is over and that a stalled device has
+// not taken yet: packets carry no session, and the next one might take them for
+// its own.
+func (e *Engine) purge(n *node) {
+	out := &n.bearer.out
+	for range out.Len() {
+		f := out.Pop()
+		eth, payload, err := frame.ParseEthernet(f.Bytes())
+		m, err2 := frame.Parse(payload)
+		if err == nil && err2 == nil && eth.Dst() == n.mac && m.User() != frame.UserLink && !m.NonSeq() {
+			e.count.OutDropped++
+			f.Release()
+			continue
+		}
+		out.Push(f)
+	}
 }
 
 // lostLink makes discovery hurry when a bearer's last link is gone.

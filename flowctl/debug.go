@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import "github.com/utipc/utipc/frame"
+
+// A Look is what a Link has inside, for simulations, tests and dumps.
+type Look struct {
+	Session, PeerSession frame.Seq
+	SndNxt, RcvNxt       frame.Seq
+	Waiting              [frame.System + 1]int  // packets in the backlog, by importance
+	TurnedAway           [frame.System + 1]bool // somebody was, since the last Room
+	Deferred             int                    // packets that came early
+	DeferredBytes        int
+}
+
+// Look returns what the link has inside.
+func (l *Link) Look() Look {
+	return Look{
+		Session: l.session, PeerSession: l.peerSession, SndNxt: l.sndNxt, RcvNxt: l.rcvNxt,
+		Waiting: l.waiting, TurnedAway: l.turnedAway, Deferred: len(l.deferred), DeferredBytes: l.bytes,
+	}
+}
+
+// Buffers yields every Buffer the link holds, once for each hold.
+func (l *Link) Buffers(yield func(*frame.Buffer) bool) {
+	for i := range l.transmit.Len() {
+		if !yield(l.transmit.At(i).b) {
+			return
+		}
+	}
+	for i := range l.backlog.Len() {
+		if !yield(l.backlog.At(i).b) {
+			return
+		}
+	}
+	for i := range l.out.Len() {
+		if !yield(*l.out.At(i)) {
+			return
+		}
+	}
+	l.deferral.buffers(yield)
+}
+
+// Buffers yields every Buffer the link holds, once for each hold.
+func (b *Broadcast) Buffers(yield func(*frame.Buffer) bool) { b.deferral.buffers(yield) }
+
+func (d *deferral) buffers(yield func(*frame.Buffer) bool) {
+	for i := range d.deferred {
+		if p := &d.deferred[i]; p.buf != nil && !yield(p.buf) {
+			return
+		}
+	}
+}

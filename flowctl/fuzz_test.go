@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import (
+	"math/rand/v2"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// calls reads a sequence of calls of a link from bytes.
+type calls struct{ b []byte }
+
+func (c *calls) byte() byte {
+	if len(c.b) == 0 {
+		return 0
+	}
+	x := c.b[0]
+	c.b = c.b[1:]
+	return x
+}
+
+// near is mostly a small step from s, sometimes anything.
+func (c *calls) near(s frame.Seq) frame.Seq {
+	switch x := c.byte(); {
+	case x < 100:
+		return s
+	case x < 200:
+		return s + frame.Seq(x) - 150
+	default:
+		return s + frame.Seq(x)<<8 + frame.Seq(c.byte())
+	}
+}
+
+func (c *calls) resetFields(r *rig) func(*frame.ResetFields) {
+	return func(f *frame.ResetFields) {
+		x := c.byte()
+		f.Session = c.near(r.peerSession + frame.Seq(x&1))
+		if x&2 != 0 {
+			f.Tolerance, f.Priority, f.MaxPacket = uint16(c.byte())<<8, c.byte()&31, int(c.byte())*16
+		}
+		f.PeerStopping = x&0x1c == 0x1c
+		f.RedundantLink = x&0x20 != 0
+		if f.Activate {
+			f.DestSession, f.DestSessionValid = c.near(r.Link.session), x&0x40 != 0
+		}
+	}
+}
+
+// step makes one call.
+func (c *calls) step(r *rig, lent *[]*frame.Buffer) {
+	if r.arena.Free() < 8 {
+		r.discard()
+	}
+	switch op := c.byte(); op % 12 {
+	case 0:
+		r.hear(reset(c.resetFields(r)))
+	case 1:
+		r.hear(activate(c.resetFields(r)))
+	case 2, 3:
+		r.hear(r.stateMsg(func(f *frame.StateFields) {
+			x := c.byte()
+			f.Session, f.Seq = c.near(r.peerSession), c.near(r.rcvNxtState)
+			f.Ack = c.near(r.sndNxt - 1)
+			f.NextSent = c.near(r.rcvNxt)
+			f.Probe, f.Keepalive = x&1 != 0, x&2 != 0
+			if x&4 != 0 {
+				f.Gap = int(c.byte()) << (x >> 5)
+			}
+			if x&0x18 == 0x18 {
+				f.Tolerance, f.Priority = uint16(c.byte())<<8, c.byte()&31
+			}
+		}))
+	case 4, 5, 6:
+		r.receive(c.near(r.rcvNxt), c.near(r.sndNxt-1))
+	case 7, 8:
+		if !r.IsUp() {
+			return
+		}
+		for range c.byte() % 40 {
+			b := r.arena.Get(frame.EthernetLen+frame.BasicLen, frame.Data)
+			if b == nil {
+				return
+			}
+			b.Extend(frame.EthernetLen + frame.BasicLen)
+			if r.Send(r.now, b, frame.Importance(c.byte()%5)) != nil {
+				b.Release()
+			}
+		}
+	case 9:
+		r.now += time.Duration(c.byte()) * time.Millisecond
+		if d := r.Deadline(); c.byte()&1 != 0 && d != Never {
+			r.now = max(r.now, d)
+		}
+		r.HandleTimeout(r.now)
+	case 10:
+		switch c.byte() % 8 {
+		case 0:
+			r.Fail()
+		case 1:
+			r.SetTolerance(r.now, time.Duration(c.byte())*time.Millisecond)
+		case 2:
+			r.SetCapabilities(frame.Capabilities(c.byte()))
+		case 3:
+			r.bc.Open(c.near(0))
+		case 4:
+			r.Up(r.now)
+		default:
+			m, b := r.packet(c.near(r.bc.rcvNxt), 0, "b")
+			if v, _ := r.bc.HandlePacket(m, b); v == Deliver {
+				for p, _, ok := r.bc.Next(); ok; p, _, ok = r.bc.Next() {
+					p.Release()
+				}
+			}
+			b.Release()
+			r.bc.HandleState(c.near(r.bc.rcvNxt))
+		}
+	case 11:
+		// A device takes frames and lets go of them later.
+		for range c.byte() % 16 {
+			if b := r.NextFrame(); b != nil {
+				b.Lend()
+				b.Release()
+				*lent = append(*lent, b)
+			}
+		}
+		for len(*lent) > int(c.byte()%32) {
+			(*lent)[0].Complete()
+			*lent = (*lent)[1:]
+		}
+	}
+}
+
+// check looks at what always holds.
+func (r *rig) check(lent []*frame.Buffer) {
+	r.t.Helper()
+	// Chunks: what is free and what is held makes the whole, each counted once.
+	held := map[*frame.Buffer]bool{}
+	hold := func(b *frame.Buffer) bool { held[b] = true; return true }
+	r.Buffers(hold)
+	r.bc.Buffers(hold)
+	for _, b := range lent {
+		hold(b)
+	}
+	if got, want := r.arena.Free()+len(held), r.arena.Total(); got != want {
+		r.t.Fatalf("%d chunks free and %d held, want %d together", r.arena.Free(), len(held), want)
+	}
+	if r.Unacked() > r.Window() {
+		r.t.Fatalf("%d packets unacknowledged, window %d", r.Unacked(), r.Window())
+	}
+	sum := 0
+	for imp, n := range r.waiting {
+		if n < 0 || n > r.Limit(frame.Importance(imp)) && r.mtu == r.cfg.MTU {
+			r.t.Fatalf("%d packets of importance %d waiting, limit %d", n, imp, r.Limit(frame.Importance(imp)))
+		}
+		sum += n
+	}
+	if sum != r.Backlog() {
+		r.t.Fatalf("%d packets waiting by importance, %d in the queue", sum, r.Backlog())
+	}
+	if r.Backlog() > 0 && r.Unacked() < r.Window() {
+		r.t.Fatalf("%d packets wait behind a window with room", r.Backlog())
+	}
+	if !r.IsUp() && r.State() != Resetting && r.State() != PeerReset && (r.Unacked() > 0 || len(r.deferred) > 0) {
+		r.t.Fatalf("%v with %d packets sent and %d deferred", r.State(), r.Unacked(), len(r.deferred))
+	}
+	for i, d := range r.deferred {
+		if !r.rcvNxt.Before(d.seq) || i > 0 && !r.deferred[i-1].seq.Before(d.seq) {
+			r.t.Fatalf("deferred %d at place %d, expecting %d", d.seq, i, r.rcvNxt)
+		}
+	}
+	if r.Deadline() != Never && r.Deadline() > r.now+r.sup.Interval() {
+		r.t.Fatalf("deadline %v at %v, interval %v", r.Deadline(), r.now, r.sup.Interval())
+	}
+}
+
+func runCalls(t testing.TB, b []byte) {
+	small := frame.NewArena(frame.ArenaConfig{Small: 384, Reserve: 64})
+	r := newRig(t, func(c *Config) { c.Arena = small })
+	c := &calls{b}
+	var lent []*frame.Buffer
+	if c.byte()&1 != 0 {
+		r.up()
+	}
+	for len(c.b) > 0 {
+		c.step(r, &lent)
+		// The node does its part.
+		switch e := r.TakeEvents(); {
+		case e&(WentDown|Stuck) != 0:
+			r.Fail()
+			r.Restart(r.now)
+			r.bc.Reset()
+		case e&WantUp != 0:
+			r.Up(r.now)
+		}
+		r.check(lent)
+	}
+	for _, b := range lent {
+		b.Complete()
+	}
+	r.done()
+}
+
+// FuzzLink makes any sequence of calls: no panic, chunks conserved, limits kept.
+func FuzzLink(f *testing.F) {
+	f.Add([]byte{1, 7, 60, 2, 0, 0, 0, 0, 11, 9, 3})
+	f.Add([]byte("\x01\x04\x80\x64\x04\x99\x64\x09\xff\x01\x07\x27"))
+	f.Fuzz(func(t *testing.T, b []byte) { runCalls(t, b) })
+}
+
+func TestLinkUnderRandomCalls(t *testing.T) {
+	n := 120
+	if testing.Short() || raceEnabled {
+		n = 30
+	}
+	for seed := range uint64(n) {
+		rnd := rand.New(rand.NewPCG(seed, 2))
+		b := make([]byte, 1200)
+		for i := range b {
+			b[i] = byte(rnd.Uint32())
+		}
+		b[0] = 1
+		runCalls(t, b)
+		if t.Failed() {
+			t.Fatalf("seed %d", seed)
+		}
+	}
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package sim runs two to five engines on a virtual switch and a virtual clock,
+// everything from one seed, with faults, and checks after each step that what
+// always holds does hold.
+//
+//	workload ──► Engine ──► Device ──► Switch ──► Device ──► Engine ──► readers
+//	                 │         │          │                     │
+//	                 └─────────┴── what was sent, taken, carried, consumed ──► checks
+//
+// A step is one turn of one node: frames in, timers, frames out. Two runs of one
+// Config give the same Report.Hash, which covers all frames and events.
+//
+// # The invariants, precisely
+//
+// The simulation knows every message (its bytes follow from its number), every
+// frame a device took, in which session of which life of a node it was made, and
+// which frames were handed to which engine. After every call into an engine it
+// compares what the engine did with what the rules say it must do.
+//
+//  1. Order. The packets a link consumes (its next-expected number moves over
+//     them) are packets 1, 2, 3 … of one session of its peer, byte for byte as they
+//     were first sent, acknowledgements aside. Packets leave in the order in which
+//     the messages were accepted. A message in a port is one of those packets, its
+//     data byte for byte what was sent, and ports are read in the order of arrival.
+//     So for each pair of ports and session what is read is what was sent with
+//     gaps, and every gap is one of the outcomes in 2.
+//  2. Exactly once. A consumed message has exactly one outcome, the one the rules
+//     demand: it enters the port, which exists and has room; or it goes back with
+//     the reason, counted as returned (or, when it cannot be sent back, under
+//     "limit"); or, being droppable or itself a returned one, is counted under "no
+//     port" or "overload"; or, looked up again, goes on to another node. A link that
+//     stays up consumes everything accepted before the end. A returned message
+//     follows the same rules on its way back; one that was looked up again goes
+//     back to the node that did so, and ends there, counted under "no port".
+//  3. At most once. No message is read twice, ever. One that was on a link when
+//     contact was lost, or in a node that crashed, may be lost, and is counted.
+//  4. Waiting. A sender that was turned away waits only while the link is up and
+//     congested at its importance, with the link knowing that somebody waits. When
+//     that ends, event Room was given in the same call. At the end nobody waits.
+//  5. Chunks. Free and distinct held chunks (the engine's queues, the node's frames
+//     not yet taken, the device's rings) are all chunks; backlog, unacknowledged
+//     packets, deferred packets, ports and nodes are within their limits.
+//  6. Frames. Every frame a device takes parses, is of its kind, builds back from
+//     its Fields byte for byte, is not larger than the MTU, comes from this
+//     station and goes to the right one. No acknowledgement is of a packet that was
+//     not handed to this engine, in this session. No packet is more than a window
+//     ahead of the last acknowledgement that reached the sender. Session, STATE and
+//     packet numbers have no holes, a session's first message is a STATE that
+//     acknowledges nothing, its first packet opens the broadcast link. The bytes of
+//     a frame do not change while a device has it.
+//  7. Names. For each binding the table's events are published, withdrawn,
+//     published … and what was last published is what the table has.
+//
+// After the faults end and time has passed (90 s, and longer only while queues get
+// shorter: a ring of four frames is slow), all links are up, every table is the
+// union of the living bindings, no queue has anything in it, nobody waits; after
+// the ports are closed and the nodes have left, all chunks are free.
+//
+// # What is suspended
+//
+// Packets carry no session number, so a packet older than one round of coming up
+// would be taken for one of the new session (docs/spec/02-link.md §4.3 protects
+// link messages only). The network therefore has a longest life of frames, below
+// the shortest time in which a link can come up again, and frames of a session that
+// has ended, which a stalled device let wait, are not reordered. In hostile mode frames that
+// nobody sent are injected: only 4, 5 and "no panic" are checked.
+//
+// When a call consumes several packets of a looked-up-again kind at once, which of
+// them was counted where cannot be told apart from outside; the number is checked.
+package sim

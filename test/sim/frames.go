@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+)
+
+// checkFrame is invariant 6, for a frame a device is about to take.
+func (l *life) checkFrame(b []byte, s *session) {
+	w := l.n.w
+	bad := func(format string, args ...any) {
+		line, _ := frame.Describe(b[min(len(b), frame.EthernetLen):])
+		w.violate(6, "node %d sent %s: "+format, append([]any{l.n.idx, line}, args...)...)
+	}
+	eth, msg, err := frame.ParseEthernet(b)
+	if err != nil {
+		bad("%v", err)
+		return
+	}
+	m, err := frame.Parse(msg)
+	if err != nil {
+		bad("%v", err)
+		return
+	}
+	switch {
+	case len(m.Bytes()) != len(msg):
+		bad("%d bytes behind the message", len(msg)-len(m.Bytes()))
+	case len(msg) > l.n.mtu:
+		bad("%d bytes, MTU %d", len(msg), l.n.mtu)
+	case eth.Src() != l.n.mac:
+		bad("from station %v", eth.Src())
+	case m.Prev() != l.n.addr:
+		bad("in the name of %v", m.Prev())
+	}
+	rebuilt, err := rebuild(m)
+	if err != nil {
+		bad("%v", err)
+		return
+	}
+	if !bytes.Equal(rebuilt, m.Bytes()) {
+		bad("builds back otherwise\ngot  %x\nwant %x", rebuilt, m.Bytes())
+	}
+	if m.User() == frame.UserDiscovery {
+		l.checkDiscovery(eth, m, bad)
+		return
+	}
+	to := w.stationOf(b)
+	if to == nil || s == nil || s.peer != to {
+		bad("to station %v, session %v", eth.Dst(), s)
+		return
+	}
+	if d, ok := m.DestNode(); ok && d != to.addr {
+		bad("for node %v at the station of %v", d, to.addr)
+	}
+	if len(msg) > to.mtu {
+		bad("%d bytes, the peer's MTU is %d", len(msg), to.mtu)
+	}
+	if ack := placeOf(m.Ack(), s.whole); ack > s.whole {
+		bad("acknowledges %d of packets 1 to %d", ack, s.whole)
+	}
+	if m.User() == frame.UserLink {
+		l.checkLink(s, m, bad)
+	} else {
+		l.checkPacket(s, m, bad)
+	}
+}
+
+// checkDiscovery: to all unless an answer, from here, and not too often.
+func (l *life) checkDiscovery(eth frame.Ethernet, m frame.Message, bad func(string, ...any)) {
+	now := l.n.w.clock.now
+	d, err := frame.ParseDiscovery(m)
+	if err != nil {
+		bad("%v", err)
+		return
+	}
+	if d.MAC() != l.n.mac || eth.Dst().IsGroup() != (d.Type() == frame.Request) || d.Type() > frame.Response {
+		bad("type %v of %v to %v", d.Type(), d.MAC(), eth.Dst())
+	}
+	l.discs = append(l.discs, now)
+	for len(l.discs) > 0 && l.discs[0] <= now-time.Second {
+		l.discs = l.discs[1:]
+	}
+	// Ten a second to each asking node, and the own ones.
+	if n := len(l.discs); n > 10*maxNodes && now >= l.dev.full && l.n.w.faults.Device.Stall == 0 && l.n.w.faults.Pause == 0 {
+		bad("number %d within a second", n)
+	}
+}
+
+// checkLink: link messages say the session, and STATE messages have no holes.
+func (l *life) checkLink(s *session, m frame.Message, bad func(string, ...any)) {
+	p, err := frame.ParseLink(m)
+	if err != nil {
+		bad("%v", err)
+		return
+	}
+	info := p.Info()
+	if info.Session != s.num || info.Orig != l.n.addr || info.Dest != s.peer.addr {
+		bad("session %d from %v to %v", info.Session, info.Orig, info.Dest)
+	}
+	if next := placeOf(info.NextSent, uint64(len(s.sent)+1)); next < uint64(len(s.sent)) && p.IsState() {
+		bad("announces packet %d after %d packets", next, len(s.sent))
+	}
+	st, ok := p.State()
+	if !ok {
+		return
+	}
+	s.states++
+	if st.Seq() != frame.Seq(s.states) {
+		bad("STATE number %d where %d was due", st.Seq(), s.states)
+	}
+	if s.states == 1 && (st.Ack() != 0 || len(s.sent) > 0) && l.lastNoChunk() == 0 {
+		bad("the first STATE acknowledges %d, after %d packets", st.Ack(), len(s.sent))
+	}
+	if st.Gap() > 8191 || st.Gap() > 0 && !s.up {
+		bad("reports a gap of %d", st.Gap())
+	}
+}
+
+// lastNoChunk is how often the links of this life had no memory for a message.
+func (l *life) lastNoChunk() (n uint64) {
+	for p := range l.eng.Neighbours {
+		if p.Link != nil {
+			n += p.Link.NoChunk
+		}
+	}
+	return n
+}
+
+// checkPacket: packets leave in order, keep their content, and keep to the window.
+func (l *life) checkPacket(s *session, m frame.Message, bad func(string, ...any)) {
+	if m.NonSeq() {
+		bad("on the broadcast link")
+		return
+	}
+	due := uint64(len(s.sent) + 1)
+	at, sum := placeOf(m.Seq(), due), content(m.Bytes())
+	switch {
+	case at > due || at == 0:
+		bad("packet %d where %d was due", at, due)
+		return
+	case at < due:
+		if s.sent[at-1].sum != sum {
+			bad("packet %d is not what it was", at)
+		}
+		return
+	}
+	if window := l.window(); at-s.ackSeen > uint64(window) {
+		bad("packet %d, acknowledged %d, window %d", at, s.ackSeen, window)
+	}
+	if at == 1 && m.User() != frame.UserBroadcast && l.arena.Free() > l.n.w.faults.Chunks/4 {
+		bad("as the first packet")
+	}
+	if s.states == 0 && l.lastNoChunk() == 0 {
+		bad("before a STATE")
+	}
+	c := carried{sum: sum}
+	if m.User().IsPayload() {
+		p, _ := frame.ParsePayload(m)
+		c.destPort, c.err, c.dropable, c.reroute = p.DestPort(), p.Error(), p.DestDroppable(), p.Reroute()
+		c.named, c.imp, c.size = p.Type() == frame.NamedMsg, frame.Importance(p.User()), len(p.Data())
+		if c.hop = l.leaves(s, p); c.hop != nil && c.imp != c.hop.m.imp {
+			bad("importance %v, sent as %v", c.imp, c.hop.m.imp)
+		}
+	}
+	s.sent = append(s.sent, c)
+}
+
+// window is how many packets may be under way.
+func (l *life) window() int {
+	if w := l.n.w.faults.Window; w > 0 {
+		return w
+	}
+	return flowctl.DefaultWindow
+}
+
+// rebuild parses a message as its kind and builds it again from its Fields.
+func rebuild(m frame.Message) ([]byte, error) {
+	switch u := m.User(); {
+	case u.IsPayload():
+		p, err := frame.ParsePayload(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		return f.Append(nil, p.Data()), nil
+	case u == frame.UserLink:
+		p, err := frame.ParseLink(m)
+		if err != nil {
+			return nil, err
+		}
+		if s, ok := p.State(); ok {
+			f := s.Fields()
+			return f.Append(nil, s.Data()), nil
+		}
+		r, _ := p.Reset()
+		f := r.Fields()
+		return f.Append(nil), nil
+	case u == frame.UserDiscovery:
+		p, err := frame.ParseDiscovery(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		return f.Append(nil), nil
+	case u == frame.UserName:
+		p, err := frame.ParseNames(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		var items []frame.NameItem
+		for it := range p.Items() {
+			items = append(items, it)
+		}
+		return f.Append(nil, items...), nil
+	case u == frame.UserBroadcast:
+		p, err := frame.ParseBcastInit(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		return f.Append(nil), nil
+	case u == frame.UserConn:
+		p, err := frame.ParseConn(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		return f.Append(nil), nil
+	case u == frame.UserFragment:
+		p, err := frame.ParseFragment(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		return f.Append(nil, p.Data()), nil
+	case u == frame.UserBundler:
+		p, err := frame.ParseBundle(m)
+		if err != nil {
+			return nil, err
+		}
+		f := p.Fields()
+		return f.Append(nil, p.Data()), nil
+	}
+	return nil, frame.ErrUnknown
+}

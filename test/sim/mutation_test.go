@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim_test
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/test/sim"
+)
+
+// mistaken runs a few seeds with a deliberate mistake and wants the first
+// violation of one of them to be of the invariant.
+func mistaken(t *testing.T, m sim.Mutation, change func(*sim.Faults), invariants ...string) {
+	t.Helper()
+	t.Parallel()
+	var first []string
+	for seed := uint64(1); seed <= 4; seed++ {
+		f := sim.Perfect()
+		f.SlowReaders = true
+		if change != nil {
+			change(&f)
+		}
+		c := sim.Config{Seed: seed, Nodes: 3, Duration: 6 * time.Second, Calm: 70 * time.Second, Faults: &f}
+		if r := sim.Run(c); len(r.Violations) > 0 {
+			t.Fatalf("without the mistake: %s", r.Violations[0])
+		}
+		c.Mutation = m
+		r := sim.Run(c)
+		if len(r.Violations) == 0 {
+			continue
+		}
+		for _, i := range invariants {
+			if strings.HasPrefix(r.Violations[0], "invariant "+i+",") {
+				t.Logf("%s", r.Violations[0])
+				return
+			}
+		}
+		first = append(first, r.Violations[0])
+	}
+	t.Errorf("got %q, want a violation of invariant %v first", first, invariants)
+}
+
+func crowded(f *sim.Faults)  { f.Load, f.Loss = 4, 0.05 }
+func parted(f *sim.Faults)   { f.Partition, f.Tolerance = 2*time.Second, 200*time.Millisecond }
+func lateDone(f *sim.Faults) { f.Device.Complete = 200 * time.Microsecond }
+func lossyNet(f *sim.Faults) { f.Loss = 0.05 }
+
+func TestInvariant1SeesPayloadTwice(t *testing.T) { mistaken(t, sim.DeliverTwice, nil, "1") }
+
+func TestInvariant1SeesChangedPayload(t *testing.T) { mistaken(t, sim.ChangePayload, nil, "1") }
+
+func TestInvariant2SeesAcceptedMessageDropped(t *testing.T) { mistaken(t, sim.DropAccepted, nil, "2") }
+
+func TestInvariant2SeesUncountedDrop(t *testing.T) { mistaken(t, sim.DropUncounted, nil, "2") }
+
+func TestInvariant3SeesMessageAgainAfterLoss(t *testing.T) { mistaken(t, sim.ReadAgain, parted, "3") }
+
+func TestInvariant4SeesSuppressedRoom(t *testing.T) { mistaken(t, sim.SuppressRoom, crowded, "4") }
+
+func TestInvariant5SeesLeakedChunk(t *testing.T) { mistaken(t, sim.LeakChunk, nil, "5") }
+
+func TestInvariant6SeesAckOfPacketThatDidNotCome(t *testing.T) {
+	mistaken(t, sim.AckTooMuch, lossyNet, "6")
+}
+
+func TestInvariant6SeesBrokenFrame(t *testing.T) { mistaken(t, sim.BreakFrame, nil, "6") }
+
+func TestInvariant6SeesLentFrameChanged(t *testing.T) { mistaken(t, sim.RewriteLent, lateDone, "6") }
+
+func TestInvariant7SeesSuppressedWithdrawal(t *testing.T) { mistaken(t, sim.SuppressName, nil, "7") }
+
+func TestInvariant7SeesBindingThatStays(t *testing.T) { mistaken(t, sim.KeepBinding, nil, "7") }

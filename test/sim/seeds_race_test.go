@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build race
+
+package sim_test
+
+// The race detector makes a run many times slower, and there is no concurrency
+// in one: a few seeds show that it works.
+const defaultSeeds, shortSeeds = 16, 6
