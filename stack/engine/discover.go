@@ -16,6 +16,7 @@ const (
 	trialPeriod   = time.Second
 	maxTrials     = 8                      // addresses tried before an objection is overruled
 	answerGap     = 100 * time.Millisecond // between two answers to one node
+	alarmGap      = time.Second            // between two alarms of duplicate addresses
 )
 
 // A trial is the search for an address nobody else has.
@@ -129,7 +130,7 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	case trying:
 		e.drop(DropNoAddress)
 	case d.Prev() == e.addr || d.Prev() == 0:
-		e.events.Push(Event{Kind: DuplicateAddress, Node: d.Prev()})
+		e.alarm(now, d.Prev())
 		e.drop(DropForeign)
 	case d.Dest() != 0 && d.Dest() != e.addr:
 		e.drop(DropForeign)
@@ -137,6 +138,15 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 		if e.neighbour(now, b, d) {
 			e.discover(b, d.MAC(), frame.Response, d.Prev(), 0)
 		}
+	}
+}
+
+// alarm tells of two nodes that claim one address, or of one that moved without a
+// restart; at most once a second, since anybody can cause it.
+func (e *Engine) alarm(now time.Duration, a frame.NodeAddr) {
+	if e.alarmed == 0 || now-e.alarmed >= alarmGap {
+		e.alarmed = now
+		e.events.Push(Event{Kind: DuplicateAddress, Node: a})
 	}
 }
 

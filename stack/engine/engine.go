@@ -62,6 +62,7 @@ type Engine struct {
 	ports    map[uint32]*Port
 	deadline time.Duration
 	slow     time.Duration // the next look for nodes to forget
+	alarmed  time.Duration // when two nodes were last seen to claim one address
 
 	names  []naming.Event
 	events flowctl.Queue[Event]

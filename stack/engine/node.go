@@ -53,7 +53,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, d frame.Discovery) (ans
 	if n == nil {
 		if n = e.byIdentity(d.Identity()); n != nil {
 			if n.link != nil && n.link.IsUp() {
-				e.events.Push(Event{Kind: DuplicateAddress, Node: d.Prev()})
+				e.alarm(now, d.Prev())
 				e.drop(DropForeign)
 				return false
 			}
@@ -73,7 +73,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, d frame.Discovery) (ans
 	u := n.link != nil && n.link.IsUp()
 	switch {
 	case !m && u:
-		e.events.Push(Event{Kind: DuplicateAddress, Node: n.addr})
+		e.alarm(now, n.addr)
 		return false
 	case s && m && u:
 		return false
