@@ -2,7 +2,10 @@
 
 package frame
 
-import "encoding/binary"
+import (
+	"encoding/binary"
+	"net/netip"
+)
 
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=DiscoveryType -linecomment
 
@@ -17,16 +20,13 @@ const (
 	TrialFail                      // trial-fail
 )
 
-// mediaEthernet is the media type of Ethernet addresses.
-const mediaEthernet = 1
-
 // A Discovery is a view of a discovery message.
 //
 //	|  type  |.|  capabilities (27..15)   |  signature (15..0)      | word 1
 //	|  destination domain, or the node answered                     | word 2
 //	|  the sender's address, on trial or its own                    | word 3
 //	|  the network's number                                         | word 4
-//	|  media information, 32 bytes: type 1, then the MAC            | words 5 to 12
+//	|  media address, 32 bytes                                      | words 5 to 12
 //	|  hash of the sender's network namespace                       | word 13
 //	|  suggested address                                            | word 14
 //	|  identity, 16 bytes                                           | data
@@ -44,6 +44,7 @@ type DiscoveryFields struct {
 	Prev         NodeAddr     // the sender's address, on trial or its own
 	NetID        uint32
 	MAC          MAC
+	UDP          netip.AddrPort // of a UDP bearer, when it is valid; the MAC is not sent then
 	NetHash      uint32
 	Suggested    NodeAddr // TrialFail only
 	Identity     Identity
@@ -53,6 +54,18 @@ type DiscoveryFields struct {
 // ErrUnknown for another user, type or medium; ErrMalformed for wrong lengths, a
 // group's or no MAC, or no identity.
 func ParseDiscovery(m Message) (Discovery, error) {
+	return parseDiscovery(m, 1<<MediaEthernet)
+}
+
+// ParseMediaDiscovery checks m as a discovery message of a bearer of any medium,
+// which Media tells. Errors: as ParseDiscovery, and ErrMalformed for a UDP address
+// to which nothing can be sent.
+func ParseMediaDiscovery(m Message) (Discovery, error) {
+	return parseDiscovery(m, 1<<MediaEthernet|1<<MediaUDP)
+}
+
+// parseDiscovery checks m; media has a bit for each medium that is taken.
+func parseDiscovery(m Message, media uint) (Discovery, error) {
 	if m.User() != UserDiscovery || m.RawType() > uint8(TrialFail) {
 		return Discovery{}, ErrUnknown
 	}
@@ -60,14 +73,14 @@ func ParseDiscovery(m Message) (Discovery, error) {
 		return Discovery{}, ErrMalformed
 	}
 	d := Discovery{m}
-	if d.word(5) != mediaEthernet {
+	if media>>d.word(5)&1 == 0 {
 		return Discovery{}, ErrUnknown
 	}
 	if d.Capabilities().Has(CapNodeID128) && (len(d.Data()) < 16 || d.Identity() == Identity{}) {
 		return Discovery{}, ErrMalformed
 	}
-	if mac := d.MAC(); mac.IsGroup() || mac == (MAC{}) {
-		return Discovery{}, ErrMalformed
+	if _, err := ParseMediaAddr(d.b[20:DiscLen]); err != nil {
+		return Discovery{}, err
 	}
 	return d, nil
 }
@@ -87,8 +100,14 @@ func (d Discovery) Dest() NodeAddr { return NodeAddr(d.word(2)) }
 // NetID is the number of the sender's network.
 func (d Discovery) NetID() uint32 { return d.word(4) }
 
-// MAC is the sender's station.
-func (d Discovery) MAC() MAC { return MAC(d.b[24:30]) }
+// MAC is the sender's station; zero for a UDP bearer.
+func (d Discovery) MAC() MAC { return d.Media().MAC }
+
+// Media is where the sender can be reached.
+func (d Discovery) Media() MediaAddr {
+	a, _ := ParseMediaAddr(d.b[20:DiscLen]) // checked before
+	return a
+}
 
 // NetHash identifies the sender's network namespace within its host.
 func (d Discovery) NetHash() uint32 { return d.word(13) }
@@ -107,9 +126,10 @@ func (d Discovery) Identity() Identity {
 
 // Fields returns what the message says.
 func (d Discovery) Fields() DiscoveryFields {
+	a := d.Media()
 	return DiscoveryFields{
 		Type: d.Type(), Capabilities: d.Capabilities(), Signature: d.Signature(),
-		Dest: d.Dest(), Prev: d.Prev(), NetID: d.NetID(), MAC: d.MAC(),
+		Dest: d.Dest(), Prev: d.Prev(), NetID: d.NetID(), MAC: a.MAC, UDP: a.UDP,
 		NetHash: d.NetHash(), Suggested: d.Suggested(), Identity: d.Identity(),
 	}
 }
@@ -126,8 +146,11 @@ func (f *DiscoveryFields) Append(b []byte) []byte {
 	putWord(h, 1, w1)
 	putWord(h, 2, uint32(f.Dest))
 	putWord(h, 4, f.NetID)
-	putWord(h, 5, mediaEthernet)
-	copy(h[24:30], f.MAC[:])
+	a := MediaAddr{Type: MediaEthernet, MAC: f.MAC}
+	if f.UDP.IsValid() {
+		a = MediaAddr{Type: MediaUDP, UDP: f.UDP}
+	}
+	a.Put(h[20:])
 	binary.BigEndian.PutUint32(h[52:], f.NetHash)
 	binary.BigEndian.PutUint32(h[56:], uint32(f.Suggested))
 	copy(h[DiscLen:], f.Identity[:])
