@@ -65,6 +65,8 @@ type Config struct {
 	Session    frame.Seq
 	Arena      *frame.Arena
 	Broadcast  *Broadcast // the peer's broadcast link
+
+	Capabilities frame.Capabilities // as this node announces them
 }
 
 // A Link is one end of a link to a peer over one bearer. Its owner tells it the
@@ -74,6 +76,7 @@ type Config struct {
 type Link struct {
 	cfg         Config
 	state       State
+	cause       Cause // of the last end
 	session     frame.Seq
 	peerSession frame.Seq
 	inSession   bool
@@ -86,7 +89,7 @@ type Link struct {
 	sup        Supervisor
 	next       time.Duration // the next tick
 	resets     int           // ticks since the endpoint was reset
-	checkpoint frame.Seq     // sndNxt at the last tick
+	checkpoint frame.Seq     // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
 	pendTol    bool          // the next STATE tells the peer our tolerance
 
 	sender
@@ -192,7 +195,6 @@ func (l *Link) clear() {
 	l.sup.silent, l.resets = 0, 0
 	l.inSession = false
 	l.peerSession-- // so that it cannot match by accident
-	l.checkpoint = 0
 	l.sender.clear()
 	l.receiver.clear()
 }
@@ -207,14 +209,6 @@ func (l *Link) Up(now time.Duration) bool {
 	l.sup.silent = 0
 	l.sendState(now, stateOptions{})
 	return true
-}
-
-// Fail takes a link that is up down, for a reason of the own node.
-func (l *Link) Fail() {
-	if l.state == Established {
-		l.state = Resetting
-		l.events |= WentDown
-	}
 }
 
 // Restart ends the cleaning up after WentDown, or throws away a link that was
@@ -248,13 +242,19 @@ func (l *Link) Stop() {
 // Deadline says when to call HandleTimeout.
 func (l *Link) Deadline() time.Duration { return l.next }
 
-// HandleTimeout does what is due at now. Calling it early is harmless.
-// Source: docs/spec/02-link.md §3.
+// HandleTimeout does what is due at now. Calling it early is harmless. The next
+// tick is an interval after now, however late this one is served, as the kernel
+// counts.
 func (l *Link) HandleTimeout(now time.Duration) {
-	if now < l.next {
-		return
+	if now >= l.next {
+		l.Tick(now)
 	}
-	l.next = max(l.next, now-l.sup.Interval()) + l.sup.Interval()
+}
+
+// Tick does what is done at every interval, due or not: a replay has its ticks
+// when a recorded node had them. Source: docs/spec/02-link.md §3.
+func (l *Link) Tick(now time.Duration) {
+	l.next = now + l.sup.Interval()
 	switch l.state {
 	case Down:
 		if l.resets++; l.resets <= 5 || l.resets%16 == 0 {
@@ -264,8 +264,12 @@ func (l *Link) HandleTimeout(now time.Duration) {
 		l.sendReset(false)
 	case Established:
 		silent := l.sup.Silent()
-		if l.sup.Tick() || l.overdue(now) {
-			l.Fail()
+		if l.sup.Tick() {
+			l.fail(PeerSilent)
+			return
+		}
+		if l.overdue(now) {
+			l.fail(Unacknowledged)
 			return
 		}
 		probe := silent || len(l.deferred) > 0 || l.sndNxt == l.checkpoint

@@ -44,7 +44,8 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	if l.pendTol {
 		f.Tolerance = uint16(l.sup.tolerance / time.Millisecond)
 	}
-	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen, frame.Control)
+	record := l.gapAckRecord()
+	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen+len(record), frame.Control)
 	if b == nil {
 		l.NoChunk++
 		return
@@ -54,7 +55,7 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 		l.sndNxtState++
 	}
 	copy(b.Extend(frame.EthernetLen), l.cfg.Header[:])
-	f.Append(b.Extend(frame.IntLen)[:0], nil)
+	f.Append(b.Extend(frame.IntLen + len(record))[:0], record)
 	l.out.Push(b)
 	l.pendTol = false
 	l.rcvUnacked = 0
@@ -66,6 +67,24 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	if f.Gap > 0 {
 		l.SentNacks++
 	}
+}
+
+// emptyGapAck is a Gap ACK record without a block: its length, and two counts.
+var emptyGapAck = []byte{0, 4, 0, 0}
+
+// withGapAck reports whether STATE messages of this link begin their data with a
+// Gap ACK record: where both ends announce so, and then always.
+// Source: docs/spec/02-link.md §5.
+func (l *Link) withGapAck() bool {
+	return l.cfg.Capabilities&l.caps&frame.CapGapAckBlock != 0
+}
+
+// gapAckRecord returns the record of the next STATE, which tells of no block.
+func (l *Link) gapAckRecord() []byte {
+	if !l.withGapAck() {
+		return nil
+	}
+	return emptyGapAck
 }
 
 // sendReset queues a RESET, or an ACTIVATE when the peer is known to be ready.
@@ -139,7 +158,7 @@ func (l *Link) handleReset(now time.Duration, r frame.Reset) {
 		l.cfg.Priority = info.Priority
 	}
 	if info.PeerStopping {
-		l.Fail()
+		l.fail(PeerStopping)
 		return
 	}
 	if d, ok := r.DestSession(); ok && d != l.session {
@@ -153,7 +172,7 @@ func (l *Link) handleReset(now time.Duration, r frame.Reset) {
 		case Down:
 			l.state = Establishing
 		case Established:
-			l.state = PeerReset
+			l.state, l.cause = PeerReset, PeerRestarted
 			l.events |= WentDown
 		}
 	}
@@ -175,7 +194,7 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 	}
 	if info.Priority != 0 && info.Priority != l.cfg.Priority {
 		l.cfg.Priority = info.Priority
-		l.Fail()
+		l.fail(PriorityChange)
 	}
 	l.sup.HandlePacket()
 	if !l.IsUp() {

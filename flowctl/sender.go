@@ -148,7 +148,7 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
 	}
 	if l.transmit.Len() > 0 && gap > 0 {
 		if p := l.transmit.At(0); p.retransmits > 0 && now-p.first > failureTolerance*l.sup.tolerance {
-			l.Fail()
+			l.fail(Unacknowledged)
 			return
 		}
 	}

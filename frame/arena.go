@@ -5,7 +5,7 @@ package frame
 import "sync/atomic"
 
 // SmallChunk is the size of a small chunk, in bytes, headroom included. A frame
-// of an Ethernet network with an MTU of up to 3900 bytes fits.
+// of an Ethernet network with an MTU of up to 3954 bytes fits.
 const SmallChunk = 4096
 
 // A Use says what a Buffer is wanted for.

@@ -9,16 +9,24 @@ import (
 	"github.com/utipc/utipc/naming"
 )
 
-// The addresses of package frame, under the names programs use.
+// What is known from package frame, under the names programs use.
 type (
-	NodeAddr   = frame.NodeAddr
-	Identity   = frame.Identity
-	Service    = frame.Service
-	Range      = frame.Range
+	// A NodeAddr is a node's 32-bit address.
+	NodeAddr = frame.NodeAddr
+	// An Identity is a node's 128-bit identity.
+	Identity = frame.Identity
+	// A Service is a type and an instance: whoever has bound it answers.
+	Service = frame.Service
+	// A Range is a type and its instances from Lower to Upper.
+	Range = frame.Range
+	// A SocketAddr is the address of one socket.
 	SocketAddr = frame.SocketAddr
+	// An Importance is the class in which a message waits for a busy link.
 	Importance = frame.Importance
-	Scope      = frame.Scope
-	ErrorCode  = frame.ErrorCode
+	// A Scope says how far a binding reaches.
+	Scope = frame.Scope
+	// An ErrorCode says why a message came back.
+	ErrorCode = frame.ErrorCode
 )
 
 // Importances and scopes, as in package frame.

@@ -32,6 +32,6 @@ type Config struct {
 	Tolerance time.Duration // how long a peer may be silent, 50 ms to 30 s; 0: 1.5 s
 	Window    int           // packets sent and not acknowledged, per link; 0: 50
 	Wait      WaitMode
-	Chunks    int          // memory for frames, in chunks of 4 KiB; 0: 4096
+	Chunks    int          // memory for frames, in chunks of 4 KiB, 256 to 1048576; 0: 4096
 	Logger    *slog.Logger // nil: silent
 }

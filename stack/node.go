@@ -10,9 +10,11 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
+	"slices"
 	"sync"
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/engine"
@@ -57,7 +59,15 @@ type Node struct {
 	callSeat, pumpSeat seat
 	pumpWake           chan struct{}
 	pumpDone           chan struct{}
+	closeDone          chan struct{}
+	closeErr           error // of Close, once closeDone is closed
 }
+
+// Bounds of Config.Chunks.
+const (
+	minChunks = 256
+	maxChunks = 1 << 20
+)
 
 // Open makes this process a node on the given bearer. It returns when the node's
 // address is settled: at once when it was configured, after a second of trial if
@@ -67,7 +77,9 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n, err := open(cfg)
 	if err != nil {
 		for _, d := range cfg.Bearers {
-			d.Close()
+			if d != nil {
+				d.Close()
+			}
 		}
 		return nil, opError("open", "tipc", nil, nil, err)
 	}
@@ -86,10 +98,16 @@ func open(cfg Config) (*Node, error) {
 	if cfg.Wait > Spin {
 		return nil, fmt.Errorf("%w: wait mode %d", ErrConfig, cfg.Wait)
 	}
+	if slices.Contains(cfg.Bearers, nil) {
+		return nil, fmt.Errorf("%w: a bearer is nil", ErrConfig)
+	}
+	if cfg.Chunks != 0 && (cfg.Chunks < minChunks || cfg.Chunks > maxChunks) {
+		return nil, fmt.Errorf("%w: %d chunks, not in %d to %d", ErrConfig, cfg.Chunks, minChunks, maxChunks)
+	}
 	n := &Node{
 		cfg: cfg, start: time.Now(),
 		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{}, writers: map[NodeAddr]*waitList{},
-		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}),
+		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 	}
 	ac := frame.ArenaConfig{Small: cfg.Chunks}
 	for _, d := range cfg.Bearers {
@@ -169,22 +187,31 @@ func (n *Node) Identity() Identity {
 
 // Close ends the node: it closes every socket, which withdraws the names, waits
 // until the other nodes have acknowledged everything or ctx is done, tells them
-// goodbye, and closes the bearers. Errors: *UnsentError with what ctx said; the
-// devices' own.
+// goodbye, and closes the bearers. A node that does not answer is waited for as
+// long as the link to it lasts. A second Close waits for the first, at most until
+// its own ctx is done, and returns the same. Errors: *UnsentError with what ctx said;
+// the devices' own.
 func (n *Node) Close(ctx context.Context) error {
 	n.mu.Lock()
-	if n.closing {
-		n.unlock()
-		<-n.pumpDone
-		return nil
-	}
+	again := n.closing
 	n.closing = true
+	if again {
+		n.unlock()
+		select {
+		case <-n.closeDone:
+			return n.closeErr
+		case <-ctx.Done():
+			return opError("close", "tipc", nil, nil, ctx.Err())
+		}
+	}
+	defer close(n.closeDone)
 	for c := range n.conns {
 		n.closeConn(c)
 	}
 	for s := range n.subs {
 		n.endSubscription(s, net.ErrClosed)
 	}
+	n.eng.Hurry(n.now())
 	n.lap(false)
 	unsent := n.drain(ctx)
 	n.eng.Leave(n.now())
@@ -213,9 +240,9 @@ func (n *Node) Close(ctx context.Context) error {
 		err = errors.Join(&UnsentError{unsent, context.Cause(ctx)}, err)
 	}
 	if err != nil {
-		return opError("close", "tipc", nil, nil, err)
+		n.closeErr = opError("close", "tipc", nil, nil, err)
 	}
-	return nil
+	return n.closeErr
 }
 
 // drain waits until everything sent is acknowledged and returns what is not.
@@ -267,7 +294,7 @@ func (n *Node) takeLogs() logs {
 func (n *Node) emit(l logs) {
 	for _, ev := range l.events {
 		level := slog.LevelInfo
-		if ev.Kind == engine.LinkDown || ev.Kind == engine.PeerLost || ev.Kind == engine.DuplicateAddress {
+		if ev.Kind == engine.DuplicateAddress || (ev.Kind == engine.LinkDown || ev.Kind == engine.PeerLost) && !ev.Cause.Orderly() {
 			level = slog.LevelWarn
 		}
 		attrs := []slog.Attr{slog.String("peer", ev.Node.String())}
@@ -276,6 +303,9 @@ func (n *Node) emit(l logs) {
 		}
 		if ev.Link != "" {
 			attrs = append(attrs, slog.String("link", ev.Link))
+		}
+		if ev.Cause != flowctl.NoCause {
+			attrs = append(attrs, slog.String("reason", ev.Cause.String()))
 		}
 		n.cfg.Logger.LogAttrs(context.Background(), level, ev.Kind.String(), attrs...)
 	}

@@ -67,8 +67,13 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	if c.Importance > Critical {
+	switch {
+	case c.Importance > Critical:
 		return nil, fmt.Errorf("%w: importance %d", ErrConfig, c.Importance)
+	case c.Scope != 0 && c.Scope != ClusterScope && c.Scope != NodeScope:
+		return nil, fmt.Errorf("%w: scope %d", ErrConfig, c.Scope)
+	case c.ReceiveLimit < 0:
+		return nil, fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, c.ReceiveLimit)
 	}
 	p := &PacketConn{n: n, network: network, cfg: c, writing: map[*waiter]struct{}{}}
 	n.mu.Lock()
@@ -162,7 +167,8 @@ type Message struct {
 	Error      ErrorCode // not frame.OK: an own message that came back
 }
 
-// ReadFrom waits for a message and copies it into b; what does not fit is lost.
+// ReadFrom waits for a message and copies it into b; what does not fit is lost. An
+// empty message is never seen: as with the kernel's sockets it vanishes here.
 // With a *RejectError the message is one of this socket's own that came back.
 // Errors, inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded,
 // *RejectError.
@@ -230,7 +236,7 @@ func (c *PacketConn) boxed(a SocketAddr) net.Addr {
 }
 
 // WriteTo sends a message to a socket bound to addr, a Service, or to the socket
-// addr, a SocketAddr. The data is copied. It waits while the link to the
+// addr, a SocketAddr. The data is copied; without any, nothing arrives. It waits while the link to the
 // destination's node is congested. A nil error means that the message was taken;
 // it arrives as long as contact with the node lasts. Errors, inside *net.OpError:
 // ErrUnreachable, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
@@ -315,7 +321,8 @@ func (n *Node) roomList(err error) *waitList {
 }
 
 // Close withdraws the socket's names and returns what waits unread to those who
-// sent it, as far as they want it back. Waiting calls end with net.ErrClosed.
+// sent it, as far as they want it back. Waiting calls end with net.ErrClosed, and so
+// does a second Close.
 func (c *PacketConn) Close() error {
 	c.n.mu.Lock()
 	defer c.n.unlock()

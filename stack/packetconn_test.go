@@ -359,6 +359,100 @@ func TestSlowSubscriber(t *testing.T) {
 	})
 }
 
+// A range with more bindings than may wait for a subscriber can be subscribed to.
+func TestSubscribeToManyBindings(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		c := mustListen(t, a, stack.SocketConfig{}, nil)
+		const many = 5000
+		for i := range uint32(many) {
+			if err := c.Bind(stack.Service{Type: 100, Instance: i}); err != nil {
+				t.Fatal(err)
+			}
+		}
+		sub, err := a.Subscribe(t.Context(), stack.Range{Type: 100, Upper: 1<<32 - 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for i := range uint32(many) {
+			if ev, err := sub.Next(t.Context()); err != nil || ev.Range.Lower != i {
+				t.Fatalf("event %d: got %v, %v", i, ev, err)
+			}
+		}
+	})
+}
+
+// A context that is done, and Close, come before events that wait.
+func TestSubscriptionEnds(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		c := mustListen(t, a, stack.SocketConfig{}, echoService)
+		c.Bind(echoService)
+		sub, err := a.Subscribe(t.Context(), echoService.Range())
+		if err != nil {
+			t.Fatal(err)
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		n := 0
+		for range sub.Events(ctx) {
+			n++
+			cancel()
+		}
+		if n != 1 {
+			t.Errorf("%d events, want 1", n)
+		}
+		sub.Close()
+		sub.Close()
+		if ev, err := sub.Next(t.Context()); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("got %v, %v", ev, err)
+		}
+	})
+}
+
+// A second Close waits for the first, as long as its own context lasts.
+func TestSecondClose(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		mustListen(t, b, stack.SocketConfig{}, echoService)
+		if err := a.WaitFor(t.Context(), echoService); err != nil {
+			t.Fatal(err)
+		}
+		c := mustListen(t, a, stack.SocketConfig{}, nil)
+		wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
+		c.WriteTo([]byte("x"), echoService)
+		first := make(chan error)
+		go func() { first <- a.Close(t.Context()) }()
+		synctest.Wait()
+		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+		defer cancel()
+		if err := a.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		if err := <-first; err != nil {
+			t.Errorf("the first: %v", err)
+		}
+		if err := a.Close(t.Context()); err != nil {
+			t.Errorf("a third: %v", err)
+		}
+	})
+}
+
+// Close does not wait for the peer's next report: it asks for one.
+func TestCloseIsQuick(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		c := mustListen(t, a, stack.SocketConfig{}, nil)
+		if err := a.WaitFor(t.Context(), stack.Service{Type: stack.NodeState, Instance: 2}); err != nil {
+			t.Fatal(err)
+		}
+		c.Bind(echoService)
+		began := time.Now()
+		if err := a.Close(t.Context()); err != nil {
+			t.Error(err)
+		}
+		if d := time.Since(began); d > 10*time.Millisecond {
+			t.Errorf("took %v", d)
+		}
+	})
+}
+
 func TestOpenRefuses(t *testing.T) {
 	h := hub.New(hub.Config{})
 	port := func(mtu int) stack.Device {
@@ -377,6 +471,9 @@ func TestOpenRefuses(t *testing.T) {
 		"tolerance":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Tolerance: time.Millisecond},
 		"window":      {Bearers: []stack.Bearer{port(1500)}, Address: 1, Window: 9000},
 		"wait mode":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Wait: 3},
+		"few chunks":  {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: 255},
+		"no chunks":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: -1},
+		"nil bearer":  {Bearers: []stack.Bearer{nil}, Address: 1},
 	} {
 		if n, err := stack.Open(t.Context(), cfg); !errors.Is(err, stack.ErrConfig) {
 			t.Errorf("%s: got %v, %v", what, n, err)

@@ -13,7 +13,8 @@ import (
 	"github.com/utipc/utipc/naming"
 )
 
-// maxEvents is the number of events that may wait for a subscriber.
+// maxEvents is the number of events that may wait for a subscriber, beside the
+// bindings that existed when it subscribed.
 const maxEvents = 4096
 
 // An Event tells that a socket was bound to a range, or is bound no longer.
@@ -39,6 +40,7 @@ func (ev Event) String() string {
 type Subscription struct {
 	n     *Node
 	r     Range
+	limit int                  // events that may wait
 	queue flowctl.Queue[Event] // this and the rest is guarded by the lap lock
 	wait  waitList
 	err   error // why there will be no more
@@ -62,14 +64,15 @@ func (n *Node) Subscribe(ctx context.Context, r Range) (*Subscription, error) {
 	n.publishNames()
 	s := &Subscription{n: n, r: r}
 	for b := range n.eng.Overlapping(r) {
-		s.push(Event{Binding: b})
+		s.queue.Push(Event{Binding: b})
 	}
+	s.limit = s.queue.Len() + maxEvents
 	n.subs[s] = struct{}{}
 	return s, nil
 }
 
 func (s *Subscription) push(ev Event) {
-	if s.queue.Len() == maxEvents {
+	if s.queue.Len() >= s.limit {
 		s.n.endSubscription(s, ErrSlow)
 		return
 	}
@@ -97,8 +100,9 @@ func (n *Node) publishNames() {
 	}
 }
 
-// Next waits for the next event. Errors, inside *net.OpError: net.ErrClosed,
-// ErrSlow, the context's.
+// Next waits for the next event. A subscriber that was cut off gets the events
+// that were kept, then ErrSlow. Errors, inside *net.OpError: net.ErrClosed, ErrSlow,
+// the context's.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	n := s.n
 	n.mu.Lock()
@@ -113,12 +117,12 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 		}
 	}()
 	for {
-		if s.queue.Len() > 0 {
+		err := ctx.Err()
+		if err == nil && (s.err == nil || s.err == ErrSlow) && s.queue.Len() > 0 {
 			return s.queue.Pop(), nil
 		}
-		err := s.err
 		if err == nil {
-			err = ctx.Err()
+			err = s.err
 		}
 		if err != nil {
 			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
@@ -131,7 +135,8 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	}
 }
 
-// Events yields events until ctx is done or the subscription has ended.
+// Events yields events until ctx is done or the subscription has ended; Next then
+// tells why.
 func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
 	return func(yield func(Event) bool) {
 		for {
@@ -143,7 +148,7 @@ func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
 	}
 }
 
-// Close ends the subscription.
+// Close ends the subscription and drops what waits. Closing twice is harmless.
 func (s *Subscription) Close() error {
 	s.n.mu.Lock()
 	defer s.n.unlock()

@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"os"
 	"sync/atomic"
 
 	"github.com/utipc/utipc/frame"
@@ -111,6 +112,9 @@ func (n *Node) runJobs() {
 func (n *Node) send(c *PacketConn, d dest, data []byte) error {
 	if n.closed || c.closed {
 		return engine.ErrClosed
+	}
+	if past(c.writeBy) {
+		return os.ErrDeadlineExceeded
 	}
 	if d.named {
 		return c.port.SendService(n.now(), d.service, data)

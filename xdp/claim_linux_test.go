@@ -55,7 +55,7 @@ func wantOwned(t *testing.T, d *bed, says ...string) {
 			t.Errorf("owner: got %q, want %q in it", owned.Owner, want)
 		}
 	}
-	for _, want := range []string{owned.Owner, "attach", "macvlan", "veth"} {
+	for _, want := range []string{owned.Owner, "stop that node", "macvlan", "veth"} {
 		if !strings.Contains(err.Error(), want) {
 			t.Errorf("got %q, want %q in it", err, want)
 		}

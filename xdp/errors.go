@@ -92,9 +92,10 @@ type OwnedError struct {
 }
 
 func (e *OwnedError) Error() string {
-	return fmt.Sprintf("xdp: interface %[1]s belongs to another node (%[2]s): attach to that node if it is the daemon, "+
-		"stop it, or give this one an interface of its own, "+
-		"as a macvlan (ip link add link %[1]s name tipc0 type macvlan) or a veth", e.Interface, e.Owner)
+	return fmt.Sprintf("xdp: interface %[1]s belongs to another node (%[2]s): stop that node, "+
+		"or give each an interface of its own, as a veth, "+
+		"or a macvlan (ip link add link %[1]s name tipc0 type macvlan mode bridge): "+
+		"two of these hear each other, one and %[1]s itself do not", e.Interface, e.Owner)
 }
 
 // A KernelError says that the kernel's own TIPC uses the interface.

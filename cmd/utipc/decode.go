@@ -31,10 +31,10 @@ files each line begins with the file's name. The last line adds up all files:
     N frames, N tipc, N unknown, N malformed
 
 frames     all frames in the files, whatever they carry
-tipc       those that carry TIPC and were read; encrypted ones too, which are
-           printed as such and not looked into
-unknown    those that carry TIPC of a user, type or medium that is not read:
-           group, tunnel and key messages, discovery for UDP
+tipc       those that carry TIPC and were read; encrypted ones too, of which the
+           header is printed
+unknown    those that carry TIPC of a user, type or medium that must not come
+           from the wire, or does not from Ethernet or UDP
 malformed  those that carry TIPC and break its rules, or are cut short, be it by
            the capture
 

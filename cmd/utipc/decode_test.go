@@ -43,10 +43,22 @@ func TestDecodeCaptures(t *testing.T) {
 		{"13-bundling", "281 frames, 281 tipc, 0 unknown, 0 malformed"},
 		{"14-multicast", "262 frames, 262 tipc, 0 unknown, 0 malformed"},
 		{"21-topology", "78 frames, 78 tipc, 0 unknown, 0 malformed"},
-		{"22-groups", "182 frames, 153 tipc, 29 unknown, 0 malformed"},          // user 9
+		{"22-groups", "182 frames, 182 tipc, 0 unknown, 0 malformed"},
 		{"24-crypto-cluster-key", "47 frames, 47 tipc, 0 unknown, 0 malformed"}, // all encrypted
-		{"26-udp-multicast", "66 frames, 37 tipc, 15 unknown, 0 malformed"},     // discovery for UDP
-		{"27-udp-unicast", "69 frames, 25 tipc, 16 unknown, 0 malformed"},
+		{"26-udp-multicast", "66 frames, 52 tipc, 0 unknown, 0 malformed"},
+		{"27-udp-unicast", "69 frames, 41 tipc, 0 unknown, 0 malformed"},
+		{"08-stream", "198 frames, 198 tipc, 0 unknown, 0 malformed"},
+		{"09-seqpacket", "138 frames, 138 tipc, 0 unknown, 0 malformed"},
+		{"10-conn-process-crash", "86 frames, 86 tipc, 0 unknown, 0 malformed"},
+		{"11-node-crash", "72 frames, 72 tipc, 0 unknown, 0 malformed"},
+		{"15-broadcast-loss", "343 frames, 343 tipc, 0 unknown, 0 malformed"},
+		{"16-loss-gap", "362 frames, 362 tipc, 0 unknown, 0 malformed"},
+		{"17-reorder-dup", "433 frames, 433 tipc, 0 unknown, 0 malformed"},
+		{"18-two-bearers-failover", "1050 frames, 1050 tipc, 0 unknown, 0 malformed"},
+		{"19-two-bearers-disable", "659 frames, 659 tipc, 0 unknown, 0 malformed"},
+		{"20-link-reset-properties", "124 frames, 124 tipc, 0 unknown, 0 malformed"},
+		{"23-group-bulk", "532 frames, 532 tipc, 0 unknown, 0 malformed"},
+		{"25-crypto-master-key", "136 frames, 136 tipc, 0 unknown, 0 malformed"}, // all encrypted
 	} {
 		out, errs, status := utipc(nil, "decode", capture(c.name))
 		if got := lastLine(t, out); got != c.want || status != exitDone || errs != "" {
@@ -70,7 +82,7 @@ func TestDecodeLines(t *testing.T) {
 	}{
 		{"01-discovery-linkup", 1, "    1    0.000000 52:54:61:4f:d8:00>* 1001001>* disc/request net=4711 mac=52:54:61:4f:d8:00 id=1001001 sig=d7fd caps=fff"},
 		{"01-discovery-linkup", 8, "    8    0.930903 52:54:61:4f:d8:00>52:54:8a:10:0b:00 1001001>1001002 link/reset if=eth0 max=1500 session=50968 bcast-invalid seq=32768 ack=0 bcast-ack=0"},
-		{"24-crypto-cluster-key", 1, "frame: encrypted (120 bytes)"},
+		{"24-crypto-cluster-key", 1, "52:54:61:4f:d8:00>* 1001001>* encrypted/disc tx=1 rx=0 seq=1 bytes=92"},
 		{"26-udp-multicast", 4, "52:54:61:4f:d8:00>* not TIPC: EtherType 0806, 42 bytes"},
 		{"26-udp-multicast", 25, "52:54:8a:10:0b:00>01:00:5e:00:12:67 udp 1001002>* name/publish update=1 8888:1-1=1327532091/1327532092 bcast-seq=1"},
 		{"26-udp-multicast", 32, "not read: EtherType 0800: layers: fragment of an IP datagram"},
@@ -85,7 +97,7 @@ func TestDecodeLines(t *testing.T) {
 func TestDecodeSeveralFiles(t *testing.T) {
 	a, b := capture("01-discovery-linkup"), capture("22-groups")
 	out, errs, status := utipc(nil, "decode", a, b)
-	if got, want := lastLine(t, out), "251 frames, 222 tipc, 29 unknown, 0 malformed"; got != want || status != exitDone || errs != "" {
+	if got, want := lastLine(t, out), "251 frames, 251 tipc, 0 unknown, 0 malformed"; got != want || status != exitDone || errs != "" {
 		t.Errorf("got %q, status %d, %q, want %q, 0, nothing", got, status, errs, want)
 	}
 	lines := strings.Split(out, "\n")
@@ -147,7 +159,8 @@ func TestDecodeFrames(t *testing.T) {
 		{"two VLANs", 1, 999, ethernet(good, 0x88, 0xa8, 0, 9, 0x81, 0, 0, 7), "vlan=9 vlan=7 0>* data-low/direct", "1 frames, 1 tipc, 0 unknown, 0 malformed"},
 		{"user 15", 1, 999, ethernet(change(0, 0x5f)), "unknown user or type", "1 frames, 0 tipc, 1 unknown, 0 malformed"},
 		{"version 3", 1, 999, ethernet(change(0, 0x61)), "version is not 2", "1 frames, 0 tipc, 0 unknown, 1 malformed"},
-		{"encrypted", 1, 999, ethernet(change(0, 0xe1)), "frame: encrypted (37 bytes)", "1 frames, 1 tipc, 0 unknown, 0 malformed"},
+		{"encrypted", 1, 999, ethernet(change(0, 0xe1)), "0>. encrypted/message tx=0 rx=0 seq=6917529027641081856 bytes=21", "1 frames, 1 tipc, 0 unknown, 0 malformed"},
+		{"nothing encrypted", 1, 999, ethernet(change(0, 0xe1)[:32]), "encrypted: frame: truncated (32 bytes)", "1 frames, 0 tipc, 0 unknown, 1 malformed"},
 		{"size one more", 1, 999, ethernet(change(3, 38)), "frame: truncated (37 bytes)", "1 frames, 0 tipc, 0 unknown, 1 malformed"},
 		{"header of a wrong length", 1, 999, ethernet(change(4, 0x40)), "frame: malformed", "1 frames, 0 tipc, 0 unknown, 1 malformed"},
 		{"cut by the capture", 1, 40, ethernet(good), "frame: truncated (26 bytes) (40 bytes captured of 51)", "1 frames, 0 tipc, 0 unknown, 1 malformed"},

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"strings"
 	"syscall"
 )
 
@@ -74,6 +75,8 @@ func parse(flags *flag.FlagSet, args []string, least, most int) ([]string, error
 	switch n := flags.NArg(); {
 	case n < least:
 		return nil, usageError("too few arguments")
+	case most >= 0 && n > most && strings.HasPrefix(flags.Arg(most), "-"):
+		return nil, usageError("flags stand before the arguments")
 	case most >= 0 && n > most:
 		return nil, usageError("too many arguments")
 	}
@@ -109,8 +112,13 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	}
 	switch args[0] {
 	case "-h", "-help", "--help", "help":
+		if len(args) == 2 {
+			return run(ctx, []string{args[1], "-h"}, stdin, stdout, stderr)
+		}
 		writeUsage(stdout)
 		return exitDone
+	case "-version", "--version":
+		args = []string{"version"}
 	}
 	for _, c := range commands() {
 		if c.name == args[0] {

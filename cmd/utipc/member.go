@@ -14,6 +14,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/tap"
 	"github.com/utipc/utipc/xdp"
@@ -28,7 +29,10 @@ const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC o
     --netid N        the cluster's number, 1 to 9999 (default 4711)
     --tolerance D    how long a peer may be silent, 50ms to 30s (default 1.5s)
     --tap FILE       record all frames in a pcapng file
-    --verbose        log links and nodes that come and go
+    --verbose        log links and nodes that come and go, not only what is wrong
+
+The flags stand before what follows them. A file of --tap is complete when the
+command has ended.
 `
 
 // A member is the flags of a command that is a node for as long as it runs.
@@ -58,6 +62,9 @@ func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, fin
 	if m.netID > 9999 {
 		return nil, nil, usageError("--netid is not in 1 to 9999")
 	}
+	if m.tolerance != 0 && (m.tolerance < flowctl.MinTolerance || m.tolerance > flowctl.MaxTolerance) {
+		return nil, nil, usageError("--tolerance is not in 50ms to 30s")
+	}
 	cfg := stack.Config{NetID: uint32(m.netID), Tolerance: m.tolerance}
 	if m.address != "" {
 		if cfg.Address, err = stack.ParseNodeAddr(m.address); err != nil || cfg.Address == 0 {
@@ -69,9 +76,11 @@ func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, fin
 			return nil, nil, usageError(fmt.Sprintf("--identity %q is no identity", m.identity))
 		}
 	}
+	level := slog.LevelWarn
 	if m.verbose {
-		cfg.Logger = slog.New(slog.NewTextHandler(stderr, nil))
+		level = slog.LevelInfo
 	}
+	cfg.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
 	packet, err := xdp.OpenPacket(m.iface, nil)
 	if err != nil {
 		return nil, nil, err

@@ -9,6 +9,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"math"
 	"net"
 	"os"
 	"slices"
@@ -87,6 +88,9 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		if errors.Is(err, context.DeadlineExceeded) {
 			return fmt.Errorf("nobody has bound %v within %v; links: %s", p.to, p.timeout, links(n))
 		}
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
 		return err
 	}
 	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(ctx, n, "tipcrdm", nil)
@@ -94,10 +98,14 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		return err
 	}
 	defer c.Close()
+	defer context.AfterFunc(ctx, func() { c.Close() })()
 	fmt.Fprintf(out, "ping: node %v to %v, %d bytes\n", n.Addr(), p.to, p.size)
 	start := time.Now()
 	for p.sent < p.count && ctx.Err() == nil {
-		if err := p.trip(c, out); err != nil {
+		if err := p.trip(c, out); errors.Is(err, net.ErrClosed) && ctx.Err() != nil {
+			p.sent-- // interrupted: neither answered nor lost
+			break
+		} else if err != nil {
 			return err
 		}
 		if p.interval > 0 && p.sent < p.count {
@@ -174,7 +182,7 @@ func (p *pinger) sum(out io.Writer, total time.Duration) error {
 	fmt.Fprintf(out, "ping: %d sent, %d answered, %d lost", p.sent, len(p.trips), p.misses)
 	if len(p.trips) > 0 {
 		slices.Sort(p.trips)
-		at := func(q float64) string { return micro(p.trips[int(q*float64(len(p.trips)-1))]) }
+		at := func(q float64) string { return micro(p.trips[max(1, int(math.Ceil(q*float64(len(p.trips)))))-1]) }
 		fmt.Fprintf(out, "; min/p50/p99/max %s/%s/%s/%s", at(0), at(0.5), at(0.99), at(1))
 		if p.interval == 0 {
 			fmt.Fprintf(out, ", %.0f/s", float64(len(p.trips))/total.Seconds())

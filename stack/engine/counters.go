@@ -2,7 +2,12 @@
 
 package engine
 
-import "github.com/utipc/utipc/frame"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/utipc/utipc/frame"
+)
 
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=Drop -linecomment
 
@@ -35,8 +40,19 @@ const (
 	dropKinds
 )
 
-// Drops counts messages dropped, by reason.
+// Drops counts messages dropped, by reason: Drops[DropTruncated] and so on.
 type Drops [dropKinds]uint64
+
+// String lists the reasons that occurred, with their counts.
+func (d Drops) String() string {
+	var s []string
+	for i, n := range d {
+		if n > 0 {
+			s = append(s, fmt.Sprintf("%v=%d", Drop(i), n))
+		}
+	}
+	return strings.Join(s, ", ")
+}
 
 // Reasons returns the number of drop reasons.
 func Reasons() int { return int(dropKinds) }

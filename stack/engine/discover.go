@@ -85,7 +85,7 @@ func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, 
 	}
 	frame.PutEthernet(f.Extend(frame.EthernetLen), to, b.MAC)
 	fields := frame.DiscoveryFields{
-		Type: t, Capabilities: Capabilities, Signature: uint16(e.random & 0x7fff),
+		Type: t, Capabilities: e.cfg.Capabilities, Signature: uint16(e.random & 0x7fff),
 		Dest: dest, Prev: own, NetID: e.cfg.NetID, MAC: b.MAC, NetHash: e.netHash,
 		Suggested: suggested, Identity: e.cfg.Identity,
 	}

@@ -37,6 +37,11 @@ type Config struct {
 	Priority  uint8          // of links; default 10
 	Arena     *frame.Arena   // needed
 	Chance    Chance         // needed
+
+	// Capabilities are announced in place of what is built; zero is what is built.
+	// For replays and tests alone: a node that announces what it cannot do is not
+	// understood.
+	Capabilities frame.Capabilities
 }
 
 // A BearerConfig describes an attachment to a network.
@@ -86,6 +91,9 @@ func New(cfg Config) (*Engine, error) {
 	}
 	if cfg.Priority == 0 {
 		cfg.Priority = 10
+	}
+	if cfg.Capabilities == 0 {
+		cfg.Capabilities = Capabilities
 	}
 	if cfg.Identity == (frame.Identity{}) && cfg.Address != 0 {
 		cfg.Identity = frame.AddrIdentity(cfg.Address)
@@ -160,14 +168,18 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 	for _, n := range e.nodes {
 		if n.link != nil {
 			n.link.HandleTimeout(now)
-			e.after(now, n)
-			e.arm(n.link.Deadline())
+			e.afterTick(now, n)
 		}
 	}
 	if now >= e.slow {
 		e.forget(now)
 	}
 	e.arm(e.slow)
+}
+
+func (e *Engine) afterTick(now time.Duration, n *node) {
+	e.after(now, n)
+	e.arm(n.link.Deadline())
 }
 
 // NextFrame returns the next frame to send on a bearer, or nil. The caller takes
@@ -223,6 +235,16 @@ func (e *Engine) Leave(now time.Duration) {
 		n.bcast.Reset()
 	}
 	e.deadline = flowctl.Never
+}
+
+// Hurry asks every node that has something to acknowledge to do so at once.
+func (e *Engine) Hurry(now time.Duration) {
+	for _, n := range e.nodes {
+		if n.link != nil && !n.link.Idle() {
+			n.link.Probe(now)
+			e.after(now, n)
+		}
+	}
 }
 
 // Unsent is the number of messages other nodes have not acknowledged.

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
 )
@@ -24,9 +25,10 @@ const (
 
 // An Event tells the owner of something that happened.
 type Event struct {
-	Kind EventKind
-	Node frame.NodeAddr
-	Link string // the link's name, of LinkUp and LinkDown
+	Kind  EventKind
+	Node  frame.NodeAddr
+	Link  string        // the link's name, of LinkUp and LinkDown
+	Cause flowctl.Cause // of LinkDown and PeerLost
 }
 
 // NextEvent returns the next event that the owner has not seen.

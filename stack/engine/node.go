@@ -136,6 +136,7 @@ func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
 		Self: e.addr, Peer: n.addr, Bearer: b.id, IfName: b.Name, MTU: b.MTU,
 		Tolerance: e.cfg.Tolerance, Priority: e.cfg.Priority, Window: e.cfg.Window,
 		Session: e.cfg.Chance.Session(), Arena: e.cfg.Arena, Broadcast: n.bcast,
+		Capabilities: e.cfg.Capabilities,
 	}
 	frame.PutEthernet(c.Header[:], mac, b.MAC)
 	n.link = flowctl.NewLink(now, c, n.caps)
@@ -229,8 +230,8 @@ func (e *Engine) linkDown(now time.Duration, n *node) {
 	e.table.Purge(n.addr)
 	e.table.Remove(e.linkBinding(n))
 	e.lostLink(now, n.bearer)
-	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: n.linkName})
-	e.events.Push(Event{Kind: PeerLost, Node: n.addr})
+	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: n.linkName, Cause: n.link.Cause()})
+	e.events.Push(Event{Kind: PeerLost, Node: n.addr, Cause: n.link.Cause()})
 	e.events.Push(Event{Kind: Room, Node: n.addr})
 }
 

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import "time"
+
+//go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=Cause -linecomment
+
+// A Cause is why a link went down.
+type Cause uint8
+
+const (
+	NoCause        Cause = iota // up
+	PeerSilent                  // peer silent
+	PeerRestarted               // reset by peer
+	PeerStopping                // ended by peer
+	Unacknowledged              // not acknowledged for too long
+	PriorityChange              // priority changed
+	OwnDecision                 // ended by this node
+)
+
+// Orderly reports whether an end wanted it so.
+func (c Cause) Orderly() bool { return c == PeerStopping || c == OwnDecision || c == PriorityChange }
+
+// Cause says why the link went down last.
+func (l *Link) Cause() Cause { return l.cause }
+
+// Fail takes a link that is up down, for a reason of the own node.
+func (l *Link) Fail() { l.fail(OwnDecision) }
+
+func (l *Link) fail(c Cause) {
+	if l.state == Established {
+		l.state, l.cause = Resetting, c
+		l.events |= WentDown
+	}
+}
+
+// Probe asks the peer for an answer, which acknowledges, at once.
+func (l *Link) Probe(now time.Duration) {
+	l.sendState(now, stateOptions{probe: true, keepalive: true})
+}
