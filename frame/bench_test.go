@@ -32,6 +32,12 @@ var readers = []func(m frame.Message) bool{
 		s, ok := l.State()
 		f := s.Fields()
 		sink += uint32(f.NextSent) + uint32(len(s.Data()))
+		if g, _, err := s.GapAcks(ok && s.GuessRecord()); err == nil {
+			for x := range g.Unicast().All() {
+				sink += uint32(x.Ack)
+			}
+			sink += uint32(g.Bcast().Len())
+		}
 		return ok
 	},
 	func(m frame.Message) bool {
@@ -110,6 +116,52 @@ var readers = []func(m frame.Message) bool{
 		sink += uint32(f.Count)
 		return true
 	},
+	func(m frame.Message) bool {
+		g, err := frame.ParseGroup(m)
+		if err != nil {
+			return false
+		}
+		f := g.Fields()
+		sink += uint32(f.Window) + g.From().Port
+		return true
+	},
+	func(m frame.Message) bool {
+		x, err := frame.ParseTunnel(m)
+		if err != nil {
+			return false
+		}
+		f := x.Fields()
+		in, err := x.Inner()
+		sink += uint32(f.Count) + uint32(in.Seq())
+		return err == nil
+	},
+	func(m frame.Message) bool {
+		k, err := frame.ParseKey(m)
+		if err != nil {
+			return false
+		}
+		f := k.Fields()
+		sink += uint32(f.Generation) + uint32(len(k.Key()))
+		return true
+	},
+	func(m frame.Message) bool {
+		n, err := frame.ParseBcastNack(m)
+		if err != nil {
+			return false
+		}
+		f := n.Fields()
+		sink += uint32(f.To)
+		return true
+	},
+	func(m frame.Message) bool {
+		d, err := parseUDPDiscovery(m)
+		if err != nil {
+			return false
+		}
+		f := d.Fields()
+		sink += uint32(f.UDP.Port()) + uint32(d.Media().Type)
+		return true
+	},
 }
 
 func TestParseDoesNotAllocate(t *testing.T) {
@@ -147,6 +199,8 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	buf := make([]byte, 0, 2048)
 	data := make([]byte, 60)
 	item := frame.NameItem{}
+	var gapBlocks [3]frame.GapBlock
+	var members [3]frame.NodeAddr
 	for name, f := range map[string]func(){
 		"payload":    func() { f := frame.PayloadFields{Type: frame.NamedMsg}; f.Append(buf, data) },
 		"state":      func() { f := frame.StateFields{}; f.Append(buf, data) },
@@ -158,6 +212,14 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 		"conn":       func() { f := frame.ConnFields{}; f.Append(buf) },
 		"fragment":   func() { f := frame.FragmentFields{}; f.Append(buf, data) },
 		"bundle":     func() { f := frame.BundleFields{}; f.Append(buf, data) },
+		"group":      func() { f := frame.GroupFields{}; f.Append(buf) },
+		"tunnel":     func() { f := frame.TunnelFields{}; f.Append(buf, data) },
+		"key":        func() { f := frame.KeyFields{}; f.Append(buf, data[:20]) },
+		"bcast nack": func() { f := frame.BcastNackFields{}; f.Append(buf) },
+		"encrypted":  func() { f := frame.EncryptedFields{}; f.Append(buf, data) },
+		"gap-ack":    func() { f := frame.GapAckFields{Unicast: gapBlocks[:]}; f.Append(buf) },
+		"domain":     func() { f := frame.DomainFields{Members: members[:]}; f.Append(buf) },
+		"event":      func() { f := frame.TopologyEventFields{}; f.Append(buf) },
 	} {
 		if n := testing.AllocsPerRun(100, f); n != 0 {
 			t.Errorf("%s: got %v allocations, want 0", name, n)

@@ -12,8 +12,11 @@
 // having it means its bytes were checked. What parses is built back byte for
 // byte by Fields and Append, reserved bits aside.
 //
-// Not read yet: group, tunnel and key messages (users 9, 10 and 14), discovery of
-// UDP bearers, and the records inside STATE messages, which stay bytes.
+// The records inside STATE messages have views of their own, GapAcks and Domain;
+// so have Encrypted packets, whose header is readable, and the records of the
+// topology service, Subscription and TopologyEvent.
+//
+// Not read: InfiniBand's addresses, and what stands inside encrypted packets.
 //
 // The package imports nothing of the project, keeps no state and reads no clock.
 package frame

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"math/rand/v2"
+	"net/netip"
 	"reflect"
 	"testing"
 
@@ -101,11 +102,41 @@ func (r maker) fields() (all []any, data [][]byte) {
 	nonSeq, netID = r.broadcast()
 	add(frame.BundleFields{Common: r.common(nonSeq), Count: uint16(r.Uint32()), Importance: frame.Importance(r.IntN(5)),
 		NetID: netID, Orig: r.node(), Dest: r.node()}, r.data())
+
+	add(frame.GroupFields{Common: r.common(false), Type: frame.GroupType(r.IntN(6)), DestDroppable: r.yes(), OrigPort: r.Uint32(), DestPort: r.Uint32(),
+		Orig: r.node(), Dest: r.node(), Number: uint16(r.Uint32()), Window: uint16(r.Uint32())}, nil)
+
+	x, inside := frame.TunnelFields{Common: r.common(false), Type: frame.TunnelType(r.IntN(2)), Bearer: uint8(r.IntN(8)), Orig: r.node(), Dest: r.node(),
+		Count: uint16(1 + r.IntN(1<<16-1))}, append(make([]byte, frame.ShortLen), r.data()...)
+	if x.Type == frame.TunnelFailover && r.yes() {
+		x.Pieces = uint16(2 + r.IntN(50))
+		x.Piece = uint16(2 + r.IntN(int(x.Pieces)-1))
+		inside = r.data()
+	} else if x.Type == frame.TunnelSynch && r.yes() {
+		inside = nil
+	}
+	add(x, inside)
+
+	nonSeq, netID = r.broadcast()
+	key := make([]byte, [...]int{20, 28, 36}[r.IntN(3)])
+	copy(key, r.data())
+	add(frame.KeyFields{Common: r.common(nonSeq), Generation: r.seq(), Mode: frame.KeyMode(r.IntN(16)), NetID: netID, Orig: r.node(), Dest: r.node()}, key)
+
+	add(frame.BcastNackFields{Ack: r.seq(), After: r.seq(), To: r.seq(), Prev: r.node(), LastBcast: r.seq(), NetID: r.Uint32(), Orig: r.node(), Dest: r.node()}, nil)
+
+	d.MAC = frame.MAC{}
+	ip := netip.AddrFrom4([4]byte{10, byte(r.Uint32()), 3, 4})
+	if r.yes() {
+		ip = netip.AddrFrom16([16]byte{0xfe, 0x80, byte(r.Uint32()), 15: 9})
+	}
+	d.UDP = netip.AddrPortFrom(ip, uint16(1+r.IntN(1<<16-1)))
+	add(d, nil)
 	return all, data
 }
 
 var parsers = []func(frame.Message) (any, []byte, error){
 	parsePayload, parseState, parseReset, parseDiscovery, parseNames, parseBcastInit, parseConn, parseFragment, parseBundle,
+	parseGroup, parseTunnel, parseKey, parseBcastNack, parseUDPDiscoveryFields,
 }
 
 // TestBuiltParses builds what legal fields there are, and reads the same again.
@@ -158,7 +189,7 @@ func TestAppendZeroes(t *testing.T) {
 // TestNetIDOnlyInBroadcast gives a unicast message a network's number, which it
 // has no place for.
 func TestNetIDOnlyInBroadcast(t *testing.T) {
-	for i, f := range map[int]any{4: frame.NamesFields{NetID: 7}, 7: frame.FragmentFields{NetID: 7}, 8: frame.BundleFields{NetID: 7}} {
+	for i, f := range map[int]any{4: frame.NamesFields{NetID: 7}, 7: frame.FragmentFields{NetID: 7}, 8: frame.BundleFields{NetID: 7}, 11: frame.KeyFields{NetID: 7}} {
 		if b := build(f, nil, nil); binary.BigEndian.Uint32(b[20:]) != 0 {
 			t.Errorf("%s: got %#x in word 5, want 0", kinds[i].name, binary.BigEndian.Uint32(b[20:]))
 		}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/layers"
 )
 
 // seed gives a fuzzer the messages of the captures that parse takes, a few of
@@ -19,10 +20,18 @@ func seed(f *testing.F, parse func(frame.Message) error) {
 		}
 	}
 	seen := map[int]int{}
-	for _, number := range []string{"01", "02", "03", "05", "06", "07", "12", "13", "14"} {
-		for _, x := range readCapture(f, number) {
-			b := x.Data[frame.EthernetLen:]
-			if seen[len(b)]++; seen[len(b)] <= 2 && len(b) < 700 {
+	for _, c := range captures {
+		keys := newOpener(f)
+		for _, x := range readCapture(f, c.number) {
+			_, b, err := layers.Unwrap(x.Data)
+			if err != nil {
+				continue
+			}
+			if e, err := frame.ParseEncrypted(b); err == nil {
+				b = keys.open(e)
+			}
+			user := b[0] >> 1 & 0xf
+			if seen[len(b)<<4|int(user)]++; seen[len(b)<<4|int(user)] <= 2 && len(b) < 700 {
 				add(b)
 			}
 		}
@@ -61,6 +70,27 @@ func FuzzNames(f *testing.F)     { fuzzKind(f, 4) }
 func FuzzBcastInit(f *testing.F) { fuzzKind(f, 5) }
 func FuzzConn(f *testing.F)      { fuzzKind(f, 6) }
 func FuzzFragment(f *testing.F)  { fuzzKind(f, 7) }
+func FuzzGroup(f *testing.F)     { fuzzKind(f, 9) }
+func FuzzKey(f *testing.F)       { fuzzKind(f, 11) }
+func FuzzBcastNack(f *testing.F) { fuzzKind(f, 12) }
+func FuzzMedia(f *testing.F)     { fuzzKind(f, 13) }
+
+func FuzzTunnel(f *testing.F) {
+	seed(f, func(m frame.Message) error { _, err := frame.ParseTunnel(m); return err })
+	f.Fuzz(func(t *testing.T, b []byte) {
+		m, err := frame.Parse(b)
+		if err != nil {
+			return
+		}
+		if x, err := frame.ParseTunnel(m); err == nil {
+			kinds[10].check(t, m)
+			point, err := x.SyncPoint()
+			if in, err2 := x.Inner(); err2 == nil && (err != nil || in.Seq()+frame.Seq(x.Count()-1) != point) {
+				t.Errorf("got %v, %v, want %v", point, err, in.Seq()+frame.Seq(x.Count()-1))
+			}
+		}
+	})
+}
 
 func FuzzBundle(f *testing.F) {
 	seed(f, func(m frame.Message) error { _, err := frame.ParseBundle(m); return err })
@@ -102,6 +132,8 @@ func FuzzParse(f *testing.F) {
 		if p, err := frame.ParsePayload(m); err == nil {
 			p.From()
 			p.Range()
+			p.Group()
+			p.GroupSeq()
 		}
 		taken := 0
 		for _, k := range kinds {
@@ -140,6 +172,11 @@ func FuzzDescribe(f *testing.F) {
 			t.Errorf("got %q, want one line of printable characters", line)
 		}
 		m, perr := frame.Parse(b)
+		if perr == frame.ErrEncrypted {
+			if _, perr = frame.ParseEncrypted(b); perr == nil {
+				perr = frame.ErrEncrypted
+			}
+		}
 		if perr != nil {
 			if err != perr {
 				t.Errorf("got %v, want %v", err, perr)

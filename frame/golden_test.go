@@ -109,6 +109,46 @@ func parseBundle(m frame.Message) (any, []byte, error) {
 	return u.Fields(), u.Data(), nil
 }
 
+func parseGroup(m frame.Message) (any, []byte, error) {
+	g, err := frame.ParseGroup(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	return g.Fields(), nil, nil
+}
+
+func parseTunnel(m frame.Message) (any, []byte, error) {
+	x, err := frame.ParseTunnel(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	return x.Fields(), x.Data(), nil
+}
+
+func parseKey(m frame.Message) (any, []byte, error) {
+	k, err := frame.ParseKey(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	return k.Fields(), k.Key(), nil
+}
+
+func parseBcastNack(m frame.Message) (any, []byte, error) {
+	n, err := frame.ParseBcastNack(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	return n.Fields(), nil, nil
+}
+
+func parseUDPDiscoveryFields(m frame.Message) (any, []byte, error) {
+	d, err := parseUDPDiscovery(m)
+	if err != nil {
+		return nil, nil, err
+	}
+	return d.Fields(), nil, nil
+}
+
 // build is Append of any of the fields structs; data is for those that take some.
 func build(fields any, b, data []byte) []byte {
 	switch f := fields.(type) {
@@ -130,6 +170,14 @@ func build(fields any, b, data []byte) []byte {
 		return f.Append(b, data)
 	case frame.BundleFields:
 		return f.Append(b, data)
+	case frame.GroupFields:
+		return f.Append(b)
+	case frame.TunnelFields:
+		return f.Append(b, data)
+	case frame.KeyFields:
+		return f.Append(b, data)
+	case frame.BcastNackFields:
+		return f.Append(b)
 	}
 	panic("no such fields")
 }
@@ -270,6 +318,17 @@ func TestGolden(t *testing.T) {
 			"5940005c 40000001 0008000a 01001001 00020000 00000000 01001001 01001002 00000000 00000000" + strings.Repeat("7a", 52),
 			parseFragment, frame.FragmentFields{Common: frame.Common{Ack: 8, Seq: 10, BcastAck: 1, Prev: nodeA}, Type: frame.LastFragment, Number: 2,
 				Orig: nodeA, Dest: nodeB}, strings.Repeat("z", 52)},
+		{"08 §2.1 join",
+			"53480028 00000000 00010009 11111111 c0000001 50000002 11111111 22222222 00000000 00010041",
+			parseGroup, frame.GroupFields{Common: frame.Common{Ack: 1, Seq: 9, Prev: node1}, Type: frame.GroupJoin, DestDroppable: true,
+				OrigPort: 0xc0000001, DestPort: 0x50000002, Orig: node1, Dest: node2, Number: 1, Window: 65}, ""},
+		{"02 §10.1 synch",
+			"55400028 00000002 00000001 01001001 00000000 00000200 01001001 01001002 00000000 00af0000",
+			parseTunnel, frame.TunnelFields{Common: frame.Common{Seq: 1, BcastAck: 2, Prev: nodeA}, Type: frame.TunnelSynch, Bearer: 1,
+				Orig: nodeA, Dest: nodeB, Count: 175}, ""},
+		{"04 §7 nack",
+			"4b500028 00000001 00010002 01001002 00000000 00001267 01001002 01001001 00000000 00000000",
+			parseBcastNack, frame.BcastNackFields{Ack: 1, After: 1, To: 2, Prev: nodeB, NetID: 4711, Orig: nodeB, Dest: nodeA}, ""},
 	} {
 		b := unhex(t, c.hex)
 		m, err := frame.Parse(b)

@@ -114,12 +114,7 @@ var kinds = []kind{
 			return f.Append(b), nil
 		},
 		words: constant([15]uint32{plainWord0, 0xefffffff, all, all, all, all, all, 0xffff0000, 0, 0, 0, 0, 0, all, all}),
-		data: func(m frame.Message) int {
-			if binary.BigEndian.Uint32(m.Bytes()[4:])>>15&uint32(frame.CapNodeID128) == 0 {
-				return 0
-			}
-			return 16
-		},
+		data:  identityData,
 	},
 	{
 		name: "names",
@@ -196,6 +191,95 @@ var kinds = []kind{
 		},
 		data: allData,
 	},
+	{
+		name: "group",
+		rebuild: func(m frame.Message, b []byte) ([]byte, error) {
+			g, err := frame.ParseGroup(m)
+			if err != nil {
+				return nil, err
+			}
+			f := g.Fields()
+			return f.Append(b), nil
+		},
+		words: constant([15]uint32{plainWord0 | 1<<19, plainWord1, all, all, all, all, all, all, 0, all}),
+		data:  noData,
+	},
+	{
+		name: "tunnel",
+		rebuild: func(m frame.Message, b []byte) ([]byte, error) {
+			x, err := frame.ParseTunnel(m)
+			if err != nil {
+				return nil, err
+			}
+			f := x.Fields()
+			return f.Append(b, x.Data()), nil
+		},
+		words: constant([15]uint32{plainWord0, plainWord1, all, all, all, 7 << 9, all, all, 0, 0xffff0000}),
+		data:  allData,
+	},
+	{
+		name: "key",
+		rebuild: func(m frame.Message, b []byte) ([]byte, error) {
+			k, err := frame.ParseKey(m)
+			if err != nil {
+				return nil, err
+			}
+			f := k.Fields()
+			return f.Append(b, k.Key()), nil
+		},
+		words: func(m frame.Message) [15]uint32 {
+			return [15]uint32{plainWord0, plainWord1, all, all, 0xffff000f, ifBroadcast(m, 0), all, all}
+		},
+		data: allData,
+	},
+	{
+		name: "bcast nack",
+		rebuild: func(m frame.Message, b []byte) ([]byte, error) {
+			n, err := frame.ParseBcastNack(m)
+			if err != nil {
+				return nil, err
+			}
+			f := n.Fields()
+			return f.Append(b), nil
+		},
+		words: constant([15]uint32{plainWord0, plainWord1, all, all, 0xffff0000, all, all, all}),
+		data:  noData,
+	},
+	{
+		name: "UDP discovery",
+		rebuild: func(m frame.Message, b []byte) ([]byte, error) {
+			d, err := parseUDPDiscovery(m)
+			if err != nil {
+				return nil, err
+			}
+			f := d.Fields()
+			return f.Append(b), nil
+		},
+		words: func(m frame.Message) [15]uint32 {
+			w := [15]uint32{plainWord0, 0xefffffff, all, all, all, all, all, all, 0, 0, 0, 0, 0, all, all}
+			if binary.BigEndian.Uint16(m.Bytes()[24:]) == 0x86dd {
+				w[8], w[9], w[10] = all, all, all
+			}
+			return w
+		},
+		data: identityData,
+	},
+}
+
+func parseUDPDiscovery(m frame.Message) (frame.Discovery, error) {
+	d, err := frame.ParseMediaDiscovery(m)
+	if err == nil && d.Media().Type != frame.MediaUDP {
+		return frame.Discovery{}, frame.ErrUnknown
+	}
+	return d, err
+}
+
+// identityData is the identity of a discovery message, if it has one.
+func identityData(m frame.Message) int {
+	if binary.BigEndian.Uint32(m.Bytes()[4:])>>15&uint32(frame.CapNodeID128) == 0 {
+		return 0
+	}
+	return 16
 }
 
 // kindOf finds m's kind; ok is false when no parser takes it.
@@ -262,11 +346,21 @@ func readCapture(t testing.TB, number string) []layers.Frame {
 // message returns the TIPC message of frame n, counted from 1, of a capture.
 func message(t testing.TB, number string, n int) []byte {
 	t.Helper()
-	_, b, err := frame.ParseEthernet(readCapture(t, number)[n-1].Data)
+	_, b, err := layers.Unwrap(readCapture(t, number)[n-1].Data)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return b
+}
+
+// opened returns what is in encrypted frame n of a capture.
+func opened(t testing.TB, number string, n int) []byte {
+	t.Helper()
+	e, err := frame.ParseEncrypted(message(t, number, n))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return newOpener(t).open(e)
 }
 
 // samples has a message of each kind, from the captures where they have one, and
@@ -285,5 +379,10 @@ func samples(t testing.TB) [][]byte {
 		ack.Append(nil),
 		message(t, "06", 37),
 		message(t, "13", 77),
+		message(t, "22", 58),
+		message(t, "18", 346),
+		opened(t, "25", 61),
+		unhex(t, "4b500028 00000001 00010002 01001002 00000000 00001267 01001002 01001001 00000000 00000000"), // 04 §7
+		message(t, "26", 1),
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"errors"
+	"strings"
 	"testing"
 
 	"github.com/utipc/utipc/frame"
@@ -105,6 +106,10 @@ func TestHeaderLengths(t *testing.T) {
 		legal := map[int]bool{}
 		for hlen := 24; hlen <= 60; hlen += 4 {
 			c := make([]byte, len(b)+60)
+			if kinds[i].name == "key" { // whose length is told, and the key behind it
+				c = append(make([]byte, 0, 200), b...)[:hlen+len(b)-40]
+				copy(c[min(hlen, 40):], b[40:])
+			}
 			copy(c, b)
 			word := binary.BigEndian.Uint32(c)
 			binary.BigEndian.PutUint32(c, word&^(0xf<<21|0x1ffff)|uint32(hlen/4)<<21|uint32(len(c)))
@@ -121,7 +126,7 @@ func TestHeaderLengths(t *testing.T) {
 			}
 		}
 		want := 40
-		if kinds[i].name == "discovery" {
+		if strings.HasSuffix(kinds[i].name, "discovery") {
 			want = 60
 		}
 		if len(legal) != 1 || !legal[want] {
@@ -191,6 +196,28 @@ func TestKindErrors(t *testing.T) {
 		{{"type 3", or(4, 3<<5), frame.ErrUnknown}},
 		{{"type 3", or(4, 3<<5), frame.ErrUnknown}, {"no data", size(40), nil}},
 		{{"type 7", or(4, 7<<5), nil}, {"no data", size(40), nil}},
+		{{"type 6", set(4, 6<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}},
+		{{"type 2", set(4, 2<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}, {"no count", func(b []byte) []byte { clear(b[36:38]); return b }, frame.ErrMalformed},
+			{"packet one byte short", size(63), frame.ErrMalformed}, {"no packet", size(40), frame.ErrMalformed},
+			{"piece 0 of 2", set(19, 2), frame.ErrMalformed}, {"piece 3 of 2", func(b []byte) []byte { b[17], b[19] = 3, 2; return b }, frame.ErrMalformed},
+			{"piece 1 of 0", set(17, 1), frame.ErrMalformed}, {"piece 2 of 2", func(b []byte) []byte { b[17], b[19] = 2, 2; return b }, nil},
+			{"empty last piece", func(b []byte) []byte { b[17], b[19] = 2, 2; return size(40)(b) }, nil},
+			{"first piece one byte short", func(b []byte) []byte { b[17], b[19] = 1, 2; return size(63)(b) }, frame.ErrMalformed},
+			{"too many pieces", func(b []byte) []byte { b[17], b[18] = 2, 0x10; return b }, frame.ErrMalformed},
+			{"synch with a piece", func(b []byte) []byte { b[4], b[17], b[19] = 0, 1, 2; return b }, frame.ErrMalformed},
+			{"synch without a packet", func(b []byte) []byte { b[4] = 0; return size(40)(b) }, nil}},
+		{{"type 1", or(4, 1<<5), frame.ErrUnknown}, {"key one byte short", size(95), frame.ErrMalformed}, {"no length", size(75), frame.ErrMalformed},
+			{"length one less", set(75, 19), frame.ErrMalformed}, {"length wraps", set(72, 0xff), frame.ErrMalformed},
+			{"another algorithm", set(40, 'c'), frame.ErrMalformed}, {"more behind the algorithm", set(71, 1), frame.ErrMalformed}},
+		{{"type 1", or(4, 1<<5), frame.ErrUnknown}, {"in sequence", func(b []byte) []byte { b[1] &^= 0x10; return b }, frame.ErrUnknown}},
+		{{"type 4", or(4, 4<<5), frame.ErrUnknown}, {"Ethernet", set(23, 1), frame.ErrUnknown}, {"InfiniBand", set(23, 2), frame.ErrUnknown},
+			{"medium 33", set(23, 33), frame.ErrUnknown},
+			{"port 0", func(b []byte) []byte { clear(b[26:28]); return b }, frame.ErrMalformed}, {"no family", set(24, 0), frame.ErrMalformed},
+			{"unspecified", func(b []byte) []byte { clear(b[28:32]); return b }, frame.ErrMalformed}, {"multicast", set(28, 228), frame.ErrMalformed},
+			{"everyone", func(b []byte) []byte { copy(b[28:], "\xff\xff\xff\xff"); return b }, frame.ErrMalformed},
+			{"IPv6", func(b []byte) []byte { b[24], b[25] = 0x86, 0xdd; return b }, nil},
+			{"IPv6 multicast", func(b []byte) []byte { b[24], b[25], b[28] = 0x86, 0xdd, 0xff; return b }, frame.ErrMalformed},
+			{"no identity", size(60), frame.ErrMalformed}},
 	} {
 		for _, e := range edits {
 			m, err := frame.Parse(e.do(bytes.Clone(s[i])))
@@ -279,9 +306,12 @@ func TestImportance(t *testing.T) {
 }
 
 func TestDestNode(t *testing.T) {
-	for i, want := range []bool{true, true, true, false, true, true, true, true, true} {
+	for i, want := range []bool{true, true, true, false, true, true, true, true, true, true, true, false, true, false} {
 		m, _ := frame.Parse(samples(t)[i])
 		a, ok := m.DestNode()
+		if ok && a == 0 && m.NonSeq() { // to all
+			ok = false
+		}
 		if ok != want || ok && a == 0 {
 			t.Errorf("%s: got %v, %v, want %v", kinds[i].name, a, ok, want)
 		}
@@ -355,8 +385,8 @@ func TestIfName(t *testing.T) {
 }
 
 func TestDescribeSaysWhy(t *testing.T) {
-	group := head(w0(2, 9, 40, 40), 40)
-	group[15] = 5
+	local := head(w0(2, 15, 40, 40), 40)
+	local[15] = 5
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -364,8 +394,9 @@ func TestDescribeSaysWhy(t *testing.T) {
 		want error
 	}{
 		{"nothing", nil, "frame: truncated (0 bytes)", frame.ErrTruncated},
-		{"encrypted", head(w0(7, 0, 24, 24), 40), "frame: encrypted (40 bytes)", frame.ErrEncrypted},
-		{"group", group, "5>* user=group type=0: frame: unknown user or type", frame.ErrUnknown},
+		{"encrypted", head(w0(7, 0, 24, 24), 40), "0>* encrypted/message tx=3 rx=0 seq=0 bytes=24", frame.ErrEncrypted},
+		{"nothing sealed", head(w0(7, 0, 24, 24), 32), "encrypted: frame: truncated (32 bytes)", frame.ErrTruncated},
+		{"a user of the node's own", local, "5>* user=topsrv type=0: frame: unknown user or type", frame.ErrUnknown},
 		{"broadcast", message(t, "14", 96), "1001001>* data-low/mcast 1041772422>* name=7777:0-10 droppable bytes=200 bcast-seq=2", nil},
 		{"activate", message(t, "01", 11), "1001002>1001001 link/activate if=eth0 max=1500 dest-session=50968 session=24800 bcast-invalid seq=32768 ack=0", nil},
 	} {

@@ -12,6 +12,13 @@ import (
 // form may change. err is what parsing found, for the caller to count.
 func Describe(b []byte) (line string, err error) {
 	m, err := Parse(b)
+	if err == ErrEncrypted {
+		e, err := ParseEncrypted(b)
+		if err == nil {
+			return e.String(), ErrEncrypted
+		}
+		return fmt.Sprintf("encrypted: %v (%d bytes)", err, len(b)), err
+	}
 	if err != nil {
 		return fmt.Sprintf("%v (%d bytes)", err, len(b)), err
 	}
@@ -55,13 +62,20 @@ func (m Message) describe() (string, error) {
 		}
 	case u == UserDiscovery:
 		var d Discovery
-		if d, err = ParseDiscovery(m); err == nil {
+		if d, err = ParseMediaDiscovery(m); err == nil {
 			l.discovery(d)
 		}
 	case u == UserName:
 		var n Names
 		if n, err = ParseNames(m); err == nil {
 			l.names(n)
+		}
+	case u == UserBroadcast && m.NonSeq():
+		var n BcastNack
+		if n, err = ParseBcastNack(m); err == nil {
+			f := n.Fields()
+			l.add("bcast/nack ack=%d missing=%d-%d last=%d", f.Ack, f.After+1, f.To, f.LastBcast)
+			return l.String(), nil // words 1 and 2 say something else than elsewhere
 		}
 	case u == UserBroadcast:
 		var i BcastInit
@@ -85,6 +99,21 @@ func (m Message) describe() (string, error) {
 		var b Bundle
 		if b, err = ParseBundle(m); err == nil {
 			l.bundle(b)
+		}
+	case u == UserGroup:
+		var g Group
+		if g, err = ParseGroup(m); err == nil {
+			l.group(g)
+		}
+	case u == UserTunnel:
+		var t Tunnel
+		if t, err = ParseTunnel(m); err == nil {
+			l.tunnel(t)
+		}
+	case u == UserCrypto:
+		var k KeyMessage
+		if k, err = ParseKey(m); err == nil {
+			l.add("crypto/key generation=%d mode=%d bytes=%d", k.Generation(), k.Mode(), len(k.Key()))
 		}
 	default:
 		err = ErrUnknown
@@ -119,6 +148,13 @@ func (l *line) payload(p Payload) {
 	} else {
 		l.add("%d>%d", p.OrigPort(), p.DestPort())
 	}
+	if group, instance, ok := p.Group(); ok {
+		seq, ack, _ := p.GroupSeq()
+		l.add("group=%d", group)
+		l.addIf(instance != 0, "instance=%d", instance)
+		l.add("group-seq=%d", seq)
+		l.addIf(ack, "ack-request")
+	}
 	if r, ok := p.Range(); ok && r.Lower == r.Upper {
 		l.add("name=%d:%d", r.Type, r.Lower)
 	} else if ok {
@@ -140,6 +176,7 @@ func (l *line) link(k LinkMessage) {
 		l.addIf(s.Gap() != 0, "gap=%d", s.Gap())
 		l.addIf(s.BcastGap() != 0, "bcast-gap=%d", s.BcastGap())
 		l.add("next=%d", s.NextSent())
+		l.records(s)
 	}
 	if r, ok := k.Reset(); ok {
 		l.add("link/%s if=%s max=%d", map[bool]string{false: "reset", true: "activate"}[r.IsActivate()], r.IfName(), r.MaxPacket())
@@ -157,10 +194,100 @@ func (l *line) link(k LinkMessage) {
 }
 
 func (l *line) discovery(d Discovery) {
-	l.add("disc/%v net=%d mac=%v id=%v sig=%04x caps=%03x", d.Type(), d.NetID(), d.MAC(), d.Identity(),
+	medium := "mac"
+	if d.Media().Type == MediaUDP {
+		medium = "udp"
+	}
+	l.add("disc/%v net=%d %s=%v id=%v sig=%04x caps=%03x", d.Type(), d.NetID(), medium, d.Media(), d.Identity(),
 		d.Signature(), uint16(d.Capabilities()))
 	l.addIf(d.Dest() != 0, "dest=%v", d.Dest())
 	l.addIf(d.Suggested() != 0, "suggested=%v", d.Suggested())
+}
+
+// records adds what a STATE says beyond the numbers in its header, with a guess
+// at whether it begins with a record of gap-ack blocks.
+func (l *line) records(s State) {
+	record := s.GuessRecord()
+	g, _, err := s.GapAcks(record)
+	if err != nil {
+		l.add("record=%v", err)
+		return
+	}
+	for _, x := range [...]struct {
+		name string
+		l    GapBlocks
+	}{{"bcast-blocks", g.Bcast()}, {"blocks", g.Unicast()}} {
+		for i := range min(x.l.Len(), 4) {
+			b := x.l.At(i)
+			l.addIf(i == 0, "%s=%d/%d", x.name, b.Ack, b.Gap)
+			if i > 0 {
+				fmt.Fprintf(l, ",%d/%d", b.Ack, b.Gap)
+			}
+		}
+		l.addIf(x.l.Len() > 4, "and %d more", x.l.Len()-4)
+	}
+	switch d, ok, err := s.Domain(record); {
+	case err != nil:
+		l.add("domain=%v", err)
+	case ok:
+		l.add("domain=%d ack=%d members=%d", d.Gen(), d.AckGen(), d.Len())
+	}
+}
+
+func (l *line) group(g Group) {
+	l.add("group/%v %d>%d", g.Type(), g.From().Port, g.DestPort())
+	switch g.Type() {
+	case GroupJoin:
+		l.add("next=%d window=%d", g.Number(), g.Window())
+	case GroupLeave, GroupAck:
+		l.add("next=%d", g.Number())
+	case GroupAdv:
+		l.add("window=%d", g.Window())
+	case GroupRemit:
+		l.add("window=%d", g.Number())
+	}
+}
+
+func (l *line) tunnel(t Tunnel) {
+	l.add("tunnel/%v bearer=%d", t.Type(), t.Bearer())
+	no, of, pieces := t.Piece()
+	switch {
+	case t.IsSynchPoint():
+		l.add("point=%d", t.word(9)>>16)
+	case pieces:
+		l.add("count=%d piece=%d/%d bytes=%d", t.Count(), no, of, len(t.Data()))
+	default:
+		l.add("count=%d [", t.Count())
+		m, err := t.Inner()
+		var what string
+		if err == nil {
+			what, err = m.describe()
+		}
+		if err != nil {
+			what = err.Error()
+		}
+		l.add("%s ]", what)
+	}
+}
+
+// String returns one line on the packet: its header.
+func (e Encrypted) String() string {
+	var l line
+	from := ""
+	if id, ok := e.Identity(); ok {
+		from = id.String()
+	} else {
+		a, _ := e.Source()
+		from = a.String()
+	}
+	f := e.Fields()
+	what := map[User]string{0: "message", UserLink: "state", UserDiscovery: "disc"}[f.User]
+	l.add("%s>%s encrypted/%s tx=%d rx=%d", from, map[bool]string{false: "*", true: "."}[f.Destined], what, f.TX, f.RX)
+	l.addIf(f.Keepalive, "keepalive")
+	l.addIf(f.Master, "master")
+	l.addIf(f.NoKey, "no-key")
+	l.add("seq=%d bytes=%d", f.Seq, len(e.Sealed()))
+	return l.String()
 }
 
 func (l *line) names(n Names) {
