@@ -7,8 +7,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -164,23 +162,5 @@ func TestDescribeGolden(t *testing.T) {
 		line, _ := frame.Describe(f.Data[frame.EthernetLen:])
 		fmt.Fprintln(&got, line)
 	}
-	name := filepath.Join("testdata", "01-discovery-linkup.golden")
-	if *update {
-		if err := os.WriteFile(name, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(name)
-	if err != nil {
-		t.Fatal(err)
-	}
-	g, w := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
-	if len(g) != len(w) {
-		t.Fatalf("got %d lines, want %d", len(g), len(w))
-	}
-	for i := range w {
-		if g[i] != w[i] {
-			t.Errorf("frame %d: got %q, want %q", i+1, g[i], w[i])
-		}
-	}
+	golden(t, "01-discovery-linkup.golden", got.String())
 }

@@ -41,7 +41,7 @@ func Dissect(b []byte) (f Field, err error) {
 	case err != nil:
 		f.Fields = []Field{errorField(0, err)}
 		if len(b) > 0 {
-			f.Fields = append(f.Fields, bytesField("data", 0, b))
+			f.Fields = append(f.Fields, unread(User(b[0]>>1&0xf), 0, b)...)
 		}
 		return f, err
 	}
@@ -60,8 +60,6 @@ func bytesField(name string, at int, b []byte) Field {
 	return Field{Name: name, Offset: at, Len: len(b), Word: -1, Value: hex.EncodeToString(b)}
 }
 
-func number(v uint64) string { return fmt.Sprint(v) }
-
 // text makes a field of n bytes at at whose bytes mean s.
 func text(name string, at, n int, s string) Field {
 	return Field{Name: name, Offset: at, Len: n, Word: -1, Value: s}
@@ -78,21 +76,11 @@ func num(name string, at int, b []byte) Field {
 
 // dissect takes a message apart that begins at at.
 func (m Message) dissect(at int) ([]Field, error) {
-	_, err := m.describe()
-	if err != nil && err != ErrUnknown || err == ErrUnknown && m.layoutUnknown() {
+	if _, err := m.describe(); err != nil {
 		return m.raw(at, err), err
 	}
-	l := m.layout()
-	f := m.header(at, l)
-	if err != nil {
-		f = append(f, errorField(at, err))
-	}
-	return append(f, m.inside(at+m.hlen)...), err
+	return append(m.header(at, m.layout()), m.inside(at+m.hlen)...), nil
 }
-
-// layoutUnknown reports whether the fields of m, which is of no kind, cannot be
-// told.
-func (m Message) layoutUnknown() bool { return true }
 
 // raw shows the words of a message whose fields cannot be told.
 func (m Message) raw(at int, err error) []Field {
@@ -105,10 +93,15 @@ func (m Message) raw(at int, err error) []Field {
 	for i := 1; i < m.hlen/4; i++ {
 		f = append(f, m.slotField(at, slot{i, 31, 0, fmt.Sprintf("w%d", i), func(v uint32) string { return fmt.Sprintf("%08x", v) }}))
 	}
-	if len(m.Data()) > 0 {
-		f = append(f, bytesField("data", at+m.hlen, m.Data()))
+	return append(f, unread(m.User(), at+m.hlen, m.Data())...)
+}
+
+// unread shows the bytes of a message that no parser takes; a key may be in them.
+func unread(u User, at int, d []byte) []Field {
+	if u == UserCrypto && len(d) > 0 {
+		return []Field{text("data", at, len(d), "hidden")}
 	}
-	return f
+	return rest(at, d)
 }
 
 func (m Message) slotField(at int, s slot) Field {
@@ -169,12 +162,12 @@ func (m Message) inside(at int) []Field {
 	d := m.Data()
 	switch m.User() {
 	case UserLink:
-		if l, _ := ParseLink(m); l.IsState() {
-			return State{l}.dissect(at)
-		} else {
-			f := []Field{text("if_name", at, IfNameLen, Reset{l}.IfName())}
-			return append(f, rest(at+IfNameLen, d[IfNameLen:])...)
+		l, _ := ParseLink(m)
+		if s, ok := l.State(); ok {
+			return s.dissect(at)
 		}
+		f := []Field{text("if_name", at, IfNameLen, Reset{l}.IfName())}
+		return append(f, rest(at+IfNameLen, d[IfNameLen:])...)
 	case UserDiscovery:
 		if x := (Discovery{m}); x.Capabilities().Has(CapNodeID128) {
 			f := []Field{text("identity", at, 16, x.Identity().String())}
@@ -188,7 +181,7 @@ func (m Message) inside(at int) []Field {
 		f := rest(at, d)
 		if x, ok := (Fragment{m}).inner(); ok && len(f) > 0 {
 			f[0].Name = "piece"
-			if _, err := x.describe(); err == nil || x.User().IsPayload() {
+			if _, err := x.describe(); err == nil {
 				f = append([]Field{{Name: "original_header", Offset: at, Len: x.hlen, Word: -1, Fields: x.header(at, x.layout())}}, f...)
 			}
 		}

@@ -91,17 +91,17 @@ func (m Message) layout() []slot {
 	}
 	switch {
 	case u.IsPayload():
-		l = append(l, slot{1, 28, 25, "error", showError}, slot{1, 24, 21, "reroute", nil}, slot{1, 20, 19, "scope", showScope}, low(1, "bcast_ack"))
+		l = append(l, slot{1, 28, 25, "error_code", showError}, slot{1, 24, 21, "reroute", nil}, slot{1, 20, 19, "scope", showScope}, low(1, "bcast_ack"))
 	case u == UserConn:
-		l = append(l, slot{1, 28, 25, "error", showError}, low(1, "bcast_ack"))
+		l = append(l, slot{1, 28, 25, "error_code", showError}, low(1, "bcast_ack"))
 	case u == UserLink && m.RawType() == linkState:
 		l = append(l, slot{1, 28, 16, "gap", nil}, low(1, "bcast_ack"))
 	case u == UserLink && m.RawType() == linkActivate:
 		l = append(l, flag(1, 16, "dest_session_valid"), low(1, "dest_session"))
 	case u == UserName:
 		l = append(l, flag(1, 28, "bulk"), flag(1, 27, "last_bulk"), flag(1, 26, "non_legacy"), low(1, "bcast_ack"))
-	case u == UserDiscovery: // bit 15 is in both, and counted once
-		l = append(l, slot{1, 27, 15, "capabilities", showCaps}, slot{1, 14, 0, "signature_low", showHex})
+	case u == UserDiscovery: // bit 15 is in both
+		l = append(l, slot{1, 27, 15, "capabilities", showCaps}, slot{1, 15, 0, "signature", showHex})
 	default:
 		l = append(l, low(1, "bcast_ack"))
 	}

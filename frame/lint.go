@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"fmt"
+	"slices"
+)
+
+// A Rule is something that a message which keeps to the protocol does. A receiver
+// takes many messages that break one; a sender should make none.
+type Rule struct {
+	ID     string // stable
+	Source string // the clause, of docs/spec
+	Text   string // what holds
+}
+
+// A Finding is a rule that a message breaks.
+type Finding struct {
+	Rule  string // its ID
+	Where string // "w5 14" for bits of a header word, "+40" for a byte's offset; inside of what
+	Text  string
+}
+
+// String returns the finding in one line.
+func (f Finding) String() string { return f.Rule + ": " + f.Where + ": " + f.Text }
+
+// Rules returns all rules that Lint knows, in the order of the specification.
+func Rules() []Rule { return slices.Clone(rules) }
+
+// Lint holds the message b, cut to what was received, to every rule of the
+// specification that one message alone can break, those inside of it too, and
+// returns what it breaks. What the two nodes announced to each other it does not
+// know: a record at the start of a STATE's data is guessed. A message with a key
+// that did arrive encrypted breaks clear-key all the same. It allocates: it is
+// for tools and tests.
+func Lint(b []byte) []Finding {
+	var l linter
+	m, err := Parse(b)
+	switch {
+	case err == ErrEncrypted:
+		l.encrypted(b)
+	case err != nil:
+		l.add("base", "w0", "%v", err)
+	default:
+		l.message(m, onWire)
+	}
+	return l.found
+}
+
+// A linter collects findings.
+type linter struct {
+	found  []Finding
+	inside string // what the words and offsets are within, with a colon and a space
+}
+
+func (l *linter) add(rule, where, format string, a ...any) {
+	l.found = append(l.found, Finding{rule, l.inside + where, fmt.Sprintf(format, a...)})
+}
+
+func (l *linter) addIf(cond bool, rule, where, format string, a ...any) {
+	if cond {
+		l.add(rule, where, format, a...)
+	}
+}
+
+// A context is where a message stands.
+type context uint8
+
+const (
+	onWire     context = iota
+	inBundle           // its link's words mean nothing
+	inBcast            // in a bundle on the broadcast link
+	inFragment         // only its header is there
+	inTunnel           // with its own link's words
+)
+
+// within lints a message inside of another.
+func (l *linter) within(what string, m Message, c context) {
+	outer := l.inside
+	l.inside = outer + what + ": "
+	l.message(m, c)
+	l.inside = outer
+}
+
+func (l *linter) message(m Message, c context) {
+	n := len(l.found)
+	if !l.header(m, c) {
+		return
+	}
+	switch u := m.User(); {
+	case u.IsPayload():
+		l.payload(m, c)
+	case u == UserLink:
+		l.link(m)
+	case u == UserDiscovery:
+		l.discovery(m)
+	case u == UserName:
+		l.names(m, c)
+	case u == UserBroadcast:
+		l.broadcast(m)
+	case u == UserConn:
+		l.conn(m)
+	case u == UserGroup:
+		l.group(m)
+	case u == UserFragment:
+		l.fragment(m)
+	case u == UserBundler:
+		l.bundle(m)
+	case u == UserTunnel:
+		l.tunnel(m)
+	case u == UserCrypto:
+		l.key(m)
+	}
+	if c == inFragment {
+		return
+	}
+	if _, err := m.describe(); err != nil {
+		l.addIf(n == len(l.found), "base", "w0", "%v", err)
+		return
+	}
+	for i, mask := range reserved(m, m.layout()) {
+		if i < m.hlen/4 {
+			v := m.word(i) & mask
+			l.addIf(v != 0, "reserved", fmt.Sprintf("w%d", i), "reserved bits %08x are set", v)
+		}
+	}
+}
+
+// headerLens are the lengths that headers of m's user and type may have.
+func (m Message) headerLens() []int {
+	switch u := m.User(); {
+	case u.IsPayload() && PayloadType(m.RawType()) == ConnMsg:
+		return []int{ShortLen, BasicLen}
+	case u.IsPayload():
+		return []int{payloadLen(PayloadType(m.RawType()), false)}
+	case u == UserDiscovery:
+		return []int{DiscLen}
+	}
+	return []int{IntLen}
+}
+
+// types is the number of types each user has; 0 for users that never leave a node.
+var types = [16]uint8{8, 8, 8, 8, 0, 1, 8, 3, 3, 6, 2, 2, 3, 4, 1, 0}
+
+// broadcastable reports whether the message may go over the broadcast link.
+func (m Message) broadcastable() bool {
+	switch u := m.User(); {
+	case u.IsPayload():
+		t := PayloadType(m.RawType())
+		return t == McastMsg || t == GroupBcastMsg || t == GroupMcastMsg
+	case u == UserBroadcast, u == UserBundler, u == UserName, u == UserFragment, u == UserCrypto:
+		return true
+	}
+	return false
+}
+
+// header holds m to the rules that all kinds share, and reports whether its kind's
+// words can be looked at.
+func (l *linter) header(m Message, c context) bool {
+	u := m.User()
+	if m.RawType() >= types[u] || u.IsPayload() && PayloadType(m.RawType()) == groupEvent {
+		l.add("kind", "w1 31:29", "user %v type %d does not come from the wire", u, m.RawType())
+		return false
+	}
+	if ok := m.headerLens(); !slices.Contains(ok, m.hlen) {
+		l.add("header-size", "w0 24:21", "%d bytes, want %v", m.hlen, ok)
+		return false
+	}
+	l.addIf(u == UserDiscovery && !m.NonSeq(), "non-seq", "w0 20", "discovery within a sequence")
+	l.addIf(u != UserDiscovery && m.NonSeq() && !m.broadcastable(), "non-seq", "w0 20", "%v never goes over the broadcast link", u)
+	l.addIf(m.Prev() == 0, "prev-node", "w3", "no sender")
+	if u == UserDiscovery {
+		return true
+	}
+	if m.NonSeq() && c == onWire {
+		l.addIf(m.NetID() < 1 || m.NetID() > 9999, "net-id", "w5", "%d, want 1 to 9999", m.NetID())
+		if u != UserBroadcast {
+			l.addIf(m.BcastAck() != 0 || m.Ack() != 0, "bcast-words", "w1 15:0", "acknowledges %d and %d in a broadcast, want 0", m.BcastAck(), m.Ack())
+			to, ok := m.DestNode()
+			l.addIf(ok && to != 0, "bcast-words", "w7", "a broadcast for %v alone", to)
+		}
+	}
+	if to, ok := m.DestNode(); ok && !m.NonSeq() && (c == onWire || c == inTunnel || c == inBundle) {
+		l.addIf(to == 0, "dest-node", "w7", "for no node")
+		l.addIf(to != 0 && to == m.Prev(), "dest-node", "w7", "for its own sender %v", to)
+	}
+	if m.hlen >= BasicLen {
+		orig := NodeAddr(m.word(6))
+		rerouted := u.IsPayload() && m.bits(1, 21, 4) != 0
+		l.addIf(orig != m.Prev() && !rerouted, "orig-node", "w6", "%v, want %v as in w3", orig, m.Prev())
+	}
+	return true
+}

@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package frame
+
+import (
+	"encoding/binary"
+	"fmt"
+)
+
+func offset(n int) string { return fmt.Sprint("+", n) }
+
+// importance holds the class written outside to the one of the message inside.
+func (l *linter) importance(m, in Message) {
+	v := Importance(m.bits(9, 0, 3))
+	l.addIf(v != in.Importance(), "importance", "w9 2:0", "%v around a message of %v", v, in.Importance())
+}
+
+func (l *linter) bundle(m Message) {
+	u := Bundle{m}
+	d, n, used, end := m.Data(), 0, 0, 0
+	l.addIf(m.bits(9, 0, 3) > uint32(System), "importance", "w9 2:0", "%d, want 0 to 4", m.bits(9, 0, 3))
+	l.addIf(m.RawType() != 0, "bundle-type", "w1 31:29", "%d, want 0", m.RawType())
+	for in, err := range u.Messages() {
+		n++
+		if err != nil {
+			l.add("bundle-inner", offset(IntLen+used), "%v", err)
+			return
+		}
+		for _, c := range d[end:used] {
+			if c != 0 {
+				l.add("pad", offset(IntLen+end), "bytes between the messages are not 0")
+				break
+			}
+		}
+		switch in.User() {
+		case UserBundler, UserFragment, UserTunnel, UserBroadcast, UserLink, UserDiscovery:
+			l.add("bundle-user", offset(IntLen+used), "%v never stands in a bundle", in.User())
+		default:
+			l.importance(m, in)
+			c := inBundle
+			if m.NonSeq() {
+				c = inBcast
+			}
+			l.within(fmt.Sprint("message ", n), in, c)
+		}
+		end = used + len(in.b)
+		used = (end + 3) &^ 3
+		used = min(used, len(d))
+	}
+	l.addIf(n != u.Count(), "bundle-count", "w9 31:16", "%d, but there are %d messages", u.Count(), n)
+	l.addIf(n == 0 || end != len(d), "bundle-end", offset(IntLen+end), "%d bytes behind the last message", len(d)-end)
+}
+
+func (l *linter) fragment(m Message) {
+	f := Fragment{m}
+	no, t := f.Number(), f.Type()
+	l.addIf(t == FirstFragment && no != 1 || t != FirstFragment && no < 2, "fragment-number", "w4 31:16", "%v is number %d", t, no)
+	l.addIf(len(f.Data()) == 0, "fragment-size", "w0 16:0", "no data")
+	l.addIf(t != LastFragment && len(m.b) < 46, "fragment-size", "w0 16:0", "%d bytes, to which padding would be added, want 46 or more", len(m.b))
+	l.addIf(m.bits(9, 0, 3) > uint32(System), "importance", "w9 2:0", "%d, want 0 to 4", m.bits(9, 0, 3))
+	if t != FirstFragment {
+		return
+	}
+	in, ok := f.inner()
+	if !ok {
+		l.add("fragment-inner", offset(IntLen), "no header of a message")
+		return
+	}
+	size := ClaimedSize(in.b)
+	l.addIf(size <= len(in.b) || size > in.hlen+MaxPayload, "fragment-inner", offset(IntLen), "a message of %d bytes, of which %d are here", size, len(in.b))
+	switch u := in.User(); {
+	case u.IsPayload(), u == UserConn, u == UserGroup, u == UserName:
+		l.importance(m, in)
+		l.addIf(in.word(2) != 0 || in.BcastAck() != 0, "fragment-inner", offset(IntLen+4), "the message's link words are not 0")
+		l.within("original", in, inFragment)
+	default:
+		l.add("fragment-user", offset(IntLen), "%v never comes in fragments", u)
+	}
+}
+
+func (l *linter) tunnel(m Message) {
+	t := Tunnel{m}
+	l.addIf(t.Bearer() > 2, "bearer", "w5 11:9", "%d, want 0 to 2", t.Bearer())
+	no, of, pieces := t.Piece()
+	if t.IsSynchPoint() {
+		l.addIf(t.Seq() != 1, "synch-first", "w2 15:0", "packet %d, want the link's first", t.Seq())
+		l.addIf(no != 0 || of != 0, "tunnel-piece", "w4", "piece %d of %d of nothing", no, of)
+		return
+	}
+	l.addIf(t.Count() == 0, "tunnel-count", "w9 31:16", "none tunnelled")
+	if pieces || no != 0 {
+		l.addIf(t.Type() == TunnelSynch || no < 1 || no > of || of < 2 || of > maxPieces, "tunnel-piece", "w4", "piece %d of %d", no, of)
+		l.addIf(of > t.Count(), "tunnel-count", "w9 31:16", "%d packets, of which a packet's pieces are %d", t.Count(), of)
+		return
+	}
+	in, err := t.Inner()
+	if err != nil {
+		l.add("tunnel-inner", offset(IntLen), "%v", err)
+		return
+	}
+	l.addIf(in.NonSeq(), "tunnel-inner", offset(IntLen), "a packet of the broadcast link")
+	l.addIf(len(in.b) != len(t.Data()), "tunnel-inner", offset(IntLen+len(in.b)), "%d bytes behind the packet", len(t.Data())-len(in.b))
+	if in.User().IsPayload() && in.bits(1, 25, 4) == uint32(NoPort) && in.word(4) == 0 && in.word(5) == 0 {
+		return // the dummy that ends the queue
+	}
+	l.within("packet", in, inTunnel)
+}
+
+func (l *linter) key(m Message) {
+	l.add("clear-key", "w0 28:25", "a key, which must arrive encrypted")
+	mode := KeyMode(m.bits(4, 0, 4))
+	l.addIf(mode != ClusterKey && mode != NodeKey, "key", "w4 3:0", "mode %d, want 1 or 2", mode)
+	if d := m.Data(); len(d) < keyHead {
+		l.add("key", offset(IntLen), "%d bytes, want %d before the key", len(d), keyHead)
+	} else if _, err := ParseKey(m); err != nil {
+		l.add("key", offset(IntLen), "algorithm, length %d and size %d do not agree", binary.BigEndian.Uint32(d[32:]), len(m.b))
+	}
+}
