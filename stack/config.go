@@ -33,5 +33,5 @@ type Config struct {
 	Window    int           // packets sent and not acknowledged, per link; 0: 50
 	Wait      WaitMode
 	Chunks    int          // memory for frames, in chunks of 4 KiB, 256 to 1048576; 0: 4096
-	Logger    *slog.Logger // nil: silent
+	Logger    *slog.Logger // nil: silent. It runs in a goroutine of its own, and must not close the node
 }

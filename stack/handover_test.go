@@ -20,10 +20,11 @@ const callers = 3
 type callerState uint8
 
 const (
-	callAway    callerState = iota // not waiting
-	callLooking                    // holds the lock next: looks, then blocks
-	callParked                     // sleeps on its channel
-	callSlept                      // drives, and sleeps in the calls' seat
+	callAway      callerState = iota // not waiting
+	callLooking                      // holds the lock next: looks, then blocks
+	callBreathing                    // drives, and has let go of the lock between two laps
+	callParked                       // sleeps on its channel
+	callSlept                        // drives, and sleeps in the calls' seat
 )
 
 type world struct {
@@ -35,6 +36,7 @@ type world struct {
 	pending [callers]bool // in the device
 	has     [callers]bool // in the port's queue
 	wake    [callers]bool // a signal on the waiter's channel
+	roused  [callers]bool // as a driver, since it last looked
 
 	pumpSlept  bool // the pump sleeps in its seat
 	pumpLooks  bool // the pump holds the lock next
@@ -58,15 +60,16 @@ func (s *world) key() string {
 	var b strings.Builder
 	id := func(w *waiter) int { return slices.Index(s.w[:], w) }
 	fmt.Fprint(&b, id(s.h.driver), s.h.pump, s.h.seen == s.h.arrivals, s.call, s.rounds, s.frames, s.pending, s.has,
-		s.wake, s.pumpSlept, s.pumpLooks, s.pumpTimed, s.pumpWoken, s.pumpRing, s.callRing, s.callAsleep, s.laps)
+		s.wake, s.roused, s.pumpSlept, s.pumpLooks, s.pumpTimed, s.pumpWoken, s.pumpRing, s.callRing, s.callAsleep, s.laps)
 	for _, w := range s.h.parked {
 		fmt.Fprint(&b, id(w))
 	}
 	return b.String()
 }
 
-// lap delivers what is in the device, as Node.lap does.
-func (s *world) lap() (busy bool) {
+// lap delivers what is in the device, as Node.lap does; own says that the driver
+// turns it.
+func (s *world) lap(own bool) (busy bool) {
 	for i := range callers {
 		if !s.pending[i] {
 			continue
@@ -75,7 +78,8 @@ func (s *world) lap() (busy bool) {
 		switch {
 		case s.call[i] == callAway:
 		case s.h.driver == s.w[i]:
-			s.callRing = s.callRing || s.callAsleep && s.flaw != "a lap does not ring"
+			s.roused[i] = true
+			s.callRing = s.callRing || !own && s.callAsleep && s.flaw != "a lap does not ring"
 		default:
 			s.wake[i] = true
 		}
@@ -114,6 +118,8 @@ func (s *world) steps() map[string]*world {
 			}
 		case callLooking:
 			add(fmt.Sprint("look ", i), func(c *world) { c.look(i) })
+		case callBreathing:
+			add(fmt.Sprint("turn ", i), func(c *world) { c.turn(i) })
 		case callParked:
 			if s.wake[i] {
 				add(fmt.Sprint("unpark ", i), func(c *world) { c.wake[i] = false; c.call[i] = callLooking })
@@ -125,7 +131,7 @@ func (s *world) steps() map[string]*world {
 		}
 	}
 	if s.laps > 0 {
-		add("sender", func(c *world) { c.laps--; c.lap() })
+		add("sender", func(c *world) { c.laps--; c.lap(false) })
 	}
 	switch {
 	case s.pumpLooks:
@@ -133,7 +139,7 @@ func (s *world) steps() map[string]*world {
 			c.pumpLooks = false
 			switch c.h.look(c.callAsleep) {
 			case pumpPolling:
-				c.pumpLooks = c.lap()
+				c.pumpLooks = c.lap(true)
 				c.pumpSlept = !c.pumpLooks
 			case pumpDozing:
 				c.pumpTimed = true
@@ -165,13 +171,23 @@ func (s *world) look(i int) {
 	case s.h.driver != s.w[i]:
 		s.call[i] = callParked
 	default:
-		s.callAsleep = true
-		if s.lap() {
-			s.callAsleep = false
-			return
-		}
-		s.call[i] = callSlept
+		s.roused[i] = false
+		s.call[i] = callBreathing
 	}
+}
+
+// turn is a driver's next lap, and its sleep if that brings nothing.
+func (s *world) turn(i int) {
+	s.call[i] = callLooking
+	if s.roused[i] && s.flaw != "a driver forgets what came while it breathed" {
+		return
+	}
+	s.callAsleep = true
+	if s.lap(true) {
+		s.callAsleep = false
+		return
+	}
+	s.call[i] = callSlept
 }
 
 // broken says what is wrong with a state.
@@ -272,7 +288,7 @@ func TestHandoverInAllOrders(t *testing.T) {
 
 func TestHandoverModelFindsMistakes(t *testing.T) {
 	for _, flaw := range []string{
-		"a lap does not ring", "the role is not handed on", "the pump is not woken", "the pump is not rung",
+		"a driver forgets what came while it breathed", "a lap does not ring", "the role is not handed on", "the pump is not woken", "the pump is not rung",
 	} {
 		s := newWorld()
 		s.flaw = flaw

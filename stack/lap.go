@@ -3,6 +3,8 @@
 package stack
 
 import (
+	"errors"
+	"net"
 	"runtime"
 	"time"
 
@@ -26,7 +28,8 @@ const (
 	batch     = 64                    // frames a lap takes from a device, and gives it
 	spinFor   = 30 * time.Microsecond // how long an adaptive driver spins
 	doze      = time.Millisecond      // how long a pump waits for calls to come back
-	fullRetry = time.Millisecond      // when to offer frames again to a full device
+	retry     = time.Millisecond      // when to look again at a device that cannot go on
+	inVain    = 8                     // calls of a device that gives no frames until it is not listened to
 	idle      = time.Hour             // the longest sleep
 	sendLaps  = 16                    // sends after which a sender looks at the devices too
 	spinTries = 16                    // waits without spinning until spinning is tried again
@@ -34,11 +37,13 @@ const (
 
 // A port of the node into a network: a device, and the frames it has not taken.
 type attachment struct {
-	dev    Device
-	id     int
-	unsent [batch]*frame.Buffer
-	n      int
-	failed error // the last error, logged when it changes
+	dev      Device
+	id       int
+	unsent   [batch]*frame.Buffer
+	n        int
+	troubles      // errors that were logged
+	gone     bool // closed; its descriptor is somebody else's
+	vain     int  // times it called since it last gave a frame
 }
 
 // now is the engine's time.
@@ -46,6 +51,9 @@ func (n *Node) now() time.Duration { return time.Since(n.start) }
 
 // lap turns the engine once, and reports whether frames came in. The lock is held.
 func (n *Node) lap(receive bool) (busy bool) {
+	if n.closed {
+		return false // the bearers are closed, or about to be
+	}
 	now := n.now()
 	if receive {
 		for _, a := range n.attached {
@@ -55,7 +63,10 @@ func (n *Node) lap(receive bool) (busy bool) {
 				f.Release()
 				n.in[i] = nil
 			}
-			busy = busy || k > 0
+			if k > 0 {
+				busy, a.vain = true, 0
+			}
+			a.gone = a.gone || errors.Is(err, net.ErrClosed)
 			n.deviceError(a, "receive", err)
 		}
 		n.sends = 0
@@ -63,7 +74,7 @@ func (n *Node) lap(receive bool) (busy bool) {
 	n.eng.HandleTimeout(now)
 	n.flush()
 	n.deliver()
-	if n.eng.Deadline() < n.sleepUntil {
+	if n.due(now) < n.sleepUntil {
 		n.rouseDriver()
 	}
 	return busy
@@ -138,7 +149,7 @@ func (n *Node) handleEvent(ev engine.Event) {
 	if ev.Kind == engine.AddressSettled {
 		n.rouseAll(n.starting)
 	}
-	n.log(ev)
+	n.logs.event(ev)
 }
 
 func (n *Node) rouseDriver() {
@@ -164,41 +175,61 @@ func (n *Node) breathe() {
 	n.mu.Lock()
 }
 
-// drive is one turn of the driver: a lap, and if that brought nothing, a sleep in
-// s until frames come, the engine has something due, or the deadline of the call
-// (zero: none) that has been waiting since.
-func (n *Node) drive(s *seat, since time.Duration, deadline time.Time) {
+// drive is one turn of the driver, the waiter w or the pump (nil): a lap, and if
+// that brought nothing, a sleep in s until frames come, something is due, w is
+// roused, or its deadline (zero: none).
+func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	s.asleep.Store(true) // whatever comes after the next look rings
-	if n.lap(true) {
-		s.asleep.Store(false)
-		n.spun(since, true)
+	defer s.asleep.Store(false)
+	n.turning = true
+	busy := n.lap(true)
+	n.turning = false
+	if w != nil && (busy || w.roused) {
+		n.spun(w.since, true)
 		return
 	}
 	now := n.now()
-	if s == &n.callSeat && n.spins(now-since) {
-		s.asleep.Store(false)
+	if busy || w != nil && n.spins(now-w.since) {
 		return
 	}
-	until := min(n.eng.Deadline(), now+idle)
+	until := min(n.due(now), now+idle)
 	if !deadline.IsZero() {
-		until = min(until, now+time.Until(deadline))
+		until = min(until, now+min(time.Until(deadline), idle))
 	}
-	for _, a := range n.attached {
-		if a.n > 0 {
-			until = min(until, now+fullRetry)
-		}
+	if w != nil {
+		n.spun(w.since, false)
 	}
-	if s == &n.callSeat {
-		n.spun(since, false)
+	if until <= now {
+		return
+	}
+	for i, a := range n.attached {
+		s.listen(i, !a.gone && a.vain < inVain)
 	}
 	n.sleepUntil = until
-	if until > now {
-		n.unlock()
-		s.wait(until - now)
-		n.mu.Lock()
-	}
+	n.unlock()
+	s.wait(until - now)
+	n.mu.Lock()
 	n.sleepUntil = 0
-	s.asleep.Store(false)
+	for i, a := range n.attached {
+		if s.heard(i) {
+			a.vain++ // unless a lap finds frames
+		}
+	}
+}
+
+// due is when the engine or a device has to be looked at again, though no frame
+// comes.
+func (n *Node) due(now time.Duration) time.Duration {
+	at := n.eng.Deadline()
+	for _, a := range n.attached {
+		if a.n > 0 || !a.gone && a.vain >= inVain {
+			at = min(at, now+retry)
+		}
+	}
+	if n.arena.Scarce() { // a device may have had no chunk to receive into
+		at = min(at, now+retry)
+	}
+	return at
 }
 
 // spins decides whether a driver that has waited for so long looks again at once.
@@ -242,7 +273,7 @@ func (n *Node) pump() {
 			}
 			laps++
 			if !n.closed && n.hand.driver == nil {
-				n.drive(&n.pumpSeat, 0, time.Time{})
+				n.drive(&n.pumpSeat, nil, time.Time{})
 			}
 			continue
 		case pumpDozing:

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"log/slog"
 	"math/rand/v2"
 	"net"
 	"runtime"
@@ -14,7 +13,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/engine"
@@ -44,10 +42,9 @@ type Node struct {
 	in         [batch]*frame.Buffer
 	ready      []*engine.Port
 	names      []naming.Event
-	events     []engine.Event // to be logged without the lock
-	errs       []error        // likewise
-	sends      int            // since the devices were looked at
-	sleepUntil time.Duration  // of the driver in the kernel, else 0
+	sends      int           // since the devices were looked at
+	sleepUntil time.Duration // of the driver in the kernel, else 0
+	turning    bool          // the driver is in its lap
 	spinScore  int
 	skipped    int
 	giveWay    bool
@@ -59,6 +56,7 @@ type Node struct {
 	callSeat, pumpSeat seat
 	pumpWake           chan struct{}
 	pumpDone           chan struct{}
+	logs               logbook
 	closeDone          chan struct{}
 	closeErr           error // of Close, once closeDone is closed
 }
@@ -83,6 +81,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		}
 		return nil, opError("open", "tipc", nil, nil, err)
 	}
+	n.logs.open(cfg.Logger)
 	go n.pump()
 	if err := n.settled(ctx); err != nil {
 		n.Close(ctx)
@@ -235,7 +234,9 @@ func (n *Node) Close(ctx context.Context) error {
 	}
 	n.callSeat.close()
 	n.pumpSeat.close()
+	n.logs.close()
 	n.unlock()
+	n.logs.wait()
 	if unsent > 0 {
 		err = errors.Join(&UnsentError{unsent, context.Cause(ctx)}, err)
 	}
@@ -254,62 +255,4 @@ func (n *Node) drain(ctx context.Context) int {
 		n.block(w, time.Time{})
 	}
 	return n.eng.Unsent()
-}
-
-// log keeps an event until the lock is let go.
-func (n *Node) log(ev engine.Event) {
-	if n.cfg.Logger != nil {
-		n.events = append(n.events, ev)
-	}
-}
-
-// deviceError keeps a device's error until the lock is let go, once for each run
-// of the same.
-func (n *Node) deviceError(a *attachment, op string, err error) {
-	if err == nil || a.failed != nil && a.failed.Error() == err.Error() {
-		return
-	}
-	a.failed = err
-	if n.cfg.Logger != nil && !n.closed {
-		n.errs = append(n.errs, fmt.Errorf("%s %s: %w", a.dev.Name(), op, err))
-	}
-}
-
-type logs struct {
-	events []engine.Event
-	errs   []error
-}
-
-func (n *Node) takeLogs() logs {
-	l := logs{n.events, n.errs}
-	if len(l.events) > 0 {
-		n.events = nil
-	}
-	if len(l.errs) > 0 {
-		n.errs = nil
-	}
-	return l
-}
-
-func (n *Node) emit(l logs) {
-	for _, ev := range l.events {
-		level := slog.LevelInfo
-		if ev.Kind == engine.DuplicateAddress || (ev.Kind == engine.LinkDown || ev.Kind == engine.PeerLost) && !ev.Cause.Orderly() {
-			level = slog.LevelWarn
-		}
-		attrs := []slog.Attr{slog.String("peer", ev.Node.String())}
-		if ev.Kind == engine.AddressSettled {
-			attrs[0].Key = "node"
-		}
-		if ev.Link != "" {
-			attrs = append(attrs, slog.String("link", ev.Link))
-		}
-		if ev.Cause != flowctl.NoCause {
-			attrs = append(attrs, slog.String("reason", ev.Cause.String()))
-		}
-		n.cfg.Logger.LogAttrs(context.Background(), level, ev.Kind.String(), attrs...)
-	}
-	for _, err := range l.errs {
-		n.cfg.Logger.Warn("bearer error", slog.Any("err", err))
-	}
 }

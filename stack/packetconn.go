@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"net"
 	"os"
 	"time"
@@ -67,6 +68,13 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	var r Range
+	if addr != nil {
+		var err error
+		if r, err = bindable(addr); err != nil {
+			return nil, err
+		}
+	}
 	switch {
 	case c.Importance > Critical:
 		return nil, fmt.Errorf("%w: importance %d", ErrConfig, c.Importance)
@@ -91,7 +99,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	p.local = p.port.Addr()
 	p.local.Net = network
 	if addr != nil {
-		if err := p.bind(addr, c.Scope); err != nil {
+		if err := p.bind(r, c.Scope); err != nil {
 			p.port.Close(n.now())
 			return nil, err
 		}
@@ -101,18 +109,17 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 }
 
 // bind is called with the lap lock held.
-func (c *PacketConn) bind(addr net.Addr, scope Scope) error {
-	r, err := bindable(addr)
-	if err != nil {
-		return err
-	}
-	err = c.port.Bind(c.n.now(), r, scope)
+func (c *PacketConn) bind(r Range, scope Scope) error {
+	err := c.port.Bind(c.n.now(), r, scope)
 	c.n.lap(false)
 	return err
 }
 
+// bindable calls addr's methods, so it is for callers without the lap lock.
 func bindable(addr net.Addr) (Range, error) {
 	switch a := addr.(type) {
+	case nil:
+		return Range{}, &net.AddrError{Err: "missing address"}
 	case Service:
 		if a.Node == 0 {
 			return a.Range(), nil
@@ -126,9 +133,13 @@ func bindable(addr net.Addr) (Range, error) {
 // Bind binds the socket to one more Service or Range, with the scope it was made
 // with. Errors as for ListenPacket.
 func (c *PacketConn) Bind(addr net.Addr) error {
-	c.n.mu.Lock()
-	defer c.n.unlock()
-	if err := c.bind(addr, c.cfg.Scope); err != nil {
+	r, err := bindable(addr)
+	if err == nil {
+		c.n.mu.Lock()
+		defer c.n.unlock()
+		err = c.bind(r, c.cfg.Scope)
+	}
+	if err != nil {
 		return opError("bind", c.network, c.local, addr, err)
 	}
 	return nil
@@ -137,10 +148,10 @@ func (c *PacketConn) Bind(addr net.Addr) error {
 // Unbind takes back one binding to exactly this Service or Range. Errors:
 // ErrNotBound.
 func (c *PacketConn) Unbind(addr net.Addr) error {
-	c.n.mu.Lock()
-	defer c.n.unlock()
 	r, err := bindable(addr)
 	if err == nil {
+		c.n.mu.Lock()
+		defer c.n.unlock()
 		scope := c.cfg.Scope
 		if scope != NodeScope {
 			scope = ClusterScope
@@ -273,12 +284,14 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 	defer n.unlock()
 	var w *waiter
 	var list *waitList
-	defer func() {
+	leave := func() {
 		if w != nil {
 			delete(c.writing, w)
 			n.end(list, w)
+			n.dropRoomList(list)
 		}
-	}()
+	}
+	defer func() { leave() }()
 	for began := n.now(); ; {
 		if past(c.writeBy) {
 			return blockedError(err, n.now()-began)
@@ -288,10 +301,7 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 			return err
 		}
 		if l := n.roomList(err); l != list {
-			if w != nil {
-				delete(c.writing, w)
-				n.end(list, w)
-			}
+			leave()
 			list, w = l, n.begin(l)
 			c.writing[w] = struct{}{}
 		}
@@ -318,6 +328,13 @@ func (n *Node) roomList(err error) *waitList {
 		n.writers[b.Node] = l
 	}
 	return l
+}
+
+// dropRoomList forgets a list that nobody waits on any more.
+func (n *Node) dropRoomList(l *waitList) {
+	if len(*l) == 0 && l != &n.short {
+		maps.DeleteFunc(n.writers, func(_ NodeAddr, other *waitList) bool { return other == l })
+	}
 }
 
 // Close withdraws the socket's names and returns what waits unread to those who

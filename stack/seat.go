@@ -17,10 +17,15 @@ type seat struct {
 
 // A bell is how a seat sleeps and is woken.
 type bell interface {
-	// wait sleeps until it is rung, a device has frames, or d has passed.
+	// listen says whether device i can end a sleep. The sleeper calls it.
+	listen(i int, on bool)
+	// wait sleeps until it is rung, a device calls, or d has passed.
 	wait(d time.Duration)
-	// ring ends a sleep; it does not block.
+	// heard reports whether device i called during the last wait.
+	heard(i int) bool
+	// ring ends a sleep; it does not block. After close it does nothing.
 	ring()
+	// close ends a sleep and gives the descriptors back, when nobody sleeps.
 	close()
 }
 
@@ -59,4 +64,8 @@ func (b *chanBell) ring() {
 	}
 }
 
-func (b *chanBell) close() {}
+func (b *chanBell) close() { b.ring() }
+
+func (b *chanBell) listen(int, bool) {}
+
+func (b *chanBell) heard(int) bool { return false }

@@ -6,6 +6,7 @@ package stack
 
 import (
 	"fmt"
+	"sync"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -13,8 +14,14 @@ import (
 
 // A pollBell sleeps in poll(2) on the devices' descriptors and its own.
 type pollBell struct {
-	read, write int // one eventfd, or the ends of a pipe
-	fds         []unix.PollFd
+	fds []unix.PollFd // its own, then the devices', which are negative while not listened to; of the sleeper
+
+	// mu guards the rest, so that no descriptor is used that was closed and may be
+	// another file's by now. No call under it waits.
+	mu          sync.Mutex
+	read, write int  // one eventfd, or the ends of a pipe
+	inside      bool // somebody sleeps
+	closed      bool
 }
 
 func newPollBell(devices []int) (bell, error) {
@@ -25,12 +32,18 @@ func newPollBell(devices []int) (bell, error) {
 	}
 	b.fds = append(b.fds, unix.PollFd{Fd: int32(b.read), Events: unix.POLLIN})
 	for _, fd := range devices {
-		if fd >= 0 {
-			b.fds = append(b.fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
-		}
+		b.fds = append(b.fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
 	}
 	return b, nil
 }
+
+func (b *pollBell) listen(i int, on bool) {
+	if p := &b.fds[1+i]; on != (p.Fd >= 0) {
+		p.Fd = ^p.Fd
+	}
+}
+
+func (b *pollBell) heard(i int) bool { return b.fds[1+i].Revents != 0 }
 
 func (b *pollBell) wait(d time.Duration) {
 	// Rounded up: waking before the deadline would only mean waking again.
@@ -38,19 +51,53 @@ func (b *pollBell) wait(d time.Duration) {
 	for i := range b.fds {
 		b.fds[i].Revents = 0
 	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.closed {
+		return
+	}
+	b.inside = true
+	b.mu.Unlock()
 	n, err := unix.Poll(b.fds, int(max(ms, 0)))
+	b.mu.Lock()
+	b.inside = false
 	if err == nil && n > 0 && b.fds[0].Revents != 0 {
 		var buf [64]byte
 		unix.Read(b.read, buf[:])
 	}
+	if b.closed {
+		b.closeLocked()
+	}
 }
 
 func (b *pollBell) ring() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.ringLocked()
+	}
+}
+
+func (b *pollBell) ringLocked() {
 	one := [8]byte{0: 1}
 	unix.Write(b.write, one[:]) // full means that it is ringing already
 }
 
 func (b *pollBell) close() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	switch {
+	case b.closed:
+		return
+	case b.inside:
+		b.ringLocked()
+	default:
+		b.closeLocked()
+	}
+	b.closed = true
+}
+
+func (b *pollBell) closeLocked() {
 	unix.Close(b.read)
 	if b.write != b.read {
 		unix.Close(b.write)

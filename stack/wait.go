@@ -11,10 +11,11 @@ import (
 // A waiter is a call that waits for something: a message, room, an event. While
 // it drives it sleeps in the calls' seat, else on its own channel.
 type waiter struct {
-	wake  chan struct{} // of one place: a wake-up before the sleep is kept
-	timer *time.Timer
-	since time.Duration // when it began to wait
-	laps  int           // turned while driving
+	wake   chan struct{} // of one place: a wake-up before the sleep is kept
+	timer  *time.Timer
+	since  time.Duration // when it began to wait
+	laps   int           // turned while driving
+	roused bool          // since it last looked; of a driver. Guarded by the lap lock
 }
 
 // newWaiter returns a waiter that is nobody's. They are kept by node: the lap lock
@@ -76,11 +77,14 @@ func (n *Node) end(l *waitList, w *waiter) {
 // looks whether what it waits for is there, and blocks again if not.
 func (n *Node) block(w *waiter, deadline time.Time) {
 	if n.hand.driver == w {
+		w.roused = false
 		if w.laps > 0 {
-			n.breathe()
+			if n.breathe(); w.roused {
+				return // what came meanwhile found nobody asleep to ring for
+			}
 		}
 		w.laps++
-		n.drive(&n.callSeat, w.since, deadline)
+		n.drive(&n.callSeat, w, deadline)
 		return
 	}
 	n.unlock()
@@ -99,11 +103,14 @@ func (n *Node) block(w *waiter, deadline time.Time) {
 
 // rouse makes a waiting call look.
 func (n *Node) rouse(w *waiter) {
-	if n.hand.driver == w {
-		n.callSeat.rouse()
+	if n.hand.driver != w {
+		signal(w.wake)
 		return
 	}
-	signal(w.wake)
+	w.roused = true
+	if !n.turning { // its own lap: it is awake, and looks when that ends
+		n.callSeat.rouse()
+	}
 }
 
 func (n *Node) rouseFirst(l waitList) {

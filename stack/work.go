@@ -87,9 +87,7 @@ func (n *Node) unlock() {
 		if !n.jobs.empty() {
 			n.runJobs()
 		}
-		logs := n.takeLogs()
 		n.mu.Unlock()
-		n.emit(logs)
 		if n.jobs.empty() || !n.mu.TryLock() {
 			return
 		}

@@ -253,9 +253,11 @@ func (e *Engine) purge(n *node) {
 	}
 }
 
-// lostLink makes discovery hurry when a bearer's last link is gone.
+// lostLink makes discovery hurry when a bearer's last link is gone. The kernel asks
+// for more than a second, and its fourth interval is more: 1024 ms with 250 ticks a
+// second (capture 20, frame 40).
 func (e *Engine) lostLink(now time.Duration, b *bearer) {
-	if b.links--; b.links == 0 && b.interval > discoverAlone {
+	if b.links--; b.links == 0 && b.interval >= discoverAlone {
 		b.interval = discoverFast
 		b.next = now + b.interval
 		e.arm(b.next)

@@ -42,3 +42,29 @@ func (e *Engine) Peers() iter.Seq[LinkStatus] {
 
 // Overlapping yields every binding that overlaps r.
 func (e *Engine) Overlapping(r frame.Range) iter.Seq[naming.Binding] { return e.table.Overlapping(r) }
+
+// SetTolerance changes how long the peer of a link may be silent and tells the
+// peer; bounds as flowctl.Link.SetTolerance. Errors: ErrUnreachable when there is
+// no link to the node.
+func (e *Engine) SetTolerance(now time.Duration, to frame.NodeAddr, tolerance time.Duration) error {
+	n := e.byAddr[to]
+	if n == nil || n.link == nil {
+		return ErrUnreachable
+	}
+	n.link.SetTolerance(now, tolerance)
+	e.after(now, n)
+	e.arm(n.link.Deadline())
+	return nil
+}
+
+// SetPriority changes the priority of a link, 1 to 31, and tells the peer, which
+// resets the link. Errors: ErrUnreachable when there is no link to the node.
+func (e *Engine) SetPriority(now time.Duration, to frame.NodeAddr, priority uint8) error {
+	n := e.byAddr[to]
+	if n == nil || n.link == nil {
+		return ErrUnreachable
+	}
+	n.link.SetPriority(now, priority)
+	e.after(now, n)
+	return nil
+}

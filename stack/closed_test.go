@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+func TestBindToNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		defer n.Close(context.Background())
+		c := mustOpen(t, n, nil)
+		if c.Bind(nil) == nil || c.Unbind(nil) == nil {
+			t.Error("got no error")
+		}
+	})
+}
+
+// A full device has its frames back when the node is closed, and is not called
+// afterwards.
+func TestCloseWithFullDevice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(hub.Config{})
+		a, d := openMoody(t, h, 1)
+		b, _ := openMoody(t, h, 2)
+		defer b.Close(context.Background())
+		server := mustOpen(t, b, Service{Type: 18888})
+		if err := a.WaitFor(t.Context(), Service{Type: 18888}); err != nil {
+			t.Fatal(err)
+		}
+		c := mustOpen(t, a, nil)
+		d.transmit = func([]*frame.Buffer) (int, error) { return 0, nil }
+		for i := range 200 { // to a port that is there: within the window and the backlog
+			if i < 140 {
+				c.WriteTo([]byte("x"), server.LocalAddr())
+			}
+			c.Bind(Service{Type: 18888})
+		}
+		ctx, cancel := context.WithCancel(t.Context())
+		cancel()
+		a.Close(ctx)
+		calls := 0
+		d.receive = func([]*frame.Buffer) (int, error) { calls++; return 0, nil }
+		for range 2 * sendLaps {
+			c.WriteTo([]byte("x"), Service{Type: 18888})
+		}
+		if s := a.Stats(); s.ChunksFree != s.ChunksTotal || calls != 0 {
+			t.Errorf("%d of %d chunks are free, the closed device was called %d times", s.ChunksFree, s.ChunksTotal, calls)
+		}
+	})
+}

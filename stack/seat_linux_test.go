@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"runtime"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// A bell that is closed while somebody sleeps wakes him; its descriptors are not
+// free before he is out, and are not touched after that.
+func TestPollBellClosed(t *testing.T) {
+	x, err := newPollBell(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := x.(*pollBell)
+	ended := make(chan struct{})
+	go func() { b.wait(time.Hour); close(ended) }()
+	for inside := false; !inside; runtime.Gosched() {
+		b.mu.Lock()
+		inside = b.inside
+		b.mu.Unlock()
+	}
+	var p [2]int
+	if err := unix.Pipe(p[:]); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(p[0])
+	defer unix.Close(p[1])
+	b.close()
+	<-ended
+	if err := unix.Dup3(p[1], b.write, unix.O_CLOEXEC); err != nil { // the number means the pipe now
+		t.Fatal(err)
+	}
+	defer unix.Close(b.write)
+	unix.SetNonblock(p[0], true)
+	b.ring()
+	b.close()
+	b.wait(time.Hour)
+	if k, err := unix.Read(p[0], make([]byte, 8)); err != unix.EAGAIN {
+		t.Errorf("a stranger's pipe was given %d bytes, %v", k, err)
+	}
+}

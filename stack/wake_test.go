@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"net"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// A moody is a device whose Transmit and Receive a test may replace.
+type moody struct {
+	Device
+	transmit func(bufs []*frame.Buffer) (int, error)
+	receive  func(bufs []*frame.Buffer) (int, error)
+}
+
+func (d *moody) Transmit(bufs []*frame.Buffer) (int, error) {
+	if d.transmit != nil {
+		return d.transmit(bufs)
+	}
+	return d.Device.Transmit(bufs)
+}
+
+func (d *moody) Receive(bufs []*frame.Buffer) (int, error) {
+	if d.receive != nil {
+		return d.receive(bufs)
+	}
+	return d.Device.Receive(bufs)
+}
+
+// openMoody opens a node with the address i on h that does not spin.
+func openMoody(t *testing.T, h *hub.Hub, i int) (*Node, *moody) {
+	t.Helper()
+	port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &moody{Device: port}
+	n, err := Open(t.Context(), Config{Bearers: []Bearer{d}, Address: NodeAddr(i), Wait: Sleep, Chunks: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n, d
+}
+
+func mustOpen(t *testing.T, n *Node, addr net.Addr) *PacketConn {
+	t.Helper()
+	c, err := n.ListenPacket(t.Context(), "tipcrdm", addr)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+// What comes to a driver while it lets go of the lock between two laps ends its
+// wait, as what comes while it sleeps does.
+func TestDriverHearsWhileItBreathes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		defer n.Close(context.Background())
+		c := mustOpen(t, n, nil)
+		n.mu.Lock()
+		w := n.begin(&c.readers)
+		n.block(w, time.Time{})
+		began := time.Now()
+		n.jobs.push(&job{conn: c, dest: dest{socket: c.local}, data: []byte("x"), done: make(chan struct{}, 1)})
+		n.block(w, time.Time{})
+		if c.port.Pending() != 1 || time.Since(began) != 0 {
+			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.port.Pending())
+		}
+		n.end(&c.readers, w)
+		n.unlock()
+	})
+}
+
+// A deadline beyond what a Duration can say is no reason to stay awake.
+func TestDeadlineFarAway(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, d := openMoody(t, hub.New(hub.Config{}), 1)
+		defer n.Close(context.Background())
+		c := mustOpen(t, n, nil)
+		looks := 0
+		d.receive = func(bufs []*frame.Buffer) (int, error) {
+			if looks++; looks == 1000 {
+				go c.Close()
+			}
+			return d.Device.Receive(bufs)
+		}
+		c.SetReadDeadline(time.Date(9999, 1, 1, 0, 0, 0, 0, time.UTC))
+		time.AfterFunc(time.Second, func() { c.Close() })
+		c.ReadFrom(nil)
+		if looks >= 1000 {
+			t.Errorf("a call that waits for a second looked %d times", looks)
+		}
+	})
+}
+
+// A frame that a full device does not take from a sender is offered again soon,
+// though the driver sleeps.
+func TestFullDeviceIsAskedAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(hub.Config{})
+		a, d := openMoody(t, h, 1)
+		defer a.Close(context.Background())
+		b, _ := openMoody(t, h, 2)
+		defer b.Close(context.Background())
+		server := mustOpen(t, b, Service{Type: 18888})
+		if err := a.WaitFor(t.Context(), Service{Type: 18888}); err != nil {
+			t.Fatal(err)
+		}
+		c := mustOpen(t, a, nil)
+		<-time.After(10 * time.Millisecond) // the pump sleeps in its seat
+		synctest.Wait()
+		full := true
+		d.transmit = func(bufs []*frame.Buffer) (int, error) {
+			if full {
+				full = false
+				return 0, nil
+			}
+			return d.Device.Transmit(bufs)
+		}
+		began := time.Now()
+		if _, err := c.WriteTo([]byte("x"), Service{Type: 18888}); err != nil {
+			t.Fatal(err)
+		}
+		server.ReadFrom(nil)
+		if took := time.Since(began); took > 2*retry {
+			t.Errorf("the message took %v", took)
+		}
+	})
+}
