@@ -19,7 +19,7 @@ type Broadcast struct {
 	up      bool
 	rcvNxt  frame.Seq
 	peerNxt frame.Seq // the number after the last the peer says it has sent
-	unacked int       // delivered since the last acknowledgement
+	unacked int       // delivered since a STATE was due for that
 	count   int       // packets ever deferred, for spreading reports
 	deferral
 
@@ -68,8 +68,6 @@ func (b *Broadcast) Gap() int {
 	return 0
 }
 
-func (b *Broadcast) acknowledged() { b.unacked = 0 }
-
 // HandlePacket takes a packet of the broadcast link; the caller keeps its hold of
 // buf. report means a STATE is due on the unicast link, after the delivery.
 func (b *Broadcast) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict, report bool) {
@@ -106,11 +104,17 @@ func (b *Broadcast) Next() (p Packet, report, ok bool) {
 }
 
 // advance counts a delivery and says whether an acknowledgement is due. The
-// address spreads the acknowledgements of a cluster's nodes over time.
+// address spreads the acknowledgements of a cluster's nodes over time. A STATE that
+// goes out for another reason acknowledges as well, but is not counted, as in the
+// kernel: while unacked is not 0 every tick has a STATE (capture 07, frame 175).
 func (b *Broadcast) advance() (report bool) {
 	b.rcvNxt++
 	b.unacked++
-	return b.unacked >= ackEvery && (uint16(b.rcvNxt)^uint16(b.self))&15 == 15
+	report = b.unacked >= ackEvery && (uint16(b.rcvNxt)^uint16(b.self))&15 == 15
+	if report {
+		b.unacked = 0
+	}
+	return report
 }
 
 // HandleState notes what the peer has sent so far, and reports whether a STATE

@@ -91,6 +91,7 @@ type Link struct {
 	resets     int           // ticks since the endpoint was reset
 	checkpoint frame.Seq     // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
 	pendTol    bool          // the next STATE tells the peer our tolerance
+	pendPrio   bool          // and our priority
 
 	sender
 	receiver
@@ -162,6 +163,16 @@ func (l *Link) SetTolerance(now, tolerance time.Duration) {
 	l.adoptTolerance(now, min(max(tolerance, MinTolerance), MaxTolerance))
 	if l.IsUp() {
 		l.pendTol = true
+		l.sendState(now, stateOptions{})
+	}
+}
+
+// SetPriority changes the priority, 1 to 31, and tells the peer, which resets the
+// link. Source: docs/spec/02-link.md §4.5; capture 20, frame 28.
+func (l *Link) SetPriority(now time.Duration, priority uint8) {
+	l.cfg.Priority = min(max(priority, 1), 31)
+	if l.IsUp() {
+		l.pendPrio = true
 		l.sendState(now, stateOptions{})
 	}
 }

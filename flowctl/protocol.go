@@ -44,6 +44,9 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	if l.pendTol {
 		f.Tolerance = uint16(l.sup.tolerance / time.Millisecond)
 	}
+	if l.pendPrio {
+		f.Priority = l.cfg.Priority
+	}
 	record := l.gapAckRecord()
 	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen+len(record), frame.Control)
 	if b == nil {
@@ -57,9 +60,8 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	copy(b.Extend(frame.EthernetLen), l.cfg.Header[:])
 	f.Append(b.Extend(frame.IntLen + len(record))[:0], record)
 	l.out.Push(b)
-	l.pendTol = false
+	l.pendTol, l.pendPrio = false, false
 	l.rcvUnacked = 0
-	l.cfg.Broadcast.acknowledged()
 	l.SentStates++
 	if o.probe {
 		l.SentProbes++

@@ -3,6 +3,7 @@
 package frame_test
 
 import (
+	"encoding/binary"
 	"testing"
 
 	"github.com/utipc/utipc/frame"
@@ -252,6 +253,42 @@ func BenchmarkParse(b *testing.B) {
 				m, err := frame.Parse(s)
 				if err != nil || !readers[i](m) {
 					b.Fatal("not read")
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkCalibrate is what to measure the others by, on any machine: 64 words
+// of memory added up.
+func BenchmarkCalibrate(b *testing.B) {
+	x := make([]byte, 256)
+	for b.Loop() {
+		for i := 0; i < len(x); i += 4 {
+			sink += binary.BigEndian.Uint32(x[i:])
+		}
+	}
+}
+
+func BenchmarkParseRecords(b *testing.B) {
+	gap, domain := state(b, unhex(b, "000c0200 001b0001 00230000")), state(b, unhex(b, "00040000 0014 0001 0000 0001 0000000000000001 01001002"))
+	sealed := message(b, "24", 30)
+	event := (&frame.TopologyEventFields{Type: frame.Published, Subscription: frame.SubscriptionFields{Filter: frame.FilterPorts}}).Append(nil)
+	for name, read := range map[string]func() error{
+		"gap-ack":   func() error { g, _, err := gap.GapAcks(true); sink += uint32(g.Unicast().At(1).Ack); return err },
+		"domain":    func() error { d, _, err := domain.Domain(true); sink += uint32(d.Member(0)); return err },
+		"encrypted": func() error { e, err := frame.ParseEncrypted(sealed); sink += uint32(e.Fields().Seq); return err },
+		"event": func() error {
+			e, err := frame.ParseTopologyEvent(event, frame.LittleEndian)
+			sink += e.Fields().Port
+			return err
+		},
+	} {
+		b.Run(name, func(b *testing.B) {
+			b.ReportAllocs()
+			for b.Loop() {
+				if err := read(); err != nil {
+					b.Fatal(err)
 				}
 			}
 		})

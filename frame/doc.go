@@ -16,6 +16,10 @@
 // so have Encrypted packets, whose header is readable, and the records of the
 // topology service, Subscription and TopologyEvent.
 //
+// For people and tools, Describe prints a message in a line, Tree in many, Dissect
+// takes it apart into all its fields, and Lint finds the rules of the protocol that
+// it breaks.
+//
 // Not read: InfiniBand's addresses, and what stands inside encrypted packets.
 //
 // The package imports nothing of the project, keeps no state and reads no clock.

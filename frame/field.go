@@ -310,7 +310,7 @@ func (u Bundle) dissect(at int) []Field {
 func (e Encrypted) dissect() []Field {
 	m := Message{e.b, SealedLen}
 	var f []Field
-	for _, s := range []slot{{0, 31, 29, "version", nil}, {0, 28, 25, "user", nil}, {0, 24, 24, "destined", nil}, {0, 23, 22, "tx", nil}, {0, 21, 20, "rx", nil},
+	for _, s := range []slot{{0, 31, 29, "version", nil}, {0, 28, 25, "user", showSealed}, {0, 24, 24, "destined", nil}, {0, 23, 22, "tx", nil}, {0, 21, 20, "rx", nil},
 		{0, 19, 19, "keepalive", nil}, {0, 18, 18, "master", nil}, {0, 17, 17, "no_key", nil}} {
 		f = append(f, m.slotField(0, s))
 	}

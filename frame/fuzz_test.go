@@ -189,6 +189,30 @@ func FuzzDescribe(f *testing.F) {
 	})
 }
 
+// FuzzLint: what no parser takes breaks a rule, and every finding is of a rule
+// there is.
+func FuzzLint(f *testing.F) {
+	seed(f, func(frame.Message) error { return nil })
+	for _, x := range readCapture(f, "25")[:20] {
+		f.Add(x.Data[frame.EthernetLen:])
+	}
+	known := map[string]bool{}
+	for _, r := range frame.Rules() {
+		known[r.ID] = true
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		found := frame.Lint(b)
+		for _, x := range found {
+			if !known[x.Rule] || x.Where == "" || x.Text == "" {
+				t.Errorf("got %+v, want a rule, a place and a text", x)
+			}
+		}
+		if _, err := frame.Describe(b); err != nil && err != frame.ErrEncrypted && len(found) == 0 {
+			t.Errorf("%v: got nothing", err)
+		}
+	})
+}
+
 // FuzzParseAddr: what parses prints a text that parses as the same.
 func FuzzParseAddr(f *testing.F) {
 	for _, s := range addrTexts {

@@ -346,11 +346,13 @@ func TestGolden(t *testing.T) {
 	}
 }
 
+const goldenBundle = `4d40006b 00000009 003200c8 525500aa 00000000 00000000 525500aa 525500ab 00000000 00020000
+	41000025 60000000 00000000 525500aa 11223344 55667788 525500aa 525500ab 68656c6c6f 000000
+	42c0001b 00000000 00000000 525500aa a1a2a3a4 b1b2b3b4 616263`
+
 // TestGoldenBundle takes apart and puts together the two messages of 01 §6.
 func TestGoldenBundle(t *testing.T) {
-	b := unhex(t, `4d40006b 00000009 003200c8 525500aa 00000000 00000000 525500aa 525500ab 00000000 00020000
-		41000025 60000000 00000000 525500aa 11223344 55667788 525500aa 525500ab 68656c6c6f 000000
-		42c0001b 00000000 00000000 525500aa a1a2a3a4 b1b2b3b4 616263`)
+	b := unhex(t, goldenBundle)
 	fields := frame.BundleFields{Common: frame.Common{Ack: 50, Seq: 200, BcastAck: 9, Prev: 0x525500aa}, Count: 2, Orig: 0x525500aa, Dest: 0x525500ab}
 	direct := frame.PayloadFields{Common: frame.Common{Prev: 0x525500aa}, Type: frame.DirectMsg,
 		OrigPort: 0x11223344, DestPort: 0x55667788, OrigNode: 0x525500aa, DestNode: 0x525500ab}

@@ -39,6 +39,17 @@ func showLinkType(v uint32) string {
 func showBcastType(v uint32) string { return "state" }
 func showKeyType(v uint32) string   { return "key" }
 
+// showSealed says what is inside an encrypted packet.
+func showSealed(v uint32) string {
+	switch User(v) {
+	case UserLink:
+		return "state"
+	case UserDiscovery:
+		return "disc"
+	}
+	return "message"
+}
+
 // showTypes has the names of the types of each user. Source:
 // docs/spec/01-wire.md §3.2.
 var showTypes = map[User]func(v uint32) string{

@@ -13,6 +13,7 @@ type Rule struct {
 	ID     string // stable
 	Source string // the clause, of docs/spec
 	Text   string // what holds
+	Habit  string // why kernels break it and no harm is done; "" where they do not
 }
 
 // A Finding is a rule that a message breaks.
@@ -24,6 +25,17 @@ type Finding struct {
 
 // String returns the finding in one line.
 func (f Finding) String() string { return f.Rule + ": " + f.Where + ": " + f.Text }
+
+// Habit says why kernels are known to break the rule, without harm; "" where they
+// do not, and the finding means an error.
+func (f Finding) Habit() string {
+	for _, r := range rules {
+		if r.ID == f.Rule {
+			return r.Habit
+		}
+	}
+	return ""
+}
 
 // Rules returns all rules that Lint knows, in the order of the specification.
 func Rules() []Rule { return slices.Clone(rules) }
@@ -180,6 +192,11 @@ func (l *linter) header(m Message, c context) bool {
 			to, ok := m.DestNode()
 			l.addIf(ok && to != 0, "bcast-words", "w7", "a broadcast for %v alone", to)
 		}
+	}
+	if c == inBcast {
+		l.addIf(m.NonSeq(), "non-seq", "w0 20", "set inside of a bundle")
+		to, ok := m.DestNode()
+		l.addIf(ok && to != 0, "bcast-words", "w7", "a broadcast for %v alone", to)
 	}
 	if to, ok := m.DestNode(); ok && !m.NonSeq() && (c == onWire || c == inTunnel || c == inBundle) {
 		l.addIf(to == 0, "dest-node", "w7", "for no node")

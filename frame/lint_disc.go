@@ -39,6 +39,9 @@ func (l *linter) names(m Message, c context) {
 	l.addIf(bulk && !n.LastBulk() && n.UpdateSeq() != 0, "bulk", "w4 15:0", "number %d before the last of the bulk, want 0", n.UpdateSeq())
 	l.addIf(!n.NonLegacy() && n.UpdateSeq() != 0, "bulk", "w4 15:0", "number %d without the bit for it", n.UpdateSeq())
 	l.addIf(bulk != invalid && !n.NonSeq(), "names-ack", "w5 14", "broadcast acknowledge invalid %v in a bulk %v", invalid, bulk)
+	if c == inFragment {
+		return
+	}
 	l.addIf(n.Len() == 0 || len(m.Data())%NameItemLen != 0, "names-size", "w0 16:0", "%d bytes of items, want a multiple of %d", len(m.Data()), NameItemLen)
 	at := IntLen
 	for it := range n.Items() {

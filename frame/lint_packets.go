@@ -19,7 +19,6 @@ func (l *linter) bundle(m Message) {
 	u := Bundle{m}
 	d, n, used, end := m.Data(), 0, 0, 0
 	l.addIf(m.bits(9, 0, 3) > uint32(System), "importance", "w9 2:0", "%d, want 0 to 4", m.bits(9, 0, 3))
-	l.addIf(m.RawType() != 0, "bundle-type", "w1 31:29", "%d, want 0", m.RawType())
 	for in, err := range u.Messages() {
 		n++
 		if err != nil {

@@ -69,7 +69,7 @@ func (l *linter) groupData(p Payload, c context) {
 	l.addIf(!p.DestDroppable(), "group-droppable", "w0 19", "not droppable")
 	l.addIf(group < 64, "group-id", "w8", "%d is a reserved type", group)
 	l.addIf(p.Type() == GroupBcastMsg && instance != 0, "group-instance", "w9", "a broadcast for instance %d", instance)
-	l.addIf(ack && p.Type() == GroupUcastMsg, "group-ack", "w10 0", "a unicast asks for acknowledgement")
+	l.addIf(ack && p.Type() == GroupUcastMsg, "group-ucast-ack", "w10 0", "a unicast asks for acknowledgement")
 	l.addIf(ack && p.NonSeq() && c == onWire, "group-ack", "w10 0", "a broadcast asks for acknowledgement, want a replicast")
 }
 

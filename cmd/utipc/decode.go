@@ -21,7 +21,7 @@ var decodeCommand = command{
 	short: "print the TIPC messages of packet captures, a line a frame",
 	usage: `utipc decode: print the TIPC messages of packet captures, a line a frame.
 
-    utipc decode FILE...
+    utipc decode [-v] [--lint] [--json] FILE...
 
 FILE is pcap or pcapng, of Ethernet frames; - is the standard input. A line has
 the frame's number in its file, the seconds since the file's first frame, the
@@ -38,21 +38,51 @@ unknown    those that carry TIPC of a user, type or medium that must not come
 malformed  those that carry TIPC and break its rules, or are cut short, be it by
            the capture
 
+-v         prints below each line all fields of the message, those of records and
+           messages inside of it too: the header word and bits, or the offset and
+           length in bytes; the name; the value
+--lint     prints below each line what in the message breaks a rule of the
+           protocol: the rule, the place, and what is wrong. The last line gets
+           ", N findings, N habits"; a habit is what kernels are known to do
+           without harm. The exit status is 1 when there is a finding
+--json     prints an object a line instead: of a frame "frame", "time", "src",
+           "dst", "class" (tipc, unknown, malformed or other), "summary" (the
+           line's message) and "message" (its fields by the names of -v: numbers,
+           booleans, texts; addresses of nodes and bytes are hexadecimal texts,
+           groups objects, lists arrays); where it applies "file", "vlans", "udp",
+           "bytes" and "captured" (of a frame cut by the capture), and "lint", an
+           array of "rule", "where", "text", and "habit", which says why. The last object is "total". -v adds
+           nothing
+
 TIPC is what comes with EtherType 0x88CA, behind VLAN tags if any, or from or to
 UDP port 6118 in one piece. All else counts among frames alone. A bundle counts
 once, whatever is in it. A file that cannot be read to its end is reported; what
 comes before counts, the other files are read, and the exit status is 1.
 
     utipc decode capture.pcap
-    tcpdump -i eth0 -U -w - ether proto 0x88ca | utipc decode -
+    utipc decode --lint capture.pcap
+    utipc decode --json capture.pcap | jq 'select(.message.user == "link")'
+    tcpdump -i eth0 -U -w - ether proto 0x88ca | utipc decode -v -
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
-		files, err := parse(flag.NewFlagSet("decode", flag.ContinueOnError), args, 1, -1)
+		flags := flag.NewFlagSet("decode", flag.ContinueOnError)
+		var o decodeOptions
+		flags.BoolVar(&o.tree, "v", false, "")
+		flags.BoolVar(&o.lint, "lint", false, "")
+		flags.BoolVar(&o.json, "json", false, "")
+		files, err := parse(flags, args, 1, -1)
 		if err != nil {
 			return err
 		}
-		return decode(ctx, files, std)
+		return decode(ctx, files, o, std)
 	},
+}
+
+// decodeOptions say what is printed of a frame.
+type decodeOptions struct {
+	tree bool // all fields
+	lint bool // what breaks a rule
+	json bool // objects in place of lines
 }
 
 // decodeCounts is what the last line says. A frame is in frames and in at most
@@ -62,22 +92,34 @@ type decodeCounts struct {
 	tipc      int // carried as TIPC, and read or encrypted
 	unknown   int // carried as TIPC: frame.ErrUnknown
 	malformed int // carried as TIPC: any other error
+	findings  int // of the linter, in all frames
+	habits    int // and those that are no errors
 }
 
 func (c decodeCounts) String() string {
 	return fmt.Sprintf("%d frames, %d tipc, %d unknown, %d malformed", c.frames, c.tipc, c.unknown, c.malformed)
 }
 
+// json is the last line of --json.
+func (c decodeCounts) json(lint bool) []byte {
+	o := jsonObject(nil).add("frames", c.frames).add("tipc", c.tipc).add("unknown", c.unknown).add("malformed", c.malformed).
+		addIf(lint, "findings", c.findings).addIf(lint, "habits", c.habits)
+	return jsonObject(nil).raw("total", o.bytes()).bytes()
+}
+
 // errDecode means that a file was not read to its end, which was said already.
 var errDecode = errors.New("not all files were read")
 
+// errLint means that messages broke rules, which was said.
+var errLint = errors.New("messages break the rules")
+
 // decode prints the frames of files and, last, the counts.
-func decode(ctx context.Context, files []string, std stdio) error {
-	d := decoder{out: bufio.NewWriter(std.out)}
+func decode(ctx context.Context, files []string, o decodeOptions, std stdio) error {
+	d := decoder{decodeOptions: o, out: bufio.NewWriter(std.out)}
 	var failed error
 	for _, name := range files {
 		if len(files) > 1 {
-			d.prefix = name + ":"
+			d.name = name
 		}
 		err := d.file(ctx, name, std.in)
 		var write writeError
@@ -90,7 +132,17 @@ func decode(ctx context.Context, files []string, std stdio) error {
 			failed = errDecode
 		}
 	}
-	fmt.Fprintln(d.out, d.counts)
+	switch {
+	case o.json:
+		fmt.Fprintf(d.out, "%s\n", d.counts.json(o.lint))
+	case o.lint:
+		fmt.Fprintf(d.out, "%v, %d findings, %d habits\n", d.counts, d.counts.findings, d.counts.habits)
+	default:
+		fmt.Fprintln(d.out, d.counts)
+	}
+	if d.counts.findings > 0 && failed == nil {
+		failed = errLint
+	}
 	return errors.Join(d.out.Flush(), failed, ctx.Err())
 }
 
@@ -101,8 +153,9 @@ func (e writeError) Error() string { return e.err.Error() }
 
 // A decoder prints frames and counts them.
 type decoder struct {
+	decodeOptions
 	out    *bufio.Writer
-	prefix string
+	name   string // of the file, when there are several
 	counts decodeCounts
 }
 
@@ -137,11 +190,8 @@ func (d *decoder) file(ctx context.Context, name string, stdin io.Reader) error 
 			first = f.Time
 		}
 		d.counts.frames++
-		fmt.Fprintf(d.out, "%s%5d %11.6f %s", d.prefix, n, f.Time.Sub(first).Seconds(), d.frame(f))
-		if f.Cut() {
-			fmt.Fprintf(d.out, " (%d bytes captured of %d)", len(f.Data), f.Len)
-		}
-		if _, err = fmt.Fprintln(d.out); err == nil && live {
+		err = d.print(n, f.Time.Sub(first).Seconds(), f)
+		if err == nil && live {
 			err = d.out.Flush()
 		}
 		if err != nil {
@@ -151,39 +201,70 @@ func (d *decoder) file(ctx context.Context, name string, stdin io.Reader) error 
 	return ctx.Err()
 }
 
-// frame counts a frame and returns the rest of its line.
-func (d *decoder) frame(f layers.Frame) string {
+// A result is what was read of a frame.
+type result struct {
+	layers.Wrapping
+	path    string // stations and tags, with a space behind
+	line    string // the rest
+	class   string // tipc, unknown, malformed or other
+	message []byte // nil in another
+	found   []frame.Finding
+}
+
+// read reads a frame and counts it.
+func (d *decoder) read(f layers.Frame) (r result) {
+	r.class = "other"
 	if !f.IsEthernet() {
-		return fmt.Sprintf("- not Ethernet: link type %d, %d bytes", f.LinkType, f.Len)
+		r.line = fmt.Sprintf("- not Ethernet: link type %d, %d bytes", f.LinkType, f.Len)
+		return r
 	}
 	w, message, err := layers.Unwrap(f.Data)
-	path := "- "
+	r.Wrapping, r.path = w, "- "
 	if len(f.Data) >= frame.EthernetLen {
-		path = w.Src.String() + ">*"
+		r.path = w.Src.String() + ">*"
 		if w.Dst != frame.BroadcastMAC {
-			path = w.Src.String() + ">" + w.Dst.String()
+			r.path = w.Src.String() + ">" + w.Dst.String()
 		}
-		path += " "
+		r.path += " "
 	}
 	for _, v := range w.VLANs {
-		path += fmt.Sprintf("vlan=%d ", v)
+		r.path += fmt.Sprintf("vlan=%d ", v)
 	}
 	switch {
 	case errors.Is(err, frame.ErrNotTIPC):
-		return path + fmt.Sprintf("not TIPC: EtherType %04x, %d bytes", w.EtherType, f.Len)
+		r.line = fmt.Sprintf("not TIPC: EtherType %04x, %d bytes", w.EtherType, f.Len)
+		return r
 	case err != nil:
-		return path + fmt.Sprintf("not read: EtherType %04x: %v", w.EtherType, err)
+		r.line = fmt.Sprintf("not read: EtherType %04x: %v", w.EtherType, err)
+		return r
 	case w.UDP:
-		path += "udp "
+		r.path += "udp "
 	}
-	line, err := frame.Describe(message)
+	r.message = message
+	if r.message == nil {
+		r.message = []byte{}
+	}
+	r.line, err = frame.Describe(message)
 	switch {
 	case err == nil, errors.Is(err, frame.ErrEncrypted):
 		d.counts.tipc++
+		r.class = "tipc"
 	case errors.Is(err, frame.ErrUnknown):
 		d.counts.unknown++
+		r.class = "unknown"
 	default:
 		d.counts.malformed++
+		r.class = "malformed"
 	}
-	return path + line
+	if d.lint {
+		r.found = frame.Lint(message)
+		for _, x := range r.found {
+			if x.Habit() != "" {
+				d.counts.habits++
+			} else {
+				d.counts.findings++
+			}
+		}
+	}
+	return r
 }

@@ -47,6 +47,7 @@ func commands() []*command {
 		&demoCommand,
 		&echoCommand,
 		&pingCommand,
+		&replayCommand,
 		&versionCommand,
 	}
 }

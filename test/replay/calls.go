@@ -1,0 +1,291 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay
+
+import (
+	"bufio"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// ErrCalls means a text that is no list of calls; the error says which line.
+var ErrCalls = errors.New("replay: not a list of calls")
+
+// A Call is what a user of a node did: a line of a NAME.calls file,
+//
+//	SECONDS NODE VERB ARGS
+//
+// docs/replay.md lists the verbs.
+type Call struct {
+	Line int
+	At   time.Duration // since the capture's first frame
+	Node string        // as Capture.Station takes it
+	Verb string
+
+	addr       frame.NodeAddr // address, set
+	identity   frame.Identity
+	number     int // netid, set
+	iface      string
+	mac        frame.MAC
+	mtu        int
+	port       uint32
+	importance frame.Importance
+	returnable bool
+	gram       bool // a tipcgram socket
+	echo       bool // returns every message to its sender
+	rng        frame.Range
+	scope      frame.Scope
+	service    frame.Service
+	to         frame.SocketAddr // of a send without a service
+	data       []byte
+	dataFrame  int // not 0: the data is that of this frame
+	what       string
+}
+
+// later are verbs of things that are not built yet.
+var later = []string{"accept", "cancel", "connect", "disable", "group-send", "join", "leave", "listen", "multicast", "shutdown", "subscribe"}
+
+// verbs reads the arguments of each verb.
+var verbs = map[string]func(c *Call, args []string) error{
+	"address": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err == nil {
+			if c.addr, err = frame.ParseNodeAddr(a[0]); err == nil && c.addr == 0 {
+				err = errors.New("a node cannot have address 0")
+			}
+		}
+		return err
+	},
+	"identity": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err == nil {
+			c.identity, err = frame.ParseIdentity(a[0])
+		}
+		return err
+	},
+	"netid": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err == nil {
+			c.number, err = number(a[0], 1, 9999)
+		}
+		return err
+	},
+	"bearer": func(c *Call, a []string) (err error) {
+		if err = count(a, 2, 3); err != nil {
+			return err
+		}
+		if c.iface = a[0]; len(c.iface) >= frame.IfNameLen {
+			return fmt.Errorf("interface %q is longer than %d characters", c.iface, frame.IfNameLen-1)
+		}
+		if c.mac, err = parseMAC(a[1]); err == nil && len(a) > 2 {
+			c.mtu, err = number(a[2], frame.MinMTU, 65535)
+		}
+		return err
+	},
+	"open": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 5); err != nil {
+			return err
+		}
+		for _, o := range a[1:] {
+			switch o {
+			case "returnable":
+				c.returnable = true
+			case "tipcgram":
+				c.gram = true
+			case "echo":
+				c.echo = true
+			default:
+				i := slices.Index([]string{"low", "medium", "high", "critical"}, o)
+				if i < 0 {
+					return fmt.Errorf("%q is none of low, medium, high, critical, returnable, tipcgram, echo", o)
+				}
+				c.importance = frame.Importance(i)
+			}
+		}
+		return c.setPort(a[0])
+	},
+	"bind":   (*Call).binding,
+	"unbind": (*Call).binding,
+	"send": func(c *Call, a []string) (err error) {
+		if err = count(a, 3, 3); err != nil {
+			return err
+		}
+		to, err := frame.ParseAddr(a[1])
+		if err != nil {
+			return err
+		}
+		switch to := to.(type) {
+		case frame.Service:
+			c.service = to
+		case frame.SocketAddr:
+			c.to = to
+		default:
+			return fmt.Errorf("send to %v: multicast is not built yet", to)
+		}
+		if err = c.setData(a[2]); err != nil {
+			return err
+		}
+		return c.setPort(a[0])
+	},
+	"close": func(c *Call, a []string) error {
+		if err := count(a, 1, 1); err != nil {
+			return err
+		}
+		return c.setPort(a[0])
+	},
+	"set": func(c *Call, a []string) (err error) {
+		if err = count(a, 3, 3); err != nil {
+			return err
+		}
+		if c.addr, err = frame.ParseNodeAddr(a[1]); err != nil {
+			return err
+		}
+		switch c.what = a[0]; c.what {
+		case "tolerance":
+			c.number, err = number(a[2], 50, 30000)
+		case "priority":
+			c.number, err = number(a[2], 1, 31)
+		default:
+			err = fmt.Errorf("%q is none of tolerance, priority", a[0])
+		}
+		return err
+	},
+}
+
+func (c *Call) binding(a []string) error {
+	if err := count(a, 2, 3); err != nil {
+		return err
+	}
+	addr, err := frame.ParseAddr(a[1])
+	if err != nil {
+		return err
+	}
+	switch r := addr.(type) {
+	case frame.Range:
+		c.rng = r
+	case frame.Service:
+		c.rng = r.Range()
+	default:
+		return fmt.Errorf("%q is not TYPE:LOWER-UPPER", a[1])
+	}
+	c.scope = frame.ClusterScope
+	if len(a) > 2 {
+		switch a[2] {
+		case "cluster":
+		case "node":
+			c.scope = frame.NodeScope
+		default:
+			return fmt.Errorf("%q is none of cluster, node", a[2])
+		}
+	}
+	return c.setPort(a[0])
+}
+
+func (c *Call) setPort(s string) error {
+	v, err := strconv.ParseUint(s, 10, 32)
+	if err != nil || v == 0 {
+		return fmt.Errorf("%q is not a port number", s)
+	}
+	c.port = uint32(v)
+	return nil
+}
+
+// setData reads text:WORD, hex:DIGITS, zero:BYTES or frame:NUMBER.
+func (c *Call) setData(s string) (err error) {
+	form, rest, ok := strings.Cut(s, ":")
+	switch {
+	case ok && form == "text":
+		c.data = []byte(rest)
+	case ok && form == "hex":
+		c.data, err = hex.DecodeString(rest)
+	case ok && form == "zero":
+		var n int
+		n, err = number(rest, 0, frame.MaxPayload)
+		c.data = make([]byte, n)
+	case ok && form == "frame":
+		c.dataFrame, err = number(rest, 1, math.MaxInt32)
+	default:
+		err = fmt.Errorf("%q is none of text:WORD, hex:DIGITS, zero:BYTES, frame:NUMBER", s)
+	}
+	if err == nil && len(c.data) > frame.MaxPayload {
+		err = fmt.Errorf("%d bytes are more than a message may have", len(c.data))
+	}
+	return err
+}
+
+// ParseCalls reads a list of calls. A line that is empty or begins with # says
+// nothing. Calls of one time keep their order. Errors: ErrCalls, those of r.
+func ParseCalls(r io.Reader) ([]Call, error) {
+	var calls []Call
+	in := bufio.NewScanner(r)
+	in.Buffer(nil, 1<<20)
+	for line := 1; in.Scan(); line++ {
+		f := strings.Fields(in.Text())
+		if len(f) == 0 || f[0][0] == '#' {
+			continue
+		}
+		c, err := parseCall(f)
+		if err != nil {
+			return nil, fmt.Errorf("%w: line %d: %w", ErrCalls, line, err)
+		}
+		c.Line = line
+		calls = append(calls, c)
+	}
+	if err := in.Err(); err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrCalls, err)
+	}
+	slices.SortStableFunc(calls, func(a, b Call) int { return int(min(max(a.At-b.At, -1), 1)) })
+	return calls, nil
+}
+
+func parseCall(f []string) (c Call, err error) {
+	if len(f) < 3 {
+		return c, errors.New("want SECONDS NODE VERB ARGS")
+	}
+	s, err := strconv.ParseFloat(f[0], 64)
+	if err != nil || !(s >= 0 && s <= 1e6) {
+		return c, fmt.Errorf("%q is not a time in seconds, 0 to 1000000", f[0])
+	}
+	c.At, c.Node, c.Verb = time.Duration(math.Round(s*1e9)), f[1], f[2]
+	if slices.Contains(later, c.Verb) {
+		return c, nil // refused when it is this node's turn
+	}
+	args := verbs[c.Verb]
+	if args == nil {
+		return c, fmt.Errorf("no verb %q", c.Verb)
+	}
+	if err = args(&c, f[3:]); err != nil {
+		return c, fmt.Errorf("%s: %w", c.Verb, err)
+	}
+	return c, nil
+}
+
+func count(a []string, least, most int) error {
+	if len(a) < least || len(a) > most {
+		return fmt.Errorf("%d arguments, want %d to %d", len(a), least, most)
+	}
+	return nil
+}
+
+func number(s string, least, most int) (int, error) {
+	v, err := strconv.Atoi(s)
+	if err != nil || v < least || v > most {
+		return 0, fmt.Errorf("%q is not a number from %d to %d", s, least, most)
+	}
+	return v, nil
+}
+
+func parseMAC(s string) (frame.MAC, error) {
+	m, err := net.ParseMAC(s)
+	if err != nil || len(m) != len(frame.MAC{}) {
+		return frame.MAC{}, fmt.Errorf("%q is not the address of a station", s)
+	}
+	return frame.MAC(m), nil
+}

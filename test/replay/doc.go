@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package replay puts our engine in the place of one node of a recorded
+// conversation: it is fed what that node received and what its user did, and what
+// it sends is compared, byte for byte, with what the node sent.
+//
+//	capture ──► frames to the node ──► ┌────────┐ ──► what we send ──┐
+//	NAME.calls ► what its user did ──► │ engine │                    ├──► Verdict
+//	capture ──► what it drew ── Chance │        │     what it sent ──┘
+//	            when its timers rang ► └────────┘
+//
+// The clock is the capture's. Three things a capture does not say, and a replay
+// finds them within stated bounds:
+//
+//   - When a frame arrived. It is recorded on its way and arrives a little later, so
+//     of two frames that cross it may have come behind the one recorded after it. A
+//     replay begins with the order in the file; at a difference it lets the last
+//     frames before it arrive later, by at most ArrivesWithin, and begins again.
+//   - When a timer rang. Kernel timers ring late, the later the longer they are. A
+//     replay rings a timer when the frame it must have caused was recorded, at most
+//     EarlyBy before it is due and LateBy behind.
+//   - How long an answer took: at most AnswersWithin.
+//
+// Frames are compared in their order on each link, and discovery by itself. What
+// may differ is in the table Allowances, and is counted. docs/replay.md is the
+// manual.
+//
+// Not built yet: TIPC over UDP, encryption, and what the engine does not have;
+// calls that need it are refused by name.
+package replay

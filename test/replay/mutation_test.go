@@ -1,0 +1,185 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay_test
+
+import (
+	"bytes"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/replay"
+)
+
+// with returns the capture with frame no changed.
+func with(c *replay.Capture, no int, change func(f *replay.Frame)) *replay.Capture {
+	m := *c
+	m.Frames = slices.Clone(c.Frames)
+	for i := range m.Frames {
+		if f := &m.Frames[i]; f.No == no {
+			f.Data = bytes.Clone(f.Data)
+			change(f)
+			f.Message, f.Bad = frame.Parse(f.Data[frame.EthernetLen:])
+		}
+	}
+	return &m
+}
+
+// TestEveryBitCounts changes a bit of every byte of what a node has sent, behind
+// the station addresses: no such capture may agree.
+func TestEveryBitCounts(t *testing.T) {
+	for _, name := range []string{"03-discovery-trial-conflict"} {
+		c, calls := read(t, name)
+		n := 0
+		for _, node := range []string{"A", "B"} {
+			for _, f := range c.Frames {
+				if f.Src != stations[node] || testing.Short() && f.No%4 != 0 {
+					continue
+				}
+				for k := 12; k < len(f.Data); k++ {
+					n++
+					m := with(c, f.No, func(f *replay.Frame) { f.Data[k] ^= 1 << (k % 8) })
+					v, err := replay.Replay(m, replay.Options{Node: stations[node].String(), Calls: calls})
+					if err == nil && v.OK() {
+						t.Errorf("%s %s: a change in byte %d of frame %d, %v, goes unseen", name, node, k, f.No, f.Message)
+					}
+				}
+			}
+		}
+		t.Logf("%s: %d changed captures, each seen", name, n)
+	}
+}
+
+// TestFieldsCount changes one field of one frame, sent or received, in places of
+// special interest.
+func TestFieldsCount(t *testing.T) {
+	const eth = frame.EthernetLen
+	for _, c := range []struct {
+		capture, node string
+		no, at        int // frame, byte of the message
+		what          string
+	}{
+		{"01-discovery-linkup", "A", 1, 6, "capability of the first request"},
+		{"01-discovery-linkup", "A", 3, 55, "network hash"},
+		{"01-discovery-linkup", "A", 5, 11, "node answered"},
+		{"01-discovery-linkup", "A", 12, 9, "acknowledge of the first STATE"},
+		{"01-discovery-linkup", "A", 22, 23, "probe"},
+		{"01-discovery-linkup", "A", 25, 1, "keepalive"},
+		{"01-discovery-linkup", "A", 25, 11, "number of a STATE"},
+		{"01-discovery-linkup", "A", 19, 19, "number of the next packet"},
+		{"01-discovery-linkup", "A", 15, 59, "key of an item"},
+		{"01-discovery-linkup", "A", 15, 4, "last bulk"},
+		{"01-discovery-linkup", "A", 11, 21, "session of a peer's ACTIVATE (received)"},
+		{"01-discovery-linkup", "A", 11, 7, "session it answers (received)"},
+		{"01-discovery-linkup", "A", 24, 23, "probe of the peer (received)"},
+		{"03-discovery-trial-conflict", "A", 13, 59, "suggested address"},
+		{"03-discovery-trial-conflict", "B", 13, 59, "suggested address (received)"},
+		{"07-rdm-reject", "A", 28, 7, "broadcast acknowledge"},
+		{"07-rdm-reject", "A", 29, 19, "originating port"},
+		{"07-rdm-reject", "A", 29, 23, "destination port"},
+		{"07-rdm-reject", "A", 29, 39, "instance"},
+		{"07-rdm-reject", "A", 29, 43, "data"},
+		{"07-rdm-reject", "A", 100, 9, "acknowledge of a packet"},
+		{"07-rdm-reject", "A", 26, 55, "port of a binding (received)"},
+		{"07-rdm-reject", "A", 157, 9, "acknowledge after sixteen"},
+		{"07-rdm-reject", "B", 23, 5, "error code"},
+		{"20-link-reset-properties", "A", 28, 23, "priority"},
+		{"20-link-reset-properties", "A", 30, 22, "peer stopping"},
+		{"20-link-reset-properties", "A", 47, 39, "tolerance"},
+		{"20-link-reset-properties", "A", 91, 21, "session after a reset"},
+		{"20-link-reset-properties", "A", 89, 22, "redundant link of the last word"},
+		{"21-topology", "A", 46, 22, "broadcast acknowledge invalid"},
+	} {
+		cap, calls := read(t, c.capture)
+		// Of bits that are part of one field any will do; flags are said by hand.
+		bit := byte(1)
+		switch c.what {
+		case "keepalive", "last bulk":
+			bit = 0x08
+		case "peer stopping":
+			bit = 0x20
+		case "priority", "redundant link of the last word":
+			bit = 0x10
+		case "broadcast acknowledge invalid":
+			bit = 0x40
+		case "error code":
+			bit = 0x20
+		}
+		if c.what == "error code" {
+			c.at = 4
+		}
+		changed := false
+		m := with(cap, c.no, func(f *replay.Frame) { f.Data[eth+c.at] ^= bit; changed = true })
+		if !changed {
+			t.Fatalf("%s has no frame %d", c.capture, c.no)
+		}
+		f, _ := cap.Missing(stations[c.node])
+		o := replay.Options{Node: stations[c.node].String(), Calls: calls}
+		if f != nil {
+			o.Until = f.No
+		}
+		if v, err := replay.Replay(m, o); err == nil && v.OK() {
+			t.Errorf("%s %s: changed %s of frame %d: got %v, want a difference", c.capture, c.node, c.what, c.no, v)
+		}
+	}
+}
+
+// TestOrderCounts has frames come twice, not at all, or in another order.
+func TestOrderCounts(t *testing.T) {
+	c, calls := read(t, "01-discovery-linkup")
+	o := replay.Options{Node: "A", Calls: calls}
+	at := func(no int) int { return slices.IndexFunc(c.Frames, func(f replay.Frame) bool { return f.No == no }) }
+	for _, x := range []struct {
+		name   string
+		change func(f []replay.Frame) []replay.Frame
+	}{
+		{"a request is missing", func(f []replay.Frame) []replay.Frame { return slices.Delete(f, at(3), at(3)+1) }},
+		{"a response is missing", func(f []replay.Frame) []replay.Frame { return slices.Delete(f, at(7), at(7)+1) }},
+		{"the bulk is missing", func(f []replay.Frame) []replay.Frame { return slices.Delete(f, at(15), at(15)+1) }},
+		{"a reply came twice", func(f []replay.Frame) []replay.Frame { return slices.Insert(f, at(25), f[at(25)]) }},
+		{"STATE and opening are exchanged", func(f []replay.Frame) []replay.Frame {
+			f[at(12)].Data, f[at(13)].Data = f[at(13)].Data, f[at(12)].Data
+			f[at(12)].Message, f[at(13)].Message = f[at(13)].Message, f[at(12)].Message
+			return f
+		}},
+		{"the peer's probe never came", func(f []replay.Frame) []replay.Frame { return slices.Delete(f, at(24), at(24)+1) }},
+	} {
+		m := *c
+		m.Frames = x.change(slices.Clone(c.Frames))
+		if v, err := replay.Replay(&m, o); err == nil && v.OK() {
+			t.Errorf("%s: got %v, want a difference", x.name, v)
+		}
+	}
+}
+
+// TestTimersHaveBounds has every frame from one on recorded later, so that one
+// timer rings too late, or earlier.
+func TestTimersHaveBounds(t *testing.T) {
+	c, calls := read(t, "01-discovery-linkup")
+	o := replay.Options{Node: "A", Calls: calls}
+	const probe = 22 // due at 1.685 s, recorded at 1.695
+	for _, x := range []struct {
+		by   time.Duration
+		want bool
+	}{
+		{0, true},
+		{50 * time.Millisecond, true},
+		{replay.LateBy(375 * time.Millisecond), false},
+		{-20 * time.Millisecond, true},
+		{-replay.EarlyBy - 20*time.Millisecond, false},
+	} {
+		m := *c
+		m.Frames = slices.Clone(c.Frames)
+		for i := range m.Frames {
+			if m.Frames[i].No >= probe {
+				m.Frames[i].At += x.by
+			}
+		}
+		m.End += x.by
+		v, err := replay.Replay(&m, o)
+		if err != nil || v.OK() != x.want {
+			t.Errorf("%v later: got %v, %v, want agreement %v", x.by, v, err, x.want)
+		}
+	}
+}

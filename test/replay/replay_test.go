@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay_test
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/replay"
+)
+
+const captures = "../testdata/captures"
+
+// stations are the captures' nodes, each with the interface of its first bearer.
+var stations = map[string]frame.MAC{
+	"A": {0x52, 0x54, 0x61, 0x4f, 0xd8, 0x00},
+	"B": {0x52, 0x54, 0x8a, 0x10, 0x0b, 0x00},
+	"C": {0x52, 0x54, 0x93, 0xd1, 0xd7, 0x00},
+}
+
+// sides are the sides that are replayed: how many frames are compared, up to which
+// frame, 0 being all, and what that frame needs that is not built.
+var sides = []struct {
+	capture, node string
+	frames, until int
+	missing       string
+}{
+	{"01-discovery-linkup", "A", 36, 0, ""},
+	{"01-discovery-linkup", "B", 33, 0, ""},
+	{"02-discovery-identity-trial", "A", 24, 0, ""},
+	{"02-discovery-identity-trial", "B", 20, 0, ""},
+	{"03-discovery-trial-conflict", "A", 21, 0, ""},
+	{"03-discovery-trial-conflict", "B", 16, 0, ""},
+	{"04-discovery-no-link", "A", 7, 0, ""},
+	{"04-discovery-no-link", "B", 7, 0, ""},
+	{"04-discovery-no-link", "C", 7, 0, ""},
+	{"05-names", "A", 9, 19, "room for encryption in packets"},
+	{"05-names", "B", 10, 23, "sending on the broadcast link"},
+	{"06-rdm", "A", 18, 37, "sending fragments"},
+	{"06-rdm", "B", 10, 23, "sending on the broadcast link"},
+	{"07-rdm-reject", "A", 101, 0, ""},
+	{"07-rdm-reject", "B", 11, 26, "sending on the broadcast link"},
+	{"08-stream", "A", 10, 24, "connections"},
+	{"08-stream", "B", 9, 19, "sending on the broadcast link"},
+	{"09-seqpacket", "A", 12, 27, "connections"},
+	{"09-seqpacket", "B", 10, 22, "sending on the broadcast link"},
+	{"10-conn-process-crash", "A", 12, 27, "connections"},
+	{"10-conn-process-crash", "B", 10, 22, "sending on the broadcast link"},
+	{"11-node-crash", "A", 12, 24, "connections"},
+	{"11-node-crash", "B", 9, 22, "sending on the broadcast link"},
+	{"12-fragmentation", "A", 12, 25, "sending fragments"},
+	{"12-fragmentation", "B", 9, 22, "sending on the broadcast link"},
+	{"13-bundling", "A", 61, 77, "sending bundles"},
+	{"13-bundling", "B", 10, 21, "sending on the broadcast link"},
+	{"14-multicast", "A", 23, 70, "sending on the broadcast link"},
+	{"14-multicast", "B", 23, 67, "sending on the broadcast link"},
+	{"14-multicast", "C", 20, 69, "sending on the broadcast link"},
+	{"15-broadcast-loss", "A", 24, 52, "sending on the broadcast link"},
+	{"16-loss-gap", "A", 47, 59, "blocks in Gap ACK records"},
+	{"16-loss-gap", "B", 10, 21, "sending on the broadcast link"},
+	{"17-reorder-dup", "A", 24, 44, "blocks in Gap ACK records"},
+	{"17-reorder-dup", "B", 10, 22, "sending on the broadcast link"},
+	{"20-link-reset-properties", "A", 67, 0, ""},
+	{"20-link-reset-properties", "B", 13, 27, "sending on the broadcast link"},
+	{"21-topology", "A", 40, 0, ""},
+	{"21-topology", "B", 12, 27, "sending on the broadcast link"},
+	{"22-groups", "A", 20, 54, "sending on the broadcast link"},
+	{"22-groups", "B", 18, 57, "sending on the broadcast link"},
+	{"22-groups", "C", 21, 72, "sending on the broadcast link"},
+	{"23-group-bulk", "A", 20, 55, "sending on the broadcast link"},
+	{"23-group-bulk", "B", 18, 56, "sending on the broadcast link"},
+	{"23-group-bulk", "C", 16, 62, "sending on the broadcast link"},
+}
+
+// notReplayed are the sides that are not, and what is missing, with the theme of
+// the issue that builds it. A node of "" is all of them.
+var notReplayed = []struct{ capture, node, missing, theme string }{
+	{"15-broadcast-loss", "B", "the capture was taken at A and does not have what passes between B and C", "none"},
+	{"15-broadcast-loss", "C", "the capture was taken at A and does not have what passes between B and C", "none"},
+	{"18-two-bearers-failover", "", "more than one bearer, failover", "The link"},
+	{"19-two-bearers-disable", "", "more than one bearer, failover", "The link"},
+	{"24-crypto-cluster-key", "", "encryption", "Encryption and scale"},
+	{"25-crypto-master-key", "", "encryption", "Encryption and scale"},
+	{"26-udp-multicast", "", "a bearer over UDP", "The daemon and its tools"},
+	{"27-udp-unicast", "", "a bearer over UDP", "The daemon and its tools"},
+}
+
+func read(t testing.TB, name string) (*replay.Capture, []replay.Call) {
+	t.Helper()
+	c, err := replay.ReadFile(filepath.Join(captures, name+".pcap"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	f, err := os.Open(filepath.Join(captures, name+".calls"))
+	if os.IsNotExist(err) {
+		return c, nil
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer f.Close()
+	calls, err := replay.ParseCalls(f)
+	if err != nil {
+		t.Fatalf("%s: %v", name, err)
+	}
+	return c, calls
+}
+
+// TestReplay puts our engine in the place of every node of every capture, as far as
+// what is built goes.
+func TestReplay(t *testing.T) {
+	features := map[string]string{}
+	for _, x := range replay.Features {
+		features[x.Name] = x.Theme
+	}
+	sum, whole := 0, 0
+	used := map[string]int{}
+	for _, s := range sides {
+		c, calls := read(t, s.capture)
+		mac := stations[s.node]
+		f, x := c.Missing(mac)
+		switch {
+		case f == nil && s.until != 0, f != nil && (f.No != s.until || x.Name != s.missing):
+			t.Errorf("%s %s: the first frame that needs what is not built is %+v, %+v; want %d, %q", s.capture, s.node, f, x, s.until, s.missing)
+			continue
+		}
+		v, err := replay.Replay(c, replay.Options{Node: mac.String(), Calls: calls, Until: s.until})
+		if err != nil {
+			t.Errorf("%s %s: got %v, want nil", s.capture, s.node, err)
+			continue
+		}
+		if !v.OK() {
+			t.Errorf("%s %s: %v\n%v", s.capture, s.node, v, v.Diff)
+			continue
+		}
+		if v.Sent != s.frames {
+			t.Errorf("%s %s: got %d frames compared, want %d", s.capture, s.node, v.Sent, s.frames)
+		}
+		t.Logf("%s %s: %v", s.capture, s.node, v)
+		if s.until != 0 {
+			t.Logf("    from frame %d on it needs %s (%s)", s.until, s.missing, features[s.missing])
+		} else {
+			whole++
+		}
+		sum += v.Sent
+		for k, n := range v.Allowed {
+			used[k] += n
+		}
+	}
+	for _, s := range notReplayed {
+		t.Logf("%s %s: not replayed: %s (%s)", s.capture, s.node, s.missing, s.theme)
+	}
+	t.Logf("%d frames compared and equal; %d sides whole, %d in part, %d not", sum, whole, len(sides)-whole, len(notReplayed))
+	for _, a := range replay.Allowances {
+		t.Logf("allowed %d times: %s: %s, %s (%s)", used[a.Name], a.Name, a.Field, a.Rule, a.Reason)
+	}
+}
+
+// TestEverySideIsListed finds the sides of captures that both tables forget.
+func TestEverySideIsListed(t *testing.T) {
+	files, err := filepath.Glob(filepath.Join(captures, "*.pcap"))
+	if err != nil || len(files) == 0 {
+		t.Fatalf("got %d captures, %v", len(files), err)
+	}
+	for _, file := range files {
+		name := strings.TrimSuffix(filepath.Base(file), ".pcap")
+		c, _ := read(t, name)
+		listed := map[string]bool{}
+		for _, s := range sides {
+			if s.capture == name {
+				listed[s.node] = true
+			}
+		}
+		all := false
+		for _, s := range notReplayed {
+			if s.capture == name {
+				listed[s.node] = true
+				all = all || s.node == ""
+			}
+		}
+		if len(listed) == 0 {
+			t.Errorf("%s is in no table", name)
+		}
+		for _, s := range c.Stations() {
+			for _, node := range slices.Sorted(maps.Keys(stations)) {
+				if s.MAC == stations[node] && !all && !listed[node] {
+					t.Errorf("%s: node %s is in no table", name, node)
+				}
+			}
+		}
+	}
+}
