@@ -81,6 +81,12 @@ func (l *Link) withGapAck() bool {
 	return l.cfg.Capabilities&l.caps&frame.CapGapAckBlock != 0
 }
 
+// holdsRecord reports whether the data of a STATE begin with a whole record where
+// one must be. What the record tells is not used. Source: docs/spec/02-link.md §4.5.
+func (l *Link) holdsRecord(data []byte) bool {
+	return !l.withGapAck() || len(data) >= len(emptyGapAck) && int(data[0])<<8|int(data[1]) <= len(data)
+}
+
 // gapAckRecord returns the record of the next STATE, which tells of no block.
 func (l *Link) gapAckRecord() []byte {
 	if !l.withGapAck() {
@@ -126,7 +132,8 @@ func (l *Link) Accept(m frame.LinkMessage) bool {
 	default:
 		ok = ok && l.inSession && s == l.peerSession &&
 			(l.IsUp() || m.Ack() == 0) &&
-			!(l.caps.Has(frame.CapLinkProtoSeqno) && m.Seq().Before(l.rcvNxtState))
+			!(l.caps.Has(frame.CapLinkProtoSeqno) && m.Seq().Before(l.rcvNxtState)) &&
+			l.holdsRecord(m.Data())
 	}
 	if !ok {
 		l.Rejected++

@@ -37,6 +37,9 @@ func (l *life) checkFrame(b []byte, s *session) {
 	case m.Prev() != l.n.addr:
 		bad("in the name of %v", m.Prev())
 	}
+	for _, f := range frame.Lint(msg) {
+		bad("lint: %v", f)
+	}
 	rebuilt, err := rebuild(m)
 	if err != nil {
 		bad("%v", err)

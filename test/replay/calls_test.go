@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package replay_test
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/test/replay"
+)
+
+func TestParseCalls(t *testing.T) {
+	for _, c := range []struct{ text, want string }{
+		{"", "[]"},
+		{"# a remark\n\n   \t\n  # another", "[]"},
+		{"0 A address 1.1.1", "[0s A address]"},
+		{"0 1001001 address 1001001", "[0s 1001001 address]"},
+		{"1.5 A identity node-alpha\n0.25 B identity 01020304111111112222222233333333", "[250ms B identity 1.5s A identity]"},
+		{"0 B netid 4712\n0 B bearer eth0 52:54:8a:10:0b:00\n0 B bearer eth0 52:54:8a:10:0b:00 9000", "[0s B netid 0s B bearer 0s B bearer]"},
+		{"0 A open 7\n0 A open 4294967295 critical returnable tipcgram echo", "[0s A open 0s A open]"},
+		{"0 A bind 7 8888:17-17\n0 A bind 7 8888:0-4294967295 cluster\n0 A unbind 7 8888:17 node", "[0s A bind 0s A bind 0s A unbind]"},
+		{"0 A send 7 8888:17 text:hello\n0 A send 7 8888:17@1001002 hex:00ff\n0 A send 7 <1001002:9> zero:66000\n0 A send 7 8888:17 frame:12", "[0s A send 0s A send 0s A send 0s A send]"},
+		{"0 A send 7 8888:17 text:", "[0s A send]"},
+		{"0 A close 7\n0 A set tolerance 1001002 800\n0 A set priority 1.1.2 31", "[0s A close 0s A set 0s A set]"},
+		{"2 A connect 7 whatever it will take", "[2s A connect]"}, // refused when it is replayed
+		{"1e3 A close 7", "[16m40s A close]"},
+	} {
+		calls, err := replay.ParseCalls(strings.NewReader(c.text))
+		var got []string
+		for _, x := range calls {
+			got = append(got, fmt.Sprint(x.At, x.Node, x.Verb))
+		}
+		for i, x := range calls {
+			got[i] = fmt.Sprintf("%v %s %s", x.At, x.Node, x.Verb)
+		}
+		if err != nil || fmt.Sprint(got) != c.want {
+			t.Errorf("%q: got %v, %v, want %v", c.text, got, err, c.want)
+		}
+	}
+}
+
+func TestParseCallsRefuses(t *testing.T) {
+	for _, c := range []struct{ line, want string }{
+		{"0 A", "want SECONDS NODE VERB ARGS"},
+		{"x A close 7", `"x" is not a time`},
+		{"-1 A close 7", `"-1" is not a time`},
+		{"NaN A close 7", `"NaN" is not a time`},
+		{"1e9 A close 7", `"1e9" is not a time`},
+		{"0 A jump 7", `no verb "jump"`},
+		{"0 A address", "address: 0 arguments, want 1 to 1"},
+		{"0 A address 0", "cannot have address 0"},
+		{"0 A address 1.1", "address:"},
+		{"0 A identity no/slash", "identity:"},
+		{"0 A netid 10000", "not a number from 1 to 9999"},
+		{"0 A bearer eth0", "bearer: 1 arguments, want 2 to 3"},
+		{"0 A bearer eth0 52:54", "not the address of a station"},
+		{"0 A bearer eth0 52:54:8a:10:0b:00 99", "not a number from 100"},
+		{"0 A bearer averylonginterface 52:54:8a:10:0b:00", "longer than 15"},
+		{"0 A open 0", `"0" is not a port`},
+		{"0 A open 7 loud", `"loud" is none of`},
+		{"0 A bind 7 8888:9-1", "bind:"},
+		{"0 A bind 7 <1001002:9>", "is not TYPE:LOWER-UPPER"},
+		{"0 A bind 7 8888:1-2 zone", `"zone" is none of cluster, node`},
+		{"0 A send 7 8888:1-9 text:x", "multicast is not built yet"},
+		{"0 A send 7 8888:1 x", `"x" is none of`},
+		{"0 A send 7 8888:1 hex:f", "send:"},
+		{"0 A send 7 8888:1 zero:66001", "not a number from 0 to 66000"},
+		{"0 A send 7 8888:1 frame:0", "not a number from 1"},
+		{"0 A set window 1001002 100", `"window" is none of tolerance, priority`},
+		{"0 A set priority 1001002 32", "not a number from 1 to 31"},
+	} {
+		_, err := replay.ParseCalls(strings.NewReader("\n" + c.line + "\n"))
+		if !errors.Is(err, replay.ErrCalls) || !strings.Contains(err.Error(), "line 2: ") || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: got %v, want ErrCalls, line 2, %q", c.line, err, c.want)
+		}
+	}
+}
+
+// Verbs of what is not built yet are refused by name, when they are this node's.
+func TestCallsOfWhatIsNotBuilt(t *testing.T) {
+	c, _ := read(t, "01-discovery-linkup")
+	for _, verb := range []string{"connect", "listen", "join", "leave", "subscribe", "multicast", "disable"} {
+		calls, err := replay.ParseCalls(strings.NewReader(fmt.Sprintf("2 1001001 %s 7 8888:1", verb)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = replay.Replay(c, replay.Options{Node: "1001001", Calls: calls})
+		if !errors.Is(err, replay.ErrNotBuilt) || !strings.Contains(err.Error(), fmt.Sprintf("%q, line 1", verb)) {
+			t.Errorf("%s: got %v, want ErrNotBuilt with the verb and the line", verb, err)
+		}
+		if v, err := replay.Replay(c, replay.Options{Node: "1001002", Calls: calls}); err != nil || !v.OK() {
+			t.Errorf("%s of another node: got %v, %v, want agreement", verb, v, err)
+		}
+	}
+}
+
+// A call that fails is a difference, which says so.
+func TestCallsThatFail(t *testing.T) {
+	c, _ := read(t, "01-discovery-linkup")
+	for _, x := range []struct{ text, want string }{
+		{"2 A close 7", "line 2 of the calls, close: port 7 is not open"},
+		{"2 A open 7\n2 A open 7", "open: port 7 is open"},
+		{"2 A open 7\n2 A bind 7 5:1-1", "reserved"},
+		{"2 A open 7\n2 A unbind 7 500:1-1", "not bound"},
+		{"2 A open 7\n2 A send 7 500:1 text:x", "no route"},
+		{"2 A open 7\n2 A send 7 <1001002:3> frame:1000", "frame 1000 has no message"},
+		{"2 A set priority 1001003 4", "no route"},
+	} {
+		calls, err := replay.ParseCalls(strings.NewReader("0 A bearer eth0 52:54:61:4f:d8:00\n" + x.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		v, err := replay.Replay(c, replay.Options{Node: "A", Calls: calls})
+		if err != nil || v.Diff == nil || !strings.Contains(v.Diff.Why, x.want) || v.Diff.At != 2*time.Second {
+			t.Errorf("%q: got %v, %v, want a difference at 2 s: %q", x.text, v, err, x.want)
+		}
+	}
+}
+
+// A wrong configuration shows in the first frame.
+func TestCallsConfigure(t *testing.T) {
+	c, _ := read(t, "01-discovery-linkup")
+	const bearer = "0 A bearer eth0 52:54:61:4f:d8:00\n"
+	for _, x := range []struct {
+		text string
+		want bool
+	}{
+		{bearer, true},
+		{bearer + "0 A address 1.1.1\n0 A netid 4711", true},
+		{bearer + "0 A address 1.1.3", false},
+		{bearer + "0 A netid 4712", false},
+		{bearer + "0 A identity other", false},
+		{"0 A bearer eth1 52:54:61:4f:d8:00", false},
+		{"0 A bearer eth0 52:54:61:4f:d8:00 1496", false},
+	} {
+		calls, err := replay.ParseCalls(strings.NewReader(x.text))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if v, err := replay.Replay(c, replay.Options{Node: "A", Calls: calls}); err != nil || v.OK() != x.want {
+			t.Errorf("%q: got %v, %v, want agreement %v", x.text, v, err, x.want)
+		}
+	}
+}
+
+func FuzzParseCalls(f *testing.F) {
+	files, err := filepath.Glob(filepath.Join(captures, "*.calls"))
+	if err != nil || len(files) == 0 {
+		f.Fatalf("got %d lists of calls, %v", len(files), err)
+	}
+	for _, name := range files {
+		b, err := os.ReadFile(name)
+		if err != nil {
+			f.Fatal(err)
+		}
+		f.Add(string(b))
+	}
+	f.Add("1 A connect 7\n0 A set priority 1.1.2 4\n# x")
+	f.Add("1e-9 A send 1 1:1@1 hex:00\r\n0 A\x00 close 1")
+	c, _ := read(f, "01-discovery-linkup")
+	f.Fuzz(func(t *testing.T, text string) {
+		calls, err := replay.ParseCalls(strings.NewReader(text))
+		if err != nil {
+			if !errors.Is(err, replay.ErrCalls) {
+				t.Errorf("got %v, want ErrCalls", err)
+			}
+			return
+		}
+		for i, x := range calls {
+			if i > 0 && x.At < calls[i-1].At || x.At < 0 {
+				t.Errorf("call %d is at %v", i, x.At)
+			}
+			calls[i].Node = "1001001"
+		}
+		if len(calls) < 20 {
+			replay.Replay(c, replay.Options{Node: "1001001", Calls: calls, Until: 20}) // must not panic
+		}
+	})
+}
