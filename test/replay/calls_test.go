@@ -33,10 +33,7 @@ func TestParseCalls(t *testing.T) {
 		calls, err := replay.ParseCalls(strings.NewReader(c.text))
 		var got []string
 		for _, x := range calls {
-			got = append(got, fmt.Sprint(x.At, x.Node, x.Verb))
-		}
-		for i, x := range calls {
-			got[i] = fmt.Sprintf("%v %s %s", x.At, x.Node, x.Verb)
+			got = append(got, fmt.Sprintf("%v %s %s", x.At, x.Node, x.Verb))
 		}
 		if err != nil || fmt.Sprint(got) != c.want {
 			t.Errorf("%q: got %v, %v, want %v", c.text, got, err, c.want)
@@ -137,6 +134,7 @@ func TestCallsConfigure(t *testing.T) {
 		{bearer + "0 A identity other", false},
 		{"0 A bearer eth1 52:54:61:4f:d8:00", false},
 		{"0 A bearer eth0 52:54:61:4f:d8:00 1496", false},
+		{"0 A bearer eth0 52:54:61:4f:d8:00 9000", false},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader(x.text))
 		if err != nil {

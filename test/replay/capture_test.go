@@ -78,7 +78,7 @@ func TestForeignFrames(t *testing.T) {
 		{"as it is", whole, "", true},
 		{"ARP", with(3, arp), "1 frames, the first is 4, carry other protocols", true},
 		{"three bytes", with(60, []byte{1, 2, 3}), "1 frames, the first is 61, carry other protocols", true},
-		{"TIPC over UDP", append(slices.Clone(whole), plain(t, "26-udp-multicast")[0]), "carry UDP", true},
+		{"TIPC over UDP", with(60, plain(t, "26-udp-multicast")[0].Data), "carry UDP", true},
 		{"VLAN tags", each(func(b []byte) []byte { return slices.Insert(b, 12, 0x81, 0, 0, 5) }), "69 frames, the first is 1, have VLAN tags", true},
 		{"padding", each(func(b []byte) []byte { return append(b, make([]byte, 9)...) }), "", true},
 		{"an encrypted frame of another", with(30, append(slices.Clone(whole[8].Data[:14]), bytes.Repeat([]byte{0xe0}, 60)...)), "1 frames, the first is 31, are encrypted", true},

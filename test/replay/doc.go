@@ -21,9 +21,9 @@
 //     EarlyBy before it is due and LateBy behind.
 //   - How long an answer took: at most AnswersWithin.
 //
-// Frames are compared in their order on each link, and discovery by itself. What
-// may differ is in the table Allowances, and is counted. docs/replay.md is the
-// manual.
+// Frames are compared in their order on each link, and discovery to each station by
+// itself. What may differ is in the table Allowances, and is counted. docs/replay.md
+// is the manual.
 //
 // Not built yet: TIPC over UDP, encryption, and what the engine does not have;
 // calls that need it are refused by name.

@@ -183,3 +183,25 @@ func TestTimersHaveBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestAnswersHaveBounds has the last frame, an answer, recorded later.
+func TestAnswersHaveBounds(t *testing.T) {
+	c, calls := read(t, "01-discovery-linkup")
+	for _, x := range []struct {
+		by   time.Duration
+		want bool
+	}{
+		{0, true},
+		{replay.AnswersWithin - 10*time.Millisecond, true},
+		{replay.AnswersWithin + time.Millisecond, false},
+	} {
+		m := *c
+		m.Frames = slices.Clone(c.Frames)
+		m.Frames[len(m.Frames)-1].At += x.by
+		m.End += x.by
+		v, err := replay.Replay(&m, replay.Options{Node: "A", Calls: calls})
+		if err != nil || v.OK() != x.want {
+			t.Errorf("%v later: got %v, %v, want agreement %v", x.by, v, err, x.want)
+		}
+	}
+}

@@ -79,8 +79,12 @@ func newRun(s *side, p plan) (*run, error) {
 	r := &run{
 		side: &of, plan: p, sent: map[stream][]emission{}, ports: map[uint32]*socket{},
 		timers: map[frame.NodeAddr]*timer{}, stats: stats{allowed: map[string]int{}},
-		arena: frame.NewArena(frame.ArenaConfig{Small: 512}),
 	}
+	memory := frame.ArenaConfig{Small: 512}
+	if n := frame.EthernetLen + s.bearer.MTU; n > frame.SmallChunk-frame.Headroom {
+		memory.Jumbo, memory.JumboSize = 512, n
+	}
+	r.arena = frame.NewArena(memory)
 	of.cfg.Arena, of.cfg.Chance = r.arena, of.chance
 	var err error
 	if r.eng, err = engine.New(of.cfg); err != nil {
@@ -172,7 +176,7 @@ func (r *run) feed(f *Frame) {
 	}
 	b := r.arena.Get(len(f.Data), frame.Data)
 	if b == nil {
-		return // longer than any frame of an Ethernet bearer here
+		return // longer than the bearer takes
 	}
 	copy(b.Extend(len(f.Data)), f.Data)
 	r.eng.HandleFrame(r.now, 0, b)
@@ -230,6 +234,10 @@ func (r *run) expect(f *Frame) *Difference {
 	if !same {
 		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, Why: differ(f.Data, ours.data), compared: r.compared}
 	}
+	if d := f.At - ours.at; d > AnswersWithin {
+		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, compared: r.compared,
+			Why: fmt.Sprintf("it was sent %v later than we send it", d.Round(time.Microsecond))}
+	}
 	for _, rule := range rules {
 		r.stats.allowed[rule]++
 	}
@@ -238,12 +246,19 @@ func (r *run) expect(f *Frame) *Difference {
 
 // unasked finds frames that we sent and the node did not.
 func (r *run) unasked(at time.Duration) *Difference {
+	var first *emission
 	for _, q := range r.sent {
-		if len(q) > 0 && q[0].at+AnswersWithin < at {
-			return &Difference{At: q[0].at, Ours: q[0].data, Why: "we send it, and it was not sent", compared: r.compared}
+		if len(q) == 0 || q[0].at+AnswersWithin >= at {
+			continue
+		}
+		if first == nil || q[0].at < first.at || q[0].at == first.at && bytes.Compare(q[0].data, first.data) < 0 {
+			first = &q[0]
 		}
 	}
-	return nil
+	if first == nil {
+		return nil
+	}
+	return &Difference{At: first.at, Ours: first.data, Why: "we send it, and it was not sent", compared: r.compared}
 }
 
 // links yields the neighbours that have a link.

@@ -4,6 +4,8 @@ package replay
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -124,7 +126,8 @@ func (r *run) timerOf(f *Frame) *timer {
 func (r *run) overdue(at time.Duration) *Difference {
 	for range 1000 { // more than any pause between two frames has
 		var first *timer
-		for _, t := range r.timers {
+		for _, k := range slices.Sorted(maps.Keys(r.timers)) {
+			t := r.timers[k]
 			if t.rings() <= at && (first == nil || t.rings() < first.rings()) && r.silent(t) {
 				first = t
 			}

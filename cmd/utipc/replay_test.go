@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+func TestReplayCommand(t *testing.T) {
+	for _, c := range []struct {
+		name, as string
+		more     []string
+		status   int
+		out, err string // of the last line of the output, and in the errors
+	}{
+		{"01-discovery-linkup", "1.1.1", nil, exitDone, "1001001 (52:54:61:4f:d8:00) agrees: 36 of 36 frames", ""},
+		{"01-discovery-linkup", "52:54:8a:10:0b:00", nil, exitDone, "1001002 (52:54:8a:10:0b:00) agrees: 33 of 33 frames", ""},
+		{"02-discovery-identity-trial", "220d0111", nil, exitDone, "agrees: 20 of 20 frames", ""},
+		{"07-rdm-reject", "A", nil, exitDone, "agrees: 101 of 101 frames", ""},
+		{"07-rdm-reject", "B", []string{"--until", "26"}, exitDone, "agrees: 11 of 11 frames", ""},
+		{"07-rdm-reject", "B", nil, exitFailed, "differs: 11 of 76 frames", "not every answer agrees"},
+		{"07-rdm-reject", "A", []string{"--calls", capture("01-discovery-linkup")}, exitFailed, "", "not a list of calls: line 1"},
+		{"07-rdm-reject", "A", []string{"--calls", "missing"}, exitFailed, "", "no such file"},
+		{"04-discovery-no-link", "1.1.1", nil, exitFailed, "", "is the address of several"},
+		{"24-crypto-cluster-key", "1.1.1", nil, exitFailed, "", "47 frames, the first is 1, are encrypted"},
+		{"26-udp-multicast", "1.1.1", nil, exitFailed, "", "carry UDP, which is not replayed yet"},
+		{"missing", "1.1.1", nil, exitFailed, "", "no such file"},
+	} {
+		args := append([]string{"replay", "--as", c.as}, c.more...)
+		out, errs, status := utipc(nil, append(args, capture(c.name))...)
+		if status != c.status || !strings.Contains(errs, c.err) || c.err == "" && errs != "" {
+			t.Errorf("%s as %s %q: got status %d, %q, want %d, %q", c.name, c.as, c.more, status, errs, c.status, c.err)
+		}
+		if c.out == "" {
+			if out != "" {
+				t.Errorf("%s as %s: got output %q, want none", c.name, c.as, out)
+			}
+		} else if got := lastLine(t, out); !strings.Contains(got, c.out) {
+			t.Errorf("%s as %s: got %q, want %q", c.name, c.as, got, c.out)
+		}
+	}
+}
+
+// The first difference is printed as two trees, with the lines that differ marked.
+func TestReplayPrintsDifference(t *testing.T) {
+	b, err := os.ReadFile(capture("01-discovery-linkup"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	// The reply of frame 25 acknowledges one packet less.
+	reply := []byte{0x4f, 0x48, 0x00, 0x2c, 0, 0, 0, 0, 0, 2, 0, 4, 1, 0, 0x10, 1}
+	at := bytes.Index(b, reply)
+	if at < 0 {
+		t.Fatal("frame 25 is not there")
+	}
+	b[at+9] = 1
+	name := filepath.Join(t.TempDir(), "changed.pcap")
+	if err := os.WriteFile(name, b, 0o644); err != nil {
+		t.Fatal(err)
+	}
+	out, errs, status := utipc(nil, "replay", "--as", "1001001", name)
+	if status != exitFailed || !strings.Contains(errs, "not every answer agrees") {
+		t.Errorf("got status %d, %q, want 1 and a reason", status, errs)
+	}
+	for _, want := range []string{
+		`^frame 25, at 1\.706382 s: byte 23 differs, word 2 of the message\n`,
+		`\nrecorded:\n(.*\n)*!   w2 31:16   ack                 1\n(.*\n)*ours:\n(.*\n)*!   w2 31:16   ack                 2\n`,
+		`\n  00000010  00 2c`,
+		`\n1001001 \(52:54:61:4f:d8:00\) differs: 13 of 36 frames`,
+	} {
+		if !regexp.MustCompile(want).MatchString(out) {
+			t.Errorf("got\n%s\nwant %s", out, want)
+		}
+	}
+	if got := strings.Count(out, "\n! "); got != 4 { // the line of each, and the field
+		t.Errorf("got %d lines marked, want 4:\n%s", got, out)
+	}
+}
+
+// What needs what is not built is said with the difference.
+func TestReplaySaysWhatIsMissing(t *testing.T) {
+	out, _, _ := utipc(nil, "replay", "--as", "B", capture("07-rdm-reject"))
+	if want := "frame 26 needs what is not built yet, sending on the broadcast link; --until 26 leaves it out"; !strings.Contains(out, want) {
+		t.Errorf("got\n%s\nwant %q", out, want)
+	}
+}
+
+func TestReplayMisuse(t *testing.T) {
+	for _, args := range [][]string{
+		{"replay"},
+		{"replay", capture("01-discovery-linkup")},
+		{"replay", "--as", "A"},
+		{"replay", "--as", "A", "--until", "-1", capture("01-discovery-linkup")},
+		{"replay", "--as", "A", "one", "two"},
+		{"replay", "--loud"},
+	} {
+		if out, errs, status := utipc(nil, args...); status != exitMisuse || out != "" || !strings.Contains(errs, "shows how") {
+			t.Errorf("%q: got %q, %q, status %d, want a usage error", args, out, errs, status)
+		}
+	}
+	out, _, status := utipc(nil, "replay", "-h")
+	if status != exitDone || !strings.Contains(out, "utipc replay --as 1.1.1 test/testdata/captures/01-discovery-linkup.pcap") {
+		t.Errorf("got %q, status %d, want an example", out, status)
+	}
+}
