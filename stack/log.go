@@ -37,10 +37,11 @@ func (l *logbook) open(to *slog.Logger) {
 	if to == nil {
 		return
 	}
-	l.entries, l.done = make(chan entry, maxLogs), make(chan struct{})
+	entries, done := make(chan entry, maxLogs), make(chan struct{})
+	l.entries, l.done = entries, done
 	go func() {
-		defer close(l.done)
-		for e := range l.entries {
+		defer close(done)
+		for e := range entries {
 			to.LogAttrs(context.Background(), e.level, e.message, e.attrs...)
 		}
 	}()
