@@ -40,6 +40,9 @@ func (l *life) checkFrame(b []byte, s *session) {
 	for _, f := range frame.Lint(msg) {
 		bad("lint: %v", f)
 	}
+	for _, f := range w.talk.Frame(w.clock.now, eth.Src(), eth.Dst(), msg) {
+		bad("conversation: %v", f)
+	}
 	rebuilt, err := rebuild(m)
 	if err != nil {
 		bad("%v", err)

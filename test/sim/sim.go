@@ -16,6 +16,7 @@ const (
 	maxNodes        = 5
 	defaultDuration = 20 * time.Second
 	defaultCalm     = 90 * time.Second
+	maxPause        = 3 * time.Second // of a node's process
 )
 
 // A world is one run.
@@ -37,6 +38,7 @@ type world struct {
 	occasions int // for the mutation
 	stray     *message
 
+	talk    *Conversation // all that is sent
 	scratch [2048]byte
 }
 
@@ -48,7 +50,7 @@ func Run(cfg Config) Report {
 	if cfg.Calm == 0 {
 		cfg.Calm = defaultCalm
 	}
-	w := &world{cfg: cfg, byAddr: map[frame.NodeAddr]*node{}}
+	w := &world{cfg: cfg, byAddr: map[frame.NodeAddr]*node{}, talk: NewConversation(frame.DefaultNetID)}
 	w.report.Seed = cfg.Seed
 	mix := w.rand(1)
 	if cfg.Nodes == 0 {
@@ -63,6 +65,7 @@ func Run(cfg Config) Report {
 	if w.faults.Tolerance == 0 {
 		w.faults.Tolerance = flowctl.DefaultTolerance
 	}
+	w.talk.Slack = maxPause + w.faults.Device.StallFor + time.Second
 	w.maxDelay = max(time.Microsecond, min(w.faults.MaxDelay, w.faults.Tolerance/12))
 	w.report.Faults = fmt.Sprintf("%d nodes, %+v", w.cfg.Nodes, w.faults)
 	w.work = w.rand(2)
@@ -177,7 +180,7 @@ func (w *world) plan() {
 	for _, n := range w.nodes {
 		w.every(f.Crash*time.Duration(len(w.nodes)), func() { n.crash(time.Duration(w.work.Int64N(int64(4 * time.Second)))) })
 		w.every(f.Pause*time.Duration(len(w.nodes)), func() {
-			n.paused = w.clock.now + time.Duration(w.work.Int64N(int64(3*time.Second)))
+			n.paused = w.clock.now + time.Duration(w.work.Int64N(int64(maxPause)))
 		})
 		w.every(f.Device.Stall*time.Duration(len(w.nodes)), func() {
 			if n.life != nil {

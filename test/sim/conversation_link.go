@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"slices"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// An endKey names an endpoint: the way its frames go, and the node they go to.
+type endKey struct {
+	way
+	to frame.NodeAddr
+}
+
+// reverse names the other end.
+func (k endKey) reverse() endKey { return endKey{way{k.to, k.dst, k.src}, k.from} }
+
+// An endpoint is what one end of a link said in its session.
+type endpoint struct {
+	endKey
+	known   bool // session counts
+	began   bool // the session was heard from its beginning
+	session frame.Seq
+	earlier []frame.Seq // sessions announced lately, the present one too
+	up      bool        // it sent a STATE or a packet
+	stale   bool        // the other end left a session it was up in: this one may acknowledge that, or come up with it
+
+	stateNext  frame.Seq // number of the next STATE
+	stateKnown bool
+	next       frame.Seq // number of the next packet
+	nextKnown  bool
+	sums       map[frame.Seq]uint32
+	ack        frame.Seq
+	stateAck   frame.Seq // of the last STATE
+	bcastAck   frame.Seq
+	maxPacket  int // largest packet it takes; 0 is not known
+
+	probes   int           // sent since the other end's last STATE
+	probed   time.Duration // when the first of them was
+	talking  bool          // it sent packets since its own last STATE
+	talks    time.Duration // since when
+	bulkDone bool
+	pieces   pieces
+}
+
+// end returns the endpoint of a key, new if need be.
+func (c *Conversation) end(k endKey) *endpoint {
+	e := c.ends[k]
+	if e == nil {
+		e = &endpoint{endKey: k}
+		c.ends[k] = e
+	}
+	return e
+}
+
+// begin is a new session of e, whose other end is r.
+func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
+	wasUp, earlier := e.up, append(e.earlier, session)
+	*e = endpoint{endKey: e.endKey, known: true, began: began, session: session, maxPacket: e.maxPacket,
+		earlier: earlier[max(0, len(earlier)-8):]}
+	if began {
+		e.next, e.nextKnown, e.stateNext, e.stateKnown = 1, true, 1, true
+	}
+	r.stale = r.up || wasUp
+	c.station(e.from).mayRestart = true
+	c.contact(e.from, e.to).known = false
+}
+
+// link holds a message of the link protocol from e to r to the rules.
+func (c *Conversation) link(e, r *endpoint, p frame.LinkMessage) {
+	if st, ok := p.State(); ok {
+		c.state(e, r, st)
+		return
+	}
+	x, _ := p.Reset()
+	s := p.Session()
+	switch {
+	case !e.known || s != e.session:
+		c.begin(e, r, s, true)
+	case e.up:
+		c.add("session-up", "w5 31:16", "session %d was up", s)
+		c.begin(e, r, s, true)
+	}
+	e.maxPacket = x.MaxPacket()
+	d, ok := x.DestSession()
+	if !ok {
+		return
+	}
+	if d == r.session {
+		e.stale = false
+	}
+	announced := slices.Contains(r.earlier, d) || slices.Contains(r.earlier, d+1)
+	c.addIf(len(r.earlier) > 0 && !announced, "activate-session", "w1 15:0", "answers session %d of %d", d, r.earlier)
+}
+
+// state holds a STATE from e to r to the rules.
+func (c *Conversation) state(e, r *endpoint, st frame.State) {
+	s := st.Session()
+	if e.known && s != e.session {
+		c.add("session", "w5 31:16", "%d, announced %d", s, e.session)
+	}
+	if !e.known || s != e.session {
+		c.begin(e, r, s, false)
+	}
+	if e.began && !e.up {
+		c.addIf(st.Ack() != 0, "state-first", "w2 31:16", "acknowledges %d", st.Ack())
+	}
+	e.up = true
+	if caps, ok := c.caps(r.from); ok && caps.Has(frame.CapLinkProtoSeqno) {
+		c.addIf(e.stateKnown && st.Seq() != e.stateNext, "state-seq", "w2 15:0", "%d, want %d", st.Seq(), e.stateNext)
+		e.stateNext, e.stateKnown = st.Seq()+1, true
+	} else if !ok {
+		e.stateKnown = false
+	}
+	c.addIf(e.nextKnown && st.NextSent() != e.next, "next-sent", "w4 15:0", "%d, want %d", st.NextSent(), e.next)
+	if !e.nextKnown {
+		e.next, e.nextKnown = st.NextSent(), true
+	}
+	c.acks(e, r, st.Message, !st.BcastAckInvalid())
+	if !e.stale && r.nextKnown {
+		end := st.Ack() + frame.Seq(st.Gap())
+		c.addIf(st.Gap() > 0 && !end.Before(r.next), "gap", "w1 28:16", "up to %d of packets up to %d", end, r.next-1)
+	}
+	if b := c.station(r.from); !e.stale && !st.BcastAckInvalid() && b.nextKnown {
+		end := st.BcastAck() + frame.Seq(st.BcastGap())
+		c.addIf(st.BcastGap() > 0 && !end.Before(b.next), "bcast-gap", "w8 9:0", "up to %d of packets up to %d", end, b.next-1)
+	}
+	c.lastBcast(e.from, st.LastBcast())
+	c.record(e, r, st)
+	c.probe(e, r, st.Probe())
+}
+
+// record holds the gap-ack record of a STATE to the rules.
+func (c *Conversation) record(e, r *endpoint, st frame.State) {
+	mine, ok := c.caps(e.from)
+	theirs, ok2 := c.caps(r.from)
+	if !ok || !ok2 {
+		return
+	}
+	both := (mine & theirs).Has(frame.CapGapAckBlock)
+	has := len(st.Data()) > 0 && st.GuessRecord()
+	if both != has {
+		c.add("record", "+40", "a record: %v, want %v", has, both)
+		return
+	}
+	g, _, err := st.GapAcks(both)
+	if err != nil || !both {
+		return
+	}
+	for i := range g.Unicast().Len() {
+		b := g.Unicast().At(i)
+		c.addIf(!e.stale && r.nextKnown && !b.Ack.Before(r.next), "blocks", "+44", "block %v of packets up to %d", b, r.next-1)
+	}
+	n := c.station(r.from)
+	for i := range g.Bcast().Len() {
+		b := g.Bcast().At(i)
+		c.addIf(!e.stale && n.nextKnown && !b.Ack.Before(n.next), "blocks", "+44", "block %v of broadcasts up to %d", b, n.next-1)
+	}
+}
+
+// probe counts the probes of e, which r answers by any STATE.
+func (c *Conversation) probe(e, r *endpoint, probe bool) {
+	r.probes, e.talking = 0, false
+	if !probe {
+		return
+	}
+	if e.probes == 0 {
+		e.probed = c.now
+	}
+	e.probes++
+}
+
+// unanswered is called for a packet of e: who sends packets is there to answer,
+// and none of several probes is answered only where none arrives; a link's timer
+// says a STATE by itself before that is over.
+func (c *Conversation) unanswered(e, r *endpoint) {
+	if !e.talking {
+		e.talking, e.talks = true, c.now
+	}
+	late := r.probes >= 4 && c.now-max(r.probed, e.talks) > 2*time.Second+c.Slack
+	if late && !e.stale {
+		c.add("probe-answer", "w0", "%d probes since %v without a STATE", r.probes, c.now-r.probed)
+		r.probes = 0
+	}
+}
+
+// acks holds the acknowledgements in m, from e to r, to the rules.
+func (c *Conversation) acks(e, r *endpoint, m frame.Message, bcast bool) {
+	ack, last := m.Ack(), e.ack
+	if c.Slack > 0 {
+		last = e.stateAck
+	}
+	c.addIf(ack.Before(last), "ack-order", "w2 31:16", "%d after %d", ack, last)
+	e.ack = ack
+	if m.User() == frame.UserLink {
+		e.stateAck = ack
+	}
+	if !e.stale && r.nextKnown {
+		c.addIf(!ack.Before(r.next), "link-ack", "w2 31:16", "%d of packets up to %d", ack, r.next-1)
+	}
+	if !bcast {
+		return
+	}
+	ack = m.BcastAck()
+	if n := c.station(r.from); !e.stale && n.nextKnown && ack != 0 {
+		c.addIf(!ack.Before(n.next), "bcast-ack", "w1 15:0", "%d of broadcasts up to %d", ack, n.next-1)
+	}
+	c.addIf(e.bcastAck != 0 && ack.Before(e.bcastAck), "bcast-ack-order", "w1 15:0", "%d after %d", ack, e.bcastAck)
+	e.bcastAck = ack
+}

@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import "github.com/utipc/utipc/frame"
+
+// maxPublished is the number of bindings a node may have.
+const maxPublished = 1 << 16
+
+// An audienceKey is a publisher and one who hears it.
+type audienceKey struct{ from, to frame.NodeAddr }
+
+// An audience is what one node was told of another's names.
+type audience struct {
+	known bool      // the bulk is over
+	next  frame.Seq // number of the next update
+}
+
+func (c *Conversation) contact(from, to frame.NodeAddr) *audience {
+	k := audienceKey{from, to}
+	t := c.contacts[k]
+	if t == nil {
+		t = &audience{}
+		c.contacts[k] = t
+	}
+	return t
+}
+
+// names holds a message of the name distributor to the rules.
+func (c *Conversation) names(e *endpoint, n frame.Names) {
+	s := c.station(e.from)
+	if n.Bulk() {
+		c.addIf(e.bulkDone, "last-bulk", "w1 28:27", "more of a bulk that ended")
+		if n.LastBulk() {
+			e.bulkDone = true
+			t := c.contact(e.from, e.to)
+			if next := n.UpdateSeq(); !t.known || t.next.Before(next) {
+				t.known, t.next = true, next
+			}
+		}
+	} else if n.NonLegacy() {
+		c.update(e, n)
+	}
+	c.published(s, n)
+}
+
+// update holds an update's number and way to the rules.
+func (c *Conversation) update(e *endpoint, n frame.Names) {
+	q := n.UpdateSeq()
+	if e.to != 0 {
+		t := c.contact(e.from, e.to)
+		c.addIf(t.known && q != t.next, "update-seq", "w4 15:0", "%d, want %d", q, t.next)
+		t.next = q + 1
+		return
+	}
+	// Those who are no longer there wait for numbers of their time.
+	due, heard := false, false
+	var want frame.Seq
+	for k, t := range c.contacts {
+		if k.from != e.from || !t.known {
+			continue
+		}
+		due, heard, want = due || t.next == q, true, max(want, t.next)
+		t.next = q + 1
+	}
+	c.addIf(heard && !due, "update-seq", "w4 15:0", "%d, want %d", q, want)
+	for _, o := range c.ends {
+		if caps, ok := c.caps(o.to); ok && o.from == e.from && o.up && !o.stale && !caps.Has(frame.CapNamedBcast) {
+			c.add("update-way", "w0 20", "a broadcast though a peer does not take it")
+			return
+		}
+	}
+}
+
+// published keeps what a node published, and holds withdrawals to it.
+func (c *Conversation) published(s *station, n frame.Names) {
+	if s.published == nil || len(s.published) >= maxPublished {
+		s.bulk = s.published == nil && s.bulk
+		s.published = map[frame.NameItem]bool{}
+	}
+	for it := range n.Items() {
+		if !n.Withdrawal() {
+			s.published[it] = true
+			continue
+		}
+		c.addIf(s.bulk && !s.published[it], "withdrawal", "+40", "%v of port %d, key %d, was not published", it.Range, it.Port, it.Key)
+	}
+	s.bulk = s.bulk || n.LastBulk()
+}
