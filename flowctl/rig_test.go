@@ -242,3 +242,15 @@ func wantLines(t testing.TB, what string, got []string, want ...string) {
 		t.Errorf("%s:\n got %s\nwant %s", what, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 	}
 }
+
+// stamp writes numbers into a built message of the peer.
+func stamp(b *frame.Buffer, seq, ack frame.Seq) {
+	frame.StampSeq(b.Bytes()[frame.EthernetLen:], seq)
+	frame.StampAcks(b.Bytes()[frame.EthernetLen:], ack, 0)
+}
+
+func (r *rig) discard() {
+	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
+		b.Release()
+	}
+}

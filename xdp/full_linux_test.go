@@ -4,6 +4,7 @@ package xdp_test
 
 import (
 	"bytes"
+	"os"
 	"testing"
 
 	"golang.org/x/sys/unix"
@@ -94,6 +95,9 @@ func openTap(t *testing.T, d *bed, name string) (fd int) {
 		err = unix.IoctlIfreq(fd, unix.TUNSETIFF, ifr)
 	})
 	if err != nil {
+		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
+			t.Fatalf("no tap device: %v", err)
+		}
 		t.Skipf("no tap device: %v", err)
 	}
 	t.Cleanup(func() { unix.Close(fd) })

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build !race
+
 package engine
 
 import (
@@ -67,9 +69,6 @@ func (h *hot) receiveOne() {
 }
 
 func TestNoAllocs(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
 	h := newHot(t)
 	for _, c := range []struct {
 		name string

@@ -48,7 +48,8 @@
 //     ahead of the last acknowledgement that reached the sender. Session, STATE and
 //     packet numbers have no holes, a session's first message is a STATE that
 //     acknowledges nothing, its first packet opens the broadcast link. The bytes of
-//     a frame do not change while a device has it.
+//     a frame do not change while a device has it. frame.Lint and Conversation find
+//     nothing.
 //  7. Names. For each binding the table's events are published, withdrawn,
 //     published … and what was last published is what the table has.
 //
