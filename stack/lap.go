@@ -74,8 +74,8 @@ func (n *Node) lap(receive bool) (busy bool) {
 	n.eng.HandleTimeout(now)
 	n.flush()
 	n.deliver()
-	if n.due(now) < n.sleepUntil {
-		n.rouseDriver()
+	if s := n.driverSeat(); n.due(now) < s.until {
+		s.rouse()
 	}
 	return busy
 }
@@ -152,12 +152,12 @@ func (n *Node) handleEvent(ev engine.Event) {
 	n.logs.event(ev)
 }
 
-func (n *Node) rouseDriver() {
+// driverSeat is where whoever drives sleeps.
+func (n *Node) driverSeat() *seat {
 	if n.hand.driver != nil {
-		n.callSeat.rouse()
-	} else {
-		n.pumpSeat.rouse()
+		return &n.callSeat
 	}
+	return &n.pumpSeat
 }
 
 // wakeDevices is what devices without a descriptor call when frames have come.
@@ -205,11 +205,11 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	for i, a := range n.attached {
 		s.listen(i, !a.gone && a.vain < inVain)
 	}
-	n.sleepUntil = until
+	s.until = until
 	n.unlock()
 	s.wait(until - now)
 	n.mu.Lock()
-	n.sleepUntil = 0
+	s.until = 0
 	for i, a := range n.attached {
 		if s.heard(i) {
 			a.vain++ // unless a lap finds frames

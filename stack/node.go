@@ -39,15 +39,14 @@ type Node struct {
 	starting waitList               // Open, until the address is settled
 	draining waitList               // Close, until everything is acknowledged
 
-	in         [batch]*frame.Buffer
-	ready      []*engine.Port
-	names      []naming.Event
-	sends      int           // since the devices were looked at
-	sleepUntil time.Duration // of the driver in the kernel, else 0
-	turning    bool          // the driver is in its lap
-	spinScore  int
-	skipped    int
-	giveWay    bool
+	in        [batch]*frame.Buffer
+	ready     []*engine.Port
+	names     []naming.Event
+	sends     int  // since the devices were looked at
+	turning   bool // the driver is in its lap
+	spinScore int
+	skipped   int
+	giveWay   bool
 
 	idleWaiters []*waiter
 

@@ -11,7 +11,8 @@ import (
 // that neither takes a ring that was meant for the other. A ring on a seat nobody
 // sleeps in ends the next sleep at once; none is lost.
 type seat struct {
-	asleep atomic.Bool // set before the last look at the devices, cleared awake
+	asleep atomic.Bool   // set before the last look at the devices, cleared awake
+	until  time.Duration // when its sleep ends by itself, else 0; guarded by the lap lock
 	bell
 }
 

@@ -69,7 +69,6 @@ type Engine struct {
 	slow     time.Duration // the next look for nodes to forget
 	alarmed  time.Duration // when two nodes were last seen to claim one address
 
-	names  []naming.Event
 	events flowctl.Queue[Event]
 	ready  []*Port
 	count  Counters
