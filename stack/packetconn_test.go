@@ -104,7 +104,8 @@ func TestWriteBlocksAndSaysWhy(t *testing.T) {
 		wire.Set(fault.Config{Out: fault.Faults{Loss: 1}})
 		const wait = 300 * time.Millisecond
 		var blocked *stack.BlockedError
-		sent, began := 0, time.Now()
+		sent := 0
+		var began time.Time
 		for ; ; sent++ {
 			began = time.Now()
 			c.SetWriteDeadline(began.Add(wait))

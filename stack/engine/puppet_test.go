@@ -4,7 +4,6 @@ package engine
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -119,15 +118,6 @@ func (p *puppet) drain() (lines []string) {
 	}
 	p.sent = nil
 	return lines
-}
-
-// kinds is drain with only the first word of each line.
-func (p *puppet) kinds() (k []string) {
-	for _, l := range p.drain() {
-		w, _, _ := strings.Cut(l, " ")
-		k = append(k, w)
-	}
-	return k
 }
 
 // hear gives the engine a message of the peer.
@@ -316,16 +306,6 @@ func wantLines(t testing.TB, what string, got []string, want ...string) {
 	if !slices.Equal(got, want) {
 		t.Errorf("%s:\n got %s\nwant %s", what, strings.Join(got, "\n     "), strings.Join(want, "\n     "))
 	}
-}
-
-// words turns hexadecimal words into bytes.
-func words(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.ReplaceAll(s, " ", ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
 }
 
 func (p *puppet) bound(t *testing.T, c PortConfig, typ, instance uint32) *Port {
