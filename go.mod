@@ -7,4 +7,7 @@ require (
 	golang.org/x/sys v0.49.0
 )
 
-require golang.org/x/net v0.62.0 // indirect
+require (
+	github.com/cilium/ebpf v0.22.0 // indirect
+	golang.org/x/net v0.62.0 // indirect
+)

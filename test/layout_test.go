@@ -29,6 +29,7 @@ var imports = map[string][]string{
 	"stack/carrier/hub":   {"frame"},
 	"stack/carrier/fault": {"frame"},
 	"stack/carrier/tap":   {"frame"},
+	"stack/carrier/udp":   {"frame"},
 	"xdp":                 {"frame"},
 }
 
@@ -43,7 +44,8 @@ var modules = map[string][]string{
 	"stack/carrier/hub":   {},
 	"stack/carrier/fault": {},
 	"stack/carrier/tap":   {},
-	"xdp":                 {"golang.org/x/sys", "golang.org/x/net"},
+	"stack/carrier/udp":   {"golang.org/x/sys"},
+	"xdp":                 {"golang.org/x/sys", "golang.org/x/net", "github.com/cilium/ebpf"},
 }
 
 func goList(t *testing.T, args ...string) []string {
