@@ -17,6 +17,7 @@ const (
 	Unacknowledged              // not acknowledged for too long
 	PriorityChange              // priority changed
 	OwnDecision                 // ended by this node
+	BearerChange                // interface down, or its MTU changed
 )
 
 // Orderly reports whether an end wanted it so.
@@ -27,6 +28,21 @@ func (l *Link) Cause() Cause { return l.cause }
 
 // Fail takes a link that is up down, for a reason of the own node.
 func (l *Link) Fail() { l.fail(OwnDecision) }
+
+// SetMTU follows the own bearer's MTU, in bytes: a link that is up fails, to agree
+// with its peer anew; 0 while the bearer carries nothing.
+func (l *Link) SetMTU(mtu int) {
+	if mtu > 0 {
+		l.cfg.MTU = mtu
+	}
+	switch l.state {
+	case Down:
+		l.mtu = l.cfg.MTU
+	case Establishing:
+		l.mtu = min(l.mtu, l.cfg.MTU) // what the peer can take is in it already
+	}
+	l.fail(BearerChange)
+}
 
 func (l *Link) fail(c Cause) {
 	if l.state == Established {

@@ -15,11 +15,12 @@ func _() {
 	_ = x[Unacknowledged-4]
 	_ = x[PriorityChange-5]
 	_ = x[OwnDecision-6]
+	_ = x[BearerChange-7]
 }
 
-const _Cause_name = "uppeer silentreset by peerended by peernot acknowledged for too longpriority changedended by this node"
+const _Cause_name = "uppeer silentreset by peerended by peernot acknowledged for too longpriority changedended by this nodeinterface down, or its MTU changed"
 
-var _Cause_index = [...]uint8{0, 2, 13, 26, 39, 68, 84, 102}
+var _Cause_index = [...]uint8{0, 2, 13, 26, 39, 68, 84, 102, 136}
 
 func (i Cause) String() string {
 	idx := int(i) - 0

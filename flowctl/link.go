@@ -61,7 +61,9 @@ type Config struct {
 	MTU        int // of the own bearer, in bytes
 	Tolerance  time.Duration
 	Priority   uint8
-	Window     int // packets sent and not acknowledged
+	Window     int  // packets sent and not acknowledged
+	Margin     int  // bytes left free in every packet, beside room for a tunnel header
+	Alone      bool // every message has a packet to itself
 	Session    frame.Seq
 	Arena      *frame.Arena
 	Broadcast  *Broadcast // the peer's broadcast link
@@ -106,6 +108,7 @@ type Counters struct {
 	SentPackets, SentStates, SentProbes, SentNacks, SentAcks      uint64
 	RecvPackets, RecvStates, RecvProbes, RecvNacks                uint64
 	Retransmits, Duplicates, Deferred, Congested, BadAcks, Resets uint64
+	SentBundles, SentBundled                                      uint64
 	RecvBundles, RecvBundled, RecvFragments, RecvFragmented       uint64
 	Rejected                                                      uint64 // messages the session check refused
 	NoChunk                                                       uint64 // messages not sent, or deferred, for want of memory

@@ -35,7 +35,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	r := &rig{t: t, bc: NewBroadcast(self)}
 	c := Config{
 		Self: self, Peer: peer, IfName: "eth0", MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-		Window: DefaultWindow, Session: 100, Broadcast: r.bc,
+		Window: DefaultWindow, Session: 100, Broadcast: r.bc, Alone: true,
 	}
 	for _, f := range change {
 		f(&c)

@@ -37,6 +37,7 @@ type sender struct {
 	backlog     Queue[waiting]
 	waiting     [frame.System + 1]int  // packets in the backlog by importance
 	turnedAway  [frame.System + 1]bool // somebody was, since the last Room
+	bundler
 }
 
 type sent struct {
@@ -60,6 +61,7 @@ func (s *sender) clear() {
 	}
 	s.waiting = [frame.System + 1]int{}
 	s.turnedAway = [frame.System + 1]bool{}
+	s.bundler = bundler{}
 	s.sndNxt, s.sndNxtState = 1, 1
 }
 
@@ -90,30 +92,76 @@ func (l *Link) Window() int { return l.cfg.Window }
 // Congested reports whether Send would turn a message of this importance away.
 func (l *Link) Congested(imp frame.Importance) bool { return l.waiting[imp] >= l.Limit(imp) }
 
-// Send queues one packet: b holds room for the Ethernet header and then the
-// whole message, complete but for its sequence number and acknowledgements. With
-// a nil error the link has taken over the caller's hold, otherwise nothing
-// happened. Errors: ErrCongested, ErrTooLong.
+// Send queues one message: b holds room for the Ethernet header and then the
+// whole message, complete but for its sequence number and acknowledgements. Where
+// the window is full it may share a packet that waits. With a nil error the link
+// has taken over the caller's hold, otherwise nothing happened. Errors:
+// ErrCongested, ErrTooLong.
 func (l *Link) Send(now time.Duration, b *frame.Buffer, imp frame.Importance) error {
+	if err := l.admit(b, imp); err != nil {
+		return err
+	}
+	if l.backlog.Len() == 0 && l.transmit.Len() < l.cfg.Window {
+		copy(b.Bytes(), l.cfg.Header[:])
+		l.launch(now, b)
+		return nil
+	}
+	l.wait(b, imp)
+	return nil
+}
+
+// Hold is Send for a message that waits in any case, for more to share its packet,
+// until Flush.
+func (l *Link) Hold(b *frame.Buffer, imp frame.Importance) error {
+	if err := l.admit(b, imp); err != nil {
+		return err
+	}
+	l.wait(b, imp)
+	return nil
+}
+
+// admit reports why a message may not be sent now.
+func (l *Link) admit(b *frame.Buffer, imp frame.Importance) error {
 	if b.Len()-frame.EthernetLen > l.mtu {
 		return ErrTooLong
 	}
-	if l.Congested(imp) {
-		l.Counters.Congested++
-		l.turnedAway[imp] = true
-		if imp == frame.System {
-			l.events |= Stuck
+	if !l.Congested(imp) {
+		return nil
+	}
+	l.Counters.Congested++
+	l.turnedAway[imp] = true
+	if imp == frame.System {
+		l.events |= Stuck
+	}
+	return ErrCongested
+}
+
+// wait puts a message into the last packet that waits, or behind it.
+func (l *Link) wait(b *frame.Buffer, imp frame.Importance) {
+	msg := b.Bytes()[frame.EthernetLen:]
+	if bundleable(frame.UserOf(msg)) {
+		if room := l.Room(len(msg), imp); room != nil {
+			copy(room, msg)
+			b.Release()
+			return
 		}
-		return ErrCongested
 	}
 	copy(b.Bytes(), l.cfg.Header[:])
-	if l.backlog.Len() == 0 && l.transmit.Len() < l.cfg.Window {
-		l.launch(now, b)
-	} else {
-		l.backlog.Push(waiting{b, imp})
-		l.waiting[imp]++
+	l.backlog.Push(waiting{b, imp})
+	l.waiting[imp]++
+	if !l.cfg.Alone {
+		l.enter(b, imp)
 	}
-	return nil
+}
+
+// Flush sends what waits, as far as the window allows.
+func (l *Link) Flush(now time.Duration) {
+	for l.backlog.Len() > 0 && l.transmit.Len() < l.cfg.Window {
+		w := l.backlog.Pop()
+		l.waiting[w.imp]--
+		l.leave(w.b, w.imp)
+		l.launch(now, w.b)
+	}
 }
 
 // launch gives a packet its number and sends it for the first time.
@@ -155,11 +203,7 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
 	for i := range min(gap, l.transmit.Len()) {
 		l.repeat(now, l.transmit.At(i))
 	}
-	for l.backlog.Len() > 0 && l.transmit.Len() < l.cfg.Window {
-		w := l.backlog.Pop()
-		l.waiting[w.imp]--
-		l.launch(now, w.b)
-	}
+	l.Flush(now)
 	for imp := range l.turnedAway {
 		if l.turnedAway[imp] && !l.Congested(frame.Importance(imp)) {
 			l.turnedAway[imp] = false

@@ -31,105 +31,211 @@ func (u Use) String() string {
 type ArenaConfig struct {
 	Small     int // small chunks; default 4096
 	Jumbo     int // jumbo chunks; default 0
-	JumboSize int // bytes of frame in a jumbo chunk, headroom not counted
+	JumboSize int // bytes of frame a jumbo chunk must take, headroom not counted
 	Reserve   int // small and jumbo chunks, each, that Data never gets; default 128, at most half
+
+	// Memory is where the chunks lie: page-aligned, and MemorySize bytes or more.
+	// It stays its owner's, whom Retire tells when nobody uses it any more. Nil:
+	// the heap.
+	Memory []byte
+
+	// Poison finds use after release, in tests: see Poison, the byte.
+	Poison bool
 }
 
-// An Arena is the memory all frames of one node live in: a fixed number of
-// chunks of two sizes. It never grows.
-//
-// Get belongs to the side that turns the engine; Buffers come back from any
-// goroutine.
-type Arena struct {
-	pools   [2]pool
-	reserve int
-	all     []Buffer
-}
-
-// A pool is the free chunks of one size. Chunks come back on an atomic stack,
-// from whoever releases last, and are taken over whole by the one taker.
-type pool struct {
-	size     int // bytes of frame, headroom not counted
-	total    int
-	local    *Buffer
-	returned atomic.Pointer[Buffer]
-	free     atomic.Int64
-}
-
-// NewArena allocates an arena.
-func NewArena(c ArenaConfig) *Arena {
+func (c ArenaConfig) withDefaults() ArenaConfig {
 	if c.Small == 0 {
 		c.Small = 4096
 	}
 	if c.Reserve == 0 {
 		c.Reserve = 128
 	}
-	a := &Arena{reserve: c.Reserve, all: make([]Buffer, c.Small+c.Jumbo)}
-	a.fill(0, a.all[:c.Small], SmallChunk-Headroom)
+	return c
+}
+
+// jumboChunk is the size of a jumbo chunk, in bytes, headroom included.
+func (c ArenaConfig) jumboChunk() int {
+	return (Headroom + c.JumboSize + SmallChunk - 1) / SmallChunk * SmallChunk
+}
+
+// MemorySize is how many bytes the arena needs, a multiple of SmallChunk.
+func (c ArenaConfig) MemorySize() int {
+	c = c.withDefaults()
+	return c.Small*SmallChunk + c.Jumbo*c.jumboChunk()
+}
+
+// An Arena is the memory all frames of one node live in: a fixed number of
+// chunks of two sizes. It never grows.
+//
+//	Memory()  | small | small | ... | jumbo               | jumbo               | ...
+//	          0       4096    8192   4096 times their number
+//
+// Jumbo chunks are some multiple of 4096 bytes long, so a device that knows only
+// pieces of 4096 bytes can name any byte of them.
+//
+// An Arena belongs to the side that turns the engine; Buffers come back from any
+// goroutine.
+type Arena struct {
+	pools   [2]pool
+	reserve int
+	poison  bool
+	mem     []byte
+	all     []Buffer
+	end     retirement
+}
+
+// A pool is the free chunks of one size. They stand on an atomic stack: anyone
+// puts one back, and the one taker takes the newest, which is the likeliest to be
+// in the processor's cache still. That only one side takes makes a plain
+// compare-and-swap right: what it saw on top cannot leave and come back meanwhile.
+type pool struct {
+	size   int // bytes of frame, headroom not counted; 0: no chunks
+	chunk  int // bytes, headroom included
+	base   int // where the first begins in the arena's memory, bytes
+	total  int
+	top    atomic.Pointer[Buffer]
+	given  atomic.Int64 // chunks that ever went on the stack
+	taken  int64        // and left it; of the taker
+	rested *Buffer      // poisoned chunks that were free before those of the stack
+}
+
+// NewArena makes an arena. It panics when c.Memory is too short or lies askew.
+func NewArena(c ArenaConfig) *Arena {
+	c = c.withDefaults()
+	size := c.MemorySize()
+	mem := c.Memory
+	if mem == nil {
+		mem = alignedMemory(size)
+	}
+	if len(mem) < size || misaligned(mem) != 0 {
+		panic("frame: ArenaConfig.Memory is shorter than MemorySize or not page-aligned")
+	}
+	a := &Arena{
+		reserve: c.Reserve, poison: c.Poison,
+		mem: mem[:size:size], all: make([]Buffer, c.Small+c.Jumbo),
+	}
+	if a.poison {
+		poison(a.mem)
+	}
+	a.fill(0, 0, SmallChunk, c.Small)
 	if c.Jumbo > 0 {
-		a.fill(1, a.all[c.Small:], c.JumboSize)
+		a.fill(1, c.Small, c.jumboChunk(), c.Jumbo)
 	}
 	return a
 }
 
-func (a *Arena) fill(class uint8, bufs []Buffer, size int) {
+// fill makes n chunks of one size, the first with the given index, behind what
+// there is.
+func (a *Arena) fill(class uint8, first, chunk, n int) {
 	p := &a.pools[class]
-	p.size, p.total = size, len(bufs)
-	chunk := size + Headroom
-	mem := make([]byte, chunk*len(bufs))
-	for i := range bufs {
-		b := &bufs[i]
-		b.arena, b.class, b.index = a, class, uint32(i)
-		if class == 1 {
-			b.index += uint32(a.pools[0].total)
-		}
-		b.mem = mem[i*chunk : (i+1)*chunk : (i+1)*chunk]
-		a.give(b)
+	p.size, p.chunk, p.base, p.total = chunk-Headroom, chunk, first*SmallChunk, n
+	for i := range n {
+		b := &a.all[first+i]
+		b.arena, b.class, b.index = a, class, uint32(first+i)
+		b.base = p.base + i*chunk
+		b.mem = a.mem[b.base : b.base+chunk : b.base+chunk]
+		a.push(b)
 	}
 }
 
 // Get takes a chunk that has room for a frame of size bytes. The Buffer is
 // empty, stands behind its headroom and has one holder, the caller. It returns
-// nil when no such chunk is free for this use, or none is that large.
+// nil when no such chunk is free for this use, or none is that large, or the
+// arena is retired.
 func (a *Arena) Get(size int, use Use) *Buffer {
-	p := &a.pools[0]
-	if size > p.size {
-		p = &a.pools[1]
-		if size > p.size {
-			return nil
-		}
-	}
-	if use == Data && a.scarce(p) {
+	p := a.poolFor(size)
+	if p == nil || use == Data && a.scarce(p) || a.end.begun.Load() {
 		return nil
 	}
-	b := p.local
-	if b == nil {
-		if b = p.returned.Swap(nil); b == nil {
-			return nil
-		}
+	var b *Buffer
+	if !a.poison {
+		b = p.newest()
+	} else if b = p.longestFree(); b != nil {
+		b.checkPoison()
 	}
-	p.local, b.next = b.next, nil
-	p.free.Add(-1)
+	if b == nil {
+		return nil
+	}
+	b.next = nil
+	p.taken++
 	b.off, b.end = Headroom, Headroom
 	b.holders.Store(1)
 	return b
 }
 
+// newest takes the top of the stack.
+func (p *pool) newest() *Buffer {
+	for {
+		b := p.top.Load()
+		if b == nil || p.top.CompareAndSwap(b, b.next) {
+			return b
+		}
+	}
+}
+
+// longestFree takes a chunk that nobody has touched for a while, if all is well:
+// the stack is taken over whole, and the next time when that is used up.
+func (p *pool) longestFree() *Buffer {
+	if p.rested == nil {
+		p.rested = p.top.Swap(nil)
+	}
+	b := p.rested
+	if b != nil {
+		p.rested = b.next
+	}
+	return b
+}
+
+// poolFor returns where Get takes a chunk of size bytes from, or nil.
+func (a *Arena) poolFor(size int) *pool {
+	for i := range a.pools {
+		if p := &a.pools[i]; size <= p.size {
+			return p
+		}
+	}
+	return nil
+}
+
+func (p *pool) free() int64 { return p.given.Load() - p.taken }
+
 // scarce reports whether what is left of p is the reserve.
-func (a *Arena) scarce(p *pool) bool { return p.free.Load() <= int64(min(a.reserve, p.total/2)) }
+func (a *Arena) scarce(p *pool) bool { return p.free() <= int64(min(a.reserve, p.total/2)) }
 
 // Scarce reports whether Get would refuse Data of some size that it can have.
 func (a *Arena) Scarce() bool {
 	return a.scarce(&a.pools[0]) || a.pools[1].total > 0 && a.scarce(&a.pools[1])
 }
 
+// ScarceFor reports whether Get would refuse Data of this size for the time being.
+func (a *Arena) ScarceFor(size int) bool {
+	p := a.poolFor(size)
+	return p != nil && a.scarce(p)
+}
+
+// SmallFrame is the length of the longest frame that a small chunk takes, in bytes.
+func (a *Arena) SmallFrame() int { return a.pools[0].size }
+
+// Largest is the length of the longest frame that any chunk takes, in bytes.
+func (a *Arena) Largest() int { return max(a.pools[0].size, a.pools[1].size) }
+
+// give takes back a chunk that nobody holds.
 func (a *Arena) give(b *Buffer) {
+	if a.poison {
+		poison(b.mem)
+	}
+	a.push(b)
+	if a.end.begun.Load() {
+		a.settle()
+	}
+}
+
+func (a *Arena) push(b *Buffer) {
 	p := &a.pools[b.class]
 	for {
-		old := p.returned.Load()
+		old := p.top.Load()
 		b.next = old
-		if p.returned.CompareAndSwap(old, b) {
-			p.free.Add(1)
+		if p.top.CompareAndSwap(old, b) {
+			p.given.Add(1)
 			return
 		}
 	}
@@ -138,7 +244,7 @@ func (a *Arena) give(b *Buffer) {
 // Free returns the number of chunks nobody holds. A chunk on its way back may be
 // missing from it for a moment.
 func (a *Arena) Free() int {
-	return int(a.pools[0].free.Load() + a.pools[1].free.Load())
+	return int(a.pools[0].free() + a.pools[1].free())
 }
 
 // Total returns the number of chunks.

@@ -92,8 +92,11 @@ func TestBufferBytes(t *testing.T) {
 		b.Prepend(frame.Headroom)
 		b.Release()
 	}
-	if b := a.Get(9001, frame.Control); b != nil {
-		t.Errorf("Get(9001): got a Buffer of %d, want nil", len(b.Space()))
+	if b := a.Get(a.Largest(), frame.Control); b == nil || len(b.Space()) != a.Largest() || a.Largest() < 9000 {
+		t.Errorf("Get(%d): got %v, want a Buffer of that size, 9000 or more", a.Largest(), b)
+	}
+	if b := a.Get(a.Largest()+1, frame.Control); b != nil {
+		t.Errorf("Get(%d): got a Buffer of %d, want nil", a.Largest()+1, len(b.Space()))
 	}
 	if b := frame.NewArena(frame.ArenaConfig{Small: 1}).Get(4000, frame.Control); b != nil {
 		t.Errorf("no jumbo chunks, Get(4000): got a Buffer of %d, want nil", len(b.Space()))

@@ -27,6 +27,7 @@ const Headroom = 128
 type Buffer struct {
 	arena   *Arena
 	mem     []byte // the chunk
+	base    int    // where the chunk begins in the arena's memory
 	off     int    // where Bytes begins in mem
 	end     int    // where Bytes ends in mem
 	holders atomic.Int32
@@ -67,6 +68,9 @@ func (b *Buffer) Extend(n int) []byte {
 	b.end += n
 	return b.mem[b.end-n : b.end]
 }
+
+// Tailroom is the number of bytes that Extend can add.
+func (b *Buffer) Tailroom() int { return len(b.mem) - b.end }
 
 // Prepend adds n bytes in front and returns them, contents undefined. It panics
 // when the headroom is shorter.

@@ -2,7 +2,10 @@
 
 package frame
 
-import "iter"
+import (
+	"encoding/binary"
+	"iter"
+)
 
 // A Bundle is a view of a packet that carries several whole messages, each at an
 // offset that is a multiple of 4 bytes. Source: docs/spec/01-wire.md §6.
@@ -56,15 +59,29 @@ func (u Bundle) Fields() BundleFields {
 	return f
 }
 
+// Put writes the header of the packet around n bytes of messages into the first
+// IntLen bytes of b.
+func (f *BundleFields) Put(b []byte, n int) {
+	f.put(b, UserBundler, IntLen, IntLen+n, 0, 0)
+	clear(b[4*4 : IntLen])
+	if f.NonSeq {
+		putWord(b, 5, f.NetID)
+	}
+	putWord(b, 6, uint32(f.Orig))
+	putWord(b, 7, uint32(f.Dest))
+	putWord(b, 9, uint32(f.Count)<<16|uint32(f.Importance&7))
+}
+
 // Append adds the packet around data, which is messages already laid out, to b.
 func (f *BundleFields) Append(b, data []byte) []byte {
 	b, h := grow(b, IntLen)
-	f.put(h, UserBundler, IntLen, IntLen+len(data), 0, 0)
-	if f.NonSeq {
-		putWord(h, 5, f.NetID)
-	}
-	putWord(h, 6, uint32(f.Orig))
-	putWord(h, 7, uint32(f.Dest))
-	putWord(h, 9, uint32(f.Count)<<16|uint32(f.Importance&7))
+	f.Put(h, len(data))
 	return append(b, data...)
+}
+
+// CountIn notes one more message in a built bundle, which reaches to the end of b
+// now.
+func CountIn(b []byte) {
+	binary.BigEndian.PutUint32(b, binary.BigEndian.Uint32(b)&^0x1ffff|uint32(len(b)))
+	binary.BigEndian.PutUint16(b[4*9:], binary.BigEndian.Uint16(b[4*9:])+1)
 }

@@ -165,6 +165,9 @@ func StampAcks(b []byte, ack, bcastAck Seq) {
 	binary.BigEndian.PutUint16(b[8:], uint16(ack))
 }
 
+// UserOf is the user of a built message.
+func UserOf(b []byte) User { return User(b[0] >> 1 & 0xf) }
+
 // StampSeq writes the link's sequence number into a built message.
 func StampSeq(b []byte, seq Seq) { binary.BigEndian.PutUint16(b[10:], uint16(seq)) }
 

@@ -17,7 +17,7 @@ func (c Choice) Socket() frame.SocketAddr { return c.socket }
 // as the table is.
 func (c Choice) Take() {
 	if c.circle != nil {
-		c.circle.turn()
+		c.circle.advance()
 	}
 }
 
@@ -56,6 +56,24 @@ func (t *Table) Choose(a frame.Service) (Choice, bool) {
 		}
 	}
 	return Choice{}, false
+}
+
+// A Memo is what a sender's last lookup found, so that the next one to the same
+// service costs no search as long as the table is the same. The zero value is empty.
+type Memo struct {
+	a       frame.Service
+	version uint64
+	circle  *circle
+}
+
+// Recall is Choose with a memory of the last lookup.
+func (t *Table) Recall(m *Memo, a frame.Service) (Choice, bool) {
+	if c := m.circle; c != nil && m.version == t.version && m.a == a {
+		return Choice{c.members[c.next].Socket, c}, true
+	}
+	c, ok := t.Choose(a)
+	*m = Memo{a, t.version, c.circle}
+	return c, ok
 }
 
 // LocalReceivers appends to dst the ports of this node bound to a range that

@@ -153,6 +153,7 @@ func runTable(t testing.TB, b []byte) {
 		return b
 	}
 	standing := map[string]bool{} // by the events
+	memos := map[frame.Service]*Memo{}
 	for len(b) > 0 {
 		switch op := pop(); op % 8 {
 		case 0, 1, 2:
@@ -182,7 +183,14 @@ func runTable(t testing.TB, b []byte) {
 			}
 		case 5, 6:
 			a := frame.Service{Type: 100 + uint32(pop()%3), Instance: edges[pop()%len(edges)], Node: [...]frame.NodeAddr{0, 0, own, far1}[pop()%4]}
+			if memos[a] == nil {
+				memos[a] = &Memo{}
+			}
+			again, found := tab.Recall(memos[a], a)
 			got, ok := tab.Anycast(a)
+			if found != ok || again.Socket() != got {
+				t.Fatalf("recall %v: got %v %v, choice %v %v", a, again.Socket(), found, got, ok)
+			}
 			want, wantOK := m.anycast(a)
 			if got != want || ok != wantOK {
 				t.Fatalf("anycast %v: got %v %v, want %v %v", a, got, ok, want, wantOK)

@@ -42,6 +42,7 @@ type Table struct {
 	services map[uint32]*service
 	count    map[frame.NodeAddr]int
 	events   []Event
+	version  uint64 // changes so far
 }
 
 // A service is all ranges of one type.
@@ -65,10 +66,10 @@ type circle struct {
 
 func (c *circle) add(b Binding) { c.members = slices.Insert(c.members, c.next, b) }
 
-func (c *circle) turn() Binding {
-	b := c.members[c.next]
-	c.next = (c.next + 1) % len(c.members)
-	return b
+func (c *circle) advance() {
+	if c.next++; c.next >= len(c.members) {
+		c.next = 0
+	}
 }
 
 func (c *circle) index(b Binding) int {
@@ -120,6 +121,11 @@ func NewTable(self frame.NodeAddr) *Table {
 // Count returns the number of bindings of a node.
 func (t *Table) Count(n frame.NodeAddr) int { return t.count[n] }
 
+func (t *Table) changed(ev Event) {
+	t.events = append(t.events, ev)
+	t.version++
+}
+
 // find returns the place of the exact range r among s, or where it belongs.
 func (s *service) find(r frame.Range) (int, bool) {
 	i, _ := slices.BinarySearchFunc(s.ranges, r.Lower, func(b *bound, lower uint32) int { return cmp.Compare(b.r.Lower, lower) })
@@ -163,7 +169,7 @@ func (t *Table) Insert(b Binding) bool {
 		r.local.add(b)
 	}
 	t.count[b.Socket.Node]++
-	t.events = append(t.events, Event{Binding: b})
+	t.changed(Event{Binding: b})
 	return true
 }
 
@@ -194,7 +200,7 @@ func (t *Table) Remove(b Binding) bool {
 	if t.count[b.Socket.Node]--; t.count[b.Socket.Node] == 0 {
 		delete(t.count, b.Socket.Node)
 	}
-	t.events = append(t.events, Event{Withdrawn: true, Binding: b})
+	t.changed(Event{Withdrawn: true, Binding: b})
 	return true
 }
 
@@ -209,7 +215,7 @@ func (t *Table) Purge(n frame.NodeAddr) {
 		had := len(s.ranges)
 		s.ranges = slices.DeleteFunc(s.ranges, func(r *bound) bool {
 			for _, b := range r.all.purge(n) {
-				t.events = append(t.events, Event{Withdrawn: true, Binding: b})
+				t.changed(Event{Withdrawn: true, Binding: b})
 			}
 			r.local.purge(n)
 			return len(r.all.members) == 0

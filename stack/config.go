@@ -14,8 +14,9 @@ type Bearer = Device
 type WaitMode uint8
 
 const (
-	// Adaptive spins for some 30 µs as long as that has lately paid off, then
-	// sleeps. The default.
+	// Adaptive spins for some 50 µs as long as that has lately paid off, then
+	// sleeps; it does not spin where it shares its core, or has less than one. The
+	// default.
 	Adaptive WaitMode = iota
 	// Sleep never spins.
 	Sleep
@@ -32,6 +33,7 @@ type Config struct {
 	Tolerance time.Duration // how long a peer may be silent, 50 ms to 30 s; 0: 1.5 s
 	Window    int           // packets sent and not acknowledged, per link; 0: 50
 	Wait      WaitMode
-	Chunks    int          // memory for frames, in chunks of 4 KiB, 256 to 1048576; 0: 4096
+	NoBundles bool         // every message to another node has a frame to itself
+	Chunks    int          // memory for frames, in chunks of 4 KiB, 64 to 1048576; 0: 4096
 	Logger    *slog.Logger // nil: silent. It runs in a goroutine of its own, and must not close the node
 }

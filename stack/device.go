@@ -27,8 +27,10 @@ type Device interface {
 	Name() string
 	// Addr is the station's own address.
 	Addr() frame.MAC
-	// MTU is the largest message a frame may carry, in bytes, the Ethernet
-	// header not counted.
+	// MTU is the largest message a frame may carry now, in bytes, the Ethernet
+	// header not counted; 0 while the interface carries nothing. It is asked in
+	// every lap, so it costs no system call. When it changes FD is readable or wake
+	// is called: the node resets its links there, and goes on with the new value.
 	MTU() int
 	// Attach is called once, before anything below; a second call is an error and
 	// changes nothing. The device takes the Buffers it receives into from arena.
@@ -53,4 +55,13 @@ type Device interface {
 	Dropped() (in, out uint64)
 	// Close stops the device and gives back what it holds.
 	Close() error
+}
+
+// A Peeker is a Device that can tell cheaply, without a system call, whether there
+// is something to receive. A driver that spins then does so without the lap lock.
+type Peeker interface {
+	// Ready reports whether Receive would find something. It may be called by
+	// anybody at any time, also while Receive runs and after Close; what it says
+	// may be old by a moment.
+	Ready() bool
 }

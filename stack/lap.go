@@ -25,20 +25,21 @@ import (
 //	(f) a spinner gives way where others of its process must make the progress
 //	    it waits for (breathe)
 const (
-	batch     = 64                    // frames a lap takes from a device, and gives it
-	spinFor   = 30 * time.Microsecond // how long an adaptive driver spins
-	doze      = time.Millisecond      // how long a pump waits for calls to come back
-	retry     = time.Millisecond      // when to look again at a device that cannot go on
-	inVain    = 8                     // calls of a device that gives no frames until it is not listened to
-	idle      = time.Hour             // the longest sleep
-	sendLaps  = 16                    // sends after which a sender looks at the devices too
-	spinTries = 16                    // waits without spinning until spinning is tried again
+	batch    = 64               // frames a lap takes from a device, and gives it
+	doze     = time.Millisecond // how long a pump waits for calls to come back
+	retry    = time.Millisecond // when to look again at a device that cannot go on
+	inVain   = 8                // calls of a device that gives no frames until it is not listened to
+	idle     = time.Hour        // the longest sleep
+	sendLaps = 16               // sends after which a sender looks at the devices too
+
+	looksBreath = 32 // looks of a spinning driver between two at the clock
 )
 
 // A port of the node into a network: a device, and the frames it has not taken.
 type attachment struct {
 	dev      Device
 	id       int
+	mtu      int // as the engine knows it
 	unsent   [batch]*frame.Buffer
 	n        int
 	troubles      // errors that were logged
@@ -50,42 +51,52 @@ type attachment struct {
 func (n *Node) now() time.Duration { return time.Since(n.start) }
 
 // lap turns the engine once, and reports whether frames came in. The lock is held.
-func (n *Node) lap(receive bool) (busy bool) {
+func (n *Node) lap(now time.Duration, receive bool) (busy bool) {
 	if n.closed {
 		return false // the bearers are closed, or about to be
 	}
-	now := n.now()
 	if receive {
 		for _, a := range n.attached {
-			k, err := a.dev.Receive(n.in[:])
-			for i, f := range n.in[:k] {
-				n.eng.HandleFrame(now, a.id, f)
-				f.Release()
-				n.in[i] = nil
-			}
-			if k > 0 {
-				busy, a.vain = true, 0
-			}
-			a.gone = a.gone || errors.Is(err, net.ErrClosed)
-			n.deviceError(a, "receive", err)
+			busy = n.receive(now, a) || busy
 		}
 		n.sends = 0
 	}
 	n.eng.HandleTimeout(now)
+	n.eng.Flush(now)
 	n.flush()
 	n.deliver()
-	if s := n.driverSeat(); n.due(now) < s.until {
+	if s := n.driverSeat(); s.until > 0 && n.due(now) < s.until {
 		s.rouse()
 	}
 	return busy
 }
 
-// afterSend ends a sender's turn: out with the frames; now and then a full lap,
-// so that a sender that never waits hears acknowledgements too.
-func (n *Node) afterSend() {
-	n.sends++
-	n.lap(n.sends >= sendLaps)
+// receive feeds the engine a batch of frames, and tells it whether the interface
+// still is what it was.
+func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
+	if mtu := a.dev.MTU(); mtu != a.mtu {
+		a.mtu = mtu
+		n.eng.SetMTU(now, a.id, n.carried(mtu))
+		n.shareLimit()
+	}
+	k, err := a.dev.Receive(n.in[:])
+	for i, f := range n.in[:k] {
+		n.eng.HandleFrame(now, a.id, f)
+		f.Release()
+		n.in[i] = nil
+	}
+	if k > 0 {
+		a.vain = 0
+	}
+	if err != nil {
+		a.gone = a.gone || errors.Is(err, net.ErrClosed)
+		n.deviceError(a, "receive", err)
+	}
+	return k > 0
 }
+
+// carried is how much of an interface's MTU the node's chunks can hold.
+func (n *Node) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
 
 // flush gives the devices what the engine has for them.
 func (n *Node) flush() {
@@ -103,8 +114,8 @@ func (n *Node) flush() {
 				break
 			}
 			k, err := a.dev.Transmit(a.unsent[:a.n])
-			n.deviceError(a, "transmit", err)
 			if err != nil {
+				n.deviceError(a, "transmit", err)
 				k++ // refused for good; the link will repeat it if it matters
 			}
 			k = min(k, a.n)
@@ -176,43 +187,72 @@ func (n *Node) breathe() {
 }
 
 // drive is one turn of the driver, the waiter w or the pump (nil): a lap, and if
-// that brought nothing, a sleep in s until frames come, something is due, w is
-// roused, or its deadline (zero: none).
+// that brought nothing, a spin or a sleep in s until frames come, something is due,
+// w is roused, or its deadline (zero: none).
 func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
-	s.asleep.Store(true) // whatever comes after the next look rings
-	defer s.asleep.Store(false)
-	n.turning = true
-	busy := n.lap(true)
-	n.turning = false
-	if w != nil && (busy || w.roused) {
-		n.spun(w.since, true)
-		return
-	}
+	s.take()
+	defer s.state.Store(seatEmpty)
 	now := n.now()
-	if busy || w != nil && n.spins(now-w.since) {
+	n.turning = true
+	busy := n.lap(now, true)
+	n.turning = false
+	if w != nil && w.since == 0 {
+		w.since = now
+	}
+	if busy || w != nil && w.roused {
+		n.patience.came(now)
 		return
 	}
 	until := min(n.due(now), now+idle)
 	if !deadline.IsZero() {
 		until = min(until, now+min(time.Until(deadline), idle))
 	}
-	if w != nil {
-		n.spun(w.since, false)
-	}
 	if until <= now {
 		return
 	}
+	spin := w != nil && n.patience.look(now, w.since)
+	if spin && n.peekers == nil {
+		return // the next look is a lap
+	}
+	s.until = until
 	for i, a := range n.attached {
 		s.listen(i, !a.gone && a.vain < inVain)
 	}
-	s.until = until
 	n.unlock()
-	s.wait(until - now)
+	slept := false
+	if spin {
+		n.watch(s, w.since, until)
+	} else if slept = s.lieDown(); slept {
+		s.wait(until - now)
+	}
 	n.mu.Lock()
 	s.until = 0
 	for i, a := range n.attached {
-		if s.heard(i) {
+		if slept && s.heard(i) {
 			a.vain++ // unless a lap finds frames
+		}
+	}
+}
+
+// watch spins, without the lock, until a device has frames, the seat is roused, or
+// it has been long enough.
+func (n *Node) watch(s *seat, since, until time.Duration) {
+	for i := 1; ; i++ {
+		for _, p := range n.peekers {
+			if p.Ready() {
+				return
+			}
+		}
+		if s.rung.Load() {
+			return
+		}
+		if i%looksBreath == 0 {
+			if n.giveWay {
+				runtime.Gosched()
+			}
+			if now := n.now(); now >= until || !n.patience.look(now, since) {
+				return
+			}
 		}
 	}
 }
@@ -232,41 +272,17 @@ func (n *Node) due(now time.Duration) time.Duration {
 	return at
 }
 
-// spins decides whether a driver that has waited for so long looks again at once.
-func (n *Node) spins(waited time.Duration) bool {
-	switch n.cfg.Wait {
-	case Spin:
-		return true
-	case Adaptive:
-		return waited < spinFor && (n.spinScore >= 0 || n.skipped >= spinTries)
-	}
-	return false
-}
-
-// spun learns whether spinning pays off here: frames that came within the time a
-// driver would spin speak for it.
-func (n *Node) spun(since time.Duration, came bool) {
-	if n.cfg.Wait != Adaptive {
-		return
-	}
-	if came && n.now()-since <= 2*spinFor {
-		n.spinScore = min(n.spinScore+2, 8)
-		n.skipped = 0
-	} else if !came {
-		n.spinScore = max(n.spinScore-1, -8)
-		if n.skipped++; n.skipped > spinTries {
-			n.skipped = 0
-		}
-	}
-}
-
 // pump is the node's own goroutine: it drives when no call does.
 func (n *Node) pump() {
 	defer close(n.pumpDone)
 	timer := time.NewTimer(doze)
 	n.mu.Lock()
 	for laps := 0; !n.closed; {
-		switch n.hand.look(n.callSeat.asleep.Load()) {
+		if n.flushAsked {
+			n.flushAsked = false
+			n.lap(n.now(), false)
+		}
+		switch n.hand.look(n.callSeat.state.Load() == seatAsleep) {
 		case pumpPolling:
 			if laps > 0 {
 				n.breathe()

@@ -27,6 +27,7 @@ type Node struct {
 	mu       sync.Mutex // the lap lock; guards everything below but jobs and seats
 	eng      *engine.Engine
 	arena    *frame.Arena
+	unmap    func() // the arena's memory
 	attached []*attachment
 	hand     handover
 	closing  bool
@@ -39,14 +40,18 @@ type Node struct {
 	starting waitList               // Open, until the address is settled
 	draining waitList               // Close, until everything is acknowledged
 
-	in        [batch]*frame.Buffer
-	ready     []*engine.Port
-	names     []naming.Event
-	sends     int  // since the devices were looked at
-	turning   bool // the driver is in its lap
-	spinScore int
-	skipped   int
-	giveWay   bool
+	in         [batch]*frame.Buffer
+	ready      []*engine.Port
+	names      []naming.Event
+	sends      int  // since the devices were looked at
+	turning    bool // the driver is in its lap
+	patience   patience
+	peekers    []Peeker      // the devices, if all are such
+	giveWay    bool          // a spinner yields to others of its process
+	sent       time.Duration // when the last send was done with
+	run        int           // sends since the last pause
+	shareable  int           // bytes of the smallest message that does not wait in a run
+	flushAsked bool          // the pump is about to send what waits
 
 	idleWaiters []*waiter
 
@@ -62,7 +67,7 @@ type Node struct {
 
 // Bounds of Config.Chunks.
 const (
-	minChunks = 256
+	minChunks = 64
 	maxChunks = 1 << 20
 )
 
@@ -89,7 +94,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
-func open(cfg Config) (*Node, error) {
+func open(cfg Config) (opened *Node, failed error) {
 	if len(cfg.Bearers) == 0 {
 		return nil, fmt.Errorf("%w: no bearer", ErrConfig)
 	}
@@ -107,17 +112,18 @@ func open(cfg Config) (*Node, error) {
 		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{}, writers: map[NodeAddr]*waitList{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 	}
-	ac := frame.ArenaConfig{Small: cfg.Chunks}
-	for _, d := range cfg.Bearers {
-		if size := d.MTU() + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
-			ac.Jumbo, ac.JumboSize = 512, max(ac.JumboSize, size)
-		}
-	}
-	n.arena = frame.NewArena(ac)
 	var err error
+	if n.arena, n.unmap, err = newArena(cfg); err != nil {
+		return nil, err
+	}
+	defer func() {
+		if failed != nil {
+			n.arena.Retire(n.unmap)
+		}
+	}()
 	n.eng, err = engine.New(engine.Config{
 		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
-		Tolerance: cfg.Tolerance, Window: cfg.Window,
+		Tolerance: cfg.Tolerance, Window: cfg.Window, NoBundles: cfg.NoBundles,
 		Arena: n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
 	})
 	if err != nil {
@@ -129,15 +135,25 @@ func open(cfg Config) (*Node, error) {
 		if err := d.Attach(n.arena, n.wakeDevices); err != nil {
 			return nil, fmt.Errorf("attach %s: %w", d.Name(), err)
 		}
-		id, err := n.eng.AddBearer(n.now(), engine.BearerConfig{Name: d.Name(), MAC: d.Addr(), MTU: d.MTU()})
+		a := &attachment{dev: d, mtu: d.MTU()}
+		a.id, err = n.eng.AddBearer(n.now(), engine.BearerConfig{Name: d.Name(), MAC: d.Addr(), MTU: n.carried(a.mtu), Medium: mediumOf(d)})
 		if err != nil {
 			return nil, err
 		}
-		n.attached = append(n.attached, &attachment{dev: d, id: id})
+		n.attached = append(n.attached, a)
+		if p, ok := d.(Peeker); ok {
+			n.peekers = append(n.peekers, p)
+		}
 		fds = append(fds, d.FD())
 		polled = polled && d.FD() >= 0
 	}
+	if len(n.peekers) < len(n.attached) {
+		n.peekers = nil
+	}
+	n.shareLimit()
 	n.giveWay = !polled || runtime.GOMAXPROCS(0) == 1
+	quota, _ := cpuQuota()
+	n.patience = newPatience(cfg.Wait, quota)
 	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
 		if s.bell, err = newBell(polled, fds); err != nil {
 			return nil, err
@@ -209,11 +225,13 @@ func (n *Node) Close(ctx context.Context) error {
 	for s := range n.subs {
 		n.endSubscription(s, net.ErrClosed)
 	}
-	n.eng.Hurry(n.now())
-	n.lap(false)
+	now := n.now()
+	n.eng.Hurry(now)
+	n.lap(now, false)
 	unsent := n.drain(ctx)
-	n.eng.Leave(n.now())
-	n.lap(false)
+	now = n.now()
+	n.eng.Leave(now)
+	n.lap(now, false)
 	n.closed = true
 	n.rouseAll(n.starting)
 	n.callSeat.ring()
@@ -229,8 +247,12 @@ func (n *Node) Close(ctx context.Context) error {
 			f.Release()
 		}
 		a.n = 0
+		for f := n.eng.NextFrame(a.id); f != nil; f = n.eng.NextFrame(a.id) {
+			f.Release() // the device was full to the end
+		}
 		err = errors.Join(err, a.dev.Close())
 	}
+	n.arena.Retire(n.unmap)
 	n.callSeat.close()
 	n.pumpSeat.close()
 	n.logs.close()

@@ -110,8 +110,9 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 
 // bind is called with the lap lock held.
 func (c *PacketConn) bind(r Range, scope Scope) error {
-	err := c.port.Bind(c.n.now(), r, scope)
-	c.n.lap(false)
+	now := c.n.now()
+	err := c.port.Bind(now, r, scope)
+	c.n.lap(now, false)
 	return err
 }
 
@@ -156,8 +157,9 @@ func (c *PacketConn) Unbind(addr net.Addr) error {
 		if scope != NodeScope {
 			scope = ClusterScope
 		}
-		err = c.port.Unbind(c.n.now(), r, scope)
-		c.n.lap(false)
+		now := c.n.now()
+		err = c.port.Unbind(now, r, scope)
+		c.n.lap(now, false)
 	}
 	if err != nil {
 		return opError("unbind", c.network, c.local, addr, err)
@@ -176,6 +178,8 @@ type Message struct {
 	Importance Importance
 	Truncated  bool      // the message was longer than the space given
 	Error      ErrorCode // not frame.OK: an own message that came back
+
+	addr net.Addr // From, as an interface that is made once for messages in a row
 }
 
 // ReadFrom waits for a message and copies it into b; what does not fit is lost. An
@@ -191,7 +195,7 @@ func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	if m.Error != frame.OK {
 		return k, m.From, opError("read", c.network, c.local, nil, &RejectError{m.Error, m.From})
 	}
-	return k, c.boxed(m.From), nil
+	return k, m.addr, nil
 }
 
 // ReadMsg is ReadFrom with everything that is known of the message; a message that
@@ -226,24 +230,17 @@ func (c *PacketConn) read(b []byte) (int, Message, error) {
 		}
 		if k, r, ok := c.port.Read(b); ok {
 			r.From.Net = c.network
+			if last, ok := c.from.(SocketAddr); !ok || last != r.From {
+				c.from = r.From
+			}
 			return k, Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-				Truncated: k < r.Len, Error: r.Error}, nil
+				Truncated: k < r.Len, Error: r.Error, addr: c.from}, nil
 		}
 		if w == nil {
 			w = n.begin(&c.readers)
 		}
 		n.block(w, c.readBy)
 	}
-}
-
-// boxed returns a as an interface, the same one for the same address in a row.
-func (c *PacketConn) boxed(a SocketAddr) net.Addr {
-	c.n.mu.Lock()
-	defer c.n.unlock()
-	if last, ok := c.from.(SocketAddr); !ok || last != a {
-		c.from = a
-	}
-	return c.from
 }
 
 // WriteTo sends a message to a socket bound to addr, a Service, or to the socket
@@ -293,11 +290,13 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 	}
 	defer func() { leave() }()
 	for began := n.now(); ; {
+		now := n.now()
 		if past(c.writeBy) {
-			return blockedError(err, n.now()-began)
+			return blockedError(err, now-began)
 		}
-		if err = n.send(c, d, b); !blocks(err) {
-			n.afterSend()
+		n.eng.Hold(n.inRun(now, len(b)))
+		if err = n.send(now, c, d, b); !blocks(err) {
+			n.afterSend(now)
 			return err
 		}
 		if l := n.roomList(err); l != list {
@@ -347,7 +346,7 @@ func (c *PacketConn) Close() error {
 		return opError("close", c.network, c.local, nil, net.ErrClosed)
 	}
 	c.n.closeConn(c)
-	c.n.lap(false)
+	c.n.lap(c.n.now(), false)
 	return nil
 }
 

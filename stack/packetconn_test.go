@@ -105,11 +105,12 @@ func TestWriteBlocksAndSaysWhy(t *testing.T) {
 		const wait = 300 * time.Millisecond
 		var blocked *stack.BlockedError
 		sent := 0
+		data := make([]byte, 1000) // no two fit into one packet
 		var began time.Time
 		for ; ; sent++ {
 			began = time.Now()
 			c.SetWriteDeadline(began.Add(wait))
-			if _, err := c.WriteTo([]byte("x"), echoService); err != nil {
+			if _, err := c.WriteTo(data, echoService); err != nil {
 				if !errors.As(err, &blocked) || !errors.Is(err, os.ErrDeadlineExceeded) {
 					t.Fatalf("got %v", err)
 				}
@@ -472,7 +473,7 @@ func TestOpenRefuses(t *testing.T) {
 		"tolerance":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Tolerance: time.Millisecond},
 		"window":      {Bearers: []stack.Bearer{port(1500)}, Address: 1, Window: 9000},
 		"wait mode":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Wait: 3},
-		"few chunks":  {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: 255},
+		"few chunks":  {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: 63},
 		"no chunks":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: -1},
 		"nil bearer":  {Bearers: []stack.Bearer{nil}, Address: 1},
 	} {

@@ -11,10 +11,18 @@ import (
 // that neither takes a ring that was meant for the other. A ring on a seat nobody
 // sleeps in ends the next sleep at once; none is lost.
 type seat struct {
-	asleep atomic.Bool   // set before the last look at the devices, cleared awake
-	until  time.Duration // when its sleep ends by itself, else 0; guarded by the lap lock
+	state atomic.Uint32 // a seatState
+	rung  atomic.Bool   // somebody roused it since it was last taken
+	until time.Duration // when the sleep or spin in it ends by itself, else 0; guarded by the lap lock
 	bell
 }
+
+// A seatState says what whoever has the seat does.
+const (
+	seatEmpty  uint32 = iota // nothing that could be missed
+	seatAwake                // looks at the devices, or is about to
+	seatAsleep               // sleeps in the kernel, or is about to
+)
 
 // A bell is how a seat sleeps and is woken.
 type bell interface {
@@ -30,11 +38,29 @@ type bell interface {
 	close()
 }
 
-// rouse rings if somebody sleeps, or is about to.
+// rouse makes whoever has the seat look; the bell is rung only for one that
+// sleeps, as that costs a system call.
 func (s *seat) rouse() {
-	if s.asleep.Load() {
+	if s.state.Load() == seatEmpty {
+		return
+	}
+	s.rung.Store(true)
+	if s.state.Load() == seatAsleep {
 		s.ring()
 	}
+}
+
+// take begins a turn in the seat: from now on whoever rouses it is heard.
+func (s *seat) take() {
+	s.state.Store(seatAwake)
+	s.rung.Store(false)
+}
+
+// lieDown is called before a sleep, and reports whether to sleep: nobody has
+// roused the seat since it was taken.
+func (s *seat) lieDown() bool {
+	s.state.Store(seatAsleep) // before the look: who comes later rings
+	return !s.rung.Load()
 }
 
 // A chanBell serves devices that have no descriptor and wake the node themselves.

@@ -13,7 +13,7 @@ import (
 type waiter struct {
 	wake   chan struct{} // of one place: a wake-up before the sleep is kept
 	timer  *time.Timer
-	since  time.Duration // when it began to wait
+	since  time.Duration // when it began to drive; 0: not yet
 	laps   int           // turned while driving
 	roused bool          // since it last looked; of a driver. Guarded by the lap lock
 }
@@ -51,7 +51,7 @@ func (l *waitList) remove(w *waiter) {
 // to end holds the lap lock, but for the sleeps in block.
 func (n *Node) begin(l *waitList) *waiter {
 	w := n.newWaiter()
-	w.since, w.laps = n.now(), 0
+	w.since, w.laps = 0, 0
 	l.add(w)
 	if _, ringPump := n.hand.arrive(w); ringPump {
 		n.pumpSeat.rouse()

@@ -5,6 +5,7 @@ package stack
 import (
 	"os"
 	"sync/atomic"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
@@ -58,8 +59,10 @@ func (l *jobList) empty() bool { return l.head.Load() == nil }
 // by the holder. It returns what the engine said.
 func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 	if n.mu.TryLock() {
-		err := n.send(c, d, data)
-		n.afterSend()
+		now := n.now()
+		n.eng.Hold(n.inRun(now, len(data)))
+		err := n.send(now, c, d, data)
+		n.afterSend(now)
 		n.unlock()
 		return err
 	}
@@ -94,20 +97,23 @@ func (n *Node) unlock() {
 	}
 }
 
-// runJobs sends what other goroutines have appended, all with one kick.
+// runJobs sends what other goroutines have appended, all with one kick, and small
+// ones in common packets.
 func (n *Node) runJobs() {
+	now := n.now()
+	n.eng.Hold(true)
 	for j := n.jobs.take(); j != nil; {
 		next := j.next
 		j.next = nil
-		j.err = n.send(j.conn, j.dest, j.data)
+		j.err = n.send(now, j.conn, j.dest, j.data)
 		j.done <- struct{}{}
 		j = next
 	}
-	n.afterSend()
+	n.lap(now, false)
 }
 
 // send hands a message to the engine.
-func (n *Node) send(c *PacketConn, d dest, data []byte) error {
+func (n *Node) send(now time.Duration, c *PacketConn, d dest, data []byte) error {
 	if n.closed || c.closed {
 		return engine.ErrClosed
 	}
@@ -115,7 +121,7 @@ func (n *Node) send(c *PacketConn, d dest, data []byte) error {
 		return os.ErrDeadlineExceeded
 	}
 	if d.named {
-		return c.port.SendService(n.now(), d.service, data)
+		return c.port.SendService(now, d.service, data)
 	}
-	return c.port.Send(n.now(), d.socket, data)
+	return c.port.Send(now, d.socket, data)
 }

@@ -19,9 +19,32 @@ type bearer struct {
 	out      flowctl.Queue[*frame.Buffer]
 }
 
+// SetMTU follows a bearer's interface: mtu is the largest message it may carry now,
+// in bytes, 0 or less than frame.MinMTU while it carries nothing. A change takes
+// its links down; with one that works, discovery begins anew.
+func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
+	b := e.bearers[bearerID]
+	if mtu < frame.MinMTU {
+		mtu = 0
+	}
+	if mtu == b.MTU {
+		return
+	}
+	b.MTU = mtu
+	for _, n := range e.nodes {
+		if n.bearer == b && n.link != nil {
+			n.link.SetMTU(mtu)
+			e.after(now, n)
+		}
+	}
+	if mtu > 0 {
+		e.startDiscovery(now, b)
+	}
+}
+
 // push queues a frame for the bearer's device, taking over one hold.
 func (e *Engine) push(b *bearer, f *frame.Buffer) {
-	if b.out.Len() >= maxOut {
+	if b.out.Len() >= maxOut || b.MTU == 0 {
 		e.count.OutDropped++
 		f.Release()
 		return
@@ -33,6 +56,10 @@ func (e *Engine) push(b *bearer, f *frame.Buffer) {
 func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
 	b := e.bearers[bearerID]
 	e.count.FramesIn++
+	if b.MTU == 0 {
+		e.drop(DropBearer)
+		return
+	}
 	eth, payload, err := frame.ParseEthernet(f.Bytes())
 	if err != nil {
 		e.drop(dropOf(err))

@@ -37,6 +37,7 @@ const (
 	DropNames                   // name items that break a rule
 	DropLimit                   // a limit of this node
 	DropUnsupported             // not built yet
+	DropBearer                  // from a bearer whose interface is down
 	dropKinds
 )
 

@@ -283,4 +283,4 @@ func (e *Engine) returnConn(now time.Duration, n *node, m frame.Message) {
 
 // packetLimit is the largest packet with a message in it that a node is sent:
 // room is left for a header should the packet have to take another link.
-func packetLimit(n *node) int { return n.link.MTU() - frame.IntLen }
+func packetLimit(n *node) int { return n.link.PacketLimit() }

@@ -86,7 +86,7 @@ func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, 
 	frame.PutEthernet(f.Extend(frame.EthernetLen), to, b.MAC)
 	fields := frame.DiscoveryFields{
 		Type: t, Capabilities: e.cfg.Capabilities, Signature: uint16(e.random & 0x7fff),
-		Dest: dest, Prev: own, NetID: e.cfg.NetID, MAC: b.MAC, NetHash: e.netHash,
+		Dest: dest, Prev: own, NetID: e.cfg.NetID, MAC: b.MAC, UDP: b.udp(), NetHash: e.netHash,
 		Suggested: suggested, Identity: e.cfg.Identity,
 	}
 	fields.Append(f.Extend(n - frame.EthernetLen)[:0])
@@ -95,15 +95,16 @@ func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, 
 
 // handleDiscovery follows docs/spec/03-discovery-and-node.md §2.3.
 func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m frame.Message) {
-	d, err := frame.ParseDiscovery(m)
-	switch {
-	case err != nil:
+	d, err := b.parseDiscovery(m)
+	if err != nil {
 		e.drop(dropOf(err))
 		return
-	case d.MAC() == b.MAC:
+	}
+	switch own, other := b.announces(d, src); {
+	case own:
 		e.drop(DropForeign)
 		return
-	case d.MAC() != src:
+	case other:
 		e.drop(DropSpoofed)
 		return
 	case d.NetID() != e.cfg.NetID:
@@ -122,7 +123,7 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	}
 	if d.Type() == frame.Trial {
 		if s := e.objection(d.Identity(), d.Prev()); s != 0 {
-			e.discover(b, d.MAC(), frame.TrialFail, d.Prev(), s)
+			e.discover(b, src, frame.TrialFail, d.Prev(), s)
 		}
 		return
 	}
@@ -135,8 +136,8 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	case d.Dest() != 0 && d.Dest() != e.addr:
 		e.drop(DropForeign)
 	default:
-		if e.neighbour(now, b, d) {
-			e.discover(b, d.MAC(), frame.Response, d.Prev(), 0)
+		if e.neighbour(now, b, src, d) {
+			e.discover(b, src, frame.Response, d.Prev(), 0)
 		}
 	}
 }

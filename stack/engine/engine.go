@@ -35,6 +35,8 @@ type Config struct {
 	Tolerance time.Duration  // of links; default 1.5 s
 	Window    int            // packets per link; default 50
 	Priority  uint8          // of links; default 10
+	NoBundles bool           // every message has a packet to itself
+	Margin    int            // bytes left free in every packet; kernels with encryption leave 32
 	Arena     *frame.Arena   // needed
 	Chance    Chance         // needed
 
@@ -48,7 +50,9 @@ type Config struct {
 type BearerConfig struct {
 	Name string // the interface
 	MAC  frame.MAC
-	MTU  int // bytes of TIPC in a frame, at least 100
+	MTU  int // bytes of TIPC in a frame, at least 100; 0: the interface is down, see SetMTU
+
+	Medium Medium // of a bearer over UDP; nil: Ethernet
 }
 
 // An Engine is one node. See the package comment.
@@ -68,6 +72,9 @@ type Engine struct {
 	deadline time.Duration
 	slow     time.Duration // the next look for nodes to forget
 	alarmed  time.Duration // when two nodes were last seen to claim one address
+
+	hold bool    // messages wait for Flush
+	held []*node // that have some
 
 	events flowctl.Queue[Event]
 	ready  []*Port
@@ -124,7 +131,7 @@ func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
 	switch {
 	case len(e.bearers) == 1:
 		return 0, fmt.Errorf("%w: a second bearer is not supported yet", ErrConfig)
-	case c.MTU < frame.MinMTU:
+	case c.MTU < frame.MinMTU && c.MTU != 0:
 		return 0, fmt.Errorf("%w: bearer %s has an MTU of %d, less than %d", ErrConfig, c.Name, c.MTU, frame.MinMTU)
 	case c.MAC == frame.MAC{} || c.MAC.IsGroup():
 		return 0, fmt.Errorf("%w: bearer %s has no station address of its own", ErrConfig, c.Name)
@@ -132,7 +139,7 @@ func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
 		return 0, fmt.Errorf("%w: bearer name %q is longer than %d characters", ErrConfig, c.Name, frame.IfNameLen-1)
 	}
 	if e.cfg.Identity == (frame.Identity{}) {
-		e.cfg.Identity = frame.MACIdentity(c.MAC)
+		e.cfg.Identity = c.identity()
 	}
 	b := &bearer{BearerConfig: c, id: uint8(len(e.bearers))}
 	e.bearers = append(e.bearers, b)

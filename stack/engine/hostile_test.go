@@ -200,7 +200,7 @@ func TestBundles(t *testing.T) {
 // What a bundle holds behind the end of its link is dropped: names of a node that
 // was just lost would stay in the table.
 func TestBundleEndsWithItsLink(t *testing.T) {
-	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 4096})).up()
+	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 4096}), alone).up()
 	legacy := func(f *frame.NamesFields) { f.NonLegacy = false }
 	l := p.byAddr[popAddr].link
 	for i := 0; i < 4000 && l.Backlog() < l.Limit(frame.System); i++ {

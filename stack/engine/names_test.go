@@ -221,7 +221,7 @@ func TestBind(t *testing.T) {
 // A node that cannot be told of a name has to start over, rather than have
 // another table.
 func TestUpdateThatCannotBeSent(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newPuppet(t, alone).up()
 	port := p.OpenPort(PortConfig{})
 	var err error
 	for i := uint32(0); err == nil && p.byAddr[popAddr].link.IsUp() && i < 3000; i++ {

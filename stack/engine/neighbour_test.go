@@ -399,10 +399,10 @@ func TestConfig(t *testing.T) {
 		name string
 		cfg  BearerConfig
 	}{
-		{"MTU", BearerConfig{"eth0", ownMAC, 99}},
-		{"no station", BearerConfig{"eth0", frame.MAC{}, 1500}},
-		{"group", BearerConfig{"eth0", frame.BroadcastMAC, 1500}},
-		{"name", BearerConfig{"0123456789abcdef", ownMAC, 1500}},
+		{"MTU", BearerConfig{Name: "eth0", MAC: ownMAC, MTU: 99}},
+		{"no station", BearerConfig{Name: "eth0", MAC: frame.MAC{}, MTU: 1500}},
+		{"group", BearerConfig{Name: "eth0", MAC: frame.BroadcastMAC, MTU: 1500}},
+		{"name", BearerConfig{Name: "0123456789abcdef", MAC: ownMAC, MTU: 1500}},
 	} {
 		e, err := New(good())
 		if err != nil {

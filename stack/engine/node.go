@@ -26,6 +26,7 @@ type node struct {
 	link      *flowctl.Link // nil until a station is accepted
 	linkName  string        // while the link is up
 	linkID    uint32        // of the binding that says so
+	held      bool          // it has messages that wait for Flush
 	bcast     *flowctl.Broadcast
 	inbox     naming.Inbox
 	joins     flowctl.Reassembly // of the link
@@ -34,7 +35,7 @@ type node struct {
 
 const noSignature = 1 << 16
 
-// neighbour takes a request or response of another node and reports whether to
+// neighbour takes a request or response of another node, from the station src, and reports whether to
 // answer; only requests are. S: the signature is the one known. M: the station is. U: the link is up.
 //
 //	S M U
@@ -48,7 +49,7 @@ const noSignature = 1 << 16
 //	0 0 0  new, or restarted elsewhere            all of it
 //
 // Source: docs/spec/03-discovery-and-node.md §3.
-func (e *Engine) neighbour(now time.Duration, b *bearer, d frame.Discovery) (answer bool) {
+func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.Discovery) (answer bool) {
 	n := e.byAddr[d.Prev()]
 	if n == nil {
 		if n = e.byIdentity(d.Identity()); n != nil {
@@ -69,7 +70,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, d frame.Discovery) (ans
 		n.link.SetCapabilities(n.caps)
 	}
 	s := n.signature == uint32(d.Signature())
-	m := n.link != nil && n.mac == d.MAC()
+	m := n.link != nil && n.mac == src
 	u := n.link != nil && n.link.IsUp()
 	switch {
 	case !m && u:
@@ -84,7 +85,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, d frame.Discovery) (ans
 	n.signature = uint32(d.Signature())
 	n.identity = d.Identity()
 	if !m {
-		e.accept(now, n, b, d.MAC())
+		e.accept(now, n, b, src)
 	}
 	if d.Type() != frame.Request || now-n.answered < answerGap {
 		return false
@@ -134,7 +135,7 @@ func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
 	n.mac, n.bearer = mac, b
 	c := flowctl.Config{
 		Self: e.addr, Peer: n.addr, Bearer: b.id, IfName: b.Name, MTU: b.MTU,
-		Tolerance: e.cfg.Tolerance, Priority: e.cfg.Priority, Window: e.cfg.Window,
+		Tolerance: e.cfg.Tolerance, Priority: e.cfg.Priority, Window: e.cfg.Window, Margin: e.cfg.Margin, Alone: e.cfg.NoBundles,
 		Session: e.cfg.Chance.Session(), Arena: e.cfg.Arena, Broadcast: n.bcast,
 		Capabilities: e.cfg.Capabilities,
 	}
@@ -203,6 +204,7 @@ func (e *Engine) linkUp(now time.Duration, n *node) {
 	n.contact = n.contact.after(selfEstablished)
 	n.everUp = true
 	n.bearer.links++
+	n.bearer.keep(n.mac, true)
 	n.linkName = n.link.Name(e.cfg.Identity.LinkText(e.addr), n.identity.LinkText(n.addr))
 	n.linkID = n.link.ID()
 	e.openBroadcast(now, n)
@@ -229,6 +231,7 @@ func (e *Engine) linkDown(now time.Duration, n *node) {
 	n.downSince = now
 	e.table.Purge(n.addr)
 	e.table.Remove(e.linkBinding(n))
+	n.bearer.keep(n.mac, false)
 	e.lostLink(now, n.bearer)
 	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: n.linkName, Cause: n.link.Cause()})
 	e.events.Push(Event{Kind: PeerLost, Node: n.addr, Cause: n.link.Cause()})
@@ -298,7 +301,13 @@ func (e *Engine) message(n int, use frame.Use) *frame.Buffer {
 // any case.
 func (e *Engine) transmit(now time.Duration, n *node, b *frame.Buffer, imp frame.Importance) error {
 	err := ErrUnreachable
-	if n.link.IsUp() { // a link that has just failed sends nothing
+	switch {
+	case !n.link.IsUp(): // a link that has just failed sends nothing
+	case e.hold:
+		if err = n.link.Hold(b, imp); err == nil {
+			e.holdBack(now, n)
+		}
+	default:
 		err = n.link.Send(now, b, imp)
 	}
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 
 // A bed is some engines on one perfect segment with a clock of its own.
 type bed struct {
-	t     *testing.T
+	t     testing.TB
 	now   time.Duration
 	nodes []*bedNode
 	lose  func(from int, b []byte) bool
@@ -28,7 +28,7 @@ type bedNode struct {
 	names  []naming.Event
 }
 
-func newBed(t *testing.T, addrs ...frame.NodeAddr) *bed {
+func newBed(t testing.TB, addrs ...frame.NodeAddr) *bed {
 	b := &bed{t: t}
 	for i, a := range addrs {
 		b.add(Config{Address: a}, uint64(i))

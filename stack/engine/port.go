@@ -35,6 +35,7 @@ type Port struct {
 	queue    flowctl.Queue[Received]
 	data     ring
 	queued   int // bytes counted against the limit
+	memo     naming.Memo
 	readied  bool
 	closed   bool
 }

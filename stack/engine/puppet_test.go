@@ -334,3 +334,6 @@ func read(port *Port) (s []string) {
 	}
 	return s
 }
+
+// alone makes a node that builds no bundles.
+func alone(c *Config) { c.NoBundles = true }

@@ -48,7 +48,7 @@ func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) erro
 	if p.closed {
 		return ErrClosed
 	}
-	to, ok := p.e.table.Choose(a)
+	to, ok := p.e.table.Recall(&p.memo, a)
 	if !ok {
 		return ErrUnreachable
 	}
@@ -114,6 +114,11 @@ func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFiel
 	imp := f.Importance
 	if f.Error != frame.OK {
 		imp = frame.System
+	}
+	if room := n.link.Room(hlen+len(data), imp); room != nil {
+		f.Put(room, len(data))
+		copy(room[hlen:], data)
+		return nil
 	}
 	b := e.message(hlen+len(data), use)
 	if b == nil {

@@ -126,7 +126,8 @@ func discovery(f Frame) (frame.Discovery, error) {
 
 func (s *side) configure() {
 	d, _ := discovery(s.own[0])
-	s.cfg = engine.Config{Identity: d.Identity(), NetID: d.NetID(), Capabilities: d.Capabilities()}
+	s.cfg = engine.Config{Identity: d.Identity(), NetID: d.NetID(), Capabilities: d.Capabilities(),
+		Margin: 32} // the recorded kernels were built with encryption
 	if d.Type() == frame.Request {
 		s.cfg.Address = d.Prev()
 	}

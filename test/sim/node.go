@@ -72,7 +72,7 @@ func (n *node) start() {
 	l.marks = make([]uint32, l.arena.Total())
 	var err error
 	l.eng, err = engine.New(engine.Config{
-		Address: n.addr, Tolerance: w.faults.Tolerance, Window: w.faults.Window,
+		Address: n.addr, Tolerance: w.faults.Tolerance, Window: w.faults.Window, NoBundles: true,
 		Arena: l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
 	})
 	if err != nil {

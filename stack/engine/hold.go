@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import "time"
+
+// HoldFull is the number of packets held back that go out without Flush.
+const HoldFull = 8
+
+// Hold makes messages sent from now on wait for Flush, so that they share packets,
+// or ends that. What is held goes out by itself when it fills HoldFull packets.
+// Its owner calls Flush at the end of every turn but those of a sender that sends
+// without pause.
+func (e *Engine) Hold(on bool) { e.hold = on }
+
+// holdBack notes that a node has messages that wait for Flush.
+func (e *Engine) holdBack(now time.Duration, n *node) {
+	if n.link.Backlog() >= HoldFull {
+		n.link.Flush(now)
+		return
+	}
+	if !n.held {
+		n.held = true
+		e.held = append(e.held, n)
+	}
+}
+
+// Holding reports whether messages wait for Flush.
+func (e *Engine) Holding() bool { return len(e.held) > 0 }
+
+// Output reports whether there are frames to send.
+func (e *Engine) Output() bool {
+	for _, b := range e.bearers {
+		if b.out.Len() > 0 {
+			return true
+		}
+	}
+	return false
+}
+
+// Flush sends what was held back, as far as the links' windows allow.
+func (e *Engine) Flush(now time.Duration) {
+	for i := 0; i < len(e.held); i++ { // what follows may hold more back
+		n := e.held[i]
+		n.held = false
+		if n.link != nil && n.link.IsUp() {
+			n.link.Flush(now)
+			e.after(now, n)
+		}
+		e.held[i] = nil
+	}
+	e.held = e.held[:0]
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"fmt"
+	"os"
+	"testing"
+)
+
+// All tests run with poisoned chunks, and leave no memory mapped.
+func TestMain(m *testing.M) {
+	if err := os.Setenv("UTIPC_POISON", "1"); err != nil {
+		panic(err)
+	}
+	code := m.Run()
+	if left := mapped.Load(); left != 0 && code == 0 {
+		fmt.Printf("FAIL: all nodes are closed, %d bytes are mapped still\n", left)
+		code = 1
+	}
+	os.Exit(code)
+}

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import "github.com/utipc/utipc/stack/engine"
+
+// A Device whose network is no Ethernet also has the methods of a medium, which
+// tell the engine what is behind the station addresses that the device makes up
+// (engine.Medium). The wrapper of a device has Unwrap instead, which returns the
+// device within.
+
+// mediumOf returns a device's medium, nil for an Ethernet.
+func mediumOf(d any) engine.Medium {
+	for {
+		if m, ok := d.(engine.Medium); ok {
+			return m
+		}
+		w, ok := d.(interface{ Unwrap() any })
+		if !ok {
+			return nil
+		}
+		d = w.Unwrap()
+	}
+}

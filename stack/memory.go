@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"os"
+	"sync/atomic"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// mapped is the number of bytes that nodes of this process have mapped for frames.
+var mapped atomic.Int64
+
+// jumboChunks is how many chunks are there for frames that need more than 4 KiB.
+const jumboChunks = 512
+
+// newArena makes the memory for a node's frames: one mapping. unmap is for
+// frame.Arena.Retire, so that the mapping lives until the last chunk has come back,
+// which may be after Close. With UTIPC_POISON=1 in the environment use after release
+// is found (frame.Poison). Errors: the system's.
+func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
+	c := frame.ArenaConfig{Small: cfg.Chunks, Poison: os.Getenv("UTIPC_POISON") == "1"}
+	for _, d := range cfg.Bearers {
+		if size := d.MTU() + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
+			c.Jumbo, c.JumboSize = jumboChunks, max(c.JumboSize, size)
+		}
+	}
+	if c.Memory, unmap, err = mapMemory(c.MemorySize()); err != nil {
+		return nil, nil, err
+	}
+	return frame.NewArena(c), unmap, nil
+}

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"math"
+	"runtime"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// A contact is two nodes whose link is up; left's device is in the test's hands.
+func contact(t *testing.T, cfg Config) (left, right *Node, dev *moody) {
+	t.Helper()
+	h := hub.New(hub.Config{})
+	for i := range 2 {
+		port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		d := &moody{Device: port}
+		cfg.Bearers, cfg.Address, cfg.Wait = []Bearer{d}, NodeAddr(i+1), Sleep
+		n, err := Open(t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { n.Close(canceled()) })
+		if i == 0 {
+			left, dev = n, d
+		} else {
+			right = n
+		}
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	defer cancel()
+	for !up(left) || !up(right) {
+		if ctx.Err() != nil {
+			t.Fatal("the link does not come up")
+		}
+		runtime.Gosched()
+	}
+	return left, right, dev
+}
+
+func up(n *Node) bool {
+	l := n.Links()
+	return len(l) == 1 && l[0].Up
+}
+
+func canceled() context.Context {
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	return ctx
+}
+
+// What the wire has not let go of when the node is closed stays readable, and the
+// mapping goes when the last of it comes back, in whatever goroutine.
+func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
+	before := mapped.Load()
+	left, right, dev := contact(t, Config{Chunks: 256})
+	if runtime.GOOS == "linux" && mapped.Load() != before+2*256*frame.SmallChunk {
+		t.Errorf("got %d bytes mapped for two nodes of 256 chunks", mapped.Load()-before)
+	}
+	var lent []*frame.Buffer
+	left.mu.Lock()
+	dev.transmit = func(bufs []*frame.Buffer) (int, error) {
+		for _, b := range bufs {
+			b.Lend()
+			lent = append(lent, b)
+		}
+		return dev.Device.Transmit(bufs)
+	}
+	left.mu.Unlock()
+	c := mustOpen(t, left, nil)
+	if _, err := c.WriteTo([]byte("the last words"), SocketAddr{Port: 1, Node: 2}); err != nil {
+		t.Fatal(err)
+	}
+	if err := left.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if err := right.Close(t.Context()); err != nil {
+		t.Errorf("Close: %v", err)
+	}
+	if runtime.GOOS == "linux" && mapped.Load() != before+256*frame.SmallChunk {
+		t.Errorf("closed, %d frames lent: got %d bytes mapped, want one node's", len(lent), mapped.Load()-before)
+	}
+	if s := left.Stats(); s.ChunksFree >= s.ChunksTotal {
+		t.Errorf("got %d of %d chunks free, with %d frames lent", s.ChunksFree, s.ChunksTotal, len(lent))
+	}
+	words := 0
+	for _, b := range lent {
+		if strings.HasSuffix(string(b.Bytes()), "the last words") {
+			words++
+		}
+	}
+	if words != 1 {
+		t.Errorf("got the frame of the message %d times among those lent, want once", words)
+	}
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for _, b := range lent {
+			b.Complete()
+		}
+	}()
+	<-done
+	if got := mapped.Load(); got != before {
+		t.Errorf("all is complete: got %d bytes mapped, want none", got-before)
+	}
+}
+
+// Frames that a full device never took go back to the arena at Close.
+func TestNoChunkStaysWithFullDevice(t *testing.T) {
+	before := mapped.Load()
+	left, right, dev := contact(t, Config{Chunks: 1024, Window: 500, NoBundles: true})
+	left.mu.Lock()
+	dev.transmit = func([]*frame.Buffer) (int, error) { return 0, nil }
+	left.mu.Unlock()
+	c := mustOpen(t, left, nil)
+	for range 2 * batch {
+		if _, err := c.WriteTo([]byte("x"), SocketAddr{Port: 1, Node: 2}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var unsent *UnsentError
+	if err := left.Close(canceled()); !errors.As(err, &unsent) {
+		t.Errorf("Close: got %v, want *UnsentError", err)
+	}
+	if s := left.Stats(); s.ChunksFree != s.ChunksTotal {
+		t.Errorf("got %d of %d chunks back", s.ChunksFree, s.ChunksTotal)
+	}
+	right.Close(canceled())
+	if got := mapped.Load(); got != before {
+		t.Errorf("closed: got %d bytes mapped, want none", got-before)
+	}
+}
+
+// An Open that fails leaves nothing mapped.
+func TestFailedOpenUnmaps(t *testing.T) {
+	before := mapped.Load()
+	port, err := hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	port.Close()
+	if _, err := Open(t.Context(), Config{Bearers: []Bearer{port}, Address: 1}); err == nil {
+		t.Error("Open on a closed port: got no error")
+	}
+	if got := mapped.Load(); got != before {
+		t.Errorf("got %d bytes mapped, want none", got-before)
+	}
+	if runtime.GOOS == "linux" {
+		if _, _, err := mapMemory(math.MaxInt / frame.SmallChunk * frame.SmallChunk); err == nil {
+			t.Error("all memory there could be: got no error")
+		}
+	}
+}
