@@ -32,7 +32,8 @@ const (
 	idle     = time.Hour        // the longest sleep
 	sendLaps = 16               // sends after which a sender looks at the devices too
 
-	looksBreath = 32 // looks of a spinning driver between two at the clock
+	looks      = 32 // of a spinning driver at the devices, between two at the clock
+	yieldAfter = 16 // laps, or looks at the clock, after which one gives way on a single P
 )
 
 // A port of the node into a network: a device, and the frames it has not taken.
@@ -40,6 +41,7 @@ type attachment struct {
 	dev      Device
 	id       int
 	mtu      int // as the engine knows it
+	width    int // the next lap asks for 1<<width frames, see receive
 	unsent   [batch]*frame.Buffer
 	n        int
 	troubles      // errors that were logged
@@ -60,6 +62,9 @@ func (n *Node) lap(now time.Duration, receive bool) (busy bool) {
 			busy = n.receive(now, a) || busy
 		}
 		n.sends = 0
+		if !busy && n.still(now) {
+			return false // a spinner's turn, mostly
+		}
 	}
 	n.eng.HandleTimeout(now)
 	n.eng.Flush(now)
@@ -72,14 +77,14 @@ func (n *Node) lap(now time.Duration, receive bool) (busy bool) {
 }
 
 // receive feeds the engine a batch of frames, and tells it whether the interface
-// still is what it was.
+// still is what it was. The batch is one frame, and twice the last one when that
+// came in full: to find out that no more wait may cost a system call.
 func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	if mtu := a.dev.MTU(); mtu != a.mtu {
 		a.mtu = mtu
 		n.eng.SetMTU(now, a.id, n.carried(mtu))
-		n.shareLimit()
 	}
-	k, err := a.dev.Receive(n.in[:])
+	k, err := a.dev.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
 		n.eng.HandleFrame(now, a.id, f)
 		f.Release()
@@ -88,12 +93,33 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	if k > 0 {
 		a.vain = 0
 	}
+	if k < 1<<a.width {
+		a.width = 0
+	} else if 1<<a.width < batch {
+		a.width++
+	}
 	if err != nil {
 		a.gone = a.gone || errors.Is(err, net.ErrClosed)
 		n.deviceError(a, "receive", err)
 	}
 	return k > 0
 }
+
+// still reports whether the engine and the devices have nothing to do at now.
+func (n *Node) still(now time.Duration) bool {
+	if now >= n.eng.Deadline() || n.eng.Holding() || n.eng.Output() || n.hungry() {
+		return false
+	}
+	for _, a := range n.attached {
+		if a.n > 0 {
+			return false
+		}
+	}
+	return true
+}
+
+// hungry reports whether calls wait for chunks that may have come back.
+func (n *Node) hungry() bool { return len(n.short) > 0 }
 
 // carried is how much of an interface's MTU the node's chunks can hold.
 func (n *Node) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
@@ -180,7 +206,7 @@ func (n *Node) wakeDevices() {
 // breathe lets go of the lock between two laps of one driver.
 func (n *Node) breathe() {
 	n.unlock()
-	if n.giveWay {
+	if n.breaths++; n.yield > 0 && n.breaths%n.yield == 0 {
 		runtime.Gosched()
 	}
 	n.mu.Lock()
@@ -193,15 +219,23 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	s.take()
 	defer s.state.Store(seatEmpty)
 	now := n.now()
-	n.turning = true
-	busy := n.lap(now, true)
-	n.turning = false
-	if w != nil && w.since == 0 {
-		w.since = now
+	spin, look := false, true
+	if w != nil {
+		if w.since == 0 {
+			w.since = now
+		}
+		spin = n.patience.look(now, w.since)
+		look = spin || w.laps > 1 || !n.polled // the sleep ends at once if there is something
 	}
+	n.turning = true
+	busy := n.lap(now, look)
+	n.turning = false
 	if busy || w != nil && w.roused {
 		n.patience.came(now)
 		return
+	}
+	if spin && n.peekers == nil {
+		return // the next look is a lap
 	}
 	until := min(n.due(now), now+idle)
 	if !deadline.IsZero() {
@@ -209,10 +243,6 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	}
 	if until <= now {
 		return
-	}
-	spin := w != nil && n.patience.look(now, w.since)
-	if spin && n.peekers == nil {
-		return // the next look is a lap
 	}
 	s.until = until
 	for i, a := range n.attached {
@@ -246,10 +276,10 @@ func (n *Node) watch(s *seat, since, until time.Duration) {
 		if s.rung.Load() {
 			return
 		}
-		if i%looksBreath == 0 {
-			if n.giveWay {
-				runtime.Gosched()
-			}
+		if n.yield > 0 && i%(looks*yieldAfter) == 0 {
+			runtime.Gosched()
+		}
+		if i%looks == 0 {
 			if now := n.now(); now >= until || !n.patience.look(now, since) {
 				return
 			}

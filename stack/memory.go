@@ -31,3 +31,18 @@ func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
 	}
 	return frame.NewArena(c), unmap, nil
 }
+
+// retire ends the arena: the frames no device will take any more go back, and the
+// mapping goes when those have come back that devices and readers still hold.
+func (n *Node) retire() {
+	for _, a := range n.attached {
+		for _, f := range a.unsent[:a.n] {
+			f.Release()
+		}
+		a.n = 0
+		for f := n.eng.NextFrame(a.id); f != nil; f = n.eng.NextFrame(a.id) {
+			f.Release()
+		}
+	}
+	n.arena.Retire(n.unmap)
+}

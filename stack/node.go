@@ -46,11 +46,13 @@ type Node struct {
 	sends      int  // since the devices were looked at
 	turning    bool // the driver is in its lap
 	patience   patience
-	peekers    []Peeker      // the devices, if all are such
-	giveWay    bool          // a spinner yields to others of its process
-	sent       time.Duration // when the last send was done with
+	peekers    []Peeker // the devices, if all are such
+	yield      int      // breaths after which a spinner gives way to others of its process; 0: never
+	polled     bool     // every device has a descriptor
+	parallel   bool     // the process has several Ps
+	breaths    int
+	sent       time.Duration // when the last send began
 	run        int           // sends since the last pause
-	shareable  int           // bytes of the smallest message that does not wait in a run
 	flushAsked bool          // the pump is about to send what waits
 
 	idleWaiters []*waiter
@@ -118,7 +120,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	defer func() {
 		if failed != nil {
-			n.arena.Retire(n.unmap)
+			n.retire()
 		}
 	}()
 	n.eng, err = engine.New(engine.Config{
@@ -130,7 +132,7 @@ func open(cfg Config) (opened *Node, failed error) {
 		return nil, err
 	}
 	var fds []int
-	polled := true
+	n.polled = true
 	for _, d := range cfg.Bearers {
 		if err := d.Attach(n.arena, n.wakeDevices); err != nil {
 			return nil, fmt.Errorf("attach %s: %w", d.Name(), err)
@@ -145,17 +147,22 @@ func open(cfg Config) (opened *Node, failed error) {
 			n.peekers = append(n.peekers, p)
 		}
 		fds = append(fds, d.FD())
-		polled = polled && d.FD() >= 0
+		n.polled = n.polled && d.FD() >= 0
 	}
 	if len(n.peekers) < len(n.attached) {
 		n.peekers = nil
 	}
-	n.shareLimit()
-	n.giveWay = !polled || runtime.GOMAXPROCS(0) == 1
+	n.parallel = runtime.GOMAXPROCS(0) > 1
+	switch {
+	case !n.polled:
+		n.yield = 1 // the other end may be in this process
+	case !n.parallel:
+		n.yield = yieldAfter
+	}
 	quota, _ := cpuQuota()
 	n.patience = newPatience(cfg.Wait, quota)
 	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-		if s.bell, err = newBell(polled, fds); err != nil {
+		if s.bell, err = newBell(n.polled, fds); err != nil {
 			return nil, err
 		}
 	}
@@ -243,16 +250,9 @@ func (n *Node) Close(ctx context.Context) error {
 	n.mu.Lock()
 	var err error
 	for _, a := range n.attached {
-		for _, f := range a.unsent[:a.n] {
-			f.Release()
-		}
-		a.n = 0
-		for f := n.eng.NextFrame(a.id); f != nil; f = n.eng.NextFrame(a.id) {
-			f.Release() // the device was full to the end
-		}
 		err = errors.Join(err, a.dev.Close())
 	}
-	n.arena.Retire(n.unmap)
+	n.retire()
 	n.callSeat.close()
 	n.pumpSeat.close()
 	n.logs.close()

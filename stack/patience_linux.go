@@ -78,7 +78,7 @@ func cgroups(root fs.FS) map[cgroupKind]string {
 		controllers, place, ok := strings.Cut(rest, ":")
 		switch {
 		case !ok:
-		case id == "0" && controllers == "":
+		case id == "0":
 			own[cgroupV2] = place
 		case slices.Contains(strings.Split(controllers, ","), "cpu"):
 			own[cgroupV1] = place

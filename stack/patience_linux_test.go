@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"io/fs"
 	"strings"
 	"testing"
 	"testing/fstest"
@@ -34,7 +35,8 @@ func TestQuota(t *testing.T) {
 			"sys/fs/cgroup/pod/cpu.max": "300000 100000\n", "sys/fs/cgroup/pod/app/cpu.max": "max 100000\n"}, 3},
 		"v2, in a namespace of its own": {map[string]string{"proc/self/cgroup": "0::/\n", "proc/self/mountinfo": mountV2,
 			"sys/fs/cgroup/cpu.max": "75000 100000\n"}, 0.75},
-		"v1": {map[string]string{"proc/self/cgroup": "5:cpuset:/\n4:cpu,cpuacct:/app\n0::/\n", "proc/self/mountinfo": mountSet + mountV1,
+		"v1": {map[string]string{"proc/self/cgroup": "4:cpu,cpuacct:/app\n5:cpuset:/\n0::/\n", "proc/self/mountinfo": mountSet + mountV1,
+			"sys/fs/cgroup/cpuset/app/cpu.cfs_quota_us": "1\n", "sys/fs/cgroup/cpuset/app/cpu.cfs_period_us": "50000\n",
 			"sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us": "25000\n", "sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_period_us": "50000\n"}, 0.5},
 		"v1, no limit": {map[string]string{"proc/self/cgroup": "4:cpu,cpuacct:/app\n", "proc/self/mountinfo": mountV1,
 			"sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us": "-1\n", "sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_period_us": "100000\n"}, 0},
@@ -47,6 +49,8 @@ func TestQuota(t *testing.T) {
 			"sys/fs/cgroup/cpu/cpu.cfs_quota_us": "40000\n", "sys/fs/cgroup/cpu/cpu.cfs_period_us": "100000\n"}, 0},
 		"v1 for CPU time beside v2": {map[string]string{"proc/self/cgroup": "4:cpu:/app\n0::/app\n", "proc/self/mountinfo": mountV2 + mountV1,
 			"sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_quota_us": "10000\n", "sys/fs/cgroup/cpu,cpuacct/app/cpu.cfs_period_us": "100000\n"}, 0.1},
+		"v2 where the process is not": {map[string]string{"proc/self/cgroup": "4:cpu:/app\n", "proc/self/mountinfo": mountV2,
+			"sys/fs/cgroup/cpu.max": "50000 100000"}, 0},
 		"a mount point with a space": {map[string]string{"proc/self/cgroup": "0::/a b\n",
 			"proc/self/mountinfo":   `30 23 0:26 / /my\040groups rw - cgroup2 none rw` + "\n",
 			"my groups/a b/cpu.max": "50000 100000"}, 0.5},
@@ -72,6 +76,27 @@ func TestQuota(t *testing.T) {
 				t.Errorf("got %v %v, want %v", got, ok, c.want)
 			}
 		})
+	}
+}
+
+// An endless is a tree whose every file says the same for ever.
+type endless string
+
+func (e endless) Open(string) (fs.File, error) { return e, nil }
+func (e endless) Stat() (fs.FileInfo, error)   { return nil, fs.ErrInvalid }
+func (e endless) Close() error                 { return nil }
+func (e endless) Read(b []byte) (n int, err error) {
+	for len(b)-n >= len(e) {
+		n += copy(b[n:], e)
+	}
+	return max(n, copy(b, e)), nil
+}
+
+func TestQuotaOfEndlessFiles(t *testing.T) {
+	for _, text := range []string{"0::/\n", "0", mountV2} {
+		if cores, ok := quotaIn(endless(text)); ok {
+			t.Errorf("%q for ever: a limit of %v", text, cores)
+		}
 	}
 }
 

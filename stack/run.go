@@ -4,37 +4,28 @@ package stack
 
 import "time"
 
-// A run is senders that send without pause: each message comes within a microsecond
-// after the last one was done with, and none of them has waited. To hand every one
-// to the network then costs ten times what it takes to make it. So in a run small
-// messages wait for each other and share packets. What waits goes out with the next
-// turn of the engine: when it fills some packets, when any call of the node looks for
-// frames, and else with the node's own goroutine, which is made ready to run when the
-// waiting begins. There is no timer.
+// A run is sends without pause: each begins within a few microseconds after the
+// last, and no call of the node has begun to wait in between. To hand every message
+// to the network by itself then costs ten times what it takes to make it. So in a
+// run messages wait for each other, share packets where they are small, and share
+// the call that sends them. What waits goes out with the next turn of the engine:
+// when there is enough of it (engine.HoldFull), when any call of the node looks for
+// frames, and else with the node's own goroutine, which is made ready to run when
+// the waiting begins. There is no timer.
 const (
-	runPause = time.Microsecond // longer than that between two sends ends a run
-	runStart = 16               // sends in a row that are a run
-	runPart  = 3                // a message larger than a packet's n-th part goes out at once
+	runPause = 5 * time.Microsecond // longer than that from one send to the next ends a run
+	runStart = 16                   // sends in a row that are a run
+	runMost  = 4096                 // bytes of the longest message that waits for others
 )
 
-// shareLimit works out which messages are small.
-func (n *Node) shareLimit() {
-	n.shareable = 0
-	for _, a := range n.attached {
-		if !n.cfg.NoBundles {
-			n.shareable = max(n.shareable, n.carried(a.mtu)/runPart)
-		}
-	}
-}
-
-// inRun reports whether a message of k bytes that is sent at now belongs to a run and
-// waits for others.
+// inRun reports whether a message of k bytes that is sent at now waits for others.
 func (n *Node) inRun(now time.Duration, k int) bool {
 	if now-n.sent > runPause {
 		n.run = 0
 	}
+	n.sent = now
 	n.run++
-	return n.run > runStart && k < n.shareable
+	return n.run > runStart && k <= runMost
 }
 
 // afterSend ends a sender's turn: out with the frames, unless they wait for more;
@@ -47,10 +38,8 @@ func (n *Node) afterSend(now time.Duration) {
 			n.pumpSeat.rouse()
 			signal(n.pumpWake)
 		}
-		n.sent = now
 		return
 	}
 	n.sends++
 	n.lap(now, n.sends >= sendLaps || n.eng.Holding())
-	n.sent = n.now()
 }

@@ -52,6 +52,7 @@ func (l *waitList) remove(w *waiter) {
 func (n *Node) begin(l *waitList) *waiter {
 	w := n.newWaiter()
 	w.since, w.laps = 0, 0
+	n.run = 0
 	l.add(w)
 	if _, ringPump := n.hand.arrive(w); ringPump {
 		n.pumpSeat.rouse()

@@ -22,6 +22,24 @@ type job struct {
 	next *job
 }
 
+// jobLooks is how often a sender looks whether its job is done before it sleeps:
+// the holder of the lock is at most a lap away, and to be woken costs more.
+const jobLooks = 400
+
+// wait waits until the job is done. parallel: its doer may be running now.
+func (j *job) wait(parallel bool) {
+	if parallel {
+		for range jobLooks {
+			select {
+			case <-j.done:
+				return
+			default:
+			}
+		}
+	}
+	<-j.done
+}
+
 // A dest is where a message goes: a service, or one socket.
 type dest struct {
 	service frame.Service
@@ -76,7 +94,7 @@ func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 	if n.mu.TryLock() {
 		n.unlock()
 	}
-	<-j.done
+	j.wait(n.parallel)
 	err := j.err
 	j.conn, j.err = nil, nil
 	n.idleJobs.Put(j)
