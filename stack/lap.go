@@ -205,8 +205,10 @@ func (n *Node) wakeDevices() {
 
 // breathe lets go of the lock between two laps of one driver.
 func (n *Node) breathe() {
+	n.breaths++
+	yield := n.yield > 0 && n.breaths%n.yield == 0
 	n.unlock()
-	if n.breaths++; n.yield > 0 && n.breaths%n.yield == 0 {
+	if yield {
 		runtime.Gosched()
 	}
 	n.mu.Lock()
@@ -231,7 +233,9 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	busy := n.lap(now, look)
 	n.turning = false
 	if busy || w != nil && w.roused {
-		n.patience.came(now)
+		if w != nil {
+			n.patience.came(now)
+		}
 		return
 	}
 	if spin && n.peekers == nil {

@@ -233,6 +233,7 @@ func (n *Node) Close(ctx context.Context) error {
 		n.endSubscription(s, net.ErrClosed)
 	}
 	now := n.now()
+	n.eng.Flush(now) // so that it is asked about, too
 	n.eng.Hurry(now)
 	n.lap(now, false)
 	unsent := n.drain(ctx)

@@ -46,13 +46,14 @@ const (
 //
 // A stretch of waiting begins with the wait or with the last frame that came, as
 // a frame for somebody else speaks for spinning too. A patience has no clock and
-// no lock: times are arguments, the lap lock guards it. In the modes Sleep and
+// no lock: times are arguments, and only the driver uses it. In the modes Sleep and
 // Spin it learns nothing.
 type patience struct {
 	mode  WaitMode
 	state stretch
 	from  time.Duration // when the stretch began
-	last  time.Duration // the last look, while spinning
+	first time.Duration // the first look in it
+	last  time.Duration // the last one, while spinning
 	limit time.Duration // of this stretch's spin
 
 	purse time.Duration // what spins in vain may still cost
@@ -83,8 +84,9 @@ func newPatience(mode WaitMode, quota float64) patience {
 	return patience{mode: mode, purse: fullPurse, pause: shortWait, rest: shortRest, rested: -trial}
 }
 
-// look is called when a driver that has waited since then found nothing. It reports
-// whether to look again at once; if not, the driver is to sleep.
+// look is called by a driver that has waited since then and found nothing, or is
+// about to look for the first time. It reports whether to look at once, and again
+// if there is nothing; if not, the driver is to sleep.
 func (p *patience) look(now, since time.Duration) (again bool) {
 	if p.mode != Adaptive {
 		return p.mode == Spin
@@ -95,7 +97,7 @@ func (p *patience) look(now, since time.Duration) (again bool) {
 	switch {
 	case p.state == fresh:
 		p.limit = p.allowed(now)
-		p.state = spinning
+		p.state, p.first = spinning, now
 		if now-p.from >= p.limit {
 			p.state = sleeping // without having spun
 		}
@@ -110,13 +112,18 @@ func (p *patience) look(now, since time.Duration) (again bool) {
 	return p.state == spinning
 }
 
-// came is called when frames have come, or the driver was roused.
+// came is called when frames have come, or the driver was roused. At the time of the
+// stretch's first look they were there before: no spin was needed.
 func (p *patience) came(now time.Duration) {
-	if p.state == spinning && !p.absent(now) {
+	if p.state == spinning && !p.absent(now) && now > p.first {
 		p.found(now)
 	}
 	p.from, p.state = now, fresh
 }
+
+// left is called when the driver waits no longer, for a reason of its own or because
+// it was roused: a spin it was in was neither in vain nor worth it.
+func (p *patience) left() { p.state = fresh }
 
 // abandon begins a stretch though the last one came to no end: its wait was over
 // before.

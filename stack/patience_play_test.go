@@ -226,7 +226,7 @@ func TestPatienceAfterSlowReplies(t *testing.T) {
 	}
 }
 
-// The bed gives the figures of docs and lab for what is known, or the rest means
+// The bed gives what was measured between two virtual cores, or the rest means
 // nothing.
 func TestPatienceBed(t *testing.T) {
 	for _, c := range []struct {

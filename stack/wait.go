@@ -63,6 +63,9 @@ func (n *Node) begin(l *waitList) *waiter {
 // end takes the call out again and hands the role on.
 func (n *Node) end(l *waitList, w *waiter) {
 	l.remove(w)
+	if n.hand.driver == w {
+		n.patience.left()
+	}
 	next, wakePump := n.hand.leave(w)
 	if next != nil {
 		signal(next.wake)
