@@ -14,7 +14,9 @@ const (
 	ackEvery = 16 // packets delivered after which an acknowledgement is due
 
 	// maxLent is the number of deferred packets a peer may keep in the arena's
-	// chunks; what comes beyond is copied out.
+	// chunks, while more than half of those are free; what comes beyond is copied
+	// out. Else a few peers would keep all chunks, and the packets that all the
+	// others wait for could not be received any more.
 	maxLent = 64
 	// MaxDeferredBytes is the memory deferred packets of one peer may take.
 	MaxDeferredBytes = 16 << 20
@@ -40,6 +42,10 @@ type Packet struct {
 	Message frame.Message
 	buf     *frame.Buffer
 }
+
+// Buffer is what holds the packet, or nil where it was copied out. Whoever keeps it
+// takes a hold of his own.
+func (p Packet) Buffer() *frame.Buffer { return p.buf }
 
 // Release gives the packet's memory back; the message is void then.
 func (p Packet) Release() {
@@ -136,7 +142,7 @@ const (
 )
 
 // add keeps a packet: in its Buffer, of which it takes a hold, or copied out
-// when there are many.
+// when there are many, or few chunks.
 func (d *deferral) add(m frame.Message, b *frame.Buffer) deferResult {
 	i := len(d.deferred)
 	for i > 0 && m.Seq().Before(d.deferred[i-1].seq) {
@@ -150,7 +156,7 @@ func (d *deferral) add(m frame.Message, b *frame.Buffer) deferResult {
 	switch {
 	case d.bytes+n > MaxDeferredBytes:
 		return deferredNot
-	case len(d.deferred) >= maxLent:
+	case len(d.deferred) >= maxLent || !b.MayKeep():
 		p.Message, _ = frame.Parse(slices.Clone(m.Bytes()))
 		p.buf = nil
 	default:

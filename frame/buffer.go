@@ -114,6 +114,14 @@ func (b *Buffer) Complete() {
 	b.Release()
 }
 
+// MayKeep reports whether more than half of the chunks of this size are free, so
+// that somebody may keep a received Buffer for as long as he likes. Otherwise he
+// copies the bytes out and lets go. It is for the side that turns the engine.
+func (b *Buffer) MayKeep() bool {
+	p := &b.arena.pools[b.class]
+	return 2*p.free() > int64(p.total)
+}
+
 // Lent reports whether a device holds the Buffer, so that its bytes must not be
 // changed.
 func (b *Buffer) Lent() bool { return b.lent.Load() > 0 }

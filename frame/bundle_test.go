@@ -3,6 +3,7 @@
 package frame_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"strings"
@@ -130,5 +131,41 @@ func TestBundleOfMany(t *testing.T) {
 	}
 	if n != 2750 {
 		t.Errorf("got %d messages, want 2750", n)
+	}
+}
+
+// A bundle that is built where its first message lies is what Append writes, and
+// counts what comes in.
+func TestBundleBuiltInPlace(t *testing.T) {
+	p := frame.PayloadFields{Importance: frame.High, Type: frame.DirectMsg}
+	f := frame.BundleFields{Common: frame.Common{Prev: 1, Seq: 7, Ack: 8, BcastAck: 9, NonSeq: true},
+		Count: 1, Importance: frame.High, NetID: 4711, Orig: 2, Dest: 3}
+	msg := p.Append(nil, []byte("data"))
+	b := append(bytes.Repeat([]byte{0xee}, frame.IntLen), msg...)
+	f.Put(b, len(msg))
+	if want := f.Append(nil, msg); !bytes.Equal(b, want) {
+		t.Errorf("\n got %x\nwant %x", b, want)
+	}
+	for n := range 900 {
+		b = append(b, msg...)
+		frame.CountIn(b)
+		f.Count++
+		if n > 3 && n < 896 {
+			continue // around the first, and where the size needs its 16th bit
+		}
+		if want := f.Append(nil, b[frame.IntLen:]); !bytes.Equal(b[:frame.IntLen], want[:frame.IntLen]) {
+			t.Fatalf("%d messages:\n got %x\nwant %x", n+2, b[:frame.IntLen], want[:frame.IntLen])
+		}
+	}
+	for b = append(b, msg...); len(b) < 1<<16; b = append(b, msg...) {
+		frame.CountIn(b)
+	}
+	if frame.CountIn(b); len(b) < 1<<16 || int(binary.BigEndian.Uint32(b)&0x1ffff) != len(b) || frame.UserOf(b) != frame.UserBundler {
+		t.Errorf("%d bytes: got first word %x", len(b), b[:4])
+	}
+	for u := range frame.User(16) {
+		if got := frame.UserOf(head(w0(2, int(u), 24, 24), 24)); got != u {
+			t.Errorf("got %v, want %v", got, u)
+		}
 	}
 }

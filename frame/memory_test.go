@@ -4,10 +4,12 @@ package frame_test
 
 import (
 	"math"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 )
@@ -134,19 +136,45 @@ func TestRetire(t *testing.T) {
 
 // However Retire and the last releases meet, the memory goes back once.
 func TestRetireConcurrent(t *testing.T) {
-	for range 2000 {
-		a := frame.NewArena(frame.ArenaConfig{Small: 4})
-		var freed atomic.Int32
-		var wg sync.WaitGroup
-		for b := a.Get(0, frame.Control); b != nil; b = a.Get(0, frame.Control) {
-			wg.Go(b.Release)
-		}
-		a.Retire(func() { freed.Add(1) })
-		wg.Wait()
-		if freed.Load() != 1 {
-			t.Fatalf("got %d frees, want 1", freed.Load())
+	mem := frame.NewArena(frame.ArenaConfig{Small: 1}).Memory()
+	var round, answered atomic.Int32 // the two sides go on together, as close as they can
+	var last atomic.Pointer[frame.Buffer]
+	spin := func(done func() bool) {
+		for i := 0; !done(); i++ {
+			if i%256 == 255 {
+				runtime.Gosched()
+			}
 		}
 	}
+	const end = math.MaxInt32
+	var giver sync.WaitGroup
+	giver.Go(func() {
+		for i := int32(1); ; i++ {
+			spin(func() bool { return round.Load() >= i })
+			if round.Load() == end {
+				return
+			}
+			last.Load().Release()
+			answered.Store(i)
+		}
+	})
+	for i, began := int32(1), time.Now(); time.Since(began) < 500*time.Millisecond; i++ {
+		a := frame.NewArena(frame.ArenaConfig{Small: 1, Memory: mem})
+		var freed atomic.Int32
+		last.Store(a.Get(0, frame.Control))
+		round.Store(i)
+		for range i % 64 { // Retire comes now before the release, now after it
+			freed.Load()
+		}
+		a.Retire(func() { freed.Add(1) })
+		spin(func() bool { return answered.Load() == i })
+		if freed.Load() != 1 {
+			t.Errorf("round %d: got %d frees, want 1", i, freed.Load())
+			break
+		}
+	}
+	round.Store(end)
+	giver.Wait()
 }
 
 func TestScarceFor(t *testing.T) {
@@ -172,6 +200,18 @@ func TestScarceFor(t *testing.T) {
 	check("both taken", true, true)
 	b.Release()
 	check("a jumbo chunk back", true, false)
+}
+
+func TestMayKeep(t *testing.T) {
+	a := frame.NewArena(frame.ArenaConfig{Small: 5, Jumbo: 4, JumboSize: 9000})
+	for _, c := range []struct{ size, total int }{{100, 5}, {9000, 4}} {
+		for taken := 1; taken <= c.total; taken++ {
+			b := a.Get(c.size, frame.Control)
+			if got, want := b.MayKeep(), 2*taken < c.total; got != want {
+				t.Errorf("%d of %d taken for %d bytes: got %v, want %v", taken, c.total, c.size, got, want)
+			}
+		}
+	}
 }
 
 func TestPoison(t *testing.T) {

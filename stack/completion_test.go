@@ -3,9 +3,11 @@
 package stack_test
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
 	"net"
+	"runtime"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -271,5 +273,91 @@ func TestReceiverThatNeverReads(t *testing.T) {
 			}
 			t.Logf("%d beside, %d dropped, %d returned", got, s.Drops[engine.DropOverload], s.Returned)
 		})
+	}
+}
+
+// Long messages that wait in a socket stay in their chunks while more than half of
+// those are free, then they are copied; however they are kept, they are read whole,
+// and their chunks come back, also when nobody ever reads them.
+func TestLongMessagesAreLent(t *testing.T) {
+	const size, messages, jumbo = 8000, 400, 512
+	h := hub.New(hub.Config{MTU: 9000})
+	var nodes [2]*stack.Node
+	for i := range nodes {
+		port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes[i], err = stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(i + 1), Chunks: 256})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer nodes[i].Close(within(t))
+	}
+	read, unread := listen(t, nodes[1], echoService), listen(t, nodes[1], stack.Service{Type: 18889})
+	out := listen(t, nodes[0], nil)
+	for _, c := range []*stack.PacketConn{read, unread, out} {
+		c.SetDeadline(time.Now().Add(patience))
+	}
+	for _, a := range []stack.Service{echoService, {Type: 18889}} {
+		if err := nodes[0].WaitFor(within(t), a); err != nil {
+			t.Fatal(err)
+		}
+	}
+	taken := func() int { s := nodes[1].Stats(); return s.ChunksTotal - s.ChunksFree }
+	wait := func(what string, done func() bool) {
+		t.Helper()
+		for end := time.Now().Add(patience); !done(); runtime.Gosched() {
+			if time.Now().After(end) {
+				t.Fatalf("%s: never; %d chunks taken", what, taken())
+			}
+		}
+	}
+	number := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2) }
+	send := func(to net.Addr, size, from, until int) {
+		t.Helper()
+		before := nodes[1].Stats().MessagesIn
+		for i := from; i < until; i++ {
+			if _, err := out.WriteTo(number(i)[:size], to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		wait("delivery", func() bool { return nodes[1].Stats().MessagesIn == before+uint64(until-from) })
+	}
+	send(read.LocalAddr(), size, 0, 100)
+	if got := taken(); got != 100 {
+		t.Errorf("100 long messages wait: got %d chunks taken, want 100", got)
+	}
+	send(read.LocalAddr(), engine.CopyBreak, 100, 150)
+	if got := taken(); got != 100 {
+		t.Errorf("50 of %d bytes beside them: got %d chunks taken, want no more", engine.CopyBreak, got)
+	}
+	send(read.LocalAddr(), size, 150, messages/2)
+	send(unread.LocalAddr(), size, 0, messages/2)
+	if got := taken(); got > jumbo/2 || got < jumbo/2-1 {
+		t.Errorf("all sent: got %d chunks taken, want half of %d", got, jumbo)
+	}
+	b := make([]byte, size)
+	for i := range messages / 2 {
+		n, _, err := read.ReadFrom(b)
+		if err != nil {
+			t.Fatal(err)
+		}
+		want := number(i)
+		if i >= 100 && i < 150 {
+			want = want[:engine.CopyBreak]
+		}
+		if !bytes.Equal(b[:n], want) {
+			t.Fatalf("message %d: got %d bytes that begin % x", i, n, b[:4])
+		}
+	}
+	unread.Close()
+	wait("chunks back", func() bool { return taken() == 0 })
+	send(read.LocalAddr(), size, 0, 10) // these wait when the node is closed
+	for _, n := range nodes {
+		n.Close(within(t))
+		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+			t.Errorf("closed: %d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
+		}
 	}
 }

@@ -119,7 +119,7 @@ func (n *Node) still(now time.Duration) bool {
 }
 
 // hungry reports whether calls wait for chunks that may have come back.
-func (n *Node) hungry() bool { return len(n.short) > 0 }
+func (n *Node) hungry() bool { return len(n.short[0]) > 0 || len(n.short[1]) > 0 }
 
 // carried is how much of an interface's MTU the node's chunks can hold.
 func (n *Node) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
@@ -168,8 +168,12 @@ func (n *Node) deliver() {
 		n.handleEvent(ev)
 	}
 	n.publishNames()
-	if len(n.short) > 0 && !n.arena.Scarce() {
-		n.rouseAll(n.short)
+	if n.hungry() {
+		for i, size := range []int{n.arena.SmallFrame(), n.arena.Largest()} {
+			if len(n.short[i]) > 0 && !n.arena.ScarceFor(size) {
+				n.rouseAll(n.short[i])
+			}
+		}
 	}
 	if len(n.draining) > 0 && n.eng.Unsent() == 0 {
 		n.rouseAll(n.draining)
@@ -296,12 +300,10 @@ func (n *Node) watch(s *seat, since, until time.Duration) {
 func (n *Node) due(now time.Duration) time.Duration {
 	at := n.eng.Deadline()
 	for _, a := range n.attached {
-		if a.n > 0 || !a.gone && a.vain >= inVain {
-			at = min(at, now+retry)
+		// The last: it may have had no chunk to receive into.
+		if a.n > 0 || !a.gone && (a.vain >= inVain || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)) {
+			return min(at, now+retry)
 		}
-	}
-	if n.arena.Scarce() { // a device may have had no chunk to receive into
-		at = min(at, now+retry)
 	}
 	return at
 }

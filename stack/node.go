@@ -36,7 +36,7 @@ type Node struct {
 	conns    map[*PacketConn]struct{}
 	subs     map[*Subscription]struct{}
 	writers  map[NodeAddr]*waitList // calls that wait for room on the link to a node
-	short    waitList               // calls that wait for memory
+	short    [2]waitList            // calls that wait for a small and for a jumbo chunk
 	starting waitList               // Open, until the address is settled
 	draining waitList               // Close, until everything is acknowledged
 

@@ -299,7 +299,7 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 			n.afterSend(now)
 			return err
 		}
-		if l := n.roomList(err); l != list {
+		if l := n.roomList(err, len(b)); l != list {
 			leave()
 			list, w = l, n.begin(l)
 			c.writing[w] = struct{}{}
@@ -315,11 +315,14 @@ func blocks(err error) bool {
 }
 
 // roomList is where to wait for what a blocked send needs: room on a link, or
-// the node's memory.
-func (n *Node) roomList(err error) *waitList {
+// the node's memory for one of so many bytes.
+func (n *Node) roomList(err error, size int) *waitList {
 	b, ok := err.(*engine.Blocked)
 	if !ok {
-		return &n.short
+		if size+frame.EthernetLen+frame.NamedLen > n.arena.SmallFrame() {
+			return &n.short[1]
+		}
+		return &n.short[0]
 	}
 	l := n.writers[b.Node]
 	if l == nil {
@@ -331,7 +334,7 @@ func (n *Node) roomList(err error) *waitList {
 
 // dropRoomList forgets a list that nobody waits on any more.
 func (n *Node) dropRoomList(l *waitList) {
-	if len(*l) == 0 && l != &n.short {
+	if len(*l) == 0 && l != &n.short[0] && l != &n.short[1] {
 		maps.DeleteFunc(n.writers, func(_ NodeAddr, other *waitList) bool { return other == l })
 	}
 }

@@ -112,13 +112,13 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f 
 	}
 	switch n.link.HandlePacket(now, m, f) {
 	case flowctl.Deliver:
-		e.deliver(now, n, m)
+		e.deliver(now, n, m, f)
 		for n.link.IsUp() {
 			p, ok := n.link.Next(now)
 			if !ok {
 				break
 			}
-			e.deliver(now, n, p.Message)
+			e.deliver(now, n, p.Message, p.Buffer())
 			p.Release()
 		}
 	case flowctl.Dropped:
@@ -172,14 +172,14 @@ func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m 
 	verdict, report := n.bcast.HandlePacket(m, f)
 	switch verdict {
 	case flowctl.Deliver:
-		e.deliver(now, n, m)
+		e.deliver(now, n, m, f)
 		for {
 			p, due, ok := n.bcast.Next()
 			if !ok {
 				break
 			}
 			report = report || due
-			e.deliver(now, n, p.Message)
+			e.deliver(now, n, p.Message, p.Buffer())
 			p.Release()
 		}
 	case flowctl.Dropped:

@@ -34,6 +34,13 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 			return
 		}
 	}
+	for _, p := range e.ports { // in any order: they are only counted
+		for i := range p.queue.Len() {
+			if b := p.queue.At(i).lent; b != nil && !each(b) {
+				return
+			}
+		}
+	}
 }
 
 // A Neighbour is another node as this one sees it.
@@ -75,15 +82,20 @@ func (p *Port) Queued() int { return p.queued }
 func (p *Port) Waiting(skip int, yield func(r Received, data []byte) bool) {
 	at := p.data.n
 	for i := p.queue.Len() - 1; i >= skip; i-- {
-		at -= p.queue.At(i).Len
+		if r := p.queue.At(i); r.lent == nil {
+			at -= r.Len
+		}
 	}
 	for i := max(skip, 0); i < p.queue.Len(); i++ {
 		r := *p.queue.At(i)
-		d := make([]byte, r.Len)
-		for j := range d {
-			d[j] = p.data.buf[(p.data.head+at+j)&(len(p.data.buf)-1)]
+		d := r.data
+		if r.lent == nil {
+			d = make([]byte, r.Len)
+			for j := range d {
+				d[j] = p.data.buf[(p.data.head+at+j)&(len(p.data.buf)-1)]
+			}
+			at += r.Len
 		}
-		at += r.Len
 		if !yield(r, d) {
 			return
 		}

@@ -8,8 +8,9 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// deliver takes a packet that has its turn on a node's link or broadcast link.
-func (e *Engine) deliver(now time.Duration, n *node, m frame.Message) {
+// deliver takes a packet that has its turn on a node's link or broadcast link, and
+// the Buffer that holds it, or nil; the caller keeps its own hold.
+func (e *Engine) deliver(now time.Duration, n *node, m frame.Message, in *frame.Buffer) {
 	switch m.User() {
 	case frame.UserBundler:
 		u, err := frame.ParseBundle(m)
@@ -18,7 +19,7 @@ func (e *Engine) deliver(now time.Duration, n *node, m frame.Message) {
 			return
 		}
 		n.link.RecvBundles++
-		for in, err := range u.Messages() {
+		for inner, err := range u.Messages() {
 			switch {
 			case err != nil:
 				e.drop(dropOf(err))
@@ -28,7 +29,7 @@ func (e *Engine) deliver(now time.Duration, n *node, m frame.Message) {
 				return
 			}
 			n.link.RecvBundled++
-			e.deliverMessage(now, n, in, m.NonSeq())
+			e.deliverMessage(now, n, inner, in, m.NonSeq())
 		}
 	case frame.UserFragment:
 		e.join(now, n, m)
@@ -39,7 +40,7 @@ func (e *Engine) deliver(now time.Duration, n *node, m frame.Message) {
 			e.drop(dropOf(err))
 		}
 	default:
-		e.deliverMessage(now, n, m, m.NonSeq())
+		e.deliverMessage(now, n, m, in, m.NonSeq())
 	}
 }
 
@@ -64,13 +65,13 @@ func (e *Engine) join(now time.Duration, n *node, m frame.Message) {
 		}
 	case done:
 		n.link.RecvFragmented++
-		e.deliverMessage(now, n, whole, m.NonSeq())
+		e.deliverMessage(now, n, whole, nil, m.NonSeq())
 	}
 }
 
 // deliverMessage takes a whole message, which may have come in a bundle or in
-// fragments.
-func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, broadcast bool) {
+// fragments; in holds it, or is nil.
+func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in *frame.Buffer, broadcast bool) {
 	if d, ok := m.DestNode(); ok && d != e.addr && d != 0 {
 		e.drop(DropForeign)
 		return
@@ -82,7 +83,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, bro
 			e.drop(dropOf(err))
 			return
 		}
-		e.deliverPayload(now, n, p, broadcast)
+		e.deliverPayload(now, n, p, in, broadcast)
 	case u == frame.UserName:
 		// Learning a node's names also opens its broadcast link, for nodes that
 		// send no opening of their own.
@@ -101,7 +102,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, bro
 
 // deliverPayload finds the ports a message is for.
 // Source: docs/spec/07-sockets.md §3, §6.
-func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, broadcast bool) {
+func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in *frame.Buffer, broadcast bool) {
 	switch p.Type() {
 	case frame.McastMsg:
 		r, _ := p.Range()
@@ -112,7 +113,7 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, bro
 			return
 		}
 		for _, port := range to {
-			if !e.enqueue(p, e.ports[port], p.Reroute()) {
+			if !e.enqueue(p, in, e.ports[port], p.Reroute()) {
 				e.drop(DropOverload)
 			}
 		}
@@ -129,17 +130,17 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, bro
 	port := e.ports[p.DestPort()]
 	switch {
 	case port == nil && p.Type() == frame.NamedMsg && p.Error() == frame.OK:
-		e.lookAgain(now, n, p)
+		e.lookAgain(now, n, p, in)
 	case port == nil || p.Type() == frame.ConnMsg:
 		e.reject(now, n, p, frame.NoPort)
-	case !e.enqueue(p, port, p.Reroute()):
+	case !e.enqueue(p, in, port, p.Reroute()):
 		e.reject(now, n, p, frame.Overload)
 	}
 }
 
-// enqueue copies a message that was looked up reroute times into a port's queue
-// and reports false when that is full. An empty message is taken and not shown.
-func (e *Engine) enqueue(p frame.Payload, port *Port, reroute uint8) bool {
+// enqueue puts a message that was looked up reroute times, and lies in a Buffer if
+// that is not nil, into a port's queue and reports false when that is full. An empty message is taken and not shown.
+func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute uint8) bool {
 	imp := frame.Importance(p.User())
 	if p.Error() != frame.OK {
 		imp = frame.System
@@ -158,14 +159,14 @@ func (e *Engine) enqueue(p frame.Payload, port *Port, reroute uint8) bool {
 		Importance: frame.Importance(p.User()),
 		returnable: !p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg,
 		reroute:    reroute, scope: p.Scope(), srcDroppable: p.SrcDroppable(), syn: p.Syn(),
-	}, d)
+	}, d, in)
 	return true
 }
 
 // lookAgain looks a name up whose socket is not here: the sender's table was
 // older. That is done once on a message's way.
 // Source: docs/spec/07-sockets.md §6.3.
-func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload) {
+func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *frame.Buffer) {
 	r, _ := p.Range()
 	a := frame.Service{Type: r.Type, Instance: r.Lower}
 	if p.Scope() == frame.NodeScope {
@@ -189,7 +190,7 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload) {
 	switch port := e.ports[to.Port]; {
 	case port == nil:
 		e.giveBack(now, n, &f, p.Data(), frame.NoPort)
-	case !e.enqueue(p, port, f.Reroute):
+	case !e.enqueue(p, in, port, f.Reroute):
 		e.giveBack(now, n, &f, p.Data(), frame.Overload)
 	}
 }

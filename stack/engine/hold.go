@@ -5,7 +5,7 @@ package engine
 import "time"
 
 // HoldFull is the number of packets held back that go out without Flush.
-const HoldFull = 8
+const HoldFull = 16
 
 // Hold makes messages sent from now on wait for Flush, so that they share packets,
 // or ends that. What is held goes out by itself when it fills HoldFull packets.

@@ -12,6 +12,11 @@ import (
 // at the lowest importance; each higher one may fill twice as much.
 const DefaultReceiveLimit = 2 << 20
 
+// CopyBreak is the length, in bytes, up to which a received message is copied into
+// its socket's own memory; its chunk is free again in the same lap. A longer one
+// stays in its chunk while more than half of the chunks are free.
+const CopyBreak = 2048
+
 // recordCost is what a queued message counts beside its data, in bytes, so that
 // empty ones are limited too.
 const recordCost = 64
@@ -26,7 +31,8 @@ type PortConfig struct {
 }
 
 // A Port is a connectionless socket: what it is bound to and what waits to be
-// read. Messages are copied into the port's own ring.
+// read. Short messages are copied into the port's own ring, long ones lent by the
+// arena.
 type Port struct {
 	PortConfig
 	e        *Engine
@@ -53,6 +59,9 @@ type Received struct {
 	scope      frame.Scope
 
 	srcDroppable, syn bool // as in its header
+
+	lent *frame.Buffer // holds data, unless that is in the port's ring
+	data []byte
 }
 
 // Named reports whether the message was sent to a name.
@@ -88,7 +97,13 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 		return 0, Received{}, false
 	}
 	r = p.queue.Pop()
-	n = p.data.pop(b, r.Len)
+	if r.lent == nil {
+		n = p.data.pop(b, r.Len)
+	} else {
+		n = copy(b, r.data)
+		r.lent.Release()
+		r.lent, r.data = nil, nil
+	}
 	p.queued -= r.Len + recordCost
 	return n, r, true
 }
@@ -99,9 +114,15 @@ func (p *Port) accepts(n int, imp frame.Importance) bool {
 	return p.queued+n+recordCost <= p.ReceiveLimit<<imp
 }
 
-func (p *Port) push(r Received, data []byte) {
+// push queues a message whose data lies in a Buffer, or somewhere else if in is nil.
+func (p *Port) push(r Received, data []byte, in *frame.Buffer) {
 	r.Len = len(data)
-	p.data.push(data)
+	if in != nil && r.Len > CopyBreak && in.MayKeep() {
+		in.Hold()
+		r.lent, r.data = in, data
+	} else {
+		p.data.push(data)
+	}
 	p.queue.Push(r)
 	p.queued += r.Len + recordCost
 	if !p.readied {

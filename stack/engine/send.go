@@ -118,6 +118,10 @@ func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFiel
 	if room := n.link.Room(hlen+len(data), imp); room != nil {
 		f.Put(room, len(data))
 		copy(room[hlen:], data)
+		if n.held && !e.hold { // it ends the waiting
+			n.link.Flush(now)
+			e.after(now, n)
+		}
 		return nil
 	}
 	b := e.message(hlen+len(data), use)
@@ -159,7 +163,7 @@ func (e *Engine) sendLocal(from *Port, f *frame.PayloadFields, data []byte) {
 	default:
 		e.count.MessagesLocal++
 		if len(data) > 0 {
-			port.push(r, data)
+			port.push(r, data, nil)
 		}
 	}
 }
@@ -177,7 +181,7 @@ func (e *Engine) returnLocal(to frame.SocketAddr, r Received, data []byte, why f
 		e.drop(DropOverload)
 	default:
 		r.From, r.Error, r.returnable = to, why, false
-		port.push(r, data)
+		port.push(r, data, nil)
 		e.count.Returned++
 	}
 }

@@ -7,6 +7,12 @@ package fault
 type Config struct {
 	Seed    uint64 // of the dice; each direction has its own
 	In, Out Faults
+
+	// Linger delays completions: a frame taken by Transmit stays lent until the
+	// Injector was called once to Linger times more, by Transmit or Receive, each
+	// frame its own number of times, lost ones as well. 0: for no longer than the
+	// device has it.
+	Linger int
 }
 
 // Faults are what happens to frames that go one way. A frame meets at most one
@@ -34,4 +40,8 @@ type Counts struct {
 	Lost       uint64
 	Duplicated uint64 // frames that went by twice
 	Reordered  uint64 // frames held back
+	// Changed counts frames, among those that lingered, whose bytes somebody changed
+	// meanwhile: what a card would have sent is anyone's guess. It is counted beside
+	// the others.
+	Changed uint64
 }

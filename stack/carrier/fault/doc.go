@@ -7,6 +7,9 @@
 //	            Out: each frame once, when Transmit is first offered it
 //	            In:  each frame once, when Receive gets it from the device
 //
+// It can also keep what it was given to send for long after it was sent, as real
+// cards do and the devices of tests do not.
+//
 // What happens to which frame follows from a seed and from the order of frames
 // in that direction alone. With no faults configured the device beneath shows
 // through unchanged.

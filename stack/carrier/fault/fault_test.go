@@ -410,7 +410,7 @@ func TestReceiveError(t *testing.T) {
 
 func TestNoAllocation(t *testing.T) {
 	some := fault.Faults{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}
-	j, l, arena := wrap(t, fault.Config{Seed: 1, In: some, Out: some})
+	j, l, arena := wrap(t, fault.Config{Seed: 1, In: some, Out: some, Linger: 4})
 	out, in, marks := marked(arena, count(64)), make([]*frame.Buffer, 64), count(64)
 	l.sent = make([]byte, 0, 1<<20)
 	if got := testing.AllocsPerRun(100, func() {

@@ -25,6 +25,7 @@ type Injector struct {
 	pair   [2]*frame.Buffer     // what flush and step hand to the device
 	queue  []*frame.Buffer      // received, waiting for room in the caller's batch
 	fresh  [batch]*frame.Buffer // just received
+	linger linger               // sent frames whose completion is delayed
 	late   error                // what Receive says next, having had frames to give first
 	closed bool
 }
@@ -45,6 +46,7 @@ func (j *Injector) Set(c Config) {
 	defer j.mu.Unlock()
 	j.in.set(c.In, c.Seed, 1)
 	j.out.set(c.Out, c.Seed, 2)
+	j.linger.set(c.Linger, c.Seed, 3)
 	j.fates = j.fates[:0]
 }
 
@@ -63,6 +65,9 @@ func (j *Injector) Addr() frame.MAC { return j.dev.Addr() }
 
 // MTU is the device's.
 func (j *Injector) MTU() int { return j.dev.MTU() }
+
+// Unwrap returns the device within, for what else it can do.
+func (j *Injector) Unwrap() any { return j.dev }
 
 // FD is the device's.
 func (j *Injector) FD() int { return j.dev.FD() }
@@ -98,6 +103,7 @@ func (j *Injector) Close() error {
 		j.out.held = nil
 		b.Complete()
 	}
+	j.out.counts.Changed += j.linger.end()
 	for i, b := range j.queue {
 		j.queue[i] = nil
 		b.Release()

@@ -19,6 +19,7 @@ func (j *Injector) Receive(bufs []*frame.Buffer) (n int, err error) {
 	if j.closed {
 		return 0, net.ErrClosed
 	}
+	j.out.counts.Changed += j.linger.tick()
 	j.flush()
 	j.overtaken()
 	for more := j.late == nil; ; {

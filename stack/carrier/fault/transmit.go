@@ -9,14 +9,15 @@ import (
 )
 
 // Transmit hands bufs to the device, faults applied. A lost frame counts as
-// taken, and so does one held back, which stays lent until it has gone. Errors
-// are the device's.
+// taken, and so does one held back, which stays lent until it has gone. All that
+// are taken stay lent for as long as Config.Linger says. Errors are the device's.
 func (j *Injector) Transmit(bufs []*frame.Buffer) (n int, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
 		return 0, net.ErrClosed
 	}
+	j.out.counts.Changed += j.linger.tick()
 	// A frame the device had no room for is offered again: its fate stays.
 	for i := len(j.fates); i < len(bufs); i++ {
 		j.fates = append(j.fates, j.out.roll(bufs[i].Bytes()))
@@ -28,6 +29,9 @@ func (j *Injector) Transmit(bufs []*frame.Buffer) (n int, err error) {
 		if err != nil || taken < want {
 			break
 		}
+	}
+	for _, b := range bufs[:n] {
+		j.linger.add(b)
 	}
 	settled := n
 	if err != nil {
