@@ -18,6 +18,7 @@
 // Interfaces are made inside them; nothing is added to, or changed in, the
 // namespace the test runs in.
 //
-// It needs root and iproute2 and util-linux (ip, nsenter). Not there: IPv6 and
+// It is internal/bed for tests: failures end them, and what they made goes with
+// them. It needs root and iproute2 and util-linux (ip, nsenter). Not there: IPv6 and
 // IPv4 addresses, bridges, and namespaces of any kind but network.
 package netns

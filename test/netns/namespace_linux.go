@@ -6,19 +6,18 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
-	"runtime"
 	"strings"
 	"sync/atomic"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/utipc/utipc/internal/bed"
 )
 
 // An NS is a network namespace that belongs to one test.
 type NS struct {
 	Name string // for messages: "utipc-<pid>-<count>"
 	tb   testing.TB
-	fd   int // keeps the namespace alive; -1 once the test has ended
+	in   *bed.Namespace
 }
 
 var count atomic.Uint64
@@ -28,28 +27,16 @@ var count atomic.Uint64
 // fails; call Require first.
 func New(tb testing.TB) *NS {
 	tb.Helper()
-	fd, err := create()
+	in, err := bed.NewNamespace()
 	if err != nil {
-		tb.Fatalf("netns: a new namespace: %v", err)
+		tb.Fatalf("netns: %v", err)
 	}
-	ns := &NS{
+	tb.Cleanup(in.Close)
+	return &NS{
 		Name: fmt.Sprintf("utipc-%d-%d", os.Getpid(), count.Add(1)),
 		tb:   tb,
-		fd:   fd,
+		in:   in,
 	}
-	tb.Cleanup(func() {
-		unix.Close(ns.fd)
-		ns.fd = -1
-	})
-	return ns
-}
-
-// create returns a descriptor of a new namespace.
-func create() (fd int, err error) {
-	err = elsewhere(func() error { return unix.Unshare(unix.CLONE_NEWNET) }, func() {
-		fd, err = current()
-	})
-	return fd, err
 }
 
 // Do runs f in the calling goroutine, on a thread that is inside the namespace,
@@ -58,41 +45,14 @@ func create() (fd int, err error) {
 // starts with go runs outside. Do may be nested. It panics when the thread
 // cannot enter.
 func (ns *NS) Do(f func()) {
-	if err := elsewhere(func() error { return unix.Setns(ns.fd, unix.CLONE_NEWNET) }, f); err != nil {
+	if err := ns.in.Do(func() error { f(); return nil }); err != nil {
 		panic(fmt.Sprintf("netns: entering %s: %v", ns.Name, err))
 	}
 }
 
-// elsewhere locks the thread, lets enter change its namespace, and runs f there.
-// A thread that cannot go back stays locked, so that it ends with its goroutine.
-func elsewhere(enter func() error, f func()) error {
-	runtime.LockOSThread()
-	home, err := current()
-	if err != nil {
-		runtime.UnlockOSThread()
-		return err
-	}
-	defer func() {
-		if unix.Setns(home, unix.CLONE_NEWNET) == nil {
-			runtime.UnlockOSThread()
-		}
-		unix.Close(home)
-	}()
-	if err := enter(); err != nil {
-		return err
-	}
-	f()
-	return nil
-}
-
-// current returns a descriptor of the namespace the calling thread is in.
-func current() (int, error) {
-	return unix.Open("/proc/thread-self/ns/net", unix.O_RDONLY|unix.O_CLOEXEC, 0)
-}
-
 // Path names the namespace for other programs of the same user, such as nsenter
 // or "ip link set dev X netns <path>", until the test ends.
-func (ns *NS) Path() string { return fmt.Sprintf("/proc/%d/fd/%d", os.Getpid(), ns.fd) }
+func (ns *NS) Path() string { return ns.in.Path() }
 
 // Command is exec.Command for a program that runs inside the namespace, as root.
 // It is to be started before the test ends. To run one as somebody else, start

@@ -9,7 +9,7 @@ import (
 	"sync"
 	"testing"
 
-	"golang.org/x/sys/unix"
+	"github.com/utipc/utipc/internal/bed"
 )
 
 // Require skips the test where no namespace can be made, saying why: an ordinary
@@ -34,9 +34,10 @@ var obstacle = sync.OnceValue(func() error {
 			return err
 		}
 	}
-	fd, err := create()
+	in, err := bed.NewNamespace()
 	if err != nil {
-		return fmt.Errorf("a new namespace as uid %d: %w (root can)", os.Geteuid(), err)
+		return fmt.Errorf("as uid %d: %w", os.Geteuid(), err)
 	}
-	return unix.Close(fd)
+	in.Close()
+	return nil
 })
