@@ -5,6 +5,7 @@ package xdp_test
 import (
 	"encoding/binary"
 	"os"
+	"runtime"
 	"testing"
 	"time"
 
@@ -110,7 +111,7 @@ func buffers(tb testing.TB, frames ...[]byte) (bufs []*frame.Buffer) {
 }
 
 // transmit sends all frames through p.
-func transmit(tb testing.TB, p *xdp.Packet, frames ...[]byte) {
+func transmit(tb testing.TB, p device, frames ...[]byte) {
 	tb.Helper()
 	bufs := buffers(tb, frames...)
 	if n, err := p.Transmit(bufs); n != len(bufs) || err != nil {
@@ -119,7 +120,7 @@ func transmit(tb testing.TB, p *xdp.Packet, frames ...[]byte) {
 }
 
 // await receives n frames, sleeping in poll until they come.
-func await(tb testing.TB, p *xdp.Packet, n int) (frames [][]byte) {
+func await(tb testing.TB, p device, n int) (frames [][]byte) {
 	tb.Helper()
 	var bufs [16]*frame.Buffer
 	for len(frames) < n {
@@ -153,7 +154,7 @@ func poll(tb testing.TB, fd int) int16 {
 }
 
 // silent says that nothing waits in p.
-func silent(tb testing.TB, p *xdp.Packet) {
+func silent(tb testing.TB, p device) {
 	tb.Helper()
 	var bufs [4]*frame.Buffer
 	n, err := p.Receive(bufs[:])
@@ -196,5 +197,16 @@ func (w *wire) send(f []byte) {
 	w.tb.Helper()
 	if _, err := unix.Write(w.fd, f); err != nil {
 		w.tb.Fatalf("sending %d bytes: %v", len(f), err)
+	}
+}
+
+// waitGoroutines waits until there are no more than want: a goroutine that has
+// said it is done needs a moment to vanish.
+func waitGoroutines(tb testing.TB, want int) {
+	tb.Helper()
+	for end := time.Now().Add(patience); runtime.NumGoroutine() > want; runtime.Gosched() {
+		if time.Now().After(end) {
+			tb.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), want)
+		}
 	}
 }

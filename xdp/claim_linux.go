@@ -17,8 +17,10 @@ import (
 )
 
 const (
-	// claimPatience is how long a newcomer waits for the owner to say who it is.
+	// claimPatience is how long a newcomer waits for the owner to say who it is, and
+	// for one that is ending to end.
 	claimPatience = time.Second
+	claimPause    = 10 * time.Millisecond // before it tries again
 	// claimLine is the longest answer a newcomer reads, in bytes.
 	claimLine = 200
 )
@@ -35,12 +37,15 @@ type claim struct {
 
 // takeClaim claims the interface in the calling thread's network namespace.
 // Errors: *OwnedError when another process, or this one, has it.
+//
+// An owner that has been killed keeps its sockets until the kernel has taken it
+// apart, which may take a while, with large memory or rings mapped. A newcomer that
+// was started in its stead finds the name taken, and a connection that ends without
+// a word. That is how one knows such an owner, in whatever process namespace it
+// is; so the newcomer tries again, for no longer than claimPatience.
 func takeClaim(ifname string) (*claim, error) {
 	addr := &net.UnixAddr{Net: "unix", Name: "@utipc/eth/" + ifname}
-	// An owner that ends between our two calls makes the name free and the
-	// connection refused, hence another attempt. More than a few in a row are
-	// owners that come and go.
-	for range 5 {
+	for end := time.Now().Add(claimPatience); ; time.Sleep(claimPause) {
 		l, err := net.ListenUnix("unix", addr)
 		if err == nil {
 			c := &claim{l, make(chan struct{}), make(chan struct{})}
@@ -50,12 +55,11 @@ func takeClaim(ifname string) (*claim, error) {
 		if !errors.Is(err, unix.EADDRINUSE) {
 			return nil, fmt.Errorf("xdp: claiming interface %s: %w", ifname, err)
 		}
-		owner, err := askOwner(addr)
-		if !errors.Is(err, unix.ECONNREFUSED) {
+		owner, ending := askOwner(addr)
+		if !ending || time.Now().After(end) {
 			return nil, &OwnedError{Interface: ifname, Owner: owner}
 		}
 	}
-	return nil, &OwnedError{Interface: ifname, Owner: "a process that did not answer"}
 }
 
 // introduction is the line that says who this process is.
@@ -99,18 +103,19 @@ func (c *claim) release() {
 }
 
 // askOwner connects to addr and returns how the owner introduces itself, and its
-// user as the kernel knows it. The error is the connection's; the answer is
-// never empty without one.
-func askOwner(addr *net.UnixAddr) (string, error) {
+// user as the kernel knows it, never empty. ending says that it refused, or hung up
+// without a word.
+func askOwner(addr *net.UnixAddr) (owner string, ending bool) {
 	d := net.Dialer{Timeout: claimPatience}
 	conn, err := d.Dial(addr.Net, addr.Name)
 	if err != nil {
-		return "a process that does not answer", err
+		return "a process that does not answer", errors.Is(err, unix.ECONNREFUSED)
 	}
 	defer conn.Close()
 	_ = conn.SetDeadline(time.Now().Add(claimPatience))
-	said, _ := io.ReadAll(io.LimitReader(conn, claimLine)) // what came before an error still counts
-	owner := strings.Map(func(r rune) rune {
+	said, err := io.ReadAll(io.LimitReader(conn, claimLine)) // what came before an error still counts
+	ending = len(said) == 0 && !errors.Is(err, os.ErrDeadlineExceeded)
+	owner = strings.Map(func(r rune) rune {
 		if unicode.IsPrint(r) {
 			return r
 		}
@@ -118,7 +123,7 @@ func askOwner(addr *net.UnixAddr) (string, error) {
 	}, strings.TrimSpace(string(said)))
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
-		return owner, nil
+		return owner, ending
 	}
 	var cred *unix.Ucred
 	_ = raw.Control(func(fd uintptr) {
@@ -133,5 +138,5 @@ func askOwner(addr *net.UnixAddr) (string, error) {
 	default:
 		owner = fmt.Sprintf("%s, uid %d", owner, cred.Uid)
 	}
-	return owner, nil
+	return owner, ending
 }

@@ -12,8 +12,11 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"syscall"
 	"testing"
+	"time"
 
+	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -25,6 +28,7 @@ var roles = map[string]func(ifname string){
 	"privilege": tryWithoutPrivilege,
 	"describe":  describe,
 	"own":       own,
+	"rights":    tryEachDriver,
 }
 
 // own holds an interface until its standard input ends.
@@ -76,9 +80,7 @@ func TestOneNodeOwnsAnInterface(t *testing.T) {
 	q, _ := open(t, d.b, nameA, nil)
 	p.Close()
 	q.Close()
-	if got := runtime.NumGoroutine(); got > before {
-		t.Errorf("after Close: got %d goroutines, want %d", got, before)
-	}
+	waitGoroutines(t, before)
 	r, _ := open(t, d.a, nameA, nil)
 	r.Close()
 }
@@ -86,30 +88,13 @@ func TestOneNodeOwnsAnInterface(t *testing.T) {
 func TestAnotherProcessOwnsAnInterface(t *testing.T) {
 	d := newBed(t, 1500)
 	for _, end := range []string{"close", "kill"} {
-		cmd := exec.Command("/proc/self/exe", nameA)
-		cmd.Env = append(os.Environ(), roleKey+"=own")
-		stdin, err := cmd.StdinPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		stdout, err := cmd.StdoutPipe()
-		if err != nil {
-			t.Fatal(err)
-		}
-		d.a.Do(func() { err = cmd.Start() })
-		if err != nil {
-			t.Fatal(err)
-		}
-		line, err := bufio.NewReader(stdout).ReadString('\n')
-		if err != nil || line != "opened: <nil>\n" {
-			t.Fatalf("the other process: got %q, %v", line, err)
-		}
+		cmd, stdin := startOwner(t, d)
 		wantOwned(t, d, fmt.Sprintf("pid %d, program", cmd.Process.Pid))
 		if end == "kill" {
 			cmd.Process.Kill()
 		}
 		stdin.Close()
-		err = cmd.Wait()
+		err := cmd.Wait()
 		if end == "close" && err != nil {
 			t.Errorf("the other process: %v", err)
 		}
@@ -161,4 +146,91 @@ func TestStrangeOwners(t *testing.T) {
 	if !errors.As(err, &owned) || !strings.Contains(owned.Owner, "says nothing") {
 		t.Errorf("silent owner: got %v, want an OwnedError", err)
 	}
+}
+
+// A newcomer finds the claim of a process that has been killed and not yet ended:
+// it does not answer any more, and a moment later the claim is free.
+func TestOwnerThatIsEnding(t *testing.T) {
+	d := newBed(t, 1500)
+	for end := time.Now().Add(patience); ; {
+		soon, err := openBesideTheEnding(t, d)
+		if err == nil {
+			return
+		}
+		// On a busy machine the owner may have been silent for too long while it was
+		// alive.
+		if soon || time.Now().After(end) {
+			t.Fatalf("got %v, want the interface", err)
+		}
+	}
+}
+
+// openBesideTheEnding opens the interface while its owner ends, soon enough for
+// the newcomer's patience or not.
+func openBesideTheEnding(t *testing.T, d *bed) (soon bool, err error) {
+	t.Helper()
+	cmd, _ := startOwner(t, d)
+	defer cmd.Wait()
+	defer cmd.Process.Kill()
+	// Stopped, it is as far from answering as one that is being taken apart.
+	cmd.Process.Signal(syscall.SIGSTOP)
+	var status syscall.WaitStatus
+	if _, err := syscall.Wait4(cmd.Process.Pid, &status, syscall.WUNTRACED, nil); err != nil || !status.Stopped() {
+		t.Fatalf("stopping the owner: %v, %#x", err, status)
+	}
+	begin, done := time.Now(), make(chan error, 1)
+	go func() {
+		var p *xdp.Packet
+		var err error
+		d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+		if err == nil {
+			p.Close()
+		}
+		done <- err
+	}()
+	for !connected(t, d.a, "@utipc/eth/"+nameA) && len(done) == 0 {
+		runtime.Gosched()
+	}
+	cmd.Process.Kill()
+	soon = time.Since(begin) < 500*time.Millisecond
+	return soon, <-done
+}
+
+// connected reports whether somebody has connected to the UNIX socket of that
+// name, accepted or not.
+func connected(t *testing.T, ns *netns.NS, name string) bool {
+	t.Helper()
+	var table []byte
+	var err error
+	ns.Do(func() { table, err = os.ReadFile("/proc/thread-self/net/unix") })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Count(string(table), name+"\n") > 1 // the listener and the connection's end
+}
+
+// startOwner starts a process that owns the interface at end A until its standard
+// input, the second result, is closed.
+func startOwner(t *testing.T, d *bed) (*exec.Cmd, io.Closer) {
+	t.Helper()
+	cmd := exec.Command("/proc/self/exe", nameA)
+	cmd.Env = append(os.Environ(), roleKey+"=own")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.a.Do(func() { err = cmd.Start() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { cmd.Process.Kill() })
+	line, err := bufio.NewReader(stdout).ReadString('\n')
+	if err != nil || line != "opened: <nil>\n" {
+		t.Fatalf("the other process: got %q, %v", line, err)
+	}
+	return cmd, stdin
 }

@@ -10,7 +10,9 @@
 //	             one copy, no allocation
 //
 // OpenPacket opens the AF_PACKET driver: two plain, non-blocking packet sockets
-// and one system call a frame, without rings. That is what measured best where
+// and a system call for each frame received, and for up to 16 frames sent, without
+// rings. Frames may be as long as the interface takes, up to 65,535 bytes and the
+// header; only long ones use the arena's large chunks. That is what measured best where
 // frames are longer than about 2 KB, and what works where AF_XDP is not allowed.
 // A *Packet is a stack.Device. It needs the privilege CAP_NET_RAW while opening,
 // and none later.
@@ -34,10 +36,12 @@
 //	up --(other end down)----> no carrier --> up           likewise
 //	any --(removed or moved to another namespace)--> removed, for good
 //
-// See Receive and Transmit for the errors. The MTU and the address are read once,
-// when the device is opened.
+// A goroutine listens to the kernel's news of the interface (rtnetlink), and MTU
+// follows them: 0 in every state but up. When it changes, the device calls wake. See
+// Receive and Transmit for the errors. The address is read once, when the device is
+// opened. A claim whose owner has been killed and is about to end is waited for, up
+// to a second.
 //
 // Not implemented: AF_XDP; VLAN tags (tagged frames are dropped: open the VLAN
-// interface itself); several queues or fan-out; following a change of MTU or
-// address.
+// interface itself); several queues or fan-out; following a change of address.
 package xdp

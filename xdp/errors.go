@@ -37,8 +37,8 @@ var (
 	ErrAttached = errors.New("xdp: attached before")
 	// ErrNotAttached means a device was to receive before it was attached.
 	ErrNotAttached = errors.New("xdp: not attached")
-	// ErrArena means the arena has no chunk for the interface's longest frame.
-	ErrArena = errors.New("xdp: no chunk for the longest frame")
+	// ErrArena means the arena has no chunk to receive into.
+	ErrArena = errors.New("xdp: no chunk to receive into")
 )
 
 // A reason is a sentinel that says something of an interface, and what more

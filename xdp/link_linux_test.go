@@ -12,7 +12,7 @@ import (
 )
 
 // wantTransmit offers one frame to a and wants the error.
-func wantTransmit(t *testing.T, p *xdp.Packet, want error) {
+func wantTransmit(t *testing.T, p device, want error) {
 	t.Helper()
 	n, err := p.Transmit(buffers(t, raw(frame.BroadcastMAC, p.Addr(), 64, 0)))
 	if n != 0 || !errors.Is(err, want) {
@@ -20,7 +20,7 @@ func wantTransmit(t *testing.T, p *xdp.Packet, want error) {
 	}
 }
 
-func wantReceive(t *testing.T, p *xdp.Packet, want error) {
+func wantReceive(t *testing.T, p device, want error) {
 	t.Helper()
 	n, err := p.Receive(make([]*frame.Buffer, 4))
 	if n != 0 || !errors.Is(err, want) {
@@ -29,7 +29,7 @@ func wantReceive(t *testing.T, p *xdp.Packet, want error) {
 }
 
 // flows sends a frame each way.
-func flows(t *testing.T, a, b *xdp.Packet) {
+func flows(t *testing.T, a, b device) {
 	t.Helper()
 	transmit(t, a, raw(b.Addr(), a.Addr(), 64, 1))
 	await(t, b, 1)
@@ -71,13 +71,12 @@ func TestDownIsToldAfterWhatHadArrived(t *testing.T) {
 
 func TestRemoved(t *testing.T) {
 	for _, c := range []struct {
-		name      string
-		commands  [][]string
-		firstDown bool
+		name     string
+		commands [][]string
 	}{
-		{"removed", [][]string{{"del", "dev", nameA}}, false},
-		{"down, removed", [][]string{{"set", "dev", nameA, "down"}, {"del", "dev", nameA}}, true},
-		{"moved away", [][]string{{"set", "dev", nameA, "netns", "OTHER"}}, false},
+		{"removed", [][]string{{"del", "dev", nameA}}},
+		{"down, removed", [][]string{{"set", "dev", nameA, "down"}, {"del", "dev", nameA}}},
+		{"moved away", [][]string{{"set", "dev", nameA, "netns", "OTHER"}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d, a, b := pair(t, 1500)
@@ -102,6 +101,27 @@ func TestRemoved(t *testing.T) {
 			open(t, d.a, nameA, nil)
 		})
 	}
+}
+
+// An interface that goes down and is removed only then: its owner, asleep, is told
+// both.
+func TestRemovedAfterItWasDown(t *testing.T) {
+	eachDriver(t, func(t *testing.T, drv driver) {
+		d := newBed(t, 1500)
+		s := sit(t, d.a, nameA, drv.open, 1500)
+		d.a.Run("ip", "link", "set", "dev", nameA, "down")
+		s.awaitMTU(t, 0)
+		if _, err := s.Receive(nil); err != nil && !errors.Is(err, xdp.ErrDown) {
+			t.Errorf("down: got %v, want nothing or %v", err, xdp.ErrDown)
+		}
+		for range len(s.wake) {
+			<-s.wake
+		}
+		d.a.Run("ip", "link", "del", "dev", nameA)
+		s.sleep(t)
+		wantReceive(t, s, xdp.ErrRemoved)
+		wantReceive(t, s, xdp.ErrRemoved)
+	})
 }
 
 func TestRenamedInterfaceWorksOn(t *testing.T) {

@@ -35,18 +35,25 @@ func (p *Packet) Close() error {
 		p.entombLocked()
 	}
 	closeSocket(&p.tx)
-	if p.spare != nil {
-		p.spare.Release()
-		p.spare = nil
-	}
+	p.dropSpareLocked()
+	p.burst = burst{} // points to frames
 	p.arena, p.wake, p.pending = nil, nil, nil
 	p.mu.Unlock()
+	p.watch.Close() // may be waiting for mu until now
 	// Last, so that the next owner finds nothing of ours.
 	p.claim.release()
 	if wake != nil {
 		wake()
 	}
 	return nil
+}
+
+// dropSpareLocked gives back the chunk that nothing was received into.
+func (p *Packet) dropSpareLocked() {
+	if p.spare != nil {
+		p.spare.Release()
+		p.spare = nil
+	}
 }
 
 // entombLocked lets the receive socket's number mean a tombstone.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -23,10 +24,11 @@ type Packet struct {
 	name    string
 	index   int // the interface's number; its name may change
 	mac     frame.MAC
-	mtu     int
+	mtu     atomic.Int64                // what MTU returns
 	granted struct{ receive, send int } // bytes of socket buffer, as the kernel counts
 	bypass  bool                        // sends around the queueing discipline
 	claim   *claim
+	watch   *linkWatch
 
 	// Prepared, so that no frame sent into a dead interface costs an allocation.
 	errDown, errNoCarrier, errRemoved *InterfaceError
@@ -40,7 +42,10 @@ type Packet struct {
 	pending error // what Receive says next, having had frames to give first
 	arena   *frame.Arena
 	wake    func()
+	linkMTU int           // the interface's in bytes, 0 while down or without carrier
+	long    bool          // frames that need a large chunk are to be expected
 	spare   *frame.Buffer // taken from the arena, not yet filled
+	burst   burst
 	lostIn  uint64
 	lostOut uint64
 	tomb    runtime.Cleanup // closes the tombstone if nobody comes by
@@ -52,12 +57,12 @@ func (p *Packet) Name() string { return p.name }
 // Addr is the interface's address at the time it was opened.
 func (p *Packet) Addr() frame.MAC { return p.mac }
 
-// MTU is the interface's at the time it was opened, in bytes, the Ethernet
-// header not counted.
-func (p *Packet) MTU() int { return p.mtu }
-
-// room is the length of the longest frame, in bytes.
-func (p *Packet) room() int { return p.mtu + frame.EthernetLen }
+// MTU is the longest message a frame may carry now, in bytes, the Ethernet header
+// not counted: what the interface takes, or less when the arena's largest chunk
+// takes less; 0 while the interface is down, without carrier or removed. It costs
+// an atomic load and is safe for concurrent use. When it changes the wake of
+// Attach is called.
+func (p *Packet) MTU() int { return int(p.mtu.Load()) }
 
 // String tells an operator on one line what was opened and what was granted.
 func (p *Packet) String() string {
@@ -66,13 +71,17 @@ func (p *Packet) String() string {
 		way = "around the queueing discipline"
 	}
 	return fmt.Sprintf("AF_PACKET on %s %v mtu %d, receive buffer %d KiB, send buffer %d KiB, %s",
-		p.name, p.mac, p.mtu, p.granted.receive>>10, p.granted.send>>10, way)
+		p.name, p.mac, p.MTU(), p.granted.receive>>10, p.granted.send>>10, way)
 }
 
 // Attach lets Receive take chunks from arena, and keeps one of them, empty, from
-// then until Close. Frames have been collected since the device was opened. wake
-// may be nil; it is called once, by Close, since a descriptor that is closed
-// does not wake who sleeps on it. Errors: ErrAttached, ErrArena, net.ErrClosed.
+// then until Close: a large one where the MTU needs it. Frames have been collected
+// since the device was opened. An arena without chunks for the longest frame makes
+// MTU smaller.
+//
+// wake may be nil. It is called from any goroutine when MTU has changed, and by
+// Close, since a descriptor that is closed does not wake who sleeps on it. Errors:
+// ErrAttached; ErrArena when no chunk is free; net.ErrClosed.
 func (p *Packet) Attach(arena *frame.Arena, wake func()) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -82,10 +91,12 @@ func (p *Packet) Attach(arena *frame.Arena, wake func()) error {
 	case p.arena != nil:
 		return ErrAttached
 	}
-	if p.spare = arena.Get(p.room(), frame.Control); p.spare == nil {
+	p.arena, p.wake = arena, wake
+	p.measureLocked()
+	if !p.spareLocked() {
+		p.arena, p.wake = nil, nil
 		return ErrArena
 	}
-	p.arena, p.wake = arena, wake
 	return nil
 }
 
@@ -99,9 +110,10 @@ func (p *Packet) FD() int {
 }
 
 // Dropped counts, on the way in, frames that found the receive buffer full or
-// were longer than the MTU allows; on the way out, those that Transmit refused.
-// It costs a system call. It is safe for concurrent use, and still tells after
-// Close.
+// were longer than the arena's chunks; on the way out, those that Transmit
+// refused. What the interface itself loses after it took a frame the kernel counts
+// with everybody else's ("ip -s link"), not here. It costs a system call. It is safe
+// for concurrent use, and still tells after Close.
 func (p *Packet) Dropped() (in, out uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

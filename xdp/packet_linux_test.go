@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -115,29 +116,116 @@ func TestOwnFramesDoNotComeBack(t *testing.T) {
 	silent(t, a)
 }
 
+// The interface takes more than any chunk of the arena.
 func TestLongFramesAreDroppedAndCounted(t *testing.T) {
-	d := newBed(t, 1500)
-	b, arena := open(t, d.b, nameB, nil)
+	d := newBed(t, 9000)
+	var b *xdp.Packet
+	var err error
+	d.b.Do(func() { b, err = xdp.OpenPacket(nameB, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	arena := frame.NewArena(frame.ArenaConfig{Small: 16})
+	if err := b.Attach(arena, nil); err != nil {
+		t.Fatal(err)
+	}
+	longest := arena.Largest()
+	if got, want := b.MTU(), longest-frame.EthernetLen; got != want {
+		t.Errorf("MTU: got %d, want what a chunk takes, %d", got, want)
+	}
 	w := openWire(t, d.a, nameA)
 	free := arena.Free()
-	// The interface takes more now than it promised when it was opened.
-	for _, end := range []struct {
-		name string
-		run  func(string, ...string) string
-	}{{nameA, d.a.Run}, {nameB, d.b.Run}} {
-		end.run("ip", "link", "set", "dev", end.name, "mtu", "9000")
-	}
-	for i, size := range []int{1515, 9014, 1514} {
+	for i, size := range []int{longest + 1, 9014, longest} {
 		w.send(raw(b.Addr(), frame.MAC{2}, size, uint32(i)))
 	}
-	if got := await(t, b, 1)[0]; len(got) != 1514 {
-		t.Errorf("got a frame of %d bytes, want the one of 1514", len(got))
+	if got := await(t, b, 1)[0]; len(got) != longest {
+		t.Errorf("got a frame of %d bytes, want the one of %d", len(got), longest)
 	}
 	if in, out := b.Dropped(); in != 2 || out != 0 {
 		t.Errorf("dropped: got %d in, %d out, want 2, 0", in, out)
 	}
 	if got := arena.Free(); got < free {
 		t.Errorf("free chunks: got %d, want at least %d", got, free)
+	}
+}
+
+// Where frames may be long, a short one does not cost a large chunk.
+func TestShortFramesTakeSmallChunks(t *testing.T) {
+	d := newBed(t, 9000)
+	a, _ := open(t, d.a, nameA, nil)
+	var b *xdp.Packet
+	var err error
+	d.b.Do(func() { b, err = xdp.OpenPacket(nameB, nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer b.Close()
+	const small, large = 20, 3
+	arena := frame.NewArena(frame.ArenaConfig{Small: small, Jumbo: large, JumboSize: 9014})
+	if err := b.Attach(arena, nil); err != nil {
+		t.Fatal(err)
+	}
+	var sent [][]byte
+	for i, size := range []int{64, 9014, 14, arena.SmallFrame(), arena.SmallFrame() + 1, 1500, 1500, 1500, 1500} {
+		sent = append(sent, raw(b.Addr(), a.Addr(), size, uint32(i)))
+	}
+	transmit(t, a, sent...)
+	// Nothing is released meanwhile: two long frames and the spare are all large chunks.
+	var got []*frame.Buffer
+	for end := time.Now().Add(patience); len(got) < len(sent); {
+		if time.Now().After(end) {
+			t.Fatalf("got %d frames, want %d: the others find no chunk", len(got), len(sent))
+		}
+		poll(t, b.FD())
+		var bufs [4]*frame.Buffer
+		n, err := b.Receive(bufs[:])
+		if err != nil {
+			t.Fatal(err)
+		}
+		got = append(got, bufs[:n]...)
+	}
+	for i, f := range got {
+		if !bytes.Equal(f.Bytes(), sent[i]) {
+			t.Errorf("frame %d: got %d bytes, want %d, or contents differ", i, f.Len(), len(sent[i]))
+		}
+		if isSmall := len(f.Space()) == arena.SmallFrame(); isSmall != (len(sent[i]) <= arena.SmallFrame()) {
+			t.Errorf("frame %d of %d bytes: in a small chunk: %v", i, len(sent[i]), isSmall)
+		}
+	}
+	// With no large chunk left, frames wait, and come once there is one again.
+	extra := raw(b.Addr(), a.Addr(), 9014, 99)
+	transmit(t, a, extra, extra)
+	if n, err := b.Receive(make([]*frame.Buffer, 4)); n != 1 || err != nil {
+		t.Errorf("into the last large chunk: got %d, %v, want 1", n, err)
+	}
+	silent(t, b)
+	for _, f := range got {
+		f.Release()
+	}
+	if last := await(t, b, 1)[0]; !bytes.Equal(last, extra) {
+		t.Errorf("got % x", last[:20])
+	}
+	if in, _ := b.Dropped(); in != 0 {
+		t.Errorf("dropped %d in, want none", in)
+	}
+}
+
+// A batch of any length goes out whole and in order, alone or together.
+func TestBatchesOfEveryLength(t *testing.T) {
+	_, a, b := pair(t, 1500)
+	for n := 1; n <= 50; n++ {
+		var frames [][]byte
+		for i := range n {
+			frames = append(frames, raw(b.Addr(), a.Addr(), 60+i, uint32(i)))
+		}
+		transmit(t, a, frames...)
+		for i, got := range await(t, b, n) {
+			if !bytes.Equal(got, frames[i]) {
+				t.Fatalf("batch of %d, frame %d: got %d bytes, want %d, or contents differ", n, i, len(got), len(frames[i]))
+			}
+		}
+		silent(t, b)
 	}
 }
 
@@ -240,6 +328,24 @@ func TestFullReceiveBufferIsCounted(t *testing.T) {
 	}
 }
 
+// What a receiver that is away for a few milliseconds must not lose.
+func TestReceiveBufferHolds(t *testing.T) {
+	for _, c := range []struct{ mtu, size, frames int }{{1500, 64, 16384}, {1500, 1514, 8192}, {65000, 64014, 512}} {
+		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
+			_, a, b := pair(t, c.mtu)
+			f := buffers(t, raw(b.Addr(), a.Addr(), c.size, 0))
+			for range c.frames {
+				if n, err := a.Transmit(f); n != 1 || err != nil {
+					t.Fatalf("Transmit: got %d, %v, want 1", n, err)
+				}
+			}
+			if in, _ := b.Dropped(); in != 0 {
+				t.Errorf("dropped %d of %d, want none", in, c.frames)
+			}
+		})
+	}
+}
+
 func TestAttach(t *testing.T) {
 	d := newBed(t, 9000)
 	var p *xdp.Packet
@@ -252,9 +358,12 @@ func TestAttach(t *testing.T) {
 	if _, err := p.Receive(make([]*frame.Buffer, 1)); !errors.Is(err, xdp.ErrNotAttached) {
 		t.Errorf("Receive before Attach: got %v, want %v", err, xdp.ErrNotAttached)
 	}
-	if err := p.Attach(frame.NewArena(frame.ArenaConfig{}), nil); !errors.Is(err, xdp.ErrArena) {
-		t.Errorf("arena of small chunks: got %v, want %v", err, xdp.ErrArena)
+	empty := frame.NewArena(frame.ArenaConfig{Small: 1})
+	hold := empty.Get(0, frame.Control)
+	if err := p.Attach(empty, nil); !errors.Is(err, xdp.ErrArena) {
+		t.Errorf("arena without a free chunk: got %v, want %v", err, xdp.ErrArena)
 	}
+	hold.Release()
 	if err := p.Attach(newArena(9000), nil); err != nil {
 		t.Errorf("Attach: got %v, want nil", err)
 	}
@@ -270,9 +379,25 @@ func TestAttach(t *testing.T) {
 }
 
 func TestDatapathAllocatesNothing(t *testing.T) {
-	_, a, b := pair(t, 1500)
-	out := buffers(t, raw(b.Addr(), a.Addr(), 64, 0), raw(b.Addr(), a.Addr(), 1514, 1))
+	for _, mtu := range []int{1500, 9000} {
+		t.Run(fmt.Sprint(mtu), func(t *testing.T) { allocatesNothing(t, mtu) })
+	}
+}
+
+func allocatesNothing(t *testing.T, mtu int) {
+	_, a, b := pair(t, mtu)
+	var frames [][]byte
+	for i, size := range []int{64, 64, mtu + 14, 1514, 64, mtu + 14} {
+		frames = append(frames, raw(b.Addr(), a.Addr(), size, uint32(i)))
+	}
+	out := buffers(t, frames...)
 	in := make([]*frame.Buffer, 8)
+	for _, out := range [][]*frame.Buffer{out[:1], out} {
+		allocates0(t, a, b, out, in)
+	}
+}
+
+func allocates0(t *testing.T, a, b *xdp.Packet, out, in []*frame.Buffer) {
 	if got := testing.AllocsPerRun(1000, func() {
 		if n, err := a.Transmit(out); n != len(out) || err != nil {
 			t.Fatalf("Transmit: got %d, %v, want %d", n, err, len(out))
@@ -288,7 +413,7 @@ func TestDatapathAllocatesNothing(t *testing.T) {
 			left -= n
 		}
 	}); got != 0 {
-		t.Errorf("got %v allocations for two frames, want 0", got)
+		t.Errorf("got %v allocations for %d frames, want 0", got, len(out))
 	}
 	if got := testing.AllocsPerRun(100, func() { b.Receive(in) }); got != 0 {
 		t.Errorf("got %v allocations for an empty Receive, want 0", got)

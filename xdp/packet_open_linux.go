@@ -54,6 +54,10 @@ func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 	p.errDown = &InterfaceError{ifname, ErrDown, "bring it up: ip link set dev " + ifname + " up"}
 	p.errNoCarrier = &InterfaceError{ifname, ErrNoCarrier, "check the cable, or bring its other end up"}
 	p.errRemoved = &InterfaceError{ifname, ErrRemoved, "open it again when it is back"}
+	// Last, so that nothing the sockets were not there for has happened since.
+	if p.watch, err = watchLink(p.index, p.linkChanged); err != nil {
+		return nil, p.systemError(err)
+	}
 	return p, nil
 }
 
@@ -78,7 +82,7 @@ func (p *Packet) lookUp() error {
 	case ifi.Flags&net.FlagUp == 0:
 		return refuse(ErrDown, "bring it up: ip link set dev %s up", p.name)
 	}
-	p.index, p.mtu, p.mac = ifi.Index, ifi.MTU, frame.MAC(ifi.HardwareAddr)
+	p.index, p.mac = ifi.Index, frame.MAC(ifi.HardwareAddr)
 	return nil
 }
 
@@ -100,7 +104,7 @@ func (p *Packet) systemError(err error) error {
 		return &PrivilegeError{p.name, program, err}
 	case errors.Is(err, unix.EAFNOSUPPORT):
 		return fmt.Errorf("xdp: this kernel has no packet sockets (CONFIG_PACKET): %w", err)
-	case errors.Is(err, unix.ENODEV), errors.Is(err, unix.ENXIO): // gone since lookUp
+	case errors.Is(err, unix.ENODEV), errors.Is(err, unix.ENXIO), errors.Is(err, ErrRemoved): // gone since lookUp
 		return missing(p.name)
 	}
 	var known *InterfaceError

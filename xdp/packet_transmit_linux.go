@@ -8,9 +8,14 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// Transmit gives the kernel a copy of each frame, one system call each, so no
-// hold outlives the call. n is short without an error when the interface's queue
-// or the send buffer is full.
+// Transmit gives the kernel a copy of each frame, up to 16 in one system call, so
+// no hold outlives the call. n is short without an error when the interface's
+// queue or the send buffer is full.
+//
+// A frame stands in one piece in its chunk, header and data, so one pointer says
+// it all. Header and data from two places would save a copy only if the sender did
+// not need one of its own: a reliable link keeps each frame until it is
+// acknowledged, so it has copied the data into a chunk already.
 //
 // Errors, always about bufs[n]: *InterfaceError with ErrDown or ErrNoCarrier as
 // long as it is so, with ErrRemoved for good; *FrameError with EMSGSIZE for a
@@ -23,11 +28,10 @@ func (p *Packet) Transmit(bufs []*frame.Buffer) (n int, err error) {
 		return 0, p.closedLocked()
 	}
 	for n < len(bufs) {
-		b := bufs[n].Bytes()
-		switch errno := send(p.tx, b); errno {
+		switch k, errno := p.sendLocked(bufs[n:]); errno {
 		case 0:
-			n++
-		case unix.EINTR:
+			n += k
+		case unix.EINTR: // once more
 		case unix.EAGAIN, unix.ENOMEM:
 			return n, nil
 		case unix.ENOBUFS:
@@ -42,10 +46,28 @@ func (p *Packet) Transmit(bufs []*frame.Buffer) (n int, err error) {
 			}
 			return n, p.refuseLocked(err)
 		default:
-			return n, p.refuseLocked(&FrameError{p.name, len(b), errno})
+			return n, p.refuseLocked(&FrameError{p.name, bufs[n].Len(), errno})
 		}
 	}
 	return n, nil
+}
+
+// fewFrames is up to where a system call for each costs less than one for all:
+// reading a message header costs the kernel 150 ns a frame more than two numbers,
+// entering it 130 ns or more. Measured on Linux 6.18 with frames of 64 bytes, per
+// frame: alone 730 ns; together 880 for one, 690 for 4, 630 for 16.
+const fewFrames = 3
+
+// sendLocked makes one system call for the first frame or for several.
+func (p *Packet) sendLocked(bufs []*frame.Buffer) (taken int, errno unix.Errno) {
+	if len(bufs) <= fewFrames {
+		return 1, send(p.tx, bufs[0].Bytes())
+	}
+	n := min(len(bufs), burstLen)
+	for i, b := range bufs[:n] {
+		p.burst.add(i, b.Bytes())
+	}
+	return p.burst.send(p.tx, n)
 }
 
 func (p *Packet) refuseLocked(err error) error {

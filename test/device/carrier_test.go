@@ -24,6 +24,9 @@ var (
 
 func bare(d stack.Device) stack.Device   { return d }
 func faulty(d stack.Device) stack.Device { return fault.New(d, fault.Config{}) }
+func lingering(d stack.Device) stack.Device {
+	return fault.New(d, fault.Config{Linger: 20})
+}
 func tapped(d stack.Device) stack.Device { return tap.New(d, io.Discard, tap.Config{}) }
 
 func TestCarriers(t *testing.T) {
@@ -36,6 +39,7 @@ func TestCarriers(t *testing.T) {
 		{"hub of the smallest MTU", 100, bare},
 		{"hub of the largest MTU", 65535 - frame.EthernetLen, bare},
 		{"fault on hub", 1500, faulty},
+		{"fault on hub, late completions", 1500, lingering},
 		{"tap on hub", 1500, tapped},
 		{"tap on fault on hub", 1500, func(d stack.Device) stack.Device { return tapped(faulty(d)) }},
 		{"fault on tap on hub, jumbo", 9000, func(d stack.Device) stack.Device { return faulty(tapped(d)) }},

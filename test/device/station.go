@@ -20,11 +20,12 @@ const shortest = frame.EthernetLen + frame.ShortLen
 // A station is a device with what a node gives it. All but close belongs to one
 // goroutine at a time.
 type station struct {
-	t     *testing.T
-	dev   stack.Device
-	arena *frame.Arena
-	bell  *bell
-	batch [64]*frame.Buffer
+	t      *testing.T
+	dev    stack.Device
+	arena  *frame.Arena
+	bell   *bell
+	batch  [64]*frame.Buffer
+	sender *frame.MAC // whom all that arrives is from, where there are no Ethernet headers; or nil
 }
 
 // newStation attaches dev and, when the test is over, closes it and looks
@@ -147,7 +148,11 @@ func (s *station) expect(max int, want ...note) {
 			s.t.Fatalf("%d frames are missing, the first of %v: %v", len(want), want[0], err)
 		}
 		for i, b := range bufs {
-			if err := want[i].compare(b.Bytes()); err != nil {
+			n := want[i]
+			if s.sender != nil {
+				n.dst, n.src = s.dev.Addr(), *s.sender
+			}
+			if err := n.compare(b.Bytes()); err != nil {
 				s.t.Fatal(err)
 			}
 			s.endHold(b)

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 // A Segment makes two stations that no one has attached yet, alone on a segment
@@ -59,5 +60,25 @@ func Run(t *testing.T, make func(t *testing.T) (a, b stack.Device)) {
 func attach(t *testing.T, s Segment) (a, b *station) {
 	t.Helper()
 	x, y := s(t)
-	return newStation(t, x), newStation(t, y)
+	a, b = newStation(t, x), newStation(t, y)
+	if isMedium(x) {
+		from, to := x.Addr(), y.Addr()
+		a.sender, b.sender = &to, &from
+	}
+	return a, b
+}
+
+// isMedium reports whether a device's network is no Ethernet, so that the device
+// makes up the headers of what it receives.
+func isMedium(d any) bool {
+	for {
+		if _, ok := d.(engine.Medium); ok {
+			return true
+		}
+		w, ok := d.(interface{ Unwrap() any })
+		if !ok {
+			return false
+		}
+		d = w.Unwrap()
+	}
 }

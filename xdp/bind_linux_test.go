@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp
+
+import (
+	"errors"
+	"net"
+	"strings"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/netns"
+)
+
+// hold binds a socket to queue 0, as another program would, when it is free.
+func hold(t *testing.T, ns *netns.NS, name string) *socket {
+	t.Helper()
+	var s *socket
+	var index int
+	var err error
+	ns.Do(func() {
+		var i *net.Interface
+		if i, err = net.InterfaceByName(name); err == nil {
+			index = i.Index
+			s, err = openSocket(0)
+		}
+	})
+	if err == nil {
+		err = s.prepare(64, 64, 0)
+	}
+	if err == nil {
+		err = registerMemory(s.fd, frame.NewArena(frame.ArenaConfig{Small: 16}).Memory())
+	}
+	if err == nil {
+		err = patiently(queuePatience, func() error {
+			return unix.Bind(s.fd, &unix.SockaddrXDP{Flags: unix.XDP_COPY, Ifindex: uint32(index)})
+		})
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return s
+}
+
+// A queue that somebody has is waited for, and no longer than that.
+func TestXSKBusyQueue(t *testing.T) {
+	netns.Require(t)
+	ns := netns.New(t)
+	netns.Veth(t, ns, ns, "left", "right", 1500)
+	openLeft := func() (x *XSK, err error) {
+		ns.Do(func() { x, err = OpenXSK("left", nil) })
+		if err == nil {
+			t.Cleanup(func() { x.Close() })
+		}
+		return x, err
+	}
+	holder := hold(t, ns, "left")
+	var owned *OwnedError
+	if _, err := openLeft(); !errors.As(err, &owned) || owned.Interface != "left" || !strings.Contains(owned.Owner, "queue 0") {
+		t.Errorf("held: got %v, want an OwnedError", err)
+	}
+	// Let go of while another opens, or attaches.
+	soon := time.AfterFunc(queuePatience/8, holder.close)
+	defer soon.Stop()
+	x, err := openLeft()
+	if err != nil {
+		t.Fatalf("let go of: %v", err)
+	}
+	holder = hold(t, ns, "left")
+	soon = time.AfterFunc(queuePatience/8, holder.close)
+	defer soon.Stop()
+	arena := frame.NewArena(frame.ArenaConfig{Small: 64})
+	if err := x.Attach(arena, nil); err != nil {
+		t.Fatalf("let go of while it attaches: %v", err)
+	}
+	x.Close()
+
+	// Taken between opening and attaching, for good.
+	if x, err = openLeft(); err != nil {
+		t.Fatal(err)
+	}
+	defer hold(t, ns, "left").close()
+	for range 2 {
+		if err := x.Attach(arena, nil); !errors.As(err, &owned) {
+			t.Errorf("Attach to a taken queue: got %v, want an OwnedError", err)
+		}
+	}
+	if got, want := arena.Free(), arena.Total(); got != want {
+		t.Errorf("not attached: got %d chunks free, want %d", got, want)
+	}
+}

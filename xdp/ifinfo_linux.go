@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"strings"
+
+	"github.com/cilium/ebpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// An ifInfo is what an interface was when it was looked up.
+type ifInfo struct {
+	name   string
+	index  int // its number; its name may change
+	mac    frame.MAC
+	mtu    int    // bytes, the Ethernet header not counted
+	driver string // "" when it does not tell
+	queues int    // receive queues; 1 when the driver does not tell
+	strips bool   // the driver takes VLAN tags out of the frames received
+}
+
+// validName reports whether an interface can have the name.
+func validName(ifname string) bool {
+	return ifname != "" && len(ifname) < unix.IFNAMSIZ && !strings.ContainsAny(ifname, "/\x00")
+}
+
+// findInterface looks an interface of the calling thread's network namespace up,
+// and refuses what TIPC cannot use, with an *InterfaceError.
+// Source: docs/spec/03-discovery-and-node.md §7.
+func findInterface(ifname string) (i ifInfo, err error) {
+	if !validName(ifname) {
+		return i, missing(ifname)
+	}
+	n, err := net.InterfaceByName(ifname)
+	if err != nil {
+		return i, missing(ifname)
+	}
+	refuse := func(why error, advice string, args ...any) (ifInfo, error) {
+		return i, &InterfaceError{ifname, why, fmt.Sprintf(advice, args...)}
+	}
+	switch {
+	case n.Flags&net.FlagLoopback != 0:
+		return refuse(ErrLoopback, "use the in-memory hub between nodes of one program, "+
+			"or a veth pair (ip link add tipc0 type veth peer name tipc1)")
+	case len(n.HardwareAddr) != len(i.mac):
+		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
+	case n.MTU < MinMTU:
+		return refuse(ErrMTU, "it is %d: raise it: ip link set dev %s mtu 1500", n.MTU, ifname)
+	case n.Flags&net.FlagUp == 0:
+		return refuse(ErrDown, "bring it up: ip link set dev %s up", ifname)
+	}
+	i = ifInfo{name: ifname, index: n.Index, mac: frame.MAC(n.HardwareAddr), mtu: n.MTU, queues: 1}
+	// Any socket takes the questions about the interface.
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return i, os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(fd)
+	if ifr, err := unix.NewIfreq(ifname); err == nil && unix.IoctlIfreq(fd, unix.SIOCGIFHWADDR, ifr) == nil &&
+		ifr.Uint16() != unix.ARPHRD_ETHER { // of the address, its family
+		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
+	}
+	if d, err := unix.IoctlGetEthtoolDrvinfo(fd, ifname); err == nil {
+		i.driver = unix.ByteSliceToString(d.Driver[:])
+	}
+	if q, ok := receiveQueues(fd, ifname); ok {
+		i.queues = q
+	}
+	i.strips = stripsTags(fd, ifname)
+	return i, nil
+}
+
+// veth reports whether the interface is one end of a veth pair.
+func (i *ifInfo) veth() bool { return i.driver == "veth" }
+
+// tagsHidden refuses an interface whose driver hides VLAN tags from the program,
+// since frames of other networks would come in. A veth is let pass: it has the
+// feature always on, and writes no tag out of a frame; only what its other end
+// sends through a VLAN interface or a bridge that tags comes with a tag aside.
+// Source: docs/spec/01-wire.md §1.1.
+func (i *ifInfo) tagsHidden() error {
+	if !i.strips || i.veth() {
+		return nil
+	}
+	return &FeatureError{i.name, fmt.Sprintf("VLAN tags in the frames of driver %s, so that other networks' come in "+
+		"(turn rx-vlan-offload off: ethtool -K %s rxvlan off, "+
+		"or set XSKConfig.StrippedTags where no tagged frames arrive)", i.driver, i.name), errTagsHidden}
+}
+
+var errTagsHidden = errors.New("the driver strips VLAN tags")
+
+// refusal gives the kernel's refusals that have a known way out their type.
+func (i *ifInfo) refusal(doing string, mode Mode, err error) error {
+	program, _ := os.Executable()
+	lacks := func(what string) error { return &FeatureError{i.name, what, err} }
+	switch {
+	case errors.Is(err, fs.ErrPermission):
+		return &CapabilityError{i.name, doing, "CAP_BPF and CAP_NET_ADMIN (before Linux 5.8 CAP_SYS_ADMIN)", program,
+			fmt.Sprintf("run as root, or give them to the program (setcap cap_bpf,cap_net_admin,cap_net_raw+ep %s), "+
+				"or let a privileged process set the XSKMAP up (XSKConfig.MapPath), "+
+				"or use AF_PACKET, which needs CAP_NET_RAW alone", program), err}
+	case errors.Is(err, unix.ENOSYS):
+		return lacks("BPF (CONFIG_BPF_SYSCALL)")
+	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.EEXIST):
+		return &BusyError{i.name, mode, err}
+	case errors.Is(err, unix.EOPNOTSUPP) && mode == ModeNative:
+		return lacks(fmt.Sprintf("XDP in native mode (driver %s)", i.driver))
+	case errors.Is(err, unix.ERANGE), errors.Is(err, unix.E2BIG):
+		return lacks(fmt.Sprintf("XDP in %s mode at an MTU of %d (driver %s)", mode, i.mtu, i.driver))
+	case errors.Is(err, ebpf.ErrNotSupported):
+		return lacks("BPF links to XDP programs (Linux 5.9), or no XSKMAP (CONFIG_XDP_SOCKETS)")
+	}
+	return fmt.Errorf("xdp: interface %s: %s, %s mode: %w", i.name, doing, mode, err)
+}

@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp
+
+import (
+	"encoding/binary"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// A linkState is what a watch tells of an interface.
+type linkState struct {
+	mtu     int // bytes; 0 while down or without carrier
+	removed bool
+}
+
+// linkNews returns what the messages in b, from the kernel's rtnetlink, say last
+// about the interface of that number; told is false when they say nothing of it.
+// A message that is cut counts as far as it goes, which is enough: the MTU is
+// among the first attributes.
+func linkNews(b []byte, index int) (s linkState, told bool) {
+	const head = unix.SizeofNlMsghdr
+	for len(b) >= head {
+		n := int(binary.NativeEndian.Uint32(b))
+		if n < head {
+			break
+		}
+		body := b[head:min(n, len(b))]
+		switch binary.NativeEndian.Uint16(b[4:]) {
+		case unix.NLMSG_ERROR: // our question's answer
+			if len(body) >= 4 && syscall.Errno(-int32(binary.NativeEndian.Uint32(body))) == unix.ENODEV {
+				s, told = linkState{removed: true}, true
+			}
+		case unix.RTM_DELLINK:
+			// A bridge tells in the same way that the interface is not its own any
+			// more, but under its family.
+			if isLink(body, index) {
+				s, told = linkState{removed: true}, true
+			}
+		case unix.RTM_NEWLINK:
+			if isLink(body, index) {
+				s, told = linkState{mtu: runningMTU(body)}, true
+			}
+		}
+		if n > len(b) {
+			break
+		}
+		b = b[min(len(b), align(n)):]
+	}
+	return s, told
+}
+
+// isLink reports whether an rtnetlink message is about the interface itself.
+func isLink(body []byte, index int) bool {
+	return len(body) >= unix.SizeofIfInfomsg && body[0] == unix.AF_UNSPEC &&
+		binary.NativeEndian.Uint32(body[4:]) == uint32(index)
+}
+
+// runningMTU returns the MTU in a message that isLink holds for, 0 when the
+// interface is down or has no carrier. It takes all three flags to know: a new
+// interface counts as running until the kernel has looked for the carrier.
+func runningMTU(body []byte) int {
+	const running = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
+	v := attribute(body[unix.SizeofIfInfomsg:], unix.IFLA_MTU)
+	if binary.NativeEndian.Uint32(body[8:])&running != running || len(v) < 4 {
+		return 0
+	}
+	return int(min(binary.NativeEndian.Uint32(v), 1<<20))
+}

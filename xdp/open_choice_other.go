@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package xdp
+
+// Open always fails here, with an errors.ErrUnsupported.
+func Open(string, *Config) (Bearer, error) { return nil, errNotSupported }
+
+// Probe always fails here, with an errors.ErrUnsupported.
+func Probe(string) (Facts, error) { return Facts{}, errNotSupported }
+
+// ProbeHost knows nothing here.
+func ProbeHost() Host { return Host{} }
+
+// Interfaces fails here, with an errors.ErrUnsupported.
+func Interfaces() ([]string, error) { return nil, errNotSupported }
+
+// ProbeLink always fails here, with an errors.ErrUnsupported.
+func ProbeLink(string) (Link, error) { return Link{}, errNotSupported }

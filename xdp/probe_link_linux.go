@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp
+
+import (
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ProbeLink is the half of Probe that concerns the interface.
+//
+// Nothing comes from /sys, which shows the namespace it was mounted in and not the
+// thread's.
+func ProbeLink(ifname string) (Link, error) {
+	if !validName(ifname) {
+		return Link{}, missing(ifname)
+	}
+	ifi, err := net.InterfaceByName(ifname)
+	if err != nil {
+		return Link{}, missing(ifname)
+	}
+	l, queues, err := askLink(ifi.Index)
+	if errors.Is(err, unix.ENODEV) {
+		return Link{}, missing(ifname) // removed since
+	}
+	if err != nil {
+		return Link{}, fmt.Errorf("xdp: interface %s: %w", ifname, err)
+	}
+	probeEthtool(&l)
+	l.XDP = probeFeatures(l.Index)
+	if !l.Queues.Known() && queues.RX > 0 && queues.TX > 0 {
+		// Drivers that cannot change the number do not tell it either.
+		l.Queues = known(queues)
+	}
+	l.KernelBearer = kernelBearer(ifname)
+	l.Owner = owner(ifname)
+	return l, nil
+}
+
+// owner asks who has claimed the interface; empty means nobody.
+func owner(ifname string) string {
+	who, ending := askOwner(&net.UnixAddr{Net: "unix", Name: "@utipc/eth/" + ifname})
+	if ending {
+		return ""
+	}
+	return who
+}
+
+// askLink asks routing netlink about the interface of that number, and for how
+// many queues the kernel made room.
+func askLink(index int) (Link, Sizes, error) {
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	if err != nil {
+		return Link{}, Sizes{}, os.NewSyscallError("socket", err)
+	}
+	defer unix.Close(fd)
+	wait := unix.Timeval{Sec: 1}
+	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
+	n := binary.NativeEndian
+	m := n.AppendUint32(nil, unix.NLMSG_HDRLEN+unix.SizeofIfInfomsg)
+	m = n.AppendUint16(m, unix.RTM_GETLINK)
+	m = n.AppendUint16(m, unix.NLM_F_REQUEST)
+	m = append(m, make([]byte, 8)...) // sequence, port
+	m = append(m, 0, 0, 0, 0)         // family, padding, type
+	m = n.AppendUint32(m, uint32(index))
+	m = append(m, make([]byte, 8)...) // flags, change
+	if err := unix.Sendto(fd, m, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
+		return Link{}, Sizes{}, os.NewSyscallError("sendto", err)
+	}
+	buf := make([]byte, 1<<16)
+	k, _, err := unix.Recvfrom(fd, buf, 0)
+	if err != nil {
+		return Link{}, Sizes{}, os.NewSyscallError("recvfrom", err)
+	}
+	return parseLink(buf[:k])
+}
+
+var errNetlink = errors.New("an answer of netlink that cannot be read")
+
+// parseLink reads the answer to RTM_GETLINK, or the error in its place.
+// Source: rtnetlink(7), linux/if_link.h.
+func parseLink(b []byte) (Link, Sizes, error) {
+	n := binary.NativeEndian
+	if len(b) < unix.NLMSG_HDRLEN+4 {
+		return Link{}, Sizes{}, errNetlink
+	}
+	size := int(n.Uint32(b))
+	if n.Uint16(b[4:]) == unix.NLMSG_ERROR {
+		return Link{}, Sizes{}, unix.Errno(-int32(n.Uint32(b[unix.NLMSG_HDRLEN:])))
+	}
+	const head = unix.NLMSG_HDRLEN + unix.SizeofIfInfomsg
+	if n.Uint16(b[4:]) != unix.RTM_NEWLINK || size < head || size > len(b) {
+		return Link{}, Sizes{}, errNetlink
+	}
+	info, attrs := b[unix.NLMSG_HDRLEN:head], b[head:size]
+	flags := n.Uint32(info[8:])
+	mac := attribute(attrs, unix.IFLA_ADDRESS)
+	l := Link{
+		Name:     unix.ByteSliceToString(attribute(attrs, unix.IFLA_IFNAME)),
+		Index:    int(n.Uint32(info[4:])),
+		Ethernet: n.Uint16(info[2:]) == unix.ARPHRD_ETHER && len(mac) == 6,
+		Loopback: flags&unix.IFF_LOOPBACK != 0,
+		Up:       flags&unix.IFF_UP != 0,
+		Carrier:  flags&unix.IFF_RUNNING != 0,
+		MTU:      int(number(attrs, unix.IFLA_MTU)),
+		Kind:     unix.ByteSliceToString(attribute(attribute(attrs, unix.IFLA_LINKINFO), unix.IFLA_INFO_KIND)),
+		Program:  readProgram(attribute(attrs, unix.IFLA_XDP)),
+	}
+	if len(mac) == 6 {
+		l.Address = net.HardwareAddr(mac).String()
+	}
+	rx, tx := int(number(attrs, unix.IFLA_NUM_RX_QUEUES)), int(number(attrs, unix.IFLA_NUM_TX_QUEUES))
+	return l, Sizes{RX: rx, TX: tx, MaxRX: rx, MaxTX: tx}, nil
+}
+
+// number returns the 32-bit value of an attribute, 0 without one.
+func number(attrs []byte, typ uint16) uint32 {
+	if v := attribute(attrs, typ); len(v) >= 4 {
+		return binary.NativeEndian.Uint32(v)
+	}
+	return 0
+}
+
+// readProgram reads the attributes that tell of an XDP program.
+func readProgram(attrs []byte) Program {
+	at := attribute(attrs, unix.IFLA_XDP_ATTACHED)
+	if len(at) < 1 {
+		return Program{}
+	}
+	// Source: XDP_ATTACHED_…, linux/if_link.h.
+	mode := [...]string{"", "native", "generic", "offloaded", "several"}
+	if int(at[0]) >= len(mode) {
+		return Program{Mode: fmt.Sprint("mode ", at[0])}
+	}
+	return Program{Mode: mode[at[0]], ID: number(attrs, unix.IFLA_XDP_PROG_ID)}
+}
+
+// Numbers of the generic netlink family "netdev", from the public header
+// linux/netdev.h.
+const (
+	netdevFamily   = "netdev"
+	netdevDevGet   = 1 // command: one device
+	nlaIndex       = 1
+	nlaFeatures    = 3 // 64 bits
+	nlaZCSegments  = 4 // 32 bits
+	featureBasic   = 1 << 0
+	featureToXSK   = 1 << 1
+	featureZC      = 1 << 3
+	featureReceive = 1 << 5 // frames in several buffers
+)
+
+// probeFeatures asks what the driver can do for XDP.
+func probeFeatures(index int) Fact[Features] {
+	const old = "the kernel does not tell (it does since Linux 6.3)"
+	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_GENERIC)
+	if err != nil {
+		return unknown[Features](os.NewSyscallError("socket", err).Error())
+	}
+	defer unix.Close(fd)
+	wait := unix.Timeval{Sec: 1}
+	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
+	// All families are listed: to ask for one by its name would make an old kernel
+	// look for a module that has it.
+	var id uint16
+	request(fd, unix.GENL_ID_CTRL, unix.CTRL_CMD_GETFAMILY, unix.NLM_F_DUMP, nil, func(attrs []byte) {
+		if unix.ByteSliceToString(attribute(attrs, unix.CTRL_ATTR_FAMILY_NAME)) != netdevFamily {
+			return
+		}
+		if v := attribute(attrs, unix.CTRL_ATTR_FAMILY_ID); len(v) >= 2 {
+			id = binary.NativeEndian.Uint16(v)
+		}
+	})
+	if id == 0 {
+		return unknown[Features](old)
+	}
+	f := unknown[Features](old)
+	ask := appendAttribute(nil, nlaIndex, binary.NativeEndian.AppendUint32(nil, uint32(index)))
+	request(fd, id, netdevDevGet, 0, ask, func(attrs []byte) { f = readFeatures(attrs) })
+	return f
+}
+
+// readFeatures reads one device's attributes.
+func readFeatures(attrs []byte) Fact[Features] {
+	v := attribute(attrs, nlaFeatures)
+	if len(v) < 8 {
+		return unknown[Features]("the kernel's answer has no features in it")
+	}
+	bits := binary.NativeEndian.Uint64(v)
+	return known(Features{
+		Native:           bits&featureBasic != 0,
+		Redirect:         bits&featureToXSK != 0,
+		ZeroCopy:         bits&featureZC != 0,
+		MultiBuffer:      bits&featureReceive != 0,
+		ZeroCopySegments: int(number(attrs, nlaZCSegments)),
+	})
+}
