@@ -49,6 +49,7 @@ type Call struct {
 	to         frame.SocketAddr // of a send without a service
 	data       []byte
 	dataFrame  int // not 0: the data is that of this frame
+	dataPart   int // not 0: of this message in it, which is a bundle, from 1
 	what       string
 }
 
@@ -197,7 +198,8 @@ func (c *Call) setPort(s string) error {
 	return nil
 }
 
-// setData reads text:WORD, hex:DIGITS, zero:BYTES or frame:NUMBER.
+// setData reads text:WORD, hex:DIGITS, zero:BYTES, frame:NUMBER or
+// frame:NUMBER/MESSAGE.
 func (c *Call) setData(s string) (err error) {
 	form, rest, ok := strings.Cut(s, ":")
 	switch {
@@ -210,7 +212,10 @@ func (c *Call) setData(s string) (err error) {
 		n, err = number(rest, 0, frame.MaxPayload)
 		c.data = make([]byte, n)
 	case ok && form == "frame":
-		c.dataFrame, err = number(rest, 1, math.MaxInt32)
+		no, part, bundled := strings.Cut(rest, "/")
+		if c.dataFrame, err = number(no, 1, math.MaxInt32); err == nil && bundled {
+			c.dataPart, err = number(part, 1, math.MaxInt16)
+		}
 	default:
 		err = fmt.Errorf("%q is none of text:WORD, hex:DIGITS, zero:BYTES, frame:NUMBER", s)
 	}

@@ -24,7 +24,7 @@ func TestParseCalls(t *testing.T) {
 		{"0 B netid 4712\n0 B bearer eth0 52:54:8a:10:0b:00\n0 B bearer eth0 52:54:8a:10:0b:00 9000", "[0s B netid 0s B bearer 0s B bearer]"},
 		{"0 A open 7\n0 A open 4294967295 critical returnable tipcgram echo", "[0s A open 0s A open]"},
 		{"0 A bind 7 8888:17-17\n0 A bind 7 8888:0-4294967295 cluster\n0 A unbind 7 8888:17 node", "[0s A bind 0s A bind 0s A unbind]"},
-		{"0 A send 7 8888:17 text:hello\n0 A send 7 8888:17@1001002 hex:00ff\n0 A send 7 <1001002:9> zero:66000\n0 A send 7 8888:17 frame:12", "[0s A send 0s A send 0s A send 0s A send]"},
+		{"0 A send 7 8888:17 text:hello\n0 A send 7 8888:17@1001002 hex:00ff\n0 A send 7 <1001002:9> zero:66000\n0 A send 7 8888:17 frame:12\n0 A send 7 8888:17 frame:12/3", "[0s A send 0s A send 0s A send 0s A send 0s A send]"},
 		{"0 A send 7 8888:17 text:", "[0s A send]"},
 		{"0 A close 7\n0 A set tolerance 1001002 800\n0 A set priority 1.1.2 31", "[0s A close 0s A set 0s A set]"},
 		{"2 A connect 7 whatever it will take", "[2s A connect]"}, // refused when it is replayed
@@ -68,6 +68,8 @@ func TestParseCallsRefuses(t *testing.T) {
 		{"0 A send 7 8888:1 hex:f", "send:"},
 		{"0 A send 7 8888:1 zero:66001", "not a number from 0 to 66000"},
 		{"0 A send 7 8888:1 frame:0", "not a number from 1"},
+		{"0 A send 7 8888:1 frame:1/0", "not a number from 1"},
+		{"0 A send 7 8888:1 frame:1/", "not a number from 1"},
 		{"0 A set window 1001002 100", `"window" is none of tolerance, priority`},
 		{"0 A set priority 1001002 32", "not a number from 1 to 31"},
 	} {
@@ -106,6 +108,7 @@ func TestCallsThatFail(t *testing.T) {
 		{"2 A open 7\n2 A unbind 7 500:1-1", "not bound"},
 		{"2 A open 7\n2 A send 7 500:1 text:x", "no route"},
 		{"2 A open 7\n2 A send 7 <1001002:3> frame:1000", "frame 1000 has no message"},
+		{"2 A open 7\n2 A send 7 <1001002:3> frame:12/1", "frame 12 is no bundle"},
 		{"2 A set priority 1001003 4", "no route"},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader("0 A bearer eth0 52:54:61:4f:d8:00\n" + x.text))

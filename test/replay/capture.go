@@ -6,19 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/netip"
 	"os"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
 )
 
-// A Frame is a recorded frame that carries TIPC over Ethernet.
+// A Frame is a recorded frame that carries TIPC: over Ethernet, or over UDP, as
+// the device of a UDP bearer shows it to the engine.
 type Frame struct {
 	No       int           // in the file, from 1
 	At       time.Duration // since the file's first frame
 	Src, Dst frame.MAC
-	Data     []byte        // Ethernet header without tags, message; no padding
+	Data     []byte        // Ethernet header without tags, message; no padding, no IP or UDP header
 	Message  frame.Message // zero when the frame is Cut or does not parse
 	Cut      bool          // the capture holds less than the frame
 	Bad      error         // why it does not parse
@@ -29,7 +32,11 @@ type Capture struct {
 	Frames []Frame
 	End    time.Duration // of the file's last frame, whatever it carries
 	Total  int           // frames in the file
-	Notes  []string      // what of the file was left out or changed, and why
+
+	// UDP has the address behind each station when the capture is of TIPC over
+	// UDP; nil: it is of Ethernet.
+	UDP   map[frame.MAC]netip.AddrPort
+	Notes []string // what of the file was left out or changed, and why
 }
 
 // ReadFile reads a capture, pcap or pcapng. Errors: as Read, and those of opening
@@ -44,7 +51,8 @@ func ReadFile(name string) (*Capture, error) {
 }
 
 // Read reads a capture. What it cannot use is told in Notes: a file cut short,
-// frames cut short, VLAN tags, other protocols. Errors: those of
+// frames cut short, VLAN tags, other protocols, UDP beside Ethernet. A datagram in
+// fragments counts as the frame its last fragment is. Errors: those of
 // layers.NewReader.
 func Read(in io.Reader) (*Capture, error) {
 	r, err := layers.NewReader(in)
@@ -53,7 +61,10 @@ func Read(in io.Reader) (*Capture, error) {
 	}
 	c := &Capture{}
 	var first time.Time
-	var cut, tagged, bad, other, udp, encrypted tally
+	var cut, tagged, bad, other, udp, pieces, encrypted tally
+	var fragments joiner
+	var overUDP []bool // for each of Frames
+	addrs := map[frame.MAC]netip.AddrPort{}
 	for {
 		f, err := r.Next()
 		if err == io.EOF {
@@ -72,14 +83,29 @@ func Read(in io.Reader) (*Capture, error) {
 			continue
 		}
 		w, m, err := layers.Unwrap(f.Data)
-		switch {
-		case err == nil && w.UDP, errors.Is(err, layers.ErrFragment):
-			udp.add(c.Total)
-			continue
-		case err != nil:
+		if errors.Is(err, layers.ErrFragment) {
+			pieces.add(c.Total)
+			whole, ok := fragments.add(f.Data)
+			if !ok {
+				continue
+			}
+			f.Data = whole
+			w, m, err = layers.Unwrap(whole)
+		}
+		if err != nil {
 			other.add(c.Total)
 			continue
 		}
+		if w.UDP {
+			udp.add(c.Total)
+			if from, ok := sender(f.Data, w); ok {
+				addrs[w.Src] = from
+			}
+			if w.Dst.IsGroup() {
+				w.Dst = frame.BroadcastMAC
+			}
+		}
+		overUDP = append(overUDP, w.UDP)
 		g := Frame{No: c.Total, At: c.End, Src: w.Src, Dst: w.Dst, Cut: f.Cut()}
 		g.Message, g.Bad = frame.Parse(m)
 		if g.Bad == nil {
@@ -102,8 +128,15 @@ func Read(in io.Reader) (*Capture, error) {
 		}
 		c.Frames = append(c.Frames, g)
 	}
+	if udp.n == len(c.Frames) && udp.n > 0 {
+		c.UDP = addrs
+		c.note(pieces, "are fragments of IP datagrams, which are put together where they follow each other")
+	} else {
+		i := -1
+		c.Frames = slices.DeleteFunc(c.Frames, func(Frame) bool { i++; return overUDP[i] })
+		c.note(udp, "carry UDP beside Ethernet and are left out")
+	}
 	c.note(other, "carry other protocols and are left out")
-	c.note(udp, "carry UDP, which is not replayed yet, and are left out")
 	c.note(tagged, "have VLAN tags, which are taken off")
 	c.note(cut, "are cut short by the capture: not fed, and compared as far as they go")
 	c.note(encrypted, "are encrypted, which is not built yet")

@@ -32,7 +32,7 @@ func drawnBy(own, in []Frame) *drawn {
 		if f.Bad != nil {
 			continue
 		}
-		if k, err := frame.ParseDiscovery(f.Message); err == nil && d.netHash == 0 {
+		if k, err := discovery(f); err == nil && d.netHash == 0 {
 			// The first namespace of a kernel shows its whole random number as the
 			// hash; others show only what the signature has of it.
 			d.netHash, d.node = k.NetHash(), k.NetHash()

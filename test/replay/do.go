@@ -44,16 +44,37 @@ func (r *run) do(c *Call) error {
 	}
 	data := c.data // it is a send
 	if c.dataFrame != 0 {
-		f := r.frames[c.dataFrame]
-		if f == nil || f.Bad != nil {
-			return fmt.Errorf("frame %d has no message", c.dataFrame)
+		var err error
+		if data, err = r.dataOf(c); err != nil {
+			return err
 		}
-		data = f.Message.Data()
 	}
 	if c.to != (frame.SocketAddr{}) {
 		return s.Send(r.now, c.to, data)
 	}
 	return s.SendService(r.now, c.service, data)
+}
+
+// dataOf returns the data that a call takes from a frame of the capture.
+func (r *run) dataOf(c *Call) ([]byte, error) {
+	f := r.frames[c.dataFrame]
+	if f == nil || f.Bad != nil {
+		return nil, fmt.Errorf("frame %d has no message", c.dataFrame)
+	}
+	if c.dataPart == 0 {
+		return f.Message.Data(), nil
+	}
+	u, err := frame.ParseBundle(f.Message)
+	if err != nil {
+		return nil, fmt.Errorf("frame %d is no bundle", c.dataFrame)
+	}
+	n := 0
+	for m, err := range u.Messages() {
+		if n++; err == nil && n == c.dataPart {
+			return m.Data(), nil
+		}
+	}
+	return nil, fmt.Errorf("frame %d has no message %d", c.dataFrame, c.dataPart)
 }
 
 func (r *run) set(c *Call) error {

@@ -3,6 +3,7 @@
 package replay
 
 import (
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 )
 
@@ -28,10 +29,6 @@ var Features = []Feature{
 		sent: func(m frame.Message) bool { return m.User() == frame.UserFragment },
 	},
 	{
-		Name: "sending bundles", Theme: "The link",
-		sent: func(m frame.Message) bool { return m.User() == frame.UserBundler },
-	},
-	{
 		Name: "connections", Theme: "Sockets",
 		sent: connection, received: connection,
 	},
@@ -47,18 +44,37 @@ var Features = []Feature{
 		Name: "blocks in Gap ACK records", Theme: "The link",
 		sent: blocks, received: blocks,
 	},
-	{
-		Name: "room for encryption in packets", Theme: "Encryption and scale",
-		// A node that can encrypt fills packets to 72 bytes less than the MTU.
-		sent: func(m frame.Message) bool {
-			n, err := frame.ParseNames(m)
-			return err == nil && n.Bulk() && !n.LastBulk() && n.Len() == (1500-72-frame.IntLen)/frame.NameItemLen
-		},
-	},
 }
 
 // several is recognized by a second station that makes the same node known.
 var several = Feature{Name: "more than one bearer", Theme: "The link"}
+
+// moving is recognized by a packet that is farther ahead of what was acknowledged
+// than a window that stays.
+var moving = Feature{Name: "a window that moves", Theme: "The link"}
+
+// A ledger knows what was acknowledged of what a node sends to each station.
+type ledger map[frame.MAC]frame.Seq
+
+// far notes a frame that a node sends or receives, and reports whether it is beyond
+// the window.
+func (l ledger) far(f *Frame, sent bool) bool {
+	if f.Message.NonSeq() || f.Message.User() == frame.UserDiscovery {
+		return false
+	}
+	p, err := frame.ParseLink(f.Message)
+	switch {
+	case err == nil && !p.IsState():
+		delete(l, f.Src)
+		delete(l, f.Dst)
+	case !sent:
+		l[f.Src] = f.Message.Ack()
+	case err != nil:
+		n := l[f.Dst].Distance(f.Message.Seq())
+		return n > flowctl.DefaultWindow && n <= flowctl.MaxWindow
+	}
+	return false
+}
 
 func connection(m frame.Message) bool {
 	if m.User() == frame.UserConn {
@@ -91,6 +107,7 @@ func blocks(m frame.Message) bool {
 // what is not built, and what that is; nil when there is none.
 func (c *Capture) Missing(of frame.MAC) (*Frame, *Feature) {
 	var node frame.Discovery
+	acked := ledger{}
 	for i := range c.Frames {
 		f := &c.Frames[i]
 		if d, err := discovery(*f); err == nil {
@@ -104,6 +121,9 @@ func (c *Capture) Missing(of frame.MAC) (*Frame, *Feature) {
 		sent, received := f.Src == of, f.Src != of && (f.Dst == of || f.Dst.IsGroup())
 		if f.Bad != nil || !sent && !received {
 			continue
+		}
+		if acked.far(f, sent) {
+			return f, &moving
 		}
 		for k := range Features {
 			x := &Features[k]

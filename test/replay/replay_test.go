@@ -39,7 +39,7 @@ var sides = []struct {
 	{"04-discovery-no-link", "A", 7, 0, ""},
 	{"04-discovery-no-link", "B", 7, 0, ""},
 	{"04-discovery-no-link", "C", 7, 0, ""},
-	{"05-names", "A", 9, 19, "room for encryption in packets"},
+	{"05-names", "A", 13, 25, "sending on the broadcast link"},
 	{"05-names", "B", 10, 23, "sending on the broadcast link"},
 	{"06-rdm", "A", 18, 37, "sending fragments"},
 	{"06-rdm", "B", 10, 23, "sending on the broadcast link"},
@@ -55,7 +55,7 @@ var sides = []struct {
 	{"11-node-crash", "B", 9, 22, "sending on the broadcast link"},
 	{"12-fragmentation", "A", 12, 25, "sending fragments"},
 	{"12-fragmentation", "B", 9, 22, "sending on the broadcast link"},
-	{"13-bundling", "A", 61, 77, "sending bundles"},
+	{"13-bundling", "A", 225, 253, "a window that moves"},
 	{"13-bundling", "B", 10, 21, "sending on the broadcast link"},
 	{"14-multicast", "A", 23, 70, "sending on the broadcast link"},
 	{"14-multicast", "B", 23, 67, "sending on the broadcast link"},
@@ -75,6 +75,10 @@ var sides = []struct {
 	{"23-group-bulk", "A", 20, 55, "sending on the broadcast link"},
 	{"23-group-bulk", "B", 18, 56, "sending on the broadcast link"},
 	{"23-group-bulk", "C", 16, 62, "sending on the broadcast link"},
+	{"26-udp-multicast", "A", 13, 39, "sending on the broadcast link"},
+	{"26-udp-multicast", "B", 9, 25, "sending on the broadcast link"},
+	{"27-udp-unicast", "A", 14, 33, "connections"},
+	{"27-udp-unicast", "B", 10, 25, "sending on the broadcast link"},
 }
 
 // notReplayed are the sides that are not, and what is missing, with the theme of
@@ -86,8 +90,6 @@ var notReplayed = []struct{ capture, node, missing, theme string }{
 	{"19-two-bearers-disable", "", "more than one bearer, failover", "The link"},
 	{"24-crypto-cluster-key", "", "encryption", "Encryption and scale"},
 	{"25-crypto-master-key", "", "encryption", "Encryption and scale"},
-	{"26-udp-multicast", "", "a bearer over UDP", "The daemon and its tools"},
-	{"27-udp-unicast", "", "a bearer over UDP", "The daemon and its tools"},
 }
 
 func read(t testing.TB, name string) (*replay.Capture, []replay.Call) {

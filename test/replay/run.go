@@ -206,11 +206,23 @@ func (r *run) collect() {
 
 func (r *run) take() {
 	for b := r.eng.NextFrame(0); b != nil; b = r.eng.NextFrame(0) {
-		k := streamOf(b.Bytes())
 		r.last = bytes.Clone(b.Bytes())
-		r.sent[k] = append(r.sent[k], emission{r.last, r.now})
 		b.Release()
+		if to := frame.MAC(r.last); !to.IsGroup() || len(r.copies) == 0 {
+			r.emit(r.last)
+			continue
+		}
+		for _, to := range r.copies {
+			data := bytes.Clone(r.last)
+			copy(data, to[:])
+			r.emit(data)
+		}
 	}
+}
+
+func (r *run) emit(data []byte) {
+	k := streamOf(data)
+	r.sent[k] = append(r.sent[k], emission{data, r.now})
 }
 
 // expect compares an own frame with what the engine has sent, or sends when the

@@ -18,7 +18,7 @@ var (
 	// ErrNotBuilt means a call that our engine cannot carry out yet.
 	ErrNotBuilt = errors.New("replay: not built yet")
 	// ErrSilent means that a node sends nothing that could be compared.
-	ErrSilent = errors.New("replay: the node sends no TIPC frame over Ethernet")
+	ErrSilent = errors.New("replay: the node sends no TIPC frame")
 )
 
 // Options say what is replayed.
@@ -40,6 +40,7 @@ type side struct {
 	calls   []Call        // of its user, behind the bearer
 	chance  *drawn
 	frames  map[int]*Frame // by number, for the data of calls
+	copies  []frame.MAC    // who gets a copy of each broadcast; none: the medium has broadcasts
 }
 
 // newSide reads off a capture what its node is like. Where calls do not say
@@ -54,17 +55,21 @@ func newSide(c *Capture, o Options) (*side, error) {
 	s.bearer = engine.BearerConfig{Name: "eth0", MAC: mac, MTU: 1500}
 	for i := range c.Frames {
 		f := &c.Frames[i]
-		if o.Until != 0 && f.No >= o.Until {
-			s.end = f.At
-			break
-		}
 		s.frames[f.No] = f
+		if o.Until != 0 && f.No >= o.Until {
+			s.end = min(s.end, f.At)
+			continue
+		}
 		switch {
 		case f.Src == mac:
 			s.own = append(s.own, *f)
 		case f.Dst == mac || f.Dst.IsGroup():
 			s.in = append(s.in, *f)
 		}
+	}
+	if c.UDP != nil {
+		s.bearer.Medium = medium{mac, c.UDP}
+		s.copies = remotesOf(s.own)
 	}
 	if len(s.own) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrSilent, o.Node)
@@ -101,7 +106,7 @@ func (s *side) heard() []Frame {
 func (s *side) whole() error {
 	first := s.own[0]
 	d, err := discovery(first)
-	if err != nil || !first.Dst.IsGroup() || d.Type() != frame.Request && d.Type() != frame.Trial {
+	if err != nil || !first.Dst.IsGroup() && s.bearer.Medium == nil || d.Type() != frame.Request && d.Type() != frame.Trial {
 		return fmt.Errorf("%w: frame %d, the first of %s, is not the broadcast request or trial every node begins with", ErrMiddle, first.No, s.name)
 	}
 	begun := map[frame.MAC]bool{}
@@ -117,11 +122,24 @@ func (s *side) whole() error {
 	return nil
 }
 
+// remotesOf returns the stations that a node with a UDP bearer and no group sends its
+// requests to, one by one.
+func remotesOf(own []Frame) (all []frame.MAC) {
+	for _, f := range own {
+		d, err := discovery(f)
+		if err == nil && (d.Type() == frame.Request || d.Type() == frame.Trial) && !f.Dst.IsGroup() && !slices.Contains(all, f.Dst) {
+			all = append(all, f.Dst)
+		}
+	}
+	return all
+}
+
+// discovery reads a discovery message of any medium.
 func discovery(f Frame) (frame.Discovery, error) {
 	if f.Bad != nil {
 		return frame.Discovery{}, f.Bad
 	}
-	return frame.ParseDiscovery(f.Message)
+	return frame.ParseMediaDiscovery(f.Message)
 }
 
 func (s *side) configure() {

@@ -26,10 +26,7 @@ func (s Station) String() string { return fmt.Sprintf("%v (%v)", s.Addr, s.MAC) 
 func (c *Capture) Stations() []Station {
 	var all []Station
 	for _, f := range c.Frames {
-		if f.Bad != nil {
-			continue
-		}
-		d, err := frame.ParseDiscovery(f.Message)
+		d, err := discovery(f)
 		if err != nil {
 			continue
 		}

@@ -108,7 +108,7 @@ func (r *run) timerOf(f *Frame) *timer {
 	if f.Bad != nil {
 		return nil
 	}
-	if d, err := frame.ParseDiscovery(f.Message); err == nil {
+	if d, err := discovery(*f); err == nil {
 		if d.Type() == frame.Request || d.Type() == frame.Trial {
 			return r.timers[0]
 		}

@@ -42,6 +42,9 @@ func (t *Tap) Addr() frame.MAC { return t.dev.Addr() }
 // MTU is the device's.
 func (t *Tap) MTU() int { return t.dev.MTU() }
 
+// Unwrap returns the device within, for what else it can do.
+func (t *Tap) Unwrap() any { return t.dev }
+
 // FD is the device's.
 func (t *Tap) FD() int { return t.dev.FD() }
 
