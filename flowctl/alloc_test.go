@@ -51,6 +51,45 @@ func TestNoAllocsSendAndAck(t *testing.T) {
 	})
 }
 
+// Messages that share packets: by Send behind a full window, by Hold, and written
+// straight into their place.
+func TestNoAllocsBundles(t *testing.T) {
+	for _, way := range []string{"Send", "Hold", "Room"} {
+		r := newRig(t, func(c *Config) { c.Alone, c.Window = false, 4 }).up()
+		src := r.message(100)
+		wantNoAllocs(t, func() {
+			for i := range 60 {
+				if way == "Room" {
+					if room := r.Room(src.Len()-frame.EthernetLen, frame.Low); room != nil {
+						copy(room, src.Bytes()[frame.EthernetLen:])
+						continue
+					}
+				}
+				b := r.arena.Get(src.Len(), frame.Data)
+				copy(b.Extend(src.Len()), src.Bytes())
+				var err error
+				if way == "Hold" || i == 0 {
+					err = r.Hold(b, frame.Low)
+				} else {
+					err = r.Send(r.now, b, frame.Low)
+				}
+				if err != nil {
+					t.Fatal(err)
+				}
+			}
+			for r.Flush(r.now); !r.Idle(); r.handleAck(r.now, r.sndNxt-1, 0) {
+				r.discard()
+			}
+			r.discard()
+		})
+		if r.SentBundled < r.SentPackets {
+			t.Errorf("%s: got %d messages in bundles, want most", way, r.SentBundled)
+		}
+		src.Release()
+		r.done()
+	}
+}
+
 func TestNoAllocsHandlePacket(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -136,5 +175,24 @@ func BenchmarkHandlePacket(b *testing.B) {
 		stamp(buf, r.rcvNxt, 0)
 		r.HandlePacket(0, m, buf)
 		r.discard()
+	}
+}
+
+// What a message costs that shares its packet with about nine others.
+func BenchmarkHoldAndFlush(b *testing.B) {
+	r := newRig(b, func(c *Config) { c.Alone = false }).up()
+	src := r.message(64)
+	msg := src.Bytes()[frame.EthernetLen:]
+	for i := 0; b.Loop(); i++ {
+		if room := r.Room(len(msg), frame.Low); room != nil {
+			copy(room, msg)
+			continue
+		}
+		r.Flush(0)
+		r.discard()
+		r.handleAck(0, r.sndNxt-1, 0)
+		c := r.arena.Get(src.Len(), frame.Data)
+		copy(c.Extend(src.Len()), src.Bytes())
+		r.Hold(c, frame.Low)
 	}
 }

@@ -107,6 +107,7 @@ func (l *Link) Send(now time.Duration, b *frame.Buffer, imp frame.Importance) er
 		return nil
 	}
 	l.wait(b, imp)
+	l.Flush(now) // what was held goes with it
 	return nil
 }
 
@@ -154,13 +155,20 @@ func (l *Link) wait(b *frame.Buffer, imp frame.Importance) {
 	}
 }
 
-// Flush sends what waits, as far as the window allows.
+// Flush sends what waits, as far as the window allows, and tells who was turned
+// away before.
 func (l *Link) Flush(now time.Duration) {
 	for l.backlog.Len() > 0 && l.transmit.Len() < l.cfg.Window {
 		w := l.backlog.Pop()
 		l.waiting[w.imp]--
 		l.leave(w.b, w.imp)
 		l.launch(now, w.b)
+	}
+	for imp := range l.turnedAway {
+		if l.turnedAway[imp] && !l.Congested(frame.Importance(imp)) {
+			l.turnedAway[imp] = false
+			l.events |= Room
+		}
 	}
 }
 
@@ -204,12 +212,6 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
 		l.repeat(now, l.transmit.At(i))
 	}
 	l.Flush(now)
-	for imp := range l.turnedAway {
-		if l.turnedAway[imp] && !l.Congested(frame.Importance(imp)) {
-			l.turnedAway[imp] = false
-			l.events |= Room
-		}
-	}
 }
 
 // overdue reports whether the oldest packet has been under way for so long that it

@@ -37,6 +37,8 @@ type Faults struct {
 	SmallReceive             bool // receive limits low enough to be met
 	SlowReaders              bool
 	Load                     float64 // 1 is normal
+	NoBundles                bool    // every message has a packet to itself
+	Hold                     float64 // share of bursts whose messages wait for each other
 }
 
 // DeviceLimits are what keeps a device from being perfect.
@@ -53,7 +55,7 @@ type DeviceLimits struct {
 // Perfect is a network and devices without faults.
 func Perfect() Faults {
 	return Faults{
-		Chunks: 1024, Reserve: 128, Load: 1,
+		Chunks: 1024, Reserve: 128, Load: 1, Hold: 0.5,
 		Device: DeviceLimits{TxRing: 256, RxRing: 512, Batch: 64, Complete: 5 * time.Microsecond},
 	}
 }
@@ -103,6 +105,11 @@ func Mix(r *rand.Rand) Faults {
 	f.SmallReceive = r.IntN(2) == 0
 	f.SlowReaders = r.IntN(2) == 0
 	f.Load = pick(0.5, 1, 1, 3)
+	f.NoBundles = r.IntN(6) == 0
+	f.Hold = pick(0, 0.3, 0.7, 1)
+	if r.IntN(6) == 0 {
+		f.Window = 1 + r.IntN(20) // less than fills what may be held
+	}
 	return f
 }
 
@@ -124,4 +131,8 @@ const (
 	KeepBinding            // a binding of a closed port stays
 	RewriteLent            // a frame changes while a device has it
 	DropUncounted          // a message disappears at the receiver and is not counted
+	OmitBundled            // a message is left out of a bundle
+	RepeatBundled          // a message stands twice in a bundle, in the place of another
+	SwapBundled            // two messages of a bundle change places
+	ForgetFlush            // what was held is not sent at the end of a turn
 )

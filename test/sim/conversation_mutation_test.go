@@ -59,6 +59,8 @@ var mistakes = []struct {
 	{"update-seq", "05", isUpdate, 2, add(4, 0, 16, 1)},
 	{"withdrawal", "05", isWithdrawal, 1, add(14, 0, 32, 1)},
 	{"returned", "07", isReturned, 1, add(5, 0, 32, 1)},
+	{"returned", "13", isUser(frame.UserBundler), 1, add(11, 25, 4, 1)},                                                           // the first message in it
+	{"withdrawal", "05", func(m frame.Message) bool { return m.NonSeq() && m.User() == frame.UserBundler }, 1, add(24, 0, 32, 1)}, // the same
 	{"answer-asked", "02", isDisc(frame.Response), 1, add(2, 0, 32, 1)},
 	{"trial-refused", "03", isDisc(frame.TrialFail), 1, add(2, 0, 32, 1)},
 	{"trial-after", "02", isDisc(frame.Trial), 2, func(b []byte) { setWord(b, 1, word(b, 1)&^(15<<28)) }},

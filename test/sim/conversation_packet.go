@@ -46,7 +46,7 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 	e.next = q + 1
 	e.pieces.begun = e.pieces.begun || q == 1 && e.began
 	e.sums = remember(e.sums, q, m.Bytes())
-	if e.began && r.known && !r.stale {
+	if e.began && r.known && !r.stale && !e.stale {
 		var acked frame.Seq
 		if r.up {
 			acked = r.ack

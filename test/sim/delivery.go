@@ -3,6 +3,10 @@
 package sim
 
 import (
+	"fmt"
+	"math"
+	"slices"
+
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -25,19 +29,21 @@ type back struct {
 	open bool
 }
 
+func (o *outcomes) all() int { return o.in + o.noPort + o.over + len(o.back) }
+
 // consumed judges a call that handed the engine a packet of a node.
 func (l *life) consumed(k *look, from *node) {
 	w, s := l.n.w, k.was[from.idx]
 	o := &outcomes{}
 	if s == l.peers[from.idx].cur {
 		for range k.moved[from.idx] {
-			l.consume(s, o, from)
+			l.consume(s, o, from, math.MaxInt)
 		}
 	} else {
 		// The session ended in this call, so how far it got shows only in what it did.
 		did := k.in() + k.returned() + k.drops(engine.DropNoPort) + k.drops(engine.DropOverload) + k.drops(engine.DropLimit)
-		for s.consumed < s.whole && o.in+o.noPort+o.over+len(o.back) < did {
-			l.consume(s, o, from)
+		for s.consumed < s.whole && o.all() < did {
+			l.consume(s, o, from, did)
 		}
 	}
 	if s.consumed > s.whole {
@@ -46,8 +52,9 @@ func (l *life) consumed(k *look, from *node) {
 	l.settle(k, o)
 }
 
-// consume follows one packet to where it must go.
-func (l *life) consume(s *session, o *outcomes, from *node) {
+// consume follows the messages of one packet to where they must go, until there are
+// most outcomes.
+func (l *life) consume(s *session, o *outcomes, from *node, most int) {
 	w := l.n.w
 	s.consumed++
 	at := s.consumed
@@ -69,19 +76,23 @@ func (l *life) consume(s *session, o *outcomes, from *node) {
 		w.violate(1, "node %d consumed packet %d of node %d with other bytes than were sent", l.n.idx, at, from.idx)
 		return
 	}
-	if c.hop == nil {
-		return
+	for i := range c.payload {
+		p := &c.payload[i]
+		switch {
+		case o.all() >= most: // the link ended within a bundle
+			return
+		case p.hop == nil:
+		case p.hop.consumed:
+			w.violate(3, "message %d was consumed twice, by node %d in the end", p.hop.m.id, l.n.idx)
+		default:
+			p.hop.consumed = true
+			l.place(p, o, from)
+		}
 	}
-	if c.hop.consumed {
-		w.violate(3, "message %d was consumed twice, by node %d in the end", c.hop.m.id, l.n.idx)
-		return
-	}
-	c.hop.consumed = true
-	l.place(c, o, from)
 }
 
 // place follows a message from a link to a port, back, on, or out.
-func (l *life) place(c *carried, o *outcomes, from *node) {
+func (l *life) place(c *carriedPayload, o *outcomes, from *node) {
 	m, imp := c.hop.m, c.imp
 	if c.err != frame.OK {
 		imp = frame.System
@@ -183,14 +194,19 @@ func (l *life) queue(k *look, m *message, to *node, back, maybe bool) {
 		l.n.w.violate(2, "node %d sent message %d to node %d, to which it has no link", l.n.idx, m.id, to.idx)
 		return
 	}
-	m.hop = &hop{m: m, rec: s, back: back, maybe: maybe}
+	m.hop = &hop{m: m, rec: s, imp: m.imp, back: back, maybe: maybe}
+	if back {
+		m.hop.imp = frame.System
+	}
 	if !m.vague {
 		m.at = onLink
 	}
 	s.expect = append(s.expect, m.hop)
 }
 
-// leaves finds the message in a packet that leaves for the first time.
+// leaves finds the message that leaves for the first time, in a packet of its own
+// or in a bundle. It may have overtaken messages of another importance where nodes
+// bundle, but not by coming back.
 func (l *life) leaves(s *session, p frame.Payload) *hop {
 	w := l.n.w
 	isBack := p.Error() != frame.OK
@@ -208,38 +224,48 @@ func (l *life) leaves(s *session, p frame.Payload) *hop {
 				l.forwards = append(l.forwards[:i:i], l.forwards[i+1:]...)
 				w.report.Forwarded++
 				m.vague, m.at = false, onLink
-				m.hop = &hop{m: m, rec: s}
+				m.hop = &hop{m: m, rec: s, imp: m.imp}
 				return m.hop
 			}
 		}
 		w.violate(1, "node %d sent on a message from %v that it was not given", l.n.idx, p.From())
 		return nil
 	}
-	for i, h := range s.expect {
+	at := slices.IndexFunc(s.expect, func(h *hop) bool { return h.back == isBack && matches(h.m) })
+	if at < 0 {
+		w.violate(1, "node %d sent %d bytes from %v that nobody gave it, or twice; %s", l.n.idx, len(p.Data()), p.From(), s.due())
+		return nil
+	}
+	h := s.expect[at]
+	var rest []*hop
+	for _, x := range s.expect[:at] {
 		switch {
-		case h.back == isBack && matches(h.m):
-			s.expect = s.expect[i+1:]
-			if h.m.vague {
-				h.m.vague = false
-				l.forgetForward(h.m)
-			}
-			h.m.at = onLink
-			return h
-		case !h.maybe:
-			for _, later := range s.expect[i:] {
-				if later.back == isBack && matches(later.m) {
-					w.violate(2, "node %d sent message %d before message %d, which it accepted earlier", l.n.idx, later.m.id, h.m.id)
-					return nil
-				}
-			}
-			w.violate(1, "node %d sent %d bytes from %v where message %d was due", l.n.idx, len(p.Data()), p.From(), h.m.id)
+		case x.imp != h.imp && h.imp != frame.System && !w.faults.NoBundles:
+			rest = append(rest, x)
+		case !x.maybe:
+			w.violate(2, "node %d sent message %d before message %d, which it accepted earlier", l.n.idx, h.m.id, x.m.id)
 			return nil
-		case h.m.hop == h && !h.m.vague:
-			h.m.at = finished
+		case x.m.hop == x && !x.m.vague:
+			x.m.at = finished
 		}
 	}
-	w.violate(1, "node %d sent %d bytes from %v that nobody gave it", l.n.idx, len(p.Data()), p.From())
-	return nil
+	s.expect = append(rest, s.expect[at+1:]...)
+	if h.m.vague {
+		h.m.vague = false
+		l.forgetForward(h.m)
+	}
+	h.m.at = onLink
+	return h
+}
+
+// due says which message is the next to leave.
+func (s *session) due() string {
+	for _, h := range s.expect {
+		if !h.maybe {
+			return fmt.Sprintf("message %d was due", h.m.id)
+		}
+	}
+	return "none was due"
 }
 
 func (l *life) forgetForward(m *message) {
@@ -303,6 +329,8 @@ func (w *world) tally(l *life) {
 		if p.Link != nil {
 			w.report.Retransmits += p.Link.Retransmits
 			w.report.NoChunk += p.Link.NoChunk
+			w.report.Bundles += p.Link.SentBundles
+			w.report.Bundled += p.Link.SentBundled
 		}
 	}
 }

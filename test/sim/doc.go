@@ -20,11 +20,13 @@
 //
 //  1. Order. The packets a link consumes (its next-expected number moves over
 //     them) are packets 1, 2, 3 … of one session of its peer, byte for byte as they
-//     were first sent, acknowledgements aside. Packets leave in the order in which
-//     the messages were accepted. A message in a port is one of those packets, its
-//     data byte for byte what was sent, and ports are read in the order of arrival.
-//     So for each pair of ports and session what is read is what was sent with
-//     gaps, and every gap is one of the outcomes in 2.
+//     were first sent, acknowledgements aside. Messages leave in the order in which
+//     they were accepted, in packets of their own or several in a bundle; where nodes
+//     make bundles, a message may overtake those of another importance, unless it is
+//     a returned one. A message in a port is one of those, its data byte for byte
+//     what was sent, and ports are read in the order of arrival. So for each pair of
+//     ports and session what is read is what was sent with gaps, and every gap is one
+//     of the outcomes in 2.
 //  2. Exactly once. A consumed message has exactly one outcome, the one the rules
 //     demand: it enters the port, which exists and has room; or it goes back with
 //     the reason, counted as returned (or, when it cannot be sent back, under
@@ -38,6 +40,9 @@
 //  4. Waiting. A sender that was turned away waits only while the link is up and
 //     congested at its importance, with the link knowing that somebody waits. When
 //     that ends, event Room was given in the same call. At the end nobody waits.
+//     Packets wait only behind a full window, or where the node holds messages back
+//     until the end of its turn: after that none is held, and fewer than
+//     engine.HoldFull packets at any time.
 //  5. Chunks. Free and distinct held chunks (the engine's queues, the node's frames
 //     not yet taken, the device's rings) are all chunks; backlog, unacknowledged
 //     packets, deferred packets, ports and nodes are within their limits.

@@ -165,13 +165,19 @@ func (l *life) checkPacket(s *session, m frame.Message, bad func(string, ...any)
 		bad("before a STATE")
 	}
 	c := carried{sum: sum}
-	if m.User().IsPayload() {
-		p, _ := frame.ParsePayload(m)
-		c.destPort, c.err, c.dropable, c.reroute = p.DestPort(), p.Error(), p.DestDroppable(), p.Reroute()
-		c.named, c.imp, c.size = p.Type() == frame.NamedMsg, frame.Importance(p.User()), len(p.Data())
-		if c.hop = l.leaves(s, p); c.hop != nil && c.imp != c.hop.m.imp {
-			bad("importance %v, sent as %v", c.imp, c.hop.m.imp)
+	for _, m := range l.messages(s, m, bad) {
+		p, err := frame.ParsePayload(m)
+		if err != nil {
+			continue
 		}
+		x := carriedPayload{
+			destPort: p.DestPort(), err: p.Error(), dropable: p.DestDroppable(), reroute: p.Reroute(),
+			named: p.Type() == frame.NamedMsg, imp: frame.Importance(p.User()), size: len(p.Data()),
+		}
+		if x.hop = l.leaves(s, p); x.hop != nil && x.imp != x.hop.m.imp {
+			bad("importance %v, sent as %v", x.imp, x.hop.m.imp)
+		}
+		c.payload = append(c.payload, x)
 	}
 	s.sent = append(s.sent, c)
 }

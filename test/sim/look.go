@@ -16,7 +16,7 @@ type look struct {
 	before, after engine.Counters
 	was           [maxNodes]*session // the endpoints' sessions before the call
 	moved         [maxNodes]uint64   // packets consumed, where the session lasted
-	grew          [maxNodes]int      // packets sent or queued, where it lasted
+	grew          [maxNodes]int      // messages sent or queued, where it lasted
 }
 
 func (k *look) in() int       { return int(k.after.MessagesIn - k.before.MessagesIn) }
@@ -73,8 +73,9 @@ func (l *life) lookAt(k *look, n *node, link *flowctl.Link) {
 		l.n.w.report.Contacts++
 	}
 	c.next = in.RcvNxt
-	// Packets ever queued, modulo the wrap of numbers.
-	total := int(in.SndNxt) + link.Backlog()
+	// Messages ever queued, modulo the wrap of numbers: packets, and what is in them
+	// beside the first.
+	total := int(in.SndNxt) + link.Backlog() + int(link.SentBundled-link.SentBundles)
 	if k.was[n.idx] == c.cur {
 		k.grew[n.idx] = int(int16(uint16(total) - uint16(c.sent)))
 	}

@@ -35,8 +35,9 @@ type message struct {
 type hop struct {
 	m        *message
 	rec      *session
-	back     bool // on its way back
-	maybe    bool // it may not have got there
+	imp      frame.Importance // on that link
+	back     bool             // on its way back
+	maybe    bool             // it may not have got there
 	consumed bool
 }
 

@@ -11,6 +11,9 @@ func (w *world) mutate(m Mutation) bool {
 		return false
 	}
 	w.occasions++
+	if m >= OmitBundled {
+		return w.occasions == 20
+	}
 	return w.occasions == 300 || m == SuppressRoom || m == KeepBinding && w.occasions == 1 ||
 		(m == SuppressName || m == ReadAgain) && w.occasions == 5
 }
@@ -18,7 +21,7 @@ func (w *world) mutate(m Mutation) bool {
 // twice hands a packet's payload to the engine again, under the next number.
 func (l *life) twice(p *packet) {
 	m, err := frame.Parse(p.bytes[frame.EthernetLen:])
-	if err != nil || !m.User().IsPayload() || !l.n.w.mutate(DeliverTwice) {
+	if err != nil || !m.User().IsPayload() && m.User() != frame.UserBundler || !l.n.w.mutate(DeliverTwice) {
 		return
 	}
 	s := l.peers[p.from.n.idx].cur

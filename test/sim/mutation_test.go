@@ -55,6 +55,18 @@ func TestInvariant2SeesAcceptedMessageDropped(t *testing.T) { mistaken(t, sim.Dr
 
 func TestInvariant2SeesUncountedDrop(t *testing.T) { mistaken(t, sim.DropUncounted, nil, "2") }
 
+func TestInvariant2SeesMessageLeftOutOfBundle(t *testing.T) {
+	mistaken(t, sim.OmitBundled, nil, "2")
+}
+
+func TestInvariant1SeesMessageTwiceInBundle(t *testing.T) {
+	mistaken(t, sim.RepeatBundled, nil, "1", "2")
+}
+
+func TestInvariant2SeesOrderWithinBundle(t *testing.T) { mistaken(t, sim.SwapBundled, nil, "2") }
+
+func TestInvariant4SeesForgottenFlush(t *testing.T) { mistaken(t, sim.ForgetFlush, nil, "4") }
+
 func TestInvariant3SeesMessageAgainAfterLoss(t *testing.T) { mistaken(t, sim.ReadAgain, parted, "3") }
 
 func TestInvariant4SeesSuppressedRoom(t *testing.T) { mistaken(t, sim.SuppressRoom, crowded, "4") }

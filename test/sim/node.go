@@ -39,6 +39,7 @@ type life struct {
 
 	ended    int // sessions
 	forwards []*message
+	holds    bool                    // messages wait for Flush
 	told     map[naming.Binding]bool // by name events
 	nameBuf  []naming.Event
 	marks    []uint32 // by chunk: the round in which it was seen held
@@ -51,7 +52,7 @@ type contact struct {
 	cur  *session // of the link endpoint; nil before there is one
 	all  []*session
 	next frame.Seq // what the link expects, at the last look
-	sent int       // packets sent or waiting, at the last look
+	sent int       // messages sent or waiting, at the last look
 }
 
 // An outgoing frame waits for the device.
@@ -68,11 +69,11 @@ func (n *node) start() {
 	}
 	w.lives++
 	l := &life{n: n, serial: w.lives, lapAt: flowctl.Never, told: map[naming.Binding]bool{}}
-	l.arena = frame.NewArena(frame.ArenaConfig{Small: w.faults.Chunks, Reserve: w.faults.Reserve})
+	l.arena = frame.NewArena(frame.ArenaConfig{Small: w.faults.Chunks, Reserve: w.faults.Reserve, Poison: true})
 	l.marks = make([]uint32, l.arena.Total())
 	var err error
 	l.eng, err = engine.New(engine.Config{
-		Address: n.addr, Tolerance: w.faults.Tolerance, Window: w.faults.Window, NoBundles: true,
+		Address: n.addr, Tolerance: w.faults.Tolerance, Window: w.faults.Window, NoBundles: w.faults.NoBundles,
 		Arena: l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
 	})
 	if err != nil {
@@ -157,12 +158,14 @@ func (l *life) lap() {
 	if w.clock.now >= l.eng.Deadline() {
 		l.call(nothing, func() { l.eng.HandleTimeout(w.clock.now) })
 	}
+	l.release()
 	l.finish()
 }
 
 // do makes a call of a user's: a turn without reception.
 func (l *life) do(call func()) {
 	l.call(nothing, call)
+	l.release()
 	l.finish()
 }
 
@@ -205,6 +208,7 @@ func (l *life) flush() {
 
 // take is called for each frame a device takes.
 func (w *world) take(l *life, o outgoing) {
+	l.spoilBundle(o)
 	b := o.buf.Bytes()
 	if o.rec != nil && w.cfg.Mutation == AckTooMuch && len(b) > 60 && o.rec.up && w.mutate(AckTooMuch) {
 		frame.StampAcks(b[frame.EthernetLen:], frame.Seq(o.rec.whole+3), 0)

@@ -203,6 +203,7 @@ func (p *port) close() {
 		}
 		l.settleClose(k, o)
 	}, func() { p.e.Close(w.clock.now) })
+	l.release()
 	l.finish()
 }
 

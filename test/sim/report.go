@@ -36,6 +36,7 @@ type Report struct {
 	LostContacts         uint64
 	Crashes, Partitions  uint64
 	Retransmits, NoChunk uint64
+	Bundles, Bundled     uint64       // packets with several messages, and the messages
 	Drops                engine.Drops // by the engines
 	Faults               string
 }
@@ -54,6 +55,7 @@ func (r *Report) Add(o Report) {
 		{&r.Forwarded, &o.Forwarded}, {&r.Blocked, &o.Blocked}, {&r.Woken, &o.Woken}, {&r.NoMemory, &o.NoMemory},
 		{&r.Contacts, &o.Contacts}, {&r.LostContacts, &o.LostContacts}, {&r.Crashes, &o.Crashes}, {&r.Partitions, &o.Partitions},
 		{&r.Retransmits, &o.Retransmits}, {&r.NoChunk, &o.NoChunk},
+		{&r.Bundles, &o.Bundles}, {&r.Bundled, &o.Bundled},
 	} {
 		*p[0] += *p[1]
 	}
@@ -70,10 +72,10 @@ func (r *Report) String() string {
 			drops = append(drops, fmt.Sprintf("%v=%d", engine.Drop(i), n))
 		}
 	}
-	return fmt.Sprintf("%.2f simulated hours, %d steps, %d frames (%d lost, %d ring drops, %d injected, %d repeated), "+
+	return fmt.Sprintf("%.2f simulated hours, %d steps, %d frames (%d lost, %d ring drops, %d injected, %d repeated), %d bundles of %d messages, "+
 		"%d messages: %d read, %d returned, %d no port, %d overload, %d not returned, %d discarded, %d lost at reset, %d lost in crash; "+
 		"%d forwarded, %d blocked, %d woken, %d without memory; %d contacts, %d lost, %d crashes, %d partitions, %d no chunk; drops: %s",
-		r.Simulated.Hours(), r.Steps, r.Frames, r.FramesLost, r.RingDrops, r.Injected, r.Retransmits,
+		r.Simulated.Hours(), r.Steps, r.Frames, r.FramesLost, r.RingDrops, r.Injected, r.Retransmits, r.Bundles, r.Bundled,
 		r.Messages, r.Read, r.Returned, r.DroppedNoPort, r.DroppedOverload, r.DroppedLimit, r.Discarded, r.LostAtReset, r.LostInCrash,
 		r.Forwarded, r.Blocked, r.Woken, r.NoMemory, r.Contacts, r.LostContacts, r.Crashes, r.Partitions, r.NoChunk, strings.Join(drops, ", "))
 }

@@ -23,6 +23,8 @@ type job struct {
 // send sends what is left of the port's job, until it is done or turned away.
 func (p *port) send() {
 	l, w := p.l, p.l.n.w
+	l.hold()
+	defer l.sent()
 	for turn := 32; p.job != nil && p.waiting == nil && !p.closed && !l.dead; turn-- {
 		if turn == 0 {
 			p.sendLater(time.Duration(w.work.Int64N(int64(time.Millisecond))))
@@ -73,7 +75,7 @@ func (p *port) sendOne(j *job, n int) (err error) {
 	m.fill(data)
 	if j.service == nil && j.to.Node != l.n.addr && w.cfg.Mutation == DropAccepted && w.mutate(DropAccepted) {
 		if s := l.peers[w.byAddr[j.to.Node].idx].cur; s != nil && s.up {
-			m.hop = &hop{m: m, rec: s}
+			m.hop = &hop{m: m, rec: s, imp: m.imp}
 			s.expect = append(s.expect, m.hop)
 			w.messages = append(w.messages, m)
 			return nil
@@ -119,6 +121,9 @@ func (l *life) sentAway(k *look, m *message) {
 		return
 	}
 	l.queue(k, m, to, false, false)
+	if !l.holds {
+		l.checkReleased(to, "behind a message that was sent at once")
+	}
 	nothing(l, k)
 }
 

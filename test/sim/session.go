@@ -17,7 +17,7 @@ type session struct {
 	// As a sender.
 	sent    []carried // packets, place 1 first
 	states  uint64    // STATE messages taken by the device
-	expect  []*hop    // accepted and not yet seen to leave, in order
+	expect  []*hop    // accepted and not yet seen to leave, in that order
 	ackSeen uint64    // place of the last packet whose acknowledgement came
 
 	// As a receiver.
@@ -29,8 +29,13 @@ type session struct {
 
 // A carried packet is one as it left first.
 type carried struct {
-	sum      uint32 // without acknowledgements
-	hop      *hop   // nil: not payload
+	sum     uint32 // without acknowledgements
+	payload []carriedPayload
+}
+
+// A carriedPayload is one of the messages in a packet.
+type carriedPayload struct {
+	hop      *hop // nil after a violation
 	destPort uint32
 	named    bool
 	dropable bool

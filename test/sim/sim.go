@@ -30,6 +30,7 @@ type world struct {
 	byAddr   map[frame.NodeAddr]*node
 	messages []*message
 	work     *rand.Rand
+	holds    *rand.Rand // who holds messages back
 	lives    int
 	calm     bool // the faults are over, no new work
 	closing  bool // the nodes have left
@@ -68,7 +69,7 @@ func Run(cfg Config) Report {
 	w.talk.Slack = maxPause + w.faults.Device.StallFor + time.Second
 	w.maxDelay = max(time.Microsecond, min(w.faults.MaxDelay, w.faults.Tolerance/12))
 	w.report.Faults = fmt.Sprintf("%d nodes, %+v", w.cfg.Nodes, w.faults)
-	w.work = w.rand(2)
+	w.work, w.holds = w.rand(2), w.rand(4)
 	w.net = network{w: w, r: w.rand(3)}
 	w.build()
 	w.plan()
