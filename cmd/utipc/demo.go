@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -14,10 +15,8 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
-	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 var demoCommand = command{
@@ -30,8 +29,32 @@ services and exchange messages by name; then one of them loses power. Needs no
 privilege and no configuration. The last line is "demo: ok".
 
     utipc demo
+
+    --veth     not in memory, but between two network namespaces with a veth pair
+               between them, through the driver that serves each interface best.
+               Needs root and Linux. What it makes is gone when it ends, however
+               it ends; the interfaces of this host are left alone.
 `,
-	run: plain("demo", runDemo),
+	run: func(ctx context.Context, args []string, std stdio) error {
+		flags := flag.NewFlagSet("demo", flag.ContinueOnError)
+		veth := flags.Bool("veth", false, "")
+		if _, err := parse(flags, args, 0, 0); err != nil {
+			return err
+		}
+		var network demoNetwork = newDemoHub()
+		if *veth {
+			var err error
+			if network, err = newDemoVeth(); err != nil {
+				return err
+			}
+		}
+		defer network.close()
+		err := runDemo(ctx, std.out, network)
+		if err != nil && ctx.Err() != nil {
+			return errors.New("interrupted") // whatever came of that in each node
+		}
+		return err
+	},
 }
 
 // What the demo's services are called.
@@ -58,11 +81,12 @@ type demoNode struct {
 
 // A demoRun is the demo with its clock.
 type demoRun struct {
-	ctx   context.Context
-	out   io.Writer
-	start time.Time
-	nodes []*demoNode
-	tasks sync.WaitGroup
+	ctx     context.Context
+	out     io.Writer
+	network demoNetwork
+	start   time.Time
+	nodes   []*demoNode
+	tasks   sync.WaitGroup
 }
 
 func (d *demoRun) say(format string, a ...any) {
@@ -70,10 +94,10 @@ func (d *demoRun) say(format string, a ...any) {
 }
 
 // runDemo is the command; it prints to out.
-func runDemo(ctx context.Context, out io.Writer) error {
+func runDemo(ctx context.Context, out io.Writer, network demoNetwork) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	d := &demoRun{ctx: ctx, out: out, start: time.Now()}
+	d := &demoRun{ctx: ctx, out: out, network: network, start: time.Now()}
 	defer d.close()
 	if err := d.boot(); err != nil {
 		return err
@@ -108,17 +132,19 @@ func micro(d time.Duration) string { return fmt.Sprintf("%.1fµs", float64(d)/1e
 // boot opens three nodes, gives each its services, and waits until each knows all
 // names.
 func (d *demoRun) boot() error {
-	segment := hub.New(hub.Config{})
-	d.say("three nodes are plugged into one network and try addresses on it")
+	d.say("three nodes are plugged into %s and try addresses on it", d.network.is())
 	d.nodes = make([]*demoNode, 3)
 	errs := make([]error, 3)
 	var opening sync.WaitGroup
 	for i, name := range []string{"alpha", "beta", "gamma"} {
-		opening.Go(func() { d.nodes[i], errs[i] = d.open(segment, i, name) })
+		opening.Go(func() { d.nodes[i], errs[i] = d.open(i, name) })
 	}
 	opening.Wait()
 	if err := errors.Join(errs...); err != nil {
 		return err
+	}
+	for _, line := range d.network.drivers() {
+		d.say("%s", line)
 	}
 	for i, n := range d.nodes {
 		d.say("%-5s is node %v and publishes %v and %v", n.name, n.node.Addr(), demoShared, d.service(i))
@@ -146,12 +172,12 @@ func (d *demoRun) service(i int) stack.Service {
 	return stack.Service{Type: demoOwn, Instance: uint32(i + 1)}
 }
 
-func (d *demoRun) open(segment *hub.Hub, i int, name string) (*demoNode, error) {
+func (d *demoRun) open(i int, name string) (*demoNode, error) {
 	id, err := stack.ParseIdentity(name)
 	if err != nil {
 		return nil, err
 	}
-	port, err := segment.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+	port, err := d.network.plug(i, name)
 	if err != nil {
 		return nil, err
 	}

@@ -43,8 +43,10 @@ type command struct {
 // commands look into it.
 func commands() []*command {
 	return []*command{
+		&benchCommand,
 		&decodeCommand,
 		&demoCommand,
+		&doctorCommand,
 		&echoCommand,
 		&pingCommand,
 		&replayCommand,

@@ -22,8 +22,10 @@ import (
 
 // memberUsage describes the flags of every command that is a node for as long as
 // it runs.
-const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC on (required)
-    --address ADDR   the node's address, hexadecimal (1001001) or 1.1.1
+const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC on (this or --udp is required)
+    --driver D       af_xdp, af_packet, or auto: the better that can be had; 'utipc
+                     doctor IFACE' tells which that is (default auto)
+` + udpUsage + `    --address ADDR   the node's address, hexadecimal (1001001) or 1.1.1
     --identity ID    the node's identity, up to 16 characters or 32 hexadecimal
                      digits; with neither, it is the interface's MAC address
     --netid N        the cluster's number, 1 to 9999 (default 4711)
@@ -37,14 +39,17 @@ command has ended.
 
 // A member is the flags of a command that is a node for as long as it runs.
 type member struct {
-	iface, address, identity, tapFile string
-	netID                             uint
-	tolerance                         time.Duration
-	verbose                           bool
+	iface, driver, address, identity, tapFile string
+	udp                                       udpFlags
+	netID                                     uint
+	tolerance                                 time.Duration
+	verbose                                   bool
 }
 
 func (m *member) flags(f *flag.FlagSet) {
 	f.StringVar(&m.iface, "if", "", "")
+	f.StringVar(&m.driver, "driver", xdp.Auto.String(), "")
+	m.udp.flags(f)
 	f.StringVar(&m.address, "address", "", "")
 	f.StringVar(&m.identity, "identity", "", "")
 	f.StringVar(&m.tapFile, "tap", "", "")
@@ -56,8 +61,11 @@ func (m *member) flags(f *flag.FlagSet) {
 // open makes this process a node as the flags say. The node's Close ends it, and
 // finish closes what it leaves open.
 func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, finish func() error, err error) {
-	if m.iface == "" {
+	if m.iface == "" && m.udp.ends == "" {
 		return nil, nil, usageError("--if is missing")
+	}
+	if m.iface != "" && m.udp.ends != "" {
+		return nil, nil, usageError("--if and --udp do not go together: a node has one bearer")
 	}
 	if m.netID > 9999 {
 		return nil, nil, usageError("--netid is not in 1 to 9999")
@@ -76,21 +84,25 @@ func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, fin
 			return nil, nil, usageError(fmt.Sprintf("--identity %q is no identity", m.identity))
 		}
 	}
+	driver, err := xdp.ParseDriver(m.driver)
+	if err != nil {
+		return nil, nil, usageError(fmt.Sprintf("--driver %q is not auto, af_xdp or af_packet", m.driver))
+	}
 	level := slog.LevelWarn
 	if m.verbose {
 		level = slog.LevelInfo
 	}
 	cfg.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
-	packet, err := xdp.OpenPacket(m.iface, nil)
+	carrier, err := m.carrier(driver)
 	if err != nil {
 		return nil, nil, err
 	}
-	var dev stack.Bearer = packet
+	dev := carrier
 	finish = func() error { return nil }
 	if m.tapFile != "" {
 		f, err := os.Create(m.tapFile)
 		if err != nil {
-			packet.Close()
+			carrier.Close()
 			return nil, nil, err
 		}
 		w := bufio.NewWriter(f)
@@ -102,7 +114,22 @@ func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, fin
 		finish()
 		return nil, nil, err
 	}
+	logChoice(cfg.Logger, carrier)
 	return n, finish, nil
+}
+
+// logChoice tells once which driver was chosen, and why not the others. Only once
+// the node is open it is final.
+func logChoice(l *slog.Logger, b stack.Bearer) {
+	c, ok := b.(xdp.Bearer)
+	if !ok {
+		l.Info("carrier opened", "bearer", b.Name(), "carrier", b)
+		return
+	}
+	l.Info("driver chosen", "bearer", c.Name(), "driver", c.Way(), "reason", c.Reason())
+	for _, r := range c.Why() {
+		l.Info("driver refused", "bearer", c.Name(), "driver", r.Way, "reason", r.Reason)
+	}
 }
 
 // goodbye is how long a command waits at its end for others to acknowledge.

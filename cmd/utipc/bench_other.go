@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"runtime"
+)
+
+var errNoBench = errors.New("bench needs Linux: network namespaces and AF_PACKET; this is " + runtime.GOOS)
+
+func benchDatapath(_ context.Context, args []string, _ stdio) error {
+	for _, a := range args {
+		if a == "-h" || a == "-help" || a == "--help" {
+			return flag.ErrHelp
+		}
+	}
+	return errNoBench
+}
+
+func benchWorker(context.Context, []string, stdio) error { return errNoBench }

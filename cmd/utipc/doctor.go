@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"strings"
+
+	"github.com/utipc/utipc/xdp"
+)
+
+var doctorCommand = command{
+	name:  "doctor",
+	short: "what this host and its interfaces can do, and what to mend",
+	usage: `utipc doctor: what this host and its Ethernet interfaces can do for TIPC, which
+carrier would be chosen on each and why, and the command that mends each
+shortcoming.
+
+    utipc doctor [--json] [IFACE...]
+
+Without IFACE it looks at all Ethernet interfaces of the network namespace. It
+only looks: no interface is changed, no program attached, and the kernel's tipc
+module not loaded. What it finds depends on its rights: run it as the user the
+node will run as.
+
+It exits with 0 when a carrier can be chosen on every interface named, or on any
+when none is named, else with 1.
+
+    --json           the same for programs; each fact is {"value": ...} or
+                     {"unknown": "why"}
+
+    utipc doctor eth1
+`,
+	run: func(_ context.Context, args []string, std stdio) error {
+		f := flag.NewFlagSet("doctor", flag.ContinueOnError)
+		asJSON := f.Bool("json", false, "")
+		names, err := parse(f, args, 0, -1)
+		if err != nil {
+			return err
+		}
+		for _, n := range names {
+			if strings.HasPrefix(n, "-") {
+				return usageError("flags stand before the arguments")
+			}
+		}
+		r, err := examine(names)
+		if err != nil {
+			return err
+		}
+		if *asJSON {
+			e := json.NewEncoder(std.out)
+			e.SetEscapeHTML(false)
+			e.SetIndent("", "  ")
+			err = e.Encode(r)
+		} else {
+			_, err = std.out.Write(r.text())
+		}
+		if err != nil {
+			return err
+		}
+		return r.verdict(len(names) > 0)
+	},
+}
+
+// A report is what the doctor has to say.
+type report struct {
+	Host       xdp.Host  `json:"host"`
+	Advice     []advice  `json:"advice"` // on the host
+	Interfaces []checkup `json:"interfaces"`
+}
+
+// A checkup is what there is to say of one interface.
+type checkup struct {
+	Name     string    `json:"name"`
+	Facts    *xdp.Link `json:"facts,omitempty"`    // none when it does not exist
+	Unusable string    `json:"unusable,omitempty"` // why no carrier can be had at all
+	Device   string    `json:"device,omitempty"`   // its sort
+	Chosen   string    `json:"chosen,omitempty"`   // the carrier; empty: none
+	Reason   string    `json:"reason,omitempty"`   // why that is first
+	Then     []string  `json:"then"`               // what is tried next, should the chosen one fail
+	Refused  []refused `json:"refused"`
+	Arrival  string    `json:"arrival,omitempty"` // where frames of TIPC arrive
+	Advice   []advice  `json:"advice"`
+}
+
+// A refused is a carrier that would not be tried.
+type refused struct {
+	Way    string `json:"way"`
+	Reason string `json:"reason"`
+	Mend   string `json:"mend,omitempty"`
+}
+
+// An advice is a shortcoming and what mends it.
+type advice struct {
+	Says string `json:"says"`
+	Mend string `json:"mend"`
+}
+
+// examine looks at the interfaces of those names, all Ethernet ones without a name.
+func examine(names []string) (report, error) {
+	r := report{Host: xdp.ProbeHost(), Interfaces: []checkup{}}
+	r.Advice = hostAdvice(r.Host)
+	if len(names) == 0 {
+		var err error
+		if names, err = xdp.Interfaces(); err != nil {
+			return r, err
+		}
+	}
+	for _, n := range names {
+		l, err := xdp.ProbeLink(n)
+		if err != nil {
+			c := newCheckup(n)
+			c.Unusable = err.Error()
+			if !errors.Is(err, xdp.ErrMissing) {
+				c.Unusable = "cannot be looked at: " + c.Unusable
+			}
+			r.Interfaces = append(r.Interfaces, c)
+			continue
+		}
+		r.Interfaces = append(r.Interfaces, checkUp(xdp.Facts{Host: r.Host, Link: l}))
+	}
+	return r, nil
+}
+
+// newCheckup is a checkup whose lists are empty, and not null in JSON.
+func newCheckup(name string) checkup {
+	return checkup{Name: name, Then: []string{}, Refused: []refused{}, Advice: []advice{}}
+}
+
+// checkUp says what follows from the facts.
+func checkUp(f xdp.Facts) checkup {
+	p := f.Choose(xdp.Config{})
+	c := newCheckup(f.Link.Name)
+	c.Facts, c.Device, c.Advice = &f.Link, p.Device, linkAdvice(f, p)
+	if p.Unusable != nil {
+		c.Unusable = p.Unusable.Error()
+		return c
+	}
+	for _, r := range p.Refused {
+		c.Refused = append(c.Refused, refused{r.Way.String(), r.Reason, r.Mend})
+	}
+	w, ok := p.Chosen()
+	if !ok {
+		return c
+	}
+	c.Chosen, c.Reason = w.String(), p.Reason
+	for _, w := range p.Ways[1:] {
+		c.Then = append(c.Then, w.String())
+	}
+	if w.Driver == xdp.AFPacket {
+		c.Arrival = "on any queue: AF_PACKET hears all"
+		return c
+	}
+	queue, why := f.Link.Arrival(w.Mode)
+	c.Arrival = fmt.Sprintf("on queue %d: %s", queue, why)
+	if queue < 0 {
+		c.Arrival = "not known on which queue: " + why
+	}
+	return c
+}
+
+// verdict is the error the command ends with. An interface somebody named must
+// have a carrier; of all there are one is enough.
+func (r report) verdict(named bool) error {
+	var without []string
+	for _, c := range r.Interfaces {
+		if c.Chosen == "" {
+			without = append(without, c.Name)
+		}
+	}
+	switch {
+	case len(r.Interfaces) == 0:
+		return errors.New("there is no Ethernet interface here")
+	case len(without) == 0, !named && len(without) < len(r.Interfaces):
+		return nil
+	}
+	return fmt.Errorf("no carrier can be chosen on %s", strings.Join(without, ", "))
+}

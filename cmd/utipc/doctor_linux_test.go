@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"encoding/json"
+	"os"
+	"os/exec"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/xdp"
+)
+
+// TestMain lets the test binary be utipc itself, in another process.
+func TestMain(m *testing.M) {
+	if os.Getenv(asProgram) != "" {
+		main()
+	}
+	os.Exit(m.Run())
+}
+
+// asProgram names the environment variable for TestMain.
+const asProgram = "UTIPC_TEST_AS_PROGRAM"
+
+// asNobody runs utipc in the namespace as a user without rights but the
+// capabilities given.
+func asNobody(t *testing.T, ns *netns.NS, caps []uintptr, args ...string) (stdout, stderr string, status int) {
+	t.Helper()
+	var out, errs strings.Builder
+	cmd := exec.Command("/proc/self/exe", args...)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	cmd.Dir = "/"
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: caps}
+	ns.Do(func() { cmd.Run() })
+	return out.String(), errs.String(), cmd.ProcessState.ExitCode()
+}
+
+// wantLines looks for lines, given by their words, and for what must not be there.
+func wantLines(t *testing.T, what, text string, lines ...string) {
+	t.Helper()
+	squeezed := "\n"
+	for line := range strings.Lines(text) {
+		squeezed += strings.Join(strings.Fields(line), " ") + "\n"
+	}
+	for _, want := range lines {
+		if not, absent := strings.CutPrefix(want, "!"); absent == strings.Contains(squeezed, "\n"+not) {
+			t.Errorf("%s: line %q: got\n%s", what, want, text)
+		}
+	}
+}
+
+func TestDoctorOnAVeth(t *testing.T) {
+	netns.Require(t)
+	a, b := netns.New(t), netns.New(t)
+	netns.Veth(t, a, b, "left", "right", 1500)
+	before := a.Run("ip", "-details", "link")
+	doctor := func(args ...string) (out, errs string, status int) {
+		a.Do(func() { out, errs, status = utipc(nil, append([]string{"doctor"}, args...)...) })
+		return out, errs, status
+	}
+	out, errs, status := doctor("left")
+	if status != exitDone || errs != "" {
+		t.Errorf("left: got status %d, %q", status, errs)
+	}
+	wantLines(t, "left", out, "host\n", "kernel Linux ", "rights CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF", "AF_XDP works\n",
+		"left\n", "state up, with carrier, MTU 1500, ", "device veth; driver: veth\n", "XDP program none\n",
+		"frames arrive on queue 0: ", "carrier af_xdp generic\n", "should it fail af_xdp native, then af_packet\n", "!refused ", "!right\n")
+
+	// Without a name it finds the interface itself; the loopback is none.
+	if all, _, status := doctor(); status != exitDone || all != out {
+		t.Errorf("all: got status %d,\n%s\nwant\n%s", status, all, out)
+	}
+
+	out, _, status = doctor("--json", "left")
+	var r report
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitDone || len(r.Interfaces) != 1 {
+		t.Fatalf("--json: status %d, %v in\n%s", status, err, out)
+	}
+	c := r.Interfaces[0]
+	if c.Chosen != "af_xdp generic" || c.Facts == nil || c.Facts.MTU != 1500 || c.Facts.Driver.Value != "veth" || len(c.Then) != 2 {
+		t.Errorf("--json: got %+v", c)
+	}
+	a.Do(func() {
+		if again, err := examine([]string{"left"}); err != nil || !reflect.DeepEqual(again.Interfaces, r.Interfaces) {
+			t.Errorf("--json and back: got %+v, want %+v, %v", r.Interfaces, again.Interfaces, err)
+		}
+	})
+	if after := a.Run("ip", "-details", "link"); after != before {
+		t.Errorf("the doctor has changed something: from\n%s\nto\n%s", before, after)
+	}
+
+	// Jumbo frames are for the other driver.
+	a.Run("ip", "link", "set", "dev", "left", "mtu", "9000")
+	out, _, _ = doctor("left")
+	wantLines(t, "MTU 9000", out, "carrier af_packet\n", "frames arrive on any queue")
+
+	// A node that runs there is named.
+	var dev *xdp.Packet
+	var err error
+	a.Do(func() { dev, err = xdp.OpenPacket("left", nil) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, errs, status = doctor("left")
+	if status != exitFailed || !strings.Contains(errs, "no carrier can be chosen on left") {
+		t.Errorf("owned: got status %d, %q", status, errs)
+	}
+	wantLines(t, "owned", out, "carrier none: interface left belongs to another node (pid ", "ip link add link left name tipc0 type macvlan")
+	dev.Close()
+
+	a.Run("ip", "link", "set", "dev", "left", "down")
+	out, _, status = doctor("left")
+	if status != exitFailed {
+		t.Errorf("down: got status %d", status)
+	}
+	wantLines(t, "down", out, "state down, ", "carrier none: interface left is down", "ip link set dev left up\n")
+}
+
+func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
+	netns.Require(t)
+	a := netns.New(t)
+	a.Run("ip", "link", "set", "dev", "lo", "up")
+	for _, c := range []struct{ name, want string }{
+		{"lo", "carrier none: interface lo is the loopback"},
+		{"eth9", "carrier none: interface eth9 does not exist: this network namespace has lo"},
+	} {
+		a.Do(func() {
+			out, errs, status := utipc(nil, "doctor", c.name)
+			if status != exitFailed || errs != "utipc doctor: no carrier can be chosen on "+c.name+"\n" {
+				t.Errorf("%s: got status %d, %q", c.name, status, errs)
+			}
+			wantLines(t, c.name, out, c.name+"\n", c.want)
+			out, _, status = utipc(nil, "doctor", "--json", c.name)
+			if strings.Contains(out, "null") {
+				t.Errorf("%s --json: got %s, want empty lists", c.name, out)
+			}
+			var r report
+			if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitFailed || r.Interfaces[0].Unusable == "" {
+				t.Errorf("%s --json: got status %d, %v, %+v", c.name, status, err, r.Interfaces)
+			}
+		})
+	}
+	a.Do(func() {
+		if _, errs, status := utipc(nil, "doctor"); status != exitFailed || !strings.Contains(errs, "there is no Ethernet interface here") {
+			t.Errorf("an empty namespace: got status %d, %q", status, errs)
+		}
+	})
+}
+
+func TestDoctorWithFewRights(t *testing.T) {
+	netns.Require(t)
+	a, b := netns.New(t), netns.New(t)
+	netns.Veth(t, a, b, "left", "right", 1500)
+	out, errs, status := asNobody(t, a, nil, "doctor", "left")
+	if status != exitFailed || !strings.Contains(errs, "no carrier can be chosen on left") {
+		t.Errorf("no rights: got status %d, %q", status, errs)
+	}
+	wantLines(t, "no rights", out, "rights none that matter\n", "AF_PACKET denied (", "AF_XDP denied (",
+		"XDP programs denied (loading a map of AF_XDP sockets: operation not permitted)\n", "device veth; driver: veth\n",
+		"carrier none\n", "refused af_packet: the privilege CAP_NET_RAW is missing",
+		"setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep /", "advice ", "the UDP carrier needs no privilege", "--udp IP in place of --if left\n")
+	const netRaw = 13 // CAP_NET_RAW, linux/capability.h
+	out, errs, status = asNobody(t, a, []uintptr{netRaw}, "doctor", "left")
+	if status != exitDone || errs != "" {
+		t.Errorf("CAP_NET_RAW: got status %d, %q", status, errs)
+	}
+	wantLines(t, "CAP_NET_RAW", out, "rights CAP_NET_RAW\n", "carrier af_packet\n", "because the best that is left, without af_xdp generic: ",
+		"refused af_xdp generic: the privilege CAP_BPF and CAP_NET_ADMIN is missing", "refused af_xdp native: ")
+}
+
+func TestDriverFlag(t *testing.T) {
+	netns.Require(t)
+	a, b := netns.New(t), netns.New(t)
+	netns.Veth(t, a, b, "left", "right", 1500)
+	for _, c := range []struct{ driver, want string }{
+		{"af_packet", `msg="driver chosen" bearer=left driver=af_packet `},
+		{"af_xdp", `msg="driver chosen" bearer=left driver="af_xdp generic" `},
+		{"auto", `msg="driver chosen" bearer=left driver="af_xdp generic" `},
+		{"xdp", `--driver "xdp" is not auto, af_xdp or af_packet`},
+	} {
+		a.Do(func() {
+			_, errs, _ := utipc(nil, "ping", "--if", "left", "--address", "1.1.1", "--verbose", "--timeout", "1ms", "--driver", c.driver, "18888:1")
+			if !strings.Contains(errs, c.want) {
+				t.Errorf("--driver %s: got %q, want %q", c.driver, errs, c.want)
+			}
+		})
+	}
+	if out, errs, status := asNobody(t, a, nil, "ping", "--if", "left", "18888:1"); status != exitFailed || out != "" ||
+		!strings.Contains(errs, "no driver can be had") || !strings.Contains(errs, "setcap cap_net_raw+ep /") {
+		t.Errorf("no rights: got status %d, %q", status, errs)
+	}
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"net/netip"
+	"strings"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/udp"
+	"github.com/utipc/utipc/xdp"
+)
+
+// udpUsage describes the flags of a node that speaks TIPC over UDP.
+const udpUsage = `    --udp IP[,TO...] in place of --if: speak TIPC over UDP, from this address of
+                     the host. TO are the other nodes' addresses, or a multicast
+                     group; with none, the group of the cluster's number. Each may
+                     have a port: 10.0.0.1:6118, [fd00::1]:6118 (default 6118)
+    --udp-mtu N      the longest message over UDP (default 14000, on IPv6 1280); 1472
+                     travels in whole packets where interfaces have an MTU of 1500
+`
+
+// udpFlags are the flags of a node that speaks TIPC over UDP.
+type udpFlags struct {
+	ends string
+	mtu  int
+}
+
+func (u *udpFlags) flags(f *flag.FlagSet) {
+	f.StringVar(&u.ends, "udp", "", "")
+	f.IntVar(&u.mtu, "udp-mtu", 0, "")
+}
+
+// config reads the flags of a node in the network of the number netID.
+func (u *udpFlags) config(netID uint32) (c udp.Config, err error) {
+	var ends []netip.AddrPort
+	for s := range strings.SplitSeq(u.ends, ",") {
+		a, err := endArg(s)
+		if err != nil {
+			return c, usageError(fmt.Sprintf("--udp: %q is no IP address, with or without a port", s))
+		}
+		ends = append(ends, a)
+	}
+	c = udp.Config{Local: ends[0], MTU: u.mtu}
+	switch {
+	case len(ends) == 1:
+		if netID == 0 {
+			netID = frame.DefaultNetID
+		}
+		c.Multicast = udp.Group(netID, c.Local.Addr())
+	case len(ends) == 2 && ends[1].Addr().IsMulticast():
+		c.Multicast = ends[1]
+	default:
+		c.Remotes = ends[1:]
+	}
+	return c, nil
+}
+
+// endArg reads an IP address with or without a port.
+func endArg(s string) (netip.AddrPort, error) {
+	if a, err := netip.ParseAddrPort(s); err == nil {
+		return a, nil
+	}
+	ip, err := netip.ParseAddr(s)
+	return netip.AddrPortFrom(ip, 0), err
+}
+
+// carrier opens what the node speaks TIPC on.
+func (m *member) carrier(driver xdp.Driver) (stack.Bearer, error) {
+	if m.udp.ends == "" {
+		return xdp.Open(m.iface, &xdp.Config{Driver: driver})
+	}
+	c, err := m.udp.config(uint32(m.netID))
+	if err != nil {
+		return nil, err
+	}
+	m.iface = "udp " + c.Local.String() // as what follows calls it
+	if c.Local.Port() == 0 {
+		m.iface = "udp " + c.Local.Addr().String()
+	}
+	return udp.Open(c)
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package load
+
+import "time"
+
+// clockEvery is how many messages a Meter counts between two looks at the clock.
+const clockEvery = 64
+
+// A Meter counts what arrives: not at first, a fifth of the time, then for the time.
+type Meter struct {
+	d          time.Duration
+	first      time.Time // arrival
+	begin, end time.Time // of the window
+	n, bytes   uint64    // in the window
+	unread     int       // messages since the clock was read
+	mallocs    Mallocs
+}
+
+// NewMeter counts for d.
+func NewMeter(d time.Duration) *Meter { return &Meter{d: d, unread: clockEvery} }
+
+// Add counts n messages of so many bytes together. It returns false when the time
+// is over.
+func (m *Meter) Add(n, bytes int) bool {
+	m.n += uint64(n)
+	m.bytes += uint64(bytes)
+	if m.unread += n; m.unread < clockEvery {
+		return true
+	}
+	m.unread = 0
+	now := time.Now()
+	switch {
+	case m.first.IsZero():
+		m.first = now
+	case m.begin.IsZero():
+		if now.Sub(m.first) >= m.d/5 {
+			m.mallocs.Begin()
+			m.begin = time.Now()
+			m.n, m.bytes = 0, 0
+		}
+	case now.Sub(m.begin) >= m.d:
+		m.end = now
+		return false
+	}
+	return true
+}
+
+// Result sums up. When the time was not over it counts up to now.
+func (m *Meter) Result() Result {
+	r := Result{Count: m.n, Bytes: m.bytes}
+	if m.begin.IsZero() {
+		return Result{}
+	}
+	if m.end.IsZero() {
+		m.end = time.Now()
+	}
+	r.Elapsed = m.end.Sub(m.begin)
+	r.Messages, r.Mallocs = r.Count, m.mallocs.End()
+	return r
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"io"
+	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// A spinning connection calls the kernel until it has or takes something. The calls
+// cannot sleep, so they go around the scheduler, which is faster.
+type spinning int
+
+func (c spinning) Read(b []byte) (int, error) {
+	for {
+		n, errno := rawRead(int(c), b)
+		switch errno {
+		case 0:
+			return n, nil
+		case unix.EAGAIN, unix.EINTR:
+		default:
+			return 0, os.NewSyscallError("read", errno)
+		}
+	}
+}
+
+func (c spinning) Write(b []byte) (int, error) {
+	for {
+		n, errno := rawWrite(int(c), b)
+		switch errno {
+		case 0:
+			return n, nil
+		case unix.EAGAIN, unix.EINTR:
+		default:
+			return 0, os.NewSyscallError("write", errno)
+		}
+	}
+}
+
+func (c spinning) Shutdown()    { unix.Shutdown(int(c), unix.SHUT_RDWR) }
+func (c spinning) Close() error { return unix.Close(int(c)) }
+
+// A blocking connection sleeps in the kernel; the number is its descriptor.
+type blocking int
+
+func (c blocking) Read(b []byte) (int, error) {
+	for {
+		n, err := unix.Read(int(c), b)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+func (c blocking) Write(b []byte) (int, error) {
+	for {
+		n, err := unix.Write(int(c), b)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+func (c blocking) Shutdown()    { unix.Shutdown(int(c), unix.SHUT_RDWR) }
+func (c blocking) Close() error { return unix.Close(int(c)) }
+
+// A goConn is a connection of package net.
+type goConn struct{ *net.TCPConn }
+
+func (c goConn) Read(b []byte) (int, error) {
+	n, err := c.TCPConn.Read(b)
+	if err == io.EOF {
+		return 0, nil
+	}
+	return n, err
+}
+
+func (c goConn) Shutdown() {
+	c.CloseRead()
+	c.CloseWrite()
+}

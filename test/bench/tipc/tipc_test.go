@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tipc_test
+
+import (
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/load/loadtest"
+	"github.com/utipc/utipc/test/bench/tipc"
+)
+
+// ends opens two nodes on a network in memory.
+func ends(t *testing.T, c tipc.Config) (a, b *tipc.End) {
+	t.Helper()
+	h := hub.New(hub.Config{})
+	var e [2]*tipc.End
+	var peer string
+	for _, i := range []int{1, 0} {
+		p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		c.Dev, c.End = p, i
+		if e[i], err = tipc.Open(t.Context(), c, peer); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { e[i].Close() })
+		peer = e[i].Info().Socket
+	}
+	return e[0], e[1]
+}
+
+func TestNode(t *testing.T) {
+	a, b := ends(t, tipc.Config{Wait: stack.Adaptive})
+	loadtest.Check(t, a, b, load.Job{Size: 64, For: 20 * time.Millisecond})
+}
+
+// A node that sends each message in a frame of its own has sent a frame each.
+func TestSingle(t *testing.T) {
+	a, b := ends(t, tipc.Config{Single: true})
+	sent, _ := loadtest.Run(t, a, b, true, load.Job{Size: 64, For: 20 * time.Millisecond})
+	if sent.Frames < sent.Count-200 { // what waits for the window
+		t.Errorf("got %d frames for %d messages", sent.Frames, sent.Count)
+	}
+}
+
+// What is offered beyond what can be sent is not waited for.
+func TestOffer(t *testing.T) {
+	a, b := ends(t, tipc.Config{Datagram: true})
+	for _, rate := range []float64{1000, 1e8} {
+		sent, got := loadtest.Run(t, a, b, true, load.Job{Size: 64, For: 100 * time.Millisecond, Offered: rate})
+		offered := float64(sent.Offered) / sent.Elapsed.Seconds()
+		if offered < rate/2 || offered > 2*rate {
+			t.Errorf("got %.0f offered a second, want %.0f", offered, rate)
+		}
+		if sent.Count > sent.Offered || got.Count > sent.Count {
+			t.Errorf("offered %d, sent %d, received %d", sent.Offered, sent.Count, got.Count)
+		}
+		if rate == 1e8 && sent.Count > sent.Offered/2 {
+			t.Errorf("%d of %d were sent: no overload", sent.Count, sent.Offered)
+		}
+	}
+}
+
+func TestRefusals(t *testing.T) {
+	a, _ := ends(t, tipc.Config{})
+	if _, err := a.Run(t.Context(), load.Job{Kind: load.Send, Size: 3}); err == nil {
+		t.Error("messages without room for their round: got no error")
+	}
+	if _, err := a.Run(t.Context(), load.Job{Kind: "dance", Size: 64}); err == nil {
+		t.Error("an unknown kind: got no error")
+	}
+}

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package worker runs loads in processes of their own and is told what to do in lines
+// of JSON: a Request on the standard input, a Response for each on the standard output.
+//
+//	parent                               worker, in a namespace, on one core
+//	Start ─────────────────────────────► Serve
+//	Open  ── {"id":1,"open":{…}} ──────► opens the load
+//	Run   ── {"id":2,"run":{…}} ───────► runs a job ...
+//	Stop  ── {"stop":2} ───────────────► ... which ends soon
+//	Close ── end of input ─────────────► closes the load and exits
+//
+// A worker keeps its load open from round to round, so that links stay up and memory
+// stays warm. It ends when its input ends, hence with its parent.
+package worker
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/test/bench/load"
+)
+
+// A Request asks for one thing: Open, Run or Stop.
+type Request struct {
+	ID   int       `json:"id,omitempty"`
+	Open *Open     `json:"open,omitempty"`
+	Run  *load.Job `json:"run,omitempty"`
+	Stop int       `json:"stop,omitempty"` // the ID of a job; it has no Response of its own
+}
+
+// A Response answers the Request with the same ID.
+type Response struct {
+	ID     int          `json:"id"`
+	Info   *load.Info   `json:"info,omitempty"`
+	Result *load.Result `json:"result,omitempty"`
+	Error  string       `json:"error,omitempty"`
+}
+
+// Which load to open.
+const (
+	Bare  = "bare"  // frames on a device; Iface, Driver, Peer
+	TIPC  = "tipc"  // a node on a device; besides: End, Wait, Datagram, Single
+	TCP   = "tcp"   // the kernel's TCP; Addrs, End, Wait
+	Holds = "holds" // a device that is open, and no more; Iface, Driver
+	Flood = "flood" // frames of another EtherType or malformed ones; Iface, Wait, Peer
+	Burn  = "burn"  // a loop that burns its core
+)
+
+// An Open says which load a worker opens. The fields a load does not name are unused.
+type Open struct {
+	Load     string    `json:"load"`
+	End      int       `json:"end"`
+	Iface    string    `json:"iface,omitempty"`
+	Driver   string    `json:"driver,omitempty"`
+	Addrs    [2]string `json:"addrs"` // IPv4, of both ends
+	Wait     string    `json:"wait,omitempty"`
+	Datagram bool      `json:"datagram,omitempty"`
+	Single   bool      `json:"single,omitempty"`
+	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
+}
+
+// opening is how long a load may take to open.
+const opening = 15 * time.Second

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"fmt"
+	"net"
+	"net/netip"
+
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/udp"
+	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/xdp"
+)
+
+// Drivers by name.
+const (
+	Auto    = "auto"    // what the stack itself would choose for the interface
+	Packet  = "packet"  // AF_PACKET
+	XDP     = "xdp"     // AF_XDP, in the mode that is tried first
+	Generic = "generic" // AF_XDP in generic mode
+	Native  = "native"  // AF_XDP in native mode
+	UDP     = "udp"     // the UDP carrier, between Addrs; never chosen
+)
+
+// choices are how the drivers of interfaces are asked for.
+var choices = map[string]xdp.Config{
+	Auto:    {},
+	Packet:  {Driver: xdp.AFPacket},
+	XDP:     {Driver: xdp.AFXDP},
+	Generic: {Driver: xdp.AFXDP, XSK: &xdp.XSKConfig{Mode: xdp.ModeGeneric}},
+	Native:  {Driver: xdp.AFXDP, XSK: &xdp.XSKConfig{Mode: xdp.ModeNative}},
+}
+
+// KnownDriver reports whether interfaces can be opened with a driver of this name.
+func KnownDriver(name string) bool {
+	_, ok := choices[name]
+	return ok
+}
+
+// udpHeaders is what IPv4 and UDP put before a message, in bytes.
+const udpHeaders = 28
+
+// openDevice opens the interface with the driver that o names.
+func openDevice(o Open) (stack.Device, load.Info, error) {
+	if o.Driver == UDP {
+		d, err := openUDP(o)
+		return d, load.Info{Driver: "UDP", Reason: "the row's own"}, err
+	}
+	c, ok := choices[o.Driver]
+	if !ok {
+		return nil, load.Info{}, fmt.Errorf("no driver is called %q", o.Driver)
+	}
+	d, err := xdp.Open(o.Iface, &c)
+	if err != nil {
+		return nil, load.Info{}, err
+	}
+	return d, load.Info{Driver: d.Way().String(), Reason: d.Reason()}, nil
+}
+
+// openUDP opens the UDP carrier with the other end as its only remote, and messages
+// short enough for a datagram each.
+func openUDP(o Open) (stack.Device, error) {
+	ifi, err := net.InterfaceByName(o.Iface)
+	if err != nil {
+		return nil, err
+	}
+	var ends [2]netip.AddrPort
+	for i, s := range o.Addrs {
+		a, err := netip.ParseAddr(s)
+		if err != nil {
+			return nil, err
+		}
+		ends[i] = netip.AddrPortFrom(a, 0)
+	}
+	if o.End != 0 && o.End != 1 {
+		return nil, fmt.Errorf("there is no end %d", o.End)
+	}
+	d, err := udp.Open(udp.Config{
+		Local: ends[o.End], Remotes: []netip.AddrPort{ends[1-o.End]}, Interface: o.Iface, MTU: ifi.MTU - udpHeaders,
+	})
+	if err != nil {
+		return nil, err
+	}
+	return d, nil
+}

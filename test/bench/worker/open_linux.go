@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"context"
+	"fmt"
+	"net"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/bench/bare"
+	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/tcp"
+	"github.com/utipc/utipc/test/bench/tipc"
+)
+
+// waits are the names of the ways a node waits.
+var waits = map[string]stack.WaitMode{"spin": stack.Spin, "sleep": stack.Sleep, "adaptive": stack.Adaptive}
+
+// openLoad opens what o says.
+func openLoad(ctx context.Context, o Open) (load.Load, error) {
+	switch o.Load {
+	case TCP:
+		return tcp.Open(tcp.Config{End: o.End, Addr: o.Addrs[1], Wait: tcp.Wait(o.Wait)})
+	case Burn:
+		return burner{}, nil
+	case Flood:
+		return openFlood(o)
+	}
+	dev, info, err := openDevice(o)
+	if err != nil {
+		return nil, err
+	}
+	switch o.Load {
+	case Bare:
+		peer, err := parseMAC(o.Peer.MAC)
+		if err != nil && o.End == 0 {
+			dev.Close()
+			return nil, err
+		}
+		return bare.Open(dev, info, peer)
+	case Holds:
+		return bare.Open(dev, info, frame.MAC{})
+	case TIPC:
+		wait, ok := waits[o.Wait]
+		if !ok {
+			dev.Close()
+			return nil, fmt.Errorf("no way to wait is called %q", o.Wait)
+		}
+		return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single}, o.Peer.Socket)
+	}
+	dev.Close()
+	return nil, fmt.Errorf("no load is called %q", o.Load)
+}
+
+func parseMAC(s string) (frame.MAC, error) {
+	a, err := net.ParseMAC(s)
+	if err != nil || len(a) != len(frame.MAC{}) {
+		return frame.MAC{}, fmt.Errorf("%q is no station's address", s)
+	}
+	return frame.MAC(a), nil
+}

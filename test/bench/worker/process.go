@@ -1,0 +1,204 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"bufio"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os/exec"
+	"sync"
+	"time"
+
+	"github.com/utipc/utipc/test/bench/load"
+)
+
+// grace is how long a job may go on after it was told to stop, and a worker after
+// its input has ended.
+const grace = 3 * time.Second
+
+// ErrHung means that a worker did not answer in time. It was killed.
+var ErrHung = errors.New("worker: no answer in time, killed")
+
+// A Process is a worker, seen from its parent. Its methods may be called by several
+// goroutines; the worker does one thing at a time.
+type Process struct {
+	cmd  *exec.Cmd
+	in   io.WriteCloser
+	say  tail
+	gone chan struct{} // closed when no more responses come
+
+	mu      sync.Mutex // guards what follows, and writing to in
+	last    int
+	waiting map[int]chan Response
+}
+
+// Start starts cmd, which is to call Serve, by start, which calls cmd.Start in the
+// place where the worker is to live.
+func Start(cmd *exec.Cmd, start func(*exec.Cmd) error) (*Process, error) {
+	p := &Process{cmd: cmd, gone: make(chan struct{}), waiting: map[int]chan Response{}}
+	cmd.Stderr = &p.say
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		return nil, err
+	}
+	p.in = in
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		return nil, err
+	}
+	if err := start(cmd); err != nil {
+		return nil, err
+	}
+	go p.read(out)
+	return p, nil
+}
+
+// read hands responses to those who wait for them.
+func (p *Process) read(out io.Reader) {
+	defer close(p.gone)
+	lines := bufio.NewScanner(out)
+	lines.Buffer(nil, 1<<20)
+	for lines.Scan() {
+		var r Response
+		if json.Unmarshal(lines.Bytes(), &r) != nil {
+			continue
+		}
+		p.mu.Lock()
+		if c := p.waiting[r.ID]; c != nil {
+			delete(p.waiting, r.ID)
+			c <- r
+		}
+		p.mu.Unlock()
+	}
+}
+
+// PID is the process's number.
+func (p *Process) PID() int { return p.cmd.Process.Pid }
+
+// A Call is a request under way.
+type Call struct {
+	p  *Process
+	id int
+	c  chan Response
+}
+
+func (p *Process) ask(q Request) (*Call, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.last++
+	q.ID = p.last
+	k := &Call{p, q.ID, make(chan Response, 1)}
+	p.waiting[q.ID] = k.c
+	return k, p.write(q)
+}
+
+// write is called with p.mu held.
+func (p *Process) write(q Request) error {
+	b, err := json.Marshal(q)
+	if err == nil {
+		_, err = p.in.Write(append(b, '\n'))
+	}
+	return err
+}
+
+// Open opens the load.
+func (p *Process) Open(o Open) (load.Info, error) {
+	k, err := p.ask(Request{Open: &o})
+	if err != nil {
+		return load.Info{}, p.fault(err)
+	}
+	r, err := k.wait(opening + grace)
+	if err != nil {
+		return load.Info{}, err
+	}
+	if r.Info == nil {
+		return load.Info{}, errors.New("worker: an answer to something else")
+	}
+	return *r.Info, nil
+}
+
+// Run begins a job.
+func (p *Process) Run(j load.Job) (*Call, error) {
+	k, err := p.ask(Request{Run: &j})
+	return k, p.fault(err)
+}
+
+// Stop ends the job soon.
+func (k *Call) Stop() {
+	k.p.mu.Lock()
+	defer k.p.mu.Unlock()
+	k.p.write(Request{Stop: k.id}) // a worker that is gone needs no stop
+}
+
+// Result waits for the job's result. A job that has not ended within d is stopped; a
+// worker that does not heed that is killed. Errors: ErrHung, what the worker said.
+func (k *Call) Result(d time.Duration) (load.Result, error) {
+	r, err := k.wait(d)
+	if err != nil {
+		return load.Result{}, err
+	}
+	if r.Result == nil {
+		return load.Result{}, errors.New("worker: an answer to something else")
+	}
+	return *r.Result, nil
+}
+
+// wait waits for the response: for d, and after a Stop for a little longer.
+func (k *Call) wait(d time.Duration) (Response, error) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	for _, more := range []time.Duration{grace, 0} {
+		select {
+		case r := <-k.c:
+			if r.Error != "" {
+				return r, errors.New(r.Error)
+			}
+			if more == 0 {
+				return r, fmt.Errorf("not done within %v", d)
+			}
+			return r, nil
+		case <-k.p.gone:
+			select {
+			case r := <-k.c:
+				if r.Error == "" {
+					return r, nil
+				}
+				return r, errors.New(r.Error)
+			default:
+			}
+			return Response{}, k.p.fault(io.ErrUnexpectedEOF)
+		case <-t.C:
+			if more > 0 {
+				k.Stop()
+				t.Reset(more)
+			}
+		}
+	}
+	k.p.cmd.Process.Kill()
+	return Response{}, ErrHung
+}
+
+// fault adds what the worker wrote to its standard error.
+func (p *Process) fault(err error) error {
+	if err == nil {
+		return nil
+	}
+	if s := p.say.String(); s != "" {
+		return fmt.Errorf("worker: %w: %s", err, s)
+	}
+	return fmt.Errorf("worker: %w", err)
+}
+
+// Close ends the worker, kindly at first, and returns when it has ended.
+func (p *Process) Close() error {
+	p.mu.Lock()
+	p.in.Close()
+	p.mu.Unlock()
+	kill := time.AfterFunc(grace, func() { p.cmd.Process.Kill() })
+	defer kill.Stop()
+	<-p.gone
+	return p.cmd.Wait()
+}
