@@ -3,11 +3,9 @@ module github.com/utipc/utipc
 go 1.26.0
 
 require (
+	github.com/cilium/ebpf v0.22.0
 	github.com/google/gopacket v1.1.19
 	golang.org/x/sys v0.49.0
 )
 
-require (
-	github.com/cilium/ebpf v0.22.0 // indirect
-	golang.org/x/net v0.62.0 // indirect
-)
+require golang.org/x/net v0.62.0 // indirect

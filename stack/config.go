@@ -35,5 +35,6 @@ type Config struct {
 	Wait      WaitMode
 	NoBundles bool         // every message to another node has a frame to itself
 	Chunks    int          // memory for frames, in chunks of 4 KiB, 64 to 1048576; 0: 4096
+	MTU       int          // of the longest frames there is to be memory for, up to 65535, if more than the bearers' at Open; 0, with all bearers down: 3954
 	Logger    *slog.Logger // nil: silent. It runs in a goroutine of its own, and must not close the node
 }

@@ -21,10 +21,12 @@ const jumboChunks = 512
 // is found (frame.Poison). Errors: the system's.
 func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
 	c := frame.ArenaConfig{Small: cfg.Chunks, Poison: os.Getenv("UTIPC_POISON") == "1"}
+	mtu := cfg.MTU
 	for _, d := range cfg.Bearers {
-		if size := d.MTU() + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
-			c.Jumbo, c.JumboSize = jumboChunks, max(c.JumboSize, size)
-		}
+		mtu = max(mtu, d.MTU())
+	}
+	if size := mtu + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
+		c.Jumbo, c.JumboSize = jumboChunks, size
 	}
 	if c.Memory, unmap, err = mapMemory(c.MemorySize()); err != nil {
 		return nil, nil, err

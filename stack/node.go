@@ -71,6 +71,7 @@ type Node struct {
 const (
 	minChunks = 64
 	maxChunks = 1 << 20
+	maxMTU    = 65535
 )
 
 // Open makes this process a node on the given bearer. It returns when the node's
@@ -108,6 +109,9 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	if cfg.Chunks != 0 && (cfg.Chunks < minChunks || cfg.Chunks > maxChunks) {
 		return nil, fmt.Errorf("%w: %d chunks, not in %d to %d", ErrConfig, cfg.Chunks, minChunks, maxChunks)
+	}
+	if cfg.MTU < 0 || cfg.MTU > maxMTU {
+		return nil, fmt.Errorf("%w: MTU %d, not in 0 to %d", ErrConfig, cfg.MTU, maxMTU)
 	}
 	n := &Node{
 		cfg: cfg, start: time.Now(),
