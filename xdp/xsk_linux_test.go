@@ -269,3 +269,36 @@ func TestXSKSaysWhatItIs(t *testing.T) {
 		}
 	}
 }
+
+// A driver without native mode gets generic mode, and String says why.
+func TestXSKKeepsRefusals(t *testing.T) {
+	d := newBed(t, 1500)
+	d.a.Run("ip", "link", "add", "link", nameA, "name", "mac0", "type", "macvlan", "mode", "bridge")
+	d.a.Run("ip", "link", "set", "dev", "mac0", "up")
+	d.a.WaitCarrier("mac0", true)
+	a := attachXSK(t, d.a, "mac0", nil, newArena(1500))
+	if got := a.Mode(); got != xdp.ModeGeneric {
+		t.Errorf("got %v mode, want generic", got)
+	}
+	var lacks *xdp.FeatureError
+	if got := a.Refused(); len(got) != 1 || !errors.As(got[0], &lacks) {
+		t.Errorf("Refused: got %v, want one FeatureError", got)
+	}
+	for _, part := range []string{"generic mode, copied", "refused: ", "native mode", "driver macvlan"} {
+		if got := a.String(); !strings.Contains(got, part) {
+			t.Errorf("got %q, want %q in it", got, part)
+		}
+	}
+	// And it works.
+	b := attachXSK(t, d.b, nameB, nil, newArena(1500))
+	for range 20 {
+		flowsXSK(t, a, b)
+	}
+	// Asked for by name, it is an error that says both.
+	a.Close()
+	var err error
+	d.a.Do(func() { _, err = xdp.OpenXSK("mac0", &xdp.XSKConfig{Mode: xdp.ModeNative}) })
+	if !errors.As(err, &lacks) || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "AF_PACKET") {
+		t.Errorf("native mode: got %v, want a FeatureError", err)
+	}
+}

@@ -34,7 +34,7 @@ A row of the table:
 The last line is "N of M targets met". The exit status is 1 when something could not
 be measured, not when a target is missed. Progress goes to the standard error.
 
-    --short          5 rounds of 250ms, under four minutes; else 11 rounds of 1s
+    --short          7 rounds of 250ms, under four minutes; else 11 rounds of 1s
     --rounds N       rounds
     --time D         of one measurement
     --wait D         how long to wait, in all, for other programs to leave the cores
@@ -70,8 +70,8 @@ twice the peak  tipcgram messages, each due at its time whether the one before w
                 or not, from 8 goroutines; what none is free to send within a
                 millisecond is lost. The peak is one goroutine that sends when it can
 malformed       a third process on the sender's core, which the sender then has to share,
-                sends frames as fast as it can. Foreign frames cost the machine as much
-                and the node nothing
+                sends frames as fast as it can. Foreign ones, of another EtherType, cost
+                the machine as much and the node nothing: what they reach is the limit
 allocations     of the whole process, divided by messages: the worse end of the round
                 trip and of the bundled send. Below 0.001 is none: what begins and ends
                 a job allocates, too

@@ -18,7 +18,8 @@ func (r *Row) annotate(l *Line, ours, beside, limit *Outcome) {
 	if limit != nil {
 		if c := r.compare(limit, beside); len(c.ratios) > 0 {
 			l.Limit = spreadOf(c.ratios)
-			note("bare frames reach %.2f", l.Limit.Median)
+			_, name, _ := strings.Cut(r.Limit, "/")
+			note("%s frames reach %.2f", name, l.Limit.Median)
 		}
 	}
 	switch r.Metric {

@@ -62,8 +62,8 @@ type Row struct {
 	Metric Metric
 	Goal   Goal
 	Target float64
-	// Limit names bare frames of the same set: what they reach beside Beside is
-	// printed with the line.
+	// Limit names a variant of the same set that no stack can pass, such as bare
+	// frames: what it reaches beside Beside is printed with the line.
 	Limit string
 	// Kept demands that no link was reset in any run of either.
 	Kept bool
@@ -85,7 +85,7 @@ type Line struct {
 	Ours   string `json:"ours"`
 	Beside string `json:"beside"`
 	Ratio  Spread `json:"ratio"`
-	Limit  Spread `json:"limit"` // the ratio that bare frames reach
+	Limit  Spread `json:"limit"` // the ratio that Limit reaches
 	Target string `json:"target"`
 	Met    bool   `json:"met"`
 	Judged bool   `json:"judged"` // it has a target

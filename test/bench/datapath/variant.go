@@ -48,7 +48,7 @@ type Plan struct {
 
 // Plans of the command.
 var (
-	Short = Plan{Rounds: 5, For: 250 * time.Millisecond, Wait: 30 * time.Second}
+	Short = Plan{Rounds: 7, For: 250 * time.Millisecond, Wait: 30 * time.Second}
 	Full  = Plan{Rounds: 11, For: time.Second, Wait: 10 * time.Minute}
 )
 
