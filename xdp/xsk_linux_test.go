@@ -302,3 +302,32 @@ func TestXSKKeepsRefusals(t *testing.T) {
 		t.Errorf("native mode: got %v, want a FeatureError", err)
 	}
 }
+
+// Ready says whether Receive is worth calling, at any time.
+func TestXSKReady(t *testing.T) {
+	d := newBed(t, 1500)
+	b := attachXSK(t, d.b, nameB, nil, newArena(1500))
+	a := openXSK(t, d.a, nameA, nil)
+	if !a.Ready() {
+		t.Error("before Attach: got false, want true: there is something to tell")
+	}
+	if err := a.Attach(newArena(1500), nil); err != nil {
+		t.Fatal(err)
+	}
+	if a.Ready() {
+		t.Error("nothing has arrived: got true, want false")
+	}
+	offer(t, b, raw(a.Addr(), b.Addr(), 64, 1))
+	poll(t, a.FD())
+	if !a.Ready() {
+		t.Error("a frame has arrived: got false, want true")
+	}
+	receiveXSK(t, a, 1)
+	if a.Ready() {
+		t.Error("all is received: got true, want false")
+	}
+	a.Close()
+	if !a.Ready() {
+		t.Error("closed: got false, want true")
+	}
+}

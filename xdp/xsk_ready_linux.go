@@ -10,7 +10,7 @@ func (x *XSK) Ready() bool {
 		return false
 	}
 	defer x.mu.Unlock()
-	if x.closed || x.removed.Load() || x.config.BusyPoll > 0 {
+	if x.closed || x.arena == nil || x.removed.Load() || x.config.BusyPoll > 0 {
 		return true // with BusyPoll it is Receive that makes the card work
 	}
 	for _, s := range x.sockets {

@@ -25,6 +25,6 @@
 // itself. What may differ is in the table Allowances, and is counted. docs/replay.md
 // is the manual.
 //
-// Not built yet: TIPC over UDP, encryption, and what the engine does not have;
+// Not built yet: encryption, and what the engine does not have;
 // calls that need it are refused by name.
 package replay
