@@ -56,6 +56,9 @@ func buildBase(ctx context.Context, a *apt, dir string) error {
 	if err := os.WriteFile(filepath.Join(made, "release"), []byte(release), 0o644); err != nil {
 		return err
 	}
+	if err := widenXState(filepath.Join(uml, "usr/bin/linux.uml")); err != nil {
+		return err
+	}
 	if err := os.Rename(filepath.Join(uml, "usr/bin/linux.uml"), filepath.Join(made, "linux.uml")); err != nil {
 		return err
 	}

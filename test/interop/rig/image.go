@@ -135,6 +135,7 @@ func baseFor(ctx context.Context, a *apt, cache string) (string, error) {
 	for _, p := range packages {
 		words = append(words, p, versions[p])
 	}
+	words = append(words, fmt.Sprint("xstate ", newXState))
 	dir := filepath.Join(cache, "base-"+hash(append(words, modules...)...))
 	if _, err := os.Stat(dir); err == nil {
 		return dir, nil
