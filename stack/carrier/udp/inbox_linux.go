@@ -36,7 +36,7 @@ type inbox struct {
 
 func (x *inbox) init(mtu int, whole bool) {
 	n := placesPlain
-	x.place = mtu + 1 // so that one too long is noticed
+	x.place = mtu + 1 // of one too long there is a byte too much
 	if whole {
 		n, x.place = placesWhole, longestRun
 	}

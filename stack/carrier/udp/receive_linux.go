@@ -2,11 +2,7 @@
 
 package udp
 
-import (
-	"golang.org/x/sys/unix"
-
-	"github.com/utipc/utipc/frame"
-)
+import "github.com/utipc/utipc/frame"
 
 // groupTurn is how many times Receive may find enough on the own address and not
 // look at the group.
@@ -108,10 +104,6 @@ func (d *Device) open() bool {
 		return false
 	case m.n == 0 || addr.Port() == 0:
 		s.Empty++
-		s.Received++
-		return false
-	case m.Flags&unix.MSG_TRUNC != 0:
-		s.TooLong++
 		s.Received++
 		return false
 	}
