@@ -148,6 +148,7 @@ func (n *Node) flush() {
 			for _, f := range a.unsent[:k] {
 				f.Release()
 			}
+			n.kicked += time.Duration(k)
 			copy(a.unsent[:], a.unsent[k:a.n])
 			clear(a.unsent[a.n-k : a.n])
 			a.n -= k

@@ -52,6 +52,7 @@ type Node struct {
 	parallel   bool     // the process has several Ps
 	breaths    int
 	sent       time.Duration // when the last send began
+	kicked     time.Duration // frames sent since then
 	run        int           // sends since the last pause
 	flushAsked bool          // the pump is about to send what waits
 

@@ -13,17 +13,18 @@ import "time"
 // frames, and else with the node's own goroutine, which is made ready to run when
 // the waiting begins. There is no timer.
 const (
-	runPause = 5 * time.Microsecond // longer than that from one send to the next ends a run
+	runPause = 4 * time.Microsecond // longer than that from one send to the next ends a run
+	runFrame = 4 * time.Microsecond // what a frame sent in between adds to that
 	runStart = 16                   // sends in a row that are a run
 	runMost  = 4096                 // bytes of the longest message that waits for others
 )
 
 // inRun reports whether a message of k bytes that is sent at now waits for others.
 func (n *Node) inRun(now time.Duration, k int) bool {
-	if now-n.sent > runPause {
+	if now-n.sent > runPause+n.kicked*runFrame {
 		n.run = 0
 	}
-	n.sent = now
+	n.sent, n.kicked = now, 0
 	n.run++
 	return n.run > runStart && k <= runMost
 }
