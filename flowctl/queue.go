@@ -14,7 +14,10 @@ type Queue[T any] struct {
 func (q *Queue[T]) Len() int { return q.n }
 
 // Push adds v at the end.
-func (q *Queue[T]) Push(v T) {
+func (q *Queue[T]) Push(v T) { *q.Extend() = v }
+
+// Extend adds an entry at the end and returns it, to be filled in place.
+func (q *Queue[T]) Extend() *T {
 	if q.n == len(q.ring) {
 		ring := make([]T, max(8, 2*len(q.ring)))
 		for i := range q.n {
@@ -22,8 +25,8 @@ func (q *Queue[T]) Push(v T) {
 		}
 		q.ring, q.head = ring, 0
 	}
-	q.ring[(q.head+q.n)&(len(q.ring)-1)] = v
 	q.n++
+	return q.At(q.n - 1)
 }
 
 // At returns the i-th entry from the front, in place.
@@ -31,11 +34,15 @@ func (q *Queue[T]) At(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
 
 // Pop removes and returns the front; the queue must not be empty.
 func (q *Queue[T]) Pop() T {
-	p := &q.ring[q.head]
-	v := *p
+	v := *q.At(0)
+	q.Drop()
+	return v
+}
+
+// Drop removes the front; the queue must not be empty.
+func (q *Queue[T]) Drop() {
 	var zero T
-	*p = zero
+	q.ring[q.head] = zero
 	q.head = (q.head + 1) & (len(q.ring) - 1)
 	q.n--
-	return v
 }

@@ -101,6 +101,9 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 	return Dropped
 }
 
+// Deferring reports whether packets that came early wait for their turn.
+func (l *Link) Deferring() bool { return len(l.deferred) > 0 }
+
 // Next returns the next deferred packet that has its turn. The caller delivers
 // it and releases it.
 func (l *Link) Next(now time.Duration) (Packet, bool) {

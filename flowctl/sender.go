@@ -200,7 +200,7 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
 		return // an old report, overtaken
 	}
 	for range oldest.Distance(ack + 1) {
-		l.transmit.Pop().b.Release()
+		l.transmit.Pop().b.Recycle()
 	}
 	if l.transmit.Len() > 0 && gap > 0 {
 		if p := l.transmit.At(0); p.retransmits > 0 && now-p.first > failureTolerance*l.sup.tolerance {

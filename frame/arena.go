@@ -95,7 +95,8 @@ type pool struct {
 	total  int
 	top    atomic.Pointer[Buffer]
 	given  atomic.Int64 // chunks that ever went on the stack
-	taken  int64        // and left it; of the taker
+	taken  int64        // and left it, but for the ones kept; of the taker
+	kept   *Buffer      // chunks that came back by Recycle, the newest first; of the taker
 	rested *Buffer      // poisoned chunks that were free before those of the stack
 }
 
@@ -163,8 +164,13 @@ func (a *Arena) Get(size int, use Use) *Buffer {
 	return b
 }
 
-// newest takes the top of the stack.
+// newest takes what came back last, as far as that is known here: first what is
+// kept, then the top of the stack.
 func (p *pool) newest() *Buffer {
+	if b := p.kept; b != nil {
+		p.kept = b.next
+		return b
+	}
 	for {
 		b := p.top.Load()
 		if b == nil || p.top.CompareAndSwap(b, b.next) {
@@ -227,6 +233,17 @@ func (a *Arena) give(b *Buffer) {
 	if a.end.begun.Load() {
 		a.settle()
 	}
+}
+
+// keep takes back a chunk on the taker's side.
+func (a *Arena) keep(b *Buffer) {
+	if a.poison || a.end.begun.Load() {
+		a.give(b)
+		return
+	}
+	p := &a.pools[b.class]
+	b.next, p.kept = p.kept, b
+	p.taken--
 }
 
 func (a *Arena) push(b *Buffer) {

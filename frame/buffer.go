@@ -100,6 +100,16 @@ func (b *Buffer) Release() {
 	}
 }
 
+// Recycle is Release for the side that turns the engine, where it costs less.
+func (b *Buffer) Recycle() {
+	switch n := b.holders.Add(-1); {
+	case n == 0:
+		b.arena.keep(b)
+	case n < 0:
+		panic("frame: Buffer released more often than held")
+	}
+}
+
 // Lend takes a hold for a device. It panics when the chunk is free.
 func (b *Buffer) Lend() {
 	b.Hold()

@@ -87,7 +87,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	k, err := a.dev.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
 		n.eng.HandleFrame(now, a.id, f)
-		f.Release()
+		f.Recycle()
 		n.in[i] = nil
 	}
 	if k > 0 {
@@ -146,7 +146,7 @@ func (n *Node) flush() {
 			}
 			k = min(k, a.n)
 			for _, f := range a.unsent[:k] {
-				f.Release()
+				f.Recycle()
 			}
 			n.kicked += time.Duration(k)
 			copy(a.unsent[:], a.unsent[k:a.n])

@@ -92,7 +92,7 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f 
 		e.drop(DropForeign)
 		return
 	}
-	n := e.byAddr[m.Prev()]
+	n := e.peer(m.Prev())
 	if n == nil || n.link == nil {
 		e.drop(DropStranger)
 		return
@@ -113,7 +113,7 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f 
 	switch n.link.HandlePacket(now, m, f) {
 	case flowctl.Deliver:
 		e.deliver(now, n, m, f)
-		for n.link.IsUp() {
+		for n.link.Deferring() && n.link.IsUp() {
 			p, ok := n.link.Next(now)
 			if !ok {
 				break

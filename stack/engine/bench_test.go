@@ -29,7 +29,7 @@ func (b *bed) pass() {
 	for i, n := range b.nodes {
 		for f := n.NextFrame(0); f != nil; f = n.NextFrame(0) {
 			b.carry(i, f.Bytes())
-			f.Release()
+			f.Recycle()
 		}
 	}
 }

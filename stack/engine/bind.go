@@ -80,6 +80,7 @@ func (p *Port) Close(now time.Duration) {
 	}
 	p.bindings = nil
 	delete(p.e.ports, p.number)
+	p.e.lastPort = nil
 	var data [frame.MaxReturned]byte
 	for {
 		n, r, ok := p.Read(data[:])

@@ -127,7 +127,7 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 		e.drop(DropNested) // a broadcast is for a name, never for one socket
 		return
 	}
-	port := e.ports[p.DestPort()]
+	port := e.port(p.DestPort())
 	switch {
 	case port == nil && p.Type() == frame.NamedMsg && p.Error() == frame.OK:
 		e.lookAgain(now, n, p, in)
@@ -154,12 +154,11 @@ func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute 
 		return true
 	}
 	name, named := p.Range()
-	port.push(Received{
-		From: p.From(), Name: name, named: named, Error: p.Error(),
-		Importance: frame.Importance(p.User()),
-		returnable: !p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg,
-		reroute:    reroute, scope: p.Scope(), srcDroppable: p.SrcDroppable(), syn: p.Syn(),
-	}, d, in)
+	r := port.push(d, in)
+	r.From, r.Name, r.named, r.Error = p.From(), name, named, p.Error()
+	r.Importance = frame.Importance(p.User())
+	r.returnable = !p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg
+	r.reroute, r.scope, r.srcDroppable, r.syn = reroute, p.Scope(), p.SrcDroppable(), p.Syn()
 	return true
 }
 

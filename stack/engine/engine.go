@@ -66,9 +66,11 @@ type Engine struct {
 	bearers  []*bearer
 	nodes    []*node // by address
 	byAddr   map[frame.NodeAddr]*node
+	lastPeer *node
 	table    *naming.Table
 	pub      naming.Publisher
 	ports    map[uint32]*Port
+	lastPort *Port
 	deadline time.Duration
 	slow     time.Duration // the next look for nodes to forget
 	alarmed  time.Duration // when two nodes were last seen to claim one address

@@ -94,6 +94,18 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 	return true
 }
 
+// peer returns the node with an address, or nil. Mostly it is the same as last time.
+func (e *Engine) peer(a frame.NodeAddr) *node {
+	if n := e.lastPeer; n != nil && n.addr == a {
+		return n
+	}
+	n := e.byAddr[a]
+	if n != nil {
+		e.lastPeer = n
+	}
+	return n
+}
+
 // create makes a node. When too many never had a link the oldest of those goes.
 func (e *Engine) create(now time.Duration, d frame.Discovery) *node {
 	var oldest *node
@@ -152,6 +164,7 @@ func (e *Engine) remove(n *node) {
 	}
 	n.bcast.Reset()
 	delete(e.byAddr, n.addr)
+	e.lastPeer = nil
 	i := e.find(n.addr)
 	e.nodes = slices.Delete(e.nodes, i, i+1)
 }

@@ -90,7 +90,7 @@ func (b *bed) carry(from int, bytes []byte) {
 		f.Resize(len(bytes))
 		copy(f.Bytes(), bytes)
 		n.HandleFrame(b.now, 0, f)
-		f.Release()
+		f.Recycle()
 	}
 }
 

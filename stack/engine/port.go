@@ -84,6 +84,18 @@ func (e *Engine) OpenPort(c PortConfig) *Port {
 	return p
 }
 
+// port returns the socket with a number, or nil. Mostly it is the same as last time.
+func (e *Engine) port(number uint32) *Port {
+	if p := e.lastPort; p != nil && p.number == number {
+		return p
+	}
+	p := e.ports[number]
+	if p != nil {
+		e.lastPort = p
+	}
+	return p
+}
+
 // Addr is the socket's address.
 func (p *Port) Addr() frame.SocketAddr { return frame.SocketAddr{Port: p.number, Node: p.e.addr} }
 
@@ -96,7 +108,8 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 	if p.queue.Len() == 0 {
 		return 0, Received{}, false
 	}
-	r = p.queue.Pop()
+	r = *p.queue.At(0)
+	p.queue.Drop()
 	if r.lent == nil {
 		n = p.data.pop(b, r.Len)
 	} else {
@@ -114,8 +127,10 @@ func (p *Port) accepts(n int, imp frame.Importance) bool {
 	return p.queued+n+recordCost <= p.ReceiveLimit<<imp
 }
 
-// push queues a message whose data lies in a Buffer, or somewhere else if in is nil.
-func (p *Port) push(r Received, data []byte, in *frame.Buffer) {
+// push queues a message whose data lies in a Buffer, or somewhere else if in is nil,
+// and returns what is known of it, to be filled in.
+func (p *Port) push(data []byte, in *frame.Buffer) *Received {
+	r := p.queue.Extend()
 	r.Len = len(data)
 	if in != nil && r.Len > CopyBreak && in.MayKeep() {
 		in.Hold()
@@ -123,12 +138,18 @@ func (p *Port) push(r Received, data []byte, in *frame.Buffer) {
 	} else {
 		p.data.push(data)
 	}
-	p.queue.Push(r)
 	p.queued += r.Len + recordCost
 	if !p.readied {
 		p.readied = true
 		p.e.ready = append(p.e.ready, p)
 	}
+	return r
+}
+
+// pushLocal queues a message of this node.
+func (p *Port) pushLocal(r Received, data []byte) {
+	r.Len = len(data)
+	*p.push(data, nil) = r
 }
 
 // A ring is a byte queue that grows to what it once held.

@@ -103,7 +103,7 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 
 // post builds a message and hands it to the link to a node.
 func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte, use frame.Use) error {
-	n := e.byAddr[to]
+	n := e.peer(to)
 	if n == nil || n.link == nil || !n.link.IsUp() {
 		return ErrUnreachable
 	}
@@ -163,7 +163,7 @@ func (e *Engine) sendLocal(from *Port, f *frame.PayloadFields, data []byte) {
 	default:
 		e.count.MessagesLocal++
 		if len(data) > 0 {
-			port.push(r, data, nil)
+			port.pushLocal(r, data)
 		}
 	}
 }
@@ -181,7 +181,7 @@ func (e *Engine) returnLocal(to frame.SocketAddr, r Received, data []byte, why f
 		e.drop(DropOverload)
 	default:
 		r.From, r.Error, r.returnable = to, why, false
-		port.push(r, data, nil)
+		port.pushLocal(r, data)
 		e.count.Returned++
 	}
 }
