@@ -157,8 +157,13 @@ func (l *Link) wait(b *frame.Buffer, imp frame.Importance) {
 
 // Flush sends what waits, as far as the window allows, and tells who was turned
 // away before.
-func (l *Link) Flush(now time.Duration) {
-	for l.backlog.Len() > 0 && l.transmit.Len() < l.cfg.Window {
+func (l *Link) Flush(now time.Duration) { l.flush(now, 0) }
+
+// FlushFull is Flush but for the last packet, which more may still share.
+func (l *Link) FlushFull(now time.Duration) { l.flush(now, 1) }
+
+func (l *Link) flush(now time.Duration, keep int) {
+	for l.backlog.Len() > keep && l.transmit.Len() < l.cfg.Window {
 		w := l.backlog.Pop()
 		l.waiting[w.imp]--
 		l.leave(w.b, w.imp)

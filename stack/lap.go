@@ -54,9 +54,15 @@ func (n *Node) now() time.Duration { return time.Since(n.start) }
 
 // lap turns the engine once, and reports whether frames came in. The lock is held.
 func (n *Node) lap(now time.Duration, receive bool) (busy bool) {
+	return n.turn(now, receive, true)
+}
+
+// turn is a lap; only with flush does what a run holds back go out, too.
+func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 	if n.closed {
 		return false // the bearers are closed, or about to be
 	}
+	n.latest = now
 	if receive {
 		for _, a := range n.attached {
 			busy = n.receive(now, a) || busy
@@ -67,7 +73,9 @@ func (n *Node) lap(now time.Duration, receive bool) (busy bool) {
 		}
 	}
 	n.eng.HandleTimeout(now)
-	n.eng.Flush(now)
+	if flush {
+		n.eng.Flush(now)
+	}
 	n.flush()
 	n.deliver()
 	if s := n.driverSeat(); s.until > 0 && n.due(now) < s.until {

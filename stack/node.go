@@ -53,6 +53,7 @@ type Node struct {
 	breaths    int
 	sent       time.Duration // when the last send began
 	kicked     time.Duration // frames sent since then
+	latest     time.Duration // what the engine was told last
 	run        int           // sends since the last pause
 	flushAsked bool          // the pump is about to send what waits
 

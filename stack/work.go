@@ -77,7 +77,7 @@ func (l *jobList) empty() bool { return l.head.Load() == nil }
 // by the holder. It returns what the engine said.
 func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 	if n.mu.TryLock() {
-		now := n.now()
+		now := n.sendTime()
 		n.eng.Hold(n.inRun(now, len(data)))
 		err := n.send(now, c, d, data)
 		n.afterSend(now)

@@ -4,8 +4,8 @@ package engine
 
 import "time"
 
-// HoldFull is the number of packets held back that go out without Flush.
-const HoldFull = 16
+// HoldFull is the number of full packets held back that go out without Flush.
+const HoldFull = 24
 
 // Hold makes messages sent from now on wait for Flush, so that they share packets,
 // or ends that. What is held goes out by itself when it fills HoldFull packets.
@@ -15,9 +15,8 @@ func (e *Engine) Hold(on bool) { e.hold = on }
 
 // holdBack notes that a node has messages that wait for Flush.
 func (e *Engine) holdBack(now time.Duration, n *node) {
-	if n.link.Backlog() >= HoldFull {
-		n.link.Flush(now)
-		return
+	if n.link.Backlog() > HoldFull {
+		n.link.FlushFull(now)
 	}
 	if !n.held {
 		n.held = true

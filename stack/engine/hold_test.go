@@ -86,14 +86,15 @@ func TestHold(t *testing.T) {
 	p.Flush(p.now)
 
 	p.Hold(true)
-	for range HoldFull - 1 {
+	for range HoldFull {
 		send(long)
 	}
-	want("less than enough", "", true)
-	send(long)
-	want("enough goes by itself", strings.TrimSpace(strings.Repeat(long+" ", HoldFull)), true)
+	want("not more than enough", "", true)
+	send("last")
+	want("what is full goes by itself", strings.TrimSpace(strings.Repeat(long+" ", HoldFull)), true)
+	send("more")
 	p.Flush(p.now)
-	want("flushed", "", false)
+	want("flushed", "[last more]", false)
 }
 
 // What a lost link held is lost; the next one holds anew.

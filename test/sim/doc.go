@@ -41,7 +41,7 @@
 //     congested at its importance, with the link knowing that somebody waits. When
 //     that ends, event Room was given in the same call. At the end nobody waits.
 //     Packets wait only behind a full window, or where the node holds messages back
-//     until the end of its turn: after that none is held, and fewer than
+//     until the end of its turn: after that none is held, and never more than
 //     engine.HoldFull packets at any time.
 //  5. Chunks. Free and distinct held chunks (the engine's queues, the node's frames
 //     not yet taken, the device's rings) are all chunks; backlog, unacknowledged
