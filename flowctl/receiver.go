@@ -13,6 +13,10 @@ import (
 const (
 	ackEvery = 16 // packets delivered after which an acknowledgement is due
 
+	// ackWeight is the bytes that make a packet count for one more, so that a sender
+	// of large ones can use a few chunks again and again, and finds them in its cache.
+	ackWeight = 16 << 10
+
 	// maxLent is the number of deferred packets a peer may keep in the arena's
 	// chunks, while more than half of those are free; what comes beyond is copied
 	// out. Else a few peers would keep all chunks, and the packets that all the
@@ -27,7 +31,7 @@ const (
 type receiver struct {
 	rcvNxt      frame.Seq // the packet expected
 	rcvNxtState frame.Seq
-	rcvUnacked  int // packets delivered since the last acknowledgement
+	rcvUnacked  int // packets delivered since the last acknowledgement, large ones weighed
 	deferral
 }
 
@@ -83,7 +87,7 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 	}
 	l.handleAck(now, m.Ack(), 0)
 	if m.Seq() == l.rcvNxt {
-		l.advance(now)
+		l.advance(now, m)
 		return Deliver
 	}
 	switch l.add(m, b) {
@@ -112,14 +116,14 @@ func (l *Link) Next(now time.Duration) (Packet, bool) {
 	}
 	p, ok := l.take(l.rcvNxt)
 	if ok {
-		l.advance(now)
+		l.advance(now, p.Message)
 	}
 	return p, ok
 }
 
-func (l *Link) advance(now time.Duration) {
+func (l *Link) advance(now time.Duration, m frame.Message) {
 	l.rcvNxt++
-	if l.rcvUnacked++; l.rcvUnacked >= ackEvery {
+	if l.rcvUnacked += 1 + len(m.Bytes())/ackWeight; l.rcvUnacked >= ackEvery {
 		l.SentAcks++
 		l.sendState(now, stateOptions{})
 	}

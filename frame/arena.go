@@ -160,7 +160,7 @@ func (a *Arena) Get(size int, use Use) *Buffer {
 	b.next = nil
 	p.taken++
 	b.off, b.end = Headroom, Headroom
-	b.holders.Store(1)
+	b.held.Store(1)
 	return b
 }
 

@@ -30,8 +30,7 @@ type Buffer struct {
 	base    int    // where the chunk begins in the arena's memory
 	off     int    // where Bytes begins in mem
 	end     int    // where Bytes ends in mem
-	holders atomic.Int32
-	lent    atomic.Int32 // holders that are devices
+	held    atomic.Int64 // holders, and in the upper half those of them that are devices
 	next    *Buffer      // in the arena's list, while free
 	index   uint32       // the chunk's place in its arena
 	class   uint8        // small or jumbo
@@ -82,9 +81,14 @@ func (b *Buffer) Prepend(n int) []byte {
 	return b.mem[b.off : b.off+n]
 }
 
+// loan is one in the upper half of Buffer.held.
+const loan = 1 << 32
+
 // Hold adds a holder. It panics when the chunk is free: only a holder may add one.
-func (b *Buffer) Hold() {
-	if b.holders.Add(1) <= 1 {
+func (b *Buffer) Hold() { b.hold(1) }
+
+func (b *Buffer) hold(one int64) {
+	if int32(b.held.Add(one)) <= 1 {
 		panic("frame: Buffer held while free")
 	}
 }
@@ -92,36 +96,38 @@ func (b *Buffer) Hold() {
 // Release lets go of one hold. The chunk returns to its arena with the last; the
 // caller must not touch b afterwards. It panics when there was no hold left.
 func (b *Buffer) Release() {
-	switch n := b.holders.Add(-1); {
-	case n == 0:
+	if b.letGo(1) {
 		b.arena.give(b)
-	case n < 0:
-		panic("frame: Buffer released more often than held")
 	}
 }
 
 // Recycle is Release for the side that turns the engine, where it costs less.
 func (b *Buffer) Recycle() {
-	switch n := b.holders.Add(-1); {
-	case n == 0:
+	if b.letGo(1) {
 		b.arena.keep(b)
-	case n < 0:
+	}
+}
+
+// letGo reports whether that was the last hold.
+func (b *Buffer) letGo(one int64) (last bool) {
+	n := int32(b.held.Add(-one))
+	if n < 0 {
 		panic("frame: Buffer released more often than held")
 	}
+	return n == 0
 }
 
 // Lend takes a hold for a device. It panics when the chunk is free.
-func (b *Buffer) Lend() {
-	b.Hold()
-	b.lent.Add(1)
-}
+func (b *Buffer) Lend() { b.hold(loan + 1) }
 
 // Complete ends a hold taken by Lend. It panics when there was none left.
 func (b *Buffer) Complete() {
-	if b.lent.Add(-1) < 0 {
+	if b.held.Load() < loan {
 		panic("frame: Buffer completed more often than lent")
 	}
-	b.Release()
+	if b.letGo(loan + 1) {
+		b.arena.give(b)
+	}
 }
 
 // MayKeep reports whether more than half of the chunks of this size are free, so
@@ -134,4 +140,4 @@ func (b *Buffer) MayKeep() bool {
 
 // Lent reports whether a device holds the Buffer, so that its bytes must not be
 // changed.
-func (b *Buffer) Lent() bool { return b.lent.Load() > 0 }
+func (b *Buffer) Lent() bool { return b.held.Load() >= loan }

@@ -296,7 +296,7 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 		}
 		n.eng.Hold(n.inRun(now, len(b)))
 		if err = n.send(now, c, d, b); !blocks(err) {
-			n.afterSend(now)
+			n.afterSend(now, len(b))
 			return err
 		}
 		if l := n.roomList(err, len(b)); l != list {

@@ -39,15 +39,15 @@ func (n *Node) inRun(now time.Duration, k int) bool {
 	return n.run > runStart && k <= runMost
 }
 
-// afterSend ends a sender's turn: out with the frames, unless they wait for more;
+// afterSend ends the turn of a sender of k bytes: out with the frames, unless they wait for more;
 // now and then a full lap, so that a sender that never waits hears acknowledgements
 // too.
-func (n *Node) afterSend(now time.Duration) {
+func (n *Node) afterSend(now time.Duration, k int) {
 	if n.eng.Holding() && !n.eng.Output() {
 		n.askFlush()
 		return
 	}
-	n.sends++
+	n.sends += 1 + k/runMost
 	n.turn(now, n.sends >= sendLaps || n.eng.Holding(), false)
 	if n.eng.Holding() {
 		n.askFlush()

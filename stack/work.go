@@ -80,7 +80,7 @@ func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 		now := n.sendTime()
 		n.eng.Hold(n.inRun(now, len(data)))
 		err := n.send(now, c, d, data)
-		n.afterSend(now)
+		n.afterSend(now, len(data))
 		n.unlock()
 		return err
 	}

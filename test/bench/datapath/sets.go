@@ -29,7 +29,7 @@ func Sets() []Set {
 			{Name: "tcp spin", MTU: 1500, Ends: tcpEnds(tcp.Spin), Size: small, Offloads: true},
 			{Name: "tcp block, one core", MTU: 1500, Ends: tcpEnds(tcp.Block), Size: small, Offloads: true, OneCore: true},
 			{Name: "go net, one core", MTU: 1500, Ends: tcpEnds(tcp.GoNet), Size: small, Offloads: true, OneCore: true},
-			{Name: "tipc sleep, one core", MTU: 1500, Ends: tipcEnds("sleep"), Size: small, OneCore: true},
+			{Name: "tipc sleep, one core", MTU: 1500, Ends: tipcEnds("sleep"), Size: small, OneCore: true, Profiled: true},
 			{Name: "tipc sleep", MTU: 1500, Ends: tipcEnds("sleep"), Size: small},
 			{Name: "tipc adaptive", MTU: 1500, Ends: tipcEnds("adaptive"), Size: small},
 			{Name: "tcp block", MTU: 1500, Ends: tcpEnds(tcp.Block), Size: small, Offloads: true},
@@ -46,7 +46,7 @@ func Sets() []Set {
 		bundles("bundle 3506", 3506),
 		{Name: "single", Variants: []Variant{
 			{Name: "bare", MTU: 1500, Ends: bareEnds(), OneWay: true, Size: small},
-			{Name: "tipc", MTU: 1500, Ends: single(), OneWay: true, Size: small},
+			{Name: "tipc", MTU: 1500, Ends: single(), OneWay: true, Size: small, Profiled: true},
 		}},
 		{Name: "overload", Variants: []Variant{
 			{Name: "peak", MTU: 1500, Ends: datagrams(), OneWay: true, Size: small},
@@ -96,7 +96,7 @@ func bundles(name string, mtu int) Set {
 func bulk(name string, mtu, size int, offloads bool) Set {
 	return Set{Name: name, Variants: []Variant{
 		{Name: "bare", MTU: mtu, Ends: bareEnds(), OneWay: true, Size: size},
-		{Name: "tipc", MTU: mtu, Ends: tipcEnds("spin"), OneWay: true, Size: size},
+		{Name: "tipc", MTU: mtu, Ends: tipcEnds("spin"), OneWay: true, Size: size, Profiled: true},
 		{Name: "tcp", MTU: mtu, Ends: tcpEnds(tcp.Block), OneWay: true, Size: 64 << 10, Offloads: offloads},
 	}}
 }
