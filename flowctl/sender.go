@@ -34,6 +34,7 @@ type sender struct {
 	sndNxt      frame.Seq // the next packet's number
 	sndNxtState frame.Seq
 	transmit    Queue[sent]
+	flight      int // bytes in it
 	backlog     Queue[waiting]
 	waiting     [frame.System + 1]int  // packets in the backlog by importance
 	turnedAway  [frame.System + 1]bool // somebody was, since the last Room
@@ -63,6 +64,7 @@ func (s *sender) clear() {
 	s.turnedAway = [frame.System + 1]bool{}
 	s.bundler = bundler{}
 	s.sndNxt, s.sndNxtState = 1, 1
+	s.flight = 0
 }
 
 // Limit is the number of packets of an importance that may wait for the window.
@@ -89,6 +91,20 @@ func (l *Link) Idle() bool { return l.transmit.Len() == 0 && l.backlog.Len() == 
 // Window is the number of packets that may be sent and not acknowledged.
 func (l *Link) Window() int { return l.cfg.Window }
 
+// The window is one of packets of up to windowUnit bytes: of larger ones fewer are
+// under way, so that both ends find the memory they use in their caches, but
+// windowLeast, as a kernel acknowledges every sixteenth.
+const (
+	windowUnit  = 4 << 10
+	windowLeast = 20
+)
+
+// Open reports whether the next packet may be sent now.
+func (l *Link) Open() bool {
+	n := l.transmit.Len()
+	return n < l.cfg.Window && (n < windowLeast || l.flight < l.cfg.Window*windowUnit)
+}
+
 // Congested reports whether Send would turn a message of this importance away.
 func (l *Link) Congested(imp frame.Importance) bool { return l.waiting[imp] >= l.Limit(imp) }
 
@@ -101,7 +117,7 @@ func (l *Link) Send(now time.Duration, b *frame.Buffer, imp frame.Importance) er
 	if err := l.admit(b, imp); err != nil {
 		return err
 	}
-	if l.backlog.Len() == 0 && l.transmit.Len() < l.cfg.Window {
+	if l.backlog.Len() == 0 && l.Open() {
 		copy(b.Bytes(), l.cfg.Header[:])
 		l.launch(now, b)
 		return nil
@@ -163,7 +179,7 @@ func (l *Link) Flush(now time.Duration) { l.flush(now, 0) }
 func (l *Link) FlushFull(now time.Duration) { l.flush(now, 1) }
 
 func (l *Link) flush(now time.Duration, keep int) {
-	for l.backlog.Len() > keep && l.transmit.Len() < l.cfg.Window {
+	for l.backlog.Len() > keep && l.Open() {
 		w := l.backlog.Pop()
 		l.waiting[w.imp]--
 		l.leave(w.b, w.imp)
@@ -184,6 +200,7 @@ func (l *Link) launch(now time.Duration, b *frame.Buffer) {
 	frame.StampAcks(msg, l.rcvNxt-1, l.cfg.Broadcast.Ack())
 	l.sndNxt++
 	l.transmit.Push(sent{b: b, again: now + holdOff})
+	l.flight += b.Len()
 	b.Hold()
 	l.out.Push(b)
 	l.rcvUnacked = 0
@@ -205,7 +222,9 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
 		return // an old report, overtaken
 	}
 	for range oldest.Distance(ack + 1) {
-		l.transmit.Pop().b.Recycle()
+		b := l.transmit.Pop().b
+		l.flight -= b.Len()
+		b.Recycle()
 	}
 	if l.transmit.Len() > 0 && gap > 0 {
 		if p := l.transmit.At(0); p.retransmits > 0 && now-p.first > failureTolerance*l.sup.tolerance {

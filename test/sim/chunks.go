@@ -65,7 +65,7 @@ func (l *life) checkQueues(to frame.NodeAddr, link *flowctl.Link) {
 			w.violate(5, "node %d to %v: %d packets wait at importance %d, limit %d", l.n.idx, to, n, imp, link.Limit(frame.Importance(imp)))
 		}
 	}
-	if link.Backlog() > 0 && link.Unacked() < link.Window() && (!l.eng.Holding() || link.Backlog() > engine.HoldFull) {
+	if link.Backlog() > 0 && link.Open() && (!l.eng.Holding() || link.Backlog() > engine.HoldFull) {
 		w.violate(4, "node %d to %v: %d packets wait with %d of %d unacknowledged", l.n.idx, to, link.Backlog(), link.Unacked(), link.Window())
 	}
 	if sum != link.Backlog() {
