@@ -45,6 +45,14 @@ var drivers = []driver{
 			return orNil(xdp.OpenPacket(ifname, &xdp.PacketConfig{ReceiveBuffer: 4096}))
 		},
 	},
+	{
+		name: "xsk",
+		open: func(ifname string) (device, error) { return orNil(xdp.OpenXSK(ifname, nil)) },
+		most: 3822,
+		small: func(ifname string) (device, error) {
+			return orNil(xdp.OpenXSK(ifname, &xdp.XSKConfig{Fill: 64, Receive: 64, Transmit: 64}))
+		},
+	},
 }
 
 // orNil keeps a nil pointer from becoming a device.

@@ -13,13 +13,10 @@ import (
 func (x *XSK) setLink(mtu int) {
 	x.mu.Lock()
 	x.linkMTU = mtu
-	wake := x.wake
-	if !x.measureLocked() {
-		wake = nil
-	}
+	changed, wake := x.measureLocked(), x.wake
 	x.mu.Unlock()
-	if wake != nil {
-		wake()
+	if (changed || x.removed.Load()) && wake != nil {
+		wake() // Receive says ErrRemoved
 	}
 }
 
@@ -32,6 +29,9 @@ func (x *XSK) setRemoved() {
 // measureLocked makes MTU what it is now, and reports whether it was another.
 func (x *XSK) measureLocked() (changed bool) {
 	now := int64(min(x.linkMTU, x.limit))
+	if now < MinMTU {
+		now = 0 // TIPC cannot use it
+	}
 	return x.mtu.Swap(now) != now
 }
 
