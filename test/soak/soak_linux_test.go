@@ -124,7 +124,7 @@ func run(t *testing.T, open func(end int) stack.Device, total time.Duration, lin
 	before := now(t)
 	generations, messages := 0, uint64(0)
 	for end := time.Now().Add(total); generations < 2 || time.Now().Before(end); generations++ {
-		share := max(total/8, 300*time.Millisecond)
+		share := min(max(total/8, 300*time.Millisecond), 10*time.Second)
 		messages += generation(t, open, share, link)
 		settle(t, before)
 	}
