@@ -25,15 +25,15 @@ const Headroom = 128
 // counts are safe for concurrent use; bytes and bounds belong to the side that
 // turns the engine.
 type Buffer struct {
-	arena   *Arena
-	mem     []byte // the chunk
-	base    int    // where the chunk begins in the arena's memory
-	off     int    // where Bytes begins in mem
-	end     int    // where Bytes ends in mem
-	held    atomic.Int64 // holders, and in the upper half those of them that are devices
-	next    *Buffer      // in the arena's list, while free
-	index   uint32       // the chunk's place in its arena
-	class   uint8        // small or jumbo
+	arena *Arena
+	mem   []byte       // the chunk
+	base  int          // where the chunk begins in the arena's memory
+	off   int          // where Bytes begins in mem
+	end   int          // where Bytes ends in mem
+	held  atomic.Int64 // holders, and in the upper half those of them that are devices
+	next  *Buffer      // in the arena's list, while free
+	index uint32       // the chunk's place in its arena
+	class uint8        // small or jumbo
 }
 
 // Bytes returns the frame, in the chunk's own memory.

@@ -76,9 +76,12 @@ func (e *End) offerAt(stop *load.Stop, s *schedule, j load.Job, sent *atomic.Uin
 	var to net.Addr = e.peer
 	b := make([]byte, j.Size)
 	binary.BigEndian.PutUint32(b, j.Round)
-	for !stop.Load() {
+	for {
 		for due := s.take(); time.Since(s.begin) < due && !stop.Load(); {
 			runtime.Gosched()
+		}
+		if stop.Load() {
+			return nil
 		}
 		for i := range s.burst {
 			if _, err := e.conn.WriteTo(b, to); err != nil {
@@ -88,5 +91,4 @@ func (e *End) offerAt(stop *load.Stop, s *schedule, j load.Job, sent *atomic.Uin
 		}
 		sent.Add(s.burst)
 	}
-	return nil
 }
