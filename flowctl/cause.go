@@ -31,15 +31,16 @@ func (l *Link) Fail() { l.fail(OwnDecision) }
 
 // SetMTU follows the own bearer's MTU, in bytes: a link that is up fails, to agree
 // with its peer anew; 0 while the bearer carries nothing.
-func (l *Link) SetMTU(mtu int) {
+func (l *Link) SetMTU(now time.Duration, mtu int) {
+	told := l.cfg.MTU
 	if mtu > 0 {
 		l.cfg.MTU = mtu
 	}
-	switch l.state {
-	case Down:
+	switch {
+	case l.state == Down:
 		l.mtu = l.cfg.MTU
-	case Establishing:
-		l.mtu = min(l.mtu, l.cfg.MTU) // what the peer can take is in it already
+	case l.state == Establishing && l.cfg.MTU != told:
+		l.Restart(now) // the peer may be up already, with what it was told
 	}
 	l.fail(BearerChange)
 }

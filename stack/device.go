@@ -57,6 +57,11 @@ type Device interface {
 	Close() error
 }
 
+// LevelTriggered is what a Device may have beside: it reports whether FD is readable as
+// long as there is anything to receive, also after a Receive that filled all it was
+// given. Then a call that sleeps need not look before.
+type LevelTriggered interface{ LevelTriggered() bool }
+
 // A Peeker is a Device that can tell cheaply, without a system call, whether there
 // is something to receive. A driver that spins then does so without the lap lock.
 type Peeker interface {

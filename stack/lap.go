@@ -20,8 +20,8 @@ import (
 //	(c) only the driver spins or sleeps in the kernel; all others park
 //	(d) who finds the lock taken copies, appends, tries once more (submit);
 //	    who unlocks looks again (unlock)
-//	(e) a lap that makes the next deadline earlier, or delivers to a driver
-//	    that sleeps, rings for it
+//	(e) a lap that makes the next deadline earlier, delivers to a driver that
+//	    sleeps, or leaves frames in a device, rings for it
 //	(f) a spinner gives way where others of its process must make the progress
 //	    it waits for (breathe)
 const (
@@ -40,8 +40,10 @@ const (
 type attachment struct {
 	dev      Device
 	id       int
-	mtu      int // as the engine knows it
-	width    int // the next lap asks for 1<<width frames, see receive
+	mtu      int  // as the engine knows it
+	width    int  // the next lap asks for 1<<width frames, see receive
+	more     bool // the last lap may have left frames of which nobody is told
+	level    bool // its descriptor tells of every frame, see LevelTriggered
 	unsent   [batch]*frame.Buffer
 	n        int
 	troubles      // errors that were logged
@@ -63,12 +65,16 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 		return false // the bearers are closed, or about to be
 	}
 	n.latest = now
+	changed := false
+	for _, a := range n.attached {
+		changed = n.follow(now, a) || changed
+	}
 	if receive {
 		for _, a := range n.attached {
 			busy = n.receive(now, a) || busy
 		}
 		n.sends = 0
-		if !busy && n.still(now) {
+		if !busy && !changed && n.still(now) {
 			return false // a spinner's turn, mostly
 		}
 	}
@@ -78,20 +84,29 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 	}
 	n.flush()
 	n.deliver()
-	if s := n.driverSeat(); s.until > 0 && n.due(now) < s.until {
+	if s := n.driverSeat(); s.until > 0 && (n.due(now) < s.until || receive && n.more()) {
 		s.rouse()
 	}
 	return busy
 }
 
-// receive feeds the engine a batch of frames, and tells it whether the interface
-// still is what it was. The batch is one frame, and twice the last one when that
-// came in full: to find out that no more wait may cost a system call.
-func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
-	if mtu := a.dev.MTU(); mtu != a.mtu {
-		a.mtu = mtu
-		n.eng.SetMTU(now, a.id, n.carried(mtu))
+// follow tells the engine when the interface is not what it was, and reports that.
+// A device with a descriptor may say so by its wake alone, which does not end the
+// sleep of who had not taken the seat yet: so every turn looks, after that.
+func (n *Node) follow(now time.Duration, a *attachment) (changed bool) {
+	mtu := a.dev.MTU()
+	if mtu == a.mtu {
+		return false
 	}
+	a.mtu = mtu
+	n.eng.SetMTU(now, a.id, n.carried(mtu))
+	return true
+}
+
+// receive feeds the engine a batch of frames. The batch is one frame, and twice the
+// last one when that came in full: to find out that no more wait may cost a system
+// call.
+func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	k, err := a.dev.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
 		n.eng.HandleFrame(now, a.id, f)
@@ -101,6 +116,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	if k > 0 {
 		a.vain = 0
 	}
+	a.more = k == 1<<a.width && !a.level || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)
 	if k < 1<<a.width {
 		a.width = 0
 	} else if 1<<a.width < batch {
@@ -124,6 +140,17 @@ func (n *Node) still(now time.Duration) bool {
 		}
 	}
 	return true
+}
+
+// more reports whether frames may wait in a device that tells of none but the next
+// one to come: it does so only after a Receive that filled less than it was given.
+func (n *Node) more() bool {
+	for _, a := range n.attached {
+		if a.more {
+			return true
+		}
+	}
+	return false
 }
 
 // hungry reports whether calls wait for chunks that may have come back.
@@ -240,7 +267,7 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 			w.since = now
 		}
 		spin = n.patience.look(now, w.since)
-		look = spin || w.laps > 1 || !n.polled // the sleep ends at once if there is something
+		look = spin || w.laps > 1 || !n.polled || n.more() // if not, the sleep ends at once should there be something
 	}
 	n.turning = true
 	busy := n.lap(now, look)
@@ -334,6 +361,7 @@ func (n *Node) pump() {
 			}
 			laps++
 			if !n.closed && n.hand.driver == nil {
+				n.flushAsked = false // this turn does it; who asks from now on finds the seat taken
 				n.drive(&n.pumpSeat, nil, time.Time{})
 			}
 			continue

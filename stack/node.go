@@ -149,6 +149,9 @@ func open(cfg Config) (opened *Node, failed error) {
 			return nil, err
 		}
 		n.attached = append(n.attached, a)
+		if l, ok := d.(LevelTriggered); ok {
+			a.level = l.LevelTriggered()
+		}
 		if p, ok := d.(Peeker); ok {
 			n.peekers = append(n.peekers, p)
 		}

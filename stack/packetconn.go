@@ -291,6 +291,7 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 	defer func() { leave() }()
 	for began := n.now(); ; {
 		now := n.now()
+		n.latest = now
 		if past(c.writeBy) {
 			return blockedError(err, now-began)
 		}

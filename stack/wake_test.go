@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"net"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -18,6 +19,14 @@ type moody struct {
 	Device
 	transmit func(bufs []*frame.Buffer) (int, error)
 	receive  func(bufs []*frame.Buffer) (int, error)
+	down     atomic.Bool // the interface carries nothing
+}
+
+func (d *moody) MTU() int {
+	if d.down.Load() {
+		return 0
+	}
+	return d.Device.MTU()
 }
 
 func (d *moody) Transmit(bufs []*frame.Buffer) (int, error) {

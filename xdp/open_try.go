@@ -173,6 +173,7 @@ func (b *choice) Why() []Refusal {
 func (b *choice) Name() string                              { return b.current.Load().Name() }
 func (b *choice) Addr() frame.MAC                           { return b.current.Load().Addr() }
 func (b *choice) MTU() int                                  { return b.current.Load().MTU() }
+func (b *choice) LevelTriggered() bool                      { return true } // as both drivers
 func (b *choice) FD() int                                   { return b.current.Load().FD() }
 func (b *choice) Receive(bufs []*frame.Buffer) (int, error) { return b.current.Load().Receive(bufs) }
 func (b *choice) Dropped() (in, out uint64)                 { return b.current.Load().Dropped() }

@@ -109,6 +109,9 @@ func (p *Packet) FD() int {
 	return p.rx
 }
 
+// LevelTriggered reports true: FD is readable as long as frames wait.
+func (p *Packet) LevelTriggered() bool { return true }
+
 // Dropped counts, on the way in, frames that found the receive buffer full or
 // were longer than the arena's chunks; on the way out, those that Transmit
 // refused. What the interface itself loses after it took a frame the kernel counts

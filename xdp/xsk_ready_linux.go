@@ -2,6 +2,9 @@
 
 package xdp
 
+// LevelTriggered reports true: FD is readable as long as frames wait.
+func (x *XSK) LevelTriggered() bool { return true }
+
 // Ready reports whether Receive would find something to give or to tell: a glance
 // at the receive rings, without a system call. It is safe for concurrent use; while
 // somebody else uses the device it says no.

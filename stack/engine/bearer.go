@@ -30,10 +30,13 @@ func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 	if mtu == b.MTU {
 		return
 	}
+	if e.addr == 0 && b.MTU == 0 {
+		e.trial.end = now + trialPeriod // nobody was there to object
+	}
 	b.MTU = mtu
 	for _, n := range e.nodes {
 		if n.bearer == b && n.link != nil {
-			n.link.SetMTU(mtu)
+			n.link.SetMTU(now, mtu)
 			e.after(now, n)
 		}
 	}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// A boxed device takes all that waits at once and keeps it for the next calls, as
+// that of package udp does: its descriptor is readable for what came since then.
+type boxed struct {
+	Device
+	fd  int
+	box []*frame.Buffer
+}
+
+func (d *boxed) FD() int { return d.fd }
+
+func (d *boxed) Attach(a *frame.Arena, wake func()) error {
+	return d.Device.Attach(a, func() { unix.Write(d.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
+}
+
+func (d *boxed) Receive(bufs []*frame.Buffer) (int, error) {
+	if len(d.box) == 0 {
+		var all [batch]*frame.Buffer
+		unix.Read(d.fd, make([]byte, 8))
+		n, err := d.Device.Receive(all[:])
+		if err != nil {
+			return 0, err
+		}
+		d.box = append(d.box, all[:n]...)
+	}
+	n := copy(bufs, d.box)
+	d.box = d.box[n:]
+	return n, nil
+}
+
+// boxedPair opens a node on a boxed device, and returns how another one sends a
+// message to each of its two sockets, one frame each.
+func boxedPair(t *testing.T) (n *Node, first, second *PacketConn, send func(...*PacketConn)) {
+	t.Helper()
+	h := hub.New(hub.Config{})
+	port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d := &boxed{Device: port}
+	if d.fd, err = unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { unix.Close(d.fd) })
+	n, err = Open(t.Context(), Config{Bearers: []Bearer{d}, Address: 1, Wait: Sleep, Chunks: 512})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { n.Close(context.Background()) })
+	other, _ := openMoody(t, h, 2)
+	t.Cleanup(func() { other.Close(context.Background()) })
+	first, second = mustOpen(t, n, Service{Type: 18888}), mustOpen(t, n, nil)
+	if err := other.WaitFor(t.Context(), Service{Type: 18888}); err != nil {
+		t.Fatal(err)
+	}
+	from := mustOpen(t, other, nil)
+	return n, first, second, func(to ...*PacketConn) {
+		for _, c := range to {
+			if _, err := from.WriteTo(make([]byte, 1000), c.local); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// A call that begins to wait finds what the one before has left in the device,
+// though no descriptor says so.
+func TestNextCallFindsWhatIsLeft(t *testing.T) {
+	n, c, _, send := boxedPair(t)
+	n.mu.Lock()
+	defer n.unlock()
+	n.lap(n.now(), true)
+	n.attached[0].width = 0
+	send(c, c, c, c)
+	w := n.begin(&c.readers)
+	for c.port.Pending() == 0 {
+		n.block(w, time.Time{})
+	}
+	n.end(&c.readers, w)
+	var buf [1000]byte
+	read := 0
+	for ; c.port.Pending() > 0; read++ {
+		c.port.Read(buf[:])
+	}
+	if read == 4 {
+		t.Fatal("nothing was left")
+	}
+	w = n.begin(&c.readers)
+	n.block(w, time.Time{})
+	if c.port.Pending() == 0 {
+		t.Error("the call slept beside frames")
+	}
+	n.end(&c.readers, w)
+}
+
+// Rule (e): who takes frames out of a device and leaves some rings for a driver
+// that sleeps, whom the descriptor may not wake any more.
+func TestSenderRingsForWhatItLeaves(t *testing.T) {
+	n, first, second, send := boxedPair(t)
+	read := make(chan error)
+	go func() {
+		_, _, err := second.ReadFrom(make([]byte, 1000))
+		read <- err
+	}()
+	for asleep := false; !asleep; {
+		time.Sleep(time.Millisecond)
+		n.mu.Lock()
+		asleep = n.callSeat.until > 0 && n.callSeat.state.Load() == seatAsleep
+		if asleep {
+			send(first, second)
+			n.lap(n.now(), true)
+			if first.port.Pending() == 1 && second.port.Pending() == 0 && !n.callSeat.rung.Load() {
+				t.Error("the driver is left to sleep beside its message")
+			}
+		}
+		n.unlock()
+	}
+	if err := <-read; err != nil {
+		t.Error(err)
+	}
+}

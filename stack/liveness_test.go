@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"runtime"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// What a run holds back goes out with the pump, also when that was asked for while
+// the pump let go of the lock between two turns, the second of which sent it: where
+// all sleep, nothing is held.
+func TestNothingIsHeldWhileAllSleep(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.close()
+		n := b.node
+		to, small := dest{service: Service{Type: 18888}, named: true}, make([]byte, 100)
+		send := func() { // as submit does in the midst of a run
+			n.mu.Lock()
+			defer n.unlock()
+			n.run = runStart + 1
+			now := n.sendTime()
+			n.eng.Hold(n.inRun(now, len(small)))
+			if err := n.send(now, b.conn, to, small); err != nil {
+				t.Error(err)
+			}
+			n.afterSend(now, len(small))
+		}
+		for range 20 {
+			inside, goOn := make(chan struct{}), make(chan struct{})
+			b.dev.receive = func(bufs []*frame.Buffer) (int, error) {
+				b.dev.receive = nil
+				close(inside)
+				<-goOn
+				bufs[0] = n.arena.Get(0, frame.Control) // so that another turn follows
+				return 1, nil
+			}
+			n.pumpSeat.rouse()
+			<-inside
+			sent := make(chan struct{})
+			go func() {
+				send() // gets the lock between the pump's turns
+				close(sent)
+			}()
+			for range 100 {
+				runtime.Gosched()
+			}
+			close(goOn)
+			<-sent
+			synctest.Wait()
+			send()
+			synctest.Wait()
+			n.mu.Lock()
+			holding := n.eng.Holding()
+			n.unlock()
+			if holding {
+				t.Fatal("a message is held, and all sleep")
+			}
+		}
+	})
+}
+
+// Who waits for what an interface's end brings hears of it at once.
+func TestInterfaceGoesDownAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.close()
+		sub, err := b.node.Subscribe(t.Context(), Range{Type: LinkState, Upper: 1<<32 - 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev, err := sub.Next(t.Context()); err != nil || ev.Withdrawn {
+			t.Fatal(ev, err)
+		}
+		<-time.After(10 * time.Millisecond)
+		began := time.Now()
+		b.dev.down.Store(true)
+		b.node.wakeDevices()
+		if ev, err := sub.Next(context.Background()); err != nil || !ev.Withdrawn {
+			t.Fatal(ev, err)
+		}
+		if took := time.Since(began); took > 0 {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// A turn that takes no frames follows the interface too: the wake that told of the
+// change may have found nobody in a seat, and no descriptor is readable for it.
+func TestEveryTurnFollowsTheInterface(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.close()
+		b.node.mu.Lock()
+		defer b.node.unlock()
+		b.dev.down.Store(true)
+		b.node.lap(b.node.now(), false)
+		for l := range b.node.eng.Peers() {
+			if l.Up {
+				t.Error("the link is up on an interface that is down")
+			}
+		}
+	})
+}
+
+// The engine's time does not go back: a send that takes the time of the last one
+// takes that of one which met an obstacle, too.
+func TestTimeGoesOnAfterARetry(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		defer b.close()
+		n, to := b.node, Service{Type: 18888}
+		for range 2 * runStart {
+			if _, err := b.conn.WriteTo([]byte("x"), to); err != nil {
+				t.Fatal(err)
+			}
+		}
+		<-time.After(runPause / 2)
+		n.mu.Lock()
+		if n.run++; n.run%runClock == 0 {
+			n.run++
+		}
+		n.unlock()
+		if err := b.conn.retry(dest{service: to, named: true}, []byte("x"), engine.ErrMemory); err != nil {
+			t.Fatal(err)
+		}
+		n.mu.Lock()
+		defer n.unlock()
+		told := n.now()
+		for range runClock {
+			if now := n.sendTime(); now < told {
+				t.Errorf("told %v, and then %v", told, now)
+			}
+			n.run++
+		}
+	})
+}
