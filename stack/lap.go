@@ -289,14 +289,26 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 		return
 	}
 	s.until = until
+	if spin {
+		n.unlock()
+		ready := n.watch(s, w.since, until)
+		n.mu.Lock()
+		s.until = 0
+		if ready && !w.roused { // the shortest way from the wire to w
+			now = n.now()
+			n.turning = true
+			n.lap(now, true)
+			n.turning = false
+			n.patience.came(now)
+		}
+		return
+	}
 	for i, a := range n.attached {
 		s.listen(i, !a.gone && a.vain < inVain)
 	}
 	n.unlock()
-	slept := false
-	if spin {
-		n.watch(s, w.since, until)
-	} else if slept = s.lieDown(); slept {
+	slept := s.lieDown()
+	if slept {
 		s.wait(until - now)
 	}
 	n.mu.Lock()
@@ -308,24 +320,24 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	}
 }
 
-// watch spins, without the lock, until a device has frames, the seat is roused, or
-// it has been long enough.
-func (n *Node) watch(s *seat, since, until time.Duration) {
+// watch spins, without the lock, until a device has frames, which it reports, the seat
+// is roused, or it has been long enough.
+func (n *Node) watch(s *seat, since, until time.Duration) (ready bool) {
 	for i := 1; ; i++ {
 		for _, p := range n.peekers {
 			if p.Ready() {
-				return
+				return true
 			}
 		}
 		if s.rung.Load() {
-			return
+			return false
 		}
 		if n.yield > 0 && i%(looks*yieldAfter) == 0 {
 			runtime.Gosched()
 		}
 		if i%looks == 0 {
 			if now := n.now(); now >= until || !n.patience.look(now, since) {
-				return
+				return false
 			}
 		}
 	}
