@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"runtime"
 	"testing"
 	"time"
 
@@ -117,7 +118,7 @@ func TestSenderRingsForWhatItLeaves(t *testing.T) {
 		read <- err
 	}()
 	for asleep := false; !asleep; {
-		time.Sleep(time.Millisecond)
+		runtime.Gosched()
 		n.mu.Lock()
 		asleep = n.callSeat.until > 0 && n.callSeat.state.Load() == seatAsleep
 		if asleep {
