@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"net"
 	"os"
 	"time"
@@ -285,7 +284,6 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 		if w != nil {
 			delete(c.writing, w)
 			n.end(list, w)
-			n.dropRoomList(list)
 		}
 	}
 	defer func() { leave() }()
@@ -316,7 +314,8 @@ func blocks(err error) bool {
 }
 
 // roomList is where to wait for what a blocked send needs: room on a link, or
-// the node's memory for one of so many bytes.
+// the node's memory for one of so many bytes. The lists stay, one for each node that
+// ever was slow.
 func (n *Node) roomList(err error, size int) *waitList {
 	b, ok := err.(*engine.Blocked)
 	if !ok {
@@ -331,13 +330,6 @@ func (n *Node) roomList(err error, size int) *waitList {
 		n.writers[b.Node] = l
 	}
 	return l
-}
-
-// dropRoomList forgets a list that nobody waits on any more.
-func (n *Node) dropRoomList(l *waitList) {
-	if len(*l) == 0 && l != &n.short[0] && l != &n.short[1] {
-		maps.DeleteFunc(n.writers, func(_ NodeAddr, other *waitList) bool { return other == l })
-	}
 }
 
 // Close withdraws the socket's names and returns what waits unread to those who

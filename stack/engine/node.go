@@ -23,10 +23,11 @@ type node struct {
 	downSince time.Duration
 	answered  time.Duration // when it was last answered; a second before the first
 	bearer    *bearer
-	link      *flowctl.Link // nil until a station is accepted
-	linkName  string        // while the link is up
-	linkID    uint32        // of the binding that says so
-	held      bool          // it has messages that wait for Flush
+	link      *flowctl.Link             // nil until a station is accepted
+	linkName  string                    // while the link is up
+	linkID    uint32                    // of the binding that says so
+	held      bool                      // it has messages that wait for Flush
+	blocked   [frame.System + 1]Blocked // what a sender of each importance was told last
 	bcast     *flowctl.Broadcast
 	inbox     naming.Inbox
 	joins     flowctl.Reassembly // of the link

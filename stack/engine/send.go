@@ -23,7 +23,8 @@ var (
 )
 
 // A Blocked is why a message could not be sent now: the link has as many packets
-// waiting as it may have at this importance.
+// waiting as it may have at this importance. It is the engine's: another send that is
+// blocked on the same link at the same importance changes it.
 type Blocked struct {
 	Node       frame.NodeAddr
 	Link       string
@@ -139,12 +140,16 @@ func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFiel
 	return err
 }
 
+// blocked says why n cannot be sent to now. What it returns is brought up to date by
+// the next call that finds the same: under load a sender meets it again and again.
 func (e *Engine) blocked(n *node, imp frame.Importance) error {
-	return &Blocked{
+	b := &n.blocked[imp]
+	*b = Blocked{
 		Node: n.addr, Link: n.linkName, Importance: imp,
 		Unacked: n.link.Unacked(), Window: n.link.Window(),
 		Backlog: n.link.Backlog(), Limit: n.link.Limit(imp),
 	}
+	return b
 }
 
 // sendLocal delivers a message within the node. Source: docs/spec/07-sockets.md §9.
