@@ -33,8 +33,8 @@ func (u *bundler) leave(b *frame.Buffer, imp frame.Importance) {
 	}
 }
 
-// PacketLimit is the size of the largest packet to build, in bytes: room is left for a header should it have
-// to take another link, and for Config.Margin.
+// PacketLimit is the size of the largest packet to build, in bytes: room is left for
+// a header should it have to take another link, and for Config.Margin.
 func (l *Link) PacketLimit() int { return l.mtu - frame.IntLen - l.cfg.Margin }
 
 // Room makes room for a message of n bytes in a packet that waits, and returns it:

@@ -207,11 +207,6 @@ func (p *pool) free() int64 { return p.given.Load() - p.taken }
 // scarce reports whether what is left of p is the reserve.
 func (a *Arena) scarce(p *pool) bool { return p.free() <= int64(min(a.reserve, p.total/2)) }
 
-// Scarce reports whether Get would refuse Data of some size that it can have.
-func (a *Arena) Scarce() bool {
-	return a.scarce(&a.pools[0]) || a.pools[1].total > 0 && a.scarce(&a.pools[1])
-}
-
 // ScarceFor reports whether Get would refuse Data of this size for the time being.
 func (a *Arena) ScarceFor(size int) bool {
 	p := a.poolFor(size)

@@ -186,9 +186,6 @@ func TestScarceFor(t *testing.T) {
 				t.Errorf("%s: ScarceFor(%d): got %v, want %v", when, size, got, want)
 			}
 		}
-		if a.Scarce() != (small || jumbo) {
-			t.Errorf("%s: Scarce: got %v", when, a.Scarce())
-		}
 	}
 	check("full", false, false)
 	b := a.Get(9000, frame.Data)

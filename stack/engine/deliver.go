@@ -139,7 +139,8 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 }
 
 // enqueue puts a message that was looked up reroute times, and lies in a Buffer if
-// that is not nil, into a port's queue and reports false when that is full. An empty message is taken and not shown.
+// that is not nil, into a port's queue and reports false when that is full. An empty
+// message is taken and not shown.
 func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute uint8) bool {
 	imp := frame.Importance(p.User())
 	if p.Error() != frame.OK {
