@@ -41,6 +41,10 @@ type ArenaConfig struct {
 
 	// Poison finds use after release, in tests: see Poison, the byte.
 	Poison bool
+
+	// Refuse, with Poison, is asked at each Get and makes it give nothing: tests of what
+	// happens when memory is short.
+	Refuse func(Use) bool
 }
 
 func (c ArenaConfig) withDefaults() ArenaConfig {
@@ -79,6 +83,7 @@ type Arena struct {
 	pools   [2]pool
 	reserve int
 	poison  bool
+	refuse  func(Use) bool // nil but in tests
 	mem     []byte
 	all     []Buffer
 	end     retirement
@@ -112,7 +117,7 @@ func NewArena(c ArenaConfig) *Arena {
 		panic("frame: ArenaConfig.Memory is shorter than MemorySize or not page-aligned")
 	}
 	a := &Arena{
-		reserve: c.Reserve, poison: c.Poison,
+		reserve: c.Reserve, poison: c.Poison, refuse: c.Refuse,
 		mem: mem[:size:size], all: make([]Buffer, c.Small+c.Jumbo),
 	}
 	if a.poison {
@@ -151,8 +156,10 @@ func (a *Arena) Get(size int, use Use) *Buffer {
 	var b *Buffer
 	if !a.poison {
 		b = p.newest()
-	} else if b = p.longestFree(); b != nil {
-		b.checkPoison()
+	} else if a.refuse == nil || !a.refuse(use) {
+		if b = p.longestFree(); b != nil {
+			b.checkPoison()
+		}
 	}
 	if b == nil {
 		return nil
@@ -211,6 +218,17 @@ func (a *Arena) scarce(p *pool) bool { return p.free() <= int64(min(a.reserve, p
 func (a *Arena) ScarceFor(size int) bool {
 	p := a.poolFor(size)
 	return p != nil && a.scarce(p)
+}
+
+// Available is how many chunks of this size Get would give to Data now, and of how
+// many at most: with all others free. Both are 0 where no chunk is that large.
+func (a *Arena) Available(size int) (now, most int) {
+	p := a.poolFor(size)
+	if p == nil {
+		return 0, 0
+	}
+	reserve := min(a.reserve, p.total/2)
+	return max(0, int(p.free())-reserve), p.total - reserve
 }
 
 // SmallFrame is the length of the longest frame that a small chunk takes, in bytes.

@@ -141,3 +141,7 @@ func (b *Buffer) MayKeep() bool {
 // Lent reports whether a device holds the Buffer, so that its bytes must not be
 // changed.
 func (b *Buffer) Lent() bool { return b.held.Load() >= loan }
+
+// Shared reports whether anybody holds the Buffer beside the caller, a device
+// included, so that its bytes must not be changed.
+func (b *Buffer) Shared() bool { return b.held.Load() != 1 }

@@ -57,17 +57,24 @@ func (f Fragment) Fields() FragmentFields {
 	return x
 }
 
+// Put writes the header of a fragment with n bytes of the message into the first
+// IntLen bytes of b.
+func (f *FragmentFields) Put(b []byte, n int) {
+	f.put(b, UserFragment, IntLen, IntLen+n, 0, uint32(f.Type)<<29)
+	clear(b[4*4 : IntLen])
+	putWord(b, 4, uint32(f.Number)<<16)
+	if f.NonSeq {
+		putWord(b, 5, f.NetID)
+	}
+	putWord(b, 6, uint32(f.Orig))
+	putWord(b, 7, uint32(f.Dest))
+	putWord(b, 9, uint32(f.Importance&7))
+}
+
 // Append adds the fragment, with its piece of the message, to b.
 func (f *FragmentFields) Append(b, piece []byte) []byte {
 	b, h := grow(b, IntLen)
-	f.put(h, UserFragment, IntLen, IntLen+len(piece), 0, uint32(f.Type)<<29)
-	putWord(h, 4, uint32(f.Number)<<16)
-	if f.NonSeq {
-		putWord(h, 5, f.NetID)
-	}
-	putWord(h, 6, uint32(f.Orig))
-	putWord(h, 7, uint32(f.Dest))
-	putWord(h, 9, uint32(f.Importance&7))
+	f.Put(h, len(piece))
 	return append(b, piece...)
 }
 

@@ -250,7 +250,7 @@ func breakers(t testing.TB) []struct {
 		{"tunnel-piece", "w4", failover, set(4, 31, 0, 0x30002), ""},
 		{"tunnel-piece", "w4", failover, set(4, 31, 0, 0x10001), ""},
 		{"tunnel-piece", "w4", synch, set(4, 31, 16, 1), ""},
-		{"tunnel-inner", "+40", failover, at(40, 0x55), ""},
+		{"tunnel-inner", "+40", failover, at(40, 0x4f), ""},
 		{"tunnel-inner", "+72", failover, func(b []byte) []byte { return data(append(b[40:], 0))(b) }, ""},
 		{"synch-first", "w2 15:0", synch, set(2, 15, 0, 2), ""},
 		{"clear-key", "w0 28:25", key, func(b []byte) []byte { return b }, ""},

@@ -256,7 +256,8 @@ func TestTunnelInner(t *testing.T) {
 		{"old synch", frame.TunnelFields{Count: 11}, inner.Append(nil, nil), nil, 75},
 		{"failover", frame.TunnelFields{Type: frame.TunnelFailover, Count: 2}, inner.Append(nil, nil), nil, 66},
 		{"piece", frame.TunnelFields{Type: frame.TunnelFailover, Count: 2, Piece: 1, Pieces: 2}, inner.Append(nil, nil), frame.ErrMalformed, 0},
-		{"tunnel in a tunnel", frame.TunnelFields{Type: frame.TunnelFailover, Count: 2}, again.Append(nil, nil), frame.ErrMalformed, 0},
+		{"tunnel in a tunnel", frame.TunnelFields{Type: frame.TunnelFailover, Count: 2}, again.Append(nil, nil), nil, 1},
+		{"link message in a tunnel", frame.TunnelFields{Type: frame.TunnelFailover, Count: 2}, (&frame.StateFields{}).Append(nil, nil), frame.ErrMalformed, 0},
 		{"garbage", frame.TunnelFields{Type: frame.TunnelFailover, Count: 2}, make([]byte, 24), frame.ErrVersion, 0},
 	} {
 		m, err := frame.Parse(c.f.Append(nil, c.data))

@@ -78,7 +78,7 @@ var rules = []Rule{
 	{"fragment-user", "01-wire.md §8.5", "only payload and users 8, 9 and 11 come in fragments", ""},
 	{"tunnel-count", "02-link.md §12.9", "a tunnel message counts what is tunnelled", ""},
 	{"tunnel-piece", "02-link.md §10.2, §12.9", "a piece is one of two or more, of a FAILOVER", ""},
-	{"tunnel-inner", "02-link.md §12.9", "a tunnel carries one whole packet of a unicast link, but no tunnel nor link protocol", ""},
+	{"tunnel-inner", "02-link.md §12.9", "a tunnel carries one whole packet of a unicast link, but none of the link protocol", ""},
 	{"synch-first", "02-link.md §10.1", "a sync point is a link's first packet", ""},
 	{"clear-key", "01-wire.md §3.1, §8.7", "a key arrives encrypted", ""},
 	{"key", "09-security.md §5", "a key is of a mode, an algorithm and a length there is", ""},

@@ -109,11 +109,17 @@ func (t Tunnel) Inner() (Message, error) {
 	if _, _, pieces := t.Piece(); pieces || len(t.Data()) == 0 {
 		return Message{}, ErrMalformed
 	}
-	m, err := Parse(t.Data())
+	return ParseTunnelled(t.Data())
+}
+
+// ParseTunnelled checks a packet that came through a tunnel. Errors: those of Parse;
+// ErrMalformed for one that is never tunnelled.
+func ParseTunnelled(b []byte) (Message, error) {
+	m, err := Parse(b)
 	if err != nil {
 		return Message{}, err
 	}
-	if u := m.User(); u == UserTunnel || u == UserLink || u == UserDiscovery {
+	if u := m.User(); u == UserLink || u == UserDiscovery || m.NonSeq() {
 		return Message{}, ErrMalformed
 	}
 	return m, nil
