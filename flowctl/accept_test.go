@@ -98,7 +98,7 @@ func TestRefusedMessageHasNoEffect(t *testing.T) {
 	r := newRig(t).up()
 	r.send(3)
 	r.out()
-	before := fmt.Sprint(r.Link.session, r.peerSession, r.mtu, r.sup, r.cfg.Priority, r.peerIf, r.next, r.transmit.Len(), r.plane)
+	before := fmt.Sprint(r.Link.session, r.peerSession, r.mtu, r.sup, r.priority, r.peerIf, r.next, r.transmit.Len(), r.plane)
 	r.hear(reset(func(f *frame.ResetFields) {
 		f.Tolerance, f.Priority, f.PeerStopping, f.MaxPacket, f.Session = 100, 20, true, 200, 699
 	}))
@@ -108,7 +108,7 @@ func TestRefusedMessageHasNoEffect(t *testing.T) {
 	r.hear(r.stateMsg(func(f *frame.StateFields) {
 		f.Tolerance, f.Priority, f.Session, f.Ack, f.Probe, f.Plane = 100, 20, 699, 3, true, 7
 	}))
-	after := fmt.Sprint(r.Link.session, r.peerSession, r.mtu, r.sup, r.cfg.Priority, r.peerIf, r.next, r.transmit.Len(), r.plane)
+	after := fmt.Sprint(r.Link.session, r.peerSession, r.mtu, r.sup, r.priority, r.peerIf, r.next, r.transmit.Len(), r.plane)
 	if before != after {
 		t.Errorf("got %v, want %v", after, before)
 	}
@@ -340,7 +340,7 @@ func TestRestartClearsAllButWhatIsKept(t *testing.T) {
 	r.Restart(0)
 	l := r.Link
 	got := fmt.Sprint(l.session, l.peerSession, l.inSession, l.sndNxt, l.rcvNxt, l.sndNxtState, l.rcvNxtState, l.mtu,
-		l.Tolerance(), l.Priority(), l.sup.silent, l.resets, l.rcvUnacked, l.transmit.Len(), l.backlog.Len(), len(l.deferred), l.waiting)
+		l.Tolerance(), l.Priority(), l.sup.silent, l.resets, l.rcvUnacked, l.transmit.Len(), l.backlog.Len(), len(l.deferred()), l.Look().Waiting)
 	want := fmt.Sprint(101, 699, false, 1, 1, 1, 1, 1500,
 		800*time.Millisecond, 12, 0, 0, 0, 0, 0, 0, [5]int{})
 	if got != want {

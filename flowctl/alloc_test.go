@@ -55,7 +55,7 @@ func TestNoAllocsSendAndAck(t *testing.T) {
 // straight into their place.
 func TestNoAllocsBundles(t *testing.T) {
 	for _, way := range []string{"Send", "Hold", "Room"} {
-		r := newRig(t, func(c *Config) { c.Alone, c.Window = false, 4 }).up()
+		r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 4, 4 }).up()
 		src := r.message(100)
 		wantNoAllocs(t, func() {
 			for i := range 60 {
@@ -77,7 +77,7 @@ func TestNoAllocsBundles(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for r.Flush(r.now); !r.Idle(); r.handleAck(r.now, r.sndNxt-1, 0) {
+			for r.Flush(r.now); !r.Idle(); r.handleAck(r.now, r.sndNxt-1, 0, frame.GapBlocks{}) {
 				r.discard()
 			}
 			r.discard()
@@ -136,8 +136,8 @@ func TestNoAllocsLossAndRepair(t *testing.T) {
 			r.Send(r.now, b, frame.Low)
 		}
 		r.now += time.Millisecond
-		r.handleAck(r.now, r.sndNxt-4, 2)
-		r.handleAck(r.now, r.sndNxt-1, 0)
+		r.handleAck(r.now, r.sndNxt-4, 2, frame.GapBlocks{})
+		r.handleAck(r.now, r.sndNxt-1, 0, frame.GapBlocks{})
 		r.discard()
 	})
 	if r.Retransmits == 0 || r.Counters.Deferred == 0 {
@@ -164,7 +164,7 @@ func BenchmarkSendAndAck(b *testing.B) {
 		copy(c.Extend(src.Len()), src.Bytes())
 		r.Send(0, c, frame.Low)
 		r.discard()
-		r.handleAck(0, r.sndNxt-1, 0)
+		r.handleAck(0, r.sndNxt-1, 0, frame.GapBlocks{})
 	}
 }
 
@@ -190,7 +190,7 @@ func BenchmarkHoldAndFlush(b *testing.B) {
 		}
 		r.Flush(0)
 		r.discard()
-		r.handleAck(0, r.sndNxt-1, 0)
+		r.handleAck(0, r.sndNxt-1, 0, frame.GapBlocks{})
 		c := r.arena.Get(src.Len(), frame.Data)
 		copy(c.Extend(src.Len()), src.Bytes())
 		r.Hold(c, frame.Low)

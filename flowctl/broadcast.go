@@ -20,7 +20,7 @@ type Broadcast struct {
 	rcvNxt  frame.Seq
 	peerNxt frame.Seq // the number after the last the peer says it has sent
 	unacked int       // delivered since a STATE was due for that
-	count   int       // packets ever deferred, for spreading reports
+	count   int       // packets ever deferred, and doubles of those, for spreading reports
 	deferral
 
 	Received, Duplicates, Deferred uint64
@@ -60,8 +60,8 @@ func (b *Broadcast) Gap() int {
 	switch {
 	case !b.up:
 		return 0
-	case len(b.deferred) > 0:
-		return min(b.rcvNxt.Distance(b.deferred[0].seq), maxBcastGap)
+	case len(b.deferred()) > 0:
+		return min(b.rcvNxt.Distance(b.deferred()[0].seq), maxBcastGap)
 	case b.peerNxt.After(b.rcvNxt):
 		return b.rcvNxt.Distance(b.peerNxt)
 	}
@@ -82,13 +82,19 @@ func (b *Broadcast) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict,
 	if m.Seq() == b.rcvNxt {
 		return Deliver, b.advance()
 	}
-	if b.add(m, buf) != deferredNow {
+	v = Deferred
+	switch b.add(m, buf) {
+	case deferredNow:
+		b.Deferred++
+	case deferredTwice: // it counts as well (capture 15, frame 114)
+		b.Duplicates++
+		v = Dropped
+	case deferredNot:
 		b.Duplicates++
 		return Dropped, false
 	}
-	b.Deferred++
 	b.count++
-	return Deferred, b.count&15 == int(b.self)&15
+	return v, b.count&15 == int(b.self)&15
 }
 
 // Next returns the next deferred packet that has its turn; report as for

@@ -41,11 +41,15 @@ func (l *Link) PacketLimit() int { return l.mtu - frame.IntLen - l.cfg.Margin }
 // the caller writes the whole message there, which is sent then. It returns nil
 // when none waits that it may join; then the message needs a packet of its own.
 func (l *Link) Room(n int, imp frame.Importance) []byte {
-	b := l.open[imp]
+	q := l.backlog
+	if q == nil {
+		return nil
+	}
+	b := q.open[imp]
 	if b == nil || l.Congested(imp) {
 		return nil
 	}
-	if imp == frame.System && l.backlog.At(l.backlog.Len()-1).b != b {
+	if imp == frame.System && q.At(q.Len()-1).b != b {
 		return nil // what ends a connection must not overtake the data before it
 	}
 	size := b.Len() - frame.EthernetLen
@@ -72,10 +76,10 @@ func (l *Link) Room(n int, imp frame.Importance) []byte {
 // wrap puts the one message of a packet into a bundle, where it lies.
 func (l *Link) wrap(b *frame.Buffer, imp frame.Importance) {
 	b.Prepend(frame.IntLen)
-	copy(b.Bytes(), l.cfg.Header[:])
+	copy(b.Bytes(), l.header[:])
 	f := frame.BundleFields{
 		Common: frame.Common{Prev: l.cfg.Self}, Count: 1, Importance: imp,
-		Orig: l.cfg.Self, Dest: l.cfg.Peer,
+		Orig: l.cfg.Self, Dest: l.peer,
 	}
 	msg := b.Bytes()[frame.EthernetLen:]
 	f.Put(msg, len(msg)-frame.IntLen)

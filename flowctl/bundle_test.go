@@ -16,8 +16,8 @@ import (
 // newBundling is a rig whose link bundles and has a window of one packet, which is
 // full: what is sent waits until the test calls flow.
 func newBundling(t testing.TB, change ...func(*Config)) *rig {
-	r := newRig(t, append([]func(*Config){func(c *Config) { c.Alone, c.Window = false, 1 }}, change...)...)
-	r.hear(reset(func(f *frame.ResetFields) { f.MaxPacket = r.cfg.MTU }))
+	r := newRig(t, append([]func(*Config){func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 1, 1 }}, change...)...)
+	r.hear(reset(func(f *frame.ResetFields) { f.MaxPacket = r.ownMTU }))
 	r.Up(0)
 	r.TakeEvents()
 	r.say(frame.Low, "first")
@@ -344,7 +344,7 @@ func TestResetForgetsBundles(t *testing.T) {
 // The limits count packets. Behind a full backlog no message is taken, though it
 // might join a packet.
 func TestLimitsCountPackets(t *testing.T) {
-	r := newBundling(t, func(c *Config) { c.Window = 1 })
+	r := newBundling(t, func(c *Config) { c.MinWindow, c.MaxWindow = 1, 1 })
 	size := 600 // two in a packet
 	n := 0
 	for ; !r.Link.Congested(frame.Low); n++ {
@@ -374,7 +374,7 @@ func TestLimitsCountPackets(t *testing.T) {
 
 // What is held waits behind a window with room, and goes with Flush.
 func TestHoldAndFlush(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Alone, c.Window = false, 3 }).up()
+	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()
 	hold := func(imp frame.Importance, data string) {
 		t.Helper()
 		if err := r.Hold(r.boxed(said(imp, data)), imp); err != nil {
@@ -412,7 +412,7 @@ func TestHoldAndFlush(t *testing.T) {
 
 // Where held messages fill the backlog behind a window with room, Flush makes room.
 func TestFlushTellsOfRoom(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Alone, c.Window = true, 4 }).up()
+	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = true, 4, 4 }).up()
 	for range r.Limit(frame.Low) {
 		if err := r.Hold(r.message(4), frame.Low); err != nil {
 			t.Fatal(err)
@@ -437,7 +437,7 @@ func TestFlushTellsOfRoom(t *testing.T) {
 // What one link bundles another takes apart, in order and across the wrap of the
 // numbers; nothing is lost when every other packet is.
 func TestBundlesBetweenLinks(t *testing.T) {
-	r := newBundling(t, func(c *Config) { c.Window = 8 }).at(65530, 1)
+	r := newBundling(t, func(c *Config) { c.MinWindow, c.MaxWindow = 8, 8 }).at(65530, 1)
 	other := newRig(t).up().at(1, 65530)
 	var want, got []string
 	for i := range 400 {

@@ -18,6 +18,7 @@ const (
 	PriorityChange              // priority changed
 	OwnDecision                 // ended by this node
 	BearerChange                // interface down, or its MTU changed
+	PeerFailover                // peer has moved to another link
 )
 
 // Orderly reports whether an end wanted it so.
@@ -29,24 +30,27 @@ func (l *Link) Cause() Cause { return l.cause }
 // Fail takes a link that is up down, for a reason of the own node.
 func (l *Link) Fail() { l.fail(OwnDecision) }
 
+// FailAs takes a link that is up down, for the reason given.
+func (l *Link) FailAs(c Cause) { l.fail(c) }
+
 // SetMTU follows the own bearer's MTU, in bytes: a link that is up fails, to agree
 // with its peer anew; 0 while the bearer carries nothing.
 func (l *Link) SetMTU(now time.Duration, mtu int) {
-	told := l.cfg.MTU
+	told := l.ownMTU
 	if mtu > 0 {
-		l.cfg.MTU = mtu
+		l.ownMTU = mtu
 	}
 	switch {
 	case l.state == Down:
-		l.mtu = l.cfg.MTU
-	case l.state == Establishing && l.cfg.MTU != told:
+		l.mtu = l.ownMTU
+	case l.state == Establishing && l.ownMTU != told:
 		l.Restart(now) // the peer may be up already, with what it was told
 	}
 	l.fail(BearerChange)
 }
 
 func (l *Link) fail(c Cause) {
-	if l.state == Established {
+	if l.IsUp() {
 		l.state, l.cause = Resetting, c
 		l.events |= WentDown
 	}

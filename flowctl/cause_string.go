@@ -16,11 +16,12 @@ func _() {
 	_ = x[PriorityChange-5]
 	_ = x[OwnDecision-6]
 	_ = x[BearerChange-7]
+	_ = x[PeerFailover-8]
 }
 
-const _Cause_name = "uppeer silentreset by peerended by peernot acknowledged for too longpriority changedended by this nodeinterface down, or its MTU changed"
+const _Cause_name = "uppeer silentreset by peerended by peernot acknowledged for too longpriority changedended by this nodeinterface down, or its MTU changedpeer has moved to another link"
 
-var _Cause_index = [...]uint8{0, 2, 13, 26, 39, 68, 84, 102, 136}
+var _Cause_index = [...]uint8{0, 2, 13, 26, 39, 68, 84, 102, 136, 166}
 
 func (i Cause) String() string {
 	idx := int(i) - 0

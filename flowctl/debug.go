@@ -16,16 +16,26 @@ type Look struct {
 
 // Look returns what the link has inside.
 func (l *Link) Look() Look {
-	return Look{
+	k := Look{
 		Session: l.session, PeerSession: l.peerSession, SndNxt: l.sndNxt, RcvNxt: l.rcvNxt,
-		Waiting: l.waiting, TurnedAway: l.turnedAway, Deferred: len(l.deferred), DeferredBytes: l.bytes,
+		Deferred: len(l.deferred()),
 	}
+	if k.Deferred > 0 {
+		k.DeferredBytes = l.bytes
+	}
+	if q := l.backlog; q != nil {
+		k.Waiting = q.waiting
+		for imp := range k.TurnedAway {
+			k.TurnedAway[imp] = q.turnedAway&(1<<imp) != 0
+		}
+	}
+	return k
 }
 
 // Buffers yields every Buffer the link holds, once for each hold.
 func (l *Link) Buffers(yield func(*frame.Buffer) bool) {
 	for i := range l.transmit.Len() {
-		if !yield(l.transmit.At(i).b) {
+		if b := l.transmit.At(i).b; b != nil && !yield(b) {
 			return
 		}
 	}
@@ -46,8 +56,8 @@ func (l *Link) Buffers(yield func(*frame.Buffer) bool) {
 func (b *Broadcast) Buffers(yield func(*frame.Buffer) bool) { b.deferral.buffers(yield) }
 
 func (d *deferral) buffers(yield func(*frame.Buffer) bool) {
-	for i := range d.deferred {
-		if p := &d.deferred[i]; p.buf != nil && !yield(p.buf) {
+	for i := range d.deferred() {
+		if p := &d.packets[i]; p.buf != nil && !yield(p.buf) {
 			return
 		}
 	}

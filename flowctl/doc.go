@@ -17,8 +17,8 @@
 // broadcast link, whose acknowledgements travel in the unicast link's messages.
 //
 // A Link knows no clock and no device. Its owner, the engine, hands it messages
-// and the time, and takes frames and events out. Window 50 packets, no gap-ack
-// blocks: what is announced missing behind an acknowledgement is sent again, and
-// nothing else. Not built yet: sending on the broadcast link, sending bundles and
-// fragments, parallel links with failover, the adaptive window.
+// and the time, and takes frames and events out. What the peer misses is sent again,
+// and nothing else: with gap-ack blocks all of it is known at once, without them only
+// what is missing first. Recovery does not wait for the tick, see recovery.
+// Not built: sending on the broadcast link.
 package flowctl

@@ -49,6 +49,27 @@ func (c *calls) resetFields(r *rig) func(*frame.ResetFields) {
 	}
 }
 
+// record adds a Gap ACK record to a STATE, mostly one that may be.
+func (c *calls) record(r *rig, b []byte) []byte {
+	s, _ := parseLink(r.t, b).State()
+	f, g := s.Fields(), frame.GapAckFields{}
+	ack := s.Ack() + frame.Seq(s.Gap())
+	for range c.byte() % 8 {
+		x := c.byte()
+		ack += frame.Seq(x & 7)
+		g.Unicast = append(g.Unicast, frame.GapBlock{Ack: ack, Gap: uint16(x >> 5)})
+		ack += frame.Seq(x >> 5)
+	}
+	if n := len(g.Unicast); n > 0 && c.byte()&7 != 0 {
+		g.Unicast[n-1].Gap = 0
+	}
+	record := g.Append(nil)
+	if c.byte() > 240 {
+		record = record[:len(record)-int(c.byte())%4]
+	}
+	return f.Append(nil, record)
+}
+
 // step makes one call.
 func (c *calls) step(r *rig, l *ledger, lent *[]*frame.Buffer) {
 	if r.arena.Free() < 8 {
@@ -60,7 +81,7 @@ func (c *calls) step(r *rig, l *ledger, lent *[]*frame.Buffer) {
 	case 1:
 		r.hear(activate(c.resetFields(r)))
 	case 2, 3:
-		r.hear(r.stateMsg(func(f *frame.StateFields) {
+		r.hear(c.record(r, r.stateMsg(func(f *frame.StateFields) {
 			x := c.byte()
 			f.Session, f.Seq = c.near(r.peerSession), c.near(r.rcvNxtState)
 			f.Ack = c.near(r.sndNxt - 1)
@@ -72,7 +93,7 @@ func (c *calls) step(r *rig, l *ledger, lent *[]*frame.Buffer) {
 			if x&0x18 == 0x18 {
 				f.Tolerance, f.Priority = uint16(c.byte())<<8, c.byte()&31
 			}
-		}))
+		})))
 	case 4, 5, 6:
 		r.receive(c.near(r.rcvNxt), c.near(r.sndNxt-1))
 	case 7, 8:
@@ -100,17 +121,27 @@ func (c *calls) step(r *rig, l *ledger, lent *[]*frame.Buffer) {
 		}
 		r.HandleTimeout(r.now)
 	case 10:
-		switch c.byte() % 8 {
+		switch c.byte() % 12 {
 		case 0:
 			r.Fail()
 		case 1:
 			r.SetTolerance(r.now, time.Duration(c.byte())*time.Millisecond)
 		case 2:
-			r.SetCapabilities(frame.Capabilities(c.byte()))
+			r.SetCapabilities(frame.Capabilities(c.byte()) << 1)
 		case 3:
 			r.bc.Open(c.near(0))
 		case 4:
 			r.Up(r.now)
+		case 5:
+			least := int(c.byte())
+			r.SetWindow(r.now, least, least+int(c.byte()&^7))
+		case 6:
+			r.TakeRoom()
+			r.Want(r.now, frame.Importance(c.byte()%5))
+		case 7:
+			r.ResetStatistics(r.now)
+		case 8:
+			l.sendAll(int(c.byte()%6), frame.Importance(c.byte()%5))
 		default:
 			m, b := r.packet(c.near(r.bc.rcvNxt), 0, "b")
 			if v, _ := r.bc.HandlePacket(m, b); v == Deliver {
@@ -152,12 +183,29 @@ func (r *rig) check(lent []*frame.Buffer) {
 	if got, want := r.arena.Free()+len(held), r.arena.Total(); got != want {
 		r.t.Fatalf("%d chunks free and %d held, want %d together", r.arena.Free(), len(held), want)
 	}
-	if r.Unacked() > r.Window() {
-		r.t.Fatalf("%d packets unacknowledged, window %d", r.Unacked(), r.Window())
+	if r.Unacked() > max(r.Window(), r.transmit.Len()) || r.transmit.Len() > MaxWindow {
+		r.t.Fatalf("%d packets unacknowledged in %d, window %d", r.Unacked(), r.transmit.Len(), r.Window())
+	}
+	if n := r.transmit.Len(); n > 0 && r.transmit.At(0).b == nil {
+		r.t.Fatalf("the first of %d packets is acknowledged", n)
+	}
+	unacked, flight := 0, 0
+	for i := range r.transmit.Len() {
+		if b := r.transmit.At(i).b; b != nil {
+			unacked, flight = unacked+1, flight+b.Len()
+		}
+	}
+	if unacked != r.Unacked() || flight != r.flight {
+		r.t.Fatalf("%d packets of %d bytes unacknowledged, counted %d, %d", unacked, flight, r.Unacked(), r.flight)
+	}
+	for imp := range r.Look().Waiting {
+		if r.Look().TurnedAway[imp] && !r.Link.Congested(frame.Importance(imp)) && r.IsUp() {
+			r.t.Fatalf("importance %d: turned away, and not told of room", imp)
+		}
 	}
 	sum := 0
-	for imp, n := range r.waiting {
-		if n < 0 || n > r.Limit(frame.Importance(imp)) && r.mtu == r.cfg.MTU {
+	for imp, n := range r.Look().Waiting {
+		if n < 0 || n > 510*(imp+1)+5 && imp < int(frame.System) {
 			r.t.Fatalf("%d packets of importance %d waiting, limit %d", n, imp, r.Limit(frame.Importance(imp)))
 		}
 		sum += n
@@ -165,11 +213,11 @@ func (r *rig) check(lent []*frame.Buffer) {
 	if sum != r.Backlog() {
 		r.t.Fatalf("%d packets waiting by importance, %d in the queue", sum, r.Backlog())
 	}
-	if !r.IsUp() && r.State() != Resetting && r.State() != PeerReset && (r.Unacked() > 0 || len(r.deferred) > 0) {
-		r.t.Fatalf("%v with %d packets sent and %d deferred", r.State(), r.Unacked(), len(r.deferred))
+	if !r.IsUp() && r.State() != Resetting && r.State() != PeerReset && (r.Unacked() > 0 || len(r.deferred()) > 0) {
+		r.t.Fatalf("%v with %d packets sent and %d deferred", r.State(), r.Unacked(), len(r.deferred()))
 	}
-	for i, d := range r.deferred {
-		if !r.rcvNxt.Before(d.seq) || i > 0 && !r.deferred[i-1].seq.Before(d.seq) {
+	for i, d := range r.deferred() {
+		if !r.rcvNxt.Before(d.seq) || i > 0 && !r.packets[i-1].seq.Before(d.seq) {
 			r.t.Fatalf("deferred %d at place %d, expecting %d", d.seq, i, r.rcvNxt)
 		}
 	}
@@ -183,7 +231,12 @@ func runCalls(t testing.TB, b []byte) uint64 {
 	small := frame.NewArena(frame.ArenaConfig{Small: 384, Reserve: 64})
 	c := &calls{b}
 	first := c.byte()
-	r := newRig(t, func(k *Config) { k.Arena, k.Alone, k.Margin = small, first&2 != 0, int(first>>2) })
+	r := newRig(t, func(k *Config) {
+		k.Arena, k.Alone, k.Margin, k.Capabilities = small, first&2 != 0, int(first>>2), allCaps|frame.CapGapAckBlock
+	})
+	if first < 192 {
+		r.SetCapabilities(allCaps | frame.CapGapAckBlock)
+	}
 	l := newLedger(r)
 	var lent []*frame.Buffer
 	if first&1 != 0 {

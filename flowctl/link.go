@@ -25,7 +25,10 @@ import (
 //	   └────────────────────────────────────────────────────────┘
 //
 // In the two lower states the node still has to clean up; they send and accept
-// nothing. Source: docs/spec/02-link.md §2.
+// nothing. A link that is up beside another one is held back for a while (synching)
+// until the other has delivered what was sent before; one that failed beside another
+// is kept down (failing over) until that one has delivered what it still had.
+// Source: docs/spec/02-link.md §2.
 type State uint8
 
 const (
@@ -34,6 +37,8 @@ const (
 	Established               // established
 	Resetting                 // resetting
 	PeerReset                 // peer-reset
+	FailingOver               // failing over
+	Synching                  // synching
 )
 
 // An Event is what a Link asks of its node; a set of them.
@@ -52,89 +57,126 @@ const (
 	Stuck
 )
 
-// A Config says what a link is made of. All fields are needed.
-type Config struct {
-	Self, Peer frame.NodeAddr
-	Header     [frame.EthernetLen]byte // in front of every message: peer's station, own station, type
-	Bearer     uint8
-	IfName     string
-	MTU        int // of the own bearer, in bytes
-	Tolerance  time.Duration
-	Priority   uint8
-	Window     int  // packets sent and not acknowledged
-	Margin     int  // bytes left free in every packet, beside room for a tunnel header
-	Alone      bool // every message has a packet to itself
-	Session    frame.Seq
-	Arena      *frame.Arena
-	Broadcast  *Broadcast // the peer's broadcast link
+// A Local is what the own ends of all links over one bearer have in common. They share
+// it, so it must not change.
+type Local struct {
+	Self   frame.NodeAddr
+	Bearer uint8
+	IfName string
+	Margin int  // bytes left free in every packet, beside room for a tunnel header
+	Alone  bool // every message has a packet to itself
+	Spread bool // the first ticks to different peers are not at one time
+	Arena  *frame.Arena
 
 	Capabilities frame.Capabilities // as this node announces them
+
+	// AsKernel makes recovery that of a kernel: by reports and ticks alone. For
+	// replays, which compare every frame.
+	AsKernel bool
+	// FirstSeq is the number of a session's first packet if not 0, else 1: a hook for
+	// simulations, which set both ends alike.
+	FirstSeq frame.Seq
+}
+
+// A Config says what a link is made of. All fields are needed.
+type Config struct {
+	*Local
+	Peer      frame.NodeAddr
+	Header    [frame.EthernetLen]byte // in front of every message: peer's station, own station, type
+	MTU       int                     // of the own bearer, in bytes
+	Tolerance time.Duration
+	Priority  uint8
+	MinWindow int // packets sent and not acknowledged, at least,
+	MaxWindow int // and at most: the same for a window that never changes
+	Session   frame.Seq
+	Broadcast *Broadcast // the peer's broadcast link
 }
 
 // A Link is one end of a link to a peer over one bearer. Its owner tells it the
 // time (since the engine began, never going back), calls HandleTimeout at
 // Deadline, and after every call takes out what TakeEvents and NextFrame have.
-// Not safe for concurrent use.
+// Not safe for concurrent use. There are many that idle: it is small, and what only
+// some need is made when they need it.
 type Link struct {
-	cfg         Config
-	state       State
-	cause       Cause // of the last end
-	session     frame.Seq
-	peerSession frame.Seq
-	inSession   bool
-	caps        frame.Capabilities // the peer's
-	peerIf      string
-	peerBearer  uint8
-	plane       uint8
-	mtu         int
+	cfg   *Local
+	bcast *Broadcast // the peer's
+	out   Queue[*frame.Buffer]
+
+	cork cork
+	sender
+	receiver
+	recovery
 
 	sup        Supervisor
 	next       time.Duration // the next tick
-	resets     int           // ticks since the endpoint was reset
-	checkpoint frame.Seq     // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
-	pendTol    bool          // the next STATE tells the peer our tolerance
-	pendPrio   bool          // and our priority
+	mtu        int           // of both ends
+	ownMTU     int
+	peerIf     string
+	peer       frame.NodeAddr
+	resets     uint32 // ticks since the endpoint was reset
+	header     [frame.EthernetLen]byte
+	caps       frame.Capabilities // the peer's
+	checkpoint frame.Seq          // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
+	session    frame.Seq
 
-	sender
-	receiver
+	peerSession frame.Seq
+	inSession   bool
+	state       State
+	cause       Cause // of the last end
+	events      Event
+	priority    uint8
+	peerBearer  uint8
+	plane       uint8
+	pendTol     bool // the next STATE tells the peer our tolerance
+	pendPrio    bool // and our priority
 
-	events Event
-	out    Queue[*frame.Buffer]
 	Counters
-}
-
-// Counters are what a link has done since it was created.
-type Counters struct {
-	SentPackets, SentStates, SentProbes, SentNacks, SentAcks      uint64
-	RecvPackets, RecvStates, RecvProbes, RecvNacks                uint64
-	Retransmits, Duplicates, Deferred, Congested, BadAcks, Resets uint64
-	SentBundles, SentBundled                                      uint64
-	RecvBundles, RecvBundled, RecvFragments, RecvFragmented       uint64
-	Rejected                                                      uint64 // messages the session check refused
-	NoChunk                                                       uint64 // messages not sent, or deferred, for want of memory
+	samples uint64   // ticks while it was up
+	profile *Profile // nil: in none of them anything was unacknowledged
 }
 
 // NewLink makes a link in state Down whose first tick is one interval from now.
 func NewLink(now time.Duration, cfg Config, caps frame.Capabilities) *Link {
-	l := &Link{cfg: cfg, session: cfg.Session, caps: caps}
+	l := &Link{
+		cfg: cfg.Local, bcast: cfg.Broadcast, peer: cfg.Peer, header: cfg.Header,
+		ownMTU: cfg.MTU, priority: cfg.Priority, session: cfg.Session, caps: caps,
+	}
 	l.plane = cfg.Bearer
 	l.sup.tolerance = cfg.Tolerance
 	l.clear()
-	l.next = now + l.sup.Interval()
+	l.checkpoint = l.first() - 1
+	l.SetWindow(now, cfg.MinWindow, cfg.MaxWindow)
+	l.next = now + l.firstInterval()
 	return l
 }
+
+// firstInterval is the time to the first tick of a session.
+func (l *Link) firstInterval() time.Duration {
+	i := l.sup.Interval()
+	if l.cfg.Spread {
+		i -= i / 8 * time.Duration(uint32(l.peer)*2654435761>>24) / 256 // a hash
+	}
+	return i
+}
+
+// first is the number of the first packet of a session.
+func (l *Link) first() frame.Seq { return max(l.cfg.FirstSeq, 1) }
 
 // State returns where the link stands.
 func (l *Link) State() State { return l.state }
 
 // IsUp reports whether the link carries packets.
-func (l *Link) IsUp() bool { return l.state == Established }
+func (l *Link) IsUp() bool { return l.state == Established || l.state == Synching }
 
 // IsReset reports whether the link is down with nothing left to clean up.
-func (l *Link) IsReset() bool { return l.state == Down || l.state == Establishing }
+func (l *Link) IsReset() bool {
+	return l.state == Down || l.state == Establishing || l.state == FailingOver
+}
 
 // blocked states neither send nor accept messages of the link protocol.
-func (l *Link) blocked() bool { return l.state == Resetting || l.state == PeerReset }
+func (l *Link) blocked() bool {
+	return l.state == Resetting || l.state == PeerReset || l.state == FailingOver
+}
 
 // MTU is the largest packet, in bytes: the smaller of both ends'.
 func (l *Link) MTU() int { return l.mtu }
@@ -143,7 +185,7 @@ func (l *Link) MTU() int { return l.mtu }
 func (l *Link) Tolerance() time.Duration { return l.sup.tolerance }
 
 // Priority is the link's priority among parallel ones.
-func (l *Link) Priority() uint8 { return l.cfg.Priority }
+func (l *Link) Priority() uint8 { return l.priority }
 
 // ID identifies the link in the bindings that say it is up.
 func (l *Link) ID() uint32 { return uint32(l.peerBearer)<<16 | uint32(l.cfg.Bearer) }
@@ -173,7 +215,7 @@ func (l *Link) SetTolerance(now, tolerance time.Duration) {
 // SetPriority changes the priority, 1 to 31, and tells the peer, which resets the
 // link. Source: docs/spec/02-link.md §4.5; capture 20, frame 28.
 func (l *Link) SetPriority(now time.Duration, priority uint8) {
-	l.cfg.Priority = min(max(priority, 1), 31)
+	l.priority = min(max(priority, 1), 31)
 	if l.IsUp() {
 		l.pendPrio = true
 		l.sendState(now, stateOptions{})
@@ -205,12 +247,14 @@ func (l *Link) NextFrame() *frame.Buffer {
 
 // clear puts everything but the session back to the start.
 func (l *Link) clear() {
-	l.mtu = l.cfg.MTU
+	l.mtu = l.ownMTU
 	l.sup.silent, l.resets = 0, 0
 	l.inSession = false
 	l.peerSession-- // so that it cannot match by accident
-	l.sender.clear()
-	l.receiver.clear()
+	l.cork = cork{}
+	l.sender.clear(l.first())
+	l.receiver.clear(l.first())
+	l.recovery.clear()
 }
 
 // Up establishes the link and queues the first message of its life, a STATE. It
@@ -230,8 +274,19 @@ func (l *Link) Up(now time.Duration) bool {
 // peer is told once.
 func (l *Link) Restart(now time.Duration) {
 	was := l.state
+	l.RestartQuietly(now)
+	if was == Resetting || was == PeerReset {
+		l.sendReset(true)
+	}
+}
+
+// RestartQuietly is Restart without a word to the peer, which learns it by the
+// failover.
+func (l *Link) RestartQuietly(now time.Duration) {
+	was := l.state
 	l.session++
 	l.Resets++
+	l.unblock(now)
 	l.clear()
 	switch was {
 	case PeerReset:
@@ -239,10 +294,7 @@ func (l *Link) Restart(now time.Duration) {
 	default:
 		l.state = Down
 	}
-	l.next = now + l.sup.Interval()
-	if was == Resetting || was == PeerReset {
-		l.sendReset(true)
-	}
+	l.next = now + l.firstInterval()
 }
 
 // Stop gives back all memory. The link must not be used afterwards, except that
@@ -254,7 +306,12 @@ func (l *Link) Stop() {
 }
 
 // Deadline says when to call HandleTimeout.
-func (l *Link) Deadline() time.Duration { return l.next }
+func (l *Link) Deadline() time.Duration {
+	if l.cfg.AsKernel {
+		return l.next
+	}
+	return min(l.next, l.look)
+}
 
 // HandleTimeout does what is due at now. Calling it early is harmless. The next
 // tick is an interval after now, however late this one is served, as the kernel
@@ -262,6 +319,9 @@ func (l *Link) Deadline() time.Duration { return l.next }
 func (l *Link) HandleTimeout(now time.Duration) {
 	if now >= l.next {
 		l.Tick(now)
+	}
+	if now >= l.look && !l.cfg.AsKernel {
+		l.recover(now)
 	}
 }
 
@@ -276,7 +336,7 @@ func (l *Link) Tick(now time.Duration) {
 		}
 	case Establishing:
 		l.sendReset(false)
-	case Established:
+	case Established, Synching:
 		silent := l.sup.Silent()
 		if l.sup.Tick() {
 			l.fail(PeerSilent)
@@ -286,9 +346,15 @@ func (l *Link) Tick(now time.Duration) {
 			l.fail(Unacknowledged)
 			return
 		}
-		probe := silent || len(l.deferred) > 0 || l.sndNxt == l.checkpoint
+		idle := l.sndNxt == l.checkpoint
+		if idle {
+			l.adapt(0, false)
+			l.forget()
+		}
+		l.takeSample()
+		probe := silent || len(l.deferred()) > 0 || idle
 		l.checkpoint = l.sndNxt
-		if probe || l.rcvUnacked > 0 || l.transmit.Len() > 0 || l.cfg.Broadcast.unacked > 0 {
+		if probe || l.rcvUnacked > 0 || l.transmit.Len() > 0 || l.bcast.unacked > 0 {
 			l.sendState(now, stateOptions{probe: probe, keepalive: probe})
 		}
 	}

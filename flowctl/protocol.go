@@ -18,11 +18,11 @@ func (l *Link) info() frame.LinkInfo {
 	return frame.LinkInfo{
 		NextSent:        l.sndNxt,
 		Session:         l.session,
-		BcastAckInvalid: !l.cfg.Broadcast.Up(),
-		RedundantLink:   l.cfg.Broadcast.Up(),
+		BcastAckInvalid: !l.bcast.Up(),
+		RedundantLink:   l.bcast.Up(),
 		Bearer:          l.cfg.Bearer,
 		Plane:           l.plane,
-		Orig:            l.cfg.Self, Dest: l.cfg.Peer,
+		Orig:            l.cfg.Self, Dest: l.peer,
 	}
 }
 
@@ -34,20 +34,31 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	}
 	f := frame.StateFields{
 		Common: frame.Common{Seq: l.sndNxt + 32767, Ack: l.rcvNxt - 1,
-			BcastAck: l.cfg.Broadcast.Ack(), Prev: l.cfg.Self},
+			BcastAck: l.bcast.Ack(), Prev: l.cfg.Self},
 		LinkInfo: l.info(), Probe: o.probe, Keepalive: o.keepalive, Gap: o.gap,
-		BcastGap: l.cfg.Broadcast.Gap(),
+		BcastGap: l.bcast.Gap(),
 	}
-	if f.Gap == 0 && o.keepalive && len(l.deferred) > 0 {
-		f.Gap = l.rcvNxt.Distance(l.deferred[0].seq)
+	if f.Gap == 0 && o.keepalive {
+		f.Gap = l.missing()
 	}
 	if l.pendTol {
 		f.Tolerance = uint16(l.sup.tolerance / time.Millisecond)
 	}
 	if l.pendPrio {
-		f.Priority = l.cfg.Priority
+		f.Priority = l.priority
 	}
-	record := l.gapAckRecord()
+	switch {
+	case !l.withGapAck():
+		l.writeState(now, &f, nil)
+	case f.Gap == 0 && len(l.bcast.deferred()) == 0:
+		l.writeState(now, &f, emptyGapAck)
+	default:
+		l.writeBlocks(now, &f)
+	}
+}
+
+// writeState queues a STATE with its Gap ACK record.
+func (l *Link) writeState(now time.Duration, f *frame.StateFields, record []byte) {
 	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen+len(record), frame.Control)
 	if b == nil {
 		l.NoChunk++
@@ -57,51 +68,30 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 		f.Seq = l.sndNxtState
 		l.sndNxtState++
 	}
-	copy(b.Extend(frame.EthernetLen), l.cfg.Header[:])
+	copy(b.Extend(frame.EthernetLen), l.header[:])
 	f.Append(b.Extend(frame.IntLen + len(record))[:0], record)
 	l.out.Push(b)
 	l.pendTol, l.pendPrio = false, false
 	l.rcvUnacked = 0
 	l.SentStates++
-	if o.probe {
+	if f.Probe {
 		l.SentProbes++
+		l.askProbe(now)
 	}
 	if f.Gap > 0 {
 		l.SentNacks++
+		l.askMissing(now)
+		l.moved = now
 	}
-}
-
-// emptyGapAck is a Gap ACK record without a block: its length, and two counts.
-var emptyGapAck = []byte{0, 4, 0, 0}
-
-// withGapAck reports whether STATE messages of this link begin their data with a
-// Gap ACK record: where both ends announce so, and then always.
-// Source: docs/spec/02-link.md §5.
-func (l *Link) withGapAck() bool {
-	return l.cfg.Capabilities&l.caps&frame.CapGapAckBlock != 0
-}
-
-// holdsRecord reports whether the data of a STATE begin with a whole record where
-// one must be. What the record tells is not used. Source: docs/spec/02-link.md §4.5.
-func (l *Link) holdsRecord(data []byte) bool {
-	return !l.withGapAck() || len(data) >= len(emptyGapAck) && int(data[0])<<8|int(data[1]) <= len(data)
-}
-
-// gapAckRecord returns the record of the next STATE, which tells of no block.
-func (l *Link) gapAckRecord() []byte {
-	if !l.withGapAck() {
-		return nil
-	}
-	return emptyGapAck
 }
 
 // sendReset queues a RESET, or an ACTIVATE when the peer is known to be ready.
 // last marks the one message sent at the moment the link goes down.
 func (l *Link) sendReset(last bool) {
 	f := frame.ResetFields{
-		Common:   frame.Common{Seq: l.sndNxt + 32767, Ack: l.rcvNxt - 1, BcastAck: l.cfg.Broadcast.Ack(), Prev: l.cfg.Self},
+		Common:   frame.Common{Seq: l.sndNxt + 32767, Ack: l.rcvNxt - 1, BcastAck: l.bcast.Ack(), Prev: l.cfg.Self},
 		LinkInfo: l.info(), Activate: l.state == Establishing,
-		MaxPacket: l.cfg.MTU &^ 3,
+		MaxPacket: l.ownMTU &^ 3,
 	}
 	if f.Activate {
 		f.DestSession, f.DestSessionValid = l.peerSession, true
@@ -113,7 +103,7 @@ func (l *Link) sendReset(last bool) {
 		l.NoChunk++
 		return
 	}
-	copy(b.Extend(frame.EthernetLen), l.cfg.Header[:])
+	copy(b.Extend(frame.EthernetLen), l.header[:])
 	f.Append(b.Extend(frame.IntLen + frame.IfNameLen)[:0])
 	l.out.Push(b)
 }
@@ -131,7 +121,7 @@ func (l *Link) Accept(m frame.LinkMessage) bool {
 		ok = ok && (!l.inSession || !s.Before(l.peerSession))
 	default:
 		ok = ok && l.inSession && s == l.peerSession &&
-			(l.IsUp() || m.Ack() == 0) &&
+			(l.IsUp() || m.Ack() == l.first()-1) &&
 			!(l.caps.Has(frame.CapLinkProtoSeqno) && m.Seq().Before(l.rcvNxtState)) &&
 			l.holdsRecord(m.Data())
 	}
@@ -143,7 +133,7 @@ func (l *Link) Accept(m frame.LinkMessage) bool {
 
 // HandleLink takes a message that Accept has let pass.
 func (l *Link) HandleLink(now time.Duration, m frame.LinkMessage) {
-	if l.cfg.Self > l.cfg.Peer {
+	if l.cfg.Self > l.peer {
 		l.plane = m.Info().Plane
 	}
 	if r, ok := m.Reset(); ok {
@@ -163,15 +153,15 @@ func (l *Link) handleReset(now time.Duration, r frame.Reset) {
 	if t := time.Duration(info.Tolerance) * time.Millisecond; t >= MinTolerance && t <= MaxTolerance {
 		l.adoptTolerance(now, t)
 	}
-	if info.Priority > l.cfg.Priority {
-		l.cfg.Priority = info.Priority
+	if info.Priority > l.priority {
+		l.priority = info.Priority
 	}
 	if info.PeerStopping {
 		l.fail(PeerStopping)
 		return
 	}
 	if d, ok := r.DestSession(); ok && d != l.session {
-		if l.session.Before(d) {
+		if l.session.Before(d) && !l.IsUp() {
 			l.session = d + 1
 		}
 		return
@@ -180,7 +170,7 @@ func (l *Link) handleReset(now time.Duration, r frame.Reset) {
 		switch l.state {
 		case Down:
 			l.state = Establishing
-		case Established:
+		case Established, Synching:
 			l.state, l.cause = PeerReset, PeerRestarted
 			l.events |= WentDown
 		}
@@ -201,8 +191,8 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 	if t := time.Duration(info.Tolerance) * time.Millisecond; t >= MinTolerance && t <= MaxTolerance {
 		l.adoptTolerance(now, t)
 	}
-	if info.Priority != 0 && info.Priority != l.cfg.Priority {
-		l.cfg.Priority = info.Priority
+	if info.Priority != 0 && info.Priority != l.priority {
+		l.priority = info.Priority
 		l.fail(PriorityChange)
 	}
 	l.sup.HandlePacket()
@@ -213,11 +203,14 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 		return
 	}
 	var reply stateOptions
-	if s.Probe() {
+	switch {
+	case s.Probe():
 		l.RecvProbes++
 		reply.keepalive = true
+	case s.Keepalive():
+		l.answerProbe(now)
 	}
-	if (s.Probe() || s.Keepalive()) && len(l.deferred) == 0 && info.NextSent.After(l.rcvNxt) {
+	if (s.Probe() || s.Keepalive()) && len(l.deferred()) == 0 && info.NextSent.After(l.rcvNxt) {
 		reply.gap = min(l.rcvNxt.Distance(info.NextSent), MaxWindow)
 	}
 	if s.Gap() > 0 {
@@ -226,7 +219,8 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 	if reply.keepalive || reply.gap > 0 {
 		l.sendState(now, reply)
 	}
-	l.handleAck(now, s.Ack(), s.Gap())
+	record, _, _ := s.GapAcks(l.withGapAck()) // Accept has looked that it is whole
+	l.handleAck(now, s.Ack(), s.Gap(), record.Unicast())
 }
 
 // Report sends a STATE because of what happened on the broadcast link.

@@ -6,31 +6,31 @@ package flowctl
 // value is empty.
 type Queue[T any] struct {
 	ring []T // length a power of two
-	head int
-	n    int
+	head uint32
+	n    uint32
 }
 
 // Len returns the number of entries.
-func (q *Queue[T]) Len() int { return q.n }
+func (q *Queue[T]) Len() int { return int(q.n) }
 
 // Push adds v at the end.
 func (q *Queue[T]) Push(v T) { *q.Extend() = v }
 
 // Extend adds an entry at the end and returns it, to be filled in place.
 func (q *Queue[T]) Extend() *T {
-	if q.n == len(q.ring) {
-		ring := make([]T, max(8, 2*len(q.ring)))
+	if int(q.n) == len(q.ring) {
+		ring := make([]T, max(4, 2*len(q.ring)))
 		for i := range q.n {
-			ring[i] = *q.At(i)
+			ring[i] = *q.At(int(i))
 		}
 		q.ring, q.head = ring, 0
 	}
 	q.n++
-	return q.At(q.n - 1)
+	return q.At(int(q.n) - 1)
 }
 
 // At returns the i-th entry from the front, in place.
-func (q *Queue[T]) At(i int) *T { return &q.ring[(q.head+i)&(len(q.ring)-1)] }
+func (q *Queue[T]) At(i int) *T { return &q.ring[(int(q.head)+i)&(len(q.ring)-1)] }
 
 // Pop removes and returns the front; the queue must not be empty.
 func (q *Queue[T]) Pop() T {
@@ -43,6 +43,13 @@ func (q *Queue[T]) Pop() T {
 func (q *Queue[T]) Drop() {
 	var zero T
 	q.ring[q.head] = zero
-	q.head = (q.head + 1) & (len(q.ring) - 1)
+	q.head = (q.head + 1) & uint32(len(q.ring)-1)
 	q.n--
+}
+
+// Forget gives back the memory of an empty queue, if that is more than a little.
+func (q *Queue[T]) Forget(most int) {
+	if q.n == 0 && len(q.ring) > most {
+		*q = Queue[T]{}
+	}
 }

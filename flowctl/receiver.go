@@ -3,7 +3,6 @@
 package flowctl
 
 import (
-	"slices"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -16,14 +15,6 @@ const (
 	// ackWeight is the bytes that make a packet count for one more, so that a sender
 	// of large ones can use a few chunks again and again, and finds them in its cache.
 	ackWeight = 16 << 10
-
-	// maxLent is the number of deferred packets a peer may keep in the arena's
-	// chunks, while more than half of those are free; what comes beyond is copied
-	// out. Else a few peers would keep all chunks, and the packets that all the
-	// others wait for could not be received any more.
-	maxLent = 64
-	// MaxDeferredBytes is the memory deferred packets of one peer may take.
-	MaxDeferredBytes = 16 << 20
 )
 
 // A receiver is the receiving half of a Link: what is in order goes on, what
@@ -31,12 +22,12 @@ const (
 type receiver struct {
 	rcvNxt      frame.Seq // the packet expected
 	rcvNxtState frame.Seq
-	rcvUnacked  int // packets delivered since the last acknowledgement, large ones weighed
+	rcvUnacked  int32 // packets delivered since the last acknowledgement, large ones weighed
 	deferral
 }
 
-func (r *receiver) clear() {
-	r.rcvNxt, r.rcvNxtState, r.rcvUnacked = 1, 1, 0
+func (r *receiver) clear(first frame.Seq) {
+	r.rcvNxt, r.rcvNxtState, r.rcvUnacked = first, 1, 0
 	r.deferral.clear()
 }
 
@@ -85,28 +76,51 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 		l.Duplicates++
 		return Dropped
 	}
-	l.handleAck(now, m.Ack(), 0)
+	l.acknowledge(now, m.Ack(), 0, frame.GapBlocks{})
 	if m.Seq() == l.rcvNxt {
 		l.advance(now, m)
+		l.followUp(now)
 		return Deliver
 	}
+	defer l.Flush(now)
 	switch l.add(m, b) {
 	case deferredNow:
 		l.Counters.Deferred++
-		if n := len(l.deferred); n >= 3 && (n-3)%ackEvery == 0 {
-			l.sendState(now, stateOptions{gap: l.rcvNxt.Distance(l.deferred[0].seq)})
+		if len(l.deferred()) == 1 {
+			l.deferredMoved(now)
 		}
+		l.reportEarly(now)
 		return Deferred
 	case deferredTwice:
 		l.Duplicates++
+		if l.cfg.AsKernel { // a kernel looks again (capture 17, frame 80)
+			l.reportEarly(now)
+		}
 	case deferredNot:
 		l.NoChunk++
 	}
 	return Dropped
 }
 
+// reportEarly reports what is missing when the third packet is deferred, and every
+// sixteenth after that. Source: docs/spec/02-link.md §4.2.
+func (l *Link) reportEarly(now time.Duration) {
+	if n := len(l.deferred()); n >= 3 && (n-3)%ackEvery == 0 {
+		l.sendState(now, stateOptions{gap: l.missing()})
+	}
+}
+
 // Deferring reports whether packets that came early wait for their turn.
-func (l *Link) Deferring() bool { return len(l.deferred) > 0 }
+func (l *Link) Deferring() bool { return len(l.deferred()) > 0 }
+
+// missing is the number of packets between those that had their turn and the first
+// deferred one.
+func (l *Link) missing() int {
+	if len(l.deferred()) == 0 {
+		return 0
+	}
+	return l.rcvNxt.Distance(l.deferred()[0].seq)
+}
 
 // Next returns the next deferred packet that has its turn. The caller delivers
 // it and releases it.
@@ -117,85 +131,29 @@ func (l *Link) Next(now time.Duration) (Packet, bool) {
 	p, ok := l.take(l.rcvNxt)
 	if ok {
 		l.advance(now, p.Message)
+		l.followUp(now)
 	}
 	return p, ok
 }
 
+// followUp lets the backlog follow what a packet acknowledged, once no deferred packet
+// has its turn: so it carries the newest acknowledgement (capture 18, frame 333).
+func (l *Link) followUp(now time.Duration) {
+	if len(l.deferred()) == 0 || l.packets[0].seq != l.rcvNxt {
+		l.Flush(now)
+	}
+}
+
 func (l *Link) advance(now time.Duration, m frame.Message) {
 	l.rcvNxt++
-	if l.rcvUnacked += 1 + len(m.Bytes())/ackWeight; l.rcvUnacked >= ackEvery {
+	if l.reports > 0 {
+		l.answerMissing(now)
+	}
+	if len(l.deferred()) > 0 {
+		l.deferredMoved(now)
+	}
+	if l.rcvUnacked += 1 + int32(len(m.Bytes())/ackWeight); l.rcvUnacked >= ackEvery {
 		l.SentAcks++
 		l.sendState(now, stateOptions{})
-	}
-}
-
-// A deferral keeps packets that came before their turn, in order.
-type deferral struct {
-	deferred []early
-	bytes    int
-}
-
-type early struct {
-	seq frame.Seq
-	Packet
-}
-
-type deferResult uint8
-
-const (
-	deferredNow   deferResult = iota
-	deferredTwice             // the packet was there already
-	deferredNot               // for want of memory
-)
-
-// add keeps a packet: in its Buffer, of which it takes a hold, or copied out
-// when there are many, or few chunks.
-func (d *deferral) add(m frame.Message, b *frame.Buffer) deferResult {
-	i := len(d.deferred)
-	for i > 0 && m.Seq().Before(d.deferred[i-1].seq) {
-		i--
-	}
-	if i > 0 && d.deferred[i-1].seq == m.Seq() {
-		return deferredTwice
-	}
-	p := Packet{Message: m, buf: b}
-	n := len(m.Bytes())
-	switch {
-	case d.bytes+n > MaxDeferredBytes:
-		return deferredNot
-	case len(d.deferred) >= maxLent || !b.MayKeep():
-		p.Message, _ = frame.Parse(slices.Clone(m.Bytes()))
-		p.buf = nil
-	default:
-		b.Hold()
-	}
-	d.bytes += n
-	d.deferred = slices.Insert(d.deferred, i, early{m.Seq(), p})
-	return deferredNow
-}
-
-// take removes the packet with number seq if it is there.
-func (d *deferral) take(seq frame.Seq) (Packet, bool) {
-	for len(d.deferred) > 0 && d.deferred[0].seq.Before(seq) {
-		d.drop()
-	}
-	if len(d.deferred) == 0 || d.deferred[0].seq != seq {
-		return Packet{}, false
-	}
-	p := d.deferred[0].Packet
-	d.bytes -= len(p.Message.Bytes())
-	d.deferred = slices.Delete(d.deferred, 0, 1)
-	return p, true
-}
-
-func (d *deferral) drop() {
-	d.bytes -= len(d.deferred[0].Message.Bytes())
-	d.deferred[0].Release()
-	d.deferred = slices.Delete(d.deferred, 0, 1)
-}
-
-func (d *deferral) clear() {
-	for len(d.deferred) > 0 {
-		d.drop()
 	}
 }

@@ -34,8 +34,8 @@ type rig struct {
 func newRig(t testing.TB, change ...func(*Config)) *rig {
 	r := &rig{t: t, bc: NewBroadcast(self)}
 	c := Config{
-		Self: self, Peer: peer, IfName: "eth0", MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-		Window: DefaultWindow, Session: 100, Broadcast: r.bc, Alone: true,
+		Local: &Local{Self: self, IfName: "eth0", Alone: true}, Peer: peer, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
+		MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: r.bc,
 	}
 	for _, f := range change {
 		f(&c)

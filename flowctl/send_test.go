@@ -153,7 +153,7 @@ func TestGap(t *testing.T) {
 
 func TestGapOfWholeWindow(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.Window, c.Arena = MaxWindow, frame.NewArena(frame.ArenaConfig{Small: 8600})
+		c.MinWindow, c.MaxWindow, c.Arena = MaxWindow, MaxWindow, frame.NewArena(frame.ArenaConfig{Small: 8600})
 	})
 	r.up().at(60000, 1).send(MaxWindow)
 	r.seqs()
@@ -163,22 +163,46 @@ func TestGapOfWholeWindow(t *testing.T) {
 	r.done()
 }
 
-// Not more often than once in a millisecond (spec 02 §1.3), the first time too.
+// A packet is repeated at once, and then not more often than once in two round trips,
+// 200 µs to 1 ms, with gap-ack blocks up to an interval; as a kernel, once between two ticks of its clock, from the first time
+// it was sent (capture 16).
 func TestHoldOff(t *testing.T) {
-	r := newRig(t).up()
-	defer r.done()
-	r.send(1)
-	r.seqs()
-	var at []time.Duration
-	for i := range 40 {
-		r.now = time.Duration(i) * 100 * time.Microsecond
-		r.ack(0, 1)
-		if len(r.seqs()) > 0 {
-			at = append(at, r.now)
+	const us = time.Microsecond
+	for _, c := range []struct {
+		kernel, gapAck bool
+		rtt            time.Duration
+		want           []time.Duration
+	}{
+		{true, false, 0, []time.Duration{4000 * us}},
+		{false, false, 0, []time.Duration{100 * us, 300 * us, 500 * us, 700 * us, 900 * us, 1100 * us}},
+		{false, false, 300 * us, []time.Duration{100 * us, 700 * us, 1300 * us, 1900 * us, 2500 * us, 3100 * us}},
+		{false, false, time.Second, []time.Duration{100 * us, 1100 * us, 2100 * us, 3100 * us}},
+		{false, true, 0, []time.Duration{100 * us, 300 * us, 500 * us, 700 * us, 900 * us, 1100 * us}},
+		{false, true, time.Millisecond, []time.Duration{100 * us, 2100 * us}},
+	} {
+		r := newRig(t, func(k *Config) { k.AsKernel = c.kernel })
+		if c.gapAck {
+			r.cfg.Capabilities, r.caps = frame.CapGapAckBlock, r.caps|frame.CapGapAckBlock
 		}
-	}
-	if want := []time.Duration{time.Millisecond, 2 * time.Millisecond, 3 * time.Millisecond}; !slices.Equal(at, want) {
-		t.Errorf("repeated at %v, want %v", at, want)
+		r.up()
+		r.send(1)
+		r.seqs()
+		r.estimate = c.rtt
+		var at []time.Duration
+		for i := range 40 {
+			r.now = time.Duration(i+1) * 100 * us
+			r.handleAck(r.now, 0, 1, frame.GapBlocks{})
+			if len(r.seqs()) > 0 && len(at) < len(c.want) {
+				at = append(at, r.now)
+			}
+		}
+		if !slices.Equal(at, c.want) {
+			t.Errorf("as a kernel %v, gap-ack %v, round trip %v: repeated at %v, want %v", c.kernel, c.gapAck, c.rtt, at, c.want)
+		}
+		if r.estimate = time.Hour; r.holdOff() > r.sup.Interval() {
+			t.Errorf("got a hold-off of %v", r.holdOff())
+		}
+		r.done()
 	}
 }
 

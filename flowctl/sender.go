@@ -13,9 +13,6 @@ import (
 const (
 	MaxWindow     = 8191 // packets a receiver accepts ahead of what it expects
 	DefaultWindow = 50   // the kernel's minimum
-
-	holdOff          = time.Millisecond // between two transmissions of one packet
-	failureTolerance = 10               // tolerances after which repeating has failed
 )
 
 // ErrCongested means the backlog of the message's importance is full. The
@@ -31,82 +28,44 @@ var ErrTooLong = errors.New("flowctl: message larger than the link's packets")
 //	                                 window ───────┘ ▲ └─► out
 //	                                                 └──── gaps
 type sender struct {
+	congestion
 	sndNxt      frame.Seq // the next packet's number
 	sndNxtState frame.Seq
-	transmit    Queue[sent]
-	flight      int // bytes in it
-	backlog     Queue[waiting]
-	waiting     [frame.System + 1]int  // packets in the backlog by importance
-	turnedAway  [frame.System + 1]bool // somebody was, since the last Room
-	bundler
+	transmit    Queue[sent] // from the oldest packet that is not acknowledged to sndNxt
+	unacked     int         // packets in it that are not acknowledged
+	flight      int         // their bytes
+	backlog     *backlog    // nil: nothing waits
 }
 
 type sent struct {
-	b           *frame.Buffer
-	again       time.Duration // not before then
+	b           *frame.Buffer // nil: acknowledged, though older ones are not
+	at          time.Duration // when it was sent last
 	first       time.Duration // when it was first repeated
 	retransmits int
 }
 
-type waiting struct {
-	b   *frame.Buffer
-	imp frame.Importance
-}
-
-func (s *sender) clear() {
+func (s *sender) clear(first frame.Seq) {
 	for s.transmit.Len() > 0 {
-		s.transmit.Pop().b.Release()
+		if b := s.transmit.Pop().b; b != nil {
+			b.Release()
+		}
 	}
 	for s.backlog.Len() > 0 {
 		s.backlog.Pop().b.Release()
 	}
-	s.waiting = [frame.System + 1]int{}
-	s.turnedAway = [frame.System + 1]bool{}
-	s.bundler = bundler{}
-	s.sndNxt, s.sndNxtState = 1, 1
-	s.flight = 0
-}
-
-// Limit is the number of packets of an importance that may wait for the window.
-// System has room for all names of a node besides: the kernel checks its limit of
-// 65535/(mtu/20) once for the whole bulk, here every packet is counted.
-// Source: docs/spec/02-link.md §6.1; docs/spec/05-naming.md §3.
-func (l *Link) Limit(imp frame.Importance) int {
-	limit := l.cfg.Window * 2 * (int(imp) + 1)
-	if imp == frame.System {
-		limit += 65535 / max(1, (l.mtu-2*frame.IntLen)/frame.NameItemLen)
-	}
-	return limit
+	s.backlog = nil
+	s.sndNxt, s.sndNxtState = first, 1
+	s.unacked, s.flight = 0, 0
 }
 
 // Backlog is the number of packets that wait for the window, all importances.
 func (l *Link) Backlog() int { return l.backlog.Len() }
 
 // Unacked is the number of packets sent and not acknowledged.
-func (l *Link) Unacked() int { return l.transmit.Len() }
+func (l *Link) Unacked() int { return l.unacked }
 
 // Idle reports whether everything sent was acknowledged.
-func (l *Link) Idle() bool { return l.transmit.Len() == 0 && l.backlog.Len() == 0 }
-
-// Window is the number of packets that may be sent and not acknowledged.
-func (l *Link) Window() int { return l.cfg.Window }
-
-// The window is one of packets of up to windowUnit bytes: of larger ones fewer are
-// under way, so that both ends find the memory they use in their caches, but
-// windowLeast, as a kernel acknowledges every sixteenth.
-const (
-	windowUnit  = 4 << 10
-	windowLeast = 20
-)
-
-// Open reports whether the next packet may be sent now.
-func (l *Link) Open() bool {
-	n := l.transmit.Len()
-	return n < l.cfg.Window && (n < windowLeast || l.flight < l.cfg.Window*windowUnit)
-}
-
-// Congested reports whether Send would turn a message of this importance away.
-func (l *Link) Congested(imp frame.Importance) bool { return l.waiting[imp] >= l.Limit(imp) }
+func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 }
 
 // Send queues one message: b holds room for the Ethernet header and then the
 // whole message, complete but for its sequence number and acknowledgements. Where
@@ -115,16 +74,47 @@ func (l *Link) Congested(imp frame.Importance) bool { return l.waiting[imp] >= l
 // ErrCongested, ErrTooLong.
 func (l *Link) Send(now time.Duration, b *frame.Buffer, imp frame.Importance) error {
 	if err := l.admit(b, imp); err != nil {
+		l.blockedAt(now)
 		return err
 	}
 	if l.backlog.Len() == 0 && l.Open() {
-		copy(b.Bytes(), l.cfg.Header[:])
+		copy(b.Bytes(), l.header[:])
 		l.launch(now, b)
 		return nil
 	}
 	l.wait(b, imp)
 	l.Flush(now) // what was held goes with it
 	return nil
+}
+
+// SendAll is Send for the packets of one message, its fragments: they are taken all
+// or not at all, also where there is room for the first alone, and follow each other
+// on the link.
+func (l *Link) SendAll(now time.Duration, bufs []*frame.Buffer, imp frame.Importance) error {
+	for _, b := range bufs {
+		if err := l.admit(b, imp); err != nil {
+			l.blockedAt(now)
+			return err
+		}
+	}
+	for _, b := range bufs {
+		l.sendUnlimited(now, b, imp)
+	}
+	l.Flush(now) // what was held goes first
+	l.SentFragmented++
+	l.SentFragments += uint64(len(bufs))
+	return nil
+}
+
+// sendUnlimited queues a packet that shares with no other, whatever waits already.
+func (l *Link) sendUnlimited(now time.Duration, b *frame.Buffer, imp frame.Importance) {
+	copy(b.Bytes(), l.header[:])
+	if l.backlog.Len() == 0 && l.Open() {
+		l.launch(now, b)
+		return
+	}
+	l.queue(b, imp).open[imp] = nil
+	l.lookBy(now + fullPatience)
 }
 
 // Hold is Send for a message that waits in any case, for more to share its packet,
@@ -146,7 +136,7 @@ func (l *Link) admit(b *frame.Buffer, imp frame.Importance) error {
 		return nil
 	}
 	l.Counters.Congested++
-	l.turnedAway[imp] = true
+	l.backlog.turnAway(imp)
 	if imp == frame.System {
 		l.events |= Stuck
 	}
@@ -163,12 +153,19 @@ func (l *Link) wait(b *frame.Buffer, imp frame.Importance) {
 			return
 		}
 	}
-	copy(b.Bytes(), l.cfg.Header[:])
-	l.backlog.Push(waiting{b, imp})
-	l.waiting[imp]++
+	copy(b.Bytes(), l.header[:])
+	q := l.queue(b, imp)
 	if !l.cfg.Alone {
-		l.enter(b, imp)
+		q.enter(b, imp)
 	}
+}
+
+// queue puts a packet at the end of the backlog.
+func (l *Link) queue(b *frame.Buffer, imp frame.Importance) *backlog {
+	q := l.needBacklog()
+	q.Push(waiting{b, imp})
+	q.waiting[imp]++
+	return q
 }
 
 // Flush sends what waits, as far as the window allows, and tells who was turned
@@ -179,17 +176,22 @@ func (l *Link) Flush(now time.Duration) { l.flush(now, 0) }
 func (l *Link) FlushFull(now time.Duration) { l.flush(now, 1) }
 
 func (l *Link) flush(now time.Duration, keep int) {
-	for l.backlog.Len() > keep && l.Open() {
-		w := l.backlog.Pop()
-		l.waiting[w.imp]--
-		l.leave(w.b, w.imp)
+	q := l.backlog
+	if q == nil {
+		return
+	}
+	for q.Len() > keep {
+		if !l.Open() {
+			l.lookBy(now + fullPatience)
+			break
+		}
+		w := q.Pop()
+		q.waiting[w.imp]--
+		q.leave(w.b, w.imp)
 		l.launch(now, w.b)
 	}
-	for imp := range l.turnedAway {
-		if l.turnedAway[imp] && !l.Congested(frame.Importance(imp)) {
-			l.turnedAway[imp] = false
-			l.events |= Room
-		}
+	if q.turnedAway != 0 {
+		l.invite(now)
 	}
 }
 
@@ -197,88 +199,15 @@ func (l *Link) flush(now time.Duration, keep int) {
 func (l *Link) launch(now time.Duration, b *frame.Buffer) {
 	msg := b.Bytes()[frame.EthernetLen:]
 	frame.StampSeq(msg, l.sndNxt)
-	frame.StampAcks(msg, l.rcvNxt-1, l.cfg.Broadcast.Ack())
+	frame.StampAcks(msg, l.rcvNxt-1, l.bcast.Ack())
 	l.sndNxt++
-	l.transmit.Push(sent{b: b, again: now + holdOff})
+	p := l.transmit.Extend()
+	p.b, p.at = b, now
+	l.unacked++
 	l.flight += b.Len()
 	b.Hold()
 	l.out.Push(b)
 	l.rcvUnacked = 0
 	l.SentPackets++
-}
-
-// handleAck releases what the peer has, repeats what it misses, and lets the
-// backlog follow. gap packets are missing behind ack. An acknowledgement of what
-// was never sent is ignored. The link fails when its oldest packet was repeated
-// for too long.
-// Source: docs/spec/02-link.md §6.3.
-func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int) {
-	oldest := l.sndNxt - frame.Seq(l.transmit.Len())
-	switch {
-	case !ack.Before(l.sndNxt):
-		l.BadAcks++ // nothing was sent under that number yet
-		return
-	case ack.Before(oldest - 1):
-		return // an old report, overtaken
-	}
-	for range oldest.Distance(ack + 1) {
-		b := l.transmit.Pop().b
-		l.flight -= b.Len()
-		b.Recycle()
-	}
-	if l.transmit.Len() > 0 && gap > 0 {
-		if p := l.transmit.At(0); p.retransmits > 0 && now-p.first > failureTolerance*l.sup.tolerance {
-			l.fail(Unacknowledged)
-			return
-		}
-	}
-	for i := range min(gap, l.transmit.Len()) {
-		l.repeat(now, l.transmit.At(i))
-	}
-	l.Flush(now)
-}
-
-// overdue reports whether the oldest packet has been under way for so long that it
-// will never be acknowledged. The peer may be missing one that is no longer here to
-// be repeated, after an acknowledgement that was not the peer's; without this the
-// link would stay up and stand still.
-func (l *Link) overdue(now time.Duration) bool {
-	if l.transmit.Len() == 0 {
-		return false
-	}
-	p := l.transmit.At(0)
-	since := p.again
-	if p.retransmits > 0 {
-		since = p.first
-	}
-	return now-since > failureTolerance*l.sup.tolerance
-}
-
-// repeat sends a packet again unless that was done a moment ago. Its number and
-// content stay, the acknowledgements are today's; while a device still holds the
-// Buffer a copy goes out instead.
-func (l *Link) repeat(now time.Duration, p *sent) {
-	if now < p.again {
-		return
-	}
-	b := p.b
-	if b.Lent() {
-		c := l.cfg.Arena.Get(b.Len(), frame.Control)
-		if c == nil {
-			l.NoChunk++
-			return
-		}
-		copy(c.Extend(b.Len()), b.Bytes())
-		b = c
-	} else {
-		b.Hold()
-	}
-	frame.StampAcks(b.Bytes()[frame.EthernetLen:], l.rcvNxt-1, l.cfg.Broadcast.Ack())
-	l.out.Push(b)
-	p.again = now + holdOff
-	if p.retransmits == 0 {
-		p.first = now
-	}
-	p.retransmits++
-	l.Retransmits++
+	l.lookBy(now + quietPatience)
 }

@@ -13,11 +13,13 @@ func _() {
 	_ = x[Established-2]
 	_ = x[Resetting-3]
 	_ = x[PeerReset-4]
+	_ = x[FailingOver-5]
+	_ = x[Synching-6]
 }
 
-const _State_name = "resetestablishingestablishedresettingpeer-reset"
+const _State_name = "resetestablishingestablishedresettingpeer-resetfailing oversynching"
 
-var _State_index = [...]uint8{0, 5, 17, 28, 37, 47}
+var _State_index = [...]uint8{0, 5, 17, 28, 37, 47, 59, 67}
 
 func (i State) String() string {
 	idx := int(i) - 0

@@ -136,13 +136,13 @@ func TestTickSendsState(t *testing.T) {
 		{"silent", func(r *rig) { r.send(1); r.ack(1, 0); r.sup.silent = 1 }, probe},
 	} {
 		r := newRig(t).up()
-		r.HandleTimeout(r.Deadline()) // so that a checkpoint is there
-		r.now = r.Deadline() - time.Millisecond
+		r.Tick(r.next) // so that a checkpoint is there
+		r.now = r.next - time.Millisecond
 		r.sup.silent = 0
 		c.prep(r)
 		r.out()
-		r.now = r.Deadline()
-		r.HandleTimeout(r.now)
+		r.now = r.next
+		r.Tick(r.now)
 		got := r.out()
 		switch {
 		case c.want == nothing && len(got) != 0,
@@ -157,15 +157,15 @@ func TestTickSendsState(t *testing.T) {
 func TestProbeIsAlsoKeepalive(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
-	r.HandleTimeout(r.Deadline()) // so that a checkpoint is there
+	r.Tick(r.next) // so that a checkpoint is there
 	for _, send := range []bool{false, true} {
 		if send {
 			r.send(1)
 			r.NextFrame().Release()
 			r.sup.silent = 0
 		}
-		r.now = r.Deadline()
-		r.HandleTimeout(r.now)
+		r.now = r.next
+		r.Tick(r.now)
 		b := r.NextFrame()
 		s, _ := parseLink(t, b.Bytes()[frame.EthernetLen:]).State()
 		if s.Probe() == send || s.Keepalive() == send {

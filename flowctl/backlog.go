@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import "github.com/utipc/utipc/frame"
+
+// A backlog is the packets that wait for the window, and the senders that found it
+// full. A link has one from the first of them until it falls idle; nil is empty.
+type backlog struct {
+	Queue[waiting]
+	waiting [frame.System + 1]int // packets by importance
+	crowd
+	bundler
+}
+
+type waiting struct {
+	b   *frame.Buffer
+	imp frame.Importance
+}
+
+// Len returns the number of packets.
+func (q *backlog) Len() int {
+	if q == nil {
+		return 0
+	}
+	return q.Queue.Len()
+}
+
+// idle reports whether nothing waits, and nobody.
+func (q *backlog) idle() bool { return q.Len() == 0 && q.turnedAway|q.invited == 0 }
+
+// needBacklog returns the link's backlog.
+func (l *Link) needBacklog() *backlog {
+	if l.backlog == nil {
+		l.backlog = &backlog{}
+	}
+	return l.backlog
+}
