@@ -99,3 +99,52 @@ func BenchmarkReceive(b *testing.B) {
 		h.receiveOne()
 	}
 }
+
+// A long message, and a sender that finds the link full again and again, allocate
+// nothing either.
+func TestLongAndBlockedSendsAllocateNothing(t *testing.T) {
+	h := newHot(t)
+	long := make([]byte, 20000)
+	sendLong := func() {
+		if err := h.from.SendService(h.now, h.svc, long); err != nil {
+			t.Fatal(err)
+		}
+		for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
+			m, _ := frame.Parse(f.Bytes()[frame.EthernetLen:])
+			if m.User() != frame.UserLink {
+				frame.StampAcks(h.ack.Bytes()[frame.EthernetLen:], m.Seq(), 0)
+			}
+			f.Release()
+		}
+		frame.StampSeq(h.ack.Bytes()[frame.EthernetLen:], h.state)
+		h.state++
+		h.HandleFrame(h.now, 0, h.ack)
+	}
+	var ticket Ticket
+	called := make([]*Ticket, 0, 1)
+	blocked := func() {
+		h.SendAs(&ticket)
+		err := h.from.SendService(h.now, h.svc, h.payload[:])
+		h.SendAs(nil)
+		if _, ok := err.(*Blocked); !ok {
+			t.Fatalf("got %v", err)
+		}
+		h.Quit(h.now, &ticket)
+		called = h.TakeCalled(called[:0])
+	}
+	for _, c := range []struct {
+		name string
+		f    func()
+	}{{"long", sendLong}, {"blocked", blocked}} {
+		if c.name == "blocked" {
+			for h.from.SendService(h.now, h.svc, h.payload[:]) == nil {
+			}
+		}
+		for range 100 {
+			c.f()
+		}
+		if got := testing.AllocsPerRun(500, c.f); got != 0 {
+			t.Errorf("%s: got %v allocations, want 0", c.name, got)
+		}
+	}
+}

@@ -16,7 +16,50 @@ type bearer struct {
 	interval time.Duration // between discovery messages
 	next     time.Duration // when the next is due
 	links    int           // links over it that are up
+	removed  bool
 	out      flowctl.Queue[*frame.Buffer]
+	local    *flowctl.Local // of its links; nil before the first
+}
+
+// freeBearer is the lowest number that no bearer has.
+func (e *Engine) freeBearer() int {
+	for i, b := range e.bearers {
+		if b.removed && b.out.Len() == 0 {
+			return i
+		}
+	}
+	return len(e.bearers)
+}
+
+// RemoveBearer takes a bearer out of use. What its links still had goes over others;
+// a node without any other is told once, and contact with it is lost. Frames may be
+// left to send; then the number is free for another bearer.
+// Source: docs/spec/03-discovery-and-node.md §7; capture 19.
+func (e *Engine) RemoveBearer(now time.Duration, bearerID int) {
+	b := e.bearers[bearerID]
+	if b.removed {
+		return
+	}
+	b.removed = true
+	for _, n := range e.nodes {
+		if l := n.links[bearerID]; l != nil {
+			l.Fail()
+			e.after(now, l)
+			e.end(l)
+			n.links[bearerID] = nil
+		}
+	}
+	b.next = flowctl.Never
+}
+
+func everyStation(frame.MAC) bool { return true }
+
+// end gives back all that a link has.
+func (e *Engine) end(l *link) {
+	l.Stop()
+	e.drain(l)
+	l.disinherit()
+	e.arm(l)
 }
 
 // SetMTU follows a bearer's interface: mtu is the largest message it may carry now,
@@ -27,17 +70,18 @@ func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 	if mtu < frame.MinMTU {
 		mtu = 0
 	}
-	if mtu == b.MTU {
+	if mtu == b.MTU || b.removed {
 		return
 	}
 	if e.addr == 0 && b.MTU == 0 {
 		e.trial.end = now + trialPeriod // nobody was there to object
 	}
 	b.MTU = mtu
+	e.purgeIf(b, everyStation) // at once: every link would look through all of it
 	for _, n := range e.nodes {
-		if n.bearer == b && n.link != nil {
-			n.link.SetMTU(now, mtu)
-			e.after(now, n)
+		if l := n.links[b.id]; l != nil {
+			l.SetMTU(now, mtu)
+			e.after(now, l)
 		}
 	}
 	if mtu > 0 {
@@ -59,7 +103,7 @@ func (e *Engine) push(b *bearer, f *frame.Buffer) {
 func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
 	b := e.bearers[bearerID]
 	e.count.FramesIn++
-	if b.MTU == 0 {
+	if b.MTU == 0 || b.removed {
 		e.drop(DropBearer)
 		return
 	}
@@ -96,59 +140,57 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f 
 		return
 	}
 	n := e.peer(m.Prev())
-	if n == nil || n.link == nil {
+	if n == nil || n.links[b.id] == nil {
 		e.drop(DropStranger)
 		return
 	}
+	l := n.links[b.id]
 	if m.User() == frame.UserLink {
-		l, err := frame.ParseLink(m)
+		p, err := frame.ParseLink(m)
 		if err != nil {
 			e.drop(dropOf(err))
 			return
 		}
-		e.handleLink(now, n, l)
+		e.handleLink(now, l, p)
 		return
 	}
-	if !n.admit(true, true) {
+	if !e.admit(now, l, m, nil) {
 		e.drop(DropNodeState)
 		return
 	}
-	switch n.link.HandlePacket(now, m, f) {
+	switch l.HandlePacket(now, m, f) {
 	case flowctl.Deliver:
-		e.deliver(now, n, m, f)
-		for n.link.Deferring() && n.link.IsUp() {
-			p, ok := n.link.Next(now)
-			if !ok {
-				break
-			}
-			e.deliver(now, n, p.Message, p.Buffer())
-			p.Release()
-		}
+		e.deliver(now, l, &l.joins, m, f)
+		e.resume(now, l)
 	case flowctl.Dropped:
 		e.drop(DropOrder)
 	}
-	e.after(now, n)
+	e.after(now, l)
 }
 
-func (e *Engine) handleLink(now time.Duration, n *node, l frame.LinkMessage) {
-	if !n.link.Accept(l) {
+// handleLink takes a message of the link protocol.
+func (e *Engine) handleLink(now time.Duration, l *link, p frame.LinkMessage) {
+	n := l.n
+	switch {
+	case !l.Accept(p):
 		e.drop(DropSession)
 		return
-	}
-	if !n.admit(l.IsState(), l.IsState() || l.RedundantLink()) {
+	case !l.IsUp() && n.up() && !e.cfg.AsKernel && l.damper.waits(now):
+		e.drop(DropFlapping)
+		return
+	case !e.admit(now, l, p.Message, &p):
 		e.drop(DropNodeState)
 		return
 	}
 	// What is missing on the broadcast link is found out first, so that the answer
 	// to a probe tells of it.
-	s, _ := l.State()
-	report := l.IsState() && !l.BcastAckInvalid() && n.bcast.HandleState(l.LastBcast())
-	n.link.HandleLink(now, l)
+	s, _ := p.State()
+	report := p.IsState() && !p.BcastAckInvalid() && n.bcast.HandleState(p.LastBcast())
+	l.HandleLink(now, p)
 	if report && !s.Probe() {
-		n.link.Report(now)
+		l.Report(now)
 	}
-	e.after(now, n)
-	e.arm(n.link.Deadline())
+	e.after(now, l)
 }
 
 // handleBroadcast takes a packet of a node's broadcast link.
@@ -158,38 +200,40 @@ func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m 
 		return
 	}
 	n := e.byAddr[m.Prev()]
-	switch {
-	case n == nil || n.link == nil:
+	if n == nil || n.links[b.id] == nil {
 		e.drop(DropStranger)
 		return
+	}
+	l := n.links[b.id]
+	switch {
 	case m.HeaderLen() < frame.IntLen:
 		e.drop(DropMalformed)
 		return
 	case m.NetID() != e.cfg.NetID:
 		e.drop(DropNetID)
 		return
-	case src != n.mac:
+	case src != l.mac:
 		e.drop(DropSpoofed)
 		return
 	}
 	verdict, report := n.bcast.HandlePacket(m, f)
 	switch verdict {
 	case flowctl.Deliver:
-		e.deliver(now, n, m, f)
+		e.deliver(now, l, &n.bjoins, m, f)
 		for {
 			p, due, ok := n.bcast.Next()
 			if !ok {
 				break
 			}
 			report = report || due
-			e.deliver(now, n, p.Message, p.Buffer())
+			e.deliver(now, l, &n.bjoins, p.Message, p.Buffer())
 			p.Release()
 		}
 	case flowctl.Dropped:
 		e.drop(DropOrder)
 	}
 	if report {
-		n.link.Report(now)
+		l.Report(now)
 	}
-	e.after(now, n)
+	e.after(now, l)
 }

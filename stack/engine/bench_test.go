@@ -28,7 +28,7 @@ func benchPair(b *testing.B) (net *bed, from, to *Port, svc frame.Service) {
 func (b *bed) pass() {
 	for i, n := range b.nodes {
 		for f := n.NextFrame(0); f != nil; f = n.NextFrame(0) {
-			b.carry(i, f.Bytes())
+			b.carry(i, 0, f.Bytes())
 			f.Recycle()
 		}
 	}

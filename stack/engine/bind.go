@@ -114,10 +114,14 @@ func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
 // the same link, so that it cannot overtake it.
 func (e *Engine) tell(now time.Duration, it frame.NameItem, withdrawal bool, seq frame.Seq) {
 	for _, n := range e.nodes {
-		if n.link != nil && n.link.IsUp() {
+		if n.up() && !e.cfg.NoUpdates {
 			f := frame.NamesFields{Withdrawal: withdrawal, NonLegacy: true, UpdateSeq: seq}
-			e.sendNames(now, n, f, it)
-			e.after(now, n)
+			l := n.slots[0]
+			if e.sendNames(now, l, f, it) {
+				e.after(now, l)
+			} else {
+				e.giveUp(now, n)
+			}
 		}
 	}
 }
@@ -127,48 +131,51 @@ func (e *Engine) tell(now time.Duration, it frame.NameItem, withdrawal bool, seq
 // Source: docs/spec/03-discovery-and-node.md §6.1.
 func (e *Engine) sendBulk(now time.Duration, n *node) {
 	items, next := e.pub.Bulk()
-	limit := (packetLimit(n) - frame.IntLen) / frame.NameItemLen
+	l := n.slots[0]
+	limit := (l.PacketLimit() - frame.IntLen) / frame.NameItemLen
 	for part := range slices.Chunk(items, max(1, limit)) {
 		f := frame.NamesFields{Bulk: true, NonLegacy: true, BcastAckInvalid: true}
 		if items = items[len(part):]; len(items) == 0 {
 			f.LastBulk, f.UpdateSeq = true, next
 		}
-		e.sendNames(now, n, f, part...)
+		if !e.sendNames(now, l, f, part...) {
+			l.Fail() // it has only just come up
+			return
+		}
 	}
 }
 
-// sendNames sends a name message. A node that cannot be told would have another
-// table from then on, so the link to it is given up.
-func (e *Engine) sendNames(now time.Duration, n *node, f frame.NamesFields, items ...frame.NameItem) {
-	f.Prev, f.Orig, f.Dest = e.addr, e.addr, n.addr
+// sendNames sends a name message. It reports false if that cannot be done: the node
+// would have another table from then on, so it must be given up.
+func (e *Engine) sendNames(now time.Duration, l *link, f frame.NamesFields, items ...frame.NameItem) bool {
+	f.Prev, f.Orig, f.Dest = e.addr, e.addr, l.n.addr
 	b := e.message(frame.IntLen+len(items)*frame.NameItemLen, frame.Control)
 	if b == nil {
-		n.link.Fail()
-		return
+		return false
 	}
 	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen], items...)
-	if e.transmit(now, n, b, frame.System) != nil {
-		n.link.Fail()
-	}
+	return e.transmit(now, l, b, frame.System) == nil
 }
 
 // handleNames brings a node's bulk and updates into the table.
-func (e *Engine) handleNames(n *node, m frame.Message) {
+func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 	names, err := frame.ParseNames(m)
 	if err != nil || names.Orig() != n.addr {
 		e.drop(DropNames)
 		return
 	}
-	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { e.applyName(n, it, withdrawal) })
-	if err != nil {
+	fits := true
+	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(n, it, withdrawal) && fits })
+	if err != nil || !fits {
 		e.drop(DropLimit)
-		n.link.Fail()
+		e.giveUp(now, n)
 	}
 }
 
 // applyName enters or removes one binding of a node, unless it breaks a rule:
-// the reserved types would fake nodes and links for local programs.
-func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) {
+// the reserved types would fake nodes and links for local programs. It reports false
+// when the node has as many as it may have.
+func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) (fits bool) {
 	b := naming.Binding{
 		Range: it.Range, Scope: frame.ClusterScope,
 		Socket: frame.SocketAddr{Port: it.Port, Node: n.addr}, Key: it.Key,
@@ -183,9 +190,9 @@ func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) {
 			e.drop(DropNames)
 		}
 	case e.table.Count(n.addr) >= naming.MaxBindings:
-		e.drop(DropLimit)
-		n.link.Fail()
+		return false
 	default:
 		e.table.Insert(b)
 	}
+	return true
 }

@@ -16,7 +16,9 @@ package engine
 //	  │      └──── peer seen down ──── down, leaving ◄─ own lost ──┘   │
 //	  └─────────── own link lost ───── leaving, down ◄─ peer lost ─────┘
 //
-// A new node begins in "down, leaving". Source:
+// A new node begins in "down, leaving". While both are up, a link that joins another
+// leads to "synchronising" and back, one of two that fails to "failing over" and
+// back; contact is lost from there as from "up, up". Source:
 // docs/spec/03-discovery-and-node.md §4.
 type Contact uint8
 
@@ -26,6 +28,8 @@ const (
 	UpComing                   // up, peer coming
 	UpUp                       // up, peer up
 	LeavingDown                // leaving, peer down
+	Synching                   // synchronising two links
+	FailingOver                // failing over to another link
 )
 
 type contactEvent uint8
@@ -35,6 +39,10 @@ const (
 	selfLost                            // our link went down
 	peerEstablished                     // the peer's link is seen up
 	peerLost                            // the peer is seen down
+	synchBegin
+	synchEnd
+	failoverBegin
+	failoverEnd
 )
 
 // after returns where an event leads; where nothing is drawn, nothing changes.
@@ -46,32 +54,21 @@ func (c Contact) after(ev contactEvent) Contact {
 		return UpUp
 	case c == UpComing && ev == selfLost, c == LeavingDown && ev == selfLost:
 		return DownDown
-	case c == UpUp && ev == selfLost:
+	case c.both() && ev == selfLost:
 		return DownLeaving
-	case c == UpUp && ev == peerLost:
+	case c.both() && ev == peerLost:
 		return LeavingDown
+	case c == UpUp && ev == synchBegin:
+		return Synching
+	case (c == UpUp || c == Synching) && ev == failoverBegin:
+		return FailingOver
+	case c == Synching && ev == synchEnd, c == FailingOver && ev == failoverEnd:
+		return UpUp
 	case c == DownLeaving && ev == peerLost:
 		return DownDown
 	}
 	return c
 }
 
-// admit decides whether a packet may reach the link. linkUp: the packet shows the
-// peer's link to be up. nodeUp: it shows the peer to take this node for up.
-// Source: docs/spec/03-discovery-and-node.md §4.3.
-func (n *node) admit(linkUp, nodeUp bool) bool {
-	switch n.contact {
-	case UpComing:
-		if linkUp && n.link.IsUp() {
-			n.contact = n.contact.after(peerEstablished)
-		}
-	case DownLeaving:
-		if nodeUp {
-			return false
-		}
-		n.contact = n.contact.after(peerLost)
-	case LeavingDown:
-		return false
-	}
-	return true
-}
+// both reports whether each end takes the other for up.
+func (c Contact) both() bool { return c == UpUp || c == Synching || c == FailingOver }

@@ -13,11 +13,13 @@ func _() {
 	_ = x[UpComing-2]
 	_ = x[UpUp-3]
 	_ = x[LeavingDown-4]
+	_ = x[Synching-5]
+	_ = x[FailingOver-6]
 }
 
-const _Contact_name = "down, peer leavingdown, peer downup, peer comingup, peer upleaving, peer down"
+const _Contact_name = "down, peer leavingdown, peer downup, peer comingup, peer upleaving, peer downsynchronising two linksfailing over to another link"
 
-var _Contact_index = [...]uint8{0, 18, 33, 48, 59, 77}
+var _Contact_index = [...]uint8{0, 18, 33, 48, 59, 77, 100, 128}
 
 func (i Contact) String() string {
 	idx := int(i) - 0

@@ -38,6 +38,7 @@ const (
 	DropLimit                   // a limit of this node
 	DropUnsupported             // not built yet
 	DropBearer                  // from a bearer whose interface is down
+	DropFlapping                // of a link that came and went too often lately
 	dropKinds
 )
 

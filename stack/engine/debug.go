@@ -24,8 +24,13 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 		}
 	}
 	for _, n := range e.nodes {
-		if n.link != nil {
-			n.link.Buffers(each)
+		for _, l := range n.links {
+			if l != nil && more {
+				l.Buffers(each)
+			}
+			if l != nil && l.heir != nil && more {
+				l.heir.Buffers(each)
+			}
 		}
 		if more {
 			n.bcast.Buffers(each)
@@ -47,13 +52,29 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 type Neighbour struct {
 	Node    frame.NodeAddr
 	Contact Contact
-	Link    *flowctl.Link // to look at only; nil until a station was accepted
+	Links   [MaxBearers]*flowctl.Link // by bearer, to look at only; nil until a station was accepted
+}
+
+// Link returns the first link, or nil.
+func (n Neighbour) Link() *flowctl.Link {
+	for _, l := range n.Links {
+		if l != nil {
+			return l
+		}
+	}
+	return nil
 }
 
 // Neighbours yields every other node known, by address.
 func (e *Engine) Neighbours(yield func(Neighbour) bool) {
 	for _, n := range e.nodes {
-		if !yield(Neighbour{n.addr, n.contact, n.link}) {
+		x := Neighbour{Node: n.addr, Contact: n.contact}
+		for i, l := range n.links {
+			if l != nil {
+				x.Links[i] = l.Link
+			}
+		}
+		if !yield(x) {
 			return
 		}
 	}

@@ -5,12 +5,15 @@ package engine
 import (
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 )
 
-// deliver takes a packet that has its turn on a node's link or broadcast link, and
-// the Buffer that holds it, or nil; the caller keeps its own hold.
-func (e *Engine) deliver(now time.Duration, n *node, m frame.Message, in *frame.Buffer) {
+// deliver takes a packet that has its turn on a node's link, or on its broadcast link
+// or behind a tunnel of that link, where joins has the fragments, and the Buffer that
+// holds it, or nil; the caller keeps its own hold.
+func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, m frame.Message, in *frame.Buffer) {
+	n := l.n
 	switch m.User() {
 	case frame.UserBundler:
 		u, err := frame.ParseBundle(m)
@@ -18,54 +21,52 @@ func (e *Engine) deliver(now time.Duration, n *node, m frame.Message, in *frame.
 			e.drop(dropOf(err))
 			return
 		}
-		n.link.RecvBundles++
+		l.RecvBundles++
 		for inner, err := range u.Messages() {
 			switch {
 			case err != nil:
 				e.drop(dropOf(err))
 				return
-			case !n.link.IsUp(): // a message before this one was its end
+			case !l.IsUp() && !m.NonSeq(): // a message before this one was its end
 				e.drop(DropNodeState)
 				return
 			}
-			n.link.RecvBundled++
+			l.RecvBundled++
 			e.deliverMessage(now, n, inner, in, m.NonSeq())
 		}
 	case frame.UserFragment:
-		e.join(now, n, m)
+		e.join(now, l, joins, m)
 	case frame.UserBroadcast:
 		if i, err := frame.ParseBcastInit(m); err == nil {
 			n.bcast.Open(i.LastBcast())
 		} else {
 			e.drop(dropOf(err))
 		}
+	case frame.UserTunnel:
+		e.tunnelled(now, l, m, in)
 	default:
 		e.deliverMessage(now, n, m, in, m.NonSeq())
 	}
 }
 
 // join adds a fragment to what has come of its message.
-func (e *Engine) join(now time.Duration, n *node, m frame.Message) {
+func (e *Engine) join(now time.Duration, l *link, joins *flowctl.Reassembly, m frame.Message) {
 	f, err := frame.ParseFragment(m)
 	if err != nil {
 		e.drop(dropOf(err))
 		return
 	}
-	r := &n.joins
-	if m.NonSeq() {
-		r = &n.bjoins
-	}
-	n.link.RecvFragments++
-	whole, done, err := r.Add(f)
+	l.RecvFragments++
+	whole, done, err := joins.Add(f)
 	switch {
 	case err != nil:
 		e.drop(DropFragment)
 		if !m.NonSeq() {
-			n.link.Fail()
+			l.Fail()
 		}
 	case done:
-		n.link.RecvFragmented++
-		e.deliverMessage(now, n, whole, nil, m.NonSeq())
+		l.RecvFragmented++
+		e.deliverMessage(now, l.n, whole, nil, m.NonSeq())
 	}
 }
 
@@ -90,10 +91,10 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 		if !n.caps.Has(frame.CapBcastSynch) {
 			n.bcast.Open(0)
 		}
-		e.handleNames(n, m)
+		e.handleNames(now, n, m)
 	case u == frame.UserConn && !broadcast:
 		e.returnConn(now, n, m)
-	case u == frame.UserGroup || u == frame.UserTunnel || u == frame.UserCrypto:
+	case u == frame.UserGroup || u == frame.UserCrypto:
 		e.drop(DropUnsupported)
 	default:
 		e.drop(DropNested)
@@ -129,6 +130,7 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 	}
 	port := e.port(p.DestPort())
 	switch {
+	case p.DestPort() == 0 && p.Error() != frame.OK: // it shows where a failed link ended
 	case port == nil && p.Type() == frame.NamedMsg && p.Error() == frame.OK:
 		e.lookAgain(now, n, p, in)
 	case port == nil || p.Type() == frame.ConnMsg:
@@ -178,10 +180,10 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *fram
 		return
 	}
 	f := p.Fields()
+	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
 	f.Reroute++
 	f.DestPort, f.DestNode = to.Port, to.Node
 	if to.Node != e.addr {
-		f.Prev = e.addr
 		if e.post(now, to.Node, &f, p.Data(), frame.Data) != nil {
 			e.reject(now, n, p, frame.NoName)
 		}
@@ -200,6 +202,7 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *fram
 // Source: docs/spec/07-sockets.md §6.2.
 func (e *Engine) reject(now time.Duration, n *node, p frame.Payload, why frame.ErrorCode) {
 	f := p.Fields()
+	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
 	e.giveBack(now, n, &f, p.Data(), why)
 }
 
@@ -275,13 +278,17 @@ func (e *Engine) returnConn(now time.Duration, n *node, m frame.Message) {
 		return
 	}
 	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-	if e.transmit(now, n, b, frame.System) != nil {
+	l := n.route(f.OrigPort)
+	if l == nil {
+		b.Release()
+		e.drop(DropLimit)
+		return
+	}
+	err = e.transmit(now, l, b, frame.System)
+	e.after(now, l) // not always the link that the message came on
+	if err != nil {
 		e.drop(DropLimit)
 		return
 	}
 	e.count.Returned++
 }
-
-// packetLimit is the largest packet with a message in it that a node is sent:
-// room is left for a header should the packet have to take another link.
-func packetLimit(n *node) int { return n.link.PacketLimit() }

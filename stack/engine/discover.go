@@ -36,7 +36,6 @@ func (e *Engine) startDiscovery(now time.Duration, b *bearer) {
 	b.interval = discoverFast
 	e.announce(b)
 	b.next = now + b.interval
-	e.arm(b.next)
 }
 
 // discoveryTimeout sends the next request or trial when it is due. The end of
@@ -171,7 +170,7 @@ func (e *Engine) objection(id frame.Identity, addr frame.NodeAddr) frame.NodeAdd
 		}
 		return e.suggest(addr)
 	}
-	if n := e.byIdentity(id); n != nil {
+	if n := e.identities[id]; n != nil {
 		return n.addr
 	}
 	if addr == e.addr || e.addr == 0 && addr == e.trial.addr {
@@ -184,13 +183,4 @@ func (e *Engine) suggest(addr frame.NodeAddr) frame.NodeAddr {
 	for addr ^= frame.NodeAddr(e.random); addr == 0 || addr == e.addr || e.byAddr[addr] != nil; addr++ {
 	}
 	return addr
-}
-
-func (e *Engine) byIdentity(id frame.Identity) *node {
-	for _, n := range e.nodes {
-		if n.identity == id {
-			return n
-		}
-	}
-	return nil
 }

@@ -55,7 +55,7 @@ func TestRequestsAlone(t *testing.T) {
 // With a working link the interval doubles to a minute, and when the last link is
 // gone discovery hurries again (spec 03 §2.2).
 func TestRequestsWithLink(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newPuppet(t, func(c *Config) { c.AsKernel = true }).up() // ticks without a phase
 	defer p.done()
 	at := times(p.keepUp(300*time.Second), "disc/request")
 	wantLines(t, "requests", at, "875ms", "1.875s", "3.875s", "7.875s", "15.875s", "31.875s", "1m3.875s", "2m3.875s", "3m3.875s", "4m3.875s")

@@ -15,11 +15,12 @@ import (
 
 // Capabilities is what this stack announces: exactly what is built.
 const Capabilities = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastStateNack |
-	frame.CapBcastRcast | frame.CapNodeID128 | frame.CapLinkProtoSeqno | frame.CapNamedBcast
+	frame.CapBcastRcast | frame.CapNodeID128 | frame.CapLinkProtoSeqno | frame.CapGapAckBlock |
+	frame.CapTunnelEnhanced | frame.CapNamedBcast
 
 // Limits of a node; what comes beyond is dropped and counted.
 const (
-	MaxNodes     = 4096             // other nodes known
+	MaxNodes     = 4096             // other nodes known, unless the Config says so
 	maxStrangers = 256              // of them without a link that ever was up
 	maxPorts     = 1 << 20          // sockets
 	maxOut       = 16384            // frames waiting for a stalled device
@@ -32,18 +33,30 @@ type Config struct {
 	Address   frame.NodeAddr // 0: proposed from the identity and tried on the network
 	Identity  frame.Identity // zero: from Address, else from the first bearer's MAC
 	NetID     uint32         // 1 to 9999; default 4711
-	Tolerance time.Duration  // of links; default 1.5 s
-	Window    int            // packets per link; default 50
-	Priority  uint8          // of links; default 10
-	NoBundles bool           // every message has a packet to itself
-	Margin    int            // bytes left free in every packet; kernels with encryption leave 32
-	Arena     *frame.Arena   // needed
-	Chance    Chance         // needed
+	Tolerance time.Duration  // of links, and below: see LinkConfig
+	Window    int
+	MaxWindow int
+	Priority  uint8
+	NoBundles bool         // every message has a packet to itself
+	Margin    int          // bytes left free in every packet; kernels with encryption leave 32
+	Arena     *frame.Arena // needed
+	Chance    Chance       // needed
 
 	// Capabilities are announced in place of what is built; zero is what is built.
 	// For replays and tests alone: a node that announces what it cannot do is not
 	// understood.
 	Capabilities frame.Capabilities
+	// AsKernel makes recovery from losses that of a kernel, for replays: by reports
+	// and ticks alone; and no link is kept down because it came and went.
+	AsKernel bool
+	// NoUpdates keeps changes of names from nodes that are up: a replay has them sent
+	// on the broadcast link, which is not built.
+	NoUpdates bool
+	// FirstSeq is the number of every session's first packet if not 0, else 1: a hook
+	// for simulations, which set all nodes alike.
+	FirstSeq frame.Seq
+	// MaxNodes is the number of other nodes known at a time; default MaxNodes.
+	MaxNodes int
 }
 
 // A BearerConfig describes an attachment to a network.
@@ -51,6 +64,7 @@ type BearerConfig struct {
 	Name string // the interface
 	MAC  frame.MAC
 	MTU  int // bytes of TIPC in a frame, at least 100; 0: the interface is down, see SetMTU
+	LinkConfig
 
 	Medium Medium // of a bearer over UDP; nil: Ethernet
 }
@@ -58,25 +72,31 @@ type BearerConfig struct {
 // An Engine is one node. See the package comment.
 type Engine struct {
 	cfg     Config
+	links   LinkConfig     // defaults of bearers
 	addr    frame.NodeAddr // 0 until settled
 	random  uint32
 	netHash uint32
 	trial   trial
 
-	bearers  []*bearer
-	nodes    []*node // by address
-	byAddr   map[frame.NodeAddr]*node
-	lastPeer *node
-	table    *naming.Table
-	pub      naming.Publisher
-	ports    map[uint32]*Port
-	lastPort *Port
-	deadline time.Duration
-	slow     time.Duration // the next look for nodes to forget
-	alarmed  time.Duration // when two nodes were last seen to claim one address
+	bearers    []*bearer
+	nodes      []*node // by address
+	byAddr     map[frame.NodeAddr]*node
+	identities map[frame.Identity]*node // the first that claims it
+	strangers  roll                     // nodes that never had a link up
+	gone       roll                     // nodes that lost the last one
+	lastPeer   *node
+	table      *naming.Table
+	pub        naming.Publisher
+	ports      map[uint32]*Port
+	lastPort   *Port
+	deadlines  deadlines     // of links
+	slow       time.Duration // the next look for nodes to forget
+	alarmed    time.Duration // when two nodes were last seen to claim one address
 
-	hold bool    // messages wait for Flush
-	held []*node // that have some
+	hold   bool    // messages wait for Flush
+	held   []*link // that have some
+	queues queues
+	pieces []*frame.Buffer // of the message that is being cut; empty between
 
 	events flowctl.Queue[Event]
 	ready  []*Port
@@ -91,17 +111,11 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.NetID == 0 {
 		cfg.NetID = frame.DefaultNetID
 	}
-	if cfg.Tolerance == 0 {
-		cfg.Tolerance = flowctl.DefaultTolerance
-	}
-	if cfg.Window == 0 {
-		cfg.Window = flowctl.DefaultWindow
-	}
-	if cfg.Priority == 0 {
-		cfg.Priority = 10
-	}
 	if cfg.Capabilities == 0 {
 		cfg.Capabilities = Capabilities
+	}
+	if cfg.MaxNodes == 0 {
+		cfg.MaxNodes = MaxNodes
 	}
 	if cfg.Identity == (frame.Identity{}) && cfg.Address != 0 {
 		cfg.Identity = frame.AddrIdentity(cfg.Address)
@@ -109,17 +123,16 @@ func New(cfg Config) (*Engine, error) {
 	switch {
 	case cfg.NetID > 9999:
 		return nil, fmt.Errorf("%w: network id %d is not in 1 to 9999", ErrConfig, cfg.NetID)
-	case cfg.Tolerance < flowctl.MinTolerance || cfg.Tolerance > flowctl.MaxTolerance:
-		return nil, fmt.Errorf("%w: tolerance %v is not in %v to %v", ErrConfig, cfg.Tolerance, flowctl.MinTolerance, flowctl.MaxTolerance)
-	case cfg.Window < 1 || cfg.Window > flowctl.MaxWindow:
-		return nil, fmt.Errorf("%w: window %d is not in 1 to %d", ErrConfig, cfg.Window, flowctl.MaxWindow)
-	case cfg.Priority > 31:
-		return nil, fmt.Errorf("%w: priority %d is not in 1 to 31", ErrConfig, cfg.Priority)
+	}
+	links := LinkConfig{Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow}
+	links = links.or(linkDefaults)
+	if err := links.check(); err != nil {
+		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
-		byAddr: map[frame.NodeAddr]*node{}, ports: map[uint32]*Port{},
-		deadline: flowctl.Never, slow: flowctl.Never,
+		cfg: cfg, links: links, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
+		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{},
+		slow: flowctl.Never,
 	}
 	if cfg.Address != 0 {
 		e.settle(0, cfg.Address)
@@ -128,11 +141,12 @@ func New(cfg Config) (*Engine, error) {
 }
 
 // AddBearer attaches the node to a network and begins discovery there. It
-// returns the bearer's number. One bearer is supported so far. Errors: ErrConfig.
+// returns the bearer's number. A node has at most MaxBearers,
+// each on a segment of its own. Errors: ErrConfig.
 func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
 	switch {
-	case len(e.bearers) == 1:
-		return 0, fmt.Errorf("%w: a second bearer is not supported yet", ErrConfig)
+	case e.freeBearer() == MaxBearers:
+		return 0, fmt.Errorf("%w: more than %d bearers", ErrConfig, MaxBearers)
 	case c.MTU < frame.MinMTU && c.MTU != 0:
 		return 0, fmt.Errorf("%w: bearer %s has an MTU of %d, less than %d", ErrConfig, c.Name, c.MTU, frame.MinMTU)
 	case c.MAC == frame.MAC{} || c.MAC.IsGroup():
@@ -140,11 +154,19 @@ func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
 	case len(c.Name) >= frame.IfNameLen:
 		return 0, fmt.Errorf("%w: bearer name %q is longer than %d characters", ErrConfig, c.Name, frame.IfNameLen-1)
 	}
+	c.LinkConfig = c.LinkConfig.or(e.links)
+	if err := c.LinkConfig.check(); err != nil {
+		return 0, err
+	}
 	if e.cfg.Identity == (frame.Identity{}) {
 		e.cfg.Identity = c.identity()
 	}
-	b := &bearer{BearerConfig: c, id: uint8(len(e.bearers))}
-	e.bearers = append(e.bearers, b)
+	b := &bearer{BearerConfig: c, id: uint8(e.freeBearer())}
+	if int(b.id) == len(e.bearers) {
+		e.bearers = append(e.bearers, b)
+	} else {
+		e.bearers[b.id] = b
+	}
 	e.startDiscovery(now, b)
 	return int(b.id), nil
 }
@@ -159,35 +181,36 @@ func (e *Engine) Identity() frame.Identity { return e.cfg.Identity }
 func (e *Engine) Counters() Counters { return e.count }
 
 // Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
-func (e *Engine) Deadline() time.Duration { return e.deadline }
-
-func (e *Engine) arm(at time.Duration) { e.deadline = min(e.deadline, at) }
-
-// HandleTimeout does what is due at now. Calling it early is harmless.
-func (e *Engine) HandleTimeout(now time.Duration) {
-	if now < e.deadline {
-		return
+func (e *Engine) Deadline() time.Duration {
+	at := min(e.slow, e.deadlines.first())
+	for _, b := range e.bearers {
+		at = min(at, b.next)
 	}
-	e.deadline = flowctl.Never
+	return at
+}
+
+// arm takes over the deadline of a link that may have changed.
+func (e *Engine) arm(l *link) {
+	if at := l.Deadline(); at != l.due {
+		e.deadlines.move(l, at)
+	}
+}
+
+// HandleTimeout does what is due at now: discovery, then links by node and bearer.
+// What is not due costs nothing. Calling it early is harmless.
+func (e *Engine) HandleTimeout(now time.Duration) {
 	for _, b := range e.bearers {
 		e.discoveryTimeout(now, b)
-		e.arm(b.next)
 	}
-	for _, n := range e.nodes {
-		if n.link != nil {
-			n.link.HandleTimeout(now)
-			e.afterTick(now, n)
+	if now >= e.deadlines.first() {
+		for _, l := range e.deadlines.due(now) {
+			l.HandleTimeout(now)
+			e.after(now, l)
 		}
 	}
 	if now >= e.slow {
 		e.forget(now)
 	}
-	e.arm(e.slow)
-}
-
-func (e *Engine) afterTick(now time.Duration, n *node) {
-	e.after(now, n)
-	e.arm(n.link.Deadline())
 }
 
 // NextFrame returns the next frame to send on a bearer, or nil. The caller takes
@@ -232,25 +255,28 @@ func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 // acknowledged is lost.
 func (e *Engine) Leave(now time.Duration) {
 	for _, n := range e.nodes {
-		if n.link == nil {
-			continue
+		e.giveUp(now, n)
+		for _, l := range n.links {
+			if l != nil {
+				e.end(l)
+			}
 		}
-		if n.link.IsUp() {
-			n.link.Fail()
-			e.after(now, n)
-		}
-		n.link.Stop()
 		n.bcast.Reset()
 	}
-	e.deadline = flowctl.Never
+	e.slow = flowctl.Never
+	for _, b := range e.bearers {
+		b.next = flowctl.Never
+	}
 }
 
 // Hurry asks every node that has something to acknowledge to do so at once.
 func (e *Engine) Hurry(now time.Duration) {
 	for _, n := range e.nodes {
-		if n.link != nil && !n.link.Idle() {
-			n.link.Probe(now)
-			e.after(now, n)
+		for _, l := range n.links {
+			if l != nil && !l.Idle() {
+				l.Probe(now)
+				e.after(now, l)
+			}
 		}
 	}
 }
@@ -259,8 +285,10 @@ func (e *Engine) Hurry(now time.Duration) {
 func (e *Engine) Unsent() int {
 	sum := 0
 	for _, n := range e.nodes {
-		if n.link != nil && n.link.IsUp() {
-			sum += n.link.Unacked() + n.link.Backlog()
+		for _, l := range n.links {
+			if l != nil && l.IsUp() {
+				sum += l.Unacked() + l.Backlog()
+			}
 		}
 	}
 	return sum

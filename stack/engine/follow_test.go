@@ -15,9 +15,9 @@ import (
 func TestMTUShrinksWhileEstablishing(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	x, y := b.nodes[0], b.nodes[1]
-	up := func(n *bedNode) bool { return len(n.nodes) > 0 && n.nodes[0].link.IsUp() }
+	up := func(n *bedNode) bool { return len(n.nodes) > 0 && n.nodes[0].links[0].IsUp() }
 	b.lose = func(from int, _ []byte) bool { return from == 1 && up(y) }
-	if !b.until(3*time.Second, func() bool { return up(y) }) || x.nodes[0].link.State() != flowctl.Establishing {
+	if !b.until(3*time.Second, func() bool { return up(y) }) || x.nodes[0].links[0].State() != flowctl.Establishing {
 		t.Fatal("no end is up before the other")
 	}
 	x.SetMTU(b.now, 0, 1000)
@@ -26,7 +26,7 @@ func TestMTUShrinksWhileEstablishing(t *testing.T) {
 		t.Fatal("the link does not come up")
 	}
 	for _, n := range b.nodes {
-		if mtu := n.nodes[0].link.MTU(); mtu != 1000 {
+		if mtu := n.nodes[0].links[0].MTU(); mtu != 1000 {
 			t.Errorf("node %v sends packets of %d bytes on a link of 1000", n.Address(), mtu)
 		}
 	}

@@ -158,7 +158,7 @@ func (s *script) step(p *puppet) {
 		p.HandleTimeout(p.now)
 		p.collect()
 	case 12, 13, 14:
-		if n := p.byAddr[popAddr]; n == nil || n.link == nil || !n.link.IsUp() {
+		if n := p.byAddr[popAddr]; n == nil || n.links[0] == nil || !n.links[0].IsUp() {
 			s.contact(p)
 			return
 		}
@@ -203,20 +203,20 @@ func (p *puppet) checkAll() {
 	}
 	up := 0
 	for _, n := range p.nodes {
-		if n.link == nil {
+		if n.links[0] == nil {
 			continue
 		}
-		if n.link.IsUp() {
+		if n.links[0].IsUp() {
 			up++
 		}
-		if n.link.IsUp() != (n.contact == UpComing || n.contact == UpUp) {
-			p.t.Fatalf("link to %v %v, contact %v", n.addr, n.link.State(), n.contact)
+		if n.links[0].IsUp() != (n.contact == UpComing || n.contact == UpUp) {
+			p.t.Fatalf("link to %v %v, contact %v", n.addr, n.links[0].State(), n.contact)
 		}
-		if !n.link.IsUp() && (p.table.Count(n.addr) != 0 || n.bcast.Up()) {
+		if !n.links[0].IsUp() && (p.table.Count(n.addr) != 0 || n.bcast.Up()) {
 			p.t.Fatalf("%v is down and has %d names, broadcast %v", n.addr, p.table.Count(n.addr), n.bcast.Up())
 		}
-		if n.link.Deadline() < p.Deadline() {
-			p.t.Fatalf("deadline %v, of a link %v", p.Deadline(), n.link.Deadline())
+		if n.links[0].Deadline() < p.Deadline() {
+			p.t.Fatalf("deadline %v, of a link %v", p.Deadline(), n.links[0].Deadline())
 		}
 	}
 	if got := p.bearers[0].links; got != up {

@@ -13,14 +13,14 @@ const HoldFull = 24
 // without pause.
 func (e *Engine) Hold(on bool) { e.hold = on }
 
-// holdBack notes that a node has messages that wait for Flush.
-func (e *Engine) holdBack(now time.Duration, n *node) {
-	if n.link.Backlog() > HoldFull {
-		n.link.FlushFull(now)
+// holdBack notes that a link has messages that wait for Flush.
+func (e *Engine) holdBack(now time.Duration, l *link) {
+	if l.Backlog() > HoldFull {
+		l.FlushFull(now)
 	}
-	if !n.held {
-		n.held = true
-		e.held = append(e.held, n)
+	if !l.held {
+		l.held = true
+		e.held = append(e.held, l)
 	}
 }
 
@@ -40,11 +40,11 @@ func (e *Engine) Output() bool {
 // Flush sends what was held back, as far as the links' windows allow.
 func (e *Engine) Flush(now time.Duration) {
 	for i := 0; i < len(e.held); i++ { // what follows may hold more back
-		n := e.held[i]
-		n.held = false
-		if n.link != nil && n.link.IsUp() {
-			n.link.Flush(now)
-			e.after(now, n)
+		l := e.held[i]
+		l.held = false
+		if l.IsUp() {
+			l.Flush(now)
+			e.after(now, l)
 		}
 		e.held[i] = nil
 	}

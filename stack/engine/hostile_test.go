@@ -58,8 +58,8 @@ func TestHostileFrames(t *testing.T) {
 		p := newPuppet(t).up()
 		p.raw(ether(ownMAC, popMAC, c.b))
 		p.wantDrops(c.name, c.drop)
-		if got := p.drain(); got != nil || !p.byAddr[popAddr].link.IsUp() || p.arena.Free() != p.arena.Total()-p.byAddr[popAddr].link.Unacked() {
-			t.Errorf("%s: sent %q, link %v", c.name, got, p.byAddr[popAddr].link.State())
+		if got := p.drain(); got != nil || !p.byAddr[popAddr].links[0].IsUp() || p.arena.Free() != p.arena.Total()-p.byAddr[popAddr].links[0].Unacked() {
+			t.Errorf("%s: sent %q, link %v", c.name, got, p.byAddr[popAddr].links[0].State())
 		}
 		p.done()
 	}
@@ -83,10 +83,10 @@ func TestHostileFrames(t *testing.T) {
 }
 
 // Users that have no business here, in sequence: the packet counts, its content
-// is dropped (spec 01 §3.1, §8.12; tunnels, groups and keys are not built).
+// is dropped (spec 01 §3.1, §8.12; groups and keys are not built).
 func TestUsersThatAreDropped(t *testing.T) {
 	for u, drop := range map[frame.User]string{
-		frame.UserGroup: "not built yet=1", frame.UserTunnel: "not built yet=1", frame.UserCrypto: "not built yet=1",
+		frame.UserGroup: "not built yet=1", frame.UserCrypto: "not built yet=1",
 		4: "not allowed inside a bundle=1", 15: "not allowed inside a bundle=1", frame.UserDiscovery: "not allowed inside a bundle=1",
 	} {
 		p := newPuppet(t).up()
@@ -190,7 +190,7 @@ func TestBundles(t *testing.T) {
 			t.Errorf("%s: read %q, want %q", c.name, got, c.read)
 		}
 		p.wantDrops(c.name, c.drop)
-		if !p.byAddr[popAddr].link.IsUp() {
+		if !p.byAddr[popAddr].links[0].IsUp() {
 			t.Errorf("%s: the link is down", c.name)
 		}
 		p.done()
@@ -202,7 +202,7 @@ func TestBundles(t *testing.T) {
 func TestBundleEndsWithItsLink(t *testing.T) {
 	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 4096}), alone).up()
 	legacy := func(f *frame.NamesFields) { f.NonLegacy = false }
-	l := p.byAddr[popAddr].link
+	l := p.byAddr[popAddr].links[0]
 	for i := 0; i < 4000 && l.Backlog() < l.Limit(frame.System); i++ {
 		p.hear(p.next(data(4711, nil, "x"))) // each is returned, nothing is acknowledged
 		p.ack = 0
@@ -210,7 +210,7 @@ func TestBundleEndsWithItsLink(t *testing.T) {
 	}
 	p.drops()
 	p.packet(bundle(nil, data(4711, nil, "x"), p.names(legacy, nameItem(100, 1, 1, 5))))
-	if p.byAddr[popAddr].link.IsUp() {
+	if p.byAddr[popAddr].links[0].IsUp() {
 		t.Fatal("the link should have been given up")
 	}
 	if got := p.learned(); got != nil {
@@ -289,7 +289,7 @@ func TestHostileLinkMessages(t *testing.T) {
 		}, "", 1},
 	} {
 		p := newPuppet(t).up()
-		l := p.byAddr[popAddr].link
+		l := p.byAddr[popAddr].links[0]
 		tol, pri := l.Tolerance(), l.Priority()
 		c.do(p)
 		p.wantDrops(c.name, c.drop)
@@ -410,8 +410,8 @@ func TestNoMemoryForOpening(t *testing.T) {
 		held = append(held, b)
 	}
 	p.HandleFrame(p.now, 0, f)
-	if n := p.byAddr[popAddr]; n.link.State() != flowctl.Down || n.bearer.links != 0 {
-		t.Errorf("got %v, %d links", n.link.State(), n.bearer.links)
+	if n := p.byAddr[popAddr]; n.links[0].State() != flowctl.Down || n.links[0].bearer.links != 0 {
+		t.Errorf("got %v, %d links", n.links[0].State(), n.links[0].bearer.links)
 	}
 	for _, b := range held {
 		b.Release()

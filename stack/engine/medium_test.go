@@ -136,7 +136,7 @@ func TestMediumHearsOfLinks(t *testing.T) {
 	m := &fakeMedium{own: netip.MustParseAddrPort("10.0.0.1:6118")}
 	b := newBed(t)
 	for i := range 2 {
-		n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 1024}), mac: frame.MAC{2, 0, 0, 0, 0, byte(i + 1)}}
+		n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 1024}), macs: []frame.MAC{frame.MAC{2, 0, 0, 0, 0, byte(i + 1)}}}
 		e, err := New(Config{Address: 0x1001001 + frame.NodeAddr(i), Arena: n.arena, Chance: NewSeeded(uint64(i), 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -145,14 +145,14 @@ func TestMediumHearsOfLinks(t *testing.T) {
 		medium := m
 		if i == 1 {
 			medium = &fakeMedium{own: netip.MustParseAddrPort("10.0.0.2:6118"), remotes: map[frame.MAC]netip.AddrPort{{2, 0, 0, 0, 0, 1}: m.own}}
-			m.remotes = map[frame.MAC]netip.AddrPort{n.mac: medium.own}
+			m.remotes = map[frame.MAC]netip.AddrPort{n.macs[0]: medium.own}
 		}
-		if _, err := e.AddBearer(0, BearerConfig{Name: "UDP1", MAC: n.mac, MTU: 1472, Medium: medium}); err != nil {
+		if _, err := e.AddBearer(0, BearerConfig{Name: "UDP1", MAC: n.macs[0], MTU: 1472, Medium: medium}); err != nil {
 			t.Fatal(err)
 		}
 		b.nodes = append(b.nodes, n)
 	}
-	up := func() bool { l := b.nodes[0].nodes; return len(l) == 1 && l[0].link.IsUp() }
+	up := func() bool { l := b.nodes[0].nodes; return len(l) == 1 && l[0].links[0].IsUp() }
 	if !b.until(5*time.Second, up) {
 		t.Fatalf("no link; frames %q", b.lines)
 	}

@@ -86,7 +86,7 @@ func TestHostileNames(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
 		}
 		p.wantDrops(c.name, c.drop)
-		if !p.byAddr[popAddr].link.IsUp() {
+		if !p.byAddr[popAddr].links[0].IsUp() {
 			t.Errorf("%s: the link is down", c.name)
 		}
 		p.done()
@@ -224,14 +224,14 @@ func TestUpdateThatCannotBeSent(t *testing.T) {
 	p := newPuppet(t, alone).up()
 	port := p.OpenPort(PortConfig{})
 	var err error
-	for i := uint32(0); err == nil && p.byAddr[popAddr].link.IsUp() && i < 3000; i++ {
+	for i := uint32(0); err == nil && p.byAddr[popAddr].links[0].IsUp() && i < 3000; i++ {
 		err = port.Bind(0, frame.Range{Type: 100, Lower: i, Upper: i}, frame.ClusterScope)
 	}
 	if got := p.eventList(); err != nil || !slices.Contains(got, "peer lost 1001002") {
 		t.Errorf("got %v, events %q; want the peer lost", err, got)
 	}
-	if n := p.byAddr[popAddr]; n.link.State() != flowctl.Down || n.contact != DownLeaving {
-		t.Errorf("got %v %v", n.link.State(), n.contact)
+	if n := p.byAddr[popAddr]; n.links[0].State() != flowctl.Down || n.contact != DownLeaving {
+		t.Errorf("got %v %v", n.links[0].State(), n.contact)
 	}
 	p.done()
 }

@@ -42,7 +42,7 @@ func TestNeighbourTable(t *testing.T) {
 		p.eventList()
 		p.now += time.Second // past the limit of answers
 		n := p.byAddr[popAddr]
-		link, sig, mac := n.link, uint32(0x1111|1), popMAC
+		link, sig, mac := n.links[0], uint32(0x1111|1), popMAC
 		p.disc(frame.Request, func(f *frame.DiscoveryFields) {
 			f.Capabilities &^= frame.CapNamedBcast
 			if !c.s {
@@ -66,11 +66,11 @@ func TestNeighbourTable(t *testing.T) {
 				t.Errorf("%s: signature %#x, want stored %v", row, n.signature, c.stored)
 			}
 		}
-		if got := n.link != link; got != c.accepted || (n.mac == mac) != (c.accepted || c.m) {
-			t.Errorf("%s: new link %v, station %v; want %v", row, got, n.mac, c.accepted)
+		if got := n.links[0] != link; got != c.accepted || (n.links[0].mac == mac) != (c.accepted || c.m) {
+			t.Errorf("%s: new link %v, station %v; want %v", row, got, n.links[0].mac, c.accepted)
 		}
-		if c.u && (!n.link.IsUp() || n.contact != UpUp) {
-			t.Errorf("%s: got %v, want the link left up", row, n.link.State())
+		if c.u && (!n.links[0].IsUp() || n.contact != UpUp) {
+			t.Errorf("%s: got %v, want the link left up", row, n.links[0].State())
 		}
 		// New capabilities count whatever the action is.
 		if n.caps.Has(frame.CapNamedBcast) {
@@ -85,13 +85,13 @@ func TestMovedNodeGetsNewLink(t *testing.T) {
 	p := newPuppet(t)
 	p.disc(frame.Request, nil)
 	p.reset(false)
-	if got := p.byAddr[popAddr].link.State(); got != flowctl.Establishing {
+	if got := p.byAddr[popAddr].links[0].State(); got != flowctl.Establishing {
 		t.Fatalf("got %v", got)
 	}
 	p.now = time.Second
 	p.drain()
 	p.disc(frame.Request, func(f *frame.DiscoveryFields) { f.MAC = frame.MAC{2, 7} })
-	if got := p.byAddr[popAddr].link.State(); got != flowctl.Down {
+	if got := p.byAddr[popAddr].links[0].State(); got != flowctl.Down {
 		t.Errorf("got %v, want %v", got, flowctl.Down)
 	}
 	p.drain()
@@ -139,8 +139,13 @@ func TestContactTable(t *testing.T) {
 
 // The filter in front of the link, spec 03 §4.3.
 func TestAdmit(t *testing.T) {
-	type seen struct{ linkUp, nodeUp bool }
-	kinds := map[string]seen{"RESET": {false, false}, "RESET, node up": {false, true}, "STATE": {true, true}}
+	reset := func(nodeUp bool) []byte {
+		f := frame.ResetFields{LinkInfo: frame.LinkInfo{RedundantLink: nodeUp}, MaxPacket: 1500}
+		return f.Append(nil)
+	}
+	kinds := map[string][]byte{
+		"RESET": reset(false), "RESET, node up": reset(true), "STATE": (&frame.StateFields{}).Append(nil, nil),
+	}
 	for _, c := range []struct {
 		from Contact
 		kind string
@@ -171,8 +176,15 @@ func TestAdmit(t *testing.T) {
 		}
 		n := p.byAddr[popAddr]
 		n.contact = c.from
-		k := kinds[c.kind]
-		if got := n.admit(k.linkUp, k.nodeUp); got != c.pass || n.contact != c.to {
+		m, err := frame.Parse(kinds[c.kind])
+		if err != nil {
+			t.Fatal(err)
+		}
+		l, err := frame.ParseLink(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := p.admit(p.now, n.links[0], m, &l); got != c.pass || n.contact != c.to {
 			t.Errorf("%v, %s, own link up %v: got %v %v, want %v %v", c.from, c.kind, c.up, got, n.contact, c.pass, c.to)
 		}
 	}
@@ -263,8 +275,8 @@ func TestLargestBulk(t *testing.T) {
 	for range 60 {
 		p.report(func(f *frame.StateFields) { f.BcastAckInvalid = true })
 	}
-	if n := p.byAddr[popAddr]; !n.link.IsUp() || !n.link.Idle() {
-		t.Errorf("got %v, %d packets waiting, want up and none", n.link.State(), n.link.Backlog())
+	if n := p.byAddr[popAddr]; !n.links[0].IsUp() || !n.links[0].Idle() {
+		t.Errorf("got %v, %d packets waiting, want up and none", n.links[0].State(), n.links[0].Backlog())
 	}
 	items := 0
 	for _, b := range p.sent {
@@ -309,6 +321,7 @@ func TestMaxNodes(t *testing.T) {
 	for i := range MaxNodes + 10 {
 		p.disc(frame.Request, stranger(i))
 		if n := p.byAddr[0x2000000+frame.NodeAddr(i)]; n != nil {
+			p.strike(n)
 			n.everUp = true
 		}
 		p.sent = nil
@@ -359,8 +372,8 @@ func TestCapabilities(t *testing.T) {
 		{frame.CapNodeID128, true, "the identity is sent and read"},
 		{frame.CapLinkProtoSeqno, true, "STATE has its own numbers, stale ones are dropped"},
 		{frame.CapMcastRbctl, false, "the barrier between two ways of multicast is not built"},
-		{frame.CapGapAckBlock, false, "no gap ack record is sent or read: a gap behind the acknowledgement must do"},
-		{frame.CapTunnelEnhanced, false, "there are no parallel links yet"},
+		{frame.CapGapAckBlock, true, "reports tell of every gap, of links and of broadcast links, and are read"},
+		{frame.CapTunnelEnhanced, true, "a second link begins with the synchronisation point, and large packets fail over in pieces"},
 		{frame.CapNagle, false, "there are no connections yet"},
 		{frame.CapNamedBcast, true, "numbered updates are put in order, whichever way they come"},
 		{1 << 12, false, "no meaning yet"},
@@ -369,7 +382,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%v: announced %v, want %v: %s", c.bit, got, c.announced, c.why)
 		}
 	}
-	if got, want := Capabilities, frame.Capabilities(0x877); got != want {
+	if got, want := Capabilities, frame.Capabilities(0xb77); got != want {
 		t.Errorf("got %#x, want %#x", uint16(got), uint16(want))
 	}
 }

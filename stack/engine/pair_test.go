@@ -3,6 +3,9 @@
 package engine
 
 import (
+	"bytes"
+	"cmp"
+	"fmt"
 	"slices"
 	"testing"
 	"time"
@@ -17,13 +20,23 @@ type bed struct {
 	now   time.Duration
 	nodes []*bedNode
 	lose  func(from int, b []byte) bool
-	lines []string // every frame, described
+	cut   func(from, to, bearer int) bool
+	delay func(from, bearer int) time.Duration // nil: none; frames may overtake each other
+	wire  []flight                             // by arrival
+	lines []string                             // every frame, described
+}
+
+// A flight is a frame on its way.
+type flight struct {
+	at           time.Duration
+	from, bearer int
+	bytes        []byte
 }
 
 type bedNode struct {
 	*Engine
 	arena  *frame.Arena
-	mac    frame.MAC
+	macs   []frame.MAC // by bearer; bearers of one number share a segment
 	events []Event
 	names  []naming.Event
 }
@@ -38,36 +51,53 @@ func newBed(t testing.TB, addrs ...frame.NodeAddr) *bed {
 
 func (b *bed) add(c Config, seed uint64) *bedNode {
 	b.t.Helper()
-	n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 1024}), mac: frame.MAC{2, 0, 0, 0, 0, byte(seed + 1)}}
+	n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 1024})}
 	c.Arena, c.Chance = n.arena, NewSeeded(seed, 1)
 	e, err := New(c)
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	n.Engine = e
-	if _, err := e.AddBearer(b.now, BearerConfig{Name: "eth0", MAC: n.mac, MTU: 1500}); err != nil {
-		b.t.Fatal(err)
-	}
 	b.nodes = append(b.nodes, n)
+	b.attach(n, BearerConfig{MTU: 1500})
 	return n
 }
 
-// settle carries frames until none are left.
+// attach gives a node a bearer, named and addressed by its number.
+func (b *bed) attach(n *bedNode, c BearerConfig) {
+	b.t.Helper()
+	id := len(n.macs)
+	c.Name, c.MAC = fmt.Sprintf("eth%d", id), frame.MAC{2, 0, 0, 0, byte(id), byte(slices.Index(b.nodes, n) + 1)}
+	n.macs = append(n.macs, c.MAC)
+	if _, err := n.AddBearer(b.now, c); err != nil {
+		b.t.Fatal(err)
+	}
+}
+
+// settle carries frames until none are left, or they need time.
 func (b *bed) settle() {
 	for busy := true; busy; {
 		busy = false
+		for len(b.wire) > 0 && b.wire[0].at <= b.now {
+			f := b.wire[0]
+			b.wire = b.wire[1:]
+			b.arrive(f.from, f.bearer, f.bytes)
+			busy = true
+		}
 		for i, n := range b.nodes {
-			for f := n.NextFrame(0); f != nil; f = n.NextFrame(0) {
-				busy = true
-				line, err := frame.Describe(f.Bytes()[frame.EthernetLen:])
-				if err != nil {
-					b.t.Errorf("node %d sent %s", i, line)
+			for id := range n.macs {
+				for f := n.NextFrame(id); f != nil; f = n.NextFrame(id) {
+					busy = true
+					line, err := frame.Describe(f.Bytes()[frame.EthernetLen:])
+					if err != nil {
+						b.t.Errorf("node %d sent %s", i, line)
+					}
+					b.lines = append(b.lines, line+fmt.Sprintf(" @%v over %d", b.now, id))
+					if b.lose == nil || !b.lose(i, f.Bytes()) {
+						b.carry(i, id, f.Bytes())
+					}
+					f.Release()
 				}
-				b.lines = append(b.lines, line)
-				if b.lose == nil || !b.lose(i, f.Bytes()) {
-					b.carry(i, f.Bytes())
-				}
-				f.Release()
 			}
 			for ev, ok := n.NextEvent(); ok; ev, ok = n.NextEvent() {
 				n.events = append(n.events, ev)
@@ -77,19 +107,30 @@ func (b *bed) settle() {
 	}
 }
 
-func (b *bed) carry(from int, bytes []byte) {
+// carry brings a frame to its station, now or later.
+func (b *bed) carry(from, bearer int, data []byte) {
+	if b.delay == nil {
+		b.arrive(from, bearer, data)
+		return
+	}
+	f := flight{b.now + b.delay(from, bearer), from, bearer, bytes.Clone(data)}
+	i, _ := slices.BinarySearchFunc(b.wire, f.at+1, func(f flight, at time.Duration) int { return cmp.Compare(f.at, at) })
+	b.wire = slices.Insert(b.wire, i, f)
+}
+
+func (b *bed) arrive(from, bearer int, bytes []byte) {
 	eth, _, err := frame.ParseEthernet(bytes)
 	if err != nil {
 		b.t.Fatalf("node %d sent a frame that is none: %v", from, err)
 	}
 	for i, n := range b.nodes {
-		if i == from || !eth.Dst().IsGroup() && eth.Dst() != n.mac {
+		if i == from || bearer >= len(n.macs) || !eth.Dst().IsGroup() && eth.Dst() != n.macs[bearer] || b.cut != nil && b.cut(from, i, bearer) {
 			continue
 		}
 		f := n.arena.Get(len(bytes), frame.Control)
 		f.Resize(len(bytes))
 		copy(f.Bytes(), bytes)
-		n.HandleFrame(b.now, 0, f)
+		n.HandleFrame(b.now, bearer, f)
 		f.Recycle()
 	}
 }
@@ -105,6 +146,9 @@ func (b *bed) until(limit time.Duration, cond func() bool) bool {
 		next := end
 		for _, n := range b.nodes {
 			next = min(next, n.Deadline())
+		}
+		if len(b.wire) > 0 {
+			next = min(next, b.wire[0].at)
 		}
 		if next >= end {
 			b.now = end
@@ -146,7 +190,7 @@ func TestTwoNodesExchangeByName(t *testing.T) {
 			t.Fatalf("message %d: got %v %v %v", i, buf[:n], r, ok)
 		}
 	}
-	y.nodes[0].link.SetTolerance(b.now, 400*time.Millisecond)
+	y.nodes[0].links[0].SetTolerance(b.now, 400*time.Millisecond)
 	b.lose = func(int, []byte) bool { return true }
 	start := b.now
 	if !b.until(3*time.Second, func() bool { return !x.knows(svc.Range()) }) {

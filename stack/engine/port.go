@@ -42,6 +42,7 @@ type Port struct {
 	data     ring
 	queued   int // bytes counted against the limit
 	memo     naming.Memo
+	turn     turn // on the link it waited for last
 	readied  bool
 	closed   bool
 }

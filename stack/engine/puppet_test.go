@@ -17,7 +17,7 @@ const (
 	ownAddr frame.NodeAddr = 0x1001001
 	popAddr frame.NodeAddr = 0x1001002
 
-	popCaps = Capabilities
+	popCaps = Capabilities &^ frame.CapGapAckBlock // its reports are plain
 )
 
 var (
@@ -203,7 +203,7 @@ func (p *puppet) again() {
 	p.t.Helper()
 	p.seq, p.ack, p.state, p.bcast = 1, 0, 1, 1
 	p.collect()
-	for at := p.byAddr[popAddr].link.Deadline(); p.now < at; { // RESET
+	for at := p.byAddr[popAddr].links[0].Deadline(); p.now < at; { // RESET
 		p.now = min(p.Deadline(), at)
 		p.HandleTimeout(p.now)
 		p.collect()

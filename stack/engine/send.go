@@ -23,16 +23,19 @@ var (
 )
 
 // A Blocked is why a message could not be sent now: the link has as many packets
-// waiting as it may have at this importance. It is the engine's: another send that is
-// blocked on the same link at the same importance changes it.
+// waiting as it may have at this importance, or others wait for it already. It is the
+// engine's: another send that is blocked on the same link at the same importance
+// changes it.
 type Blocked struct {
 	Node       frame.NodeAddr
+	Bearer     string
 	Link       string
 	Importance frame.Importance
 	Unacked    int // packets sent and not acknowledged
 	Window     int // and how many may be
 	Backlog    int // packets behind the window
 	Limit      int // and how many may be, at this importance
+	Ahead      int // sends that wait there and began before; of Why
 }
 
 func (b *Blocked) Error() string {
@@ -66,8 +69,10 @@ func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) erro
 }
 
 // Send sends data to one socket; nobody checks beforehand whether it exists.
-// The data is copied. Errors: ErrUnreachable, ErrTooLong, ErrMemory, ErrClosed,
-// flowctl.ErrCongested: event Room for the node tells when to try again.
+// The data is copied. Errors: ErrUnreachable, ErrClosed, ErrTooLong above
+// frame.MaxPayload bytes or what the node's memory can hold; and those that pass,
+// ErrMemory and *Blocked, which SendAs tells how to wait for. Without that event Room
+// tells when to try again.
 func (p *Port) Send(now time.Duration, to frame.SocketAddr, data []byte) error {
 	if p.closed {
 		return ErrClosed
@@ -91,65 +96,73 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 	if len(data) > frame.MaxPayload {
 		return ErrTooLong
 	}
-	if f.DestNode == p.e.addr {
-		p.e.sendLocal(p, f, data)
+	e := p.e
+	if f.DestNode == e.addr {
+		e.sendLocal(p, f, data)
 		return nil
 	}
-	err := p.e.post(now, f.DestNode, f, data, frame.Data)
-	if err == nil {
-		p.e.count.MessagesOut++
+	n := e.reach(f.DestNode)
+	if n == nil {
+		return ErrUnreachable
+	}
+	l := n.route(p.number)
+	if !e.mayTry(p, l) {
+		return e.blocked(now, l, p)
+	}
+	err := e.put(now, l, f, data, frame.Data)
+	switch err {
+	case nil:
+		e.count.MessagesOut++
+		l.tookTurn(p)
+	case flowctl.ErrCongested:
+		return e.blocked(now, l, p)
 	}
 	return err
 }
 
-// post builds a message and hands it to the link to a node.
+// post builds a message and hands it to the link to a node, whoever waits for that.
 func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte, use frame.Use) error {
-	n := e.peer(to)
-	if n == nil || n.link == nil || !n.link.IsUp() {
+	n := e.reach(to)
+	if n == nil {
 		return ErrUnreachable
 	}
-	hlen := f.Len()
-	if hlen+len(data) > packetLimit(n) {
-		return ErrTooLong
-	}
+	return e.put(now, n.route(f.OrigPort), f, data, use)
+}
+
+// put builds a message, in a packet that waits where it finds room there, and hands it
+// to a link. Errors: flowctl.ErrCongested, ErrMemory, ErrTooLong.
+func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []byte, use frame.Use) error {
 	imp := f.Importance
 	if f.Error != frame.OK {
 		imp = frame.System
 	}
-	if room := n.link.Room(hlen+len(data), imp); room != nil {
+	hlen := f.Len()
+	if hlen+len(data) > l.PacketLimit() {
+		return e.putFragments(now, l, f, data, imp)
+	}
+	if room := l.Room(hlen+len(data), imp); room != nil {
 		f.Put(room, len(data))
 		copy(room[hlen:], data)
-		if n.held && !e.hold { // it ends the waiting
-			n.link.Flush(now)
-			e.after(now, n)
+		if l.held && !e.hold { // it ends the waiting
+			l.Flush(now)
+			e.after(now, l)
 		}
 		return nil
 	}
+	size := frame.EthernetLen + hlen + len(data)
+	if use == frame.Data && !e.mayTake(size, 1) {
+		return e.starved(now, size, 1)
+	}
 	b := e.message(hlen+len(data), use)
 	if b == nil {
-		return ErrMemory
+		return e.starved(now, size, 1)
 	}
 	msg := b.Bytes()[frame.EthernetLen:]
 	f.Put(msg, len(data))
 	copy(msg[hlen:], data)
-	err := e.transmit(now, n, b, imp)
-	e.after(now, n)
-	if err == flowctl.ErrCongested && use == frame.Data {
-		return e.blocked(n, imp)
-	}
+	err := e.transmit(now, l, b, imp)
+	e.after(now, l)
 	return err
-}
-
-// blocked says why n cannot be sent to now. What it returns is brought up to date by
-// the next call that finds the same: under load a sender meets it again and again.
-func (e *Engine) blocked(n *node, imp frame.Importance) error {
-	b := &n.blocked[imp]
-	*b = Blocked{
-		Node: n.addr, Link: n.linkName, Importance: imp,
-		Unacked: n.link.Unacked(), Window: n.link.Window(),
-		Backlog: n.link.Backlog(), Limit: n.link.Limit(imp),
-	}
-	return b
 }
 
 // sendLocal delivers a message within the node. Source: docs/spec/07-sockets.md §9.

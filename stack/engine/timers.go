@@ -25,8 +25,10 @@ func (e *Engine) Timers(yield func(Timer) bool) {
 		}
 	}
 	for _, n := range e.nodes {
-		if n.link != nil && !yield(Timer{Bearer: int(n.bearer.id), Node: n.addr, Due: n.link.Deadline()}) {
-			return
+		for i, l := range n.links {
+			if l != nil && !yield(Timer{Bearer: i, Node: n.addr, Due: l.Deadline()}) {
+				return
+			}
 		}
 	}
 }
@@ -37,9 +39,9 @@ func (e *Engine) HandleTimer(now time.Duration, t Timer) {
 		b := e.bearers[t.Bearer]
 		b.next = now
 		e.discoveryTimeout(now, b)
-		e.arm(b.next)
-	} else if n := e.byAddr[t.Node]; n != nil && n.link != nil {
-		n.link.Tick(now)
-		e.afterTick(now, n)
+	} else if n := e.byAddr[t.Node]; n != nil && n.links[t.Bearer] != nil {
+		l := n.links[t.Bearer]
+		l.Tick(now)
+		e.after(now, l)
 	}
 }

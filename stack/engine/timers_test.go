@@ -56,7 +56,7 @@ func TestConfiguredCapabilities(t *testing.T) {
 		}
 	}
 	// One end alone announces the record, so no STATE has it.
-	if !b.until(time.Second, func() bool { return b.nodes[0].nodes[0].link.IsUp() }) {
+	if !b.until(time.Second, func() bool { return b.nodes[0].nodes[0].links[0].IsUp() }) {
 		t.Error("the link is not up")
 	}
 }
@@ -64,24 +64,24 @@ func TestConfiguredCapabilities(t *testing.T) {
 func TestSetLink(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	e := b.nodes[0]
-	if err := e.SetPriority(b.now, 0x1001002, 15); err != ErrUnreachable {
+	if err := e.SetPriority(b.now, 0x1001002, 0, 15); err != ErrUnreachable {
 		t.Errorf("before contact: got %v, want %v", err, ErrUnreachable)
 	}
-	if err := e.SetTolerance(b.now, 0x1001002, time.Second); err != ErrUnreachable {
+	if err := e.SetTolerance(b.now, 0x1001002, 0, time.Second); err != ErrUnreachable {
 		t.Errorf("before contact: got %v, want %v", err, ErrUnreachable)
 	}
-	up := func() bool { return e.nodes[0].link.IsUp() && b.nodes[1].nodes[0].link.IsUp() }
+	up := func() bool { return e.nodes[0].links[0].IsUp() && b.nodes[1].nodes[0].links[0].IsUp() }
 	b.until(2*time.Second, func() bool { return len(e.nodes) > 0 && len(b.nodes[1].nodes) > 0 && up() })
-	if err := e.SetTolerance(b.now, 0x1001002, 800*time.Millisecond); err != nil {
+	if err := e.SetTolerance(b.now, 0x1001002, 0, 800*time.Millisecond); err != nil {
 		t.Fatal(err)
 	}
 	b.settle()
-	if got := b.nodes[1].nodes[0].link.Tolerance(); got != 800*time.Millisecond {
+	if got := b.nodes[1].nodes[0].links[0].Tolerance(); got != 800*time.Millisecond {
 		t.Errorf("the peer's tolerance: got %v, want 800ms", got)
 	}
 	// The peer takes the priority over and resets the link, as the kernel does
 	// (capture 20, frames 28 to 39).
-	if err := e.SetPriority(b.now, 0x1001002, 15); err != nil {
+	if err := e.SetPriority(b.now, 0x1001002, 0, 15); err != nil {
 		t.Fatal(err)
 	}
 	b.settle()
@@ -91,7 +91,7 @@ func TestSetLink(t *testing.T) {
 	if !b.until(3*time.Second, up) {
 		t.Fatal("the link does not come up again")
 	}
-	if got := b.nodes[1].nodes[0].link.Priority(); got != 15 {
+	if got := b.nodes[1].nodes[0].links[0].Priority(); got != 15 {
 		t.Errorf("the peer's priority: got %v, want 15", got)
 	}
 }

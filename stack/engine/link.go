@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// A link is one of the links to another node: from a bearer of ours to a station of
+// the node.
+type link struct {
+	*flowctl.Link
+	n      *node
+	bearer *bearer
+	mac    frame.MAC // the station
+	held   bool      // it has messages that wait for Flush
+	name   string    // as tipc(8) shows it, once it was up
+	id     uint32    // of the binding that says it is up
+	number int32     // among the engine's deadlines; void where due is Never
+	due    time.Duration
+	damper damper
+
+	senders *senders           // that wait for it; nil as long as none ever did
+	joins   flowctl.Reassembly // fragments of its messages
+	heir    *heir              // of the link that failed while this one was up
+}
+
+// accept makes mac the station of the node on a bearer and begins a link to it, or
+// begins anew. A node has two links at most.
+// Source: docs/spec/03-discovery-and-node.md §3.
+func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
+	l := n.links[b.id]
+	switch {
+	case l == nil && n.count() == maxLinks:
+		return
+	case l != nil && l.State() == flowctl.FailingOver:
+		l.mac = mac
+		l.SetHeader(header(mac, b.MAC))
+		return
+	case l != nil:
+		l.Stop()
+		e.arm(l)
+		e.drain(l)
+	}
+	c := flowctl.Config{
+		Local: e.local(b), Peer: n.addr, Header: header(mac, b.MAC), MTU: b.MTU,
+		Tolerance: b.Tolerance, Priority: b.Priority, MinWindow: b.Window, MaxWindow: b.MaxWindow,
+		Session: e.cfg.Chance.Session(), Broadcast: n.bcast,
+	}
+	l = &link{Link: flowctl.NewLink(now, c, n.caps), n: n, bearer: b, mac: mac, due: flowctl.Never}
+	n.links[b.id] = l
+	if n.contact == FailingOver {
+		l.FailoverBegin()
+	}
+	e.arm(l)
+}
+
+// local is what the links over a bearer have in common.
+func (e *Engine) local(b *bearer) *flowctl.Local {
+	if b.local == nil {
+		b.local = &flowctl.Local{
+			Self: e.addr, Bearer: b.id, IfName: b.Name, Margin: e.cfg.Margin, Alone: e.cfg.NoBundles, Spread: !e.cfg.AsKernel, Arena: e.cfg.Arena,
+			Capabilities: e.cfg.Capabilities, AsKernel: e.cfg.AsKernel, FirstSeq: e.cfg.FirstSeq,
+		}
+	}
+	return b.local
+}
+
+func header(dst, src frame.MAC) (h [frame.EthernetLen]byte) {
+	frame.PutEthernet(h[:], dst, src)
+	return h
+}
+
+// after carries out what a link asks for and takes its frames.
+func (e *Engine) after(now time.Duration, l *link) {
+	for ev := l.TakeEvents(); ev != 0; ev = l.TakeEvents() {
+		if ev&flowctl.Stuck != 0 {
+			l.Fail()
+		}
+		if ev&flowctl.WentDown != 0 {
+			e.linkDown(now, l)
+		}
+		if ev&flowctl.WantUp != 0 {
+			e.linkUp(now, l)
+		}
+		if ev&flowctl.Room != 0 {
+			e.roomOn(now, l)
+		}
+	}
+	e.drain(l)
+	e.arm(l)
+	if l.n.corked {
+		e.uncork(now, l.n)
+	}
+}
+
+// drain hands the link's frames to its bearer.
+func (e *Engine) drain(l *link) {
+	for f := l.NextFrame(); f != nil; f = l.NextFrame() {
+		e.push(l.bearer, f)
+	}
+}
+
+// linkUp brings a link up, and with the first one the node. First on the wire is a
+// STATE; behind it, on the first link, the opening of the broadcast link and all
+// names, on a second one where the first stands.
+// Source: docs/spec/03-discovery-and-node.md §5.2, §6.1.
+func (e *Engine) linkUp(now time.Duration, l *link) {
+	n := l.n
+	first := n.slots[0] == nil
+	if first && n.contact != DownDown || !l.Up(now) {
+		return
+	}
+	l.damper.up(now)
+	l.bearer.links++
+	l.bearer.keep(l.mac, true)
+	l.name = l.Name(e.cfg.Identity.LinkText(e.addr), n.identity.LinkText(n.addr))
+	l.id = l.ID()
+	n.join(l)
+	if first {
+		n.contact = n.contact.after(selfEstablished)
+		e.strike(n)
+		n.everUp = true
+		e.openBroadcast(now, n)
+		e.sendBulk(now, n)
+	} else {
+		old := other(n, l)
+		l.SendSynch(now, old.Link)
+		_, n.corked = l.Corked()
+		e.after(now, old)
+	}
+	e.moveSenders(now, n)
+	e.table.Insert(e.linkBinding(l))
+	e.events.Push(Event{Kind: LinkUp, Node: n.addr, Link: l.name})
+	if first {
+		e.events.Push(Event{Kind: PeerUp, Node: n.addr})
+	}
+}
+
+// linkDown takes a link out of use: what it still had goes to the other one, or
+// contact with the node is lost.
+// Source: docs/spec/03-discovery-and-node.md §5.4.
+func (e *Engine) linkDown(now time.Duration, l *link) {
+	n := l.n
+	l.damper.down(now)
+	if !l.bearer.removed { // what it still sends is the last, and in order
+		e.purge(l)
+	}
+	had := n.up()
+	n.choose()
+	l.bearer.keep(l.mac, false)
+	e.table.Remove(e.linkBinding(l))
+	switch {
+	case n.up():
+		e.failover(now, n, l)
+	case had:
+		e.lost(now, n, l)
+	default: // the other one has just gone
+		l.Restart(now)
+	}
+	e.moveSenders(now, n)
+	e.arm(l)
+	e.lostLink(now, l.bearer)
+	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: l.name, Cause: l.Cause()})
+	if had && !n.up() {
+		e.events.Push(Event{Kind: PeerLost, Node: n.addr, Cause: l.Cause()})
+	}
+	e.events.Push(Event{Kind: Room, Node: n.addr})
+}
+
+// purge drops the packets of a session that is over and that a stalled device has
+// not taken yet: packets carry no session, and the next one might take them for
+// its own.
+func (e *Engine) purge(l *link) {
+	e.purgeIf(l.bearer, func(station frame.MAC) bool { return station == l.mac })
+}
+
+// purgeIf does so for the stations that of picks.
+func (e *Engine) purgeIf(b *bearer, of func(station frame.MAC) bool) {
+	out := &b.out
+	for range out.Len() {
+		f := out.Pop()
+		eth, payload, err := frame.ParseEthernet(f.Bytes())
+		m, err2 := frame.Parse(payload)
+		if err == nil && err2 == nil && m.User() != frame.UserLink && !m.NonSeq() && of(eth.Dst()) {
+			e.count.OutDropped++
+			f.Release()
+			continue
+		}
+		out.Push(f)
+	}
+}
+
+// lostLink makes discovery hurry when a bearer's last link is gone. The kernel asks
+// for more than a second, and its fourth interval is more: 1024 ms with 250 ticks a
+// second (capture 20, frame 40).
+func (e *Engine) lostLink(now time.Duration, b *bearer) {
+	if b.links--; b.links == 0 && b.interval >= discoverAlone {
+		b.interval = discoverFast
+		b.next = now + b.interval
+	}
+}
+
+// linkBinding is the binding that tells local programs of the link.
+func (e *Engine) linkBinding(l *link) naming.Binding {
+	return naming.Binding{
+		Range: frame.Range{Type: naming.LinkState, Lower: uint32(l.n.addr), Upper: uint32(l.n.addr)},
+		Scope: frame.NodeScope, Socket: frame.SocketAddr{Port: l.id, Node: e.addr}, Key: l.id,
+	}
+}
+
+// transmit hands a message to a link; it takes over the caller's hold in any case.
+func (e *Engine) transmit(now time.Duration, l *link, b *frame.Buffer, imp frame.Importance) error {
+	err := ErrUnreachable
+	switch {
+	case !l.IsUp(): // a link that has just failed sends nothing
+	case e.hold:
+		if err = l.Hold(b, imp); err == nil {
+			e.holdBack(now, l)
+		}
+	default:
+		err = l.Send(now, b, imp)
+	}
+	if err != nil {
+		b.Release()
+	}
+	return err
+}
