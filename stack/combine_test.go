@@ -41,6 +41,14 @@ func newBench(t *testing.T) *bench {
 	}
 	b.conn = mustOpen(t, b.node, nil)
 	<-time.After(10 * time.Millisecond) // both pumps sleep
+	// What is not acknowledged gives the link a deadline: no send from now on makes it
+	// earlier, for which the pump would be woken.
+	if _, err := b.conn.WriteTo([]byte("x"), Service{Type: 18888}); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.server.ReadFrom(make([]byte, 1)); err != nil {
+		t.Fatal(err)
+	}
 	synctest.Wait()
 	return b
 }

@@ -6,7 +6,7 @@
 //	Open ──► Node ──► ListenPacket ──► PacketConn   messages to and from names
 //	          │
 //	          ├─────► Subscribe ─────► Subscription  names that come and go
-//	          └─────► Names, Links, Stats            how things stand
+//	          └─────► Names, Links, Bearers, Waits, Stats   how things stand
 //
 // A Node turns one engine (package engine) behind one lock, in laps: take a batch
 // of frames from the devices, feed it, write what it has for them. Whoever needs
@@ -29,6 +29,17 @@
 // within 10 ms in a process with a single one (GOMAXPROCS) that computes on
 // without a pause. Config.NoBundles gives every message a frame of its own.
 //
-// Not built yet: connections, groups, sending to ranges, more than one bearer,
-// messages above one frame to other nodes, the daemon.
+// A node has up to three bearers. Between two nodes there are two links at most: of
+// equal priority they share the sockets, else the one of higher priority carries all
+// and the other stands by. When one fails, what was under way on it goes over the
+// other: nothing is lost, doubled or out of order.
+//
+// A message to another node may be 66000 bytes long; above what a packet of the link
+// carries it is cut into fragments.
+//
+// Where a link, or the node's memory, has no room a write waits: writes of one
+// importance in the order they began to, none overtaken. Waits lists them, a log entry
+// tells of one that waits for a second, and BlockedError why its deadline passed.
+//
+// Not built yet: connections, groups, sending to ranges, the daemon.
 package stack

@@ -17,8 +17,8 @@ var (
 	// ErrUnreachable means that nobody has bound the name, or that contact with
 	// the destination's node is lost.
 	ErrUnreachable = engine.ErrUnreachable
-	// ErrTooLong means a message longer than one frame to another node can carry,
-	// or than 66000 bytes within the node.
+	// ErrTooLong means a message of more than 66000 bytes, or one whose fragments the
+	// node's memory never has room for.
 	ErrTooLong = engine.ErrTooLong
 	// ErrReserved means a service type below 64.
 	ErrReserved = engine.ErrReserved
@@ -44,24 +44,28 @@ func (e *RejectError) Error() string {
 	return fmt.Sprintf("message to %v rejected: %v", e.Dest, e.Code)
 }
 
-// A BlockedError is why a write ended at its deadline: which limit it hit. It
+// A BlockedError is why a write ended at its deadline: what it waited for. It
 // unwraps to os.ErrDeadlineExceeded.
 type BlockedError struct {
-	Node       NodeAddr      // whose link has no room; 0: the node's own memory
-	Link       string        // the link's name
+	Node       NodeAddr      // whose link has no room; 0: it was the node's own memory
+	Bearer     string        // of that link
+	Link       string        // its name
 	Importance Importance    // of the message
 	Waiting    int           // packets in the link's backlog
 	Limit      int           // and how many may be, at this importance
-	Window     int           // packets that may be unacknowledged
+	Unacked    int           // packets sent and not acknowledged
+	Window     int           // and how many may be
+	Ahead      int           // writes that wait for the same and began before
 	Blocked    time.Duration // how long the write waited
 }
 
 func (e *BlockedError) Error() string {
+	waited := e.Blocked.Round(time.Microsecond)
 	if e.Node == 0 {
-		return fmt.Sprintf("blocked for %v: all chunks of the node's memory in use: %v", e.Blocked.Round(time.Microsecond), os.ErrDeadlineExceeded)
+		return fmt.Sprintf("blocked for %v: all chunks of the node's memory in use: %v", waited, os.ErrDeadlineExceeded)
 	}
-	return fmt.Sprintf("blocked for %v by link %s to %v: %d packets wait, limit at importance %v is %d, window %d: %v",
-		e.Blocked.Round(time.Microsecond), e.Link, e.Node, e.Waiting, e.Importance, e.Limit, e.Window, os.ErrDeadlineExceeded)
+	return fmt.Sprintf("blocked for %v by link %s on %s to %v: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead: %v",
+		waited, e.Link, e.Bearer, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead, os.ErrDeadlineExceeded)
 }
 
 // Unwrap returns os.ErrDeadlineExceeded.
@@ -94,11 +98,12 @@ func opError(op, network string, source, addr net.Addr, err error) error {
 	return &net.OpError{Op: op, Net: network, Source: source, Addr: addr, Err: err}
 }
 
-func blockedError(err error, waited time.Duration) error {
+// blockedError tells of a write that met err and has waited so long.
+func blockedError(err error, waited time.Duration) *BlockedError {
 	e := &BlockedError{Blocked: waited}
 	if b, ok := err.(*engine.Blocked); ok {
-		e.Node, e.Link, e.Importance = b.Node, b.Link, b.Importance
-		e.Waiting, e.Limit, e.Window = b.Backlog, b.Limit, b.Window
+		e.Node, e.Bearer, e.Link, e.Importance = b.Node, b.Bearer, b.Link, b.Importance
+		e.Unacked, e.Window, e.Waiting, e.Limit, e.Ahead = b.Unacked, b.Window, b.Backlog, b.Limit, b.Ahead
 	}
 	return e
 }

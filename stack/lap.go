@@ -46,9 +46,10 @@ type attachment struct {
 	level    bool // its descriptor tells of every frame, see LevelTriggered
 	unsent   [batch]*frame.Buffer
 	n        int
-	troubles      // errors that were logged
-	gone     bool // closed; its descriptor is somebody else's
-	vain     int  // times it called since it last gave a frame
+	troubles        // errors that were logged
+	gone     bool   // closed; its descriptor is somebody else's
+	in, out  uint64 // frames
+	vain     int    // times it called since it last gave a frame
 }
 
 // now is the engine's time.
@@ -115,6 +116,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	}
 	if k > 0 {
 		a.vain = 0
+		a.in += uint64(k)
 	}
 	a.more = k == 1<<a.width && !a.level || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)
 	if k < 1<<a.width {
@@ -131,7 +133,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 
 // still reports whether the engine and the devices have nothing to do at now.
 func (n *Node) still(now time.Duration) bool {
-	if now >= n.eng.Deadline() || n.eng.Holding() || n.eng.Output() || n.hungry() {
+	if now >= n.eng.Deadline() || n.eng.Holding() || n.eng.Output() || n.eng.WantsMemory() {
 		return false
 	}
 	for _, a := range n.attached {
@@ -152,9 +154,6 @@ func (n *Node) more() bool {
 	}
 	return false
 }
-
-// hungry reports whether calls wait for chunks that may have come back.
-func (n *Node) hungry() bool { return len(n.short[0]) > 0 || len(n.short[1]) > 0 }
 
 // carried is how much of an interface's MTU the node's chunks can hold.
 func (n *Node) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
@@ -180,6 +179,7 @@ func (n *Node) flush() {
 				k++ // refused for good; the link will repeat it if it matters
 			}
 			k = min(k, a.n)
+			a.out += uint64(k)
 			for _, f := range a.unsent[:k] {
 				f.Recycle()
 			}
@@ -204,13 +204,7 @@ func (n *Node) deliver() {
 		n.handleEvent(ev)
 	}
 	n.publishNames()
-	if n.hungry() {
-		for i, size := range []int{n.arena.SmallFrame(), n.arena.Largest()} {
-			if len(n.short[i]) > 0 && !n.arena.ScarceFor(size) {
-				n.rouseAll(n.short[i])
-			}
-		}
-	}
+	n.callWriters()
 	if len(n.draining) > 0 && n.eng.Unsent() == 0 {
 		n.rouseAll(n.draining)
 	}
@@ -218,10 +212,7 @@ func (n *Node) deliver() {
 
 func (n *Node) handleEvent(ev engine.Event) {
 	if ev.Kind == engine.Room {
-		if l := n.writers[ev.Node]; l != nil {
-			n.rouseAll(*l)
-		}
-		return
+		return // who waits has a ticket
 	}
 	if ev.Kind == engine.AddressSettled {
 		n.rouseAll(n.starting)

@@ -102,7 +102,7 @@ func TestEveryTurnFollowsTheInterface(t *testing.T) {
 		defer b.node.unlock()
 		b.dev.down.Store(true)
 		b.node.lap(b.node.now(), false)
-		for l := range b.node.eng.Peers() {
+		for l := range b.node.eng.Peers(b.node.now()) {
 			if l.Up {
 				t.Error("the link is up on an interface that is down")
 			}

@@ -9,7 +9,6 @@ import (
 	"math/rand/v2"
 	"net"
 	"runtime"
-	"slices"
 	"sync"
 	"time"
 
@@ -35,10 +34,10 @@ type Node struct {
 
 	conns    map[*PacketConn]struct{}
 	subs     map[*Subscription]struct{}
-	writers  map[NodeAddr]*waitList // calls that wait for room on the link to a node
-	short    [2]waitList            // calls that wait for a small and for a jumbo chunk
-	starting waitList               // Open, until the address is settled
-	draining waitList               // Close, until everything is acknowledged
+	called   []*engine.Ticket // writes for which there is room now
+	waitTold time.Duration    // when one that waits was logged last
+	starting waitList         // Open, until the address is settled
+	draining waitList         // Close, until everything is acknowledged
 
 	in         [batch]*frame.Buffer
 	ready      []*engine.Port
@@ -76,7 +75,7 @@ const (
 	maxMTU    = 65535
 )
 
-// Open makes this process a node on the given bearer. It returns when the node's
+// Open makes this process a node on the given bearers. It returns when the node's
 // address is settled: at once when it was configured, after a second of trial if
 // not. The node owns the bearers from now on, and closes them if Open fails.
 // Errors: ErrConfig, the context's, the device's own.
@@ -106,8 +105,8 @@ func open(cfg Config) (opened *Node, failed error) {
 	if cfg.Wait > Spin {
 		return nil, fmt.Errorf("%w: wait mode %d", ErrConfig, cfg.Wait)
 	}
-	if slices.Contains(cfg.Bearers, nil) {
-		return nil, fmt.Errorf("%w: a bearer is nil", ErrConfig)
+	if err := checkBearers(cfg); err != nil {
+		return nil, err
 	}
 	if cfg.Chunks != 0 && (cfg.Chunks < minChunks || cfg.Chunks > maxChunks) {
 		return nil, fmt.Errorf("%w: %d chunks, not in %d to %d", ErrConfig, cfg.Chunks, minChunks, maxChunks)
@@ -117,7 +116,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	n := &Node{
 		cfg: cfg, start: time.Now(),
-		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{}, writers: map[NodeAddr]*waitList{},
+		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 	}
 	var err error
@@ -131,7 +130,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}()
 	n.eng, err = engine.New(engine.Config{
 		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
-		Tolerance: cfg.Tolerance, Window: cfg.Window, NoBundles: cfg.NoBundles,
+		Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow, NoBundles: cfg.NoBundles,
 		Arena: n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
 	})
 	if err != nil {
@@ -144,7 +143,9 @@ func open(cfg Config) (opened *Node, failed error) {
 			return nil, fmt.Errorf("attach %s: %w", d.Name(), err)
 		}
 		a := &attachment{dev: d, mtu: d.MTU()}
-		a.id, err = n.eng.AddBearer(n.now(), engine.BearerConfig{Name: d.Name(), MAC: d.Addr(), MTU: n.carried(a.mtu), Medium: mediumOf(d)})
+		a.id, err = n.eng.AddBearer(n.now(), engine.BearerConfig{
+			Name: d.Name(), MAC: d.Addr(), MTU: n.carried(a.mtu), LinkConfig: cfg.Links[d.Name()], Medium: mediumOf(d),
+		})
 		if err != nil {
 			return nil, err
 		}
@@ -176,6 +177,26 @@ func open(cfg Config) (opened *Node, failed error) {
 		}
 	}
 	return n, nil
+}
+
+// checkBearers reports bearers that cannot be, or settings for none. Errors: ErrConfig.
+func checkBearers(cfg Config) error {
+	names := map[string]bool{}
+	for _, d := range cfg.Bearers {
+		switch {
+		case d == nil:
+			return fmt.Errorf("%w: a bearer is nil", ErrConfig)
+		case names[d.Name()]:
+			return fmt.Errorf("%w: two bearers are named %s", ErrConfig, d.Name())
+		}
+		names[d.Name()] = true
+	}
+	for name := range cfg.Links {
+		if !names[name] {
+			return fmt.Errorf("%w: no bearer is named %s", ErrConfig, name)
+		}
+	}
+	return nil
 }
 
 func newBell(polled bool, fds []int) (bell, error) {

@@ -38,7 +38,7 @@ type PacketConn struct {
 	readBy  time.Time // read deadline
 	writeBy time.Time // write deadline
 	from    net.Addr  // of the last message, so that the next from there costs no allocation
-	writing map[*waiter]struct{}
+	writing waitList
 }
 
 var _ net.PacketConn = (*PacketConn)(nil)
@@ -82,7 +82,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	case c.ReceiveLimit < 0:
 		return nil, fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, c.ReceiveLimit)
 	}
-	p := &PacketConn{n: n, network: network, cfg: c, writing: map[*waiter]struct{}{}}
+	p := &PacketConn{n: n, network: network, cfg: c}
 	n.mu.Lock()
 	defer n.unlock()
 	if n.closing {
@@ -243,8 +243,9 @@ func (c *PacketConn) read(b []byte) (int, Message, error) {
 }
 
 // WriteTo sends a message to a socket bound to addr, a Service, or to the socket
-// addr, a SocketAddr. The data is copied; without any, nothing arrives. It waits while the link to the
-// destination's node is congested. A nil error means that the message was taken;
+// addr, a SocketAddr. The data is copied, up to 66000 bytes; without any, nothing
+// arrives. It waits while the link to the destination's node is congested, in turn with
+// other calls, see Node.Waits. A nil error means that the message was taken;
 // it arrives as long as contact with the node lasts. Errors, inside *net.OpError:
 // ErrUnreachable, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
 func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
@@ -268,70 +269,6 @@ func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	return len(b), nil
 }
 
-// retry waits for whatever the message met to give way, and sends it then. It
-// stays entered among the waiting calls until that is done: a call that has the
-// driver's role must turn the engine before it hands the role on.
-func (c *PacketConn) retry(d dest, b []byte, err error) error {
-	if !blocks(err) {
-		return err
-	}
-	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	var w *waiter
-	var list *waitList
-	leave := func() {
-		if w != nil {
-			delete(c.writing, w)
-			n.end(list, w)
-		}
-	}
-	defer func() { leave() }()
-	for began := n.now(); ; {
-		now := n.now()
-		n.latest = now
-		if past(c.writeBy) {
-			return blockedError(err, now-began)
-		}
-		n.eng.Hold(n.inRun(now, len(b)))
-		if err = n.send(now, c, d, b); !blocks(err) {
-			n.afterSend(now, len(b))
-			return err
-		}
-		if l := n.roomList(err, len(b)); l != list {
-			leave()
-			list, w = l, n.begin(l)
-			c.writing[w] = struct{}{}
-		}
-		n.block(w, c.writeBy)
-	}
-}
-
-// blocks reports whether a send that failed so may succeed later.
-func blocks(err error) bool {
-	_, ok := err.(*engine.Blocked)
-	return ok || err == engine.ErrMemory
-}
-
-// roomList is where to wait for what a blocked send needs: room on a link, or
-// the node's memory for one of so many bytes. The lists stay, one for each node that
-// ever was slow.
-func (n *Node) roomList(err error, size int) *waitList {
-	b, ok := err.(*engine.Blocked)
-	if !ok {
-		if size+frame.EthernetLen+frame.NamedLen > n.arena.SmallFrame() {
-			return &n.short[1]
-		}
-		return &n.short[0]
-	}
-	l := n.writers[b.Node]
-	if l == nil {
-		l = &waitList{}
-		n.writers[b.Node] = l
-	}
-	return l
-}
-
 // Close withdraws the socket's names and returns what waits unread to those who
 // sent it, as far as they want it back. Waiting calls end with net.ErrClosed, and so
 // does a second Close.
@@ -351,9 +288,7 @@ func (n *Node) closeConn(c *PacketConn) {
 	delete(n.conns, c)
 	c.port.Close(n.now())
 	n.rouseAll(c.readers)
-	for w := range c.writing {
-		n.rouse(w)
-	}
+	n.rouseAll(c.writing)
 }
 
 // SetDeadline sets both deadlines; zero means none.
@@ -379,9 +314,7 @@ func (c *PacketConn) setDeadlines(read, write *time.Time) error {
 	}
 	if write != nil {
 		c.writeBy = *write
-		for w := range c.writing {
-			c.n.rouse(w)
-		}
+		c.n.rouseAll(c.writing)
 	}
 	return nil
 }

@@ -301,7 +301,7 @@ func TestAddressesAndErrors(t *testing.T) {
 		if err := a.WaitFor(t.Context(), stack.Service{Type: stack.NodeState, Instance: 2}); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := p.WriteTo(make([]byte, 1429), stack.SocketAddr{Port: 1, Node: 2}); !errors.Is(err, stack.ErrTooLong) {
+		if _, err := p.WriteTo(make([]byte, frame.MaxPayload+1), stack.SocketAddr{Port: 1, Node: 2}); !errors.Is(err, stack.ErrTooLong) {
 			t.Errorf("got %v", err)
 		}
 		if err := p.Unbind(stack.Service{Type: 18888, Instance: 18}); !errors.Is(err, stack.ErrNotBound) {
@@ -464,18 +464,29 @@ func TestOpenRefuses(t *testing.T) {
 		}
 		return p
 	}
+	named := func(name string) stack.Device {
+		p, err := hub.New(hub.Config{}).Port(name, frame.MAC{2, 0, 0, 0, 0, name[0]})
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p
+	}
 	p, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 	for what, cfg := range map[string]stack.Config{
-		"no bearer":   {},
-		"two bearers": {Bearers: []stack.Bearer{port(1500), port(1500)}, Address: 1},
-		"MTU of 99":   {Bearers: []stack.Bearer{port(99)}, Address: 1},
-		"network id":  {Bearers: []stack.Bearer{p}, Address: 1, NetID: 10000},
-		"tolerance":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Tolerance: time.Millisecond},
-		"window":      {Bearers: []stack.Bearer{port(1500)}, Address: 1, Window: 9000},
-		"wait mode":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Wait: 3},
-		"few chunks":  {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: 63},
-		"no chunks":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: -1},
-		"nil bearer":  {Bearers: []stack.Bearer{nil}, Address: 1},
+		"no bearer":    {},
+		"same name":    {Bearers: []stack.Bearer{port(1500), port(1500)}, Address: 1},
+		"no such one":  {Bearers: []stack.Bearer{port(1500)}, Address: 1, Links: map[string]stack.LinkConfig{"eth1": {Window: 20}}},
+		"its window":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Links: map[string]stack.LinkConfig{"eth0": {MaxWindow: 8192}}},
+		"four bearers": {Bearers: []stack.Bearer{named("a"), named("b"), named("c"), named("d")}, Address: 1},
+		"priority":     {Bearers: []stack.Bearer{port(1500)}, Address: 1, Priority: 32},
+		"MTU of 99":    {Bearers: []stack.Bearer{port(99)}, Address: 1},
+		"network id":   {Bearers: []stack.Bearer{p}, Address: 1, NetID: 10000},
+		"tolerance":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, Tolerance: time.Millisecond},
+		"window":       {Bearers: []stack.Bearer{port(1500)}, Address: 1, Window: 9000},
+		"wait mode":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, Wait: 3},
+		"few chunks":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: 63},
+		"no chunks":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: -1},
+		"nil bearer":   {Bearers: []stack.Bearer{nil}, Address: 1},
 	} {
 		if n, err := stack.Open(t.Context(), cfg); !errors.Is(err, stack.ErrConfig) {
 			t.Errorf("%s: got %v, %v", what, n, err)

@@ -4,25 +4,9 @@ package stack
 
 import (
 	"slices"
-	"time"
 
-	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/stack/engine"
 )
-
-// A Link is how the link to another node stands.
-type Link struct {
-	Peer      NodeAddr
-	Identity  Identity
-	Name      string // empty while the link never was up
-	Up        bool
-	MTU       int // bytes
-	Tolerance time.Duration
-	Window    int // packets that may be unacknowledged
-	Unacked   int // packets that are
-	Backlog   int // packets that wait behind them
-	flowctl.Counters
-}
 
 // Stats are what a node has done since it was opened.
 type Stats struct {
@@ -38,17 +22,6 @@ func (n *Node) Names() []Binding {
 	return slices.Collect(n.eng.Bindings)
 }
 
-// Links returns the links to all nodes known, by address.
-func (n *Node) Links() []Link {
-	n.mu.Lock()
-	defer n.unlock()
-	var all []Link
-	for s := range n.eng.Peers() {
-		all = append(all, Link(s))
-	}
-	return all
-}
-
 // Stats returns a snapshot.
 func (n *Node) Stats() Stats {
 	n.mu.Lock()
@@ -60,4 +33,39 @@ func (n *Node) Stats() Stats {
 		s.DeviceDropsOut += out
 	}
 	return s
+}
+
+// Carried is what went over a bearer since the node was opened, in frames. A bearer
+// that drops is short of room: its interface, or this node, is too slow. One that
+// does not, and a link over it that loses (Link.Retransmits, Link.Deferred) or ends by
+// silence (Link.Ended): then it is the network, or the peer.
+type Carried struct {
+	FramesIn, FramesOut uint64
+	DropsIn, DropsOut   uint64 // frames the device lost, on their way in and out
+}
+
+// A BearerStatus is how a bearer stands.
+type BearerStatus struct {
+	Name   string
+	MTU    int // bytes; 0: the interface is down
+	Unsent int // frames the device has not taken
+	Carried
+	Links LinkConfig // what new links begin with
+}
+
+// Bearers returns the node's bearers, in the order of Config.Bearers.
+func (n *Node) Bearers() []BearerStatus {
+	n.mu.Lock()
+	defer n.unlock()
+	var all []BearerStatus
+	for _, a := range n.attached {
+		all = append(all, BearerStatus{Name: a.dev.Name(), MTU: a.mtu, Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)})
+	}
+	return all
+}
+
+func (a *attachment) carried() Carried {
+	c := Carried{FramesIn: a.in, FramesOut: a.out}
+	c.DropsIn, c.DropsOut = a.dev.Dropped()
+	return c
 }

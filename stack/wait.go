@@ -16,6 +16,7 @@ type waiter struct {
 	since  time.Duration // when it began to drive; 0: not yet
 	laps   int           // turned while driving
 	roused bool          // since it last looked; of a driver. Guarded by the lap lock
+	write                // of a call that sends
 }
 
 // newWaiter returns a waiter that is nobody's. They are kept by node: the lap lock
@@ -51,13 +52,17 @@ func (l *waitList) remove(w *waiter) {
 // to end holds the lap lock, but for the sleeps in block.
 func (n *Node) begin(l *waitList) *waiter {
 	w := n.newWaiter()
+	n.enter(l, w)
+	return w
+}
+
+func (n *Node) enter(l *waitList, w *waiter) {
 	w.since, w.laps = 0, 0
 	n.run = 0
 	l.add(w)
 	if _, ringPump := n.hand.arrive(w); ringPump {
 		n.pumpSeat.rouse()
 	}
-	return w
 }
 
 // end takes the call out again and hands the role on.

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A Link is how a link to another node stands, and what it has done.
+type Link struct {
+	Peer      NodeAddr
+	Identity  Identity
+	Bearer    string
+	Name      string // empty while the link never was up
+	Up        bool
+	Active    bool // it carries messages; one that is up and does not stands by
+	MTU       int  // bytes
+	Tolerance time.Duration
+	Priority  uint8
+	Senders   int           // writes that wait for it
+	Ended     flowctl.Cause // why it went down last
+	flowctl.Statistics
+	Device Carried // by its bearer, for all links there
+}
+
+// Links returns the links to all nodes known, by address and bearer.
+func (n *Node) Links() []Link {
+	n.mu.Lock()
+	defer n.unlock()
+	var all []Link
+	for s := range n.eng.Peers(n.now()) {
+		a := n.attached[s.Bearer]
+		all = append(all, Link{
+			Peer: s.Peer, Identity: s.Identity, Bearer: a.dev.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
+			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
+			Statistics: s.Statistics, Device: a.carried(),
+		})
+	}
+	return all
+}
+
+// SetLink changes the link to peer on the bearer of that name, or with peer 0 all
+// links there and those to come. Zero fields of c mean no change, and a Window
+// without MaxWindow one that never moves. It takes effect at once; the peer adopts a
+// new tolerance, and a higher priority; a new priority resets the link.
+// Errors, inside *net.OpError: ErrConfig, ErrUnreachable when there is no such link.
+func (n *Node) SetLink(peer NodeAddr, bearer string, c LinkConfig) error {
+	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.SetLink(now, peer, id, c) })
+}
+
+// ResetStatistics sets the counters of the link to peer on the bearer of that name to
+// 0, with peer 0 those of all links there. Errors, inside *net.OpError:
+// ErrUnreachable when there is no such link.
+func (n *Node) ResetStatistics(peer NodeAddr, bearer string) error {
+	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.ResetStatistics(now, peer, id) })
+}
+
+// onBearer lets change work on the engine, with the number of the bearer of that name.
+func (n *Node) onBearer(name string, change func(now time.Duration, id int) error) error {
+	n.mu.Lock()
+	defer n.unlock()
+	err := engine.ErrUnreachable
+	now := n.now()
+	for _, a := range n.attached {
+		if a.dev.Name() == name {
+			err = change(now, a.id)
+		}
+	}
+	n.lap(now, false)
+	if err != nil {
+		return opError("set", "tipc", nil, nil, err)
+	}
+	return nil
+}
+
+// State is ACTIVE, STANDBY or DOWN.
+func (l *Link) State() string {
+	switch {
+	case l.Active:
+		return "ACTIVE"
+	case l.Up:
+		return "STANDBY"
+	}
+	return "DOWN"
+}
+
+// RetransmitRatio is the share of packets sent that were repetitions, 0 to 1.
+func (l *Link) RetransmitRatio() float64 { return ratio(l.Retransmits, l.SentPackets+l.Retransmits) }
+
+// String returns the link's statistics as "tipc link statistics show" prints them, and
+// below what the kernel does not know.
+func (l *Link) String() string {
+	var b strings.Builder
+	p := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
+	p("Link <%s>", l.Name)
+	p("  %s  MTU:%d  Priority:%d  Tolerance:%d ms  Window:%d packets", l.State(), l.MTU, l.Priority, l.Tolerance.Milliseconds(), l.Window)
+	p("  RX packets:%d fragments:%d/%d bundles:%d/%d", l.RecvPackets, l.RecvFragments, l.RecvFragmented, l.RecvBundles, l.RecvBundled)
+	p("  TX packets:%d fragments:%d/%d bundles:%d/%d", l.SentPackets, l.SentFragments, l.SentFragmented, l.SentBundles, l.SentBundled)
+	samples := l.LengthSamples()
+	p("  TX profile sample:%d packets average:%d octets", samples, mean(l.LengthSum, samples))
+	b.WriteString("  ")
+	for i, to := range []int{64, 256, 1024, 4096, 16384, 32768, 66000} {
+		if i > 0 {
+			b.WriteByte(' ')
+		} else {
+			b.WriteByte('0')
+		}
+		fmt.Fprintf(&b, "-%d:%.0f%%", to, 100*ratio(l.Lengths[i], samples))
+	}
+	b.WriteByte('\n')
+	p("  RX states:%d probes:%d naks:%d defs:%d dups:%d", l.RecvStates, l.RecvProbes, l.RecvNacks, l.Deferred, l.Duplicates)
+	p("  TX states:%d probes:%d naks:%d acks:%d retrans:%d", l.SentStates, l.SentProbes, l.SentNacks, l.SentAcks, l.Retransmits)
+	p("  Congestion link:%d  Send queue max:%d avg:%d", l.Congested, l.QueueMax, mean(l.QueueSum, l.QueueSamples))
+	p("  Window now:%d of %d to %d  RTT:%v  unacknowledged:%d waiting:%d senders:%d", l.Window, l.MinWindow, l.MaxWindow,
+		l.RTT.Round(time.Microsecond), l.Unacked, l.Backlog, l.Senders)
+	last := l.Ended.String()
+	if l.Ended == flowctl.NoCause {
+		last = "none"
+	}
+	p("  Blocked for:%v  retransmitted:%.2f%%  resets:%d last:%s", l.Blocked.Round(time.Microsecond), 100*l.RetransmitRatio(), l.Resets, last)
+	p("  Device %s frames in:%d out:%d  dropped in:%d out:%d", l.Bearer, l.Device.FramesIn, l.Device.FramesOut, l.Device.DropsIn, l.Device.DropsOut)
+	return b.String()
+}
+
+func ratio(part, whole uint64) float64 {
+	if whole == 0 {
+		return 0
+	}
+	return float64(part) / float64(whole)
+}
+
+func mean(sum, n uint64) uint64 {
+	if n == 0 {
+		return 0
+	}
+	return sum / n
+}
