@@ -50,6 +50,7 @@ func commands() []*command {
 		&echoCommand,
 		&pingCommand,
 		&replayCommand,
+		&simCommand,
 		&versionCommand,
 	}
 }

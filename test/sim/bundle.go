@@ -44,16 +44,17 @@ func (l *life) release() {
 		w.violate(4, "node %d: messages wait after Flush", l.n.idx)
 	}
 	for _, n := range w.nodes {
-		l.checkReleased(n, "after Flush")
+		l.checkReleased(n, -1, "after Flush")
 	}
 }
 
-// checkReleased: nothing waits for a node but because of the window.
-func (l *life) checkReleased(to *node, when string) {
-	for p := range l.eng.Neighbours {
-		if p.Node == to.addr && p.Link != nil && p.Link.Backlog() > 0 && p.Link.Unacked() < p.Link.Window() {
-			l.n.w.violate(4, "node %d to %v: %d packets wait %s with %d of %d unacknowledged",
-				l.n.idx, p.Node, p.Link.Backlog(), when, p.Link.Unacked(), p.Link.Window())
+// checkReleased: nothing waits for a node but because of the window; net is the link's
+// network, or -1 for all.
+func (l *life) checkReleased(to *node, net int, when string) {
+	for p, link := range l.links {
+		if p.Node == to.addr && (net < 0 || net == p.net) && link.Backlog() > 0 && link.Open() {
+			l.n.w.violate(4, "node %d to %v, network %d: %d packets wait %s with %d of %d unacknowledged",
+				l.n.idx, p.Node, p.net, link.Backlog(), when, link.Unacked(), link.Window())
 		}
 	}
 }
@@ -61,6 +62,9 @@ func (l *life) checkReleased(to *node, when string) {
 // messages returns what a packet carries, and holds a bundle to what is not a
 // matter of the wire: frame.Lint has the rest.
 func (l *life) messages(s *session, m frame.Message, bad func(string, ...any)) (all []frame.Message) {
+	if f, err := frame.ParseFragment(m); err == nil {
+		return s.join(f, bad)
+	}
 	u, err := frame.ParseBundle(m)
 	if err != nil {
 		return []frame.Message{m}
@@ -76,7 +80,7 @@ func (l *life) messages(s *session, m frame.Message, bad func(string, ...any)) (
 		}
 		all = append(all, in)
 	}
-	limit := min(l.n.mtu, s.peer.mtu) - frame.IntLen
+	limit := min(l.n.mtu[s.net], s.peer.mtu[s.net]) - frame.IntLen
 	switch n := len(m.Bytes()); {
 	case l.n.w.faults.NoBundles:
 		bad("by a node that makes no bundles")
@@ -99,7 +103,7 @@ func (l *life) spoilBundle(o outgoing) {
 		return
 	}
 	u, err := frame.ParseBundle(m)
-	if err != nil || placeOf(m.Seq(), uint64(len(o.rec.sent)+1)) <= uint64(len(o.rec.sent)) {
+	if err != nil || w.placeOf(m.Seq(), uint64(len(o.rec.sent)+1)) <= uint64(len(o.rec.sent)) {
 		return
 	}
 	var all [][]byte

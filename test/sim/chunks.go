@@ -22,19 +22,21 @@ func (l *life) checkChunks() {
 		return true
 	}
 	l.eng.Buffers(mark)
-	l.dev.buffers(mark)
-	for _, o := range l.out {
-		mark(o.buf)
+	for i, d := range l.dev {
+		d.buffers(mark)
+		for _, o := range l.out[i] {
+			mark(o.buf)
+		}
 	}
 	if free, total := l.arena.Free(), l.arena.Total(); free+held != total {
 		w.violate(5, "node %d: %d chunks free and %d held of %d", l.n.idx, free, held, total)
 	}
 	nodes := 0
-	for p := range l.eng.Neighbours {
+	for range l.eng.Neighbours {
 		nodes++
-		if p.Link != nil {
-			l.checkQueues(p.Node, p.Link)
-		}
+	}
+	for p, link := range l.links {
+		l.checkQueues(p.Node, link)
 	}
 	if nodes > engine.MaxNodes {
 		w.violate(5, "node %d knows %d nodes", l.n.idx, nodes)
@@ -61,8 +63,8 @@ func (l *life) checkQueues(to frame.NodeAddr, link *flowctl.Link) {
 	sum := 0
 	for imp, n := range in.Waiting {
 		sum += n
-		if n < 0 || n > link.Limit(frame.Importance(imp)) {
-			w.violate(5, "node %d to %v: %d packets wait at importance %d, limit %d", l.n.idx, to, n, imp, link.Limit(frame.Importance(imp)))
+		if most := link.Limit(frame.Importance(imp)) + w.extra(link, frame.Importance(imp)); n < 0 || n > most {
+			w.violate(5, "node %d to %v: %d packets wait at importance %d, limit %d", l.n.idx, to, n, imp, most)
 		}
 	}
 	if link.Backlog() > 0 && link.Open() && (!l.eng.Holding() || link.Backlog() > engine.HoldFull) {
@@ -71,8 +73,8 @@ func (l *life) checkQueues(to frame.NodeAddr, link *flowctl.Link) {
 	if sum != link.Backlog() {
 		w.violate(5, "node %d to %v: %d packets wait, counted %d", l.n.idx, to, link.Backlog(), sum)
 	}
-	if link.Unacked() > link.Window() {
-		w.violate(5, "node %d to %v: %d packets unacknowledged, window %d", l.n.idx, to, link.Unacked(), link.Window())
+	if link.Unacked() > w.window() {
+		w.violate(5, "node %d to %v: %d packets unacknowledged, window %d", l.n.idx, to, link.Unacked(), w.window())
 	}
 	if in.Deferred > flowctl.MaxWindow || in.DeferredBytes > flowctl.MaxDeferredBytes || in.DeferredBytes < 0 ||
 		in.Deferred == 0 && in.DeferredBytes != 0 {
@@ -82,4 +84,20 @@ func (l *life) checkQueues(to frame.NodeAddr, link *flowctl.Link) {
 		w.violate(5, "node %d to %v: a link in state %v has %d unacknowledged, %d waiting, %d deferred packets",
 			l.n.idx, to, link.State(), link.Unacked(), link.Backlog(), in.Deferred)
 	}
+}
+
+// extra is by how many packets a queue may exceed its limit: by one message, and where
+// there are two links by what the other one had.
+func (w *world) extra(link *flowctl.Link, imp frame.Importance) int {
+	n := frame.MaxMessage / (frame.MinMTU - frame.IntLen)
+	if link.MTU() > 2*frame.MinMTU {
+		n = frame.MaxMessage/(link.MTU()-2*frame.IntLen) + 1
+	}
+	if imp == frame.System && len(w.nets) > 1 {
+		n += 2*w.window() + 1
+		for i := range frame.System + 1 {
+			n += 4 * (link.Limit(i) + n)
+		}
+	}
+	return n
 }

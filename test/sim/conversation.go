@@ -31,6 +31,10 @@ type Conversation struct {
 	// date in frames that wait, so that only those in STATE messages have an order.
 	Slack time.Duration
 
+	// First is the number of a link's first packet, 1 but for simulations that set both
+	// ends to another one; 0 is 1.
+	First frame.Seq
+
 	netid    uint32
 	heard    bool // anything
 	start    time.Duration
@@ -55,6 +59,9 @@ func NewConversation(netid uint32) *Conversation {
 	c.forget()
 	return c
 }
+
+// first is the number of a link's first packet.
+func (c *Conversation) first() frame.Seq { return max(c.First, 1) }
 
 // forget starts over.
 func (c *Conversation) forget() {

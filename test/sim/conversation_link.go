@@ -44,6 +44,13 @@ type endpoint struct {
 	talks    time.Duration // since when
 	bulkDone bool
 	pieces   pieces
+
+	bearer      uint8 // as it numbers it
+	bearerKnown bool
+	synched     bool      // it said where the other link stands
+	failed      bool      // what it had left goes through a tunnel: nothing new comes here
+	passage     passage   // of the other link's packets
+	before      *endpoint // the session before, which was up
 }
 
 // end returns the endpoint of a key, new if need be.
@@ -58,11 +65,16 @@ func (c *Conversation) end(k endKey) *endpoint {
 
 // begin is a new session of e, whose other end is r.
 func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
-	wasUp, earlier := e.up, append(e.earlier, session)
-	*e = endpoint{endKey: e.endKey, known: true, began: began, session: session, maxPacket: e.maxPacket,
+	wasUp, earlier, before := e.up, append(e.earlier, session), e.before
+	if wasUp {
+		x := *e
+		x.before, before = nil, &x
+	}
+	*e = endpoint{endKey: e.endKey, before: before, bearer: e.bearer, bearerKnown: e.bearerKnown, known: true, began: began, session: session, maxPacket: e.maxPacket,
 		earlier: earlier[max(0, len(earlier)-8):]}
 	if began {
-		e.next, e.nextKnown, e.stateNext, e.stateKnown = 1, true, 1, true
+		e.next, e.nextKnown, e.stateNext, e.stateKnown = c.first(), true, 1, true
+		e.ack, e.stateAck = c.first()-1, c.first()-1
 	}
 	r.stale = r.up || wasUp
 	c.station(e.from).mayRestart = true
@@ -85,6 +97,7 @@ func (c *Conversation) link(e, r *endpoint, p frame.LinkMessage) {
 		c.begin(e, r, s, true)
 	}
 	e.maxPacket = x.MaxPacket()
+	e.bearer, e.bearerKnown = p.Info().Bearer, true
 	d, ok := x.DestSession()
 	if !ok {
 		return
@@ -106,7 +119,7 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 		c.begin(e, r, s, false)
 	}
 	if e.began && !e.up {
-		c.addIf(st.Ack() != 0, "state-first", "w2 31:16", "acknowledges %d", st.Ack())
+		c.addIf(st.Ack() != c.first()-1, "state-first", "w2 31:16", "acknowledges %d", st.Ack())
 	}
 	e.up = true
 	if caps, ok := c.caps(r.from); ok && caps.Has(frame.CapLinkProtoSeqno) {
@@ -115,7 +128,7 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 	} else if !ok {
 		e.stateKnown = false
 	}
-	c.addIf(e.nextKnown && st.NextSent() != e.next, "next-sent", "w4 15:0", "%d, want %d", st.NextSent(), e.next)
+	c.addIf(e.nextKnown && !e.failed && st.NextSent() != e.next, "next-sent", "w4 15:0", "%d, want %d", st.NextSent(), e.next)
 	if !e.nextKnown {
 		e.next, e.nextKnown = st.NextSent(), true
 	}

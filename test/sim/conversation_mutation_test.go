@@ -47,6 +47,13 @@ var mistakes = []struct {
 	{"ack-order", "16", isState, 20, add(2, 16, 16, -500)},
 	{"link-mtu", "05", isActivate, 1, add(9, 16, 16, -350)},
 	{"first-packet", "01", isUser(frame.UserBroadcast), 1, func(b []byte) { setWord(b, 0, word(b, 0)&^(15<<25)|uint32(frame.UserConn)<<25) }},
+	{"synch-point", "18", isTunnel(frame.TunnelSynch), 1, add(9, 16, 16, -5)},
+	{"tunnel-bearer", "18", isTunnel(frame.TunnelSynch), 1, add(5, 9, 3, 1)},
+	{"tunnel-count", "18", isTunnel(frame.TunnelFailover), 2, add(9, 16, 16, 1)},
+	{"tunnel-order", "18", isTunnel(frame.TunnelFailover), 3, add(12, 0, 16, -2)},
+	{"tunnel-repeat", "18", isTunnel(frame.TunnelFailover), 2, add(14, 0, 32, 1)},
+	{"tunnel-pieces", "18", isTunnel(frame.TunnelFailover), 2, func(b []byte) { setWord(b, 4, 2<<16|3) }},
+	{"tunnel-end", "18", isTunnelEnd, 1, add(11, 25, 4, 1)},
 	{"bcast-seq", "05", isBroadcast, 3, add(2, 0, 16, 9)},
 	{"bcast-repeat", "15", isBroadcastRepeat(), 1, func(b []byte) { b[len(b)-1]++ }},
 	{"bcast-ack", "05", isState, 10, add(1, 0, 16, 900)},
@@ -107,6 +114,23 @@ func hasBlocks(m frame.Message) bool {
 
 func isUser(u frame.User) func(frame.Message) bool {
 	return func(m frame.Message) bool { return m.User() == u && !m.NonSeq() }
+}
+
+func isTunnel(of frame.TunnelType) func(frame.Message) bool {
+	return func(m frame.Message) bool {
+		t, err := frame.ParseTunnel(m)
+		return err == nil && t.Type() == of
+	}
+}
+
+// isTunnelEnd finds the empty message behind a failed link's packets.
+func isTunnelEnd(m frame.Message) bool {
+	t, err := frame.ParseTunnel(m)
+	if err != nil || t.Type() != frame.TunnelFailover {
+		return false
+	}
+	in, err := t.Inner()
+	return err == nil && len(in.Bytes()) == frame.BasicLen
 }
 
 func isBroadcast(m frame.Message) bool { return m.NonSeq() && m.User() != frame.UserDiscovery }
@@ -245,7 +269,37 @@ func made(t *testing.T) map[string][]spoken {
 		}
 		break
 	}
-	return map[string][]spoken{"update-way": legacy, "probe-answer": silent, "unacked": endless}
+	return map[string][]spoken{"failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+}
+
+// afterFailover is capture 18 with one more packet of the link that failed, behind the
+// first that went through the tunnel.
+func afterFailover(t *testing.T) (all []spoken) {
+	type way struct {
+		from frame.NodeAddr
+		src  frame.MAC
+	}
+	last := map[way]spoken{}
+	done := false
+	for _, s := range capture(t, "18") {
+		all = append(all, s)
+		m, err := frame.Parse(s.msg)
+		if err != nil || m.User() == frame.UserLink || m.User() == frame.UserDiscovery || m.NonSeq() {
+			continue
+		}
+		if !done && isTunnel(frame.TunnelFailover)(m) {
+			for w, x := range last {
+				if w.from == m.Prev() && w.src != s.src {
+					x.msg, x.at = append([]byte(nil), x.msg...), s.at
+					p, _ := frame.Parse(x.msg)
+					frame.StampSeq(x.msg, p.Seq()+1)
+					all, done = append(all, x), true
+				}
+			}
+		}
+		last[way{m.Prev(), s.src}] = s
+	}
+	return all
 }
 
 const nodeB frame.NodeAddr = 0x01001002

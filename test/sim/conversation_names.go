@@ -49,6 +49,9 @@ func (c *Conversation) update(e *endpoint, n frame.Names) {
 	q := n.UpdateSeq()
 	if e.to != 0 {
 		t := c.contact(e.from, e.to)
+		if c.Slack > 0 && c.parallel(e) != nil {
+			t.known = false // updates may wait for the device of the other link
+		}
 		c.addIf(t.known && q != t.next, "update-seq", "w4 15:0", "%d, want %d", q, t.next)
 		t.next = q + 1
 		return

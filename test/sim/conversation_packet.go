@@ -39,15 +39,20 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 		c.addIf(!ok && e.began, "packet-seq", "w2 15:0", "%d again, after %d", q, e.next-1)
 		return
 	}
+	if e.failed {
+		// It waited for a device while the rest went through a tunnel.
+		c.addIf(c.Slack == 0, "failed-silent", "w2 15:0", "packet %d of a link that failed", q)
+		return
+	}
 	if q != e.next {
 		c.add("packet-seq", "w2 15:0", "%d, want %d", q, e.next)
 		e.pieces = pieces{}
 	}
 	e.next = q + 1
-	e.pieces.begun = e.pieces.begun || q == 1 && e.began
+	e.pieces.begun = e.pieces.begun || q == c.first() && e.began
 	e.sums = remember(e.sums, q, m.Bytes())
 	if e.began && r.known && !r.stale && !e.stale {
-		var acked frame.Seq
+		acked := c.first() - 1
 		if r.up {
 			acked = r.ack
 		}
@@ -55,7 +60,7 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 		c.addIf(n > inFlight, "unacked", "w2 15:0", "packet %d, acknowledged %d", q, acked)
 	}
 	c.addIf(r.maxPacket > 0 && len(m.Bytes()) > r.maxPacket, "link-mtu", "w0 16:0", "%d bytes, the peer takes %d", len(m.Bytes()), r.maxPacket)
-	if q == 1 && e.began {
+	if q == c.first() && e.began {
 		c.firstPacket(e, m)
 	}
 	c.carried(e, &e.pieces, m)
@@ -69,7 +74,8 @@ func (c *Conversation) firstPacket(e *endpoint, m frame.Message) {
 	}
 	t, err := frame.ParseTunnel(m)
 	synch := err == nil && t.Type() == frame.TunnelSynch
-	early := c.now-c.start < 3*time.Second // the first link may not have said anything
+	// The first link may not have said anything, or its device has not sent that.
+	early := c.Slack > 0 || c.now-c.start < 3*time.Second
 	ok := m.User() == frame.UserBroadcast || (second || early) && synch
 	c.addIf(!ok, "first-packet", "w0 28:25", "%v, a second link: %v", m.User(), second)
 }
@@ -89,6 +95,13 @@ func bcastAckInvalid(m frame.Message) bool {
 // carried takes what a new packet carries: from e, or over the broadcast link when
 // e has no other end.
 func (c *Conversation) carried(e *endpoint, p *pieces, m frame.Message) {
+	if m.User() == frame.UserTunnel {
+		c.addIf(p.under, "fragments", "w0 28:25", "%v between fragments", m.User())
+		*p = pieces{begun: true}
+		c.tunnel(e, m)
+		return
+	}
+	c.between(e)
 	if f, err := frame.ParseFragment(m); err == nil {
 		if whole := c.fragment(p, f); whole != nil {
 			if in, err := frame.Parse(whole); err == nil {
@@ -119,7 +132,5 @@ func (c *Conversation) inner(e *endpoint, m frame.Message) {
 		c.names(e, n)
 	} else if p, err := frame.ParsePayload(m); err == nil {
 		c.payload(e, p)
-	} else if m.User() == frame.UserTunnel {
-		c.contact(e.from, e.to).known = false // updates may be inside
 	}
 }

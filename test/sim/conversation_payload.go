@@ -62,6 +62,9 @@ func (c *Conversation) payload(e *endpoint, p frame.Payload) {
 	if conn && len(p.Data()) == 0 {
 		return // a connection that ends by itself
 	}
+	if isDummy(p) {
+		return // it shows where a link ended
+	}
 	to, ok := p.DestNode()
 	if !ok {
 		to = e.to

@@ -15,6 +15,7 @@ import (
 
 // outcomes is what should have happened to messages in one call.
 type outcomes struct {
+	most         int // as many as there were, where that is all that is known
 	in, local    int // into ports, from others and from own ports
 	noPort, over int // dropped and counted
 	open         int // looked up again: what became of them is not known yet
@@ -32,18 +33,18 @@ type back struct {
 func (o *outcomes) all() int { return o.in + o.noPort + o.over + len(o.back) }
 
 // consumed judges a call that handed the engine a packet of a node.
-func (l *life) consumed(k *look, from *node) {
-	w, s := l.n.w, k.was[from.idx]
-	o := &outcomes{}
-	if s == l.peers[from.idx].cur {
-		for range k.moved[from.idx] {
-			l.consume(s, o, from, math.MaxInt)
+func (l *life) consumed(k *look, from *node, net int) {
+	w, s := l.n.w, k.was[from.idx][net]
+	o := &outcomes{most: math.MaxInt}
+	if s == l.peers[from.idx].ends[net].cur {
+		for range k.moved[from.idx][net] {
+			l.consume(s, o, from)
 		}
 	} else {
 		// The session ended in this call, so how far it got shows only in what it did.
-		did := k.in() + k.returned() + k.drops(engine.DropNoPort) + k.drops(engine.DropOverload) + k.drops(engine.DropLimit)
-		for s.consumed < s.whole && o.all() < did {
-			l.consume(s, o, from, did)
+		o.most = k.in() + k.returned() + k.drops(engine.DropNoPort) + k.drops(engine.DropOverload) + k.drops(engine.DropLimit)
+		for s.consumed < s.whole && o.all() < o.most {
+			l.consume(s, o, from)
 		}
 	}
 	if s.consumed > s.whole {
@@ -53,8 +54,8 @@ func (l *life) consumed(k *look, from *node) {
 }
 
 // consume follows the messages of one packet to where they must go, until there are
-// most outcomes.
-func (l *life) consume(s *session, o *outcomes, from *node, most int) {
+// as many outcomes as there may be.
+func (l *life) consume(s *session, o *outcomes, from *node) {
 	w := l.n.w
 	s.consumed++
 	at := s.consumed
@@ -76,18 +77,23 @@ func (l *life) consume(s *session, o *outcomes, from *node, most int) {
 		w.violate(1, "node %d consumed packet %d of node %d with other bytes than were sent", l.n.idx, at, from.idx)
 		return
 	}
+	l.inOrder(a.rec, at, from)
 	for i := range c.payload {
 		p := &c.payload[i]
 		switch {
-		case o.all() >= most: // the link ended within a bundle
+		case o.all() >= o.most: // the link ended within a bundle
 			return
 		case p.hop == nil:
 		case p.hop.consumed:
+			w.report.Doubled++
 			w.violate(3, "message %d was consumed twice, by node %d in the end", p.hop.m.id, l.n.idx)
 		default:
 			p.hop.consumed = true
 			l.place(p, o, from)
 		}
+	}
+	if c.inner != nil {
+		l.inherit(c.inner, o, from)
 	}
 }
 
@@ -170,7 +176,7 @@ func (l *life) settle(k *look, o *outcomes) {
 	for _, x := range o.back {
 		m := x.m
 		if x.open && (vague || noPort+over+back == 0) {
-			m.at, m.holder, m.endings, m.vague = forwarded, l, l.ended, vague
+			m.at, m.holder, m.endings, m.vague, m.sentOn = forwarded, l, l.ended, vague, true
 			l.forwards = append(l.forwards, m)
 		}
 		switch {
@@ -189,24 +195,44 @@ func (l *life) settle(k *look, o *outcomes) {
 
 // queue notes that a message waits to leave for a node.
 func (l *life) queue(k *look, m *message, to *node, back, maybe bool) {
-	s := k.was[to.idx]
-	if s == nil {
-		l.n.w.violate(2, "node %d sent message %d to node %d, to which it has no link", l.n.idx, m.id, to.idx)
+	e := l.peers[to.idx].epoch
+	switch {
+	case e == nil && maybe:
+		m.at = finished // it could not be sent back, and that was counted
+		return
+	case e == nil:
+		l.n.w.violate(2, "node %d sent message %d to node %d, with which it has no contact", l.n.idx, m.id, to.idx)
 		return
 	}
-	m.hop = &hop{m: m, rec: s, imp: m.imp, back: back, maybe: maybe}
+	m.hop = &hop{m: m, epoch: e, net: k.grown(to), imp: m.imp, back: back, maybe: maybe}
 	if back {
 		m.hop.imp = frame.System
 	}
 	if !m.vague {
 		m.at = onLink
 	}
-	s.expect = append(s.expect, m.hop)
+	e.expect = append(e.expect, m.hop)
 }
 
-// leaves finds the message that leaves for the first time, in a packet of its own
-// or in a bundle. It may have overtaken messages of another importance where nodes
-// bundle, but not by coming back.
+// grown returns the network over whose link messages for a node went in a call, or -1
+// where that is not the only one.
+func (k *look) grown(to *node) int {
+	net, n := -1, 0
+	for i := range maxNetworks {
+		if k.grew[to.idx][i] > 0 {
+			net = i
+			n++
+		}
+	}
+	if n != 1 {
+		return -1
+	}
+	return net
+}
+
+// leaves finds the message that leaves for the first time, in a packet of its own, in
+// a bundle or in fragments. It may have overtaken messages on the other link, and
+// where nodes bundle those of another importance, but not by coming back.
 func (l *life) leaves(s *session, p frame.Payload) *hop {
 	w := l.n.w
 	isBack := p.Error() != frame.OK
@@ -218,29 +244,37 @@ func (l *life) leaves(s *session, p frame.Payload) *hop {
 		}
 		return from == m.from && m.is(p.Data(), false)
 	}
+	if s.epoch == nil {
+		w.violate(1, "node %d sent a message from %v before there was contact", l.n.idx, p.From())
+		return nil
+	}
 	if p.Reroute() > 0 && !isBack {
 		for i, m := range l.forwards {
 			if matches(m) {
 				l.forwards = append(l.forwards[:i:i], l.forwards[i+1:]...)
 				w.report.Forwarded++
 				m.vague, m.at = false, onLink
-				m.hop = &hop{m: m, rec: s, imp: m.imp}
+				m.hop = &hop{m: m, epoch: s.epoch, net: s.net, imp: m.imp}
 				return m.hop
 			}
 		}
 		w.violate(1, "node %d sent on a message from %v that it was not given", l.n.idx, p.From())
 		return nil
 	}
-	at := slices.IndexFunc(s.expect, func(h *hop) bool { return h.back == isBack && matches(h.m) })
+	expect := s.epoch.expect
+	at := slices.IndexFunc(expect, func(h *hop) bool {
+		return h.back == isBack && (h.net < 0 || h.net == s.net) && matches(h.m)
+	})
 	if at < 0 {
 		w.violate(1, "node %d sent %d bytes from %v that nobody gave it, or twice; %s", l.n.idx, len(p.Data()), p.From(), s.due())
 		return nil
 	}
-	h := s.expect[at]
+	h := expect[at]
 	var rest []*hop
-	for _, x := range s.expect[:at] {
+	for _, x := range expect[:at] {
 		switch {
-		case x.imp != h.imp && h.imp != frame.System && !w.faults.NoBundles:
+		case x.net != h.net || h.net < 0,
+			x.imp != h.imp && h.imp != frame.System && !w.faults.NoBundles:
 			rest = append(rest, x)
 		case !x.maybe:
 			w.violate(2, "node %d sent message %d before message %d, which it accepted earlier", l.n.idx, h.m.id, x.m.id)
@@ -249,19 +283,20 @@ func (l *life) leaves(s *session, p frame.Payload) *hop {
 			x.m.at = finished
 		}
 	}
-	s.expect = append(rest, s.expect[at+1:]...)
+	s.epoch.expect = append(rest, expect[at+1:]...)
 	if h.m.vague {
 		h.m.vague = false
 		l.forgetForward(h.m)
 	}
+	h.net = s.net
 	h.m.at = onLink
 	return h
 }
 
 // due says which message is the next to leave.
 func (s *session) due() string {
-	for _, h := range s.expect {
-		if !h.maybe {
+	for _, h := range s.epoch.expect {
+		if !h.maybe && (h.net < 0 || h.net == s.net) {
 			return fmt.Sprintf("message %d was due", h.m.id)
 		}
 	}
@@ -288,17 +323,19 @@ func (w *world) sum() {
 		switch m.at {
 		case onLink:
 			switch {
-			case m.hop.rec.owner.dead && !w.closing:
+			case m.hop.epoch.crashed:
 				w.report.LostInCrash++
-			case m.hop.rec.ended || m.hop.maybe:
+			case m.hop.epoch.ended || m.hop.maybe:
 				w.report.LostAtReset++
 			case done && !w.cfg.Hostile:
-				w.violate(2, "message %d is still on a link that stayed up", m.id)
+				w.report.Lost++
+				w.violate(2, "message %d was lost, and there was contact all the time", m.id)
 			}
 		case forwarded:
 			if m.holder.dead || m.vague || m.endings != m.holder.ended {
 				w.report.LostAtReset++
 			} else if done && !w.cfg.Hostile {
+				w.report.Lost++
 				w.violate(2, "message %d was to go on from node %d and did not", m.id, m.holder.n.idx)
 			}
 		case inPort, backPort:
@@ -325,12 +362,10 @@ func (w *world) tally(l *life) {
 	w.report.DroppedNoPort += c.Drops[engine.DropNoPort]
 	w.report.DroppedOverload += c.Drops[engine.DropOverload]
 	w.report.DroppedLimit += c.Drops[engine.DropLimit]
-	for p := range l.eng.Neighbours {
-		if p.Link != nil {
-			w.report.Retransmits += p.Link.Retransmits
-			w.report.NoChunk += p.Link.NoChunk
-			w.report.Bundles += p.Link.SentBundles
-			w.report.Bundled += p.Link.SentBundled
-		}
+	for _, link := range l.links {
+		w.report.Retransmits += link.Retransmits
+		w.report.NoChunk += link.NoChunk
+		w.report.Bundles += link.SentBundles
+		w.report.Bundled += link.SentBundled
 	}
 }

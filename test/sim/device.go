@@ -22,6 +22,8 @@ type device struct {
 	DeviceLimits
 	w     *world
 	l     *life
+	net   int
+	down  bool // no carrier
 	r     *rand.Rand
 	fills int // chunks to keep ready for reception
 	fill  []*frame.Buffer
@@ -43,16 +45,18 @@ type taken struct {
 	sum  uint32
 }
 
-func newDevice(l *life, limits DeviceLimits, chunks int) *device {
-	d := &device{DeviceLimits: limits, w: l.n.w, l: l, r: l.n.w.rand(2000 + uint64(l.serial))}
-	d.fills = min(limits.RxRing, chunks/8)
+func newDevice(l *life, net int, limits DeviceLimits, chunks int) *device {
+	d := &device{DeviceLimits: limits, w: l.n.w, l: l, net: net, r: l.n.w.rand(2000 + uint64(l.serial) + 100_000*uint64(net))}
+	d.fills = min(limits.RxRing, chunks/8/len(l.n.w.nets))
 	d.refill()
 	return d
 }
 
+func (d *device) mtu() int { return d.l.n.mtu[d.net] }
+
 func (d *device) refill() {
 	for len(d.fill) < d.fills {
-		b := d.l.arena.Get(d.l.n.mtu+frame.EthernetLen, frame.Control)
+		b := d.l.arena.Get(d.mtu()+frame.EthernetLen, frame.Control)
 		if b == nil {
 			return
 		}
@@ -63,7 +67,7 @@ func (d *device) refill() {
 // arrive puts a frame into the receive ring, or drops it when there is no place
 // or no chunk.
 func (d *device) arrive(p *packet) {
-	if len(d.rx) >= d.RxRing || len(d.fill) == 0 || len(p.bytes) > d.l.n.mtu+frame.EthernetLen {
+	if d.down || len(d.rx) >= d.RxRing || len(d.fill) == 0 || len(p.bytes) > d.mtu()+frame.EthernetLen {
 		d.w.report.RingDrops++
 		return
 	}
@@ -97,7 +101,7 @@ func (d *device) transmit(batch []outgoing) (n int) {
 		if d.r.Float64() < d.Late {
 			done += time.Duration(d.r.Int64N(int64(d.LateBy)))
 		}
-		d.w.take(d.l, batch[n])
+		d.w.take(d.l, d.net, batch[n])
 		b.Lend()
 		d.tx = append(d.tx, taken{b, done, crc32.Checksum(b.Bytes(), castagnoli)})
 		if d.w.mutate(RewriteLent) {
@@ -137,6 +141,19 @@ func (d *device) next() time.Duration {
 		}
 	}
 	return next
+}
+
+// carrier is told whether there is a network; without one, what the rings hold is
+// lost.
+func (d *device) carrier(up bool) {
+	if d.down = !up; up {
+		return
+	}
+	for _, a := range d.rx {
+		a.buf.Release()
+		d.w.report.RingDrops++
+	}
+	d.rx = nil
 }
 
 // buffers yields what the device holds.

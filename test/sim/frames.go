@@ -11,7 +11,7 @@ import (
 )
 
 // checkFrame is invariant 6, for a frame a device is about to take.
-func (l *life) checkFrame(b []byte, s *session) {
+func (l *life) checkFrame(net int, b []byte, s *session) {
 	w := l.n.w
 	bad := func(format string, args ...any) {
 		line, _ := frame.Describe(b[min(len(b), frame.EthernetLen):])
@@ -30,18 +30,22 @@ func (l *life) checkFrame(b []byte, s *session) {
 	switch {
 	case len(m.Bytes()) != len(msg):
 		bad("%d bytes behind the message", len(msg)-len(m.Bytes()))
-	case len(msg) > l.n.mtu:
-		bad("%d bytes, MTU %d", len(msg), l.n.mtu)
-	case eth.Src() != l.n.mac:
+	case len(msg) > l.n.mtu[net]:
+		bad("%d bytes, MTU %d", len(msg), l.n.mtu[net])
+	case eth.Src() != l.n.mac[net]:
 		bad("from station %v", eth.Src())
 	case m.Prev() != l.n.addr:
 		bad("in the name of %v", m.Prev())
 	}
 	for _, f := range frame.Lint(msg) {
-		bad("lint: %v", f)
+		if w.first == 1 || f.Rule != "synch-first" && f.Rule != "bcast-init" { // a link begins with 1, says lint
+			bad("lint: %v", f)
+		}
 	}
 	for _, f := range w.talk.Frame(w.clock.now, eth.Src(), eth.Dst(), msg) {
-		bad("conversation: %v", f)
+		if !needsMemory[f.Rule] || w.faults.Refuse == 0 && w.faults.Starve == 0 {
+			bad("conversation: %v", f)
+		}
 	}
 	rebuilt, err := rebuild(m)
 	if err != nil {
@@ -52,10 +56,10 @@ func (l *life) checkFrame(b []byte, s *session) {
 		bad("builds back otherwise\ngot  %x\nwant %x", rebuilt, m.Bytes())
 	}
 	if m.User() == frame.UserDiscovery {
-		l.checkDiscovery(eth, m, bad)
+		l.checkDiscovery(net, eth, m, bad)
 		return
 	}
-	to := w.stationOf(b)
+	to := w.stationOf(net, b)
 	if to == nil || s == nil || s.peer != to {
 		bad("to station %v, session %v", eth.Dst(), s)
 		return
@@ -63,10 +67,10 @@ func (l *life) checkFrame(b []byte, s *session) {
 	if d, ok := m.DestNode(); ok && d != to.addr {
 		bad("for node %v at the station of %v", d, to.addr)
 	}
-	if len(msg) > to.mtu {
-		bad("%d bytes, the peer's MTU is %d", len(msg), to.mtu)
+	if len(msg) > to.mtu[net] {
+		bad("%d bytes, the peer's MTU is %d", len(msg), to.mtu[net])
 	}
-	if ack := placeOf(m.Ack(), s.whole); ack > s.whole {
+	if ack := w.placeOf(m.Ack(), s.whole); ack > s.whole {
 		bad("acknowledges %d of packets 1 to %d", ack, s.whole)
 	}
 	if m.User() == frame.UserLink {
@@ -76,15 +80,19 @@ func (l *life) checkFrame(b []byte, s *session) {
 	}
 }
 
+// needsMemory are the rules of a Conversation that only a node can keep that gets
+// chunks for STATE messages.
+var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true}
+
 // checkDiscovery: to all unless an answer, from here, and not too often.
-func (l *life) checkDiscovery(eth frame.Ethernet, m frame.Message, bad func(string, ...any)) {
+func (l *life) checkDiscovery(net int, eth frame.Ethernet, m frame.Message, bad func(string, ...any)) {
 	now := l.n.w.clock.now
 	d, err := frame.ParseDiscovery(m)
 	if err != nil {
 		bad("%v", err)
 		return
 	}
-	if d.MAC() != l.n.mac || eth.Dst().IsGroup() != (d.Type() == frame.Request) || d.Type() > frame.Response {
+	if d.MAC() != l.n.mac[net] || eth.Dst().IsGroup() != (d.Type() == frame.Request) || d.Type() > frame.Response {
 		bad("type %v of %v to %v", d.Type(), d.MAC(), eth.Dst())
 	}
 	l.discs = append(l.discs, now)
@@ -92,7 +100,7 @@ func (l *life) checkDiscovery(eth frame.Ethernet, m frame.Message, bad func(stri
 		l.discs = l.discs[1:]
 	}
 	// Ten a second to each asking node, and the own ones.
-	if n := len(l.discs); n > 10*maxNodes && now >= l.dev.full && l.n.w.faults.Device.Stall == 0 && l.n.w.faults.Pause == 0 {
+	if n := len(l.discs); n > 10*maxNodes*len(l.dev) && now >= l.dev[net].full && l.n.w.faults.Device.Stall == 0 && l.n.w.faults.Pause == 0 {
 		bad("number %d within a second", n)
 	}
 }
@@ -108,7 +116,8 @@ func (l *life) checkLink(s *session, m frame.Message, bad func(string, ...any)) 
 	if info.Session != s.num || info.Orig != l.n.addr || info.Dest != s.peer.addr {
 		bad("session %d from %v to %v", info.Session, info.Orig, info.Dest)
 	}
-	if next := placeOf(info.NextSent, uint64(len(s.sent)+1)); next < uint64(len(s.sent)) && p.IsState() {
+	w := l.n.w
+	if next := w.placeOf(info.NextSent, uint64(len(s.sent)+1)); next < uint64(len(s.sent)) && p.IsState() && !s.ended {
 		bad("announces packet %d after %d packets", next, len(s.sent))
 	}
 	st, ok := p.State()
@@ -119,7 +128,7 @@ func (l *life) checkLink(s *session, m frame.Message, bad func(string, ...any)) 
 	if st.Seq() != frame.Seq(s.states) {
 		bad("STATE number %d where %d was due", st.Seq(), s.states)
 	}
-	if s.states == 1 && (st.Ack() != 0 || len(s.sent) > 0) && l.lastNoChunk() == 0 {
+	if s.states == 1 && (w.placeOf(st.Ack(), 0) != 0 || len(s.sent) > 0) && l.lastNoChunk() == 0 {
 		bad("the first STATE acknowledges %d, after %d packets", st.Ack(), len(s.sent))
 	}
 	if st.Gap() > 8191 || st.Gap() > 0 && !s.up {
@@ -129,10 +138,8 @@ func (l *life) checkLink(s *session, m frame.Message, bad func(string, ...any)) 
 
 // lastNoChunk is how often the links of this life had no memory for a message.
 func (l *life) lastNoChunk() (n uint64) {
-	for p := range l.eng.Neighbours {
-		if p.Link != nil {
-			n += p.Link.NoChunk
-		}
+	for _, link := range l.links {
+		n += link.NoChunk
 	}
 	return n
 }
@@ -143,8 +150,9 @@ func (l *life) checkPacket(s *session, m frame.Message, bad func(string, ...any)
 		bad("on the broadcast link")
 		return
 	}
+	w := l.n.w
 	due := uint64(len(s.sent) + 1)
-	at, sum := placeOf(m.Seq(), due), content(m.Bytes())
+	at, sum := w.placeOf(m.Seq(), due), content(m.Bytes())
 	switch {
 	case at > due || at == 0:
 		bad("packet %d where %d was due", at, due)
@@ -155,19 +163,42 @@ func (l *life) checkPacket(s *session, m frame.Message, bad func(string, ...any)
 		}
 		return
 	}
-	if window := l.window(); at-s.ackSeen > uint64(window) {
-		bad("packet %d, acknowledged %d, window %d", at, s.ackSeen, window)
+	if n := s.underway(at); n >= uint64(w.window()) {
+		bad("packet %d, with %d not acknowledged behind %d, window %d", at, n, s.ackSeen, w.window())
 	}
-	if at == 1 && m.User() != frame.UserBroadcast && l.arena.Free() > l.n.w.faults.Chunks/4 {
-		bad("as the first packet")
+	if at == 1 {
+		l.checkFirst(s, m, bad)
 	}
 	if s.states == 0 && l.lastNoChunk() == 0 {
 		bad("before a STATE")
 	}
-	c := carried{sum: sum}
+	c := l.contents(s, m, bad)
+	c.sum = sum
+	s.sent = append(s.sent, c)
+}
+
+// checkFirst: the first packet opens the broadcast link, or says where an older link
+// stands.
+func (l *life) checkFirst(s *session, m frame.Message, bad func(string, ...any)) {
+	first := m.User() == frame.UserBroadcast
+	if s.synch != nil {
+		first = m.User() == frame.UserTunnel
+	}
+	if !first && l.arena.Free() > l.n.w.faults.Chunks/4 && l.lastNoChunk() == 0 {
+		bad("as the first packet")
+	}
+}
+
+// contents follows what a packet carries that leaves for the first time.
+func (l *life) contents(s *session, m frame.Message, bad func(string, ...any)) (c carried) {
+	if t, err := frame.ParseTunnel(m); err == nil {
+		c.tunnel = true
+		l.tunnelLeaves(s, t, &c, bad)
+		return c
+	}
 	for _, m := range l.messages(s, m, bad) {
 		p, err := frame.ParsePayload(m)
-		if err != nil {
+		if err != nil || isDummy(p) {
 			continue
 		}
 		x := carriedPayload{
@@ -179,85 +210,14 @@ func (l *life) checkPacket(s *session, m frame.Message, bad func(string, ...any)
 		}
 		c.payload = append(c.payload, x)
 	}
-	s.sent = append(s.sent, c)
+	return c
 }
 
 // window is how many packets may be under way.
-func (l *life) window() int {
-	if w := l.n.w.faults.Window; w > 0 {
-		return w
+func (w *world) window() int {
+	n := w.faults.Window
+	if n == 0 {
+		n = flowctl.DefaultWindow
 	}
-	return flowctl.DefaultWindow
-}
-
-// rebuild parses a message as its kind and builds it again from its Fields.
-func rebuild(m frame.Message) ([]byte, error) {
-	switch u := m.User(); {
-	case u.IsPayload():
-		p, err := frame.ParsePayload(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		return f.Append(nil, p.Data()), nil
-	case u == frame.UserLink:
-		p, err := frame.ParseLink(m)
-		if err != nil {
-			return nil, err
-		}
-		if s, ok := p.State(); ok {
-			f := s.Fields()
-			return f.Append(nil, s.Data()), nil
-		}
-		r, _ := p.Reset()
-		f := r.Fields()
-		return f.Append(nil), nil
-	case u == frame.UserDiscovery:
-		p, err := frame.ParseDiscovery(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		return f.Append(nil), nil
-	case u == frame.UserName:
-		p, err := frame.ParseNames(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		var items []frame.NameItem
-		for it := range p.Items() {
-			items = append(items, it)
-		}
-		return f.Append(nil, items...), nil
-	case u == frame.UserBroadcast:
-		p, err := frame.ParseBcastInit(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		return f.Append(nil), nil
-	case u == frame.UserConn:
-		p, err := frame.ParseConn(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		return f.Append(nil), nil
-	case u == frame.UserFragment:
-		p, err := frame.ParseFragment(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		return f.Append(nil, p.Data()), nil
-	case u == frame.UserBundler:
-		p, err := frame.ParseBundle(m)
-		if err != nil {
-			return nil, err
-		}
-		f := p.Fields()
-		return f.Append(nil, p.Data()), nil
-	}
-	return nil, frame.ErrUnknown
+	return max(n, w.faults.MaxWindow)
 }

@@ -24,34 +24,62 @@ func (w *world) checkHealed() {
 		if w.cfg.Hostile {
 			continue
 		}
-		up := 0
 		for p := range l.eng.Neighbours {
-			to, c, link := p.Node, p.Contact, p.Link
+			if w.byAddr[p.Node] == nil {
+				w.violate(0, "node %d knows %v, which does not exist", n.idx, p.Node)
+			}
+		}
+		up := 0
+		for p, link := range l.links {
 			switch {
-			case w.byAddr[to] == nil:
-				w.violate(0, "node %d knows %v, which does not exist", n.idx, to)
-			case c != engine.UpUp || link == nil || !link.IsUp():
-				w.violate(0, "node %d and %v: contact %q after the faults ended", n.idx, to, c)
+			case p.Contact != engine.UpUp || !link.IsUp():
+				w.violate(0, "node %d and %v, network %d: contact %q, link %v after the faults ended", n.idx, p.Node, p.net, p.Contact, link.State())
 			case !link.Idle() || link.Look().Deferred > 0:
-				w.violate(0, "node %d to %v: %d unacknowledged, %d waiting, %d deferred packets after the faults ended",
-					n.idx, to, link.Unacked(), link.Backlog(), link.Look().Deferred)
+				w.violate(0, "node %d to %v, network %d: %d unacknowledged, %d waiting, %d deferred packets after the faults ended",
+					n.idx, p.Node, p.net, link.Unacked(), link.Backlog(), link.Look().Deferred)
 			default:
 				up++
 			}
 		}
-		if up != len(w.nodes)-1 {
-			w.violate(0, "node %d has %d links up, want %d", n.idx, up, len(w.nodes)-1)
+		if want := (len(w.nodes) - 1) * len(w.nets); up != want {
+			w.violate(0, "node %d has %d links up, want %d", n.idx, up, want)
 		}
 		for _, p := range l.ports {
 			if p.e.Pending() > 0 {
 				w.violate(0, "port %v has %d unread messages", p.e.Addr(), p.e.Pending())
 			}
 		}
-		if len(l.out) > 0 {
-			w.violate(0, "node %d has %d frames for its device", n.idx, len(l.out))
+		for net, out := range l.out {
+			if len(out) > 0 {
+				w.violate(0, "node %d has %d frames for its device %d", n.idx, len(out), net)
+			}
 		}
 		w.checkTable(l)
 	}
+}
+
+// well reports whether all links are up, and nothing waits.
+func (w *world) well() bool {
+	for _, n := range w.nodes {
+		if n.life == nil {
+			return false
+		}
+		up := 0
+		for p, link := range n.life.links {
+			if p.Contact == engine.UpUp && link.IsUp() && link.Idle() && link.Look().Deferred == 0 {
+				up++
+			}
+		}
+		if up != (len(w.nodes)-1)*len(w.nets) {
+			return false
+		}
+		for _, p := range n.life.ports {
+			if p.e.Pending() > 0 || p.job != nil {
+				return false
+			}
+		}
+	}
+	return true
 }
 
 // checkTable compares a node's table with the union of all that is bound.
@@ -62,7 +90,9 @@ func (w *world) checkTable(l *life) {
 		a := uint32(n.addr)
 		want = append(want, row{naming.NodeState, a, a, uint8(frame.ClusterScope), 0, a})
 		if n != l.n {
-			want = append(want, row{naming.LinkState, a, a, uint8(frame.NodeScope), 0, uint32(l.n.addr)})
+			for i := range w.nets {
+				want = append(want, row{naming.LinkState, a, a, uint8(frame.NodeScope), uint32(i<<16 | i), uint32(l.n.addr)})
+			}
 		}
 		for _, p := range n.life.ports {
 			for _, b := range p.binds {
@@ -107,12 +137,11 @@ func (w *world) shutdown() {
 	w.clock.run(w.clock.now+5*time.Second, w.stop)
 	for _, n := range w.nodes {
 		l := n.life
-		if len(l.dev.tx)+len(l.out) == 0 || l.eng.Deadline() == flowctl.Never {
-			l.dev.close()
-			for _, o := range l.out {
-				o.buf.Release()
+		for i, d := range l.dev {
+			if len(d.tx)+len(l.out[i]) == 0 || l.eng.Deadline() == flowctl.Never {
+				d.close()
+				l.drop(i)
 			}
-			l.out = nil
 		}
 		if free, total := l.arena.Free(), l.arena.Total(); free != total {
 			w.violate(5, "node %d: %d of %d chunks free after everything was closed", n.idx, free, total)

@@ -4,6 +4,7 @@ package sim
 
 import (
 	"encoding/binary"
+	"math/rand/v2"
 
 	"github.com/utipc/utipc/frame"
 )
@@ -11,42 +12,42 @@ import (
 // inject brings some frames nobody sent to somebody: noise, or a frame carried
 // lately, changed.
 func (w *world) inject() {
-	r := w.net.r
+	net := w.nets[w.work.IntN(len(w.nets))]
+	r := net.r
 	for range 1 + r.IntN(20) {
 		to := w.nodes[r.IntN(len(w.nodes))]
 		if to.life == nil {
 			continue
 		}
 		var b []byte
-		p := w.net.last[r.IntN(len(w.net.last))]
+		p := net.last[r.IntN(len(net.last))]
 		if p == nil || r.IntN(8) == 0 {
 			b = make([]byte, r.IntN(200))
 			for i := range b {
 				b[i] = byte(r.Uint32())
 			}
 			if len(b) >= frame.EthernetLen+4 && r.IntN(4) > 0 {
-				frame.PutEthernet(b, to.mac, w.nodes[r.IntN(len(w.nodes))].mac)
+				frame.PutEthernet(b, to.mac[net.idx], w.nodes[r.IntN(len(w.nodes))].mac[net.idx])
 				b[14] = b[14]&0x1f | 2<<5
 			}
 		} else {
 			b = append(b, p.bytes...)
 			for range 1 + r.IntN(4) {
-				w.spoil(&b)
+				spoil(r, &b)
 			}
 			if r.IntN(2) == 0 && len(b) >= 6 {
-				copy(b, to.mac[:])
+				copy(b, to.mac[net.idx][:])
 			}
 		}
 		w.report.Injected++
 		w.note('i', b, uint64(to.idx))
-		to.life.dev.arrive(&packet{bytes: b})
+		to.life.dev[net.idx].arrive(&packet{bytes: b})
 		to.life.wake()
 	}
 }
 
 // spoil changes something in a frame, mostly in its header.
-func (w *world) spoil(b *[]byte) {
-	r := w.net.r
+func spoil(r *rand.Rand, b *[]byte) {
 	f := *b
 	if len(f) < frame.EthernetLen+frame.ShortLen {
 		return

@@ -2,7 +2,11 @@
 
 package sim
 
-import "github.com/utipc/utipc/frame"
+import (
+	"encoding/binary"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // A place is where a message is.
 type place uint8
@@ -27,34 +31,42 @@ type message struct {
 	holder     *life // whose port it is in, or who looked it up again
 	hop        *hop
 	vague      bool // one of several of which cannot be told what became of which
-	endings    int  // of holder's sessions, when it was looked up again
+	sentOn     bool // it was looked up again: others of its sender may overtake it
+	endings    int  // of holder's contacts, when it was looked up again
 	reads      int
 }
 
 // A hop is a message's stay on one link.
 type hop struct {
 	m        *message
-	rec      *session
+	epoch    *epoch
+	net      int              // of the link; -1 while it is not known
 	imp      frame.Importance // on that link
 	back     bool             // on its way back
 	maybe    bool             // it may not have got there
 	consumed bool
 }
 
-// fill writes the first len(b) bytes of the message.
+// fill writes the first len(b) bytes of the message, which begins with its number.
 func (m *message) fill(b []byte) {
-	x := uint64(m.id)*0x9e3779b97f4a7c15 + 1
-	for i := range b {
-		if i < 4 {
-			b[i] = byte(m.id >> (8 * i))
-			continue
-		}
-		if i&7 == 4 {
-			x ^= x >> 29
-			x *= 0xbf58476d1ce4e5b9
-		}
-		b[i] = byte(x >> (8 * (i & 7)))
+	x := m.seed()
+	var word [8]byte
+	for i := 0; i < len(b); i += 8 {
+		binary.LittleEndian.PutUint64(word[:], m.word(i, &x))
+		copy(b[i:], word[:])
 	}
+}
+
+func (m *message) seed() uint64 { return uint64(m.id)*0x9e3779b97f4a7c15 + 1 }
+
+// word returns the eight bytes at i.
+func (m *message) word(i int, x *uint64) uint64 {
+	*x ^= *x >> 29
+	*x *= 0xbf58476d1ce4e5b9
+	if i == 0 {
+		return *x<<32 | uint64(m.id)
+	}
+	return *x
 }
 
 // is reports whether data is the message, or of a returned one its beginning.
@@ -66,7 +78,20 @@ func (m *message) is(data []byte, back bool) bool {
 	if len(data) != n {
 		return false
 	}
-	var want [2048]byte
-	m.fill(want[:n])
-	return string(want[:n]) == string(data)
+	x := m.seed()
+	for i := 0; i < n; i += 8 {
+		v := m.word(i, &x)
+		if n-i >= 8 {
+			if binary.LittleEndian.Uint64(data[i:]) != v {
+				return false
+			}
+			continue
+		}
+		for j := range n - i {
+			if data[i+j] != byte(v>>(8*j)) {
+				return false
+			}
+		}
+	}
+	return true
 }

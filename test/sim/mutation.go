@@ -2,35 +2,33 @@
 
 package sim
 
-import "github.com/utipc/utipc/frame"
+// Mutation is a deliberate mistake, made by the simulation in the place of the
+// stack, to prove that a check can fail.
+type Mutation uint8
 
-// mutate reports whether the deliberate mistake m is to be made now: once, after
-// a number of occasions; some are made at every one.
-func (w *world) mutate(m Mutation) bool {
-	if w.cfg.Mutation != m {
-		return false
-	}
-	w.occasions++
-	if m >= OmitBundled {
-		return w.occasions == 20
-	}
-	return w.occasions == 300 || m == SuppressRoom || m == KeepBinding && w.occasions == 1 ||
-		(m == SuppressName || m == ReadAgain) && w.occasions == 5
-}
-
-// twice hands a packet's payload to the engine again, under the next number.
-func (l *life) twice(p *packet) {
-	m, err := frame.Parse(p.bytes[frame.EthernetLen:])
-	if err != nil || !m.User().IsPayload() && m.User() != frame.UserBundler || !l.n.w.mutate(DeliverTwice) {
-		return
-	}
-	s := l.peers[p.from.n.idx].cur
-	b := l.arena.Get(len(p.bytes), frame.Control)
-	if s == nil || !s.up || b == nil {
-		return
-	}
-	copy(b.Extend(len(p.bytes)), p.bytes)
-	frame.StampSeq(b.Bytes()[frame.EthernetLen:], frame.Seq(s.consumed+1))
-	l.frame(arrival{b, p})
-	b.Release()
-}
+const (
+	NoMutation     Mutation = iota
+	DeliverTwice            // a packet's payload comes again under the next number
+	DropAccepted            // an accepted message is never sent
+	ReadAgain               // after contact was lost a message is read once more
+	SuppressRoom            // event Room is not given
+	LeakChunk               // a chunk is taken and forgotten
+	AckTooMuch              // a frame acknowledges a packet that did not come
+	BreakFrame              // a frame does not build back
+	SuppressName            // a withdrawal is not told
+	ChangePayload           // a byte of a message changes in the port
+	KeepBinding             // a binding of a closed port stays
+	RewriteLent             // a frame changes while a device has it
+	DropUncounted           // a message disappears at the receiver and is not counted
+	ReadSwapped             // two messages of one sender change places in a port
+	LoseContact             // contact is lost for no reason
+	OmitBundled             // a message is left out of a bundle
+	RepeatBundled           // a message stands twice in a bundle, in the place of another
+	SwapBundled             // two messages of a bundle change places
+	ForgetFlush             // what was held is not sent at the end of a turn
+	SpoilFragment           // a byte of a fragment is another one
+	EarlySynch              // a second link's first packet lets its receiver begin too early
+	OmitTunnelled           // a packet of a failed link is not tunnelled
+	MoveSynch               // a second link names a packet before the last as where the first one stood
+	SpoilTunnelled          // a tunnelled packet is not the one that was sent before
+)

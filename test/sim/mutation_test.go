@@ -22,7 +22,7 @@ func mistaken(t *testing.T, m sim.Mutation, change func(*sim.Faults), invariants
 		if change != nil {
 			change(&f)
 		}
-		c := sim.Config{Seed: seed, Nodes: 3, Duration: 6 * time.Second, Calm: 70 * time.Second, Faults: &f}
+		c := sim.Config{Seed: seed, Nodes: 3, Networks: 1 + int(seed%2), Duration: 6 * time.Second, Calm: 70 * time.Second, Faults: &f}
 		if r := sim.Run(c); len(r.Violations) > 0 {
 			t.Fatalf("without the mistake: %s", r.Violations[0])
 		}
@@ -42,10 +42,19 @@ func mistaken(t *testing.T, m sim.Mutation, change func(*sim.Faults), invariants
 	t.Errorf("got %q, want a violation of invariant %v first", first, invariants)
 }
 
-func crowded(f *sim.Faults)  { f.Load, f.Loss = 4, 0.05 }
-func parted(f *sim.Faults)   { f.Partition, f.Tolerance = 2*time.Second, 200*time.Millisecond }
+func crowded(f *sim.Faults) {
+	f.Load, f.Window, f.NoBundles = 4, 8, true
+	lossyNet(f)
+}
+
+func parted(f *sim.Faults) {
+	f.Tolerance = 200 * time.Millisecond
+	f.Everywhere(sim.NetworkFaults{Partition: 2 * time.Second})
+}
+
 func lateDone(f *sim.Faults) { f.Device.Complete = 200 * time.Microsecond }
-func lossyNet(f *sim.Faults) { f.Loss = 0.05 }
+
+func lossyNet(f *sim.Faults) { f.Everywhere(sim.NetworkFaults{Loss: 0.05}) }
 
 func TestInvariant1SeesPayloadTwice(t *testing.T) { mistaken(t, sim.DeliverTwice, nil, "1") }
 
@@ -84,3 +93,35 @@ func TestInvariant6SeesLentFrameChanged(t *testing.T) { mistaken(t, sim.RewriteL
 func TestInvariant7SeesSuppressedWithdrawal(t *testing.T) { mistaken(t, sim.SuppressName, nil, "7") }
 
 func TestInvariant7SeesBindingThatStays(t *testing.T) { mistaken(t, sim.KeepBinding, nil, "7") }
+
+// parallel runs with two networks, of which one comes and goes.
+func parallel(f *sim.Faults) {
+	f.Load, f.Tolerance = 2, 200*time.Millisecond
+	f.Net[0] = sim.NetworkFaults{Loss: 0.05, Flap: time.Second, FlapFor: 2 * time.Second}
+	f.Net[1] = sim.NetworkFaults{Loss: 0.05}
+}
+
+func TestInvariant1SeesMessagesSwapped(t *testing.T) { mistaken(t, sim.ReadSwapped, nil, "1") }
+
+func TestInvariant2SeesContactLostForNoReason(t *testing.T) {
+	mistaken(t, sim.LoseContact, nil, "2")
+}
+
+func TestInvariant1SeesSpoiltFragment(t *testing.T) { mistaken(t, sim.SpoilFragment, nil, "1", "6") }
+
+func TestInvariant6SeesTunnelledPacketMissing(t *testing.T) {
+	mistaken(t, sim.OmitTunnelled, parallel, "6")
+}
+
+func TestInvariant6SeesTunnelledPacketChanged(t *testing.T) {
+	mistaken(t, sim.SpoilTunnelled, parallel, "6", "1")
+}
+
+func TestInvariant1SeesSecondLinkOvertake(t *testing.T) {
+	mistaken(t, sim.EarlySynch, func(f *sim.Faults) {
+		parallel(f)
+		f.Load, f.Window, f.Net[1].Loss = 6, 10, 0.15
+	}, "1")
+}
+
+func TestInvariant6SeesWrongSynchPoint(t *testing.T) { mistaken(t, sim.MoveSynch, parallel, "6") }

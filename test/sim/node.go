@@ -3,6 +3,8 @@
 package sim
 
 import (
+	"math/rand/v2"
+	"strconv"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -13,31 +15,32 @@ import (
 
 // A node is a machine in the network; it lives any number of times.
 type node struct {
-	w        *world
-	idx      int
-	mac      frame.MAC
-	addr     frame.NodeAddr
-	mtu      int
-	life     *life // nil while it is down
-	paused   time.Duration
-	lastFrom [maxNodes]time.Duration
+	w       *world
+	idx     int
+	addr    frame.NodeAddr
+	mac     [maxNetworks]frame.MAC
+	mtu     [maxNetworks]int
+	life    *life // nil while it is down
+	paused  time.Duration
+	starved time.Duration // gets no chunk until then
 }
 
 // A life of a node is one engine, from its start to its end.
 type life struct {
 	n      *node
 	serial int
+	chance *rand.Rand // which chunks it is refused
 	eng    *engine.Engine
 	arena  *frame.Arena
-	dev    *device
+	dev    []*device // one in each network
 	dead   bool
 	lapAt  time.Duration
-	out    []outgoing // frames the device has not taken
+	out    [maxNetworks][]outgoing // frames the device has not taken
 	peers  [maxNodes]contact
 	ports  []*port
 	count  engine.Counters // at the last look
 
-	ended    int // sessions
+	ended    int // contacts
 	forwards []*message
 	holds    bool                    // messages wait for Flush
 	told     map[naming.Binding]bool // by name events
@@ -45,14 +48,6 @@ type life struct {
 	marks    []uint32 // by chunk: the round in which it was seen held
 	round    uint32
 	discs    []time.Duration // when the latest discovery messages left
-}
-
-// A contact is what a life has with another node.
-type contact struct {
-	cur  *session // of the link endpoint; nil before there is one
-	all  []*session
-	next frame.Seq // what the link expects, at the last look
-	sent int       // messages sent or waiting, at the last look
 }
 
 // An outgoing frame waits for the device.
@@ -68,26 +63,38 @@ func (n *node) start() {
 		return
 	}
 	w.lives++
-	l := &life{n: n, serial: w.lives, lapAt: flowctl.Never, told: map[naming.Binding]bool{}}
-	l.arena = frame.NewArena(frame.ArenaConfig{Small: w.faults.Chunks, Reserve: w.faults.Reserve, Poison: true})
+	l := &life{n: n, serial: w.lives, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
+	l.arena = frame.NewArena(w.arenaConfig(l))
 	l.marks = make([]uint32, l.arena.Total())
 	var err error
-	l.eng, err = engine.New(engine.Config{
-		Address: n.addr, Tolerance: w.faults.Tolerance, Window: w.faults.Window, NoBundles: w.faults.NoBundles,
-		Arena: l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
-	})
-	if err != nil {
+	if l.eng, err = engine.New(w.engineConfig(l)); err != nil {
 		panic(err)
 	}
-	l.dev = newDevice(l, w.faults.Device, w.faults.Chunks)
+	for i := range w.nets {
+		l.dev = append(l.dev, newDevice(l, i, w.faults.Device, w.faults.Chunks))
+	}
 	n.life = l
 	w.tracef("node %d starts, life %d", n.idx, l.serial)
 	l.do(func() {
-		if _, err := l.eng.AddBearer(w.clock.now, engine.BearerConfig{Name: "eth0", MAC: n.mac, MTU: n.mtu}); err != nil {
-			panic(err)
+		for i := range w.nets {
+			b := engine.BearerConfig{Name: "eth" + strconv.Itoa(i), MAC: n.mac[i], MTU: n.mtu[i]}
+			if _, err := l.eng.AddBearer(w.clock.now, b); err != nil {
+				panic(err)
+			}
 		}
 	})
 	l.begin()
+}
+
+// refuses reports whether a chunk that is asked for is not given.
+func (l *life) refuses() bool {
+	w := l.n.w
+	switch f := &w.faults; {
+	case w.clock.now < l.n.starved, f.Refuse > 0 && l.chance.Float64() < f.Refuse:
+		w.report.Refused++
+		return true
+	}
+	return false
 }
 
 // crash ends a life without a word; the next begins after a while.
@@ -107,24 +114,20 @@ func (l *life) end() {
 	l.dead = true
 	l.n.life = nil
 	for i := range l.peers {
-		l.closeSession(&l.peers[i])
+		c := &l.peers[i]
+		for j := range c.ends {
+			c.ends[j].close()
+		}
+		l.lose(c)
 	}
 	for _, p := range l.ports {
 		p.closed = true
 	}
 }
 
-func (l *life) closeSession(c *contact) {
-	if c.cur != nil {
-		c.cur.ended = true
-		l.ended++
-		c.cur = nil
-	}
-}
-
 // wake has the node turn soon.
 func (l *life) wake() {
-	l.lapBy(l.n.w.clock.now + time.Duration(2+l.n.w.net.r.IntN(10))*time.Microsecond)
+	l.lapBy(l.n.w.clock.now + time.Duration(2+l.n.w.nets[0].r.IntN(10))*time.Microsecond)
 }
 
 func (l *life) lapBy(t time.Duration) {
@@ -148,12 +151,14 @@ func (l *life) lap() {
 		l.lapBy(l.n.paused)
 		return
 	}
-	for _, a := range l.dev.receive(64) {
-		l.frame(a)
-		if a.p.rec != nil && !w.cfg.Hostile {
-			l.twice(a.p)
+	for i, d := range l.dev {
+		for _, a := range d.receive(64) {
+			l.frame(i, a)
+			if a.p.rec != nil && !w.cfg.Hostile {
+				l.twice(i, a.p)
+			}
+			a.buf.Release()
 		}
-		a.buf.Release()
 	}
 	if w.clock.now >= l.eng.Deadline() {
 		l.call(nothing, func() { l.eng.HandleTimeout(w.clock.now) })
@@ -186,44 +191,53 @@ func (l *life) finish() {
 	l.checkWaiting()
 	l.checkChunks()
 	l.lapBy(l.eng.Deadline())
-	if len(l.dev.rx) > 0 {
-		l.wake()
+	for _, d := range l.dev {
+		if len(d.rx) > 0 {
+			l.wake()
+		}
 	}
 }
 
 func (l *life) flush() {
-	for len(l.out) > 0 {
-		n := l.dev.transmit(l.out)
-		for _, o := range l.out[:n] {
+	for i := range l.dev {
+		l.flushTo(i)
+	}
+}
+
+func (l *life) flushTo(net int) {
+	out := &l.out[net]
+	for len(*out) > 0 {
+		n := l.dev[net].transmit(*out)
+		for _, o := range (*out)[:n] {
 			o.buf.Release()
 		}
-		l.out = l.out[n:]
+		*out = (*out)[n:]
 		if n == 0 {
-			l.lapBy(l.dev.next())
+			l.lapBy(l.dev[net].next())
 			return
 		}
 	}
-	l.out = nil
+	*out = nil
 }
 
-// take is called for each frame a device takes.
-func (w *world) take(l *life, o outgoing) {
-	l.spoilBundle(o)
-	b := o.buf.Bytes()
-	if o.rec != nil && w.cfg.Mutation == AckTooMuch && len(b) > 60 && o.rec.up && w.mutate(AckTooMuch) {
-		frame.StampAcks(b[frame.EthernetLen:], frame.Seq(o.rec.whole+3), 0)
+// setCarrier has a device lose its network, with all that is on its way, or find it
+// again.
+func (l *life) setCarrier(net int, up bool) {
+	mtu := 0
+	if up {
+		mtu = l.n.mtu[net]
 	}
-	if o.rec != nil && w.cfg.Mutation == BreakFrame && w.mutate(BreakFrame) {
-		b[frame.EthernetLen+1] |= 0x01 // bit 16 of word 0 makes it longer than it is
+	l.dev[net].carrier(up)
+	l.do(func() { l.eng.SetMTU(l.n.w.clock.now, net, mtu) })
+	if !up {
+		l.drop(net)
 	}
-	w.report.Frames++
-	w.note('f', b, uint64(l.serial))
-	if w.cfg.Trace != nil {
-		line, _ := frame.Describe(b[frame.EthernetLen:])
-		w.tracef("node %d: %s", l.n.idx, line)
+}
+
+// drop forgets the frames that wait for a device.
+func (l *life) drop(net int) {
+	for _, o := range l.out[net] {
+		o.buf.Release()
 	}
-	if !w.cfg.Hostile {
-		l.checkFrame(b, o.rec)
-	}
-	w.net.carry(&packet{bytes: append([]byte(nil), b...), from: l, rec: o.rec})
+	l.out[net] = nil
 }

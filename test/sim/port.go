@@ -20,8 +20,9 @@ type port struct {
 	closed bool
 	binds  []bind
 
-	queue []entry // what waits in it
-	bytes int     // what that counts
+	queue []entry                     // what waits in it
+	last  map[frame.SocketAddr]uint32 // the latest message of each sender that was read
+	bytes int                         // what that counts
 
 	readEvery time.Duration // 0: at once
 	readBatch int
@@ -119,6 +120,10 @@ func (p *port) read(n int) {
 		p.bytes -= e.n + recordCost
 		if e.m != nil {
 			p.l.took(e, buf[:k], r)
+			if len(p.queue) > 0 && p.queue[0].m != nil && p.queue[0].m.from == e.m.from && w.mutate(ReadSwapped) {
+				p.inOrder(p.queue[0])
+			}
+			p.inOrder(e)
 		}
 	}
 }
@@ -127,6 +132,7 @@ func (p *port) read(n int) {
 func (l *life) took(e entry, data []byte, r engine.Received) {
 	w, m := l.n.w, e.m
 	if m.reads++; m.reads > 1 {
+		w.report.Doubled++
 		w.violate(3, "message %d was read twice", m.id)
 	}
 	if !m.is(data, e.returned) || e.returned != (r.Error != frame.OK) {
@@ -139,6 +145,24 @@ func (l *life) took(e entry, data []byte, r engine.Received) {
 		w.report.Read++
 		w.stray = m
 	}
+}
+
+// inOrder: what one socket sends to another is read in the order in which it was
+// accepted, whichever links it took. Only what was looked up again on its way may come
+// later.
+func (p *port) inOrder(e entry) {
+	m, w := e.m, p.l.n.w
+	if e.returned || m.sentOn {
+		return
+	}
+	if p.last == nil {
+		p.last = map[frame.SocketAddr]uint32{}
+	}
+	if last := p.last[m.from]; last > m.id {
+		w.report.Reordered++
+		w.violate(1, "port %v read message %d of %v behind message %d", p.e.Addr(), m.id, m.from, last)
+	}
+	p.last[m.from] = m.id
 }
 
 // readAgain is a mistake: after contact was lost a message is read once more.

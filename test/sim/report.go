@@ -32,13 +32,22 @@ type Report struct {
 	Forwarded            uint64 // looked up again and sent on
 	Blocked, Woken       uint64 // senders turned away, and told of room
 	NoMemory             uint64 // sends for which there was no chunk
-	Contacts             uint64 // times a link came up
+	Lost                 uint64 // though there was contact all the time
+	Doubled, Reordered   uint64 // read so
+	Links, Resets        uint64 // times a link came up, and went down
+	Left                 uint64 // of these when the nodes left at the end
+	Contacts             uint64 // times a node came into contact with another
 	LostContacts         uint64
 	Crashes, Partitions  uint64
+	Flaps                uint64 // times a node lost a network
+	Refused              uint64 // chunks
+	Failovers            uint64 // packets that left through a tunnel
+	Fragmented           uint64 // messages in fragments
 	Retransmits, NoChunk uint64
 	Bundles, Bundled     uint64       // packets with several messages, and the messages
 	Drops                engine.Drops // by the engines
 	Faults               string
+	CaptureError         error // of Config.Capture
 }
 
 const maxViolations = 8
@@ -53,6 +62,9 @@ func (r *Report) Add(o Report) {
 		{&r.DroppedNoPort, &o.DroppedNoPort}, {&r.DroppedOverload, &o.DroppedOverload}, {&r.DroppedLimit, &o.DroppedLimit},
 		{&r.Discarded, &o.Discarded}, {&r.LostAtReset, &o.LostAtReset}, {&r.LostInCrash, &o.LostInCrash},
 		{&r.Forwarded, &o.Forwarded}, {&r.Blocked, &o.Blocked}, {&r.Woken, &o.Woken}, {&r.NoMemory, &o.NoMemory},
+		{&r.Lost, &o.Lost}, {&r.Doubled, &o.Doubled}, {&r.Reordered, &o.Reordered},
+		{&r.Links, &o.Links}, {&r.Resets, &o.Resets}, {&r.Left, &o.Left}, {&r.Flaps, &o.Flaps}, {&r.Refused, &o.Refused},
+		{&r.Failovers, &o.Failovers}, {&r.Fragmented, &o.Fragmented},
 		{&r.Contacts, &o.Contacts}, {&r.LostContacts, &o.LostContacts}, {&r.Crashes, &o.Crashes}, {&r.Partitions, &o.Partitions},
 		{&r.Retransmits, &o.Retransmits}, {&r.NoChunk, &o.NoChunk},
 		{&r.Bundles, &o.Bundles}, {&r.Bundled, &o.Bundled},
@@ -74,8 +86,10 @@ func (r *Report) String() string {
 	}
 	return fmt.Sprintf("%.2f simulated hours, %d steps, %d frames (%d lost, %d ring drops, %d injected, %d repeated), %d bundles of %d messages, "+
 		"%d messages: %d read, %d returned, %d no port, %d overload, %d not returned, %d discarded, %d lost at reset, %d lost in crash; "+
-		"%d forwarded, %d blocked, %d woken, %d without memory; %d contacts, %d lost, %d crashes, %d partitions, %d no chunk; drops: %s",
+		"%d forwarded, %d blocked, %d woken, %d without memory; %d contacts, %d lost, %d links up, %d down, %d crashes, %d partitions, %d flaps, "+
+		"%d chunks refused, %d no chunk, %d in fragments, %d tunnelled; drops: %s",
 		r.Simulated.Hours(), r.Steps, r.Frames, r.FramesLost, r.RingDrops, r.Injected, r.Retransmits, r.Bundles, r.Bundled,
 		r.Messages, r.Read, r.Returned, r.DroppedNoPort, r.DroppedOverload, r.DroppedLimit, r.Discarded, r.LostAtReset, r.LostInCrash,
-		r.Forwarded, r.Blocked, r.Woken, r.NoMemory, r.Contacts, r.LostContacts, r.Crashes, r.Partitions, r.NoChunk, strings.Join(drops, ", "))
+		r.Forwarded, r.Blocked, r.Woken, r.NoMemory, r.Contacts, r.LostContacts, r.Links, r.Resets-r.Left,
+		r.Crashes, r.Partitions, r.Flaps, r.Refused, r.NoChunk, r.Fragmented, r.Failovers, strings.Join(drops, ", "))
 }

@@ -4,4 +4,4 @@
 
 package sim_test
 
-const defaultSeeds, shortSeeds = 200, 40
+const defaultSeeds, shortSeeds = 1000, 100

@@ -73,10 +73,10 @@ func (p *port) sendOne(j *job, n int) (err error) {
 	}
 	data := make([]byte, n)
 	m.fill(data)
-	if j.service == nil && j.to.Node != l.n.addr && w.cfg.Mutation == DropAccepted && w.mutate(DropAccepted) {
-		if s := l.peers[w.byAddr[j.to.Node].idx].cur; s != nil && s.up {
-			m.hop = &hop{m: m, rec: s, imp: m.imp}
-			s.expect = append(s.expect, m.hop)
+	if j.service == nil && j.to.Node != l.n.addr && w.mutate(DropAccepted) {
+		if e := l.peers[w.byAddr[j.to.Node].idx].epoch; e != nil {
+			m.hop = &hop{m: m, epoch: e, net: -1, imp: m.imp}
+			e.expect = append(e.expect, m.hop)
 			w.messages = append(w.messages, m)
 			return nil
 		}
@@ -112,8 +112,10 @@ func (p *port) sendOne(j *job, n int) (err error) {
 func (l *life) sentAway(k *look, m *message) {
 	var to *node
 	for _, n := range l.n.w.nodes {
-		if k.was[n.idx] != nil && (k.grew[n.idx] == 1 || k.was[n.idx] != l.peers[n.idx].cur) {
-			to = n
+		for i := range l.dev {
+			if was := k.was[n.idx][i]; was != nil && (k.grew[n.idx][i] > 0 || was != l.peers[n.idx].ends[i].cur) {
+				to = n
+			}
 		}
 	}
 	if to == nil {
@@ -121,8 +123,8 @@ func (l *life) sentAway(k *look, m *message) {
 		return
 	}
 	l.queue(k, m, to, false, false)
-	if !l.holds {
-		l.checkReleased(to, "behind a message that was sent at once")
+	if !l.holds && m.hop != nil && m.hop.net >= 0 {
+		l.checkReleased(to, m.hop.net, "behind a message that was sent at once")
 	}
 	nothing(l, k)
 }

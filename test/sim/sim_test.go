@@ -118,7 +118,7 @@ func TestHostile(t *testing.T) {
 	if one(t, sim.Config{Hostile: true}) {
 		return
 	}
-	r := runAll(t, 1_000_001, max(4, seeds(t)/8), func(seed uint64) sim.Config { return sim.Config{Seed: seed, Hostile: true} })
+	r := runAll(t, 1_000_001, max(4, seeds(t)/16), func(seed uint64) sim.Config { return sim.Config{Seed: seed, Hostile: true} })
 	if r.Injected == 0 {
 		t.Error("nothing was injected")
 	}

@@ -2,6 +2,13 @@
 
 package sim
 
+import (
+	"fmt"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+)
+
 // checkWaiting is invariant 4: whoever waits has a reason that exists.
 func (l *life) checkWaiting() {
 	w := l.n.w
@@ -10,29 +17,39 @@ func (l *life) checkWaiting() {
 		if b == nil {
 			continue
 		}
-		found := false
-		for peer := range l.eng.Neighbours {
-			link := peer.Link
-			if peer.Node != b.Node || link == nil {
+		var worst string
+		known, well := false, false
+		for peer, link := range l.links {
+			if peer.Node != b.Node {
 				continue
 			}
-			found = true
-			switch {
-			case !link.IsUp():
-				w.violate(4, "node %d: a sender waits for %v, whose link is %v", l.n.idx, b.Node, link.State())
-			case !link.Congested(b.Importance):
-				w.violate(4, "node %d: a sender waits for %v at importance %v, which is not congested (%d of %d)",
-					l.n.idx, b.Node, b.Importance, link.Look().Waiting[b.Importance], link.Limit(b.Importance))
-			case !link.Look().TurnedAway[b.Importance]:
-				w.violate(4, "node %d: a sender waits for %v at importance %v and the link does not know", l.n.idx, b.Node, b.Importance)
-			default:
-				continue
+			known = true
+			if why := reasonToWait(link, b.Importance); why == "" {
+				well = true
+			} else if worst == "" || link.IsUp() {
+				worst = why
 			}
-			p.waiting = nil // said once
 		}
-		if !found {
-			w.violate(4, "node %d: a sender waits for %v, which is not known", l.n.idx, b.Node)
-			p.waiting = nil
+		switch {
+		case !known:
+			worst = "which is not known"
+		case well:
+			continue
 		}
+		w.violate(4, "node %d: a sender waits for %v at importance %v, %s", l.n.idx, b.Node, b.Importance, worst)
+		p.waiting = nil // said once
 	}
+}
+
+// reasonToWait returns what is wrong with waiting for a link.
+func reasonToWait(link *flowctl.Link, imp frame.Importance) string {
+	switch in := link.Look(); {
+	case !link.IsUp():
+		return fmt.Sprintf("whose link is %v", link.State())
+	case !link.Congested(imp):
+		return fmt.Sprintf("which is not congested (%d of %d)", in.Waiting[imp], link.Limit(imp))
+	case !in.TurnedAway[imp]:
+		return "whose link does not know"
+	}
+	return ""
 }

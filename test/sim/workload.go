@@ -118,6 +118,10 @@ func (p *port) begin() {
 	if w.work.IntN(16) == 0 {
 		j.left *= 25 // more than a link takes at once
 	}
+	if w.work.Float64() < w.faults.Long {
+		j.left = 1 + w.work.IntN(4)
+		j.size = []int{4000, 20_000, frame.MaxPayload}[w.work.IntN(3)]
+	}
 	switch x := w.work.IntN(20); {
 	case x < 10:
 		r := w.someRange()

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/test/sim"
+)
+
+// One run is the same every time, and its wire is a capture that can be read.
+func TestSimRepeatsOneRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "1.pcapng")
+	args := []string{"sim", "report", "--seed", "1", "--steps", "3000"}
+	first, errs, status := utipc(nil, append(args, "--trace", file)...)
+	if status != exitDone || errs != "" || lastLine(t, first) != "violations: 0" {
+		t.Fatalf("got status %d, %q, %q", status, errs, first)
+	}
+	if again, _, _ := utipc(nil, args...); again != first {
+		t.Errorf("got %q, then %q", first, again)
+	}
+	frames, err := layers.ReadFile(file)
+	if err != nil || len(frames) < 100 {
+		t.Fatalf("got %d frames, %v, want 100 and more", len(frames), err)
+	}
+	for i, f := range frames {
+		if _, b, err := layers.Unwrap(f.Data); err != nil || b == nil || i > 0 && f.Time.Before(frames[i-1].Time) {
+			t.Fatalf("frame %d at %v: got %v, want TIPC, in order", i+1, f.Time, err)
+		}
+	}
+}
+
+func TestSimMisuse(t *testing.T) {
+	for _, args := range [][]string{
+		{}, {"other"}, {"report", "more"}, {"report", "--steps", "3"}, {"report", "--trace", "x"},
+		{"report", "--seed", "1", "--steps", "3", "--short"}, {"report", "--seeds", "-1"},
+	} {
+		if _, errs, status := utipc(nil, append([]string{"sim"}, args...)...); status != exitMisuse {
+			t.Errorf("%q: got status %d, %q, want %d", args, status, errs, exitMisuse)
+		}
+	}
+}
+
+// The document is what the command prints, but for its numbers.
+func TestSimDocument(t *testing.T) {
+	b, err := os.ReadFile("../../docs/simulation.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	doc := string(b)
+	for _, r := range sim.Rows() {
+		if !strings.Contains(doc, "\n| "+r.Name+" |") {
+			t.Errorf("docs/simulation.md has no row %q; 'utipc sim report --markdown' writes it", r.Name)
+		}
+	}
+	if !strings.HasPrefix(doc, simHead) || !strings.Contains(doc, simGoodput) {
+		t.Error("docs/simulation.md is of another version; 'utipc sim report --markdown' writes it")
+	}
+}
+
+// Violations make the command fail, and links that go down where none may are some.
+func TestSimCountsViolations(t *testing.T) {
+	var r sim.Result
+	r.NoReset = true
+	r.Clusters.Resets, r.Clusters.Left = 7, 4
+	r.Flow.Lost, r.Flow.Resets = 2, 1
+	if n := (simTables{rows: []sim.Result{r}}).violations(new(strings.Builder)); n != 6 {
+		t.Errorf("got %d violations, want 6", n)
+	}
+}
