@@ -4,6 +4,7 @@ package replay
 
 import (
 	"bufio"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 )
 
@@ -32,10 +34,10 @@ type Call struct {
 	Node string        // as Capture.Station takes it
 	Verb string
 
-	addr       frame.NodeAddr // address, set
+	addr       frame.NodeAddr // address, set, carry
 	identity   frame.Identity
-	number     int // netid, set
-	iface      string
+	number     int    // netid, set, lost, late, doubled
+	iface      string // bearer, disable, mtu, cut, heal, set
 	mac        frame.MAC
 	mtu        int
 	port       uint32
@@ -48,13 +50,14 @@ type Call struct {
 	service    frame.Service
 	to         frame.SocketAddr // of a send without a service
 	data       []byte
-	dataFrame  int // not 0: the data is that of this frame
-	dataPart   int // not 0: of this message in it, which is a bundle, from 1
-	what       string
+	dataFrame  int           // not 0: the data is that of this frame
+	dataPart   int           // not 0: of this message in it, which is a bundle, from 1
+	what       string        // set, play
+	delay      time.Duration // late, doubled, ticks
 }
 
 // later are verbs of things that are not built yet.
-var later = []string{"accept", "cancel", "connect", "disable", "group-send", "join", "leave", "listen", "multicast", "shutdown", "subscribe"}
+var later = []string{"accept", "cancel", "connect", "group-send", "join", "leave", "listen", "multicast", "shutdown", "subscribe"}
 
 // verbs reads the arguments of each verb.
 var verbs = map[string]func(c *Call, args []string) error{
@@ -141,9 +144,65 @@ var verbs = map[string]func(c *Call, args []string) error{
 		}
 		return c.setPort(a[0])
 	},
-	"set": func(c *Call, a []string) (err error) {
-		if err = count(a, 3, 3); err != nil {
+	"disable": (*Call).ofBearer,
+	"cut":     (*Call).ofBearer,
+	"heal":    (*Call).ofBearer,
+	"mtu": func(c *Call, a []string) (err error) {
+		if err = count(a, 2, 2); err != nil {
 			return err
+		}
+		c.iface = a[0]
+		c.number, err = number(a[1], 0, 65535)
+		return err
+	},
+	"carry": func(c *Call, a []string) (err error) {
+		if err = count(a, 2, 2); err != nil {
+			return err
+		}
+		if c.addr, err = frame.ParseNodeAddr(a[0]); err != nil {
+			return err
+		}
+		if err = c.setData(a[1]); err == nil && c.dataFrame == 0 {
+			err = fmt.Errorf("%q is not frame:NUMBER", a[1])
+		}
+		return err
+	},
+	"play": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err != nil {
+			return err
+		}
+		if c.what = a[0]; !slices.Contains(playable, c.what) {
+			return fmt.Errorf("%q is none of %s", c.what, strings.Join(playable, ", "))
+		}
+		return nil
+	},
+	"hidden": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err == nil {
+			c.mac, err = parseMAC(a[0])
+		}
+		return err
+	},
+	"leaky": func(c *Call, a []string) error { return count(a, 0, 0) },
+	"lost": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err == nil {
+			c.number, err = number(a[0], 1, math.MaxInt32)
+		}
+		return err
+	},
+	"ticks": func(c *Call, a []string) (err error) {
+		if err = count(a, 1, 1); err == nil {
+			c.delay, err = milliseconds(a[0], 4)
+		}
+		return err
+	},
+	"late":    (*Call).delayed,
+	"doubled": (*Call).delayed,
+	"set": func(c *Call, a []string) (err error) {
+		if err = count(a, 3, 4); err != nil {
+			return err
+		}
+		if len(a) > 3 {
+			c.iface = a[3]
 		}
 		if c.addr, err = frame.ParseNodeAddr(a[1]); err != nil {
 			return err
@@ -153,11 +212,42 @@ var verbs = map[string]func(c *Call, args []string) error{
 			c.number, err = number(a[2], 50, 30000)
 		case "priority":
 			c.number, err = number(a[2], 1, 31)
+		case "window":
+			c.number, err = number(a[2], flowctl.DefaultWindow, flowctl.MaxWindow)
 		default:
-			err = fmt.Errorf("%q is none of tolerance, priority", a[0])
+			err = fmt.Errorf("%q is none of tolerance, priority, window", a[0])
 		}
 		return err
 	},
+}
+
+func (c *Call) ofBearer(a []string) error {
+	err := count(a, 1, 1)
+	if err == nil {
+		c.iface = a[0]
+	}
+	return err
+}
+
+// delayed reads the number of a frame, and how many milliseconds it, or its double,
+// came later.
+func (c *Call) delayed(a []string) (err error) {
+	if err = count(a, 2, 2); err != nil {
+		return err
+	}
+	if c.number, err = number(a[0], 1, math.MaxInt32); err != nil {
+		return err
+	}
+	c.delay, err = milliseconds(a[1], 10000)
+	return err
+}
+
+func milliseconds(s string, most float64) (time.Duration, error) {
+	ms, err := strconv.ParseFloat(s, 64)
+	if err != nil || !(ms >= 0 && ms <= most) {
+		return 0, fmt.Errorf("%q is not a number of milliseconds, 0 to %v", s, most)
+	}
+	return time.Duration(ms * float64(time.Millisecond)), nil
 }
 
 func (c *Call) binding(a []string) error {
@@ -246,9 +336,11 @@ func ParseCalls(r io.Reader) ([]Call, error) {
 	if err := in.Err(); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrCalls, err)
 	}
-	slices.SortStableFunc(calls, func(a, b Call) int { return int(min(max(a.At-b.At, -1), 1)) })
+	slices.SortStableFunc(calls, byTime)
 	return calls, nil
 }
+
+func byTime(a, b Call) int { return cmp.Compare(a.At, b.At) }
 
 func parseCall(f []string) (c Call, err error) {
 	if len(f) < 3 {

@@ -27,6 +27,9 @@ func TestParseCalls(t *testing.T) {
 		{"0 A send 7 8888:17 text:hello\n0 A send 7 8888:17@1001002 hex:00ff\n0 A send 7 <1001002:9> zero:66000\n0 A send 7 8888:17 frame:12\n0 A send 7 8888:17 frame:12/3", "[0s A send 0s A send 0s A send 0s A send 0s A send]"},
 		{"0 A send 7 8888:17 text:", "[0s A send]"},
 		{"0 A close 7\n0 A set tolerance 1001002 800\n0 A set priority 1.1.2 31", "[0s A close 0s A set 0s A set]"},
+		{"0 A disable eth0\n0 A mtu eth0 0\n0 A cut eth0\n0 A heal eth0", "[0s A disable 0s A mtu 0s A cut 0s A heal]"},
+		{"0 A carry 1001002 frame:7/2\n0 A play broadcasts\n0 A play connections", "[0s A carry 0s A play 0s A play]"},
+		{"0 A hidden 52:54:8a:10:0b:00\n0 A leaky\n0 A lost 7\n0 A late 7 0.5\n0 A doubled 7 0\n0 A ticks 1.3", "[0s A hidden 0s A leaky 0s A lost 0s A late 0s A doubled 0s A ticks]"},
 		{"2 A connect 7 whatever it will take", "[2s A connect]"}, // refused when it is replayed
 		{"1e3 A close 7", "[16m40s A close]"},
 	} {
@@ -70,7 +73,18 @@ func TestParseCallsRefuses(t *testing.T) {
 		{"0 A send 7 8888:1 frame:0", "not a number from 1"},
 		{"0 A send 7 8888:1 frame:1/0", "not a number from 1"},
 		{"0 A send 7 8888:1 frame:1/", "not a number from 1"},
-		{"0 A set window 1001002 100", `"window" is none of tolerance, priority`},
+		{"0 A set mtu 1001002 100", `"mtu" is none of tolerance, priority, window`},
+		{"0 A set window 1001002 49", "not a number from 50 to 8191"},
+		{"0 A disable", "disable: 0 arguments, want 1 to 1"},
+		{"0 A mtu eth0 -1", "not a number from 0 to 65535"},
+		{"0 A carry 1001002 text:x", `"text:x" is not frame:NUMBER`},
+		{"0 A play names", `"names" is none of connections, broadcasts`},
+		{"0 A hidden 1001002", "not the address of a station"},
+		{"0 A leaky 1", "leaky: 1 arguments, want 0 to 0"},
+		{"0 A lost x", "not a number from 1"},
+		{"0 A late 5", "late: 1 arguments, want 2 to 2"},
+		{"0 A doubled 5 -1", `"-1" is not a number of milliseconds, 0 to 10000`},
+		{"0 A ticks 5", `"5" is not a number of milliseconds, 0 to 4`},
 		{"0 A set priority 1001002 32", "not a number from 1 to 31"},
 	} {
 		_, err := replay.ParseCalls(strings.NewReader("\n" + c.line + "\n"))
@@ -83,7 +97,7 @@ func TestParseCallsRefuses(t *testing.T) {
 // Verbs of what is not built yet are refused by name, when they are this node's.
 func TestCallsOfWhatIsNotBuilt(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
-	for _, verb := range []string{"connect", "listen", "join", "leave", "subscribe", "multicast", "disable"} {
+	for _, verb := range []string{"connect", "listen", "join", "leave", "subscribe", "multicast"} {
 		calls, err := replay.ParseCalls(strings.NewReader(fmt.Sprintf("2 1001001 %s 7 8888:1", verb)))
 		if err != nil {
 			t.Fatal(err)
@@ -110,6 +124,8 @@ func TestCallsThatFail(t *testing.T) {
 		{"2 A open 7\n2 A send 7 <1001002:3> frame:1000", "frame 1000 has no message"},
 		{"2 A open 7\n2 A send 7 <1001002:3> frame:12/1", "frame 12 is no bundle"},
 		{"2 A set priority 1001003 4", "no route"},
+		{"2 A disable eth1", "bearer eth1 is not up"},
+		{"2 A carry 1001002 frame:1000", "frame 1000 has no message"},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader("0 A bearer eth0 52:54:61:4f:d8:00\n" + x.text))
 		if err != nil {

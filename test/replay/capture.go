@@ -25,6 +25,8 @@ type Frame struct {
 	Message  frame.Message // zero when the frame is Cut or does not parse
 	Cut      bool          // the capture holds less than the frame
 	Bad      error         // why it does not parse
+
+	bearer int // of the node that is replayed, which sent it or is to get it
 }
 
 // A Capture is a recorded conversation.

@@ -185,9 +185,22 @@ func TestStation(t *testing.T) {
 		{"D", ""},
 		{"", ""},
 	} {
-		mac, err := c.Station(x.name, calls)
-		if x.want == "" && !errors.Is(err, replay.ErrNode) || x.want != "" && (err != nil || mac.String() != x.want) {
-			t.Errorf("%q: got %v, %v, want %q", x.name, mac, err, x.want)
+		s, err := c.Station(x.name, calls)
+		if x.want == "" && !errors.Is(err, replay.ErrNode) || x.want != "" && (err != nil || s.MAC.String() != x.want) {
+			t.Errorf("%q: got %v, %v, want %q", x.name, s, err, x.want)
+		}
+	}
+}
+
+// A node with several bearers is one, by whichever of them it is named.
+func TestStationOfSeveralBearers(t *testing.T) {
+	c, calls := read(t, "18-two-bearers-failover")
+	if all := c.Stations(); len(all) != 2 || len(all[0].MACs) != 2 || len(all[1].MACs) != 2 {
+		t.Errorf("got %v, want 2 nodes with 2 bearers each", all)
+	}
+	for _, name := range []string{"A", "1.1.1", "52:54:61:4f:d8:00", "52:54:61:4f:d8:01"} {
+		if s, err := c.Station(name, calls); err != nil || s.MAC != stations["A"] {
+			t.Errorf("%q: got %v, %v, want %v", name, s, err, stations["A"])
 		}
 	}
 }

@@ -25,7 +25,7 @@ var _ engine.Chance = (*drawn)(nil)
 // number does not follow from the one before.
 func drawnBy(own, in []Frame) *drawn {
 	d := &drawn{keys: map[uint32][]uint32{}}
-	last := map[frame.MAC]frame.Seq{} // session, by peer
+	last := map[frame.MAC]frame.Seq{} // session, by peer's station
 	first := map[frame.MAC]frame.Seq{}
 	var again []frame.Seq
 	for _, f := range own {

@@ -3,10 +3,13 @@
 package replay
 
 import (
+	"bytes"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -24,10 +27,20 @@ func (r *run) do(c *Call) error {
 		if p == nil {
 			return errors.New("the node has no address yet")
 		}
-		r.ports[c.port] = &socket{p, c.echo}
+		r.ports[c.port] = &socket{Port: p, echo: c.echo}
 		return nil
 	case "set":
 		return r.set(c)
+	case "bearer":
+		return r.attach(c)
+	case "disable", "cut", "heal", "mtu":
+		return r.ofBearer(c)
+	case "carry":
+		m, err := r.messageOf(c)
+		if err != nil {
+			return err
+		}
+		return r.carryTo(c.addr, m)
 	}
 	if s == nil {
 		return fmt.Errorf("port %d is not open", c.port)
@@ -49,52 +62,199 @@ func (r *run) do(c *Call) error {
 			return err
 		}
 	}
-	if c.to != (frame.SocketAddr{}) {
-		return s.Send(r.now, c.to, data)
+	return r.send(s, func() error {
+		if c.to != (frame.SocketAddr{}) {
+			return s.Send(r.now, c.to, data)
+		}
+		return s.SendService(r.now, c.service, data)
+	})
+}
+
+// send has a socket send something, behind what it waits to send.
+func (r *run) send(s *socket, do func() error) error {
+	if len(s.waits) == 0 {
+		if err := do(); !errors.Is(err, flowctl.ErrCongested) {
+			return err
+		}
+		r.blocked = append(r.blocked, s)
 	}
-	return s.SendService(r.now, c.service, data)
+	s.waits = append(s.waits, do)
+	return nil
+}
+
+// retry has the sockets that wait to send try again, in the order they began to wait.
+// What cannot be sent shows as a frame that is missing.
+func (r *run) retry() {
+	was := r.blocked
+	r.blocked = nil
+	for _, s := range was {
+		for len(s.waits) > 0 && !errors.Is(s.waits[0](), flowctl.ErrCongested) {
+			s.waits = s.waits[1:]
+		}
+		if len(s.waits) > 0 {
+			r.blocked = append(r.blocked, s)
+		}
+	}
+}
+
+// attach has a bearer come up.
+func (r *run) attach(c *Call) error {
+	i := slices.Index(r.station.MACs, c.mac)
+	id, err := r.eng.AddBearer(r.now, r.bearers[i].BearerConfig)
+	if err == nil {
+		r.ids[i] = id
+	}
+	return err
+}
+
+// ofBearer does something to a bearer, or to the network it is on.
+func (r *run) ofBearer(c *Call) error {
+	i := slices.IndexFunc(r.bearers, func(b attachment) bool { return b.Name == c.iface })
+	if i < 0 || r.ids[i] < 0 {
+		return fmt.Errorf("bearer %s is not up", c.iface)
+	}
+	switch c.Verb {
+	case "disable":
+		r.eng.RemoveBearer(r.now, r.ids[i])
+		r.take()
+		r.ids[i] = -1
+	case "mtu":
+		r.eng.SetMTU(r.now, r.ids[i], c.number)
+	default:
+		r.isCut[i] = c.Verb == "cut"
+	}
+	return nil
 }
 
 // dataOf returns the data that a call takes from a frame of the capture.
 func (r *run) dataOf(c *Call) ([]byte, error) {
+	m, err := r.messageOf(c)
+	return m.Data(), err
+}
+
+// messageOf returns the message of the frame that a call names: the one it carries,
+// through a tunnel or not, or the first fragment of; or one in a bundle.
+func (r *run) messageOf(c *Call) (m frame.Message, err error) {
 	f := r.frames[c.dataFrame]
 	if f == nil || f.Bad != nil {
-		return nil, fmt.Errorf("frame %d has no message", c.dataFrame)
+		return m, fmt.Errorf("frame %d has no message", c.dataFrame)
+	}
+	if m, err = r.whole(f); err != nil {
+		return m, err
+	}
+	if t, err := frame.ParseTunnel(m); err == nil {
+		if m, err = t.Inner(); err != nil {
+			return m, err
+		}
 	}
 	if c.dataPart == 0 {
-		return f.Message.Data(), nil
+		return m, nil
 	}
-	u, err := frame.ParseBundle(f.Message)
+	u, err := frame.ParseBundle(m)
 	if err != nil {
-		return nil, fmt.Errorf("frame %d is no bundle", c.dataFrame)
+		return m, fmt.Errorf("frame %d is no bundle", c.dataFrame)
 	}
 	n := 0
 	for m, err := range u.Messages() {
 		if n++; err == nil && n == c.dataPart {
-			return m.Data(), nil
+			return m, nil
 		}
 	}
-	return nil, fmt.Errorf("frame %d has no message %d", c.dataFrame, c.dataPart)
+	return m, fmt.Errorf("frame %d has no message %d", c.dataFrame, c.dataPart)
 }
 
+// set changes a property of the link to a node, on the bearer that is named, or the
+// first.
 func (r *run) set(c *Call) error {
-	if c.what == "priority" {
-		return r.eng.SetPriority(r.now, c.addr, uint8(c.number))
+	i := max(0, slices.IndexFunc(r.bearers, func(b attachment) bool { return b.Name == c.iface }))
+	switch id := r.ids[i]; c.what {
+	case "priority":
+		return r.eng.SetPriority(r.now, c.addr, id, uint8(c.number))
+	case "window":
+		return r.eng.SetLink(r.now, c.addr, id, engine.LinkConfig{Window: flowctl.DefaultWindow, MaxWindow: c.number})
+	default:
+		return r.eng.SetTolerance(r.now, c.addr, id, time.Duration(c.number)*time.Millisecond)
 	}
-	return r.eng.SetTolerance(r.now, c.addr, time.Duration(c.number)*time.Millisecond)
 }
 
-// read takes what waits in a port, and returns it where that was asked for.
+// read takes what waits in a port. A socket that returns its messages does so when it
+// is expected to, see answer.
 func (r *run) read(p *engine.Port) {
+	s := r.ports[p.Addr().Port]
+	if s != nil && s.echo {
+		if s.since == 0 {
+			s.since = r.now
+			r.unread = append(r.unread, s)
+		}
+		return
+	}
 	var data [frame.MaxPayload]byte
 	for {
-		n, m, ok := p.Read(data[:])
-		if !ok {
+		if _, _, ok := p.Read(data[:]); !ok {
 			return
 		}
-		if s := r.ports[p.Addr().Port]; s != nil && s.echo && m.Error == frame.OK {
-			// What cannot be sent shows as a frame that is missing.
-			s.Send(r.now, m.From, data[:n])
+	}
+}
+
+// answer has the sockets that return their messages do so, one message, as a program
+// does that runs at last: of those that have any the one that a frame is from, or the
+// one that waits for longest. It reports whether there was one.
+func (r *run) answer(f *Frame) bool {
+	if len(r.unread) == 0 {
+		return false
+	}
+	i := 0
+	if p, err := frame.ParsePayload(f.Message); err == nil {
+		i = max(i, slices.IndexFunc(r.unread, func(s *socket) bool { return s.Addr().Port == p.Fields().OrigPort }))
+	}
+	r.giveBack(i)
+	r.queue()
+	return true
+}
+
+func (r *run) giveBack(i int) {
+	s := r.unread[i]
+	var data [frame.MaxPayload]byte
+	n, m, ok := s.Read(data[:])
+	if ok && m.Error == frame.OK {
+		echo := bytes.Clone(data[:n])
+		// What cannot be sent shows as a frame that is missing.
+		r.send(s, func() error { return s.Send(r.now, m.From, echo) })
+	}
+	if s.since = r.now; s.Queued() == 0 {
+		s.since = 0
+		r.unread = slices.Delete(r.unread, i, i+1)
+	}
+	r.collect()
+}
+
+// queue has the sockets answer while a window is full: what is sent has to wait then,
+// and when it was sent shows by its company alone.
+func (r *run) queue() {
+	for r.full() && len(r.unread) > 0 {
+		r.giveBack(0)
+	}
+}
+
+// full reports whether the window of a link is.
+func (r *run) full() bool {
+	for n := range r.eng.Neighbours {
+		for _, l := range n.Links {
+			if l != nil && l.IsUp() && !l.Open() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// dawdle has the sockets answer that were given time enough.
+func (r *run) dawdle(at time.Duration) {
+	for i := 0; i < len(r.unread); {
+		if s := r.unread[i]; at-s.since > AnswersWithin {
+			r.giveBack(i)
+		} else {
+			i++
 		}
 	}
 }

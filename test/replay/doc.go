@@ -25,6 +25,7 @@
 // itself. What may differ is in the table Allowances, and is counted. docs/replay.md
 // is the manual.
 //
-// Not built yet: encryption, and what the engine does not have;
-// calls that need it are refused by name.
+// Not built yet: encryption, and what the engine does not have; calls that need it are
+// refused by name, but the messages of connections, and what is sent on the broadcast
+// link, can be played from the capture (play.go).
 package replay

@@ -84,6 +84,21 @@ func TestFieldsCount(t *testing.T) {
 		{"07-rdm-reject", "A", 26, 55, "port of a binding (received)"},
 		{"07-rdm-reject", "A", 157, 9, "acknowledge after sixteen"},
 		{"07-rdm-reject", "B", 23, 5, "error code"},
+		{"12-fragmentation", "A", 26, 17, "number of a fragment"},
+		{"12-fragmentation", "B", 279, 9, "acknowledge between fragments"},
+		{"13-bundling", "A", 237, 37, "count of a bundle"},
+		{"15-broadcast-loss", "C", 114, 45, "block of the broadcast link"},
+		{"15-broadcast-loss", "C", 86, 11, "number of a broadcast (received)"},
+		{"16-loss-gap", "A", 196, 11, "number of a repeated packet"},
+		{"16-loss-gap", "A", 192, 3, "size of a report (received)"},
+		{"16-loss-gap", "B", 60, 45, "block"},
+		{"17-reorder-dup", "B", 80, 11, "number of a STATE after one was lost"},
+		{"18-two-bearers-failover", "A", 243, 37, "count of a failover"},
+		{"18-two-bearers-failover", "A", 333, 9, "acknowledge of what waited"},
+		{"18-two-bearers-failover", "B", 240, 51, "number of a packet in a tunnel"},
+		{"18-two-bearers-failover", "A", 549, 37, "sync point"},
+		{"19-two-bearers-disable", "A", 102, 49, "acknowledge of what ends a link"},
+		{"19-two-bearers-disable", "B", 97, 37, "count of an empty failover"},
 		{"20-link-reset-properties", "A", 28, 23, "priority"},
 		{"20-link-reset-properties", "A", 30, 22, "peer stopping"},
 		{"20-link-reset-properties", "A", 47, 39, "tolerance"},
@@ -114,7 +129,7 @@ func TestFieldsCount(t *testing.T) {
 		if !changed {
 			t.Fatalf("%s has no frame %d", c.capture, c.no)
 		}
-		f, _ := cap.Missing(stations[c.node])
+		f, _ := missing(t, cap, stations[c.node], calls)
 		o := replay.Options{Node: stations[c.node].String(), Calls: calls}
 		if f != nil {
 			o.Until = f.No

@@ -5,22 +5,22 @@ package replay
 import (
 	"bytes"
 	"fmt"
+	"slices"
 	"time"
 
-	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // A plan says which received frames arrive later than they were recorded: by
 // their place among what was received, the number of own frames that are sent
-// before. Later frames queue behind them.
+// before. Later frames on the same bearer queue behind them.
 type plan map[int]int
 
 // A stream is what keeps its order: the frames to one station, and discovery
 // messages to it by themselves.
 type stream struct {
-	to        frame.MAC
+	from, to  frame.MAC
 	discovery bool
 }
 
@@ -30,9 +30,9 @@ func streamOf(data []byte) stream {
 		return stream{}
 	}
 	if m, err := frame.Parse(b); err == nil && m.User() == frame.UserDiscovery {
-		return stream{eth.Dst(), true}
+		return stream{eth.Src(), eth.Dst(), true}
 	}
-	return stream{to: eth.Dst()}
+	return stream{from: eth.Src(), to: eth.Dst()}
 }
 
 // An emission is a frame our engine has sent and that was not compared yet.
@@ -40,6 +40,10 @@ type emission struct {
 	data []byte
 	at   time.Duration
 }
+
+// A feeding is a received frame that was fed: its place among what was received, and
+// the number of own frames compared before it.
+type feeding struct{ in, compared int }
 
 // A run is one replay, from the beginning, by one plan.
 type run struct {
@@ -52,36 +56,53 @@ type run struct {
 	ports map[uint32]*socket
 	ready []*engine.Port
 
-	fed      []int // for each received frame: own frames compared before it
-	compared int
-	nextCall int
-	timers   map[frame.NodeAddr]*timer // 0: discovery
-	last     []byte                    // the newest frame of ours
-	stats    stats
+	blocked []*socket // that wait to send
+	unread  []*socket // that have messages to return
+
+	ids   []int  // of the bearers, as the engine numbers them; -1: it is not up
+	isCut []bool // of each bearer: the network carries nothing
+
+	fed       []feeding
+	heads     []int // of each bearer: frames fed, or past
+	compared  int
+	nextCall  int
+	timers    map[timerKey]*timer
+	ticks     map[frame.NodeAddr]time.Duration // between the ticks of a node's links
+	broadcast frame.Seq                        // the last packet played on the broadcast link
+	last      []byte                           // the newest frame of ours
+	stats     stats
 }
 
 type socket struct {
 	*engine.Port
-	echo bool
+	echo  bool
+	since time.Duration  // when it had a message to return, or returned one last; 0: none
+	waits []func() error // sends that the link has no room for yet
 }
 
 type stats struct {
 	timers  int
+	played  int
 	latest  time.Duration // the timer that rang latest
 	allowed map[string]int
 	calls   int
 }
 
-// newRun makes the node; its bearer comes up at s.start.
+// newRun makes the node, without a bearer.
 func newRun(s *side, p plan) (*run, error) {
 	of := *s
 	of.chance = s.chance.fresh()
 	r := &run{
 		side: &of, plan: p, sent: map[stream][]emission{}, ports: map[uint32]*socket{},
-		timers: map[frame.NodeAddr]*timer{}, stats: stats{allowed: map[string]int{}},
+		timers: map[timerKey]*timer{}, isCut: make([]bool, len(s.bearers)), heads: make([]int, len(s.bearers)), stats: stats{allowed: map[string]int{}},
 	}
 	memory := frame.ArenaConfig{Small: 512}
-	if n := frame.EthernetLen + s.bearer.MTU; n > frame.SmallChunk-frame.Headroom {
+	mtu := 0
+	for _, b := range s.bearers {
+		mtu = max(mtu, b.MTU)
+		r.ids = append(r.ids, -1)
+	}
+	if n := frame.EthernetLen + mtu; n > frame.SmallChunk-frame.Headroom {
 		memory.Jumbo, memory.JumboSize = 512, n
 	}
 	r.arena = frame.NewArena(memory)
@@ -90,11 +111,7 @@ func newRun(s *side, p plan) (*run, error) {
 	if r.eng, err = engine.New(of.cfg); err != nil {
 		return nil, err
 	}
-	r.now = s.start
-	if _, err = r.eng.AddBearer(r.now, s.bearer); err != nil {
-		return nil, err
-	}
-	r.collect()
+	r.now = s.calls[0].At
 	return r, nil
 }
 
@@ -105,8 +122,14 @@ func (r *run) all() *Difference {
 		if d := r.until(f.At, f.No); d != nil {
 			return d
 		}
-		if d := r.expect(f); d != nil {
-			return d
+		if !r.played(f) {
+			if err := r.carry(f); err != nil {
+				return &Difference{No: f.No, At: f.At, Recorded: f.Data, Why: err.Error(), compared: r.compared}
+			}
+			r.collect()
+			if d := r.expect(f); d != nil {
+				return d
+			}
 		}
 		r.compared++
 		if d := r.unasked(f.At); d != nil {
@@ -123,14 +146,22 @@ func (r *run) all() *Difference {
 // frames that arrive, and timers that must have rung.
 func (r *run) until(at time.Duration, no int) *Difference {
 	for {
-		f, c := r.nextIn(at, no), r.call(at)
+		i, f := r.nextIn(at, no)
+		c := r.call(at)
+		arrives := at // just before the own frame, or the call, that follows
 		switch {
-		case f != nil && (c == nil || f.At <= c.At):
-			if d := r.overdue(f.At); d != nil {
+		case f != nil && !r.late(i):
+			arrives = f.At
+		case c != nil:
+			arrives = min(at, c.At)
+		}
+		switch {
+		case f != nil && (c == nil || arrives <= c.At):
+			if d := r.overdue(arrives); d != nil {
 				return d
 			}
-			r.clock(f.At)
-			r.feed(f)
+			r.clock(arrives)
+			r.feed(i, f)
 		case c != nil:
 			if d := r.overdue(c.At); d != nil {
 				return d
@@ -140,26 +171,41 @@ func (r *run) until(at time.Duration, no int) *Difference {
 				return &Difference{At: c.At, Why: fmt.Sprintf("line %d of the calls, %s: %v", c.Line, c.Verb, err), compared: r.compared}
 			}
 			r.nextCall++
-			r.stats.calls++
+			if c.Verb != "bearer" {
+				r.stats.calls++
+			}
 		default:
 			d := r.overdue(at)
 			r.clock(at)
+			r.dawdle(at)
 			return d
 		}
 		r.collect()
+		r.queue()
 	}
 }
 
 func (r *run) clock(t time.Duration) { r.now = max(r.now, t) }
 
-// nextIn returns the next frame that has arrived before frame no, or nil.
-func (r *run) nextIn(at time.Duration, no int) *Frame {
-	i := len(r.fed)
-	if i == len(r.in) || r.in[i].No > no || r.in[i].At > at || r.plan[i] > r.compared {
-		return nil
+// nextIn returns the next frame that has arrived before frame no, and its place, or
+// nil. Frames keep their order on each bearer.
+func (r *run) nextIn(at time.Duration, no int) (place int, first *Frame) {
+	for b, q := range r.queues {
+		if r.heads[b] == len(q) {
+			continue
+		}
+		i := q[r.heads[b]]
+		f := &r.in[i]
+		if f.No > no || f.At > at || r.plan[i] > r.compared || first != nil && i > place {
+			continue
+		}
+		place, first = i, f
 	}
-	return &r.in[i]
+	return place, first
 }
+
+// late reports whether a received frame has waited for the own frame that follows.
+func (r *run) late(i int) bool { return r.plan[i] != 0 && r.plan[i] == r.compared }
 
 func (r *run) call(at time.Duration) *Call {
 	if r.nextCall == len(r.calls) || r.calls[r.nextCall].At > at {
@@ -169,9 +215,10 @@ func (r *run) call(at time.Duration) *Call {
 }
 
 // feed gives the engine a frame.
-func (r *run) feed(f *Frame) {
-	r.fed = append(r.fed, r.compared)
-	if f.Cut {
+func (r *run) feed(i int, f *Frame) {
+	r.fed = append(r.fed, feeding{i, r.compared})
+	r.heads[f.bearer]++
+	if f.Cut || r.ids[f.bearer] < 0 || r.isCut[f.bearer] {
 		return
 	}
 	b := r.arena.Get(len(f.Data), frame.Data)
@@ -179,7 +226,8 @@ func (r *run) feed(f *Frame) {
 		return // longer than the bearer takes
 	}
 	copy(b.Extend(len(f.Data)), f.Data)
-	r.eng.HandleFrame(r.now, 0, b)
+	r.defuse(b.Bytes()[frame.EthernetLen:])
+	r.eng.HandleFrame(r.now, r.ids[f.bearer], b)
 	b.Release()
 }
 
@@ -187,6 +235,7 @@ func (r *run) feed(f *Frame) {
 func (r *run) collect() {
 	for {
 		r.take()
+		r.events()
 		r.ready = r.eng.TakeReady(r.ready[:0])
 		if len(r.ready) == 0 {
 			break
@@ -195,27 +244,62 @@ func (r *run) collect() {
 			r.read(p)
 		}
 	}
-	for {
-		if _, ok := r.eng.NextEvent(); !ok {
-			break
-		}
-	}
+	r.take()
 	r.eng.TakeNameEvents(nil)
 	r.look()
 }
 
+// events notes what the engine tells of.
+func (r *run) events() {
+	for {
+		ev, ok := r.eng.NextEvent()
+		if !ok {
+			return
+		}
+		switch {
+		case ev.Kind == engine.PeerLost && !r.contact():
+			r.broadcast = 0 // with nobody to hear, numbering begins anew
+		case ev.Kind == engine.Room:
+			r.retry()
+		}
+	}
+}
+
+// contact reports whether any node is up.
+func (r *run) contact() bool {
+	for n := range r.eng.Neighbours {
+		for _, l := range n.Links {
+			if l != nil && l.IsUp() {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// take takes what the engine has to send.
 func (r *run) take() {
-	for b := r.eng.NextFrame(0); b != nil; b = r.eng.NextFrame(0) {
-		r.last = bytes.Clone(b.Bytes())
-		b.Release()
-		if to := frame.MAC(r.last); !to.IsGroup() || len(r.copies) == 0 {
-			r.emit(r.last)
+	for i, id := range r.ids {
+		if id < 0 {
 			continue
 		}
-		for _, to := range r.copies {
-			data := bytes.Clone(r.last)
-			copy(data, to[:])
-			r.emit(data)
+		for b := r.eng.NextFrame(id); b != nil; b = r.eng.NextFrame(id) {
+			data := bytes.Clone(b.Bytes())
+			b.Release()
+			if r.unrecorded(i, data) {
+				continue
+			}
+			r.stamp(data)
+			r.last = data
+			if to := frame.MAC(data); !to.IsGroup() || len(r.copies) == 0 {
+				r.emit(data)
+				continue
+			}
+			for _, to := range r.copies {
+				copied := bytes.Clone(data)
+				copy(copied, to[:])
+				r.emit(copied)
+			}
 		}
 	}
 }
@@ -229,6 +313,11 @@ func (r *run) emit(data []byte) {
 // timer it waits for rings.
 func (r *run) expect(f *Frame) *Difference {
 	k := streamOf(f.Data)
+	if !k.discovery && f.Bad == nil && f.Message.User() != frame.UserLink {
+		r.clock(f.At)
+		for len(r.sent[k]) == 0 && r.answer(f) {
+		}
+	}
 	for range 3 { // a timer may ring without a word, as at the end of a trial
 		if len(r.sent[k]) > 0 {
 			break
@@ -240,9 +329,13 @@ func (r *run) expect(f *Frame) *Difference {
 	if len(r.sent[k]) == 0 {
 		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Why: "it was sent, and we send nothing", compared: r.compared}
 	}
-	ours := r.sent[k][0]
-	r.sent[k] = r.sent[k][1:]
+	place := r.overtakes(f, r.sent[k])
+	ours := r.sent[k][place]
+	r.sent[k] = slices.Delete(r.sent[k], place, place+1)
 	rules, same := same(f, ours.data)
+	if place > 0 {
+		rules = append(rules, Overtakes)
+	}
 	if !same {
 		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, Why: differ(f.Data, ours.data), compared: r.compared}
 	}
@@ -254,6 +347,17 @@ func (r *run) expect(f *Frame) *Difference {
 		r.stats.allowed[rule]++
 	}
 	return nil
+}
+
+// overtakes returns the place among what we have sent of a message of the link
+// protocol that was recorded before packets sent before it, where that is allowed;
+// else 0.
+func (r *run) overtakes(f *Frame, sent []emission) int {
+	if !r.overtaking || f.Bad != nil || f.Message.User() != frame.UserLink {
+		return 0
+	}
+	place := slices.IndexFunc(sent, func(e emission) bool { return bytes.Equal(e.data, f.Data) })
+	return max(place, 0)
 }
 
 // unasked finds frames that we sent and the node did not.
@@ -271,13 +375,4 @@ func (r *run) unasked(at time.Duration) *Difference {
 		return nil
 	}
 	return &Difference{At: first.at, Ours: first.data, Why: "we send it, and it was not sent", compared: r.compared}
-}
-
-// links yields the neighbours that have a link.
-func (r *run) links(yield func(engine.Neighbour) bool) {
-	for n := range r.eng.Neighbours {
-		if n.Link != nil && n.Link.Deadline() != flowctl.Never && !yield(n) {
-			return
-		}
-	}
 }

@@ -10,7 +10,8 @@ import (
 // Bounds of the search for the order in which frames arrived.
 const (
 	maxRuns = 4000
-	maxBack = 6 // how many frames before a difference may have come behind it
+	maxBack = 6  // how many frames before a difference may have come behind it,
+	maxRush = 20 // or so many, of those that no own frame is recorded among
 )
 
 // Replay replays one node of a capture. Errors: ErrNode, ErrMiddle, ErrSilent,
@@ -26,12 +27,22 @@ func Replay(c *Capture, o Options) (*Verdict, error) {
 	if err != nil {
 		return nil, err
 	}
-	v := &Verdict{Node: Station{MAC: s.mac, Addr: best.run.eng.Address()}, Notes: c.Notes, Runs: x.runs, Of: len(s.own), Diff: best.diff}
+	if best.diff != nil && isLink(best.diff.Recorded) {
+		s.overtaking = true
+		if best, err = x.from(best.plan); err != nil {
+			return nil, err
+		}
+	}
+	if best.diff != nil {
+		best.diff.At -= s.shift
+	}
+	v := &Verdict{Node: Station{MAC: s.station.MAC, MACs: s.station.MACs, Addr: best.run.eng.Address()}, Notes: c.Notes, Runs: x.runs, Of: len(s.own), Diff: best.diff}
 	r := best.run
-	v.Sent, v.Received, v.Calls = r.compared, len(r.fed), r.stats.calls
+	v.Sent, v.Played = r.compared-r.stats.played, r.stats.played
+	v.Received, v.Calls = len(r.fed), r.stats.calls
 	v.Timers, v.Latest, v.Allowed = r.stats.timers, r.stats.latest, r.stats.allowed
-	for i, k := range r.fed {
-		if k > 0 && s.own[k-1].No > s.in[i].No {
+	for _, x := range r.fed {
+		if x.compared > 0 && s.own[x.compared-1].No > s.in[x.in].No {
 			v.Late++
 		}
 	}
@@ -114,10 +125,13 @@ func (x *search) others(from result) []plan {
 	k := from.diff.compared // own frames before the difference
 	var all []plan
 	fed := from.run.fed
-	for back := 1; back <= maxBack && back <= len(fed); back++ {
-		i := len(fed) - back
+	for back := 1; back <= maxRush && back <= len(fed); back++ {
+		if back > maxBack && (k == 0 || x.in[fed[len(fed)-back].in].No < x.own[k-1].No) {
+			break
+		}
+		i, after := fed[len(fed)-back].in, fed[len(fed)-back].compared
 		for _, to := range []int{k + 1, k, k - 1} {
-			if to <= fed[i] || to > len(x.own) || x.own[to-1].At-x.in[i].At > ArrivesWithin {
+			if to <= after || to > len(x.own) || x.own[to-1].At-x.in[i].At > ArrivesWithin {
 				continue
 			}
 			p := maps.Clone(from.plan)

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -31,48 +32,77 @@ type Options struct {
 // A side is one node of a capture, and what it takes to be it.
 type side struct {
 	name    string
-	mac     frame.MAC
+	station Station
 	cfg     engine.Config
-	bearer  engine.BearerConfig
-	start   time.Duration // of the bearer
-	end     time.Duration // of what is replayed
-	own, in []Frame       // what it sent, and what came its way
-	calls   []Call        // of its user, behind the bearer
+	bearers []attachment    // by the node's MACs
+	end     time.Duration   // of what is replayed
+	until   int             // the first frame left out, 0 is none
+	own, in []Frame         // what it sent, and what came its way
+	queues  [][]int         // of each bearer: the places in in of what came there
+	calls   []Call          // of its user, and its bearers' coming up
+	plays   map[string]bool // what is taken from the capture, see play.go
+	hidden  []frame.MAC     // stations whose frames to and from it were not captured
+	leaky   bool            // STATE messages of its own were lost before they were captured
 	chance  *drawn
+
+	overtaking bool          // see Overtakes
+	shift      time.Duration // of its clock against the capture's, so that its ticks are at multiples of 4 ms
+
 	frames  map[int]*Frame // by number, for the data of calls
-	copies  []frame.MAC    // who gets a copy of each broadcast; none: the medium has broadcasts
+	peers   map[frame.MAC]frame.NodeAddr
+	again   map[int]bool      // own frames that repeat another one
+	carried map[int]bool      // own frames of which a call hands the message to the link
+	states  map[stateKey]bool // own STATE messages
+	copies  []frame.MAC       // who gets a copy of each broadcast; none: the medium has broadcasts
+}
+
+// An attachment is a bearer of the node.
+type attachment struct {
+	engine.BearerConfig
+	start time.Duration
 }
 
 // newSide reads off a capture what its node is like. Where calls do not say
 // otherwise, the first discovery message tells the configuration, and the first
 // RESET or ACTIVATE the bearer's.
 func newSide(c *Capture, o Options) (*side, error) {
-	mac, err := c.Station(o.Node, o.Calls)
+	st, err := c.Station(o.Node, o.Calls)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{name: o.Node, mac: mac, end: c.End, frames: map[int]*Frame{}}
-	s.bearer = engine.BearerConfig{Name: "eth0", MAC: mac, MTU: 1500}
+	s := &side{name: o.Node, station: st, end: c.End, until: o.Until, plays: map[string]bool{}, frames: map[int]*Frame{}}
+	networks := c.networks()
 	for i := range c.Frames {
-		f := &c.Frames[i]
-		s.frames[f.No] = f
+		f := c.Frames[i]
+		s.frames[f.No] = &c.Frames[i]
 		if o.Until != 0 && f.No >= o.Until {
 			s.end = min(s.end, f.At)
 			continue
 		}
-		switch {
-		case f.Src == mac:
-			s.own = append(s.own, *f)
-		case f.Dst == mac || f.Dst.IsGroup():
-			s.in = append(s.in, *f)
+		if f.bearer = slices.Index(st.MACs, f.Src); f.bearer >= 0 {
+			s.own = append(s.own, f)
+			continue
 		}
-	}
-	if c.UDP != nil {
-		s.bearer.Medium = medium{mac, c.UDP}
-		s.copies = remotesOf(s.own)
+		f.bearer = slices.Index(st.MACs, f.Dst)
+		if f.Dst.IsGroup() {
+			f.bearer = s.hears(networks, f.Src)
+		}
+		if f.bearer >= 0 {
+			s.in = append(s.in, f)
+		}
 	}
 	if len(s.own) == 0 {
 		return nil, fmt.Errorf("%w: %s", ErrSilent, o.Node)
+	}
+	for _, mac := range st.MACs {
+		s.bearers = append(s.bearers, attachment{BearerConfig: engine.BearerConfig{Name: "eth0", MAC: mac, MTU: 1500,
+			LinkConfig: engine.LinkConfig{Window: flowctl.DefaultWindow, MaxWindow: flowctl.MaxWindow}}})
+	}
+	if c.UDP != nil {
+		b := &s.bearers[0]
+		b.Medium = medium{st.MAC, c.UDP}
+		b.MaxWindow = b.Window
+		s.copies = remotesOf(s.own)
 	}
 	if err := s.whole(); err != nil {
 		return nil, err
@@ -81,16 +111,30 @@ func newSide(c *Capture, o Options) (*side, error) {
 	if err := s.take(o.Calls); err != nil {
 		return nil, err
 	}
+	s.index(c)
+	s.retime()
 	// Nobody hears before the bearer is up.
-	s.in = slices.DeleteFunc(s.in, func(f Frame) bool { return f.At < s.start })
+	s.in = slices.DeleteFunc(s.in, func(f Frame) bool { return f.At < s.bearers[f.bearer].start })
+	s.queues = make([][]int, len(s.bearers))
+	for i, f := range s.in {
+		s.queues[f.bearer] = append(s.queues[f.bearer], i)
+	}
 	s.chance = drawnBy(s.own, s.heard())
 	return s, nil
+}
+
+// hears returns the bearer on which the node hears a station's broadcasts, or -1.
+func (s *side) hears(n network, from frame.MAC) int {
+	if len(s.station.MACs) == 1 {
+		return 0
+	}
+	return slices.IndexFunc(s.station.MACs, func(own frame.MAC) bool { return n.of(own) == n.of(from) })
 }
 
 // heard returns what came when the node had an address of its own: before that it
 // makes no links.
 func (s *side) heard() []Frame {
-	from := s.start
+	from := s.bearers[0].start
 	for _, f := range s.own {
 		if d, err := discovery(f); err == nil && d.Type() == frame.Request {
 			from = f.At
@@ -106,7 +150,7 @@ func (s *side) heard() []Frame {
 func (s *side) whole() error {
 	first := s.own[0]
 	d, err := discovery(first)
-	if err != nil || !first.Dst.IsGroup() && s.bearer.Medium == nil || d.Type() != frame.Request && d.Type() != frame.Trial {
+	if err != nil || !first.Dst.IsGroup() && s.bearers[0].Medium == nil || d.Type() != frame.Request && d.Type() != frame.Trial {
 		return fmt.Errorf("%w: frame %d, the first of %s, is not the broadcast request or trial every node begins with", ErrMiddle, first.No, s.name)
 	}
 	begun := map[frame.MAC]bool{}
@@ -145,22 +189,31 @@ func discovery(f Frame) (frame.Discovery, error) {
 func (s *side) configure() {
 	d, _ := discovery(s.own[0])
 	s.cfg = engine.Config{Identity: d.Identity(), NetID: d.NetID(), Capabilities: d.Capabilities(),
-		Margin: 32} // the recorded kernels were built with encryption
+		AsKernel: true, Margin: 32} // the recorded kernels were built with encryption
 	if d.Type() == frame.Request {
 		s.cfg.Address = d.Prev()
 	}
-	s.start = s.own[0].At
-	for _, f := range s.own {
-		if f.Bad != nil {
-			continue
-		}
-		l, err := frame.ParseLink(f.Message)
-		if err != nil {
-			continue
-		}
-		if r, ok := l.Reset(); ok {
-			s.bearer.Name, s.bearer.MTU = r.IfName(), max(r.MaxPacket(), frame.MinMTU)
-			break
+	for i := range s.bearers {
+		b := &s.bearers[i]
+		began := false
+		for _, f := range s.own {
+			if f.bearer != i {
+				continue
+			}
+			if !began {
+				b.start, began = f.At, true
+			}
+			if f.Bad != nil {
+				continue
+			}
+			l, err := frame.ParseLink(f.Message)
+			if err != nil {
+				continue
+			}
+			if r, ok := l.Reset(); ok {
+				b.Name, b.MTU = r.IfName(), max(r.MaxPacket(), frame.MinMTU)
+				break
+			}
 		}
 	}
 }
@@ -168,21 +221,16 @@ func (s *side) configure() {
 // take takes the calls of this node's user. What configures it counts from the
 // beginning, whenever it was called.
 func (s *side) take(calls []Call) error {
-	mine := func(c Call) bool {
-		if c.Node == s.name {
-			return true
-		}
-		m, err := parseMAC(c.Node)
-		return err == nil && m == s.mac
-	}
+	own := func(m frame.MAC) bool { return slices.Contains(s.station.MACs, m) }
+	mine := map[string]bool{s.name: true}
 	for _, c := range calls { // the name that a bearer's line gives its node
-		if c.Verb == "bearer" && c.mac == s.mac && c.Node != s.name {
-			other, was := c.Node, mine
-			mine = func(c Call) bool { return c.Node == other || was(c) }
+		if c.Verb == "bearer" && own(c.mac) {
+			mine[c.Node] = true
 		}
 	}
+	up := make([]bool, len(s.bearers))
 	for _, c := range calls {
-		if !mine(c) || c.At > s.end {
+		if m, err := parseMAC(c.Node); !mine[c.Node] && (err != nil || !own(m)) || c.At > s.end {
 			continue
 		}
 		switch c.Verb {
@@ -193,8 +241,31 @@ func (s *side) take(calls []Call) error {
 		case "netid":
 			s.cfg.NetID = uint32(c.number)
 		case "bearer":
-			if s.bearer.Name, s.start = c.iface, c.At; c.mtu != 0 {
-				s.bearer.MTU = c.mtu
+			i := slices.Index(s.station.MACs, c.mac)
+			if i < 0 {
+				continue // it sends nothing
+			}
+			if up[i] { // it was taken away before
+				s.calls = append(s.calls, c)
+				continue
+			}
+			up[i] = true
+			b := &s.bearers[i]
+			if b.Name, b.start = c.iface, c.At; c.mtu != 0 {
+				b.MTU = c.mtu
+			}
+		case "play":
+			s.plays[c.what] = true
+			s.cfg.NoUpdates = s.cfg.NoUpdates || c.what == playBroadcasts
+		case "hidden":
+			s.hidden = append(s.hidden, c.mac)
+		case "ticks":
+			s.shift = (4*time.Millisecond - c.delay) % (4 * time.Millisecond)
+		case "leaky":
+			s.leaky = true
+		case "lost", "late", "doubled":
+			if err := s.disturb(&c); err != nil {
+				return fmt.Errorf("line %d of the calls: %w", c.Line, err)
 			}
 		default:
 			if slices.Contains(later, c.Verb) {
@@ -203,5 +274,61 @@ func (s *side) take(calls []Call) error {
 			s.calls = append(s.calls, c)
 		}
 	}
+	return s.attach()
+}
+
+// attach puts the bearers' coming up among the calls.
+func (s *side) attach() error {
+	var ups []Call
+	for i := range s.bearers {
+		b := &s.bearers[i]
+		ups = append(ups, Call{Verb: "bearer", At: b.start, iface: b.Name, mac: b.MAC})
+	}
+	slices.SortStableFunc(ups, byTime)
+	if ups[0].At > s.own[0].At {
+		return fmt.Errorf("%w: line %d of the calls has the first bearer come up behind frame %d", ErrCalls, ups[0].Line, s.own[0].No)
+	}
+	s.calls = append(ups, s.calls...)
+	slices.SortStableFunc(s.calls, byTime)
 	return nil
+}
+
+// index looks up what play.go asks for.
+func (s *side) index(c *Capture) {
+	s.peers = map[frame.MAC]frame.NodeAddr{}
+	for _, st := range c.Stations() {
+		for _, mac := range st.MACs {
+			s.peers[mac] = st.Addr
+		}
+	}
+	s.again = repeated(s.own)
+	s.carried = map[int]bool{}
+	for _, c := range s.calls {
+		if c.Verb == "carry" {
+			s.carried[c.dataFrame] = true
+		}
+	}
+	s.states = map[stateKey]bool{}
+	for _, f := range s.own {
+		if k, ok := stateOf(f.Data); ok {
+			s.states[k] = true
+		}
+	}
+}
+
+// retime has the node's clock be the one everything is counted by.
+func (s *side) retime() {
+	for i := range s.own {
+		s.own[i].At += s.shift
+	}
+	for i := range s.in {
+		s.in[i].At += s.shift
+	}
+	for i := range s.calls {
+		s.calls[i].At += s.shift
+	}
+	for i := range s.bearers {
+		s.bearers[i].start += s.shift
+	}
+	s.end += s.shift
 }

@@ -3,6 +3,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -13,20 +14,18 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A timer is one of the node's, as the recorded node keeps it.
+// A timer is one of the node's, as the recorded node keeps it: one for the discovery
+// of each bearer, and one for all links to another node.
 type timer struct {
-	engine.Timer
-	link  *flowctl.Link // nil: discovery
+	timerKey
+	due0  time.Duration // of discovery: when the engine has it due
 	set   time.Duration // when it was set, or rang last
 	every time.Duration // from then to being due
 }
 
-// from sets a timer. What changes the interval later counts from the next time on.
-func (t *timer) from(now time.Duration) {
-	t.set, t.every = now, t.Due-now
-	if t.link != nil {
-		t.every = min(t.link.Tolerance()/4, 500*time.Millisecond)
-	}
+type timerKey struct {
+	bearer int            // of discovery, as the engine numbers it
+	node   frame.NodeAddr // 0: discovery
 }
 
 // due is when it rings. The ticks of a link go on when the link is reset, in a
@@ -36,42 +35,42 @@ func (t *timer) due() time.Duration { return t.set + t.every }
 
 // look notes which timers the engine has set anew.
 func (r *run) look() {
-	for k, t := range r.timers {
-		if t.link != nil && !r.has(k, t.link) {
+	tick := map[frame.NodeAddr]time.Duration{} // that have links
+	for n := range r.eng.Neighbours {
+		for _, l := range n.Links {
+			if l == nil {
+				continue
+			}
+			every := min(l.Tolerance()/4, 500*time.Millisecond)
+			if was, ok := tick[n.Node]; !ok || every < was {
+				tick[n.Node] = every
+			}
+		}
+	}
+	found := map[timerKey]bool{}
+	for t := range r.eng.Timers {
+		if t.Due == flowctl.Never {
+			continue
+		}
+		k := timerKey{node: t.Node}
+		if t.Node == 0 {
+			k.bearer = t.Bearer
+		}
+		found[k] = true
+		switch old := r.timers[k]; {
+		case t.Node == 0 && (old == nil || old.due0 != t.Due):
+			r.timers[k] = &timer{timerKey: k, due0: t.Due, set: r.now, every: t.Due - r.now}
+		case t.Node != 0 && old == nil:
+			r.timers[k] = &timer{timerKey: k, set: r.now, every: tick[t.Node]}
+		}
+	}
+	for k := range r.timers {
+		if !found[k] {
 			delete(r.timers, k)
 		}
 	}
-	for t := range r.eng.Timers {
-		old := r.timers[t.Node]
-		if t.Node == 0 {
-			if old == nil || old.Due != t.Due {
-				r.timers[0] = r.timer(t, nil)
-			}
-			continue
-		}
-		link := r.link(t.Node)
-		if old == nil || old.link != link {
-			r.timers[t.Node] = r.timer(t, link)
-		}
-	}
+	r.ticks = tick
 }
-
-func (r *run) timer(t engine.Timer, l *flowctl.Link) *timer {
-	n := &timer{Timer: t, link: l}
-	n.from(r.now)
-	return n
-}
-
-func (r *run) link(a frame.NodeAddr) *flowctl.Link {
-	for n := range r.links {
-		if n.Node == a {
-			return n.Link
-		}
-	}
-	return nil
-}
-
-func (r *run) has(a frame.NodeAddr, l *flowctl.Link) bool { return r.link(a) == l }
 
 // ring has the timer ring that a frame must come from, when it can: by what is
 // wrong it says why it cannot.
@@ -96,9 +95,13 @@ func (r *run) ring(f *Frame) (why string) {
 // serve has a timer ring.
 func (r *run) serve(t *timer, at time.Duration) {
 	r.clock(at)
-	r.eng.HandleTimer(r.now, t.Timer)
-	if t.link != nil {
-		t.from(r.now)
+	if t.node == 0 {
+		r.eng.HandleTimer(r.now, engine.Timer{Bearer: t.bearer})
+	} else {
+		for i := range engine.MaxBearers {
+			r.eng.HandleTimer(r.now, engine.Timer{Bearer: i, Node: t.node})
+		}
+		t.set, t.every = r.now, r.ticks[t.node]
 	}
 	r.collect()
 }
@@ -110,12 +113,15 @@ func (r *run) timerOf(f *Frame) *timer {
 	}
 	if d, err := discovery(*f); err == nil {
 		if d.Type() == frame.Request || d.Type() == frame.Trial {
-			return r.timers[0]
+			return r.timers[timerKey{bearer: r.ids[f.bearer]}]
 		}
 		return nil
 	}
 	if l, err := frame.ParseLink(f.Message); err == nil {
-		return r.timers[l.Info().Dest]
+		return r.timers[timerKey{node: l.Info().Dest}]
+	}
+	if t, err := frame.ParseTunnel(f.Message); err == nil { // of a link that was silent for too long
+		return r.timers[timerKey{node: t.Fields().Dest}]
 	}
 	return nil
 }
@@ -126,7 +132,7 @@ func (r *run) timerOf(f *Frame) *timer {
 func (r *run) overdue(at time.Duration) *Difference {
 	for range 1000 { // more than any pause between two frames has
 		var first *timer
-		for _, k := range slices.Sorted(maps.Keys(r.timers)) {
+		for _, k := range slices.SortedFunc(maps.Keys(r.timers), timerKey.compare) {
 			t := r.timers[k]
 			if t.rings() <= at && (first == nil || t.rings() < first.rings()) && r.silent(t) {
 				first = t
@@ -142,6 +148,10 @@ func (r *run) overdue(at time.Duration) *Difference {
 		}
 	}
 	return nil
+}
+
+func (k timerKey) compare(o timerKey) int {
+	return cmp.Or(cmp.Compare(k.node, o.node), cmp.Compare(k.bearer, o.bearer))
 }
 
 // rings is when a kernel's timer would ring.
