@@ -9,6 +9,7 @@ import (
 	"net"
 	"os"
 	"sync"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
@@ -16,13 +17,17 @@ import (
 	"github.com/utipc/utipc/test/interop/rig"
 )
 
-// A Cable is a device whose other end is plugged into a guest: a pair of sockets
-// that carry frames as datagrams.
+// A Cable is a device whose other end is plugged into a guest, directly or by a
+// Line: a socket that carries frames as datagrams. It can be unplugged, which the
+// device tells, as an interface tells that it has lost its carrier.
 type Cable struct {
+	name    string
 	mac     frame.MAC
-	mu      sync.Mutex // guards fd against Close
+	mu      sync.Mutex // guards fd against Close, and out
 	fd      int
 	closed  bool
+	down    atomic.Bool
+	wake    func()
 	arena   *frame.Arena
 	spare   *frame.Buffer
 	in, out uint64 // frames lost
@@ -33,26 +38,62 @@ const cableMTU = 1500
 // NewCable makes a cable between a station of ours and one of a guest. The
 // guest's end may be plugged in again after a crash; its maker closes it.
 func NewCable(ours, guest frame.MAC) (*Cable, rig.Link, error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	a, b, err := rig.NewPair(ours[:], guest[:])
 	if err != nil {
-		return nil, rig.Link{}, os.NewSyscallError("socketpair", err)
+		return nil, rig.Link{}, err
 	}
-	for _, fd := range fds {
-		if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, 4<<20) != nil {
-			unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, 4<<20)
-		}
+	defer a.Close() // the cable has a copy
+	c, err := OpenCable("eth0", a)
+	if err != nil {
+		b.Close()
 	}
-	c := &Cable{mac: ours, fd: fds[0]}
-	return c, rig.Link{MAC: net.HardwareAddr(guest[:]), File: os.NewFile(uintptr(fds[1]), "cable")}, nil
+	return c, b, err
 }
 
-func (c *Cable) Name() string    { return "eth0" }
+// OpenCable makes a device of one end of a cable, which its maker closes.
+func OpenCable(name string, end rig.Link) (*Cable, error) {
+	fd, err := unix.FcntlInt(end.File.Fd(), unix.F_DUPFD_CLOEXEC, 0)
+	if err == nil {
+		err = unix.SetNonblock(fd, true)
+	}
+	if err != nil {
+		return nil, os.NewSyscallError("fcntl", err)
+	}
+	return &Cable{name: name, mac: frame.MAC(end.MAC), fd: fd}, nil
+}
+
+func (c *Cable) Name() string    { return c.name }
 func (c *Cable) Addr() frame.MAC { return c.mac }
-func (c *Cable) MTU() int        { return cableMTU }
 func (c *Cable) FD() int         { return c.fd }
 
+func (c *Cable) MTU() int {
+	if c.down.Load() {
+		return 0
+	}
+	return cableMTU
+}
+
+// Unplug takes the carrier away until Plug. The node sees it; the other end is
+// another matter.
+func (c *Cable) Unplug() { c.plugged(false) }
+
+// Plug gives the carrier back.
+func (c *Cable) Plug() { c.plugged(true) }
+
+func (c *Cable) plugged(yes bool) {
+	c.down.Store(!yes)
+	c.mu.Lock()
+	wake := c.wake
+	c.mu.Unlock()
+	if wake != nil {
+		wake()
+	}
+}
+
 func (c *Cable) Attach(arena *frame.Arena, wake func()) error {
-	c.arena = arena
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.arena, c.wake = arena, wake
 	return nil
 }
 
@@ -73,7 +114,7 @@ func (c *Cable) Receive(bufs []*frame.Buffer) (n int, err error) {
 		if err != nil || k <= 0 {
 			return n, nil // nothing there, or no guest plugged in
 		}
-		if b := c.spare.Space()[:k]; k < frame.EthernetLen || frame.MAC(b) != c.mac && !frame.MAC(b).IsGroup() {
+		if b := c.spare.Space()[:k]; c.down.Load() || k < frame.EthernetLen || frame.MAC(b) != c.mac && !frame.MAC(b).IsGroup() {
 			continue
 		}
 		c.spare.Resize(k)
@@ -95,7 +136,9 @@ func (c *Cable) Transmit(bufs []*frame.Buffer) (n int, err error) {
 		if b.Len() > cableMTU+frame.EthernetLen {
 			return n, fmt.Errorf("interop: frame of %d bytes", b.Len())
 		}
-		if _, err := unix.Write(c.fd, b.Bytes()); err != nil {
+		if c.down.Load() {
+			c.out++
+		} else if _, err := unix.Write(c.fd, b.Bytes()); err != nil {
 			c.out++
 		}
 		n++

@@ -25,7 +25,7 @@ const serialLine = "/dev/ttyS1"
 // the host. What goes wrong on the way is told to the host in the hello: a
 // guest that cannot speak is the only one that panics.
 //
-//	rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.bearers=N
+//	rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.bearers=N rig.pluggable=1
 func boot() {
 	var problems []error
 	try := func(what string, err error) {
@@ -45,7 +45,7 @@ func boot() {
 	if name := words["rig.name"]; name != "" {
 		try("hostname", unix.Sethostname([]byte(name)))
 	}
-	try("interfaces", interfacesUp())
+	try("interfaces", interfacesUp(words["rig.pluggable"] != ""))
 	// The cluster's number and the identity cannot be set after the address.
 	for _, what := range []string{"netid", "identity", "address"} {
 		if v := words["rig."+what]; v != "" {
@@ -107,8 +107,10 @@ func loadModules(dir string) error {
 	return nil
 }
 
-// interfacesUp renames the vector interfaces vecN to ethN and sets them up.
-func interfacesUp() error {
+// interfacesUp renames the vector interfaces vecN to ethN and sets them up. A
+// vector interface loses its descriptor for good when it is set down, and has no
+// carrier to lose: a pluggable ethN is another interface on top of it.
+func interfacesUp(pluggable bool) error {
 	vecs, err := filepath.Glob("/sys/class/net/vec*")
 	if err != nil {
 		return err
@@ -116,8 +118,12 @@ func interfacesUp() error {
 	batch := "link set dev lo up\n"
 	for _, v := range vecs {
 		from := filepath.Base(v)
-		to := "eth" + strings.TrimPrefix(from, "vec")
-		batch += fmt.Sprintf("link set dev %s name %s\nlink set dev %s up\n", from, to, to)
+		n := strings.TrimPrefix(from, "vec")
+		if pluggable {
+			batch += fmt.Sprintf("link set dev %s up\nlink add link %s name eth%s type macvlan mode passthru\nlink set dev eth%s up\n", from, from, n, n)
+		} else {
+			batch += fmt.Sprintf("link set dev %s name eth%s\nlink set dev eth%s up\n", from, n, n)
+		}
 	}
 	c := exec.Command("ip2", "-batch", "-")
 	c.Stdin = strings.NewReader(batch)

@@ -11,6 +11,7 @@ import (
 	"os"
 	"strconv"
 	"sync"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -26,6 +27,8 @@ const usage = `peer MODE [words] [options]
   mcast-recv TYPE INST
   listen-stream, listen-seqpacket TYPE INST
   dial-stream, dial-seqpacket TYPE INST | @NODE:PORT
+  flow-sink TYPE INST                  receive a stream (package flow); a line of stdin asks for a mark
+  flow-send TYPE INST | @NODE:PORT     send one until stdin ends
 options
 `
 
@@ -36,6 +39,8 @@ type options struct {
 	scope                                 string
 	oneway, returnable, quiet             bool
 	broadcast, replicast                  bool
+	seed, longest, parity                 int
+	pace                                  time.Duration
 }
 
 // peer runs one mode and returns its exit status.
@@ -54,6 +59,10 @@ func peer(args []string) int {
 	f.BoolVar(&o.quiet, "q", false, "no line for each message")
 	f.BoolVar(&o.broadcast, "b", false, "TIPC_MCAST_BROADCAST")
 	f.BoolVar(&o.replicast, "r", false, "TIPC_MCAST_REPLICAST")
+	f.IntVar(&o.seed, "seed", 1, "seed of a stream's sizes")
+	f.IntVar(&o.longest, "longest", 66000, "longest message of a stream, `bytes`")
+	f.DurationVar(&o.pace, "pace", 0, "of a stream, time between messages")
+	f.IntVar(&o.parity, "parity", -1, "parity of the sending port's number, 0 or 1")
 	f.Usage = func() {
 		io.WriteString(f.Output(), usage)
 		f.PrintDefaults()
@@ -86,6 +95,8 @@ func peer(args []string) int {
 		"listen-seqpacket": func(o options, w []string) error { return listen(o, w, unix.SOCK_SEQPACKET) },
 		"dial-stream":      func(o options, w []string) error { return dial(o, w, unix.SOCK_STREAM) },
 		"dial-seqpacket":   func(o options, w []string) error { return dial(o, w, unix.SOCK_SEQPACKET) },
+		"flow-sink":        flowSink,
+		"flow-send":        flowSend,
 	}
 	mode := modes[words[0]]
 	if mode == nil {

@@ -24,7 +24,7 @@ var packages = []string{"user-mode-linux", "iproute2", "busybox-static", "libc6"
 
 // modules are loaded at boot, after what they depend on; a name that the
 // package does not have is built into the kernel.
-var modules = []string{"tipc", "sch_netem", "sch_ingress", "cls_u32", "act_gact", "act_mirred"}
+var modules = []string{"tipc", "macvlan", "sch_netem", "sch_ingress", "cls_u32", "act_gact", "act_mirred"}
 
 // buildBase makes the directory dir: the kernel, and an archive of everything
 // in the guest that is not ours.

@@ -27,6 +27,14 @@
 // those of package pattern. The conversation over the serial line is
 // described in package channel.
 //
+// # Interfaces that go down
+//
+// A vector interface of user-mode-linux has no carrier, and is lost for good when
+// it is set down. In a guest that is started [Options.Pluggable] each ethN is a
+// macvlan interface on top of one, which can be set down and up, and loses its carrier
+// by [Guest.Unplug]. What is on the cable is the test's business: a [Hub]'s ports
+// may lose what they like.
+//
 // # The image
 //
 // [Build] keeps it in a cache directory ($UTIPC_RIG_CACHE, or utipc/rig in the

@@ -32,15 +32,16 @@ const (
 
 // Options say what a guest is. The zero value is a guest without network.
 type Options struct {
-	Name     string            // its host name
-	Address  string            // TIPC node address, "1.1.2" or hexadecimal "1001002"; "" leaves it unset
-	Identity string            // TIPC node identity, instead of or besides the address; "" leaves it unset
-	NetID    uint32            // TIPC cluster number; 0 leaves it at the kernel's default
-	Links    []Link            // its interfaces eth0, eth1, ...
-	Enable   bool              // enable a TIPC bearer on each interface at boot
-	Mem      int               // memory, MiB; 0 means 128
-	Files    map[string]string // more files in the guest, path there to path here; modes are kept
-	Kernel   []string          // more words for the kernel's command line
+	Name      string            // its host name
+	Address   string            // TIPC node address, "1.1.2" or hexadecimal "1001002"; "" leaves it unset
+	Identity  string            // TIPC node identity, instead of or besides the address; "" leaves it unset
+	NetID     uint32            // TIPC cluster number; 0 leaves it at the kernel's default
+	Links     []Link            // its interfaces eth0, eth1, ...
+	Enable    bool              // enable a TIPC bearer on each interface at boot
+	Pluggable bool              // the interfaces can go down and come back, and lose their carrier, see Unplug
+	Mem       int               // memory, MiB; 0 means 128
+	Files     map[string]string // more files in the guest, path there to path here; modes are kept
+	Kernel    []string          // more words for the kernel's command line
 }
 
 // A Guest is a running kernel. Goroutines may share it.
@@ -147,6 +148,9 @@ func commandLine(kernel, initrd string, mem int, o Options) []string {
 	}
 	if o.Enable {
 		set("bearers", fmt.Sprint(len(o.Links)))
+	}
+	if o.Pluggable {
+		set("pluggable", "1")
 	}
 	return append(args, o.Kernel...)
 }

@@ -157,6 +157,13 @@ func (j *Job) Wait(ctx context.Context) (lines []string, code int, err error) {
 	}
 }
 
+// Lines returns all that the job has printed so far.
+func (j *Job) Lines() []string {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	return j.lines[:len(j.lines):len(j.lines)]
+}
+
 // handle takes in what the guest said about the job.
 func (j *Job) handle(m channel.Message) {
 	j.mu.Lock()
