@@ -57,10 +57,14 @@ func echo(ctx context.Context, n *stack.Node, iface string, addr net.Addr, out i
 	fmt.Fprintf(out, "echo: node %v on %s answers on %v at %v\n", n.Addr(), iface, addr, c.LocalAddr())
 	b := make([]byte, frame.MaxPayload)
 	var answered, failed uint64
+	var why error // of the last that could not be
 	for {
 		k, from, err := c.ReadFrom(b)
 		if err != nil {
 			fmt.Fprintf(out, "echo: %d messages answered, %d could not be\n", answered, failed)
+			if why != nil {
+				fmt.Fprintf(out, "echo: the last one: %v\n", why)
+			}
 			if ctx.Err() != nil {
 				return nil
 			}
@@ -68,6 +72,7 @@ func echo(ctx context.Context, n *stack.Node, iface string, addr net.Addr, out i
 		}
 		if _, err := c.WriteTo(b[:k], from); err != nil {
 			failed++
+			why = err
 		} else {
 			answered++
 		}

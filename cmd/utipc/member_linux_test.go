@@ -56,6 +56,8 @@ func TestEchoAndPingBetweenNamespaces(t *testing.T) {
 	}{
 		{[]string{"--count", "5", "--interval", "1ms", "--size", "1400", "--address", "1.1.2", "18888:17"},
 			`(?s)1400 bytes from <1001001:\d+>: seq=5 time=.*ping: 5 sent, 5 answered, 0 lost; min/p50/p99/max`, 0},
+		{[]string{"--count", "2", "--interval", "1ms", "--size", "66000", "--stats", "--address", "1.1.2", "18888:17"},
+			`(?s)66000 bytes from <1001001:\d+>: seq=2 .*Link <1001002:\S+-1001001:\S+>\n  ACTIVE  MTU:1500 .*TX packets:\d+ fragments:9[46]/2 `, 0},
 		{[]string{"--count", "100", "--interval", "0", "--identity", "beta", "--tap", tapFile, "18888:17@1001001"},
 			`ping: node 62657461 to 18888:17@1001001, 64 bytes\nping: 100 sent, 100 answered, 0 lost; .*/s\n$`, 0},
 		{[]string{"--timeout", "100ms", "--address", "1.1.2", "18889:1"}, `nobody has bound 18889:1 within 100ms; links:`, 1},

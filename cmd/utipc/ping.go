@@ -13,8 +13,10 @@ import (
 	"net"
 	"os"
 	"slices"
+	"strings"
 	"time"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -32,8 +34,9 @@ answer does not come.
     --count N        messages (default 10)
     --interval D     from one message to the next; 0: at once, and only the
                      summary is printed (default 100ms)
-    --size N         bytes of a message, 8 to 1400 (default 64)
+    --size N         bytes of a message, 8 to 66000 (default 64)
     --timeout D      how long to wait for the name, and for an answer (default 10s)
+    --stats          print the statistics of all links at the end
 ` + memberUsage + `
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
@@ -46,6 +49,7 @@ answer does not come.
 		f.DurationVar(&p.interval, "interval", 100*time.Millisecond, "")
 		f.IntVar(&p.size, "size", 64, "")
 		f.DurationVar(&p.timeout, "timeout", 10*time.Second, "")
+		f.BoolVar(&p.stats, "stats", false, "")
 		rest, err := parse(f, args, 1, 1)
 		if err != nil {
 			return err
@@ -53,8 +57,8 @@ answer does not come.
 		if p.to, err = serviceArg(rest[0]); err != nil {
 			return err
 		}
-		if p.size < 8 || p.size > 1400 {
-			return usageError("--size is not in 8 to 1400")
+		if p.size < 8 || p.size > frame.MaxPayload {
+			return usageError(fmt.Sprintf("--size is not in 8 to %d", frame.MaxPayload))
 		}
 		if p.count < 1 || p.interval < 0 || p.timeout <= 0 {
 			return usageError("--count and --timeout must be positive, --interval not negative")
@@ -74,6 +78,7 @@ type pinger struct {
 	size     int
 	interval time.Duration
 	timeout  time.Duration
+	stats    bool
 
 	trips  []time.Duration
 	sent   int
@@ -115,18 +120,20 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 			}
 		}
 	}
-	return p.sum(out, time.Since(start))
+	err = p.sum(out, time.Since(start))
+	if p.stats {
+		for _, l := range n.Links() {
+			fmt.Fprintf(out, "\n%v", &l)
+		}
+	}
+	return err
 }
 
 // links says how the node's links stand, for an error.
 func links(n *stack.Node) string {
 	s := ""
 	for _, l := range n.Links() {
-		state := "down"
-		if l.Up {
-			state = "up"
-		}
-		s += fmt.Sprintf(" %v %s", l.Peer, state)
+		s += fmt.Sprintf(" %v on %s %s", l.Peer, l.Bearer, strings.ToLower(l.State()))
 	}
 	if s == "" {
 		return "none, no other node was heard"
