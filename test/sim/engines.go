@@ -16,7 +16,8 @@ func (w *world) arenaConfig(l *life) frame.ArenaConfig {
 func (w *world) engineConfig(l *life) engine.Config {
 	return engine.Config{
 		Address: l.n.addr, NoBundles: w.faults.NoBundles, FirstSeq: w.first,
-		Arena: l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
+		AsKernel: w.cfg.Mutation == EarlySynch, // kernels do not cork a second link: so its mistake can be seen
+		Arena:    l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
 		Tolerance: w.faults.Tolerance, Window: w.faults.Window, MaxWindow: w.faults.MaxWindow,
 	}
 }
