@@ -6,18 +6,22 @@
 //
 //	HandleFrame ──► Ethernet ──► discovery ─────────► node made, answered
 //	                   │
-//	                   └──► node by source address ──► link: in order?
+//	                   └──► node by source address ──► link by bearer: may it pass
+//	                                                   now (admit), in order?
 //	                                                     │
 //	              ┌──────────────┬───────────────┬───────┴──────┐
 //	           bundle,        payload:         names:        broadcast
 //	           fragment       port's queue,    inbox,        link opened
 //	           (again)        or returned      table
 //
-//	Send ──► table ──► chunk, header ──► link ──► NextFrame(bearer)
+//	Send ──► table ──► chunk, header ──► link by slot ──► NextFrame(bearer)
+//
+// A node has up to two links to another. They share what is sent, by socket, or one
+// stands by; when one fails, what it still had goes through the other (failover), and
+// a second one that comes up waits until the first has delivered (synch).
 //
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
-// Not built yet: connections, groups, multicast senders, more than one bearer,
-// messages above one packet on their way out.
+// Not built yet: connections, groups, multicast senders.
 package engine
