@@ -11,7 +11,8 @@ var benchCommand = command{
 	name:  "bench",
 	short: "measure this machine: ours beside the limit and the kernel's TCP",
 	usage: `utipc bench datapath: what a message costs between two processes, beside bare
-frames on the same device and beside the kernel's TCP.
+frames on the same device and beside the kernel's TCP. ('utipc bench link -h' tells
+of the other measurement: loss and failover.)
 
     utipc bench datapath [--short] [FLAGS]
 
@@ -87,6 +88,8 @@ cores are left out, if enough are left; the output says how much they used in al
 			switch args[0] {
 			case "datapath":
 				return benchDatapath(ctx, args[1:], std)
+			case "link":
+				return benchLink(ctx, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
 			case "-h", "-help", "--help":

@@ -271,3 +271,28 @@ func TestLeaveOverTwoLinks(t *testing.T) {
 		t.Errorf("%d times lost, want 1", lost)
 	}
 }
+
+// A link that is not up yet takes nothing over: the packet comes again when it is.
+func TestFailoverOntoALinkThatIsNotUp(t *testing.T) {
+	w := newTwin(t, BearerConfig{})
+	w.cut = func(_, to, bearer int) bool { return bearer == 1 && to == 1 } // y hears nothing there
+	w.x.SetMTU(w.now, 1, 0)
+	w.y.SetMTU(w.now, 1, 0)
+	w.until(5*time.Second, func() bool { return false })
+	f := frame.TunnelFields{Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.TunnelFailover,
+		Orig: 0x1001001, Dest: 0x1001002, Count: 1}
+	inner := frame.PayloadFields{Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.DirectMsg, Error: frame.NoPort}
+	b := w.y.arena.Get(200, frame.Control)
+	frame.PutEthernet(b.Extend(frame.EthernetLen), w.y.macs[1], w.x.macs[1])
+	msg := f.Append(nil, inner.Append(nil, nil))
+	copy(b.Extend(len(msg)), msg)
+	w.y.SetMTU(w.now, 1, 1500)
+	w.y.HandleFrame(w.now, 1, b)
+	b.Release()
+	w.settle()
+	if !w.y.nodes[0].up() || !w.link(w.y, 0).IsUp() {
+		t.Error("the link that works was given up")
+	}
+	w.send()
+	w.done()
+}

@@ -38,6 +38,12 @@ func KnownDriver(name string) bool {
 	return ok
 }
 
+// Choice is how interfaces are opened with a driver of this name, if there is one.
+func Choice(name string) (c xdp.Config, ok bool) {
+	c, ok = choices[name]
+	return c, ok
+}
+
 // udpHeaders is what IPv4 and UDP put before a message, in bytes.
 const udpHeaders = 28
 

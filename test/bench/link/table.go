@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package link
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"time"
+	"unicode/utf8"
+)
+
+// A Report is all that a run has found.
+type Report struct {
+	Machine string        `json:"machine"`
+	Plan    Plan          `json:"plan"`
+	Began   time.Time     `json:"began"`
+	Took    time.Duration `json:"took"`
+	Rows    []Row         `json:"rows"`
+}
+
+// A Plan says how long is measured.
+type Plan struct {
+	Rounds    int           // of loss and of long messages
+	For       time.Duration // of each measurement of a rate
+	Failovers int           // rounds of each way to lose a bearer
+	Flow      int           // messages of each simulated flow
+	Batches   int           // of messages, for the core
+}
+
+// Plans.
+var (
+	Short = Plan{Rounds: 5, For: 300 * time.Millisecond, Failovers: 4, Flow: 100_000, Batches: 20_000}
+	Full  = Plan{Rounds: 7, For: time.Second, Failovers: 8, Flow: 1_000_000, Batches: 100_000}
+)
+
+// idle is what this program cannot measure.
+const idle = "go test -run '^$' -bench Idle ./stack/engine"
+
+func (r *Report) head() []string {
+	return []string{
+		r.Machine,
+		fmt.Sprintf("%s, %d rounds of %v, %d failovers of each kind, %d messages of each simulated flow; took %v",
+			r.Began.UTC().Format(time.RFC3339), r.Plan.Rounds, r.Plan.For, r.Plan.Failovers, r.Plan.Flow, r.Took.Round(time.Second)),
+	}
+}
+
+func (r *Report) cells() [][]string {
+	cells := [][]string{{"what", "value", "target", ""}}
+	for i := range r.Rows {
+		cells = append(cells, r.Rows[i].cells())
+	}
+	return cells
+}
+
+// note is what stands below a row.
+func (r *Row) note() string {
+	if r.Error != "" {
+		return "error: " + strings.ReplaceAll(r.Error, "\n", "; ")
+	}
+	return r.Notes
+}
+
+// tally counts targets.
+func (r *Report) tally() string {
+	met, judged := 0, 0
+	for i := range r.Rows {
+		if x := &r.Rows[i]; x.Goal != Printed || x.Error != "" {
+			judged++
+			if x.Met() {
+				met++
+			}
+		}
+	}
+	return fmt.Sprintf("%d of %d targets met", met, judged)
+}
+
+// Write prints the report in columns, and last how many targets were met.
+func (r *Report) Write(w io.Writer) {
+	for _, line := range r.head() {
+		fmt.Fprintln(w, line)
+	}
+	fmt.Fprintf(w, "what an idle endpoint takes and costs: %s\n\n", idle)
+	cells := r.cells()
+	width := make([]int, len(cells[0]))
+	for _, row := range cells {
+		for i, c := range row {
+			width[i] = max(width[i], utf8.RuneCountInString(c))
+		}
+	}
+	for k, row := range cells {
+		for i, c := range row {
+			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
+			switch {
+			case i == 0:
+				fmt.Fprint(w, c, pad)
+			case i == len(row)-1:
+				fmt.Fprint(w, "  ", c)
+			default:
+				fmt.Fprint(w, "  ", pad, c)
+			}
+		}
+		fmt.Fprintln(w)
+		if k > 0 && r.Rows[k-1].note() != "" {
+			fmt.Fprintf(w, "    %s\n", r.Rows[k-1].note())
+		}
+	}
+	fmt.Fprintln(w, r.tally())
+}
+
+// Markdown prints the report as a section of docs/figures.md.
+func (r *Report) Markdown(w io.Writer) {
+	fmt.Fprintf(w, "## The link\n\nPrinted by `utipc bench link --markdown`; `utipc bench link -h` says how each row is\n")
+	fmt.Fprintf(w, "measured. What an idle endpoint takes and costs: `%s`.\n\n", idle)
+	for _, line := range r.head() {
+		fmt.Fprintf(w, "* %s\n", line)
+	}
+	fmt.Fprintf(w, "\n| what | value | target | | notes |\n|---|---:|---:|---|---|\n")
+	cells := r.cells()[1:]
+	for i := range r.Rows {
+		fmt.Fprintf(w, "| %s | %s |\n", strings.Join(cells[i], " | "), r.Rows[i].note())
+	}
+	fmt.Fprintf(w, "\n%s\n", r.tally())
+}
