@@ -12,13 +12,13 @@ import (
 // Source: docs/spec/02-link.md §1.3.
 const failureTolerance = 10
 
-// A news is what a report of the peer has changed.
+// A news is what a report of the peer has changed. It goes from hand to hand by value, to
+// stay in registers.
 type news struct {
-	released int  // packets
-	late     bool // some waited at the peer for one that was repeated
-	once     bool // the newest was sent once, at
-	at       time.Duration
-	repeated bool // some packet was repeated now
+	released int           // packets
+	once     time.Duration // when the newest was sent, if once, else -1
+	late     bool          // some waited at the peer for one that was repeated
+	repeated bool          // some packet was repeated now
 }
 
 // handleAck takes an acknowledgement, and lets the backlog follow.
@@ -29,10 +29,10 @@ func (l *Link) handleAck(now time.Duration, ack frame.Seq, gap int, blocks frame
 	}
 }
 
-// acknowledge releases what the peer has, and repeats what it misses. gap packets are missing behind ack, and blocks tell what came and
-// what is missing behind those. An acknowledgement of what was never sent is ignored,
-// and so is a list of blocks that cannot be. The link fails when its oldest packet was
-// repeated for too long.
+// acknowledge releases what the peer has, and repeats what it misses. gap packets are
+// missing behind ack, and blocks tell what came and what is missing behind those. An
+// acknowledgement of what was never sent is ignored, and so is a list of blocks that
+// cannot be. The link fails when its oldest packet was repeated for too long.
 // Source: docs/spec/02-link.md §6.3.
 func (l *Link) acknowledge(now time.Duration, ack frame.Seq, gap int, blocks frame.GapBlocks) {
 	oldest := l.sndNxt - frame.Seq(l.transmit.Len())
@@ -42,23 +42,28 @@ func (l *Link) acknowledge(now time.Duration, ack frame.Seq, gap int, blocks fra
 		return
 	case ack.Before(oldest - 1):
 		return // an old report, overtaken
+	case ack == oldest-1 && gap == 0:
+		return // nothing new, as with most packets that come
 	}
 	var n news
 	for range oldest.Distance(ack + 1) {
 		if p := l.transmit.At(0); p.b != nil {
-			n.note(p)
+			n = n.with(p)
 			l.free(p.b)
 		}
 		l.transmit.Drop()
 	}
 	l.trim()
-	if gap > 0 && l.transmit.Len() > 0 && !l.handleGap(now, ack, gap, blocks, &n) {
-		return
+	if gap > 0 && l.transmit.Len() > 0 {
+		var ok bool
+		if n, ok = l.handleGap(now, ack, gap, blocks, n); !ok {
+			return
+		}
 	}
 	if n.released > 0 {
 		l.acknowledgedNew(now)
-		if n.once {
-			l.acknowledged(now, n.at, !n.late && (n.released >= ackEvery || gap > 0))
+		if n.once >= 0 {
+			l.acknowledged(now, n.once, !n.late && (n.released >= ackEvery || gap > 0))
 		}
 	}
 	if n.released > 0 || n.repeated {
@@ -68,12 +73,12 @@ func (l *Link) acknowledge(now time.Duration, ack frame.Seq, gap int, blocks fra
 
 // handleGap repeats what the peer misses, and releases what it has behind that. It
 // reports false when the link fails.
-func (l *Link) handleGap(now time.Duration, ack frame.Seq, gap int, blocks frame.GapBlocks, n *news) bool {
+func (l *Link) handleGap(now time.Duration, ack frame.Seq, gap int, blocks frame.GapBlocks, n news) (news, bool) {
 	oldest := l.sndNxt - frame.Seq(l.transmit.Len())
 	known := (ack + 1).Distance(oldest) // packets behind ack that earlier blocks acknowledged
 	if p := l.transmit.At(0); gap > known && p.retransmits > 0 && now-p.first > failureTolerance*l.sup.tolerance {
 		l.fail(Unacknowledged)
-		return false
+		return n, false
 	}
 	if !blocks.Monotonic(ack, gap) || !within(blocks, ack, l.sndNxt) {
 		blocks = frame.GapBlocks{}
@@ -82,17 +87,21 @@ func (l *Link) handleGap(now time.Duration, ack frame.Seq, gap int, blocks frame
 	i, end := 0, gap-known // places in transmit
 	for k := 0; ; k++ {
 		for end = min(end, l.transmit.Len()); i < end; i++ {
-			l.repeat(now, l.transmit.At(i), n)
+			n.repeated = l.repeat(now, l.transmit.At(i)) || n.repeated
 		}
 		if k == blocks.Len() {
 			l.trim()
-			return true
+			return n, true
 		}
 		block := blocks.At(k)
 		end = ack.Distance(block.Ack) - known
 		n.late = false // what is told in blocks is told at once
 		for ; i < min(end, l.transmit.Len()); i++ {
-			l.release(l.transmit.At(i), n)
+			if p := l.transmit.At(i); p.b != nil {
+				n = n.with(p)
+				l.free(p.b)
+				p.b = nil
+			}
 		}
 		end += int(block.Gap)
 	}
@@ -114,20 +123,14 @@ func (l *Link) trim() {
 	}
 }
 
-// release lets go of a packet the peer has, if that was not done before.
-func (l *Link) release(p *sent, n *news) {
-	if p.b != nil {
-		n.note(p)
-		l.free(p.b)
-		p.b = nil
-	}
-}
-
-// note notes that the peer has a packet.
-func (n *news) note(p *sent) {
+// with is the news that the peer has a packet, besides n.
+func (n news) with(p *sent) news {
 	n.released++
-	n.once, n.at = p.retransmits == 0, p.at
-	n.late = n.late || !n.once
+	n.once = p.at
+	if p.retransmits > 0 {
+		n.once, n.late = -1, true
+	}
+	return n
 }
 
 // free lets go of the memory of a packet the peer has.
@@ -140,16 +143,16 @@ func (l *Link) free(b *frame.Buffer) {
 // repeat sends a packet again unless that was done a moment ago. Its number and
 // content stay, the acknowledgements are today's; while a device still holds the
 // Buffer a copy goes out instead.
-func (l *Link) repeat(now time.Duration, p *sent, n *news) {
+func (l *Link) repeat(now time.Duration, p *sent) (done bool) {
 	b := p.b
 	if b == nil || l.tooSoon(now, p) {
-		return
+		return false
 	}
 	if b.Lent() {
 		c := l.cfg.Arena.Get(b.Len(), frame.Control)
 		if c == nil {
 			l.NoChunk++
-			return
+			return false
 		}
 		copy(c.Extend(b.Len()), b.Bytes())
 		b = c
@@ -164,7 +167,7 @@ func (l *Link) repeat(now time.Duration, p *sent, n *news) {
 	}
 	p.retransmits++
 	l.Retransmits++
-	n.repeated = true
+	return true
 }
 
 // tooSoon reports whether a packet was sent just before, so that the report which

@@ -46,7 +46,7 @@ func (l *Link) Room(n int, imp frame.Importance) []byte {
 		return nil
 	}
 	b := q.open[imp]
-	if b == nil || l.Congested(imp) {
+	if b == nil || q.waiting[imp] >= l.Limit(imp) {
 		return nil
 	}
 	if imp == frame.System && q.At(q.Len()-1).b != b {

@@ -82,7 +82,13 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 		l.followUp(now)
 		return Deliver
 	}
-	defer l.Flush(now)
+	v := l.early(now, m, b)
+	l.Flush(now)
+	return v
+}
+
+// early takes a packet that came before its turn.
+func (l *Link) early(now time.Duration, m frame.Message, b *frame.Buffer) Verdict {
 	switch l.add(m, b) {
 	case deferredNow:
 		l.Counters.Deferred++

@@ -170,16 +170,21 @@ func (l *Link) queue(b *frame.Buffer, imp frame.Importance) *backlog {
 
 // Flush sends what waits, as far as the window allows, and tells who was turned
 // away before.
-func (l *Link) Flush(now time.Duration) { l.flush(now, 0) }
+func (l *Link) Flush(now time.Duration) {
+	if l.backlog != nil {
+		l.flush(now, 0)
+	}
+}
 
 // FlushFull is Flush but for the last packet, which more may still share.
-func (l *Link) FlushFull(now time.Duration) { l.flush(now, 1) }
+func (l *Link) FlushFull(now time.Duration) {
+	if l.backlog != nil {
+		l.flush(now, 1)
+	}
+}
 
 func (l *Link) flush(now time.Duration, keep int) {
 	q := l.backlog
-	if q == nil {
-		return
-	}
 	for q.Len() > keep {
 		if !l.Open() {
 			l.lookBy(now + fullPatience)

@@ -122,7 +122,39 @@ func TestIdleLinkIsSmall(t *testing.T) {
 			t.Errorf("end %d: got %d bytes, want at most %d", i, size, idleLink)
 		}
 		if l.backlog != nil || l.deferredPackets != nil || l.bcast.deferredPackets != nil {
-			t.Errorf("end %d: keeps a backlog %v, deferred packets %v, %v", i, l.backlog, l.deferredPackets, l.bcast.deferredPackets)
+			t.Errorf("end %d: keeps a backlog %v, deferred packets %v, of broadcasts %v", i, l.backlog != nil, l.deferredPackets != nil, l.bcast.deferredPackets != nil)
 		}
+	}
+}
+
+// Of what an idle link has for its backlog and for deferred broadcasts it keeps what is
+// still wanted.
+func TestIdleLinkKeepsWhatIsWanted(t *testing.T) {
+	r := newRig(t).up()
+	defer r.done()
+	tick := func() {
+		for range 2 {
+			r.Tick(r.now)
+		}
+		r.discard()
+	}
+	r.Want(r.now, frame.Low)
+	m, b := r.packet(2, 0, "data")
+	r.bc.Open(0)
+	r.bc.HandlePacket(m, b)
+	b.Release()
+	tick()
+	if n := len(r.bc.deferred()); n != 1 {
+		t.Errorf("got %d broadcasts deferred, want 1", n)
+	}
+	if room := r.TakeRoom(); room[frame.Low] != r.Limit(frame.Low) {
+		t.Errorf("got room for %d, want %d", room[frame.Low], r.Limit(frame.Low))
+	}
+	if p, ok := r.bc.take(2); ok {
+		p.Release()
+	}
+	tick()
+	if r.backlog != nil || r.bc.deferredPackets != nil {
+		t.Errorf("keeps a backlog %v, deferred broadcasts %v", r.backlog != nil, r.bc.deferredPackets != nil)
 	}
 }

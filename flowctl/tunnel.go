@@ -9,8 +9,12 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
+// MaxTunnelled is the number of tunnel messages that one failover may have: with more
+// its end would lie behind its beginning. Source: docs/spec/02-link.md §12.9.
+const MaxTunnelled = 32766
+
 // ErrTunnel means that packets of a failed link could not go over another one: there
-// is no memory for them, or they are too large and the peer takes no pieces.
+// is no memory for them, they are too many, or too large and the peer takes no pieces.
 var ErrTunnel = errors.New("flowctl: packets of a failed link are lost")
 
 // SendSynch tells the peer, as the first packet of a second link, after which packet
@@ -130,6 +134,9 @@ func (l *Link) sendFailover(now time.Duration, failed *Link) error {
 			}
 			count += n / limit
 		}
+	}
+	if count > MaxTunnelled {
+		return ErrTunnel
 	}
 	f.Count = uint16(count)
 	for failed.transmit.Len() > 0 {

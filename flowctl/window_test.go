@@ -34,6 +34,7 @@ func TestAdaptiveWindow(t *testing.T) {
 		{"slow start, nothing under way", state{50, 8191, 0}, 0, 0, 50, 16, false, state{66, 8191, 16}},
 		{"slow start at the threshold", state{300, 300, 0}, 300, 0, 16, 16, false, state{316, 300, 16}},
 		{"slow start at the end", state{8190, 8191, 0}, 8190, 0, 1, 16, false, state{8191, 8191, 16}},
+		{"slow start for long", state{8191, 8191, 8190}, 8191, 0, 1, 16, false, state{8191, 8191, MaxWindow}},
 		{"avoidance", state{316, 300, 200}, 316, 0, 16, 16, false, state{316, 300, 216}},
 		{"avoidance, a window", state{316, 300, 300}, 316, 0, 16, 16, false, state{317, 300, 0}},
 		{"avoidance at the end", state{8191, 300, 8190}, 8191, 0, 16, 16, false, state{8191, 300, 0}},

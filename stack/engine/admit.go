@@ -43,7 +43,7 @@ func (e *Engine) admit(now time.Duration, l *link, m frame.Message, p *frame.Lin
 	o := other(n, l)
 	t, err := frame.ParseTunnel(m)
 	tunnel := p == nil && err == nil
-	if tunnel && t.Type() == frame.TunnelFailover && t.Count() <= farAhead && l.IsUp() {
+	if tunnel && t.Type() == frame.TunnelFailover && t.Count() <= flowctl.MaxTunnelled && l.IsUp() {
 		e.failoverSeen(now, l, o, t) // a link that is not up yet takes nothing over
 	}
 	if n.contact == FailingOver && l.IsUp() {
