@@ -8,10 +8,14 @@ import "github.com/utipc/utipc/frame"
 // full. A link has one from the first of them until it falls idle; nil is empty.
 type backlog struct {
 	Queue[waiting]
-	waiting [frame.System + 1]int // packets by importance
+	waiting [inTunnel + 1]int // packets by importance
 	crowd
 	bundler
 }
+
+// inTunnel is the importance of tunnel messages: what they carry was let in before, on
+// another link, and takes no room from what is sent on this one.
+const inTunnel = frame.System + 1
 
 type waiting struct {
 	b   *frame.Buffer

@@ -10,7 +10,7 @@ import "github.com/utipc/utipc/frame"
 // was never in the backlog, is left alone.
 // Source: docs/spec/01-wire.md §6; docs/spec/02-link.md §6.2.
 type bundler struct {
-	open [frame.System + 1]*frame.Buffer // the last waiting packet of each importance, if more may come into it
+	open [inTunnel + 1]*frame.Buffer // the last waiting packet of each importance, if more may come into it
 }
 
 // bundleable says which messages may share a packet.

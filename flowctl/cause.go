@@ -41,7 +41,7 @@ func (l *Link) SetMTU(now time.Duration, mtu int) {
 		l.ownMTU = mtu
 	}
 	switch {
-	case l.state == Down:
+	case l.state == Down || l.state == FailingOver:
 		l.mtu = l.ownMTU
 	case l.state == Establishing && l.ownMTU != told:
 		l.Restart(now) // the peer may be up already, with what it was told

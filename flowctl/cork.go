@@ -22,9 +22,9 @@ type cork struct {
 // packets is delivered.
 func (l *Link) Corked() (upTo frame.Seq, on bool) { return l.cork.upTo, l.cork.on }
 
-// Uncork lets the link send what waits.
+// Uncork lets the link send what waits, if it is up still.
 func (l *Link) Uncork(now time.Duration) {
-	if l.cork.on {
+	if l.cork.on && l.IsUp() {
 		l.cork.on = false
 		l.Flush(now)
 	}

@@ -9,6 +9,7 @@ type Look struct {
 	Session, PeerSession frame.Seq
 	SndNxt, RcvNxt       frame.Seq
 	Waiting              [frame.System + 1]int  // packets in the backlog, by importance
+	Tunnelled            int                    // tunnel messages in the backlog
 	TurnedAway           [frame.System + 1]bool // somebody was, since the last Room
 	Deferred             int                    // packets that came early
 	DeferredBytes        int
@@ -24,7 +25,8 @@ func (l *Link) Look() Look {
 		k.DeferredBytes = l.bytes
 	}
 	if q := l.backlog; q != nil {
-		k.Waiting = q.waiting
+		k.Waiting = [frame.System + 1]int(q.waiting[:])
+		k.Tunnelled = q.waiting[inTunnel]
 		for imp := range k.TurnedAway {
 			k.TurnedAway[imp] = q.turnedAway&(1<<imp) != 0
 		}

@@ -203,7 +203,7 @@ func (r *rig) check(lent []*frame.Buffer) {
 			r.t.Fatalf("importance %d: turned away, and not told of room", imp)
 		}
 	}
-	sum := 0
+	sum := r.Look().Tunnelled
 	for imp, n := range r.Look().Waiting {
 		if n < 0 || n > 510*(imp+1)+5 && imp < int(frame.System) {
 			r.t.Fatalf("%d packets of importance %d waiting, limit %d", n, imp, r.Limit(frame.Importance(imp)))

@@ -260,7 +260,7 @@ func (l *Link) clear() {
 // Up establishes the link and queues the first message of its life, a STATE. It
 // reports false when the link is not ready for that.
 func (l *Link) Up(now time.Duration) bool {
-	if l.state != Establishing {
+	if l.state != Establishing || !l.inSession {
 		return false
 	}
 	l.state = Established

@@ -107,7 +107,7 @@ func (l *Link) Statistics(now time.Duration) Statistics {
 	}
 	s.QueueSamples = l.samples
 	if q := l.backlog; q != nil {
-		s.Waiting = q.waiting
+		s.Waiting = [frame.System + 1]int(q.waiting[:])
 		if q.timed {
 			s.Blocked += now - q.since
 		}

@@ -14,12 +14,17 @@ import (
 const MaxTunnelled = 32766
 
 // ErrTunnel means that packets of a failed link could not go over another one: there
-// is no memory for them, they are too many, or too large and the peer takes no pieces.
+// is no memory for them, they are too large and the peer takes no pieces, or they are
+// too many to be numbered.
 var ErrTunnel = errors.New("flowctl: packets of a failed link are lost")
 
 // SendSynch tells the peer, as the first packet of a second link, after which packet
 // of the old one it may be used. Source: docs/spec/02-link.md §10.1.
 func (l *Link) SendSynch(now time.Duration, old *Link) {
+	if old.transmit.Len()+old.backlog.Len() >= MaxTunnelled {
+		l.fail(OwnDecision) // the peer would take the point for one that is past
+		return
+	}
 	f := l.tunnelFields(frame.TunnelSynch, old)
 	if l.tunnelsEnhanced() {
 		point := old.sndNxt + frame.Seq(old.backlog.Len()) - 1
@@ -135,7 +140,7 @@ func (l *Link) sendFailover(now time.Duration, failed *Link) error {
 			count += n / limit
 		}
 	}
-	if count > MaxTunnelled {
+	if l.transmit.Len()+l.backlog.Len()+count > MaxTunnelled {
 		return ErrTunnel
 	}
 	f.Count = uint16(count)
@@ -171,7 +176,7 @@ func (l *Link) tunnelled(b *frame.Buffer) *frame.Buffer {
 // with nothing in it. Errors: ErrTunnel, also where too much waits already: a peer can
 // ask for any number of them.
 func (l *Link) SendHalfFailover(now time.Duration, bearer uint8) error {
-	if l.Congested(frame.System) {
+	if l.waits(inTunnel) >= l.Limit(frame.System) {
 		return ErrTunnel
 	}
 	f := l.tunnelFields(frame.TunnelFailover, nil)
@@ -185,7 +190,7 @@ func (l *Link) SendHalfFailover(now time.Duration, bearer uint8) error {
 // pass sends a tunnel message. What is sent later must not join a packet that waits
 // before it: it would overtake what is in the tunnel.
 func (l *Link) pass(now time.Duration, b *frame.Buffer) {
-	l.sendUnlimited(now, b, frame.System)
+	l.sendUnlimited(now, b, inTunnel)
 	if l.backlog != nil {
 		l.backlog.bundler = bundler{}
 	}

@@ -164,30 +164,6 @@ func TestFailoverThatCannotBe(t *testing.T) {
 	doneBoth(T, L)
 }
 
-// More pieces than can be counted are not sent: the survivor has to be given up.
-func TestFailoverOfTooMany(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 200, Jumbo: 400, JumboSize: 60000})
-	T := newRig(t, func(c *Config) { c.MTU, c.Capabilities, c.Arena = 100, allCaps|frame.CapTunnelEnhanced, a }).up()
-	T.SetCapabilities(allCaps | frame.CapTunnelEnhanced)
-	L := newRig(t, func(c *Config) { c.MTU, c.Arena, c.Bearer = 59000, a, 1 })
-	L.hear(reset(func(f *frame.ResetFields) { f.MaxPacket = 59000 }))
-	L.Up(0)
-	for range 35 {
-		if err := L.Send(0, L.message(58000), frame.Low); err != nil {
-			t.Fatal(err)
-		}
-	}
-	L.discard()
-	L.fail(OwnDecision)
-	if err := T.SendFailover(0, L.Link); err != ErrTunnel {
-		t.Errorf("got %v, want %v", err, ErrTunnel)
-	}
-	if lines := T.out(); lines != nil {
-		t.Errorf("sent %q", lines)
-	}
-	doneBoth(T, L)
-}
-
 // A packet somebody still holds goes as a copy, another one where it lies.
 func TestFailoverCopiesWhatIsShared(t *testing.T) {
 	T, L := twoLinks(t, frame.CapTunnelEnhanced, 1500)

@@ -27,7 +27,7 @@ func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, 
 			case err != nil:
 				e.drop(dropOf(err))
 				return
-			case !l.IsUp() && !m.NonSeq(): // a message before this one was its end
+			case !n.up() && !m.NonSeq(): // a message before this one was the end of contact
 				e.drop(DropNodeState)
 				return
 			}

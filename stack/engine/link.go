@@ -150,7 +150,7 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 	if !l.bearer.removed { // what it still sends is the last, and in order
 		e.purge(l)
 	}
-	had := n.up()
+	had, lost := n.up(), false
 	n.choose()
 	l.bearer.keep(l.mac, false)
 	e.table.Remove(e.linkBinding(l))
@@ -158,6 +158,7 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 	case n.up():
 		e.failover(now, n, l)
 	case had:
+		lost = true
 		e.lost(now, n, l)
 	default: // the other one has just gone
 		l.Restart(now)
@@ -166,7 +167,7 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 	e.arm(l)
 	e.lostLink(now, l.bearer)
 	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: l.name, Cause: l.Cause()})
-	if had && !n.up() {
+	if lost {
 		e.events.Push(Event{Kind: PeerLost, Node: n.addr, Cause: l.Cause()})
 	}
 	e.events.Push(Event{Kind: Room, Node: n.addr})

@@ -47,6 +47,9 @@ func (e *Engine) synching(now time.Duration, l, o *link, pass bool) bool {
 		t.SynchEnd()
 		n.contact = n.contact.after(synchEnd)
 		e.resume(now, t)
+		if t != l { // who handles the message looks after l
+			e.after(now, t)
+		}
 		return true
 	}
 	return l == old || pass
@@ -77,7 +80,7 @@ func (e *Engine) uncork(now time.Duration, n *node) {
 		if !on {
 			continue
 		}
-		if o := other(n, l); o != nil && o.IsUp() && !o.Delivered(upTo) {
+		if o := other(n, l); o != nil && !o.IsReset() && !o.Delivered(upTo) {
 			n.corked = true
 			continue
 		}

@@ -60,7 +60,7 @@ func (l *life) checkChunks() {
 
 func (l *life) checkQueues(to frame.NodeAddr, link *flowctl.Link) {
 	w, in := l.n.w, link.Look()
-	sum := 0
+	sum := in.Tunnelled
 	for imp, n := range in.Waiting {
 		sum += n
 		if most := link.Limit(frame.Importance(imp)) + w.extra(link, frame.Importance(imp)); n < 0 || n > most {
@@ -87,17 +87,14 @@ func (l *life) checkQueues(to frame.NodeAddr, link *flowctl.Link) {
 }
 
 // extra is by how many packets a queue may exceed its limit: by one message, and where
-// there are two links by what the other one had.
+// there are two links by one more.
 func (w *world) extra(link *flowctl.Link, imp frame.Importance) int {
 	n := frame.MaxMessage / (frame.MinMTU - frame.IntLen)
 	if link.MTU() > 2*frame.MinMTU {
 		n = frame.MaxMessage/(link.MTU()-2*frame.IntLen) + 1
 	}
 	if imp == frame.System && len(w.nets) > 1 {
-		n += 2*w.window() + 1
-		for i := range frame.System + 1 {
-			n += 4 * (link.Limit(i) + n)
-		}
+		n++ // what shows the peer where a link ended
 	}
 	return n
 }

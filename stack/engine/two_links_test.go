@@ -1,0 +1,270 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+)
+
+// lose takes a line's link down as the peer sees it, and ends the failover.
+func (d *duo) lose(i int) {
+	d.t.Helper()
+	d.packet(1-i, d.tunnel(nil, inside(d.lines[i].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
+	d.report(1-i, nil)
+	d.report(1-i, nil)
+	if n := d.node(); n.contact != UpUp || d.link(i).State() != flowctl.Down {
+		d.t.Fatalf("got %v, %v; want only link %d down", n.contact, d.link(i).State(), i)
+	}
+	x := &d.lines[i]
+	x.session++
+	x.seq, x.ack, x.state = 1, 0, 1
+	d.forget()
+}
+
+// ready brings a line's link as far as establishing.
+func (d *duo) ready(i int) {
+	d.t.Helper()
+	for at := d.link(i).Deadline(); d.now < at; {
+		d.now = min(d.Deadline(), at)
+		d.HandleTimeout(d.now)
+		d.collect()
+		d.report(1-i, nil)
+	}
+	d.reset(i, false)
+	if got := d.link(i).State(); got != flowctl.Establishing {
+		d.t.Fatalf("got %v, want establishing", got)
+	}
+	d.forget()
+}
+
+// A FAILOVER on a link that is not up takes nothing down: what it names is the only
+// link there is. Of a link that is about to be up it comes again.
+func TestFailoverOverALinkThatIsNotUp(t *testing.T) {
+	for _, ready := range []bool{false, true} {
+		d := newDuo(t)
+		d.lose(1)
+		if ready {
+			d.ready(1)
+		}
+		f := d.tunnel(nil, inside(d.lines[0].seq, data(1, nil, "hi")))
+		frame.StampSeq(f, 2) // the STATE and the SYNCH before it are lost
+		d.hear(1, f)
+		if n := d.node(); !n.up() || !d.link(0).IsUp() || n.contact != UpUp {
+			t.Errorf("ready %v: got %v, %v, %v", ready, n.contact, d.link(0).State(), d.link(1).State())
+		}
+		if got := d.link(1).IsUp(); got != ready {
+			t.Errorf("ready %v: link 1 is up: %v", ready, got)
+		}
+		for ev, ok := d.NextEvent(); ok; ev, ok = d.NextEvent() {
+			if ev.Kind == PeerLost || ev.Kind == LinkDown {
+				t.Errorf("ready %v: %v", ready, ev)
+			}
+		}
+		d.done("")
+	}
+}
+
+// A SYNCH brings up no link that knows no session of the peer.
+func TestSynchOfASessionThatIsOver(t *testing.T) {
+	d := newDuo(t)
+	d.lose(1)
+	d.reset(0, false, func(f *frame.ResetFields) {
+		d.lines[0].session++
+		f.Session = d.lines[0].session
+		f.RedundantLink = false
+	})
+	if got := d.link(0).State(); got != flowctl.Establishing || d.node().up() {
+		t.Fatalf("got %v, contact %v", got, d.node().contact)
+	}
+	d.reset(1, false, func(f *frame.ResetFields) { f.RedundantLink = false })
+	d.meet(1)
+	d.report(1, nil)
+	if n := d.node(); n.contact != UpUp {
+		t.Fatalf("got %v, %v", n.contact, d.link(1).State())
+	}
+	f := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[1].seq-1) }, nil)
+	frame.StampSeq(f, 1)
+	d.hear(0, f)
+	if got := d.link(0).State(); got != flowctl.Establishing {
+		t.Errorf("got %v, want establishing", got)
+	}
+	d.done("")
+}
+
+// What a link owes when the other has ended its being held back goes out at once.
+func TestEndOfSynchronisingIsCarriedOut(t *testing.T) {
+	d := newDuo(t)
+	d.lose(1)
+	d.ready(1)
+	d.reset(1, true)
+	d.report(1, func(f *frame.StateFields) { f.Ack = 0 })
+	d.lines[1].seq = 2
+	for range 20 { // they overtake the SYNCH
+		d.packet(1, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+	}
+	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[0].seq) }, nil)
+	frame.StampSeq(synch, 1)
+	d.hear(1, synch)
+	if n := d.node(); n.contact != Synching || !d.link(1).IsSynching() {
+		t.Fatalf("got %v, %v", n.contact, d.link(1).State())
+	}
+	d.packet(0, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+	d.lines[1].sent = nil
+	d.report(0, nil)
+	if n := d.node(); n.contact != UpUp || d.link(1).Expected() != 22 {
+		t.Fatalf("got %v, expecting %d", n.contact, d.link(1).Expected())
+	}
+	if got := d.drain(1); len(got) == 0 || !strings.Contains(got[0], "link/state") {
+		t.Errorf("sent %q on the new link, want an acknowledgement", got)
+	}
+	d.done("")
+}
+
+// An error in what a link was held back with takes it down at once: nothing is sent to
+// it in between.
+func TestEndOfSynchronisingMayFail(t *testing.T) {
+	d := newDuo(t)
+	d.lose(1)
+	d.ready(1)
+	d.reset(1, true)
+	d.report(1, func(f *frame.StateFields) { f.Ack = 0 })
+	d.lines[1].seq = 2
+	bad := (&frame.FragmentFields{Common: frame.Common{Prev: popAddr}, Type: frame.MiddleFragment, Number: 2, Orig: popAddr, Dest: ownAddr})
+	msg := make([]byte, frame.IntLen+8)
+	bad.Put(msg, 8)
+	d.packet(1, msg)
+	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[0].seq) }, nil)
+	frame.StampSeq(synch, 1)
+	d.hear(1, synch)
+	d.packet(0, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+	d.report(0, nil)
+	n := d.node()
+	for i, l := range n.slots {
+		if l == nil || !l.IsUp() {
+			t.Errorf("slot %d has a link that is down; contact %v, link 1 %v", i, n.contact, d.link(1).State())
+		}
+	}
+	d.done("")
+}
+
+// A link that fails while a bundle is delivered takes nothing of the bundle with it: it
+// was acknowledged, and contact stays.
+func TestBundleOutlivesItsLink(t *testing.T) {
+	d := newDuo(t, alone, func(c *Config) { c.Window = 1 })
+	port := d.bound()
+	odd := func(f *frame.PayloadFields) { f.OrigPort = 7 } // to nobody here: each comes back, and the peer acknowledges nothing
+	dead := uint32(4710)
+	if d.node().route(dead) != d.link(0) {
+		dead++
+	}
+	ack := d.lines[0].ack
+	var sent int
+	for d.link(0).IsUp() && sent < 10000 {
+		left := d.link(0).Limit(frame.System) - d.link(0).Backlog()
+		var in [][]byte
+		for i := range 8 {
+			in = append(in, data(dead, odd, fmt.Sprint(i)))
+		}
+		if left < 8 {
+			in = append(in, data(port.Addr().Port, nil, "last"))
+		}
+		msg := bundle(nil, in...)
+		frame.StampSeq(msg, d.lines[0].seq)
+		frame.StampAcks(msg, ack, 0)
+		d.lines[0].seq++
+		d.hear(0, msg)
+		sent++
+	}
+	if d.link(0).IsUp() || !d.node().up() {
+		t.Fatalf("after %d: %v, contact %v", sent, d.link(0).State(), d.node().contact)
+	}
+	if got := read(port); !slices.Equal(got, []string{"<1001002:77> last"}) {
+		t.Errorf("got %q, want what came behind in the bundle", got)
+	}
+	d.done("")
+}
+
+// An interface that changes its MTU while its link is failing over has it when the link
+// comes back.
+func TestMTUChangesDuringFailover(t *testing.T) {
+	d := newDuo(t)
+	d.SetMTU(d.now, 1, 1400)
+	if got := d.link(1).State(); got != flowctl.FailingOver {
+		t.Fatalf("got %v", got)
+	}
+	d.SetMTU(d.now, 1, 600)
+	d.collect()
+	d.lose(1)
+	d.disc(1)
+	d.ready(1)
+	d.reset(1, true)
+	if got := d.link(1); !got.IsUp() || got.MTU() != 600 {
+		t.Errorf("got %v with an MTU of %d, want 600", got.State(), got.MTU())
+	}
+	d.done("")
+}
+
+// Who cannot move what a link had to the other one loses contact, once.
+func TestContactIsLostOnce(t *testing.T) {
+	d := newDuo(t)
+	var taken []*frame.Buffer
+	for b := d.arena.Get(100, frame.Control); b != nil; b = d.arena.Get(100, frame.Control) {
+		taken = append(taken, b)
+	}
+	l := d.link(1)
+	l.Fail()
+	d.after(d.now, l)
+	for _, b := range taken {
+		b.Release()
+	}
+	lost := 0
+	for ev, ok := d.NextEvent(); ok; ev, ok = d.NextEvent() {
+		if ev.Kind == PeerLost {
+			lost++
+		}
+	}
+	if lost != 1 || d.node().up() {
+		t.Errorf("lost %d times, contact %v; want once", lost, d.node().contact)
+	}
+	d.done("")
+}
+
+// What waits until the old link has got everything through is not sent when both end:
+// it would come without what was sent before.
+func TestCorkedMessagesEndWithTheirLink(t *testing.T) {
+	d := newDuo(t)
+	d.lose(1)
+	d.ready(1)
+	p := d.OpenPort(PortConfig{})
+	to := frame.SocketAddr{Port: 9, Node: popAddr}
+	if err := p.Send(d.now, to, []byte("first")); err != nil {
+		t.Fatal(err)
+	}
+	d.collect()
+	d.lines[0].ack-- // the peer did not get it
+	d.reset(1, true)
+	if _, corked := d.link(1).Corked(); !corked {
+		t.Fatal("the new link waits for nothing")
+	}
+	for d.node().route(p.Addr().Port) != d.link(1) {
+		p = d.OpenPort(PortConfig{})
+	}
+	if err := p.Send(d.now, to, []byte("second")); err != nil {
+		t.Fatal(err)
+	}
+	d.collect()
+	d.lines[1].sent = nil
+	d.Leave(d.now)
+	for _, line := range d.drain(1) {
+		if strings.Contains(line, "data") {
+			t.Errorf("sent %q", line)
+		}
+	}
+	d.done("")
+}
