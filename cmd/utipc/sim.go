@@ -34,7 +34,7 @@ The second table is goodput at a loss both ways, beside no loss: simulated links
 
 The last line is "violations: N". The exit status is 1 when N is not 0.
 
-    --short        under a minute; else about ten minutes
+    --short        under a minute; else about three minutes
     --seeds N      clusters of each row
     --seed N       the first seed; default 1
     --markdown     the whole of docs/simulation.md

@@ -128,7 +128,8 @@ func (l *life) checkLink(s *session, m frame.Message, bad func(string, ...any)) 
 	if st.Seq() != frame.Seq(s.states) {
 		bad("STATE number %d where %d was due", st.Seq(), s.states)
 	}
-	if s.states == 1 && (w.placeOf(st.Ack(), 0) != 0 || len(s.sent) > 0) && l.lastNoChunk() == 0 {
+	// What a stalled device let wait may leave behind what went through a tunnel.
+	if s.states == 1 && (w.placeOf(st.Ack(), 0) != 0 || len(s.sent) > 0 && !s.ended) && l.lastNoChunk() == 0 {
 		bad("the first STATE acknowledges %d, after %d packets", st.Ack(), len(s.sent))
 	}
 	if st.Gap() > 8191 || st.Gap() > 0 && !s.up {
@@ -158,7 +159,8 @@ func (l *life) checkPacket(s *session, m frame.Message, bad func(string, ...any)
 		bad("packet %d where %d was due", at, due)
 		return
 	case at < due:
-		if s.sent[at-1].sum != sum {
+		stale := s.ended && m.User() == frame.UserTunnel // in the tunnel an empty message had its number
+		if s.sent[at-1].sum != sum && !stale {
 			bad("packet %d is not what it was", at)
 		}
 		return
