@@ -22,6 +22,7 @@ type Ticket struct {
 	link       *link  // nil: it waits for memory
 	imp        frame.Importance
 	port       uint32        // of the sender
+	turn       *turn         // the sender's; nil before it waits for a link
 	serial     uint64        // its place among all calls that ever waited; 0: it does not yet
 	since      time.Duration // when it began to wait
 }
@@ -56,20 +57,22 @@ type line struct {
 type turn struct {
 	line  *line
 	round uint64
-	count int // messages
+	count int // messages that took room
+	calls int // of the sender, that wait now: each has a share
 }
 
-// took counts a message that a sender sent while others wait.
+// took counts a message that a sender sent while others wait, and that took room: one
+// that shares a packet which waits already takes none.
 func (ln *line) took(p *turn) {
 	if p.line != ln || p.round != ln.round {
-		*p = turn{line: ln, round: ln.round}
+		*p = turn{line: ln, round: ln.round, calls: p.calls}
 	}
 	p.count++
 }
 
 // spent reports whether a sender has had its share of the round.
 func (ln *line) spent(p *turn) bool {
-	return p.line == ln && p.round == ln.round && p.count >= ln.share
+	return p.line == ln && p.round == ln.round && p.count >= ln.share*max(1, p.calls)
 }
 
 // enter puts t behind all that began to wait before it.

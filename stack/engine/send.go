@@ -109,11 +109,13 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 	if !e.mayTry(p, l) {
 		return e.blocked(now, l, p)
 	}
-	err := e.put(now, l, f, data, frame.Data)
+	joined, err := e.put(now, l, f, data, frame.Data)
 	switch err {
 	case nil:
 		e.count.MessagesOut++
-		l.tookTurn(p)
+		if !joined {
+			l.tookTurn(p)
+		}
 	case flowctl.ErrCongested:
 		return e.blocked(now, l, p)
 	}
@@ -126,19 +128,20 @@ func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFiel
 	if n == nil {
 		return ErrUnreachable
 	}
-	return e.put(now, n.route(f.OrigPort), f, data, use)
+	_, err := e.put(now, n.route(f.OrigPort), f, data, use)
+	return err
 }
 
 // put builds a message, in a packet that waits where it finds room there, and hands it
-// to a link. Errors: flowctl.ErrCongested, ErrMemory, ErrTooLong.
-func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []byte, use frame.Use) error {
+// to a link; joined says which. Errors: flowctl.ErrCongested, ErrMemory, ErrTooLong.
+func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []byte, use frame.Use) (joined bool, err error) {
 	imp := f.Importance
 	if f.Error != frame.OK {
 		imp = frame.System
 	}
 	hlen := f.Len()
 	if hlen+len(data) > l.PacketLimit() {
-		return e.putFragments(now, l, f, data, imp)
+		return false, e.putFragments(now, l, f, data, imp)
 	}
 	if room := l.Room(hlen+len(data), imp); room != nil {
 		f.Put(room, len(data))
@@ -147,22 +150,22 @@ func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []
 			l.Flush(now)
 			e.after(now, l)
 		}
-		return nil
+		return true, nil
 	}
 	size := frame.EthernetLen + hlen + len(data)
 	if use == frame.Data && !e.mayTake(size, 1) {
-		return e.starved(now, size, 1)
+		return false, e.starved(now, size, 1)
 	}
 	b := e.message(hlen+len(data), use)
 	if b == nil {
-		return e.starved(now, size, 1)
+		return false, e.starved(now, size, 1)
 	}
 	msg := b.Bytes()[frame.EthernetLen:]
 	f.Put(msg, len(data))
 	copy(msg[hlen:], data)
-	err := e.transmit(now, l, b, imp)
+	err = e.transmit(now, l, b, imp)
 	e.after(now, l)
-	return err
+	return false, err
 }
 
 // sendLocal delivers a message within the node. Source: docs/spec/07-sockets.md §9.

@@ -35,6 +35,10 @@ func (e *Engine) SendAs(t *Ticket) { e.queues.as = t }
 func (e *Engine) Quit(now time.Duration, t *Ticket) {
 	e.leaveLine(now, t)
 	t.serial = 0
+	if t.turn != nil {
+		t.turn.calls--
+		t.turn = nil
+	}
 	if t.called {
 		t.called = false
 		q := &e.queues
@@ -116,7 +120,8 @@ func (e *Engine) mayTry(p *Port, l *link) bool {
 	return ln.admits(t, l.Vacant(p.Importance), 1) && (t != nil && t.line == ln || !ln.spent(&p.turn))
 }
 
-// tookTurn counts a message that a port has sent on a link while others wait.
+// tookTurn counts a message of a packet of its own that a port has sent on a link while
+// others wait.
 func (l *link) tookTurn(p *Port) {
 	if l.senders == nil {
 		return
@@ -151,6 +156,10 @@ func (e *Engine) blocked(now time.Duration, l *link, p *Port) error {
 	w, imp := l.waitersOf(), p.Importance
 	if t := e.queues.as; t != nil {
 		ln := &w.lines[imp]
+		if t.turn == nil {
+			t.turn = &p.turn
+			p.turn.calls++
+		}
 		e.enterLine(now, t, ln, 1)
 		t.link, t.imp, t.port = l, imp, p.number
 		if t.spent = 0; ln.spent(&p.turn) {
