@@ -75,14 +75,19 @@ func (s *Sink) Serve(c Conn) (Report, error) {
 	}
 }
 
-// answer sends a note. One that is refused is as if lost: the sender knows how to
-// go on without.
+// answer sends a note, again and again while it is refused, at most for the sender's
+// patience: who waits for credit sends nothing that would bring another.
 func answer(c Conn, w word, number uint32, to net.Addr) error {
-	_, err := c.WriteTo(note(w, number), to)
-	if errors.Is(err, net.ErrClosed) {
-		return err
+	for end := time.Now().Add(patience); ; {
+		_, err := c.WriteTo(note(w, number), to)
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return err
+		case err == nil || time.Now().After(end):
+			return nil
+		}
+		<-time.After(retry)
 	}
-	return nil
 }
 
 func (s *Sink) take(b []byte, now time.Time) (want uint32) {
