@@ -56,9 +56,6 @@ func (d Drops) String() string {
 	return strings.Join(s, ", ")
 }
 
-// Reasons returns the number of drop reasons.
-func Reasons() int { return int(dropKinds) }
-
 func dropOf(err error) Drop {
 	switch err {
 	case frame.ErrTruncated:

@@ -166,15 +166,12 @@ func TestGoneLinksHaveNoDeadline(t *testing.T) {
 }
 
 func TestIdleDoesNotAllocate(t *testing.T) {
-	if raceEnabled {
-		t.Skip("the race detector allocates")
-	}
 	c := newThrong(t, 100)
 	if got := testing.AllocsPerRun(3000, func() {
 		c.now = c.Deadline()
 		c.HandleTimeout(c.now)
 		c.take()
-	}); got != 0 {
+	}); got != 0 && !raceEnabled { // the race detector allocates
 		t.Errorf("a tick: got %v allocations, want 0", got)
 	}
 }

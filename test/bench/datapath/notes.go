@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 // annotate adds what a reader of the line must know, and takes back a target that was
@@ -53,7 +54,7 @@ func trips(o *Outcome, q func(load.Result) time.Duration) string {
 	for _, r := range o.Runs {
 		v = append(v, float64(q(r.Ends[0])))
 	}
-	return TripTime.text(median(v))
+	return TripTime.text(sheet.Median(v))
 }
 
 func resets(o *Outcome) (n uint64) {
@@ -85,13 +86,13 @@ func noteOneWay(o *Outcome, note func(string, ...any)) {
 		}
 	}
 	if len(per) > 0 {
-		note("%.1f messages a frame", median(per))
+		note("%.1f messages a frame", sheet.Median(per))
 	}
 	if len(floods) > 0 {
-		note("%s useless frames beside", Messages.text(median(floods)))
+		note("%s useless frames beside", Messages.text(sheet.Median(floods)))
 	}
 	if len(offered) > 0 {
-		note("offered %s", Messages.text(median(offered)))
+		note("offered %s", Messages.text(sheet.Median(offered)))
 	}
 	if again > 0 {
 		note("%d packets sent again", again)

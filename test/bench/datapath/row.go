@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 // A Metric is what a row compares. Times are better when smaller, rates when larger.
@@ -153,7 +155,7 @@ func (r *Row) judge(outcomes map[string]*Outcome) Line {
 		l.Error = "no round has both"
 		return l
 	}
-	l.Ours, l.Beside, l.Ratio = r.Metric.text(median(c.a)), r.Metric.text(median(c.b)), spreadOf(c.ratios)
+	l.Ours, l.Beside, l.Ratio = r.Metric.text(sheet.Median(c.a)), r.Metric.text(sheet.Median(c.b)), spreadOf(c.ratios)
 	switch r.Goal {
 	case AtLeast:
 		l.Met = l.Ratio.Median >= r.Target
@@ -226,8 +228,8 @@ func (r *Row) count(l *Line, outcomes map[string]*Outcome) {
 		for _, x := range outcomes[name].Runs {
 			v = append(v, r.Count(x))
 		}
-		each = append(each, fmt.Sprintf("%s %.4f", name, median(v)))
-		if m := median(v); len(worst) == 0 || m > median(worst) {
+		each = append(each, fmt.Sprintf("%s %.4f", name, sheet.Median(v)))
+		if m := sheet.Median(v); len(worst) == 0 || m > sheet.Median(worst) {
 			worst = v
 		}
 	}

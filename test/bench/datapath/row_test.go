@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 func TestMedian(t *testing.T) {
@@ -17,7 +18,7 @@ func TestMedian(t *testing.T) {
 		want float64
 	}{{nil, 0}, {[]float64{3}, 3}, {[]float64{3, 1}, 2}, {[]float64{9, 1, 2}, 2}, {[]float64{4, 1, 9, 2}, 3}} {
 		before := append([]float64(nil), c.v...)
-		if got := median(c.v); got != c.want {
+		if got := sheet.Median(c.v); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.v, got, c.want)
 		}
 		for i := range before {

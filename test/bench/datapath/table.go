@@ -6,7 +6,8 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 // writeLines prints the lines in columns, and last how many targets were met.
@@ -23,34 +24,12 @@ func writeLines(w io.Writer, lines []Line) {
 		}
 		cells = append(cells, c)
 	}
-	width := make([]int, len(cells[0]))
-	for _, row := range cells {
-		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
+	sheet.Columns(w, cells, func(row int) string {
+		if l := lines[row]; l.Error != "" {
+			return "error: " + strings.ReplaceAll(l.Error, "\n", "; ")
 		}
-	}
-	for k, row := range cells {
-		for i, c := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
-			switch {
-			case i == 0:
-				fmt.Fprint(w, c, pad)
-			case i == len(row)-1:
-				fmt.Fprint(w, "  ", c)
-			default:
-				fmt.Fprint(w, "  ", pad, c)
-			}
-		}
-		fmt.Fprintln(w)
-		if k == 0 {
-			continue
-		}
-		if l := lines[k-1]; l.Error != "" {
-			fmt.Fprintf(w, "    error: %s\n", strings.ReplaceAll(l.Error, "\n", "; "))
-		} else if l.Notes != "" {
-			fmt.Fprintf(w, "    %s\n", l.Notes)
-		}
-	}
+		return lines[row].Notes
+	})
 	met, judged := 0, 0
 	for _, l := range lines {
 		if l.Judged {

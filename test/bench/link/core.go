@@ -12,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 // batch is how many messages are sent, and then received, between two looks at the
@@ -262,6 +263,6 @@ func measureCore(batches int, hold bool) (coreCost, error) {
 		receive = append(receive, float64(sum.receive)/(group*batch))
 	}
 	runtime.ReadMemStats(&after)
-	return coreCost{median(send), median(receive), slices.Min(send), slices.Min(receive), calibrate(),
+	return coreCost{sheet.Median(send), sheet.Median(receive), slices.Min(send), slices.Min(receive), calibrate(),
 		float64(after.Mallocs-before.Mallocs) / float64(groups*group*batch)}, nil
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -77,7 +78,7 @@ func failoverRows(ctx context.Context, p Plan, driver xdp.Config) (rows []Row) {
 		if len(cut) > 0 {
 			r.Value = slices.Max(cut)
 			r.Notes = fmt.Sprintf("the worst of %d rounds, median %.1f ms; without any loss %.1f ms, as the link came back %.1f ms",
-				len(cut), median(cut), float64(usual)/1e6, float64(mended)/1e6)
+				len(cut), sheet.Median(cut), float64(usual)/1e6, float64(mended)/1e6)
 		}
 		rows = append(rows, r)
 	}

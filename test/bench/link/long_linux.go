@@ -8,6 +8,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -16,7 +17,7 @@ func longRows(ctx context.Context, p Plan, driver xdp.Config) (rows []Row) {
 	for _, mtu := range []int{1500, 9000, 65000} {
 		r := Row{ID: fmt.Sprint("long-", mtu), What: fmt.Sprintf("%d B messages one way, veth, MTU %d", frame.MaxPayload, mtu), Unit: "MB/s"}
 		rates, err := measureLong(ctx, p, mtu, driver)
-		if r.Value = median(rates) * frame.MaxPayload / 1e6; err != nil {
+		if r.Value = sheet.Median(rates) * frame.MaxPayload / 1e6; err != nil {
 			r.Error = err.Error()
 		}
 		rows = append(rows, r)

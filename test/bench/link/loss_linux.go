@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -53,10 +54,10 @@ func lossRows(ctx context.Context, p Plan, driver xdp.Config) (rows []Row) {
 			if w.target[i] > 0 {
 				r.Goal, r.Target = AtLeast, w.target[i]
 			}
-			if r.Value = median(ratios); i == 0 {
-				r.What, r.Value, r.Unit = fmt.Sprintf("veth at full rate, 1400 B, %s, nothing lost", w.name), median(megabytes), "MB/s"
+			if r.Value = sheet.Median(ratios); i == 0 {
+				r.What, r.Value, r.Unit = fmt.Sprintf("veth at full rate, 1400 B, %s, nothing lost", w.name), sheet.Median(megabytes), "MB/s"
 			} else {
-				r.Notes = fmt.Sprintf("%.1f MB/s; ", median(megabytes)) + r.Notes
+				r.Notes = fmt.Sprintf("%.1f MB/s; ", sheet.Median(megabytes)) + r.Notes
 			}
 			if err != nil {
 				r.Error = err.Error()

@@ -4,7 +4,6 @@ package link
 
 import (
 	"fmt"
-	"slices"
 )
 
 // A Row is one line of the table.
@@ -75,18 +74,4 @@ func (r *Row) cells() []string {
 		target = "<= " + r.figure(r.Target)
 	}
 	return []string{r.What, value, target, r.verdict()}
-}
-
-// median is the middle of v, the mean of the two middle ones of an even number; 0 of
-// none.
-func median(v []float64) float64 {
-	if len(v) == 0 {
-		return 0
-	}
-	s := slices.Sorted(slices.Values(v))
-	k := len(s) / 2
-	if len(s)%2 == 1 {
-		return s[k]
-	}
-	return (s[k-1] + s[k]) / 2
 }

@@ -7,7 +7,8 @@ import (
 	"io"
 	"strings"
 	"time"
-	"unicode/utf8"
+
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 // A Report is all that a run has found.
@@ -81,30 +82,7 @@ func (r *Report) Write(w io.Writer) {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintf(w, "what an idle endpoint takes and costs: %s\n\n", idle)
-	cells := r.cells()
-	width := make([]int, len(cells[0]))
-	for _, row := range cells {
-		for i, c := range row {
-			width[i] = max(width[i], utf8.RuneCountInString(c))
-		}
-	}
-	for k, row := range cells {
-		for i, c := range row {
-			pad := strings.Repeat(" ", width[i]-utf8.RuneCountInString(c))
-			switch {
-			case i == 0:
-				fmt.Fprint(w, c, pad)
-			case i == len(row)-1:
-				fmt.Fprint(w, "  ", c)
-			default:
-				fmt.Fprint(w, "  ", pad, c)
-			}
-		}
-		fmt.Fprintln(w)
-		if k > 0 && r.Rows[k-1].note() != "" {
-			fmt.Fprintf(w, "    %s\n", r.Rows[k-1].note())
-		}
-	}
+	sheet.Columns(w, r.cells(), func(row int) string { return r.Rows[row].note() })
 	fmt.Fprintln(w, r.tally())
 }
 

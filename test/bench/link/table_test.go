@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/test/bench/sheet"
 )
 
 var sample = Report{
@@ -60,7 +62,7 @@ func TestMarkdown(t *testing.T) {
 
 func TestMedian(t *testing.T) {
 	for want, v := range map[float64][]float64{0: nil, 3: {5, 1, 3}, 2.5: {4, 1, 2, 3}} {
-		if got := median(v); got != want {
+		if got := sheet.Median(v); got != want {
 			t.Errorf("%v: got %v, want %v", v, got, want)
 		}
 	}
