@@ -55,7 +55,7 @@ func (l *Link) Buffers(yield func(*frame.Buffer) bool) {
 }
 
 // Buffers yields every Buffer the link holds, once for each hold.
-func (b *Broadcast) Buffers(yield func(*frame.Buffer) bool) { b.deferral.buffers(yield) }
+func (b *BroadcastReceiver) Buffers(yield func(*frame.Buffer) bool) { b.deferral.buffers(yield) }
 
 func (d *deferral) buffers(yield func(*frame.Buffer) bool) {
 	for i := range d.deferred() {

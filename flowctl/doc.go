@@ -13,7 +13,7 @@
 //	 to the node      STATE, RESET, ACTIVATE                 │
 //	 (Next, events)        └───────────────► NextFrame ◄─────┘
 //
-// Beside the unicast Link there is a Broadcast: the end of another node's
+// Beside the unicast Link there is a BroadcastReceiver: the end of another node's
 // broadcast link, whose acknowledgements travel in the unicast link's messages.
 //
 // A Link knows no clock and no device. Its owner, the engine, hands it messages

@@ -55,7 +55,7 @@ func newModel(t testing.TB, seed uint64, loss float64, change func(*Config)) *mo
 	for i, a := range []frame.NodeAddr{self, peer} {
 		c := Config{Local: &Local{Self: a, IfName: "eth0", Arena: m.arena, Alone: true, Capabilities: caps},
 			Peer: self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: NewBroadcast(a)}
+			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: NewBroadcastReceiver(a)}
 		change(&c)
 		m.ends[i] = NewLink(0, c, caps)
 		m.wires[i] = modelWire{chance: rand.New(rand.NewPCG(seed, uint64(i)))}

@@ -89,7 +89,7 @@ type Config struct {
 	MinWindow int // packets sent and not acknowledged, at least,
 	MaxWindow int // and at most: the same for a window that never changes
 	Session   frame.Seq
-	Broadcast *Broadcast // the peer's broadcast link
+	Broadcast *BroadcastReceiver // the peer's broadcast link
 }
 
 // A Link is one end of a link to a peer over one bearer. Its owner tells it the
@@ -99,7 +99,7 @@ type Config struct {
 // some need is made when they need it.
 type Link struct {
 	cfg   *Local
-	bcast *Broadcast // the peer's
+	bcast *BroadcastReceiver // the peer's
 	out   Queue[*frame.Buffer]
 
 	cork cork

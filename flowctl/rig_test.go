@@ -24,7 +24,7 @@ const (
 type rig struct {
 	t testing.TB
 	*Link
-	bc    *Broadcast
+	bc    *BroadcastReceiver
 	arena *frame.Arena
 	now   time.Duration
 	state frame.Seq // the peer's next STATE
@@ -32,7 +32,7 @@ type rig struct {
 }
 
 func newRig(t testing.TB, change ...func(*Config)) *rig {
-	r := &rig{t: t, bc: NewBroadcast(self)}
+	r := &rig{t: t, bc: NewBroadcastReceiver(self)}
 	c := Config{
 		Local: &Local{Self: self, IfName: "eth0", Alone: true}, Peer: peer, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
 		MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: r.bc,

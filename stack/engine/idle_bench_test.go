@@ -42,7 +42,7 @@ func BenchmarkIdleMemory(b *testing.B) {
 	b.ReportMetric(float64(unsafe.Sizeof(flowctl.Link{})), "B/flowctl.Link")
 	b.ReportMetric(float64(unsafe.Sizeof(link{})), "B/link")
 	b.ReportMetric(float64(unsafe.Sizeof(node{})), "B/node")
-	b.ReportMetric(float64(unsafe.Sizeof(flowctl.Broadcast{})), "B/Broadcast")
+	b.ReportMetric(float64(unsafe.Sizeof(flowctl.BroadcastReceiver{})), "B/Broadcast")
 	b.ReportMetric(0, "ns/op")
 }
 

@@ -25,7 +25,7 @@ type node struct {
 	answered  [MaxBearers]time.Duration // when it was last answered there; a second before the first
 	links     [MaxBearers]*link         // by own bearer; nil until a station is accepted there
 	slots     [2]*link                  // that carry messages; nil while there is no contact
-	bcast     *flowctl.Broadcast
+	bcast     *flowctl.BroadcastReceiver
 	inbox     naming.Inbox
 	bjoins    flowctl.Reassembly // fragments on its broadcast link
 
@@ -121,7 +121,7 @@ func (e *Engine) create(now time.Duration, d frame.Discovery) *node {
 	n := &node{
 		addr: d.Prev(), signature: noSignature,
 		downSince: now,
-		bcast:     flowctl.NewBroadcast(e.addr),
+		bcast:     flowctl.NewBroadcastReceiver(e.addr),
 	}
 	for i := range n.answered {
 		n.answered[i] = now - time.Second

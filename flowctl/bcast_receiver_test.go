@@ -13,13 +13,13 @@ import (
 // A bcRig is the end of the broadcast link of a peer played by the test.
 type bcRig struct {
 	*rig
-	b *Broadcast
+	b *BroadcastReceiver
 }
 
 func newBcRig(t testing.TB, addr frame.NodeAddr, last frame.Seq) *bcRig {
 	r := newRig(t, func(c *Config) { c.Self = addr })
 	r.up()
-	b := NewBroadcast(addr)
+	b := NewBroadcastReceiver(addr)
 	b.Open(last)
 	return &bcRig{r, b}
 }
@@ -46,7 +46,7 @@ func (r *bcRig) done() {
 }
 
 func TestBroadcastOpen(t *testing.T) {
-	b := NewBroadcast(self)
+	b := NewBroadcastReceiver(self)
 	if b.Up() || b.Ack() != 0 || b.Gap() != 0 {
 		t.Errorf("new: got up %v ack %v gap %v, want false 0 0", b.Up(), b.Ack(), b.Gap())
 	}
@@ -177,7 +177,7 @@ func TestBroadcastGap(t *testing.T) {
 
 // Tried with 6.1: 50 ahead gives a gap of 50, 51 changes nothing (spec 04 §4.2).
 func TestBroadcastLastSentTooFarAhead(t *testing.T) {
-	b := NewBroadcast(self)
+	b := NewBroadcastReceiver(self)
 	b.Open(7)
 	if b.HandleState(7 + 51); b.Gap() != 0 {
 		t.Errorf("51 ahead: got gap %v, want 0", b.Gap())

@@ -11,10 +11,10 @@ const bcastWindow = 50
 // maxBcastGap is the largest broadcast gap a STATE message can tell of.
 const maxBcastGap = 1<<10 - 1
 
-// A Broadcast is the receiving end of a peer's broadcast link. What it has to
+// A BroadcastReceiver is the receiving end of a peer's broadcast link. What it has to
 // tell the peer travels in the messages of the unicast link.
 // Source: docs/spec/04-broadcast.md.
-type Broadcast struct {
+type BroadcastReceiver struct {
 	self    frame.NodeAddr
 	up      bool
 	rcvNxt  frame.Seq
@@ -26,15 +26,15 @@ type Broadcast struct {
 	Received, Duplicates, Deferred uint64
 }
 
-// NewBroadcast makes the end of a peer's broadcast link, not yet open.
-func NewBroadcast(self frame.NodeAddr) *Broadcast {
-	b := &Broadcast{self: self}
+// NewBroadcastReceiver makes the end of a peer's broadcast link, not yet open.
+func NewBroadcastReceiver(self frame.NodeAddr) *BroadcastReceiver {
+	b := &BroadcastReceiver{self: self}
 	b.Reset()
 	return b
 }
 
 // Reset closes the link and drops what was deferred.
-func (b *Broadcast) Reset() {
+func (b *BroadcastReceiver) Reset() {
 	b.deferral.clear()
 	b.up, b.unacked, b.count = false, 0, 0
 	b.rcvNxt, b.peerNxt = 1, 1
@@ -42,21 +42,21 @@ func (b *Broadcast) Reset() {
 
 // Open begins reception behind the packet the peer sent last. A second opening
 // has no effect.
-func (b *Broadcast) Open(last frame.Seq) {
+func (b *BroadcastReceiver) Open(last frame.Seq) {
 	if !b.up {
 		b.up, b.rcvNxt, b.peerNxt = true, last+1, last+1
 	}
 }
 
 // Up reports whether the link is open.
-func (b *Broadcast) Up() bool { return b.up }
+func (b *BroadcastReceiver) Up() bool { return b.up }
 
 // Ack is the last packet received in order.
-func (b *Broadcast) Ack() frame.Seq { return b.rcvNxt - 1 }
+func (b *BroadcastReceiver) Ack() frame.Seq { return b.rcvNxt - 1 }
 
 // Gap is the number of packets known to be missing behind Ack, at most what the
 // field of a STATE message can hold.
-func (b *Broadcast) Gap() int {
+func (b *BroadcastReceiver) Gap() int {
 	switch {
 	case !b.up:
 		return 0
@@ -70,7 +70,7 @@ func (b *Broadcast) Gap() int {
 
 // HandlePacket takes a packet of the broadcast link; the caller keeps its hold of
 // buf. report means a STATE is due on the unicast link, after the delivery.
-func (b *Broadcast) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict, report bool) {
+func (b *BroadcastReceiver) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict, report bool) {
 	if !b.up {
 		return Dropped, false
 	}
@@ -99,7 +99,7 @@ func (b *Broadcast) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict,
 
 // Next returns the next deferred packet that has its turn; report as for
 // HandlePacket.
-func (b *Broadcast) Next() (p Packet, report, ok bool) {
+func (b *BroadcastReceiver) Next() (p Packet, report, ok bool) {
 	if !b.up {
 		return Packet{}, false, false
 	}
@@ -113,7 +113,7 @@ func (b *Broadcast) Next() (p Packet, report, ok bool) {
 // address spreads the acknowledgements of a cluster's nodes over time. A STATE that
 // goes out for another reason acknowledges as well, but is not counted, as in the
 // kernel: while unacked is not 0 every tick has a STATE (capture 07, frame 175).
-func (b *Broadcast) advance() (report bool) {
+func (b *BroadcastReceiver) advance() (report bool) {
 	b.rcvNxt++
 	b.unacked++
 	report = b.unacked >= ackEvery && (uint16(b.rcvNxt)^uint16(b.self))&15 == 15
@@ -125,7 +125,7 @@ func (b *Broadcast) advance() (report bool) {
 
 // HandleState notes what the peer has sent so far, and reports whether a STATE
 // is due because something is missing.
-func (b *Broadcast) HandleState(last frame.Seq) (report bool) {
+func (b *BroadcastReceiver) HandleState(last frame.Seq) (report bool) {
 	next := last + 1
 	if !b.up || next.Before(b.rcvNxt) || b.rcvNxt.Distance(next) > bcastWindow {
 		return false
