@@ -140,14 +140,15 @@ func (l *Link) free(b *frame.Buffer) {
 	b.Recycle()
 }
 
-// repeat sends a packet again unless that was done a moment ago. Its number and
-// content stay, the acknowledgements are today's; while a device still holds the
-// Buffer a copy goes out instead.
+// repeat sends a packet again unless that was done a moment ago.
 func (l *Link) repeat(now time.Duration, p *sent) (done bool) {
+	return p.b != nil && !l.tooSoon(now, p) && l.resend(now, p)
+}
+
+// resend sends a packet again. Its number and content stay, the acknowledgements are
+// today's; while a device still holds the Buffer a copy goes out instead.
+func (l *Link) resend(now time.Duration, p *sent) (done bool) {
 	b := p.b
-	if b == nil || l.tooSoon(now, p) {
-		return false
-	}
 	if b.Lent() {
 		c := l.cfg.Arena.Get(b.Len(), frame.Control)
 		if c == nil {
@@ -159,7 +160,9 @@ func (l *Link) repeat(now time.Duration, p *sent) (done bool) {
 	} else {
 		b.Hold()
 	}
-	frame.StampAcks(b.Bytes()[frame.EthernetLen:], l.rcvNxt-1, l.bcast.Ack())
+	if l.cast == nil { // a broadcast packet acknowledges nothing
+		frame.StampAcks(b.Bytes()[frame.EthernetLen:], l.rcvNxt-1, l.bcast.Ack())
+	}
 	l.out.Push(b)
 	p.at = now
 	if p.retransmits == 0 {

@@ -2,7 +2,11 @@
 
 package flowctl
 
-import "github.com/utipc/utipc/frame"
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // bcastWindow is the largest number of packets a node has under way on its
 // broadcast link; a "last sent" further ahead is not believed.
@@ -23,6 +27,11 @@ type BroadcastReceiver struct {
 	count   int       // packets ever deferred, and doubles of those, for spreading reports
 	deferral
 
+	moved   time.Duration // when packets had their turn last, or a report of what is missing went out
+	watched frame.Seq     // rcvNxt at that time
+	repeats uint8         // reports since
+	member  *Member       // what the peer is on the own broadcast link, if that is known
+
 	Received, Duplicates, Deferred uint64
 }
 
@@ -38,6 +47,7 @@ func (b *BroadcastReceiver) Reset() {
 	b.deferral.clear()
 	b.up, b.unacked, b.count = false, 0, 0
 	b.rcvNxt, b.peerNxt = 1, 1
+	b.watched = 0 // not rcvNxt
 }
 
 // Open begins reception behind the packet the peer sent last. A second opening

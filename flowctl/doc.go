@@ -13,12 +13,12 @@
 //	 to the node      STATE, RESET, ACTIVATE                 │
 //	 (Next, events)        └───────────────► NextFrame ◄─────┘
 //
-// Beside the unicast Link there is a BroadcastReceiver: the end of another node's
-// broadcast link, whose acknowledgements travel in the unicast link's messages.
+// A broadcast link has many receiving ends, each a BroadcastReceiver, whose
+// acknowledgements travel in the messages of the unicast links. Its sending end, the
+// BroadcastSender, is a Link's sending half with a Member for each that answers.
 //
 // A Link knows no clock and no device. Its owner, the engine, hands it messages
 // and the time, and takes frames and events out. What the peer misses is sent again,
 // and nothing else: with gap-ack blocks all of it is known at once, without them only
 // what is missing first. Recovery does not wait for the tick, see recovery.
-// Not built: sending on the broadcast link.
 package flowctl

@@ -55,6 +55,9 @@ const (
 	// Stuck: messages between the nodes themselves no longer fit into the
 	// backlog; the node resets the link.
 	Stuck
+	// Ask: packets of the broadcast link are under way and nobody answers. The node
+	// probes every member that is Behind, and gives up those that are Overdue.
+	Ask
 )
 
 // A Local is what the own ends of all links over one bearer have in common. They share
@@ -69,6 +72,7 @@ type Local struct {
 	Arena  *frame.Arena
 
 	Capabilities frame.Capabilities // as this node announces them
+	Broadcast    *BroadcastSender   // the node's; nil: it sends no broadcasts
 
 	// AsKernel makes recovery that of a kernel: by reports and ticks alone. For
 	// replays, which compare every frame.
@@ -100,6 +104,7 @@ type Config struct {
 type Link struct {
 	cfg   *Local
 	bcast *BroadcastReceiver // the peer's
+	cast  *BroadcastSender   // of which this is the sending half; nil: of no broadcast link
 	out   Queue[*frame.Buffer]
 
 	cork cork
@@ -337,6 +342,10 @@ func (l *Link) Tick(now time.Duration) {
 	case Establishing:
 		l.sendReset(false)
 	case Established, Synching:
+		if l.cast != nil {
+			l.cast.tick()
+			return
+		}
 		silent := l.sup.Silent()
 		if l.sup.Tick() {
 			l.fail(PeerSilent)
@@ -354,7 +363,7 @@ func (l *Link) Tick(now time.Duration) {
 		l.takeSample()
 		probe := silent || len(l.deferred()) > 0 || idle
 		l.checkpoint = l.sndNxt
-		if probe || l.rcvUnacked > 0 || l.transmit.Len() > 0 || l.bcast.unacked > 0 {
+		if probe || l.rcvUnacked > 0 || l.transmit.Len() > 0 || l.bcast.unacked > 0 || l.bcast.owed() {
 			l.sendState(now, stateOptions{probe: probe, keepalive: probe})
 		}
 	}

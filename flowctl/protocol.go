@@ -16,6 +16,7 @@ type stateOptions struct {
 
 func (l *Link) info() frame.LinkInfo {
 	return frame.LinkInfo{
+		LastBcast:       l.cfg.Broadcast.Last(),
 		NextSent:        l.sndNxt,
 		Session:         l.session,
 		BcastAckInvalid: !l.bcast.Up(),
@@ -29,7 +30,7 @@ func (l *Link) info() frame.LinkInfo {
 // sendState queues a STATE. Every STATE acknowledges.
 // Source: docs/spec/02-link.md §4.1.
 func (l *Link) sendState(now time.Duration, o stateOptions) {
-	if !l.IsUp() {
+	if !l.IsUp() || l.cast != nil { // what is told of a broadcast link is told on the links to its members
 		return
 	}
 	f := frame.StateFields{
@@ -82,6 +83,9 @@ func (l *Link) writeState(now time.Duration, f *frame.StateFields, record []byte
 		l.SentNacks++
 		l.askMissing(now)
 		l.moved = now
+	}
+	if f.BcastGap > 0 {
+		l.bcast.moved = now
 	}
 }
 

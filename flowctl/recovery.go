@@ -20,6 +20,9 @@ const (
 //	window full ──────(2 ms)──► probe ──(x2)──► … ──► the tick
 //	fell quiet, not all acknowledged ──(10 ms)──► probe ──(x2)──► … ──► the tick
 //
+// A broadcast link has no peer to probe: it asks its node to, and once an interval in
+// the end. What is missing of a peer's broadcasts is reported by a link to it, likewise.
+//
 // Whatever moves begins anew. The time to look is set ahead when something is sent
 // or deferred and not moved by what follows: only when it has come is it looked whether
 // there is still something to wait for, and since when.
@@ -78,8 +81,13 @@ func (l *Link) acknowledgedNew(now time.Duration) {
 
 // reportPatience is the time before the report of what is missing is repeated.
 func (l *Link) reportPatience() time.Duration {
+	return l.patience(l.repeats)
+}
+
+// patience is four round trips, twice as much for each report that changed nothing.
+func (l *Link) patience(repeats uint8) time.Duration {
 	p := max(leastPatience, 4*l.estimate)
-	return min(p<<min(l.repeats, 16), l.sup.Interval())
+	return min(p<<min(repeats, 16), l.sup.Interval())
 }
 
 // recover looks whether the link stands still, does something about it when it does,
@@ -98,6 +106,9 @@ func (l *Link) recover(now time.Duration) {
 		}
 		l.lookBy(l.moved + l.reportPatience())
 	}
+	if l.bcast.Gap() > 0 {
+		l.repeatBroadcastReport(now)
+	}
 	if l.unacked > 0 {
 		l.recoverSender(now)
 	}
@@ -108,18 +119,33 @@ func (l *Link) recoverSender(now time.Duration) {
 	if !l.Open() {
 		patience = fullPatience
 	}
-	wait := max(patience, 4*l.estimate) << min(l.tries, 16)
-	if wait > l.sup.Interval() {
-		return // the tick takes over
+	if l.cast != nil {
+		patience *= l.cast.calm()
+	}
+	wait, interval := max(patience, 4*l.estimate)<<min(l.tries, 16), l.sup.Interval()
+	if wait > interval {
+		if l.cast == nil {
+			return // the tick takes over
+		}
+		wait = interval
 	}
 	since := max(l.released, l.asked, l.transmit.At(l.transmit.Len()-1).at)
 	if now >= since+wait {
 		l.StallProbes++
-		l.Probe(now)
-		l.tries++
-		l.asked, since, wait = now, now, 2*wait
+		l.ask(now)
+		l.tries = min(l.tries+1, 16)
+		l.asked, since, wait = now, now, min(2*wait, interval)
 	}
 	l.lookBy(since + wait)
+}
+
+// ask asks for an acknowledgement.
+func (l *Link) ask(now time.Duration) {
+	if l.cast != nil {
+		l.events |= Ask
+	} else {
+		l.Probe(now)
+	}
 }
 
 // forget gives back memory that an idle link does not need.

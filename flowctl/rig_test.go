@@ -94,7 +94,7 @@ func describe(b *frame.Buffer) string {
 
 func eventText(e Event) string {
 	var s []string
-	for i, n := range []string{"want-up", "went-down", "room", "stuck"} {
+	for i, n := range []string{"want-up", "went-down", "room", "stuck", "ask"} {
 		if e&(1<<i) != 0 {
 			s = append(s, n)
 		}

@@ -41,7 +41,8 @@ type sent struct {
 	b           *frame.Buffer // nil: acknowledged, though older ones are not
 	at          time.Duration // when it was sent last
 	first       time.Duration // when it was first repeated
-	retransmits int
+	retransmits int32
+	owing       int32 // members of a broadcast link that have not acknowledged it
 }
 
 func (s *sender) clear(first frame.Seq) {
@@ -202,11 +203,17 @@ func (l *Link) flush(now time.Duration, keep int) {
 
 // launch gives a packet its number and sends it for the first time.
 func (l *Link) launch(now time.Duration, b *frame.Buffer) {
-	msg := b.Bytes()[frame.EthernetLen:]
-	frame.StampSeq(msg, l.sndNxt)
-	frame.StampAcks(msg, l.rcvNxt-1, l.bcast.Ack())
+	msg, members := b.Bytes()[frame.EthernetLen:], 0
+	if l.cast == nil {
+		frame.StampSeq(msg, l.sndNxt)
+		frame.StampAcks(msg, l.rcvNxt-1, l.bcast.Ack())
+	} else if members = l.cast.stamp(now, msg); members == 0 {
+		b.Release()
+		return
+	}
 	l.sndNxt++
 	p := l.transmit.Extend()
+	p.owing = int32(members)
 	p.b, p.at = b, now
 	l.unacked++
 	l.flight += b.Len()

@@ -70,8 +70,13 @@ const (
 	windowLeast = 20
 )
 
-// Open reports whether the next packet may be sent now.
+// Open reports whether the next packet may be sent now. On a broadcast link packets that
+// all have count as long as an older one is missing: no receiver believes in more than a
+// window ahead of it.
 func (l *Link) Open() bool {
-	n, w := l.unacked, l.Window()
-	return n < w && !l.cork.on && (n < windowLeast || l.flight < w*windowUnit) && l.transmit.Len() < MaxWindow
+	n, w, span := l.unacked, l.Window(), MaxWindow
+	if l.cast != nil {
+		span = w
+	}
+	return n < w && !l.cork.on && (n < windowLeast || l.flight < w*windowUnit) && l.transmit.Len() < span
 }

@@ -171,6 +171,16 @@ func UserOf(b []byte) User { return User(b[0] >> 1 & 0xf) }
 // StampSeq writes the link's sequence number into a built message.
 func StampSeq(b []byte, seq Seq) { binary.BigEndian.PutUint16(b[10:], uint16(seq)) }
 
+// StampBroadcast makes a built message a packet of the broadcast link that is about to
+// leave: it has its number there, the network's number where a port would be, and
+// acknowledges nothing. Source: docs/spec/04-broadcast.md §1.1.
+func StampBroadcast(b []byte, seq Seq, netID uint32) {
+	b[1] |= 1 << 4 // outside the sequence between two nodes
+	binary.BigEndian.PutUint16(b[6:], 0)
+	binary.BigEndian.PutUint32(b[8:], uint32(seq))
+	binary.BigEndian.PutUint32(b[20:], netID)
+}
+
 func bit(set bool, n int) uint32 {
 	if set {
 		return 1 << n
