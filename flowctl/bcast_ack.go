@@ -93,7 +93,9 @@ func (m *Member) handleGap(now time.Duration, gap int, blocks frame.GapBlocks, n
 		for ; i < end; i++ {
 			if m.beyond>>i&1 == 0 {
 				m.beyond |= 1 << i
-				n = m.s.has(m.acked+1+frame.Seq(i), n)
+				p := m.s.packet(m.acked + 1 + frame.Seq(i))
+				n = n.with(p)
+				m.s.has(p)
 			}
 		}
 		end += int(block.Gap)

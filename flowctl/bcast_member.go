@@ -83,23 +83,24 @@ func (s *BroadcastSender) packet(seq frame.Seq) *sent {
 	return s.transmit.At(oldest.Distance(seq))
 }
 
-// has notes that a member that owed packet seq owes it no longer.
-func (s *BroadcastSender) has(seq frame.Seq, n news) news {
-	p := s.packet(seq)
-	n = n.with(p)
+// has notes that a member that owed a packet owes it no longer.
+func (s *BroadcastSender) has(p *sent) {
 	if p.owing--; p.owing == 0 {
 		s.free(p.b)
 		p.b = nil
 	}
-	return n
 }
 
 // advance notes that the member has all up to ack.
 func (m *Member) advance(ack frame.Seq) (n news) {
-	for m.acked != ack {
+	s := m.s
+	i := s.transmit.Len() - (m.acked + 1).Distance(s.sndNxt) // below 0 only where it has had the packet
+	for ; m.acked != ack; i++ {
 		m.acked++
 		if m.beyond&1 == 0 {
-			n = m.s.has(m.acked, n)
+			p := s.transmit.At(i)
+			n = n.with(p)
+			s.has(p)
 		}
 		m.beyond >>= 1
 	}

@@ -333,6 +333,25 @@ func TestStamp(t *testing.T) {
 	}
 }
 
+// A packet of the broadcast link, whatever stood there: capture 15, frame 53, and a message
+// with the shortest header.
+func TestStampBroadcast(t *testing.T) {
+	want := message(t, "15", 53)
+	b := bytes.Clone(want)
+	b[1] &^= 1 << 4
+	for _, i := range []int{6, 7, 8, 9, 10, 11, 20, 21, 22, 23} {
+		b[i] = 0xee
+	}
+	if frame.StampBroadcast(b, 2, 4711); !bytes.Equal(b, want) {
+		t.Errorf("got %x, want %x", b[:44], want[:44])
+	}
+	short := head(w0(2, 0, 24, 24), 24)
+	frame.StampBroadcast(short, 0xfff0, 0x01020304)
+	if m, err := frame.Parse(short); err != nil || !m.NonSeq() || m.Seq() != 0xfff0 || m.NetID() != 0x01020304 {
+		t.Errorf("got %v %x", err, short)
+	}
+}
+
 func TestClaimedSize(t *testing.T) {
 	if got := frame.ClaimedSize(head(w0(2, 15, 60, 0x1fffe), 24)); got != 0x1fffe {
 		t.Errorf("got %d, want %d", got, 0x1fffe)
