@@ -37,6 +37,9 @@ func (m *Member) Confirm() { m.confirmed = true }
 // Confirmed reports whether the member's acknowledgements are believed.
 func (m *Member) Confirmed() bool { return m.confirmed }
 
+// Acked is the last packet up to which the member has acknowledged all.
+func (m *Member) Acked() frame.Seq { return m.acked }
+
 // Behind reports whether the member has not acknowledged all it should.
 func (m *Member) Behind() bool { return m.s != nil && m.acked != m.s.Last() }
 

@@ -97,9 +97,6 @@ func (l LinkMessage) Session() Seq { return Seq(l.word(5) >> 16) }
 // RedundantLink reports whether the sender takes this node for up.
 func (l LinkMessage) RedundantLink() bool { return l.flag(5, 12) }
 
-// BcastAckInvalid reports whether all that is said of broadcast is to be ignored.
-func (l LinkMessage) BcastAckInvalid() bool { return l.flag(5, 14) }
-
 // LastBcast is the last broadcast packet the sender has sent.
 func (l LinkMessage) LastBcast() Seq { return Seq(l.word(4) >> 16) }
 

@@ -92,6 +92,10 @@ func (m Message) RawType() uint8 { return uint8(m.bits(1, 29, 3)) }
 // the destination. Not every kind has it.
 func (m Message) BcastAck() Seq { return Seq(m.word(1)) }
 
+// BcastAckInvalid reports whether all that is said of broadcast is to be ignored. It
+// is void but for the link protocol, names and the opening of the broadcast link.
+func (m Message) BcastAckInvalid() bool { return m.flag(5, 14) }
+
 // Ack is the last packet the sender has received in order on this link.
 func (m Message) Ack() Seq { return Seq(m.word(2) >> 16) }
 

@@ -32,6 +32,9 @@ func (p *Publisher) Withdraw(it frame.NameItem) frame.Seq {
 	return p.next - 1
 }
 
+// Next is the number of the next update.
+func (p *Publisher) Next() frame.Seq { return p.next }
+
 // Bulk returns all bindings, for a peer that has come into contact, and the
 // number of the first update that is not among them. The slice is only valid
 // until the next call.

@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 // What is known from package frame, under the names programs use.
@@ -27,6 +28,15 @@ type (
 	Scope = frame.Scope
 	// An ErrorCode says why a message came back.
 	ErrorCode = frame.ErrorCode
+	// A Method is how multicast messages reach other nodes.
+	Method = engine.Method
+)
+
+// Methods of multicast. What a socket sends arrives in order also when it changes.
+const (
+	Auto      = engine.Auto      // copies where receivers are on one node, or few of many, else broadcast
+	Broadcast = engine.Broadcast // once, to all nodes
+	Replicast = engine.Replicast // a copy to each node that has receivers
 )
 
 // Importances and scopes, as in package frame.

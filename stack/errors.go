@@ -47,9 +47,9 @@ func (e *RejectError) Error() string {
 // A BlockedError is why a write ended at its deadline: what it waited for. It
 // unwraps to os.ErrDeadlineExceeded.
 type BlockedError struct {
-	Node       NodeAddr      // whose link has no room; 0: it was the node's own memory
-	Bearer     string        // of that link
-	Link       string        // its name
+	Node       NodeAddr      // whose link has no room, or who is the last to acknowledge broadcasts
+	Bearer     string        // of that link; empty for the broadcast link
+	Link       string        // its name; empty: it was the node's own memory
 	Importance Importance    // of the message
 	Waiting    int           // packets in the link's backlog
 	Limit      int           // and how many may be, at this importance
@@ -61,8 +61,12 @@ type BlockedError struct {
 
 func (e *BlockedError) Error() string {
 	waited := e.Blocked.Round(time.Microsecond)
-	if e.Node == 0 {
+	switch {
+	case e.Link == "":
 		return fmt.Sprintf("blocked for %v: all chunks of the node's memory in use: %v", waited, os.ErrDeadlineExceeded)
+	case e.Bearer == "":
+		return fmt.Sprintf("blocked for %v by the %s, %v acknowledges last: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead: %v",
+			waited, e.Link, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead, os.ErrDeadlineExceeded)
 	}
 	return fmt.Sprintf("blocked for %v by link %s on %s to %v: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead: %v",
 		waited, e.Link, e.Bearer, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead, os.ErrDeadlineExceeded)

@@ -21,7 +21,7 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
 		n := b.node
-		to, small := dest{service: Service{Type: 18888}, named: true}, make([]byte, 100)
+		to, small := dest{service: Service{Type: 18888}, kind: toService}, make([]byte, 100)
 		send := func() { // as submit does in the midst of a run
 			n.mu.Lock()
 			defer n.unlock()
@@ -128,7 +128,7 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 			n.run++
 		}
 		n.unlock()
-		if err := b.conn.retry(dest{service: to, named: true}, []byte("x"), engine.ErrMemory); err != nil {
+		if err := b.conn.retry(dest{service: to, kind: toService}, []byte("x"), engine.ErrMemory); err != nil {
 			t.Fatal(err)
 		}
 		n.mu.Lock()

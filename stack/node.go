@@ -130,7 +130,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}()
 	n.eng, err = engine.New(engine.Config{
 		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
-		Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow, NoBundles: cfg.NoBundles,
+		Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow, NoBundles: cfg.NoBundles, NoNamesAhead: cfg.NoNamesAhead,
 		Arena: n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
 	})
 	if err != nil {

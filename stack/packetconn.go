@@ -20,6 +20,7 @@ type SocketConfig struct {
 	Scope        Scope      // of the address bound to; zero: the cluster
 	Returnable   bool       // undeliverable messages come back as *RejectError
 	ReceiveLimit int        // bytes that may wait to be read, at importance Low; 0: 2 MiB
+	Multicast    Method     // how messages to a range reach other nodes; Auto: chosen for each
 }
 
 // A PacketConn is a connectionless socket: "tipcrdm", whose messages arrive once
@@ -95,6 +96,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	if p.port == nil {
 		return nil, errors.New("stack: too many sockets in this node")
 	}
+	p.port.SetMethod(c.Multicast)
 	p.local = p.port.Addr()
 	p.local.Net = network
 	if addr != nil {
@@ -242,23 +244,26 @@ func (c *PacketConn) read(b []byte) (int, Message, error) {
 	}
 }
 
-// WriteTo sends a message to a socket bound to addr, a Service, or to the socket
-// addr, a SocketAddr. The data is copied, up to 66000 bytes; without any, nothing
-// arrives. It waits while the link to the destination's node is congested, in turn with
+// WriteTo sends a message to a socket bound to addr, a Service, to the socket addr, a
+// SocketAddr, or as multicast to every socket bound to what overlaps addr, a Range: once
+// to each, on this node too, and lost where too much waits to be read. The data is
+// copied, up to 66000 bytes; without any, nothing arrives. It waits while the link to the destination's node is congested, in turn with
 // other calls, see Node.Waits. A nil error means that the message was taken;
 // it arrives as long as contact with the node lasts. Errors, inside *net.OpError:
-// ErrUnreachable, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
+// ErrUnreachable, ErrRange, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
 func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	var d dest
 	switch a := addr.(type) {
 	case Service:
-		d = dest{service: a, named: true}
+		d = dest{kind: toService, service: a}
+	case Range:
+		d = dest{kind: toRange, all: a}
 	case SocketAddr:
 		d = dest{socket: a}
 	case nil:
 		return 0, opError("write", c.network, c.local, nil, &net.AddrError{Err: "missing address"})
 	default:
-		return 0, opError("write", c.network, c.local, addr, &net.AddrError{Err: "not a service or socket address", Addr: addr.String()})
+		return 0, opError("write", c.network, c.local, addr, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()})
 	}
 	err := c.n.submit(c, d, b)
 	if err != nil {

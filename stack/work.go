@@ -40,12 +40,22 @@ func (j *job) wait(parallel bool) {
 	<-j.done
 }
 
-// A dest is where a message goes: a service, or one socket.
+// A dest is where a message goes: one socket, one of those bound to a service, or all
+// that are bound to a range.
 type dest struct {
+	kind    destKind
 	service frame.Service
 	socket  frame.SocketAddr
-	named   bool
+	all     frame.Range
 }
+
+type destKind uint8
+
+const (
+	toSocket destKind = iota
+	toService
+	toRange
+)
 
 // A jobList is a stack of jobs that anyone may push to and the holder of the lap
 // lock empties.
@@ -138,8 +148,11 @@ func (n *Node) send(now time.Duration, c *PacketConn, d dest, data []byte) error
 	if past(c.writeBy) {
 		return os.ErrDeadlineExceeded
 	}
-	if d.named {
+	switch d.kind {
+	case toService:
 		return c.port.SendService(now, d.service, data)
+	case toRange:
+		return c.port.SendRange(now, d.all, data)
 	}
 	return c.port.Send(now, d.socket, data)
 }

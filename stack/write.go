@@ -152,8 +152,11 @@ func (n *Node) Waits() []Wait {
 
 // addr is where a message goes.
 func (d *dest) addr() net.Addr {
-	if d.named {
+	switch d.kind {
+	case toService:
 		return d.service
+	case toRange:
+		return d.all
 	}
 	return d.socket
 }

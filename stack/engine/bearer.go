@@ -158,6 +158,9 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f 
 		e.drop(DropNodeState)
 		return
 	}
+	if k := n.member; k != nil && k.Acked() != m.BcastAck() && l.IsUp() {
+		e.broadcastAck(now, n, m)
+	}
 	switch l.HandlePacket(now, m, f) {
 	case flowctl.Deliver:
 		e.deliver(now, l, &l.joins, m, f)
@@ -184,55 +187,13 @@ func (e *Engine) handleLink(now time.Duration, l *link, p frame.LinkMessage) {
 	}
 	// What is missing on the broadcast link is found out first, so that the answer
 	// to a probe tells of it.
-	s, _ := p.State()
+	s, isState := p.State()
+	if isState && !e.broadcastReport(now, l, s) {
+		return
+	}
 	report := p.IsState() && !p.BcastAckInvalid() && n.bcast.HandleState(p.LastBcast())
 	l.HandleLink(now, p)
 	if report && !s.Probe() {
-		l.Report(now)
-	}
-	e.after(now, l)
-}
-
-// handleBroadcast takes a packet of a node's broadcast link.
-func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
-	if m.User() == frame.UserBroadcast {
-		e.drop(DropUnsupported) // the missing-packet reports of old nodes; we send no broadcast
-		return
-	}
-	n := e.byAddr[m.Prev()]
-	if n == nil || n.links[b.id] == nil {
-		e.drop(DropStranger)
-		return
-	}
-	l := n.links[b.id]
-	switch {
-	case m.HeaderLen() < frame.IntLen:
-		e.drop(DropMalformed)
-		return
-	case m.NetID() != e.cfg.NetID:
-		e.drop(DropNetID)
-		return
-	case src != l.mac:
-		e.drop(DropSpoofed)
-		return
-	}
-	verdict, report := n.bcast.HandlePacket(m, f)
-	switch verdict {
-	case flowctl.Deliver:
-		e.deliver(now, l, &n.bjoins, m, f)
-		for {
-			p, due, ok := n.bcast.Next()
-			if !ok {
-				break
-			}
-			report = report || due
-			e.deliver(now, l, &n.bjoins, p.Message, p.Buffer())
-			p.Release()
-		}
-	case flowctl.Dropped:
-		e.drop(DropOrder)
-	}
-	if report {
 		l.Report(now)
 	}
 	e.after(now, l)

@@ -78,6 +78,10 @@ type Counters struct {
 	MessagesIn          uint64 // handed to ports of this node from others
 	MessagesOut         uint64 // sent to other nodes
 	MessagesLocal       uint64 // between ports of this node
+	Broadcasts          uint64 // multicast messages sent to other nodes on the broadcast link
+	Replicasts          uint64 // and those sent to each of them by unicast
+	Twins               uint64 // received, that tell of a change between the two
+	BarrierBroken       uint64 // times that multicast messages went on without their twin
 	Returned            uint64 // messages sent back to their sender
 	OutDropped          uint64 // frames a stalled device left behind
 	Drops               Drops

@@ -23,6 +23,9 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 			}
 		}
 	}
+	if e.cast.link != nil {
+		e.cast.Buffers(each)
+	}
 	for _, n := range e.nodes {
 		for _, l := range n.links {
 			if l != nil && more {

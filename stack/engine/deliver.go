@@ -109,14 +109,12 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 		r, _ := p.Range()
 		var ports [64]uint32
 		to := e.table.LocalReceivers(ports[:0], r, true)
-		if len(to) == 0 || p.Error() != frame.OK { // with an error: the twin of a method change
+		if len(to) == 0 || p.Error() != frame.OK && !p.Syn() {
 			e.drop(DropNoPort)
 			return
 		}
-		for _, port := range to {
-			if !e.enqueue(p, in, e.ports[port], p.Reroute()) {
-				e.drop(DropOverload)
-			}
+		for _, number := range to {
+			e.receiveMulticast(now, p, in, e.ports[number])
 		}
 		return
 	case frame.NamedMsg, frame.DirectMsg, frame.ConnMsg:

@@ -16,7 +16,7 @@ import (
 // Capabilities is what this stack announces: exactly what is built.
 const Capabilities = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastStateNack |
 	frame.CapBcastRcast | frame.CapNodeID128 | frame.CapLinkProtoSeqno | frame.CapGapAckBlock |
-	frame.CapTunnelEnhanced | frame.CapNamedBcast
+	frame.CapTunnelEnhanced | frame.CapNamedBcast | frame.CapMcastRbctl
 
 // Limits of a node; what comes beyond is dropped and counted.
 const (
@@ -49,9 +49,9 @@ type Config struct {
 	// AsKernel makes recovery from losses that of a kernel, for replays: by reports
 	// and ticks alone; and no link is kept down because it came and went.
 	AsKernel bool
-	// NoUpdates keeps changes of names from nodes that are up: a replay has them sent
-	// on the broadcast link, which is not built.
-	NoUpdates bool
+	// NoNamesAhead sends changes of names on the broadcast link alone. Else a node is
+	// sent them by its own link too, before data that may refer to them.
+	NoNamesAhead bool
 	// FirstSeq is the number of every session's first packet if not 0, else 1: a hook
 	// for simulations, which set all nodes alike.
 	FirstSeq frame.Seq
@@ -87,6 +87,13 @@ type Engine struct {
 	lastPeer   *node
 	table      *naming.Table
 	pub        naming.Publisher
+	recent     []update      // of names, that may be under way on the broadcast link
+	cast       broadcastLink // ours
+	ups        int           // nodes there is contact with
+	mcast      multicast
+	caps       frame.Capabilities // see commonCaps
+	capsVoid   bool
+	barriers   barriers
 	ports      map[uint32]*Port
 	lastPort   *Port
 	deadlines  deadlines     // of links
@@ -132,7 +139,7 @@ func New(cfg Config) (*Engine, error) {
 	e := &Engine{
 		cfg: cfg, links: links, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
 		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{},
-		slow: flowctl.Never,
+		slow: flowctl.Never, capsVoid: true, barriers: barriers{next: flowctl.Never},
 	}
 	if cfg.Address != 0 {
 		e.settle(0, cfg.Address)
@@ -182,7 +189,7 @@ func (e *Engine) Counters() Counters { return e.count }
 
 // Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
 func (e *Engine) Deadline() time.Duration {
-	at := min(e.slow, e.deadlines.first())
+	at := min(e.slow, e.deadlines.first(), e.barriers.next)
 	for _, b := range e.bearers {
 		at = min(at, b.next)
 	}
@@ -207,6 +214,9 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 			l.HandleTimeout(now)
 			e.after(now, l)
 		}
+	}
+	if now >= e.barriers.next {
+		e.breakBarriers(now)
 	}
 	if now >= e.slow {
 		e.forget(now)
@@ -244,6 +254,7 @@ func (e *Engine) find(a frame.NodeAddr) int {
 func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 	e.addr = a
 	e.table = naming.NewTable(a)
+	e.openBroadcastLink()
 	e.publish(now, naming.Binding{
 		Range: frame.Range{Type: naming.NodeState, Lower: uint32(a), Upper: uint32(a)},
 		Scope: frame.ClusterScope, Socket: frame.SocketAddr{Node: a}, Key: uint32(a),

@@ -19,26 +19,33 @@ func (e *Engine) putFragments(now time.Duration, l *link, f *frame.PayloadFields
 		l.Want(now, imp)
 		return flowctl.ErrCongested
 	}
-	limit := fragmentLimit(l)
-	piece := limit - frame.IntLen
-	whole := f.Len() + len(data)
-	count := (whole + piece - 1) / piece
+	count, limit := packets(l, f.Len()+len(data))
 	size := frame.EthernetLen + limit
 	if _, most := e.cfg.Arena.Available(size); count > most {
 		return ErrTooLong
 	}
-	if !e.mayTake(size, count) || !e.takePieces(limit, count, whole-(count-1)*piece) {
+	if !e.mayTake(size, count) || !e.cut(l, f, data) {
+		e.releasePieces()
 		return e.starved(now, size, count)
 	}
-	e.fillPieces(l, f, data, imp)
 	err := l.SendAll(now, e.pieces, imp)
 	if err != nil {
 		e.releasePieces()
 	}
-	clear(e.pieces)
-	e.pieces = e.pieces[:0]
+	e.forgetPieces()
 	e.after(now, l)
 	return err
+}
+
+// packets is the number of packets that a message of so many bytes, its header
+// included, takes on a link, and the size of the largest.
+func packets(l *link, whole int) (count, limit int) {
+	if whole <= l.PacketLimit() {
+		return 1, whole
+	}
+	limit = fragmentLimit(l)
+	piece := limit - frame.IntLen
+	return (whole + piece - 1) / piece, limit
 }
 
 // fragmentLimit is the size of a link's fragments. The message's own header has to be
@@ -52,45 +59,62 @@ func fragmentLimit(l *link) int {
 	return l.MTU()
 }
 
-// takePieces takes chunks for fragments of limit bytes, the last of which has so many
-// bytes of the message. It reports false, and takes none, when there are not enough.
-func (e *Engine) takePieces(limit, count, last int) bool {
+// cut makes the packets of a message for a link, behind those in e.pieces. It reports
+// false when there are not enough chunks; those that it took are among e.pieces.
+func (e *Engine) cut(l *link, f *frame.PayloadFields, data []byte) bool {
+	whole := f.Len() + len(data)
+	count, limit := packets(l, whole)
+	had := len(e.pieces)
+	last := whole - (count-1)*(limit-frame.IntLen) + frame.IntLen
+	if count == 1 {
+		last = whole
+	}
 	for i := range count {
-		b := e.cfg.Arena.Get(frame.EthernetLen+limit, frame.Data)
+		if i == count-1 {
+			limit = last
+		}
+		b := e.message(limit, frame.Data)
 		if b == nil {
-			e.releasePieces()
 			return false
 		}
-		if i == count-1 {
-			limit = frame.IntLen + last
-		}
-		b.Extend(frame.EthernetLen + limit)
 		e.pieces = append(e.pieces, b)
 	}
+	if count > 1 {
+		e.fillPieces(l, e.pieces[had:], f, data)
+		return true
+	}
+	msg := e.pieces[had].Bytes()[frame.EthernetLen:]
+	f.Put(msg, len(data))
+	copy(msg[f.Len():], data)
 	return true
 }
 
+// releasePieces gives the packets that were made back.
 func (e *Engine) releasePieces() {
 	for _, b := range e.pieces {
 		b.Release()
 	}
+	e.forgetPieces()
+}
+
+func (e *Engine) forgetPieces() {
 	clear(e.pieces)
 	e.pieces = e.pieces[:0]
 }
 
 // fillPieces writes a message into the chunks taken for it: its header stands in the
 // first, whole.
-func (e *Engine) fillPieces(l *link, f *frame.PayloadFields, data []byte, imp frame.Importance) {
-	h := frame.FragmentFields{Common: frame.Common{Prev: e.addr}, Importance: imp, Orig: e.addr, Dest: l.n.addr}
+func (e *Engine) fillPieces(l *link, pieces []*frame.Buffer, f *frame.PayloadFields, data []byte) {
+	h := frame.FragmentFields{Common: frame.Common{Prev: e.addr}, Importance: importance(f), Orig: e.addr, Dest: l.n.addr}
 	var header [frame.McastLen]byte
 	f.Put(header[:], len(data))
 	rest := header[:f.Len()]
-	for i, b := range e.pieces {
+	for i, b := range pieces {
 		msg := b.Bytes()[frame.EthernetLen:]
 		switch h.Number++; {
 		case i == 0:
 			h.Type = frame.FirstFragment
-		case i == len(e.pieces)-1:
+		case i == len(pieces)-1:
 			h.Type = frame.LastFragment
 		default:
 			h.Type = frame.MiddleFragment

@@ -342,7 +342,7 @@ func TestEveryMessageIsAccountedFor(t *testing.T) {
 		case 2:
 			msg = data(port.number, func(f *frame.PayloadFields) { named(18888, 4+x>>20&1)(f); payload(f) }, "x")
 		case 3:
-			msg = data(0, func(f *frame.PayloadFields) { payload(f); mcast(4+x>>20&1, 5)(f) }, "x")
+			msg = data(0, func(f *frame.PayloadFields) { payload(f); mcast(4+x>>20&1, 5)(f); f.Syn = false }, "x")
 		case 4:
 			msg = data(port.number, func(f *frame.PayloadFields) { payload(f); f.Type = frame.ConnMsg }, "x")
 		case 5:

@@ -64,7 +64,7 @@ func (e *Engine) local(b *bearer) *flowctl.Local {
 	if b.local == nil {
 		b.local = &flowctl.Local{
 			Self: e.addr, Bearer: b.id, IfName: b.Name, Margin: e.cfg.Margin, Alone: e.cfg.NoBundles, Spread: !e.cfg.AsKernel, Arena: e.cfg.Arena,
-			Capabilities: e.cfg.Capabilities, AsKernel: e.cfg.AsKernel, FirstSeq: e.cfg.FirstSeq,
+			Capabilities: e.cfg.Capabilities, AsKernel: e.cfg.AsKernel, FirstSeq: e.cfg.FirstSeq, Broadcast: e.cast.sender,
 		}
 	}
 	return b.local
@@ -78,7 +78,7 @@ func header(dst, src frame.MAC) (h [frame.EthernetLen]byte) {
 // after carries out what a link asks for and takes its frames.
 func (e *Engine) after(now time.Duration, l *link) {
 	for ev := l.TakeEvents(); ev != 0; ev = l.TakeEvents() {
-		if ev&flowctl.Stuck != 0 {
+		if ev&flowctl.Stuck != 0 && l != e.cast.link { // what that does not take goes by unicast
 			l.Fail()
 		}
 		if ev&flowctl.WentDown != 0 {
@@ -89,6 +89,9 @@ func (e *Engine) after(now time.Duration, l *link) {
 		}
 		if ev&flowctl.Room != 0 {
 			e.roomOn(now, l)
+		}
+		if ev&flowctl.Ask != 0 {
+			e.askMembers(now)
 		}
 	}
 	e.drain(l)
@@ -101,7 +104,11 @@ func (e *Engine) after(now time.Duration, l *link) {
 // drain hands the link's frames to its bearer.
 func (e *Engine) drain(l *link) {
 	for f := l.NextFrame(); f != nil; f = l.NextFrame() {
-		e.push(l.bearer, f)
+		if l == e.cast.link {
+			e.spread(f)
+		} else {
+			e.push(l.bearer, f)
+		}
 	}
 }
 
@@ -125,9 +132,12 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		n.contact = n.contact.after(selfEstablished)
 		e.strike(n)
 		n.everUp = true
+		e.enlist(n)
+		e.linkChanged(l)
 		e.openBroadcast(now, n)
 		e.sendBulk(now, n)
 	} else {
+		e.linkChanged(l)
 		old := other(n, l)
 		l.SendSynch(now, old.Link)
 		_, n.corked = l.Corked()
@@ -166,6 +176,7 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 	e.moveSenders(now, n)
 	e.arm(l)
 	e.lostLink(now, l.bearer)
+	e.linkChanged(l)
 	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: l.name, Cause: l.Cause()})
 	if lost {
 		e.events.Push(Event{Kind: PeerLost, Node: n.addr, Cause: l.Cause()})

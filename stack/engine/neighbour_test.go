@@ -371,7 +371,7 @@ func TestCapabilities(t *testing.T) {
 		{frame.CapBcastRcast, true, "replicated multicast is delivered like any other"},
 		{frame.CapNodeID128, true, "the identity is sent and read"},
 		{frame.CapLinkProtoSeqno, true, "STATE has its own numbers, stale ones are dropped"},
-		{frame.CapMcastRbctl, false, "the barrier between two ways of multicast is not built"},
+		{frame.CapMcastRbctl, true, "a change between broadcast and copies is marked, and waited for"},
 		{frame.CapGapAckBlock, true, "reports tell of every gap, of links and of broadcast links, and are read"},
 		{frame.CapTunnelEnhanced, true, "a second link begins with the synchronisation point, and large packets fail over in pieces"},
 		{frame.CapNagle, false, "there are no connections yet"},
@@ -382,7 +382,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%v: announced %v, want %v: %s", c.bit, got, c.announced, c.why)
 		}
 	}
-	if got, want := Capabilities, frame.Capabilities(0xb77); got != want {
+	if got, want := Capabilities, frame.Capabilities(0xbf7); got != want {
 		t.Errorf("got %#x, want %#x", uint16(got), uint16(want))
 	}
 }

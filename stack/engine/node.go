@@ -28,6 +28,10 @@ type node struct {
 	bcast     *flowctl.BroadcastReceiver
 	inbox     naming.Inbox
 	bjoins    flowctl.Reassembly // fragments on its broadcast link
+	member    *flowctl.Member    // of our broadcast link; nil while there is no contact
+	told      frame.Seq          // the first update of names it was not sent by unicast, see tellAhead
+	bulkOn    *link              // that its first names were sent on; nil: it has them
+	bulkEnd   frame.Seq          // the last packet of those
 
 	twin           *node // the next that claims its identity
 	roll           *roll // that it is on while there is no contact
@@ -67,6 +71,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 		}
 	}
 	n.caps = d.Capabilities()
+	e.capsVoid = true
 	for _, l := range n.links {
 		if l != nil {
 			l.SetCapabilities(n.caps)
@@ -149,7 +154,7 @@ func (e *Engine) remove(n *node) {
 	e.strike(n)
 	e.unidentify(n)
 	delete(e.byAddr, n.addr)
-	e.lastPeer = nil
+	e.lastPeer, e.capsVoid = nil, true
 	i := e.find(n.addr)
 	e.nodes = slices.Delete(e.nodes, i, i+1)
 }
@@ -180,6 +185,9 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.inbox.Reset()
 	n.downSince = now
 	e.enrol(n)
+	e.dismiss(now, n)
+	n.bulkOn = nil
+	e.openBarriers(n)
 	e.table.Purge(n.addr)
 	for _, l := range n.links {
 		if l != nil {
@@ -205,10 +213,9 @@ func (e *Engine) giveUp(now time.Duration, n *node) {
 	}
 }
 
-// openBroadcast tells the node where our broadcast link stands: nothing was ever
-// sent on it.
+// openBroadcast tells the node where our broadcast link stands.
 func (e *Engine) openBroadcast(now time.Duration, n *node) {
-	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, BcastAckInvalid: true, Orig: e.addr, Dest: n.addr}
+	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, LastBcast: e.cast.sender.Last(), BcastAckInvalid: true, Orig: e.addr, Dest: n.addr}
 	b := e.message(frame.IntLen, frame.Control)
 	if b == nil {
 		n.slots[0].Fail() // without it the node would never hear our broadcasts

@@ -42,7 +42,9 @@ type Port struct {
 	data     ring
 	queued   int // bytes counted against the limit
 	memo     naming.Memo
-	turn     turn // on the link it waited for last
+	turn     turn     // on the link it waited for last
+	method   method   // of its multicast messages
+	barrier  *barrier // where those of others wait; nil: none does
 	readied  bool
 	closed   bool
 }

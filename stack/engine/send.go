@@ -106,6 +106,7 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 		return ErrUnreachable
 	}
 	l := n.route(p.number)
+	e.tellAhead(now, n, l)
 	if !e.mayTry(p, l) {
 		return e.blocked(now, l, p)
 	}
@@ -135,10 +136,7 @@ func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFiel
 // put builds a message, in a packet that waits where it finds room there, and hands it
 // to a link; joined says which. Errors: flowctl.ErrCongested, ErrMemory, ErrTooLong.
 func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []byte, use frame.Use) (joined bool, err error) {
-	imp := f.Importance
-	if f.Error != frame.OK {
-		imp = frame.System
-	}
+	imp := importance(f)
 	hlen := f.Len()
 	if hlen+len(data) > l.PacketLimit() {
 		return false, e.putFragments(now, l, f, data, imp)
@@ -166,6 +164,14 @@ func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []
 	err = e.transmit(now, l, b, imp)
 	e.after(now, l)
 	return false, err
+}
+
+// importance is that of a message on its link: what comes back is never refused there.
+func importance(f *frame.PayloadFields) frame.Importance {
+	if f.Error != frame.OK && f.Type != frame.McastMsg {
+		return frame.System
+	}
+	return f.Importance
 }
 
 // sendLocal delivers a message within the node. Source: docs/spec/07-sockets.md §9.

@@ -84,6 +84,9 @@ func (e *Engine) Why(t *Ticket) error {
 		return ErrMemory
 	}
 	b := t.link.describe(t.imp)
+	if t.link == e.cast.link {
+		b.Node = e.lastMember()
+	}
 	for x := t.prev; x != nil; x = x.prev {
 		b.Ahead++
 	}

@@ -256,7 +256,6 @@ func (s *side) take(calls []Call) error {
 			}
 		case "play":
 			s.plays[c.what] = true
-			s.cfg.NoUpdates = s.cfg.NoUpdates || c.what == playBroadcasts
 		case "hidden":
 			s.hidden = append(s.hidden, c.mac)
 		case "ticks":

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// handleNames brings a node's bulk and updates into the table.
+func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
+	names, err := frame.ParseNames(m)
+	if err != nil || names.Orig() != n.addr {
+		e.drop(DropNames)
+		return
+	}
+	fits := true
+	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(n, it, withdrawal) && fits })
+	if err != nil || !fits {
+		e.drop(DropLimit)
+		e.giveUp(now, n)
+	}
+}
+
+// applyName enters or removes one binding of a node, unless it breaks a rule:
+// the reserved types would fake nodes and links for local programs. It reports false
+// when the node has as many as it may have.
+func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) (fits bool) {
+	b := naming.Binding{
+		Range: it.Range, Scope: frame.ClusterScope,
+		Socket: frame.SocketAddr{Port: it.Port, Node: n.addr}, Key: it.Key,
+	}
+	own := frame.Range{Type: naming.NodeState, Lower: uint32(n.addr), Upper: uint32(n.addr)}
+	switch {
+	case it.Range.Lower > it.Range.Upper,
+		it.Range.Type < naming.FirstUser && it.Range != own:
+		e.drop(DropNames)
+	case withdrawal:
+		if !e.table.Remove(b) {
+			e.drop(DropNames)
+		}
+	case e.table.Count(n.addr) >= naming.MaxBindings:
+		return false
+	default:
+		e.table.Insert(b)
+	}
+	return true
+}

@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"slices"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// Own names reach the other nodes by these ways. A node that comes up is sent all of
+// them on its first link, the bulk. Each change after that has a number, and goes to all
+// on the broadcast link; where a node does not know such numbers, or there is but one
+// node, by unicast to each.
+//
+// The broadcast link and a node's own link may overtake each other. So an update goes to
+// a node by unicast as well
+//   - while it has not acknowledged the bulk: it might take a number that it does not
+//     expect yet for an old one;
+//   - before data: what refers to a name does not come before the name. See tellAhead.
+//
+// A node drops what it was told before, by the number.
+// Source: docs/spec/05-naming.md §3.
+
+// maxAhead is the number of updates, not acknowledged by all, up to which they are sent
+// ahead of data. With more the broadcast link is as fast.
+const maxAhead = 256
+
+// An update is a change of names that may not have reached everybody.
+type update struct {
+	item       frame.NameItem
+	withdrawal bool
+	seq        frame.Seq
+	packet     frame.Seq // of the broadcast link, that has it at the latest
+}
+
+// publish enters an own binding and tells the nodes that are up.
+func (e *Engine) publish(now time.Duration, b naming.Binding) {
+	e.table.Insert(b)
+	if b.Scope == frame.ClusterScope {
+		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
+		e.tell(now, update{item: it, seq: e.pub.Publish(it)})
+	}
+}
+
+// withdraw removes an own binding and tells the nodes that are up.
+func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
+	e.table.Remove(b)
+	if b.Scope == frame.ClusterScope {
+		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
+		e.tell(now, update{item: it, withdrawal: true, seq: e.pub.Withdraw(it)})
+	}
+}
+
+// tell sends an update to every node that is up.
+func (e *Engine) tell(now time.Duration, u update) {
+	if e.ups == 0 {
+		return
+	}
+	broadcast := e.namesByBroadcast() && e.broadcastUpdate(now, &u)
+	for _, n := range e.nodes {
+		if n.up() && (!broadcast || n.stillReads()) {
+			e.tellOne(now, n, n.slots[0], u)
+			n.told = u.seq + 1
+		}
+	}
+}
+
+// namesByBroadcast reports whether all nodes that are up know numbered updates.
+func (e *Engine) namesByBroadcast() bool {
+	for _, n := range e.nodes {
+		if n.up() && !n.caps.Has(frame.CapNamedBcast) {
+			return false
+		}
+	}
+	return true
+}
+
+// broadcastUpdate sends an update on the broadcast link. It reports false when there is
+// no memory for that.
+func (e *Engine) broadcastUpdate(now time.Duration, u *update) bool {
+	l := e.cast.link
+	if !e.sendNames(now, l, u.fields(), u.item) {
+		return false
+	}
+	u.packet = l.Queued()
+	if !e.cfg.NoNamesAhead && !e.cfg.AsKernel {
+		e.recent = append(e.dropTold(), *u)
+	}
+	e.after(now, l)
+	return true
+}
+
+// tellOne sends an update to one node, by unicast.
+func (e *Engine) tellOne(now time.Duration, n *node, l *link, u update) {
+	if e.sendNames(now, l, u.fields(), u.item) {
+		e.after(now, l)
+	} else {
+		e.giveUp(now, n)
+	}
+}
+
+func (u *update) fields() frame.NamesFields {
+	return frame.NamesFields{Withdrawal: u.withdrawal, NonLegacy: true, UpdateSeq: u.seq}
+}
+
+// dropTold returns the recent updates without those that everybody has.
+func (e *Engine) dropTold() []update {
+	i := 0
+	for i < len(e.recent) && e.cast.HasAcked(e.recent[i].packet) {
+		i++
+	}
+	return slices.Delete(e.recent, 0, i)
+}
+
+// tellAhead sends a node, before data on a link, the updates that may still be on
+// their way to it on the broadcast link: the data may refer to them.
+func (e *Engine) tellAhead(now time.Duration, n *node, l *link) {
+	if n.told == e.pub.Next() {
+		return
+	}
+	e.recent = e.dropTold()
+	from := n.told
+	n.told = e.pub.Next()
+	if len(e.recent) > maxAhead {
+		return
+	}
+	for _, u := range e.recent {
+		switch {
+		case u.seq.Before(from), n.member.Confirmed() && !n.member.Acked().Before(u.packet):
+		case l.Congested(frame.System) || !e.sendNames(now, l, u.fields(), u.item):
+			return // the broadcast link has it all the same
+		}
+	}
+	e.after(now, l)
+}
+
+// stillReads reports whether the node has not acknowledged the bulk.
+func (n *node) stillReads() bool {
+	if n.bulkOn != nil && (!n.bulkOn.IsUp() || n.bulkOn.HasAcked(n.bulkEnd)) {
+		n.bulkOn = nil
+	}
+	return n.bulkOn != nil
+}
+
+// sendBulk sends a node that has come up every binding it should know, at least
+// the one that says this node is there.
+// Source: docs/spec/03-discovery-and-node.md §6.1.
+func (e *Engine) sendBulk(now time.Duration, n *node) {
+	items, next := e.pub.Bulk()
+	l := n.slots[0]
+	limit := (l.PacketLimit() - frame.IntLen) / frame.NameItemLen
+	for part := range slices.Chunk(items, max(1, limit)) {
+		f := frame.NamesFields{Bulk: true, NonLegacy: true, BcastAckInvalid: true}
+		if items = items[len(part):]; len(items) == 0 {
+			f.LastBulk, f.UpdateSeq = true, next
+		}
+		if !e.sendNames(now, l, f, part...) {
+			l.Fail() // it has only just come up
+			return
+		}
+	}
+	n.told = next
+	if n.bulkEnd = l.Queued(); !e.cfg.AsKernel {
+		n.bulkOn = l
+	}
+}
+
+// sendNames sends a name message, on the broadcast link to all. It reports false if that
+// cannot be done: some node would have another table from then on, so it must be given up.
+func (e *Engine) sendNames(now time.Duration, l *link, f frame.NamesFields, items ...frame.NameItem) bool {
+	f.Prev, f.Orig, f.Dest = e.addr, e.addr, l.n.addr
+	b := e.message(frame.IntLen+len(items)*frame.NameItemLen, frame.Control)
+	if b == nil {
+		return false
+	}
+	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen], items...)
+	return e.transmit(now, l, b, frame.System) == nil
+}
