@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack_test
+
+import (
+	"encoding/binary"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// segment is nodes on one hub, each behind a fault injector.
+func segment(t *testing.T, nodes int, faults fault.Config, cfg stack.Config) []*stack.Node {
+	t.Helper()
+	h := hub.New(hub.Config{})
+	all := make([]*stack.Node, nodes)
+	for i := range all {
+		port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		faults.Seed++
+		cfg.Bearers = []stack.Bearer{fault.New(port, faults)}
+		cfg.Address = stack.NodeAddr(0x1001001 + i)
+		if all[i], err = stack.Open(within(t), cfg); err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { all[i].Close(within(t)) })
+	}
+	return all
+}
+
+// Every socket bound where a message is sent to gets it once, and in the order sent,
+// also when messages go now by broadcast and now by copies, in fragments or not, with
+// frames lost on the way.
+func TestMulticastOnceInOrder(t *testing.T) {
+	const typ, messages = 1000, 1500
+	loss := fault.Config{In: fault.Faults{Loss: 0.01}, Out: fault.Faults{Loss: 0.01}}
+	nodes := segment(t, 5, loss, stack.Config{Wait: stack.Sleep})
+	limit := stack.SocketConfig{ReceiveLimit: 256 << 20}
+	// Of instance i nodes i … 4 have a socket; node 4 has two, one of them bound twice.
+	var readers []*stack.PacketConn
+	for i, n := range nodes {
+		for range 1 + i/4 {
+			c, err := limit.ListenPacket(within(t), n, "tipcrdm", stack.Range{Type: typ, Lower: 0, Upper: uint32(i)})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			readers = append(readers, c)
+		}
+	}
+	if err := readers[5].Bind(stack.Range{Type: typ, Lower: 2, Upper: 4}); err != nil {
+		t.Fatal(err)
+	}
+	for _, n := range nodes {
+		for i := range nodes {
+			if err := n.WaitFor(within(t), stack.Service{Type: typ, Instance: uint32(i), Node: nodes[i].Addr()}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	sizes := []int{8, 100, 1400, 3000, 8, 8, 20000, 60, 66000}
+	// to is the instance that message k is sent to: those of a few nodes and of many
+	// follow each other.
+	to := func(k int) uint32 { return uint32(k * 7 / 3 % 5) }
+	send := make(chan error, len(nodes))
+	for _, n := range nodes {
+		c := listen(t, n, nil)
+		defer c.Close()
+		c.SetWriteDeadline(time.Now().Add(patience))
+		go func() {
+			b := make([]byte, 66000)
+			for k := range messages {
+				binary.BigEndian.PutUint64(b, uint64(k))
+				size := sizes[k%len(sizes)]
+				if k%50 > len(sizes) { // mostly short ones
+					size = min(size, 200)
+				}
+				if _, err := c.WriteTo(b[:size], stack.Range{Type: typ, Lower: to(k), Upper: to(k)}); err != nil {
+					send <- fmt.Errorf("message %d: %w", k, err)
+					return
+				}
+			}
+			send <- nil
+		}()
+	}
+	for i, c := range readers {
+		node := min(i, 4)
+		next := map[stack.SocketAddr]int{}
+		c.SetReadDeadline(time.Now().Add(patience))
+		b := make([]byte, 66000)
+		for done := 0; done < len(nodes); {
+			_, m, err := c.ReadMsg(b)
+			if err != nil {
+				t.Fatalf("reader %d: %v; have %v", i, err, next)
+			}
+			k := next[m.From]
+			for to(k) > uint32(node) {
+				k++
+			}
+			if got := int(binary.BigEndian.Uint64(b)); got != k {
+				t.Fatalf("reader %d: message %d of %v, want %d", i, got, m.From, k)
+			}
+			for k++; k < messages && to(k) > uint32(node); k++ {
+			}
+			if next[m.From] = k; k == messages {
+				done++
+			}
+		}
+	}
+	for range nodes {
+		if err := <-send; err != nil {
+			t.Error(err)
+		}
+	}
+	for i, n := range nodes {
+		s := n.Stats()
+		if s.Broadcasts == 0 || s.Replicasts == 0 || i > 0 && s.Twins == 0 || s.BarrierBroken > 0 {
+			t.Errorf("node %d: %d by broadcast, %d by copies, %d twins, %d barriers broken", i, s.Broadcasts, s.Replicasts, s.Twins, s.BarrierBroken)
+		}
+	}
+}
