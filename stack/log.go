@@ -82,8 +82,13 @@ func (l *logbook) event(ev engine.Event) {
 		return
 	}
 	level := slog.LevelInfo
-	if ev.Kind == engine.DuplicateAddress || (ev.Kind == engine.LinkDown || ev.Kind == engine.PeerLost) && !ev.Cause.Orderly() {
+	switch ev.Kind {
+	case engine.DuplicateAddress, engine.BadNames, engine.TooManyNames:
 		level = slog.LevelWarn
+	case engine.LinkDown, engine.PeerLost:
+		if !ev.Cause.Orderly() {
+			level = slog.LevelWarn
+		}
 	}
 	attrs := []slog.Attr{slog.String("peer", ev.Node.String())}
 	if ev.Kind == engine.AddressSettled {
@@ -94,6 +99,9 @@ func (l *logbook) event(ev engine.Event) {
 	}
 	if ev.Cause != flowctl.NoCause {
 		attrs = append(attrs, slog.String("reason", ev.Cause.String()))
+	}
+	if ev.Count > 0 {
+		attrs = append(attrs, slog.Int("times", ev.Count))
 	}
 	l.add(level, ev.Kind.String(), attrs...)
 }

@@ -94,6 +94,8 @@ type Engine struct {
 	caps       frame.Capabilities // see commonCaps
 	capsVoid   bool
 	barriers   barriers
+	refused    complaint // of names that break a rule
+	crowded    complaint // of more names than there may be
 	ports      map[uint32]*Port
 	lastPort   *Port
 	deadlines  deadlines     // of links

@@ -20,6 +20,8 @@ const (
 	PeerUp                            // peer up
 	PeerLost                          // peer lost
 	DuplicateAddress                  // duplicate address
+	BadNames                          // names refused
+	TooManyNames                      // too many names
 	Room                              // room for blocked senders
 )
 
@@ -29,6 +31,7 @@ type Event struct {
 	Node  frame.NodeAddr
 	Link  string        // the link's name, of LinkUp and LinkDown
 	Cause flowctl.Cause // of LinkDown and PeerLost
+	Count int           // of BadNames and TooManyNames: how often since the last such event
 }
 
 // NextEvent returns the next event that the owner has not seen.

@@ -14,12 +14,14 @@ func _() {
 	_ = x[PeerUp-3]
 	_ = x[PeerLost-4]
 	_ = x[DuplicateAddress-5]
-	_ = x[Room-6]
+	_ = x[BadNames-6]
+	_ = x[TooManyNames-7]
+	_ = x[Room-8]
 }
 
-const _EventKind_name = "address settledlink uplink downpeer uppeer lostduplicate addressroom for blocked senders"
+const _EventKind_name = "address settledlink uplink downpeer uppeer lostduplicate addressnames refusedtoo many namesroom for blocked senders"
 
-var _EventKind_index = [...]uint8{0, 15, 22, 31, 38, 47, 64, 88}
+var _EventKind_index = [...]uint8{0, 15, 22, 31, 38, 47, 64, 77, 91, 115}
 
 func (i EventKind) String() string {
 	idx := int(i) - 0

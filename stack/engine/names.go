@@ -13,13 +13,14 @@ import (
 func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 	names, err := frame.ParseNames(m)
 	if err != nil || names.Orig() != n.addr {
-		e.drop(DropNames)
+		e.refuseName(now, n)
 		return
 	}
 	fits := true
-	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(n, it, withdrawal) && fits })
+	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(now, n, it, withdrawal) && fits })
 	if err != nil || !fits {
 		e.drop(DropLimit)
+		e.complain(now, &e.crowded, TooManyNames, n.addr)
 		e.giveUp(now, n)
 	}
 }
@@ -27,7 +28,7 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 // applyName enters or removes one binding of a node, unless it breaks a rule:
 // the reserved types would fake nodes and links for local programs. It reports false
 // when the node has as many as it may have.
-func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) (fits bool) {
+func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdrawal bool) (fits bool) {
 	b := naming.Binding{
 		Range: it.Range, Scope: frame.ClusterScope,
 		Socket: frame.SocketAddr{Port: it.Port, Node: n.addr}, Key: it.Key,
@@ -36,10 +37,10 @@ func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) (fits bo
 	switch {
 	case it.Range.Lower > it.Range.Upper,
 		it.Range.Type < naming.FirstUser && it.Range != own:
-		e.drop(DropNames)
+		e.refuseName(now, n)
 	case withdrawal:
 		if !e.table.Remove(b) {
-			e.drop(DropNames)
+			e.refuseName(now, n)
 		}
 	case e.table.Count(n.addr) >= naming.MaxBindings:
 		return false
@@ -47,4 +48,26 @@ func (e *Engine) applyName(n *node, it frame.NameItem, withdrawal bool) (fits bo
 		e.table.Insert(b)
 	}
 	return true
+}
+
+// refuseName counts a name message, or an item in one, that breaks a rule.
+func (e *Engine) refuseName(now time.Duration, n *node) {
+	e.drop(DropNames)
+	e.complain(now, &e.refused, BadNames, n.addr)
+}
+
+// A complaint is told once in complaintGap, however often there is reason for it.
+type complaint struct {
+	next  time.Duration // not told before
+	count int           // reasons since it was told
+}
+
+const complaintGap = time.Second
+
+// complain tells the owner of something that a node does which it should not.
+func (e *Engine) complain(now time.Duration, c *complaint, kind EventKind, of frame.NodeAddr) {
+	if c.count++; now >= c.next {
+		e.events.Push(Event{Kind: kind, Node: of, Count: c.count})
+		*c = complaint{next: now + complaintGap}
+	}
 }
