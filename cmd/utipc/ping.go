@@ -122,6 +122,7 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 	}
 	err = p.sum(out, time.Since(start))
 	if p.stats {
+		fmt.Fprintf(out, "\n%v", n.BroadcastLink())
 		for _, l := range n.Links() {
 			fmt.Fprintf(out, "\n%v", &l)
 		}

@@ -235,3 +235,26 @@ func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m 
 	}
 	e.after(now, l)
 }
+
+// A BroadcastStatus is how the node's broadcast link stands, and what came on those of
+// other nodes.
+type BroadcastStatus struct {
+	Peers                          int // that it is sent to
+	MTU                            int // bytes
+	Received, Duplicates, Deferred uint64
+	flowctl.Statistics
+}
+
+// Broadcast returns how the broadcast link stands at now.
+func (e *Engine) Broadcast(now time.Duration) (s BroadcastStatus) {
+	if e.cast.link == nil {
+		return s // no address yet
+	}
+	s = BroadcastStatus{Peers: e.ups, MTU: e.cast.MTU(), Statistics: e.cast.Statistics(now)}
+	for _, n := range e.nodes {
+		s.Received += n.bcast.Received
+		s.Duplicates += n.bcast.Duplicates
+		s.Deferred += n.bcast.Deferred
+	}
+	return s
+}

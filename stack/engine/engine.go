@@ -292,11 +292,17 @@ func (e *Engine) Hurry(now time.Duration) {
 			}
 		}
 	}
+	if e.ups > 0 {
+		e.askMembers(now)
+	}
 }
 
 // Unsent is the number of messages other nodes have not acknowledged.
 func (e *Engine) Unsent() int {
 	sum := 0
+	if e.ups > 0 {
+		sum = e.cast.Unacked() + e.cast.Backlog()
+	}
 	for _, n := range e.nodes {
 		for _, l := range n.links {
 			if l != nil && l.IsUp() {

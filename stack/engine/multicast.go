@@ -126,7 +126,9 @@ func (e *Engine) addWays(now time.Duration, p *Port, replicast, twin bool) {
 	}
 	for _, n := range m.far {
 		l := n.route(p.number)
-		e.tellAhead(now, n, l)
+		if n.told != e.pub.Next() {
+			e.tellAhead(now, n, l)
+		}
 		m.ways = append(m.ways, way{link: l, twin: twin})
 	}
 }

@@ -106,7 +106,9 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 		return ErrUnreachable
 	}
 	l := n.route(p.number)
-	e.tellAhead(now, n, l)
+	if n.told != e.pub.Next() {
+		e.tellAhead(now, n, l)
+	}
 	if !e.mayTry(p, l) {
 		return e.blocked(now, l, p)
 	}

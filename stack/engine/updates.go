@@ -115,12 +115,10 @@ func (e *Engine) dropTold() []update {
 	return slices.Delete(e.recent, 0, i)
 }
 
-// tellAhead sends a node, before data on a link, the updates that may still be on
-// their way to it on the broadcast link: the data may refer to them.
+// tellAhead sends a node, before data on a link, the updates that it was not told by
+// unicast and that may still be on their way to it on the broadcast link: the data may
+// refer to them.
 func (e *Engine) tellAhead(now time.Duration, n *node, l *link) {
-	if n.told == e.pub.Next() {
-		return
-	}
 	e.recent = e.dropTold()
 	from := n.told
 	n.told = e.pub.Next()
