@@ -6,7 +6,7 @@
 //	own bind, unbind ──► Publisher ──► bulk and numbered updates, to peers
 //	        │
 //	        ▼
-//	      Table ──► Anycast, Multicast, events
+//	      Table ──► Anycast, Nodes, LocalReceivers, events
 //	        ▲
 //	        │
 //	from a peer ───────► Inbox: its bulk and updates, put in order
@@ -14,6 +14,6 @@
 // Every node has every cluster binding of every node it is in contact with; a
 // binding's own node is the only authority on it.
 //
-// Not built yet: subscriptions over the wire, limits with an alarm, updates over
+// Not built yet: subscriptions over the wire, an alarm near the limits, updates over
 // the broadcast link (they go to each peer by unicast, as the protocol allows).
 package naming

@@ -7,7 +7,8 @@ import "github.com/utipc/utipc/frame"
 // A Choice is a socket that has the turn among those bound to a service.
 type Choice struct {
 	socket frame.SocketAddr
-	circle *circle // nil: nobody takes turns
+	bound  *bound // nil: nobody takes turns
+	own    bool   // the turn is among the own node's
 }
 
 // Socket is the chosen socket.
@@ -16,9 +17,22 @@ func (c Choice) Socket() frame.SocketAddr { return c.socket }
 // Take gives the turn to the next. Without it the next choice is the same, as long
 // as the table is.
 func (c Choice) Take() {
-	if c.circle != nil {
-		c.circle.advance()
+	switch b := c.bound; {
+	case b == nil:
+	case c.own:
+		b.own.advance()
+	default:
+		b.all.advance()
+		b.turned()
 	}
+}
+
+// choose gives the choice among those bound to b.
+func (b *bound) choose(own bool) Choice {
+	if own {
+		return Choice{b.own.head.socket(), b, true}
+	}
+	return Choice{frame.SocketAddr{Port: b.port, Node: b.turn}, b, false}
 }
 
 // Anycast is Choose and Take in one.
@@ -31,31 +45,42 @@ func (t *Table) Anycast(a frame.Service) (frame.SocketAddr, bool) {
 }
 
 // Choose picks a socket bound to the service: of the first range that has the
-// instance in it, by lower bound, whoever has the turn. With a lookup node that
-// is the own node only own sockets count. With another lookup node the answer is
-// port 0 there: that node will look up itself.
+// instance in it, by lower bound and of equal ones the newest, whoever has the turn.
+// With a lookup node that is the own node only own sockets count. With another lookup
+// node the answer is port 0 there: that node will look up itself.
 // Source: docs/spec/05-naming.md §5.1.
 func (t *Table) Choose(a frame.Service) (Choice, bool) {
 	if a.Node != 0 && a.Node != t.self {
 		return Choice{socket: frame.SocketAddr{Node: a.Node}}, true
 	}
+	own := a.Node != 0
+	if !own && t.wide[a.Type] == 0 {
+		h, ok := t.ranges[a.Range()] // no other range can have the instance in it
+		switch {
+		case !ok:
+			return Choice{}, false
+		case h.node != 0:
+			return Choice{socket: frame.SocketAddr{Port: h.port, Node: h.node}}, true
+		}
+		return h.bound.choose(own), true
+	}
 	s := t.services[a.Type]
 	if s == nil {
 		return Choice{}, false
 	}
-	for _, b := range s.overlapping(a.Range()) {
-		if b.r.Upper < a.Instance {
-			continue
+	set := &s.all
+	if own {
+		i, ok := s.find(t.self)
+		if !ok {
+			return Choice{}, false
 		}
-		c := &b.all
-		if a.Node != 0 {
-			c = &b.local
-		}
-		if len(c.members) > 0 {
-			return Choice{c.members[c.next].Socket, c}, true
-		}
+		set = &s.shares[i].ranges
 	}
-	return Choice{}, false
+	b := set.first(a.Instance)
+	if b == nil || b.r.Lower > a.Instance {
+		return Choice{}, false
+	}
+	return b.choose(own), true
 }
 
 // A Memo is what a sender's last lookup found, so that the next one to the same
@@ -63,44 +88,19 @@ func (t *Table) Choose(a frame.Service) (Choice, bool) {
 type Memo struct {
 	a       frame.Service
 	version uint64
-	circle  *circle
+	found   bool
+	choice  Choice
 }
 
 // Recall is Choose with a memory of the last lookup.
 func (t *Table) Recall(m *Memo, a frame.Service) (Choice, bool) {
-	if c := m.circle; c != nil && m.version == t.version && m.a == a {
-		return Choice{c.members[c.next].Socket, c}, true
+	if m.found && m.version == t.version && m.a == a {
+		if b := m.choice.bound; b != nil {
+			return b.choose(m.choice.own), true
+		}
+		return m.choice, true
 	}
 	c, ok := t.Choose(a)
-	*m = Memo{a, t.version, c.circle}
+	*m = Memo{a, t.version, ok, c}
 	return c, ok
-}
-
-// LocalReceivers appends to dst the ports of this node bound to a range that
-// overlaps r, each once. A message from another node reaches cluster bindings
-// only. Source: docs/spec/05-naming.md §5.2.
-func (t *Table) LocalReceivers(dst []uint32, r frame.Range, remote bool) []uint32 {
-	s := t.services[r.Type]
-	if s == nil {
-		return dst
-	}
-	start := len(dst)
-	for _, x := range s.overlapping(r) {
-		if !x.r.Overlaps(r) {
-			continue
-		}
-	next:
-		for _, b := range x.local.members {
-			if remote && b.Scope != frame.ClusterScope || b.Socket.Port == 0 {
-				continue
-			}
-			for _, p := range dst[start:] {
-				if p == b.Socket.Port {
-					continue next
-				}
-			}
-			dst = append(dst, b.Socket.Port)
-		}
-	}
-	return dst
 }

@@ -208,27 +208,46 @@ func TestNoAllocsAnycast(t *testing.T) {
 	}
 }
 
-// A peer with as many bindings as it may have is lost in one pass.
+// Two peers with as many bindings of one range as they may have: one is lost, the
+// turns of the other's stay.
 func TestPurgeOfManyBindings(t *testing.T) {
 	tab := NewTable(own)
-	same := &service{ranges: []*bound{{r: frame.Range{Type: 100, Lower: 5, Upper: 5}}}}
-	tab.services[100] = same
-	for i := range uint32(MaxBindings) { // as Insert would, without looking for repetitions
-		b := Binding{Range: same.ranges[0].r, Socket: frame.SocketAddr{Port: i, Node: far1 + frame.NodeAddr(i%2)}, Key: i}
-		same.ranges[0].all.members = append(same.ranges[0].all.members, b)
-		tab.count[b.Socket.Node]++
+	five := frame.Range{Type: 100, Lower: 5, Upper: 5}
+	for i := range uint32(2 * MaxBindings) {
+		if !tab.Insert(Binding{Range: five, Socket: frame.SocketAddr{Port: i, Node: far1 + frame.NodeAddr(i%2)}, Key: i}) {
+			t.Fatalf("binding %d refused", i)
+		}
 	}
-	same.reindex(0)
-	same.ranges[0].all.next = MaxBindings - 1
+	next := func() uint32 {
+		s, _ := tab.Anycast(frame.Service{Type: 100, Instance: 5})
+		return s.Port
+	}
+	for want := uint32(2*MaxBindings - 1); want > 2*MaxBindings-5; want-- {
+		if got := next(); got != want {
+			t.Fatalf("turn: got %v, want %v", got, want)
+		}
+	}
+	tab.TakeEvents(nil)
 	tab.Purge(far1)
-	if got, want := len(same.ranges[0].all.members), MaxBindings/2; got != want || tab.Count(far1) != 0 || len(tab.TakeEvents(nil)) != want+1 {
-		t.Errorf("got %d left, want %d", got, want)
+	for i, ev := range tab.TakeEvents(nil) {
+		if ev.Binding.Key != uint32(2*i) || !ev.Withdrawn || ev.Edge {
+			t.Fatalf("event %d: got %+v", i, ev)
+		}
 	}
-	if s, ok := tab.Anycast(frame.Service{Type: 100, Instance: 5}); !ok || s.Node != far2 {
-		t.Errorf("got %v %v, want one of %v", s, ok, far2)
+	if tab.Count(far1) != 0 || tab.Count(far2) != MaxBindings || tab.Len() != MaxBindings {
+		t.Errorf("got %d, %d and %d left, want 0, %d and %[4]d", tab.Count(far1), tab.Count(far2), tab.Len(), MaxBindings)
+	}
+	for _, want := range []uint32{2*MaxBindings - 5, 2*MaxBindings - 7} {
+		if got := next(); got != want {
+			t.Errorf("turn behind the purge: got %v, want %v", got, want)
+		}
 	}
 	tab.Purge(far2)
-	if _, ok := tab.Anycast(frame.Service{Type: 100, Instance: 5}); ok || len(tab.services) != 0 {
+	ev := tab.TakeEvents(nil)
+	if len(ev) != MaxBindings || !ev[len(ev)-1].Edge || ev[len(ev)-2].Edge {
+		t.Errorf("got %d events, the last %+v", len(ev), ev[len(ev)-1])
+	}
+	if _, ok := tab.Anycast(frame.Service{Type: 100, Instance: 5}); ok || tab.Len() != 0 || len(tab.services)+len(tab.ranges)+len(tab.nodes) != 0 {
 		t.Error("something is left")
 	}
 }

@@ -3,7 +3,7 @@
 package naming
 
 import (
-	"fmt"
+	"cmp"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -20,17 +20,28 @@ const (
 // A model is the binding table as naively as it can be written: all bindings in
 // one list, the newest first; a turn moves the binding to the end.
 type model struct {
-	born  map[frame.Range]int // when a range was created
-	clock int
-	all   []Binding // in order of turn, over all ranges
-	local []Binding
+	born   map[frame.Range]int // when a range was created
+	clock  int
+	limit  int
+	all    []Binding // in order of turn, over all ranges
+	local  []Binding
+	came   []Binding // in order of insertion
+	events []Event
 }
 
-func (m *model) insert(b Binding) bool {
-	if slices.Contains(m.all, b) {
-		return false
+func (m *model) bound(r frame.Range) bool {
+	return slices.ContainsFunc(m.came, func(x Binding) bool { return x.Range == r })
+}
+
+func (m *model) add(b Binding) error {
+	switch {
+	case slices.Contains(m.all, b):
+		return ErrRepeated
+	case len(m.all) >= m.limit && b.Socket.Node != own:
+		return ErrTableFull
 	}
-	if !slices.ContainsFunc(m.all, func(x Binding) bool { return x.Range == b.Range }) {
+	edge := !m.bound(b.Range)
+	if edge {
 		m.clock++
 		m.born[b.Range] = m.clock
 	}
@@ -38,21 +49,71 @@ func (m *model) insert(b Binding) bool {
 	if b.Socket.Node == own {
 		m.local = slices.Insert(m.local, 0, b)
 	}
+	m.came = append(m.came, b)
+	m.events = append(m.events, Event{Edge: edge, Binding: b})
+	return nil
+}
+
+// drop removes the first binding, in order of insertion, for which f is true.
+func (m *model) drop(f func(Binding) bool) bool {
+	i := slices.IndexFunc(m.came, f)
+	if i < 0 {
+		return false
+	}
+	b := m.came[i]
+	same := func(x Binding) bool { return x == b }
+	m.came = slices.DeleteFunc(m.came, same)
+	m.all = slices.DeleteFunc(m.all, same)
+	m.local = slices.DeleteFunc(m.local, same)
+	m.events = append(m.events, Event{Withdrawn: true, Edge: !m.bound(b.Range), Binding: b})
 	return true
 }
 
 func (m *model) remove(b Binding) bool {
-	same := func(x Binding) bool { return x.Range == b.Range && x.Socket == b.Socket && x.Key == b.Key }
-	n := len(m.all)
-	m.all = slices.DeleteFunc(m.all, same)
-	m.local = slices.DeleteFunc(m.local, same)
-	return len(m.all) < n
+	return m.drop(func(x Binding) bool { return x.Range == b.Range && x.Socket == b.Socket && x.Key == b.Key })
 }
 
 func (m *model) purge(n frame.NodeAddr) {
-	gone := func(x Binding) bool { return x.Socket.Node == n }
-	m.all = slices.DeleteFunc(m.all, gone)
-	m.local = slices.DeleteFunc(m.local, gone)
+	for m.drop(func(x Binding) bool { return x.Socket.Node == n }) {
+	}
+}
+
+// overlapping returns all bindings that overlap r, and the oldest of each range.
+func (m *model) overlapping(r frame.Range) (all, ranges []Binding) {
+	for _, b := range m.came {
+		if !b.Range.Overlaps(r) {
+			continue
+		}
+		all = append(all, b)
+		if !slices.ContainsFunc(ranges, func(x Binding) bool { return x.Range == b.Range }) {
+			ranges = append(ranges, b)
+		}
+	}
+	return all, ranges
+}
+
+func (m *model) nodes(r frame.Range) (ns []frame.NodeAddr) {
+	for _, b := range m.came {
+		if b.Range.Overlaps(r) {
+			ns = append(ns, b.Socket.Node)
+		}
+	}
+	slices.Sort(ns)
+	return slices.Compact(ns)
+}
+
+// inOrder returns all bindings as All does.
+func (m *model) inOrder() (list []Binding) {
+	rs := m.ranges()
+	slices.SortStableFunc(rs, func(a, b frame.Range) int { return cmp.Compare(a.Type, b.Type) })
+	for _, r := range rs {
+		for _, b := range m.all {
+			if b.Range == r {
+				list = append(list, b)
+			}
+		}
+	}
+	return list
 }
 
 // ranges returns the ranges there are, in the order lookups visit them.
@@ -113,18 +174,6 @@ func (m *model) receivers(r frame.Range, remote bool) (ports []uint32) {
 	return ports
 }
 
-func key(b Binding) string {
-	return fmt.Sprint(b.Range, b.Scope, b.Socket, b.Key)
-}
-
-func keys(list []Binding) (k []string) {
-	for _, b := range list {
-		k = append(k, key(b))
-	}
-	slices.Sort(k)
-	return k
-}
-
 // edges are instances where bounds meet.
 var edges = [...]uint32{0, 1, 2, 3, 5, 8, 9, 10, 15, 1<<32 - 2, 1<<32 - 1}
 
@@ -138,9 +187,20 @@ func runTable(t testing.TB, b []byte) {
 		b = b[1:]
 		return int(x)
 	}
-	tab, m := NewTable(own), &model{born: map[frame.Range]int{}}
+	tab, m := NewTable(own), &model{born: map[frame.Range]int{}, limit: DefaultLimit}
+	mode := pop()
+	if mode&3 == 3 {
+		tab.Limit, m.limit = mode>>4, mode>>4
+	}
+	few := len(edges) // of ranges, else many bind the same
+	if mode&4 != 0 {
+		few = 2
+	}
 	rng := func() frame.Range {
-		l, u := edges[pop()%len(edges)], edges[pop()%len(edges)]
+		l, u := edges[pop()%few], edges[pop()%few]
+		if mode&8 != 0 {
+			u = l // single instances only
+		}
 		return frame.Range{Type: 100 + uint32(pop()%2), Lower: min(l, u), Upper: max(l, u)}
 	}
 	binding := func() Binding {
@@ -152,10 +212,9 @@ func runTable(t testing.TB, b []byte) {
 		}
 		return b
 	}
-	standing := map[string]bool{} // by the events
-	memos := map[frame.Service]*Memo{}
+	memos, many := map[frame.Service]*Memo{}, map[frame.Range]*NodesMemo{}
 	for len(b) > 0 {
-		switch op := pop(); op % 8 {
+		switch op := pop(); op % 10 {
 		case 0, 1, 2:
 			x := binding()
 			// One binding has one scope; a second with another is a repetition.
@@ -164,19 +223,19 @@ func runTable(t testing.TB, b []byte) {
 			}); i >= 0 {
 				x = m.all[i]
 			}
-			if got, want := tab.Insert(x), m.insert(x); got != want {
-				t.Fatalf("insert %v: got %v, want %v", key(x), got, want)
+			if got, want := tab.Add(x), m.add(x); got != want {
+				t.Fatalf("add %+v: got %v, want %v", x, got, want)
 			}
 		case 3:
 			x := binding()
-			if op&8 != 0 && len(m.all) > 0 {
+			if op&16 != 0 && len(m.all) > 0 {
 				x = m.all[pop()%len(m.all)]
 			}
 			if got, want := tab.Remove(x), m.remove(x); got != want {
-				t.Fatalf("remove %v: got %v, want %v", key(x), got, want)
+				t.Fatalf("remove %+v: got %v, want %v", x, got, want)
 			}
 		case 4:
-			if op&0x38 == 0x38 {
+			if op > 200 {
 				n := [...]frame.NodeAddr{own, far1, far2}[pop()%3]
 				tab.Purge(n)
 				m.purge(n)
@@ -196,41 +255,46 @@ func runTable(t testing.TB, b []byte) {
 				t.Fatalf("anycast %v: got %v %v, want %v %v", a, got, ok, want, wantOK)
 			}
 		case 7:
-			r, remote := rng(), op&8 != 0
+			r, remote := rng(), op&16 != 0
 			got := tab.LocalReceivers([]uint32{77}, r, remote)
-			if got[0] != 77 {
-				t.Fatal("what stood in front is gone")
-			}
-			got = got[1:]
-			slices.Sort(got)
-			if want := m.receivers(r, remote); !slices.Equal(got, want) {
+			if want := append([]uint32{77}, m.receivers(r, remote)...); !slices.Equal(got, want) {
 				t.Fatalf("receivers of %v, remote %v: got %v, want %v", r, remote, got, want)
 			}
-			var want []Binding
-			for _, x := range m.all {
-				if x.Range.Overlaps(r) {
-					want = append(want, x)
-				}
+		case 8:
+			r := rng()
+			if many[r] == nil {
+				many[r] = &NodesMemo{}
 			}
-			if got, want := keys(slices.Collect(tab.Overlapping(r))), keys(want); !slices.Equal(got, want) {
-				t.Fatalf("overlapping %v:\n got %v\nwant %v", r, got, want)
+			want := append([]frame.NodeAddr{77}, m.nodes(r)...)
+			if got := tab.Nodes([]frame.NodeAddr{77}, r); !slices.Equal(got, want) {
+				t.Fatalf("nodes of %v: got %v, want %v", r, got, want)
+			}
+			if got := tab.RecallNodes(many[r], []frame.NodeAddr{77}, r); !slices.Equal(got, want) {
+				t.Fatalf("nodes of %v recalled: got %v, want %v", r, got, want)
+			}
+		case 9:
+			r := rng()
+			all, ranges := m.overlapping(r)
+			if got := slices.Collect(tab.Overlapping(r)); !slices.Equal(got, all) {
+				t.Fatalf("overlapping %v:\n got %v\nwant %v", r, got, all)
+			}
+			if got := slices.Collect(tab.OverlappingRanges(r)); !slices.Equal(got, ranges) {
+				t.Fatalf("ranges that overlap %v:\n got %v\nwant %v", r, got, ranges)
 			}
 		}
-		for _, e := range tab.TakeEvents(nil) {
-			k := key(e.Binding)
-			if standing[k] != e.Withdrawn {
-				t.Fatalf("event %+v does not alternate", e)
-			}
-			standing[k] = !e.Withdrawn
+		if got := tab.TakeEvents(nil); !slices.Equal(got, m.events) {
+			t.Fatalf("events:\n got %+v\nwant %+v", got, m.events)
+		}
+		m.events = m.events[:0]
+		if err := tab.Check(); err != nil {
+			t.Fatal(err)
 		}
 	}
-	if got, want := keys(slices.Collect(tab.All())), keys(m.all); !slices.Equal(got, want) {
+	if got, want := slices.Collect(tab.All()), m.inOrder(); !slices.Equal(got, want) {
 		t.Fatalf("all:\n got %v\nwant %v", got, want)
 	}
-	for _, k := range keys(m.all) {
-		if !standing[k] {
-			t.Fatalf("no event told of %v", k)
-		}
+	if tab.Len() != len(m.all) {
+		t.Fatalf("got %d bindings, want %d", tab.Len(), len(m.all))
 	}
 	for _, n := range []frame.NodeAddr{own, far1, far2} {
 		want := 0

@@ -4,8 +4,7 @@ package naming
 
 import (
 	"cmp"
-	"iter"
-	"maps"
+	"errors"
 	"slices"
 
 	"github.com/utipc/utipc/frame"
@@ -19,265 +18,284 @@ const (
 	FirstUser    = 64 // the first type a program may bind
 )
 
-// MaxBindings is the number of bindings one node may have, its own included.
-const MaxBindings = 65535
+const (
+	// MaxBindings is the number of bindings one node may have, its own included.
+	MaxBindings = 65535
+	// DefaultLimit is the number of bindings a table takes unless told otherwise.
+	DefaultLimit = 1 << 21
+)
+
+var (
+	// ErrRepeated means the table has the binding already.
+	ErrRepeated = errors.New("naming: binding exists")
+	// ErrNodeFull means a node has MaxBindings bindings.
+	ErrNodeFull = errors.New("naming: node has too many bindings")
+	// ErrTableFull means all nodes together have Table.Limit bindings.
+	ErrTableFull = errors.New("naming: binding table is full")
+	// ErrInverted means a range's lower bound is above its upper bound.
+	ErrInverted = errors.New("naming: inverted range")
+)
 
 // A Binding is a socket bound to a range.
 type Binding struct {
 	Range  frame.Range
-	Scope  frame.Scope // ClusterScope or NodeScope
-	Socket frame.SocketAddr
-	Key    uint32 // tells bindings of one range and node apart
+	Scope  frame.Scope      // ClusterScope or NodeScope
+	Socket frame.SocketAddr // of which the table does not keep Net
+	Key    uint32           // tells bindings of one range and socket apart
 }
 
 // An Event is a change of the table.
 type Event struct {
 	Withdrawn bool // else published
-	Binding   Binding
+	// Edge means the first binding of exactly its range was published, or the last
+	// withdrawn, whatever its node and scope.
+	Edge    bool
+	Binding Binding
 }
 
 // A Table is all bindings a node knows. Not safe for concurrent use.
+//
+//	services: type ──► all its ranges, in the order lookups try them
+//	             └───► the same of each node that is bound to them
+//	ranges:  range ──► bound: its bindings, in order of turn
+//	nodes:    node ──► its bindings, oldest first
+//
+// An entry is one binding and stands in the circle of its range and in that of its
+// node. Maps are only looked into, never walked in their own order: two tables that
+// were told the same say the same.
 type Table struct {
+	// Limit is how many bindings the table takes, of all nodes together. The own
+	// node's are counted and never refused for it: others cannot take their room.
+	Limit int
+
 	self     frame.NodeAddr
 	services map[uint32]*service
-	count    map[frame.NodeAddr]int
+	ranges   map[frame.Range]home
+	wide     map[uint32]int // by type: ranges of more than one instance
+	nodes    map[frame.NodeAddr]*circle
+	n        int
+	serial   uint64 // bindings that ever were
 	events   []Event
 	version  uint64 // changes so far
 }
 
+// A home is where a range's bindings are. Where there is but one it tells that one's
+// socket, so that a lookup need not go further.
+type home struct {
+	bound *bound
+	node  frame.NodeAddr // 0: ask the bound
+	port  uint32
+}
+
+// house notes where the bindings of x are, when one has come or gone.
+func (t *Table) house(x *bound) {
+	switch x.all.n {
+	case 1:
+		t.ranges[x.r] = home{x, x.turn, x.port}
+	case 2:
+		t.ranges[x.r] = home{bound: x}
+	}
+}
+
 // A service is all ranges of one type.
 type service struct {
-	ranges []*bound // by lower bound; of equal ones the newest first
-	reach  []uint32 // reach[i] is the largest upper bound in ranges[:i+1]
+	all    rangeSet
+	shares []*share // by node
 }
 
-// A bound is one exact range and who is bound to it.
-type bound struct {
-	r     frame.Range
-	all   circle
-	local circle
-}
-
-// A circle is a list whose members take turns; a new one is next.
-type circle struct {
-	members []Binding
-	next    int
-}
-
-func (c *circle) add(b Binding) { c.members = slices.Insert(c.members, c.next, b) }
-
-func (c *circle) advance() {
-	if c.next++; c.next >= len(c.members) {
-		c.next = 0
-	}
-}
-
-func (c *circle) index(b Binding) int {
-	return slices.IndexFunc(c.members, func(m Binding) bool { return m.Key == b.Key && m.Socket == b.Socket })
-}
-
-func (c *circle) remove(b Binding) (Binding, bool) {
-	i := c.index(b)
-	if i < 0 {
-		return Binding{}, false
-	}
-	b = c.members[i]
-	c.members = slices.Delete(c.members, i, i+1)
-	if i < c.next {
-		c.next--
-	}
-	if c.next >= len(c.members) {
-		c.next = 0
-	}
-	return b, true
-}
-
-// purge removes the members of a node and returns them; the others' turns stay.
-func (c *circle) purge(n frame.NodeAddr) (gone []Binding) {
-	kept, next := c.members[:0], c.next
-	for i, b := range c.members {
-		if b.Socket.Node != n {
-			kept = append(kept, b)
-			continue
-		}
-		gone = append(gone, b)
-		if i < c.next {
-			next--
-		}
-	}
-	clear(c.members[len(kept):])
-	c.members, c.next = kept, next
-	if next >= len(kept) {
-		c.next = 0
-	}
-	return gone
+// A share is the ranges of one type that one node is bound to.
+type share struct {
+	node   frame.NodeAddr
+	ranges rangeSet
 }
 
 // NewTable makes an empty table of the node self.
 func NewTable(self frame.NodeAddr) *Table {
-	return &Table{self: self, services: map[uint32]*service{}, count: map[frame.NodeAddr]int{}}
+	return &Table{
+		Limit: DefaultLimit, self: self,
+		services: map[uint32]*service{}, ranges: map[frame.Range]home{},
+		wide: map[uint32]int{}, nodes: map[frame.NodeAddr]*circle{},
+	}
 }
 
 // Count returns the number of bindings of a node.
-func (t *Table) Count(n frame.NodeAddr) int { return t.count[n] }
+func (t *Table) Count(n frame.NodeAddr) int {
+	if c := t.nodes[n]; c != nil {
+		return int(c.n)
+	}
+	return 0
+}
+
+// Len returns the number of bindings of all nodes.
+func (t *Table) Len() int { return t.n }
+
+// Insert is Add, and reports whether the binding was added.
+func (t *Table) Insert(b Binding) bool { return t.Add(b) == nil }
+
+// Add adds a binding. Errors: ErrRepeated, ErrNodeFull, ErrTableFull, ErrInverted.
+func (t *Table) Add(b Binding) error {
+	if b.Range.Lower > b.Range.Upper {
+		return ErrInverted
+	}
+	node := b.Socket.Node
+	w := who{b.Socket.Port, node, b.Key}
+	x := t.ranges[b.Range].bound
+	switch {
+	case x != nil && x.find(w) != nil:
+		return ErrRepeated
+	case t.Count(node) >= MaxBindings:
+		return ErrNodeFull
+	case t.n >= t.Limit && node != t.self:
+		return ErrTableFull
+	}
+	t.serial++
+	t.n++
+	e := &entry{who: w, scope: b.Scope, serial: t.serial}
+	edge := x == nil
+	if edge {
+		x = t.addRange(b.Range)
+	}
+	if !x.has(node) {
+		t.services[b.Range.Type].share(node).ranges.insert(x)
+	}
+	x.join(e, node == t.self)
+	t.house(x)
+	c := t.nodes[node]
+	if c == nil {
+		c = &circle{lane: ofNode}
+		t.nodes[node] = c
+	}
+	c.join(e)
+	t.changed(Event{Edge: edge, Binding: e.binding()})
+	return nil
+}
+
+// Remove takes away the binding with this range, socket and key, and reports
+// whether it was there.
+func (t *Table) Remove(b Binding) bool {
+	x := t.ranges[b.Range].bound
+	if x == nil {
+		return false
+	}
+	e := x.find(who{b.Socket.Port, b.Socket.Node, b.Key})
+	if e == nil {
+		return false
+	}
+	t.take(e)
+	if !x.has(e.node) {
+		if s := t.services[b.Range.Type]; s != nil {
+			s.unshare(e.node, x)
+		}
+	}
+	return true
+}
+
+// Purge removes every binding of a node in the order in which they came. What it
+// costs depends on their number, not on the table's.
+// Source: docs/spec/05-naming.md §4.
+func (t *Table) Purge(n frame.NodeAddr) {
+	c := t.nodes[n]
+	if c == nil {
+		return
+	}
+	for c.n > 0 {
+		e := c.head
+		typ := e.bound.r.Type
+		t.take(e)
+		if s := t.services[typ]; s != nil {
+			s.drop(n)
+		}
+	}
+}
+
+// take removes an entry, save from its node's share.
+func (t *Table) take(e *entry) {
+	x, c := e.bound, t.nodes[e.node]
+	x.leave(e, e.node == t.self)
+	if c.leave(e); c.n == 0 {
+		delete(t.nodes, e.node)
+	}
+	t.n--
+	if x.all.n > 0 {
+		t.house(x)
+	} else {
+		t.dropRange(x)
+	}
+	t.changed(Event{Withdrawn: true, Edge: x.all.n == 0, Binding: e.binding()})
+}
 
 func (t *Table) changed(ev Event) {
 	t.events = append(t.events, ev)
 	t.version++
 }
 
-// find returns the place of the exact range r among s, or where it belongs.
-func (s *service) find(r frame.Range) (int, bool) {
-	i, _ := slices.BinarySearchFunc(s.ranges, r.Lower, func(b *bound, lower uint32) int { return cmp.Compare(b.r.Lower, lower) })
-	for j := i; j < len(s.ranges) && s.ranges[j].r.Lower == r.Lower; j++ {
-		if s.ranges[j].r.Upper == r.Upper {
-			return j, true
-		}
-	}
-	return i, false
-}
-
-// reindex brings reach up to date from place i on.
-func (s *service) reindex(i int) {
-	s.reach = slices.Grow(s.reach[:i], len(s.ranges)-i)[:len(s.ranges)]
-	for ; i < len(s.ranges); i++ {
-		s.reach[i] = s.ranges[i].r.Upper
-		if i > 0 {
-			s.reach[i] = max(s.reach[i], s.reach[i-1])
-		}
-	}
-}
-
-// Insert adds a binding and reports whether it was new.
-func (t *Table) Insert(b Binding) bool {
-	s := t.services[b.Range.Type]
+// addRange makes a range known that has no binding yet.
+func (t *Table) addRange(r frame.Range) *bound {
+	s := t.services[r.Type]
 	if s == nil {
 		s = &service{}
-		t.services[b.Range.Type] = s
+		t.services[r.Type] = s
 	}
-	i, ok := s.find(b.Range)
+	x := newBound(r, t.serial)
+	s.all.insert(x)
+	if r.Lower < r.Upper {
+		t.wide[r.Type]++
+	}
+	return x
+}
+
+// dropRange forgets a range that has no binding any more.
+func (t *Table) dropRange(x *bound) {
+	delete(t.ranges, x.r)
+	s := t.services[x.r.Type]
+	s.all.remove(x)
+	if x.r.Lower < x.r.Upper {
+		if t.wide[x.r.Type]--; t.wide[x.r.Type] == 0 {
+			delete(t.wide, x.r.Type)
+		}
+	}
+	if len(s.all.blocks) == 0 {
+		delete(t.services, x.r.Type)
+	}
+}
+
+func (s *service) find(n frame.NodeAddr) (int, bool) {
+	return slices.BinarySearchFunc(s.shares, n, func(h *share, n frame.NodeAddr) int { return cmp.Compare(h.node, n) })
+}
+
+// share returns a node's share, which it makes if there is none.
+func (s *service) share(n frame.NodeAddr) *share {
+	i, ok := s.find(n)
 	if !ok {
-		s.ranges = slices.Insert(s.ranges, i, &bound{r: b.Range})
-		s.reindex(i)
+		s.shares = slices.Insert(s.shares, i, &share{node: n})
 	}
-	r := s.ranges[i]
-	if r.all.index(b) >= 0 {
-		return false
-	}
-	r.all.add(b)
-	if b.Socket.Node == t.self {
-		r.local.add(b)
-	}
-	t.count[b.Socket.Node]++
-	t.changed(Event{Binding: b})
-	return true
+	return s.shares[i]
 }
 
-// Remove takes away the binding with this range, socket and key, and reports
-// whether it was there.
-func (t *Table) Remove(b Binding) bool {
-	s := t.services[b.Range.Type]
-	if s == nil {
-		return false
-	}
-	i, ok := s.find(b.Range)
-	if !ok {
-		return false
-	}
-	r := s.ranges[i]
-	b, ok = r.all.remove(b)
-	if !ok {
-		return false
-	}
-	r.local.remove(b)
-	if len(r.all.members) == 0 {
-		s.ranges = slices.Delete(s.ranges, i, i+1)
-		s.reindex(i)
-		if len(s.ranges) == 0 {
-			delete(t.services, b.Range.Type)
-		}
-	}
-	if t.count[b.Socket.Node]--; t.count[b.Socket.Node] == 0 {
-		delete(t.count, b.Socket.Node)
-	}
-	t.changed(Event{Withdrawn: true, Binding: b})
-	return true
-}
-
-// Purge removes every binding of a node, in one pass over the table: a peer may
-// have many, and be lost at any time.
-func (t *Table) Purge(n frame.NodeAddr) {
-	if t.count[n] == 0 {
-		return
-	}
-	for _, typ := range slices.Sorted(maps.Keys(t.services)) {
-		s := t.services[typ]
-		had := len(s.ranges)
-		s.ranges = slices.DeleteFunc(s.ranges, func(r *bound) bool {
-			for _, b := range r.all.purge(n) {
-				t.changed(Event{Withdrawn: true, Binding: b})
-			}
-			r.local.purge(n)
-			return len(r.all.members) == 0
-		})
-		switch {
-		case len(s.ranges) == 0:
-			delete(t.services, typ)
-		case len(s.ranges) < had:
-			s.reindex(0)
-		}
-	}
-	delete(t.count, n)
-}
-
-// All yields every binding: by type, then lower bound, then in order of turn.
-func (t *Table) All() iter.Seq[Binding] {
-	return func(yield func(Binding) bool) {
-		for _, typ := range slices.Sorted(maps.Keys(t.services)) {
-			for _, r := range t.services[typ].ranges {
-				for _, b := range r.all.members {
-					if !yield(b) {
-						return
-					}
-				}
-			}
-		}
+// unshare takes a range out of a node's share.
+func (s *service) unshare(n frame.NodeAddr, x *bound) {
+	i, _ := s.find(n)
+	if s.shares[i].ranges.remove(x); len(s.shares[i].ranges.blocks) == 0 {
+		s.shares = cut(s.shares, i)
 	}
 }
 
-// Overlapping yields every binding whose range overlaps r.
-func (t *Table) Overlapping(r frame.Range) iter.Seq[Binding] {
-	return func(yield func(Binding) bool) {
-		s := t.services[r.Type]
-		if s == nil {
-			return
-		}
-		for _, x := range s.overlapping(r) {
-			if !x.r.Overlaps(r) {
-				continue
-			}
-			for _, b := range x.all.members {
-				if !yield(b) {
-					return
-				}
-			}
-		}
+// drop does away with a node's share, if there is one.
+func (s *service) drop(n frame.NodeAddr) {
+	if i, ok := s.find(n); ok {
+		s.shares = cut(s.shares, i)
 	}
-}
-
-// overlapping returns a run of ranges that has all that overlap r in it.
-func (s *service) overlapping(r frame.Range) []*bound {
-	i, _ := slices.BinarySearch(s.reach, r.Lower)
-	j := len(s.ranges)
-	if r.Upper < 1<<32-1 {
-		j, _ = slices.BinarySearchFunc(s.ranges, r.Upper+1, func(b *bound, lower uint32) int { return cmp.Compare(b.r.Lower, lower) })
-	}
-	return s.ranges[i:max(i, j)]
 }
 
 // TakeEvents appends the changes since the last call to dst.
 func (t *Table) TakeEvents(dst []Event) []Event {
 	dst = append(dst, t.events...)
 	t.events = t.events[:0]
+	if cap(t.events) > maxEventRoom {
+		t.events = nil
+	}
 	return dst
 }
+
+// maxEventRoom is the number of events that memory is kept for.
+const maxEventRoom = 4096

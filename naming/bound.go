@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package naming
+
+import "github.com/utipc/utipc/frame"
+
+// An entry is one binding in the table.
+type entry struct {
+	who
+	scope  frame.Scope
+	serial uint64 // its place in the order in which the table's bindings came
+	bound  *bound
+	links  [lanes]link
+}
+
+// A who tells the bindings of one range apart.
+type who struct {
+	port uint32
+	node frame.NodeAddr
+	key  uint32
+}
+
+func (e *entry) socket() frame.SocketAddr { return frame.SocketAddr{Port: e.port, Node: e.node} }
+
+func (e *entry) binding() Binding {
+	return Binding{Range: e.bound.r, Scope: e.scope, Socket: e.socket(), Key: e.key}
+}
+
+// A bound is one exact range and who is bound to it: at least one.
+type bound struct {
+	r     frame.Range
+	turn  frame.NodeAddr // node and
+	port  uint32         // port of all.head, here so that a lookup need not go there
+	born  uint64         // the serial of the binding that made it
+	all   circle
+	own   circle
+	crowd *crowd // nil while few are bound
+}
+
+// A crowd finds a binding among many of one range, and counts them by node.
+type crowd struct {
+	find  map[who]*entry
+	count map[frame.NodeAddr]int32
+	room  int32 // bindings that the maps had room for
+}
+
+// few is the number of bindings of one range that are looked through one by one.
+const few = 8
+
+func newBound(r frame.Range, born uint64) *bound {
+	return &bound{r: r, born: born, all: circle{lane: inTurn}, own: circle{lane: inOwnTurn}}
+}
+
+// find returns the binding of w, or nil.
+func (b *bound) find(w who) *entry {
+	if b.crowd != nil {
+		return b.crowd.find[w]
+	}
+	for e := range b.all.each {
+		if e.who == w {
+			return e
+		}
+	}
+	return nil
+}
+
+// has reports whether a node has bindings here.
+func (b *bound) has(n frame.NodeAddr) bool {
+	if b.crowd != nil {
+		return b.crowd.count[n] > 0
+	}
+	for e := range b.all.each {
+		if e.node == n {
+			return true
+		}
+	}
+	return false
+}
+
+// join adds a binding; it has the next turn.
+func (b *bound) join(e *entry, own bool) {
+	e.bound = b
+	b.all.joinFirst(e)
+	if own {
+		b.own.joinFirst(e)
+	}
+	b.turned()
+	if c := b.crowd; c != nil {
+		c.find[e.who] = e
+		c.count[e.node]++
+		c.room = max(c.room, b.all.n)
+	} else if b.all.n > few {
+		b.gather()
+	}
+}
+
+// leave takes a binding away.
+func (b *bound) leave(e *entry, own bool) {
+	b.all.leave(e)
+	if own {
+		b.own.leave(e)
+	}
+	if b.all.n > 0 {
+		b.turned()
+	}
+	c := b.crowd
+	if c == nil {
+		return
+	}
+	delete(c.find, e.who)
+	if c.count[e.node]--; c.count[e.node] == 0 {
+		delete(c.count, e.node)
+	}
+	if b.all.n <= c.room/4 {
+		b.gather() // a map does not shrink
+	}
+}
+
+// gather makes the crowd anew, or does away with it where few are left.
+func (b *bound) gather() {
+	b.crowd = nil
+	if b.all.n <= few {
+		return
+	}
+	b.crowd = &crowd{find: make(map[who]*entry, b.all.n), count: map[frame.NodeAddr]int32{}, room: b.all.n}
+	for e := range b.all.each {
+		b.crowd.find[e.who] = e
+		b.crowd.count[e.node]++
+	}
+}
+
+func (b *bound) turned() { b.port, b.turn = b.all.head.port, b.all.head.node }
+
+// oldest returns the binding that has been in the table longest.
+func (b *bound) oldest() *entry {
+	old := b.all.head
+	for e := range b.all.each {
+		if e.serial < old.serial {
+			old = e
+		}
+	}
+	return old
+}
