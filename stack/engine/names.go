@@ -27,7 +27,7 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 
 // applyName enters or removes one binding of a node, unless it breaks a rule:
 // the reserved types would fake nodes and links for local programs. It reports false
-// when the node has as many as it may have.
+// when the node, or all of them, have as many as they may have.
 func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdrawal bool) (fits bool) {
 	b := naming.Binding{
 		Range: it.Range, Scope: frame.ClusterScope,
@@ -42,10 +42,9 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 		if !e.table.Remove(b) {
 			e.refuseName(now, n)
 		}
-	case e.table.Count(n.addr) >= naming.MaxBindings:
-		return false
 	default:
-		e.table.Insert(b)
+		err := e.table.Add(b)
+		return err != naming.ErrNodeFull && err != naming.ErrTableFull
 	}
 	return true
 }

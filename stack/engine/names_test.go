@@ -141,6 +141,18 @@ func TestNameLimits(t *testing.T) {
 		t.Errorf("updates ahead: got %q", got)
 	}
 	p.done()
+
+	p = newPuppet(t).up()
+	p.table.Limit = p.table.Len() + 1
+	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(100, 1, 1, 5), nameItem(100, 2, 2, 6)))
+	if got := p.eventList(); !slices.Contains(got, "peer lost 1001002") || p.table.Count(popAddr) != 0 {
+		t.Errorf("bindings of all nodes: got %q, %d kept", got, p.table.Count(popAddr))
+	}
+	p.table.Limit = 0
+	if err := p.OpenPort(PortConfig{}).Bind(0, frame.Range{Type: 100}, frame.ClusterScope); err != nil {
+		t.Errorf("an own name in a full table: got %v", err)
+	}
+	p.done()
 }
 
 // Updates by broadcast and by unicast are one sequence, and broadcast ones keep
