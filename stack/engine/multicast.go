@@ -46,7 +46,7 @@ func (p *Port) SendRange(now time.Duration, r frame.Range, data []byte) error {
 	m.head.NameType, m.head.Lower, m.head.Upper = r.Type, r.Lower, r.Upper
 	m.far = m.far[:0]
 	here := false
-	m.nodes = e.table.Nodes(m.nodes[:0], r)
+	m.nodes = e.table.RecallNodes(&p.nodes, m.nodes[:0], r)
 	for _, a := range m.nodes {
 		if a == e.addr {
 			here = true

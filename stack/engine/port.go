@@ -42,6 +42,7 @@ type Port struct {
 	data     ring
 	queued   int // bytes counted against the limit
 	memo     naming.Memo
+	nodes    naming.NodesMemo
 	turn     turn     // on the link it waited for last
 	method   method   // of its multicast messages
 	barrier  *barrier // where those of others wait; nil: none does
