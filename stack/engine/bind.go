@@ -29,12 +29,18 @@ var (
 // this node. The same range may be bound again, and by others. Errors:
 // ErrReserved, ErrRange, ErrTooManyBindings, ErrClosed.
 func (p *Port) Bind(now time.Duration, r frame.Range, scope frame.Scope) error {
+	if r.Type < naming.FirstUser && !p.closed {
+		return ErrReserved
+	}
+	return p.bind(now, r, scope)
+}
+
+// bind is Bind for any service type.
+func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
 	e := p.e
 	switch {
 	case p.closed:
 		return ErrClosed
-	case r.Type < naming.FirstUser:
-		return ErrReserved
 	case r.Lower > r.Upper:
 		return ErrRange
 	case e.table.Count(e.addr) >= naming.MaxBindings:
@@ -74,13 +80,7 @@ func (p *Port) Close(now time.Duration) {
 	if p.closed {
 		return
 	}
-	p.closed = true
-	for _, b := range p.bindings {
-		p.e.withdraw(now, b)
-	}
-	p.bindings = nil
-	delete(p.e.ports, p.number)
-	p.e.lastPort = nil
+	p.retire(now)
 	var data [frame.MaxReturned]byte
 	for {
 		n, r, ok := p.Read(data[:])
@@ -90,6 +90,17 @@ func (p *Port) Close(now time.Duration) {
 		p.e.returnUnread(now, p, r, data[:n])
 	}
 	p.data = ring{}
+}
+
+// retire withdraws the socket's names and its number.
+func (p *Port) retire(now time.Duration) {
+	p.closed = true
+	for _, b := range p.bindings {
+		p.e.withdraw(now, b)
+	}
+	p.bindings = nil
+	delete(p.e.ports, p.number)
+	p.e.lastPort = nil
 }
 
 // publish enters an own binding and tells the nodes that are up.

@@ -29,6 +29,7 @@ type node struct {
 	inbox     naming.Inbox
 	bjoins    flowctl.Reassembly // fragments on its broadcast link
 
+	conns          *Conn // that lead there, the newest first
 	twin           *node // the next that claims its identity
 	roll           *roll // that it is on while there is no contact
 	before, behind *node // on it
@@ -178,6 +179,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.bcast.Reset()
 	n.bjoins.Clear()
 	n.inbox.Reset()
+	e.loseConns(now, n)
 	n.downSince = now
 	e.enrol(n)
 	e.table.Purge(n.addr)
