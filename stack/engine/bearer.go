@@ -131,6 +131,7 @@ func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
 	default:
 		e.handleUnicast(now, b, m, f)
 	}
+	e.serveConns(now)
 }
 
 // handleUnicast takes what a link carries, and the link protocol.

@@ -29,12 +29,18 @@ var (
 // this node. The same range may be bound again, and by others. Errors:
 // ErrReserved, ErrRange, ErrTooManyBindings, ErrClosed.
 func (p *Port) Bind(now time.Duration, r frame.Range, scope frame.Scope) error {
+	if r.Type < naming.FirstUser && !p.closed {
+		return ErrReserved
+	}
+	return p.bind(now, r, scope)
+}
+
+// bind is Bind for any service type.
+func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
 	e := p.e
 	switch {
 	case p.closed:
 		return ErrClosed
-	case r.Type < naming.FirstUser:
-		return ErrReserved
 	case r.Lower > r.Upper:
 		return ErrRange
 	case e.table.Count(e.addr) >= naming.MaxBindings:
@@ -75,6 +81,20 @@ func (p *Port) Close(now time.Duration) {
 	if p.closed {
 		return
 	}
+	p.retire(now)
+	var data [frame.MaxReturned]byte
+	for {
+		n, r, ok := p.Read(data[:])
+		if !ok {
+			break
+		}
+		p.e.returnUnread(now, p, r, data[:n])
+	}
+	p.data = ring{}
+}
+
+// retire withdraws the socket's names and its number.
+func (p *Port) retire(now time.Duration) {
 	p.closed = true
 	for _, b := range p.bindings {
 		p.e.withdraw(now, b)
@@ -86,13 +106,4 @@ func (p *Port) Close(now time.Duration) {
 	}
 	delete(p.e.ports, p.number)
 	p.e.lastPort = nil
-	var data [frame.MaxReturned]byte
-	for {
-		n, r, ok := p.Read(data[:])
-		if !ok {
-			break
-		}
-		p.e.returnUnread(now, p, r, data[:n])
-	}
-	p.data = ring{}
 }

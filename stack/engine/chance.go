@@ -4,6 +4,7 @@ package engine
 
 import (
 	"math/rand/v2"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 )
@@ -22,6 +23,8 @@ type Chance interface {
 	Port() uint32
 	// Key tells a binding of this port apart from other bindings of the node.
 	Key(port uint32) uint32
+	// Retry is the random part of a pause, from 0 to most.
+	Retry(most time.Duration) time.Duration
 }
 
 // Seeded is a Chance that draws everything from one generator.
@@ -55,4 +58,9 @@ func (s *Seeded) Key(port uint32) uint32 {
 		s.key++
 	}
 	return s.key
+}
+
+// Retry implements Chance.
+func (s *Seeded) Retry(most time.Duration) time.Duration {
+	return time.Duration(s.r.Int64N(int64(most) + 1))
 }

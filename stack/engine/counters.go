@@ -39,6 +39,7 @@ const (
 	DropUnsupported             // not built yet
 	DropBearer                  // from a bearer whose interface is down
 	DropFlapping                // of a link that came and went too often lately
+	DropConn                    // not of the connection it names
 	dropKinds
 )
 
@@ -84,5 +85,7 @@ type Counters struct {
 	BarrierBroken       uint64 // times that multicast messages went on without their twin
 	Returned            uint64 // messages sent back to their sender
 	OutDropped          uint64 // frames a stalled device left behind
+	Connected           uint64 // connections made, by either end here
+	OverAcks            uint64 // acknowledgements on connections of more than was sent
 	Drops               Drops
 }

@@ -93,7 +93,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 		}
 		e.handleNames(now, n, m)
 	case u == frame.UserConn && !broadcast:
-		e.returnConn(now, n, m)
+		e.handleConn(now, n, m)
 	case u == frame.UserGroup || u == frame.UserCrypto:
 		e.drop(DropUnsupported)
 	default:
@@ -129,6 +129,9 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 	port := e.port(p.DestPort())
 	switch {
 	case p.DestPort() == 0 && p.Error() != frame.OK: // it shows where a failed link ended
+	case port != nil && port.connected():
+		f := p.Fields()
+		e.handleConnected(now, n, port, &f, p.Data(), in)
 	case port == nil && p.Type() == frame.NamedMsg && p.Error() == frame.OK:
 		e.lookAgain(now, n, p, in)
 	case port == nil || p.Type() == frame.ConnMsg:
@@ -142,6 +145,9 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 // that is not nil, into a port's queue and reports false when that is full. An empty
 // message is taken and not shown.
 func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute uint8) bool {
+	if port.connected() { // takes no multicast
+		return true
+	}
 	imp := frame.Importance(p.User())
 	if p.Error() != frame.OK {
 		imp = frame.System
@@ -190,6 +196,8 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *fram
 	switch port := e.ports[to.Port]; {
 	case port == nil:
 		e.giveBack(now, n, &f, p.Data(), frame.NoPort)
+	case port.connected():
+		e.handleConnected(now, n, port, &f, p.Data(), in)
 	case !e.enqueue(p, in, port, f.Reroute):
 		e.giveBack(now, n, &f, p.Data(), frame.Overload)
 	}
@@ -227,6 +235,11 @@ func (e *Engine) giveBack(now time.Duration, n *node, f *frame.PayloadFields, da
 }
 
 func (e *Engine) sendBack(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte) {
+	if to == e.addr {
+		e.count.Returned++
+		e.loop(now, f, data[:min(len(data), frame.MaxReturned)])
+		return
+	}
 	if e.post(now, to, f, data[:min(len(data), frame.MaxReturned)], frame.Control) == nil {
 		e.count.Returned++
 	} else {
@@ -239,7 +252,7 @@ func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byt
 	if !r.returnable {
 		return
 	}
-	if r.From.Node == e.addr {
+	if from := e.ports[r.From.Port]; r.From.Node == e.addr && (from == nil || !from.connected()) {
 		e.returnLocal(p.Addr(), r, data, frame.NoPort)
 		return
 	}
@@ -254,39 +267,53 @@ func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byt
 	e.sendBack(now, r.From.Node, &f, data)
 }
 
-// returnConn answers the connection manager of a socket that believes in a
-// connection: there is none here.
-func (e *Engine) returnConn(now time.Duration, n *node, m frame.Message) {
+// handleConn takes a message of the connection manager. It answers that of a socket
+// that believes in a connection when there is none here.
+func (e *Engine) handleConn(now time.Duration, n *node, m frame.Message) {
 	c, err := frame.ParseConn(m)
 	if err != nil {
 		e.drop(dropOf(err))
 		return
 	}
 	f := c.Fields()
-	if f.Error != frame.OK || e.ports[f.DestPort] != nil {
+	port := e.port(f.DestPort)
+	switch {
+	case port != nil && port.conn != nil:
+		port.conn.handleManager(now, n, &f)
+		return
+	case f.Error != frame.OK || port != nil:
 		e.drop(DropNoPort)
 		return
 	}
 	f.Error = frame.NoPort
 	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
-	f.Dest, f.Orig, f.Prev = m.Prev(), e.addr, e.addr
-	b := e.message(frame.IntLen, frame.Control)
-	if b == nil {
-		e.drop(DropLimit)
-		return
-	}
-	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-	l := n.route(f.OrigPort)
-	if l == nil {
-		b.Release()
-		e.drop(DropLimit)
-		return
-	}
-	err = e.transmit(now, l, b, frame.System)
-	e.after(now, l) // not always the link that the message came on
-	if err != nil {
+	f.Dest, f.Orig = m.Prev(), e.addr
+	if !e.sendManager(now, &f) {
 		e.drop(DropLimit)
 		return
 	}
 	e.count.Returned++
+}
+
+// sendManager sends a message of the connection manager. It reports false if that
+// cannot be done now.
+func (e *Engine) sendManager(now time.Duration, f *frame.ConnFields) bool {
+	f.Common = frame.Common{Prev: e.addr}
+	if f.Dest == e.addr {
+		e.loopManager(now, f)
+		return true
+	}
+	n := e.reach(f.Dest)
+	if n == nil {
+		return false
+	}
+	b := e.message(frame.IntLen, frame.Control)
+	if b == nil {
+		return false
+	}
+	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
+	l := n.route(f.OrigPort)
+	err := e.transmit(now, l, b, frame.System)
+	e.after(now, l) // not always the link that the message came on
+	return err == nil
 }

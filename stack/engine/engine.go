@@ -16,7 +16,7 @@ import (
 // Capabilities is what this stack announces: exactly what is built.
 const Capabilities = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastStateNack |
 	frame.CapBcastRcast | frame.CapNodeID128 | frame.CapLinkProtoSeqno | frame.CapGapAckBlock |
-	frame.CapTunnelEnhanced | frame.CapNamedBcast | frame.CapMcastRbctl
+	frame.CapTunnelEnhanced | frame.CapNamedBcast | frame.CapMcastRbctl | frame.CapBlockFlowctl
 
 // Limits of a node; what comes beyond is dropped and counted.
 const (
@@ -107,6 +107,10 @@ type Engine struct {
 	queues queues
 	pieces []*frame.Buffer // of the message that is being cut; empty between
 
+	self   *node // stands for this node among those that connections lead to
+	conns  conns
+	alarms alarms // of connections
+
 	events flowctl.Queue[Event]
 	ready  []*Port
 	count  Counters
@@ -191,7 +195,7 @@ func (e *Engine) Counters() Counters { return e.count }
 
 // Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
 func (e *Engine) Deadline() time.Duration {
-	at := min(e.slow, e.deadlines.first(), e.barriers.next)
+	at := min(e.slow, e.deadlines.first(), e.alarms.first(), e.conns.deadline(), e.barriers.next)
 	for _, b := range e.bearers {
 		at = min(at, b.next)
 	}
@@ -223,6 +227,10 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 	if now >= e.slow {
 		e.forget(now)
 	}
+	if now >= e.alarms.first() {
+		e.alarms.ringDue(now)
+	}
+	e.serveConns(now)
 }
 
 // NextFrame returns the next frame to send on a bearer, or nil. The caller takes
@@ -255,6 +263,7 @@ func (e *Engine) find(a frame.NodeAddr) int {
 // settle makes a the node's address.
 func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 	e.addr = a
+	e.self = &node{addr: a, caps: e.cfg.Capabilities}
 	e.table = naming.NewTable(a)
 	e.openBroadcastLink()
 	e.publish(now, naming.Binding{

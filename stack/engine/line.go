@@ -11,7 +11,8 @@ import (
 // A Ticket is the place of one call in a line of senders that wait for room: on a
 // link at an importance, or in the node's memory. The zero Ticket stands nowhere.
 type Ticket struct {
-	Owner any // the owner's own word for the call
+	Owner any   // the owner's own word for the call
+	conn  *Conn // with a user in the engine, whose call it is; else nil
 
 	line       *line
 	prev, next *Ticket

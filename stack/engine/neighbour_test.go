@@ -367,14 +367,14 @@ func TestCapabilities(t *testing.T) {
 		{frame.CapSynBit, true, "our datagrams never carry SYN: a listening peer does not take them for connection requests"},
 		{frame.CapBcastSynch, true, "the broadcast opening is sent, and read"},
 		{frame.CapBcastStateNack, true, "gaps travel in STATE; the old message is neither sent nor needed"},
-		{frame.CapBlockFlowctl, false, "there are no connections yet"},
+		{frame.CapBlockFlowctl, true, "connections count blocks, at both ends and in acknowledgements"},
 		{frame.CapBcastRcast, true, "replicated multicast is delivered like any other"},
 		{frame.CapNodeID128, true, "the identity is sent and read"},
 		{frame.CapLinkProtoSeqno, true, "STATE has its own numbers, stale ones are dropped"},
 		{frame.CapMcastRbctl, true, "a change between broadcast and copies is marked, and waited for"},
 		{frame.CapGapAckBlock, true, "reports tell of every gap, of links and of broadcast links, and are read"},
 		{frame.CapTunnelEnhanced, true, "a second link begins with the synchronisation point, and large packets fail over in pieces"},
-		{frame.CapNagle, false, "there are no connections yet"},
+		{frame.CapNagle, false, "a stream's messages are not collected"},
 		{frame.CapNamedBcast, true, "numbered updates are put in order, whichever way they come"},
 		{1 << 12, false, "no meaning yet"},
 	} {
@@ -382,7 +382,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%v: announced %v, want %v: %s", c.bit, got, c.announced, c.why)
 		}
 	}
-	if got, want := Capabilities, frame.Capabilities(0xbf7); got != want {
+	if got, want := Capabilities, frame.Capabilities(0xbff); got != want {
 		t.Errorf("got %#x, want %#x", uint16(got), uint16(want))
 	}
 }

@@ -33,6 +33,7 @@ type node struct {
 	bulkOn    *link              // that its first names were sent on; nil: it has them
 	bulkEnd   frame.Seq          // the last packet of those
 
+	conns          *Conn // that lead there, the newest first
 	twin           *node // the next that claims its identity
 	roll           *roll // that it is on while there is no contact
 	before, behind *node // on it
@@ -183,6 +184,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.bcast.Reset()
 	n.bjoins.Clear()
 	n.inbox.Reset()
+	e.loseConns(now, n)
 	n.downSince = now
 	e.enrol(n)
 	e.dismiss(now, n)

@@ -32,7 +32,7 @@ type PortConfig struct {
 
 // A Port is a connectionless socket: what it is bound to and what waits to be
 // read. Short messages are copied into the port's own ring, long ones lent by the
-// arena.
+// arena. A Conn and a Listener have a Port inside of them.
 type Port struct {
 	PortConfig
 	e        *Engine
@@ -48,6 +48,9 @@ type Port struct {
 	barrier  *barrier // where those of others wait; nil: none does
 	readied  bool
 	closed   bool
+
+	conn     *Conn     // whose port it is, or
+	listener *Listener // whose; nil for a connectionless socket
 }
 
 // A Received is what is known of a message that waits in a port.
@@ -81,11 +84,16 @@ func (e *Engine) OpenPort(c PortConfig) *Port {
 		c.ReceiveLimit = DefaultReceiveLimit
 	}
 	p := &Port{PortConfig: c, e: e}
+	e.number(p)
+	return p
+}
+
+// number gives a socket its number, unless it has one.
+func (e *Engine) number(p *Port) {
 	for p.number == 0 || e.ports[p.number] != nil {
 		p.number = e.cfg.Chance.Port()
 	}
 	e.ports[p.number] = p
-	return p
 }
 
 // port returns the socket with a number, or nil. Mostly it is the same as last time.
@@ -134,6 +142,16 @@ func (p *Port) accepts(n int, imp frame.Importance) bool {
 // push queues a message whose data lies in a Buffer, or somewhere else if in is nil,
 // and returns what is known of it, to be filled in.
 func (p *Port) push(data []byte, in *frame.Buffer) *Received {
+	r := p.store(data, in)
+	if !p.readied {
+		p.readied = true
+		p.e.ready = append(p.e.ready, p)
+	}
+	return r
+}
+
+// store is push without telling the owner.
+func (p *Port) store(data []byte, in *frame.Buffer) *Received {
 	r := p.queue.Extend()
 	r.Len = len(data)
 	if in != nil && r.Len > CopyBreak && in.MayKeep() {
@@ -143,10 +161,6 @@ func (p *Port) push(data []byte, in *frame.Buffer) *Received {
 		p.data.push(data)
 	}
 	p.queued += r.Len + recordCost
-	if !p.readied {
-		p.readied = true
-		p.e.ready = append(p.e.ready, p)
-	}
 	return r
 }
 

@@ -185,7 +185,7 @@ func (e *Engine) sendLocal(from *Port, f *frame.PayloadFields, data []byte) {
 		r.named, r.Name = true, frame.Range{Type: f.NameType, Lower: f.Lower, Upper: f.Lower}
 	}
 	switch port := e.ports[f.DestPort]; {
-	case port == nil:
+	case port == nil || port.connected():
 		e.returnLocal(frame.SocketAddr{Port: f.DestPort, Node: e.addr}, r, data, frame.NoPort)
 	case !port.accepts(len(data), f.Importance):
 		e.returnLocal(frame.SocketAddr{Port: f.DestPort, Node: e.addr}, r, data, frame.Overload)

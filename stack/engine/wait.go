@@ -95,6 +95,10 @@ func (e *Engine) Why(t *Ticket) error {
 
 // call notes that a ticket's owner should try again.
 func (e *Engine) call(t *Ticket) {
+	if t.conn != nil {
+		e.conns.tell(t.conn, callWritable)
+		return
+	}
 	if !t.called {
 		t.called = true
 		e.queues.called = append(e.queues.called, t)

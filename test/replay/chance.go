@@ -4,6 +4,7 @@ package replay
 
 import (
 	"slices"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
@@ -104,3 +105,6 @@ func (d *drawn) Key(port uint32) uint32 {
 	}
 	return port + n
 }
+
+// Retry implements engine.Chance. No capture shows one.
+func (d *drawn) Retry(time.Duration) time.Duration { return 0 }

@@ -1,0 +1,193 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// handleConnected takes a message for a socket that is not connectionless: f and data
+// make it up, and it came from a node, which may be the own one. It may change f.
+func (e *Engine) handleConnected(now time.Duration, n *node, port *Port, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
+	if port.listener != nil {
+		port.listener.handle(now, n, f, data)
+		return
+	}
+	port.conn.handle(now, n, f, data, in)
+}
+
+// isPeer reports whether a message is the peer's: no message of a connection is passed
+// on, so it has to come from the peer's node itself.
+func (c *Conn) isPeer(n *node, port uint32, node frame.NodeAddr) bool {
+	return c.state == Established && n == c.node && port == c.peer.Port && node == c.peer.Node
+}
+
+// handle takes a payload message. Source: docs/spec/07-sockets.md §4.4.
+func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+	e := c.port.e
+	switch {
+	case c.state == Connecting:
+		c.handleAnswer(now, n, f, data, in)
+	case !c.isPeer(n, f.OrigPort, f.OrigNode):
+		e.giveBack(now, n, f, data, frame.NoPort)
+	case f.Error != frame.OK:
+		e.arrived(n)
+		c.peerEnded(now, f.Error)
+	case f.Type == frame.ConnMsg:
+		c.receive(now, n, f, data, in)
+	default:
+		e.giveBack(now, n, f, data, frame.NoPort)
+	}
+}
+
+// receive takes data of the peer. Empty messages are never seen, and not counted. More
+// than may wait ends the connection: the peer ignores the window.
+// Source: docs/spec/07-sockets.md §4.4, §7.
+func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+	e, due, asked := c.port.e, false, f.SrcDroppable
+	if c.user == nil && len(data) > 0 && c.port.queued+len(data)+recordCost > c.port.ReceiveLimit {
+		e.giveBack(now, n, f, data, frame.Overload)
+		c.finish(now, EndReset, frame.Overload)
+		return
+	}
+	e.arrived(n)
+	switch {
+	case len(data) == 0:
+	case c.user != nil:
+		due = c.hand(now, data)
+	default:
+		r := c.port.store(data, in)
+		r.Importance, r.srcDroppable = f.Importance, asked
+		e.conns.tell(c, callReadable)
+	}
+	if (due || asked) && c.state == Established {
+		c.acknowledge(now, asked)
+	}
+}
+
+// arrived counts a message that a socket has taken.
+func (e *Engine) arrived(n *node) {
+	if n == e.self {
+		e.count.MessagesLocal++
+	} else {
+		e.count.MessagesIn++
+	}
+}
+
+// hand gives a message to the user in the engine, and reports whether what it has read
+// is to be acknowledged.
+func (c *Conn) hand(now time.Duration, data []byte) (due bool) {
+	size := frame.ShortLen + len(data)
+	c.user.message(now, c, data)
+	return c.state == Established && c.flow.Read(size)
+}
+
+// peerEnded ends the connection as the peer said.
+func (c *Conn) peerEnded(now time.Duration, code frame.ErrorCode) {
+	if code == frame.ConnShutdown {
+		c.finish(now, EndShutdown, code)
+	} else {
+		c.finish(now, EndReset, code)
+	}
+}
+
+// handleManager takes a message of the connection manager.
+// Source: docs/spec/07-sockets.md §4.5.
+func (c *Conn) handleManager(now time.Duration, n *node, f *frame.ConnFields) {
+	e := c.port.e
+	if !c.isPeer(n, f.OrigPort, f.Orig) {
+		e.drop(DropConn)
+		return
+	}
+	c.asked = false
+	switch {
+	case f.Error != frame.OK:
+		c.peerEnded(now, f.Error)
+	case f.Type == frame.ConnProbe:
+		c.pay(now, owedReply)
+	case f.Type == frame.ConnAck:
+		if !c.flow.HandleAck(f.Acked, f.Window) {
+			e.count.OverAcks++
+			return
+		}
+		if c.stuck && c.flow.Open() {
+			c.stuck = false
+			e.conns.tell(c, callWritable)
+		}
+	}
+}
+
+// Read takes the first waiting message and copies as much of its data as fits into b;
+// size is its length, and what does not fit is lost. Of a stream it takes as much as b
+// holds and there is; size is n. ok is false when nothing waits. It tells the peer that
+// there is room, when that is due.
+func (c *Conn) Read(now time.Duration, b []byte) (n, size int, ok bool) {
+	if !c.Stream {
+		n, r, ok := c.port.Read(b)
+		if ok {
+			c.consumed(now, r.Len)
+		}
+		return n, r.Len, ok
+	}
+	for c.port.queue.Len() > 0 && (n < len(b) || !ok) {
+		ok = true
+		k, whole := c.readPart(b[n:])
+		n += k
+		if whole > 0 {
+			c.consumed(now, whole)
+		}
+	}
+	return n, n, ok
+}
+
+// readPart takes what fits into b out of the first message, of which c.taken bytes are
+// gone. When that was its end whole is its length, else 0.
+func (c *Conn) readPart(b []byte) (n, whole int) {
+	p := &c.port
+	r := p.queue.At(0)
+	if r.lent == nil {
+		n = p.data.pop(b, min(len(b), r.Len-c.taken))
+	} else {
+		n = copy(b, r.data[c.taken:])
+	}
+	c.taken += n
+	p.queued -= n
+	if c.taken < r.Len {
+		return n, 0
+	}
+	whole = r.Len
+	if r.lent != nil {
+		r.lent.Release()
+	}
+	p.queue.Drop()
+	p.queued -= recordCost
+	c.taken = 0
+	return n, whole
+}
+
+// skipPart drops the first message if a part of it was read.
+func (c *Conn) skipPart() {
+	if c.taken == 0 {
+		return
+	}
+	p := &c.port
+	r := p.queue.At(0)
+	if r.lent != nil {
+		r.lent.Release()
+	} else {
+		p.data.pop(nil, r.Len-c.taken)
+	}
+	p.queued -= r.Len - c.taken + recordCost
+	p.queue.Drop()
+	c.taken = 0
+}
+
+// consumed counts a message of n bytes that was read.
+func (c *Conn) consumed(now time.Duration, n int) {
+	if c.state == Established && c.flow.Read(frame.ShortLen+n) {
+		c.acknowledge(now, false)
+	}
+}

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// Write sends one message, which is copied; an empty one is no message. Errors:
+// ErrTooLong above frame.MaxPayload bytes or what the node's memory can hold;
+// ErrConnecting; *ConnError of a connection that has ended, ErrClosed of one that was
+// closed here. Those that pass: *WindowFull, after which TakeReadyConns names the
+// connection when there is room; ErrMemory and *Blocked, as of Port.Send.
+func (c *Conn) Write(now time.Duration, b []byte) error {
+	e := c.port.e
+	switch {
+	case c.state == Connecting:
+		return ErrConnecting
+	case c.state != Established:
+		return c.Err()
+	case len(b) == 0:
+		return nil
+	case len(b) > frame.MaxPayload:
+		return ErrTooLong
+	case !c.flow.Open():
+		c.stuck = true
+		c.full = WindowFull{c.peer, c.flow.Unacked(), c.flow.Window(), c.flow.CountsBlocks()}
+		return &c.full
+	}
+	f := c.message(frame.OK)
+	size := f.Len() + len(b)
+	if c.node == e.self {
+		c.flow.Sent(size)
+		e.loop(now, &f, b)
+		return nil
+	}
+	if err := c.send(now, &f, b); err != nil {
+		return err
+	}
+	c.flow.Sent(size)
+	return nil
+}
+
+// send hands a message to the link; for a user in the engine it waits in line.
+func (c *Conn) send(now time.Duration, f *frame.PayloadFields, b []byte) error {
+	if c.user == nil {
+		return c.port.send(now, f, b)
+	}
+	e := c.port.e
+	was := e.queues.as
+	e.SendAs(&c.ticket)
+	err := c.port.send(now, f, b)
+	e.SendAs(was)
+	if c.ticket.serial != 0 && !connFull(err) {
+		e.Quit(now, &c.ticket)
+	}
+	return err
+}
+
+// message is the header of a message to the peer.
+func (c *Conn) message(code frame.ErrorCode) frame.PayloadFields {
+	self := c.port.e.addr
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: self}, Importance: c.Importance, Type: frame.ConnMsg, Error: code,
+		OrigPort: c.port.number, OrigNode: self, DestPort: c.peer.Port, DestNode: c.peer.Node,
+	}
+	if code != frame.OK {
+		f.Importance = frame.Critical
+	}
+	return f
+}
+
+// owed is what a connection has to send and could not, for want of memory or because
+// the link was full: without it the peer would wait for ever. It is tried again.
+type owed uint8
+
+const (
+	owedAnswer owed = 1 << iota // the empty message that accepts
+	owedCredit                  // an acknowledgement
+	owedNagle                   // and the peer waits for it
+	owedReply                   // to a probe
+	owedEnd                     // the last message, without data
+	owedReset                   // the same, of Abort
+)
+
+// acknowledge tells the peer what was read, which may have asked for it.
+func (c *Conn) acknowledge(now time.Duration, asked bool) {
+	if asked {
+		c.pay(now, owedCredit|owedNagle)
+	} else {
+		c.pay(now, owedCredit)
+	}
+}
+
+// pay sends what is given of what the connection owes, or notes to try again.
+func (c *Conn) pay(now time.Duration, what owed) {
+	e := c.port.e
+	c.owed |= what
+	if c.owed&owedAnswer != 0 && c.sendEmpty(now, frame.OK) {
+		c.owed &^= owedAnswer
+	}
+	if c.owed&owedCredit != 0 && c.sendCredit(now, c.owed&owedNagle != 0) {
+		c.owed &^= owedCredit | owedNagle
+	}
+	if c.owed&owedReply != 0 && c.sendManager(now, frame.ConnFields{Type: frame.ConnProbeReply}) {
+		c.owed &^= owedReply
+	}
+	if c.owed&owedEnd != 0 && c.sendEmpty(now, frame.ConnShutdown) || c.owed&owedReset != 0 && c.sendEmpty(now, frame.NoPort) {
+		c.release(now)
+		return
+	}
+	if c.owed != 0 && !c.again.isSet() {
+		e.alarms.set(&c.again, now+owedPause)
+	}
+}
+
+// sendEmpty sends a message without data: the first of an accepted connection, or its
+// end. It reports false when that is to be tried again.
+func (c *Conn) sendEmpty(now time.Duration, code frame.ErrorCode) bool {
+	e, f := c.port.e, c.message(code)
+	if f.DestNode == e.addr {
+		e.loop(now, &f, nil)
+		return true
+	}
+	err := e.post(now, f.DestNode, &f, nil, frame.Control)
+	return err == nil || err == ErrUnreachable
+}
+
+// sendCredit sends an acknowledgement of what was read.
+func (c *Conn) sendCredit(now time.Duration, asked bool) bool {
+	f := frame.ConnFields{Type: frame.ConnAck, NagleAck: asked}
+	f.Acked, f.Window = c.flow.Credit()
+	if c.sendManager(now, f) {
+		return true
+	}
+	c.flow.Uncredited(f.Acked)
+	return false
+}
+
+// sendManager sends the peer a message of the connection manager.
+func (c *Conn) sendManager(now time.Duration, f frame.ConnFields) bool {
+	e := c.port.e
+	f.OrigPort, f.Orig, f.DestPort, f.Dest = c.port.number, e.addr, c.peer.Port, c.peer.Node
+	return e.sendManager(now, &f)
+}
+
+// probe asks the peer whether it is there, or gives it up when it did not answer the
+// last time.
+func (c *Conn) probe(now time.Duration) {
+	if c.asked {
+		c.finish(now, EndSilent, frame.OK)
+		return
+	}
+	next := now + owedPause
+	c.asked = true // the answer may come within the call
+	if c.sendManager(now, frame.ConnFields{Type: frame.ConnProbe}) {
+		next = now + probeInterval
+	} else {
+		c.asked = false
+	}
+	if c.state == Established {
+		c.port.e.alarms.set(&c.limit, next)
+	}
+}
+
+// Close ends the connection in order: the peer reads what was sent before, and then
+// its end. What waits here unread is lost, but for the beginning of the first message,
+// which the peer gets back. Source: docs/spec/07-sockets.md §4.6.
+func (c *Conn) Close(now time.Duration) { c.close(now, frame.ConnShutdown) }
+
+// Abort ends the connection so that the peer reads a reset.
+func (c *Conn) Abort(now time.Duration) { c.close(now, frame.NoPort) }
+
+func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
+	was := c.state
+	if was == ConnClosed {
+		return
+	}
+	c.state = ConnClosed
+	n, r := c.node, c.request
+	c.detach(now)
+	switch {
+	case was == Established && c.returnUnread(now, code):
+	case was == Established, was == Connecting && r.f.DestPort != 0: // the request, if it waits there still
+		if !c.sendEmpty(now, code) {
+			c.linger(now, n, code)
+			return
+		}
+	}
+	c.release(now)
+}
+
+// linger keeps the number of a closed connection until its end is sent.
+func (c *Conn) linger(now time.Duration, n *node, code frame.ErrorCode) {
+	if n != nil { // so that it goes with the node
+		c.node, c.behind = n, n.conns
+		if n.conns != nil {
+			n.conns.before = c
+		}
+		n.conns = c
+	}
+	c.owed = owedEnd
+	if code == frame.NoPort {
+		c.owed = owedReset
+	}
+	c.port.e.alarms.set(&c.again, now+owedPause)
+}
+
+// returnUnread makes the first message that nobody has read the last one: with the
+// beginning of its data it goes back. It reports false when there is none, or no memory
+// for it.
+func (c *Conn) returnUnread(now time.Duration, code frame.ErrorCode) bool {
+	c.skipPart()
+	var data [frame.MaxReturned]byte
+	k, r, ok := c.port.Read(data[:])
+	if !ok {
+		return false
+	}
+	e, f := c.port.e, c.message(code)
+	f.Importance, f.Long, f.SrcDroppable = r.Importance, true, r.srcDroppable
+	if f.DestNode == e.addr {
+		e.loop(now, &f, data[:k])
+		return true
+	}
+	return e.post(now, f.DestNode, &f, data[:k], frame.Control) == nil
+}

@@ -1,0 +1,238 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"bytes"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// Limits of a Listener. What comes beyond goes back with "overload": its sender asks
+// again later.
+const (
+	DefaultBacklog   = 1024 // requests that may wait, unless the ListenConfig says so
+	maxNodeBacklog   = 256  // of them from one node
+	maxInside        = 4096 // connections to a user in the engine
+	maxNodeInside    = 1024 // of them from one node
+	listenerReadRoom = DefaultReceiveLimit
+)
+
+// A ListenConfig describes a listening socket. Zero fields mean the defaults.
+type ListenConfig struct {
+	Stream       bool // of the connections, as in ConnConfig
+	Backlog      int  // requests that may wait; default DefaultBacklog
+	ReceiveLimit int  // of the connections, as in ConnConfig
+	Owner        any  // the owner's own word for the socket
+}
+
+// A Listener is a socket that takes connection requests. Each is answered when it is
+// accepted, from a socket of its own. Source: docs/spec/07-sockets.md §4.2.
+type Listener struct {
+	ListenConfig
+	port    Port
+	pending []*request             // the oldest first
+	bytes   int                    // of the pending ones
+	from    map[frame.NodeAddr]int // requests that wait; or with a user, connections
+	open    int                    // connections, of a user
+	readied bool
+	user    connUser // nil: Accept takes them
+}
+
+// Listen makes a listening socket. It returns nil when the node has as many sockets as
+// it may have, or no address yet.
+func (e *Engine) Listen(k ListenConfig) *Listener { return e.listen(0, k) }
+
+// listenInside makes a listening socket whose connections are accepted at once, for a
+// user in the engine; they have no queue. With a number that is not 0 it has that,
+// which must be free. Its bindings, by bindInside, may be of any type.
+func (e *Engine) listenInside(number uint32, k ListenConfig, user connUser) *Listener {
+	l := e.listen(number, k)
+	if l != nil {
+		l.user = user
+	}
+	return l
+}
+
+func (e *Engine) listen(number uint32, k ListenConfig) *Listener {
+	if len(e.ports) >= maxPorts || e.addr == 0 {
+		return nil
+	}
+	if k.Backlog == 0 {
+		k.Backlog = DefaultBacklog
+	}
+	l := &Listener{ListenConfig: k, from: map[frame.NodeAddr]int{}}
+	l.port = Port{PortConfig: PortConfig{Returnable: true}, e: e, number: number, listener: l}
+	e.number(&l.port)
+	return l
+}
+
+// Addr is the socket's address.
+func (l *Listener) Addr() frame.SocketAddr { return l.port.Addr() }
+
+// Bind is as of Port.
+func (l *Listener) Bind(now time.Duration, r frame.Range, scope frame.Scope) error {
+	return l.port.Bind(now, r, scope)
+}
+
+// bindInside is Bind for any service type.
+func (l *Listener) bindInside(now time.Duration, r frame.Range, scope frame.Scope) error {
+	return l.port.bind(now, r, scope)
+}
+
+// Unbind is as of Port.
+func (l *Listener) Unbind(now time.Duration, r frame.Range, scope frame.Scope) error {
+	return l.port.Unbind(now, r, scope)
+}
+
+// Bindings is as of Port.
+func (l *Listener) Bindings() []naming.Binding { return l.port.Bindings() }
+
+// Pending is the number of requests that wait.
+func (l *Listener) Pending() int { return len(l.pending) }
+
+// handle takes a message for a listening socket.
+func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
+	e := l.port.e
+	switch {
+	case !e.isRequest(f):
+		e.giveBack(now, n, f, data, frame.NoPort)
+	case l.full(f, len(data)):
+		e.giveBack(now, n, f, data, frame.Overload)
+	case l.user != nil:
+		l.acceptInside(now, n, f, data)
+	default:
+		e.arrived(n)
+		l.pending = append(l.pending, &request{*f, bytes.Clone(data), n})
+		l.from[f.OrigNode]++
+		l.bytes += len(data) + recordCost
+		e.conns.tellListener(l)
+	}
+}
+
+// isRequest reports whether a message asks for a connection. Nodes without the SYN bit
+// ask with any message that is not of a connection.
+func (e *Engine) isRequest(f *frame.PayloadFields) bool {
+	if f.Type != frame.NamedMsg && f.Type != frame.DirectMsg || f.Error != frame.OK || f.OrigPort == 0 {
+		return false
+	}
+	n := e.home(f.OrigNode)
+	return f.Syn || n != nil && !n.caps.Has(frame.CapSynBit)
+}
+
+// home returns the node of a socket, which may be the own one, if there is contact.
+func (e *Engine) home(a frame.NodeAddr) *node {
+	if a == e.addr {
+		return e.self
+	}
+	return e.reach(a)
+}
+
+// full reports whether a request has no room.
+func (l *Listener) full(f *frame.PayloadFields, size int) bool {
+	if l.user != nil {
+		return l.open >= maxInside || l.from[f.OrigNode] >= maxNodeInside
+	}
+	return len(l.pending) >= l.Backlog || l.from[f.OrigNode] >= maxNodeBacklog ||
+		l.bytes+size+recordCost > listenerReadRoom<<f.Importance
+}
+
+// forget counts a request, or a connection of a user, less.
+func (l *Listener) forget(a frame.NodeAddr) {
+	if l.from[a]--; l.from[a] == 0 {
+		delete(l.from, a)
+	}
+	if l.user != nil {
+		l.open--
+	}
+}
+
+// take returns the oldest request.
+func (l *Listener) take() *request {
+	r := l.pending[0]
+	l.pending[0] = nil
+	l.pending = l.pending[1:]
+	if len(l.pending) == 0 {
+		l.pending = nil
+	}
+	l.bytes -= len(r.data) + recordCost
+	l.forget(r.f.OrigNode)
+	return r
+}
+
+// Accept makes a connection of the oldest request and answers it; data that came with
+// the request is its first message. ok is false when none waits, or the node has as
+// many sockets as it may have. Requests of nodes that are gone are dropped.
+func (l *Listener) Accept(now time.Duration) (c *Conn, ok bool) {
+	e := l.port.e
+	for len(l.pending) > 0 && len(e.ports) < maxPorts {
+		r := l.take()
+		n := e.home(r.f.OrigNode)
+		if n == nil {
+			e.drop(DropNodeState)
+			continue
+		}
+		c := l.connect(now, n, &r.f)
+		if len(r.data) > 0 {
+			m := c.port.store(r.data, nil)
+			m.Importance = r.f.Importance
+			e.conns.tell(c, callReadable)
+		}
+		c.pay(now, owedAnswer)
+		return c, true
+	}
+	return nil, false
+}
+
+// acceptInside makes a connection for the user in the engine.
+func (l *Listener) acceptInside(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
+	e := l.port.e
+	from := e.home(f.OrigNode)
+	switch {
+	case from == nil:
+		e.drop(DropNodeState)
+		return
+	case len(e.ports) >= maxPorts:
+		e.giveBack(now, n, f, data, frame.Overload)
+		return
+	}
+	e.arrived(n)
+	c := l.connect(now, from, f)
+	c.user, c.origin = l.user, l
+	l.open++
+	l.from[f.OrigNode]++
+	c.pay(now, owedAnswer)
+	c.user.accepted(now, c)
+	if len(data) > 0 && c.state == Established && c.hand(now, data) {
+		c.acknowledge(now, false)
+	}
+}
+
+// connect makes a connection to the sender of a request. What came with it counts as a
+// message with the short header. Source: docs/spec/07-sockets.md §5.1.
+func (l *Listener) connect(now time.Duration, n *node, f *frame.PayloadFields) *Conn {
+	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit})
+	c.establish(now, n, frame.SocketAddr{Port: f.OrigPort, Node: f.OrigNode}, f.Importance)
+	if f.Type == frame.NamedMsg {
+		c.name, c.named = frame.Service{Type: f.NameType, Instance: f.Lower}, true
+	}
+	return c
+}
+
+// Close withdraws the socket's names and returns the requests that wait. Connections
+// stay.
+func (l *Listener) Close(now time.Duration) {
+	if l.port.closed {
+		return
+	}
+	e := l.port.e
+	l.port.retire(now)
+	for len(l.pending) > 0 {
+		r := l.take()
+		if n := r.via; n == e.self || e.reach(n.addr) == n {
+			e.giveBack(now, n, &r.f, r.data, frame.NoPort)
+		}
+	}
+}
