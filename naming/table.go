@@ -33,6 +33,7 @@ type Binding struct {
 // An Event is a change of the table.
 type Event struct {
 	Withdrawn bool // else published
+	Edge      bool // the first of exactly its range, or the last: of all nodes and scopes
 	Binding   Binding
 }
 
@@ -42,7 +43,8 @@ type Table struct {
 	services map[uint32]*service
 	count    map[frame.NodeAddr]int
 	events   []Event
-	version  uint64 // changes so far
+	version  uint64             // changes so far
+	born     map[Binding]uint64 // the version that each came with
 }
 
 // A service is all ranges of one type.
@@ -115,7 +117,7 @@ func (c *circle) purge(n frame.NodeAddr) (gone []Binding) {
 
 // NewTable makes an empty table of the node self.
 func NewTable(self frame.NodeAddr) *Table {
-	return &Table{self: self, services: map[uint32]*service{}, count: map[frame.NodeAddr]int{}}
+	return &Table{self: self, services: map[uint32]*service{}, count: map[frame.NodeAddr]int{}, born: map[Binding]uint64{}}
 }
 
 // Count returns the number of bindings of a node.
@@ -124,6 +126,11 @@ func (t *Table) Count(n frame.NodeAddr) int { return t.count[n] }
 func (t *Table) changed(ev Event) {
 	t.events = append(t.events, ev)
 	t.version++
+	if ev.Withdrawn {
+		delete(t.born, ev.Binding)
+	} else {
+		t.born[ev.Binding] = t.version
+	}
 }
 
 // find returns the place of the exact range r among s, or where it belongs.
@@ -169,7 +176,7 @@ func (t *Table) Insert(b Binding) bool {
 		r.local.add(b)
 	}
 	t.count[b.Socket.Node]++
-	t.changed(Event{Binding: b})
+	t.changed(Event{Edge: len(r.all.members) == 1, Binding: b})
 	return true
 }
 
@@ -200,7 +207,7 @@ func (t *Table) Remove(b Binding) bool {
 	if t.count[b.Socket.Node]--; t.count[b.Socket.Node] == 0 {
 		delete(t.count, b.Socket.Node)
 	}
-	t.changed(Event{Withdrawn: true, Binding: b})
+	t.changed(Event{Withdrawn: true, Edge: len(r.all.members) == 0, Binding: b})
 	return true
 }
 
@@ -214,8 +221,10 @@ func (t *Table) Purge(n frame.NodeAddr) {
 		s := t.services[typ]
 		had := len(s.ranges)
 		s.ranges = slices.DeleteFunc(s.ranges, func(r *bound) bool {
-			for _, b := range r.all.purge(n) {
-				t.changed(Event{Withdrawn: true, Binding: b})
+			gone := r.all.purge(n)
+			for i, b := range gone {
+				last := len(r.all.members) == 0 && i == len(gone)-1
+				t.changed(Event{Withdrawn: true, Edge: last, Binding: b})
 			}
 			r.local.purge(n)
 			return len(r.all.members) == 0
@@ -245,24 +254,36 @@ func (t *Table) All() iter.Seq[Binding] {
 	}
 }
 
-// Overlapping yields every binding whose range overlaps r.
+// Overlapping yields every binding whose range overlaps r, in the order in which
+// they were inserted.
 func (t *Table) Overlapping(r frame.Range) iter.Seq[Binding] {
-	return func(yield func(Binding) bool) {
-		s := t.services[r.Type]
-		if s == nil {
-			return
-		}
-		for _, x := range s.overlapping(r) {
-			if !x.r.Overlaps(r) {
-				continue
-			}
-			for _, b := range x.all.members {
-				if !yield(b) {
-					return
-				}
-			}
+	return slices.Values(t.byAge(r, func(all []Binding) []Binding { return all }))
+}
+
+// OverlappingRanges yields the oldest binding of every range that overlaps r, the
+// oldest of these first.
+func (t *Table) OverlappingRanges(r frame.Range) iter.Seq[Binding] {
+	return slices.Values(t.byAge(r, func(all []Binding) []Binding {
+		return []Binding{slices.MinFunc(all, t.older)}
+	}))
+}
+
+func (t *Table) older(a, b Binding) int { return cmp.Compare(t.born[a], t.born[b]) }
+
+// byAge returns what pick takes of the bindings of each range that overlaps r, the
+// oldest first.
+func (t *Table) byAge(r frame.Range, pick func([]Binding) []Binding) (all []Binding) {
+	s := t.services[r.Type]
+	if s == nil {
+		return nil
+	}
+	for _, x := range s.overlapping(r) {
+		if x.r.Overlaps(r) {
+			all = append(all, pick(x.all.members)...)
 		}
 	}
+	slices.SortFunc(all, t.older)
+	return all
 }
 
 // overlapping returns a run of ranges that has all that overlap r in it.

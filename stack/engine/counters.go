@@ -84,5 +84,9 @@ type Counters struct {
 	BarrierBroken       uint64 // times that multicast messages went on without their twin
 	Returned            uint64 // messages sent back to their sender
 	OutDropped          uint64 // frames a stalled device left behind
-	Drops               Drops
+
+	SubscriptionsRefused uint64 // connections to the topology service that broke a rule or a limit
+	SubscribersCut       uint64 // subscribers that left too many events unread
+
+	Drops Drops
 }

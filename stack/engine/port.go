@@ -80,7 +80,7 @@ func (e *Engine) OpenPort(c PortConfig) *Port {
 		c.ReceiveLimit = DefaultReceiveLimit
 	}
 	p := &Port{PortConfig: c, e: e}
-	for p.number == 0 || e.ports[p.number] != nil {
+	for p.number == 0 || e.ports[p.number] != nil || p.number == e.topology.addr.Port {
 		p.number = e.cfg.Chance.Port()
 	}
 	e.ports[p.number] = p
