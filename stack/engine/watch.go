@@ -92,19 +92,20 @@ func (e *Engine) subscribersDue() time.Duration {
 // serveSubscribers tells what has changed, ends what is over, and sends what clients
 // of the topology service are to know.
 func (e *Engine) serveSubscribers(now time.Duration) {
-	if len(e.topology.clients) > 0 {
+	s := &e.watches
+	if len(e.topology.clients) > 0 || s.over(now) {
 		e.spread()
 	}
-	for s := &e.watches; len(s.ending) > 0 && s.ending[0].due <= now; {
-		e.spread() // what was before
-		if len(s.ending) > 0 && s.ending[0].due <= now {
-			w := s.ending[0]
-			e.unwatch(w)
-			w.by.timedOut()
-		}
+	for s.over(now) {
+		w := s.ending[0]
+		e.unwatch(w)
+		w.by.timedOut()
 	}
 	e.topology.serve(now)
 }
+
+// over reports whether there is a watch whose time is over.
+func (s *watches) over(now time.Duration) bool { return len(s.ending) > 0 && s.ending[0].due <= now }
 
 // endings is a heap of watches, the first to end on top.
 type endings []*watch
