@@ -14,6 +14,9 @@
 // Every node has every cluster binding of every node it is in contact with; a
 // binding's own node is the only authority on it.
 //
-// Not built yet: subscriptions over the wire, limits with an alarm, updates over
+// Subscriptions finds who is to be told of an event, by type and range; Remote is a
+// subscription at another node.
+//
+// Not built yet: limits with an alarm, updates over
 // the broadcast link (they go to each peer by unicast, as the protocol allows).
 package naming

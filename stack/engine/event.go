@@ -44,7 +44,7 @@ func (e *Engine) NextEvent() (Event, bool) {
 
 // TakeNameEvents appends the changes of the binding table to dst.
 func (e *Engine) TakeNameEvents(dst []naming.Event) []naming.Event {
-	e.spread()
+	e.tellWatches()
 	dst = append(dst, e.watches.news...)
 	e.watches.news = e.watches.news[:0]
 	return dst

@@ -68,7 +68,7 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	if c.Timeout > 0 && c.Timeout < flowctl.Never-now {
 		s.watch.due = now + c.Timeout
 	}
-	e.spread() // what was before is no news to it
+	e.tellWatches() // what was before is no news to it
 	if e.table != nil {
 		s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
 	}
@@ -131,7 +131,7 @@ func (s *Subscription) Close() {
 // TakeSubscriptions appends the subscriptions that have events, or have ended, since
 // the last call to dst, each once.
 func (e *Engine) TakeSubscriptions(dst []*Subscription) []*Subscription {
-	e.spread()
+	e.tellWatches()
 	for _, s := range e.watches.ready {
 		s.readied = false
 	}

@@ -80,7 +80,7 @@ func (c *client) subscribe(now time.Duration, rec record) (work int) {
 		c.refuse()
 		return 1
 	}
-	e.spread() // what was before is no news to it
+	e.tellWatches() // what was before is no news to it
 	work = 1 + x.Existing(e.table, func(b naming.Binding) { c.note(x.notice(frame.Published, b)) })
 	if c.end { // these were too many
 		return work

@@ -59,9 +59,9 @@ func (e *Engine) unwatch(w *watch) {
 	}
 }
 
-// spread hands what has changed in the table to those who subscribed, in the table's
+// tellWatches hands what has changed in the table to those who subscribed, in the table's
 // order, for each change in the order of the subscriptions.
-func (e *Engine) spread() {
+func (e *Engine) tellWatches() {
 	if e.table == nil {
 		return
 	}
@@ -94,7 +94,7 @@ func (e *Engine) subscribersDue() time.Duration {
 func (e *Engine) serveSubscribers(now time.Duration) {
 	s := &e.watches
 	if len(e.topology.clients) > 0 || s.over(now) {
-		e.spread()
+		e.tellWatches()
 	}
 	for s.over(now) {
 		w := s.ending[0]
