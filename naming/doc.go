@@ -14,6 +14,6 @@
 // Every node has every cluster binding of every node it is in contact with; a
 // binding's own node is the only authority on it.
 //
-// Not built yet: subscriptions over the wire, an alarm near the limits, updates over
-// the broadcast link (they go to each peer by unicast, as the protocol allows).
+// Subscriptions finds who is to be told of an event, by type and range; Remote is a
+// subscription at another node.
 package naming

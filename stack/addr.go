@@ -57,7 +57,15 @@ const (
 )
 
 // AllNodes is the range to watch for nodes that come and go.
+// In an event Range.Lower is the node's address; the own node is one of them.
 var AllNodes = Range{Type: NodeState, Upper: 1<<32 - 1}
+
+// AllLinks is the range to watch for links of this node that come and go. In an event
+// Range.Lower is the address of the node at the other end, Socket.Node the own one, and
+// Socket.Port tells links to one node apart: the number of the bearer there in the
+// upper 16 bits, of the bearer here in the lower. Such bindings have NodeScope; with
+// SubscriptionConfig.Ranges two links to one node are one range.
+var AllLinks = Range{Type: LinkState, Upper: 1<<32 - 1}
 
 // ParseAddr reads the text form of a Service ("18888:17", "18888:17@1001002"), a
 // Range ("18888:0-99") or a SocketAddr ("<1001002:134550589>").

@@ -3,7 +3,6 @@
 package stack
 
 import (
-	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -29,7 +28,9 @@ var (
 	// ErrConfig means a Config that cannot work.
 	ErrConfig = engine.ErrConfig
 	// ErrSlow means a subscriber that did not read its events in time.
-	ErrSlow = errors.New("stack: subscriber too slow, events were lost")
+	ErrSlow = engine.ErrSlow
+	// ErrTooManySubscriptions means the node has 65535 subscriptions.
+	ErrTooManySubscriptions = engine.ErrTooManySubscriptions
 )
 
 // A RejectError is a message of one's own that came back. Only a socket with

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"runtime"
 	"sync"
 	"time"
@@ -42,6 +41,7 @@ type Node struct {
 	in         [batch]*frame.Buffer
 	ready      []*engine.Port
 	names      []naming.Event
+	heard      []*engine.Subscription
 	sends      int  // since the devices were looked at
 	turning    bool // the driver is in its lap
 	patience   patience
@@ -260,7 +260,7 @@ func (n *Node) Close(ctx context.Context) error {
 		n.closeConn(c)
 	}
 	for s := range n.subs {
-		n.endSubscription(s, net.ErrClosed)
+		s.close()
 	}
 	now := n.now()
 	n.eng.Flush(now) // so that it is asked about, too

@@ -7,15 +7,13 @@ import (
 	"fmt"
 	"iter"
 	"net"
+	"os"
 	"time"
 
-	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/engine"
 )
-
-// maxEvents is the number of events that may wait for a subscriber, beside the
-// bindings that existed when it subscribed.
-const maxEvents = 4096
 
 // An Event tells that a socket was bound to a range, or is bound no longer.
 type Event struct {
@@ -34,75 +32,142 @@ func (ev Event) String() string {
 	return fmt.Sprintf("%s %v at %v", verb, ev.Range, ev.Socket)
 }
 
+// A SubscriptionConfig is a subscription's options; its zero value means the defaults.
+type SubscriptionConfig struct {
+	// Ranges tells of the first and the last binding to exactly a range, not of those
+	// between: of whether there is anybody.
+	Ranges bool
+	// Scope tells of bindings of this scope alone; zero: of both. With Ranges a range
+	// is not told of when its first binding was of the other scope.
+	Scope Scope
+	// Changes leaves out the bindings that exist already.
+	Changes bool
+	// Timeout ends the subscription so long after it was made; zero: never.
+	Timeout time.Duration
+	// Limit is how many events may wait, beside the bindings that existed; zero: 4096.
+	Limit int
+}
+
 // A Subscription gives the changes of the bindings that overlap a range, first
-// those that exist. A subscriber that leaves more than 4096 events unread is cut
-// off. It is safe for concurrent use.
+// those that exist. A subscriber that leaves more than 4096 events unread, or
+// SubscriptionConfig.Limit, is cut off. It is safe for concurrent use.
 type Subscription struct {
-	n     *Node
-	r     Range
-	limit int                  // events that may wait
-	queue flowctl.Queue[Event] // this and the rest is guarded by the lap lock
-	wait  waitList
-	err   error // why there will be no more
+	n      *Node
+	r      Range
+	x      *engine.Subscription // this and the rest is guarded by the lap lock
+	wait   waitList
+	closed bool
+}
+
+// Subscribe watches the bindings that overlap r, with default options; see
+// SubscriptionConfig.Subscribe.
+func (n *Node) Subscribe(ctx context.Context, r Range) (*Subscription, error) {
+	return SubscriptionConfig{}.Subscribe(ctx, n, r)
 }
 
 // Subscribe watches the bindings that overlap r. Reserved types may be watched:
-// AllNodes tells of nodes that come and go. Errors, inside *net.OpError:
-// ErrRange, net.ErrClosed, the context's.
-func (n *Node) Subscribe(ctx context.Context, r Range) (*Subscription, error) {
-	if err := ctx.Err(); err != nil {
+// AllNodes tells of nodes that come and go, AllLinks of links. Errors, inside
+// *net.OpError: ErrRange, ErrConfig, ErrTooManySubscriptions beyond 65535 in a node,
+// net.ErrClosed, the context's.
+func (c SubscriptionConfig) Subscribe(ctx context.Context, n *Node, r Range) (*Subscription, error) {
+	s, err := c.subscribe(ctx, n, r)
+	if err != nil {
 		return nil, opError("subscribe", "tipc", nil, r, err)
 	}
-	if r.Lower > r.Upper {
-		return nil, opError("subscribe", "tipc", nil, r, ErrRange)
+	return s, nil
+}
+
+func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*Subscription, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	f, err := c.filter()
+	if err != nil {
+		return nil, err
 	}
 	n.mu.Lock()
 	defer n.unlock()
 	if n.closing {
-		return nil, opError("subscribe", "tipc", nil, r, net.ErrClosed)
+		return nil, net.ErrClosed
 	}
-	n.publishNames()
 	s := &Subscription{n: n, r: r}
-	for b := range n.eng.Overlapping(r) {
-		s.queue.Push(Event{Binding: b})
+	now := n.now()
+	s.x, err = n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Owner: s})
+	if err != nil {
+		return nil, err
 	}
-	s.limit = s.queue.Len() + maxEvents
 	n.subs[s] = struct{}{}
+	if c.Timeout > 0 {
+		n.lap(now, false) // who sleeps has one more deadline
+	}
 	return s, nil
 }
 
-func (s *Subscription) push(ev Event) {
-	if s.queue.Len() >= s.limit {
-		s.n.endSubscription(s, ErrSlow)
-		return
+// filter is the options as the topology service knows them. Errors: ErrConfig.
+func (c SubscriptionConfig) filter() (f frame.Filter, err error) {
+	f = frame.FilterPorts
+	if c.Ranges {
+		f = frame.FilterService
 	}
-	s.queue.Push(ev)
-	s.n.rouseFirst(s.wait)
-}
-
-func (n *Node) endSubscription(s *Subscription, err error) {
-	if s.err == nil {
-		s.err = err
+	switch c.Scope {
+	case 0:
+	case ClusterScope:
+		f |= frame.FilterClusterScope
+	case NodeScope:
+		f |= frame.FilterNodeScope
+	default:
+		return 0, fmt.Errorf("%w: scope %d", ErrConfig, c.Scope)
 	}
-	delete(n.subs, s)
-	n.rouseAll(s.wait)
+	if c.Changes {
+		f |= frame.FilterNoStatus
+	}
+	switch {
+	case c.Timeout < 0:
+		return 0, fmt.Errorf("%w: a timeout of %v", ErrConfig, c.Timeout)
+	case c.Limit < 0:
+		return 0, fmt.Errorf("%w: a limit of %d events", ErrConfig, c.Limit)
+	}
+	return f, nil
 }
 
 // publishNames hands the changes of the binding table to the subscribers.
 func (n *Node) publishNames() {
 	n.names = n.eng.TakeNameEvents(n.names[:0])
-	for _, ev := range n.names {
-		for s := range n.subs {
-			if s.r.Overlaps(ev.Binding.Range) {
-				s.push(Event{ev.Withdrawn, ev.Binding})
-			}
+	n.heard = n.eng.TakeSubscriptions(n.heard[:0])
+	for i, x := range n.heard {
+		s := x.Owner.(*Subscription)
+		if x.Err() == nil {
+			n.rouseFirst(s.wait)
+		} else {
+			n.endSubscription(s)
 		}
+		n.heard[i] = nil
 	}
 }
 
-// Next waits for the next event. A subscriber that was cut off gets the events
-// that were kept, then ErrSlow. Errors, inside *net.OpError: net.ErrClosed, ErrSlow,
-// the context's.
+// endSubscription lets everybody who waits know that there will be no more events.
+func (n *Node) endSubscription(s *Subscription) {
+	delete(n.subs, s)
+	n.rouseAll(s.wait)
+}
+
+// next takes an event that waits; without one err says why there will be none, if so.
+func (s *Subscription) next() (ev Event, ok bool, err error) {
+	if s.closed {
+		return Event{}, false, net.ErrClosed
+	}
+	if ev, ok := s.x.Next(); ok {
+		return Event{ev.Withdrawn, ev.Binding}, true, nil
+	}
+	if err = s.x.Err(); err == engine.ErrSubscriptionOver {
+		err = os.ErrDeadlineExceeded
+	}
+	return Event{}, false, err
+}
+
+// Next waits for the next event. A subscriber that was cut off, or whose time is
+// over, gets the events that were kept, then ErrSlow or os.ErrDeadlineExceeded.
+// Errors, inside *net.OpError: these, net.ErrClosed, the context's.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	n := s.n
 	n.mu.Lock()
@@ -112,17 +177,18 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 		if w != nil {
 			n.end(&s.wait, w)
 		}
-		if s.queue.Len() > 0 {
+		if s.x.Pending() > 0 {
 			n.rouseFirst(s.wait)
 		}
 	}()
 	for {
 		err := ctx.Err()
-		if err == nil && (s.err == nil || s.err == ErrSlow) && s.queue.Len() > 0 {
-			return s.queue.Pop(), nil
-		}
 		if err == nil {
-			err = s.err
+			ev, ok, ended := s.next()
+			if ok {
+				return ev, nil
+			}
+			err = ended
 		}
 		if err != nil {
 			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
@@ -152,8 +218,15 @@ func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
 func (s *Subscription) Close() error {
 	s.n.mu.Lock()
 	defer s.n.unlock()
-	s.n.endSubscription(s, net.ErrClosed)
+	s.close()
 	return nil
+}
+
+// close is called with the lap lock held.
+func (s *Subscription) close() {
+	s.closed = true
+	s.x.Close()
+	s.n.endSubscription(s)
 }
 
 // WaitFor waits until somebody is bound to the service. Errors as for Subscribe.

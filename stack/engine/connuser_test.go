@@ -44,18 +44,18 @@ func (b *connBed) inside(user connUser) *Listener {
 	if l.Addr().Port != 0x5000 {
 		b.t.Errorf("got %v, want port 0x5000", l.Addr())
 	}
-	if err := l.Bind(b.now, frame.Range{Type: 1, Lower: 1, Upper: 1}, frame.NodeScope); err != ErrReserved {
+	if err := l.Bind(b.now, frame.Range{Type: 3, Lower: 1, Upper: 1}, frame.NodeScope); err != ErrReserved {
 		b.t.Errorf("a reserved type: got %v, want %v", err, ErrReserved)
 	}
-	if err := l.bindInside(b.now, frame.Range{Type: 1, Lower: 1, Upper: 1}, frame.NodeScope); err != nil {
+	if err := l.bindInside(b.now, frame.Range{Type: 3, Lower: 1, Upper: 1}, frame.NodeScope); err != nil {
 		b.t.Fatal(err)
 	}
 	return l
 }
 
-func (b *connBed) dialTopology(first []byte) *Conn {
+func (b *connBed) dialInside(first []byte) *Conn {
 	b.t.Helper()
-	c, err := b.x.DialService(b.now, ConnConfig{}, frame.Service{Type: 1, Instance: 1, Node: b.y.Address()}, first)
+	c, err := b.x.DialService(b.now, ConnConfig{}, frame.Service{Type: 3, Instance: 1, Node: b.y.Address()}, first)
 	if err != nil {
 		b.t.Fatal(err)
 	}
@@ -76,7 +76,7 @@ func TestConnUser(t *testing.T) {
 		}}
 		l := b.inside(echo)
 		first := text(100, 1)
-		c := b.dialTopology(first)
+		c := b.dialInside(first)
 		if c.State() != Established || !bytes.Equal(b.readAll(c, 200), first) {
 			t.Errorf("the first message: %v", c.State())
 		}
@@ -96,7 +96,7 @@ func TestConnUser(t *testing.T) {
 		echo.log = nil
 		c.Abort(b.now)
 		b.until(time.Second, func() bool { return len(echo.log) > 0 })
-		c = b.dialTopology(nil)
+		c = b.dialInside(nil)
 		c.Write(b.now, []byte{1}) // it closes
 		b.settle()
 		if want := []string{"ended ended", "accepted established", "message established 1"}; !slices.Equal(echo.log, want) {
@@ -126,7 +126,7 @@ func TestConnUserClosesAnywhere(t *testing.T) {
 					}
 				}
 				l := b.inside(s)
-				c := b.dialTopology(text(3000, 1))
+				c := b.dialInside(text(3000, 1))
 				for range 3 {
 					b.readAll(c, 70000)
 					b.until(10*time.Millisecond, func() bool { return false })
@@ -170,7 +170,7 @@ func TestConnUserWaits(t *testing.T) {
 				}
 			}
 			l := b.inside(s)
-			c := b.dialTopology([]byte{1, 2})
+			c := b.dialInside([]byte{1, 2})
 			buf := make([]byte, size+1)
 			for i := range count {
 				n, _, ok := c.Read(b.now, buf)
@@ -207,7 +207,7 @@ func TestConnUserThatWantsNothingMore(t *testing.T) {
 		}
 	}
 	l := b.inside(s)
-	c := b.dialTopology([]byte{1, 2})
+	c := b.dialInside([]byte{1, 2})
 	b.readAll(c, 2000) // from now on the window is larger than the link's
 	s.log = nil
 	c.Write(b.now, []byte{1, 2})
@@ -246,7 +246,7 @@ func TestConnUsersWithinNode(t *testing.T) {
 		}
 	}
 	l := b.inside(count)
-	c := b.dialTopology(nil)
+	c := b.dialInside(nil)
 	c.user = count // as if the other end were in the engine, too
 	left = 100000
 	c.Write(b.now, []byte("ping"))
@@ -265,7 +265,7 @@ func TestConnUserLimits(t *testing.T) {
 	l := b.inside(s)
 	var all []*Conn
 	for range maxNodeInside + 10 {
-		all = append(all, b.dialTopology(nil))
+		all = append(all, b.dialInside(nil))
 	}
 	open, waiting := 0, 0
 	for _, c := range all {
@@ -279,7 +279,7 @@ func TestConnUserLimits(t *testing.T) {
 	if open != maxNodeInside || waiting != 10 || l.open != maxNodeInside {
 		t.Errorf("got %d open, %d waiting, want %d and 10", open, waiting, maxNodeInside)
 	}
-	own, _ := b.y.DialService(b.now, ConnConfig{}, frame.Service{Type: 1, Instance: 1}, nil)
+	own, _ := b.y.DialService(b.now, ConnConfig{}, frame.Service{Type: 3, Instance: 1}, nil)
 	if own.State() != Established {
 		t.Errorf("another node's share: got %v", own.State())
 	}

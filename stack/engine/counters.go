@@ -87,5 +87,9 @@ type Counters struct {
 	OutDropped          uint64 // frames a stalled device left behind
 	Connected           uint64 // connections made, by either end here
 	OverAcks            uint64 // acknowledgements on connections of more than was sent
-	Drops               Drops
+
+	SubscriptionsRefused uint64 // connections to the topology service that broke a rule or a limit
+	SubscribersCut       uint64 // subscribers that left too many events unread
+
+	Drops Drops
 }

@@ -95,8 +95,13 @@ func (e *Engine) Bindings(yield func(naming.Binding) bool) {
 	}
 }
 
-// Ports is the number of sockets open.
-func (e *Engine) Ports() int { return len(e.ports) }
+// Ports is the number of sockets open, but for the node's own, of its topology service.
+func (e *Engine) Ports() int {
+	if e.addr == 0 {
+		return 0
+	}
+	return len(e.ports) - 1
+}
 
 // Queued is the number of bytes that count against the receive limit.
 func (p *Port) Queued() int { return p.queued }

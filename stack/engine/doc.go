@@ -20,8 +20,11 @@
 // stands by; when one fails, what it still had goes through the other (failover), and
 // a second one that comes up waits until the first has delivered (synch).
 //
+// What changes in the table is told to Subscriptions of this process, and, at the end
+// of HandleTimeout, to the clients of the topology service {1,1}.
+//
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
-// Not built yet: connections, groups, multicast senders.
+// Not built yet: connections, the topology service's too, groups, multicast senders.
 package engine

@@ -98,7 +98,9 @@ type Engine struct {
 	crowded    complaint // of more names than there may be
 	ports      map[uint32]*Port
 	lastPort   *Port
-	deadlines  deadlines     // of links
+	deadlines  deadlines // of links
+	watches    watches
+	topology   topology
 	slow       time.Duration // the next look for nodes to forget
 	alarmed    time.Duration // when two nodes were last seen to claim one address
 
@@ -195,7 +197,7 @@ func (e *Engine) Counters() Counters { return e.count }
 
 // Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
 func (e *Engine) Deadline() time.Duration {
-	at := min(e.slow, e.deadlines.first(), e.alarms.first(), e.conns.deadline(), e.barriers.next)
+	at := min(e.slow, e.deadlines.first(), e.alarms.first(), e.conns.deadline(), e.barriers.next, e.subscribersDue())
 	for _, b := range e.bearers {
 		at = min(at, b.next)
 	}
@@ -231,6 +233,7 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 		e.alarms.ringDue(now)
 	}
 	e.serveConns(now)
+	e.serveSubscribers(now)
 }
 
 // NextFrame returns the next frame to send on a bearer, or nil. The caller takes
@@ -270,6 +273,7 @@ func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 		Range: frame.Range{Type: naming.NodeState, Lower: uint32(a), Upper: uint32(a)},
 		Scope: frame.ClusterScope, Socket: frame.SocketAddr{Node: a}, Key: uint32(a),
 	})
+	e.openTopology(now)
 	e.events.Push(Event{Kind: AddressSettled, Node: a})
 }
 

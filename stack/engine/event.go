@@ -44,10 +44,10 @@ func (e *Engine) NextEvent() (Event, bool) {
 
 // TakeNameEvents appends the changes of the binding table to dst.
 func (e *Engine) TakeNameEvents(dst []naming.Event) []naming.Event {
-	if e.table == nil {
-		return dst
-	}
-	return e.table.TakeEvents(dst)
+	e.tellWatches()
+	dst = append(dst, e.watches.news...)
+	e.watches.news = e.watches.news[:0]
+	return dst
 }
 
 // TakeReady appends the ports that were given messages, each once, to dst.

@@ -89,7 +89,10 @@ func (w *world) checkTable(l *life) {
 	for _, n := range w.nodes {
 		a := uint32(n.addr)
 		want = append(want, row{naming.NodeState, a, a, uint8(frame.ClusterScope), 0, a})
-		if n != l.n {
+		if n == l.n {
+			top := l.eng.TopologyAddr()
+			want = append(want, row{naming.TopologyType, 1, 1, uint8(frame.NodeScope), top.Port, a})
+		} else {
 			for i := range w.nets {
 				want = append(want, row{naming.LinkState, a, a, uint8(frame.NodeScope), uint32(i<<16 | i), uint32(l.n.addr)})
 			}

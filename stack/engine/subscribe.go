@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"errors"
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// What subscribing can find.
+var (
+	// ErrTooManySubscriptions means the node has as many as it may have.
+	ErrTooManySubscriptions = errors.New("engine: too many subscriptions in this node")
+	// ErrSlow means a subscriber that did not read its events in time.
+	ErrSlow = errors.New("engine: subscriber too slow, events were lost")
+	// ErrSubscriptionOver means that a subscription's time is over.
+	ErrSubscriptionOver = errors.New("engine: the subscription's time is over")
+)
+
+// DefaultEventLimit is the number of events that may wait for a subscriber, by
+// default, beside the bindings that existed when it subscribed.
+const DefaultEventLimit = 4096
+
+// A SubscriptionConfig describes a subscription of this process.
+type SubscriptionConfig struct {
+	Range   frame.Range
+	Filter  frame.Filter  // 0: every binding
+	Timeout time.Duration // after which it is over; 0: never
+	Limit   int           // events that may wait; default DefaultEventLimit
+	Owner   any           // the owner's own word for it
+}
+
+// A Subscription keeps events until they are read. It is the engine's and used like
+// one.
+type Subscription struct {
+	Owner   any
+	e       *Engine
+	watch   watch
+	queue   flowctl.Queue[naming.Event]
+	limit   int
+	err     error
+	readied bool
+}
+
+// Subscribe watches the bindings that overlap a range; those that exist are the first
+// events. Errors: ErrRange, ErrTooManySubscriptions, ErrConfig.
+func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscription, error) {
+	if c.Filter == 0 {
+		c.Filter = frame.FilterPorts
+	}
+	if c.Limit == 0 {
+		c.Limit = DefaultEventLimit
+	}
+	s := &Subscription{Owner: c.Owner, e: e}
+	s.watch = watch{Subscription: naming.Subscription{Range: c.Range, Filter: c.Filter}, by: s, due: flowctl.Never}
+	switch {
+	case c.Range.Lower > c.Range.Upper:
+		return nil, ErrRange
+	case !s.watch.Legal() || c.Limit < 0 || c.Timeout < 0:
+		return nil, ErrConfig
+	case e.watches.own >= naming.MaxSubscriptions:
+		return nil, ErrTooManySubscriptions
+	}
+	if c.Timeout > 0 && c.Timeout < flowctl.Never-now {
+		s.watch.due = now + c.Timeout
+	}
+	e.tellWatches() // what was before is no news to it
+	if e.table != nil {
+		s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
+	}
+	s.limit = s.queue.Len() + c.Limit
+	e.watch(&s.watch)
+	e.watches.own++
+	return s, nil
+}
+
+func (s *Subscription) told(ev naming.Event) {
+	if s.queue.Len() >= s.limit {
+		s.e.count.SubscribersCut++
+		s.end(ErrSlow)
+		return
+	}
+	s.queue.Push(ev)
+	s.rouse()
+}
+
+func (s *Subscription) timedOut() { s.end(ErrSubscriptionOver) }
+
+func (s *Subscription) end(err error) {
+	if s.err == nil {
+		s.err = err
+		s.e.watches.own--
+		s.e.unwatch(&s.watch)
+		s.rouse()
+	}
+}
+
+func (s *Subscription) rouse() {
+	if !s.readied {
+		s.readied = true
+		s.e.watches.ready = append(s.e.watches.ready, s)
+	}
+}
+
+// Next takes the first event that waits; ok is false when none does.
+func (s *Subscription) Next() (ev naming.Event, ok bool) {
+	if s.queue.Len() == 0 {
+		return naming.Event{}, false
+	}
+	return s.queue.Pop(), true
+}
+
+// Pending is the number of events that wait.
+func (s *Subscription) Pending() int { return s.queue.Len() }
+
+// Err says why there will be no more events than those that wait: ErrSlow,
+// ErrSubscriptionOver, ErrClosed, or nil if there may be.
+func (s *Subscription) Err() error { return s.err }
+
+// Close ends the subscription and drops what waits. Closing twice is harmless.
+func (s *Subscription) Close() {
+	s.end(ErrClosed)
+	s.err = ErrClosed
+	s.queue = flowctl.Queue[naming.Event]{}
+}
+
+// TakeSubscriptions appends the subscriptions that have events, or have ended, since
+// the last call to dst, each once.
+func (e *Engine) TakeSubscriptions(dst []*Subscription) []*Subscription {
+	e.tellWatches()
+	for _, s := range e.watches.ready {
+		s.readied = false
+	}
+	dst = append(dst, e.watches.ready...)
+	clear(e.watches.ready)
+	e.watches.ready = e.watches.ready[:0]
+	return dst
+}

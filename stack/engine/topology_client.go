@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// A client is a connection to the topology service.
+type client struct {
+	t       *topology
+	conn    topologyConn
+	serial  uint64 // older ones have smaller ones
+	subs    map[record][]*remote
+	n       int                   // subscriptions
+	records flowctl.Queue[record] // that wait to be taken
+	events  flowctl.Queue[notice] // that wait to be written
+	news    int                   // of them, that are not of bindings which existed
+	full    bool                  // the connection has no room
+	dirty   bool
+	end     bool // nothing more is taken, and what waits is not written
+	gone    bool // the connection is over
+}
+
+// A record is a subscription as it was received.
+type record [frame.SubscriptionLen]byte
+
+// A remote is a subscription of a client.
+type remote struct {
+	watch
+	c      *client
+	record record // as it was received
+}
+
+// soil has serve look at the client.
+func (c *client) soil() {
+	if !c.dirty {
+		c.dirty = true
+		c.t.dirty.Push(c)
+	}
+}
+
+// refuse ends a connection whose client broke a rule or a limit. What it was told
+// before still goes out, if there is room; what it asked for and was not taken yet goes
+// with it.
+func (c *client) refuse() {
+	c.t.e.count.SubscriptionsRefused++
+	c.end = true
+	c.records = flowctl.Queue[record]{}
+	c.soil()
+}
+
+func (c *client) mayTake() bool { return !c.end && !c.gone && c.events.Len() < clientEvents }
+
+// take carries out records, as long as that is not much work and the client reads.
+func (c *client) take(now time.Duration) {
+	for work := 0; c.records.Len() > 0 && c.mayTake() && work < scanned; {
+		work += c.subscribe(now, c.records.Pop())
+	}
+}
+
+// subscribe carries out one record, and returns how many bindings it looked at.
+// Source: docs/spec/06-topology.md §2.2, §2.3.
+func (c *client) subscribe(now time.Duration, rec record) (work int) {
+	t, e := c.t, c.t.e
+	s, _ := frame.ParseSubscription(rec[:], t.native)
+	f := s.Fields()
+	if f.Filter&frame.FilterCancel != 0 {
+		f.Filter &^= frame.FilterCancel
+		c.cancel(record(f.Append(nil)))
+		return 1
+	}
+	x := &remote{c: c, record: rec}
+	x.watch = watch{Subscription: naming.Subscription{Range: f.Range, Filter: f.Filter}, by: x, due: flowctl.Never}
+	if !x.Legal() || c.n >= clientSubscriptions || t.subs >= naming.MaxSubscriptions {
+		c.refuse()
+		return 1
+	}
+	e.tellWatches() // what was before is no news to it
+	work = 1 + x.Existing(e.table, func(b naming.Binding) { c.note(x.notice(frame.Published, b)) })
+	if c.end { // these were too many
+		return work
+	}
+	if f.Timeout != frame.Forever {
+		x.due = now + time.Duration(f.Timeout)*time.Millisecond
+	}
+	c.subs[rec] = append(c.subs[rec], x)
+	c.n++
+	t.subs++
+	e.watch(&x.watch)
+	return work
+}
+
+// cancel ends the oldest subscription that was made by exactly this record.
+func (c *client) cancel(rec record) {
+	if x := c.subs[rec]; len(x) > 0 {
+		c.drop(x[0])
+	}
+}
+
+// drop ends a subscription.
+func (c *client) drop(x *remote) {
+	same := c.subs[x.record]
+	for i := range same {
+		if same[i] == x {
+			same = append(same[:i], same[i+1:]...)
+			break
+		}
+	}
+	if c.subs[x.record] = same; len(same) == 0 {
+		delete(c.subs, x.record)
+	}
+	c.n--
+	c.t.subs--
+	c.t.e.unwatch(&x.watch)
+}
+
+// clear drops all that a client has and has asked for.
+func (c *client) clear() {
+	c.end = true
+	c.t.waiting -= c.events.Len()
+	c.news = 0
+	c.events = flowctl.Queue[notice]{}
+	c.records = flowctl.Queue[record]{}
+	for _, same := range c.subs {
+		for _, x := range same {
+			c.t.e.unwatch(&x.watch)
+		}
+	}
+	c.t.subs -= c.n
+	c.n = 0
+	clear(c.subs)
+}
