@@ -20,8 +20,15 @@
 // stands by; when one fails, what it still had goes through the other (failover), and
 // a second one that comes up waits until the first has delivered (synch).
 //
+// A Conn is one end of a connection. It and a Listener have a Port inside of them, so
+// that they share its numbers, its queue and its place among those who wait for a link.
+// What is between two sockets of this node takes the same way as a message that came
+// from another, and its bytes, but no link. A part of the engine can be one end, see
+// connUser: it is called at once.
+//
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
-// Not built yet: connections, groups, multicast senders.
+// Not built yet: groups, multicast senders; of connections Nagle's collecting of short
+// messages, which is not announced.
 package engine
