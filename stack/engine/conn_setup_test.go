@@ -378,3 +378,32 @@ func TestConnContactLost(t *testing.T) {
 	own.Close(b.now)
 	b.clean()
 }
+
+// A datagram port takes a request for a message with data, and returns it when it closes;
+// a datagram for a listener comes back. Both within a node, where messages have another
+// way.
+func TestConnDatagramPortCloses(t *testing.T) {
+	each(t, func(t *testing.T, b *connBed) {
+		port := b.y.OpenPort(PortConfig{})
+		c, err := b.x.Dial(b.now, ConnConfig{}, port.Addr(), text(100, 1))
+		b.settle()
+		if err != nil || c.State() != Connecting || port.Pending() != 1 {
+			t.Fatalf("got %v, %v, %d pending", err, c.State(), port.Pending())
+		}
+		port.Close(b.now)
+		b.settle()
+		if ended(c) != "refused, no port" {
+			t.Errorf("got %v", ended(c))
+		}
+		l := b.y.Listen(ListenConfig{})
+		from := b.x.OpenPort(PortConfig{Returnable: true})
+		from.Send(b.now, l.Addr(), []byte("hello"))
+		b.settle()
+		if got, want := read(from), fmt.Sprintf("%v hello error=no port", l.Addr()); len(got) != 1 || got[0] != want || l.Pending() != 0 {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		c.Close(b.now)
+		from.Close(b.now)
+		l.Close(b.now)
+	})
+}

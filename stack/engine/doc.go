@@ -23,8 +23,15 @@
 // What changes in the table is told to Subscriptions of this process, and, at the end
 // of HandleTimeout, to the clients of the topology service {1,1}.
 //
+// A Conn is one end of a connection. It and a Listener have a Port inside of them, so
+// that they share its numbers, its queue and its place among those who wait for a link.
+// What is between two sockets of this node takes the same way as a message that came
+// from another, and its bytes, but no link. A part of the engine can be one end, see
+// connUser: it is called at once.
+//
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
-// Not built yet: connections, the topology service's too, groups, multicast senders.
+// Not built yet: groups; of connections Nagle's collecting of short messages, which is
+// not announced.
 package engine

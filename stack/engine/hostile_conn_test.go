@@ -16,12 +16,13 @@ import (
 // 5, and connections of ports 6 (accepted), 7 (dialled) to the peer's ports 90, 91.
 type hostileBed struct {
 	*puppet
-	l    *Listener
-	a, d *Conn
+	l     *Listener
+	a, d  *Conn
+	spare *frame.Buffer
 }
 
 func newHostileBed(t testing.TB) *hostileBed {
-	b := &hostileBed{puppet: newPuppet(t, ports(5, 6, 7), alone).up()}
+	b := &hostileBed{puppet: newPuppet(t, ports(5, 6, 7), alone, behind).up()}
 	b.l = b.Listen(ListenConfig{})
 	b.packet(syn(5, 90, ""))
 	var ok bool
@@ -412,5 +413,27 @@ func TestHostileConnMulticast(t *testing.T) {
 	}
 	port.Close(b.now)
 	b.unharmed("multicast")
+	b.end()
+}
+
+// A connection within the node is not another node's, whatever a message says.
+func TestHostileConnForgedOwnNode(t *testing.T) {
+	b := newHostileBed(t)
+	own := b.Listen(ListenConfig{})
+	x, _ := b.Dial(b.now, ConnConfig{}, own.Addr(), nil)
+	y, _ := own.Accept(b.now)
+	forged := func(f *frame.PayloadFields) { f.Long, f.OrigNode, f.DestNode = true, ownAddr, ownAddr }
+	for _, e := range []frame.ErrorCode{frame.OK, frame.NoPort, frame.ConnShutdown} {
+		b.packet(conn(y.port.number, x.port.number, func(f *frame.PayloadFields) { forged(f); f.Error = e }, "x"))
+		b.packet(conn(y.port.number, x.port.number, code(e), "x"))
+		b.packet(manager(y.port.number, x.port.number, func(f *frame.ConnFields) { f.Orig, f.Error = ownAddr, e }))
+	}
+	if x.State() != Established || x.Pending() != 0 || y.State() != Established {
+		t.Errorf("got %v, %d pending, %v", x.State(), x.Pending(), y.State())
+	}
+	x.Close(b.now)
+	y.Close(b.now)
+	own.Close(b.now)
+	b.unharmed("forged messages")
 	b.end()
 }

@@ -337,3 +337,6 @@ func read(port *Port) (s []string) {
 
 // alone makes a node that builds no bundles.
 func alone(c *Config) { c.NoBundles = true }
+
+// behind makes one whose names go on the broadcast link alone.
+func behind(c *Config) { c.NoNamesAhead = true }
