@@ -88,10 +88,14 @@ func (n *Node) endSubscription(s *Subscription, err error) {
 	n.rouseAll(s.wait)
 }
 
-// publishNames hands the changes of the binding table to the subscribers.
+// publishNames hands the changes of the binding table to the subscribers, and to the
+// calls that wait for a name.
 func (n *Node) publishNames() {
 	n.names = n.eng.TakeNameEvents(n.names[:0])
 	for _, ev := range n.names {
+		if !ev.Withdrawn {
+			n.callAwaiting(ev.Binding.Range)
+		}
 		for s := range n.subs {
 			if s.r.Overlaps(ev.Binding.Range) {
 				s.push(Event{ev.Withdrawn, ev.Binding})

@@ -84,5 +84,14 @@ type Counters struct {
 	BarrierBroken       uint64 // times that multicast messages went on without their twin
 	Returned            uint64 // messages sent back to their sender
 	OutDropped          uint64 // frames a stalled device left behind
-	Drops               Drops
+
+	// Messages from other nodes that waited for a name. Those that wait still are
+	// Parked without the three behind it.
+	Parked       uint64 // began to wait
+	ParkReleased uint64 // went on when the name appeared
+	ParkExpired  uint64 // rejected when it had not in time
+	ParkLost     uint64 // dropped with the contact to their node
+	ParkRefused  uint64 // rejected at once, for want of room to wait
+
+	Drops Drops
 }

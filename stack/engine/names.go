@@ -23,6 +23,7 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 		e.complain(now, &e.crowded, TooManyNames, n.addr)
 		e.giveUp(now, n)
 	}
+	e.unpark(now)
 }
 
 // applyName enters or removes one binding of a node, unless it breaks a rule:
@@ -44,8 +45,8 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 		}
 	case e.table.Count(n.addr) >= naming.MaxBindings:
 		return false
-	default:
-		e.table.Insert(b)
+	case e.table.Insert(b):
+		e.bound(b)
 	}
 	return true
 }

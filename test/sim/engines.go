@@ -19,6 +19,7 @@ func (w *world) engineConfig(l *life) engine.Config {
 		AsKernel: w.cfg.Mutation == EarlySynch, // kernels do not cork a second link: so its mistake can be seen
 		Arena:    l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
 		Tolerance: w.faults.Tolerance, Window: w.faults.Window, MaxWindow: w.faults.MaxWindow,
+		NamePark: -1, // the reference has no parking: it says at once what becomes of a message
 	}
 }
 
