@@ -246,29 +246,61 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 	})
 }
 
-// A name that vanishes while a write waits for room is waited for, and the write gives
-// up its place in the line.
+// A name that vanishes while writes wait for room is waited for, and they give up their
+// places in the line to those behind.
 func TestNameGoneWhileWriteWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := jam(t, Config{Window: 1, NameWait: time.Minute})
-		c := mustOpen(t, j.n, nil)
-		ended := j.write(t, c, big('a'))
-		if w := j.n.Waits(); len(w) != 1 || w[0].Name != nil || w[0].Link == "" {
+		var ended []<-chan error
+		for range 3 { // as many as the link ever has room for
+			ended = append(ended, j.write(t, mustOpen(t, j.n, nil), big('a')))
+		}
+		if w := j.n.Waits(); len(w) != 3 || w[0].Name != nil || w[0].Link == "" {
 			t.Fatalf("waits: %+v", w)
 		}
+		direct := mustOpen(t, j.other, nil)
+		behind := make(chan error, 1)
+		go func() {
+			_, err := mustOpen(t, j.n, nil).WriteTo(big('d'), direct.LocalAddr())
+			behind <- err
+		}()
+		synctest.Wait()
 		j.server.Close()
 		<-time.After(100 * time.Millisecond)
 		j.free()
-		<-time.After(5 * time.Second)
-		if w := j.n.Waits(); len(w) != 1 || w[0].Reason() != "waits for name 18888:0" || w[0].Unacked != 0 {
+		if got, err := next(direct); err != nil || got[0] != 'd' || <-behind != nil {
+			t.Errorf("behind: %v", err)
+		}
+		if w := j.n.Waits(); len(w) != 3 || w[0].Reason() != "waits for name 18888:0" || w[0].Unacked != 0 {
 			t.Fatalf("waits: %+v", w)
 		}
 		j.server = mustOpen(t, j.other, Service{Type: 18888})
-		if got := j.received(t, 1); got != "a" {
+		if got := j.received(t, 3); got != "aaa" {
 			t.Errorf("got %q", got)
 		}
-		if err := <-ended; err != nil {
-			t.Error(err)
+		for _, e := range ended {
+			if err := <-e; err != nil {
+				t.Error(err)
+			}
+		}
+	})
+}
+
+// A name that appears behind a link without room ends the wait for the name, and begins
+// one for room.
+func TestNameAppearsBehindFullLink(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		j := jam(t, Config{Window: 1, NameWait: 5 * time.Second})
+		c := mustOpen(t, j.n, nil)
+		ended := started(c, absent)
+		s := mustOpen(t, j.other, absent)
+		<-time.After(500 * time.Millisecond)
+		if w := j.n.Waits(); len(w) != 1 || w[0].Name != nil || w[0].Link == "" || len(j.n.awaited) != 0 {
+			t.Fatalf("waits: %+v", w)
+		}
+		j.free()
+		if got, err := next(s); got != "hi" || err != nil || <-ended != nil {
+			t.Errorf("got %q, %v", got, err)
 		}
 	})
 }

@@ -99,8 +99,8 @@ func (e *Engine) park(now time.Duration, n *node, p frame.Payload) bool {
 	return true
 }
 
-// bound notes which messages a new binding is for. Their lookup is not now, but when
-// the change of the table is complete, see unpark.
+// bound notes which messages a new binding may be for. Their lookup, which decides, is
+// not now, but when the change of the table is complete, see unpark.
 func (e *Engine) bound(b naming.Binding) {
 	k := &e.parking
 	if k.types[b.Range.Type] == 0 {
@@ -108,7 +108,7 @@ func (e *Engine) bound(b naming.Binding) {
 	}
 	for i := range k.queue {
 		m := &k.queue[i]
-		if b.Range.Overlaps(m.name) && (m.p.Scope() != frame.NodeScope || b.Socket.Node == e.addr) {
+		if b.Range.Overlaps(m.name) {
 			m.matched, k.matched = true, true
 		}
 	}
@@ -123,7 +123,7 @@ func (e *Engine) unpark(now time.Duration) {
 	k.matched = false
 	ready := e.takeParked(func(m *parkedMessage) bool {
 		matched := m.matched
-		m.matched = false // and gone again, perhaps
+		m.matched = false // whatever comes of it: gone again, or not for this scope
 		if !matched {
 			return false
 		}

@@ -356,6 +356,32 @@ func TestParkedNameGoneAgain(t *testing.T) {
 	}
 }
 
+// A message of a node that is not there any more goes nowhere, should it be left over.
+func TestParkedWithoutContact(t *testing.T) {
+	p := newPuppet(t)
+	defer p.done()
+	for _, instance := range []uint32{17, 18} {
+		m, err := frame.Parse(data(0, named(18888, instance), "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl, err := frame.ParsePayload(m)
+		if err != nil || !p.park(p.now, &node{addr: popAddr}, pl) {
+			t.Fatal("not parked", err)
+		}
+	}
+	if port := p.bound(t, PortConfig{}, 18888, 17); port.Pending() != 0 {
+		t.Errorf("%d messages", port.Pending())
+	}
+	p.wantParked("bound", 2, 0, 0, 1, 0)
+	p.now += DefaultNamePark
+	p.HandleTimeout(p.now)
+	p.wantParked("over", 2, 0, 0, 2, 0)
+	if got := p.told(); got != "" {
+		t.Errorf("sent %q", got)
+	}
+}
+
 // A multicast is for those who are bound when it comes.
 func TestMulticastIsNotParked(t *testing.T) {
 	p := newPuppet(t).up()
