@@ -443,3 +443,19 @@ func TestDataBeforeItsName(t *testing.T) {
 		})
 	}
 }
+
+// What a binding costs while 1000 calls wait for names of other types, or for other
+// instances of its own.
+func BenchmarkBindingBesideWaiters(b *testing.B) {
+	for _, typ := range []uint32{18888, 18889} {
+		b.Run(fmt.Sprint("of type ", typ), func(b *testing.B) {
+			n := &Node{}
+			for i := range uint32(1000) {
+				n.await(&waiter{}, Range{Type: typ, Lower: i, Upper: i}, 1)
+			}
+			for b.Loop() {
+				n.callAwaiting(Range{Type: 18888, Lower: 5000, Upper: 6000})
+			}
+		})
+	}
+}

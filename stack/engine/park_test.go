@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
 )
 
 // says lets the peer send a message to a name, and returns the data that
@@ -517,5 +518,35 @@ func TestParkingUnderRandomCalls(t *testing.T) {
 			t.Fatalf("seed %d: %d wait, want %d", seed, p.Parked(), left)
 		}
 		p.done()
+	}
+}
+
+// What a new binding costs while messages wait: none, all that may for another type, or
+// for another instance of its own.
+func BenchmarkBindingBesideParked(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		wait int
+		typ  uint32
+	}{{"none", 0, 0}, {"other type", maxAllParked, 18889}, {"same type", maxAllParked, 18888}} {
+		b.Run(c.name, func(b *testing.B) {
+			p := newPuppet(b)
+			m, _ := frame.Parse(data(0, named(c.typ, 17), "x"))
+			pl, _ := frame.ParsePayload(m)
+			var n *node
+			for i := range c.wait {
+				if i%maxParked == 0 {
+					n = &node{}
+				}
+				p.park(p.now, n, pl)
+			}
+			for b.Loop() {
+				p.Engine.bound(naming.Binding{Range: frame.Range{Type: 18888, Lower: 18, Upper: 18}})
+				p.unpark(p.now)
+			}
+			if p.Parked() != c.wait {
+				b.Fatalf("%d wait", p.Parked())
+			}
+		})
 	}
 }
