@@ -120,6 +120,23 @@ func TestSendWaitsForName(t *testing.T) {
 	}
 }
 
+// A multicast to a range in which nobody is bound waits for the first who is.
+func TestSendToRangeWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _ := openQuiet(t, hub.New(hub.Config{}), 1, Config{NameWait: time.Second})
+		to := Range{Type: 18888, Lower: 10, Upper: 20}
+		c := mustOpen(t, n, nil)
+		ended := started(c, to)
+		if w := n.Waits(); len(w) != 1 || w[0].Reason() != "waits for name 18888:10-20" {
+			t.Errorf("waits: %+v", w)
+		}
+		s := mustOpen(t, n, Range{Type: 18888, Lower: 20, Upper: 30})
+		if got, err := next(s); got != "hi" || err != nil || <-ended != nil {
+			t.Errorf("got %q, %v", got, err)
+		}
+	})
+}
+
 // Ways in which a wait for a name ends without it.
 func TestWaitForNameEnds(t *testing.T) {
 	const second = time.Second
@@ -321,28 +338,33 @@ func TestLongWaitForNameIsLogged(t *testing.T) {
 	})
 }
 
-// A gate keeps what a device has to send to some stations until it is opened.
+// A gate keeps what some stations send to a device, alone or to all, until it is opened.
 type gate struct {
 	n    *Node
 	d    *moody
 	kept []*frame.Buffer
 }
 
-// shut keeps the frames of a node's device to other nodes.
+// shut keeps the frames of other nodes from a node's device.
 func shut(n *Node, d *moody, nodes ...byte) *gate {
 	g := &gate{n: n, d: d}
 	n.mu.Lock()
 	defer n.unlock()
-	d.transmit = func(bufs []*frame.Buffer) (int, error) {
-		for _, b := range bufs {
-			if eth, _, err := frame.ParseEthernet(b.Bytes()); err == nil && slices.Contains(nodes, eth.Dst()[5]) && !eth.Dst().IsGroup() {
-				b.Hold()
-				g.kept = append(g.kept, b)
-			} else if k, err := d.Device.Transmit([]*frame.Buffer{b}); k != 1 || err != nil {
-				panic(fmt.Sprint("the hub took ", k, ", ", err))
+	d.receive = func(bufs []*frame.Buffer) (k int, err error) {
+		var one [1]*frame.Buffer
+		for k < len(bufs) {
+			got, err := d.Device.Receive(one[:])
+			if got == 0 || err != nil {
+				return k, err
 			}
+			if eth, _, err := frame.ParseEthernet(one[0].Bytes()); err == nil && slices.Contains(nodes, eth.Src()[5]) {
+				g.kept = append(g.kept, one[0])
+				continue
+			}
+			bufs[k] = one[0]
+			k++
 		}
-		return len(bufs), nil
+		return k, nil
 	}
 	return g
 }
@@ -350,12 +372,13 @@ func shut(n *Node, d *moody, nodes ...byte) *gate {
 func (g *gate) open() {
 	g.n.mu.Lock()
 	defer g.n.unlock()
-	g.d.transmit = nil
-	for _, b := range g.kept {
-		g.d.Device.Transmit([]*frame.Buffer{b})
-		b.Release()
+	g.d.receive = nil
+	for _, f := range g.kept {
+		g.n.eng.HandleFrame(g.n.now(), 0, f)
+		f.Release()
 	}
 	g.kept = nil
+	g.n.lap(g.n.now(), true)
 }
 
 // The complaint: data that refers to a name is there before the publication. A name
@@ -370,7 +393,7 @@ func (g *gate) open() {
 func TestDataBeforeItsName(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			cfg := Config{NamePark: -1}
+			cfg := Config{NamePark: -1, NoNamesAhead: true}
 			if on {
 				cfg = Config{NameWait: time.Second}
 			}
@@ -389,7 +412,7 @@ func TestDataBeforeItsName(t *testing.T) {
 			asks, sends := mustOpen(t, nodes[3], nil), openWith(t, nodes[4], SocketConfig{Returnable: true}, nil)
 			<-time.After(time.Second) // everything is acknowledged
 
-			gates := []*gate{shut(nodes[1], devs[1], 2, 4), shut(nodes[2], devs[2], 4)}
+			gates := []*gate{shut(nodes[2], devs[2], 1), shut(nodes[4], devs[4], 1, 2)}
 			before.Close()
 			server := mustOpen(t, nodes[1], absent)
 			if err := nodes[3].WaitFor(t.Context(), Service{Type: 18888, Instance: 17, Node: 1}); err != nil {
