@@ -130,9 +130,9 @@ func TestSendToRangeWaits(t *testing.T) {
 		if w := n.Waits(); len(w) != 1 || w[0].Reason() != "waits for name 18888:10-20" {
 			t.Errorf("waits: %+v", w)
 		}
-		s := mustOpen(t, n, Range{Type: 18888, Lower: 20, Upper: 30})
-		if got, err := next(s); got != "hi" || err != nil || <-ended != nil {
-			t.Errorf("got %q, %v", got, err)
+		s, began := mustOpen(t, n, Range{Type: 18888, Lower: 20, Upper: 30}), time.Now()
+		if got, err := next(s); got != "hi" || err != nil || <-ended != nil || time.Since(began) > 0 {
+			t.Errorf("got %q, %v, after %v", got, err, time.Since(began))
 		}
 	})
 }
