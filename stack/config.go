@@ -42,9 +42,11 @@ type Config struct {
 	MaxWindow    int                   // of links: if more than Window, it moves between the two; 0: Window
 	Links        map[string]LinkConfig // what is different on a bearer, by its name
 	Wait         WaitMode
-	NoNamesAhead bool         // see the package comment on names that come late
-	NoBundles    bool         // every message to another node has a frame to itself
-	Chunks       int          // memory for frames, in chunks of 4 KiB, 64 to 1048576; 0: 4096
-	MTU          int          // of the longest frames there is to be memory for, up to 65535, if more than the bearers' at Open; 0, with all bearers down: 3954
-	Logger       *slog.Logger // nil: silent. It runs in a goroutine of its own, and must not close the node
+	NoNamesAhead bool          // see the package comment on names that come late
+	NoBundles    bool          // every message to another node has a frame to itself
+	Chunks       int           // memory for frames, in chunks of 4 KiB, 64 to 1048576; 0: 4096
+	MTU          int           // of the longest frames there is to be memory for, up to 65535, if more than the bearers' at Open; 0, with all bearers down: 3954
+	NameWait     time.Duration // how long a send waits for a name that nobody has bound; 0: not at all, as a kernel; see the package comment
+	NamePark     time.Duration // how long a message from another node waits for a name that nobody has bound; 0: 100 ms, negative: not at all, as a kernel
+	Logger       *slog.Logger  // nil: silent. It runs in a goroutine of its own, and must not close the node
 }

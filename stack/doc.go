@@ -41,5 +41,18 @@
 // importance in the order they began to, none overtaken. Waits lists them, a log entry
 // tells of one that waits for a second, and BlockedError why its deadline passed.
 //
+// A name may be published later than the data that refers to it arrives: the two come
+// over links that do not wait for each other, or from different nodes. A kernel then
+// fails the reply, or returns the message. Here a message that arrives for a name
+// nobody has bound is parked for Config.NamePark, 100 ms unless told otherwise, and goes on
+// when the name appears: a peer sees of it only that a message for a name that never
+// comes is returned later. Messages to one name keep their order; what their sender
+// sends meanwhile to another name, or to a socket, may overtake them.
+// With Config.NameWait, or SocketConfig.NameWait, a send to a name that is
+// not known here waits for it, as long as the write deadline allows; Waits lists it.
+// Without, which is the default, such a send fails at once with ErrUnreachable, as a
+// kernel's does. A send with a lookup node of another address waits for nothing: its
+// name is looked up there.
+//
 // Not built yet: connections, groups, sending to ranges, the daemon.
 package stack

@@ -13,8 +13,8 @@ import (
 
 // Errors of this package stand inside a *net.OpError, as those of package net do.
 var (
-	// ErrUnreachable means that nobody has bound the name, or that contact with
-	// the destination's node is lost.
+	// ErrUnreachable means that nobody has bound the name, within Config.NameWait, or
+	// that contact with the destination's node is lost.
 	ErrUnreachable = engine.ErrUnreachable
 	// ErrTooLong means a message of more than 66000 bytes, or one whose fragments the
 	// node's memory never has room for.
@@ -45,9 +45,10 @@ func (e *RejectError) Error() string {
 	return fmt.Sprintf("message to %v rejected: %v", e.Dest, e.Code)
 }
 
-// A BlockedError is why a write ended at its deadline: what it waited for. It
-// unwraps to os.ErrDeadlineExceeded.
+// A BlockedError is why a write ended at its deadline: the room, or the name, that it
+// waited for. It unwraps to os.ErrDeadlineExceeded.
 type BlockedError struct {
+	Name       net.Addr      // that nobody has bound; nil: there was no room
 	Node       NodeAddr      // whose link has no room, or who is the last to acknowledge broadcasts
 	Bearer     string        // of that link; empty for the broadcast link
 	Link       string        // its name; empty: it was the node's own memory
@@ -61,16 +62,22 @@ type BlockedError struct {
 }
 
 func (e *BlockedError) Error() string {
-	waited := e.Blocked.Round(time.Microsecond)
+	return fmt.Sprintf("blocked for %v: %s: %v", e.Blocked.Round(time.Microsecond), e.Reason(), os.ErrDeadlineExceeded)
+}
+
+// Reason says what the write waits for, or waited.
+func (e *BlockedError) Reason() string {
 	switch {
+	case e.Name != nil:
+		return fmt.Sprintf("waits for name %v", e.Name)
 	case e.Link == "":
-		return fmt.Sprintf("blocked for %v: all chunks of the node's memory in use: %v", waited, os.ErrDeadlineExceeded)
+		return "all chunks of the node's memory in use"
 	case e.Bearer == "":
-		return fmt.Sprintf("blocked for %v by the %s, %v acknowledges last: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead: %v",
-			waited, e.Link, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead, os.ErrDeadlineExceeded)
+		return fmt.Sprintf("%s, %v acknowledges last: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead",
+			e.Link, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead)
 	}
-	return fmt.Sprintf("blocked for %v by link %s on %s to %v: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead: %v",
-		waited, e.Link, e.Bearer, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead, os.ErrDeadlineExceeded)
+	return fmt.Sprintf("link %s on %s to %v: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead",
+		e.Link, e.Bearer, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead)
 }
 
 // Unwrap returns os.ErrDeadlineExceeded.

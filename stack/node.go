@@ -33,6 +33,7 @@ type Node struct {
 
 	conns    map[*PacketConn]struct{}
 	subs     map[*Subscription]struct{}
+	awaited  awaiting         // calls that wait for a name
 	called   []*engine.Ticket // writes for which there is room now
 	waitTold time.Duration    // when one that waits was logged last
 	starting waitList         // Open, until the address is settled
@@ -108,6 +109,9 @@ func open(cfg Config) (opened *Node, failed error) {
 	if err := checkBearers(cfg); err != nil {
 		return nil, err
 	}
+	if cfg.NameWait < 0 {
+		return nil, fmt.Errorf("%w: a negative wait for names, %v", ErrConfig, cfg.NameWait)
+	}
 	if cfg.Chunks != 0 && (cfg.Chunks < minChunks || cfg.Chunks > maxChunks) {
 		return nil, fmt.Errorf("%w: %d chunks, not in %d to %d", ErrConfig, cfg.Chunks, minChunks, maxChunks)
 	}
@@ -131,7 +135,8 @@ func open(cfg Config) (opened *Node, failed error) {
 	n.eng, err = engine.New(engine.Config{
 		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
 		Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow, NoBundles: cfg.NoBundles, NoNamesAhead: cfg.NoNamesAhead,
-		Arena: n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
+		NamePark: cfg.NamePark,
+		Arena:    n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
 	})
 	if err != nil {
 		return nil, err

@@ -21,6 +21,10 @@ type SocketConfig struct {
 	Returnable   bool       // undeliverable messages come back as *RejectError
 	ReceiveLimit int        // bytes that may wait to be read, at importance Low; 0: 2 MiB
 	Multicast    Method     // how messages to a range reach other nodes; Auto: chosen for each
+
+	// NameWait is how long a send waits for a name that nobody has bound; 0: as long as
+	// Config.NameWait says, negative: not at all.
+	NameWait time.Duration
 }
 
 // A PacketConn is a connectionless socket: "tipcrdm", whose messages arrive once
@@ -31,6 +35,8 @@ type PacketConn struct {
 	network string
 	cfg     SocketConfig
 	local   SocketAddr
+
+	nameWait time.Duration // for which its sends wait for a name
 
 	// Guarded by the node's lap lock.
 	port    *engine.Port
@@ -83,7 +89,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	case c.ReceiveLimit < 0:
 		return nil, fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, c.ReceiveLimit)
 	}
-	p := &PacketConn{n: n, network: network, cfg: c}
+	p := &PacketConn{n: n, network: network, cfg: c, nameWait: c.patience(n.cfg)}
 	n.mu.Lock()
 	defer n.unlock()
 	if n.closing {
@@ -247,8 +253,10 @@ func (c *PacketConn) read(b []byte) (int, Message, error) {
 // WriteTo sends a message to a socket bound to addr, a Service, to the socket addr, a
 // SocketAddr, or as multicast to every socket bound to what overlaps addr, a Range: once
 // to each, on this node too, and lost where too much waits to be read. The data is
-// copied, up to 66000 bytes; without any, nothing arrives. It waits while the link to the destination's node is congested, in turn with
-// other calls, see Node.Waits. A nil error means that the message was taken;
+// copied, up to 66000 bytes; without any, nothing arrives. It waits while the link to the
+// destination's node is congested, in turn with other calls, see Node.Waits; and with
+// Config.NameWait for somebody to bind the name, when nobody has. A nil error means that
+// the message was taken;
 // it arrives as long as contact with the node lasts. Errors, inside *net.OpError:
 // ErrUnreachable, ErrRange, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
 func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {

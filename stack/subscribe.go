@@ -130,9 +130,15 @@ func (c SubscriptionConfig) filter() (f frame.Filter, err error) {
 	return f, nil
 }
 
-// publishNames hands the changes of the binding table to the subscribers.
+// publishNames hands the changes of the binding table to the subscribers, and to the
+// calls that wait for a name.
 func (n *Node) publishNames() {
 	n.names = n.eng.TakeNameEvents(n.names[:0])
+	for _, ev := range n.names {
+		if !ev.Withdrawn {
+			n.callAwaiting(ev.Binding.Range)
+		}
+	}
 	n.heard = n.eng.TakeSubscriptions(n.heard[:0])
 	for i, x := range n.heard {
 		s := x.Owner.(*Subscription)

@@ -11,12 +11,13 @@ import (
 // A waiter is a call that waits for something: a message, room, an event. While
 // it drives it sleeps in the calls' seat, else on its own channel.
 type waiter struct {
-	wake   chan struct{} // of one place: a wake-up before the sleep is kept
-	timer  *time.Timer
-	since  time.Duration // when it began to drive; 0: not yet
-	laps   int           // turned while driving
-	roused bool          // since it last looked; of a driver. Guarded by the lap lock
-	write                // of a call that sends
+	wake    chan struct{} // of one place: a wake-up before the sleep is kept
+	timer   *time.Timer
+	since   time.Duration // when it began to drive; 0: not yet
+	laps    int           // turned while driving
+	roused  bool          // since it last looked; of a driver. Guarded by the lap lock
+	write                 // of a call that sends
+	awaited               // of one that waits for a name
 }
 
 // newWaiter returns a waiter that is nobody's. They are kept by node: the lap lock

@@ -31,7 +31,7 @@ const (
 // stays entered among the waiting calls until that is done: a call that has the
 // driver's role must turn the engine before it hands the role on.
 func (c *PacketConn) retry(d dest, b []byte, err error) error {
-	if !blocks(err) {
+	if !blocks(err) && !c.awaits(d, err) {
 		return err
 	}
 	n := c.n
@@ -41,10 +41,12 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 	began := n.now()
 	w.write = write{dest: d, size: len(b), began: began}
 	w.ticket.Owner = w
+	w.awaited = awaited{}
 	entered := false
 	defer func() {
 		n.eng.Quit(n.latest, &w.ticket)
 		n.callWriters()
+		n.unawait(w)
 		if entered {
 			n.end(&c.writing, w)
 		} else {
@@ -60,7 +62,8 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 		n.eng.SendAs(&w.ticket)
 		err = n.send(now, c, d, b)
 		n.eng.SendAs(nil)
-		if !blocks(err) {
+		awaits := c.awaits(d, err)
+		if !blocks(err) && !awaits {
 			n.afterSend(now, len(b))
 			return err
 		}
@@ -68,6 +71,17 @@ func (c *PacketConn) retry(d dest, b []byte, err error) error {
 			entered = true
 			n.enter(&c.writing, w)
 		}
+		if awaits {
+			n.eng.Quit(now, &w.ticket) // of a link that the name was behind
+			n.callWriters()
+			n.await(w, d.name(), now)
+			if waited := now - w.from; waited >= c.nameWait {
+				return unnamed(d.addr(), waited)
+			}
+			c.sleepUntilNamed(w)
+			continue
+		}
+		n.unawait(w)
 		if n.callWriters(); !w.ticket.Invited() {
 			n.block(w, n.tellBy(w, now, c.writeBy))
 		}
@@ -94,7 +108,11 @@ func (n *Node) blockedWrite(w *waiter, err error, now time.Duration) *BlockedErr
 	if why := n.eng.Why(&w.ticket); why != nil {
 		err = why
 	}
-	return blockedError(err, now-w.began)
+	e := blockedError(err, now-w.began)
+	if w.waiting || err == engine.ErrUnreachable {
+		e.Name = w.dest.addr()
+	}
+	return e
 }
 
 // tellBy logs a write that has waited for long, and returns until when it may sleep:
@@ -113,6 +131,10 @@ func (n *Node) tellBy(w *waiter, now time.Duration, deadline time.Time) time.Tim
 	if n.waitTold == 0 || now-n.waitTold >= oneWait {
 		n.waitTold = now
 		e := n.blockedWrite(w, engine.ErrMemory, now)
+		if e.Name != nil {
+			n.logs.add(slog.LevelWarn, "write waits", slog.String("service", e.Name.String()), slog.Duration("for", e.Blocked))
+			return deadline
+		}
 		n.logs.add(slog.LevelWarn, "write waits", slog.String("peer", e.Node.String()), slog.String("bearer", e.Bearer),
 			slog.String("link", e.Link), slog.String("importance", e.Importance.String()), slog.Duration("for", e.Blocked),
 			slog.Int("unacknowledged", e.Unacked), slog.Int("window", e.Window),

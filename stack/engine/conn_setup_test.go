@@ -111,7 +111,9 @@ func TestConnRefused(t *testing.T) {
 		}
 		for _, a := range []frame.Service{{Type: 18888, Instance: 18}, {Type: 18888, Instance: 18, Node: b.y.Address()}} {
 			client, err := b.x.DialService(b.now, ConnConfig{}, a, nil)
-			b.settle()
+			if err == nil { // it waits there for the name
+				b.until(longTime, func() bool { return client.State() != Connecting })
+			}
 			switch {
 			case err == ErrUnreachable && (a.Node == 0 || b.x == b.y):
 			case err != nil || ended(client) != "refused, no name":

@@ -91,5 +91,13 @@ type Counters struct {
 	SubscriptionsRefused uint64 // connections to the topology service that broke a rule or a limit
 	SubscribersCut       uint64 // subscribers that left too many events unread
 
+	// Messages from other nodes that waited for a name. Those that wait still are
+	// Parked without the three behind it.
+	Parked       uint64 // began to wait
+	ParkReleased uint64 // went on when the name appeared
+	ParkExpired  uint64 // rejected when it had not in time
+	ParkLost     uint64 // dropped with the contact to their node
+	ParkRefused  uint64 // rejected at once, for want of room to wait
+
 	Drops Drops
 }

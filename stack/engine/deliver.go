@@ -169,18 +169,30 @@ func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute 
 	return true
 }
 
-// lookAgain looks a name up whose socket is not here: the sender's table was
-// older. That is done once on a message's way.
-// Source: docs/spec/07-sockets.md §6.3.
-func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *frame.Buffer) {
+// secondName is what lookAgain looks up of a message.
+func (e *Engine) secondName(p frame.Payload) frame.Service {
 	r, _ := p.Range()
 	a := frame.Service{Type: r.Type, Instance: r.Lower}
 	if p.Scope() == frame.NodeScope {
 		a.Node = e.addr
 	}
-	to, ok := e.table.Anycast(a)
-	if p.Reroute() != 0 || !ok {
+	return a
+}
+
+// lookAgain looks a name up whose socket is not here: the sender's table was
+// older, or ours is, so that the message may wait for the name. That is done once on
+// a message's way.
+// Source: docs/spec/07-sockets.md §6.3.
+func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *frame.Buffer) {
+	if p.Reroute() != 0 {
 		e.reject(now, n, p, frame.NoName)
+		return
+	}
+	to, ok := e.table.Anycast(e.secondName(p))
+	if !ok {
+		if !e.park(now, n, p) {
+			e.reject(now, n, p, frame.NoName)
+		}
 		return
 	}
 	f := p.Fields()

@@ -96,7 +96,7 @@ func TestPayload(t *testing.T) {
 		{"connection request to a datagram port", "port", func(f *frame.PayloadFields) { f.Syn = true }, "", "", "", nil},
 		{"group data", "port", func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "hi", "", "not built yet=1", nil},
 	} {
-		p := newPuppet(t).up()
+		p := newPuppet(t, unparked).up()
 		port := p.bound(t, PortConfig{}, 18888, 17)
 		to := map[string]uint32{"port": port.number, "none": 4711}[c.to]
 		p.packet(data(to, c.change, c.text))
@@ -119,7 +119,7 @@ func TestPayload(t *testing.T) {
 // Looked up with scope "node" a name means own sockets only; a lookup that leads
 // elsewhere sends the message on, once (spec 07 §6.3).
 func TestSecondLookup(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newPuppet(t, unparked).up()
 	defer p.done()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 },
 		frame.NameItem{Range: frame.Range{Type: 18888, Lower: 17, Upper: 17}, Port: 99, Key: 100}))

@@ -55,6 +55,10 @@ type Config struct {
 	// FirstSeq is the number of every session's first packet if not 0, else 1: a hook
 	// for simulations, which set all nodes alike.
 	FirstSeq frame.Seq
+	// NamePark is how long a message from another node may wait here for a name that
+	// nobody has bound, before it is rejected; default DefaultNamePark, negative or
+	// with AsKernel not at all.
+	NamePark time.Duration
 	// MaxNodes is the number of other nodes known at a time; default MaxNodes.
 	MaxNodes int
 }
@@ -96,6 +100,7 @@ type Engine struct {
 	barriers   barriers
 	refused    complaint // of names that break a rule
 	crowded    complaint // of more names than there may be
+	parking    parking
 	ports      map[uint32]*Port
 	lastPort   *Port
 	deadlines  deadlines // of links
@@ -131,6 +136,12 @@ func New(cfg Config) (*Engine, error) {
 	}
 	if cfg.MaxNodes == 0 {
 		cfg.MaxNodes = MaxNodes
+	}
+	switch {
+	case cfg.AsKernel:
+		cfg.NamePark = -1
+	case cfg.NamePark == 0:
+		cfg.NamePark = DefaultNamePark
 	}
 	if cfg.Identity == (frame.Identity{}) && cfg.Address != 0 {
 		cfg.Identity = frame.AddrIdentity(cfg.Address)
@@ -197,7 +208,7 @@ func (e *Engine) Counters() Counters { return e.count }
 
 // Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
 func (e *Engine) Deadline() time.Duration {
-	at := min(e.slow, e.deadlines.first(), e.alarms.first(), e.conns.deadline(), e.barriers.next, e.subscribersDue())
+	at := min(e.slow, e.deadlines.first(), e.alarms.first(), e.conns.deadline(), e.barriers.next, e.parking.first(), e.subscribersDue())
 	for _, b := range e.bearers {
 		at = min(at, b.next)
 	}
@@ -211,7 +222,8 @@ func (e *Engine) arm(l *link) {
 	}
 }
 
-// HandleTimeout does what is due at now: discovery, then links by node and bearer.
+// HandleTimeout does what is due at now: discovery, links by node and bearer, messages
+// that waited for a name.
 // What is not due costs nothing. Calling it early is harmless.
 func (e *Engine) HandleTimeout(now time.Duration) {
 	for _, b := range e.bearers {
@@ -225,6 +237,9 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 	}
 	if now >= e.barriers.next {
 		e.breakBarriers(now)
+	}
+	if now >= e.parking.first() {
+		e.endParked(now)
 	}
 	if now >= e.slow {
 		e.forget(now)

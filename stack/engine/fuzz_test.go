@@ -219,6 +219,18 @@ func (p *puppet) checkAll() {
 			p.t.Fatalf("deadline %v, of a link %v", p.Deadline(), n.links[0].Deadline())
 		}
 	}
+	var all parked
+	for _, n := range p.nodes {
+		if n.parked.messages > maxParked || n.parked.bytes > maxParkedBytes || n.parked.messages > 0 && !n.up() {
+			p.t.Fatalf("%v has %+v parked, contact %v", n.addr, n.parked, n.contact)
+		}
+		all.messages += n.parked.messages
+		all.bytes += n.parked.bytes
+	}
+	if c := p.count; all.messages != len(p.parking.queue) || all.bytes != p.parking.bytes ||
+		c.Parked-c.ParkReleased-c.ParkExpired-c.ParkLost != uint64(all.messages) {
+		p.t.Fatalf("%+v parked, %d in the queue, %d bytes, counted %+v", all, len(p.parking.queue), p.parking.bytes, c)
+	}
 	if got := p.bearers[0].links; got != up {
 		p.t.Fatalf("%d links counted, %d up", got, up)
 	}
@@ -311,7 +323,7 @@ func TestDeterminism(t *testing.T) {
 }
 
 // Every payload packet in sequence is delivered, sent back, sent on, or counted
-// as dropped, once.
+// as dropped, or waits for its name, once.
 func TestEveryMessageIsAccountedFor(t *testing.T) {
 	p := newPuppet(t).up()
 	defer p.done()
@@ -322,7 +334,7 @@ func TestEveryMessageIsAccountedFor(t *testing.T) {
 		for _, d := range c.Drops {
 			n += d
 		}
-		return n + c.MessagesIn + c.Returned
+		return n + c.MessagesIn + c.Returned + c.Parked // which all wait: no time passes
 	}
 	for i := range 5000 {
 		x := r.Uint32()

@@ -23,6 +23,7 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 		e.complain(now, &e.crowded, TooManyNames, n.addr)
 		e.giveUp(now, n)
 	}
+	e.unpark(now)
 }
 
 // applyName enters or removes one binding of a node, unless it breaks a rule:
@@ -43,8 +44,12 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 			e.refuseName(now, n)
 		}
 	default:
-		err := e.table.Add(b)
-		return err != naming.ErrNodeFull && err != naming.ErrTableFull
+		switch e.table.Add(b) {
+		case nil:
+			e.bound(b)
+		case naming.ErrNodeFull, naming.ErrTableFull:
+			return false
+		}
 	}
 	return true
 }

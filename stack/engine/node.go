@@ -32,6 +32,7 @@ type node struct {
 	told      frame.Seq          // the first update of names it was not sent by unicast, see tellAhead
 	bulkOn    *link              // that its first names were sent on; nil: it has them
 	bulkEnd   frame.Seq          // the last packet of those
+	parked    parked             // messages of it that wait for a name
 
 	conns          *Conn // that lead there, the newest first
 	twin           *node // the next that claims its identity
@@ -185,6 +186,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.bjoins.Clear()
 	n.inbox.Reset()
 	e.loseConns(now, n)
+	e.dropParked(n)
 	n.downSince = now
 	e.enrol(n)
 	e.dismiss(now, n)

@@ -335,6 +335,9 @@ func read(port *Port) (s []string) {
 	return s
 }
 
+// unparked makes a node that rejects at once what is for a name it does not know.
+func unparked(c *Config) { c.NamePark = -1 }
+
 // alone makes a node that builds no bundles.
 func alone(c *Config) { c.NoBundles = true }
 

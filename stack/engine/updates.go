@@ -39,10 +39,12 @@ type update struct {
 // publish enters an own binding and tells the nodes that are up.
 func (e *Engine) publish(now time.Duration, b naming.Binding) {
 	e.table.Insert(b)
+	e.bound(b)
 	if b.Scope == frame.ClusterScope {
 		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
 		e.tell(now, update{item: it, seq: e.pub.Publish(it)})
 	}
+	e.unpark(now)
 }
 
 // withdraw removes an own binding and tells the nodes that are up.

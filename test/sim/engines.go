@@ -3,6 +3,8 @@
 package sim
 
 import (
+	"time"
+
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
@@ -19,6 +21,7 @@ func (w *world) engineConfig(l *life) engine.Config {
 		AsKernel: w.cfg.Mutation == EarlySynch, // kernels do not cork a second link: so its mistake can be seen
 		Arena:    l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
 		Tolerance: w.faults.Tolerance, Window: w.faults.Window, MaxWindow: w.faults.MaxWindow,
+		NamePark: w.park(),
 	}
 }
 
@@ -49,4 +52,13 @@ func (f *flow) engineConfig(i int) engine.Config {
 		Chance:    engine.NewSeeded(f.Seed, uint64(1+i)),
 		Tolerance: f.Faults.Tolerance, Window: f.Faults.Window, MaxWindow: f.Faults.MaxWindow,
 	}
+}
+
+// park is the engines' NamePark. The reference says at once what becomes of a message,
+// so it knows no parking; where frames are changed there is none.
+func (w *world) park() time.Duration {
+	if w.cfg.Hostile {
+		return engine.DefaultNamePark
+	}
+	return -1
 }

@@ -1,0 +1,552 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// says lets the peer send a message to a name, and returns the data that
+// the engine sent for it.
+func (p *puppet) says(to uint32, typ, instance uint32, change func(*frame.PayloadFields), text string) string {
+	p.t.Helper()
+	p.packet(data(to, func(f *frame.PayloadFields) {
+		named(typ, instance)(f)
+		if change != nil {
+			change(f)
+		}
+	}, text))
+	return p.told()
+}
+
+// told returns the data that the engine has sent, without the numbers of its link.
+func (p *puppet) told() string {
+	var s []string
+	for _, l := range p.drain() {
+		if l, _, _ = strings.Cut(l, " seq="); strings.HasPrefix(l, "data-") {
+			s = append(s, l)
+		}
+	}
+	return strings.Join(s, "; ")
+}
+
+// publishes lets the peer publish or withdraw names, in the update with a number.
+func (p *puppet) publishes(seq frame.Seq, withdrawal bool, items ...frame.NameItem) {
+	p.t.Helper()
+	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = seq, withdrawal }, items...))
+}
+
+// wantParked compares the counters of the parking: began, released, expired, lost, refused.
+func (p *puppet) wantParked(what string, want ...uint64) {
+	p.t.Helper()
+	c := p.Counters()
+	if got := []uint64{c.Parked, c.ParkReleased, c.ParkExpired, c.ParkLost, c.ParkRefused}; !slices.Equal(got, want) {
+		p.t.Errorf("%s: parked, released, expired, lost, refused %v, want %v", what, got, want)
+	}
+}
+
+func ofNode(f *frame.PayloadFields) { f.Scope = frame.NodeScope }
+
+// A message for a name that is bound within 100 ms arrives, whatever it is and however
+// it came.
+func TestParkedUntilBound(t *testing.T) {
+	name := named(18888, 17)
+	with := func(change func(*frame.PayloadFields)) func(*frame.PayloadFields) {
+		return func(f *frame.PayloadFields) { name(f); change(f) }
+	}
+	long := strings.Repeat("x", 3000)
+	for _, c := range []struct {
+		what string
+		give func(p *puppet)
+		want string
+	}{
+		{"port 0", func(p *puppet) { p.packet(data(0, name, "hi")) }, "hi"},
+		{"a port that is not here", func(p *puppet) { p.packet(data(4711, name, "hi")) }, "hi"},
+		{"droppable", func(p *puppet) {
+			p.packet(data(0, with(func(f *frame.PayloadFields) { f.DestDroppable = true }), "hi"))
+		}, "hi"},
+		{"connection request", func(p *puppet) { p.packet(data(0, with(func(f *frame.PayloadFields) { f.Syn = true }), "hi")) }, "hi"},
+		{"lookup here alone", func(p *puppet) { p.packet(data(0, with(ofNode), "hi")) }, "hi"},
+		{"in a bundle", func(p *puppet) { p.packet(bundle(nil, data(0, name, "hi"))) }, "hi"},
+		{"in fragments", func(p *puppet) {
+			b := data(0, name, long)
+			p.packet(frag(frame.FirstFragment, b[:1400]))
+			p.packet(frag(frame.MiddleFragment, b[1400:2800]))
+			p.packet(frag(frame.LastFragment, b[2800:]))
+			for range 3 { // what the message was joined in is used again
+				b := data(0, func(f *frame.PayloadFields) { f.DestDroppable = true }, strings.Repeat("y", 3000))
+				p.packet(frag(frame.FirstFragment, b[:1400]))
+				p.packet(frag(frame.LastFragment, b[1400:]))
+			}
+		}, "3000 bytes"},
+	} {
+		p := newPuppet(t).up()
+		c.give(p)
+		if got := p.told(); got != "" {
+			t.Errorf("%s: sent %q, want nothing yet", c.what, got)
+		}
+		p.wait(p.now + DefaultNamePark - time.Nanosecond)
+		port := p.bound(t, PortConfig{}, 18888, 17)
+		if got, want := read(port), "<1001002:77> "+c.want; !slices.Equal(got, []string{want}) {
+			t.Errorf("%s: read %q, want %q", c.what, got, want)
+		}
+		p.wantParked(c.what, 1, 1, 0, 0, 0)
+		p.done()
+	}
+}
+
+// A binding of another node sends the parked message on, with its lookup counted; it
+// does not matter which way the publication came.
+func TestParkedGoesOn(t *testing.T) {
+	for _, way := range []string{"unicast", "broadcast", "bulk"} {
+		p := newPuppet(t).up()
+		p.says(0, 18888, 17, nil, "hi")
+		switch it := nameItem(18888, 10, 20, 99); way {
+		case "unicast":
+			p.publishes(1, false, it)
+		case "broadcast":
+			p.broadcast(p.names(func(f *frame.NamesFields) {
+				f.NonSeq, f.NetID, f.Dest, f.UpdateSeq = true, frame.DefaultNetID, 0, 1
+			}, it))
+		case "bulk":
+			p.packet(p.names(func(f *frame.NamesFields) { f.Bulk = true }, it))
+		}
+		if got, want := p.told(), "data-low/named 77>99 name=18888:17 reroute=1 bytes=2"; got != want {
+			t.Errorf("%s: sent %q, want %q", way, got, want)
+		}
+		p.wantParked(way, 1, 1, 0, 0, 0)
+		p.done()
+	}
+}
+
+// Without a binding a message comes back, or vanishes, as it would have at once.
+func TestParkExpiresWithNoName(t *testing.T) {
+	const reject = "data-low/named 0>77 name=18888:18 error=no name bytes=2"
+	for _, c := range []struct {
+		what   string
+		config func(*Config)
+		change func(*frame.PayloadFields)
+		after  time.Duration
+		sent   string
+		drop   string
+	}{
+		{"by default", nil, nil, 100 * time.Millisecond, reject, ""},
+		{"droppable", nil, func(f *frame.PayloadFields) { f.DestDroppable = true }, 100 * time.Millisecond, "",
+			"nobody to take it, and not to be returned=1"},
+		{"for as long as it is told", func(c *Config) { c.NamePark = 20 * time.Millisecond }, nil, 20 * time.Millisecond, reject, ""},
+		{"not at all", unparked, nil, 0, reject, ""},
+		{"as a kernel", func(c *Config) { c.AsKernel, c.NamePark = true, time.Second }, nil, 0, reject, ""},
+		{"looked up before", nil, func(f *frame.PayloadFields) { f.Reroute = 1 }, 0,
+			"data-low/named 0>77 name=18888:18 error=no name reroute=1 bytes=2", ""},
+	} {
+		var change []func(*Config)
+		if c.config != nil {
+			change = append(change, c.config)
+		}
+		p := newPuppet(t, change...).up()
+		port := p.bound(t, PortConfig{}, 18888, 17)
+		began := p.now
+		got := p.says(0, 18888, 18, c.change, "hi")
+		if c.after > 0 {
+			if got != "" || p.Deadline() > began+c.after {
+				t.Errorf("%s: sent %q at once, deadline %v", c.what, got, p.Deadline())
+			}
+			p.HandleTimeout(began + c.after - 1)
+			got = p.told()
+			if got != "" {
+				t.Errorf("%s: sent %q too early", c.what, got)
+			}
+			p.now = began + c.after
+			p.HandleTimeout(p.now)
+			got = p.told()
+		}
+		if got != c.sent {
+			t.Errorf("%s: sent %q, want %q", c.what, got, c.sent)
+		}
+		p.wantDrops(c.what, c.drop)
+		if err := port.Bind(p.now, frame.Range{Type: 18888, Lower: 18, Upper: 18}, frame.ClusterScope); err != nil || port.Pending() > 0 {
+			t.Errorf("%s: %v, %d messages after their end", c.what, err, port.Pending())
+		}
+		if p.Parked() != 0 || p.parking.bytes != 0 || len(p.parking.types) != 0 {
+			t.Errorf("%s: left %+v", c.what, p.parking)
+		}
+		p.done()
+	}
+}
+
+// Beyond 64 messages or 256 KiB of a peer, and 1024 or 4 MiB of all, a message is
+// rejected at once; room that becomes free is used again.
+func TestParkLimits(t *testing.T) {
+	p := newPuppet(t).up()
+	defer p.done()
+	const reject = "data-low/named 0>77 name=18888:17 error=no name bytes=1"
+	for i := range 64 {
+		if got := p.says(0, 18888, 17, nil, "x"); got != "" {
+			t.Fatalf("message %d: sent %q", i, got)
+		}
+	}
+	if got := p.says(0, 18888, 17, nil, "x"); got != reject {
+		t.Errorf("message 65: sent %q, want %q", got, reject)
+	}
+	p.wantParked("full", 64, 0, 0, 0, 1)
+	p.report(nil)
+	port := p.bound(t, PortConfig{}, 18888, 17)
+	if n := len(read(port)); n != 64 {
+		t.Errorf("got %d messages, want 64", n)
+	}
+	port.Close(p.now)
+	p.told()
+	if got := p.says(0, 18888, 17, nil, "x"); got != "" {
+		t.Errorf("there is room again: sent %q", got)
+	}
+
+	// Not through a link: other nodes, and messages longer than a packet.
+	message := func(n int) frame.Payload {
+		m, err := frame.Parse(data(0, named(18888, 17), strings.Repeat("x", n)))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl, err := frame.ParsePayload(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return pl
+	}
+	for _, c := range []struct {
+		what               string
+		size               int // of a message, without its header of 40 bytes
+		of                 int // nodes
+		wantEach, wantSums int
+	}{
+		{"messages of one", 1, 1, 64, 64},
+		{"messages of 17", 1, 17, 64, 1024},
+		{"bytes of one", 1<<16 - 40, 1, 4, 4},
+		{"a byte too many", 1<<16 - 39, 1, 3, 3},
+		{"bytes of 17", 1<<16 - 40, 17, 4, 64},
+	} {
+		e, err := New(Config{Address: ownAddr, Arena: p.arena, Chance: NewSeeded(1, 2)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		all := 0
+		for range c.of {
+			n, each := &node{}, 0
+			for e.park(0, n, message(c.size)) {
+				each++
+			}
+			if all += each; each != c.wantEach && all != c.wantSums {
+				t.Errorf("%s: got %d, want %d", c.what, each, c.wantEach)
+			}
+		}
+		if all != c.wantSums || e.Counters().ParkRefused != uint64(c.of) || e.Parked() != all {
+			t.Errorf("%s: got %d, %d refused, want %d, %d", c.what, all, e.Counters().ParkRefused, c.wantSums, c.of)
+		}
+	}
+}
+
+// Messages to one name keep their order: those that were parked, those that come in the
+// same bundle behind the publication, and those that come later, to the socket's
+// number or to be looked up. Who waits for another name waits on.
+func TestParkedOrder(t *testing.T) {
+	p := newPuppet(t).up()
+	defer p.done()
+	for i, to := range []uint32{0, 4711, 0, 4712} {
+		p.says(to, 18888, 17, nil, fmt.Sprint("a", i))
+		p.says(to, 18888, 18, nil, fmt.Sprint("b", i))
+		p.wait(p.now + time.Millisecond)
+	}
+	port := p.OpenPort(PortConfig{})
+	bind := func(instance uint32) {
+		if err := port.Bind(p.now, frame.Range{Type: 18888, Lower: instance, Upper: instance}, frame.ClusterScope); err != nil {
+			t.Fatal(err)
+		}
+	}
+	bind(17)
+	p.says(0, 18888, 17, nil, "a4")
+	p.says(port.number, 18888, 17, nil, "a5")
+	bind(18)
+	p.says(port.number, 18888, 18, nil, "b4")
+	var want []string
+	for _, s := range []string{"a0", "a1", "a2", "a3", "a4", "a5", "b0", "b1", "b2", "b3", "b4"} {
+		want = append(want, "<1001002:77> "+s)
+	}
+	wantLines(t, "order", read(port), want...)
+
+	// Sent on, in a bundle with the publication, which has what follows behind it.
+	p.told()
+	p.says(0, 18888, 30, nil, "first")
+	p.packet(bundle(nil, p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(18888, 30, 30, 99)),
+		data(0, named(18888, 30), "second!")))
+	if got, want := p.told(), "data-low/named 77>99 name=18888:30 reroute=1 bytes=5; data-low/named 77>99 name=18888:30 reroute=1 bytes=7"; got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+}
+
+// A message with the scope "node" waits for a socket of this node, others for any.
+func TestParkScope(t *testing.T) {
+	p := newPuppet(t).up()
+	defer p.done()
+	p.says(0, 18888, 17, ofNode, "here")
+	p.says(0, 18888, 17, nil, "anywhere")
+	p.publishes(1, false, nameItem(18888, 17, 17, 99))
+	if got, want := p.told(), "data-low/named 77>99 name=18888:17 reroute=1 bytes=8"; got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+	p.wantParked("another node's", 2, 1, 0, 0, 0)
+	p.publishes(2, true, nameItem(18888, 17, 17, 99))
+	port := p.OpenPort(PortConfig{})
+	if err := port.Bind(p.now, frame.Range{Type: 18888, Lower: 17, Upper: 17}, frame.NodeScope); err != nil {
+		t.Fatal(err)
+	}
+	wantLines(t, "own", read(port), "<1001002:77> here")
+}
+
+// What waits goes with the contact to its node, and makes room for what comes after.
+func TestParkedOfLostNode(t *testing.T) {
+	p := newPuppet(t).up()
+	defer p.done()
+	for range 65 {
+		p.says(0, 18888, 17, nil, "x")
+	}
+	p.count.Drops = Drops{}
+	p.giveUp(p.now, p.byAddr[popAddr])
+	p.collect()
+	p.wantDrops("lost", "while contact is being lost or made=64")
+	p.wantParked("lost", 64, 0, 0, 64, 1)
+	if p.Parked() != 0 || p.byAddr[popAddr].parked != (parked{}) || len(p.parking.types) != 0 {
+		t.Errorf("left %+v, %+v", p.parking, p.byAddr[popAddr].parked)
+	}
+	port := p.bound(t, PortConfig{}, 18888, 17)
+	if port.Pending() != 0 {
+		t.Errorf("%d messages of a lost node", port.Pending())
+	}
+	p.session++
+	p.disc(frame.Request, nil)
+	p.reset(false)
+	p.again()
+	if got := p.says(0, 18888, 18, nil, "x"); got != "" {
+		t.Errorf("in contact again: sent %q", got)
+	}
+}
+
+// A name that comes and goes within one change of the table releases nothing, and a
+// message it was for keeps the time it had.
+func TestParkedNameGoneAgain(t *testing.T) {
+	p := newPuppet(t).up()
+	defer p.done()
+	p.says(0, 18888, 17, nil, "hi")
+	began := p.now
+	p.wait(p.now + 60*time.Millisecond)
+	p.publishes(2, true, nameItem(18888, 17, 17, 99)) // ahead of its turn
+	p.publishes(1, false, nameItem(18888, 17, 17, 99))
+	p.wantParked("gone again", 1, 0, 0, 0, 0)
+	p.publishes(3, false, nameItem(18888, 18, 18, 99)) // another's
+	p.told()
+	p.now = began + DefaultNamePark
+	p.HandleTimeout(p.now)
+	if got, want := p.told(), "data-low/named 0>77 name=18888:17 error=no name bytes=2"; got != want {
+		t.Errorf("sent %q, want %q", got, want)
+	}
+}
+
+// A message of a node that is not there any more goes nowhere, should it be left over.
+func TestParkedWithoutContact(t *testing.T) {
+	p := newPuppet(t)
+	defer p.done()
+	for _, instance := range []uint32{17, 18} {
+		m, err := frame.Parse(data(0, named(18888, instance), "x"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		pl, err := frame.ParsePayload(m)
+		if err != nil || !p.park(p.now, &node{addr: popAddr}, pl) {
+			t.Fatal("not parked", err)
+		}
+	}
+	if port := p.bound(t, PortConfig{}, 18888, 17); port.Pending() != 0 {
+		t.Errorf("%d messages", port.Pending())
+	}
+	p.wantParked("bound", 2, 0, 0, 1, 0)
+	p.now += DefaultNamePark
+	p.HandleTimeout(p.now)
+	p.wantParked("over", 2, 0, 0, 2, 0)
+	if got := p.told(); got != "" {
+		t.Errorf("sent %q", got)
+	}
+}
+
+// A multicast is for those who are bound when it comes.
+func TestMulticastIsNotParked(t *testing.T) {
+	p := newPuppet(t).up()
+	defer p.done()
+	p.packet(data(0, mcast(17, 18), "hi"))
+	p.broadcast(data(0, mcastOnBroadcast(17, 18), "hi"))
+	p.wantDrops("nobody bound", "nobody to take it, and not to be returned=2")
+	p.wantParked("multicast", 0, 0, 0, 0, 0)
+}
+
+// A peer that sends to unknown names at line rate, and makes some appear and vanish,
+// gets its rejects; what waits stays within the limits, and holds no chunk.
+func TestHostileUnknownNames(t *testing.T) {
+	p := newPuppet(t, alone).up()
+	defer p.done()
+	const rounds, burst = 200, 100
+	update := frame.Seq(1)
+	rejects := 0
+	for i := range rounds {
+		for j := range burst {
+			p.packet(data(0, named(18888, uint32(j)), "x"))
+		}
+		it := nameItem(18888, 0, 9, 99)
+		p.publishes(update, false, it)
+		p.publishes(update+1, true, it)
+		update += 2
+		for range 2 { // the window opens, and what waited behind it goes
+			p.collect()
+			p.report(nil)
+		}
+		if n := p.byAddr[popAddr]; n.parked.messages > maxParked || len(p.parking.queue) != n.parked.messages || cap(p.parking.queue) > 2*maxParked {
+			t.Fatalf("round %d: %+v parked, %d places", i, n.parked, cap(p.parking.queue))
+		}
+		for _, l := range p.drain() {
+			if strings.Contains(l, "error=no name") {
+				rejects++
+			}
+		}
+		p.wait(p.now + time.Millisecond)
+	}
+	c := p.Counters()
+	if got := c.Parked - c.ParkReleased - c.ParkExpired; c.Parked+c.ParkRefused != rounds*burst || got != uint64(p.Parked()) {
+		t.Errorf("counted %d parked, %d refused; %d wait, want %d", c.Parked, c.ParkRefused, p.Parked(), got)
+	}
+	if c.ParkReleased == 0 || c.ParkExpired == 0 || c.ParkRefused < rounds*burst/2 {
+		t.Errorf("released %d, expired %d, refused %d", c.ParkReleased, c.ParkExpired, c.ParkRefused)
+	}
+	if p.byAddr[popAddr].contact != UpUp || c.Returned != c.ParkExpired+c.ParkRefused || c.Drops != (Drops{}) {
+		t.Errorf("contact %v, %d returned of %d, dropped %v", p.byAddr[popAddr].contact, c.Returned, c.ParkExpired+c.ParkRefused, c.Drops)
+	}
+	if rejects == 0 {
+		t.Error("no reject was sent")
+	}
+}
+
+// Random calls beside a model: a message is read at the first moment at which its name
+// is bound here, in the order of arrival of those to that name, or comes back 100 ms
+// after it came.
+func TestParkingUnderRandomCalls(t *testing.T) {
+	seeds := 200
+	if raceEnabled || testing.Short() {
+		seeds = 40
+	}
+	for seed := range uint64(seeds) {
+		r := rand.New(rand.NewPCG(seed, 6))
+		p := newPuppet(t, alone).up()
+		type waiting struct {
+			text  string
+			until time.Duration
+		}
+		model := map[uint32][]waiting{} // by instance
+		ports := map[uint32]*Port{}     // who has bound it
+		var log []string
+		expect := func(what string, got, want []string) {
+			if log = append(log, what); !slices.Equal(got, want) {
+				t.Fatalf("seed %d: %s: got %q, want %q", seed, strings.Join(log, ", "), got, want)
+			}
+		}
+		for i := range 120 {
+			x := uint32(r.IntN(4))
+			text := fmt.Sprint(seed, "/", i)
+			switch op := r.IntN(10); {
+			case op < 5:
+				p.says(uint32(r.IntN(2))*4711, 18888, x, nil, text)
+				switch {
+				case ports[x] != nil:
+					expect("take "+text, read(ports[x]), []string{"<1001002:77> " + text})
+				default:
+					model[x] = append(model[x], waiting{text, p.now + DefaultNamePark})
+				}
+			case op < 7 && ports[x] == nil:
+				var want []string
+				for _, m := range model[x] {
+					want = append(want, "<1001002:77> "+m.text)
+				}
+				delete(model, x)
+				ports[x] = p.bound(t, PortConfig{}, 18888, x)
+				expect(fmt.Sprint("bind ", x), read(ports[x]), want)
+			case op < 8 && ports[x] != nil:
+				ports[x].Close(p.now)
+				delete(ports, x)
+			default:
+				end := p.now + time.Duration(r.IntN(60))*time.Millisecond
+				var due []waiting
+				for x, w := range model {
+					for len(w) > 0 && w[0].until <= end {
+						due = append(due, w[0])
+						w = w[1:]
+					}
+					model[x] = w
+				}
+				slices.SortStableFunc(due, func(a, b waiting) int { return int(a.until - b.until) })
+				var want, got []string
+				for _, m := range due {
+					want = append(want, fmt.Sprint(m.until))
+				}
+				for _, l := range p.wait(end) {
+					if at, rest, _ := strings.Cut(l, " "); strings.Contains(rest, "error=no name") {
+						got = append(got, at)
+					}
+				}
+				expect(fmt.Sprint("until ", end), got, want)
+			}
+			p.collect()
+			p.sent = nil
+			p.report(nil)
+		}
+		left := 0
+		for _, w := range model {
+			left += len(w)
+		}
+		if p.Parked() != left {
+			t.Fatalf("seed %d: %d wait, want %d", seed, p.Parked(), left)
+		}
+		p.done()
+	}
+}
+
+// What a new binding costs while messages wait: none, all that may for another type, or
+// for another instance of its own.
+func BenchmarkBindingBesideParked(b *testing.B) {
+	for _, c := range []struct {
+		name string
+		wait int
+		typ  uint32
+	}{{"none", 0, 0}, {"other type", maxAllParked, 18889}, {"same type", maxAllParked, 18888}} {
+		b.Run(c.name, func(b *testing.B) {
+			p := newPuppet(b)
+			m, _ := frame.Parse(data(0, named(c.typ, 17), "x"))
+			pl, _ := frame.ParsePayload(m)
+			var n *node
+			for i := range c.wait {
+				if i%maxParked == 0 {
+					n = &node{}
+				}
+				p.park(p.now, n, pl)
+			}
+			for b.Loop() {
+				p.Engine.bound(naming.Binding{Range: frame.Range{Type: 18888, Lower: 18, Upper: 18}})
+				p.unpark(p.now)
+			}
+			if p.Parked() != c.wait {
+				b.Fatalf("%d wait", p.Parked())
+			}
+		})
+	}
+}
