@@ -22,6 +22,7 @@ type clientEnd struct {
 	room            int // messages it takes until writable
 	fail            error
 	out             [][]byte
+	then            func() // what a Write brings about
 	closed, aborted bool
 }
 
@@ -34,6 +35,9 @@ func (c *clientEnd) Write(_ time.Duration, b []byte) error {
 	}
 	c.room--
 	c.out = append(c.out, bytes.Clone(b))
+	if c.then != nil {
+		c.then()
+	}
 	return nil
 }
 
@@ -401,6 +405,23 @@ func TestTopologyWaitsForRoom(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	s.sound()
+}
+
+// A link that fails in a Write takes bindings away: who subscribes in the same turn
+// does not hear of the end of what it never heard of.
+func TestTopologyWriteChangesTheTable(t *testing.T) {
+	s := newService(t, ownAddr)
+	b := s.bind(at(100, 1, 1, 5, popAddr))
+	first, second := s.connect(), s.connect()
+	first.then = func() { s.table.Purge(popAddr) }
+	s.topology.message(s.now, first, allOf(100))
+	s.topology.message(s.now, second, allOf(100))
+	s.turn()
+	first.then = nil
+	s.bind(b)
+	wantLines(t, "the first", first.told(t), "event type=published found={100,1,1} port=1001002:5",
+		"event type=withdrawn found={100,1,1} port=1001002:5", "event type=published found={100,1,1} port=1001002:5")
+	wantLines(t, "the second", second.told(t), "event type=published found={100,1,1} port=1001002:5")
 }
 
 // A connection that is over, whoever says so, leaves nothing.
