@@ -210,36 +210,52 @@ func TestManyWaiters(t *testing.T) {
 	})
 }
 
-// Several readers of one subscription share its events, and all hear of its end.
+// Several readers of one subscription share events that come at once, and all hear of
+// its end, while another call drives the node.
 func TestReadersShareASubscription(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		s := mustSubscribe(t, a, stack.SubscriptionConfig{Timeout: time.Hour}, stack.Range{Type: 100, Upper: 99})
-		got := make(chan uint32, 100)
-		ended := make(chan bool)
-		for range 5 {
+		const readers = 5
+		driver := mustListen(t, a, stack.SocketConfig{}, nil)
+		go driver.ReadFrom(make([]byte, 1)) // until the node is closed
+		synctest.Wait()
+		s := mustSubscribe(t, a, stack.SubscriptionConfig{Timeout: 10 * time.Minute, Changes: true}, stack.Range{Type: 100, Upper: 99})
+		got, goOn, ended := make(chan uint32, readers), make(chan bool), make(chan error, readers)
+		c := mustListen(t, a, stack.SocketConfig{}, nil)
+		for i := range uint32(readers) {
+			c.Bind(stack.Service{Type: 100, Instance: i})
+			next(t, s, 1)
+		}
+		for range readers {
 			go func() {
-				for ev := range s.Events(t.Context()) {
-					got <- ev.Range.Lower
+				ev, err := s.Next(t.Context())
+				if err != nil {
+					t.Error(err)
 				}
-				ended <- true
+				got <- ev.Range.Lower
+				<-goOn
+				_, err = s.Next(t.Context())
+				ended <- err
 			}()
 		}
-		c := mustListen(t, b, stack.SocketConfig{}, nil)
+		synctest.Wait()
+		c.Close()
 		var all []uint32
-		for i := range uint32(20) {
-			c.Bind(stack.Service{Type: 100, Instance: i})
-		}
-		for range 20 {
+		for range readers {
 			all = append(all, <-got)
 		}
-		slices.Sort(all)
-		for i, x := range all {
-			if int(x) != i {
-				t.Fatalf("got %v", all)
+		if slices.Sort(all); !slices.Equal(all, []uint32{0, 1, 2, 3, 4}) {
+			t.Fatalf("got %v", all)
+		}
+		close(goOn)
+		synctest.Wait()
+		began := time.Now()
+		for range readers {
+			if err := <-ended; !errors.Is(err, os.ErrDeadlineExceeded) {
+				t.Error(err)
 			}
 		}
-		for range 5 {
-			<-ended
+		if took := time.Since(began); took > 10*time.Minute {
+			t.Errorf("it took %v", took)
 		}
 	})
 }

@@ -33,7 +33,7 @@ func wantErr(t *testing.T, what string, got, want error) {
 // A subscription of this process has what there is, what changes, and at its time
 // what had changed before, then no more.
 func TestOwnSubscription(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	r := frame.Range{Type: 100, Upper: 9}
 	s.table.Insert(at(100, 1, 1, 5, ownAddr)) // nobody was told yet
 	x, err := s.Subscribe(s.now, SubscriptionConfig{Range: r, Timeout: time.Second})
@@ -69,7 +69,7 @@ func TestOwnSubscription(t *testing.T) {
 
 // Closing takes what waits with it, and its time does not come.
 func TestOwnSubscriptionIsClosed(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	x, err := s.Subscribe(s.now, SubscriptionConfig{Range: frame.Range{Type: 100}, Timeout: time.Second})
 	wantErr(t, "subscribe", err, nil)
 	s.table.Insert(at(100, 0, 0, 5, ownAddr))
@@ -83,7 +83,7 @@ func TestOwnSubscriptionIsClosed(t *testing.T) {
 
 // This process has its own 65535 subscriptions, whatever others took.
 func TestOwnSubscriptionsOfOneNode(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	c := SubscriptionConfig{Range: frame.Range{Type: 100}}
 	var last *Subscription
 	for i := range uint32(naming.MaxSubscriptions) {
@@ -111,7 +111,7 @@ func TestOwnSubscriptionsOfOneNode(t *testing.T) {
 // Without a client the engine's turn costs no allocation, nor does a change of a name
 // that nobody subscribed to.
 func TestSubscriptionsAllocateNothing(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	for i := range uint32(100) {
 		if _, err := s.Subscribe(0, SubscriptionConfig{Range: frame.Range{Type: 100 + i%3, Lower: i, Upper: i}}); err != nil {
 			t.Fatal(err)

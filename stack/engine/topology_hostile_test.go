@@ -12,7 +12,7 @@ import (
 )
 
 // sound checks that all that is counted is there.
-func (s *topologyNode) sound() {
+func (s *serviceBed) sound() {
 	s.t.Helper()
 	t := &s.topology
 	subs, waiting, ending := 0, 0, 0
@@ -57,7 +57,7 @@ func (s *topologyNode) sound() {
 // wantRefused says one record and wants the connection closed, and others not.
 func wantRefused(t *testing.T, record []byte) {
 	t.Helper()
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	bad, good := s.connect(), s.connect()
 	s.say(good, allOf(100))
 	s.say(bad, allOf(100))
@@ -90,7 +90,7 @@ func TestSubscriptionCutShort(t *testing.T) {
 }
 
 func TestSubscriptionsOfOneConnection(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	end := s.connect()
 	for i := range uint32(1024) {
 		s.say(end, allOf(100+i%3))
@@ -112,7 +112,7 @@ func TestSubscriptionsOfOneConnection(t *testing.T) {
 // 65536 subscriptions on one node: the last connection is closed, those before stay,
 // and this process subscribes all the same.
 func TestSubscriptionsOfOneNode(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	all := bytes.Repeat(ask(frame.LittleEndian, 100, 5, 5, frame.Forever, frame.FilterService), 1024)
 	var ends []*clientEnd
 	for range 64 {
@@ -136,7 +136,7 @@ func TestSubscriptionsOfOneNode(t *testing.T) {
 }
 
 func TestConnectionsToTopology(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	for range maxClients {
 		if end := s.connect(); end.closed {
 			t.Fatal("closed too early")
@@ -151,7 +151,7 @@ func TestConnectionsToTopology(t *testing.T) {
 // A subscriber that never reads is cut off after 4096 events and what there was when
 // it subscribed; others hear everything.
 func TestSubscriberThatNeverReads(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	const there = 5000
 	for i := range uint32(there) {
 		s.bind(at(100, i, i, 5, ownAddr))
@@ -179,7 +179,7 @@ func TestSubscriberThatNeverReads(t *testing.T) {
 // Who does not read has its own records wait, of which one subscription's events at
 // most come beyond the limit; too many records end the connection.
 func TestRecordsThatAreNotTaken(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	for i := range uint32(3000) {
 		s.bind(at(100, i, i, 5, ownAddr))
 	}
@@ -205,7 +205,7 @@ func TestRecordsThatAreNotTaken(t *testing.T) {
 
 // One message of many subscriptions to many bindings does not hold the engine up.
 func TestWorkIsSpread(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	for i := range uint32(6000) {
 		s.bind(at(100, i, i, 5, ownAddr))
 	}
@@ -223,7 +223,7 @@ func TestWorkIsSpread(t *testing.T) {
 
 // All that waits together is limited: the one with the most is cut off.
 func TestEventsOfAllConnections(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	for i := range uint32(8000) {
 		s.bind(at(100, i, i, 5, ownAddr))
 	}
@@ -257,7 +257,7 @@ func FuzzTopologyServer(f *testing.F) {
 	f.Add(append([]byte{9, 0, 28}, allOf(100)...))
 	f.Fuzz(func(t *testing.T, b []byte) {
 		in := &script{b}
-		s := newTopologyNode(t, ownAddr)
+		s := newService(t, ownAddr)
 		type seen struct {
 			handle [8]byte
 			r      frame.Range

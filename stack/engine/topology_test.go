@@ -45,37 +45,37 @@ func (c *clientEnd) Close(time.Duration)    { c.closed = true }
 func (c *clientEnd) Abort(time.Duration)    { c.aborted = true }
 func (c *clientEnd) Peer() frame.SocketAddr { return frame.SocketAddr{Port: 9, Node: popAddr} }
 
-// A topologyNode is a node whose topology service is asked.
-type topologyNode struct {
+// A serviceBed is a node whose topology service is asked.
+type serviceBed struct {
 	t testing.TB
 	*Engine
 	now time.Duration
 	key uint32
 }
 
-func newTopologyNode(t testing.TB, addr frame.NodeAddr) *topologyNode {
+func newService(t testing.TB, addr frame.NodeAddr) *serviceBed {
 	e, err := New(Config{Address: addr, Arena: frame.NewArena(frame.ArenaConfig{Small: 128}), Chance: NewSeeded(1, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}
 	e.topology.native = frame.LittleEndian
-	return &topologyNode{t: t, Engine: e, key: 1000}
+	return &serviceBed{t: t, Engine: e, key: 1000}
 }
 
-func (s *topologyNode) connect() *clientEnd {
+func (s *serviceBed) connect() *clientEnd {
 	c := &clientEnd{room: 1 << 30}
 	s.topology.accepted(s.now, c)
 	return c
 }
 
 // say brings a message, and has it served.
-func (s *topologyNode) say(c *clientEnd, b []byte) {
+func (s *serviceBed) say(c *clientEnd, b []byte) {
 	s.topology.message(s.now, c, b)
 	s.turn()
 }
 
 // turn lets the engine do what is due.
-func (s *topologyNode) turn() {
+func (s *serviceBed) turn() {
 	s.t.Helper()
 	for i := 0; s.Deadline() <= s.now; i++ {
 		if i == 1000 {
@@ -87,13 +87,13 @@ func (s *topologyNode) turn() {
 }
 
 // until lets time pass.
-func (s *topologyNode) until(now time.Duration) {
+func (s *serviceBed) until(now time.Duration) {
 	s.now = now
 	s.turn()
 }
 
 // bind enters a binding, and has it told.
-func (s *topologyNode) bind(b naming.Binding) naming.Binding {
+func (s *serviceBed) bind(b naming.Binding) naming.Binding {
 	if s.key++; b.Key == 0 {
 		b.Key = s.key
 	}
@@ -105,7 +105,7 @@ func (s *topologyNode) bind(b naming.Binding) naming.Binding {
 	return b
 }
 
-func (s *topologyNode) unbind(b naming.Binding) {
+func (s *serviceBed) unbind(b naming.Binding) {
 	s.table.Remove(b)
 	s.HandleTimeout(s.now)
 }
@@ -168,7 +168,7 @@ func TestTopologyRecords(t *testing.T) {
 		{"big-endian", big, `00 00 00 01 00 00 00 11 00 00 00 11 50 00 00 01 11 11 11 11`},
 	} {
 		for _, native := range []frame.Order{frame.LittleEndian, frame.BigEndian} {
-			s := newTopologyNode(t, node)
+			s := newService(t, node)
 			s.topology.native = native
 			end := s.connect()
 			s.say(end, c.record)
@@ -200,7 +200,7 @@ func TestTopologyCapture21(t *testing.T) {
 		}
 	}
 	const a, b = 0x1001001, 0x1001002
-	s := newTopologyNode(t, a)
+	s := newService(t, a)
 	link := at(naming.LinkState, b, b, 0, a)
 	link.Scope, link.Key = frame.NodeScope, 1
 	up := func(names ...naming.Binding) {
@@ -270,7 +270,7 @@ func TestTopologyMessages(t *testing.T) {
 		{"two and a byte", append(append(bytes.Clone(one), two...), 1), 1, false},
 		{"a good one and one that breaks a rule", append(bytes.Clone(one), ask(false, 1, 2, 1, 0, frame.FilterPorts)...), 0, true},
 	} {
-		s := newTopologyNode(t, ownAddr)
+		s := newService(t, ownAddr)
 		end := s.connect()
 		s.say(end, c.msg)
 		if end.closed != c.closed || s.watches.Len() != c.subs {
@@ -286,7 +286,7 @@ func TestTopologyMessages(t *testing.T) {
 // What a client was told before it broke a rule has gone out before its connection is
 // closed.
 func TestTopologyEndIsBehindEvents(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	s.bind(at(100, 1, 1, 5, ownAddr))
 	end := s.connect()
 	s.say(end, append(allOf(100), ask(false, 1, 2, 1, 0, frame.FilterPorts)...))
@@ -301,7 +301,7 @@ func TestTopologyEndIsBehindEvents(t *testing.T) {
 func TestTopologyCancel(t *testing.T) {
 	const port, cancel = frame.FilterPorts, frame.FilterCancel
 	for _, o := range []frame.Order{frame.LittleEndian, frame.BigEndian} {
-		s := newTopologyNode(t, ownAddr)
+		s := newService(t, ownAddr)
 		end, other := s.connect(), s.connect()
 		s.say(end, ask(o, 100, 1, 9, 5000, port))
 		s.until(time.Second)
@@ -335,7 +335,7 @@ func TestTopologyCancel(t *testing.T) {
 // The end of a subscription's time is told once, behind what was before, and is the
 // last that is told (spec 06 §2.3).
 func TestTopologyTimeout(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	b := s.bind(at(100, 1, 1, 5, ownAddr))
 	now, later, big := s.connect(), s.connect(), s.connect()
 	s.say(now, ask(frame.LittleEndian, 100, 0, 100, 0, frame.FilterPorts))
@@ -365,7 +365,7 @@ func TestTopologyTimeout(t *testing.T) {
 // Without one of the bits that show the order a record counts as swapped: nothing
 // comes of it, and the connection stays (spec 06 §2.1, tested with a kernel).
 func TestFilterZero(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	s.bind(at(100, 1, 1, 5, ownAddr))
 	end := s.connect()
 	for _, f := range []frame.Filter{0, frame.FilterClusterScope, frame.FilterNoStatus} {
@@ -381,7 +381,7 @@ func TestFilterZero(t *testing.T) {
 
 // Events wait for a connection without room, in their order.
 func TestTopologyWaitsForRoom(t *testing.T) {
-	s := newTopologyNode(t, ownAddr)
+	s := newService(t, ownAddr)
 	end, other := s.connect(), s.connect()
 	end.room = 2
 	s.say(end, allOf(100))
@@ -428,21 +428,21 @@ func TestTopologyWriteChangesTheTable(t *testing.T) {
 func TestTopologyForgetsConnections(t *testing.T) {
 	for _, c := range []struct {
 		name    string
-		end     func(s *topologyNode, end *clientEnd)
+		end     func(s *serviceBed, end *clientEnd)
 		aborted bool
 	}{
-		{"ended", func(s *topologyNode, end *clientEnd) { s.topology.ended(s.now, end) }, false},
-		{"ended twice", func(s *topologyNode, end *clientEnd) { s.topology.ended(s.now, end); s.topology.ended(s.now, end) }, false},
-		{"ended with records", func(s *topologyNode, end *clientEnd) {
+		{"ended", func(s *serviceBed, end *clientEnd) { s.topology.ended(s.now, end) }, false},
+		{"ended twice", func(s *serviceBed, end *clientEnd) { s.topology.ended(s.now, end); s.topology.ended(s.now, end) }, false},
+		{"ended with records", func(s *serviceBed, end *clientEnd) {
 			s.topology.message(s.now, end, allOf(101))
 			s.topology.ended(s.now, end)
 		}, false},
-		{"a write fails", func(s *topologyNode, end *clientEnd) {
+		{"a write fails", func(s *serviceBed, end *clientEnd) {
 			end.fail = errors.New("gone")
 			s.topology.writable(s.now, end)
 		}, true},
 	} {
-		s := newTopologyNode(t, ownAddr)
+		s := newService(t, ownAddr)
 		end := s.connect()
 		end.room = 1
 		s.say(end, append(allOf(100), ask(false, 100, 0, 9, 3000, frame.FilterService)...))
