@@ -143,6 +143,21 @@ func TestSubscriptionTimeout(t *testing.T) {
 	})
 }
 
+// The end of a subscription wakes the call that drives, though that sleeps already.
+func TestSubscriptionTimeoutWakesTheDriver(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		driver := mustListen(t, a, stack.SocketConfig{}, nil)
+		go driver.ReadFrom(make([]byte, 1)) // until the node is closed
+		synctest.Wait()
+		began := time.Now()
+		s := mustSubscribe(t, a, stack.SubscriptionConfig{Timeout: time.Millisecond}, stack.Range{Type: 100})
+		_, err := s.Next(t.Context())
+		if took := time.Since(began); took != time.Millisecond || !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%v after %v", err, took)
+		}
+	})
+}
+
 // The limit of events that wait is the subscriber's own, beside what there was.
 func TestSubscriptionLimit(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {

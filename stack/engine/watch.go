@@ -11,7 +11,7 @@ import (
 )
 
 // A subscriber keeps what its subscription is told. It only notes it down: the engine
-// may be in the midst of anything.
+// may be in the midst of anything. What it is told after its end it ignores.
 type subscriber interface {
 	told(ev naming.Event)
 	timedOut() // the subscription is over; said once
@@ -71,10 +71,7 @@ func (e *Engine) tellWatches() {
 	for _, ev := range s.news[from:] {
 		s.matched = s.Match(s.matched[:0], ev)
 		for _, x := range s.matched {
-			if x.Added() { // an earlier one may have cut its subscriber off
-				w := x.Owner.(*watch)
-				w.by.told(ev)
-			}
+			x.Owner.(*watch).by.told(ev)
 		}
 		clear(s.matched)
 	}
