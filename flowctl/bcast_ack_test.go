@@ -349,10 +349,10 @@ func TestBroadcastRoundTrip(t *testing.T) {
 	r.now = 900 * us
 	r.ack(0, 17)
 	want("late", 100*us, 300*us, 300*us)
-	r.report(1, 16, 1, frame.GapBlock{Ack: 30})
+	r.report(1, 16, 1, frame.GapBlock{Ack: 20})
 	want("a report", 100*us, 375*us, 375*us)
 	r.now = 5000 * us
-	r.ack(1, 33)
+	r.ack(1, 40)
 	want("waited for one that was repeated", 100*us, 375*us, 375*us)
 	r.s.Leave(r.now, r.m[1])
 	r.HandleTimeout(r.now + time.Second)
