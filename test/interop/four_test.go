@@ -21,6 +21,7 @@ import (
 const (
 	fourType  = 19000
 	otherType = 19001
+	castType  = 19002
 )
 
 // A four is two nodes of ours and two kernels in one segment.
@@ -134,7 +135,7 @@ func (f *four) join(t *testing.T, i int) {
 	a := f.members[i].addr()
 	r := stack.Range{Type: stack.NodeState, Lower: uint32(a), Upper: uint32(a)}
 	f.promise(r, stack.SocketAddr{Node: a}, stack.ClusterScope, 1)
-	f.ledgers[i] = f.members[i].watch(t, stack.NodeState, fourType, otherType)
+	f.ledgers[i] = f.members[i].watch(t, stack.NodeState, fourType, otherType, castType)
 }
 
 // promise enters bindings, or with a negative count withdrawals, in what is bound.

@@ -79,3 +79,15 @@ func (e *segmentEnd) WriteFrame(b []byte) error {
 	}
 	return e.lineEnd.WriteFrame(b)
 }
+
+// watch has all frames seen by a function, which must be quick; nil ends that.
+func (s *Segment) watch(see func(frame []byte)) {
+	if see == nil {
+		s.hub.Filter(nil)
+		return
+	}
+	s.hub.Filter(func(_ int, b []byte) bool {
+		see(b)
+		return true
+	})
+}

@@ -69,6 +69,11 @@ func castReceive(o options, words []string) error {
 				return err
 			}
 		}
+		id, err := s.id()
+		if err != nil {
+			return err
+		}
+		say("receiver %d id=%s", n, id)
 		r := cast.NewReceiver(p, n)
 		go func() { say("fail %s", failure(r.Serve(castConn{s}))) }()
 		sockets, receivers = append(sockets, s), append(receivers, r)

@@ -21,8 +21,8 @@ import (
 //	TYPE LOWER UPPER TIMEOUT FILTER HANDLE
 //
 // in Go's number forms, TIMEOUT in ms; with -swap they are written in the byte order
-// that is not the machine's. Each is answered by "subscribed handle=H", then there is
-// a line for each event, with the milliseconds since that connection was made.
+// that is not the machine's. Each is answered by "subscribed HANDLE", and there is a
+// line for each event, with the milliseconds since the connection was made.
 // "raw HEX" sends bytes as they are.
 func topology(o options, _ []string) error {
 	s, err := open(unix.SOCK_SEQPACKET, options{importance: -1})
@@ -42,16 +42,16 @@ func topology(o options, _ []string) error {
 	}
 	say("ready")
 	began := time.Now()
-	asked := make(chan error, 1)
-	go func() { asked <- topologyAsk(s, order) }()
+	go topologyAsk(s, order)
 	b := make([]byte, maxMessage)
 	for {
 		m, err := s.receive(b)
 		if err != nil {
-			return err
+			say("closed %s", failure(err))
+			return nil
 		}
 		if m.code != 0 || len(m.data) == 0 {
-			say("closed err=%d", m.code)
+			say("closed eof err=%d", m.code)
 			return nil
 		}
 		if len(m.data) != topologyEventLen {
@@ -75,7 +75,7 @@ const topologyEventLen = 48
 var swapped = binary.ByteOrder(binary.BigEndian)
 
 // topologyAsk sends the subscriptions that standard input says.
-func topologyAsk(s socket, order binary.ByteOrder) error {
+func topologyAsk(s socket, order binary.ByteOrder) {
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		var b []byte
@@ -95,7 +95,6 @@ func topologyAsk(s socket, order binary.ByteOrder) error {
 		}
 		say("subscribed %s", w[len(w)-1])
 	}
-	return in.Err()
 }
 
 // subscription builds the record of a line.
