@@ -48,6 +48,9 @@ var (
 
 const nodesOfFour = 4
 
+// agreement is how long the four are given to agree; lost frames may take some seconds.
+const agreement = 20 * time.Second
+
 func fourAddr(i int) stack.NodeAddr { return ourAddr + stack.NodeAddr(i) }
 
 // newFour starts all four and waits until each knows all.
@@ -86,7 +89,7 @@ func newFour(t *testing.T, patience time.Duration) *four {
 	for i := range f.members {
 		f.join(t, i)
 	}
-	f.agree(t, f.ctx)
+	f.agree(t)
 	t.Logf("two kernels up in %v, all four in contact in %v", up.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	return f
 }
@@ -199,8 +202,10 @@ func (f *four) known(i int, alsoOwn bool) bounds {
 
 // agree waits until subscribers at all members have been told of exactly what is
 // bound, and returns when the last was.
-func (f *four) agree(t *testing.T, ctx context.Context) (last time.Time) {
+func (f *four) agree(t *testing.T) (last time.Time) {
 	t.Helper()
+	ctx, cancel := context.WithTimeout(f.ctx, agreement)
+	defer cancel()
 	for i, l := range f.ledgers {
 		if l == nil {
 			continue // no more

@@ -77,7 +77,7 @@ func (f *four) begin(t *testing.T, p cast.Plan, how method, senders []int) *roun
 			}
 		}
 	}
-	f.agree(t, f.ctx)
+	f.agree(t)
 	for _, i := range senders {
 		r.mouths[i] = f.members[i].(caster).speak(t, p, i, how)
 	}
@@ -145,7 +145,7 @@ func (r *round) end(t *testing.T, patience time.Duration) {
 		must(t, r.ears[i].close())
 	}
 	r.f.forget(func(x bound) bool { return x.Range.Type == castType })
-	r.f.agree(t, r.f.ctx)
+	r.f.agree(t)
 }
 
 // all four.
@@ -230,7 +230,7 @@ func (f *four) castKilled(t *testing.T) {
 	f.kill(t, victim)
 	r.end(t, time.Minute)
 	f.restart(t, victim)
-	f.agree(t, f.ctx)
+	f.agree(t)
 	f.run(t, victim, "sysctl -w net.core.rmem_max=%d", receiveRoom)
 	f.begin(t, fourPlan(10, castTotal()/100), automatic, castSenders()).end(t, time.Minute)
 }

@@ -28,16 +28,16 @@ const (
 // on each are known to all, and all tables are equal.
 func TestNamesOnFour(t *testing.T) {
 	f := newFour(t, 2*time.Minute)
-	t.Run("one by one", f.namesOneByOne)
-	t.Run("a hundred at once", f.namesAtOnce)
-	t.Run("churn", f.namesChurn)
-	t.Run("a kernel killed and restarted", f.namesKilled)
+	_ = t.Run("one by one", f.namesOneByOne) &&
+		t.Run("a hundred at once", f.namesAtOnce) &&
+		t.Run("churn", f.namesChurn) &&
+		t.Run("a kernel killed and restarted", f.namesKilled)
 }
 
 // until all four know what is bound since began, which must not take long.
 func (f *four) soon(t *testing.T, began time.Time, what string) time.Duration {
 	t.Helper()
-	took := f.agree(t, f.ctx).Sub(began)
+	took := f.agree(t).Sub(began)
 	if took > promptly {
 		t.Errorf("%s: known everywhere after %v, want %v", what, took, promptly)
 	}
@@ -178,7 +178,7 @@ func (f *four) namesChurn(t *testing.T) {
 		}
 	}
 	done := time.Now()
-	after := f.agree(t, f.ctx).Sub(done)
+	after := f.agree(t).Sub(done)
 	c := f.segment.Counts()
 	t.Logf("4 x %d changes in %v, known everywhere %v later; %d of %d frames lost", steps, done.Sub(began).Round(time.Millisecond),
 		max(0, after).Round(time.Millisecond), c.Lost, c.Seen)
@@ -194,11 +194,11 @@ func (f *four) namesKilled(t *testing.T) {
 	const victim, names = 2, 50
 	r := stack.Range{Type: fourType, Lower: 5000, Upper: 5003}
 	f.bind(t, victim, 0, r, stack.ClusterScope, names)
-	f.agree(t, f.ctx)
+	f.agree(t)
 	before := len(f.want)
 	began := time.Now()
 	f.kill(t, victim)
-	took := f.agree(t, f.ctx).Sub(began)
+	took := f.agree(t).Sub(began)
 	t.Logf("%d bindings of a kernel that died gone everywhere after %v; limit %v", before-len(f.want), took.Round(time.Millisecond), goneWithin)
 	if took > goneWithin {
 		t.Errorf("bindings of a kernel that died were known for %v, want %v", took, goneWithin)
@@ -208,7 +208,7 @@ func (f *four) namesKilled(t *testing.T) {
 	began = time.Now()
 	f.restart(t, victim)
 	up := time.Since(began)
-	f.agree(t, f.ctx) // its own table is whole, too
+	f.agree(t) // its own table is whole, too
 	t.Logf("up again after %v, in contact after %v", up.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
 	f.tables(t)
 	began = time.Now()

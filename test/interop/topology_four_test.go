@@ -122,9 +122,9 @@ func (s *subscriber) tells(t *testing.T, what string, want ...string) {
 // at ours, in both byte orders, and are told the same.
 func TestTopologyOnFour(t *testing.T) {
 	f := newFour(t, 2*time.Minute)
-	t.Run("events", f.topologyEvents)
-	t.Run("records", f.topologyRecords)
-	t.Run("links", f.topologyLinks)
+	_ = t.Run("events", f.topologyEvents) &&
+		t.Run("records", f.topologyRecords) &&
+		t.Run("links", f.topologyLinks)
 }
 
 // topologyServers are the members whose servers are asked.
@@ -148,7 +148,7 @@ func (f *four) topologyEvents(t *testing.T) {
 	}
 	tell := func(what string, want ...string) {
 		t.Helper()
-		f.agree(t, f.ctx)
+		f.agree(t)
 		for _, s := range all {
 			s.tells(t, what, want...)
 		}
@@ -167,7 +167,7 @@ func (f *four) topologyEvents(t *testing.T) {
 	a := f.bind(t, 2, 0, in(1, 10), cluster, 1)
 	f.bind(t, 2, 0, in(5, 20), cluster, 1)
 	b := f.bind(t, 2, 1, in(1, 10), cluster, 1)
-	f.agree(t, f.ctx)
+	f.agree(t)
 	ask(in(0, 100), forever, subPorts, "ports")
 	ask(in(0, 100), forever, subService, "service")
 	ask(in(50, 60), forever, subPorts, "part")
@@ -197,7 +197,7 @@ func (f *four) topologyEvents(t *testing.T) {
 	// Of node scope: told by the own node's server only.
 	for i := range f.members {
 		at := f.bind(t, i, 5, in(70, 70), node, 1)
-		f.agree(t, f.ctx)
+		f.agree(t)
 		for _, s := range all {
 			var want []string
 			if s.server == i {
@@ -206,7 +206,7 @@ func (f *four) topologyEvents(t *testing.T) {
 			s.tells(t, fmt.Sprintf("node scope of %d", i), want...)
 		}
 		f.close(t, i, 5, at)
-		f.agree(t, f.ctx)
+		f.agree(t)
 		for _, s := range all {
 			s.events(t)
 		}
@@ -238,7 +238,7 @@ func (f *four) topologyEvents(t *testing.T) {
 		a := f.members[i].addr()
 		want = append(want, about("published", stack.Range{Type: stack.NodeState, Lower: uint32(a), Upper: uint32(a)}, stack.SocketAddr{Node: a}, "nodes")...)
 	}
-	f.agree(t, f.ctx)
+	f.agree(t)
 	for _, s := range all { // in the order in which contact was made, first the own
 		got := s.events(t)
 		if own := want[s.server]; len(got) == 0 || got[0] != own {
@@ -254,7 +254,7 @@ func (f *four) topologyEvents(t *testing.T) {
 func (f *four) topologyRecords(t *testing.T) {
 	const client = 1
 	f.bind(t, 2, 0, stack.Range{Type: fourType, Lower: 7, Upper: 7}, stack.ClusterScope, 1)
-	f.agree(t, f.ctx)
+	f.agree(t)
 	const good = "384a0000" + "00000000" + "64000000" + "ffffffff" // fourType, 0 to 100, for ever; then filter and handle
 	for _, tt := range []struct {
 		what, hex string
