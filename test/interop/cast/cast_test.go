@@ -197,3 +197,54 @@ func TestRound(t *testing.T) {
 		<-ended
 	}
 }
+
+// A slowConn confirms a mark by one receiver whenever it is read from, and never
+// before.
+type slowConn struct {
+	t         *testing.T
+	plan      Plan
+	marks     []int // sent and not confirmed by all
+	by        int   // the receiver that is next to confirm the first of them
+	sent      int
+	confirmed int // by all
+}
+
+func (c *slowConn) WriteTo(b []byte, _ net.Addr) (int, error) {
+	if c.plan.mark(c.sent) {
+		c.marks = append(c.marks, c.sent)
+	}
+	c.sent++
+	if ahead := c.sent - c.confirmed; ahead > (marksAhead+1)*c.plan.Batch {
+		c.t.Fatalf("%d messages under way", ahead)
+	}
+	return len(b), nil
+}
+
+func (c *slowConn) ReadFrom(b []byte) (int, net.Addr, error) {
+	if len(c.marks) == 0 {
+		return 0, nil, os.ErrDeadlineExceeded
+	}
+	i, by := c.marks[0], c.by
+	if c.by++; c.by == len(c.plan.Receivers) {
+		c.by, c.marks, c.confirmed = 0, c.marks[1:], i+1
+	}
+	return copy(b, note(by, i)), busAddr("receiver"), nil
+}
+
+// A sender does not run ahead of receivers that are slow, and waits for each.
+func TestSenderWaits(t *testing.T) {
+	p := testPlan()
+	c := &slowConn{t: t, plan: p}
+	if err := NewSender(p, 0).Run(c, func(_ uint32, r Range) net.Addr { return rangeAddr{r} }); err != nil {
+		t.Fatal(err)
+	}
+	if c.confirmed != p.Count {
+		t.Errorf("ended when %d of %d were confirmed", c.confirmed, p.Count)
+	}
+	p.Await = []int{1}
+	c = &slowConn{t: t, plan: p}
+	c.plan.Receivers = p.Receivers[:2] // the third never confirms
+	if err := NewSender(p, 0).Run(c, func(_ uint32, r Range) net.Addr { return rangeAddr{r} }); err != nil {
+		t.Errorf("a receiver that is not awaited: %v", err)
+	}
+}
