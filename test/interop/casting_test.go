@@ -108,9 +108,11 @@ type ourMouth struct {
 	ended  chan error
 }
 
+var ourMethods = map[method]stack.Method{automatic: stack.Auto, broadcast: stack.Broadcast, replicast: stack.Replicast}
+
 func (m *ourMember) speak(t *testing.T, p cast.Plan, sender int, how method) castMouth {
 	t.Helper()
-	c, err := ourCaster(m.ctx, m.node, how)
+	c, err := stack.SocketConfig{Multicast: ourMethods[how]}.ListenPacket(m.ctx, m.node, "tipcrdm", nil)
 	must(t, err)
 	return &ourMouth{c, cast.NewSender(p, sender), make(chan error, 1)}
 }
@@ -178,6 +180,11 @@ func planWord(t *testing.T, p cast.Plan) string {
 func (e *theirEars) report() (all []cast.Report, err error) {
 	if err := e.job.Send("report"); err != nil {
 		return nil, err
+	}
+	for _, line := range e.job.Lines() {
+		if strings.HasPrefix(line, "fail") {
+			return nil, errors.New(line)
+		}
 	}
 	for range e.count {
 		var r cast.Report

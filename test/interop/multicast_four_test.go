@@ -28,35 +28,65 @@ func castTotal() int {
 // receiversEach is how many sockets hear multicast on each of the four.
 const receiversEach = 2
 
-// fourPlan is a round in which all four send. On node n
+// crossPlan is a round in which messages go to ranges that overlap in many ways. On
+// node n
 //
 //	receiver 2n    is bound to 10n..10n+9
 //	receiver 2n+1  is bound to 10n+5..10n+9 twice, to 10n+8..10n+19 (the next node's
 //	               first receiver shares those above 10n+9) and to 100
 //
-// and messages go to a range of one node, of two, of all second receivers, of all.
-// A message for one node and then one for three is what makes a sender that chooses by
-// itself change its method.
-func fourPlan(seed uint32, count int) cast.Plan {
+// and messages go to a range of one node, of two, of all second receivers, of all. It
+// is for a sender that keeps to one method: one that changes it tells only the
+// receivers of the message with which it does, and others may see messages of the two
+// methods in another order.
+func crossPlan(seed uint32, count int) cast.Plan {
 	p := cast.Plan{Seed: seed, Type: castType, Senders: nodesOfFour, Count: count, Batch: 64, Longest: longestMessage}
+	lanes := []cast.Range{{Lower: 100, Upper: 200}, {Lower: 5, Upper: 39}, cast.All}
 	for n := range uint32(nodesOfFour) {
 		p.Receivers = append(p.Receivers,
 			[]cast.Range{{Lower: 10 * n, Upper: 10*n + 9}},
 			[]cast.Range{{Lower: 10*n + 5, Upper: 10*n + 9}, {Lower: 10*n + 5, Upper: 10*n + 9}, {Lower: 10*n + 8, Upper: 10*n + 19}, {Lower: 100, Upper: 100}})
-		p.Lanes = append(p.Lanes, cast.Range{Lower: 10 * n, Upper: 10*n + 4}, cast.Range{Lower: 10*n + 7, Upper: 10*n + 12})
+		lanes = append(lanes, cast.Range{Lower: 10 * n, Upper: 10*n + 4}, cast.Range{Lower: 10*n + 7, Upper: 10*n + 12})
 	}
-	p.Lanes = append(p.Lanes, cast.Range{Lower: 100, Upper: 200}, cast.Range{Lower: 5, Upper: 39}, cast.All)
+	for range p.Senders {
+		p.Lanes = append(p.Lanes, lanes)
+	}
+	return p
+}
+
+// changePlan is a round in which senders that choose the method change it at every few
+// messages: from s they go to all receivers of the next node, to some of its own node, or
+// to all. Who hears of one change hears of all.
+func changePlan(seed uint32, count int) cast.Plan {
+	p := cast.Plan{Seed: seed, Type: castType, Senders: nodesOfFour, Count: count, Batch: 64, Longest: longestMessage}
+	for n := range uint32(nodesOfFour) {
+		p.Receivers = append(p.Receivers,
+			[]cast.Range{{Lower: 10 * n, Upper: 10*n + 9}},
+			[]cast.Range{{Lower: 10*n + 5, Upper: 10*n + 9}, {Lower: 10*n + 5, Upper: 10*n + 9}, {Lower: 100, Upper: 100}})
+		next := 10 * ((n + 1) % nodesOfFour)
+		p.Lanes = append(p.Lanes, []cast.Range{{Lower: next + 6, Upper: next + 7}, {Lower: 10*n + 2, Upper: 10*n + 3}, cast.All})
+	}
+	return p
+}
+
+// gently makes a round such that a sender never has more under way than fits into the
+// window of a kernel's link. A kernel that has changes of method waiting behind a full
+// window sends them in the wrong order: their marks count as of higher importance
+// (docs/spec/04-broadcast.md §6.1).
+func gently(p cast.Plan) cast.Plan {
+	p.Batch, p.Longest = 8, 1400
 	return p
 }
 
 // A round is multicast from some of the four to sockets on all.
 type round struct {
-	f      *four
-	plan   cast.Plan
-	method method
-	ears   [nodesOfFour]castEars
-	mouths map[int]castMouth // by member
-	began  time.Time
+	f        *four
+	plan     cast.Plan
+	method   method
+	disorder bool // is expected of kernels that send
+	ears     [nodesOfFour]castEars
+	mouths   map[int]castMouth // by member
+	began    time.Time
 }
 
 // begin opens all sockets, waits until their names are known everywhere and starts
@@ -112,29 +142,21 @@ func (r *round) end(t *testing.T, patience time.Duration) {
 			continue
 		}
 		all, err := e.report()
-		must(t, err)
+		if err != nil {
+			t.Fatalf("receivers at %d: %v", i, err)
+		}
 		for _, rep := range all {
-			for s, v := range rep.Senders {
-				_, sends := r.mouths[s]
-				good := v.Whole()
-				switch {
-				case !sends:
-					good = v.Clean() && v.Messages == 0
-				case r.f.ledgers[s] == nil:
-					good = v.Clean()
-				}
-				if !good {
-					t.Errorf("receiver %d at %d, of sender %d: %+v", rep.Receiver, i, s, v)
-				}
+			r.judge(t, i, rep)
+			for _, v := range rep.Senders {
 				got, bytes = got+v.Messages, bytes+v.Bytes
-			}
-			if rep.Corrupt+rep.Dropped > 0 {
-				t.Errorf("receiver %d at %d: %d corrupt, %d dropped by its own node for want of room", rep.Receiver, i, rep.Corrupt, rep.Dropped)
 			}
 		}
 	}
 	t.Logf("%v: %d messages sent by each of %d in %v; %d received, %s in all", r.method, r.plan.Count, len(r.mouths),
 		took.Round(10*time.Millisecond), got, rate(float64(bytes)/took.Seconds()))
+	if t.Failed() {
+		t.FailNow() // senders that have not ended cannot be closed
+	}
 	for i := range r.f.members {
 		if r.f.ledgers[i] == nil {
 			continue
@@ -146,6 +168,30 @@ func (r *round) end(t *testing.T, patience time.Duration) {
 	}
 	r.f.forget(func(x bound) bool { return x.Range.Type == castType })
 	r.f.agree(t)
+}
+
+// judge looks at what a receiver at a member has got.
+func (r *round) judge(t *testing.T, at int, rep cast.Report) {
+	t.Helper()
+	for s, v := range rep.Senders {
+		good := v.Whole()
+		switch _, sends := r.mouths[s]; {
+		case !sends:
+			good = v.Clean() && v.Messages == 0
+		case r.f.ledgers[s] == nil:
+			good = v.Clean()
+		case !good && r.disorder && isKernel(s) && at != s: // see gently
+			t.Logf("receiver %d at %d, of kernel %d: %+v, %d marks of changes handed over", rep.Receiver, at, s, v, rep.Phantoms)
+			good = isKernel(at) || v.Missing+v.Left+v.Twice+v.Stray == 0
+		}
+		if !good {
+			t.Errorf("receiver %d at %d, of sender %d: %+v", rep.Receiver, at, s, v)
+		}
+	}
+	if rep.Corrupt+rep.Dropped > 0 || rep.Phantoms > 0 && !r.disorder {
+		t.Errorf("receiver %d at %d: %d corrupt, %d dropped by its own node for want of room, %d of no data",
+			rep.Receiver, at, rep.Corrupt, rep.Dropped, rep.Phantoms)
+	}
 }
 
 // all four.
@@ -160,37 +206,45 @@ func TestMulticastOnFour(t *testing.T) {
 	for _, i := range kernels {
 		f.run(t, i, "sysctl -w net.core.rmem_max=%d", receiveRoom)
 	}
-	for k, how := range []method{broadcast, replicast, automatic} {
-		t.Run(how.String(), func(t *testing.T) {
-			const methods = 3
-			var dummies atomic.Int64
-			f.segment.watch(func(b []byte) {
-				if isDummy(b) {
-					dummies.Add(1)
-				}
-			})
-			defer f.segment.watch(nil)
-			f.segment.Set(fault.Faults{Loss: 0.01}, uint64(k))
-			defer f.segment.Set(fault.Faults{}, 0)
-			before := f.castCounts(t)
-			lost := f.segment.Counts()
-			f.begin(t, fourPlan(uint32(k), castTotal()/methods/nodesOfFour+1), how, castSenders()).end(t, 90*time.Second)
-			c := f.segment.Counts()
-			t.Logf("%d of %d frames lost; %d of them changes of method", c.Lost-lost.Lost, c.Seen-lost.Seen, dummies.Load())
-			if c.Lost == lost.Lost {
-				t.Error("nothing was lost")
-			}
-			if changes := dummies.Load() > 0; changes != (how == automatic) {
-				t.Errorf("changes of method: %v", changes)
-			}
-			f.castMethod(t, how, before)
-		})
-	}
-	t.Run("a kernel killed and restarted", f.castKilled)
+	each := func(share int) int { return castTotal()*share/100/nodesOfFour + 1 }
+	_ = t.Run("broadcast", func(t *testing.T) {
+		f.cast(t, crossPlan(1, each(35)), broadcast, everybody)
+	}) && t.Run("replicast", func(t *testing.T) {
+		f.cast(t, crossPlan(2, each(35)), replicast, everybody)
+	}) && t.Run("automatic", func(t *testing.T) {
+		f.cast(t, gently(changePlan(3, each(10))), automatic, everybody)
+	}) && t.Run("automatic under load", func(t *testing.T) {
+		f.cast(t, changePlan(4, each(20)), automatic, everybody)
+	}) && t.Run("a kernel killed and restarted", f.castKilled)
 }
 
-// castSenders are the members that multicast.
-func castSenders() []int { return kernels }
+// cast is a round with faults, and a look at how it went.
+func (f *four) cast(t *testing.T, p cast.Plan, how method, senders []int) {
+	t.Helper()
+	var dummies atomic.Int64
+	f.segment.watch(func(b []byte) {
+		if isDummy(b) {
+			dummies.Add(1)
+		}
+	})
+	defer f.segment.watch(nil)
+	f.segment.Set(fault.Faults{Loss: 0.01}, uint64(p.Seed))
+	defer f.segment.Set(fault.Faults{}, 0)
+	before := f.castCounts(t)
+	lost := f.segment.Counts()
+	r := f.begin(t, p, how, senders)
+	r.disorder = how == automatic && p.Longest == longestMessage
+	r.end(t, 90*time.Second)
+	c := f.segment.Counts()
+	t.Logf("%d of %d frames lost; %d of them, or more, changes of method", c.Lost-lost.Lost, c.Seen-lost.Seen, dummies.Load())
+	if c.Lost == lost.Lost {
+		t.Error("nothing was lost")
+	}
+	if changes := dummies.Load() > 0; changes != (how == automatic) {
+		t.Errorf("changes of method: %v", changes)
+	}
+	f.castMethod(t, how, before)
+}
 
 // isDummy reports whether a frame is what a sender puts between two methods.
 func isDummy(b []byte) bool {
@@ -219,20 +273,20 @@ func (f *four) castKilled(t *testing.T) {
 	const victim = 2
 	f.segment.Set(fault.Faults{Loss: 0.01}, 9)
 	defer f.segment.Set(fault.Faults{}, 0)
-	p := fourPlan(9, castTotal()/20)
+	p := crossPlan(9, castTotal()/20)
 	for r := range p.Receivers {
 		if r/receiversEach != victim {
 			p.Await = append(p.Await, r)
 		}
 	}
-	r := f.begin(t, p, automatic, castSenders())
+	r := f.begin(t, p, broadcast, everybody)
 	f.castHalfway(t, r, victim)
 	f.kill(t, victim)
 	r.end(t, time.Minute)
 	f.restart(t, victim)
 	f.agree(t)
 	f.run(t, victim, "sysctl -w net.core.rmem_max=%d", receiveRoom)
-	f.begin(t, fourPlan(10, castTotal()/100), automatic, castSenders()).end(t, time.Minute)
+	f.begin(t, gently(changePlan(10, castTotal()/200)), automatic, everybody).end(t, time.Minute)
 }
 
 // castHalfway waits until the members that will live have sent a quarter.

@@ -14,7 +14,7 @@ import (
 func testPlan() Plan {
 	return Plan{
 		Seed: 5, Type: 18950, Senders: 2, Count: 3000, Batch: 50, Longest: 66000,
-		Lanes:     []Range{{0, 9}, {10, 19}, {5, 14}},
+		Lanes:     [][]Range{{{0, 9}, {10, 19}, {5, 14}}, {{0, 9}, {10, 19}}},
 		Receivers: [][]Range{{{0, 4}, {0, 4}}, {{8, 12}, {9, 30}}, {{40, 40}}},
 	}
 }

@@ -29,6 +29,7 @@ type Report struct {
 	Corrupt  int // received, but no message of the plan
 	Refused  int // confirmations that the socket would not send
 	Dropped  int // messages that the receiver's own kernel dropped for want of room
+	Phantoms int // times that a kernel handed over a message that came back, of a socket that sends none
 }
 
 // A judge compares what arrives at a receiver with the plan.

@@ -17,7 +17,8 @@ type Plan struct {
 	Count   int    // messages of each
 	Batch   int    // every so many messages one is a mark
 	Longest int    // bytes of the longest message
-	Lanes   []Range
+	// Lanes are the ranges that each sender chooses from, beside All for marks.
+	Lanes [][]Range
 	// Receivers are the bindings of each; a socket that is bound several times
 	// gets each message once.
 	Receivers [][]Range
@@ -46,10 +47,11 @@ func (p *Plan) chance(sender, i int) uint64 {
 
 // To is the range that a message is sent to.
 func (p *Plan) To(sender, i int) Range {
-	if p.mark(i) || len(p.Lanes) == 0 {
+	if p.mark(i) {
 		return All
 	}
-	return p.Lanes[p.chance(sender, i)>>40%uint64(len(p.Lanes))]
+	lanes := p.Lanes[sender]
+	return lanes[p.chance(sender, i)>>40%uint64(len(lanes))]
 }
 
 // Size is how long a message is: of 256 it is mostly tiny or fits into one frame of

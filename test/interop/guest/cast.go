@@ -11,19 +11,24 @@ import (
 	"net"
 	"os"
 	"strconv"
+	"sync/atomic"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/test/interop/cast"
 )
 
-// A castConn is a socket as package cast wants it.
-type castConn struct{ socket }
+// A castConn is a socket as package cast wants it. Messages that come back are counted.
+type castConn struct {
+	socket
+	phantoms *atomic.Int64
+}
 
 func (c castConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	m, err := c.receive(b)
-	if err == nil && m.code != 0 {
-		err = fmt.Errorf("a message came back: error %d", m.code)
+	for err == nil && m.code != 0 {
+		c.phantoms.Add(1)
+		m, err = c.receive(b)
 	}
 	return len(m.data), flowAddr{m.addr}, err
 }
@@ -57,7 +62,7 @@ func castReceive(o options, words []string) error {
 	if err != nil {
 		return err
 	}
-	var sockets []socket
+	var conns []castConn
 	var receivers []*cast.Receiver
 	for _, n := range which {
 		s, err := open(unix.SOCK_RDM, o)
@@ -74,16 +79,17 @@ func castReceive(o options, words []string) error {
 			return err
 		}
 		say("receiver %d id=%s", n, id)
-		r := cast.NewReceiver(p, n)
-		go func() { say("fail %s", failure(r.Serve(castConn{s}))) }()
-		sockets, receivers = append(sockets, s), append(receivers, r)
+		r, c := cast.NewReceiver(p, n), castConn{s, new(atomic.Int64)}
+		go func() { say("fail %s", failure(r.Serve(c))) }()
+		conns, receivers = append(conns, c), append(receivers, r)
 	}
 	say("ready")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		for i, r := range receivers {
 			rep := r.Report()
-			if rep.Dropped, err = sockets[i].dropped(); err != nil {
+			rep.Phantoms = int(conns[i].phantoms.Load())
+			if rep.Dropped, err = conns[i].dropped(); err != nil {
 				return err
 			}
 			if err := tell("report", rep); err != nil {
@@ -116,7 +122,7 @@ func castSend(o options, words []string) error {
 			tell("status", sender.Status())
 		}
 	}()
-	err = sender.Run(castConn{s}, func(typ uint32, r cast.Range) net.Addr {
+	err = sender.Run(castConn{s, new(atomic.Int64)}, func(typ uint32, r cast.Range) net.Addr {
 		return flowAddr{&unix.SockaddrTIPC{Addr: &unix.TIPCServiceRange{Type: typ, Lower: r.Lower, Upper: r.Upper}}}
 	})
 	if err != nil {
