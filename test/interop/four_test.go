@@ -67,19 +67,14 @@ func newFour(t *testing.T, patience time.Duration) *four {
 	var err error
 	f.segment, f.links, err = NewSegment(macs...)
 	must(t, err)
-	t.Cleanup(func() {
-		f.segment.Close()
-		for _, l := range f.links {
-			l.Close()
-		}
-	})
+	t.Cleanup(func() { f.shut(t) })
 	began := time.Now()
 	for _, i := range us {
 		f.openOurs(t, i)
 	}
 	booted := make(chan error, len(kernels))
 	for _, i := range kernels {
-		go func() { booted <- f.boot(t, im, i) }()
+		go func() { booted <- f.boot(im, i) }()
 	}
 	for range kernels {
 		err = errors.Join(err, <-booted)
@@ -103,33 +98,38 @@ func (f *four) openOurs(t *testing.T, i int) {
 		Bearers: []stack.Bearer{c}, Address: fourAddr(i), Logger: slog.New(slog.NewTextHandler(logWriter{t}, nil)),
 	})
 	must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
-		defer cancel()
-		if err := n.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
-			t.Errorf("close: %v", err)
-		}
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
-			t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
-		}
-	})
 	f.members[i] = &ourMember{ctx: f.ctx, node: n, sockets: map[int]*stack.PacketConn{}}
 }
 
 // boot makes one of the stations a kernel. It may run beside others.
-func (f *four) boot(t *testing.T, im *rig.Image, i int) error {
+func (f *four) boot(im *rig.Image, i int) error {
 	m, err := newKernelMember(f.ctx, im, fourAddr(i), f.links[i])
 	if err != nil {
 		return err
 	}
-	t.Cleanup(func() {
-		m.guest.Close()
-		if t.Failed() {
-			t.Logf("console of %x:\n%s", uint32(m.node), m.guest.Console())
-		}
-	})
 	f.members[i] = m
 	return nil
+}
+
+// shut ends all: ours first, which say goodbye and want to be heard.
+func (f *four) shut(t *testing.T) {
+	for _, m := range f.members {
+		if m, ok := m.(*ourMember); ok {
+			m.shut(t)
+		}
+	}
+	for _, m := range f.members {
+		if m, ok := m.(*kernelMember); ok {
+			m.guest.Close()
+			if t.Failed() {
+				t.Logf("console of %x:\n%s", uint32(m.node), m.guest.Console())
+			}
+		}
+	}
+	f.segment.Close()
+	for _, l := range f.links {
+		l.Close()
+	}
 }
 
 // join has everybody expect a member.
@@ -246,7 +246,7 @@ func (f *four) kill(t *testing.T, i int) {
 // restart starts a kernel that was killed. Its sockets are new ones.
 func (f *four) restart(t *testing.T, i int) {
 	t.Helper()
-	must(t, f.boot(t, rig.Require(t), i))
+	must(t, f.boot(rig.Require(t), i))
 	f.join(t, i)
 }
 

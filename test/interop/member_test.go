@@ -7,9 +7,11 @@ package interop
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/rig"
@@ -103,6 +105,18 @@ func (m *ourMember) table(*testing.T) bounds {
 		}
 	}
 	return all
+}
+
+// shut ends the node. All its memory must have come back.
+func (m *ourMember) shut(t *testing.T) {
+	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	defer cancel()
+	if err := m.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
+		t.Errorf("close: %v", err)
+	}
+	if s := m.node.Stats(); s.ChunksFree != s.ChunksTotal {
+		t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
+	}
 }
 
 // kernelMember is a kernel.
