@@ -128,7 +128,7 @@ func TestTopologyOnFour(t *testing.T) {
 }
 
 // topologyServers are the members whose servers are asked.
-func topologyServers() []int { return kernels }
+func topologyServers() []int { return everybody }
 
 // about makes the events that subscriptions with these handles get.
 func about(kind string, r stack.Range, at stack.SocketAddr, handles ...string) (all []string) {
