@@ -5,6 +5,7 @@
 package interop
 
 import (
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -274,9 +275,11 @@ func (f *four) topologyRecords(t *testing.T) {
 			s := f.subscriber(t, client, server, false)
 			must(t, s.job.Send("raw "+tt.hex))
 			if tt.closes {
-				if _, err := s.job.Expect(f.ctx, "closed"); err != nil {
+				ctx, cancel := context.WithTimeout(f.ctx, agreement)
+				if _, err := s.job.Expect(ctx, "closed"); err != nil {
 					t.Errorf("%s, %s: not closed: %v", tt.what, s.name, err)
 				}
+				cancel()
 				continue
 			}
 			want := []string{}
