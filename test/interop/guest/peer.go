@@ -29,6 +29,10 @@ const usage = `peer MODE [words] [options]
   dial-stream, dial-seqpacket TYPE INST | @NODE:PORT
   flow-sink TYPE INST                  receive a stream (package flow); a line of stdin asks for a mark
   flow-send TYPE INST | @NODE:PORT     send one until stdin ends
+  hold                                 bind and unbind as lines of stdin say
+  topology                             subscribe as lines of stdin say, at the node of -N
+  cast-receive PLAN RECEIVER...        hear multicast (package cast); a line of stdin asks for reports
+  cast-send PLAN SENDER                send it once a line of stdin comes; a further one asks how far it is
 options
 `
 
@@ -39,6 +43,7 @@ type options struct {
 	scope                                 string
 	oneway, returnable, quiet             bool
 	broadcast, replicast                  bool
+	swap                                  bool
 	seed, longest, parity                 int
 	pace                                  time.Duration
 }
@@ -59,6 +64,7 @@ func peer(args []string) int {
 	f.BoolVar(&o.quiet, "q", false, "no line for each message")
 	f.BoolVar(&o.broadcast, "b", false, "TIPC_MCAST_BROADCAST")
 	f.BoolVar(&o.replicast, "r", false, "TIPC_MCAST_REPLICAST")
+	f.BoolVar(&o.swap, "swap", false, "subscribe in the byte order that is not the machine's")
 	f.IntVar(&o.seed, "seed", 1, "seed of a stream's sizes")
 	f.IntVar(&o.longest, "longest", 66000, "longest message of a stream, `bytes`")
 	f.DurationVar(&o.pace, "pace", 0, "of a stream, time between messages")
@@ -97,6 +103,10 @@ func peer(args []string) int {
 		"dial-seqpacket":   func(o options, w []string) error { return dial(o, w, unix.SOCK_SEQPACKET) },
 		"flow-sink":        flowSink,
 		"flow-send":        flowSend,
+		"hold":             hold,
+		"topology":         topology,
+		"cast-receive":     castReceive,
+		"cast-send":        castSend,
 	}
 	mode := modes[words[0]]
 	if mode == nil {

@@ -1,0 +1,220 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux
+
+package interop
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
+)
+
+const (
+	// promptly is what a change of one name may take until all four know it; the
+	// yardstick in the log is a tenth of it. For hundreds, which the four bind and are
+	// told of while they share a few processors, it is inBulk.
+	promptly = time.Second
+	inBulk   = 5 * time.Second
+	// goneWithin is how long names of a node that died may be known: the tolerance of
+	// a link, two of its intervals, and a second.
+	goneWithin = 1500*time.Millisecond + 2*375*time.Millisecond + time.Second
+)
+
+// Two kernels and two nodes of ours in one segment: names that are bound and unbound
+// on each are known to all, and all tables are equal.
+func TestNamesOnFour(t *testing.T) {
+	f := newFour(t, 2*time.Minute)
+	_ = t.Run("one by one", f.namesOneByOne) &&
+		t.Run("a hundred at once", f.namesAtOnce) &&
+		t.Run("churn", f.namesChurn) &&
+		t.Run("a kernel killed and restarted", f.namesKilled)
+}
+
+// soon waits until all four know what was bound since began, which must not take long.
+func (f *four) soon(t *testing.T, began time.Time, limit time.Duration, what string) time.Duration {
+	t.Helper()
+	took := f.agree(t).Sub(began)
+	if took > limit {
+		t.Errorf("%s: known everywhere after %v, want %v", what, took, limit)
+	}
+	return took
+}
+
+func (f *four) namesOneByOne(t *testing.T) {
+	for _, i := range kernels {
+		began := time.Now()
+		f.members[i].(*kernelMember).ping(t)
+		t.Logf("%x answers a line after %v; the times below include one or two such ways", uint32(f.members[i].addr()), time.Since(began).Round(100*time.Microsecond))
+	}
+	for i, m := range f.members {
+		base := uint32(1000 * i)
+		var worst, sum time.Duration
+		steps := 0
+		step := func(what string, do func()) {
+			t.Helper()
+			began := time.Now()
+			do()
+			took := f.soon(t, began, promptly, fmt.Sprintf("%x: %s", uint32(m.addr()), what))
+			steps++
+			worst, sum = max(worst, took), sum+took
+		}
+		single := stack.Range{Type: fourType, Lower: base + 17, Upper: base + 17}
+		wide := stack.Range{Type: fourType, Lower: base, Upper: base + 99}
+		shared := stack.Range{Type: fourType, Lower: 900000, Upper: 900009} // by all four
+		cluster, node := stack.ClusterScope, stack.NodeScope
+		var a, b, c stack.SocketAddr
+		step("a name", func() { a = f.bind(t, i, 0, single, cluster, 1) })
+		step("the same of another socket", func() { b = f.bind(t, i, 1, single, cluster, 1) })
+		step("the same twice", func() { f.bind(t, i, 1, single, cluster, 1) })
+		step("a range around it", func() { f.bind(t, i, 0, wide, cluster, 1) })
+		step("a range of all four", func() { f.bind(t, i, 0, shared, cluster, 1) })
+		step("of node scope", func() { c = f.bind(t, i, 2, wide, node, 1) })
+		step("another type", func() { f.bind(t, i, 1, stack.Range{Type: otherType, Upper: 1<<32 - 1}, cluster, 1) })
+		f.tables(t)
+		step("one of two withdrawn", func() { f.unbind(t, i, 1, b, single, cluster, 1) })
+		step("node scope withdrawn", func() { f.unbind(t, i, 2, c, wide, node, 1) })
+		f.tables(t)
+		step("bound again", func() { f.bind(t, i, 2, wide, node, 1) })
+		step("a socket closed", func() { f.close(t, i, 0, a) })
+		step("another closed", func() { f.close(t, i, 1, b) })
+		step("the last closed", func() { f.close(t, i, 2, c) })
+		f.tables(t)
+		t.Logf("%x: %d changes, each known everywhere after %v on average, %v at most; yardstick 100ms",
+			uint32(m.addr()), steps, (sum / time.Duration(steps)).Round(100*time.Microsecond), worst.Round(100*time.Microsecond))
+	}
+}
+
+// together has all members do the same at once.
+func (f *four) together(do func(i int)) {
+	var all sync.WaitGroup
+	for i := range f.members {
+		all.Go(func() { do(i) })
+	}
+	all.Wait()
+}
+
+func (f *four) namesAtOnce(t *testing.T) {
+	const names = 100
+	r := func(i int) stack.Range {
+		low := uint32(100000 * (i + 1))
+		return stack.Range{Type: fourType, Lower: low, Upper: low + 4}
+	}
+	var at [nodesOfFour]stack.SocketAddr
+	began := time.Now()
+	f.together(func(i int) { at[i] = f.members[i].bind(t, 0, r(i), stack.ClusterScope, names) })
+	for i := range at {
+		f.promise(r(i), at[i], stack.ClusterScope, names)
+	}
+	t.Logf("4 x %d names bound: known everywhere after %v; yardstick 100ms", names, f.soon(t, began, inBulk, "bound at once").Round(100*time.Microsecond))
+	f.tables(t)
+	began = time.Now()
+	f.together(func(i int) { f.members[i].unbind(t, 0, r(i), stack.ClusterScope, names/2) })
+	for i := range at {
+		f.promise(r(i), at[i], stack.ClusterScope, -names/2)
+	}
+	t.Logf("4 x %d names unbound: known everywhere after %v", names/2, f.soon(t, began, inBulk, "unbound at once").Round(100*time.Microsecond))
+	f.tables(t)
+	began = time.Now()
+	f.together(func(i int) { f.members[i].close(t, 0) })
+	f.forget(func(x bound) bool { return x.Range.Type == fourType })
+	t.Logf("4 x %d names closed: known everywhere after %v", names/2, f.soon(t, began, inBulk, "closed at once").Round(100*time.Microsecond))
+	f.tables(t)
+}
+
+// Sockets of all four bind, unbind and close without waiting for anybody, while
+// frames get lost. Once quiet all agree.
+func (f *four) namesChurn(t *testing.T) {
+	f.segment.Set(fault.Faults{Loss: 0.02}, 3)
+	defer f.segment.Set(fault.Faults{}, 0)
+	const steps, sockets = 150, 5
+	type binding struct {
+		socket int
+		r      stack.Range
+	}
+	var held [nodesOfFour][]binding
+	var at [nodesOfFour][sockets]stack.SocketAddr
+	began := time.Now()
+	f.together(func(i int) {
+		dice := rand.New(rand.NewPCG(4, uint64(i)))
+		m := f.members[i]
+		for range steps {
+			switch s := dice.IntN(sockets); dice.IntN(10) {
+			case 0: // close
+				if at[i][s].Port == 0 {
+					continue
+				}
+				m.close(t, s)
+				at[i][s] = stack.SocketAddr{}
+				kept := held[i][:0]
+				for _, b := range held[i] {
+					if b.socket != s {
+						kept = append(kept, b)
+					}
+				}
+				held[i] = kept
+			case 1, 2, 3: // unbind
+				if len(held[i]) == 0 {
+					continue
+				}
+				k := dice.IntN(len(held[i]))
+				b := held[i][k]
+				m.unbind(t, b.socket, b.r, stack.ClusterScope, 1)
+				held[i] = append(held[i][:k], held[i][k+1:]...)
+			default:
+				low := dice.Uint32N(1000)
+				r := stack.Range{Type: fourType, Lower: low, Upper: low + dice.Uint32N(50)}
+				at[i][s] = m.bind(t, s, r, stack.ClusterScope, 1)
+				held[i] = append(held[i], binding{s, r})
+			}
+		}
+	})
+	for i := range held {
+		for _, b := range held[i] {
+			f.promise(b.r, at[i][b.socket], stack.ClusterScope, 1)
+		}
+	}
+	done := time.Now()
+	after := f.agree(t).Sub(done)
+	c := f.segment.Counts()
+	t.Logf("4 x %d changes in %v, known everywhere %v later; %d of %d frames lost", steps, done.Sub(began).Round(time.Millisecond),
+		max(0, after).Round(time.Millisecond), c.Lost, c.Seen)
+	if c.Lost == 0 {
+		t.Error("nothing was lost")
+	}
+	f.tables(t)
+}
+
+// The names of a kernel that dies are gone everywhere in time, and are back once it
+// is. What the churn left is bound at all four meanwhile.
+func (f *four) namesKilled(t *testing.T) {
+	const victim, names = 2, 50
+	r := stack.Range{Type: fourType, Lower: 5000, Upper: 5003}
+	f.bind(t, victim, 0, r, stack.ClusterScope, names)
+	f.agree(t)
+	before := len(f.want)
+	began := time.Now()
+	f.kill(t, victim)
+	took := f.agree(t).Sub(began)
+	t.Logf("%d bindings of a kernel that died gone everywhere after %v; limit %v", before-len(f.want), took.Round(time.Millisecond), goneWithin)
+	if took > goneWithin {
+		t.Errorf("bindings of a kernel that died were known for %v, want %v", took, goneWithin)
+	}
+	f.tables(t)
+
+	began = time.Now()
+	f.restart(t, victim)
+	up := time.Since(began)
+	f.agree(t) // its own table is whole, too
+	t.Logf("up again after %v, in contact after %v", up.Round(time.Millisecond), time.Since(began).Round(time.Millisecond))
+	f.tables(t)
+	began = time.Now()
+	f.bind(t, victim, 0, r, stack.ClusterScope, names)
+	t.Logf("%d bindings back everywhere after %v", names, f.soon(t, began, inBulk, "bound again").Round(100*time.Microsecond))
+	f.tables(t)
+}
