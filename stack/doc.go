@@ -41,6 +41,15 @@
 // importance in the order they began to, none overtaken. Waits lists them, a log entry
 // tells of one that waits for a second, and BlockedError why its deadline passed.
 //
+// A message to a Range is multicast: it goes to every socket bound to what overlaps the
+// range, once to each, in fragments as well. It travels once, on the node's broadcast
+// link, or as a copy to each node that has receivers, whichever fits their number,
+// or as SocketConfig.Multicast says; receivers keep the order across a change. Nobody
+// holds a sender back for a receiver that does not read: what has no room there is lost,
+// and counted in Stats. BroadcastLink tells how the broadcast link stands, and a write
+// that waits for it names the node that acknowledges last.
+//
+// Changes of names travel on the broadcast link too.
 // A name may be published later than the data that refers to it arrives: the two come
 // over links that do not wait for each other, or from different nodes. A kernel then
 // fails the reply, or returns the message. Here a message that arrives for a name
@@ -52,7 +61,8 @@
 // not known here waits for it, as long as the write deadline allows; Waits lists it.
 // Without, which is the default, such a send fails at once with ErrUnreachable, as a
 // kernel's does. A send with a lookup node of another address waits for nothing: its
-// name is looked up there.
+// name is looked up there. And before data to a node, what it may not have heard of the
+// own names yet goes to it on the same link as the data, unless Config.NoNamesAhead.
 //
-// Not built yet: connections, groups, sending to ranges, the daemon.
+// Not built yet: connections, groups, the daemon.
 package stack
