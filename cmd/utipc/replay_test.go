@@ -22,13 +22,13 @@ func TestReplayCommand(t *testing.T) {
 		{"01-discovery-linkup", "52:54:8a:10:0b:00", nil, exitDone, "1001002 (52:54:8a:10:0b:00) agrees: 33 of 33 frames", ""},
 		{"02-discovery-identity-trial", "220d0111", nil, exitDone, "agrees: 20 of 20 frames", ""},
 		{"07-rdm-reject", "A", nil, exitDone, "agrees: 101 of 101 frames", ""},
-		{"07-rdm-reject", "B", []string{"--until", "26"}, exitDone, "agrees: 11 of 11 frames", ""},
-		{"07-rdm-reject", "B", nil, exitFailed, "differs: 11 of 76 frames", "not every answer agrees"},
+		{"07-rdm-reject", "B", []string{"--until", "89"}, exitDone, "agrees: 29 of 29 frames", ""},
+		{"07-rdm-reject", "B", nil, exitFailed, "differs: 29 of 76 frames", "not every answer agrees"},
 		{"07-rdm-reject", "A", []string{"--calls", capture("01-discovery-linkup")}, exitFailed, "", "not a list of calls: line 1"},
 		{"07-rdm-reject", "A", []string{"--calls", "missing"}, exitFailed, "", "no such file"},
 		{"04-discovery-no-link", "1.1.1", nil, exitFailed, "", "is the address of several"},
 		{"24-crypto-cluster-key", "1.1.1", nil, exitFailed, "", "47 frames, the first is 1, are encrypted"},
-		{"26-udp-multicast", "1.1.1", []string{"--until", "38"}, exitDone, "agrees: 13 of 13 frames", "8 frames, the first is 31, are fragments of IP datagrams"},
+		{"26-udp-multicast", "1.1.1", nil, exitDone, "agrees: 29 of 29 frames", "8 frames, the first is 31, are fragments of IP datagrams"},
 		{"missing", "1.1.1", nil, exitFailed, "", "no such file"},
 	} {
 		args := append([]string{"replay", "--as", c.as}, c.more...)
@@ -84,8 +84,8 @@ func TestReplayPrintsDifference(t *testing.T) {
 
 // What needs what is not built is said with the difference.
 func TestReplaySaysWhatIsMissing(t *testing.T) {
-	out, _, _ := utipc(nil, "replay", "--as", "B", capture("07-rdm-reject"))
-	if want := "frame 26 needs what is not built yet, sending on the broadcast link; --until 26 leaves it out"; !strings.Contains(out, want) {
+	out, _, _ := utipc(nil, "replay", "--as", "B", capture("08-stream"))
+	if want := "frame 24 needs what is not built yet, connections; --until 24 leaves it out"; !strings.Contains(out, want) {
 		t.Errorf("got\n%s\nwant %q", out, want)
 	}
 }

@@ -18,6 +18,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 // ErrCalls means a text that is no list of calls; the error says which line.
@@ -49,15 +50,19 @@ type Call struct {
 	scope      frame.Scope
 	service    frame.Service
 	to         frame.SocketAddr // of a send without a service
+	method     engine.Method
 	data       []byte
 	dataFrame  int           // not 0: the data is that of this frame
 	dataPart   int           // not 0: of this message in it, which is a bundle, from 1
 	what       string        // set, play
-	delay      time.Duration // late, doubled, ticks
+	delay      time.Duration // late, doubled, slow, ticks
 }
 
 // later are verbs of things that are not built yet.
-var later = []string{"accept", "cancel", "connect", "group-send", "join", "leave", "listen", "multicast", "shutdown", "subscribe"}
+var later = []string{"accept", "cancel", "connect", "group-send", "join", "leave", "listen", "shutdown", "subscribe"}
+
+// methods are the names of how a socket's multicast messages go, by engine.Method.
+var methods = []string{engine.Auto: "auto", engine.Broadcast: "broadcast", engine.Replicast: "replicast"}
 
 // verbs reads the arguments of each verb.
 var verbs = map[string]func(c *Call, args []string) error{
@@ -131,11 +136,34 @@ var verbs = map[string]func(c *Call, args []string) error{
 		case frame.SocketAddr:
 			c.to = to
 		default:
-			return fmt.Errorf("send to %v: multicast is not built yet", to)
+			return fmt.Errorf("send to %v: to a range it is mcast", to)
 		}
 		if err = c.setData(a[2]); err != nil {
 			return err
 		}
+		return c.setPort(a[0])
+	},
+	"mcast": func(c *Call, a []string) (err error) {
+		if err = count(a, 3, 3); err != nil {
+			return err
+		}
+		if err = c.setRange(a[1]); err != nil {
+			return err
+		}
+		if err = c.setData(a[2]); err != nil {
+			return err
+		}
+		return c.setPort(a[0])
+	},
+	"method": func(c *Call, a []string) (err error) {
+		if err = count(a, 2, 2); err != nil {
+			return err
+		}
+		i := slices.Index(methods, a[1])
+		if i < 0 {
+			return fmt.Errorf("%q is none of %s", a[1], strings.Join(methods, ", "))
+		}
+		c.method = engine.Method(i)
 		return c.setPort(a[0])
 	},
 	"close": func(c *Call, a []string) error {
@@ -180,6 +208,14 @@ var verbs = map[string]func(c *Call, args []string) error{
 		if err = count(a, 1, 1); err == nil {
 			c.mac, err = parseMAC(a[0])
 		}
+		return err
+	},
+	"slow": func(c *Call, a []string) (err error) {
+		if err = count(a, 2, 2); err != nil {
+			return err
+		}
+		c.iface = a[0]
+		c.delay, err = milliseconds(a[1], 10000)
 		return err
 	},
 	"leaky": func(c *Call, a []string) error { return count(a, 0, 0) },
@@ -254,17 +290,8 @@ func (c *Call) binding(a []string) error {
 	if err := count(a, 2, 3); err != nil {
 		return err
 	}
-	addr, err := frame.ParseAddr(a[1])
-	if err != nil {
+	if err := c.setRange(a[1]); err != nil {
 		return err
-	}
-	switch r := addr.(type) {
-	case frame.Range:
-		c.rng = r
-	case frame.Service:
-		c.rng = r.Range()
-	default:
-		return fmt.Errorf("%q is not TYPE:LOWER-UPPER", a[1])
 	}
 	c.scope = frame.ClusterScope
 	if len(a) > 2 {
@@ -277,6 +304,23 @@ func (c *Call) binding(a []string) error {
 		}
 	}
 	return c.setPort(a[0])
+}
+
+// setRange reads TYPE:LOWER-UPPER or TYPE:INSTANCE.
+func (c *Call) setRange(s string) error {
+	addr, err := frame.ParseAddr(s)
+	if err != nil {
+		return err
+	}
+	switch r := addr.(type) {
+	case frame.Range:
+		c.rng = r
+	case frame.Service:
+		c.rng = r.Range()
+	default:
+		return fmt.Errorf("%q is not TYPE:LOWER-UPPER", s)
+	}
+	return nil
 }
 
 func (c *Call) setPort(s string) error {

@@ -28,8 +28,9 @@ func TestParseCalls(t *testing.T) {
 		{"0 A send 7 8888:17 text:", "[0s A send]"},
 		{"0 A close 7\n0 A set tolerance 1001002 800\n0 A set priority 1.1.2 31", "[0s A close 0s A set 0s A set]"},
 		{"0 A disable eth0\n0 A mtu eth0 0\n0 A cut eth0\n0 A heal eth0", "[0s A disable 0s A mtu 0s A cut 0s A heal]"},
-		{"0 A carry 1001002 frame:7/2\n0 A play broadcasts\n0 A play connections", "[0s A carry 0s A play 0s A play]"},
-		{"0 A hidden 52:54:8a:10:0b:00\n0 A leaky\n0 A lost 7\n0 A late 7 0.5\n0 A doubled 7 0\n0 A ticks 1.3", "[0s A hidden 0s A leaky 0s A lost 0s A late 0s A doubled 0s A ticks]"},
+		{"0 A carry 1001002 frame:7/2\n0 A play connections", "[0s A carry 0s A play]"},
+		{"0 A mcast 7 8888:1-9 text:x\n0 A mcast 7 8888:1 frame:4\n0 A method 7 auto\n0 A method 7 broadcast\n0 A method 7 replicast", "[0s A mcast 0s A mcast 0s A method 0s A method 0s A method]"},
+		{"0 A hidden 52:54:8a:10:0b:00\n0 A leaky\n0 A slow eth0 400\n0 A lost 7\n0 A late 7 0.5\n0 A doubled 7 0\n0 A ticks 1.3", "[0s A hidden 0s A leaky 0s A slow 0s A lost 0s A late 0s A doubled 0s A ticks]"},
 		{"2 A connect 7 whatever it will take", "[2s A connect]"}, // refused when it is replayed
 		{"1e3 A close 7", "[16m40s A close]"},
 	} {
@@ -66,7 +67,14 @@ func TestParseCallsRefuses(t *testing.T) {
 		{"0 A bind 7 8888:9-1", "bind:"},
 		{"0 A bind 7 <1001002:9>", "is not TYPE:LOWER-UPPER"},
 		{"0 A bind 7 8888:1-2 zone", `"zone" is none of cluster, node`},
-		{"0 A send 7 8888:1-9 text:x", "multicast is not built yet"},
+		{"0 A send 7 8888:1-9 text:x", "send: send to 8888:1-9: to a range it is mcast"},
+		{"0 A mcast 7 <1001002:9> text:x", "mcast: \"<1001002:9>\" is not TYPE:LOWER-UPPER"},
+		{"0 A mcast 7 8888:9-1 text:x", "mcast:"},
+		{"0 A mcast 0 8888:1-9 text:x", `"0" is not a port`},
+		{"0 A mcast 7 8888:1-9", "mcast: 2 arguments, want 3 to 3"},
+		{"0 A mcast 7 8888:1-9 x", `"x" is none of`},
+		{"0 A method 7 unicast", `"unicast" is none of auto, broadcast, replicast`},
+		{"0 A method 7", "method: 1 arguments, want 2 to 2"},
 		{"0 A send 7 8888:1 x", `"x" is none of`},
 		{"0 A send 7 8888:1 hex:f", "send:"},
 		{"0 A send 7 8888:1 zero:66001", "not a number from 0 to 66000"},
@@ -78,9 +86,11 @@ func TestParseCallsRefuses(t *testing.T) {
 		{"0 A disable", "disable: 0 arguments, want 1 to 1"},
 		{"0 A mtu eth0 -1", "not a number from 0 to 65535"},
 		{"0 A carry 1001002 text:x", `"text:x" is not frame:NUMBER`},
-		{"0 A play names", `"names" is none of connections, broadcasts`},
+		{"0 A play names", `"names" is none of connections`},
 		{"0 A hidden 1001002", "not the address of a station"},
 		{"0 A leaky 1", "leaky: 1 arguments, want 0 to 0"},
+		{"0 A slow eth0", "slow: 1 arguments, want 2 to 2"},
+		{"0 A slow eth0 -1", `"-1" is not a number of milliseconds, 0 to 10000`},
 		{"0 A lost x", "not a number from 1"},
 		{"0 A late 5", "late: 1 arguments, want 2 to 2"},
 		{"0 A doubled 5 -1", `"-1" is not a number of milliseconds, 0 to 10000`},
@@ -97,7 +107,7 @@ func TestParseCallsRefuses(t *testing.T) {
 // Verbs of what is not built yet are refused by name, when they are this node's.
 func TestCallsOfWhatIsNotBuilt(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
-	for _, verb := range []string{"connect", "listen", "join", "leave", "subscribe", "multicast"} {
+	for _, verb := range []string{"connect", "listen", "join", "leave", "subscribe"} {
 		calls, err := replay.ParseCalls(strings.NewReader(fmt.Sprintf("2 1001001 %s 7 8888:1", verb)))
 		if err != nil {
 			t.Fatal(err)

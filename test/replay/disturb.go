@@ -3,6 +3,7 @@
 package replay
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"time"
@@ -28,6 +29,40 @@ func (s *side) disturb(c *Call) error {
 	case "doubled":
 		s.insert(f, c)
 	}
+	return nil
+}
+
+// A drop is a time in which nothing that the node sends on a bearer is recorded.
+type drop struct {
+	bearer   int
+	from, to time.Duration
+}
+
+// hasten gives the own frames of a slow interface the times when they were sent. What
+// is on its way there when the delay changes is lost.
+func (s *side) hasten(slow []Call) error {
+	for i, c := range slow {
+		b := slices.IndexFunc(s.bearers, func(b attachment) bool { return b.Name == c.iface })
+		if b < 0 {
+			return fmt.Errorf("line %d of the calls: slow: there is no interface %s", c.Line, c.iface)
+		}
+		until := s.end
+		for _, next := range slow[i+1:] {
+			if next.iface == c.iface {
+				until = next.At
+				break
+			}
+		}
+		for k := range s.own {
+			if f := &s.own[k]; f.bearer == b && f.At-c.delay >= c.At && f.At < until {
+				f.At -= c.delay
+			}
+		}
+		if until < s.end {
+			s.dropped = append(s.dropped, drop{bearer: b, from: until - c.delay, to: until})
+		}
+	}
+	slices.SortStableFunc(s.own, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })
 	return nil
 }
 

@@ -54,8 +54,11 @@ func (r *run) do(c *Call) error {
 		delete(r.ports, c.port)
 		s.Close(r.now)
 		return nil
+	case "method":
+		s.SetMethod(c.method)
+		return nil
 	}
-	data := c.data // it is a send
+	data := c.data // it is something to send
 	if c.dataFrame != 0 {
 		var err error
 		if data, err = r.dataOf(c); err != nil {
@@ -63,7 +66,10 @@ func (r *run) do(c *Call) error {
 		}
 	}
 	return r.send(s, func() error {
-		if c.to != (frame.SocketAddr{}) {
+		switch {
+		case c.Verb == "mcast":
+			return s.SendRange(r.now, c.rng, data)
+		case c.to != (frame.SocketAddr{}):
 			return s.Send(r.now, c.to, data)
 		}
 		return s.SendService(r.now, c.service, data)

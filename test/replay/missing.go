@@ -23,10 +23,6 @@ type Feature struct {
 // Features are what captures show and our engine does not have.
 var Features = []Feature{
 	{
-		Name: "sending on the broadcast link", Theme: "Names", play: playBroadcasts,
-		sent: broadcast,
-	},
-	{
 		Name: "connections", Theme: "Sockets", play: playConnections,
 		sent: connection, received: connection,
 	},
@@ -35,8 +31,6 @@ var Features = []Feature{
 		sent: group, received: group,
 	},
 }
-
-func broadcast(m frame.Message) bool { return m.NonSeq() && m.User() != frame.UserDiscovery }
 
 func connection(m frame.Message) bool {
 	if m.User() == frame.UserConn {

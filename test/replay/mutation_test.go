@@ -4,7 +4,10 @@ package replay_test
 
 import (
 	"bytes"
+	"os"
+	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,6 +78,16 @@ func TestFieldsCount(t *testing.T) {
 		{"01-discovery-linkup", "A", 24, 23, "probe of the peer (received)"},
 		{"03-discovery-trial-conflict", "A", 13, 59, "suggested address"},
 		{"03-discovery-trial-conflict", "B", 13, 59, "suggested address (received)"},
+		{"05-names", "A", 25, 19, "number of an update"},
+		{"05-names", "A", 46, 11, "number of a broadcast"},
+		{"05-names", "A", 46, 22, "network of a broadcast"},
+		{"05-names", "A", 131, 47, "first name of those of a process that ends"},
+		{"05-names", "A", 135, 37, "count of a bundle on the broadcast link"},
+		{"05-names", "A", 136, 103, "second name in a bundle"},
+		{"05-names", "A", 138, 17, "last broadcast"},
+		{"05-names", "A", 81, 7, "broadcast acknowledge that opens the window (received)"},
+		{"05-names", "B", 132, 7, "broadcast acknowledge after sixteen"},
+		{"07-rdm-reject", "B", 32, 4, "error code"},
 		{"07-rdm-reject", "A", 28, 7, "broadcast acknowledge"},
 		{"07-rdm-reject", "A", 29, 19, "originating port"},
 		{"07-rdm-reject", "A", 29, 23, "destination port"},
@@ -83,10 +96,21 @@ func TestFieldsCount(t *testing.T) {
 		{"07-rdm-reject", "A", 100, 9, "acknowledge of a packet"},
 		{"07-rdm-reject", "A", 26, 55, "port of a binding (received)"},
 		{"07-rdm-reject", "A", 157, 9, "acknowledge after sixteen"},
-		{"07-rdm-reject", "B", 23, 5, "error code"},
+		{"07-rdm-reject", "B", 23, 4, "error code"},
 		{"12-fragmentation", "A", 26, 17, "number of a fragment"},
 		{"12-fragmentation", "B", 279, 9, "acknowledge between fragments"},
 		{"13-bundling", "A", 237, 37, "count of a bundle"},
+		{"14-multicast", "A", 71, 1, "copies to each node"},
+		{"14-multicast", "A", 72, 31, "node a copy is for"},
+		{"14-multicast", "A", 96, 1, "copies to each node"},
+		{"14-multicast", "A", 150, 31, "node of a broadcast"},
+		{"14-multicast", "B", 168, 18, "number of a fragment on the broadcast link"},
+		{"14-multicast", "B", 127, 7, "broadcast acknowledge after sixteen"},
+		{"14-multicast", "C", 126, 7, "broadcast acknowledge after sixteen"},
+		{"15-broadcast-loss", "A", 86, 11, "number of a repeated broadcast"},
+		{"15-broadcast-loss", "A", 237, 11, "number of a broadcast repeated after a probe"},
+		{"15-broadcast-loss", "A", 88, 47, "block of the broadcast link (received)"},
+		{"15-broadcast-loss", "A", 195, 7, "broadcast acknowledge with a gap (received)"},
 		{"15-broadcast-loss", "C", 114, 45, "block of the broadcast link"},
 		{"15-broadcast-loss", "C", 86, 11, "number of a broadcast (received)"},
 		{"16-loss-gap", "A", 196, 11, "number of a repeated packet"},
@@ -104,6 +128,8 @@ func TestFieldsCount(t *testing.T) {
 		{"20-link-reset-properties", "A", 47, 39, "tolerance"},
 		{"20-link-reset-properties", "A", 91, 21, "session after a reset"},
 		{"20-link-reset-properties", "A", 89, 22, "redundant link of the last word"},
+		{"21-topology", "B", 69, 11, "number of a broadcast after contact was lost"},
+		{"21-topology", "B", 65, 19, "number of the bulk after updates"},
 		{"21-topology", "A", 46, 22, "broadcast acknowledge invalid"},
 	} {
 		cap, calls := read(t, c.capture)
@@ -112,6 +138,8 @@ func TestFieldsCount(t *testing.T) {
 		switch c.what {
 		case "keepalive", "last bulk":
 			bit = 0x08
+		case "copies to each node":
+			bit = 0x04
 		case "peer stopping":
 			bit = 0x20
 		case "priority", "redundant link of the last word":
@@ -119,10 +147,7 @@ func TestFieldsCount(t *testing.T) {
 		case "broadcast acknowledge invalid":
 			bit = 0x40
 		case "error code":
-			bit = 0x20
-		}
-		if c.what == "error code" {
-			c.at = 4
+			bit = 0x02
 		}
 		changed := false
 		m := with(cap, c.no, func(f *replay.Frame) { f.Data[eth+c.at] ^= bit; changed = true })
@@ -136,6 +161,55 @@ func TestFieldsCount(t *testing.T) {
 		}
 		if v, err := replay.Replay(m, o); err == nil && v.OK() {
 			t.Errorf("%s %s: changed %s of frame %d: got %v, want a difference", c.capture, c.node, c.what, c.no, v)
+		}
+	}
+}
+
+// TestCallsCount replays without a line of the calls that is about broadcasts, or with
+// another in its place.
+func TestCallsCount(t *testing.T) {
+	for _, x := range []struct{ capture, node, line, instead string }{
+		{"05-names", "A", "A unbind 2688700929 5000:60-60 cluster", ""},
+		{"05-names", "A", "1.851594 A close", "1.852894 A close"},
+		{"07-rdm-reject", "B", "1.2 B slow eth0 400", ""},
+		{"07-rdm-reject", "B", "2.5 B slow eth0 400", "2.5 B slow eth0 440"},
+		{"14-multicast", "A", "method 1366550407 replicast", "method 1366550407 auto"},
+		{"14-multicast", "A", "method 1366550407 replicast", "method 1366550407 broadcast"},
+		{"14-multicast", "A", "method 1041772422 broadcast", "method 1041772422 replicast"},
+		{"14-multicast", "A", "mcast 1041772422 7777:0-10 frame:110", ""},
+		{"14-multicast", "B", "mcast 3247236482 7777:0-4 frame:170", "mcast 3247236482 7777:0-3 frame:170"},
+		{"14-multicast", "C", "mcast 2632569789 7777:5 frame:188", "mcast 2632569789 7777:5 frame:193"},
+		{"15-broadcast-loss", "A", "A ticks 2.25", "A ticks 2"},
+		{"15-broadcast-loss", "A", "A ticks 2.25", "A ticks 2.5"},
+		{"15-broadcast-loss", "B", "B lost 77", ""},
+		{"15-broadcast-loss", "C", "C lost 233", ""},
+	} {
+		c, calls := read(t, x.capture)
+		text, err := os.ReadFile(filepath.Join(captures, x.capture+".calls"))
+		if err != nil {
+			t.Fatal(err)
+		}
+		lines := strings.Split(string(text), "\n")
+		i := slices.IndexFunc(lines, func(l string) bool { return strings.Contains(l, x.line) })
+		if i < 0 {
+			t.Fatalf("%s has no line %q", x.capture, x.line)
+		}
+		if lines[i] = strings.Replace(lines[i], x.line, x.instead, 1); x.instead == "" {
+			lines[i] = ""
+		}
+		changed, err := replay.ParseCalls(strings.NewReader(strings.Join(lines, "\n")))
+		if err != nil {
+			t.Fatal(err)
+		}
+		o := replay.Options{Node: stations[x.node].String(), Calls: changed}
+		if x.node == "B" && x.capture == "07-rdm-reject" {
+			o.Until = 89
+		}
+		if f, _ := missing(t, c, stations[x.node], calls); f != nil {
+			o.Until = f.No
+		}
+		if v, err := replay.Replay(c, o); err == nil && v.OK() {
+			t.Errorf("%s %s: %q for %q: got %v, want a difference", x.capture, x.node, x.instead, x.line, v)
 		}
 	}
 }

@@ -17,34 +17,9 @@ import (
 //	connections  messages of connections and their manager are handed to the link when
 //	             the node sent them, or when a call carry says; received ones end in
 //	             front of the sockets
-//	broadcasts   what the node sent on its broadcast link is taken for sent, and the
-//	             number of its last packet is put into the messages of its links
-var playable = []string{playConnections, playBroadcasts}
+var playable = []string{playConnections}
 
-const (
-	playConnections = "connections"
-	playBroadcasts  = "broadcasts"
-)
-
-// played reports whether a frame of the node's own is not compared, but played.
-func (r *run) played(f *Frame) bool {
-	if !r.plays[playBroadcasts] || f.Bad != nil || !broadcast(f.Message) {
-		return false
-	}
-	if s := f.Message.Seq(); s.After(r.broadcast) {
-		r.broadcast = s
-	}
-	r.stats.played++
-	return true
-}
-
-// stamp writes the number of the last packet on the broadcast link into a frame of
-// ours that tells of it.
-func (r *run) stamp(data []byte) {
-	if msg := data[frame.EthernetLen:]; r.plays[playBroadcasts] && frame.UserOf(msg) == frame.UserLink {
-		binary.BigEndian.PutUint16(msg[16:], uint16(r.broadcast))
-	}
-}
+const playConnections = "connections"
 
 // carry hands a message of the node's own that is played to our link, when the frame
 // is the first that has it.
@@ -194,7 +169,7 @@ func isLink(data []byte) bool {
 // bearer that was cut, or went to a station whose frames were not captured, or was
 // lost before the place where they were.
 func (r *run) unrecorded(bearer int, data []byte) bool {
-	if r.isCut[bearer] || slices.Contains(r.hidden, frame.MAC(data)) {
+	if r.isCut[bearer] || slices.ContainsFunc(r.dropped, func(d drop) bool { return d.bearer == bearer && r.now >= d.from && r.now < d.to }) || slices.Contains(r.hidden, frame.MAC(data)) {
 		return true
 	}
 	k, ok := stateOf(data)

@@ -23,8 +23,13 @@ var stations = map[string]frame.MAC{
 	"C": {0x52, 0x54, 0x93, 0xd1, 0xd7, 0x00},
 }
 
+// foreign is what ends the replay of a side although nothing is missing, and why.
+var foreign = map[string]string{
+	"a kernel's receive buffer": "it is full when the kernel's own memory for 22 messages is, which is not on the wire",
+}
+
 // sides are the sides that are replayed: how many frames are compared, up to which
-// frame, 0 being all, and what that frame needs that is not built.
+// frame, 0 being all, and what that frame needs that is not built, or is foreign.
 var sides = []struct {
 	capture, node string
 	frames, until int
@@ -39,52 +44,52 @@ var sides = []struct {
 	{"04-discovery-no-link", "A", 7, 0, ""},
 	{"04-discovery-no-link", "B", 7, 0, ""},
 	{"04-discovery-no-link", "C", 7, 0, ""},
-	{"05-names", "A", 13, 25, "sending on the broadcast link"},
-	{"05-names", "B", 10, 23, "sending on the broadcast link"},
+	{"05-names", "A", 124, 0, ""},
+	{"05-names", "B", 34, 0, ""},
 	{"06-rdm", "A", 31, 0, ""},
-	{"06-rdm", "B", 30, 0, ""},
+	{"06-rdm", "B", 31, 0, ""},
 	{"07-rdm-reject", "A", 101, 0, ""},
-	{"07-rdm-reject", "B", 11, 26, "sending on the broadcast link"},
+	{"07-rdm-reject", "B", 29, 89, "a kernel's receive buffer"},
 	{"08-stream", "A", 10, 24, "connections"},
-	{"08-stream", "B", 9, 19, "sending on the broadcast link"},
+	{"08-stream", "B", 13, 24, "connections"},
 	{"09-seqpacket", "A", 12, 27, "connections"},
-	{"09-seqpacket", "B", 10, 22, "sending on the broadcast link"},
+	{"09-seqpacket", "B", 14, 27, "connections"},
 	{"10-conn-process-crash", "A", 12, 27, "connections"},
-	{"10-conn-process-crash", "B", 10, 22, "sending on the broadcast link"},
+	{"10-conn-process-crash", "B", 14, 27, "connections"},
 	{"11-node-crash", "A", 12, 24, "connections"},
-	{"11-node-crash", "B", 9, 22, "sending on the broadcast link"},
+	{"11-node-crash", "B", 11, 24, "connections"},
 	{"12-fragmentation", "A", 144, 0, ""},
-	{"12-fragmentation", "B", 134, 0, ""},
+	{"12-fragmentation", "B", 136, 0, ""},
 	{"13-bundling", "A", 245, 0, ""},
-	{"13-bundling", "B", 35, 0, ""},
-	{"14-multicast", "A", 23, 70, "sending on the broadcast link"},
-	{"14-multicast", "B", 23, 67, "sending on the broadcast link"},
-	{"14-multicast", "C", 20, 69, "sending on the broadcast link"},
-	{"15-broadcast-loss", "A", 74, 0, ""},
-	{"15-broadcast-loss", "B", 54, 0, ""},
-	{"15-broadcast-loss", "C", 52, 0, ""},
+	{"13-bundling", "B", 36, 0, ""},
+	{"14-multicast", "A", 109, 0, ""},
+	{"14-multicast", "B", 74, 0, ""},
+	{"14-multicast", "C", 79, 0, ""},
+	{"15-broadcast-loss", "A", 235, 0, ""},
+	{"15-broadcast-loss", "B", 55, 0, ""},
+	{"15-broadcast-loss", "C", 53, 0, ""},
 	{"16-loss-gap", "A", 307, 0, ""},
-	{"16-loss-gap", "B", 54, 0, ""},
+	{"16-loss-gap", "B", 55, 0, ""},
 	{"17-reorder-dup", "A", 219, 0, ""},
-	{"17-reorder-dup", "B", 213, 0, ""},
+	{"17-reorder-dup", "B", 214, 0, ""},
 	{"18-two-bearers-failover", "A", 542, 0, ""},
-	{"18-two-bearers-failover", "B", 506, 0, ""},
+	{"18-two-bearers-failover", "B", 508, 0, ""},
 	{"19-two-bearers-disable", "A", 368, 0, ""},
-	{"19-two-bearers-disable", "B", 289, 0, ""},
+	{"19-two-bearers-disable", "B", 291, 0, ""},
 	{"20-link-reset-properties", "A", 67, 0, ""},
-	{"20-link-reset-properties", "B", 56, 0, ""},
+	{"20-link-reset-properties", "B", 57, 0, ""},
 	{"21-topology", "A", 40, 0, ""},
-	{"21-topology", "B", 12, 27, "sending on the broadcast link"},
-	{"22-groups", "A", 20, 54, "sending on the broadcast link"},
-	{"22-groups", "B", 18, 57, "sending on the broadcast link"},
-	{"22-groups", "C", 21, 72, "sending on the broadcast link"},
-	{"23-group-bulk", "A", 20, 55, "sending on the broadcast link"},
-	{"23-group-bulk", "B", 18, 56, "sending on the broadcast link"},
-	{"23-group-bulk", "C", 16, 62, "sending on the broadcast link"},
-	{"26-udp-multicast", "A", 13, 39, "sending on the broadcast link"},
-	{"26-udp-multicast", "B", 9, 25, "sending on the broadcast link"},
+	{"21-topology", "B", 38, 0, ""},
+	{"22-groups", "A", 21, 58, "groups"},
+	{"22-groups", "B", 19, 58, "groups"},
+	{"22-groups", "C", 22, 73, "groups"},
+	{"23-group-bulk", "A", 21, 58, "groups"},
+	{"23-group-bulk", "B", 20, 58, "groups"},
+	{"23-group-bulk", "C", 17, 63, "groups"},
+	{"26-udp-multicast", "A", 29, 0, ""},
+	{"26-udp-multicast", "B", 25, 0, ""},
 	{"27-udp-unicast", "A", 14, 33, "connections"},
-	{"27-udp-unicast", "B", 10, 25, "sending on the broadcast link"},
+	{"27-udp-unicast", "B", 15, 33, "connections"},
 }
 
 // notReplayed are the sides that are not, and what is missing, with the theme of
@@ -128,17 +133,18 @@ func missing(t testing.TB, c *replay.Capture, mac frame.MAC, calls []replay.Call
 // TestReplay puts our engine in the place of every node of every capture, as far as
 // what is built goes.
 func TestReplay(t *testing.T) {
-	features := map[string]string{}
+	features := maps.Clone(foreign)
 	for _, x := range replay.Features {
 		features[x.Name] = x.Theme
 	}
-	sum, played, whole := 0, 0, 0
+	sum, whole := 0, 0
 	used := map[string]int{}
 	for _, s := range sides {
 		c, calls := read(t, s.capture)
 		mac := stations[s.node]
 		f, x := missing(t, c, mac, calls)
 		switch {
+		case f == nil && s.until != 0 && foreign[s.missing] != "":
 		case f == nil && s.until != 0, f != nil && (f.No != s.until || x.Name != s.missing):
 			t.Errorf("%s %s: the first frame that needs what is not built is %+v, %+v; want %d, %q", s.capture, s.node, f, x, s.until, s.missing)
 			continue
@@ -162,7 +168,6 @@ func TestReplay(t *testing.T) {
 			whole++
 		}
 		sum += v.Sent
-		played += v.Played
 		for k, n := range v.Allowed {
 			used[k] += n
 		}
@@ -170,7 +175,7 @@ func TestReplay(t *testing.T) {
 	for _, s := range notReplayed {
 		t.Logf("%s %s: not replayed: %s (%s)", s.capture, s.node, s.missing, s.theme)
 	}
-	t.Logf("%d frames compared and equal, %d played; %d sides whole, %d in part, %d not", sum, played, whole, len(sides)-whole, len(notReplayed))
+	t.Logf("%d frames compared and equal; %d sides whole, %d in part, %d not", sum, whole, len(sides)-whole, len(notReplayed))
 	for _, a := range replay.Allowances {
 		t.Logf("allowed %d times: %s: %s, %s (%s)", used[a.Name], a.Name, a.Field, a.Rule, a.Reason)
 	}

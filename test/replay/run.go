@@ -62,15 +62,14 @@ type run struct {
 	ids   []int  // of the bearers, as the engine numbers them; -1: it is not up
 	isCut []bool // of each bearer: the network carries nothing
 
-	fed       []feeding
-	heads     []int // of each bearer: frames fed, or past
-	compared  int
-	nextCall  int
-	timers    map[timerKey]*timer
-	ticks     map[frame.NodeAddr]time.Duration // between the ticks of a node's links
-	broadcast frame.Seq                        // the last packet played on the broadcast link
-	last      []byte                           // the newest frame of ours
-	stats     stats
+	fed      []feeding
+	heads    []int // of each bearer: frames fed, or past
+	compared int
+	nextCall int
+	timers   map[timerKey]*timer
+	ticks    map[frame.NodeAddr]time.Duration // between the ticks of a node's links
+	last     []byte                           // the newest frame of ours
+	stats    stats
 }
 
 type socket struct {
@@ -82,7 +81,6 @@ type socket struct {
 
 type stats struct {
 	timers  int
-	played  int
 	latest  time.Duration // the timer that rang latest
 	allowed map[string]int
 	calls   int
@@ -122,14 +120,12 @@ func (r *run) all() *Difference {
 		if d := r.until(f.At, f.No); d != nil {
 			return d
 		}
-		if !r.played(f) {
-			if err := r.carry(f); err != nil {
-				return &Difference{No: f.No, At: f.At, Recorded: f.Data, Why: err.Error(), compared: r.compared}
-			}
-			r.collect()
-			if d := r.expect(f); d != nil {
-				return d
-			}
+		if err := r.carry(f); err != nil {
+			return &Difference{No: f.No, At: f.At, Recorded: f.Data, Why: err.Error(), compared: r.compared}
+		}
+		r.collect()
+		if d := r.expect(f); d != nil {
+			return d
 		}
 		r.compared++
 		if d := r.unasked(f.At); d != nil {
@@ -256,25 +252,10 @@ func (r *run) events() {
 		if !ok {
 			return
 		}
-		switch {
-		case ev.Kind == engine.PeerLost && !r.contact():
-			r.broadcast = 0 // with nobody to hear, numbering begins anew
-		case ev.Kind == engine.Room:
+		if ev.Kind == engine.Room {
 			r.retry()
 		}
 	}
-}
-
-// contact reports whether any node is up.
-func (r *run) contact() bool {
-	for n := range r.eng.Neighbours {
-		for _, l := range n.Links {
-			if l != nil && l.IsUp() {
-				return true
-			}
-		}
-	}
-	return false
 }
 
 // take takes what the engine has to send.
@@ -289,7 +270,6 @@ func (r *run) take() {
 			if r.unrecorded(i, data) {
 				continue
 			}
-			r.stamp(data)
 			r.last = data
 			if to := frame.MAC(data); !to.IsGroup() || len(r.copies) == 0 {
 				r.emit(data)

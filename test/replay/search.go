@@ -38,11 +38,10 @@ func Replay(c *Capture, o Options) (*Verdict, error) {
 	}
 	v := &Verdict{Node: Station{MAC: s.station.MAC, MACs: s.station.MACs, Addr: best.run.eng.Address()}, Notes: c.Notes, Runs: x.runs, Of: len(s.own), Diff: best.diff}
 	r := best.run
-	v.Sent, v.Played = r.compared-r.stats.played, r.stats.played
-	v.Received, v.Calls = len(r.fed), r.stats.calls
+	v.Sent, v.Received, v.Calls = r.compared, len(r.fed), r.stats.calls
 	v.Timers, v.Latest, v.Allowed = r.stats.timers, r.stats.latest, r.stats.allowed
 	for _, x := range r.fed {
-		if x.compared > 0 && s.own[x.compared-1].No > s.in[x.in].No {
+		if x.compared > 0 && s.own[x.compared-1].At > s.in[x.in].At {
 			v.Late++
 		}
 	}

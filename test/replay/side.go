@@ -42,6 +42,7 @@ type side struct {
 	calls   []Call          // of its user, and its bearers' coming up
 	plays   map[string]bool // what is taken from the capture, see play.go
 	hidden  []frame.MAC     // stations whose frames to and from it were not captured
+	dropped []drop          // what the node sent and a slow interface dropped
 	leaky   bool            // STATE messages of its own were lost before they were captured
 	chance  *drawn
 
@@ -229,6 +230,7 @@ func (s *side) take(calls []Call) error {
 		}
 	}
 	up := make([]bool, len(s.bearers))
+	var slow []Call
 	for _, c := range calls {
 		if m, err := parseMAC(c.Node); !mine[c.Node] && (err != nil || !own(m)) || c.At > s.end {
 			continue
@@ -260,6 +262,8 @@ func (s *side) take(calls []Call) error {
 			s.hidden = append(s.hidden, c.mac)
 		case "ticks":
 			s.shift = (4*time.Millisecond - c.delay) % (4 * time.Millisecond)
+		case "slow":
+			slow = append(slow, c)
 		case "leaky":
 			s.leaky = true
 		case "lost", "late", "doubled":
@@ -272,6 +276,9 @@ func (s *side) take(calls []Call) error {
 			}
 			s.calls = append(s.calls, c)
 		}
+	}
+	if err := s.hasten(slow); err != nil {
+		return err
 	}
 	return s.attach()
 }
@@ -328,6 +335,10 @@ func (s *side) retime() {
 	}
 	for i := range s.bearers {
 		s.bearers[i].start += s.shift
+	}
+	for i := range s.dropped {
+		s.dropped[i].from += s.shift
+		s.dropped[i].to += s.shift
 	}
 	s.end += s.shift
 }

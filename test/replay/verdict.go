@@ -19,7 +19,6 @@ type Verdict struct {
 	Sent     int // own frames that were compared, and agree
 	Of       int // own frames there are
 	Received int // frames that were fed
-	Played   int // own frames that were not compared but taken for sent
 	Calls    int
 	Late     int            // of those fed, the ones taken to arrive behind an own frame that is recorded after them
 	Timers   int            // own frames that a timer sent
@@ -54,9 +53,6 @@ func (v *Verdict) String() string {
 	}
 	fmt.Fprintf(&b, "%v %s: %d of %d frames sent compared, %d received, %d calls, %d arrived late, %d timers (latest by %v), %d runs",
 		v.Node, word, v.Sent, v.Of, v.Received, v.Calls, v.Late, v.Timers, v.Latest.Round(100*time.Microsecond), v.Runs)
-	if v.Played > 0 {
-		fmt.Fprintf(&b, ", %d played", v.Played)
-	}
 	for _, k := range slices.Sorted(maps.Keys(v.Allowed)) {
 		fmt.Fprintf(&b, ", %d %s", v.Allowed[k], k)
 	}
