@@ -290,6 +290,27 @@ func TestBroadcastFailure(t *testing.T) {
 	r.ack(1, 4)
 }
 
+// A packet that was never repeated has not failed, however late it is missed; nor one that
+// the member has had, whatever it says now.
+func TestBroadcastNoFailure(t *testing.T) {
+	r := newCastRig(t, 2)
+	defer r.done()
+	r.now = time.Hour
+	r.send(3)
+	if r.report(0, 0, 1, frame.GapBlock{Ack: 3}) || r.report(1, 0, 3) {
+		t.Error("failed at the first report")
+	}
+	r.now += time.Minute
+	if r.report(0, 1, 1) {
+		t.Error("failed by a packet it has had")
+	}
+	if !r.report(1, 0, 3) {
+		t.Error("not failed by one it has not")
+	}
+	r.discard()
+	r.ack(1, 3)
+}
+
 // A packet that a device still holds is repeated as a copy, in the same words; without
 // memory for that it is not.
 func TestBroadcastRepetitionKeepsContent(t *testing.T) {
@@ -349,14 +370,16 @@ func TestBroadcastRoundTrip(t *testing.T) {
 	r.now = 900 * us
 	r.ack(0, 17)
 	want("late", 100*us, 300*us, 300*us)
-	r.report(1, 16, 1, frame.GapBlock{Ack: 30})
-	want("a report", 100*us, 375*us, 375*us)
+	r.ack(0, 33)
+	want("16 are acknowledged at once", 200*us, 300*us, 300*us)
+	r.report(1, 16, 1, frame.GapBlock{Ack: 20})
+	want("a report", 200*us, 375*us, 375*us)
 	r.now = 5000 * us
-	r.ack(1, 33)
-	want("waited for one that was repeated", 100*us, 375*us, 375*us)
+	r.ack(1, 40)
+	want("waited for one that was repeated", 200*us, 375*us, 375*us)
 	r.s.Leave(r.now, r.m[1])
 	r.HandleTimeout(r.now + time.Second)
-	want("left", 100*us, 375*us, 100*us)
+	want("left", 200*us, 375*us, 200*us)
 	r.discard()
 	r.ack(0, 40)
 }

@@ -354,7 +354,7 @@ func TestBroadcastSenderUnderRandomCalls(t *testing.T) {
 		s.repeats += c.stats.repeats
 	}
 	t.Logf("%+v", sum.stats)
-	if s := sum.stats; s.left <= s.last || s.last < n/10 || s.refused < n || s.holes < n || s.repeats < n || s.failed == 0 {
+	if s := sum.stats; s.left <= s.last || s.last < n/10 || s.refused < n || s.holes < n || s.repeats < n || n == 60 && s.failed == 0 {
 		t.Errorf("got %+v: something is hardly ever tried", s)
 	}
 }

@@ -218,7 +218,9 @@ func (c *castNetwork) carry(n int) time.Duration {
 		if least == n {
 			return c.now - began
 		}
-		c.step()
+		if c.step(); c.now > began+time.Minute {
+			c.t.Fatalf("%v: it stands still, with %d of %d packets at the last", c.now, least, n)
+		}
 	}
 }
 

@@ -20,17 +20,16 @@ const maxBcastGap = 1<<10 - 1
 // Source: docs/spec/04-broadcast.md.
 type BroadcastReceiver struct {
 	self    frame.NodeAddr
-	up      bool
 	rcvNxt  frame.Seq
 	peerNxt frame.Seq // the number after the last the peer says it has sent
-	unacked int       // delivered since a STATE was due for that
-	count   int       // packets ever deferred, and doubles of those, for spreading reports
-	deferral
-
+	unacked int32     // delivered since a STATE was due for that
+	count   uint32    // packets ever deferred, and doubles of those, for spreading reports
+	watched frame.Seq // rcvNxt when moved was set for that
+	repeats uint8     // reports since
+	up      bool
 	moved   time.Duration // when packets had their turn last, or a report of what is missing went out
-	watched frame.Seq     // rcvNxt at that time
-	repeats uint8         // reports since
 	member  *Member       // what the peer is on the own broadcast link, if that is known
+	deferral
 
 	Received, Duplicates, Deferred uint64
 }
@@ -47,7 +46,6 @@ func (b *BroadcastReceiver) Reset() {
 	b.deferral.clear()
 	b.up, b.unacked, b.count = false, 0, 0
 	b.rcvNxt, b.peerNxt = 1, 1
-	b.watched = 0 // not rcvNxt
 }
 
 // Open begins reception behind the packet the peer sent last. A second opening
@@ -55,6 +53,7 @@ func (b *BroadcastReceiver) Reset() {
 func (b *BroadcastReceiver) Open(last frame.Seq) {
 	if !b.up {
 		b.up, b.rcvNxt, b.peerNxt = true, last+1, last+1
+		b.watched = last // nothing yet
 	}
 }
 
@@ -104,7 +103,7 @@ func (b *BroadcastReceiver) HandlePacket(m frame.Message, buf *frame.Buffer) (v 
 		return Dropped, false
 	}
 	b.count++
-	return v, b.count&15 == int(b.self)&15
+	return v, b.count&15 == uint32(b.self)&15
 }
 
 // Next returns the next deferred packet that has its turn; report as for

@@ -10,7 +10,7 @@ import "time"
 // broadcast packet was deferred, or a STATE told of more than came; more often is harmless. As
 // a kernel a link reports by number and tick alone.
 func (l *Link) WatchBroadcast(now time.Duration) {
-	if b := l.bcast; !l.cfg.AsKernel && b.Gap() > 0 {
+	if b := l.bcast; b.Gap() > 0 {
 		b.noteMove(now)
 		l.lookBy(b.moved + l.patience(b.repeats))
 	}

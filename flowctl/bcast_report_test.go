@@ -95,6 +95,23 @@ func TestBroadcastReportBeginsAnew(t *testing.T) {
 	}
 }
 
+// The patience begins with the first hole, however late that is.
+func TestBroadcastReportOfFirstHole(t *testing.T) {
+	const ms = time.Millisecond
+	for _, last := range []frame.Seq{0, 0xffff} {
+		r := newRig(t).up()
+		r.bc.Open(last)
+		r.now = 50 * ms
+		r.bc.HandleState(last + 2) // the report that is due is lost for want of memory
+		r.WatchBroadcast(r.now)
+		r.until(50*ms + 200*time.Microsecond)
+		if n := r.RepeatedReports; n != 0 {
+			t.Errorf("behind %d: got %d reports repeated at once, want none", last, n)
+		}
+		r.done()
+	}
+}
+
 // So it is when a STATE tells of more than came, which a kernel would not repeat.
 func TestBroadcastTailIsReported(t *testing.T) {
 	for _, kernel := range []bool{false, true} {

@@ -132,8 +132,8 @@ func TestBroadcastLeaveInTraffic(t *testing.T) {
 	r.s.Leave(0, r.m[1])
 	r.wantOwing("one left", "[3:1 4:1 5:1 6:2 7:2 8:2]")
 	r.s.Leave(0, r.m[1])
-	r.ack(1, 6)
-	r.report(1, 2, 1)
+	r.ack(1, 8)
+	r.report(1, 7, 1)
 	r.wantOwing("and does nothing", "[3:1 4:1 5:1 6:2 7:2 8:2]")
 	if r.m[1].Behind() || r.s.Members() != 2 {
 		t.Errorf("got behind %v, %d members, want false, 2", r.m[1].Behind(), r.s.Members())
@@ -180,6 +180,33 @@ func TestBroadcastLastLeaves(t *testing.T) {
 		r.wantUnder("acknowledged", 0, 0, max(first, 1))
 		r.done()
 	}
+}
+
+// Nothing of before the last left has an effect on who comes then: no room in a packet
+// that is gone, no event, and the patience is as at first.
+func TestBroadcastBeginsAnew(t *testing.T) {
+	const ms = time.Millisecond
+	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window, c.Alone = 1, false })
+	defer r.done()
+	r.send(3)
+	r.s.Want(0, frame.Low) // so that the backlog is kept
+	r.asks(20 * ms)
+	r.now = r.s.Deadline()
+	r.s.HandleTimeout(r.now) // it asks
+	r.s.Leave(r.now, r.m[0])
+	if e := r.s.TakeEvents(); e != 0 && e != Room {
+		t.Errorf("got %q", eventText(e))
+	}
+	r.join()
+	if r.s.Room(60, frame.Low) != nil {
+		t.Error("room in a packet that is gone")
+	}
+	r.s.SetWindow(r.now, 50)
+	r.send(1)
+	began := r.now
+	wantTimes(t, "asked", r.asks(began+11*ms), began+10*ms)
+	r.ack(1, 1)
+	r.discard()
 }
 
 // Without a member messages are taken, dropped and not numbered, by whichever way.
