@@ -136,7 +136,7 @@ func (n news) with(p *sent) news {
 // free lets go of the memory of a packet the peer has.
 func (l *Link) free(b *frame.Buffer) {
 	l.unacked--
-	l.flight -= b.Len()
+	l.flight -= int32(b.Len())
 	b.Recycle()
 }
 

@@ -484,8 +484,8 @@ func TestBroadcastSizes(t *testing.T) {
 	if got := unsafe.Sizeof(sent{}); got > 32 {
 		t.Errorf("a packet under way has %d bytes, want at most 32", got)
 	}
-	if got := unsafe.Sizeof(Link{}); got > 576 {
-		t.Errorf("a link has %d bytes, want at most 576", got)
+	if got := unsafe.Sizeof(Link{}); got > 568 { // and 8 of the allocator: a size class of its own
+		t.Errorf("a link has %d bytes, want at most 568", got)
 	}
 }
 

@@ -195,7 +195,7 @@ func (r *rig) check(lent []*frame.Buffer) {
 			unacked, flight = unacked+1, flight+b.Len()
 		}
 	}
-	if unacked != r.Unacked() || flight != r.flight {
+	if unacked != r.Unacked() || flight != int(r.flight) {
 		r.t.Fatalf("%d packets of %d bytes unacknowledged, counted %d, %d", unacked, flight, r.Unacked(), r.flight)
 	}
 	for imp := range r.Look().Waiting {

@@ -175,7 +175,7 @@ func TestGapBlocksRelease(t *testing.T) {
 		r.now = time.Second
 		r.report(f-1, 2, frame.GapBlock{Ack: f + 3, Gap: 1}, frame.GapBlock{Ack: f + 5})
 		wantSeqs(t, "repeated", r.seqs(), []int{first, (first + 1) & 0xffff, (first + 4) & 0xffff})
-		if r.Unacked() != 7 || r.flight != 7*r.transmit.At(0).b.Len() {
+		if r.Unacked() != 7 || int(r.flight) != 7*r.transmit.At(0).b.Len() {
 			t.Errorf("got %d packets, %d bytes under way, want 7, %d", r.Unacked(), r.flight, 7*r.transmit.At(0).b.Len())
 		}
 		r.now += time.Second

@@ -32,8 +32,8 @@ type sender struct {
 	sndNxt      frame.Seq // the next packet's number
 	sndNxtState frame.Seq
 	transmit    Queue[sent] // from the oldest packet that is not acknowledged to sndNxt
-	unacked     int         // packets in it that are not acknowledged
-	flight      int         // their bytes
+	unacked     int32       // packets in it that are not acknowledged, at most MaxWindow
+	flight      int32       // their bytes
 	backlog     *backlog    // nil: nothing waits
 }
 
@@ -63,7 +63,7 @@ func (s *sender) clear(first frame.Seq) {
 func (l *Link) Backlog() int { return l.backlog.Len() }
 
 // Unacked is the number of packets sent and not acknowledged.
-func (l *Link) Unacked() int { return l.unacked }
+func (l *Link) Unacked() int { return int(l.unacked) }
 
 // Idle reports whether everything sent was acknowledged.
 func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 }
@@ -216,7 +216,7 @@ func (l *Link) launch(now time.Duration, b *frame.Buffer) {
 	p.owing = int32(members)
 	p.b, p.at = b, now
 	l.unacked++
-	l.flight += b.Len()
+	l.flight += int32(b.Len())
 	b.Hold()
 	l.out.Push(b)
 	l.rcvUnacked = 0

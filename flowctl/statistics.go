@@ -80,7 +80,7 @@ func (l *Link) takeSample() {
 	if l.profile == nil {
 		l.profile = &Profile{}
 	}
-	l.profile.sample(l.unacked, l.transmit.At(0).b.Bytes()[frame.EthernetLen:])
+	l.profile.sample(l.Unacked(), l.transmit.At(0).b.Bytes()[frame.EthernetLen:])
 }
 
 // Statistics are a link's counters and how it stands.
@@ -100,7 +100,7 @@ func (l *Link) Statistics(now time.Duration) Statistics {
 	s := Statistics{
 		Counters: l.Counters,
 		Window:   l.Window(), MinWindow: int(l.least), MaxWindow: int(l.most), Threshold: int(l.ssthresh),
-		RTT: l.estimate, Unacked: l.unacked, Backlog: l.backlog.Len(),
+		RTT: l.estimate, Unacked: l.Unacked(), Backlog: l.backlog.Len(),
 	}
 	if l.profile != nil {
 		s.Profile = *l.profile

@@ -48,8 +48,8 @@ func (l *Link) adapt(released int, repeated bool) {
 	case released == 0:
 		c.ssthresh = max(c.window/2, leastThreshold)
 		c.window = c.least
-	case l.unacked+l.backlog.Len() < l.Window():
-	case l.unacked != l.transmit.Len(): // holes
+	case l.Unacked()+l.backlog.Len() < l.Window():
+	case l.Unacked() != l.transmit.Len(): // holes
 	default:
 		c.congAcks = min(c.congAcks+int32(released), MaxWindow)
 		switch {
@@ -74,9 +74,9 @@ const (
 // all have count as long as an older one is missing: no receiver believes in more than a
 // window ahead of it.
 func (l *Link) Open() bool {
-	n, w, span := l.unacked, l.Window(), MaxWindow
+	n, w, span := l.Unacked(), l.Window(), MaxWindow
 	if l.cast != nil {
 		span = w
 	}
-	return n < w && !l.cork.on && (n < windowLeast || l.flight < w*windowUnit) && l.transmit.Len() < span
+	return n < w && !l.cork.on && (n < windowLeast || int(l.flight) < w*windowUnit) && l.transmit.Len() < span
 }

@@ -47,7 +47,7 @@ func TestAdaptiveWindow(t *testing.T) {
 		for range c.backlog {
 			r.needBacklog().Push(waiting{})
 		}
-		r.unacked = c.unacked
+		r.unacked = int32(c.unacked)
 		r.adapt(c.released, c.repeated)
 		if got := (state{r.window, r.ssthresh, r.congAcks}); got != c.want {
 			t.Errorf("%s: got %+v, want %+v", c.name, got, c.want)
