@@ -52,8 +52,6 @@ func (e *Engine) RemoveBearer(now time.Duration, bearerID int) {
 	b.next = flowctl.Never
 }
 
-func everyStation(frame.MAC) bool { return true }
-
 // end gives back all that a link has.
 func (e *Engine) end(l *link) {
 	l.Stop()
@@ -77,7 +75,7 @@ func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 		e.trial.end = now + trialPeriod // nobody was there to object
 	}
 	b.MTU = mtu
-	e.purgeIf(b, everyStation) // at once: every link would look through all of it
+	e.purgeIf(b, func(m frame.Message, _ frame.MAC) bool { return ofSession(m) }) // at once: every link would look through all of it
 	for _, n := range e.nodes {
 		if l := n.links[b.id]; l != nil {
 			l.SetMTU(now, mtu)

@@ -40,6 +40,7 @@ func (e *Engine) openBroadcastLink() {
 // what is sent from now on it has to acknowledge.
 func (e *Engine) enlist(n *node) {
 	n.member = e.cast.sender.Join()
+	n.bcast.SetMember(n.member)
 	e.ups++
 }
 
@@ -47,8 +48,18 @@ func (e *Engine) enlist(n *node) {
 func (e *Engine) dismiss(now time.Duration, n *node) {
 	e.cast.sender.Leave(now, n.member)
 	n.member = nil
-	e.ups--
+	if e.ups--; e.ups == 0 {
+		e.purgeBroadcasts()
+	}
 	e.after(now, e.cast.link)
+}
+
+// purgeBroadcasts drops the packets of the broadcast link that a stalled device has not
+// taken yet: its numbers begin anew, and whoever comes next would take them for those.
+func (e *Engine) purgeBroadcasts() {
+	for _, b := range e.bearers {
+		e.purgeIf(b, func(m frame.Message, _ frame.MAC) bool { return m.NonSeq() && m.User() != frame.UserDiscovery })
+	}
 }
 
 // routeBroadcast chooses the bearers for the broadcast link, and its packet size, after

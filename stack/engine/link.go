@@ -166,6 +166,7 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 	e.table.Remove(e.linkBinding(l))
 	switch {
 	case n.up():
+		n.slots[0].WatchBroadcast(now) // it has the reports from now on
 		e.failover(now, n, l)
 	case had:
 		lost = true
@@ -188,17 +189,20 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 // not taken yet: packets carry no session, and the next one might take them for
 // its own.
 func (e *Engine) purge(l *link) {
-	e.purgeIf(l.bearer, func(station frame.MAC) bool { return station == l.mac })
+	e.purgeIf(l.bearer, func(m frame.Message, station frame.MAC) bool { return ofSession(m) && station == l.mac })
 }
 
-// purgeIf does so for the stations that of picks.
-func (e *Engine) purgeIf(b *bearer, of func(station frame.MAC) bool) {
+// ofSession reports whether a message is a packet of some link's session.
+func ofSession(m frame.Message) bool { return m.User() != frame.UserLink && !m.NonSeq() }
+
+// purgeIf does so for the messages, by station, that of picks.
+func (e *Engine) purgeIf(b *bearer, of func(m frame.Message, station frame.MAC) bool) {
 	out := &b.out
 	for range out.Len() {
 		f := out.Pop()
 		eth, payload, err := frame.ParseEthernet(f.Bytes())
 		m, err2 := frame.Parse(payload)
-		if err == nil && err2 == nil && m.User() != frame.UserLink && !m.NonSeq() && of(eth.Dst()) {
+		if err == nil && err2 == nil && of(m, eth.Dst()) {
 			e.count.OutDropped++
 			f.Release()
 			continue

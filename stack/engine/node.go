@@ -30,8 +30,9 @@ type node struct {
 	bjoins    flowctl.Reassembly // fragments on its broadcast link
 	member    *flowctl.Member    // of our broadcast link; nil while there is no contact
 	told      frame.Seq          // the first update of names it was not sent by unicast, see tellAhead
-	bulkOn    *link              // that its first names were sent on; nil: it has them
-	bulkEnd   frame.Seq          // the last packet of those
+	reading   bool               // it may not have all of the names it was sent first
+	bulkOn    uint8              // the bearer those were sent over
+	bulkEnd   frame.Seq          // the last packet of them
 	parked    parked             // messages of it that wait for a name
 
 	conns          *Conn // that lead there, the newest first
@@ -190,7 +191,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.downSince = now
 	e.enrol(n)
 	e.dismiss(now, n)
-	n.bulkOn = nil
+	n.reading = false
 	e.openBarriers(n)
 	e.table.Purge(n.addr)
 	for _, l := range n.links {

@@ -139,10 +139,10 @@ func (e *Engine) tellAhead(now time.Duration, n *node, l *link) {
 
 // stillReads reports whether the node has not acknowledged the bulk.
 func (n *node) stillReads() bool {
-	if n.bulkOn != nil && (!n.bulkOn.IsUp() || n.bulkOn.HasAcked(n.bulkEnd)) {
-		n.bulkOn = nil
+	if l := n.links[n.bulkOn]; n.reading && (l == nil || !l.IsUp() || l.HasAcked(n.bulkEnd)) {
+		n.reading = false
 	}
-	return n.bulkOn != nil
+	return n.reading
 }
 
 // sendBulk sends a node that has come up every binding it should know, at least
@@ -163,9 +163,7 @@ func (e *Engine) sendBulk(now time.Duration, n *node) {
 		}
 	}
 	n.told = next
-	if n.bulkEnd = l.Queued(); !e.cfg.AsKernel {
-		n.bulkOn = l
-	}
+	n.reading, n.bulkOn, n.bulkEnd = !e.cfg.AsKernel, l.bearer.id, l.Queued()
 }
 
 // sendNames sends a name message, on the broadcast link to all. It reports false if that
