@@ -15,6 +15,8 @@ type station struct {
 	mayRestart bool // a link went down since the last packet: it may be the last
 	sums       map[frame.Seq]uint32
 	pieces     pieces
+	listeners  map[frame.NodeAddr]*listener
+	sendings   map[frame.Seq]*sending
 
 	sent      returnable
 	published map[frame.NameItem]bool
@@ -37,8 +39,8 @@ func (c *Conversation) caps(a frame.NodeAddr) (frame.Capabilities, bool) {
 	return s.caps, s.told
 }
 
-// broadcast holds a packet of the broadcast link to the rules.
-func (c *Conversation) broadcast(m frame.Message) {
+// broadcast holds a packet of the broadcast link, from a station, to the rules.
+func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 	if m.User() == frame.UserBroadcast {
 		return // an old report, without a number
 	}
@@ -52,6 +54,7 @@ func (c *Conversation) broadcast(m frame.Message) {
 	if q.Before(s.next) {
 		sum, ok := s.sums[q]
 		c.addIf(ok && sum != content(m.Bytes()), "bcast-repeat", "w2 15:0", "broadcast %d is not what it was", q)
+		c.repeats(s, q, src)
 		return
 	}
 	if q != s.next {
@@ -60,12 +63,13 @@ func (c *Conversation) broadcast(m frame.Message) {
 	}
 	s.next, s.mayRestart = q+1, false
 	s.sums = remember(s.sums, q, m.Bytes())
+	c.sends(s, q, src)
 	c.carried(&endpoint{endKey: endKey{way: way{from: s.addr}}}, &s.pieces, m)
 }
 
 func (s *station) restart(next frame.Seq) {
 	s.next, s.nextKnown, s.mayRestart = next, true, false
-	s.sums, s.pieces = nil, pieces{}
+	s.sums, s.pieces, s.listeners, s.sendings = nil, pieces{}, nil, nil
 }
 
 // lastBcast holds what a node says it last sent over the broadcast link to what

@@ -79,6 +79,7 @@ func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
 	r.stale = r.up || wasUp
 	c.station(e.from).mayRestart = true
 	c.contact(e.from, e.to).known = false
+	c.unlistened(e)
 }
 
 // link holds a message of the link protocol from e to r to the rules.
@@ -142,6 +143,7 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 		c.addIf(st.BcastGap() > 0 && !end.Before(b.next), "bcast-gap", "w8 9:0", "up to %d of packets up to %d", end, b.next-1)
 	}
 	c.lastBcast(e.from, st.LastBcast())
+	c.reported(e, r, st)
 	c.record(e, r, st)
 	c.probe(e, r, st.Probe())
 }
@@ -223,4 +225,5 @@ func (c *Conversation) acks(e, r *endpoint, m frame.Message, bcast bool) {
 	}
 	c.addIf(e.bcastAck != 0 && ack.Before(e.bcastAck), "bcast-ack-order", "w1 15:0", "%d after %d", ack, e.bcastAck)
 	e.bcastAck = ack
+	c.heardBy(e, r, ack)
 }

@@ -56,6 +56,8 @@ var mistakes = []struct {
 	{"tunnel-end", "18", isTunnelEnd, 1, add(11, 25, 4, 1)},
 	{"bcast-seq", "05", isBroadcast, 3, add(2, 0, 16, 9)},
 	{"bcast-repeat", "15", isBroadcastRepeat(), 1, func(b []byte) { b[len(b)-1]++ }},
+	{"bcast-missing", "15", isBroadcast, 5, nil},
+	{"bcast-net", "14", isBroadcast, 3, add(5, 0, 32, 1)},
 	{"bcast-ack", "05", isState, 10, add(1, 0, 16, 900)},
 	{"bcast-ack-order", "15", hasBcastAck, 60, add(1, 0, 16, -3)},
 	{"bcast-gap", "15", hasBcastGap, 1, add(8, 0, 10, 900)},
@@ -269,7 +271,24 @@ func made(t *testing.T) map[string][]spoken {
 		}
 		break
 	}
-	return map[string][]spoken{"failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+	// A broadcasts without end.
+	flood := capture(t, "15")
+	var last spoken
+	for _, s := range flood {
+		if m, _ := frame.Parse(s.msg); isBroadcast(m) && m.Prev() != nodeB {
+			if q, _ := frame.Parse(last.msg); last.msg == nil || m.Seq().After(q.Seq()) {
+				last = s
+			}
+		}
+	}
+	for q := range frame.Seq(51) {
+		s := last
+		m, _ := frame.Parse(s.msg)
+		s.at, s.msg = flood[len(flood)-1].at, append([]byte(nil), s.msg...)
+		frame.StampSeq(s.msg, m.Seq()+q+1)
+		flood = append(flood, s)
+	}
+	return map[string][]spoken{"bcast-window": flood, "failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
 }
 
 // afterFailover is capture 18 with one more packet of the link that failed, behind the
