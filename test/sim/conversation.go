@@ -85,6 +85,7 @@ func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) 
 	if !c.heard {
 		c.heard, c.start = true, now
 	}
+	c.claims(m.Prev())
 	switch {
 	case m.User() == frame.UserDiscovery:
 		c.discovery(src, dst, m)

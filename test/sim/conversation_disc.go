@@ -75,7 +75,7 @@ func (c *Conversation) discovery(src, dst frame.MAC, m frame.Message) {
 			d.Capabilities(), d.Identity(), d.NetHash(), s.caps, s.identity, s.hash)
 	} else {
 		s.addressed = false
-		c.station(d.Prev()).listeners = nil // it began anew
+		c.anew(s.node, d.Prev())
 	}
 	s.said, s.signature, s.caps, s.identity, s.hash = true, d.Signature(), d.Capabilities(), d.Identity(), d.NetHash()
 	from := c.now - time.Second - c.Slack

@@ -5,6 +5,7 @@ package sim_test
 import (
 	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/test/sim"
@@ -275,20 +276,41 @@ func made(t *testing.T) map[string][]spoken {
 	flood := capture(t, "15")
 	var last spoken
 	for _, s := range flood {
-		if m, _ := frame.Parse(s.msg); isBroadcast(m) && m.Prev() != nodeB {
-			if q, _ := frame.Parse(last.msg); last.msg == nil || m.Seq().After(q.Seq()) {
-				last = s
-			}
+		if m := parsed(s); isBroadcast(m) && m.Prev() != nodeB && (last.msg == nil || m.Seq().After(parsed(last).Seq())) {
+			last = s
 		}
 	}
 	for q := range frame.Seq(51) {
 		s := last
-		m, _ := frame.Parse(s.msg)
 		s.at, s.msg = flood[len(flood)-1].at, append([]byte(nil), s.msg...)
-		frame.StampSeq(s.msg, m.Seq()+q+1)
+		frame.StampSeq(s.msg, parsed(s).Seq()+q+1)
 		flood = append(flood, s)
 	}
-	return map[string][]spoken{"bcast-window": flood, "failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+	last.at = flood[len(flood)-1].at + time.Second
+	flood = append(flood, last)
+	// A tells its last update again, and another port.
+	changed := capture(t, "05")
+	var next frame.Seq
+	for i := len(changed) - 1; i >= 0; i-- {
+		s := changed[i]
+		if m := parsed(s); !isBroadcast(m) || m.Prev() == nodeB {
+			continue
+		}
+		next = max(next, parsed(s).Seq()+1)
+		if isUpdate(parsed(s)) {
+			s.at, s.msg = changed[len(changed)-1].at, append([]byte(nil), s.msg...)
+			frame.StampSeq(s.msg, next)
+			s.msg[frame.IntLen+15]++
+			changed = append(changed, s)
+			break
+		}
+	}
+	return map[string][]spoken{"update-repeat": changed, "bcast-window": flood, "failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+}
+
+func parsed(s spoken) frame.Message {
+	m, _ := frame.Parse(s.msg)
+	return m
 }
 
 // afterFailover is capture 18 with one more packet of the link that failed, behind the
