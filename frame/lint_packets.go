@@ -12,6 +12,9 @@ func offset(n int) string { return fmt.Sprint("+", n) }
 // importance holds the class written outside to the one of the message inside.
 func (l *linter) importance(m, in Message) {
 	v := Importance(m.bits(9, 0, 3))
+	if p, err := ParsePayload(in); err == nil && p.Type() == McastMsg && p.Syn() {
+		return // the twin of a multicast may keep that one's, so as not to overtake what it marks the end of
+	}
 	l.addIf(v != in.Importance(), "importance", "w9 2:0", "%v around a message of %v", v, in.Importance())
 }
 

@@ -38,6 +38,7 @@ func TestSimMisuse(t *testing.T) {
 	for _, args := range [][]string{
 		{}, {"other"}, {"report", "more"}, {"report", "--steps", "3"}, {"report", "--trace", "x"},
 		{"report", "--seed", "1", "--steps", "3", "--short"}, {"report", "--seeds", "-1"},
+		{"names", "more"}, {"names", "--seeds", "-1"}, {"names", "--trace", "x"}, {"names", "--seed", "1", "--seeds", "2", "--trace", "x"},
 	} {
 		if _, errs, status := utipc(nil, append([]string{"sim"}, args...)...); status != exitMisuse {
 			t.Errorf("%q: got status %d, %q, want %d", args, status, errs, exitMisuse)
@@ -70,5 +71,32 @@ func TestSimCountsViolations(t *testing.T) {
 	r.Flow.Lost, r.Flow.Resets = 2, 1
 	if n := (simTables{rows: []sim.Result{r}}).violations(new(strings.Builder)); n != 6 {
 		t.Errorf("got %d violations, want 6", n)
+	}
+}
+
+// One cluster is the same every time, and other than that of another seed.
+func TestSimNamesRepeatsOneRun(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "trace")
+	first, errs, status := utipc(nil, "sim", "names", "--seed", "3", "--trace", file)
+	if status != exitDone || errs != "" || lastLine(t, first) != "violations: 0" {
+		t.Fatalf("got status %d, %q, %q", status, errs, first)
+	}
+	if again, _, _ := utipc(nil, "sim", "names", "--seed", "3"); again != first {
+		t.Errorf("got %q, then %q", first, again)
+	}
+	if other, _, _ := utipc(nil, "sim", "names", "--seed", "4"); other == first {
+		t.Errorf("seeds 3 and 4: got %q of both", first)
+	}
+	if b, err := os.ReadFile(file); err != nil || strings.Count(string(b), "\n") < 1000 {
+		t.Errorf("the trace: got %d bytes, %v, want a thousand lines and more", len(b), err)
+	}
+}
+
+// What does not hold is counted and printed, and makes the command fail.
+func TestSimNamesCountsViolations(t *testing.T) {
+	var out, errs strings.Builder
+	err := violations([]string{"tables, seed 1", "events, seed 2"}, stdio{out: &out, err: &errs})
+	if err != errViolations || out.String() != "violations: 2\n" || errs.String() != "tables, seed 1\nevents, seed 2\n" {
+		t.Errorf("got %v, %q, %q", err, &out, &errs)
 	}
 }

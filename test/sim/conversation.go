@@ -85,12 +85,14 @@ func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) 
 	if !c.heard {
 		c.heard, c.start = true, now
 	}
+	c.claims(m.Prev())
 	switch {
 	case m.User() == frame.UserDiscovery:
 		c.discovery(src, dst, m)
 	case m.NonSeq():
+		c.addIf(m.NetID() != c.netid && c.known(m.Prev(), src), "bcast-net", "w5", "network %d", m.NetID())
 		if m.NetID() == c.netid {
-			c.broadcast(m)
+			c.broadcast(src, m)
 		}
 	default:
 		c.unicast(way{m.Prev(), src, dst}, m)

@@ -2,7 +2,11 @@
 
 package sim
 
-import "github.com/utipc/utipc/frame"
+import (
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // A station is what one node said to all.
 type station struct {
@@ -12,13 +16,24 @@ type station struct {
 
 	next       frame.Seq // number of the next packet on the broadcast link
 	nextKnown  bool
-	mayRestart bool // a link went down since the last packet: it may be the last
+	mayRestart bool      // a link went down since the last packet: it may be the last
+	src        frame.MAC // that the last packet went from
+	restarted  bool      // it counted from the first number again, or began anew
+	before     frame.Seq // next, before what was heard at the same time
+	at         time.Duration
+	claim      frame.Seq // it says that it sent up to here, which may be still to come
+	claimed    bool
+	claimedAt  time.Duration
 	sums       map[frame.Seq]uint32
 	pieces     pieces
+	listeners  map[frame.NodeAddr]*listener
+	sendings   map[frame.Seq]*sending
+	over       *overrun
 
 	sent      returnable
 	published map[frame.NameItem]bool
-	bulk      bool // a whole bulk of its names was heard
+	updates   map[frame.Seq]uint32 // sums of the latest
+	bulk      bool                 // a whole bulk of its names was heard
 }
 
 // station returns the node of an address, new if need be.
@@ -37,14 +52,14 @@ func (c *Conversation) caps(a frame.NodeAddr) (frame.Capabilities, bool) {
 	return s.caps, s.told
 }
 
-// broadcast holds a packet of the broadcast link to the rules.
-func (c *Conversation) broadcast(m frame.Message) {
+// broadcast holds a packet of the broadcast link, from a station, to the rules.
+func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 	if m.User() == frame.UserBroadcast {
 		return // an old report, without a number
 	}
 	s, q := c.station(m.Prev()), m.Seq()
-	if s.nextKnown && q == 1 && s.next != 1 && s.mayRestart {
-		s.restart(1)
+	if s.nextKnown && q == c.first() && s.next != q && s.mayRestart {
+		s.restart(q)
 	}
 	if !s.nextKnown {
 		return
@@ -52,33 +67,67 @@ func (c *Conversation) broadcast(m frame.Message) {
 	if q.Before(s.next) {
 		sum, ok := s.sums[q]
 		c.addIf(ok && sum != content(m.Bytes()), "bcast-repeat", "w2 15:0", "broadcast %d is not what it was", q)
+		c.repeats(s, q, src)
 		return
 	}
 	if q != s.next {
 		c.add("bcast-seq", "w2 15:0", "%d, want %d", q, s.next)
 		s.pieces = pieces{}
 	}
-	s.next, s.mayRestart = q+1, false
+	if s.at != c.now {
+		s.before, s.at = s.next, c.now
+	}
+	s.next, s.mayRestart, s.src = q+1, false, src
 	s.sums = remember(s.sums, q, m.Bytes())
+	c.sends(s, q, src)
 	c.carried(&endpoint{endKey: endKey{way: way{from: s.addr}}}, &s.pieces, m)
 }
 
 func (s *station) restart(next frame.Seq) {
 	s.next, s.nextKnown, s.mayRestart = next, true, false
-	s.sums, s.pieces = nil, pieces{}
+	s.before, s.claimed, s.restarted = next, false, true
+	s.sums, s.pieces, s.listeners, s.sendings, s.over = nil, pieces{}, nil, nil, nil
 }
 
 // lastBcast holds what a node says it last sent over the broadcast link to what
-// it did send.
-func (c *Conversation) lastBcast(from frame.NodeAddr, last frame.Seq) {
+// it did send. Where it has two networks neither waits for the other: a packet of the
+// same time may be heard on the other side of that.
+func (c *Conversation) lastBcast(from frame.NodeAddr, last frame.Seq, two bool) {
 	s := c.station(from)
 	switch {
 	case !s.nextKnown:
 		s.next, s.nextKnown = last+1, true
 	case last+1 == s.next:
-	case last == 0 && s.mayRestart:
-		s.restart(1)
+	case last == c.first()-1 && s.mayRestart:
+		s.restart(c.first())
+	case two && last.Before(s.next) && (c.Slack > 0 || s.at == c.now && !last.Before(s.before-1)):
+	case two && last.After(s.next-1):
+		if !s.claimed {
+			s.claim, s.claimed, s.claimedAt = last, true, c.now
+		}
 	default:
 		c.add("last-bcast", "w4 31:16", "%d, want %d", last, s.next-1)
 	}
+}
+
+// claims looks whether what a node said to have sent has been heard by now, and whether
+// what it did send was within the window.
+func (c *Conversation) claims(from frame.NodeAddr) {
+	s := c.station(from)
+	c.overruns(s)
+	if !s.claimed || c.now-s.claimedAt <= c.Slack {
+		return
+	}
+	s.claimed = false
+	c.addIf(s.claim.After(s.next-1), "last-bcast", "w4 31:16", "%d, of packets up to %d", s.claim, s.next-1)
+}
+
+// two reports whether the node of an endpoint has another one in another network.
+func (c *Conversation) two(e *endpoint) bool {
+	for k := range c.ends {
+		if k.from == e.from && k.src != e.src {
+			return true
+		}
+	}
+	return false
 }

@@ -15,7 +15,8 @@ type card struct {
 	caps      frame.Capabilities
 	identity  frame.Identity
 	hash      uint32
-	addressed bool // it has its address
+	addressed bool           // it has its address
+	node      frame.NodeAddr // that address
 
 	asked, tried askedBy
 }
@@ -74,6 +75,7 @@ func (c *Conversation) discovery(src, dst frame.MAC, m frame.Message) {
 			d.Capabilities(), d.Identity(), d.NetHash(), s.caps, s.identity, s.hash)
 	} else {
 		s.addressed = false
+		c.anew(s.node, d.Prev())
 	}
 	s.said, s.signature, s.caps, s.identity, s.hash = true, d.Signature(), d.Capabilities(), d.Identity(), d.NetHash()
 	from := c.now - time.Second - c.Slack
@@ -93,7 +95,13 @@ func (c *Conversation) discovery(src, dst frame.MAC, m frame.Message) {
 		c.addIf(!early && (!known || !asker.tried.since(d.Dest(), from)), "trial-refused", "w2", "%v at %v did not try", d.Dest(), dst)
 		return
 	}
-	s.addressed = true
+	s.addressed, s.node = true, d.Prev()
 	n := c.station(d.Prev())
 	n.caps, n.told = d.Capabilities(), true
+}
+
+// known reports whether a station said that it is the node of an address.
+func (c *Conversation) known(a frame.NodeAddr, at frame.MAC) bool {
+	s := c.cards[at]
+	return s != nil && s.addressed && s.node == a
 }

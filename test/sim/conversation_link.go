@@ -78,7 +78,10 @@ func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
 	}
 	r.stale = r.up || wasUp
 	c.station(e.from).mayRestart = true
-	c.contact(e.from, e.to).known = false
+	if r.stale { // else it is the first link, or one more
+		c.contact(e.from, e.to).known = false
+		c.unlistened(e)
+	}
 }
 
 // link holds a message of the link protocol from e to r to the rules.
@@ -137,11 +140,12 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 		end := st.Ack() + frame.Seq(st.Gap())
 		c.addIf(st.Gap() > 0 && !end.Before(r.next), "gap", "w1 28:16", "up to %d of packets up to %d", end, r.next-1)
 	}
-	if b := c.station(r.from); !e.stale && !st.BcastAckInvalid() && b.nextKnown {
+	if b := c.station(r.from); !e.stale && !st.BcastAckInvalid() && b.nextKnown && b.listening(e.from) {
 		end := st.BcastAck() + frame.Seq(st.BcastGap())
 		c.addIf(st.BcastGap() > 0 && !end.Before(b.next), "bcast-gap", "w8 9:0", "up to %d of packets up to %d", end, b.next-1)
 	}
-	c.lastBcast(e.from, st.LastBcast())
+	c.lastBcast(e.from, st.LastBcast(), c.two(e))
+	c.reported(e, r, st)
 	c.record(e, r, st)
 	c.probe(e, r, st.Probe())
 }
@@ -170,7 +174,7 @@ func (c *Conversation) record(e, r *endpoint, st frame.State) {
 	n := c.station(r.from)
 	for i := range g.Bcast().Len() {
 		b := g.Bcast().At(i)
-		c.addIf(!e.stale && n.nextKnown && !b.Ack.Before(n.next), "blocks", "+44", "block %v of broadcasts up to %d", b, n.next-1)
+		c.addIf(!e.stale && n.nextKnown && n.listening(e.from) && !b.Ack.Before(n.next), "blocks", "+44", "block %v of broadcasts up to %d", b, n.next-1)
 	}
 }
 
@@ -218,9 +222,10 @@ func (c *Conversation) acks(e, r *endpoint, m frame.Message, bcast bool) {
 		return
 	}
 	ack = m.BcastAck()
-	if n := c.station(r.from); !e.stale && n.nextKnown && ack != 0 {
+	if n := c.station(r.from); !e.stale && n.nextKnown && ack != 0 && n.listening(e.from) {
 		c.addIf(!ack.Before(n.next), "bcast-ack", "w1 15:0", "%d of broadcasts up to %d", ack, n.next-1)
 	}
 	c.addIf(e.bcastAck != 0 && ack.Before(e.bcastAck), "bcast-ack-order", "w1 15:0", "%d after %d", ack, e.bcastAck)
 	e.bcastAck = ack
+	c.heardBy(e, r, ack)
 }

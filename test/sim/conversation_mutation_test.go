@@ -5,6 +5,7 @@ package sim_test
 import (
 	"encoding/binary"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/test/sim"
@@ -56,6 +57,8 @@ var mistakes = []struct {
 	{"tunnel-end", "18", isTunnelEnd, 1, add(11, 25, 4, 1)},
 	{"bcast-seq", "05", isBroadcast, 3, add(2, 0, 16, 9)},
 	{"bcast-repeat", "15", isBroadcastRepeat(), 1, func(b []byte) { b[len(b)-1]++ }},
+	{"bcast-missing", "15", isBroadcast, 5, nil},
+	{"bcast-net", "14", isBroadcast, 3, add(5, 0, 32, 1)},
 	{"bcast-ack", "05", isState, 10, add(1, 0, 16, 900)},
 	{"bcast-ack-order", "15", hasBcastAck, 60, add(1, 0, 16, -3)},
 	{"bcast-gap", "15", hasBcastGap, 1, add(8, 0, 10, 900)},
@@ -269,7 +272,45 @@ func made(t *testing.T) map[string][]spoken {
 		}
 		break
 	}
-	return map[string][]spoken{"failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+	// A broadcasts without end.
+	flood := capture(t, "15")
+	var last spoken
+	for _, s := range flood {
+		if m := parsed(s); isBroadcast(m) && m.Prev() != nodeB && (last.msg == nil || m.Seq().After(parsed(last).Seq())) {
+			last = s
+		}
+	}
+	for q := range frame.Seq(51) {
+		s := last
+		s.at, s.msg = flood[len(flood)-1].at, append([]byte(nil), s.msg...)
+		frame.StampSeq(s.msg, parsed(s).Seq()+q+1)
+		flood = append(flood, s)
+	}
+	last.at = flood[len(flood)-1].at + time.Second
+	flood = append(flood, last)
+	// A tells its last update again, and another port.
+	changed := capture(t, "05")
+	var next frame.Seq
+	for i := len(changed) - 1; i >= 0; i-- {
+		s := changed[i]
+		if m := parsed(s); !isBroadcast(m) || m.Prev() == nodeB {
+			continue
+		}
+		next = max(next, parsed(s).Seq()+1)
+		if isUpdate(parsed(s)) {
+			s.at, s.msg = changed[len(changed)-1].at, append([]byte(nil), s.msg...)
+			frame.StampSeq(s.msg, next)
+			s.msg[frame.IntLen+15]++
+			changed = append(changed, s)
+			break
+		}
+	}
+	return map[string][]spoken{"update-repeat": changed, "bcast-window": flood, "failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+}
+
+func parsed(s spoken) frame.Message {
+	m, _ := frame.Parse(s.msg)
+	return m
 }
 
 // afterFailover is capture 18 with one more packet of the link that failed, behind the

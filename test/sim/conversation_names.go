@@ -2,10 +2,17 @@
 
 package sim
 
-import "github.com/utipc/utipc/frame"
+import (
+	"hash/crc32"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // maxPublished is the number of bindings a node may have.
 const maxPublished = 1 << 16
+
+// keptUpdates is of how many updates the sums are kept: more than are told again.
+const keptUpdates = 1024
 
 // An audienceKey is a publisher and one who hears it.
 type audienceKey struct{ from, to frame.NodeAddr }
@@ -47,13 +54,22 @@ func (c *Conversation) names(e *endpoint, n frame.Names) {
 // update holds an update's number and way to the rules.
 func (c *Conversation) update(e *endpoint, n frame.Names) {
 	q := n.UpdateSeq()
+	s, sum := c.station(e.from), crc32.Checksum(n.Data(), castagnoli)
+	if n.Withdrawal() {
+		sum ^= 1
+	}
+	if was, ok := s.updates[q]; ok {
+		c.addIf(was != sum, "update-repeat", "w4 15:0", "update %d is not what it was", q)
+	}
 	if e.to != 0 {
 		t := c.contact(e.from, e.to)
 		if c.Slack > 0 && c.parallel(e) != nil {
 			t.known = false // updates may wait for the device of the other link
 		}
-		c.addIf(t.known && q != t.next, "update-seq", "w4 15:0", "%d, want %d", q, t.next)
-		t.next = q + 1
+		// What was told before may be told again, by the other way.
+		c.addIf(t.known && q.After(t.next), "update-seq", "w4 15:0", "%d, want %d", q, t.next)
+		s.update(q, sum)
+		t.heard(q)
 		return
 	}
 	// Those who are no longer there wait for numbers of their time.
@@ -63,9 +79,10 @@ func (c *Conversation) update(e *endpoint, n frame.Names) {
 		if k.from != e.from || !t.known {
 			continue
 		}
-		due, heard, want = due || t.next == q, true, max(want, t.next)
-		t.next = q + 1
+		due, heard, want = due || q.AtMost(t.next), true, max(want, t.next)
+		t.heard(q)
 	}
+	s.update(q, sum)
 	c.addIf(heard && !due, "update-seq", "w4 15:0", "%d, want %d", q, want)
 	for _, o := range c.ends {
 		if caps, ok := c.caps(o.to); ok && o.from == e.from && o.up && !o.stale && !caps.Has(frame.CapNamedBcast) {
@@ -89,4 +106,20 @@ func (c *Conversation) published(s *station, n frame.Names) {
 		c.addIf(s.bulk && !s.published[it], "withdrawal", "+40", "%v of port %d, key %d, was not published", it.Range, it.Port, it.Key)
 	}
 	s.bulk = s.bulk || n.LastBulk()
+}
+
+// update keeps the sum of an update's items.
+func (s *station) update(q frame.Seq, sum uint32) {
+	if s.updates == nil {
+		s.updates = map[frame.Seq]uint32{}
+	}
+	s.updates[q] = sum
+	delete(s.updates, q-keptUpdates)
+}
+
+// heard notes that an audience was told an update.
+func (t *audience) heard(q frame.Seq) {
+	if !q.Before(t.next) {
+		t.next = q + 1
+	}
 }

@@ -62,8 +62,8 @@ func (c *Conversation) payload(e *endpoint, p frame.Payload) {
 	if conn && len(p.Data()) == 0 {
 		return // a connection that ends by itself
 	}
-	if isDummy(p) {
-		return // it shows where a link ended
+	if isDummy(p) || p.Type() == frame.McastMsg && p.Syn() {
+		return // it shows where a link ended, or is the twin of a multicast
 	}
 	to, ok := p.DestNode()
 	if !ok {

@@ -32,8 +32,13 @@ type neighbour struct {
 }
 
 // links yields the links an engine has.
-func (l *life) links(yield func(n neighbour, link *flowctl.Link) bool) {
-	for p := range l.eng.Neighbours {
+func (l *life) links(yield func(n neighbour, link *flowctl.Link) bool) { links(l.eng, yield) }
+
+// links yields the links an engine has.
+func (t *term) links(yield func(n neighbour, link *flowctl.Link) bool) { links(t.eng, yield) }
+
+func links(e *engine.Engine, yield func(n neighbour, link *flowctl.Link) bool) {
+	for p := range e.Neighbours {
 		for i, link := range p.Links {
 			if link != nil && !yield(neighbour{p, i}, link) {
 				return

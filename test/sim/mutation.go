@@ -31,4 +31,10 @@ const (
 	OmitTunnelled           // a packet of a failed link is not tunnelled
 	MoveSynch               // a second link names a packet before the last as where the first one stood
 	SpoilTunnelled          // a tunnelled packet is not the one that was sent before
+
+	OmitWithdrawal // a withdrawn binding is not told of: of a Cluster, as those that follow
+	SkipUpdate     // an update of names has another number
+	CastTwice      // a broadcast packet's payload comes again under the next number
+	IgnoreBarrier  // a receiver does not wait at a switch of the method
+	ForgetPurge    // a lost node's binding stays
 )

@@ -44,6 +44,10 @@ type row struct {
 	port, node        uint32
 }
 
+func rowOf(b naming.Binding) row {
+	return row{b.Range.Type, b.Range.Lower, b.Range.Upper, uint8(b.Scope), b.Socket.Port, uint32(b.Socket.Node)}
+}
+
 func (a row) compare(b row) int {
 	return slices.Compare([]uint32{a.typ, a.lower, a.upper, uint32(a.scope), a.port, a.node},
 		[]uint32{b.typ, b.lower, b.upper, uint32(b.scope), b.port, b.node})
@@ -52,7 +56,7 @@ func (a row) compare(b row) int {
 // rows is a node's table, sorted.
 func (l *life) rows() (rows []row) {
 	for b := range l.eng.Bindings {
-		rows = append(rows, row{b.Range.Type, b.Range.Lower, b.Range.Upper, uint8(b.Scope), b.Socket.Port, uint32(b.Socket.Node)})
+		rows = append(rows, rowOf(b))
 	}
 	slices.SortFunc(rows, row.compare)
 	return rows

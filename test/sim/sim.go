@@ -25,7 +25,6 @@ const (
 type world struct {
 	cfg      Config
 	faults   Faults
-	maxDelay [maxNetworks]time.Duration // the longest life of a frame in each network
 	clock    clock
 	nets     []*network
 	first    frame.Seq // number of a link's first packet
@@ -111,8 +110,8 @@ func newWorld(cfg Config) *world {
 	w.work, w.holds = w.rand(2), w.rand(4)
 	for i := range c.Networks {
 		w.unharmed[i] = f.unharmed(i)
-		w.maxDelay[i] = max(time.Microsecond, min(f.Net[i].MaxDelay, f.Tolerance/12))
-		w.nets = append(w.nets, &network{w: w, idx: i, f: &f.Net[i], r: w.rand(3 + 1000*uint64(i))})
+		life := max(time.Microsecond, min(f.Net[i].MaxDelay, f.Tolerance/12))
+		w.nets = append(w.nets, newNetwork(w, i, &f.Net[i], life, w.rand(3+1000*uint64(i))))
 	}
 	w.openCapture()
 	return w

@@ -1,0 +1,82 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/test/sim"
+)
+
+// Clusters that 'utipc sim names' runs.
+const (
+	namesSeeds      = 1000
+	namesSeedsShort = 50
+)
+
+func simNames(args []string, std stdio) error {
+	flags := flag.NewFlagSet("sim names", flag.ContinueOnError)
+	short := flags.Bool("short", false, "")
+	seeds := flags.Int("seeds", 0, "")
+	seed := flags.Uint64("seed", 0, "")
+	trace := flags.String("trace", "", "")
+	if _, err := parse(flags, args, 0, 0); err != nil {
+		return err
+	}
+	n := namesSeeds
+	if *short {
+		n = namesSeedsShort
+	}
+	switch {
+	case *seeds < 0:
+		return usageError("--seeds is below 0")
+	case *trace != "" && (*seed == 0 || *seeds > 0):
+		return usageError("--trace is of one run, and needs a --seed")
+	case *seed > 0 && *seeds == 0:
+		return simOneOfNames(sim.Cluster{Seed: *seed}, *trace, std)
+	case *seeds > 0:
+		n = *seeds
+	}
+
+	start := time.Now()
+	boot := sim.BigBoot(1)
+	fmt.Fprintf(std.out, "%d nodes of %d bindings: all tables equal %v after the first node started; %d frames, %v of this machine's time with all checks and the end\n",
+		sim.BootNodes, sim.BootBindings, boot.Booted, boot.Frames, time.Since(start).Round(100*time.Millisecond))
+	start = time.Now()
+	var all sim.ClusterReport
+	for _, r := range sim.Clusters(max(*seed, 1), n) {
+		all.Add(r)
+	}
+	fmt.Fprintf(std.out, "%d clusters with faults, in %v: %s\n", n, time.Since(start).Round(100*time.Millisecond), &all)
+	return violations(append(boot.Violations, all.Violations...), std)
+}
+
+// simOneOfNames runs one cluster, and writes what happens to a file.
+func simOneOfNames(c sim.Cluster, trace string, std stdio) error {
+	if trace != "" {
+		f, err := os.Create(trace)
+		if err != nil {
+			return err
+		}
+		defer f.Close()
+		c.Trace = f
+	}
+	r := c.Run()
+	fmt.Fprintf(std.out, "%s\n%s\nhash %016x\n", r.Setup, &r, r.Hash)
+	return violations(r.Violations, std)
+}
+
+// violations prints what did not hold, and the last line.
+func violations(all []string, std stdio) error {
+	for _, v := range all {
+		fmt.Fprintln(std.err, v)
+	}
+	fmt.Fprintf(std.out, "violations: %d\n", len(all))
+	if len(all) > 0 {
+		return errViolations
+	}
+	return nil
+}

@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"github.com/utipc/utipc/frame"
+)
+
+// checkFrame holds a frame that a node sends to what any frame must be, and counts
+// multicasts by their method.
+func (c *cluster) checkFrame(t *term, net int, b []byte) {
+	msg := b[frame.EthernetLen:]
+	if c.Trace != nil {
+		line, _ := frame.Describe(msg)
+		c.tracef("node %d, network %d: %s", t.m.idx, net, line)
+	}
+	m, err := frame.Parse(msg)
+	if err != nil {
+		c.violate("frames", "node %d sent what does not parse: %v", t.m.idx, err)
+		return
+	}
+	if p, err := frame.ParsePayload(m); err == nil && p.Type() == frame.McastMsg {
+		switch {
+		case p.Syn() && p.Error() != frame.OK:
+			c.report.Barriers++
+		case m.NonSeq():
+			c.report.Broadcasts++
+		default:
+			c.report.Replicast++
+		}
+	}
+	if c.talk == nil {
+		return
+	}
+	bad := func(f frame.Finding) {
+		line, _ := frame.Describe(msg)
+		c.violate("frames", "node %d sent %s: %v", t.m.idx, line, f)
+	}
+	if c.report.Frames%8 == 0 { // all of them are held to that elsewhere
+		for _, f := range frame.Lint(msg) {
+			bad(f)
+		}
+	}
+	for _, f := range c.talk.Frame(c.clock.now, frame.MAC(b[6:12]), frame.MAC(b[:6]), msg) {
+		bad(f)
+	}
+}

@@ -1,0 +1,234 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package sim
+
+import (
+	"strconv"
+	"time"
+
+	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A member is a machine of a cluster; it lives any number of times, perhaps as another
+// node.
+type member struct {
+	c         *cluster
+	idx       int
+	addr      frame.NodeAddr // 0: the engine tries for one
+	identity  frame.Identity
+	tolerance time.Duration
+	term      *term // nil while it is down
+	moves     int
+	began     int // number of the latest life
+}
+
+// A term is one life of a member: an engine, from its start to its end.
+type term struct {
+	m     *member
+	eng   *engine.Engine
+	arena *frame.Arena
+	dead  bool
+	lapAt time.Duration
+	rx    [maxNetworks][]*packet
+	socks []*sock
+	told  map[naming.Binding]bool // by name events
+	lost  map[frame.NodeAddr]int  // how often contact with a node was lost
+	names []naming.Event
+	ready []*engine.Port
+	held  bool // messages wait for each other while it works
+
+	bearers int // networks that the engine is on
+}
+
+func memberMAC(net, idx int) frame.MAC { return frame.MAC{2, 0, 0, 0, byte(net), byte(idx + 1)} }
+
+// start begins a new life of a member that is down.
+func (m *member) start() {
+	c := m.c
+	if m.term != nil {
+		return
+	}
+	c.lives++
+	m.began = c.lives
+	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}}
+	t.arena = frame.NewArena(frame.ArenaConfig{Small: 4096})
+	var err error
+	t.eng, err = engine.New(engine.Config{
+		Address: m.addr, Identity: m.identity, Arena: t.arena, Tolerance: m.tolerance,
+		Chance: engine.NewSeeded(c.Seed, uint64(20_000+c.lives)),
+	})
+	if err != nil {
+		panic(err)
+	}
+	t.held = c.work.IntN(2) == 0
+	m.term = t
+	c.tracef("node %d starts as %v", m.idx, m.addr)
+	t.settle()
+	for i := range c.nets {
+		t.do(func(now time.Duration) {
+			if _, err := t.eng.AddBearer(now, engine.BearerConfig{Name: "eth" + strconv.Itoa(i), MAC: memberMAC(i, m.idx), MTU: 1500}); err != nil {
+				panic(err)
+			}
+			t.bearers++
+		})
+	}
+}
+
+// end ends a life, without a word unless it takes its leave.
+func (m *member) end(leave bool) {
+	t, c := m.term, m.c
+	if t == nil {
+		return
+	}
+	c.tracef("node %d ends, takes its leave: %v", m.idx, leave)
+	if leave {
+		t.do(func(now time.Duration) { t.eng.Leave(now) })
+		c.report.Leaves++
+	} else {
+		c.report.Crashes++
+	}
+	c.watchPurge(t)
+	t.dead, m.term = true, nil
+}
+
+// arrived takes a frame from a network.
+func (m *member) arrived(net int, p *packet) {
+	if t := m.term; t != nil && len(t.rx[net]) < 4096 {
+		t.rx[net] = append(t.rx[net], p)
+		t.wake()
+	}
+}
+
+// wake has the node turn soon.
+func (t *term) wake() {
+	c := t.m.c
+	t.lapBy(c.clock.now + time.Duration(2+c.nets[0].r.IntN(10))*time.Microsecond)
+}
+
+func (t *term) lapBy(at time.Duration) {
+	c := t.m.c
+	if at = max(at, c.clock.now); t.dead || at >= t.lapAt {
+		return
+	}
+	t.lapAt = at
+	c.clock.at(at, func() {
+		if !t.dead && t.lapAt == at {
+			t.lap()
+		}
+	})
+}
+
+// lap turns the node once: frames in, timers, frames out.
+func (t *term) lap() {
+	c := t.m.c
+	t.lapAt = flowctl.Never
+	for net := range c.nets {
+		n := min(len(t.rx[net]), 64)
+		for _, p := range t.rx[net][:n] {
+			t.frame(net, p)
+		}
+		t.rx[net] = t.rx[net][n:]
+	}
+	if c.clock.now >= t.eng.Deadline() {
+		t.eng.HandleTimeout(c.clock.now)
+	}
+	t.settle()
+}
+
+// frame hands a frame to the engine.
+func (t *term) frame(net int, p *packet) {
+	c := t.m.c
+	b := t.arena.Get(max(minFrame, len(p.bytes)), frame.Control)
+	if b == nil {
+		return // as if the network had lost it
+	}
+	copy(b.Extend(max(minFrame, len(p.bytes))), p.bytes)
+	c.spoilReceived(b)
+	c.report.Received++
+	t.eng.HandleFrame(c.clock.now, net, b)
+	again := c.again(b)
+	b.Recycle()
+	if again != nil {
+		t.frame(net, again)
+	}
+}
+
+// do makes a call of a user's.
+func (t *term) do(call func(now time.Duration)) {
+	call(t.m.c.clock.now)
+	t.settle()
+}
+
+// settle takes what the engine gives: events, messages, frames, the next deadline.
+func (t *term) settle() {
+	c := t.m.c
+	t.eng.Flush(c.clock.now)
+	t.events()
+	t.ready = t.eng.TakeReady(t.ready[:0])
+	for _, p := range t.ready {
+		if s, ok := p.Owner.(*sock); ok {
+			s.readSoon()
+		}
+	}
+	for net := range c.nets {
+		if net < t.bearers {
+			t.send(net)
+		}
+	}
+	for _, rx := range t.rx {
+		if len(rx) > 0 {
+			t.wake()
+		}
+	}
+	t.lapBy(t.eng.Deadline())
+}
+
+// send brings the frames for a network on their way.
+func (t *term) send(net int) {
+	c, from := t.m.c, t.m.idx
+	for b := t.eng.NextFrame(net); b != nil; b = t.eng.NextFrame(net) {
+		c.spoilSent(b)
+		p := &packet{bytes: append([]byte(nil), b.Bytes()...)}
+		b.Recycle()
+		c.report.Frames++
+		c.note('f', from, p.bytes, uint64(net))
+		c.checkFrame(t, net, p.bytes)
+		dst := frame.MAC(p.bytes[:6])
+		if !dst.IsGroup() {
+			if to := int(dst[5]) - 1; to < len(c.members) && to != from && dst == memberMAC(net, to) {
+				c.nets[net].send(p, from, to, 0)
+			}
+			continue
+		}
+		for to := range c.members {
+			if to != from {
+				c.nets[net].send(p, from, to, 0)
+			}
+		}
+	}
+}
+
+// events takes the engine's events.
+func (t *term) events() {
+	c := t.m.c
+	for ev, ok := t.eng.NextEvent(); ok; ev, ok = t.eng.NextEvent() {
+		c.note('e', t.m.idx, []byte(ev.Link), uint64(ev.Kind)<<32|uint64(ev.Node))
+		c.tracef("node %d: %v %v, %v", t.m.idx, ev.Kind, ev.Node, ev.Cause)
+		switch ev.Kind {
+		case engine.AddressSettled:
+			t.begin()
+		case engine.PeerUp:
+			c.report.Contacts++
+		case engine.PeerLost:
+			c.report.Lost++
+			t.lost[ev.Node]++
+		}
+	}
+	t.names = t.eng.TakeNameEvents(t.names[:0])
+	for _, ev := range t.names {
+		t.nameEvent(ev)
+	}
+}
