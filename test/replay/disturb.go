@@ -5,6 +5,7 @@ package replay
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 )
@@ -39,27 +40,29 @@ type drop struct {
 }
 
 // hasten gives the own frames of a slow interface the times when they were sent. What
-// is on its way there when the delay changes is lost.
+// is on its way there when the delay changes is lost. A capture that ends before it does
+// ends, for the node, with the last frame it sent.
 func (s *side) hasten(slow []Call) error {
 	for i, c := range slow {
 		b := slices.IndexFunc(s.bearers, func(b attachment) bool { return b.Name == c.iface })
 		if b < 0 {
 			return fmt.Errorf("line %d of the calls: slow: there is no interface %s", c.Line, c.iface)
 		}
-		until := s.end
-		for _, next := range slow[i+1:] {
-			if next.iface == c.iface {
-				until = next.At
-				break
-			}
+		until := time.Duration(math.MaxInt64)
+		if k := slices.IndexFunc(slow[i+1:], func(next Call) bool { return next.iface == c.iface }); k >= 0 {
+			until = slow[i+1+k].At
+			s.dropped = append(s.dropped, drop{bearer: b, from: max(c.At, until-c.delay), to: until})
 		}
+		last := time.Duration(0)
 		for k := range s.own {
-			if f := &s.own[k]; f.bearer == b && f.At-c.delay >= c.At && f.At < until {
+			f := &s.own[k]
+			if f.bearer == b && f.At-c.delay >= c.At && f.At < until {
 				f.At -= c.delay
 			}
+			last = max(last, f.At)
 		}
-		if until < s.end {
-			s.dropped = append(s.dropped, drop{bearer: b, from: until - c.delay, to: until})
+		if until == math.MaxInt64 && c.delay > 0 {
+			s.end = last
 		}
 	}
 	slices.SortStableFunc(s.own, func(a, b Frame) int { return cmp.Compare(a.At, b.At) })

@@ -294,3 +294,25 @@ func TestAnswersHaveBounds(t *testing.T) {
 		}
 	}
 }
+
+// TestSlowInterface ends a capture anywhere while an interface of the node delays what it
+// sends: what it sent is known as far as it was recorded.
+func TestSlowInterface(t *testing.T) {
+	c, calls := read(t, "07-rdm-reject")
+	for until := 27; until <= 89; until++ {
+		v, err := replay.Replay(c, replay.Options{Node: "B", Calls: calls, Until: until})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !v.OK() {
+			t.Errorf("up to %d: got %v, want agreement\n%v", until, v, v.Diff)
+		}
+	}
+	calls, err := replay.ParseCalls(strings.NewReader("1 1001002 slow eth7 5"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := replay.Replay(c, replay.Options{Node: "1001002", Calls: calls}); err == nil || !strings.Contains(err.Error(), "line 1 of the calls: slow: there is no interface eth7") {
+		t.Errorf("got %v, want the line and the interface", err)
+	}
+}
