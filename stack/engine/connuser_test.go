@@ -166,6 +166,9 @@ func TestConnUserWaits(t *testing.T) {
 						}
 						return
 					}
+					if c.ticket.line != nil {
+						t.Error("it has sent, and waits still")
+					}
 					sent++
 				}
 			}
