@@ -267,14 +267,14 @@ func (c *Conn) finish(now time.Duration, why ConnEnd, code frame.ErrorCode) {
 // release gives back everything of a closed connection.
 func (c *Conn) release(now time.Duration) {
 	c.detach(now)
-	c.skipPart()
-	for {
-		if _, _, ok := c.port.Read(nil); !ok {
-			break
+	p := &c.port
+	for ; p.queue.Len() > 0; p.queue.Drop() {
+		if b := p.queue.At(0).lent; b != nil {
+			b.Release()
 		}
 	}
-	c.port.data = ring{}
-	c.port.retire(now)
+	p.data, p.queued, c.taken = ring{}, 0, 0
+	p.retire(now)
 	if l := c.origin; l != nil {
 		c.origin = nil
 		l.forget(c.peer.Node)

@@ -170,8 +170,10 @@ func TestConnCarriesMessages(t *testing.T) {
 				}
 			}
 		}
-		if err := client.Write(b.now, buf[:0]); err != nil {
-			t.Error(err)
+		before, _ := client.Window()
+		err := client.Write(b.now, buf[:0])
+		if after, _ := client.Window(); err != nil || after != before {
+			t.Errorf("an empty one: got %v, %d unacknowledged, %d before", err, after, before)
 		}
 		if err := client.Write(b.now, make([]byte, frame.MaxPayload+1)); err != ErrTooLong {
 			t.Errorf("too long: got %v", err)

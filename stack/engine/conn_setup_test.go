@@ -152,6 +152,14 @@ func TestConnRetries(t *testing.T) {
 		if l.Pending() != 2 || !clients[2].again.isSet() || !clients[3].again.isSet() {
 			t.Fatalf("%d pending", l.Pending())
 		}
+		at := service
+		at.Node = b.y.Address() // the listener is found there: its refusal comes of a port not named
+		far, err := b.x.DialService(b.now, ConnConfig{}, at, nil)
+		b.settle()
+		if err != nil || !far.again.isSet() {
+			t.Errorf("by a lookup node: %v, %v", err, ended(far))
+		}
+		far.Close(b.now)
 		first := clients[3].again.at - b.now
 		if first < 100*time.Millisecond || first > 1100*time.Millisecond {
 			t.Errorf("asked again after %v, want 100 ms and up to a quarter of the timeout", first)
@@ -244,15 +252,15 @@ func TestConnOldNodes(t *testing.T) {
 		b.until(longTime, b.inContact)
 		client, server, l := b.pair(ConnConfig{})
 		sent := 0
-		for ; client.Write(b.now, text(3000, sent)) == nil; sent++ {
+		for ; client.Write(b.now, text(5000, sent)) == nil; sent++ {
 			b.settle()
 		}
 		if unacked, window := client.Window(); sent != 513 || unacked != 513 || window != 512 {
 			t.Errorf("old %d: %d sent, %d unacknowledged of %d", old, sent, unacked, window)
 		}
 		b.lines = nil
-		if got := len(b.readAll(server, 4000)); got != sent*3000 {
-			t.Errorf("old %d: read %d bytes, want %d", old, got, sent*3000)
+		if got := len(b.readAll(server, 6000)); got != sent*5000 {
+			t.Errorf("old %d: read %d bytes, want %d", old, got, sent*5000)
 		}
 		acks := 0
 		for _, s := range b.lines {

@@ -164,6 +164,7 @@ func TestConnReturnsUnread(t *testing.T) {
 		want   string
 	}{
 		{"cut", 0, false, []int{2000, 30}, "data-high/conn 7>9 error=connection shutdown bytes=1024"},
+		{"a lent one behind", 0, false, []int{30, 3000}, "data-high/conn 7>9 error=connection shutdown bytes=30"},
 		{"begun", 50, true, []int{200, 30}, "data-high/conn 7>9 error=connection shutdown bytes=30"},
 		{"begun, and lent", 50, true, []int{3000, 30}, "data-high/conn 7>9 error=connection shutdown bytes=30"},
 		{"begun, no other", 50, true, []int{200}, "data-critical/conn 7>9 error=connection shutdown bytes=0"},

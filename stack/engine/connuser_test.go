@@ -95,6 +95,9 @@ func TestConnUser(t *testing.T) {
 		}
 		echo.log = nil
 		c.Abort(b.now)
+		if b.x == b.y && b.y.Deadline() > b.now {
+			t.Errorf("the user is to be called at %v, it is %v", b.y.Deadline(), b.now)
+		}
 		b.until(time.Second, func() bool { return len(echo.log) > 0 })
 		c = b.dialInside(nil)
 		c.Write(b.now, []byte{1}) // it closes
@@ -165,6 +168,9 @@ func TestConnUserWaits(t *testing.T) {
 							t.Errorf("got %v", err)
 						}
 						return
+					}
+					if c.ticket.line != nil {
+						t.Error("it has sent, and waits still")
 					}
 					sent++
 				}

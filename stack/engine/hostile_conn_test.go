@@ -411,6 +411,7 @@ func TestHostileConnMulticast(t *testing.T) {
 	if got := read(port); len(got) != 1 || b.l.Pending() != 0 || b.l.port.queue.Len() != 0 {
 		t.Errorf("got %q, %d pending, %d queued", got, b.l.Pending(), b.l.port.queue.Len())
 	}
+	b.wantDrops("multicast", "")
 	port.Close(b.now)
 	b.unharmed("multicast")
 	b.end()
