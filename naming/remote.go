@@ -4,6 +4,7 @@ package naming
 
 import (
 	"bytes"
+	"encoding/binary"
 	"errors"
 	"time"
 
@@ -26,19 +27,37 @@ type Remote struct {
 // filter without FilterPorts asks for FilterService.
 // Source: docs/spec/06-topology.md §2.
 func AskRemote(x *Subscription, timeout time.Duration, handle uint64) (r Remote, record []byte) {
-	f := frame.SubscriptionFields{Order: frame.LittleEndian, Range: x.Range, Timeout: frame.Forever, Filter: x.Filter &^ frame.FilterCancel}
+	ms := uint32(frame.Forever)
+	if timeout > 0 {
+		ms = uint32(min((timeout-1)/time.Millisecond+1, frame.Forever-1))
+	}
+	return ask(x, ms, handle)
+}
+
+// AskOnce is AskRemote for the bindings that exist alone: the subscription is over when
+// they were told.
+// Source: docs/spec/06-topology.md §2.3.
+func AskOnce(x *Subscription, handle uint64) (r Remote, record []byte) { return ask(x, 0, handle) }
+
+func ask(x *Subscription, ms uint32, handle uint64) (r Remote, record []byte) {
+	f := frame.SubscriptionFields{Order: frame.LittleEndian, Range: x.Range, Timeout: ms, Filter: x.Filter &^ frame.FilterCancel}
 	if f.Filter&frame.FilterPorts == 0 {
 		f.Filter |= frame.FilterService // without a bit of its own the order would not show
 	}
-	if timeout > 0 {
-		ms := (timeout-1)/time.Millisecond + 1
-		f.Timeout = uint32(min(ms, frame.Forever-1))
-	}
-	for i := range f.Handle {
-		f.Handle[i] = byte(handle >> (8 * i))
-	}
+	binary.LittleEndian.PutUint64(f.Handle[:], handle)
 	b := f.Append(nil)
 	return Remote{f.Filter, b}, bytes.Clone(b)
+}
+
+// HandleOf is the handle of the subscription that a message of the topology service is
+// for. Errors: those of frame.ParseTopologyEvent.
+func HandleOf(msg []byte) (handle uint64, err error) {
+	e, err := frame.ParseTopologyEvent(msg, frame.LittleEndian)
+	if err != nil {
+		return 0, err
+	}
+	h := e.Subscription().Handle()
+	return binary.LittleEndian.Uint64(h[:]), nil
 }
 
 // Cancel is the record that takes the subscription back.

@@ -102,3 +102,22 @@ func TestRemoteEventRules(t *testing.T) {
 		}
 	}
 }
+
+// A record that asks once has no time, and its handle is found again in what comes.
+func TestAskOnce(t *testing.T) {
+	x := &Subscription{Range: frame.Range{Type: 18888, Upper: 100}, Filter: frame.FilterPorts | frame.FilterClusterScope}
+	r, record := AskOnce(x, 0x0807060504030201)
+	if want := unhex(t, "c8490000000000006400000000000000210000000102030405060708"); !bytes.Equal(record, want) {
+		t.Errorf("got  %x\nwant %x", record, want)
+	}
+	event := append(unhex(t, "0300000000000000640000000000000000000000"), record...)
+	if _, over, err := r.Event(event); !over || err != nil {
+		t.Errorf("over %v, %v", over, err)
+	}
+	if h, err := HandleOf(event); h != 0x0807060504030201 || err != nil {
+		t.Errorf("handle %x, %v", h, err)
+	}
+	if _, err := HandleOf(event[:47]); err == nil {
+		t.Error("a short event has a handle")
+	}
+}

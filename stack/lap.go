@@ -200,6 +200,11 @@ func (n *Node) deliver() {
 	for _, p := range n.ready {
 		n.rouseFirst(p.Owner.(*PacketConn).readers)
 	}
+	n.moved = n.eng.TakeReadyConns(n.moved[:0])
+	for i, c := range n.moved {
+		c.Owner.(*topologyLine).moved()
+		n.moved[i] = nil
+	}
 	for ev, ok := n.eng.NextEvent(); ok; ev, ok = n.eng.NextEvent() {
 		n.handleEvent(ev)
 	}

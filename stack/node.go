@@ -33,6 +33,7 @@ type Node struct {
 
 	conns    map[*PacketConn]struct{}
 	subs     map[*Subscription]struct{}
+	lines    map[*topologyLine]struct{}
 	awaited  awaiting         // calls that wait for a name
 	called   []*engine.Ticket // writes for which there is room now
 	waitTold time.Duration    // when one that waits was logged last
@@ -43,6 +44,7 @@ type Node struct {
 	ready      []*engine.Port
 	names      []naming.Event
 	heard      []*engine.Subscription
+	moved      []*engine.Conn
 	sends      int  // since the devices were looked at
 	turning    bool // the driver is in its lap
 	patience   patience
@@ -120,7 +122,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	n := &Node{
 		cfg: cfg, start: time.Now(),
-		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{},
+		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{}, lines: map[*topologyLine]struct{}{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 	}
 	var err error
@@ -266,6 +268,9 @@ func (n *Node) Close(ctx context.Context) error {
 	}
 	for s := range n.subs {
 		s.close()
+	}
+	for l := range n.lines {
+		l.close()
 	}
 	now := n.now()
 	n.eng.Flush(now) // so that it is asked about, too

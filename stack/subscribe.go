@@ -34,6 +34,10 @@ func (ev Event) String() string {
 
 // A SubscriptionConfig is a subscription's options; its zero value means the defaults.
 type SubscriptionConfig struct {
+	// At is the node whose binding table it is; zero: this one. At another node it is
+	// that node's topology service, ours or a kernel's, that tells, over a connection:
+	// see Subscription.
+	At NodeAddr
 	// Ranges tells of the first and the last binding to exactly a range, not of those
 	// between: of whether there is anybody.
 	Ranges bool
@@ -45,19 +49,36 @@ type SubscriptionConfig struct {
 	// Timeout ends the subscription so long after it was made; zero: never.
 	Timeout time.Duration
 	// Limit is how many events may wait, beside the bindings that existed; zero: 4096.
+	// At another node it must be zero.
 	Limit int
 }
 
 // A Subscription gives the changes of the bindings that overlap a range, first
 // those that exist. A subscriber that leaves more than 4096 events unread, or
 // SubscriptionConfig.Limit, is cut off. It is safe for concurrent use.
+//
+// At another node some hundred events wait in the connection to it; from there on that
+// node keeps them, a kernel without limit, one of ours at most 4096 more than the
+// bindings that existed. Then it closes the connection: a *TopologyError that is io.EOF
+// comes behind what was told before. The scope and the key of a binding are not told
+// there; they are zero.
 type Subscription struct {
 	n      *Node
 	r      Range
-	x      *engine.Subscription // this and the rest is guarded by the lap lock
+	from   source // this and the rest is guarded by the lap lock
 	wait   waitList
 	closed bool
 }
+
+// A source is where the events of a subscription come from.
+type source interface {
+	next() (ev Event, ok bool, err error) // without an event err says why there will be none, if so
+	pending() int                         // more than 0: next may have something to say
+	close()
+}
+
+// A nearby source is this node's own table.
+type nearby struct{ x *engine.Subscription }
 
 // Subscribe watches the bindings that overlap r, with default options; see
 // SubscriptionConfig.Subscribe.
@@ -68,7 +89,8 @@ func (n *Node) Subscribe(ctx context.Context, r Range) (*Subscription, error) {
 // Subscribe watches the bindings that overlap r. Reserved types may be watched:
 // AllNodes tells of nodes that come and go, AllLinks of links. Errors, inside
 // *net.OpError: ErrRange, ErrConfig, ErrTooManySubscriptions beyond 65535 in a node,
-// net.ErrClosed, the context's.
+// net.ErrClosed, the context's. At another node it waits, 8 seconds at most, until that
+// node has answered; errors there: ErrUnreachable, *TopologyError.
 func (c SubscriptionConfig) Subscribe(ctx context.Context, n *Node, r Range) (*Subscription, error) {
 	s, err := c.subscribe(ctx, n, r)
 	if err != nil {
@@ -91,11 +113,18 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 		return nil, net.ErrClosed
 	}
 	s := &Subscription{n: n, r: r}
+	if c.At != 0 && c.At != n.eng.Address() {
+		if err := s.ask(ctx, c, f); err != nil {
+			return nil, err
+		}
+		return s, nil
+	}
 	now := n.now()
-	s.x, err = n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Owner: s})
+	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Owner: s})
 	if err != nil {
 		return nil, err
 	}
+	s.from = nearby{x}
 	n.subs[s] = struct{}{}
 	if c.Timeout > 0 {
 		n.lap(now, false) // who sleeps has one more deadline
@@ -162,6 +191,10 @@ func (s *Subscription) next() (ev Event, ok bool, err error) {
 	if s.closed {
 		return Event{}, false, net.ErrClosed
 	}
+	return s.from.next()
+}
+
+func (s nearby) next() (ev Event, ok bool, err error) {
 	if ev, ok := s.x.Next(); ok {
 		return Event{ev.Withdrawn, ev.Binding}, true, nil
 	}
@@ -171,8 +204,13 @@ func (s *Subscription) next() (ev Event, ok bool, err error) {
 	return Event{}, false, err
 }
 
+func (s nearby) pending() int { return s.x.Pending() }
+
+func (s nearby) close() { s.x.Close() }
+
 // Next waits for the next event. A subscriber that was cut off, or whose time is
-// over, gets the events that were kept, then ErrSlow or os.ErrDeadlineExceeded.
+// over, gets the events that were kept, then ErrSlow or os.ErrDeadlineExceeded; at
+// another node *TopologyError when that tells no more.
 // Errors, inside *net.OpError: these, net.ErrClosed, the context's.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	n := s.n
@@ -183,7 +221,7 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 		if w != nil {
 			n.end(&s.wait, w)
 		}
-		if s.x.Pending() > 0 {
+		if s.from.pending() > 0 {
 			n.rouseFirst(s.wait)
 		}
 	}()
@@ -231,7 +269,7 @@ func (s *Subscription) Close() error {
 // close is called with the lap lock held.
 func (s *Subscription) close() {
 	s.closed = true
-	s.x.Close()
+	s.from.close()
 	s.n.endSubscription(s)
 }
 

@@ -41,6 +41,15 @@ func (e *Engine) Peers(now time.Duration) iter.Seq[LinkStatus] {
 	}
 }
 
+// Contacts yields the other nodes that there is contact with, by address.
+func (e *Engine) Contacts(yield func(frame.NodeAddr) bool) {
+	for _, n := range e.nodes {
+		if n.up() && !yield(n.addr) {
+			return
+		}
+	}
+}
+
 func (l *link) status(now time.Duration) LinkStatus {
 	s := LinkStatus{
 		Peer: l.n.addr, Identity: l.n.identity, Bearer: int(l.bearer.id), Name: l.name,

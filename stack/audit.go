@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"net"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// An AuditConfig is how an audit is done; its zero value means the defaults.
+type AuditConfig struct {
+	// Types are service types to ask about, beside those that this node knows bindings
+	// of. What no binding here shows is not asked unless it is named.
+	Types []uint32
+	// Settle is how long what differs is given until it is asked about again; zero:
+	// 500 ms. It has to be longer than a change takes to every node.
+	Settle time.Duration
+	// Patience is how long a node may say nothing before it counts as one that could
+	// not be asked; zero: 8 s.
+	Patience time.Duration
+}
+
+const (
+	defaultSettle   = 500 * time.Millisecond
+	defaultPatience = 8 * time.Second
+	auditsAtOnce    = 8       // nodes asked at a time
+	strangers       = 1 << 16 // events a node may tell beside one for each binding here
+)
+
+// A NodeAudit is how the binding table of another node compares with this node's, by
+// range and socket. Keys are not told by other nodes; they are zero.
+type NodeAudit struct {
+	Node     NodeAddr
+	Bindings int       // of cluster scope, that it told of when it was asked first
+	Lacks    []Binding // those here that it has not
+	Extra    []Binding // those it has that are not here
+	Err      error     // why it could not be asked; then the rest says nothing
+}
+
+// An AuditReport is what an audit found.
+type AuditReport struct {
+	Node     NodeAddr // this node
+	Bindings int      // of cluster scope, here
+	Types    []uint32 // that were asked about
+	Nodes    []NodeAudit
+}
+
+// Differences is the number of bindings that differ, those of all nodes together.
+func (r *AuditReport) Differences() (d int) {
+	for _, a := range r.Nodes {
+		d += len(a.Lacks) + len(a.Extra)
+	}
+	return d
+}
+
+// Unasked is the number of nodes that could not be asked.
+func (r *AuditReport) Unasked() (k int) {
+	for _, a := range r.Nodes {
+		if a.Err != nil {
+			k++
+		}
+	}
+	return k
+}
+
+// Audit compares the binding tables of all nodes that there is contact with, with
+// default options; see AuditConfig.Audit.
+func (n *Node) Audit(ctx context.Context) (*AuditReport, error) { return AuditConfig{}.Audit(ctx, n) }
+
+// Audit asks the topology service of every node that there is contact with, kernels
+// too, for all bindings of cluster scope, and compares them with those here. Tables
+// change while it is done: what differs is asked about a second time, Settle later,
+// and reported if it differs in the same way still. It is for clusters in which every
+// node has contact with every other. A node that cannot be asked, or is lost
+// meanwhile, is reported with the reason.
+// Errors, inside *net.OpError: ErrConfig, net.ErrClosed, the context's.
+func (c AuditConfig) Audit(ctx context.Context, n *Node) (*AuditReport, error) {
+	r, err := c.audit(ctx, n)
+	if err != nil {
+		return nil, opError("audit", "tipc", nil, nil, err)
+	}
+	return r, nil
+}
+
+func (c AuditConfig) audit(ctx context.Context, n *Node) (*AuditReport, error) {
+	if c.Settle < 0 || c.Patience < 0 {
+		return nil, fmt.Errorf("%w: a negative time of an audit", ErrConfig)
+	}
+	if c.Settle == 0 {
+		c.Settle = defaultSettle
+	}
+	if c.Patience == 0 {
+		c.Patience = defaultPatience
+	}
+	a := &audit{AuditConfig: c, n: n}
+	r := &AuditReport{Node: n.Addr(), Nodes: n.contacts()}
+	own := n.census()
+	r.Bindings, r.Types = own.all, own.types(c.Types)
+	var all []*NodeAudit
+	for i := range r.Nodes {
+		all = append(all, &r.Nodes[i])
+	}
+	if err := a.round(ctx, all, func(x *NodeAudit) {
+		x.compare(ctx, a, own, r.Types)
+	}); err != nil {
+		return nil, err
+	}
+	all = slices.DeleteFunc(all, func(x *NodeAudit) bool { return x.Err != nil || len(x.Lacks)+len(x.Extra) == 0 })
+	if len(all) == 0 {
+		return r, nil
+	}
+	select {
+	case <-time.After(c.Settle):
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	own = n.census()
+	return r, a.round(ctx, all, func(x *NodeAudit) { x.compareAgain(ctx, a, own) })
+}
+
+// An audit is one that is being done.
+type audit struct {
+	AuditConfig
+	n *Node
+}
+
+// round compares with several nodes at a time. Errors: net.ErrClosed, the context's.
+func (a *audit) round(ctx context.Context, all []*NodeAudit, compare func(*NodeAudit)) error {
+	var done sync.WaitGroup
+	next := make(chan *NodeAudit)
+	for range min(auditsAtOnce, len(all)) {
+		done.Go(func() {
+			for x := range next {
+				compare(x)
+			}
+		})
+	}
+	for _, x := range all {
+		next <- x
+	}
+	close(next)
+	done.Wait()
+	for _, x := range all {
+		if x.Err == net.ErrClosed {
+			return net.ErrClosed
+		}
+	}
+	return ctx.Err()
+}
+
+// compare asks a node about types and compares with own, which has no others.
+func (x *NodeAudit) compare(ctx context.Context, a *audit, own census, types []uint32) {
+	told, err := a.ask(ctx, x.Node, types, own.all+strangers)
+	if err != nil {
+		x.Err = err
+		return
+	}
+	x.Bindings = told.all
+	for _, d := range naming.Audit([]naming.Copy{{Node: a.n.Addr(), Bindings: own.each}, {Node: x.Node, Bindings: told.each}}) {
+		if d.Lack[0] == x.Node {
+			x.Lacks = append(x.Lacks, d.Binding)
+		} else {
+			x.Extra = append(x.Extra, d.Binding)
+		}
+	}
+}
+
+// compareAgain keeps, of what differs, that which still does.
+func (x *NodeAudit) compareAgain(ctx context.Context, a *audit, own census) {
+	var types []uint32
+	for _, b := range slices.Concat(x.Lacks, x.Extra) {
+		types = append(types, b.Range.Type)
+	}
+	slices.Sort(types)
+	types = slices.Compact(types)
+	again := NodeAudit{Node: x.Node}
+	if again.compare(ctx, a, own.of(types), types); again.Err != nil {
+		x.Err = again.Err
+		return
+	}
+	x.Lacks, x.Extra = inBoth(x.Lacks, again.Lacks), inBoth(x.Extra, again.Extra)
+}
+
+// inBoth is what is in x and in y, without what told equal bindings apart.
+func inBoth(x, y []Binding) (all []Binding) {
+	in := map[Binding]bool{}
+	for _, b := range y {
+		in[b] = true
+	}
+	for _, b := range x {
+		if in[b] {
+			b.Key = 0
+			all = append(all, b)
+		}
+	}
+	return all
+}
+
+// contacts is a report without content on every node that there is contact with.
+func (n *Node) contacts() (all []NodeAudit) {
+	n.mu.Lock()
+	defer n.unlock()
+	for a := range n.eng.Contacts {
+		all = append(all, NodeAudit{Node: a})
+	}
+	return all
+}
+
+// A census is how often each socket is bound to each range, in cluster scope; the keys
+// are zero.
+type census struct {
+	count map[Binding]int
+	all   int // the sum of these
+}
+
+// census counts the bindings of this node's table.
+func (n *Node) census() census {
+	n.mu.Lock()
+	defer n.unlock()
+	c := census{count: map[Binding]int{}}
+	for b := range n.eng.Bindings {
+		if b.Scope == frame.ClusterScope {
+			c.add(b.Range, b.Socket)
+		}
+	}
+	return c
+}
+
+func (c *census) add(r Range, at SocketAddr) {
+	c.count[Binding{Range: r, Scope: frame.ClusterScope, Socket: at}]++
+	c.all++
+}
+
+// take reports false if there is no such binding.
+func (c *census) take(r Range, at SocketAddr) bool {
+	b := Binding{Range: r, Scope: frame.ClusterScope, Socket: at}
+	if c.count[b] == 0 {
+		return false
+	}
+	c.count[b]--
+	c.all--
+	return true
+}
+
+// each yields every binding; equal ones have keys 0, 1, 2 and so on.
+func (c census) each(yield func(Binding) bool) {
+	for b, k := range c.count {
+		for i := range uint32(k) {
+			if b.Key = i; !yield(b) {
+				return
+			}
+		}
+	}
+}
+
+// of returns what is bound to some types, which are in order.
+func (c census) of(types []uint32) census {
+	some := census{count: map[Binding]int{}}
+	for b, k := range c.count {
+		if _, ok := slices.BinarySearch(types, b.Range.Type); ok {
+			some.count[b] = k
+			some.all += k
+		}
+	}
+	return some
+}
+
+// types returns the types that something is bound to and more, in order, each once.
+func (c census) types(more []uint32) []uint32 {
+	in := map[uint32]bool{}
+	for b := range c.count {
+		in[b.Range.Type] = true
+	}
+	for _, t := range more {
+		in[t] = true
+	}
+	return slices.Sorted(maps.Keys(in))
+}

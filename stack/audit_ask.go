@@ -1,0 +1,121 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// inFlight is how many types a node is asked about at a time: few beside the 1024
+// subscriptions and 4096 records that a topology service takes of a connection.
+const inFlight = 64
+
+// An inquiry asks one node's topology service about types, each by a subscription that
+// ends at once.
+type inquiry struct {
+	*audit
+	at    NodeAddr
+	wait  waitList
+	line  *topologyLine
+	asked map[uint64]naming.Remote // not answered yet, by handle
+	next  uint64                   // handle
+	told  census
+	left  int // events it may tell still
+}
+
+// ask returns what a node has bound to types, if that is at most limit events. Errors:
+// ErrUnreachable, *TopologyError, net.ErrClosed, the context's.
+func (a *audit) ask(ctx context.Context, at NodeAddr, types []uint32, limit int) (census, error) {
+	q := &inquiry{audit: a, at: at, asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: limit + len(types)}
+	a.n.mu.Lock()
+	defer a.n.unlock()
+	err := q.run(ctx, types)
+	if q.line != nil {
+		q.line.close()
+	}
+	return q.told, err
+}
+
+// run asks, and listens until all is answered. The node is given patience for each word
+// of it.
+func (q *inquiry) run(ctx context.Context, types []uint32) error {
+	by := time.Now().Add(q.Patience)
+	for len(types) > 0 || len(q.asked) > 0 {
+		if len(types) > 0 && len(q.asked) < inFlight {
+			if err := q.post(ctx, types[0]); err != nil {
+				return err
+			}
+			types = types[1:]
+			continue
+		}
+		heard, err := q.listen()
+		if err != nil {
+			return err
+		}
+		if heard {
+			by = time.Now().Add(q.Patience)
+			continue
+		}
+		err = q.line.await(ctx, by, func(*waiter) bool { return q.line.c.Pending() > 0 || q.line.ended() != nil })
+		if err == os.ErrDeadlineExceeded {
+			err = &TopologyError{q.at, fmt.Sprintf("no answer within %v", q.Patience), err}
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// post asks about one type; the first time it connects.
+func (q *inquiry) post(ctx context.Context, typ uint32) (err error) {
+	x := naming.Subscription{Range: Range{Type: typ, Upper: 1<<32 - 1}, Filter: frame.FilterPorts | frame.FilterClusterScope}
+	remote, record := naming.AskOnce(&x, q.next)
+	q.asked[q.next] = remote
+	q.next++
+	if q.line == nil {
+		q.line, err = q.n.dialTopology(ctx, q.at, record, q.Patience, &q.wait)
+		return err
+	}
+	return q.line.write(ctx, record)
+}
+
+// listen takes one event, if there is one.
+func (q *inquiry) listen() (heard bool, err error) {
+	var b [frame.TopologyEventLen + 1]byte
+	size, ok := q.line.read(b[:])
+	if !ok {
+		return false, q.line.ended()
+	}
+	msg := b[:min(size, len(b))]
+	handle, err := naming.HandleOf(msg)
+	remote, ok := q.asked[handle]
+	if err != nil || !ok {
+		return false, q.senseless()
+	}
+	ev, over, err := remote.Event(msg)
+	q.left--
+	switch {
+	case err != nil:
+		return false, q.senseless()
+	case q.left < 0:
+		return false, &TopologyError{q.at, fmt.Sprintf("it tells of more than %d bindings beside those known here", strangers), ErrTopology}
+	case over:
+		delete(q.asked, handle)
+	case !ev.Withdrawn:
+		q.told.add(ev.Binding.Range, ev.Binding.Socket)
+	case !q.told.take(ev.Binding.Range, ev.Binding.Socket):
+		return false, q.senseless()
+	}
+	return true, nil
+}
+
+func (q *inquiry) senseless() error {
+	return &TopologyError{q.at, "an event that makes no sense", ErrTopology}
+}

@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
+)
+
+// forge makes a node's table wrong.
+func (w ward) forge(b Binding, withdrawn bool) {
+	w.mu.Lock()
+	defer w.unlock()
+	w.eng.Forge(b, withdrawn)
+	w.lap(w.now(), false)
+}
+
+func mustAudit(t *testing.T, c AuditConfig, w ward) *AuditReport {
+	t.Helper()
+	r, err := c.Audit(t.Context(), w.Node)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range r.Nodes {
+		if x.Err != nil {
+			t.Errorf("node %v: %v", x.Node, x.Err)
+		}
+	}
+	return r
+}
+
+// found is what a report has found, in short.
+func found(r *AuditReport) (all []string) {
+	for _, x := range r.Nodes {
+		for _, b := range x.Lacks {
+			all = append(all, fmt.Sprintf("%v lacks %v %v %d %v", x.Node, b.Range, b.Socket, b.Key, b.Scope))
+		}
+		for _, b := range x.Extra {
+			all = append(all, fmt.Sprintf("%v has %v %v %d %v", x.Node, b.Range, b.Socket, b.Key, b.Scope))
+		}
+	}
+	return all
+}
+
+// Nodes that agree: types by the hundred, ranges that overlap, a socket bound to one
+// range several times, names of node scope.
+func TestAuditOfEqualTables(t *testing.T) {
+	inWard(t, 4, func(t *testing.T, all []ward) {
+		for i, n := range all {
+			c := openWith(t, n.Node, SocketConfig{}, nil)
+			openWith(t, n.Node, SocketConfig{Scope: NodeScope}, absent)
+			for k := range uint32(300) {
+				if err := c.Bind(Range{Type: 100 + k, Lower: uint32(i), Upper: uint32(i) + k%3}); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 3 {
+				c.Bind(absent)
+			}
+		}
+		<-time.After(100 * time.Millisecond)
+		r := mustAudit(t, AuditConfig{}, all[1])
+		if r.Node != 2 || r.Bindings != 4*304 || len(r.Types) != 302 || len(r.Nodes) != 3 || r.Differences() != 0 || r.Unasked() != 0 {
+			t.Errorf("got %d bindings of %d types, %q", r.Bindings, len(r.Types), found(r))
+		}
+		for i, at := range []NodeAddr{1, 3, 4} {
+			if x := r.Nodes[i]; x.Node != at || x.Bindings != r.Bindings {
+				t.Errorf("node %v: %d bindings", x.Node, x.Bindings)
+			}
+		}
+	})
+}
+
+// What one table has and another has not is found, in both directions, also one more of
+// a binding that all have.
+func TestAuditFindsDifferences(t *testing.T) {
+	inWard(t, 3, func(t *testing.T, all []ward) {
+		c := openWith(t, all[0].Node, SocketConfig{}, absent)
+		c.Bind(absent)
+		<-time.After(10 * time.Millisecond)
+		at := c.local
+		at.Net = ""
+		of := func(typ, lower, key uint32) Binding {
+			return Binding{Range: Range{Type: typ, Lower: lower, Upper: lower}, Scope: ClusterScope, Socket: at, Key: key}
+		}
+		all[0].forge(of(18888, 1, 1), false)  // node 1 alone has it
+		all[1].forge(of(18888, 2, 1), false)  // node 2 alone
+		all[1].forge(of(18888, 17, 9), false) // once more than it is bound
+		all[2].forge(of(200, 3, 9), false)    // of a type that node 1 does not know
+		for _, b := range all[2].Names() {
+			if b.Range == (Range{Type: NodeState, Lower: 2, Upper: 2}) {
+				all[2].forge(b, true)
+			}
+		}
+		socket := at.String()
+		want := []string{
+			"2 lacks 18888:1-1 " + socket + " 0 cluster",
+			"2 has 18888:2-2 " + socket + " 0 cluster",
+			"2 has 18888:17-17 " + socket + " 0 cluster",
+			"3 lacks 0:2-2 <2:0> 0 cluster",
+			"3 lacks 18888:1-1 " + socket + " 0 cluster",
+		}
+		r := mustAudit(t, AuditConfig{}, all[0])
+		if got := found(r); !slices.Equal(got, want) || r.Differences() != len(want) {
+			t.Errorf("got\n%q, want\n%q", got, want)
+		}
+		r = mustAudit(t, AuditConfig{Types: []uint32{200, 201, 18888}}, all[0])
+		if got, want := found(r), append(want, "3 has 200:3-3 "+socket+" 0 cluster"); !slices.Equal(got, want) {
+			t.Errorf("got\n%q, want\n%q", got, want)
+		}
+	})
+}
+
+// A difference that is over when it is asked about again is none; the table that
+// changed may be either.
+func TestAuditAsksAgain(t *testing.T) {
+	inWard(t, 2, func(t *testing.T, all []ward) {
+		for i, w := range all {
+			b := Binding{Range: Range{Type: 100, Lower: 1, Upper: 1}, Scope: ClusterScope, Socket: SocketAddr{Node: 9, Port: 9}, Key: 9}
+			w.forge(b, false)
+			done := make(chan *AuditReport)
+			began := time.Now()
+			go func() { done <- mustAudit(t, AuditConfig{Types: []uint32{100}, Settle: time.Second}, all[0]) }()
+			<-time.After(500 * time.Millisecond)
+			w.forge(b, true)
+			b.Range.Lower--
+			w.forge(b, false)
+			if r := <-done; r.Differences() != 0 {
+				t.Errorf("change at %d: %q", i+1, found(r))
+			}
+			if took := time.Since(began); took < time.Second || took > 1100*time.Millisecond {
+				t.Errorf("it took %v", took)
+			}
+			w.forge(b, true)
+		}
+	})
+}
+
+// While names come and go all the time there is nothing to report.
+func TestAuditUnderChurn(t *testing.T) {
+	inWard(t, 3, func(t *testing.T, all []ward) {
+		end := make(chan bool)
+		var binders sync.WaitGroup
+		for _, n := range all {
+			c := openWith(t, n.Node, SocketConfig{}, absent)
+			binders.Go(func() {
+				for k := uint32(0); ; k++ {
+					select {
+					case <-end:
+						return
+					case <-time.After(time.Millisecond / 4):
+					}
+					c.Bind(Service{Type: 100, Instance: k})
+					if k >= 20 {
+						c.Unbind(Service{Type: 100, Instance: k - 20})
+					}
+				}
+			})
+		}
+		for range 5 {
+			if r := mustAudit(t, AuditConfig{Types: []uint32{100}}, all[0]); r.Differences() != 0 {
+				t.Errorf("got %q", found(r))
+			}
+		}
+		close(end)
+		binders.Wait()
+	})
+}
+
+// A node that does not answer is reported, and the others are asked all the same.
+func TestAuditOfASilentNode(t *testing.T) {
+	inWard(t, 3, func(t *testing.T, all []ward) {
+		all[1].cut()
+		began := time.Now()
+		r, err := AuditConfig{Patience: time.Second}.Audit(t.Context(), all[0].Node)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if took := time.Since(began); took != time.Second {
+			t.Errorf("it took %v", took)
+		}
+		if x := r.Nodes[0]; x.Node != 2 || !errors.Is(x.Err, os.ErrDeadlineExceeded) || r.Unasked() != 1 {
+			t.Errorf("node %v: %v", x.Node, x.Err)
+		}
+		if x := r.Nodes[1]; x.Node != 3 || x.Err != nil || x.Bindings != 3 {
+			t.Errorf("node %v: %v", x.Node, x.Err)
+		}
+	})
+}
+
+func TestAuditEnds(t *testing.T) {
+	inWard(t, 2, func(t *testing.T, all []ward) {
+		if _, err := (AuditConfig{Settle: -1}).Audit(t.Context(), all[0].Node); !errors.Is(err, ErrConfig) {
+			t.Errorf("got %v", err)
+		}
+		all[1].cut()
+		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
+		defer cancel()
+		if _, err := all[0].Audit(ctx); !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("got %v", err)
+		}
+		ended := make(chan error)
+		go func() {
+			_, err := all[0].Audit(t.Context())
+			ended <- err
+		}()
+		<-time.After(100 * time.Millisecond)
+		ctx, cancel = context.WithCancel(t.Context())
+		cancel()
+		all[0].Close(ctx)
+		var op *net.OpError
+		if err := <-ended; !errors.Is(err, net.ErrClosed) || !errors.As(err, &op) || op.Op != "audit" {
+			t.Errorf("got %v", err)
+		}
+		if r, err := all[0].Audit(t.Context()); err == nil && r.Unasked() != len(r.Nodes) {
+			t.Errorf("closed: %+v", r)
+		}
+	})
+}
+
+// A topology service that answers what it was not asked, or without end, is given up.
+func TestAuditOfAnImpostor(t *testing.T) {
+	x := naming.Subscription{Range: Range{Type: 100, Upper: 1<<32 - 1}, Filter: frame.FilterPorts | frame.FilterClusterScope}
+	_, record := naming.AskOnce(&x, 0)
+	_, unasked := naming.AskOnce(&x, 7)
+	event := func(typ frame.EventType, of []byte, lower uint32) []byte {
+		s, err := frame.ParseSubscription(of, frame.LittleEndian)
+		if err != nil {
+			t.Fatal(err)
+		}
+		f := frame.TopologyEventFields{Type: typ, Lower: lower, Upper: lower, Port: 7, Node: 2, Subscription: s.Fields()}
+		return f.Append(nil)
+	}
+	a, b, over := event(frame.Published, record, 5), event(frame.Published, record, 6), event(frame.TimedOut, record, 0)
+	for _, c := range []struct {
+		name string
+		say  [][]byte
+		want error
+		told int
+	}{
+		{"good", [][]byte{a, b, a, event(frame.Withdrawn, record, 6), over}, nil, 2},
+		{"never bound", [][]byte{a, event(frame.Withdrawn, record, 6), over}, ErrTopology, 0},
+		{"not asked", [][]byte{a, event(frame.Published, unasked, 5), over}, ErrTopology, 0},
+		{"short", [][]byte{a[:40]}, ErrTopology, 0},
+		{"long", [][]byte{append(slices.Clone(a), 0), over}, ErrTopology, 0},
+		{"too many", [][]byte{a, b, a, b, a, b, a, over}, ErrTopology, 0},
+		{"no end", [][]byte{a}, os.ErrDeadlineExceeded, 0},
+	} {
+		inWard(t, 2, func(t *testing.T, all []ward) {
+			n := all[0].Node
+			p := newImpostor(t, all[1].Node)
+			q := &inquiry{audit: &audit{n: n, AuditConfig: AuditConfig{Patience: time.Second}}, at: 2,
+				asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: 6}
+			q.asked[0], _ = naming.AskOnce(&x, 0)
+			q.line = p.dial(t, n, record, &q.wait, nil, c.say...)
+			n.mu.Lock()
+			err := q.run(t.Context(), nil)
+			q.line.close()
+			n.unlock()
+			if !errors.Is(err, c.want) || err == nil && q.told.all != c.told {
+				t.Errorf("%s: %v, told of %d; want %v, %d", c.name, err, q.told.all, c.want, c.told)
+			}
+			<-time.After(10 * time.Millisecond)
+			p.close()
+		})
+	}
+}
