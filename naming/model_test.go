@@ -17,6 +17,10 @@ const (
 	far2 frame.NodeAddr = 0xc
 )
 
+func single(typ, instance uint32) frame.Range {
+	return frame.Range{Type: typ, Lower: instance, Upper: instance}
+}
+
 // A model is the binding table as naively as it can be written: all bindings in
 // one list, the newest first; a turn moves the binding to the end.
 type model struct {

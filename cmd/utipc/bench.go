@@ -11,8 +11,9 @@ var benchCommand = command{
 	name:  "bench",
 	short: "measure this machine: ours beside the limit and the kernel's TCP",
 	usage: `utipc bench datapath: what a message costs between two processes, beside bare
-frames on the same device and beside the kernel's TCP. ('utipc bench link -h' tells
-of the other measurement: loss and failover.)
+frames on the same device and beside the kernel's TCP. ('utipc bench link -h' and
+'utipc bench names -h' tell of the other measurements: loss and failover; names,
+multicast and events.)
 
     utipc bench datapath [--short] [FLAGS]
 
@@ -90,6 +91,8 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchDatapath(ctx, args[1:], std)
 			case "link":
 				return benchLink(ctx, args[1:], std)
+			case "names":
+				return benchNames(ctx, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
 			case "-h", "-help", "--help":

@@ -45,3 +45,27 @@ func (n *Namespace) Start(*exec.Cmd) error { return errNotSupported }
 
 // Macvlan fails here.
 func (n *Namespace) Macvlan(string, string) error { return errNotSupported }
+
+// SetUp fails here.
+func (n *Namespace) SetUp(string, bool) error { return errNotSupported }
+
+// A Segment is namespaces on one network; Linux only.
+type Segment struct{}
+
+// NewSegment always fails here, with an errors.ErrUnsupported.
+func NewSegment(int, int) (*Segment, error) { return nil, errNotSupported }
+
+// Name is empty here.
+func (s *Segment) Name(int) string { return "" }
+
+// Namespace is none here.
+func (s *Segment) Namespace(int) *Namespace { return nil }
+
+// Do fails here.
+func (s *Segment) Do(int, func() error) error { return errNotSupported }
+
+// Plug fails here.
+func (s *Segment) Plug(int, bool) error { return errNotSupported }
+
+// Close does nothing here.
+func (s *Segment) Close() {}

@@ -13,14 +13,15 @@
 //	|             tipc0 |=============| tipc1             |
 //	+-------------------+  veth pair  +-------------------+
 //
+// A Segment is more than two: a bridge in a namespace of its own joins them.
+//
 // The namespaces have no name anywhere: they live as long as a descriptor, a
 // socket or a process is in them. So nothing is left behind, not even by a program
 // that is killed, and any number of beds stand side by side. Interfaces are made
 // inside them; nothing is added to, or changed in, the namespace of the caller.
 //
-// The kernel is asked over rtnetlink with x/sys alone: a pair, a macvlan and
-// bringing up are three requests, and the program draws in no library for them.
+// The kernel is asked over rtnetlink with x/sys alone: a pair, a macvlan, a bridge,
+// its ports and bringing up are five requests, and the program draws in no library for them.
 //
-// Not there: IPv4 and IPv6 addresses, bridges, and namespaces of any kind but
-// network.
+// Not there: IPv4 and IPv6 addresses, and namespaces of any kind but network.
 package bed

@@ -4,7 +4,6 @@ package link
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"regexp"
@@ -13,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/test/bench/datapath"
+	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -24,41 +24,23 @@ type Options struct {
 	Progress io.Writer
 }
 
-// A set is rows that are measured together.
-type set struct {
-	name    string
-	world   bool // it needs namespaces
-	measure func(ctx context.Context, o Options) []Row
-}
-
-var sets = []set{
-	{"core", false, func(_ context.Context, o Options) []Row { return coreRows(o.Plan) }},
-	{"loss", true, func(ctx context.Context, o Options) []Row { return lossRows(ctx, o.Plan, o.Driver) }},
-	{"virtual", false, func(_ context.Context, o Options) []Row { return virtualRows(o.Plan) }},
-	{"failover", true, func(ctx context.Context, o Options) []Row { return failoverRows(ctx, o.Plan, o.Driver) }},
-	{"long", true, func(ctx context.Context, o Options) []Row { return longRows(ctx, o.Plan, o.Driver) }},
+var sets = []sheet.Set[Options]{
+	{Name: "core", Measure: func(_ context.Context, o Options) []Row { return coreRows(o.Plan) }},
+	{Name: "loss", World: true, Measure: func(ctx context.Context, o Options) []Row { return lossRows(ctx, o.Plan, o.Driver) }},
+	{Name: "virtual", Measure: func(_ context.Context, o Options) []Row { return virtualRows(o.Plan) }},
+	{Name: "failover", World: true, Measure: func(ctx context.Context, o Options) []Row { return failoverRows(ctx, o.Plan, o.Driver) }},
+	{Name: "long", World: true, Measure: func(ctx context.Context, o Options) []Row { return longRows(ctx, o.Plan, o.Driver) }},
 }
 
 // Sets lists the names of what can be measured.
-func Sets() (names []string) {
-	for _, s := range sets {
-		names = append(names, s.name)
-	}
-	return names
-}
+func Sets() []string { return sheet.Names(sets) }
 
 // Measure measures the sets. Interrupted, it reports what it has, with ctx's error.
 // Nothing is left behind: no namespace, no interface.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	var chosen []set
-	world := false
-	for _, s := range sets {
-		if o.Sets == nil || o.Sets.MatchString(s.name) {
-			chosen, world = append(chosen, s), world || s.world
-		}
-	}
-	if len(chosen) == 0 {
-		return nil, errors.New("nothing has such a name")
+	chosen, world, err := sheet.Choose(sets, o.Sets)
+	if err != nil {
+		return nil, err
 	}
 	if world { // so that a missing right is said once, and at once
 		n, err := bed.NewNamespace()
@@ -70,13 +52,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	m := datapath.ThisMachine([2]int{})
 	r := &Report{Plan: o.Plan, Began: time.Now(),
 		Machine: fmt.Sprintf("%s, %d cores, %s, %s; both nodes in one process, GOMAXPROCS %d", m.CPU, m.Cores, m.Kernel, m.Go, runtime.GOMAXPROCS(0))}
-	for _, s := range chosen {
-		if ctx.Err() != nil {
-			break
-		}
-		fmt.Fprintf(o.Progress, "%s\n", s.name)
-		r.Rows = append(r.Rows, s.measure(ctx, o)...)
-	}
+	r.Rows = sheet.Run(ctx, chosen, o, o.Progress)
 	r.Took = time.Since(r.Began)
 	return r, ctx.Err()
 }

@@ -12,8 +12,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
@@ -144,26 +142,7 @@ func (p *pair) lose(cable int, share float64, seed uint64) {
 // plug gives or takes both ends of a cable their carrier: the interface of the second
 // node goes up or down.
 func (p *pair) plug(cable int, up bool) error {
-	return p.beds[cable].Do(1, func() error {
-		s, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
-		if err != nil {
-			return os.NewSyscallError("socket", err)
-		}
-		defer unix.Close(s)
-		r, err := unix.NewIfreq(p.beds[cable].Name(1))
-		if err != nil {
-			return err
-		}
-		if err := unix.IoctlIfreq(s, unix.SIOCGIFFLAGS, r); err != nil {
-			return os.NewSyscallError("SIOCGIFFLAGS", err)
-		}
-		f := r.Uint16() &^ unix.IFF_UP
-		if up {
-			f |= unix.IFF_UP
-		}
-		r.SetUint16(f)
-		return os.NewSyscallError("SIOCSIFFLAGS", unix.IoctlIfreq(s, unix.SIOCSIFFLAGS, r))
-	})
+	return p.beds[cable].Namespace(1).SetUp(p.beds[cable].Name(1), up)
 }
 
 func (p *pair) close() {

@@ -2,76 +2,13 @@
 
 package link
 
-import (
-	"fmt"
-)
+import "github.com/utipc/utipc/test/bench/sheet"
 
 // A Row is one line of the table.
-type Row struct {
-	ID     string  `json:"id"`
-	What   string  `json:"what"`
-	Value  float64 `json:"value"`
-	Unit   string  `json:"unit,omitempty"` // "ns", "MB/s", "ms"; empty: a number or a share
-	Goal   Goal    `json:"goal"`
-	Target float64 `json:"target"`
-	Notes  string  `json:"notes,omitempty"`
-	Error  string  `json:"error,omitempty"` // why there is no Value
-}
+type Row = sheet.Row
 
-// A Goal is how a row's value and its target are read.
-type Goal uint8
-
+// How a row's value and its target are read.
 const (
-	Printed Goal = iota // there is no target
-	AtLeast             // the target
-	AtMost              // the target
+	AtLeast = sheet.AtLeast
+	AtMost  = sheet.AtMost
 )
-
-// Met reports whether a row has what it ought to.
-func (r *Row) Met() bool {
-	switch {
-	case r.Error != "":
-		return false
-	case r.Goal == AtLeast:
-		return r.Value >= r.Target
-	case r.Goal == AtMost:
-		return r.Value <= r.Target
-	}
-	return true
-}
-
-// verdict is the row's last column.
-func (r *Row) verdict() string {
-	switch {
-	case r.Goal == Printed && r.Error == "":
-		return "-"
-	case r.Met():
-		return "ok"
-	}
-	return "MISS"
-}
-
-// figure prints a value of the row with its unit.
-func (r *Row) figure(v float64) string {
-	switch r.Unit {
-	case "":
-		return fmt.Sprintf("%.4g", v)
-	case "ms":
-		return fmt.Sprintf("%.1f ms", v)
-	}
-	return fmt.Sprintf("%.4g %s", v, r.Unit)
-}
-
-func (r *Row) cells() []string {
-	value, target := r.figure(r.Value), "-"
-	if r.Error != "" {
-		value = "-"
-	}
-	switch r.Goal {
-	case AtLeast:
-		target = ">= " + r.figure(r.Target)
-	case AtMost:
-		target = "<= " + r.figure(r.Target)
-	}
-	return []string{r.What, value, target, r.verdict()}
-}

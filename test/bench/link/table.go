@@ -5,7 +5,6 @@ package link
 import (
 	"fmt"
 	"io"
-	"strings"
 	"time"
 
 	"github.com/utipc/utipc/test/bench/sheet"
@@ -17,7 +16,7 @@ type Report struct {
 	Plan    Plan          `json:"plan"`
 	Began   time.Time     `json:"began"`
 	Took    time.Duration `json:"took"`
-	Rows    []Row         `json:"rows"`
+	Rows    sheet.Rows    `json:"rows"`
 }
 
 // A Plan says how long is measured.
@@ -46,44 +45,13 @@ func (r *Report) head() []string {
 	}
 }
 
-func (r *Report) cells() [][]string {
-	cells := [][]string{{"what", "value", "target", ""}}
-	for i := range r.Rows {
-		cells = append(cells, r.Rows[i].cells())
-	}
-	return cells
-}
-
-// note is what stands below a row.
-func (r *Row) note() string {
-	if r.Error != "" {
-		return "error: " + strings.ReplaceAll(r.Error, "\n", "; ")
-	}
-	return r.Notes
-}
-
-// tally counts targets.
-func (r *Report) tally() string {
-	met, judged := 0, 0
-	for i := range r.Rows {
-		if x := &r.Rows[i]; x.Goal != Printed || x.Error != "" {
-			judged++
-			if x.Met() {
-				met++
-			}
-		}
-	}
-	return fmt.Sprintf("%d of %d targets met", met, judged)
-}
-
 // Write prints the report in columns, and last how many targets were met.
 func (r *Report) Write(w io.Writer) {
 	for _, line := range r.head() {
 		fmt.Fprintln(w, line)
 	}
 	fmt.Fprintf(w, "what an idle endpoint takes and costs: %s\n\n", idle)
-	sheet.Columns(w, r.cells(), func(row int) string { return r.Rows[row].note() })
-	fmt.Fprintln(w, r.tally())
+	r.Rows.Write(w)
 }
 
 // Markdown prints the report as a section of docs/figures.md.
@@ -93,10 +61,9 @@ func (r *Report) Markdown(w io.Writer) {
 	for _, line := range r.head() {
 		fmt.Fprintf(w, "* %s\n", line)
 	}
-	fmt.Fprintf(w, "\n| what | value | target | | notes |\n|---|---:|---:|---|---|\n")
-	cells := r.cells()[1:]
-	for i := range r.Rows {
-		fmt.Fprintf(w, "| %s | %s |\n", strings.Join(cells[i], " | "), r.Rows[i].note())
-	}
-	fmt.Fprintf(w, "\n%s\n", r.tally())
+	fmt.Fprintln(w)
+	r.Rows.Markdown(w)
 }
+
+// Measured reports whether every row has a value.
+func (r *Report) Measured() bool { return r.Rows.Measured() }
