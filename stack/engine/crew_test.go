@@ -132,9 +132,21 @@ func (c *crew) meet(i, bearer, mtu int) {
 		c.now = min(c.Deadline(), at)
 		c.HandleTimeout(c.now)
 		c.collect()
+		c.live()
 	}
 	c.reset(i, bearer, true)
 	c.report(i, bearer, func(f *frame.StateFields) { f.Ack, f.BcastAckInvalid, f.RedundantLink = c.first()-1, true, false })
+}
+
+// live lets every peer be heard on every link.
+func (c *crew) live() {
+	for i := range c.mates {
+		for bearer := range c.mates[i].lines {
+			if n := c.node(i); n != nil && n.up() && n.links[bearer] != nil && n.links[bearer].IsUp() {
+				c.report(i, bearer, nil)
+			}
+		}
+	}
 }
 
 // otherLine is the bearer of the link to peer i that is up, besides one, or -1.
