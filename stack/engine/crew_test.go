@@ -182,7 +182,9 @@ func (c *crew) leave(i, bearer int) {
 	m.lines[bearer].session++
 	c.reset(i, bearer, false)
 	if other := c.otherLine(i, bearer); other >= 0 {
-		nothing := data(0, func(f *frame.PayloadFields) { f.Prev, f.OrigNode, f.Error, f.DestNode = m.addr, m.addr, frame.NoPort, c.Address() }, "")
+		nothing := data(0, func(f *frame.PayloadFields) {
+			f.Prev, f.OrigNode, f.Error, f.DestNode = m.addr, m.addr, frame.NoPort, c.Address()
+		}, "")
 		f := frame.TunnelFields{Common: frame.Common{Prev: m.addr}, Type: frame.TunnelFailover, Count: 1, Bearer: uint8(bearer), Orig: m.addr, Dest: c.Address()}
 		c.packet(i, other, f.Append(nil, inside(last, nothing)))
 		c.report(i, other, nil)
