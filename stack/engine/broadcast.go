@@ -236,10 +236,15 @@ func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m 
 			e.deliver(now, l, &n.bjoins, p.Message, p.Buffer())
 			p.Release()
 		}
-	case flowctl.Deferred:
-		l.WatchBroadcast(now)
 	case flowctl.Dropped:
 		e.drop(DropOrder)
+	}
+	if !l.IsUp() && n.up() { // reports take the other one
+		e.after(now, l)
+		l = n.slots[0]
+	}
+	if verdict == flowctl.Deferred {
+		l.WatchBroadcast(now)
 	}
 	if report {
 		l.Report(now)

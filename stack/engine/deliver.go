@@ -27,7 +27,7 @@ func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, 
 			case err != nil:
 				e.drop(dropOf(err))
 				return
-			case !n.up() && !m.NonSeq(): // a message before this one was the end of contact
+			case !n.up(): // a message before this one was the end of contact
 				e.drop(DropNodeState)
 				return
 			}
@@ -43,6 +43,10 @@ func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, 
 			e.drop(dropOf(err))
 		}
 	case frame.UserTunnel:
+		if m.NonSeq() { // between two nodes alone
+			e.drop(DropNested)
+			return
+		}
 		e.tunnelled(now, l, m, in)
 	default:
 		e.deliverMessage(now, n, m, in, m.NonSeq())
@@ -106,6 +110,10 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in *frame.Buffer, broadcast bool) {
 	switch p.Type() {
 	case frame.McastMsg:
+		if p.From().Node != n.addr { // nobody passes them on; what waits at a barrier is its sender's
+			e.drop(DropForeign)
+			return
+		}
 		r, _ := p.Range()
 		var ports [64]uint32
 		to := e.table.LocalReceivers(ports[:0], r, true)

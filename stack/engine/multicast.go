@@ -75,7 +75,7 @@ func (e *Engine) multicastHere(p *Port, r frame.Range, data []byte) {
 	x := Received{From: p.Addr(), Importance: p.Importance, Name: r, named: true, scope: frame.ClusterScope}
 	for _, number := range e.table.LocalReceivers(ports[:0], r, false) {
 		switch to := e.ports[number]; {
-		case to == nil:
+		case to == nil || to.connected():
 		case !to.accepts(len(data), p.Importance):
 			e.drop(DropOverload)
 		default:

@@ -1,0 +1,677 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// castCrew is a crew whose peers have a socket bound to allRange, and a socket of the
+// engine that broadcasts.
+func castCrew(t testing.TB, bearers, mates int, change ...func(*Config)) (*crew, *Port) {
+	t.Helper()
+	c := newCrew(t, bearers, mates, change...)
+	p := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
+	p.SetMethod(Broadcast)
+	for i := range mates {
+		c.listen(i, 1, allRange.Type, allRange.Lower, allRange.Upper)
+	}
+	c.forget()
+	return c, p
+}
+
+// say sends n messages of 100 bytes to allRange.
+func (c *crew) say(p *Port, n int) {
+	c.t.Helper()
+	for i := range n {
+		if err := p.SendRange(c.now, allRange, make([]byte, 100)); err != nil {
+			c.t.Fatalf("message %d: %v", i, err)
+		}
+	}
+}
+
+// A node is a member from its first link to its last, and answers for what is sent for
+// the first time meanwhile.
+func TestBroadcastMembers(t *testing.T) {
+	c, p := castCrew(t, 2, 1, alone)
+	want := func(what string, members, unsent int) {
+		t.Helper()
+		if got := c.cast.sender.Members(); got != members || c.ups != members || c.Broadcast(c.now).Peers != members {
+			t.Errorf("%s: got %d members, %d up, want %d", what, got, c.ups, members)
+		}
+		if got := c.cast.Unacked() + c.cast.Backlog(); got != unsent {
+			t.Errorf("%s: got %d packets not acknowledged, want %d", what, got, unsent)
+		}
+	}
+	want("one", 1, 0)
+	c.say(p, 2)
+	c.join(c.mate(popCaps), 0)
+	c.say(p, 1)
+	want("two", 2, 3)
+	c.acks(0, 3)
+	want("the first has all", 2, 1)
+	c.join(1, 1)
+	want("a second link", 2, 1)
+	c.leave(1, 0)
+	want("one link lost", 2, 1)
+	c.leave(1, 1)
+	want("both lost", 1, 0)
+	c.say(p, 1)
+	want("the first again", 1, 1)
+	c.leave(0, 0)
+	want("nobody", 0, 0)
+	if err := p.SendRange(c.now, allRange, []byte("x")); err != ErrUnreachable {
+		t.Errorf("to nobody: got %v", err)
+	}
+	c.forget()
+	c.join(0, 0)
+	c.listen(0, 1, allRange.Type, 0, 0)
+	c.forget()
+	c.say(p, 1)
+	wantLines(t, "numbers begin anew", c.casts(), "0:1")
+	c.done("")
+}
+
+// The opening tells a node the last number that was sent; what waits then is for it too.
+func TestBroadcastOpeningTellsTheLastNumber(t *testing.T) {
+	for _, first := range []frame.Seq{1, 65530} {
+		c, p := castCrew(t, 1, 1, alone, func(c *Config) { c.FirstSeq = first })
+		at := func(n int) frame.Seq { return first - 1 + frame.Seq(n) }
+		c.say(p, 60)
+		if got := c.cast.sender.Last(); got != at(50) {
+			t.Errorf("first %d: got %d as the last, want %d", first, got, at(50))
+		}
+		c.forget()
+		i := c.mate(popCaps)
+		c.meet(i, 0, 1500)
+		if got, want := strings.Join(c.drain(), "\n"), fmt.Sprintf("bcast/init last=%d", at(50)); !strings.Contains(got, want) {
+			t.Errorf("first %d: got %s; want %q", first, got, want)
+		}
+		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.mates[i].addr}, BcastAckInvalid: true, Orig: c.mates[i].addr, Dest: c.Address()}).Append(nil))
+		c.report(i, 0, nil)
+		c.acks(0, at(50))
+		c.acks(0, at(60))
+		if got := c.cast.Unacked(); got != 10 {
+			t.Errorf("first %d: got %d packets that the new node owes, want 10", first, got)
+		}
+		c.acks(i, at(60))
+		if got := c.Unsent(); got != 0 {
+			t.Errorf("first %d: got %d unsent", first, got)
+		}
+		c.done("")
+	}
+}
+
+// The broadcast link goes over one bearer that reaches all nodes: of several the first
+// whose number and the own address make an odd sum, else the last; with none such over
+// all that reach any (spec 04 §3).
+func TestBroadcastBearers(t *testing.T) {
+	for _, self := range []frame.NodeAddr{0x1001000, 0x1001001} {
+		c, p := castCrew(t, 3, 2, func(c *Config) { c.Address = self })
+		odd := self&1 != 0
+		pick := func(ifOdd, ifEven string) string {
+			if odd {
+				return ifOdd
+			}
+			return ifEven
+		}
+		want := func(what, over string) {
+			t.Helper()
+			c.forget()
+			c.say(p, 1)
+			var got []string
+			for _, s := range c.casts() {
+				bearer, _, _ := strings.Cut(s, ":")
+				got = append(got, bearer)
+			}
+			slices.Sort(got)
+			if s := strings.Join(got, " "); s != over {
+				t.Errorf("%v, %s: got bearers %s, want %s", self, what, s, over)
+			}
+			c.allAck()
+		}
+		want("all on the first", "0")
+		c.join(0, 1)
+		want("one on both", "0")
+		c.join(1, 1)
+		want("all on both", pick("0", "1"))
+		c.leave(0, 0)
+		want("the first does not reach one", "1")
+		c.join(0, 0)
+		want("again", pick("0", "1"))
+		c.leave(1, 1)
+		want("the second does not reach the other", "0")
+		c.leave(0, 0)
+		want("none reaches both", "0 1")
+		c.join(c.mate(popCaps), 2)
+		c.listen(2, 1, allRange.Type, 0, 100)
+		want("none reaches all three", "0 1 2")
+		c.RemoveBearer(c.now, 1)
+		want("without the second, and who was there", "0 2")
+		c.SetMTU(c.now, 2, 0)
+		want("the third carries nothing", "0")
+		c.leave(1, 0)
+		c.forget()
+		if len(c.cast.over) != 0 {
+			t.Errorf("got %d bearers to nobody", len(c.cast.over))
+		}
+		c.done("")
+	}
+}
+
+// All bearers alike: with three that reach all, and an address that goes with none but
+// the second, or the first.
+func TestBroadcastPrimaryOfThree(t *testing.T) {
+	for _, x := range []struct {
+		self frame.NodeAddr
+		over []uint8 // that reach all
+		want uint8
+	}{
+		{0x1001001, []uint8{0, 1, 2}, 0}, {0x1001000, []uint8{0, 1, 2}, 1}, {0x1001001, []uint8{1, 2}, 2},
+		{0x1001001, []uint8{1}, 1}, {0x1001000, []uint8{0, 2}, 2}, {0x1001000, []uint8{0}, 0},
+	} {
+		e := &Engine{addr: x.self, ups: 4}
+		for id := range uint8(3) {
+			b := &bearer{id: id, links: 3}
+			if slices.Contains(x.over, id) {
+				b.links = 4
+			}
+			e.bearers = append(e.bearers, b)
+		}
+		e.routeBroadcast()
+		if len(e.cast.over) != 1 || e.cast.over[0].id != x.want {
+			t.Errorf("%v, %v: got %d bearers, the first %d, want %d", x.self, x.over, len(e.cast.over), e.cast.over[0].id, x.want)
+		}
+		for _, b := range e.bearers {
+			b.removed = slices.Contains(x.over, b.id)
+		}
+		if e.routeBroadcast(); len(e.cast.over) != 3-len(x.over) {
+			t.Errorf("%v, %v removed: got %d bearers", x.self, x.over, len(e.cast.over))
+		}
+	}
+}
+
+// Packets fit the link with the smallest packets of all that are up.
+func TestBroadcastPacketSize(t *testing.T) {
+	c, p := castCrew(t, 2, 1)
+	want := func(what string, mtu int) {
+		t.Helper()
+		if got := c.Broadcast(c.now).MTU; got != mtu {
+			t.Errorf("%s: got %d bytes, want %d", what, got, mtu)
+		}
+		c.forget()
+		if err := p.SendRange(c.now, allRange, make([]byte, 5000)); err != nil {
+			t.Fatal(err)
+		}
+		c.collect()
+		most := 0
+		for _, f := range c.sent {
+			most = max(most, len(f.bytes)-frame.EthernetLen)
+		}
+		if most != mtu-frame.IntLen { // room for a tunnel header
+			t.Errorf("%s: got packets of %d bytes, want %d", what, most, mtu-frame.IntLen)
+		}
+		c.allAck()
+	}
+	want("one", 1500)
+	c.joinMTU(c.mate(popCaps), 0, 1200)
+	want("a smaller one", 1200)
+	c.joinMTU(1, 1, 1000)
+	want("its second link is smaller still", 1000)
+	c.joinMTU(c.mate(popCaps), 0, 1400)
+	want("a larger one", 1000)
+	c.leave(1, 1)
+	want("without the smallest", 1200)
+	c.leave(1, 0)
+	want("without that node", 1400)
+	c.leave(2, 0)
+	want("the first alone", 1500)
+	c.leave(0, 0)
+	if got := c.Broadcast(c.now).MTU; got != 1500 {
+		t.Errorf("with nobody: got %d", got)
+	}
+	c.joinMTU(0, 0, 600)
+	c.listen(0, 1, allRange.Type, 0, 0)
+	want("the next", 600)
+	c.done("")
+}
+
+// What a node says of our broadcasts counts from the first STATE on that tells that it
+// has our first packet, and not that of this STATE itself; nothing that is marked as
+// void does (spec 04 §2).
+func TestBroadcastAcksBelieved(t *testing.T) {
+	c, p := castCrew(t, 1, 1, alone)
+	i := c.mate(popCaps)
+	c.meet(i, 0, 1500)
+	c.say(p, 5)
+	c.acks(0, 5)
+	owes := func(what string, want int) {
+		t.Helper()
+		if got := c.cast.Unacked(); got != want {
+			t.Errorf("%s: got %d packets owed, want %d", what, got, want)
+		}
+	}
+	void := func(f *frame.StateFields) { f.BcastAck, f.BcastAckInvalid = 5, true }
+	all := func(f *frame.StateFields) { f.BcastAck = 5 }
+	heard := func(n frame.Seq) { c.mates[i].heard = n }
+
+	c.report(i, 0, void)
+	c.report(i, 0, all)
+	owes("before its opening", 5)
+	heard(5)
+	c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.mates[i].addr}, BcastAckInvalid: true, Orig: c.mates[i].addr, Dest: c.Address()}).Append(nil))
+	c.packet(i, 0, c.replica(i, "x"))
+	owes("in packets of the link", 5)
+	c.report(i, 0, func(f *frame.StateFields) { f.Ack, f.BcastAck = 0, 5 })
+	c.packet(i, 0, c.replica(i, "x"))
+	owes("it has not our first packet", 5)
+	c.report(i, 0, void)
+	c.packet(i, 0, c.replica(i, "x"))
+	owes("the STATE is marked void", 5)
+	c.report(i, 0, all)
+	owes("of the first STATE that counts", 5)
+	heard(2)
+	c.packet(i, 0, c.names(i, func(f *frame.NamesFields) { f.BcastAckInvalid = true }))
+	owes("a name message marked void", 5)
+	c.packet(i, 0, c.names(i, func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(allRange.Type, 1, 1, 5)))
+	owes("a name message", 3)
+	heard(9)
+	c.packet(i, 0, c.replica(i, "x"))
+	owes("what was never sent", 3)
+	if got := c.cast.sender.BadAcks; got != 1 {
+		t.Errorf("got %d counted, want 1", got)
+	}
+	heard(0)
+	c.packet(i, 0, c.replica(i, "x"))
+	owes("an old one", 3)
+	c.report(i, 0, func(f *frame.StateFields) { f.BcastAck, f.BcastAckInvalid = 5, true })
+	owes("void again", 3)
+	c.report(i, 0, all)
+	owes("in a STATE", 0)
+	c.done("")
+}
+
+// What a node tells to miss is repeated to all, over all bearers, the frame as it was.
+func TestBroadcastGapIsRepeated(t *testing.T) {
+	c, p := castCrew(t, 2, 1, alone)
+	c.join(c.mate(Capabilities), 1)
+	c.say(p, 6)
+	c.collect()
+	first := slices.Clone(c.sent)
+	wantLines(t, "sent", c.casts(), "0:1", "0:2", "0:3", "0:4", "0:5", "0:6", "1:1", "1:2", "1:3", "1:4", "1:5", "1:6")
+	c.now += time.Millisecond
+	c.acks(0, 6)
+	c.reportBlocks(1, 1, []frame.GapBlock{{Ack: 4, Gap: 1}, {Ack: 6}}, func(f *frame.StateFields) { f.BcastAck, f.BcastGap = 1, 1 })
+	again := slices.Clone(c.sent)
+	wantLines(t, "repeated", c.casts(), "0:2", "0:5", "1:2", "1:5")
+	for _, f := range again {
+		if !slices.ContainsFunc(first, func(g crewFrame) bool { return g.bearer == f.bearer && string(g.bytes) == string(f.bytes) }) {
+			t.Errorf("a frame on bearer %d is not what was sent before: %x", f.bearer, f.bytes)
+		}
+	}
+	if got := c.cast.Unacked(); got != 2 {
+		t.Errorf("got %d owed, want 2", got)
+	}
+	c.acks(1, 6)
+	if got := c.cast.Unacked(); got != 0 {
+		t.Errorf("got %d owed in the end", got)
+	}
+	c.done("")
+}
+
+// A node that misses a packet, or owes its acknowledgement, for longer than 10 tolerances
+// loses contact, alone; what others wait for goes on.
+func TestBroadcastFailureIsOfOneNode(t *testing.T) {
+	for _, reports := range []bool{true, false} {
+		c, p := castCrew(t, 1, 3, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
+		c.say(p, 3)
+		start := c.now
+		var events []string
+		for c.now < start+2*time.Second && c.ups == 3 {
+			c.wait(c.now + 10*time.Millisecond)
+			c.acks(0, 3)
+			c.acks(2, 3)
+			if c.node(1).up() {
+				c.report(1, 0, func(f *frame.StateFields) {
+					if f.BcastAck = 1; reports {
+						f.BcastGap = 1
+					}
+				})
+			}
+			events = append(events, c.eventList()...)
+		}
+		if got := c.now - start; got < time.Second || got > 1050*time.Millisecond {
+			t.Errorf("reports %v: after %v, want ten tolerances of 100 ms", reports, got)
+		}
+		if s := strings.Join(events, ", "); !strings.Contains(s, "peer lost 1001003") || strings.Contains(s, "1001002") || strings.Contains(s, "1001004") {
+			t.Errorf("reports %v: got %s", reports, s)
+		}
+		if c.node(1).up() || !c.node(0).up() || !c.node(2).up() || c.Unsent() != 0 {
+			t.Errorf("reports %v: %d unsent, up: %v %v %v", reports, c.Unsent(), c.node(0).up(), c.node(1).up(), c.node(2).up())
+		}
+		c.say(p, 1)
+		c.allAck()
+		if got := c.cast.Unacked(); got != 0 {
+			t.Errorf("reports %v: the next: %d owed", reports, got)
+		}
+		c.done("")
+	}
+}
+
+// When the link stands still the nodes that have not acknowledged all are asked, no others.
+func TestBroadcastAsksMembers(t *testing.T) {
+	c, p := castCrew(t, 1, 3, alone)
+	c.say(p, 60)
+	c.acks(0, 50)
+	c.acks(1, 49)
+	c.acks(2, 30)
+	if got := c.lastMember(); got != c.mates[2].addr {
+		t.Errorf("got %v as who holds it up", got)
+	}
+	c.forget()
+	c.acks(0, c.cast.sender.Last())
+	c.forget()
+	c.wait(c.now + 12*time.Millisecond)
+	var asked []string
+	for _, l := range c.drain() {
+		if who, what, _ := strings.Cut(l, " "); strings.Contains(what, "probe") {
+			asked = append(asked, who)
+		}
+	}
+	slices.Sort(asked)
+	if got := slices.Compact(asked); !slices.Equal(got, []string{"0>2", "0>3"}) {
+		t.Errorf("asked %v, want the second and the third", got)
+	}
+	c.allAck()
+	c.allAck()
+	if got := c.lastMember(); got != 0 || c.Unsent() != 0 {
+		t.Errorf("got %v, %d unsent", got, c.Unsent())
+	}
+	c.done("")
+}
+
+// Unsent counts what is broadcast; Hurry asks for what is owed, and when it has come
+// nothing is.
+func TestBroadcastDrains(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone)
+	c.say(p, 55)
+	if got := c.Unsent(); got != 55 {
+		t.Errorf("got %d unsent, want 55", got)
+	}
+	c.forget()
+	c.Hurry(c.now)
+	if got := strings.Join(c.drain(), "\n"); strings.Count(got, "probe") != 2 {
+		t.Errorf("hurry: got %s", got)
+	}
+	c.allAck()
+	c.allAck()
+	c.forget()
+	c.Hurry(c.now)
+	if got := strings.Join(c.drain(), "\n"); strings.Contains(got, "probe") || c.Unsent() != 0 {
+		t.Errorf("nothing owed: got %s, %d unsent", got, c.Unsent())
+	}
+	c.done("")
+}
+
+// A node that goes in the midst releases what it owed, with two links too, and every
+// chunk comes back, also where bearers are removed.
+func TestBroadcastNodeGoesInTheMidst(t *testing.T) {
+	for _, x := range []struct {
+		name string
+		end  func(c *crew)
+	}{
+		{"links lost", func(c *crew) { c.leave(1, 0); c.leave(1, 1) }},
+		{"first bearer removed", func(c *crew) { c.RemoveBearer(c.now, 0); c.leave(1, 1) }},
+		{"its MTU changed", func(c *crew) { c.SetMTU(c.now, 1, 1400); c.leave(1, 0) }},
+		{"both bearers down", func(c *crew) { c.SetMTU(c.now, 0, 0); c.SetMTU(c.now, 1, 0) }},
+	} {
+		c, p := castCrew(t, 2, 2, alone)
+		c.join(1, 1)
+		if err := p.SendRange(c.now, allRange, make([]byte, 66000)); err != nil {
+			t.Fatal(err)
+		}
+		c.say(p, 20)
+		had := c.Unsent()
+		c.acks(0, 50)
+		c.acks(0, c.cast.sender.Last())
+		x.end(c)
+		c.allAck()
+		c.allAck()
+		if got := c.Unsent(); got != 0 || had < 60 {
+			t.Errorf("%s: %d of %d unsent", x.name, got, had)
+		}
+		c.collect()
+		if free, total := c.arena.Free(), c.arena.Total(); free != total {
+			t.Errorf("%s: %d of %d chunks free", x.name, free, total)
+		}
+		c.done(x.name)
+	}
+}
+
+// Where memory for the copies to other bearers is short the packet itself goes on one,
+// and what misses it asks for it.
+func TestBroadcastCopiesWithoutMemory(t *testing.T) {
+	refuse := false
+	a := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u frame.Use) bool { return refuse && u == frame.Control }})
+	c := crewOn(t, a, 2, 1, alone)
+	c.join(c.mate(popCaps), 1)
+	p := c.OpenPort(PortConfig{})
+	p.SetMethod(Broadcast)
+	for i := range c.mates {
+		c.listen(i, 1, allRange.Type, 0, 100)
+	}
+	c.forget()
+	refuse = true
+	c.say(p, 2)
+	refuse = false
+	wantLines(t, "without", c.casts(), "0:1", "0:2")
+	c.wantDrops("without", "a limit of this node=2")
+	c.acks(0, 2)
+	c.report(1, 1, func(f *frame.StateFields) { f.BcastGap = 2 })
+	wantLines(t, "asked for", c.casts(), "0:1", "0:2", "1:1", "1:2")
+	c.acks(1, 2)
+	if c.Unsent() != 0 {
+		t.Errorf("got %d unsent", c.Unsent())
+	}
+	c.done("")
+}
+
+// Own broadcasts that come back, on the same bearer or another on the same segment, are
+// nobody's.
+func TestBroadcastComesBack(t *testing.T) {
+	c, p := castCrew(t, 2, 1)
+	c.say(p, 1)
+	c.collect()
+	own := c.sent[0].bytes
+	c.raw(0, own)
+	c.raw(1, own)
+	c.wantDrops("own frames", "not for this station or node=1, from a node not known=1")
+	if got := c.Broadcast(0); got.Received != 0 {
+		t.Errorf("got %d received", got.Received)
+	}
+	c.done("")
+}
+
+// Numbers wrap: nothing is lost or released too early around 65535.
+func TestBroadcastNumbersWrap(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone, func(c *Config) { c.FirstSeq = 65500 })
+	var got []string
+	for range 20 {
+		c.say(p, 5)
+		got = append(got, c.casts()...)
+		c.acks(0, c.cast.sender.Last())
+		if owed := c.cast.Unacked(); owed != 5 {
+			t.Fatalf("at %d: %d owed, want 5", c.cast.sender.Last(), owed)
+		}
+		c.acks(1, c.cast.sender.Last())
+	}
+	for i, s := range got {
+		if want := fmt.Sprintf("0:%d", frame.Seq(65500)+frame.Seq(i)); s != want {
+			t.Fatalf("packet %d: got %s, want %s", i, s, want)
+		}
+	}
+	if c.Unsent() != 0 || len(got) != 100 {
+		t.Errorf("%d unsent of %d", c.Unsent(), len(got))
+	}
+	c.done("")
+}
+
+// Headers of the broadcast link, as spec 04 §1.1 and §6.1 have them: the network's number
+// where a port would be, no destination, nothing acknowledged.
+func TestBroadcastBytes(t *testing.T) {
+	c, p := castCrew(t, 1, 2, func(c *Config) { c.NetID = 4711 })
+	delete(c.ports, p.number)
+	p.number = 0xa387dc46
+	c.ports[p.number] = p
+	if err := p.SendRange(c.now, frame.Range{Type: 1000, Lower: 0, Upper: 100}, []byte("30 bytes are in this message..")); err != nil {
+		t.Fatal(err)
+	}
+	c.collect()
+	got := fmt.Sprintf("%x", c.sent[len(c.sent)-1].bytes)
+	want := "ffffffffffff" + "020000000001" + "88ca" +
+		"4178004a" + "20100000" + "00000001" + "01001001" + "a387dc46" + "00001267" + "01001001" + "00000000" + "000003e8" + "00000000" + "00000064" +
+		fmt.Sprintf("%x", "30 bytes are in this message..")
+	if got != want {
+		t.Errorf("\n got %s\nwant %s", got, want)
+	}
+	c.allAck()
+	if err := p.SendRange(c.now, allRange, make([]byte, 1400)); err != nil { // 1444 with its header, of which 1420 and 24 go in packets of 1460
+		t.Fatal(err)
+	}
+	c.allAck()
+	c.forget()
+	if err := p.SendRange(c.now, allRange, make([]byte, 1420)); err != nil {
+		t.Fatal(err)
+	}
+	c.collect()
+	for i, want := range []string{
+		"595005b4" + "00000000" + "00000003" + "01001001" + "00010000" + "00001267" + "01001001" + "00000000" + "00000000" + "00000000" +
+			"416805b8" + "20100000" + "00000000" + "01001001" + "a387dc46" + "00000000" + "01001001" + "00000000" + "000003e8" + "00000000" + "00000064",
+		"59500054" + "40000000" + "00000004" + "01001001" + "00020000" + "00001267" + "01001001" + "00000000" + "00000000" + "00000000",
+	} {
+		if got := fmt.Sprintf("%x", c.sent[i].bytes[frame.EthernetLen:]); !strings.HasPrefix(got, want) {
+			t.Errorf("fragment %d:\n got %.200s\nwant %s", i, got, want)
+		}
+	}
+	c.allAck()
+	c.done("")
+}
+
+// A broadcast link that is congested stops its senders, not those of other links.
+func TestBroadcastCongested(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone)
+	var err error
+	n := 0
+	for ; err == nil; n++ {
+		err = p.SendRange(c.now, allRange, make([]byte, 100))
+	}
+	b, ok := err.(*Blocked)
+	if !ok || b.Link != "broadcast-link" || n != 50+100+1 {
+		t.Fatalf("got %v after %d", err, n)
+	}
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+		t.Errorf("to one socket: got %v", err)
+	}
+	c.acks(0, 50)
+	var x Ticket
+	c.SendAs(&x)
+	err = p.SendRange(c.now, allRange, []byte("x"))
+	c.SendAs(nil)
+	if why, ok := c.Why(&x).(*Blocked); !ok || why.Node != c.mates[1].addr || err == nil {
+		t.Errorf("got %v, %+v; want the second node as who holds it up", err, why)
+	}
+	if got := c.TakeCalled(nil); len(got) != 0 {
+		t.Errorf("called without room")
+	}
+	c.acks(1, 50)
+	if got := c.TakeCalled(nil); len(got) != 1 || got[0] != &x {
+		t.Errorf("got %d called, want the one that waits", len(got))
+	}
+	c.Quit(c.now, &x)
+	for c.Unsent() > 0 {
+		c.allAck()
+	}
+	c.done("")
+}
+
+// The last node takes with it what waited; who waited for room is called.
+func TestBroadcastCongestedAndNobodyLeft(t *testing.T) {
+	c, p := castCrew(t, 1, 1, alone)
+	var x Ticket
+	c.SendAs(&x)
+	for p.SendRange(c.now, allRange, make([]byte, 100)) == nil {
+	}
+	c.SendAs(nil)
+	c.leave(0, 0)
+	if got := c.TakeCalled(nil); len(got) != 1 {
+		t.Errorf("got %d called", len(got))
+	}
+	c.SendAs(&x)
+	if err := p.SendRange(c.now, allRange, nil); err != ErrUnreachable {
+		t.Errorf("got %v", err)
+	}
+	c.SendAs(nil)
+	c.Quit(c.now, &x)
+	if x.line != nil || c.cast.sender.Unheard != 100 {
+		t.Errorf("in a line: %v; %d unheard", x.line != nil, c.cast.sender.Unheard)
+	}
+	c.done("")
+}
+
+// A node's broadcasts are taken on any bearer with a link to it, in order and once; what
+// is missing is reported on a link that is up.
+func TestBroadcastReceivedOverTwoBearers(t *testing.T) {
+	c := newCrew(t, 2, 1)
+	c.join(0, 1)
+	to := c.OpenPort(PortConfig{})
+	to.Bind(c.now, allRange, frame.ClusterScope)
+	c.allAck()
+	c.forget()
+	for k := range 20 {
+		c.broadcast(0, k%2, c.mcast(0, allRange, nil, fmt.Sprint(k)))
+		c.mates[0].bcast--
+		c.broadcast(0, 1-k%2, c.mcast(0, allRange, nil, fmt.Sprint(k)))
+	}
+	var want []string
+	for k := range 20 {
+		want = append(want, fmt.Sprintf("<1001002:77> %d", k))
+	}
+	wantLines(t, "messages", read(to), want...)
+	c.wantDrops("doubles", "duplicate, early or late=20")
+	if s := c.Broadcast(c.now); s.Received != 20 || s.Duplicates != 20 {
+		t.Errorf("got %d received, %d doubles", s.Received, s.Duplicates)
+	}
+	c.done("")
+}
+
+// The reports of what is missing go out though the packet came on a bearer whose link is
+// down.
+func TestBroadcastReportedOnTheLinkThatIsUp(t *testing.T) {
+	c := newCrew(t, 2, 1)
+	c.join(0, 1)
+	c.leave(0, 1)
+	c.report(0, 0, nil)
+	c.forget()
+	if c.node(0).links[1].IsUp() || !c.node(0).links[0].IsUp() {
+		t.Fatal("want only the first link up")
+	}
+	c.mates[0].bcast++ // one is missing
+	for range 40 {
+		c.broadcast(0, 1, c.mcast(0, allRange, nil, "x"))
+	}
+	got := strings.Join(c.drain(), "\n")
+	if !strings.Contains(got, "bcast-gap=1") {
+		t.Errorf("by number: no report in %q", got)
+	}
+	c.wait(c.now + 20*time.Millisecond)
+	if got := strings.Join(c.drain(), "\n"); !strings.Contains(got, "bcast-gap=1") {
+		t.Errorf("by time: no report in %q", got)
+	}
+	c.done("")
+}

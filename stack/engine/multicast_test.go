@@ -1,0 +1,521 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// mcastLines keeps of what was sent the multicasts, "bearer>who what", whole or in parts.
+func mcastLines(lines []string) (s []string) {
+	for _, l := range lines {
+		if who, what, _ := strings.Cut(l, " "); strings.Contains(what, "mcast") || strings.HasPrefix(what, "frag") {
+			s = append(s, who+" "+what)
+		}
+	}
+	return s
+}
+
+// Every socket bound to a range that overlaps gets a message once, on whatever node; of
+// this node those with node scope too, and the sender.
+func TestMulticastReceivers(t *testing.T) {
+	for _, m := range []Method{Broadcast, Replicast} {
+		b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+		var socks [3][]*Port
+		bind := func(node int, scope frame.Scope, ranges ...frame.Range) *Port {
+			p := b.nodes[node].OpenPort(PortConfig{})
+			for _, r := range ranges {
+				if err := p.Bind(b.now, r, scope); err != nil {
+					t.Fatal(err)
+				}
+			}
+			socks[node] = append(socks[node], p)
+			return p
+		}
+		at := func(lower, upper uint32) frame.Range { return frame.Range{Type: 1000, Lower: lower, Upper: upper} }
+		for node := range 3 {
+			bind(node, frame.ClusterScope, at(0, 10))                      // 0
+			bind(node, frame.ClusterScope, at(5, 20), at(5, 20), at(0, 7)) // 1: bound three times
+			bind(node, frame.NodeScope, at(0, 100))                        // 2
+			bind(node, frame.ClusterScope, at(50, 60))                     // 3
+		}
+		if !b.until(longTime, func() bool {
+			for _, n := range b.nodes {
+				for _, p := range b.nodes {
+					if p != n && len(n.table.Nodes(nil, at(50, 60))) != 3 {
+						return false
+					}
+				}
+			}
+			return true
+		}) {
+			t.Fatal("names did not arrive")
+		}
+		from := socks[0][0]
+		from.SetMethod(m)
+		for _, x := range []struct {
+			r    frame.Range
+			want string
+		}{
+			{at(6, 6), "here 0 1 2, there 0 1, there 0 1"},
+			{at(0, 1000), "here 0 1 2 3, there 0 1 3, there 0 1 3"},
+			{at(15, 49), "here 1 2, there 1, there 1"},
+			{at(61, 99), "here 2, there, there"},
+		} {
+			if err := from.SendRange(b.now, x.r, []byte("hi")); err != nil {
+				t.Errorf("method %d, %v: %v", m, x.r, err)
+			}
+			b.until(time.Second, func() bool { return false })
+			var got []string
+			for node, name := range []string{"here", "there", "there"} {
+				for i, p := range socks[node] {
+					switch lines := read(p); {
+					case slices.Equal(lines, []string{fmt.Sprint(from.Addr(), " hi")}):
+						name += fmt.Sprint(" ", i)
+					case lines != nil:
+						t.Errorf("method %d, %v: socket %d of node %d read %q", m, x.r, i, node, lines)
+					}
+				}
+				got = append(got, name)
+			}
+			if s := strings.Join(got, ", "); s != x.want {
+				t.Errorf("method %d, %v: got %s, want %s", m, x.r, s, x.want)
+			}
+		}
+		for i, n := range b.nodes {
+			if free, total := n.arena.Free(), n.arena.Total(); free != total || n.Unsent() != 0 {
+				t.Errorf("node %d: %d of %d chunks free, %d unsent", i, free, total, n.Unsent())
+			}
+		}
+	}
+}
+
+func TestMulticastErrors(t *testing.T) {
+	c, p := castCrew(t, 1, 1)
+	c.listen(0, 2, 2000, 5, 5)
+	closed := c.OpenPort(PortConfig{})
+	closed.Close(c.now)
+	for _, x := range []struct {
+		what string
+		from *Port
+		r    frame.Range
+		n    int
+		want error
+	}{
+		{"nobody bound", p, frame.Range{Type: 3000, Upper: 9}, 1, ErrUnreachable},
+		{"another instance", p, frame.Range{Type: 2000, Lower: 6, Upper: 9}, 1, ErrUnreachable},
+		{"inverted", p, frame.Range{Type: 1000, Lower: 6, Upper: 5}, 1, ErrRange},
+		{"too long", p, allRange, frame.MaxPayload + 1, ErrTooLong},
+		{"the longest", p, allRange, frame.MaxPayload, nil},
+		{"empty", p, allRange, 0, nil},
+		{"closed", closed, allRange, 1, ErrClosed},
+		{"closed, inverted", closed, frame.Range{Type: 1000, Lower: 6, Upper: 5}, 1, ErrClosed},
+	} {
+		if err := x.from.SendRange(c.now, x.r, make([]byte, x.n)); err != x.want {
+			t.Errorf("%s: got %v, want %v", x.what, err, x.want)
+		}
+		c.allAck()
+	}
+	if got := c.Counters(); got.MessagesOut != 2 || got.Broadcasts != 2 || got.Replicasts != 0 {
+		t.Errorf("counted %d, %d, %d; want two by broadcast", got.MessagesOut, got.Broadcasts, got.Replicasts)
+	}
+	small := newCrewArena(t, frame.ArenaConfig{Small: 64, Reserve: 32})
+	if err := small.p.SendRange(small.now, allRange, make([]byte, 60000)); err != ErrTooLong {
+		t.Errorf("more than all memory: got %v", err)
+	}
+	for range 2 {
+		small.join(small.mate(popCaps), 0)
+	}
+	small.listen(1, 1, 1000, 0, 100)
+	small.listen(2, 1, 1000, 0, 100)
+	small.p.SetMethod(Replicast)
+	if err := small.p.SendRange(small.now, allRange, make([]byte, 20000)); err != ErrTooLong {
+		t.Errorf("more than all memory to three nodes: got %v", err)
+	}
+	if err := small.p.SendRange(small.now, allRange, make([]byte, 10000)); err != nil {
+		t.Errorf("what fits: got %v", err)
+	}
+	small.done("")
+	c.leave(0, 0)
+	if err := p.SendRange(c.now, allRange, nil); err != ErrUnreachable {
+		t.Errorf("contact lost: got %v", err)
+	}
+	c.done("")
+}
+
+// An arenaCrew is one peer, bound to allRange, and a sender, with some memory.
+type arenaCrew struct {
+	*crew
+	p *Port
+}
+
+func newCrewArena(t testing.TB, a frame.ArenaConfig, change ...func(*Config)) arenaCrew {
+	t.Helper()
+	c := crewOn(t, frame.NewArena(a), 1, 1, change...)
+	p := c.OpenPort(PortConfig{})
+	p.SetMethod(Broadcast)
+	c.listen(0, 1, allRange.Type, allRange.Lower, allRange.Upper)
+	c.forget()
+	return arenaCrew{c, p}
+}
+
+// A message longer than a packet goes in fragments, by either method: the header inside
+// names no node and says which method it is; that of each fragment names the node if
+// there is one (spec 04 §6).
+func TestMulticastFragments(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone)
+	for _, x := range []struct {
+		m       Method
+		packets []string // whose
+	}{{Broadcast, []string{"all", "all", "all"}}, {Replicast, []string{"1", "1", "1", "2", "2", "2"}}} {
+		c.forget()
+		p.SetMethod(x.m)
+		data := []byte(strings.Repeat("0123456789", 300))
+		if err := p.SendRange(c.now, allRange, data); err != nil {
+			t.Fatal(err)
+		}
+		c.collect()
+		whole := map[string][]byte{}
+		var order []string
+		for _, f := range c.sent {
+			eth, payload, _ := frame.ParseEthernet(f.bytes)
+			m, _ := frame.Parse(payload)
+			g, err := frame.ParseFragment(m)
+			if err != nil {
+				continue
+			}
+			who, dest := "all", frame.NodeAddr(0)
+			if eth.Dst() != frame.BroadcastMAC {
+				who = fmt.Sprint(eth.Dst()[5])
+				dest = c.mates[eth.Dst()[5]-1].addr
+			}
+			order = append(order, who)
+			if d, _ := m.DestNode(); d != dest || m.NonSeq() != (who == "all") {
+				t.Errorf("method %d, to %s: names node %v, outside the sequence %v", x.m, who, d, m.NonSeq())
+			}
+			whole[who] = append(whole[who], g.Data()...)
+		}
+		slices.Sort(order)
+		if !slices.Equal(order, x.packets) {
+			t.Errorf("method %d: got packets to %v, want %v", x.m, order, x.packets)
+		}
+		for who, b := range whole {
+			m, err := frame.Parse(b)
+			if err != nil {
+				t.Fatal(err)
+			}
+			in, err := frame.ParsePayload(m)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if d, _ := m.DestNode(); d != 0 || in.SrcDroppable() != (x.m == Replicast) || in.Syn() || m.NonSeq() || string(in.Data()) != string(data) {
+				t.Errorf("method %d, to %s: %v", x.m, who, in.Fields())
+			}
+		}
+		c.allAck()
+		c.allAck()
+	}
+	c.done("")
+}
+
+// A copy in one packet names the node that it goes to.
+func TestMulticastCopies(t *testing.T) {
+	c, p := castCrew(t, 1, 2)
+	p.SetMethod(Replicast)
+	if err := p.SendRange(c.now, allRange, []byte("hello")); err != nil {
+		t.Fatal(err)
+	}
+	a := p.Addr().Port
+	c.collect()
+	for _, f := range c.sent {
+		if w := fmt.Sprintf("%x", f.bytes[frame.EthernetLen:][:4]); w != "416c0031" { // dest-droppable, is-rcast, 49 bytes
+			t.Errorf("got first word %s", w)
+		}
+	}
+	wantLines(t, "copies", mcastLines(c.drain()),
+		fmt.Sprintf("0>1 data-low/mcast %d>0 name=1000:0-100 droppable bytes=5 seq=3 ack=3", a),
+		fmt.Sprintf("0>2 data-low/mcast %d>0 name=1000:0-100 droppable bytes=5 seq=3 ack=3", a))
+	c.done("")
+}
+
+// A multicast is taken by all links that it goes on or by none: where one of them is
+// congested, or memory is short, nothing goes out, nothing is kept, nobody here reads it.
+func TestMulticastAllOrNone(t *testing.T) {
+	refuse := -1 // chunks of data that are given before one is refused; negative: none is
+	a := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u frame.Use) bool {
+		if u == frame.Control || refuse < 0 {
+			return false
+		}
+		refuse--
+		return refuse < 0 && func() bool { refuse = 0; return true }()
+	}})
+	c := crewOn(t, a, 1, 3, alone)
+	for i := range 3 {
+		c.listen(i, 1, 1000, 0, 100)
+	}
+	c.listen(1, 2, 2000, 0, 100) // the second alone
+	here := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
+	here.Bind(c.now, allRange, frame.NodeScope)
+	p := c.OpenPort(PortConfig{})
+	p.SetMethod(Replicast)
+	for c.Unsent() > 0 {
+		c.allAck()
+	}
+	c.forget()
+	none := func(what string, err error, want func(error) bool) {
+		t.Helper()
+		if !want(err) {
+			t.Errorf("%s: got %v", what, err)
+		}
+		if got := mcastLines(c.drain()); got != nil || here.Pending() != 0 {
+			t.Errorf("%s: sent %v, %d waiting here", what, got, here.Pending())
+		}
+		if len(c.pieces) != 0 {
+			t.Errorf("%s: %d packets kept", what, len(c.pieces))
+		}
+	}
+	memory := func(err error) bool { return err == ErrMemory }
+	for _, size := range []int{10, 3000} {
+		chunks := 3
+		if size > 1400 {
+			chunks = 9
+		}
+		for n := range chunks {
+			refuse = n
+			none(fmt.Sprintf("%d bytes, chunk %d refused", size, n), p.SendRange(c.now, allRange, make([]byte, size)), memory)
+			if free, total := a.Free(), a.Total(); free != total {
+				t.Fatalf("%d bytes, chunk %d refused: %d of %d chunks free", size, n, free, total)
+			}
+		}
+		refuse = -1
+		if err := p.SendRange(c.now, allRange, make([]byte, size)); err != nil {
+			t.Errorf("%d bytes: got %v", size, err)
+		}
+		if got := mcastLines(c.drain()); len(got) != chunks || len(read(here)) != 1 {
+			t.Errorf("%d bytes: sent %q", size, got)
+		}
+		c.live()
+	}
+	// A change of the method sends a twin first: it does not go alone either.
+	p.SetMethod(Auto)
+	p.method.replicast = false
+	for range 10 { // so that three are few
+		c.join(c.mate(popCaps), 0)
+	}
+	for n := range 2 {
+		refuse = n
+		none(fmt.Sprintf("a twin, chunk %d refused", n), p.SendRange(c.now, frame.Range{Type: 2000, Upper: 9}, []byte("x")), memory)
+	}
+	refuse = -1
+	if p.method.replicast {
+		t.Error("the method has changed, the message was not sent")
+	}
+	for range 150 {
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[1].addr}, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	p.SetMethod(Replicast)
+	c.forget()
+	congested := func(err error) bool {
+		b, ok := err.(*Blocked)
+		return ok && b.Node == c.mates[1].addr
+	}
+	none("the second is congested", p.SendRange(c.now, allRange, make([]byte, 10)), congested)
+	none("the second is congested", p.SendRange(c.now, allRange, make([]byte, 10000)), congested)
+	none("only the second", p.SendRange(c.now, frame.Range{Type: 2000, Upper: 9}, make([]byte, 10)), congested)
+	c.done("")
+}
+
+// Who waits to send to many is called when the link that holds it up has room, and
+// sends then; those behind it keep their order.
+func TestMulticastWaits(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone)
+	p.SetMethod(Replicast)
+	for p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[1].addr}, make([]byte, 10)) == nil {
+	}
+	q := c.OpenPort(PortConfig{})
+	q.SetMethod(Replicast)
+	var x, y Ticket
+	send := func(t *Ticket, from *Port) error {
+		c.SendAs(t)
+		defer c.SendAs(nil)
+		return from.SendRange(c.now, allRange, make([]byte, 10))
+	}
+	for _, s := range []struct {
+		t    *Ticket
+		from *Port
+	}{{&x, p}, {&y, q}} {
+		if _, ok := send(s.t, s.from).(*Blocked); !ok {
+			t.Fatal("not blocked")
+		}
+	}
+	if why, ok := c.Why(&y).(*Blocked); !ok || why.Node != c.mates[1].addr || why.Ahead != 1 {
+		t.Errorf("got %+v", c.Why(&y))
+	}
+	c.forget()
+	if got := c.TakeCalled(nil); len(got) != 0 {
+		t.Errorf("%d called without room", len(got))
+	}
+	c.live()
+	got := c.TakeCalled(nil)
+	if len(got) != 2 || got[0] != &x || got[1] != &y {
+		t.Fatalf("called %d, want both in order", len(got))
+	}
+	for _, s := range []struct {
+		t    *Ticket
+		from *Port
+	}{{&x, p}, {&y, q}} {
+		if err := send(s.t, s.from); err != nil {
+			t.Errorf("got %v", err)
+		}
+		c.Quit(c.now, s.t)
+	}
+	for range 4 {
+		c.live()
+	}
+	if c.Unsent() != 0 || x.line != nil || y.line != nil {
+		t.Errorf("%d unsent; in line: %v %v", c.Unsent(), x.line != nil, y.line != nil)
+	}
+	c.done("")
+}
+
+// Who waits for a link of a node that goes is called too, and sends to the others.
+func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone)
+	p.SetMethod(Replicast)
+	for p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[1].addr}, make([]byte, 10)) == nil {
+	}
+	var x Ticket
+	c.SendAs(&x)
+	if _, ok := p.SendRange(c.now, allRange, []byte("hi")).(*Blocked); !ok {
+		t.Fatal("not blocked")
+	}
+	c.leave(1, 0)
+	if got := c.TakeCalled(nil); len(got) != 1 {
+		t.Fatalf("%d called", len(got))
+	}
+	c.forget()
+	if err := p.SendRange(c.now, allRange, []byte("hi")); err != nil {
+		t.Errorf("got %v", err)
+	}
+	c.SendAs(nil)
+	c.Quit(c.now, &x)
+	if got := mcastLines(c.drain()); len(got) != 1 || !strings.HasPrefix(got[0], "0>1 ") {
+		t.Errorf("sent %q", got)
+	}
+	c.done("")
+}
+
+// Who waits for memory for all copies together is called when there is as much.
+func TestMulticastWaitsForMemory(t *testing.T) {
+	c := newCrewArena(t, frame.ArenaConfig{Small: 64, Reserve: 32}, alone)
+	c.join(c.mate(popCaps), 0)
+	c.listen(1, 1, 1000, 0, 100)
+	c.p.SetMethod(Replicast)
+	for range 2 {
+		c.live()
+	}
+	if err := c.p.SendRange(c.now, allRange, make([]byte, 15000)); err != nil { // 11 packets to each
+		t.Fatal(err)
+	}
+	var x Ticket
+	c.SendAs(&x)
+	err := c.p.SendRange(c.now, allRange, make([]byte, 15000))
+	c.SendAs(nil)
+	if err != ErrMemory || c.Why(&x) != ErrMemory || !c.WantsMemory() {
+		t.Fatalf("got %v, %v", err, c.Why(&x))
+	}
+	c.collect()
+	c.report(0, 0, nil)
+	if got := c.TakeCalled(nil); len(got) != 0 {
+		t.Errorf("called with %d chunks free", c.arena.Free()-32)
+	}
+	c.report(1, 0, nil)
+	if got := c.TakeCalled(nil); len(got) != 1 {
+		t.Fatalf("%d called with %d chunks free", len(got), c.arena.Free()-32)
+	}
+	c.SendAs(&x)
+	if err := c.p.SendRange(c.now, allRange, make([]byte, 15000)); err != nil {
+		t.Errorf("got %v", err)
+	}
+	c.SendAs(nil)
+	c.Quit(c.now, &x)
+	c.done("")
+}
+
+// What a socket that is full would get is dropped and counted, here and there; others
+// get theirs.
+func TestMulticastOverload(t *testing.T) {
+	c, p := castCrew(t, 1, 1)
+	full, has := c.OpenPort(PortConfig{ReceiveLimit: 10}), c.OpenPort(PortConfig{})
+	for _, to := range []*Port{full, has} {
+		to.Bind(c.now, allRange, frame.ClusterScope)
+	}
+	c.drops()
+	if err := p.SendRange(c.now, allRange, []byte("hi")); err != nil {
+		t.Error(err)
+	}
+	c.broadcast(0, 0, c.mcast(0, allRange, nil, "ho"))
+	c.packet(0, 0, c.replica(0, "hu"))
+	c.wantDrops("here and there", "receiver's queue full, and not to be returned=3")
+	if got := read(has); len(got) != 3 || len(read(full)) != 0 {
+		t.Errorf("read %q", got)
+	}
+	if got := c.Counters(); got.MessagesLocal != 1 || got.MessagesIn != 2 {
+		t.Errorf("counted %d here, %d in", got.MessagesLocal, got.MessagesIn)
+	}
+	c.done("")
+}
+
+// Held back, multicasts go out with Flush, in order: short ones share packets.
+func TestMulticastHeld(t *testing.T) {
+	for _, m := range []Method{Broadcast, Replicast} {
+		b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+		var to []*Port
+		for _, n := range b.nodes[1:] {
+			p := n.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
+			p.Bind(b.now, allRange, frame.ClusterScope)
+			to = append(to, p)
+		}
+		x := b.nodes[0]
+		if !b.until(longTime, func() bool { return len(x.table.Nodes(nil, allRange)) == 2 }) {
+			t.Fatal("names did not arrive")
+		}
+		from := x.OpenPort(PortConfig{})
+		from.SetMethod(m)
+		b.until(time.Second, func() bool { return false })
+		x.Hold(true)
+		var want []string
+		for k := range 40 {
+			text := fmt.Sprint("message ", k)
+			if k%10 == 7 {
+				text = strings.Repeat("x", 3000)
+			}
+			if err := from.SendRange(b.now, allRange, []byte(text)); err != nil {
+				t.Fatal(err)
+			}
+			if want = append(want, fmt.Sprint(from.Addr(), " ", text)); k%10 == 7 {
+				want[k] = fmt.Sprint(from.Addr(), " 3000 bytes")
+			}
+		}
+		x.Hold(false)
+		x.Flush(b.now)
+		if x.Holding() {
+			t.Error("something is still held")
+		}
+		b.until(time.Second, func() bool { return false })
+		for i, p := range to {
+			wantLines(t, fmt.Sprintf("method %d, node %d", m, i), read(p), want...)
+		}
+		if x.arena.Free() != x.arena.Total() {
+			t.Errorf("%d of %d chunks free", x.arena.Free(), x.arena.Total())
+		}
+	}
+}
