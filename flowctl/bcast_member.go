@@ -59,7 +59,7 @@ func (m *Member) Overdue(now time.Duration) bool {
 }
 
 // Leave takes a member out that went down, as if it had acknowledged everything. With
-// the last one what is queued is dropped, and numbers begin anew. A member that left
+// the last one what is queued is dropped, and as a kernel numbers begin anew. A member that left
 // before is not touched.
 func (s *BroadcastSender) Leave(now time.Duration, m *Member) {
 	if m.s != s {

@@ -26,7 +26,7 @@ type BroadcastConfig struct {
 //	Send ──► backlog ──► numbered, owed by all members ──► owed by none: released
 //	                  └► no member: dropped    └──► missing by one: repeated to all
 //
-// Numbers begin at 1 with the first member, and anew when the last has left.
+// Numbers begin at 1 with the first member; as a kernel, anew when the last has left.
 //
 // Of the frames that NextFrame returns the first 14 bytes are for the node to write, as
 // each bearer has a station of its own. The node carries out the events Room, Stuck and
@@ -138,8 +138,9 @@ func (s *BroadcastSender) calm() time.Duration {
 	return max(1, time.Duration(len(s.members)/calmMembers))
 }
 
-// purge drops everything, as there is nobody left, and begins anew. Who waits for room
-// has it.
+// purge drops everything, as there is nobody left. Who waits for room has it. A kernel
+// begins anew with its numbers; here they go on, and the next member is told where: what a
+// stalled device still has of the packets before is then nobody's next.
 func (s *BroadcastSender) purge(now time.Duration) {
 	s.dropOut()
 	s.trim()
@@ -156,6 +157,8 @@ func (s *BroadcastSender) purge(now time.Duration) {
 		}
 	}
 	s.events &^= Ask
-	s.sndNxt, s.checkpoint = s.first(), s.first()-1
+	if s.cfg.AsKernel {
+		s.sndNxt, s.checkpoint = s.first(), s.first()-1
+	}
 	s.recovery = recovery{look: Never}
 }

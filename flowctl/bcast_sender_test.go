@@ -145,11 +145,16 @@ func TestBroadcastLeaveInTraffic(t *testing.T) {
 	r.out()
 }
 
-// With the last member all goes, what waits and what has not left too, and numbers begin
-// anew. Who was turned away has room.
+// With the last member all goes, what waits and what has not left too. As a kernel,
+// numbers begin anew; else they go on. Who was turned away has room.
 func TestBroadcastLastLeaves(t *testing.T) {
-	for _, first := range []frame.Seq{0, 0xfff0} {
-		r := newCastRig(t, 2, func(c *BroadcastConfig) { c.FirstSeq = first })
+	for i, first := range []frame.Seq{0, 0xfff0, 0, 0xfff0} {
+		kernel := i < 2
+		r := newCastRig(t, 2, func(c *BroadcastConfig) { c.FirstSeq, c.AsKernel = first, kernel })
+		next := max(first, 1)
+		if !kernel {
+			next += 50
+		}
 		r.send(150)
 		b := r.message(4)
 		if err := r.s.Send(0, b, frame.Low); err != ErrCongested {
@@ -159,7 +164,7 @@ func TestBroadcastLastLeaves(t *testing.T) {
 		r.s.Leave(0, r.m[0])
 		r.wantUnder("one left", 50, 100, max(first, 1)+49)
 		r.s.Leave(0, r.m[1])
-		r.wantUnder("both left", 0, 0, max(first, 1)-1)
+		r.wantUnder("both left", 0, 0, next-1)
 		if f := r.NextFrame(); f != nil {
 			t.Errorf("first %d: a packet of before leaves", first)
 		}
@@ -175,9 +180,9 @@ func TestBroadcastLastLeaves(t *testing.T) {
 		}
 		r.join()
 		r.send(1)
-		wantSeqs(t, "the next", r.seqs(), span(int(max(first, 1)), int(max(first, 1))))
-		r.ack(2, max(first, 1))
-		r.wantUnder("acknowledged", 0, 0, max(first, 1))
+		wantSeqs(t, "the next", r.seqs(), span(int(next), int(next)))
+		r.ack(2, next)
+		r.wantUnder("acknowledged", 0, 0, next)
 		r.done()
 	}
 }
