@@ -123,17 +123,30 @@ func (e *Engine) spread(f *frame.Buffer) {
 		return
 	}
 	for _, b := range over[1:] {
-		c := e.cfg.Arena.Get(f.Len(), frame.Control)
-		if c == nil {
-			e.drop(DropLimit) // it will be asked for again
-			continue
-		}
-		copy(c.Extend(f.Len()), f.Bytes())
-		frame.PutEthernet(c.Bytes(), frame.BroadcastMAC, b.MAC)
-		e.push(b, c)
+		e.spreadCopy(b, f)
 	}
-	frame.PutEthernet(f.Bytes(), frame.BroadcastMAC, over[0].MAC)
-	e.push(over[0], f)
+	first := over[0]
+	if h := f.Bytes(); frame.MAC(h[:6]) == frame.BroadcastMAC && frame.MAC(h[6:12]) != first.MAC {
+		// Sent before over another bearer, whose device may not have taken it yet.
+		e.spreadCopy(first, f)
+		f.Release()
+		return
+	}
+	frame.PutEthernet(f.Bytes(), frame.BroadcastMAC, first.MAC)
+	e.push(first, f)
+}
+
+// spreadCopy hands a copy of a packet of the broadcast link to a bearer. Without memory
+// for it nothing goes there: it will be asked for again.
+func (e *Engine) spreadCopy(b *bearer, f *frame.Buffer) {
+	c := e.cfg.Arena.Get(f.Len(), frame.Control)
+	if c == nil {
+		e.drop(DropLimit)
+		return
+	}
+	copy(c.Extend(f.Len()), f.Bytes())
+	frame.PutEthernet(c.Bytes(), frame.BroadcastMAC, b.MAC)
+	e.push(b, c)
 }
 
 // askMembers asks the nodes that have not acknowledged all of the broadcast link how
