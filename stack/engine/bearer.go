@@ -192,7 +192,13 @@ func (e *Engine) handleLink(now time.Duration, l *link, p frame.LinkMessage) {
 	}
 	report := p.IsState() && !p.BcastAckInvalid() && n.bcast.HandleState(p.LastBcast())
 	l.HandleLink(now, p)
-	if report && !s.Probe() {
+	switch {
+	case !report || s.Probe():
+	case s.BcastGap() > 0 && !e.cfg.AsKernel:
+		// A report is not answered by a report, or two nodes that each miss something
+		// would answer each other without end.
+		l.WatchBroadcast(now)
+	default:
 		l.Report(now)
 	}
 	e.after(now, l)
