@@ -138,6 +138,9 @@ func (b *Buffer) MayKeep() bool {
 	return 2*p.free() > int64(p.total)
 }
 
+// Holders is the number of holds there are, at least loan while a device has it.
+func (b *Buffer) Holders() int { return int(b.held.Load()) }
+
 // Lent reports whether a device holds the Buffer, so that its bytes must not be
 // changed.
 func (b *Buffer) Lent() bool { return b.held.Load() >= loan }

@@ -122,12 +122,17 @@ func (e *Engine) spread(f *frame.Buffer) {
 		f.Release()
 		return
 	}
+	const linkAndThis = 2
+	first, waits := over[0], f.Holders() > linkAndThis // it was sent before, and no device has taken it yet
+	same := frame.MAC(f.Bytes()[6:12]) == first.MAC
+	if waits && same { // many may miss it meanwhile: it is not queued once more for each
+		f.Release()
+		return
+	}
 	for _, b := range over[1:] {
 		e.spreadCopy(b, f)
 	}
-	first := over[0]
-	if h := f.Bytes(); frame.MAC(h[:6]) == frame.BroadcastMAC && frame.MAC(h[6:12]) != first.MAC {
-		// Sent before over another bearer, whose device may not have taken it yet.
+	if waits { // at another bearer, whose header it has
 		e.spreadCopy(first, f)
 		f.Release()
 		return
