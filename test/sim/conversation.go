@@ -86,6 +86,7 @@ func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) 
 		c.heard, c.start = true, now
 	}
 	c.claims(m.Prev())
+	c.speaks(m.Prev(), src)
 	switch {
 	case m.User() == frame.UserDiscovery:
 		c.discovery(src, dst, m)

@@ -16,12 +16,13 @@ type station struct {
 
 	next       frame.Seq // number of the next packet on the broadcast link
 	nextKnown  bool
-	mayRestart bool      // a link went down since the last packet: it may be the last
-	src        frame.MAC // that the last packet went from
-	restarted  bool      // it counted from the first number again, or began anew
-	before     frame.Seq // next, before what was heard at the same time
+	mayRestart bool         // a link went down since the last packet: it may be the last
+	macs       [2]frame.MAC // its stations
+	restarted  bool         // it counted from the first number again, or began anew
+	before     frame.Seq    // next, before what was heard at the same time
 	at         time.Duration
 	claim      frame.Seq // it says that it sent up to here, which may be still to come
+	top        frame.Seq // the highest that it said; counts while it is above next
 	claimed    bool
 	claimedAt  time.Duration
 	sums       map[frame.Seq]uint32
@@ -71,13 +72,17 @@ func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 		return
 	}
 	if q != s.next {
-		c.add("bcast-seq", "w2 15:0", "%d, want %d", q, s.next)
+		late := c.Slack > 0 && c.networks(s.addr) > 1 // those before wait in another network, or were lost with it
+		c.addIf(!late, "bcast-seq", "w2 15:0", "%d, want %d", q, s.next)
 		s.pieces = pieces{}
 	}
 	if s.at != c.now {
 		s.before, s.at = s.next, c.now
 	}
-	s.next, s.mayRestart, s.src = q+1, false, src
+	s.next, s.mayRestart = q+1, false
+	if s.top.Before(q) {
+		s.top = q
+	}
 	s.sums = remember(s.sums, q, m.Bytes())
 	c.sends(s, q, src)
 	c.carried(&endpoint{endKey: endKey{way: way{from: s.addr}}}, &s.pieces, m)
@@ -85,29 +90,42 @@ func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 
 func (s *station) restart(next frame.Seq) {
 	s.next, s.nextKnown, s.mayRestart = next, true, false
-	s.before, s.claimed, s.restarted = next, false, true
+	s.before, s.top, s.claimed, s.restarted = next, next-1, false, true
 	s.sums, s.pieces, s.listeners, s.sendings, s.over = nil, pieces{}, nil, nil, nil
 }
 
 // lastBcast holds what a node says it last sent over the broadcast link to what
-// it did send. Where it has two networks neither waits for the other: a packet of the
+// it did send; opening says that the link is not open yet for whom it says so. Where it has two networks neither waits for the other: a packet of the
 // same time may be heard on the other side of that.
-func (c *Conversation) lastBcast(from frame.NodeAddr, last frame.Seq, two bool) {
+func (c *Conversation) lastBcast(from frame.NodeAddr, last frame.Seq, two, opening bool) {
 	s := c.station(from)
 	switch {
+	case opening && last.After(s.next-1) && s.nextKnown && (len(s.listeners) == 0 || c.Slack > 0):
+		s.restart(last + 1) // what had numbers when the last listener left was dropped
 	case !s.nextKnown:
-		s.next, s.nextKnown = last+1, true
+		s.next, s.nextKnown, s.top = last+1, true, last
 	case last+1 == s.next:
-	case last == c.first()-1 && s.mayRestart:
+	case last == c.first()-1 && (s.mayRestart || c.Slack > 0): // or what waited has come since
 		s.restart(c.first())
 	case two && last.Before(s.next) && (c.Slack > 0 || s.at == c.now && !last.Before(s.before-1)):
 	case two && last.After(s.next-1):
+		if !s.top.After(last) {
+			s.top = last
+		}
 		if !s.claimed {
 			s.claim, s.claimed, s.claimedAt = last, true, c.now
 		}
 	default:
 		c.add("last-bcast", "w4 31:16", "%d, want %d", last, s.next-1)
 	}
+}
+
+// most is the last packet that the node sent, or says so.
+func (s *station) most() frame.Seq {
+	if s.top.After(s.next - 1) {
+		return s.top
+	}
+	return s.next - 1
 }
 
 // claims looks whether what a node said to have sent has been heard by now, and whether
@@ -122,12 +140,28 @@ func (c *Conversation) claims(from frame.NodeAddr) {
 	c.addIf(s.claim.After(s.next-1), "last-bcast", "w4 31:16", "%d, of packets up to %d", s.claim, s.next-1)
 }
 
-// two reports whether the node of an endpoint has another one in another network.
-func (c *Conversation) two(e *endpoint) bool {
-	for k := range c.ends {
-		if k.from == e.from && k.src != e.src {
-			return true
+// networks is in how many networks a node has said anything on a link, 2 for more.
+func (c *Conversation) networks(a frame.NodeAddr) int {
+	s := c.station(a)
+	switch {
+	case s.macs[0] == frame.MAC{}:
+		return 0
+	case s.macs[1] == frame.MAC{}:
+		return 1
+	}
+	return 2
+}
+
+// speaks notes a station that a node speaks from.
+func (c *Conversation) speaks(a frame.NodeAddr, src frame.MAC) {
+	s := c.station(a)
+	for i := range s.macs {
+		if s.macs[i] == src {
+			return
+		}
+		if s.macs[i] == (frame.MAC{}) {
+			s.macs[i] = src
+			return
 		}
 	}
-	return false
 }

@@ -142,9 +142,9 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 	}
 	if b := c.station(r.from); !e.stale && !st.BcastAckInvalid() && b.nextKnown && b.listening(e.from) {
 		end := st.BcastAck() + frame.Seq(st.BcastGap())
-		c.addIf(st.BcastGap() > 0 && !end.Before(b.next), "bcast-gap", "w8 9:0", "up to %d of packets up to %d", end, b.next-1)
+		c.addIf(st.BcastGap() > 0 && end.After(b.most()), "bcast-gap", "w8 9:0", "up to %d of packets up to %d", end, b.most())
 	}
-	c.lastBcast(e.from, st.LastBcast(), c.two(e))
+	c.lastBcast(e.from, st.LastBcast(), c.networks(e.from) > 1, st.BcastAckInvalid())
 	c.reported(e, r, st)
 	c.record(e, r, st)
 	c.probe(e, r, st.Probe())
@@ -174,7 +174,7 @@ func (c *Conversation) record(e, r *endpoint, st frame.State) {
 	n := c.station(r.from)
 	for i := range g.Bcast().Len() {
 		b := g.Bcast().At(i)
-		c.addIf(!e.stale && n.nextKnown && n.listening(e.from) && !b.Ack.Before(n.next), "blocks", "+44", "block %v of broadcasts up to %d", b, n.next-1)
+		c.addIf(!e.stale && n.nextKnown && n.listening(e.from) && b.Ack.After(n.most()), "blocks", "+44", "block %v of broadcasts up to %d", b, n.most())
 	}
 }
 
@@ -223,9 +223,11 @@ func (c *Conversation) acks(e, r *endpoint, m frame.Message, bcast bool) {
 	}
 	ack = m.BcastAck()
 	if n := c.station(r.from); !e.stale && n.nextKnown && ack != 0 && n.listening(e.from) {
-		c.addIf(!ack.Before(n.next), "bcast-ack", "w1 15:0", "%d of broadcasts up to %d", ack, n.next-1)
+		c.addIf(ack.After(n.most()), "bcast-ack", "w1 15:0", "%d of broadcasts up to %d", ack, n.most())
 	}
-	c.addIf(e.bcastAck != 0 && ack.Before(e.bcastAck), "bcast-ack-order", "w1 15:0", "%d after %d", ack, e.bcastAck)
-	e.bcastAck = ack
+	if c.Slack == 0 || m.User() == frame.UserLink {
+		c.addIf(e.bcastAck != 0 && ack.Before(e.bcastAck), "bcast-ack-order", "w1 15:0", "%d after %d", ack, e.bcastAck)
+		e.bcastAck = ack
+	}
 	c.heardBy(e, r, ack)
 }

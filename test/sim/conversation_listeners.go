@@ -37,6 +37,7 @@ func (c *Conversation) listens(e *endpoint, last frame.Seq) {
 		s.listeners = map[frame.NodeAddr]*listener{}
 	}
 	s.listeners[e.to] = &listener{ack: last}
+	s.pieces = pieces{} // what was under way for others, who left, may end here
 }
 
 // unlistened is called when e, that was up, begins a new session: its node may have lost

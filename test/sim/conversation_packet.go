@@ -127,7 +127,7 @@ func (c *Conversation) carried(e *endpoint, p *pieces, m frame.Message) {
 // inner takes a whole message.
 func (c *Conversation) inner(e *endpoint, m frame.Message) {
 	if i, err := frame.ParseBcastInit(m); err == nil {
-		c.lastBcast(e.from, i.LastBcast(), c.two(e))
+		c.lastBcast(e.from, i.LastBcast(), c.networks(e.from) > 1, true)
 		c.listens(e, i.LastBcast())
 	} else if n, err := frame.ParseNames(m); err == nil {
 		c.names(e, n)

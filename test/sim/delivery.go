@@ -19,6 +19,7 @@ type outcomes struct {
 	in, local    int // into ports, from others and from own ports
 	noPort, over int // dropped and counted
 	open         int // looked up again: what became of them is not known yet
+	casts        int // multicasts, that may be counted under no port
 	back         []back
 }
 
@@ -78,6 +79,7 @@ func (l *life) consume(s *session, o *outcomes, from *node) {
 		return
 	}
 	l.inOrder(a.rec, at, from)
+	o.casts += c.casts
 	for i := range c.payload {
 		p := &c.payload[i]
 		switch {
@@ -156,10 +158,27 @@ func (l *life) enter(p *port, m *message, returned bool, invariant int) {
 // settle compares what happened with what should have.
 func (l *life) settle(k *look, o *outcomes) {
 	w := l.n.w
+	for _, p := range l.ports {
+		p.fresh()
+	}
+	k.after.MessagesIn -= uint64(l.castsIn)
+	k.after.MessagesLocal -= uint64(l.castsLocal)
+	l.castsIn, l.castsLocal = 0, 0
 	noPort, over := k.drops(engine.DropNoPort)-o.noPort, k.drops(engine.DropOverload)-o.over
 	limit := k.drops(engine.DropLimit)
 	n := o.open
 	back := k.returned() + limit - len(o.back) + n
+	if back > n && limit > 0 {
+		less := min(limit, back-n) // a broadcast for one of the networks, for which there was no chunk
+		back, limit = back-less, limit-less
+	}
+	unsure := noPort > 0 && o.casts > 0 && n > 0 // is nobody here bound to a multicast, or to what was looked up again
+	switch {
+	case unsure:
+		noPort = max(noPort-o.casts, min(noPort, n-over-back))
+	case noPort > 0:
+		noPort -= min(noPort, o.casts)
+	}
 	if k.in() != o.in || k.local() != o.local || noPort < 0 || over < 0 || back < 0 || noPort+over+back > n {
 		w.violate(2, "node %d counted %d in, %d local, %d no port, %d overload, %d returned, %d limit where %d, %d, %d, %d, %d were due (and %d open)",
 			l.n.idx, k.in(), k.local(), k.drops(engine.DropNoPort), k.drops(engine.DropOverload), k.returned(), limit,
@@ -172,7 +191,7 @@ func (l *life) settle(k *look, o *outcomes) {
 			p.skip()
 		}
 	}
-	vague := noPort+over+back != 0 && noPort+over != n && back != n
+	vague := unsure || noPort+over+back != 0 && noPort+over != n && back != n
 	for _, x := range o.back {
 		m := x.m
 		if x.open && (vague || noPort+over+back == 0) {
@@ -317,6 +336,12 @@ func (l *life) forgetForward(m *message) {
 func (w *world) sum() {
 	done := !w.stop()
 	for _, m := range w.messages {
+		if m.cast != nil {
+			if done && !w.cfg.Hostile {
+				w.sumCast(m)
+			}
+			continue
+		}
 		if m.hop == nil && m.at == onLink {
 			continue // lost to a violation
 		}

@@ -43,7 +43,7 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 		}
 	}
 	for _, f := range w.talk.Frame(w.clock.now, eth.Src(), eth.Dst(), msg) {
-		if !needsMemory[f.Rule] || w.faults.Refuse == 0 && w.faults.Starve == 0 {
+		if !needsMemory[f.Rule] || !w.scarce {
 			bad("conversation: %v", f)
 		}
 	}
@@ -57,6 +57,12 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 	}
 	if m.User() == frame.UserDiscovery {
 		l.checkDiscovery(net, eth, m, bad)
+		return
+	}
+	if m.NonSeq() {
+		if s != nil || !eth.Dst().IsGroup() {
+			bad("on the broadcast link, to station %v", eth.Dst())
+		}
 		return
 	}
 	to := w.stationOf(net, b)
@@ -81,8 +87,8 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 }
 
 // needsMemory are the rules of a Conversation that only a node can keep that gets
-// chunks for STATE messages.
-var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true}
+// chunks for STATE messages, and for updates of names ahead of data.
+var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true, "update-seq": true, "withdrawal": true}
 
 // checkDiscovery: to all unless an answer, from here, and not too often.
 func (l *life) checkDiscovery(net int, eth frame.Ethernet, m frame.Message, bad func(string, ...any)) {
@@ -201,6 +207,10 @@ func (l *life) contents(s *session, m frame.Message, bad func(string, ...any)) (
 	for _, m := range l.messages(s, m, bad) {
 		p, err := frame.ParsePayload(m)
 		if err != nil || isDummy(p) {
+			continue
+		}
+		if p.Type() == frame.McastMsg {
+			c.casts++
 			continue
 		}
 		x := carriedPayload{

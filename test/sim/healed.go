@@ -44,6 +44,9 @@ func (w *world) checkHealed() {
 		if want := (len(w.nodes) - 1) * len(w.nets); up != want {
 			w.violate(0, "node %d has %d links up, want %d", n.idx, up, want)
 		}
+		if n := l.eng.Unsent(); n > 0 {
+			w.violate(0, "node %d: %d packets not acknowledged after the faults ended", l.n.idx, n)
+		}
 		for _, p := range l.ports {
 			if p.e.Pending() > 0 {
 				w.violate(0, "port %v has %d unread messages", p.e.Addr(), p.e.Pending())
@@ -61,7 +64,7 @@ func (w *world) checkHealed() {
 // well reports whether all links are up, and nothing waits.
 func (w *world) well() bool {
 	for _, n := range w.nodes {
-		if n.life == nil {
+		if n.life == nil || n.life.eng.Unsent() > 0 {
 			return false
 		}
 		up := 0

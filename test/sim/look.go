@@ -4,6 +4,7 @@ package sim
 
 import (
 	"hash/crc32"
+	"math"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -181,7 +182,7 @@ func (w *world) stationOf(net int, b []byte) *node {
 func (l *life) frame(net int, a arrival) {
 	w := l.n.w
 	judge := nothing
-	if a.p.rec != nil && !w.cfg.Hostile {
+	if a.p.from != nil && !w.cfg.Hostile {
 		judge = l.handed(net, a)
 	}
 	l.call(judge, func() { l.eng.HandleFrame(w.clock.now, net, a.buf) })
@@ -193,7 +194,10 @@ func (l *life) handed(net int, a arrival) func(*life, *look) {
 	m, err := frame.Parse(a.buf.Bytes()[frame.EthernetLen:])
 	from := a.p.from.n
 	s := l.peers[from.idx].ends[net].cur
-	if err != nil || s == nil || !s.up && !isSynch(m) || m.NonSeq() {
+	if err == nil && m.NonSeq() {
+		return func(l *life, k *look) { l.settle(k, &outcomes{casts: math.MaxInt}) }
+	}
+	if err != nil || s == nil || !s.up && !isSynch(m) {
 		return nothing
 	}
 	if s.from == a.p.rec || s.from == nil {

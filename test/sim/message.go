@@ -34,6 +34,7 @@ type message struct {
 	sentOn     bool // it was looked up again: others of its sender may overtake it
 	endings    int  // of holder's contacts, when it was looked up again
 	reads      int
+	cast       *spread // it is a multicast
 }
 
 // A hop is a message's stay on one link.

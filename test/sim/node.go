@@ -40,14 +40,16 @@ type life struct {
 	ports  []*port
 	count  engine.Counters // at the last look
 
-	ended    int // contacts
-	forwards []*message
-	holds    bool                    // messages wait for Flush
-	told     map[naming.Binding]bool // by name events
-	nameBuf  []naming.Event
-	marks    []uint32 // by chunk: the round in which it was seen held
-	round    uint32
-	discs    []time.Duration // when the latest discovery messages left
+	ended      int // contacts
+	forwards   []*message
+	holds      bool                    // messages wait for Flush
+	told       map[naming.Binding]bool // by name events
+	nameBuf    []naming.Event
+	castsIn    int      // multicasts put into ports in this call, of others
+	castsLocal int      // and of this node
+	marks      []uint32 // by chunk: the round in which it was seen held
+	round      uint32
+	discs      []time.Duration // when the latest discovery messages left
 }
 
 // An outgoing frame waits for the device.

@@ -62,6 +62,7 @@ func (l *life) port(number uint32) *port {
 }
 
 func (p *port) fits(n int, imp frame.Importance) bool {
+	p.fresh() // multicasts that came before count
 	limit := p.cfg.ReceiveLimit
 	if limit == 0 {
 		limit = engine.DefaultReceiveLimit
@@ -70,15 +71,22 @@ func (p *port) fits(n int, imp frame.Importance) bool {
 }
 
 // fresh returns the first message in the port that is not in the queue, or nil.
+// Multicasts before it are followed.
 func (p *port) fresh() *fresh {
-	if p.e.Pending() <= len(p.queue) {
-		return nil
-	}
 	var f *fresh
-	p.e.Waiting(len(p.queue), func(r engine.Received, data []byte) bool {
-		f = &fresh{append([]byte(nil), data...), r.From, r.Importance, r.Error != frame.OK}
-		return false
-	})
+	for f == nil {
+		if p.e.Pending() <= len(p.queue) {
+			return nil
+		}
+		p.e.Waiting(len(p.queue), func(r engine.Received, data []byte) bool {
+			if m := p.l.n.w.castOf(data, r.From); m != nil && r.Error == frame.OK {
+				p.takeCast(m, len(data))
+				return false
+			}
+			f = &fresh{append([]byte(nil), data...), r.From, r.Importance, r.Error != frame.OK}
+			return false
+		})
+	}
 	if len(f.data) > 8 && p.l.n.w.mutate(ChangePayload) {
 		f.data[8] ^= 1
 	}
@@ -118,9 +126,14 @@ func (p *port) read(n int) {
 		e := p.queue[0]
 		p.queue = p.queue[1:]
 		p.bytes -= e.n + recordCost
-		if e.m != nil {
+		if e.m != nil && e.m.cast != nil {
+			w.report.CastsRead++
+			if !e.m.is(buf[:k], false) || r.From != e.m.from || r.Name != e.m.cast.r {
+				w.violate(1, "multicast %d was read otherwise: %d bytes from %v to %v", e.m.id, k, r.From, r.Name)
+			}
+		} else if e.m != nil {
 			p.l.took(e, buf[:k], r)
-			if len(p.queue) > 0 && p.queue[0].m != nil && p.queue[0].m.from == e.m.from && w.mutate(ReadSwapped) {
+			if len(p.queue) > 0 && p.queue[0].m != nil && p.queue[0].m.cast == nil && p.queue[0].m.from == e.m.from && w.mutate(ReadSwapped) {
 				p.inOrder(p.queue[0])
 			}
 			p.inOrder(e)

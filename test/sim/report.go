@@ -43,6 +43,8 @@ type Report struct {
 	Refused              uint64 // chunks
 	Failovers            uint64 // packets that left through a tunnel
 	Fragmented           uint64 // messages in fragments
+	Casts, CastsRead     uint64 // multicasts taken; copies of them read
+	CastsJudged          uint64 // copies that had to come
 	Retransmits, NoChunk uint64
 	Bundles, Bundled     uint64       // packets with several messages, and the messages
 	Drops                engine.Drops // by the engines
@@ -64,6 +66,7 @@ func (r *Report) Add(o Report) {
 		{&r.Forwarded, &o.Forwarded}, {&r.Blocked, &o.Blocked}, {&r.Woken, &o.Woken}, {&r.NoMemory, &o.NoMemory},
 		{&r.Lost, &o.Lost}, {&r.Doubled, &o.Doubled}, {&r.Reordered, &o.Reordered},
 		{&r.Links, &o.Links}, {&r.Resets, &o.Resets}, {&r.Left, &o.Left}, {&r.Flaps, &o.Flaps}, {&r.Refused, &o.Refused},
+		{&r.Casts, &o.Casts}, {&r.CastsRead, &o.CastsRead}, {&r.CastsJudged, &o.CastsJudged},
 		{&r.Failovers, &o.Failovers}, {&r.Fragmented, &o.Fragmented},
 		{&r.Contacts, &o.Contacts}, {&r.LostContacts, &o.LostContacts}, {&r.Crashes, &o.Crashes}, {&r.Partitions, &o.Partitions},
 		{&r.Retransmits, &o.Retransmits}, {&r.NoChunk, &o.NoChunk},
@@ -87,9 +90,9 @@ func (r *Report) String() string {
 	return fmt.Sprintf("%.2f simulated hours, %d steps, %d frames (%d lost, %d ring drops, %d injected, %d repeated), %d bundles of %d messages, "+
 		"%d messages: %d read, %d returned, %d no port, %d overload, %d not returned, %d discarded, %d lost at reset, %d lost in crash; "+
 		"%d forwarded, %d blocked, %d woken, %d without memory; %d contacts, %d lost, %d links up, %d down, %d crashes, %d partitions, %d flaps, "+
-		"%d chunks refused, %d no chunk, %d in fragments, %d tunnelled; drops: %s",
+		"%d multicasts, %d copies read, %d had to be; %d chunks refused, %d no chunk, %d in fragments, %d tunnelled; drops: %s",
 		r.Simulated.Hours(), r.Steps, r.Frames, r.FramesLost, r.RingDrops, r.Injected, r.Retransmits, r.Bundles, r.Bundled,
 		r.Messages, r.Read, r.Returned, r.DroppedNoPort, r.DroppedOverload, r.DroppedLimit, r.Discarded, r.LostAtReset, r.LostInCrash,
 		r.Forwarded, r.Blocked, r.Woken, r.NoMemory, r.Contacts, r.LostContacts, r.Links, r.Resets-r.Left,
-		r.Crashes, r.Partitions, r.Flaps, r.Refused, r.NoChunk, r.Fragmented, r.Failovers, strings.Join(drops, ", "))
+		r.Crashes, r.Partitions, r.Flaps, r.Casts, r.CastsRead, r.CastsJudged, r.Refused, r.NoChunk, r.Fragmented, r.Failovers, strings.Join(drops, ", "))
 }

@@ -18,6 +18,7 @@ type job struct {
 	service *frame.Service // nil: to a socket
 	to      frame.SocketAddr
 	tries   int
+	ranges  *[2]frame.Range // to multicast to, in turns; nil: it is no multicast
 }
 
 // send sends what is left of the port's job, until it is done or turned away.
@@ -25,6 +26,10 @@ func (p *port) send() {
 	l, w := p.l, p.l.n.w
 	l.hold()
 	defer l.sent()
+	if p.job != nil && p.job.ranges != nil {
+		p.castOn()
+		return
+	}
 	for turn := 32; p.job != nil && p.waiting == nil && !p.closed && !l.dead; turn-- {
 		if turn == 0 {
 			p.sendLater(time.Duration(w.work.Int64N(int64(time.Millisecond))))

@@ -70,6 +70,7 @@ type carried struct {
 	payload []carriedPayload
 	tunnel  bool       // it is in a tunnel, and no other tunnel takes it: an empty message has its number there
 	synch   *synch     // a second link's first packet
+	casts   int        // multicasts in it, and twins
 	inner   *tunnelled // a failed link's packet, with the last piece of it
 }
 

@@ -35,6 +35,7 @@ type world struct {
 	holds    *rand.Rand // who holds messages back
 	lives    int
 	unharmed [maxNetworks]bool // never give a reason for losing contact
+	scarce   bool              // memory is refused, at times
 	calm     bool              // the faults are over, no new work
 	closing  bool              // the nodes have left
 	report   Report
@@ -99,6 +100,7 @@ func newWorld(cfg Config) *world {
 		w.faults = Mix(mix)
 	}
 	f := &w.faults
+	w.scarce = f.Refuse > 0 || f.Starve > 0
 	if f.Tolerance == 0 {
 		f.Tolerance = flowctl.DefaultTolerance
 	}

@@ -65,7 +65,9 @@ func (l *life) open() {
 	w := l.n.w
 	c := engine.PortConfig{Importance: frame.Importance(w.work.IntN(4)), Returnable: w.work.IntN(2) == 0, SrcDroppable: w.work.IntN(4) == 0}
 	p := &port{l: l, readBatch: 1}
-	if w.faults.SmallReceive && w.work.IntN(2) == 0 {
+	if !w.faults.SmallReceive {
+		c.ReceiveLimit = 1 << 28 // more than comes, as multicasts are not to be lost
+	} else if w.work.IntN(2) == 0 {
 		c.ReceiveLimit = 2000 + w.work.IntN(30000)
 	}
 	if w.faults.SlowReaders && w.work.IntN(3) > 0 {
@@ -122,7 +124,16 @@ func (p *port) begin() {
 		j.left = 1 + w.work.IntN(4)
 		j.size = []int{4000, 20_000, frame.MaxPayload}[w.work.IntN(3)]
 	}
-	switch x := w.work.IntN(20); {
+	x := w.work.IntN(20)
+	if !w.faults.SmallReceive && w.work.IntN(4) == 0 {
+		x = 30
+	}
+	switch {
+	case x == 30:
+		j.ranges = &[2]frame.Range{w.someRange(), w.someRange()}
+		if w.work.IntN(2) == 0 {
+			j.ranges[0].Upper = 20 // hardly one node alone
+		}
 	case x < 10:
 		r := w.someRange()
 		j.service = &frame.Service{Type: r.Type, Instance: r.Lower}
