@@ -11,7 +11,10 @@ import (
 
 // Names agree, events are true, multicasts arrive: see sim.Cluster.
 func TestClusters(t *testing.T) {
-	n := max(4, seeds(t)/25)
+	n := defaultClusters
+	if testing.Short() {
+		n = shortClusters
+	}
 	var all sim.ClusterReport
 	for _, r := range sim.Clusters(1, n) {
 		for _, v := range r.Violations {
@@ -30,6 +33,21 @@ func TestClusters(t *testing.T) {
 		if count == 0 {
 			t.Errorf("no %s in %d clusters", what, n)
 		}
+	}
+}
+
+// A hundred nodes of a hundred bindings begin at once, and agree.
+func TestClusterBoot(t *testing.T) {
+	if defaultClusters < 100 || testing.Short() {
+		t.Skip("not in short, nor under the race detector: it takes a minute there")
+	}
+	r := sim.BigBoot(1)
+	for _, v := range r.Violations {
+		t.Errorf("%s", v)
+	}
+	t.Logf("%d nodes of %d bindings: all tables equal %v after the first began", sim.BootNodes, sim.BootBindings, r.Booted)
+	if r.Booted == 0 {
+		t.Error("they never agreed")
 	}
 }
 

@@ -4,4 +4,7 @@
 
 package sim_test
 
-const defaultSeeds, shortSeeds = 1000, 100
+const (
+	defaultSeeds, shortSeeds       = 500, 60
+	defaultClusters, shortClusters = 1000, 4
+)
