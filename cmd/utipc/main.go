@@ -43,6 +43,7 @@ type command struct {
 // commands look into it.
 func commands() []*command {
 	return []*command{
+		&auditCommand,
 		&benchCommand,
 		&decodeCommand,
 		&demoCommand,

@@ -27,7 +27,7 @@ func program(t *testing.T) string {
 	return bin
 }
 
-func TestEchoAndPingBetweenNamespaces(t *testing.T) {
+func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	netns.Require(t)
 	bin := program(t)
 	a, b := netns.New(t), netns.New(t)
@@ -66,6 +66,20 @@ func TestEchoAndPingBetweenNamespaces(t *testing.T) {
 		got, code := runIn(b, bin, append([]string{"ping", "--if", "right"}, c.args...))
 		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) {
 			t.Errorf("ping %q: exit %d, output %q; want %d, %q", c.args, code, got, c.code, c.want)
+		}
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+		code int
+	}{
+		{[]string{"--address", "1.1.3", "--types", "7000"},
+			`^audit: node 1001003, 3 bindings, 3 types asked about\n1001001 3 bindings, 0 differences\ndifferences: 0\n$`, 0},
+		{[]string{"--address", "1.1.3", "--netid", "4712", "--wait", "300ms"}, `utipc audit: no other node was heard within 300ms\n`, 1},
+	} {
+		got, code := runIn(b, bin, append([]string{"audit", "--if", "right"}, c.args...))
+		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) {
+			t.Errorf("audit %q: exit %d, output %q; want %d, %q", c.args, code, got, c.code, c.want)
 		}
 	}
 	var decoded bytes.Buffer

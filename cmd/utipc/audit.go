@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+var auditCommand = command{
+	name:  "audit",
+	short: "compare the binding tables of all nodes",
+	usage: `utipc audit: compare the binding tables of all nodes.
+
+    utipc audit --if IFACE [FLAGS]
+
+The command is a node itself, waits for contact with all others, kernels too, asks
+their topology services for all bindings of cluster scope, and compares these with
+its own table. What differs is asked about a second time half a second later: what
+was only on its way is no difference. A line for each node, then what differs, and
+last "differences: N". It exits with 1 when there are differences, or a node could
+not be asked.
+
+Every node must have contact with every other. Service types that nothing in this
+node's table is bound to are not asked about, unless --types names them.
+
+    --types T,...    service types to ask about, beside those known here
+    --wait D         how long to wait at most, until there is contact with every node
+                     heard of and for a second no more was heard of (default 10s)
+    --patience D     how long a node may say nothing before it counts as one that
+                     could not be asked (default 8s)
+` + memberUsage + `
+    utipc audit --if eth1 --address 1.1.9
+`,
+	run: func(ctx context.Context, args []string, std stdio) error {
+		var m member
+		var a auditor
+		f := flag.NewFlagSet("audit", flag.ContinueOnError)
+		m.flags(f)
+		types := f.String("types", "", "")
+		f.DurationVar(&a.wait, "wait", 10*time.Second, "")
+		f.DurationVar(&a.Patience, "patience", 8*time.Second, "")
+		if _, err := parse(f, args, 0, 0); err != nil {
+			return err
+		}
+		if a.wait <= 0 || a.Patience <= 0 {
+			return usageError("--wait and --patience must be positive")
+		}
+		var err error
+		if a.Types, err = typesArg(*types); err != nil {
+			return err
+		}
+		n, finish, err := m.open(ctx, std.err)
+		if err != nil {
+			return err
+		}
+		return errors.Join(a.run(ctx, n, std.out), closeMember(n, finish))
+	},
+}
+
+// typesArg reads service types, with commas between them.
+func typesArg(s string) (types []uint32, err error) {
+	if s == "" {
+		return nil, nil
+	}
+	for t := range strings.SplitSeq(s, ",") {
+		typ, err := strconv.ParseUint(t, 10, 32)
+		if err != nil {
+			return nil, usageError(fmt.Sprintf("--types: %q is no service type", t))
+		}
+		types = append(types, uint32(typ))
+	}
+	return types, nil
+}
+
+// An auditor compares tables.
+type auditor struct {
+	stack.AuditConfig
+	wait time.Duration
+}
+
+// run waits for the others, asks and prints.
+func (a *auditor) run(ctx context.Context, n *stack.Node, out io.Writer) error {
+	silent, err := a.meet(ctx, n)
+	if err != nil {
+		return err
+	}
+	r, err := a.Audit(ctx, n)
+	if err != nil {
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
+		return err
+	}
+	for _, p := range silent {
+		if !slices.ContainsFunc(r.Nodes, func(x stack.NodeAudit) bool { return x.Node == p }) {
+			r.Nodes = append(r.Nodes, stack.NodeAudit{Node: p, Err: errors.New("heard, but no link is up")})
+		}
+	}
+	return printAudit(out, r)
+}
+
+const (
+	meetQuiet = time.Second            // without another node being heard
+	meetLook  = 100 * time.Millisecond // between looks
+)
+
+// meet waits until there is contact with every node that was heard, for as long as
+// newly heard ones keep coming, and returns those that there is no contact with.
+func (a *auditor) meet(ctx context.Context, n *stack.Node) (silent []stack.NodeAddr, err error) {
+	began := time.Now()
+	heard, since := 0, began
+	for {
+		up := map[stack.NodeAddr]bool{}
+		for _, l := range n.Links() {
+			up[l.Peer] = up[l.Peer] || l.Up
+		}
+		if len(up) != heard {
+			heard, since = len(up), time.Now()
+		}
+		silent = silent[:0]
+		for p, ok := range up {
+			if !ok {
+				silent = append(silent, p)
+			}
+		}
+		slices.Sort(silent)
+		switch {
+		case heard > 0 && len(silent) == 0 && time.Since(since) >= meetQuiet:
+			return nil, nil
+		case time.Since(began) >= a.wait && heard == 0:
+			return nil, fmt.Errorf("no other node was heard within %v", a.wait)
+		case time.Since(began) >= a.wait:
+			return silent, nil
+		}
+		select {
+		case <-time.After(meetLook):
+		case <-ctx.Done():
+			return nil, errors.New("interrupted")
+		}
+	}
+}
+
+// printAudit prints what was found; a difference is an error.
+func printAudit(out io.Writer, r *stack.AuditReport) error {
+	fmt.Fprintf(out, "audit: node %v, %d bindings, %d types asked about\n", r.Node, r.Bindings, len(r.Types))
+	for _, x := range r.Nodes {
+		if x.Err != nil {
+			fmt.Fprintf(out, "%v not asked: %v\n", x.Node, x.Err)
+			continue
+		}
+		fmt.Fprintf(out, "%v %d bindings, %d differences\n", x.Node, x.Bindings, len(x.Lacks)+len(x.Extra))
+		for _, b := range x.Lacks {
+			fmt.Fprintf(out, "    not there:  %v of %v\n", b.Range, b.Socket)
+		}
+		for _, b := range x.Extra {
+			fmt.Fprintf(out, "    only there: %v of %v\n", b.Range, b.Socket)
+		}
+	}
+	d := r.Differences()
+	fmt.Fprintf(out, "differences: %d\n", d)
+	var err error
+	if d > 0 {
+		err = fmt.Errorf("the tables differ in %d bindings", d)
+	}
+	if k := r.Unasked(); k > 0 {
+		err = errors.Join(err, fmt.Errorf("%d nodes could not be asked", k))
+	}
+	return err
+}
