@@ -3,6 +3,7 @@
 package names
 
 import (
+	"context"
 	"io"
 	"regexp"
 	"strings"
@@ -124,7 +125,9 @@ func TestCountSeesOtherEvents(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	if _, err := count(t.Context(), []*stack.Subscription{sub}, true); err == nil || !strings.Contains(err.Error(), "after 0 of 100: published 18888:0") {
+	ctx, cancel := context.WithTimeout(t.Context(), meeting)
+	defer cancel()
+	if _, err := count(ctx, []*stack.Subscription{sub}, true); err == nil || !strings.Contains(err.Error(), "after 0 of 100: published 18888:0") {
 		t.Errorf("got %v, want what was published instead", err)
 	}
 }
