@@ -65,6 +65,7 @@ func TestLines(t *testing.T) {
 		`from Bind until another node has sent there, median` + figure + ` us +- +-\nthe same, 99 of 100` + figure + ` us +- +-\n    5 times, the longest`,
 		`from Bind until a subscriber on the same node knows, median` + figure + ` us`,
 		`from Bind until a subscriber on another node knows, median` + figure + ` us`,
+		`from Bind until a subscriber of this node on another knows, median` + figure + ` us`,
 		`from silence until no node has a name of the dead, the worst` + figure + ` ms +<= 3250.0 ms` + verdict + `    1 deaths of a node with 100 names`,
 		`\d+ of 18 targets met\n$`,
 	} {
