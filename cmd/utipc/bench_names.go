@@ -47,8 +47,10 @@ multicast       four nodes in this process, one sends to a socket on each of the
                 cores. Nothing may be lost, doubled or reordered, and nothing dropped
 bind            on one node a send waits for a name (Config.NameWait) that another binds:
                 from the call of Bind until the message was taken. It arrives
-events          from the call of Bind until a subscriber's Next has returned with it, on
-                the same node and on another, whose own table it subscribes to
+events          from the call of Bind until a subscriber's Next has returned with it: on
+                the same node, on another that watches its own table, and from another
+                that asks the topology service of the node (SubscriptionConfig.At). All
+                three watch at once
 dead            the cable of a node with 100 names is taken off the bridge, so that the
                 others see nothing but silence: until the last of them has withdrawn the
                 last of the names

@@ -4,7 +4,6 @@ package names
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 
@@ -23,9 +22,10 @@ type sighting struct {
 	at time.Time
 }
 
-// watch subscribes on a node to the names of typ that are bound from now on.
-func watch(ctx context.Context, n *stack.Node) (*watcher, error) {
-	sub, err := stack.SubscriptionConfig{Changes: true}.Subscribe(ctx, n, stack.Range{Type: typ, Upper: 1<<32 - 1})
+// watch subscribes on a node to the names of typ, of which there are none yet, in the table
+// of node at; 0: its own.
+func watch(ctx context.Context, n *stack.Node, at stack.NodeAddr) (*watcher, error) {
+	sub, err := stack.SubscriptionConfig{At: at}.Subscribe(ctx, n, stack.Range{Type: typ, Upper: 1<<32 - 1})
 	if err != nil {
 		return nil, err
 	}
@@ -61,54 +61,71 @@ func (w *watcher) next(ctx context.Context, name stack.Service, withdrawn bool) 
 	}
 }
 
-// eventRows measure how long after Bind subscribers know, on the same node and on another.
-func eventRows(ctx context.Context, p Plan, driver xdp.Config) []Row {
-	here, there, err := events(ctx, p.Names, driver)
-	return append(spread("event-here", "from Bind until a subscriber on the same node knows", here, err),
-		spread("event-there", "from Bind until a subscriber on another node knows", there, err)...)
+// The subscribers that are told of a name of node 1: where they are, and whose table they
+// watch.
+var subscribers = []struct {
+	id, what string
+	node     int
+	at       stack.NodeAddr
+}{
+	{"event-here", "from Bind until a subscriber on the same node knows", 1, 0},
+	{"event-there", "from Bind until a subscriber on another node knows", 0, 0},
+	{"event-asked", "from Bind until a subscriber of this node on another knows", 0, address(1)},
 }
 
-func events(ctx context.Context, names int, driver xdp.Config) (here, there []time.Duration, err error) {
+// eventRows measure how long after Bind subscribers know.
+func eventRows(ctx context.Context, p Plan, driver xdp.Config) (rows []Row) {
+	took, err := events(ctx, p.Names, driver)
+	for i, x := range subscribers {
+		rows = append(rows, spread(x.id, x.what, took[i], err)...)
+	}
+	return rows
+}
+
+// events binds names one after the other, and returns how long each subscriber, by its
+// place in subscribers, took to know.
+func events(ctx context.Context, names int, driver xdp.Config) (took [][]time.Duration, err error) {
+	took = make([][]time.Duration, len(subscribers))
 	s, err := openSegment(ctx, driver)
 	if err != nil {
-		return nil, nil, err
+		return took, err
 	}
 	defer s.close()
 	c, err := s.nodes[1].ListenPacket(ctx, "tipcrdm", nil)
 	if err != nil {
-		return nil, nil, err
+		return took, err
 	}
 	defer c.Close()
-	own, err := watch(ctx, s.nodes[1])
-	if err != nil {
-		return nil, nil, err
+	var all []*watcher
+	for _, x := range subscribers {
+		w, err := watch(ctx, s.nodes[x.node], x.at)
+		if err != nil {
+			return took, fmt.Errorf("%s: %w", x.id, err)
+		}
+		defer w.close()
+		all = append(all, w)
 	}
-	defer own.close()
-	other, err := watch(ctx, s.nodes[0])
-	if err != nil {
-		return nil, nil, err
-	}
-	defer other.close()
 	for i := range names {
 		name := stack.Service{Type: typ, Instance: uint32(i)}
 		begin := time.Now()
 		if err := c.Bind(name); err != nil {
-			return nil, nil, err
+			return took, err
 		}
-		a, err := own.next(ctx, name, false)
-		b, err2 := other.next(ctx, name, false)
-		if err := errors.Join(err, err2); err != nil {
-			return nil, nil, err
+		for k, w := range all {
+			at, err := w.next(ctx, name, false)
+			if err != nil {
+				return took, fmt.Errorf("%s: %w", subscribers[k].id, err)
+			}
+			took[k] = append(took[k], at.Sub(begin))
 		}
-		here, there = append(here, a.Sub(begin)), append(there, b.Sub(begin))
 		if err := c.Unbind(name); err != nil {
-			return nil, nil, err
+			return took, err
 		}
-		_, err = own.next(ctx, name, true)
-		_, err2 = other.next(ctx, name, true)
-		if err := errors.Join(err, err2); err != nil {
-			return nil, nil, err
+		for k, w := range all {
+			if _, err := w.next(ctx, name, true); err != nil {
+				return took, fmt.Errorf("%s: %w", subscribers[k].id, err)
+			}
 		}
 	}
-	return here, there, nil
+	return took, nil
 }
