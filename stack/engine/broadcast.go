@@ -50,7 +50,14 @@ func (e *Engine) dismiss(now time.Duration, n *node) {
 	n.member = nil
 	if e.ups--; e.ups == 0 {
 		e.purgeBroadcasts()
+		e.recent = e.recent[:0]
 	}
+	e.acknowledged(now)
+}
+
+// acknowledged carries out what follows when members have acknowledged broadcasts.
+func (e *Engine) acknowledged(now time.Duration) {
+	e.recent = e.dropTold() // here, as numbers come again
 	e.after(now, e.cast.link)
 }
 
@@ -192,7 +199,7 @@ func (e *Engine) broadcastAck(now time.Duration, n *node, m frame.Message) {
 		}
 	}
 	e.cast.sender.HandleAck(now, n.member, m.BcastAck())
-	e.after(now, e.cast.link)
+	e.acknowledged(now)
 }
 
 // broadcastReport takes what a STATE says of our broadcast link, and reports whether
@@ -206,7 +213,7 @@ func (e *Engine) broadcastReport(now time.Duration, l *link, s frame.State) bool
 	case m.Confirmed():
 		acks, _, _ := s.GapAcks((e.cfg.Capabilities & n.caps).Has(frame.CapGapAckBlock))
 		failed := e.cast.sender.HandleReport(now, m, s.BcastAck(), s.BcastGap(), acks.Bcast())
-		e.after(now, e.cast.link)
+		e.acknowledged(now)
 		if failed {
 			e.giveUp(now, n)
 			return false

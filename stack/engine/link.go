@@ -20,6 +20,7 @@ type link struct {
 	held   bool      // it has messages that wait for Flush
 	name   string    // as tipc(8) shows it, once it was up
 	id     uint32    // of the binding that says it is up
+	told   frame.Seq // the first update of names it was not told on this link, see tellAhead
 	number int32     // among the engine's deadlines; void where due is Never
 	due    time.Duration
 	damper damper
@@ -139,6 +140,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 	} else {
 		e.linkChanged(l)
 		old := other(n, l)
+		l.told = old.told // it is held back behind that
 		l.SendSynch(now, old.Link)
 		_, n.corked = l.Corked()
 		e.after(now, old)

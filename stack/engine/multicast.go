@@ -126,7 +126,7 @@ func (e *Engine) addWays(now time.Duration, p *Port, replicast, twin bool) {
 	}
 	for _, n := range m.far {
 		l := n.route(p.number)
-		if n.told != e.pub.Next() {
+		if l.told != e.pub.Next() {
 			e.tellAhead(now, n, l)
 		}
 		m.ways = append(m.ways, way{link: l, twin: twin})

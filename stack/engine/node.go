@@ -29,7 +29,6 @@ type node struct {
 	inbox     naming.Inbox
 	bjoins    flowctl.Reassembly // fragments on its broadcast link
 	member    *flowctl.Member    // of our broadcast link; nil while there is no contact
-	told      frame.Seq          // the first update of names it was not sent by unicast, see tellAhead
 	reading   bool               // it may not have all of the names it was sent first
 	bulkOn    uint8              // the bearer those were sent over
 	bulkEnd   frame.Seq          // the last packet of them

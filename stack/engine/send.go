@@ -106,7 +106,7 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 		return ErrUnreachable
 	}
 	l := n.route(p.number)
-	if n.told != e.pub.Next() {
+	if l.told != e.pub.Next() {
 		e.tellAhead(now, n, l)
 	}
 	if !e.mayTry(p, l) {

@@ -64,8 +64,11 @@ func (e *Engine) tell(now time.Duration, u update) {
 	broadcast := e.namesByBroadcast() && e.broadcastUpdate(now, &u)
 	for _, n := range e.nodes {
 		if n.up() && (!broadcast || n.stillReads()) {
-			e.tellOne(now, n, n.slots[0], u)
-			n.told = u.seq + 1
+			l := n.slots[0]
+			if l.told == u.seq { // and was told those before
+				l.told++
+			}
+			e.tellOne(now, n, l, u)
 		}
 	}
 }
@@ -117,21 +120,23 @@ func (e *Engine) dropTold() []update {
 	return slices.Delete(e.recent, 0, i)
 }
 
-// tellAhead sends a node, before data on a link, the updates that it was not told by
-// unicast and that may still be on their way to it on the broadcast link: the data may
+// tellAhead sends a node, before data on a link, the updates that it was not told on that
+// link and that may still be on their way to it on the broadcast link: the data may
 // refer to them.
 func (e *Engine) tellAhead(now time.Duration, n *node, l *link) {
 	e.recent = e.dropTold()
-	from := n.told
-	n.told = e.pub.Next()
+	next := e.pub.Next()
+	untold := l.told.Distance(next)
+	l.told = next
 	if len(e.recent) > maxAhead {
 		return
 	}
 	for _, u := range e.recent {
-		switch {
-		case u.seq.Before(from), n.member.Confirmed() && !n.member.Acked().Before(u.packet):
-		case l.Congested(frame.System) || !e.sendNames(now, l, u.fields(), u.item):
-			return // the broadcast link has it all the same
+		if u.seq.Distance(next) > untold || n.member.Confirmed() && !n.member.Acked().Before(u.packet) {
+			continue
+		}
+		if l.Congested(frame.System) || !e.sendNames(now, l, u.fields(), u.item) {
+			break // the broadcast link has it all the same
 		}
 	}
 	e.after(now, l)
@@ -162,7 +167,7 @@ func (e *Engine) sendBulk(now time.Duration, n *node) {
 			return
 		}
 	}
-	n.told = next
+	l.told = next
 	n.reading, n.bulkOn, n.bulkEnd = !e.cfg.AsKernel, l.bearer.id, l.Queued()
 }
 
