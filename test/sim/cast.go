@@ -103,8 +103,17 @@ func (l *life) readers(r frame.Range) (all []reader) {
 	return all
 }
 
-// sumCast looks at the end whether a multicast came to all it had to come to.
-func (w *world) sumCast(m *message) {
+// judgeCasts looks, when nothing is on its way any more, whether every multicast came to
+// all it had to come to.
+func (w *world) judgeCasts() {
+	for _, m := range w.messages {
+		if m.cast != nil {
+			w.judgeCast(m)
+		}
+	}
+}
+
+func (w *world) judgeCast(m *message) {
 	for _, x := range m.cast.want {
 		if x.p.closed || x.p.l.dead || x.epoch != nil && x.epoch.ended || !x.p.has(x.key) || x.epoch == nil && x.p.l.n.addr != m.from.Node {
 			continue
@@ -127,7 +136,7 @@ func (p *port) has(key uint32) bool {
 	return false
 }
 
-// cast sends what is left of the port's job to ranges; one turned away is tried again.
+// castOn sends what is left of the port's job to ranges; one turned away is tried again.
 func (p *port) castOn() {
 	w, j := p.l.n.w, p.job
 	for turn := 0; p.job == j && j.left > 0 && !p.closed && !p.l.dead; turn++ {

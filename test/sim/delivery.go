@@ -337,10 +337,7 @@ func (w *world) sum() {
 	done := !w.stop()
 	for _, m := range w.messages {
 		if m.cast != nil {
-			if done && !w.cfg.Hostile {
-				w.sumCast(m)
-			}
-			continue
+			continue // see judgeCasts
 		}
 		if m.hop == nil && m.at == onLink {
 			continue // lost to a violation

@@ -59,6 +59,9 @@ func (w *world) checkHealed() {
 		}
 		w.checkTable(l)
 	}
+	if !w.cfg.Hostile {
+		w.judgeCasts()
+	}
 }
 
 // well reports whether all links are up, and nothing waits.
