@@ -20,7 +20,7 @@ The last line is "N of M targets met". The exit status is 1 when something could
 be measured, not when a target is missed. Progress goes to the standard error.
 
     --short          fewer and shorter rounds, three ways of a million bindings, two
-                     deaths: under a minute; else some five
+                     deaths: under a minute; else some three
     --markdown       as a section of docs/figures.md
     --only REGEX     only what matches: table, million, multicast, bind, events, dead
     --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto,
