@@ -101,7 +101,11 @@ func (c AuditConfig) audit(ctx context.Context, n *Node) (*AuditReport, error) {
 		c.Patience = defaultPatience
 	}
 	a := &audit{AuditConfig: c, n: n}
-	r := &AuditReport{Node: n.Addr(), Nodes: n.contacts()}
+	nodes, err := n.contacts()
+	if err != nil {
+		return nil, err
+	}
+	r := &AuditReport{Node: n.Addr(), Nodes: nodes}
 	own := n.census()
 	r.Bindings, r.Types = own.all, own.types(c.Types)
 	var all []*NodeAudit
@@ -156,7 +160,8 @@ func (a *audit) round(ctx context.Context, all []*NodeAudit, compare func(*NodeA
 	return ctx.Err()
 }
 
-// compare asks a node about types and compares with own, which has no others.
+// compare asks a node about types and compares with own. What own has of others, the
+// node seems to lack.
 func (x *NodeAudit) compare(ctx context.Context, a *audit, own census, types []uint32) {
 	told, err := a.ask(ctx, x.Node, types, own.all+strangers)
 	if err != nil {
@@ -182,7 +187,7 @@ func (x *NodeAudit) compareAgain(ctx context.Context, a *audit, own census) {
 	slices.Sort(types)
 	types = slices.Compact(types)
 	again := NodeAudit{Node: x.Node}
-	if again.compare(ctx, a, own.of(types), types); again.Err != nil {
+	if again.compare(ctx, a, own, types); again.Err != nil {
 		x.Err = again.Err
 		return
 	}
@@ -205,13 +210,17 @@ func inBoth(x, y []Binding) (all []Binding) {
 }
 
 // contacts is a report without content on every node that there is contact with.
-func (n *Node) contacts() (all []NodeAudit) {
+// Errors: net.ErrClosed.
+func (n *Node) contacts() (all []NodeAudit, err error) {
 	n.mu.Lock()
 	defer n.unlock()
+	if n.closing {
+		return nil, net.ErrClosed
+	}
 	for a := range n.eng.Contacts {
 		all = append(all, NodeAudit{Node: a})
 	}
-	return all
+	return all, nil
 }
 
 // A census is how often each socket is bound to each range, in cluster scope; the keys
@@ -259,18 +268,6 @@ func (c census) each(yield func(Binding) bool) {
 			}
 		}
 	}
-}
-
-// of returns what is bound to some types, which are in order.
-func (c census) of(types []uint32) census {
-	some := census{count: map[Binding]int{}}
-	for b, k := range c.count {
-		if _, ok := slices.BinarySearch(types, b.Range.Type); ok {
-			some.count[b] = k
-			some.all += k
-		}
-	}
-	return some
 }
 
 // types returns the types that something is bound to and more, in order, each once.

@@ -37,7 +37,6 @@ func (s *Subscription) ask(ctx context.Context, c SubscriptionConfig, f frame.Fi
 		return err
 	}
 	s.from = d
-	s.n.subs[s] = struct{}{}
 	return nil
 }
 

@@ -79,6 +79,14 @@ func inWard(t *testing.T, nodes int, f func(t *testing.T, all []ward)) {
 	})
 }
 
+// driven has another call drive the node, until that is closed.
+func (w ward) driven(t *testing.T) {
+	t.Helper()
+	c := openWith(t, w.Node, SocketConfig{}, nil)
+	go c.ReadFrom(make([]byte, 1))
+	synctest.Wait()
+}
+
 func (w ward) subscribe(t *testing.T, c SubscriptionConfig, r Range) *Subscription {
 	t.Helper()
 	s, err := c.Subscribe(t.Context(), w.Node, r)
@@ -213,8 +221,9 @@ func TestSlowSubscriberElsewhere(t *testing.T) {
 			for range times {
 				c.Bind(absent)
 				c.Unbind(absent)
-				synctest.Wait()
+				<-time.After(100 * time.Microsecond)
 			}
+			<-time.After(100 * time.Millisecond)
 		}
 		s := all[0].subscribe(t, SubscriptionConfig{At: 2}, absent.Range())
 		churn(2000)
@@ -326,6 +335,7 @@ func TestSubscribeAtSilentNode(t *testing.T) {
 	})
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		all[1].cut()
+		all[0].driven(t)
 		ended := make(chan error)
 		go func() {
 			_, err := SubscriptionConfig{At: 2}.Subscribe(t.Context(), all[0].Node, Range{})
@@ -348,6 +358,7 @@ func TestSubscribeAtWaitsForRoom(t *testing.T) {
 		c := openWith(t, all[0].Node, SocketConfig{}, nil)
 		all[0].wire.Set(fault.Config{Out: fault.Faults{Loss: 1}})
 		data := make([]byte, 1400)
+		all[0].driven(t)
 		for {
 			c.SetWriteDeadline(time.Now().Add(time.Millisecond))
 			if _, err := c.WriteTo(data, sink.LocalAddr()); err != nil {
@@ -367,7 +378,7 @@ func TestSubscribeAtWaitsForRoom(t *testing.T) {
 		all[0].mu.Lock()
 		lines, ports := len(all[0].lines), all[0].eng.Ports()
 		all[0].unlock()
-		if lines != 1 || ports != 1 {
+		if lines != 1 || ports != 2 {
 			t.Errorf("%d connections wait, with %d sockets", lines, ports)
 		}
 		<-time.After(100 * time.Millisecond)
@@ -375,6 +386,57 @@ func TestSubscribeAtWaitsForRoom(t *testing.T) {
 		if err := <-ended; err != nil {
 			t.Error(err)
 		}
+	})
+}
+
+// Beside a call that drives, and sleeps, nothing takes longer.
+func TestSubscribeAtBesideADriver(t *testing.T) {
+	inWard(t, 2, func(t *testing.T, all []ward) {
+		c := openWith(t, all[1].Node, SocketConfig{}, absent)
+		all[0].driven(t)
+		all[1].driven(t)
+		began := time.Now()
+		s := all[0].subscribe(t, SubscriptionConfig{At: 2}, absent.Range())
+		if took := time.Since(began); took > 2*time.Millisecond {
+			t.Errorf("it took %v to subscribe", took)
+		}
+		told(t, s, 1)
+		for range 300 { // more than a window
+			c.Bind(absent)
+			c.Unbind(absent)
+			told(t, s, 2)
+		}
+		s.Close()
+		if took := time.Since(began); took > 100*time.Millisecond {
+			t.Errorf("it took %v", took)
+		}
+	})
+}
+
+// What a service has told before it closes is read, though the connection is over when
+// the request's answer is looked at.
+func TestSubscribeAtEndsAtOnce(t *testing.T) {
+	inWard(t, 2, func(t *testing.T, all []ward) {
+		n, p := all[0].Node, newImpostor(t, all[1].Node)
+		var wait waitList
+		l := p.dial(t, n, []byte("x"), &wait, func(c *engine.Conn, now time.Duration) {
+			n.mu.Lock() // so that nobody looks before all is there
+			defer n.unlock()
+			c.Close(now)
+			p.n.lap(now, false)
+			for range 8 {
+				n.lap(n.now(), true)
+			}
+		}, []byte("one"))
+		n.mu.Lock()
+		defer n.unlock()
+		var b [8]byte
+		size, ok := l.read(b[:])
+		if err := l.ended(); size != 3 || !ok || !errors.Is(err, io.EOF) {
+			t.Errorf("%d bytes, %v, then %v", size, ok, err)
+		}
+		l.close()
+		p.close()
 	})
 }
 
@@ -522,10 +584,7 @@ func TestSubscribeAtImpostor(t *testing.T) {
 			s := &Subscription{n: n, r: Range{Type: 100}}
 			d := &distant{s: s, asked: r}
 			d.line = p.dial(t, n, record, &s.wait, c.end, c.say...)
-			n.mu.Lock()
 			s.from = d
-			n.subs[s] = struct{}{}
-			n.unlock()
 			if got := told(t, s, 1); got != "+5-5@2" {
 				t.Errorf("%s: got %s", c.name, got)
 			}
