@@ -5,7 +5,8 @@
 //
 //	Open ──► Node ──► ListenPacket ──► PacketConn   messages to and from names
 //	          │
-//	          ├─────► Subscribe ─────► Subscription  names that come and go
+//	          ├─────► Subscribe ─────► Subscription  names that come and go, here or At another node
+//	          ├─────► Audit ─────────► AuditReport   whether all nodes know the same names
 //	          └─────► Names, Links, Bearers, Waits, Stats   how things stand
 //
 // A Node turns one engine (package engine) behind one lock, in laps: take a batch
