@@ -74,7 +74,7 @@ func TestBroadcastMembers(t *testing.T) {
 	c.listen(0, 1, allRange.Type, 0, 0)
 	c.forget()
 	c.say(p, 1)
-	wantLines(t, "numbers begin anew", c.casts(), "0:1")
+	wantLines(t, "numbers go on", c.casts(), "0:5")
 	c.done("")
 }
 
