@@ -32,12 +32,14 @@ func TestOneLineForManyBadNames(t *testing.T) {
 			t.Fatal(err)
 		}
 		liar, dev := openMoody(t, h, 1)
+		liar.mu.Lock() // its goroutine looks at the device in laps
 		dev.transmit = func(bufs []*frame.Buffer) (int, error) {
 			for _, b := range bufs {
 				invert(b.Bytes())
 			}
 			return dev.Device.Transmit(bufs)
 		}
+		liar.mu.Unlock()
 		pass := func(d time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()

@@ -7,4 +7,5 @@ package sim_test
 const (
 	defaultSeeds, shortSeeds       = 500, 60
 	defaultClusters, shortClusters = 1000, 4
+	racing                         = false
 )

@@ -7,6 +7,7 @@ package sim_test
 // The race detector makes a run many times slower, and there is no concurrency
 // in one: a few seeds show that it works.
 const (
-	defaultSeeds, shortSeeds       = 16, 6
-	defaultClusters, shortClusters = 2, 1
+	defaultSeeds, shortSeeds       = 8, 4
+	defaultClusters, shortClusters = 1, 1
+	racing                         = true
 )
