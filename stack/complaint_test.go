@@ -31,15 +31,19 @@ func TestOneLineForManyBadNames(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		liar, dev := openMoody(t, h, 1)
-		liar.mu.Lock() // its goroutine looks at the device in laps
-		dev.transmit = func(bufs []*frame.Buffer) (int, error) {
+		if port, err = h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1}); err != nil {
+			t.Fatal(err)
+		}
+		dev := &moody{Device: port, transmit: func(bufs []*frame.Buffer) (int, error) {
 			for _, b := range bufs {
 				invert(b.Bytes())
 			}
-			return dev.Device.Transmit(bufs)
+			return port.Transmit(bufs)
+		}}
+		liar, err := Open(t.Context(), Config{Bearers: []Bearer{dev}, Address: 1, Wait: Sleep})
+		if err != nil {
+			t.Fatal(err)
 		}
-		liar.mu.Unlock()
 		pass := func(d time.Duration) {
 			ctx, cancel := context.WithTimeout(t.Context(), d)
 			defer cancel()

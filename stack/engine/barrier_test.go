@@ -303,13 +303,13 @@ func TestBarrierLostAndClosed(t *testing.T) {
 	b.leave(0, 0)
 	for i, p := range b.ports {
 		wantLines(t, fmt.Sprint("receiver ", i), read(p), "<1001002:77> 1", "<1001002:77> 2")
-		if len(p.barrier.held) != 2 {
-			t.Errorf("receiver %d: %d wait, want the other sender's two", i, len(p.barrier.held))
+		if p.barrier == nil || len(p.barrier.held) != 2 {
+			t.Fatalf("receiver %d: got %+v, want two of the other sender that wait", i, p.barrier)
 		}
 	}
 	b.ports[0].Close(b.now)
 	if b.ports[0].barrier != nil || len(b.barriers.ports) != 1 || b.barriers.ports[0] != b.ports[1] {
-		t.Errorf("closed: %d sockets at which something waits", len(b.barriers.ports))
+		t.Fatalf("closed: %d sockets at which something waits", len(b.barriers.ports))
 	}
 	b.arrive(b.message(1, false, true, true, ""))
 	wantLines(t, "the twin", read(b.ports[1]), "<1001003:77> 1", "<1001003:77> 2")

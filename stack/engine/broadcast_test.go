@@ -364,6 +364,31 @@ func TestBroadcastFailureIsOfOneNode(t *testing.T) {
 	}
 }
 
+// The report that shows it ends contact itself, before anything else it says counts.
+func TestBroadcastFailureByReport(t *testing.T) {
+	c, p := castCrew(t, 1, 2, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
+	c.say(p, 3)
+	missing := func(f *frame.StateFields) { f.BcastAck, f.BcastGap, f.Probe, f.Keepalive = 1, 1, true, true }
+	c.report(1, 0, missing)
+	for _, x := range []struct {
+		pass time.Duration
+		up   bool
+	}{{time.Second, true}, {1, false}} {
+		c.now += x.pass // and no deadline is served
+		c.sent = nil
+		c.report(1, 0, missing)
+		if got := c.node(1).up(); got != x.up || !c.node(0).up() {
+			t.Errorf("%v later: up %v, want %v", x.pass, got, x.up)
+		}
+	}
+	for _, l := range c.drain() {
+		if strings.HasPrefix(l, "0>2 link/state") {
+			t.Errorf("answered %s", l)
+		}
+	}
+	c.done("")
+}
+
 // When the link stands still the nodes that have not acknowledged all are asked, no others.
 func TestBroadcastAsksMembers(t *testing.T) {
 	c, p := castCrew(t, 1, 3, alone)
@@ -480,6 +505,30 @@ func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 		t.Errorf("got %d unsent", c.Unsent())
 	}
 	c.done("")
+}
+
+// Packets that a stalled device has not taken go with the last node: the numbers begin
+// anew, and the next would take them for those.
+func TestBroadcastOfAStalledDevice(t *testing.T) {
+	c, p := castCrew(t, 1, 2)
+	c.say(p, 3)
+	c.leaveQuietly(0)
+	if got := c.bearers[0].out.Len(); got < 3 {
+		t.Errorf("%d frames wait, while one node is left that has to hear them", got)
+	}
+	c.leave(1, 0)
+	wantLines(t, "with the last", c.casts())
+	c.done("")
+}
+
+// leaveQuietly takes all links of a peer down; the engine's frames stay where they are.
+func (c *crew) leaveQuietly(i int) {
+	for _, l := range c.node(i).links {
+		if l != nil {
+			l.Fail()
+			c.after(c.now, l)
+		}
+	}
 }
 
 // Own broadcasts that come back, on the same bearer or another on the same segment, are

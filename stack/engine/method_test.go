@@ -220,6 +220,9 @@ func TestMethodChangesWithAMessage(t *testing.T) {
 	if got := c.payloads(); len(got) != 1 || !strings.HasPrefix(got[0], "416e002d20100000") { // the twin waits behind the window
 		t.Errorf("sent %q", got)
 	}
+	if got := c.cast.Look().Waiting; got[frame.Low] == 0 || got[frame.System] != 0 {
+		t.Errorf("waiting by importance: %v; want the twin at that of its message", got)
+	}
 	for c.Unsent() > 0 {
 		c.allAck()
 	}

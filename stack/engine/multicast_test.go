@@ -224,6 +224,38 @@ func TestMulticastFragments(t *testing.T) {
 	c.done("")
 }
 
+// Where links differ each copy has the form of its own link: the header inside fragments
+// names no node, though the copy before it does.
+func TestMulticastCopiesOfUnlikeLinks(t *testing.T) {
+	c, p := castCrew(t, 1, 1)
+	c.joinMTU(c.mate(popCaps), 0, 1000)
+	c.listen(1, 1, 1000, 0, 100)
+	p.SetMethod(Replicast)
+	c.forget()
+	if err := p.SendRange(c.now, allRange, make([]byte, 1200)); err != nil {
+		t.Fatal(err)
+	}
+	c.collect()
+	var inside []frame.NodeAddr
+	for _, f := range c.sent {
+		m, _ := frame.Parse(f.bytes[frame.EthernetLen:])
+		if g, err := frame.ParseFragment(m); err == nil && g.Type() == frame.FirstFragment {
+			in, _ := frame.Parse(slices.Concat(g.Data(), make([]byte, 2000)))
+			m = in
+		}
+		if d, ok := m.DestNode(); ok && m.User().IsPayload() {
+			inside = append(inside, d)
+		}
+	}
+	if !slices.Equal(inside, []frame.NodeAddr{c.mates[0].addr, 0}) {
+		t.Errorf("the headers name %v, want the first node and none", inside)
+	}
+	for range 2 {
+		c.live()
+	}
+	c.done("")
+}
+
 // A copy in one packet names the node that it goes to.
 func TestMulticastCopies(t *testing.T) {
 	c, p := castCrew(t, 1, 2)
@@ -233,7 +265,10 @@ func TestMulticastCopies(t *testing.T) {
 	}
 	a := p.Addr().Port
 	c.collect()
-	for _, f := range c.sent {
+	for i, f := range c.sent {
+		if got, want := fmt.Sprintf("%x", f.bytes[frame.EthernetLen:][28:32]), fmt.Sprintf("%08x", uint32(c.mates[i].addr)); got != want {
+			t.Errorf("got %s as the node that it is for, want %s", got, want)
+		}
 		if w := fmt.Sprintf("%x", f.bytes[frame.EthernetLen:][:4]); w != "416c0031" { // dest-droppable, is-rcast, 49 bytes
 			t.Errorf("got first word %s", w)
 		}

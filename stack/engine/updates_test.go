@@ -245,12 +245,44 @@ func TestUpdatesAheadOnEitherLink(t *testing.T) {
 	c.done("")
 }
 
-// What was told of the broadcast link that is over says nothing of the one that begins.
-func TestUpdatesOfABroadcastLinkThatIsOver(t *testing.T) {
+// A second link is held back behind what the first was told: nothing of that is said twice.
+func TestUpdatesWhenASecondLinkComes(t *testing.T) {
+	c := newCrew(t, 2, 1, alone)
+	c.readAll()
+	p := c.bind(500, 1)
+	for c.node(0).route(p.number) != c.node(0).links[0] || p.number&1 == 0 {
+		p = c.OpenPort(PortConfig{}) // one that takes the second link
+	}
+	send := func() {
+		t.Helper()
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	c.forget()
+	send()
+	wantLines(t, "on the first", c.updateLines(), "0>1 publish 1")
+	c.mates[0].heard = 0 // it does not tell that it has the broadcast
+	c.join(0, 1)
+	send()
+	if c.node(0).route(p.number) != c.node(0).links[1] || c.cast.Unacked() != 1 {
+		t.Fatalf("want the second link in use, and the broadcast not acknowledged: %d", c.cast.Unacked())
+	}
+	wantLines(t, "on the second", c.updateLines())
+	c.done("")
+}
+
+// What was on its way by broadcast when the last node left does not come: it keeps no
+// later update from being told ahead.
+func TestUpdatesThatWentWithTheLastNode(t *testing.T) {
 	c := newCrew(t, 1, 1, alone)
 	c.readAll()
-	p := c.bind(500, 1, 2, 3, 4, 5, 6, 7, 8, 9)
-	c.leave(0, 0) // it has acknowledged none
+	var many []uint32
+	for i := range uint32(60) {
+		many = append(many, i)
+	}
+	p := c.bind(500, many...) // more than the window
+	c.leave(0, 0)             // it has acknowledged none
 	c.forget()
 	if len(c.recent) != 0 {
 		t.Errorf("%d updates under way to nobody", len(c.recent))
@@ -267,7 +299,7 @@ func TestUpdatesOfABroadcastLinkThatIsOver(t *testing.T) {
 	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
-	wantLines(t, "ahead", c.updateLines(), "0>1 publish 11")
+	wantLines(t, "ahead", c.updateLines(), "0>1 publish 62")
 	c.done("")
 }
 
