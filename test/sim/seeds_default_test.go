@@ -5,7 +5,7 @@
 package sim_test
 
 const (
-	defaultSeeds, shortSeeds       = 500, 60
-	defaultClusters, shortClusters = 1000, 4
+	defaultSeeds, shortSeeds       = 250, 60
+	defaultClusters, shortClusters = 400, 4
 	racing                         = false
 )
