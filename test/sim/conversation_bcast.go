@@ -59,7 +59,7 @@ func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 		return // an old report, without a number
 	}
 	s, q := c.station(m.Prev()), m.Seq()
-	if s.nextKnown && q == c.first() && s.next != q && s.mayRestart {
+	if s.nextKnown && q == c.first() && s.next != q && s.mayRestart && s.sums[q] != content(m.Bytes()) {
 		s.restart(q)
 	}
 	if !s.nextKnown {
