@@ -88,6 +88,10 @@ func (c *Connection) Read(size int) (due bool) {
 	return c.read >= c.granted/ackShare
 }
 
+// Near reports whether an acknowledgement is due once so many blocks, or messages, more
+// are read.
+func (c *Connection) Near(more int) bool { return c.read+more >= c.granted/ackShare }
+
 // Credit is what an acknowledgement says that is sent now; it counts as told.
 func (c *Connection) Credit() (acked, window uint16) {
 	n := min(c.read, math.MaxUint16)

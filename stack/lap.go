@@ -202,8 +202,15 @@ func (n *Node) deliver() {
 	}
 	n.moved = n.eng.TakeReadyConns(n.moved[:0])
 	for i, c := range n.moved {
-		c.Owner.(*topologyLine).moved()
+		c.Owner.(connOwner).moved()
 		n.moved[i] = nil
+	}
+	n.asked = n.eng.TakeReadyListeners(n.asked[:0])
+	for i, l := range n.asked {
+		if own, ok := l.Owner.(*Listener); ok {
+			n.rouseFirst(own.readers)
+		}
+		n.asked[i] = nil
 	}
 	for ev, ok := n.eng.NextEvent(); ok; ev, ok = n.eng.NextEvent() {
 		n.handleEvent(ev)
@@ -214,6 +221,9 @@ func (n *Node) deliver() {
 		n.rouseAll(n.draining)
 	}
 }
+
+// A connOwner is whose an engine's connection is.
+type connOwner interface{ moved() }
 
 func (n *Node) handleEvent(ev engine.Event) {
 	if ev.Kind == engine.Room {

@@ -128,7 +128,7 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 			n.run++
 		}
 		n.unlock()
-		if err := b.conn.retry(dest{service: to, kind: toService}, []byte("x"), engine.ErrMemory); err != nil {
+		if err := b.node.retry(context.Background(), b.conn, dest{service: to, kind: toService}, []byte("x"), engine.ErrMemory); err != nil {
 			t.Fatal(err)
 		}
 		n.mu.Lock()

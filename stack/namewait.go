@@ -64,9 +64,24 @@ func (n *Node) callAwaiting(r Range) {
 
 // awaits reports whether a message that met err may wait for its name: it was looked
 // up here, and nobody has bound it.
-func (c *PacketConn) awaits(d dest, err error) bool {
-	return err == engine.ErrUnreachable && c.nameWait > 0 &&
-		(d.kind == toRange || d.kind == toService && (d.service.Node == 0 || d.service.Node == c.local.Node))
+func (s *writeHalf) awaits(d dest, err error) bool {
+	return err == engine.ErrUnreachable && s.nameWait > 0 &&
+		(d.kind == toRange || d.kind == toService && (d.service.Node == 0 || d.service.Node == s.local.Node))
+}
+
+// sleepForName waits for the name of w's message. Errors: ErrUnreachable when that has
+// been long enough.
+func (s *writeHalf) sleepForName(w *waiter) error {
+	n := s.n
+	now := n.latest
+	n.eng.Quit(now, &w.ticket) // of a link that the name was behind
+	n.callWriters()
+	n.await(w, w.dest.name(), now)
+	if waited := now - w.from; waited >= s.nameWait {
+		return unnamed(w.dest.addr(), waited)
+	}
+	s.sleepUntilNamed(w)
+	return nil
 }
 
 // name is what must be bound for a message to a name to go anywhere.
@@ -87,16 +102,16 @@ func (c SocketConfig) patience(node Config) time.Duration {
 
 // sleepUntilNamed waits until the name of a write has appeared, which it reports, or
 // the time for that or the write's own is over, or its socket is closed.
-func (c *PacketConn) sleepUntilNamed(w *waiter) {
-	n := c.n
-	for w.appeared = false; !w.appeared && !c.closed && !past(c.writeBy); {
+func (s *writeHalf) sleepUntilNamed(w *waiter) {
+	n := s.n
+	for w.appeared = false; !w.appeared && !s.closed && !past(s.writeBy); {
 		now := n.now()
-		left := w.from + c.nameWait - now
+		left := w.from + s.nameWait - now
 		if left <= 0 {
 			return
 		}
 		by := time.Now().Add(left)
-		if told := n.tellBy(w, now, c.writeBy); !told.IsZero() && told.Before(by) {
+		if told := n.tellBy(s, w, now, s.writeBy); !told.IsZero() && told.Before(by) {
 			by = told
 		}
 		n.block(w, by)

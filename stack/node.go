@@ -31,11 +31,12 @@ type Node struct {
 	closing  bool
 	closed   bool
 
-	conns    map[*PacketConn]struct{}
+	sockets  map[socket]struct{}
 	subs     map[*Subscription]struct{}
 	lines    map[*topologyLine]struct{}
 	awaited  awaiting         // calls that wait for a name
 	called   []*engine.Ticket // writes for which there is room now
+	trying   *waiter          // whose send this is, of those that wait
 	waitTold time.Duration    // when one that waits was logged last
 	starting waitList         // Open, until the address is settled
 	draining waitList         // Close, until everything is acknowledged
@@ -45,6 +46,7 @@ type Node struct {
 	names      []naming.Event
 	heard      []*engine.Subscription
 	moved      []*engine.Conn
+	asked      []*engine.Listener
 	sends      int  // since the devices were looked at
 	turning    bool // the driver is in its lap
 	patience   patience
@@ -122,7 +124,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	n := &Node{
 		cfg: cfg, start: time.Now(),
-		conns: map[*PacketConn]struct{}{}, subs: map[*Subscription]struct{}{}, lines: map[*topologyLine]struct{}{},
+		sockets: map[socket]struct{}{}, subs: map[*Subscription]struct{}{}, lines: map[*topologyLine]struct{}{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 	}
 	var err error
@@ -263,8 +265,8 @@ func (n *Node) Close(ctx context.Context) error {
 		}
 	}
 	defer close(n.closeDone)
-	for c := range n.conns {
-		n.closeConn(c)
+	for s := range n.sockets {
+		s.shut()
 	}
 	for s := range n.subs {
 		s.close()

@@ -4,48 +4,24 @@ package stack
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
-	"os"
 	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A SocketConfig is a socket's options; its zero value means the defaults.
-type SocketConfig struct {
-	Importance   Importance // of what is sent; Low to Critical
-	Scope        Scope      // of the address bound to; zero: the cluster
-	Returnable   bool       // undeliverable messages come back as *RejectError
-	ReceiveLimit int        // bytes that may wait to be read, at importance Low; 0: 2 MiB
-	Multicast    Method     // how messages to a range reach other nodes; Auto: chosen for each
-
-	// NameWait is how long a send waits for a name that nobody has bound; 0: as long as
-	// Config.NameWait says, negative: not at all.
-	NameWait time.Duration
-}
-
 // A PacketConn is a connectionless socket: "tipcrdm", whose messages arrive once
 // and in order as long as contact with the other node lasts, or "tipcgram". It is
 // safe for concurrent use.
 type PacketConn struct {
-	n       *Node
-	network string
-	cfg     SocketConfig
-	local   SocketAddr
-
-	nameWait time.Duration // for which its sends wait for a name
+	writeHalf
+	cfg SocketConfig
 
 	// Guarded by the node's lap lock.
-	port    *engine.Port
-	closed  bool
-	readers waitList
-	readBy  time.Time // read deadline
-	writeBy time.Time // write deadline
-	from    net.Addr  // of the last message, so that the next from there costs no allocation
-	writing waitList
+	readHalf
+	port *engine.Port
+	from net.Addr // of the last message, so that the next from there costs no allocation
 }
 
 var _ net.PacketConn = (*PacketConn)(nil)
@@ -81,15 +57,10 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 			return nil, err
 		}
 	}
-	switch {
-	case c.Importance > Critical:
-		return nil, fmt.Errorf("%w: importance %d", ErrConfig, c.Importance)
-	case c.Scope != 0 && c.Scope != ClusterScope && c.Scope != NodeScope:
-		return nil, fmt.Errorf("%w: scope %d", ErrConfig, c.Scope)
-	case c.ReceiveLimit < 0:
-		return nil, fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, c.ReceiveLimit)
+	if err := c.check(); err != nil {
+		return nil, err
 	}
-	p := &PacketConn{n: n, network: network, cfg: c, nameWait: c.patience(n.cfg)}
+	p := &PacketConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg)}, cfg: c}
 	n.mu.Lock()
 	defer n.unlock()
 	if n.closing {
@@ -100,7 +71,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 		ReceiveLimit: c.ReceiveLimit, Owner: p,
 	})
 	if p.port == nil {
-		return nil, errors.New("stack: too many sockets in this node")
+		return nil, ErrTooManySockets
 	}
 	p.port.SetMethod(c.Multicast)
 	p.local = p.port.Addr()
@@ -111,7 +82,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 			return nil, err
 		}
 	}
-	n.conns[p] = struct{}{}
+	n.sockets[p] = struct{}{}
 	return p, nil
 }
 
@@ -215,39 +186,24 @@ func (c *PacketConn) ReadMsg(b []byte) (int, Message, error) {
 	return k, m, nil
 }
 
-func (c *PacketConn) read(b []byte) (int, Message, error) {
+func (c *PacketConn) read(b []byte) (k int, m Message, err error) {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
-	var w *waiter
-	defer func() {
-		if w != nil {
-			n.end(&c.readers, w)
-		}
-		if c.port.Pending() > 0 {
-			n.rouseFirst(c.readers)
-		}
-	}()
-	for {
-		if c.closed {
-			return 0, Message{}, net.ErrClosed
-		}
-		if past(c.readBy) {
-			return 0, Message{}, os.ErrDeadlineExceeded
-		}
-		if k, r, ok := c.port.Read(b); ok {
+	err = c.await(n, &c.closed, func() bool {
+		var r engine.Received
+		var ok bool
+		if k, r, ok = c.port.Read(b); ok {
 			r.From.Net = c.network
 			if last, ok := c.from.(SocketAddr); !ok || last != r.From {
 				c.from = r.From
 			}
-			return k, Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-				Truncated: k < r.Len, Error: r.Error, addr: c.from}, nil
+			m = Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
+				Truncated: k < r.Len, Error: r.Error, addr: c.from}
 		}
-		if w == nil {
-			w = n.begin(&c.readers)
-		}
-		n.block(w, c.readBy)
-	}
+		return ok
+	}, func() bool { return c.port.Pending() > 0 })
+	return k, m, err
 }
 
 // WriteTo sends a message to a socket bound to addr, a Service, to the socket addr, a
@@ -275,7 +231,7 @@ func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	}
 	err := c.n.submit(c, d, b)
 	if err != nil {
-		if err = c.retry(d, b, err); err != nil {
+		if err = c.n.retry(context.Background(), c, d, b, err); err != nil {
 			return 0, opError("write", c.network, c.local, addr, err)
 		}
 	}
@@ -291,17 +247,42 @@ func (c *PacketConn) Close() error {
 	if c.closed {
 		return opError("close", c.network, c.local, nil, net.ErrClosed)
 	}
-	c.n.closeConn(c)
+	c.shut()
 	c.n.lap(c.n.now(), false)
 	return nil
 }
 
-func (n *Node) closeConn(c *PacketConn) {
+// shut implements socket.
+func (c *PacketConn) shut() {
+	n := c.n
 	c.closed = true
-	delete(n.conns, c)
+	delete(n.sockets, c)
 	c.port.Close(n.now())
 	n.rouseAll(c.readers)
 	n.rouseAll(c.writing)
+}
+
+// put implements sender.
+func (c *PacketConn) put(now time.Duration, d dest, data []byte) error {
+	switch d.kind {
+	case toService:
+		return c.port.SendService(now, d.service, data)
+	case toRange:
+		return c.port.SendRange(now, d.all, data)
+	}
+	return c.port.Send(now, d.socket, data)
+}
+
+// waits implements sender.
+func (c *PacketConn) waits(d dest, err error) bool { return blocks(err) || c.awaits(d, err) }
+
+// sleep implements sender.
+func (c *PacketConn) sleep(w *waiter, d dest, err error) error {
+	if c.awaits(d, err) {
+		return c.sleepForName(w)
+	}
+	c.n.sleepForRoom(&c.writeHalf, w)
+	return nil
 }
 
 // SetDeadline sets both deadlines; zero means none.
@@ -322,12 +303,10 @@ func (c *PacketConn) setDeadlines(read, write *time.Time) error {
 		return opError("set", c.network, c.local, nil, net.ErrClosed)
 	}
 	if read != nil {
-		c.readBy = *read
-		c.n.rouseAll(c.readers)
+		c.setReadBy(c.n, *read)
 	}
 	if write != nil {
-		c.writeBy = *write
-		c.n.rouseAll(c.writing)
+		c.setWriteBy(*write)
 	}
 	return nil
 }

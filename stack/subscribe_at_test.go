@@ -71,8 +71,8 @@ func inWard(t *testing.T, nodes int, f func(t *testing.T, all []ward)) {
 		<-time.After(10 * time.Millisecond)
 		for i, n := range all {
 			n.mu.Lock()
-			if k := len(n.lines); k != 0 || len(n.subs) != 0 || n.eng.Ports() != len(n.conns) {
-				t.Errorf("node %d has %d connections, %d subscriptions, %d sockets for %d", i+1, k, len(n.subs), n.eng.Ports(), len(n.conns))
+			if k := len(n.lines); k != 0 || len(n.subs) != 0 || n.eng.Ports() != len(n.sockets) {
+				t.Errorf("node %d has %d connections, %d subscriptions, %d sockets for %d", i+1, k, len(n.subs), n.eng.Ports(), len(n.sockets))
 			}
 			n.unlock()
 		}

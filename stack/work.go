@@ -14,7 +14,7 @@ import (
 // A job is a message whose sender found the lap lock taken: the payload copied,
 // to be sent by whoever has the lock.
 type job struct {
-	conn *PacketConn
+	from sender
 	dest dest
 	data []byte
 	err  error
@@ -81,15 +81,15 @@ func (l *jobList) take() *job {
 
 func (l *jobList) empty() bool { return l.head.Load() == nil }
 
-// submit sends data from c by rule (d): with the lock if it is free; else the
+// submit sends data from s by rule (d): with the lock if it is free; else the
 // payload is copied, the job appended, the lock tried once more; and whoever
 // unlocks looks at the list again. So a job is always seen, by its own sender or
 // by the holder. It returns what the engine said.
-func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
+func (n *Node) submit(s sender, d dest, data []byte) error {
 	if n.mu.TryLock() {
 		now := n.sendTime()
 		n.eng.Hold(n.inRun(now, len(data)))
-		err := n.send(now, c, d, data)
+		err := n.send(now, s, d, data)
 		n.afterSend(now, len(data))
 		n.unlock()
 		return err
@@ -98,7 +98,7 @@ func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 	if !ok {
 		j = &job{done: make(chan struct{}, 1)}
 	}
-	j.conn, j.dest = c, d
+	j.from, j.dest = s, d
 	j.data = append(j.data[:0], data...)
 	n.jobs.push(j)
 	if n.mu.TryLock() {
@@ -106,7 +106,7 @@ func (n *Node) submit(c *PacketConn, d dest, data []byte) error {
 	}
 	j.wait(n.parallel)
 	err := j.err
-	j.conn, j.err = nil, nil
+	j.from, j.err = nil, nil
 	n.idleJobs.Put(j)
 	return err
 }
@@ -133,26 +133,21 @@ func (n *Node) runJobs() {
 	for j := n.jobs.take(); j != nil; {
 		next := j.next
 		j.next = nil
-		j.err = n.send(now, j.conn, j.dest, j.data)
+		j.err = n.send(now, j.from, j.dest, j.data)
 		j.done <- struct{}{}
 		j = next
 	}
 	n.lap(now, false)
 }
 
-// send hands a message to the engine.
-func (n *Node) send(now time.Duration, c *PacketConn, d dest, data []byte) error {
-	if n.closed || c.closed {
+// send hands a message of s to the engine.
+func (n *Node) send(now time.Duration, s sender, d dest, data []byte) error {
+	w := s.writes()
+	if n.closed || w.closed {
 		return engine.ErrClosed
 	}
-	if past(c.writeBy) {
+	if past(w.writeBy) {
 		return os.ErrDeadlineExceeded
 	}
-	switch d.kind {
-	case toService:
-		return c.port.SendService(now, d.service, data)
-	case toRange:
-		return c.port.SendRange(now, d.all, data)
-	}
-	return c.port.Send(now, d.socket, data)
+	return s.put(now, d, data)
 }

@@ -4,6 +4,7 @@ package stack
 
 import (
 	"cmp"
+	"context"
 	"log/slog"
 	"net"
 	"slices"
@@ -14,11 +15,13 @@ import (
 
 // A write is what is known of a call that sends and waits.
 type write struct {
-	ticket engine.Ticket
-	dest   dest
-	size   int
-	began  time.Duration
-	told   bool // it was logged
+	ticket  engine.Ticket
+	dest    dest
+	size    int
+	began   time.Duration
+	met     error // last
+	entered bool  // among those who wait
+	told    bool  // it was logged
 }
 
 // Limits of what is logged of writes that wait.
@@ -27,64 +30,83 @@ const (
 	oneWait    = time.Second // between two of them
 )
 
-// retry waits for whatever the message met to give way, and sends it then. It
-// stays entered among the waiting calls until that is done: a call that has the
-// driver's role must turn the engine before it hands the role on.
-func (c *PacketConn) retry(d dest, b []byte, err error) error {
-	if !blocks(err) && !c.awaits(d, err) {
+// retry waits for whatever the message of s met to give way, and sends it then; ctx
+// ends that too. It stays entered among the waiting calls until that is done: a
+// call that has the driver's role must turn the engine before it hands the role on.
+func (n *Node) retry(ctx context.Context, s sender, d dest, b []byte, err error) error {
+	if !s.waits(d, err) {
 		return err
 	}
-	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
+	defer n.rouseWhen(ctx, &s.writes().writing)()
+	w := n.beginWrite(d, len(b))
+	defer n.endWrite(s.writes(), w)
+	return n.persist(ctx, s, w, b, err)
+}
+
+// beginWrite returns a waiter for a call that sends, which has not been entered yet.
+func (n *Node) beginWrite(d dest, size int) *waiter {
 	w := n.newWaiter()
-	began := n.now()
-	w.write = write{dest: d, size: len(b), began: began}
+	w.write = write{dest: d, size: size, began: n.now()}
 	w.ticket.Owner = w
 	w.awaited = awaited{}
-	entered := false
-	defer func() {
-		n.eng.Quit(n.latest, &w.ticket)
-		n.callWriters()
-		n.unawait(w)
-		if entered {
-			n.end(&c.writing, w)
-		} else {
-			n.idleWaiters = append(n.idleWaiters, w)
-		}
-	}()
-	for now := began; ; now = n.now() {
+	return w
+}
+
+func (n *Node) endWrite(s *writeHalf, w *waiter) {
+	n.eng.Quit(n.latest, &w.ticket)
+	n.callWriters()
+	n.unawait(w)
+	if w.entered {
+		n.end(&s.writing, w)
+		n.rouseFirst(s.writing)
+	} else {
+		n.idleWaiters = append(n.idleWaiters, w)
+	}
+}
+
+// persist tries to send until it is not for want of what passes that it fails. err is
+// what the message met already.
+func (n *Node) persist(ctx context.Context, s sender, w *waiter, b []byte, err error) error {
+	own := s.writes()
+	for {
+		now := n.now()
 		n.latest = now
-		if past(c.writeBy) {
-			return n.blockedWrite(w, err, now)
+		if past(own.writeBy) {
+			return n.blockedWrite(own, w, err, now)
+		}
+		if ctx.Err() != nil {
+			e := n.blockedWrite(own, w, err, now)
+			e.Cause = ctx.Err()
+			return e
 		}
 		n.eng.Hold(n.inRun(now, len(b)))
 		n.eng.SendAs(&w.ticket)
-		err = n.send(now, c, d, b)
+		n.trying = w
+		err = n.send(now, s, w.dest, b)
+		n.trying = nil
 		n.eng.SendAs(nil)
-		awaits := c.awaits(d, err)
-		if !blocks(err) && !awaits {
+		if !s.waits(w.dest, err) {
 			n.afterSend(now, len(b))
 			return err
 		}
-		if !entered {
-			entered = true
-			n.enter(&c.writing, w)
+		w.met = err
+		if !w.entered {
+			w.entered = true
+			n.enter(&own.writing, w)
 		}
-		if awaits {
-			n.eng.Quit(now, &w.ticket) // of a link that the name was behind
-			n.callWriters()
-			n.await(w, d.name(), now)
-			if waited := now - w.from; waited >= c.nameWait {
-				return unnamed(d.addr(), waited)
-			}
-			c.sleepUntilNamed(w)
-			continue
+		if err := s.sleep(w, w.dest, err); err != nil {
+			return err
 		}
-		n.unawait(w)
-		if n.callWriters(); !w.ticket.Invited() {
-			n.block(w, n.tellBy(w, now, c.writeBy))
-		}
+	}
+}
+
+// sleepForRoom waits until w is told that there is room.
+func (n *Node) sleepForRoom(s *writeHalf, w *waiter) {
+	n.unawait(w)
+	if n.callWriters(); !w.ticket.Invited() {
+		n.block(w, n.tellBy(s, w, n.latest, s.writeBy))
 	}
 }
 
@@ -103,12 +125,26 @@ func (n *Node) callWriters() {
 	}
 }
 
-// blockedWrite tells what a write waits for at now; err is what it met last.
-func (n *Node) blockedWrite(w *waiter, err error, now time.Duration) *BlockedError {
-	if why := n.eng.Why(&w.ticket); why != nil {
+// blockedWrite tells what a write of s waits for at now; err is what it met last. Who
+// waits for another write of its socket waits for what that waits for.
+func (n *Node) blockedWrite(s *writeHalf, w *waiter, err error, now time.Duration) *BlockedError {
+	ahead := 0
+	if err == errTurn {
+		if ahead = max(0, slices.Index(s.writing, w)); ahead > 0 {
+			first := s.writing[0]
+			err = first.met
+			if why := n.eng.Why(&first.ticket); why != nil {
+				err = why
+			}
+		}
+	} else if why := n.eng.Why(&w.ticket); why != nil {
 		err = why
 	}
 	e := blockedError(err, now-w.began)
+	e.Ahead += ahead
+	if e.Peer.Port != 0 {
+		e.Peer.Net = s.network
+	}
 	if w.waiting || err == engine.ErrUnreachable {
 		e.Name = w.dest.addr()
 	}
@@ -117,7 +153,7 @@ func (n *Node) blockedWrite(w *waiter, err error, now time.Duration) *BlockedErr
 
 // tellBy logs a write that has waited for long, and returns until when it may sleep:
 // its deadline, or when it will have.
-func (n *Node) tellBy(w *waiter, now time.Duration, deadline time.Time) time.Time {
+func (n *Node) tellBy(s *writeHalf, w *waiter, now time.Duration, deadline time.Time) time.Time {
 	if w.told || n.logs.entries == nil {
 		return deadline
 	}
@@ -130,7 +166,7 @@ func (n *Node) tellBy(w *waiter, now time.Duration, deadline time.Time) time.Tim
 	w.told = true
 	if n.waitTold == 0 || now-n.waitTold >= oneWait {
 		n.waitTold = now
-		e := n.blockedWrite(w, engine.ErrMemory, now)
+		e := n.blockedWrite(s, w, w.met, now)
 		if e.Name != nil {
 			n.logs.add(slog.LevelWarn, "write waits", slog.String("service", e.Name.String()), slog.Duration("for", e.Blocked))
 			return deadline
@@ -159,11 +195,11 @@ func (n *Node) Waits() []Wait {
 	defer n.unlock()
 	now := n.now()
 	var all []Wait
-	for c := range n.conns {
-		for _, w := range c.writing {
-			x := Wait{Socket: c.local, Bytes: w.size, Since: n.start.Add(w.began), To: w.dest.addr(),
-				BlockedError: *n.blockedWrite(w, engine.ErrMemory, now)}
-			all = append(all, x)
+	for c := range n.sockets {
+		s := c.writes()
+		for _, w := range s.writing {
+			all = append(all, Wait{Socket: s.local, Bytes: w.size, Since: n.start.Add(w.began), To: w.dest.addr(),
+				BlockedError: *n.blockedWrite(s, w, w.met, now)})
 		}
 	}
 	slices.SortFunc(all, func(a, b Wait) int {

@@ -143,6 +143,7 @@ type Conn struct {
 	again alarm // the request, or what is owed, is sent again
 	owed  owed
 	asked bool // a probe was not answered yet
+	acked bool // see Acknowledged
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
 	origin *Listener // that counts it; nil unless it has a user

@@ -188,6 +188,21 @@ func (c *Conn) skipPart() {
 // consumed counts a message of n bytes that was read.
 func (c *Conn) consumed(now time.Duration, n int) {
 	if c.state == Established && c.flow.Read(frame.ShortLen+n) {
+		c.acked = true
 		c.acknowledge(now, false)
 	}
+}
+
+// Due reports whether a Read may tell the peer that there is room, so that it has to
+// know the time well.
+func (c *Conn) Due() bool {
+	return c.flow.Near(c.port.queue.Len() + c.port.queued/1024)
+}
+
+// Acknowledged reports whether the peer was told that there is room since that was asked
+// last: there may be frames to send then, or connections of this node to wake.
+func (c *Conn) Acknowledged() bool {
+	was := c.acked
+	c.acked = false
+	return was
 }

@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -17,7 +18,7 @@ var (
 	// is lost.
 	ErrUnreachable = errors.New("engine: no route to the destination")
 	// ErrTooLong means a message that is longer than may be sent there.
-	ErrTooLong = errors.New("engine: message too long")
+	ErrTooLong = fmt.Errorf("engine: %w", syscall.EMSGSIZE)
 	// ErrMemory means all chunks of the node are in use.
 	ErrMemory = errors.New("engine: no free chunk in the node's arena")
 )

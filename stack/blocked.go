@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A BlockedError is why a write ended at its deadline: the room, or the name, that it
+// waited for. It unwraps to os.ErrDeadlineExceeded, or to what its context said.
+type BlockedError struct {
+	Name       net.Addr      // that nobody has bound; nil: there was no room
+	Peer       SocketAddr    // that has not read what a connection's Window allows; port 0: it is not that
+	Blocks     bool          // its Unacked and Window are blocks of 1 KiB, else messages
+	Node       NodeAddr      // whose link has no room, or who is the last to acknowledge broadcasts
+	Bearer     string        // of that link; empty for the broadcast link
+	Link       string        // its name; empty: it was the node's own memory
+	Importance Importance    // of the message
+	Waiting    int           // packets in the link's backlog
+	Limit      int           // and how many may be, at this importance
+	Unacked    int           // packets sent and not acknowledged, or what Peer has not read
+	Window     int           // and how many may be
+	Ahead      int           // writes that wait for the same and began before
+	Blocked    time.Duration // how long the write waited
+	Cause      error         // nil: its deadline
+}
+
+func (e *BlockedError) Error() string {
+	return fmt.Sprintf("blocked for %v: %s: %v", e.Blocked.Round(time.Microsecond), e.Reason(), e.Unwrap())
+}
+
+// Reason says what the write waits for, or waited.
+func (e *BlockedError) Reason() string {
+	switch {
+	case e.Name != nil:
+		return fmt.Sprintf("waits for name %v", e.Name)
+	case e.Peer.Port != 0:
+		unit := "messages"
+		if e.Blocks {
+			unit = "KiB"
+		}
+		return fmt.Sprintf("%v does not read: %d %s sent to it and not read, window %d, %d writes ahead", e.Peer, e.Unacked, unit, e.Window, e.Ahead)
+	case e.Link == "":
+		return "all chunks of the node's memory in use"
+	case e.Bearer == "":
+		return fmt.Sprintf("%s, %v acknowledges last: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead",
+			e.Link, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead)
+	}
+	return fmt.Sprintf("link %s on %s to %v: %d of %d packets unacknowledged, %d wait, limit at importance %v is %d, %d writes ahead",
+		e.Link, e.Bearer, e.Node, e.Unacked, e.Window, e.Waiting, e.Importance, e.Limit, e.Ahead)
+}
+
+// Unwrap returns os.ErrDeadlineExceeded, or what the context said.
+func (e *BlockedError) Unwrap() error {
+	if e.Cause != nil {
+		return e.Cause
+	}
+	return os.ErrDeadlineExceeded
+}
+
+// Timeout reports whether it was a deadline that ended the write.
+func (e *BlockedError) Timeout() bool { return e.Cause != context.Canceled }
+
+// Temporary is as Timeout.
+func (e *BlockedError) Temporary() bool { return e.Timeout() }
+
+// blockedError tells of a write that met err and has waited so long.
+func blockedError(err error, waited time.Duration) *BlockedError {
+	e := &BlockedError{Blocked: waited}
+	switch b := err.(type) {
+	case *engine.WindowFull:
+		e.Node, e.Peer, e.Blocks, e.Unacked, e.Window = b.Peer.Node, b.Peer, b.Blocks, b.Unacked, b.Window
+	case *engine.Blocked:
+		e.Node, e.Bearer, e.Link, e.Importance = b.Node, b.Bearer, b.Link, b.Importance
+		e.Unacked, e.Window, e.Waiting, e.Limit, e.Ahead = b.Unacked, b.Window, b.Backlog, b.Limit, b.Ahead
+	}
+	return e
+}

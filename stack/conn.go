@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"io"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A Conn is one end of a connection: "tipc", a stream of bytes (SOCK_STREAM), or
+// "tipcpacket", messages (SOCK_SEQPACKET). What is written arrives, once and in order, as
+// long as contact with the peer's node lasts. It is safe for concurrent use; a Write is
+// never mixed with another.
+//
+//	Dial, Accept ──► established ──(Close: what was written arrives, then io.EOF)──► closed
+//	                      │
+//	                      └──(the peer closed, broke off, or its node is lost)──► ended: what
+//	                         came can be read still, then the reason; writes fail
+//
+// There is no half-close: who closes reads no more. The end is sticky, every call
+// returns it again.
+type Conn struct {
+	writeHalf
+	readHalf // readers, and Dial while it waits
+	stream   bool
+	remote   SocketAddr
+	dialing  bool               // Dial waits
+	cfg      *engine.ConnConfig // of Dial
+	c        *engine.Conn       // nil: the request is not under way yet
+}
+
+var _ net.Conn = (*Conn)(nil)
+
+// LocalAddr is the socket's own address, a SocketAddr.
+func (c *Conn) LocalAddr() net.Addr { return c.local }
+
+// RemoteAddr is the peer's address, a SocketAddr.
+func (c *Conn) RemoteAddr() net.Addr { return c.remote }
+
+// Service is the name that the connection was dialed by; ok is false if that was a
+// socket's address.
+func (c *Conn) Service() (a Service, ok bool) { return c.c.Name() }
+
+// Importance is that of all the connection's messages, as its dialing end chose it.
+func (c *Conn) Importance() Importance { return c.c.Importance }
+
+// Read waits for data and copies it into b. A stream gives what there is, as far as b
+// holds it. Of a "tipcpacket" it is one message, and what does not fit is lost. After
+// the last data of a peer that has closed it returns io.EOF. Errors, inside
+// *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded, *ConnError.
+func (c *Conn) Read(b []byte) (int, error) {
+	k, _, err := c.ReadMsg(b)
+	return k, err
+}
+
+// ReadMsg is Read that also tells the size of the message: what is above n was lost. Of
+// a stream size is n.
+func (c *Conn) ReadMsg(b []byte) (n, size int, err error) {
+	if len(b) == 0 {
+		return 0, 0, nil
+	}
+	n, size, err = c.read(b)
+	switch err {
+	case nil:
+		return n, size, nil
+	case io.EOF:
+		return 0, 0, io.EOF
+	}
+	return 0, 0, opError("read", c.network, c.local, c.remote, err)
+}
+
+func (c *Conn) read(b []byte) (k, size int, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	var ended error
+	err = c.await(n, &c.closed, func() (ok bool) {
+		if c.c.Pending() == 0 {
+			ended = connError(c.network, c.c.Err(), false)
+			return ended != nil
+		}
+		now := n.latest
+		if c.c.Due() {
+			now = n.now()
+		}
+		k, size, ok = c.c.Read(now, b)
+		return ok
+	}, c.readable)
+	if err == nil {
+		err = ended
+	}
+	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	return k, size, err
+}
+
+// readable reports whether a Read would not wait. The lap lock is held.
+func (c *Conn) readable() bool { return c.c.Pending() > 0 || c.c.State() != engine.Established }
+
+// moved is called by a lap after which there is more to read, room, or another state.
+func (c *Conn) moved() {
+	if c.c.State() != engine.Established {
+		c.n.rouseAll(c.readers)
+		c.n.rouseAll(c.writing)
+		return
+	}
+	if c.readable() || c.dialing {
+		c.n.rouseFirst(c.readers)
+	}
+	if len(c.writing) > 0 {
+		c.n.rouse(c.writing[0])
+	}
+}
+
+// Close ends the connection in order: the peer reads what was written, then io.EOF. What
+// waits here unread is lost, and all waiting calls end with net.ErrClosed, as a second
+// Close does. It does not wait.
+func (c *Conn) Close() error { return c.end("close", (*engine.Conn).Close) }
+
+// Abort ends the connection as a kernel does when a socket is closed: the peer reads
+// what was written, then syscall.ECONNRESET. Else as Close.
+func (c *Conn) Abort() error { return c.end("abort", (*engine.Conn).Abort) }
+
+func (c *Conn) end(op string, how func(*engine.Conn, time.Duration)) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if c.closed {
+		return opError(op, c.network, c.local, c.remote, net.ErrClosed)
+	}
+	c.leave(how)
+	n.lap(n.now(), false)
+	return nil
+}
+
+// shut implements socket.
+func (c *Conn) shut() { c.leave((*engine.Conn).Close) }
+
+func (c *Conn) leave(how func(*engine.Conn, time.Duration)) {
+	n := c.n
+	c.closed = true
+	delete(n.sockets, c)
+	if c.c != nil {
+		how(c.c, n.now())
+	}
+	n.rouseAll(c.readers)
+	n.rouseAll(c.writing)
+}
+
+// SetDeadline sets both deadlines; zero means none.
+func (c *Conn) SetDeadline(t time.Time) error { return c.setDeadlines(&t, &t) }
+
+// SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
+// waiting ones included; zero means never.
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(&t, nil) }
+
+// SetWriteDeadline sets the time at which blocked writes end with a *BlockedError,
+// waiting ones included; zero means never.
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(nil, &t) }
+
+func (c *Conn) setDeadlines(read, write *time.Time) error {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if c.closed {
+		return opError("set", c.network, c.local, c.remote, net.ErrClosed)
+	}
+	if read != nil {
+		c.setReadBy(c.n, *read)
+	}
+	if write != nil {
+		c.setWriteBy(*write)
+	}
+	return nil
+}

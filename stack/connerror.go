@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A ConnError is why there is no connection, or no more. It unwraps to
+//
+//	syscall.ECONNREFUSED    nobody listens there, or the listener has closed
+//	os.ErrDeadlineExceeded  the request was not answered in time; or what Dial's context said
+//	syscall.EPIPE           of a Write: the peer has closed
+//	syscall.ECONNRESET      the peer broke off, was killed, or did not keep to the window
+//	ErrUnreachable          contact with the peer's node is lost, or the peer does not answer; it is ECONNRESET too
+type ConnError struct {
+	Peer   SocketAddr // while there was no answer, where the request went
+	Reason string
+	Code   ErrorCode // in the message that ended it; OK where there was none
+	Err    error
+}
+
+func (e *ConnError) Error() string {
+	if e.Code == frame.OK {
+		return fmt.Sprintf("%s: %v", e.Reason, e.Err)
+	}
+	return fmt.Sprintf("%s (%v): %v", e.Reason, e.Code, e.Err)
+}
+
+// Unwrap returns what the error means.
+func (e *ConnError) Unwrap() error { return e.Err }
+
+// Is makes a lost connection a reset one.
+func (e *ConnError) Is(target error) bool {
+	return target == syscall.ECONNRESET && e.Err == ErrUnreachable
+}
+
+// Timeout reports whether the peer did not answer in time.
+func (e *ConnError) Timeout() bool {
+	var t net.Error
+	return errors.As(e.Err, &t) && t.Timeout()
+}
+
+// Temporary is as Timeout.
+func (e *ConnError) Temporary() bool { return e.Timeout() }
+
+// connError is what a program sees of an engine's error: io.EOF for a Read when the peer
+// has closed, a *ConnError for another end, everything else as it is.
+func connError(network string, err error, write bool) error {
+	end, ok := err.(*engine.ConnError)
+	if !ok {
+		return err
+	}
+	e := &ConnError{Peer: end.Peer, Reason: end.Why.String(), Code: end.Code}
+	e.Peer.Net = network
+	switch end.Why {
+	case engine.EndShutdown:
+		if !write {
+			return io.EOF
+		}
+		e.Code, e.Err = frame.OK, syscall.EPIPE
+	case engine.EndRefused:
+		e.Err = syscall.ECONNREFUSED
+	case engine.EndTimeout:
+		e.Err = os.ErrDeadlineExceeded
+	case engine.EndLost, engine.EndSilent:
+		e.Err = ErrUnreachable
+	default:
+		e.Err = syscall.ECONNRESET
+	}
+	return e
+}

@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// Dial connects with default options; see SocketConfig.Dial.
+func (n *Node) Dial(ctx context.Context, network string, addr net.Addr) (*Conn, error) {
+	return SocketConfig{}.Dial(ctx, n, network, addr)
+}
+
+// DialContext is Dial for those who name an address by its text, see ParseAddr, as
+// http.Transport and gRPC do; "tcp" is taken for "tipc", so that a URL may be
+// "http://18888:17/".
+func (n *Node) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
+	if network == "tcp" {
+		network = "tipc"
+	}
+	addr, err := ParseAddr(address)
+	if err != nil {
+		return nil, opError("dial", network, nil, nil, err)
+	}
+	c, err := n.Dial(ctx, network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// Dial connects to a socket that listens under addr, a Service, of which those bound to
+// it take turns, or at addr, a SocketAddr. network is "tipc" or "tipcpacket", and has to
+// be what the listener is: the wire does not tell. It waits for an answer, for
+// DialTimeout at most; a listener whose backlog is full is asked again until then.
+// Errors, inside *net.OpError: net.UnknownNetworkError, ErrConfig, ErrUnreachable,
+// *ConnError, *BlockedError, net.ErrClosed, the context's.
+func (c SocketConfig) Dial(ctx context.Context, n *Node, network string, addr net.Addr) (*Conn, error) {
+	return c.DialWith(ctx, n, network, addr, nil)
+}
+
+// DialWith is Dial whose request has the first message with it, up to 66000 bytes: the
+// kernel's implied connect.
+func (c SocketConfig) DialWith(ctx context.Context, n *Node, network string, addr net.Addr, first []byte) (*Conn, error) {
+	s, err := c.dial(ctx, n, network, addr, first)
+	if err != nil {
+		return nil, opError("dial", network, nil, addr, err)
+	}
+	return s, nil
+}
+
+func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr net.Addr, first []byte) (*Conn, error) {
+	stream, err := connected(network)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.check(); err != nil {
+		return nil, err
+	}
+	var d dest
+	switch a := addr.(type) {
+	case Service:
+		d = dest{kind: toService, service: a}
+	case SocketAddr:
+		d = dest{socket: a}
+	case nil:
+		return nil, &net.AddrError{Err: "missing address"}
+	default:
+		return nil, &net.AddrError{Err: "not a service or socket address", Addr: addr.String()}
+	}
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	s := &Conn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg)}, stream: stream, dialing: true}
+	s.cfg = &engine.ConnConfig{
+		Importance: c.Importance, Stream: stream, Timeout: c.DialTimeout, ReceiveLimit: c.ReceiveLimit, Owner: s,
+	}
+	if err := n.enroll(s); err != nil {
+		return nil, err
+	}
+	began := n.now()
+	if err = n.submit(s, d, first); err != nil {
+		err = n.retry(ctx, s, d, first, err)
+	}
+	if err == nil {
+		err = s.answer(ctx, began)
+	}
+	if err != nil {
+		s.Abort()
+		return nil, err
+	}
+	return s, nil
+}
+
+// enroll makes a Conn known to its node. Errors: net.ErrClosed.
+func (n *Node) enroll(s *Conn) error {
+	n.mu.Lock()
+	defer n.unlock()
+	if n.closing {
+		return net.ErrClosed
+	}
+	s.local.Node = n.eng.Address()
+	n.sockets[s] = struct{}{}
+	return nil
+}
+
+// connected reports what connections of a network are. Errors: net.UnknownNetworkError.
+func connected(network string) (stream bool, err error) {
+	switch network {
+	case "tipc":
+		return true, nil
+	case "tipcpacket":
+		return false, nil
+	}
+	return false, net.UnknownNetworkError(network)
+}
+
+// request asks for the connection. The lap lock is held.
+func (c *Conn) request(now time.Duration, d dest, first []byte) (err error) {
+	if d.kind == toService {
+		c.c, err = c.n.eng.DialService(now, *c.cfg, d.service, first)
+	} else {
+		c.c, err = c.n.eng.Dial(now, *c.cfg, d.socket, first)
+	}
+	if err == nil {
+		c.local = c.c.Addr()
+		c.local.Net = c.network
+	}
+	return err
+}
+
+// answer waits until the peer has answered. Errors: *ConnError, net.ErrClosed.
+func (c *Conn) answer(ctx context.Context, began time.Duration) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	defer n.rouseWhen(ctx, &c.readers)()
+	var over error
+	if err := c.await(n, &c.closed, func() bool {
+		over = ctx.Err()
+		return over != nil || c.c.State() != engine.Connecting
+	}, func() bool { return false }); err != nil {
+		return err
+	}
+	waited := (n.now() - began).Round(time.Microsecond)
+	if over != nil && c.c.State() == engine.Connecting {
+		return &ConnError{Peer: c.c.Peer(), Reason: fmt.Sprintf("no answer for %v", waited), Err: over}
+	}
+	if c.c.State() == engine.Ended && c.c.Pending() == 0 {
+		err := connError(c.network, c.c.Err(), true).(*ConnError)
+		if end := c.c.Err().(*engine.ConnError); end.Why == engine.EndTimeout {
+			err.Reason, err.Code = fmt.Sprintf("no answer for %v", waited), frame.OK
+		}
+		return err
+	}
+	c.dialing, c.cfg = false, nil
+	c.remote = c.c.Peer()
+	c.remote.Net = c.network
+	return nil
+}

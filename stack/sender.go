@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"time"
+)
+
+// A sender is a socket that sends messages. The lap lock is held in all calls but
+// writes.
+type sender interface {
+	// writes is what every sender has.
+	writes() *writeHalf
+	// put hands a message to the engine. Errors: the engine's, and errTurn.
+	put(now time.Duration, d dest, data []byte) error
+	// waits reports whether a message that met err may go later.
+	waits(d dest, err error) bool
+	// sleep waits for what w's message met, which is err, to give way; it may end
+	// too early. Errors: of a wait that has been long enough.
+	sleep(w *waiter, d dest, err error) error
+}
+
+// A socket is what a node closes when it is closed.
+type socket interface {
+	writes() *writeHalf
+	shut() // the lap lock is held
+}
+
+// A writeHalf is the half of a socket that sends.
+type writeHalf struct {
+	n        *Node
+	network  string
+	local    SocketAddr
+	nameWait time.Duration // for which its sends wait for a name
+
+	// Guarded by the node's lap lock.
+	closed  bool
+	writeBy time.Time // write deadline
+	writing waitList  // its calls that wait
+}
+
+func (w *writeHalf) writes() *writeHalf { return w }
+
+// setWriteBy sets the write deadline. The lap lock is held.
+func (w *writeHalf) setWriteBy(t time.Time) {
+	w.writeBy = t
+	w.n.rouseAll(w.writing)
+}

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"fmt"
+	"time"
+)
+
+// A SocketConfig is a socket's options; its zero value means the defaults.
+type SocketConfig struct {
+	Importance   Importance // of what is sent, Low to Critical; of a connection the dialing end's counts for both
+	Scope        Scope      // of the address bound to; zero: the cluster
+	Returnable   bool       // undeliverable messages come back as *RejectError; of connectionless sockets
+	ReceiveLimit int        // bytes that may wait to be read, at importance Low; 0: 2 MiB; of a connection at least 512 KiB
+	Multicast    Method     // how messages to a range reach other nodes; Auto: chosen for each
+
+	// NameWait is how long a send, or a Dial, waits for a name that nobody has bound; 0: as
+	// long as Config.NameWait says, negative: not at all.
+	NameWait time.Duration
+
+	DialTimeout time.Duration // for which Dial waits for an answer; 0: 8 s
+	Backlog     int           // connection requests that may wait to be accepted; 0: 1024
+}
+
+// check reports options that cannot be. Errors: ErrConfig.
+func (c SocketConfig) check() error {
+	switch {
+	case c.Importance > Critical:
+		return fmt.Errorf("%w: importance %d", ErrConfig, c.Importance)
+	case c.Scope != 0 && c.Scope != ClusterScope && c.Scope != NodeScope:
+		return fmt.Errorf("%w: scope %d", ErrConfig, c.Scope)
+	case c.ReceiveLimit < 0:
+		return fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, c.ReceiveLimit)
+	case c.DialTimeout < 0:
+		return fmt.Errorf("%w: a time of %v to dial", ErrConfig, c.DialTimeout)
+	case c.Backlog < 0:
+		return fmt.Errorf("%w: a backlog of %d", ErrConfig, c.Backlog)
+	}
+	return nil
+}
