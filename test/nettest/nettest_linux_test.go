@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package nettest
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"os"
+	"testing"
+	"time"
+
+	"golang.org/x/net/nettest"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/carrier/udp"
+	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/xdp"
+)
+
+// carriers make the devices of two nodes.
+var carriers = []struct {
+	name string
+	make func(t *testing.T) (a, b stack.Device)
+}{
+	{"hub", onHub},
+	{"AF_XDP generic", func(t *testing.T) (a, b stack.Device) { return onVeth(t, xsk(xdp.ModeGeneric)) }},
+	{"AF_XDP native", func(t *testing.T) (a, b stack.Device) { return onVeth(t, xsk(xdp.ModeNative)) }},
+	{"AF_PACKET", func(t *testing.T) (a, b stack.Device) { return onVeth(t, packet) }},
+	{"UDP", onUDP},
+}
+
+func TestConn(t *testing.T) {
+	for _, c := range carriers {
+		t.Run(c.name, func(t *testing.T) {
+			a, b := c.make(t)
+			here, there := open(t, a, 1), open(t, b, 2)
+			pipes(t, here, there)
+		})
+	}
+	t.Run("one node", func(t *testing.T) {
+		a, b := onHub(t)
+		n := open(t, a, 1)
+		open(t, b, 2)
+		pipes(t, n, n)
+	})
+}
+
+// pipes runs the suite on connections from one node to another, dialed by name.
+func pipes(t *testing.T, here, there *stack.Node) {
+	service := stack.Service{Type: 18888, Instance: 17}
+	l, err := there.Listen(t.Context(), "tipc", service)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := here.WaitFor(t.Context(), service); err != nil {
+		t.Fatal(err)
+	}
+	nettest.TestConn(t, func() (c1, c2 net.Conn, stop func(), err error) {
+		dialed := make(chan error, 1)
+		go func() {
+			var err error
+			c1, err = here.DialContext(t.Context(), "tipc", service.String())
+			dialed <- err
+		}()
+		l.SetDeadline(time.Now().Add(20 * time.Second))
+		if c2, err = l.Accept(); err != nil {
+			return nil, nil, nil, err
+		}
+		if err := <-dialed; err != nil {
+			return nil, nil, nil, err
+		}
+		return c1, c2, func() { c1.Close(); c2.Close() }, nil
+	})
+	if err := l.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
+func open(t *testing.T, d stack.Device, i int) *stack.Node {
+	t.Helper()
+	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001000 + i)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := n.Close(ctx); err != nil {
+			t.Error(err)
+		}
+		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+			t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
+		}
+	})
+	return n
+}
+
+func onHub(t *testing.T) (a, b stack.Device) {
+	h := hub.New(hub.Config{})
+	var ports [2]stack.Device
+	for i := range ports {
+		p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		ports[i] = p
+	}
+	return ports[0], ports[1]
+}
+
+func onVeth(t *testing.T, device func(name string) (stack.Device, error)) (a, b stack.Device) {
+	netns.Require(t)
+	names := [2]string{"left", "right"}
+	ends := [2]*netns.NS{netns.New(t), netns.New(t)}
+	netns.Veth(t, ends[0], ends[1], names[0], names[1], 1500)
+	var devices [2]stack.Device
+	for i := range devices {
+		var err error
+		ends[i].Do(func() { devices[i], err = device(names[i]) })
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	return devices[0], devices[1]
+}
+
+func xsk(mode xdp.Mode) func(string) (stack.Device, error) {
+	return func(name string) (stack.Device, error) { return xdp.OpenXSK(name, &xdp.XSKConfig{Mode: mode}) }
+}
+
+func packet(name string) (stack.Device, error) { return xdp.OpenPacket(name, nil) }
+
+// onUDP makes two bearers that have each other as remote, on loopback addresses that no
+// other process of these tests takes.
+func onUDP(t *testing.T) (a, b stack.Device) {
+	pid := os.Getpid()
+	var ends [2]netip.AddrPort
+	for i := range ends {
+		ends[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 128 | byte(pid>>15)&63, byte(pid >> 7), byte(pid<<1)&^1 + byte(i)}), 6118)
+	}
+	var devices [2]stack.Device
+	for i := range devices {
+		d, err := udp.Open(udp.Config{Local: ends[i], Remotes: []netip.AddrPort{ends[1-i]}})
+		if err != nil {
+			t.Fatal(err)
+		}
+		devices[i] = d
+	}
+	return devices[0], devices[1]
+}
