@@ -348,3 +348,35 @@ func TestListenerEnds(t *testing.T) {
 		t.Errorf("bound after Close: %v", err)
 	}
 }
+
+// A peer that closes at once has accepted all the same.
+func TestDialToWhoClosesAtOnce(t *testing.T) {
+	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
+		l, err := a.Listen(within(t), "tipc", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				c.Close()
+			}
+		}()
+		if err := b.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(a.Addr())}); err != nil {
+			t.Fatal(err)
+		}
+		for range 200 {
+			c, err := b.Dial(within(t), "tipc", l.Addr())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if _, err := c.Read(make([]byte, 1)); err != io.EOF {
+				t.Fatalf("read: %v", err)
+			}
+			c.Close()
+		}
+	})
+}

@@ -8,7 +8,6 @@ import (
 	"net"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -152,13 +151,13 @@ func (c *Conn) answer(ctx context.Context, began time.Duration) error {
 	if over != nil && c.c.State() == engine.Connecting {
 		return &ConnError{Peer: c.c.Peer(), Reason: fmt.Sprintf("no answer for %v", waited), Err: over}
 	}
-	if c.c.State() == engine.Ended && c.c.Pending() == 0 {
-		err := connError(c.network, c.c.Err(), true).(*ConnError)
-		if end := c.c.Err().(*engine.ConnError); end.Why == engine.EndTimeout {
-			err.Reason, err.Code = fmt.Sprintf("no answer for %v", waited), frame.OK
+	if end, ok := c.c.Err().(*engine.ConnError); ok && (end.Why == engine.EndRefused || end.Why == engine.EndTimeout) {
+		err := connError(c.network, end, true).(*ConnError)
+		if end.Why == engine.EndTimeout {
+			err.Reason = fmt.Sprintf("no answer for %v", waited)
 		}
 		return err
-	}
+	} // who closes as soon as he has accepted has accepted
 	c.dialing, c.cfg = false, nil
 	c.remote = c.c.Peer()
 	c.remote.Net = c.network

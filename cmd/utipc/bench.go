@@ -93,6 +93,8 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchLink(ctx, args[1:], std)
 			case "names":
 				return benchNames(ctx, args[1:], std)
+			case "sockets":
+				return benchSockets(ctx, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
 			case "-h", "-help", "--help":

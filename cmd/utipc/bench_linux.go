@@ -21,8 +21,17 @@ import (
 var errNotMeasured = errors.New("not everything could be measured")
 
 func benchDatapath(ctx context.Context, args []string, std stdio) error {
-	o := datapath.Options{Plan: datapath.Full, Progress: std.err}
-	f := flag.NewFlagSet("bench datapath", flag.ContinueOnError)
+	return benchTable(ctx, "bench datapath", datapath.Datapath, args, std)
+}
+
+func benchSockets(ctx context.Context, args []string, std stdio) error {
+	return benchTable(ctx, "bench sockets", datapath.Sockets, args, std)
+}
+
+// benchTable measures the rows of a table.
+func benchTable(ctx context.Context, name string, table datapath.Sheet, args []string, std stdio) error {
+	o := datapath.Options{Sheet: table, Plan: datapath.Full, Progress: std.err}
+	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	short := f.Bool("short", false, "")
 	rounds := f.Int("rounds", 0, "")
 	length := f.Duration("time", 0, "")
@@ -38,7 +47,7 @@ func benchDatapath(ctx context.Context, args []string, std stdio) error {
 		return err
 	}
 	if *list {
-		return listRows(std.out)
+		return listRows(std.out, table)
 	}
 	if *short {
 		o.Plan = datapath.Short
@@ -96,8 +105,8 @@ func benchDatapath(ctx context.Context, args []string, std stdio) error {
 	return err
 }
 
-func listRows(out io.Writer) error {
-	for _, r := range datapath.Rows() {
+func listRows(out io.Writer, table datapath.Sheet) error {
+	for _, r := range table.Rows() {
 		if _, err := fmt.Fprintf(out, "%-25s %s\n", r.ID, r.What); err != nil {
 			return err
 		}

@@ -17,6 +17,7 @@ import (
 
 // Options say what is measured and how.
 type Options struct {
+	Sheet   Sheet
 	Plan    Plan
 	Rows    *regexp.Regexp // of those to measure; nil: all
 	Driver  string         // worker.Auto or another
@@ -88,7 +89,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 
 // rows returns those that were asked for.
 func (r *runner) rows() (rows []Row) {
-	for _, row := range Rows() {
+	for _, row := range r.Sheet.Rows() {
 		if r.Rows == nil || r.Rows.MatchString(row.ID) || r.Rows.MatchString(row.What) {
 			rows = append(rows, row)
 		}
@@ -104,7 +105,7 @@ func (r *runner) sets(rows []Row) (sets []Set) {
 			wanted[v] = true
 		}
 	}
-	for _, s := range Sets() {
+	for _, s := range r.Sheet.Sets() {
 		for _, v := range s.Variants {
 			if v.Twice != "" && wanted[s.Name+"/"+v.Name] {
 				wanted[s.Name+"/"+v.Twice] = true

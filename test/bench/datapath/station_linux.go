@@ -46,7 +46,7 @@ func (r *runner) set(v Variant) (s *station, err error) {
 	if s.bed, err = bed.New(bed.Options{MTU: v.MTU}); err != nil {
 		return s, err
 	}
-	if v.Ends[0].Load == worker.TCP || v.Ends[0].Driver == worker.UDP {
+	if v.Ends[0].Load == worker.TCP || v.Ends[0].Socket == "tcp" || v.Ends[0].Driver == worker.UDP {
 		if err := s.addresses(); err != nil {
 			return s, err
 		}

@@ -38,6 +38,18 @@ type Set struct {
 	Times    int // how many times as long as others it is measured; 0: once
 }
 
+// A Sheet is a table: its rows, and the sets they are of.
+type Sheet struct {
+	Rows func() []Row
+	Sets func() []Set
+}
+
+// The tables of utipc bench datapath and utipc bench sockets.
+var (
+	Datapath = Sheet{Rows, Sets}
+	Sockets  = Sheet{SocketRows, SocketSets}
+)
+
 // A Plan says how much is measured.
 type Plan struct {
 	Rounds int

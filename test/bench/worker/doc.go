@@ -40,6 +40,7 @@ type Response struct {
 const (
 	Bare  = "bare"  // frames on a device; Iface, Driver, Peer
 	TIPC  = "tipc"  // a node on a device; besides: End, Wait, Datagram, Single
+	Conns = "conns" // connections of a node on a device, or of Go's net; besides: End, Wait, Socket, Dials, Addrs
 	TCP   = "tcp"   // the kernel's TCP; Addrs, End, Wait
 	Holds = "holds" // a device that is open, and no more; Iface, Driver
 	Flood = "flood" // frames of another EtherType or malformed ones; Iface, Wait, Peer
@@ -56,7 +57,9 @@ type Open struct {
 	Wait     string    `json:"wait,omitempty"`
 	Datagram bool      `json:"datagram,omitempty"`
 	Single   bool      `json:"single,omitempty"`
-	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
+	Socket   string    `json:"socket,omitempty"` // the network of a connection: tipc, tipcpacket, tcp
+	Dials    bool      `json:"dials,omitempty"`  // a round trip is to connect and to close
+	Peer     load.Info `json:"peer"`             // of the other end, when that was opened before
 }
 
 // opening is how long a load may take to open.

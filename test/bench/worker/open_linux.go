@@ -10,6 +10,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/bare"
+	"github.com/utipc/utipc/test/bench/conns"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/tcp"
 	"github.com/utipc/utipc/test/bench/tipc"
@@ -28,6 +29,9 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 	case Flood:
 		return openFlood(o)
 	}
+	if o.Load == Conns && o.Socket == "tcp" {
+		return conns.Open(ctx, conns.Config{End: o.End, Network: o.Socket, Addr: o.Addrs[1], Dials: o.Dials})
+	}
 	dev, info, err := openDevice(o)
 	if err != nil {
 		return nil, err
@@ -42,11 +46,14 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 		return bare.Open(dev, info, peer)
 	case Holds:
 		return bare.Open(dev, info, frame.MAC{})
-	case TIPC:
+	case TIPC, Conns:
 		wait, ok := waits[o.Wait]
 		if !ok {
 			dev.Close()
 			return nil, fmt.Errorf("no way to wait is called %q", o.Wait)
+		}
+		if o.Load == Conns {
+			return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials})
 		}
 		return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single}, o.Peer.Socket)
 	}
