@@ -40,3 +40,40 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per round trip, want 0", got)
 	}
 }
+
+// Nor does what goes over a connection.
+func TestConnectionAllocatesNothing(t *testing.T) {
+	for _, network := range []string{"tipc", "tipcpacket"} {
+		t.Run(network, func(t *testing.T) {
+			a, b := pair(t, stack.Config{})
+			server, client := link(t, a, b, network)
+			go func() {
+				buf := make([]byte, 64)
+				for {
+					n, err := server.Read(buf)
+					if err != nil {
+						return
+					}
+					server.Write(buf[:n])
+				}
+			}()
+			defer client.Close()
+			client.SetDeadline(time.Now().Add(patience))
+			buf := make([]byte, 64)
+			trip := func() {
+				if _, err := client.Write(buf); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := client.Read(buf); err != nil {
+					t.Fatal(err)
+				}
+			}
+			for range 1000 {
+				trip()
+			}
+			if got := testing.AllocsPerRun(2000, trip); got != 0 {
+				t.Errorf("%v allocations per round trip, want 0", got)
+			}
+		})
+	}
+}

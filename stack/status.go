@@ -11,6 +11,7 @@ import (
 // Stats are what a node has done since it was opened.
 type Stats struct {
 	engine.Counters
+	Sockets                       int // of the node, its own included
 	ChunksFree, ChunksTotal       int
 	DeviceDropsIn, DeviceDropsOut uint64
 }
@@ -26,7 +27,7 @@ func (n *Node) Names() []Binding {
 func (n *Node) Stats() Stats {
 	n.mu.Lock()
 	defer n.unlock()
-	s := Stats{Counters: n.eng.Counters(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total()}
+	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total()}
 	for _, a := range n.attached {
 		in, out := a.dev.Dropped()
 		s.DeviceDropsIn += in

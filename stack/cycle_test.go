@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack_test
+
+import (
+	"context"
+	"net"
+	"runtime"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// What was opened and closed ten thousand times has left nothing: no goroutine, no
+// socket, no chunk.
+func TestCyclesLeaveNothing(t *testing.T) {
+	cycles := 10_000
+	if testing.Short() || raceEnabled { // test/run does all of them without
+		cycles = 1000
+	}
+	a, b := pair(t, stack.Config{})
+	l, err := a.Listen(within(t), "tipc", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	packets, err := a.Listen(within(t), "tipcpacket", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer packets.Close()
+	if err := b.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(a.Addr())}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		name  string
+		cycle func() error
+	}{
+		{"tipcrdm", func() error { return cycleSocket(b, "tipcrdm") }},
+		{"tipcgram", func() error { return cycleSocket(b, "tipcgram") }},
+		{"listener", func() error { return cycleListener(b) }},
+		{"tipc", func() error { return cycleConn(b, l, (*stack.Conn).Close) }},
+		{"tipcpacket", func() error { return cycleConn(b, packets, (*stack.Conn).Close) }},
+		{"tipcpacket aborted", func() error { return cycleConn(b, packets, (*stack.Conn).Abort) }},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if err := c.cycle(); err != nil { // what is made once, is made now
+				t.Fatal(err)
+			}
+			before := settled(a, b, nil)
+			for range cycles {
+				if err := c.cycle(); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if after := settled(a, b, &before); after != before {
+				t.Errorf("left %+v, at the start %+v", after, before)
+			}
+		})
+	}
+}
+
+// leftovers are what sockets have of two nodes and of the process.
+type leftovers struct{ goroutines, sockets, bindings, chunks int }
+
+// settled waits until two nodes are as wanted, or with nil until all is acknowledged.
+func settled(a, b *stack.Node, want *leftovers) (x leftovers) {
+	for deadline := time.Now().Add(patience); time.Now().Before(deadline); runtime.Gosched() {
+		if x = leftOf(a, b); want != nil && x == *want || want == nil && x.chunks == 0 {
+			break
+		}
+	}
+	return x
+}
+
+func leftOf(a, b *stack.Node) leftovers {
+	x := leftovers{goroutines: runtime.NumGoroutine()}
+	for _, n := range []*stack.Node{a, b} {
+		s := n.Stats()
+		x.sockets += s.Sockets
+		x.bindings += len(n.Names())
+		x.chunks += s.ChunksTotal - s.ChunksFree
+	}
+	return x
+}
+
+func cycleSocket(n *stack.Node, network string) error {
+	c, err := n.ListenPacket(context.Background(), network, echoService)
+	if err != nil {
+		return err
+	}
+	if _, err := c.WriteTo([]byte("x"), c.LocalAddr()); err != nil {
+		return err
+	}
+	return c.Close()
+}
+
+func cycleListener(n *stack.Node) error {
+	l, err := n.Listen(context.Background(), "tipc", echoService)
+	if err != nil {
+		return err
+	}
+	return l.Close()
+}
+
+func cycleConn(n *stack.Node, l *stack.Listener, end func(*stack.Conn) error) error {
+	accepted := make(chan net.Conn, 1)
+	go func() {
+		c, err := l.Accept()
+		if err != nil {
+			panic(err)
+		}
+		accepted <- c
+	}()
+	c, err := n.Dial(context.Background(), l.Addr().Network(), l.Addr())
+	if err != nil {
+		return err
+	}
+	other := <-accepted
+	if _, err := c.Write([]byte("x")); err != nil {
+		return err
+	}
+	if err := end(c); err != nil {
+		return err
+	}
+	return other.Close()
+}

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package conns
+
+import (
+	"context"
+	"testing"
+	"time"
+)
+
+// The target is 2 KiB; the table prints what it is.
+func TestIdle(t *testing.T) {
+	conns := 10_000
+	if testing.Short() {
+		conns = 1000
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	bytes, err := Idle(ctx, conns)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Logf("%d idle connections: %.0f B at each end, target 2048", conns, bytes)
+	if bytes > 4096 {
+		t.Errorf("%.0f B at each end", bytes)
+	}
+}
