@@ -88,6 +88,7 @@ func (m Message) describe() (string, error) {
 			f := c.Fields()
 			l.add("conn/%v %d>%d", f.Type, f.OrigPort, f.DestPort)
 			l.addIf(f.Type == ConnAck, "acked=%d window=%d", f.Acked, f.Window)
+			l.addIf(f.NagleAck, "nagle")
 			l.addIf(f.Error != OK, "error=%v", f.Error)
 		}
 	case u == UserFragment:
@@ -163,6 +164,7 @@ func (l *line) payload(p Payload) {
 	l.addIf(p.Error() != OK, "error=%v", p.Error())
 	l.addIf(p.Reroute() != 0, "reroute=%d", p.Reroute())
 	l.addIf(p.Syn(), "syn")
+	l.addIf(p.Type() == ConnMsg && p.SrcDroppable(), "ack-required")
 	l.addIf(p.DestDroppable(), "droppable")
 	l.add("bytes=%d", len(p.Data()))
 }

@@ -116,6 +116,7 @@ type ConnConfig struct {
 	Stream       bool             // Read joins messages, and may take a part of one
 	Timeout      time.Duration    // of the request; default DefaultConnTimeout, at least 4 ms
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit, at least MinConnReceiveLimit
+	NoDelay      bool             // of a stream: short messages are not collected, see SetNoDelay
 	Owner        any              // the owner's own word for the connection
 }
 
@@ -136,6 +137,10 @@ type Conn struct {
 	request *request // while connecting
 	taken   int      // bytes already read of the first message in the queue, of a stream
 
+	nagle    flowctl.Nagle
+	collects bool   // a stream, and both nodes can
+	store    *store // of what is held; nil: nothing
+
 	node           *node // of the peer, while established
 	before, behind *Conn // of those that lead there
 
@@ -147,7 +152,7 @@ type Conn struct {
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
 	origin *Listener // that counts it; nil unless it has a user
-	ticket Ticket    // of a Conn with a user
+	ticket Ticket    // of a Conn with a user, or of what is held
 	stuck  bool      // a Write found the window full
 	due    callKind  // of the user
 	full   WindowFull
@@ -222,6 +227,7 @@ func (c *Conn) establish(now time.Duration, n *node, peer frame.SocketAddr, imp 
 	c.Importance, c.port.Importance = imp, imp
 	blocks := n.caps.Has(frame.CapBlockFlowctl) && e.cfg.Capabilities.Has(frame.CapBlockFlowctl)
 	c.flow = flowctl.NewConnection(blocks, c.port.ReceiveLimit)
+	c.beginNagle(n)
 	if !blocks {
 		c.port.ReceiveLimit = max(c.port.ReceiveLimit, messageReceiveLimit)
 	}
@@ -261,6 +267,7 @@ func (c *Conn) detach(now time.Duration) {
 // still.
 func (c *Conn) finish(now time.Duration, why ConnEnd, code frame.ErrorCode) {
 	c.detach(now)
+	c.forgetHeld()
 	c.state, c.end = Ended, ConnError{why, code, c.peer}
 	c.port.e.conns.tell(c, callEnded)
 }
@@ -268,6 +275,7 @@ func (c *Conn) finish(now time.Duration, why ConnEnd, code frame.ErrorCode) {
 // release gives back everything of a closed connection.
 func (c *Conn) release(now time.Duration) {
 	c.detach(now)
+	c.forgetHeld()
 	p := &c.port
 	for ; p.queue.Len() > 0; p.queue.Drop() {
 		if b := p.queue.At(0).lent; b != nil {
@@ -300,6 +308,9 @@ func (c *Conn) ring(now time.Duration, a *alarm) {
 	case a == &c.again && c.state == Connecting:
 		c.sendRequest(now)
 	case a == &c.again:
+		c.pay(now, c.owed)
+	case c.lingers(): // long enough
+		c.forgetHeld()
 		c.pay(now, c.owed)
 	case c.state == Connecting:
 		c.finish(now, EndTimeout, frame.OK)

@@ -33,11 +33,11 @@ func TestConnOwes(t *testing.T) {
 		want string
 	}{
 		{"probe reply", func() []byte { return manager(90, 6, nil) }, nil, "conn/probe-reply 6>90"},
-		{"nagle ack", func() []byte { return conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "") }, nil, "conn/ack 6>90 acked=7 window=512"},
+		{"nagle ack", func() []byte { return conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "") }, nil, "conn/ack 6>90 acked=7 window=512 nagle"},
 		{"both", func() []byte {
 			return bundle(nil, conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, ""), manager(90, 6, nil))
 		}, nil,
-			"conn/ack 6>90 acked=7 window=512; conn/probe-reply 6>90"},
+			"conn/ack 6>90 acked=7 window=512 nagle; conn/probe-reply 6>90"},
 		{"ack", nil, func(b *hostileBed) {
 			for range 25 {
 				b.a.port.store([]byte("x"), nil)

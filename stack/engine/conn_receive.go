@@ -22,7 +22,7 @@ func (e *Engine) handleConnected(now time.Duration, n *node, port *Port, f *fram
 // isPeer reports whether a message is the peer's: no message of a connection is passed
 // on, so it has to come from the peer's node itself.
 func (c *Conn) isPeer(n *node, port uint32, node frame.NodeAddr) bool {
-	return c.state == Established && n == c.node && port == c.peer.Port && node == c.peer.Node
+	return (c.state == Established || c.lingers()) && n == c.node && port == c.peer.Port && node == c.peer.Node
 }
 
 // handle takes a payload message. Source: docs/spec/07-sockets.md §4.4.
@@ -33,6 +33,8 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 		c.handleAnswer(now, n, f, data, in)
 	case !c.isPeer(n, f.OrigPort, f.OrigNode):
 		e.giveBack(now, n, f, data, frame.NoPort)
+	case c.state == ConnClosed:
+		c.handleLate(now, n, f, data)
 	case f.Error != frame.OK:
 		e.arrived(n)
 		c.peerEnded(now, f.Error)
@@ -65,6 +67,10 @@ func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data 
 	}
 	if (due || asked) && c.state == Established {
 		c.acknowledge(now, asked)
+	}
+	if c.nagle.Active() {
+		c.nagle.HandleData()
+		c.flush(now)
 	}
 }
 
@@ -104,16 +110,23 @@ func (c *Conn) handleManager(now time.Duration, n *node, f *frame.ConnFields) {
 	}
 	c.asked = false
 	switch {
+	case f.Error != frame.OK && c.state == ConnClosed:
+		c.release(now)
 	case f.Error != frame.OK:
 		c.peerEnded(now, f.Error)
 	case f.Type == frame.ConnProbe:
 		c.pay(now, owedReply)
 	case f.Type == frame.ConnAck:
+		if f.NagleAck {
+			c.nagle.HandleAnswer()
+		}
 		if !c.flow.HandleAck(f.Acked, f.Window) {
 			e.count.OverAcks++
-			return
 		}
-		if c.stuck && c.flow.Open() {
+		if c.nagle.Due() {
+			c.pay(now, c.owed) // the end may come behind it
+		}
+		if c.stuck && c.flow.Open() && c.state == Established {
 			c.stuck = false
 			e.conns.tell(c, callWritable)
 		}

@@ -12,9 +12,10 @@ import (
 // ErrTooLong above frame.MaxPayload bytes or what the node's memory can hold;
 // ErrConnecting; *ConnError of a connection that has ended, ErrClosed of one that was
 // closed here. Those that pass: *WindowFull, after which TakeReadyConns names the
-// connection when there is room; ErrMemory and *Blocked, as of Port.Send.
+// connection when there is room; ErrMemory and *Blocked, as of Port.Send. Of a stream
+// without NoDelay short messages may be held for a while, to share packets: they are sent
+// then, or lost with the connection, as those on their way.
 func (c *Conn) Write(now time.Duration, b []byte) error {
-	e := c.port.e
 	switch {
 	case c.state == Connecting:
 		return ErrConnecting
@@ -25,11 +26,25 @@ func (c *Conn) Write(now time.Duration, b []byte) error {
 	case len(b) > frame.MaxPayload:
 		return ErrTooLong
 	case !c.flow.Open():
-		c.stuck = true
-		c.full = WindowFull{c.peer, c.flow.Unacked(), c.flow.Window(), c.flow.CountsBlocks()}
-		return &c.full
+		return c.windowFull()
+	case c.nagle.Active():
+		return c.collect(now, b)
 	}
+	return c.write(now, b, false)
+}
+
+// windowFull says how the window stands; its owner hears when there is room.
+func (c *Conn) windowFull() error {
+	c.stuck = true
+	c.full = WindowFull{c.peer, c.flow.Unacked(), c.flow.Window(), c.flow.CountsBlocks()}
+	return &c.full
+}
+
+// write sends one message and counts it; ask says whether the peer is to answer at once.
+func (c *Conn) write(now time.Duration, b []byte, ask bool) error {
+	e := c.port.e
 	f := c.message(frame.OK)
+	f.SrcDroppable = ask
 	size := f.Len() + len(b)
 	if c.node == e.self {
 		c.flow.Sent(size)
@@ -98,6 +113,7 @@ func (c *Conn) acknowledge(now time.Duration, asked bool) {
 func (c *Conn) pay(now time.Duration, what owed) {
 	e := c.port.e
 	c.owed |= what
+	c.flush(now)
 	if c.owed&owedAnswer != 0 && c.sendEmpty(now, frame.OK) {
 		c.owed &^= owedAnswer
 	}
@@ -107,11 +123,15 @@ func (c *Conn) pay(now time.Duration, what owed) {
 	if c.owed&owedReply != 0 && c.sendManager(now, frame.ConnFields{Type: frame.ConnProbeReply}) {
 		c.owed &^= owedReply
 	}
-	if c.owed&owedEnd != 0 && c.sendEmpty(now, frame.ConnShutdown) || c.owed&owedReset != 0 && c.sendEmpty(now, frame.NoPort) {
+	end := c.owed & (owedEnd | owedReset)
+	if c.lingers() {
+		end = 0 // behind what is held
+	}
+	if end&owedEnd != 0 && c.sendEnd(now, frame.ConnShutdown) || end&owedReset != 0 && c.sendEnd(now, frame.NoPort) {
 		c.release(now)
 		return
 	}
-	if c.owed != 0 && !c.again.isSet() {
+	if c.owed&^(owedEnd|owedReset)|end != 0 && !c.again.isSet() {
 		e.alarms.set(&c.again, now+owedPause)
 	}
 }
@@ -174,6 +194,15 @@ func (c *Conn) Close(now time.Duration) { c.close(now, frame.ConnShutdown) }
 func (c *Conn) Abort(now time.Duration) { c.close(now, frame.NoPort) }
 
 func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
+	if c.state == Established && !c.drain(now) {
+		n := c.node
+		c.state = ConnClosed
+		c.detach(now)
+		c.linger(now, n, code)
+		c.port.e.alarms.set(&c.limit, now+lingerTime)
+		c.flush(now)
+		return
+	}
 	was := c.state
 	if was == ConnClosed {
 		return
@@ -181,10 +210,8 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 	c.state = ConnClosed
 	n, r := c.node, c.request
 	c.detach(now)
-	switch {
-	case was == Established && c.returnUnread(now, code):
-	case was == Established, was == Connecting && r.f.DestPort != 0: // the request, if it waits there still
-		if !c.sendEmpty(now, code) {
+	if was == Established || was == Connecting && r.f.DestPort != 0 { // the request, if it waits there still
+		if !c.sendEnd(now, code) {
 			c.linger(now, n, code)
 			return
 		}
@@ -192,7 +219,14 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 	c.release(now)
 }
 
-// linger keeps the number of a closed connection until its end is sent.
+// sendEnd sends the last message: the first that nobody has read, or one without data. It
+// reports false when that is to be tried again.
+func (c *Conn) sendEnd(now time.Duration, code frame.ErrorCode) bool {
+	return c.returnUnread(now, code) || c.sendEmpty(now, code)
+}
+
+// linger keeps the number of a closed connection until its end is sent, behind all that
+// is held.
 func (c *Conn) linger(now time.Duration, n *node, code frame.ErrorCode) {
 	if n != nil { // so that it goes with the node
 		c.node, c.behind = n, n.conns

@@ -41,6 +41,7 @@ type conns struct {
 	ready     []*Conn              // of owners
 	listeners []*Listener
 	loop      loopback
+	stores    stores
 }
 
 // tell notes what the owner of a connection is to be told. A user hears of it when the

@@ -16,7 +16,7 @@ import (
 // Capabilities is what this stack announces: exactly what is built.
 const Capabilities = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastStateNack |
 	frame.CapBcastRcast | frame.CapNodeID128 | frame.CapLinkProtoSeqno | frame.CapGapAckBlock |
-	frame.CapTunnelEnhanced | frame.CapNamedBcast | frame.CapMcastRbctl | frame.CapBlockFlowctl
+	frame.CapTunnelEnhanced | frame.CapNamedBcast | frame.CapMcastRbctl | frame.CapBlockFlowctl | frame.CapNagle
 
 // Limits of a node; what comes beyond is dropped and counted.
 const (
@@ -325,13 +325,15 @@ func (e *Engine) Hurry(now time.Duration) {
 	}
 }
 
-// Unsent is the number of messages other nodes have not acknowledged.
+// Unsent is the number of messages other nodes have not acknowledged, and that connections
+// to them have still to send.
 func (e *Engine) Unsent() int {
 	sum := 0
 	if e.ups > 0 {
 		sum = e.cast.Unacked() + e.cast.Backlog()
 	}
 	for _, n := range e.nodes {
+		sum += n.unsentHeld()
 		for _, l := range n.links {
 			if l != nil && l.IsUp() {
 				sum += l.Unacked() + l.Backlog()

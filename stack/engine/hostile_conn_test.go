@@ -112,7 +112,7 @@ func TestHostileConnStrangers(t *testing.T) {
 		sent, drop string
 	}{
 		{"data of a third socket", conn(92, 6, nil, "x"), "data-low/conn 6>92" + noPort + " bytes=1", ""},
-		{"data of a third socket, that asks", conn(92, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x"), "data-low/conn 6>92" + noPort + " bytes=1", ""},
+		{"data of a third socket, that asks", conn(92, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x"), "data-low/conn 6>92" + noPort + " ack-required bytes=1", ""},
 		{"data of the peer's port, as of another node", conn(90, 6, other, "x"), "data-low/conn 6>90" + noPort + " bytes=1", ""},
 		{"data of the other connection's peer", conn(91, 6, nil, "x"), "data-low/conn 6>91" + noPort + " bytes=1", ""},
 		{"the end, of a third socket", conn(92, 6, code(frame.ConnShutdown), ""), "", nobody},

@@ -25,6 +25,7 @@ type ListenConfig struct {
 	Stream       bool // of the connections, as in ConnConfig
 	Backlog      int  // requests that may wait; default DefaultBacklog
 	ReceiveLimit int  // of the connections, as in ConnConfig
+	NoDelay      bool // of the connections, as in ConnConfig
 	Owner        any  // the owner's own word for the socket
 }
 
@@ -213,7 +214,7 @@ func (l *Listener) acceptInside(now time.Duration, n *node, f *frame.PayloadFiel
 // connect makes a connection to the sender of a request. What came with it counts as a
 // message with the short header. Source: docs/spec/07-sockets.md §5.1.
 func (l *Listener) connect(now time.Duration, n *node, f *frame.PayloadFields) *Conn {
-	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit})
+	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit, NoDelay: l.NoDelay || l.user != nil})
 	c.establish(now, n, frame.SocketAddr{Port: f.OrigPort, Node: f.OrigNode}, f.Importance)
 	if f.Type == frame.NamedMsg {
 		c.name, c.named = frame.Service{Type: f.NameType, Instance: f.Lower}, true

@@ -374,7 +374,7 @@ func TestCapabilities(t *testing.T) {
 		{frame.CapMcastRbctl, true, "a change between broadcast and copies is marked, and waited for"},
 		{frame.CapGapAckBlock, true, "reports tell of every gap, of links and of broadcast links, and are read"},
 		{frame.CapTunnelEnhanced, true, "a second link begins with the synchronisation point, and large packets fail over in pieces"},
-		{frame.CapNagle, false, "a stream's messages are not collected"},
+		{frame.CapNagle, true, "a stream's short messages are collected, and answers given at once"},
 		{frame.CapNamedBcast, true, "numbered updates are put in order, whichever way they come"},
 		{1 << 12, false, "no meaning yet"},
 	} {
@@ -382,7 +382,7 @@ func TestCapabilities(t *testing.T) {
 			t.Errorf("%v: announced %v, want %v: %s", c.bit, got, c.announced, c.why)
 		}
 	}
-	if got, want := Capabilities, frame.Capabilities(0xbff); got != want {
+	if got, want := Capabilities, frame.Capabilities(0xfff); got != want {
 		t.Errorf("got %#x, want %#x", uint16(got), uint16(want))
 	}
 }

@@ -95,8 +95,13 @@ func (e *Engine) Why(t *Ticket) error {
 
 // call notes that a ticket's owner should try again.
 func (e *Engine) call(t *Ticket) {
-	if t.conn != nil {
-		e.conns.tell(t.conn, callWritable)
+	switch c := t.conn; {
+	case c == nil:
+	case c.user == nil: // what it holds
+		e.alarms.set(&c.again, e.conns.now)
+		return
+	default:
+		e.conns.tell(c, callWritable)
 		return
 	}
 	if !t.called {
