@@ -125,6 +125,8 @@ func (z *connFuzz) call() string {
 	case 8:
 		for k := 0; k < 200 && c.Write(z.now, make([]byte, 1400)) == nil; k++ {
 		}
+	case 9:
+		c.SetNoDelay(z.now, s.byte()&3 == 0)
 	}
 	buf := make([]byte, 1+s.byte()%50)
 	n, size, ok := c.Read(z.now, buf)
@@ -158,6 +160,10 @@ func (z *connFuzz) check() {
 		}
 		if (c.state == Connecting) != (c.request != nil) || (c.state == Connecting || c.state == Established) && !c.limit.isSet() {
 			z.t.Fatalf("%v is %v, request %v", c.Addr(), c.state, c.request)
+		}
+		if h := c.Held(); h < 0 || (h > 0) != (c.store != nil) || h > 0 && h != len(c.store.data)-c.store.from || h > 1<<17 ||
+			h > 0 && c.state != Established && !c.lingers() || c.lingers() && (!c.nagle.Due() || !c.limit.isSet()) {
+			z.t.Fatalf("%v is %v and holds %d, %v", c.Addr(), c.state, h, c.store)
 		}
 		if u := c.flow.Unacked(); u < 0 || u > c.flow.Window()+65535 {
 			z.t.Fatalf("%v: %d unacknowledged", c.Addr(), u)
