@@ -151,6 +151,23 @@ func (c *Conn) leave(how func(*engine.Conn, time.Duration)) {
 	n.rouseAll(c.writing)
 }
 
+// SetNoDelay says whether short writes of a stream go out one by one. Else, the default,
+// a stream whose peer has said nothing for some writes collects them while it waits to
+// hear that those before have arrived, as a kernel's does; what comes from the peer ends
+// that. On a "tipcpacket" it changes nothing. Errors: net.ErrClosed.
+func (c *Conn) SetNoDelay(on bool) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if c.closed {
+		return opError("set", c.network, c.local, c.remote, net.ErrClosed)
+	}
+	now := n.now()
+	c.c.SetNoDelay(now, on)
+	n.lap(now, false)
+	return nil
+}
+
 // SetDeadline sets both deadlines; zero means none.
 func (c *Conn) SetDeadline(t time.Time) error { return c.setDeadlines(&t, &t) }
 

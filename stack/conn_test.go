@@ -17,6 +17,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // link makes a connection of a network from b to a.
@@ -379,4 +380,68 @@ func TestDialToWhoClosesAtOnce(t *testing.T) {
 			c.Close()
 		}
 	})
+}
+
+// Who writes, closes and ends his node has sent all: what waits for the peer to read, or
+// is collected, too.
+func TestNodeCloseSendsAll(t *testing.T) {
+	for _, network := range []string{"tipc", "tipcpacket"} {
+		t.Run(network, func(t *testing.T) {
+			h := hub.New(hub.Config{})
+			a, b := openOn(t, h, 1, stack.Config{}), openOn(t, h, 2, stack.Config{})
+			server, client := link(t, a, b, network)
+			const messages, size = 10_000, 10
+			got := make(chan int, 1)
+			go func() {
+				sum := 0
+				buf := make([]byte, 4096)
+				for {
+					n, err := server.Read(buf)
+					if err != nil {
+						if err != io.EOF {
+							t.Error(err)
+						}
+						got <- sum
+						return
+					}
+					sum += n
+				}
+			}()
+			for range messages {
+				send(t, client, make([]byte, size))
+			}
+			if err := client.Close(); err != nil {
+				t.Error(err)
+			}
+			if err := b.Close(within(t)); err != nil {
+				t.Error(err)
+			}
+			if n := <-got; n != messages*size {
+				t.Errorf("%d of %d bytes arrived", n, messages*size)
+			}
+		})
+	}
+}
+
+// SetNoDelay lets short writes go one by one: a reader that asks for them one by one
+// gets the next without having answered.
+func TestConnNoDelay(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	server, client := link(t, a, b, "tipc")
+	for _, on := range []bool{true, false, true} {
+		if err := client.SetNoDelay(on); err != nil {
+			t.Fatal(err)
+		}
+	}
+	server.SetReadDeadline(time.Now().Add(patience))
+	for range 1000 {
+		send(t, client, []byte("x"))
+		if n, err := server.Read(make([]byte, 10)); n != 1 || err != nil {
+			t.Fatal(n, err)
+		}
+	}
+	client.Close()
+	if err := client.SetNoDelay(false); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after Close: %v", err)
+	}
 }

@@ -61,7 +61,7 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 	if n.closing {
 		return nil, net.ErrClosed
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Owner: l})
 	if l.l == nil {
 		return nil, ErrTooManySockets
 	}
@@ -129,7 +129,7 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 
 // welcome makes a socket of a connection.
 func (l *Listener) welcome(e *engine.Conn) *Conn {
-	c := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, local: e.Addr()}, stream: l.stream, remote: e.Peer(), c: e}
+	c := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, local: e.Addr(), inTurn: true}, stream: l.stream, remote: e.Peer(), c: e}
 	c.local.Net, c.remote.Net = l.network, l.network
 	e.Owner = c
 	l.n.sockets[c] = struct{}{}

@@ -32,6 +32,7 @@ type writeHalf struct {
 	network  string
 	local    SocketAddr
 	nameWait time.Duration // for which its sends wait for a name
+	inTurn   bool          // the first of its calls that wait goes before all others
 
 	// Guarded by the node's lap lock.
 	closed  bool

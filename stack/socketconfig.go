@@ -20,6 +20,7 @@ type SocketConfig struct {
 	NameWait time.Duration
 
 	DialTimeout time.Duration // for which Dial waits for an answer; 0: 8 s
+	NoDelay     bool          // of a stream: see Conn.SetNoDelay
 	Backlog     int           // connection requests that may wait to be accepted; 0: 1024
 }
 

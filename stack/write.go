@@ -60,7 +60,9 @@ func (n *Node) endWrite(s *writeHalf, w *waiter) {
 	n.unawait(w)
 	if w.entered {
 		n.end(&s.writing, w)
-		n.rouseFirst(s.writing)
+		if s.inTurn {
+			n.rouseFirst(s.writing)
+		}
 	} else {
 		n.idleWaiters = append(n.idleWaiters, w)
 	}
