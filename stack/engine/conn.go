@@ -217,8 +217,9 @@ func (e *Engine) newConn(k ConnConfig) *Conn {
 	return c
 }
 
-// connected reports whether a port is one end of a connection, or waits for some.
-func (p *Port) connected() bool { return p.conn != nil || p.listener != nil }
+// connected reports whether a port is one end of a connection, or waits for some, or is in
+// a group: it is not connectionless.
+func (p *Port) connected() bool { return p.conn != nil || p.listener != nil || p.group != nil }
 
 // establish connects c to a socket of a node that is up.
 func (c *Conn) establish(now time.Duration, n *node, peer frame.SocketAddr, imp frame.Importance) {

@@ -12,11 +12,14 @@ import (
 // make it up, and it came from a node, which may be the own one. It may change f.
 func (e *Engine) handleConnected(now time.Duration, n *node, port *Port, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
 	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
-	if port.listener != nil {
+	switch {
+	case port.group != nil: // takes what is sent to members alone
+		e.giveBack(now, n, f, data, frame.NoPort)
+	case port.listener != nil:
 		port.listener.handle(now, n, f, data)
-		return
+	default:
+		port.conn.handle(now, n, f, data, in)
 	}
-	port.conn.handle(now, n, f, data, in)
 }
 
 // isPeer reports whether a message is the peer's: no message of a connection is passed

@@ -40,6 +40,7 @@ const (
 	DropBearer                  // from a bearer whose interface is down
 	DropFlapping                // of a link that came and went too often lately
 	DropConn                    // not of the connection it names
+	DropGroup                   // not of a member of the group, or more than it may send
 	dropKinds
 )
 

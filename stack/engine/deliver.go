@@ -98,7 +98,9 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 		e.handleNames(now, n, m)
 	case u == frame.UserConn && !broadcast:
 		e.handleConn(now, n, m)
-	case u == frame.UserGroup || u == frame.UserCrypto:
+	case u == frame.UserGroup && !broadcast:
+		e.handleGroup(now, n, m)
+	case u == frame.UserCrypto:
 		e.drop(DropUnsupported)
 	default:
 		e.drop(DropNested)
@@ -124,6 +126,9 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 		for _, number := range to {
 			e.receiveMulticast(now, p, in, e.ports[number])
 		}
+		return
+	case frame.GroupBcastMsg, frame.GroupMcastMsg, frame.GroupUcastMsg:
+		e.handleGroupData(now, n, p, in, broadcast)
 		return
 	case frame.NamedMsg, frame.DirectMsg, frame.ConnMsg:
 	default:

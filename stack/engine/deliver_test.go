@@ -94,7 +94,7 @@ func TestPayload(t *testing.T) {
 		{"end of a connection", "port", func(f *frame.PayloadFields) { f.Type, f.Error = frame.ConnMsg, frame.ConnShutdown }, "",
 			"", "nobody to take it, and not to be returned=1", nil},
 		{"connection request to a datagram port", "port", func(f *frame.PayloadFields) { f.Syn = true }, "", "", "", nil},
-		{"group data", "port", func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "hi", "", "not built yet=1", nil},
+		{"group data", "port", func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "hi", "", "nobody to take it, and not to be returned=1", nil},
 	} {
 		p := newPuppet(t, unparked).up()
 		port := p.bound(t, PortConfig{}, 18888, 17)

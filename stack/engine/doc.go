@@ -32,6 +32,6 @@
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
-// Not built yet: groups; of connections Nagle's collecting of short messages, which is
+// Not built yet: of connections Nagle's collecting of short messages, which is
 // not announced.
 package engine

@@ -32,12 +32,13 @@ func _() {
 	_ = x[DropBearer-21]
 	_ = x[DropFlapping-22]
 	_ = x[DropConn-23]
-	_ = x[dropKinds-24]
+	_ = x[DropGroup-24]
+	_ = x[dropKinds-25]
 }
 
-const _Drop_name = "truncatedmalformedversionencryptedunknown user or typenot for this station or nodenot TIPCother networkfrom a node not knownsource is not the station it claimsbefore the own address is settledof another sessionwhile contact is being lost or madeduplicate, early or latefragments do not joinnot allowed inside a bundlenobody to take it, and not to be returnedreceiver's queue full, and not to be returnedname items that break a rulea limit of this nodenot built yetfrom a bearer whose interface is downof a link that came and went too often latelynot of the connection it namesdropKinds"
+const _Drop_name = "truncatedmalformedversionencryptedunknown user or typenot for this station or nodenot TIPCother networkfrom a node not knownsource is not the station it claimsbefore the own address is settledof another sessionwhile contact is being lost or madeduplicate, early or latefragments do not joinnot allowed inside a bundlenobody to take it, and not to be returnedreceiver's queue full, and not to be returnedname items that break a rulea limit of this nodenot built yetfrom a bearer whose interface is downof a link that came and went too often latelynot of the connection it namesnot of a member of the group, or more than it may senddropKinds"
 
-var _Drop_index = [...]uint16{0, 9, 18, 25, 34, 54, 82, 90, 103, 124, 159, 192, 210, 245, 269, 290, 317, 358, 403, 431, 451, 464, 501, 546, 576, 585}
+var _Drop_index = [...]uint16{0, 9, 18, 25, 34, 54, 82, 90, 103, 124, 159, 192, 210, 245, 269, 290, 317, 358, 403, 431, 451, 464, 501, 546, 576, 630, 639}
 
 func (i Drop) String() string {
 	idx := int(i) - 0

@@ -116,6 +116,7 @@ type Engine struct {
 
 	self   *node // stands for this node among those that connections lead to
 	conns  conns
+	groups groups
 	alarms alarms // of connections
 
 	events flowctl.Queue[Event]
@@ -249,6 +250,7 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 	}
 	e.serveConns(now)
 	e.serveSubscribers(now)
+	e.groupNews(now)
 }
 
 // NextFrame returns the next frame to send on a bearer, or nil. The caller takes

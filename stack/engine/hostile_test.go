@@ -83,10 +83,10 @@ func TestHostileFrames(t *testing.T) {
 }
 
 // Users that have no business here, in sequence: the packet counts, its content
-// is dropped (spec 01 §3.1, §8.12; groups and keys are not built).
+// is dropped (spec 01 §3.1, §8.12; keys are not built; there is no group).
 func TestUsersThatAreDropped(t *testing.T) {
 	for u, drop := range map[frame.User]string{
-		frame.UserGroup: "not built yet=1", frame.UserCrypto: "not built yet=1",
+		frame.UserGroup: "nobody to take it, and not to be returned=1", frame.UserCrypto: "not built yet=1",
 		4: "not allowed inside a bundle=1", 15: "not allowed inside a bundle=1", frame.UserDiscovery: "not allowed inside a bundle=1",
 	} {
 		p := newPuppet(t).up()

@@ -24,6 +24,7 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 		e.giveUp(now, n)
 	}
 	e.unpark(now)
+	e.groupNews(now)
 }
 
 // applyName enters or removes one binding of a node, unless it breaks a rule:

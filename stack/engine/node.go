@@ -186,6 +186,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.bjoins.Clear()
 	n.inbox.Reset()
 	e.loseConns(now, n)
+	e.loseGroups(now, n)
 	e.dropParked(n)
 	n.downSince = now
 	e.enrol(n)

@@ -50,7 +50,8 @@ type Port struct {
 	closed   bool
 
 	conn     *Conn     // whose port it is, or
-	listener *Listener // whose; nil for a connectionless socket
+	listener *Listener // whose; or
+	group    *Group    // whose; nil for a connectionless socket
 }
 
 // A Received is what is known of a message that waits in a port.

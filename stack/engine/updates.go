@@ -45,6 +45,7 @@ func (e *Engine) publish(now time.Duration, b naming.Binding) {
 		e.tell(now, update{item: it, seq: e.pub.Publish(it)})
 	}
 	e.unpark(now)
+	e.groupNews(now)
 }
 
 // withdraw removes an own binding and tells the nodes that are up.
@@ -54,6 +55,7 @@ func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
 		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
 		e.tell(now, update{item: it, withdrawal: true, seq: e.pub.Withdraw(it)})
 	}
+	e.groupNews(now)
 }
 
 // tell sends an update to every node that is up.
