@@ -18,6 +18,10 @@ type BlockedError struct {
 	Name       net.Addr      // that nobody has bound; nil: there was no room
 	Peer       SocketAddr    // that has not read what a connection's Window allows; port 0: it is not that
 	Blocks     bool          // its Unacked and Window are blocks of 1 KiB, else messages
+	Group      uint32        // the group that Peer is a member of; 0: it is not that. Window is what it lets us send
+	Need       int           // blocks that a message in a group takes of Window
+	Acks       int           // members that have not acknowledged the broadcast before, Peer among them
+	Behind     int           // messages that wait here for Peer
 	Node       NodeAddr      // whose link has no room, or who is the last to acknowledge broadcasts
 	Bearer     string        // of that link; empty for the broadcast link
 	Link       string        // its name; empty: it was the node's own memory
@@ -40,6 +44,8 @@ func (e *BlockedError) Reason() string {
 	switch {
 	case e.Name != nil:
 		return fmt.Sprintf("waits for name %v", e.Name)
+	case e.Group != 0:
+		return e.member()
 	case e.Peer.Port != 0:
 		unit := "messages"
 		if e.Blocks {
@@ -76,6 +82,9 @@ func blockedError(err error, waited time.Duration) *BlockedError {
 	switch b := err.(type) {
 	case *engine.WindowFull:
 		e.Node, e.Peer, e.Blocks, e.Unacked, e.Window = b.Peer.Node, b.Peer, b.Blocks, b.Unacked, b.Window
+	case *engine.MemberBlocked:
+		e.Node, e.Peer, e.Blocks, e.Group = b.Member.Node, b.Member, true, b.Group
+		e.Window, e.Need, e.Acks, e.Behind = b.Window, b.Need, b.Acks, b.Behind
 	case *engine.Blocked:
 		e.Node, e.Bearer, e.Link, e.Importance = b.Node, b.Bearer, b.Link, b.Importance
 		e.Unacked, e.Window, e.Waiting, e.Limit, e.Ahead = b.Unacked, b.Window, b.Backlog, b.Limit, b.Ahead

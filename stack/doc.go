@@ -65,5 +65,9 @@
 // name is looked up there. And before data to a node, what it may not have heard of the
 // own names yet goes to it on the same link as the data, unless Config.NoNamesAhead.
 //
-// Not built yet: connections, groups, the daemon.
+// A socket that joins a group is a Group: what it writes comes to all members, or some,
+// each gets it once and in order, and a slow reader holds the writer up, or is left behind,
+// as that has chosen.
+//
+// Not built yet: the daemon.
 package stack

@@ -212,6 +212,11 @@ func (n *Node) deliver() {
 		}
 		n.asked[i] = nil
 	}
+	n.groups = n.eng.TakeReadyGroups(n.groups[:0])
+	for i, g := range n.groups {
+		g.Owner.(*Group).moved()
+		n.groups[i] = nil
+	}
 	for ev, ok := n.eng.NextEvent(); ok; ev, ok = n.eng.NextEvent() {
 		n.handleEvent(ev)
 	}

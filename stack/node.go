@@ -46,6 +46,7 @@ type Node struct {
 	names      []naming.Event
 	heard      []*engine.Subscription
 	moved      []*engine.Conn
+	groups     []*engine.Group
 	asked      []*engine.Listener
 	sends      int  // since the devices were looked at
 	turning    bool // the driver is in its lap

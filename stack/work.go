@@ -55,6 +55,7 @@ const (
 	toSocket destKind = iota
 	toService
 	toRange
+	toAll // members of a group; all is the group's type
 )
 
 // A jobList is a stack of jobs that anyone may push to and the holder of the lap

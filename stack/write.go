@@ -215,7 +215,7 @@ func (d *dest) addr() net.Addr {
 	switch d.kind {
 	case toService:
 		return d.service
-	case toRange:
+	case toRange, toAll:
 		return d.all
 	}
 	return d.socket

@@ -22,6 +22,8 @@ const (
 	maxGroups   = 65535            // group sockets in this node
 	groupEvents = 4096             // member events that may wait to be read
 	DefaultLag  = 64               // messages, see Lag and DropOldest
+
+	MaxLag = flowctl.MaxGroupLag // the most of them
 )
 
 // ErrGroup means that the node has as many group sockets as it may have.
@@ -84,6 +86,7 @@ type Group struct {
 	events  int                        // of them
 	stuck   bool                       // a send waits for a member
 	readied bool
+	spoke   bool // since Spoke was asked
 	full    MemberBlocked
 
 	again alarm // what is owed is sent again
@@ -111,8 +114,11 @@ type MemberBlocked struct {
 	Behind   int // messages that wait for it here
 }
 
-func (b *MemberBlocked) Error() string {
-	s := fmt.Sprintf("engine: member %v of group %d", b.Member, b.Group)
+func (b *MemberBlocked) Error() string { return "engine: " + b.What() }
+
+// What says what a send waits for.
+func (b *MemberBlocked) What() string {
+	s := fmt.Sprintf("member %v of group %d", b.Member, b.Group)
 	switch {
 	case b.Acks > 0:
 		return fmt.Sprintf("%s has not acknowledged the last broadcast, nor have %d others", s, b.Acks-1)
@@ -201,6 +207,14 @@ func (g *Group) timedOut() {}
 
 // Addr is the socket's address.
 func (g *Group) Addr() frame.SocketAddr { return g.port.Addr() }
+
+// Spoke reports whether something was sent to members since the last call, beside what the
+// program sent: it wants to go out.
+func (g *Group) Spoke() bool {
+	was := g.spoke
+	g.spoke = false
+	return was
+}
 
 // Counters returns what the socket has done so far.
 func (g *Group) Counters() GroupCounters { return g.count }

@@ -255,6 +255,16 @@ func (e *Engine) loseGroups(now time.Duration, n *node) {
 	}
 }
 
+// Joined is the number of members that are heard.
+func (g *Group) Joined() (n int) {
+	for _, m := range g.members {
+		if m.phase == joined {
+			n++
+		}
+	}
+	return n
+}
+
 // A GroupMember is a member as this socket sees it.
 type GroupMember struct {
 	Addr     frame.SocketAddr

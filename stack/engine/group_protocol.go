@@ -67,6 +67,7 @@ func (g *Group) tellMember(now time.Duration, m *member, typ frame.GroupType) bo
 		f.Number = remitted
 	}
 	f.Window = granted
+	g.spoke = true
 	if m.addr.Node == e.addr {
 		f.Append(e.groups.localRoom(frame.IntLen)[:0])
 		return true

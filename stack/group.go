@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A SlowPolicy says what becomes of a member of a group that does not read what a socket
+// sends to all, or to an instance: Strict, Lag, DropOldest.
+type SlowPolicy = engine.SlowPolicy
+
+// What becomes of a member that does not read.
+const (
+	// Strict has writes wait for the slowest member, as a kernel's do.
+	Strict = engine.Strict
+	// Lag lets GroupConfig.Limit messages wait here for a member, while the others get
+	// theirs. One more, and it is evicted: for it this socket has left the group.
+	Lag = engine.Lag
+	// DropOldest lets as many wait. For one more the oldest is dropped, for this member
+	// alone.
+	DropOldest = engine.DropOldest
+)
+
+// A GroupConfig is the options of a socket in a group; its zero value means the defaults.
+type GroupConfig struct {
+	Importance   Importance // of what is sent; Low to Critical
+	Scope        Scope      // NodeScope: a group of sockets of this node alone; zero: of the cluster
+	Loopback     bool       // what it sends to all, or to its instance, it reads as well
+	Events       bool       // members that join and leave are read, by ReadMsg
+	Policy       SlowPolicy // for members that do not read
+	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
+	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: what kernels let, at most 61 MiB and 65 KiB a member
+}
+
+// A Group is a socket in a communication group: all sockets that joined one service type,
+// here and on other nodes, kernels' among them. What a member writes to all, to those
+// with an instance, or to one, each of these reads once, and in the order in which it was
+// written. Nothing is lost, but by choice of the writer (see SlowPolicy), as long as
+// contact with the reader's node lasts: a member may write only so much ahead of each
+// reader. It is safe for concurrent use.
+//
+//	g, err := node.Join(ctx, stack.Service{Type: 4242, Instance: 7})
+//	g.Write(b)                                           // to all other members
+//	g.WriteTo(b, stack.Range{Type: 4242, Lower: 3})      // to all with instance 3
+//	g.WriteTo(b, stack.Service{Type: 4242, Instance: 3}) // to one of them, in turn
+//	g.WriteTo(b, from)                                   // to that socket
+//
+// Nobody binds sockets that are not in a group to its type: members wait for those.
+type Group struct {
+	writeHalf
+	service Service
+
+	// Guarded by the node's lap lock.
+	readHalf
+	g       *engine.Group
+	waiting waitList // WaitMembers
+	from    net.Addr // of the last message, so that the next from there costs no allocation
+}
+
+var _ net.PacketConn = (*Group)(nil)
+
+// Join makes a socket in the group svc.Type with the instance svc.Instance, which others
+// may have too, and default options; see GroupConfig.Join.
+func (n *Node) Join(ctx context.Context, svc Service) (*Group, error) {
+	return GroupConfig{}.Join(ctx, n, svc)
+}
+
+// Join makes a socket in the group svc.Type with the instance svc.Instance. It does not
+// wait for members, see Group.WaitMembers. Errors, inside *net.OpError: ErrReserved,
+// ErrConfig, ErrTooManySockets, net.ErrClosed, the context's.
+func (c GroupConfig) Join(ctx context.Context, n *Node, svc Service) (*Group, error) {
+	g, err := c.join(ctx, n, svc)
+	if err != nil {
+		return nil, opError("join", groupNetwork, nil, svc, err)
+	}
+	return g, nil
+}
+
+// groupNetwork is what addresses of members say of their network.
+const groupNetwork = "tipcrdm"
+
+func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, err
+	}
+	if err := (SocketConfig{Importance: c.Importance, Scope: c.Scope, ReceiveLimit: c.ReceiveLimit}).check(); err != nil {
+		return nil, err
+	}
+	if c.Limit < 0 || c.Limit > engine.MaxLag || c.Policy > DropOldest {
+		return nil, fmt.Errorf("%w: policy %d, limit %d", ErrConfig, c.Policy, c.Limit)
+	}
+	if svc.Node != 0 {
+		return nil, &net.AddrError{Err: "a group has no lookup node", Addr: svc.String()}
+	}
+	g := &Group{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
+	n.mu.Lock()
+	defer n.unlock()
+	if n.closing {
+		return nil, net.ErrClosed
+	}
+	now := n.now()
+	var err error
+	g.g, err = n.eng.Join(now, engine.GroupConfig{
+		Service: svc, Scope: c.Scope, Importance: c.Importance, Loopback: c.Loopback, Events: c.Events,
+		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Owner: g,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.local = g.g.Addr()
+	g.local.Net = groupNetwork
+	n.sockets[g] = struct{}{}
+	n.lap(now, false)
+	return g, nil
+}
+
+// LocalAddr is the socket's own address, a SocketAddr: by it others may write to it alone.
+func (g *Group) LocalAddr() net.Addr { return g.local }
+
+// Service is the group's type, and the socket's instance.
+func (g *Group) Service() Service { return g.service }
+
+// A GroupMember is a member as this socket sees it: its address and instance, whether it
+// has joined, and so is heard, or was evicted; how much it may be sent, and may send
+// (blocks of 1 KiB); how many messages wait for it here, and how many were dropped.
+type GroupMember = engine.GroupMember
+
+// Members returns the members known, by address; the socket itself is one of them with
+// Loopback. One that has bound the type and not joined is sent to, and waited for.
+func (g *Group) Members() []GroupMember {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	all := g.g.Members()
+	for i := range all {
+		all[i].Addr.Net = groupNetwork
+	}
+	return all
+}
+
+// WaitMembers waits until at least k members have joined. Errors, inside *net.OpError:
+// net.ErrClosed, the context's.
+func (g *Group) WaitMembers(ctx context.Context, k int) error {
+	n := g.n
+	n.mu.Lock()
+	defer n.unlock()
+	defer n.rouseWhen(ctx, &g.waiting)()
+	var w *waiter
+	for {
+		err := ctx.Err()
+		joined := g.g.Joined()
+		switch {
+		case g.closed:
+			err = net.ErrClosed
+		case err == nil && joined < k:
+			if w == nil {
+				w = n.begin(&g.waiting)
+			}
+			n.block(w, time.Time{})
+			continue
+		}
+		if w != nil {
+			n.end(&g.waiting, w)
+		}
+		if err != nil {
+			return opError("wait", groupNetwork, g.local, g.service, fmt.Errorf("%d of %d members: %w", joined, k, err))
+		}
+		return nil
+	}
+}
+
+// GroupCounters are what a socket in a group has done.
+type GroupCounters = engine.GroupCounters
+
+// Counters returns what the socket has done so far.
+func (g *Group) Counters() GroupCounters {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	return g.g.Counters()
+}
+
+// moved is called by a lap after which there is more to read, room, or another member.
+func (g *Group) moved() {
+	if g.g.Pending() > 0 {
+		g.n.rouseFirst(g.readers)
+	}
+	g.n.rouseAll(g.writing)
+	g.n.rouseAll(g.waiting)
+}
+
+// Close leaves the group. What was written before arrives; what waits to be read is lost.
+// Waiting calls end with net.ErrClosed, and so does a second Close.
+func (g *Group) Close() error {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	if g.closed {
+		return opError("close", g.network, g.local, nil, net.ErrClosed)
+	}
+	g.shut()
+	g.n.lap(g.n.now(), false)
+	return nil
+}
+
+// shut implements socket.
+func (g *Group) shut() {
+	n := g.n
+	g.closed = true
+	delete(n.sockets, g)
+	g.g.Leave(n.now())
+	n.rouseAll(g.readers)
+	n.rouseAll(g.writing)
+	n.rouseAll(g.waiting)
+}
+
+// SetDeadline sets both deadlines; zero means none.
+func (g *Group) SetDeadline(t time.Time) error { return g.setDeadlines(&t, &t) }
+
+// SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
+// waiting ones included; zero means never.
+func (g *Group) SetReadDeadline(t time.Time) error { return g.setDeadlines(&t, nil) }
+
+// SetWriteDeadline sets the time at which blocked writes end with a *BlockedError,
+// waiting ones included; zero means never.
+func (g *Group) SetWriteDeadline(t time.Time) error { return g.setDeadlines(nil, &t) }
+
+func (g *Group) setDeadlines(read, write *time.Time) error {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	if g.closed {
+		return opError("set", g.network, g.local, nil, net.ErrClosed)
+	}
+	if read != nil {
+		g.setReadBy(g.n, *read)
+	}
+	if write != nil {
+		g.setWriteBy(*write)
+	}
+	return nil
+}

@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"net"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A GroupKind says what was read from a group.
+type GroupKind = engine.GroupKind
+
+// What can be read from a group. Events tell of members; the last two come whatever
+// GroupConfig.Events says, to those who chose that policy.
+const (
+	GroupData      = engine.GroupData      // a message
+	MemberJoined   = engine.MemberJoined   // the member is there, and is heard
+	MemberLeft     = engine.MemberLeft     // it has left, or contact with its node is lost; nothing of it comes any more
+	MemberEvicted  = engine.MemberEvicted  // by Lag: it is sent to no more
+	MemberDropping = engine.MemberDropping // by DropOldest: messages for it are dropped, until it has read what waits
+)
+
+// A GroupMessage tells what is known of a message, or which member an event is of.
+type GroupMessage struct {
+	Kind       GroupKind
+	From       SocketAddr // the member
+	Member     Service    // the group's type, and the member's instance
+	Private    bool       // to this socket alone, else to all or to an instance. An instance that one member has counts as alone
+	Importance Importance
+	Truncated  bool // the message was longer than the space given
+
+	addr net.Addr // From, as an interface that is made once for messages in a row
+}
+
+// ReadFrom waits for a message and copies it into b; what does not fit is lost. It passes
+// over events. Errors, inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded.
+func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
+	for {
+		k, m, err := g.read(b)
+		if err != nil {
+			return 0, nil, opError("read", g.network, g.local, nil, err)
+		}
+		if m.Kind == GroupData {
+			return k, m.addr, nil
+		}
+	}
+}
+
+// ReadMsg is ReadFrom with everything that is known of the message, and with events, which
+// have no data.
+func (g *Group) ReadMsg(b []byte) (int, GroupMessage, error) {
+	k, m, err := g.read(b)
+	if err != nil {
+		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, err)
+	}
+	return k, m, nil
+}
+
+func (g *Group) read(b []byte) (k int, m GroupMessage, err error) {
+	n := g.n
+	n.mu.Lock()
+	defer n.unlock()
+	err = g.await(n, &g.closed, func() bool {
+		if g.g.Pending() == 0 {
+			return false
+		}
+		var r engine.GroupReceived
+		var ok bool
+		if k, r, ok = g.g.Read(n.now(), b); ok {
+			r.From.Net = g.network
+			if last, ok := g.from.(SocketAddr); !ok || last != r.From {
+				g.from = r.From
+			}
+			m = GroupMessage{Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
+				Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from}
+		}
+		return ok
+	}, func() bool { return g.g.Pending() > 0 })
+	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	return k, m, err
+}

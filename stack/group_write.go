@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// Write sends b to all members, as one message of up to 66000 bytes, which is copied. It
+// waits while a member has not read enough of what was sent before (see SlowPolicy), or
+// a link is congested. A nil error means that the message was taken: it arrives as long
+// as contact with the members' nodes lasts. Empty it is no message. Errors, inside
+// *net.OpError: ErrUnreachable without other members, ErrTooLong, net.ErrClosed;
+// *BlockedError at the deadline, which names the member.
+func (g *Group) Write(b []byte) (int, error) {
+	all := Range{Type: g.service.Type, Upper: ^uint32(0)}
+	return g.write(context.Background(), b, dest{kind: toAll, all: all}, all)
+}
+
+// WriteContext is Write that ctx ends, too.
+func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
+	all := Range{Type: g.service.Type, Upper: ^uint32(0)}
+	return g.write(ctx, b, dest{kind: toAll, all: all}, all)
+}
+
+// WriteTo sends b to one member with the instance of addr, a Service, where they take
+// turns and who has no room is passed over; to the member addr, a SocketAddr; or to all
+// members with the lower bound of addr, a Range, as their instance. Its upper bound is
+// not looked at, nor is a type that is 0. For one member it waits whatever the policy is.
+// Errors as for Write, with ErrUnreachable when there is no such member.
+func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
+	var d dest
+	typ := g.service.Type
+	switch a := addr.(type) {
+	case Service:
+		typ = a.Type
+		d = dest{kind: toService, service: a}
+	case Range:
+		typ = a.Type
+		d = dest{kind: toRange, all: a}
+	case SocketAddr:
+		a.Net = ""
+		d = dest{socket: a}
+	case nil:
+		return 0, opError("write", g.network, g.local, nil, &net.AddrError{Err: "missing address"})
+	default:
+		return 0, opError("write", g.network, g.local, addr, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()})
+	}
+	if typ != 0 && typ != g.service.Type {
+		return 0, opError("write", g.network, g.local, addr, &net.AddrError{Err: "not of this group", Addr: addr.String()})
+	}
+	return g.write(context.Background(), b, d, addr)
+}
+
+func (g *Group) write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) {
+	err := g.n.submit(g, d, b)
+	if err != nil {
+		if err = g.retry(ctx, d, b, err); err != nil {
+			return 0, opError("write", g.network, g.local, addr, err)
+		}
+	}
+	return len(b), nil
+}
+
+// retry waits and sends then. Others that wait for the same look when it has ended,
+// however it did.
+func (g *Group) retry(ctx context.Context, d dest, b []byte, err error) error {
+	err = g.n.retry(ctx, g, d, b, err)
+	g.n.mu.Lock()
+	g.n.rouseAll(g.writing)
+	g.n.unlock()
+	return err
+}
+
+// put implements sender. Writes to the same members keep their order.
+func (g *Group) put(now time.Duration, d dest, data []byte) error {
+	for _, w := range g.writing {
+		if w == g.n.trying {
+			break
+		}
+		if w.dest == d || w.dest.many() && d.many() {
+			return errTurn
+		}
+	}
+	switch d.kind {
+	case toAll:
+		return g.g.Send(now, data)
+	case toService:
+		return g.g.SendAnycast(now, d.service.Instance, data)
+	case toRange:
+		return g.g.SendMulticast(now, d.all.Lower, data)
+	}
+	return g.g.SendTo(now, d.socket, data)
+}
+
+// many reports whether a message in a group goes to several members.
+func (d *dest) many() bool { return d.kind == toAll || d.kind == toRange }
+
+// waits implements sender.
+func (g *Group) waits(_ dest, err error) bool {
+	_, member := err.(*engine.MemberBlocked)
+	return member || err == errTurn || blocks(err)
+}
+
+// sleep implements sender.
+func (g *Group) sleep(w *waiter, _ dest, err error) error {
+	n := g.n
+	if blocks(err) {
+		n.sleepForRoom(&g.writeHalf, w)
+		return nil
+	}
+	n.eng.Quit(n.latest, &w.ticket) // of the link that had no room before
+	n.callWriters()
+	n.block(w, n.tellBy(&g.writeHalf, w, n.latest, g.writeBy))
+	return nil
+}
+
+// member says what a write in a group waits for.
+func (e *BlockedError) member() string {
+	return (&engine.MemberBlocked{Group: e.Group, Member: e.Peer, Window: e.Window, Need: e.Need, Acks: e.Acks, Behind: e.Behind}).What()
+}
