@@ -18,7 +18,7 @@ func (n *Node) Dial(ctx context.Context, network string, addr net.Addr) (*Conn, 
 
 // DialContext is Dial for those who name an address by its text, see ParseAddr, as
 // http.Transport and gRPC do; "tcp" is taken for "tipc", so that a URL may be
-// "http://18888:17/".
+// "http://18888:17/". With "tipcrdm" or "tipcgram" it is DialPacket.
 func (n *Node) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if network == "tcp" {
 		network = "tipc"
@@ -26,6 +26,13 @@ func (n *Node) DialContext(ctx context.Context, network, address string) (net.Co
 	addr, err := ParseAddr(address)
 	if err != nil {
 		return nil, opError("dial", network, nil, nil, err)
+	}
+	if isPacket(network) {
+		c, err := n.DialPacket(ctx, network, addr)
+		if err != nil {
+			return nil, err
+		}
+		return c, nil
 	}
 	c, err := n.Dial(ctx, network, addr)
 	if err != nil {

@@ -39,9 +39,13 @@ var (
 type RejectError struct {
 	Code ErrorCode
 	Dest SocketAddr // the socket, or port 0 on the node that found no name
+	Name Service    // that it was sent to; its type is 0 of what was sent to a socket
 }
 
 func (e *RejectError) Error() string {
+	if e.Name.Type != 0 {
+		return fmt.Sprintf("message to %v at %v rejected: %v", e.Name, e.Dest, e.Code)
+	}
 	return fmt.Sprintf("message to %v rejected: %v", e.Dest, e.Code)
 }
 

@@ -217,6 +217,7 @@ func (n *Node) deliver() {
 		g.Owner.(*Group).moved()
 		n.groups[i] = nil
 	}
+	n.endProbes()
 	for ev, ok := n.eng.NextEvent(); ok; ev, ok = n.eng.NextEvent() {
 		n.handleEvent(ev)
 	}

@@ -40,6 +40,7 @@ type Node struct {
 	waitTold time.Duration    // when one that waits was logged last
 	starting waitList         // Open, until the address is settled
 	draining waitList         // Close, until everything is acknowledged
+	probed   []*engine.Probe
 
 	in         [batch]*frame.Buffer
 	ready      []*engine.Port
@@ -275,6 +276,7 @@ func (n *Node) Close(ctx context.Context) error {
 	for l := range n.lines {
 		l.close()
 	}
+	n.eng.EndProbes()
 	now := n.now()
 	n.eng.Flush(now) // so that it is asked about, too
 	n.eng.Hurry(now)

@@ -22,6 +22,9 @@ type PacketConn struct {
 	readHalf
 	port *engine.Port
 	from net.Addr // of the last message, so that the next from there costs no allocation
+
+	remote net.Addr // the default destination, or nil; it never changes
+	to     dest     // the same
 }
 
 var _ net.PacketConn = (*PacketConn)(nil)
@@ -44,7 +47,7 @@ func (c SocketConfig) ListenPacket(ctx context.Context, n *Node, network string,
 }
 
 func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
-	if network != "tipcrdm" && network != "tipcgram" {
+	if !isPacket(network) {
 		return nil, net.UnknownNetworkError(network)
 	}
 	if err := ctx.Err(); err != nil {
@@ -85,6 +88,9 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	n.sockets[p] = struct{}{}
 	return p, nil
 }
+
+// isPacket reports whether sockets of a network are connectionless.
+func isPacket(network string) bool { return network == "tipcrdm" || network == "tipcgram" }
 
 // bind is called with the lap lock held.
 func (c *PacketConn) bind(r Range, scope Scope) error {
@@ -150,19 +156,20 @@ func (c *PacketConn) LocalAddr() net.Addr { return c.local }
 
 // A Message tells what is known of a message that was read.
 type Message struct {
-	From       SocketAddr
-	Name       Range // the name it was sent to, if Named
+	From       SocketAddr // the sender; of a message that came back, the socket it was for
+	Name       Range      // the name it was sent to, if Named
 	Named      bool
 	Importance Importance
 	Truncated  bool      // the message was longer than the space given
-	Error      ErrorCode // not frame.OK: an own message that came back
+	Error      ErrorCode // not frame.OK: an own message that came back, with its first 1024 bytes
 
 	addr net.Addr // From, as an interface that is made once for messages in a row
 }
 
 // ReadFrom waits for a message and copies it into b; what does not fit is lost. An
 // empty message is never seen: as with the kernel's sockets it vanishes here.
-// With a *RejectError the message is one of this socket's own that came back.
+// With a *RejectError it is one of this socket's own that came back: b has its beginning,
+// at most 1024 bytes, and the address is that of the socket it was for.
 // Errors, inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded,
 // *RejectError.
 func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
@@ -171,9 +178,18 @@ func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 		return 0, nil, opError("read", c.network, c.local, nil, err)
 	}
 	if m.Error != frame.OK {
-		return k, m.From, opError("read", c.network, c.local, nil, &RejectError{m.Error, m.From})
+		return k, m.From, opError("read", c.network, c.local, nil, m.reject())
 	}
 	return k, m.addr, nil
+}
+
+// reject is the error of a message that came back.
+func (m *Message) reject() *RejectError {
+	e := &RejectError{Code: m.Error, Dest: m.From}
+	if m.Named {
+		e.Name = Service{Type: m.Name.Type, Instance: m.Name.Lower}
+	}
+	return e
 }
 
 // ReadMsg is ReadFrom with everything that is known of the message; a message that
@@ -216,19 +232,14 @@ func (c *PacketConn) read(b []byte) (k int, m Message, err error) {
 // it arrives as long as contact with the node lasts. Errors, inside *net.OpError:
 // ErrUnreachable, ErrRange, ErrTooLong, net.ErrClosed, *BlockedError at the deadline.
 func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
-	var d dest
-	switch a := addr.(type) {
-	case Service:
-		d = dest{kind: toService, service: a}
-	case Range:
-		d = dest{kind: toRange, all: a}
-	case SocketAddr:
-		d = dest{socket: a}
-	case nil:
-		return 0, opError("write", c.network, c.local, nil, &net.AddrError{Err: "missing address"})
-	default:
-		return 0, opError("write", c.network, c.local, addr, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()})
+	d, err := destOf(addr)
+	if err != nil {
+		return 0, opError("write", c.network, c.local, addr, err)
 	}
+	return c.write(d, b, addr)
+}
+
+func (c *PacketConn) write(d dest, b []byte, addr net.Addr) (int, error) {
 	err := c.n.submit(c, d, b)
 	if err != nil {
 		if err = c.n.retry(context.Background(), c, d, b, err); err != nil {
@@ -309,6 +320,21 @@ func (c *PacketConn) setDeadlines(read, write *time.Time) error {
 		c.setWriteBy(*write)
 	}
 	return nil
+}
+
+// destOf is where a message to addr goes. It calls addr's methods.
+func destOf(addr net.Addr) (dest, error) {
+	switch a := addr.(type) {
+	case Service:
+		return dest{kind: toService, service: a}, nil
+	case Range:
+		return dest{kind: toRange, all: a}, nil
+	case SocketAddr:
+		return dest{socket: a}, nil
+	case nil:
+		return dest{}, &net.AddrError{Err: "missing address"}
+	}
+	return dest{}, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()}
 }
 
 func past(t time.Time) bool { return !t.IsZero() && !time.Now().Before(t) }

@@ -59,6 +59,7 @@ func (n *Node) endWrite(s *writeHalf, w *waiter) {
 	n.callWriters()
 	n.unawait(w)
 	if w.entered {
+		n.eng.Waited(s.local.Port, n.latest-w.began)
 		n.end(&s.writing, w)
 		if s.inTurn {
 			n.rouseFirst(s.writing)

@@ -52,6 +52,7 @@ func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
 	}
 	b := naming.Binding{Range: r, Scope: scope, Socket: p.Addr(), Key: e.cfg.Chance.Key(p.number)}
 	p.bindings = append(p.bindings, b)
+	e.services.row(r.Type)
 	e.publish(now, b)
 	return nil
 }

@@ -218,8 +218,10 @@ func (e *Engine) newConn(k ConnConfig) *Conn {
 }
 
 // connected reports whether a port is one end of a connection, or waits for some, or is in
-// a group: it is not connectionless.
-func (p *Port) connected() bool { return p.conn != nil || p.listener != nil || p.group != nil }
+// a group or a probe's: it is not connectionless.
+func (p *Port) connected() bool {
+	return p.conn != nil || p.listener != nil || p.group != nil || p.probe != nil
+}
 
 // establish connects c to a socket of a node that is up.
 func (c *Conn) establish(now time.Duration, n *node, peer frame.SocketAddr, imp frame.Importance) {
@@ -237,6 +239,11 @@ func (c *Conn) establish(now time.Duration, n *node, peer frame.SocketAddr, imp 
 		n.conns.before = c
 	}
 	n.conns = c
+	n.open++
+	n.traffic.Connections++
+	if c.named {
+		e.services.known(c.name.Type).Connections++
+	}
 	e.alarms.cancel(&c.again)
 	e.alarms.set(&c.limit, now+probeInterval)
 	e.count.Connected++
@@ -252,6 +259,7 @@ func (c *Conn) detach(now time.Duration) {
 		e.Quit(now, &c.ticket)
 	}
 	if n := c.node; n != nil {
+		n.open--
 		if c.before == nil {
 			n.conns = c.behind
 		} else {

@@ -31,7 +31,9 @@ func (e *Engine) DialService(now time.Duration, k ConnConfig, a frame.Service, f
 		return nil, ErrSockets
 	}
 	to, ok := e.table.Choose(a)
+	row := e.services.row(a.Type)
 	if !ok {
+		row.Unbound++
 		return nil, ErrUnreachable
 	}
 	c := e.newConn(k)

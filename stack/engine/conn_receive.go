@@ -13,12 +13,12 @@ import (
 func (e *Engine) handleConnected(now time.Duration, n *node, port *Port, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
 	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
 	switch {
-	case port.group != nil: // takes what is sent to members alone
-		e.giveBack(now, n, f, data, frame.NoPort)
 	case port.listener != nil:
 		port.listener.handle(now, n, f, data)
-	default:
+	case port.conn != nil:
 		port.conn.handle(now, n, f, data, in)
+	default: // a group takes what is sent to members alone
+		e.giveBack(now, n, f, data, frame.NoPort)
 	}
 }
 
@@ -54,6 +54,7 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
 	e, due, asked := c.port.e, false, f.SrcDroppable
 	if c.user == nil && len(data) > 0 && c.port.queued+len(data)+recordCost > c.port.ReceiveLimit {
+		c.port.stats.noRoom(!f.DestDroppable)
 		e.giveBack(now, n, f, data, frame.Overload)
 		c.finish(now, EndReset, frame.Overload)
 		return

@@ -48,6 +48,7 @@ func (c *Conn) write(now time.Duration, b []byte, ask bool) error {
 	size := f.Len() + len(b)
 	if c.node == e.self {
 		c.flow.Sent(size)
+		c.port.sent(e.self, len(b))
 		e.loop(now, &f, b)
 		return nil
 	}
@@ -229,6 +230,7 @@ func (c *Conn) sendEnd(now time.Duration, code frame.ErrorCode) bool {
 // is held.
 func (c *Conn) linger(now time.Duration, n *node, code frame.ErrorCode) {
 	if n != nil { // so that it goes with the node
+		n.open++
 		c.node, c.behind = n, n.conns
 		if n.conns != nil {
 			n.conns.before = c

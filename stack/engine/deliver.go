@@ -88,6 +88,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 			e.drop(dropOf(err))
 			return
 		}
+		n.got(p)
 		e.deliverPayload(now, n, p, in, broadcast)
 	case u == frame.UserName:
 		// Learning a node's names also opens its broadcast link, for nodes that
@@ -167,6 +168,7 @@ func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute 
 	}
 	d := p.Data()
 	if !port.accepts(len(d), imp) {
+		port.stats.noRoom(!p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg)
 		return false
 	}
 	e.count.MessagesIn++
@@ -174,6 +176,12 @@ func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute 
 		return true
 	}
 	name, named := p.Range()
+	switch {
+	case p.Error() != frame.OK:
+		port.stats.CameBack++
+	case named:
+		port.gotAs(name.Type, len(d))
+	}
 	r := port.push(d, in)
 	r.From, r.Name, r.named, r.Error = p.From(), name, named, p.Error()
 	r.Importance = frame.Importance(p.User())
@@ -256,6 +264,7 @@ func (e *Engine) giveBack(now time.Duration, n *node, f *frame.PayloadFields, da
 	if f.Syn && why == frame.Overload {
 		data = nil
 	}
+	n.traffic.Returned++
 	e.sendBack(now, n.addr, f, data)
 }
 
@@ -277,6 +286,7 @@ func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byt
 	if !r.returnable {
 		return
 	}
+	p.stats.Returned++
 	if from := e.ports[r.From.Port]; r.From.Node == e.addr && (from == nil || !from.connected()) {
 		e.returnLocal(p.Addr(), r, data, frame.NoPort)
 		return
@@ -305,6 +315,9 @@ func (e *Engine) handleConn(now time.Duration, n *node, m frame.Message) {
 	switch {
 	case port != nil && port.conn != nil:
 		port.conn.handleManager(now, n, &f)
+		return
+	case port != nil && port.probe != nil:
+		port.probe.handle(now, n, &f)
 		return
 	case f.Error != frame.OK || port != nil:
 		e.drop(DropNoPort)

@@ -118,6 +118,9 @@ type Engine struct {
 	conns  conns
 	groups groups
 	alarms alarms // of connections
+	probes probes
+
+	services services
 
 	events flowctl.Queue[Event]
 	ready  []*Port

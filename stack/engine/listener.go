@@ -101,6 +101,7 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 	case !e.isRequest(f):
 		e.giveBack(now, n, f, data, frame.NoPort)
 	case l.full(f, len(data)):
+		l.port.stats.noRoom(!f.DestDroppable)
 		e.giveBack(now, n, f, data, frame.Overload)
 	case l.user != nil:
 		l.acceptInside(now, n, f, data)
@@ -109,6 +110,7 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 		l.pending = append(l.pending, &request{*f, bytes.Clone(data), n})
 		l.from[f.OrigNode]++
 		l.bytes += len(data) + recordCost
+		l.port.stats.queuedOne(len(data), len(l.pending), l.bytes)
 		e.conns.tellListener(l)
 	}
 }
@@ -218,6 +220,7 @@ func (l *Listener) connect(now time.Duration, n *node, f *frame.PayloadFields) *
 	c.establish(now, n, frame.SocketAddr{Port: f.OrigPort, Node: f.OrigNode}, f.Importance)
 	if f.Type == frame.NamedMsg {
 		c.name, c.named = frame.Service{Type: f.NameType, Instance: f.Lower}, true
+		c.port.e.services.known(f.NameType).Connections++
 	}
 	return c
 }

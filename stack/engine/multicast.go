@@ -61,8 +61,12 @@ func (p *Port) SendRange(now time.Duration, r frame.Range, data []byte) error {
 		}
 		e.count.MessagesOut++
 	case !here:
+		e.services.row(r.Type).Unbound++
 		return ErrUnreachable
 	}
+	p.stats.MessagesOut++
+	p.stats.BytesOut += uint64(len(data))
+	p.sentTo(r.Type, len(data))
 	if here {
 		e.multicastHere(p, r, data)
 	}
@@ -77,10 +81,12 @@ func (e *Engine) multicastHere(p *Port, r frame.Range, data []byte) {
 		switch to := e.ports[number]; {
 		case to == nil || to.connected():
 		case !to.accepts(len(data), p.Importance):
+			to.stats.Dropped++
 			e.drop(DropOverload)
 		default:
 			e.count.MessagesLocal++
 			if len(data) > 0 {
+				to.gotAs(r.Type, len(data))
 				to.pushLocal(x, data)
 			}
 		}
@@ -110,6 +116,9 @@ func (e *Engine) multicast(now time.Duration, p *Port, data []byte) (err error) 
 		p.method.replicast = replicast
 		if replicast {
 			e.count.Replicasts++
+			for _, n := range m.far {
+				n.traffic.sent(len(data))
+			}
 		} else {
 			e.count.Broadcasts++
 		}

@@ -35,6 +35,8 @@ type node struct {
 	parked    parked             // messages of it that wait for a name
 
 	conns          *Conn // that lead there, the newest first
+	open           int   // of them
+	traffic        Traffic
 	twin           *node // the next that claims its identity
 	roll           *roll // that it is on while there is no contact
 	before, behind *node // on it
@@ -187,6 +189,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.inbox.Reset()
 	e.loseConns(now, n)
 	e.loseGroups(now, n)
+	e.loseProbes(n)
 	e.dropParked(n)
 	n.downSince = now
 	e.enrol(n)

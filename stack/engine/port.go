@@ -48,10 +48,13 @@ type Port struct {
 	barrier  *barrier // where those of others wait; nil: none does
 	readied  bool
 	closed   bool
+	stats    PortStats
+	served   served
 
 	conn     *Conn     // whose port it is, or
 	listener *Listener // whose; or
-	group    *Group    // whose; nil for a connectionless socket
+	group    *Group    // whose; or
+	probe    *Probe    // whose; all nil for a connectionless socket
 }
 
 // A Received is what is known of a message that waits in a port.
@@ -87,6 +90,14 @@ func (e *Engine) OpenPort(c PortConfig) *Port {
 	p := &Port{PortConfig: c, e: e}
 	e.number(p)
 	return p
+}
+
+// SetReceiveLimit changes how many bytes may wait; 0 means the default. What waits stays.
+func (p *Port) SetReceiveLimit(n int) {
+	if n == 0 {
+		n = DefaultReceiveLimit
+	}
+	p.ReceiveLimit = n
 }
 
 // number gives a socket its number, unless it has one.
@@ -131,6 +142,9 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 		r.lent, r.data = nil, nil
 	}
 	p.queued -= r.Len + recordCost
+	if n < r.Len {
+		p.stats.Truncated++
+	}
 	return n, r, true
 }
 
@@ -162,6 +176,7 @@ func (p *Port) store(data []byte, in *frame.Buffer) *Received {
 		p.data.push(data)
 	}
 	p.queued += r.Len + recordCost
+	p.stats.queuedOne(r.Len, p.queue.Len(), p.queued)
 	return r
 }
 

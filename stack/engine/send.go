@@ -55,6 +55,7 @@ func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) erro
 	}
 	to, ok := p.e.table.Recall(&p.memo, a)
 	if !ok {
+		p.e.services.row(a.Type).Unbound++
 		return ErrUnreachable
 	}
 	f := p.template(frame.NamedMsg, to.Socket())
@@ -65,6 +66,9 @@ func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) erro
 	err := p.send(now, &f, data)
 	if _, blocked := err.(*Blocked); !blocked {
 		to.Take() // who is busy now keeps its turn
+	}
+	if err == nil {
+		p.sentTo(a.Type, len(data))
 	}
 	return err
 }
@@ -99,6 +103,7 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 	}
 	e := p.e
 	if f.DestNode == e.addr {
+		p.sent(e.self, len(data))
 		e.sendLocal(p, f, data)
 		return nil
 	}
@@ -117,6 +122,7 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 	switch err {
 	case nil:
 		e.count.MessagesOut++
+		p.sent(n, len(data))
 		if !joined {
 			l.tookTurn(p)
 		}
@@ -189,10 +195,14 @@ func (e *Engine) sendLocal(from *Port, f *frame.PayloadFields, data []byte) {
 	case port == nil || port.connected():
 		e.returnLocal(frame.SocketAddr{Port: f.DestPort, Node: e.addr}, r, data, frame.NoPort)
 	case !port.accepts(len(data), f.Importance):
+		port.stats.noRoom(r.returnable)
 		e.returnLocal(frame.SocketAddr{Port: f.DestPort, Node: e.addr}, r, data, frame.Overload)
 	default:
 		e.count.MessagesLocal++
 		if len(data) > 0 {
+			if r.named {
+				port.gotAs(r.Name.Type, len(data))
+			}
 			port.pushLocal(r, data)
 		}
 	}
@@ -208,9 +218,11 @@ func (e *Engine) returnLocal(to frame.SocketAddr, r Received, data []byte, why f
 	case !r.returnable || port == nil:
 		e.drop(DropNoPort)
 	case !port.accepts(len(data), frame.System):
+		port.stats.Dropped++
 		e.drop(DropOverload)
 	default:
 		r.From, r.Error, r.returnable = to, why, false
+		port.stats.CameBack++
 		port.pushLocal(r, data)
 		e.count.Returned++
 	}

@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"time"
+)
+
+// How long a probe waits before it asks once more: for an answer, and for memory.
+const (
+	probeAgain  = time.Second
+	probeMemory = 20 * time.Millisecond
+)
+
+// A SilentError is why a probe was given up: the socket's node has not answered. It
+// unwraps to what the context said.
+type SilentError struct {
+	Node   NodeAddr
+	Link   string // to it; empty while there is none
+	Waited time.Duration
+	Err    error
+}
+
+func (e *SilentError) Error() string {
+	return fmt.Sprintf("no answer from node %v on link %q for %v: %v", e.Node, e.Link, e.Waited.Round(time.Microsecond), e.Err)
+}
+
+// Unwrap returns what the context said.
+func (e *SilentError) Unwrap() error { return e.Err }
+
+// Timeout reports whether the context's deadline was over.
+func (e *SilentError) Timeout() bool { return errors.Is(e.Err, context.DeadlineExceeded) }
+
+// Temporary is as Timeout.
+func (e *SilentError) Temporary() bool { return e.Timeout() }
+
+// Probe reports whether there is a socket with an address, of whatever kind, which
+// notices nothing of it: nothing reaches its queue, and a connection it may have stays.
+// rtt is how long the answer of its node took, 0 for a socket of this node. A socket that is there
+// may stop being so at once. Errors, inside *net.OpError: ErrUnreachable without contact
+// with the node, or when that is lost; *SilentError when ctx is done; net.ErrClosed.
+func (n *Node) Probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error) {
+	if alive, rtt, err = n.probe(ctx, addr); err != nil {
+		return false, 0, opError("probe", "tipc", nil, addr, err)
+	}
+	return alive, rtt, nil
+}
+
+func (n *Node) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error) {
+	n.mu.Lock()
+	defer n.unlock()
+	if n.closing {
+		return false, 0, net.ErrClosed
+	}
+	if err := ctx.Err(); err != nil {
+		return false, 0, err
+	}
+	var asking waitList
+	began := n.now()
+	first := began
+	q, err := n.eng.Probe(began, addr, &asking)
+	if q == nil {
+		return false, 0, err
+	}
+	defer func() { q.Close(n.latest) }()
+	n.lap(began, false)
+	if alive, rtt, ok, err := q.Result(); ok {
+		return alive, rtt, err
+	}
+	w := n.begin(&asking)
+	defer n.end(&asking, w)
+	defer n.rouseWhen(ctx, &asking)()
+	for {
+		pause := probeAgain
+		if err != nil {
+			pause = probeMemory
+		}
+		for again := began + pause; ; {
+			alive, rtt, ok, failed := q.Result()
+			switch why := ctx.Err(); {
+			case ok:
+				return alive, rtt, failed
+			case why != nil:
+				return false, 0, &SilentError{addr.Node, q.Link(), n.now() - first, why}
+			}
+			left := again - n.now()
+			if left <= 0 {
+				break
+			}
+			n.block(w, time.Now().Add(left))
+		}
+		began = n.now()
+		err = q.Again(began)
+		n.lap(began, false)
+	}
+}
+
+// endProbes wakes the calls whose probes have ended.
+func (n *Node) endProbes() {
+	n.probed = n.eng.TakeProbes(n.probed[:0])
+	for i, q := range n.probed {
+		n.rouseAll(*q.Owner.(*waitList))
+		n.probed[i] = nil
+	}
+}

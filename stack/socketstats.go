@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// What is counted; the counters never go back.
+type (
+	// SocketStats are what a socket has done.
+	SocketStats = engine.PortStats
+	// ServiceStats are what the sockets of a node have had to do with a service type.
+	ServiceStats = engine.ServiceStats
+	// A Peer is another node, and what went there and came from there.
+	Peer = engine.Peer
+	// A Socket is how a socket stands: Addr (its Net is what the socket was made for),
+	// Kind, Peer and State of a connection, Bindings, and its SocketStats. Its Owner means
+	// nothing to others.
+	Socket = engine.Socket
+)
+
+// Kinds of sockets.
+const (
+	PacketSocket    = engine.PacketSocket
+	ListeningSocket = engine.ListeningSocket
+	ConnectedSocket = engine.ConnectedSocket
+	ProbingSocket   = engine.ProbingSocket
+)
+
+// Stats returns what the socket has done; of a closed one, what it had.
+func (c *PacketConn) Stats() SocketStats {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	return c.port.Stats()
+}
+
+// Stats is as of PacketConn.
+func (c *Conn) Stats() SocketStats {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	return c.c.Stats()
+}
+
+// Stats is as of PacketConn; the messages are requests, and none of them is sent.
+func (l *Listener) Stats() SocketStats {
+	l.n.mu.Lock()
+	defer l.n.unlock()
+	return l.l.Stats()
+}
+
+// Sockets returns all sockets of the node, by number; those of the node itself, as the
+// topology service, are Inside. It takes the lap lock for some 100 ns for each.
+func (n *Node) Sockets() []Socket {
+	n.mu.Lock()
+	defer n.unlock()
+	all := n.eng.Sockets()
+	for i := range all {
+		if o, ok := all[i].Owner.(socket); ok {
+			all[i].Addr.Net = o.writes().network
+			if all[i].Kind == ConnectedSocket {
+				all[i].Peer.Net = all[i].Addr.Net
+			}
+		}
+	}
+	return all
+}
+
+// ServiceStats returns what is counted by service type, by type. The first 1024 types
+// that sockets of this node were bound to or sent to have a row each; the others share
+// that of type 0.
+func (n *Node) ServiceStats() []ServiceStats {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.Services()
+}
+
+// Peers returns the other nodes that are known, by address; for links to them see
+// Links. One is forgotten, with its counters, five minutes after contact was lost.
+func (n *Node) Peers() []Peer {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.Traffic()
+}
