@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack_test
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// Every call that waits ends when its deadline is over or its context is done: within
+// 10 ms is the promise, ten times that fails.
+const (
+	latePromise = 10 * time.Millisecond
+	lateLimit   = 10 * latePromise
+	lateAfter   = 30 * time.Millisecond // from the beginning of the call
+)
+
+// A lateCall waits until at, or for ever if ctx is to end it.
+type lateCall struct {
+	name string
+	call func(ctx context.Context, at time.Time) error
+	ctx  bool   // a context ends it, not a deadline
+	prep func() // before each try; nil: nothing
+}
+
+// lateBed is a node whose peer takes nothing any more, so that a write to it blocks.
+type lateBed struct {
+	node, peer *stack.Node
+	wire       *fault.Injector
+	hub        *hub.Hub
+	far        stack.SocketAddr
+	packet     *stack.PacketConn
+}
+
+func newLateBed(t *testing.T) *lateBed {
+	b := &lateBed{hub: hub.New(hub.Config{})}
+	pa, _ := b.hub.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
+	pb, _ := b.hub.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})
+	b.wire = fault.New(pa, fault.Config{})
+	open := func(dev stack.Device, a stack.NodeAddr) *stack.Node {
+		n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{dev}, Address: a, Wait: stack.Sleep, Tolerance: 30 * time.Second})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			ctx, cancel := context.WithCancel(context.Background())
+			cancel()
+			n.Close(ctx)
+		})
+		return n
+	}
+	b.node, b.peer = open(b.wire, 1), open(pb, 2)
+	server := listen(t, b.peer, echoService)
+	b.far = server.LocalAddr().(stack.SocketAddr)
+	if err := b.node.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	b.packet = listen(t, b.node, nil)
+	return b
+}
+
+// cut ends all traffic and fills the link.
+func (b *lateBed) cut(t *testing.T) {
+	b.wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
+	b.packet.SetWriteDeadline(time.Now().Add(time.Millisecond))
+	var err error
+	for err == nil {
+		_, err = b.packet.WriteTo(make([]byte, 1000), b.far)
+		if err == nil {
+			b.packet.SetWriteDeadline(time.Now().Add(time.Millisecond))
+		}
+	}
+	if !errors.Is(err, os.ErrDeadlineExceeded) {
+		t.Fatal(err)
+	}
+	b.packet.SetWriteDeadline(time.Time{})
+}
+
+func (b *lateBed) calls(t *testing.T) []lateCall {
+	nobody := stack.Service{Type: 400, Instance: 1}
+	sub, err := b.node.Subscribe(t.Context(), nobody.Range())
+	if err != nil {
+		t.Fatal(err)
+	}
+	patient := stack.SocketConfig{NameWait: time.Hour}
+	p, err := patient.ListenPacket(t.Context(), b.node, "tipcrdm", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	devices := byte(10)
+	lonely := func() (stack.Device, error) {
+		devices++
+		return hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, devices})
+	}
+	return []lateCall{
+		{"ReadFrom", func(_ context.Context, at time.Time) error {
+			b.packet.SetReadDeadline(at)
+			_, _, err := b.packet.ReadFrom(make([]byte, 10))
+			return err
+		}, false, nil},
+		{"WriteTo, link full", func(_ context.Context, at time.Time) error {
+			b.packet.SetWriteDeadline(at)
+			_, err := b.packet.WriteTo(make([]byte, 1000), b.far)
+			return err
+		}, false, nil},
+		{"WriteTo, nobody bound", func(_ context.Context, at time.Time) error {
+			p.SetWriteDeadline(at)
+			_, err := p.WriteTo([]byte("x"), nobody)
+			return err
+		}, false, nil},
+		{"Next", func(ctx context.Context, _ time.Time) error { _, err := sub.Next(ctx); return err }, true, nil},
+		{"Events", func(ctx context.Context, _ time.Time) error {
+			for range sub.Events(ctx) {
+			}
+			_, err := sub.Next(ctx)
+			return err
+		}, true, nil},
+		{"WaitFor", func(ctx context.Context, _ time.Time) error { return b.node.WaitFor(ctx, nobody) }, true, nil},
+		{"SubscriptionConfig.At", func(ctx context.Context, _ time.Time) error {
+			_, err := stack.SubscriptionConfig{At: 2}.Subscribe(ctx, b.node, nobody.Range())
+			return err
+		}, true, nil},
+		{"Probe", func(ctx context.Context, _ time.Time) error {
+			_, _, err := b.node.Probe(ctx, b.far)
+			return err
+		}, true, nil},
+		{"Audit", func(ctx context.Context, _ time.Time) error { _, err := b.node.Audit(ctx); return err }, true, nil},
+		{"Open, address on trial", func(ctx context.Context, _ time.Time) error {
+			dev, err := lonely()
+			if err != nil {
+				return err
+			}
+			_, err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Wait: stack.Sleep})
+			return err
+		}, true, nil},
+	}
+}
+
+// late measures how long after its end a call returns.
+func (c *lateCall) late() (time.Duration, error) {
+	if c.prep != nil {
+		c.prep()
+	}
+	at := time.Now().Add(lateAfter)
+	ctx := context.Background()
+	if c.ctx {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithDeadline(ctx, at)
+		defer cancel()
+	}
+	err := c.call(ctx, at)
+	return time.Since(at), err
+}
+
+func TestWaitsEndInTime(t *testing.T) {
+	b := newLateBed(t)
+	calls := b.calls(t)
+	b.cut(t)
+	var closing *lateBed // another each time
+	calls = append(calls, lateCall{"Close", func(ctx context.Context, _ time.Time) error { return closing.node.Close(ctx) }, true, func() {
+		closing = newLateBed(t)
+		closing.cut(t)
+	}})
+	t.Logf("%-24s %10s   promise %v", "call", "late by", latePromise)
+	for _, c := range calls {
+		var late time.Duration
+		var err error
+		for range 3 { // a machine may halt once
+			if late, err = c.late(); late < lateLimit {
+				break
+			}
+		}
+		t.Logf("%-24s %10v   %v", c.name, late.Round(10*time.Microsecond), err)
+		if late > lateLimit || late < 0 {
+			t.Errorf("%s: returned %v after its time, want at most %v", c.name, late, lateLimit)
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) && c.name != "Audit" {
+			t.Errorf("%s: got %v", c.name, err)
+		}
+		var timeout net.Error
+		if err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) && c.name != "Close" {
+			t.Errorf("%s: %v is no timeout", c.name, err)
+		}
+	}
+}
