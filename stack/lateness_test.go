@@ -39,6 +39,8 @@ type lateBed struct {
 	hub        *hub.Hub
 	far        stack.SocketAddr
 	packet     *stack.PacketConn
+	conn       *stack.Conn
+	listener   *stack.Listener // nobody dials it
 }
 
 func newLateBed(t *testing.T) *lateBed {
@@ -65,6 +67,21 @@ func newLateBed(t *testing.T) *lateBed {
 		t.Fatal(err)
 	}
 	b.packet = listen(t, b.node, nil)
+	l, err := b.peer.Listen(within(t), "tipcpacket", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	accepted := make(chan error, 1)
+	go func() { _, err := l.Accept(); accepted <- err }()
+	if b.conn, err = b.node.Dial(within(t), "tipcpacket", l.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	if err := <-accepted; err != nil {
+		t.Fatal(err)
+	}
+	if b.listener, err = b.node.Listen(within(t), "tipcpacket", nil); err != nil {
+		t.Fatal(err)
+	}
 	return b
 }
 
@@ -117,6 +134,29 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 			_, err := p.WriteTo([]byte("x"), nobody)
 			return err
 		}, false, nil},
+		{"Conn.Read", func(_ context.Context, at time.Time) error {
+			b.conn.SetReadDeadline(at)
+			_, err := b.conn.Read(make([]byte, 10))
+			return err
+		}, false, nil},
+		{"Conn.Write, link full", func(_ context.Context, at time.Time) error {
+			b.conn.SetWriteDeadline(at)
+			_, err := b.conn.Write(make([]byte, 1000))
+			return err
+		}, false, nil},
+		{"Accept", func(_ context.Context, at time.Time) error {
+			b.listener.SetDeadline(at)
+			_, err := b.listener.Accept()
+			return err
+		}, false, nil},
+		{"Dial, link full", func(ctx context.Context, _ time.Time) error {
+			_, err := b.node.Dial(ctx, "tipcpacket", b.far)
+			return err
+		}, true, nil},
+		{"Dial, no answer", func(ctx context.Context, _ time.Time) error {
+			_, err := b.node.Dial(ctx, "tipcpacket", b.packet.LocalAddr())
+			return err
+		}, true, nil},
 		{"Next", func(ctx context.Context, _ time.Time) error { _, err := sub.Next(ctx); return err }, true, nil},
 		{"Events", func(ctx context.Context, _ time.Time) error {
 			for range sub.Events(ctx) {
