@@ -75,8 +75,11 @@ func (a *alarm) isSet() bool { return a.place != notSet }
 
 // ringDue rings what is due at now, in order of time and setting. An alarm that is set
 // meanwhile rings at the next call at the earliest.
-func (s *alarms) ringDue(now time.Duration) {
-	for s.first() <= now {
+func (s *alarms) ringDue(now time.Duration) { s.ringUntil(now, now) }
+
+// ringUntil rings at now what is due until a time.
+func (s *alarms) ringUntil(now, until time.Duration) {
+	for s.first() <= until {
 		a := pile.Pop(&s.heap).(*alarm)
 		a.place = isDue
 		s.due = append(s.due, a)

@@ -5,16 +5,30 @@ package engine
 import (
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 )
 
 // A Timer is one thing an engine waits for: the next discovery message of a
-// bearer, or, with a Node, the next tick of the link to it.
+// bearer; with a Node, the next tick of the link to it; or what sockets wait for.
 type Timer struct {
-	Bearer int
-	Node   frame.NodeAddr // 0: discovery
-	Due    time.Duration
+	Bearer  int
+	Node    frame.NodeAddr // 0: discovery
+	Sockets SocketTimer    // not 0: neither of the two
+	Due     time.Duration
 }
+
+// A SocketTimer is what sockets wait for.
+type SocketTimer uint8
+
+const (
+	// Alarms are requests that are sent again or given up, probes, and what
+	// connections owe: Due is the first of them.
+	Alarms SocketTimer = 1 + iota
+	// Calls are those to users of connections in the engine, which are due at once, and
+	// the ends of subscriptions.
+	Calls
+)
 
 // Timers yields what the engine waits for. It is for replays, which serve each
 // timer as late as a recorded node did; HandleTimeout serves all that are due.
@@ -31,10 +45,25 @@ func (e *Engine) Timers(yield func(Timer) bool) {
 			}
 		}
 	}
+	if yield(Timer{Sockets: Alarms, Due: e.alarms.first()}) {
+		yield(Timer{Sockets: Calls, Due: min(e.conns.deadline(), e.subscribersDue())})
+	}
 }
 
-// HandleTimer serves one timer, due or not. It is harmless for a node that is gone.
+// HandleTimer serves one timer, due or not; of the alarms those of the first one's
+// time. It is harmless for a node that is gone.
 func (e *Engine) HandleTimer(now time.Duration, t Timer) {
+	switch {
+	case t.Sockets == Alarms:
+		if first := e.alarms.first(); first != flowctl.Never {
+			e.alarms.ringUntil(now, max(now, first))
+		}
+		return
+	case t.Sockets == Calls:
+		e.serveConns(now)
+		e.serveSubscribers(now)
+		return
+	}
 	if t.Node == 0 {
 		b := e.bearers[t.Bearer]
 		b.next = now

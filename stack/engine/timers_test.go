@@ -20,6 +20,9 @@ func TestTimers(t *testing.T) {
 	b.until(2*time.Second, func() bool { return false })
 	var got []string
 	for x := range e.Timers {
+		if x.Sockets != 0 && x.Due == flowctl.Never {
+			continue
+		}
 		if x.Due <= b.now-time.Second || x.Due == flowctl.Never {
 			t.Errorf("%+v at %v: want one to come", x, b.now)
 		}
@@ -29,6 +32,10 @@ func TestTimers(t *testing.T) {
 		t.Fatalf("got %q, want %q", got, want)
 	}
 	for x := range e.Timers {
+		if x.Sockets != 0 {
+			e.HandleTimer(b.now, x) // nothing waits
+			continue
+		}
 		b.lines = nil
 		e.HandleTimer(b.now, x)
 		b.settle()
@@ -38,6 +45,50 @@ func TestTimers(t *testing.T) {
 		}
 	}
 	e.HandleTimer(b.now, Timer{Node: 0x1001009}) // nobody: nothing
+}
+
+// What sockets wait for is listed, and served by itself: an alarm before it is due too,
+// and alone; calls to users in the engine, which are due at once.
+func TestSocketTimers(t *testing.T) {
+	b := newConnBed(t, false)
+	due := func(e *bedNode, k SocketTimer) time.Duration {
+		for x := range e.Timers {
+			if x.Sockets == k {
+				return x.Due
+			}
+		}
+		t.Fatalf("timer %d is not listed", k)
+		return 0
+	}
+	c, _, _ := b.pair(ConnConfig{})
+	if got, want := due(b.x, Alarms), c.limit.at; got != want || got <= b.now {
+		t.Errorf("alarms are due at %v, want the probe's %v", got, want)
+	}
+	b.lines = nil
+	b.x.HandleTimer(b.now, Timer{Sockets: Alarms})
+	b.settle()
+	if len(b.lines) < 2 || !strings.Contains(b.lines[0], "conn/probe") || !strings.Contains(b.lines[1], "conn/probe-reply") {
+		t.Errorf("got %q, want a probe and its answer", b.lines)
+	}
+
+	b = newConnBed(t, true)
+	user := &scribe{}
+	b.inside(user)
+	client := b.dialInside(nil)
+	if got := due(b.y, Calls); got != flowctl.Never {
+		t.Errorf("calls are due at %v, want never", got)
+	}
+	client.Close(b.now)
+	if got := due(b.y, Calls); got > b.now {
+		t.Errorf("calls are due at %v, want at once, %v", got, b.now)
+	}
+	b.y.HandleTimer(b.now, Timer{Sockets: Calls})
+	if want := []string{"accepted established", "ended ended"}; !slices.Equal(user.log, want) {
+		t.Errorf("the user heard %q, want %q", user.log, want)
+	}
+	if got := due(b.y, Calls); got != flowctl.Never {
+		t.Errorf("calls are due at %v after they were made, want never", got)
+	}
 }
 
 // What is announced in place of what is built is in every discovery message.
