@@ -75,7 +75,7 @@ func replayFile(std stdio, name, calls string, o replay.Options) error {
 	}
 	if v.Diff != nil {
 		fmt.Fprint(std.out, v.Diff)
-		if f, x := c.Missing(v.Node, o.Calls); f != nil && (o.Until == 0 || f.No < o.Until) && f.At <= v.Diff.At+replay.AnswersWithin {
+		if f, x := c.Missing(v.Node); f != nil && (o.Until == 0 || f.No < o.Until) && f.At <= v.Diff.At+replay.AnswersWithin {
 			fmt.Fprintf(std.out, "frame %d needs what is not built yet, %s; --until %d leaves it out\n", f.No, x.Name, f.No)
 		}
 	}

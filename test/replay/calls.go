@@ -35,7 +35,7 @@ type Call struct {
 	Node string        // as Capture.Station takes it
 	Verb string
 
-	addr       frame.NodeAddr // address, set, carry
+	addr       frame.NodeAddr // address, set
 	identity   frame.Identity
 	number     int    // netid, set, lost, late, doubled
 	iface      string // bearer, disable, mtu, cut, heal, set
@@ -54,12 +54,13 @@ type Call struct {
 	data       []byte
 	dataFrame  int           // not 0: the data is that of this frame
 	dataPart   int           // not 0: of this message in it, which is a bundle, from 1
-	what       string        // set, play
-	delay      time.Duration // late, doubled, slow, ticks
+	what       string        // set
+	delay      time.Duration // late, doubled, slow, ticks, the timeout of connect
+	conn       connCall
 }
 
 // later are verbs of things that are not built yet.
-var later = []string{"accept", "cancel", "connect", "group-send", "join", "leave", "listen", "shutdown", "subscribe"}
+var later = []string{"cancel", "group-send", "join", "leave", "subscribe"}
 
 // methods are the names of how a socket's multicast messages go, by engine.Method.
 var methods = []string{engine.Auto: "auto", engine.Broadcast: "broadcast", engine.Replicast: "replicast"}
@@ -111,11 +112,9 @@ var verbs = map[string]func(c *Call, args []string) error{
 			case "echo":
 				c.echo = true
 			default:
-				i := slices.Index([]string{"low", "medium", "high", "critical"}, o)
-				if i < 0 {
+				if !c.setImportance(o) {
 					return fmt.Errorf("%q is none of low, medium, high, critical, returnable, tipcgram, echo", o)
 				}
-				c.importance = frame.Importance(i)
 			}
 		}
 		return c.setPort(a[0])
@@ -123,26 +122,24 @@ var verbs = map[string]func(c *Call, args []string) error{
 	"bind":   (*Call).binding,
 	"unbind": (*Call).binding,
 	"send": func(c *Call, a []string) (err error) {
-		if err = count(a, 3, 3); err != nil {
+		if err = count(a, 2, 3); err != nil {
 			return err
 		}
-		to, err := frame.ParseAddr(a[1])
-		if err != nil {
-			return err
+		if c.conn.is = len(a) == 2; !c.conn.is {
+			if err = c.setTo(a[1]); err != nil {
+				return err
+			}
 		}
-		switch to := to.(type) {
-		case frame.Service:
-			c.service = to
-		case frame.SocketAddr:
-			c.to = to
-		default:
-			return fmt.Errorf("send to %v: to a range it is mcast", to)
-		}
-		if err = c.setData(a[2]); err != nil {
+		if err = c.setData(a[len(a)-1]); err != nil {
 			return err
 		}
 		return c.setPort(a[0])
 	},
+	"listen":   (*Call).listen,
+	"accept":   (*Call).accept,
+	"connect":  (*Call).connect,
+	"read":     (*Call).read,
+	"shutdown": (*Call).ofPort,
 	"mcast": func(c *Call, a []string) (err error) {
 		if err = count(a, 3, 3); err != nil {
 			return err
@@ -166,12 +163,8 @@ var verbs = map[string]func(c *Call, args []string) error{
 		c.method = engine.Method(i)
 		return c.setPort(a[0])
 	},
-	"close": func(c *Call, a []string) error {
-		if err := count(a, 1, 1); err != nil {
-			return err
-		}
-		return c.setPort(a[0])
-	},
+	"close":   (*Call).ofPort,
+	"crash":   func(c *Call, a []string) error { return count(a, 0, 0) },
 	"disable": (*Call).ofBearer,
 	"cut":     (*Call).ofBearer,
 	"heal":    (*Call).ofBearer,
@@ -182,27 +175,6 @@ var verbs = map[string]func(c *Call, args []string) error{
 		c.iface = a[0]
 		c.number, err = number(a[1], 0, 65535)
 		return err
-	},
-	"carry": func(c *Call, a []string) (err error) {
-		if err = count(a, 2, 2); err != nil {
-			return err
-		}
-		if c.addr, err = frame.ParseNodeAddr(a[0]); err != nil {
-			return err
-		}
-		if err = c.setData(a[1]); err == nil && c.dataFrame == 0 {
-			err = fmt.Errorf("%q is not frame:NUMBER", a[1])
-		}
-		return err
-	},
-	"play": func(c *Call, a []string) (err error) {
-		if err = count(a, 1, 1); err != nil {
-			return err
-		}
-		if c.what = a[0]; !slices.Contains(playable, c.what) {
-			return fmt.Errorf("%q is none of %s", c.what, strings.Join(playable, ", "))
-		}
-		return nil
 	},
 	"hidden": func(c *Call, a []string) (err error) {
 		if err = count(a, 1, 1); err == nil {
@@ -255,6 +227,12 @@ var verbs = map[string]func(c *Call, args []string) error{
 		}
 		return err
 	},
+}
+
+func (c *Call) setImportance(s string) bool {
+	i := slices.Index([]string{"low", "medium", "high", "critical"}, s)
+	c.importance = frame.Importance(max(0, i))
+	return i >= 0
 }
 
 func (c *Call) ofBearer(a []string) error {
@@ -323,13 +301,42 @@ func (c *Call) setRange(s string) error {
 	return nil
 }
 
-func (c *Call) setPort(s string) error {
+// setTo reads TYPE:INSTANCE, TYPE:INSTANCE@NODE or <NODE:PORT>.
+func (c *Call) setTo(s string) error {
+	to, err := frame.ParseAddr(s)
+	if err != nil {
+		return err
+	}
+	switch to := to.(type) {
+	case frame.Service:
+		c.service = to
+	case frame.SocketAddr:
+		c.to = to
+	default:
+		return fmt.Errorf("%s to %v: to a range it is mcast", c.Verb, to)
+	}
+	return nil
+}
+
+// ofPort reads what takes a port alone.
+func (c *Call) ofPort(a []string) error {
+	if err := count(a, 1, 1); err != nil {
+		return err
+	}
+	return c.setPort(a[0])
+}
+
+func (c *Call) setPort(s string) (err error) {
+	c.port, err = portNumber(s)
+	return err
+}
+
+func portNumber(s string) (uint32, error) {
 	v, err := strconv.ParseUint(s, 10, 32)
 	if err != nil || v == 0 {
-		return fmt.Errorf("%q is not a port number", s)
+		return 0, fmt.Errorf("%q is not a port number", s)
 	}
-	c.port = uint32(v)
-	return nil
+	return uint32(v), nil
 }
 
 // setData reads text:WORD, hex:DIGITS, zero:BYTES, frame:NUMBER or

@@ -28,10 +28,12 @@ func TestParseCalls(t *testing.T) {
 		{"0 A send 7 8888:17 text:", "[0s A send]"},
 		{"0 A close 7\n0 A set tolerance 1001002 800\n0 A set priority 1.1.2 31", "[0s A close 0s A set 0s A set]"},
 		{"0 A disable eth0\n0 A mtu eth0 0\n0 A cut eth0\n0 A heal eth0", "[0s A disable 0s A mtu 0s A cut 0s A heal]"},
-		{"0 A carry 1001002 frame:7/2\n0 A play connections", "[0s A carry 0s A play]"},
+		{"0 A listen 7\n0 A listen 7 stream\n0 A accept 7 8\n0 A accept 7 8 echo\n0 A accept 7 8 sink", "[0s A listen 0s A listen 0s A accept 0s A accept 0s A accept]"},
+		{"0 A connect 7 8888:1\n0 A connect 7 8888:1@1001002 stream sink high timeout:500 frame:12\n0 A connect 7 <1001002:9> echo text:x", "[0s A connect 0s A connect 0s A connect]"},
+		{"0 A send 7 text:x\n0 A read 7 66000\n0 A shutdown 7\n0 A crash", "[0s A send 0s A read 0s A shutdown 0s A crash]"},
 		{"0 A mcast 7 8888:1-9 text:x\n0 A mcast 7 8888:1 frame:4\n0 A method 7 auto\n0 A method 7 broadcast\n0 A method 7 replicast", "[0s A mcast 0s A mcast 0s A method 0s A method 0s A method]"},
 		{"0 A hidden 52:54:8a:10:0b:00\n0 A leaky\n0 A slow eth0 400\n0 A lost 7\n0 A late 7 0.5\n0 A doubled 7 0\n0 A ticks 1.3", "[0s A hidden 0s A leaky 0s A slow 0s A lost 0s A late 0s A doubled 0s A ticks]"},
-		{"2 A connect 7 whatever it will take", "[2s A connect]"}, // refused when it is replayed
+		{"2 A join 7 whatever it will take", "[2s A join]"}, // refused when it is replayed
 		{"1e3 A close 7", "[16m40s A close]"},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader(c.text))
@@ -85,8 +87,20 @@ func TestParseCallsRefuses(t *testing.T) {
 		{"0 A set window 1001002 49", "not a number from 50 to 8191"},
 		{"0 A disable", "disable: 0 arguments, want 1 to 1"},
 		{"0 A mtu eth0 -1", "not a number from 0 to 65535"},
-		{"0 A carry 1001002 text:x", `"text:x" is not frame:NUMBER`},
-		{"0 A play names", `"names" is none of connections`},
+		{"0 A listen 7 packets", `listen: "packets" is not stream`},
+		{"0 A listen", "listen: 0 arguments, want 1 to 2"},
+		{"0 A accept 7", "accept: 1 arguments, want 2 to 3"},
+		{"0 A accept 7 0", `"0" is not a port`},
+		{"0 A accept 7 8 stream", `"stream" is none of echo, sink`},
+		{"0 A connect 7", "connect: 1 arguments, want 2 to 7"},
+		{"0 A connect 7 8888:1-9", "connect to 8888:1-9: to a range it is mcast"},
+		{"0 A connect 7 8888:1 loud", `"loud" is none of low, medium, high, critical, stream, echo, sink, timeout:MILLISECONDS, DATA`},
+		{"0 A connect 7 8888:1 word:x", `"word:x" is none of`},
+		{"0 A connect 7 8888:1 timeout:-1", `"-1" is not a number of milliseconds`},
+		{"0 A send 7", "send: 1 arguments, want 2 to 3"},
+		{"0 A read 7 0", "not a number from 1"},
+		{"0 A shutdown 7 8", "shutdown: 2 arguments, want 1 to 1"},
+		{"0 A crash 7", "crash: 1 arguments, want 0 to 0"},
 		{"0 A hidden 1001002", "not the address of a station"},
 		{"0 A leaky 1", "leaky: 1 arguments, want 0 to 0"},
 		{"0 A slow eth0", "slow: 1 arguments, want 2 to 2"},
@@ -107,7 +121,7 @@ func TestParseCallsRefuses(t *testing.T) {
 // Verbs of what is not built yet are refused by name, when they are this node's.
 func TestCallsOfWhatIsNotBuilt(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
-	for _, verb := range []string{"connect", "listen", "join", "leave", "subscribe"} {
+	for _, verb := range []string{"join", "leave", "group-send", "subscribe"} {
 		calls, err := replay.ParseCalls(strings.NewReader(fmt.Sprintf("2 1001001 %s 7 8888:1", verb)))
 		if err != nil {
 			t.Fatal(err)
@@ -135,7 +149,17 @@ func TestCallsThatFail(t *testing.T) {
 		{"2 A open 7\n2 A send 7 <1001002:3> frame:12/1", "frame 12 is no bundle"},
 		{"2 A set priority 1001003 4", "no route"},
 		{"2 A disable eth1", "bearer eth1 is not up"},
-		{"2 A carry 1001002 frame:1000", "frame 1000 has no message"},
+		{"2 A listen 7\n2 A connect 7 <1001002:9>", "connect: port 7 is open"},
+		{"2 A listen 7\n2 A accept 7 8", "accept: no request waits at port 7"},
+		{"2 A open 7\n2 A accept 7 8", "accept: port 7 does not listen"},
+		{"2 A listen 7\n2 A accept 7 7", "accept: port 7 is open"},
+		{"2 A open 7\n2 A read 7 8", "read: port 7 has no connection"},
+		{"2 A open 7\n2 A send 7 text:x", "send: port 7 is no socket for that"},
+		{"2 A listen 7\n2 A send 7 500:1 text:x", "send: port 7 is no socket for that"},
+		{"2 A open 7\n2 A shutdown 7", "shutdown: it has no connection"},
+		{"2 A connect 7 <1001001:9>\n2 A send 7 <1001002:9> text:x", "send: port 7 is no socket for that"},
+		{"2 A connect 7 <1001001:9>\n2 A bind 7 500:1", "bind: port 7 can have no names"},
+		{"2 A connect 7 500:1", "no route"},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader("0 A bearer eth0 52:54:61:4f:d8:00\n" + x.text))
 		if err != nil {
@@ -187,7 +211,7 @@ func FuzzParseCalls(f *testing.F) {
 		}
 		f.Add(string(b))
 	}
-	f.Add("1 A connect 7\n0 A set priority 1.1.2 4\n# x")
+	f.Add("1 A connect 7 8:9 text:x\n2 A send 7 text:y\n3 A read 7 1\n0 A listen 8 stream\n1 A accept 8 9 echo\n2 A crash\n0 A set priority 1.1.2 4\n# x")
 	f.Add("1e-9 A send 1 1:1@1 hex:00\r\n0 A\x00 close 1")
 	c, _ := read(f, "01-discovery-linkup")
 	f.Fuzz(func(t *testing.T, text string) {

@@ -17,6 +17,7 @@ type drawn struct {
 	keys          map[uint32][]uint32 // by port, of its bindings, in the order they were made
 	bound         map[uint32]uint32   // bindings made so far
 	port          uint32              // of the socket being opened
+	pause         time.Duration       // before the request that comes back now is repeated
 }
 
 var _ engine.Chance = (*drawn)(nil)
@@ -106,5 +107,5 @@ func (d *drawn) Key(port uint32) uint32 {
 	return port + n
 }
 
-// Retry implements engine.Chance. No capture shows one.
-func (d *drawn) Retry(time.Duration) time.Duration { return 0 }
+// Retry implements engine.Chance.
+func (d *drawn) Retry(most time.Duration) time.Duration { return min(d.pause, most) }

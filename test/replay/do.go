@@ -17,11 +17,17 @@ import (
 // do carries out a call of the node's user.
 func (r *run) do(c *Call) error {
 	s := r.ports[c.port]
+	if s != nil && slices.Contains([]string{"open", "listen", "connect"}, c.Verb) {
+		return fmt.Errorf("port %d is open", c.port)
+	}
 	switch c.Verb {
+	case "listen":
+		return r.listen(c)
+	case "connect":
+		return r.connect(c)
+	case "crash":
+		return r.live()
 	case "open":
-		if s != nil {
-			return fmt.Errorf("port %d is open", c.port)
-		}
 		r.chance.port = c.port
 		p := r.eng.OpenPort(engine.PortConfig{Importance: c.importance, Returnable: c.returnable, SrcDroppable: c.gram})
 		if p == nil {
@@ -35,51 +41,81 @@ func (r *run) do(c *Call) error {
 		return r.attach(c)
 	case "disable", "cut", "heal", "mtu":
 		return r.ofBearer(c)
-	case "carry":
-		m, err := r.messageOf(c)
-		if err != nil {
-			return err
-		}
-		return r.carryTo(c.addr, m)
 	}
 	if s == nil {
 		return fmt.Errorf("port %d is not open", c.port)
 	}
 	switch c.Verb {
-	case "bind":
-		return s.Bind(r.now, c.rng, c.scope)
-	case "unbind":
-		return s.Unbind(r.now, c.rng, c.scope)
+	case "bind", "unbind":
+		return r.name(c, s)
+	case "accept":
+		return r.accept(c, s)
+	case "read":
+		if s.conn == nil {
+			return fmt.Errorf("port %d has no connection", c.port)
+		}
+		s.wants += c.conn.bytes
+		r.readWanted(s)
+		return nil
+	case "shutdown":
+		return r.finish(s, true)
 	case "close":
 		delete(r.ports, c.port)
-		s.Close(r.now)
-		return nil
-	case "method":
+		return r.finish(s, false)
+	}
+	if connected := s.Port == nil && s.listener == nil; connected != c.conn.is || s.listener != nil {
+		return fmt.Errorf("port %d is no socket for that", c.port)
+	}
+	if c.Verb == "method" {
 		s.SetMethod(c.method)
 		return nil
 	}
-	data := c.data // it is something to send
-	if c.dataFrame != 0 {
-		var err error
-		if data, err = r.dataOf(c); err != nil {
-			return err
-		}
+	data, err := r.dataFor(c) // it is something to send
+	if err != nil {
+		return err
 	}
 	return r.send(s, func() error {
 		switch {
+		case s.conn != nil:
+			return s.conn.Write(r.now, data)
 		case c.Verb == "mcast":
 			return s.SendRange(r.now, c.rng, data)
-		case c.to != (frame.SocketAddr{}):
+		case !c.named():
 			return s.Send(r.now, c.to, data)
 		}
 		return s.SendService(r.now, c.service, data)
 	})
 }
 
+// name binds a socket to names, or takes them away.
+func (r *run) name(c *Call, s *socket) error {
+	var of interface {
+		Bind(time.Duration, frame.Range, frame.Scope) error
+		Unbind(time.Duration, frame.Range, frame.Scope) error
+	}
+	switch {
+	case s.Port != nil:
+		of = s.Port
+	case s.listener != nil:
+		of = s.listener
+	default:
+		return fmt.Errorf("port %d can have no names", c.port)
+	}
+	if c.Verb == "bind" {
+		return of.Bind(r.now, c.rng, c.scope)
+	}
+	return of.Unbind(r.now, c.rng, c.scope)
+}
+
+// passes reports whether a call failed for what passes, so that it waits.
+func passes(err error) bool {
+	return errors.Is(err, flowctl.ErrCongested) || errors.Is(err, engine.ErrWindow) || errors.Is(err, engine.ErrConnecting)
+}
+
 // send has a socket send something, behind what it waits to send.
 func (r *run) send(s *socket, do func() error) error {
 	if len(s.waits) == 0 {
-		if err := do(); !errors.Is(err, flowctl.ErrCongested) {
+		if err := do(); !passes(err) {
 			return err
 		}
 		r.blocked = append(r.blocked, s)
@@ -94,7 +130,7 @@ func (r *run) retry() {
 	was := r.blocked
 	r.blocked = nil
 	for _, s := range was {
-		for len(s.waits) > 0 && !errors.Is(s.waits[0](), flowctl.ErrCongested) {
+		for len(s.waits) > 0 && !passes(s.waits[0]()) {
 			s.waits = s.waits[1:]
 		}
 		if len(s.waits) > 0 {
@@ -130,6 +166,14 @@ func (r *run) ofBearer(c *Call) error {
 		r.isCut[i] = c.Verb == "cut"
 	}
 	return nil
+}
+
+// dataFor returns the data of a call.
+func (r *run) dataFor(c *Call) ([]byte, error) {
+	if c.dataFrame == 0 {
+		return c.data, nil
+	}
+	return r.dataOf(c)
 }
 
 // dataOf returns the data that a call takes from a frame of the capture.
@@ -169,6 +213,31 @@ func (r *run) messageOf(c *Call) (m frame.Message, err error) {
 	return m, fmt.Errorf("frame %d has no message %d", c.dataFrame, c.dataPart)
 }
 
+// whole returns the message that a frame carries, or is the first fragment of.
+func (r *run) whole(f *Frame) (frame.Message, error) {
+	first, err := frame.ParseFragment(f.Message)
+	if err != nil {
+		return f.Message, nil
+	}
+	if first.Type() != frame.FirstFragment {
+		return frame.Message{}, frame.ErrUnknown
+	}
+	b := bytes.Clone(first.Data())
+	seq := f.Message.Seq()
+	for i := range r.own {
+		x := &r.own[i]
+		if x.No <= f.No || x.Dst != f.Dst || x.Bad != nil || x.Message.User() != frame.UserFragment || x.Message.Seq() != seq+1 {
+			continue
+		}
+		seq++
+		next, _ := frame.ParseFragment(x.Message)
+		if b = append(b, next.Data()...); next.Type() == frame.LastFragment {
+			return frame.Parse(b)
+		}
+	}
+	return frame.Message{}, fmt.Errorf("frame %d begins a message of which the rest is not there", f.No)
+}
+
 // set changes a property of the link to a node, on the bearer that is named, or the
 // first.
 func (r *run) set(c *Call) error {
@@ -202,16 +271,12 @@ func (r *run) read(p *engine.Port) {
 	}
 }
 
-// answer has the sockets that return their messages do so, one message, as a program
-// does that runs at last: of those that have any the one that a frame is from, or the
-// one that waits for longest. It reports whether there was one.
+// answer has the sockets that read by themselves do so, one, as a program does that
+// runs at last: the one that a frame waits for. It reports whether there was one.
 func (r *run) answer(f *Frame) bool {
-	if len(r.unread) == 0 {
+	i := r.asked(f)
+	if i < 0 {
 		return false
-	}
-	i := 0
-	if p, err := frame.ParsePayload(f.Message); err == nil {
-		i = max(i, slices.IndexFunc(r.unread, func(s *socket) bool { return s.Addr().Port == p.Fields().OrigPort }))
 	}
 	r.giveBack(i)
 	r.queue()
@@ -220,25 +285,41 @@ func (r *run) answer(f *Frame) bool {
 
 func (r *run) giveBack(i int) {
 	s := r.unread[i]
-	var data [frame.MaxPayload]byte
-	n, m, ok := s.Read(data[:])
-	if ok && m.Error == frame.OK {
-		echo := bytes.Clone(data[:n])
-		// What cannot be sent shows as a frame that is missing.
-		r.send(s, func() error { return s.Send(r.now, m.From, echo) })
+	switch {
+	case s.Port != nil:
+		r.givePort(s)
+	case s.sink:
+		r.readOnce(s, sinkBite)
+	default:
+		r.readOnce(s, frame.MaxPayload)
 	}
-	if s.since = r.now; s.Queued() == 0 {
+	if s.since = r.now; s.pending() == 0 {
 		s.since = 0
 		r.unread = slices.Delete(r.unread, i, i+1)
 	}
 	r.collect()
 }
 
+// givePort has a socket return a message. What cannot be sent shows as a frame that is
+// missing.
+func (r *run) givePort(s *socket) {
+	var data [frame.MaxPayload]byte
+	n, m, ok := s.Read(data[:])
+	if ok && m.Error == frame.OK {
+		echo := bytes.Clone(data[:n])
+		r.send(s, func() error { return s.Send(r.now, m.From, echo) })
+	}
+}
+
 // queue has the sockets answer while a window is full: what is sent has to wait then,
 // and when it was sent shows by its company alone.
 func (r *run) queue() {
-	for r.full() && len(r.unread) > 0 {
-		r.giveBack(0)
+	for r.full() {
+		i := slices.IndexFunc(r.unread, func(s *socket) bool { return s.echo })
+		if i < 0 {
+			return
+		}
+		r.giveBack(i)
 	}
 }
 

@@ -26,6 +26,5 @@
 // is the manual.
 //
 // Not built yet: encryption, and what the engine does not have; calls that need it are
-// refused by name, but the messages of connections can be played from the capture
-// (play.go).
+// refused by name.
 package replay

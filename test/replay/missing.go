@@ -13,7 +13,6 @@ import (
 type Feature struct {
 	Name  string
 	Theme string // of the issue that builds it
-	play  string // what a call names it that has it played, or empty
 
 	// sent recognizes a frame that a node with the feature sends, received one
 	// that only such a node can be given. Either may be nil.
@@ -23,8 +22,8 @@ type Feature struct {
 // Features are what captures show and our engine does not have.
 var Features = []Feature{
 	{
-		Name: "connections", Theme: "Sockets", play: playConnections,
-		sent: connection, received: connection,
+		Name: "bundling of small writes", Theme: "Sockets",
+		sent: asks,
 	},
 	{
 		Name: "groups", Theme: "Sockets",
@@ -32,12 +31,11 @@ var Features = []Feature{
 	},
 }
 
-func connection(m frame.Message) bool {
-	if m.User() == frame.UserConn {
-		return true
-	}
+// asks reports whether a message of a stream asks for an answer at once, as one does
+// that others wait behind. Source: docs/spec/07-sockets.md §5.3.
+func asks(m frame.Message) bool {
 	p, err := frame.ParsePayload(m)
-	return err == nil && (p.Type() == frame.ConnMsg || p.Syn() && p.Type() == frame.NamedMsg)
+	return err == nil && p.Type() == frame.ConnMsg && p.Fields().SrcDroppable && p.Fields().Error == frame.OK
 }
 
 func group(m frame.Message) bool {
@@ -49,14 +47,8 @@ func group(m frame.Message) bool {
 }
 
 // Missing returns the first frame of what a station sends and receives that needs
-// what is neither built nor played, by calls, and what that is; nil when there is none.
-func (c *Capture) Missing(of Station, calls []Call) (*Frame, *Feature) {
-	plays := map[string]bool{}
-	for _, x := range calls {
-		if s, err := c.Station(x.Node, calls); x.Verb == "play" && err == nil && s.MAC == of.MAC {
-			plays[x.what] = true
-		}
-	}
+// what is not built, and what that is; nil when there is none.
+func (c *Capture) Missing(of Station) (*Frame, *Feature) {
 	for i := range c.Frames {
 		f := &c.Frames[i]
 		sent := slices.Contains(of.MACs, f.Src)
@@ -66,7 +58,7 @@ func (c *Capture) Missing(of Station, calls []Call) (*Frame, *Feature) {
 		}
 		for k := range Features {
 			x := &Features[k]
-			if !plays[x.play] && (sent && x.sent != nil && x.sent(f.Message) || received && x.received != nil && x.received(f.Message)) {
+			if sent && x.sent != nil && x.sent(f.Message) || received && x.received != nil && x.received(f.Message) {
 				return f, x
 			}
 		}

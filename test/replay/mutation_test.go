@@ -97,6 +97,29 @@ func TestFieldsCount(t *testing.T) {
 		{"07-rdm-reject", "A", 26, 55, "port of a binding (received)"},
 		{"07-rdm-reject", "A", 157, 9, "acknowledge after sixteen"},
 		{"07-rdm-reject", "B", 23, 4, "error code"},
+		{"08-stream", "B", 67, 1, "answer to a message that asks"},
+		{"08-stream", "B", 66, 1, "a message that asks (received)"},
+		{"08-stream", "B", 77, 37, "blocks read before a message asks"},
+		{"08-stream", "B", 123, 37, "blocks read before a message asks"},
+		{"08-stream", "B", 59, 4, "error code"},
+		{"08-stream", "A", 56, 4, "error code"},
+		{"09-seqpacket", "A", 27, 1, "connection request"},
+		{"09-seqpacket", "A", 28, 19, "port that accepts (received)"},
+		{"09-seqpacket", "A", 33, 4, "error code"},
+		{"09-seqpacket", "A", 43, 9, "acknowledge of a packet"},
+		{"09-seqpacket", "B", 27, 1, "connection request (received)"},
+		{"09-seqpacket", "B", 27, 19, "port that asks (received)"},
+		{"09-seqpacket", "B", 28, 3, "size of the answer"},
+		{"09-seqpacket", "B", 30, 24, "data that is returned"},
+		{"09-seqpacket", "B", 102, 37, "blocks acknowledged"},
+		{"09-seqpacket", "B", 102, 38, "window"},
+		{"10-conn-process-crash", "B", 49, 4, "error code"},
+		{"10-conn-process-crash", "B", 49, 33, "data that nobody has read"},
+		{"10-conn-process-crash", "B", 84, 23, "port of the peer"},
+		{"11-node-crash", "B", 53, 21, "session after a crash"},
+		{"11-node-crash", "B", 47, 57, "signature after a crash"},
+		{"11-node-crash", "A", 53, 21, "session of a node that is back (received)"},
+		{"12-fragmentation", "A", 232, 37, "blocks acknowledged"},
 		{"12-fragmentation", "A", 26, 17, "number of a fragment"},
 		{"12-fragmentation", "B", 279, 9, "acknowledge between fragments"},
 		{"13-bundling", "A", 237, 37, "count of a bundle"},
@@ -120,6 +143,8 @@ func TestFieldsCount(t *testing.T) {
 		{"18-two-bearers-failover", "A", 243, 37, "count of a failover"},
 		{"18-two-bearers-failover", "A", 333, 9, "acknowledge of what waited"},
 		{"18-two-bearers-failover", "B", 240, 51, "number of a packet in a tunnel"},
+		{"18-two-bearers-failover", "B", 240, 67, "data that is returned in a tunnel"},
+		{"18-two-bearers-failover", "A", 681, 37, "blocks acknowledged after the first time"},
 		{"18-two-bearers-failover", "A", 549, 37, "sync point"},
 		{"19-two-bearers-disable", "A", 102, 49, "acknowledge of what ends a link"},
 		{"19-two-bearers-disable", "B", 97, 37, "count of an empty failover"},
@@ -138,7 +163,7 @@ func TestFieldsCount(t *testing.T) {
 		switch c.what {
 		case "keepalive", "last bulk":
 			bit = 0x08
-		case "copies to each node":
+		case "copies to each node", "answer to a message that asks", "a message that asks (received)":
 			bit = 0x04
 		case "peer stopping":
 			bit = 0x20
@@ -146,7 +171,7 @@ func TestFieldsCount(t *testing.T) {
 			bit = 0x10
 		case "broadcast acknowledge invalid":
 			bit = 0x40
-		case "error code":
+		case "error code", "connection request", "connection request (received)":
 			bit = 0x02
 		}
 		changed := false
@@ -165,14 +190,27 @@ func TestFieldsCount(t *testing.T) {
 	}
 }
 
-// TestCallsCount replays without a line of the calls that is about broadcasts, or with
-// another in its place.
+// TestCallsCount replays without a line of the calls that is about broadcasts or
+// connections, or with another in its place.
 func TestCallsCount(t *testing.T) {
 	for _, x := range []struct{ capture, node, line, instead string }{
 		{"05-names", "A", "A unbind 2688700929 5000:60-60 cluster", ""},
 		{"05-names", "A", "1.851594 A close", "1.852894 A close"},
 		{"07-rdm-reject", "B", "1.2 B slow eth0 400", ""},
 		{"07-rdm-reject", "B", "2.5 B slow eth0 400", "2.5 B slow eth0 440"},
+		{"08-stream", "B", "read 3655906485 12000", "read 3655906485 13000"},
+		{"08-stream", "B", "B accept 3973906959 3233693113", ""},
+		{"08-stream", "A", "A send 888592917 frame:29", "A send 888592917 frame:31"},
+		{"09-seqpacket", "A", "A shutdown 1062716394", "A close 1062716394"},
+		{"09-seqpacket", "A", "A connect 1062716394 9000:1 sink", "A connect 1062716394 9000:1"},
+		{"09-seqpacket", "A", "A connect 1062716394 9000:1 sink", "A connect 1062716394 9000:1 sink medium"},
+		{"09-seqpacket", "A", "A connect 1062716394 9000:1 sink", "A connect 1062716394 9000:1 sink text:x"},
+		{"09-seqpacket", "A", "A connect 1062716394 9000:1 sink", "A connect 1062716394 <1001002:2479193336> sink"},
+		{"09-seqpacket", "B", "accept 3274408815 2950934533 sink", "accept 3274408815 2950934533"},
+		{"09-seqpacket", "B", "accept 2479193336 2793232826 echo", "accept 2479193336 2793232826 sink"},
+		{"10-conn-process-crash", "B", "B accept 2403985391 2268056870", "B accept 2403985391 2268056870 sink"},
+		{"10-conn-process-crash", "B", "B close 28327135", ""},
+		{"11-node-crash", "B", "B crash", "B disable eth0"},
 		{"14-multicast", "A", "method 1366550407 replicast", "method 1366550407 auto"},
 		{"14-multicast", "A", "method 1366550407 replicast", "method 1366550407 broadcast"},
 		{"14-multicast", "A", "method 1041772422 broadcast", "method 1041772422 replicast"},

@@ -55,9 +55,11 @@ type run struct {
 	sent  map[stream][]emission
 	ports map[uint32]*socket
 	ready []*engine.Port
+	conns []*engine.Conn
 
+	chance  *drawn
 	blocked []*socket // that wait to send
-	unread  []*socket // that have messages to return
+	unread  []*socket // that have something to read, and read by themselves
 
 	ids   []int  // of the bearers, as the engine numbers them; -1: it is not up
 	isCut []bool // of each bearer: the network carries nothing
@@ -72,11 +74,36 @@ type run struct {
 	stats    stats
 }
 
+// A socket has a Port, or it listens, or it has a connection, which may have to wait
+// for room until it asks for it.
 type socket struct {
 	*engine.Port
-	echo  bool
-	since time.Duration  // when it had a message to return, or returned one last; 0: none
-	waits []func() error // sends that the link has no room for yet
+	listener *engine.Listener
+	conn     *engine.Conn
+
+	echo  bool           // returns what it reads
+	sink  bool           // a connection that reads
+	since time.Duration  // when one that reads by itself had something to read, or read last; 0: nothing
+	wants int            // bytes that a connection is to read when they come
+	waits []func() error // sends that have no room yet
+}
+
+func (s *socket) number() uint32 {
+	switch {
+	case s.Port != nil:
+		return s.Addr().Port
+	case s.conn != nil:
+		return s.conn.Addr().Port
+	}
+	return 0
+}
+
+// pending is how many messages wait in it, or more.
+func (s *socket) pending() int {
+	if s.conn != nil {
+		return s.conn.Pending()
+	}
+	return s.Port.Pending()
 }
 
 type stats struct {
@@ -89,14 +116,20 @@ type stats struct {
 // newRun makes the node, without a bearer.
 func newRun(s *side, p plan) (*run, error) {
 	of := *s
-	of.chance = s.chance.fresh()
 	r := &run{
-		side: &of, plan: p, sent: map[stream][]emission{}, ports: map[uint32]*socket{},
-		timers: map[timerKey]*timer{}, isCut: make([]bool, len(s.bearers)), heads: make([]int, len(s.bearers)), stats: stats{allowed: map[string]int{}},
+		side: &of, plan: p, sent: map[stream][]emission{}, isCut: make([]bool, len(s.bearers)), heads: make([]int, len(s.bearers)), stats: stats{allowed: map[string]int{}},
 	}
+	r.now = s.calls[0].At
+	return r, r.live()
+}
+
+// live begins the next life of the node, which is the first or begins with a crash: it
+// has no bearer yet, and nothing of the life before.
+func (r *run) live() (err error) {
 	memory := frame.ArenaConfig{Small: 512}
 	mtu := 0
-	for _, b := range s.bearers {
+	r.ids = nil
+	for _, b := range r.bearers {
 		mtu = max(mtu, b.MTU)
 		r.ids = append(r.ids, -1)
 	}
@@ -104,13 +137,11 @@ func newRun(s *side, p plan) (*run, error) {
 		memory.Jumbo, memory.JumboSize = 512, n
 	}
 	r.arena = frame.NewArena(memory)
-	of.cfg.Arena, of.cfg.Chance = r.arena, of.chance
-	var err error
-	if r.eng, err = engine.New(of.cfg); err != nil {
-		return nil, err
-	}
-	r.now = s.calls[0].At
-	return r, nil
+	r.chance, r.lives = r.lives[0].fresh(), r.lives[1:]
+	r.cfg.Arena, r.cfg.Chance = r.arena, r.chance
+	r.ports, r.timers, r.blocked, r.unread = map[uint32]*socket{}, map[timerKey]*timer{}, nil, nil
+	r.eng, err = engine.New(r.cfg)
+	return err
 }
 
 // all replays everything and returns the first difference, or nil.
@@ -119,9 +150,6 @@ func (r *run) all() *Difference {
 		f := &r.own[k]
 		if d := r.until(f.At, f.No); d != nil {
 			return d
-		}
-		if err := r.carry(f); err != nil {
-			return &Difference{No: f.No, At: f.At, Recorded: f.Data, Why: err.Error(), compared: r.compared}
 		}
 		r.collect()
 		if d := r.expect(f); d != nil {
@@ -221,8 +249,8 @@ func (r *run) feed(i int, f *Frame) {
 	if b == nil {
 		return // longer than the bearer takes
 	}
+	r.chance.pause = r.pauseBehind(f)
 	copy(b.Extend(len(f.Data)), f.Data)
-	r.defuse(b.Bytes()[frame.EthernetLen:])
 	r.eng.HandleFrame(r.now, r.ids[f.bearer], b)
 	b.Release()
 }
@@ -232,12 +260,18 @@ func (r *run) collect() {
 	for {
 		r.take()
 		r.events()
+		r.callInside()
 		r.ready = r.eng.TakeReady(r.ready[:0])
-		if len(r.ready) == 0 {
+		r.conns = r.eng.TakeReadyConns(r.conns[:0])
+		r.eng.TakeReadyListeners(nil)
+		if len(r.ready) == 0 && len(r.conns) == 0 {
 			break
 		}
 		for _, p := range r.ready {
 			r.read(p)
+		}
+		for _, c := range r.conns {
+			r.readConn(c)
 		}
 	}
 	r.take()

@@ -11,7 +11,7 @@ import (
 const (
 	maxRuns = 4000
 	maxBack = 6  // how many frames before a difference may have come behind it,
-	maxRush = 20 // or so many, of those that no own frame is recorded among
+	maxRush = 20 // or so many, of those recorded behind the last but one own frame
 )
 
 // Replay replays one node of a capture. Errors: ErrNode, ErrMiddle, ErrSilent,
@@ -125,7 +125,7 @@ func (x *search) others(from result) []plan {
 	var all []plan
 	fed := from.run.fed
 	for back := 1; back <= maxRush && back <= len(fed); back++ {
-		if back > maxBack && (k == 0 || x.in[fed[len(fed)-back].in].No < x.own[k-1].No) {
+		if back > maxBack && (k < 2 || x.in[fed[len(fed)-back].in].No < x.own[k-2].No) {
 			break
 		}
 		i, after := fed[len(fed)-back].in, fed[len(fed)-back].compared

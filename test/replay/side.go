@@ -5,6 +5,7 @@ package replay
 import (
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"time"
 
@@ -34,27 +35,25 @@ type side struct {
 	name    string
 	station Station
 	cfg     engine.Config
-	bearers []attachment    // by the node's MACs
-	end     time.Duration   // of what is replayed
-	until   int             // the first frame left out, 0 is none
-	own, in []Frame         // what it sent, and what came its way
-	queues  [][]int         // of each bearer: the places in in of what came there
-	calls   []Call          // of its user, and its bearers' coming up
-	plays   map[string]bool // what is taken from the capture, see play.go
-	hidden  []frame.MAC     // stations whose frames to and from it were not captured
-	dropped []drop          // what the node sent and a slow interface dropped
-	leaky   bool            // STATE messages of its own were lost before they were captured
-	chance  *drawn
+	bearers []attachment  // by the node's MACs
+	end     time.Duration // of what is replayed
+	until   int           // the first frame left out, 0 is none
+	own, in []Frame       // what it sent, and what came its way
+	queues  [][]int       // of each bearer: the places in in of what came there
+	calls   []Call        // of its user, and its bearers' coming up
+	hidden  []frame.MAC   // stations whose frames to and from it were not captured
+	dropped []drop        // what the node sent and a slow interface dropped
+	leaky   bool          // STATE messages of its own were lost before they were captured
+	lives   []*drawn      // what the node drew, from each of its beginnings on
+	crashes []time.Duration
 
 	overtaking bool          // see Overtakes
 	shift      time.Duration // of its clock against the capture's, so that its ticks are at multiples of 4 ms
 
-	frames  map[int]*Frame // by number, for the data of calls
-	peers   map[frame.MAC]frame.NodeAddr
-	again   map[int]bool      // own frames that repeat another one
-	carried map[int]bool      // own frames of which a call hands the message to the link
-	states  map[stateKey]bool // own STATE messages
-	copies  []frame.MAC       // who gets a copy of each broadcast; none: the medium has broadcasts
+	frames map[int]*Frame    // by number, for the data of calls
+	resent map[int]bool      // own frames that repeat a connection request
+	states map[stateKey]bool // own STATE messages
+	copies []frame.MAC       // who gets a copy of each broadcast; none: the medium has broadcasts
 }
 
 // An attachment is a bearer of the node.
@@ -71,7 +70,7 @@ func newSide(c *Capture, o Options) (*side, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &side{name: o.Node, station: st, end: c.End, until: o.Until, plays: map[string]bool{}, frames: map[int]*Frame{}}
+	s := &side{name: o.Node, station: st, end: c.End, until: o.Until, frames: map[int]*Frame{}}
 	networks := c.networks()
 	for i := range c.Frames {
 		f := c.Frames[i]
@@ -112,7 +111,7 @@ func newSide(c *Capture, o Options) (*side, error) {
 	if err := s.take(o.Calls); err != nil {
 		return nil, err
 	}
-	s.index(c)
+	s.index()
 	s.retime()
 	// Nobody hears before the bearer is up.
 	s.in = slices.DeleteFunc(s.in, func(f Frame) bool { return f.At < s.bearers[f.bearer].start })
@@ -120,7 +119,7 @@ func newSide(c *Capture, o Options) (*side, error) {
 	for i, f := range s.in {
 		s.queues[f.bearer] = append(s.queues[f.bearer], i)
 	}
-	s.chance = drawnBy(s.own, s.heard())
+	s.live()
 	return s, nil
 }
 
@@ -132,17 +131,35 @@ func (s *side) hears(n network, from frame.MAC) int {
 	return slices.IndexFunc(s.station.MACs, func(own frame.MAC) bool { return n.of(own) == n.of(from) })
 }
 
+// live reads off what the node drew in each of its lives.
+func (s *side) live() {
+	from := time.Duration(0)
+	for _, to := range append(s.crashes, math.MaxInt64) {
+		of := func(frames []Frame) (life []Frame) {
+			for _, f := range frames {
+				if f.At >= from && f.At < to {
+					life = append(life, f)
+				}
+			}
+			return life
+		}
+		own := of(s.own)
+		s.lives = append(s.lives, drawnBy(own, heard(own, of(s.in))))
+		from = to
+	}
+}
+
 // heard returns what came when the node had an address of its own: before that it
 // makes no links.
-func (s *side) heard() []Frame {
-	from := s.bearers[0].start
-	for _, f := range s.own {
-		if d, err := discovery(f); err == nil && d.Type() == frame.Request {
-			from = f.At
-			break
-		}
+func heard(own, in []Frame) []Frame {
+	i := slices.IndexFunc(own, func(f Frame) bool {
+		d, err := discovery(f)
+		return err == nil && d.Type() == frame.Request
+	})
+	if i < 0 {
+		return in
 	}
-	return slices.DeleteFunc(slices.Clone(s.in), func(f Frame) bool { return f.At < from })
+	return slices.DeleteFunc(in, func(f Frame) bool { return f.At < own[i].At })
 }
 
 // whole checks that the capture has the node's beginning: its own first frame is
@@ -256,8 +273,6 @@ func (s *side) take(calls []Call) error {
 			if b.Name, b.start = c.iface, c.At; c.mtu != 0 {
 				b.MTU = c.mtu
 			}
-		case "play":
-			s.plays[c.what] = true
 		case "hidden":
 			s.hidden = append(s.hidden, c.mac)
 		case "ticks":
@@ -271,6 +286,9 @@ func (s *side) take(calls []Call) error {
 				return fmt.Errorf("line %d of the calls: %w", c.Line, err)
 			}
 		default:
+			if c.Verb == "crash" {
+				s.crashes = append(s.crashes, c.At)
+			}
 			if slices.Contains(later, c.Verb) {
 				return fmt.Errorf("%w: %q, line %d of the calls", ErrNotBuilt, c.Verb, c.Line)
 			}
@@ -299,21 +317,9 @@ func (s *side) attach() error {
 	return nil
 }
 
-// index looks up what play.go asks for.
-func (s *side) index(c *Capture) {
-	s.peers = map[frame.MAC]frame.NodeAddr{}
-	for _, st := range c.Stations() {
-		for _, mac := range st.MACs {
-			s.peers[mac] = st.Addr
-		}
-	}
-	s.again = repeated(s.own)
-	s.carried = map[int]bool{}
-	for _, c := range s.calls {
-		if c.Verb == "carry" {
-			s.carried[c.dataFrame] = true
-		}
-	}
+// index looks up what own frames are.
+func (s *side) index() {
+	s.resent = resent(s.own)
 	s.states = map[stateKey]bool{}
 	for _, f := range s.own {
 		if k, ok := stateOf(f.Data); ok {
@@ -335,6 +341,9 @@ func (s *side) retime() {
 	}
 	for i := range s.bearers {
 		s.bearers[i].start += s.shift
+	}
+	for i := range s.crashes {
+		s.crashes[i] += s.shift
 	}
 	for i := range s.dropped {
 		s.dropped[i].from += s.shift

@@ -15,17 +15,18 @@ import (
 )
 
 // A timer is one of the node's, as the recorded node keeps it: one for the discovery
-// of each bearer, and one for all links to another node.
+// of each bearer, one for all links to another node, and the next of its sockets.
 type timer struct {
 	timerKey
-	due0  time.Duration // of discovery: when the engine has it due
+	due0  time.Duration // of discovery and sockets: when the engine has it due
 	set   time.Duration // when it was set, or rang last
 	every time.Duration // from then to being due
 }
 
 type timerKey struct {
-	bearer int            // of discovery, as the engine numbers it
-	node   frame.NodeAddr // 0: discovery
+	bearer  int            // of discovery, as the engine numbers it
+	node    frame.NodeAddr // 0: discovery
+	sockets bool           // neither
 }
 
 // due is when it rings. The ticks of a link go on when the link is reset, in a
@@ -49,10 +50,10 @@ func (r *run) look() {
 	}
 	found := map[timerKey]bool{}
 	for t := range r.eng.Timers {
-		if t.Due == flowctl.Never {
+		if t.Due == flowctl.Never || t.Sockets == engine.Calls {
 			continue
 		}
-		k := timerKey{node: t.Node}
+		k := timerKey{node: t.Node, sockets: t.Sockets == engine.Alarms}
 		if t.Node == 0 {
 			k.bearer = t.Bearer
 		}
@@ -95,15 +96,34 @@ func (r *run) ring(f *Frame) (why string) {
 // serve has a timer ring.
 func (r *run) serve(t *timer, at time.Duration) {
 	r.clock(at)
-	if t.node == 0 {
+	switch {
+	case t.sockets:
+		r.eng.HandleTimer(r.now, engine.Timer{Sockets: engine.Alarms})
+	case t.node == 0:
 		r.eng.HandleTimer(r.now, engine.Timer{Bearer: t.bearer})
-	} else {
+	default:
 		for i := range engine.MaxBearers {
 			r.eng.HandleTimer(r.now, engine.Timer{Bearer: i, Node: t.node})
 		}
 		t.set, t.every = r.now, r.ticks[t.node]
 	}
 	r.collect()
+}
+
+// callInside calls the users of connections that are part of the engine, which are due
+// at once.
+func (r *run) callInside() {
+	const rounds = 10 // a call may bring about another
+	for range rounds {
+		due := false
+		for t := range r.eng.Timers {
+			due = due || t.Sockets == engine.Calls && t.Due <= r.now
+		}
+		if !due {
+			return
+		}
+		r.eng.HandleTimer(r.now, engine.Timer{Sockets: engine.Calls})
+	}
 }
 
 // timerOf returns the timer that sends frames like this, or nil.
@@ -119,6 +139,9 @@ func (r *run) timerOf(f *Frame) *timer {
 	}
 	if l, err := frame.ParseLink(f.Message); err == nil {
 		return r.timers[timerKey{node: l.Info().Dest}]
+	}
+	if c, err := frame.ParseConn(f.Message); err == nil && c.Fields().Type == frame.ConnProbe || r.resent[f.No] {
+		return r.timers[timerKey{sockets: true}]
 	}
 	if t, err := frame.ParseTunnel(f.Message); err == nil { // of a link that was silent for too long
 		return r.timers[timerKey{node: t.Fields().Dest}]
@@ -151,6 +174,12 @@ func (r *run) overdue(at time.Duration) *Difference {
 }
 
 func (k timerKey) compare(o timerKey) int {
+	if k.sockets != o.sockets {
+		if o.sockets {
+			return -1
+		}
+		return 1
+	}
 	return cmp.Or(cmp.Compare(k.node, o.node), cmp.Compare(k.bearer, o.bearer))
 }
 
