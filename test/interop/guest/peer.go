@@ -33,6 +33,8 @@ const usage = `peer MODE [words] [options]
   topology                             subscribe as lines of stdin say, at the node of -N
   cast-receive PLAN RECEIVER...        hear multicast (package cast); a line of stdin asks for reports
   cast-send PLAN SENDER                send it once a line of stdin comes; a further one asks how far it is
+  play                                 carry out a script's part (package play) that lines of stdin say
+  relay TYPE INST                      join stream connections in pairs; with -1 seqpacket
 options
 `
 
@@ -107,6 +109,8 @@ func peer(args []string) int {
 		"topology":         topology,
 		"cast-receive":     castReceive,
 		"cast-send":        castSend,
+		"play":             playScript,
+		"relay":            relay,
 	}
 	mode := modes[words[0]]
 	if mode == nil {

@@ -238,7 +238,7 @@ func moduleRoot() (string, error) {
 // hashSources hashes what the guest's program is made of, and by which Go.
 func hashSources(root string) (string, error) {
 	words := []string{runtime.Version()}
-	for _, pattern := range []string{"go.sum", "test/interop/guest/*.go", "test/interop/channel/*.go", "test/interop/pattern/*.go", "test/interop/flow/*.go", "test/interop/cast/*.go"} {
+	for _, pattern := range []string{"go.sum", "test/interop/guest/*.go", "test/interop/channel/*.go", "test/interop/pattern/*.go", "test/interop/flow/*.go", "test/interop/cast/*.go", "test/interop/play/*.go", "frame/*.go"} {
 		files, err := filepath.Glob(filepath.Join(root, pattern))
 		if err != nil {
 			return "", err

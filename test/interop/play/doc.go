@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package play plays scripts with TIPC sockets. The same commands are carried out on
+// sockets of this stack and on those of a kernel, inside a guest of the rig, so that a
+// script with two parts can be played by any two of them, and says for all of them what
+// must come out.
+//
+//	SOCKET COMMAND WORDS...     one line; SOCKET is any name of the script's
+//
+//	open KIND                   a socket: stream, seqpacket, rdm, dgram
+//	set OPTION VALUE, get OPTION
+//	bind ADDR [node], listen
+//	accept SOCKET               waits; the connection gets that name
+//	connect ADDR                waits for the answer
+//	send BYTES SEQ [ADDR]       one message, or a write, of Fill; to ADDR, which connects
+//	                            a stream or seqpacket socket that is not connected yet
+//	recv SEQ [BYTES]            waits for a message, of a stream for so many bytes, and compares
+//	end                         waits for what ends a connection
+//	none MS                     nothing to receive comes in that time
+//	pour BYTES PIECE            sends so much in such pieces
+//	drain BYTES|all [PIECE]     receives it, or all to the end, and compares; messages of
+//	                            a seqpacket socket must have that length
+//	overrun BYTES ADDR          sends until a message comes back
+//	read                        waits for a message, as the socket tells of it
+//	id, peer                    socket addresses
+//	shutdown, close             the orderly end, and the other
+//
+// SOCKET#N in the first place, or after accept, stands for N sockets, done one after the
+// other; with a + after it, all at once. The answer is one line: ok and words, or why not.
+package play
