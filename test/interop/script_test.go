@@ -27,7 +27,6 @@ import (
 //	c& COMMAND                begin it; one at a time for each socket
 //	c! SOCKET => ANSWER       wait for what was begun with that socket
 //	c? SOCKET                 what was begun with it has not ended
-//	c knows ADDR              the part's station knows the service
 //	kill c                    the part ends, as a process does that is killed
 //	pass TIME
 //	cut                       nothing passes the line any more, and both stations find out
@@ -55,16 +54,17 @@ type part interface {
 type stage struct {
 	ctx   context.Context
 	nodes [2]stack.NodeAddr // of c and s
-	open  [2]func(ctx context.Context) (part, error)
-	knows [2]func(ctx context.Context, s stack.Service) error
-	cut   func(ctx context.Context) error
-	ours  [2]bool // whether c and s are ours
+	// open gives a part of the n-th script; alone means that others are not to share its
+	// process, because it will be killed.
+	open [2]func(n int, alone bool) (part, error)
+	cut  func()
+	ours [2]bool // whether c and s are ours
 }
 
-const scriptType = 21000
+// kernels reports whether both parts are.
+func (g *stage) kernels() bool { return g.ours == [2]bool{} }
 
-// stepTime is how long a step of a script may take, beside those that begin one.
-const stepTime = 40 * time.Second
+const scriptType = 21000
 
 // perform plays the script, as the n-th of the stage.
 func (g *stage) perform(s script, n int) error {
@@ -75,7 +75,7 @@ func (g *stage) perform(s script, n int) error {
 	}
 	for i := range p.parts {
 		var err error
-		if p.parts[i], err = g.open[i](g.ctx); err != nil {
+		if p.parts[i], err = g.open[i](n, strings.Contains(s.text, "kill")); err != nil {
 			return err
 		}
 		defer p.parts[i].kill()
@@ -102,22 +102,17 @@ func (p *performance) step(line string) error {
 	if line == "" {
 		return nil
 	}
-	ctx, cancel := context.WithTimeout(p.ctx, stepTime)
+	ctx, cancel := context.WithTimeout(p.ctx, scriptsTime()/3)
 	defer cancel()
 	words := strings.Fields(line)
 	switch {
 	case words[0] == "pass" && len(words) == 2:
 		return p.pass(words[1])
 	case words[0] == "cut":
-		return p.cut(ctx)
+		p.cut()
+		return nil
 	case words[0] == "kill" && len(words) == 2:
 		return p.parts[which(words[1])].kill()
-	case len(words) == 3 && words[1] == "knows":
-		a, err := stack.ParseAddr(p.fill(words[2]))
-		if err != nil {
-			return err
-		}
-		return p.knows[which(words[0])](ctx, a.(stack.Service))
 	case len(words[0]) != 2:
 		return errScript
 	}
@@ -203,16 +198,17 @@ func (p *performance) unfinished(key string) error {
 	}
 }
 
-// A guestPart is a part played by a program in a guest.
-type guestPart struct {
+// A guestProgram is a program in a guest that plays parts of scripts.
+type guestProgram struct {
+	ctx  context.Context
 	job  *rig.Job
 	mu   sync.Mutex // guards what follows
 	last int
 	wait map[string]chan string // who waits for the answer with that tag
 }
 
-// openGuestPart starts a program for a part.
-func openGuestPart(ctx context.Context, g *rig.Guest) (part, error) {
+// newGuestProgram starts one.
+func newGuestProgram(ctx context.Context, g *rig.Guest) (*guestProgram, error) {
 	j, err := g.Job(ctx, "peer", "play")
 	if err == nil {
 		_, err = j.Expect(ctx, "ready")
@@ -220,15 +216,15 @@ func openGuestPart(ctx context.Context, g *rig.Guest) (part, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &guestPart{job: j, wait: map[string]chan string{}}
-	go p.listen(ctx)
+	p := &guestProgram{ctx: ctx, job: j, wait: map[string]chan string{}}
+	go p.listen()
 	return p, nil
 }
 
 // listen hands out the answers, until the program has ended.
-func (p *guestPart) listen(ctx context.Context) {
+func (p *guestProgram) listen() {
 	for {
-		line, err := p.job.Expect(ctx, "answer ")
+		line, err := p.job.Expect(p.ctx, "answer ")
 		if err != nil {
 			return
 		}
@@ -242,24 +238,35 @@ func (p *guestPart) listen(ctx context.Context) {
 	}
 }
 
-func (p *guestPart) do(line string) <-chan string {
+// A guestPart is one part that it plays.
+type guestPart struct {
+	*guestProgram
+	script string
+	alone  bool
+}
+
+func (p guestPart) do(line string) <-chan string {
 	c := make(chan string, 1)
 	p.mu.Lock()
 	p.last++
 	tag := fmt.Sprint(p.last)
 	p.wait[tag] = c
 	p.mu.Unlock()
-	if err := p.job.Send(tag + " " + line); err != nil {
+	if err := p.job.Send(tag + " " + p.script + " " + line); err != nil {
 		c <- err.Error()
 	}
 	return c
 }
 
-func (p *guestPart) kill() error {
-	if err := p.job.Kill(); err != nil && !errors.Is(err, rig.ErrGone) {
-		return err
+func (p guestPart) kill() error {
+	if p.alone {
+		return p.job.Kill()
 	}
-	return nil
+	select {
+	case <-p.do(""):
+	case <-p.ctx.Done():
+	}
+	return p.ctx.Err()
 }
 
 // An ourPart is a part played by sockets of ours.

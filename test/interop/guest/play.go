@@ -6,8 +6,10 @@ package main
 
 import (
 	"bufio"
+	"encoding/binary"
 	"net"
 	"os"
+	"strconv"
 	"strings"
 	"time"
 
@@ -18,17 +20,53 @@ import (
 )
 
 // playScript carries out the commands of package play that lines of standard input say,
-// each with a tag in front and without waiting for the one before; "answer TAG ..." says
-// what came of it.
+// each with a tag and the number of its script in front, and without waiting for the one
+// before; "answer TAG ..." says what came of it. A number and nothing more ends a script.
 func playScript(options, []string) error {
-	p := play.NewPlayer(openPlayed)
+	players := map[string]*play.Player{}
 	say("ready")
 	in := bufio.NewScanner(os.Stdin)
 	for in.Scan() {
 		tag, line, _ := strings.Cut(in.Text(), " ")
+		script, line, _ := strings.Cut(line, " ")
+		p := players[script]
+		if p == nil {
+			p = play.NewPlayer(openPlayed, knows)
+			players[script] = p
+		}
+		if line == "" {
+			delete(players, script)
+			go func() {
+				p.CloseAll()
+				say("answer %s ok", tag)
+			}()
+			continue
+		}
 		go func() { say("answer %s %s", tag, p.Do(line)) }()
 	}
 	return in.Err()
+}
+
+// knows waits until somebody has bound a service, as far as this node knows.
+func knows(a frame.Service) error {
+	s, err := open(unix.SOCK_SEQPACKET, options{importance: -1})
+	if err != nil {
+		return err
+	}
+	defer s.close()
+	top := &unix.SockaddrTIPC{Addr: &unix.TIPCServiceName{Type: unix.TIPC_TOP_SRV, Instance: unix.TIPC_TOP_SRV}}
+	if err := unix.Connect(s.fd, top); err != nil {
+		return played(err)
+	}
+	instance := strconv.Itoa(int(a.Instance))
+	b, err := subscription([]string{strconv.Itoa(int(a.Type)), instance, instance, "0xffffffff", "2", "played"}, binary.NativeEndian)
+	if err == nil {
+		err = s.send(b)
+	}
+	if err == nil {
+		_, err = s.receive(make([]byte, topologyEventLen))
+	}
+	return err
 }
 
 var playedKinds = map[string]int{

@@ -7,6 +7,7 @@
 //
 //	SOCKET COMMAND WORDS...     one line; SOCKET is any name of the script's
 //
+//	knows                       SOCKET is a service here: waits until somebody has bound it
 //	open KIND                   a socket: stream, seqpacket, rdm, dgram
 //	set OPTION VALUE, get OPTION
 //	bind ADDR [node], listen

@@ -13,7 +13,8 @@ import (
 
 // A Player carries out the commands of one part. Several may be under way at once.
 type Player struct {
-	open func(kind string) (Socket, error)
+	open  func(kind string) (Socket, error)
+	knows func(frame.Service) error
 
 	mu      sync.Mutex // guards what follows
 	sockets map[string]*opened
@@ -31,9 +32,10 @@ func (o *opened) stream() bool { return o.kind == "stream" }
 // connects reports whether it is of a kind that connects.
 func (o *opened) connects() bool { return o.stream() || o.kind == "seqpacket" }
 
-// NewPlayer returns a player that makes sockets so.
-func NewPlayer(open func(kind string) (Socket, error)) *Player {
-	return &Player{open: open, sockets: map[string]*opened{}}
+// NewPlayer returns a player that makes sockets so, and waits so until its node knows of
+// somebody who has bound a service.
+func NewPlayer(open func(kind string) (Socket, error), knows func(frame.Service) error) *Player {
+	return &Player{open: open, knows: knows, sockets: map[string]*opened{}}
 }
 
 // CloseAll closes all sockets, as the end of a process does.
@@ -114,8 +116,15 @@ func (p *Player) one(name, command string, words []string) string {
 }
 
 func (p *Player) try(name, command string, words []string) (string, error) {
-	if command == "open" {
+	switch command {
+	case "open":
 		return "", p.make(name, words)
+	case "knows":
+		a, err := frame.ParseAddr(name)
+		if err != nil {
+			return "", err
+		}
+		return "", p.knows(a.(frame.Service))
 	}
 	p.mu.Lock()
 	s := p.sockets[name]

@@ -4,6 +4,7 @@ package play
 
 import (
 	"errors"
+	"fmt"
 	"net"
 	"time"
 
@@ -38,6 +39,9 @@ type Received struct {
 	Name string          // it was sent to, "" if none, as {type,lower,upper}
 	Cut  bool            // it was longer than the room for it
 }
+
+// Name writes a name that a message was sent to.
+func Name(r frame.Range) string { return fmt.Sprintf("{%d,%d,%d}", r.Type, r.Lower, r.Upper) }
 
 // What scripts call the errors of sockets, whatever their makers call them.
 var (
