@@ -90,7 +90,10 @@ func (s *ourSocket) Set(option string, value int) error {
 	case "limit":
 		s.cfg.ReceiveLimit, s.cfg.Backlog = 2*value, 2*value/requestBytes
 	case "nodelay":
-		return nil // small writes are not collected
+		if c, ok := any(s.conn).(interface{ SetNoDelay(bool) error }); ok {
+			return named(c.SetNoDelay(value != 0))
+		}
+		// Otherwise small writes are not collected at all.
 	default:
 		return play.ErrInvalid
 	}

@@ -358,9 +358,12 @@ var datagrams = []script{
 		c: $name knows
 		c: C open KIND
 		c: C set droppable 0
+		s: R open KIND
+		s: R id => $R
 		c: C send 100 1 $name
 		c: C send 2000 2 $name
-		pass 50ms
+		c: C send 5 3 $R
+		s: R recv 3 => 5 bytes
 		s: S close
 		c: C recv 1 => returned 2, 100 bytes
 		c: C recv 2 => returned 2, 1024 bytes

@@ -35,6 +35,9 @@ func boot() {
 	}
 	os.Setenv("PATH", "/usr/sbin:/usr/bin:/sbin:/bin")
 	os.Setenv("HOME", "/tmp")
+	// Signals of Go's scheduler would have calls that wait begun again, and a connect that
+	// is begun again fails if it was answered meanwhile.
+	os.Setenv("GODEBUG", "asyncpreemptoff=1")
 	for _, m := range [][2]string{{"proc", "/proc"}, {"sysfs", "/sys"}, {"devtmpfs", "/dev"}, {"tmpfs", "/tmp"}} {
 		try("mount "+m[0], unix.Mount(m[0], m[1], m[0], 0, ""))
 	}
