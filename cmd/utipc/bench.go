@@ -11,9 +11,9 @@ var benchCommand = command{
 	name:  "bench",
 	short: "measure this machine: ours beside the limit and the kernel's TCP",
 	usage: `utipc bench datapath: what a message costs between two processes, beside bare
-frames on the same device and beside the kernel's TCP. ('utipc bench link -h' and
-'utipc bench names -h' tell of the other measurements: loss and failover; names,
-multicast and events.)
+frames on the same device and beside the kernel's TCP. ('utipc bench link -h', 'utipc
+bench names -h' and 'utipc bench sockets -h' tell of the other measurements: loss and
+failover; names, multicast and events; connections and active ports.)
 
     utipc bench datapath [--short] [FLAGS]
 

@@ -25,7 +25,11 @@ func benchDatapath(ctx context.Context, args []string, std stdio) error {
 }
 
 func benchSockets(ctx context.Context, args []string, std stdio) error {
-	return benchTable(ctx, "bench sockets", datapath.Sockets, args, std)
+	err := benchTable(ctx, "bench sockets", datapath.Sockets, args, std)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(std.out, benchSocketsUsage)
+	}
+	return err
 }
 
 // benchTable measures the rows of a table.
@@ -106,8 +110,17 @@ func benchTable(ctx context.Context, name string, table datapath.Sheet, args []s
 }
 
 func listRows(out io.Writer, table datapath.Sheet) error {
+	line := func(id, what string) error {
+		_, err := fmt.Fprintf(out, "%-25s %s\n", id, what)
+		return err
+	}
 	for _, r := range table.Rows() {
-		if _, err := fmt.Fprintf(out, "%-25s %s\n", r.ID, r.What); err != nil {
+		if err := line(r.ID, r.What); err != nil {
+			return err
+		}
+	}
+	for _, s := range table.More {
+		if err := line(s.ID, s.What); err != nil {
 			return err
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"context"
 	"errors"
 	"flag"
+	"io"
 	"runtime"
 )
 
@@ -20,6 +21,14 @@ func benchDatapath(_ context.Context, args []string, _ stdio) error {
 		}
 	}
 	return errNoBench
+}
+
+func benchSockets(ctx context.Context, args []string, std stdio) error {
+	err := benchDatapath(ctx, args, std)
+	if errors.Is(err, flag.ErrHelp) {
+		_, err = io.WriteString(std.out, benchSocketsUsage)
+	}
+	return err
 }
 
 func benchWorker(context.Context, []string, stdio) error { return errNoBench }

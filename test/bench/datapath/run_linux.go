@@ -59,8 +59,8 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	if r.cores, err = firstCores(); err != nil {
 		return nil, err
 	}
-	rows := r.rows()
-	if len(rows) == 0 {
+	rows, singles := r.rows()
+	if len(rows)+len(singles) == 0 {
 		return nil, errors.New("no row has such a name")
 	}
 	n, err := bed.NewNamespace() // so that a missing right is said once, and at once
@@ -84,17 +84,29 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	for _, row := range rows {
 		report.Lines = append(report.Lines, row.judge(outcomes))
 	}
+	for _, s := range singles {
+		r.say("%s", s.What)
+		report.Lines = append(report.Lines, s.line(ctx, o.Plan))
+	}
 	return report, ctx.Err()
 }
 
 // rows returns those that were asked for.
-func (r *runner) rows() (rows []Row) {
+func (r *runner) rows() (rows []Row, singles []Single) {
+	wanted := func(id, what string) bool {
+		return r.Rows == nil || r.Rows.MatchString(id) || r.Rows.MatchString(what)
+	}
 	for _, row := range r.Sheet.Rows() {
-		if r.Rows == nil || r.Rows.MatchString(row.ID) || r.Rows.MatchString(row.What) {
+		if wanted(row.ID, row.What) {
 			rows = append(rows, row)
 		}
 	}
-	return rows
+	for _, s := range r.Sheet.More {
+		if wanted(s.ID, s.What) {
+			singles = append(singles, s)
+		}
+	}
+	return rows, singles
 }
 
 // sets returns the sets that rows need, without the variants they do not.

@@ -3,6 +3,8 @@
 package datapath
 
 import (
+	"context"
+	"fmt"
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
@@ -42,12 +44,33 @@ type Set struct {
 type Sheet struct {
 	Rows func() []Row
 	Sets func() []Set
+	More []Single // the last rows
+}
+
+// A Single is a row that is one figure, measured in this process.
+type Single struct {
+	ID      string
+	What    string
+	Unit    string
+	Most    float64 // the target
+	Measure func(ctx context.Context, p Plan) (float64, error)
+}
+
+func (s Single) line(ctx context.Context, p Plan) Line {
+	l := Line{ID: s.ID, What: s.What, Beside: "-", Judged: true, Target: fmt.Sprintf("<= %g %s", s.Most, s.Unit)}
+	v, err := s.Measure(ctx, p)
+	if err != nil {
+		l.Error = err.Error()
+		return l
+	}
+	l.Ours, l.Met = fmt.Sprintf("%.0f %s", v, s.Unit), v <= s.Most
+	return l
 }
 
 // The tables of utipc bench datapath and utipc bench sockets.
 var (
-	Datapath = Sheet{Rows, Sets}
-	Sockets  = Sheet{SocketRows, SocketSets}
+	Datapath = Sheet{Rows: Rows, Sets: Sets}
+	Sockets  = Sheet{Rows: SocketRows, Sets: SocketSets, More: socketFigures}
 )
 
 // A Plan says how much is measured.
