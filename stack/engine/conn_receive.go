@@ -165,7 +165,7 @@ func (c *Conn) Read(now time.Duration, b []byte) (n, size int, ok bool) {
 func (c *Conn) readPart(b []byte) (n, whole int) {
 	p := &c.port
 	r := p.queue.At(0)
-	if r.lent == nil {
+	if r.data == nil {
 		n = p.data.pop(b, min(len(b), r.Len-c.taken))
 	} else {
 		n = copy(b, r.data[c.taken:])
@@ -192,8 +192,8 @@ func (c *Conn) skipPart() {
 	}
 	p := &c.port
 	r := p.queue.At(0)
-	if r.lent != nil {
-		r.lent.Release()
+	if r.data != nil {
+		r.letGo()
 	} else {
 		p.data.pop(nil, r.Len-c.taken)
 	}

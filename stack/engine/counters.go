@@ -80,6 +80,7 @@ type Counters struct {
 	MessagesIn          uint64 // handed to ports of this node from others
 	MessagesOut         uint64 // sent to other nodes
 	MessagesLocal       uint64 // between ports of this node
+	Handled             uint64 // of all that came, those that a Handler took
 	Broadcasts          uint64 // multicast messages sent to other nodes on the broadcast link
 	Replicasts          uint64 // and those sent to each of them by unicast
 	Twins               uint64 // received, that tell of a change between the two

@@ -111,14 +111,14 @@ func (p *Port) Queued() int { return p.queued }
 func (p *Port) Waiting(skip int, yield func(r Received, data []byte) bool) {
 	at := p.data.n
 	for i := p.queue.Len() - 1; i >= skip; i-- {
-		if r := p.queue.At(i); r.lent == nil {
+		if r := p.queue.At(i); r.data == nil {
 			at -= r.Len
 		}
 	}
 	for i := max(skip, 0); i < p.queue.Len(); i++ {
 		r := *p.queue.At(i)
 		d := r.data
-		if r.lent == nil {
+		if r.data == nil {
 			d = make([]byte, r.Len)
 			for j := range d {
 				d[j] = p.data.buf[(p.data.head+at+j)&(len(p.data.buf)-1)]

@@ -70,7 +70,9 @@ func (e *Engine) join(now time.Duration, l *link, joins *flowctl.Reassembly, m f
 		}
 	case done:
 		l.RecvFragmented++
+		e.fresh = whole.Bytes()
 		e.deliverMessage(now, l.n, whole, nil, m.NonSeq())
+		e.fresh = nil
 	}
 }
 
@@ -182,11 +184,22 @@ func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute 
 	case named:
 		port.gotAs(name.Type, len(d))
 	}
-	r := port.push(d, in)
+	var r *Received
+	handed := port.handsOver()
+	if handed {
+		r = &e.handlers.message
+		*r = Received{Len: len(d)}
+		port.stats.queuedOne(len(d), 1, len(d)+recordCost)
+	} else {
+		r = port.push(d, in)
+	}
 	r.From, r.Name, r.named, r.Error = p.From(), name, named, p.Error()
 	r.Importance = frame.Importance(p.User())
 	r.returnable = !p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg
 	r.reroute, r.scope, r.srcDroppable, r.syn = reroute, p.Scope(), p.SrcDroppable(), p.Syn()
+	if handed {
+		e.handOver(port, d)
+	}
 	return true
 }
 

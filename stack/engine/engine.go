@@ -113,6 +113,10 @@ type Engine struct {
 	held   []*link // that have some
 	queues queues
 	pieces []*frame.Buffer // of the message that is being cut; empty between
+	whole  []byte          // of a lent message, in one piece; good until the next
+	fresh  []byte          // what is delivered was joined of fragments, and has this memory to itself
+
+	handlers handlers // of active ports
 
 	self   *node // stands for this node among those that connections lead to
 	conns  conns

@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"slices"
+
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
@@ -27,6 +29,7 @@ type PortConfig struct {
 	Returnable   bool             // undeliverable messages come back
 	SrcDroppable bool             // as a tipcgram socket marks its messages
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit
+	Handler      Handler          // takes its messages; nil: they wait to be read
 	Owner        any              // the owner's own word for the port
 }
 
@@ -43,6 +46,7 @@ type Port struct {
 	queued   int // bytes counted against the limit
 	memo     naming.Memo
 	nodes    naming.NodesMemo
+	lentTo   int      // the packets of the link that its last Lent took, in bytes; 0: none
 	turn     turn     // on the link it waited for last
 	method   method   // of its multicast messages
 	barrier  *barrier // where those of others wait; nil: none does
@@ -71,8 +75,16 @@ type Received struct {
 
 	srcDroppable, syn bool // as in its header
 
-	lent *frame.Buffer // holds data, unless that is in the port's ring
-	data []byte
+	data []byte        // nil: it is in the port's ring
+	lent *frame.Buffer // holds data; nil: it has memory of its own
+}
+
+// letGo gives the data back.
+func (r *Received) letGo() {
+	if r.lent != nil {
+		r.lent.Release()
+	}
+	r.lent, r.data = nil, nil
 }
 
 // Named reports whether the message was sent to a name.
@@ -134,18 +146,36 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 	}
 	r = *p.queue.At(0)
 	p.queue.Drop()
-	if r.lent == nil {
+	if r.data == nil {
 		n = p.data.pop(b, r.Len)
 	} else {
 		n = copy(b, r.data)
-		r.lent.Release()
-		r.lent, r.data = nil, nil
+		r.letGo()
 	}
 	p.queued -= r.Len + recordCost
 	if n < r.Len {
 		p.stats.Truncated++
 	}
 	return n, r, true
+}
+
+// Take is Read without a copy, where that can be: it hands out the memory that data is
+// in. The caller releases hold, if that is not nil, when he has done with it. A short
+// message is copied into buf, or what replaces it.
+func (p *Port) Take(buf []byte) (data []byte, hold *frame.Buffer, r Received, ok bool) {
+	if p.queue.Len() == 0 {
+		return nil, nil, Received{}, false
+	}
+	r = *p.queue.At(0)
+	p.queue.Drop()
+	p.queued -= r.Len + recordCost
+	data, hold = r.data, r.lent
+	r.data, r.lent = nil, nil
+	if data == nil {
+		data = slices.Grow(buf[:0], r.Len)[:r.Len]
+		p.data.pop(data, r.Len)
+	}
+	return data, hold, r, true
 }
 
 // accepts reports whether there is room for a message of n bytes.
@@ -158,10 +188,7 @@ func (p *Port) accepts(n int, imp frame.Importance) bool {
 // and returns what is known of it, to be filled in.
 func (p *Port) push(data []byte, in *frame.Buffer) *Received {
 	r := p.store(data, in)
-	if !p.readied {
-		p.readied = true
-		p.e.ready = append(p.e.ready, p)
-	}
+	p.makeReady()
 	return r
 }
 
@@ -169,15 +196,26 @@ func (p *Port) push(data []byte, in *frame.Buffer) *Received {
 func (p *Port) store(data []byte, in *frame.Buffer) *Received {
 	r := p.queue.Extend()
 	r.Len = len(data)
-	if in != nil && r.Len > CopyBreak && in.MayKeep() {
+	switch {
+	case r.Len <= CopyBreak:
+		p.data.push(data)
+	case in != nil && in.MayKeep():
 		in.Hold()
 		r.lent, r.data = in, data
-	} else {
+	case p.e.isFresh(data):
+		r.data = data
+	default:
 		p.data.push(data)
 	}
 	p.queued += r.Len + recordCost
 	p.stats.queuedOne(r.Len, p.queue.Len(), p.queued)
 	return r
+}
+
+// isFresh reports whether data is the end of the message that was just joined of
+// fragments, so that it may be kept as it is.
+func (e *Engine) isFresh(data []byte) bool {
+	return len(e.fresh) > 0 && &data[len(data)-1] == &e.fresh[len(e.fresh)-1]
 }
 
 // pushLocal queues a message of this node.

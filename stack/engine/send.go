@@ -50,6 +50,10 @@ func (b *Blocked) Unwrap() error { return flowctl.ErrCongested }
 // SendService sends data to a socket bound to the service; where several are, they
 // take turns. Errors as for Send.
 func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) error {
+	return p.sendService(now, a, data, nil)
+}
+
+func (p *Port) sendService(now time.Duration, a frame.Service, data []byte, m *Lent) error {
 	if p.closed {
 		return ErrClosed
 	}
@@ -63,12 +67,13 @@ func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) erro
 	if a.Node != 0 {
 		f.Scope = frame.NodeScope
 	}
-	err := p.send(now, &f, data)
+	size := sizeOf(data, m)
+	err := p.sendOr(now, &f, data, m)
 	if _, blocked := err.(*Blocked); !blocked {
 		to.Take() // who is busy now keeps its turn
 	}
 	if err == nil {
-		p.sentTo(a.Type, len(data))
+		p.sentTo(a.Type, size)
 	}
 	return err
 }
@@ -98,12 +103,20 @@ func (p *Port) template(t frame.PayloadType, to frame.SocketAddr) frame.PayloadF
 }
 
 func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) error {
+	return p.sendOr(now, f, data, nil)
+}
+
+// sendOr sends data, or else the lent message m.
+func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m *Lent) error {
 	if len(data) > frame.MaxPayload {
 		return ErrTooLong
 	}
-	e := p.e
+	e, size := p.e, sizeOf(data, m)
 	if f.DestNode == e.addr {
-		p.sent(e.self, len(data))
+		if m != nil {
+			data = e.joined(m)
+		}
+		p.sent(e.self, size)
 		e.sendLocal(p, f, data)
 		return nil
 	}
@@ -118,11 +131,17 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 	if !e.mayTry(p, l) {
 		return e.blocked(now, l, p)
 	}
-	joined, err := e.put(now, l, f, data, frame.Data)
+	var joined bool
+	var err error
+	if m == nil {
+		joined, err = e.put(now, l, f, data, frame.Data)
+	} else {
+		joined, err = e.putLent(now, l, p, f, m)
+	}
 	switch err {
 	case nil:
 		e.count.MessagesOut++
-		p.sent(n, len(data))
+		p.sent(n, size)
 		if !joined {
 			l.tookTurn(p)
 		}
