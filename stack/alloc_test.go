@@ -77,3 +77,26 @@ func TestConnectionAllocatesNothing(t *testing.T) {
 		})
 	}
 }
+
+// Nor does a call that an active port answers.
+func TestCallAllocatesNothing(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	handle(t, b, stack.HandlerConfig{TimeLimit: time.Minute}, activeService, mirror)
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	ctx := within(t)
+	var to net.Addr = activeService
+	buf := make([]byte, 64)
+	call := func() {
+		if _, _, err := a.Call(ctx, to, buf, buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for range 1000 {
+		call()
+	}
+	if got := testing.AllocsPerRun(2000, call); got != 0 {
+		t.Errorf("%v allocations per call, want 0", got)
+	}
+}

@@ -66,6 +66,8 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 		return false // the bearers are closed, or about to be
 	}
 	n.latest = now
+	n.eng.LetHandle(handlersLap)
+	n.eng.ServeHandlers() // what the last lap has left
 	changed := false
 	for _, a := range n.attached {
 		changed = n.follow(now, a) || changed
@@ -80,6 +82,10 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 		}
 	}
 	n.eng.HandleTimeout(now)
+	n.eng.ServeHandlers()
+	if len(n.ailing) > 0 {
+		n.treat()
+	}
 	if flush {
 		n.eng.Flush(now)
 	}
@@ -88,7 +94,19 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 	if s := n.driverSeat(); s.until > 0 && (n.due(now) < s.until || receive && n.more()) {
 		s.rouse()
 	}
+	if n.eng.HandlersWait() && !n.turning {
+		n.lapAgain()
+	}
 	return busy
+}
+
+// lapAgain makes whoever drives turn the engine once more.
+func (n *Node) lapAgain() {
+	if n.hand.driver != nil {
+		n.callSeat.rouse()
+	} else {
+		n.askFlush()
+	}
 }
 
 // follow tells the engine when the interface is not what it was, and reports that.
@@ -133,7 +151,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 
 // still reports whether the engine and the devices have nothing to do at now.
 func (n *Node) still(now time.Duration) bool {
-	if now >= n.eng.Deadline() || n.eng.Holding() || n.eng.Output() || n.eng.WantsMemory() {
+	if now >= n.eng.Deadline() || n.eng.HandlersWait() || n.eng.Holding() || n.eng.Output() || n.eng.WantsMemory() {
 		return false
 	}
 	for _, a := range n.attached {
@@ -274,19 +292,17 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	defer s.state.Store(seatEmpty)
 	now := n.now()
 	spin, look := false, true
-	if w != nil {
-		if w.since == 0 {
-			w.since = now
-		}
-		spin = n.patience.look(now, w.since)
-		look = spin || w.laps > 1 || !n.polled || n.more() // if not, the sleep ends at once should there be something
+	since, p := n.waitingSince(w, now)
+	if since > 0 {
+		spin = p.look(now, since)
+		look = spin || w == nil || w.laps > 1 || !n.polled || n.more() // if not, the sleep ends at once should there be something
 	}
 	n.turning = true
 	busy := n.lap(now, look)
 	n.turning = false
 	if busy || w != nil && w.roused {
-		if w != nil {
-			n.patience.came(now)
+		if since > 0 {
+			p.came(now)
 		}
 		return
 	}
@@ -303,15 +319,15 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	s.until = until
 	if spin {
 		n.unlock()
-		ready := n.watch(s, w.since, until)
+		ready := n.watch(s, p, since, until)
 		n.mu.Lock()
 		s.until = 0
-		if ready && !w.roused { // the shortest way from the wire to w
+		if ready && (w == nil || !w.roused) { // the shortest way from the wire to w
 			now = n.now()
 			n.turning = true
 			n.lap(now, true)
 			n.turning = false
-			n.patience.came(now)
+			p.came(now)
 		}
 		return
 	}
@@ -332,12 +348,29 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	}
 }
 
+// waitingSince is when what the driver waits for began to be waited for, w by its call or
+// messages to active ports by the pump, and how long it spins then. 0: the pump has
+// nothing to wait for.
+func (n *Node) waitingSince(w *waiter, now time.Duration) (time.Duration, *patience) {
+	if w == nil {
+		if n.actives > 0 && n.attended == 0 {
+			n.attended = now
+		}
+		return n.attended, &n.attendance
+	}
+	n.attended = 0 // the pump's waiting begins anew after this
+	if w.since == 0 {
+		w.since = now
+	}
+	return w.since, &n.patience
+}
+
 // watch spins, without the lock, until a device has frames, which it reports, the seat
 // is roused, or it has been long enough.
-func (n *Node) watch(s *seat, since, until time.Duration) (ready bool) {
+func (n *Node) watch(s *seat, p *patience, since, until time.Duration) (ready bool) {
 	for i := 1; ; i++ {
-		for _, p := range n.peekers {
-			if p.Ready() {
+		for _, d := range n.peekers {
+			if d.Ready() {
 				return true
 			}
 		}
@@ -348,7 +381,7 @@ func (n *Node) watch(s *seat, since, until time.Duration) (ready bool) {
 			runtime.Gosched()
 		}
 		if i%looks == 0 {
-			if now := n.now(); now >= until || !n.patience.look(now, since) {
+			if now := n.now(); now >= until || !p.look(now, since) {
 				return false
 			}
 		}
@@ -359,6 +392,9 @@ func (n *Node) watch(s *seat, since, until time.Duration) (ready bool) {
 // comes.
 func (n *Node) due(now time.Duration) time.Duration {
 	at := n.eng.Deadline()
+	if n.eng.HandlersWait() {
+		at = now
+	}
 	for _, a := range n.attached {
 		// The last: it may have had no chunk to receive into.
 		if a.n > 0 || !a.gone && (a.vain >= inVain || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)) {

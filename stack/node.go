@@ -22,7 +22,7 @@ type Node struct {
 	cfg   Config
 	start time.Time
 
-	mu       sync.Mutex // the lap lock; guards everything below but jobs and seats
+	mu       lapLock // the lap lock; guards everything below but jobs and seats
 	eng      *engine.Engine
 	arena    *frame.Arena
 	unmap    func() // the arena's memory
@@ -38,6 +38,10 @@ type Node struct {
 	called   []*engine.Ticket // writes for which there is room now
 	trying   *waiter          // whose send this is, of those that wait
 	waitTold time.Duration    // when one that waits was logged last
+	actives  int              // active ports whose handlers run in laps
+	ailing   []*ActivePort    // to be closed, or moved to a goroutine
+	attended time.Duration    // since when the pump waits for messages to them; 0: it does not
+	apart    sync.WaitGroup   // the handlers that have goroutines
 	starting waitList         // Open, until the address is settled
 	draining waitList         // Close, until everything is acknowledged
 	probed   []*engine.Probe
@@ -49,9 +53,10 @@ type Node struct {
 	moved      []*engine.Conn
 	groups     []*engine.Group
 	asked      []*engine.Listener
-	sends      int  // since the devices were looked at
-	turning    bool // the driver is in its lap
-	patience   patience
+	sends      int      // since the devices were looked at
+	turning    bool     // the driver is in its lap
+	patience   patience // of waiting calls
+	attendance patience // of the pump, while there are active ports
 	peekers    []Peeker // the devices, if all are such
 	yield      int      // breaths after which a spinner gives way to others of its process; 0: never
 	polled     bool     // every device has a descriptor
@@ -64,6 +69,7 @@ type Node struct {
 	flushAsked bool          // the pump is about to send what waits
 
 	idleWaiters []*waiter
+	callers     []*caller // between two calls
 
 	jobs               jobList
 	idleJobs           sync.Pool
@@ -182,6 +188,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	quota, _ := cpuQuota()
 	n.patience = newPatience(cfg.Wait, quota)
+	n.attendance = n.patience
 	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
 		if s.bell, err = newBell(n.polled, fds); err != nil {
 			return nil, err
@@ -270,6 +277,7 @@ func (n *Node) Close(ctx context.Context) error {
 	for s := range n.sockets {
 		s.shut()
 	}
+	n.dismissCallers()
 	for s := range n.subs {
 		s.close()
 	}
@@ -292,6 +300,7 @@ func (n *Node) Close(ctx context.Context) error {
 	signal(n.pumpWake)
 	n.unlock()
 	<-n.pumpDone
+	n.apart.Wait()
 
 	n.mu.Lock()
 	var err error

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"net"
+	"sync/atomic"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -17,11 +18,14 @@ import (
 type PacketConn struct {
 	writeHalf
 	cfg SocketConfig
+	out atomic.Int32 // Buffers
 
 	// Guarded by the node's lap lock.
 	readHalf
-	port *engine.Port
-	from net.Addr // of the last message, so that the next from there costs no allocation
+	port   *engine.Port
+	active *ActivePort // whose socket it is, or nil
+	copied uint64      // messages that ReadBuffer copied, with too many Buffers out
+	from   net.Addr    // of the last message, so that the next from there costs no allocation
 
 	remote net.Addr // the default destination, or nil; it never changes
 	to     dest     // the same
@@ -210,16 +214,21 @@ func (c *PacketConn) read(b []byte) (k int, m Message, err error) {
 		var r engine.Received
 		var ok bool
 		if k, r, ok = c.port.Read(b); ok {
-			r.From.Net = c.network
-			if last, ok := c.from.(SocketAddr); !ok || last != r.From {
-				c.from = r.From
-			}
-			m = Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-				Truncated: k < r.Len, Error: r.Error, addr: c.from}
+			m = c.message(&r, k)
 		}
 		return ok
 	}, func() bool { return c.port.Pending() > 0 })
 	return k, m, err
+}
+
+// message tells what is known of a message of which k bytes were read.
+func (c *PacketConn) message(r *engine.Received, k int) Message {
+	r.From.Net = c.network
+	if last, ok := c.from.(SocketAddr); !ok || last != r.From {
+		c.from = r.From
+	}
+	return Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
+		Truncated: k < r.Len, Error: r.Error, addr: c.from}
 }
 
 // WriteTo sends a message to a socket bound to addr, a Service, to the socket addr, a
@@ -271,6 +280,9 @@ func (c *PacketConn) shut() {
 	c.port.Close(n.now())
 	n.rouseAll(c.readers)
 	n.rouseAll(c.writing)
+	if c.active != nil {
+		c.active.ended()
+	}
 }
 
 // put implements sender.

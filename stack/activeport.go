@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"log/slog"
+	"net"
+	"runtime/debug"
+	"sync/atomic"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// ErrNoRoom means that a Reply would have had to wait: the link to its destination is
+// congested, or all of the node's memory is in use.
+var ErrNoRoom = errors.New("stack: no room to send without waiting")
+
+// An ActivePort is a socket whose messages are not read but taken by a Handler, within
+// the lap that brought them. Its methods may be called by any goroutine.
+//
+//	        ┌──(too long, too often)──► apart: a goroutine of its own
+//	in lap ─┤                             │
+//	        └──(Close, or a panic)─► closed ◄─(the same)
+//
+// A handler that takes too long delays everybody of its node. A call over the limit is a
+// strike, one of a hundred times the limit eight, and 64 calls in time take one back;
+// with the sixteenth the port is moved to a goroutine of its own for good, where messages
+// wait in its queue as in a PacketConn's. A single call that is far over does not do it:
+// more often than not that was the machine, which gave the core to somebody else.
+//
+// A handler that panics closes its port; the lap goes on.
+type ActivePort struct {
+	pc      *PacketConn
+	handler Handler
+	limit   time.Duration
+
+	in    Incoming
+	reply Reply
+
+	replies, refused atomic.Uint64
+
+	// Guarded by the node's lap lock, but while the handler runs apart.
+	apart   bool // the handler has a goroutine
+	strikes int
+	inTime  int           // calls since the last strike, modulo forgive
+	told    time.Duration // when a call over the limit was logged last
+	untold  int           // calls over the limit since then
+	ailing  bool          // it is among those of Node.ailing
+	stats   HandlerStats
+	err     error         // why it is closed
+	done    chan struct{} // closed when it is
+}
+
+// When a port has a goroutine of its own.
+const (
+	mostStrikes = 16
+	farStrikes  = 8
+	forgive     = 64 // calls in time that take a strike back
+)
+
+// HandlerStats are what an active port has done.
+type HandlerStats struct {
+	Handled uint64        // messages the handler took
+	Replies uint64        // messages it sent
+	Refused uint64        // messages it could not send
+	Late    uint64        // calls over the time limit
+	FarOver uint64        // of those, a hundred times the limit or more
+	Longest time.Duration // call
+	Waiting int           // messages that wait for the handler
+	Apart   bool          // it has a goroutine of its own, being too slow for the lap
+}
+
+// A PanicError is why an active port was closed: its handler panicked.
+type PanicError struct {
+	Value any
+	Stack []byte // of the call
+}
+
+func (e *PanicError) Error() string {
+	return fmt.Sprintf("active port's handler panicked: %v", e.Value)
+}
+
+// Addr is the port's own address, from which its answers come.
+func (a *ActivePort) Addr() SocketAddr { return a.pc.local }
+
+// Bind binds the port to one more Service or Range; see PacketConn.Bind.
+func (a *ActivePort) Bind(addr net.Addr) error { return a.pc.Bind(addr) }
+
+// Unbind takes back one binding; see PacketConn.Unbind.
+func (a *ActivePort) Unbind(addr net.Addr) error { return a.pc.Unbind(addr) }
+
+// Done is closed when the port is closed, and its handler does not run any more.
+func (a *ActivePort) Done() <-chan struct{} { return a.done }
+
+// Err is why the port is closed: nil while it is not, net.ErrClosed after Close of the
+// port or the node, *PanicError.
+func (a *ActivePort) Err() error {
+	n := a.pc.n
+	n.mu.Lock()
+	defer n.unlock()
+	if a.err == nil && a.pc.closed {
+		return net.ErrClosed
+	}
+	return a.err
+}
+
+// Stats returns a snapshot.
+func (a *ActivePort) Stats() HandlerStats {
+	n := a.pc.n
+	n.mu.Lock()
+	defer n.unlock()
+	s := a.stats
+	s.Replies, s.Refused, s.Apart, s.Waiting = a.replies.Load(), a.refused.Load(), a.apart, a.pc.port.Pending()
+	return s
+}
+
+// Close withdraws the port's names, returns what waits to those who sent it, as far as
+// they want it back, and waits until the handler does not run any more. Called by the
+// handler itself it does not wait, and the port is closed at the end of the lap. A
+// second Close is an error, net.ErrClosed.
+func (a *ActivePort) Close() error {
+	n := a.pc.n
+	if n.mu.handling.Load() && inHandler(lapCall) { // within the lock
+		a.ail(net.ErrClosed)
+		return nil
+	}
+	if err := a.pc.Close(); err != nil {
+		return err
+	}
+	if !inHandler(ownCall) {
+		<-a.done
+	}
+	return nil
+}
+
+// serve implements engine.Handler: it runs the handler within a lap.
+func (a *ActivePort) serve(r *engine.Received, data []byte) {
+	n := a.pc.n
+	began := n.now()
+	a.in = Incoming{Data: data, From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance}
+	a.in.From.Net = a.pc.network
+	a.reply.to, a.reply.open = r.From, true
+	n.mu.handling.Store(true)
+	err := a.call()
+	n.mu.handling.Store(false)
+	a.reply.open, a.in.Data = false, nil
+	a.judge(n.now(), began)
+	switch {
+	case err != nil:
+		a.ail(err)
+	case a.strikes >= mostStrikes:
+		a.ail(nil)
+	}
+}
+
+// call runs the handler and reports its panic.
+func (a *ActivePort) call() (err error) {
+	defer func() {
+		if v := recover(); v != nil {
+			err = &PanicError{v, debug.Stack()}
+		}
+	}()
+	a.handler.ServeMessage(&a.reply, &a.in)
+	return nil
+}
+
+// judge accounts for a call that began then and is over now. The lap lock is held.
+func (a *ActivePort) judge(now, began time.Duration) {
+	took := now - began
+	s := &a.stats
+	s.Handled++
+	s.Longest = max(s.Longest, took)
+	if took <= a.limit {
+		if a.inTime++; a.inTime == forgive {
+			a.inTime, a.strikes = 0, max(0, a.strikes-1)
+		}
+		return
+	}
+	s.Late++
+	a.inTime = 0
+	if took >= farOver*a.limit {
+		s.FarOver++
+		a.strikes += farStrikes
+	} else {
+		a.strikes++
+	}
+	if a.untold++; a.told == 0 || now-a.told >= time.Second {
+		n := a.pc.n
+		n.logs.add(slog.LevelWarn, "handler over its time limit", a.who(), slog.Duration("took", took), slog.Duration("limit", a.limit), slog.Int("times", a.untold))
+		a.told, a.untold = now, 0
+	}
+}
+
+// who names the port in the log: by a service, if it is bound to one.
+func (a *ActivePort) who() slog.Attr {
+	if all := a.pc.port.Bindings(); len(all) > 0 {
+		return slog.String("service", all[0].Range.String())
+	}
+	return slog.String("port", a.pc.local.String())
+}
+
+// ail takes the port out of the laps: messages wait in its queue from now on. When the
+// engine has done what it is doing the port is closed for that reason, or, without one,
+// moved to a goroutine.
+func (a *ActivePort) ail(why error) {
+	if a.err == nil {
+		a.err = why
+	}
+	if !a.ailing && !a.apart {
+		a.ailing = true
+		a.pc.port.SetHandler(nil)
+		a.pc.n.ailing = append(a.pc.n.ailing, a)
+	}
+}
+
+// treat ends what ails the active ports. The lap lock is held, and the engine at rest.
+func (n *Node) treat() {
+	for i, a := range n.ailing {
+		n.ailing[i] = nil
+		a.ailing = false
+		switch {
+		case a.pc.closed:
+		case a.err != nil:
+			a.tellPanic()
+			a.pc.shut()
+		default:
+			n.logs.add(slog.LevelWarn, "handler moved to a goroutine", a.who(), slog.Duration("longest", a.stats.Longest), slog.Uint64("late", a.stats.Late))
+			a.apart = true
+			n.leaveLaps()
+			n.apart.Go(a.run)
+		}
+	}
+	n.ailing = n.ailing[:0]
+}
+
+func (a *ActivePort) tellPanic() {
+	if p, ok := a.err.(*PanicError); ok {
+		a.pc.n.logs.add(slog.LevelError, "handler panicked", a.who(), slog.Any("err", p), slog.String("stack", string(p.Stack)))
+	}
+}
+
+// ended notes that the port's socket is closed. The lap lock is held.
+func (a *ActivePort) ended() {
+	if !a.apart {
+		a.pc.n.leaveLaps()
+		close(a.done)
+	}
+}
+
+// leaveLaps counts an active port less whose handler runs in laps.
+func (n *Node) leaveLaps() {
+	if n.actives--; n.actives == 0 {
+		n.attended = 0
+	}
+}
+
+// run takes the messages one by one, in a goroutine of its own.
+func (a *ActivePort) run() {
+	defer close(a.done)
+	n := a.pc.n
+	buf := make([]byte, frame.MaxPayload)
+	for {
+		k, m, err := a.pc.read(buf)
+		if err != nil {
+			return
+		}
+		a.in = Incoming{Data: buf[:k], From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
+		a.reply.to, a.reply.open = m.From, true
+		began := n.now()
+		err = a.serveApart()
+		a.reply.open = false
+		n.mu.Lock()
+		a.judge(n.now(), began)
+		if err != nil && !a.pc.closed {
+			a.err = err
+			a.tellPanic()
+			a.pc.shut()
+			n.lap(n.now(), false)
+		}
+		n.unlock()
+	}
+}
+
+// serveApart runs the handler outside of laps.
+func (a *ActivePort) serveApart() error { return a.call() }

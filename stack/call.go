@@ -1,0 +1,224 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// maxIdleCallers is how many sockets of calls are kept for the next ones.
+const maxIdleCallers = 64
+
+// A caller is a socket of one call at a time.
+type caller struct {
+	*PacketConn
+	done  <-chan struct{} // of the context that it watches, or nil
+	stop  func() bool     // ends that
+	spent bool            // answers may come still: it is not used again
+}
+
+// A CallError is why a call ended without an answer.
+type CallError struct {
+	To     net.Addr
+	Waited time.Duration // since the request was sent
+	Err    error         // of the context, or net.ErrClosed
+}
+
+func (e *CallError) Error() string {
+	return fmt.Sprintf("no answer from %v for %v: %v", e.To, e.Waited.Round(time.Microsecond), e.Err)
+}
+
+// Unwrap returns why the call did not wait longer.
+func (e *CallError) Unwrap() error { return e.Err }
+
+// Timeout reports whether that was a deadline.
+func (e *CallError) Timeout() bool { return e.Err == context.DeadlineExceeded }
+
+// Call sends req to addr, a Service, a Range or a SocketAddr, waits for the answer and
+// copies it into resp; k is how much of that is filled, from the socket that answered.
+// The way from the request to the answer is as short as there is: one turn of the lock,
+// and one kick.
+//
+// The answer to a call of a socket is the first message of that socket, to a call of a
+// service or a range the first of anybody. Each call has a socket to itself. That of a
+// call that got no answer, or of one of a range, is closed, so that what is late is never
+// taken for the answer to another call; who answers one request twice, later than at
+// once, may be.
+//
+// A request that nobody takes comes back: then the error is a *RejectError. The errors,
+// inside *net.OpError, are that; *CallError when ctx is done; io.ErrShortBuffer when resp
+// was too short, what does not fit is lost; and those of PacketConn.WriteTo.
+//
+// A context that was used for the last call too costs no allocation.
+func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int, from SocketAddr, err error) {
+	d, err := destOf(addr)
+	if err == nil {
+		k, from, err = n.call(ctx, d, addr, req, resp)
+	}
+	if err != nil {
+		return k, from, opError("call", "tipcrdm", nil, addr, err)
+	}
+	return k, from, nil
+}
+
+func (n *Node) call(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
+	deadline, _ := ctx.Deadline()
+	n.mu.Lock()
+	defer n.unlock()
+	c, err := n.takeCaller(ctx)
+	if err != nil {
+		return 0, SocketAddr{}, err
+	}
+	defer n.giveCaller(c)
+	c.spent = true // unless the one answer comes
+	if err := ctx.Err(); err != nil {
+		return 0, SocketAddr{}, &CallError{addr, 0, err}
+	}
+	c.writeBy = deadline
+	began := n.now()
+	if err := n.request(ctx, c, d, req, began); err != nil {
+		return 0, SocketAddr{}, err
+	}
+	w := n.begin(&c.readers)
+	defer n.end(&c.readers, w)
+	for {
+		for c.port.Pending() > 0 {
+			k, r, _ := c.port.Read(resp)
+			r.From.Net = c.network
+			switch {
+			case r.Error != frame.OK:
+				m := c.message(&r, k)
+				return k, r.From, m.reject()
+			case d.kind == toSocket && !isFrom(r.From, d.socket, c.local):
+				continue
+			}
+			c.spent = d.kind == toRange || c.port.Pending() > 0
+			if k < r.Len {
+				return k, r.From, io.ErrShortBuffer
+			}
+			return k, r.From, nil
+		}
+		switch now := n.now(); {
+		case c.closed:
+			return 0, SocketAddr{}, &CallError{addr, now - began, net.ErrClosed}
+		case past(deadline):
+			return 0, SocketAddr{}, &CallError{addr, now - began, context.DeadlineExceeded}
+		case ctx.Err() != nil:
+			return 0, SocketAddr{}, &CallError{addr, now - began, ctx.Err()}
+		}
+		n.block(w, deadline)
+	}
+}
+
+// isFrom reports whether a message came from the socket that was called.
+func isFrom(from, called, own SocketAddr) bool {
+	if called.Node == 0 {
+		called.Node = own.Node
+	}
+	return from.Port == called.Port && from.Node == called.Node
+}
+
+// request sends a call's request at once, with what waits for others.
+func (n *Node) request(ctx context.Context, c *caller, d dest, req []byte, now time.Duration) error {
+	n.latest = now
+	n.eng.Hold(false)
+	err := n.send(now, c.PacketConn, d, req)
+	if err == nil {
+		n.turn(now, false, true)
+		return nil
+	}
+	if !c.waits(d, err) {
+		return err
+	}
+	w := n.beginWrite(d, len(req))
+	defer n.endWrite(&c.writeHalf, w)
+	return n.persist(ctx, c.PacketConn, w, req, err)
+}
+
+// takeCaller returns a socket for a call.
+func (n *Node) takeCaller(ctx context.Context) (*caller, error) {
+	done := ctx.Done()
+	if last := len(n.callers) - 1; last >= 0 {
+		c := n.callers[last]
+		n.callers[last] = nil
+		n.callers = n.callers[:last]
+		if c.port.Pending() > 0 { // somebody answered twice
+			n.dismiss(c)
+			return n.takeCaller(ctx)
+		}
+		if c.done != done {
+			c.unwatch()
+			c.watch(ctx)
+		}
+		return c, nil
+	}
+	if n.closing {
+		return nil, net.ErrClosed
+	}
+	p := &PacketConn{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.patience(n.cfg)}}
+	p.port = n.eng.OpenPort(engine.PortConfig{Returnable: true, Owner: p})
+	if p.port == nil {
+		return nil, ErrTooManySockets
+	}
+	p.local = p.port.Addr()
+	p.local.Net = p.network
+	n.sockets[p] = struct{}{}
+	c := &caller{PacketConn: p}
+	c.watch(ctx)
+	return c, nil
+}
+
+// watch makes the call look when ctx is done.
+func (c *caller) watch(ctx context.Context) {
+	if c.done = ctx.Done(); c.done == nil {
+		return
+	}
+	n := c.n
+	c.stop = context.AfterFunc(ctx, func() {
+		n.mu.Lock()
+		n.rouseAll(c.readers)
+		n.rouseAll(c.writing)
+		n.unlock()
+	})
+}
+
+func (c *caller) unwatch() {
+	if c.stop != nil {
+		c.stop()
+	}
+	c.done, c.stop = nil, nil
+}
+
+// giveCaller keeps the socket of a call that is over for another, unless a message may
+// come for the old one.
+func (n *Node) giveCaller(c *caller) {
+	if c.spent || c.closed || len(n.callers) >= maxIdleCallers {
+		n.dismiss(c)
+		n.lap(n.now(), false) // what it says to those who wrote to it
+		return
+	}
+	n.callers = append(n.callers, c)
+}
+
+// dismissCallers closes the sockets of all calls that are over, with the node.
+func (n *Node) dismissCallers() {
+	for _, c := range n.callers {
+		n.dismiss(c)
+	}
+	n.callers = nil
+}
+
+// dismiss closes the socket of a call.
+func (n *Node) dismiss(c *caller) {
+	c.unwatch()
+	if !c.closed {
+		c.shut()
+	}
+}

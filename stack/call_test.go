@@ -1,0 +1,215 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack_test
+
+import (
+	"context"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+// A call is answered by an active port and by a program that reads, on another node and
+// on its own.
+func TestCall(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	p := handle(t, b, stack.HandlerConfig{}, activeService, mirror)
+	echo(t, listen(t, b, echoService))
+	for _, n := range []*stack.Node{a, b} {
+		for _, svc := range []stack.Service{activeService, echoService} {
+			if err := n.WaitFor(within(t), svc); err != nil {
+				t.Fatal(err)
+			}
+		}
+		resp := make([]byte, 100)
+		for _, to := range []net.Addr{activeService, p.Addr(), echoService, activeService.Range()} {
+			k, from, err := n.Call(within(t), to, []byte("how are you"), resp)
+			if err != nil || string(resp[:k]) != "how are you" || from.Node != b.Addr() {
+				t.Errorf("%v from node %v: got %q from %v, %v", to, n.Addr(), resp[:k], from, err)
+			}
+		}
+		k, _, err := n.Call(within(t), activeService, []byte("longer than that"), resp[:4])
+		if !errors.Is(err, io.ErrShortBuffer) || string(resp[:k]) != "long" {
+			t.Errorf("a short buffer: got %q, %v", resp[:k], err)
+		}
+	}
+}
+
+// A request that nobody takes comes back, and says so.
+func TestCallRejected(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	c := listen(t, b, echoService)
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	to := c.LocalAddr()
+	c.Close()
+	var rejected *stack.RejectError
+	if _, _, err := a.Call(within(t), to, []byte("x"), nil); !errors.As(err, &rejected) || rejected.Code != frame.NoPort {
+		t.Errorf("got %v, want a reject", err)
+	}
+	if _, _, err := a.Call(within(t), stack.Service{Type: 18888, Instance: 99}, []byte("x"), nil); !errors.Is(err, stack.ErrUnreachable) {
+		t.Errorf("got %v, want %v", err, stack.ErrUnreachable)
+	}
+	if _, _, err := a.Call(within(t), nil, []byte("x"), nil); err == nil {
+		t.Error("no address: got no error")
+	}
+}
+
+// The answer to a call that has timed out, and the second of two answers, are not taken
+// for those of later calls.
+func TestCallNeverTakesAStaleAnswer(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	server := listen(t, b, echoService)
+	defer server.Close()
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	read := func() (string, net.Addr) {
+		buf := make([]byte, 100)
+		server.SetReadDeadline(time.Now().Add(patience))
+		k, from, err := server.ReadFrom(buf)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return string(buf[:k]), from
+	}
+	resp := make([]byte, 100)
+	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	defer cancel()
+	_, _, err := a.Call(ctx, server.LocalAddr(), []byte("first"), resp)
+	var late *stack.CallError
+	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || !late.Timeout() || late.Waited < 20*time.Millisecond {
+		t.Fatalf("got %v", err)
+	}
+	_, old := read()
+
+	answer := func(to net.Addr, all ...string) {
+		for _, s := range all {
+			if _, err := server.WriteTo([]byte(s), to); err != nil {
+				t.Error(err)
+			}
+		}
+	}
+	for i, want := range []string{"second", "third"} {
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			_, from := read()
+			answer(old, "stale")
+			answer(from, want, "twice") // in one batch or not: before the next call
+			old = from
+		})
+		k, _, err := a.Call(within(t), server.LocalAddr(), []byte("again"), resp)
+		wg.Wait()
+		if err != nil || string(resp[:k]) != want {
+			t.Errorf("call %d: got %q, %v", i, resp[:k], err)
+		}
+		if i == 0 { // so that its second answer has come
+			answer(server.LocalAddr(), "x")
+			read()
+			listen(t, a, nil).Close()
+		}
+	}
+}
+
+// Every call gets its own answer, however many there are at once.
+func TestCallsAtOnce(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	handle(t, b, stack.HandlerConfig{TimeLimit: time.Minute}, activeService, mirror)
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	const callers, calls = 100, 50
+	var wg sync.WaitGroup
+	for i := range callers {
+		wg.Go(func() {
+			var req, resp [8]byte
+			for j := range calls {
+				binary.BigEndian.PutUint32(req[:], uint32(i))
+				binary.BigEndian.PutUint32(req[4:], uint32(j))
+				if k, _, err := a.Call(context.Background(), activeService, req[:], resp[:]); err != nil || k != 8 || resp != req {
+					t.Errorf("caller %d: got %x, %v, want %x", i, resp[:k], err, req)
+					return
+				}
+			}
+		})
+	}
+	wg.Wait()
+}
+
+// inTime prints how long something took, several times, beside what is promised, and wants
+// the median of that to be ten times the promise at most: a machine that is busy with
+// something else makes any one of them late.
+func inTime(t *testing.T, what string, took []time.Duration, promise time.Duration) {
+	t.Helper()
+	slices.Sort(took)
+	median, worst := took[len(took)/2], took[len(took)-1]
+	t.Logf("%s: %v, at most %v, target %v", what, median, worst, promise)
+	if median > 10*promise {
+		t.Errorf("%s: %v, want at most %v", what, median, 10*promise)
+	}
+}
+
+// A call ends with its context, by deadline and by cancellation, within the promised 10 ms.
+func TestCallObeysItsContext(t *testing.T) {
+	const promise = 10 * time.Millisecond
+	a, b := pair(t, stack.Config{})
+	silent := listen(t, b, echoService)
+	defer silent.Close()
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	var took []time.Duration
+	for range 5 {
+		due := time.Now().Add(5 * time.Millisecond)
+		ctx, cancel := context.WithDeadline(t.Context(), due)
+		_, _, err := a.Call(ctx, echoService, []byte("x"), nil)
+		took = append(took, time.Since(due))
+		if cancel(); !errors.Is(err, context.DeadlineExceeded) {
+			t.Fatalf("deadline: got %v", err)
+		}
+		ctx, cancel = context.WithCancel(t.Context())
+		cancelled := make(chan time.Time, 1)
+		time.AfterFunc(5*time.Millisecond, func() { cancelled <- time.Now(); cancel() })
+		_, _, err = a.Call(ctx, echoService, []byte("x"), nil)
+		took = append(took, time.Since(<-cancelled))
+		if !errors.Is(err, context.Canceled) {
+			t.Fatalf("cancelled: got %v", err)
+		}
+	}
+	inTime(t, "a call ended after its context", took, promise)
+}
+
+// A call that waits ends when its node is closed.
+func TestCallEndsWithTheNode(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	server := listen(t, b, echoService)
+	defer server.Close()
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error)
+	go func() {
+		_, _, err := a.Call(context.Background(), echoService, []byte("x"), nil)
+		done <- err
+	}()
+	server.SetReadDeadline(time.Now().Add(patience))
+	if _, _, err := server.ReadFrom(make([]byte, 10)); err != nil {
+		t.Fatal(err)
+	}
+	a.Close(within(t))
+	if err := <-done; !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v", err)
+	}
+	if _, _, err := a.Call(context.Background(), echoService, []byte("x"), nil); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("after Close: got %v", err)
+	}
+}

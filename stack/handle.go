@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// Limits of active ports.
+const (
+	handlersLap      = 16                     // messages that handlers take in a lap; the rest in the next
+	defaultTimeLimit = 100 * time.Microsecond // of a handler
+	farOver          = 100                    // times the limit: far over it
+)
+
+// A Handler answers the messages of an active port. It runs within the turn of the
+// node's engine that took the message from the network, before anybody is woken and
+// while all else of the node waits: it has to be short, and of the node it may use w
+// alone. A call of anything else of its node panics; to wait for a goroutine that makes
+// one is to wait for ever, and nothing finds that out.
+//
+// w and m are valid until it returns, and m.Data is not to be changed. It must not call
+// runtime.Goexit.
+type Handler interface {
+	ServeMessage(w *Reply, m *Incoming)
+}
+
+// A HandlerFunc is a function as a Handler.
+type HandlerFunc func(w *Reply, m *Incoming)
+
+// ServeMessage calls f.
+func (f HandlerFunc) ServeMessage(w *Reply, m *Incoming) { f(w, m) }
+
+// An Incoming is a message for a Handler.
+type Incoming struct {
+	Data       []byte // in the node's own memory
+	From       SocketAddr
+	Name       Range // the name it was sent to, if Named
+	Named      bool
+	Importance Importance
+}
+
+// A HandlerConfig is the options of an active port; its zero value means the defaults.
+// Of the socket's options Importance, Scope and ReceiveLimit count.
+type HandlerConfig struct {
+	SocketConfig
+
+	// TimeLimit is how long a call of the handler may take; 0: 100 µs. A longer one is
+	// counted, and logged, at most once a second. See ActivePort on those that are too long
+	// too often.
+	TimeLimit time.Duration
+}
+
+// Handle makes an active port with default options; see HandlerConfig.Handle.
+func (n *Node) Handle(ctx context.Context, svc net.Addr, h Handler) (*ActivePort, error) {
+	return HandlerConfig{}.Handle(ctx, n, svc, h)
+}
+
+// Handle makes an active port and binds it to svc, a Service or a Range, or to nothing if
+// svc is nil. Calls of h may begin before it returns. Errors, inside *net.OpError, as
+// for SocketConfig.ListenPacket.
+func (c HandlerConfig) Handle(ctx context.Context, n *Node, svc net.Addr, h Handler) (*ActivePort, error) {
+	a, err := c.open(ctx, n, svc, h)
+	if err != nil {
+		return nil, opError("handle", "tipcrdm", nil, svc, err)
+	}
+	return a, nil
+}
+
+func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handler) (*ActivePort, error) {
+	switch {
+	case h == nil:
+		return nil, fmt.Errorf("%w: no handler", ErrConfig)
+	case c.TimeLimit < 0:
+		return nil, fmt.Errorf("%w: a time limit of %v", ErrConfig, c.TimeLimit)
+	}
+	if c.TimeLimit == 0 {
+		c.TimeLimit = defaultTimeLimit
+	}
+	var r Range
+	if svc != nil {
+		var err error
+		if r, err = bindable(svc); err != nil {
+			return nil, err
+		}
+	}
+	c.Returnable = false // an answer that comes back is nobody's request
+	pc, err := c.listen(ctx, n, "tipcrdm", nil)
+	if err != nil {
+		return nil, err
+	}
+	a := &ActivePort{pc: pc, handler: h, limit: c.TimeLimit, done: make(chan struct{})}
+	a.reply.a = a
+	n.mu.Lock()
+	defer n.unlock()
+	if pc.closed { // with the node, meanwhile
+		return nil, net.ErrClosed
+	}
+	pc.active = a
+	n.actives++
+	pc.port.SetHandler(a.serve)
+	if svc != nil {
+		if err := pc.bind(r, c.Scope); err != nil {
+			pc.shut()
+			return nil, err
+		}
+	}
+	if n.hand.driver == nil {
+		n.pumpSeat.rouse() // it may spin now
+	}
+	return a, nil
+}
+
+// A Reply is the way from a Handler to whoever sent the message. It never waits. It is
+// the port's own: void after the handler has returned, and not for other goroutines.
+type Reply struct {
+	a    *ActivePort
+	to   SocketAddr
+	open bool // the handler runs
+}
+
+// Send sends b, which is copied, to the socket the message came from; from there it is a
+// message of the active port. It may be called any number of times. Errors, of which
+// each is counted: ErrNoRoom where it would have to wait, ErrUnreachable, ErrTooLong,
+// net.ErrClosed after the handler has returned.
+func (w *Reply) Send(b []byte) error {
+	if !w.open {
+		return net.ErrClosed
+	}
+	a := w.a
+	n := a.pc.n
+	var err error
+	if a.apart {
+		err = n.submit(a.pc, dest{socket: w.to}, b)
+	} else {
+		err = a.pc.port.Send(n.latest, w.to, b)
+	}
+	if err == nil {
+		a.replies.Add(1)
+		return nil
+	}
+	a.refused.Add(1)
+	switch {
+	case blocks(err):
+		return ErrNoRoom
+	case err == engine.ErrClosed:
+		return net.ErrClosed
+	}
+	return err
+}

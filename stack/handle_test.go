@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+var activeService = stack.Service{Type: 18888, Instance: 18}
+
+// mirror answers each message with its own data.
+var mirror = stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) })
+
+func handle(t testing.TB, n *stack.Node, c stack.HandlerConfig, svc net.Addr, h stack.HandlerFunc) *stack.ActivePort {
+	t.Helper()
+	a, err := c.Handle(within(t), n, svc, h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
+}
+
+// An active port answers in the lap that brought the request, from its own address.
+func TestActivePortAnswers(t *testing.T) {
+	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
+		a, b := pair(t, stack.Config{Wait: wait})
+		var last stack.Incoming
+		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+			last = *m
+			last.Data = nil
+			w.Send(m.Data)
+		})
+		if err := a.WaitFor(within(t), activeService); err != nil {
+			t.Fatal(err)
+		}
+		c := listen(t, a, nil)
+		c.SetDeadline(time.Now().Add(patience))
+		b1 := make([]byte, 70000)
+		for _, size := range []int{1, 64, 1500, 3000, 66000} {
+			msg := make([]byte, size)
+			msg[size-1] = byte(size)
+			if _, err := c.WriteTo(msg, activeService); err != nil {
+				t.Fatal(err)
+			}
+			k, from, err := c.ReadFrom(b1)
+			if err != nil || string(b1[:k]) != string(msg) || from.String() != p.Addr().String() {
+				t.Fatalf("%d bytes: got %d from %v, %v", size, k, from, err)
+			}
+		}
+		if err := p.Close(); err != nil {
+			t.Fatal(err)
+		}
+		if s := p.Stats(); s.Handled != 5 || s.Replies != 5 || last.From.Port != c.LocalAddr().(stack.SocketAddr).Port || !last.Named || last.Name != activeService.Range() {
+			t.Errorf("%v: got %+v, %+v", wait, s, last)
+		}
+		c.Close()
+	}
+}
+
+// A handler that panics closes its port, says so with its stack, and the node goes on.
+func TestHandlerPanic(t *testing.T) {
+	var logged logLines
+	a, b := pair(t, stack.Config{Logger: logged.logger()})
+	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) { panic("no idea") })
+	other := handle(t, b, stack.HandlerConfig{}, stack.Service{Type: 18888, Instance: 19}, mirror)
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
+	defer cancel()
+	if _, _, err := a.Call(ctx, activeService, []byte("x"), nil); !errors.Is(err, context.DeadlineExceeded) {
+		t.Errorf("the call that panics: got %v", err)
+	}
+	<-p.Done()
+	var why *stack.PanicError
+	if !errors.As(p.Err(), &why) || why.Value != "no idea" || !strings.Contains(string(why.Stack), "TestHandlerPanic") {
+		t.Errorf("got %v", p.Err())
+	}
+	var rejected *stack.RejectError
+	if _, _, err := a.Call(within(t), p.Addr(), []byte("x"), nil); !errors.As(err, &rejected) {
+		t.Errorf("the closed port: got %v", err)
+	}
+	resp := make([]byte, 10)
+	if k, _, err := a.Call(within(t), other.Addr(), []byte("still here"), resp); err != nil || k != 10 {
+		t.Errorf("another port of the node: got %d bytes, %v", k, err)
+	}
+	if err := p.Close(); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("close: got %v", err)
+	}
+	b.Close(within(t))
+	if !logged.has("handler panicked", "18888:18", "no idea", "TestHandlerPanic") {
+		t.Errorf("got %q", logged.all())
+	}
+}
+
+// A handler that is too slow, too often, gets a goroutine, where it may wait.
+func TestSlowHandlerIsMoved(t *testing.T) {
+	var logged logLines
+	a, b := pair(t, stack.Config{Logger: logged.logger()})
+	const limit = 50 * time.Microsecond
+	spin := func(d time.Duration) {
+		for began := time.Now(); time.Since(began) < d; {
+		}
+	}
+	var p *stack.ActivePort
+	p = handle(t, b, stack.HandlerConfig{TimeLimit: limit}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+		spin(2 * limit)
+		w.Send(m.Data)
+	})
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	resp := make([]byte, 10)
+	calls := 0
+	for ; !p.Stats().Apart && calls < 100; calls++ {
+		if _, _, err := a.Call(within(t), activeService, []byte("x"), resp); err != nil {
+			t.Fatal(err)
+		}
+	}
+	s := p.Stats()
+	if !s.Apart || s.Late < 1 || s.Longest < 2*limit || s.Handled != uint64(calls) {
+		t.Fatalf("after %d calls: got %+v", calls, s)
+	}
+	for range 10 { // served all the same
+		if k, from, err := a.Call(within(t), activeService, []byte("y"), resp); err != nil || k != 1 || resp[0] != 'y' || from.Port != p.Addr().Port {
+			t.Fatalf("apart: got %q, %v", resp[:k], err)
+		}
+	}
+	if err := p.Close(); err != nil {
+		t.Error(err)
+	}
+	b.Close(within(t))
+	if !logged.has("handler over its time limit", "18888:18") || !logged.has("handler moved to a goroutine", "18888:18") {
+		t.Errorf("got %q", logged.all())
+	}
+}
+
+// What a handler apart does ends with its port: a panic, and a Close from within.
+func TestHandlerApart(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	var p *stack.ActivePort
+	do := make(chan string, 1)
+	serve := func(w *stack.Reply, m *stack.Incoming) {
+		switch string(m.Data) {
+		case "slow":
+			for began := time.Now(); time.Since(began) < 150*time.Microsecond; {
+			}
+		case "node":
+			b.Addr() // apart this is allowed
+		case "close":
+			do <- fmt.Sprint(p.Close())
+		case "panic":
+			panic("apart")
+		}
+		w.Send(m.Data)
+	}
+	for _, end := range []string{"close", "panic"} {
+		p = handle(t, b, stack.HandlerConfig{TimeLimit: time.Microsecond}, activeService, serve)
+		if err := a.WaitFor(within(t), activeService); err != nil {
+			t.Fatal(err)
+		}
+		for i := 0; !p.Stats().Apart; i++ {
+			if _, _, err := a.Call(within(t), p.Addr(), []byte("slow"), nil); i > 100 || err != nil && !errors.Is(err, io.ErrShortBuffer) {
+				t.Fatalf("call %d: %v", i, err)
+			}
+		}
+		if _, _, err := a.Call(within(t), p.Addr(), []byte("node"), make([]byte, 10)); err != nil {
+			t.Error(err)
+		}
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		a.Call(ctx, p.Addr(), []byte(end), nil)
+		cancel()
+		<-p.Done()
+		if end == "close" {
+			if got := <-do; got != "<nil>" || p.Err() != net.ErrClosed {
+				t.Errorf("close from within: got %s, %v", got, p.Err())
+			}
+		} else if _, ok := p.Err().(*stack.PanicError); !ok {
+			t.Errorf("got %v", p.Err())
+		}
+	}
+}
+
+// A handler that calls its node would wait for itself: it panics.
+func TestHandlerMustNotCallItsNode(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	c := listen(t, b, nil)
+	for name, call := range map[string]func(){
+		"Addr":    func() { b.Addr() },
+		"WriteTo": func() { c.WriteTo([]byte("x"), echoService) },
+		"Call":    func() { b.Call(context.Background(), echoService, nil, nil) },
+	} {
+		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) { call() })
+		if err := a.WaitFor(within(t), activeService); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := listen(t, a, nil).WriteTo([]byte("x"), p.Addr()); err != nil {
+			t.Fatal(err)
+		}
+		<-p.Done()
+		if err := p.Err(); err == nil || !strings.Contains(err.Error(), "Reply only") {
+			t.Errorf("%s: got %v", name, err)
+		}
+	}
+}
+
+// A handler may close its port, which is done when it has returned; its Reply is void
+// then.
+func TestHandlerClosesItsPort(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	var p *stack.ActivePort
+	var kept *stack.Reply
+	p = handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+		if err := w.Send([]byte("bye")); err != nil {
+			t.Error(err)
+		}
+		kept = w
+	})
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	resp := make([]byte, 10)
+	if k, _, err := a.Call(within(t), activeService, []byte("x"), resp); err != nil || string(resp[:k]) != "bye" {
+		t.Errorf("got %q, %v", resp[:k], err)
+	}
+	<-p.Done()
+	if err := p.Err(); err != net.ErrClosed {
+		t.Errorf("got %v", err)
+	}
+	if err := kept.Send([]byte("late")); err != net.ErrClosed {
+		t.Errorf("a Reply kept: got %v", err)
+	}
+}
+
+// Requests that come to a node where nobody waits, and none is made, are answered within
+// the promised 10 ms, also those beyond what a lap hands over.
+func TestActivePortAnswersInTime(t *testing.T) {
+	const promise = 10 * time.Millisecond
+	a, b := pair(t, stack.Config{Wait: stack.Sleep})
+	handle(t, b, stack.HandlerConfig{TimeLimit: time.Minute}, activeService, mirror)
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	var took []time.Duration
+	buf := make([]byte, 10)
+	for i := range 20 {
+		c := listen(t, []*stack.Node{a, b}[i%2], nil) // over the network, and within the node
+		c.SetDeadline(time.Now().Add(patience))
+		began := time.Now()
+		for range 45 {
+			if _, err := c.WriteTo([]byte("x"), activeService); err != nil {
+				t.Fatal(err)
+			}
+		}
+		for range 45 {
+			if _, _, err := c.ReadFrom(buf); err != nil {
+				t.Fatal(err)
+			}
+		}
+		took = append(took, time.Since(began))
+		c.Close()
+	}
+	inTime(t, "45 requests were answered", took, promise)
+}
+
+// What an active port may not be.
+func TestHandleRefuses(t *testing.T) {
+	_, b := pair(t, stack.Config{})
+	if _, err := b.Handle(within(t), activeService, nil); !errors.Is(err, stack.ErrConfig) {
+		t.Errorf("no handler: got %v", err)
+	}
+	if _, err := (stack.HandlerConfig{TimeLimit: -1}).Handle(within(t), b, activeService, mirror); !errors.Is(err, stack.ErrConfig) {
+		t.Errorf("a negative limit: got %v", err)
+	}
+	if _, err := b.Handle(within(t), stack.Service{Type: 3}, mirror); !errors.Is(err, stack.ErrReserved) {
+		t.Errorf("a reserved type: got %v", err)
+	}
+	if _, err := b.Handle(within(t), stack.SocketAddr{}, mirror); err == nil {
+		t.Error("a socket address: got no error")
+	}
+	p := handle(t, b, stack.HandlerConfig{}, nil, mirror)
+	if err := b.Close(within(t)); err != nil {
+		t.Fatal(err)
+	}
+	<-p.Done()
+	if p.Err() != net.ErrClosed {
+		t.Errorf("with its node: got %v", p.Err())
+	}
+	if _, err := b.Handle(within(t), nil, mirror); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("of a closed node: got %v", err)
+	}
+}
+
+// logLines is a log for tests.
+type logLines struct {
+	mu sync.Mutex
+	b  strings.Builder
+}
+
+func (l *logLines) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.Write(p)
+}
+
+func (l *logLines) logger() *slog.Logger { return slog.New(slog.NewTextHandler(l, nil)) }
+
+func (l *logLines) all() string {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.b.String()
+}
+
+// has reports whether one line has all of the parts.
+func (l *logLines) has(parts ...string) bool {
+	for line := range strings.Lines(l.all()) {
+		all := true
+		for _, p := range parts {
+			all = all && strings.Contains(line, p)
+		}
+		if all {
+			return true
+		}
+	}
+	return false
+}
