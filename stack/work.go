@@ -87,11 +87,16 @@ func (l *jobList) empty() bool { return l.head.Load() == nil }
 // unlocks looks at the list again. So a job is always seen, by its own sender or
 // by the holder. It returns what the engine said.
 func (n *Node) submit(s sender, d dest, data []byte) error {
+	return n.submitSized(s, d, data, len(data))
+}
+
+// submitSized is submit for a sender that may have the data itself, size bytes.
+func (n *Node) submitSized(s sender, d dest, data []byte, size int) error {
 	if n.mu.TryLock() {
 		now := n.sendTime()
-		n.eng.Hold(n.inRun(now, len(data)))
+		n.eng.Hold(n.inRun(now, size))
 		err := n.send(now, s, d, data)
-		n.afterSend(now, len(data))
+		n.afterSend(now, size)
 		n.unlock()
 		return err
 	}

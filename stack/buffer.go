@@ -1,0 +1,255 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"io"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// maxBuffers is how many Buffers a socket may have out. What is read beyond that is
+// copied, and none is made.
+const maxBuffers = 64
+
+// A Buffer is a message in the node's own memory: one that was read without a copy, or
+// one that is written in place, to be sent without.
+//
+// It belongs to its holder until he calls Release or WriteBuffer, also after Close of
+// the socket and of the node, whose memory lives until the last Buffer has come back.
+// After that, or when WriteBuffer has taken it, it is void. It is not safe for
+// concurrent use. The data of one that was read is not to be changed: others may read
+// it too.
+type Buffer struct {
+	c *PacketConn // nil: void
+
+	size   int
+	pieces [][]byte
+
+	// Written.
+	fresh  bool // it was made, not read
+	lent   engine.Lent
+	at     int // the piece that Write fills
+	filled int // bytes of it
+
+	// Read.
+	hold *frame.Buffer // that the message is in, or nil
+	own  []byte        // memory for short messages
+}
+
+var buffers = sync.Pool{New: func() any { return &Buffer{} }}
+
+// Len is the length of the message.
+func (b *Buffer) Len() int { return b.size }
+
+// Pieces are the memory of the message, one behind the other: of one that is longer than
+// a frame carries, a piece for each frame. Whoever writes fills all of them.
+func (b *Buffer) Pieces() [][]byte { return b.pieces }
+
+// Bytes is the message in one piece, which is a copy where there are several Pieces.
+func (b *Buffer) Bytes() []byte {
+	if len(b.pieces) == 1 {
+		return b.pieces[0]
+	}
+	all := make([]byte, 0, b.Len())
+	for _, p := range b.pieces {
+		all = append(all, p...)
+	}
+	return all
+}
+
+// Write fills the message in, from where the last Write has ended. The error is
+// io.ErrShortWrite where it has no room for all of p.
+func (b *Buffer) Write(p []byte) (n int, err error) {
+	for len(p) > 0 && b.fresh && b.at < len(b.pieces) {
+		k := copy(b.pieces[b.at][b.filled:], p)
+		n, p, b.filled = n+k, p[k:], b.filled+k
+		if b.filled == len(b.pieces[b.at]) {
+			b.at, b.filled = b.at+1, 0
+		}
+	}
+	if len(p) > 0 {
+		err = io.ErrShortWrite
+	}
+	return n, err
+}
+
+// Release gives the memory back.
+func (b *Buffer) Release() {
+	if b.c == nil {
+		return
+	}
+	b.lent.Release()
+	if b.hold != nil {
+		b.hold.Release()
+	}
+	b.void()
+}
+
+// void makes b another's, after its memory was given back or sent.
+func (b *Buffer) void() {
+	b.c.out.Add(-1)
+	clear(b.pieces)
+	*b = Buffer{lent: b.lent, pieces: b.pieces[:0], own: b.own}
+	buffers.Put(b)
+}
+
+// newBuffer returns an empty Buffer of a socket, or nil when that has too many out.
+func (c *PacketConn) newBuffer() *Buffer {
+	if c.out.Add(1) > maxBuffers {
+		c.out.Add(-1)
+		return nil
+	}
+	b := buffers.Get().(*Buffer)
+	b.c = c
+	return b
+}
+
+// NewBuffer makes a message of size bytes, up to 66000, to be filled in and sent by
+// WriteBuffer. It waits for memory as a write does, until the write deadline. Errors,
+// inside *net.OpError: ErrTooLong, ErrNoRoom when the socket has 64 Buffers out,
+// net.ErrClosed, *BlockedError.
+func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
+	b := c.newBuffer()
+	err := error(ErrNoRoom)
+	if b != nil {
+		b.size, b.fresh = size, true
+		if err = c.n.submit((*blank)(b), dest{}, nil); err != nil {
+			err = c.n.retry(context.Background(), (*blank)(b), dest{}, nil, err)
+		}
+	}
+	if err != nil {
+		if b != nil {
+			b.Release()
+		}
+		return nil, opError("write", c.network, c.local, nil, err)
+	}
+	b.pieces = b.lent.Pieces(b.pieces[:0])
+	return b, nil
+}
+
+// A blank is a Buffer that waits for memory.
+type blank Buffer
+
+func (b *blank) writes() *writeHalf { return &b.c.writeHalf }
+
+func (b *blank) put(now time.Duration, d dest, data []byte) error {
+	return b.c.port.Lend(now, &b.lent, b.size)
+}
+
+func (b *blank) waits(d dest, err error) bool { return blocks(err) }
+
+func (b *blank) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, d, err) }
+
+// WriteBuffer is WriteTo for a Buffer of NewBuffer, whose memory is the network's then:
+// no data is copied, but to a Range, on this node, and where the packets to the
+// destination are smaller than those the Buffer was made for, so that the first Buffers
+// to a node of a smaller MTU may be. A Buffer that was read is copied. With a nil error b
+// is void; otherwise it is the caller's still. Errors as for WriteTo.
+func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
+	d, err := destOf(addr)
+	if err == nil {
+		err = c.writeBuffer(b, d)
+	}
+	if err != nil {
+		return opError("write", c.network, c.local, addr, err)
+	}
+	return nil
+}
+
+func (c *PacketConn) writeBuffer(b *Buffer, d dest) error {
+	if b.c == nil {
+		return net.ErrClosed // void
+	}
+	var s sender = c
+	var data []byte
+	if b.c == c && b.fresh {
+		s = b
+	} else {
+		data = b.Bytes()
+	}
+	err := c.n.submitSized(s, d, data, b.Len())
+	if err != nil {
+		err = c.n.retry(context.Background(), s, d, data, err)
+	}
+	if err != nil {
+		return err
+	}
+	b.Release()
+	return nil
+}
+
+func (b *Buffer) writes() *writeHalf { return &b.c.writeHalf }
+
+// put implements sender.
+func (b *Buffer) put(now time.Duration, d dest, data []byte) error {
+	p := b.c.port
+	switch d.kind {
+	case toService:
+		return p.SendLentService(now, d.service, &b.lent)
+	case toRange:
+		return p.SendLentRange(now, d.all, &b.lent)
+	}
+	return p.SendLent(now, d.socket, &b.lent)
+}
+
+// waits implements sender.
+func (b *Buffer) waits(d dest, err error) bool { return b.c.waits(d, err) }
+
+// sleep implements sender.
+func (b *Buffer) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, d, err) }
+
+// ReadBuffer is ReadMsg without a copy: it hands out the memory that the message lies
+// in. Only messages of up to 2048 bytes are copied, and what is read while the socket has
+// 64 Buffers out.
+func (c *PacketConn) ReadBuffer() (*Buffer, Message, error) {
+	b, m, err := c.readBuffer()
+	if err != nil {
+		return nil, Message{}, opError("read", c.network, c.local, nil, err)
+	}
+	return b, m, nil
+}
+
+func (c *PacketConn) readBuffer() (b *Buffer, m Message, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	err = c.await(n, &c.closed, func() bool {
+		if c.port.Pending() == 0 {
+			return false
+		}
+		b = c.takeBuffer(&m)
+		return true
+	}, func() bool { return c.port.Pending() > 0 })
+	return b, m, err
+}
+
+// takeBuffer hands out the first message that waits.
+func (c *PacketConn) takeBuffer(m *Message) *Buffer {
+	b := c.newBuffer()
+	counted := b != nil
+	if !counted {
+		b = buffers.Get().(*Buffer)
+		b.c = c
+		c.out.Add(1)
+	}
+	data, hold, r, _ := c.port.Take(b.own)
+	if hold == nil && len(data) <= engine.CopyBreak {
+		b.own = data
+	}
+	if hold != nil && !counted {
+		data = append([]byte(nil), data...)
+		hold.Release()
+		hold = nil
+		c.copied++
+	}
+	b.size, b.hold = len(data), hold
+	b.pieces = append(b.pieces[:0], data)
+	*m = c.message(&r, r.Len)
+	return b
+}
