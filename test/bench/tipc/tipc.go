@@ -38,6 +38,10 @@ type Config struct {
 	Datagram bool
 	// Single gives every message a frame to itself.
 	Single bool
+	// Call makes round trips calls, which an active port answers.
+	Call bool
+	// Buffers makes what goes one way be written in place and read without a copy.
+	Buffers bool
 }
 
 // An End is a node with a socket.
@@ -124,7 +128,7 @@ func (e *End) Run(ctx context.Context, j load.Job) (load.Result, error) {
 	stop := load.StopOn(ctx)
 	defer stop.Release()
 	before := e.state()
-	r, err := e.run(stop, j)
+	r, err := e.run(ctx, stop, j)
 	if ctx.Err() != nil && stopped(err) {
 		err = nil
 	}
@@ -134,17 +138,25 @@ func (e *End) Run(ctx context.Context, j load.Job) (load.Result, error) {
 
 // stopped reports whether a call ended because of its deadline.
 func stopped(err error) bool {
-	return errors.Is(err, os.ErrDeadlineExceeded)
+	return errors.Is(err, os.ErrDeadlineExceeded) || errors.Is(err, context.Canceled)
 }
 
-func (e *End) run(stop *load.Stop, j load.Job) (load.Result, error) {
+func (e *End) run(ctx context.Context, stop *load.Stop, j load.Job) (load.Result, error) {
 	switch {
+	case j.Kind == load.Ping && e.c.Call:
+		return e.call(ctx, stop, j)
+	case j.Kind == load.Pong && e.c.Call:
+		return e.answer(ctx)
 	case j.Kind == load.Ping:
 		return e.ping(stop, j)
 	case j.Kind == load.Pong:
 		return e.pong()
 	case j.Kind == load.Send && j.Offered > 0:
 		return e.offer(stop, j)
+	case j.Kind == load.Send && e.c.Buffers:
+		return e.sendBuffers(stop, j)
+	case j.Kind == load.Receive && e.c.Buffers:
+		return e.receiveBuffers(stop, j)
 	case j.Kind == load.Send:
 		return e.send(stop, j)
 	case j.Kind == load.Receive:

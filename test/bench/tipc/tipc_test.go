@@ -40,6 +40,18 @@ func TestNode(t *testing.T) {
 	loadtest.Check(t, a, b, load.Job{Size: 64, For: 20 * time.Millisecond})
 }
 
+// Round trips may be calls that an active port answers.
+func TestCall(t *testing.T) {
+	a, b := ends(t, tipc.Config{Call: true})
+	loadtest.Check(t, a, b, load.Job{Size: 64, For: 20 * time.Millisecond})
+}
+
+// What goes one way may do so without a copy.
+func TestBuffers(t *testing.T) {
+	a, b := ends(t, tipc.Config{Buffers: true})
+	loadtest.Check(t, a, b, load.Job{Size: 5000, For: 20 * time.Millisecond})
+}
+
 // A node that sends each message in a frame of its own has sent a frame each.
 func TestSingle(t *testing.T) {
 	a, b := ends(t, tipc.Config{Single: true})
