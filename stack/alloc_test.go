@@ -100,3 +100,55 @@ func TestCallAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations per call, want 0", got)
 	}
 }
+
+// Nor do batches and Buffers.
+func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	to := listen(t, b, echoService)
+	c := listen(t, a, nil)
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	to.SetDeadline(time.Now().Add(patience))
+	out, in := make([]stack.MessageBuffer, 8), make([]stack.MessageBuffer, 8)
+	for i := range out {
+		out[i].Data, out[i].Addr = make([]byte, 64), echoService
+		in[i].Data = make([]byte, 64)
+	}
+	var addr net.Addr = echoService
+	for name, f := range map[string]func(){
+		"batches": func() {
+			if _, err := c.WriteBatch(out, 0); err != nil {
+				t.Fatal(err)
+			}
+			for k := 0; k < len(out); {
+				n, err := to.ReadBatch(in, 0)
+				if err != nil {
+					t.Fatal(err)
+				}
+				k += n
+			}
+		},
+		"buffers": func() {
+			buf, err := c.NewBuffer(1000)
+			if err == nil {
+				err = c.WriteBuffer(buf, addr)
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, _, err := to.ReadBuffer()
+			if err != nil {
+				t.Fatal(err)
+			}
+			got.Release()
+		},
+	} {
+		for range 200 {
+			f()
+		}
+		if got := testing.AllocsPerRun(1000, f); got != 0 {
+			t.Errorf("%s: %v allocations, want 0", name, got)
+		}
+	}
+}
