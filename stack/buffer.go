@@ -7,6 +7,7 @@ import (
 	"io"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -26,7 +27,7 @@ const maxBuffers = 64
 // concurrent use. The data of one that was read is not to be changed: others may read
 // it too.
 type Buffer struct {
-	c *PacketConn // nil: void
+	c lender // nil: void
 
 	size   int
 	pieces [][]byte
@@ -93,41 +94,49 @@ func (b *Buffer) Release() {
 
 // void makes b another's, after its memory was given back or sent.
 func (b *Buffer) void() {
-	b.c.out.Add(-1)
+	b.c.loans().out.Add(-1)
 	clear(b.pieces)
 	*b = Buffer{lent: b.lent, pieces: b.pieces[:0], own: b.own}
 	buffers.Put(b)
 }
 
-// newBuffer returns an empty Buffer of a socket, or nil when that has too many out.
-func (c *PacketConn) newBuffer() *Buffer {
-	if c.out.Add(1) > maxBuffers {
-		c.out.Add(-1)
-		return nil
-	}
-	b := buffers.Get().(*Buffer)
-	b.c = c
-	return b
+// A lender is a socket that has Buffers out.
+type lender interface {
+	sender
+	loans() *lending
+	lend(now time.Duration, m *engine.Lent, n int) error
+	putLent(now time.Duration, d dest, m *engine.Lent) error
 }
 
-// NewBuffer makes a message of size bytes, up to 66000, to be filled in and sent by
-// WriteBuffer. It waits for memory as a write does, until the write deadline. Errors,
-// inside *net.OpError: ErrTooLong, ErrNoRoom when the socket has 64 Buffers out,
-// net.ErrClosed, *BlockedError.
-func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
-	b := c.newBuffer()
+// A lending is what a socket knows of its Buffers.
+type lending struct {
+	out    atomic.Int32
+	copied uint64 // messages that ReadBuffer copied, with too many out; the lap lock guards it
+}
+
+func (l *lending) loans() *lending { return l }
+
+// newBuffer returns an empty Buffer of a socket, and whether that has not too many out.
+func newBuffer(c lender) (b *Buffer, ok bool) {
+	ok = c.loans().out.Add(1) <= maxBuffers
+	b = buffers.Get().(*Buffer)
+	b.c = c
+	return b, ok
+}
+
+// makeBuffer makes a Buffer of size bytes, waiting for memory.
+func makeBuffer(n *Node, c lender, size int) (*Buffer, error) {
+	b, ok := newBuffer(c)
 	err := error(ErrNoRoom)
-	if b != nil {
+	if ok {
 		b.size, b.fresh = size, true
-		if err = c.n.submit((*blank)(b), dest{}, nil); err != nil {
-			err = c.n.retry(context.Background(), (*blank)(b), dest{}, nil, err)
+		if err = n.submit((*blank)(b), dest{}, nil); err != nil {
+			err = n.retry(context.Background(), (*blank)(b), dest{}, nil, err)
 		}
 	}
 	if err != nil {
-		if b != nil {
-			b.Release()
-		}
-		return nil, opError("write", c.network, c.local, nil, err)
+		b.Release()
+		return nil, err
 	}
 	b.pieces = b.lent.Pieces(b.pieces[:0])
 	return b, nil
@@ -136,33 +145,18 @@ func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
 // A blank is a Buffer that waits for memory.
 type blank Buffer
 
-func (b *blank) writes() *writeHalf { return &b.c.writeHalf }
+func (b *blank) writes() *writeHalf { return b.c.writes() }
 
 func (b *blank) put(now time.Duration, d dest, data []byte) error {
-	return b.c.port.Lend(now, &b.lent, b.size)
+	return b.c.lend(now, &b.lent, b.size)
 }
 
 func (b *blank) waits(d dest, err error) bool { return blocks(err) }
 
 func (b *blank) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, d, err) }
 
-// WriteBuffer is WriteTo for a Buffer of NewBuffer, whose memory is the network's then:
-// no data is copied, but to a Range, on this node, and where the packets to the
-// destination are smaller than those the Buffer was made for, so that the first Buffers
-// to a node of a smaller MTU may be. A Buffer that was read is copied. With a nil error b
-// is void; otherwise it is the caller's still. Errors as for WriteTo.
-func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
-	d, err := destOf(addr)
-	if err == nil {
-		err = c.writeBuffer(b, d)
-	}
-	if err != nil {
-		return opError("write", c.network, c.local, addr, err)
-	}
-	return nil
-}
-
-func (c *PacketConn) writeBuffer(b *Buffer, d dest) error {
+// sendBuffer sends a Buffer of a socket, by copying where it is another's or was read.
+func sendBuffer(n *Node, c lender, d dest, b *Buffer) error {
 	if b.c == nil {
 		return net.ErrClosed // void
 	}
@@ -173,9 +167,9 @@ func (c *PacketConn) writeBuffer(b *Buffer, d dest) error {
 	} else {
 		data = b.Bytes()
 	}
-	err := c.n.submitSized(s, d, data, b.Len())
+	err := n.submitSized(s, d, data, b.Len())
 	if err != nil {
-		err = c.n.retry(context.Background(), s, d, data, err)
+		err = n.retry(context.Background(), s, d, data, err)
 	}
 	if err != nil {
 		return err
@@ -184,25 +178,75 @@ func (c *PacketConn) writeBuffer(b *Buffer, d dest) error {
 	return nil
 }
 
-func (b *Buffer) writes() *writeHalf { return &b.c.writeHalf }
+func (b *Buffer) writes() *writeHalf { return b.c.writes() }
 
-// put implements sender.
 func (b *Buffer) put(now time.Duration, d dest, data []byte) error {
-	p := b.c.port
-	switch d.kind {
-	case toService:
-		return p.SendLentService(now, d.service, &b.lent)
-	case toRange:
-		return p.SendLentRange(now, d.all, &b.lent)
-	}
-	return p.SendLent(now, d.socket, &b.lent)
+	return b.c.putLent(now, d, &b.lent)
 }
 
-// waits implements sender.
 func (b *Buffer) waits(d dest, err error) bool { return b.c.waits(d, err) }
 
-// sleep implements sender.
 func (b *Buffer) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, d, err) }
+
+// fill makes b what was read: data, which hold keeps if that is not nil. It is copied
+// when its socket has too many out.
+func (b *Buffer) fill(data []byte, hold *frame.Buffer, counted bool) {
+	if hold == nil && len(data) <= engine.CopyBreak {
+		b.own = data
+	}
+	if hold != nil && !counted {
+		data = append([]byte(nil), data...)
+		hold.Release()
+		hold = nil
+		b.c.loans().copied++
+	}
+	b.size, b.hold = len(data), hold
+	b.pieces = append(b.pieces[:0], data)
+}
+
+// NewBuffer makes a message of size bytes, up to 66000, to be filled in and sent by
+// WriteBuffer. It waits for memory as a write does, until the write deadline. Errors,
+// inside *net.OpError: ErrTooLong, ErrNoRoom when the socket has 64 Buffers out,
+// net.ErrClosed, *BlockedError.
+func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
+	b, err := makeBuffer(c.n, c, size)
+	if err != nil {
+		return nil, opError("write", c.network, c.local, nil, err)
+	}
+	return b, nil
+}
+
+// WriteBuffer is WriteTo for a Buffer of NewBuffer, whose memory is the network's then:
+// no data is copied, but to a Range, on this node, and where the packets to the
+// destination are smaller than those the Buffer was made for, so that the first Buffers
+// to a node of a smaller MTU may be. A Buffer that was read is copied. With a nil error b
+// is void; otherwise it is the caller's still. Errors as for WriteTo.
+func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
+	d, err := c.destOr(addr)
+	if err == nil {
+		err = sendBuffer(c.n, c, d, b)
+	}
+	if err != nil {
+		return opError("write", c.network, c.local, addr, err)
+	}
+	return nil
+}
+
+// lend implements lender.
+func (c *PacketConn) lend(now time.Duration, m *engine.Lent, n int) error {
+	return c.port.Lend(now, m, n)
+}
+
+// putLent implements lender.
+func (c *PacketConn) putLent(now time.Duration, d dest, m *engine.Lent) error {
+	switch d.kind {
+	case toService:
+		return c.port.SendLentService(now, d.service, m)
+	case toRange:
+		return c.port.SendLentRange(now, d.all, m)
+	}
+	return c.port.SendLent(now, d.socket, m)
+}
 
 // ReadBuffer is ReadMsg without a copy: it hands out the memory that the message lies
 // in. Only messages of up to 2048 bytes are copied, and what is read while the socket has
@@ -231,25 +275,9 @@ func (c *PacketConn) readBuffer() (b *Buffer, m Message, err error) {
 
 // takeBuffer hands out the first message that waits.
 func (c *PacketConn) takeBuffer(m *Message) *Buffer {
-	b := c.newBuffer()
-	counted := b != nil
-	if !counted {
-		b = buffers.Get().(*Buffer)
-		b.c = c
-		c.out.Add(1)
-	}
+	b, counted := newBuffer(c)
 	data, hold, r, _ := c.port.Take(b.own)
-	if hold == nil && len(data) <= engine.CopyBreak {
-		b.own = data
-	}
-	if hold != nil && !counted {
-		data = append([]byte(nil), data...)
-		hold.Release()
-		hold = nil
-		c.copied++
-	}
-	b.size, b.hold = len(data), hold
-	b.pieces = append(b.pieces[:0], data)
+	b.fill(data, hold, counted)
 	*m = c.message(&r, r.Len)
 	return b
 }

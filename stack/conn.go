@@ -24,6 +24,7 @@ import (
 // returns it again.
 type Conn struct {
 	writeHalf
+	lending
 	readHalf // readers, and Dial while it waits
 	stream   bool
 	remote   SocketAddr

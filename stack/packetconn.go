@@ -5,7 +5,6 @@ package stack
 import (
 	"context"
 	"net"
-	"sync/atomic"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -18,13 +17,12 @@ import (
 type PacketConn struct {
 	writeHalf
 	cfg SocketConfig
-	out atomic.Int32 // Buffers
+	lending
 
 	// Guarded by the node's lap lock.
 	readHalf
 	port   *engine.Port
 	active *ActivePort // whose socket it is, or nil
-	copied uint64      // messages that ReadBuffer copied, with too many Buffers out
 	from   net.Addr    // of the last message, so that the next from there costs no allocation
 
 	remote net.Addr // the default destination, or nil; it never changes

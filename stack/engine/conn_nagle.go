@@ -66,9 +66,9 @@ func (c *Conn) SetNoDelay(now time.Duration, on bool) {
 func (c *Conn) Held() int { return c.nagle.Held() }
 
 // collect is Write where messages may be collected, or are held.
-func (c *Conn) collect(now time.Duration, b []byte) error {
-	limit := c.packetLimit()
-	alone := c.nagle.Alone(len(b), limit)
+func (c *Conn) collect(now time.Duration, b []byte, m *Lent) error {
+	limit, size := c.packetLimit(), sizeOf(b, m)
+	alone := c.nagle.Alone(size, limit)
 	if alone {
 		c.nagle.Flush()
 	}
@@ -81,15 +81,18 @@ func (c *Conn) collect(now time.Duration, b []byte) error {
 	before, ask := c.nagle, false
 	if alone {
 		c.nagle.Count()
-	} else if v := c.nagle.Hold(len(b), limit); v == flowctl.NagleAsk && c.nagle.Packets() == 1 {
+	} else if v := c.nagle.Hold(size, limit); v == flowctl.NagleAsk && c.nagle.Packets() == 1 {
 		c.nagle.Sent() // it has no company
 		ask = true
 	} else {
+		if m != nil {
+			b = c.port.e.joined(m)
+		}
 		c.keep(b)
 		c.flush(now)
 		return nil
 	}
-	err := c.write(now, b, ask)
+	err := c.write(now, b, m, ask)
 	if err != nil {
 		c.nagle = before
 	}
@@ -135,7 +138,7 @@ func (c *Conn) sendDue(now time.Duration) error {
 		was, s := c.nagle, c.store
 		c.nagle.Sent() // before it goes: within the node the peer may answer in the call
 		s.from += n
-		err := c.write(now, s.data[s.from-n:s.from], ask)
+		err := c.write(now, s.data[s.from-n:s.from], nil, ask)
 		switch {
 		case c.store != s: // the connection has ended, or the answer sent the rest
 			if c.state == Established {

@@ -15,22 +15,26 @@ import (
 // connection when there is room; ErrMemory and *Blocked, as of Port.Send. Of a stream
 // without NoDelay short messages may be held for a while, to share packets: they are sent
 // then, or lost with the connection, as those on their way.
-func (c *Conn) Write(now time.Duration, b []byte) error {
+func (c *Conn) Write(now time.Duration, b []byte) error { return c.writeOr(now, b, nil) }
+
+// writeOr is Write of b, or else of the lent message m.
+func (c *Conn) writeOr(now time.Duration, b []byte, m *Lent) error {
+	size := sizeOf(b, m)
 	switch {
 	case c.state == Connecting:
 		return ErrConnecting
 	case c.state != Established:
 		return c.Err()
-	case len(b) == 0:
+	case size == 0:
 		return nil
-	case len(b) > frame.MaxPayload:
+	case size > frame.MaxPayload:
 		return ErrTooLong
 	case !c.flow.Open():
 		return c.windowFull()
 	case c.nagle.Active():
-		return c.collect(now, b)
+		return c.collect(now, b, m)
 	}
-	return c.write(now, b, false)
+	return c.write(now, b, m, false)
 }
 
 // windowFull says how the window stands; its owner hears when there is room.
@@ -40,19 +44,23 @@ func (c *Conn) windowFull() error {
 	return &c.full
 }
 
-// write sends one message and counts it; ask says whether the peer is to answer at once.
-func (c *Conn) write(now time.Duration, b []byte, ask bool) error {
+// write sends one message, b or m, and counts it; ask says whether the peer is to answer
+// at once.
+func (c *Conn) write(now time.Duration, b []byte, m *Lent, ask bool) error {
 	e := c.port.e
 	f := c.message(frame.OK)
 	f.SrcDroppable = ask
-	size := f.Len() + len(b)
+	size := f.Len() + sizeOf(b, m)
 	if c.node == e.self {
+		if m != nil {
+			b = e.joined(m)
+		}
 		c.flow.Sent(size)
 		c.port.sent(e.self, len(b))
 		e.loop(now, &f, b)
 		return nil
 	}
-	if err := c.send(now, &f, b); err != nil {
+	if err := c.send(now, &f, b, m); err != nil {
 		return err
 	}
 	c.flow.Sent(size)
@@ -60,14 +68,14 @@ func (c *Conn) write(now time.Duration, b []byte, ask bool) error {
 }
 
 // send hands a message to the link; for a user in the engine it waits in line.
-func (c *Conn) send(now time.Duration, f *frame.PayloadFields, b []byte) error {
+func (c *Conn) send(now time.Duration, f *frame.PayloadFields, b []byte, m *Lent) error {
 	if c.user == nil {
-		return c.port.send(now, f, b)
+		return c.port.sendOr(now, f, b, m)
 	}
 	e := c.port.e
 	was := e.queues.as
 	e.SendAs(&c.ticket)
-	err := c.port.send(now, f, b)
+	err := c.port.sendOr(now, f, b, m)
 	e.SendAs(was)
 	if c.ticket.serial != 0 && !connFull(err) {
 		e.Quit(now, &c.ticket)

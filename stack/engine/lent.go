@@ -221,3 +221,21 @@ func (e *Engine) frameLent(l *link, f *frame.PayloadFields, m *Lent) {
 		}
 	}
 }
+
+// Lend is that of Port, for WriteLent.
+func (c *Conn) Lend(now time.Duration, m *Lent, n int) error { return c.port.Lend(now, m, n) }
+
+// WriteLent is Write for a message whose data is in place. With a nil error its chunks are
+// the engine's; otherwise nothing has changed. Of a stream a short one may be collected
+// with others, and is copied then.
+func (c *Conn) WriteLent(now time.Duration, m *Lent) error { return m.done(c.writeOr(now, nil, m)) }
+
+// Take is that of Port. Of a stream it is the rest of the first message.
+func (c *Conn) Take(now time.Duration, buf []byte) (data []byte, hold *frame.Buffer, ok bool) {
+	data, hold, r, ok := c.port.take(buf, c.taken)
+	if ok {
+		c.taken = 0
+		c.consumed(now, r.Len)
+	}
+	return data, hold, ok
+}

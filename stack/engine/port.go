@@ -163,19 +163,26 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 // in. The caller releases hold, if that is not nil, when he has done with it. A short
 // message is copied into buf, or what replaces it.
 func (p *Port) Take(buf []byte) (data []byte, hold *frame.Buffer, r Received, ok bool) {
+	return p.take(buf, 0)
+}
+
+// take is Take of a message of which the first bytes are gone.
+func (p *Port) take(buf []byte, gone int) (data []byte, hold *frame.Buffer, r Received, ok bool) {
 	if p.queue.Len() == 0 {
 		return nil, nil, Received{}, false
 	}
 	r = *p.queue.At(0)
 	p.queue.Drop()
-	p.queued -= r.Len + recordCost
+	left := r.Len - gone
+	p.queued -= left + recordCost
 	data, hold = r.data, r.lent
 	r.data, r.lent = nil, nil
 	if data == nil {
-		data = slices.Grow(buf[:0], r.Len)[:r.Len]
-		p.data.pop(data, r.Len)
+		data = slices.Grow(buf[:0], left)[:left]
+		p.data.pop(data, left)
+		return data, nil, r, true
 	}
-	return data, hold, r, true
+	return data[gone:], hold, r, true
 }
 
 // accepts reports whether there is room for a message of n bytes.
