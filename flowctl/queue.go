@@ -53,3 +53,11 @@ func (q *Queue[T]) Forget(most int) {
 		*q = Queue[T]{}
 	}
 }
+
+// Exchange gives an empty queue another ring, which may be nil, else of a length that is a
+// power of two; and returns the one it had.
+func (q *Queue[T]) Exchange(ring []T) (had []T) {
+	had = q.ring
+	*q = Queue[T]{ring: ring}
+	return had
+}

@@ -140,6 +140,7 @@ type Conn struct {
 	nagle    flowctl.Nagle
 	collects bool   // a stream, and both nodes can
 	store    *store // of what is held; nil: nothing
+	housed   bool   // its queue has a room
 
 	node           *node // of the peer, while established
 	before, behind *Conn // of those that lead there
@@ -291,7 +292,8 @@ func (c *Conn) release(now time.Duration) {
 			b.Release()
 		}
 	}
-	p.data, p.queued, c.taken = ring{}, 0, 0
+	c.moveOut(true)
+	p.queued, c.taken = 0, 0
 	p.retire(now)
 	if l := c.origin; l != nil {
 		c.origin = nil

@@ -125,9 +125,10 @@ func TestNaglePacketLength(t *testing.T) {
 	b.write(4, 10)
 	b.write(1, 1460)
 	b.want("room for a tunnel header alone", "4x10 1436 24?")
+	b.write(2, 10)
 	b.write(1, 1461)
-	if got := b.first(); !strings.Contains(got, "frag/first") {
-		t.Errorf("longer than a packet: got %q", got)
+	if got := b.first(); !strings.HasPrefix(got, "data-low/conn 6>90 bytes=20; frag/first") {
+		t.Errorf("longer than a packet, behind what is held: got %q", got)
 	}
 	b.c.Close(b.now)
 	b.done()
@@ -264,6 +265,38 @@ func TestNagleOrder(t *testing.T) {
 		t.Error("nobody told of the window")
 	}
 	b.want("and then the rest", "564?")
+	b.c.flow.HandleAck(uint16(b.c.flow.Unacked()), 1)
+	b.c.flow.Sent(1)
+	b.write(2, 10) // held, and room for one more
+	if _, ok := b.c.Write(b.now, text(5000, 0)).(*WindowFull); !ok {
+		t.Error("beyond the window")
+	}
+	b.want("what was held took the last of the window", "20")
+	if err := b.c.Write(b.now, text(10, 0)); err == nil || b.c.Held() != 0 {
+		t.Errorf("got %v, %d held", err, b.c.Held())
+	}
+	b.c.Close(b.now)
+	b.done()
+}
+
+// A Write that finds no memory does not count, whether it would have asked or not.
+func TestNagleCountsWhatWasSent(t *testing.T) {
+	b := newNagleBed(t, ConnConfig{})
+	for i := range 5 {
+		b.report(nil)
+		feed := b.starve()
+		for range 10 {
+			if err := b.c.Write(b.now, text(10, 0)); err != ErrMemory || b.c.Held() != 0 {
+				t.Fatalf("write %d: got %v, %d held", i, err, b.c.Held())
+			}
+		}
+		feed()
+		b.write(1, 10)
+	}
+	b.want("after many in vain", "4x10 10?")
+	if unacked, _ := b.c.Window(); unacked != 5 {
+		t.Errorf("%d blocks counted, want 5", unacked)
+	}
 	b.c.Close(b.now)
 	b.done()
 }

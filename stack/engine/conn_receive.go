@@ -65,6 +65,7 @@ func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data 
 	case c.user != nil:
 		due = c.hand(now, data)
 	default:
+		c.moveIn()
 		r := c.port.store(data, in)
 		r.Importance, r.srcDroppable = f.Importance, asked
 		e.conns.tell(c, callReadable)
@@ -145,6 +146,7 @@ func (c *Conn) Read(now time.Duration, b []byte) (n, size int, ok bool) {
 	if !c.Stream {
 		n, r, ok := c.port.Read(b)
 		if ok {
+			c.moveOut(false)
 			c.consumed(now, r.Len)
 		}
 		return n, r.Len, ok
@@ -157,6 +159,7 @@ func (c *Conn) Read(now time.Duration, b []byte) (n, size int, ok bool) {
 			c.consumed(now, whole)
 		}
 	}
+	c.moveOut(false)
 	return n, n, ok
 }
 

@@ -178,6 +178,7 @@ func (c *Conn) sendManager(now time.Duration, f frame.ConnFields) bool {
 // probe asks the peer whether it is there, or gives it up when it did not answer the
 // last time.
 func (c *Conn) probe(now time.Duration) {
+	c.moveOut(true)
 	if c.asked {
 		c.finish(now, EndSilent, frame.OK)
 		return

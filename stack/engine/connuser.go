@@ -42,6 +42,7 @@ type conns struct {
 	listeners []*Listener
 	loop      loopback
 	stores    stores
+	rooms     rooms
 }
 
 // tell notes what the owner of a connection is to be told. A user hears of it when the

@@ -179,6 +179,7 @@ func (l *Listener) Accept(now time.Duration) (c *Conn, ok bool) {
 		}
 		c := l.connect(now, n, &r.f)
 		if len(r.data) > 0 {
+			c.moveIn()
 			m := c.port.store(r.data, nil)
 			m.Importance = r.f.Importance
 			e.conns.tell(c, callReadable)
