@@ -32,6 +32,6 @@
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
-// Not built yet: of connections Nagle's collecting of short messages, which is
-// not announced.
+// Short messages of a stream may share packets, see flowctl.Nagle; what a closed connection
+// still holds it sends before its end, for at most 8 s.
 package engine
