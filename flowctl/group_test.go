@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// A crowdFlow is a GroupFlow with members that are told at once what is due to them, and
+// answer RECLAIM.
+type crowdFlow struct {
+	GroupFlow
+	m    []*GroupMember
+	said []string
+	mute bool // they do not answer
+}
+
+func newCrowdFlow(members, room int) *crowdFlow {
+	f := &crowdFlow{}
+	f.Room = room
+	for range members {
+		m := &GroupMember{}
+		f.Enter(m)
+		f.Join(m)
+		f.m = append(f.m, m)
+		f.Grant(m)
+	}
+	f.members++ // ourselves
+	return f
+}
+
+// read has one block of member i come and be read.
+func (f *crowdFlow) read(i, n int) {
+	for range n {
+		m := f.m[i]
+		if !m.Arrived(1) {
+			f.said = append(f.said, fmt.Sprint(i, " too much"))
+			return
+		}
+		other := f.Read(m, 1)
+		f.tell(m)
+		if other != nil {
+			f.tell(other)
+		}
+	}
+}
+
+func (f *crowdFlow) tell(m *GroupMember) {
+	i := slices.Index(f.m, m)
+	if m.Due()&DueAdv != 0 {
+		m.Paid(DueAdv)
+		f.said = append(f.said, fmt.Sprint(i, " adv ", f.Grant(m)))
+	}
+	if m.Due()&DueReclaim != 0 {
+		m.Paid(DueReclaim)
+		f.said = append(f.said, fmt.Sprint(i, " reclaim"))
+		if !f.mute {
+			f.remit(i, uint16(m.Advertised()-m.Unread()))
+		}
+	}
+}
+
+func (f *crowdFlow) remit(i int, n uint16) {
+	other, ok := f.HandleRemit(f.m[i], n)
+	if !ok {
+		f.said = append(f.said, fmt.Sprint(i, " remit refused"))
+	}
+	if other != nil {
+		f.tell(other)
+	}
+}
+
+func (f *crowdFlow) want(t *testing.T, want ...string) {
+	t.Helper()
+	if !slices.Equal(f.said, want) {
+		t.Errorf("said %q, want %q", f.said, want)
+	}
+	f.said = nil
+}
+
+// What a reader grants, as kernels do (spec 08 §6.2, "Tested").
+func TestGroupGrants(t *testing.T) {
+	f := newCrowdFlow(20, 0)
+	f.read(0, 1)
+	f.want(t, "0 adv 716")
+	f.read(0, 194)
+	f.want(t)
+	f.read(0, 1)
+	f.want(t, "0 adv 195")
+	for i := 1; i < 12; i++ {
+		f.read(i, 1)
+	}
+	f.said = nil
+	// The 13th to send makes the longest silent one give back what it has: 1, as 0 has
+	// sent since.
+	f.read(0, 1)
+	f.read(12, 1)
+	f.want(t, "12 adv 716", "1 reclaim")
+	if f.m[1].State() != GroupJoined || f.m[1].Advertised() != GroupIdle || f.Busy() != 12 {
+		t.Errorf("%v with %d, %d busy", f.m[1].State(), f.m[1].Advertised(), f.Busy())
+	}
+	f.read(13, 1)
+	f.want(t, "13 adv 716", "2 reclaim")
+	f.read(1, 1) // it begins anew
+	f.want(t, "1 adv 716", "3 reclaim")
+}
+
+// When members do not give back, those that begin to send have a small window, and it is
+// filled up: nobody stalls. What they send beyond is noticed.
+func TestGroupPending(t *testing.T) {
+	f := newCrowdFlow(20, 0)
+	f.mute = true
+	for i := range 17 {
+		f.read(i, 1)
+	}
+	if f.Busy() != 17 {
+		t.Errorf("%d busy", f.Busy())
+	}
+	f.said = nil
+	f.read(17, 1)
+	f.want(t, "5 reclaim")
+	if f.m[17].State() != GroupPending {
+		t.Errorf("it is %v", f.m[17].State())
+	}
+	f.read(17, 200)
+	f.want(t, "17 adv 49", "17 adv 49", "17 adv 49", "17 adv 49")
+	f.remit(5, uint16(f.m[5].Advertised()))
+	f.want(t, "17 adv 720") // 201 = 4 x 49 + 5 were read
+}
+
+// Where less may wait fewer have a large window, but never none.
+func TestGroupRoom(t *testing.T) {
+	for _, c := range []struct{ members, room, busy int }{
+		{20, 0, 17}, {200, 0, 26}, {1000, 0, 65}, {20, 1 << 14, 17}, {20, 5000, 5}, {20, 100, 1}, {20, 1, 1},
+	} {
+		f := newCrowdFlow(c.members, c.room)
+		f.mute = true
+		for i := range f.m {
+			f.read(i, 1)
+		}
+		if f.Busy() != c.busy {
+			t.Errorf("%d members, room %d: %d busy, want %d", c.members, c.room, f.Busy(), c.busy)
+		}
+		sum := 0
+		for _, m := range f.m {
+			sum += m.Advertised()
+		}
+		if most := max(c.room, (c.members-1)*GroupIdle+GroupBusy); c.room > 0 && sum > most {
+			t.Errorf("%d members, room %d: %d granted", c.members, c.room, sum)
+		}
+	}
+}
+
+// Each answer that a reclaimed member may give.
+func TestGroupRemit(t *testing.T) {
+	for _, c := range []struct {
+		name          string
+		unread        int
+		remitted      int
+		want          string
+		advertised    int
+		state         GroupState
+		read          int // after which
+		afterRead     string
+		stateThen     GroupState
+		advertisedEnd int
+	}{
+		{"all", 0, 780, "", 65, GroupJoined, 0, "", GroupJoined, 65},
+		{"some unread", 5, 775, "", 70, GroupRemitted, 5, "", GroupJoined, 65},
+		{"under way", 5, 770, "", 75, GroupRemitted, 5, "", GroupRemitted, 70},
+		{"none", 5, 0, "", 845, GroupRemitted, 5, "", GroupRemitted, 840},
+		{"too much", 0, 781, "0 remit refused", 780, GroupReclaiming, 0, "", GroupReclaiming, 780},
+		{"far too much", 0, 65535, "0 remit refused", 780, GroupReclaiming, 0, "", GroupReclaiming, 780},
+	} {
+		f := newCrowdFlow(14, 0)
+		f.mute = true
+		for i := range 12 {
+			f.read(i, 1)
+		}
+		f.m[0].advertised = 780
+		if !f.m[0].Arrived(c.unread) {
+			t.Fatal(c.name)
+		}
+		f.read(12, 1)
+		f.said = nil
+		f.remit(0, uint16(c.remitted))
+		if got := strings.Join(f.said, ", "); got != c.want || f.m[0].Advertised() != c.advertised || f.m[0].State() != c.state {
+			t.Errorf("%s: said %q, %d granted, %v", c.name, got, f.m[0].Advertised(), f.m[0].State())
+		}
+		f.said = nil
+		if c.read > 0 {
+			f.Read(f.m[0], c.read)
+			f.tell(f.m[0])
+		}
+		if got := strings.Join(f.said, ", "); got != c.afterRead || f.m[0].Advertised() != c.advertisedEnd || f.m[0].State() != c.stateThen {
+			t.Errorf("%s, read: said %q, %d granted, %v", c.name, got, f.m[0].Advertised(), f.m[0].State())
+		}
+		f.said = nil
+		if f.m[0].State() != GroupReclaiming {
+			if f.remit(0, 0); len(f.said) != 1 {
+				t.Errorf("%s: a second answer was taken", c.name)
+			}
+		}
+	}
+}
+
+// A window takes what is granted up to 65535 blocks, and gives it back at once.
+func TestGroupWindow(t *testing.T) {
+	var m GroupMember
+	for _, c := range []struct {
+		n    uint16
+		ok   bool
+		then int
+	}{{65, true, 65}, {0, true, 65}, {65470, true, 65535}, {1, false, 65535}, {65535, false, 65535}} {
+		if ok := m.HandleGrant(c.n); ok != c.ok || m.Window() != c.then {
+			t.Errorf("%d: got %v, %d", c.n, ok, m.Window())
+		}
+	}
+	if m.Sent(35); !m.Open(65500) || m.Open(65501) {
+		t.Errorf("window %d", m.Window())
+	}
+	if got := m.Remit(); got != 65500 || m.Window() != GroupIdle {
+		t.Errorf("gave back %d, keeps %d", got, m.Window())
+	}
+	if m.Unremit(65500); m.Window() != 65500 {
+		t.Errorf("window %d", m.Window())
+	}
+	for n, want := range map[int]int{0: 1, 979: 1, 980: 2, 66000: 65} {
+		if got := GroupBlocks(n); got != want {
+			t.Errorf("%d bytes: %d blocks, want %d", n, got, want)
+		}
+	}
+}
+
+// Only the number right behind the broadcast's own counts, once (spec 08, "Validation").
+func TestGroupAcks(t *testing.T) {
+	for _, first := range []frame.Seq{7, 65535} {
+		var a GroupAcks
+		var x, y, z GroupMember
+		a.Ask(first)
+		for _, m := range []*GroupMember{&x, &y, &z, &x} {
+			a.Await(m)
+		}
+		for _, off := range []frame.Seq{0, 2, 6, 65535} {
+			if a.Handle(&x, first+off) {
+				t.Errorf("number %d for broadcast %d counts", first+off, first)
+			}
+		}
+		if !a.Handle(&x, first+1) || a.Handle(&x, first+1) || a.Missing() != 2 {
+			t.Errorf("%d missing, want 2 of 3", a.Missing())
+		}
+		a.Forget(&y)
+		a.Forget(&y)
+		if !z.Awaited() || !a.Handle(&z, first+1) || a.Missing() != 0 || a.Handle(&z, first+1) {
+			t.Errorf("%d missing, want none", a.Missing())
+		}
+	}
+}
+
+// A sender's messages in the order sent; its broadcasts go one way, its unicasts another.
+// After a unicast the next broadcast goes that way too, and the one after it waits until
+// it was acknowledged. The receiver gets everything in order, whatever the two ways do.
+func TestGroupOrderProperty(t *testing.T) {
+	for seed := range uint64(300) {
+		rnd := rand.New(rand.NewPCG(seed, 8))
+		next := frame.Seq(rnd.Uint32())
+		var o GroupOrder
+		o.Sync(next, nil)
+		var broad, uni []GroupItem // under way
+		var sent, got []string
+		forced, asked := true, frame.Seq(0)
+		acked := true
+		take := func(it *GroupItem) {
+			got = append(got, string(it.Data))
+			if it.AckRequest && it.Numbered {
+				if o.Next() != asked+1 {
+					t.Fatalf("seed %d: acknowledges %d, want %d", seed, o.Next(), asked+1)
+				}
+				acked = true
+			}
+		}
+		arrive := func(it GroupItem) {
+			now, kept := o.Put(&it)
+			if now {
+				take(&it)
+			} else if !kept {
+				t.Fatalf("seed %d: %s refused", seed, it.Data)
+			}
+			for x, ok := o.Take(); ok; x, ok = o.Take() {
+				take(&x)
+			}
+		}
+		n := 0
+		for n < 200 || len(broad)+len(uni) > 0 {
+			switch k := rnd.IntN(6); {
+			case k == 0 && n < 200:
+				uni = append(uni, GroupItem{Number: next, Data: fmt.Append(nil, n)})
+				sent = append(sent, fmt.Sprint(n))
+				forced = true
+				n++
+			case k <= 2 && n < 200 && acked:
+				it := GroupItem{Number: next, Numbered: true, AckRequest: forced, Data: fmt.Append(nil, n)}
+				if forced {
+					uni = append(uni, it)
+					asked, acked, forced = next, false, false
+				} else {
+					broad = append(broad, it)
+				}
+				sent = append(sent, fmt.Sprint(n))
+				next++
+				n++
+			case k == 3 && len(uni) > 0:
+				it := uni[0]
+				uni = uni[1:]
+				arrive(it)
+			case k >= 4 && len(broad) > 0: // also out of order
+				i := rnd.IntN(len(broad))
+				it := broad[i]
+				broad = slices.Delete(broad, i, i+1)
+				arrive(it)
+			}
+		}
+		if !slices.Equal(got, sent) || o.Waiting() != 0 {
+			t.Fatalf("seed %d: got\n%v, sent\n%v, %d wait", seed, got, sent, o.Waiting())
+		}
+	}
+}
+
+// What has no place is refused; Sync drops what it goes past.
+func TestGroupOrderRefuses(t *testing.T) {
+	numbered := func(n frame.Seq) *GroupItem { return &GroupItem{Number: n, Numbered: true, Data: []byte("x")} }
+	for _, c := range []struct {
+		name      string
+		it        *GroupItem
+		now, kept bool
+	}{
+		{"expected", numbered(65530), true, false},
+		{"before", numbered(65529), false, false},
+		{"long before", numbered(33000), false, false},
+		{"next but one", numbered(65531), false, true},
+		{"beyond the wrap", numbered(5), false, true},
+		{"the last", numbered(65530 + 1023 - 65536), false, true},
+		{"too far", numbered(65530 + 1024 - 65536), false, false},
+		{"a unicast too far", &GroupItem{Number: 2000}, false, false},
+		{"a unicast before", &GroupItem{Number: 65000}, true, false},
+		{"a unicast that waits", &GroupItem{Number: 65531}, false, true},
+	} {
+		var o GroupOrder
+		o.Sync(65530, nil)
+		if now, kept := o.Put(c.it); now != c.now || kept != c.kept {
+			t.Errorf("%s: got %v, %v", c.name, now, kept)
+		}
+		if !c.kept && o.Waiting() > 0 {
+			t.Errorf("%s: %d wait", c.name, o.Waiting())
+		}
+	}
+	var o GroupOrder
+	o.Sync(10, nil)
+	for _, n := range []frame.Seq{13, 12, 14} {
+		o.Put(numbered(n))
+	}
+	o.Put(&GroupItem{Number: 14})
+	if _, kept := o.Put(numbered(13)); kept || o.Waiting() != 4 {
+		t.Errorf("a repetition waits")
+	}
+	if _, ok := o.Take(); ok {
+		t.Errorf("took what has no turn")
+	}
+	var dropped []frame.Seq
+	o.Sync(14, func(it *GroupItem) { dropped = append(dropped, it.Number) })
+	if want := []frame.Seq{12, 13}; !slices.Equal(dropped, want) || o.Waiting() != 2 {
+		t.Errorf("dropped %v, %d wait", dropped, o.Waiting())
+	}
+	for i, numbered := range []bool{true, false} { // of two of one number that which came first
+		if it, ok := o.Take(); !ok || it.Numbered != numbered {
+			t.Errorf("%d: took %+v, %v", i, it, ok)
+		}
+	}
+	if o.Next() != 15 || o.Waiting() != 0 {
+		t.Errorf("expects %d, %d wait", o.Next(), o.Waiting())
+	}
+}
+
+// The data of what waits is the queue's own.
+func TestGroupOrderCopies(t *testing.T) {
+	var o GroupOrder
+	d := []byte("abc")
+	o.Put(&GroupItem{Number: 1, Numbered: true, Data: d})
+	d[0] = 'x'
+	o.Put(&GroupItem{Number: 0, Numbered: true})
+	if it, ok := o.Take(); !ok || string(it.Data) != "abc" {
+		t.Errorf("took %q, %v", it.Data, ok)
+	}
+}
+
+func TestGroupLag(t *testing.T) {
+	var l GroupLag
+	for range 3 {
+		l.Push(Lagging{make([]byte, 10)})
+	}
+	if l.Len() != 3 || !l.Fits(10, 4) || l.Fits(10, 3) || l.Fits(maxLagBytes-29, 4) || !l.Fits(maxLagBytes-30, 4) {
+		t.Errorf("%d wait", l.Len())
+	}
+	if l.Drop(); l.Len() != 2 || !l.Fits(maxLagBytes-20, 4) {
+		t.Errorf("%d wait", l.Len())
+	}
+	if l.Clear(); l.Len() != 0 || !l.Fits(maxLagBytes, 1) {
+		t.Errorf("%d wait", l.Len())
+	}
+}
+
+// A flowLine is one member and a reader, and what is under way between them, in order.
+type flowLine struct {
+	*GroupMember             // at the reader: what it has granted
+	own          GroupMember // at the member: what it may send
+	up, down     []flowMessage
+	unread       []int // blocks
+	left         int   // that it wants to send
+}
+
+type flowMessage struct {
+	kind GroupDue // 0: data
+	n    int
+}
+
+func (x *flowLine) done() bool { return x.left <= 0 && len(x.unread)+len(x.up) == 0 }
+
+// pay sends the member what is due to it.
+func (x *flowLine) pay(f *GroupFlow) {
+	m := x.GroupMember
+	if m.Due()&DueAdv != 0 {
+		x.down = append(x.down, flowMessage{DueAdv, int(f.Grant(m))})
+	}
+	if m.Due()&DueReclaim != 0 {
+		x.down = append(x.down, flowMessage{DueReclaim, 0})
+	}
+	m.Paid(DueAdv | DueReclaim)
+}
+
+// Members send as they like to a reader that reads as it likes; messages of the protocol
+// take their time, in order. Nobody sends more than was granted, and everybody goes on.
+func TestGroupFlowProperty(t *testing.T) {
+	for seed := range uint64(24) {
+		rnd := rand.New(rand.NewPCG(seed, 3))
+		f := &GroupFlow{Room: []int{0, 3000, 1}[seed%3]}
+		all := make([]*flowLine, 1+rnd.IntN(40))
+		for i := range all {
+			x := &flowLine{GroupMember: &GroupMember{}, left: 300 + rnd.IntN(600)}
+			f.Enter(x.GroupMember)
+			f.Join(x.GroupMember)
+			x.own.HandleGrant(f.Grant(x.GroupMember))
+			all[i] = x
+		}
+		pay := func(ms ...*GroupMember) {
+			for _, x := range all {
+				if slices.Contains(ms, x.GroupMember) {
+					x.pay(f)
+				}
+			}
+		}
+		steps := 0
+		busy := true
+		for ; busy && steps < 1_000_000; steps++ {
+			x := all[rnd.IntN(len(all))]
+			switch kind := rnd.IntN(4); {
+			case kind == 0 && x.left > 0:
+				if n := 1 + rnd.IntN(1+rnd.IntN(65)); x.own.Open(n) {
+					x.own.Sent(n)
+					x.left -= n
+					x.up = append(x.up, flowMessage{0, n})
+				}
+			case kind == 1 && len(x.down) > 0:
+				d := x.down[0]
+				x.down = x.down[1:]
+				if d.kind == DueReclaim {
+					x.up = append(x.up, flowMessage{DueRemit, int(x.own.Remit())})
+				} else if !x.own.HandleGrant(uint16(d.n)) {
+					t.Fatalf("seed %d: granted too much", seed)
+				}
+			case kind == 2 && len(x.up) > 0:
+				u := x.up[0]
+				x.up = x.up[1:]
+				if u.kind == 0 {
+					if !x.Arrived(u.n) {
+						t.Fatalf("seed %d: more than granted: %+v", seed, x.GroupMember)
+					}
+					x.unread = append(x.unread, u.n)
+					break
+				}
+				other, ok := f.HandleRemit(x.GroupMember, uint16(u.n))
+				if !ok {
+					t.Fatalf("seed %d: %d given back, refused: %+v", seed, u.n, x.GroupMember)
+				}
+				pay(x.GroupMember, other)
+			case kind == 3 && len(x.unread) > 0:
+				other := f.Read(x.GroupMember, x.unread[0])
+				x.unread = x.unread[1:]
+				pay(x.GroupMember, other)
+			}
+			if steps%64 == 0 {
+				busy = slices.ContainsFunc(all, func(x *flowLine) bool { return !x.done() })
+			}
+		}
+		if busy {
+			t.Errorf("seed %d: of %d members some stand still after %d steps", seed, len(all), steps)
+		}
+		for _, x := range all {
+			f.Leave(x.GroupMember)
+		}
+		if f.Busy() != 0 || f.Members() != 0 || f.active.first != nil || f.pending.first != nil {
+			t.Errorf("seed %d: %d busy, %d members are left", seed, f.Busy(), f.Members())
+		}
+	}
+}
