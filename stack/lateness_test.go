@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"os"
+	"regexp"
 	"testing"
 	"time"
 
@@ -23,6 +24,19 @@ const (
 	lateLimit   = 10 * latePromise
 	lateAfter   = 30 * time.Millisecond // from the beginning of the call
 )
+
+// What the errors say of who blocks, and of how long.
+var lateSays = map[string]string{
+	"WriteTo, link full":    `blocked for 3\d.* link 1:eth0-2:eth0 on eth0 to 2: 50 of 50 packets unacknowledged, 100 wait, limit at importance low is 100`,
+	"Conn.Write, link full": `blocked for 3\d.* link 1:eth0-2:eth0 on eth0 to 2: 50 of 50 packets unacknowledged, 100 wait, limit at importance low is 100`,
+	"Dial, link full":       `blocked for 3\d.* link 1:eth0-2:eth0 on eth0 to 2: 50 of 50 packets unacknowledged, 100 wait, limit at importance low is 100`,
+	"Dial, no answer":       `no answer for 3\d`,
+	"WriteTo, nobody bound": `blocked for 3\d.* waits for name 400:1`,
+	"WaitFor":               `blocked for 3\d.* waits for name 400:1`,
+	"SubscriptionConfig.At": `no answer from node 2 on link "1:eth0-2:eth0" for 3\d`,
+	"Probe":                 `no answer from node 2 on link "1:eth0-2:eth0" for 3\d`,
+	"Close":                 `with \d+ packets unacknowledged`,
+}
 
 // A lateCall waits until at, or for ever if ctx is to end it.
 type lateCall struct {
@@ -225,6 +239,9 @@ func TestWaitsEndInTime(t *testing.T) {
 		}
 		if !errors.Is(err, os.ErrDeadlineExceeded) && !errors.Is(err, context.DeadlineExceeded) && c.name != "Audit" {
 			t.Errorf("%s: got %v", c.name, err)
+		}
+		if says := lateSays[c.name]; err != nil && late < latePromise && !regexp.MustCompile(says).MatchString(err.Error()) {
+			t.Errorf("%s: got %v, want %s", c.name, err, says)
 		}
 		var timeout net.Error
 		if err != nil && (!errors.As(err, &timeout) || !timeout.Timeout()) && c.name != "Close" {

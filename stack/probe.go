@@ -16,8 +16,8 @@ const (
 	probeMemory = 20 * time.Millisecond
 )
 
-// A SilentError is why a probe was given up: the socket's node has not answered. It
-// unwraps to what the context said.
+// A SilentError is why a probe, or a subscription at another node, was given up: the node
+// has not answered. It unwraps to what the context said.
 type SilentError struct {
 	Node   NodeAddr
 	Link   string // to it; empty while there is none
@@ -85,7 +85,7 @@ func (n *Node) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time
 			case ok:
 				return alive, rtt, failed
 			case why != nil:
-				return false, 0, &SilentError{addr.Node, q.Link(), n.now() - first, why}
+				return false, 0, &SilentError{addr.Node, n.eng.LinkName(addr.Node), n.now() - first, why}
 			}
 			left := again - n.now()
 			if left <= 0 {

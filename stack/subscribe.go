@@ -273,8 +273,10 @@ func (s *Subscription) close() {
 	s.n.endSubscription(s)
 }
 
-// WaitFor waits until somebody is bound to the service. Errors as for Subscribe.
+// WaitFor waits until somebody is bound to the service. Errors as for Subscribe; when ctx
+// is done, *BlockedError that says how long it waited.
 func (n *Node) WaitFor(ctx context.Context, a Service) error {
+	began := n.now()
 	s, err := n.Subscribe(ctx, a.Range())
 	if err != nil {
 		return err
@@ -282,6 +284,9 @@ func (n *Node) WaitFor(ctx context.Context, a Service) error {
 	defer s.Close()
 	for {
 		ev, err := s.Next(ctx)
+		if err != nil && ctx.Err() != nil {
+			return opError("wait", "tipc", nil, a, &BlockedError{Name: a, Blocked: n.now() - began, Cause: ctx.Err()})
+		}
 		if err != nil {
 			return err
 		}

@@ -127,9 +127,10 @@ func (l *topologyLine) send(ctx context.Context, try func(now time.Duration) err
 }
 
 // await waits until done. Errors: net.ErrClosed when the line, or the node, is closed
-// before; os.ErrDeadlineExceeded (a zero by is none), the context's.
+// before; os.ErrDeadlineExceeded (a zero by is none), *SilentError when ctx is done.
 func (l *topologyLine) await(ctx context.Context, by time.Time, done func(w *waiter) bool) error {
 	n := l.n
+	began := n.now()
 	w := n.begin(l.wait)
 	defer n.end(l.wait, w)
 	defer n.rouseWhen(ctx, l.wait)()
@@ -142,7 +143,7 @@ func (l *topologyLine) await(ctx context.Context, by time.Time, done func(w *wai
 		case l.closed:
 			return net.ErrClosed
 		case err != nil:
-			return err
+			return &SilentError{l.at, n.eng.LinkName(l.at), n.now() - began, err}
 		case done(w):
 			return nil
 		case past(by):

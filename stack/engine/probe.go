@@ -144,16 +144,6 @@ func (q *Probe) Result() (alive bool, took time.Duration, ok bool, err error) {
 	return q.alive, q.took, q.ended, q.err
 }
 
-// Link is the name of the link that it asks on; empty without one.
-func (q *Probe) Link() string {
-	if q.node != nil {
-		if l := q.node.route(q.port.number); l != nil {
-			return l.name
-		}
-	}
-	return ""
-}
-
 // Close ends the probe. Closing twice is harmless.
 func (q *Probe) Close(now time.Duration) {
 	e := q.port.e

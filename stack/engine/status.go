@@ -64,6 +64,14 @@ func (l *link) status(now time.Duration) LinkStatus {
 	return s
 }
 
+// LinkName is the name of a link that carries messages to a node; empty without contact.
+func (e *Engine) LinkName(a frame.NodeAddr) string {
+	if n := e.reach(a); n != nil {
+		return n.slots[0].name
+	}
+	return ""
+}
+
 // Bearer returns what new links on a bearer begin with.
 func (e *Engine) Bearer(id int) LinkConfig { return e.bearers[id].LinkConfig }
 
