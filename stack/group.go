@@ -143,14 +143,36 @@ func (g *Group) Members() []GroupMember {
 	return all
 }
 
+// A MembersError is why WaitMembers ended before there were enough. It unwraps to
+// net.ErrClosed, or to what the context said.
+type MembersError struct {
+	Joined, Wanted int
+	Waited         time.Duration
+	Err            error
+}
+
+func (e *MembersError) Error() string {
+	return fmt.Sprintf("%d of %d members after %v: %v", e.Joined, e.Wanted, e.Waited.Round(time.Microsecond), e.Err)
+}
+
+// Unwrap returns why it ended.
+func (e *MembersError) Unwrap() error { return e.Err }
+
+// Timeout reports whether the context's deadline was over.
+func (e *MembersError) Timeout() bool { return e.Err == context.DeadlineExceeded }
+
+// Temporary is as Timeout.
+func (e *MembersError) Temporary() bool { return e.Timeout() }
+
 // WaitMembers waits until at least k members have joined. Errors, inside *net.OpError:
-// net.ErrClosed, the context's.
+// *MembersError.
 func (g *Group) WaitMembers(ctx context.Context, k int) error {
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
 	defer n.rouseWhen(ctx, &g.waiting)()
 	var w *waiter
+	began := n.now()
 	for {
 		err := ctx.Err()
 		joined := g.g.Joined()
@@ -168,7 +190,7 @@ func (g *Group) WaitMembers(ctx context.Context, k int) error {
 			n.end(&g.waiting, w)
 		}
 		if err != nil {
-			return opError("wait", groupNetwork, g.local, g.service, fmt.Errorf("%d of %d members: %w", joined, k, err))
+			return opError("wait", groupNetwork, g.local, g.service, &MembersError{joined, k, n.now() - began, err})
 		}
 		return nil
 	}

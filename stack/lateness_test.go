@@ -34,6 +34,7 @@ var lateSays = map[string]string{
 	"WriteTo, nobody bound": `blocked for 3\d.* waits for name 400:1`,
 	"WaitFor":               `blocked for 3\d.* waits for name 400:1`,
 	"SubscriptionConfig.At": `no answer from node 2 on link "1:eth0-2:eth0" for 3\d`,
+	"WaitMembers":           `0 of 1 members after 3\d`,
 	"Probe":                 `no answer from node 2 on link "1:eth0-2:eth0" for 3\d`,
 	"Close":                 `with \d+ packets unacknowledged`,
 }
@@ -55,6 +56,7 @@ type lateBed struct {
 	packet     *stack.PacketConn
 	conn       *stack.Conn
 	listener   *stack.Listener // nobody dials it
+	group      *stack.Group    // nobody else is in it
 }
 
 func newLateBed(t *testing.T) *lateBed {
@@ -94,6 +96,9 @@ func newLateBed(t *testing.T) *lateBed {
 		t.Fatal(err)
 	}
 	if b.listener, err = b.node.Listen(within(t), "tipcpacket", nil); err != nil {
+		t.Fatal(err)
+	}
+	if b.group, err = b.node.Join(within(t), stack.Service{Type: 500}); err != nil {
 		t.Fatal(err)
 	}
 	return b
@@ -163,6 +168,12 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 			_, err := b.listener.Accept()
 			return err
 		}, false, nil},
+		{"Group.ReadMsg", func(_ context.Context, at time.Time) error {
+			b.group.SetReadDeadline(at)
+			_, _, err := b.group.ReadMsg(make([]byte, 10))
+			return err
+		}, false, nil},
+		{"WaitMembers", func(ctx context.Context, _ time.Time) error { return b.group.WaitMembers(ctx, 1) }, true, nil},
 		{"Dial, link full", func(ctx context.Context, _ time.Time) error {
 			_, err := b.node.Dial(ctx, "tipcpacket", b.far)
 			return err

@@ -15,7 +15,7 @@ type (
 	// A Peer is another node, and what went there and came from there.
 	Peer = engine.Peer
 	// A Socket is how a socket stands: Addr (its Net is what the socket was made for),
-	// Kind, Peer and State of a connection, Bindings, and its SocketStats. Its Owner means
+	// Kind, Peer and State of a connection, Service, Bindings, and its SocketStats. Its Owner means
 	// nothing to others.
 	Socket = engine.Socket
 )
@@ -25,6 +25,7 @@ const (
 	PacketSocket    = engine.PacketSocket
 	ListeningSocket = engine.ListeningSocket
 	ConnectedSocket = engine.ConnectedSocket
+	GroupSocket     = engine.GroupSocket
 	ProbingSocket   = engine.ProbingSocket
 )
 
@@ -40,6 +41,13 @@ func (c *Conn) Stats() SocketStats {
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	return c.c.Stats()
+}
+
+// Stats is as of PacketConn.
+func (g *Group) Stats() SocketStats {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	return g.g.Stats()
 }
 
 // Stats is as of PacketConn; the messages are requests, and none of them is sent.

@@ -117,6 +117,7 @@ func (g *Group) unicast(now time.Duration, m *member, data []byte) error {
 	f := g.header(frame.GroupUcastMsg, 0, g.number(m), g.asked)
 	f.DestPort, f.DestNode = m.addr.Port, m.addr.Node
 	if m.addr.Node == e.addr {
+		g.port.sent(e.self, len(data))
 		g.sendLocal(&f, data)
 	} else if err := g.port.send(now, &f, data); err != nil {
 		return err
@@ -284,5 +285,7 @@ func (g *Group) spread(now time.Duration, t frame.PayloadType, instance uint32, 
 		f := g.header(t, instance, g.next, ask)
 		g.sendLocal(&f, data)
 	}
+	g.port.stats.MessagesOut++
+	g.port.stats.BytesOut += uint64(len(data))
 	return nil
 }

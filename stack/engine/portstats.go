@@ -7,7 +7,7 @@ import "time"
 // PortStats are what a socket has done since it was made. Messages without data are
 // sent, and never seen by a receiver.
 type PortStats struct {
-	MessagesIn, BytesIn   uint64 // put into its queue, own ones that came back among them
+	MessagesIn, BytesIn   uint64 // put into its queue, own ones that came back and events of a group among them
 	MessagesOut, BytesOut uint64 // sent: requests for connections too; a multicast once
 	CameBack              uint64 // of its messages, rejected where they went
 	Returned              uint64 // messages of others sent back: no room for them, or unread at the end
@@ -35,6 +35,9 @@ func (l *Listener) Stats() PortStats {
 	s.Queued, s.Bytes = len(l.pending), l.bytes
 	return s
 }
+
+// Stats is as of Port.
+func (g *Group) Stats() PortStats { return g.port.Stats() }
 
 // Waited counts a call to send by the socket with a number that waited.
 func (e *Engine) Waited(number uint32, d time.Duration) {

@@ -185,3 +185,31 @@ func TestServiceRowsAreLimited(t *testing.T) {
 		}
 	}
 }
+
+// A member counts what it sends and reads, and is listed with its group.
+func TestStatsOfGroups(t *testing.T) {
+	b := newGroupBed(t, 2)
+	x, y, z := b.join(0, 1), b.join(1, 2), b.join(0, 3)
+	b.settle()
+	b.mustSend("to all", func() error { return x.Send(b.now, make([]byte, 10)) })
+	b.mustSend("to one elsewhere", func() error { return x.SendTo(b.now, y.Addr(), make([]byte, 20)) })
+	b.mustSend("to one here", func() error { return x.SendTo(b.now, z.Addr(), make([]byte, 30)) })
+	b.settle()
+	if s := x.Stats(); s.MessagesOut != 3 || s.BytesOut != 60 {
+		t.Errorf("sender: got %+v", s)
+	}
+	for what, g := range map[*Group]PortStats{y: {MessagesIn: 2, BytesIn: 30}, z: {MessagesIn: 2, BytesIn: 40}} {
+		if s := what.Stats(); s.BytesIn != g.BytesIn || s.MessagesIn < g.MessagesIn || s.MostQueued < 2 {
+			t.Errorf("got %+v, want %+v", s, g)
+		}
+	}
+	found := 0
+	for _, s := range b.nodes[0].Sockets() {
+		if s.Kind == GroupSocket && (s.Service == x.Service || s.Service == z.Service) {
+			found++
+		}
+	}
+	if found != 2 {
+		t.Errorf("%d groups are listed, want 2", found)
+	}
+}

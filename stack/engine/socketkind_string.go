@@ -11,12 +11,13 @@ func _() {
 	_ = x[PacketSocket-0]
 	_ = x[ListeningSocket-1]
 	_ = x[ConnectedSocket-2]
-	_ = x[ProbingSocket-3]
+	_ = x[GroupSocket-3]
+	_ = x[ProbingSocket-4]
 }
 
-const _SocketKind_name = "packetslistenerconnectionprobe"
+const _SocketKind_name = "packetslistenerconnectiongroupprobe"
 
-var _SocketKind_index = [...]uint8{0, 7, 15, 25, 30}
+var _SocketKind_index = [...]uint8{0, 7, 15, 25, 30, 35}
 
 func (i SocketKind) String() string {
 	idx := int(i) - 0

@@ -19,6 +19,7 @@ const (
 	PacketSocket    SocketKind = iota // packets
 	ListeningSocket                   // listener
 	ConnectedSocket                   // connection
+	GroupSocket                       // group
 	ProbingSocket                     // probe
 )
 
@@ -29,6 +30,7 @@ type Socket struct {
 	Inside   bool             // of the node itself, as the topology service
 	Peer     frame.SocketAddr // of a connection
 	State    ConnState        // of a connection
+	Service  frame.Service    // that a connection was made by, or type and instance in a group; its type is 0 if none
 	Bindings []naming.Binding // oldest first
 	Owner    any              // the owner's own word for it
 	PortStats
@@ -49,8 +51,11 @@ func (p *Port) socket() Socket {
 	switch c, l := p.conn, p.listener; {
 	case c != nil:
 		s.Kind, s.Inside, s.Peer, s.State, s.Owner = ConnectedSocket, c.user != nil, c.peer, c.state, c.Owner
+		s.Service = c.name
 	case l != nil:
 		s.Kind, s.Inside, s.Owner, s.PortStats = ListeningSocket, l.user != nil, l.Owner, l.Stats()
+	case p.group != nil:
+		s.Kind, s.Service, s.Owner = GroupSocket, p.group.Service, p.group.Owner
 	case p.probe != nil:
 		s.Kind = ProbingSocket
 	}
