@@ -54,6 +54,8 @@ type Call struct {
 	data       []byte
 	dataFrame  int           // not 0: the data is that of this frame
 	dataPart   int           // not 0: of this message in it, which is a bundle, from 1
+	dataOffset int           // of what a connection sent from that frame on, where
+	dataLength int           // this is not 0
 	what       string        // set
 	delay      time.Duration // late, doubled, slow, ticks, the timeout of connect
 	conn       connCall
@@ -138,6 +140,7 @@ var verbs = map[string]func(c *Call, args []string) error{
 	"listen":   (*Call).listen,
 	"accept":   (*Call).accept,
 	"connect":  (*Call).connect,
+	"nodelay":  (*Call).noDelay,
 	"read":     (*Call).read,
 	"shutdown": (*Call).ofPort,
 	"mcast": func(c *Call, a []string) (err error) {
@@ -339,8 +342,8 @@ func portNumber(s string) (uint32, error) {
 	return uint32(v), nil
 }
 
-// setData reads text:WORD, hex:DIGITS, zero:BYTES, frame:NUMBER or
-// frame:NUMBER/MESSAGE.
+// setData reads text:WORD, hex:DIGITS, zero:BYTES, frame:NUMBER, frame:NUMBER/MESSAGE
+// or frame:NUMBER+OFFSET:BYTES.
 func (c *Call) setData(s string) (err error) {
 	form, rest, ok := strings.Cut(s, ":")
 	switch {
@@ -353,7 +356,17 @@ func (c *Call) setData(s string) (err error) {
 		n, err = number(rest, 0, frame.MaxPayload)
 		c.data = make([]byte, n)
 	case ok && form == "frame":
-		no, part, bundled := strings.Cut(rest, "/")
+		no, place, inStream := strings.Cut(rest, "+")
+		if inStream {
+			offset, length, _ := strings.Cut(place, ":")
+			if c.dataOffset, err = number(offset, 0, math.MaxInt32); err == nil {
+				c.dataLength, err = number(length, 1, frame.MaxPayload)
+			}
+			if err != nil {
+				return err
+			}
+		}
+		no, part, bundled := strings.Cut(no, "/")
 		if c.dataFrame, err = number(no, 1, math.MaxInt32); err == nil && bundled {
 			c.dataPart, err = number(part, 1, math.MaxInt16)
 		}

@@ -16,6 +16,7 @@ type connCall struct {
 	stream bool
 	sink   bool // reads when the capture shows that it has read
 	bytes  int  // read
+	off    bool // nodelay
 }
 
 // listen reads PORT [stream].
@@ -84,6 +85,17 @@ func (c *Call) read(a []string) (err error) {
 	}
 	if c.conn.bytes, err = number(a[1], 1, 1<<30); err != nil {
 		return err
+	}
+	return c.setPort(a[0])
+}
+
+// noDelay reads PORT [on|off].
+func (c *Call) noDelay(a []string) error {
+	if err := count(a, 1, 2); err != nil {
+		return err
+	}
+	if c.conn.off = len(a) > 1 && a[1] == "off"; len(a) > 1 && !c.conn.off && a[1] != "on" {
+		return fmt.Errorf("%q is none of on, off", a[1])
 	}
 	return c.setPort(a[0])
 }

@@ -57,6 +57,12 @@ func (r *run) do(c *Call) error {
 		s.wants += c.conn.bytes
 		r.readWanted(s)
 		return nil
+	case "nodelay":
+		if s.conn == nil {
+			return fmt.Errorf("port %d has no connection", c.port)
+		}
+		s.conn.SetNoDelay(r.now, !c.conn.off)
+		return nil
 	case "shutdown":
 		return r.finish(s, true)
 	case "close":
@@ -178,8 +184,33 @@ func (r *run) dataFor(c *Call) ([]byte, error) {
 
 // dataOf returns the data that a call takes from a frame of the capture.
 func (r *run) dataOf(c *Call) ([]byte, error) {
+	if c.dataLength != 0 {
+		return r.streamOf(c)
+	}
 	m, err := r.messageOf(c)
 	return m.Data(), err
+}
+
+// streamOf returns data out of what a connection has sent from a frame on, whatever
+// messages it went out in.
+func (r *run) streamOf(c *Call) ([]byte, error) {
+	var all []byte
+	port := uint32(0)
+	for i := range r.own {
+		f := &r.own[i]
+		if f.No < c.dataFrame || f.Bad != nil {
+			continue
+		}
+		p, err := frame.ParsePayload(f.Message)
+		if err != nil || p.Type() != frame.ConnMsg || port != 0 && p.Fields().OrigPort != port {
+			continue
+		}
+		port = p.Fields().OrigPort
+		if all = append(all, p.Data()...); len(all) >= c.dataOffset+c.dataLength {
+			return all[c.dataOffset:][:c.dataLength], nil
+		}
+	}
+	return nil, fmt.Errorf("from frame %d on no connection sends %d bytes", c.dataFrame, c.dataOffset+c.dataLength)
 }
 
 // messageOf returns the message of the frame that a call names: the one it carries,

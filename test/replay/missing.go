@@ -22,20 +22,9 @@ type Feature struct {
 // Features are what captures show and our engine does not have.
 var Features = []Feature{
 	{
-		Name: "bundling of small writes", Theme: "Sockets",
-		sent: asks,
-	},
-	{
 		Name: "groups", Theme: "Sockets",
 		sent: group, received: group,
 	},
-}
-
-// asks reports whether a message of a stream asks for an answer at once, as one does
-// that others wait behind. Source: docs/spec/07-sockets.md §5.3.
-func asks(m frame.Message) bool {
-	p, err := frame.ParsePayload(m)
-	return err == nil && p.Type() == frame.ConnMsg && p.Fields().SrcDroppable && p.Fields().Error == frame.OK
 }
 
 func group(m frame.Message) bool {

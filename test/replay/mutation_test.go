@@ -103,6 +103,9 @@ func TestFieldsCount(t *testing.T) {
 		{"08-stream", "B", 123, 37, "blocks read before a message asks"},
 		{"08-stream", "B", 59, 4, "error code"},
 		{"08-stream", "A", 56, 4, "error code"},
+		{"08-stream", "A", 66, 1, "a message that asks"},
+		{"08-stream", "A", 76, 1, "a message that asks"},
+		{"08-stream", "A", 77, 1, "answer to a message that asks (received)"},
 		{"09-seqpacket", "A", 27, 1, "connection request"},
 		{"09-seqpacket", "A", 28, 19, "port that accepts (received)"},
 		{"09-seqpacket", "A", 33, 4, "error code"},
@@ -163,7 +166,7 @@ func TestFieldsCount(t *testing.T) {
 		switch c.what {
 		case "keepalive", "last bulk":
 			bit = 0x08
-		case "copies to each node", "answer to a message that asks", "a message that asks (received)":
+		case "copies to each node", "answer to a message that asks", "a message that asks (received)", "a message that asks", "answer to a message that asks (received)":
 			bit = 0x04
 		case "peer stopping":
 			bit = 0x20
@@ -200,6 +203,10 @@ func TestCallsCount(t *testing.T) {
 		{"07-rdm-reject", "B", "2.5 B slow eth0 400", "2.5 B slow eth0 440"},
 		{"08-stream", "B", "read 3655906485 12000", "read 3655906485 13000"},
 		{"08-stream", "B", "B accept 3973906959 3233693113", ""},
+		{"08-stream", "A", "A nodelay 4088915118", ""},
+		{"08-stream", "A", "A nodelay 4088915118", "A nodelay 4088915118 off"},
+		{"08-stream", "A", "1.136100 A send 2479922213 frame:62+49000:1000", ""},
+		{"08-stream", "A", "A connect 2479922213 9002:1 stream", "A connect 2479922213 9002:1"},
 		{"08-stream", "A", "A send 888592917 frame:29", "A send 888592917 frame:31"},
 		{"09-seqpacket", "A", "A shutdown 1062716394", "A close 1062716394"},
 		{"09-seqpacket", "A", "A connect 1062716394 9000:1 sink", "A connect 1062716394 9000:1"},

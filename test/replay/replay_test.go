@@ -50,7 +50,7 @@ var sides = []struct {
 	{"06-rdm", "B", 31, 0, ""},
 	{"07-rdm-reject", "A", 101, 0, ""},
 	{"07-rdm-reject", "B", 29, 89, "a kernel's receive buffer"},
-	{"08-stream", "A", 34, 66, "bundling of small writes"},
+	{"08-stream", "A", 156, 0, ""},
 	{"08-stream", "B", 42, 0, ""},
 	{"09-seqpacket", "A", 98, 0, ""},
 	{"09-seqpacket", "B", 40, 0, ""},
