@@ -278,14 +278,6 @@ var ending = []script{
 		c: C close
 		s: S end => reset
 	`},
-	{name: "close after a message read in part", text: `
-		s: S send 60000 1
-		c: C recv 1 60000 => 60000 bytes
-		s: S send 1000 2
-		pass 50ms
-		c: C close
-		s: S end => reset
-	`},
 	{name: "shutdown while the other waits to write", text: `
 		s& S pour 8000000 5000
 		pass 300ms
@@ -415,8 +407,38 @@ var datagrams = []script{
 	`},
 }
 
-// crowds are scripts about many connections.
+// crowds are scripts about one kind of sockets, and about many connections.
 var crowds = []script{
+	{name: "stream, a message read in part, then close", text: connected("stream") + `
+		s: S send 60000 1
+		c: C piece 1 100 => 100 bytes
+		c: C close
+		s: S end => reset
+	`},
+	{name: "seqpacket, a message longer than the room for it", text: connected("seqpacket") + `
+		s: S send 66000 1
+		s: S send 200 2
+		c: C piece 1 100 => 100 bytes, cut
+		c: C piece 2 200 => 200 bytes
+	`},
+	{name: "rdm, a message longer than the room for it", text: `
+		s: S open rdm
+		s: S bind $name
+		c: $name knows
+		c: C open rdm
+		c: C send 66000 1 $name
+		c: C send 200 2 $name
+		s: S piece 1 100 => 100 bytes, cut
+		s: S piece 2 200 => 200 bytes
+	`},
+	{name: "stream, 200 requests at once", text: listening("stream") + `
+		s& L accept S#200
+		c: C#200 open stream => ok, 200 times
+		c: C#200+ connect $name => ok, 200 times
+		s! L => 200 accepted
+		c: C#200+ send 100 1 => ok, 200 times
+		s: S#200 recv 1 100 => 100 bytes, 200 times
+	`},
 	{name: "stream, 1000 connections at once", text: listening("stream") + `
 		s& L accept S#1000
 		c: C#1000 open stream => ok, 1000 times

@@ -247,15 +247,15 @@ func (s *playedSocket) Receive(b []byte, wait time.Duration) (play.Received, err
 		return play.Received{}, play.ErrTime
 	}
 	if s.connects() { // without room for ancillary data a reset is an error
-		n := 0
+		n, flags := 0, 0
 		err := again(func() (err error) {
-			n, _, err = unix.Recvfrom(s.fd, b, 0)
+			n, _, flags, _, err = unix.Recvmsg(s.fd, b, nil, 0)
 			return err
 		})
 		if err == nil && n == 0 {
 			err = play.ErrEnd
 		}
-		return play.Received{Len: max(n, 0)}, played(err)
+		return play.Received{Len: max(n, 0), Cut: flags&unix.MSG_TRUNC != 0}, played(err)
 	}
 	m, err := s.receive(b)
 	if err != nil {

@@ -32,6 +32,7 @@ var commands = map[string]command{
 	"connect":  {1, connect},
 	"send":     {2, send},
 	"recv":     {1, receive},
+	"piece":    {2, piece},
 	"read":     {0, read},
 	"end":      {0, end},
 	"none":     {1, none},
@@ -120,6 +121,18 @@ func judge(b []byte, seq uint32) string {
 		return fmt.Sprintf("%d bytes, wrong from byte %d", len(b), at)
 	}
 	return fmt.Sprintf("%d bytes", len(b))
+}
+
+func piece(s *opened, w []string) (string, error) {
+	b := make([]byte, max(1, number(w[1])))
+	r, err := s.Receive(b, forEver)
+	if err != nil {
+		return "", err
+	}
+	if r.Cut {
+		return judge(b[:r.Len], uint32(number(w[0]))) + ", cut", nil
+	}
+	return judge(b[:r.Len], uint32(number(w[0]))), nil
 }
 
 func read(s *opened, w []string) (string, error) {

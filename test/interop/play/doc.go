@@ -16,6 +16,7 @@
 //	send BYTES SEQ [ADDR]       one message, or a write, of Fill; to ADDR, which connects
 //	                            a stream or seqpacket socket that is not connected yet
 //	recv SEQ [BYTES]            waits for a message, of a stream for so many bytes, and compares
+//	piece SEQ BYTES             waits for what fits into so many bytes, and compares
 //	end                         waits for what ends a connection
 //	none MS                     nothing to receive comes in that time
 //	pour BYTES PIECE            sends so much in such pieces
