@@ -287,11 +287,24 @@ func (e *Engine) sendBack(now time.Duration, to frame.NodeAddr, f *frame.Payload
 		e.loop(now, f, data[:min(len(data), frame.MaxReturned)])
 		return
 	}
-	if e.post(now, to, f, data[:min(len(data), frame.MaxReturned)], frame.Control) == nil {
+	if e.mayReturn(to, f) && e.post(now, to, f, data[:min(len(data), frame.MaxReturned)], frame.Control) == nil {
 		e.count.Returned++
 	} else {
 		e.drop(DropLimit)
 	}
+}
+
+// mayReturn reports whether the link has room for a message that goes back. One without
+// a connection may take no more than half of what waits as the node's own messages do: a
+// link that has no room for those fails, and whoever sends faster than the answers are
+// taken would end contact between the nodes.
+func (e *Engine) mayReturn(to frame.NodeAddr, f *frame.PayloadFields) bool {
+	n := e.reach(to)
+	if n == nil || f.Type == frame.ConnMsg {
+		return true
+	}
+	l := n.route(f.OrigPort)
+	return 2*l.Vacant(frame.System) > l.Limit(frame.System)
 }
 
 // returnUnread sends back a message that waited in a port when it was closed.
