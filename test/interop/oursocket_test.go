@@ -90,10 +90,10 @@ func (s *ourSocket) Set(option string, value int) error {
 	case "limit":
 		s.cfg.ReceiveLimit, s.cfg.Backlog = 2*value, 2*value/requestBytes
 	case "nodelay":
-		if c, ok := any(s.conn).(interface{ SetNoDelay(bool) error }); ok {
-			return named(c.SetNoDelay(value != 0))
+		if s.conn == nil {
+			return play.ErrInvalid
 		}
-		// Otherwise small writes are not collected at all.
+		return named(s.conn.SetNoDelay(value != 0))
 	default:
 		return play.ErrInvalid
 	}
