@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package cluster gives each example the nodes it is about. They live in one process, on
+// a network in memory, or with the flag -udp on the loopback interface, where tcpdump and
+// Wireshark see them.
+//
+// A program of one's own is one node, on an interface of its host. All it needs in place
+// of this package is
+//
+//	dev, err := xdp.Open("eth1", nil) // or udp.Open(udp.Config{...})
+//	node, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}})
+//	defer node.Close(ctx)
+package cluster
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"os/signal"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/carrier/udp"
+)
+
+var overUDP = flag.Bool("udp", false, "the nodes speak over UDP, from 127.0.0.1, 127.0.0.2, ... port 6118")
+
+// limit is how long an example may take.
+const limit = time.Minute
+
+// Main is an example's main: it opens nodes 1001001, 1001002 ..., runs example with
+// them, and closes those that it has not closed. An error is printed, and the process exits with 1.
+func Main(nodes int, example func(ctx context.Context, nodes []*stack.Node) error) {
+	flag.Parse()
+	if err := run(nodes, example); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
+
+func run(count int, example func(context.Context, []*stack.Node) error) (err error) {
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	ctx, cancel := context.WithTimeout(ctx, limit)
+	defer cancel()
+	nodes, err := open(ctx, count)
+	defer func() {
+		for _, n := range nodes {
+			if end := n.Close(ctx); err == nil && !errors.Is(end, net.ErrClosed) {
+				err = end
+			}
+		}
+	}()
+	if err != nil {
+		return err
+	}
+	defer context.AfterFunc(ctx, func() { // ends all calls that wait
+		for _, n := range nodes {
+			n.Close(ctx)
+		}
+	})()
+	if err := example(ctx, nodes); ctx.Err() == nil {
+		return err
+	}
+	return context.Cause(ctx)
+}
+
+// open opens the nodes; with an error, those that are open already come back too.
+func open(ctx context.Context, count int) (nodes []*stack.Node, err error) {
+	segment := hub.New(hub.Config{})
+	for i := range count {
+		var dev stack.Bearer
+		if *overUDP {
+			dev, err = udp.Open(udp.Config{Local: loopback(i), Remotes: others(i, count)})
+		} else {
+			dev, err = segment.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		}
+		if err != nil {
+			return nodes, err
+		}
+		n, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + i)})
+		if err != nil {
+			return nodes, err
+		}
+		nodes = append(nodes, n)
+	}
+	return nodes, nil
+}
+
+// loopback is where node i speaks UDP, on the port the protocol has there.
+func loopback(i int) netip.AddrPort {
+	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}), 0)
+}
+
+func others(i, count int) (all []netip.AddrPort) {
+	for j := range count {
+		if j != i {
+			all = append(all, loopback(j))
+		}
+	}
+	return all
+}
