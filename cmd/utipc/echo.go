@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
@@ -17,44 +18,99 @@ import (
 var echoCommand = command{
 	name:  "echo",
 	short: "a node that answers on a name, until it is interrupted",
-	usage: `utipc echo: a node that sends every message on a name back to its sender, until
-it is interrupted.
+	usage: `utipc echo: a node that sends everything that comes for a name back to its
+sender, until it is interrupted.
 
     utipc echo --if IFACE [FLAGS] SERVICE
 
 SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 
+    --network KIND   the socket: tipcrdm or tipcgram, messages; tipcpacket or tipc,
+                     connections with messages or a stream of bytes, 1000 at a time
+                     (default tipcrdm)
+    --group          a member of the communication group TYPE, with INSTANCE
 ` + memberUsage + `
     utipc echo --if eth1 --address 1.1.1 18888:17
+    utipc echo --if eth1 --address 1.1.1 --network tipcpacket 18888:17
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
 		var m member
+		var k socketKind
 		f := flag.NewFlagSet("echo", flag.ContinueOnError)
 		m.flags(f)
+		k.flags(f)
 		rest, err := parse(f, args, 1, 1)
 		if err != nil {
+			return err
+		}
+		if err := k.check(); err != nil {
 			return err
 		}
 		addr, err := bindArg(rest[0])
 		if err != nil {
 			return err
 		}
+		if _, one := addr.(stack.Service); k.group && !one {
+			return usageError("--group wants TYPE:INSTANCE")
+		}
 		n, finish, err := m.open(ctx, std.err)
 		if err != nil {
 			return err
 		}
-		return errors.Join(echo(ctx, n, m.iface, addr, std.out), closeMember(n, finish))
+		return errors.Join(echo(ctx, n, m.iface, k, addr, std.out), closeMember(n, finish))
 	},
 }
 
 // echo answers on addr until ctx is done.
-func echo(ctx context.Context, n *stack.Node, iface string, addr net.Addr, out io.Writer) error {
-	c, err := n.ListenPacket(ctx, "tipcrdm", addr)
+func echo(ctx context.Context, n *stack.Node, iface string, k socketKind, addr net.Addr, out io.Writer) error {
+	begin := func(at net.Addr) {
+		fmt.Fprintf(out, "echo: node %v on %s answers on %v at %v%s\n", n.Addr(), iface, addr, at, k.note())
+	}
+	if k.connected() {
+		l, err := stack.SocketConfig{NoDelay: true}.Listen(ctx, n, k.network, addr)
+		if err != nil {
+			return err
+		}
+		begin(l.Addr())
+		return echoConns(ctx, l, out)
+	}
+	c, err := k.packets(ctx, n, addr)
 	if err != nil {
 		return err
 	}
+	begin(c.LocalAddr())
+	return echoPackets(ctx, c, out)
+}
+
+// packets makes the socket of an echo without connections.
+func (k socketKind) packets(ctx context.Context, n *stack.Node, addr net.Addr) (net.PacketConn, error) {
+	if k.group {
+		g, err := n.Join(ctx, addr.(stack.Service))
+		if err != nil {
+			return nil, err
+		}
+		return echoMember{g}, nil
+	}
+	c, err := n.ListenPacket(ctx, k.network, addr)
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
+}
+
+// An echoMember answers members of its group, but none for long that does not read: the
+// others wait meanwhile.
+type echoMember struct{ *stack.Group }
+
+func (m echoMember) WriteTo(b []byte, to net.Addr) (int, error) {
+	m.SetWriteDeadline(time.Now().Add(time.Second))
+	return m.Group.WriteTo(b, to)
+}
+
+// echoPackets sends every message back, until ctx is done.
+func echoPackets(ctx context.Context, c net.PacketConn, out io.Writer) error {
+	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	fmt.Fprintf(out, "echo: node %v on %s answers on %v at %v\n", n.Addr(), iface, addr, c.LocalAddr())
 	b := make([]byte, frame.MaxPayload)
 	var answered, failed uint64
 	var why error // of the last that could not be

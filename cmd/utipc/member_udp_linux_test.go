@@ -54,13 +54,16 @@ func TestUDPFlags(t *testing.T) {
 	}
 }
 
+// loopback is one of four addresses of 127.0.0.0/8 that no other process has.
+func loopback(i int) string {
+	pid := os.Getpid()
+	return fmt.Sprintf("127.%d.%d.%d", 32|pid>>14&31, pid>>6&255, pid<<2&255|i)
+}
+
 // An echo and a ping over UDP on the loopback interface, which anybody may.
 func TestEchoAndPingOverUDP(t *testing.T) {
 	bin := program(t)
-	pid := os.Getpid() // some of 127.0.0.0/8 that no other process has
-	ip := func(i int) string {
-		return fmt.Sprintf("127.%d.%d.%d", 32|pid>>14&31, pid>>6&255, pid<<2&255|i)
-	}
+	ip := loopback
 	echo := exec.Command(bin, "echo", "--udp", ip(1)+","+ip(2), "--address", "1.1.1", "18888:17")
 	pipe, err := echo.StdoutPipe()
 	if err != nil {

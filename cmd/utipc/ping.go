@@ -36,6 +36,9 @@ answer does not come.
                      summary is printed (default 100ms)
     --size N         bytes of a message, 8 to 66000 (default 64)
     --timeout D      how long to wait for the name, and for an answer (default 10s)
+    --network KIND   the socket, as the echo's: tipcrdm or tipcgram, messages;
+                     tipcpacket or tipc, over one connection (default tipcrdm)
+    --group          join the communication group TYPE and ask members with INSTANCE
     --stats          print the statistics of all links at the end
 ` + memberUsage + `
     utipc ping --if eth1 --address 1.1.2 18888:17
@@ -45,6 +48,7 @@ answer does not come.
 		var p pinger
 		f := flag.NewFlagSet("ping", flag.ContinueOnError)
 		m.flags(f)
+		p.kind.flags(f)
 		f.IntVar(&p.count, "count", 10, "")
 		f.DurationVar(&p.interval, "interval", 100*time.Millisecond, "")
 		f.IntVar(&p.size, "size", 64, "")
@@ -54,7 +58,13 @@ answer does not come.
 		if err != nil {
 			return err
 		}
+		if err := p.kind.check(); err != nil {
+			return err
+		}
 		if p.to, err = serviceArg(rest[0]); err != nil {
+			return err
+		}
+		if err := p.kind.target(p.to); err != nil {
 			return err
 		}
 		if p.size < 8 || p.size > frame.MaxPayload {
@@ -74,6 +84,7 @@ answer does not come.
 // A pinger measures round trips.
 type pinger struct {
 	to       stack.Service
+	kind     socketKind
 	count    int
 	size     int
 	interval time.Duration
@@ -98,20 +109,26 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		}
 		return err
 	}
-	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(ctx, n, "tipcrdm", nil)
+	c, err := p.socket(ctx, n)
 	if err != nil {
+		if ctx.Err() != nil {
+			return errors.New("interrupted")
+		}
 		return err
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	fmt.Fprintf(out, "ping: node %v to %v, %d bytes\n", n.Addr(), p.to, p.size)
+	fmt.Fprintf(out, "ping: node %v to %v, %d bytes%s\n", n.Addr(), p.to, p.size, p.kind.note())
 	start := time.Now()
+	var broken error // why no more can be sent
 	for p.sent < p.count && ctx.Err() == nil {
 		if err := p.trip(c, out); errors.Is(err, net.ErrClosed) && ctx.Err() != nil {
 			p.sent-- // interrupted: neither answered nor lost
 			break
 		} else if err != nil {
-			return err
+			p.misses++
+			broken = err
+			break
 		}
 		if p.interval > 0 && p.sent < p.count {
 			select {
@@ -120,7 +137,9 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 			}
 		}
 	}
-	err = p.sum(out, time.Since(start))
+	if err = p.sum(out, time.Since(start)); broken != nil {
+		err = broken
+	}
 	if p.stats {
 		fmt.Fprintf(out, "\n%v", n.BroadcastLink())
 		for _, l := range n.Links() {
@@ -143,18 +162,18 @@ func links(n *stack.Node) string {
 }
 
 // trip sends one message and waits for its answer.
-func (p *pinger) trip(c *stack.PacketConn, out io.Writer) error {
+func (p *pinger) trip(c pingSocket, out io.Writer) error {
 	b := make([]byte, p.size)
 	binary.BigEndian.PutUint64(b, uint64(p.sent))
 	p.sent++
 	at := time.Now()
 	c.SetDeadline(at.Add(p.timeout))
-	if _, err := c.WriteTo(b, p.to); err != nil {
+	if err := c.send(b); err != nil {
 		return err
 	}
 	answer := make([]byte, p.size+1)
 	for {
-		k, from, err := c.ReadFrom(answer)
+		k, from, err := c.receive(answer)
 		took := time.Since(at)
 		var rejected *stack.RejectError
 		switch {
