@@ -39,7 +39,7 @@ type Response struct {
 // Which load to open.
 const (
 	Bare  = "bare"  // frames on a device; Iface, Driver, Peer
-	TIPC  = "tipc"  // a node on a device; besides: End, Wait, Datagram, Single
+	TIPC  = "tipc"  // a node on a device; besides: End, Wait, Datagram, Single, Socket
 	Conns = "conns" // connections of a node on a device, or of Go's net; besides: End, Wait, Socket, Dials, Addrs
 	TCP   = "tcp"   // the kernel's TCP; Addrs, End, Wait
 	Holds = "holds" // a device that is open, and no more; Iface, Driver
@@ -57,7 +57,7 @@ type Open struct {
 	Wait     string    `json:"wait,omitempty"`
 	Datagram bool      `json:"datagram,omitempty"`
 	Single   bool      `json:"single,omitempty"`
-	Socket   string    `json:"socket,omitempty"` // the network of a connection: tipc, tipcpacket, tcp
+	Socket   string    `json:"socket,omitempty"` // the network of a connection: tipc, tipcpacket, tcp; of TIPC besides: call, buffers
 	Dials    bool      `json:"dials,omitempty"`  // a round trip is to connect and to close
 	Peer     load.Info `json:"peer"`             // of the other end, when that was opened before
 }

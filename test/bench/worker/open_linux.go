@@ -55,7 +55,8 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 		if o.Load == Conns {
 			return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials})
 		}
-		return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single}, o.Peer.Socket)
+		return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single,
+			Call: o.Socket == "call", Buffers: o.Socket == "buffers"}, o.Peer.Socket)
 	}
 	dev.Close()
 	return nil, fmt.Errorf("no load is called %q", o.Load)
