@@ -175,6 +175,30 @@ var connecting = []script{
 		s: L accept S
 		s: S end => reset
 	`},
+	{name: "a name bound for its own node", text: `
+		s: L open KIND
+		s: L bind $name node
+		s: L listen
+		c: C open KIND
+		c: C connect $name => unreachable
+		c: D open KIND
+		c& D connect $name@$s
+		s: L accept S
+		c! D
+		c: D send 100 1
+		s: S recv 1 100 => 100 bytes
+	`},
+	{name: "strangers to a connection", text: connected("KIND") + `
+		s: S id => $S
+		c: D open rdm
+		c: D set droppable 0
+		c: D send 40 1 $S
+		c: D recv 1 => returned 2, 40 bytes
+		c: E open KIND
+		c: E connect $S => refused
+		c: C send 100 2
+		s: S recv 2 100 => 100 bytes
+	`},
 	{name: "importance of the request is both ends'", text: listening("KIND") + `
 		c: C set importance 2
 		c& C connect $name
@@ -315,6 +339,15 @@ var ending = []script{
 		c: C drain 4000000 1000 => 4000000 bytes
 		s! S => 4000000 bytes
 	`},
+	{name: "both write before either reads", text: `
+		c& C pour 2000000 9000
+		s& S pour 2000000 1400
+		pass 20ms
+		s: S drain 2000000 9000 => 2000000 bytes
+		c: C drain 2000000 1400 => 2000000 bytes
+		c! C => 2000000 bytes
+		s! S => 2000000 bytes
+	`},
 	{name: "small writes", text: `
 		c& C pour 60000 10
 		s: S drain 60000 10 => 60000 bytes
@@ -430,6 +463,15 @@ var crowds = []script{
 		c: C send 200 2 $name
 		s: S piece 1 100 => 100 bytes, cut
 		s: S piece 2 200 => 200 bytes
+	`},
+	{name: "seqpacket, 50 connections that are busy at once", text: listening("seqpacket") + `
+		s& L accept S#50
+		c: C#50 open seqpacket => ok, 50 times
+		c: C#50+ connect $name => ok, 50 times
+		s! L => 50 accepted
+		c& C#50+ pour 100000 1000
+		s: S#50+ drain 100000 1000 => 100000 bytes, 50 times
+		c! C#50+ => 100000 bytes, 50 times
 	`},
 	{name: "stream, 200 requests at once", text: listening("stream") + `
 		s& L accept S#200
