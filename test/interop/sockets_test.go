@@ -105,7 +105,7 @@ func longScripts() bool { return os.Getenv("UTIPC_LONG") != "" }
 // scriptsTime is how long all scripts may take, and one step of them.
 func scriptsTime() time.Duration {
 	if longScripts() {
-		return 20 * time.Minute
+		return 45 * time.Minute
 	}
 	return 3 * time.Minute
 }
