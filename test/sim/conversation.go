@@ -44,6 +44,7 @@ type Conversation struct {
 	contacts map[audienceKey]*audience
 	stations map[frame.NodeAddr]*station
 	cards    map[frame.MAC]*card
+	talking  talks
 	found    []frame.Finding
 }
 
@@ -68,6 +69,7 @@ func (c *Conversation) forget() {
 	c.ends, c.last = map[endKey]*endpoint{}, map[way]frame.NodeAddr{}
 	c.contacts, c.stations = map[audienceKey]*audience{}, map[frame.NodeAddr]*station{}
 	c.cards = map[frame.MAC]*card{}
+	c.talking = talks{}
 }
 
 // Frame takes the next message sent, from and to the stations given, and returns

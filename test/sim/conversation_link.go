@@ -77,6 +77,9 @@ func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
 		e.ack, e.stateAck = c.first()-1, c.first()-1
 	}
 	r.stale = r.up || wasUp
+	if wasUp {
+		c.talking.hush(e.from, e.to)
+	}
 	c.station(e.from).mayRestart = true
 	if r.stale { // else it is the first link, or one more
 		c.contact(e.from, e.to).known = false

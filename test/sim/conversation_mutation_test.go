@@ -71,6 +71,15 @@ var mistakes = []struct {
 	{"returned", "07", isReturned, 1, add(5, 0, 32, 1)},
 	{"returned", "13", isUser(frame.UserBundler), 1, add(11, 25, 4, 1)},                                                           // the first message in it
 	{"withdrawal", "05", func(m frame.Message) bool { return m.NonSeq() && m.User() == frame.UserBundler }, 1, add(24, 0, 32, 1)}, // the same
+	{"conn-answer", "09", isConn(0), 1, add(5, 0, 32, 1)},
+	{"conn-answer", "08", isConn(0), 1, func(b []byte) { add(5, 0, 32, 1)(b); add(4, 0, 32, 1)(b) }},
+	{"conn-answer", "08", isRequest, 2, func(b []byte) { setWord(b, 0, word(b, 0)&^(1<<17)) }},
+	{"conn-ack", "09", isConnAck, 1, add(9, 16, 16, 200)},
+	{"conn-ack", "08", isConnAck, 3, add(9, 16, 16, 60)},
+	{"conn-asked", "09", isConnAck, 1, func(b []byte) { setWord(b, 0, word(b, 0)|1<<18) }},
+	{"conn-asked", "08", func(m frame.Message) bool { return isConn(1000)(m) && word(m.Bytes(), 0)&(1<<18) != 0 }, 2, func(b []byte) { setWord(b, 0, word(b, 0)&^(1<<18)) }},
+	{"conn-end", "09", isConn(1), 1, add(1, 25, 4, int(frame.ConnShutdown))},
+	{"conn-end", "10", isConn(200), 5, add(1, 25, 4, int(frame.NoPort))},
 	{"answer-asked", "02", isDisc(frame.Response), 1, add(2, 0, 32, 1)},
 	{"trial-refused", "03", isDisc(frame.TrialFail), 1, add(2, 0, 32, 1)},
 	{"trial-after", "02", isDisc(frame.Trial), 2, func(b []byte) { setWord(b, 1, word(b, 1)&^(15<<28)) }},
@@ -177,6 +186,24 @@ func isWithdrawal(m frame.Message) bool { return names(m, frame.Names.Withdrawal
 func isReturned(m frame.Message) bool {
 	p, err := frame.ParsePayload(m)
 	return err == nil && p.Error() != frame.OK && p.Type() != frame.ConnMsg
+}
+
+// isConn finds messages of connections with so many bytes.
+func isConn(n int) func(frame.Message) bool {
+	return func(m frame.Message) bool {
+		p, err := frame.ParsePayload(m)
+		return err == nil && p.Type() == frame.ConnMsg && p.Error() == frame.OK && len(p.Data()) == n
+	}
+}
+
+func isRequest(m frame.Message) bool {
+	p, err := frame.ParsePayload(m)
+	return err == nil && p.Type() == frame.NamedMsg && p.Syn()
+}
+
+func isConnAck(m frame.Message) bool {
+	p, err := frame.ParseConn(m)
+	return err == nil && p.Fields().Type == frame.ConnAck
 }
 
 func isDisc(t frame.DiscoveryType) func(frame.Message) bool {
@@ -288,6 +315,19 @@ func made(t *testing.T) map[string][]spoken {
 	}
 	last.at = flood[len(flood)-1].at + time.Second
 	flood = append(flood, last)
+	// A sends on a connection whatever B has read.
+	var eager []spoken
+	for _, s := range capture(t, "09") {
+		if eager = append(eager, s); s.number < 131 {
+			continue
+		}
+		for range 300 {
+			s.msg = append([]byte(nil), s.msg...)
+			frame.StampSeq(s.msg, parsed(s).Seq()+1)
+			eager = append(eager, s)
+		}
+		break
+	}
 	// A tells its last update again, and another port.
 	changed := capture(t, "05")
 	var next frame.Seq
@@ -305,7 +345,7 @@ func made(t *testing.T) map[string][]spoken {
 			break
 		}
 	}
-	return map[string][]spoken{"update-repeat": changed, "bcast-window": flood, "failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless}
+	return map[string][]spoken{"update-repeat": changed, "bcast-window": flood, "failed-silent": afterFailover(t), "update-way": legacy, "probe-answer": silent, "unacked": endless, "conn-unacked": eager}
 }
 
 func parsed(s spoken) frame.Message {

@@ -47,6 +47,7 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 	if q != e.next {
 		c.add("packet-seq", "w2 15:0", "%d, want %d", q, e.next)
 		e.pieces = pieces{}
+		c.talking.hush(e.from, e.to)
 	}
 	e.next = q + 1
 	e.pieces.begun = e.pieces.begun || q == c.first() && e.began
@@ -133,5 +134,8 @@ func (c *Conversation) inner(e *endpoint, m frame.Message) {
 		c.names(e, n)
 	} else if p, err := frame.ParsePayload(m); err == nil {
 		c.payload(e, p)
+		c.said(e, p)
+	} else if m, err := frame.ParseConn(m); err == nil {
+		c.manages(e, m)
 	}
 }
