@@ -57,6 +57,11 @@ func (l *linter) payload(m Message, c context) {
 		l.addIf(r.Lower > r.Upper, "range", "w9", "%v", r)
 	}
 	l.addIf(t == ConnMsg && m.hlen == BasicLen && code == OK, "conn-header", "w0 24:21", "32 bytes and not returned, want 24")
+	if t == ConnMsg && m.hlen == ShortLen && code != OK {
+		l.addIf(len(p.Data()) > 0, "conn-end", "data", "%d bytes with the end of a connection; what comes back has a header of 32", len(p.Data()))
+		l.addIf(m.User() != UserCritical, "conn-end", "w0 28:25", "%v, want critical", m.User())
+		l.addIf(code != NoPort && code != ConnShutdown, "conn-end", "w1 28:25", "%v ends no connection", code)
+	}
 
 	if p.IsGroup() {
 		l.groupData(p, c)

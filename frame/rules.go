@@ -30,6 +30,7 @@ var rules = []Rule{
 	{"reroute", "01-wire.md §3.4, 07-sockets.md §6.3", "named messages are looked up again once at most, others never", ""},
 	{"scope", "01-wire.md §2.2, 08-groups.md §2.2", "the scope is one of the type's", ""},
 	{"range", "05-naming.md §1", "a range's lower bound is not above its upper", ""},
+	{"conn-end", "07-sockets.md §4.6", "a connection ends with an empty critical message that says no port or shutdown, if nothing comes back", ""},
 	{"conn-header", "01-wire.md §4.1", "connection data has 32 bytes of header only when returned", ""},
 	{"conn-window", "07-sockets.md §5.1", "the window advertised holds the longest message", ""},
 	{"group-droppable", "01-wire.md §2.1, 08-groups.md §1", "messages of groups are droppable", ""},
