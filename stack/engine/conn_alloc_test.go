@@ -30,16 +30,19 @@ func newHotConn(t testing.TB, stream bool) *hotConn {
 	h.packet(conn(90, 6, nil, ""))
 	h.drain()
 	h.c = c
-	buffer := func(msg []byte) *frame.Buffer {
-		b := h.arena.Get(frame.EthernetLen+len(msg), frame.Control)
-		copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
-		return b
-	}
+	buffer := h.buffer
 	s := frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: h.info()}
 	h.ack = buffer(s.Append(nil, nil))
 	h.credit = buffer(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Acked, f.Window = frame.ConnAck, 1, 128 }))
 	h.in = buffer(conn(90, 6, nil, string(h.buf[:])))
 	return h
+}
+
+// buffer is a frame with a message of the peer.
+func (h *hotConn) buffer(msg []byte) *frame.Buffer {
+	b := h.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+	copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
+	return b
 }
 
 // take takes what was sent and acknowledges it on the link.
@@ -112,8 +115,47 @@ func TestConnAllocatesNothing(t *testing.T) {
 	}
 }
 
-func BenchmarkConnWrite(b *testing.B) {
-	h := newHotConn(b, false)
+// So does a stream whose messages are collected, with the answers that let them go, and
+// with those that never come; the same in one that sends all at once.
+func TestNagleAllocatesNothing(t *testing.T) {
+	h := newHotConn(t, true)
+	answer := h.buffer(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Window, f.NagleAck = frame.ConnAck, 512, true }))
+	written := uint64(0)
+	answered := func() {
+		for range 10 {
+			h.writeOne()
+			written++
+		}
+		h.give(answer)
+		h.take()
+	}
+	alone := func() {
+		for range 10 {
+			h.writeOne()
+			written++
+		}
+	}
+	for i, f := range []func(){answered, alone, alone} {
+		h.c.SetNoDelay(h.now, i == 2)
+		for range 300 {
+			f()
+		}
+		before, from := h.Counters().MessagesOut, written
+		if got := testing.AllocsPerRun(300, f); got != 0 {
+			t.Errorf("%d: got %v allocations, want 0", i, got)
+		}
+		if sent := h.Counters().MessagesOut - before; (sent < (written-from)/2) != (i < 2) {
+			t.Errorf("%d: %d messages of %d", i, sent, written-from)
+		}
+	}
+}
+
+func BenchmarkConnWrite(b *testing.B) { benchmarkConnWrite(b, newHotConn(b, false)) }
+
+// BenchmarkConnWriteCollected is a Write of a stream most of whose messages are held.
+func BenchmarkConnWriteCollected(b *testing.B) { benchmarkConnWrite(b, newHotConn(b, true)) }
+
+func benchmarkConnWrite(b *testing.B, h *hotConn) {
 	for b.Loop() {
 		h.writeOne()
 	}

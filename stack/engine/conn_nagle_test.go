@@ -279,6 +279,24 @@ func TestNagleOrder(t *testing.T) {
 	b.done()
 }
 
+// Who was refused nothing hears of no room, though what is held has to wait for it.
+func TestNagleTellsNobody(t *testing.T) {
+	b := newNagleBed(t, ConnConfig{})
+	b.write(5, 10)
+	b.write(3, 700)
+	b.TakeReadyConns(nil)
+	b.credit(3, 1, true)
+	if b.c.Held() != 2100 || !b.c.nagle.Due() {
+		t.Fatalf("%d held, due %v", b.c.Held(), b.c.nagle.Due())
+	}
+	b.credit(2, 512, false)
+	if got := b.TakeReadyConns(nil); b.c.Held() != 0 || len(got) != 0 {
+		t.Errorf("%d held, told %d times", b.c.Held(), len(got))
+	}
+	b.c.Close(b.now)
+	b.done()
+}
+
 // A Write that finds no memory does not count, whether it would have asked or not.
 func TestNagleCountsWhatWasSent(t *testing.T) {
 	b := newNagleBed(t, ConnConfig{})
