@@ -97,6 +97,10 @@ func TestGroupGrants(t *testing.T) {
 		f.read(i, 1)
 	}
 	f.said = nil
+	if f.m[0].Arrived(GroupBusy+1) || !f.m[0].Arrived(GroupBusy) || f.m[0].Arrived(1) {
+		t.Errorf("%d of %d blocks have come", f.m[0].Unread(), f.m[0].Advertised())
+	}
+	f.m[0].Unarrive(GroupBusy)
 	// The 13th to send makes the longest silent one give back what it has: 1, as 0 has
 	// sent since.
 	f.read(0, 1)

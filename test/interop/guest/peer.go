@@ -29,6 +29,7 @@ const usage = `peer MODE [words] [options]
   dial-stream, dial-seqpacket TYPE INST | @NODE:PORT
   flow-sink TYPE INST                  receive a stream (package flow); a line of stdin asks for a mark
   flow-send TYPE INST | @NODE:PORT     send one until stdin ends
+  group TYPE INST                      join a group, send and read as lines of stdin say
   hold                                 bind and unbind as lines of stdin say
   topology                             subscribe as lines of stdin say, at the node of -N
   cast-receive PLAN RECEIVER...        hear multicast (package cast); a line of stdin asks for reports
@@ -105,6 +106,7 @@ func peer(args []string) int {
 		"dial-seqpacket":   func(o options, w []string) error { return dial(o, w, unix.SOCK_SEQPACKET) },
 		"flow-sink":        flowSink,
 		"flow-send":        flowSend,
+		"group":            group,
 		"hold":             hold,
 		"topology":         topology,
 		"cast-receive":     castReceive,
