@@ -17,6 +17,9 @@
 // acknowledgements travel in the messages of the unicast links. Its sending end, the
 // BroadcastSender, is a Link's sending half with a Member for each that answers.
 //
+// Groups have flow control and an order of their own, for each pair of members: GroupFlow
+// and GroupMember, GroupOrder, GroupAcks, GroupLag.
+//
 // A Link knows no clock and no device. Its owner, the engine, hands it messages
 // and the time, and takes frames and events out. What the peer misses is sent again,
 // and nothing else: with gap-ack blocks all of it is known at once, without them only

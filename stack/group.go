@@ -35,7 +35,7 @@ type GroupConfig struct {
 	Events       bool       // members that join and leave are read, by ReadMsg
 	Policy       SlowPolicy // for members that do not read
 	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
-	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: what kernels let, at most 61 MiB and 65 KiB a member
+	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
 }
 
 // A Group is a socket in a communication group: all sockets that joined one service type,
