@@ -105,3 +105,22 @@ func TestGroupOwesNobody(t *testing.T) {
 	}
 	c.done("")
 }
+
+// A member that holds up a send is granted all that it may have first: it may wait for
+// us, too (spec 08 §6.1).
+func TestGroupGrantsBeforeItWaits(t *testing.T) {
+	c := newGroupCrew(t, 1)
+	c.member(0).flow.Sent(65)
+	for i := range frame.Seq(11) {
+		c.cast(0, 100+i)
+		c.texts()
+	}
+	c.after("read", "", "", "group/adv G>5 window=716")
+	for _, lines := range [][]string{{"group/adv G>5 window=10"}, nil} {
+		if _, ok := c.g.Send(c.now, []byte("x")).(*MemberBlocked); !ok {
+			t.Error("not blocked")
+		}
+		c.after("blocked", "", "", lines...)
+	}
+	c.done("")
+}

@@ -483,7 +483,7 @@ func TestGroupLag(t *testing.T) {
 			b.read(g)
 		}
 		n := 0
-		for ; x.count.Evicted == 0; n++ {
+		for ; x.count.Evicted == 0 && n < 1000; n++ {
 			if err := x.Send(b.now, fmt.Append(nil, n)); err != nil {
 				t.Fatalf("message %d: %v", n, err)
 			}
