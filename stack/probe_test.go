@@ -91,6 +91,7 @@ func TestOptionsAtRunTime(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := mustListen(t, a, stack.SocketConfig{}, nil)
+		c.SetReadDeadline(time.Now().Add(time.Minute))
 		buf, data := make([]byte, 66000), make([]byte, 3000)
 		elsewhere := stack.Service{Type: 18888, Instance: 18, Node: 2}
 		c.WriteTo(data, elsewhere) // droppable: it does not come back
@@ -113,7 +114,7 @@ func TestOptionsAtRunTime(t *testing.T) {
 			n, from, err := c.ReadFrom(buf)
 			var r *stack.RejectError
 			if !errors.As(err, &r) || n != 1024 || r.Code != x.code || r.Name != x.name || r.Dest.Port != x.dest.Port || r.Dest.Node != x.dest.Node || from.String() != r.Dest.String() {
-				t.Errorf("to %v: got %d bytes from %v, %v", x.to, n, from, err)
+				t.Fatalf("to %v: got %d bytes from %v, %v", x.to, n, from, err)
 			}
 		}
 		if s := c.Stats(); s.CameBack != 3 || s.MessagesOut != 4 {
@@ -174,6 +175,7 @@ func TestOptionsAtRunTime(t *testing.T) {
 func TestDialPacket(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		server := mustListen(t, b, stack.SocketConfig{}, echoService)
+		server.SetReadDeadline(time.Now().Add(time.Minute))
 		if err := a.WaitFor(t.Context(), echoService); err != nil {
 			t.Fatal(err)
 		}
