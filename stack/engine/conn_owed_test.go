@@ -199,3 +199,52 @@ func TestConnWaitsInLine(t *testing.T) {
 	l.Close(b.now)
 	b.clean()
 }
+
+// What comes while a connection's end is owed goes nowhere: were it returned, the peer
+// would read a reset before the end.
+func TestConnOwesItsEndAlone(t *testing.T) {
+	b := newHostileBed(t)
+	b.first()
+	feed := b.starve()
+	b.a.Close(b.now)
+	feed()
+	b.packet(conn(90, 6, nil, "x"))
+	if got := b.first(); got != "" {
+		t.Errorf("data to a closed one: got %q, want nothing yet", got)
+	}
+	b.alarms.ringDue(b.now + owedPause)
+	if got, want := b.first(), "data-critical/conn 6>90 error=connection shutdown bytes=0"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	b.l.Close(b.now)
+	b.done()
+}
+
+// An end without the answer before it would be a refusal.
+func TestConnOwesItsAnswerBeforeItsEnd(t *testing.T) {
+	for _, c := range []struct {
+		close func(*Conn, time.Duration)
+		end   string
+	}{{(*Conn).Close, "connection shutdown"}, {(*Conn).Abort, "no port"}} {
+		b := newHostileBed(t)
+		b.Config().Chance.(*numbered).ports = []uint32{8}
+		b.packet(syn(5, 95, ""))
+		b.first()
+		feed := b.starve()
+		x, ok := b.l.Accept(b.now)
+		if !ok {
+			t.Fatal("not accepted")
+		}
+		c.close(x, b.now)
+		feed()
+		b.alarms.ringDue(b.now + owedPause)
+		if got, want := b.first(), "data-low/conn 8>95 bytes=0; data-critical/conn 8>95 error="+c.end+" bytes=0"; got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		if b.ports[8] != nil {
+			t.Error("the socket is left")
+		}
+		b.l.Close(b.now)
+		b.done()
+	}
+}

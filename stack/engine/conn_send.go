@@ -133,8 +133,8 @@ func (c *Conn) pay(now time.Duration, what owed) {
 		c.owed &^= owedReply
 	}
 	end := c.owed & (owedEnd | owedReset)
-	if c.lingers() {
-		end = 0 // behind what is held
+	if c.lingers() || c.owed&owedAnswer != 0 {
+		end = 0 // behind what is held, and the answer
 	}
 	if end&owedEnd != 0 && c.sendEnd(now, frame.ConnShutdown) || end&owedReset != 0 && c.sendEnd(now, frame.NoPort) {
 		c.release(now)
@@ -218,8 +218,13 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 		return
 	}
 	c.state = ConnClosed
-	n, r := c.node, c.request
+	n, r, unanswered := c.node, c.request, c.owed&owedAnswer != 0
 	c.detach(now)
+	if was == Established && unanswered && !c.sendEmpty(now, frame.OK) { // else the end would be a refusal
+		c.linger(now, n, code)
+		c.owed |= owedAnswer
+		return
+	}
 	if was == Established || was == Connecting && r.f.DestPort != 0 { // the request, if it waits there still
 		if !c.sendEnd(now, code) {
 			c.linger(now, n, code)
