@@ -140,3 +140,9 @@ func (e *Engine) Forge(b naming.Binding, withdrawn bool) {
 		e.table.Insert(b)
 	}
 }
+
+// Queued is the number of bytes that count against the receive limit, and that limit.
+func (c *Conn) Queued() (n, limit int) { return c.port.queued, c.port.ReceiveLimit }
+
+// Alarms is how many sockets and subscriptions wait for a time.
+func (e *Engine) Alarms() int { return len(e.alarms.heap) }

@@ -18,13 +18,16 @@ import (
 // Zero fields mean the defaults.
 type Cluster struct {
 	Seed     uint64
-	Nodes    int       // 0: 3 to 8, by the seed; at most 250
-	Networks int       // 1 or 2; 0: by the seed, two in one of three
-	Bindings int       // of each node when it starts; 0: 1 to 20, by the seed
-	Rounds   int       // of faults and changes, each with a rest behind it; 0: two
-	Quiet    bool      // no faults and no changes: the nodes start, and that is all
-	Mutation Mutation  // a deliberate mistake, to see the checks find it
-	Trace    io.Writer // one line a frame and event; nil: none
+	Nodes    int  // 0: 3 to 8, by the seed; at most 250
+	Networks int  // 1 or 2; 0: by the seed, two in one of three
+	Bindings int  // of each node when it starts; 0: 1 to 20, by the seed
+	Rounds   int  // of faults and changes, each with a rest behind it; 0: two
+	Quiet    bool // no faults and no changes: the nodes start, and that is all
+	// Connections has sockets connect to each other, and end that, besides. See
+	// cluster_call.go.
+	Connections bool
+	Mutation    Mutation  // a deliberate mistake, to see the checks find it
+	Trace       io.Writer // one line a frame and event; nil: none
 }
 
 const (
@@ -50,6 +53,7 @@ type cluster struct {
 	casts   []*cast
 	nextID  uint32
 	talk    *Conversation // all that is sent; nil in large clusters
+	callWorld
 
 	occasions int // for the mutation
 	marked    marked
@@ -81,6 +85,9 @@ func newCluster(cfg Cluster) *cluster {
 			*p = drawn[i]
 		}
 	}
+	if c.Connections && cfg.Nodes == 0 {
+		c.Nodes = 2 + c.Nodes%4
+	}
 	c.Nodes, c.Networks = min(max(c.Nodes, 2), clusterNodes), min(max(c.Networks, 1), maxNetworks)
 	switch {
 	case c.Quiet:
@@ -95,10 +102,14 @@ func newCluster(cfg Cluster) *cluster {
 	for i := range c.Nodes {
 		m := &member{c: c, idx: i, addr: frame.NodeAddr(0x1001001 + i), identity: frame.AddrIdentity(frame.NodeAddr(0x1001001 + i))}
 		m.tolerance = 1500 * time.Millisecond
+		m.mtu = [maxNetworks]int{1500, 1500}
 		if mixed == 0 {
 			m.tolerance = time.Duration(200+c.work.IntN(3000)) * time.Millisecond
 		}
 		c.members = append(c.members, m)
+	}
+	if c.Connections {
+		c.drawCalls()
 	}
 	for i := range c.Networks {
 		s := &fabric{clock: &c.clock, r: c.rand(10 + uint64(i)), f: &c.faults[i], maxDelay: time.Microsecond, lost: &c.report.FramesLost,
@@ -137,7 +148,7 @@ func (c *cluster) every(mean time.Duration, do func()) {
 }
 
 // violate notes that something does not hold that always must. what is one of tables,
-// events, purge, multicast, frames, health and memory.
+// events, purge, multicast, connections, waits, frames, health and memory.
 func (c *cluster) violate(what, format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	c.tracef("VIOLATION %s: %s", what, s)
@@ -191,6 +202,9 @@ func (c *cluster) settle() {
 		c.checkTables()
 		c.judge()
 	}
+	if c.Connections && !c.stop() {
+		c.quietCalls()
+	}
 }
 
 // rest ends the faults and the changes.
@@ -204,12 +218,16 @@ func (c *cluster) rest() {
 	c.split++
 	for _, m := range c.members {
 		m.start() // if it is down
+		m.calm()
 	}
 	c.settle()
 }
 
 // shutdown closes and leaves everything, and looks whether all memory has come back.
 func (c *cluster) shutdown() {
+	if c.Connections {
+		c.endCalls()
+	}
 	for _, m := range c.members {
 		for len(m.term.socks) > 0 {
 			m.term.close(m.term.socks[0])

@@ -22,7 +22,14 @@ type member struct {
 	tolerance time.Duration
 	term      *term // nil while it is down
 	moves     int
+	card      int // its stations change with it
 	began     int // number of the latest life
+
+	mtu      [maxNetworks]int
+	noBlocks bool // on connections it counts messages
+	paused   time.Duration
+	starved  time.Duration // it gets no chunk until then
+	heard    *acceptor     // of its present life, or the last
 }
 
 // A term is one life of a member: an engine, from its start to its end.
@@ -41,9 +48,19 @@ type term struct {
 	held  bool // messages wait for each other while it works
 
 	bearers int // networks that the engine is on
+
+	sides     []*side // of calls
+	acceptors []*acceptor
+	asked     []*engine.Listener
+	news      []*engine.Conn
+	called    []*engine.Ticket
 }
 
-func memberMAC(net, idx int) frame.MAC { return frame.MAC{2, 0, 0, 0, byte(net), byte(idx + 1)} }
+// mac is a member's station in a network. Messages of connections do not say which node
+// they are for: so where there are some, another node has another station.
+func (m *member) mac(net int) frame.MAC {
+	return frame.MAC{2, 0, 0, byte(m.card), byte(net), byte(m.idx + 1)}
+}
 
 // start begins a new life of a member that is down.
 func (m *member) start() {
@@ -54,12 +71,18 @@ func (m *member) start() {
 	c.lives++
 	m.began = c.lives
 	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}}
-	t.arena = frame.NewArena(frame.ArenaConfig{Small: 4096})
-	var err error
-	t.eng, err = engine.New(engine.Config{
-		Address: m.addr, Identity: m.identity, Arena: t.arena, Tolerance: m.tolerance,
+	k := engine.Config{
+		Address: m.addr, Identity: m.identity, Tolerance: m.tolerance,
 		Chance: engine.NewSeeded(c.Seed, uint64(20_000+c.lives)),
-	})
+	}
+	if c.Connections {
+		c.adapt(m, &k)
+	} else {
+		k.Arena = frame.NewArena(frame.ArenaConfig{Small: 4096})
+	}
+	t.arena = k.Arena
+	var err error
+	t.eng, err = engine.New(k)
 	if err != nil {
 		panic(err)
 	}
@@ -69,7 +92,7 @@ func (m *member) start() {
 	t.settle()
 	for i := range c.nets {
 		t.do(func(now time.Duration) {
-			if _, err := t.eng.AddBearer(now, engine.BearerConfig{Name: "eth" + strconv.Itoa(i), MAC: memberMAC(i, m.idx), MTU: 1500}); err != nil {
+			if _, err := t.eng.AddBearer(now, engine.BearerConfig{Name: t.bearerName(i), MAC: m.mac(i), MTU: m.mtu[i]}); err != nil {
 				panic(err)
 			}
 			t.bearers++
@@ -91,6 +114,7 @@ func (m *member) end(leave bool) {
 		c.report.Crashes++
 	}
 	c.watchPurge(t)
+	c.watchLost(t)
 	t.dead, m.term = true, nil
 }
 
@@ -110,7 +134,7 @@ func (t *term) wake() {
 
 func (t *term) lapBy(at time.Duration) {
 	c := t.m.c
-	if at = max(at, c.clock.now); t.dead || at >= t.lapAt {
+	if at = max(at, c.clock.now, t.m.paused); t.dead || at >= t.lapAt {
 		return
 	}
 	t.lapAt = at
@@ -125,6 +149,10 @@ func (t *term) lapBy(at time.Duration) {
 func (t *term) lap() {
 	c := t.m.c
 	t.lapAt = flowctl.Never
+	if c.clock.now < t.m.paused {
+		t.lapBy(t.m.paused)
+		return
+	}
 	for net := range c.nets {
 		n := min(len(t.rx[net]), 64)
 		for _, p := range t.rx[net][:n] {
@@ -173,9 +201,19 @@ func (t *term) settle() {
 			s.readSoon()
 		}
 	}
+	for t.attend() {
+		t.eng.Flush(c.clock.now)
+		t.events()
+	}
 	for net := range c.nets {
 		if net < t.bearers {
 			t.send(net)
+		}
+	}
+	if c.Connections {
+		t.checkWaits()
+		if t.eng.WantsMemory() { // which may come back at any time
+			t.lapBy(max(c.clock.now+100*time.Microsecond, t.m.starved))
 		}
 	}
 	for _, rx := range t.rx {
@@ -198,7 +236,7 @@ func (t *term) send(net int) {
 		c.checkFrame(t, net, p.bytes)
 		dst := frame.MAC(p.bytes[:6])
 		if !dst.IsGroup() {
-			if to := int(dst[5]) - 1; to < len(c.members) && to != from && dst == memberMAC(net, to) {
+			if to := int(dst[5]) - 1; to < len(c.members) && to != from && dst == c.members[to].mac(net) {
 				c.nets[net].send(p, from, to, 0)
 			}
 			continue
@@ -230,5 +268,19 @@ func (t *term) events() {
 	t.names = t.eng.TakeNameEvents(t.names[:0])
 	for _, ev := range t.names {
 		t.nameEvent(ev)
+	}
+}
+
+// bearerName is what a node calls its place in a network.
+func (t *term) bearerName(net int) string { return "eth" + strconv.Itoa(net) }
+
+// calm ends what a member suffers from.
+func (m *member) calm() {
+	m.paused, m.starved = 0, 0
+	if t := m.term; t != nil {
+		t.wake()
+		for _, s := range t.sides {
+			s.readSoon()
+		}
 	}
 }

@@ -34,6 +34,8 @@ type ClusterReport struct {
 	Broadcasts, Replicast uint64 // frames with multicasts, by method; fragments count as broadcast or not at all
 	Barriers              uint64 // switches of the method
 	Uncovered             uint64 // multicasts read behind later ones, where no order is promised
+
+	CallReport
 }
 
 // Add adds another report's numbers to r; its violations too.
@@ -50,6 +52,7 @@ func (r *ClusterReport) Add(o ClusterReport) {
 	} {
 		*p[0] += *p[1]
 	}
+	r.CallReport.add(&o.CallReport)
 }
 
 // String is the summary in a few lines.

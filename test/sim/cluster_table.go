@@ -62,6 +62,13 @@ func (t *term) bindings(yield func(naming.Binding) bool) {
 			}
 		}
 	}
+	for _, x := range t.acceptors {
+		for _, b := range x.e.Bindings() {
+			if !yield(b) {
+				return
+			}
+		}
+	}
 }
 
 // bound yields what all nodes are bound to and all should know.
@@ -197,14 +204,14 @@ func (s *sock) checkBindings() {
 // watchPurge looks some time after the end of a life whether all others have forgotten
 // its bindings.
 func (c *cluster) watchPurge(t *term) {
-	had, started := slices.Collect(t.bindings), c.lives
+	had, started, began := slices.Collect(t.bindings), c.lives, c.clock.now
 	for _, o := range c.members {
 		at := o.term
 		if o == t.m || at == nil {
 			continue
 		}
 		c.clock.after(t.m.purgeTime(o), func() {
-			if at.dead {
+			if at.dead || o.paused > began {
 				return
 			}
 			c.report.Purges++
@@ -235,14 +242,16 @@ func (m *member) has(b naming.Binding) bool {
 // watchParted looks, if the cluster is still parted the same way then, whether each
 // side has forgotten the other's bindings.
 func (c *cluster) watchParted(split int) {
+	began := c.clock.now
 	for _, m := range c.members {
 		for _, o := range c.members {
 			s, t, u := c.nets[0].split, m.term, o.term
 			if t == nil || u == nil || !s[m.idx][o.idx] || !s[o.idx][m.idx] {
 				continue
 			}
+			c.watchApart(t, u, m.purgeTime(o), func() bool { return c.split == split })
 			c.clock.after(m.purgeTime(o), func() {
-				if c.split != split || t.dead {
+				if c.split != split || t.dead || m.paused > began {
 					return
 				}
 				c.report.Purges++
@@ -277,6 +286,9 @@ func (c *cluster) well() bool {
 			if s.job != nil {
 				return false
 			}
+		}
+		if c.Connections && !t.idle(nil) {
+			return false
 		}
 	}
 	return true

@@ -16,7 +16,7 @@ func TestClusters(t *testing.T) {
 		n = shortClusters
 	}
 	var all sim.ClusterReport
-	for _, r := range sim.Clusters(1, n) {
+	for _, r := range sim.Clusters(sim.Cluster{Seed: 1}, n) {
 		for _, v := range r.Violations {
 			t.Errorf("%s", v)
 		}

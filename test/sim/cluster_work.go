@@ -166,6 +166,11 @@ func (t *term) act() {
 	if !c.busy {
 		return
 	}
+	if c.Connections && (c.scarce || c.work.IntN(4) > 0) {
+		t.actCalls()
+		t.settle()
+		return
+	}
 	s, room := t.socks[c.work.IntN(len(t.socks))], t.bound() < 2*c.Bindings+10
 	switch x := c.work.IntN(100); {
 	case x < 2:
@@ -195,6 +200,11 @@ func (t *term) bound() (n int) {
 	for _, s := range t.socks {
 		n += len(s.binds)
 	}
+	for _, a := range t.acceptors {
+		if a.bound {
+			n++
+		}
+	}
 	return n
 }
 
@@ -221,6 +231,9 @@ func (c *cluster) trouble() {
 	for _, m := range c.members {
 		c.every(crash*each, m.restart)
 	}
+	if c.Connections {
+		c.moreTrouble(r, each)
+	}
 	c.every(part, c.part)
 	c.every(flap, func() { c.flap(1 + c.upTo(2*time.Second)) })
 	c.tracef("trouble: crash %v, part %v, flap %v, %+v", crash, part, flap, c.faults[:len(c.nets)])
@@ -246,6 +259,9 @@ func (m *member) another() {
 	c := m.c
 	c.report.Moved++
 	m.moves++
+	if c.Connections {
+		m.card++
+	}
 	next := frame.NodeAddr(0x1001001 + m.idx + 0x100*m.moves)
 	switch c.work.IntN(4) {
 	case 0:

@@ -13,10 +13,14 @@ func BigBoot(seed uint64) ClusterReport {
 	return Cluster{Seed: seed, Nodes: BootNodes, Networks: 1, Bindings: BootBindings, Quiet: true}.Run()
 }
 
-// Clusters runs n clusters, whose seeds begin with first, as many at a time as there are
+// Clusters runs n clusters like c, with the seeds from its on, as many at a time as there are
 // processors, and returns their reports in the order of the seeds.
-func Clusters(first uint64, n int) []ClusterReport {
+func Clusters(c Cluster, n int) []ClusterReport {
 	all := make([]ClusterReport, n)
-	parallel(n, func(i int) { all[i] = Cluster{Seed: first + uint64(i)}.Run() })
+	parallel(n, func(i int) {
+		x := c
+		x.Seed += uint64(i)
+		all[i] = x.Run()
+	})
 	return all
 }

@@ -56,6 +56,12 @@ func (c *Conversation) payload(e *endpoint, p frame.Payload) {
 		// One that was looked up again comes back to the node that did.
 		if s := c.station(e.from); !p.DestDroppable() {
 			s.sent.keep(c.now, sentMessage{p.OrigPort(), sumBack(p.Data()), conn})
+			if p.Syn() {
+				// With "overload" nothing of its data comes back; from a connection that it
+				// brought about, it does as one of its messages.
+				s.sent.keep(c.now, sentMessage{p.OrigPort(), sumBack(nil), conn})
+				s.sent.keep(c.now, sentMessage{p.OrigPort(), sumBack(p.Data()), true})
+			}
 		}
 		return
 	}

@@ -24,6 +24,28 @@
 // then; wires with a rate, a delay and a queue. In half of the seeds nodes are on two
 // networks, and in half of them links begin to count shortly before the wrap.
 //
+// A Cluster is nodes of which only what programs see is checked, and what every frame
+// must be: names and multicasts, and with Connections connections. For these invariants 1
+// to 5 are, in cluster_call*.go:
+//
+//   - What an end reads is a prefix of what the other wrote, byte for byte, and message
+//     for message where it reads messages. Who reads a Close or an Abort has read all
+//     before. A Close is read as a Close, and nobody reads one that was not done.
+//   - A request is accepted once, by whom it was for, and never refused by who listens.
+//     A dial ends within its time.
+//   - Contact that was lost ends the connection in the same turn, and a peer that is gone
+//     or cut off within tolerance, two intervals and a second; none ends so for nothing.
+//   - Whoever waits, to write, read, accept or be answered, has a reason that exists: the
+//     window is full, the link has no room, nothing is there to be read. Who could go on
+//     was told in the same turn.
+//   - Queues are within their limits; when the network has been quiet all is read, both
+//     ends stand alike, no more was acknowledged than sent, and there are as many sockets
+//     as are open. In the end no alarm, no socket and no chunk is left.
+//
+// There a node that comes back as another one has another station: messages of
+// connections do not say which node they are for, and what is sent again to a station's
+// former node would be taken for the new one's.
+//
 // # The invariants, precisely
 //
 // The simulation knows every message (its bytes follow from its number), every

@@ -37,4 +37,6 @@ const (
 	CastTwice      // a broadcast packet's payload comes again under the next number
 	IgnoreBarrier  // a receiver does not wait at a switch of the method
 	ForgetPurge    // a lost node's binding stays
+
+	ForgetWriter // a writer that waits for its window is not told of room: of a Cluster with Connections
 )

@@ -7,7 +7,8 @@ package sim_test
 // The race detector makes a run many times slower, and there is no concurrency
 // in one: a few seeds show that it works.
 const (
-	defaultSeeds, shortSeeds       = 8, 4
-	defaultClusters, shortClusters = 1, 1
-	racing                         = true
+	defaultSeeds, shortSeeds               = 8, 4
+	defaultClusters, shortClusters         = 1, 1
+	defaultCallClusters, shortCallClusters = 1, 1
+	racing                                 = true
 )
