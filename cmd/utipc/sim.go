@@ -12,11 +12,15 @@ var simCommand = command{
 	short: "simulate clusters and networks with faults, and what becomes of messages",
 	usage: `utipc sim report: what faults do to messages, in simulated clusters.
 utipc sim names: whether all nodes have the same names, and multicasts arrive.
+utipc sim connections: whether connections carry all, end as they must, and nobody
+waits for ever.
 
     utipc sim report [--short] [--seeds N] [--seed N] [--markdown]
     utipc sim report --seed N --steps N [--trace FILE.pcapng]
     utipc sim names [--short] [--seeds N]
     utipc sim names --seed N [--seeds N | --trace FILE]
+    utipc sim connections [--short] [--seeds N]
+    utipc sim connections --seed N [--seeds N | --trace FILE]
 
 The first form prints two tables. Each row of the first is a kind of fault, tried on
 clusters of three nodes that do all kinds of things, with every check after each step,
@@ -64,9 +68,18 @@ order, by every socket that was bound all the time, while there is contact.
                    which is the same every time
     --trace FILE   write every frame and event of it there, a line each
 
+The last form runs clusters of 2 to 5 nodes in which, besides, sockets listen, dial
+each other by name and by address, within a node too, write, stop reading for a while,
+and close or abort from either end; nodes crash and come back, stop for a while, and run
+short of memory. What is read must be a prefix of what was written; all of it before a
+close; a close must be read as one. Contact that was lost must be heard of in time, and
+whoever waits must have a reason. In the end nothing may be left. Its flags are those of
+'utipc sim names'.
+
     utipc sim report --short
     utipc sim report --seed 66 --steps 20000 --trace /tmp/66.pcapng
     utipc sim names --short
+    utipc sim connections --short
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
 		if len(args) > 0 {
@@ -75,6 +88,8 @@ order, by every socket that was bound all the time, while there is contact.
 				return simReport(args, std)
 			case "names":
 				return simNames(args[1:], std)
+			case "connections":
+				return simConnections(args[1:], std)
 			}
 			return usageError(fmt.Sprintf("nothing to simulate is called %q", args[0]))
 		}

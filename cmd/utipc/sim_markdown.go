@@ -16,7 +16,9 @@ What faults do to messages. This document is the output of
 
 and the same on every machine: everything happens on a virtual clock, from the seeds.
 'utipc sim report -h' tells what the columns are; test/sim/doc.go what is checked, after
-each step, in the clusters.
+each step, in the clusters. Names and multicasts have clusters of their own, 'utipc sim
+names', and so have connections, 'utipc sim connections': those check and count, and
+have no table here.
 
 ## Faults
 

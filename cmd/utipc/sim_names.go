@@ -11,47 +11,72 @@ import (
 	"github.com/utipc/utipc/test/sim"
 )
 
-// Clusters that 'utipc sim names' runs.
+// Clusters that 'utipc sim names' and 'utipc sim connections' run.
 const (
 	namesSeeds      = 1000
 	namesSeedsShort = 50
 )
 
 func simNames(args []string, std stdio) error {
-	flags := flag.NewFlagSet("sim names", flag.ContinueOnError)
-	short := flags.Bool("short", false, "")
-	seeds := flags.Int("seeds", 0, "")
-	seed := flags.Uint64("seed", 0, "")
-	trace := flags.String("trace", "", "")
-	if _, err := parse(flags, args, 0, 0); err != nil {
+	c, n, err := simClusters("sim names", sim.Cluster{}, args, std)
+	if n == 0 {
 		return err
 	}
-	n := namesSeeds
-	if *short {
-		n = namesSeedsShort
-	}
-	switch {
-	case *seeds < 0:
-		return usageError("--seeds is below 0")
-	case *trace != "" && (*seed == 0 || *seeds > 0):
-		return usageError("--trace is of one run, and needs a --seed")
-	case *seed > 0 && *seeds == 0:
-		return simOneOfNames(sim.Cluster{Seed: *seed}, *trace, std)
-	case *seeds > 0:
-		n = *seeds
-	}
-
 	start := time.Now()
 	boot := sim.BigBoot(1)
 	fmt.Fprintf(std.out, "%d nodes of %d bindings: all tables equal %v after the first node started; %d frames, %v of this machine's time with all checks and the end\n",
 		sim.BootNodes, sim.BootBindings, boot.Booted, boot.Frames, time.Since(start).Round(100*time.Millisecond))
 	start = time.Now()
 	var all sim.ClusterReport
-	for _, r := range sim.Clusters(max(*seed, 1), n) {
+	for _, r := range sim.Clusters(c, n) {
 		all.Add(r)
 	}
 	fmt.Fprintf(std.out, "%d clusters with faults, in %v: %s\n", n, time.Since(start).Round(100*time.Millisecond), &all)
 	return violations(append(boot.Violations, all.Violations...), std)
+}
+
+// simConnections is simNames of clusters whose sockets connect to each other.
+func simConnections(args []string, std stdio) error {
+	c, n, err := simClusters("sim connections", sim.Cluster{Connections: true}, args, std)
+	if n == 0 {
+		return err
+	}
+	start := time.Now()
+	var all sim.ClusterReport
+	for _, r := range sim.Clusters(c, n) {
+		all.Add(r)
+	}
+	fmt.Fprintf(std.out, "%d clusters with faults, in %v: %s\n%s\n", n, time.Since(start).Round(100*time.Millisecond), &all, &all.CallReport)
+	return violations(all.Violations, std)
+}
+
+// simClusters takes the flags of clusters and returns the first one and how many to run;
+// n is 0 when there is nothing more to do.
+func simClusters(name string, c sim.Cluster, args []string, std stdio) (first sim.Cluster, n int, err error) {
+	flags := flag.NewFlagSet(name, flag.ContinueOnError)
+	short := flags.Bool("short", false, "")
+	seeds := flags.Int("seeds", 0, "")
+	seed := flags.Uint64("seed", 0, "")
+	trace := flags.String("trace", "", "")
+	if _, err := parse(flags, args, 0, 0); err != nil {
+		return c, 0, err
+	}
+	n = namesSeeds
+	if *short {
+		n = namesSeedsShort
+	}
+	c.Seed = max(*seed, 1)
+	switch {
+	case *seeds < 0:
+		return c, 0, usageError("--seeds is below 0")
+	case *trace != "" && (*seed == 0 || *seeds > 0):
+		return c, 0, usageError("--trace is of one run, and needs a --seed")
+	case *seed > 0 && *seeds == 0:
+		return c, 0, simOneOfNames(c, *trace, std)
+	case *seeds > 0:
+		n = *seeds
+	}
+	return c, n, nil
 }
 
 // simOneOfNames runs one cluster, and writes what happens to a file.
@@ -65,7 +90,11 @@ func simOneOfNames(c sim.Cluster, trace string, std stdio) error {
 		c.Trace = f
 	}
 	r := c.Run()
-	fmt.Fprintf(std.out, "%s\n%s\nhash %016x\n", r.Setup, &r, r.Hash)
+	fmt.Fprintf(std.out, "%s\n%s\n", r.Setup, &r)
+	if c.Connections {
+		fmt.Fprintln(std.out, &r.CallReport)
+	}
+	fmt.Fprintf(std.out, "hash %016x\n", r.Hash)
 	return violations(r.Violations, std)
 }
 

@@ -39,6 +39,7 @@ func TestSimMisuse(t *testing.T) {
 		{}, {"other"}, {"report", "more"}, {"report", "--steps", "3"}, {"report", "--trace", "x"},
 		{"report", "--seed", "1", "--steps", "3", "--short"}, {"report", "--seeds", "-1"},
 		{"names", "more"}, {"names", "--seeds", "-1"}, {"names", "--trace", "x"}, {"names", "--seed", "1", "--seeds", "2", "--trace", "x"},
+		{"connections", "more"}, {"connections", "--seeds", "-1"}, {"connections", "--trace", "x"},
 	} {
 		if _, errs, status := utipc(nil, append([]string{"sim"}, args...)...); status != exitMisuse {
 			t.Errorf("%q: got status %d, %q, want %d", args, status, errs, exitMisuse)
