@@ -1,0 +1,56 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package test
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+// Every snippet of docs/programming.md is a part of an example that is compiled and run.
+func TestProgrammingSnippets(t *testing.T) {
+	doc, err := os.ReadFile("../docs/programming.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	code := ""
+	for _, pattern := range []string{"../stack/example*_test.go", "../examples/*/main.go"} {
+		files, err := filepath.Glob(pattern)
+		if err != nil || len(files) == 0 {
+			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
+		}
+		for _, f := range files {
+			b, err := os.ReadFile(f)
+			if err != nil {
+				t.Fatal(err)
+			}
+			code += unindented(string(b)) + "\n"
+		}
+	}
+	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
+	if len(snippets) < 5 {
+		t.Errorf("found %d snippets", len(snippets))
+	}
+	for _, s := range snippets {
+		if !strings.Contains(code, unindented(s[1])) {
+			t.Errorf("no example has this snippet:\n%s", s[1])
+		}
+	}
+	for _, m := range regexp.MustCompile(`\]\((\.\./[^)#]+)\)`).FindAllStringSubmatch(string(doc), -1) {
+		if _, err := os.Stat(filepath.Join("../docs", m[1])); err != nil {
+			t.Errorf("link to %s: %v", m[1], err)
+		}
+	}
+}
+
+// unindented is s without the white space around its lines.
+func unindented(s string) string {
+	lines := strings.Split(s, "\n")
+	for i, l := range lines {
+		lines[i] = strings.Join(strings.Fields(l), " ")
+	}
+	return strings.TrimSpace(strings.Join(lines, "\n"))
+}
