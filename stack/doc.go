@@ -35,6 +35,16 @@
 // and the other stands by. When one fails, what was under way on it goes over the
 // other: nothing is lost, doubled or out of order.
 //
+// Handle makes an active port: its Handler takes each message in the very turn that
+// brought it, before anybody is woken, and answers in it. A node with active ports spins
+// for them as Config.Wait says, when no call waits. Node.Call asks and waits for the
+// answer, with one turn of the lock for both. A handler that is too slow too often gets a
+// goroutine of its own, see ActivePort.
+//
+// What is long need not be copied: NewBuffer and WriteBuffer write a message where it is
+// sent from, ReadBuffer hands out the memory it came in. ReadBatch and WriteBatch take
+// the lock once for many messages.
+//
 // A message to another node may be 66000 bytes long; above what a packet of the link
 // carries it is cut into fragments.
 //

@@ -29,6 +29,10 @@
 // from another, and its bytes, but no link. A part of the engine can be one end, see
 // connUser: it is called at once.
 //
+// A Port with a Handler has no reader: the handler is called within HandleFrame, or by
+// ServeHandlers for what waits. A Lent is a message whose data is written in the chunks
+// that are sent.
+//
 // HandleTimeout is due at Deadline. All chance comes through Chance, so one seed
 // gives one run. Not safe for concurrent use: package stack has the lock.
 //
