@@ -232,6 +232,8 @@ func TestHostileUseAfterCloseOfAll(t *testing.T) {
 						in = append(in, reflect.ValueOf(b.now))
 					case reflect.TypeFor[[]byte]():
 						in = append(in, reflect.ValueOf(make([]byte, 10)))
+					case reflect.TypeFor[*Lent]():
+						in = append(in, reflect.ValueOf(new(Lent)))
 					case reflect.TypeFor[frame.Range]():
 						in = append(in, reflect.ValueOf(service.Range()))
 					case reflect.TypeFor[frame.Service]():
