@@ -396,3 +396,52 @@ func TestGroupLongMessages(t *testing.T) {
 		}
 	})
 }
+
+// Writes that wait keep their order, none that comes later overtakes them, and they go on
+// though another call drives the node.
+func TestGroupWritesKeepOrder(t *testing.T) {
+	a, _ := pair(t, stack.Config{})
+	idle, err := a.Join(within(t), stack.Service{Type: 4300})
+	if err != nil {
+		t.Fatal(err)
+	}
+	over := make(chan struct{})
+	go func() {
+		idle.ReadFrom(nil)
+		close(over)
+	}()
+	g := members(t, stack.GroupConfig{}, a, a)
+	x, y := g[0], g[1]
+	waitFor(t, func() bool { return x.Members()[0].Window > 0 })
+	if n, err := fill(x); n != 65 || err != nil {
+		t.Fatalf("wrote %d, %v; want 65", n, err)
+	}
+	x.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	done := make(chan error, 2)
+	for i := range 2 {
+		go func() {
+			_, err := x.Write(fmt.Append(nil, i))
+			done <- err
+		}()
+		waitFor(t, func() bool { return len(a.Waits()) == i+1 })
+	}
+	groupRead(t, y)
+	if _, err := x.Write([]byte("2")); err != nil {
+		t.Error(err)
+	}
+	for range 2 {
+		if err := <-done; err != nil {
+			t.Error(err)
+		}
+	}
+	next := 0
+	for next < 3 {
+		if got, _ := groupRead(t, y); got == fmt.Sprint(next) {
+			next++
+		} else if got != "x" {
+			t.Fatalf("read %q, want %d", got, next)
+		}
+	}
+	idle.Close()
+	<-over
+}
