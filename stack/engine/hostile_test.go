@@ -203,13 +203,14 @@ func TestBundleEndsWithItsLink(t *testing.T) {
 	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 4096}), alone).up()
 	legacy := func(f *frame.NamesFields) { f.NonLegacy = false }
 	l := p.byAddr[popAddr].links[0]
+	stray := data(4711, func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "x")
 	for i := 0; i < 4000 && l.Backlog() < l.Limit(frame.System); i++ {
-		p.hear(p.next(data(4711, nil, "x"))) // each is returned, nothing is acknowledged
+		p.hear(p.next(stray)) // each is returned, nothing is acknowledged
 		p.ack = 0
 		p.sent = nil
 	}
 	p.drops()
-	p.packet(bundle(nil, data(4711, nil, "x"), p.names(legacy, nameItem(100, 1, 1, 5))))
+	p.packet(bundle(nil, stray, p.names(legacy, nameItem(100, 1, 1, 5))))
 	if p.byAddr[popAddr].links[0].IsUp() {
 		t.Fatal("the link should have been given up")
 	}

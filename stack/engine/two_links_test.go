@@ -158,7 +158,7 @@ func TestEndOfSynchronisingMayFail(t *testing.T) {
 func TestBundleOutlivesItsLink(t *testing.T) {
 	d := newDuo(t, alone, func(c *Config) { c.Window = 1 })
 	port := d.bound()
-	odd := func(f *frame.PayloadFields) { f.OrigPort = 7 } // to nobody here: each comes back, and the peer acknowledges nothing
+	odd := func(f *frame.PayloadFields) { f.Type, f.OrigPort = frame.ConnMsg, 7 } // to nobody here: each comes back, and the peer acknowledges nothing
 	dead := uint32(4710)
 	if d.node().route(dead) != d.link(0) {
 		dead++
