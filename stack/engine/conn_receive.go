@@ -34,7 +34,7 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 	switch {
 	case c.state == Connecting:
 		c.handleAnswer(now, n, f, data, in)
-	case c.state == ConnClosed && n == c.node && f.OrigPort == c.peer.Port:
+	case c.state == ConnClosed && !c.lingers() && n == c.node && f.OrigPort == c.peer.Port:
 		e.drop(DropNoPort) // it is about to read the end that is owed: what came back would be another
 	case !c.isPeer(n, f.OrigPort, f.OrigNode):
 		e.giveBack(now, n, f, data, frame.NoPort)

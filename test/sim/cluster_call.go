@@ -146,7 +146,7 @@ func (s *side) manner() {
 // tryDial asks for the connection, or waits for room to do so.
 func (s *side) tryDial() {
 	t, c, x := s.t, s.t.m.c, s.c
-	k := engine.ConnConfig{Importance: frame.Importance(c.work.IntN(4)), Stream: s.stream, Timeout: s.limit, Owner: s}
+	k := engine.ConnConfig{Importance: frame.Importance(c.work.IntN(4)), Stream: s.stream, Timeout: s.limit, Owner: s, NoDelay: c.work.IntN(4) == 0}
 	if c.work.IntN(4) == 0 {
 		k.ReceiveLimit = engine.MinConnReceiveLimit
 	}

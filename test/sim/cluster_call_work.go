@@ -126,7 +126,7 @@ func (m *member) starve() {
 
 // moreTrouble is what worlds of connections suffer from besides.
 func (c *cluster) moreTrouble(r chances, each time.Duration) {
-	pause, starve := r.often(0.4, 3*time.Second), time.Duration(0)
+	pause, starve := time.Duration(0), time.Duration(0) // a pause would have to stop the users too
 	if c.scarce {
 		starve = r.often(0.7, 2*time.Second)
 	}

@@ -29,6 +29,9 @@ func (c *cluster) checkFrame(t *term, net int, b []byte) {
 			c.report.Replicast++
 		}
 	}
+	if p, err := frame.ParseConn(m); err == nil && p.Fields().Type == frame.ConnProbe {
+		c.report.Probes++
+	}
 	if c.talk == nil {
 		return
 	}
