@@ -218,6 +218,9 @@ func (s *side) established() {
 	c, r := s.t.m.c, s.t.m.c.work
 	s.up = true
 	s.lost = s.t.lost[s.e.Peer().Node]
+	if s.e.State() != engine.Established {
+		s.lost = -1 // answered and lost in one turn
+	}
 	c.clock.after(c.upTo(50*time.Millisecond), s.talk)
 	life := c.upTo(4 * time.Second)
 	if r.IntN(3) == 0 {

@@ -3,7 +3,6 @@
 package sim_test
 
 import (
-	"os"
 	"strings"
 	"testing"
 
@@ -12,13 +11,7 @@ import (
 
 // Connections carry all, in order, end as they were ended, and nobody waits for ever: see
 // sim.Cluster and its checks in cluster_call.go.
-//
-// Seed 1 finds what is not explained yet: packets that are numbered and not sent, and an
-// end that says contact was lost when no event did. Until it is, this runs on request.
 func TestClusterConnections(t *testing.T) {
-	if os.Getenv("UTIPC_SIM_CONNECTIONS") == "" {
-		t.Skip("seed 1 has violations that are not explained yet; UTIPC_SIM_CONNECTIONS=1 runs it")
-	}
 	n := defaultCallClusters
 	if testing.Short() {
 		n = shortCallClusters
