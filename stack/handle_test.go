@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
 var activeService = stack.Service{Type: 18888, Instance: 18}
@@ -222,18 +223,29 @@ func TestHandlerClosesItsPort(t *testing.T) {
 	var p *stack.ActivePort
 	var kept *stack.Reply
 	p = handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+		if string(m.Data) == "keep" {
+			kept = w
+			w.Send(m.Data)
+			return
+		}
 		if err := p.Close(); err != nil {
 			t.Error(err)
 		}
 		if err := w.Send([]byte("bye")); err != nil {
 			t.Error(err)
 		}
-		kept = w
 	})
 	if err := a.WaitFor(within(t), activeService); err != nil {
 		t.Fatal(err)
 	}
 	resp := make([]byte, 10)
+	if _, _, err := a.Call(within(t), activeService, []byte("keep"), resp); err != nil {
+		t.Fatal(err)
+	}
+	b.Addr() // the lap is over
+	if err := kept.Send([]byte("late")); err != net.ErrClosed {
+		t.Errorf("a Reply kept: got %v", err)
+	}
 	if k, _, err := a.Call(within(t), activeService, []byte("x"), resp); err != nil || string(resp[:k]) != "bye" {
 		t.Errorf("got %q, %v", resp[:k], err)
 	}
@@ -241,9 +253,43 @@ func TestHandlerClosesItsPort(t *testing.T) {
 	if err := p.Err(); err != net.ErrClosed {
 		t.Errorf("got %v", err)
 	}
-	if err := kept.Send([]byte("late")); err != net.ErrClosed {
-		t.Errorf("a Reply kept: got %v", err)
-	}
+}
+
+// What a lap leaves to the next, of more messages than handlers take in it, waits for no
+// clock: of those that came over the network while nobody else needs the node, and of
+// those of this node.
+func TestLapsGoOnForHandlers(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		for _, from := range []*stack.Node{a, b} {
+			const most = 100
+			count, done := 0, make(chan struct{})
+			p := handle(t, b, stack.HandlerConfig{TimeLimit: time.Hour}, activeService, func(*stack.Reply, *stack.Incoming) {
+				if count++; count == most {
+					close(done)
+				}
+			})
+			if err := from.WaitFor(t.Context(), activeService); err != nil {
+				t.Fatal(err)
+			}
+			c := mustListen(t, from, stack.SocketConfig{}, nil)
+			ms := make([]stack.MessageBuffer, most)
+			for i := range ms {
+				ms[i] = stack.MessageBuffer{Data: []byte("x"), Addr: p.Addr()}
+			}
+			began, frames := time.Now(), from.Stats().FramesOut
+			if k, err := c.WriteBatch(ms, 0); k != most || err != nil {
+				t.Fatalf("sent %d, %v", k, err)
+			}
+			if n := from.Stats().FramesOut - frames; n > 10 {
+				t.Errorf("%d frames for %d messages of a byte", n, most)
+			}
+			<-done
+			if d := time.Since(began); d > time.Millisecond {
+				t.Errorf("from node %v: %v until the last was handled", from.Addr(), d)
+			}
+			p.Close()
+		}
+	})
 }
 
 // Requests that come to a node where nobody waits, and none is made, are answered within
