@@ -527,7 +527,7 @@ func TestNagleLingers(t *testing.T) {
 		{"it does not open enough", func(b *nagleBed) { b.credit(0, 1, true) }, "", true},
 		{"a probe", func(b *nagleBed) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true},
 		{"data", func(b *nagleBed) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true},
-		{"a request of the peer", func(b *nagleBed) { b.packet(syn(6, 90, "")) }, "", true},
+		{"a request of the peer", func(b *nagleBed) { b.packet(syn(6, 90, "")) }, "data-low/direct 6>90 error=no port syn bytes=0", true},
 		{"data of another", func(b *nagleBed) { b.packet(conn(91, 6, nil, "x")) }, "data-low/conn 6>91 error=no port bytes=1", true},
 		{"the end of another", func(b *nagleBed) { b.packet(conn(91, 6, code(frame.NoPort), "")) }, "", true},
 		{"the peer's end", func(b *nagleBed) { b.packet(conn(90, 6, code(frame.ConnShutdown), "")) }, "", false},
