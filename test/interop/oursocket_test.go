@@ -32,6 +32,8 @@ func openOurPart(ctx context.Context, n *stack.Node) part {
 			s.network = "tipc"
 		case "seqpacket":
 			s.network = "tipcpacket"
+		case "group":
+			return &ourGroup{ctx: ctx, node: n}, nil
 		default:
 			return nil, play.ErrInvalid
 		}

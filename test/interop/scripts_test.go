@@ -6,6 +6,7 @@ package interop
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -104,7 +105,7 @@ func scripts(bulk int) (all []script) {
 			add(kind+", "+s.name, strings.ReplaceAll(s.text, "KIND", kind))
 		}
 	}
-	return append(all, crowds...)
+	return slices.Concat(all, crowds, groups)
 }
 
 // connecting are scripts about how connections come about; KIND is one that connects.
@@ -511,7 +512,7 @@ var crowds = []script{
 
 // lastScripts are played one after the other when all others are done: they take the line.
 var lastScripts = []script{
-	{name: "contact is lost: connected, half connected, blocked", text: `
+	{name: "contact is lost: connected, half connected, blocked, in a group", text: `
 		s: L open seqpacket
 		s: L bind $name
 		s: L listen
@@ -531,8 +532,26 @@ var lastScripts = []script{
 		c: H open seqpacket
 		c: H set timeout 4000
 		c& H connect $name
+		c: G open group
+		c: G set events 1
+		s: G open group
+		s: G set events 1
+		c: G join 29999:1
+		s: G join 29999:2
+		c: G members 1 => 1 joined, 0 left
+		s: G members 1 => 1 joined, 0 left
+		c: G send 100 1
+		c: G fill 1 => 64 sent
+		c& G send 100 2
 		pass 300ms
+		c? G
 		cut
+		c! G => unreachable
+		c: G members 1 => 0 joined, 1 left
+		s: G recv 1 => 100 bytes
+		s: G taken 64 => 64 taken
+		s: G members 1 => 0 joined, 1 left
+		s: G send 10 3 => unreachable
 		c: C end => reset
 		s: S end => reset
 		c: C send 10 1 => reset || pipe

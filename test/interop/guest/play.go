@@ -71,6 +71,7 @@ func knows(a frame.Service) error {
 
 var playedKinds = map[string]int{
 	"stream": unix.SOCK_STREAM, "seqpacket": unix.SOCK_SEQPACKET, "rdm": unix.SOCK_RDM, "dgram": unix.SOCK_DGRAM,
+	"group": unix.SOCK_RDM,
 }
 
 func openPlayed(kind string) (play.Socket, error) {
@@ -82,7 +83,11 @@ func openPlayed(kind string) (play.Socket, error) {
 	if err != nil {
 		return nil, played(err)
 	}
-	return &playedSocket{socket{fd, make([]byte, 2048)}, k}, nil
+	s := playedSocket{socket{fd, make([]byte, 2048)}, k}
+	if kind == "group" {
+		return &playedMember{playedSocket: s}, nil
+	}
+	return &s, nil
 }
 
 // A playedSocket is a kernel's socket for scripts.

@@ -41,6 +41,12 @@ var commands = map[string]command{
 	"overrun":  {2, overrun},
 	"id":       {0, func(s *opened, w []string) (string, error) { return address(s.ID()) }},
 	"peer":     {0, func(s *opened, w []string) (string, error) { return address(s.Peer()) }},
+	"join":     {1, join},
+	"leave":    {0, leave},
+	"take":     {1, take},
+	"members":  {1, members},
+	"fill":     {1, fill},
+	"taken":    {1, takeFilled},
 	"shutdown": {0, func(s *opened, w []string) (string, error) { return "", s.Shutdown() }},
 }
 
@@ -167,11 +173,18 @@ func pour(s *opened, w []string) (string, error) {
 	if piece < 1 {
 		return "", ErrInvalid
 	}
+	var to net.Addr
+	if len(w) > 2 {
+		var err error
+		if to, err = frame.ParseAddr(w[2]); err != nil {
+			return "", err
+		}
+	}
 	b := make([]byte, piece)
 	for sent := 0; sent < total; {
 		n := min(piece, total-sent)
 		Fill(b[:n], 0, sent)
-		if err := s.Send(b[:n], nil); err != nil {
+		if err := s.Send(b[:n], to); err != nil {
 			return fmt.Sprintf("%d bytes", sent), err
 		}
 		sent += n

@@ -38,6 +38,11 @@ type Received struct {
 	Code frame.ErrorCode // not OK: a message of the socket's own that came back
 	Name string          // it was sent to, "" if none, as {type,lower,upper}
 	Cut  bool            // it was longer than the room for it
+
+	// Of members of groups.
+	Event  string   // MemberJoined, MemberLeft; "": a message
+	From   net.Addr // who sent it, or whom it is about
+	Member string   // its group and instance, as TYPE:INSTANCE
 }
 
 // Name writes a name that a message was sent to.
