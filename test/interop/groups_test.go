@@ -101,7 +101,7 @@ var groups = []script{
 		pass 100ms
 		c? C
 		kill s
-		c! C => unreachable
+		c! C => unreachable || ...
 		c: C take 0 => left, $S, $type:2
 	`},
 	{name: "group, one of an instance in turn", text: inGroup + `

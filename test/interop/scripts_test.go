@@ -546,7 +546,7 @@ var lastScripts = []script{
 		pass 300ms
 		c? G
 		cut
-		c! G => unreachable
+		c! G => unreachable || ...
 		c: G members 1 => 0 joined, 1 left
 		s: G recv 1 => 100 bytes
 		s: G taken 64 => 64 taken
