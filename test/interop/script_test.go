@@ -22,7 +22,7 @@ import (
 //
 //	c: COMMAND => ANSWER      do a command of package play, which must be answered so
 //	c: COMMAND => A || B      A if the part is ours, B if it is a kernel's
-//	c: COMMAND => ...END      an answer with that end
+//	c: COMMAND => ...END      an answer with that end; with none of its own any answer
 //	c: COMMAND => $x          keep the answer, and put it for $x from then on
 //	c& COMMAND                begin it; one at a time for each socket
 //	c! SOCKET => ANSWER       wait for what was begun with that socket
