@@ -106,7 +106,6 @@ func peer(args []string) int {
 		"dial-seqpacket":   func(o options, w []string) error { return dial(o, w, unix.SOCK_SEQPACKET) },
 		"flow-sink":        flowSink,
 		"flow-send":        flowSend,
-		"group":            group,
 		"hold":             hold,
 		"topology":         topology,
 		"cast-receive":     castReceive,
