@@ -75,9 +75,6 @@ func replayFile(std stdio, name, calls string, o replay.Options) error {
 	}
 	if v.Diff != nil {
 		fmt.Fprint(std.out, v.Diff)
-		if f, x := c.Missing(v.Node); f != nil && (o.Until == 0 || f.No < o.Until) && f.At <= v.Diff.At+replay.AnswersWithin {
-			fmt.Fprintf(std.out, "frame %d needs what is not built yet, %s; --until %d leaves it out\n", f.No, x.Name, f.No)
-		}
 	}
 	fmt.Fprintln(std.out, v)
 	if !v.OK() {

@@ -82,14 +82,6 @@ func TestReplayPrintsDifference(t *testing.T) {
 	}
 }
 
-// What needs what is not built is said with the difference.
-func TestReplaySaysWhatIsMissing(t *testing.T) {
-	out, _, _ := utipc(nil, "replay", "--as", "B", capture("22-groups"))
-	if want := "frame 58 needs what is not built yet, groups; --until 58 leaves it out"; !strings.Contains(out, want) {
-		t.Errorf("got\n%s\nwant %q", out, want)
-	}
-}
-
 func TestReplayMisuse(t *testing.T) {
 	for _, args := range [][]string{
 		{"replay"},

@@ -84,6 +84,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 		return
 	}
 	switch u := m.User(); {
+	case e.groups.held && e.holdForGroups(n, m, broadcast):
 	case u.IsPayload():
 		p, err := frame.ParsePayload(m)
 		if err != nil {

@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -139,6 +140,8 @@ type groups struct {
 	local  flowctl.Queue[[]byte] // messages within the node
 	spare  [][]byte
 	busy   bool
+	held   bool // see HoldGroups
+	kept   flowctl.Queue[heldMessage]
 	ready  []*Group
 	nodes  []frame.NodeAddr
 }
@@ -179,7 +182,11 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 
 	s := &e.groups
 	e.tellWatches() // what was before is no news to it
-	g.watch.Existing(e.table, func(b naming.Binding) { g.told(naming.Event{Binding: b}) })
+	var there []naming.Binding
+	g.watch.Existing(e.table, func(b naming.Binding) { there = append(there, b) })
+	for _, b := range slices.Backward(there) { // as kernels do: capture 22, frames 74 and 75
+		g.told(naming.Event{Binding: b})
+	}
 	e.watch(&g.watch)
 	s.all = append(s.all, g)
 	if s.byType == nil {
@@ -300,7 +307,7 @@ func (e *Engine) groupNews(now time.Duration) {
 // node; and what comes of that. Within itself it does nothing.
 func (e *Engine) runGroups(now time.Duration) {
 	s := &e.groups
-	if s.busy {
+	if s.busy || s.held {
 		return
 	}
 	s.busy = true

@@ -59,10 +59,11 @@ type Call struct {
 	what       string        // set
 	delay      time.Duration // late, doubled, slow, ticks, the timeout of connect
 	conn       connCall
+	group      groupCall
 }
 
 // later are verbs of things that are not built yet.
-var later = []string{"cancel", "group-send", "join", "leave", "subscribe"}
+var later = []string{"cancel", "subscribe"}
 
 // methods are the names of how a socket's multicast messages go, by engine.Method.
 var methods = []string{engine.Auto: "auto", engine.Broadcast: "broadcast", engine.Replicast: "replicast"}
@@ -137,12 +138,15 @@ var verbs = map[string]func(c *Call, args []string) error{
 		}
 		return c.setPort(a[0])
 	},
-	"listen":   (*Call).listen,
-	"accept":   (*Call).accept,
-	"connect":  (*Call).connect,
-	"nodelay":  (*Call).noDelay,
-	"read":     (*Call).read,
-	"shutdown": (*Call).ofPort,
+	"listen":     (*Call).listen,
+	"accept":     (*Call).accept,
+	"connect":    (*Call).connect,
+	"join":       (*Call).join,
+	"leave":      (*Call).ofPort,
+	"group-send": (*Call).groupSend,
+	"nodelay":    (*Call).noDelay,
+	"read":       (*Call).read,
+	"shutdown":   (*Call).ofPort,
 	"mcast": func(c *Call, a []string) (err error) {
 		if err = count(a, 3, 3); err != nil {
 			return err

@@ -34,7 +34,9 @@ func TestParseCalls(t *testing.T) {
 		{"0 A send 7 frame:9+0:1\n0 A nodelay 7\n0 A nodelay 7 on\n0 A nodelay 7 off", "[0s A send 0s A nodelay 0s A nodelay 0s A nodelay]"},
 		{"0 A mcast 7 8888:1-9 text:x\n0 A mcast 7 8888:1 frame:4\n0 A method 7 auto\n0 A method 7 broadcast\n0 A method 7 replicast", "[0s A mcast 0s A mcast 0s A method 0s A method 0s A method]"},
 		{"0 A hidden 52:54:8a:10:0b:00\n0 A leaky\n0 A slow eth0 400\n0 A lost 7\n0 A late 7 0.5\n0 A doubled 7 0\n0 A ticks 1.3", "[0s A hidden 0s A leaky 0s A slow 0s A lost 0s A late 0s A doubled 0s A ticks]"},
-		{"2 A join 7 whatever it will take", "[2s A join]"}, // refused when it is replayed
+		{"0 A join 7 500:1\n0 A join 7 500:1 loopback\n0 A join 7 500:1 busy:0.5 loopback\n0 A leave 7", "[0s A join 0s A join 0s A join 0s A leave]"},
+		{"0 A group-send 7 all text:x\n0 A group-send 7 each 3 frame:9\n0 A group-send 7 any 3 zero:1\n0 A group-send 7 member <1001002:9> text:x", "[0s A group-send 0s A group-send 0s A group-send 0s A group-send]"},
+		{"2 A subscribe 7 whatever it will take", "[2s A subscribe]"}, // refused when it is replayed
 		{"1e3 A close 7", "[16m40s A close]"},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader(c.text))
@@ -114,6 +116,16 @@ func TestParseCallsRefuses(t *testing.T) {
 		{"0 A late 5", "late: 1 arguments, want 2 to 2"},
 		{"0 A doubled 5 -1", `"-1" is not a number of milliseconds, 0 to 10000`},
 		{"0 A ticks 5", `"5" is not a number of milliseconds, 0 to 4`},
+		{"0 A join 7", "join: 1 arguments, want 2 to 4"},
+		{"0 A join 7 500:1-9", "join: join to 500:1-9: to a range it is mcast"},
+		{"0 A join 7 <1001002:9>", `"<1001002:9>" is not TYPE:INSTANCE`},
+		{"0 A join 7 500:1 events", `"events" is none of loopback, busy:MILLISECONDS`},
+		{"0 A join 7 500:1 busy:251", `"251" is not a number of milliseconds, 0 to 250`},
+		{"0 A leave 7 8", "leave: 2 arguments, want 1 to 1"},
+		{"0 A group-send 7 text:x", "group-send: 2 arguments, want 3 to 4"},
+		{"0 A group-send 7 each text:x", `"each" is none of all, each INSTANCE, any INSTANCE, member <NODE:PORT>`},
+		{"0 A group-send 7 any x text:x", `"x" is not a number from 0`},
+		{"0 A group-send 7 member 500:1 text:x", `"500:1" is not <NODE:PORT>`},
 		{"0 A set priority 1001002 32", "not a number from 1 to 31"},
 	} {
 		_, err := replay.ParseCalls(strings.NewReader("\n" + c.line + "\n"))
@@ -126,7 +138,7 @@ func TestParseCallsRefuses(t *testing.T) {
 // Verbs of what is not built yet are refused by name, when they are this node's.
 func TestCallsOfWhatIsNotBuilt(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
-	for _, verb := range []string{"join", "leave", "group-send", "subscribe"} {
+	for _, verb := range []string{"cancel", "subscribe"} {
 		calls, err := replay.ParseCalls(strings.NewReader(fmt.Sprintf("2 1001001 %s 7 8888:1", verb)))
 		if err != nil {
 			t.Fatal(err)
@@ -167,6 +179,13 @@ func TestCallsThatFail(t *testing.T) {
 		{"2 A connect 7 <1001001:9>\n2 A send 7 <1001002:9> text:x", "send: port 7 is no socket for that"},
 		{"2 A connect 7 <1001001:9>\n2 A bind 7 500:1", "bind: port 7 can have no names"},
 		{"2 A connect 7 500:1", "no route"},
+		{"2 A join 7 500:1\n2 A join 7 500:1", "join: port 7 is open"},
+		{"2 A join 7 5:1", "reserved"},
+		{"2 A open 7\n2 A leave 7", "leave: port 7 is in no group"},
+		{"2 A open 7\n2 A group-send 7 all text:x", "group-send: port 7 is in no group"},
+		{"2 A join 7 500:1\n2 A group-send 7 all text:x", "no route"},
+		{"2 A join 7 500:1\n2 A send 7 text:x", "send: port 7 is no socket for that"},
+		{"2 A join 7 500:1\n2 A bind 7 500:1", "bind: port 7 can have no names"},
 	} {
 		calls, err := replay.ParseCalls(strings.NewReader("0 A bearer eth0 52:54:61:4f:d8:00\n" + x.text))
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 // do carries out a call of the node's user.
 func (r *run) do(c *Call) error {
 	s := r.ports[c.port]
-	if s != nil && slices.Contains([]string{"open", "listen", "connect"}, c.Verb) {
+	if s != nil && slices.Contains([]string{"open", "listen", "connect", "join"}, c.Verb) {
 		return fmt.Errorf("port %d is open", c.port)
 	}
 	switch c.Verb {
@@ -25,6 +25,8 @@ func (r *run) do(c *Call) error {
 		return r.listen(c)
 	case "connect":
 		return r.connect(c)
+	case "join":
+		return r.join(c)
 	case "crash":
 		return r.live()
 	case "open":
@@ -63,13 +65,24 @@ func (r *run) do(c *Call) error {
 		}
 		s.conn.SetNoDelay(r.now, !c.conn.off)
 		return nil
+	case "joined":
+		r.eng.HoldGroups(r.now, false)
+		return nil
+	case "group-send":
+		return r.groupSend(c, s)
+	case "leave":
+		if s.group == nil {
+			return fmt.Errorf("port %d is in no group", c.port)
+		}
+		s.group.Leave(r.now)
+		return nil
 	case "shutdown":
 		return r.finish(s, true)
 	case "close":
 		delete(r.ports, c.port)
 		return r.finish(s, false)
 	}
-	if connected := s.Port == nil && s.listener == nil; connected != c.conn.is || s.listener != nil {
+	if connected := s.Port == nil && s.listener == nil && s.group == nil; s.group != nil || connected != c.conn.is || s.listener != nil {
 		return fmt.Errorf("port %d is no socket for that", c.port)
 	}
 	if c.Verb == "method" {
@@ -305,6 +318,10 @@ func (r *run) read(p *engine.Port) {
 // answer has the sockets that read by themselves do so, one, as a program does that
 // runs at last: the one that a frame waits for. It reports whether there was one.
 func (r *run) answer(f *Frame) bool {
+	if f.Message.User() == frame.UserGroup && r.eng.TellGroup(r.now) {
+		r.collect()
+		return true
+	}
 	i := r.asked(f)
 	if i < 0 {
 		return false
@@ -319,6 +336,8 @@ func (r *run) giveBack(i int) {
 	switch {
 	case s.Port != nil:
 		r.givePort(s)
+	case s.group != nil:
+		r.readGroup(s)
 	case s.sink:
 		r.readOnce(s, sinkBite)
 	default:

@@ -80,6 +80,8 @@ func (r *run) finish(s *socket, inOrder bool) error {
 		} else {
 			s.conn.Abort(r.now)
 		}
+	case s.group != nil:
+		s.group.Leave(r.now)
 	case inOrder:
 		return fmt.Errorf("it has no connection")
 	case s.listener != nil:
@@ -136,8 +138,8 @@ func (r *run) readConn(c *engine.Conn) {
 // asked returns the place in unread of the socket that is to read so that a frame is
 // sent, or -1: of the one it is from, else the echo that waits for longest.
 func (r *run) asked(f *Frame) int {
-	port := origin(f.Message)
-	if i := slices.IndexFunc(r.unread, func(s *socket) bool { return s.number() == port }); i >= 0 {
+	port, granted := origin(f.Message), grants(f.Message)
+	if i := slices.IndexFunc(r.unread, func(s *socket) bool { return s.number() == port && (s.group == nil || granted) }); i >= 0 {
 		return i
 	}
 	return slices.IndexFunc(r.unread, func(s *socket) bool { return s.echo })
@@ -151,6 +153,9 @@ func origin(m frame.Message) uint32 {
 	}
 	if c, err := frame.ParseConn(m); err == nil {
 		return c.Fields().OrigPort
+	}
+	if g, err := frame.ParseGroup(m); err == nil {
+		return g.From().Port
 	}
 	if t, err := frame.ParseTunnel(m); err == nil {
 		if inner, err := t.Inner(); err == nil {

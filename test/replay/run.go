@@ -80,6 +80,7 @@ type socket struct {
 	*engine.Port
 	listener *engine.Listener
 	conn     *engine.Conn
+	group    *engine.Group
 
 	echo  bool           // returns what it reads
 	sink  bool           // a connection that reads
@@ -94,6 +95,8 @@ func (s *socket) number() uint32 {
 		return s.Addr().Port
 	case s.conn != nil:
 		return s.conn.Addr().Port
+	case s.group != nil:
+		return s.group.Addr().Port
 	}
 	return 0
 }
@@ -102,6 +105,9 @@ func (s *socket) number() uint32 {
 func (s *socket) pending() int {
 	if s.conn != nil {
 		return s.conn.Pending()
+	}
+	if s.group != nil {
+		return s.group.Pending()
 	}
 	return s.Port.Pending()
 }
@@ -195,7 +201,7 @@ func (r *run) until(at time.Duration, no int) *Difference {
 				return &Difference{At: c.At, Why: fmt.Sprintf("line %d of the calls, %s: %v", c.Line, c.Verb, err), compared: r.compared}
 			}
 			r.nextCall++
-			if c.Verb != "bearer" {
+			if c.Verb != "bearer" && c.Verb != "joined" {
 				r.stats.calls++
 			}
 		default:
@@ -264,7 +270,11 @@ func (r *run) collect() {
 		r.ready = r.eng.TakeReady(r.ready[:0])
 		r.conns = r.eng.TakeReadyConns(r.conns[:0])
 		r.eng.TakeReadyListeners(nil)
-		if len(r.ready) == 0 && len(r.conns) == 0 {
+		groups := r.eng.TakeReadyGroups(nil)
+		for _, g := range groups {
+			r.wakeGroup(g)
+		}
+		if len(r.ready) == 0 && len(r.conns) == 0 && len(groups) == 0 {
 			break
 		}
 		for _, p := range r.ready {

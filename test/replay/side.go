@@ -293,6 +293,9 @@ func (s *side) take(calls []Call) error {
 				return fmt.Errorf("%w: %q, line %d of the calls", ErrNotBuilt, c.Verb, c.Line)
 			}
 			s.calls = append(s.calls, c)
+			if c.Verb == "join" && c.delay > 0 {
+				s.calls = append(s.calls, Call{Line: c.Line, At: c.At + c.delay, Verb: "joined", port: c.port})
+			}
 		}
 	}
 	if err := s.hasten(slow); err != nil {
