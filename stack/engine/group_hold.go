@@ -47,7 +47,7 @@ func (e *Engine) HoldGroups(now time.Duration, on bool) {
 // reports false when none does.
 func (e *Engine) TellGroup(now time.Duration) bool {
 	s := &e.groups
-	if !s.held || s.news.Len() == 0 {
+	if s.news.Len() == 0 {
 		return false
 	}
 	if x := s.news.Pop(); !x.g.closed {
