@@ -104,3 +104,13 @@ func TestGroupHeldLimits(t *testing.T) {
 	c.wait(c.now + time.Second)
 	c.done("")
 }
+
+// Members are told at the latest when groups go on.
+func TestGroupHeldAndQuiet(t *testing.T) {
+	c := newHeldCrew(t, 1)
+	c.HoldGroups(c.now, false)
+	if got, want := c.lines(), "1 join next=0 window=0 seq=3 ack=3"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	c.done("")
+}
