@@ -67,8 +67,8 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 	}
 	n.latest = now
 	n.eng.LetHandle(handlersLap)
-	n.eng.ServeHandlers() // what the last lap has left
-	changed := false
+	changed := n.eng.HandlersWait() // who reads what they say here has to hear of it
+	n.eng.ServeHandlers()           // what the last lap has left
 	for _, a := range n.attached {
 		changed = n.follow(now, a) || changed
 	}
