@@ -395,6 +395,9 @@ func (n *Node) due(now time.Duration) time.Duration {
 	if n.eng.HandlersWait() {
 		at = now
 	}
+	if n.eng.WantsMemory() { // nobody tells of a Buffer that is released
+		at = min(at, now+retry)
+	}
 	for _, a := range n.attached {
 		// The last: it may have had no chunk to receive into.
 		if a.n > 0 || !a.gone && (a.vain >= inVain || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)) {

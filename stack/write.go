@@ -99,6 +99,9 @@ func (n *Node) persist(ctx context.Context, s sender, w *waiter, b []byte, err e
 			w.entered = true
 			n.enter(&own.writing, w)
 		}
+		if n.hand.driver != w && err != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
+			n.lap(now, false) // who drives sleeps, and knows neither of what the try has sent nor of the wait
+		}
 		if err := s.sleep(w, w.dest, err); err != nil {
 			return err
 		}

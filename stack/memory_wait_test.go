@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// A call that waits for more chunks than are free hears of those that come back by
+// Release, of which no lap is told, though another call sleeps as the driver.
+func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
+	for _, driven := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+			defer n.Close(context.Background())
+			c, driver := mustOpen(t, n, nil), mustOpen(t, n, nil)
+			if driven {
+				go driver.ReadFrom(make([]byte, 1))
+				synctest.Wait()
+			}
+			var held []*Buffer
+			for n.memoryFor(c, 60000) {
+				b, err := c.NewBuffer(60000)
+				if err != nil {
+					t.Fatal(err)
+				}
+				held = append(held, b)
+			}
+			took := make(chan time.Duration)
+			var b *Buffer
+			go func() {
+				var err error
+				if b, err = c.NewBuffer(60000); err != nil {
+					t.Error(err)
+				}
+				took <- 0
+			}()
+			time.Sleep(10 * time.Millisecond)
+			synctest.Wait()
+			began := time.Now()
+			held[0].Release()
+			<-took
+			if d := time.Since(began); d > retry {
+				t.Errorf("driven %v: waited for %v", driven, d)
+			}
+			b.Release()
+			for _, b := range held[1:] {
+				b.Release()
+			}
+		})
+	}
+}
+
+// memoryFor reports whether a Buffer of so many bytes could be made at once.
+func (n *Node) memoryFor(c *PacketConn, size int) bool {
+	n.mu.Lock()
+	defer n.unlock()
+	var m blank
+	m.c = c
+	m.size = size
+	err := m.put(n.now(), dest{}, nil)
+	m.lent.Release()
+	return err == nil
+}
