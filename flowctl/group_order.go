@@ -52,6 +52,11 @@ func (o *GroupOrder) Sync(n frame.Seq, dropped func(*GroupItem)) {
 	})
 }
 
+// Leaves reports whether the member's leaving waits for messages before it.
+func (o *GroupOrder) Leaves() bool {
+	return slices.ContainsFunc(o.items, func(it GroupItem) bool { return it.Event })
+}
+
 // Put gives an item its place. now means that it is its turn, and nothing is kept;
 // kept that it waits, its data copied; neither that it is a repetition, or too far
 // ahead.

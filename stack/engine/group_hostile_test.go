@@ -432,6 +432,23 @@ func TestHostileGroupLeave(t *testing.T) {
 	c.done("")
 }
 
+// A member that says again and again that it leaves, after messages that do not come, takes
+// up no more memory than one that says it once.
+func TestHostileGroupLeaveFlood(t *testing.T) {
+	c := newGroupCrew(t, 1)
+	for i := range uint16(1000) {
+		c.tell(0, frame.GroupLeave, 105+i%900, 0)
+	}
+	if n := c.member(0).order.Waiting(); n != 1 {
+		t.Errorf("%d wait", n)
+	}
+	for i := range frame.Seq(5) {
+		c.cast(0, 100+i)
+	}
+	c.after("those before it", "100 101 102 103 104 event "+fmt.Sprint(MemberLeft), "not of a member of the group, or more than it may send=999")
+	c.done("")
+}
+
 // What comes for a group that was left, or for a member that is gone, is dropped.
 func TestHostileGroupAfterLeave(t *testing.T) {
 	c := newGroupCrew(t, 2)

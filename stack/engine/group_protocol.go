@@ -199,7 +199,8 @@ func (g *Group) handleJoin(now time.Duration, m *member, from frame.SocketAddr, 
 	return ok
 }
 
-// handleLeave takes it that a member leaves, after its broadcasts before a number.
+// handleLeave takes it that a member leaves, after its broadcasts before a number. That
+// it says so once is all that may wait.
 func (g *Group) handleLeave(now time.Duration, m *member, next frame.Seq) {
 	if m.phase != joined && m.phase != leaving {
 		g.forget(now, m)
@@ -207,6 +208,10 @@ func (g *Group) handleLeave(now time.Duration, m *member, next frame.Seq) {
 	}
 	if m.phase == joined {
 		g.depart(now, m)
+	}
+	if m.order.Leaves() {
+		g.port.e.drop(DropGroup)
+		return
 	}
 	it := flowctl.GroupItem{Number: next, Event: true}
 	if at, kept := m.order.Put(&it); at || !kept { // or its number is none that could come
