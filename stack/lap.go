@@ -67,8 +67,8 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 	}
 	n.latest = now
 	n.eng.LetHandle(handlersLap)
-	changed := n.eng.HandlersWait() // who reads what they say here has to hear of it
-	n.eng.ServeHandlers()           // what the last lap has left
+	n.eng.ServeHandlers() // what the last lap has left
+	changed := len(n.ailing) > 0
 	for _, a := range n.attached {
 		changed = n.follow(now, a) || changed
 	}
@@ -151,7 +151,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 
 // still reports whether the engine and the devices have nothing to do at now.
 func (n *Node) still(now time.Duration) bool {
-	if now >= n.eng.Deadline() || n.eng.HandlersWait() || n.eng.Holding() || n.eng.Output() || n.eng.WantsMemory() {
+	if now >= n.eng.Deadline() || n.eng.Ready() || n.eng.HandlersWait() || n.eng.Holding() || n.eng.Output() || n.eng.WantsMemory() {
 		return false
 	}
 	for _, a := range n.attached {

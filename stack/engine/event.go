@@ -50,6 +50,13 @@ func (e *Engine) TakeNameEvents(dst []naming.Event) []naming.Event {
 	return dst
 }
 
+// Ready reports whether somebody is to be woken: one of NextEvent, TakeReady, TakeReadyConns,
+// TakeReadyListeners, TakeReadyGroups, TakeProbes and TakeCalled has something.
+func (e *Engine) Ready() bool {
+	s := &e.conns
+	return len(e.ready)+len(s.ready)+len(s.listeners)+len(e.groups.ready)+len(e.probes.ended)+len(e.queues.called)+e.events.Len() > 0
+}
+
 // TakeReady appends the ports that were given messages, each once, to dst.
 func (e *Engine) TakeReady(dst []*Port) []*Port {
 	for _, p := range e.ready {
