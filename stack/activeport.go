@@ -32,7 +32,8 @@ var ErrNoRoom = errors.New("stack: no room to send without waiting")
 // wait in its queue as in a PacketConn's. A single call that is far over does not do it:
 // more often than not that was the machine, which gave the core to somebody else.
 //
-// A handler that panics closes its port; the lap goes on.
+// A handler that panics closes its port; the lap goes on. Done tells of it, Err is a
+// *PanicError, and Config.Logger gets it with its stack. Who asked hears nothing.
 type ActivePort struct {
 	pc      *PacketConn
 	handler Handler

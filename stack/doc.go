@@ -5,6 +5,9 @@
 //
 //	Open ──► Node ──► ListenPacket ──► PacketConn   messages to and from names
 //	          │
+//	          ├─────► Listen, Dial ──► Listener, Conn   connections: a stream, or messages
+//	          ├─────► Join ──────────► Group            messages among members
+//	          ├─────► Handle ────────► ActivePort       a handler that answers; Call asks and waits
 //	          ├─────► Subscribe ─────► Subscription  names that come and go, here or At another node
 //	          ├─────► Audit ─────────► AuditReport   whether all nodes know the same names
 //	          └─────► Names, Links, Bearers, Waits, Stats   how things stand

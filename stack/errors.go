@@ -33,9 +33,9 @@ var (
 	ErrTooManySubscriptions = engine.ErrTooManySubscriptions
 )
 
-// A RejectError is a message of one's own that came back. Only a socket with
-// SocketConfig.Returnable gets them, from ReadFrom, with the beginning of the
-// message as data.
+// A RejectError is a message of one's own that came back: from Node.Call, and from
+// ReadFrom of a socket with SocketConfig.Returnable, with the beginning of the message
+// as data.
 type RejectError struct {
 	Code ErrorCode
 	Dest SocketAddr // the socket, or port 0 on the node that found no name

@@ -196,7 +196,8 @@ func (g *Group) WaitMembers(ctx context.Context, k int) error {
 	}
 }
 
-// GroupCounters are what a socket in a group has done.
+// GroupCounters are what a socket in a group has done; go doc ./stack/engine GroupCounters
+// has the fields.
 type GroupCounters = engine.GroupCounters
 
 // Counters returns what the socket has done so far.

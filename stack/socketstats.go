@@ -8,7 +8,7 @@ import (
 
 // What is counted; the counters never go back.
 type (
-	// SocketStats are what a socket has done.
+	// SocketStats are what a socket has done; go doc ./stack/engine PortStats has the fields.
 	SocketStats = engine.PortStats
 	// ServiceStats are what the sockets of a node have had to do with a service type.
 	ServiceStats = engine.ServiceStats
