@@ -125,7 +125,7 @@ func (a *ActivePort) Stats() HandlerStats {
 // second Close is an error, net.ErrClosed.
 func (a *ActivePort) Close() error {
 	n := a.pc.n
-	if n.mu.handling.Load() && inHandler(lapCall) { // within the lock
+	if n.mu.inOwnHandler() { // within the lock
 		a.ail(net.ErrClosed)
 		return nil
 	}
@@ -145,9 +145,9 @@ func (a *ActivePort) serve(r *engine.Received, data []byte) {
 	a.in = Incoming{Data: data, From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance}
 	a.in.From.Net = a.pc.network
 	a.reply.to, a.reply.open = r.From, true
-	n.mu.handling.Store(true)
+	n.mu.enterHandler()
 	err := a.call()
-	n.mu.handling.Store(false)
+	n.mu.leaveHandler()
 	a.reply.open, a.in.Data = false, nil
 	a.judge(n.now(), began)
 	switch {

@@ -133,6 +133,7 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 			buf, err := c.NewBuffer(1000)
 			if err == nil {
 				err = c.WriteBuffer(buf, addr)
+				buf.Release()
 			}
 			if err != nil {
 				t.Fatal(err)

@@ -21,9 +21,11 @@ const maxBuffers = 64
 // A Buffer is a message in the node's own memory: one that was read without a copy, or
 // one that is written in place, to be sent without.
 //
-// It belongs to its holder until he calls Release or WriteBuffer, also after Close of
-// the socket and of the node, whose memory lives until the last Buffer has come back.
-// After that, or when WriteBuffer has taken it, it is void. It is not safe for
+// It belongs to its holder until he calls Release, also after Close of the socket and of
+// the node, whose memory lives until the last Buffer has come back. A WriteBuffer that
+// succeeds takes the memory; Release, which is to be called once and last, gives the
+// Buffer itself back then, so that the next costs no allocation. After it the Buffer is
+// another's. It is not safe for
 // concurrent use. The data of one that was read is not to be changed: others may read
 // it too.
 type Buffer struct {
@@ -34,6 +36,8 @@ type Buffer struct {
 
 	// Written.
 	fresh  bool // it was made, not read
+	direct bool // its memory was handed out, so that its holder fills it
+	spent  bool // it was sent, and waits for Release
 	lent   engine.Lent
 	at     int // the piece that Write fills
 	filled int // bytes of it
@@ -49,11 +53,16 @@ var buffers = sync.Pool{New: func() any { return &Buffer{} }}
 func (b *Buffer) Len() int { return b.size }
 
 // Pieces are the memory of the message, one behind the other: of one that is longer than
-// a frame carries, a piece for each frame. Whoever writes fills all of them.
-func (b *Buffer) Pieces() [][]byte { return b.pieces }
+// a frame carries, a piece for each frame. In a new one there is what other messages left
+// there: whoever asks for the Pieces, or Bytes, of one that he writes fills all of them.
+func (b *Buffer) Pieces() [][]byte {
+	b.direct = true
+	return b.pieces
+}
 
 // Bytes is the message in one piece, which is a copy where there are several Pieces.
 func (b *Buffer) Bytes() []byte {
+	b.direct = true
 	if len(b.pieces) == 1 {
 		return b.pieces[0]
 	}
@@ -64,8 +73,8 @@ func (b *Buffer) Bytes() []byte {
 	return all
 }
 
-// Write fills the message in, from where the last Write has ended. The error is
-// io.ErrShortWrite where it has no room for all of p.
+// Write fills the message in, from where the last Write has ended; what is not filled in
+// is sent as zeros. The error is io.ErrShortWrite where it has no room for all of p.
 func (b *Buffer) Write(p []byte) (n int, err error) {
 	for len(p) > 0 && b.fresh && b.at < len(b.pieces) {
 		k := copy(b.pieces[b.at][b.filled:], p)
@@ -80,24 +89,37 @@ func (b *Buffer) Write(p []byte) (n int, err error) {
 	return n, err
 }
 
-// Release gives the memory back.
-func (b *Buffer) Release() {
-	if b.c == nil {
+// finish clears what Write has not filled in, which is older than the message.
+func (b *Buffer) finish() {
+	if b.direct {
 		return
 	}
+	for ; b.at < len(b.pieces); b.at++ {
+		clear(b.pieces[b.at][b.filled:])
+		b.filled = 0
+	}
+}
+
+// Release gives the memory back, unless it was sent, and the Buffer.
+func (b *Buffer) Release() {
+	if b.c != nil {
+		b.void()
+	}
+	if b.spent {
+		b.spent = false
+		buffers.Put(b)
+	}
+}
+
+// void gives the memory back, or what is left of it when it was sent.
+func (b *Buffer) void() {
 	b.lent.Release()
 	if b.hold != nil {
 		b.hold.Release()
 	}
-	b.void()
-}
-
-// void makes b another's, after its memory was given back or sent.
-func (b *Buffer) void() {
 	b.c.loans().out.Add(-1)
 	clear(b.pieces)
-	*b = Buffer{lent: b.lent, pieces: b.pieces[:0], own: b.own}
-	buffers.Put(b)
+	*b = Buffer{lent: b.lent, pieces: b.pieces[:0], own: b.own, spent: true}
 }
 
 // A lender is a socket that has Buffers out.
@@ -120,7 +142,7 @@ func (l *lending) loans() *lending { return l }
 func newBuffer(c lender) (b *Buffer, ok bool) {
 	ok = c.loans().out.Add(1) <= maxBuffers
 	b = buffers.Get().(*Buffer)
-	b.c = c
+	b.c, b.spent = c, false
 	return b, ok
 }
 
@@ -158,10 +180,13 @@ func (b *blank) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, 
 // sendBuffer sends a Buffer of a socket, by copying where it is another's or was read.
 func sendBuffer(n *Node, c lender, d dest, b *Buffer) error {
 	if b.c == nil {
-		return net.ErrClosed // void
+		return ErrVoid
 	}
 	var s sender = c
 	var data []byte
+	if b.fresh {
+		b.finish()
+	}
 	if b.c == c && b.fresh {
 		s = b
 	} else {
@@ -171,11 +196,10 @@ func sendBuffer(n *Node, c lender, d dest, b *Buffer) error {
 	if err != nil {
 		err = n.retry(context.Background(), s, d, data, err)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		b.void()
 	}
-	b.Release()
-	return nil
+	return err
 }
 
 func (b *Buffer) writes() *writeHalf { return b.c.writes() }
@@ -220,7 +244,8 @@ func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
 // no data is copied, but to a Range, on this node, and where the packets to the
 // destination are smaller than those the Buffer was made for, so that the first Buffers
 // to a node of a smaller MTU may be. A Buffer that was read is copied. With a nil error b
-// is void; otherwise it is the caller's still. Errors as for WriteTo.
+// is void, and left to be Released; otherwise it is the caller's still. Errors as for
+// WriteTo; ErrVoid.
 func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
 	d, err := c.destOr(addr)
 	if err == nil {

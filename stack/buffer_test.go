@@ -46,9 +46,10 @@ func writeBuffer(t testing.TB, c *stack.PacketConn, b []byte, to net.Addr) {
 	if err := c.WriteBuffer(buf, to); err != nil {
 		t.Fatal(err)
 	}
-	if buf.Len() != 0 || c.WriteBuffer(buf, to) == nil {
-		t.Error("a Buffer that was sent is not void")
+	if err := c.WriteBuffer(buf, to); buf.Len() != 0 || !errors.Is(err, stack.ErrVoid) {
+		t.Errorf("a Buffer that was sent is not void: %v", err)
 	}
+	buf.Release()
 }
 
 // Messages of all lengths arrive as they were written, whether in a Buffer or not, to
@@ -251,5 +252,71 @@ func TestBufferDeadline(t *testing.T) {
 	}
 	if _, err := c.NewBuffer(-1); !errors.Is(err, stack.ErrTooLong) {
 		t.Errorf("negative: got %v", err)
+	}
+}
+
+// What a Buffer's memory held before is not sent: what Write has left is zeros.
+func TestBufferSendsNoOldMemory(t *testing.T) {
+	a, b := wide(t, 1500)
+	to := listen(t, b, echoService)
+	from := listen(t, a, nil)
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	const size = 5000 // several pieces
+	old := bytes.Repeat([]byte("secret"), size/6+1)[:size]
+	for range 5000 { // all of the memory
+		buf, err := from.NewBuffer(size)
+		if err != nil {
+			t.Fatal(err)
+		}
+		buf.Write(old)
+		buf.Release()
+	}
+	buf, err := from.NewBuffer(size)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer buf.Release()
+	buf.Write([]byte("hi"))
+	if err := from.WriteBuffer(buf, echoService); err != nil {
+		t.Fatal(err)
+	}
+	got := make([]byte, size)
+	want := make([]byte, size)
+	copy(want, "hi")
+	if n, _, err := to.ReadFrom(got); n != size || err != nil || !bytes.Equal(got, want) {
+		t.Errorf("%d bytes, %v: %.20q", n, err, got)
+	}
+}
+
+// Release after WriteBuffer, as by defer, gives back the Buffer, and nobody else's.
+func TestBufferReleasedAfterItWasSent(t *testing.T) {
+	a, _ := wide(t, 1500)
+	c := listen(t, a, nil)
+	send := func() *stack.Buffer {
+		buf, err := c.NewBuffer(100)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer buf.Release()
+		if err := c.WriteBuffer(buf, c.LocalAddr()); err != nil {
+			t.Fatal(err)
+		}
+		other, err := c.NewBuffer(200)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return other
+	}
+	for range 100 {
+		other := send()
+		if other.Len() != 200 || len(other.Bytes()) != 200 {
+			t.Fatalf("a Buffer of 200 bytes has %d", other.Len())
+		}
+		if err := c.WriteBuffer(other, c.LocalAddr()); err != nil {
+			t.Fatal(err)
+		}
+		other.Release()
 	}
 }

@@ -54,11 +54,15 @@ func (e *CallError) Timeout() bool { return e.Err == context.DeadlineExceeded }
 //
 // A request that nobody takes comes back: then the error is a *RejectError. The errors,
 // inside *net.OpError, are that; *CallError when ctx is done; io.ErrShortBuffer when resp
-// was too short, what does not fit is lost; and those of PacketConn.WriteTo.
+// was too short, what does not fit is lost; ErrEmpty of an empty request; and those of
+// PacketConn.WriteTo.
 //
 // A context that was used for the last call too costs no allocation.
 func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int, from SocketAddr, err error) {
 	d, err := destOf(addr)
+	if err == nil && len(req) == 0 {
+		err = ErrEmpty
+	}
 	if err == nil {
 		k, from, err = n.call(ctx, d, addr, req, resp)
 	}

@@ -215,3 +215,76 @@ func TestCallEndsWithTheNode(t *testing.T) {
 		t.Errorf("after Close: got %v", err)
 	}
 }
+
+// An empty request would never be seen, nor an empty answer: both are refused.
+func TestCallEmpty(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	refused := make(chan error, 1)
+	port, err := a.Handle(within(t), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+		refused <- w.Send(nil)
+		w.Send(m.Data)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer port.Close()
+	if err := b.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := b.Call(within(t), echoService, nil, make([]byte, 10)); !errors.Is(err, stack.ErrEmpty) {
+		t.Errorf("an empty request: %v", err)
+	}
+	if _, _, err := b.Call(within(t), echoService, []byte("x"), make([]byte, 10)); err != nil {
+		t.Error(err)
+	}
+	if err := <-refused; !errors.Is(err, stack.ErrEmpty) {
+		t.Errorf("an empty answer: %v", err)
+	}
+}
+
+// A handler may use another node of its process, also while that node's handlers run.
+func TestHandlerUsesAnotherNode(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	out := listen(t, b, nil)
+	sink := listen(t, b, nil)
+	first, err := a.Handle(within(t), stack.Service{Type: 18888, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+		if _, err := out.WriteTo(m.Data, sink.LocalAddr()); err != nil {
+			t.Error(err)
+		}
+		w.Send(m.Data)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	second, err := b.Handle(within(t), stack.Service{Type: 18888, Instance: 2}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+		for end := time.Now().Add(50 * time.Microsecond); time.Now().Before(end); {
+		}
+		w.Send(m.Data)
+	}))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i, n := range []*stack.Node{b, a} {
+		if err := n.WaitFor(within(t), stack.Service{Type: 18888, Instance: uint32(i + 1)}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var all sync.WaitGroup
+	for i, n := range []*stack.Node{b, a} {
+		all.Go(func() {
+			for range 300 {
+				if _, _, err := n.Call(within(t), stack.Service{Type: 18888, Instance: uint32(i + 1)}, []byte("x"), make([]byte, 10)); err != nil {
+					t.Error(err)
+					return
+				}
+			}
+		})
+	}
+	all.Wait()
+	for _, p := range []*stack.ActivePort{first, second} {
+		if err := p.Err(); err != nil {
+			t.Error(err)
+		}
+		p.Close()
+	}
+}

@@ -22,7 +22,8 @@ func (c *Conn) NewBuffer(size int) (*Buffer, error) {
 // WriteBuffer is Write for a Buffer of NewBuffer, whose memory is the network's then: no
 // data is copied, but within this node, where the packets to the peer are smaller than
 // those the Buffer was made for, and of a stream that collects short messages. With a nil
-// error b is void; otherwise it is the caller's still. Errors as for Write.
+// error b is void, and left to be Released; otherwise it is the caller's still. Errors as
+// for Write; ErrVoid.
 func (c *Conn) WriteBuffer(b *Buffer) error {
 	if err := sendBuffer(c.n, c, dest{}, b); err != nil {
 		return c.writeError(err)

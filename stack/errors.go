@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"errors"
 	"fmt"
 	"net"
 
@@ -23,6 +24,10 @@ var (
 	ErrRange = engine.ErrRange
 	// ErrNotBound means the socket has no such binding.
 	ErrNotBound = engine.ErrNotBound
+	// ErrVoid means a Buffer that was sent or released.
+	ErrVoid = errors.New("stack: the Buffer is void")
+	// ErrEmpty means a request or an answer without data: such a message is never seen.
+	ErrEmpty = errors.New("stack: an empty message would not be seen")
 	// ErrTooManySockets means the node has as many sockets as it may have.
 	ErrTooManySockets = engine.ErrSockets
 	// ErrConfig means a Config that cannot work.

@@ -127,7 +127,7 @@ type Reply struct {
 // Send sends b, which is copied, to the socket the message came from; from there it is a
 // message of the active port. It may be called any number of times. Errors, of which
 // each is counted: ErrNoRoom where it would have to wait, ErrUnreachable, ErrTooLong,
-// net.ErrClosed after the handler has returned.
+// ErrEmpty, net.ErrClosed after the handler has returned.
 func (w *Reply) Send(b []byte) error {
 	if !w.open {
 		return net.ErrClosed
@@ -135,9 +135,12 @@ func (w *Reply) Send(b []byte) error {
 	a := w.a
 	n := a.pc.n
 	var err error
-	if a.apart {
+	switch {
+	case len(b) == 0:
+		err = ErrEmpty
+	case a.apart:
 		err = n.submit(a.pc, dest{socket: w.to}, b)
-	} else {
+	default:
 		err = a.pc.port.Send(n.latest, w.to, b)
 	}
 	if err == nil {

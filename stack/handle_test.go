@@ -200,7 +200,7 @@ func TestHandlerMustNotCallItsNode(t *testing.T) {
 	for name, call := range map[string]func(){
 		"Addr":    func() { b.Addr() },
 		"WriteTo": func() { c.WriteTo([]byte("x"), echoService) },
-		"Call":    func() { b.Call(context.Background(), echoService, nil, nil) },
+		"Call":    func() { b.Call(context.Background(), echoService, []byte("x"), nil) },
 	} {
 		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) { call() })
 		if err := a.WaitFor(within(t), activeService); err != nil {

@@ -13,8 +13,38 @@ import (
 // node from there would wait for itself for ever: it panics instead, which closes the
 // active port. Only who finds the lock taken pays for that.
 type lapLock struct {
-	held     sync.Mutex
-	handling atomic.Bool // a Handler runs in the lap
+	held sync.Mutex
+	call atomic.Uint64 // of a Handler that runs in the lap, by number; 0: none does
+}
+
+// Handlers that run in the laps of all nodes of the process, and those that ever ran.
+var handlersRunning, handlersRun atomic.Uint64
+
+// enterHandler and leaveHandler stand around a Handler's call.
+func (l *lapLock) enterHandler() {
+	handlersRunning.Add(1)
+	l.call.Store(handlersRun.Add(1))
+}
+
+func (l *lapLock) leaveHandler() {
+	l.call.Store(0)
+	handlersRunning.Add(^uint64(0))
+}
+
+// inOwnHandler reports whether the goroutine is in the Handler that the lock's lap runs.
+// Its stack tells that it is in some node's. Where several run, which it is in shows when
+// the others are done.
+func (l *lapLock) inOwnHandler() bool {
+	for {
+		call := l.call.Load()
+		switch {
+		case call == 0 || !inHandler(lapCall):
+			return false
+		case handlersRunning.Load() == 1 && l.call.Load() == call:
+			return true
+		}
+		runtime.Gosched()
+	}
 }
 
 // Lock takes the lock. It panics in a Handler that a lap runs.
@@ -29,7 +59,7 @@ func (l *lapLock) TryLock() bool {
 	if l.held.TryLock() {
 		return true
 	}
-	if l.handling.Load() && inHandler(lapCall) {
+	if l.inOwnHandler() {
 		panic("stack: an active port's handler called its node; it may use its Reply only")
 	}
 	return false

@@ -19,9 +19,8 @@ func (e *End) sendBuffers(stop *load.Stop, j load.Job) (load.Result, error) {
 		b, err := e.conn.NewBuffer(j.Size)
 		if err == nil {
 			binary.BigEndian.PutUint32(b.Pieces()[0], j.Round)
-			if err = e.conn.WriteBuffer(b, to); err != nil {
-				b.Release()
-			}
+			err = e.conn.WriteBuffer(b, to)
+			b.Release()
 		}
 		if err != nil {
 			c.Fill(&r)
