@@ -40,7 +40,7 @@ func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
 				}
 				took <- 0
 			}()
-			time.Sleep(10 * time.Millisecond)
+			<-time.After(10 * time.Millisecond)
 			synctest.Wait()
 			began := time.Now()
 			held[0].Release()
