@@ -38,7 +38,7 @@ func ParseNodeAddr(s string) (NodeAddr, error) {
 // ErrAddress means a text that is no TIPC address.
 var ErrAddress = errors.New("frame: not a TIPC address")
 
-func addrError(s string) error { return fmt.Errorf("%w: %q", ErrAddress, s) }
+func addrError(s string) error { return fmt.Errorf("%w, as 18888:17 is: %q", ErrAddress, s) }
 
 // A Service is a service address: whoever has bound a range of this type with
 // this instance in it may answer.

@@ -121,8 +121,9 @@ func (a *ActivePort) Stats() HandlerStats {
 
 // Close withdraws the port's names, returns what waits to those who sent it, as far as
 // they want it back, and waits until the handler does not run any more. Called by the
-// handler itself it does not wait, and the port is closed at the end of the lap. A
-// second Close is an error, net.ErrClosed.
+// handler itself it does not wait, and the port is closed at the end of the lap; nor does
+// it when a handler that has a goroutine of its own calls it. Such a handler must not
+// close its node, which waits for it. A second Close is an error, net.ErrClosed.
 func (a *ActivePort) Close() error {
 	n := a.pc.n
 	if n.mu.inOwnHandler() { // within the lock

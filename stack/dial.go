@@ -43,8 +43,9 @@ func (n *Node) DialContext(ctx context.Context, network, address string) (net.Co
 
 // Dial connects to a socket that listens under addr, a Service, of which those bound to
 // it take turns, or at addr, a SocketAddr. network is "tipc" or "tipcpacket", and has to
-// be what the listener is: the wire does not tell. It waits for an answer, for
-// DialTimeout at most; a listener whose backlog is full is asked again until then.
+// be what the listener is: the wire does not tell. It waits for room on the way there as
+// a write does, and then for an answer, for DialTimeout at most; a listener whose backlog
+// is full is asked again until then, and a socket that does not listen never answers.
 // Errors, inside *net.OpError: net.UnknownNetworkError, ErrConfig, ErrUnreachable,
 // *ConnError, *BlockedError, net.ErrClosed, the context's.
 func (c SocketConfig) Dial(ctx context.Context, n *Node, network string, addr net.Addr) (*Conn, error) {

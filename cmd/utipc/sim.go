@@ -22,7 +22,7 @@ waits for ever.
     utipc sim connections [--short] [--seeds N]
     utipc sim connections --seed N [--seeds N | --trace FILE]
 
-The first form prints two tables. Each row of the first is a kind of fault, tried on
+"sim report" prints two tables. Each row of the first is a kind of fault, tried on
 clusters of three nodes that do all kinds of things, with every check after each step,
 and on one flow of 1400-byte messages that goes as fast as it may:
 
@@ -46,14 +46,14 @@ The last line is "violations: N". The exit status is 1 when N is not 0.
     --seed N       the first seed; default 1
     --markdown     the whole of docs/simulation.md
 
-The second form runs one cluster of its seed, faults and all, and prints what came of
+With --steps it runs one cluster of its seed, faults and all, and prints what came of
 it.
 
     --steps N      end it after so many turns of nodes; 0: when it is over
     --trace FILE   write every frame sent there, as pcapng on the virtual clock, with
                    an interface for each network
 
-The third form boots 100 nodes of 100 bindings, and then runs clusters of 3 to 8 nodes, on
+"sim names" boots 100 nodes of 100 bindings, and then runs clusters of 3 to 8 nodes, on
 one network or two, that bind and withdraw names and multicast to them all the time, while
 networks lose, repeat and reorder frames and split, and nodes crash and come back, some as
 other nodes. After each bout the network is left in peace, and then all tables must be
@@ -68,10 +68,9 @@ order, by every socket that was bound all the time, while there is contact.
                    which is the same every time
     --trace FILE   write every frame and event of it there, a line each
 
-The last form runs clusters of 2 to 5 nodes in which, besides, sockets listen, dial
+"sim connections" runs clusters of 2 to 5 nodes in which, besides, sockets listen, dial
 each other by name and by address, within a node too, write, stop reading for a while,
-and close or abort from either end; nodes crash and come back, stop for a while, and run
-short of memory. What is read must be a prefix of what was written; all of it before a
+and close or abort from either end; nodes crash and come back, and run short of memory. What is read must be a prefix of what was written; all of it before a
 close; a close must be read as one. Contact that was lost must be heard of in time, and
 whoever waits must have a reason. In the end nothing may be left. Its flags are those of
 'utipc sim names'.

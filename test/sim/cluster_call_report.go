@@ -20,7 +20,6 @@ type CallReport struct {
 	MessageWaits               uint64 // of them, where messages are counted
 	CallWaits                  uint64 // writes and dials that waited for a link, or memory
 	EndsLooked                 uint64 // ends whose peers were gone for longer than the tolerance
-	Pauses                     uint64 // of nodes
 	Probes                     uint64 // frames that ask whether the other end is there
 }
 
@@ -31,7 +30,7 @@ func (r *CallReport) add(o *CallReport) {
 		{&r.Shutdowns, &o.Shutdowns}, {&r.Resets, &o.Resets}, {&r.CallsLost, &o.CallsLost}, {&r.CallsWhole, &o.CallsWhole},
 		{&r.CallMessages, &o.CallMessages}, {&r.CallBytes, &o.CallBytes}, {&r.CallRead, &o.CallRead},
 		{&r.WindowWaits, &o.WindowWaits}, {&r.MessageWaits, &o.MessageWaits}, {&r.CallWaits, &o.CallWaits},
-		{&r.EndsLooked, &o.EndsLooked}, {&r.Pauses, &o.Pauses}, {&r.Probes, &o.Probes},
+		{&r.EndsLooked, &o.EndsLooked}, {&r.Probes, &o.Probes},
 	} {
 		*p[0] += *p[1]
 	}
@@ -42,8 +41,8 @@ func (r *CallReport) String() string {
 	return fmt.Sprintf("connections: %d dials (%d storms), %d connected, %d accepted, %d unreachable, %d refused, %d not answered; "+
 		"%d ends closed, %d read the end, %d a reset (%d of them had all), %d lost contact, %d looked at behind the tolerance\n"+
 		"data: %d messages, %d bytes, %d read; %d writes waited for the window (%d counted in messages), %d for a link or memory; "+
-		"%d pauses of nodes, %d probes",
+		"%d probes",
 		r.Dials, r.Storms, r.Connected, r.Accepted, r.Unreachable, r.Refused, r.Timeouts,
 		r.HangUps, r.Shutdowns, r.Resets, r.CallsWhole, r.CallsLost, r.EndsLooked,
-		r.CallMessages, r.CallBytes, r.CallRead, r.WindowWaits, r.MessageWaits, r.CallWaits, r.Pauses, r.Probes)
+		r.CallMessages, r.CallBytes, r.CallRead, r.WindowWaits, r.MessageWaits, r.CallWaits, r.Probes)
 }

@@ -10,9 +10,9 @@ import (
 )
 
 const (
-	maxSides     = 8 // calls that a node has at a time; in a storm more
-	stormSides   = 100
-	longestPause = 3 * time.Second
+	maxSides       = 8 // calls that a node has at a time; in a storm more
+	stormSides     = 100
+	longestSilence = 4 * time.Second // after which the bystander believes that what it saw sent is lost
 )
 
 // A world of connections differs from others by what its nodes are like.
@@ -58,7 +58,7 @@ func (c *cluster) drawCalls() {
 		}
 	}
 	if c.talk != nil {
-		c.talk.First, c.talk.Slack = x.first, longestPause+time.Second
+		c.talk.First, c.talk.Slack = x.first, longestSilence
 	}
 }
 
@@ -104,14 +104,6 @@ func (c *cluster) someAcceptor() *acceptor {
 	return m.heard
 }
 
-// pause stops a node for a while: it neither hears nor looks at its clock.
-func (m *member) pause() {
-	c := m.c
-	m.paused = c.clock.now + c.upTo(longestPause)
-	c.report.Pauses++
-	c.tracef("node %d stops until %v", m.idx, m.paused)
-}
-
 // starve refuses a node all memory for a while.
 func (m *member) starve() {
 	c := m.c
@@ -126,12 +118,11 @@ func (m *member) starve() {
 
 // moreTrouble is what worlds of connections suffer from besides.
 func (c *cluster) moreTrouble(r chances, each time.Duration) {
-	pause, starve := time.Duration(0), time.Duration(0) // a pause would have to stop the users too
-	if c.scarce {
-		starve = r.often(0.7, 2*time.Second)
+	if !c.scarce {
+		return
 	}
+	starve := r.often(0.7, 2*time.Second)
 	for _, m := range c.members {
-		c.every(pause*each, m.pause)
 		c.every(starve*each, m.starve)
 	}
 }

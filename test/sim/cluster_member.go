@@ -26,8 +26,7 @@ type member struct {
 	began     int // number of the latest life
 
 	mtu      [maxNetworks]int
-	noBlocks bool // on connections it counts messages
-	paused   time.Duration
+	noBlocks bool          // on connections it counts messages
 	starved  time.Duration // it gets no chunk until then
 	heard    *acceptor     // of its present life, or the last
 }
@@ -134,7 +133,7 @@ func (t *term) wake() {
 
 func (t *term) lapBy(at time.Duration) {
 	c := t.m.c
-	if at = max(at, c.clock.now, t.m.paused); t.dead || at >= t.lapAt {
+	if at = max(at, c.clock.now); t.dead || at >= t.lapAt {
 		return
 	}
 	t.lapAt = at
@@ -149,10 +148,6 @@ func (t *term) lapBy(at time.Duration) {
 func (t *term) lap() {
 	c := t.m.c
 	t.lapAt = flowctl.Never
-	if c.clock.now < t.m.paused {
-		t.lapBy(t.m.paused)
-		return
-	}
 	for net := range c.nets {
 		n := min(len(t.rx[net]), 64)
 		for _, p := range t.rx[net][:n] {
@@ -276,7 +271,7 @@ func (t *term) bearerName(net int) string { return "eth" + strconv.Itoa(net) }
 
 // calm ends what a member suffers from.
 func (m *member) calm() {
-	m.paused, m.starved = 0, 0
+	m.starved = 0
 	if t := m.term; t != nil {
 		t.wake()
 		for _, s := range t.sides {

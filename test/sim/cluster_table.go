@@ -204,14 +204,14 @@ func (s *sock) checkBindings() {
 // watchPurge looks some time after the end of a life whether all others have forgotten
 // its bindings.
 func (c *cluster) watchPurge(t *term) {
-	had, started, began := slices.Collect(t.bindings), c.lives, c.clock.now
+	had, started := slices.Collect(t.bindings), c.lives
 	for _, o := range c.members {
 		at := o.term
 		if o == t.m || at == nil {
 			continue
 		}
 		c.clock.after(t.m.purgeTime(o), func() {
-			if at.dead || o.paused > began {
+			if at.dead {
 				return
 			}
 			c.report.Purges++
@@ -242,7 +242,6 @@ func (m *member) has(b naming.Binding) bool {
 // watchParted looks, if the cluster is still parted the same way then, whether each
 // side has forgotten the other's bindings.
 func (c *cluster) watchParted(split int) {
-	began := c.clock.now
 	for _, m := range c.members {
 		for _, o := range c.members {
 			s, t, u := c.nets[0].split, m.term, o.term
@@ -251,7 +250,7 @@ func (c *cluster) watchParted(split int) {
 			}
 			c.watchApart(t, u, m.purgeTime(o), func() bool { return c.split == split })
 			c.clock.after(m.purgeTime(o), func() {
-				if c.split != split || t.dead || m.paused > began {
+				if c.split != split || t.dead {
 					return
 				}
 				c.report.Purges++
