@@ -5,8 +5,8 @@
 package sim_test
 
 const (
-	defaultSeeds, shortSeeds               = 250, 60
-	defaultClusters, shortClusters         = 400, 4
+	defaultSeeds, shortSeeds               = 150, 60
+	defaultClusters, shortClusters         = 250, 4
 	defaultCallClusters, shortCallClusters = 40, 4
 	racing                                 = false
 )
