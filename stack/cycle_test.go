@@ -42,6 +42,8 @@ func TestCyclesLeaveNothing(t *testing.T) {
 		{"listener", func() error { return cycleListener(b) }},
 		{"tipc", func() error { return cycleConn(b, l, (*stack.Conn).Close) }},
 		{"tipcpacket", func() error { return cycleConn(b, packets, (*stack.Conn).Close) }},
+		{"group", func() error { return cycleGroup(b) }},
+		{"active port", func() error { return cycleActivePort(b) }},
 		{"tipcpacket aborted", func() error { return cycleConn(b, packets, (*stack.Conn).Abort) }},
 	} {
 		t.Run(c.name, func(t *testing.T) {
@@ -102,6 +104,22 @@ func cycleListener(n *stack.Node) error {
 		return err
 	}
 	return l.Close()
+}
+
+func cycleGroup(n *stack.Node) error {
+	g, err := n.Join(context.Background(), echoService)
+	if err != nil {
+		return err
+	}
+	return g.Close()
+}
+
+func cycleActivePort(n *stack.Node) error {
+	p, err := n.Handle(context.Background(), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) }))
+	if err != nil {
+		return err
+	}
+	return p.Close()
 }
 
 func cycleConn(n *stack.Node, l *stack.Listener, end func(*stack.Conn) error) error {
