@@ -131,10 +131,7 @@ type lender interface {
 }
 
 // A lending is what a socket knows of its Buffers.
-type lending struct {
-	out    atomic.Int32
-	copied uint64 // messages that ReadBuffer copied, with too many out; the lap lock guards it
-}
+type lending struct{ out atomic.Int32 }
 
 func (l *lending) loans() *lending { return l }
 
@@ -222,7 +219,6 @@ func (b *Buffer) fill(data []byte, hold *frame.Buffer, counted bool) {
 		data = append([]byte(nil), data...)
 		hold.Release()
 		hold = nil
-		b.c.loans().copied++
 	}
 	b.size, b.hold = len(data), hold
 	b.pieces = append(b.pieces[:0], data)

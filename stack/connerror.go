@@ -61,20 +61,27 @@ func connError(network string, err error, write bool) error {
 	}
 	e := &ConnError{Peer: end.Peer, Reason: end.Why.String(), Code: end.Code}
 	e.Peer.Net = network
-	switch end.Why {
-	case engine.EndShutdown:
+	e.Err = meaning(end.Why)
+	if e.Err == io.EOF {
 		if !write {
 			return io.EOF
 		}
 		e.Code, e.Err = frame.OK, syscall.EPIPE
-	case engine.EndRefused:
-		e.Err = syscall.ECONNREFUSED
-	case engine.EndTimeout:
-		e.Err = os.ErrDeadlineExceeded
-	case engine.EndLost, engine.EndSilent:
-		e.Err = ErrUnreachable
-	default:
-		e.Err = syscall.ECONNRESET
 	}
 	return e
+}
+
+// meaning is what the end of a connection means to whoever reads from it.
+func meaning(why engine.ConnEnd) error {
+	switch why {
+	case engine.EndShutdown:
+		return io.EOF
+	case engine.EndRefused:
+		return syscall.ECONNREFUSED
+	case engine.EndTimeout:
+		return os.ErrDeadlineExceeded
+	case engine.EndLost, engine.EndSilent:
+		return ErrUnreachable
+	}
+	return syscall.ECONNRESET
 }

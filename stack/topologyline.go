@@ -6,10 +6,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
-	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -183,21 +181,9 @@ func (l *topologyLine) ended() error {
 		return nil
 	}
 	why := l.c.Err().(*engine.ConnError)
-	e := &TopologyError{Node: l.at, Reason: why.Why.String()}
+	e := &TopologyError{Node: l.at, Reason: why.Why.String(), Err: meaning(why.Why)}
 	if why.Code != frame.OK && why.Why != engine.EndShutdown {
 		e.Reason += ": " + why.Code.String()
-	}
-	switch why.Why {
-	case engine.EndRefused:
-		e.Err = syscall.ECONNREFUSED
-	case engine.EndShutdown:
-		e.Err = io.EOF
-	case engine.EndTimeout:
-		e.Err = os.ErrDeadlineExceeded
-	case engine.EndLost, engine.EndSilent:
-		e.Err = ErrUnreachable
-	default:
-		e.Err = syscall.ECONNRESET
 	}
 	return e
 }
