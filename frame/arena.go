@@ -17,12 +17,18 @@ const (
 	// Control is the link protocol and reception, which must go on when data
 	// has used up the rest.
 	Control
+	// Sealing is what a packet is sealed into, until the device has let go: it takes
+	// half of the reserve, so that data that fills the rest is sent all the same.
+	Sealing
 )
 
-// String returns "data" or "control".
+// String returns "data", "control" or "sealing".
 func (u Use) String() string {
-	if u == Data {
+	switch u {
+	case Data:
 		return "data"
+	case Sealing:
+		return "sealing"
 	}
 	return "control"
 }
@@ -150,7 +156,7 @@ func (a *Arena) fill(class uint8, first, chunk, n int) {
 // arena is retired.
 func (a *Arena) Get(size int, use Use) *Buffer {
 	p := a.poolFor(size)
-	if p == nil || use == Data && a.scarce(p) || a.end.begun.Load() {
+	if p == nil || use != Control && a.scarce(p, use) || a.end.begun.Load() {
 		return nil
 	}
 	var b *Buffer
@@ -211,13 +217,20 @@ func (a *Arena) poolFor(size int) *pool {
 
 func (p *pool) free() int64 { return p.given.Load() - p.taken }
 
-// scarce reports whether what is left of p is the reserve.
-func (a *Arena) scarce(p *pool) bool { return p.free() <= int64(min(a.reserve, p.total/2)) }
+// scarce reports whether what is left of p is the reserve, or the half that is not for
+// sealing.
+func (a *Arena) scarce(p *pool, use Use) bool {
+	least := min(a.reserve, p.total/2)
+	if use == Sealing {
+		least /= 2
+	}
+	return p.free() <= int64(least)
+}
 
 // ScarceFor reports whether Get would refuse Data of this size for the time being.
 func (a *Arena) ScarceFor(size int) bool {
 	p := a.poolFor(size)
-	return p != nil && a.scarce(p)
+	return p != nil && a.scarce(p, Data)
 }
 
 // Available is how many chunks of this size Get would give to Data now, and of how
@@ -239,6 +252,9 @@ func (a *Arena) Largest() int { return max(a.pools[0].size, a.pools[1].size) }
 
 // give takes back a chunk that nobody holds.
 func (a *Arena) give(b *Buffer) {
+	if b.secret {
+		b.wipe()
+	}
 	if a.poison {
 		poison(b.mem)
 	}
@@ -254,9 +270,17 @@ func (a *Arena) keep(b *Buffer) {
 		a.give(b)
 		return
 	}
+	if b.secret {
+		b.wipe()
+	}
 	p := &a.pools[b.class]
 	b.next, p.kept = p.kept, b
 	p.taken--
+}
+
+func (b *Buffer) wipe() {
+	clear(b.mem)
+	b.secret = false
 }
 
 func (a *Arena) push(b *Buffer) {

@@ -25,15 +25,16 @@ const Headroom = 128
 // counts are safe for concurrent use; bytes and bounds belong to the side that
 // turns the engine.
 type Buffer struct {
-	arena *Arena
-	mem   []byte       // the chunk
-	base  int          // where the chunk begins in the arena's memory
-	off   int          // where Bytes begins in mem
-	end   int          // where Bytes ends in mem
-	held  atomic.Int64 // holders, and in the upper half those of them that are devices
-	next  *Buffer      // in the arena's list, while free
-	index uint32       // the chunk's place in its arena
-	class uint8        // small or jumbo
+	arena  *Arena
+	mem    []byte       // the chunk
+	base   int          // where the chunk begins in the arena's memory
+	off    int          // where Bytes begins in mem
+	end    int          // where Bytes ends in mem
+	held   atomic.Int64 // holders, and in the upper half those of them that are devices
+	next   *Buffer      // in the arena's list, while free
+	index  uint32       // the chunk's place in its arena
+	class  uint8        // small or jumbo
+	secret bool         // to be wiped when it is free
 }
 
 // Bytes returns the frame, in the chunk's own memory.
@@ -116,6 +117,9 @@ func (b *Buffer) letGo(one int64) (last bool) {
 	}
 	return n == 0
 }
+
+// Secret makes the chunk be wiped when nobody holds it any more.
+func (b *Buffer) Secret() { b.secret = true }
 
 // Lend takes a hold for a device. It panics when the chunk is free.
 func (b *Buffer) Lend() { b.hold(loan + 1) }

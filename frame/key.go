@@ -13,6 +13,9 @@ const KeyAlgorithm = "gcm(aes)"
 // keyHead is the part of a key message's data before the key.
 const keyHead = 36
 
+// KeyMessageLen is the length of a key message without the key and its salt, in bytes.
+const KeyMessageLen = IntLen + keyHead
+
 // A KeyMode says whose a key is.
 type KeyMode uint8
 
