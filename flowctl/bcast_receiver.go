@@ -29,6 +29,7 @@ type BroadcastReceiver struct {
 	up      bool
 	moved   time.Duration // when packets had their turn last, or a report of what is missing went out
 	member  *Member       // what the peer is on the own broadcast link, if that is known
+	pool    *Pool
 	deferral
 
 	Received, Duplicates, Deferred uint64
@@ -47,6 +48,9 @@ func (b *BroadcastReceiver) Reset() {
 	b.up, b.unacked, b.count = false, 0, 0
 	b.rcvNxt, b.peerNxt = 1, 1
 }
+
+// SetPool makes what is deferred from now on count in a pool.
+func (b *BroadcastReceiver) SetPool(p *Pool) { b.pool = p }
 
 // Open begins reception behind the packet the peer sent last. A second opening
 // has no effect.
@@ -92,7 +96,7 @@ func (b *BroadcastReceiver) HandlePacket(m frame.Message, buf *frame.Buffer) (v 
 		return Deliver, b.advance()
 	}
 	v = Deferred
-	switch b.add(m, buf) {
+	switch b.add(m, buf, b.pool) {
 	case deferredNow:
 		b.Deferred++
 	case deferredTwice: // it counts as well (capture 15, frame 114)

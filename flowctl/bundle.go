@@ -15,7 +15,8 @@ type bundler struct {
 
 // bundleable says which messages may share a packet.
 func bundleable(u frame.User) bool {
-	return u != frame.UserFragment && u != frame.UserTunnel && u != frame.UserBroadcast && u != frame.UserBundler
+	return u != frame.UserFragment && u != frame.UserTunnel && u != frame.UserBroadcast && u != frame.UserBundler &&
+		u != frame.UserCrypto // a key is copied to as few places as may be
 }
 
 // enter notes that b is the last packet of its importance to wait.

@@ -19,6 +19,7 @@ const (
 	OwnDecision                 // ended by this node
 	BearerChange                // interface down, or its MTU changed
 	PeerFailover                // peer has moved to another link
+	PeerReported                // reported lost, and silent
 )
 
 // Orderly reports whether an end wanted it so.
@@ -42,7 +43,7 @@ func (l *Link) SetMTU(now time.Duration, mtu int) {
 	}
 	switch {
 	case l.state == Down || l.state == FailingOver:
-		l.mtu = l.ownMTU
+		l.mtu = l.fits(l.ownMTU)
 	case l.state == Establishing && l.ownMTU != told:
 		l.Restart(now) // the peer may be up already, with what it was told
 	}

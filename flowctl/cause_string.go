@@ -17,11 +17,12 @@ func _() {
 	_ = x[OwnDecision-6]
 	_ = x[BearerChange-7]
 	_ = x[PeerFailover-8]
+	_ = x[PeerReported-9]
 }
 
-const _Cause_name = "uppeer silentreset by peerended by peernot acknowledged for too longpriority changedended by this nodeinterface down, or its MTU changedpeer has moved to another link"
+const _Cause_name = "uppeer silentreset by peerended by peernot acknowledged for too longpriority changedended by this nodeinterface down, or its MTU changedpeer has moved to another linkreported lost, and silent"
 
-var _Cause_index = [...]uint8{0, 2, 13, 26, 39, 68, 84, 102, 136, 166}
+var _Cause_index = [...]uint8{0, 2, 13, 26, 39, 68, 84, 102, 136, 166, 191}
 
 func (i Cause) String() string {
 	idx := int(i) - 0

@@ -16,6 +16,8 @@ const (
 	maxLent = 64
 	// MaxDeferredBytes is the memory deferred packets of one peer may take.
 	MaxDeferredBytes = 16 << 20
+	// earlyCost is what a packet that waits takes beside its bytes.
+	earlyCost = 128
 )
 
 // A deferral keeps packets that came before their turn, in order. It has memory from
@@ -26,6 +28,7 @@ type deferredPackets struct {
 	packets []early
 	memory  []early // what packets lies in, from where it began
 	bytes   int
+	pool    *Pool
 }
 
 type early struct {
@@ -50,10 +53,10 @@ func (d deferral) deferred() []early {
 }
 
 // add keeps a packet: in its Buffer, of which it takes a hold, or copied out
-// when there are many, or few chunks.
-func (d *deferral) add(m frame.Message, b *frame.Buffer) deferResult {
+// when there are many, or few chunks. The first comes with the pool for all of them.
+func (d *deferral) add(m frame.Message, b *frame.Buffer, pool *Pool) deferResult {
 	if d.deferredPackets == nil {
-		d.deferredPackets = &deferredPackets{}
+		d.deferredPackets = &deferredPackets{pool: pool}
 	}
 	i := d.place(m.Seq())
 	if i > 0 && d.packets[i-1].seq == m.Seq() {
@@ -62,7 +65,7 @@ func (d *deferral) add(m frame.Message, b *frame.Buffer) deferResult {
 	p := Packet{Message: m, buf: b}
 	n := len(m.Bytes())
 	switch {
-	case d.bytes+n > MaxDeferredBytes:
+	case d.bytes+n > MaxDeferredBytes || !d.pool.has(d.bytes+len(d.packets)*earlyCost, n+earlyCost):
 		return deferredNot
 	case b == nil: // the message lies in memory of its own
 	case len(d.packets) >= maxLent || !b.MayKeep():
@@ -72,6 +75,7 @@ func (d *deferral) add(m frame.Message, b *frame.Buffer) deferResult {
 		b.Hold()
 	}
 	d.bytes += n
+	d.pool.add(n + earlyCost)
 	d.grow()
 	d.packets = slices.Insert(d.packets, i, early{m.Seq(), p})
 	return deferredNow
@@ -125,6 +129,7 @@ func (d *deferral) take(seq frame.Seq) (Packet, bool) {
 func (d *deferredPackets) pop() Packet {
 	p := d.packets[0].Packet
 	d.bytes -= len(p.Message.Bytes())
+	d.pool.add(-len(p.Message.Bytes()) - earlyCost)
 	d.packets[0] = early{}
 	d.packets = d.packets[1:]
 	if len(d.packets) == 0 {

@@ -26,7 +26,7 @@ func TestDeferralReusesMemory(t *testing.T) {
 	var d deferral
 	for i := range 10_000 {
 		stamp(b, frame.Seq(i), 0)
-		if d.add(m, nil) != deferredNow {
+		if d.add(m, nil, nil) != deferredNow {
 			t.Fatalf("packet %d: not deferred", i)
 		}
 		if i < 20 {
@@ -57,7 +57,7 @@ func TestDeferralReusesMemory(t *testing.T) {
 		t.Error("forget: memory is kept")
 	}
 	stamp(b, 1, 0)
-	d.add(m, nil)
+	d.add(m, nil, nil)
 	if d.clear(); d.deferredPackets != nil {
 		t.Error("clear: memory is kept")
 	}
@@ -73,7 +73,7 @@ func TestDeferralOrder(t *testing.T) {
 		seq := frame.Seq(65000 + i*617%1000) // 617 and 1000 have no common factor
 		for _, want := range []deferResult{deferredNow, deferredTwice} {
 			stamp(b, seq, 0)
-			if got := d.add(m, nil); got != want {
+			if got := d.add(m, nil, nil); got != want {
 				t.Fatalf("packet %d: got %v, want %v", seq, got, want)
 			}
 		}

@@ -10,17 +10,18 @@ import "github.com/utipc/utipc/frame"
 // waits for nothing. Source: docs/spec/02-link.md §10.2.
 type Heir struct {
 	next frame.Seq // the packet expected
+	pool *Pool
 	deferral
 }
 
 // Begin takes over what a link expects, and what it has deferred.
 func (h *Heir) Begin(l *Link) {
-	h.next = l.rcvNxt
+	h.next, h.pool = l.rcvNxt, l.cfg.Pool
 	h.deferral, l.deferral = l.deferral, deferral{}
 }
 
-// BeginEmpty expects a link's first packet.
-func (h *Heir) BeginEmpty(first frame.Seq) { h.next = first }
+// BeginEmpty expects a link's first packet; what is deferred counts in pool.
+func (h *Heir) BeginEmpty(first frame.Seq, pool *Pool) { h.next, h.pool = first, pool }
 
 // HandlePacket takes a packet out of the tunnel. The caller keeps its hold of b,
 // which is nil where the packet lies in memory of its own.
@@ -31,7 +32,7 @@ func (h *Heir) HandlePacket(m frame.Message, b *frame.Buffer) Verdict {
 	case m.Seq() == h.next:
 		h.next++
 		return Deliver
-	case h.add(m, b) != deferredNow:
+	case h.add(m, b, h.pool) != deferredNow:
 		return Dropped
 	}
 	return Deferred

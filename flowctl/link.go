@@ -70,9 +70,17 @@ type Local struct {
 	Alone  bool // every message has a packet to itself
 	Spread bool // the first ticks to different peers are not at one time
 	Arena  *frame.Arena
+	Pool   *Pool // of what peers can make the node keep; nil: no end
+
+	// Overhead is what sealing adds to a packet whose length is a multiple of 4, in
+	// bytes; 0: packets go out as they are. The link's MTU is smaller by so much.
+	Overhead int
 
 	Capabilities frame.Capabilities // as this node announces them
 	Broadcast    *BroadcastSender   // the node's; nil: it sends no broadcasts
+
+	// Watch says who of the bearer's peers this node supervises; nil: all of them.
+	Watch Watch
 
 	// AsKernel makes recovery that of a kernel: by reports and ticks alone. For
 	// replays, which compare every frame.
@@ -183,8 +191,16 @@ func (l *Link) blocked() bool {
 	return l.state == Resetting || l.state == PeerReset || l.state == FailingOver
 }
 
-// MTU is the largest packet, in bytes: the smaller of both ends'.
+// MTU is the largest packet, in bytes, before it is sealed: the smaller of both ends'.
 func (l *Link) MTU() int { return l.mtu }
+
+// fits is the largest packet that fits into mtu bytes once it is sealed.
+func (l *Link) fits(mtu int) int {
+	if l.cfg.Overhead == 0 {
+		return mtu
+	}
+	return mtu&^3 - l.cfg.Overhead
+}
 
 // Tolerance is how long the peer may be silent, in principle.
 func (l *Link) Tolerance() time.Duration { return l.sup.tolerance }
@@ -252,7 +268,7 @@ func (l *Link) NextFrame() *frame.Buffer {
 
 // clear puts everything but the session back to the start.
 func (l *Link) clear() {
-	l.mtu = l.ownMTU
+	l.mtu = l.fits(l.ownMTU)
 	l.sup.silent, l.resets = 0, 0
 	l.inSession = false
 	l.peerSession-- // so that it cannot match by accident
@@ -346,8 +362,13 @@ func (l *Link) Tick(now time.Duration) {
 			l.cast.tick()
 			return
 		}
+		v := l.judge()
+		if v.Reset {
+			l.fail(PeerReported)
+			return
+		}
 		silent := l.sup.Silent()
-		if l.sup.Tick() {
+		if l.sup.Tick(v.Count || v.Probe || silent) {
 			l.fail(PeerSilent)
 			return
 		}
@@ -361,7 +382,7 @@ func (l *Link) Tick(now time.Duration) {
 			l.forget()
 		}
 		l.takeSample()
-		probe := silent || len(l.deferred()) > 0 || idle
+		probe := v.Probe || silent || len(l.deferred()) > 0 || idle && v.Count
 		l.checkpoint = l.sndNxt
 		if probe || l.rcvUnacked > 0 || l.transmit.Len() > 0 || l.bcast.unacked > 0 || l.bcast.owed() {
 			l.sendState(now, stateOptions{probe: probe, keepalive: probe})

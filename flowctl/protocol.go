@@ -58,9 +58,11 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 	}
 }
 
-// writeState queues a STATE with its Gap ACK record.
+// writeState queues a STATE with its Gap ACK record, and that of the monitor.
 func (l *Link) writeState(now time.Duration, f *frame.StateFields, record []byte) {
-	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen+len(record), frame.Control)
+	domain, room := l.watched(len(record))
+	size := frame.IntLen + len(record) + domain
+	b := l.cfg.Arena.Get(frame.EthernetLen+size, frame.Control)
 	if b == nil {
 		l.NoChunk++
 		return
@@ -70,7 +72,13 @@ func (l *Link) writeState(now time.Duration, f *frame.StateFields, record []byte
 		l.sndNxtState++
 	}
 	copy(b.Extend(frame.EthernetLen), l.header[:])
-	f.Append(b.Extend(frame.IntLen + len(record))[:0], record)
+	space := b.Extend(size)
+	if domain > 0 { // both records stand where they belong before the header is written
+		copy(space[frame.IntLen:], record)
+		l.cfg.Watch.AppendRecord(space[:frame.IntLen+len(record)], l.peer, room)
+		record = space[frame.IntLen:]
+	}
+	f.Append(space[:0], record)
 	l.out.Push(b)
 	l.pendTol, l.pendPrio = false, false
 	l.rcvUnacked = 0
@@ -150,7 +158,7 @@ func (l *Link) HandleLink(now time.Duration, m frame.LinkMessage) {
 // handleReset follows docs/spec/02-link.md §4.4, step by step.
 func (l *Link) handleReset(now time.Duration, r frame.Reset) {
 	info := r.Info()
-	if r.MaxPacket() < frame.MinMTU {
+	if r.MaxPacket() < frame.MinMTU || l.fits(r.MaxPacket()) < frame.MinMTU {
 		return
 	}
 	l.peerIf = r.IfName()
@@ -184,7 +192,7 @@ func (l *Link) handleReset(now time.Duration, r frame.Reset) {
 	}
 	l.peerSession, l.inSession = info.Session, true
 	l.peerBearer = info.Bearer
-	l.mtu = min(l.mtu, r.MaxPacket())
+	l.mtu = min(l.mtu, l.fits(r.MaxPacket()))
 }
 
 // handleState follows docs/spec/02-link.md §4.5.
@@ -206,6 +214,10 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 		}
 		return
 	}
+	record, rest, _ := s.GapAcks(l.withGapAck()) // Accept has looked that it is whole
+	if l.cfg.Watch != nil {
+		l.cfg.Watch.Receive(l.peer, rest)
+	}
 	var reply stateOptions
 	switch {
 	case s.Probe():
@@ -223,7 +235,6 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 	if reply.keepalive || reply.gap > 0 {
 		l.sendState(now, reply)
 	}
-	record, _, _ := s.GapAcks(l.withGapAck()) // Accept has looked that it is whole
 	l.handleAck(now, s.Ack(), s.Gap(), record.Unicast())
 }
 

@@ -18,7 +18,12 @@ var ErrFragment = errors.New("flowctl: fragments do not make a message")
 type Reassembly struct {
 	buf  []byte // nil between messages
 	want int    // length of the whole
+	pool *Pool
 }
+
+// SetPool makes the memory count in a pool: one message is joined in any case, others
+// have less for what comes early.
+func (r *Reassembly) SetPool(p *Pool) { r.pool = p }
 
 // Add takes the next fragment. With the last it returns the whole message, whose
 // memory is the caller's; done is false before. Errors: ErrFragment, after which
@@ -38,7 +43,9 @@ func (r *Reassembly) Add(f frame.Fragment) (m frame.Message, done bool, err erro
 		if r.want > frame.MaxMessage {
 			return r.fail()
 		}
-		r.buf = make([]byte, 0, min(r.want, 4*len(d)))
+		n := min(r.want, 4*len(d))
+		r.pool.add(n)
+		r.buf = make([]byte, 0, n)
 	}
 	if f.Type() == frame.LastFragment && len(r.buf)+len(d) > r.want {
 		d = d[:max(0, r.want-len(r.buf))] // padding of a short frame
@@ -48,6 +55,7 @@ func (r *Reassembly) Add(f frame.Fragment) (m frame.Message, done bool, err erro
 	}
 	if n := len(r.buf) + len(d); n > cap(r.buf) {
 		buf := make([]byte, len(r.buf), min(r.want, max(n, 2*cap(r.buf))))
+		r.pool.add(cap(buf) - cap(r.buf))
 		copy(buf, r.buf)
 		r.buf = buf
 	}
@@ -69,7 +77,10 @@ func (r *Reassembly) fail() (frame.Message, bool, error) {
 }
 
 // Clear drops what has come so far.
-func (r *Reassembly) Clear() { r.buf, r.want = nil, 0 }
+func (r *Reassembly) Clear() {
+	r.pool.add(-cap(r.buf))
+	r.buf, r.want = nil, 0
+}
 
 func fragmentable(u frame.User) bool {
 	return u.IsPayload() || u == frame.UserConn || u == frame.UserGroup || u == frame.UserName

@@ -89,7 +89,7 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 
 // early takes a packet that came before its turn.
 func (l *Link) early(now time.Duration, m frame.Message, b *frame.Buffer) Verdict {
-	switch l.add(m, b) {
+	switch l.add(m, b, l.cfg.Pool) {
 	case deferredNow:
 		l.Counters.Deferred++
 		if len(l.deferred()) == 1 {

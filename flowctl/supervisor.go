@@ -43,11 +43,14 @@ func (s *Supervisor) HandlePacket() { s.silent = 0 }
 // Silent reports whether nothing was heard in the last interval.
 func (s *Supervisor) Silent() bool { return s.silent > 0 }
 
-// Tick closes an interval and reports whether the peer is lost.
-func (s *Supervisor) Tick() (lost bool) {
+// Tick closes an interval and reports whether the peer is lost. count says whether the
+// interval counts as silent if nothing comes from now on.
+func (s *Supervisor) Tick(count bool) (lost bool) {
 	if s.silent > s.Limit() {
 		return true
 	}
-	s.silent++
+	if count {
+		s.silent++
+	}
 	return false
 }

@@ -32,7 +32,7 @@ func TestSupervisorLosesSilentPeer(t *testing.T) {
 			t.Errorf("%v: limit: got %v, want %v", c.tolerance, got, c.limit)
 		}
 		now := s.Interval()
-		for !s.Tick() {
+		for !s.Tick(true) {
 			now += s.Interval()
 		}
 		if now != c.lost {

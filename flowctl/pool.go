@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package flowctl
+
+// A Pool bounds the memory that other nodes can make this one keep until something
+// else comes: packets before their turn, and fragments. Nobody has more than is left for
+// all others, but poolShare of each kind in any case: however much some have, a peer
+// that lost a packet is kept what it sent behind. A nil Pool has no end. Not safe for
+// concurrent use.
+type Pool struct {
+	Limit int // bytes
+	used  int
+}
+
+const (
+	// DefaultPool is the Limit of a node, in bytes.
+	DefaultPool = 128 << 20
+	poolShare   = 64 << 10
+)
+
+// Used is the memory taken, in bytes.
+func (p *Pool) Used() int { return p.used }
+
+// has reports whether somebody who has own bytes may have n more.
+func (p *Pool) has(own, n int) bool { return p == nil || own+n <= max(p.Limit-p.used, poolShare) }
+
+// add takes n bytes, or gives back if n is negative.
+func (p *Pool) add(n int) {
+	if p != nil {
+		p.used += n
+	}
+}
