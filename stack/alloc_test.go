@@ -153,3 +153,13 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 		}
 	}
 }
+
+// Nor does encryption.
+func TestSealedAllocatesNothing(t *testing.T) {
+	sealedWith = stack.Encryption{Keys: []stack.Key{clusterKey(t)}}
+	defer func() { sealedWith = stack.Encryption{} }()
+	t.Run("round trip", TestRoundTripAllocatesNothing)
+	t.Run("connection", TestConnectionAllocatesNothing)
+	t.Run("call", TestCallAllocatesNothing)
+	t.Run("Buffers and batches", TestBuffersAndBatchesAllocateNothing)
+}

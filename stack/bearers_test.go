@@ -35,7 +35,7 @@ func inRedundantBubble(t *testing.T, links map[string]stack.LinkConfig, f func(t
 		hubs := [2]*hub.Hub{hub.New(hub.Config{}), hub.New(hub.Config{MTU: 1400})}
 		r := &redundant{}
 		for i, n := range []**stack.Node{&r.a, &r.b} {
-			c := stack.Config{Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, Chunks: 1024, Links: links}
+			c := stack.Config{Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, Chunks: 1024, Links: links, Encryption: sealedWith}
 			for k, h := range hubs {
 				p, err := h.Port(fmt.Sprintf("eth%d", k), frame.MAC{2, 0, 0, 0, byte(k), byte(i + 1)})
 				if err != nil {

@@ -83,4 +83,15 @@
 // as that has chosen.
 //
 // Not built yet: the daemon.
+//
+// # Encryption
+//
+// A node with keys (Config.Encryption, Node.SetKey) sends everything sealed, and drops what
+// comes plain, unless it is told to migrate. Keys are the cluster's, of single nodes, or a
+// master key, under which nodes exchange keys that they make themselves; those change every
+// day, the first time a day after the start (Encryption.Rekey), or by Node.Rekey, without a
+// message lost. All nodes must be given keys within a link's tolerance of each other, or
+// contact is lost in between: a node without keys understands nothing of one with keys.
+// Packets are 32 bytes shorter; a node that is to be given its first key later says so
+// (Encryption.Expected), else its links restart then.
 package stack

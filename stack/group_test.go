@@ -44,7 +44,7 @@ func members(t testing.TB, c stack.GroupConfig, nodes ...*stack.Node) (all []*st
 
 func groupRead(t testing.TB, g *stack.Group) (string, stack.GroupMessage) {
 	t.Helper()
-	g.SetReadDeadline(time.Now().Add(10 * time.Second))
+	g.SetReadDeadline(time.Now().Add(time.Minute))
 	b := make([]byte, 100)
 	n, m, err := g.ReadMsg(b)
 	if err != nil {
@@ -383,7 +383,7 @@ func TestGroupLongMessages(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		buf := make([]byte, 66000)
-		g[1].SetReadDeadline(time.Now().Add(10 * time.Second))
+		g[1].SetReadDeadline(time.Now().Add(time.Minute))
 		for _, n := range []int{1, 1500, 5000, 66000} {
 			data := random(n)
 			if _, err := g[0].Write(data); err != nil {
@@ -416,7 +416,7 @@ func TestGroupWritesKeepOrder(t *testing.T) {
 	if n, err := fill(x); n != 65 || err != nil {
 		t.Fatalf("wrote %d, %v; want 65", n, err)
 	}
-	x.SetWriteDeadline(time.Now().Add(10 * time.Second))
+	x.SetWriteDeadline(time.Now().Add(time.Minute))
 	done := make(chan error, 2)
 	for i := range 2 {
 		go func() {

@@ -256,7 +256,7 @@ func (n *Node) handleEvent(ev engine.Event) {
 	if ev.Kind == engine.AddressSettled {
 		n.rouseAll(n.starting)
 	}
-	n.logs.event(ev)
+	n.logs.event(n.now(), ev)
 }
 
 // driverSeat is where whoever drives sleeps.

@@ -24,6 +24,7 @@ const (
 type logbook struct {
 	entries chan entry // guarded by the lap lock against close; nil without a logger
 	lost    int        // since the last entry; guarded likewise
+	quiet   quiet      // guarded likewise
 	done    chan struct{}
 }
 
@@ -50,6 +51,9 @@ func (l *logbook) open(to *slog.Logger) {
 // close ends the goroutine once it has logged what waits; wait is for that.
 func (l *logbook) close() {
 	if l.entries != nil {
+		if n := l.quiet.left(); n > 0 {
+			l.add(slog.LevelWarn, "lines left out", slog.Int("times", n))
+		}
 		close(l.entries)
 		l.entries = nil
 	}
@@ -76,14 +80,18 @@ func (l *logbook) add(level slog.Level, message string, attrs ...slog.Attr) {
 	}
 }
 
-// event logs what happened to links and nodes.
-func (l *logbook) event(ev engine.Event) {
+// event logs what happened to links and nodes, unless much of it was logged lately.
+func (l *logbook) event(now time.Duration, ev engine.Event) {
 	if l.entries == nil {
+		return
+	}
+	ok, left := l.quiet.ask(now, subject{ev.Kind, ev.Node})
+	if !ok {
 		return
 	}
 	level := slog.LevelInfo
 	switch ev.Kind {
-	case engine.DuplicateAddress, engine.BadNames, engine.TooManyNames:
+	case engine.DuplicateAddress, engine.BadNames, engine.TooManyNames, engine.PlainDropped, engine.NotOpened:
 		level = slog.LevelWarn
 	case engine.LinkDown, engine.PeerLost:
 		if !ev.Cause.Orderly() {
@@ -102,6 +110,9 @@ func (l *logbook) event(ev engine.Event) {
 	}
 	if ev.Count > 0 {
 		attrs = append(attrs, slog.Int("times", ev.Count))
+	}
+	if left > 0 {
+		attrs = append(attrs, slog.Int("left_out_before", left))
 	}
 	l.add(level, ev.Kind.String(), attrs...)
 }

@@ -35,8 +35,12 @@ func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
 }
 
 // retire ends the arena: the frames no device will take any more go back, and the
-// mapping goes when those have come back that devices and readers still hold.
+// mapping goes when those have come back that devices and readers still hold. The keys
+// are wiped, and so those frames need no chunks to be sealed into.
 func (n *Node) retire() {
+	if n.eng != nil {
+		n.eng.FlushKeys(n.now())
+	}
 	for _, a := range n.attached {
 		for _, f := range a.unsent[:a.n] {
 			f.Release()

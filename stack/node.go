@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"runtime"
 	"sync"
 	"time"
@@ -147,8 +146,10 @@ func open(cfg Config) (opened *Node, failed error) {
 	n.eng, err = engine.New(engine.Config{
 		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
 		Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow, NoBundles: cfg.NoBundles, NoNamesAhead: cfg.NoNamesAhead,
-		NamePark: cfg.NamePark,
-		Arena:    n.arena, Chance: engine.NewSeeded(rand.Uint64(), rand.Uint64()),
+		NamePark: cfg.NamePark, MonitorThreshold: cfg.MonitorThreshold,
+		Sealed: cfg.Encryption.Expected || len(cfg.Encryption.Keys) > 0, Migration: cfg.Encryption.Migration,
+		NoExchange: cfg.Encryption.NoExchange, Rekey: cfg.Encryption.Rekey,
+		Arena: n.arena, Chance: newChance(),
 	})
 	if err != nil {
 		return nil, err
@@ -176,6 +177,12 @@ func open(cfg Config) (opened *Node, failed error) {
 		fds = append(fds, d.FD())
 		n.polled = n.polled && d.FD() >= 0
 	}
+	for _, k := range cfg.Encryption.Keys { // before any frame is taken out
+		if err := n.eng.SetKey(n.now(), k); err != nil {
+			return nil, err
+		}
+	}
+	n.cfg.Encryption.Keys = nil // the engine has copies
 	if len(n.peekers) < len(n.attached) {
 		n.peekers = nil
 	}

@@ -39,11 +39,18 @@ func openOn(t testing.TB, h *hub.Hub, i int, cfg stack.Config) *stack.Node {
 	if cfg.Address == 0 {
 		cfg.Address = stack.NodeAddr(0x1001000 + i)
 	}
+	sealed := len(sealedWith.Keys) > 0
+	if sealed {
+		cfg.Encryption = sealedWith
+	}
 	n, err := stack.Open(within(t), cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		if x := n.Encryption(); sealed && (!x.Working && x.Keys.Sealed == 0 || len(x.Peers) > 0 && (x.Keys.Sealed == 0 || x.Keys.Opened == 0) || x.PlainDropped != 0) {
+			t.Errorf("node %d: not all went sealed: %+v", i, x)
+		}
 		if err := n.Close(within(t)); err != nil {
 			t.Errorf("close node %d: %v", i, err)
 		}

@@ -483,6 +483,8 @@ func TestOpenRefuses(t *testing.T) {
 		"network id":   {Bearers: []stack.Bearer{p}, Address: 1, NetID: 10000},
 		"tolerance":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, Tolerance: time.Millisecond},
 		"window":       {Bearers: []stack.Bearer{port(1500)}, Address: 1, Window: 9000},
+		"threshold":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, MonitorThreshold: 4096},
+		"no threshold": {Bearers: []stack.Bearer{port(1500)}, Address: 1, MonitorThreshold: -1},
 		"wait mode":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, Wait: 3},
 		"few chunks":   {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: 63},
 		"no chunks":    {Bearers: []stack.Bearer{port(1500)}, Address: 1, Chunks: -1},

@@ -13,6 +13,7 @@ type Stats struct {
 	engine.Counters
 	Sockets                       int // of the node, its own included
 	ChunksFree, ChunksTotal       int
+	Kept                          int // bytes that other nodes make it keep: packets before their turn, and fragments
 	DeviceDropsIn, DeviceDropsOut uint64
 }
 
@@ -27,7 +28,7 @@ func (n *Node) Names() []Binding {
 func (n *Node) Stats() Stats {
 	n.mu.Lock()
 	defer n.unlock()
-	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total()}
+	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), Kept: n.eng.Kept()}
 	for _, a := range n.attached {
 		in, out := a.dev.Dropped()
 		s.DeviceDropsIn += in

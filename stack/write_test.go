@@ -88,7 +88,7 @@ func (j *jammed) write(t *testing.T, c *PacketConn, b []byte) <-chan error {
 func (j *jammed) received(t *testing.T, n int) string {
 	var got []byte
 	buf := make([]byte, 2048)
-	j.server.SetReadDeadline(time.Now().Add(5 * time.Second))
+	j.server.SetReadDeadline(time.Now().Add(time.Minute))
 	for len(got) < n {
 		if _, _, err := j.server.ReadFrom(buf); err != nil {
 			t.Errorf("after %q: %v", got, err)
@@ -255,7 +255,7 @@ func TestLongMessageGetsItsChunks(t *testing.T) {
 			})
 		}
 		c := mustOpen(t, n, nil)
-		c.SetWriteDeadline(time.Now().Add(10 * time.Second))
+		c.SetWriteDeadline(time.Now().Add(time.Minute))
 		wg.Go(func() {
 			for range 5 {
 				if _, err := c.WriteTo(make([]byte, 66000), Service{Type: 18888}); err != nil { // 48 of 64 chunks

@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/seal"
 )
 
 // A bearer is one attachment to a network, with its part of discovery.
@@ -17,8 +18,13 @@ type bearer struct {
 	next     time.Duration // when the next is due
 	links    int           // links over it that are up
 	removed  bool
-	out      flowctl.Queue[*frame.Buffer]
+	out      flowctl.Queue[outgoing]
+	choice   seal.Choice    // of keys for the first in out, once a copy of it has gone
+	copies   int            // of it that have gone
+	starved  bool           // it waits for a chunk to be sealed into
 	local    *flowctl.Local // of its links; nil before the first
+	self     string         // this node in the names of its links
+	ring     *supervision   // of its neighbours; nil before the first link
 }
 
 // freeBearer is the lowest number that no bearer has.
@@ -55,17 +61,18 @@ func (e *Engine) RemoveBearer(now time.Duration, bearerID int) {
 // end gives back all that a link has.
 func (e *Engine) end(l *link) {
 	l.Stop()
+	l.ringDown(true)
 	e.drain(l)
 	l.disinherit()
 	e.arm(l)
 }
 
 // SetMTU follows a bearer's interface: mtu is the largest message it may carry now,
-// in bytes, 0 or less than frame.MinMTU while it carries nothing. A change takes
+// in bytes, 0 or less than a bearer must have while it carries nothing. A change takes
 // its links down; with one that works, discovery begins anew.
 func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 	b := e.bearers[bearerID]
-	if mtu < frame.MinMTU {
+	if mtu < e.leastMTU() {
 		mtu = 0
 	}
 	if mtu == b.MTU || b.removed {
@@ -87,17 +94,25 @@ func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 	}
 }
 
-// push queues a frame for the bearer's device, taking over one hold.
-func (e *Engine) push(b *bearer, f *frame.Buffer) {
+// An outgoing frame waits for its device, plain: it is sealed when the device takes it.
+type outgoing struct {
+	f  *frame.Buffer
+	to *node // on whose link it goes; nil: discovery, or of the broadcast link
+}
+
+// push queues a frame for the bearer's device, taking over one hold. to is the node on
+// whose link it goes, nil for discovery and the broadcast link.
+func (e *Engine) push(b *bearer, f *frame.Buffer, to *node) {
 	if b.out.Len() >= maxOut || b.MTU == 0 {
 		e.count.OutDropped++
 		f.Release()
 		return
 	}
-	b.out.Push(f)
+	b.out.Push(outgoing{f, to})
 }
 
-// HandleFrame takes a frame a bearer has received. The caller keeps its hold.
+// HandleFrame takes a frame a bearer has received. The caller keeps its hold; a sealed
+// frame is opened in place where that is the only one, and is what was inside then.
 func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
 	b := e.bearers[bearerID]
 	e.count.FramesIn++
@@ -115,25 +130,40 @@ func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
 		return
 	}
 	m, err := frame.Parse(payload)
+	if c := e.crypt; c != nil {
+		c.now = now
+		if err == frame.ErrEncrypted && c.keyed() {
+			e.handleSealed(now, b, f)
+			return
+		}
+		if err == nil && !e.plainFrame(now, m) {
+			return
+		}
+	}
 	if err != nil {
 		e.drop(dropOf(err))
 		return
 	}
+	e.dispatch(now, b, eth.Src(), m, f)
+}
+
+// dispatch takes the message in a frame from a station.
+func (e *Engine) dispatch(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
 	switch {
 	case m.NonSeq() && m.User() == frame.UserDiscovery:
-		e.handleDiscovery(now, b, eth.Src(), m)
+		e.handleDiscovery(now, b, src, m)
 	case e.addr == 0:
 		e.drop(DropNoAddress)
 	case m.NonSeq():
-		e.handleBroadcast(now, b, eth.Src(), m, f)
+		e.handleBroadcast(now, b, src, m, f)
 	default:
-		e.handleUnicast(now, b, m, f)
+		e.handleUnicast(now, b, src, m, f)
 	}
 	e.serveConns(now)
 }
 
 // handleUnicast takes what a link carries, and the link protocol.
-func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f *frame.Buffer) {
+func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
 	if d, ok := m.DestNode(); ok && d != e.addr {
 		e.drop(DropForeign)
 		return
@@ -144,6 +174,10 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, m frame.Message, f 
 		return
 	}
 	l := n.links[b.id]
+	if src != l.mac {
+		e.drop(DropSpoofed)
+		return
+	}
 	if m.User() == frame.UserLink {
 		p, err := frame.ParseLink(m)
 		if err != nil {

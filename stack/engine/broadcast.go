@@ -33,7 +33,7 @@ func (e *Engine) openBroadcastLink() {
 		NetID: e.cfg.NetID, Window: flowctl.DefaultWindow, Tolerance: e.links.Tolerance,
 	})
 	nobody, nowhere := &node{}, &bearer{}
-	e.cast = broadcastLink{sender: s, link: &link{Link: s.Link, n: nobody, bearer: nowhere, name: broadcastName, due: flowctl.Never}}
+	e.cast = broadcastLink{sender: s, link: &link{Link: s.Link, n: nobody, bearer: nowhere, due: flowctl.Never}}
 }
 
 // enlist makes a node that has come up one of those that the broadcast link is sent to:
@@ -145,7 +145,7 @@ func (e *Engine) spread(f *frame.Buffer) {
 		return
 	}
 	frame.PutEthernet(f.Bytes(), frame.BroadcastMAC, first.MAC)
-	e.push(first, f)
+	e.push(first, f, nil)
 }
 
 // spreadCopy hands a copy of a packet of the broadcast link to a bearer. Without memory
@@ -158,7 +158,7 @@ func (e *Engine) spreadCopy(b *bearer, f *frame.Buffer) {
 	}
 	copy(c.Extend(f.Len()), f.Bytes())
 	frame.PutEthernet(c.Bytes(), frame.BroadcastMAC, b.MAC)
-	e.push(b, c)
+	e.push(b, c, nil)
 }
 
 // askMembers asks the nodes that have not acknowledged all of the broadcast link how

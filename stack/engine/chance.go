@@ -25,9 +25,17 @@ type Chance interface {
 	Key(port uint32) uint32
 	// Retry is the random part of a pause, from 0 to most.
 	Retry(most time.Duration) time.Duration
+	// Nonce is where the numbers of a key begin, of which each is a nonce: none may
+	// come again under the same key, so it must be as good as never the same.
+	Nonce() uint64
+	// Generation begins the generations of a node's keys.
+	Generation() frame.Seq
+	// Material fills key with what nobody can guess.
+	Material(key []byte)
 }
 
-// Seeded is a Chance that draws everything from one generator.
+// Seeded is a Chance that draws everything from one generator, keys too: who knows the
+// seed knows them. It is for simulations and tests.
 type Seeded struct {
 	r   *rand.Rand
 	key uint32
@@ -63,4 +71,17 @@ func (s *Seeded) Key(port uint32) uint32 {
 // Retry implements Chance.
 func (s *Seeded) Retry(most time.Duration) time.Duration {
 	return time.Duration(s.r.Int64N(int64(most) + 1))
+}
+
+// Nonce implements Chance.
+func (s *Seeded) Nonce() uint64 { return s.r.Uint64() }
+
+// Generation implements Chance.
+func (s *Seeded) Generation() frame.Seq { return frame.Seq(s.r.Uint32()) }
+
+// Material implements Chance.
+func (s *Seeded) Material(key []byte) {
+	for i := range key {
+		key[i] = byte(s.r.Uint32())
+	}
 }

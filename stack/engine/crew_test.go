@@ -436,6 +436,9 @@ func (c *crew) done(what string) {
 	if got, want := c.arena.Free(), c.arena.Total(); got != want {
 		c.t.Errorf("%s: free chunks: got %v, want %v", what, got, want)
 	}
+	if got := c.Kept(); got != 0 {
+		c.t.Errorf("%s: %d bytes are kept for others", what, got)
+	}
 }
 
 // allRange is a range that the tests send to.

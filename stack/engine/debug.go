@@ -18,7 +18,7 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 	}
 	for _, b := range e.bearers {
 		for i := range b.out.Len() {
-			if !each(*b.out.At(i)) {
+			if !each(b.out.At(i).f) {
 				return
 			}
 		}

@@ -61,6 +61,7 @@ func (e *Engine) join(now time.Duration, l *link, joins *flowctl.Reassembly, m f
 		return
 	}
 	l.RecvFragments++
+	joins.SetPool(&e.pool)
 	whole, done, err := joins.Add(f)
 	switch {
 	case err != nil:
@@ -105,7 +106,7 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 	case u == frame.UserGroup && !broadcast:
 		e.handleGroup(now, n, m)
 	case u == frame.UserCrypto:
-		e.drop(DropUnsupported)
+		e.takeKey(now, n, m, in)
 	default:
 		e.drop(DropNested)
 	}

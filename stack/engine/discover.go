@@ -77,6 +77,10 @@ func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, 
 	if own == 0 {
 		own = e.trial.addr
 	}
+	if to != frame.BroadcastMAC && b.out.Len() >= maxAnswers {
+		e.count.OutDropped++
+		return
+	}
 	const n = frame.EthernetLen + frame.DiscLen + len(frame.Identity{})
 	f := e.cfg.Arena.Get(n, frame.Control)
 	if f == nil {
@@ -89,7 +93,7 @@ func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, 
 		Suggested: suggested, Identity: e.cfg.Identity,
 	}
 	fields.Append(f.Extend(n - frame.EthernetLen)[:0])
-	e.push(b, f)
+	e.push(b, f, nil)
 }
 
 // handleDiscovery follows docs/spec/03-discovery-and-node.md §2.3.
@@ -121,8 +125,12 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 		e.settle(now, e.trial.addr)
 	}
 	if d.Type() == frame.Trial {
-		if s := e.objection(d.Identity(), d.Prev()); s != 0 {
+		switch s := e.objection(d.Identity(), d.Prev()); {
+		case s == 0:
+		case e.objections.take(now, objectionGap, objections):
 			e.discover(b, src, frame.TrialFail, d.Prev(), s)
+		default:
+			e.drop(DropCrowd)
 		}
 		return
 	}

@@ -275,4 +275,7 @@ func (d *duo) done(what string) {
 	if got, want := d.arena.Free(), d.arena.Total(); got != want {
 		d.t.Errorf("%s: free chunks: got %v, want %v", what, got, want)
 	}
+	if got := d.Kept(); got != 0 {
+		d.t.Errorf("%s: %d bytes are kept for others", what, got)
+	}
 }

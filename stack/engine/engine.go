@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/seal"
 )
 
 // Capabilities is what this stack announces: exactly what is built.
@@ -21,7 +22,7 @@ const Capabilities = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastState
 // Limits of a node; what comes beyond is dropped and counted.
 const (
 	MaxNodes     = 4096             // other nodes known, unless the Config says so
-	maxStrangers = 256              // of them without a link that ever was up
+	maxStrangers = 1024             // of them without a link that ever was up
 	maxPorts     = 1 << 20          // sockets
 	maxOut       = 16384            // frames waiting for a stalled device
 	forgetAfter  = 5 * time.Minute  // how long a node that is down is remembered
@@ -59,15 +60,31 @@ type Config struct {
 	// nobody has bound, before it is rejected; default DefaultNamePark, negative or
 	// with AsKernel not at all.
 	NamePark time.Duration
+	// MonitorThreshold is the number of nodes on a bearer, this one included, up to
+	// which every one supervises every other: 1 to monitor.MaxThreshold; default
+	// monitor.DefaultThreshold. With more they supervise some, and tell each other of
+	// the rest. Source: docs/spec/03-discovery-and-node.md §8.
+	MonitorThreshold int
 	// MaxNodes is the number of other nodes known at a time; default MaxNodes.
 	MaxNodes int
+
+	// Sealed says that keys will be set: links leave room for sealing from the start.
+	Sealed bool
+	// Migration makes a node with keys take plain frames of others all the same. Else
+	// they are dropped and counted, and so is what it would have to send plain.
+	Migration bool
+	// NoExchange makes keys neither handed out nor taken from others.
+	NoExchange bool
+	// Rekey is the time between two keys that a node with keys makes itself; default
+	// seal.DefaultInterval, negative never.
+	Rekey time.Duration
 }
 
 // A BearerConfig describes an attachment to a network.
 type BearerConfig struct {
 	Name string // the interface
 	MAC  frame.MAC
-	MTU  int // bytes of TIPC in a frame, at least 100; 0: the interface is down, see SetMTU
+	MTU  int // bytes of TIPC in a frame, at least 100, 132 if sealed; 0: the interface is down, see SetMTU
 	LinkConfig
 
 	Medium Medium // of a bearer over UDP; nil: Ethernet
@@ -88,6 +105,9 @@ type Engine struct {
 	identities map[frame.Identity]*node // the first that claims it
 	strangers  roll                     // nodes that never had a link up
 	gone       roll                     // nodes that lost the last one
+	stations   stations
+	pool       flowctl.Pool // of what they make us keep
+	objections bucket
 	lastPeer   *node
 	table      *naming.Table
 	pub        naming.Publisher
@@ -125,6 +145,7 @@ type Engine struct {
 	probes probes
 
 	services services
+	crypt    *crypt // nil: never a key
 
 	events flowctl.Queue[Event]
 	ready  []*Port
@@ -154,10 +175,16 @@ func New(cfg Config) (*Engine, error) {
 	if cfg.Identity == (frame.Identity{}) && cfg.Address != 0 {
 		cfg.Identity = frame.AddrIdentity(cfg.Address)
 	}
-	switch {
+	switch n := cfg.MonitorThreshold; {
 	case cfg.NetID > 9999:
 		return nil, fmt.Errorf("%w: network id %d is not in 1 to 9999", ErrConfig, cfg.NetID)
+	case n != 0 && !monitorable(n):
+		return nil, errThreshold(n)
 	}
+	if cfg.Rekey == 0 {
+		cfg.Rekey = seal.DefaultInterval
+	}
+	cfg.Rekey = max(cfg.Rekey, 0)
 	links := LinkConfig{Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow}
 	links = links.or(linkDefaults)
 	if err := links.check(); err != nil {
@@ -165,8 +192,11 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, links: links, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
-		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{},
+		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{}, stations: stations{}, pool: flowctl.Pool{Limit: flowctl.DefaultPool},
 		slow: flowctl.Never, capsVoid: true, barriers: barriers{next: flowctl.Never},
+	}
+	if cfg.Sealed {
+		e.crypt = e.newCrypt()
 	}
 	if cfg.Address != 0 {
 		e.settle(0, cfg.Address)
@@ -181,8 +211,8 @@ func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
 	switch {
 	case e.freeBearer() == MaxBearers:
 		return 0, fmt.Errorf("%w: more than %d bearers", ErrConfig, MaxBearers)
-	case c.MTU < frame.MinMTU && c.MTU != 0:
-		return 0, fmt.Errorf("%w: bearer %s has an MTU of %d, less than %d", ErrConfig, c.Name, c.MTU, frame.MinMTU)
+	case c.MTU < e.leastMTU() && c.MTU != 0:
+		return 0, fmt.Errorf("%w: bearer %s has an MTU of %d, less than %d", ErrConfig, c.Name, c.MTU, e.leastMTU())
 	case c.MAC == frame.MAC{} || c.MAC.IsGroup():
 		return 0, fmt.Errorf("%w: bearer %s has no station address of its own", ErrConfig, c.Name)
 	case len(c.Name) >= frame.IfNameLen:
@@ -194,6 +224,7 @@ func (e *Engine) AddBearer(now time.Duration, c BearerConfig) (int, error) {
 	}
 	if e.cfg.Identity == (frame.Identity{}) {
 		e.cfg.Identity = c.identity()
+		e.nameCrypt()
 	}
 	b := &bearer{BearerConfig: c, id: uint8(e.freeBearer())}
 	if int(b.id) == len(e.bearers) {
@@ -214,11 +245,18 @@ func (e *Engine) Identity() frame.Identity { return e.cfg.Identity }
 // Counters returns what the node has done so far.
 func (e *Engine) Counters() Counters { return e.count }
 
+// Kept is the memory, in bytes, that other nodes make this one keep until something
+// else comes: packets before their turn, and fragments.
+func (e *Engine) Kept() int { return e.pool.Used() }
+
 // Deadline says when to call HandleTimeout; flowctl.Never when nothing is due.
 func (e *Engine) Deadline() time.Duration {
 	at := min(e.slow, e.deadlines.first(), e.alarms.first(), e.conns.deadline(), e.barriers.next, e.parking.first(), e.subscribersDue())
 	for _, b := range e.bearers {
 		at = min(at, b.next)
+	}
+	if e.crypt != nil {
+		at = min(at, e.crypt.next)
 	}
 	return at
 }
@@ -234,6 +272,11 @@ func (e *Engine) arm(l *link) {
 // that waited for a name.
 // What is not due costs nothing. Calling it early is harmless.
 func (e *Engine) HandleTimeout(now time.Duration) {
+	if c := e.crypt; c != nil {
+		if c.now = now; now >= c.next {
+			e.serveKeys(now)
+		}
+	}
 	for _, b := range e.bearers {
 		e.discoveryTimeout(now, b)
 	}
@@ -260,15 +303,22 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 	e.groupNews(now)
 }
 
-// NextFrame returns the next frame to send on a bearer, or nil. The caller takes
-// over one hold.
+// NextFrame returns the next frame to send on a bearer, sealed where there are keys, or
+// nil. The caller takes over one hold.
 func (e *Engine) NextFrame(bearer int) *frame.Buffer {
 	b := e.bearers[bearer]
 	if b.out.Len() == 0 {
 		return nil
 	}
-	e.count.FramesOut++
-	return b.out.Pop()
+	if e.crypt == nil {
+		e.count.FramesOut++
+		return b.out.Pop().f
+	}
+	f := e.nextSealed(b)
+	if f != nil {
+		e.count.FramesOut++
+	}
+	return f
 }
 
 func (e *Engine) drop(d Drop) { e.count.Drops[d]++ }
@@ -290,6 +340,7 @@ func (e *Engine) find(a frame.NodeAddr) int {
 // settle makes a the node's address.
 func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 	e.addr = a
+	e.nameCrypt()
 	e.self = &node{addr: a, caps: e.cfg.Capabilities}
 	e.table = naming.NewTable(a)
 	e.openBroadcastLink()

@@ -23,6 +23,12 @@ const (
 	BadNames                          // names refused
 	TooManyNames                      // too many names
 	Room                              // room for blocked senders
+	KeyInUse                          // key in use
+	PeerKeyInUse                      // peer's key in use
+	KeyTaken                          // key received
+	KeyWearing                        // key wears out
+	PlainDropped                      // plain frames dropped
+	NotOpened                         // sealed frames not opened
 )
 
 // An Event tells the owner of something that happened.
@@ -31,7 +37,7 @@ type Event struct {
 	Node  frame.NodeAddr
 	Link  string        // the link's name, of LinkUp and LinkDown
 	Cause flowctl.Cause // of LinkDown and PeerLost
-	Count int           // of BadNames and TooManyNames: how often since the last such event
+	Count int           // of BadNames, TooManyNames, PlainDropped and NotOpened: how often since the last such event
 }
 
 // NextEvent returns the next event that the owner has not seen.

@@ -17,11 +17,17 @@ func _() {
 	_ = x[BadNames-6]
 	_ = x[TooManyNames-7]
 	_ = x[Room-8]
+	_ = x[KeyInUse-9]
+	_ = x[PeerKeyInUse-10]
+	_ = x[KeyTaken-11]
+	_ = x[KeyWearing-12]
+	_ = x[PlainDropped-13]
+	_ = x[NotOpened-14]
 }
 
-const _EventKind_name = "address settledlink uplink downpeer uppeer lostduplicate addressnames refusedtoo many namesroom for blocked senders"
+const _EventKind_name = "address settledlink uplink downpeer uppeer lostduplicate addressnames refusedtoo many namesroom for blocked senderskey in usepeer's key in usekey receivedkey wears outplain frames droppedsealed frames not opened"
 
-var _EventKind_index = [...]uint8{0, 15, 22, 31, 38, 47, 64, 77, 91, 115}
+var _EventKind_index = [...]uint8{0, 15, 22, 31, 38, 47, 64, 77, 91, 115, 125, 142, 154, 167, 187, 211}
 
 func (i EventKind) String() string {
 	idx := int(i) - 0

@@ -65,7 +65,7 @@ func (e *Engine) halfFailover(now time.Duration, t, o *link) {
 	if t.SendHalfFailover(now, o.peerBearer()) != nil {
 		t.Fail()
 	}
-	t.inherit().BeginEmpty(e.first())
+	t.inherit().BeginEmpty(e.first(), &e.pool)
 	if o != nil {
 		o.FailoverBegin()
 	}
@@ -106,6 +106,7 @@ func (l *link) inherit() *heir {
 func (l *link) disinherit() {
 	if l.heir != nil {
 		l.heir.Clear()
+		l.heir.joins.Clear()
 		l.heir = nil
 	}
 }

@@ -47,7 +47,7 @@ func TestHostileLinkProtocol(t *testing.T) {
 			x.pop = frame.MAC{2, 0x66}
 			d.reset(1, false, func(f *frame.ResetFields) { f.PeerStopping = true })
 			x.pop = was
-		}, session},
+		}, "source is not the station it claims=1"},
 		{"RESET of another node", reset(func(f *frame.ResetFields) { f.Session++; f.Prev = 0x1001009 }), "from a node not known=1"},
 		{"RESET for another node", reset(func(f *frame.ResetFields) { f.Session++; f.LinkInfo.Dest = 0x1001009 }), "not for this station or node=1"},
 		{"RESET of ourselves", reset(func(f *frame.ResetFields) { f.Session++; f.Prev = ownAddr }), "from a node not known=1"},
@@ -360,8 +360,8 @@ func TestHostileAlarmsAreLimited(t *testing.T) {
 	p.done()
 }
 
-// Spec 03 §9.8: there is no monitor, and whatever lies where its record would be has no
-// effect; at most its sender is heard.
+// Spec 03 §9.8: whatever lies where the monitor's record would be is no record, and has
+// no effect; at most its sender is heard.
 func TestHostileDomainRecord(t *testing.T) {
 	p := newPuppet(t).up()
 	l := p.byAddr[popAddr].links[0]

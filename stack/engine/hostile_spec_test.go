@@ -101,7 +101,7 @@ func TestHostileTunnelForgedFailover(t *testing.T) {
 			b := inside(d.lines[1].seq, connMsg(1, nil))
 			b[0] = 2<<5 | byte(frame.UserCrypto)<<1 | b[0]&1
 			return b
-		}, "not built yet=1"},
+		}, "a key that came plain=1"},
 		{"FAILOVER", func(d *duo) []byte { return inside(d.lines[1].seq, d.tunnel(nil, inside(1, hi()))) }, ""},
 		{"SYNCH", func(d *duo) []byte {
 			return inside(d.lines[1].seq, d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, 65535 }, nil))

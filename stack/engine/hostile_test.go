@@ -86,7 +86,7 @@ func TestHostileFrames(t *testing.T) {
 // is dropped (spec 01 §3.1, §8.12; keys are not built; there is no group).
 func TestUsersThatAreDropped(t *testing.T) {
 	for u, drop := range map[frame.User]string{
-		frame.UserGroup: "nobody to take it, and not to be returned=1", frame.UserCrypto: "not built yet=1",
+		frame.UserGroup: "nobody to take it, and not to be returned=1", frame.UserCrypto: "a key that came plain=1",
 		4: "not allowed inside a bundle=1", 15: "not allowed inside a bundle=1", frame.UserDiscovery: "not allowed inside a bundle=1",
 	} {
 		p := newPuppet(t).up()
@@ -350,7 +350,7 @@ func TestStalledDevice(t *testing.T) {
 	f := p.arena.Get(10, frame.Control)
 	for range maxOut + 5 {
 		f.Hold()
-		p.push(b, f)
+		p.push(b, f, nil)
 	}
 	if b.out.Len() != maxOut || p.Counters().OutDropped != 5 {
 		t.Errorf("got %d frames, %d dropped; want %d, 5", b.out.Len(), p.Counters().OutDropped, maxOut)

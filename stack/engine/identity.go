@@ -44,5 +44,8 @@ func (e *Engine) reidentify(n *node, id frame.Identity) {
 	if n.identity != id {
 		e.unidentify(n)
 		e.identify(n, id)
+		if n.crypt != nil {
+			e.giveKey(n)
+		}
 	}
 }

@@ -55,15 +55,35 @@ func (c *throng) dropLinks() int64 {
 		clear(n.slots[:])
 	}
 	c.deadlines = deadlines{}
+	for _, b := range c.bearers { // the ring has a place for each link, and a record
+		b.ring, b.local = nil, nil
+	}
 	after := heap()
 	runtime.KeepAlive(c)
 	return before - after
 }
 
-// An endpoint that had traffic and is idle takes at most 1 KiB, with all it points to.
+// An endpoint that had traffic and is idle takes at most 1 KiB, with all it points to: its
+// place on the ring and the record of its neighbour too, with as many members as there
+// are among 1000 nodes.
 func TestIdleEndpointIsSmall(t *testing.T) {
 	const n = 2000
-	if got := newThrong(t, n).dropLinks() / n; got > 1024 {
+	c := newThrong(t, n)
+	ring := c.bearers[0].ring
+	f := frame.DomainFields{Gen: 1, Members: make([]frame.NodeAddr, 31)}
+	for i := range f.Members {
+		f.Members[i] = frame.NodeAddr(i)
+	}
+	told := 0
+	for _, o := range c.nodes {
+		if p := ring.Peer(o.addr); p != nil && ring.Monitor.Receive(p, f.Append(nil)) {
+			told++
+		}
+	}
+	if told != n {
+		t.Fatalf("%d of %d neighbours told their record", told, n)
+	}
+	if got := c.dropLinks() / n; got > 1024 {
 		t.Errorf("got %d bytes, want at most 1024", got)
 	} else {
 		t.Logf("%d bytes", got)

@@ -72,9 +72,9 @@ func (p *Port) lentLimit() int {
 	if p.lentTo > 0 {
 		return p.lentTo
 	}
-	limit := 0
-	for _, b := range p.e.bearers {
-		if k := b.MTU - frame.IntLen - p.e.cfg.Margin; b.MTU > 0 && !b.removed && (limit == 0 || k < limit) {
+	e, limit := p.e, 0
+	for _, b := range e.bearers {
+		if k := e.fits(b.MTU) - frame.IntLen - e.cfg.Margin; b.MTU > 0 && !b.removed && (limit == 0 || k < limit) {
 			limit = k
 		}
 	}

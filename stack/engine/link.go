@@ -18,7 +18,8 @@ type link struct {
 	bearer *bearer
 	mac    frame.MAC // the station
 	held   bool      // it has messages that wait for Flush
-	name   string    // as tipc(8) shows it, once it was up
+	wasUp  bool      // and so has a name
+	name   string    // once a sender had to wait for it
 	id     uint32    // of the binding that says it is up
 	told   frame.Seq // the first update of names it was not told on this link, see tellAhead
 	number int32     // among the engine's deadlines; void where due is Never
@@ -63,12 +64,26 @@ func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
 // local is what the links over a bearer have in common.
 func (e *Engine) local(b *bearer) *flowctl.Local {
 	if b.local == nil {
+		b.self = e.cfg.Identity.LinkText(e.addr)
 		b.local = &flowctl.Local{
-			Self: e.addr, Bearer: b.id, IfName: b.Name, Margin: e.cfg.Margin, Alone: e.cfg.NoBundles, Spread: !e.cfg.AsKernel, Arena: e.cfg.Arena,
+			Self: e.addr, Bearer: b.id, IfName: b.Name, Margin: e.cfg.Margin, Overhead: e.overhead(), Alone: e.cfg.NoBundles, Spread: !e.cfg.AsKernel, Arena: e.cfg.Arena, Pool: &e.pool,
 			Capabilities: e.cfg.Capabilities, AsKernel: e.cfg.AsKernel, FirstSeq: e.cfg.FirstSeq, Broadcast: e.cast.sender,
+			Watch: e.supervise(b),
 		}
 	}
 	return b.local
+}
+
+// label is the link's name as tipc(8) shows it, once it was up. There are many that idle,
+// so it is made when somebody asks.
+func (l *link) label() string {
+	switch {
+	case l.n.addr == 0:
+		return broadcastName
+	case !l.wasUp:
+		return ""
+	}
+	return l.Name(l.bearer.self, l.n.identity.LinkText(l.n.addr))
 }
 
 func header(dst, src frame.MAC) (h [frame.EthernetLen]byte) {
@@ -108,7 +123,7 @@ func (e *Engine) drain(l *link) {
 		if l == e.cast.link {
 			e.spread(f)
 		} else {
-			e.push(l.bearer, f)
+			e.push(l.bearer, f, l.n)
 		}
 	}
 }
@@ -120,19 +135,28 @@ func (e *Engine) drain(l *link) {
 func (e *Engine) linkUp(now time.Duration, l *link) {
 	n := l.n
 	first := n.slots[0] == nil
-	if first && n.contact != DownDown || !l.Up(now) {
+	if first && n.contact != DownDown {
+		return
+	}
+	if first && !e.cfg.AsKernel && !n.contacts.has(now, contactGap, contacts) {
+		e.drop(DropFlapping) // it will ask again
+		return
+	}
+	if !l.Up(now) {
 		return
 	}
 	l.damper.up(now)
+	e.supervise(l.bearer).Up(n.addr)
 	l.bearer.links++
 	l.bearer.keep(l.mac, true)
-	l.name = l.Name(e.cfg.Identity.LinkText(e.addr), n.identity.LinkText(n.addr))
+	l.wasUp = true
 	l.id = l.ID()
 	n.join(l)
 	if first {
 		n.contact = n.contact.after(selfEstablished)
 		e.strike(n)
 		n.everUp = true
+		n.contacts.take(now, contactGap, contacts)
 		e.enlist(n)
 		e.linkChanged(l)
 		e.openBroadcast(now, n)
@@ -147,7 +171,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 	}
 	e.moveSenders(now, n)
 	e.table.Insert(e.linkBinding(l))
-	e.events.Push(Event{Kind: LinkUp, Node: n.addr, Link: l.name})
+	e.events.Push(Event{Kind: LinkUp, Node: n.addr, Link: l.label()})
 	if first {
 		e.events.Push(Event{Kind: PeerUp, Node: n.addr})
 	}
@@ -159,6 +183,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 func (e *Engine) linkDown(now time.Duration, l *link) {
 	n := l.n
 	l.damper.down(now)
+	l.ringDown(false)
 	if !l.bearer.removed { // what it still sends is the last, and in order
 		e.purge(l)
 	}
@@ -180,7 +205,7 @@ func (e *Engine) linkDown(now time.Duration, l *link) {
 	e.arm(l)
 	e.lostLink(now, l.bearer)
 	e.linkChanged(l)
-	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: l.name, Cause: l.Cause()})
+	e.events.Push(Event{Kind: LinkDown, Node: n.addr, Link: l.label(), Cause: l.Cause()})
 	if lost {
 		e.events.Push(Event{Kind: PeerLost, Node: n.addr, Cause: l.Cause()})
 	}
@@ -200,16 +225,20 @@ func ofSession(m frame.Message) bool { return m.User() != frame.UserLink && !m.N
 // purgeIf does so for the messages, by station, that of picks.
 func (e *Engine) purgeIf(b *bearer, of func(m frame.Message, station frame.MAC) bool) {
 	out := &b.out
-	for range out.Len() {
-		f := out.Pop()
+	for i := range out.Len() {
+		x := out.Pop()
+		f := x.f
 		eth, payload, err := frame.ParseEthernet(f.Bytes())
 		m, err2 := frame.Parse(payload)
 		if err == nil && err2 == nil && of(m, eth.Dst()) {
 			e.count.OutDropped++
 			f.Release()
+			if i == 0 {
+				b.copies = 0
+			}
 			continue
 		}
-		out.Push(f)
+		out.Push(x)
 	}
 }
 

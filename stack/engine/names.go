@@ -45,7 +45,11 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 			e.refuseName(now, n)
 		}
 	default:
-		switch e.table.Add(b) {
+		err := e.table.Add(b)
+		if err == naming.ErrTableFull && e.relieve(now, n) {
+			err = e.table.Add(b)
+		}
+		switch err {
 		case nil:
 			e.bound(b)
 		case naming.ErrNodeFull, naming.ErrTableFull:
@@ -53,6 +57,25 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 		}
 	}
 	return true
+}
+
+// relieve makes room in a table that is full for a node's names: the node that has the
+// most goes, so that a few that bind without end keep nobody out. It reports false when
+// it is that node.
+func (e *Engine) relieve(now time.Duration, n *node) bool {
+	most, count := n, e.table.Count(n.addr)
+	for _, x := range e.nodes {
+		if c := e.table.Count(x.addr); c > count {
+			most, count = x, c
+		}
+	}
+	if most == n {
+		return false
+	}
+	e.drop(DropLimit)
+	e.complain(now, &e.crowded, TooManyNames, most.addr)
+	e.giveUp(now, most)
+	return n.up()
 }
 
 // refuseName counts a name message, or an item in one, that breaks a rule.

@@ -184,6 +184,40 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 	c.done("")
 }
 
+// When the table is full it is who has most that goes, not who needs a little.
+func TestHostileNamesLeaveRoom(t *testing.T) {
+	c := newCrew(t, 1, 3)
+	const most = 1000
+	c.table.Limit = most
+	c.forget()
+	seq := make([]frame.Seq, 3)
+	bind := func(i, n int) {
+		for range n {
+			seq[i]++
+			c.packet(i, 0, c.names(i, func(f *frame.NamesFields) { f.UpdateSeq = seq[i] }, nameItem(100+uint32(i), uint32(seq[i]), uint32(seq[i]), 5)))
+			c.sent = nil
+		}
+	}
+	bind(1, 100)
+	for range most { // the greedy one, until there is no room
+		if c.table.Len() < most {
+			bind(0, 1)
+		}
+	}
+	bind(2, 100)
+	if c.node(0).up() || !c.node(1).up() || !c.node(2).up() {
+		t.Errorf("up: %v %v %v; want the first gone", c.node(0).up(), c.node(1).up(), c.node(2).up())
+	}
+	if got := c.table.Count(c.mates[2].addr); got != 101 || c.table.Len() > most {
+		t.Errorf("%d names of the last, %d in all", got, c.table.Len())
+	}
+	if got := c.eventList(); !slices.Contains(got, "too many names 1001002 times 1") {
+		t.Errorf("told %q", got)
+	}
+	c.TakeNameEvents(nil)
+	c.done("")
+}
+
 // The owner is told that this node has all the names it may have, once a second.
 func TestTooManyNamesOfThisNode(t *testing.T) {
 	c := newCrew(t, 1, 0)

@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/seal"
 )
 
 // A node is another node of the cluster, and the links to it.
@@ -21,6 +22,8 @@ type node struct {
 	syncPoint frame.Seq // where synchronising or a failover ends, see admit
 	corked    bool      // a link of ours waits for the other, see uncork
 	everUp    bool
+	origin    station // who announced it first
+	contacts  bucket  // times that contact began
 	downSince time.Duration
 	answered  [MaxBearers]time.Duration // when it was last answered there; a second before the first
 	links     [MaxBearers]*link         // by own bearer; nil until a station is accepted there
@@ -34,8 +37,10 @@ type node struct {
 	bulkEnd   frame.Seq          // the last packet of them
 	parked    parked             // messages of it that wait for a name
 
-	conns          *Conn // that lead there, the newest first
-	open           int   // of them
+	crypt          *seal.Peer // nil as long as there are no keys
+	keyTold        uint8      // slot of its key that the owner was told of
+	conns          *Conn      // that lead there, the newest first
+	open           int        // of them
 	traffic        Traffic
 	twin           *node // the next that claims its identity
 	roll           *roll // that it is on while there is no contact
@@ -67,24 +72,24 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 				e.drop(DropForeign)
 				return false
 			}
+			if !e.cfg.AsKernel && !n.mayGo(now) { // somebody says so while it makes contact
+				e.drop(DropCrowd)
+				return false
+			}
 			e.remove(n) // it came back under another address
 		}
-		if n = e.create(now, d); n == nil {
-			e.drop(DropLimit)
+		if n = e.create(now, d, station{src, b.id}); n == nil {
+			e.drop(DropCrowd)
 			return false
-		}
-	}
-	n.caps = d.Capabilities()
-	e.capsVoid = true
-	for _, l := range n.links {
-		if l != nil {
-			l.SetCapabilities(n.caps)
 		}
 	}
 	l := n.links[b.id]
 	s := n.signature == uint32(d.Signature())
 	m := l != nil && l.mac == src
 	u := l != nil && l.IsUp()
+	if m || !n.up() || e.cfg.AsKernel { // else it is another that claims to be a node we hear
+		e.setCaps(n, d.Capabilities())
+	}
 	switch {
 	case !m && u:
 		e.alarm(now, n.addr)
@@ -119,12 +124,20 @@ func (e *Engine) peer(a frame.NodeAddr) *node {
 	return n
 }
 
-// create makes a node. When too many never had a link the oldest of those goes.
-func (e *Engine) create(now time.Duration, d frame.Discovery) *node {
-	if e.strangers.n >= maxStrangers {
-		e.remove(e.strangers.first)
+// setCaps notes what a node can do now.
+func (e *Engine) setCaps(n *node, caps frame.Capabilities) {
+	n.caps = caps
+	e.capsVoid = true
+	for _, l := range n.links {
+		if l != nil {
+			l.SetCapabilities(caps)
+		}
 	}
-	if len(e.nodes) >= e.cfg.MaxNodes {
+}
+
+// create makes a node that a station announces, or nil when there is no room for it.
+func (e *Engine) create(now time.Duration, d frame.Discovery, s station) *node {
+	if !e.makeRoom(now, s) {
 		return nil
 	}
 	n := &node{
@@ -132,12 +145,14 @@ func (e *Engine) create(now time.Duration, d frame.Discovery) *node {
 		downSince: now,
 		bcast:     flowctl.NewBroadcastReceiver(e.addr),
 	}
+	n.bcast.SetPool(&e.pool)
 	for i := range n.answered {
 		n.answered[i] = now - time.Second
 	}
 	e.byAddr[n.addr] = n
 	e.nodes = slices.Insert(e.nodes, e.find(n.addr), n)
 	e.identify(n, d.Identity())
+	e.announced(n, s)
 	e.enrol(n)
 	if e.slow == flowctl.Never {
 		e.slow = now + slowTick
@@ -150,13 +165,18 @@ func (e *Engine) remove(n *node) {
 	for _, l := range n.links {
 		if l != nil {
 			l.Stop()
+			l.ringDown(true)
 			e.arm(l)
 			e.drain(l)
 		}
 	}
 	n.bcast.Reset()
+	if n.crypt != nil {
+		e.crypt.ring.Lost(e.crypt.now, n.crypt)
+	}
 	e.strike(n)
 	e.unidentify(n)
+	e.unannounce(n)
 	delete(e.byAddr, n.addr)
 	e.lastPeer, e.capsVoid = nil, true
 	i := e.find(n.addr)
@@ -169,6 +189,9 @@ func (e *Engine) forget(now time.Duration) {
 		for r.first != nil && now-r.first.downSince >= forgetAfter {
 			e.remove(r.first)
 		}
+	}
+	for e.strangers.n > fewStrangers && now-e.strangers.first.downSince >= strangersStay {
+		e.remove(e.strangers.first)
 	}
 	e.slow = flowctl.Never
 	if len(e.nodes) > 0 {
@@ -185,6 +208,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.contact = n.contact.after(selfLost)
 	last.Restart(now)
 	n.bcast.Reset()
+	e.lostCrypt(now, n)
 	n.bjoins.Clear()
 	n.inbox.Reset()
 	e.loseConns(now, n)

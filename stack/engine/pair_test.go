@@ -89,7 +89,7 @@ func (b *bed) settle() {
 				for f := n.NextFrame(id); f != nil; f = n.NextFrame(id) {
 					busy = true
 					line, err := frame.Describe(f.Bytes()[frame.EthernetLen:])
-					if err != nil {
+					if err != nil && err != frame.ErrEncrypted {
 						b.t.Errorf("node %d sent %s", i, line)
 					}
 					b.lines = append(b.lines, line+fmt.Sprintf(" @%v over %d", b.now, id))

@@ -90,7 +90,7 @@ func (p *puppet) collect() {
 		}
 		switch {
 		case m.User() == frame.UserLink:
-			if l, err := frame.ParseLink(m); err == nil {
+			if l, err := frame.ParseLink(m); err == nil && frame.MAC(f.Bytes()[:6]) == popMAC {
 				p.dest = l.Session()
 			}
 		case !m.NonSeq() && m.Seq() == p.ack+1:
@@ -298,6 +298,9 @@ func (p *puppet) done() {
 	p.collect()
 	if got, want := p.arena.Free(), p.arena.Total(); got != want {
 		p.t.Errorf("free chunks: got %v, want %v", got, want)
+	}
+	if got := p.Kept(); got != 0 {
+		p.t.Errorf("%d bytes are kept for others", got)
 	}
 }
 

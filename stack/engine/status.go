@@ -52,7 +52,7 @@ func (e *Engine) Contacts(yield func(frame.NodeAddr) bool) {
 
 func (l *link) status(now time.Duration) LinkStatus {
 	s := LinkStatus{
-		Peer: l.n.addr, Identity: l.n.identity, Bearer: int(l.bearer.id), Name: l.name,
+		Peer: l.n.addr, Identity: l.n.identity, Bearer: int(l.bearer.id), Name: l.label(),
 		Up: l.IsUp(), Active: l.n.uses(l), Priority: l.Priority(),
 		MTU: l.MTU(), Tolerance: l.Tolerance(), Ended: l.Cause(), Statistics: l.Link.Statistics(now),
 	}
@@ -67,7 +67,7 @@ func (l *link) status(now time.Duration) LinkStatus {
 // LinkName is the name of a link that carries messages to a node; empty without contact.
 func (e *Engine) LinkName(a frame.NodeAddr) string {
 	if n := e.reach(a); n != nil {
-		return n.slots[0].name
+		return n.slots[0].label()
 	}
 	return ""
 }

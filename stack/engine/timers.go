@@ -69,6 +69,9 @@ func (e *Engine) HandleTimer(now time.Duration, t Timer) {
 		b.next = now
 		e.discoveryTimeout(now, b)
 	} else if n := e.byAddr[t.Node]; n != nil && n.links[t.Bearer] != nil {
+		if n.crypt != nil {
+			e.serveKeys(now) // a kernel does it with the timer of a node, before its links tick
+		}
 		l := n.links[t.Bearer]
 		l.Tick(now)
 		e.after(now, l)

@@ -15,6 +15,7 @@ import (
 const (
 	maxClients          = 4096    // connections
 	clientSubscriptions = 1024    // of a connection
+	nodeSubscriptions   = 1024    // of a node, however many others have
 	clientRecords       = 4096    // that wait to be taken, of a connection
 	clientEvents        = 4096    // that wait for a connection, beside bindings that existed
 	allEvents           = 1 << 20 // that wait for all connections
@@ -43,6 +44,7 @@ type topology struct {
 	clients map[topologyConn]*client
 	serial  uint64
 	subs    int                    // of all clients
+	of      map[frame.NodeAddr]int // of those of other nodes
 	waiting int                    // events, of all clients
 	dirty   flowctl.Queue[*client] // to be served
 	buf     [frame.TopologyEventLen]byte
@@ -55,7 +57,7 @@ var hostOrder = frame.Order(binary.NativeEndian.Uint16([]byte{0, 1}) == 1)
 // Source: docs/spec/05-naming.md §1.1.
 func (e *Engine) openTopology(now time.Duration) {
 	e.topology.e, e.topology.native = e, hostOrder
-	e.topology.clients = map[topologyConn]*client{}
+	e.topology.clients, e.topology.of = map[topologyConn]*client{}, map[frame.NodeAddr]int{}
 	l := e.listenInside(e.random|1, ListenConfig{Backlog: maxClients}, topologyLine{&e.topology})
 	e.topology.addr = l.Addr()
 	e.publish(now, naming.Binding{
@@ -73,7 +75,7 @@ func (e *Engine) TopologyAddr() frame.SocketAddr { return e.topology.addr }
 // accepted takes a new connection.
 func (t *topology) accepted(_ time.Duration, conn topologyConn) {
 	t.serial++
-	c := &client{t: t, conn: conn, serial: t.serial, subs: map[record][]*remote{}}
+	c := &client{t: t, conn: conn, node: conn.Peer().Node, serial: t.serial, subs: map[record][]*remote{}}
 	t.clients[conn] = c
 	if len(t.clients) > maxClients {
 		c.refuse()

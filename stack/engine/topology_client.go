@@ -14,6 +14,7 @@ import (
 type client struct {
 	t       *topology
 	conn    topologyConn
+	node    frame.NodeAddr
 	serial  uint64 // older ones have smaller ones
 	subs    map[record][]*remote
 	n       int                   // subscriptions
@@ -76,7 +77,7 @@ func (c *client) subscribe(now time.Duration, rec record) (work int) {
 	}
 	x := &remote{c: c, record: rec}
 	x.watch = watch{Subscription: naming.Subscription{Range: f.Range, Filter: f.Filter}, by: x, due: flowctl.Never}
-	if !x.Legal() || c.n >= clientSubscriptions || t.subs >= naming.MaxSubscriptions {
+	if !x.Legal() || c.n >= clientSubscriptions || !t.hasRoom(c.node) {
 		c.refuse()
 		return 1
 	}
@@ -90,9 +91,27 @@ func (c *client) subscribe(now time.Duration, rec record) (work int) {
 	}
 	c.subs[rec] = append(c.subs[rec], x)
 	c.n++
-	t.subs++
+	t.counted(c.node, 1)
 	e.watch(&x.watch)
 	return work
+}
+
+// hasRoom reports whether a node may have one more subscription: one of another node has
+// no more than are left for the others.
+func (t *topology) hasRoom(a frame.NodeAddr) bool {
+	left := naming.MaxSubscriptions - t.subs
+	return left > 0 && (a == t.e.addr || t.of[a] < max(left, nodeSubscriptions))
+}
+
+// counted counts subscriptions of a node.
+func (t *topology) counted(a frame.NodeAddr, n int) {
+	t.subs += n
+	if a == t.e.addr {
+		return
+	}
+	if t.of[a] += n; t.of[a] == 0 {
+		delete(t.of, a)
+	}
 }
 
 // cancel ends the oldest subscription that was made by exactly this record.
@@ -115,7 +134,7 @@ func (c *client) drop(x *remote) {
 		delete(c.subs, x.record)
 	}
 	c.n--
-	c.t.subs--
+	c.t.counted(c.node, -1)
 	c.t.e.unwatch(&x.watch)
 }
 
@@ -131,7 +150,7 @@ func (c *client) clear() {
 			c.t.e.unwatch(&x.watch)
 		}
 	}
-	c.t.subs -= c.n
+	c.t.counted(c.node, -c.n)
 	c.n = 0
 	clear(c.subs)
 }

@@ -116,7 +116,7 @@ func TestSubscriptionsOfOneNode(t *testing.T) {
 	all := bytes.Repeat(ask(frame.LittleEndian, 100, 5, 5, frame.Forever, frame.FilterService), 1024)
 	var ends []*clientEnd
 	for range 64 {
-		ends = append(ends, s.connect())
+		ends = append(ends, s.connectFrom(ownAddr))
 		s.say(ends[len(ends)-1], all)
 	}
 	for i, end := range ends {
@@ -127,12 +127,39 @@ func TestSubscriptionsOfOneNode(t *testing.T) {
 	if got := s.watches.Len(); got != 63*1024 {
 		t.Errorf("%d subscriptions are left", got)
 	}
-	end := s.connect()
+	end := s.connectFrom(ownAddr)
 	s.say(end, all[:1023*frame.SubscriptionLen])
 	if own, err := s.Subscribe(0, SubscriptionConfig{Range: frame.Range{Type: 100, Upper: 9}}); err != nil || end.closed || s.topology.subs != naming.MaxSubscriptions {
 		t.Errorf("%v, %v, closed %v, %d over the wire", own, err, end.closed, s.topology.subs)
 	}
 	s.sound()
+}
+
+// A few nodes that subscribe without end leave room for each other, and for others.
+func TestHostileSubscribersLeaveRoom(t *testing.T) {
+	s := newService(t, ownAddr)
+	all := bytes.Repeat(ask(frame.LittleEndian, 100, 5, 5, frame.Forever, frame.FilterService), 1024)
+	for range 64 {
+		for a := range frame.NodeAddr(3) {
+			s.say(s.connectFrom(0x2000000+a), all)
+		}
+	}
+	for a := range frame.NodeAddr(3) {
+		if got := s.topology.of[0x2000000+a]; got < naming.MaxSubscriptions/4-1024 || got > naming.MaxSubscriptions/4+1 {
+			t.Errorf("node %d has %d subscriptions", a, got)
+		}
+	}
+	end := s.connect()
+	if s.say(end, all); end.closed || s.topology.of[popAddr] != 1024 {
+		t.Errorf("closed %v, with %d subscriptions", end.closed, s.topology.of[popAddr])
+	}
+	s.sound()
+	for conn := range s.topology.clients {
+		s.topology.ended(s.now, conn)
+	}
+	if s.turn(); len(s.topology.of) != 0 || s.topology.subs != 0 {
+		t.Errorf("%d are left, of %d nodes", s.topology.subs, len(s.topology.of))
+	}
 }
 
 func TestConnectionsToTopology(t *testing.T) {

@@ -4,6 +4,7 @@ package engine
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/hex"
 	"errors"
 	"fmt"
@@ -24,6 +25,7 @@ type clientEnd struct {
 	out             [][]byte
 	then            func() // what a Write brings about
 	closed, aborted bool
+	node            frame.NodeAddr // 0: popAddr
 }
 
 func (c *clientEnd) Write(_ time.Duration, b []byte) error {
@@ -41,9 +43,11 @@ func (c *clientEnd) Write(_ time.Duration, b []byte) error {
 	return nil
 }
 
-func (c *clientEnd) Close(time.Duration)    { c.closed = true }
-func (c *clientEnd) Abort(time.Duration)    { c.aborted = true }
-func (c *clientEnd) Peer() frame.SocketAddr { return frame.SocketAddr{Port: 9, Node: popAddr} }
+func (c *clientEnd) Close(time.Duration) { c.closed = true }
+func (c *clientEnd) Abort(time.Duration) { c.aborted = true }
+func (c *clientEnd) Peer() frame.SocketAddr {
+	return frame.SocketAddr{Port: 9, Node: cmp.Or(c.node, popAddr)}
+}
 
 // A serviceBed is a node whose topology service is asked.
 type serviceBed struct {
@@ -62,8 +66,10 @@ func newService(t testing.TB, addr frame.NodeAddr) *serviceBed {
 	return &serviceBed{t: t, Engine: e, key: 1000}
 }
 
-func (s *serviceBed) connect() *clientEnd {
-	c := &clientEnd{room: 1 << 30}
+func (s *serviceBed) connect() *clientEnd { return s.connectFrom(0) }
+
+func (s *serviceBed) connectFrom(a frame.NodeAddr) *clientEnd {
+	c := &clientEnd{room: 1 << 30, node: a}
 	s.topology.accepted(s.now, c)
 	return c
 }

@@ -69,10 +69,10 @@ func (e *Engine) TakeCalled(dst []*Ticket) []*Ticket {
 	return dst
 }
 
-// WantsMemory reports whether calls wait for chunks, which may come back at any time:
-// TakeCalled looks for them.
+// WantsMemory reports whether calls or frames wait for chunks, which may come back at any
+// time: TakeCalled and NextFrame look for them.
 func (e *Engine) WantsMemory() bool {
-	return e.queues.memory[0].waiting > 0 || e.queues.memory[1].waiting > 0
+	return e.queues.memory[0].waiting > 0 || e.queues.memory[1].waiting > 0 || e.crypt != nil && e.sealingWaits()
 }
 
 // Why says what a call waits for: *Blocked, ErrMemory, or nil if for nothing.
@@ -287,6 +287,9 @@ func (e *Engine) moveSenders(now time.Duration, n *node) {
 
 // describe says how a link stands for senders of an importance.
 func (l *link) describe(imp frame.Importance) Blocked {
+	if l.name == "" { // once, as waiting must not allocate
+		l.name = l.label()
+	}
 	return Blocked{
 		Node: l.n.addr, Bearer: l.bearer.Name, Link: l.name, Importance: imp,
 		Unacked: l.Unacked(), Window: l.Window(),

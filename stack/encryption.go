@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/seal"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A Key is what a node seals or opens frames with, and says whose it is: the cluster's,
+// the node's own, another node's (Node), or the master key (Master). ClusterKey, NodeKey
+// and MasterKey make one of a text. Nothing prints the key itself.
+type Key = engine.Key
+
+// An Encryption says how a node's frames are sealed. The zero value: not at all, until
+// SetKey is called, which restarts the node's links then.
+// Source: docs/spec/09-security.md.
+type Encryption struct {
+	// Keys are set from the start. The node keeps copies.
+	Keys []Key
+	// Expected says that keys will be set later, so that the first of them does not
+	// restart the links: they leave room for it from the start, 32 bytes a packet.
+	Expected bool
+	// Migration lets the node take plain frames of others though it has keys, while they
+	// are given theirs, until Node.SetMigration ends it. Default: they are dropped and
+	// counted.
+	Migration bool
+	// NoExchange makes keys neither handed out to other nodes nor taken from them.
+	NoExchange bool
+	// Rekey is the time between two keys that the node makes itself and hands to the
+	// others, and from the master key to the first, while it has a master key; 0: 24 h,
+	// negative: never.
+	Rekey time.Duration
+}
+
+// ClusterKey makes a key that all nodes have of a text as tipc(8) takes it: 0x and
+// hexadecimal digits, or the characters themselves; 16, 24 or 32 bytes and 4 of salt.
+// Errors: seal.ErrKey, without the text.
+func ClusterKey(text string) (Key, error) {
+	k, err := seal.ParseKey(frame.ClusterKey, text)
+	return Key{Key: k}, err
+}
+
+// MasterKey makes a master key likewise: the same at all nodes, it protects discovery
+// and the handing out of keys that the nodes make themselves.
+func MasterKey(text string) (Key, error) {
+	k, err := ClusterKey(text)
+	k.Master = true
+	return k, err
+}
+
+// NodeKey makes a key of one node likewise: of the one with this identity, of the node
+// that is given it if that is zero or its own.
+func NodeKey(text string, of Identity) (Key, error) {
+	k, err := seal.ParseKey(frame.NodeKey, text)
+	return Key{Key: k, Node: of}, err
+}
+
+// SetKey gives the node a key, of which it keeps a copy. An own key, or the cluster's, is
+// handed to the other nodes, which go over to it without a message lost. The first key of
+// a node that did not expect any (Config.Encryption) restarts its links.
+// Errors, inside *net.OpError: ErrConfig; seal.ErrBusy while the key before is being
+// taken up; ErrClosed.
+func (n *Node) SetKey(k Key) error {
+	return n.onKeys("set key", func(now time.Duration) error { return n.eng.SetKey(now, k) })
+}
+
+// FlushKeys wipes all keys of the node, those of others too. From then on it sends plain
+// frames, and takes no others.
+func (n *Node) FlushKeys() error {
+	return n.onKeys("flush keys", func(now time.Duration) error {
+		n.eng.FlushKeys(now)
+		return nil
+	})
+}
+
+// Rekey makes the node a new key at once and hands it to the others; the links stay up.
+// Without a master key a node that starts later cannot open what goes under it.
+// Errors, inside *net.OpError: seal.ErrNoKey without a key to succeed; seal.ErrBusy while
+// the one before is being taken up; ErrConfig where keys are not exchanged; ErrClosed.
+func (n *Node) Rekey() error {
+	return n.onKeys("rekey", n.eng.Rekey)
+}
+
+// SetRekeying sets the time between two keys that the node makes itself, counted from
+// now; 0 for none.
+func (n *Node) SetRekeying(interval time.Duration) error {
+	return n.onKeys("set rekeying", func(now time.Duration) error {
+		n.eng.SetRekeying(now, interval)
+		return nil
+	})
+}
+
+// SetMigration begins or ends a migration: whether the node takes plain frames of others
+// though it has keys, as Encryption.Migration says from the start.
+func (n *Node) SetMigration(on bool) error {
+	return n.onKeys("set migration", func(time.Duration) error {
+		n.eng.SetMigration(on)
+		return nil
+	})
+}
+
+// onKeys lets change work on the engine, and sends what follows.
+func (n *Node) onKeys(op string, change func(now time.Duration) error) error {
+	n.mu.Lock()
+	defer n.unlock()
+	err := net.ErrClosed
+	if !n.closing {
+		now := n.now()
+		err = change(now)
+		n.lap(now, false)
+	}
+	if err != nil {
+		return opError(op, "tipc", nil, nil, err)
+	}
+	return nil
+}
+
+// An EncryptionStatus is how a node's encryption stands. It has no key in it.
+type EncryptionStatus = engine.Encryption
+
+// Encryption returns how the node's encryption stands: which slots have keys, who uses
+// them, and what was sealed, opened and dropped.
+func (n *Node) Encryption() EncryptionStatus {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.Encryption()
+}
