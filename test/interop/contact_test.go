@@ -24,7 +24,7 @@ var (
 func TestLinkUpWhoeverStartsFirst(t *testing.T) {
 	for _, first := range []string{"ours", "kernel"} {
 		t.Run(first, func(t *testing.T) {
-			b := newBed(t, time.Minute)
+			b := newBed(t, 3*time.Minute)
 			if first == "ours" {
 				b.openNode(stack.Config{})
 				b.boot()
@@ -47,7 +47,7 @@ func TestLinkUpWhoeverStartsFirst(t *testing.T) {
 // The node tries the address its identity gives, and the kernel shows the
 // identity (capability id128).
 func TestAddressTrial(t *testing.T) {
-	b := newBed(t, time.Minute)
+	b := newBed(t, 3*time.Minute)
 	b.boot()
 	id, err := stack.ParseIdentity("node-alpha")
 	if err != nil {
@@ -66,7 +66,7 @@ func TestAddressTrial(t *testing.T) {
 }
 
 func TestNamesOnBothSides(t *testing.T) {
-	b := newBed(t, time.Minute)
+	b := newBed(t, 3*time.Minute)
 	b.openNode(stack.Config{})
 	early := b.listen(stack.SocketConfig{}, ourService) // travels in the bulk
 	b.boot()
@@ -112,7 +112,7 @@ func TestNamesOnBothSides(t *testing.T) {
 }
 
 func TestKernelDiesAndReturns(t *testing.T) {
-	b := linked(t, 2*time.Minute)
+	b := linked(t, 5*time.Minute)
 	b.job("publish", "18889", "4", "4", "cluster")
 	b.ours(kernelService)
 	names, err := b.node.Subscribe(b.ctx, kernelService.Range())
@@ -156,7 +156,7 @@ func TestKernelDiesAndReturns(t *testing.T) {
 
 // Closing the node withdraws its names and takes the link down at once.
 func TestCloseSaysGoodbye(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	b.listen(stack.SocketConfig{}, ourService)
 	b.theirs(ourService)
 	watch, err := b.kernel.Job(b.ctx, "peer", "subscribe", "0", "16781313", "16781313")
@@ -179,7 +179,7 @@ func TestCloseSaysGoodbye(t *testing.T) {
 // Broadcast packets of the kernel that get lost are reported and repeated
 // (bcast-synch, bcast-state-nack): every name arrives, in order.
 func TestBroadcastLoss(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	var mu sync.Mutex
 	seen := 0
 	b.faults.Set(fault.Config{In: fault.Faults{Loss: 1, Match: func(f []byte) bool {
@@ -208,7 +208,7 @@ func TestBroadcastLoss(t *testing.T) {
 // Multicast of the kernel reaches our sockets by replicated unicast and over the
 // broadcast link (bcast-rcast), one copy for each socket.
 func TestMulticastFromKernel(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	var conns []*stack.PacketConn
 	for range 2 {
 		c := b.listen(stack.SocketConfig{}, stack.Range{Type: 18888, Lower: 10, Upper: 20})
@@ -241,7 +241,7 @@ func TestMulticastFromKernel(t *testing.T) {
 // A datagram of ours to a listening socket is no connection request: the kernel
 // knows that from our SYN capability, and returns it.
 func TestDatagramToListener(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	l, addr := b.job("listen-seqpacket", "18889", "4")
 	c := b.listen(stack.SocketConfig{Returnable: true}, nil)
 	if _, err := c.WriteTo([]byte("no connection"), addr); err != nil {

@@ -51,7 +51,7 @@ var partings = []parting{
 func TestFailover(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
-			p := newPair(t, name, 2, 2*time.Minute)
+			p := newPair(t, name, 2, 5*time.Minute)
 			streams := p.fourStreams()
 			for _, part := range partings {
 				for line := range p.lines {
@@ -70,7 +70,7 @@ func TestFailover(t *testing.T) {
 func TestStandby(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
-			p := newPair(t, name, 2, time.Minute)
+			p := newPair(t, name, 2, 5*time.Minute)
 			kernel := p.ends[1].(*theirs)
 			streams := p.fourStreams()
 			must(t, kernel.guest.SetLink(p.ctx, kernel.links(t)[0].name, "priority", 20))

@@ -20,7 +20,7 @@ func TestFaultsBothWays(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
 			d := faultTime(t)
-			p := newPair(t, name, 1, d+time.Minute)
+			p := newPair(t, name, 1, d+5*time.Minute)
 			f := fault.Faults{Loss: 0.02, Duplicate: 0.02, Reorder: 0.02}
 			p.lines[0].Set(fault.Config{Seed: 7, In: f, Out: f})
 			before := p.totals()

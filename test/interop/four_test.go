@@ -49,7 +49,7 @@ var (
 const nodesOfFour = 4
 
 // agreement is how long the four are given to agree; lost frames may take some seconds.
-const agreement = 20 * time.Second
+const agreement = time.Minute
 
 func fourAddr(i int) stack.NodeAddr { return ourAddr + stack.NodeAddr(i) }
 

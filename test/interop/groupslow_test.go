@@ -81,7 +81,7 @@ func (g *slowGroup) answer(line string) string {
 	select {
 	case a := <-g.kernel.do(line):
 		return a
-	case <-time.After(10 * time.Second):
+	case <-time.After(time.Minute):
 		g.Fatalf("%s: no answer", line)
 	case <-g.p.ctx.Done():
 		g.Fatal(g.p.ctx.Err())
@@ -113,7 +113,7 @@ func (g *slowGroup) write(wait time.Duration) error {
 func (g *slowGroup) read() {
 	g.Helper()
 	last, b := g.next-1, make([]byte, 200)
-	g.y.SetReadDeadline(time.Now().Add(10 * time.Second))
+	g.y.SetReadDeadline(time.Now().Add(time.Minute))
 	n, _, err := g.y.ReadFrom(b)
 	must(g.T, err)
 	if n != 100 || play.Differ(b[:n], uint32(last), 0) >= 0 {
@@ -126,7 +126,7 @@ func (g *slowGroup) read() {
 func (g *slowGroup) run(k int) {
 	g.Helper()
 	for range k {
-		must(g.T, g.write(10*time.Second))
+		must(g.T, g.write(time.Minute))
 		g.read()
 	}
 }
@@ -134,7 +134,7 @@ func (g *slowGroup) run(k int) {
 // event reads what the writer is told of a member.
 func (g *slowGroup) event(kind stack.GroupKind, of stack.SocketAddr) {
 	g.Helper()
-	g.x.SetReadDeadline(time.Now().Add(10 * time.Second))
+	g.x.SetReadDeadline(time.Now().Add(time.Minute))
 	_, m, err := g.x.ReadMsg(make([]byte, 100))
 	must(g.T, err)
 	if m.Kind != kind || m.From != of {
@@ -148,7 +148,7 @@ func (g *slowGroup) whole() {
 	g.ask("S send 100 7777", "ok")
 	g.ask("Q recv 7777", "100 bytes")
 	for _, m := range []*stack.Group{g.x, g.y} {
-		m.SetReadDeadline(time.Now().Add(10 * time.Second))
+		m.SetReadDeadline(time.Now().Add(time.Minute))
 		if _, from, err := m.ReadFrom(make([]byte, 200)); err != nil || from != g.slow {
 			g.Fatalf("read of %v, %v, want %v", from, err, g.slow)
 		}
@@ -158,7 +158,7 @@ func (g *slowGroup) whole() {
 // A kernel's member that does not read holds up our writer, which says so, or nobody, as
 // the writer's policy is; and when it reads again it gets what it is to get, in order.
 func TestGroupsWithKernel(t *testing.T) {
-	p := newPair(t, usAndKernel, 1, time.Minute)
+	p := newPair(t, usAndKernel, 1, 5*time.Minute)
 	t.Run("strict", func(t *testing.T) {
 		g := newSlowGroup(t, p, 29001, stack.Strict)
 		g.run(flowctl.GroupIdle)

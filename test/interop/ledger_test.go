@@ -61,6 +61,7 @@ type ledger struct {
 	mu      sync.Mutex // guards what follows
 	set     bounds
 	latest  time.Time // when the set changed last
+	ends    []bound   // withdrawals, in order
 	wrong   []string  // events that cannot be: withdrawals of what was not there
 	changed chan struct{}
 }
@@ -74,6 +75,7 @@ func (l *ledger) note(published bool, x bound) {
 	n := 1
 	if !published {
 		n = -1
+		l.ends = append(l.ends, x)
 	}
 	if l.set.add(x, n); l.set[x] < 0 {
 		l.wrong = append(l.wrong, fmt.Sprintf("withdrawn without having been published: %v at %v", x.Range, x.Socket))
@@ -101,6 +103,13 @@ func (l *ledger) until(ctx context.Context, want bounds) (time.Time, error) {
 			return at, fmt.Errorf("%w: events say %s", ctx.Err(), differ)
 		}
 	}
+}
+
+// gone returns all withdrawals so far.
+func (l *ledger) gone() []bound {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return slices.Clone(l.ends)
 }
 
 // fail ends a ledger that no longer knows.

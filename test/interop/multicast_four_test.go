@@ -234,7 +234,7 @@ func (f *four) cast(t *testing.T, p cast.Plan, how method, senders []int) {
 	lost := f.segment.Counts()
 	r := f.begin(t, p, how, senders)
 	r.disorder = how == automatic && p.Longest == longestMessage
-	r.end(t, 90*time.Second)
+	r.end(t, 3*time.Minute)
 	c := f.segment.Counts()
 	t.Logf("%d of %d frames lost; %d of them, or more, changes of method", c.Lost-lost.Lost, c.Seen-lost.Seen, dummies.Load())
 	if c.Lost == lost.Lost {
@@ -282,11 +282,11 @@ func (f *four) castKilled(t *testing.T) {
 	r := f.begin(t, p, broadcast, everybody)
 	f.castHalfway(t, r, victim)
 	f.kill(t, victim)
-	r.end(t, time.Minute)
+	r.end(t, 3*time.Minute)
 	f.restart(t, victim)
 	f.agree(t)
 	f.run(t, victim, "sysctl -w net.core.rmem_max=%d", receiveRoom)
-	f.begin(t, gently(changePlan(10, castTotal()/200)), automatic, everybody).end(t, time.Minute)
+	f.begin(t, gently(changePlan(10, castTotal()/200)), automatic, everybody).end(t, 3*time.Minute)
 }
 
 // castHalfway waits until the first of the members that will live has sent a quarter.

@@ -111,7 +111,7 @@ func TestPacketWithKernel(t *testing.T) {
 // A kernel whose TIPC has a bearer on the interface keeps us off it.
 func TestKernelOwnsInterface(t *testing.T) {
 	bin := buildUtipc(t)
-	b := newBed(t, time.Minute)
+	b := newBed(t, 3*time.Minute)
 	t.Cleanup(func() { b.cable.Close() })
 	g, err := rig.Start(b.ctx, rig.Require(t), rig.Options{
 		Name: "kernel", Address: "1.1.2", Links: []rig.Link{b.link}, Enable: true, Mem: 192,

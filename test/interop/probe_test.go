@@ -14,7 +14,7 @@ import (
 // A kernel sends a probe back for a socket that is not there, and for no other: our
 // Probe tells them apart, whatever they are, and they notice nothing.
 func TestProbeKernelSockets(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	_, rdm := b.job("rdm-echo", "18889", "4", "-q")
 	_, listener := b.job("listen-seqpacket", "18889", "5", "-q")
 	closed, gone := b.job("rdm-sink", "18889", "6", "-n", "1", "-q")

@@ -21,7 +21,7 @@ import (
 var echoSizes = []int{1, 2, 3, 15, 16, 17, 63, 64, 100, 500, 1000, 1380, 1387, 1388, 1389, 1399, 1400}
 
 func TestEchoKernelAsks(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	b.echoed(ourService)
 	b.theirs(ourService)
 	for _, size := range echoSizes {
@@ -31,7 +31,7 @@ func TestEchoKernelAsks(t *testing.T) {
 }
 
 func TestEchoWeAsk(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	_, addr := b.job("rdm-echo", "18889", "4", "-q")
 	b.ours(kernelService)
 	c := b.listen(stack.SocketConfig{}, nil)
@@ -72,7 +72,7 @@ func (b *bed) rejected(c *stack.PacketConn, want frame.ErrorCode, data string) {
 }
 
 func TestOurMessagesComeBack(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	c := b.listen(stack.SocketConfig{Returnable: true}, nil)
 	long := make([]byte, 1300)
 	pattern.Fill(long, 1)
@@ -93,7 +93,7 @@ func TestOurMessagesComeBack(t *testing.T) {
 }
 
 func TestTheirMessagesComeBack(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	for _, args := range [][]string{
 		{"@1001001:3333", "err=2"},
 		{"18888 99 -N 1001001", "err=1"},
@@ -120,7 +120,7 @@ func TestTheirMessagesComeBack(t *testing.T) {
 // A kernel under load bundles its messages, and sends long ones in fragments,
 // without being asked; frames get lost both ways. Everything arrives, in order.
 func TestLossBothWays(t *testing.T) {
-	b := linked(t, 2*time.Minute)
+	b := linked(t, 5*time.Minute)
 	b.echoed(ourService)
 	b.theirs(ourService)
 	_, addr := b.job("rdm-echo", "18889", "4", "-q")
@@ -171,7 +171,7 @@ func TestLossBothWays(t *testing.T) {
 
 // A burst fills the kernel's window, so that it bundles what waits.
 func TestKernelBundles(t *testing.T) {
-	b := linked(t, time.Minute)
+	b := linked(t, 3*time.Minute)
 	c := b.listen(stack.SocketConfig{}, ourService)
 	b.theirs(ourService)
 	b.run("tc2 qdisc add dev eth0 root netem delay 20ms || tc qdisc add dev eth0 root netem delay 20ms")

@@ -107,7 +107,7 @@ func scriptsTime() time.Duration {
 	if longScripts() {
 		return 45 * time.Minute
 	}
-	return 3 * time.Minute
+	return 10 * time.Minute
 }
 
 // castings are those of the table.

@@ -17,7 +17,7 @@ func TestKernelStopped(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting
-			p := newPair(t, name, 1, 2*time.Minute)
+			p := newPair(t, name, 1, 5*time.Minute)
 			kernel := p.ends[1].(*theirs)
 			stopFor := func(d time.Duration) {
 				must(t, kernel.guest.Stop())

@@ -20,7 +20,7 @@ import (
 // Nodes of ours subscribe at the topology servers of kernels, and of each other, and
 // are told the same by all.
 func TestSubscribeAtOnFour(t *testing.T) {
-	f := newFour(t, 2*time.Minute)
+	f := newFour(t, 5*time.Minute)
 	_ = t.Run("events", f.distantEvents) &&
 		t.Run("unread", f.distantUnread) &&
 		t.Run("loss", f.distantLoss)
@@ -195,7 +195,7 @@ func (f *four) distantLoss(t *testing.T) {
 
 // The tables of two kernels and two nodes of ours agree, as each of ours finds.
 func TestAuditOnFour(t *testing.T) {
-	f := newFour(t, 2*time.Minute)
+	f := newFour(t, 5*time.Minute)
 	const perNode, types = 150, 300
 	for i, m := range f.members {
 		for k := range uint32(perNode) { // types that are one's own, and types of all

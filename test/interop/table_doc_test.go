@@ -89,7 +89,7 @@ func TestFaultTable(t *testing.T) {
 			}
 		}
 	}
-	document(t, release, faultTable(cells))
+	document(t, "faults", release, faultTable(cells))
 }
 
 // measure sends one stream for a while.
@@ -128,15 +128,15 @@ func faultTable(cells map[faultWay]map[string]faultCell) string {
 
 // document writes the table, or compares the rows and columns of what is written,
 // not its figures, which are those of one run.
-func document(t *testing.T, release, table string) {
+func document(t *testing.T, name, release, table string) {
 	t.Helper()
 	b, err := os.ReadFile(interopDoc)
 	must(t, err)
-	begin, end := "<!-- table faults -->\n", "<!-- end -->"
+	begin, end := "<!-- table "+name+" -->\n", "<!-- end -->"
 	before, rest, found := strings.Cut(string(b), begin)
 	got, after, closed := strings.Cut(rest, end)
 	if !found || !closed {
-		t.Fatalf("no table faults in %s", interopDoc)
+		t.Fatalf("no table %s in %s", name, interopDoc)
 	}
 	if *update {
 		table = fmt.Sprintf("Kernel %s.\n\n%s", release, table)

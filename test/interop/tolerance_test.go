@@ -17,7 +17,7 @@ func TestToleranceFromEitherSide(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // next to nothing to do but wait
-			p := newPair(t, name, 1, time.Minute)
+			p := newPair(t, name, 1, 5*time.Minute)
 			for _, set := range []struct {
 				by        int
 				tolerance time.Duration
@@ -59,8 +59,9 @@ func (p *pair) silence(tolerance time.Duration) {
 	p.t.Logf("tolerance %v: noticed after %v and %v; target %v to %v", tolerance, ms(noticed[0]), ms(noticed[1]),
 		tolerance, tolerance+2*interval)
 	for k, d := range noticed {
-		// The other was heard last up to one interval before the cut.
-		if d < tolerance-interval || d > tolerance+2*interval+500*time.Millisecond {
+		// The other was heard last up to one interval before the cut. Late is a machine
+		// that does other work as well: what is due is measured in simulation.
+		if d < tolerance-interval || d > tolerance+2*interval+10*time.Second {
 			p.t.Errorf("tolerance %v: station %d noticed after %v", tolerance, k, d)
 		}
 	}

@@ -12,20 +12,18 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/test/interop/channel"
 )
 
-// serialLine is the host's end of the conversation, see package channel.
-const serialLine = "/dev/ttyS1"
-
 // boot brings the guest up as its kernel command line says and then serves
 // the host. What goes wrong on the way is told to the host in the hello: a
 // guest that cannot speak is the only one that panics.
 //
-//	rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.bearers=N rig.pluggable=1
+//	rig.line=DEVICE rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.bearers=N rig.pluggable=1
 func boot() {
 	var problems []error
 	try := func(what string, err error) {
@@ -60,7 +58,7 @@ func boot() {
 		try("bearer", run("tipc", "bearer", "enable", "media", "eth", "device", "eth"+strconv.Itoa(i)))
 	}
 
-	line, err := openRaw(serialLine)
+	line, err := openLine(words["rig.line"])
 	if err != nil {
 		panic(err)
 	}
@@ -110,22 +108,27 @@ func loadModules(dir string) error {
 	return nil
 }
 
-// interfacesUp renames the vector interfaces vecN to ethN and sets them up. A
-// vector interface loses its descriptor for good when it is set down, and has no
-// carrier to lose: a pluggable ethN is another interface on top of it.
+// interfacesUp sets the interfaces ethN up; those of user-mode-linux, vecN, get that
+// name first. A pluggable ethN is another interface on top of vecN: a vector
+// interface loses its descriptor for good when it is set down, and has no carrier
+// to lose, nor has a virtio interface one that could be taken from inside.
 func interfacesUp(pluggable bool) error {
-	vecs, err := filepath.Glob("/sys/class/net/vec*")
-	if err != nil {
-		return err
-	}
 	batch := "link set dev lo up\n"
-	for _, v := range vecs {
-		from := filepath.Base(v)
-		n := strings.TrimPrefix(from, "vec")
-		if pluggable {
-			batch += fmt.Sprintf("link set dev %s up\nlink add link %s name eth%s type macvlan mode passthru\nlink set dev eth%s up\n", from, from, n, n)
-		} else {
-			batch += fmt.Sprintf("link set dev %s name eth%s\nlink set dev eth%s up\n", from, n, n)
+	for _, kind := range []string{"vec", "eth"} {
+		all, err := filepath.Glob("/sys/class/net/" + kind + "*")
+		if err != nil {
+			return err
+		}
+		for _, path := range all {
+			n := strings.TrimPrefix(filepath.Base(path), kind)
+			name := map[bool]string{false: "eth", true: "vec"}[pluggable] + n
+			if name != kind+n {
+				batch += fmt.Sprintf("link set dev %s%s name %s\n", kind, n, name)
+			}
+			batch += fmt.Sprintf("link set dev %s up\n", name)
+			if pluggable {
+				batch += fmt.Sprintf("link add link %s name eth%s type macvlan mode passthru\nlink set dev eth%s up\n", name, n, n)
+			}
 		}
 	}
 	c := exec.Command("ip2", "-batch", "-")
@@ -152,14 +155,26 @@ func release() string {
 	return unix.ByteSliceToString(u.Release[:])
 }
 
-// openRaw opens a terminal line without echo, editing or signals. Reads and
-// writes block.
-func openRaw(path string) (*os.File, error) {
+// lineTimeout is how long the host's line may take to appear.
+const lineTimeout = 30 * time.Second
+
+// openLine opens the host's end of the conversation, see package channel: a
+// terminal line, without echo, editing or signals, or an emulator's port, which is
+// none of these. Reads and writes block.
+func openLine(path string) (*os.File, error) {
 	fd, err := unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	for begin := time.Now(); errors.Is(err, unix.ENOENT) && time.Since(begin) < lineTimeout; {
+		time.Sleep(time.Millisecond)
+		fd, err = unix.Open(path, unix.O_RDWR|unix.O_NOCTTY|unix.O_CLOEXEC, 0)
+	}
 	if err != nil {
 		return nil, &os.PathError{Op: "open", Path: path, Err: err}
 	}
+	f := os.NewFile(uintptr(fd), path)
 	t, err := unix.IoctlGetTermios(fd, unix.TCGETS)
+	if errors.Is(err, unix.ENOTTY) {
+		return f, nil
+	}
 	if err != nil {
 		return nil, &os.PathError{Op: "get attributes of", Path: path, Err: err}
 	}
@@ -169,5 +184,5 @@ func openRaw(path string) (*os.File, error) {
 	if err := unix.IoctlSetTermios(fd, unix.TCSETS, t); err != nil {
 		return nil, &os.PathError{Op: "set attributes of", Path: path, Err: err}
 	}
-	return os.NewFile(uintptr(fd), path), nil
+	return f, nil
 }

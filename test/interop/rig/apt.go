@@ -101,6 +101,17 @@ func (a *apt) libraries(ctx context.Context, name string) ([]string, error) {
 	return libs, nil
 }
 
+// kernelOf returns the kernel that a package of no content of its own depends on.
+func (a *apt) kernelOf(ctx context.Context, name string) (string, error) {
+	out, err := a.tool(ctx, "", "apt-cache", "depends", "--important", name)
+	for line := range strings.Lines(out) {
+		if _, dep, ok := strings.Cut(strings.TrimSpace(line), "Depends: "); ok && strings.HasPrefix(dep, "linux-image-") {
+			return dep, nil
+		}
+	}
+	return "", errors.Join(fmt.Errorf("rig: apt knows no kernel for %s", name), err)
+}
+
 // unpack downloads a package and unpacks it into dir.
 func (a *apt) unpack(ctx context.Context, name, dir string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "deb-")

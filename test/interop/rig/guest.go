@@ -74,7 +74,7 @@ func Start(ctx context.Context, im *Image, o Options) (*Guest, error) {
 	}
 	var problems []error
 	for range bootTries {
-		g, err := start(ctx, im.Kernel, initrd, o)
+		g, err := start(ctx, im, initrd, o)
 		if err == nil {
 			return g, nil
 		}
@@ -92,7 +92,7 @@ type configError struct{ text string }
 
 func (e *configError) Error() string { return "boot: " + e.text }
 
-func start(ctx context.Context, kernel, initrd string, o Options) (*Guest, error) {
+func start(ctx context.Context, im *Image, initrd string, o Options) (*Guest, error) {
 	host, theirs, err := serialLine()
 	if err != nil {
 		return nil, err
@@ -110,7 +110,7 @@ func start(ctx context.Context, kernel, initrd string, o Options) (*Guest, error
 	if mem == 0 {
 		mem = defaultMem
 	}
-	p, err := spawn(commandLine(kernel, initrd, mem, o), uint64(mem)<<20, files...)
+	p, err := spawn(im.commandLine(initrd, mem, o), uint64(mem)<<20, files...)
 	if err != nil {
 		host.Close()
 		return nil, err
@@ -121,38 +121,6 @@ func start(ctx context.Context, kernel, initrd string, o Options) (*Guest, error
 		return nil, err
 	}
 	return g, nil
-}
-
-// commandLine returns the kernel's program and arguments.
-func commandLine(kernel, initrd string, mem int, o Options) []string {
-	serial := fmt.Sprintf("ssl1=fd:%d,fd:%[1]d", firstLink-1)
-	args := []string{kernel, fmt.Sprintf("mem=%dM", mem), "initrd=" + initrd,
-		"con=null", "con0=null,fd:1", "ssl=null", serial, "quiet", "panic=-1"}
-	for i, l := range o.Links {
-		vec := fmt.Sprintf("vec%d:transport=fd,fd=%d,mac=%s,gro=0", i, firstLink+i, l.MAC)
-		if l.MTU > 0 {
-			vec += fmt.Sprintf(",mtu=%d", l.MTU)
-		}
-		args = append(args, vec)
-	}
-	set := func(key, value string) {
-		if value != "" {
-			args = append(args, "rig."+key+"="+value)
-		}
-	}
-	set("name", o.Name)
-	set("identity", o.Identity)
-	set("address", o.Address)
-	if o.NetID != 0 {
-		set("netid", fmt.Sprint(o.NetID))
-	}
-	if o.Enable {
-		set("bearers", fmt.Sprint(len(o.Links)))
-	}
-	if o.Pluggable {
-		set("pluggable", "1")
-	}
-	return append(args, o.Kernel...)
 }
 
 // serialLine makes the two ends of the guest's serial line.

@@ -36,7 +36,7 @@ func NewHub(ports ...Port) *Hub {
 }
 
 // Filter sets which frames pass, given the port's index and the frame, which
-// it may read until it returns. It is called by one goroutine for each port.
+// it may read, and change in place, until it returns. It is called by one goroutine for each port.
 // Nil lets all pass.
 func (h *Hub) Filter(pass func(from int, frame []byte) bool) {
 	if pass == nil {

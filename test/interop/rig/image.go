@@ -29,18 +29,30 @@ const modulePath = "github.com/utipc/utipc"
 
 // An Image is what a guest boots from.
 type Image struct {
-	Kernel  string // path of the kernel, a program
+	Flavour Flavour
+	Kernel  string // path of the kernel; of UML it is a program
 	Initrd  string // path of its first root directory, archived
 	Release string // the kernel's release, as the package says
 }
 
-// Build makes the image, or finds it made; cacheDir "" means the default (see
-// the package comment). It is safe in any number of processes at once. The
-// working directory must be inside the checkout, as in a test, because the
-// guest's program is compiled from there.
-func Build(ctx context.Context, cacheDir string) (*Image, error) {
+// Archives of a world and of a kernel, in their directories.
+const (
+	worldArchive   = "world.cpio.gz"
+	modulesArchive = "modules.cpio.gz"
+)
+
+// Build makes the image of a flavour, or finds it made; cacheDir "" means the
+// default (see the package comment). It is safe in any number of processes at
+// once. The working directory must be inside the checkout, as in a test, because
+// the guest's program is compiled from there.
+func Build(ctx context.Context, cacheDir string, f Flavour) (*Image, error) {
 	if runtime.GOARCH != "amd64" {
-		return nil, fmt.Errorf("rig: user-mode-linux needs amd64, this is %s", runtime.GOARCH)
+		return nil, fmt.Errorf("rig: the kernels are for amd64, this is %s", runtime.GOARCH)
+	}
+	if f.emulated() {
+		if _, err := exec.LookPath(emulator); err != nil {
+			return nil, fmt.Errorf("rig: kernel %s runs in %s, which Debian has in qemu-system-x86: %w", f, emulator, err)
+		}
 	}
 	cache, err := openCache(cacheDir)
 	if err != nil {
@@ -59,14 +71,14 @@ func Build(ctx context.Context, cacheDir string) (*Image, error) {
 		return nil, err
 	}
 	defer unlock()
-	base, err := findBase(ctx, cache)
+	parts, err := findParts(ctx, cache, f)
 	if err != nil {
 		return nil, err
 	}
-	key := hash(filepath.Base(base), sources)
-	dir := filepath.Join(cache, "image-"+key)
+	key := hash(filepath.Base(parts.world), filepath.Base(parts.kernel), sources)
+	dir := filepath.Join(cache, "image-"+string(f)+"-"+key)
 	if _, err := os.Stat(dir); err != nil {
-		if err := buildImage(ctx, root, base, dir); err != nil {
+		if err := buildImage(ctx, root, parts, dir); err != nil {
 			return nil, err
 		}
 	}
@@ -78,7 +90,8 @@ func Build(ctx context.Context, cacheDir string) (*Image, error) {
 		return nil, err
 	}
 	return &Image{
-		Kernel:  filepath.Join(dir, "linux.uml"),
+		Flavour: f,
+		Kernel:  filepath.Join(dir, "kernel"),
 		Initrd:  filepath.Join(dir, "initrd.gz"),
 		Release: string(release),
 	}, nil
@@ -102,65 +115,86 @@ func openCache(dir string) (string, error) {
 	return dir, os.MkdirAll(dir, 0o755)
 }
 
-// findBase returns the base for the packages that apt knows now, making it if
-// need be; where there is no apt, the newest one in the cache.
-func findBase(ctx context.Context, cache string) (string, error) {
+// parts are the directories that an image is made from.
+type parts struct{ world, kernel string }
+
+// findParts returns those for the packages that apt knows now, making them if
+// need be; where there is no apt, the newest in the cache.
+func findParts(ctx context.Context, cache string, f Flavour) (parts, error) {
 	a, err := newApt(filepath.Join(cache, "apt"))
 	if err != nil {
-		return newestBase(cache, err)
+		return newestParts(cache, f, err)
 	}
-	dir, err := baseFor(ctx, a, cache)
+	p, err := partsFor(ctx, a, cache, f)
 	// The machine's lists may lack the packages, or name such as the mirror
 	// has no more; ours may too, unless they are fresh.
 	for fetched := false; err != nil && !fetched && ctx.Err() == nil; {
 		var e error
 		if fetched, e = a.ownLists(ctx, a.private()); e != nil {
-			return newestBase(cache, errors.Join(err, e))
+			return newestParts(cache, f, errors.Join(err, e))
 		}
-		dir, err = baseFor(ctx, a, cache)
+		p, err = partsFor(ctx, a, cache, f)
 	}
 	if err != nil {
-		return newestBase(cache, err)
+		return newestParts(cache, f, err)
 	}
-	return dir, nil
+	return p, nil
 }
 
-// baseFor returns the base for the versions in the lists that a uses.
-func baseFor(ctx context.Context, a *apt, cache string) (string, error) {
-	versions, err := a.versions(ctx, packages...)
+// partsFor returns those for the versions in the lists that a uses.
+func partsFor(ctx context.Context, a *apt, cache string, f Flavour) (p parts, err error) {
+	name := umlPackage
+	if m, ok := meta[f]; ok {
+		if name, err = a.kernelOf(ctx, m); err != nil {
+			return p, err
+		}
+	}
+	versions, err := a.versions(ctx, append([]string{name}, worldPackages...)...)
 	if err != nil {
-		return "", err
+		return p, err
 	}
 	var words []string
-	for _, p := range packages {
-		words = append(words, p, versions[p])
+	for _, n := range worldPackages {
+		words = append(words, n, versions[n])
 	}
-	words = append(words, fmt.Sprint("xstate ", newXState))
-	dir := filepath.Join(cache, "base-"+hash(append(words, modules...)...))
-	if _, err := os.Stat(dir); err == nil {
-		return dir, nil
-	}
-	return dir, buildBase(ctx, a, dir)
-}
-
-// newestBase returns a base that was made earlier, or why there is none.
-func newestBase(cache string, why error) (string, error) {
-	bases, _ := filepath.Glob(filepath.Join(cache, "base-*"))
-	if len(bases) == 0 {
-		return "", why
-	}
-	age := func(p string) time.Time {
-		s, err := os.Stat(p)
-		if err != nil {
-			return time.Time{}
+	p.world = filepath.Join(cache, "world-"+hash(words...))
+	if _, err := os.Stat(p.world); err != nil {
+		if err := buildWorld(ctx, a, p.world); err != nil {
+			return p, err
 		}
-		return s.ModTime()
 	}
-	return slices.MaxFunc(bases, func(a, b string) int { return age(a).Compare(age(b)) }), nil
+	words = append([]string{name, versions[name], fmt.Sprint("xstate ", newXState), "no helper"}, f.modules()...)
+	p.kernel = filepath.Join(cache, "kernel-"+string(f)+"-"+hash(words...))
+	if _, err := os.Stat(p.kernel); err != nil {
+		busybox := filepath.Join(p.world, "busybox")
+		if err := buildKernel(ctx, a, f, name, busybox, p.kernel); err != nil {
+			return p, err
+		}
+	}
+	return p, nil
 }
 
-// buildImage makes the directory dir from a base and the guest's program.
-func buildImage(ctx context.Context, root, base, dir string) error {
+// newestParts returns what was made earlier, or why there is nothing.
+func newestParts(cache string, f Flavour, why error) (p parts, _ error) {
+	for into, pattern := range map[*string]string{&p.world: "world-*", &p.kernel: "kernel-" + string(f) + "-*"} {
+		all, _ := filepath.Glob(filepath.Join(cache, pattern))
+		if len(all) == 0 {
+			return p, why
+		}
+		age := func(p string) time.Time {
+			s, err := os.Stat(p)
+			if err != nil {
+				return time.Time{}
+			}
+			return s.ModTime()
+		}
+		*into = slices.MaxFunc(all, func(a, b string) int { return age(a).Compare(age(b)) })
+	}
+	return p, nil
+}
+
+// buildImage makes the directory dir from its parts and the guest's program.
+func buildImage(ctx context.Context, root string, p parts, dir string) error {
 	tmp, err := os.MkdirTemp(filepath.Dir(dir), "tmp-")
 	if err != nil {
 		return err
@@ -183,8 +217,10 @@ func buildImage(ctx context.Context, root, base, dir string) error {
 		return err
 	}
 	defer out.Close()
-	if err := appendFile(out, filepath.Join(base, "base.cpio.gz")); err != nil {
-		return err
+	for _, part := range []string{filepath.Join(p.world, worldArchive), filepath.Join(p.kernel, modulesArchive)} {
+		if err := appendFile(out, part); err != nil {
+			return err
+		}
 	}
 	ar := newArchive(out, gzip.DefaultCompression)
 	ar.file("init", 0o755, program)
@@ -192,8 +228,8 @@ func buildImage(ctx context.Context, root, base, dir string) error {
 	if err := errors.Join(ar.close(), out.Close()); err != nil {
 		return err
 	}
-	for _, name := range []string{"linux.uml", "release"} {
-		if err := os.Link(filepath.Join(base, name), filepath.Join(made, name)); err != nil {
+	for _, name := range []string{"kernel", "release"} {
+		if err := os.Link(filepath.Join(p.kernel, name), filepath.Join(made, name)); err != nil {
 			return err
 		}
 	}

@@ -24,8 +24,8 @@ const launcher = `(exec 4<&- >/dev/null 2>&1; setsid sh -c 'read -r x <&3 || { k
 exec 3<&-
 exec "$@"`
 
-// A process is a running user-mode-linux: several processes in one group, led
-// by the kernel proper.
+// A process is a running guest: of user-mode-linux several processes in one group,
+// led by the kernel proper.
 type process struct {
 	cmd      *exec.Cmd
 	dir      string   // for what it leaves behind
@@ -63,7 +63,6 @@ func spawn(args []string, memory uint64, files ...*os.File) (*process, error) {
 	defer write.Close()
 	p.lifeline = lifeline
 	words := append([]string{"-c", launcher, "sh"}, args...)
-	words = append(words, "umid=guest", "uml_dir="+dir+"/")
 	p.cmd = exec.Command("/bin/sh", words...)
 	p.cmd.Dir = dir
 	p.cmd.Env = []string{

@@ -15,17 +15,34 @@ import (
 // buildTimeout is for everything from package lists to archive.
 const buildTimeout = 5 * time.Minute
 
-var built = sync.OnceValues(func() (*Image, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), buildTimeout)
-	defer cancel()
-	return Build(ctx, "")
-})
+var (
+	building sync.Mutex // guards built
+	built    = map[Flavour]func() (*Image, error){}
+)
 
-// Require returns the image, built once a process. Where that is not possible
-// the test is skipped with the reason, or fails if UTIPC_TEST_REQUIRE is "all".
+// Require returns the image of a kernel that is an ordinary program, built once a
+// process. Where that is not possible the test is skipped with the reason, or
+// fails if UTIPC_TEST_REQUIRE is "all".
 func Require(tb testing.TB) *Image {
 	tb.Helper()
-	im, err := built()
+	return RequireKernel(tb, UML)
+}
+
+// RequireKernel is Require for any flavour.
+func RequireKernel(tb testing.TB, f Flavour) *Image {
+	tb.Helper()
+	building.Lock()
+	build := built[f]
+	if build == nil {
+		build = sync.OnceValues(func() (*Image, error) {
+			ctx, cancel := context.WithTimeout(context.Background(), buildTimeout)
+			defer cancel()
+			return Build(ctx, "", f)
+		})
+		built[f] = build
+	}
+	building.Unlock()
+	im, err := build()
 	switch {
 	case err == nil:
 	case os.Getenv("UTIPC_TEST_REQUIRE") == "all":

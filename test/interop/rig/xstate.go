@@ -40,9 +40,5 @@ func widenXState(path string) error {
 		return fmt.Errorf("rig: %s sets registers in several places", path)
 	}
 	binary.LittleEndian.PutUint32(kernel[bytes.Index(kernel, was)+4:], newXState)
-	// Not in place: the file may be hard-linked.
-	if err := os.WriteFile(path+".new", kernel, 0o755); err != nil {
-		return err
-	}
-	return os.Rename(path+".new", path)
+	return replace(path, kernel)
 }
