@@ -59,6 +59,7 @@ type Call struct {
 	what       string        // set
 	delay      time.Duration // late, doubled, slow, ticks, the timeout of connect
 	conn       connCall
+	key        engine.Key
 	group      groupCall
 }
 
@@ -139,6 +140,8 @@ var verbs = map[string]func(c *Call, args []string) error{
 		return c.setPort(a[0])
 	},
 	"listen":     (*Call).listen,
+	"key":        (*Call).setKey,
+	"rekey":      func(_ *Call, a []string) error { return count(a, 0, 0) },
 	"accept":     (*Call).accept,
 	"connect":    (*Call).connect,
 	"join":       (*Call).join,

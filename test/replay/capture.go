@@ -25,6 +25,7 @@ type Frame struct {
 	Message  frame.Message // zero when the frame is Cut or does not parse
 	Cut      bool          // the capture holds less than the frame
 	Bad      error         // why it does not parse
+	Sealed   *Envelope     // nil: it travelled plain, or nobody has opened it
 
 	bearer int // of the node that is replayed, which sent it or is to get it
 }
@@ -141,7 +142,7 @@ func Read(in io.Reader) (*Capture, error) {
 	c.note(other, "carry other protocols and are left out")
 	c.note(tagged, "have VLAN tags, which are taken off")
 	c.note(cut, "are cut short by the capture: not fed, and compared as far as they go")
-	c.note(encrypted, "are encrypted, which is not built yet")
+	c.note(encrypted, areSealed)
 	c.note(bad, "do not parse; they are fed as they are")
 	return c, nil
 }

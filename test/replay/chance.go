@@ -17,6 +17,8 @@ type drawn struct {
 	keys          map[uint32][]uint32 // by port, of its bindings, in the order they were made
 	bound         map[uint32]uint32   // bindings made so far
 	port          uint32              // of the socket being opened
+	generation    frame.Seq           // before its first key
+	made          [][]byte            // keys that it made, in their order
 	pause         time.Duration       // before the request that comes back now is repeated
 }
 
@@ -25,11 +27,12 @@ var _ engine.Chance = (*drawn)(nil)
 // drawnBy reads off a node's frames what it has drawn: a session for each link
 // endpoint, which it makes when it first hears of the other node, and again when the
 // number does not follow from the one before.
-func drawnBy(own, in []Frame) *drawn {
+// Keys that it handed out are those given it, the first so many, and then those it made.
+func drawnBy(own, in []Frame, given []engine.Key) *drawn {
 	d := &drawn{keys: map[uint32][]uint32{}}
 	last := map[frame.MAC]frame.Seq{} // session, by peer's station
 	first := map[frame.MAC]frame.Seq{}
-	var again []frame.Seq
+	var again, told []frame.Seq
 	for _, f := range own {
 		if f.Bad != nil {
 			continue
@@ -51,6 +54,14 @@ func drawnBy(own, in []Frame) *drawn {
 				again = append(again, l.Session())
 			}
 			last[f.Dst] = l.Session()
+		}
+		if k, err := frame.ParseKey(f.Message); err == nil && !slices.Contains(told, k.Generation()) {
+			if told = append(told, k.Generation()); len(told) == 1 {
+				d.generation = k.Generation() - 1
+			}
+			if !slices.ContainsFunc(given, func(g engine.Key) bool { return g.Equal(keyIn(k)) }) {
+				d.made = append(d.made, k.Key())
+			}
 		}
 		if n, err := frame.ParseNames(f.Message); err == nil && !n.Withdrawal() {
 			for it := range n.Items() {
@@ -109,3 +120,18 @@ func (d *drawn) Key(port uint32) uint32 {
 
 // Retry implements engine.Chance.
 func (d *drawn) Retry(most time.Duration) time.Duration { return min(d.pause, most) }
+
+// Nonce implements engine.Chance: kernels count from 1. Source: docs/spec/09-security.md §1.1.
+func (d *drawn) Nonce() uint64 { return 1 }
+
+// Generation implements engine.Chance.
+func (d *drawn) Generation() frame.Seq { return d.generation }
+
+// Material implements engine.Chance: the key that the node handed out next.
+func (d *drawn) Material(key []byte) {
+	clear(key)
+	if len(d.made) > 0 {
+		copy(key, d.made[0])
+		d.made = d.made[1:]
+	}
+}

@@ -39,6 +39,8 @@ func (r *run) do(c *Call) error {
 		return nil
 	case "set":
 		return r.set(c)
+	case "rekey":
+		return r.eng.Rekey(r.now)
 	case "bearer":
 		return r.attach(c)
 	case "disable", "cut", "heal", "mtu":

@@ -25,6 +25,10 @@
 // itself. What may differ is in the table Allowances, and is counted. docs/replay.md
 // is the manual.
 //
-// Not built yet: encryption, and what the engine does not have; calls that need it are
-// refused by name.
+// Frames that were sealed are opened with the keys in the calls, and with those that key
+// messages in the capture bring; our engine is given them as they were on the wire. What
+// it seals is compared as what was in it, and by its header; its number on the wire is
+// counted, not compared, as it depends on the order among the links.
+//
+// Not built yet: what the engine does not have; calls that need it are refused by name.
 package replay

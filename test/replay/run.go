@@ -37,8 +37,9 @@ func streamOf(data []byte) stream {
 
 // An emission is a frame our engine has sent and that was not compared yet.
 type emission struct {
-	data []byte
-	at   time.Duration
+	data   []byte // as it was before it was sealed
+	sealed *Envelope
+	at     time.Duration
 }
 
 // A feeding is a received frame that was fed: its place among what was received, and
@@ -117,6 +118,8 @@ type stats struct {
 	latest  time.Duration // the timer that rang latest
 	allowed map[string]int
 	calls   int
+	sealed  int // frames compared that were sealed
+	whole   int // of them, those that agree on the wire, too
 }
 
 // newRun makes the node, without a bearer.
@@ -146,8 +149,15 @@ func (r *run) live() (err error) {
 	r.chance, r.lives = r.lives[0].fresh(), r.lives[1:]
 	r.cfg.Arena, r.cfg.Chance = r.arena, r.chance
 	r.ports, r.timers, r.blocked, r.unread = map[uint32]*socket{}, map[timerKey]*timer{}, nil, nil
-	r.eng, err = engine.New(r.cfg)
-	return err
+	if r.eng, err = engine.New(r.cfg); err != nil {
+		return err
+	}
+	for _, k := range r.keys {
+		if err := r.eng.SetKey(r.now, k); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // all replays everything and returns the first difference, or nil.
@@ -251,12 +261,13 @@ func (r *run) feed(i int, f *Frame) {
 	if f.Cut || r.ids[f.bearer] < 0 || r.isCut[f.bearer] {
 		return
 	}
-	b := r.arena.Get(len(f.Data), frame.Data)
+	wire := f.wire()
+	b := r.arena.Get(len(wire), frame.Data)
 	if b == nil {
 		return // longer than the bearer takes
 	}
 	r.chance.pause = r.pauseBehind(f)
-	copy(b.Extend(len(f.Data)), f.Data)
+	copy(b.Extend(len(wire)), wire)
 	r.eng.HandleFrame(r.now, r.ids[f.bearer], b)
 	b.Release()
 }
@@ -311,26 +322,30 @@ func (r *run) take() {
 		for b := r.eng.NextFrame(id); b != nil; b = r.eng.NextFrame(id) {
 			data := bytes.Clone(b.Bytes())
 			b.Release()
+			var sealed *Envelope
+			if plain, e, ok := r.opener.open(data); ok {
+				data, sealed = plain, e
+			}
 			if r.unrecorded(i, data) {
 				continue
 			}
 			r.last = data
 			if to := frame.MAC(data); !to.IsGroup() || len(r.copies) == 0 {
-				r.emit(data)
+				r.emit(data, sealed)
 				continue
 			}
 			for _, to := range r.copies {
 				copied := bytes.Clone(data)
 				copy(copied, to[:])
-				r.emit(copied)
+				r.emit(copied, sealed)
 			}
 		}
 	}
 }
 
-func (r *run) emit(data []byte) {
+func (r *run) emit(data []byte, sealed *Envelope) {
 	k := streamOf(data)
-	r.sent[k] = append(r.sent[k], emission{data, r.now})
+	r.sent[k] = append(r.sent[k], emission{data, sealed, r.now})
 }
 
 // expect compares an own frame with what the engine has sent, or sends when the
@@ -362,6 +377,15 @@ func (r *run) expect(f *Frame) *Difference {
 	}
 	if !same {
 		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, Why: differ(f.Data, ours.data), compared: r.compared}
+	}
+	if why := differSealed(f.Sealed, ours.sealed); why != "" {
+		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, Why: why, compared: r.compared}
+	}
+	if f.Sealed != nil {
+		r.stats.sealed++
+		if bytes.Equal(f.Sealed.Wire, ours.sealed.Wire) {
+			r.stats.whole++
+		}
 	}
 	if d := f.At - ours.at; d > AnswersWithin {
 		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, compared: r.compared,

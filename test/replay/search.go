@@ -36,9 +36,10 @@ func Replay(c *Capture, o Options) (*Verdict, error) {
 	if best.diff != nil {
 		best.diff.At -= s.shift
 	}
-	v := &Verdict{Node: Station{MAC: s.station.MAC, MACs: s.station.MACs, Addr: best.run.eng.Address()}, Notes: c.Notes, Runs: x.runs, Of: len(s.own), Diff: best.diff}
+	v := &Verdict{Node: Station{MAC: s.station.MAC, MACs: s.station.MACs, Addr: best.run.eng.Address()}, Notes: s.notes, Runs: x.runs, Of: len(s.own), Diff: best.diff}
 	r := best.run
 	v.Sent, v.Received, v.Calls = r.compared, len(r.fed), r.stats.calls
+	v.Sealed, v.Whole = r.stats.sealed, r.stats.whole
 	v.Timers, v.Latest, v.Allowed = r.stats.timers, r.stats.latest, r.stats.allowed
 	for _, x := range r.fed {
 		if x.compared > 0 && s.own[x.compared-1].At > s.in[x.in].At {

@@ -28,6 +28,9 @@ type Options struct {
 	Node  string // an address, a MAC, or the name it has in Calls
 	Calls []Call // what the users of all nodes did
 	Until int    // the first frame that is left out, by its number; 0 is none
+	// Keys are given to the node at its beginning, as those in Calls are. All of them open
+	// the capture's frames.
+	Keys []engine.Key
 }
 
 // A side is one node of a capture, and what it takes to be it.
@@ -46,7 +49,10 @@ type side struct {
 	leaky   bool          // STATE messages of its own were lost before they were captured
 	lives   []*drawn      // what the node drew, from each of its beginnings on
 	crashes []time.Duration
+	keys    []engine.Key // that the node is given
+	opener  *opener      // of frames that are sealed
 
+	notes      []string      // of the capture
 	overtaking bool          // see Overtakes
 	shift      time.Duration // of its clock against the capture's, so that its ticks are at multiples of 4 ms
 
@@ -66,11 +72,15 @@ type attachment struct {
 // otherwise, the first discovery message tells the configuration, and the first
 // RESET or ACTIVATE the bearer's.
 func newSide(c *Capture, o Options) (*side, error) {
+	c, open, err := c.opened(keysOf(o))
+	if err != nil {
+		return nil, err
+	}
 	st, err := c.Station(o.Node, o.Calls)
 	if err != nil {
 		return nil, err
 	}
-	s := &side{name: o.Node, station: st, end: c.End, until: o.Until, frames: map[int]*Frame{}}
+	s := &side{name: o.Node, station: st, end: c.End, until: o.Until, frames: map[int]*Frame{}, opener: open, notes: c.Notes, keys: slices.Clone(o.Keys)}
 	networks := c.networks()
 	for i := range c.Frames {
 		f := c.Frames[i]
@@ -144,7 +154,7 @@ func (s *side) live() {
 			return life
 		}
 		own := of(s.own)
-		s.lives = append(s.lives, drawnBy(own, heard(own, of(s.in))))
+		s.lives = append(s.lives, drawnBy(own, heard(own, of(s.in)), s.keys))
 		from = to
 	}
 }
@@ -273,6 +283,8 @@ func (s *side) take(calls []Call) error {
 			if b.Name, b.start = c.iface, c.At; c.mtu != 0 {
 				b.MTU = c.mtu
 			}
+		case "key":
+			s.keys = append(s.keys, c.key)
 		case "hidden":
 			s.hidden = append(s.hidden, c.mac)
 		case "ticks":

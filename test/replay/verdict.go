@@ -18,6 +18,8 @@ type Verdict struct {
 	Node     Station
 	Sent     int // own frames that were compared, and agree
 	Of       int // own frames there are
+	Sealed   int // of them, those that were sealed: headers were compared, and what was in them
+	Whole    int // and of those, the ones that are the same on the wire
 	Received int // frames that were fed
 	Calls    int
 	Late     int            // of those fed, the ones taken to arrive behind an own frame that is recorded after them
@@ -53,6 +55,9 @@ func (v *Verdict) String() string {
 	}
 	fmt.Fprintf(&b, "%v %s: %d of %d frames sent compared, %d received, %d calls, %d arrived late, %d timers (latest by %v), %d runs",
 		v.Node, word, v.Sent, v.Of, v.Received, v.Calls, v.Late, v.Timers, v.Latest.Round(100*time.Microsecond), v.Runs)
+	if v.Sealed > 0 {
+		fmt.Fprintf(&b, ", %d sealed, %d of them the same on the wire", v.Sealed, v.Whole)
+	}
 	for _, k := range slices.Sorted(maps.Keys(v.Allowed)) {
 		fmt.Fprintf(&b, ", %d %s", v.Allowed[k], k)
 	}
