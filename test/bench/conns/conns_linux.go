@@ -17,6 +17,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/tipc"
 )
 
 // port is where end 1 listens, of TCP.
@@ -41,7 +42,8 @@ type Config struct {
 	Network string // "tipc", "tipcpacket" or "tcp"
 	Addr    string // end 1's IPv4 address, of TCP
 	Wait    stack.WaitMode
-	Dials   bool // a round trip is to connect and to close
+	Dials   bool   // a round trip is to connect and to close
+	Key     []byte // the cluster's key, with its salt; nil: frames are plain
 }
 
 // An End is one end of connections, a new one for each job.
@@ -80,7 +82,8 @@ func (e *End) open(ctx context.Context) (err error) {
 		return err
 	}
 	e.node, err = stack.Open(ctx, stack.Config{
-		Bearers: []stack.Bearer{e.c.Dev}, Address: stack.NodeAddr(0x1001001 + e.c.End), Wait: e.c.Wait,
+		Bearers: []stack.Bearer{e.c.Dev}, Address: tipc.Address(e.c.End), Wait: e.c.Wait,
+		Encryption: tipc.Encryption(e.c.Key),
 	})
 	switch {
 	case err != nil:

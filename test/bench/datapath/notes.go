@@ -15,6 +15,9 @@ import (
 // met with links reset.
 func (r *Row) annotate(l *Line, ours, beside, limit *Outcome) {
 	var notes []string
+	if l.Notes != "" {
+		notes = append(notes, l.Notes)
+	}
 	note := func(format string, args ...any) { notes = append(notes, fmt.Sprintf(format, args...)) }
 	if limit != nil {
 		if c := r.compare(limit, beside); len(c.ratios) > 0 {

@@ -33,6 +33,14 @@ func (m Metric) of(r Run) float64 {
 	return r.Ends[1].BitRate()
 }
 
+// times is how many times as good u is as v.
+func (m Metric) times(u, v float64) float64 {
+	if m == TripTime {
+		return v / u
+	}
+	return u / v
+}
+
 // text prints a figure with its unit.
 func (m Metric) text(v float64) string {
 	switch m {
@@ -72,6 +80,9 @@ type Row struct {
 	// Count, instead of a ratio: what must be 0, the most of Ours and Also.
 	Count func(Run) float64
 	Also  string
+	// Sealed has Beside, which is plain, last as much longer as AES alone takes of
+	// the frames of Ours in that round: the ratio is to what AES would leave.
+	Sealed bool
 }
 
 // variants lists those a row is made of.
@@ -162,6 +173,13 @@ func (r *Row) judge(outcomes map[string]*Outcome) Line {
 	case AtMost:
 		l.Met = l.Ratio.Median <= r.Target
 	}
+	if r.Sealed {
+		l.Notes = r.sealing(c)
+		if sheet.Median(c.frames) < 1 {
+			l.Error, l.Met = "fewer sealed frames than messages were counted", false
+			return l
+		}
+	}
 	var limit *Outcome
 	if r.Limit != "" {
 		limit = outcomes[r.Limit]
@@ -170,10 +188,20 @@ func (r *Row) judge(outcomes map[string]*Outcome) Line {
 	return l
 }
 
+// sealing is what a Sealed row's line says of AES.
+func (r *Row) sealing(c comparison) string {
+	return fmt.Sprintf("AES alone takes %.2f us of %.1f frames and leaves %s; %.2f of plain",
+		sheet.Median(c.aes)/1e3, sheet.Median(c.frames), r.Metric.text(sheet.Median(c.left)), sheet.Median(c.plain))
+}
+
 // A comparison is two variants, round by round.
 type comparison struct {
 	a, b, ratios []float64
 	busy         int // rounds left out
+
+	// Of a Sealed row: what AES leaves, what it takes of a message, in ns, of so many
+	// frames, and the ratio to the plain figure.
+	left, aes, frames, plain []float64
 }
 
 func (r *Row) compare(ours, beside *Outcome) (c comparison) {
@@ -187,6 +215,12 @@ func (r *Row) compare(ours, beside *Outcome) (c comparison) {
 			continue
 		}
 		c.a, c.b = append(c.a, u), append(c.b, v)
+		if r.Sealed {
+			ns, frames := x.aes(r.Metric)
+			c.plain = append(c.plain, r.Metric.times(u, v))
+			v = r.Metric.less(v, x, ns)
+			c.left, c.aes, c.frames = append(c.left, v), append(c.aes, ns), append(c.frames, frames)
+		}
 		if (r.Metric == TripTime) != (r.Goal == AtMost) {
 			u, v = v, u // times: how many times as fast ours is
 		}

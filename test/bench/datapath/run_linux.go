@@ -205,6 +205,12 @@ func (r *runner) turn(s Set, stations []*station, outcomes []*Outcome, i, round 
 		r.settle()
 		run, err = r.run(stations[i], round, length, offered, "")
 	}
+	// Where others take the cores for longer than a round lasts, a longer one shows more.
+	for length < longest && errors.Is(err, errIncredible) && r.ctx.Err() == nil {
+		r.say("%s: %s: round %d again, longer: %v", s.Name, v.Name, round, err)
+		length = min(4*length, longest)
+		run, err = r.run(stations[i], round, length, offered, "")
+	}
 	switch {
 	case r.ctx.Err() != nil:
 	case err != nil:

@@ -17,7 +17,7 @@ import (
 )
 
 // patience is what a job may take longer than it was asked to.
-const patience = 8 * time.Second
+const patience = 30 * time.Second
 
 // The addresses of the two ends of a cable, where TCP runs on it.
 var addresses = [2]string{"10.71.0.1", "10.71.0.2"}
@@ -100,7 +100,7 @@ func (s *station) openCompany(r *runner) error {
 			return err
 		}
 		s.flood = p
-		if _, err := p.Open(worker.Open{Load: worker.Flood, Wait: s.v.Beside, Iface: s.bed.Name(0), Peer: s.infos[1]}); err != nil {
+		if _, err := p.Open(worker.Open{Load: worker.Flood, Wait: s.v.Beside, Iface: s.bed.Name(0), Peer: s.infos[1], Key: s.v.Ends[0].Key}); err != nil {
 			return err
 		}
 	}
@@ -208,16 +208,21 @@ func (r *runner) run(s *station, round int, d time.Duration, offered float64, pr
 	return run, r.ctx.Err()
 }
 
-// fewest is how many round trips or messages make a measurement.
-const fewest = 20
+const (
+	fewest  = 20               // round trips or messages make a measurement
+	longest = 15 * time.Second // is a round that has to be repeated because it was none
+)
 
-// credible refuses what is no measurement.
+// errIncredible is of a round that is no measurement.
+var errIncredible = errors.New("no measurement")
+
+// credible refuses what is no measurement, with errIncredible.
 func credible(m load.Result) error {
 	switch {
 	case m.Count < fewest:
-		return fmt.Errorf("only %d were counted", m.Count)
+		return fmt.Errorf("%w: only %d were counted", errIncredible, m.Count)
 	case m.Lost > m.Count/50:
-		return fmt.Errorf("%d of %d round trips had no answer", m.Lost, m.Count)
+		return fmt.Errorf("%w: %d of %d round trips had no answer", errIncredible, m.Lost, m.Count)
 	}
 	return nil
 }

@@ -41,8 +41,14 @@ broken, printed          -          -                             -  MISS
 // Every row names variants there are, of one set where it divides them, and no two
 // have one name.
 func TestRowsAndSetsAgree(t *testing.T) {
+	for name, table := range map[string]Sheet{"datapath": Datapath, "crypto": Crypto} {
+		t.Run(name, func(t *testing.T) { agree(t, table) })
+	}
+}
+
+func agree(t *testing.T, table Sheet) {
 	known := map[string]Variant{}
-	for _, s := range Sets() {
+	for _, s := range table.Sets() {
 		for _, v := range s.Variants {
 			name := s.Name + "/" + v.Name
 			if _, again := known[name]; again {
@@ -60,7 +66,7 @@ func TestRowsAndSetsAgree(t *testing.T) {
 		}
 	}
 	ids, used := map[string]bool{}, map[string]bool{}
-	for _, r := range Rows() {
+	for _, r := range table.Rows() {
 		if ids[r.ID] {
 			t.Errorf("two rows are called %s", r.ID)
 		}

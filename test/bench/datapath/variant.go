@@ -5,6 +5,7 @@ package datapath
 import (
 	"context"
 	"fmt"
+	"strings"
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
@@ -25,7 +26,7 @@ type Variant struct {
 	Held     bool   // the stack's device is open on the cable besides, in processes of its own
 	Burners  bool   // a busy process runs on each core meanwhile
 	Quota    int    // percent of a core that each end may use; 0: all
-	Beside   string // frames that a third process sends to end 1 meanwhile: malformed, foreign
+	Beside   string // frames that a third process sends to end 1 meanwhile: malformed, wrong key, foreign
 	// Twice names a variant of the set; end 0 offers twice the rate that was
 	// delivered there in the same round.
 	Twice string
@@ -52,18 +53,39 @@ type Single struct {
 	ID      string
 	What    string
 	Unit    string
-	Most    float64 // the target
-	Measure func(ctx context.Context, p Plan) (float64, error)
+	Most    float64 // the target; 0: none
+	None    bool    // the target is 0
+	Measure func(ctx context.Context, p Plan) (Figure, error)
+}
+
+// A Figure is what a Single has measured.
+type Figure struct {
+	Value float64
+	Note  string
+}
+
+// text prints the figure with its unit.
+func (f Figure) text(unit string) string {
+	if f.Value >= 100 || f.Value == float64(int(f.Value)) {
+		return strings.TrimSpace(fmt.Sprintf("%.0f %s", f.Value, unit))
+	}
+	return strings.TrimSpace(fmt.Sprintf("%.3g %s", f.Value, unit))
 }
 
 func (s Single) line(ctx context.Context, p Plan) Line {
-	l := Line{ID: s.ID, What: s.What, Beside: "-", Judged: true, Target: fmt.Sprintf("<= %g %s", s.Most, s.Unit)}
+	l := Line{ID: s.ID, What: s.What, Beside: "-", Target: "-"}
+	switch {
+	case s.None:
+		l.Judged, l.Target = true, "0"
+	case s.Most > 0:
+		l.Judged, l.Target = true, fmt.Sprintf("<= %g %s", s.Most, s.Unit)
+	}
 	v, err := s.Measure(ctx, p)
 	if err != nil {
 		l.Error = err.Error()
 		return l
 	}
-	l.Ours, l.Met = fmt.Sprintf("%.0f %s", v, s.Unit), v <= s.Most
+	l.Ours, l.Met, l.Notes = v.text(s.Unit), v.Value <= s.Most, v.Note
 	return l
 }
 

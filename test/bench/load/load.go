@@ -65,6 +65,9 @@ type Result struct {
 	Refused  string        `json:"refused,omitempty"`  // messages the node dropped, by reason
 	Again    uint64        `json:"again,omitempty"`    // packets the link has sent again
 	MTU      int           `json:"mtu,omitempty"`      // of the link or device, bytes
+	All      uint64        `json:"all,omitempty"`      // as Count, warming up included
+	Sealed   uint64        `json:"sealed,omitempty"`   // frames, both ways, of All
+	AES      float64       `json:"aes,omitempty"`      // ns that AES alone takes of Sealed
 }
 
 // Rate is Count a second.

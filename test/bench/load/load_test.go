@@ -93,7 +93,7 @@ func TestStop(t *testing.T) {
 		t.Error("set before")
 	}
 	cancel()
-	for end := time.Now().Add(10 * time.Second); !s.Load(); {
+	for end := time.Now().Add(time.Minute); !s.Load(); {
 		if time.Now().After(end) {
 			t.Fatal("not set")
 		}

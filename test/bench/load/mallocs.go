@@ -45,7 +45,7 @@ func (c *Count) Add(k int) {
 
 // Fill puts the counts into r.
 func (c *Count) Fill(r *Result) {
-	r.Count = c.N
+	r.Count, r.All = c.N, c.N
 	if c.N > 2*warmUpTrips {
 		r.Messages, r.Mallocs = c.N-2*warmUpTrips, c.mallocs.End()
 	}

@@ -13,6 +13,7 @@ type Meter struct {
 	first      time.Time // arrival
 	begin, end time.Time // of the window
 	n, bytes   uint64    // in the window
+	all        uint64    // messages
 	unread     int       // messages since the clock was read
 	mallocs    Mallocs
 }
@@ -24,6 +25,7 @@ func NewMeter(d time.Duration) *Meter { return &Meter{d: d, unread: clockEvery} 
 // is over.
 func (m *Meter) Add(n, bytes int) bool {
 	m.n += uint64(n)
+	m.all += uint64(n)
 	m.bytes += uint64(bytes)
 	if m.unread += n; m.unread < clockEvery {
 		return true
@@ -48,7 +50,7 @@ func (m *Meter) Add(n, bytes int) bool {
 
 // Result sums up. When the time was not over it counts up to now.
 func (m *Meter) Result() Result {
-	r := Result{Count: m.n, Bytes: m.bytes}
+	r := Result{Count: m.n, Bytes: m.bytes, All: m.all}
 	if m.begin.IsZero() {
 		return Result{}
 	}

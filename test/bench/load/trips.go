@@ -53,7 +53,7 @@ func (t *Trips) Next() bool {
 // Result sums up.
 func (t *Trips) Result(size int) Result {
 	n := uint64(len(t.samples))
-	r := Result{Count: n, Bytes: n * uint64(size), Lost: t.Lost, Messages: 2 * n, Mallocs: t.mallocs.End()}
+	r := Result{Count: n, Bytes: n * uint64(size), Lost: t.Lost, Messages: 2 * n, Mallocs: t.mallocs.End(), All: n + uint64(t.warm)}
 	if n == 0 {
 		return r
 	}

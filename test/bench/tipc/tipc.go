@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
 )
@@ -22,7 +23,7 @@ import (
 const serviceType = 18888
 
 // meeting is how long two nodes may take to find each other.
-const meeting = 10 * time.Second
+const meeting = 30 * time.Second
 
 // roundLen is the bytes of a message that say its round.
 const roundLen = 4
@@ -42,6 +43,8 @@ type Config struct {
 	Call bool
 	// Buffers makes what goes one way be written in place and read without a copy.
 	Buffers bool
+	// Key is the cluster's key, with its salt; nil: frames are plain.
+	Key []byte
 }
 
 // An End is a node with a socket.
@@ -63,7 +66,8 @@ func Open(ctx context.Context, c Config, peer string) (*End, error) {
 	e := &End{c: c, info: c.Info}
 	var err error
 	e.node, err = stack.Open(ctx, stack.Config{
-		Bearers: []stack.Bearer{c.Dev}, Address: stack.NodeAddr(0x1001001 + c.End), Wait: c.Wait, NoBundles: c.Single,
+		Bearers: []stack.Bearer{c.Dev}, Address: Address(c.End), Wait: c.Wait, NoBundles: c.Single,
+		Encryption: Encryption(c.Key),
 	})
 	if err != nil {
 		return nil, err
@@ -72,6 +76,17 @@ func Open(ctx context.Context, c Config, peer string) (*End, error) {
 		return nil, errors.Join(err, e.Close())
 	}
 	return e, nil
+}
+
+// Address is that of an end's node.
+func Address(end int) stack.NodeAddr { return stack.NodeAddr(0x1001001 + end) }
+
+// Encryption is that of a node with the cluster's key b, which has its salt; none of nil.
+func Encryption(b []byte) (e stack.Encryption) {
+	if k, err := seal.NewKey(frame.ClusterKey, b); err == nil {
+		e.Keys = []stack.Key{{Key: k}}
+	}
+	return e
 }
 
 func (e *End) open(ctx context.Context, peer string) (err error) {

@@ -45,6 +45,8 @@ const (
 	Holds = "holds" // a device that is open, and no more; Iface, Driver
 	Flood = "flood" // frames of another EtherType or malformed ones; Iface, Wait, Peer
 	Burn  = "burn"  // a loop that burns its core
+
+	Memory = "memory" // two nodes in this process; Socket, MTU, Key
 )
 
 // An Open says which load a worker opens. The fields a load does not name are unused.
@@ -57,10 +59,13 @@ type Open struct {
 	Wait     string    `json:"wait,omitempty"`
 	Datagram bool      `json:"datagram,omitempty"`
 	Single   bool      `json:"single,omitempty"`
-	Socket   string    `json:"socket,omitempty"` // the network of a connection: tipc, tipcpacket, tcp; of TIPC besides: call, buffers
-	Dials    bool      `json:"dials,omitempty"`  // a round trip is to connect and to close
-	Peer     load.Info `json:"peer"`             // of the other end, when that was opened before
+	Socket   string    `json:"socket,omitempty"`  // the network of a connection: tipc, tipcpacket, tcp; of TIPC besides: call, buffers
+	Dials    bool      `json:"dials,omitempty"`   // a round trip is to connect and to close
+	Counted  bool      `json:"counted,omitempty"` // results of TIPC and Conns say what AES alone takes
+	Key      int       `json:"key,omitempty"`     // bytes of the AES key that nodes have; 0: plain
+	MTU      int       `json:"mtu,omitempty"`
+	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
 }
 
 // opening is how long a load may take to open.
-const opening = 15 * time.Second
+const opening = 40 * time.Second

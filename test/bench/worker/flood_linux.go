@@ -14,7 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/seal"
+	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/tipc"
 )
 
 // foreignType is an EtherType for local experiments, which nobody listens to here.
@@ -25,7 +28,8 @@ const foreignType = 0x88b5
 const kinds = 64
 
 // A flood sends frames that are worth nothing, from a socket of its own beside a
-// node on the same interface: TIPC's that are malformed, or foreign ones.
+// node on the same interface: TIPC's that are malformed, or sealed with another key; or
+// foreign ones.
 type flood struct {
 	fd     int
 	frames [kinds][]byte
@@ -43,7 +47,7 @@ func openFlood(o Open) (load.Load, error) {
 	f := &flood{}
 	ether := uint16(frame.EtherType)
 	switch o.Wait {
-	case "malformed":
+	case "malformed", "wrong key":
 	case "foreign":
 		ether = foreignType
 	default:
@@ -51,6 +55,11 @@ func openFlood(o Open) (load.Load, error) {
 	}
 	for i := range f.frames {
 		f.frames[i] = malformed(i, peer, frame.MAC(ifi.HardwareAddr), ether)
+	}
+	if o.Wait == "wrong key" {
+		if err := f.sealed(o.Key, peer, frame.MAC(ifi.HardwareAddr)); err != nil {
+			return nil, err
+		}
 	}
 	// Protocol 0: it hears nothing.
 	f.fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
@@ -94,6 +103,34 @@ func malformed(i int, dst, src frame.MAC, ether uint16) []byte {
 		m[k] = byte(i*k + k)
 	}
 	return b
+}
+
+// sealed makes frames of end 0 to end 1, as long as a message of 64 bytes, that are sealed
+// with a key of keyLen bytes that neither has, under the slot that both use.
+func (f *flood) sealed(keyLen int, dst, src frame.MAC) error {
+	b := gcm.Material(keyLen)
+	b[0] ^= 1
+	k, err := seal.NewKey(frame.ClusterKey, b)
+	if err != nil {
+		return err
+	}
+	s, err := seal.NewSender(k, 1)
+	if err != nil {
+		return err
+	}
+	h := seal.Header{TX: 1, RX: 1, Destined: true, Dest: tipc.Address(1)}
+	fields := frame.PayloadFields{Type: frame.DirectMsg, OrigNode: tipc.Address(0), DestNode: tipc.Address(1)}
+	fields.Prev = tipc.Address(0)
+	for i := range f.frames {
+		plain := fields.Append(nil, make([]byte, 64))
+		x := make([]byte, frame.EthernetLen+seal.SealedSize(plain))
+		frame.PutEthernet(x, dst, src)
+		if _, err := s.Seal(x[frame.EthernetLen:], plain, &h); err != nil {
+			return err
+		}
+		f.frames[i] = x
+	}
+	return nil
 }
 
 func (f *flood) Info() load.Info { return load.Info{} }

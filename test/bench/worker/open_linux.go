@@ -11,7 +11,9 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/bare"
 	"github.com/utipc/utipc/test/bench/conns"
+	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/memory"
 	"github.com/utipc/utipc/test/bench/tcp"
 	"github.com/utipc/utipc/test/bench/tipc"
 )
@@ -28,6 +30,8 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 		return burner{}, nil
 	case Flood:
 		return openFlood(o)
+	case Memory:
+		return memory.Open(ctx, memory.Config{MTU: o.MTU, Stream: o.Socket == "tipc", Key: o.Key})
 	}
 	if o.Load == Conns && o.Socket == "tcp" {
 		return conns.Open(ctx, conns.Config{End: o.End, Network: o.Socket, Addr: o.Addrs[1], Dials: o.Dials})
@@ -52,14 +56,33 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 			dev.Close()
 			return nil, fmt.Errorf("no way to wait is called %q", o.Wait)
 		}
-		if o.Load == Conns {
-			return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials})
+		if !o.Counted {
+			return openNode(ctx, o, dev, info, wait)
 		}
-		return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single,
-			Call: o.Socket == "call", Buffers: o.Socket == "buffers"}, o.Peer.Socket)
+		cipher, err := gcm.New(max(o.Key, 16))
+		if err != nil {
+			dev.Close()
+			return nil, err
+		}
+		census, dev := gcm.Count(dev)
+		l, err := openNode(ctx, o, dev, info, wait)
+		if err != nil {
+			return nil, err
+		}
+		return gcm.Priced(l, census, cipher), nil
 	}
 	dev.Close()
 	return nil, fmt.Errorf("no load is called %q", o.Load)
+}
+
+// openNode opens a load of a node on dev.
+func openNode(ctx context.Context, o Open, dev stack.Device, info load.Info, wait stack.WaitMode) (load.Load, error) {
+	key := gcm.Material(o.Key)
+	if o.Load == Conns {
+		return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials, Key: key})
+	}
+	return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single,
+		Call: o.Socket == "call", Buffers: o.Socket == "buffers", Key: key}, o.Peer.Socket)
 }
 
 func parseMAC(s string) (frame.MAC, error) {

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package datapath
+
+import (
+	"context"
+	"math"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/test/bench/load"
+)
+
+// What AES takes of each message is added to the plain time of its round: of both ends
+// of a round trip, of the slower end of what goes one way.
+func TestSealedRows(t *testing.T) {
+	trips := func(p50 time.Duration, aes0, aes1 float64) *Outcome {
+		r := Run{Round: 1}
+		r.Ends[0] = load.Result{P50: p50, All: 1000, Sealed: 2000, AES: 1000 * aes0}
+		r.Ends[1] = load.Result{Count: 2010, All: 2010, Sealed: 2000, AES: 1000 * aes1}
+		return &Outcome{Runs: []Run{r}}
+	}
+	stream := func(messages uint64, aes0, aes1 float64) *Outcome {
+		r := Run{Round: 1}
+		r.Ends[0] = load.Result{Count: 2000, All: 2000, Sealed: 2000 * 46, AES: 2000 * aes0}
+		r.Ends[1] = load.Result{Count: messages, Bytes: 64000 * messages, Elapsed: time.Second, All: 2000, Sealed: 2000 * 45, AES: 2000 * aes1}
+		return &Outcome{Runs: []Run{r}}
+	}
+	for _, c := range []struct {
+		name          string
+		metric        Metric
+		sealed, plain *Outcome
+		ratio         float64
+		verdict, note string
+	}{
+		{"a round trip", TripTime, trips(4000, 300, 200), trips(2500, 0, 0), 3000. / 4000, "MISS",
+			"AES alone takes 0.50 us of 2.0 frames and leaves 3.00 us; 0.62 of plain"},
+		{"a short one", TripTime, trips(3500, 300, 200), trips(2500, 0, 0), 3000. / 3500, "ok", "; 0.71 of plain"},
+		{"a stream", Bits, stream(1000, 400e3, 200e3), stream(2000, 0, 0), 1000. / (1 / (0.0005 + 0.0004)), "ok",
+			"AES alone takes 400.00 us of 46.0 frames and leaves 0.57 Gbit/s; 0.50 of plain"},
+		{"a slower receiver", Bits, stream(800, 400e3, 500e3), stream(2000, 0, 0), 800. / 1000, "ok", "AES alone takes 500.00 us"},
+		{"a slow stream", Bits, stream(800, 400e3, 200e3), stream(2000, 0, 0), 800. * 0.0009, "MISS", "; 0.40 of plain"},
+	} {
+		r := Row{Ours: "s/sealed", Beside: "s/plain", Metric: c.metric, Target: aesLeaves, Sealed: true}
+		l := r.judge(map[string]*Outcome{"s/sealed": c.sealed, "s/plain": c.plain})
+		if math.Abs(l.Ratio.Median-c.ratio) > 1e-9 || l.Verdict() != c.verdict || !strings.Contains(l.Notes, c.note) || l.Error != "" {
+			t.Errorf("%s: got %v, %s, %q, %q; want %v, %s, %q", c.name, l.Ratio.Median, l.Verdict(), l.Notes, l.Error, c.ratio, c.verdict, c.note)
+		}
+	}
+	// What was not sealed is no result.
+	r := Row{Ours: "s/sealed", Beside: "s/plain", Metric: TripTime, Target: aesLeaves, Sealed: true}
+	plain := trips(2500, 0, 0)
+	plain.Runs[0].Ends[0].Sealed, plain.Runs[0].Ends[1].Sealed = 0, 0
+	if l := r.judge(map[string]*Outcome{"s/sealed": plain, "s/plain": plain}); l.Verdict() != "MISS" || l.Error == "" {
+		t.Errorf("nothing sealed: got %+v", l)
+	}
+}
+
+// A single figure has a target, must be 0, or is printed.
+func TestSingles(t *testing.T) {
+	of := func(v float64) func(context.Context, Plan) (Figure, error) {
+		return func(context.Context, Plan) (Figure, error) { return Figure{v, "a note"}, nil }
+	}
+	for _, c := range []struct {
+		s                     Single
+		ours, target, verdict string
+	}{
+		{Single{Unit: "B", Most: 2048, Measure: of(2000)}, "2000 B", "<= 2048 B", "ok"},
+		{Single{Unit: "B", Most: 2048, Measure: of(2049.4)}, "2049 B", "<= 2048 B", "MISS"},
+		{Single{Unit: "ms", Measure: of(1.2345)}, "1.23 ms", "-", "-"},
+		{Single{None: true, Measure: of(0)}, "0", "0", "ok"},
+		{Single{None: true, Measure: of(1)}, "1", "0", "MISS"},
+	} {
+		l := c.s.line(t.Context(), Plan{})
+		if l.Ours != c.ours || l.Target != c.target || l.Verdict() != c.verdict || l.Notes != "a note" {
+			t.Errorf("got %+v, want %s, %s, %s", l, c.ours, c.target, c.verdict)
+		}
+	}
+	broken := Single{None: true, Measure: func(context.Context, Plan) (Figure, error) { return Figure{}, context.Canceled }}
+	if l := broken.line(t.Context(), Plan{}); l.Verdict() != "MISS" || l.Error == "" {
+		t.Errorf("broken: got %+v", l)
+	}
+}
