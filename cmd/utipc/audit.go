@@ -59,7 +59,7 @@ node's table is bound to are not asked about, unless --types names them.
 		if a.Types, err = typesArg(*types); err != nil {
 			return err
 		}
-		n, finish, err := m.open(ctx, std.err)
+		n, finish, err := m.open(ctx, std)
 		if err != nil {
 			return err
 		}
@@ -138,7 +138,7 @@ func (a *auditor) meet(ctx context.Context, n *stack.Node) (silent []stack.NodeA
 		case heard > 0 && len(silent) == 0 && time.Since(since) >= meetQuiet:
 			return nil, nil
 		case time.Since(began) >= a.wait && heard == 0:
-			return nil, fmt.Errorf("no other node was heard within %v", a.wait)
+			return nil, fmt.Errorf("no other node was heard within %v%s", a.wait, foreign(n))
 		case time.Since(began) >= a.wait:
 			return silent, nil
 		}

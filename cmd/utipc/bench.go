@@ -12,8 +12,9 @@ var benchCommand = command{
 	short: "measure this machine: ours beside the limit and the kernel's TCP",
 	usage: `utipc bench datapath: what a message costs between two processes, beside bare
 frames on the same device and beside the kernel's TCP. ('utipc bench link -h', 'utipc
-bench names -h' and 'utipc bench sockets -h' tell of the other measurements: loss and
-failover; names, multicast and events; connections and active ports.)
+bench names -h', 'utipc bench sockets -h' and 'utipc bench crypto -h' tell of the other
+measurements: loss and failover; names, multicast and events; connections and active
+ports; encryption.)
 
     utipc bench datapath [--short] [FLAGS]
 
@@ -95,6 +96,8 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchNames(ctx, args[1:], std)
 			case "sockets":
 				return benchSockets(ctx, args[1:], std)
+			case "crypto":
+				return benchCrypto(ctx, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
 			case "-h", "-help", "--help":

@@ -25,9 +25,17 @@ func benchDatapath(ctx context.Context, args []string, std stdio) error {
 }
 
 func benchSockets(ctx context.Context, args []string, std stdio) error {
-	err := benchTable(ctx, "bench sockets", datapath.Sockets, args, std)
+	return orUsage(benchTable(ctx, "bench sockets", datapath.Sockets, args, std), benchSocketsUsage, std)
+}
+
+func benchCrypto(ctx context.Context, args []string, std stdio) error {
+	return orUsage(benchTable(ctx, "bench crypto", datapath.Crypto, args, std), benchCryptoUsage, std)
+}
+
+// orUsage prints the usage where that was asked for.
+func orUsage(err error, usage string, std stdio) error {
 	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(std.out, benchSocketsUsage)
+		_, err = io.WriteString(std.out, usage)
 	}
 	return err
 }

@@ -63,6 +63,24 @@ func TestBenchDatapath(t *testing.T) {
 	children.gone()
 }
 
+// A round in which too little was counted, on a busy machine say, is repeated as a
+// longer one.
+func TestBenchTooShort(t *testing.T) {
+	netns.Require(t)
+	cmd := exec.Command(program(t), "bench", "datapath", "--rounds", "1", "--time", "10us", "--wait", "0", "--rows", "^rtt-bare$")
+	var out, errs bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &errs
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v\n%s%s", err, &out, &errs)
+	}
+	if !strings.Contains(errs.String(), "round 1 again, longer: no measurement: only ") {
+		t.Errorf("got\n%s\nwant a round again", &errs)
+	}
+	if !regexp.MustCompile(`(?m)^RDM 64 B round trip, spinning, beside bare frames +[\d.]+ us `).MatchString(out.String()) {
+		t.Errorf("got\n%s\nwant a round trip", &out)
+	}
+}
+
 // Interrupted or killed, it leaves nothing behind, and interrupted it says what it
 // has.
 func TestBenchEndsEarly(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"context"
 	"errors"
 	"flag"
-	"io"
 	"runtime"
 )
 
@@ -23,12 +22,12 @@ func benchDatapath(_ context.Context, args []string, _ stdio) error {
 	return errNoBench
 }
 
-func benchSockets(ctx context.Context, args []string, std stdio) error {
-	err := benchDatapath(ctx, args, std)
-	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(std.out, benchSocketsUsage)
-	}
-	return err
+func benchSockets(_ context.Context, args []string, std stdio) error {
+	return noSheet(benchSocketsUsage, args, std)
+}
+
+func benchCrypto(_ context.Context, args []string, std stdio) error {
+	return noSheet(benchCryptoUsage, args, std)
 }
 
 func benchWorker(context.Context, []string, stdio) error { return errNoBench }

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -21,7 +22,7 @@ var decodeCommand = command{
 	short: "print the TIPC messages of packet captures, a line a frame",
 	usage: `utipc decode: print the TIPC messages of packet captures, a line a frame.
 
-    utipc decode [-v] [--lint] [--json] FILE...
+    utipc decode [-v] [--lint] [--json] [--key KEY]... [--keyfile FILE] FILE...
 
 FILE is pcap or pcapng, of Ethernet frames; - is the standard input. A line has
 the frame's number in its file, the seconds since the file's first frame, the
@@ -54,6 +55,19 @@ malformed  those that carry TIPC and break its rules, or are cut short, be it by
            array of "rule", "where", "text", and "habit", which says why. The last object is "total". -v adds
            nothing
 
+--key KEY  opens encrypted packets that this key was used for: 0x and hexadecimal
+           digits, or characters; 16, 24 or 32 bytes for AES and 4 of salt. It may
+           be given several times. Packets under keys that nodes handed
+           out to each other are opened too, if the messages with them are in the
+           capture and are opened. The line of such a packet begins with its header
+           (slot of the key, and of the receiver's key; destined, keepalive, master,
+           no-key; number); --json gives it as "sealed" beside the message. Keys
+           are never printed. The last line gets ", N opened, N sealed", which adds
+           up to the encrypted ones. Everybody on the host sees the arguments
+--keyfile FILE  takes keys from a file, one a line; before KEY there may be a word as
+           in the files of echo and ping: cluster, master, node, or peer and an ID.
+           Empty lines and # say nothing
+
 TIPC is what comes with EtherType 0x88CA, behind VLAN tags if any, or from or to
 UDP port 6118 in one piece. All else counts among frames alone. A bundle counts
 once, whatever is in it. A file that cannot be read to its end is reported; what
@@ -61,6 +75,7 @@ comes before counts, the other files are read, and the exit status is 1.
 
     utipc decode capture.pcap
     utipc decode --lint capture.pcap
+    utipc decode --keyfile cluster.key --lint capture.pcap
     utipc decode --json capture.pcap | jq 'select(.message.user == "link")'
     tcpdump -i eth0 -U -w - ether proto 0x88ca | utipc decode -v -
 `,
@@ -70,9 +85,17 @@ comes before counts, the other files are read, and the exit status is 1.
 		flags.BoolVar(&o.tree, "v", false, "")
 		flags.BoolVar(&o.lint, "lint", false, "")
 		flags.BoolVar(&o.json, "json", false, "")
+		var wrong error
+		keyFile := flags.String("keyfile", "", "")
+		flags.Func("key", "", o.keys.flag(&wrong))
 		files, err := parse(flags, args, 1, -1)
-		if err != nil {
+		if err = cmp.Or(err, wrong); err != nil {
 			return err
+		}
+		if *keyFile != "" {
+			if err := o.keys.file(*keyFile); err != nil {
+				return err
+			}
 		}
 		return decode(ctx, files, o, std)
 	},
@@ -83,6 +106,7 @@ type decodeOptions struct {
 	tree bool // all fields
 	lint bool // what breaks a rule
 	json bool // objects in place of lines
+	keys keyring
 }
 
 // decodeCounts is what the last line says. A frame is in frames and in at most
@@ -94,6 +118,8 @@ type decodeCounts struct {
 	malformed int // carried as TIPC: any other error
 	findings  int // of the linter, in all frames
 	habits    int // and those that are no errors
+	opened    int // encrypted and opened
+	sealed    int // encrypted and not
 }
 
 func (c decodeCounts) String() string {
@@ -101,9 +127,10 @@ func (c decodeCounts) String() string {
 }
 
 // json is the last line of --json.
-func (c decodeCounts) json(lint bool) []byte {
+func (c decodeCounts) json(lint, keys bool) []byte {
 	o := jsonObject(nil).add("frames", c.frames).add("tipc", c.tipc).add("unknown", c.unknown).add("malformed", c.malformed).
-		addIf(lint, "findings", c.findings).addIf(lint, "habits", c.habits)
+		addIf(lint, "findings", c.findings).addIf(lint, "habits", c.habits).
+		addIf(keys, "opened", c.opened).addIf(keys, "sealed", c.sealed)
 	return jsonObject(nil).raw("total", o.bytes()).bytes()
 }
 
@@ -132,13 +159,18 @@ func decode(ctx context.Context, files []string, o decodeOptions, std stdio) err
 			failed = errDecode
 		}
 	}
-	switch {
-	case o.json:
-		fmt.Fprintf(d.out, "%s\n", d.counts.json(o.lint))
-	case o.lint:
-		fmt.Fprintf(d.out, "%v, %d findings, %d habits\n", d.counts, d.counts.findings, d.counts.habits)
-	default:
-		fmt.Fprintln(d.out, d.counts)
+	keys := len(o.keys.given) > 0
+	if o.json {
+		fmt.Fprintf(d.out, "%s\n", d.counts.json(o.lint, keys))
+	} else {
+		fmt.Fprint(d.out, d.counts)
+		if o.lint {
+			fmt.Fprintf(d.out, ", %d findings, %d habits", d.counts.findings, d.counts.habits)
+		}
+		if keys {
+			fmt.Fprintf(d.out, ", %d opened, %d sealed", d.counts.opened, d.counts.sealed)
+		}
+		fmt.Fprintln(d.out)
 	}
 	if d.counts.findings > 0 && failed == nil {
 		failed = errLint
@@ -207,7 +239,8 @@ type result struct {
 	path    string // stations and tags, with a space behind
 	line    string // the rest
 	class   string // tipc, unknown, malformed or other
-	message []byte // nil in another
+	message []byte // nil in another; of an opened one what was inside
+	sealed  []byte // how an opened one came
 	found   []frame.Finding
 }
 
@@ -245,6 +278,17 @@ func (d *decoder) read(f layers.Frame) (r result) {
 		r.message = []byte{}
 	}
 	r.line, err = frame.Describe(message)
+	if errors.Is(err, frame.ErrEncrypted) {
+		if plain, ok := d.keys.open(w, message); ok {
+			d.counts.opened++
+			r.message, r.sealed = plain, message
+			r.line, err = frame.Describe(plain)
+			r.line = sealedLine(message, r.line)
+			message = plain
+		} else {
+			d.counts.sealed++
+		}
+	}
 	switch {
 	case err == nil, errors.Is(err, frame.ErrEncrypted):
 		d.counts.tipc++
@@ -257,7 +301,14 @@ func (d *decoder) read(f layers.Frame) (r result) {
 		r.class = "malformed"
 	}
 	if d.lint {
-		r.found = frame.Lint(message)
+		if r.sealed != nil {
+			r.found = frame.Lint(r.sealed)
+		}
+		for _, x := range frame.Lint(message) {
+			if r.sealed == nil || x.Rule != "clear-key" { // it was not clear
+				r.found = append(r.found, x)
+			}
+		}
 		for _, x := range r.found {
 			if x.Habit() != "" {
 				d.counts.habits++

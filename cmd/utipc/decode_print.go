@@ -25,10 +25,15 @@ func (d *decoder) print(n int, seconds float64, f layers.Frame) error {
 		fmt.Fprintf(d.out, " (%d bytes captured of %d)", len(f.Data), f.Len)
 	}
 	_, err := fmt.Fprintln(d.out)
-	if d.tree && r.message != nil {
-		_, tree, _ := strings.Cut(frame.Tree(r.message), "\n") // the line is there already
-		for l := range strings.Lines(tree) {
-			_, err = fmt.Fprintf(d.out, "%16s%s", "", l)
+	if d.tree {
+		for _, b := range [][]byte{r.sealed, r.message} {
+			if b == nil {
+				continue
+			}
+			_, tree, _ := strings.Cut(frame.Tree(b), "\n") // the line is there already
+			for l := range strings.Lines(tree) {
+				_, err = fmt.Fprintf(d.out, "%16s%s", "", l)
+			}
 		}
 	}
 	for _, x := range r.found {
@@ -51,6 +56,10 @@ func (d *decoder) object(n int, seconds float64, f layers.Frame, r result) []byt
 	o = o.addIf(len(r.VLANs) > 0, "vlans", r.VLANs).addIf(r.UDP, "udp", true).
 		addIf(f.Cut(), "bytes", f.Len).addIf(f.Cut(), "captured", len(f.Data)).
 		add("class", r.class).add("summary", r.line)
+	if r.sealed != nil {
+		x, _ := frame.Dissect(r.sealed)
+		o = o.raw("sealed", fieldsJSON(x.Fields))
+	}
 	if r.message != nil {
 		x, _ := frame.Dissect(r.message)
 		o = o.raw("message", fieldsJSON(x.Fields))

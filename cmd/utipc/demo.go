@@ -34,10 +34,13 @@ privilege and no configuration. The last line is "demo: ok".
                between them, through the driver that serves each interface best.
                Needs root and Linux. What it makes is gone when it ends, however
                it ends; the interfaces of this host are left alone.
+    --encrypt  with a master key, made for this run, that all three have: every frame
+               is sealed
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
 		flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 		veth := flags.Bool("veth", false, "")
+		encrypt := flags.Bool("encrypt", false, "")
 		if _, err := parse(flags, args, 0, 0); err != nil {
 			return err
 		}
@@ -49,7 +52,7 @@ privilege and no configuration. The last line is "demo: ok".
 			}
 		}
 		defer network.close()
-		err := runDemo(ctx, std.out, network)
+		err := runDemo(ctx, std.out, network, *encrypt)
 		if err != nil && ctx.Err() != nil {
 			return errors.New("interrupted") // whatever came of that in each node
 		}
@@ -84,6 +87,7 @@ type demoRun struct {
 	ctx     context.Context
 	out     io.Writer
 	network demoNetwork
+	key     stack.Key // none: frames are plain
 	start   time.Time
 	nodes   []*demoNode
 	tasks   sync.WaitGroup
@@ -94,11 +98,17 @@ func (d *demoRun) say(format string, a ...any) {
 }
 
 // runDemo is the command; it prints to out.
-func runDemo(ctx context.Context, out io.Writer, network demoNetwork) error {
+func runDemo(ctx context.Context, out io.Writer, network demoNetwork, encrypt bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
 	d := &demoRun{ctx: ctx, out: out, network: network, start: time.Now()}
 	defer d.close()
+	if encrypt {
+		if err := d.makeKey(); err != nil {
+			return err
+		}
+		defer d.key.Wipe()
+	}
 	if err := d.boot(); err != nil {
 		return err
 	}
@@ -112,6 +122,9 @@ func runDemo(ctx context.Context, out io.Writer, network demoNetwork) error {
 	}
 	castTime, err := d.multicast()
 	if err != nil {
+		return err
+	}
+	if err := d.sealed(); err != nil {
 		return err
 	}
 	detected, err := d.powerLoss()
@@ -187,7 +200,7 @@ func (d *demoRun) open(i int, name string) (*demoNode, error) {
 		return nil, err
 	}
 	n := &demoNode{name: name, wire: fault.New(port, fault.Config{})}
-	if n.node, err = stack.Open(d.ctx, stack.Config{Bearers: []stack.Bearer{n.wire}, Identity: id}); err != nil {
+	if n.node, err = stack.Open(d.ctx, stack.Config{Bearers: []stack.Bearer{n.wire}, Identity: id, Encryption: d.encryption()}); err != nil {
 		return nil, err
 	}
 	if n.shared, err = n.node.ListenPacket(d.ctx, "tipcrdm", demoShared); err != nil {

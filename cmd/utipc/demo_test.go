@@ -9,11 +9,21 @@ import (
 	"time"
 )
 
-func TestDemo(t *testing.T) {
+func TestDemo(t *testing.T) { testDemo(t, nil, "multicast, 64 B, to three") }
+
+func TestDemoEncrypt(t *testing.T) {
+	testDemo(t, []string{"--encrypt"}, "every frame was sealed: alpha sealed ")
+}
+
+func testDemo(t *testing.T, args []string, want string) {
+	t.Helper()
 	var out, errs bytes.Buffer
 	begin := time.Now()
-	if code := run(t.Context(), []string{"demo"}, nil, &out, &errs); code != exitDone {
+	if code := run(t.Context(), append([]string{"demo"}, args...), nil, &out, &errs); code != exitDone {
 		t.Fatalf("exit %d: %s%s", code, out.String(), errs.String())
+	}
+	if !strings.Contains(out.String(), want) {
+		t.Errorf("got\n%s\nwant %q", &out, want)
 	}
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 	if got, want := lines[len(lines)-1], "demo: ok"; got != want {

@@ -53,7 +53,7 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 		if _, one := addr.(stack.Service); k.group && !one {
 			return usageError("--group wants TYPE:INSTANCE")
 		}
-		n, finish, err := m.open(ctx, std.err)
+		n, finish, err := m.open(ctx, std)
 		if err != nil {
 			return err
 		}

@@ -18,6 +18,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"slices"
 	"strings"
 	"syscall"
 )
@@ -78,6 +79,8 @@ func parse(flags *flag.FlagSet, args []string, least, most int) ([]string, error
 		return nil, usageError(err.Error())
 	}
 	switch n := flags.NArg(); {
+	case most < 0 && n > 1 && slices.ContainsFunc(flags.Args()[1:], func(a string) bool { return strings.HasPrefix(a, "--") }):
+		return nil, usageError("flags stand before the arguments")
 	case n < least:
 		return nil, usageError("too few arguments")
 	case most >= 0 && n > most && strings.HasPrefix(flags.Arg(most), "-"):

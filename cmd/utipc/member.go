@@ -8,7 +8,6 @@ import (
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"log/slog"
 	"net"
 	"os"
@@ -30,7 +29,7 @@ const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC o
                      digits; with neither, it is the interface's MAC address
     --netid N        the cluster's number, 1 to 9999 (default 4711)
     --tolerance D    how long a peer may be silent, 50ms to 30s (default 1.5s)
-    --tap FILE       record all frames in a pcapng file
+` + keysUsage + `    --tap FILE       record all frames in a pcapng file
     --verbose        log links and nodes that come and go, not only what is wrong
 
 The flags stand before what follows them. A file of --tap is complete when the
@@ -41,6 +40,7 @@ command has ended.
 type member struct {
 	iface, driver, address, identity, tapFile string
 	udp                                       udpFlags
+	keys                                      keyFlags
 	netID                                     uint
 	tolerance                                 time.Duration
 	verbose                                   bool
@@ -50,6 +50,7 @@ func (m *member) flags(f *flag.FlagSet) {
 	f.StringVar(&m.iface, "if", "", "")
 	f.StringVar(&m.driver, "driver", xdp.Auto.String(), "")
 	m.udp.flags(f)
+	m.keys.flags(f)
 	f.StringVar(&m.address, "address", "", "")
 	f.StringVar(&m.identity, "identity", "", "")
 	f.StringVar(&m.tapFile, "tap", "", "")
@@ -60,7 +61,7 @@ func (m *member) flags(f *flag.FlagSet) {
 
 // open makes this process a node as the flags say. The node's Close ends it, and
 // finish closes what it leaves open.
-func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, finish func() error, err error) {
+func (m *member) open(ctx context.Context, std stdio) (n *stack.Node, finish func() error, err error) {
 	if m.iface == "" && m.udp.ends == "" {
 		return nil, nil, usageError("--if is missing")
 	}
@@ -88,11 +89,19 @@ func (m *member) open(ctx context.Context, stderr io.Writer) (n *stack.Node, fin
 	if err != nil {
 		return nil, nil, usageError(fmt.Sprintf("--driver %q is not auto, af_xdp or af_packet", m.driver))
 	}
+	if err := m.keys.read(std.in); err != nil {
+		return nil, nil, err
+	}
+	defer m.keys.wipe() // the node has copies
+	cfg.Encryption = m.keys.encryption()
 	level := slog.LevelWarn
 	if m.verbose {
 		level = slog.LevelInfo
 	}
-	cfg.Logger = slog.New(slog.NewTextHandler(stderr, &slog.HandlerOptions{Level: level}))
+	cfg.Logger = slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: level}))
+	for _, w := range m.keys.warnings() {
+		cfg.Logger.Warn(w)
+	}
 	carrier, err := m.carrier(driver)
 	if err != nil {
 		return nil, nil, err

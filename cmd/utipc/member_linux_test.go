@@ -75,7 +75,7 @@ func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	}{
 		{[]string{"--address", "1.1.3", "--types", "7000"},
 			`^audit: node 1001003, 3 bindings, 3 types asked about\n1001001 3 bindings, 0 differences\ndifferences: 0\n$`, 0},
-		{[]string{"--address", "1.1.3", "--netid", "4712", "--wait", "300ms"}, `utipc audit: no other node was heard within 300ms\n`, 1},
+		{[]string{"--address", "1.1.3", "--netid", "4712", "--wait", "300ms"}, `utipc audit: no other node was heard within 300ms`, 1},
 	} {
 		got, code := runIn(b, bin, append([]string{"audit", "--if", "right"}, c.args...))
 		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) {

@@ -39,7 +39,8 @@ answer does not come.
     --network KIND   the socket, as the echo's: tipcrdm or tipcgram, messages;
                      tipcpacket or tipc, over one connection (default tipcrdm)
     --group          join the communication group TYPE and ask members with INSTANCE
-    --stats          print the statistics of all links at the end
+    --stats          print the statistics of all links at the end, how neighbours are
+                     watched (tipc link monitor summary), and what was dropped
 ` + memberUsage + `
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
@@ -73,7 +74,7 @@ answer does not come.
 		if p.count < 1 || p.interval < 0 || p.timeout <= 0 {
 			return usageError("--count and --timeout must be positive, --interval not negative")
 		}
-		n, finish, err := m.open(ctx, std.err)
+		n, finish, err := m.open(ctx, std)
 		if err != nil {
 			return err
 		}
@@ -145,8 +146,21 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		for _, l := range n.Links() {
 			fmt.Fprintf(out, "\n%v", &l)
 		}
+		for _, m := range n.Monitor() {
+			fmt.Fprint(out, m.Summary())
+		}
+		s := n.Stats()
+		fmt.Fprintf(out, "\n%s, %d bytes kept for others\n", dropped(s.Drops), s.Kept)
 	}
 	return err
+}
+
+// dropped says which frames and messages of others went no further, and why.
+func dropped(d fmt.Stringer) string {
+	if s := d.String(); s != "" {
+		return "Dropped: " + s
+	}
+	return "Dropped: nothing"
 }
 
 // links says how the node's links stand, for an error.
@@ -156,9 +170,18 @@ func links(n *stack.Node) string {
 		s += fmt.Sprintf(" %v on %s %s", l.Peer, l.Bearer, strings.ToLower(l.State()))
 	}
 	if s == "" {
-		return "none, no other node was heard"
+		return "none, no other node was heard" + foreign(n)
 	}
 	return s[1:]
+}
+
+// foreign says, for an error, why frames were dropped where no other node was heard: they
+// may be of another network, or under another key.
+func foreign(n *stack.Node) string {
+	if d := n.Stats().Drops.String(); d != "" {
+		return "; frames dropped: " + d
+	}
+	return ""
 }
 
 // trip sends one message and waits for its answer.

@@ -29,6 +29,9 @@ pcap or pcapng, of Ethernet frames, and holds the beginning of NODE.
     --calls FILE   what the users did; by default FILE.calls beside the capture, if
                    there is one. docs/replay.md tells how to write it.
     --until N      leave out the frames from number N on
+    --keyfile FILE, --key KEY and the like: keys that NODE is given, and that open the
+                   capture's frames, as 'utipc echo -h' describes them. The calls may
+                   have them, too
 
 The last line is the verdict. The exit status is 0 when every answer agrees;
 otherwise it is 1, and the first difference is printed with both frames, where !
@@ -42,6 +45,8 @@ marks the lines that differ.
 		as := flags.String("as", "", "")
 		calls := flags.String("calls", "", "")
 		until := flags.Int("until", 0, "")
+		var keys keyFlags
+		keys.flagsOfKeys(flags)
 		files, err := parse(flags, args, 1, 1)
 		switch {
 		case err != nil:
@@ -51,7 +56,10 @@ marks the lines that differ.
 		case *until < 0:
 			return usageError("--until is below 0")
 		}
-		return replayFile(std, files[0], *calls, replay.Options{Node: *as, Until: *until})
+		if err := keys.read(std.in); err != nil {
+			return err
+		}
+		return replayFile(std, files[0], *calls, replay.Options{Node: *as, Until: *until, Keys: keys.encryption().Keys})
 	},
 }
 
@@ -63,13 +71,17 @@ func replayFile(std stdio, name, calls string, o replay.Options) error {
 	if err != nil {
 		return err
 	}
-	for _, n := range c.Notes {
-		fmt.Fprintf(std.err, "utipc replay: %s\n", n)
-	}
 	if o.Calls, err = readCalls(name, calls); err != nil {
 		return err
 	}
 	v, err := replay.Replay(c, o)
+	notes := c.Notes
+	if err == nil {
+		notes = v.Notes
+	}
+	for _, n := range notes {
+		fmt.Fprintf(std.err, "utipc replay: %s\n", n)
+	}
 	if err != nil {
 		return err
 	}

@@ -27,7 +27,11 @@ func TestReplayCommand(t *testing.T) {
 		{"07-rdm-reject", "A", []string{"--calls", capture("01-discovery-linkup")}, exitFailed, "", "not a list of calls: line 1"},
 		{"07-rdm-reject", "A", []string{"--calls", "missing"}, exitFailed, "", "no such file"},
 		{"04-discovery-no-link", "1.1.1", nil, exitFailed, "", "is the address of several"},
-		{"24-crypto-cluster-key", "1.1.1", nil, exitFailed, "", "47 frames, the first is 1, are encrypted"},
+		{"24-crypto-cluster-key", "1.1.1", nil, exitDone, "24 sealed, 24 of them the same on the wire", ""},
+		{"24-crypto-cluster-key", "1.1.1", []string{"--calls", os.DevNull}, exitFailed, "", "47 frames, the first is 1, are encrypted, and no key"},
+		{"24-crypto-cluster-key", "1.1.1", []string{"--calls", os.DevNull, "--key", key20, "--until", "20"}, exitDone, "agrees: 10 of 10 frames", ""},
+		{"24-crypto-cluster-key", "1.1.1", []string{"--key", "wrong"}, exitMisuse, "", "--key: seal: a key has"},
+		{"25-crypto-master-key", "1.1.2", nil, exitDone, "67 sealed, 67 of them the same on the wire", ""},
 		{"26-udp-multicast", "1.1.1", nil, exitDone, "agrees: 29 of 29 frames", "8 frames, the first is 31, are fragments of IP datagrams"},
 		{"missing", "1.1.1", nil, exitFailed, "", "no such file"},
 	} {

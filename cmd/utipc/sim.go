@@ -14,6 +14,9 @@ var simCommand = command{
 utipc sim names: whether all nodes have the same names, and multicasts arrive.
 utipc sim connections: whether connections carry all, end as they must, and nobody
 waits for ever.
+utipc sim monitor: clusters of up to a thousand nodes, what they say when they idle, and how
+soon they notice that nodes have died.
+utipc sim keys: clusters that encrypt and change keys all the time.
 
     utipc sim report [--short] [--seeds N] [--seed N] [--markdown]
     utipc sim report --seed N --steps N [--trace FILE.pcapng]
@@ -21,6 +24,9 @@ waits for ever.
     utipc sim names --seed N [--seeds N | --trace FILE]
     utipc sim connections [--short] [--seeds N]
     utipc sim connections --seed N [--seeds N | --trace FILE]
+    utipc sim monitor [--short] [--seed N] [--markdown]
+    utipc sim monitor --nodes N [--kill N] [--loss PERCENT] [--part] [--seed N]
+    utipc sim keys [--short] [--seeds N] [--seed N]
 
 "sim report" prints two tables. Each row of the first is a kind of fault, tried on
 clusters of three nodes that do all kinds of things, with every check after each step,
@@ -70,15 +76,62 @@ order, by every socket that was bound all the time, while there is contact.
 
 "sim connections" runs clusters of 2 to 5 nodes in which, besides, sockets listen, dial
 each other by name and by address, within a node too, write, stop reading for a while,
-and close or abort from either end; nodes crash and come back, and run short of memory. What is read must be a prefix of what was written; all of it before a
-close; a close must be read as one. Contact that was lost must be heard of in time, and
-whoever waits must have a reason. In the end nothing may be left. Its flags are those of
-'utipc sim names'.
+and close or abort from either end; nodes crash and come back, and run short of memory.
+What is read must be a prefix of what was written; all of it before a close; a close must
+be read as one. Contact that was lost must be heard of in time, and whoever waits must have
+a reason. In the end nothing may be left. Its flags are those of 'utipc sim names'.
+
+"sim monitor" boots clusters of 16, 64, 256 and 1000 nodes on one segment, each node with a
+name; nobody sends messages. They idle, then 1, 10 and 100 nodes die at once, and come back;
+some clusters lose frames, or fall into halves. Each row of the first table is a cluster:
+
+    contact    how long after the last node started all knew all
+    messages   that an idle node sends, a second, and bytes of them;
+    all watch  messages where every node watches every other, without the ring monitor;
+               - where that was not run
+    peer       bytes of memory that a node takes for each other one, names and all
+    frames     sent by all nodes in all of the run
+    simulated  time on the clock of the cluster; real: of this machine
+
+The second is how long it took all survivors to notice all that had died, and how soon all
+were back in contact. 99 of 100 must have noticed within the bound: tolerance, two intervals
+and a second; below 256 nodes a tolerance and an interval more, for there some hear of it
+from too few to take their word. Nobody may ever report a node lost that lives; all tables
+must be right. From 64 nodes on, idle traffic may grow by no more than 1.3 times the square
+root of the nodes.
+
+    --short        up to 256 nodes, under two minutes; else up to 1000
+    --nodes N      one cluster of so many
+    --kill N       of which so many die
+    --loss P       that loses so many frames of a hundred
+    --part         that falls into halves
+
+"sim keys" runs clusters of 3 to 6 nodes with a key for all, a key for each, a master key, both,
+or a first key that comes when they are at work. Nodes talk, make keys of their own, are given
+others, crash and start again, while frames are lost, repeated and reordered, and a stranger
+without a key, with another one, or with all that it has heard, tries what it can. All
+frames are opened as they leave a node: no nonce may come twice under a key, none may be plain
+after the node has one; no link may go down, and no message be lost or come twice, while nodes
+live; the stranger may have no effect. When it is over all must be in contact and no key pending.
+Each row is a kind of keys:
+
+    with keys  how many keys sealed something
+    taken      keys that nodes were handed by others
+    in use     times that a new key became the one that a node seals with
+    changes    keys made on demand or given by the operator; those by interval come on top
+    meddled    frames that the stranger repeated, cut or changed
+
+    --short        20 clusters, some ten seconds; else 200
+    --seeds N      as many clusters
+    --seed N       the first seed; without --seeds that one cluster alone, with what is done
+                   with keys and what nodes tell
 
     utipc sim report --short
     utipc sim report --seed 66 --steps 20000 --trace /tmp/66.pcapng
     utipc sim names --short
     utipc sim connections --short
+    utipc sim monitor --nodes 100 --kill 20
+    utipc sim keys --short
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
 		if len(args) > 0 {
@@ -89,6 +142,10 @@ whoever waits must have a reason. In the end nothing may be left. Its flags are 
 				return simNames(args[1:], std)
 			case "connections":
 				return simConnections(args[1:], std)
+			case "monitor":
+				return simMonitor(args[1:], std)
+			case "keys":
+				return simKeys(args[1:], std)
 			}
 			return usageError(fmt.Sprintf("nothing to simulate is called %q", args[0]))
 		}

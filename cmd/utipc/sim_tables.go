@@ -75,25 +75,30 @@ func (t simTables) cells() (faults, goodput [][]string) {
 
 func (t simTables) text(out io.Writer) {
 	for _, table := range t.both() {
-		widths := make([]int, len(table[0]))
-		for _, line := range table {
-			for i, c := range line {
-				widths[i] = max(widths[i], len([]rune(c)))
-			}
-		}
-		for _, line := range table {
-			var b strings.Builder
-			for i, c := range line {
-				pad := strings.Repeat(" ", widths[i]-len([]rune(c)))
-				if i == 0 {
-					b.WriteString(c + pad)
-				} else {
-					b.WriteString("  " + pad + c)
-				}
-			}
-			fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
-		}
+		printColumns(out, table)
 		fmt.Fprintln(out)
+	}
+}
+
+// printColumns prints a table, the first column to the left and the others to the right.
+func printColumns(out io.Writer, table [][]string) {
+	widths := make([]int, len(table[0]))
+	for _, line := range table {
+		for i, c := range line {
+			widths[i] = max(widths[i], len([]rune(c)))
+		}
+	}
+	for _, line := range table {
+		var b strings.Builder
+		for i, c := range line {
+			pad := strings.Repeat(" ", widths[i]-len([]rune(c)))
+			if i == 0 {
+				b.WriteString(c + pad)
+			} else {
+				b.WriteString("  " + pad + c)
+			}
+		}
+		fmt.Fprintln(out, strings.TrimRight(b.String(), " "))
 	}
 }
 

@@ -40,6 +40,7 @@ func TestSimMisuse(t *testing.T) {
 		{"report", "--seed", "1", "--steps", "3", "--short"}, {"report", "--seeds", "-1"},
 		{"names", "more"}, {"names", "--seeds", "-1"}, {"names", "--trace", "x"}, {"names", "--seed", "1", "--seeds", "2", "--trace", "x"},
 		{"connections", "more"}, {"connections", "--seeds", "-1"}, {"connections", "--trace", "x"},
+		{"keys", "more"}, {"keys", "--seeds", "-1"},
 	} {
 		if _, errs, status := utipc(nil, append([]string{"sim"}, args...)...); status != exitMisuse {
 			t.Errorf("%q: got status %d, %q, want %d", args, status, errs, exitMisuse)
@@ -99,5 +100,16 @@ func TestSimNamesCountsViolations(t *testing.T) {
 	err := violations([]string{"tables, seed 1", "events, seed 2"}, stdio{out: &out, err: &errs})
 	if err != errViolations || out.String() != "violations: 2\n" || errs.String() != "tables, seed 1\nevents, seed 2\n" {
 		t.Errorf("got %v, %q, %q", err, &out, &errs)
+	}
+}
+
+// One cluster with keys is the same every time.
+func TestSimKeysRepeatsOneRun(t *testing.T) {
+	first, errs, status := utipc(nil, "sim", "keys", "--seed", "2")
+	if status != exitDone || errs != "" || lastLine(t, first) != "violations: 0" {
+		t.Fatalf("got status %d, %q, %q", status, errs, first)
+	}
+	if again, _, _ := utipc(nil, "sim", "keys", "--seed", "2"); again != first {
+		t.Errorf("got %q, then %q", first, again)
 	}
 }
