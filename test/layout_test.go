@@ -23,9 +23,11 @@ var imports = map[string][]string{
 	"frame":               {},
 	"frame/layers":        {"frame"},
 	"flowctl":             {"frame"},
+	"monitor":             {"frame"},
 	"naming":              {"frame"},
-	"stack/engine":        {"frame", "flowctl", "naming"},
-	"stack":               {"frame", "flowctl", "naming", "stack/engine"},
+	"seal":                {"frame"},
+	"stack/engine":        {"frame", "flowctl", "monitor", "naming", "seal"},
+	"stack":               {"frame", "flowctl", "monitor", "naming", "seal", "stack/engine"},
 	"stack/carrier/hub":   {"frame"},
 	"stack/carrier/fault": {"frame"},
 	"stack/carrier/tap":   {"frame"},
@@ -39,6 +41,8 @@ var modules = map[string][]string{
 	"frame/layers":        {"github.com/google/gopacket", "golang.org/x/net", "golang.org/x/sys"}, // gopacket's own
 	"flowctl":             {},
 	"naming":              {},
+	"monitor":             {},
+	"seal":                {},
 	"stack/engine":        {},
 	"stack":               {"golang.org/x/sys"},
 	"stack/carrier/hub":   {},
@@ -68,7 +72,7 @@ func TestWhoImportsWhom(t *testing.T) {
 			}
 		}
 	}
-	for _, pkg := range goList(t, "./frame/...", "./flowctl/...", "./naming/...", "./stack/...", "./xdp/...") {
+	for _, pkg := range goList(t, "./frame/...", "./flowctl/...", "./monitor/...", "./naming/...", "./seal/...", "./stack/...", "./xdp/...") {
 		if own := strings.TrimPrefix(pkg, module); imports[own] == nil {
 			t.Errorf("%s has no line in the table of imports", own)
 		}
@@ -116,7 +120,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 		"log/slog": "the core does not log", "crypto/rand": "chance comes as an argument", "sync": "the core has no lock",
 	}
 	fset := token.NewFileSet()
-	for _, file := range sources(t, "frame", "flowctl", "naming", "stack/engine") {
+	for _, file := range sources(t, "frame", "flowctl", "monitor", "naming", "seal", "stack/engine") {
 		f, err := parser.ParseFile(fset, file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
