@@ -38,14 +38,14 @@ node's table is bound to are not asked about, unless --types names them.
                      heard of and for a second no more was heard of (default 10s)
     --patience D     how long a node may say nothing before it counts as one that
                      could not be asked (default 8s)
-` + memberUsage + `
+` + hostUsage + `
     utipc audit --if eth1 --address 1.1.9
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
-		var m member
+		var h host
 		var a auditor
 		f := flag.NewFlagSet("audit", flag.ContinueOnError)
-		m.flags(f)
+		h.flags(f)
 		types := f.String("types", "", "")
 		f.DurationVar(&a.wait, "wait", 10*time.Second, "")
 		f.DurationVar(&a.Patience, "patience", 8*time.Second, "")
@@ -59,11 +59,11 @@ node's table is bound to are not asked about, unless --types names them.
 		if a.Types, err = typesArg(*types); err != nil {
 			return err
 		}
-		n, finish, err := m.open(ctx, std)
+		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err
 		}
-		return errors.Join(a.run(ctx, n, std.out), closeMember(n, finish))
+		return errors.Join(a.run(ctx, n, std.out), closeHost(n, finish))
 	},
 }
 

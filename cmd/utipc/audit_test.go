@@ -121,7 +121,7 @@ func TestAuditMisuse(t *testing.T) {
 		args []string
 		want string
 	}{
-		{nil, "--if is missing"},
+		{[]string{"--address", "1.1.1"}, "--address: only with --if or --udp"},
 		{[]string{"--if", "x", "y"}, "too many arguments"},
 		{[]string{"--if", "x", "--types", "1,,2"}, `"" is no service type`},
 		{[]string{"--if", "x", "--types", "4294967296"}, `"4294967296" is no service type`},

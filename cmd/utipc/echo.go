@@ -29,15 +29,15 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
                      connections with messages or a stream of bytes, 1000 at a time
                      (default tipcrdm)
     --group          a member of the communication group TYPE, with INSTANCE
-` + memberUsage + `
+` + hostUsage + `
     utipc echo --if eth1 --address 1.1.1 18888:17
     utipc echo --if eth1 --address 1.1.1 --network tipcpacket 18888:17
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
-		var m member
+		var h host
 		var k socketKind
 		f := flag.NewFlagSet("echo", flag.ContinueOnError)
-		m.flags(f)
+		h.flags(f)
 		k.flags(f)
 		rest, err := parse(f, args, 1, 1)
 		if err != nil {
@@ -53,11 +53,11 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 		if _, one := addr.(stack.Service); k.group && !one {
 			return usageError("--group wants TYPE:INSTANCE")
 		}
-		n, finish, err := m.open(ctx, std)
+		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err
 		}
-		return errors.Join(echo(ctx, n, m.iface, k, addr, std.out), closeMember(n, finish))
+		return errors.Join(echo(ctx, n, h.place(), k, addr, std.out), closeHost(n, finish))
 	},
 }
 

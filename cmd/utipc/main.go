@@ -35,6 +35,10 @@ type command struct {
 	name  string
 	short string // what it does, for the list of commands
 	usage string // the whole of what -h prints, with an example that works
+	// words are what may stand behind the name, a line for each way, alternatives
+	// parted by bars: "get priority|tolerance|window". Completion and the man page
+	// offer them; the flags they ask run for.
+	words []string
 	// run does it. A usageError means it was called in a way it does not know; the
 	// error of ctx means it was interrupted.
 	run func(ctx context.Context, args []string, std stdio) error
@@ -68,13 +72,19 @@ type usageError string
 
 func (e usageError) Error() string { return string(e) }
 
+// A helpError is flag.ErrHelp of a command with these flags.
+type helpError struct{ flags *flag.FlagSet }
+
+func (helpError) Error() string { return flag.ErrHelp.Error() }
+func (helpError) Unwrap() error { return flag.ErrHelp }
+
 // parse reads a command's flags and returns the arguments behind them, which it
 // checks to be at least least and at most most in number; most < 0 means any.
 func parse(flags *flag.FlagSet, args []string, least, most int) ([]string, error) {
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return nil, err
+			return nil, helpError{flags}
 		}
 		return nil, usageError(err.Error())
 	}

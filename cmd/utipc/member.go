@@ -19,9 +19,8 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-// memberUsage describes the flags of every command that is a node for as long as
-// it runs.
-const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC on (this or --udp is required)
+// memberUsage describes the flags of a command that is a node for as long as it runs.
+const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC on
     --driver D       af_xdp, af_packet, or auto: the better that can be had; 'utipc
                      doctor IFACE' tells which that is (default auto)
 ` + udpUsage + `    --address ADDR   the node's address, hexadecimal (1001001) or 1.1.1
@@ -63,7 +62,7 @@ func (m *member) flags(f *flag.FlagSet) {
 // finish closes what it leaves open.
 func (m *member) open(ctx context.Context, std stdio) (n *stack.Node, finish func() error, err error) {
 	if m.iface == "" && m.udp.ends == "" {
-		return nil, nil, usageError("--if is missing")
+		return nil, nil, usageError("neither --if nor --udp is given")
 	}
 	if m.iface != "" && m.udp.ends != "" {
 		return nil, nil, usageError("--if and --udp do not go together: a node has one bearer")

@@ -135,7 +135,7 @@ func TestMemberMisuse(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"ping", "18888:17"}, 2, "--if is missing"},
+		{[]string{"ping", "--tolerance", "1s", "--tap", "x", "18888:17"}, 2, "--tap, --tolerance: only with --if or --udp"},
 		{[]string{"ping", "--if", "x"}, 2, "too few arguments"},
 		{[]string{"ping", "--if", "x", "18888"}, 2, `"18888" is no service address`},
 		{[]string{"ping", "--if", "x", "--size", "7", "1:2"}, 2, "--size"},

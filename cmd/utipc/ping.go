@@ -41,14 +41,14 @@ answer does not come.
     --group          join the communication group TYPE and ask members with INSTANCE
     --stats          print the statistics of all links at the end, how neighbours are
                      watched (tipc link monitor summary), and what was dropped
-` + memberUsage + `
+` + hostUsage + `
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
 	run: func(ctx context.Context, args []string, std stdio) error {
-		var m member
+		var h host
 		var p pinger
 		f := flag.NewFlagSet("ping", flag.ContinueOnError)
-		m.flags(f)
+		h.flags(f)
 		p.kind.flags(f)
 		f.IntVar(&p.count, "count", 10, "")
 		f.DurationVar(&p.interval, "interval", 100*time.Millisecond, "")
@@ -74,11 +74,11 @@ answer does not come.
 		if p.count < 1 || p.interval < 0 || p.timeout <= 0 {
 			return usageError("--count and --timeout must be positive, --interval not negative")
 		}
-		n, finish, err := m.open(ctx, std)
+		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err
 		}
-		return errors.Join(p.run(ctx, n, std.out), closeMember(n, finish))
+		return errors.Join(p.run(ctx, n, std.out), closeHost(n, finish))
 	},
 }
 

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"strings"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// hostUsage describes the flags of every command that works on a node: the daemon's of
+// this host, or one of its own.
+const hostUsage = `    --socket PATH    attach to the daemon there (default: $UTIPC_SOCKET, else
+                     ` + defaultSocket + `)
+
+With --if or --udp the command needs no daemon: it is a node of its own while it runs.
+
+` + memberUsage
+
+// defaultSocket is where the daemon of a host listens.
+const defaultSocket = "/run/utipc/utipc.sock"
+
+// A host is the flags of a command that works on a node. With --if or --udp it is one of
+// its own (member), else the daemon's, which it attaches to.
+//
+//	var h host
+//	h.flags(f)              // f is parsed by parse
+//	n, finish, err := h.open(ctx, std)
+//	…
+//	err = errors.Join(err, closeHost(n, finish))
+type host struct {
+	member
+	socket string
+	set    *flag.FlagSet
+}
+
+func (h *host) flags(f *flag.FlagSet) {
+	h.set = f
+	f.StringVar(&h.socket, "socket", "", "")
+	h.member.flags(f)
+}
+
+// embedded reports whether the command is a node of its own.
+func (h *host) embedded() bool { return h.iface != "" || h.udp.ends != "" }
+
+// open finds the node: it attaches, or opens one. closeHost is to be called at the end.
+func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func() error, err error) {
+	if err := h.check(); err != nil {
+		return nil, nil, err
+	}
+	if h.embedded() {
+		return h.member.open(ctx, std)
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
+	defer cancel()
+	if n, err = attach(ctx, h.path()); err != nil {
+		return nil, nil, fmt.Errorf("attach to %s: %w; 'utipc daemon' serves there, or be a node of one's own with --if or --udp", h.path(), err)
+	}
+	return n, func() error { return nil }, nil
+}
+
+// attachTimeout is how long a daemon may take to answer.
+const attachTimeout = 10 * time.Second
+
+// attach is stack.Attach. Tests put a node of their own in its place.
+var attach = func(ctx context.Context, path string) (*stack.Node, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// check reports flags that do not go together, as a usageError.
+func (h *host) check() error {
+	own := flag.NewFlagSet("", flag.ContinueOnError)
+	new(member).flags(own)
+	var given []string // flags of a node of its own
+	h.set.Visit(func(f *flag.Flag) {
+		if own.Lookup(f.Name) != nil {
+			given = append(given, "--"+f.Name)
+		}
+	})
+	switch {
+	case h.embedded() && h.socket != "":
+		return usageError("--socket does not go with --if and --udp: with these the command is a node of its own")
+	case !h.embedded() && len(given) > 0:
+		return usageError(strings.Join(given, ", ") + ": only with --if or --udp; the daemon has its own settings")
+	}
+	return nil
+}
+
+// path is where the daemon's socket is.
+func (h *host) path() string {
+	if h.socket != "" {
+		return h.socket
+	}
+	if p := os.Getenv("UTIPC_SOCKET"); p != "" {
+		return p
+	}
+	return defaultSocket
+}
+
+// place says in a few words which node the command works on.
+func (h *host) place() string {
+	if h.embedded() {
+		return h.iface // which member.open has set, with --udp too
+	}
+	return "the daemon at " + h.path()
+}
+
+// closeHost ends what open began: an attached node is left, one of its own is closed.
+func closeHost(n *stack.Node, finish func() error) error { return closeMember(n, finish) }
