@@ -105,12 +105,12 @@ func (c *Conn) readable() bool { return c.c.Pending() > 0 || c.c.State() != engi
 // moved is called by a lap after which there is more to read, room, or another state.
 func (c *Conn) moved() {
 	if c.c.State() != engine.Established {
-		c.n.rouseAll(c.readers)
+		c.wake(c.n, true)
 		c.n.rouseAll(c.writing)
 		return
 	}
 	if c.readable() || c.dialing {
-		c.n.rouseFirst(c.readers)
+		c.wake(c.n, false)
 	}
 	if len(c.writing) > 0 {
 		c.n.rouse(c.writing[0])
@@ -148,7 +148,7 @@ func (c *Conn) leave(how func(*engine.Conn, time.Duration)) {
 	if c.c != nil {
 		how(c.c, n.now())
 	}
-	n.rouseAll(c.readers)
+	c.wake(n, true)
 	n.rouseAll(c.writing)
 }
 

@@ -210,7 +210,7 @@ func (g *Group) Counters() GroupCounters {
 // moved is called by a lap after which there is more to read, room, or another member.
 func (g *Group) moved() {
 	if g.g.Pending() > 0 {
-		g.n.rouseFirst(g.readers)
+		g.wake(g.n, false)
 	}
 	g.n.rouseAll(g.writing)
 	g.n.rouseAll(g.waiting)
@@ -235,7 +235,7 @@ func (g *Group) shut() {
 	g.closed = true
 	delete(n.sockets, g)
 	g.g.Leave(n.now())
-	n.rouseAll(g.readers)
+	g.wake(n, true)
 	n.rouseAll(g.writing)
 	n.rouseAll(g.waiting)
 }

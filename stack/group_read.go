@@ -5,7 +5,6 @@ package stack
 import (
 	"net"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -69,12 +68,7 @@ func (g *Group) read(b []byte) (k int, m GroupMessage, err error) {
 		var r engine.GroupReceived
 		var ok bool
 		if k, r, ok = g.g.Read(n.now(), b); ok {
-			r.From.Net = g.network
-			if last, ok := g.from.(SocketAddr); !ok || last != r.From {
-				g.from = r.From
-			}
-			m = GroupMessage{Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
-				Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from}
+			m = g.message(&r, k)
 		}
 		return ok
 	}, func() bool { return g.g.Pending() > 0 })

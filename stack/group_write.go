@@ -17,14 +17,14 @@ import (
 // *net.OpError: ErrUnreachable without other members, ErrTooLong, net.ErrClosed;
 // *BlockedError at the deadline, which names the member.
 func (g *Group) Write(b []byte) (int, error) {
-	all := Range{Type: g.service.Type, Upper: ^uint32(0)}
-	return g.write(context.Background(), b, dest{kind: toAll, all: all}, all)
+	d := g.toAll()
+	return g.write(context.Background(), b, d, d.all)
 }
 
 // WriteContext is Write that ctx ends, too.
 func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
-	all := Range{Type: g.service.Type, Upper: ^uint32(0)}
-	return g.write(ctx, b, dest{kind: toAll, all: all}, all)
+	d := g.toAll()
+	return g.write(ctx, b, d, d.all)
 }
 
 // WriteTo sends b to one member with the instance of addr, a Service, where they take
@@ -33,7 +33,20 @@ func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 // not looked at, nor is a type that is 0. For one member it waits whatever the policy is.
 // Errors as for Write, with ErrUnreachable when there is no such member.
 func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
-	var d dest
+	d, err := g.destOf(addr)
+	if err != nil {
+		return 0, opError("write", g.network, g.local, addr, err)
+	}
+	return g.write(context.Background(), b, d, addr)
+}
+
+// toAll is where a message to all members goes.
+func (g *Group) toAll() dest {
+	return dest{kind: toAll, all: Range{Type: g.service.Type, Upper: ^uint32(0)}}
+}
+
+// destOf is where a message to addr goes. It calls addr's methods.
+func (g *Group) destOf(addr net.Addr) (d dest, err error) {
 	typ := g.service.Type
 	switch a := addr.(type) {
 	case Service:
@@ -46,14 +59,14 @@ func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
 		a.Net = ""
 		d = dest{socket: a}
 	case nil:
-		return 0, opError("write", g.network, g.local, nil, &net.AddrError{Err: "missing address"})
+		return dest{}, &net.AddrError{Err: "missing address"}
 	default:
-		return 0, opError("write", g.network, g.local, addr, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()})
+		return dest{}, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()}
 	}
 	if typ != 0 && typ != g.service.Type {
-		return 0, opError("write", g.network, g.local, addr, &net.AddrError{Err: "not of this group", Addr: addr.String()})
+		return dest{}, &net.AddrError{Err: "not of this group", Addr: addr.String()}
 	}
-	return g.write(context.Background(), b, d, addr)
+	return d, nil
 }
 
 func (g *Group) write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) {

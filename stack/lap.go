@@ -216,7 +216,7 @@ func (n *Node) flush() {
 func (n *Node) deliver() {
 	n.ready = n.eng.TakeReady(n.ready[:0])
 	for _, p := range n.ready {
-		n.rouseFirst(p.Owner.(*PacketConn).readers)
+		p.Owner.(*PacketConn).wake(n, false)
 	}
 	n.moved = n.eng.TakeReadyConns(n.moved[:0])
 	for i, c := range n.moved {
@@ -226,7 +226,7 @@ func (n *Node) deliver() {
 	n.asked = n.eng.TakeReadyListeners(n.asked[:0])
 	for i, l := range n.asked {
 		if own, ok := l.Owner.(*Listener); ok {
-			n.rouseFirst(own.readers)
+			own.wake(n, false)
 		}
 		n.asked[i] = nil
 	}

@@ -188,7 +188,7 @@ func (l *Listener) shut() {
 	l.closed = true
 	delete(l.n.sockets, l)
 	l.l.Close(l.n.now())
-	l.n.rouseAll(l.readers)
+	l.wake(l.n, true)
 }
 
 // SetDeadline sets the time at which Accept ends with os.ErrDeadlineExceeded, waiting

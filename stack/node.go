@@ -33,6 +33,7 @@ type Node struct {
 	sockets  map[socket]struct{}
 	subs     map[*Subscription]struct{}
 	lines    map[*topologyLine]struct{}
+	pollers  map[*Poller]struct{}
 	awaited  awaiting         // calls that wait for a name
 	called   []*engine.Ticket // writes for which there is room now
 	trying   *waiter          // whose send this is, of those that wait
@@ -290,6 +291,9 @@ func (n *Node) Close(ctx context.Context) error {
 	}
 	for l := range n.lines {
 		l.close()
+	}
+	for p := range n.pollers {
+		p.close()
 	}
 	n.eng.EndProbes()
 	now := n.now()

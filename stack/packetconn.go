@@ -276,7 +276,7 @@ func (c *PacketConn) shut() {
 	c.closed = true
 	delete(n.sockets, c)
 	c.port.Close(n.now())
-	n.rouseAll(c.readers)
+	c.wake(n, true)
 	n.rouseAll(c.writing)
 	if c.active != nil {
 		c.active.ended()

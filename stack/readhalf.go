@@ -12,6 +12,19 @@ import (
 type readHalf struct {
 	readers waitList
 	readBy  time.Time // read deadline
+	polled  *Polled   // who is told instead of readers, or nil
+}
+
+// wake makes a call that reads look, or all of them. The lap lock is held.
+func (r *readHalf) wake(n *Node, all bool) {
+	if r.polled != nil {
+		r.polled.note()
+	}
+	if all {
+		n.rouseAll(r.readers)
+	} else {
+		n.rouseFirst(r.readers)
+	}
 }
 
 // await calls try until it reports true, sleeping in between, with the lap lock held.

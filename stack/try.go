@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"net"
+	"syscall"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// The Try calls never wait: where Read, Write or Accept would, they fail with
+// syscall.EAGAIN itself, which costs no allocation. They heed no deadline and are for
+// those who serve many sockets by a Poller.
+var errAgain error = syscall.EAGAIN
+
+// TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
+// net.ErrClosed.
+func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if c.closed {
+		return 0, Message{}, opError("read", c.network, c.local, nil, net.ErrClosed)
+	}
+	k, r, ok := c.port.Read(b)
+	if !ok {
+		return 0, Message{}, errAgain
+	}
+	return k, c.message(&r, k), nil
+}
+
+// TryWriteTo is WriteTo that does not wait for room or for a name. Errors as for WriteTo,
+// and syscall.EAGAIN.
+func (c *PacketConn) TryWriteTo(b []byte, addr net.Addr) (int, error) {
+	d, err := c.destOr(addr)
+	if err == nil {
+		if err = c.n.submit(c, d, b); err == nil {
+			return len(b), nil
+		}
+		if c.waits(d, err) {
+			return 0, errAgain
+		}
+	}
+	return 0, opError("write", c.network, c.local, addr, err)
+}
+
+// TryReadMsg is ReadMsg that does not wait. Errors as for Read, and syscall.EAGAIN.
+func (c *Conn) TryReadMsg(b []byte) (k, size int, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	switch {
+	case c.closed:
+		return 0, 0, opError("read", c.network, c.local, c.remote, net.ErrClosed)
+	case len(b) == 0:
+		return 0, 0, nil
+	case c.c.Pending() == 0:
+		return 0, 0, c.tried()
+	}
+	now := n.latest
+	if c.c.Due() {
+		now = n.now()
+	}
+	k, size, ok := c.c.Read(now, b)
+	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	if !ok {
+		return 0, 0, errAgain
+	}
+	return k, size, nil
+}
+
+// tried is why there is nothing to read.
+func (c *Conn) tried() error {
+	ended := connError(c.network, c.c.Err(), false)
+	switch _, lost := ended.(*ConnError); {
+	case ended == nil:
+		return errAgain
+	case lost:
+		return opError("read", c.network, c.local, c.remote, ended)
+	}
+	return ended // io.EOF
+}
+
+// TryWrite is Write that does not wait: of a stream it may send the beginning of b alone.
+// Errors as for Write, and syscall.EAGAIN.
+func (c *Conn) TryWrite(b []byte) (int, error) {
+	if c.stream {
+		b = b[:min(len(b), frame.MaxPayload)]
+	}
+	err := c.n.submit(c, dest{}, b)
+	switch {
+	case err == nil:
+		return len(b), nil
+	case c.waits(dest{}, err):
+		return 0, errAgain
+	}
+	return 0, c.writeError(err)
+}
+
+// TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
+// net.ErrClosed.
+func (g *Group) TryReadMsg(b []byte) (int, GroupMessage, error) {
+	n := g.n
+	n.mu.Lock()
+	defer n.unlock()
+	if g.closed {
+		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, net.ErrClosed)
+	}
+	k, r, ok := g.g.Read(n.now(), b)
+	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	if !ok {
+		return 0, GroupMessage{}, errAgain
+	}
+	return k, g.message(&r, k), nil
+}
+
+// message tells what is known of a message of which k bytes were read. The lap lock is
+// held.
+func (g *Group) message(r *engine.GroupReceived, k int) GroupMessage {
+	r.From.Net = g.network
+	if last, ok := g.from.(SocketAddr); !ok || last != r.From {
+		g.from = r.From
+	}
+	return GroupMessage{Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
+		Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from}
+}
+
+// TryWriteTo is WriteTo, or with a nil addr Write, that does not wait. Errors as for
+// these, and syscall.EAGAIN.
+func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
+	d := g.toAll()
+	var err error
+	if addr != nil {
+		d, err = g.destOf(addr)
+	}
+	if err == nil {
+		if err = g.n.submit(g, d, b); err == nil {
+			return len(b), nil
+		}
+		if g.waits(d, err) {
+			return 0, errAgain
+		}
+	}
+	return 0, opError("write", g.network, g.local, addr, err)
+}
+
+// TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
+// net.ErrClosed, ErrTooManySockets.
+func (l *Listener) TryAccept() (*Conn, error) {
+	n := l.n
+	n.mu.Lock()
+	defer n.unlock()
+	if l.closed {
+		return nil, opError("accept", l.network, l.local, nil, net.ErrClosed)
+	}
+	if l.l.Pending() == 0 {
+		return nil, errAgain
+	}
+	now := n.now()
+	e, ok := l.l.Accept(now)
+	switch {
+	case ok:
+		c := l.welcome(e)
+		n.lap(now, false)
+		return c, nil
+	case l.l.Pending() > 0:
+		return nil, opError("accept", l.network, l.local, nil, ErrTooManySockets)
+	}
+	return nil, errAgain
+}
