@@ -363,7 +363,7 @@ func (l *Link) Tick(now time.Duration) {
 			return
 		}
 		v := l.judge()
-		if v.Reset {
+		if v.Reset && l.sup.Silent() {
 			l.fail(PeerReported)
 			return
 		}

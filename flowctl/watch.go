@@ -22,7 +22,7 @@ type Watch interface {
 type Duty struct {
 	Count bool // the peer's silence: it is this node's to supervise
 	Probe bool // now, whatever else
-	Reset bool // take the link down: the peer was reported lost, and did not answer
+	Reset bool // take the link down, unless the peer was heard: it was reported lost, and did not answer
 }
 
 // judge is the duty towards the link's peer. Silence counts too while packets wait for

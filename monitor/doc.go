@@ -15,7 +15,7 @@
 //	        direct         direct  by report    direct
 //
 // A node that heads report lost is probed, and lost if it does not answer; if four
-// of them report it, at once.
+// of them report it, after one probe without answer.
 //
 // A Monitor is of one bearer. It knows no clock, chance or I/O. Not safe for
 // concurrent use. Source: docs/spec/03-discovery-and-node.md §8.

@@ -41,7 +41,7 @@ func (m *Monitor) Append(b []byte, p *Peer, room int) []byte {
 func (m *Monitor) Receive(p *Peer, data []byte) (ok bool) {
 	c := &p.cookie
 	probed := c.probing
-	c.probing = false
+	c.probing, c.reset = false, false
 	d, err := frame.ParseDomain(data)
 	if err != nil {
 		return false
@@ -56,7 +56,7 @@ func (m *Monitor) Receive(p *Peer, data []byte) (ok bool) {
 	if !newer && !probed || !p.up {
 		return true
 	}
-	p.downs = 0
+	m.acquit(p)
 	if !newer {
 		return true
 	}
@@ -70,6 +70,7 @@ func (m *Monitor) Receive(p *Peer, data []byte) (ok bool) {
 		p.record = new(record)
 	} else {
 		before = p.record.up
+		m.retract(p, d)
 	}
 	p.record.take(d)
 	m.apply(at, p)
@@ -82,12 +83,12 @@ func (m *Monitor) Receive(p *Peer, data []byte) (ok bool) {
 type Duty struct {
 	Count bool // silence: the neighbour is ours to supervise
 	Probe bool // now, and at every interval until it answers
-	Reset bool // others say it is lost, and it did not answer
+	Reset bool // four others say it is lost, and it did not answer: the end, if nothing else came
 }
 
 // Judge says what the timer of the link to a neighbour is to do. It is called once an
-// interval. Unlike kernels, which end a link at the fourth report, it waits for the
-// answer to one probe: so nobody can end a link between others whose ends live.
+// interval. Unlike kernels, which end a link at the fourth report, whoever reports, it
+// takes four reporters and a probe without answer.
 // Source: docs/spec/03-discovery-and-node.md §8.6.
 func (m *Monitor) Judge(p *Peer) Duty {
 	c := &p.cookie
@@ -97,8 +98,8 @@ func (m *Monitor) Judge(p *Peer) Duty {
 	}
 	if unanswered := c.probing; unanswered || c.listGen != m.listGen || c.ackedGen != m.gen {
 		c.listGen = m.listGen
-		c.probing = c.ackedGen != m.gen || p.downs > 0
-		c.reset = c.reset || unanswered && p.downs >= lostReports
+		c.probing = c.ackedGen != m.gen || p.downs > 0 || p.look
+		c.reset = unanswered && p.downs >= lostReports
 		c.monitoring = p.local || p.head
 	}
 	return Duty{Count: c.monitoring, Probe: c.probing, Reset: c.reset}

@@ -3,7 +3,6 @@
 package monitor
 
 import (
-	"fmt"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -16,13 +15,16 @@ import (
 type slow struct {
 	self      frame.NodeAddr
 	nodes     map[frame.NodeAddr]*slowNode // self among them
+	order     []frame.NodeAddr             // their addresses, ascending
 	gen, list frame.Seq
 	own       frame.DomainFields
 }
 
 type slowNode struct {
 	up, head, local bool
-	applied, downs  int
+	applied         int
+	look            bool
+	by              map[frame.NodeAddr]int // who reported it lost since it answered last, as which member
 	has             bool
 	rec             frame.DomainFields
 
@@ -31,27 +33,20 @@ type slowNode struct {
 }
 
 func newSlow(self frame.NodeAddr) *slow {
-	return &slow{self: self, nodes: map[frame.NodeAddr]*slowNode{self: {up: true, head: true}}, list: 1} // SetThreshold counts
+	return &slow{self: self, nodes: map[frame.NodeAddr]*slowNode{self: {up: true, head: true}}, order: []frame.NodeAddr{self}, list: 1} // SetThreshold counts
 }
 
 func (s *slow) next(a frame.NodeAddr) frame.NodeAddr {
-	best, found := a, false
-	for o := range s.nodes {
-		if o != a && (!found || uint32(o-a) < uint32(best-a)) {
-			best, found = o, true
-		}
+	i, ok := slices.BinarySearch(s.order, a)
+	if ok {
+		i++
 	}
-	return best
+	return s.order[i%len(s.order)]
 }
 
 func (s *slow) prev(a frame.NodeAddr) frame.NodeAddr {
-	best, found := a, false
-	for o := range s.nodes {
-		if o != a && (!found || uint32(a-o) < uint32(a-best)) {
-			best, found = o, true
-		}
-	}
-	return best
+	i, _ := slices.BinarySearch(s.order, a)
+	return s.order[(i+len(s.order)-1)%len(s.order)]
 }
 
 func (s *slow) size() int {
@@ -78,7 +73,7 @@ func (s *slow) apply(a frame.NodeAddr) {
 }
 
 func (s *slow) reapply(a frame.NodeAddr) {
-	for range s.size() {
+	for range min(len(s.nodes), frame.MaxDomain+1) {
 		if a != s.self {
 			s.apply(a)
 		}
@@ -145,10 +140,15 @@ func (s *slow) lost(a frame.NodeAddr, before uint64, had int, after uint64, has 
 		n := s.nodes[q]
 		switch {
 		case q == s.self || !n.up || before>>i&1 == 0 || n.local:
-		case has == 0 || has < i:
-			n.downs = max(n.downs, 1)
+		case has <= i:
+			n.look = true
 		case after>>i&1 == 0:
-			n.downs = min(n.downs+1, 4)
+			if n.by == nil {
+				n.by = make(map[frame.NodeAddr]int)
+			}
+			if _, ok := n.by[a]; !ok {
+				n.by[a] = i
+			}
 		}
 	}
 }
@@ -158,6 +158,8 @@ func (s *slow) linkUp(a frame.NodeAddr) {
 	if n == nil {
 		n = &slowNode{}
 		s.nodes[a] = n
+		i, _ := slices.BinarySearch(s.order, a)
+		s.order = slices.Insert(s.order, i, a)
 		s.reapply(a)
 	}
 	n.up = true
@@ -169,7 +171,22 @@ func (s *slow) clear(a frame.NodeAddr) {
 	if n := s.nodes[a]; n.head && n.has {
 		s.lost(a, n.rec.UpMap, n.applied, 0, 0)
 	}
+	s.retract(a, nil)
 	*s.nodes[a] = slowNode{}
+}
+
+// retract forgets what a node reported of those who do not stand where they stood.
+func (s *slow) retract(a frame.NodeAddr, members []frame.NodeAddr) {
+	for i, q := range s.nodes[a].rec.Members {
+		n := s.nodes[q]
+		if n == nil {
+			continue
+		}
+		if k, ok := n.by[a]; ok && k == i && (i >= len(members) || members[i] != q) {
+			delete(n.by, a)
+			n.look = true
+		}
+	}
 }
 
 func (s *slow) linkDown(a frame.NodeAddr) {
@@ -181,6 +198,8 @@ func (s *slow) remove(a frame.NodeAddr) {
 	s.clear(a)
 	p := s.prev(a)
 	delete(s.nodes, a)
+	i, _ := slices.BinarySearch(s.order, a)
+	s.order = slices.Delete(s.order, i, i+1)
 	s.reapply(p)
 	s.follow(p)
 	if len(s.nodes) <= DefaultThreshold {
@@ -195,7 +214,7 @@ func (s *slow) remove(a frame.NodeAddr) {
 func (s *slow) receive(a frame.NodeAddr, data []byte) {
 	n := s.nodes[a]
 	probed := n.probing
-	n.probing = false
+	n.probing, n.reset = false, false
 	d, err := frame.ParseDomain(data)
 	if err != nil {
 		return
@@ -210,12 +229,13 @@ func (s *slow) receive(a frame.NodeAddr, data []byte) {
 	if !newer && !probed || !n.up {
 		return
 	}
-	n.downs = 0
+	n.by, n.look = nil, false
 	if !newer {
 		return
 	}
 	n.peer = d.Gen()
 	before, had := n.rec.UpMap, n.applied
+	s.retract(a, d.Fields(nil).Members)
 	n.has, n.rec = true, d.Fields(nil)
 	s.apply(a)
 	s.lost(a, before, had, n.rec.UpMap, n.applied)
@@ -232,11 +252,9 @@ func (s *slow) judge(a frame.NodeAddr) Duty {
 		return Duty{Count: true}
 	}
 	if n.probing || n.list != s.list || n.acked != s.gen {
-		if n.probing && n.downs >= 4 {
-			n.reset = true
-		}
+		n.reset = n.probing && len(n.by) >= 4
 		n.list = s.list
-		n.probing = n.acked != s.gen || n.downs > 0
+		n.probing = n.acked != s.gen || len(n.by) > 0 || n.look
 		n.monitoring = n.local || n.head
 	}
 	return Duty{n.monitoring, n.probing, n.reset}
@@ -309,14 +327,22 @@ func compare(t *testing.T, at int, m *Monitor, s *slow) {
 	a := s.self
 	for _, p := range m.ring {
 		n := s.nodes[a]
-		got := fmt.Sprint(p.addr, p.up, p.head, p.local, p.applied, p.downs, p.record != nil, p.cookie)
-		want := fmt.Sprint(a, n.up, n.head, n.local, n.applied, n.downs, n.has,
-			cookie{n.list, n.peer, n.acked, n.monitoring, n.probing, n.reset, n.synched})
+		got := seen{p.addr, p.up, p.head, p.local, p.look, p.record != nil, int(p.applied), int(p.downs), p.cookie}
+		want := seen{a, n.up, n.head, n.local, n.look, n.has, n.applied, len(n.by),
+			cookie{n.list, n.peer, n.acked, n.monitoring, n.probing, n.reset, n.synched}}
 		if got != want {
-			t.Fatalf("step %d: got %s, want %s", at, got, want)
+			t.Fatalf("step %d: got %+v, want %+v", at, got, want)
 		}
 		a = s.next(a)
 	}
+}
+
+// What there is to see of a member.
+type seen struct {
+	addr                        frame.NodeAddr
+	up, head, local, look, told bool
+	applied, downs              int
+	cookie                      cookie
 }
 
 // TestAgainstModel plays random lives of a ring, most of the time a large one.

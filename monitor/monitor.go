@@ -161,6 +161,8 @@ func (m *Monitor) down(i int) {
 	if p.head && p.record != nil {
 		m.lost(i, p.record.up, int(p.applied), 0, 0)
 	}
+	m.retract(p, frame.Domain{})
+	m.acquit(p)
 	*p = Peer{addr: p.addr}
 }
 
@@ -174,9 +176,9 @@ func (m *Monitor) headOf(i int) int {
 }
 
 // reapply compares the records of those before a place, and at it, with the ring,
-// as far back as a domain may reach.
+// as far back as any record may reach: who knows more nodes than we has a larger domain.
 func (m *Monitor) reapply(at int) {
-	for range m.reach() + 1 {
+	for range min(len(m.ring), frame.MaxDomain+1) {
 		if p := m.ring[at]; at != 0 {
 			m.apply(at, p)
 		}
@@ -247,14 +249,16 @@ func (m *Monitor) assignRoles(at int) {
 // up: before it had been applied up to had members, and after up to has.
 // Source: docs/spec/03-discovery-and-node.md §8.5.
 func (m *Monitor) lost(at int, before uint64, had int, after uint64, has int) {
+	p := m.ring[at]
 	for i := range had {
 		q := m.at(at + 1 + i)
 		switch {
 		case !q.up || before>>i&1 == 0 || q.local || q == m.ring[0]:
-		case has == 0 || has < i: // not covered any more: look once; kernels forget other reports
-			q.downs = max(q.downs, 1)
-		case after>>i&1 == 0:
-			q.downs = min(q.downs+1, lostReports)
+		case has <= i: // not covered any more; kernels forget what others reported
+			q.look = true
+		case after>>i&1 == 0 && p.record.told>>i&1 == 0: // the reporters count, not the reports
+			p.record.told |= 1 << i
+			q.downs++
 		}
 	}
 }

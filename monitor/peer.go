@@ -12,7 +12,8 @@ import (
 type Peer struct {
 	addr    frame.NodeAddr
 	applied uint8 // members of its record that are its successors in our ring, the first ones
-	downs   uint8 // reports that it is lost, since it answered a probe last
+	downs   uint8 // members that reported it lost, since it answered a probe last
+	look    bool  // who covered it does so no more: it is probed until it answers
 	up      bool
 	head    bool
 	local   bool // in our own domain
@@ -30,6 +31,7 @@ type cookie struct {
 type record struct {
 	gen     frame.Seq
 	up      uint64 // bit i: member i is up
+	told    uint64 // bit i: a report that member i is lost counts in its downs
 	members []frame.NodeAddr
 }
 
@@ -45,7 +47,7 @@ func (r *record) count() int {
 }
 
 // take copies what a record on the wire says, into memory that is there if it is
-// enough but not much more.
+// enough but not much more. Reports that count stay with the members that they are of.
 func (r *record) take(d frame.Domain) {
 	n := d.Len()
 	if cap(r.members) < n || cap(r.members) > 2*n+8 {

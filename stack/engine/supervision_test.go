@@ -205,29 +205,62 @@ func TestOthersWatch(t *testing.T) {
 	c.done("silent")
 }
 
-// Four reports end a link at the second interval, unless a probe is answered before.
+// Four members that report another end the link to it at the second interval, unless a
+// probe is answered before; one that does so as often is no more than one.
 func TestReportedLost(t *testing.T) {
-	for _, answers := range []bool{false, true} {
-		c := newRing(t)
-		for g := frame.Seq(2); g < 10; g++ {
-			c.tells(1, 0, frame.DomainFields{Gen: g, AckGen: c.domain(), UpMap: uint64(g & 1), Members: []frame.NodeAddr{popAddr + 2}})
-		}
-		var got []string
-		for began := c.now; c.now < began+900*time.Millisecond; {
-			if s := c.states(2, 0); answers && len(s) > 0 {
-				c.tells(2, 0, frame.DomainFields{Gen: 1, AckGen: c.domain()})
+	const victim = 5
+	for _, c := range []struct {
+		name      string
+		reporters []int
+		answers   bool
+		lost      bool
+	}{
+		{"four, no answer", []int{1, 2, 3, 4}, false, true},
+		{"four, answers", []int{1, 2, 3, 4}, true, false},
+		{"one four times, no answer", []int{1, 1, 1, 1}, false, false},
+		{"three, one of them twice, no answer", []int{1, 2, 3, 3}, false, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			w := ringCrew(t, 1, victim+1, lowThreshold)
+			gen := make([]frame.Seq, victim)
+			says := func(i int, lost bool) {
+				gen[i]++
+				d := frame.DomainFields{Gen: gen[i], AckGen: w.domain()}
+				for k := i + 1; k <= victim; k++ {
+					if k < victim || !lost {
+						d.UpMap |= 1 << len(d.Members)
+					}
+					d.Members = append(d.Members, popAddr+frame.NodeAddr(k))
+				}
+				w.tells(i, 0, d)
 			}
-			c.lives(50*time.Millisecond, 0, 1)
-			got = append(got, c.causes()...)
-		}
-		want := []string{"1001004 " + flowctl.PeerReported.String()}
-		if answers {
-			want = nil
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("answers %v: got %q, want %q", answers, got, want)
-		}
-		c.done("reported")
+			for i := range victim {
+				says(i, false)
+			}
+			w.tells(victim, 0, frame.DomainFields{Gen: 1, AckGen: w.domain()})
+			w.lives(time.Second, 0, 1, 2, 3, 4, victim) // all have answered, and nobody needs to be asked
+			w.forget()
+			for _, i := range c.reporters {
+				says(i, false)
+				says(i, true)
+			}
+			var got []string
+			for began := w.now; w.now < began+900*time.Millisecond; {
+				if s := w.states(victim, 0); c.answers && len(s) > 0 {
+					w.tells(victim, 0, frame.DomainFields{Gen: 1, AckGen: w.domain()})
+				}
+				w.lives(50*time.Millisecond, 0, 1, 2, 3, 4)
+				got = append(got, w.causes()...)
+			}
+			var want []string
+			if c.lost {
+				want = []string{"1001007 " + flowctl.PeerReported.String()}
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("got %q, want %q", got, want)
+			}
+			w.done("reported")
+		})
 	}
 }
 
