@@ -43,6 +43,7 @@ type Config struct {
 	Links            map[string]LinkConfig // what is different on a bearer, by its name
 	MonitorThreshold int                   // nodes on a bearer up to which every one supervises every other, 1 to 4095; 0: 32, as a kernel
 	Wait             WaitMode
+	GoPoller         bool          // calls that wait sleep in Go's own poller, not in poll(2), which holds a processor: for programs that wait for much else, as a daemon; on Linux
 	NoNamesAhead     bool          // see the package comment on names that come late
 	NoBundles        bool          // every message to another node has a frame to itself
 	Chunks           int           // memory for frames, in chunks of 4 KiB, 64 to 1048576; 0: 4096

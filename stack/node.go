@@ -198,7 +198,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	n.patience = newPatience(cfg.Wait, quota)
 	n.attendance = n.patience
 	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-		if s.bell, err = newBell(n.polled, fds); err != nil {
+		if s.bell, err = newBell(n.polled, cfg.GoPoller, fds); err != nil {
 			return nil, err
 		}
 	}
@@ -225,8 +225,11 @@ func checkBearers(cfg Config) error {
 	return nil
 }
 
-func newBell(polled bool, fds []int) (bell, error) {
-	if polled {
+func newBell(polled, goPoller bool, fds []int) (bell, error) {
+	switch {
+	case polled && goPoller:
+		return newNetBell(fds)
+	case polled:
 		return newPollBell(fds)
 	}
 	return newChanBell(), nil
