@@ -47,12 +47,12 @@ func (r *Ring) Status() (all [slots]SlotStatus) {
 
 // A PeerStatus is how the keys of another node stand, and what it says of ours.
 type PeerStatus struct {
-	Slots    [slots]SlotStatus // of its keys; 0 is never used
-	Reported uint8             // slot of ours that it receives with, 0 for none
-	Master   bool              // it has a master key
-	NoKey    bool              // what it sends is not opened
-	Given    bool              // its key was given by the owner
-	PeerCounters
+	Slots        [slots]SlotStatus // of its keys; 0 is never used
+	Reported     uint8             // slot of ours that it receives with, 0 for none
+	Master       bool              // it has a master key
+	NoKey        bool              // what it sends is not opened
+	Given        bool              // its key was given by the owner
+	PeerCounters `json:"Counters"` // some have the names of what is above
 }
 
 // Status says how the keys of the node stand.

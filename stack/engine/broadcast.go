@@ -283,7 +283,7 @@ type BroadcastStatus struct {
 	Peers                          int // that it is sent to
 	MTU                            int // bytes
 	Received, Duplicates, Deferred uint64
-	flowctl.Statistics
+	flowctl.Statistics             `json:"Statistics"` // some have the names of what is above
 }
 
 // Broadcast returns how the broadcast link stands at now.

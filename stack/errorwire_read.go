@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"encoding/json"
+	"net"
+	"syscall"
+)
+
+// A farError is an error of the daemon's of which there is the text, and what it wraps.
+type farError struct {
+	text string
+	errs []error
+}
+
+func (e *farError) Error() string   { return e.text }
+func (e *farError) Unwrap() []error { return e.errs }
+
+// DecodeError makes an error of what EncodeError has made of one: errors.Is and errors.As
+// find in it what they found in that. Without a record, as from a daemon that is not
+// ours, it is the errno. Errors: the second result is ErrErrorRecord where the record is
+// none; the first is the errno then.
+func DecodeError(errno syscall.Errno, b []byte) (told, err error) {
+	if len(b) == 0 {
+		if errno == 0 {
+			return nil, nil
+		}
+		return errno, nil
+	}
+	var w wireError
+	if len(b) > maxErrorLen || json.Unmarshal(b, &w) != nil {
+		return errnoOr(errno), ErrErrorRecord
+	}
+	if told, err = w.error(maxErrorDepth); err != nil {
+		return errnoOr(errno), err
+	}
+	return told, nil
+}
+
+// errnoOr is errno, or EPROTO where that says nothing.
+func errnoOr(errno syscall.Errno) error {
+	if errno == 0 {
+		return syscall.EPROTO
+	}
+	return errno
+}
+
+// error is the error that the record tells of. Errors: ErrErrorRecord.
+func (w *wireError) error(depth int) (told, err error) {
+	if e, ok := sentinels[w.Kind]; ok {
+		return e, nil
+	}
+	if depth < 0 || len(w.Errs) > maxErrorDepth {
+		return nil, ErrErrorRecord
+	}
+	var inner error
+	if w.Err != nil {
+		if inner, err = w.Err.error(depth - 1); err != nil {
+			return nil, err
+		}
+	}
+	if w.Kind == "text" {
+		return w.farError(inner, depth)
+	}
+	kind, ok := errorKinds[w.Kind]
+	if !ok {
+		return nil, ErrErrorRecord
+	}
+	if told = kind(w.Fields, inner); told == nil {
+		return nil, ErrErrorRecord
+	}
+	return told, nil
+}
+
+func (w *wireError) farError(inner error, depth int) (error, error) {
+	e := &farError{text: cut(w.Text)}
+	if inner != nil {
+		e.errs = append(e.errs, inner)
+	}
+	for _, x := range w.Errs {
+		if x == nil {
+			return nil, ErrErrorRecord
+		}
+		inner, err := x.error(depth - 1)
+		if err != nil {
+			return nil, err
+		}
+		e.errs = append(e.errs, inner)
+	}
+	return e, nil
+}
+
+// errorKinds makes the errors that have fields of their own; nil where the fields are
+// none, or what must be inside is not.
+var errorKinds = map[string]func(b json.RawMessage, inner error) error{
+	"op": kind(func(f opFields, inner error) error {
+		return &net.OpError{Op: f.Op, Net: f.Net, Source: f.Source.Addr, Addr: f.Addr.Addr, Err: inner}
+	}, true),
+	"blocked": kind(func(f blockedFields, inner error) error { return f.error(inner) }, false),
+	"conn": kind(func(f connFields, inner error) error {
+		return &ConnError{Peer: f.Peer, Reason: f.Reason, Code: f.Code, Err: inner}
+	}, true),
+	"members": kind(func(f membersFields, inner error) error {
+		return &MembersError{f.Joined, f.Wanted, f.Waited, inner}
+	}, true),
+	"call": kind(func(f callFields, inner error) error { return &CallError{f.To.Addr, f.Waited, inner} }, true),
+	"silent": kind(func(f silentFields, inner error) error {
+		return &SilentError{f.Node, f.Link, f.Waited, inner}
+	}, true),
+	"topology-service": kind(func(f topologyFields, inner error) error {
+		return &TopologyError{f.Node, f.Reason, inner}
+	}, true),
+	"unsent":  kind(func(packets int, inner error) error { return &UnsentError{packets, inner} }, true),
+	"reject":  kind(func(f RejectError, _ error) error { return &f }, false),
+	"addr":    kind(func(f addrFields, _ error) error { return &net.AddrError{Err: f.Err, Addr: f.Addr} }, false),
+	"network": kind(func(name string, _ error) error { return net.UnknownNetworkError(name) }, false),
+	"errno":   kind(func(e int, _ error) error { return syscall.Errno(e) }, false),
+}
+
+// kind reads fields of a type for build; wraps says that there must be an error inside.
+func kind[F any](build func(f F, inner error) error, wraps bool) func(json.RawMessage, error) error {
+	return func(b json.RawMessage, inner error) error {
+		var f F
+		if json.Unmarshal(b, &f) != nil || wraps && inner == nil {
+			return nil
+		}
+		return build(f, inner)
+	}
+}

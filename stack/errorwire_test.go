@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"os"
+	"reflect"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+func someErrors() []error {
+	socket := SocketAddr{Port: 5, Node: 0x1001002, Net: "tipcrdm"}
+	conn := &ConnError{Peer: socket, Reason: "refused", Code: frame.NoPort, Err: syscall.ECONNREFUSED}
+	all := []error{
+		&net.OpError{Op: "write", Net: "tipcrdm", Source: socket, Addr: Service{Type: 18888, Instance: 17}, Err: ErrUnreachable},
+		&net.OpError{Op: "close", Net: "tipc", Err: &UnsentError{7, context.DeadlineExceeded}},
+		&BlockedError{Name: Service{Type: 18888, Instance: 17}, Blocked: time.Second},
+		&BlockedError{Peer: socket, Blocks: true, Group: 4242, Need: 3, Acks: 1, Behind: 2, Node: 0x1001002, Bearer: "eth0", Link: "l",
+			Importance: High, Waiting: 5, Limit: 6, Unacked: 7, Window: 8, Ahead: 9, Blocked: time.Minute, Cause: context.Canceled},
+		conn,
+		&ConnError{Peer: socket, Reason: "contact lost", Err: ErrUnreachable},
+		&MembersError{1, 3, time.Second, net.ErrClosed},
+		&CallError{Range{Type: 18888, Upper: 4}, time.Second, context.DeadlineExceeded},
+		&SilentError{0x1001002, "l", time.Second, context.Canceled},
+		&TopologyError{0x1001002, "it said nothing", os.ErrDeadlineExceeded},
+		&RejectError{frame.NoName, SocketAddr{Node: 3}, Service{Type: 18888, Instance: 1}},
+		&net.AddrError{Err: "missing address", Addr: "x"},
+		net.UnknownNetworkError("tcp"), syscall.EBUSY,
+	}
+	for _, e := range sentinels {
+		all = append(all, e)
+	}
+	return all
+}
+
+func TestErrorsOnTheWire(t *testing.T) {
+	for _, want := range someErrors() {
+		errno, b := EncodeError(want)
+		got, err := DecodeError(errno, b)
+		if err != nil || !reflect.DeepEqual(got, want) || got.Error() != want.Error() {
+			t.Errorf("got %#v, %v, want %#v", got, err, want)
+		}
+		if errno == 0 {
+			t.Errorf("%v has no errno", want)
+		}
+		wrapped := fmt.Errorf("tell node 1: %w", errors.Join(want, fmt.Errorf("beside %w", ErrSlow)))
+		errno, b = EncodeError(wrapped)
+		if got, err = DecodeError(errno, b); err != nil || got.Error() != wrapped.Error() || !errors.Is(got, ErrSlow) {
+			t.Errorf("%v: got %v, %v", wrapped, got, err)
+		}
+	}
+}
+
+// errors.Is finds in what arrives whatever it finds in what was sent.
+func TestErrorsKeepTheirMeaning(t *testing.T) {
+	meanings := []error{net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, context.DeadlineExceeded, ErrUnreachable, ErrTooLong,
+		syscall.EMSGSIZE, syscall.ECONNRESET, syscall.ECONNREFUSED, os.ErrPermission, os.ErrNotExist, ErrConfig}
+	for _, e := range append(someErrors(), syscall.EPERM, syscall.ENOENT, engine.ErrClosed) {
+		errno, b := EncodeError(e)
+		got, err := DecodeError(errno, b)
+		if err != nil {
+			t.Errorf("%v: %v", e, err)
+		}
+		for _, m := range meanings {
+			if errors.Is(e, m) && !errors.Is(got, m) || e != engine.ErrClosed && errors.Is(got, m) != errors.Is(e, m) {
+				t.Errorf("%v: is it %v? got %v", e, m, errors.Is(got, m))
+			}
+		}
+		var before, after net.Error
+		if e != engine.ErrClosed && (errors.As(e, &before) != errors.As(got, &after) || before != nil && before.Timeout() != after.Timeout()) {
+			t.Errorf("%v: another answer to Timeout", e)
+		}
+	}
+}
+
+func TestErrnos(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		want syscall.Errno
+	}{
+		{nil, 0}, {ErrTooLong, syscall.EMSGSIZE}, {ErrUnreachable, syscall.EHOSTUNREACH},
+		{opError("write", "tipc", nil, nil, &BlockedError{}), syscall.EAGAIN},
+		{&BlockedError{Cause: context.Canceled}, syscall.ECANCELED},
+		{&ConnError{Err: ErrUnreachable}, syscall.ECONNRESET}, {&ConnError{Err: os.ErrDeadlineExceeded}, syscall.ETIMEDOUT},
+		{&ConnError{Err: syscall.EPIPE}, syscall.EPIPE}, {&RejectError{}, syscall.ECONNREFUSED}, {errors.New("?"), syscall.EIO},
+		{net.UnknownNetworkError("x"), syscall.EPROTONOSUPPORT}, {engine.ErrClosed, syscall.EIO}, {net.ErrClosed, syscall.EBADF},
+	} {
+		if got := Errno(c.err); got != c.want {
+			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
+		}
+	}
+}
+
+// What is long, deep or of many is cut, and stays an error.
+func TestErrorsHaveLimits(t *testing.T) {
+	deep := error(ErrSlow)
+	for range 100 {
+		deep = fmt.Errorf("in %w", deep)
+	}
+	many := errors.Join(slicesOf(ErrSlow, 1000)...)
+	for _, e := range []error{deep, many, errors.New(strings.Repeat("x", 1<<20)), &ConnError{Reason: strings.Repeat("x", 1<<20), Err: ErrSlow}, uncomparable{"a"}} {
+		errno, b := EncodeError(e)
+		if got, err := DecodeError(errno, b); err != nil || got == nil || len(b) > maxErrorLen || len(got.Error()) > 2*maxErrorText {
+			t.Errorf("%.40s: %d bytes, %v", e, len(b), err)
+		}
+	}
+	if got, err := DecodeError(syscall.EPERM, nil); got != syscall.EPERM || err != nil {
+		t.Errorf("got %v, %v", got, err)
+	}
+	for _, b := range []string{"x", "{}", `{"kind":"conn"}`, `{"kind":"op","fields":{}}`, `{"kind":"text","errs":[null]}`, `{"kind":"op","fields":{"addr":7},"err":{"kind":"eof"}}`} {
+		if got, err := DecodeError(0, []byte(b)); err != ErrErrorRecord || got != syscall.EPROTO {
+			t.Errorf("%s: got %v, %v", b, got, err)
+		}
+	}
+}
+
+// An uncomparable is an error that == panics for.
+type uncomparable []string
+
+func (u uncomparable) Error() string { return u[0] }
+
+func slicesOf(err error, k int) (all []error) {
+	for range k {
+		all = append(all, err)
+	}
+	return all
+}
+
+func FuzzErrorRecord(f *testing.F) {
+	for _, e := range someErrors() {
+		_, b := EncodeError(e)
+		f.Add(b)
+	}
+	f.Fuzz(func(t *testing.T, b []byte) {
+		told, err := DecodeError(0, b)
+		if told == nil && len(b) > 0 {
+			t.Fatal("neither an error nor none")
+		}
+		if err != nil || told == nil {
+			return
+		}
+		text := told.Error()
+		errno, again := EncodeError(told)
+		back, err := DecodeError(errno, again)
+		if err != nil {
+			t.Fatalf("%s: %v", again, err)
+		}
+		if len(text) < maxErrorText && len(again) < maxErrorLen/2 && back.Error() != text {
+			t.Fatalf("got %q, want %q", back, text)
+		}
+	})
+}
