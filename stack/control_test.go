@@ -21,7 +21,7 @@ import (
 // or are made of such, or concern the program's own end.
 var socketMethods = map[string]bool{
 	"Call": true, "Close": true, "Dial": true, "DialContext": true, "DialPacket": true, "Handle": true, "Join": true,
-	"Listen": true, "ListenPacket": true, "Subscribe": true, "WaitFor": true,
+	"Listen": true, "ListenPacket": true, "NewPoller": true, "Subscribe": true, "WaitFor": true,
 }
 
 func TestEveryManagementMethodHasAControl(t *testing.T) {
