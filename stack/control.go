@@ -81,10 +81,15 @@ func ServeControl(ctx context.Context, n *Node, verb string, in []byte) (out []b
 	if !ok {
 		return nil, fmt.Errorf("%w: no management call %.32q", syscall.ENOSYS, verb)
 	}
+	return answer(verb, in, func() (any, error) { return c.serve(ctx, n, in) })
+}
+
+// answer makes a call whose words are not too long, and its answer JSON.
+func answer(verb string, in []byte, call func() (any, error)) ([]byte, error) {
 	if len(in) > maxControlIn {
 		return nil, fmt.Errorf("%w: %d bytes for %s, at most %d", syscall.EINVAL, len(in), verb, maxControlIn)
 	}
-	told, err := c.serve(ctx, n, in)
+	told, err := call()
 	if err != nil {
 		return nil, err
 	}
