@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package settings
+
+import (
+	"errors"
+	"flag"
+	"os"
+	"path/filepath"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+const whole = `
+[node]
+address = "1.1.1"
+netid = 4712 # another
+wait = "spin"
+tolerance = "200ms"
+max_window = 100
+
+[keys]
+file = "/etc/utipc/keys"
+rekey = "0s"
+
+[[bearer]]
+device = "eth1"
+driver = "af_packet"
+priority = 5
+
+[[bearer]]
+medium = "udp"
+local = "10.0.0.1:6118"
+remotes = ["10.0.0.2", "[fd00::1]:6118"]
+mtu = 1472
+
+[socket]
+mode = "0600"
+
+[access]
+manage = ["joe", "@admins"]
+
+[metrics]
+listen = "127.0.0.1:0"
+pprof = true
+`
+
+func TestWholeFile(t *testing.T) {
+	s, err := Parse("f", []byte(whole), nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := Default()
+	want.Node.Address, want.Node.NetID, want.Node.Wait, want.Node.Tolerance, want.Node.MaxWindow = "1.1.1", 4712, "spin", Duration(200*time.Millisecond), 100
+	want.Keys.File, want.Keys.Rekey = "/etc/utipc/keys", 0
+	want.Bearers = []Bearer{
+		{Medium: "eth", Device: "eth1", Driver: "af_packet", Priority: 5},
+		{Medium: "udp", Name: "UDP1", Local: "10.0.0.1:6118", Remotes: []string{"10.0.0.2", "[fd00::1]:6118"}, MTU: 1472},
+	}
+	want.Socket.Mode, want.Access.Manage = 0o600, []string{"joe", "@admins"}
+	want.Metrics = Metrics{Listen: "127.0.0.1:0", Pprof: true}
+	if !reflect.DeepEqual(s, want) {
+		t.Errorf("got  %+v\nwant %+v", s, want)
+	}
+	if again, err := Parse("g", []byte(s.String()), nil); err != nil || !reflect.DeepEqual(again, s) {
+		t.Errorf("%v\n%s\nreads back as %+v", err, s, again)
+	}
+}
+
+// Every mistake is told with its file, line, key, and what is allowed.
+func TestMistakes(t *testing.T) {
+	for _, c := range []struct{ doc, want string }{
+		{"[node]\nnetid = 10000", `^f:2: node.netid = 10000; allowed: 1 to 9999$`},
+		{"[node]\nadress = \"1.1.1\"", `^f:2: node.adress is unknown; allowed: in \[node\] address, identity, netid, `},
+		{"[nod]\n", `^f:1: nod is unknown; allowed: sections \[node\], \[keys\], .*\[\[bearer\]\]$`},
+		{"x = 1", `^f:1: x is unknown; allowed: sections \[node\]`},
+		{"[node]\nnetid = \"many\"", `^f:2: node.netid is of another type; allowed: 1 to 9999, written as netid = 4711$`},
+		{"[node]\n\ntolerance = \"soon\"", `^f:3: node.tolerance is of another type; allowed: 50ms to 30s, written as tolerance = "1.5s"$`},
+		{"[node]\ntolerance = \"1ms\"", `^f:2: node.tolerance = "1ms"; allowed: 50ms to 30s$`},
+		{"[node]\naddress = \"zz\"", `^f:2: node.address = "zz"; allowed: 1\.1\.1, or hexadecimal`},
+		{"[node]\nwait = \"dance\"", `^f:2: node.wait = "dance"; allowed: adaptive, sleep or spin$`},
+		{"[node]\nwindow = 100\nmax_window = 50", `^f:3: node.max_window = 50; allowed: node.window, 100, and more`},
+		{"[node]\ntolerAnce = \"1s\"", `^f:2: node.tolerAnce is unknown; allowed: in \[node\] `},
+		{"[node]\ntolerance = true", `^f:2: node.tolerance is of another type; `},
+		{"[node]\ntolerance = \"never\"", `^f:2: node.tolerance is of another type; `},
+		{"node = 1", `^f:1: node is of another type; allowed: \[node\] on a line of its own$`},
+		{"bearer = [1]", `^f:1: bearer is of another type; allowed: \[\[bearer\]\] on`},
+		{"[bearer]\ndevice = \"a\"", `^f:1: bearer is of another type; allowed: \[\[bearer\]\] on`},
+		{"[access]\nuse = [1, \"a\"]", `^f:2: access.use is of another type; allowed: users`},
+		{"[x]\ny = {z = 1}\n[node]\nnetid=0", `^f:1: x is unknown; allowed: sections .*$`},
+		{"[node\n", `^f:1: .+`},
+		{"[node]\nnetid = 1\nnetid = 2", `^f:3: .+`},
+		{"[[bearer]]\nmedium = \"ib\"", `^f:2: bearer\[0\].medium = "ib"; allowed: eth or udp$`},
+		{"[[bearer]]\n[[bearer]]\ndevice=\"a\"", `^f:1: bearer\[0\].device is missing; allowed: an interface's name`},
+		{"[[bearer]]\nmedium=\"udp\"", `^f:1: bearer\[0\].local is missing`},
+		{"[[bearer]]\nmedium=\"udp\"\nlocal=\"224.0.0.1\"", `^f:3: bearer\[0\].local = "224.0.0.1"; allowed: IP addresses`},
+		{"[[bearer]]\nmedium=\"udp\"\nlocal=\"10.0.0.1\"\ndriver=\"auto\"", `^f:4: bearer\[0\].driver is not of bearers of medium udp; allowed: with medium eth alone$`},
+		{"[[bearer]]\ndevice=\"a\"\nmtu=1000", `^f:3: bearer\[0\].mtu is not of bearers of medium eth`},
+		{"[[bearer]]\ndevice=\"a\"\n[[bearer]]\ndevice=\"a\"", `^f:3: bearer\[1\] has the name of another, "a"`},
+		{"bearer=[{device=\"a\"},{device=\"b\"},\n{device=\"c\"},\n{device=\"d\"}]", `^f:\d: bearer\[3\] is bearer 4; allowed: 3 of them$`},
+		{"bearer=[{device=\"a\"},\n{device=\"b b\"}]", `^f:2: bearer\[1\].device = "b b"`},
+		{"[[bearer]]\nmedium=\"udp\"\nlocal=\"10.0.0.1\"\nremotes=[\"10.0.0.2\", \"x\"]", `^f:4: bearer\[0\].remotes = \["10.0.0.2", "x"\]; allowed: IP addresses`},
+		{"[socket]\nmode = \"0999\"", `^f:2: socket.mode is of another type; allowed: octal digits up to 0777, written as mode = "0660"`},
+		{"[socket]\nmode = \"7777\"", `^f:2: socket.mode = "7777"; allowed: octal digits up to 0777$`},
+		{"[socket]\npath = \"utipc.sock\"", `^f:2: socket.path = "utipc.sock"; allowed: an absolute path`},
+		{"[access]\nuse = [\"a b\"]", `^f:2: access.use = \["a b"\]; allowed: users, after @ groups`},
+		{"[metrics]\nlisten = \"0.0.0.0:9118\"", `^f:2: metrics.listen = "0.0.0.0:9118", which other hosts may reach; allowed: .* metrics.public = true$`},
+		{"[metrics]\nlisten = \"9118\"", `^f:2: metrics.listen = "9118"; allowed: ADDRESS:PORT`},
+		{"[metrics]\npprof = true", `^f:2: metrics.pprof = true without a port`},
+		{"[limits]\nsockets = 0", `^f:2: limits.sockets = 0; allowed: 1 to`},
+		{"[log]\nlevel = \"loud\"\nformat = \"xml\"", `^f:2: log.level = "loud"; allowed: debug, info, warn or error\nf:3: log.format = "xml"; allowed: text or json$`},
+	} {
+		_, err := Parse("f", []byte(c.doc), nil)
+		var p *Problem
+		if err == nil || !errors.As(err, &p) || !regexp.MustCompile(c.want).MatchString(err.Error()) {
+			t.Errorf("%q: %v\nwant %s", c.doc, err, c.want)
+		}
+	}
+}
+
+func over(t *testing.T, args ...string) *Flags {
+	t.Helper()
+	var o Flags
+	set := flag.NewFlagSet("", flag.ContinueOnError)
+	o.Register(set)
+	if err := set.Parse(args); err != nil {
+		t.Fatal(err)
+	}
+	return &o
+}
+
+func TestFlagsGoOverTheFile(t *testing.T) {
+	s, err := Parse("f", []byte(whole), over(t, "--netid", "7", "--wait=sleep", "--name-park", "0", "--pprof=false", "--migrate", "--access-keys", "a,@b",
+		"--socket-mode", "0666", "--udp", "10.0.0.9,239.1.2.3", "--bearer", "medium eth device eth7 tolerance 100ms"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	if s.Node.NetID != 7 || s.Node.Wait != "sleep" || s.Node.NamePark != 0 || s.Metrics.Pprof || !s.Keys.Migrate || s.Node.Address != "1.1.1" ||
+		!reflect.DeepEqual(s.Access.Keys, []string{"a", "@b"}) || s.Socket.Mode != 0o666 {
+		t.Errorf("got %+v", s)
+	}
+	want := []Bearer{{Medium: "udp", Name: "UDP1", Local: "10.0.0.9", Multicast: "239.1.2.3"}, {Medium: "eth", Device: "eth7", Tolerance: Duration(100 * time.Millisecond)}}
+	if !reflect.DeepEqual(s.Bearers, want) {
+		t.Errorf("got %+v, want %+v", s.Bearers, want)
+	}
+	for _, c := range []struct {
+		args []string
+		want string
+	}{
+		{[]string{"--netid", "x"}, `^--netid: node.netid = "x"; allowed: 1 to 9999$`},
+		{[]string{"--netid", "0"}, `^--netid: node.netid = 0; allowed: 1 to 9999$`},
+		{[]string{"--if", "a b"}, `^--if: bearer\[0\].device = "a b"; allowed: `},
+		{[]string{"--bearer", "medium eth device"}, `^--bearer: "medium eth device" is not pairs`},
+		{[]string{"--bearer", "medium eth devise a"}, `^--bearer: bearer\[0\].devise is unknown; allowed: in \[bearer\] medium, device`},
+		{[]string{"--bearer", "medium eth device a priority high"}, `^--bearer: bearer\[0\].priority = "high"; allowed: 1 to 31`},
+		{[]string{"--bearer", "medium eth"}, `^--bearer: bearer\[0\].device is missing`},
+	} {
+		if _, err := Parse("f", nil, over(t, c.args...)); err == nil || !regexp.MustCompile(c.want).MatchString(err.Error()) {
+			t.Errorf("%q: %v, want %s", c.args, err, c.want)
+		}
+	}
+}
+
+func TestLoad(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "utipc.toml")
+	if _, err := Load(file, nil); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a missing file: %v", err)
+	}
+	os.WriteFile(file, []byte(strings.Repeat("#", MaxFile+1)), 0o600)
+	if _, err := Load(file, nil); err == nil || !strings.Contains(err.Error(), "longer") {
+		t.Errorf("a long file: %v", err)
+	}
+	os.WriteFile(file, []byte("[node]\nnetid = 0"), 0o600)
+	if _, err := Load(file, nil); err == nil || !strings.HasPrefix(err.Error(), file+":2: ") {
+		t.Errorf("a wrong file: %v", err)
+	}
+	if s, err := Load("", nil); err != nil || !reflect.DeepEqual(s, Default()) {
+		t.Errorf("no file: %v, %v", s, err)
+	}
+}
+
+// A file of nothing but mistakes takes no time that grows with its square.
+func TestLongFiles(t *testing.T) {
+	for _, doc := range []string{
+		strings.Repeat("[[bearer]]\n", 6000), strings.Repeat("a=1\n", 16000), strings.Repeat("[x.y]\n", 10000),
+		"a=" + strings.Repeat("{a=", 9000) + "1" + strings.Repeat("}", 9000), strings.Repeat("a.", 30000) + "a=1",
+	} {
+		begin := time.Now()
+		_, err := Parse("f", []byte(doc), nil)
+		if err == nil || len(err.Error()) > 100*(maxProblems+1) {
+			t.Errorf("%.20q…: an error of %d bytes", doc, len(err.Error()))
+		}
+		if took := time.Since(begin); took > 20*time.Second { // 0.1 s where nothing else runs
+			t.Errorf("%.20q…: %v", doc, took)
+		}
+	}
+}
+
+// The example is a file, and says what holds without it; so does what is uncommented.
+func TestExample(t *testing.T) {
+	s, err := Parse("example", []byte(Example()), nil)
+	if err != nil || !reflect.DeepEqual(s, Default()) {
+		t.Errorf("%v, %+v", err, s)
+	}
+	set := regexp.MustCompile(`(?m)^#(\w+ = )`).ReplaceAllString(Example(), "$1")
+	set = set[:strings.Index(set, "#[[bearer]]")]
+	if s, err = Parse("example", []byte(set), nil); err != nil || !reflect.DeepEqual(s, Default()) {
+		t.Errorf("%v, %+v\n%s", err, s, set)
+	}
+}
+
+// Every setting has words for people, a flag of its own, and a rule.
+func TestTable(t *testing.T) {
+	flags := map[string]bool{}
+	for _, s := range Table() {
+		if s.Doc == "" || s.Allowed == "" {
+			t.Errorf("%s is not described", s.Key)
+		}
+		if !strings.HasPrefix(s.Key, "bearer.") && (s.Flag == "" || flags[s.Flag]) {
+			t.Errorf("%s has the flag %q", s.Key, s.Flag)
+		}
+		flags[s.Flag] = true
+	}
+	if len(flags) < 30 {
+		t.Errorf("only %d flags", len(flags))
+	}
+}
+
+func TestChanged(t *testing.T) {
+	a := Default()
+	b := a
+	b.Node.NetID, b.Log.Level, b.Bearers = 1, "debug", []Bearer{{Medium: "eth", Device: "a"}}
+	got := Changed(a, b)
+	if !reflect.DeepEqual(got, []string{"node.netid", "log.level", "bearer"}) {
+		t.Errorf("got %q", got)
+	}
+	for i, live := range []bool{false, true, true} {
+		if Live(got[i]) != live {
+			t.Errorf("%s is live: %v", got[i], !live)
+		}
+	}
+}
+
+// Whatever stands in a file, it is read or refused with problems that have a place; what
+// is read reads back.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(whole))
+	f.Add([]byte(Example()))
+	f.Add([]byte("bearer=[{device=\"a\"},\n{device=\"b\"}]\nnode={netid=1}"))
+	f.Add([]byte("[node]\nnetid = 1\n[node]"))
+	f.Add([]byte("[[bearer]]\n[bearer.x]\n"))
+	f.Fuzz(func(t *testing.T, doc []byte) {
+		s, err := Parse("f", doc, nil)
+		if err != nil {
+			var p *Problem
+			if !errors.As(err, &p) || p.Where == "" {
+				t.Fatalf("%q: %v", doc, err)
+			}
+			return
+		}
+		if again, err := Parse("g", []byte(s.String()), nil); err != nil || again.String() != s.String() {
+			t.Fatalf("%q: %v\n%s\n%s", doc, err, s, again)
+		}
+	})
+}
