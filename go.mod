@@ -10,4 +10,4 @@ require (
 
 require golang.org/x/net v0.62.0
 
-require github.com/pelletier/go-toml/v2 v2.4.3 // indirect
+require github.com/pelletier/go-toml/v2 v2.4.3
