@@ -16,7 +16,7 @@ func Example() string {
 `)
 	section := ""
 	for _, s := range Table() {
-		in, key, _ := strings.Cut(s.Key, ".")
+		in, key := cut(s.Key)
 		if in != section {
 			section = in
 			fmt.Fprintf(&b, "\n%s\n", sectionHead(in))

@@ -2,14 +2,27 @@
 
 package settings
 
-// Limits bound what one attached process, and one user, may take of the daemon.
+// Limits bound what the attached programs may take of the daemon. What is beyond one is
+// refused, and counted.
 type Limits struct {
-	Sockets       int `toml:"sockets" flag:"limit-sockets" range:"1-1048576" doc:"TIPC sockets of one process"`
-	UserSockets   int `toml:"user_sockets" flag:"limit-user-sockets" range:"1-1048576" doc:"TIPC sockets of all processes of one user"`
-	AllSockets    int `toml:"all_sockets" flag:"limit-all-sockets" range:"1-1048576" doc:"TIPC sockets of all"`
-	Names         int `toml:"names" flag:"limit-names" range:"1-65535" doc:"bindings of one process"`
-	Subscriptions int `toml:"subscriptions" flag:"limit-subscriptions" range:"1-65535" doc:"subscriptions of one process"`
-	Rate          int `toml:"rate" flag:"limit-rate" range:"1-1000000000" zero:"any" doc:"records a second of one process"`
+	Records int   `toml:"records" range:"1-1000000000" zero:"any number" doc:"records that a process may send a second, for long; beyond, it is read more slowly"`
+	Process Limit `toml:"process"`
+	User    Limit `toml:"user"`
+	Server  Limit `toml:"server"`
 }
 
-var defaultLimits = Limits{Sockets: 4096, UserSockets: 16384, AllSockets: 65536, Names: 4096, Subscriptions: 1024}
+// A Limit is how much one process, one user, or all together may have.
+type Limit struct {
+	Connections   int `toml:"connections" range:"1-1048576" doc:"TIPC sockets, subscriptions, and one for the program"`
+	Names         int `toml:"names" range:"1-65535" doc:"bindings, and members of groups"`
+	Subscriptions int `toml:"subscriptions" range:"1-65535" doc:"to topology events; captures"`
+	Calls         int `toml:"calls" range:"1-1048576" doc:"requests that wait for their answer"`
+	Rings         int `toml:"rings" range:"1-65536" doc:"in shared memory"`
+	QueuedBytes   int `toml:"queued_bytes" range:"65536-1099511627776" doc:"messages that wait because the program does not read; beyond, its sockets refuse what comes"`
+}
+
+var defaultLimits = Limits{
+	Process: Limit{Connections: 4096, Names: 8192, Subscriptions: 256, Calls: 1024, Rings: 256, QueuedBytes: 64 << 20},
+	User:    Limit{Connections: 16384, Names: 32768, Subscriptions: 1024, Calls: 4096, Rings: 1024, QueuedBytes: 256 << 20},
+	Server:  Limit{Connections: 65536, Names: 65000, Subscriptions: 8192, Calls: 16384, Rings: 4096, QueuedBytes: 1 << 30},
+}

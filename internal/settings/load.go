@@ -119,13 +119,13 @@ func isSection(key string) bool { return slices.Contains(sections(), bare(key)) 
 
 // siblings names the keys that could have stood in a key's place.
 func siblings(key string) string {
-	section, _, _ := strings.Cut(bare(key), ".")
+	section, _ := cut(bare(key))
 	if !isSection(section) {
 		return "sections " + strings.Replace("["+strings.Join(sections(), "], [")+"]", "[bearer]", "[[bearer]]", 1)
 	}
 	var keys []string
 	for _, s := range table() {
-		if in, k, _ := strings.Cut(s.Key, "."); in == section {
+		if in, k := cut(s.Key); in == section {
 			keys = append(keys, k)
 		}
 	}
@@ -134,6 +134,6 @@ func siblings(key string) string {
 
 // sample is the setting as an example has it.
 func (s Setting) sample() string {
-	_, key, _ := strings.Cut(s.Key, ".")
+	_, key := cut(s.Key)
 	return key + " = " + s.Default
 }

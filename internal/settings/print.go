@@ -12,7 +12,7 @@ func (s Settings) String() string {
 	var b strings.Builder
 	section := ""
 	for f := range fields(&s) {
-		in, key, _ := strings.Cut(f.key, ".")
+		in, key := cut(f.key)
 		if in != section {
 			section = in
 			if b.Len() > 0 {

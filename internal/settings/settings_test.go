@@ -110,7 +110,11 @@ func TestMistakes(t *testing.T) {
 		{"[metrics]\nlisten = \"0.0.0.0:9118\"", `^f:2: metrics.listen = "0.0.0.0:9118", which other hosts may reach; allowed: .* metrics.public = true$`},
 		{"[metrics]\nlisten = \"9118\"", `^f:2: metrics.listen = "9118"; allowed: ADDRESS:PORT`},
 		{"[metrics]\npprof = true", `^f:2: metrics.pprof = true without a port`},
-		{"[limits]\nsockets = 0", `^f:2: limits.sockets = 0; allowed: 1 to`},
+		{"[limits.user]\nnames = 0", `^f:2: limits.user.names = 0; allowed: 1 to`},
+		{"[limits]\nuser = {names = 0}", `^f:2: limits.user.names = 0; allowed: 1 to`},
+		{"[limits]\nuser.names = 0", `^f:2: limits.user.names = 0; allowed: 1 to`},
+		{"[limits]\nnames = 7", `^f:2: limits.names is unknown; allowed: in \[limits\] records$`},
+		{"[limits.people]\nnames = 7", `^f:1: limits.people is unknown; allowed: .*`},
 		{"[log]\nlevel = \"loud\"\nformat = \"xml\"", `^f:2: log.level = "loud"; allowed: debug, info, warn or error\nf:3: log.format = "xml"; allowed: text or json$`},
 	} {
 		_, err := Parse("f", []byte(c.doc), nil)

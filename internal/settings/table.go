@@ -56,12 +56,18 @@ var byKey = sync.OnceValue(func() map[string]Setting {
 
 var sections = sync.OnceValue(func() (all []string) {
 	for _, s := range table() {
-		if in, _, _ := strings.Cut(s.Key, "."); !slices.Contains(all, in) {
+		if in, _ := cut(s.Key); !slices.Contains(all, in) {
 			all = append(all, in)
 		}
 	}
 	return all
 })
+
+// cut parts a key into its section and the rest.
+func cut(key string) (section, name string) {
+	i := strings.LastIndexByte(key, '.')
+	return key[:max(i, 0)], key[i+1:]
+}
 
 // A field is one of some settings.
 type field struct {
@@ -100,6 +106,14 @@ func fieldsOf(section reflect.Value, prefix string) func(yield func(field) bool)
 		for i := range section.NumField() {
 			tag := section.Type().Field(i).Tag
 			name, _, _ := strings.Cut(tag.Get("toml"), ",")
+			if section.Field(i).Kind() == reflect.Struct {
+				for f := range fieldsOf(section.Field(i), prefix+"."+name) {
+					if !yield(f) {
+						return
+					}
+				}
+				continue
+			}
 			if !yield(field{prefix + "." + name, section.Field(i), tag}) {
 				return
 			}
