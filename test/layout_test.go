@@ -20,6 +20,7 @@ const module = "github.com/utipc/utipc/"
 
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
+	"attach":              {"frame"},
 	"frame":               {},
 	"frame/layers":        {"frame"},
 	"flowctl":             {"frame"},
@@ -27,7 +28,7 @@ var imports = map[string][]string{
 	"naming":              {"frame"},
 	"seal":                {"frame"},
 	"stack/engine":        {"frame", "flowctl", "monitor", "naming", "seal"},
-	"stack":               {"frame", "flowctl", "monitor", "naming", "seal", "stack/engine"},
+	"stack":               {"frame", "flowctl", "monitor", "naming", "seal", "stack/engine", "attach"},
 	"stack/carrier/hub":   {"frame"},
 	"stack/carrier/fault": {"frame"},
 	"stack/carrier/tap":   {"frame"},
@@ -37,6 +38,7 @@ var imports = map[string][]string{
 
 // modules says which other modules each may draw in, directly or not.
 var modules = map[string][]string{
+	"attach":              {"golang.org/x/sys"},
 	"frame":               {},
 	"frame/layers":        {"github.com/google/gopacket", "golang.org/x/net", "golang.org/x/sys"}, // gopacket's own
 	"flowctl":             {},
@@ -72,7 +74,7 @@ func TestWhoImportsWhom(t *testing.T) {
 			}
 		}
 	}
-	for _, pkg := range goList(t, "./frame/...", "./flowctl/...", "./monitor/...", "./naming/...", "./seal/...", "./stack/...", "./xdp/...") {
+	for _, pkg := range goList(t, "./attach/...", "./frame/...", "./flowctl/...", "./monitor/...", "./naming/...", "./seal/...", "./stack/...", "./xdp/...") {
 		if own := strings.TrimPrefix(pkg, module); imports[own] == nil {
 			t.Errorf("%s has no line in the table of imports", own)
 		}

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package attach
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"net"
+	"syscall"
+	"time"
+)
+
+// A Conn is one end of a connection between a program and the daemon. There are none
+// on this system: nothing makes one.
+type Conn struct{ _ byte }
+
+// A Listener takes connections of programs. There are none on this system.
+type Listener struct{ _ byte }
+
+// A Buffer has the data of a record that ReadPooled has read.
+type Buffer struct{ Data []byte }
+
+// NewConn fails.
+func NewConn(fd int) (*Conn, error) { return nil, errors.ErrUnsupported }
+
+// FromUnix fails.
+func FromUnix(uc *net.UnixConn) (*Conn, error) { return nil, errors.ErrUnsupported }
+
+// Pair fails.
+func Pair() (*Conn, int, error) { return nil, -1, errors.ErrUnsupported }
+
+// Listen fails.
+func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// NewListener returns nil.
+func NewListener(ul *net.UnixListener) *Listener { return nil }
+
+// Dial fails.
+func Dial(ctx context.Context, path string) (*Conn, error) { return nil, errors.ErrUnsupported }
+
+// Alive returns false.
+func Alive(ctx context.Context, path string) bool { return false }
+
+// The methods fail.
+
+func (c *Conn) Read(h *Header, b []byte) (n int, err error)    { return 0, errors.ErrUnsupported }
+func (c *Conn) TryRead(h *Header, b []byte) (n int, err error) { return 0, errors.ErrUnsupported }
+func (c *Conn) ReadFD(h *Header, b []byte) (n, fd int, err error) {
+	return 0, -1, errors.ErrUnsupported
+}
+func (c *Conn) ReadPooled(h *Header) (*Buffer, error)           { return nil, errors.ErrUnsupported }
+func (c *Conn) TryReadPooled(h *Header) (*Buffer, error)        { return nil, errors.ErrUnsupported }
+func (c *Conn) Write(h *Header, data []byte) error              { return errors.ErrUnsupported }
+func (c *Conn) TryWrite(h *Header, data []byte) error           { return errors.ErrUnsupported }
+func (c *Conn) WriteFD(h *Header, data []byte, fd int) error    { return errors.ErrUnsupported }
+func (c *Conn) TryWriteFD(h *Header, data []byte, fd int) error { return errors.ErrUnsupported }
+func (c *Conn) Refused() uint64                                 { return 0 }
+func (c *Conn) SetReadDeadline(t time.Time) error               { return errors.ErrUnsupported }
+func (c *Conn) SetWriteDeadline(t time.Time) error              { return errors.ErrUnsupported }
+func (c *Conn) SetDeadline(t time.Time) error                   { return errors.ErrUnsupported }
+func (c *Conn) Close() error                                    { return errors.ErrUnsupported }
+func (c *Conn) SyscallConn() (syscall.RawConn, error)           { return nil, errors.ErrUnsupported }
+func (c *Conn) Credentials() (Credentials, error)               { return Credentials{}, errors.ErrUnsupported }
+func (b *Buffer) Release()                                      {}
+func (l *Listener) Accept() (*Conn, error)                      { return nil, errors.ErrUnsupported }
+func (l *Listener) Addr() net.Addr                              { return nil }
+func (l *Listener) SetDeadline(t time.Time) error               { return errors.ErrUnsupported }
+func (l *Listener) Close() error                                { return errors.ErrUnsupported }

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attach
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+
+	"github.com/utipc/utipc/frame"
+)
+
+const (
+	// Magic is argument 0 of OpHello and its answer: "UTPC" on a little-endian machine.
+	Magic = 0x43505455
+	// Version is the version of the protocol spoken here.
+	Version = 1
+	// MaxName is how long the program's name, and the daemon's, may be in it, in bytes.
+	MaxName = 64
+)
+
+// Features of a daemon that a program may use; in OpHello those that it knows of, in the
+// answer those that it may use here.
+const (
+	FeatureRing = 1 << 0 // OpRing
+)
+
+// ErrVersion means a daemon, or a program, of another version of the protocol.
+var ErrVersion = errors.New("attach: another version of the protocol")
+
+// A Welcome is what the daemon's answer to OpHello says.
+type Welcome struct {
+	Version  uint32
+	Features uint64
+	Node     frame.NodeAddr
+	Identity frame.Identity
+	Program  string // and its version
+}
+
+// HelloRequest returns the OpHello of a program, and its data.
+func HelloRequest(id uint32, features uint64, program string) (Header, []byte) {
+	return Header{Op: OpHello, ID: id, Arg0: Magic, Arg1: Version, Wide: features}, []byte(cutName(program))
+}
+
+// ParseHello checks a record as the OpHello of a program, and returns the name it gives
+// itself, with unprintable characters replaced. Errors: ErrRecord, ErrVersion.
+func ParseHello(h *Header, data []byte) (program string, err error) {
+	switch {
+	case h.Op != OpHello || h.IsReply() || h.Arg0 != Magic || len(data) > MaxName:
+		return "", ErrRecord
+	case h.Arg1 != Version:
+		return "", ErrVersion
+	}
+	return printable(data), nil
+}
+
+// HelloReply returns the answer to the OpHello h, and its data. Of the features that h
+// asks for it grants those in w.
+func HelloReply(h *Header, w Welcome) (Header, []byte) {
+	r := h.Reply(0)
+	r.Arg0, r.Arg1, r.Wide = Magic, Version, h.Wide&w.Features
+	r.Addr = SocketSockaddr(frame.SocketAddr{Node: w.Node})
+	return r, append(w.Identity[:], cutName(w.Program)...)
+}
+
+// ParseWelcome reads the answer to an OpHello. Errors: ErrRecord, ErrVersion, and the
+// errno in it as syscall.Errno.
+func ParseWelcome(h *Header, data []byte) (w Welcome, err error) {
+	switch {
+	case h.Op != OpHello || !h.IsReply():
+		return w, ErrRecord
+	case h.Errno == syscall.EPROTONOSUPPORT:
+		return w, ErrVersion
+	case h.Errno != 0:
+		return w, h.Errno
+	case h.Arg0 != Magic || len(data) < len(w.Identity) || len(data) > len(w.Identity)+MaxName:
+		return w, ErrRecord
+	case h.Arg1 != Version:
+		return w, fmt.Errorf("%w: %d", ErrVersion, h.Arg1)
+	}
+	own, ok := h.Addr.Socket()
+	if !ok {
+		return w, ErrRecord
+	}
+	w = Welcome{Version: h.Arg1, Features: h.Wide, Node: own.Node}
+	w.Program = printable(data[copy(w.Identity[:], data):])
+	return w, nil
+}
+
+func cutName(s string) string { return s[:min(len(s), MaxName)] }
+
+func printable(b []byte) string {
+	out := make([]byte, len(b))
+	for i, c := range b {
+		if c < ' ' || c > '~' {
+			c = '?'
+		}
+		out[i] = c
+	}
+	return string(out)
+}
