@@ -70,3 +70,10 @@ func TestHostMisuse(t *testing.T) {
 		}
 	}
 }
+
+// flagsOf is a set with the flags of a command's own.
+func flagsOf(c interface{ flags(*flag.FlagSet) }) *flag.FlagSet {
+	f := flag.NewFlagSet("test", flag.ContinueOnError)
+	c.flags(f)
+	return f
+}

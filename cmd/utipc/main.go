@@ -57,6 +57,7 @@ func commands() []*command {
 		&pingCommand,
 		&replayCommand,
 		&simCommand,
+		&topCommand,
 		&versionCommand,
 	}
 }

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package main
+
+import "io"
+
+// A terminal is not known here: all output is plain text.
+type terminal struct{}
+
+func openTerminal(io.Reader, io.Writer) *terminal { return nil }
+
+func (*terminal) close()                                { panic("no terminal") }
+func (*terminal) keys() <-chan byte                     { panic("no terminal") }
+func (*terminal) size() (width, height int)             { panic("no terminal") }
+func (*terminal) draw([]string, string, int, int) error { panic("no terminal") }

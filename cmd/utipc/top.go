@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strings"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+var topCommand = command{
+	name:  "top",
+	short: "what a node does now: rates, losses, who waits for whom",
+	usage: `utipc top: what a node does now: rates, losses, who waits for whom.
+
+    utipc top [FLAGS]
+
+The screen is drawn anew with every interval. In a terminal these keys are heard:
+r, l, w and n sort by rate, loss, what waits, name; p pauses and goes on; q ends. With
+the output elsewhere the pictures follow each other, without any control characters.
+
+Rates are per second, of the time between two pictures. In the order of the screen:
+
+    node     frames and messages in and out; "local" are messages between its own
+             sockets; free chunks of its memory; bytes it keeps for others
+    links    packets in and out; "retr%" is the share of packets sent that were
+             repetitions, "nak" the requests to repeat that came, "unack" the packets
+             under way and "wait" those behind them; "rtt" in microseconds
+    sockets  messages and bytes in and out; "queue" what waits to be read, "lost" what
+             there was no room for, or came back, "blk%" of the time spent waiting
+    waits    writes that wait now, longest first: who for whom, and why
+
+    --once           print one picture and end
+    --interval D     from one picture to the next (default 1s)
+    --count N        end after N pictures; 0: go on (default 0)
+    --sort WHAT      rate, loss, wait or name (default rate)
+    --rows N         links, sockets and waits at most that are shown where there is no
+                     terminal to fill; 0: all (default 20)
+    --json           a JSON object on a line for each picture, with all rows
+` + hostUsage + `
+    utipc top
+    utipc top --once --sort loss
+    utipc top --json --interval 10s --count 6
+`,
+	run: func(ctx context.Context, args []string, std stdio) error {
+		var h host
+		var t top
+		f := flag.NewFlagSet("top", flag.ContinueOnError)
+		h.flags(f)
+		t.flags(f)
+		if _, err := parse(f, args, 0, 0); err != nil {
+			return err
+		}
+		if err := t.check(); err != nil {
+			return err
+		}
+		n, finish, err := h.open(ctx, std)
+		if err != nil {
+			return err
+		}
+		return errors.Join(t.run(ctx, n, std), closeHost(n, finish))
+	},
+}
+
+// A top is the flags of the command, and what it remembers from picture to picture.
+type top struct {
+	once, json bool
+	interval   time.Duration
+	count      int
+	rows       int
+	sort       string
+
+	paused bool
+	last   topSample
+	view   topView
+}
+
+func (t *top) flags(f *flag.FlagSet) {
+	f.BoolVar(&t.once, "once", false, "")
+	f.BoolVar(&t.json, "json", false, "")
+	f.DurationVar(&t.interval, "interval", time.Second, "")
+	f.IntVar(&t.count, "count", 0, "")
+	f.IntVar(&t.rows, "rows", 20, "")
+	f.StringVar(&t.sort, "sort", "rate", "")
+}
+
+// topSorts are the orders, by the key that chooses each.
+var topSorts = map[byte]string{'r': "rate", 'l': "loss", 'w': "wait", 'n': "name"}
+
+func (t *top) check() error {
+	known := false
+	for _, s := range topSorts {
+		known = known || s == t.sort
+	}
+	switch {
+	case !known:
+		return usageError(fmt.Sprintf("--sort %q is not rate, loss, wait or name", t.sort))
+	case t.interval < 10*time.Millisecond:
+		return usageError("--interval is under 10ms")
+	case t.count < 0 || t.rows < 0:
+		return usageError("--count and --rows must not be negative")
+	case t.once && t.count > 1:
+		return usageError("--once and --count do not go together")
+	}
+	if t.once {
+		t.count = 1
+	}
+	return nil
+}
+
+// run draws pictures until there were enough, somebody presses q, or ctx is done.
+func (t *top) run(ctx context.Context, n *stack.Node, std stdio) error {
+	var screen *terminal
+	if !t.json && !t.once {
+		screen = openTerminal(std.in, std.out)
+	}
+	keys := make(<-chan byte)
+	if screen != nil {
+		defer screen.close()
+		keys = screen.keys()
+	}
+	tick := time.NewTicker(t.interval)
+	defer tick.Stop()
+	t.last = takeSample(n)
+	for drawn := 0; ; {
+		select {
+		case <-ctx.Done():
+			return nil
+		case k := <-keys:
+			if k == 'q' || k == 3 { // or ^C
+				return nil
+			}
+			t.press(k)
+		case <-tick.C:
+			if t.paused {
+				continue
+			}
+			now := takeSample(n)
+			t.view = now.since(t.last)
+			t.last = now
+			drawn++
+		}
+		if drawn == 0 {
+			continue
+		}
+		if err := t.draw(screen, std.out); err != nil {
+			return err
+		}
+		if t.count > 0 && drawn >= t.count {
+			return nil
+		}
+	}
+}
+
+// press does what a key asks for.
+func (t *top) press(key byte) {
+	if s := topSorts[key]; s != "" {
+		t.sort = s
+	}
+	if key == 'p' || key == ' ' {
+		t.paused = !t.paused
+	}
+}
+
+// draw shows the view: on the screen, as text, or as JSON.
+func (t *top) draw(screen *terminal, out io.Writer) error {
+	v := t.view
+	v.sort(t.sort)
+	switch {
+	case t.json:
+		return json.NewEncoder(out).Encode(v)
+	case screen == nil:
+		_, err := io.WriteString(out, strings.Join(v.lines(t.rows), "\n")+"\n\n")
+		return err
+	}
+	w, h := screen.size()
+	lines := v.lines(max(1, (h-9)/3))
+	foot := fmt.Sprintf("by %s   r rate  l loss  w waiting  n name  p pause  q quit", t.sort)
+	if t.paused {
+		foot = "paused   " + foot
+	}
+	return screen.draw(lines, foot, w, h)
+}

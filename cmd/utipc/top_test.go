@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"os"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// liveBed opens nodes 1001001, 1001002 … on a hub, on the clock of the world, and waits
+// until each has a link to each.
+func liveBed(t *testing.T, nodes int) (all []*stack.Node) {
+	t.Helper()
+	h := hub.New(hub.Config{})
+	for i := range nodes {
+		port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001001 + i), Wait: stack.Sleep, Chunks: 512})
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() {
+			ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+			defer cancel()
+			n.Close(ctx)
+		})
+		all = append(all, n)
+	}
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	for _, n := range all {
+		for _, other := range all {
+			if n == other {
+				continue
+			}
+			if err := n.WaitFor(ctx, stack.Service{Type: stack.LinkState, Instance: uint32(other.Addr())}); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	return all
+}
+
+// What happened between two samples: rates, rows of what is new, counters that began anew.
+func TestTopRates(t *testing.T) {
+	at := time.Unix(1000, 0)
+	link := func(sent, again uint64) stack.Link {
+		l := stack.Link{Peer: 0x1001002, Bearer: "eth0\x1b[2J", Up: true, Active: true}
+		l.SentPackets, l.Retransmits, l.RTT = sent, again, 1500*time.Microsecond
+		return l
+	}
+	socket := func(port uint32, in uint64, blocked time.Duration) stack.Socket {
+		s := stack.Socket{Addr: stack.SocketAddr{Node: 0x1001001, Port: port}, Bindings: []stack.Binding{{Range: stack.Range{Type: 18888, Lower: 17, Upper: 17}}}}
+		s.MessagesIn, s.BytesIn, s.BlockedFor = in, 100*in, blocked
+		return s
+	}
+	inside := socket(1, 5, 0)
+	inside.Inside = true
+	was := topSample{at: at, node: 0x1001001, links: []stack.Link{link(100, 10)}, sockets: []stack.Socket{inside, socket(7, 50, time.Second), socket(8, 500, 0)}}
+	now := topSample{at: at.Add(2 * time.Second), node: 0x1001001, links: []stack.Link{link(280, 30)}, sockets: []stack.Socket{inside, socket(7, 250, 2*time.Second), socket(8, 20, 0), socket(9, 2, 0)}}
+	now.waits = []stack.Wait{{Socket: stack.SocketAddr{Node: 0x1001001, Port: 7}, To: stack.Service{Type: 18888, Instance: 3}, Bytes: 64, Since: at,
+		BlockedError: stack.BlockedError{Name: stack.Service{Type: 18888, Instance: 3}}}}
+	v := now.since(was)
+	v.sort("rate")
+	want := []string{
+		"1001002   eth0?[2J        ACTIVE         0     90.0  10.00      0     0     0     0  1500us 0",
+		"<1001001:7>          packets         100        0      10k        0      0       0   50.0 18888:17",
+		"<1001001:8>          packets        10.0        0     1.0k        0      0       0    0.0 18888:17",
+		"<1001001:9>          packets         1.0        0      100        0      0       0    0.0 18888:17",
+		"<1001001:7>          18888:3                    64        2s waits for name 18888:3",
+	}
+	lines := v.lines(0)
+	k := 0
+	for _, l := range lines {
+		if k < len(want) && l == want[k] {
+			k++
+		}
+	}
+	if k < len(want) {
+		t.Errorf("no line %q in this order in\n%s", want[k], strings.Join(lines, "\n"))
+	}
+	if got := strings.Join(v.lines(1), "\n"); !strings.Contains(got, "and 2 more") || strings.Contains(got, "<1001001:9>") {
+		t.Errorf("with one row of each:\n%s", got)
+	}
+	v.sort("name")
+	if v.sort("loss"); v.Sockets[0].Socket != "<1001001:7>" {
+		t.Errorf("of equal loss the first is %v", v.Sockets[0])
+	}
+}
+
+func TestHuman(t *testing.T) {
+	for x, want := range map[float64]string{0: "0", 0.04: "0.0", 12.34: "12.3", 99.96: "100", 999.4: "999", 999.6: "1.0k", 9960: "10k", 123456: "123k", 2.5e6: "2.5M", 1e30: "much"} {
+		if got := human(x); got != want {
+			t.Errorf("human(%v): got %q, want %q", x, got, want)
+		}
+	}
+}
+
+// Text of others cannot steer a terminal, nor fill it.
+func TestClean(t *testing.T) {
+	for in, want := range map[string]string{"eth0": "eth0", "a\x1b]0;x\x07\nb": "a?]0;x??b", "\xff\u202e": "??", "größe 10 µs": "größe 10 µs"} {
+		if got := clean(in); got != want {
+			t.Errorf("clean(%q): got %q, want %q", in, got, want)
+		}
+	}
+	if got := []rune(clean(strings.Repeat("é", 1000))); len(got) != 300 {
+		t.Errorf("got %d characters", len(got))
+	}
+}
+
+// One picture of a living node: text, and JSON.
+func TestTopOnce(t *testing.T) {
+	all := liveBed(t, 2)
+	if _, err := all[0].ListenPacket(t.Context(), "tipcrdm", stack.Range{Type: 18888, Lower: 1, Upper: 9}); err != nil {
+		t.Fatal(err)
+	}
+	attachTo(t, all[0], nil)
+	sample := func(args ...string) string {
+		var out, errs bytes.Buffer
+		c := top{}
+		f := flagsOf(&c)
+		if _, err := parse(f, args, 0, 0); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.check(); err != nil {
+			t.Fatal(err)
+		}
+		if err := c.run(t.Context(), all[0], stdio{nil, &out, &errs}); err != nil {
+			t.Fatal(err)
+		}
+		return out.String()
+	}
+	text := sample("--once", "--interval", "20ms")
+	for _, want := range []string{"node 1001001  ", "\n1001002   eth0            ACTIVE ", " 18888:1-9\n", "dropped nothing"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	if strings.ContainsRune(text, '\x1b') {
+		t.Errorf("control characters in %q", text)
+	}
+	d := json.NewDecoder(strings.NewReader(sample("--json", "--count", "2", "--interval", "20ms")))
+	for range 2 {
+		var v topView
+		if err := d.Decode(&v); err != nil || v.Node != "1001001" || len(v.Links) != 1 || v.Links[0].State != "ACTIVE" || len(v.Sockets) != 1 || v.Seconds < 0.001 {
+			t.Errorf("%v, got %+v", err, v)
+		}
+	}
+	if d.More() {
+		t.Error("more than two pictures")
+	}
+}
+
+func TestTopMisuse(t *testing.T) {
+	for _, c := range [][]string{{"--sort", "x"}, {"--interval", "1ms"}, {"--count", "-1"}, {"--once", "--count", "2"}, {"x"}} {
+		if _, errs, code := utipc(nil, append([]string{"top"}, c...)...); code != exitMisuse {
+			t.Errorf("%q: exit %d, %q", c, code, errs)
+		}
+	}
+}
+
+// What is no terminal is not taken for one.
+func TestNoTerminal(t *testing.T) {
+	r, w, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer w.Close()
+	if openTerminal(r, w) != nil || openTerminal(nil, w) != nil || openTerminal(r, &bytes.Buffer{}) != nil {
+		t.Error("a pipe is a terminal")
+	}
+}
