@@ -59,6 +59,7 @@ func commands() []*command {
 		&simCommand,
 		&topCommand,
 		&versionCommand,
+		&watchCommand,
 	}
 }
 

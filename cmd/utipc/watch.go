@@ -1,0 +1,285 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+var watchCommand = command{
+	name:  "watch",
+	short: "tell what comes and goes: nodes, links, names",
+	usage: `utipc watch: tell what comes and goes: nodes, links, names.
+
+    utipc watch [FLAGS] [NAMES...]
+
+A line for each event, with the time it was heard of. First comes what is there
+already, unless --changes is given. NAMES are service types (18888), services
+(18888:17) or ranges (18888:0-99); with none, nodes and links alone are watched.
+
+    16:10:02.123456 node 1001002 up
+    16:10:02.123470 link 1001002 eth0 up
+    16:10:03.000123 name 18888:17 published by <1001002:134550589>
+    16:10:09.000321 name 18888:17 withdrawn by <1001002:134550589>
+
+    --only KINDS     node, link or name, with commas between: only these
+    --at ADDR        what that node sees, ours or a kernel: its topology service is
+                     asked (default: this node)
+    --changes        leave out what is there already
+    --count N        end after N events; 0: never (default 0)
+    --timeout D      end after that time; 0: never (default 0)
+    --json           a JSON object on a line for each event: time, event (node, link,
+                     name), up, and node, bearer, name, type, lower, upper, socket, scope
+` + hostUsage + `
+    utipc watch 18888
+    utipc watch --only name --json 18888:0-99
+`,
+	run: func(ctx context.Context, args []string, std stdio) error {
+		var h host
+		var w watcher
+		f := flag.NewFlagSet("watch", flag.ContinueOnError)
+		h.flags(f)
+		w.flags(f)
+		rest, err := parse(f, args, 0, -1)
+		if err != nil {
+			return err
+		}
+		if err := w.check(rest); err != nil {
+			return err
+		}
+		n, finish, err := h.open(ctx, std)
+		if err != nil {
+			return err
+		}
+		return errors.Join(w.run(ctx, n, std.out), closeHost(n, finish))
+	},
+}
+
+// A watcher is the flags of the command.
+type watcher struct {
+	only, at      string
+	changes, json bool
+	count         int
+	timeout       time.Duration
+
+	node   stack.NodeAddr // to ask; 0: this one
+	ranges []watched
+}
+
+// A watched range, and the kind of its events.
+type watched struct {
+	kind string
+	stack.Range
+}
+
+// mostWatched is how many ranges may be watched at a time.
+const mostWatched = 100
+
+func (w *watcher) flags(f *flag.FlagSet) {
+	f.StringVar(&w.only, "only", "", "")
+	f.StringVar(&w.at, "at", "", "")
+	f.BoolVar(&w.changes, "changes", false, "")
+	f.BoolVar(&w.json, "json", false, "")
+	f.IntVar(&w.count, "count", 0, "")
+	f.DurationVar(&w.timeout, "timeout", 0, "")
+}
+
+// check reads what is to be watched.
+func (w *watcher) check(names []string) (err error) {
+	kinds, err := listArg("--only", w.only, "node", "link", "name")
+	if err != nil {
+		return err
+	}
+	if w.at != "" {
+		if w.node, err = stack.ParseNodeAddr(w.at); err != nil || w.node == 0 {
+			return usageError(fmt.Sprintf("--at %q is no address", w.at))
+		}
+	}
+	if w.count < 0 || w.timeout < 0 {
+		return usageError("--count and --timeout must not be negative")
+	}
+	if len(names) > mostWatched {
+		return usageError(fmt.Sprintf("more than %d names", mostWatched))
+	}
+	w.ranges = nil
+	if kinds["node"] {
+		w.ranges = append(w.ranges, watched{"node", stack.AllNodes})
+	}
+	if kinds["link"] {
+		w.ranges = append(w.ranges, watched{"link", stack.AllLinks})
+	}
+	for _, s := range names {
+		r, err := rangeArg(s)
+		if err != nil {
+			return err
+		}
+		if kinds["name"] {
+			w.ranges = append(w.ranges, watched{"name", r})
+		}
+	}
+	if len(w.ranges) == 0 {
+		return usageError("with --only name the names are missing")
+	}
+	return nil
+}
+
+// listArg reads a list of words, which are to be of known; an empty one means all.
+func listArg(flag, s string, known ...string) (map[string]bool, error) {
+	set := map[string]bool{}
+	for _, k := range known {
+		set[k] = s == ""
+	}
+	if s == "" {
+		return set, nil
+	}
+	for _, word := range strings.Split(s, ",") {
+		if _, ok := set[word]; !ok {
+			return nil, usageError(fmt.Sprintf("%s: %q is none of %v", flag, word, known))
+		}
+		set[word] = true
+	}
+	return set, nil
+}
+
+// rangeArg reads a type, a service or a range of names; reserved ones too.
+func rangeArg(s string) (stack.Range, error) {
+	if typ, err := strconv.ParseUint(s, 10, 32); err == nil {
+		return stack.Range{Type: uint32(typ), Upper: 1<<32 - 1}, nil
+	}
+	a, err := stack.ParseAddr(s)
+	if err == nil {
+		switch a := a.(type) {
+		case stack.Service:
+			if a.Node == 0 {
+				return stack.Range{Type: a.Type, Lower: a.Instance, Upper: a.Instance}, nil
+			}
+		case stack.Range:
+			return a, nil
+		}
+	}
+	return stack.Range{}, usageError(fmt.Sprintf("%q is no service type, service or range such as 18888, 18888:17 or 18888:0-99", s))
+}
+
+// A watchEvent is what is told of an event.
+type watchEvent struct {
+	Time   time.Time `json:"time"`
+	Event  string    `json:"event"` // node, link or name
+	Up     bool      `json:"up"`    // it came, else it went
+	Node   string    `json:"node,omitempty"`
+	Bearer *int      `json:"bearer,omitempty"` // of a link: its number
+	Name   string    `json:"name,omitempty"`
+	Type   uint32    `json:"type,omitempty"`
+	Lower  *uint32   `json:"lower,omitempty"`
+	Upper  *uint32   `json:"upper,omitempty"`
+	Socket string    `json:"socket,omitempty"`
+	Scope  string    `json:"scope,omitempty"`
+}
+
+// newWatchEvent tells of an event of a kind.
+func newWatchEvent(now time.Time, kind string, e stack.Event) watchEvent {
+	ev := watchEvent{Time: now, Event: kind, Up: !e.Withdrawn}
+	switch kind {
+	case "node":
+		ev.Node = stack.NodeAddr(e.Range.Lower).String()
+	case "link":
+		ev.Node = stack.NodeAddr(e.Range.Lower).String()
+		bearer := int(e.Socket.Port & 0xffff)
+		ev.Bearer = &bearer
+	case "name":
+		r := e.Range
+		ev.Name, ev.Type, ev.Lower, ev.Upper = rangeText(r), r.Type, &r.Lower, &r.Upper
+		ev.Socket = e.Socket.String()
+		if e.Scope != 0 {
+			ev.Scope = e.Scope.String()
+		}
+	}
+	return ev
+}
+
+func (e watchEvent) String() string {
+	at, up := e.Time.Format("15:04:05.000000"), "up"
+	if !e.Up {
+		up = "down"
+	}
+	switch e.Event {
+	case "node":
+		return fmt.Sprintf("%s node %s %s", at, e.Node, up)
+	case "link":
+		return fmt.Sprintf("%s link %s bearer %d %s", at, e.Node, *e.Bearer, up)
+	}
+	verb := "published"
+	if !e.Up {
+		verb = "withdrawn"
+	}
+	return fmt.Sprintf("%s name %s %s by %s", at, e.Name, verb, e.Socket)
+}
+
+// run prints events until there were enough, or ctx or the time is over.
+func (w *watcher) run(ctx context.Context, n *stack.Node, out io.Writer) error {
+	if w.timeout > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, w.timeout)
+		defer cancel()
+	}
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	events := make(chan watchEvent)
+	var readers sync.WaitGroup
+	defer readers.Wait()
+	defer stop(nil)
+	for _, r := range w.ranges {
+		sub, err := stack.SubscriptionConfig{At: w.node, Changes: w.changes}.Subscribe(ctx, n, r.Range)
+		if err != nil {
+			return err
+		}
+		defer sub.Close()
+		readers.Go(func() {
+			for {
+				e, err := sub.Next(ctx)
+				if err != nil {
+					stop(err) // the first counts
+					return
+				}
+				select {
+				case events <- newWatchEvent(time.Now(), r.kind, e):
+				case <-ctx.Done():
+					return
+				}
+			}
+		})
+	}
+	enc := json.NewEncoder(out)
+	for k := 0; w.count == 0 || k < w.count; k++ {
+		select {
+		case e := <-events:
+			var err error
+			if w.json {
+				err = enc.Encode(e)
+			} else {
+				_, err = fmt.Fprintln(out, e)
+			}
+			if err != nil {
+				return err
+			}
+		case <-ctx.Done():
+			switch err := context.Cause(ctx); {
+			case errors.Is(err, context.Canceled), errors.Is(err, context.DeadlineExceeded):
+				return nil // interrupted, or the time is over
+			default:
+				return err
+			}
+		}
+	}
+	return nil
+}
