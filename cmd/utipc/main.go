@@ -50,6 +50,7 @@ func commands() []*command {
 	return []*command{
 		&auditCommand,
 		&benchCommand,
+		&catCommand,
 		&decodeCommand,
 		&demoCommand,
 		&doctorCommand,

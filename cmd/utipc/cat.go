@@ -1,0 +1,225 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+var catCommand = command{
+	name:  "cat",
+	short: "netcat on names: standard input to a socket, and back",
+	usage: `utipc cat: netcat on names: the standard input to a socket, what comes from there to
+the standard output. Nothing is added, left out or changed.
+
+    utipc cat [FLAGS] ADDRESS
+    utipc cat -l [FLAGS] [NAME]
+
+ADDRESS is a service (18888:17), a socket (<1001002:134550589>) or, without a
+connection, a range (18888:0-99), which is multicast. The command waits until somebody
+has the name. With -l it is the one that NAME, a service or range, leads to; without
+NAME its socket's address is told.
+
+Over a connection input and output go on until one side closes. TIPC knows no half of a
+close: at the end of its input the command closes, after --linger. The other side reads
+everything first. With -l one connection is taken, with --keep one after the other; the
+input goes to the first.
+
+Without a connection every piece of input is a message: what was read at once, of a
+terminal a line; --lines and --whole cut otherwise. Messages that come are written one
+behind the other; with -l the input goes to whoever sent last. What nobody takes comes
+back: when it does before the end, the exit status is 1. In a group (--group) all members
+read the input.
+
+    -l               be the one with the name
+    --network KIND   tipc, a stream; tipcpacket, messages over a connection; tipcrdm or
+                     tipcgram, messages (default tipc; of a range tipcrdm)
+    --group          join the communication group of ADDRESS or NAME, a service
+    --keep           with -l: when a connection has ended take the next
+    --once           end with the first message that comes
+    --count N        end with message N that comes; 0: never (default 0)
+    --linger D       how long to wait, from the end of the input on, for something to
+                     come, and again after each; without -l (default 0)
+    --recv           do not read the standard input: only what comes counts
+    --lines          every line of the input is a message, its end included
+    --whole          all of the input is one message, of 66000 bytes at most
+    --size N         bytes of a message at most, 1 to 66000 (default 66000)
+    --timeout D      how long to wait for the name (default 10s)
+    --json           what comes as JSON, an object on a line for each piece: time, from,
+                     name, bytes and data, in base64
+    --quiet          no word on the standard error of who is connected
+` + hostUsage + `
+    utipc cat -l 18888:17 > copy           # here
+    utipc cat 18888:17 < file              # and on any other node
+    echo hello | utipc cat --network tipcrdm --once --linger 1s 18888:17
+`,
+	run: func(ctx context.Context, args []string, std stdio) error {
+		var h host
+		var c cat
+		f := flag.NewFlagSet("cat", flag.ContinueOnError)
+		h.flags(f)
+		c.flags(f)
+		rest, err := parse(f, args, 0, 1)
+		if err != nil {
+			return err
+		}
+		if err := c.check(rest); err != nil {
+			return err
+		}
+		n, finish, err := h.open(ctx, std)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.run(ctx, n, std), closeHost(n, finish))
+	},
+}
+
+// A cat is the flags of the command.
+type cat struct {
+	kind                      socketKind
+	listen, keep, once, recv  bool
+	lines, whole, json, quiet bool
+	count, size               int
+	linger, timeout           time.Duration
+
+	addr net.Addr // to send to, or to be; nil: no name
+	back error    // the last message that came back
+}
+
+func (c *cat) flags(f *flag.FlagSet) {
+	c.kind.flags(f)
+	f.BoolVar(&c.listen, "l", false, "")
+	f.BoolVar(&c.keep, "keep", false, "")
+	f.BoolVar(&c.once, "once", false, "")
+	f.BoolVar(&c.recv, "recv", false, "")
+	f.BoolVar(&c.lines, "lines", false, "")
+	f.BoolVar(&c.whole, "whole", false, "")
+	f.BoolVar(&c.json, "json", false, "")
+	f.BoolVar(&c.quiet, "quiet", false, "")
+	f.IntVar(&c.count, "count", 0, "")
+	f.IntVar(&c.size, "size", frame.MaxPayload, "")
+	f.DurationVar(&c.linger, "linger", 0, "")
+	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "")
+}
+
+// check reads the address and reports flags that do not go together.
+func (c *cat) check(rest []string) (err error) {
+	if c.once {
+		if c.count > 1 {
+			return usageError("--once and --count do not go together")
+		}
+		c.count = 1
+	}
+	switch {
+	case len(rest) == 0 && !c.listen:
+		return usageError("too few arguments")
+	case c.count < 0 || c.linger < 0 || c.timeout <= 0:
+		return usageError("--timeout must be positive, --count and --linger not negative")
+	case c.size < 1 || c.size > frame.MaxPayload:
+		return usageError(fmt.Sprintf("--size is not in 1 to %d", frame.MaxPayload))
+	case c.lines && c.whole:
+		return usageError("--lines and --whole do not go together")
+	}
+	if len(rest) > 0 {
+		if c.addr, err = stack.ParseAddr(rest[0]); err != nil {
+			return usageError(fmt.Sprintf("%q is no address such as 18888:17, 18888:0-99 or <1001002:7>", rest[0]))
+		}
+	}
+	_, many := c.addr.(stack.Range)
+	if !c.kind.given && !c.kind.group {
+		if c.kind.network = "tipc"; many && !c.listen {
+			c.kind.network = "tipcrdm"
+		}
+	}
+	if err := c.kind.check(); err != nil {
+		return err
+	}
+	connected := c.kind.connected() && !c.kind.group
+	switch svc, one := c.addr.(stack.Service); {
+	case c.kind.group && (!one || svc.Node != 0):
+		return usageError("--group wants TYPE:INSTANCE")
+	case c.listen && c.addr != nil && !many && (!one || svc.Node != 0):
+		return usageError("with -l the name is TYPE:INSTANCE or TYPE:LOWER-UPPER")
+	case connected && many && !c.listen:
+		return usageError("a range is multicast, which is not for connections")
+	case c.keep && (!c.listen || !connected):
+		return usageError("--keep goes with -l and connections")
+	case c.kind.network == "tipc" && (c.lines || c.whole) && connected:
+		return usageError("a stream has no messages: --lines and --whole do not go with it")
+	}
+	return nil
+}
+
+// run copies until both ways are over.
+func (c *cat) run(ctx context.Context, n *stack.Node, std stdio) error {
+	out := &catOutput{w: std.out, json: c.json, most: c.count}
+	err := c.copy(ctx, n, std, out)
+	if err == nil {
+		err = c.back
+	}
+	if errors.Is(err, errEnough) || ctx.Err() != nil && errors.Is(err, net.ErrClosed) {
+		return nil // all that was asked for, or interrupted
+	}
+	return err
+}
+
+func (c *cat) copy(ctx context.Context, n *stack.Node, std stdio, out *catOutput) error {
+	switch {
+	case c.kind.group:
+		return c.group(ctx, n, std, out)
+	case c.kind.connected() && c.listen:
+		return c.accept(ctx, n, std, out)
+	case c.kind.connected():
+		return c.dial(ctx, n, std, out)
+	}
+	return c.packets(ctx, n, std, out)
+}
+
+// say tells something on the standard error.
+func (c *cat) say(std stdio, format string, args ...any) {
+	if !c.quiet {
+		fmt.Fprintf(std.err, "utipc cat: "+format+"\n", args...)
+	}
+}
+
+// wait waits for the name.
+func (c *cat) wait(ctx context.Context, n *stack.Node) error {
+	svc, ok := c.addr.(stack.Service)
+	if r, many := c.addr.(stack.Range); many {
+		return c.anybody(ctx, n, r)
+	}
+	if !ok || svc.Node != 0 {
+		return nil
+	}
+	return c.anybody(ctx, n, stack.Range{Type: svc.Type, Lower: svc.Instance, Upper: svc.Instance})
+}
+
+// anybody waits until somebody is bound to what overlaps r.
+func (c *cat) anybody(ctx context.Context, n *stack.Node, r stack.Range) error {
+	wait, cancel := context.WithTimeout(ctx, c.timeout)
+	defer cancel()
+	sub, err := n.Subscribe(wait, r)
+	if err != nil {
+		return err
+	}
+	defer sub.Close()
+	for {
+		e, err := sub.Next(wait)
+		switch {
+		case err == nil && !e.Withdrawn:
+			return nil
+		case errors.Is(err, context.DeadlineExceeded):
+			return fmt.Errorf("nobody has bound %v within %v; links: %s", rangeText(r), c.timeout, links(n))
+		case err != nil:
+			return err
+		}
+	}
+}
