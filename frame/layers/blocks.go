@@ -18,6 +18,15 @@ const (
 	blockEnhanced  = 6
 
 	maxBlock = maxCaptured + 64<<10
+	// The most of a frame's options that is kept, in bytes.
+	maxOptions = 4 << 10
+)
+
+// Options of a frame's block.
+const (
+	optEnd     = 0
+	optComment = 1
+	optFlags   = 2 // bits 0 and 1 are the Direction
 )
 
 // A blockReader hands on a pcapng file whose blocks and frames have the lengths
@@ -33,6 +42,10 @@ type blockReader struct {
 	snap   uint32 // frames of the first interface are cut here; 0: nowhere
 	first  bool   // no interface seen in this section yet
 	err    error
+	// Options of the block, which pcapgo leaves out: they begin after skip more bytes,
+	// and room more bytes of them come.
+	options    []byte
+	skip, room int
 }
 
 // Read hands on bytes of one block.
@@ -45,6 +58,7 @@ func (b *blockReader) Read(p []byte) (int, error) {
 	}
 	n, err := b.r.Read(p[:min(len(p), b.left)])
 	b.left -= n
+	b.keep(p[:n])
 	if err == io.EOF {
 		err = ErrCut
 	}
@@ -106,8 +120,43 @@ func (b *blockReader) nextBlock() error {
 	return nil
 }
 
+// keep takes from the bytes handed on those of the options.
+func (b *blockReader) keep(p []byte) {
+	k := min(b.skip, len(p))
+	b.skip -= k
+	p = p[k:]
+	p = p[:min(b.room, len(p))]
+	b.room -= len(p)
+	b.options = append(b.options, p[:min(len(p), maxOptions-len(b.options))]...)
+}
+
+// told is what the options of the last frame say. Damaged ones say nothing more.
+func (b *blockReader) told() (comment string, d Direction) {
+	for o := b.options; len(o) >= 4; {
+		code, n := b.order.Uint16(o), int(b.order.Uint16(o[2:]))
+		o = o[4:]
+		if code == optEnd || n > len(o) {
+			break
+		}
+		switch {
+		case code == optComment && comment == "":
+			comment = string(o[:n])
+		case code == optComment:
+			comment += "; " + string(o[:n])
+		case code == optFlags && n == 4:
+			d = Direction(b.order.Uint32(o) & 3)
+		}
+		o = o[min(len(o), (n+3)&^3):]
+	}
+	if d > Outbound {
+		d = UnknownDirection
+	}
+	return comment, d
+}
+
 // checkFrame checks the length of the frame in a block of n bytes.
 func (b *blockReader) checkFrame(typ, n uint32) error {
+	b.options, b.skip, b.room = b.options[:0], 0, 0
 	fixed := map[uint32]uint32{blockSection: 28, blockInterface: 20, blockPacket: 32, blockSimple: 16, blockEnhanced: 32}[typ]
 	if n < fixed {
 		return ErrDamaged
@@ -140,6 +189,10 @@ func (b *blockReader) checkFrame(typ, n uint32) error {
 	}
 	if captured > n-fixed || captured > maxCaptured {
 		return ErrDamaged
+	}
+	if typ == blockEnhanced {
+		b.skip = min(int(fixed)-4+int(captured+3)&^3, int(n)-4)
+		b.room = int(n) - 4 - b.skip
 	}
 	return nil
 }

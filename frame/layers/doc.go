@@ -5,11 +5,14 @@
 //
 //	pcap, pcapng ── Reader ──► Frame ── Unwrap ──► a TIPC message ──► frame.Parse
 //
-//	gopacket.NewPacket ── Ethernet, UDP ── Hook ──► TIPC, a gopacket layer
+//	gopacket.NewPacket ── Ethernet, UDP ──► TIPC, a gopacket layer
 //
-// Importing the package adds one layer type to gopacket's list, LayerTypeTIPC,
-// under a number of its own. Only Hook, when called, makes gopacket's decoders of
-// Ethernet and UDP use it.
+// Importing the package adds one layer type to gopacket's list, LayerTypeTIPC, whose
+// number is TIPC's EtherType, and makes gopacket's decoders of Ethernet (EtherType
+// 0x88CA) and UDP (port 6118) use it. A program that only wants that imports it for
+// its effect:
+//
+//	import _ "github.com/utipc/utipc/frame/layers"
 //
 // Not read: link types other than Ethernet, IP datagrams in fragments, IPv6
 // extension headers, UDP ports other than 6118, encrypted messages.

@@ -37,6 +37,30 @@ type Frame struct {
 	Data     []byte // what was captured of it
 	Len      int    // its length on the wire, in bytes; at least len(Data)
 	LinkType int    // as in the file: 1 is Ethernet
+	// What pcapng may say of a frame: comments, such as why a node dropped it, joined
+	// by "; " and at most 4 KiB; and which way it went.
+	Comment   string
+	Direction Direction
+}
+
+// A Direction is which way a frame went, seen from the interface it was captured on.
+type Direction uint8
+
+const (
+	UnknownDirection Direction = iota // unknown
+	Inbound                           // in
+	Outbound                          // out
+)
+
+// String returns "unknown", "in" or "out".
+func (d Direction) String() string {
+	switch d {
+	case Inbound:
+		return "in"
+	case Outbound:
+		return "out"
+	}
+	return "unknown"
 }
 
 // IsEthernet reports whether Data begins with an Ethernet header.
@@ -50,7 +74,8 @@ func (f Frame) Cut() bool { return len(f.Data) < f.Len }
 type Reader struct {
 	next func() ([]byte, gopacket.CaptureInfo, error)
 	link func(gopacket.CaptureInfo) layers.LinkType
-	err  error // final
+	ng   *blockReader // nil: the format has no options
+	err  error        // final
 }
 
 // NewReader reads the head of a capture from r, in either format and byte order,
@@ -118,7 +143,7 @@ func newNg(br *bufio.Reader) (_ *Reader, err error) {
 		t, _ := ci.AncillaryData[0].(layers.LinkType)
 		return t
 	}
-	return &Reader{next: next, link: link}, nil
+	return &Reader{next: next, link: link, ng: blocks}, nil
 }
 
 // Next returns the next frame, whose Data is the caller's to keep. After the
@@ -144,7 +169,11 @@ func (r *Reader) Next() (f Frame, err error) {
 		}
 		return Frame{}, fmt.Errorf("%w: %v", ErrDamaged, err)
 	}
-	return Frame{Time: ci.Timestamp, Data: data, Len: max(ci.Length, len(data)), LinkType: int(r.link(ci))}, nil
+	f = Frame{Time: ci.Timestamp, Data: data, Len: max(ci.Length, len(data)), LinkType: int(r.link(ci))}
+	if r.ng != nil {
+		f.Comment, f.Direction = r.ng.told()
+	}
+	return f, nil
 }
 
 func noPanic(p any, err error) error {

@@ -59,10 +59,9 @@ func decodeTIPC(data []byte, p gopacket.PacketBuilder) error {
 	return p.NextDecoder(gopacket.LayerTypePayload)
 }
 
-// Hook makes gopacket decode EtherType 0x88CA and UDP port 6118 as TIPC, in the
-// whole program. Call it once, before packets are decoded: gopacket's tables have
-// no lock.
-func Hook() {
+// What importing the package changes in gopacket, for the whole program: EtherType
+// 0x88CA and UDP port 6118 are decoded as TIPC.
+func init() {
 	layers.EthernetTypeMetadata[frame.EtherType] = layers.EnumMetadata{
 		DecodeWith: gopacket.DecodeFunc(decodeTIPC), Name: "TIPC", LayerType: LayerTypeTIPC}
 	layers.RegisterUDPPortLayerType(UDPPort, LayerTypeTIPC)

@@ -15,26 +15,19 @@ import (
 	"github.com/utipc/utipc/frame/layers"
 )
 
-// hook takes part in gopacket's global tables for the length of a test.
-func hook(t *testing.T) {
-	old := glayers.EthernetTypeMetadata[frame.EtherType]
-	layers.Hook()
-	t.Cleanup(func() {
-		glayers.EthernetTypeMetadata[frame.EtherType] = old
-		glayers.RegisterUDPPortLayerType(layers.UDPPort, gopacket.LayerTypePayload)
-	})
-}
-
-func TestImportLeavesGopacketAlone(t *testing.T) {
-	frames, _ := readAll(capture(t, "01-discovery-linkup"))
-	p := gopacket.NewPacket(frames[0].Data, glayers.LayerTypeEthernet, gopacket.Default)
-	if p.Layer(layers.LayerTypeTIPC) != nil {
-		t.Errorf("got a TIPC layer before Hook, want none")
+func TestImportTeachesGopacket(t *testing.T) {
+	if got := glayers.EthernetTypeMetadata[frame.EtherType]; got.LayerType != layers.LayerTypeTIPC || got.Name != "TIPC" {
+		t.Errorf("EtherType: got %v %q, want %v TIPC", got.LayerType, got.Name, layers.LayerTypeTIPC)
+	}
+	if got := (&glayers.UDP{DstPort: layers.UDPPort}).NextLayerType(); got != layers.LayerTypeTIPC {
+		t.Errorf("UDP: got %v, want %v", got, layers.LayerTypeTIPC)
+	}
+	if got, want := layers.LayerTypeTIPC, gopacket.LayerType(0x88ca); got != want {
+		t.Errorf("got number %d, want %d", got, want)
 	}
 }
 
 func TestLayer(t *testing.T) {
-	hook(t)
 	for _, c := range []struct {
 		name string
 		want int
@@ -63,7 +56,6 @@ func TestLayer(t *testing.T) {
 }
 
 func TestLayerFailsQuietly(t *testing.T) {
-	hook(t)
 	frames, _ := readAll(capture(t, "06-rdm"))
 	b := frames[36].Data
 	for n := frame.EthernetLen; n < len(b); n++ {
@@ -78,7 +70,6 @@ func TestLayerFailsQuietly(t *testing.T) {
 }
 
 func TestDecodingLayer(t *testing.T) {
-	hook(t)
 	frames, _ := readAll(capture(t, "01-discovery-linkup"))
 	var eth glayers.Ethernet
 	var tipc layers.TIPC
@@ -93,9 +84,8 @@ func TestDecodingLayer(t *testing.T) {
 	}
 }
 
-// A program that uses gopacket calls Hook once and finds TIPC among the layers.
-func ExampleHook() {
-	layers.Hook()
+// A program that uses gopacket imports the package and finds TIPC among the layers.
+func ExampleTIPC() {
 	frames, err := layers.ReadFile(captures + "/01-discovery-linkup.pcap")
 	if err != nil {
 		log.Fatal(err)

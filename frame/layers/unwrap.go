@@ -5,6 +5,7 @@ package layers
 import (
 	"encoding/binary"
 	"errors"
+	"net/netip"
 
 	"github.com/utipc/utipc/frame"
 )
@@ -22,6 +23,8 @@ type Wrapping struct {
 	VLANs     []uint16 // VLAN numbers, outermost first
 	EtherType uint16   // behind all tags
 	UDP       bool     // TIPC over UDP, else over Ethernet
+	// The datagram's addresses, of UDP alone.
+	From, To netip.Addr
 }
 
 // Unwrap finds the TIPC message in an Ethernet frame, behind any VLAN tags, or in
@@ -53,9 +56,9 @@ func Unwrap(b []byte) (w Wrapping, message []byte, err error) {
 	case frame.EtherType:
 		return w, b, nil
 	case 0x0800:
-		b, err = ipv4(b)
+		w.From, w.To, b, err = ipv4(b)
 	case 0x86dd:
-		b, err = ipv6(b)
+		w.From, w.To, b, err = ipv6(b)
 	default:
 		err = frame.ErrNotTIPC
 	}
@@ -63,6 +66,7 @@ func Unwrap(b []byte) (w Wrapping, message []byte, err error) {
 		b, err = udp(b)
 	}
 	if err != nil {
+		w.From, w.To = netip.Addr{}, netip.Addr{}
 		return w, nil, err
 	}
 	w.UDP = true
@@ -71,40 +75,46 @@ func Unwrap(b []byte) (w Wrapping, message []byte, err error) {
 
 const protoUDP = 17
 
-// ipv4 returns the UDP datagram in an IPv4 packet.
-func ipv4(b []byte) ([]byte, error) {
+// ipv4 returns the UDP datagram in an IPv4 packet, and its addresses.
+func ipv4(b []byte) (from, to netip.Addr, _ []byte, err error) {
 	if len(b) < 20 {
-		return nil, frame.ErrTruncated
+		return from, to, nil, frame.ErrTruncated
 	}
 	hlen, size := int(b[0]&0xf)*4, int(binary.BigEndian.Uint16(b[2:]))
 	switch frag := binary.BigEndian.Uint16(b[6:]) & 0x3fff; {
 	case b[0]>>4 != 4 || hlen < 20 || size < hlen:
-		return nil, frame.ErrMalformed
+		err = frame.ErrMalformed
 	case b[9] != protoUDP:
-		return nil, frame.ErrNotTIPC
+		err = frame.ErrNotTIPC
 	case frag != 0:
-		return nil, ErrFragment
+		err = ErrFragment
 	case len(b) < hlen:
-		return nil, frame.ErrTruncated
+		err = frame.ErrTruncated
 	}
-	return b[hlen:min(size, len(b))], nil
+	if err != nil {
+		return from, to, nil, err
+	}
+	return netip.AddrFrom4([4]byte(b[12:])), netip.AddrFrom4([4]byte(b[16:])), b[hlen:min(size, len(b))], nil
 }
 
-// ipv6 returns the UDP datagram in an IPv6 packet.
-func ipv6(b []byte) ([]byte, error) {
+// ipv6 returns the UDP datagram in an IPv6 packet, and its addresses.
+func ipv6(b []byte) (from, to netip.Addr, _ []byte, err error) {
 	if len(b) < 40 {
-		return nil, frame.ErrTruncated
+		return from, to, nil, frame.ErrTruncated
 	}
 	switch {
 	case b[0]>>4 != 6:
-		return nil, frame.ErrMalformed
+		err = frame.ErrMalformed
 	case b[6] == 44:
-		return nil, ErrFragment
+		err = ErrFragment
 	case b[6] != protoUDP:
-		return nil, frame.ErrNotTIPC
+		err = frame.ErrNotTIPC
 	}
-	b = b[40:min(len(b), 40+int(binary.BigEndian.Uint16(b[4:])))]
-	return b, nil
+	if err != nil {
+		return from, to, nil, err
+	}
+	data := b[40:min(len(b), 40+int(binary.BigEndian.Uint16(b[4:])))]
+	return netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:])), data, nil
 }
 
 // udp returns what a datagram from or to TIPC's port carries.
