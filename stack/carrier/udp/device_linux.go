@@ -21,6 +21,7 @@ import (
 type Device struct {
 	cfg     Config
 	ifname  string // of Local
+	ifindex int
 	granted struct{ receive, send int }
 
 	// mu guards what follows. It is free but for Close, and no call under it

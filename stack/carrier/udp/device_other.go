@@ -41,6 +41,12 @@ func (d *Device) Own() netip.AddrPort { return netip.AddrPort{} }
 // Remote knows nobody here.
 func (d *Device) Remote(frame.MAC) (netip.AddrPort, bool) { return netip.AddrPort{}, false }
 
+// Ends are nobody's here.
+func (d *Device) Ends() (local, remote netip.AddrPort) { return local, remote }
+
+// AddRemote fails here.
+func (d *Device) AddRemote(netip.AddrPort) error { return errNotSupported }
+
 // Keep does nothing here.
 func (d *Device) Keep(frame.MAC, bool) {}
 

@@ -24,7 +24,7 @@ func Open(c Config) (_ *Device, err error) {
 		return nil, err
 	}
 	own := netip.AddrPortFrom(c.Local.Addr().WithZone(""), c.Local.Port())
-	d := &Device{cfg: c, ifname: iface.Name, fd: -1, uni: -1, multi: -1, stone: -1, table: newTable(own, maxStations)}
+	d := &Device{cfg: c, ifname: iface.Name, ifindex: iface.Index, fd: -1, uni: -1, multi: -1, stone: -1, table: newTable(own, maxStations)}
 	d.cfg.Local = own
 	defer func() {
 		if err != nil {

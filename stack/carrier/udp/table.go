@@ -46,6 +46,7 @@ type table struct {
 	byMAC  map[frame.MAC]*station
 	lists  [2]station // of heard and answered; rings through these
 	copies []*station // who gets a copy of broadcasts when there is no group
+	fixed  int        // stations of that rank
 }
 
 func newTable(own netip.AddrPort, limit int) *table {
@@ -121,14 +122,18 @@ func (t *table) station(mac frame.MAC) *station {
 	return s
 }
 
-// add puts in a station for good.
+// add puts in a station for good, unless all that are there have to stay.
 func (t *table) add(addr netip.AddrPort, to sockaddr) {
-	s, isNew, _ := t.hear(addr, to)
-	if isNew {
+	s, _, _ := t.hear(addr, to)
+	if s == nil || s.rank == fixed {
+		return
+	}
+	if s.rank <= answered {
 		t.unlink(s)
-		s.rank = fixed
 		t.copies = append(t.copies, s)
 	}
+	s.rank = fixed
+	t.fixed++
 }
 
 // keep notes that there is a link to a station, or none any more.

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tipcshow
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// Sockets writes what "tipc socket list" prints: each socket, and whom it is connected
+// to, or its bindings, the newest first.
+func Sockets(w io.Writer, all []stack.Socket) {
+	for _, s := range all {
+		fmt.Fprintf(w, "socket %d\n", s.Addr.Port)
+		if connected(&s) {
+			fmt.Fprintf(w, "  connected to %x:%d", uint32(s.Peer.Node), s.Peer.Port)
+			if s.Service.Type != 0 {
+				fmt.Fprintf(w, " via {%d,%d}", s.Service.Type, s.Service.Instance)
+			}
+			fmt.Fprintln(w)
+			continue
+		}
+		for i := len(s.Bindings) - 1; i >= 0; i-- {
+			b := s.Bindings[i].Range
+			fmt.Fprintf(w, "  bound to {%d,%d,%d}\n", b.Type, b.Lower, b.Upper)
+		}
+	}
+}
+
+// SocketsJSON is the same as JSON, and beside it what each socket is and has done.
+func SocketsJSON(all []stack.Socket) Array {
+	rows := Array{}
+	for _, s := range all {
+		o := Object{{"socket", s.Addr.Port}, {"network", s.Addr.Net}, {"kind", s.Kind.String()}}
+		if connected(&s) {
+			c := Object{{"node", s.Peer.Node.String()}, {"port", s.Peer.Port}}
+			if s.Service.Type != 0 {
+				c = append(c, Field{"via", Object{{"type", s.Service.Type}, {"instance", s.Service.Instance}}})
+			}
+			o = append(o, Field{"connected", c})
+		} else {
+			bound := Array{}
+			for i := len(s.Bindings) - 1; i >= 0; i-- {
+				b := s.Bindings[i]
+				bound = append(bound, Object{{"type", b.Range.Type}, {"lower", b.Range.Lower}, {"upper", b.Range.Upper}, {"scope", scope(b.Scope)}})
+			}
+			o = append(o, Field{"bound", bound})
+		}
+		rows = append(rows, append(o,
+			Field{"messages_in", s.MessagesIn}, Field{"bytes_in", s.BytesIn}, Field{"messages_out", s.MessagesOut}, Field{"bytes_out", s.BytesOut},
+			Field{"queued", s.Queued}, Field{"queued_bytes", s.Bytes}, Field{"dropped", s.Dropped}, Field{"returned", s.Returned},
+			Field{"blocked", s.Blocked}))
+	}
+	return rows
+}
+
+func connected(s *stack.Socket) bool { return s.Kind == stack.ConnectedSocket && s.Peer.Port != 0 }
