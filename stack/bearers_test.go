@@ -254,7 +254,7 @@ func TestLinkStatisticsText(t *testing.T) {
 			t.Errorf("got\n%s\nwant\n%s", got, want)
 		}
 		got := l[1].String()
-		if !strings.Contains(got, "  DOWN  MTU:1400") || !strings.Contains(got, "dropped in:0 out:0\n") {
+		if !strings.Contains(got, "  DEFUNCT  MTU:1400") || !strings.Contains(got, "dropped in:0 out:0\n") {
 			t.Errorf("got\n%s", got)
 		}
 		// One end noticed first, and the other by that.

@@ -78,7 +78,7 @@ func (n *Node) onBearer(name string, change func(now time.Duration, id int) erro
 	return nil
 }
 
-// State is ACTIVE, STANDBY or DOWN.
+// State is ACTIVE, STANDBY or, of one that is down, DEFUNCT.
 func (l *Link) State() string {
 	switch {
 	case l.Active:
@@ -86,7 +86,7 @@ func (l *Link) State() string {
 	case l.Up:
 		return "STANDBY"
 	}
-	return "DOWN"
+	return "DEFUNCT"
 }
 
 // RetransmitRatio is the share of packets sent that were repetitions, 0 to 1.
@@ -110,7 +110,7 @@ func (l *Link) String() string {
 		} else {
 			b.WriteByte('0')
 		}
-		fmt.Fprintf(&b, "-%d:%.0f%%", to, 100*ratio(l.Lengths[i], samples))
+		fmt.Fprintf(&b, "-%d:%d%%", to, Percent(l.Lengths[i], samples))
 	}
 	b.WriteByte('\n')
 	p("  RX states:%d probes:%d naks:%d defs:%d dups:%d", l.RecvStates, l.RecvProbes, l.RecvNacks, l.Deferred, l.Duplicates)
@@ -125,6 +125,15 @@ func (l *Link) String() string {
 	p("  Blocked for:%v  retransmitted:%.2f%%  resets:%d last:%s", l.Blocked.Round(time.Microsecond), 100*l.RetransmitRatio(), l.Resets, last)
 	p("  Device %s frames in:%d out:%d  dropped in:%d out:%d", l.Bearer, l.Device.FramesIn, l.Device.FramesOut, l.Device.DropsIn, l.Device.DropsOut)
 	return b.String()
+}
+
+// Percent is part of whole in percent, rounded as tipc(8) does; of nothing it is 0.
+// Source: docs/spec/10-management.md §3.
+func Percent(part, whole uint64) uint64 {
+	if whole == 0 {
+		return 0
+	}
+	return (part*100 + whole/2) / whole
 }
 
 func ratio(part, whole uint64) float64 {

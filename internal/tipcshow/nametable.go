@@ -28,9 +28,14 @@ func Names(own stack.NodeAddr, id stack.Identity, peers []stack.Peer) Namer {
 	}
 }
 
-// identity is a node's identity as text, of one that has told none its address.
+// identity is a node's identity as text, of one that has told none its address, and
+// nothing of one that has neither yet.
 func identity(id stack.Identity, a stack.NodeAddr) string {
-	if id == (stack.Identity{}) {
+	switch {
+	case id != stack.Identity{}:
+	case a == 0:
+		return ""
+	default:
 		return a.String()
 	}
 	return Clean(id.String(), 32)
