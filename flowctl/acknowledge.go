@@ -197,3 +197,13 @@ func (l *Link) overdue(now time.Duration) bool {
 	}
 	return now-since > failureTolerance*l.sup.tolerance
 }
+
+// Repeats is how often the packet with a number, which is not acknowledged yet, was sent
+// again; 0 of one that is, or was never sent.
+func (l *Link) Repeats(seq frame.Seq) int {
+	back := seq.Distance(l.sndNxt)
+	if k := l.transmit.Len(); back >= 1 && back <= k {
+		return int(l.transmit.At(k - back).retransmits)
+	}
+	return 0
+}

@@ -214,8 +214,8 @@ func inBoth(x, y []Binding) (all []Binding) {
 func (n *Node) contacts() (all []NodeAudit, err error) {
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return nil, net.ErrClosed
+	if err := n.running(); err != nil {
+		return nil, err
 	}
 	for a := range n.eng.Contacts {
 		all = append(all, NodeAudit{Node: a})

@@ -163,8 +163,8 @@ func (n *Node) takeCaller(ctx context.Context) (*caller, error) {
 		}
 		return c, nil
 	}
-	if n.closing {
-		return nil, net.ErrClosed
+	if err := n.running(); err != nil {
+		return nil, err
 	}
 	p := &PacketConn{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.patience(n.cfg)}}
 	p.port = n.eng.OpenPort(engine.PortConfig{Returnable: true, Owner: p})

@@ -33,6 +33,8 @@ const (
 // A Config describes a node. Only Bearers must be set.
 type Config struct {
 	Bearers          []Bearer              // one to three, by different names, each on a network of its own; the node closes them
+	NoBearers        bool                  // there may be none at Open; see EnableBearer
+	OpenBearer       BearerOpener          // makes devices for RequestBearer; nil: it refuses
 	Address          NodeAddr              // 0: proposed from the identity and tried on the network for a second
 	Identity         Identity              // zero: from Address, else from the bearer's station address
 	NetID            uint32                // the cluster's number, 1 to 9999; 0: 4711
@@ -47,7 +49,7 @@ type Config struct {
 	NoNamesAhead     bool          // see the package comment on names that come late
 	NoBundles        bool          // every message to another node has a frame to itself
 	Chunks           int           // memory for frames, in chunks of 4 KiB, 64 to 1048576; 0: 4096
-	MTU              int           // of the longest frames there is to be memory for, up to 65535, if more than the bearers' at Open; 0, with all bearers down: 3954
+	MTU              int           // of the longest frames there is to be memory for, up to 65535, if more than the bearers' at Open; 0, with all bearers down: 3954, with NoBearers 14000
 	NameWait         time.Duration // how long a send waits for a name that nobody has bound; 0: not at all, as a kernel; see the package comment
 	NamePark         time.Duration // how long a message from another node waits for a name that nobody has bound; 0: 100 ms, negative: not at all, as a kernel
 	Encryption       Encryption    // the zero value: none until SetKey

@@ -57,7 +57,7 @@ type control struct {
 var controls = map[string]control{}
 
 func init() {
-	for _, table := range []map[string]control{showControls, changeControls, keyControls} {
+	for _, table := range []map[string]control{showControls, changeControls, nodeControls, keyControls} {
 		maps.Copy(controls, table)
 	}
 }

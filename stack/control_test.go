@@ -22,6 +22,7 @@ import (
 var socketMethods = map[string]bool{
 	"Call": true, "Close": true, "Dial": true, "DialContext": true, "DialPacket": true, "Handle": true, "Join": true,
 	"Listen": true, "ListenPacket": true, "NewPoller": true, "Subscribe": true, "WaitFor": true,
+	"EnableBearer": true, "Capture": true, "Watch": true, "Done": true, "Err": true,
 }
 
 func TestEveryManagementMethodHasAControl(t *testing.T) {
@@ -118,6 +119,8 @@ func TestControlValuesSurviveJSON(t *testing.T) {
 		new([]Link), new([]BearerStatus), new([]Binding), new([]Peer), new([]Socket), new(Stats), new([]ServiceStats),
 		new([]Wait), new(BroadcastLink), new([]Monitor), new(EncryptionStatus), new(AuditReport), new(AuditConfig),
 		new(probeWords), new(probeTold), new(linkWords), new(linkName), new(keyWords), new(NodeAddr), new(Identity),
+		new(BearerRequest), new(bearerWords), new(propertyWords), new([]MediumConfig), new(BroadcastMethod), new([]BroadcastReception),
+		new(NodeEvent), new(CapturedFrame), new(CaptureConfig),
 	} {
 		fill(reflect.ValueOf(v).Elem(), 1)
 		b, err := json.Marshal(v)

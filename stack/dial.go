@@ -109,8 +109,8 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 func (n *Node) enroll(s *Conn) error {
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return net.ErrClosed
+	if err := n.running(); err != nil {
+		return err
 	}
 	s.local.Node = n.eng.Address()
 	n.sockets[s] = struct{}{}

@@ -34,6 +34,9 @@ var (
 	ErrConfig = engine.ErrConfig
 	// ErrSlow means a subscriber that did not read its events in time.
 	ErrSlow = engine.ErrSlow
+	// ErrNoAddress means a node without an address (Config.NoBearers), as long as it has
+	// none: it has no sockets.
+	ErrNoAddress = errors.New("stack: the node has no address yet")
 	// ErrTooManySubscriptions means the node has 65535 subscriptions.
 	ErrTooManySubscriptions = engine.ErrTooManySubscriptions
 )

@@ -101,8 +101,8 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 	g := &Group{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return nil, net.ErrClosed
+	if err := n.running(); err != nil {
+		return nil, err
 	}
 	now := n.now()
 	var err error

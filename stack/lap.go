@@ -40,6 +40,7 @@ const (
 type attachment struct {
 	dev      Device
 	id       int
+	limit    int  // set by SetBearer, bytes of a message; 0: the device's MTU alone
 	mtu      int  // as the engine knows it
 	width    int  // the next lap asks for 1<<width frames, see receive
 	more     bool // the last lap may have left frames of which nobody is told
@@ -50,6 +51,8 @@ type attachment struct {
 	gone     bool   // closed; its descriptor is somebody else's
 	in, out  uint64 // frames
 	vain     int    // times it called since it last gave a frame
+	leaving  bool   // DisableBearer is at it
+	*taps           // nil: nobody captures its frames
 }
 
 // now is the engine's time.
@@ -117,8 +120,11 @@ func (n *Node) follow(now time.Duration, a *attachment) (changed bool) {
 	if mtu == a.mtu {
 		return false
 	}
+	if (a.mtu == 0) != (mtu == 0) {
+		n.bearerTurned(a, mtu > 0)
+	}
 	a.mtu = mtu
-	n.eng.SetMTU(now, a.id, n.carried(mtu))
+	n.eng.SetMTU(now, a.id, n.carriedOn(a))
 	return true
 }
 
@@ -128,7 +134,11 @@ func (n *Node) follow(now time.Duration, a *attachment) (changed bool) {
 func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	k, err := a.dev.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
-		n.eng.HandleFrame(now, a.id, f)
+		if a.taps != nil {
+			n.handleTapped(now, a, f)
+		} else {
+			n.eng.HandleFrame(now, a.id, f)
+		}
 		f.Recycle()
 		n.in[i] = nil
 	}
@@ -176,6 +186,15 @@ func (n *Node) more() bool {
 // carried is how much of an interface's MTU the node's chunks can hold.
 func (n *Node) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
 
+// carriedOn is how much a bearer's frames carry.
+func (n *Node) carriedOn(a *attachment) int {
+	mtu := n.carried(a.mtu)
+	if a.limit > 0 {
+		mtu = min(mtu, a.limit)
+	}
+	return mtu
+}
+
 // flush gives the devices what the engine has for them.
 func (n *Node) flush() {
 	for _, a := range n.attached {
@@ -186,12 +205,18 @@ func (n *Node) flush() {
 					break
 				}
 				a.unsent[a.n] = f
+				if a.taps != nil {
+					a.repeated[a.n] = n.eng.Repeated()
+				}
 				a.n++
 			}
 			if a.n == 0 {
 				break
 			}
 			k, err := a.dev.Transmit(a.unsent[:a.n])
+			if a.taps != nil {
+				a.tapSent(k, err)
+			}
 			if err != nil {
 				n.deviceError(a, "transmit", err)
 				k++ // refused for good; the link will repeat it if it matters
@@ -202,6 +227,9 @@ func (n *Node) flush() {
 				f.Recycle()
 			}
 			n.kicked += time.Duration(k)
+			if a.taps != nil {
+				copy(a.repeated[:], a.repeated[k:a.n])
+			}
 			copy(a.unsent[:], a.unsent[k:a.n])
 			clear(a.unsent[a.n-k : a.n])
 			a.n -= k
@@ -257,6 +285,9 @@ func (n *Node) handleEvent(ev engine.Event) {
 		n.rouseAll(n.starting)
 	}
 	n.logs.event(n.now(), ev)
+	if len(n.watches) > 0 {
+		n.tellWatches(ofEngine(ev))
+	}
 }
 
 // driverSeat is where whoever drives sleeps.
@@ -318,8 +349,9 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	}
 	s.until = until
 	if spin {
+		peekers, yield := n.peekers, n.yield
 		n.unlock()
-		ready := n.watch(s, p, since, until)
+		ready := n.watch(s, p, since, until, peekers, yield)
 		n.mu.Lock()
 		s.until = 0
 		if ready && (w == nil || !w.roused) { // the shortest way from the wire to w
@@ -331,20 +363,28 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 		}
 		return
 	}
-	for i, a := range n.attached {
-		s.listen(i, !a.gone && a.vain < inVain)
+	if s.fitted != n.generation {
+		s.fit(n.generation, n.attached)
 	}
+	b := *s.bell.Load()
+	for i, a := range s.on {
+		b.listen(i, !a.gone && a.vain < inVain)
+	}
+	s.inside = true
 	n.unlock()
 	slept := s.lieDown()
 	if slept {
-		s.wait(until - now)
+		b.wait(until - now)
 	}
 	n.mu.Lock()
-	s.until = 0
-	for i, a := range n.attached {
-		if slept && s.heard(i) {
+	s.until, s.inside = 0, false
+	for i, a := range s.on {
+		if slept && b.heard(i) {
 			a.vain++ // unless a lap finds frames
 		}
+	}
+	if len(n.buried) > 0 {
+		n.bury()
 	}
 }
 
@@ -365,11 +405,11 @@ func (n *Node) waitingSince(w *waiter, now time.Duration) (time.Duration, *patie
 	return w.since, &n.patience
 }
 
-// watch spins, without the lock, until a device has frames, which it reports, the seat
-// is roused, or it has been long enough.
-func (n *Node) watch(s *seat, p *patience, since, until time.Duration) (ready bool) {
+// watch spins, without the lock, until one of the devices has frames, which it reports,
+// the seat is roused, or it has been long enough. yield is the node's.
+func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices []Peeker, yield int) (ready bool) {
 	for i := 1; ; i++ {
-		for _, d := range n.peekers {
+		for _, d := range devices {
 			if d.Ready() {
 				return true
 			}
@@ -377,7 +417,7 @@ func (n *Node) watch(s *seat, p *patience, since, until time.Duration) (ready bo
 		if s.rung.Load() {
 			return false
 		}
-		if n.yield > 0 && i%(looks*yieldAfter) == 0 {
+		if yield > 0 && i%(looks*yieldAfter) == 0 {
 			runtime.Gosched()
 		}
 		if i%looks == 0 {

@@ -16,7 +16,7 @@ type Link struct {
 	Peer      NodeAddr
 	Identity  Identity
 	Bearer    string
-	Name      string // empty while the link never was up
+	Name      string // the peer's interface is "unknown" until it told
 	Up        bool
 	Active    bool // it carries messages; one that is up and does not stands by
 	MTU       int  // bytes
@@ -34,7 +34,7 @@ func (n *Node) Links() []Link {
 	defer n.unlock()
 	var all []Link
 	for s := range n.eng.Peers(n.now()) {
-		a := n.attached[s.Bearer]
+		a := n.byID(s.Bearer)
 		all = append(all, Link{
 			Peer: s.Peer, Identity: s.Identity, Bearer: a.dev.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
 			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
@@ -66,10 +66,8 @@ func (n *Node) onBearer(name string, change func(now time.Duration, id int) erro
 	defer n.unlock()
 	err := engine.ErrUnreachable
 	now := n.now()
-	for _, a := range n.attached {
-		if a.dev.Name() == name {
-			err = change(now, a.id)
-		}
+	if a := n.bearer(name); a != nil {
+		err = change(now, a.id)
 	}
 	n.lap(now, false)
 	if err != nil {

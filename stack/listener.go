@@ -58,8 +58,8 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 	l := &Listener{writeHalf: writeHalf{n: n, network: network}, cfg: c, stream: stream}
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return nil, net.ErrClosed
+	if err := n.running(); err != nil {
+		return nil, err
 	}
 	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Owner: l})
 	if l.l == nil {

@@ -15,6 +15,10 @@ var mapped atomic.Int64
 // jumboChunks is how many chunks are there for frames that need more than 4 KiB.
 const jumboChunks = 512
 
+// lateMTU is the MTU of the bearers that a node opened with NoBearers has memory for:
+// those of a kernel's over UDP.
+const lateMTU = 14000
+
 // newArena makes the memory for a node's frames: one mapping. unmap is for
 // frame.Arena.Retire, so that the mapping lives until the last chunk has come back,
 // which may be after Close. With UTIPC_POISON=1 in the environment use after release
@@ -22,6 +26,9 @@ const jumboChunks = 512
 func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
 	c := frame.ArenaConfig{Small: cfg.Chunks, Poison: os.Getenv("UTIPC_POISON") == "1"}
 	mtu := cfg.MTU
+	if mtu == 0 && cfg.NoBearers {
+		mtu = lateMTU
+	}
 	for _, d := range cfg.Bearers {
 		mtu = max(mtu, d.MTU())
 	}
@@ -42,13 +49,7 @@ func (n *Node) retire() {
 		n.eng.FlushKeys(n.now())
 	}
 	for _, a := range n.attached {
-		for _, f := range a.unsent[:a.n] {
-			f.Release()
-		}
-		a.n = 0
-		for f := n.eng.NextFrame(a.id); f != nil; f = n.eng.NextFrame(a.id) {
-			f.Release()
-		}
+		n.abandon(a)
 	}
 	n.arena.Retire(n.unmap)
 }

@@ -25,11 +25,7 @@ func (n *Node) Monitor() []Monitor {
 	var all []Monitor
 	for _, a := range n.attached {
 		if s, rows, ok := n.eng.Monitor(a.id); ok {
-			media := "eth:"
-			if mediumOf(a.dev) != nil {
-				media = "udp:"
-			}
-			all = append(all, Monitor{media + a.dev.Name(), s, rows})
+			all = append(all, Monitor{a.fullName(), s, rows})
 		}
 	}
 	return all

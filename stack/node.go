@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net"
 	"runtime"
 	"sync"
 	"time"
@@ -26,6 +27,13 @@ type Node struct {
 	arena    *frame.Arena
 	unmap    func() // the arena's memory
 	attached []*attachment
+	buried   []burial // devices that were closed while the node goes on
+	media    [2]MediumConfig
+
+	bcastWindow int // set of the broadcast link, which never uses more than 50; 0: 50
+
+	watches  map[*Watch]struct{}
+	captures map[*Capture]struct{}
 	hand     handover
 	closing  bool
 	closed   bool
@@ -57,7 +65,8 @@ type Node struct {
 	turning    bool     // the driver is in its lap
 	patience   patience // of waiting calls
 	attendance patience // of the pump, while there are active ports
-	peekers    []Peeker // the devices, if all are such
+	generation int      // of the list of bearers, for the seats
+	peekers    []Peeker // the devices, if all are such; never changed, but replaced
 	yield      int      // breaths after which a spinner gives way to others of its process; 0: never
 	polled     bool     // every device has a descriptor
 	parallel   bool     // the process has several Ps
@@ -79,6 +88,7 @@ type Node struct {
 	logs               logbook
 	closeDone          chan struct{}
 	closeErr           error // of Close, once closeDone is closed
+	ending
 }
 
 // Bounds of Config.Chunks.
@@ -90,7 +100,7 @@ const (
 
 // Open makes this process a node on the given bearers. It returns when the node's
 // address is settled: at once when it was configured, after a second of trial if
-// not. The node owns the bearers from now on, and closes them if Open fails.
+// not, and without a bearer (Config.NoBearers) at once in any case. The node owns the bearers from now on, and closes them if Open fails.
 // Errors: ErrConfig, the context's, the device's own.
 func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n, err := open(cfg)
@@ -104,6 +114,9 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	}
 	n.logs.open(cfg.Logger)
 	go n.pump()
+	if len(cfg.Bearers) == 0 {
+		return n, nil
+	}
 	if err := n.settled(ctx); err != nil {
 		n.Close(ctx)
 		return nil, opError("open", "tipc", nil, nil, err)
@@ -112,7 +125,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 }
 
 func open(cfg Config) (opened *Node, failed error) {
-	if len(cfg.Bearers) == 0 {
+	if len(cfg.Bearers) == 0 && !cfg.NoBearers {
 		return nil, fmt.Errorf("%w: no bearer", ErrConfig)
 	}
 	if cfg.Wait > Spin {
@@ -133,7 +146,9 @@ func open(cfg Config) (opened *Node, failed error) {
 	n := &Node{
 		cfg: cfg, start: time.Now(),
 		sockets: map[socket]struct{}{}, subs: map[*Subscription]struct{}{}, lines: map[*topologyLine]struct{}{},
+		watches: map[*Watch]struct{}{}, captures: map[*Capture]struct{}{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
+		ending: newEnding(),
 	}
 	var err error
 	if n.arena, n.unmap, err = newArena(cfg); err != nil {
@@ -155,28 +170,11 @@ func open(cfg Config) (opened *Node, failed error) {
 	if err != nil {
 		return nil, err
 	}
-	var fds []int
-	n.polled = true
+	n.media = newMedia(cfg)
 	for _, d := range cfg.Bearers {
-		if err := d.Attach(n.arena, n.wakeDevices); err != nil {
-			return nil, fmt.Errorf("attach %s: %w", d.Name(), err)
-		}
-		a := &attachment{dev: d, mtu: d.MTU()}
-		a.id, err = n.eng.AddBearer(n.now(), engine.BearerConfig{
-			Name: d.Name(), MAC: d.Addr(), MTU: n.carried(a.mtu), LinkConfig: cfg.Links[d.Name()], Medium: mediumOf(d),
-		})
-		if err != nil {
+		if _, err := n.join(d, BearerConfig{}); err != nil {
 			return nil, err
 		}
-		n.attached = append(n.attached, a)
-		if l, ok := d.(LevelTriggered); ok {
-			a.level = l.LevelTriggered()
-		}
-		if p, ok := d.(Peeker); ok {
-			n.peekers = append(n.peekers, p)
-		}
-		fds = append(fds, d.FD())
-		n.polled = n.polled && d.FD() >= 0
 	}
 	for _, k := range cfg.Encryption.Keys { // before any frame is taken out
 		if err := n.eng.SetKey(n.now(), k); err != nil {
@@ -184,23 +182,15 @@ func open(cfg Config) (opened *Node, failed error) {
 		}
 	}
 	n.cfg.Encryption.Keys = nil // the engine has copies
-	if len(n.peekers) < len(n.attached) {
-		n.peekers = nil
-	}
 	n.parallel = runtime.GOMAXPROCS(0) > 1
-	switch {
-	case !n.polled:
-		n.yield = 1 // the other end may be in this process
-	case !n.parallel:
-		n.yield = yieldAfter
-	}
 	quota, _ := cpuQuota()
 	n.patience = newPatience(cfg.Wait, quota)
 	n.attendance = n.patience
 	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-		if s.bell, err = newBell(n.polled, cfg.GoPoller, fds); err != nil {
-			return nil, err
-		}
+		s.hang(newChanBell())
+	}
+	if err := n.regroup(); err != nil {
+		return nil, err
 	}
 	return n, nil
 }
@@ -218,21 +208,11 @@ func checkBearers(cfg Config) error {
 		names[d.Name()] = true
 	}
 	for name := range cfg.Links {
-		if !names[name] {
+		if !names[name] && !cfg.NoBearers {
 			return fmt.Errorf("%w: no bearer is named %s", ErrConfig, name)
 		}
 	}
 	return nil
-}
-
-func newBell(polled, goPoller bool, fds []int) (bell, error) {
-	switch {
-	case polled && goPoller:
-		return newNetBell(fds)
-	case polled:
-		return newPollBell(fds)
-	}
-	return newChanBell(), nil
 }
 
 // settled waits until the node has its address.
@@ -243,6 +223,9 @@ func (n *Node) settled(ctx context.Context) error {
 	defer n.end(&n.starting, w)
 	defer n.rouseWhen(ctx, &n.starting)()
 	for n.eng.Address() == 0 {
+		if n.closing {
+			return net.ErrClosed
+		}
 		if err := ctx.Err(); err != nil {
 			return err
 		}
@@ -251,7 +234,18 @@ func (n *Node) settled(ctx context.Context) error {
 	return nil
 }
 
-// Addr is the node's address.
+// running reports why sockets cannot be made. Errors: net.ErrClosed, ErrNoAddress.
+func (n *Node) running() error {
+	switch {
+	case n.closing:
+		return net.ErrClosed
+	case n.eng.Address() == 0:
+		return ErrNoAddress
+	}
+	return nil
+}
+
+// Addr is the node's address; 0 of a node that had no bearer yet and was given none.
 func (n *Node) Addr() NodeAddr {
 	n.mu.Lock()
 	defer n.unlock()
@@ -284,7 +278,9 @@ func (n *Node) Close(ctx context.Context) error {
 			return opError("close", "tipc", nil, nil, ctx.Err())
 		}
 	}
+	defer n.ending.end(net.ErrClosed)
 	defer close(n.closeDone)
+	n.rouseAll(n.starting) // nothing will settle any more
 	for s := range n.sockets {
 		s.shut()
 	}
@@ -325,6 +321,14 @@ func (n *Node) Close(ctx context.Context) error {
 	n.callSeat.close()
 	n.pumpSeat.close()
 	n.logs.close()
+	for c := range n.captures {
+		c.end(net.ErrClosed)
+	}
+	for w := range n.watches {
+		w.end(net.ErrClosed)
+	}
+	clear(n.captures)
+	clear(n.watches)
 	n.unlock()
 	n.logs.wait()
 	if unsent > 0 {

@@ -68,8 +68,8 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	p := &PacketConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg)}, cfg: c}
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return nil, net.ErrClosed
+	if err := n.running(); err != nil {
+		return nil, err
 	}
 	p.port = n.eng.OpenPort(engine.PortConfig{
 		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",

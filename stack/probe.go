@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"time"
 )
 
@@ -53,8 +52,8 @@ func (n *Node) Probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time
 func (n *Node) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error) {
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return false, 0, net.ErrClosed
+	if err := n.running(); err != nil {
+		return false, 0, err
 	}
 	if err := ctx.Err(); err != nil {
 		return false, 0, err

@@ -13,8 +13,14 @@ import (
 type seat struct {
 	state atomic.Uint32 // a seatState
 	rung  atomic.Bool   // somebody roused it since it was last taken
-	until time.Duration // when the sleep or spin in it ends by itself, else 0; guarded by the lap lock
-	bell
+	bell  atomic.Pointer[bell]
+
+	// The lap lock guards the rest.
+	until  time.Duration // when the sleep or spin in it ends by itself, else 0
+	inside bool          // somebody sleeps in it
+	on     []*attachment // that can end the sleep
+	fitted int           // to the node's bearers of that generation
+	next   bell          // instead of the present one, from the next sleep on; nil: none
 }
 
 // A seatState says what whoever has the seat does.
@@ -24,8 +30,62 @@ const (
 	seatAsleep               // sleeps in the kernel, or is about to
 )
 
+// hang gives the seat its bell.
+func (s *seat) hang(b bell) { s.bell.Store(&b) }
+
+// needDescriptors makes the next sleep one in which descriptors are polled. Errors: none
+// is left to be woken by.
+func (s *seat) needDescriptors(goPoller bool) error {
+	_, waiting := (*s.bell.Load()).(*chanBell)
+	if !waiting || s.next != nil {
+		return nil
+	}
+	make := newPollBell
+	if goPoller {
+		make = newNetBell
+	}
+	b, err := make(nil)
+	if err != nil {
+		return err
+	}
+	s.next = b
+	return nil
+}
+
+// ring ends the sleep in the seat, if there is one.
+func (s *seat) ring() { (*s.bell.Load()).ring() }
+
+// close ends the sleep in the seat, and the seat.
+func (s *seat) close() {
+	(*s.bell.Load()).close()
+	if s.next != nil {
+		s.next.close()
+		s.next = nil
+	}
+}
+
+// fit makes the bearers what ends the next sleep in the seat. The sleeper calls it, with
+// the lap lock: nobody else looks at the list.
+func (s *seat) fit(generation int, attached []*attachment) {
+	if s.next != nil {
+		(*s.bell.Load()).close()
+		s.hang(s.next)
+		s.next = nil
+	}
+	s.fitted = generation
+	s.on = append(s.on[:0:0], attached...)
+	fds := make([]int, len(s.on))
+	for i, a := range s.on {
+		fds[i] = a.dev.FD()
+	}
+	(*s.bell.Load()).watch(fds)
+}
+
 // A bell is how a seat sleeps and is woken.
 type bell interface {
+	// watch makes the devices with these descriptors, -1 for none, those that can end
+	// a sleep, all of them. The sleeper calls it.
+	watch(fds []int)
 	// listen says whether device i can end a sleep. The sleeper calls it.
 	listen(i int, on bool)
 	// wait sleeps until it is rung, a device calls, or d has passed.
@@ -92,6 +152,8 @@ func (b *chanBell) ring() {
 }
 
 func (b *chanBell) close() { b.ring() }
+
+func (b *chanBell) watch([]int) {}
 
 func (b *chanBell) listen(int, bool) {}
 

@@ -60,12 +60,19 @@ func newNetBell(devices []int) (_ bell, err error) {
 		return nil, fmt.Errorf("stack: descriptor to be woken by: %w", err)
 	}
 	b.look = b.ready
-	b.devices = make([]bellDevice, len(devices))
-	for i, fd := range devices {
+	b.watch(devices)
+	return b, nil
+}
+
+func (b *netBell) watch(fds []int) {
+	for i := range b.devices {
+		b.listen(i, false) // of a closed one there is nothing left
+	}
+	b.devices = make([]bellDevice, len(fds))
+	for i, fd := range fds {
 		b.devices[i].fd = fd
 		b.listen(i, true)
 	}
-	return b, nil
 }
 
 func (b *netBell) listen(i int, on bool) {

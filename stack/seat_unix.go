@@ -31,14 +31,25 @@ func newPollBell(devices []int) (bell, error) {
 		return nil, fmt.Errorf("stack: descriptor to be woken by: %w", err)
 	}
 	b.fds = append(b.fds, unix.PollFd{Fd: int32(b.read), Events: unix.POLLIN})
-	for _, fd := range devices {
-		b.fds = append(b.fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
-	}
+	b.watch(devices)
 	return b, nil
 }
 
+// noDescriptor stands for the descriptor of a device that has none: poll passes over it.
+const noDescriptor = -1 << 31
+
+func (b *pollBell) watch(fds []int) {
+	b.fds = b.fds[:1]
+	for _, fd := range fds {
+		if fd < 0 {
+			fd = noDescriptor
+		}
+		b.fds = append(b.fds, unix.PollFd{Fd: int32(fd), Events: unix.POLLIN})
+	}
+}
+
 func (b *pollBell) listen(i int, on bool) {
-	if p := &b.fds[1+i]; on != (p.Fd >= 0) {
+	if p := &b.fds[1+i]; on != (p.Fd >= 0) && p.Fd != noDescriptor {
 		p.Fd = ^p.Fd
 	}
 }

@@ -109,8 +109,8 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 	}
 	n.mu.Lock()
 	defer n.unlock()
-	if n.closing {
-		return nil, net.ErrClosed
+	if err := n.running(); err != nil {
+		return nil, err
 	}
 	s := &Subscription{n: n, r: r}
 	if c.At != 0 && c.At != n.eng.Address() {

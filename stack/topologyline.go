@@ -72,9 +72,9 @@ func (n *Node) dialTopology(ctx context.Context, at NodeAddr, record []byte, tim
 // dial makes the connection; without one the line is closed. Errors as of dialTopology.
 func (l *topologyLine) dial(ctx context.Context, how func(time.Duration, engine.ConnConfig) (*engine.Conn, error)) error {
 	n := l.n
-	if n.closing {
+	if err := n.running(); err != nil {
 		l.closed = true
-		return net.ErrClosed
+		return err
 	}
 	n.lines[l] = struct{}{}
 	err := l.send(ctx, func(now time.Duration) (err error) {

@@ -108,6 +108,9 @@ func (e *Engine) push(b *bearer, f *frame.Buffer, to *node) {
 		f.Release()
 		return
 	}
+	if e.observer.on {
+		e.observe(b, f, to)
+	}
 	b.out.Push(outgoing{f, to})
 }
 

@@ -69,7 +69,7 @@ func (e *Engine) announce(b *bearer) {
 	if e.addr == 0 {
 		t = frame.Trial
 	}
-	e.discover(b, frame.BroadcastMAC, t, 0, 0)
+	e.discover(b, frame.BroadcastMAC, t, b.Domain, 0)
 }
 
 func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, suggested frame.NodeAddr) {
@@ -140,7 +140,7 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	case d.Prev() == e.addr || d.Prev() == 0:
 		e.alarm(now, d.Prev())
 		e.drop(DropForeign)
-	case d.Dest() != 0 && d.Dest() != e.addr:
+	case !inScope(d.Dest(), e.addr) || !inScope(b.Domain, d.Prev()):
 		e.drop(DropForeign)
 	default:
 		if e.neighbour(now, b, src, d) {

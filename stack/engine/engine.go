@@ -87,7 +87,8 @@ type BearerConfig struct {
 	MTU  int // bytes of TIPC in a frame, at least 100, 132 if sealed; 0: the interface is down, see SetMTU
 	LinkConfig
 
-	Medium Medium // of a bearer over UDP; nil: Ethernet
+	Medium Medium         // of a bearer over UDP; nil: Ethernet
+	Domain frame.NodeAddr // that other nodes must be of, see inScope; 0: none
 }
 
 // An Engine is one node. See the package comment.
@@ -109,6 +110,9 @@ type Engine struct {
 	pool       flowctl.Pool // of what they make us keep
 	objections bucket
 	lastPeer   *node
+	method     Method // of multicast messages, see SetMulticast
+	ratio      int    // 0: replicastShare
+	observer   observer
 	table      *naming.Table
 	pub        naming.Publisher
 	recent     []update      // of names, that may be under way on the broadcast link
@@ -312,7 +316,11 @@ func (e *Engine) NextFrame(bearer int) *frame.Buffer {
 	}
 	if e.crypt == nil {
 		e.count.FramesOut++
-		return b.out.Pop().f
+		f := b.out.Pop().f
+		if e.observer.on {
+			e.observer.taken(f)
+		}
+		return f
 	}
 	f := e.nextSealed(b)
 	if f != nil {

@@ -18,7 +18,6 @@ type link struct {
 	bearer *bearer
 	mac    frame.MAC // the station
 	held   bool      // it has messages that wait for Flush
-	wasUp  bool      // and so has a name
 	name   string    // once a sender had to wait for it
 	id     uint32    // of the binding that says it is up
 	told   frame.Seq // the first update of names it was not told on this link, see tellAhead
@@ -74,14 +73,11 @@ func (e *Engine) local(b *bearer) *flowctl.Local {
 	return b.local
 }
 
-// label is the link's name as tipc(8) shows it, once it was up. There are many that idle,
-// so it is made when somebody asks.
+// label is the link's name as tipc(8) shows it. There are many that idle, so it is made
+// when somebody asks.
 func (l *link) label() string {
-	switch {
-	case l.n.addr == 0:
+	if l.n.addr == 0 {
 		return broadcastName
-	case !l.wasUp:
-		return ""
 	}
 	return l.Name(l.bearer.self, l.n.identity.LinkText(l.n.addr))
 }
@@ -149,7 +145,6 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 	e.supervise(l.bearer).Up(n.addr)
 	l.bearer.links++
 	l.bearer.keep(l.mac, true)
-	l.wasUp = true
 	l.id = l.ID()
 	n.join(l)
 	if first {

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -50,9 +51,16 @@ func (e *Engine) chooseMethod(now time.Duration, p *Port, nodes int) (replicast,
 	if m.fixed || !can.Has(frame.CapMcastRbctl) && now < old {
 		return m.replicast, false
 	}
-	replicast = nodes <= 1+e.ups*replicastShare/100
+	if e.method == Auto {
+		replicast = nodes <= 1+e.ups*e.share()/100
+	} else {
+		replicast = e.method == Replicast
+	}
 	return replicast, replicast != m.replicast && can.Has(frame.CapMcastRbctl)
 }
+
+// share is the per cent of the nodes up to which copies are sent.
+func (e *Engine) share() int { return cmp.Or(e.ratio, replicastShare) }
 
 // commonCaps is what this node and all nodes known can do.
 func (e *Engine) commonCaps() frame.Capabilities {

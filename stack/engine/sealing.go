@@ -21,6 +21,9 @@ func (e *Engine) nextSealed(b *bearer) *frame.Buffer {
 	b.starved = false
 	for b.out.Len() > 0 {
 		x := *b.out.At(0)
+		if e.observer.on {
+			e.observer.taken(x.f)
+		}
 		msg := x.f.Bytes()[frame.EthernetLen:]
 		if !c.ring.Working() {
 			b.out.Drop()

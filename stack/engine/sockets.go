@@ -32,7 +32,7 @@ type Socket struct {
 	State    ConnState        // of a connection
 	Service  frame.Service    // that a connection was made by, or type and instance in a group; its type is 0 if none
 	Bindings []naming.Binding // oldest first
-	Owner    any              // the owner's own word for it
+	Owner    any              `json:"-"` // the owner's own word for it
 	PortStats
 }
 

@@ -16,7 +16,7 @@ type LinkStatus struct {
 	Peer      frame.NodeAddr
 	Identity  frame.Identity
 	Bearer    int
-	Name      string // empty while the link never was up
+	Name      string // the peer's interface is "unknown" until it told
 	Up        bool
 	Active    bool // it carries messages; one that is up and does not stands by
 	MTU       int  // bytes

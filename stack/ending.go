@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import "sync"
+
+// An ending is why and when a node ended.
+type ending struct {
+	once sync.Once
+	over chan struct{}
+	why  error // once over is closed
+}
+
+func newEnding() ending { return ending{over: make(chan struct{})} }
+
+// end ends the node, for the first reason that is given.
+func (e *ending) end(why error) {
+	e.once.Do(func() {
+		e.why = why
+		close(e.over)
+	})
+}
+
+// Done returns a channel that is closed when the node has ended: its Close is over, or,
+// of an attached node, it has lost the daemon.
+func (n *Node) Done() <-chan struct{} { return n.ending.over }
+
+// Err returns why the node has ended, nil as long as it lives. It unwraps to
+// net.ErrClosed.
+func (n *Node) Err() error {
+	select {
+	case <-n.ending.over:
+		return n.ending.why
+	default:
+		return nil
+	}
+}

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"errors"
+	"fmt"
+	"syscall"
+)
+
+// A Refusal is the answer to a call that would change the node and cannot be carried
+// out, in the terms in which a kernel answers tipc(8). It unwraps to Errno and to Err.
+// Source: docs/spec/10-management.md.
+type Refusal struct {
+	Errno  syscall.Errno `json:"errno"`
+	Reason string        `json:"reason"` // a sentence such as "Already enabled.", as tipc(8) prints it behind "Error: "; empty: the errno says all
+	Err    error         `json:"-"`      // what is behind it, as ErrConfig; nil: nothing
+}
+
+func (e *Refusal) Error() string {
+	switch {
+	case e.Err != nil && e.Reason != "":
+		return fmt.Sprintf("%s %v: %v", e.Reason, e.Errno, e.Err)
+	case e.Err != nil:
+		return fmt.Sprintf("%v: %v", e.Errno, e.Err)
+	case e.Reason != "":
+		return fmt.Sprintf("%s %v", e.Reason, e.Errno)
+	}
+	return e.Errno.Error()
+}
+
+// Unwrap returns Errno, and Err if there is one.
+func (e *Refusal) Unwrap() []error {
+	if e.Err == nil {
+		return []error{e.Errno}
+	}
+	return []error{e.Errno, e.Err}
+}
+
+// refuse makes a Refusal of a text.
+func refuse(errno syscall.Errno, reason string) error { return &Refusal{Errno: errno, Reason: reason} }
+
+// refused gives err the errno that a kernel would answer: EINVAL for what cannot be,
+// ENXIO for what is not there. Others stay as they are.
+func refused(err error) error {
+	switch r := (*Refusal)(nil); {
+	case errors.As(err, &r):
+		return err
+	case errors.Is(err, ErrConfig):
+		return &Refusal{Errno: syscall.EINVAL, Err: err}
+	case errors.Is(err, ErrUnreachable):
+		return &Refusal{Errno: syscall.ENXIO, Err: err}
+	}
+	return err
+}
