@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"net/netip"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -21,6 +22,10 @@ type (
 	linkName struct {
 		Peer   NodeAddr
 		Bearer string
+	}
+	remoteWords struct {
+		Bearer string
+		Remote netip.AddrPort
 	}
 	probeWords struct{ Addr SocketAddr }
 	probeTold  struct {
@@ -70,6 +75,7 @@ var changeControls = map[string]control{
 		return n.ResetStatistics(in.Peer, in.Bearer)
 	}),
 	"set-monitor-threshold": tell(ManageControl, "SetMonitorThreshold", (*Node).SetMonitorThreshold),
+	"add-remote":            tell(ManageControl, "AddRemote", func(n *Node, in remoteWords) error { return n.AddRemote(in.Bearer, in.Remote) }),
 }
 
 // keyControls change keys.

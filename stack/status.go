@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"net/netip"
 	"slices"
 
 	"github.com/utipc/utipc/stack/engine"
@@ -49,10 +50,12 @@ type Carried struct {
 // A BearerStatus is how a bearer stands.
 type BearerStatus struct {
 	Name   string
-	MTU    int // bytes; 0: the interface is down
-	Unsent int // frames the device has not taken
+	Medium string // "eth" or "udp"
+	MTU    int    // bytes; 0: the interface is down
+	Unsent int    // frames the device has not taken
 	Carried
-	Links LinkConfig // what new links begin with
+	Links         LinkConfig     // what new links begin with
+	Local, Remote netip.AddrPort // over UDP: the own address, and the group or first host that broadcasts go to
 }
 
 // Bearers returns the node's bearers, in the order of Config.Bearers.
@@ -61,7 +64,11 @@ func (n *Node) Bearers() []BearerStatus {
 	defer n.unlock()
 	var all []BearerStatus
 	for _, a := range n.attached {
-		all = append(all, BearerStatus{Name: a.dev.Name(), MTU: a.mtu, Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)})
+		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), MTU: a.mtu, Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
+		if d, ok := as[ender](a.dev); ok {
+			s.Local, s.Remote = d.Ends()
+		}
+		all = append(all, s)
 	}
 	return all
 }

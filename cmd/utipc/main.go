@@ -5,8 +5,9 @@
 //
 //	utipc COMMAND [ARGUMENTS]
 //
-// It exits with 0 when done, 1 when it failed, 2 when it was misused. Data goes to
-// the standard output, all else to the standard error.
+// It exits with 0 when done, 1 when it failed, 2 when it was misused; the words of
+// tipc(8) with 255 when they failed, as there. Data goes to the standard output, all
+// else to the standard error.
 package main
 
 import (
@@ -49,15 +50,22 @@ type command struct {
 func commands() []*command {
 	return []*command{
 		&auditCommand,
+		toolCommand("bearer", "utipc bearer list"),
 		&benchCommand,
 		&catCommand,
 		&decodeCommand,
 		&demoCommand,
 		&doctorCommand,
 		&echoCommand,
+		toolCommand("link", "utipc link statistics show"),
+		toolCommand("media", "utipc media get window media eth"),
+		toolCommand("nametable", "utipc nametable show"),
+		toolCommand("node", "utipc node list"),
+		toolCommand("peer", "utipc peer remove address 1.1.7"),
 		&pingCommand,
 		&replayCommand,
 		&simCommand,
+		toolCommand("socket", "utipc socket list"),
 		&topCommand,
 		&versionCommand,
 		&watchCommand,
@@ -141,21 +149,24 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case "-version", "--version":
 		args = []string{"version"}
 	}
-	for _, c := range commands() {
-		if c.name == args[0] {
+	if args = jsonBefore(args); len(args) > 0 {
+		if c := findCommand(args[0]); c != nil {
 			return c.exec(ctx, args[1:], stdio{stdin, stdout, stderr})
 		}
 	}
-	fmt.Fprintf(stderr, "utipc: no command %q; 'utipc -h' lists them\n", args[0])
+	fmt.Fprintf(stderr, "utipc: no command %q; 'utipc -h' lists them\n", strings.Join(args[:1], ""))
 	return exitMisuse
 }
 
 func (c *command) exec(ctx context.Context, args []string, std stdio) int {
 	err := c.run(ctx, args, std)
 	var misuse usageError
+	var told status
 	switch {
 	case err == nil:
 		return exitDone
+	case errors.As(err, &told):
+		return int(told)
 	case errors.Is(err, flag.ErrHelp):
 		io.WriteString(std.out, c.usage)
 		return exitDone

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/utipc/utipc/internal/tipctool"
+	"github.com/utipc/utipc/stack"
+)
+
+// toolCommand is one of the words that tipc(8) has, too.
+func toolCommand(noun, example string) *command {
+	return &command{
+		name:  noun,
+		short: tipctool.Short(noun),
+		words: tipctool.Words(noun),
+		usage: "utipc " + noun + ": " + tipctool.Short(noun) + `, in the words of tipc(8).
+
+    utipc ` + noun + ` COMMAND [FLAGS]
+
+` + tipctool.Commands("utipc", noun) + toolUsage + hostUsage + `
+    ` + example + `
+    utipc -j ` + strings.TrimPrefix(example, "utipc ") + `
+`,
+		run: func(ctx context.Context, args []string, std stdio) error { return runTool(ctx, noun, args, std) },
+	}
+}
+
+const toolUsage = `
+Words may be shortened as long as one is meant. What tipc(8) prints is printed alike,
+and more in lines of its own below. The status is 0, or 255 for whatever went wrong.
+
+    -j, --json       print JSON; may stand before the command
+    -p, --pretty     in lines, instead of one line; with -j
+    -h               what the words before it mean
+    --wait D         with --if and --udp: how long to wait at most until all nodes that
+                     are heard are in contact (default 3s)
+`
+
+// A status is an error that was told already, and what to exit with.
+type status int
+
+func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
+
+// runTool reads the flags, which may stand anywhere, and carries out the rest.
+func runTool(ctx context.Context, noun string, args []string, std stdio) error {
+	f := flag.NewFlagSet(noun, flag.ContinueOnError)
+	var h host
+	h.flags(f)
+	t := tipctool.Tool{Name: "utipc", In: std.in, Out: std.out, Err: std.err}
+	for _, name := range []string{"j", "json"} {
+		f.BoolVar(&t.JSON, name, false, "")
+	}
+	for _, name := range []string{"p", "pretty"} {
+		f.BoolVar(&t.Pretty, name, false, "")
+	}
+	for _, name := range []string{"h", "help"} {
+		f.BoolVar(&t.Help, name, false, "")
+	}
+	wait := f.Duration("wait", 3*time.Second, "")
+	flags, words := parted(f, args)
+	if _, err := parse(f, flags, 0, 0); err != nil {
+		return err
+	}
+	if t.Help && len(words) == 0 {
+		return helpError{f}
+	}
+	if *wait < 0 {
+		return usageError("--wait is negative")
+	}
+	if err := h.check(); err != nil {
+		return err
+	}
+	var done func() error
+	t.Node = func(ctx context.Context) (*stack.Node, error) {
+		n, finish, err := h.open(ctx, std)
+		if err != nil {
+			return nil, err
+		}
+		done = func() error { return closeHost(n, finish) }
+		if h.embedded() && *wait > 0 {
+			(&auditor{wait: *wait}).meet(ctx, n) // whom it does not meet is seen in the lists
+		}
+		return n, ctx.Err()
+	}
+	code := t.Run(ctx, append([]string{noun}, words...))
+	if done != nil {
+		if err := done(); err != nil && code == tipctool.Done {
+			return err
+		}
+	}
+	if code != tipctool.Done {
+		return status(code)
+	}
+	return nil
+}
+
+// parted takes flags, with their values, from among the words. Behind "node set key" the
+// flag --keyfile is the word keyfile: it says which key to set, not the node's own.
+func parted(f *flag.FlagSet, args []string) (flags, words []string) {
+	for i := 0; i < len(args); i++ {
+		a := args[i]
+		switch {
+		case a == "--":
+			return flags, append(words, args[i+1:]...)
+		case len(a) < 2 || a[0] != '-':
+			words = append(words, a)
+			continue
+		case f.Name() == "node" && len(words) >= 2 && strings.HasPrefix(a, "--keyfile"):
+			words = append(words, "keyfile")
+			if _, file, ok := strings.Cut(a, "="); ok {
+				words = append(words, file)
+			}
+			continue
+		case a[1] != '-' && strings.Trim(a[1:], "jph") == "": // -jp
+			for _, c := range a[1:] {
+				flags = append(flags, "-"+string(c))
+			}
+			continue
+		}
+		flags = append(flags, a)
+		name, _, valued := strings.Cut(strings.TrimLeft(a, "-"), "=")
+		if x := f.Lookup(name); x == nil || valued || isBool(x) || i+1 == len(args) {
+			continue
+		}
+		i++
+		flags = append(flags, args[i])
+	}
+	return flags, words
+}
+
+func isBool(f *flag.Flag) bool {
+	b, ok := f.Value.(interface{ IsBoolFlag() bool })
+	return ok && b.IsBoolFlag()
+}
+
+// jsonBefore moves -j, --json, -p and --pretty from before the command behind it.
+func jsonBefore(args []string) []string {
+	var moved []string
+	for len(args) > 0 {
+		switch a := args[0]; {
+		case a == "--json" || a == "--pretty":
+			moved = append(moved, a)
+		case len(a) > 1 && a[0] == '-' && strings.Trim(a[1:], "jp") == "":
+			for _, c := range a[1:] {
+				moved = append(moved, map[rune]string{'j': "--json", 'p': "--pretty"}[c])
+			}
+		default:
+			return slices.Concat(args[:1], moved, args[1:])
+		}
+		args = args[1:]
+	}
+	return moved
+}
+
+// findCommand returns the command of a name, or that a beginning of one means: tipc(8)'s
+// words come first, so that what is short for one there is so here.
+func findCommand(name string) *command {
+	var tools, all []*command
+	for _, c := range commands() {
+		switch {
+		case c.name == name:
+			return c
+		case name == "" || !strings.HasPrefix(c.name, name):
+			continue
+		case slices.Contains(tipctool.Nouns(), c.name):
+			tools = append(tools, c)
+		}
+		all = append(all, c)
+	}
+	switch {
+	case len(tools) == 1:
+		return tools[0]
+	case len(all) == 1:
+		return all[0]
+	}
+	return nil
+}

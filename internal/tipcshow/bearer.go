@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tipcshow
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// BearerName is a bearer's name as tipc(8) says it, "eth:eth0".
+func BearerName(b *stack.BearerStatus) string { return b.Medium + ":" + Clean(b.Name, 32) }
+
+// Bearers writes what "tipc bearer list" prints.
+func Bearers(w io.Writer, all []stack.BearerStatus) {
+	for i := range all {
+		fmt.Fprintln(w, BearerName(&all[i]))
+	}
+}
+
+// BearersJSON is the same as JSON, and beside it settings and counters.
+func BearersJSON(all []stack.BearerStatus) Array {
+	list := Array{}
+	for i := range all {
+		b := &all[i]
+		o := Object{
+			{"bearer", BearerName(b)}, {"media", b.Medium}, {"name", Clean(b.Name, 32)}, {"mtu", b.MTU}, {"priority", b.Links.Priority},
+			{"tolerance", b.Links.Tolerance.Milliseconds()}, {"window", max(b.Links.Window, b.Links.MaxWindow)},
+		}
+		if b.Local.IsValid() {
+			o = append(o, Field{"local", b.Local.String()}, Field{"remote", b.Remote.String()})
+		}
+		list = append(list, append(o, Field{"frames_in", b.FramesIn}, Field{"frames_out", b.FramesOut}, Field{"drops_in", b.DropsIn},
+			Field{"drops_out", b.DropsOut}, Field{"unsent", b.Unsent}))
+	}
+	return list
+}
+
+// MediaJSON is "tipc media list" as JSON, with settings.
+func MediaJSON(all []stack.MediumConfig) Array {
+	list := Array{}
+	for _, m := range all {
+		o := Object{{"media", m.Name}, {"priority", m.Priority}, {"tolerance", m.Tolerance.Milliseconds()}, {"window", m.Window}}
+		if m.MTU > 0 {
+			o = append(o, Field{"mtu", m.MTU})
+		}
+		list = append(list, o)
+	}
+	return list
+}

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tipctool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"syscall"
+
+	"github.com/utipc/utipc/internal/tipcshow"
+	"github.com/utipc/utipc/stack"
+)
+
+// A complaint is what the tool itself says of the words.
+type complaint string
+
+func (e complaint) Error() string { return string(e) }
+
+// said makes an error of the tool's own.
+func said(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
+
+// longestAnswer bounds what is printed of an error, in bytes: some of it may have come
+// from a daemon.
+const longestAnswer = 512
+
+// Answer is what is printed for an error, with a newline: "error, …" for what is wrong
+// with the words, and for a node that refuses its reason and "kernel answers: " with the
+// text of its errno, as tipc(8) says it.
+func Answer(err error) string {
+	var c complaint
+	var r *stack.Refusal
+	var errno syscall.Errno
+	switch {
+	case errors.As(err, &c):
+		return "error, " + string(c) + "\n"
+	case errors.Is(err, context.Canceled):
+		return "error, interrupted\n"
+	case errors.As(err, &r) && r.Reason != "":
+		return "Error: " + tipcshow.Clean(r.Reason, longestAnswer) + "\nkernel answers: " + errnoText(r.Errno) + "\n"
+	case errors.As(err, &r):
+		return "kernel answers: " + errnoText(r.Errno) + "\n"
+	case errors.Is(err, stack.ErrConfig):
+		return "kernel answers: " + errnoText(syscall.EINVAL) + "\n"
+	case errors.As(err, &errno):
+		return "kernel answers: " + errnoText(errno) + "\n"
+	}
+	return "error, " + tipcshow.Clean(err.Error(), longestAnswer) + "\n"
+}
+
+// errnoText is the text of an errno as C libraries have it: with a capital.
+func errnoText(e syscall.Errno) string {
+	s := e.Error()
+	return strings.ToUpper(s[:1]) + s[1:]
+}
+
+var errInvalid = &stack.Refusal{Errno: syscall.EINVAL}
