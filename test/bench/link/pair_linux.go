@@ -276,10 +276,13 @@ func (s *stream) end() (wrong uint64, err error) {
 	return s.wrong.Load(), s.err
 }
 
-// rate is how many messages arrive in a second, measured for a time.
+// rate is how many messages arrive in a second, measured for a time; for longer where
+// nothing arrives in it, as a stall at the wrong moment would pass for a dead link.
 func (s *stream) rate(ctx context.Context, d time.Duration) float64 {
 	begin, n := time.Now(), s.read.Load()
-	pause(ctx, d)
+	for pause(ctx, d); s.read.Load() == n && ctx.Err() == nil && time.Since(begin) < meeting; {
+		pause(ctx, time.Millisecond)
+	}
 	return float64(s.read.Load()-n) / time.Since(begin).Seconds()
 }
 
