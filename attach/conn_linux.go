@@ -37,6 +37,14 @@ type Conn struct {
 	wwait func(uintptr) bool
 	wonce func(uintptr) bool
 
+	ring  atomic.Pointer[bells] // nil: none
+	rring bool                  // reads use it; guarded by rmu
+	wring bool                  // writes do; guarded by wmu
+	take  func() []byte         // makes taken
+
+	dmu       sync.Mutex // guards the deadlines
+	deadlines [2]time.Time
+
 	refused atomic.Uint64
 }
 
@@ -69,6 +77,7 @@ func FromUnix(uc *net.UnixConn) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{uc: uc, raw: raw}
+	c.take = func() []byte { c.taken = buffers.Get().(*Buffer); return c.taken.room[:] }
 	c.rwait = func(fd uintptr) bool { return c.tryReceive(fd) != unix.EAGAIN }
 	c.ronce = func(fd uintptr) bool { c.tryReceive(fd); return true }
 	c.wwait = func(fd uintptr) bool { return c.trySend(fd) != unix.EAGAIN }
@@ -93,8 +102,7 @@ func Pair() (*Conn, int, error) {
 
 func (c *Conn) tryReceive(fd uintptr) syscall.Errno {
 	if c.pool {
-		c.taken = buffers.Get().(*Buffer)
-		c.r.prepare(c.taken.room[:], false)
+		c.r.prepare(c.take(), false)
 	}
 	for {
 		c.r.receive(fd)
@@ -145,6 +153,10 @@ func (c *Conn) read(h *Header, b []byte, control, wait bool) (n, fd int, err err
 		return 0, -1, unix.EAGAIN
 	}
 	defer c.rmu.Unlock()
+	if c.rring {
+		n, err = c.ring.Load().read(c, h, b, nil, wait)
+		return n, -1, err
+	}
 	c.r.prepare(b, control)
 	err = c.raw.Read(c.receiver(wait))
 	n, fd, err = c.finish(h, len(b), control, err)
@@ -246,6 +258,17 @@ func (c *Conn) write(h *Header, data []byte, fd int, wait bool) error {
 		return unix.EAGAIN
 	}
 	defer c.wmu.Unlock()
+	if c.wring {
+		if fd >= 0 {
+			return os.NewSyscallError("ring", unix.EOPNOTSUPP)
+		}
+		return c.ring.Load().write(c, h, data, wait)
+	}
+	return c.writeSocket(h, data, fd, fn)
+}
+
+// writeSocket writes a record to the socket. The caller holds wmu.
+func (c *Conn) writeSocket(h *Header, data []byte, fd int, fn func(uintptr) bool) error {
 	h.Len = uint32(len(data))
 	h.Put(c.w.hdr[:])
 	c.w.prepare(data, fd >= 0)
@@ -305,10 +328,16 @@ func (c *Conn) readPooled(h *Header, wait bool) (*Buffer, error) {
 		return nil, unix.EAGAIN
 	}
 	defer c.rmu.Unlock()
-	c.pool = true
-	err := c.raw.Read(c.receiver(wait))
-	c.pool = false
-	n, _, err := c.finish(h, MaxData, false, err)
+	var n int
+	var err error
+	if c.rring {
+		n, err = c.ring.Load().read(c, h, nil, c.take, wait)
+	} else {
+		c.pool = true
+		err = c.raw.Read(c.receiver(wait))
+		c.pool = false
+		n, _, err = c.finish(h, MaxData, false, err)
+	}
 	if err != nil {
 		c.untake()
 		return nil, err
@@ -333,17 +362,44 @@ func (c *Conn) Refused() uint64 { return c.refused.Load() }
 
 // SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
 // waiting ones included; zero means never.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.uc.SetReadDeadline(t) }
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadline(forData, t) }
 
 // SetWriteDeadline does that for writes.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.uc.SetWriteDeadline(t) }
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadline(forRoom, t) }
 
 // SetDeadline sets both.
-func (c *Conn) SetDeadline(t time.Time) error { return c.uc.SetDeadline(t) }
+func (c *Conn) SetDeadline(t time.Time) error {
+	return errors.Join(c.SetReadDeadline(t), c.SetWriteDeadline(t))
+}
+
+func (c *Conn) setDeadline(which int, t time.Time) error {
+	c.dmu.Lock()
+	defer c.dmu.Unlock()
+	c.deadlines[which] = t
+	switch b := c.ring.Load(); {
+	case b != nil:
+		return b.setDeadline(c, which, t)
+	case which == forData:
+		return c.uc.SetReadDeadline(t)
+	default:
+		return c.uc.SetWriteDeadline(t)
+	}
+}
 
 // Close ends the connection: the peer reads what was written, then io.EOF. All waiting
 // calls end with net.ErrClosed.
-func (c *Conn) Close() error { return c.uc.Close() }
+func (c *Conn) Close() error {
+	err := c.uc.Close()
+	if b := c.ring.Load(); b != nil && err == nil {
+		b.shut()
+		c.rmu.Lock() // whoever used the ring has let go of it
+		c.wmu.Lock()
+		b.ring.unmap()
+		c.wmu.Unlock()
+		c.rmu.Unlock()
+	}
+	return err
+}
 
 // SyscallConn gives access to the socket, for those who poll it.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }

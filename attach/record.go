@@ -92,6 +92,7 @@ func (h *Header) parse(b []byte) error {
 		Wide:  e.Uint64(b[56:]),
 	}
 	if h.Len > MaxData {
+		*h = Header{}
 		return ErrRecord
 	}
 	return nil

@@ -1,0 +1,325 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attach
+
+import (
+	"errors"
+	"io"
+	"net"
+	"os"
+	"runtime"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// Who waits on a ring sleeps on the socket, where a byte comes as a bell. Two may wait
+// at once, a call for something to read and one for room to write, and there is one
+// socket: who has the turn waits on it, and wakes the other when something came.
+//
+//	waits ──(turn free)──► on the socket ──(bell, end, deadline)──► looks at the ring again
+//	  └────────(the one on the socket wakes it)────────────────────────────┘
+//
+// Whoever takes the turn looks for a wake of the one before first, so none is lost.
+type bells struct {
+	ring   *Ring
+	turn   chan struct{}    // holds one while somebody waits on the socket
+	wake   [2]chan struct{} // for who waits for data, for room
+	once   sync.Once
+	closed chan struct{}
+	ended  atomic.Bool // the peer has closed; what is in the ring is there still
+	spin   atomic.Int64
+
+	r     message // a bell received
+	rwait func(uintptr) bool
+	ronce func(uintptr) bool
+	out   [2]ringer // bells sent: for room, by who reads; for data, by who writes
+
+	mu       sync.Mutex     // guards deadline, and the socket's
+	deadline [2]time.Time   // of who waits for data, for room
+	timed    [2]atomic.Bool // there is one
+}
+
+const (
+	forData = 0
+	forRoom = 1
+)
+
+// A ringer sends bells.
+type ringer struct {
+	m  message
+	fn func(uintptr) bool
+}
+
+func newBells(r *Ring) *bells {
+	b := &bells{ring: r, turn: make(chan struct{}, 1), closed: make(chan struct{})}
+	for i := range b.wake {
+		b.wake[i] = make(chan struct{}, 1)
+		o := &b.out[i]
+		o.m.prepare(nil, false)
+		o.m.cut(1)
+		o.fn = func(fd uintptr) bool {
+			for o.m.send(fd); o.m.errno == unix.EINTR; {
+				o.m.send(fd)
+			}
+			return true
+		}
+	}
+	b.r.prepare(nil, false)
+	b.rwait = func(fd uintptr) bool {
+		for {
+			b.r.receive(fd)
+			if b.r.errno != unix.EINTR && b.r.errno != unix.ECONNRESET {
+				return b.r.errno != unix.EAGAIN
+			}
+		}
+	}
+	b.ronce = func(fd uintptr) bool { b.rwait(fd); return true }
+	return b
+}
+
+// toll sends a bell. One that finds no room is not needed: others wait there unread.
+func (b *bells) toll(c *Conn, which int) {
+	o := &b.out[which]
+	if err := c.raw.Write(o.fn); err == nil && o.m.errno == unix.EPIPE {
+		b.ended.Store(true)
+	}
+}
+
+// heard looks at what came on the socket: a bell, the end, or what should not.
+func (b *bells) heard(err error) error {
+	switch {
+	case err != nil:
+		return err
+	case b.r.errno == unix.EAGAIN:
+	case b.r.errno != 0:
+		return os.NewSyscallError("recvmsg", b.r.errno)
+	case b.r.n == 0:
+		b.ended.Store(true)
+	case b.r.n != 1 || b.r.msg.Flags&unix.MSG_CTRUNC != 0:
+		return ErrRecord
+	}
+	return nil
+}
+
+// notify wakes the one that waits without the turn, or will.
+func (b *bells) notify(which int) {
+	select {
+	case b.wake[which] <- struct{}{}:
+	default:
+	}
+}
+
+// wait sleeps until a bell may have come. Errors: net.ErrClosed,
+// os.ErrDeadlineExceeded, ErrRecord.
+func (b *bells) wait(c *Conn, which int) error {
+	if b.expired(which) {
+		return os.ErrDeadlineExceeded
+	}
+	select {
+	case b.turn <- struct{}{}:
+	default:
+		if mine, err := b.waitTurn(which); !mine {
+			return err
+		}
+	}
+	defer func() { <-b.turn }()
+	select {
+	case <-b.wake[which]:
+		return nil
+	default:
+	}
+	b.mu.Lock()
+	err := c.uc.SetReadDeadline(b.deadline[which])
+	b.mu.Unlock()
+	if err == nil {
+		err = b.heard(c.raw.Read(b.rwait))
+	}
+	b.notify(1 - which)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return nil // its own deadline, or one that was changed: the next call tells
+	}
+	return err
+}
+
+// waitTurn waits until the caller has the turn, which is mine, or has to look again.
+func (b *bells) waitTurn(which int) (mine bool, err error) {
+	var timer <-chan time.Time
+	b.mu.Lock()
+	if t := b.deadline[which]; !t.IsZero() {
+		timer = time.After(time.Until(t))
+	}
+	b.mu.Unlock()
+	select {
+	case <-b.closed:
+		return false, net.ErrClosed
+	case <-b.wake[which]:
+		return false, nil
+	case <-timer:
+		return false, nil
+	case b.turn <- struct{}{}:
+		return true, nil
+	}
+}
+
+// setDeadline sets the deadline of who waits for data or room, who looks at it at once.
+func (b *bells) setDeadline(c *Conn, which int, t time.Time) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.deadline[which] = t
+	b.timed[which].Store(!t.IsZero())
+	b.notify(which)
+	return c.uc.SetReadDeadline(time.Unix(1, 0)) // whoever has the turn looks again
+}
+
+// expired reports whether the deadline is over.
+func (b *bells) expired(which int) bool {
+	if !b.timed[which].Load() {
+		return false
+	}
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	t := b.deadline[which]
+	return !t.IsZero() && time.Until(t) <= 0
+}
+
+// shut ends all waiting. Closing twice is harmless.
+func (b *bells) shut() { b.once.Do(func() { close(b.closed) }) }
+
+func (b *bells) isClosed() bool {
+	select {
+	case <-b.closed:
+		return true
+	default:
+		return false
+	}
+}
+
+// spinRounds is how often a spinner looks at the ring before it looks at the clock.
+const spinRounds = 256
+
+// lookOut is how long a spinner looks at the ring before it looks at the socket.
+const lookOut = 100 * time.Microsecond
+
+// spinData looks for something to read for as long as SetSpin says.
+func (b *bells) spinData(c *Conn) {
+	limit := time.Duration(b.spin.Load())
+	if limit == 0 {
+		return
+	}
+	alone := runtime.GOMAXPROCS(0) == 1
+	start := time.Now()
+	looked := start
+	for {
+		for range spinRounds {
+			if b.ring.in.some() {
+				return
+			}
+			if alone {
+				runtime.Gosched() // the other end may be in this process
+			}
+		}
+		now := time.Now()
+		if limit > 0 && now.Sub(start) > limit || b.ended.Load() || b.isClosed() || b.expired(forData) {
+			return
+		}
+		if now.Sub(looked) > lookOut {
+			looked = now
+			runtime.Gosched()
+			b.peek(c)
+		}
+	}
+}
+
+// peek looks at the socket, if nobody waits there, for the end of one that spins.
+func (b *bells) peek(c *Conn) {
+	select {
+	case b.turn <- struct{}{}:
+	default:
+		return
+	}
+	b.mu.Lock()
+	err := c.uc.SetReadDeadline(time.Time{})
+	b.mu.Unlock()
+	if err == nil {
+		if err = b.heard(c.raw.Read(b.ronce)); err != nil {
+			b.ended.Store(true)
+		}
+		if b.r.errno == 0 {
+			b.notify(forRoom)
+		}
+	}
+	<-b.turn
+}
+
+// read is Conn.Read of a ring. The caller holds rmu.
+func (b *bells) read(c *Conn, h *Header, p []byte, room func() []byte, wait bool) (n int, err error) {
+	for {
+		switch {
+		case b.isClosed():
+			return 0, net.ErrClosed
+		case b.expired(forData):
+			return 0, os.ErrDeadlineExceeded
+		}
+		ended := b.ended.Load()
+		n, ok, bell, err := b.ring.in.get(h, p, room)
+		if bell {
+			b.toll(c, forData)
+		}
+		switch {
+		case ok || err != nil:
+			return n, err
+		case ended:
+			return 0, io.EOF
+		case !wait:
+			return 0, unix.EAGAIN
+		}
+		b.spinData(c)
+		if b.ring.in.some() {
+			continue
+		}
+		b.ring.in.hunger()
+		if !b.ring.in.some() {
+			if err := b.wait(c, forData); err != nil {
+				b.ring.in.feed()
+				return 0, err
+			}
+		}
+		b.ring.in.feed()
+	}
+}
+
+// write is Conn.Write of a ring. The caller holds wmu.
+func (b *bells) write(c *Conn, h *Header, data []byte, wait bool) error {
+	for {
+		switch {
+		case b.isClosed():
+			return net.ErrClosed
+		case b.expired(forRoom):
+			return os.ErrDeadlineExceeded
+		case b.ended.Load():
+			return os.NewSyscallError("ring", syscall.EPIPE)
+		}
+		ok, bell, err := b.ring.out.put(h, data)
+		if bell {
+			b.toll(c, forRoom)
+		}
+		switch {
+		case ok || err != nil:
+			return err
+		case !wait:
+			return unix.EAGAIN
+		}
+		b.ring.out.cramp()
+		if !b.ring.out.room(len(data)) {
+			if err := b.wait(c, forRoom); err != nil {
+				b.ring.out.relax()
+				return err
+			}
+		}
+		b.ring.out.relax()
+	}
+}

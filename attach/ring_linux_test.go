@@ -1,0 +1,459 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package attach
+
+import (
+	"bytes"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"net"
+	"os"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// ringPair returns the two ends of a connection with a ring, the program's first.
+func ringPair(tb testing.TB, size int) (program, daemon *Conn) {
+	tb.Helper()
+	program, daemon = pair(tb)
+	if err := program.Write(&Header{Op: OpRing, ID: 1, Arg0: uint32(size)}, nil); err != nil {
+		tb.Fatal(err)
+	}
+	var h Header
+	if _, err := daemon.Read(&h, nil); err != nil || h.Op != OpRing {
+		tb.Fatal(&h, err)
+	}
+	if refused, err := daemon.ServeRing(&h); err != nil || refused != nil {
+		tb.Fatal(refused, err)
+	}
+	_, fd, err := program.ReadFD(&h, nil)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	if err := program.TakeRing(&h, fd); err != nil {
+		tb.Fatal(err)
+	}
+	if !program.HasRing() || !daemon.HasRing() {
+		tb.Fatal("no ring")
+	}
+	return program, daemon
+}
+
+// Both ends write records of all lengths at once, and read what the other writes.
+func TestRingCarriesRecords(t *testing.T) {
+	for name, spin := range map[string]time.Duration{"asleep": 0, "spinning": time.Millisecond} {
+		t.Run(name, func(t *testing.T) {
+			a, b := ringPair(t, MinRing)
+			a.SetSpin(spin)
+			b.SetSpin(spin)
+			records := 3000
+			if raceEnabled || testing.Short() {
+				records = 500
+			}
+			lengths := func(seed uint64) func() int {
+				r := rand.New(rand.NewPCG(seed, 1))
+				return func() int {
+					switch r.IntN(4) {
+					case 0:
+						return r.IntN(MaxData + 1)
+					case 1:
+						return r.IntN(4096)
+					}
+					return r.IntN(130)
+				}
+			}
+			fill := func(data []byte, i int) {
+				for k := range data {
+					data[k] = byte(i + k)
+				}
+			}
+			var wait sync.WaitGroup
+			for seed, ends := range [][2]*Conn{{a, b}, {b, a}} {
+				wait.Go(func() {
+					next, data := lengths(uint64(seed)), make([]byte, MaxData)
+					for i := range records {
+						p := data[:next()]
+						fill(p, i)
+						if err := ends[0].Write(&Header{Op: OpSend, ID: uint32(i)}, p); err != nil {
+							t.Errorf("record %d: %v", i, err)
+							return
+						}
+					}
+				})
+				wait.Go(func() {
+					next, want, room := lengths(uint64(seed)), make([]byte, MaxData), make([]byte, MaxData)
+					for i := range records {
+						p := want[:next()]
+						fill(p, i)
+						var h Header
+						n, err := ends[1].Read(&h, room)
+						if err != nil || h.ID != uint32(i) || !bytes.Equal(room[:n], p) {
+							t.Errorf("record %d: %v, %d of %d bytes, %v", i, &h, n, len(p), err)
+							ends[1].Close()
+							return
+						}
+					}
+				})
+			}
+			wait.Wait()
+		})
+	}
+}
+
+func TestRingEnds(t *testing.T) {
+	a, b := ringPair(t, MinRing)
+	for range 3 {
+		if err := a.Write(&Header{Op: OpSend}, []byte("before")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	a.Close()
+	room := make([]byte, 100)
+	var h Header
+	for i := range 3 {
+		if n, err := b.Read(&h, room); err != nil || string(room[:n]) != "before" {
+			t.Errorf("record %d after the close: %q, %v", i, room[:n], err)
+		}
+	}
+	for range 2 {
+		if _, err := b.Read(&h, room); err != io.EOF {
+			t.Errorf("at the end: %v", err)
+		}
+	}
+	if err := b.Write(&h, nil); !errors.Is(err, syscall.EPIPE) {
+		t.Errorf("write to one that has closed: %v", err)
+	}
+	for range 2 {
+		if _, err := a.Read(&h, room); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("read of a closed one: %v", err)
+		}
+		if err := a.Write(&h, nil); !errors.Is(err, net.ErrClosed) {
+			t.Errorf("write to a closed one: %v", err)
+		}
+		a.Close()
+	}
+}
+
+// Whoever waits on a ring, for data or for room, or spins, hears of the end of the other,
+// of its own close, and of deadlines that are set meanwhile.
+func TestRingWaitingEnds(t *testing.T) {
+	fill := func(c *Conn) {
+		for {
+			if err := c.TryWrite(&Header{Op: OpSend}, make([]byte, 4096)); errors.Is(err, syscall.EAGAIN) {
+				return
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for name, c := range map[string]struct {
+		end         func(a, b *Conn)
+		read, write error
+	}{
+		"own close":        {func(a, b *Conn) { a.Close() }, net.ErrClosed, net.ErrClosed},
+		"the other's":      {func(a, b *Conn) { b.Close() }, io.EOF, syscall.EPIPE},
+		"deadline":         {func(a, b *Conn) { a.SetDeadline(time.Now()) }, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
+		"later deadline":   {func(a, b *Conn) { a.SetDeadline(time.Now().Add(5 * time.Millisecond)) }, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
+		"no bell but junk": {func(a, b *Conn) { send(t, b, []byte("junk")); send(t, b, []byte("junk")) }, ErrRecord, ErrRecord},
+	} {
+		for _, spin := range []time.Duration{0, -1} {
+			t.Run(fmt.Sprint(name, " spin ", spin), func(t *testing.T) {
+				if spin != 0 && c.read == ErrRecord {
+					t.Skip("a spinner takes junk for the end")
+				}
+				a, b := ringPair(t, MinRing)
+				a.SetSpin(spin)
+				fill(a)
+				if a.SetDeadline(time.Time{}) != nil || b.SetDeadline(time.Time{}) != nil {
+					t.Fatal("deadlines")
+				}
+				var wait sync.WaitGroup
+				begun := make(chan struct{}, 2)
+				wait.Go(func() {
+					begun <- struct{}{}
+					if _, err := a.Read(new(Header), nil); !errors.Is(err, c.read) {
+						t.Errorf("read: %v, want %v", err, c.read)
+					}
+				})
+				wait.Go(func() {
+					begun <- struct{}{}
+					if err := a.Write(new(Header), make([]byte, MaxData)); !errors.Is(err, c.write) {
+						t.Errorf("write: %v, want %v", err, c.write)
+					}
+				})
+				<-begun
+				<-begun
+				c.end(a, b)
+				wait.Wait()
+			})
+		}
+	}
+}
+
+// Deadlines of one side do not touch the other, whoever waits on the socket.
+func TestRingDeadlinesApart(t *testing.T) {
+	a, b := ringPair(t, MinRing)
+	a.SetDeadline(time.Time{})
+	var wait sync.WaitGroup
+	wait.Go(func() {
+		var h Header
+		if _, err := a.Read(&h, nil); err != nil || h.ID != 9 {
+			t.Errorf("read: %v, %v", &h, err)
+		}
+	})
+	for i := range 20 {
+		if err := a.SetWriteDeadline(time.Now().Add(time.Duration(i) * 100 * time.Microsecond)); err != nil {
+			t.Fatal(err)
+		}
+		for {
+			if err := a.Write(&Header{Op: OpSend}, make([]byte, MaxData)); errors.Is(err, os.ErrDeadlineExceeded) {
+				break
+			} else if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	if err := b.Write(&Header{Op: OpMessage, ID: 9}, nil); err != nil {
+		t.Error(err)
+	}
+	wait.Wait()
+}
+
+func TestServeRingRefuses(t *testing.T) {
+	for _, size := range []uint32{1, 64 << 10, MinRing + 1, 2 * MaxRing, 1 << 31} {
+		a, b := pair(t)
+		before := descriptors(t)
+		h := Header{Op: OpRing, ID: 5, Arg0: size}
+		if refused, err := b.ServeRing(&h); err != nil || refused != syscall.EINVAL {
+			t.Errorf("size %d: refused %v, %v", size, refused, err)
+		}
+		_, fd, err := a.ReadFD(&h, nil)
+		if err != nil || fd != -1 || h.Errno != syscall.EINVAL || h.ID != 5 {
+			t.Errorf("size %d: %v, descriptor %d, %v", size, &h, fd, err)
+		}
+		if err := a.TakeRing(&h, fd); err != syscall.EINVAL || a.HasRing() || b.HasRing() {
+			t.Errorf("size %d: %v", size, err)
+		}
+		if now := descriptors(t); now != before {
+			t.Errorf("size %d: %d descriptors, %d before", size, now, before)
+		}
+		if err := a.Write(&h, nil); err != nil { // it goes on without
+			t.Error(err)
+		}
+		if _, err := b.Read(&h, nil); err != nil {
+			t.Error(err)
+		}
+	}
+	a, b := ringPair(t, MinRing)
+	h := Header{Op: OpRing, ID: 5}
+	if refused, err := b.ServeRing(&h); err != nil || refused != syscall.EALREADY {
+		t.Errorf("a second ring: %v, %v", refused, err)
+	}
+	if _, err := a.Read(&h, nil); err != nil || h.Errno != syscall.EALREADY {
+		t.Errorf("a second ring: %v, %v", &h, err)
+	}
+}
+
+// What is passed as a ring is looked at before it is mapped.
+func TestMapRingRefuses(t *testing.T) {
+	memory := func(size int64, seal int) int {
+		fd, err := unix.MemfdCreate("test", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Ftruncate(fd, size); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, seal); err != nil {
+			t.Fatal(err)
+		}
+		return fd
+	}
+	var pipe [2]int
+	if err := unix.Pipe2(pipe[:], unix.O_CLOEXEC); err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pipe[1])
+	null, err := unix.Open(os.DevNull, unix.O_RDWR|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	plain, err := unix.Open(t.TempDir(), unix.O_TMPFILE|unix.O_RDWR|unix.O_CLOEXEC, 0o600)
+	if err != nil {
+		t.Fatal(err)
+	}
+	whole := int64(ringPage + 2*MinRing)
+	for name, fd := range map[string]int{
+		"not sealed": memory(whole, unix.F_SEAL_SEAL), "may shrink": memory(whole, unix.F_SEAL_GROW|unix.F_SEAL_SEAL),
+		"seals may be added": memory(whole, unix.F_SEAL_GROW|unix.F_SEAL_SHRINK), "not to be written": memory(whole, seals|unix.F_SEAL_WRITE),
+		"a byte short": memory(whole-1, seals), "a byte more": memory(whole+1, seals), "empty": memory(0, seals),
+		"nothing in it": memory(whole, seals), "a pipe": pipe[0], "a device": null, "a file": plain, "none": -1,
+	} {
+		if r, err := MapRing(fd, MinRing); err == nil {
+			r.Close()
+			t.Errorf("%s: is mapped", name)
+		} else if fd >= 0 {
+			if _, err := unix.FcntlInt(uintptr(fd), unix.F_GETFD, 0); err == nil {
+				t.Errorf("%s: is left open", name)
+			}
+		}
+	}
+	// Of the daemon's own memory nobody can change the length.
+	r, fd, err := MakeRing(MinRing)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer r.Close()
+	defer unix.Close(fd)
+	for _, size := range []int64{0, whole - 1, whole + 1} {
+		if err := unix.Ftruncate(fd, size); err == nil {
+			t.Errorf("the length was changed to %d", size)
+		}
+	}
+	if _, err := unix.FcntlInt(uintptr(fd), unix.F_ADD_SEALS, unix.F_SEAL_WRITE); err == nil {
+		t.Error("a seal was added")
+	}
+}
+
+// FuzzRing is a peer that scribbles: between our calls it sets any word of the first
+// page, and any bytes of the rest. Whatever it writes, nothing is read or written
+// elsewhere, nothing panics, and every call comes back.
+func FuzzRing(f *testing.F) {
+	le := binary.NativeEndian
+	step := func(kind byte, at, value uint32) []byte {
+		return le.AppendUint32(le.AppendUint32([]byte{kind}, at), value)
+	}
+	h := anyHeader
+	record, _ := h.Append(nil, bytes.Repeat([]byte{7}, 100))
+	f.Add([]byte{})
+	f.Add(append(step(0, ringOut+ringHead, 192), record...))
+	f.Add(append(step(0, ringOut+ringHead, 0xffffffc0), step(1, 0, 0)...))
+	f.Add(append(step(0, ringIn+ringTail, 64), step(2, 60000, 0)...))
+	f.Add(append(step(0, ringOut+ringHead, MinRing+64), step(1, 66000, 0)...))
+	f.Add(append(step(0, ringIn+ringTail, 1<<31), bytes.Repeat(step(2, 66000, 0), 4)...))
+	f.Add(append(step(3, ringPage+12, 66001), step(0, ringOut+ringHead, MinRing)...))
+	mem := make([]byte, ringPage+2*MinRing+64)
+	f.Fuzz(func(t *testing.T, script []byte) {
+		clear(mem)
+		guard := mem[ringPage+2*MinRing:]
+		d := ringOver(mem[:ringPage+2*MinRing:ringPage+2*MinRing], MinRing, ringIn, ringOut)
+		copy(d.in.mem, script)
+		room := make([]byte, MaxData+8)
+		data := bytes.Repeat([]byte{0xee}, MaxData)
+		var g Header
+		gets, puts := 0, 0
+		for len(script) >= 9 && gets+puts < 2000 {
+			kind, at, value := script[0], le.Uint32(script[1:]), le.Uint32(script[5:])
+			script = script[9:]
+			switch kind % 4 {
+			case 0: // an index, or a flag
+				le.PutUint32(mem[at%ringPage&^3:], value)
+			case 1: // take what seems to be there, no more than some
+				for range 8 {
+					gets++
+					b := room[: at%(MaxData+1) : at%(MaxData+1)]
+					n, ok, _, err := d.in.get(&g, b, nil)
+					if n > len(b) || n > int(g.Len) && ok || ok && err != nil || g.Len > MaxData {
+						t.Fatalf("%d bytes of %d into %d, %v, %v", n, g.Len, len(b), ok, err)
+					}
+					if !ok {
+						break
+					}
+				}
+			case 2:
+				puts++
+				g := anyHeader
+				ok, _, err := d.out.put(&g, data[:at%(MaxData+1)])
+				if ok && err != nil || d.out.next-d.out.seen > MinRing {
+					t.Fatalf("put: %v, %v, %d in the ring", ok, err, d.out.next-d.out.seen)
+				}
+				d.out.room(int(at % (MaxData + 1)))
+			case 3: // bytes of a record
+				le.PutUint32(mem[min(at%uint32(len(mem)-64), uint32(len(mem)-68)):], value)
+			}
+		}
+		for _, c := range guard {
+			if c != 0 {
+				t.Fatal("written behind the end")
+			}
+		}
+	})
+}
+
+// A peer that scribbles over the ring while we use it ends its own connection, or
+// makes its own records wrong, and that is all.
+func TestRingScribbledOver(t *testing.T) {
+	for seed := range uint64(20) {
+		a, b := ringPair(t, MinRing)
+		mem := a.ring.Load().ring.mem
+		r := rand.New(rand.NewPCG(seed, 2))
+		var wait sync.WaitGroup
+		wait.Go(func() { // the daemon's end echoes
+			defer b.Close()
+			var h Header
+			for range 2000 {
+				buf, err := b.ReadPooled(&h)
+				if err != nil {
+					return
+				}
+				err = b.Write(&h, buf.Data)
+				buf.Release()
+				if err != nil {
+					return
+				}
+			}
+		})
+		for range 300 {
+			if a.TryWrite(&Header{Op: OpSend}, make([]byte, r.IntN(3000))) != nil {
+				break
+			}
+			_, err := a.TryRead(new(Header), nil)
+			if err != nil && !errors.Is(err, syscall.EAGAIN) {
+				break
+			}
+			at := ringOut + r.IntN(8)*128
+			if r.IntN(2) == 0 {
+				at = ringPage + r.IntN(len(mem)-ringPage-4)
+			}
+			if r.IntN(20) == 0 {
+				binary.NativeEndian.PutUint32(mem[at:], r.Uint32()>>r.IntN(32))
+			}
+		}
+		a.Close()
+		wait.Wait()
+	}
+}
+
+func TestRingAllocatesNothing(t *testing.T) {
+	if raceEnabled {
+		t.Skip("the race detector allocates")
+	}
+	a, b := ringPair(t, MinRing)
+	h, g := anyHeader, Header{}
+	data, room := make([]byte, 64), make([]byte, MaxData)
+	if got := testing.AllocsPerRun(200, func() {
+		if a.Write(&h, data) != nil || a.TryWrite(&h, data) != nil {
+			t.Error("not written")
+		}
+		if _, err := b.Read(&g, room); err != nil {
+			t.Error(err)
+		}
+		buf, err := b.ReadPooled(&g)
+		if err != nil {
+			t.Error(err)
+		}
+		buf.Release()
+		if _, err := b.TryRead(&g, room); err != syscall.EAGAIN {
+			t.Error(err)
+		}
+	}); got != 0 {
+		t.Errorf("%v allocations for two records, want 0", got)
+	}
+}
