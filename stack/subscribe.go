@@ -245,6 +245,20 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	}
 }
 
+// TryNext is Next that does not wait. Errors as for Next, and syscall.EAGAIN itself.
+func (s *Subscription) TryNext() (Event, error) {
+	s.n.mu.Lock()
+	defer s.n.unlock()
+	ev, ok, err := s.next()
+	switch {
+	case ok:
+		return ev, nil
+	case err == nil:
+		return Event{}, errAgain
+	}
+	return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+}
+
 // Events yields events until ctx is done or the subscription has ended; Next then
 // tells why.
 func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {

@@ -21,6 +21,7 @@ const module = "github.com/utipc/utipc/"
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
 	"attach":              {"frame"},
+	"daemon":              {"attach", "frame", "stack"},
 	"frame":               {},
 	"frame/conversation":  {"frame"},
 	"frame/layers":        {"frame"},
@@ -40,6 +41,7 @@ var imports = map[string][]string{
 // modules says which other modules each may draw in, directly or not.
 var modules = map[string][]string{
 	"attach":              {"golang.org/x/sys"},
+	"daemon":              {"golang.org/x/sys"},
 	"frame":               {},
 	"frame/conversation":  {},
 	"frame/layers":        {"github.com/google/gopacket", "golang.org/x/net", "golang.org/x/sys"}, // gopacket's own
@@ -76,7 +78,7 @@ func TestWhoImportsWhom(t *testing.T) {
 			}
 		}
 	}
-	for _, pkg := range goList(t, "./attach/...", "./frame/...", "./flowctl/...", "./monitor/...", "./naming/...", "./seal/...", "./stack/...", "./xdp/...") {
+	for _, pkg := range goList(t, "./attach/...", "./daemon/...", "./frame/...", "./flowctl/...", "./monitor/...", "./naming/...", "./seal/...", "./stack/...", "./xdp/...") {
 		if own := strings.TrimPrefix(pkg, module); imports[own] == nil {
 			t.Errorf("%s has no line in the table of imports", own)
 		}

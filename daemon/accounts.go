@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"sync"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// accounts keep what each process and each user has of what is limited.
+type accounts struct {
+	limits [3][resources]int
+
+	mu     sync.Mutex // guards the rest, and the accounts; no call under it waits
+	server account
+	users  map[uint32]*account
+	procs  map[procKey]*client
+}
+
+// A procKey is what tells processes apart. Those of other process namespaces that the
+// daemon cannot see have no number; such of one user share an account.
+type procKey struct {
+	pid int
+	uid uint32
+}
+
+type account struct {
+	held    [resources]int
+	clients int // processes, of a user and of the server
+}
+
+// A client is a process that has connections.
+type client struct {
+	account
+	key  procKey
+	who  attach.Credentials // of the connection that came first
+	user *account
+	all  *accounts
+	pace pace
+	counters
+
+	program  string // as it calls itself; this and the rest are guarded by all.mu
+	sessions map[*session]struct{}
+}
+
+func newAccounts(q Quotas) *accounts {
+	return &accounts{limits: q.table(), users: map[uint32]*account{}, procs: map[procKey]*client{}}
+}
+
+// enter counts a connection of a process. Errors: *LimitError.
+func (a *accounts) enter(s *session, who attach.Credentials, q *Quotas) (*client, error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	key := procKey{who.PID, who.UID}
+	c := a.procs[key]
+	if c == nil {
+		u := a.users[who.UID]
+		if u == nil {
+			u = new(account)
+		}
+		c = &client{key: key, who: who, user: u, all: a, sessions: map[*session]struct{}{}, pace: newPace(q.Records)}
+	}
+	if err := c.chargeLocked(connections, 1); err != nil {
+		return nil, err
+	}
+	if len(c.sessions) == 0 {
+		a.procs[key], a.users[who.UID] = c, c.user
+		c.user.clients++
+		a.server.clients++
+	}
+	c.sessions[s] = struct{}{}
+	return c, nil
+}
+
+// leave ends a connection, and with the last one what is known of its process.
+func (c *client) leave(s *session) {
+	a := c.all
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	c.releaseLocked(connections, 1)
+	if delete(c.sessions, s); len(c.sessions) > 0 {
+		return
+	}
+	delete(a.procs, c.key)
+	a.server.clients--
+	if c.user.clients--; c.user.clients == 0 {
+		delete(a.users, c.key.uid)
+	}
+}
+
+// charge takes k more of r. Errors: *LimitError, with nothing taken.
+func (c *client) charge(r resource, k int) error {
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
+	return c.chargeLocked(r, k)
+}
+
+func (c *client) chargeLocked(r resource, k int) error {
+	for scope, x := range c.scopes() {
+		if limit := c.all.limits[scope][r]; x.held[r]+k > limit {
+			return &LimitError{r.String(), scopes[scope], limit, r.errno(scope)}
+		}
+	}
+	c.releaseLocked(r, -k)
+	return nil
+}
+
+// move counts k more of r, or fewer, whatever the limit is, and reports whether it is
+// within that.
+func (c *client) move(r resource, k int) (within bool) {
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
+	c.releaseLocked(r, -k)
+	for scope, x := range c.scopes() {
+		if x.held[r] > c.all.limits[scope][r] {
+			return false
+		}
+	}
+	return true
+}
+
+// release gives k of r back.
+func (c *client) release(r resource, k int) {
+	c.all.mu.Lock()
+	defer c.all.mu.Unlock()
+	c.releaseLocked(r, k)
+}
+
+func (c *client) releaseLocked(r resource, k int) {
+	for _, x := range c.scopes() {
+		x.held[r] -= k
+	}
+}
+
+// scopes are the accounts that what the client has counts in.
+func (c *client) scopes() [3]*account { return [3]*account{&c.account, c.user, &c.all.server} }

@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"errors"
+	"slices"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+// mostAccepts is how many requests to accept may wait on one socket.
+const mostAccepts = 64
+
+// listen makes the socket take connections.
+func (p *port) listen(h *attach.Header) (t told) {
+	addr, ok := h.Addr.Addr()
+	if !ok {
+		return told{err: syscall.EINVAL}
+	}
+	scope, err := scopeOf(h.Addr, p.scope)
+	if err != nil {
+		return told{err: err}
+	}
+	e := p.is()
+	switch {
+	case !p.kind.Connected():
+		return told{err: syscall.EOPNOTSUPP}
+	case e.listener != nil && addr == nil: // it was bound before
+		return told{Header: attach.Header{Addr: e.socket()}}
+	case e.listener != nil:
+		return p.bind(h)
+	case e.conn != nil || p.busy():
+		return told{err: syscall.EISCONN}
+	}
+	cfg := p.cfg
+	cfg.Scope = scope
+	if h.Op == attach.OpListen && h.Arg0 > 0 {
+		cfg.Backlog = int(min(h.Arg0, 1<<20))
+	}
+	k := 0
+	if addr != nil {
+		k = 1
+	}
+	if t.err = p.name(k); t.err != nil {
+		return t
+	}
+	l, err := cfg.Listen(p.x.ctx, p.x.srv.node, p.kind.Network(), addr)
+	if err == nil {
+		err = p.become(end{listener: l})
+	}
+	if err != nil {
+		p.unname(k)
+		return told{err: err}
+	}
+	e = p.is()
+	p.watch(e)
+	t.Addr = e.socket()
+	return t
+}
+
+// accept takes a request for a connection, which is answered when there is one.
+func (p *port) accept(h *attach.Header) error {
+	e := p.is()
+	p.mu.Lock()
+	var err error
+	switch {
+	case e.listener == nil:
+		err = syscall.EINVAL
+	case h.ID == 0 || slices.Contains(p.accepts, h.ID):
+		err = syscall.EINVAL
+	case len(p.accepts) == mostAccepts:
+		err = syscall.EAGAIN
+	default:
+		p.accepts = append(p.accepts, h.ID)
+	}
+	polled := p.polled
+	p.mu.Unlock()
+	if err != nil {
+		return p.x.answer(h, err)
+	}
+	polled.Again() // who delivers looks for a connection that waits already
+	return nil
+}
+
+// cancelAccept answers an accept that waits with ECANCELED.
+func (p *port) cancelAccept(id uint32) {
+	p.mu.Lock()
+	i := slices.Index(p.accepts, id)
+	if i >= 0 {
+		p.accepts = slices.Delete(p.accepts, i, i+1)
+	}
+	p.mu.Unlock()
+	if i >= 0 {
+		p.x.answer(&attach.Header{Op: attach.OpAccept, ID: id}, syscall.ECANCELED)
+	}
+}
+
+// nextAccept takes the oldest request that waits.
+func (p *port) nextAccept() (id uint32, ok bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.accepts) == 0 {
+		return 0, false
+	}
+	id = p.accepts[0]
+	p.accepts = slices.Delete(p.accepts, 0, 1)
+	return id, true
+}
+
+// passListener answers requests to accept with the connections that wait.
+func (p *port) passListener(l *stack.Listener) passed {
+	for range passMessages {
+		id, ok := p.nextAccept()
+		if !ok {
+			return passDone
+		}
+		c, err := l.TryAccept()
+		if err == syscall.EAGAIN {
+			p.mu.Lock()
+			p.accepts = slices.Insert(p.accepts, 0, id)
+			p.mu.Unlock()
+			return passDone
+		}
+		h := attach.Header{Op: attach.OpAccept, Flags: attach.FlagReply, ID: id}
+		if err == nil {
+			var x *session
+			var fd int
+			if x, fd, err = p.offspring(c); err == nil {
+				if out := p.handOver(h, x, c, fd); out != passDone {
+					return out
+				}
+				continue
+			}
+			c.Abort()
+		}
+		var data []byte
+		h.Errno, data = encode(err)
+		if err := p.x.c.TryWrite(&h, data); err == syscall.EAGAIN {
+			p.left = outgoing{h: h, data: data}
+			return passStalled
+		}
+	}
+	return passMore
+}
+
+// offspring makes a session of a connection that was accepted, and the descriptor of its
+// other end.
+func (p *port) offspring(c *stack.Conn) (x *session, fd int, err error) {
+	near, fd, err := attach.Pair()
+	if err != nil {
+		return nil, -1, err
+	}
+	if x, err = p.x.srv.newSession(near, p.x.who); err != nil {
+		near.Close()
+		unix.Close(fd)
+		return nil, -1, err
+	}
+	x.program, x.greeted = p.x.program, true
+	x.port = &port{x: x, kind: p.kind, cfg: p.cfg, scope: p.scope, now: end{conn: c}}
+	return x, fd, nil
+}
+
+// handOver answers an accept with a session's descriptor, and starts that.
+func (p *port) handOver(h attach.Header, x *session, c *stack.Conn, fd int) passed {
+	t := x.port.welcome(c)
+	h.Addr, h.Addr2, h.Arg0, h.Wide = t.Addr, t.Addr2, t.Arg0, t.Wide
+	done := func(err error) {
+		unix.Close(fd)
+		if err != nil {
+			x.end(false) // it ends as soon as it is started
+		}
+		x.port.watch(end{conn: c})
+		x.start()
+	}
+	err := p.x.c.TryWriteFD(&h, nil, fd)
+	if err == syscall.EAGAIN {
+		p.left = outgoing{h: h, done: done, pass: fd}
+		return passStalled
+	}
+	done(err)
+	return passDone
+}
+
+// codeOf is the TIPC error code in an error.
+func codeOf(err error) frame.ErrorCode {
+	var e *stack.ConnError
+	if errors.As(err, &e) {
+		return e.Code
+	}
+	return 0
+}

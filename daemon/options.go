@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"math"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+// A tristate is an option that may not have been set.
+type tristate struct{ set, on bool }
+
+// set sets options, in their order, up to the first that cannot be. Errors: errnos.
+func (p *port) set(data []byte) (err error) {
+	if p.x.options, err = attach.ParseOptions(data, p.x.options); err != nil {
+		return syscall.EINVAL
+	}
+	for _, o := range p.x.options {
+		if err := p.setOption(o.Name, o.Value); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (p *port) setOption(name attach.OptionName, v int64) error {
+	e := p.is()
+	c := &p.cfg
+	switch name {
+	case attach.OptImportance:
+		if v < 0 || v > int64(stack.Critical) {
+			return syscall.EINVAL
+		}
+		c.Importance = stack.Importance(v)
+		if e.packet != nil {
+			return e.packet.SetImportance(c.Importance)
+		}
+	case attach.OptSrcDroppable:
+		p.srcDroppable = tristate{true, v != 0}
+		if e.packet != nil {
+			return e.packet.SetSrcDroppable(v != 0)
+		}
+	case attach.OptDestDroppable:
+		c.Returnable = v == 0
+		if e.packet != nil {
+			return e.packet.SetReturnable(c.Returnable)
+		}
+	case attach.OptConnTimeout:
+		if v < 0 || v > math.MaxUint32 {
+			return syscall.EINVAL
+		}
+		c.DialTimeout = time.Duration(v) * time.Millisecond
+	case attach.OptBroadcast, attach.OptReplicast, attach.OptMulticast:
+		switch {
+		case name == attach.OptBroadcast:
+			v = int64(stack.Broadcast)
+		case name == attach.OptReplicast:
+			v = int64(stack.Replicast)
+		case v < 0 || v > int64(stack.Replicast):
+			return syscall.EINVAL
+		}
+		c.Multicast = stack.Method(v)
+		if e.packet != nil {
+			return e.packet.SetMulticast(c.Multicast)
+		}
+	case attach.OptNoDelay:
+		c.NoDelay = v != 0
+		if e.conn != nil {
+			return e.conn.SetNoDelay(c.NoDelay)
+		}
+	case attach.OptReceiveLimit:
+		if v < 0 || v > math.MaxInt32 {
+			return syscall.EINVAL
+		}
+		c.ReceiveLimit = int(v)
+		p.mu.Lock()
+		p.limit = int(v)
+		p.mu.Unlock()
+		if e.packet != nil && !p.refuses() {
+			return e.packet.SetReceiveLimit(c.ReceiveLimit)
+		}
+	case attach.OptNameWait:
+		if e != (end{}) {
+			return syscall.EISCONN // it belongs to the socket from its beginning
+		}
+		c.NameWait = time.Duration(v)
+	case attach.OptScope:
+		if s := frame.Scope(v); v < 0 || v > 3 || s != stack.ClusterScope && s != stack.NodeScope {
+			return syscall.EINVAL
+		}
+		p.scope = frame.Scope(v)
+	case attach.OptBacklog:
+		if v < 0 || v > math.MaxInt32 {
+			return syscall.EINVAL
+		}
+		c.Backlog = int(v)
+	case attach.OptNodeRecvQueue, attach.OptSockRecvQueue, attach.OptRecvQueueUsed:
+		return syscall.EINVAL // only to be asked for
+	default:
+		return syscall.ENOPROTOOPT
+	}
+	return nil
+}
+
+// get answers what options are.
+func (p *port) get(data []byte) (t told) {
+	var err error
+	if p.x.options, err = attach.ParseOptions(data, p.x.options); err != nil {
+		return told{err: syscall.EINVAL}
+	}
+	for _, o := range p.x.options {
+		v, ok := p.option(o.Name)
+		if !ok {
+			return told{err: syscall.ENOPROTOOPT}
+		}
+		t.data = attach.AppendOption(t.data, o.Name, v)
+	}
+	return t
+}
+
+func (p *port) option(name attach.OptionName) (v int64, ok bool) {
+	c := &p.cfg
+	b := func(on bool) int64 {
+		if on {
+			return 1
+		}
+		return 0
+	}
+	switch name {
+	case attach.OptImportance:
+		if e := p.is(); e.conn != nil {
+			return int64(e.conn.Importance()), true
+		}
+		return int64(c.Importance), true
+	case attach.OptSrcDroppable:
+		if p.srcDroppable.set {
+			return b(p.srcDroppable.on), true
+		}
+		return b(p.kind == attach.KindDatagram), true
+	case attach.OptDestDroppable:
+		return b(!c.Returnable), true
+	case attach.OptConnTimeout:
+		if c.DialTimeout == 0 {
+			return 8000, true
+		}
+		return c.DialTimeout.Milliseconds(), true
+	case attach.OptBroadcast, attach.OptReplicast:
+		return 0, true
+	case attach.OptMulticast:
+		return int64(c.Multicast), true
+	case attach.OptNoDelay:
+		return b(c.NoDelay), true
+	case attach.OptReceiveLimit:
+		return int64(c.ReceiveLimit), true
+	case attach.OptNameWait:
+		return int64(c.NameWait), true
+	case attach.OptScope:
+		return int64(p.scope), true
+	case attach.OptBacklog:
+		return int64(c.Backlog), true
+	case attach.OptSockRecvQueue:
+		return int64(p.is().stats().Queued), true
+	case attach.OptRecvQueueUsed:
+		return int64(p.is().stats().Bytes), true
+	case attach.OptNodeRecvQueue:
+		var all int64
+		for _, s := range p.x.srv.node.Sockets() {
+			all += int64(s.Queued)
+		}
+		return all, true
+	}
+	return 0, false
+}
+
+// stats are what the socket has done.
+func (e end) stats() stack.SocketStats {
+	switch {
+	case e.packet != nil:
+		return e.packet.Stats()
+	case e.group != nil:
+		return e.group.Stats()
+	case e.listener != nil:
+		return e.listener.Stats()
+	case e.conn != nil:
+		return e.conn.Stats()
+	}
+	return stack.SocketStats{}
+}
+
+// duration is a wide argument as a time; what is too long is cut.
+func duration(wide uint64) time.Duration { return time.Duration(min(wide, math.MaxInt64)) }

@@ -1,0 +1,451 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"net"
+	"sync"
+	"syscall"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+// A port is a program's TIPC socket. What it is, is one of those of package stack:
+//
+//	rdm, datagram:      packet ◄──(leave)── group
+//	                       └───(join)─────────▲
+//	stream, seqpacket:  nothing ──(bind, listen)──► listener
+//	                       └──(connect)──► conn
+type port struct {
+	x    *session
+	kind attach.Kind
+
+	// Of the goroutine that reads.
+	cfg          stack.SocketConfig
+	scope        frame.Scope // of what is bound without one
+	srcDroppable tristate
+	to           attach.Sockaddr // of the last message
+	toAddr       net.Addr        // the same, so that the next costs no allocation
+
+	deliverer
+
+	mu         sync.Mutex // guards the rest; no call under it waits
+	now        end
+	polled     *stack.Polled // of now
+	limit      int           // on what waits to be read, as the program has set it
+	connecting bool
+	names      int      // charged
+	accepts    []uint32 // requests that wait for a connection
+	queued     int      // bytes that wait for a program that does not read, charged
+	refusing   bool     // it refuses what comes: too much waits
+	closed     bool
+}
+
+// An end is what a port is now: one of these, or none.
+type end struct {
+	packet   *stack.PacketConn
+	group    *stack.Group
+	conn     *stack.Conn
+	listener *stack.Listener
+}
+
+// is returns what the port is now.
+func (p *port) is() end {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.now
+}
+
+// become makes the port something, and has it delivered from. Errors: net.ErrClosed, when
+// the session has ended; the socket is closed then.
+func (p *port) become(e end) error {
+	p.mu.Lock()
+	closed := p.closed
+	if !closed {
+		p.now, p.connecting = e, false
+	}
+	p.mu.Unlock()
+	if closed {
+		e.close(false)
+		return net.ErrClosed
+	}
+	return nil
+}
+
+// watch has what comes delivered from now on.
+func (p *port) watch(e end) {
+	var s stack.Pollable
+	switch {
+	case e.packet != nil:
+		s = e.packet
+	case e.group != nil:
+		s = e.group
+	case e.conn != nil:
+		s = e.conn
+	case e.listener != nil:
+		s = e.listener
+	default:
+		return
+	}
+	polled := p.x.srv.poller.Add(s, p)
+	p.mu.Lock()
+	p.polled = polled
+	p.mu.Unlock()
+}
+
+// close ends the socket; its names are withdrawn, and calls that wait for it end.
+func (p *port) close(orderly bool) {
+	p.mu.Lock()
+	e, bound := p.now, p.names
+	p.now, p.names, p.closed, p.accepts = end{}, 0, true, nil
+	p.mu.Unlock()
+	e.close(orderly)
+	p.x.client.release(names, bound)
+	p.settle()
+}
+
+func (e end) close(orderly bool) {
+	switch {
+	case e.packet != nil:
+		e.packet.Close()
+	case e.group != nil:
+		e.group.Close()
+	case e.listener != nil:
+		e.listener.Close()
+	case e.conn != nil && orderly:
+		e.conn.Close()
+	case e.conn != nil:
+		e.conn.Abort()
+	}
+}
+
+// socket is the address in the port's own.
+func (e end) socket() attach.Sockaddr {
+	var a net.Addr
+	switch {
+	case e.packet != nil:
+		a = e.packet.LocalAddr()
+	case e.group != nil:
+		a = e.group.LocalAddr()
+	case e.listener != nil:
+		a = e.listener.Addr()
+	case e.conn != nil:
+		a = e.conn.LocalAddr()
+	}
+	own, _ := a.(stack.SocketAddr)
+	return attach.SocketSockaddr(own)
+}
+
+// open makes a session a TIPC socket.
+func (x *session) open(h *attach.Header, data []byte) (t told) {
+	if x.taken() {
+		return told{err: syscall.EISCONN}
+	}
+	kind := attach.Kind(h.Arg0)
+	if kind.Network() == "" {
+		return told{err: syscall.ESOCKTNOSUPPORT}
+	}
+	p := &port{x: x, kind: kind, scope: stack.ClusterScope}
+	if t.err = p.set(data); t.err != nil {
+		return t
+	}
+	if !kind.Connected() {
+		if t.err = p.openPacket(); t.err != nil {
+			return t
+		}
+	}
+	if t.err = x.adopt(p); t.err != nil {
+		p.close(false)
+		return t
+	}
+	e := p.is()
+	t.Addr = e.socket()
+	if t.err = x.answerWith(h, t); t.err != nil { // before any message
+		return t
+	}
+	h.ID = 0 // it is answered
+	p.watch(e)
+	return t
+}
+
+// taken reports whether the connection has become something.
+func (x *session) taken() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.port != nil || x.other
+}
+
+// adopt makes p the session's. Errors: net.ErrClosed.
+func (x *session) adopt(p *port) error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.ended {
+		return net.ErrClosed
+	}
+	x.port = p
+	return nil
+}
+
+func (p *port) openPacket() error {
+	c, err := p.cfg.ListenPacket(p.x.ctx, p.x.srv.node, p.kind.Network(), nil)
+	if err != nil {
+		return err
+	}
+	if p.srcDroppable.set {
+		c.SetSrcDroppable(p.srcDroppable.on)
+	}
+	return p.become(end{packet: c})
+}
+
+// handle does what a record asks of the socket.
+func (p *port) handle(h *attach.Header, data []byte) error {
+	x := p.x
+	switch h.Op {
+	case attach.OpBind:
+		return x.answerWith(h, p.bind(h))
+	case attach.OpUnbind:
+		return x.answer(h, p.unbind(h))
+	case attach.OpListen:
+		return x.answerWith(h, p.listen(h))
+	case attach.OpAccept:
+		return p.accept(h)
+	case attach.OpConnect:
+		return p.connect(h, data)
+	case attach.OpShutdown:
+		return x.answer(h, p.shutdown())
+	case attach.OpSetOption:
+		return x.answer(h, p.set(data))
+	case attach.OpGetOption:
+		return x.answerWith(h, p.get(data))
+	case attach.OpLeave:
+		return x.answer(h, p.leaveGroup())
+	}
+	return x.answer(h, syscall.EOPNOTSUPP)
+}
+
+// bind binds the socket to one more name.
+func (p *port) bind(h *attach.Header) (t told) {
+	addr, ok := h.Addr.Addr()
+	if !ok || addr == nil {
+		return told{err: syscall.EINVAL}
+	}
+	scope, err := scopeOf(h.Addr, p.scope)
+	if err != nil {
+		return told{err: err}
+	}
+	e := p.is()
+	switch {
+	case e.conn != nil || e.group != nil || p.busy():
+		return told{err: syscall.EISCONN}
+	case e.packet == nil && e.listener == nil:
+		h.Addr.Scope = int8(scope)
+		return p.listen(h)
+	}
+	if t.err = p.name(1); t.err != nil {
+		return t
+	}
+	if e.packet != nil {
+		t.err = e.packet.BindScope(addr, scope)
+	} else {
+		t.err = e.listener.BindScope(addr, scope)
+	}
+	if t.err != nil {
+		p.unname(1)
+	}
+	t.Addr = e.socket()
+	return t
+}
+
+func (p *port) unbind(h *attach.Header) (err error) {
+	addr, ok := h.Addr.Addr()
+	if !ok || addr == nil {
+		return syscall.EINVAL
+	}
+	scope, err := scopeOf(h.Addr, p.scope)
+	if err != nil {
+		return err
+	}
+	switch e := p.is(); {
+	case e.packet != nil:
+		err = e.packet.UnbindScope(addr, scope)
+	case e.listener != nil:
+		err = e.listener.UnbindScope(addr, scope)
+	default:
+		err = stack.ErrNotBound
+	}
+	if err == nil {
+		p.unname(1)
+	}
+	return err
+}
+
+// name charges for names, unname gives them back.
+func (p *port) name(k int) error {
+	if err := p.x.charge(names, k); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.names += k
+	return nil
+}
+
+func (p *port) unname(k int) {
+	p.mu.Lock()
+	k = min(k, p.names)
+	p.names -= k
+	p.mu.Unlock()
+	p.x.client.release(names, k)
+}
+
+// busy reports whether the socket is connecting.
+func (p *port) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.connecting
+}
+
+// join makes the session's socket a member of a group.
+func (x *session) join(h *attach.Header) (t told) {
+	svc, ok := h.Addr.Service()
+	if !ok {
+		return told{err: syscall.EINVAL}
+	}
+	p := x.port
+	if p == nil {
+		if x.taken() {
+			return told{err: syscall.EISCONN}
+		}
+		p = &port{x: x, scope: stack.ClusterScope}
+	}
+	old := p.is()
+	switch {
+	case p.kind.Connected() || old.group != nil:
+		return told{err: syscall.EISCONN}
+	case old.packet != nil && len(old.packet.Bindings()) > 0:
+		return told{err: syscall.EINVAL} // as with a kernel, who is bound is no member
+	}
+	scope, err := scopeOf(h.Addr, p.scope)
+	if err != nil {
+		return told{err: err}
+	}
+	cfg := stack.GroupConfig{
+		Scope: scope, Loopback: h.Arg0&1 != 0, Events: h.Arg0&2 != 0, Policy: stack.SlowPolicy(h.Arg0 >> 8),
+		Importance: stack.Importance(h.Arg0 >> 16), Limit: int(h.Arg1), ReceiveLimit: int(min(h.Wide, 1<<31)),
+	}
+	if t.err = p.name(1); t.err != nil {
+		return t
+	}
+	g, err := cfg.Join(x.ctx, x.srv.node, svc)
+	if err == nil && x.port == nil {
+		if err = x.adopt(p); err != nil {
+			g.Close()
+		}
+	}
+	if err == nil {
+		err = p.become(end{group: g})
+	}
+	if err != nil {
+		p.unname(1)
+		return told{err: err}
+	}
+	old.close(true)
+	e := p.is()
+	t.Addr = e.socket()
+	if t.err = x.answerWith(h, t); t.err != nil { // before any message
+		return t
+	}
+	h.ID = 0
+	p.watch(e)
+	return t
+}
+
+// leaveGroup makes a member a socket as it was before.
+func (p *port) leaveGroup() error {
+	e := p.is()
+	if e.group == nil {
+		return syscall.EINVAL
+	}
+	e.group.Close()
+	p.unname(1)
+	if p.kind == 0 {
+		return p.become(end{})
+	}
+	if err := p.openPacket(); err != nil {
+		return err
+	}
+	p.watch(p.is())
+	return nil
+}
+
+// connect begins to connect. The answer comes when it is done.
+func (p *port) connect(h *attach.Header, data []byte) error {
+	x := p.x
+	var err error
+	addr, ok := h.Addr.Addr()
+	e := p.is()
+	switch {
+	case !p.kind.Connected():
+		err = syscall.EOPNOTSUPP
+	case e != end{}:
+		err = syscall.EISCONN
+	case p.busy():
+		err = syscall.EALREADY
+	case !ok || addr == nil:
+		err = syscall.EINVAL
+	}
+	if err != nil {
+		return x.answer(h, err)
+	}
+	cfg := p.cfg
+	if h.Wide > 0 {
+		cfg.DialTimeout = duration(h.Wide)
+	}
+	p.setConnecting(true)
+	data = append([]byte(nil), data...)
+	return x.spawn(*h, func(ctx context.Context) (t told) {
+		c, err := cfg.DialWith(ctx, x.srv.node, p.kind.Network(), addr, data)
+		if err == nil {
+			err = p.become(end{conn: c})
+		}
+		if err != nil {
+			p.setConnecting(false)
+			if ctx.Err() != nil && x.ctx.Err() == nil {
+				err = syscall.ECANCELED
+			}
+			return told{err: err}
+		}
+		return p.welcome(c)
+	}, func() { p.watch(p.is()) })
+}
+
+func (p *port) setConnecting(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.connecting = on
+}
+
+// welcome is the answer that tells of a connection.
+func (p *port) welcome(c *stack.Conn) (t told) {
+	t.Addr, _ = attach.SockaddrOf(c.RemoteAddr(), 0)
+	if svc, ok := c.Service(); ok {
+		t.Addr2 = attach.ServiceSockaddr(svc, 0)
+	}
+	t.Arg0 = uint32(c.Importance())
+	if own, ok := c.LocalAddr().(stack.SocketAddr); ok {
+		t.Wide = attach.PackSocket(own)
+	}
+	return t
+}
+
+// shutdown ends the connection in order.
+func (p *port) shutdown() error {
+	e := p.is()
+	if e.conn == nil {
+		return syscall.ENOTCONN
+	}
+	return e.conn.Close()
+}

@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// send sends a message of the program. While there is no room for it, nothing else is
+// read.
+func (x *session) send(h *attach.Header, data []byte) error {
+	p := x.port
+	if p == nil {
+		return x.answer(h, syscall.ENOTCONN)
+	}
+	e := p.is()
+	err := p.try(e, h, data)
+	if err == syscall.EAGAIN {
+		x.leave()
+		if err = p.persist(e, h, data); err == errGone {
+			return err
+		}
+		x.enter()
+	}
+	if h.Flags&attach.FlagAnswer != 0 {
+		return x.answer(h, err)
+	}
+	if err == nil {
+		return nil
+	}
+	return p.report(h, err)
+}
+
+// try sends without waiting. Errors: syscall.EAGAIN where it would have to wait.
+func (p *port) try(e end, h *attach.Header, data []byte) error {
+	switch {
+	case e.conn != nil:
+		_, err := e.conn.TryWrite(data)
+		return err
+	case e.packet == nil && e.group == nil:
+		return syscall.ENOTCONN
+	}
+	if h.Addr != p.to { // to where the last went
+		addr, ok := h.Addr.Addr()
+		if !ok {
+			return syscall.EINVAL
+		}
+		p.to, p.toAddr = h.Addr, addr
+	}
+	switch {
+	case e.group != nil:
+		_, err := e.group.TryWriteTo(data, p.toAddr)
+		return err
+	case p.toAddr == nil:
+		return syscall.EDESTADDRREQ
+	}
+	_, err := e.packet.TryWriteTo(data, p.toAddr)
+	return err
+}
+
+// persist sends, and waits for room as long as it takes, in a goroutine of its own, so
+// that the session learns meanwhile that the program has gone, or cancels.
+func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
+	by := time.Time{}
+	if h.Flags&attach.FlagAnswer != 0 && h.Wide > 0 {
+		by = time.Now().Add(duration(h.Wide))
+	}
+	p.setWriteDeadline(e, by)
+	done := make(chan error, 1)
+	w := p.x.newWatch()
+	p.x.srv.wg.Go(func() {
+		err := p.write(e, data)
+		w.over()
+		done <- err
+	})
+	canceled := false
+	for {
+		switch w.wait() {
+		case watchOver:
+			err = <-done
+			p.x.c.SetReadDeadline(time.Time{}) // over has set one
+			if !by.IsZero() || canceled {
+				p.setWriteDeadline(e, time.Time{})
+			}
+			if canceled && err != nil {
+				err = &canceledError{err}
+			}
+			return err
+		case watchGone:
+			p.x.end(false) // the write ends with its socket
+			<-done
+			return errGone
+		case watchRecord:
+			id, ok := p.x.readCancel()
+			if !ok {
+				continue
+			}
+			if id == h.ID && id != 0 {
+				canceled = true
+				p.setWriteDeadline(e, time.Unix(1, 0))
+			} else {
+				p.x.cancel(id)
+			}
+		}
+	}
+}
+
+// write is try that waits.
+func (p *port) write(e end, data []byte) (err error) {
+	switch {
+	case e.conn != nil:
+		_, err = e.conn.Write(data)
+	case e.group != nil && p.toAddr == nil:
+		_, err = e.group.Write(data)
+	case e.group != nil:
+		_, err = e.group.WriteTo(data, p.toAddr)
+	default:
+		_, err = e.packet.WriteTo(data, p.toAddr)
+	}
+	return err
+}
+
+func (p *port) setWriteDeadline(e end, t time.Time) {
+	switch {
+	case e.conn != nil:
+		e.conn.SetWriteDeadline(t)
+	case e.group != nil:
+		e.group.SetWriteDeadline(t)
+	case e.packet != nil:
+		e.packet.SetWriteDeadline(t)
+	}
+}
+
+// A canceledError is what a send waited for that was canceled.
+type canceledError struct{ error }
+
+func (e *canceledError) Unwrap() []error { return []error{syscall.ECANCELED, e.error} }
+
+// report tells of a send that failed and was not to be answered. While the program does
+// not read, the first is kept and the others are counted.
+func (p *port) report(h *attach.Header, err error) error {
+	p.x.client.failed.Add(1)
+	p.x.srv.counters.failed.Add(1)
+	errno, data := encode(err)
+	r := attach.Header{Op: attach.OpFailed, ID: h.ID, Errno: errno, Addr: h.Addr, Arg0: 1}
+	return p.x.write(&r, data)
+}

@@ -1,0 +1,226 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log/slog"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
+)
+
+// A session is one connection of a program.
+//
+//	new ──(hello)──► greeted ──(socket, join)──► a TIPC socket
+//	                    │  └────(subscribe, stream)──► one of those
+//	                    └─(call, ping: as it likes, in all of them)
+//
+// Its goroutine reads and does what the records ask for; others write to it, too.
+type session struct {
+	srv    *Server
+	c      *attach.Conn
+	who    attach.Credentials
+	client *client
+	ctx    context.Context // done when the session ends
+	stop   context.CancelFunc
+
+	// Of the goroutine that reads.
+	program string
+	greeted bool
+	gather  gather
+	turn    int  // records since the last pause
+	inside  bool // between enter and leave
+	options []attach.Option
+
+	mu    sync.Mutex // guards the rest; no call under it waits
+	port  *port      // once it is a TIPC socket
+	other bool       // it is a subscription or a stream
+	calls map[uint32]context.CancelFunc
+	ended bool
+}
+
+// newSession makes one of a connection that was accepted. Errors: *LimitError,
+// net.ErrClosed.
+func (s *Server) newSession(c *attach.Conn, who attach.Credentials) (*session, error) {
+	x := &session{srv: s, c: c, who: who}
+	var err error
+	if x.client, err = s.accounts.enter(x, who, &s.cfg.Quotas); err != nil {
+		s.counters.overLimit.Add(1)
+		return nil, err
+	}
+	if err := s.register(x); err != nil {
+		x.client.leave(x)
+		return nil, err
+	}
+	x.ctx, x.stop = context.WithCancel(s.ctx)
+	return x, nil
+}
+
+// start begins to read.
+func (x *session) start() { go x.run() }
+
+// errBroken means a program that did not keep to the protocol.
+var errBroken = errors.New("daemon: the protocol was broken")
+
+// run reads until the connection ends.
+func (x *session) run() {
+	defer x.srv.unregister(x)
+	defer x.client.leave(x)
+	err := x.greet()
+	for err == nil {
+		err = x.next()
+	}
+	x.srv.counters.descriptors.Add(x.c.Refused())
+	switch {
+	case errors.Is(err, errBroken), errors.Is(err, attach.ErrRecord):
+		x.srv.counters.broken.Add(1)
+		x.client.broken.Add(1)
+		x.srv.refusals.tell("records", slog.String("client", x.who.String()), slog.Any("err", err))
+		h := attach.Header{Op: attach.OpGone, Errno: syscall.EPROTO}
+		x.c.TryWrite(&h, []byte(err.Error()))
+	}
+	x.end(false)
+	x.gather.drop(x.client)
+}
+
+// greet reads the hello, unless it is not needed.
+func (x *session) greet() error {
+	if x.greeted {
+		return nil
+	}
+	x.c.SetReadDeadline(time.Now().Add(x.srv.cfg.HelloTimeout))
+	var h attach.Header
+	b, err := x.c.ReadPooled(&h)
+	if err != nil {
+		return err
+	}
+	defer b.Release()
+	x.count(len(b.Data))
+	program, err := attach.ParseHello(&h, b.Data)
+	switch {
+	case errors.Is(err, attach.ErrVersion):
+		r := h.Reply(syscall.EPROTONOSUPPORT)
+		x.c.TryWrite(&r, []byte(err.Error()))
+		return err
+	case err != nil:
+		return fmt.Errorf("%w: no hello, %v", errBroken, h.Op)
+	}
+	if !x.srv.cfg.Policy.Allows(stack.UseControl, x.who) && !x.srv.cfg.Policy.Allows(stack.ShowControl, x.who) {
+		x.refuse("hello")
+		r := h.Reply(syscall.EPERM)
+		x.c.TryWrite(&r, []byte("neither sockets nor calls are allowed"))
+		return syscall.EPERM
+	}
+	x.program, x.greeted = program, true
+	r, data := attach.HelloReply(&h, attach.Welcome{
+		Features: features, Node: x.srv.node.Addr(), Identity: x.srv.node.Identity(), Program: x.srv.cfg.Program,
+	})
+	x.c.SetReadDeadline(time.Time{})
+	x.client.named(program)
+	return x.c.Write(&r, data)
+}
+
+// How much of one connection is read before others have their turn.
+const (
+	turnRecords = 64
+	turnBytes   = 256 << 10
+)
+
+// next reads a record and does what it asks for.
+func (x *session) next() error {
+	var h attach.Header
+	b, err := x.c.ReadPooled(&h)
+	if err != nil {
+		return err
+	}
+	k := len(b.Data)
+	x.count(k)
+	x.enter()
+	err = x.handle(&h, b.Data)
+	x.leave()
+	b.Release()
+	if err != nil {
+		return err
+	}
+	x.breathe(k)
+	return nil
+}
+
+// enter begins what makes sockets ready that the session delivers to itself, in leave.
+// In between it does not wait: who has to leaves before.
+func (x *session) enter() {
+	x.srv.poller.Enter()
+	x.inside = true
+}
+
+func (x *session) leave() {
+	if x.inside {
+		x.inside = false
+		x.srv.deliver()
+		x.srv.poller.Leave()
+	}
+}
+
+// breathe lets others have their turn when this connection had much of its own, or its
+// process more than it may.
+func (x *session) breathe(bytes int) {
+	x.turn += 1 + bytes*turnRecords/turnBytes
+	if pause := x.client.pace.take(); pause > 0 {
+		x.client.slowed.Add(1)
+		x.srv.counters.slowed.Add(1)
+		t := time.NewTimer(pause)
+		defer t.Stop()
+		select {
+		case <-t.C:
+		case <-x.ctx.Done():
+		}
+		x.turn = 0
+	}
+	if x.turn >= turnRecords {
+		x.turn = 0
+		x.srv.breath.take()
+	}
+}
+
+// count counts a record that came.
+func (x *session) count(bytes int) {
+	for _, c := range [...]*counters{&x.client.counters, &x.srv.counters} {
+		c.records.Add(1)
+		c.bytesIn.Add(uint64(bytes))
+	}
+}
+
+// write waits for room and writes a record: an answer, or what goes before messages that
+// are not yet written. Errors: that the program has gone.
+func (x *session) write(h *attach.Header, data []byte) error {
+	err := x.c.TryWrite(h, data)
+	if err == syscall.EAGAIN {
+		x.leave()
+		err = x.c.Write(h, data)
+	}
+	return err
+}
+
+// end ends the session: its socket is closed, in order or not, what is under way ends, and
+// the connection is closed.
+func (x *session) end(orderly bool) {
+	x.mu.Lock()
+	again := x.ended
+	x.ended = true
+	p := x.port
+	x.mu.Unlock()
+	if again {
+		return
+	}
+	x.stop()
+	if p != nil {
+		p.close(orderly)
+	}
+	x.c.Close()
+}
