@@ -82,3 +82,4 @@ func (c *Conn) ServeRing(h *Header) (refused, err error) { return nil, errors.Er
 func (c *Conn) TakeRing(h *Header, fd int) error         { return errors.ErrUnsupported }
 func (c *Conn) SetSpin(d time.Duration)                  {}
 func (c *Conn) HasRing() bool                            { return false }
+func (c *Conn) Watch(op Op) error                        { return errors.ErrUnsupported }

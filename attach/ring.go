@@ -3,6 +3,7 @@
 package attach
 
 import (
+	"encoding/binary"
 	"errors"
 	"sync/atomic"
 )
@@ -173,4 +174,14 @@ func (c *consumer) feed() { atomic.StoreUint32(c.hungry, 0) }
 func (p *producer) room(n int) bool {
 	used := p.next - atomic.LoadUint32(p.tail)
 	return used > uint32(len(p.mem)) || uint32(len(p.mem))-used >= span(n)
+}
+
+// op is the operation of the next record, if there is one. It may be another when the
+// record is taken.
+func (c *consumer) op() (op Op, ok bool) {
+	if !c.some() {
+		return 0, false
+	}
+	at := c.next & uint32(len(c.mem)-1)
+	return Op(binary.NativeEndian.Uint16(c.mem[at:])), true
 }

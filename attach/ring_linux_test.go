@@ -457,3 +457,53 @@ func TestRingAllocatesNothing(t *testing.T) {
 		t.Errorf("%v allocations for two records, want 0", got)
 	}
 }
+
+// Watch hears of a record of the operation that it waits for, and of the end, whatever
+// waits to be read, on the socket and on a ring.
+func TestWatch(t *testing.T) {
+	for name, ends := range map[string]func() (a, b *Conn){
+		"socket": func() (a, b *Conn) { return pair(t) },
+		"ring":   func() (a, b *Conn) { return ringPair(t, MinRing) },
+	} {
+		watch := func(c *Conn) chan error {
+			done := make(chan error, 1)
+			go func() { done <- c.Watch(OpCancel) }()
+			return done
+		}
+		a, b := ends()
+		done := watch(b)
+		if err := a.Write(&Header{Op: OpCancel}, nil); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-done; err != nil {
+			t.Errorf("%s: the record: %v", name, err)
+		}
+		var h Header
+		if _, err := b.TryRead(&h, nil); err != nil || h.Op != OpCancel {
+			t.Errorf("%s: after it %v, %v", name, &h, err)
+		}
+		for range 5 {
+			if err := a.Write(&Header{Op: OpSend}, nil); err != nil {
+				t.Fatal(err)
+			}
+		}
+		done = watch(b)
+		a.Close()
+		if err := <-done; err != io.EOF {
+			t.Errorf("%s: the end: %v", name, err)
+		}
+		a, b = ends()
+		done = watch(b)
+		b.SetReadDeadline(time.Now())
+		if err := <-done; !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Errorf("%s: a deadline: %v", name, err)
+		}
+		b.SetReadDeadline(time.Time{})
+		done = watch(b)
+		b.Close()
+		if err := <-done; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s: closed: %v", name, err)
+		}
+		a.Close()
+	}
+}
