@@ -11,14 +11,6 @@ import "github.com/utipc/utipc/stack/engine"
 
 // mediumOf returns a device's medium, nil for an Ethernet.
 func mediumOf(d any) engine.Medium {
-	for {
-		if m, ok := d.(engine.Medium); ok {
-			return m
-		}
-		w, ok := d.(interface{ Unwrap() any })
-		if !ok {
-			return nil
-		}
-		d = w.Unwrap()
-	}
+	m, _ := as[engine.Medium](d)
+	return m
 }

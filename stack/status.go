@@ -51,20 +51,20 @@ type Carried struct {
 type BearerStatus struct {
 	Name   string
 	Medium string // "eth" or "udp"
-	MTU    int    // bytes; 0: the interface is down
+	MTU    int    // bytes of a message; 0: the interface is down
 	Unsent int    // frames the device has not taken
 	Carried
 	Links         LinkConfig     // what new links begin with
 	Local, Remote netip.AddrPort // over UDP: the own address, and the group or first host that broadcasts go to
 }
 
-// Bearers returns the node's bearers, in the order of Config.Bearers.
+// Bearers returns the node's bearers, in the order in which they were enabled.
 func (n *Node) Bearers() []BearerStatus {
 	n.mu.Lock()
 	defer n.unlock()
 	var all []BearerStatus
 	for _, a := range n.attached {
-		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), MTU: a.mtu, Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
+		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
 		if d, ok := as[ender](a.dev); ok {
 			s.Local, s.Remote = d.Ends()
 		}
