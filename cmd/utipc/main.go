@@ -53,6 +53,7 @@ func commands() []*command {
 		toolCommand("bearer", "utipc bearer list"),
 		&benchCommand,
 		&catCommand,
+		&daemonCommand,
 		&decodeCommand,
 		&demoCommand,
 		&doctorCommand,
@@ -162,6 +163,7 @@ func (c *command) exec(ctx context.Context, args []string, std stdio) int {
 	err := c.run(ctx, args, std)
 	var misuse usageError
 	var told status
+	var settings settingsError
 	switch {
 	case err == nil:
 		return exitDone
@@ -170,6 +172,9 @@ func (c *command) exec(ctx context.Context, args []string, std stdio) int {
 	case errors.Is(err, flag.ErrHelp):
 		io.WriteString(std.out, c.usage)
 		return exitDone
+	case errors.As(err, &settings):
+		fmt.Fprintf(std.err, "utipc %s: %v\n", c.name, err)
+		return exitMisuse
 	case errors.As(err, &misuse):
 		fmt.Fprintf(std.err, "utipc %s: %v; 'utipc %s -h' shows how\n", c.name, misuse, c.name)
 		return exitMisuse

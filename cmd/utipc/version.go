@@ -19,11 +19,21 @@ the one of Go, and what it runs on.
     utipc version
 `,
 	run: plain("version", func(_ context.Context, out io.Writer) error {
-		version := "(unknown)"
-		if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
-			version = info.Main.Version
-		}
-		_, err := fmt.Fprintf(out, "utipc %s %s %s/%s\n", version, runtime.Version(), runtime.GOOS, runtime.GOARCH)
+		_, err := fmt.Fprintf(out, "utipc %s %s %s/%s\n", ownVersion(), runtime.Version(), runtime.GOOS, runtime.GOARCH)
 		return err
 	}),
+}
+
+// builtVersion is set by who builds a package: -ldflags "-X main.builtVersion=1.0.0".
+var builtVersion string
+
+// ownVersion is the program's.
+func ownVersion() string {
+	if builtVersion != "" {
+		return builtVersion
+	}
+	if info, ok := debug.ReadBuildInfo(); ok && info.Main.Version != "" {
+		return info.Main.Version
+	}
+	return "(unknown)"
 }

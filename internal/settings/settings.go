@@ -63,11 +63,11 @@ type Socket struct {
 // Access is who may do what, of those who may open the socket. A class lists users and,
 // after @, groups; * is everybody. Root and the daemon's own user may do everything.
 type Access struct {
-	Use     []string `toml:"use" kind:"who" live:"yes" doc:"who may have TIPC sockets"`
-	Show    []string `toml:"show" kind:"who" live:"yes" doc:"who may look: links, names, peers, statistics"`
-	Manage  []string `toml:"manage" kind:"who" live:"yes" doc:"who may change bearers, links and the node"`
-	Capture []string `toml:"capture" kind:"who" live:"yes" doc:"who may read the frames of everybody"`
-	Keys    []string `toml:"keys" kind:"who" live:"yes" doc:"who may set keys"`
+	Use     []string `toml:"use" kind:"who" doc:"who may have TIPC sockets"`
+	Show    []string `toml:"show" kind:"who" doc:"who may look: links, names, peers, statistics"`
+	Manage  []string `toml:"manage" kind:"who" doc:"who may change bearers, links and the node"`
+	Capture []string `toml:"capture" kind:"who" doc:"who may read the frames of everybody"`
+	Keys    []string `toml:"keys" kind:"who" doc:"who may set keys"`
 }
 
 // Log is how the daemon logs, to the standard error.

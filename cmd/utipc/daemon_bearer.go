@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"net"
+	"net/netip"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/internal/settings"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/udp"
+	"github.com/utipc/utipc/xdp"
+)
+
+// openSetBearer opens the device of a bearer of the settings, in the network of the
+// number netID.
+func openSetBearer(b settings.Bearer, netID uint32) (stack.Device, error) {
+	if b.Medium != "udp" {
+		return openEthernet(b.Device, b.Driver)
+	}
+	local, _ := settings.Endpoint(b.Local)
+	c := udp.Config{Name: b.Name, Local: local, MTU: b.MTU}
+	for _, r := range b.Remotes {
+		to, _ := settings.Endpoint(r)
+		c.Remotes = append(c.Remotes, to)
+	}
+	switch {
+	case b.Multicast != "":
+		c.Multicast, _ = settings.Endpoint(b.Multicast)
+	case len(b.Remotes) == 0:
+		c.Multicast = udp.Group(netID, local.Addr())
+	}
+	return openUDP(c)
+}
+
+// openBearer opens the device of a bearer that somebody asks the running node for.
+func openBearer(netID uint32) stack.BearerOpener {
+	return func(ctx context.Context, r stack.BearerRequest) (stack.Device, error) {
+		if r.Medium != "udp" {
+			return openEthernet(r.Device, r.Driver)
+		}
+		c, err := requestedUDP(r, netID)
+		if err != nil {
+			return nil, err
+		}
+		return openUDP(c)
+	}
+}
+
+// requestedUDP reads what is asked for of a bearer over UDP.
+func requestedUDP(r stack.BearerRequest, netID uint32) (c udp.Config, err error) {
+	c = udp.Config{Name: r.Name, Local: netip.AddrPortFrom(r.LocalIP, r.LocalPort), MTU: r.MTU}
+	if c.Name == "" {
+		c.Name = r.Device
+	}
+	if !r.LocalIP.IsValid() {
+		ip, err := addressOf(r.Device)
+		if err != nil {
+			return c, err
+		}
+		c.Local = netip.AddrPortFrom(ip, r.LocalPort)
+	}
+	switch remote := netip.AddrPortFrom(r.RemoteIP, r.RemotePort); {
+	case r.RemoteIP.IsMulticast():
+		c.Multicast = remote
+	case r.RemoteIP.IsValid():
+		c.Remotes = append(c.Remotes, remote)
+	}
+	for _, ip := range r.Remotes {
+		c.Remotes = append(c.Remotes, netip.AddrPortFrom(ip, r.RemotePort))
+	}
+	if !c.Multicast.IsValid() && len(c.Remotes) == 0 {
+		c.Multicast = udp.Group(netID, c.Local.Addr())
+	}
+	return c, nil
+}
+
+// openEthernet opens an interface. An empty driver is auto.
+func openEthernet(name, driver string) (stack.Device, error) {
+	var d xdp.Driver
+	if driver != "" {
+		var err error
+		if d, err = xdp.ParseDriver(driver); err != nil {
+			return nil, err
+		}
+	}
+	dev, err := xdp.Open(name, &xdp.Config{Driver: d})
+	if err != nil { // a nil device of a type is no nil Device
+		return nil, err
+	}
+	return dev, nil
+}
+
+func openUDP(c udp.Config) (stack.Device, error) {
+	dev, err := udp.Open(c)
+	if err != nil {
+		return nil, err
+	}
+	return dev, nil
+}
+
+// bearerConfig is what the links on a bearer of the settings begin with.
+func bearerConfig(b settings.Bearer) stack.BearerConfig {
+	return stack.BearerConfig{LinkConfig: stack.LinkConfig{
+		Tolerance: time.Duration(b.Tolerance), Priority: uint8(b.Priority), Window: b.Window, MaxWindow: b.MaxWindow,
+	}}
+}
+
+// addressOf is the address of the interface that peers can be told: IPv4 if it has one.
+func addressOf(device string) (found netip.Addr, err error) {
+	ifi, err := net.InterfaceByName(device)
+	if err != nil {
+		return found, &stack.Refusal{Errno: syscall.ENODEV, Reason: "Failed to enable media.", Err: err}
+	}
+	all, err := ifi.Addrs()
+	if err != nil {
+		return found, err
+	}
+	for _, a := range all {
+		p, err := netip.ParsePrefix(a.String())
+		if err != nil || p.Addr().IsLinkLocalUnicast() {
+			continue
+		}
+		if ip := p.Addr().Unmap(); ip.Is4() {
+			return ip, nil
+		} else if !found.IsValid() {
+			found = ip
+		}
+	}
+	if !found.IsValid() {
+		return found, &stack.Refusal{Errno: syscall.EADDRNOTAVAIL, Reason: "the interface has no IP address"}
+	}
+	return found, nil
+}

@@ -1,0 +1,320 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	protocol "github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/test/netns"
+)
+
+// A service is a daemon in a process of its own, with the test for its service manager.
+type service struct {
+	t       *testing.T
+	cmd     *exec.Cmd
+	manager *net.UnixConn
+	socket  string
+
+	mu   sync.Mutex
+	log  bytes.Buffer
+	more chan struct{} // gets one when there is more in the log
+}
+
+func (s *service) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	select {
+	case s.more <- struct{}{}:
+	default:
+	}
+	return s.log.Write(b)
+}
+
+// logged waits until the log has something that matches, and returns what.
+func (s *service) logged(pattern string) []string {
+	s.t.Helper()
+	late := time.After(time.Minute)
+	for {
+		if m := regexp.MustCompile(pattern).FindStringSubmatch(s.said()); m != nil {
+			return m
+		}
+		select {
+		case <-s.more:
+		case <-late:
+			s.t.Fatalf("no %s in the log", pattern)
+		}
+	}
+}
+
+func (s *service) said() string {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.log.String()
+}
+
+// startDaemon starts one and waits until it is ready.
+func startDaemon(t *testing.T, socket string, args ...string) *service {
+	t.Helper()
+	s := &service{t: t, socket: socket, more: make(chan struct{}, 1)}
+	path := filepath.Join(t.TempDir(), "notify")
+	var err error
+	if s.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { s.manager.Close() })
+	s.cmd = exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, args...)...)
+	s.cmd.Env = append(os.Environ(), asProgram+"=1", "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=300000")
+	s.cmd.Stderr = s
+	if err := s.cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		s.cmd.Process.Kill()
+		s.cmd.Wait()
+		if t.Failed() {
+			t.Logf("the daemon's log:\n%s", s.said())
+		}
+	})
+	s.told("READY=1\nSTATUS=node ")
+	return s
+}
+
+// told waits until the manager is told something that begins so.
+func (s *service) told(begin string) string {
+	s.t.Helper()
+	b := make([]byte, 4096)
+	s.manager.SetReadDeadline(time.Now().Add(time.Minute))
+	for {
+		n, err := s.manager.Read(b)
+		if err != nil {
+			s.t.Fatalf("nothing of %q: %v\n%s", begin, err, s.said())
+		}
+		if strings.HasPrefix(string(b[:n]), begin) {
+			return string(b[:n])
+		}
+	}
+}
+
+// ends waits for the end of the process.
+func (s *service) ends() (status int) {
+	s.cmd.Wait()
+	return s.cmd.ProcessState.ExitCode()
+}
+
+// aloneByUDP is flags for a bearer over UDP of this host, to nobody.
+func aloneByUDP(t *testing.T) []string {
+	t.Helper()
+	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	return []string{"--udp", c.LocalAddr().String() + ",127.0.0.1:9", "--address", "1.1.1"}
+}
+
+func TestDaemonLife(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "run", "utipc.sock")
+	file := filepath.Join(dir, "utipc.toml")
+	set := func(text string) {
+		if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set("[log]\nlevel = \"info\"\n")
+	s := startDaemon(t, socket, append(aloneByUDP(t), "--config", file, "--socket-mode", "0600", "--metrics", "127.0.0.1:0", "--pprof")...)
+	if fi, err := os.Stat(socket); err != nil || fi.Mode().Perm() != 0o600 {
+		t.Errorf("the socket: %v, %v", fi.Mode(), err)
+	}
+	if !protocol.Alive(t.Context(), socket) {
+		t.Error("nobody listens")
+	}
+	s.told("WATCHDOG=1")
+	s.told("WATCHDOG=1")
+
+	// What is wrong changes nothing; what is right is applied.
+	set("[log]\nlevel = \"loud\"\n")
+	s.cmd.Process.Signal(syscall.SIGHUP)
+	s.told("RELOADING=1\nMONOTONIC_USEC=")
+	if said := s.told("READY=1"); !strings.Contains(said, file+`:2: log.level = "loud"`) {
+		t.Errorf("told %q", said)
+	}
+	set("[log]\nlevel = \"debug\"\n[node]\nnetid = 5\n")
+	s.cmd.Process.Signal(syscall.SIGHUP)
+	if said := s.told("READY=1"); strings.Contains(said, "reload") {
+		t.Errorf("told %q", said)
+	}
+	s.logged(`settings that take a restart" keys=node.netid\n`)
+
+	// Another one does not disturb it.
+	second := exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, aloneByUDP(t)...)...)
+	second.Env = append(os.Environ(), asProgram+"=1")
+	said, _ := second.CombinedOutput()
+	if want := fmt.Sprintf("another daemon, pid %d, serves %s", s.cmd.Process.Pid, socket); second.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(said), want) {
+		t.Errorf("a second one: status %d, %s", second.ProcessState.ExitCode(), said)
+	}
+	if !protocol.Alive(t.Context(), socket) {
+		t.Error("nobody listens after the second one")
+	}
+
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	s.told("STOPPING=1")
+	if status := s.ends(); status != exitDone {
+		t.Errorf("stopped with status %d", status)
+	}
+	if left, _ := os.ReadDir(filepath.Dir(socket)); len(left) != 1 || left[0].Name() != "utipc.sock.lock" {
+		t.Errorf("it leaves %v", left)
+	}
+}
+
+// A daemon that is killed leaves a socket, which the next one replaces.
+func TestDaemonAfterAKilledOne(t *testing.T) {
+	socket := filepath.Join(t.TempDir(), "utipc.sock")
+	first := startDaemon(t, socket, aloneByUDP(t)...)
+	first.cmd.Process.Kill()
+	first.ends()
+	if _, err := os.Stat(socket); err != nil {
+		t.Fatalf("no socket is left: %v", err)
+	}
+	if protocol.Alive(t.Context(), socket) {
+		t.Fatal("somebody listens still")
+	}
+	startDaemon(t, socket, aloneByUDP(t)...)
+	if !protocol.Alive(t.Context(), socket) {
+		t.Error("nobody listens")
+	}
+}
+
+func TestDaemonMetrics(t *testing.T) {
+	s := startDaemon(t, filepath.Join(t.TempDir(), "utipc.sock"), append(aloneByUDP(t), "--metrics", "127.0.0.1:0", "--pprof")...)
+	m := s.logged(`msg=metrics address=(\S+) pprof=true`)
+	get := func(path, host string) (int, string) {
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		r, _ := http.NewRequestWithContext(ctx, "GET", "http://"+m[1]+path, nil)
+		if host != "" {
+			r.Host = host
+		}
+		a, err := http.DefaultClient.Do(r)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer a.Body.Close()
+		b, _ := io.ReadAll(a.Body)
+		return a.StatusCode, string(b)
+	}
+	status, page := get("/metrics", "")
+	for _, want := range []string{
+		`\nutipc_info\{version="[^"]+",node="1001001",identity="[0-9a-f]+"\} 1\n`, `\nutipc_bearer_mtu_bytes\{bearer="UDP1"\} 14000\n`,
+		`\nutipc_messages_total\{way="in"\} 0\n`, `\nutipc_chunks [1-9]\d*\n`, `\nutipc_bindings [1-9]\d*\n`, `\nutipc_daemon_programs 0\n`,
+	} {
+		if status != http.StatusOK || !regexp.MustCompile(want).MatchString(page) {
+			t.Errorf("%d: no %s in\n%s", status, want, page)
+		}
+	}
+	for _, name := range regexp.MustCompile(`(?m)^# TYPE (\S+)`).FindAllStringSubmatch(page, -1) {
+		if strings.Count(page, "# TYPE "+name[1]+" ") != 1 {
+			t.Errorf("%s stands twice", name[1])
+		}
+	}
+	for _, c := range []struct {
+		path, host string
+		status     int
+	}{
+		{"/metrics", "localhost:9118", 200}, {"/metrics", "[::1]:9118", 200}, {"/metrics", "evil.example", 403}, {"/debug/pprof/", "evil.example:80", 403},
+		{"/debug/pprof/", "", 200}, {"/debug/pprof/goroutine?debug=1", "", 200}, {"/", "", 404},
+	} {
+		if status, _ := get(c.path, c.host); status != c.status {
+			t.Errorf("%s of %q: %d, want %d", c.path, c.host, status, c.status)
+		}
+	}
+}
+
+// Whoever floods the port has some connections closed, and others are served.
+func TestMetricsConnectionsAreLimited(t *testing.T) {
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := &limitedListener{Listener: ln, room: make(chan struct{}, 1)}
+	defer l.Close()
+	taken := make(chan net.Conn)
+	go func() {
+		for {
+			c, err := l.Accept()
+			if err != nil {
+				close(taken)
+				return
+			}
+			taken <- c
+		}
+	}()
+	dial := func() net.Conn {
+		c, err := net.Dial("tcp", ln.Addr().String())
+		if err != nil {
+			t.Fatal(err)
+		}
+		t.Cleanup(func() { c.Close() })
+		c.SetDeadline(time.Now().Add(time.Minute))
+		return c
+	}
+	dial()
+	first := <-taken
+	if _, err := dial().Read(make([]byte, 1)); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("one too many: %v", err)
+	}
+	first.Close()
+	first.Close()
+	dial()
+	if c := <-taken; c == nil {
+		t.Error("no room though it was given back")
+	}
+}
+
+// Rights that are missing are named, before anything is touched.
+func TestDaemonRights(t *testing.T) {
+	netns.Require(t)
+	dir := t.TempDir()
+	for _, d := range []string{dir, filepath.Dir(dir)} {
+		if err := os.Chmod(d, 0o777); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, c := range []struct {
+		caps []uintptr
+		args []string
+		want string
+	}{
+		{nil, []string{"--socket", "/nowhere/utipc.sock"}, "mkdir /nowhere: permission denied"},
+		{nil, []string{"--socket", dir + "/s", "--if", "eth9"}, "bearer eth9: missing rights: CAP_NET_RAW (packet sockets), CAP_NET_ADMIN (XDP programs on interfaces, large buffers), CAP_BPF (loading XDP programs); "},
+		{[]uintptr{unix.CAP_NET_RAW}, []string{"--socket", dir + "/s", "--bearer", "device eth9 driver af_xdp"}, "missing rights: CAP_NET_ADMIN (XDP programs on interfaces, large buffers), CAP_BPF (loading XDP programs); "},
+		{[]uintptr{unix.CAP_NET_RAW}, []string{"--socket", dir + "/s", "--if", "eth9"}, "eth9 does not exist"},
+	} {
+		cmd := exec.Command("/proc/self/exe", append([]string{"daemon"}, c.args...)...)
+		cmd.Env = append(os.Environ(), asProgram+"=1")
+		cmd.Dir = "/"
+		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: c.caps}
+		out, _ := cmd.CombinedOutput()
+		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), c.want) {
+			t.Errorf("%q: status %d, %s", c.args, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}

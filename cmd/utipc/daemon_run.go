@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"os"
+	"os/signal"
+	"syscall"
+	"time"
+
+	protocol "github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/settings"
+	"github.com/utipc/utipc/internal/systemd"
+	"github.com/utipc/utipc/stack"
+)
+
+// A daemonProcess is a daemon that runs.
+//
+//	lock ──► bearers, node ──► socket, server ──► metrics ──► READY=1
+//	SIGHUP: the settings again    SIGTERM: programs told, node closed, lock released
+type daemonProcess struct {
+	flags    *daemonFlags
+	settings settings.Settings // those in force
+	level    slog.LevelVar
+	log      *slog.Logger
+	notify   *systemd.Notifier
+	node     *stack.Node
+	server   *daemon.Server
+	http     *metricsServer
+	status   string // that was told last
+}
+
+// run is the daemon, until ctx is done or the node ends.
+func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std stdio) (err error) {
+	d := &daemonProcess{flags: flags, settings: p.settings}
+	d.log = d.logger(std.err)
+	reload := make(chan os.Signal, 1)
+	signal.Notify(reload, syscall.SIGHUP)
+	defer signal.Stop(reload)
+	if d.notify, err = systemd.New(); err != nil {
+		d.log.Warn("the service manager is not told", "err", err)
+	}
+	defer d.notify.Close()
+	lock, err := lockSocket(p.settings.Socket.Path)
+	if err != nil {
+		return err
+	}
+	defer lock.release()
+	if err := d.open(ctx, p); err != nil {
+		return err
+	}
+	served := make(chan error, 1)
+	l, err := protocol.Listen(p.settings.Socket.Path, p.mode(), p.gid)
+	if err != nil {
+		return errors.Join(fmt.Errorf("socket: %w", err), d.close(context.Background()))
+	}
+	if d.server, err = daemon.New(d.node, daemon.Config{Program: "utipc " + ownVersion(), Policy: &p.policy, Quotas: p.quotas(), Logger: d.log}); err != nil {
+		return errors.Join(err, l.Close(), d.close(context.Background()))
+	}
+	go func() { served <- d.server.Serve(l) }()
+	if err := d.serveMetrics(); err != nil {
+		return errors.Join(err, d.stop())
+	}
+	d.log.Info("ready", "node", d.node.Addr().String(), "socket", p.settings.Socket.Path, "pid", os.Getpid())
+	d.status = d.describe()
+	d.told(d.notify.Ready(d.status))
+	err = d.wait(ctx, reload, served)
+	d.told(d.notify.Stopping("telling programs and other nodes"))
+	return errors.Join(err, d.stop())
+}
+
+// logger makes the log that the settings ask for.
+func (d *daemonProcess) logger(out io.Writer) *slog.Logger {
+	d.setLevel()
+	o := &slog.HandlerOptions{Level: &d.level}
+	if d.settings.Log.Format == "json" {
+		return slog.New(slog.NewJSONHandler(out, o))
+	}
+	return slog.New(slog.NewTextHandler(out, o))
+}
+
+func (d *daemonProcess) setLevel() {
+	var l slog.Level
+	if l.UnmarshalText([]byte(d.settings.Log.Level)) == nil {
+		d.level.Set(l)
+	}
+}
+
+// open opens the bearers and the node.
+func (d *daemonProcess) open(ctx context.Context, p *daemonPlan) error {
+	defer p.keys.wipe() // the node has copies
+	c, err := p.config()
+	if err != nil {
+		return err
+	}
+	if err := d.checkRights(); err != nil {
+		return err
+	}
+	c.Logger = d.log
+	c.OpenBearer = openBearer(c.NetID)
+	c.Links = map[string]stack.LinkConfig{}
+	for _, b := range p.settings.Bearers {
+		dev, err := openSetBearer(b, c.NetID)
+		if err != nil {
+			for _, dev := range c.Bearers {
+				dev.Close()
+			}
+			return fmt.Errorf("bearer %s: %w", b.ID(), err)
+		}
+		c.Bearers = append(c.Bearers, dev)
+		c.Links[dev.Name()] = bearerConfig(b).LinkConfig
+	}
+	bearers := c.Bearers
+	if d.node, err = stack.Open(ctx, c); err != nil {
+		return err
+	}
+	for _, b := range bearers {
+		logChoice(d.log, b)
+	}
+	return nil
+}
+
+// wait does what is asked of the daemon until it is to end.
+func (d *daemonProcess) wait(ctx context.Context, reload <-chan os.Signal, served <-chan error) error {
+	beat := time.NewTicker(d.beat())
+	defer beat.Stop()
+	for {
+		select {
+		case <-ctx.Done():
+			return nil
+		case <-d.node.Done():
+			return fmt.Errorf("the node has ended: %w", d.node.Err())
+		case err := <-served:
+			return fmt.Errorf("the socket has ended: %w", err)
+		case <-reload:
+			d.reload(ctx)
+		case <-beat.C:
+			d.alive()
+		}
+	}
+}
+
+// longestBeat is how old the status may be that the service manager has.
+const longestBeat = 10 * time.Second
+
+// beat is how often the service manager is told.
+func (d *daemonProcess) beat() time.Duration {
+	if w := d.notify.Watchdog(); w > 0 {
+		return min(w/3, longestBeat)
+	}
+	return longestBeat
+}
+
+// alive tells the watchdog that the node and the server answer: they have just done so,
+// or it is not reached.
+func (d *daemonProcess) alive() {
+	if s := d.describe(); s != d.status {
+		d.status = s
+		d.told(d.notify.Status(s))
+	}
+	d.told(d.notify.Alive())
+}
+
+// describe says in a line how the daemon stands. It takes the locks of the node and of
+// the server.
+func (d *daemonProcess) describe() string {
+	up := map[stack.NodeAddr]bool{}
+	for _, l := range d.node.Links() {
+		if l.Up {
+			up[l.Peer] = true
+		}
+	}
+	return fmt.Sprintf("node %v, bearers: %d, other nodes: %d, programs: %d",
+		d.node.Addr(), len(d.node.Bearers()), len(up), d.server.Counters().Clients)
+}
+
+// told notes that the service manager could not be told.
+func (d *daemonProcess) told(err error) {
+	if err != nil {
+		d.log.Warn("the service manager does not hear", "err", err)
+	}
+}
+
+// stop ends the daemon in the time that the settings give: attached programs are told,
+// their names withdrawn, and other nodes told.
+func (d *daemonProcess) stop() error {
+	d.log.Info("stopping")
+	ctx, cancel := context.WithTimeout(context.Background(), time.Duration(d.settings.Node.StopTimeout))
+	defer cancel()
+	if d.http != nil {
+		d.http.close()
+	}
+	if err := d.server.Shutdown(ctx, "the daemon was stopped"); err != nil {
+		d.log.Warn("programs were not all told", "err", err)
+	}
+	return d.close(ctx)
+}
+
+// close closes the node. What others did not acknowledge in time is no failure.
+func (d *daemonProcess) close(ctx context.Context) error {
+	err := d.node.Close(ctx)
+	var unsent *stack.UnsentError
+	if errors.As(err, &unsent) {
+		d.log.Warn("stopped before all was acknowledged", "err", err)
+		return nil
+	}
+	return err
+}
