@@ -125,14 +125,14 @@ func TestCatMulticast(t *testing.T) {
 			args := append([]string{"-l", "--json", "--count", "3"}, c.kind...)
 			readers = append(readers, startCat(t, n, nil, true, append(args, c.listener(i))...))
 		}
-		if err := all[0].WaitFor(t.Context(), stack.Service{Type: 18888, Instance: 1}); c.to == "18888:0-9" && err != nil {
-			t.Fatal(err)
+		if c.to == "18888:0-9" {
+			waitNames(t, all[0], 18888, 2)
 		}
 		in, feed := io.Pipe()
 		args := append([]string{"--lines", "--linger", "1m"}, c.kind...)
 		startCat(t, all[0], in, c.kind[0] == "--group", append(args, c.to)...)
 		if c.kind[0] == "--group" {
-			waitMembers(t, all[0], 4242, 2)
+			waitNames(t, all[0], 4242, 3)
 		}
 		feed.Write([]byte("one\ntwo\n\x00three"))
 		feed.Close()
@@ -155,16 +155,18 @@ func TestCatMulticast(t *testing.T) {
 	}
 }
 
-// waitMembers waits until n knows k members of a group beside its own one.
-func waitMembers(t *testing.T, n *stack.Node, group uint32, k int) {
+// waitNames waits until n knows k bindings of a type.
+func waitNames(t *testing.T, n *stack.Node, typ uint32, k int) {
 	t.Helper()
-	sub, err := n.Subscribe(t.Context(), stack.Range{Type: group, Upper: 1<<32 - 1})
+	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	defer cancel()
+	sub, err := n.Subscribe(ctx, stack.Range{Type: typ, Upper: 1<<32 - 1})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer sub.Close()
-	for have := 0; have < k+1; have++ {
-		if _, err := sub.Next(t.Context()); err != nil {
+	for range k {
+		if _, err := sub.Next(ctx); err != nil {
 			t.Fatal(err)
 		}
 	}
