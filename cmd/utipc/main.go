@@ -59,6 +59,7 @@ func commands() []*command {
 		&doctorCommand,
 		&echoCommand,
 		toolCommand("link", "utipc link statistics show"),
+		&mapCommand,
 		toolCommand("media", "utipc media get window media eth"),
 		toolCommand("nametable", "utipc nametable show"),
 		toolCommand("node", "utipc node list"),

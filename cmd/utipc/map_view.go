@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"cmp"
+	"math"
+	"slices"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// A mapView is the cluster at a moment, as a node knows it.
+type mapView struct {
+	Time  time.Time `json:"time"`
+	Self  string    `json:"self"`
+	Nodes []mapNode `json:"nodes"` // this one first, the others by address
+	Links []mapLink `json:"links"` // of this node
+	Pairs []mapPair `json:"pairs"` // links between others
+}
+
+// A mapNode is a node.
+type mapNode struct {
+	Node     string `json:"node"`
+	Identity string `json:"identity"`
+	Up       bool   `json:"up"`
+	Names    int    `json:"names"`              // bindings of its sockets, of cluster scope
+	Told     bool   `json:"told"`               // its links are known
+	Untold   string `json:"not_told,omitempty"` // why they are not
+
+	addr stack.NodeAddr
+}
+
+// A mapLink is a link of the node that looks.
+type mapLink struct {
+	To        string  `json:"to"`
+	Bearer    string  `json:"bearer"`
+	State     string  `json:"state"` // ACTIVE, STANDBY or DOWN
+	Priority  int     `json:"priority"`
+	Tolerance int64   `json:"tolerance_ms"`
+	Loss      float64 `json:"retransmitted_percent"`
+	RTT       float64 `json:"rtt_us"`
+	Resets    uint64  `json:"resets"`
+
+	to stack.NodeAddr
+}
+
+// A mapPair is the links between two other nodes.
+type mapPair struct {
+	A     string `json:"a"`
+	B     string `json:"b"`
+	Links int    `json:"links"`
+	Both  bool   `json:"both"` // both ends have them; else one does, or only one was asked
+
+	a, b stack.NodeAddr
+}
+
+// view is what is known now.
+func (a *asker) view() *mapView {
+	n := a.n
+	v := &mapView{Time: time.Now(), Self: n.Addr().String(), Links: []mapLink{}, Pairs: []mapPair{}}
+	names := map[stack.NodeAddr]int{}
+	for _, b := range n.Names() {
+		if b.Scope == stack.ClusterScope && b.Range.Type > stack.LinkState { // not those of the topology service and of nodes
+			names[b.Socket.Node]++
+		}
+	}
+	v.Nodes = append(v.Nodes, mapNode{v.Self, clean(n.Identity().String()), true, names[n.Addr()], true, "", n.Addr()})
+	for _, l := range n.Links() {
+		v.Links = append(v.Links, mapLink{l.Peer.String(), clean(l.Bearer), l.State(), int(l.Priority), l.Tolerance.Milliseconds(),
+			100 * l.RetransmitRatio(), float64(l.RTT) / float64(time.Microsecond), l.Resets, l.Peer})
+	}
+	peers := n.Peers()
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	type pair struct{ a, b stack.NodeAddr }
+	ends := map[pair][2]int{} // how many links each end tells of, the smaller address first
+	for _, p := range peers {
+		node := mapNode{p.Node.String(), clean(p.Identity.String()), p.Up, names[p.Node], false, "", p.Node}
+		switch x := a.asked[p.Node]; {
+		case !p.Up:
+			node.Untold = "no contact"
+		case x == nil:
+			node.Untold = "not asked"
+		case x.err != nil:
+			node.Untold = clean(x.err.Error())
+		default:
+			node.Told = true
+			for _, to := range x.told {
+				if to == n.Addr() {
+					continue
+				}
+				k, end := pair{p.Node, to}, 0
+				if to < p.Node {
+					k, end = pair{to, p.Node}, 1
+				}
+				e := ends[k]
+				e[end]++
+				ends[k] = e
+			}
+		}
+		v.Nodes = append(v.Nodes, node)
+	}
+	for k, e := range ends {
+		v.Pairs = append(v.Pairs, mapPair{k.a.String(), k.b.String(), max(e[0], e[1]), e[0] > 0 && e[1] > 0, k.a, k.b})
+	}
+	slices.SortFunc(v.Pairs, func(x, y mapPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
+	return v
+}
+
+// index is a node's place in Nodes; -1 of one that only others know.
+func (v *mapView) index(node stack.NodeAddr) int {
+	return slices.IndexFunc(v.Nodes, func(n mapNode) bool { return n.addr == node })
+}
+
+// places puts the nodes on an ellipse, from the top on clockwise; the middle is 0, 0.
+func (v *mapView) places(rx, ry float64) (at [][2]float64) {
+	for i := range v.Nodes {
+		w := 2 * math.Pi * float64(i) / float64(len(v.Nodes))
+		at = append(at, [2]float64{rx * math.Sin(w), -ry * math.Cos(w)})
+	}
+	return at
+}
