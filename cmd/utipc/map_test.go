@@ -234,7 +234,7 @@ func TestMapFollow(t *testing.T) {
 	for _, leave := range leaves {
 		leave()
 	}
-	for end := time.Now().Add(time.Minute); ; time.Sleep(time.Millisecond) {
+	for end := time.Now().Add(time.Minute); ; <-time.After(time.Millisecond) {
 		resp, leave := follow()
 		leave()
 		if resp.StatusCode == 200 {

@@ -133,6 +133,8 @@ func (t *top) run(ctx context.Context, n *stack.Node, std stdio) error {
 		select {
 		case <-ctx.Done():
 			return nil
+		case <-n.Done():
+			return n.Err()
 		case k := <-keys:
 			if k == 'q' || k == 3 { // or ^C
 				return nil

@@ -19,28 +19,32 @@ import (
 
 var watchCommand = command{
 	name:  "watch",
-	short: "tell what comes and goes: nodes, links, names",
-	usage: `utipc watch: tell what comes and goes: nodes, links, names.
+	short: "tell what comes and goes: nodes, links, names, bearers",
+	usage: `utipc watch: tell what comes and goes: nodes, links, names, bearers.
 
     utipc watch [FLAGS] [NAMES...]
 
 A line for each event, with the time it was heard of. First comes what is there
 already, unless --changes is given. NAMES are service types (18888), services
-(18888:17) or ranges (18888:0-99); with none, nodes and links alone are watched.
+(18888:17) or ranges (18888:0-99); with none, names are not watched. What is told as
+"this node" is its own account: bearers that come and go, why links went down, keys in
+use, addresses that two nodes have.
 
     16:10:02.123456 node 1001002 up
     16:10:02.123470 link 1001002 eth0 up
     16:10:03.000123 name 18888:17 published by <1001002:134550589>
     16:10:09.000321 name 18888:17 withdrawn by <1001002:134550589>
+    16:10:11.500007 this node: link down 1001002 1001001:eth0-1001002:eth0: silence
 
-    --only KINDS     node, link or name, with commas between: only these
+    --only KINDS     node, link, name or own, with commas between: only these
     --at ADDR        what that node sees, ours or a kernel: its topology service is
-                     asked (default: this node)
+                     asked, which tells nothing of its own (default: this node)
     --changes        leave out what is there already
     --count N        end after N events; 0: never (default 0)
     --timeout D      end after that time; 0: never (default 0)
     --json           a JSON object on a line for each event: time, event (node, link,
-                     name), up, and node, bearer, name, type, lower, upper, socket, scope
+                     name), up, and node, bearer, name, type, lower, upper, socket, scope;
+                     event own has "what" with event, node, link, bearer, reason, count
 ` + hostUsage + `
     utipc watch 18888
     utipc watch --only name --json 18888:0-99
@@ -75,6 +79,7 @@ type watcher struct {
 
 	node   stack.NodeAddr // to ask; 0: this one
 	ranges []watched
+	own    bool // what the node tells of itself
 }
 
 // A watched range, and the kind of its events.
@@ -97,7 +102,7 @@ func (w *watcher) flags(f *flag.FlagSet) {
 
 // check reads what is to be watched.
 func (w *watcher) check(names []string) (err error) {
-	kinds, err := listArg("--only", w.only, "node", "link", "name")
+	kinds, err := listArg("--only", w.only, "node", "link", "name", "own")
 	if err != nil {
 		return err
 	}
@@ -128,8 +133,9 @@ func (w *watcher) check(names []string) (err error) {
 			w.ranges = append(w.ranges, watched{"name", r})
 		}
 	}
-	if len(w.ranges) == 0 {
-		return usageError("with --only name the names are missing")
+	w.own = kinds["own"] && w.node == 0
+	if len(w.ranges) == 0 && !w.own {
+		return usageError("nothing to watch: with --only name the names are missing, and another node tells nothing of its own")
 	}
 	return nil
 }
@@ -174,8 +180,8 @@ func rangeArg(s string) (stack.Range, error) {
 // A watchEvent is what is told of an event.
 type watchEvent struct {
 	Time   time.Time `json:"time"`
-	Event  string    `json:"event"` // node, link or name
-	Up     bool      `json:"up"`    // it came, else it went
+	Event  string    `json:"event"`        // node, link, name or own
+	Up     *bool     `json:"up,omitempty"` // it came, else it went; not of own
 	Node   string    `json:"node,omitempty"`
 	Bearer *int      `json:"bearer,omitempty"` // of a link: its number
 	Name   string    `json:"name,omitempty"`
@@ -184,11 +190,14 @@ type watchEvent struct {
 	Upper  *uint32   `json:"upper,omitempty"`
 	Socket string    `json:"socket,omitempty"`
 	Scope  string    `json:"scope,omitempty"`
+
+	What *stack.NodeEvent `json:"what,omitempty"` // of own
 }
 
 // newWatchEvent tells of an event of a kind.
 func newWatchEvent(now time.Time, kind string, e stack.Event) watchEvent {
-	ev := watchEvent{Time: now, Event: kind, Up: !e.Withdrawn}
+	up := !e.Withdrawn
+	ev := watchEvent{Time: now, Event: kind, Up: &up}
 	switch kind {
 	case "node":
 		ev.Node = stack.NodeAddr(e.Range.Lower).String()
@@ -209,7 +218,10 @@ func newWatchEvent(now time.Time, kind string, e stack.Event) watchEvent {
 
 func (e watchEvent) String() string {
 	at, up := e.Time.Format("15:04:05.000000"), "up"
-	if !e.Up {
+	if e.What != nil {
+		return at + " this node: " + clean(e.What.String())
+	}
+	if !*e.Up {
 		up = "down"
 	}
 	switch e.Event {
@@ -219,7 +231,7 @@ func (e watchEvent) String() string {
 		return fmt.Sprintf("%s link %s bearer %d %s", at, e.Node, *e.Bearer, up)
 	}
 	verb := "published"
-	if !e.Up {
+	if !*e.Up {
 		verb = "withdrawn"
 	}
 	return fmt.Sprintf("%s name %s %s by %s", at, e.Name, verb, e.Socket)
@@ -238,6 +250,33 @@ func (w *watcher) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 	var readers sync.WaitGroup
 	defer readers.Wait()
 	defer stop(nil)
+	tell := func(next func() (watchEvent, error)) {
+		for {
+			e, err := next()
+			if err != nil {
+				stop(err) // the first counts
+				return
+			}
+			select {
+			case events <- e:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}
+	if w.own {
+		own, err := n.Watch()
+		if err != nil {
+			return err
+		}
+		defer own.Close()
+		readers.Go(func() {
+			tell(func() (watchEvent, error) {
+				e, err := own.Next(ctx)
+				return watchEvent{Time: e.Time, Event: "own", What: &e}, err
+			})
+		})
+	}
 	for _, r := range w.ranges {
 		sub, err := stack.SubscriptionConfig{At: w.node, Changes: w.changes}.Subscribe(ctx, n, r.Range)
 		if err != nil {
@@ -245,18 +284,10 @@ func (w *watcher) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		}
 		defer sub.Close()
 		readers.Go(func() {
-			for {
+			tell(func() (watchEvent, error) {
 				e, err := sub.Next(ctx)
-				if err != nil {
-					stop(err) // the first counts
-					return
-				}
-				select {
-				case events <- newWatchEvent(time.Now(), r.kind, e):
-				case <-ctx.Done():
-					return
-				}
-			}
+				return newWatchEvent(time.Now(), r.kind, e), err
+			})
 		})
 	}
 	enc := json.NewEncoder(out)

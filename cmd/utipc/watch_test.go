@@ -28,7 +28,7 @@ func TestWatch(t *testing.T) {
 	}
 	var out bytes.Buffer
 	for _, at := range []string{"", "1001002"} {
-		w := watcher{count: 4, at: at, timeout: time.Minute}
+		w := watcher{only: "node,link,name", count: 4, at: at, timeout: time.Minute}
 		if err := w.check([]string{"18888"}); err != nil {
 			t.Fatal(err)
 		}
@@ -74,8 +74,36 @@ func TestWatch(t *testing.T) {
 	}
 	var up, down watchEvent
 	d := json.NewDecoder(&out)
-	if err := errors.Join(d.Decode(&up), d.Decode(&down)); err != nil || up.Up == down.Up || up.Name != "18888:18" || up.Event != "name" || *up.Lower != 18 || up.Type != 18888 {
+	if err := errors.Join(d.Decode(&up), d.Decode(&down)); err != nil || *up.Up == *down.Up || up.Name != "18888:18" || up.Event != "name" || *up.Lower != 18 || up.Type != 18888 {
 		t.Errorf("%v, got %+v and %+v", err, up, down)
+	}
+}
+
+// What the node tells of itself: a link that is lost, and why.
+func TestWatchOwn(t *testing.T) {
+	all := liveBed(t, 2)
+	w := watcher{only: "own", count: 2, timeout: time.Minute}
+	if err := w.check(nil); err != nil {
+		t.Fatal(err)
+	}
+	var out bytes.Buffer
+	done := make(chan error, 1)
+	go func() { done <- w.run(t.Context(), all[0], &out) }()
+	for waiting := true; waiting; { // until it watches
+		if err := all[0].SetLink(0x1001002, "eth0", stack.LinkConfig{Priority: uint8(10 + time.Now().UnixNano()%10)}); err != nil { // a new priority resets the link
+			t.Fatal(err)
+		}
+		select {
+		case err := <-done:
+			if err != nil {
+				t.Fatal(err)
+			}
+			waiting = false
+		case <-time.After(20 * time.Millisecond):
+		}
+	}
+	if got := out.String(); !strings.Contains(got, " this node: link down 1001002 1001001:eth0-1001002:eth0: ") && !strings.Contains(got, " this node: link up 1001002 ") {
+		t.Errorf("got %q", got)
 	}
 }
 
@@ -111,6 +139,7 @@ func TestWatchMisuse(t *testing.T) {
 	}{
 		{[]string{"--only", "bird"}, `"bird" is none of`},
 		{[]string{"--only", "name"}, "the names are missing"},
+		{[]string{"--only", "own", "--at", "1.1.2"}, "nothing of its own"},
 		{[]string{"--at", "0"}, "is no address"},
 		{[]string{"--count", "-1"}, "must not be negative"},
 		{[]string{"18888:2-1"}, "is no service type"},
