@@ -14,7 +14,7 @@ import (
 )
 
 // features are what programs are granted.
-const features = 0
+const features = attach.FeatureRing
 
 // handle does what a record asks for. Errors end the session: errBroken, and that the
 // program has gone.
@@ -49,10 +49,12 @@ func (x *session) handle(h *attach.Header, data []byte) error {
 		return x.answerWith(h, x.open(h, data))
 	case attach.OpSubscribe:
 		return x.subscribe(h)
+	case attach.OpRing:
+		return x.ring(h)
 	case attach.OpJoin:
 		return x.answerWith(h, x.join(h))
 	case attach.OpBind, attach.OpUnbind, attach.OpListen, attach.OpAccept, attach.OpConnect, attach.OpShutdown,
-		attach.OpSetOption, attach.OpGetOption, attach.OpLeave, attach.OpRing:
+		attach.OpSetOption, attach.OpGetOption, attach.OpLeave:
 		p := x.port
 		if p == nil {
 			return x.answer(h, syscall.ENOTSOCK)

@@ -72,6 +72,8 @@ func (p *port) accept(h *attach.Header) error {
 	switch {
 	case e.listener == nil:
 		err = syscall.EINVAL
+	case p.x.c.HasRing(): // no descriptor goes through it
+		err = syscall.EOPNOTSUPP
 	case h.ID == 0 || slices.Contains(p.accepts, h.ID):
 		err = syscall.EINVAL
 	case len(p.accepts) == mostAccepts:

@@ -70,7 +70,7 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 	}
 	p.setWriteDeadline(e, by)
 	done := make(chan error, 1)
-	w := p.x.newWatch()
+	w := &watch{x: p.x}
 	p.x.srv.wg.Go(func() {
 		err := p.write(e, data)
 		w.over()

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/utipc/utipc/attach"
@@ -64,6 +65,7 @@ type Server struct {
 	refusals refusals
 	counters counters
 	breath   breaths
+	spinners atomic.Int64 // sessions that look at their rings before they sleep
 
 	ctx  context.Context // of everything that may take long; done when the server ends
 	stop context.CancelFunc

@@ -37,6 +37,7 @@ type session struct {
 	turn    int  // records since the last pause
 	inside  bool // between enter and leave
 	options []attach.Option
+	rings   ringState
 
 	mu    sync.Mutex // guards the rest; no call under it waits
 	port  *port      // once it is a TIPC socket
@@ -87,6 +88,7 @@ func (x *session) run() {
 	}
 	x.end(false)
 	x.gather.drop(x.client)
+	x.dropRing()
 }
 
 // greet reads the hello, unless it is not needed.
@@ -137,6 +139,9 @@ func (x *session) next() error {
 	var h attach.Header
 	b, err := x.c.ReadPooled(&h)
 	if err != nil {
+		if isScribbled(err) {
+			err = x.scribbled(err)
+		}
 		return err
 	}
 	k := len(b.Data)

@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon_test
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"net"
+	"net/netip"
+	"os"
+	"os/exec"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/udp"
+)
+
+// A child is another process of the test's binary.
+type child struct {
+	cmd *exec.Cmd
+	in  io.WriteCloser
+	out *bufio.Scanner
+}
+
+// startChild starts one that plays a part of children, with words in its environment, and
+// waits for the line "ready".
+func startChild(t testing.TB, part string, words ...string) *child {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(append(os.Environ(), "UTIPC_TEST_CHILD="+part), words...)
+	cmd.Stderr = os.Stderr
+	in, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	out, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	c := &child{cmd, in, bufio.NewScanner(out)}
+	t.Cleanup(func() {
+		in.Close()
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if got := c.line(); got != "ready" {
+		t.Fatalf("%s says %q", part, got)
+	}
+	return c
+}
+
+func (c *child) line() string {
+	if !c.out.Scan() {
+		return fmt.Sprint("nothing: ", c.out.Err())
+	}
+	return strings.TrimSpace(c.out.Text())
+}
+
+// untilClosed waits until the parent has gone.
+func untilClosed() { io.Copy(io.Discard, os.Stdin) }
+
+// overLoopback opens a node that speaks UDP from one port of this host to others.
+func overLoopback(own string, others ...string) (*stack.Node, error) {
+	cfg := udp.Config{Name: "udp", Local: netip.MustParseAddrPort(own)}
+	for _, a := range others {
+		cfg.Remotes = append(cfg.Remotes, netip.MustParseAddrPort(a))
+	}
+	d, err := udp.Open(cfg)
+	if err != nil {
+		return nil, err
+	}
+	return stack.Open(context.Background(), stack.Config{Bearers: []stack.Bearer{d}, GoPoller: true,
+		Address: stack.NodeAddr(0x1000000 + uint32(cfg.Local.Port()))})
+}
+
+// ports are free ports of UDP on this host.
+func ports(t testing.TB, k int) (all []string) {
+	t.Helper()
+	for range k {
+		c, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close() // all are taken until all are found
+		all = append(all, c.LocalAddr().String())
+	}
+	return all
+}
+
+func init() {
+	// A daemon, at $SOCKET, whose node is at the first of $PORTS.
+	children["daemon"] = func() int {
+		all := strings.Fields(os.Getenv("PORTS"))
+		n, err := overLoopback(all[0], all[1:]...)
+		if err == nil {
+			var s *daemon.Server
+			if s, err = daemon.New(n, daemon.Config{}); err == nil {
+				var l *attach.Listener
+				if l, err = attach.Listen(os.Getenv("SOCKET"), 0o600, -1); err == nil {
+					fmt.Println("ready")
+					go s.Serve(l)
+					untilClosed()
+					s.Shutdown(context.Background(), "told to")
+					n.Close(context.Background())
+					return 0
+				}
+			}
+		}
+		fmt.Println(err)
+		return 1
+	}
+}
