@@ -86,7 +86,7 @@ func (e *PanicError) Error() string {
 }
 
 // Addr is the port's own address, from which its answers come.
-func (a *ActivePort) Addr() SocketAddr { return a.pc.local }
+func (a *ActivePort) Addr() SocketAddr { return a.pc.own() }
 
 // Bind binds the port to one more Service or Range; see PacketConn.Bind.
 func (a *ActivePort) Bind(addr net.Addr) error { return a.pc.Bind(addr) }
@@ -103,7 +103,7 @@ func (a *ActivePort) Err() error {
 	n := a.pc.n
 	n.mu.Lock()
 	defer n.unlock()
-	if a.err == nil && a.pc.closed {
+	if a.err == nil && (a.pc.closed || a.pc.far != nil && a.pc.far.isClosed()) {
 		return net.ErrClosed
 	}
 	return a.err
@@ -115,7 +115,10 @@ func (a *ActivePort) Stats() HandlerStats {
 	n.mu.Lock()
 	defer n.unlock()
 	s := a.stats
-	s.Replies, s.Refused, s.Apart, s.Waiting = a.replies.Load(), a.refused.Load(), a.apart, a.pc.port.Pending()
+	s.Replies, s.Refused, s.Apart = a.replies.Load(), a.refused.Load(), a.apart
+	if a.pc.far == nil {
+		s.Waiting = a.pc.port.Pending()
+	}
 	return s
 }
 
@@ -199,6 +202,9 @@ func (a *ActivePort) judge(now, began time.Duration) {
 
 // who names the port in the log: by a service, if it is bound to one.
 func (a *ActivePort) who() slog.Attr {
+	if a.pc.far != nil {
+		return slog.String("port", a.pc.own().String())
+	}
 	if all := a.pc.port.Bindings(); len(all) > 0 {
 		return slog.String("service", all[0].Range.String())
 	}

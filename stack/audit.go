@@ -83,6 +83,9 @@ func (n *Node) Audit(ctx context.Context) (*AuditReport, error) { return AuditCo
 // meanwhile, is reported with the reason.
 // Errors, inside *net.OpError: ErrConfig, net.ErrClosed, the context's.
 func (c AuditConfig) Audit(ctx context.Context, n *Node) (*AuditReport, error) {
+	if n.far != nil {
+		return n.far.audit(ctx, c)
+	}
 	r, err := c.audit(ctx, n)
 	if err != nil {
 		return nil, opError("audit", "tipc", nil, nil, err)

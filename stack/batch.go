@@ -28,6 +28,9 @@ func (c *PacketConn) ReadBatch(ms []MessageBuffer, flags int) (int, error) {
 	if len(ms) == 0 {
 		return 0, nil
 	}
+	if c.far != nil {
+		return c.readBatchFar(ms, flags)
+	}
 	k, err := c.readBatch(ms, flags)
 	if err != nil {
 		return 0, opError("read", c.network, c.local, nil, err)
@@ -65,11 +68,14 @@ func (c *PacketConn) readBatch(ms []MessageBuffer, flags int) (k int, err error)
 // WriteTo, and syscall.EAGAIN.
 func (c *PacketConn) WriteBatch(ms []MessageBuffer, flags int) (int, error) {
 	k, err := c.reachable(ms)
+	if err == nil && k > 0 && c.far != nil {
+		return c.writeBatchFar(ms[:k], flags)
+	}
 	if err == nil && k > 0 {
 		k, err = c.writeBatch(ms[:k], flags)
 	}
 	if err != nil {
-		return 0, opError("write", c.network, c.local, ms[0].Addr, err)
+		return 0, opError("write", c.network, c.own(), ms[0].Addr, err)
 	}
 	return k, nil
 }

@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"log/slog"
 	"net"
@@ -36,10 +37,15 @@ const farewell = time.Second
 //
 // Errors, inside *net.OpError: a *Refusal with EINVAL, "Already enabled." for a second
 // device of a name, ErrConfig where the settings cannot be, or the node's memory was
-// made for shorter frames (Config.MTU); net.ErrClosed; the context's; the device's own.
+// made for shorter frames (Config.MTU); net.ErrClosed; the context's; the device's own;
+// errors.ErrUnsupported of an attached node, which has RequestBearer.
 func (n *Node) EnableBearer(ctx context.Context, dev Device, c BearerConfig) error {
 	if dev == nil {
 		return opError("enable bearer", "tipc", nil, nil, refused(fmt.Errorf("%w: no device", ErrConfig)))
+	}
+	if n.far != nil {
+		dev.Close()
+		return opError("enable bearer", "tipc", nil, nil, errors.ErrUnsupported)
 	}
 	if err := n.enable(ctx, dev, c); err != nil {
 		dev.Close()
@@ -216,6 +222,9 @@ func (n *Node) rouseSeats() {
 // Errors, inside *net.OpError: a *Refusal with EINVAL, "Bearer not found."; the
 // device's own.
 func (n *Node) DisableBearer(ctx context.Context, name string) error {
+	if n.far != nil {
+		return n.far.call(ctx, "disable-bearer", name, nil)
+	}
 	n.mu.Lock()
 	a := n.bearer(name)
 	n.unlock()

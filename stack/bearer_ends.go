@@ -40,6 +40,9 @@ func as[T any](d any) (part T, ok bool) {
 // *net.OpError: a *Refusal with EINVAL, "Bearer not found.", or where the bearer has a
 // multicast group, is not over UDP, or takes no such address.
 func (n *Node) AddRemote(bearer string, remote netip.AddrPort) error {
+	if n.far != nil {
+		return tellFar(n, "add-remote", remoteWords{bearer, remote})
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	a := n.bearer(bearer)

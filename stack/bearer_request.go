@@ -42,6 +42,9 @@ type BearerOpener func(ctx context.Context, r BearerRequest) (Device, error)
 // no Config.OpenBearer, with EINVAL for an unknown medium or a bearer there is already,
 // or with ENODEV, "Failed to enable media.", for an interface that is not there.
 func (n *Node) RequestBearer(ctx context.Context, r BearerRequest) error {
+	if n.far != nil {
+		return n.far.call(ctx, "enable-bearer", r, nil)
+	}
 	if err := n.requestBearer(ctx, r); err != nil {
 		return opError("enable bearer", "tipc", nil, nil, refused(err))
 	}

@@ -12,6 +12,9 @@ import (
 // does not change. Errors, inside *net.OpError: a *Refusal with EINVAL, "Bearer not
 // found." or ErrConfig; with EOPNOTSUPP for the MTU of an Ethernet.
 func (n *Node) SetBearer(name string, c BearerConfig) error {
+	if n.far != nil {
+		return tellFar(n, "set-bearer", bearerWords{name, c})
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return manageError("set", n.setBearer(name, c))
@@ -55,6 +58,9 @@ func checkMTU(a *attachment, mtu int) error {
 // BearerProperty returns one value of a bearer, in the units of Property: of its links
 // what new ones begin with. Errors as of SetBearer.
 func (n *Node) BearerProperty(name string, p Property) (int, error) {
+	if n.far != nil {
+		return getFar(n, "bearer-property", name, p)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	v, err := n.bearerProperty(name, p)
@@ -83,6 +89,9 @@ func (n *Node) bearerProperty(name string, p Property) (int, error) {
 // SetBearerProperty changes one value of a bearer as SetBearer does, within the bounds of
 // Property. Errors as there.
 func (n *Node) SetBearerProperty(name string, p Property, value int) error {
+	if n.far != nil {
+		return tellFar(n, "set-bearer-property", propertyWords{name, p, value})
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return manageError("set", n.setBearerProperty(name, p, value))

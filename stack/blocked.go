@@ -31,6 +31,7 @@ type BlockedError struct {
 	Unacked    int           // packets sent and not acknowledged, or what Peer has not read
 	Window     int           // and how many may be
 	Ahead      int           // writes that wait for the same and began before
+	Daemon     bool          // of an attached node: the daemon has not taken it, and did not say why
 	Blocked    time.Duration // how long the write waited
 	Cause      error         // nil: its deadline
 }
@@ -42,6 +43,8 @@ func (e *BlockedError) Error() string {
 // Reason says what the write waits for, or waited.
 func (e *BlockedError) Reason() string {
 	switch {
+	case e.Daemon:
+		return "the daemon has no room for it"
 	case e.Name != nil:
 		return fmt.Sprintf("waits for name %v", e.Name)
 	case e.Group != 0:

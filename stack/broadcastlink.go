@@ -16,6 +16,9 @@ type BroadcastLink struct{ engine.BroadcastStatus }
 
 // BroadcastLink returns how the broadcast link stands.
 func (n *Node) BroadcastLink() BroadcastLink {
+	if n.far != nil {
+		return showFar[BroadcastLink](n, "broadcast-link")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return BroadcastLink{n.eng.Broadcast(n.now())}

@@ -145,6 +145,9 @@ func newBuffer(c lender) (b *Buffer, ok bool) {
 
 // makeBuffer makes a Buffer of size bytes, waiting for memory.
 func makeBuffer(n *Node, c lender, size int) (*Buffer, error) {
+	if n.far != nil {
+		return newBufferFar(c, size)
+	}
 	b, ok := newBuffer(c)
 	err := error(ErrNoRoom)
 	if ok {
@@ -231,7 +234,7 @@ func (b *Buffer) fill(data []byte, hold *frame.Buffer, counted bool) {
 func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
 	b, err := makeBuffer(c.n, c, size)
 	if err != nil {
-		return nil, opError("write", c.network, c.local, nil, err)
+		return nil, opError("write", c.network, c.own(), nil, err)
 	}
 	return b, nil
 }
@@ -244,11 +247,14 @@ func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
 // WriteTo; ErrVoid.
 func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
 	d, err := c.destOr(addr)
+	if err == nil && c.far != nil {
+		return c.writeBufferFar(d, b, addr)
+	}
 	if err == nil {
 		err = sendBuffer(c.n, c, d, b)
 	}
 	if err != nil {
-		return opError("write", c.network, c.local, addr, err)
+		return opError("write", c.network, c.own(), addr, err)
 	}
 	return nil
 }
@@ -275,12 +281,19 @@ func (c *PacketConn) putLent(now time.Duration, d dest, m *engine.Lent) error {
 func (c *PacketConn) ReadBuffer() (*Buffer, Message, error) {
 	b, m, err := c.readBuffer()
 	if err != nil {
-		return nil, Message{}, opError("read", c.network, c.local, nil, err)
+		return nil, Message{}, opError("read", c.network, c.own(), nil, err)
 	}
 	return b, m, nil
 }
 
 func (c *PacketConn) readBuffer() (b *Buffer, m Message, err error) {
+	if c.far != nil {
+		b, err = readBufferFar(c, func(keep func([]byte)) (err error) {
+			_, m, err = c.readFar(nil, nil, keep)
+			return err
+		})
+		return b, m, err
+	}
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()

@@ -73,6 +73,9 @@ func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int
 }
 
 func (n *Node) call(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
+	if n.far != nil {
+		return n.far.ask(ctx, d, addr, req, resp)
+	}
 	deadline, _ := ctx.Deadline()
 	n.mu.Lock()
 	defer n.unlock()

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -31,22 +32,33 @@ type Conn struct {
 	dialing  bool               // Dial waits
 	cfg      *engine.ConnConfig // of Dial
 	c        *engine.Conn       // nil: the request is not under way yet
+	distant  farConn            // of an attached node
 }
 
 var _ net.Conn = (*Conn)(nil)
 
 // LocalAddr is the socket's own address, a SocketAddr.
-func (c *Conn) LocalAddr() net.Addr { return c.local }
+func (c *Conn) LocalAddr() net.Addr { return c.own() }
 
 // RemoteAddr is the peer's address, a SocketAddr.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
 
 // Service is the name that the connection was dialed by; ok is false if that was a
 // socket's address.
-func (c *Conn) Service() (a Service, ok bool) { return c.c.Name() }
+func (c *Conn) Service() (a Service, ok bool) {
+	if c.far != nil {
+		return c.distant.service, c.distant.named
+	}
+	return c.c.Name()
+}
 
 // Importance is that of all the connection's messages, as its dialing end chose it.
-func (c *Conn) Importance() Importance { return c.c.Importance }
+func (c *Conn) Importance() Importance {
+	if c.far != nil {
+		return c.distant.importance
+	}
+	return c.c.Importance
+}
 
 // Read waits for data and copies it into b. A stream gives what there is, as far as b
 // holds it. Of a "tipcpacket" it is one message, and what does not fit is lost. After
@@ -70,10 +82,13 @@ func (c *Conn) ReadMsg(b []byte) (n, size int, err error) {
 	case io.EOF:
 		return 0, 0, io.EOF
 	}
-	return 0, 0, opError("read", c.network, c.local, c.remote, err)
+	return 0, 0, opError("read", c.network, c.own(), c.remote, err)
 }
 
 func (c *Conn) read(b []byte) (k, size int, err error) {
+	if c.far != nil {
+		return c.readFar(b)
+	}
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -120,11 +135,21 @@ func (c *Conn) moved() {
 // Close ends the connection in order: the peer reads what was written, then io.EOF. What
 // waits here unread is lost, and all waiting calls end with net.ErrClosed, as a second
 // Close does. It does not wait.
-func (c *Conn) Close() error { return c.end("close", (*engine.Conn).Close) }
+func (c *Conn) Close() error {
+	if c.far != nil {
+		return c.far.close("close", true)
+	}
+	return c.end("close", (*engine.Conn).Close)
+}
 
 // Abort ends the connection as a kernel does when a socket is closed: the peer reads
 // what was written, then syscall.ECONNRESET. Else as Close.
-func (c *Conn) Abort() error { return c.end("abort", (*engine.Conn).Abort) }
+func (c *Conn) Abort() error {
+	if c.far != nil {
+		return c.far.close("abort", false)
+	}
+	return c.end("abort", (*engine.Conn).Abort)
+}
 
 func (c *Conn) end(op string, how func(*engine.Conn, time.Duration)) error {
 	n := c.n
@@ -157,6 +182,9 @@ func (c *Conn) leave(how func(*engine.Conn, time.Duration)) {
 // hear that those before have arrived, as a kernel's does; what comes from the peer ends
 // that. On a "tipcpacket" it changes nothing. Errors: net.ErrClosed.
 func (c *Conn) SetNoDelay(on bool) error {
+	if c.far != nil {
+		return c.far.set(attach.OptNoDelay, truth(on))
+	}
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -181,6 +209,9 @@ func (c *Conn) SetReadDeadline(t time.Time) error { return c.setDeadlines(&t, ni
 func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(nil, &t) }
 
 func (c *Conn) setDeadlines(read, write *time.Time) error {
+	if c.far != nil {
+		return c.far.setDeadlines(read, write)
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	if c.closed {

@@ -25,6 +25,9 @@ func (c *Conn) NewBuffer(size int) (*Buffer, error) {
 // error b is void, and left to be Released; otherwise it is the caller's still. Errors as
 // for Write; ErrVoid.
 func (c *Conn) WriteBuffer(b *Buffer) error {
+	if c.far != nil {
+		return c.writeBufferFar(b)
+	}
 	if err := sendBuffer(c.n, c, dest{}, b); err != nil {
 		return c.writeError(err)
 	}
@@ -42,10 +45,18 @@ func (c *Conn) ReadBuffer() (*Buffer, error) {
 	case io.EOF:
 		return nil, io.EOF
 	}
-	return nil, opError("read", c.network, c.local, c.remote, err)
+	return nil, opError("read", c.network, c.own(), c.remote, err)
 }
 
 func (c *Conn) readBuffer() (b *Buffer, err error) {
+	if c.far != nil {
+		return readBufferFar(c, func(keep func([]byte)) error {
+			return c.far.line().next(nil, false, func(r *farRecord) bool {
+				keep(r.data)
+				return true
+			})
+		})
+	}
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()

@@ -21,6 +21,9 @@ var errTurn = errors.New("stack: another write is not done yet")
 // message. Errors, inside *net.OpError: ErrTooLong, which is syscall.EMSGSIZE too,
 // net.ErrClosed, *ConnError, *BlockedError at the deadline.
 func (c *Conn) Write(b []byte) (int, error) {
+	if c.far != nil {
+		return c.writeFar(b)
+	}
 	if len(b) > frame.MaxPayload && c.stream {
 		return c.writeLong(b)
 	}
@@ -58,7 +61,7 @@ func (c *Conn) writeLong(b []byte) (done int, err error) {
 }
 
 func (c *Conn) writeError(err error) error {
-	return opError("write", c.network, c.local, c.remote, connError(c.network, err, true))
+	return opError("write", c.network, c.own(), c.remote, connError(c.network, err, true))
 }
 
 // put implements sender. Without a connection the message is the request for one.

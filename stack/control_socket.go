@@ -32,9 +32,14 @@ var socketControls = map[string]socketControl{
 	"socket.counters": aboutSocket(func(_ context.Context, g *Group, _ none) (GroupCounters, error) {
 		return g.Counters(), nil
 	}),
-	"socket.wait-members": aboutSocket(func(ctx context.Context, g *Group, k int) (none, error) {
-		return none{}, g.WaitMembers(ctx, k)
+	"socket.wait-members": aboutSocket(func(ctx context.Context, g *Group, in membersWords) (none, error) {
+		return none{}, g.WaitMembers(ctx, in.Members)
 	}),
+}
+
+// membersWords are what "socket.wait-members" takes.
+type membersWords struct {
+	Members int `json:"members"`
 }
 
 func aboutSocket[S, In, Out any](f func(context.Context, S, In) (Out, error)) socketControl {

@@ -84,6 +84,9 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
+	if n.far != nil {
+		return c.dialFar(ctx, n, network, addr, first)
+	}
 	s := &Conn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
 	s.cfg = &engine.ConnConfig{
 		Importance: c.Importance, Stream: stream, Timeout: c.DialTimeout, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Owner: s,

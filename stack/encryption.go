@@ -66,12 +66,18 @@ func NodeKey(text string, of Identity) (Key, error) {
 // Errors, inside *net.OpError: ErrConfig; seal.ErrBusy while the key before is being
 // taken up; ErrClosed.
 func (n *Node) SetKey(k Key) error {
+	if n.far != nil {
+		return n.far.setKey(k)
+	}
 	return n.onKeys("set key", func(now time.Duration) error { return n.eng.SetKey(now, k) })
 }
 
 // FlushKeys wipes all keys of the node, those of others too. From then on it sends plain
 // frames, and takes no others.
 func (n *Node) FlushKeys() error {
+	if n.far != nil {
+		return tellFar(n, "flush-keys", nil)
+	}
 	return n.onKeys("flush keys", func(now time.Duration) error {
 		n.eng.FlushKeys(now)
 		return nil
@@ -83,12 +89,18 @@ func (n *Node) FlushKeys() error {
 // Errors, inside *net.OpError: seal.ErrNoKey without a key to succeed; seal.ErrBusy while
 // the one before is being taken up; ErrConfig where keys are not exchanged; ErrClosed.
 func (n *Node) Rekey() error {
+	if n.far != nil {
+		return tellFar(n, "rekey", nil)
+	}
 	return n.onKeys("rekey", n.eng.Rekey)
 }
 
 // SetRekeying sets the time between two keys that the node makes itself, counted from
 // now; 0 for none.
 func (n *Node) SetRekeying(interval time.Duration) error {
+	if n.far != nil {
+		return tellFar(n, "set-rekeying", interval)
+	}
 	return n.onKeys("set rekeying", func(now time.Duration) error {
 		n.eng.SetRekeying(now, interval)
 		return nil
@@ -98,6 +110,9 @@ func (n *Node) SetRekeying(interval time.Duration) error {
 // SetMigration begins or ends a migration: whether the node takes plain frames of others
 // though it has keys, as Encryption.Migration says from the start.
 func (n *Node) SetMigration(on bool) error {
+	if n.far != nil {
+		return tellFar(n, "set-migration", on)
+	}
 	return n.onKeys("set migration", func(time.Duration) error {
 		n.eng.SetMigration(on)
 		return nil
@@ -126,6 +141,9 @@ type EncryptionStatus = engine.Encryption
 // Encryption returns how the node's encryption stands: which slots have keys, who uses
 // them, and what was sealed, opened and dropped.
 func (n *Node) Encryption() EncryptionStatus {
+	if n.far != nil {
+		return showFar[EncryptionStatus](n, "encryption")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.Encryption()

@@ -11,7 +11,7 @@ type ending struct {
 	why  error // once over is closed
 }
 
-func newEnding() ending { return ending{over: make(chan struct{})} }
+func newEnding() *ending { return &ending{over: make(chan struct{})} }
 
 // end ends the node, for the first reason that is given.
 func (e *ending) end(why error) {
@@ -22,16 +22,28 @@ func (e *ending) end(why error) {
 }
 
 // Done returns a channel that is closed when the node has ended: its Close is over, or,
-// of an attached node, it has lost the daemon.
-func (n *Node) Done() <-chan struct{} { return n.ending.over }
+// of an attached node, it has lost the daemon: after
+// Reattach it is another channel.
+func (n *Node) Done() <-chan struct{} { return n.life().over }
 
 // Err returns why the node has ended, nil as long as it lives. It unwraps to
 // net.ErrClosed.
 func (n *Node) Err() error {
+	e := n.life()
 	select {
-	case <-n.ending.over:
-		return n.ending.why
+	case <-e.over:
+		return e.why
 	default:
 		return nil
 	}
+}
+
+// life is the node's ending; an attached node has another after Reattach.
+func (n *Node) life() *ending {
+	if n.far == nil {
+		return n.ending
+	}
+	n.far.mu.Lock()
+	defer n.far.mu.Unlock()
+	return n.far.ending
 }

@@ -61,6 +61,7 @@ var sentinels = map[string]error{
 	"too-many-sockets":      ErrTooManySockets,
 	"config":                ErrConfig,
 	"slow":                  ErrSlow,
+	"no-address":            ErrNoAddress,
 	"too-many-subs":         ErrTooManySubscriptions,
 	"too-many-bindings":     engine.ErrTooManyBindings,
 	"too-many-groups":       engine.ErrGroup,
@@ -98,6 +99,7 @@ type (
 		Waiting, Limit     int
 		Unacked, Window    int
 		Ahead              int
+		Daemon             bool
 		Blocked            time.Duration
 	}
 	connFields struct {
@@ -120,6 +122,10 @@ type (
 	}
 	topologyFields struct {
 		Node   NodeAddr
+		Reason string
+	}
+	refusalFields struct {
+		Errno  int
 		Reason string
 	}
 	addrFields struct{ Err, Addr string }
@@ -179,6 +185,10 @@ func wireOf(err error, depth int) *wireError {
 		return with("unsent", e.Packets, e.Err)
 	case *RejectError:
 		return with("reject", *e, nil)
+	case *Refusal:
+		return with("refusal", refusalFields{int(e.Errno), e.Reason}, e.Err)
+	case *GoneError:
+		return with("gone", *e, nil)
 	case *net.AddrError:
 		return with("addr", addrFields{e.Err, e.Addr}, nil)
 	case net.UnknownNetworkError:
@@ -216,10 +226,10 @@ func sentinelName(err error) (name string, ok bool) {
 
 func fieldsOfBlocked(e *BlockedError) blockedFields {
 	return blockedFields{wireAddr{e.Name}, e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
-		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Blocked}
+		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Blocked}
 }
 
 func (f *blockedFields) error(cause error) *BlockedError {
 	return &BlockedError{f.Name.Addr, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
-		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Blocked, cause}
+		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Blocked, cause}
 }

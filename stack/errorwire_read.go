@@ -113,6 +113,8 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	}, true),
 	"unsent":  kind(func(packets int, inner error) error { return &UnsentError{packets, inner} }, true),
 	"reject":  kind(func(f RejectError, _ error) error { return &f }, false),
+	"refusal": kind(func(f refusalFields, inner error) error { return &Refusal{syscall.Errno(f.Errno), f.Reason, inner} }, false),
+	"gone":    kind(func(f GoneError, _ error) error { return &f }, false),
 	"addr":    kind(func(f addrFields, _ error) error { return &net.AddrError{Err: f.Err, Addr: f.Addr} }, false),
 	"network": kind(func(name string, _ error) error { return net.UnknownNetworkError(name) }, false),
 	"errno":   kind(func(e int, _ error) error { return syscall.Errno(e) }, false),

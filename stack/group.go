@@ -35,6 +35,7 @@ type GroupConfig struct {
 	Events       bool       // members that join and leave are read, by ReadMsg
 	Policy       SlowPolicy // for members that do not read
 	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
+	SyncErrors   bool       // as of SocketConfig
 	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
 }
 
@@ -98,6 +99,9 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 	if svc.Node != 0 {
 		return nil, &net.AddrError{Err: "a group has no lookup node", Addr: svc.String()}
 	}
+	if n.far != nil {
+		return c.joinFar(ctx, n, svc)
+	}
 	g := &Group{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
 	n.mu.Lock()
 	defer n.unlock()
@@ -121,7 +125,7 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 }
 
 // LocalAddr is the socket's own address, a SocketAddr: by it others may write to it alone.
-func (g *Group) LocalAddr() net.Addr { return g.local }
+func (g *Group) LocalAddr() net.Addr { return g.own() }
 
 // Service is the group's type, and the socket's instance.
 func (g *Group) Service() Service { return g.service }
@@ -134,6 +138,9 @@ type GroupMember = engine.GroupMember
 // Members returns the members known, by address; the socket itself is one of them with
 // Loopback. One that has bound the type and not joined is sent to, and waited for.
 func (g *Group) Members() []GroupMember {
+	if g.far != nil {
+		return aboutFar[[]GroupMember](g.far, "socket.members")
+	}
 	g.n.mu.Lock()
 	defer g.n.unlock()
 	all := g.g.Members()
@@ -167,6 +174,9 @@ func (e *MembersError) Temporary() bool { return e.Timeout() }
 // WaitMembers waits until at least k members have joined. Errors, inside *net.OpError:
 // *MembersError.
 func (g *Group) WaitMembers(ctx context.Context, k int) error {
+	if g.far != nil {
+		return g.waitFar(ctx, k)
+	}
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -202,6 +212,9 @@ type GroupCounters = engine.GroupCounters
 
 // Counters returns what the socket has done so far.
 func (g *Group) Counters() GroupCounters {
+	if g.far != nil {
+		return aboutFar[GroupCounters](g.far, "socket.counters")
+	}
 	g.n.mu.Lock()
 	defer g.n.unlock()
 	return g.g.Counters()
@@ -219,6 +232,9 @@ func (g *Group) moved() {
 // Close leaves the group. What was written before arrives; what waits to be read is lost.
 // Waiting calls end with net.ErrClosed, and so does a second Close.
 func (g *Group) Close() error {
+	if g.far != nil {
+		return g.far.close("close", true)
+	}
 	g.n.mu.Lock()
 	defer g.n.unlock()
 	if g.closed {
@@ -252,6 +268,9 @@ func (g *Group) SetReadDeadline(t time.Time) error { return g.setDeadlines(&t, n
 func (g *Group) SetWriteDeadline(t time.Time) error { return g.setDeadlines(nil, &t) }
 
 func (g *Group) setDeadlines(read, write *time.Time) error {
+	if g.far != nil {
+		return g.far.setDeadlines(read, write)
+	}
 	g.n.mu.Lock()
 	defer g.n.unlock()
 	if g.closed {

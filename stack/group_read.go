@@ -39,7 +39,7 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
 		k, m, err := g.read(b)
 		if err != nil {
-			return 0, nil, opError("read", g.network, g.local, nil, err)
+			return 0, nil, opError("read", g.network, g.own(), nil, err)
 		}
 		if m.Kind == GroupData {
 			return k, m.addr, nil
@@ -52,12 +52,15 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 func (g *Group) ReadMsg(b []byte) (int, GroupMessage, error) {
 	k, m, err := g.read(b)
 	if err != nil {
-		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, err)
+		return 0, GroupMessage{}, opError("read", g.network, g.own(), nil, err)
 	}
 	return k, m, nil
 }
 
 func (g *Group) read(b []byte) (k int, m GroupMessage, err error) {
+	if g.far != nil {
+		return g.readFar(b)
+	}
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()

@@ -35,7 +35,7 @@ func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
 	d, err := g.destOf(addr)
 	if err != nil {
-		return 0, opError("write", g.network, g.local, addr, err)
+		return 0, opError("write", g.network, g.own(), addr, err)
 	}
 	return g.write(context.Background(), b, d, addr)
 }
@@ -70,6 +70,9 @@ func (g *Group) destOf(addr net.Addr) (d dest, err error) {
 }
 
 func (g *Group) write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) {
+	if g.far != nil {
+		return g.writeFar(ctx, d, b, addr)
+	}
 	err := g.n.submit(g, d, b)
 	if err != nil {
 		if err = g.retry(ctx, d, b, err); err != nil {

@@ -96,6 +96,9 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 	}
 	a := &ActivePort{pc: pc, handler: h, limit: c.TimeLimit, done: make(chan struct{})}
 	a.reply.a = a
+	if pc.far != nil {
+		return a, a.openFar(r, svc != nil, c.Scope)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	if pc.closed { // with the node, meanwhile
@@ -138,6 +141,9 @@ func (w *Reply) Send(b []byte) error {
 	switch {
 	case len(b) == 0:
 		err = ErrEmpty
+	case a.pc.far != nil:
+		_, err = a.pc.tryWriteFar(b, w.to)
+		err = inner(err)
 	case a.apart:
 		err = n.submit(a.pc, dest{socket: w.to}, b)
 	default:
@@ -149,7 +155,7 @@ func (w *Reply) Send(b []byte) error {
 	}
 	a.refused.Add(1)
 	switch {
-	case blocks(err):
+	case blocks(err), err == errAgain:
 		return ErrNoRoom
 	case err == engine.ErrClosed:
 		return net.ErrClosed

@@ -30,6 +30,9 @@ type Link struct {
 
 // Links returns the links to all nodes known, by address and bearer.
 func (n *Node) Links() []Link {
+	if n.far != nil {
+		return showFar[[]Link](n, "links")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	var all []Link
@@ -50,6 +53,9 @@ func (n *Node) Links() []Link {
 // new tolerance, and a higher priority; a new priority resets the link.
 // Errors, inside *net.OpError: ErrConfig, ErrUnreachable when there is no such link.
 func (n *Node) SetLink(peer NodeAddr, bearer string, c LinkConfig) error {
+	if n.far != nil {
+		return tellFar(n, "set-link", linkWords{peer, bearer, c})
+	}
 	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.SetLink(now, peer, id, c) })
 }
 
@@ -57,6 +63,9 @@ func (n *Node) SetLink(peer NodeAddr, bearer string, c LinkConfig) error {
 // 0, with peer 0 those of all links there. Errors, inside *net.OpError:
 // ErrUnreachable when there is no such link.
 func (n *Node) ResetStatistics(peer NodeAddr, bearer string) error {
+	if n.far != nil {
+		return tellFar(n, "reset-statistics", linkName{peer, bearer})
+	}
 	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.ResetStatistics(now, peer, id) })
 }
 

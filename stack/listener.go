@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -55,6 +56,9 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 			return nil, err
 		}
 	}
+	if n.far != nil {
+		return c.listenConnFar(ctx, n, network, addr, r)
+	}
 	l := &Listener{writeHalf: writeHalf{n: n, network: network}, cfg: c, stream: stream}
 	n.mu.Lock()
 	defer n.unlock()
@@ -83,7 +87,7 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 }
 
 // Addr is the socket's own address, a SocketAddr, whatever it is bound to.
-func (l *Listener) Addr() net.Addr { return l.local }
+func (l *Listener) Addr() net.Addr { return l.own() }
 
 // Accept waits for a connection. Errors, inside *net.OpError: net.ErrClosed,
 // os.ErrDeadlineExceeded, ErrTooManySockets.
@@ -97,6 +101,13 @@ func (l *Listener) Accept() (net.Conn, error) {
 
 // AcceptConn is Accept that returns a *Conn.
 func (l *Listener) AcceptConn() (*Conn, error) {
+	if l.far != nil {
+		c, err := l.acceptFar()
+		if err != nil {
+			return nil, l.far.opError("accept", nil, err)
+		}
+		return c, nil
+	}
 	n := l.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -139,12 +150,18 @@ func (l *Listener) welcome(e *engine.Conn) *Conn {
 // Bind binds the socket to one more Service or Range, with the scope it was made
 // with. Errors as for Listen.
 func (l *Listener) Bind(addr net.Addr) error {
+	if l.far != nil {
+		return l.far.bind(attach.OpBind, addr, l.cfg.Scope)
+	}
 	return l.rebind("bind", addr, l.cfg.Scope, (*engine.Listener).Bind)
 }
 
 // Unbind takes back one binding to exactly this Service or Range. Errors:
 // ErrNotBound.
 func (l *Listener) Unbind(addr net.Addr) error {
+	if l.far != nil {
+		return l.far.bind(attach.OpUnbind, addr, l.cfg.Scope)
+	}
 	scope := l.cfg.Scope
 	if scope != NodeScope {
 		scope = ClusterScope
@@ -172,6 +189,9 @@ func (l *Listener) rebind(op string, addr net.Addr, scope Scope, how func(*engin
 // Close withdraws the socket's names and refuses the requests that wait. Connections
 // that were accepted stay. Waiting calls end with net.ErrClosed, as a second Close does.
 func (l *Listener) Close() error {
+	if l.far != nil {
+		return l.far.close("close", true)
+	}
 	n := l.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -194,6 +214,9 @@ func (l *Listener) shut() {
 // SetDeadline sets the time at which Accept ends with os.ErrDeadlineExceeded, waiting
 // calls included; zero means never.
 func (l *Listener) SetDeadline(t time.Time) error {
+	if l.far != nil {
+		return l.far.setDeadlines(&t, nil)
+	}
 	l.n.mu.Lock()
 	defer l.n.unlock()
 	if l.closed {

@@ -24,6 +24,9 @@ const BroadcastLinkName = "broadcast-link"
 // the window the present one. Of the broadcast link there is the window alone.
 // Errors, inside *net.OpError: a *Refusal with EINVAL.
 func (n *Node) LinkProperty(link string, p Property) (int, error) {
+	if n.far != nil {
+		return getFar(n, "link-property", link, p)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	v, err := n.linkProperty(link, p)
@@ -54,6 +57,9 @@ func (n *Node) linkProperty(link string, p Property) (int, error) {
 // broadcast link, that can be set too, but never are more than 50 packets under way
 // there: no receiver could bear more. Errors as of LinkProperty.
 func (n *Node) SetLinkProperty(link string, p Property, value int) error {
+	if n.far != nil {
+		return tellFar(n, "set-link-property", propertyWords{link, p, value})
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return manageError("set", n.setLinkProperty(link, p, value))
@@ -97,6 +103,9 @@ func (n *Node) linkNamed(name string) (engine.LinkStatus, error) {
 // "broadcast-link", and of what came on a peer's, "broadcast-link:1001002".
 // Errors, inside *net.OpError: a *Refusal with EINVAL.
 func (n *Node) ResetLinkStatistics(link string) error {
+	if n.far != nil {
+		return tellFar(n, "reset-link-statistics", link)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	now := n.now()
@@ -122,6 +131,9 @@ type BroadcastReception = engine.BroadcastReception
 // BroadcastReceptions returns what came on the broadcast links of the nodes there is
 // contact with, by address.
 func (n *Node) BroadcastReceptions() []BroadcastReception {
+	if n.far != nil {
+		return showFar[[]BroadcastReception](n, "receptions")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return slices.Collect(n.eng.Receptions())
@@ -139,6 +151,9 @@ var broadcastMethods = map[string]engine.Method{"AUTOSELECT": engine.Auto, "BROA
 
 // BroadcastMethod returns it. Nodes begin with AUTOSELECT, and 10 per cent.
 func (n *Node) BroadcastMethod() BroadcastMethod {
+	if n.far != nil {
+		return showFar[BroadcastMethod](n, "broadcast-method")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	m, ratio := n.eng.Multicast()
@@ -153,6 +168,9 @@ func (n *Node) BroadcastMethod() BroadcastMethod {
 // SetBroadcastMethod changes it, from the next message on.
 // Errors, inside *net.OpError: a *Refusal with EINVAL.
 func (n *Node) SetBroadcastMethod(m BroadcastMethod) error {
+	if n.far != nil {
+		return tellFar(n, "set-broadcast-method", m)
+	}
 	k, ok := broadcastMethods[m.Method]
 	if !ok {
 		return manageError("set", fmt.Errorf("%w: no broadcast method %q", ErrConfig, m.Method))
@@ -165,6 +183,9 @@ func (n *Node) SetBroadcastMethod(m BroadcastMethod) error {
 // MonitorThreshold is the number of nodes on a bearer up to which every node supervises
 // every other.
 func (n *Node) MonitorThreshold() int {
+	if n.far != nil {
+		return showFar[int](n, "monitor-threshold")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.MonitorThreshold()
@@ -172,6 +193,9 @@ func (n *Node) MonitorThreshold() int {
 
 // NetID is the cluster's number.
 func (n *Node) NetID() uint32 {
+	if n.far != nil {
+		return showFar[uint32](n, "net-id")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.NetID()
@@ -181,17 +205,26 @@ func (n *Node) NetID() uint32 {
 // It is settled at once. Errors, inside *net.OpError: a *Refusal with EPERM once the node
 // has an address, with EINVAL for address 0.
 func (n *Node) SetAddress(a NodeAddr) error {
+	if n.far != nil {
+		return tellFar(n, "set-address", a)
+	}
 	return n.beforeAddress(func(now time.Duration) error { return n.eng.SetAddress(now, a) })
 }
 
 // SetIdentity names such a node. Its address follows from that, when it has a bearer.
 // Errors as of SetAddress.
 func (n *Node) SetIdentity(id Identity) error {
+	if n.far != nil {
+		return tellFar(n, "set-identity", id)
+	}
 	return n.beforeAddress(func(time.Duration) error { return n.eng.SetIdentity(id) })
 }
 
 // SetNetID sets the cluster's number of such a node, 1 to 9999. Errors as of SetAddress.
 func (n *Node) SetNetID(id uint32) error {
+	if n.far != nil {
+		return tellFar(n, "set-net-id", id)
+	}
 	return n.beforeAddress(func(time.Duration) error { return n.eng.SetNetID(id) })
 }
 
@@ -215,6 +248,9 @@ func (n *Node) beforeAddress(change func(now time.Duration) error) error {
 // *net.OpError: a *Refusal with EBUSY while there is contact, with ENXIO for a node that
 // is not known.
 func (n *Node) RemovePeer(a NodeAddr) error {
+	if n.far != nil {
+		return tellFar(n, "remove-peer", a)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	err := n.eng.RemovePeer(a)
@@ -227,6 +263,9 @@ func (n *Node) RemovePeer(a NodeAddr) error {
 // RemovePeerIdentity is RemovePeer by identity. As a kernel's, it finds nodes that there
 // is no contact with only: the answer is ENXIO for any other.
 func (n *Node) RemovePeerIdentity(id Identity) error {
+	if n.far != nil {
+		return tellFar(n, "remove-peer-identity", id)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	a, contact := n.eng.ByIdentity(id)

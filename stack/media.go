@@ -87,6 +87,9 @@ func (m MediumConfig) links() LinkConfig {
 
 // Media returns what bearers begin with, by the kind of their networks: Ethernet, UDP.
 func (n *Node) Media() []MediumConfig {
+	if n.far != nil {
+		return showFar[[]MediumConfig](n, "media")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.media[:]
@@ -96,6 +99,9 @@ func (n *Node) Media() []MediumConfig {
 // Errors, inside *net.OpError: a *Refusal with EINVAL, or EOPNOTSUPP for the MTU of an
 // Ethernet.
 func (n *Node) MediumProperty(name string, p Property) (int, error) {
+	if n.far != nil {
+		return getFar(n, "medium-property", name, p)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	v, err := n.mediumProperty(name, p)
@@ -126,6 +132,9 @@ func errNoMedium() error { return refuse(syscall.EINVAL, "Media not found.") }
 // SetMediumProperty changes what bearers that are enabled from now on begin with, in the
 // units and bounds of Property. Errors as of MediumProperty.
 func (n *Node) SetMediumProperty(name string, p Property, value int) error {
+	if n.far != nil {
+		return tellFar(n, "set-medium-property", propertyWords{name, p, value})
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return manageError("set", n.setMediumProperty(name, p, value))

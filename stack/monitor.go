@@ -20,6 +20,9 @@ type Monitor struct {
 
 // Monitor returns how neighbours are watched, by bearer in the order of Config.Bearers.
 func (n *Node) Monitor() []Monitor {
+	if n.far != nil {
+		return showFar[[]Monitor](n, "monitor")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	var all []Monitor
@@ -35,6 +38,9 @@ func (n *Node) Monitor() []Monitor {
 // supervises every other, 1 to 4095, at once and on all bearers; 32 is what nodes begin
 // with. Nodes of one cluster should agree about it. Errors, inside *net.OpError: ErrConfig.
 func (n *Node) SetMonitorThreshold(nodes int) error {
+	if n.far != nil {
+		return tellFar(n, "set-monitor-threshold", nodes)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	if err := n.eng.SetMonitorThreshold(nodes); err != nil {

@@ -21,6 +21,7 @@ import (
 type Node struct {
 	cfg   Config
 	start time.Time
+	far   *farNode // of an attached node, which has nothing of what follows; else nil
 
 	mu       lapLock // the lap lock; guards everything below but jobs and seats
 	eng      *engine.Engine
@@ -88,7 +89,7 @@ type Node struct {
 	logs               logbook
 	closeDone          chan struct{}
 	closeErr           error // of Close, once closeDone is closed
-	ending
+	*ending
 }
 
 // Bounds of Config.Chunks.
@@ -247,6 +248,9 @@ func (n *Node) running() error {
 
 // Addr is the node's address; 0 of a node that had no bearer yet and was given none.
 func (n *Node) Addr() NodeAddr {
+	if n.far != nil {
+		return n.far.welcomed().Node
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.Address()
@@ -254,6 +258,9 @@ func (n *Node) Addr() NodeAddr {
 
 // Identity is the node's identity.
 func (n *Node) Identity() Identity {
+	if n.far != nil {
+		return n.far.welcomed().Identity
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.Identity()
@@ -264,8 +271,12 @@ func (n *Node) Identity() Identity {
 // goodbye, and closes the bearers. A node that does not answer is waited for as
 // long as the link to it lasts. A second Close waits for the first, at most until
 // its own ctx is done, and returns the same. Errors: *UnsentError with what ctx said;
-// the devices' own.
+// the devices' own. That of an attached node closes what this program has, and waits until
+// the daemon has taken what was sent, or ctx is done.
 func (n *Node) Close(ctx context.Context) error {
+	if n.far != nil {
+		return n.far.close(ctx)
+	}
 	n.mu.Lock()
 	again := n.closing
 	n.closing = true

@@ -7,6 +7,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -65,6 +66,9 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	if err := c.check(); err != nil {
 		return nil, err
 	}
+	if n.far != nil {
+		return c.listenFar(ctx, n, network, addr)
+	}
 	p := &PacketConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg)}, cfg: c}
 	n.mu.Lock()
 	defer n.unlock()
@@ -120,6 +124,9 @@ func bindable(addr net.Addr) (Range, error) {
 // Bind binds the socket to one more Service or Range, with the scope it was made
 // with. Errors as for ListenPacket.
 func (c *PacketConn) Bind(addr net.Addr) error {
+	if c.far != nil {
+		return c.far.bind(attach.OpBind, addr, c.cfg.Scope)
+	}
 	r, err := bindable(addr)
 	if err == nil {
 		c.n.mu.Lock()
@@ -135,6 +142,9 @@ func (c *PacketConn) Bind(addr net.Addr) error {
 // Unbind takes back one binding to exactly this Service or Range. Errors:
 // ErrNotBound.
 func (c *PacketConn) Unbind(addr net.Addr) error {
+	if c.far != nil {
+		return c.far.bind(attach.OpUnbind, addr, c.cfg.Scope)
+	}
 	r, err := bindable(addr)
 	if err == nil {
 		c.n.mu.Lock()
@@ -154,7 +164,7 @@ func (c *PacketConn) Unbind(addr net.Addr) error {
 }
 
 // LocalAddr is the socket's own address, a SocketAddr.
-func (c *PacketConn) LocalAddr() net.Addr { return c.local }
+func (c *PacketConn) LocalAddr() net.Addr { return c.own() }
 
 // A Message tells what is known of a message that was read.
 type Message struct {
@@ -177,10 +187,10 @@ type Message struct {
 func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	k, m, err := c.read(b)
 	if err != nil {
-		return 0, nil, opError("read", c.network, c.local, nil, err)
+		return 0, nil, opError("read", c.network, c.own(), nil, err)
 	}
 	if m.Error != frame.OK {
-		return k, m.From, opError("read", c.network, c.local, nil, m.reject())
+		return k, m.From, opError("read", c.network, c.own(), nil, m.reject())
 	}
 	return k, m.addr, nil
 }
@@ -199,12 +209,15 @@ func (m *Message) reject() *RejectError {
 func (c *PacketConn) ReadMsg(b []byte) (int, Message, error) {
 	k, m, err := c.read(b)
 	if err != nil {
-		return 0, Message{}, opError("read", c.network, c.local, nil, err)
+		return 0, Message{}, opError("read", c.network, c.own(), nil, err)
 	}
 	return k, m, nil
 }
 
 func (c *PacketConn) read(b []byte) (k int, m Message, err error) {
+	if c.far != nil {
+		return c.readFar(nil, b, nil)
+	}
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -241,12 +254,15 @@ func (c *PacketConn) message(r *engine.Received, k int) Message {
 func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	d, err := destOf(addr)
 	if err != nil {
-		return 0, opError("write", c.network, c.local, addr, err)
+		return 0, opError("write", c.network, c.own(), addr, err)
 	}
 	return c.write(d, b, addr)
 }
 
 func (c *PacketConn) write(d dest, b []byte, addr net.Addr) (int, error) {
+	if c.far != nil {
+		return c.writeFar(context.Background(), d, b, addr)
+	}
 	err := c.n.submit(c, d, b)
 	if err != nil {
 		if err = c.n.retry(context.Background(), c, d, b, err); err != nil {
@@ -260,6 +276,9 @@ func (c *PacketConn) write(d dest, b []byte, addr net.Addr) (int, error) {
 // sent it, as far as they want it back. Waiting calls end with net.ErrClosed, and so
 // does a second Close.
 func (c *PacketConn) Close() error {
+	if c.far != nil {
+		return c.far.close("close", true)
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	if c.closed {
@@ -318,6 +337,9 @@ func (c *PacketConn) SetReadDeadline(t time.Time) error { return c.setDeadlines(
 func (c *PacketConn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(nil, &t) }
 
 func (c *PacketConn) setDeadlines(read, write *time.Time) error {
+	if c.far != nil {
+		return c.far.setDeadlines(read, write)
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	if c.closed {

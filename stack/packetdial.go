@@ -29,6 +29,9 @@ func (c SocketConfig) DialPacket(ctx context.Context, n *Node, network string, a
 		return nil, opError("dial", network, nil, addr, err)
 	}
 	p.remote, p.to = addr, d
+	if p.far != nil {
+		p.far.remote = true
+	}
 	return p, nil
 }
 
@@ -39,7 +42,7 @@ func (c *PacketConn) RemoteAddr() net.Addr { return c.remote }
 // error.
 func (c *PacketConn) Write(b []byte) (int, error) {
 	if c.remote == nil {
-		return 0, opError("write", c.network, c.local, nil, &net.AddrError{Err: "missing address"})
+		return 0, opError("write", c.network, c.own(), nil, &net.AddrError{Err: "missing address"})
 	}
 	return c.write(c.to, b, c.remote)
 }

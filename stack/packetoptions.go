@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net"
 	"slices"
+
+	"github.com/utipc/utipc/attach"
 )
 
 // SetImportance sets the importance of what is sent from now on. A message that waits
@@ -13,6 +15,9 @@ import (
 // of different importance may overtake each other on a busy link. Errors: ErrConfig,
 // net.ErrClosed.
 func (c *PacketConn) SetImportance(i Importance) error {
+	if c.far != nil {
+		return c.far.set(attach.OptImportance, int64(i))
+	}
 	return c.set(func() error {
 		if i > Critical {
 			return fmt.Errorf("%w: importance %d", ErrConfig, i)
@@ -26,6 +31,9 @@ func (c *PacketConn) SetImportance(i Importance) error {
 // delivered: to ReadFrom, as *RejectError. A message to a range never does. Errors:
 // net.ErrClosed.
 func (c *PacketConn) SetReturnable(returnable bool) error {
+	if c.far != nil {
+		return c.far.set(attach.OptDestDroppable, truth(!returnable))
+	}
 	return c.set(func() error { c.port.Returnable = returnable; return nil })
 }
 
@@ -33,6 +41,9 @@ func (c *PacketConn) SetReturnable(returnable bool) error {
 // their way; a "tipcgram" socket begins with true, a "tipcrdm" socket with false. No
 // stack known drops them for it. Errors: net.ErrClosed.
 func (c *PacketConn) SetSrcDroppable(droppable bool) error {
+	if c.far != nil {
+		return c.far.set(attach.OptSrcDroppable, truth(droppable))
+	}
 	return c.set(func() error { c.port.SrcDroppable = droppable; return nil })
 }
 
@@ -40,6 +51,9 @@ func (c *PacketConn) SetSrcDroppable(droppable bool) error {
 // SocketConfig.ReceiveLimit; 0 means 2 MiB. What waits already stays. Errors: ErrConfig,
 // net.ErrClosed.
 func (c *PacketConn) SetReceiveLimit(bytes int) error {
+	if c.far != nil {
+		return c.far.set(attach.OptReceiveLimit, int64(bytes))
+	}
 	return c.set(func() error {
 		if bytes < 0 {
 			return fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, bytes)
@@ -52,6 +66,9 @@ func (c *PacketConn) SetReceiveLimit(bytes int) error {
 // SetMulticast sets how messages to a range reach other nodes from now on. Their order
 // is kept. Errors: ErrConfig, net.ErrClosed.
 func (c *PacketConn) SetMulticast(m Method) error {
+	if c.far != nil {
+		return c.far.set(attach.OptMulticast, int64(m))
+	}
 	return c.set(func() error {
 		if m > Replicast {
 			return fmt.Errorf("%w: multicast method %d", ErrConfig, m)
@@ -77,6 +94,9 @@ func (c *PacketConn) set(change func() error) error {
 
 // Bindings returns what the socket is bound to, oldest first; nothing of a closed one.
 func (c *PacketConn) Bindings() []Binding {
+	if c.far != nil {
+		return aboutFar[[]Binding](c.far, "socket.bindings")
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	return slices.Clone(c.port.Bindings())

@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"errors"
 	"net"
 	"sync/atomic"
 	"time"
@@ -55,8 +56,12 @@ func (c *Conn) reads() (*Node, *readHalf)       { return c.n, &c.readHalf }
 func (g *Group) reads() (*Node, *readHalf)      { return g.n, &g.readHalf }
 func (l *Listener) reads() (*Node, *readHalf)   { return l.n, &l.readHalf }
 
-// NewPoller makes a Poller of the node's sockets. Errors: net.ErrClosed.
+// NewPoller makes a Poller of the node's sockets. Errors: net.ErrClosed; errors.ErrUnsupported
+// of an attached node.
 func (n *Node) NewPoller() (*Poller, error) {
+	if n.far != nil {
+		return nil, opError("poll", "tipc", nil, nil, errors.ErrUnsupported)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	if n.closing {

@@ -43,6 +43,9 @@ func (e *SilentError) Temporary() bool { return e.Timeout() }
 // may stop being so at once. Errors, inside *net.OpError: ErrUnreachable without contact
 // with the node, or when that is lost; *SilentError when ctx is done; net.ErrClosed.
 func (n *Node) Probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error) {
+	if n.far != nil {
+		return n.far.probe(ctx, addr)
+	}
 	if alive, rtt, err = n.probe(ctx, addr); err != nil {
 		return false, 0, opError("probe", "tipc", nil, addr, err)
 	}

@@ -33,11 +33,20 @@ type writeHalf struct {
 	local    SocketAddr
 	nameWait time.Duration // for which its sends wait for a name
 	inTurn   bool          // the first of its calls that wait goes before all others
+	far      *farSocket    // of an attached node; then there is nothing of what follows, nor an engine
 
 	// Guarded by the node's lap lock.
 	closed  bool
 	writeBy time.Time // write deadline
 	writing waitList  // its calls that wait
+}
+
+// own is the socket's own address.
+func (w *writeHalf) own() SocketAddr {
+	if w.far != nil {
+		return w.far.addr()
+	}
+	return w.local
 }
 
 func (w *writeHalf) writes() *writeHalf { return w }

@@ -22,6 +22,8 @@ type SocketConfig struct {
 	DialTimeout time.Duration // for which Dial waits for an answer; 0: 8 s
 	NoDelay     bool          // of a stream: see Conn.SetNoDelay
 	Backlog     int           // connection requests that may wait to be accepted; 0: 1024
+
+	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
 }
 
 // check reports options that cannot be. Errors: ErrConfig.

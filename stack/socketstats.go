@@ -31,6 +31,9 @@ const (
 
 // Stats returns what the socket has done; of a closed one, what it had.
 func (c *PacketConn) Stats() SocketStats {
+	if c.far != nil {
+		return aboutFar[SocketStats](c.far, "socket.stats")
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	return c.port.Stats()
@@ -38,6 +41,9 @@ func (c *PacketConn) Stats() SocketStats {
 
 // Stats is as of PacketConn.
 func (c *Conn) Stats() SocketStats {
+	if c.far != nil {
+		return aboutFar[SocketStats](c.far, "socket.stats")
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	return c.c.Stats()
@@ -45,6 +51,9 @@ func (c *Conn) Stats() SocketStats {
 
 // Stats is as of PacketConn.
 func (g *Group) Stats() SocketStats {
+	if g.far != nil {
+		return aboutFar[SocketStats](g.far, "socket.stats")
+	}
 	g.n.mu.Lock()
 	defer g.n.unlock()
 	return g.g.Stats()
@@ -52,6 +61,9 @@ func (g *Group) Stats() SocketStats {
 
 // Stats is as of PacketConn; the messages are requests, and none of them is sent.
 func (l *Listener) Stats() SocketStats {
+	if l.far != nil {
+		return aboutFar[SocketStats](l.far, "socket.stats")
+	}
 	l.n.mu.Lock()
 	defer l.n.unlock()
 	return l.l.Stats()
@@ -60,6 +72,9 @@ func (l *Listener) Stats() SocketStats {
 // Sockets returns all sockets of the node, by number; those of the node itself, as the
 // topology service, are Inside. It takes the lap lock for some 100 ns for each.
 func (n *Node) Sockets() []Socket {
+	if n.far != nil {
+		return showFar[[]Socket](n, "sockets")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	all := n.eng.Sockets()
@@ -78,6 +93,9 @@ func (n *Node) Sockets() []Socket {
 // that sockets of this node were bound to or sent to have a row each; the others share
 // that of type 0.
 func (n *Node) ServiceStats() []ServiceStats {
+	if n.far != nil {
+		return showFar[[]ServiceStats](n, "service-stats")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.Services()
@@ -86,6 +104,9 @@ func (n *Node) ServiceStats() []ServiceStats {
 // Peers returns the other nodes that are known, by address; for links to them see
 // Links. One is forgotten, with its counters, five minutes after contact was lost.
 func (n *Node) Peers() []Peer {
+	if n.far != nil {
+		return showFar[[]Peer](n, "peers")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.Traffic()

@@ -20,6 +20,9 @@ type Stats struct {
 
 // Names returns every binding the node knows: by type, then lower bound.
 func (n *Node) Names() []Binding {
+	if n.far != nil {
+		return showFar[[]Binding](n, "names")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	return slices.Collect(n.eng.Bindings)
@@ -27,6 +30,9 @@ func (n *Node) Names() []Binding {
 
 // Stats returns a snapshot.
 func (n *Node) Stats() Stats {
+	if n.far != nil {
+		return showFar[Stats](n, "stats")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), Kept: n.eng.Kept()}
@@ -60,6 +66,9 @@ type BearerStatus struct {
 
 // Bearers returns the node's bearers, in the order in which they were enabled.
 func (n *Node) Bearers() []BearerStatus {
+	if n.far != nil {
+		return showFar[[]BearerStatus](n, "bearers")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	var all []BearerStatus

@@ -65,7 +65,8 @@ type SubscriptionConfig struct {
 type Subscription struct {
 	n      *Node
 	r      Range
-	from   source // this and the rest is guarded by the lap lock
+	far    *farSubscription // of an attached node; then there is nothing of what follows
+	from   source           // this and the rest is guarded by the lap lock
 	wait   waitList
 	closed bool
 }
@@ -106,6 +107,9 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 	f, err := c.filter()
 	if err != nil {
 		return nil, err
+	}
+	if n.far != nil {
+		return c.subscribeFar(ctx, n, r)
 	}
 	n.mu.Lock()
 	defer n.unlock()
@@ -213,6 +217,13 @@ func (s nearby) close() { s.x.Close() }
 // another node *TopologyError when that tells no more.
 // Errors, inside *net.OpError: these, net.ErrClosed, the context's.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
+	if s.far != nil {
+		ev, err := s.far.next(ctx)
+		if err != nil {
+			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+		}
+		return ev, nil
+	}
 	n := s.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -247,6 +258,13 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 
 // TryNext is Next that does not wait. Errors as for Next, and syscall.EAGAIN itself.
 func (s *Subscription) TryNext() (Event, error) {
+	if s.far != nil {
+		ev, err := s.far.tryNext()
+		if err != nil && err != errAgain {
+			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+		}
+		return ev, err
+	}
 	s.n.mu.Lock()
 	defer s.n.unlock()
 	ev, ok, err := s.next()
@@ -274,6 +292,10 @@ func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
 
 // Close ends the subscription and drops what waits. Closing twice is harmless.
 func (s *Subscription) Close() error {
+	if s.far != nil {
+		s.far.close()
+		return nil
+	}
 	s.n.mu.Lock()
 	defer s.n.unlock()
 	s.close()

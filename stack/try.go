@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"errors"
 	"net"
 	"syscall"
 
@@ -18,6 +19,9 @@ var errAgain error = syscall.EAGAIN
 // TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed.
 func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
+	if c.far != nil {
+		return c.tryReadFar(b)
+	}
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	if c.closed {
@@ -33,6 +37,9 @@ func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
 // TryWriteTo is WriteTo that does not wait for room or for a name. Errors as for WriteTo,
 // and syscall.EAGAIN.
 func (c *PacketConn) TryWriteTo(b []byte, addr net.Addr) (int, error) {
+	if c.far != nil {
+		return c.tryWriteFar(b, addr)
+	}
 	d, err := c.destOr(addr)
 	if err == nil {
 		if err = c.n.submit(c, d, b); err == nil {
@@ -47,6 +54,9 @@ func (c *PacketConn) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 
 // TryReadMsg is ReadMsg that does not wait. Errors as for Read, and syscall.EAGAIN.
 func (c *Conn) TryReadMsg(b []byte) (k, size int, err error) {
+	if c.far != nil {
+		return c.tryReadFar(b)
+	}
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -87,6 +97,9 @@ func (c *Conn) tried() error {
 // TryWrite is Write that does not wait: of a stream it may send the beginning of b alone.
 // Errors as for Write, and syscall.EAGAIN.
 func (c *Conn) TryWrite(b []byte) (int, error) {
+	if c.far != nil {
+		return c.tryWriteFar(b)
+	}
 	if c.stream {
 		b = b[:min(len(b), frame.MaxPayload)]
 	}
@@ -103,6 +116,9 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 // TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed.
 func (g *Group) TryReadMsg(b []byte) (int, GroupMessage, error) {
+	if g.far != nil {
+		return g.tryReadFar(b)
+	}
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -138,6 +154,9 @@ func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 	if addr != nil {
 		d, err = g.destOf(addr)
 	}
+	if err == nil && g.far != nil {
+		return g.tryWriteFar(d, b, addr)
+	}
 	if err == nil {
 		if err = g.n.submit(g, d, b); err == nil {
 			return len(b), nil
@@ -146,12 +165,15 @@ func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 			return 0, errAgain
 		}
 	}
-	return 0, opError("write", g.network, g.local, addr, err)
+	return 0, opError("write", g.network, g.own(), addr, err)
 }
 
 // TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed, ErrTooManySockets.
 func (l *Listener) TryAccept() (*Conn, error) {
+	if l.far != nil {
+		return nil, opError("accept", l.network, l.own(), nil, errors.ErrUnsupported)
+	}
 	n := l.n
 	n.mu.Lock()
 	defer n.unlock()

@@ -197,6 +197,9 @@ type Wait struct {
 // Waits returns the writes that wait now, and what each waits for; who has waited
 // longest comes first.
 func (n *Node) Waits() []Wait {
+	if n.far != nil {
+		return showFar[[]Wait](n, "waits")
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	now := n.now()

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// ask is Call for an attached node. As there, each call has a socket to itself, which is
+// kept for the next unless something may come for this one still.
+func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
+	if err := ctx.Err(); err != nil {
+		return 0, SocketAddr{}, &CallError{addr, 0, err}
+	}
+	c, err := f.takeCaller(ctx)
+	if err != nil {
+		return 0, SocketAddr{}, err
+	}
+	spent := true // unless the one answer comes
+	defer func() { f.giveCaller(c, spent) }()
+	began := time.Now()
+	if _, err := c.writeFar(ctx, d, req, addr); err != nil {
+		return 0, SocketAddr{}, inner(err)
+	}
+	for {
+		k, m, err := c.readFar(ctx, resp, nil)
+		switch {
+		case err != nil && (err == ctx.Err() || errors.Is(err, net.ErrClosed)):
+			return 0, SocketAddr{}, &CallError{addr, time.Since(began), err}
+		case err != nil:
+			return 0, SocketAddr{}, err
+		case m.Error != frame.OK:
+			return k, m.From, m.reject()
+		case d.kind == toSocket && !isFrom(m.From, d.socket, c.own()):
+			continue
+		}
+		spent = d.kind == toRange
+		if m.Truncated {
+			return k, m.From, io.ErrShortBuffer
+		}
+		return k, m.From, nil
+	}
+}
+
+// takeCaller returns a socket for a call.
+func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
+	for {
+		f.mu.Lock()
+		last := len(f.callers) - 1
+		if last < 0 {
+			f.mu.Unlock()
+			break
+		}
+		c := f.callers[last]
+		f.callers = f.callers[:last]
+		f.mu.Unlock()
+		if c.far.line().still() {
+			return c, nil
+		}
+		c.Close() // somebody answered twice, or the daemon is another
+	}
+	c, err := SocketConfig{Returnable: true}.listenFar(ctx, f.n, "tipcrdm", nil)
+	if err != nil {
+		return nil, err
+	}
+	c.far.remote = true // a send that failed ends the read
+	return c, nil
+}
+
+// still reports whether the line lives, and nothing has come that nobody has read.
+func (l *farLine) still() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leader == nil {
+		l.look()
+	}
+	return l.over == nil && len(l.inbox) == 0 && l.failed == nil
+}
+
+// giveCaller keeps the socket of a call that is over for another.
+func (f *farNode) giveCaller(c *PacketConn, spent bool) {
+	f.mu.Lock()
+	keep := !spent && !f.closed && len(f.callers) < maxIdleCallers
+	if keep {
+		f.callers = append(f.callers, c)
+	}
+	f.mu.Unlock()
+	if !keep {
+		c.Close()
+	}
+}

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A farConn is what a Conn of an attached node knows of itself.
+type farConn struct {
+	service    Service
+	named      bool // it was dialed by service
+	importance Importance
+}
+
+// dialFar connects at the daemon.
+func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr net.Addr, first []byte) (*Conn, error) {
+	if len(first) > frame.MaxPayload {
+		return nil, ErrTooLong
+	}
+	to, _ := attach.SockaddrOf(addr, 0)
+	began := time.Now()
+	var told farAnswer
+	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, options: c.optionsOf(n.far)}
+	s.make = func(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
+		local, err := makeSocket(ctx, s, l)
+		if err == nil {
+			told, err = l.ask(ctx, attach.Header{Op: attach.OpConnect, Addr: to, Wide: uint64(c.DialTimeout)}, first)
+			local = attach.UnpackSocket(told.Wide)
+		}
+		return local, err
+	}
+	if err := s.open(ctx, false); err != nil {
+		if why := ctx.Err(); why != nil && err == why {
+			to, _ := addr.(SocketAddr)
+			return nil, &ConnError{Peer: to, Reason: "no answer for " + time.Since(began).Round(time.Microsecond).String(), Err: why}
+		}
+		return nil, err
+	}
+	s.make = nil
+	conn := &Conn{writeHalf: writeHalf{n: n, network: network, far: s}, stream: network == "tipc"}
+	conn.remote, _ = told.Addr.Socket()
+	conn.remote.Net = network
+	conn.distant.importance = Importance(told.Arg0)
+	conn.distant.service, conn.distant.named = addr.(Service)
+	return conn, nil
+}
+
+// acceptFar waits for a connection.
+func (l *Listener) acceptFar() (*Conn, error) {
+	line := l.far.line()
+	a, ok := line.stray()
+	for !ok {
+		var err error
+		if a, err = line.request(nil, &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
+			if err == os.ErrDeadlineExceeded { // one may have come with the deadline
+				if a, ok = line.stray(); ok {
+					break
+				}
+			}
+			return nil, err
+		}
+		break
+	}
+	return l.welcomeFar(&a)
+}
+
+// stray is a connection whose call of Accept has ended before it came.
+func (l *farLine) stray() (a farAnswer, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.strays) > 0 && !past(l.readBy) {
+		a, ok = l.strays[0], true
+		l.strays = slices.Delete(l.strays, 0, 1)
+	}
+	return a, ok
+}
+
+// welcomeFar makes a Conn of what Accept was told.
+func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
+	if a.fd < 0 {
+		return nil, &GoneError{"it gave no descriptor"}
+	}
+	c, err := attach.NewConn(a.fd)
+	if err != nil {
+		return nil, err
+	}
+	local := attach.UnpackSocket(a.Wide)
+	local.Net = l.network
+	s := &farSocket{f: l.far.f, network: l.network, sync: l.far.sync, reborn: make(chan struct{})}
+	s.life.Store(&farLife{line: newFarLine(c), local: local})
+	if err := s.enroll(); err != nil {
+		return nil, err
+	}
+	conn := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, far: s}, stream: l.stream}
+	conn.remote, _ = a.Addr.Socket()
+	conn.remote.Net = l.network
+	conn.distant.importance = Importance(a.Arg0)
+	conn.distant.service, conn.distant.named = a.Addr2.Service()
+	return conn, nil
+}
+
+// readFar is read for an attached connection.
+func (c *Conn) readFar(b []byte) (k, size int, err error) {
+	err = c.far.line().next(nil, false, func(r *farRecord) (done bool) {
+		k, size, done = c.took(r, b)
+		return done
+	})
+	return k, size, err
+}
+
+// took reads from a record; of a stream what is left stays.
+func (c *Conn) took(r *farRecord, b []byte) (k, size int, done bool) {
+	k = copy(b, r.data)
+	if !c.stream {
+		return k, len(r.data), true
+	}
+	r.data = r.data[k:]
+	return k, k, len(r.data) == 0
+}
+
+// writeFar is Write for an attached connection. What of a stream is longer than a record
+// goes piece by piece, and nothing in between.
+func (c *Conn) writeFar(b []byte) (done int, err error) {
+	s := c.far
+	if c.stream {
+		s.turn.Lock()
+		defer s.turn.Unlock()
+	}
+	for first := true; first || done < len(b); first = false {
+		part := b[done:]
+		if c.stream {
+			part = part[:min(len(part), frame.MaxPayload)]
+		}
+		h := attach.Header{Op: attach.OpSend}
+		waited, err := s.sendPart(&h, part)
+		if err != nil {
+			switch err {
+			case os.ErrDeadlineExceeded:
+				err = s.blocked(waited, err)
+			case syscall.EPIPE:
+				err = &ConnError{Peer: c.remote, Reason: engine.EndShutdown.String(), Err: err}
+			}
+			return done, opError("write", c.network, s.addr(), c.remote, err)
+		}
+		done += len(part)
+	}
+	return done, nil
+}
+
+// sendPart is send; what is empty is no message, but there may be trouble.
+func (s *farSocket) sendPart(h *attach.Header, part []byte) (time.Duration, error) {
+	if len(part) == 0 {
+		return 0, s.line().trouble()
+	}
+	return s.send(context.Background(), h, part)
+}
+
+// tryReadFar is TryReadMsg for an attached connection.
+func (c *Conn) tryReadFar(b []byte) (k, size int, err error) {
+	err = c.far.line().try(func(r *farRecord) (done bool) {
+		k, size, done = c.took(r, b)
+		return done
+	})
+	if err != nil && err != errAgain && err != io.EOF {
+		err = opError("read", c.network, c.own(), c.remote, err)
+	}
+	return k, size, err
+}
+
+// tryWriteFar is TryWrite for an attached connection.
+func (c *Conn) tryWriteFar(b []byte) (int, error) {
+	if c.stream {
+		b = b[:min(len(b), frame.MaxPayload)]
+		if !c.far.turn.TryLock() {
+			return 0, errAgain
+		}
+		defer c.far.turn.Unlock()
+	}
+	h := attach.Header{Op: attach.OpSend}
+	switch err := c.far.trySend(&h, b); {
+	case err == errAgain:
+		return 0, err
+	case err != nil:
+		return 0, opError("write", c.network, c.own(), c.remote, err)
+	}
+	return len(b), nil
+}
+
+// writeBufferFar is WriteBuffer for an attached connection, by a copy.
+func (c *Conn) writeBufferFar(b *Buffer) error {
+	data, err := b.data()
+	if err != nil {
+		return opError("write", c.network, c.own(), c.remote, err)
+	}
+	if _, err := c.writeFar(data); err != nil {
+		return err
+	}
+	b.void()
+	return nil
+}

@@ -1,0 +1,142 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// showWait is how long the daemon has to answer a call that has no context.
+const showWait = 8 * time.Second
+
+// welcomed is what the daemon said of its node.
+func (f *farNode) welcomed() attach.Welcome {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.welcome
+}
+
+// call makes a management call. in is its words, or nil; out takes what it tells, or is
+// nil. Errors: those of the call itself, as the method of Node has them.
+func (f *farNode) call(ctx context.Context, verb string, in, out any) error {
+	l, err := f.line()
+	if err != nil {
+		return opError("call", "tipc", nil, nil, err)
+	}
+	return l.call(ctx, verb, in, out)
+}
+
+// call makes a call on a line.
+func (l *farLine) call(ctx context.Context, verb string, in, out any) error {
+	var words []byte
+	if in != nil {
+		var err error
+		if words, err = json.Marshal(in); err != nil {
+			return opError("call", "tipc", nil, nil, err)
+		}
+		defer clear(words) // there may be a key in it
+	}
+	data := attach.AppendCall(nil, verb, words)
+	defer clear(data)
+	a, err := l.tell(ctx, attach.Header{Op: attach.OpCall}, data)
+	if err != nil {
+		return err
+	}
+	if out == nil {
+		return nil
+	}
+	if err := json.Unmarshal(a.data, out); err != nil {
+		return opError("call", "tipc", nil, nil, fmt.Errorf("%w: answer to %s: %w", syscall.EPROTO, verb, err))
+	}
+	return nil
+}
+
+// tell is ask whose errors are the daemon's whole ones; others are inside *net.OpError.
+func (l *farLine) tell(ctx context.Context, h attach.Header, data []byte) (farAnswer, error) {
+	a, err := l.exchange(ctx, new(time.Time), h, data)
+	if err != nil {
+		return a, opError("call", "tipc", nil, nil, err)
+	}
+	if a.Errno != 0 {
+		told, _ := DecodeError(a.Errno, a.data)
+		if inner(told) == told {
+			told = opError("call", "tipc", nil, nil, told)
+		}
+		return farAnswer{}, told
+	}
+	return a, nil
+}
+
+// showFar is a call without words or error. It tells nothing when there is no daemon.
+func showFar[Out any](n *Node, verb string) (out Out) {
+	ctx, cancel := context.WithTimeout(context.Background(), showWait)
+	defer cancel()
+	if n.far.call(ctx, verb, nil, &out) != nil {
+		var none Out
+		return none
+	}
+	return out
+}
+
+// tellFar is a call that tells only whether it failed.
+func tellFar(n *Node, verb string, in any) error {
+	ctx, cancel := context.WithTimeout(context.Background(), showWait)
+	defer cancel()
+	return n.far.call(ctx, verb, in, nil)
+}
+
+// setKey sends a key; what is left of it here is wiped.
+func (f *farNode) setKey(k Key) error {
+	w, err := wordsOf(k)
+	if err != nil {
+		return opError("set key", "tipc", nil, nil, err)
+	}
+	defer clear(w.Material)
+	ctx, cancel := context.WithTimeout(context.Background(), showWait)
+	defer cancel()
+	return f.call(ctx, "set-key", &w, nil)
+}
+
+func (f *farNode) probe(ctx context.Context, addr SocketAddr) (bool, time.Duration, error) {
+	var told probeTold
+	began := time.Now()
+	err := f.call(ctx, "probe", probeWords{addr}, &told)
+	if why := ctx.Err(); why != nil && err != nil {
+		err = opError("probe", "tipc", nil, addr, &SilentError{Node: addr.Node, Waited: time.Since(began), Err: why})
+	}
+	return told.Alive, told.RTT, err
+}
+
+func (f *farNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
+	var r AuditReport
+	if err := f.call(ctx, "audit", c, &r); err != nil {
+		return nil, err
+	}
+	return &r, nil
+}
+
+// aboutFar is a call about a socket that cannot fail. It tells nothing when the socket is
+// closed, or the daemon gone.
+func aboutFar[Out any](s *farSocket, verb string) (out Out) {
+	ctx, cancel := context.WithTimeout(context.Background(), showWait)
+	defer cancel()
+	if s.line().call(ctx, verb, nil, &out) != nil {
+		var none Out
+		return none
+	}
+	return out
+}
+
+// getFar is a call for one property.
+func getFar(n *Node, verb, name string, p Property) (v int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), showWait)
+	defer cancel()
+	err = n.far.call(ctx, verb, propertyWords{Name: name, Property: p}, &v)
+	return v, err
+}

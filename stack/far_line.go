@@ -1,0 +1,371 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// A farLine is a connection to the daemon, and the calls that wait for something on it.
+// One of them, the leader, reads; what it reads for others it hands to them, and when it
+// has what it wanted itself it leaves the lead to another. So there is no goroutine
+// between the socket and a call.
+//
+//	waits ──(nobody leads)──► leads ──(its record is there)──► done, the next leads
+//	  ▲                         │
+//	  └──(a record of another)──┘ ── the end: all are told
+type farLine struct {
+	conn *attach.Conn
+	fds  bool // answers may bring descriptors
+
+	wmu     sync.Mutex // guards writeBy, writing, and the conn's write deadline
+	writeBy time.Time
+	writing int // calls that wait for room; only while there are any the conn has the deadline
+
+	mu     sync.Mutex // guards everything below, but h while somebody leads
+	h      attach.Header
+	waits  []*farWait
+	leader *farWait
+	idle   []*farWait
+	id     uint32 // of the last request
+	inbox  []farRecord
+	room   []farRecord // that the inbox begins with
+	kept   int         // bytes in the inbox
+	strays []farAnswer // accepted connections that nobody waits for any more
+	failed error       // of a send, for the next call
+	over   error       // why nothing comes any more
+	readBy time.Time
+	conned time.Time // the conn's read deadline
+}
+
+// A farRecord is a record for whoever reads.
+type farRecord struct {
+	attach.Header
+	data []byte
+	buf  *attach.Buffer // that data is in, or nil
+}
+
+func (r *farRecord) release() {
+	if r.buf != nil {
+		r.buf.Release()
+	}
+	*r = farRecord{}
+}
+
+// A farAnswer is the answer to a request. Its data is the caller's.
+type farAnswer struct {
+	attach.Header
+	data []byte
+	fd   int // or -1
+}
+
+// A farWait is a call that waits: for the answer to a request, or for messages.
+type farWait struct {
+	id       uint32 // of the request; 0: messages
+	ctx      context.Context
+	wake     chan struct{} // of one place
+	timer    *time.Timer
+	answer   farAnswer
+	answered bool
+	failed   error // the answer was none
+	gathered attach.Join
+}
+
+// maxInbox is how much a call that waits for something else reads ahead, in bytes.
+const maxInbox = 4 << 20
+
+// longAgo is a deadline that ends a read.
+var longAgo = time.Unix(1, 0)
+
+func newFarLine(c *attach.Conn) *farLine { return &farLine{conn: c} }
+
+// enter makes a call wait on the line. The lock is held in this and all others that take
+// a farWait.
+func (l *farLine) enter(id uint32) *farWait {
+	var w *farWait
+	if k := len(l.idle); k > 0 {
+		w = l.idle[k-1]
+		l.idle = l.idle[:k-1]
+		select {
+		case <-w.wake:
+		default:
+		}
+	} else {
+		w = &farWait{wake: make(chan struct{}, 1)}
+	}
+	w.id = id
+	l.waits = append(l.waits, w)
+	return w
+}
+
+// leave ends that, and hands the lead on.
+func (l *farLine) leave(w *farWait) {
+	i := slices.Index(l.waits, w)
+	l.waits = slices.Delete(l.waits, i, i+1)
+	if l.leader == w {
+		l.leader = nil
+	}
+	*w = farWait{wake: w.wake, timer: w.timer}
+	if len(l.idle) < 8 {
+		l.idle = append(l.idle, w)
+	}
+	l.wakeNext()
+}
+
+// wakeNext lets a call look that may go on, or lead.
+func (l *farLine) wakeNext() {
+	if len(l.inbox) > 0 {
+		for _, w := range l.waits {
+			if w.id == 0 {
+				signal(w.wake)
+				break
+			}
+		}
+	}
+	if l.leader == nil && len(l.waits) > 0 {
+		signal(l.waits[0].wake)
+	}
+}
+
+// await waits until ready, or until what ends the call: the end of the line, ctx, the
+// deadline. Errors: why the line ended; the context's; os.ErrDeadlineExceeded.
+func (l *farLine) await(w *farWait, by *time.Time, ready func() bool) error {
+	for {
+		switch {
+		case l.over == net.ErrClosed:
+			return l.over
+		case past(*by):
+			return os.ErrDeadlineExceeded
+		case ready():
+			return nil
+		case l.over != nil:
+			return l.over
+		case w.ctx != nil && w.ctx.Err() != nil:
+			return w.ctx.Err()
+		case l.leader != nil && l.leader != w || w.id != 0 && l.kept > maxInbox:
+			if l.leader == w {
+				l.leader = nil
+				l.wakeNext()
+			}
+			l.sleep(w, *by)
+		default:
+			l.leader = w
+			l.lead(w, *by)
+		}
+	}
+}
+
+// sleep waits until somebody has something for the call, or it may lead.
+func (l *farLine) sleep(w *farWait, by time.Time) {
+	l.mu.Unlock()
+	defer l.mu.Lock()
+	if by.IsZero() {
+		<-w.wake
+		return
+	}
+	if w.timer == nil {
+		w.timer = time.NewTimer(time.Hour)
+	}
+	w.timer.Reset(time.Until(by))
+	select {
+	case <-w.wake:
+	case <-w.timer.C:
+	}
+	w.timer.Stop()
+}
+
+// lead reads one record and deals with it.
+func (l *farLine) lead(w *farWait, by time.Time) {
+	if l.conned != by {
+		l.conned = by
+		l.conn.SetReadDeadline(by)
+	}
+	l.mu.Unlock()
+	r, fd, err := l.receive()
+	l.mu.Lock()
+	switch {
+	case err == nil:
+		l.take(r, fd, w.id == 0)
+	case !errors.Is(err, os.ErrDeadlineExceeded):
+		l.end(lineError(err))
+	}
+}
+
+// receive reads one record, without the lock.
+func (l *farLine) receive() (r farRecord, fd int, err error) {
+	if !l.fds {
+		r.buf, err = l.conn.ReadPooled(&l.h)
+		if err != nil {
+			return farRecord{}, -1, err
+		}
+		r.Header, r.data = l.h, r.buf.Data
+		return r, -1, nil
+	}
+	room := farRooms.Get().(*farRoom)
+	defer farRooms.Put(room)
+	k, fd, err := l.conn.ReadFD(&l.h, room[:])
+	if err != nil {
+		return farRecord{}, -1, err
+	}
+	r.Header, r.data = l.h, slices.Clone(room[:k])
+	return r, fd, nil
+}
+
+type farRoom [attach.MaxData]byte
+
+var farRooms = sync.Pool{New: func() any { return new(farRoom) }}
+
+// take deals with a record; forReader says that who has read it reads messages.
+func (l *farLine) take(r farRecord, fd int, forReader bool) {
+	switch {
+	case r.IsReply():
+		l.reply(&r, fd)
+		fd = -1
+		r.release()
+	case r.Op == attach.OpMessage, r.Op == attach.OpEvent, r.Op == attach.OpItem:
+		if !forReader || len(l.inbox) > 0 {
+			r.keep()
+		}
+		l.kept += len(r.data) + attach.HeaderLen
+		if l.inbox = append(l.inbox, r); len(l.inbox) == 1 {
+			l.room = l.inbox
+		}
+		if !forReader {
+			l.wakeNext()
+		}
+	case r.Op == attach.OpFailed:
+		if l.failed == nil {
+			l.failed = toldBy(&r.Header, r.data)
+		}
+		r.release()
+	case r.Op == attach.OpEnd:
+		err := toldBy(&r.Header, r.data)
+		if err == nil {
+			err = io.EOF
+		}
+		l.end(err)
+		r.release()
+	case r.Op == attach.OpGone:
+		l.end(&GoneError{Reason: printable(r.data)})
+		r.release()
+	default: // of a later version
+		r.release()
+	}
+	closeFD(fd)
+}
+
+// keep makes the record hold no more memory than its data needs.
+func (r *farRecord) keep() {
+	if r.buf != nil && len(r.data) < attach.MaxData/4 {
+		r.data = slices.Clone(r.data)
+		r.buf.Release()
+		r.buf = nil
+	}
+}
+
+// reply hands an answer to the call that waits for it.
+func (l *farLine) reply(r *farRecord, fd int) {
+	for _, w := range l.waits {
+		if w.id != r.ID || r.ID == 0 || w.answered {
+			continue
+		}
+		all, done, err := w.gathered.Add(&r.Header, r.data, attach.MaxAnswer)
+		if !done {
+			closeFD(fd)
+			return
+		}
+		w.failed = err
+		w.answer = farAnswer{r.Header, slices.Clone(all), fd}
+		w.answered = true
+		if l.leader != w {
+			signal(w.wake)
+		}
+		return
+	}
+	if r.Op == attach.OpAccept && fd >= 0 { // somebody else will take it
+		l.strays = append(l.strays, farAnswer{r.Header, nil, fd})
+		return
+	}
+	closeFD(fd)
+}
+
+// end notes why nothing comes any more, and tells everybody.
+func (l *farLine) end(err error) {
+	if l.over == nil {
+		l.over = err
+	}
+	for _, w := range l.waits {
+		signal(w.wake)
+	}
+}
+
+// kick makes all calls look, the one that leads too.
+func (l *farLine) kick() {
+	for _, w := range l.waits {
+		signal(w.wake)
+	}
+	if l.leader != nil && l.conned != longAgo {
+		l.conned = longAgo
+		l.conn.SetReadDeadline(longAgo)
+	}
+}
+
+// when makes the call of w look when ctx is done. The returned function ends that.
+func (l *farLine) when(ctx context.Context, w *farWait) (stop func() bool) {
+	if ctx == nil || ctx.Done() == nil {
+		return func() bool { return true }
+	}
+	w.ctx = ctx
+	return context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		l.kick()
+		l.mu.Unlock()
+	})
+}
+
+// close ends the line; calls that wait end with net.ErrClosed.
+func (l *farLine) close() {
+	l.hush()
+	l.conn.Close()
+}
+
+// hush ends the line for everybody here, with net.ErrClosed that goes before every other
+// error. The connection stays.
+func (l *farLine) hush() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.over = net.ErrClosed
+	for i := range l.inbox {
+		l.inbox[i].release()
+	}
+	l.inbox, l.room, l.kept = nil, nil, 0
+	for _, a := range l.strays {
+		closeFD(a.fd)
+	}
+	l.strays = nil
+	l.kick()
+}
+
+func closeFD(fd int) {
+	if fd >= 0 {
+		syscall.Close(fd)
+	}
+}
+
+// setReadBy sets the time at which reads end.
+func (l *farLine) setReadBy(t time.Time) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.readBy = t
+	l.kick()
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"net"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// listenConnFar makes a listening socket at the daemon.
+func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string, addr net.Addr, r Range) (*Listener, error) {
+	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, options: c.optionsOf(n.far)}
+	if addr != nil {
+		s.names = []farName{{attach.RangeSockaddr(r, c.Scope)}}
+	}
+	if err := s.open(ctx, true); err != nil {
+		return nil, err
+	}
+	return &Listener{writeHalf: writeHalf{n: n, network: network, far: s}, cfg: c, stream: network == "tipc"}, nil
+}
+
+// makeListener makes a socket that listens, and binds it to its names.
+func makeListener(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
+	_, err := makeSocket(ctx, s, l)
+	var a farAnswer
+	if err == nil {
+		h := attach.Header{Op: attach.OpListen}
+		if len(s.names) > 0 {
+			h.Addr = s.names[0].addr
+		}
+		a, err = l.ask(ctx, h, nil)
+	}
+	for i := 1; i < len(s.names) && err == nil; i++ {
+		_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: s.names[i].addr}, nil)
+	}
+	local, _ := a.Addr.Socket()
+	return local, err
+}

@@ -1,0 +1,183 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// A GoneError is why a call of an attached node, or of its sockets, has ended: the daemon
+// has. It unwraps to net.ErrClosed. See Node.Reattach.
+type GoneError struct {
+	Reason string // as the daemon, or the system, says
+}
+
+func (e *GoneError) Error() string { return "the daemon is gone: " + e.Reason }
+
+// Unwrap returns net.ErrClosed.
+func (e *GoneError) Unwrap() error { return net.ErrClosed }
+
+// lineError is what the end of a connection to the daemon means to the program.
+func lineError(err error) error {
+	switch {
+	case err == io.EOF:
+		return &GoneError{"it closed the connection"}
+	case errors.Is(err, net.ErrClosed):
+		return net.ErrClosed
+	}
+	return &GoneError{err.Error()}
+}
+
+// toldBy is the error that a record tells of, or nil.
+func toldBy(h *attach.Header, data []byte) error {
+	if h.Errno == 0 {
+		return nil
+	}
+	told, _ := DecodeError(h.Errno, data)
+	return inner(told)
+}
+
+// inner is an error of the daemon's node without what the program's own call says of it
+// once more.
+func inner(err error) error {
+	if op, ok := err.(*net.OpError); ok {
+		return op.Err
+	}
+	return err
+}
+
+// printable is a text of the daemon's, cut and fit to be printed.
+func printable(b []byte) string {
+	out := []byte(cut(string(b)))
+	for i, c := range out {
+		if c < ' ' || c == 0x7f {
+			out[i] = '?'
+		}
+	}
+	return string(out)
+}
+
+// request sends a request and waits for its answer, whose errno is the error; then there
+// is no descriptor. Errors: those of the daemon, of await.
+func (l *farLine) request(ctx context.Context, by *time.Time, h attach.Header, data []byte) (farAnswer, error) {
+	a, err := l.exchange(ctx, by, h, data)
+	if err == nil && a.Errno != 0 {
+		return farAnswer{}, toldBy(&a.Header, a.data)
+	}
+	return a, err
+}
+
+// exchange sends a request and waits for its answer, which may tell of an error. When ctx
+// is done, or by is over, the daemon is told that nobody waits any more. Errors: of await.
+func (l *farLine) exchange(ctx context.Context, by *time.Time, h attach.Header, data []byte) (farAnswer, error) {
+	l.mu.Lock()
+	if l.over != nil {
+		defer l.mu.Unlock()
+		return farAnswer{}, l.over
+	}
+	l.id++
+	w := l.enter(l.id) // before it is sent: another call may read the answer
+	h.ID = w.id
+	l.mu.Unlock()
+	stop := l.when(ctx, w)
+	defer stop()
+
+	err := l.post(ctx, h, data)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if err != nil {
+		err = l.explained(err)
+	} else {
+		err = l.await(w, by, func() bool { return w.answered })
+	}
+	a := w.answer
+	answered := w.answered
+	failed := w.failed
+	l.leave(w)
+	switch {
+	case !answered:
+		if l.over == nil {
+			cancel := attach.Header{Op: attach.OpCancel, Arg0: h.ID}
+			l.conn.TryWrite(&cancel, nil)
+		}
+		return farAnswer{}, err
+	case failed != nil || a.Errno != 0:
+		closeFD(a.fd)
+		a.fd = -1
+	}
+	return a, failed
+}
+
+// ask is request without a deadline of its own.
+func (l *farLine) ask(ctx context.Context, h attach.Header, data []byte) (farAnswer, error) {
+	return l.request(ctx, new(time.Time), h, data)
+}
+
+// explained is why a write failed: if the daemon has closed, what it said before.
+func (l *farLine) explained(err error) error {
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
+		for l.over == nil && l.leader == nil {
+			if !l.look() {
+				break
+			}
+		}
+		if l.over == nil {
+			l.end(&GoneError{err.Error()})
+		}
+	}
+	switch {
+	case l.over == io.EOF:
+		return syscall.EPIPE
+	case l.over != nil:
+		return l.over
+	}
+	return err
+}
+
+// look reads a record if there is one, and nobody leads. The lock is held.
+func (l *farLine) look() (found bool) {
+	if l.fds {
+		return false
+	}
+	if l.conned == longAgo {
+		l.conned = time.Time{}
+		l.conn.SetReadDeadline(l.conned)
+	}
+	buf, err := l.conn.TryReadPooled(&l.h)
+	switch {
+	case err == nil:
+		l.take(farRecord{l.h, buf.Data, buf}, -1, false)
+		return true
+	case err != syscall.EAGAIN && !errors.Is(err, os.ErrDeadlineExceeded):
+		l.end(lineError(err))
+	}
+	return false
+}
+
+// trouble is what a call before has left behind, or why the line is over: it is asked
+// before something is sent. Records that tell of failures are looked for as long as
+// nothing waits to be read.
+func (l *farLine) trouble() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.leader == nil {
+		for l.over == nil && len(l.inbox) == 0 && l.look() {
+		}
+	}
+	if err := l.failed; err != nil {
+		l.failed = nil
+		return err
+	}
+	if l.over == io.EOF {
+		return syscall.EPIPE
+	}
+	return l.over
+}

@@ -1,0 +1,395 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"net"
+	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+)
+
+// A farSocket is a socket of an attached node: a connection to the daemon, which is
+// another after Reattach.
+type farSocket struct {
+	f       *farNode
+	network string
+	sync    bool       // sends wait for their answer
+	remote  bool       // it has a default destination: reads tell of sends that failed
+	make    farMaker   // makes it, on a new connection; nil: it cannot be made again
+	turn    sync.Mutex // of writes of a stream, which are not mixed
+	life    atomic.Pointer[farLife]
+
+	mu      sync.Mutex // guards what follows, and changes of life
+	names   []farName
+	options []attach.Option
+	closed  bool
+	reborn  chan struct{} // closed when there is another life, or none any more
+}
+
+// A farLife is a socket as long as the daemon lives.
+type farLife struct {
+	line  *farLine
+	home  *farLine // of the same daemon
+	local SocketAddr
+	from  net.Addr // of the last message; guarded by the line's lock
+}
+
+// A farMaker says what a new connection is to become, and returns the socket's address.
+type farMaker func(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error)
+
+// A farName is what a socket is bound to.
+type farName struct{ addr attach.Sockaddr }
+
+// open makes the socket and makes it known to its node.
+func (s *farSocket) open(ctx context.Context, fds bool) error {
+	life, err := s.born(ctx, fds)
+	if err != nil {
+		return err
+	}
+	s.reborn = make(chan struct{})
+	s.life.Store(life)
+	return s.enroll()
+}
+
+// enroll makes the socket known to its node. Errors: net.ErrClosed.
+func (s *farSocket) enroll() error {
+	s.f.mu.Lock()
+	defer s.f.mu.Unlock()
+	if s.f.closed {
+		s.life.Load().line.close()
+		return net.ErrClosed
+	}
+	s.f.sockets[s] = struct{}{}
+	return nil
+}
+
+// born makes the socket on a new connection.
+func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, error) {
+	home, err := s.f.line() // first: a later one is of a later daemon
+	if err != nil {
+		return nil, err
+	}
+	l, _, err := s.f.dial(ctx, fds)
+	if err != nil {
+		return nil, err
+	}
+	local, err := s.make(ctx, s, l)
+	if err != nil {
+		l.close()
+		return nil, err
+	}
+	local.Net = s.network
+	return &farLife{line: l, home: home, local: local}, nil
+}
+
+// line is the socket's connection.
+func (s *farSocket) line() *farLine { return s.life.Load().line }
+
+// addr is the socket's address.
+func (s *farSocket) addr() SocketAddr { return s.life.Load().local }
+
+func (s *farSocket) opError(op string, addr net.Addr, err error) error {
+	return opError(op, s.network, s.addr(), addr, err)
+}
+
+// makeSocket is the farMaker of sockets that are no groups.
+func makeSocket(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
+	kind, _ := attach.KindOf(s.network)
+	var b []byte
+	for _, o := range s.options {
+		b = attach.AppendOption(b, o.Name, o.Value)
+	}
+	a, err := l.ask(ctx, attach.Header{Op: attach.OpSocket, Arg0: uint32(kind)}, b)
+	if err != nil {
+		return SocketAddr{}, err
+	}
+	local, _ := a.Addr.Socket()
+	return local, nil
+}
+
+// makePacket is makeSocket that binds it to its names.
+func makePacket(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
+	local, err := makeSocket(ctx, s, l)
+	for _, n := range s.names {
+		if err == nil {
+			_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: n.addr}, nil)
+		}
+	}
+	return local, err
+}
+
+// optionsOf are the options of a SocketConfig that are not the daemon's defaults.
+func (c SocketConfig) optionsOf(f *farNode) (all []attach.Option) {
+	put := func(name attach.OptionName, v int64, always bool) {
+		if v != 0 || always {
+			all = append(all, attach.Option{Name: name, Value: v})
+		}
+	}
+	put(attach.OptDestDroppable, truth(!c.Returnable), true)
+	put(attach.OptImportance, int64(c.Importance), false)
+	put(attach.OptReceiveLimit, int64(c.ReceiveLimit), false)
+	put(attach.OptMulticast, int64(c.Multicast), false)
+	put(attach.OptScope, int64(c.Scope), false)
+	put(attach.OptBacklog, int64(c.Backlog), false)
+	put(attach.OptNoDelay, truth(c.NoDelay), false)
+	put(attach.OptNameWait, int64(c.waitsForNames(f)), false)
+	return all
+}
+
+func (c SocketConfig) waitsForNames(f *farNode) time.Duration {
+	if c.NameWait != 0 {
+		return c.NameWait
+	}
+	return f.cfg.NameWait
+}
+
+func truth(b bool) int64 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// set sets an option.
+func (s *farSocket) set(name attach.OptionName, v int64) error {
+	_, err := s.line().ask(context.Background(), attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, name, v))
+	if err != nil {
+		return s.opError("set", nil, err)
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.options = slices.DeleteFunc(s.options, func(o attach.Option) bool { return o.Name == name })
+	s.options = append(s.options, attach.Option{Name: name, Value: v})
+	return nil
+}
+
+// bind binds the socket to one more range, or with OpUnbind takes that back.
+func (s *farSocket) bind(op attach.Op, addr net.Addr, scope Scope) error {
+	r, err := bindable(addr)
+	if err == nil {
+		h := attach.Header{Op: op, Addr: attach.RangeSockaddr(r, scope)}
+		if _, err = s.line().ask(context.Background(), h, nil); err == nil {
+			s.note(op, farName{addr: h.Addr})
+			return nil
+		}
+	}
+	return s.opError(op.String(), addr, err)
+}
+
+// note keeps what the socket is bound to.
+func (s *farSocket) note(op attach.Op, name farName) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if op == attach.OpBind {
+		s.names = append(s.names, name)
+	} else if i := slices.Index(s.names, name); i >= 0 {
+		s.names = slices.Delete(s.names, i, i+1)
+	}
+}
+
+// setDeadlines sets those that are not nil.
+func (s *farSocket) setDeadlines(read, write *time.Time) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return s.opError("set", nil, net.ErrClosed)
+	}
+	if read != nil {
+		s.line().setReadBy(*read)
+	}
+	if write != nil {
+		s.line().setWriteBy(*write)
+	}
+	return nil
+}
+
+// close ends the socket: of a connection in order, or not.
+func (s *farSocket) close(op string, orderly bool) error {
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return s.opError(op, nil, net.ErrClosed)
+	}
+	s.closed = true
+	l := s.line()
+	close(s.reborn)
+	s.mu.Unlock()
+	s.f.mu.Lock()
+	delete(s.f.sockets, s)
+	s.f.mu.Unlock()
+	s.goodbye(l, orderly)
+	return nil
+}
+
+// goodbye closes the connection when the daemon has what was written. It does not wait:
+// what has no room yet has a goroutine.
+func (s *farSocket) goodbye(l *farLine, orderly bool) {
+	if !orderly || !isConnected(s.network) {
+		l.close()
+		return
+	}
+	h := attach.Header{Op: attach.OpShutdown}
+	if err := l.conn.TryWrite(&h, nil); err != syscall.EAGAIN {
+		l.close()
+		return
+	}
+	l.hush()
+	s.f.ends.Go(func() {
+		l.setWriteBy(time.Now().Add(goodbyeWait))
+		l.writers(1)
+		l.conn.Write(&h, nil)
+		l.close()
+	})
+}
+
+// goodbyeWait is how long what was written to a connection that is closed waits for room.
+const goodbyeWait = 30 * time.Second
+
+func isConnected(network string) bool {
+	_, err := connected(network)
+	return err == nil
+}
+
+// send sends data, and says for how long that waited. Errors: of a send before; of this
+// one with SyncErrors; os.ErrDeadlineExceeded, the context's.
+func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
+	if len(data) > frame.MaxPayload {
+		return 0, ErrTooLong
+	}
+	l := s.line()
+	if err := l.trouble(); err != nil {
+		return 0, err
+	}
+	if s.sync {
+		return s.sendAndWait(ctx, l, h, data)
+	}
+	waited, err = l.write(ctx, h, data)
+	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		err = l.explained(err)
+	}
+	return waited, err
+}
+
+// sendAndWait sends data that the daemon answers.
+func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Header, data []byte) (time.Duration, error) {
+	began := time.Now()
+	h.Flags |= attach.FlagAnswer
+	by := l.writeDeadline()
+	if past(by) {
+		return 0, os.ErrDeadlineExceeded
+	}
+	if d, ok := ctx.Deadline(); ok && (by.IsZero() || d.Before(by)) {
+		by = d
+	}
+	if !by.IsZero() {
+		h.Wide = uint64(max(1, time.Until(by)))
+	}
+	_, err := l.ask(ctx, *h, data) // the daemon keeps the deadline, and says why
+	return time.Since(began), err
+}
+
+// sendError is the error of a send to addr: at its deadline *BlockedError.
+func (s *farSocket) sendError(h *attach.Header, addr net.Addr, waited time.Duration, err error) error {
+	if err == os.ErrDeadlineExceeded || err == context.Canceled || err == context.DeadlineExceeded {
+		err = s.blocked(waited, err)
+	}
+	return s.opError("write", addr, err)
+}
+
+// blocked asks the daemon what the socket's sends wait for.
+func (s *farSocket) blocked(waited time.Duration, cause error) *BlockedError {
+	e := &BlockedError{Daemon: true, Blocked: waited}
+	ctx, cancel := context.WithTimeout(context.Background(), blockedWait)
+	defer cancel()
+	var waits []Wait
+	if waited > 0 && s.f.call(ctx, "waits", nil, &waits) == nil {
+		own := s.addr()
+		for i := range waits {
+			if w := &waits[i]; w.Socket.Port == own.Port && w.Socket.Node == own.Node {
+				*e = w.BlockedError
+				e.Blocked = max(e.Blocked, waited)
+				break
+			}
+		}
+	}
+	if e.Cause = nil; cause != os.ErrDeadlineExceeded {
+		e.Cause = cause
+	}
+	return e
+}
+
+// blockedWait is how long the daemon has to say what a send waits for.
+const blockedWait = time.Second
+
+// next waits for a record that is to be read; heed says that a send that failed ends it.
+// use is called with it, and reports whether it is done with. Errors: the end of the
+// socket, os.ErrDeadlineExceeded, the context's.
+func (l *farLine) next(ctx context.Context, heed bool, use func(r *farRecord) (done bool)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.inbox) == 0 || past(l.readBy) {
+		w := l.enter(0)
+		stop := l.when(ctx, w)
+		err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || heed && l.failed != nil })
+		stop()
+		if err != nil || len(l.inbox) == 0 {
+			if err == nil {
+				err = l.failed
+				l.failed = nil
+			}
+			l.leave(w)
+			return err
+		}
+		defer l.leave(w)
+	}
+	l.use(use)
+	return nil
+}
+
+// use hands out the first record of the inbox.
+func (l *farLine) use(use func(r *farRecord) (done bool)) {
+	r := &l.inbox[0]
+	before := len(r.data)
+	if !use(r) {
+		l.kept -= before - len(r.data)
+		return
+	}
+	l.kept -= before + attach.HeaderLen
+	r.release()
+	if l.inbox = l.inbox[1:]; len(l.inbox) == 0 {
+		l.inbox = l.room[:0]
+	}
+	if l.kept <= maxInbox && l.leader == nil {
+		l.wakeNext()
+	}
+}
+
+// try is next that does not wait: its error is syscall.EAGAIN then.
+func (l *farLine) try(use func(r *farRecord) (done bool)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.inbox) == 0 {
+		switch {
+		case l.over != nil:
+			return l.over
+		case l.leader != nil || !l.look():
+			if l.over != nil {
+				return l.over
+			}
+			return errAgain
+		}
+	}
+	l.use(use)
+	return nil
+}
