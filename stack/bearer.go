@@ -249,27 +249,29 @@ func (n *Node) disable(ctx context.Context, a *attachment) error {
 	a.leaving = true
 	n.eng.RemoveBearer(n.now(), a.id)
 	n.lap(n.now(), false)
-	n.sendLast(ctx, a)
+	n.wait(func() bool { return ctx.Err() == nil && (a.n > 0 || n.eng.Outgoing(a.id) > 0) }, farewell)
 	n.detach(a)
 	n.announce(a, BearerDisabled)
 	n.unlock()
 
 	err := a.dev.Close()
 	n.mu.Lock()
+	defer n.unlock()
 	n.buried = append(n.buried, burial{a.dev, n.generation})
 	n.bury()
-	n.unlock()
+	n.rouseSeats()
+	n.wait(func() bool { return slices.ContainsFunc(n.buried, func(b burial) bool { return b.dev == a.dev }) }, farewell)
 	return err
 }
 
-// sendLast waits until the device has taken what the bearer still has.
-func (n *Node) sendLast(ctx context.Context, a *attachment) {
-	var leaving waitList
-	w := n.begin(&leaving)
-	defer n.end(&leaving, w)
-	for by := time.Now().Add(farewell); a.n > 0 || n.eng.Outgoing(a.id) > 0; {
+// wait waits as long as something is so, at most for d or until the node ends.
+func (n *Node) wait(so func() bool, d time.Duration) {
+	var waiting waitList
+	w := n.begin(&waiting)
+	defer n.end(&waiting, w)
+	for by := time.Now().Add(d); so(); {
 		at := time.Now().Add(retry)
-		if n.closing || ctx.Err() != nil || at.After(by) {
+		if n.closing || at.After(by) {
 			return
 		}
 		n.block(w, at)
@@ -296,7 +298,8 @@ func (n *Node) abandon(a *attachment) {
 }
 
 // A burial is a device that is closed, but whose descriptor may still be polled by who
-// sleeps with an older list of bearers.
+// sleeps with an older list of bearers: until that ends what the descriptor stood for,
+// an address that is bound, say, is not free either.
 type burial struct {
 	dev        Device
 	generation int

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"io/fs"
 	"net/netip"
 	"syscall"
 	"time"
@@ -87,20 +88,19 @@ func (n *Node) requestBearer(ctx context.Context, r BearerRequest) error {
 	return nil
 }
 
-// openRefusal gives the error of an opener the errno and text that a kernel has for it.
+// openRefusal gives the error of an opener the errno and text that a kernel has for it: of
+// an interface that is not there ENODEV, of what has no errno EINVAL.
 func openRefusal(err error) error {
-	for _, errno := range []syscall.Errno{syscall.ENODEV, syscall.ENXIO} {
-		if errors.Is(err, errno) {
-			return &Refusal{Errno: syscall.ENODEV, Reason: "Failed to enable media.", Err: err}
-		}
-	}
 	var r *Refusal
-	var errno syscall.Errno
-	switch {
-	case errors.As(err, &r):
+	if errors.As(err, &r) {
 		return err
-	case errors.As(err, &errno):
-		return &Refusal{Errno: errno, Reason: "Failed to enable media.", Err: err}
 	}
-	return &Refusal{Errno: syscall.EINVAL, Reason: "Failed to enable media.", Err: err}
+	errno := syscall.EINVAL
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENXIO):
+		errno = syscall.ENODEV
+	default:
+		errors.As(err, &errno)
+	}
+	return &Refusal{Errno: errno, Reason: "Failed to enable media.", Err: err}
 }

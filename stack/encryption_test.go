@@ -57,6 +57,9 @@ func TestSealed(t *testing.T) {
 		{"stream", TestConnStream},
 		{"close sends all", TestNodeCloseSendsAll},
 		{"calls", TestCall},
+		{"bearers enabled and disabled under load", TestDisabledBearerLosesNothing},
+		{"capture", TestCapture},
+		{"what a capture says of frames", TestCaptureComments},
 	} {
 		t.Run(c.name, c.test)
 	}
