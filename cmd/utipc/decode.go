@@ -11,9 +11,11 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"strconv"
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/conversation"
 	"github.com/utipc/utipc/frame/layers"
 )
 
@@ -22,12 +24,14 @@ var decodeCommand = command{
 	short: "print the TIPC messages of packet captures, a line a frame",
 	usage: `utipc decode: print the TIPC messages of packet captures, a line a frame.
 
-    utipc decode [-v] [--lint] [--json] [--key KEY]... [--keyfile FILE] FILE...
+    utipc decode [-v] [--lint] [--json] [--ladder | --stats] [FILTER]... [KEYS]... FILE...
+    utipc decode [...] --if DEV
 
 FILE is pcap or pcapng, of Ethernet frames; - is the standard input. A line has
 the frame's number in its file, the seconds since the file's first frame, the
-stations it goes from and to (* is all of them), and the message. With several
-files each line begins with the file's name. The last line adds up all files:
+stations it goes from and to (* is all of them), the message, and what the capture
+itself says of the frame, such as why a node dropped it. With several files each
+line begins with the file's name. The last line adds up all files:
 
     N frames, N tipc, N unknown, N malformed
 
@@ -51,9 +55,50 @@ malformed  those that carry TIPC and break its rules, or are cut short, be it by
            line's message) and "message" (its fields by the names of -v: numbers,
            booleans, texts; addresses of nodes and bytes are hexadecimal texts,
            groups objects, lists arrays); where it applies "file", "vlans", "udp",
-           "bytes" and "captured" (of a frame cut by the capture), and "lint", an
-           array of "rule", "where", "text", and "habit", which says why. The last object is "total". -v adds
-           nothing
+           "bytes" and "captured" (of a frame cut by the capture), "comment" and
+           "direction" (as the capture has them), and "lint", an array of "rule",
+           "where", "text", and "habit", which says why. The last object is "total".
+           -v adds nothing
+
+--ladder   draws who said what to whom: a column for each node, time running down,
+           an arrow a message with its number and what it acknowledges. Messages
+           that were sent again are marked, and so are those they repeat. Messages
+           of one kind in a row share an arrow, unless they are read live.
+           With --json each object gets "ladder": "from", "to" (absent: all), "label",
+           "sequence" (new, late, retransmitted, duplicate, or unnumbered), and where
+           it applies "repeats" (a frame), "skipped" (numbers left out before it),
+           "reported" (packets it reports missing), "acked" (packets it is the first
+           to acknowledge)
+--width N  how wide the ladder may be, 72 to 400 characters; by default the
+           terminal, $COLUMNS, or 100
+--ascii    draws it in ASCII, as is done by default where $LC_ALL, $LC_CTYPE and
+           $LANG do not speak of UTF-8; --utf8 does the opposite
+--stats    prints no frames but, behind each file, what was said on each link in
+           each direction, by broadcast, to each service and between sockets; with
+           --json an object "stats". docs/decode.md explains the numbers
+
+A FILTER is one of these. Several of a kind, or words parted by commas, let a frame
+pass when one of them fits; of several kinds all must:
+
+--node NODE | <NODE:PORT> | MAC      it is sent by or to the node, the socket, or the
+                                     station; 1001001 or 1.1.1
+--link NODE[:IF]-NODE[:IF]           it goes between the two nodes, over these
+       | broadcast-link              interfaces; or over the broadcast link
+--user USER                          it is, or has in it, a message of the user: data
+                                     (or data-low, data-medium, data-high,
+                                     data-critical), bcast, bundle, link, conn, group,
+                                     tunnel, name, frag, disc, crypto
+--service TYPE[:INSTANCE|:LOWER-UPPER]   it is for the service, about it, or of a
+                                     connection that was asked of it
+
+The last line gets ", N shown". Frames that are not shown count for all else, such as
+what was sent before. --stats shows of links, services and sockets those that fit.
+
+--if DEV   reads live from an interface what comes and goes there, and changes nothing
+           on it. It needs CAP_NET_RAW. Frames of a node over AF_XDP do not come by: a
+           capture on that node ('utipc capture') has them
+--follow   waits at the end of FILE for more, as tail -f does
+--count N  ends after N frames. An interrupt ends reading live, too
 
 --key KEY  opens encrypted packets that this key was used for: 0x and hexadecimal
            digits, or characters; 16, 24 or 32 bytes for AES and 4 of salt. It may
@@ -75,6 +120,9 @@ comes before counts, the other files are read, and the exit status is 1.
 
     utipc decode capture.pcap
     utipc decode --lint capture.pcap
+    utipc decode --ladder --link 1001001-1001002 capture.pcap
+    utipc decode --stats capture.pcap
+    utipc decode --service 18888 --if eth1
     utipc decode --keyfile cluster.key --lint capture.pcap
     utipc decode --json capture.pcap | jq 'select(.message.user == "link")'
     tcpdump -i eth0 -U -w - ether proto 0x88ca | utipc decode -v -
@@ -88,14 +136,18 @@ comes before counts, the other files are read, and the exit status is 1.
 		var wrong error
 		keyFile := flags.String("keyfile", "", "")
 		flags.Func("key", "", o.keys.flag(&wrong))
-		files, err := parse(flags, args, 1, -1)
-		if err = cmp.Or(err, wrong); err != nil {
+		o.flags(flags)
+		files, err := parse(flags, args, 0, -1)
+		if err = cmp.Or(err, wrong, o.check(files)); err != nil {
 			return err
 		}
 		if *keyFile != "" {
 			if err := o.keys.file(*keyFile); err != nil {
 				return err
 			}
+		}
+		if o.width == 0 {
+			o.width = ladderWidth(std.out)
 		}
 		return decode(ctx, files, o, std)
 	},
@@ -107,6 +159,67 @@ type decodeOptions struct {
 	lint bool // what breaks a rule
 	json bool // objects in place of lines
 	keys keyring
+
+	ladder, stats bool
+	ascii, utf8   bool
+	width         int // of the ladder, in characters
+	filter        decodeFilter
+	dev           string // read live from it
+	follow        bool
+	count         int // end after so many frames; 0 is never
+}
+
+// flags adds those beyond the printing of frames.
+func (o *decodeOptions) flags(f *flag.FlagSet) {
+	f.BoolVar(&o.ladder, "ladder", false, "")
+	f.BoolVar(&o.stats, "stats", false, "")
+	f.BoolVar(&o.ascii, "ascii", false, "")
+	f.BoolVar(&o.utf8, "utf8", false, "")
+	f.IntVar(&o.width, "width", 0, "")
+	f.Func("node", "", o.filter.addNode)
+	f.Func("link", "", o.filter.addLink)
+	f.Func("user", "", o.filter.addUser)
+	f.Func("service", "", o.filter.addService)
+	f.StringVar(&o.dev, "if", "", "")
+	f.BoolVar(&o.follow, "follow", false, "")
+	f.IntVar(&o.count, "count", 0, "")
+}
+
+// check refuses what does not go together.
+func (o *decodeOptions) check(files []string) error {
+	switch {
+	case o.dev == "" && len(files) == 0:
+		return usageError("too few arguments")
+	case o.dev != "" && len(files) > 0:
+		return usageError("--if and files do not go together")
+	case o.follow && (len(files) != 1 || files[0] == "-"):
+		return usageError("--follow is for one file")
+	case o.ladder && o.stats:
+		return usageError("--ladder and --stats do not go together")
+	case (o.ladder || o.stats) && (o.tree || o.lint):
+		return usageError("-v and --lint are for frames, not for --ladder and --stats")
+	case o.ascii && o.utf8:
+		return usageError("--ascii and --utf8 do not go together")
+	case o.width != 0 && (o.width < leastLadder || o.width > mostLadder):
+		return usageError(fmt.Sprintf("--width is %d to %d", leastLadder, mostLadder))
+	case o.count < 0:
+		return usageError("--count is below 0")
+	case o.stats && len(o.filter.users) > 0:
+		return usageError("--user is for frames, not for --stats")
+	}
+	return nil
+}
+
+// ladderWidth is the width of a ladder for which none is given.
+func ladderWidth(out io.Writer) int {
+	w := outputWidth(out)
+	if w == 0 {
+		w, _ = strconv.Atoi(os.Getenv("COLUMNS"))
+	}
+	if w <= 0 {
+		w = defaultLadder
+	}
+	return min(max(w, leastLadder), mostLadder)
 }
 
 // decodeCounts is what the last line says. A frame is in frames and in at most
@@ -120,6 +233,7 @@ type decodeCounts struct {
 	habits    int // and those that are no errors
 	opened    int // encrypted and opened
 	sealed    int // encrypted and not
+	shown     int // that passed the filter
 }
 
 func (c decodeCounts) String() string {
@@ -127,10 +241,10 @@ func (c decodeCounts) String() string {
 }
 
 // json is the last line of --json.
-func (c decodeCounts) json(lint, keys bool) []byte {
+func (c decodeCounts) json(lint, keys, filter bool) []byte {
 	o := jsonObject(nil).add("frames", c.frames).add("tipc", c.tipc).add("unknown", c.unknown).add("malformed", c.malformed).
 		addIf(lint, "findings", c.findings).addIf(lint, "habits", c.habits).
-		addIf(keys, "opened", c.opened).addIf(keys, "sealed", c.sealed)
+		addIf(keys, "opened", c.opened).addIf(keys, "sealed", c.sealed).addIf(filter, "shown", c.shown)
 	return jsonObject(nil).raw("total", o.bytes()).bytes()
 }
 
@@ -140,10 +254,23 @@ var errDecode = errors.New("not all files were read")
 // errLint means that messages broke rules, which was said.
 var errLint = errors.New("messages break the rules")
 
-// decode prints the frames of files and, last, the counts.
+// decode prints the frames of files, or those of an interface, and last the counts.
 func decode(ctx context.Context, files []string, o decodeOptions, std stdio) error {
 	d := decoder{decodeOptions: o, out: bufio.NewWriter(std.out)}
 	var failed error
+	if o.dev != "" {
+		live, err := listenOn(ctx, o.dev)
+		if err != nil {
+			return err
+		}
+		defer live.Close()
+		if err := d.frames(ctx, live, true); err != nil {
+			return err
+		}
+		if n := live.Lost(); n > 0 {
+			fmt.Fprintf(std.err, "utipc decode: %d frames came too fast to be read\n", n)
+		}
+	}
 	for _, name := range files {
 		if len(files) > 1 {
 			d.name = name
@@ -159,23 +286,35 @@ func decode(ctx context.Context, files []string, o decodeOptions, std stdio) err
 			failed = errDecode
 		}
 	}
-	keys := len(o.keys.given) > 0
-	if o.json {
-		fmt.Fprintf(d.out, "%s\n", d.counts.json(o.lint, keys))
-	} else {
-		fmt.Fprint(d.out, d.counts)
-		if o.lint {
-			fmt.Fprintf(d.out, ", %d findings, %d habits", d.counts.findings, d.counts.habits)
-		}
-		if keys {
-			fmt.Fprintf(d.out, ", %d opened, %d sealed", d.counts.opened, d.counts.sealed)
-		}
-		fmt.Fprintln(d.out)
-	}
 	if d.counts.findings > 0 && failed == nil {
 		failed = errLint
 	}
-	return errors.Join(d.out.Flush(), failed, ctx.Err())
+	interrupted := ctx.Err()
+	if o.dev != "" || o.follow {
+		interrupted = nil // there is no other end
+	}
+	d.total()
+	return errors.Join(d.out.Flush(), failed, interrupted)
+}
+
+// total prints the counts.
+func (d *decoder) total() {
+	keys, filter := len(d.keys.given) > 0, !d.filter.empty() && !d.stats
+	if d.json {
+		fmt.Fprintf(d.out, "%s\n", d.counts.json(d.lint, keys, filter))
+		return
+	}
+	fmt.Fprint(d.out, d.counts)
+	if d.lint {
+		fmt.Fprintf(d.out, ", %d findings, %d habits", d.counts.findings, d.counts.habits)
+	}
+	if keys {
+		fmt.Fprintf(d.out, ", %d opened, %d sealed", d.counts.opened, d.counts.sealed)
+	}
+	if filter {
+		fmt.Fprintf(d.out, ", %d shown", d.counts.shown)
+	}
+	fmt.Fprintln(d.out)
 }
 
 // A writeError is an error of the output, not of the file read.
@@ -183,12 +322,26 @@ type writeError struct{ err error }
 
 func (e writeError) Error() string { return e.err.Error() }
 
+// A frameSource gives frames until io.EOF.
+type frameSource interface {
+	Next() (layers.Frame, error)
+}
+
+// liveFrames come from an interface. Lost is how many were missed.
+type liveFrames interface {
+	frameSource
+	Lost() uint32
+	Close() error
+}
+
 // A decoder prints frames and counts them.
 type decoder struct {
 	decodeOptions
-	out    *bufio.Writer
-	name   string // of the file, when there are several
-	counts decodeCounts
+	out     *bufio.Writer
+	name    string // of the file, when there are several
+	counts  decodeCounts
+	tracker *conversation.Tracker // of the file; nil when nobody asks for it
+	drawing *ladder
 }
 
 // file prints the frames of one file.
@@ -204,14 +357,46 @@ func (d *decoder) file(ctx context.Context, name string, stdin io.Reader) error 
 		}
 		defer f.Close()
 		in = f
+		if d.follow {
+			in, live = &follower{ctx: ctx, file: f}, true
+		}
 	}
 	r, err := layers.NewReader(in)
 	if err != nil {
 		return err
 	}
+	return d.frames(ctx, r, live)
+}
+
+// frames prints the frames of one source, as they come if they come live.
+func (d *decoder) frames(ctx context.Context, from frameSource, live bool) error {
+	if d.ladder || d.stats || !d.filter.empty() {
+		d.tracker = conversation.NewTracker(conversation.Limits{})
+	}
+	if d.ladder && !d.json {
+		d.drawing = &ladder{out: d.out, ascii: d.ascii || !d.utf8 && !speaksUTF8(), width: d.width, live: live}
+		if d.name != "" {
+			d.drawing.prefix = d.name + ": "
+		}
+	}
+	err := d.each(ctx, from, live)
+	if d.drawing != nil {
+		if e := d.drawing.end(); err == nil && e != nil {
+			err = writeError{e}
+		}
+	}
+	if d.stats {
+		if e := d.writeStats(); err == nil && e != nil {
+			err = writeError{e}
+		}
+	}
+	return err
+}
+
+func (d *decoder) each(ctx context.Context, from frameSource, live bool) error {
 	var first time.Time
-	for n := 1; ctx.Err() == nil; n++ {
-		f, err := r.Next()
+	for n := 1; ctx.Err() == nil && (d.count == 0 || n <= d.count); n++ {
+		f, err := from.Next()
 		switch {
 		case err == io.EOF:
 			return nil
@@ -222,7 +407,7 @@ func (d *decoder) file(ctx context.Context, name string, stdin io.Reader) error 
 			first = f.Time
 		}
 		d.counts.frames++
-		err = d.print(n, f.Time.Sub(first).Seconds(), f)
+		err = d.print(n, f.Time.Sub(first), f)
 		if err == nil && live {
 			err = d.out.Flush()
 		}

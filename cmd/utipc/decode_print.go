@@ -5,17 +5,35 @@ package main
 import (
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/conversation"
 	"github.com/utipc/utipc/frame/layers"
 )
 
-// print prints frame n of its file, seconds after the first, in whole.
-func (d *decoder) print(n int, seconds float64, f layers.Frame) error {
+// print prints frame n of its file, so long after the first, in whole.
+func (d *decoder) print(n int, since time.Duration, f layers.Frame) error {
 	r := d.read(f)
-	if d.json {
-		_, err := fmt.Fprintf(d.out, "%s\n", d.object(n, seconds, f, r))
+	seconds := since.Seconds()
+	var v *conversation.Verdict
+	if d.tracker != nil {
+		v = d.follows(n, since, f, r)
+		if v == nil && !d.filter.empty() || v != nil && !d.filter.passes(r.Wrapping, v) {
+			return nil
+		}
+		d.counts.shown++
+	}
+	switch {
+	case d.stats:
+		return nil
+	case d.json:
+		_, err := fmt.Fprintf(d.out, "%s\n", d.object(n, seconds, f, r, v))
 		return err
+	case d.ladder && v == nil:
+		return nil
+	case d.ladder:
+		return d.drawing.add(rungOf(n, seconds, r.message, v, f.Comment), v)
 	}
 	if d.name != "" {
 		fmt.Fprintf(d.out, "%s:", d.name)
@@ -23,6 +41,9 @@ func (d *decoder) print(n int, seconds float64, f layers.Frame) error {
 	fmt.Fprintf(d.out, "%5d %11.6f %s%s", n, seconds, r.path, r.line)
 	if f.Cut() {
 		fmt.Fprintf(d.out, " (%d bytes captured of %d)", len(f.Data), f.Len)
+	}
+	if f.Comment != "" {
+		fmt.Fprintf(d.out, " (%s)", printable(f.Comment))
 	}
 	_, err := fmt.Fprintln(d.out)
 	if d.tree {
@@ -46,8 +67,24 @@ func (d *decoder) print(n int, seconds float64, f layers.Frame) error {
 	return err
 }
 
+// follows tells the tracker of a frame. It returns nil when there is no TIPC to read in
+// it.
+func (d *decoder) follows(n int, since time.Duration, f layers.Frame, r result) *conversation.Verdict {
+	if r.class != "tipc" {
+		return nil
+	}
+	p := conversation.Packet{Number: n, Time: since, Len: f.Len, Message: r.message, Lost: lostBy(f.Comment)}
+	if r.UDP {
+		p.Src.IP, p.Dst.IP = r.From, r.To
+	} else {
+		p.Src.MAC, p.Dst.MAC = r.Src, r.Dst
+	}
+	v := d.tracker.Add(p)
+	return &v
+}
+
 // object is the line of frame n that --json gives.
-func (d *decoder) object(n int, seconds float64, f layers.Frame, r result) []byte {
+func (d *decoder) object(n int, seconds float64, f layers.Frame, r result, v *conversation.Verdict) []byte {
 	o := jsonObject(nil).addIf(d.name != "", "file", d.name).add("frame", n).
 		raw("time", fmt.Appendf(nil, "%.6f", seconds))
 	if len(f.Data) >= frame.EthernetLen && f.IsEthernet() {
@@ -55,7 +92,15 @@ func (d *decoder) object(n int, seconds float64, f layers.Frame, r result) []byt
 	}
 	o = o.addIf(len(r.VLANs) > 0, "vlans", r.VLANs).addIf(r.UDP, "udp", true).
 		addIf(f.Cut(), "bytes", f.Len).addIf(f.Cut(), "captured", len(f.Data)).
+		addIf(f.Comment != "", "comment", f.Comment).
+		addIf(f.Direction != layers.UnknownDirection, "direction", f.Direction.String()).
 		add("class", r.class).add("summary", r.line)
+	if d.ladder && v != nil {
+		o = o.raw("ladder", jsonObject(nil).add("from", v.From.String()).addIf(v.To != 0 && !v.Broadcast, "to", v.To.String()).
+			add("label", labelOf(r.message, v).String()).add("sequence", v.Class.String()).
+			addIf(v.Repeats > 0, "repeats", v.Repeats).addIf(v.Skipped > 0, "skipped", v.Skipped).
+			addIf(v.Reported > 0, "reported", v.Reported).addIf(v.Acked > 0, "acked", v.Acked).bytes())
+	}
 	if r.sealed != nil {
 		x, _ := frame.Dissect(r.sealed)
 		o = o.raw("sealed", fieldsJSON(x.Fields))

@@ -64,6 +64,7 @@ func (t *Tracker) fragment(m frame.Message, c *Counters, own *line, count bool) 
 		c.Fragments++
 	}
 	if f.Type() != frame.FirstFragment {
+		t.v.Users = append(t.v.Users, own.fragment.users...)
 		t.v.Services = append(t.v.Services, own.fragment.services...)
 		t.v.Sockets = append(t.v.Sockets, own.fragment.sockets...)
 		return
@@ -78,7 +79,7 @@ func (t *Tracker) fragment(m frame.Message, c *Counters, own *line, count bool) 
 	}
 	t.v.Users = append(t.v.Users, inner.User())
 	t.single(inner, size, c, count)
-	own.fragment = fragment{slices.Clone(t.v.Services), slices.Clone(t.v.Sockets)}
+	own.fragment = fragment{slices.Clone(t.v.Users[1:]), slices.Clone(t.v.Services), slices.Clone(t.v.Sockets)}
 }
 
 // headOf makes a message without data of the header at the head of b, and returns the

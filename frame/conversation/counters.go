@@ -22,6 +22,7 @@ type Counters struct {
 	Publications   uint64 `json:"publications"`    // names
 	Withdrawals    uint64 `json:"withdrawals"`     // names
 	Retransmitted  uint64 `json:"retransmitted"`   // packets whose receiver had missed them
+	Needless       uint64 `json:"needless"`        // of them, those it had acknowledged meanwhile
 	Duplicates     uint64 `json:"duplicates"`      // packets that nobody had missed
 	Late           uint64 `json:"late"`            // packets behind others, for the first time
 	Gaps           uint64 `json:"gaps"`            // places where numbers are left out
@@ -37,7 +38,7 @@ type Counters struct {
 	Activates      uint64 `json:"activates"`       // ACTIVATE messages
 	Acks           uint64 `json:"acks"`            // packets with news of what arrived
 	Sealed         uint64 `json:"sealed"`          // encrypted packets that were not opened
-	InFlight       int    `json:"in_flight_max"`   // the most packets sent and not acknowledged
+	InFlight       int    `json:"in_flight_max"`   // the most packets sent behind the last one acknowledged in order
 	AckTime        Times  `json:"ack_time"`        // from a packet to its acknowledgement, never of one sent twice
 	ProbeRoundTrip Times  `json:"probe_roundtrip"` // from a probe to the answer
 }

@@ -56,6 +56,7 @@ type line struct {
 
 // A fragment is the message whose pieces are on their way.
 type fragment struct {
+	users    []frame.User
 	services []frame.Range
 	sockets  []frame.SocketAddr
 }

@@ -63,6 +63,7 @@ type Verdict struct {
 
 	Class     Class
 	Repeats   int  // Number of the packet that this one repeats; 0 is none that was seen
+	Needless  bool // it is Retransmitted, and its receiver had said meanwhile that it has it
 	Skipped   int  // numbers left out just before it
 	Reported  int  // packets it reports as missing that were not reported since they were last sent
 	Acked     int  // packets it acknowledges for the first time

@@ -174,6 +174,9 @@ func (q *sequence) acknowledged(s frame.Seq, now time.Duration, room *int) (news
 	return news, unseen, now - x.at, true
 }
 
+// has reports whether the other side has said that it has s.
+func (q *sequence) has(s frame.Seq) bool { return q.heard && s.AtMost(q.acked) }
+
 // missing takes the other side's word that numbers from to upTo, both included, are
 // missing. It returns for how many that is news.
 func (q *sequence) missing(from, upTo frame.Seq, room *int) (news int) {

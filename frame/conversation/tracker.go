@@ -219,7 +219,11 @@ func (t *Tracker) numbered(p Packet, m frame.Message, l *Link, from int) {
 	c, own := &l.Sent[from], &l.lines[from]
 	v := &t.v
 	v.Class, v.Repeats, v.Skipped = own.sent(m.Seq(), p, &t.room)
+	v.Needless = v.Class == Retransmitted && own.has(m.Seq())
 	c.classify(v.Class, v.Skipped)
+	if v.Needless {
+		c.Needless++
+	}
 	c.InFlight = max(c.InFlight, own.inFlight())
 	t.acks(p, m, l, from)
 	t.contents(p, m, c, own)
