@@ -264,7 +264,8 @@ func decode(ctx context.Context, files []string, o decodeOptions, std stdio) err
 			return err
 		}
 		defer live.Close()
-		if err := d.frames(ctx, live, true); err != nil {
+		fmt.Fprintf(std.err, "utipc decode: listening on %s\n", o.dev)
+		if err := d.frames(ctx, live, true); err != nil && ctx.Err() == nil {
 			return err
 		}
 		if n := live.Lost(); n > 0 {

@@ -141,11 +141,11 @@ func (s *sniffer) Next() (layers.Frame, error) {
 		return layers.Frame{}, err
 	}
 	for {
-		var n, oobn, flags int
+		var n, oobn int
 		var from unix.Sockaddr
 		var failed error
 		err := conn.Read(func(fd uintptr) bool {
-			n, oobn, flags, from, failed = unix.Recvmsg(int(fd), s.buf, s.oob, unix.MSG_TRUNC)
+			n, oobn, _, from, failed = unix.Recvmsg(int(fd), s.buf, s.oob, unix.MSG_TRUNC)
 			return failed != unix.EAGAIN
 		})
 		switch {
@@ -158,7 +158,6 @@ func (s *sniffer) Next() (layers.Frame, error) {
 		case failed != nil:
 			return layers.Frame{}, os.NewSyscallError("recvmsg", failed)
 		}
-		_ = flags
 		f := layers.Frame{Time: time.Now(), Len: n, LinkType: 1, Direction: layers.Inbound}
 		if a, ok := from.(*unix.SockaddrLinklayer); ok && a.Pkttype == unix.PACKET_OUTGOING {
 			if s.loopback { // it comes once more, as received

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bytes"
+	"context"
+	"io"
+	"os"
+	"strings"
+	"testing"
+
+	"golang.org/x/net/bpf"
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/netns"
+)
+
+// rawSender opens a socket that sends whole frames from an interface.
+func rawSender(t *testing.T, ns *netns.NS, name string) func(b []byte) {
+	t.Helper()
+	fd := -1
+	ns.Do(func() {
+		var err error
+		if fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW|unix.SOCK_CLOEXEC, 0); err != nil {
+			t.Fatal(err)
+		}
+		index, err := interfaceIndex(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := unix.Bind(fd, &unix.SockaddrLinklayer{Ifindex: index}); err != nil {
+			t.Fatal(err)
+		}
+	})
+	t.Cleanup(func() { unix.Close(fd) })
+	return func(b []byte) {
+		if _, err := unix.Write(fd, b); err != nil {
+			t.Errorf("send: %v", err)
+		}
+	}
+}
+
+func interfaceIndex(name string) (int, error) {
+	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
+	if err != nil {
+		return 0, err
+	}
+	defer unix.Close(fd)
+	r, err := unix.NewIfreq(name)
+	if err != nil {
+		return 0, err
+	}
+	err = unix.IoctlIfreq(fd, unix.SIOCGIFINDEX, r)
+	return int(r.Uint32()), err
+}
+
+// udpOverIP puts a message into a datagram between two ports.
+func udpOverIP(six bool, from, to uint16, message []byte) []byte {
+	udp := []byte{byte(from >> 8), byte(from), byte(to >> 8), byte(to), byte((8 + len(message)) >> 8), byte(8 + len(message)), 0, 0}
+	udp = append(udp, message...)
+	b := make([]byte, 12)
+	copy(b, "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01")
+	if six {
+		b = append(b, 0x86, 0xdd, 0x60, 0, 0, 0, byte(len(udp)>>8), byte(len(udp)), 17, 64)
+		return append(append(b, make([]byte, 32)...), udp...)
+	}
+	n := 20 + len(udp)
+	b = append(b, 8, 0, 0x45, 0, byte(n>>8), byte(n), 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
+	return append(b, udp...)
+}
+
+// TestDecodeLive reads from an interface what comes and what goes: TIPC over Ethernet,
+// with a tag, over UDP; and nothing else.
+func TestDecodeLive(t *testing.T) {
+	netns.Require(t)
+	a, b := netns.New(t), netns.New(t)
+	netns.Veth(t, a, b, "left", "right", 1500)
+	out, in := rawSender(t, a, "left"), rawSender(t, b, "right")
+	ctx, cancel := context.WithCancel(context.Background())
+	defer cancel()
+	r, w := io.Pipe()
+	er, ew := io.Pipe()
+	status := make(chan int, 1)
+	go a.Do(func() {
+		s := run(ctx, []string{"decode", "--json", "--count", "7", "--if", "left"}, nil, w, ew)
+		w.Close()
+		ew.Close()
+		status <- s
+	})
+	errs, next := lines(t, er), lines(t, r)
+	if l, want := errs(), "utipc decode: listening on left"; l != want {
+		t.Fatalf("got %q, want %q", l, want)
+	}
+	f := frame.PayloadFields{Type: frame.DirectMsg, OrigNode: 1, DestNode: 2, OrigPort: 3, DestPort: 4}
+	f.Prev = 1
+	for i, x := range []struct {
+		send func([]byte)
+		b    func(m []byte) []byte
+		want string // "" is not shown
+	}{
+		{in, func(m []byte) []byte { return ethernet(m) }, `"direction":"in"`},
+		{out, func(m []byte) []byte { return ethernet(m) }, `"direction":"out"`},
+		{in, func(m []byte) []byte { return append(ethernet(nil)[:12], append([]byte{8, 6}, m...)...) }, ""},
+		{in, func(m []byte) []byte { return ethernet(m, 0x81, 0, 0, 7) }, `"vlans":[7]`},
+		{out, func(m []byte) []byte { return ethernet(m, 0x81, 0, 0, 8) }, `"vlans":[8]`},
+		{in, func(m []byte) []byte { return udpOverIP(false, 9, 9, m) }, ""},
+		{in, func(m []byte) []byte { return udpOverIP(false, 6118, 9, m) }, `"udp":true`},
+		{in, func(m []byte) []byte { return udpOverIP(true, 9, 9, m) }, ""},
+		{out, func(m []byte) []byte { return udpOverIP(true, 9, 6118, m) }, `"udp":true`},
+		{in, func(m []byte) []byte { return ethernet(m) }, `"direction":"in"`},
+	} {
+		x.send(x.b(f.Append(nil, bytes.Repeat([]byte{'x'}, 30+i))))
+		if x.want == "" {
+			continue
+		}
+		size := `"size":` + itoa(32+30+i) + ","
+		if l := next(); !strings.Contains(l, x.want) || !strings.Contains(l, size) || !strings.Contains(l, `"class":"tipc"`) {
+			t.Errorf("frame %d: got %q, want %s and %s", i, l, x.want, size)
+		}
+	}
+	if l := next(); !strings.HasPrefix(l, `{"total":{"frames":7,"tipc":7,`) {
+		t.Errorf("got %q, want 7 frames of TIPC", l)
+	}
+	if s := <-status; s != exitDone {
+		t.Errorf("got status %d, want %d", s, exitDone)
+	}
+}
+
+// TestDecodeLiveEnds: an interrupt is the end, not a failure; and what cannot be read
+// from is named.
+func TestDecodeLiveEnds(t *testing.T) {
+	netns.Require(t)
+	a := netns.New(t)
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	var out, errs bytes.Buffer
+	var status int
+	a.Do(func() { status = run(ctx, []string{"decode", "--if", "lo"}, nil, &out, &errs) })
+	if status != exitDone || !strings.HasPrefix(out.String(), "0 frames") {
+		t.Errorf("interrupted: got status %d, %q, %q, want 0", status, out.String(), errs.String())
+	}
+	errs.Reset()
+	a.Do(func() { status = run(t.Context(), []string{"decode", "--if", "none0"}, nil, os.Stdout, &errs) })
+	if status != exitFailed || !strings.Contains(errs.String(), "none0: no such interface") {
+		t.Errorf("no such interface: got status %d, %q", status, errs.String())
+	}
+}
+
+// TestSniffFilter runs the filter on frames cut at any length: it takes those it should and
+// nothing reads beyond the end.
+func TestSniffFilter(t *testing.T) {
+	vm, err := bpf.NewVM(sniffFilter)
+	if err != nil {
+		t.Fatal(err)
+	}
+	takes := func(b []byte) bool {
+		n, err := vm.Run(b)
+		return err == nil && n > 0
+	}
+	message := make([]byte, 40)
+	for _, c := range []struct {
+		name string
+		b    []byte
+		want bool
+	}{
+		{"Ethernet", ethernet(message), true},
+		{"one tag", ethernet(message, 0x81, 0, 0, 7), true},
+		{"two tags", ethernet(message, 0x88, 0xa8, 0, 9, 0x81, 0, 0, 7), true},
+		{"from the port", udpOverIP(false, 6118, 9, message), true},
+		{"to the port", udpOverIP(false, 9, 6118, message), true},
+		{"from the port, IPv6", udpOverIP(true, 6118, 9, message), true},
+		{"to the port, IPv6", udpOverIP(true, 9, 6118, message), true},
+		{"other ports", udpOverIP(false, 9, 9, message), false},
+		{"other ports, IPv6", udpOverIP(true, 9, 9, message), false},
+		{"TCP", bytes.Replace(udpOverIP(false, 9, 6118, message), []byte{64, 17}, []byte{64, 6}, 1), false},
+		{"ARP", append(ethernet(nil)[:12], 8, 6), false},
+		{"nothing", nil, false},
+	} {
+		if got := takes(c.b); got != c.want {
+			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
+		}
+		for n := range c.b {
+			takes(c.b[:n])
+		}
+	}
+}
