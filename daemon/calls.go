@@ -297,7 +297,7 @@ func (x *session) stream(h *attach.Header, data []byte) error {
 	if err != nil || !done {
 		return err
 	}
-	v, ok := x.srv.cfg.Streams[verb]
+	v, ok := x.srv.streamOf(verb)
 	switch {
 	case !ok:
 		return x.answer(h, syscall.ENOSYS)
@@ -331,6 +331,19 @@ func (x *session) stream(h *attach.Header, data []byte) error {
 		x.over(err)
 	})
 	return nil
+}
+
+// streamOf finds a stream: one of the configuration's, one of the node's.
+func (s *Server) streamOf(verb string) (Stream, bool) {
+	if v, ok := s.cfg.Streams[verb]; ok {
+		return v, true
+	}
+	class, ok := stack.StreamClassOf(verb)
+	return Stream{class, func(ctx context.Context, in []byte, started func() error, give func(Item) error) error {
+		return stack.ServeStream(ctx, s.node, verb, in, started, func(i stack.StreamItem) error {
+			return give(Item{i.Kind, i.Lost, i.Time, i.Data})
+		})
+	}}, ok
 }
 
 // give writes an item.

@@ -28,7 +28,7 @@ type Config struct {
 
 	// Verbs are management calls beside those of stack.ServeControl, which they come before.
 	Verbs map[string]Verb
-	// Streams are what OpStream may ask for.
+	// Streams are what OpStream may ask for beside stack.ServeStream's, which they come before.
 	Streams map[string]Stream
 }
 

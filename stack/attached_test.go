@@ -3,9 +3,13 @@
 package stack_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
+	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"testing"
 
 	"github.com/utipc/utipc/attach"
@@ -94,4 +98,57 @@ func TestAttachedEcho(t *testing.T) {
 		t.Fatalf("got %q, %v", buf[:k], err)
 	}
 	t.Log(n.Links(), n.Sockets())
+}
+
+func TestAttachedStreams(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	n, _ := attachTo(t, a, stack.AttachConfig{})
+	w, err := n.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer w.Close()
+	c, err := n.Capture(within(t), stack.CaptureConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	echo(t, listen(t, b, echoService))
+	if err := n.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	buf := make([]byte, 10)
+	if _, _, err := n.Call(within(t), echoService, []byte("seen?"), buf); err != nil {
+		t.Fatal(err)
+	}
+	for seen := map[bool]bool{}; !seen[true] || !seen[false]; {
+		f, err := c.Next(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if f.Bearer != "eth0" || f.Time.IsZero() || f.Length < len(f.Data) {
+			t.Fatalf("got %+v", f)
+		}
+		if bytes.Contains(f.Data, []byte("seen?")) {
+			seen[f.Out] = true
+		}
+	}
+	c.Close()
+	if _, err := c.Next(within(t)); !errors.Is(err, net.ErrClosed) {
+		t.Errorf("got %v, want %v", err, net.ErrClosed)
+	}
+	if err := a.DisableBearer(within(t), "eth0"); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		ev, err := w.Next(within(t))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if ev.Kind == stack.BearerDisabled && ev.Bearer == "eth0" {
+			break
+		}
+	}
+	if _, err := n.Capture(within(t), stack.CaptureConfig{Bearers: []string{"none"}}); !errors.Is(err, syscall.EINVAL) {
+		t.Errorf("got %v, want %v", err, syscall.EINVAL)
+	}
 }

@@ -77,6 +77,10 @@ type Capture struct {
 // bearer that is not there, with EUSERS for more than eight captures; net.ErrClosed; the
 // context's.
 func (n *Node) Capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+	if n.far != nil {
+		c, err := n.far.capture(ctx, cfg)
+		return c, manageError("capture", err)
+	}
 	c, err := n.capture(ctx, cfg)
 	return c, manageError("capture", err)
 }

@@ -91,6 +91,13 @@ func (r *captureRing) next(ctx context.Context) (CapturedFrame, error) {
 	}
 }
 
+// lose counts frames that were lost before they came here.
+func (r *captureRing) lose(k uint64) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.lost += k
+}
+
 func (r *captureRing) dropped() uint64 {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -100,6 +100,10 @@ type Watch struct {
 // Watch begins to watch the node. Errors, inside *net.OpError: a *Refusal with EUSERS
 // for more than 256; net.ErrClosed.
 func (n *Node) Watch() (*Watch, error) {
+	if n.far != nil {
+		w, err := n.far.watchNode()
+		return w, manageError("watch", err)
+	}
 	n.mu.Lock()
 	defer n.unlock()
 	switch {
@@ -130,7 +134,7 @@ func newWatch() *Watch {
 // the context's.
 func (w *Watch) Next(ctx context.Context) (NodeEvent, error) {
 	ev, lost, err := w.queue.next(ctx)
-	ev.Lost = lost
+	ev.Lost += lost
 	return ev, err
 }
 
