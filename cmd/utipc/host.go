@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -69,9 +68,7 @@ func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func(
 const attachTimeout = 10 * time.Second
 
 // attach is stack.Attach. Tests put a node of their own in its place.
-var attach = func(ctx context.Context, path string) (*stack.Node, error) {
-	return nil, errors.ErrUnsupported
-}
+var attach = stack.Attach
 
 // check reports flags that do not go together, as a usageError.
 func (h *host) check() error {
