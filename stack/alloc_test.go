@@ -41,6 +41,46 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 	}
 }
 
+// Nor does it while its frames are captured, whether or not anybody reads them, and
+// afterwards nothing is left of that.
+func TestCaptureAllocatesNothing(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	echo(t, listen(t, b, echoService))
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	c := listen(t, a, nil)
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	var to net.Addr = echoService
+	buf := make([]byte, 64)
+	trip := func() {
+		if _, err := c.WriteTo(buf, to); err != nil {
+			t.Fatal(err)
+		}
+		if _, _, err := c.ReadFrom(buf); err != nil {
+			t.Fatal(err)
+		}
+	}
+	capture, err := a.Capture(within(t), stack.CaptureConfig{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 1000 {
+		trip()
+	}
+	if got := testing.AllocsPerRun(2000, trip); got != 0 {
+		t.Errorf("%v allocations per round trip with a capture, want 0", got)
+	}
+	if capture.Lost() == 0 {
+		t.Error("the capture lost nothing: it saw too little")
+	}
+	capture.Close()
+	if got := testing.AllocsPerRun(2000, trip); got != 0 {
+		t.Errorf("%v allocations per round trip after a capture, want 0", got)
+	}
+}
+
 // Nor does what goes over a connection.
 func TestConnectionAllocatesNothing(t *testing.T) {
 	for _, network := range []string{"tipc", "tipcpacket"} {

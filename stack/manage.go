@@ -96,7 +96,7 @@ func (n *Node) linkNamed(name string) (engine.LinkStatus, error) {
 			return s, nil
 		}
 	}
-	return engine.LinkStatus{}, &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %q", ErrUnreachable, name)}
+	return engine.LinkStatus{}, &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %.80q", ErrUnreachable, name)}
 }
 
 // ResetLinkStatistics sets the counters of the link of that name to 0: also those of
@@ -173,7 +173,7 @@ func (n *Node) SetBroadcastMethod(m BroadcastMethod) error {
 	}
 	k, ok := broadcastMethods[m.Method]
 	if !ok {
-		return manageError("set", fmt.Errorf("%w: no broadcast method %q", ErrConfig, m.Method))
+		return manageError("set", fmt.Errorf("%w: no broadcast method %.40q", ErrConfig, m.Method))
 	}
 	n.mu.Lock()
 	defer n.unlock()

@@ -56,7 +56,7 @@ func (p Property) refusal() error {
 	if p == PropertyMTU {
 		return refuse(syscall.EOPNOTSUPP, "MTU property is unsupported.")
 	}
-	return &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no property %q", ErrConfig, string(p))}
+	return &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no property %.40q", ErrConfig, string(p))}
 }
 
 // change is a LinkConfig that gives links of least packets in their windows the value.

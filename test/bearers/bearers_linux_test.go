@@ -185,9 +185,12 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 			}
 			enable := func(i int, kind string) {
 				t.Helper()
-				if err := nodes[i].EnableBearer(within(t), h.open(t, i, kind), stack.BearerConfig{}); err != nil {
+				d := h.open(t, i, kind)
+				began := time.Now()
+				if err := nodes[i].EnableBearer(within(t), d, stack.BearerConfig{}); err != nil {
 					t.Fatalf("%s: %v", kind, err)
 				}
+				t.Logf("%s: enabled in %v", kind, time.Since(began).Round(time.Millisecond))
 			}
 			disable := func(i int, name string) {
 				t.Helper()
