@@ -10,6 +10,8 @@
 //	          ├─────► Handle ────────► ActivePort       a handler that answers; Call asks and waits
 //	          ├─────► Subscribe ─────► Subscription  names that come and go, here or At another node
 //	          ├─────► Audit ─────────► AuditReport   whether all nodes know the same names
+//	          ├─────► EnableBearer, SetLink, RemovePeer, …  what a running node is told
+//	          ├─────► Capture, Watch ► Capture, Watch       its frames, and what happens to it
 //	          └─────► Names, Links, Bearers, Waits, Stats   how things stand
 //
 // A Node turns one engine (package engine) behind one lock, in laps: take a batch
@@ -36,7 +38,8 @@
 // A node has up to three bearers. Between two nodes there are two links at most: of
 // equal priority they share the sockets, else the one of higher priority carries all
 // and the other stands by. When one fails, what was under way on it goes over the
-// other: nothing is lost, doubled or out of order.
+// other: nothing is lost, doubled or out of order. Bearers can be enabled and disabled
+// while the node runs, see below.
 //
 // Handle makes an active port: its Handler takes each message in the very turn that
 // brought it, before anybody is woken, and answers in it. A node with active ports spins
@@ -83,6 +86,25 @@
 // as that has chosen.
 //
 // Not built yet: the daemon.
+//
+// # What a running node is told
+//
+// EnableBearer and DisableBearer take devices in and out between two laps, under load and
+// of any kind. With Config.NoBearers a node begins without any. If it has no address then,
+// and no identity, its first bearer gives it both; before, it has no sockets (ErrNoAddress),
+// and can be given them by SetAddress, SetIdentity and SetNetID. While a device is attached
+// the node stands still, 20 ms for AF_XDP, which registers the node's memory.
+// RequestBearer asks for a bearer in words, of whatever Config.OpenBearer can open, as a
+// program does that is attached to another's node.
+//
+// What tipc(8) gets and sets is there by the names that it uses: LinkProperty,
+// BearerProperty, MediumProperty, BroadcastMethod, RemovePeer and so on. What is refused is
+// a *Refusal, with the errno that a kernel answers.
+//
+// Capture begins to copy the frames of a running node, with a comment on each that was
+// dropped or sent again; Watch tells of bearers, links and peers that come and go. Both
+// have queues of limited size that delay nobody, and tell what they lost. Done and Err tell
+// that the node has ended.
 //
 // # Encryption
 //
