@@ -86,9 +86,9 @@ func FromUnix(uc *net.UnixConn) (*Conn, error) {
 }
 
 // Pair returns two Conns that are connected to each other. The second is a descriptor
-// yet, to be passed to another process, or to NewConn.
+// yet, in blocking mode, to be passed to another process, or to NewConn.
 func Pair() (*Conn, int, error) {
-	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return nil, -1, os.NewSyscallError("socketpair", err)
 	}

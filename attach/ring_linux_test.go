@@ -53,7 +53,7 @@ func TestRingCarriesRecords(t *testing.T) {
 			a, b := ringPair(t, MinRing)
 			a.SetSpin(spin)
 			b.SetSpin(spin)
-			records := 3000
+			records := 1500
 			if raceEnabled || testing.Short() {
 				records = 500
 			}

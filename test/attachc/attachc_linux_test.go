@@ -64,8 +64,8 @@ func source(t *testing.T, file string) []byte {
 	return b
 }
 
-// bed is a daemon on a hub; it returns the path of its socket, and a node beside it.
-func bed(t *testing.T) (path string, peer *stack.Node) {
+// bed is a daemon on a hub; it returns the path of its socket, its node, and one beside it.
+func bed(t *testing.T) (path string, node, peer *stack.Node) {
 	t.Helper()
 	h := hub.New(hub.Config{})
 	open := func(i int) *stack.Node {
@@ -80,7 +80,7 @@ func bed(t *testing.T) (path string, peer *stack.Node) {
 		t.Cleanup(func() { n.Close(within(t)) })
 		return n
 	}
-	node, peer := open(1), open(2)
+	node, peer = open(1), open(2)
 	srv, err := daemon.New(node, daemon.Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -98,7 +98,7 @@ func bed(t *testing.T) (path string, peer *stack.Node) {
 		}
 		<-served
 	})
-	return path, peer
+	return path, node, peer
 }
 
 // start runs a program that ends with the test, and returns what it prints.
@@ -136,7 +136,7 @@ func TestEchoOfTheDocumentation(t *testing.T) {
 		t.Fatal("docs/attach.md has no echo.c")
 	}
 	program := compile(t, "echo", []byte(text))
-	path, peer := bed(t)
+	path, _, peer := bed(t)
 	out, wait := start(t, program, path)
 	line, err := out.ReadString('\n')
 	if err != nil {
@@ -162,12 +162,15 @@ func TestEchoOfTheDocumentation(t *testing.T) {
 // with both ends asleep again and again.
 func TestRingInC(t *testing.T) {
 	program := compile(t, "ring", source(t, "testdata/ring.c"))
-	path, peer := bed(t)
+	path, node, peer := bed(t)
 	l, err := peer.Listen(within(t), "tipc", stack.Service{Type: 18888, Instance: 18})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Close()
+	if err := node.WaitFor(within(t), stack.Service{Type: 18888, Instance: 18}); err != nil {
+		t.Fatal(err)
+	}
 	echoed := make(chan error, 1)
 	go func() {
 		c, err := l.AcceptConn()
@@ -198,7 +201,7 @@ func TestRingInC(t *testing.T) {
 // as a descriptor, its messages and its end.
 func TestAcceptInC(t *testing.T) {
 	program := compile(t, "accept", source(t, "testdata/accept.c"))
-	path, peer := bed(t)
+	path, _, peer := bed(t)
 	out, wait := start(t, program, path, "18888", "19")
 	if line, err := out.ReadString('\n'); line != "listening\n" {
 		t.Fatalf("%q: %v, %v", line, err, wait())

@@ -53,7 +53,7 @@ static struct record get(int fd, int *got)
 	ssize_t n = recvmsg(fd, &m, MSG_TRUNC | MSG_CMSG_CLOEXEC);
 
 	if (n < (ssize_t)sizeof r || (size_t)n != sizeof r + r.len)
-		errno = EPROTO, fail("recvmsg");
+		errno = n < 0 ? errno : EPROTO, fail("recvmsg");
 	if (got && CMSG_FIRSTHDR(&m))
 		memcpy(got, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof(int));
 	return r;
@@ -97,6 +97,7 @@ int main(int argc, char **argv)
 	if (r.id != 6 || r.error || conn < 0)
 		return fprintf(stderr, "accept: id %u, error %u, descriptor %d\n", r.id, r.error, conn), 1;
 	printf("%x:%u to %u:%u\n", r.addr.addr.id.node, r.addr.addr.id.ref, r.addr2.addr.name.name.type, r.addr2.addr.name.name.instance);
+	fflush(stdout);
 	for (;;) {
 		r = get(conn, NULL);
 		if (r.op == END) {
