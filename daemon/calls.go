@@ -5,6 +5,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"strings"
 	"syscall"
 	"time"
 
@@ -165,15 +166,15 @@ func (x *session) call(h *attach.Header, data []byte) error {
 // verb finds a management call: one about the session's socket, one of the server's, one
 // of the configuration's, one of the node's.
 func (s *Server) verb(x *session, name string) (Verb, bool) {
-	if v, ok := socketVerbs[name]; ok {
-		return Verb{v.class, func(ctx context.Context, _ attach.Credentials, in []byte) ([]byte, error) {
+	if strings.HasPrefix(name, stack.SocketControlPrefix) {
+		return Verb{stack.UseControl, func(ctx context.Context, _ attach.Credentials, in []byte) ([]byte, error) {
 			x.mu.Lock()
 			p := x.port
 			x.mu.Unlock()
 			if p == nil {
 				return nil, syscall.ENOTSOCK
 			}
-			return v.serve(ctx, p.is(), in)
+			return stack.ServeSocketControl(ctx, p.is().any(), name, in)
 		}}, true
 	}
 	if v, ok := serverVerbs[name]; ok {

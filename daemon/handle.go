@@ -103,6 +103,10 @@ func encode(err error) (syscall.Errno, []byte) {
 	if errors.As(err, &over) {
 		return over.Errno, nil
 	}
+	if c, ok := err.(*canceledError); ok { // with what it waited for
+		_, data := stack.EncodeError(c.error)
+		return syscall.ECANCELED, data
+	}
 	return stack.EncodeError(err)
 }
 

@@ -449,3 +449,18 @@ func (p *port) shutdown() error {
 	}
 	return e.conn.Close()
 }
+
+// any is the socket, whatever it is.
+func (e end) any() any {
+	switch {
+	case e.packet != nil:
+		return e.packet
+	case e.group != nil:
+		return e.group
+	case e.listener != nil:
+		return e.listener
+	case e.conn != nil:
+		return e.conn
+	}
+	return nil
+}

@@ -137,8 +137,6 @@ func (p *port) setWriteDeadline(e end, t time.Time) {
 // A canceledError is what a send waited for that was canceled.
 type canceledError struct{ error }
 
-func (e *canceledError) Unwrap() []error { return []error{syscall.ECANCELED, e.error} }
-
 // report tells of a send that failed and was not to be answered. While the program does
 // not read, the first is kept and the others are counted.
 func (p *port) report(h *attach.Header, err error) error {

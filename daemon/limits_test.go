@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/stack"
+)
+
+// What is beyond a limit is refused with an errno, counted, and possible again when
+// something was given back; others have what they had.
+func TestLimits(t *testing.T) {
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{Connections: 6, Names: 3, Subscriptions: 1, Calls: 2, Rings: 1, QueuedBytes: 100000}}})
+	p, q := b.program(t), b.program(t)
+	p.socket(attach.KindRDM)
+	q.socket(attach.KindRDM)
+	p.bind(18888, 1)
+	p.bind(18888, 2)
+	q.bind(18888, 3)
+	for _, x := range []*program{p, q} {
+		x.fails(syscall.ENOBUFS, attach.Header{Op: attach.OpBind, Addr: service(18888, 4)}, nil)
+	}
+	q.must(attach.Header{Op: attach.OpUnbind, Addr: service(18888, 3)}, nil)
+	p.bind(18888, 4)
+	p.c.Close()
+	waitFor(t, func() bool { return b.srv.Counters().Names == 0 })
+
+	s := b.program(t)
+	sub := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Upper: 9}, 0)}
+	s.must(sub, nil)
+	r := b.program(t)
+	r.fails(syscall.ENOBUFS, sub, nil)
+	r.fails(syscall.ENOBUFS, attach.Header{Op: attach.OpStream}, attach.AppendCall(nil, "watch", nil))
+	r.must(attach.Header{Op: attach.OpJoin, Addr: service(4242, 1)}, nil)
+	for id := range uint32(3) {
+		r.send(attach.Header{Op: attach.OpCall, ID: 100 + id}, attach.AppendCall(nil, "socket.wait-members", []byte(`{"members": 9}`)))
+	}
+	if a := r.answer(102); a.Errno != syscall.EAGAIN {
+		t.Errorf("calls: %v", a.Errno)
+	}
+	r.send(attach.Header{Op: attach.OpCancel, Arg0: 100}, nil)
+	if a := r.answer(100); a.Errno != syscall.ECANCELED {
+		t.Errorf("canceled: %v", a.Errno)
+	}
+	q.useRing(0)
+	r.fails(syscall.ENOBUFS, attach.Header{Op: attach.OpRing}, nil)
+
+	var more []*program
+	for range 3 {
+		more = append(more, b.program(t))
+	}
+	x := b.dial(t)
+	a, err := x.tryRead() // before it has said anything
+	if err != nil || a.Op != attach.OpHello || a.Errno != syscall.EMFILE || !strings.Contains(string(a.data), "6 connections") {
+		t.Errorf("turned away: %v %q, %v", &a.Header, a.data, err)
+	}
+	if _, err := x.tryRead(); !errors.Is(err, io.EOF) && !errors.Is(err, syscall.ECONNRESET) {
+		t.Errorf("got %v", err)
+	}
+	more[0].c.Close()
+	waitFor(t, func() bool { return b.srv.Counters().Connections == 5 })
+	b.program(t)
+	c := b.srv.Clients()
+	if len(c) != 1 || c[0].OverLimit == 0 || c[0].PID != os.Getpid() || b.srv.Counters().TurnedAway != 1 {
+		t.Errorf("clients %+v, %+v", c, b.srv.Counters())
+	}
+}
+
+// A hello that does not come is not waited for.
+func TestSilentConnection(t *testing.T) {
+	b := newBed(t, daemon.Config{HelloTimeout: 50 * time.Millisecond})
+	x := b.dial(t)
+	if _, err := x.tryRead(); !errors.Is(err, io.EOF) {
+		t.Errorf("got %v", err)
+	}
+	waitFor(t, func() bool { return b.srv.Counters().Connections == 0 })
+}
+
+// A program that does not read is stopped: what comes waits as far as its limit goes, and
+// the others have their messages meanwhile. When it reads it has all that was taken.
+func TestProgramThatDoesNotRead(t *testing.T) {
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 300000}}})
+	p, q := b.program(t), b.program(t)
+	own := p.socket(attach.KindRDM)
+	if err := b.peer.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.node.Addr())}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.peer, "tipcrdm", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	to, _ := own.Socket()
+	data := make([]byte, 1000)
+	sent := 0
+	returned := make(chan error, 1)
+	go func() {
+		buf := make([]byte, 1024)
+		_, _, err := c.ReadFrom(buf)
+		returned <- err
+	}()
+	for len(returned) == 0 && sent < 100000 {
+		if _, err := c.WriteTo(data, to); err != nil {
+			t.Fatal(err)
+		}
+		sent++
+	}
+	var reject *stack.RejectError
+	if err := <-returned; !errors.As(err, &reject) {
+		t.Fatalf("after %d: %v", sent, err)
+	}
+	cl := b.srv.Clients()
+	if len(cl) != 1 || cl[0].OverQueue == 0 || cl[0].QueuedBytes < 300000 || cl[0].QueuedBytes > 600000 || cl[0].Stalled == 0 {
+		t.Errorf("clients: %+v", cl)
+	}
+	other := q.socket(attach.KindRDM) // is not held up
+	q.send(attach.Header{Op: attach.OpSend, Addr: other}, []byte("x"))
+	if m := q.read(); string(m.data) != "x" {
+		t.Errorf("got %v", &m.Header)
+	}
+	got := 0
+	for ; got < sent; got++ { // all but those that came back
+		r, err := p.tryRead()
+		if err != nil {
+			t.Fatalf("after %d of %d: %v", got, sent, err)
+		}
+		if len(r.data) != len(data) {
+			t.Fatalf("got %v", &r.Header)
+		}
+		if b.srv.Counters().QueuedBytes == 0 && b.node.Sockets()[0].Queued == 0 && got > 100 {
+			break
+		}
+	}
+	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
+	if _, err := c.WriteTo([]byte("again"), to); err != nil {
+		t.Fatal(err)
+	}
+	for {
+		if m := p.read(); string(m.data) == "again" {
+			break
+		}
+	}
+}
+
+// A send that waits for room holds up its own connection, ends at its time, can be
+// canceled, and with its program.
+func TestSendThatWaits(t *testing.T) {
+	for _, ring := range []bool{false, true} {
+		t.Run(fmt.Sprint("ring ", ring), func(t *testing.T) {
+			b := newBed(t, daemon.Config{})
+			l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if err := b.node.WaitFor(within(t), stack.Service{Type: 18888, Instance: 1}); err != nil {
+				t.Fatal(err)
+			}
+			p := b.program(t)
+			p.socket(attach.KindSeqPacket)
+			p.send(attach.Header{Op: attach.OpConnect, ID: 600, Addr: service(18888, 1)}, nil)
+			c, err := l.AcceptConn()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			p.answer(600)
+			if ring {
+				p.useRing(0)
+			}
+			data := make([]byte, 60000)
+			h := attach.Header{Op: attach.OpSend, Flags: attach.FlagAnswer, Wide: uint64(50 * time.Millisecond)}
+			n := 0
+			var r record
+			for r.Errno == 0 {
+				r = p.ask(h, data)
+				n++
+			}
+			_, why := stack.DecodeError(r.Errno, r.data)
+			var blocked *stack.BlockedError
+			if told, _ := stack.DecodeError(r.Errno, r.data); r.Errno != syscall.EAGAIN || !errors.As(told, &blocked) || blocked.Peer.Port == 0 {
+				t.Errorf("after %d: %v %s %v", n, r.Errno, r.data, why)
+			}
+			h.Wide = 0
+			h.ID = 700
+			p.send(h, data)
+			waitFor(t, func() bool { return len(b.node.Waits()) == 1 })
+			p.send(attach.Header{Op: attach.OpCancel, Arg0: 700}, nil)
+			if r := p.answer(700); r.Errno != syscall.ECANCELED {
+				t.Errorf("canceled: %v %s", r.Errno, r.data)
+			}
+			h.ID = 701
+			p.send(h, data)
+			waitFor(t, func() bool { return len(b.node.Waits()) == 1 })
+			buf := make([]byte, len(data))
+			c.SetDeadline(time.Now().Add(patience))
+			if _, err := c.Read(buf); err != nil { // makes room
+				t.Fatal(err)
+			}
+			for k := 1; k < n; k++ {
+				if _, err := c.Read(buf); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if r := p.answer(701); r.Errno != 0 {
+				t.Errorf("at last: %v", r.Errno)
+			}
+			h.Flags, h.ID = 0, 0
+			for range n + 1 {
+				p.send(h, data[:1000])
+			}
+			for len(b.node.Waits()) == 0 {
+				if err := p.c.TryWrite(&h, data); err != nil && err != syscall.EAGAIN {
+					t.Fatal(err)
+				}
+			}
+			p.c.Close()
+			waitFor(t, func() bool { return len(b.node.Waits()) == 0 && b.srv.Counters().Connections == 0 })
+		})
+	}
+}
+
+// Who sends more than a process may is read more slowly, and has all of it taken.
+func TestRate(t *testing.T) {
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 2000}})
+	p := b.program(t)
+	began := time.Now()
+	const k = 700
+	for range k {
+		p.send(attach.Header{Op: attach.OpPing}, nil)
+	}
+	p.must(attach.Header{Op: attach.OpPing}, nil)
+	if took := time.Since(began); took < (k-200)*time.Second/2000-50*time.Millisecond {
+		t.Errorf("%d records in %v", k, took)
+	}
+	if c := b.srv.Clients(); c[0].Slowed == 0 || c[0].Records < k {
+		t.Errorf("%+v", c)
+	}
+}
+
+// Rights: who is not root and not the daemon's user has what the policy says.
+func TestPolicy(t *testing.T) {
+	all := []stack.ControlClass{stack.UseControl, stack.ShowControl, stack.ManageControl, stack.CaptureControl, stack.KeyControl}
+	may := func(p daemon.Policy, who attach.Credentials) (out []string) {
+		for _, c := range all {
+			if p.Allows(c, who) {
+				out = append(out, c.String())
+			}
+		}
+		return out
+	}
+	someone := attach.Credentials{PID: 1, UID: 54321, GID: 54321, Groups: []uint32{7, 9}}
+	p := daemon.DefaultPolicy(8)
+	if got := may(p, someone); !slices.Equal(got, []string{"use", "show"}) {
+		t.Errorf("someone: %v", got)
+	}
+	for name, who := range map[string]attach.Credentials{
+		"root": {UID: 0}, "the daemon's user": {UID: uint32(os.Geteuid())},
+		"the group": {UID: 54321, GID: 8}, "a supplementary group": {UID: 54321, GID: 1, Groups: []uint32{3, 8}},
+	} {
+		if got := may(p, who); len(got) != len(all) {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+	p.Show.Everyone = false
+	p.Keys.Users = []uint32{54321}
+	p.Capture.Groups = []uint32{9}
+	if got := may(p, someone); !slices.Equal(got, []string{"use", "capture", "keys"}) {
+		t.Errorf("someone: %v", got)
+	}
+	if p.Allows(0, someone) || p.Allows(99, someone) {
+		t.Error("a class that is none")
+	}
+}
+
+// A graceful end: every program is told why, and reads the end then.
+func TestShutdownTellsWhy(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	p, q := b.program(t), b.program(t)
+	p.socket(attach.KindRDM)
+	p.bind(18888, 1)
+	if err := b.peer.WaitFor(within(t), stack.Service{Type: 18888, Instance: 1}); err != nil {
+		t.Fatal(err)
+	}
+	if err := b.srv.Shutdown(within(t), "the machine is restarted"); err != nil {
+		t.Fatal(err)
+	}
+	for _, x := range []*program{p, q} {
+		if r, err := x.tryRead(); err != nil || r.Op != attach.OpGone || string(r.data) != "the machine is restarted" {
+			t.Errorf("got %v %q, %v", &r.Header, r.data, err)
+		}
+		if _, err := x.tryRead(); err != io.EOF {
+			t.Errorf("got %v", err)
+		}
+	}
+	if _, err := attach.Dial(within(t), b.path); err == nil {
+		t.Error("it listens still")
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	cancel()
+	if err := b.srv.Shutdown(ctx, "again"); err != nil && !errors.Is(err, context.Canceled) {
+		t.Error(err)
+	}
+}
