@@ -16,7 +16,7 @@ const (
 )
 
 // svgStyle is what a picture that stands alone looks like; a page has the same in map.css.
-const svgStyle = `<style>text{font:14px sans-serif;text-anchor:middle;fill:#222}.small{font-size:11px;fill:#555}` +
+const svgStyle = `<style>text{font:14px sans-serif;text-anchor:middle;fill:#222}.small{font-size:11px;fill:#555;stroke:#fff;stroke-width:4;paint-order:stroke}` +
 	`.node{fill:#fff;stroke:#1668b8;stroke-width:2}.self{fill:#d8eafc}.lost{stroke:#b3261e;stroke-dasharray:4 3}` +
 	`.link{fill:none;stroke-width:2}.active{stroke:#1a7f37;stroke-width:3}.standby{stroke:#9a6700}.down{stroke:#b3261e;stroke-dasharray:5 4}` +
 	`.other{stroke:#bbb}.onesided{stroke:#b3261e;stroke-dasharray:2 4}</style>`
