@@ -52,6 +52,7 @@ func commands() []*command {
 		&auditCommand,
 		toolCommand("bearer", "utipc bearer list"),
 		&benchCommand,
+		&captureCommand,
 		&catCommand,
 		&daemonCommand,
 		&decodeCommand,

@@ -31,6 +31,12 @@ const (
 	plainText   = "\x1b[0m"
 )
 
+// isTerminal reports whether f is one.
+func isTerminal(f *os.File) bool {
+	_, err := unix.IoctlGetTermios(int(f.Fd()), unix.TCGETS)
+	return err == nil
+}
+
 // openTerminal takes the terminal that in and out are; nil if they are none.
 func openTerminal(in io.Reader, out io.Writer) *terminal {
 	i, ok := in.(*os.File)
@@ -42,7 +48,7 @@ func openTerminal(in io.Reader, out io.Writer) *terminal {
 	if err != nil {
 		return nil
 	}
-	if _, err := unix.IoctlGetTermios(int(o.Fd()), unix.TCGETS); err != nil {
+	if !isTerminal(o) {
 		return nil
 	}
 	raw := *saved

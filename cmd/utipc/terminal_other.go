@@ -4,10 +4,15 @@
 
 package main
 
-import "io"
+import (
+	"io"
+	"os"
+)
 
 // A terminal is not known here: all output is plain text.
 type terminal struct{}
+
+func isTerminal(*os.File) bool { return false }
 
 func openTerminal(io.Reader, io.Writer) *terminal { return nil }
 

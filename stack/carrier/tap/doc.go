@@ -10,7 +10,7 @@
 // has frames, a time of its own and something to remark about them: a frame may
 // carry a comment, such as why it was dropped.
 //
-// What is not here: reading captures, filters, more than one interface in a
-// file, and rotation of files. A slow io.Writer slows the device: put a
-// bufio.Writer between, and flush it after Close.
+// What is not here: reading captures, filters, and rotation of files. A slow
+// io.Writer slows the device: put a bufio.Writer between, and flush it after
+// Close.
 package tap

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// What of pcapng is written: one section, one interface, and a block for each
+// What of pcapng is written: one section, a block for each interface and one for each
 // frame, in little-endian order.
 //
 //	+------------+--------------+------ ... ------+---------+--------------+
@@ -57,30 +57,34 @@ func appendPadding(b []byte, n int) []byte {
 	return append(b, "\x00\x00\x00"[:-n&3]...)
 }
 
-// appendHeader adds what a file begins with. snap is the most bytes a frame
-// will have in the file, 0 is any number.
-func appendHeader(b []byte, ifname string, snap uint32) []byte {
-	b = appendBlock(b, sectionBlock, func(b []byte) []byte {
+// appendSection adds what a file begins with.
+func appendSection(b []byte) []byte {
+	return appendBlock(b, sectionBlock, func(b []byte) []byte {
 		b = le.AppendUint32(b, byteOrderMagic)
 		b = le.AppendUint16(b, 1) // version 1.0
 		b = le.AppendUint16(b, 0)
 		return le.AppendUint64(b, 1<<64-1) // the section's length: unknown
 	})
+}
+
+// appendInterface adds an interface. snap is the most bytes a frame of it will have in
+// the file, 0 is any number.
+func appendInterface(b []byte, name string, snap uint32) []byte {
 	return appendBlock(b, interfaceBlock, func(b []byte) []byte {
 		b = le.AppendUint16(b, linkEthernet)
 		b = le.AppendUint16(b, 0)
 		b = le.AppendUint32(b, snap)
-		b = appendOption(b, optIfName, ifname)
+		b = appendOption(b, optIfName, name)
 		b = appendOption(b, optTSResol, "\x09")
 		return le.AppendUint32(b, optEnd)
 	})
 }
 
 // appendFrame adds one frame of length bytes, of which data is the beginning.
-func appendFrame(b []byte, t time.Time, dir Direction, data []byte, length int, comment string) []byte {
+func appendFrame(b []byte, iface int, t time.Time, dir Direction, data []byte, length int, comment string) []byte {
 	return appendBlock(b, packetBlock, func(b []byte) []byte {
 		ns := uint64(t.UnixNano())
-		b = le.AppendUint32(b, 0) // the only interface
+		b = le.AppendUint32(b, uint32(iface))
 		b = le.AppendUint32(b, uint32(ns>>32))
 		b = le.AppendUint32(b, uint32(ns))
 		b = le.AppendUint32(b, uint32(len(data)))

@@ -15,10 +15,11 @@ import (
 type Writer struct {
 	snap int // the most bytes written of a frame; 0 is all
 
-	mu  sync.Mutex // guards what follows; held while w writes
-	w   io.Writer
-	buf []byte // one block, used again
-	err error  // the first of w, or net.ErrClosed
+	mu     sync.Mutex // guards what follows; held while w writes
+	w      io.Writer
+	buf    []byte // one block, used again
+	ifaces int
+	err    error // the first of w, or net.ErrClosed
 }
 
 // NewWriter begins a file with frames of the interface ifname. A frame is
@@ -27,13 +28,58 @@ type Writer struct {
 // frame, and the file's header, which is written at once, is one call of
 // w.Write; after one has failed nothing more is written.
 func NewWriter(w io.Writer, ifname string, mtu int) *Writer {
-	c := &Writer{w: w}
+	c := &Writer{w: w, ifaces: 1}
 	if mtu > 0 {
 		c.snap = mtu + frame.EthernetLen
 	}
-	c.buf = appendHeader(nil, ifname, uint32(c.snap))
+	c.buf = appendInterface(appendSection(nil), ifname, uint32(c.snap))
 	_, c.err = w.Write(c.buf)
 	return c
+}
+
+// NewMultiWriter begins a file with frames of several interfaces, which Interface adds.
+// Its header is written at once. WriteFrame is not for it.
+func NewMultiWriter(w io.Writer) *Writer {
+	c := &Writer{w: w, buf: appendSection(nil)}
+	_, c.err = w.Write(c.buf)
+	return c
+}
+
+// Interface adds an interface and returns its number in the file, for WriteCut. snap is
+// the most bytes of a frame that there will be, 0 if any number. The error is as
+// WriteFrame's.
+func (c *Writer) Interface(name string, snap int) (id int, err error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.err != nil {
+		return 0, c.err
+	}
+	c.buf = appendInterface(c.buf[:0], name, uint32(snap))
+	if _, c.err = c.w.Write(c.buf); c.err != nil {
+		return 0, c.err
+	}
+	c.ifaces++
+	return c.ifaces - 1, nil
+}
+
+// WriteCut adds a frame of an interface that was length bytes long, of which data is the
+// beginning; else as WriteFrame. It panics when there is no such interface.
+func (c *Writer) WriteCut(iface int, t time.Time, dir Direction, data []byte, length int, comment string) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if iface < 0 || iface >= c.ifaces {
+		panic("tap: no such interface")
+	}
+	return c.write(iface, t, dir, data, length, comment)
+}
+
+func (c *Writer) write(iface int, t time.Time, dir Direction, data []byte, length int, comment string) error {
+	if c.err != nil {
+		return c.err
+	}
+	c.buf = appendFrame(c.buf[:0], iface, t, dir, data, length, comment)
+	_, c.err = c.w.Write(c.buf)
+	return c.err
 }
 
 // WriteFrame adds one frame, f, that went by at t, with a comment unless it is
@@ -42,16 +88,11 @@ func NewWriter(w io.Writer, ifname string, mtu int) *Writer {
 func (c *Writer) WriteFrame(t time.Time, dir Direction, f []byte, comment string) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	if c.err != nil {
-		return c.err
-	}
 	data := f
 	if c.snap > 0 && len(data) > c.snap {
 		data = data[:c.snap]
 	}
-	c.buf = appendFrame(c.buf[:0], t, dir, data, len(f), comment)
-	_, c.err = c.w.Write(c.buf)
-	return c.err
+	return c.write(0, t, dir, data, len(f), comment)
 }
 
 // Close ends the file: nothing is written once it has returned. It returns the

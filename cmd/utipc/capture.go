@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"os"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/tap"
+)
+
+var captureCommand = command{
+	name:  "capture",
+	short: "record what a running node sends and receives, as pcapng",
+	usage: `utipc capture: record what a running node sends and receives, as pcapng.
+
+    utipc capture [FLAGS] [FILE]
+
+Every frame of the node's bearers is written with its time, its direction, the bearer,
+and, where there is something to say, a comment: the reason for which the node dropped
+it, that it is a retransmission, that the device refused it. Without FILE, or with -, the
+capture goes to the standard output, each frame at once. It ends when it is interrupted;
+what was lost for want of room is told then. Frames are as they are on the wire: sealed,
+where there are keys. Nobody else's frames are in it: the node sees only TIPC.
+
+    --bearer NAME    this bearer alone; may be given again (default all)
+    --count N        end after N frames; 0: never (default 0)
+    --duration D     end after that time; 0: never (default 0)
+    --snap N         bytes of a frame that are kept; 0: all (default 0)
+    --buffer N       frames that may wait to be written, 1 to 65536 (default 4096)
+` + hostUsage + `
+    utipc capture node.pcapng
+    utipc capture --bearer eth0 | tshark -r -
+    utipc capture --count 1000 | utipc decode -
+`,
+	run: func(ctx context.Context, args []string, std stdio) error {
+		var h host
+		var c capturer
+		f := flag.NewFlagSet("capture", flag.ContinueOnError)
+		h.flags(f)
+		c.flags(f)
+		rest, err := parse(f, args, 0, 1)
+		if err != nil {
+			return err
+		}
+		if err := c.check(); err != nil {
+			return err
+		}
+		if len(rest) == 1 && rest[0] != "-" {
+			c.file = rest[0]
+		}
+		if o, ok := std.out.(*os.File); ok && c.file == "" && isTerminal(o) {
+			return usageError("a capture is not for terminals: name a FILE, or pipe it")
+		}
+		n, finish, err := h.open(ctx, std)
+		if err != nil {
+			return err
+		}
+		return errors.Join(c.run(ctx, n, std), closeHost(n, finish))
+	},
+}
+
+// A capturer is the flags of the command.
+type capturer struct {
+	stack.CaptureConfig
+	count    int
+	duration time.Duration
+	file     string // empty: the standard output
+}
+
+func (c *capturer) flags(f *flag.FlagSet) {
+	f.Func("bearer", "", func(s string) error {
+		c.Bearers = append(c.Bearers, s)
+		return nil
+	})
+	f.IntVar(&c.count, "count", 0, "")
+	f.DurationVar(&c.duration, "duration", 0, "")
+	f.IntVar(&c.Snap, "snap", 0, "")
+	f.IntVar(&c.Frames, "buffer", 4096, "")
+}
+
+func (c *capturer) check() error {
+	switch {
+	case c.count < 0 || c.duration < 0:
+		return usageError("--count and --duration must not be negative")
+	case c.Snap < 0 || c.Snap > 0 && c.Snap < 14:
+		return usageError("--snap is under 14, the Ethernet header")
+	case c.Frames < 1 || c.Frames > 65536:
+		return usageError("--buffer is not in 1 to 65536")
+	}
+	return nil
+}
+
+// run records until there is enough, or ctx or the node is done.
+func (c *capturer) run(ctx context.Context, n *stack.Node, std stdio) (err error) {
+	if c.duration > 0 {
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, c.duration)
+		defer cancel()
+	}
+	record, err := n.Capture(ctx, c.CaptureConfig)
+	if err != nil {
+		return err
+	}
+	defer record.Close()
+	out, flush := std.out, func() error { return nil }
+	if c.file != "" {
+		f, err := os.Create(c.file)
+		if err != nil {
+			return err
+		}
+		b := bufio.NewWriter(f)
+		out, flush = b, func() error { return errors.Join(b.Flush(), f.Close()) }
+	}
+	w := tap.NewMultiWriter(out)
+	ifaces := map[string]int{}
+	frames := 0
+	defer func() {
+		err = errors.Join(err, flush())
+		fmt.Fprintf(std.err, "utipc capture: %d frames, %d lost for want of room\n", frames, record.Lost())
+	}()
+	for c.count == 0 || frames < c.count {
+		f, err := record.Next(ctx)
+		switch {
+		case err != nil && ctx.Err() != nil: // interrupted, or the time is over
+			return nil
+		case errors.Is(err, net.ErrClosed):
+			return n.Err()
+		case err != nil:
+			return err
+		}
+		dir := tap.In
+		if f.Out {
+			dir = tap.Out
+		}
+		id, known := ifaces[f.Bearer]
+		if !known {
+			if id, err = w.Interface(f.Bearer, c.Snap); err != nil {
+				return err
+			}
+			ifaces[f.Bearer] = id
+		}
+		if err := w.WriteCut(id, f.Time, dir, f.Data, f.Length, f.Comment); err != nil {
+			return err
+		}
+		frames++
+	}
+	return nil
+}
