@@ -22,15 +22,21 @@ import (
 	"github.com/utipc/utipc/stack"
 )
 
+// skipOrFail ends a test that lacks something: it fails where all is required.
+func skipOrFail(t *testing.T, why string) {
+	t.Helper()
+	if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
+		t.Fatal(why)
+	}
+	t.Skip(why)
+}
+
 // chromium runs the browser without a screen on a page and returns what it prints.
 func chromium(t *testing.T, url string, args ...string) string {
 	t.Helper()
 	bin, err := exec.LookPath("chromium")
 	if err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatal("chromium is missing: apt-get install chromium")
-		}
-		t.Skip("chromium is missing")
+		skipOrFail(t, "chromium is missing")
 	}
 	if testing.Short() {
 		t.Skip("not in --short: a browser takes seconds")

@@ -58,7 +58,7 @@ func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func(
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
-	if n, err = attach(ctx, h.path()); err != nil {
+	if n, err = attachNode(ctx, h.path()); err != nil {
 		return nil, nil, fmt.Errorf("attach to %s: %w; 'utipc daemon' serves there, or be a node of one's own with --if or --udp", h.path(), err)
 	}
 	return n, func() error { return nil }, nil
@@ -67,8 +67,8 @@ func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func(
 // attachTimeout is how long a daemon may take to answer.
 const attachTimeout = 10 * time.Second
 
-// attach is stack.Attach. Tests put a node of their own in its place.
-var attach = stack.Attach
+// attachNode finds the daemon's node. Tests put a node of their own in its place.
+var attachNode = stack.Attach
 
 // check reports flags that do not go together, as a usageError.
 func (h *host) check() error {

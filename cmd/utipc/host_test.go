@@ -17,12 +17,12 @@ import (
 // comes back.
 func attachTo(t *testing.T, n *stack.Node, err error) (path *string) {
 	t.Helper()
-	was, path := attach, new(string)
-	attach = func(_ context.Context, p string) (*stack.Node, error) {
+	was, path := attachNode, new(string)
+	attachNode = func(_ context.Context, p string) (*stack.Node, error) {
 		*path = p
 		return n, err
 	}
-	t.Cleanup(func() { attach = was })
+	t.Cleanup(func() { attachNode = was })
 	return path
 }
 

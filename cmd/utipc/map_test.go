@@ -21,45 +21,46 @@ import (
 
 // A cluster of three, as text, SVG and JSON.
 func TestMap(t *testing.T) {
-	all := liveBed(t, 3)
-	if _, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17}); err != nil {
-		t.Fatal(err)
-	}
-	waitNames(t, all[0], 18888, 1)
-	print := func(args ...string) string {
-		var m mapper
-		var out bytes.Buffer
-		if _, err := parse(flagsOf(&m), append(args, "--wait", "1m"), 0, 0); err != nil || m.check() != nil {
+	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
+		if _, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17}); err != nil {
 			t.Fatal(err)
 		}
-		if err := m.run(t.Context(), all[0], &out); err != nil {
+		waitNames(t, all[0], 18888, 1)
+		print := func(args ...string) string {
+			var m mapper
+			var out bytes.Buffer
+			if _, err := parse(flagsOf(&m), append(args, "--wait", "1m"), 0, 0); err != nil || m.check() != nil {
+				t.Fatal(err)
+			}
+			if err := m.run(t.Context(), all[0], &out); err != nil {
+				t.Fatal(err)
+			}
+			return out.String()
+		}
+		var v mapView
+		if err := json.Unmarshal([]byte(print("--json")), &v); err != nil {
 			t.Fatal(err)
 		}
-		return out.String()
-	}
-	var v mapView
-	if err := json.Unmarshal([]byte(print("--json")), &v); err != nil {
-		t.Fatal(err)
-	}
-	if got, want := fmt.Sprintf("%+v", v.Pairs), "[{A:1001002 B:1001003 Links:1 Both:true a:0 b:0}]"; got != want {
-		t.Errorf("pairs: got %s, want %s", got, want)
-	}
-	if len(v.Links) != 2 || v.Links[0].State != "ACTIVE" || v.Links[0].Priority != 10 || len(v.Nodes) != 3 || v.Nodes[0].Node != "1001001" || v.Nodes[1].Names != 1 || !v.Nodes[2].Told {
-		t.Errorf("got %+v", v)
-	}
-	text := print()
-	for _, want := range []string{"[1001001]", " 1001003 ", "╲", "╱", "─", "\n1001002   eth0            ACTIVE    10    1500ms "} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+		if got, want := fmt.Sprintf("%+v", v.Pairs), "[{A:1001002 B:1001003 Links:1 Both:true a:0 b:0}]"; got != want {
+			t.Errorf("pairs: got %s, want %s", got, want)
 		}
-	}
-	if own := print("--own"); strings.Contains(own, "─") || !strings.Contains(own, "not asked") {
-		t.Errorf("own links alone:\n%s", own)
-	}
-	svg := print("--svg")
-	if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil || strings.Count(svg, "<rect") != 3 || strings.Count(svg, `class="link active"`) != 2 || strings.Count(svg, `class="link other"`) != 1 {
-		t.Errorf("%v in %s", err, svg)
-	}
+		if len(v.Links) != 2 || v.Links[0].State != "ACTIVE" || v.Links[0].Priority != 10 || len(v.Nodes) != 3 || v.Nodes[0].Node != "1001001" || v.Nodes[1].Names != 1 || !v.Nodes[2].Told {
+			t.Errorf("got %+v", v)
+		}
+		text := print()
+		for _, want := range []string{"[1001001]", " 1001003 ", "╲", "╱", "─", "\n1001002   eth0            ACTIVE    10    1500ms "} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
+		}
+		if own := print("--own"); strings.Contains(own, "─") || !strings.Contains(own, "not asked") {
+			t.Errorf("own links alone:\n%s", own)
+		}
+		svg := print("--svg")
+		if err := xml.Unmarshal([]byte(svg), new(struct{})); err != nil || strings.Count(svg, "<rect") != 3 || strings.Count(svg, `class="link active"`) != 2 || strings.Count(svg, `class="link other"`) != 1 {
+			t.Errorf("%v in %s", err, svg)
+		}
+	})
 }
 
 // Many nodes are a table.

@@ -121,45 +121,46 @@ func TestClean(t *testing.T) {
 
 // One picture of a living node: text, and JSON.
 func TestTopOnce(t *testing.T) {
-	all := liveBed(t, 2)
-	if _, err := all[0].ListenPacket(t.Context(), "tipcrdm", stack.Range{Type: 18888, Lower: 1, Upper: 9}); err != nil {
-		t.Fatal(err)
-	}
-	attachTo(t, all[0], nil)
-	sample := func(args ...string) string {
-		var out, errs bytes.Buffer
-		c := top{}
-		f := flagsOf(&c)
-		if _, err := parse(f, args, 0, 0); err != nil {
+	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
+		if _, err := all[0].ListenPacket(t.Context(), "tipcrdm", stack.Range{Type: 18888, Lower: 1, Upper: 9}); err != nil {
 			t.Fatal(err)
 		}
-		if err := c.check(); err != nil {
-			t.Fatal(err)
+		attachTo(t, all[0], nil)
+		sample := func(args ...string) string {
+			var out, errs bytes.Buffer
+			c := top{}
+			f := flagsOf(&c)
+			if _, err := parse(f, args, 0, 0); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.check(); err != nil {
+				t.Fatal(err)
+			}
+			if err := c.run(t.Context(), all[0], stdio{nil, &out, &errs}); err != nil {
+				t.Fatal(err)
+			}
+			return out.String()
 		}
-		if err := c.run(t.Context(), all[0], stdio{nil, &out, &errs}); err != nil {
-			t.Fatal(err)
+		text := sample("--once", "--interval", "20ms")
+		for _, want := range []string{"node 1001001  ", "\n1001002   eth0            ACTIVE ", " 18888:1-9\n", "dropped nothing"} {
+			if !strings.Contains(text, want) {
+				t.Errorf("no %q in\n%s", want, text)
+			}
 		}
-		return out.String()
-	}
-	text := sample("--once", "--interval", "20ms")
-	for _, want := range []string{"node 1001001  ", "\n1001002   eth0            ACTIVE ", " 18888:1-9\n", "dropped nothing"} {
-		if !strings.Contains(text, want) {
-			t.Errorf("no %q in\n%s", want, text)
+		if strings.ContainsRune(text, '\x1b') {
+			t.Errorf("control characters in %q", text)
 		}
-	}
-	if strings.ContainsRune(text, '\x1b') {
-		t.Errorf("control characters in %q", text)
-	}
-	d := json.NewDecoder(strings.NewReader(sample("--json", "--count", "2", "--interval", "20ms")))
-	for range 2 {
-		var v topView
-		if err := d.Decode(&v); err != nil || v.Node != "1001001" || len(v.Links) != 1 || v.Links[0].State != "ACTIVE" || len(v.Sockets) != 1 || v.Seconds < 0.001 {
-			t.Errorf("%v, got %+v", err, v)
+		d := json.NewDecoder(strings.NewReader(sample("--json", "--count", "2", "--interval", "20ms")))
+		for range 2 {
+			var v topView
+			if err := d.Decode(&v); err != nil || v.Node != "1001001" || len(v.Links) != 1 || v.Links[0].State != "ACTIVE" || len(v.Sockets) != 1 || v.Seconds < 0.001 {
+				t.Errorf("%v, got %+v", err, v)
+			}
 		}
-	}
-	if d.More() {
-		t.Error("more than two pictures")
-	}
+		if d.More() {
+			t.Error("more than two pictures")
+		}
+	})
 }
 
 func TestTopMisuse(t *testing.T) {

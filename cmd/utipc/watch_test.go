@@ -18,65 +18,66 @@ import (
 
 // What is there, and what comes and goes: here, and as another node sees it.
 func TestWatch(t *testing.T) {
-	all := liveBed(t, 2)
-	c, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := all[0].WaitFor(t.Context(), stack.Service{Type: 18888, Instance: 17}); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	for _, at := range []string{"", "1001002"} {
-		w := watcher{only: "node,link,name", count: 4, at: at, timeout: time.Minute}
-		if err := w.check([]string{"18888"}); err != nil {
-			t.Fatal(err)
-		}
-		out.Reset()
-		if err := w.run(t.Context(), all[0], &out); err != nil {
-			t.Fatal(err)
-		}
-		var got []string
-		for line := range strings.Lines(out.String()) {
-			_, event, _ := strings.Cut(strings.TrimSpace(line), " ") // without the time
-			got = append(got, event)
-		}
-		slices.Sort(got)
-		want := []string{"link 1001002 bearer 0 up", "name 18888:17 published by " + c.LocalAddr().String(), "node 1001001 up", "node 1001002 up"}
-		if at != "" {
-			want[0] = "link 1001001 bearer 0 up"
-		}
-		if !slices.Equal(got, want) {
-			t.Errorf("at %q: got %q, want %q", at, got, want)
-		}
-	}
-	w := watcher{only: "name", changes: true, json: true, count: 2, timeout: time.Minute}
-	if err := w.check([]string{"18888:10-20"}); err != nil {
-		t.Fatal(err)
-	}
-	out.Reset()
-	done := make(chan error, 1)
-	go func() { done <- w.run(t.Context(), all[0], &out) }()
-	for watching := true; watching; { // names come and go until it has told of one: those before it began it does not
-		p, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 18})
+	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
+		c, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17})
 		if err != nil {
 			t.Fatal(err)
 		}
-		p.Close()
-		select {
-		case err := <-done:
+		if err := all[0].WaitFor(t.Context(), stack.Service{Type: 18888, Instance: 17}); err != nil {
+			t.Fatal(err)
+		}
+		var out bytes.Buffer
+		for _, at := range []string{"", "1001002"} {
+			w := watcher{only: "node,link,name", count: 4, at: at, timeout: time.Minute}
+			if err := w.check([]string{"18888"}); err != nil {
+				t.Fatal(err)
+			}
+			out.Reset()
+			if err := w.run(t.Context(), all[0], &out); err != nil {
+				t.Fatal(err)
+			}
+			var got []string
+			for line := range strings.Lines(out.String()) {
+				_, event, _ := strings.Cut(strings.TrimSpace(line), " ") // without the time
+				got = append(got, event)
+			}
+			slices.Sort(got)
+			want := []string{"link 1001002 bearer 0 up", "name 18888:17 published by " + c.LocalAddr().String(), "node 1001001 up", "node 1001002 up"}
+			if at != "" {
+				want[0] = "link 1001001 bearer 0 up"
+			}
+			if !slices.Equal(got, want) {
+				t.Errorf("at %q: got %q, want %q", at, got, want)
+			}
+		}
+		w := watcher{only: "name", changes: true, json: true, count: 2, timeout: time.Minute}
+		if err := w.check([]string{"18888:10-20"}); err != nil {
+			t.Fatal(err)
+		}
+		out.Reset()
+		done := make(chan error, 1)
+		go func() { done <- w.run(t.Context(), all[0], &out) }()
+		for watching := true; watching; { // names come and go until it has told of one: those before it began it does not
+			p, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 18})
 			if err != nil {
 				t.Fatal(err)
 			}
-			watching = false
-		case <-time.After(time.Millisecond):
+			p.Close()
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Fatal(err)
+				}
+				watching = false
+			case <-time.After(time.Millisecond):
+			}
 		}
-	}
-	var up, down watchEvent
-	d := json.NewDecoder(&out)
-	if err := errors.Join(d.Decode(&up), d.Decode(&down)); err != nil || *up.Up == *down.Up || up.Name != "18888:18" || up.Event != "name" || *up.Lower != 18 || up.Type != 18888 {
-		t.Errorf("%v, got %+v and %+v", err, up, down)
-	}
+		var up, down watchEvent
+		d := json.NewDecoder(&out)
+		if err := errors.Join(d.Decode(&up), d.Decode(&down)); err != nil || *up.Up == *down.Up || up.Name != "18888:18" || up.Event != "name" || *up.Lower != 18 || up.Type != 18888 {
+			t.Errorf("%v, got %+v and %+v", err, up, down)
+		}
+	})
 }
 
 // What the node tells of itself: a link that is lost, and why.
