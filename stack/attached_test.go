@@ -21,6 +21,16 @@ import (
 // its own, in front of the node that they asked for: test/attach runs them so.
 var attachedTests = os.Getenv("UTIPC_TEST_ATTACHED") != ""
 
+// attachedIfSo is n, or with attachedTests a node attached to a daemon of n.
+func attachedIfSo(t testing.TB, n *stack.Node) *stack.Node {
+	t.Helper()
+	if !attachedTests {
+		return n
+	}
+	a, _ := attachTo(t, n, stack.AttachConfig{SyncErrors: os.Getenv("UTIPC_TEST_ATTACHED") == "sync"})
+	return a
+}
+
 // A host is a daemon in this process.
 type host struct {
 	node   *stack.Node

@@ -18,13 +18,13 @@ func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []by
 	if err := ctx.Err(); err != nil {
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}
+	began := time.Now()
 	c, err := f.takeCaller(ctx)
 	if err != nil {
 		return 0, SocketAddr{}, err
 	}
 	spent := true // unless the one answer comes
 	defer func() { f.giveCaller(c, spent) }()
-	began := time.Now()
 	if _, err := c.writeFar(ctx, d, req, addr); err != nil {
 		return 0, SocketAddr{}, inner(err)
 	}

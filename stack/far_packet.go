@@ -191,6 +191,9 @@ func (c *PacketConn) writeBatchFar(ms []MessageBuffer, flags int) (k int, err er
 func newBufferFar(c lender, size int) (*Buffer, error) {
 	b, ok := newBuffer(c)
 	switch {
+	case c.writes().far.isClosed():
+		b.Release()
+		return nil, net.ErrClosed
 	case size < 0 || size > frame.MaxPayload:
 		b.Release()
 		return nil, ErrTooLong

@@ -83,7 +83,9 @@ func (l *farLine) exchange(ctx context.Context, by *time.Time, h attach.Header, 
 		defer l.mu.Unlock()
 		return farAnswer{}, l.over
 	}
-	l.id++
+	if l.id++; l.id == readsOn {
+		l.id = 1
+	}
 	w := l.enter(l.id) // before it is sent: another call may read the answer
 	h.ID = w.id
 	l.mu.Unlock()

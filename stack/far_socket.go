@@ -10,7 +10,6 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
-	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
@@ -220,39 +219,85 @@ func (s *farSocket) close(op string, orderly bool) error {
 		return s.opError(op, nil, net.ErrClosed)
 	}
 	s.closed = true
-	l := s.line()
+	l, names := s.line(), s.names
 	close(s.reborn)
 	s.mu.Unlock()
 	s.f.mu.Lock()
 	delete(s.f.sockets, s)
 	s.f.mu.Unlock()
-	s.goodbye(l, orderly)
+	s.goodbye(l, names, orderly)
 	return nil
 }
 
-// goodbye closes the connection when the daemon has what was written. It does not wait:
-// what has no room yet has a goroutine.
-func (s *farSocket) goodbye(l *farLine, orderly bool) {
-	if !orderly || !isConnected(s.network) {
-		l.close()
-		return
-	}
-	h := attach.Header{Op: attach.OpShutdown}
-	if err := l.conn.TryWrite(&h, nil); err != syscall.EAGAIN {
-		l.close()
-		return
-	}
+// goodbye closes the connection when the daemon has taken what was written, and withdrawn
+// the names. For a socket without connections that is waited for, a little; what takes
+// longer is left to a goroutine.
+func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 	l.hush()
+	if !orderly {
+		l.conn.Close()
+		return
+	}
+	done := make(chan struct{})
 	s.f.ends.Go(func() {
-		l.setWriteBy(time.Now().Add(goodbyeWait))
-		l.writers(1)
-		l.conn.Write(&h, nil)
-		l.close()
+		defer close(done)
+		defer l.conn.Close()
+		l.mu.Lock()
+		w := l.enter(lastWord)
+		for l.leader != nil { // it leaves, and there is no other
+			l.sleep(w, time.Time{})
+		}
+		l.leader = w
+		l.mu.Unlock()
+		l.conn.SetDeadline(time.Now().Add(goodbyeWait))
+		l.last(names, isConnected(s.network))
 	})
+	if isConnected(s.network) && !l.fds {
+		return
+	}
+	timer := time.NewTimer(closeWait)
+	defer timer.Stop()
+	select {
+	case <-done:
+	case <-timer.C:
+	}
 }
 
-// goodbyeWait is how long what was written to a connection that is closed waits for room.
-const goodbyeWait = 30 * time.Second
+// How long what was written to a socket that is closed waits for room, and Close for that.
+const (
+	goodbyeWait = 30 * time.Second
+	closeWait   = 100 * time.Millisecond
+)
+
+// last says the last words, and waits until the daemon has dealt with them, and so with
+// everything before.
+func (l *farLine) last(names []farName, connected bool) {
+	for _, n := range names {
+		if l.conn.Write(&attach.Header{Op: attach.OpUnbind, Addr: n.addr}, nil) != nil {
+			return
+		}
+	}
+	h := attach.Header{Op: attach.OpPing, ID: lastWord}
+	if connected {
+		h.Op = attach.OpShutdown
+	}
+	if l.conn.Write(&h, nil) != nil {
+		return
+	}
+	for {
+		buf, err := l.conn.ReadPooled(&h)
+		if err != nil {
+			return
+		}
+		buf.Release()
+		if h.IsReply() && h.ID == lastWord {
+			return
+		}
+	}
+}
+
+// lastWord is the number of the last request of a socket.
+const lastWord = readsOn
 
 func isConnected(network string) bool {
 	_, err := connected(network)

@@ -41,6 +41,7 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 	began := time.Now()
 	l.writers(1)
 	defer l.writers(-1)
+	defer l.readOn()()
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, func() {
 			l.wmu.Lock()
@@ -74,6 +75,30 @@ func (l *farLine) writers(k int) {
 	}
 }
 
+// readOn has a goroutine read while a call waits for room, which the daemon may not make
+// before it is rid of what it has to say. The returned function ends that.
+func (l *farLine) readOn() (stop func()) {
+	ctx, cancel := context.WithCancel(context.Background())
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		w := l.enter(readsOn)
+		quiet := l.when(ctx, w)
+		l.await(w, new(time.Time), func() bool { return false })
+		quiet()
+		l.leave(w)
+	}()
+	return func() {
+		cancel()
+		<-done
+	}
+}
+
+// readsOn is the number of a request that is never made.
+const readsOn = 1<<32 - 1
+
 // post sends a request. The write deadline is not its; where there is no room a goroutine
 // waits for it, until the line is closed, and the call until ctx is done.
 func (l *farLine) post(ctx context.Context, h attach.Header, data []byte) error {
@@ -82,6 +107,7 @@ func (l *farLine) post(ctx context.Context, h attach.Header, data []byte) error 
 			return err
 		}
 	}
+	defer l.readOn()()
 	done := make(chan error, 1)
 	go func() {
 		done <- attach.Split(h, data, func(h *attach.Header, part []byte) error {

@@ -58,7 +58,7 @@ func openOn(t testing.TB, h *hub.Hub, i int, cfg stack.Config) *stack.Node {
 			t.Errorf("node %d: %d of %d chunks came back", i, s.ChunksFree, s.ChunksTotal)
 		}
 	})
-	return n
+	return attachedIfSo(t, n)
 }
 
 func pair(t testing.TB, cfg stack.Config) (a, b *stack.Node) {
