@@ -30,7 +30,8 @@ type bells struct {
 	wake   [2]chan struct{} // for who waits for data, for room
 	once   sync.Once
 	closed chan struct{}
-	ended  atomic.Bool // the peer has closed; what is in the ring is there still
+	ended  atomic.Bool  // the peer has closed; what is in the ring is there still
+	idle   atomic.Int32 // bells heard since a record was read or written
 	spin   atomic.Int64
 
 	r     message // a bell received
@@ -84,7 +85,7 @@ func newBells(r *Ring) *bells {
 // toll sends a bell. One that finds no room is not needed: others wait there unread.
 func (b *bells) toll(c *Conn, which int) {
 	o := &b.out[which]
-	if err := c.raw.Write(o.fn); err == nil && o.m.errno == unix.EPIPE {
+	if err := c.raw.Write(o.fn); err == nil && (o.m.errno == unix.EPIPE || o.m.errno == unix.ECONNRESET) {
 		b.ended.Store(true)
 	}
 }
@@ -101,8 +102,21 @@ func (b *bells) heard(err error) error {
 		b.ended.Store(true)
 	case b.r.n != 1 || b.r.msg.Flags&unix.MSG_CTRUNC != 0:
 		return ErrRecord
+	case b.idle.Add(1) > mostBells:
+		return ErrRing
 	}
 	return nil
+}
+
+// mostBells is how many bells may come without a record in between. One that waits for
+// room for the longest record in the smallest ring hears 1024 at most.
+const mostBells = 4096
+
+// moved notes that a record was read or written.
+func (b *bells) moved() {
+	if b.idle.Load() != 0 {
+		b.idle.Store(0)
+	}
 }
 
 // notify wakes the one that waits without the turn, or will.
@@ -204,11 +218,12 @@ const spinRounds = 256
 // lookOut is how long a spinner looks at the ring before it looks at the socket.
 const lookOut = 100 * time.Microsecond
 
-// spinData looks for something to read for as long as SetSpin says.
-func (b *bells) spinData(c *Conn) {
+// spinData looks for something to read for as long as SetSpin says. Errors are those of
+// heard.
+func (b *bells) spinData(c *Conn) error {
 	limit := time.Duration(b.spin.Load())
 	if limit == 0 {
-		return
+		return nil
 	}
 	alone := runtime.GOMAXPROCS(0) == 1
 	start := time.Now()
@@ -216,7 +231,7 @@ func (b *bells) spinData(c *Conn) {
 	for {
 		for range spinRounds {
 			if b.ring.in.some() {
-				return
+				return nil
 			}
 			if alone {
 				runtime.Gosched() // the other end may be in this process
@@ -224,35 +239,36 @@ func (b *bells) spinData(c *Conn) {
 		}
 		now := time.Now()
 		if limit > 0 && now.Sub(start) > limit || b.ended.Load() || b.isClosed() || b.expired(forData) {
-			return
+			return nil
 		}
 		if now.Sub(looked) > lookOut {
 			looked = now
 			runtime.Gosched()
-			b.peek(c)
+			if err := b.peek(c); err != nil {
+				return err
+			}
 		}
 	}
 }
 
 // peek looks at the socket, if nobody waits there, for the end of one that spins.
-func (b *bells) peek(c *Conn) {
+func (b *bells) peek(c *Conn) error {
 	select {
 	case b.turn <- struct{}{}:
 	default:
-		return
+		return nil
 	}
+	defer func() { <-b.turn }()
 	b.mu.Lock()
 	err := c.uc.SetReadDeadline(time.Time{})
 	b.mu.Unlock()
 	if err == nil {
-		if err = b.heard(c.raw.Read(b.ronce)); err != nil {
-			b.ended.Store(true)
-		}
-		if b.r.errno == 0 {
-			b.notify(forRoom)
-		}
+		err = b.heard(c.raw.Read(b.ronce))
 	}
-	<-b.turn
+	if err != nil || b.r.errno == 0 {
+		b.notify(forRoom)
+	}
+	return err
 }
 
 // read is Conn.Read of a ring. The caller holds rmu.
@@ -271,13 +287,16 @@ func (b *bells) read(c *Conn, h *Header, p []byte, room func() []byte, wait bool
 		}
 		switch {
 		case ok || err != nil:
+			b.moved()
 			return n, err
 		case ended:
 			return 0, io.EOF
 		case !wait:
 			return 0, unix.EAGAIN
 		}
-		b.spinData(c)
+		if err := b.spinData(c); err != nil && !errors.Is(err, os.ErrDeadlineExceeded) {
+			return 0, err
+		}
 		if b.ring.in.some() {
 			continue
 		}
@@ -309,6 +328,7 @@ func (b *bells) write(c *Conn, h *Header, data []byte, wait bool) error {
 		}
 		switch {
 		case ok || err != nil:
+			b.moved()
 			return err
 		case !wait:
 			return unix.EAGAIN

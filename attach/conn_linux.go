@@ -77,6 +77,12 @@ func FromUnix(uc *net.UnixConn) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{uc: uc, raw: raw}
+	// Where the system's default is small the longest record would not fit.
+	_ = raw.Control(func(fd uintptr) {
+		if n, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF); err == nil && n < 2*MaxRecord {
+			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 2*MaxRecord)
+		}
+	})
 	c.take = func() []byte { c.taken = buffers.Get().(*Buffer); return c.taken.room[:] }
 	c.rwait = func(fd uintptr) bool { return c.tryReceive(fd) != unix.EAGAIN }
 	c.ronce = func(fd uintptr) bool { c.tryReceive(fd); return true }
@@ -121,7 +127,7 @@ func (c *Conn) tryReceive(fd uintptr) syscall.Errno {
 func (c *Conn) trySend(fd uintptr) syscall.Errno {
 	for {
 		c.w.send(fd)
-		if c.w.errno != unix.EINTR {
+		if c.w.errno != unix.EINTR && c.w.errno != unix.ECONNRESET { // see tryReceive
 			return c.w.errno
 		}
 	}

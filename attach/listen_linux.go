@@ -5,14 +5,18 @@ package attach
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io/fs"
 	"net"
 	"os"
+	"path/filepath"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
 )
+
+// maxPath is the length of the longest name of a UNIX socket, in bytes.
+const maxPath = 107
 
 // A Listener takes connections of programs.
 type Listener struct {
@@ -34,12 +38,15 @@ func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
 		}
 		return &Listener{ul: ul}, nil
 	}
+	if len(path) > maxPath {
+		return nil, &fs.PathError{Op: "listen", Path: path, Err: errors.New("is longer than the name of a socket may be, 107 bytes")}
+	}
 	if fi, err := os.Lstat(path); err == nil && fi.Mode().Type() != fs.ModeSocket {
 		return nil, &fs.PathError{Op: "listen", Path: path, Err: errors.New("is there, and no socket")}
 	}
 	// It is made under another name, so that nobody can connect before the rights are as
 	// they should be, and takes the place of an old one at once.
-	fresh := fmt.Sprintf("%s.%d", path, os.Getpid())
+	fresh := filepath.Join(filepath.Dir(path), "."+strconv.Itoa(os.Getpid()))
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}

@@ -84,6 +84,7 @@ func mapRing(fd, size, out, in int) (*Ring, error) {
 	if err != nil {
 		return nil, os.NewSyscallError("mmap of a ring", err)
 	}
+	_ = unix.Madvise(mem, unix.MADV_DONTFORK) // it is this process's alone
 	return ringOver(mem, size, out, in), nil
 }
 
