@@ -24,6 +24,7 @@ type bed struct {
 	delay func(from, bearer int) time.Duration // nil: none; frames may overtake each other
 	wire  []flight                             // by arrival
 	lines []string                             // every frame, described
+	taken func(from *bedNode)                  // nil: nobody asks; called after each NextFrame that gave one
 }
 
 // A flight is a frame on its way.
@@ -88,6 +89,9 @@ func (b *bed) settle() {
 			for id := range n.macs {
 				for f := n.NextFrame(id); f != nil; f = n.NextFrame(id) {
 					busy = true
+					if b.taken != nil {
+						b.taken(n)
+					}
 					line, err := frame.Describe(f.Bytes()[frame.EthernetLen:])
 					if err != nil && err != frame.ErrEncrypted {
 						b.t.Errorf("node %d sent %s", i, line)

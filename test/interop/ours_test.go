@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/flow"
+	"github.com/utipc/utipc/test/interop/rig"
 )
 
 // ours is a node of ours as a station.
@@ -21,6 +22,17 @@ type ours struct {
 	node   *stack.Node
 	peer   stack.NodeAddr
 	cables []*Cable
+	wires  []rig.Link // that the cables are made of
+}
+
+// enable gives the node a bearer again that was disabled.
+func (s *ours) enable(i int) error {
+	c, err := OpenCable(ifaces[i], s.wires[i])
+	if err != nil {
+		return err
+	}
+	s.cables[i] = c
+	return s.node.EnableBearer(s.ctx, c, stack.BearerConfig{})
 }
 
 func (s *ours) addr() stack.NodeAddr { return s.node.Addr() }

@@ -94,7 +94,7 @@ func newPair(t *testing.T, name string, lines int, patience time.Duration) *pair
 // newOurs opens a node on a cable to each link.
 func newOurs(t *testing.T, ctx context.Context, links []rig.Link) *ours {
 	t.Helper()
-	s := &ours{ctx: ctx, peer: kernelAddr}
+	s := &ours{ctx: ctx, peer: kernelAddr, wires: links}
 	cfg := stack.Config{Address: ourAddr, Logger: slog.New(slog.NewTextHandler(logWriter{t}, nil))}
 	for i, l := range links {
 		c, err := OpenCable(ifaces[i], l)
