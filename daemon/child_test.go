@@ -31,7 +31,13 @@ type child struct {
 // waits for the line "ready".
 func startChild(t testing.TB, part string, words ...string) *child {
 	t.Helper()
+	return startWith(t, part, func(*exec.Cmd) {}, words...)
+}
+
+func startWith(t testing.TB, part string, set func(*exec.Cmd), words ...string) *child {
+	t.Helper()
 	cmd := exec.Command(os.Args[0])
+	set(cmd)
 	cmd.Env = append(append(os.Environ(), "UTIPC_TEST_CHILD="+part), words...)
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
