@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 	"testing"
 	"testing/synctest"
@@ -52,10 +53,7 @@ func TestProperties(t *testing.T) {
 			"bearer": {a.BearerProperty, a.SetBearerProperty},
 			"media":  {a.MediumProperty, a.SetMediumProperty},
 		}
-		const (
-			get   = -1
-			other = 0 // any errno
-		)
+		const get = -1
 		for _, c := range []struct {
 			of, name string
 			p        stack.Property
@@ -124,6 +122,16 @@ func TestProperties(t *testing.T) {
 				if !errors.Is(err, want) || stack.Errno(err) != want {
 					t.Errorf("%s: got %d, %v, want %v", what, got, err, want)
 				}
+			}
+		}
+		long := strings.Repeat("x", 60000)
+		for what, err := range map[string]error{
+			"link": a.SetLinkProperty(long, "window", 100), "property": a.SetLinkProperty(linkAB, stack.Property(long), 100),
+			"bearer": a.SetBearerProperty(long, "window", 100), "medium": a.SetMediumProperty(long, "window", 100),
+			"method": a.SetBroadcastMethod(stack.BroadcastMethod{Method: long}), "statistics": a.ResetLinkStatistics(long),
+		} {
+			if !errors.Is(err, syscall.EINVAL) || len(err.Error()) > 300 {
+				t.Errorf("a %s of %d bytes: got %.400v", what, len(long), err)
 			}
 		}
 		<-time.After(5 * time.Second) // the peer was told
