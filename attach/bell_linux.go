@@ -42,6 +42,7 @@ type bells struct {
 	mu       sync.Mutex     // guards deadline, and the socket's
 	deadline [2]time.Time   // of who waits for data, for room
 	timed    [2]atomic.Bool // there is one
+	set      time.Time      // the socket's
 }
 
 const (
@@ -146,9 +147,7 @@ func (b *bells) wait(c *Conn, which int) error {
 		return nil
 	default:
 	}
-	b.mu.Lock()
-	err := c.uc.SetReadDeadline(b.deadline[which])
-	b.mu.Unlock()
+	err := b.arm(c, which)
 	if err == nil {
 		err = b.heard(c.raw.Read(b.rwait))
 	}
@@ -186,7 +185,23 @@ func (b *bells) setDeadline(c *Conn, which int, t time.Time) error {
 	b.deadline[which] = t
 	b.timed[which].Store(!t.IsZero())
 	b.notify(which)
-	return c.uc.SetReadDeadline(time.Unix(1, 0)) // whoever has the turn looks again
+	b.set = time.Unix(1, 0) // whoever has the turn looks again
+	return c.uc.SetReadDeadline(b.set)
+}
+
+// arm gives the socket the deadline of who has the turn now; -1: none.
+func (b *bells) arm(c *Conn, which int) error {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	var t time.Time
+	if which >= 0 {
+		t = b.deadline[which]
+	}
+	if t == b.set {
+		return nil
+	}
+	b.set = t
+	return c.uc.SetReadDeadline(t)
 }
 
 // expired reports whether the deadline is over.
@@ -259,9 +274,7 @@ func (b *bells) peek(c *Conn) error {
 		return nil
 	}
 	defer func() { <-b.turn }()
-	b.mu.Lock()
-	err := c.uc.SetReadDeadline(time.Time{})
-	b.mu.Unlock()
+	err := b.arm(c, -1)
 	if err == nil {
 		err = b.heard(c.raw.Read(b.ronce))
 	}

@@ -45,7 +45,7 @@ const (
 
 	// MinRing, MaxRing and DefaultRing are sizes of a ring, in bytes each way.
 	MinRing     = 128 << 10
-	MaxRing     = 4 << 20
+	MaxRing     = 1 << 20
 	DefaultRing = 256 << 10
 )
 
