@@ -85,6 +85,7 @@ cores are left out, if enough are left; the output says how much they used in al
     utipc bench datapath --short
     utipc bench datapath --rows 'rtt|bundle' --json results.json --pprof .
 `,
+	words: []string{"datapath|link|names|sockets|crypto"},
 	run: func(ctx context.Context, args []string, std stdio) error {
 		if len(args) > 0 {
 			switch args[0] {

@@ -29,9 +29,9 @@ pcap or pcapng, of Ethernet frames, and holds the beginning of NODE.
     --calls FILE   what the users did; by default FILE.calls beside the capture, if
                    there is one. docs/replay.md tells how to write it.
     --until N      leave out the frames from number N on
-    --keyfile FILE, --key KEY and the like: keys that NODE is given, and that open the
-                   capture's frames, as 'utipc echo -h' describes them. The calls may
-                   have them, too
+    --keyfile FILE, --key KEY, --master-key KEY, --node-key KEY, --peer-key ID=KEY
+                   keys that NODE is given, and that open the capture's frames, as
+                   'utipc echo -h' describes them. The calls may have them, too
 
 The last line is the verdict. The exit status is 0 when every answer agrees;
 otherwise it is 1, and the first difference is printed with both frames, where !

@@ -133,6 +133,7 @@ Each row is a kind of keys:
     utipc sim monitor --nodes 100 --kill 20
     utipc sim keys --short
 `,
+	words: []string{"report|names|connections|monitor|keys"},
 	run: func(ctx context.Context, args []string, std stdio) error {
 		if len(args) > 0 {
 			switch args[0] {
