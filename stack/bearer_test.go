@@ -84,7 +84,7 @@ func TestBearersComeAndGo(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer lost.Close()
-			for range 5 {
+			for range 3 {
 				if err := n.EnableBearer(within(t), plug(t, h, "eth0", 1), stack.BearerConfig{}); err != nil {
 					t.Fatal(err)
 				}
@@ -293,7 +293,7 @@ func TestDisabledBearerLosesNothing(t *testing.T) {
 			}
 		}
 	})
-	for i := range 6 {
+	for i := range 4 {
 		n, k := []*stack.Node{a, b}[i%2], i/2%2
 		name := fmt.Sprint("eth", k)
 		if err := n.DisableBearer(within(t), name); err != nil {

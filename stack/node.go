@@ -183,6 +183,7 @@ func open(cfg Config) (opened *Node, failed error) {
 		}
 	}
 	n.cfg.Encryption.Keys = nil // the engine has copies
+	n.cfg.Bearers = nil         // those that are disabled are to be forgotten
 	n.parallel = runtime.GOMAXPROCS(0) > 1
 	quota, _ := cpuQuota()
 	n.patience = newPatience(cfg.Wait, quota)
