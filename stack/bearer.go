@@ -219,17 +219,20 @@ func (n *Node) rouseSeats() {
 // closes its device. What its links still had goes over other bearers, nothing of it is
 // lost; nodes that no other bearer leads to are told, and contact with them ends.
 // A device that is full is given a second for the last frames, or until ctx is done.
-// Errors, inside *net.OpError: a *Refusal with EINVAL, "Bearer not found."; the
-// device's own.
+// Errors, inside *net.OpError: a *Refusal with EINVAL, "Bearer not found.";
+// net.ErrClosed; the device's own.
 func (n *Node) DisableBearer(ctx context.Context, name string) error {
 	if n.far != nil {
 		return n.far.call(ctx, "disable-bearer", name, nil)
 	}
 	n.mu.Lock()
-	a := n.bearer(name)
+	a, ended := n.bearer(name), n.closing
 	n.unlock()
 	err := errNoBearer()
-	if a != nil {
+	switch {
+	case ended:
+		err = net.ErrClosed
+	case a != nil:
 		err = n.disable(ctx, a)
 	}
 	if err != nil {
@@ -242,7 +245,11 @@ func errNoBearer() error { return refuse(syscall.EINVAL, "Bearer not found.") }
 
 func (n *Node) disable(ctx context.Context, a *attachment) error {
 	n.mu.Lock()
-	if a.leaving || n.closing {
+	switch {
+	case n.closing:
+		n.unlock()
+		return net.ErrClosed
+	case a.leaving:
 		n.unlock()
 		return errNoBearer()
 	}

@@ -15,9 +15,7 @@ func (n *Node) SetBearer(name string, c BearerConfig) error {
 	if n.far != nil {
 		return tellFar(n, "set-bearer", bearerWords{name, c})
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	return manageError("set", n.setBearer(name, c))
+	return n.manage("set", func() error { return n.setBearer(name, c) })
 }
 
 func (n *Node) setBearer(name string, c BearerConfig) error {
@@ -92,9 +90,7 @@ func (n *Node) SetBearerProperty(name string, p Property, value int) error {
 	if n.far != nil {
 		return tellFar(n, "set-bearer-property", propertyWords{name, p, value})
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	return manageError("set", n.setBearerProperty(name, p, value))
+	return n.manage("set", func() error { return n.setBearerProperty(name, p, value) })
 }
 
 func (n *Node) setBearerProperty(name string, p Property, value int) error {

@@ -323,8 +323,15 @@ func TestEndOfNode(t *testing.T) {
 	if _, err := n.Capture(t.Context(), stack.CaptureConfig{}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
-	if err := n.EnableBearer(t.Context(), plug(t, hub.New(hub.Config{}), "eth0", 1), stack.BearerConfig{}); !errors.Is(err, net.ErrClosed) {
-		t.Errorf("got %v, want %v", err, net.ErrClosed)
+	for what, err := range map[string]error{
+		"enable": n.EnableBearer(t.Context(), plug(t, hub.New(hub.Config{}), "eth0", 1), stack.BearerConfig{}), "disable": n.DisableBearer(t.Context(), "eth0"),
+		"set bearer": n.SetBearer("eth0", stack.BearerConfig{}), "set property": n.SetBearerProperty("eth0", stack.PropertyWindow, 100),
+		"set medium": n.SetMediumProperty("eth", stack.PropertyWindow, 100), "set link": n.SetLinkProperty("broadcast-link", stack.PropertyWindow, 100),
+		"remove": n.RemovePeer(7), "statistics": n.ResetLinkStatistics("broadcast-link"), "address": n.SetAddress(7),
+	} {
+		if !errors.Is(err, net.ErrClosed) {
+			t.Errorf("%s: got %v, want %v", what, err, net.ErrClosed)
+		}
 	}
 }
 

@@ -60,9 +60,7 @@ func (n *Node) SetLinkProperty(link string, p Property, value int) error {
 	if n.far != nil {
 		return tellFar(n, "set-link-property", propertyWords{link, p, value})
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	return manageError("set", n.setLinkProperty(link, p, value))
+	return n.manage("set", func() error { return n.setLinkProperty(link, p, value) })
 }
 
 func (n *Node) setLinkProperty(link string, p Property, value int) error {
@@ -106,8 +104,10 @@ func (n *Node) ResetLinkStatistics(link string) error {
 	if n.far != nil {
 		return tellFar(n, "reset-link-statistics", link)
 	}
-	n.mu.Lock()
-	defer n.unlock()
+	return n.manage("reset", func() error { return n.resetLinkStatistics(link) })
+}
+
+func (n *Node) resetLinkStatistics(link string) error {
 	now := n.now()
 	if link == BroadcastLinkName {
 		n.eng.ResetBroadcastStatistics(now)
@@ -115,14 +115,14 @@ func (n *Node) ResetLinkStatistics(link string) error {
 	}
 	for r := range n.eng.Receptions() {
 		if r.Name == link {
-			return manageError("reset", n.eng.ResetReception(r.Peer))
+			return n.eng.ResetReception(r.Peer)
 		}
 	}
 	s, err := n.linkNamed(link)
-	if err == nil {
-		err = n.eng.ResetStatistics(now, s.Peer, s.Bearer)
+	if err != nil {
+		return err
 	}
-	return manageError("reset", err)
+	return n.eng.ResetStatistics(now, s.Peer, s.Bearer)
 }
 
 // A BroadcastReception is what came on another node's broadcast link.
@@ -175,9 +175,7 @@ func (n *Node) SetBroadcastMethod(m BroadcastMethod) error {
 	if !ok {
 		return manageError("set", fmt.Errorf("%w: no broadcast method %.40q", ErrConfig, m.Method))
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	return manageError("set", n.eng.SetMulticast(k, m.Ratio))
+	return n.manage("set", func() error { return n.eng.SetMulticast(k, m.Ratio) })
 }
 
 // MonitorThreshold is the number of nodes on a bearer up to which every node supervises
@@ -251,13 +249,13 @@ func (n *Node) RemovePeer(a NodeAddr) error {
 	if n.far != nil {
 		return tellFar(n, "remove-peer", a)
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	err := n.eng.RemovePeer(a)
-	if errors.Is(err, engine.ErrContact) {
-		err = &Refusal{Errno: syscall.EBUSY, Err: err}
-	}
-	return manageError("remove", err)
+	return n.manage("remove", func() error {
+		err := n.eng.RemovePeer(a)
+		if errors.Is(err, engine.ErrContact) {
+			err = &Refusal{Errno: syscall.EBUSY, Err: err}
+		}
+		return err
+	})
 }
 
 // RemovePeerIdentity is RemovePeer by identity. As a kernel's, it finds nodes that there
@@ -266,12 +264,11 @@ func (n *Node) RemovePeerIdentity(id Identity) error {
 	if n.far != nil {
 		return tellFar(n, "remove-peer-identity", id)
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	a, contact := n.eng.ByIdentity(id)
-	err := error(ErrUnreachable)
-	if a != 0 && !contact {
-		err = n.eng.RemovePeer(a)
-	}
-	return manageError("remove", err)
+	return n.manage("remove", func() error {
+		a, contact := n.eng.ByIdentity(id)
+		if a == 0 || contact {
+			return ErrUnreachable
+		}
+		return n.eng.RemovePeer(a)
+	})
 }

@@ -135,9 +135,7 @@ func (n *Node) SetMediumProperty(name string, p Property, value int) error {
 	if n.far != nil {
 		return tellFar(n, "set-medium-property", propertyWords{name, p, value})
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	return manageError("set", n.setMediumProperty(name, p, value))
+	return n.manage("set", func() error { return n.setMediumProperty(name, p, value) })
 }
 
 func (n *Node) setMediumProperty(name string, p Property, value int) error {
