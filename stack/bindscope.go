@@ -6,23 +6,28 @@ import (
 	"net"
 	"time"
 
+	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // BindScope is Bind with a scope of its own: ClusterScope, or NodeScope.
 func (c *PacketConn) BindScope(addr net.Addr, scope Scope) error {
-	return c.rebind("bind", addr, scope, (*engine.Port).Bind)
+	return c.rebind(attach.OpBind, addr, scope, (*engine.Port).Bind)
 }
 
 // UnbindScope is Unbind of a binding that was made with that scope.
 func (c *PacketConn) UnbindScope(addr net.Addr, scope Scope) error {
-	return c.rebind("unbind", addr, scope, (*engine.Port).Unbind)
+	return c.rebind(attach.OpUnbind, addr, scope, (*engine.Port).Unbind)
 }
 
-func (c *PacketConn) rebind(op string, addr net.Addr, scope Scope, how func(*engine.Port, time.Duration, Range, Scope) error) error {
-	r, err := bindable(addr)
+func (c *PacketConn) rebind(op attach.Op, addr net.Addr, scope Scope, how func(*engine.Port, time.Duration, Range, Scope) error) error {
+	err := SocketConfig{Scope: scope}.check()
+	if err == nil && c.far != nil {
+		return c.far.bind(op, addr, scope)
+	}
+	var r Range
 	if err == nil {
-		err = SocketConfig{Scope: scope}.check()
+		r, err = bindable(addr)
 	}
 	if err == nil {
 		c.n.mu.Lock()
@@ -34,23 +39,27 @@ func (c *PacketConn) rebind(op string, addr net.Addr, scope Scope, how func(*eng
 		}
 	}
 	if err != nil {
-		return opError(op, c.network, c.local, addr, err)
+		return opError(op.String(), c.network, c.own(), addr, err)
 	}
 	return nil
 }
 
 // BindScope is Bind with a scope of its own: ClusterScope, or NodeScope.
 func (l *Listener) BindScope(addr net.Addr, scope Scope) error {
-	if err := (SocketConfig{Scope: scope}).check(); err != nil {
-		return opError("bind", l.network, l.local, addr, err)
-	}
-	return l.rebind("bind", addr, scope, (*engine.Listener).Bind)
+	return l.rescope(attach.OpBind, addr, scope, (*engine.Listener).Bind)
 }
 
 // UnbindScope is Unbind of a binding that was made with that scope.
 func (l *Listener) UnbindScope(addr net.Addr, scope Scope) error {
+	return l.rescope(attach.OpUnbind, addr, scope, (*engine.Listener).Unbind)
+}
+
+func (l *Listener) rescope(op attach.Op, addr net.Addr, scope Scope, how func(*engine.Listener, time.Duration, Range, Scope) error) error {
 	if err := (SocketConfig{Scope: scope}).check(); err != nil {
-		return opError("unbind", l.network, l.local, addr, err)
+		return opError(op.String(), l.network, l.own(), addr, err)
 	}
-	return l.rebind("unbind", addr, scope, (*engine.Listener).Unbind)
+	if l.far != nil {
+		return l.far.bind(op, addr, scope)
+	}
+	return l.rebind(op.String(), addr, scope, how)
 }

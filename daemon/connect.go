@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"syscall"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
+)
+
+// busy reports whether the socket is connecting.
+func (p *port) busy() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.connecting
+}
+
+// connect begins to connect. The answer comes when it is done.
+func (p *port) connect(h *attach.Header, data []byte) error {
+	x := p.x
+	var err error
+	addr, ok := h.Addr.Addr()
+	e := p.is()
+	switch {
+	case !p.kind.Connected():
+		err = syscall.EOPNOTSUPP
+	case e != end{}:
+		err = syscall.EISCONN
+	case p.busy():
+		err = syscall.EALREADY
+	case !ok || addr == nil:
+		err = syscall.EINVAL
+	}
+	if err != nil {
+		return x.answer(h, err)
+	}
+	cfg := p.cfg
+	if h.Wide > 0 {
+		cfg.DialTimeout = duration(h.Wide)
+	}
+	p.setConnecting(true)
+	data = append([]byte(nil), data...)
+	return x.spawn(*h, func(ctx context.Context) (t told) {
+		c, err := cfg.DialWith(ctx, x.srv.node, p.kind.Network(), addr, data)
+		if err == nil {
+			err = p.become(end{conn: c})
+		}
+		if err != nil {
+			p.setConnecting(false)
+			if ctx.Err() != nil && x.ctx.Err() == nil {
+				err = syscall.ECANCELED
+			}
+			return told{err: err}
+		}
+		return p.welcome(c)
+	}, func() { p.watch(p.is()) })
+}
+
+func (p *port) setConnecting(on bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.connecting = on
+}
+
+// welcome is the answer that tells of a connection.
+func (p *port) welcome(c *stack.Conn) (t told) {
+	t.Addr, _ = attach.SockaddrOf(c.RemoteAddr(), 0)
+	if svc, ok := c.Service(); ok {
+		t.Addr2 = attach.ServiceSockaddr(svc, 0)
+	}
+	t.Arg0 = uint32(c.Importance())
+	if own, ok := c.LocalAddr().(stack.SocketAddr); ok {
+		t.Wide = attach.PackSocket(own)
+	}
+	return t
+}
+
+// shutdown ends the connection in order.
+func (p *port) shutdown() error {
+	e := p.is()
+	if e.conn == nil {
+		return syscall.ENOTCONN
+	}
+	return e.conn.Close()
+}

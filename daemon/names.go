@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"syscall"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
+)
+
+// bind binds the socket to one more name.
+func (p *port) bind(h *attach.Header) (t told) {
+	addr, ok := h.Addr.Addr()
+	if !ok || addr == nil {
+		return told{err: syscall.EINVAL}
+	}
+	scope, err := scopeOf(h.Addr, p.scope)
+	if err != nil {
+		return told{err: err}
+	}
+	e := p.is()
+	switch {
+	case e.conn != nil || e.group != nil || p.busy():
+		return told{err: syscall.EISCONN}
+	case e.packet == nil && e.listener == nil:
+		h.Addr.Scope = int8(scope)
+		return p.listen(h)
+	}
+	if t.err = p.name(1); t.err != nil {
+		return t
+	}
+	if e.packet != nil {
+		t.err = e.packet.BindScope(addr, scope)
+	} else {
+		t.err = e.listener.BindScope(addr, scope)
+	}
+	if t.err != nil {
+		p.unname(1)
+	}
+	t.Addr = e.socket()
+	return t
+}
+
+func (p *port) unbind(h *attach.Header) (err error) {
+	addr, ok := h.Addr.Addr()
+	if !ok || addr == nil {
+		return syscall.EINVAL
+	}
+	scope, err := scopeOf(h.Addr, p.scope)
+	if err != nil {
+		return err
+	}
+	switch e := p.is(); {
+	case e.packet != nil:
+		err = e.packet.UnbindScope(addr, scope)
+	case e.listener != nil:
+		err = e.listener.UnbindScope(addr, scope)
+	default:
+		err = stack.ErrNotBound
+	}
+	if err == nil {
+		p.unname(1)
+	}
+	return err
+}
+
+// name charges for names, unname gives them back.
+func (p *port) name(k int) error {
+	if err := p.x.charge(names, k); err != nil {
+		return err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.names += k
+	return nil
+}
+
+func (p *port) unname(k int) {
+	p.mu.Lock()
+	k = min(k, p.names)
+	p.names -= k
+	p.mu.Unlock()
+	p.x.client.release(names, k)
+}

@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"io"
+	"syscall"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
+)
+
+// How much is delivered from one socket before others have their turn.
+const passMessages = 32
+
+type passed uint8
+
+const (
+	passDone    passed = iota // there is no more
+	passMore                  // there may be
+	passStalled               // the program does not read
+)
+
+// pass delivers some messages.
+func (p *port) pass(buf *scratch) passed {
+	e := p.is()
+	if e.listener != nil {
+		return p.passListener(e.listener)
+	}
+	for range passMessages {
+		var h attach.Header
+		var k int
+		var ok bool
+		switch {
+		case e.packet != nil:
+			k, ok = readPacket(e.packet, &h, buf[:])
+		case e.conn != nil:
+			if p.told {
+				return passDone
+			}
+			var data []byte
+			if data, ok = p.readConn(e.conn, &h, buf); h.Op == attach.OpEnd {
+				k = copy(buf[:], data)
+			} else {
+				k = len(data)
+			}
+		case e.group != nil:
+			k, ok = readGroup(e.group, &h, buf[:])
+		}
+		if !ok {
+			return passDone
+		}
+		switch err := p.x.c.TryWrite(&h, buf[:k]); err {
+		case nil:
+			p.delivered(k)
+		case syscall.EAGAIN:
+			p.left = outgoing{h: h, data: append([]byte(nil), buf[:k]...)}
+			return passStalled
+		default: // the program has gone; who reads from it knows
+			return passDone
+		}
+	}
+	return passMore
+}
+
+func (p *port) delivered(bytes int) {
+	for _, c := range [...]*counters{&p.x.client.counters, &p.x.srv.counters} {
+		c.messages.Add(1)
+		c.bytesOut.Add(uint64(bytes))
+	}
+}
+
+// readPacket reads a message of a connectionless socket.
+func readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
+	k, m, err := c.TryReadMsg(buf)
+	if err != nil {
+		return 0, false
+	}
+	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
+	h.Arg0, h.Arg1 = uint32(m.Importance), uint32(m.Error)
+	switch {
+	case m.Named && m.Error != 0:
+		h.Addr2 = attach.ServiceSockaddr(stack.Service{Type: m.Name.Type, Instance: m.Name.Lower}, 0)
+	case m.Named:
+		h.Addr2 = attach.RangeSockaddr(m.Name, 0)
+	}
+	return k, true
+}
+
+// readGroup reads a message, or an event, of a group.
+func readGroup(g *stack.Group, h *attach.Header, buf []byte) (int, bool) {
+	k, m, err := g.TryReadMsg(buf)
+	if err != nil {
+		return 0, false
+	}
+	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
+	h.Addr2 = attach.ServiceSockaddr(m.Member, 0)
+	h.Arg0 = uint32(m.Importance) | uint32(m.Kind)<<8
+	if m.Private {
+		h.Flags |= attach.FlagPrivate
+	}
+	return k, true
+}
+
+// readConn reads from a connection, or tells of its end.
+func (p *port) readConn(c *stack.Conn, h *attach.Header, buf *scratch) ([]byte, bool) {
+	k, _, err := c.TryReadMsg(buf[:])
+	if err == nil {
+		h.Op = attach.OpMessage
+		return buf[:k], true
+	}
+	if err == syscall.EAGAIN {
+		return nil, false
+	}
+	p.told = true
+	h.Op = attach.OpEnd
+	if err == io.EOF {
+		return nil, true
+	}
+	var data []byte
+	h.Errno, data = encode(err)
+	h.Arg1 = uint32(codeOf(err))
+	return data, true
+}

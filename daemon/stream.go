@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
+)
+
+// stream makes the connection a stream of items.
+func (x *session) stream(h *attach.Header, data []byte) error {
+	verb, in, done, err := x.gathered(h, data)
+	if err != nil || !done {
+		return err
+	}
+	v, ok := x.srv.streamOf(verb)
+	switch {
+	case !ok:
+		return x.answer(h, syscall.ENOSYS)
+	case !x.srv.cfg.Policy.Allows(v.Class, x.who):
+		x.refuse(verb)
+		return x.answer(h, syscall.EPERM)
+	case !x.claim():
+		return x.answer(h, syscall.EISCONN)
+	}
+	if err := x.charge(subscriptions, 1); err != nil {
+		x.unclaim()
+		return x.answer(h, err)
+	}
+	req := *h
+	x.srv.wg.Go(func() {
+		defer x.client.release(subscriptions, 1)
+		began := false
+		err := v.Serve(x.ctx, in, func() error {
+			began = true
+			return x.tell(&req, told{})
+		}, x.give)
+		if !began {
+			x.unclaim()
+			x.tell(&req, told{err: err})
+			return
+		}
+		if err == nil {
+			x.c.Write(&attach.Header{Op: attach.OpEnd}, nil)
+			return
+		}
+		x.over(err)
+	})
+	return nil
+}
+
+// streamOf finds a stream: one of the configuration's, one of the node's.
+func (s *Server) streamOf(verb string) (Stream, bool) {
+	if v, ok := s.cfg.Streams[verb]; ok {
+		return v, true
+	}
+	class, ok := stack.StreamClassOf(verb)
+	return Stream{class, func(ctx context.Context, in []byte, started func() error, give func(Item) error) error {
+		return stack.ServeStream(ctx, s.node, verb, in, started, func(i stack.StreamItem) error {
+			return give(Item{i.Kind, i.Lost, i.Time, i.Data})
+		})
+	}}, ok
+}
+
+// give writes an item.
+func (x *session) give(i Item) error {
+	h := attach.Header{Op: attach.OpItem, Arg0: i.Kind, Arg1: i.Lost}
+	if !i.Time.IsZero() {
+		h.Wide = uint64(max(0, i.Time.Sub(time.Unix(0, 0))))
+	}
+	return attach.Split(h, i.Data, x.c.Write)
+}
