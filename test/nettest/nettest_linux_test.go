@@ -4,14 +4,18 @@ package nettest
 
 import (
 	"context"
+	"errors"
 	"net"
 	"net/netip"
 	"os"
+	"path/filepath"
 	"testing"
 	"time"
 
 	"golang.org/x/net/nettest"
 
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -40,6 +44,11 @@ func TestConn(t *testing.T) {
 			pipes(t, here, there)
 		})
 	}
+	t.Run("attached", func(t *testing.T) {
+		a, b := onHub(t)
+		here, there := open(t, a, 1), open(t, b, 2)
+		pipes(t, attached(t, here), attached(t, there))
+	})
 	t.Run("one node", func(t *testing.T) {
 		a, b := onHub(t)
 		n := open(t, a, 1)
@@ -96,6 +105,35 @@ func open(t *testing.T, d stack.Device, i int) *stack.Node {
 		}
 	})
 	return n
+}
+
+// attached attaches to a daemon that is made for it, of n.
+func attached(t *testing.T, n *stack.Node) *stack.Node {
+	t.Helper()
+	srv, err := daemon.New(n, daemon.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "utipc.sock")
+	l, err := attach.Listen(path, 0o600, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	served := make(chan error, 1)
+	go func() { served <- srv.Serve(l) }()
+	a, err := stack.Attach(t.Context(), path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := errors.Join(a.Close(ctx), srv.Shutdown(ctx, "the test is over")); err != nil {
+			t.Error(err)
+		}
+		<-served
+	})
+	return a
 }
 
 func onHub(t *testing.T) (a, b stack.Device) {
