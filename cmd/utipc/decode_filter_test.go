@@ -84,3 +84,27 @@ func TestDecodeOptionsMisused(t *testing.T) {
 		t.Errorf("--follow -: got status %d, %q, want %d", status, errs, exitMisuse)
 	}
 }
+
+// FuzzDecodeFilter: no text makes a filter panic, and links that are taken are two nodes
+// with names that stand in the text.
+func FuzzDecodeFilter(f *testing.F) {
+	for _, s := range []string{"1001001", "1.1.1,<1001001:5>", "52:54:61:4f:d8:00", "1:eth-0-2:eth0", "broadcast-link", "data,name", "1:2-3,4", "1:2@3", "-", ":-:", ","} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, s string) {
+		var d decodeFilter
+		for _, add := range []func(string) error{d.addNode, d.addUser, d.addService} {
+			if err := add(s); err != nil && err.Error() == "" {
+				t.Error("got an error without a word")
+			}
+		}
+		if d.addLink(s) != nil {
+			return
+		}
+		for _, l := range d.links {
+			if !l.broadcast && (l.nodes[0] == 0 || l.nodes[1] == 0 || !strings.Contains(s, l.names[0]) || !strings.Contains(s, l.names[1])) {
+				t.Errorf("%q: got %+v", s, l)
+			}
+		}
+	})
+}

@@ -12,6 +12,9 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
 // lines gives what a command prints, line by line.
@@ -60,12 +63,12 @@ func TestDecodeFollow(t *testing.T) {
 		status <- s
 	}()
 	next := lines(t, r)
-	frame := 16 + 90 // the first two are of this length
-	f.Write(b[10 : 24+frame+7])
+	record := 16 + 90 // the first two are of this length
+	f.Write(b[10 : 24+record+7])
 	if l := next(); !strings.HasPrefix(l, "    1    0.000000 ") {
 		t.Errorf("got %q, want frame 1", l)
 	}
-	f.Write(b[24+frame+7 : 24+2*frame+3])
+	f.Write(b[24+record+7 : 24+2*record+3])
 	if l := next(); !strings.HasPrefix(l, "    2 ") {
 		t.Errorf("got %q, want frame 2", l)
 	}
@@ -118,5 +121,44 @@ func TestDecodeCount(t *testing.T) {
 	out, _, status := utipc(nil, "decode", "--count", "3", capture("01-discovery-linkup"))
 	if got, want := lastLine(t, out), "3 frames, 3 tipc, 0 unknown, 0 malformed"; got != want || status != exitDone {
 		t.Errorf("got %q, status %d, want %q, 0", got, status, want)
+	}
+}
+
+// TestDecodePipe: of pcapng in a pipe, as 'utipc capture' writes it, each frame is printed
+// when it comes, and not when the next does.
+func TestDecodePipe(t *testing.T) {
+	in, feed := io.Pipe()
+	r, w := io.Pipe()
+	status := make(chan int)
+	var errs bytes.Buffer
+	go func() {
+		s := run(t.Context(), []string{"decode", "--ladder", "--ascii", "-"}, in, w, &errs)
+		w.Close()
+		status <- s
+	}()
+	next := lines(t, r)
+	ng := tap.NewWriter(feed, "eth0", 1500)
+	f := frame.PayloadFields{Type: frame.DirectMsg, OrigNode: 1, DestNode: 2}
+	f.Prev = 1
+	for i := range 3 {
+		f.Seq = frame.Seq(i + 1)
+		if err := ng.WriteFrame(time.Unix(int64(i), 0), tap.In, ethernet(f.Append(nil, nil)), "dropped: a test"); err != nil {
+			t.Fatal(err)
+		}
+		if i == 0 {
+			next()
+			next() // the head
+		}
+		if l := next(); !strings.Contains(l, " data to 0 0B seq "+itoa(i+1)+" ") || !strings.HasSuffix(l, "x    | dropped: a test") {
+			t.Errorf("got %q, want frame %d", l, i+1)
+		}
+	}
+	ng.Close()
+	feed.Close()
+	if l, want := next(), "3 frames, 3 tipc, 0 unknown, 0 malformed"; l != want {
+		t.Errorf("got %q, want %q", l, want)
+	}
+	if s := <-status; s != exitDone || errs.Len() > 0 {
+		t.Errorf("got status %d, %q", s, errs.String())
 	}
 }

@@ -245,3 +245,26 @@ func TestPairsAndServices(t *testing.T) {
 		t.Error("08-stream: got no connection to a service")
 	}
 }
+
+// BenchmarkTracker follows capture 16: the time and memory a packet takes.
+func BenchmarkTracker(b *testing.B) {
+	frames, err := layers.ReadFile(filepath.Join(captures, "16-loss-gap.pcap"))
+	if err != nil {
+		b.Fatal(err)
+	}
+	var packets []conversation.Packet
+	for i, f := range frames {
+		w, m, err := layers.Unwrap(f.Data)
+		if err != nil {
+			b.Fatal(err)
+		}
+		p := conversation.Packet{Number: i + 1, Time: f.Time.Sub(frames[0].Time), Len: f.Len, Message: m}
+		p.Src.MAC, p.Dst.MAC = w.Src, w.Dst
+		packets = append(packets, p)
+	}
+	b.ReportAllocs()
+	tr := conversation.NewTracker(conversation.Limits{})
+	for i := 0; b.Loop(); i++ {
+		tr.Add(packets[i%len(packets)])
+	}
+}
