@@ -95,8 +95,8 @@ The last line gets ", N shown". Frames that are not shown count for all else, su
 what was sent before. --stats shows of links, services and sockets those that fit.
 
 --if DEV   reads live from an interface what comes and goes there, and changes nothing
-           on it. It needs CAP_NET_RAW. Frames of a node over AF_XDP do not come by: a
-           capture on that node ('utipc capture') has them
+           on it. It needs CAP_NET_RAW. What a node of this program sends on it, and over
+           AF_XDP what it receives too, does not come by there: 'utipc capture' has it
 --follow   waits at the end of FILE for more, as tail -f does
 --count N  ends after N frames. An interrupt ends reading live, too
 
