@@ -18,6 +18,11 @@ type complaint string
 
 func (e complaint) Error() string { return string(e) }
 
+// A remark is a complaint that tipc(8) prints as it is.
+type remark string
+
+func (e remark) Error() string { return string(e) }
+
 // said makes an error of the tool's own.
 func said(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
 
@@ -30,11 +35,14 @@ const longestAnswer = 512
 // text of its errno, as tipc(8) says it.
 func Answer(err error) string {
 	var c complaint
+	var bare remark
 	var r *stack.Refusal
 	var errno syscall.Errno
 	switch {
 	case errors.As(err, &c):
 		return "error, " + string(c) + "\n"
+	case errors.As(err, &bare):
+		return string(bare) + "\n"
 	case errors.Is(err, context.Canceled):
 		return "error, interrupted\n"
 	case errors.As(err, &r) && r.Reason != "":

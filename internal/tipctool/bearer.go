@@ -154,10 +154,10 @@ func (c *call) udpName(what string) (name, last string, err error) {
 	switch {
 	case err != nil:
 		return "", "", said("missing media value")
-	case media != "udp":
-		return "", "", said("no %q media specific options%s", tipcshow.Clean(media, 32), what)
 	case len(c.rest) > 0 && c.key([]string{"name"}, c.rest[0]) == "":
 		return "", "", said("invalid option %q", c.rest[0])
+	case media != "udp":
+		return "", "", said("no %q media specific options%s", tipcshow.Clean(media, 32), what)
 	case len(c.rest) < 2:
 		return "", "", said("missing media name")
 	}

@@ -35,7 +35,7 @@ func (c *call) bearerRequest() (r stack.BearerRequest, err error) {
 	case o[key] == "":
 		return r, said("missing bearer %s", key)
 	case r.Medium == "udp" && o["localip"] == "" && o["device"] == "":
-		return r, said("udp bearer localip/device missing")
+		return r, c.usageBehind(said("udp bearer localip/device missing"))
 	}
 	if s := o["domain"]; s != "" {
 		if r.Domain, err = domain(s); err != nil {

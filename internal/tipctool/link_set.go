@@ -118,6 +118,9 @@ func (c *call) resetStatistics() error {
 	if len(c.rest) == 0 {
 		return c.usage()
 	}
+	if c.key([]string{"link"}, c.rest[0]) == "" {
+		return c.usageBehind(said("invalid option %q", c.rest[0]))
+	}
 	name, err := c.linkOption()
 	if err != nil {
 		return err

@@ -29,6 +29,23 @@ var socketVerb = verb{name: "socket", short: "show sockets", subs: []*verb{
 			return err
 		}
 		all := n.Sockets()
+		bound(all, n.Names())
 		return c.show(func(w io.Writer) { tipcshow.Sockets(w, all) }, func() any { return tipcshow.SocketsJSON(all) })
 	}},
 }}
+
+// bound gives the node's own sockets, as the topology service, their bindings, which
+// stand in the table alone.
+func bound(all []stack.Socket, names []stack.Binding) {
+	for i := range all {
+		s := &all[i]
+		if !s.Inside || len(s.Bindings) > 0 {
+			continue
+		}
+		for _, b := range names {
+			if b.Socket.Node == s.Addr.Node && b.Socket.Port == s.Addr.Port {
+				s.Bindings = append(s.Bindings, b)
+			}
+		}
+	}
+}

@@ -113,7 +113,7 @@ func (c *call) setNetID() error {
 func identity(s string) (stack.Identity, error) {
 	id, err := stack.ParseIdentity(s)
 	if err != nil {
-		return id, complaint("Invalid node identity")
+		return id, remark("Invalid node identity")
 	}
 	return id, nil
 }
@@ -122,7 +122,7 @@ func identity(s string) (stack.Identity, error) {
 func zcn(s string) (stack.NodeAddr, error) {
 	a, err := stack.ParseNodeAddr(s)
 	if err != nil || a == 0 {
-		return 0, complaint(fmt.Sprintf("invalid network address, syntax: Z.C.N or hexadecimal, got %q", s))
+		return 0, remark("invalid network address, syntax: Z.C.N")
 	}
 	return a, nil
 }

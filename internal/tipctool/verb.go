@@ -59,6 +59,12 @@ type usage struct{ text string }
 
 func (usage) Error() string { return "usage" }
 
+// usageBehind is what is wrong, and the usage text behind it.
+func (c *call) usageBehind(err error) error {
+	u := c.usage().(usage)
+	return usage{Answer(err) + u.text}
+}
+
 func (c *call) usage() error {
 	var b strings.Builder
 	fmt.Fprintf(&b, "Usage: %s [-j [-p]] %s\n", c.Name, strings.TrimSpace(c.path+" "+c.at.form()))
