@@ -22,12 +22,13 @@ const (
 	PropertyPriority  Property = "priority"  // of links to one node the highest carries all: 1 to 31
 	PropertyTolerance Property = "tolerance" // how long a peer may be silent, 50 to 30000 ms
 	PropertyWindow    Property = "window"    // packets sent and not acknowledged, at most: 50 to 8191
-	PropertyMTU       Property = "mtu"       // of bearers over UDP, bytes of a message: 100 to 65487
+	PropertyMTU       Property = "mtu"       // of bearers over UDP, bytes of a message: 128 to 65487
 )
 
 // Bounds of properties that differ from a link's own.
 const (
 	leastWindow = 50 // a kernel refuses less
+	leastUDP    = 128
 	mostUDP     = 65487
 )
 
@@ -42,12 +43,16 @@ func (p Property) check(v int) error {
 	case PropertyWindow:
 		least, most = leastWindow, flowctl.MaxWindow
 	case PropertyMTU:
-		least, most = frame.MinMTU, mostUDP
+		least, most = leastUDP, mostUDP
 	default:
 		return p.refusal()
 	}
 	if v < least || v > most {
-		return &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: %s %d is not in %d to %d", ErrConfig, p, v, least, most)}
+		reason := ""
+		if p == PropertyMTU {
+			reason = "MTU value is out-of-range."
+		}
+		return &Refusal{Errno: syscall.EINVAL, Reason: reason, Err: fmt.Errorf("%w: %s %d is not in %d to %d", ErrConfig, p, v, least, most)}
 	}
 	return nil
 }

@@ -41,7 +41,7 @@ func (s *besideSheet) note(t *testing.T, situation string, kernel, ours *party, 
 		s.met[r.words] = true
 		fmt.Fprintf(&s.differs, "| `%s` | %s | %s | %s |\n", doc(r.words), cell(r.kernel), cell(r.ours), why)
 	case r.kernel.status != 0:
-		text := complaint(r.kernel.err)
+		text := complaint(r.kernel.text)
 		if s.by[text] == nil {
 			s.answers = append(s.answers, text)
 		}
@@ -49,7 +49,7 @@ func (s *besideSheet) note(t *testing.T, situation string, kernel, ours *party, 
 			s.by[text] = append(s.by[text], r.words)
 		}
 	case besidePrinted[r.words]:
-		fmt.Fprintf(&s.shown, "%s:\n\n```\n%s```\n\n", situation, columns(kernel.words(r.words), r.kernel.out, ours.words(r.words), r.ours.out))
+		fmt.Fprintf(&s.shown, "%s:\n\n```\n%s```\n\n", situation, columns(kernel.words(r.words), r.kernel.text, ours.words(r.words), r.ours.text))
 		delete(besidePrinted, r.words)
 	}
 }
@@ -61,7 +61,7 @@ func doc(words string) string {
 
 // cell is an answer in a table: its last line, for short.
 func cell(a answer) string {
-	s := strings.TrimSpace(a.out + a.err)
+	s := strings.TrimSpace(a.text)
 	if usageText(s) {
 		s = "Usage: …"
 	}
