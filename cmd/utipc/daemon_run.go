@@ -34,6 +34,7 @@ type daemonProcess struct {
 	server   *daemon.Server
 	http     *metricsServer
 	status   string // that was told last
+	deaf     bool   // the service manager did not hear that
 }
 
 // run is the daemon, until ctx is done or the node ends.
@@ -180,11 +181,12 @@ func (d *daemonProcess) describe() string {
 		d.node.Addr(), len(d.node.Bearers()), len(up), d.server.Counters().Clients)
 }
 
-// told notes that the service manager could not be told.
+// told notes that the service manager could not be told, once until it hears again.
 func (d *daemonProcess) told(err error) {
-	if err != nil {
+	if err != nil && !d.deaf {
 		d.log.Warn("the service manager does not hear", "err", err)
 	}
+	d.deaf = err != nil
 }
 
 // stop ends the daemon in the time that the settings give: attached programs are told,

@@ -24,7 +24,8 @@ type host struct {
 	net  *bed.Namespace
 	name string
 	pid  string // of the process that holds its namespaces
-	root string // its files, as seen from here
+	dir  string // where its files are written, in its namespace
+	root string // all its files, as seen from here
 }
 
 // build makes a host in the first process of its namespaces, which goes with the pipe it
@@ -49,12 +50,11 @@ exec chroot . cat`
 // newHost makes one in the network namespace.
 func newHost(t *testing.T, net *bed.Namespace, name string) *host {
 	t.Helper()
-	h := &host{t: t, net: net, name: name}
-	dir := filepath.Join(t.TempDir(), name)
-	if err := os.Mkdir(dir, 0o755); err != nil {
+	h := &host{t: t, net: net, name: name, dir: filepath.Join(t.TempDir(), name)}
+	if err := os.Mkdir(h.dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.Command("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "bash", "-c", build, "build", dir, name)
+	cmd := exec.Command("unshare", "--mount", "--uts", "--pid", "--fork", "--kill-child", "bash", "-c", build, "build", h.dir, name)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		t.Fatal(err)

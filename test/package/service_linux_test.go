@@ -49,18 +49,23 @@ type service struct {
 	h       *host
 	unit    unit
 	manager *net.UnixConn
+	heard   chan string // what it was told, and has not been looked at
 	cmd     *exec.Cmd
+	ended   chan struct{}
 	log     bytes.Buffer // once it has ended
 }
 
 // sockets numbers the sockets to notify.
 var sockets atomic.Int32
 
+// limits raises what the unit raises, as far as this machine lets it.
+const limits = `ulimit -l unlimited 2>/dev/null || ulimit -l "$(ulimit -Hl)"; exec "$@"`
+
 // start starts the service of a host, and waits until it says that it is ready. Every
 // minute would be too late for its watchdog.
 func start(ctx context.Context, h *host) *service {
 	h.t.Helper()
-	s := &service{h: h, unit: readUnit(h.t, h.file("/lib/systemd/system/utipc.service"))}
+	s := &service{h: h, unit: readUnit(h.t, h.file("/lib/systemd/system/utipc.service")), heard: make(chan string, 1000), ended: make(chan struct{})}
 	u := s.unit
 	for key, want := range map[string]string{"Type": "notify", "RuntimeDirectory": "utipc", "User": "utipc", "Group": "utipc"} {
 		if u[key] != want {
@@ -75,8 +80,9 @@ func start(ctx context.Context, h *host) *service {
 		h.t.Fatal(err)
 	}
 	h.t.Cleanup(func() { s.manager.Close() })
+	go s.hear()
 	h.must(ctx, "install -d -o utipc -g utipc -m "+u["RuntimeDirectoryMode"]+" /run/utipc")
-	words := []string{"setpriv", "--reuid", u["User"], "--regid", u["Group"], "--clear-groups", "--no-new-privs",
+	words := []string{"bash", "-c", limits, "limits", "setpriv", "--reuid", u["User"], "--regid", u["Group"], "--clear-groups", "--no-new-privs",
 		"--inh-caps", u.caps("AmbientCapabilities"), "--ambient-caps", u.caps("AmbientCapabilities"), "--bounding-set", u.caps("CapabilityBoundingSet"), "--"}
 	s.cmd = h.command(ctx, append(words, strings.Fields(u["ExecStart"])...)...)
 	s.cmd.Env = append(s.cmd.Env, "NOTIFY_SOCKET="+name, "WATCHDOG_USEC="+u["WatchdogSec"]+"000000")
@@ -84,9 +90,13 @@ func start(ctx context.Context, h *host) *service {
 	if err := s.cmd.Start(); err != nil {
 		h.t.Fatal(err)
 	}
+	go func() {
+		s.cmd.Wait()
+		close(s.ended)
+	}()
 	h.t.Cleanup(func() {
 		s.signal("KILL")
-		s.cmd.Wait()
+		<-s.ended
 		if h.t.Failed() {
 			h.t.Logf("the log of %s:\n%s", h.name, s.log.String())
 		}
@@ -95,20 +105,34 @@ func start(ctx context.Context, h *host) *service {
 	return s
 }
 
-// told waits until the manager is told something that begins so.
-func (s *service) told(begin string) string {
-	s.h.t.Helper()
+// hear takes what the manager is told, so that nobody waits for it.
+func (s *service) hear() {
 	b := make([]byte, 4096)
-	s.manager.SetReadDeadline(time.Now().Add(time.Minute))
 	for {
 		n, err := s.manager.Read(b)
 		if err != nil {
-			s.signal("KILL")
-			s.cmd.Wait()
-			s.h.t.Fatalf("%s: nothing of %q: %v", s.h.name, begin, err)
+			return
 		}
-		if strings.HasPrefix(string(b[:n]), begin) {
-			return string(b[:n])
+		select {
+		case s.heard <- string(b[:n]):
+		default:
+		}
+	}
+}
+
+// told waits until the manager is told something that begins so.
+func (s *service) told(begin string) string {
+	s.h.t.Helper()
+	for late := time.After(time.Minute); ; {
+		select {
+		case said := <-s.heard:
+			if strings.HasPrefix(said, begin) {
+				return said
+			}
+		case <-s.ended:
+			s.h.t.Fatalf("%s: it has ended: %v", s.h.name, s.cmd.ProcessState)
+		case <-late:
+			s.h.t.Fatalf("%s: nothing of %q", s.h.name, begin)
 		}
 	}
 }
@@ -123,6 +147,6 @@ func (s *service) stop() int {
 	s.h.t.Helper()
 	s.signal("TERM")
 	s.told("STOPPING=1")
-	s.cmd.Wait()
+	<-s.ended
 	return s.cmd.ProcessState.ExitCode()
 }
