@@ -10,6 +10,7 @@ import (
 	"io"
 	"net"
 	"net/http"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,6 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	protocol "github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -122,12 +124,21 @@ func (s *service) ends() (status int) {
 // aloneByUDP is flags for a bearer over UDP of this host, to nobody.
 func aloneByUDP(t *testing.T) []string {
 	t.Helper()
-	c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
+	return []string{"--udp", freeUDP(t, 1)[0] + ",127.0.0.1:9", "--address", "1.1.1"}
+}
+
+// freeUDP is addresses of the loopback, with ports that were free a moment ago.
+func freeUDP(t *testing.T, n int) (all []string) {
+	t.Helper()
+	for range n {
+		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer c.Close()
+		all = append(all, c.LocalAddr().String())
 	}
-	defer c.Close()
-	return []string{"--udp", c.LocalAddr().String() + ",127.0.0.1:9", "--address", "1.1.1"}
+	return all
 }
 
 func TestDaemonLife(t *testing.T) {
@@ -316,5 +327,87 @@ func TestDaemonRights(t *testing.T) {
 		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), c.want) {
 			t.Errorf("%q: status %d, %s", c.args, cmd.ProcessState.ExitCode(), out)
 		}
+	}
+}
+
+// Bearers that the file gains, changes and loses; one that somebody enabled stays.
+func TestDaemonReloadsBearers(t *testing.T) {
+	at := freeUDP(t, 4) // each is at one place throughout
+	bearer := func(i int, more string) string {
+		return fmt.Sprintf("[[bearer]]\nmedium = \"udp\"\nname = \"U%d\"\nlocal = %q\nremotes = [\"127.0.0.1:9\"]\n%s\n", i, at[i], more)
+	}
+	file := written(t, bearer(0, ""))
+	s := startDaemon(t, filepath.Join(t.TempDir(), "utipc.sock"), "--config", file, "--address", "1.1.1")
+	n, err := stack.Attach(t.Context(), s.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close(t.Context())
+	if err := n.RequestBearer(t.Context(), stack.BearerRequest{Medium: "udp", Name: "MINE", LocalIP: netip.MustParseAddr("127.0.0.1"), LocalPort: netip.MustParseAddrPort(at[3]).Port(), RemoteIP: netip.MustParseAddr("127.0.0.1")}); err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ file, want, said string }{
+		{bearer(0, "") + bearer(1, "priority = 7"), "U0:10 MINE:10 U1:7", ""},
+		{bearer(0, "tolerance = \"100ms\"\npriority = 12") + bearer(1, "priority = 7"), "U0:12 MINE:10 U1:7", ""},
+		{bearer(0, "") + bearer(1, "priority = 7") + bearer(2, ""), "U0:10 MINE:10 U1:7", "bearer U2: "}, // a fourth
+		{bearer(1, "priority = 8\nmtu = 1400"), "MINE:10 U1:8", ""},
+		{"", "MINE:10", ""},
+		{bearer(2, ""), "MINE:10 U2:10", ""},
+	} {
+		if err := os.WriteFile(file, []byte(c.file), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		s.cmd.Process.Signal(syscall.SIGHUP)
+		if said := s.told("READY=1"); strings.Contains(said, "reload") != (c.said != "") || !strings.Contains(said, c.said) {
+			t.Errorf("told %q, want %q in it", said, c.said)
+		}
+		var got []string
+		for _, b := range n.Bearers() {
+			got = append(got, fmt.Sprintf("%s:%d", b.Name, b.Links.Priority))
+		}
+		if is := strings.Join(got, " "); is != c.want {
+			t.Errorf("bearers %s, want %s", is, c.want)
+		}
+	}
+}
+
+func TestLockRefuses(t *testing.T) {
+	dir := t.TempDir()
+	socket := filepath.Join(dir, "s")
+	other := filepath.Join(dir, "other")
+	if err := os.WriteFile(other, []byte("precious"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	os.Symlink(other, socket+".lock")
+	if _, err := lockSocket(socket); !errors.Is(err, syscall.ELOOP) {
+		t.Errorf("a link: %v", err)
+	}
+	if b, _ := os.ReadFile(other); string(b) != "precious" {
+		t.Errorf("what it leads to is now %q", b)
+	}
+	os.Remove(socket + ".lock")
+	os.Mkdir(socket+".lock", 0o755)
+	if _, err := lockSocket(socket); err == nil {
+		t.Error("a directory is a lock")
+	}
+	os.Remove(socket + ".lock")
+	if _, err := lockSocket(filepath.Join(dir, "no", "such", "s")); !errors.Is(err, os.ErrNotExist) {
+		t.Errorf("a directory that is missing with its parent: %v", err)
+	}
+	l, err := lockSocket(socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var busy *busyError
+	if _, err := lockSocket(socket); !errors.As(err, &busy) || busy.pid != os.Getpid() {
+		t.Errorf("a second time: %v", err)
+	}
+	if err := l.release(); err != nil {
+		t.Error(err)
+	}
+	if l, err = lockSocket(socket); err != nil {
+		t.Errorf("after release: %v", err)
+	} else {
+		l.release()
 	}
 }

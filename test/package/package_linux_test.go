@@ -231,7 +231,7 @@ func (c *cluster) job(ctx context.Context, h *host, line string) *job {
 	c.t.Helper()
 	j := &job{c: c, line: line, said: newWatched()}
 	// The shell ends with the pipe, and so does what it has started.
-	cmd := h.command(ctx, "bash", "-c", line+" & cat >/dev/null; kill %1 2>/dev/null; wait %1")
+	cmd := h.command(ctx, "bash", "-c", line+" & cat >/dev/null; kill $! 2>/dev/null; wait $! 2>/dev/null")
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		c.t.Fatal(err)
