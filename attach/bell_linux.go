@@ -240,6 +240,11 @@ func (b *bells) spinData(c *Conn) error {
 	if limit == 0 {
 		return nil
 	}
+	for range spinRounds { // it is often there by now
+		if b.ring.in.some() {
+			return nil
+		}
+	}
 	alone := runtime.GOMAXPROCS(0) == 1
 	start := time.Now()
 	looked := start
@@ -259,12 +264,16 @@ func (b *bells) spinData(c *Conn) error {
 		if now.Sub(looked) > lookOut {
 			looked = now
 			runtime.Gosched()
+			yield() // it may be this core that the other end waits for
 			if err := b.peek(c); err != nil {
 				return err
 			}
 		}
 	}
 }
+
+// yield lets another thread run on this core, if one waits for it.
+func yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // peek looks at the socket, if nobody waits there, for the end of one that spins.
 func (b *bells) peek(c *Conn) error {
