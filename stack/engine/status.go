@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"fmt"
 	"iter"
 	"time"
 
@@ -130,6 +131,9 @@ func (e *Engine) selected(to frame.NodeAddr, bearer int) iter.Seq[*link] {
 func (e *Engine) SetLink(now time.Duration, to frame.NodeAddr, bearer int, c LinkConfig) error {
 	if bearer < 0 || bearer >= len(e.bearers) {
 		return ErrUnreachable
+	}
+	if c.MaxWindow < 0 {
+		return fmt.Errorf("%w: a window of at most %d packets", ErrConfig, c.MaxWindow)
 	}
 	b := e.bearers[bearer]
 	whole := c.or(b.LinkConfig)
