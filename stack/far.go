@@ -30,6 +30,11 @@ type AttachConfig struct {
 	// NameWait is how long a send waits for a name that nobody has bound, for sockets that do
 	// not say; 0: as the daemon is set, negative: not at all.
 	NameWait time.Duration
+	// Ring and Wait say how data comes from the daemon and goes there: Wait of Spin looks at
+	// a ring without end while a call reads, and owns a core; Adaptive for 50 µs where there
+	// is a ring; Sleep never.
+	Ring RingMode
+	Wait WaitMode
 	// Program is how the daemon's lists call this program; empty: its file's name.
 	Program string
 }
@@ -58,7 +63,11 @@ func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 	c.Program = cmp.Or(c.Program, filepath.Base(os.Args[0]))
 	f := &farNode{path: path, cfg: c, sockets: map[*farSocket]struct{}{}, subs: map[*farSubscription]struct{}{},
 		reattaching: make(chan struct{}, 1)}
-	if err := f.connect(ctx); err != nil {
+	err := c.check()
+	if err == nil {
+		err = f.connect(ctx)
+	}
+	if err != nil {
 		return nil, opError("attach", "tipc", nil, &net.UnixAddr{Net: "unixpacket", Name: path}, err)
 	}
 	f.n = &Node{start: time.Now(), far: f}
@@ -121,7 +130,7 @@ func (f *farNode) dial(ctx context.Context, fds bool) (*farLine, attach.Welcome,
 	}
 	l := newFarLine(c)
 	l.fds = fds
-	h, data := attach.HelloRequest(0, 0, f.cfg.Program)
+	h, data := attach.HelloRequest(0, f.cfg.features(), f.cfg.Program)
 	a, err := l.ask(ctx, h, data)
 	var w attach.Welcome
 	if err == nil {

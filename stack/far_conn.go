@@ -97,8 +97,13 @@ func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
 	}
 	local := attach.UnpackSocket(a.Wide)
 	local.Net = l.network
+	line := newFarLine(c)
+	if err := line.useRing(context.Background(), l.far.f.cfg); err != nil {
+		line.close()
+		return nil, err
+	}
 	s := &farSocket{f: l.far.f, network: l.network, sync: l.far.sync, reborn: make(chan struct{})}
-	s.life.Store(&farLife{line: newFarLine(c), local: local})
+	s.life.Store(&farLife{line: line, local: local})
 	if err := s.enroll(); err != nil {
 		return nil, err
 	}

@@ -82,6 +82,9 @@ func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, error) {
 		return nil, err
 	}
 	local, err := s.make(ctx, s, l)
+	if err == nil && !fds {
+		err = l.useRing(ctx, s.f.cfg)
+	}
 	if err != nil {
 		l.close()
 		return nil, err
