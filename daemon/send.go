@@ -20,7 +20,11 @@ func (x *session) send(h *attach.Header, data []byte) error {
 	err := p.try(e, h, data)
 	if err == syscall.EAGAIN {
 		x.leave()
-		if err = p.persist(e, h, data); err == errGone {
+		data = x.keep(data)
+		x.client.move(queuedBytes, len(data))
+		err = p.persist(e, h, data)
+		x.client.move(queuedBytes, -len(data))
+		if err == errGone {
 			return err
 		}
 		x.enter()

@@ -34,8 +34,9 @@ type session struct {
 	program string
 	greeted bool
 	gather  gather
-	turn    int  // records since the last pause
-	inside  bool // between enter and leave
+	turn    int            // records since the last pause
+	inside  bool           // between enter and leave
+	buf     *attach.Buffer // with the data of the record that is dealt with, or nil
 	options []attach.Option
 	rings   ringState
 
@@ -144,17 +145,33 @@ func (x *session) next() error {
 		}
 		return err
 	}
+	x.buf = b
 	k := len(b.Data)
 	x.count(k)
 	x.enter()
 	err = x.handle(&h, b.Data)
 	x.leave()
-	b.Release()
+	x.releaseBuf()
 	if err != nil {
 		return err
 	}
 	x.breathe(k)
 	return nil
+}
+
+// keep returns data, of the record that was read, in memory of its own size: who waits with
+// it for long does not hold a whole Buffer.
+func (x *session) keep(data []byte) []byte {
+	data = append([]byte(nil), data...)
+	x.releaseBuf()
+	return data
+}
+
+func (x *session) releaseBuf() {
+	if x.buf != nil {
+		x.buf.Release()
+		x.buf = nil
+	}
 }
 
 // enter begins what makes sockets ready that the session delivers to itself, in leave.
