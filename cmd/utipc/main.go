@@ -54,6 +54,7 @@ func commands() []*command {
 		&benchCommand,
 		&captureCommand,
 		&catCommand,
+		&clientsCommand,
 		completionCommand(),
 		&daemonCommand,
 		&decodeCommand,

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"syscall"
+	"text/tabwriter"
+
+	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/stack"
+)
+
+var clientsCommand = command{
+	name:  "clients",
+	short: "list the programs that use this host's daemon",
+	usage: `utipc clients: list the programs that use this host's daemon.
+
+    utipc clients [FLAGS]
+
+A line for each process: its number and user; how many connections, names,
+subscriptions and rings it has; the records that came from it and the messages that went
+to it; the bytes that wait because it does not read; and what it was refused, for want of
+rights or by a limit. Processes that the daemon cannot see have no number, and those of a
+user share a line.
+
+    PID   USER  CONNS  NAMES  SUBS  RINGS  RECORDS  MESSAGES  WAITING  REFUSED  PROGRAM
+    1234  1000  3      2      0     1      90210    90115     0        0        server
+
+    --json           a JSON object with all that is counted: "clients", and "daemon", the sums
+    --socket PATH    the daemon's socket (default: $UTIPC_SOCKET, else
+                     ` + defaultSocket + `)
+
+    utipc clients --json
+`,
+	run: runClients,
+}
+
+func runClients(ctx context.Context, args []string, std stdio) error {
+	f := flag.NewFlagSet("clients", flag.ContinueOnError)
+	asJSON := f.Bool("json", false, "")
+	socket := f.String("socket", "", "")
+	if _, err := parse(f, args, 0, 0); err != nil {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
+	defer cancel()
+	n, err := stack.Attach(ctx, *socket)
+	if err != nil {
+		return err
+	}
+	defer n.Close(ctx)
+	return showClients(ctx, n, std.out, *asJSON)
+}
+
+// showClients prints the programs of an attached node's daemon.
+func showClients(ctx context.Context, n *stack.Node, out io.Writer, asJSON bool) error {
+	var told struct {
+		Clients []daemon.Client `json:"clients"`
+		Daemon  daemon.Counters `json:"daemon"`
+	}
+	err := n.Control(ctx, "clients", nil, &told.Clients)
+	if errors.Is(err, syscall.ENOSYS) {
+		return errors.New("only a daemon has clients")
+	}
+	if err != nil {
+		return err
+	}
+	if asJSON {
+		if err := n.Control(ctx, "daemon", nil, &told.Daemon); err != nil {
+			return err
+		}
+		return json.NewEncoder(out).Encode(told)
+	}
+	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
+	fmt.Fprintln(w, "PID\tUSER\tCONNS\tNAMES\tSUBS\tRINGS\tRECORDS\tMESSAGES\tWAITING\tREFUSED\tPROGRAM")
+	for _, c := range told.Clients {
+		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", c.PID, c.UID, c.Connections, c.Names, c.Subscriptions,
+			c.Rings, c.Records, c.Messages, c.QueuedBytes, c.Refused+c.OverLimit, c.Program)
+	}
+	return w.Flush()
+}
