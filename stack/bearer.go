@@ -8,10 +8,8 @@ import (
 	"fmt"
 	"log/slog"
 	"net"
-	"slices"
 	"strings"
 	"syscall"
-	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
@@ -24,10 +22,6 @@ type BearerConfig struct {
 	MTU    int      // of a bearer over UDP, bytes of a message, at most the device's; 0: the device's
 	Domain NodeAddr // discovery answers nodes of it only: 0 all, Z.0.0 a zone's, Z.C.0 a cluster's, else one node
 }
-
-// farewell is how long DisableBearer waits for a device that is full to take the last
-// frames.
-const farewell = time.Second
 
 // EnableBearer makes dev one more bearer of the running node, at most three; the node
 // owns it from now on, and closes it if this fails. The device's names must differ.
@@ -214,152 +208,6 @@ func (n *Node) rouseSeats() {
 	n.pumpSeat.rouse()
 	signal(n.pumpWake)
 }
-
-// DisableBearer takes the bearer of that name, "eth0" or "eth:eth0", out of use and
-// closes its device. What its links still had goes over other bearers, nothing of it is
-// lost; nodes that no other bearer leads to are told, and contact with them ends.
-// A device that is full is given a second for the last frames, or until ctx is done.
-// Errors, inside *net.OpError: a *Refusal with EINVAL, "Bearer not found.";
-// net.ErrClosed; the device's own.
-func (n *Node) DisableBearer(ctx context.Context, name string) error {
-	if n.far != nil {
-		return n.far.call(ctx, "disable-bearer", name, nil)
-	}
-	n.mu.Lock()
-	a, ended := n.bearer(name), n.closing
-	n.unlock()
-	err := errNoBearer()
-	switch {
-	case ended:
-		err = net.ErrClosed
-	case a != nil:
-		err = n.disable(ctx, a)
-	}
-	if err != nil {
-		return opError("disable bearer", "tipc", nil, nil, err)
-	}
-	return nil
-}
-
-func errNoBearer() error { return refuse(syscall.EINVAL, "Bearer not found.") }
-
-func (n *Node) disable(ctx context.Context, a *attachment) error {
-	n.mu.Lock()
-	switch {
-	case n.closing:
-		n.unlock()
-		return net.ErrClosed
-	case a.leaving:
-		n.unlock()
-		return errNoBearer()
-	}
-	a.leaving = true
-	n.eng.RemoveBearer(n.now(), a.id)
-	n.lap(n.now(), false)
-	n.wait(func() bool { return ctx.Err() == nil && (a.n > 0 || n.eng.Outgoing(a.id) > 0) }, farewell)
-	n.detach(a)
-	n.announce(a, BearerDisabled)
-	n.unlock()
-
-	err := a.dev.Close()
-	n.mu.Lock()
-	defer n.unlock()
-	n.buried = append(n.buried, burial{a.dev, n.generation})
-	n.bury()
-	n.rouseSeats()
-	n.wait(func() bool { return slices.ContainsFunc(n.buried, func(b burial) bool { return b.dev == a.dev }) }, farewell)
-	return err
-}
-
-// wait waits as long as something is so, at most for d or until the node ends.
-func (n *Node) wait(so func() bool, d time.Duration) {
-	var waiting waitList
-	w := n.begin(&waiting)
-	defer n.end(&waiting, w)
-	for by := time.Now().Add(d); so(); {
-		at := time.Now().Add(retry)
-		if n.closing || at.After(by) {
-			return
-		}
-		n.block(w, at)
-	}
-}
-
-// detach takes a bearer out of the list. Frames that are left are lost.
-func (n *Node) detach(a *attachment) {
-	n.eng.RemoveBearer(n.now(), a.id)
-	n.abandon(a)
-	n.attached = slices.DeleteFunc(slices.Clone(n.attached), func(x *attachment) bool { return x == a })
-	n.regroup() // needs nothing more than before
-	n.rouseSeats()
-}
-
-// abandon gives back the frames that a bearer's device has not taken.
-func (n *Node) abandon(a *attachment) {
-	for i, f := range a.unsent[:a.n] {
-		f.Release()
-		a.unsent[i] = nil
-	}
-	a.n = 0
-	n.eng.Abandon(a.id)
-}
-
-// A burial is a device that is closed, but whose descriptor may still be polled by who
-// sleeps with an older list of bearers: until that ends what the descriptor stood for,
-// an address that is bound, say, is not free either.
-type burial struct {
-	dev        Device
-	generation int
-}
-
-// bury lets go of the descriptors that nobody polls any more.
-func (n *Node) bury() {
-	n.buried = slices.DeleteFunc(n.buried, func(b burial) bool {
-		for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-			if s.inside && s.fitted < b.generation {
-				return false
-			}
-		}
-		b.dev.Receive(nil) // which answers net.ErrClosed, and closes the descriptor
-		return true
-	})
-}
-
-// bearer returns the bearer of a name, with or without its medium in front, or nil.
-func (n *Node) bearer(name string) *attachment {
-	if a := n.named(name); a != nil && !a.leaving {
-		return a
-	}
-	for _, a := range n.attached {
-		if !a.leaving && a.fullName() == name {
-			return a
-		}
-	}
-	return nil
-}
-
-// named returns the bearer whose device has the name, though it be about to leave.
-func (n *Node) named(name string) *attachment {
-	for _, a := range n.attached {
-		if a.dev.Name() == name {
-			return a
-		}
-	}
-	return nil
-}
-
-// byID returns the bearer with a number of the engine's.
-func (n *Node) byID(id int) *attachment {
-	for _, a := range n.attached {
-		if a.id == id {
-			return a
-		}
-	}
-	return nil
-}
-
-// fullName is the bearer's name as tipc(8) says it.
-func (a *attachment) fullName() string { return a.medium().String() + ":" + a.dev.Name() }
 
 // announce logs that a bearer comes or goes, and tells who watches.
 func (n *Node) announce(a *attachment, kind EventKind) {
