@@ -43,14 +43,9 @@ func attached(t *testing.T, n *stack.Node) *stack.Node {
 	return far
 }
 
-// embedded runs f with nodes of this process.
-func embedded(t *testing.T, nodes int, f func(t *testing.T, all []*stack.Node)) {
-	t.Run("embedded", func(t *testing.T) { f(t, liveBed(t, nodes)) })
-}
-
 // onBoth runs f twice, with nodes of this process, and with the first of them attached.
 func onBoth(t *testing.T, nodes int, f func(t *testing.T, all []*stack.Node)) {
-	embedded(t, nodes, f)
+	t.Run("embedded", func(t *testing.T) { f(t, liveBed(t, nodes)) })
 	t.Run("attached", func(t *testing.T) {
 		all := liveBed(t, nodes)
 		all[0] = attached(t, all[0])

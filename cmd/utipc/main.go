@@ -68,6 +68,7 @@ func commands() []*command {
 		toolCommand("nametable", "utipc nametable show"),
 		toolCommand("node", "utipc node list"),
 		toolCommand("peer", "utipc peer remove address 1.1.7"),
+		&perfCommand,
 		&pingCommand,
 		&replayCommand,
 		&simCommand,

@@ -82,30 +82,31 @@ func TestWatch(t *testing.T) {
 
 // What the node tells of itself: a link that is lost, and why.
 func TestWatchOwn(t *testing.T) {
-	all := liveBed(t, 2)
-	w := watcher{only: "own", count: 2, timeout: time.Minute}
-	if err := w.check(nil); err != nil {
-		t.Fatal(err)
-	}
-	var out bytes.Buffer
-	done := make(chan error, 1)
-	go func() { done <- w.run(t.Context(), all[0], &out) }()
-	for waiting := true; waiting; { // until it watches
-		if err := all[0].SetLink(0x1001002, "eth0", stack.LinkConfig{Priority: uint8(10 + time.Now().UnixNano()%10)}); err != nil { // a new priority resets the link
+	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
+		w := watcher{only: "own", count: 2, timeout: time.Minute}
+		if err := w.check(nil); err != nil {
 			t.Fatal(err)
 		}
-		select {
-		case err := <-done:
-			if err != nil {
+		var out bytes.Buffer
+		done := make(chan error, 1)
+		go func() { done <- w.run(t.Context(), all[0], &out) }()
+		for waiting := true; waiting; { // until it watches
+			if err := all[0].SetLink(0x1001002, "eth0", stack.LinkConfig{Priority: uint8(10 + time.Now().UnixNano()%10)}); err != nil { // a new priority resets the link
 				t.Fatal(err)
 			}
-			waiting = false
-		case <-time.After(20 * time.Millisecond):
+			select {
+			case err := <-done:
+				if err != nil {
+					t.Fatal(err)
+				}
+				waiting = false
+			case <-time.After(20 * time.Millisecond):
+			}
 		}
-	}
-	if got := out.String(); !strings.Contains(got, " this node: link down 1001002 1001001:eth0-1001002:eth0: ") && !strings.Contains(got, " this node: link up 1001002 ") {
-		t.Errorf("got %q", got)
-	}
+		if got := out.String(); !strings.Contains(got, " this node: link down 1001002 1001001:eth0-1001002:eth0: ") && !strings.Contains(got, " this node: link up 1001002 ") {
+			t.Errorf("got %q", got)
+		}
+	})
 }
 
 // A watch ends in peace when its time is over, or it is interrupted; with an error when
