@@ -156,12 +156,14 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 	case "-version", "--version":
 		args = []string{"version"}
 	}
-	if args = jsonBefore(args); len(args) > 0 {
-		if c := findCommand(args[0]); c != nil {
-			return c.exec(ctx, args[1:], stdio{stdin, stdout, stderr})
-		}
+	if args = jsonBefore(args); len(args) == 0 {
+		writeUsage(stderr)
+		return exitMisuse
 	}
-	fmt.Fprintf(stderr, "utipc: no command %q; 'utipc -h' lists them\n", strings.Join(args[:1], ""))
+	if c := findCommand(args[0]); c != nil {
+		return c.exec(ctx, args[1:], stdio{stdin, stdout, stderr})
+	}
+	fmt.Fprintf(stderr, "utipc: no command %q; 'utipc -h' lists them\n", args[0])
 	return exitMisuse
 }
 

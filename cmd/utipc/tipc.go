@@ -140,7 +140,8 @@ func isBool(f *flag.Flag) bool {
 	return ok && b.IsBoolFlag()
 }
 
-// jsonBefore moves -j, --json, -p and --pretty from before the command behind it.
+// jsonBefore moves -j, --json, -p and --pretty from before the command behind it, and
+// returns nil if there is none.
 func jsonBefore(args []string) []string {
 	var moved []string
 	for len(args) > 0 {
@@ -156,7 +157,7 @@ func jsonBefore(args []string) []string {
 		}
 		args = args[1:]
 	}
-	return moved
+	return nil // there is no command
 }
 
 // findCommand returns the command of a name, or that a beginning of one means: tipc(8)'s

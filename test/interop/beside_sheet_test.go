@@ -22,6 +22,7 @@ type besideSheet struct {
 	by      map[string][]string // the commands that each answered
 	differs strings.Builder     // a table
 	met     map[string]bool     // differences that were found
+	scene   string              // of what was shown last
 }
 
 // note compares the two answers to a command and enters them.
@@ -49,7 +50,11 @@ func (s *besideSheet) note(t *testing.T, situation string, kernel, ours *party, 
 			s.by[text] = append(s.by[text], r.words)
 		}
 	case besidePrinted[r.words]:
-		fmt.Fprintf(&s.shown, "%s:\n\n```\n%s```\n\n", situation, columns(kernel.words(r.words), r.kernel.text, ours.words(r.words), r.ours.text))
+		if situation != s.scene {
+			s.scene = situation
+			fmt.Fprintf(&s.shown, "%s:\n\n", situation)
+		}
+		fmt.Fprintf(&s.shown, "```\n%s```\n\n", columns(kernel.words(r.words), r.kernel.text, ours.words(r.words), r.ours.text))
 		delete(besidePrinted, r.words)
 	}
 }

@@ -104,7 +104,7 @@ var besideDisabled = []string{
 var besidePrinted = map[string]bool{
 	"bearer list": true, "link list": true, "link get window link $link": true, "link get broadcast": true, "link statistics show": true,
 	"link monitor summary": true, "link monitor list": true, "media list": true, "nametable show": true, "node list": true,
-	"node get identity": true, "node get address": true, "socket list": true, "-j -p link list": true, "-j link get broadcast": true,
+	"node get identity": true, "socket list": true, "-j -p link list": true, "-j link get broadcast": true,
 }
 
 // besideDiffers are the commands that are answered otherwise, and why.

@@ -79,6 +79,8 @@ func ourParty(n *stack.Node, peer stack.NodeAddr) *party {
 					tool.JSON = true
 				case "-p":
 					tool.Pretty = true
+				case "-h":
+					tool.Help = true
 				default:
 					words = append(words, w)
 				}
@@ -207,10 +209,10 @@ func TestToolsBesideKernel(t *testing.T) {
 	}
 
 	b.situation()
-	compare("two nodes, with names, sockets and a connection", besideShown)
+	compare("Two nodes, with names, sockets and a connection", besideShown)
 	compare("", besideWrong)
 	for _, commands := range besideSet {
-		compare("settings", commands)
+		compare("Settings", commands)
 		b.contact() // as some restart the link
 	}
 
@@ -224,8 +226,8 @@ func TestToolsBesideKernel(t *testing.T) {
 			t.Fatal(b.ctx.Err())
 		}
 	}
-	compare("nothing passes between them", besideDown)
-	compare("the bearer is disabled", besideDisabled)
+	compare("Nothing passes between them", besideDown)
+	compare("The bearer is disabled", besideDisabled)
 	sheet.document(t, b.kernel.Release())
 }
 
