@@ -96,6 +96,15 @@ func TestWhoDrawsInWhichModule(t *testing.T) {
 	}
 }
 
+// What reads packets in general stays behind frame/layers, tests included.
+func TestWhoImportsGopacket(t *testing.T) {
+	for _, line := range goList(t, "-f", `{{.ImportPath}}{{range .Imports}},{{.}}{{end}}{{range .TestImports}},{{.}}{{end}}{{range .XTestImports}},{{.}}{{end}}`, "./...") {
+		if pkg, all, _ := strings.Cut(line, ","); strings.Contains(all, "github.com/google/gopacket") && pkg != module+"frame/layers" {
+			t.Errorf("%s imports gopacket; only frame/layers may", pkg)
+		}
+	}
+}
+
 // sources yields the Go files below the given folders, tests left out.
 func sources(t *testing.T, folders ...string) (files []string) {
 	for _, dir := range folders {
