@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"html"
 	"image/png"
 	"io"
 	"net/http"
@@ -188,4 +189,74 @@ func TestMapInBrowser(t *testing.T) {
 	w.until(func(shown string) bool { return strings.Contains(shown, "knows it live") })
 	chromium(t, w.URL+"/", "--window-size=1000,980", "--screenshot="+shot)
 	image(t, shot, "map.png")
+}
+
+// A picture of top at work, as a terminal shows it: a node that asks another, and one
+// that writes to somebody who does not read.
+func TestTopPicture(t *testing.T) {
+	all := liveBed(t, 3)
+	for _, n := range all[1:] {
+		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) })
+		if _, err := n.Handle(t.Context(), stack.Range{Type: 18888, Lower: uint32(n.Addr()), Upper: uint32(n.Addr())}, echo); err != nil {
+			t.Fatal(err)
+		}
+	}
+	l, err := all[2].Listen(t.Context(), "tipc", stack.Service{Type: 19000, Instance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	waitNames(t, all[0], 18888, 2)
+	waitNames(t, all[0], 19000, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	var busy sync.WaitGroup
+	defer busy.Wait()
+	defer stop()
+	for _, n := range all[1:] {
+		to := stack.Service{Type: 18888, Instance: uint32(n.Addr())}
+		busy.Go(func() {
+			answer := make([]byte, 64)
+			for ctx.Err() == nil {
+				all[0].Call(ctx, to, make([]byte, 64), answer)
+			}
+		})
+	}
+	accepted := make(chan *stack.Conn, 1)
+	busy.Go(func() {
+		c, _ := l.AcceptConn()
+		accepted <- c
+	})
+	c, err := all[0].Dial(t.Context(), "tipc", stack.Service{Type: 19000, Instance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	deaf := <-accepted
+	defer deaf.Close()
+	busy.Go(func() { c.Write(make([]byte, 8<<20)) })
+	defer c.Close()
+	for len(all[0].Waits()) == 0 {
+		<-time.After(time.Millisecond)
+	}
+	var out, errs bytes.Buffer
+	p := top{count: 1, interval: 500 * time.Millisecond, sort: "rate", rows: 20}
+	if err := p.run(t.Context(), all[0], stdio{nil, &out, &errs}); err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(out.String(), "does not read: ") {
+		t.Errorf("nobody is shown to wait:\n%s", out.String())
+	}
+	var page strings.Builder
+	page.WriteString(`<!doctype html><meta charset="utf-8"><body style="margin:0;background:#1b1e24"><pre style="font:13px DejaVu Sans Mono,monospace;color:#d5dae2;margin:12px">`)
+	for line := range strings.Lines(out.String()) {
+		line = html.EscapeString(strings.TrimRight(line, "\n"))
+		if line != "" && line[0] >= 'A' && line[0] <= 'Z' {
+			line = `<span style="background:#d5dae2;color:#1b1e24">` + line + strings.Repeat(" ", max(0, 118-len([]rune(line)))) + "</span>"
+		}
+		page.WriteString(line + "\n")
+	}
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "top.html"), []byte(page.String()), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	chromium(t, "file://"+filepath.Join(dir, "top.html"), "--window-size=1000,330", "--screenshot="+filepath.Join(dir, "top.png"))
+	image(t, filepath.Join(dir, "top.png"), "top.png")
 }
