@@ -249,7 +249,7 @@ func TestTopPicture(t *testing.T) {
 	for line := range strings.Lines(out.String()) {
 		line = html.EscapeString(strings.TrimRight(line, "\n"))
 		if line != "" && line[0] >= 'A' && line[0] <= 'Z' {
-			line = `<span style="background:#d5dae2;color:#1b1e24">` + line + strings.Repeat(" ", max(0, 118-len([]rune(line)))) + "</span>"
+			line = `<span style="background:#d5dae2;color:#1b1e24">` + line + strings.Repeat(" ", max(0, 145-len([]rune(line)))) + "</span>"
 		}
 		page.WriteString(line + "\n")
 	}
@@ -257,6 +257,6 @@ func TestTopPicture(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(dir, "top.html"), []byte(page.String()), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	chromium(t, "file://"+filepath.Join(dir, "top.html"), "--window-size=1000,330", "--screenshot="+filepath.Join(dir, "top.png"))
+	chromium(t, "file://"+filepath.Join(dir, "top.html"), "--window-size=1180,250", "--screenshot="+filepath.Join(dir, "top.png"))
 	image(t, filepath.Join(dir, "top.png"), "top.png")
 }

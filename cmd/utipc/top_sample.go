@@ -125,6 +125,10 @@ func (s topSample) since(was topSample) topView {
 		}
 		v.Links = append(v.Links, row)
 	}
+	waiting := map[uint32]time.Duration{} // by socket: how long its writes have waited, of this time
+	for _, w := range s.waits {
+		waiting[w.Socket.Port] += min(s.at.Sub(w.Since), s.at.Sub(was.at))
+	}
 	sockets := map[uint32]stack.Socket{}
 	for _, k := range was.sockets {
 		sockets[k.Addr.Port] = k
@@ -140,15 +144,15 @@ func (s topSample) since(was topSample) topView {
 			BytesIn: rate(k.BytesIn, b.BytesIn), BytesOut: rate(k.BytesOut, b.BytesOut), Queued: k.Queued, Bytes: k.Bytes,
 			Lost: rate(k.CameBack+k.Returned+k.Dropped, b.CameBack+b.Returned+b.Dropped),
 		}
-		if k.BlockedFor > b.BlockedFor {
-			row.Blocked = 100 * (k.BlockedFor - b.BlockedFor).Seconds() / sec
-		}
+		row.Blocked = 100 * (max(0, k.BlockedFor-b.BlockedFor) + waiting[k.Addr.Port]).Seconds() / sec
 		v.Sockets = append(v.Sockets, row)
 	}
 	for i := range s.waits {
 		w := &s.waits[i]
 		row := topWait{Socket: w.Socket.String(), Bytes: w.Bytes, Seconds: s.at.Sub(w.Since).Seconds(), Reason: clean(w.Reason())}
-		if w.To != nil {
+		if w.Peer.Port != 0 {
+			row.To = w.Peer.String() // of a connection, or a member
+		} else if w.To != nil {
 			row.To = w.To.String()
 		}
 		v.Waits = append(v.Waits, row)
