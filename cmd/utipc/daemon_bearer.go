@@ -9,17 +9,17 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/xdp"
 )
 
-// openSetBearer opens the device of a bearer of the settings, in the network of the
-// number netID.
-func openSetBearer(b settings.Bearer, netID uint32) (stack.Device, error) {
+// openSetBearer opens the device of a bearer of the settings, for their node.
+func openSetBearer(b settings.Bearer, n settings.Node) (stack.Device, error) {
 	if b.Medium != "udp" {
-		return openEthernet(b.Device, b.Driver)
+		return openEthernet(b.Device, b.Driver, n)
 	}
 	local, _ := settings.Endpoint(b.Local)
 	c := udp.Config{Name: b.Name, Local: local, MTU: b.MTU}
@@ -31,18 +31,18 @@ func openSetBearer(b settings.Bearer, netID uint32) (stack.Device, error) {
 	case b.Multicast != "":
 		c.Multicast, _ = settings.Endpoint(b.Multicast)
 	case len(b.Remotes) == 0:
-		c.Multicast = udp.Group(netID, local.Addr())
+		c.Multicast = udp.Group(uint32(n.NetID), local.Addr())
 	}
 	return openUDP(c)
 }
 
 // openBearer opens the device of a bearer that somebody asks the running node for.
-func openBearer(netID uint32) stack.BearerOpener {
+func openBearer(n settings.Node) stack.BearerOpener {
 	return func(ctx context.Context, r stack.BearerRequest) (stack.Device, error) {
 		if r.Medium != "udp" {
-			return openEthernet(r.Device, r.Driver)
+			return openEthernet(r.Device, r.Driver, n)
 		}
-		c, err := requestedUDP(r, netID)
+		c, err := requestedUDP(r, uint32(n.NetID))
 		if err != nil {
 			return nil, err
 		}
@@ -78,8 +78,8 @@ func requestedUDP(r stack.BearerRequest, netID uint32) (c udp.Config, err error)
 	return c, nil
 }
 
-// openEthernet opens an interface. An empty driver is auto.
-func openEthernet(name, driver string) (stack.Device, error) {
+// openEthernet opens an interface for a node. An empty driver is auto.
+func openEthernet(name, driver string, n settings.Node) (stack.Device, error) {
 	var d xdp.Driver
 	if driver != "" {
 		var err error
@@ -87,11 +87,25 @@ func openEthernet(name, driver string) (stack.Device, error) {
 			return nil, err
 		}
 	}
-	dev, err := xdp.Open(name, &xdp.Config{Driver: d})
+	dev, err := xdp.Open(name, &xdp.Config{Driver: d, Memory: memoryFor(name, n)})
 	if err != nil { // a nil device of a type is no nil Device
 		return nil, err
 	}
 	return dev, nil
+}
+
+// memoryFor is how much memory AF_XDP will lock for a node with this interface, in bytes,
+// as package stack makes it: chunks, and 512 more for frames that do not fit one.
+func memoryFor(name string, n settings.Node) int {
+	mtu := n.MTU
+	if ifi, err := net.InterfaceByName(name); err == nil {
+		mtu = max(mtu, ifi.MTU)
+	}
+	all := n.Chunks * frame.SmallChunk
+	if size := frame.Headroom + frame.EthernetLen + mtu; size > frame.SmallChunk {
+		all += 512 * ((size + frame.SmallChunk - 1) / frame.SmallChunk * frame.SmallChunk)
+	}
+	return all
 }
 
 func openUDP(c udp.Config) (stack.Device, error) {

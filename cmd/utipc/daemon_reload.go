@@ -97,7 +97,7 @@ func (d *daemonProcess) changeBearers(ctx context.Context, is []settings.Bearer)
 		now = append(without(now, b), b)
 	}
 	for _, b := range fresh {
-		dev, err := openSetBearer(b, uint32(d.settings.Node.NetID))
+		dev, err := openSetBearer(b, d.settings.Node)
 		if err == nil {
 			if err = d.node.EnableBearer(ctx, dev, bearerConfig(b)); err == nil {
 				logChoice(d.log, dev)

@@ -104,10 +104,10 @@ func (d *daemonProcess) open(ctx context.Context, p *daemonPlan) error {
 		return err
 	}
 	c.Logger = d.log
-	c.OpenBearer = openBearer(c.NetID)
+	c.OpenBearer = openBearer(p.settings.Node)
 	c.Links = map[string]stack.LinkConfig{}
 	for _, b := range p.settings.Bearers {
-		dev, err := openSetBearer(b, c.NetID)
+		dev, err := openSetBearer(b, p.settings.Node)
 		if err != nil {
 			for _, dev := range c.Bearers {
 				dev.Close()
