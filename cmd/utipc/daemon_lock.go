@@ -36,7 +36,7 @@ func (e *busyError) Error() string {
 // lockSocket takes the lock of the socket at path, and makes the socket's directory if
 // that is missing. Errors: *busyError; the system's.
 func lockSocket(path string) (*daemonLock, error) {
-	if err := os.Mkdir(filepath.Dir(path), 0o755); err != nil && !errors.Is(err, os.ErrExist) {
+	if err := makeDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o644)
@@ -52,6 +52,7 @@ func lockSocket(path string) (*daemonLock, error) {
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 		return nil, &busyError{path, max(pid, 0)}
 	}
+	f.Chmod(0o644) // whatever the umask, so that others can read who serves; if not ours, as it is
 	err = f.Truncate(0)
 	if err == nil {
 		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
@@ -61,6 +62,19 @@ func lockSocket(path string) (*daemonLock, error) {
 		return nil, err
 	}
 	return &daemonLock{f}, nil
+}
+
+// makeDir makes the directory of a socket, unless it is there, open to all whatever the
+// umask: who may attach is said by the socket.
+func makeDir(dir string) error {
+	err := os.Mkdir(dir, 0o755)
+	if errors.Is(err, os.ErrExist) {
+		return nil
+	}
+	if err == nil {
+		err = os.Chmod(dir, 0o755)
+	}
+	return err
 }
 
 // release gives the lock up. The file stays: another may wait with it open.

@@ -29,6 +29,7 @@ func TestDaemonSettings(t *testing.T) {
 	bad := written(t, "[node]\nnetid = 12000\nadress = \"1.1.1\"\n")
 	keys := filepath.Join(t.TempDir(), "keys")
 	os.WriteFile(keys, []byte("0x000102030405060708090a0b0c0d0e0f10111213\n"), 0o644)
+	os.Chmod(keys, 0o644) // whatever the umask
 	noKey := filepath.Join(t.TempDir(), "none")
 	os.WriteFile(noKey, nil, 0o600)
 	for _, c := range []struct {
