@@ -31,14 +31,16 @@ type session struct {
 	stop   context.CancelFunc
 
 	// Of the goroutine that reads.
-	program string
-	greeted bool
-	gather  gather
-	turn    int            // records since the last pause
-	inside  bool           // between enter and leave
-	buf     *attach.Buffer // with the data of the record that is dealt with, or nil
-	options []attach.Option
-	rings   ringState
+	program   string
+	greeted   bool
+	gather    gather
+	turn      int // records since the last pause
+	turnBegan time.Time
+	turnFrom  uint64         // records of all until then
+	inside    bool           // between enter and leave
+	buf       *attach.Buffer // with the data of the record that is dealt with, or nil
+	options   []attach.Option
+	rings     ringState
 
 	mu    sync.Mutex // guards the rest; no call under it waits
 	port  *port      // once it is a TIPC socket
@@ -131,8 +133,10 @@ func (x *session) greet() error {
 
 // How much of one connection is read before others have their turn.
 const (
-	turnRecords = 64
+	turnRecords = 32
 	turnBytes   = 256 << 10
+	turnQuick   = time.Millisecond       // a turn that took longer is none of somebody who floods
+	turnPause   = 500 * time.Microsecond // after one, while others send
 )
 
 // next reads a record and does what it asks for.
@@ -205,9 +209,30 @@ func (x *session) breathe(bytes int) {
 		x.turn = 0
 	}
 	if x.turn >= turnRecords {
-		x.turn = 0
-		x.srv.breath.take()
+		x.endTurn()
 	}
+}
+
+// endTurn lets others have their turn, if this one was short. While others send too it
+// ends with a pause: a program that sends without pause takes the processor from them
+// outside of the daemon as well, until its sends have to wait.
+func (x *session) endTurn() {
+	x.turn = 0
+	now, all := time.Now(), x.srv.counters.records.Load()
+	quick, others := now.Sub(x.turnBegan) < turnQuick, all-x.turnFrom > turnRecords
+	if quick {
+		x.srv.breath.take()
+		if others {
+			t := time.NewTimer(turnPause)
+			select {
+			case <-t.C:
+			case <-x.ctx.Done():
+				t.Stop()
+			}
+		}
+		now, all = time.Now(), x.srv.counters.records.Load()
+	}
+	x.turnBegan, x.turnFrom = now, all
 }
 
 // count counts a record that came.
