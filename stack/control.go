@@ -72,6 +72,10 @@ func ControlClassOf(verb string) (class ControlClass, ok bool) {
 	return c.class, ok
 }
 
+// ControlMethodOf returns the method of Node that a management call is; empty where there is
+// none of that verb.
+func ControlMethodOf(verb string) string { return controls[verb].method }
+
 // ServeControl makes a management call for somebody else: in and out are JSON, as
 // docs/attach.md lists them. An empty in is the zero value. It does not ask whether that
 // somebody may. Errors: syscall.ENOSYS without such a verb; syscall.EINVAL, with the

@@ -85,7 +85,19 @@
 // each gets it once and in order, and a slow reader holds the writer up, or is left behind,
 // as that has chosen.
 //
-// Not built yet: the daemon.
+// # Attached nodes
+//
+// Attach returns a Node that is the daemon's of this host, utipc daemon: programs have
+// sockets on it, and everything above works, by the protocol of docs/attach.md. Names and
+// connections wait for the daemon, data does not unless AttachConfig.SyncErrors says so. A
+// call that reads reads the daemon's socket itself, without a goroutine in between; an
+// active port's handler has one, outside of the daemon's laps. With AttachConfig.Ring data
+// goes through memory that is shared with the daemon. When that ends every call ends with
+// a *GoneError, and Node.Reattach makes the sockets again at the next one.
+//
+//	            far*.go                                  daemon
+//	Node ─────► farNode ── management calls (control*.go) ──► ServeControl
+//	Conn, … ──► farSocket ── farLine, a UNIX socket each ───► a socket of its node
 //
 // # What a running node is told
 //

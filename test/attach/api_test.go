@@ -9,7 +9,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -105,46 +104,4 @@ func about(name string, said []string) (all string) {
 		}
 	}
 	return all
-}
-
-const (
-	listBegins = "<!-- differences: made by test/attach -->\n"
-	listEnds   = "<!-- end differences -->\n"
-)
-
-// The list of differences in docs/attach.md is the one here. UTIPC_WRITE_DOCS=1 writes it.
-func TestDifferencesInTheDocs(t *testing.T) {
-	file := filepath.Join("..", "..", "docs", "attach.md")
-	b, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	text := string(b)
-	before, rest, ok := strings.Cut(text, listBegins)
-	old, after, ok2 := strings.Cut(rest, listEnds)
-	if !ok || !ok2 {
-		t.Fatalf("%s has no list between %q and %q", file, listBegins, listEnds)
-	}
-	want := list()
-	if old == want {
-		return
-	}
-	if os.Getenv("UTIPC_WRITE_DOCS") == "" {
-		t.Fatalf("%s: the list of differences is not that of test/attach/table.go: run the test with UTIPC_WRITE_DOCS=1", file)
-	}
-	if err := os.WriteFile(file, []byte(before+listBegins+want+listEnds+after), 0o644); err != nil {
-		t.Fatal(err)
-	}
-}
-
-var yes = map[bool]string{true: "yes", false: "no"}
-
-// list is the differences as a table.
-func list() string {
-	var b strings.Builder
-	b.WriteString("| an attached node | | `SyncErrors` | test of `stack` |\n|---|---|---|---|\n")
-	for _, d := range slices.Concat(differences, notRun) {
-		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", d.why, yes[d.without], yes[d.with], d.test)
-	}
-	return b.String()
 }
