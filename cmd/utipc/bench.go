@@ -12,9 +12,9 @@ var benchCommand = command{
 	short: "measure this machine: ours beside the limit and the kernel's TCP",
 	usage: `utipc bench datapath: what a message costs between two processes, beside bare
 frames on the same device and beside the kernel's TCP. ('utipc bench link -h', 'utipc
-bench names -h', 'utipc bench sockets -h' and 'utipc bench crypto -h' tell of the other
-measurements: loss and failover; names, multicast and events; connections and active
-ports; encryption.)
+bench names -h', 'utipc bench sockets -h', 'utipc bench crypto -h' and 'utipc bench daemon
+-h' tell of the other measurements: loss and failover; names, multicast and events;
+connections and active ports; encryption; programs of the daemon.)
 
     utipc bench datapath [--short] [FLAGS]
 
@@ -99,6 +99,8 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchSockets(ctx, args[1:], std)
 			case "crypto":
 				return benchCrypto(ctx, args[1:], std)
+			case "daemon":
+				return benchDaemon(ctx, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
 			case "-h", "-help", "--help":

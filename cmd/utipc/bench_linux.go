@@ -28,6 +28,10 @@ func benchSockets(ctx context.Context, args []string, std stdio) error {
 	return orUsage(benchTable(ctx, "bench sockets", datapath.Sockets, args, std), benchSocketsUsage, std)
 }
 
+func benchDaemon(ctx context.Context, args []string, std stdio) error {
+	return orUsage(benchTable(ctx, "bench daemon", datapath.Daemon, args, std), benchDaemonUsage, std)
+}
+
 func benchCrypto(ctx context.Context, args []string, std stdio) error {
 	return orUsage(benchTable(ctx, "bench crypto", datapath.Crypto, args, std), benchCryptoUsage, std)
 }

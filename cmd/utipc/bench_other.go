@@ -30,4 +30,8 @@ func benchCrypto(_ context.Context, args []string, std stdio) error {
 	return noSheet(benchCryptoUsage, args, std)
 }
 
+func benchDaemon(_ context.Context, args []string, std stdio) error {
+	return noSheet(benchDaemonUsage, args, std)
+}
+
 func benchWorker(context.Context, []string, stdio) error { return errNoBench }

@@ -99,7 +99,7 @@ func aesSpeeds() (all []Single) {
 		for _, k := range aesKeys {
 			all = append(all, Single{
 				ID: fmt.Sprintf("aes%d-%d", 8*k, n), What: fmt.Sprintf("AES-%d of this core, a seal and an open of a packet of %d B", 8*k, n), Unit: "ns",
-				Measure: func(context.Context, Plan) (Figure, error) {
+				Measure: func(context.Context, Options) (Figure, error) {
 					c, err := gcm.New(k)
 					if err != nil {
 						return Figure{}, err

@@ -18,7 +18,7 @@ func drops(sizes ...int) (all []Single) {
 	for _, size := range sizes {
 		all = append(all, Single{
 			ID: fmt.Sprintf("dropping-%d", size), What: fmt.Sprintf("dropping a frame with a wrong key, a message of %d B, engine alone", size), Unit: "ns",
-			Measure: func(ctx context.Context, _ Plan) (Figure, error) {
+			Measure: func(ctx context.Context, _ Options) (Figure, error) {
 				wrong, beside, err := sealed.Drop(ctx, size)
 				return Figure{wrong, fmt.Sprintf("%.0f ns when it comes twice under the right key", beside)}, err
 			},
@@ -43,12 +43,12 @@ func rekeying() []Single {
 	}
 	return []Single{
 		{ID: "rekeying-lost", What: "rekeying under load: messages lost", None: true,
-			Measure: func(ctx context.Context, _ Plan) (Figure, error) {
+			Measure: func(ctx context.Context, _ Options) (Figure, error) {
 				c, err := once(ctx)
 				return Figure{float64(c.Lost + c.Resets), fmt.Sprintf("of %d, in memory; %d link resets", c.Messages, c.Resets)}, err
 			}},
 		{ID: "rekeying-gap", What: "rekeying under load: the longest gap between two messages", Unit: "ms",
-			Measure: func(ctx context.Context, _ Plan) (Figure, error) {
+			Measure: func(ctx context.Context, _ Options) (Figure, error) {
 				c, err := once(ctx)
 				return Figure{c.Gap.Seconds() * 1e3, fmt.Sprintf("%.2f ms in as long a time without; the key was taken up in %.0f ms", c.Usual.Seconds()*1e3, c.Took.Seconds()*1e3)}, err
 			}},

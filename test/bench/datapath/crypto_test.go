@@ -59,8 +59,8 @@ func TestSealedRows(t *testing.T) {
 
 // A single figure has a target, must be 0, or is printed.
 func TestSingles(t *testing.T) {
-	of := func(v float64) func(context.Context, Plan) (Figure, error) {
-		return func(context.Context, Plan) (Figure, error) { return Figure{v, "a note"}, nil }
+	of := func(v float64) func(context.Context, Options) (Figure, error) {
+		return func(context.Context, Options) (Figure, error) { return Figure{v, "a note"}, nil }
 	}
 	for _, c := range []struct {
 		s                     Single
@@ -72,13 +72,13 @@ func TestSingles(t *testing.T) {
 		{Single{None: true, Measure: of(0)}, "0", "0", "ok"},
 		{Single{None: true, Measure: of(1)}, "1", "0", "MISS"},
 	} {
-		l := c.s.line(t.Context(), Plan{})
+		l := c.s.line(t.Context(), Options{})
 		if l.Ours != c.ours || l.Target != c.target || l.Verdict() != c.verdict || l.Notes != "a note" {
 			t.Errorf("got %+v, want %s, %s, %s", l, c.ours, c.target, c.verdict)
 		}
 	}
-	broken := Single{None: true, Measure: func(context.Context, Plan) (Figure, error) { return Figure{}, context.Canceled }}
-	if l := broken.line(t.Context(), Plan{}); l.Verdict() != "MISS" || l.Error == "" {
+	broken := Single{None: true, Measure: func(context.Context, Options) (Figure, error) { return Figure{}, context.Canceled }}
+	if l := broken.line(t.Context(), Options{}); l.Verdict() != "MISS" || l.Error == "" {
 		t.Errorf("broken: got %+v", l)
 	}
 }

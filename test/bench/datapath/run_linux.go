@@ -86,7 +86,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	for _, s := range singles {
 		r.say("%s", s.What)
-		report.Lines = append(report.Lines, s.line(ctx, o.Plan))
+		report.Lines = append(report.Lines, s.line(ctx, o))
 	}
 	return report, ctx.Err()
 }

@@ -4,4 +4,4 @@
 
 package datapath
 
-var socketFigures []Single
+var socketFigures, daemonFigures []Single

@@ -6,7 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"os/exec"
+	"path/filepath"
 	"slices"
 	"syscall"
 	"time"
@@ -32,6 +34,7 @@ type station struct {
 	burners []*worker.Process
 	all     []*worker.Process // these and what else was started
 	groups  []*cgroup
+	dir     string // for sockets and files that both ends know
 }
 
 // set makes the bed and starts the processes. What was made before it failed is
@@ -44,6 +47,9 @@ func (r *runner) set(v Variant) (s *station, err error) {
 		}
 	}()
 	if s.bed, err = bed.New(bed.Options{MTU: v.MTU}); err != nil {
+		return s, err
+	}
+	if s.dir, err = os.MkdirTemp("", "utipc-bench-"); err != nil {
 		return s, err
 	}
 	if v.Ends[0].Load == worker.TCP || v.Ends[0].Socket == "tcp" || v.Ends[0].Driver == worker.UDP {
@@ -77,9 +83,17 @@ func (r *runner) set(v Variant) (s *station, err error) {
 			}
 		}
 		o := v.Ends[end]
-		o.End, o.Iface, o.Addrs, o.Peer = end, s.bed.Name(end), addresses, s.infos[1]
+		o.End, o.Iface, o.Addrs, o.Peer, o.Path = end, s.bed.Name(end), addresses, s.infos[1], filepath.Join(s.dir, "common")
 		if o.Driver == "" {
 			o.Driver = r.Driver
+		}
+		switch {
+		case v.Daemons:
+			if o.Path, err = r.daemon(s, end, core); err != nil {
+				return s, err
+			}
+		case o.Load == worker.Daemon:
+			o.Iface = "" // all is on this host
 		}
 		info, err := s.ends[end].Open(o)
 		if err != nil {
@@ -134,6 +148,17 @@ func (r *runner) start(s *station, end, core int) (*worker.Process, error) {
 		return p, prefer(p.PID(), r.Nice)
 	}
 	return p, nil
+}
+
+// daemon starts an end's daemon, and returns the path of its socket.
+func (r *runner) daemon(s *station, end, core int) (path string, err error) {
+	p, err := r.start(s, end, core)
+	if err != nil {
+		return "", err
+	}
+	path = filepath.Join(s.dir, fmt.Sprint("daemon", end))
+	_, err = p.Open(worker.Open{Load: worker.Daemon, End: end, Iface: s.bed.Name(end), Driver: r.Driver, Wait: s.v.Ends[end].Wait, Path: path})
+	return path, err
 }
 
 // limit puts a process under the variant's quota.
@@ -254,5 +279,8 @@ func (s *station) close() {
 	}
 	if s.bed != nil {
 		s.bed.Close()
+	}
+	if s.dir != "" {
+		os.RemoveAll(s.dir)
 	}
 }

@@ -41,7 +41,7 @@ broken, printed          -          -                             -  MISS
 // Every row names variants there are, of one set where it divides them, and no two
 // have one name.
 func TestRowsAndSetsAgree(t *testing.T) {
-	for name, table := range map[string]Sheet{"datapath": Datapath, "crypto": Crypto} {
+	for name, table := range map[string]Sheet{"datapath": Datapath, "crypto": Crypto, "daemon": Daemon} {
 		t.Run(name, func(t *testing.T) { agree(t, table) })
 	}
 }

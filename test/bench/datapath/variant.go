@@ -23,6 +23,7 @@ type Variant struct {
 
 	OneCore  bool   // both ends share a core; else one each
 	Offloads bool   // the cable keeps TSO, GSO and GRO
+	Daemons  bool   // each end has a daemon on its interface, in a process of its own on the same core
 	Held     bool   // the stack's device is open on the cable besides, in processes of its own
 	Burners  bool   // a busy process runs on each core meanwhile
 	Quota    int    // percent of a core that each end may use; 0: all
@@ -55,7 +56,7 @@ type Single struct {
 	Unit    string
 	Most    float64 // the target; 0: none
 	None    bool    // the target is 0
-	Measure func(ctx context.Context, p Plan) (Figure, error)
+	Measure func(ctx context.Context, o Options) (Figure, error)
 }
 
 // A Figure is what a Single has measured.
@@ -72,7 +73,7 @@ func (f Figure) text(unit string) string {
 	return strings.TrimSpace(fmt.Sprintf("%.3g %s", f.Value, unit))
 }
 
-func (s Single) line(ctx context.Context, p Plan) Line {
+func (s Single) line(ctx context.Context, o Options) Line {
 	l := Line{ID: s.ID, What: s.What, Beside: "-", Target: "-"}
 	switch {
 	case s.None:
@@ -80,7 +81,7 @@ func (s Single) line(ctx context.Context, p Plan) Line {
 	case s.Most > 0:
 		l.Judged, l.Target = true, fmt.Sprintf("<= %g %s", s.Most, s.Unit)
 	}
-	v, err := s.Measure(ctx, p)
+	v, err := s.Measure(ctx, o)
 	if err != nil {
 		l.Error = err.Error()
 		return l

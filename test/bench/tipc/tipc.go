@@ -45,6 +45,9 @@ type Config struct {
 	Buffers bool
 	// Key is the cluster's key, with its salt; nil: frames are plain.
 	Key []byte
+	// Path is the socket of a daemon, whose node it is then: there is no Dev. Attach is how.
+	Path   string
+	Attach stack.AttachConfig
 }
 
 // An End is a node with a socket.
@@ -65,10 +68,14 @@ func Open(ctx context.Context, c Config, peer string) (*End, error) {
 	defer cancel()
 	e := &End{c: c, info: c.Info}
 	var err error
-	e.node, err = stack.Open(ctx, stack.Config{
-		Bearers: []stack.Bearer{c.Dev}, Address: Address(c.End), Wait: c.Wait, NoBundles: c.Single,
-		Encryption: Encryption(c.Key),
-	})
+	if c.Path != "" {
+		e.node, err = c.Attach.Attach(ctx, c.Path)
+	} else {
+		e.node, err = stack.Open(ctx, stack.Config{
+			Bearers: []stack.Bearer{c.Dev}, Address: Address(c.End), Wait: c.Wait, NoBundles: c.Single,
+			Encryption: Encryption(c.Key),
+		})
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -98,9 +105,12 @@ func (e *End) open(ctx context.Context, peer string) (err error) {
 	if err != nil {
 		return err
 	}
-	e.info.MAC = e.c.Dev.Addr().String()
+	if e.c.Dev != nil {
+		e.info.MAC = e.c.Dev.Addr().String()
+	}
 	e.info.Socket = e.conn.LocalAddr().String()
 	if e.c.End == 1 {
+		e.peer = e.conn.LocalAddr().(stack.SocketAddr) // nobody else is to be found
 		return nil
 	}
 	a, err := stack.ParseAddr(peer)

@@ -46,6 +46,11 @@ const (
 	Flood = "flood" // frames of another EtherType or malformed ones; Iface, Wait, Peer
 	Burn  = "burn"  // a loop that burns its core
 
+	Shared   = "shared"   // shared memory, a file; Path, End
+	Unix     = "unix"     // a UNIX socket; Path, End
+	Daemon   = "daemon"   // a node that programs attach to; Path, Wait, End; Iface, Driver, unless it is alone
+	Attached = "attached" // such a program; Path, Wait; Socket "ring": through the ring. Of two, Peer is whom end 0 talks to
+
 	Memory = "memory" // two nodes in this process; Socket, MTU, Key
 )
 
@@ -64,6 +69,7 @@ type Open struct {
 	Counted  bool      `json:"counted,omitempty"` // results of TIPC and Conns say what AES alone takes
 	Key      int       `json:"key,omitempty"`     // bytes of the AES key that nodes have; 0: plain
 	MTU      int       `json:"mtu,omitempty"`
+	Path     string    `json:"path,omitempty"`
 	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
 }
 

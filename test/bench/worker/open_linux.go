@@ -12,6 +12,7 @@ import (
 	"github.com/utipc/utipc/test/bench/bare"
 	"github.com/utipc/utipc/test/bench/conns"
 	"github.com/utipc/utipc/test/bench/gcm"
+	"github.com/utipc/utipc/test/bench/hop"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/memory"
 	"github.com/utipc/utipc/test/bench/tcp"
@@ -30,6 +31,14 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 		return burner{}, nil
 	case Flood:
 		return openFlood(o)
+	case Shared:
+		return hop.OpenShared(o.Path, o.End)
+	case Unix:
+		return hop.OpenUnix(o.Path, o.End)
+	case Attached:
+		return attach(ctx, o)
+	case Daemon:
+		return openDaemon(ctx, o)
 	case Memory:
 		return memory.Open(ctx, memory.Config{MTU: o.MTU, Stream: o.Socket == "tipc", Key: o.Key})
 	}

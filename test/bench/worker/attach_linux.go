@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package worker
+
+import (
+	"context"
+
+	"github.com/utipc/utipc/test/bench/hop"
+	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/tipc"
+)
+
+// attach opens a program of a daemon. Without a peer it talks to itself.
+func attach(ctx context.Context, o Open) (load.Load, error) {
+	c := tipc.Config{Path: o.Path, End: o.End}
+	if o.End == 0 && o.Peer.Socket == "" {
+		c.End = 1 // it is the one that it asks
+	}
+	return tipc.Open(ctx, c, o.Peer.Socket)
+}
+
+// openDaemon opens a node that serves programs; on an interface if there is one.
+func openDaemon(ctx context.Context, o Open) (load.Load, error) {
+	c := hop.DaemonConfig{Path: o.Path, Wait: waits[o.Wait], Address: tipc.Address(o.End)}
+	if o.Iface != "" {
+		dev, _, err := openDevice(o)
+		if err != nil {
+			return nil, err
+		}
+		c.Bearers = append(c.Bearers, dev)
+	}
+	return hop.OpenDaemon(ctx, c)
+}
