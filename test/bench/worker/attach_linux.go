@@ -5,6 +5,7 @@ package worker
 import (
 	"context"
 
+	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/hop"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/tipc"
@@ -12,7 +13,10 @@ import (
 
 // attach opens a program of a daemon. Without a peer it talks to itself.
 func attach(ctx context.Context, o Open) (load.Load, error) {
-	c := tipc.Config{Path: o.Path, End: o.End}
+	c := tipc.Config{Path: o.Path, End: o.End, Attach: stack.AttachConfig{Ring: stack.RingNever, Wait: waits[o.Wait]}}
+	if o.Socket == "ring" {
+		c.Attach.Ring = stack.RingAlways
+	}
 	if o.End == 0 && o.Peer.Socket == "" {
 		c.End = 1 // it is the one that it asks
 	}
