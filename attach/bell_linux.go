@@ -108,9 +108,10 @@ func (b *bells) heard(err error) error {
 	return nil
 }
 
-// mostBells is how many bells may come without a record in between. One that waits for
-// room for the longest record in the smallest ring hears 1024 at most.
-const mostBells = 4096
+// mostBells is how many bells may come without a record in between. Who watches hears one
+// for each record that comes meanwhile, of which the largest ring takes 16384; and one
+// that waits for room for the longest record in the smallest ring 1024 at most.
+const mostBells = 2 * MaxRing / ringAlign
 
 // moved notes that a record was read or written.
 func (b *bells) moved() {

@@ -9,17 +9,18 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// spawn does what a request asks for in a goroutine of its own, and answers. after is
-// called when the answer is written, if it tells of no error; or is nil.
-func (x *session) spawn(h attach.Header, f func(ctx context.Context) told, after func()) error {
+// spawn does what a request asks for in a goroutine of its own, and answers; not begun,
+// it is answered with why. after is called when the answer is written, if it tells of no
+// error; or is nil.
+func (x *session) spawn(h attach.Header, f func(ctx context.Context) told, after func()) (begun bool, err error) {
 	if err := x.charge(calls, 1); err != nil {
-		return x.answer(&h, err)
+		return false, x.answer(&h, err)
 	}
 	ctx, cancel := context.WithCancel(x.ctx)
 	if !x.enlist(h.ID, cancel) {
 		cancel()
 		x.client.release(calls, 1)
-		return x.answer(&h, syscall.EALREADY)
+		return false, x.answer(&h, syscall.EALREADY)
 	}
 	x.srv.wg.Go(func() {
 		t := f(ctx)
@@ -31,7 +32,7 @@ func (x *session) spawn(h attach.Header, f func(ctx context.Context) told, after
 			after()
 		}
 	})
-	return nil
+	return true, nil
 }
 
 // enlist notes a request that is under way; false when there is one of that ID.

@@ -42,7 +42,7 @@ func (p *port) connect(h *attach.Header, data []byte) error {
 	}
 	p.setConnecting(true)
 	data = append([]byte(nil), data...)
-	return x.spawn(*h, func(ctx context.Context) (t told) {
+	begun, err := x.spawn(*h, func(ctx context.Context) (t told) {
 		c, err := cfg.DialWith(ctx, x.srv.node, p.kind.Network(), addr, data)
 		if err == nil {
 			err = p.become(end{conn: c})
@@ -56,6 +56,10 @@ func (p *port) connect(h *attach.Header, data []byte) error {
 		}
 		return p.welcome(c)
 	}, func() { p.watch(p.is()) })
+	if !begun {
+		p.setConnecting(false)
+	}
+	return err
 }
 
 func (p *port) setConnecting(on bool) {

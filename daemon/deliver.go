@@ -101,9 +101,9 @@ func (p *port) serve(r *stack.Polled, buf *scratch) {
 	}
 }
 
-// run delivers until there is no more. r is nil of a goroutine of the port's own, which
-// goes on.
-func (p *port) run(r *stack.Polled, buf *scratch) {
+// run delivers until there is no more, or no room. r is nil of a goroutine of the port's
+// own, which goes on when it is stalled: once that is not, the port is somebody else's.
+func (p *port) run(r *stack.Polled, buf *scratch) (isStalled bool) {
 	for {
 		switch p.pass(buf) {
 		case passStalled:
@@ -111,21 +111,20 @@ func (p *port) run(r *stack.Polled, buf *scratch) {
 			p.x.srv.counters.stalled.Add(1)
 			p.state.Store(stalled)
 			p.queue()
-			if r == nil {
-				return
+			if r != nil {
+				p.x.srv.wg.Go(p.drain)
 			}
-			p.x.srv.wg.Go(p.drain)
-			return
+			return true
 		case passMore:
 			if r != nil { // others have their turn
 				p.state.Store(idle)
 				r.Again()
-				return
+				return false
 			}
 			continue
 		}
 		if p.state.CompareAndSwap(serving, idle) {
-			return
+			return false
 		}
 		p.state.Store(serving) // more came
 	}
@@ -133,7 +132,7 @@ func (p *port) run(r *stack.Polled, buf *scratch) {
 
 // drain waits for the program to read, and delivers then.
 func (p *port) drain() {
-	for p.state.Load() == stalled {
+	for isStalled := true; isStalled; {
 		left := p.left
 		p.left = outgoing{}
 		var err error
@@ -149,7 +148,7 @@ func (p *port) drain() {
 		}
 		p.state.Store(serving)
 		buf := scratches.Get().(*scratch)
-		p.run(nil, buf)
+		isStalled = p.run(nil, buf)
 		scratches.Put(buf)
 	}
 	p.settle()

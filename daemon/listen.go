@@ -163,8 +163,15 @@ func (p *port) offspring(c *stack.Conn) (x *session, fd int, err error) {
 		unix.Close(fd)
 		return nil, -1, err
 	}
+	p.mu.Lock()
+	h := p.heir
+	p.mu.Unlock()
 	x.program, x.greeted = p.x.program, true
-	x.port = &port{x: x, kind: p.kind, cfg: p.cfg, scope: p.scope, now: end{conn: c}}
+	if err = x.adopt(&port{x: x, kind: p.kind, cfg: h.cfg, scope: h.scope, heir: h, now: end{conn: c}}); err != nil {
+		x.stillborn()
+		unix.Close(fd)
+		return nil, -1, err
+	}
 	return x, fd, nil
 }
 

@@ -17,6 +17,11 @@ type tristate struct{ set, on bool }
 
 // set sets options, in their order, up to the first that cannot be. Errors: errnos.
 func (p *port) set(data []byte) (err error) {
+	defer func() { // who accepts is another goroutine
+		p.mu.Lock()
+		p.heir = heir{p.cfg, p.scope}
+		p.mu.Unlock()
+	}()
 	if p.x.options, err = attach.ParseOptions(data, p.x.options); err != nil {
 		return syscall.EINVAL
 	}

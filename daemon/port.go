@@ -34,6 +34,7 @@ type port struct {
 	mu         sync.Mutex // guards the rest; no call under it waits
 	now        end
 	polled     *stack.Polled // of now
+	heir       heir          // what it was set to, for who is accepted
 	limit      int           // on what waits to be read, as the program has set it
 	connecting bool
 	names      int      // charged
@@ -41,6 +42,12 @@ type port struct {
 	queued     int      // bytes that wait for a program that does not read, charged
 	refusing   bool     // it refuses what comes: too much waits
 	closed     bool
+}
+
+// A heir is what an accepted socket has of its listener.
+type heir struct {
+	cfg   stack.SocketConfig
+	scope frame.Scope
 }
 
 // An end is what a port is now: one of these, or none.

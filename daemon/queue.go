@@ -26,6 +26,10 @@ func (p *port) queue() {
 // settle ends that.
 func (p *port) settle() {
 	p.mu.Lock()
+	if p.state.Load() == stalled && !p.closed { // again, and somebody else's to end
+		p.mu.Unlock()
+		return
+	}
 	queued, refusing, e := p.queued, p.refusing, p.now
 	p.queued, p.refusing = 0, false
 	limit := p.limit

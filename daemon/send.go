@@ -3,6 +3,8 @@
 package daemon
 
 import (
+	"errors"
+	"fmt"
 	"syscall"
 	"time"
 
@@ -24,7 +26,7 @@ func (x *session) send(h *attach.Header, data []byte) error {
 		x.client.move(queuedBytes, len(data))
 		err = p.persist(e, h, data)
 		x.client.move(queuedBytes, -len(data))
-		if err == errGone {
+		if errors.Is(err, errGone) {
 			return err
 		}
 		x.enter()
@@ -98,8 +100,13 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 			<-done
 			return errGone
 		case watchRecord:
-			id, ok := p.x.readCancel()
-			if !ok {
+			id, ok, err := p.x.readCancel()
+			switch {
+			case err != nil: // it would be next for ever
+				p.x.end(false)
+				<-done
+				return fmt.Errorf("%w: %w", errGone, err)
+			case !ok:
 				continue
 			}
 			if id == h.ID && id != 0 {

@@ -58,16 +58,24 @@ func (s *Server) newSession(c *attach.Conn, who attach.Credentials) (*session, e
 		s.counters.overLimit.Add(1)
 		return nil, err
 	}
+	x.ctx, x.stop = context.WithCancel(s.ctx) // before Shutdown can see it
 	if err := s.register(x); err != nil {
+		x.stop()
 		x.client.leave(x)
 		return nil, err
 	}
-	x.ctx, x.stop = context.WithCancel(s.ctx)
 	return x, nil
 }
 
 // start begins to read.
 func (x *session) start() { go x.run() }
+
+// stillborn undoes newSession for one that has ended before it was started.
+func (x *session) stillborn() {
+	x.end(false)
+	x.client.leave(x)
+	x.srv.unregister(x)
+}
 
 // errBroken means a program that did not keep to the protocol.
 var errBroken = errors.New("daemon: the protocol was broken")

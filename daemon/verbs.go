@@ -26,7 +26,7 @@ func (x *session) call(h *attach.Header, data []byte) error {
 		x.refuse(verb)
 		return x.answer(h, syscall.EPERM)
 	}
-	return x.spawn(*h, func(ctx context.Context) (t told) {
+	_, err = x.spawn(*h, func(ctx context.Context) (t told) {
 		t.data, t.err = v.Serve(ctx, x.who, in)
 		if ctx.Err() != nil && errors.Is(t.err, context.Canceled) {
 			t.err = syscall.ECANCELED
@@ -34,6 +34,7 @@ func (x *session) call(h *attach.Header, data []byte) error {
 		clear(in) // it may be a key
 		return t
 	}, nil)
+	return err
 }
 
 // verb finds a management call: one about the session's socket, one of the server's, one

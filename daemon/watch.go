@@ -5,6 +5,7 @@ package daemon
 import (
 	"errors"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
@@ -46,14 +47,20 @@ func (w *watch) wait() watched {
 	return watchGone
 }
 
-// readCancel reads the cancel that is next, and returns what it cancels.
-func (x *session) readCancel() (id uint32, ok bool) {
+// readCancel reads the cancel that is next, and returns what it cancels; ok is false where
+// there is none any more. Errors: that what is next is no record.
+func (x *session) readCancel() (id uint32, ok bool, err error) {
 	var h attach.Header
 	b, err := x.c.TryReadPooled(&h)
-	if err != nil {
-		return 0, false
+	switch {
+	case err == syscall.EAGAIN:
+		return 0, false, nil
+	case isScribbled(err):
+		return 0, false, x.scribbled(err)
+	case err != nil:
+		return 0, false, err
 	}
 	x.count(len(b.Data))
 	b.Release()
-	return h.Arg0, h.Op == attach.OpCancel
+	return h.Arg0, h.Op == attach.OpCancel, nil
 }

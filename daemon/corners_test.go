@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon_test
+
+import (
+	"encoding/binary"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/stack"
+)
+
+// A connect that was not begun, for a limit or an ID that is in use, leaves the socket as
+// it was.
+func TestConnectThatIsNotBegun(t *testing.T) {
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{Calls: 1}}})
+	l, err := b.node.Listen(within(t), "tipc", stack.Service{Type: 18888, Instance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	p, busy := b.program(t), b.program(t)
+	p.socket(attach.KindStream)
+	busy.must(attach.Header{Op: attach.OpJoin, Addr: service(4242, 1)}, nil)
+	busy.send(attach.Header{Op: attach.OpCall, ID: 100}, attach.AppendCall(nil, "socket.wait-members", []byte(`{"members": 9}`)))
+	waitFor(t, func() bool { return b.srv.Counters().Calls == 1 })
+	p.fails(syscall.EAGAIN, attach.Header{Op: attach.OpConnect, Addr: service(18888, 1)}, nil)
+	busy.send(attach.Header{Op: attach.OpCancel, Arg0: 100}, nil)
+	busy.answer(100)
+	waitFor(t, func() bool { return b.srv.Counters().Calls == 0 })
+	p.connect(l, service(18888, 1))
+}
+
+// connect connects the program to a listener, which accepts.
+func (p *program) connect(l *stack.Listener, to attach.Sockaddr) *stack.Conn {
+	p.t.Helper()
+	p.send(attach.Header{Op: attach.OpConnect, ID: 600, Addr: to}, nil)
+	l.SetDeadline(time.Now().Add(patience))
+	accepted := make(chan *stack.Conn, 1)
+	go func() {
+		c, _ := l.AcceptConn()
+		accepted <- c
+	}()
+	if r := p.answer(600); r.Errno != 0 {
+		p.t.Fatalf("connect: %v", r.Errno)
+	}
+	c := <-accepted
+	if c != nil {
+		p.t.Cleanup(func() { c.Close() })
+	}
+	return c
+}
+
+// Sockets that are accepted have the options of their listener, whoever sets these
+// meanwhile.
+func TestOptionsWhileAccepting(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	l, c := b.program(t), b.program(t)
+	l.socket(attach.KindStream)
+	l.must(attach.Header{Op: attach.OpListen, Addr: service(18888, 1)}, nil)
+	c.c.Close()
+	const rounds = 30
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		for range rounds {
+			x, err := b.node.Dial(within(t), "tipc", stack.Service{Type: 18888, Instance: 1})
+			if err != nil {
+				t.Error(err)
+				return
+			}
+			defer x.Close()
+		}
+	}()
+	for i := range rounds {
+		id := uint32(1000 + i)
+		l.send(attach.Header{Op: attach.OpAccept, ID: id}, nil)
+		l.send(attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, attach.OptConnTimeout, 4000))
+		x := l.accepted(id)
+		r := x.must(attach.Header{Op: attach.OpGetOption}, attach.AppendOption(nil, attach.OptConnTimeout, 0))
+		o, err := attach.ParseOptions(r.data, nil)
+		if err != nil || len(o) != 1 || i > 0 && o[0].Value != 4000 {
+			t.Errorf("%d: options %v, %v", i, o, err)
+		}
+	}
+	<-done
+}
+
+// A cancel in a ring, behind a send that waits, that its program scribbles over, ends the
+// connection: it is not looked at again and again.
+func TestScribbledCancel(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := b.node.WaitFor(within(t), stack.Service{Type: 18888, Instance: 1}); err != nil {
+		t.Fatal(err)
+	}
+	p := b.program(t)
+	p.socket(attach.KindSeqPacket)
+	p.connect(l, service(18888, 1))
+	p.send(attach.Header{Op: attach.OpRing, ID: 900}, nil)
+	var h attach.Header
+	_, fd, err := p.c.ReadFD(&h, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	mem, err := unix.Mmap(fd, 0, 4096+int(h.Arg0), unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Munmap(mem)
+	dup, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.c.TakeRing(&h, dup); err != nil {
+		t.Fatal(err)
+	}
+	send := attach.Header{Op: attach.OpSend}
+	data := make([]byte, 60000)
+	for len(b.node.Waits()) == 0 {
+		if err := p.c.TryWrite(&send, data); err != nil && err != syscall.EAGAIN {
+			t.Fatal(err)
+		}
+	}
+	// What comes next is a cancel, longer than there is.
+	tail := binary.NativeEndian.Uint32(mem[1024+128:])
+	at := 4096 + int(tail&(h.Arg0-1))
+	(&attach.Header{Op: attach.OpCancel, Len: 60000}).Put(mem[at : at+64])
+	binary.NativeEndian.PutUint32(mem[1024:], tail+64)
+	raw, err := p.c.SyscallConn()
+	if err != nil {
+		t.Fatal(err)
+	}
+	raw.Write(func(s uintptr) bool { unix.Write(int(s), []byte{0}); return true }) // a bell
+	waitFor(t, func() bool { return b.srv.Counters().Connections == 0 && len(b.node.Waits()) == 0 })
+	if c := b.srv.Counters(); c.RingFaults != 1 || c.Broken != 1 {
+		t.Errorf("counted %+v", c)
+	}
+	p.c.SetReadDeadline(time.Now().Add(patience))
+	if _, err := p.tryRead(); err == nil {
+		t.Error("the connection goes on")
+	}
+}
