@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -38,6 +39,8 @@ node's table is bound to are not asked about, unless --types names them.
                      heard of and for a second no more was heard of (default 10s)
     --patience D     how long a node may say nothing before it counts as one that
                      could not be asked (default 8s)
+    --json           print JSON: node, bindings, types, nodes (node, bindings, lacks and
+                     extra with name and socket, error), differences
 ` + hostUsage + `
     utipc audit --if eth1 --address 1.1.9
 `,
@@ -47,6 +50,7 @@ node's table is bound to are not asked about, unless --types names them.
 		f := flag.NewFlagSet("audit", flag.ContinueOnError)
 		h.flags(f)
 		types := f.String("types", "", "")
+		f.BoolVar(&a.json, "json", false, "")
 		f.DurationVar(&a.wait, "wait", 10*time.Second, "")
 		f.DurationVar(&a.Patience, "patience", 8*time.Second, "")
 		if _, err := parse(f, args, 0, 0); err != nil {
@@ -86,6 +90,7 @@ func typesArg(s string) (types []uint32, err error) {
 type auditor struct {
 	stack.AuditConfig
 	wait time.Duration
+	json bool
 }
 
 // run waits for the others, asks and prints.
@@ -106,7 +111,53 @@ func (a *auditor) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 			r.Nodes = append(r.Nodes, stack.NodeAudit{Node: p, Err: errors.New("heard, but no link is up")})
 		}
 	}
+	if a.json {
+		if err := json.NewEncoder(out).Encode(auditJSON(r)); err != nil {
+			return err
+		}
+		out = io.Discard // what follows is the verdict
+	}
 	return printAudit(out, r)
+}
+
+type (
+	auditReport struct {
+		Node        string        `json:"node"`
+		Bindings    int           `json:"bindings"`
+		Types       []uint32      `json:"types"`
+		Nodes       []auditedNode `json:"nodes"`
+		Differences int           `json:"differences"`
+	}
+	auditedNode struct {
+		Node     string         `json:"node"`
+		Bindings int            `json:"bindings"`
+		Lacks    []auditBinding `json:"lacks,omitempty"`
+		Extra    []auditBinding `json:"extra,omitempty"`
+		Error    string         `json:"error,omitempty"`
+	}
+	auditBinding struct {
+		Name   string `json:"name"`
+		Socket string `json:"socket"`
+	}
+)
+
+// auditJSON is a report as --json prints it.
+func auditJSON(r *stack.AuditReport) auditReport {
+	bindings := func(all []stack.Binding) (out []auditBinding) {
+		for _, b := range all {
+			out = append(out, auditBinding{rangeText(b.Range), b.Socket.String()})
+		}
+		return out
+	}
+	a := auditReport{Node: r.Node.String(), Bindings: r.Bindings, Types: r.Types, Nodes: []auditedNode{}, Differences: r.Differences()}
+	for _, x := range r.Nodes {
+		n := auditedNode{Node: x.Node.String(), Bindings: x.Bindings, Lacks: bindings(x.Lacks), Extra: bindings(x.Extra)}
+		if x.Err != nil {
+			n.Error = clean(x.Err.Error())
+		}
+		a.Nodes = append(a.Nodes, n)
+	}
+	return a
 }
 
 const (

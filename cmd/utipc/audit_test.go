@@ -5,6 +5,7 @@ package main
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -111,6 +112,10 @@ func TestPrintAudit(t *testing.T) {
     not there:  18888:17-19 of <1001002:7>
 differences: 2
 `
+	j, _ := json.Marshal(auditJSON(r))
+	if want := `{"node":"1001001","bindings":9,"types":[0,18888],"nodes":[{"node":"1001002","bindings":10,"extra":[{"name":"18888:17-19","socket":"\u003c1001002:7\u003e"}]},{"node":"1001003","bindings":0,"error":"gone"},{"node":"1001004","bindings":8,"lacks":[{"name":"18888:17-19","socket":"\u003c1001002:7\u003e"}]}],"differences":2}`; string(j) != want {
+		t.Errorf("got %s", j)
+	}
 	if got := fmt.Sprint(err); out.String() != want || got != "the tables differ in 2 bindings\n1 nodes could not be asked" {
 		t.Errorf("got %s\n%s", got, out.String())
 	}
