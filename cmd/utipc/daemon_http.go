@@ -22,6 +22,7 @@ const (
 	metricsConns   = 32 // at once; more are closed
 	metricsHeader  = 8 << 10
 	metricsTimeout = 10 * time.Second // to send a request
+	metricsAnswer  = 2 * time.Minute  // to read the answer, and so the longest profile
 )
 
 // A metricsServer serves metrics, and profiles if asked, over HTTP.
@@ -54,7 +55,7 @@ func (d *daemonProcess) serveMetrics() error {
 		h = onlyLocalNames(mux)
 	}
 	m := &metricsServer{ln: &limitedListener{Listener: ln, room: make(chan struct{}, metricsConns)}, http: http.Server{
-		Handler: h, ReadHeaderTimeout: metricsTimeout, ReadTimeout: metricsTimeout, IdleTimeout: time.Minute, MaxHeaderBytes: metricsHeader,
+		Handler: h, ReadHeaderTimeout: metricsTimeout, ReadTimeout: metricsTimeout, WriteTimeout: metricsAnswer, IdleTimeout: time.Minute, MaxHeaderBytes: metricsHeader,
 		ErrorLog: slog.NewLogLogger(d.log.Handler(), slog.LevelDebug),
 	}}
 	d.http = m

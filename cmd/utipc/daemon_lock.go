@@ -39,6 +39,7 @@ func lockSocket(path string) (*daemonLock, error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
+	// Who can open it can lock it: the daemon's own user alone.
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w; the directory must be the daemon's own", err)

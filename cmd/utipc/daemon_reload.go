@@ -73,8 +73,11 @@ func (d *daemonProcess) reopen(p *daemonPlan) error {
 			return err
 		}
 	}
+	if err := os.Chmod(is.Path, p.mode()); err != nil {
+		return err // the next reload tries again
+	}
 	d.settings.Socket = is
-	return os.Chmod(is.Path, p.mode())
+	return nil
 }
 
 // changeBearers makes the bearers of the node as the settings have them now. Bearers that
