@@ -45,6 +45,9 @@ func (r *captureRing) put(f CapturedFrame) {
 }
 
 func (r *captureRing) add(f CapturedFrame) bool {
+	if r.n == 0 { // all of mem is free, in one piece
+		r.at = 0
+	}
 	k, at := len(f.Data), r.at
 	gap := 0 // at the end of mem: data is never cut in two
 	if at+k > len(r.mem) {
