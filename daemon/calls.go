@@ -27,6 +27,7 @@ func (x *session) spawn(h attach.Header, f func(ctx context.Context) told, after
 		x.delist(h.ID)
 		cancel()
 		err := x.tell(&h, t)
+		x.client.release(queuedBytes, t.charged)
 		x.client.release(calls, 1)
 		if err == nil && t.err == nil && after != nil {
 			after()

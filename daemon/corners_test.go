@@ -151,3 +151,47 @@ func TestScribbledCancel(t *testing.T) {
 		t.Error("the connection goes on")
 	}
 }
+
+// Answers that their program does not read are as much memory as its limit says, however
+// many it asks for.
+func TestAnswersThatAreNotRead(t *testing.T) {
+	const limit = 1 << 20
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit}}})
+	p := b.program(t)
+	p.socket(attach.KindRDM)
+	for i := range uint32(2000) {
+		p.send(attach.Header{Op: attach.OpBind, Addr: service(18888, i)}, nil)
+	}
+	one := p.call("names", nil)
+	if one.Errno != 0 || len(one.data) < 2*attach.MaxData || len(one.data) > limit {
+		t.Fatalf("%v, %d bytes", one.Errno, len(one.data))
+	}
+	const asked = 50
+	for i := range uint32(asked) {
+		p.send(attach.Header{Op: attach.OpCall, ID: 2000 + i}, attach.AppendCall(nil, "names", nil))
+	}
+	waitFor(t, func() bool { c := b.srv.Counters(); return c.OverLimit > 0 && c.Calls > 0 })
+	if c := b.srv.Counters(); c.QueuedBytes < len(one.data) || c.QueuedBytes > limit {
+		t.Errorf("%d bytes wait", c.QueuedBytes)
+	}
+	whole, refused := 0, 0
+	sizes := map[uint32]int{}
+	for whole+refused < asked {
+		r := p.read()
+		if sizes[r.ID] += len(r.data); r.Flags&attach.FlagMore != 0 {
+			continue
+		}
+		switch {
+		case r.Errno == syscall.ENOBUFS:
+			refused++
+		case r.Errno == 0 && sizes[r.ID] >= len(one.data): // names of the other node may have come
+			whole++
+		default:
+			t.Fatalf("got %v, %d bytes", &r.Header, sizes[r.ID])
+		}
+	}
+	if whole == 0 || refused == 0 {
+		t.Errorf("%d told, %d refused", whole, refused)
+	}
+	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
+}

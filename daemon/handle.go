@@ -79,6 +79,7 @@ type told struct {
 	attach.Header // of which Addr, Addr2 and the arguments count
 	data          []byte
 	err           error
+	charged       int // queued bytes, for data
 }
 
 func (x *session) answerWith(h *attach.Header, t told) error {

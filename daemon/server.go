@@ -65,6 +65,7 @@ type Server struct {
 	refusals refusals
 	counters counters
 	breath   breaths
+	turns    turns
 	spinners atomic.Int64 // sessions that look at their rings before they sleep
 
 	ctx  context.Context // of everything that may take long; done when the server ends
@@ -97,7 +98,7 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 		cfg.Program = "utipc"
 	}
 	s := &Server{
-		node: n, cfg: cfg, poller: p, accounts: newAccounts(cfg.Quotas),
+		node: n, cfg: cfg, poller: p, accounts: newAccounts(cfg.Quotas), turns: newTurns(),
 		listeners: map[*attach.Listener]struct{}{}, sessions: map[*session]struct{}{},
 	}
 	s.refusals.log = cfg.Logger

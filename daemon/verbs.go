@@ -27,7 +27,7 @@ func (x *session) call(h *attach.Header, data []byte) error {
 		return x.answer(h, syscall.EPERM)
 	}
 	_, err = x.spawn(*h, func(ctx context.Context) (t told) {
-		t.data, t.err = v.Serve(ctx, x.who, in)
+		t = x.serveVerb(ctx, verb, v, in)
 		if ctx.Err() != nil && errors.Is(t.err, context.Canceled) {
 			t.err = syscall.ECANCELED
 		}
