@@ -52,15 +52,18 @@ func startWith(t testing.TB, part string, set func(*exec.Cmd), words ...string) 
 		t.Fatal(err)
 	}
 	c := &child{cmd, in, bufio.NewScanner(out)}
-	t.Cleanup(func() {
-		in.Close()
-		cmd.Process.Kill()
-		cmd.Wait()
-	})
+	t.Cleanup(c.end)
 	if got := c.line(); got != "ready" {
 		t.Fatalf("%s says %q", part, got)
 	}
 	return c
+}
+
+// end kills it. Ending twice is harmless.
+func (c *child) end() {
+	c.in.Close()
+	c.cmd.Process.Kill()
+	c.cmd.Wait()
 }
 
 func (c *child) line() string {
