@@ -155,7 +155,7 @@ func TestDaemonLife(t *testing.T) {
 	if fi, err := os.Stat(socket); err != nil || fi.Mode().Perm() != 0o600 {
 		t.Errorf("the socket: %v, %v", fi.Mode(), err)
 	}
-	for path, want := range map[string]os.FileMode{filepath.Dir(socket): 0o755, socket + ".lock": 0o644} {
+	for path, want := range map[string]os.FileMode{filepath.Dir(socket): 0o755, socket + ".lock": 0o600} {
 		if fi, err := os.Stat(path); err != nil || fi.Mode().Perm() != want {
 			t.Errorf("%s: %v, %v, want %v", path, fi.Mode(), err, want)
 		}

@@ -39,7 +39,6 @@ func lockSocket(path string) (*daemonLock, error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
 		return nil, err
 	}
-	// Who can open it can lock it: the daemon's own user alone.
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
 		return nil, fmt.Errorf("%w; the directory must be the daemon's own", err)
@@ -53,7 +52,7 @@ func lockSocket(path string) (*daemonLock, error) {
 		pid, _ := strconv.Atoi(strings.TrimSpace(string(b)))
 		return nil, &busyError{path, max(pid, 0)}
 	}
-	f.Chmod(0o644) // whatever the umask, so that others can read who serves; if not ours, as it is
+	f.Chmod(0o600) // who can read it can lock it, and so keep the daemon from its next start; if not ours, as it is
 	err = f.Truncate(0)
 	if err == nil {
 		_, err = f.WriteAt(fmt.Appendf(nil, "%d\n", os.Getpid()), 0)
