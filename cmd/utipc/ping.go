@@ -9,10 +9,8 @@ import (
 	"flag"
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"os"
-	"slices"
 	"strings"
 	"time"
 
@@ -41,6 +39,8 @@ answer does not come.
     --group          join the communication group TYPE and ask members with INSTANCE
     --stats          print the statistics of all links at the end, how neighbours are
                      watched (tipc link monitor summary), and what was dropped
+    --json           a JSON object a line: each answer, or why there is none, unless
+                     --interval is 0; last the summary. Times are microseconds
 ` + hostUsage + `
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
@@ -55,6 +55,7 @@ answer does not come.
 		f.IntVar(&p.size, "size", 64, "")
 		f.DurationVar(&p.timeout, "timeout", 10*time.Second, "")
 		f.BoolVar(&p.stats, "stats", false, "")
+		f.BoolVar(&p.json, "json", false, "")
 		rest, err := parse(f, args, 1, 1)
 		if err != nil {
 			return err
@@ -74,6 +75,9 @@ answer does not come.
 		if p.count < 1 || p.interval < 0 || p.timeout <= 0 {
 			return usageError("--count and --timeout must be positive, --interval not negative")
 		}
+		if p.json && p.stats {
+			return usageError("--stats has no JSON; utipc link --json statistics show has")
+		}
 		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err
@@ -91,6 +95,7 @@ type pinger struct {
 	interval time.Duration
 	timeout  time.Duration
 	stats    bool
+	json     bool
 
 	trips  []time.Duration
 	sent   int
@@ -119,7 +124,9 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 	}
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
-	fmt.Fprintf(out, "ping: node %v to %v, %d bytes%s\n", n.Addr(), p.to, p.size, p.kind.note())
+	if !p.json {
+		fmt.Fprintf(out, "ping: node %v to %v, %d bytes%s\n", n.Addr(), p.to, p.size, p.kind.note())
+	}
 	start := time.Now()
 	var broken error // why no more can be sent
 	for p.sent < p.count && ctx.Err() == nil {
@@ -138,7 +145,7 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 			}
 		}
 	}
-	if err = p.sum(out, time.Since(start)); broken != nil {
+	if err = p.sum(out, n.Addr(), time.Since(start)); broken != nil {
 		err = broken
 	}
 	if p.stats {
@@ -202,11 +209,11 @@ func (p *pinger) trip(c pingSocket, out io.Writer) error {
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
 			p.misses++
-			fmt.Fprintf(out, "no answer to message %d within %v\n", p.sent, p.timeout)
+			p.missing(out, fmt.Sprintf("no answer to message %d within %v", p.sent, p.timeout))
 			return nil
 		case errors.As(err, &rejected):
 			p.misses++
-			fmt.Fprintf(out, "message %d: %v\n", p.sent, rejected)
+			p.missing(out, fmt.Sprintf("message %d: %v", p.sent, rejected))
 			return nil
 		case err != nil:
 			return err
@@ -221,26 +228,4 @@ func (p *pinger) trip(c pingSocket, out io.Writer) error {
 	}
 }
 
-func (p *pinger) line(out io.Writer, from net.Addr, k int, took time.Duration) {
-	fmt.Fprintf(out, "%d bytes from %v: seq=%d time=%s\n", k, from, p.sent, micro(took))
-}
-
 func echoes(sent, got []byte) bool { return string(sent) == string(got) }
-
-// sum prints the summary; an answer that did not come is an error.
-func (p *pinger) sum(out io.Writer, total time.Duration) error {
-	fmt.Fprintf(out, "ping: %d sent, %d answered, %d lost", p.sent, len(p.trips), p.misses)
-	if len(p.trips) > 0 {
-		slices.Sort(p.trips)
-		at := func(q float64) string { return micro(p.trips[max(1, int(math.Ceil(q*float64(len(p.trips)))))-1]) }
-		fmt.Fprintf(out, "; min/p50/p99/max %s/%s/%s/%s", at(0), at(0.5), at(0.99), at(1))
-		if p.interval == 0 {
-			fmt.Fprintf(out, ", %.0f/s", float64(len(p.trips))/total.Seconds())
-		}
-	}
-	fmt.Fprintln(out)
-	if p.misses > 0 {
-		return fmt.Errorf("%d of %d messages were not answered", p.misses, p.sent)
-	}
-	return nil
-}

@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"errors"
 	"os"
 	"testing"
@@ -53,5 +54,46 @@ func TestPingStreamKeepsParts(t *testing.T) {
 	s.SetDeadline(time.Now().Add(time.Minute))
 	if k, _, err := s.receive(b); err != nil || !bytes.Equal(b[:k], []byte("abcdefgh")) {
 		t.Errorf("got %q, %v", b[:k], err)
+	}
+}
+
+// With --json every line is an object: the answers, and the summary.
+func TestPingJSON(t *testing.T) {
+	port, err := hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{port}, Address: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close(t.Context())
+	to := stack.Service{Type: 18888, Instance: 17}
+	deaf := 0
+	if _, err := n.Handle(t.Context(), to, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+		if deaf++; deaf < 3 {
+			w.Send(m.Data)
+		}
+	})); err != nil {
+		t.Fatal(err)
+	}
+	p := pinger{to: to, kind: socketKind{network: "tipcrdm"}, count: 3, size: 64, interval: time.Nanosecond, timeout: 200 * time.Millisecond, json: true}
+	var out bytes.Buffer
+	if err := p.run(t.Context(), n, &out); err == nil {
+		t.Error("one message has no answer: got no error")
+	}
+	lines := bytes.Split(bytes.TrimSpace(out.Bytes()), []byte("\n"))
+	if len(lines) != 4 {
+		t.Fatalf("got %q, want 4 lines", out.String())
+	}
+	for i, line := range lines[:3] {
+		var got pingTrip
+		if err := json.Unmarshal(line, &got); err != nil || got.Seq != i+1 || (got.Error == "") != (i < 2) || (got.Time > 0) != (i < 2) {
+			t.Errorf("got %s, %v", line, err)
+		}
+	}
+	var sum pingSummary
+	if err := json.Unmarshal(lines[3], &sum); err != nil || sum.Sent != 3 || sum.Answered != 2 || sum.Lost != 1 || sum.Min <= 0 || sum.Max < sum.Min || sum.To != "18888:17" {
+		t.Errorf("got %s, %v", lines[3], err)
 	}
 }
