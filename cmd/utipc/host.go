@@ -4,8 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
 	"os"
 	"strings"
 	"time"
@@ -58,7 +60,10 @@ func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func(
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
-	if n, err = attachNode(ctx, h.path()); err != nil {
+	switch n, err = attachNode(ctx, h.path()); {
+	case errors.Is(err, fs.ErrPermission):
+		return nil, nil, fmt.Errorf("attach to %s: %w; its owner and group may, see 'access' in docs/daemon.md", h.path(), err)
+	case err != nil:
 		return nil, nil, fmt.Errorf("attach to %s: %w; 'utipc daemon' serves there, or be a node of one's own with --if or --udp", h.path(), err)
 	}
 	return n, func() error { return nil }, nil

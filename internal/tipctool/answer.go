@@ -23,6 +23,11 @@ type remark string
 
 func (e remark) Error() string { return string(e) }
 
+// A noNode is why there is no node to ask: nothing that it answered.
+type noNode struct{ error }
+
+func (e noNode) Unwrap() error { return e.error }
+
 // said makes an error of the tool's own.
 func said(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
 
@@ -38,6 +43,7 @@ func Answer(err error) string {
 	var bare remark
 	var r *stack.Refusal
 	var errno syscall.Errno
+	var missing noNode
 	switch {
 	case errors.As(err, &c):
 		return "error, " + string(c) + "\n"
@@ -45,6 +51,8 @@ func Answer(err error) string {
 		return string(bare) + "\n"
 	case errors.Is(err, context.Canceled):
 		return "error, interrupted\n"
+	case errors.As(err, &missing):
+		return "error, " + tipcshow.Clean(err.Error(), longestAnswer) + "\n"
 	case errors.As(err, &r) && r.Reason != "":
 		return "Error: " + tipcshow.Clean(r.Reason, longestAnswer) + "\nkernel answers: " + errnoText(r.Errno) + "\n"
 	case errors.As(err, &r):

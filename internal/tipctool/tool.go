@@ -63,7 +63,7 @@ func (c *call) open() (*stack.Node, error) {
 	if c.node == nil {
 		n, err := c.Node(c.ctx)
 		if err != nil {
-			return nil, err
+			return nil, noNode{err}
 		}
 		c.node = n
 	}
