@@ -4,6 +4,10 @@ package daemon_test
 
 import (
 	"encoding/binary"
+	"errors"
+	"net"
+	"path/filepath"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -194,4 +198,72 @@ func TestAnswersThatAreNotRead(t *testing.T) {
 		t.Errorf("%d told, %d refused", whole, refused)
 	}
 	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
+}
+
+// A server that ends while programs come, and are accepted, leaves nothing of them.
+func TestShutdownWhileProgramsCome(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	ctx := within(t)
+	for range 8 {
+		srv, err := daemon.New(b.node, daemon.Config{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		path := filepath.Join(t.TempDir(), "s")
+		l, err := attach.Listen(path, 0o600, -1)
+		if err != nil {
+			t.Fatal(err)
+		}
+		served := make(chan error, 1)
+		go func() { served <- srv.Serve(l) }()
+		x := &bed{node: b.node, path: path}
+		p := x.program(t)
+		p.socket(attach.KindStream)
+		p.must(attach.Header{Op: attach.OpListen, Addr: service(18888, 1)}, nil)
+		for id := range uint32(8) {
+			p.send(attach.Header{Op: attach.OpAccept, ID: 1000 + id}, nil)
+		}
+		var all sync.WaitGroup
+		for range 4 {
+			all.Go(func() { // until nobody listens
+				for {
+					c, err := attach.Dial(ctx, path)
+					if err != nil {
+						return
+					}
+					h, name := attach.HelloRequest(1, 0, "test")
+					c.Write(&h, name)
+					c.Close()
+				}
+			})
+			all.Go(func() {
+				for {
+					c, err := b.node.Dial(ctx, "tipc", stack.Service{Type: 18888, Instance: 1})
+					if err != nil {
+						return
+					}
+					c.Close()
+				}
+			})
+		}
+		waitFor(t, func() bool { return srv.Counters().Records > 20 })
+		if err := srv.Shutdown(within(t), "the test is over"); err != nil {
+			t.Fatal(err)
+		}
+		if err := <-served; !errors.Is(err, net.ErrClosed) {
+			t.Errorf("served: %v", err)
+		}
+		all.Wait()
+		if c := srv.Counters(); c.Connections != 0 || c.Clients != 0 || c.Names != 0 {
+			t.Errorf("left behind: %+v", c)
+		}
+	}
+	waitFor(t, func() bool {
+		for _, s := range b.node.Sockets() {
+			if !s.Inside {
+				return false
+			}
+		}
+		return true
+	})
 }
