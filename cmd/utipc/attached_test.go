@@ -4,7 +4,10 @@ package main
 
 import (
 	"context"
+	"errors"
+	"io"
 	"path/filepath"
+	"sync"
 	"testing"
 	"time"
 
@@ -15,6 +18,13 @@ import (
 
 // attached is the node n as a program sees it that has attached to its daemon.
 func attached(t *testing.T, n *stack.Node) *stack.Node {
+	t.Helper()
+	far, _ := attachedUntil(t, n)
+	return far
+}
+
+// attachedUntil is attached, and end ends the daemon.
+func attachedUntil(t *testing.T, n *stack.Node) (far *stack.Node, end func()) {
 	t.Helper()
 	s, err := daemon.New(n, daemon.Config{})
 	if err != nil {
@@ -27,20 +37,78 @@ func attached(t *testing.T, n *stack.Node) *stack.Node {
 	}
 	served := make(chan error, 1)
 	go func() { served <- s.Serve(l) }()
-	t.Cleanup(func() {
+	end = sync.OnceFunc(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 		defer cancel()
 		s.Shutdown(ctx, "the test is over")
 		<-served
 	})
+	t.Cleanup(end)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	far, err := stack.Attach(ctx, path)
+	far, err = stack.Attach(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { far.Close(context.Background()) })
-	return far
+	return far, end
+}
+
+// A firstWord is a writer that tells of what is written first.
+type firstWord struct {
+	once sync.Once
+	news chan struct{}
+}
+
+func (h *firstWord) Write(b []byte) (int, error) {
+	h.once.Do(func() { close(h.news) })
+	return len(b), nil
+}
+
+// Commands that go on until they are interrupted end with an error when the daemon does.
+func TestDaemonEnds(t *testing.T) {
+	all := liveBed(t, 2)
+	for _, c := range []struct {
+		name string
+		run  func(ctx context.Context, n *stack.Node, out io.Writer) error
+	}{
+		{"capture", func(ctx context.Context, n *stack.Node, out io.Writer) error {
+			c := capturer{CaptureConfig: stack.CaptureConfig{Frames: 64}}
+			return c.run(ctx, n, stdio{nil, out, io.Discard})
+		}},
+		{"map", func(ctx context.Context, n *stack.Node, out io.Writer) error {
+			m := mapper{serve: "127.0.0.1:0", interval: time.Hour, wait: time.Second}
+			return m.serveMap(ctx, n, out)
+		}},
+		{"top", func(ctx context.Context, n *stack.Node, out io.Writer) error {
+			w := top{interval: 10 * time.Millisecond}
+			return w.run(ctx, n, stdio{nil, out, io.Discard})
+		}},
+		{"watch", func(ctx context.Context, n *stack.Node, out io.Writer) error {
+			var w watcher
+			if err := w.check(nil); err != nil {
+				return err
+			}
+			return w.run(ctx, n, out)
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			far, end := attachedUntil(t, all[0])
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			out, done := &firstWord{news: make(chan struct{})}, make(chan error, 1)
+			go func() { done <- c.run(ctx, far, out) }()
+			select {
+			case <-out.news:
+			case err := <-done:
+				t.Fatalf("it ended before the daemon: %v", err)
+			}
+			end()
+			if err := <-done; !errors.As(err, new(*stack.GoneError)) {
+				t.Errorf("it ended with %v, want that the daemon is gone", err)
+			}
+		})
+	}
 }
 
 // onBoth runs f twice, with nodes of this process, and with the first of them attached.

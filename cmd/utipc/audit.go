@@ -22,7 +22,7 @@ var auditCommand = command{
 	short: "compare the binding tables of all nodes",
 	usage: `utipc audit: compare the binding tables of all nodes.
 
-    utipc audit --if IFACE [FLAGS]
+    utipc audit [FLAGS]
 
 The command is a node itself, waits for contact with all others, kernels too, asks
 their topology services for all bindings of cluster scope, and compares these with

@@ -131,6 +131,8 @@ func (c *capturer) run(ctx context.Context, n *stack.Node, std stdio) (err error
 		switch {
 		case err != nil && ctx.Err() != nil: // interrupted, or the time is over
 			return nil
+		case errors.As(err, new(*stack.GoneError)): // which n may not know yet
+			return err
 		case errors.Is(err, net.ErrClosed):
 			return n.Err()
 		case err != nil:

@@ -21,7 +21,7 @@ var echoCommand = command{
 	usage: `utipc echo: a node that sends everything that comes for a name back to its
 sender, until it is interrupted.
 
-    utipc echo --if IFACE [FLAGS] SERVICE
+    utipc echo [FLAGS] SERVICE
 
 SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 

@@ -45,12 +45,14 @@ type mapServer struct {
 	viewers int
 }
 
-// serveMap serves the page until ctx is done.
+// serveMap serves the page until ctx is done, or the node has ended by itself, which is an
+// error.
 func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) error {
 	l, err := m.listen(ctx)
 	if err != nil {
 		return err
 	}
+	asked := ctx
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	a := newAsker(n)
@@ -72,6 +74,9 @@ func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) err
 		for {
 			select {
 			case <-ctx.Done():
+				return
+			case <-n.Done():
+				cancel()
 				return
 			case <-tick.C:
 				if !m.own {
@@ -95,6 +100,9 @@ func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) err
 	fmt.Fprintf(out, "map: node %v at http://%s/\n", n.Addr(), l.Addr())
 	if err := server.Serve(l); !errors.Is(err, http.ErrServerClosed) {
 		return err
+	}
+	if asked.Err() == nil {
+		return n.Err()
 	}
 	return nil
 }

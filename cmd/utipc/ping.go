@@ -23,7 +23,7 @@ var pingCommand = command{
 	short: "measure round trips to an echo on a name",
 	usage: `utipc ping: measure round trips to an echo on a name.
 
-    utipc ping --if IFACE [FLAGS] SERVICE
+    utipc ping [FLAGS] SERVICE
 
 SERVICE is TYPE:INSTANCE, with @NODE behind it for the one on that node. The
 command waits until somebody has the name, then sends. It exits with 1 when an

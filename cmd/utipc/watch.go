@@ -31,7 +31,7 @@ already, unless --changes is given. NAMES are service types (18888), services
 use, addresses that two nodes have.
 
     16:10:02.123456 node 1001002 up
-    16:10:02.123470 link 1001002 eth0 up
+    16:10:02.123470 link 1001002 bearer 0 up
     16:10:03.000123 name 18888:17 published by <1001002:134550589>
     16:10:09.000321 name 18888:17 withdrawn by <1001002:134550589>
     16:10:11.500007 this node: link down 1001002 1001001:eth0-1001002:eth0: silence
