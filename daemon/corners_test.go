@@ -267,3 +267,19 @@ func TestShutdownWhileProgramsCome(t *testing.T) {
 		return true
 	})
 }
+
+// Room for many events is charged, and given back.
+func TestRoomForEventsIsCharged(t *testing.T) {
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 5 << 20}}})
+	sub := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Upper: 9}, 0), Arg1: 1 << 16}
+	first, second := b.program(t), b.program(t)
+	first.must(sub, nil)
+	if c := b.srv.Counters(); c.QueuedBytes != (1<<16-4096)*64 || c.Subscriptions != 1 {
+		t.Errorf("charged %+v", c)
+	}
+	second.fails(syscall.ENOBUFS, sub, nil)
+	sub.Arg1 = 4096
+	second.must(sub, nil)
+	first.c.Close()
+	waitFor(t, func() bool { c := b.srv.Counters(); return c.QueuedBytes == 0 && c.Subscriptions == 1 })
+}

@@ -23,6 +23,12 @@ func (x *session) subscribe(h *attach.Header) error {
 		x.unclaim()
 		return x.answer(h, err)
 	}
+	kept := max(0, int(min(h.Arg1, mostEvents))-usualEvents) * eventSize
+	if err := x.charge(queuedBytes, kept); err != nil {
+		x.client.release(subscriptions, 1)
+		x.unclaim()
+		return x.answer(h, err)
+	}
 	cfg := stack.SubscriptionConfig{
 		At: stack.NodeAddr(h.Arg0), Ranges: h.Flags&attach.FlagRanges != 0, Scope: scope,
 		Changes: h.Flags&attach.FlagChanges != 0, Timeout: duration(h.Wide), Limit: int(min(h.Arg1, mostEvents)),
@@ -30,6 +36,7 @@ func (x *session) subscribe(h *attach.Header) error {
 	req := *h
 	x.srv.wg.Go(func() {
 		defer x.client.release(subscriptions, 1)
+		defer x.client.release(queuedBytes, kept)
 		s, err := cfg.Subscribe(x.ctx, x.srv.node, r)
 		if err != nil {
 			x.unclaim()
@@ -43,8 +50,13 @@ func (x *session) subscribe(h *attach.Header) error {
 	return nil
 }
 
-// mostEvents is how many events of a subscription may wait.
-const mostEvents = 1 << 16
+// How many events of a subscription may wait. Room for more than is usual counts as
+// queued bytes as long as the subscription lasts.
+const (
+	usualEvents = 4096
+	mostEvents  = 1 << 16
+	eventSize   = 64 // bytes
+)
 
 // claim makes the session something other than a socket; false when it is something.
 func (x *session) claim() bool {
