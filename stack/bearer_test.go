@@ -228,7 +228,7 @@ func TestEnableBearerRefuses(t *testing.T) {
 			t.Errorf("%s: the device was not closed", c.name)
 		}
 	}
-	if err := n.DisableBearer(within(t), "eth9"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "Bearer not found.") {
+	if err := n.DisableBearer(within(t), "eth9"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "Bearer not found: ") {
 		t.Errorf("no such bearer: got %v", err)
 	}
 	if got := bearerNames(n); got != "eth0 eth1" {

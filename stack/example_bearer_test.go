@@ -57,7 +57,7 @@ func ExampleNode_EnableBearer() {
 		}
 	}
 	// Output:
-	// disable bearer tipc: Bearer not found. invalid argument
+	// disable bearer tipc: Bearer not found: invalid argument
 	// bearer enabled eth0
 	// bearer disabled eth0
 }

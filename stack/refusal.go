@@ -5,6 +5,7 @@ package stack
 import (
 	"errors"
 	"fmt"
+	"strings"
 	"syscall"
 )
 
@@ -18,13 +19,14 @@ type Refusal struct {
 }
 
 func (e *Refusal) Error() string {
+	reason := strings.TrimSuffix(e.Reason, ".")
 	switch {
-	case e.Err != nil && e.Reason != "":
-		return fmt.Sprintf("%s %v: %v", e.Reason, e.Errno, e.Err)
+	case e.Err != nil && reason != "":
+		return fmt.Sprintf("%s: %v: %v", reason, e.Errno, e.Err)
 	case e.Err != nil:
 		return fmt.Sprintf("%v: %v", e.Errno, e.Err)
-	case e.Reason != "":
-		return fmt.Sprintf("%s %v", e.Reason, e.Errno)
+	case reason != "":
+		return fmt.Sprintf("%s: %v", reason, e.Errno)
 	}
 	return e.Errno.Error()
 }

@@ -52,7 +52,7 @@ func runClients(ctx context.Context, args []string, std stdio) error {
 	defer cancel()
 	n, err := stack.Attach(ctx, *socket)
 	if err != nil {
-		return err
+		return fmt.Errorf("%w; 'utipc daemon' serves there", err)
 	}
 	defer n.Close(ctx)
 	return showClients(ctx, n, std.out, *asJSON)

@@ -69,6 +69,9 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std stdio) (er
 		return errors.Join(err, d.stop())
 	}
 	d.log.Info("ready", "node", d.node.Addr().String(), "socket", p.settings.Socket.Path, "pid", os.Getpid())
+	if len(d.node.Bearers()) == 0 {
+		d.log.Warn("there is no bearer yet, the node speaks to nobody: name one in the settings, or use 'utipc bearer enable'")
+	}
 	d.status = d.describe()
 	d.told(d.notify.Ready(d.status))
 	err = d.wait(ctx, reload, served)

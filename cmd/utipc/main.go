@@ -181,7 +181,9 @@ func (c *command) exec(ctx context.Context, args []string, std stdio) int {
 		io.WriteString(std.out, c.usage)
 		return exitDone
 	case errors.As(err, &settings):
-		fmt.Fprintf(std.err, "utipc %s: %v\n", c.name, err)
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			fmt.Fprintf(std.err, "utipc %s: %s\n", c.name, line)
+		}
 		return exitMisuse
 	case errors.As(err, &misuse):
 		fmt.Fprintf(std.err, "utipc %s: %v; 'utipc %s -h' shows how\n", c.name, misuse, c.name)
