@@ -283,3 +283,25 @@ func TestRoomForEventsIsCharged(t *testing.T) {
 	first.c.Close()
 	waitFor(t, func() bool { c := b.srv.Counters(); return c.QueuedBytes == 0 && c.Subscriptions == 1 })
 }
+
+// Events of many bindings that exist are charged until they are read.
+func TestEventsOfBindingsAreCharged(t *testing.T) {
+	const limit, bound = 1 << 20, 16000
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit, Names: 2 * bound}}})
+	p := b.program(t)
+	p.socket(attach.KindRDM)
+	for i := range uint32(bound) {
+		p.send(attach.Header{Op: attach.OpBind, Addr: service(18888, i)}, nil)
+	}
+	p.must(attach.Header{Op: attach.OpPing}, nil)
+	sub := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 18888, Upper: bound}, 0)}
+	first, second := b.program(t), b.program(t)
+	first.must(sub, nil)
+	waitFor(t, func() bool { k := b.srv.Counters().QueuedBytes; return k > 0 && k < limit })
+	second.fails(syscall.ENOBUFS, sub, nil)
+	for seen := 0; seen < bound; {
+		seen += len(first.read().data) / attach.EventLen
+	}
+	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
+	second.must(sub, nil)
+}

@@ -38,20 +38,28 @@ func (x *session) subscribe(h *attach.Header) error {
 		defer x.client.release(subscriptions, 1)
 		defer x.client.release(queuedBytes, kept)
 		s, err := cfg.Subscribe(x.ctx, x.srv.node, r)
+		existed := 0 // that wait, beyond what is usual
+		if err == nil {
+			defer s.Close()
+			existed = max(0, s.Pending()-usualEvents)
+			if err = x.charge(queuedBytes, existed*eventSize); err != nil {
+				existed = 0
+			}
+		}
 		if err != nil {
 			x.unclaim()
-		} else {
-			defer s.Close()
 		}
+		defer func() { x.client.release(queuedBytes, existed*eventSize) }()
 		if x.tell(&req, told{err: err}) == nil && err == nil {
-			x.events(s)
+			x.events(s, &existed)
 		}
 	})
 	return nil
 }
 
 // How many events of a subscription may wait. Room for more than is usual counts as
-// queued bytes as long as the subscription lasts.
+// queued bytes as long as the subscription lasts, and those of bindings that existed until
+// they are read.
 const (
 	usualEvents = 4096
 	mostEvents  = 1 << 16
@@ -79,7 +87,7 @@ func (x *session) unclaim() {
 const eventsAtOnce = 128
 
 // events tells of events until there are no more.
-func (x *session) events(s *stack.Subscription) {
+func (x *session) events(s *stack.Subscription, existed *int) {
 	buf := make([]byte, 0, eventsAtOnce*attach.EventLen)
 	for {
 		ev, err := s.Next(x.ctx)
@@ -96,6 +104,10 @@ func (x *session) events(s *stack.Subscription) {
 			if x.c.Write(&attach.Header{Op: attach.OpEvent}, buf) != nil {
 				return
 			}
+		}
+		if read := min(*existed, len(buf)/attach.EventLen); read > 0 {
+			x.client.release(queuedBytes, read*eventSize)
+			*existed -= read
 		}
 		if err != nil && err != syscall.EAGAIN {
 			x.over(err)

@@ -277,6 +277,20 @@ func (s *Subscription) TryNext() (Event, error) {
 	return Event{}, opError("subscribe", "tipc", nil, s.r, err)
 }
 
+// Pending is the number of events that wait to be read: at first one for each binding that
+// existed. Of an attached node's it is 0: they wait at the daemon.
+func (s *Subscription) Pending() int {
+	if s.far != nil {
+		return 0
+	}
+	s.n.mu.Lock()
+	defer s.n.unlock()
+	if s.closed {
+		return 0
+	}
+	return s.from.pending()
+}
+
 // Events yields events until ctx is done or the subscription has ended; Next then
 // tells why.
 func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
