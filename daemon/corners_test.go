@@ -286,7 +286,7 @@ func TestRoomForEventsIsCharged(t *testing.T) {
 
 // Events of many bindings that exist are charged until they are read.
 func TestEventsOfBindingsAreCharged(t *testing.T) {
-	const limit, bound = 1 << 20, 16000
+	const limit, bound = 500000, 11000
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit, Names: 2 * bound}}})
 	p := b.program(t)
 	p.socket(attach.KindRDM)
