@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -112,7 +111,7 @@ func (a *auditor) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		}
 	}
 	if a.json {
-		if err := json.NewEncoder(out).Encode(auditJSON(r)); err != nil {
+		if err := newEncoder(out).Encode(auditJSON(r)); err != nil {
 			return err
 		}
 		out = io.Discard // what follows is the verdict

@@ -4,7 +4,6 @@ package main
 
 import (
 	"bufio"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -113,7 +112,7 @@ func (o *catOutput) write(p piece) error {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	if o.json {
-		o.err = json.NewEncoder(o.w).Encode(catPiece{time.Now(), p.from.String(), p.name, len(p.data), p.data})
+		o.err = newEncoder(o.w).Encode(catPiece{time.Now(), p.from.String(), p.name, len(p.data), p.data})
 	} else {
 		_, o.err = o.w.Write(p.data)
 	}

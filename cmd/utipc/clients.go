@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -75,7 +74,7 @@ func showClients(ctx context.Context, n *stack.Node, out io.Writer, asJSON bool)
 		if err := n.Control(ctx, "daemon", nil, &told.Daemon); err != nil {
 			return err
 		}
-		return json.NewEncoder(out).Encode(told)
+		return newEncoder(out).Encode(told)
 	}
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "PID\tUSER\tCONNS\tNAMES\tSUBS\tRINGS\tRECORDS\tMESSAGES\tWAITING\tREFUSED\tPROGRAM")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -114,7 +113,7 @@ func (m *mapper) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 	v := a.view()
 	switch {
 	case m.json:
-		return json.NewEncoder(out).Encode(v)
+		return newEncoder(out).Encode(v)
 	case m.svg:
 		_, err := fmt.Fprintf(out, "%s\n", v.svg(true))
 		return err

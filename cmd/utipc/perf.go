@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -199,7 +198,7 @@ func (p *perf) client(ctx context.Context, n *stack.Node, std stdio) error {
 
 func (p *perf) print(out io.Writer, r perfRow) error {
 	if p.json {
-		return json.NewEncoder(out).Encode(r)
+		return newEncoder(out).Encode(r)
 	}
 	_, err := fmt.Fprintln(out, r)
 	return err

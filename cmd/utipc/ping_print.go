@@ -3,7 +3,6 @@
 package main
 
 import (
-	"encoding/json"
 	"fmt"
 	"io"
 	"math"
@@ -42,7 +41,7 @@ type pingSummary struct {
 // line prints an answer.
 func (p *pinger) line(out io.Writer, from net.Addr, k int, took time.Duration) {
 	if p.json {
-		json.NewEncoder(out).Encode(pingTrip{Seq: p.sent, Bytes: k, From: from.String(), Time: microseconds(took)})
+		newEncoder(out).Encode(pingTrip{Seq: p.sent, Bytes: k, From: from.String(), Time: microseconds(took)})
 		return
 	}
 	fmt.Fprintf(out, "%d bytes from %v: seq=%d time=%s\n", k, from, p.sent, micro(took))
@@ -51,7 +50,7 @@ func (p *pinger) line(out io.Writer, from net.Addr, k int, took time.Duration) {
 // missing prints why there is none.
 func (p *pinger) missing(out io.Writer, why string) {
 	if p.json {
-		json.NewEncoder(out).Encode(pingTrip{Seq: p.sent, Error: why})
+		newEncoder(out).Encode(pingTrip{Seq: p.sent, Error: why})
 		return
 	}
 	fmt.Fprintln(out, why)
@@ -71,7 +70,7 @@ func (p *pinger) sum(out io.Writer, node stack.NodeAddr, total time.Duration) er
 		rate = float64(len(p.trips)) / total.Seconds()
 	}
 	if p.json {
-		json.NewEncoder(out).Encode(pingSummary{
+		newEncoder(out).Encode(pingSummary{
 			Node: node.String(), To: p.to.String(), Network: p.kind.network, Bytes: p.size, Sent: p.sent, Answered: len(p.trips), Lost: p.misses,
 			Min: microseconds(at(0)), P50: microseconds(at(0.5)), P99: microseconds(at(0.99)), Max: microseconds(at(1)), Rate: rate,
 		})

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -177,7 +176,7 @@ func (t *top) draw(screen *terminal, out io.Writer) error {
 	v.sort(t.sort)
 	switch {
 	case t.json:
-		return json.NewEncoder(out).Encode(v)
+		return newEncoder(out).Encode(v)
 	case screen == nil:
 		_, err := io.WriteString(out, strings.Join(v.lines(t.rows), "\n")+"\n\n")
 		return err

@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
@@ -290,7 +289,7 @@ func (w *watcher) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 			})
 		})
 	}
-	enc := json.NewEncoder(out)
+	enc := newEncoder(out)
 	for k := 0; w.count == 0 || k < w.count; k++ {
 		select {
 		case e := <-events:
