@@ -123,7 +123,7 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 		t.Fatalf("after %d: %v", sent, err)
 	}
 	cl := b.srv.Clients()
-	if len(cl) != 1 || cl[0].OverQueue == 0 || cl[0].QueuedBytes < 300000 || cl[0].QueuedBytes > 600000 || cl[0].Stalled == 0 {
+	if len(cl) != 1 || cl[0].OverQueue == 0 || cl[0].QueuedBytes < 300000 || cl[0].QueuedBytes > 300000+2<<20 || cl[0].Stalled == 0 { // what comes before it refuses: its own limit at most
 		t.Errorf("clients: %+v", cl)
 	}
 	other := q.socket(attach.KindRDM) // is not held up
