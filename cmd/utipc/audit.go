@@ -23,7 +23,7 @@ var auditCommand = command{
 
     utipc audit [FLAGS]
 
-The command is a node itself, waits for contact with all others, kernels too, asks
+The node waits for contact with all others, kernels too, asks
 their topology services for all bindings of cluster scope, and compares these with
 its own table. What differs is asked about a second time half a second later: what
 was only on its way is no difference. A line for each node, then what differs, and
