@@ -11,60 +11,60 @@ import (
 // A Client is a process that has connections, and what it has and did. Processes that the
 // daemon cannot see, PID 0, count together by user.
 type Client struct {
-	PID     int
-	UID     uint32
-	GID     uint32
-	Program string // as it calls itself
+	PID     int    `json:"pid"`
+	UID     uint32 `json:"uid"`
+	GID     uint32 `json:"gid"`
+	Program string `json:"program"` // as it calls itself
 
-	Connections   int
-	Names         int
-	Subscriptions int
-	Calls         int
-	Rings         int
-	QueuedBytes   int // messages that wait because it does not read
+	Connections   int `json:"connections"`
+	Names         int `json:"names"`
+	Subscriptions int `json:"subscriptions"`
+	Calls         int `json:"calls"`
+	Rings         int `json:"rings"`
+	QueuedBytes   int `json:"queued_bytes"` // messages that wait because it does not read
 
-	Records     uint64 // that came
-	BytesIn     uint64
-	Messages    uint64 // delivered
-	BytesOut    uint64
-	Failed      uint64 // sends that failed and were not to be answered
-	Refused     uint64 // calls it may not make
-	OverLimit   uint64 // requests beyond a limit
-	Slowed      uint64 // times that it was read more slowly for sending too much
-	Stalled     uint64 // times that it did not read
-	OverQueue   uint64 // times that a socket of it was made to refuse what comes
-	Broken      uint64 // connections that did not keep to the protocol
-	SocketPorts []uint32
+	Records     uint64   `json:"records"` // that came
+	BytesIn     uint64   `json:"bytes_in"`
+	Messages    uint64   `json:"messages"` // delivered
+	BytesOut    uint64   `json:"bytes_out"`
+	Failed      uint64   `json:"failed"`     // sends that failed and were not to be answered
+	Refused     uint64   `json:"refused"`    // calls it may not make
+	OverLimit   uint64   `json:"over_limit"` // requests beyond a limit
+	Slowed      uint64   `json:"slowed"`     // times that it was read more slowly for sending too much
+	Stalled     uint64   `json:"stalled"`    // times that it did not read
+	OverQueue   uint64   `json:"over_queue"` // times that a socket of it was made to refuse what comes
+	Broken      uint64   `json:"broken"`     // connections that did not keep to the protocol
+	SocketPorts []uint32 `json:"socket_ports"`
 }
 
 // Counters are what a Server has done, and holds.
 type Counters struct {
-	Clients int // processes
-	Users   int
+	Clients int `json:"clients"` // processes
+	Users   int `json:"users"`
 
-	Connections   int
-	Names         int
-	Subscriptions int
-	Calls         int
-	Rings         int
-	QueuedBytes   int
+	Connections   int `json:"connections"`
+	Names         int `json:"names"`
+	Subscriptions int `json:"subscriptions"`
+	Calls         int `json:"calls"`
+	Rings         int `json:"rings"`
+	QueuedBytes   int `json:"queued_bytes"`
 
-	Records     uint64
-	BytesIn     uint64
-	Messages    uint64
-	BytesOut    uint64
-	Failed      uint64
-	Refused     uint64
-	OverLimit   uint64
-	Slowed      uint64
-	Stalled     uint64
-	OverQueue   uint64
-	Broken      uint64
-	Descriptors uint64 // that came and nobody had asked for
-	TurnedAway  uint64 // connections beyond a limit
-	Errors      uint64 // of accepting, and of asking who is there
-	RingsMade   uint64
-	RingFaults  uint64 // rings that their program scribbled over
+	Records     uint64 `json:"records"`
+	BytesIn     uint64 `json:"bytes_in"`
+	Messages    uint64 `json:"messages"`
+	BytesOut    uint64 `json:"bytes_out"`
+	Failed      uint64 `json:"failed"`
+	Refused     uint64 `json:"refused"`
+	OverLimit   uint64 `json:"over_limit"`
+	Slowed      uint64 `json:"slowed"`
+	Stalled     uint64 `json:"stalled"`
+	OverQueue   uint64 `json:"over_queue"`
+	Broken      uint64 `json:"broken"`
+	Descriptors uint64 `json:"descriptors"` // that came and nobody had asked for
+	TurnedAway  uint64 `json:"turned_away"` // connections beyond a limit
+	Errors      uint64 `json:"errors"`      // of accepting, and of asking who is there
+	RingsMade   uint64 `json:"rings_made"`
+	RingFaults  uint64 `json:"ring_faults"` // rings that their program scribbled over
 }
 
 // Clients returns the processes that have connections, by number.

@@ -27,7 +27,8 @@ func (e *ending) end(why error) {
 func (n *Node) Done() <-chan struct{} { return n.life().over }
 
 // Err returns why the node has ended, nil as long as it lives. It unwraps to
-// net.ErrClosed.
+// net.ErrClosed. Each socket of an attached node has a connection of its own to the daemon:
+// a call on one may fail with a *GoneError a moment before Err tells, and Done.
 func (n *Node) Err() error {
 	e := n.life()
 	select {
