@@ -28,9 +28,11 @@ type farLine struct {
 	conn *attach.Conn
 	fds  bool // answers may bring descriptors
 
-	wmu     sync.Mutex // guards writeBy, writing, and the conn's write deadline
+	wmu     sync.Mutex // guards what follows, and the conn's write deadline
 	writeBy time.Time
-	writing int // calls that wait for room; only while there are any the conn has the deadline
+	writing int           // calls that wait for room with data; only while there are any the conn has the deadline
+	posting int           // and with requests
+	unsent  chan struct{} // not nil: the line is closed; closed when no call waits for room any more
 
 	mu     sync.Mutex // guards everything below, but h while somebody leads
 	h      attach.Header
@@ -342,6 +344,7 @@ func (l *farLine) close() {
 // hush ends the line for everybody here, with net.ErrClosed that goes before every other
 // error. The connection stays.
 func (l *farLine) hush() {
+	l.endWrites()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = net.ErrClosed

@@ -5,11 +5,13 @@ package stack
 import (
 	"context"
 	"errors"
+	"io"
 	"net"
 	"os"
 	"slices"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
@@ -233,14 +235,10 @@ func (s *farSocket) close(op string, orderly bool) error {
 }
 
 // goodbye closes the connection when the daemon has taken what was written, and withdrawn
-// the names. For a socket without connections that is waited for, a little; what takes
-// longer is left to a goroutine.
+// the names; orderly is for a connection, whose peer is told so. For a socket without
+// connections that is waited for, a little; what takes longer is left to a goroutine.
 func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 	l.hush()
-	if !orderly {
-		l.conn.Close()
-		return
-	}
 	done := make(chan struct{})
 	s.f.ends.Go(func() {
 		defer close(done)
@@ -252,8 +250,9 @@ func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 		}
 		l.leader = w
 		l.mu.Unlock()
+		<-l.unsent
 		l.conn.SetDeadline(time.Now().Add(goodbyeWait))
-		l.last(names, isConnected(s.network))
+		l.last(names, orderly && isConnected(s.network))
 	})
 	if isConnected(s.network) && !l.fds {
 		return
@@ -344,6 +343,9 @@ func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Heade
 		h.Wide = uint64(max(1, time.Until(by)))
 	}
 	_, err := l.ask(ctx, *h, data) // the daemon keeps the deadline, and says why
+	if err == io.EOF {             // the peer closed meanwhile, in order
+		err = syscall.EPIPE
+	}
 	return time.Since(began), err
 }
 

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"syscall"
 	"time"
@@ -17,7 +18,7 @@ func (l *farLine) setWriteBy(t time.Time) {
 	l.wmu.Lock()
 	defer l.wmu.Unlock()
 	l.writeBy = t
-	if l.writing > 0 {
+	if l.writing > 0 && l.unsent == nil {
 		l.conn.SetWriteDeadline(t)
 	}
 }
@@ -39,8 +40,10 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 		return 0, err
 	}
 	began := time.Now()
-	l.writers(1)
-	defer l.writers(-1)
+	if !l.writers(1, 0) {
+		return 0, net.ErrClosed
+	}
+	defer l.writers(-1, 0)
 	defer l.readOn()()
 	if ctx.Done() != nil {
 		defer context.AfterFunc(ctx, func() {
@@ -58,21 +61,49 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 			return time.Since(began), ctx.Err()
 		case past(l.writeDeadline()):
 			return time.Since(began), os.ErrDeadlineExceeded
+		case !l.writers(0, 0): // else it was another's
+			return time.Since(began), net.ErrClosed
 		}
-		l.writers(0) // it was another's
 	}
 }
 
-// writers counts the calls that wait for room, and sets the deadline they have.
-func (l *farLine) writers(k int) {
+// writers counts the calls that wait for room, with data and with requests, and sets the
+// deadline they have. It reports whether they may go on: not on a line that is closed.
+func (l *farLine) writers(data, requests int) bool {
 	l.wmu.Lock()
 	defer l.wmu.Unlock()
-	l.writing += k
-	if l.writing > 0 {
+	if l.unsent != nil && data+requests > 0 {
+		return false
+	}
+	l.writing += data
+	l.posting += requests
+	switch {
+	case l.unsent != nil:
+		if data+requests < 0 && l.writing+l.posting == 0 {
+			close(l.unsent)
+		}
+		return false
+	case l.writing > 0:
 		l.conn.SetWriteDeadline(l.writeBy)
-	} else {
+	default:
 		l.conn.SetWriteDeadline(time.Time{})
 	}
+	return true
+}
+
+// endWrites ends the calls that wait for room; no others do from then on.
+func (l *farLine) endWrites() {
+	l.wmu.Lock()
+	defer l.wmu.Unlock()
+	if l.unsent != nil {
+		return
+	}
+	l.unsent = make(chan struct{})
+	if l.writing+l.posting == 0 {
+		close(l.unsent)
+		return
+	}
+	l.conn.SetWriteDeadline(longAgo)
 }
 
 // readOn has a goroutine read while a call waits for room, which the daemon may not make
@@ -107,15 +138,21 @@ func (l *farLine) post(ctx context.Context, h attach.Header, data []byte) error 
 			return err
 		}
 	}
+	if !l.writers(0, 1) {
+		return net.ErrClosed
+	}
 	defer l.readOn()()
 	done := make(chan error, 1)
 	go func() {
+		defer l.writers(0, -1)
 		done <- attach.Split(h, data, func(h *attach.Header, part []byte) error {
 			for {
 				if err := l.conn.Write(h, part); !errors.Is(err, os.ErrDeadlineExceeded) {
 					return err
 				}
-				l.writers(0)
+				if !l.writers(0, 0) {
+					return net.ErrClosed
+				}
 			}
 		})
 	}()

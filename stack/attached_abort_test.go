@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack_test
+
+import (
+	"errors"
+	"net"
+	"sync/atomic"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/stack"
+)
+
+// What an attached connection has written before Abort, or Close, comes to a peer that
+// reads only then, also what still lay between program and daemon; a write that waits
+// ends at once.
+func TestAttachedEndsAfterItsData(t *testing.T) {
+	for _, end := range []struct {
+		name string
+		do   func(*stack.Conn) error
+		then error
+	}{{"abort", (*stack.Conn).Abort, syscall.ECONNRESET}, {"close", (*stack.Conn).Close, nil}} {
+		for _, mode := range []string{"plain", "ring"} {
+			t.Run(end.name+", "+mode, func(t *testing.T) {
+				a, b := pair(t, stack.Config{})
+				n, _ := attachTo(t, a, attachedModes[mode])
+				l, err := b.Listen(within(t), "tipcpacket", echoService)
+				if err != nil {
+					t.Fatal(err)
+				}
+				defer l.Close()
+				if err := n.WaitFor(within(t), echoService); err != nil {
+					t.Fatal(err)
+				}
+				accepted := make(chan *stack.Conn, 1)
+				go func() {
+					p, _ := l.AcceptConn()
+					accepted <- p
+				}()
+				c, err := n.Dial(within(t), "tipcpacket", echoService)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p := <-accepted
+				defer p.Close()
+				p.SetReadDeadline(time.Now().Add(patience))
+				data, sent := make([]byte, 10000), 0
+				var wrote atomic.Int64 // when, the last time
+				waits := make(chan error, 1)
+				go func() {
+					for {
+						wrote.Store(time.Now().UnixNano())
+						if _, err := c.Write(data); err != nil {
+							waits <- err
+							return
+						}
+						sent++
+					}
+				}()
+				for len(a.Waits()) == 0 || time.Since(time.Unix(0, wrote.Load())) < 200*time.Millisecond {
+					select {
+					case err := <-waits:
+						t.Fatal(err)
+					case <-time.After(5 * time.Millisecond):
+					}
+				}
+				if err := end.do(c); err != nil {
+					t.Fatal(err)
+				}
+				if err := <-waits; !errors.Is(err, net.ErrClosed) {
+					t.Errorf("the write that waited: %v", err)
+				}
+				got := 0
+				for {
+					k, _, err := p.ReadMsg(data)
+					if err != nil {
+						if end.then != nil && !errors.Is(err, end.then) {
+							t.Error(err)
+						}
+						break
+					}
+					if k == len(data) {
+						got++
+					}
+				}
+				if got != sent {
+					t.Errorf("%d messages of %d came", got, sent)
+				}
+			})
+		}
+	}
+}
+
+// A write that waits, for room or for its answer, while the peer closes in order is told
+// so as one of a node of one's own.
+func TestAttachedWriteAndPeerCloses(t *testing.T) {
+	for _, mode := range []string{"plain", "answered", "ring"} {
+		t.Run(mode, func(t *testing.T) {
+			a, b := pair(t, stack.Config{})
+			n, _ := attachTo(t, a, attachedModes[mode])
+			l, err := b.Listen(within(t), "tipcpacket", echoService)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if err := n.WaitFor(within(t), echoService); err != nil {
+				t.Fatal(err)
+			}
+			accepted := make(chan *stack.Conn, 1)
+			go func() {
+				p, _ := l.AcceptConn()
+				accepted <- p
+			}()
+			c, err := n.Dial(within(t), "tipcpacket", echoService)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer c.Close()
+			c.SetWriteDeadline(time.Now().Add(patience))
+			waits := make(chan error, 1)
+			go func() {
+				var err error
+				for err == nil {
+					_, err = c.Write(make([]byte, 10000))
+				}
+				waits <- err
+			}()
+			for len(a.Waits()) == 0 {
+				time.Sleep(time.Millisecond)
+			}
+			(<-accepted).Close()
+			if err := <-waits; !errors.Is(err, syscall.EPIPE) {
+				t.Errorf("got %v, want EPIPE", err)
+			}
+		})
+	}
+}
