@@ -5,6 +5,7 @@ package stack_test
 import (
 	"errors"
 	"net"
+	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -128,7 +129,7 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 				waits <- err
 			}()
 			for len(a.Waits()) == 0 {
-				time.Sleep(time.Millisecond)
+				runtime.Gosched()
 			}
 			(<-accepted).Close()
 			if err := <-waits; !errors.Is(err, syscall.EPIPE) {

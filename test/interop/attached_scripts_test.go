@@ -86,6 +86,8 @@ const (
 	// With many scripts at once it happens that one of two members gets nothing: whether the
 	// kernel chooses the other twice, or a message is lost, is not known yet.
 	unsettled = "a kernel does not always take turns"
+	// Seen once: an accepted stream read its end and nothing before. Not explained yet.
+	unread    = "left out: the end may be read before the data"
 	lostThere = "what lies between daemon and program when a socket is closed is gone, not returned"
 )
 
@@ -108,6 +110,7 @@ var attachedDifferences = []attachedDifference{
 		[]string{"c: C fill 1 => 65 sent\n", "c& C pour 12000000 1000\n", "c& C send 10 1\n", "\n", "=> unreachable ||", "=> ...unreachable ||"}},
 	// How much fits is what this is about. Who has sends answered plays it as it is written.
 	{"group, a reader that stops, 65 and then 780 blocks", roomEndsLater, between, nil},
+	{"much, then shutdown: all of it arrives", playsS, unread, nil},
 	// A kernel that speaks to one and the other in turn: see unsettled.
 	{"group, one of an instance in turn", playsS, unsettled, nil},
 }
