@@ -65,6 +65,7 @@ type Server struct {
 	refusals refusals
 	counters counters
 	breath   breaths
+	sparse   atomic.Uint64 // records of connections that do not send without pause, see session.endTurn
 	turns    turns
 	spinners atomic.Int64 // sessions that look at their rings before they sleep
 

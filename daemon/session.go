@@ -36,7 +36,9 @@ type session struct {
 	gather    gather
 	turn      int // records since the last pause
 	turnBegan time.Time
-	turnFrom  uint64         // records of all until then
+	bulk      bool           // the turn before was short: it sends without pause
+	sparse    uint64         // Server.sparse when it was looked at last
+	yields    time.Time      // until then it rests behind each turn
 	inside    bool           // between enter and leave
 	buf       *attach.Buffer // with the data of the record that is dealt with, or nil
 	options   []attach.Option
@@ -144,7 +146,8 @@ const (
 	turnRecords = 32
 	turnBytes   = 256 << 10
 	turnQuick   = time.Millisecond       // a turn that took longer is none of somebody who floods
-	turnPause   = 500 * time.Microsecond // after one, while others send
+	turnPause   = 500 * time.Microsecond // after one, while others send now and then
+	turnYields  = 5 * time.Millisecond   // how long others count who did
 )
 
 // next reads a record and does what it asks for.
@@ -221,16 +224,21 @@ func (x *session) breathe(bytes int) {
 	}
 }
 
-// endTurn lets others have their turn, if this one was short. While others send too it
-// ends with a pause: a program that sends without pause takes the processor from them
-// outside of the daemon as well, until its sends have to wait.
+// endTurn lets others have their turn, if this one was short. While there are others that
+// send now and then it ends with a pause: a program that sends without pause takes the
+// processor from them outside of the daemon as well, until its sends have to wait. Those
+// that all send without pause do not wait for each other.
 func (x *session) endTurn() {
 	x.turn = 0
-	now, all := time.Now(), x.srv.counters.records.Load()
-	quick, others := now.Sub(x.turnBegan) < turnQuick, all-x.turnFrom > turnRecords
+	now, sparse := time.Now(), x.srv.sparse.Load()
+	quick := now.Sub(x.turnBegan) < turnQuick
+	if sparse != x.sparse && x.bulk { // else they may be its own
+		x.yields = now.Add(turnYields)
+	}
+	x.bulk, x.sparse = quick, sparse
 	if quick {
 		x.srv.breath.take()
-		if others {
+		if now.Before(x.yields) {
 			t := time.NewTimer(turnPause)
 			select {
 			case <-t.C:
@@ -238,13 +246,16 @@ func (x *session) endTurn() {
 				t.Stop()
 			}
 		}
-		now, all = time.Now(), x.srv.counters.records.Load()
+		now = time.Now()
 	}
-	x.turnBegan, x.turnFrom = now, all
+	x.turnBegan = now
 }
 
 // count counts a record that came.
 func (x *session) count(bytes int) {
+	if !x.bulk {
+		x.srv.sparse.Add(1)
+	}
 	for _, c := range [...]*counters{&x.client.counters, &x.srv.counters} {
 		c.records.Add(1)
 		c.bytesIn.Add(uint64(bytes))
