@@ -329,7 +329,8 @@ func TestRequestBearer(t *testing.T) {
 		{stack.BearerRequest{Medium: "eth", Device: "w1", Priority: 32}, syscall.EINVAL, ""},
 	} {
 		err := n.RequestBearer(within(t), c.request)
-		if !errors.Is(err, c.errno) || stack.Errno(err) != c.errno || !strings.Contains(fmt.Sprint(err), c.reason) {
+		var r *stack.Refusal
+		if !errors.Is(err, c.errno) || stack.Errno(err) != c.errno || c.reason != "" && (!errors.As(err, &r) || r.Reason != c.reason) {
 			t.Errorf("%+v: got %v, want %v, %q", c.request, err, c.errno, c.reason)
 		}
 	}
