@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
-	"strings"
 	"sync"
 	"syscall"
 	"testing"
