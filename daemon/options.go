@@ -86,9 +86,7 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 		p.mu.Lock()
 		p.limit = int(v)
 		p.mu.Unlock()
-		if e.packet != nil && !p.refuses() {
-			return e.packet.SetReceiveLimit(c.ReceiveLimit)
-		}
+		return p.applyLimit()
 	case attach.OptNameWait:
 		if e != (end{}) {
 			return syscall.EISCONN // it belongs to the socket from its beginning

@@ -31,6 +31,8 @@ type port struct {
 
 	deliverer
 
+	limiting sync.Mutex // of applyLimit
+
 	mu         sync.Mutex // guards the rest; no call under it waits
 	now        end
 	polled     *stack.Polled // of now

@@ -19,8 +19,25 @@ func (p *port) queue() {
 	if refuse {
 		p.x.client.overQueue.Add(1)
 		p.x.srv.counters.overQueue.Add(1)
-		e.packet.SetReceiveLimit(1)
+		p.applyLimit()
 	}
+}
+
+// applyLimit makes the socket take, or refuse, what comes, as things stand: whoever calls
+// it last sees the last change.
+func (p *port) applyLimit() error {
+	p.limiting.Lock()
+	defer p.limiting.Unlock()
+	p.mu.Lock()
+	limit, c := p.limit, p.now.packet
+	if p.refusing {
+		limit = 1
+	}
+	p.mu.Unlock()
+	if c == nil {
+		return nil
+	}
+	return c.SetReceiveLimit(limit)
 }
 
 // settle ends that.
@@ -30,20 +47,13 @@ func (p *port) settle() {
 		p.mu.Unlock()
 		return
 	}
-	queued, refusing, e := p.queued, p.refusing, p.now
+	queued, refusing := p.queued, p.refusing
 	p.queued, p.refusing = 0, false
-	limit := p.limit
 	p.mu.Unlock()
+	if refusing { // before anybody can see that nothing waits
+		p.applyLimit()
+	}
 	if queued != 0 {
 		p.x.client.move(queuedBytes, -queued)
 	}
-	if refusing && e.packet != nil {
-		e.packet.SetReceiveLimit(limit)
-	}
-}
-
-func (p *port) refuses() bool {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	return p.refusing
 }
