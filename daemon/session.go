@@ -211,12 +211,7 @@ func (x *session) breathe(bytes int) {
 	if pause := x.client.pace.take(); pause > 0 {
 		x.client.slowed.Add(1)
 		x.srv.counters.slowed.Add(1)
-		t := time.NewTimer(pause)
-		defer t.Stop()
-		select {
-		case <-t.C:
-		case <-x.ctx.Done():
-		}
+		x.rest(pause)
 		x.turn = 0
 	}
 	if x.turn >= turnRecords {
@@ -239,16 +234,21 @@ func (x *session) endTurn() {
 	if quick {
 		x.srv.breath.take()
 		if now.Before(x.yields) {
-			t := time.NewTimer(turnPause)
-			select {
-			case <-t.C:
-			case <-x.ctx.Done():
-				t.Stop()
-			}
+			x.rest(turnPause)
 		}
 		now = time.Now()
 	}
 	x.turnBegan = now
+}
+
+// rest waits, or until the session ends.
+func (x *session) rest(d time.Duration) {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+	case <-x.ctx.Done():
+	}
 }
 
 // count counts a record that came.
