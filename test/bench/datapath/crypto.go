@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/utipc/utipc/test/bench/gcm"
+	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
@@ -51,12 +52,12 @@ func CryptoRows() (rows []Row) {
 }
 
 // sealedSet is one exchange plain and with each length of key.
-func sealedSet(name string, keys []int, v Variant, o worker.Open) Set {
-	s := Set{Name: name}
+func sealedSet(name string, keys []int, v station.Variant, o worker.Open) Set {
+	s := Set{Name: name, Profiled: []string{"plain", "aes128"}}
 	o.Counted = true
 	add := func(name string, key int) {
 		o.Key = key
-		v.Name, v.Ends, v.Profiled = name, both(o), key == 0 || key == 16
+		v.Name, v.Ends = name, both(o)
 		s.Variants = append(s.Variants, v)
 	}
 	add("plain", 0)
@@ -68,7 +69,7 @@ func sealedSet(name string, keys []int, v Variant, o worker.Open) Set {
 
 // CryptoSets returns the sets of the table of encryption.
 func CryptoSets() []Set {
-	trip := Variant{MTU: 1500, Size: small}
+	trip := station.Variant{MTU: 1500, Size: small}
 	sets := []Set{
 		sealedSet("rtt", aesKeys, trip, worker.Open{Load: worker.TIPC, Wait: "spin"}),
 		sealedSet("adaptive", aesKeys[:1], trip, worker.Open{Load: worker.TIPC, Wait: "adaptive"}),
@@ -80,12 +81,12 @@ func CryptoSets() []Set {
 		if name == "" {
 			name = "alone"
 		}
-		beside.Variants = append(beside.Variants, Variant{Name: name, MTU: 1500, Size: small, OneWay: true, Beside: company,
+		beside.Variants = append(beside.Variants, station.Variant{Name: name, MTU: 1500, Size: small, OneWay: true, Beside: company,
 			Ends: both(worker.Open{Load: worker.TIPC, Wait: "spin", Key: 16})})
 	}
 	sets = append(sets, beside)
 	for _, mtu := range sealedMTUs {
-		bulk := Variant{MTU: mtu, Size: long, OneWay: true}
+		bulk := station.Variant{MTU: mtu, Size: long, OneWay: true}
 		sets = append(sets,
 			sealedSet(fmt.Sprintf("stream %d", mtu), aesKeys, bulk, worker.Open{Load: worker.Conns, Socket: "tipc", Wait: "spin"}),
 			sealedSet(fmt.Sprintf("memory %d", mtu), aesKeys, bulk, worker.Open{Load: worker.Memory, Socket: "tipc", MTU: mtu}))
@@ -116,7 +117,7 @@ func aesSpeeds() (all []Single) {
 // aes is what AES alone takes of a round trip or of a message one way, in ns, and how
 // many sealed frames travel for it. Of a round trip it is in the way at both ends; of
 // what goes one way the ends work at a time, and the one that has more counts.
-func (r Run) aes(m Metric) (ns, frames float64) {
+func aes(r station.Run, m Metric) (ns, frames float64) {
 	per := func(e, of int) (float64, float64) {
 		all := float64(r.Ends[of].All)
 		if all == 0 {
@@ -135,7 +136,7 @@ func (r Run) aes(m Metric) (ns, frames float64) {
 }
 
 // less is a plain figure when each round trip or message of r lasts ns longer.
-func (m Metric) less(plain float64, r Run, ns float64) float64 {
+func (m Metric) less(plain float64, r station.Run, ns float64) float64 {
 	switch {
 	case plain <= 0:
 		return plain

@@ -10,22 +10,23 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 // What AES takes of each message is added to the plain time of its round: of both ends
 // of a round trip, of the slower end of what goes one way.
 func TestSealedRows(t *testing.T) {
 	trips := func(p50 time.Duration, aes0, aes1 float64) *Outcome {
-		r := Run{Round: 1}
+		r := station.Run{Round: 1}
 		r.Ends[0] = load.Result{P50: p50, All: 1000, Sealed: 2000, AES: 1000 * aes0}
 		r.Ends[1] = load.Result{Count: 2010, All: 2010, Sealed: 2000, AES: 1000 * aes1}
-		return &Outcome{Runs: []Run{r}}
+		return &Outcome{Runs: []station.Run{r}}
 	}
 	stream := func(messages uint64, aes0, aes1 float64) *Outcome {
-		r := Run{Round: 1}
+		r := station.Run{Round: 1}
 		r.Ends[0] = load.Result{Count: 2000, All: 2000, Sealed: 2000 * 46, AES: 2000 * aes0}
 		r.Ends[1] = load.Result{Count: messages, Bytes: 64000 * messages, Elapsed: time.Second, All: 2000, Sealed: 2000 * 45, AES: 2000 * aes1}
-		return &Outcome{Runs: []Run{r}}
+		return &Outcome{Runs: []station.Run{r}}
 	}
 	for _, c := range []struct {
 		name          string

@@ -3,6 +3,7 @@
 package datapath
 
 import (
+	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
@@ -24,17 +25,17 @@ func DaemonRows() []Row {
 // end 1 is the daemon, and end 0 a program that writes to itself.
 func DaemonSets() []Set {
 	return []Set{
-		{Name: "hop", Variants: []Variant{
+		{Name: "hop", Profiled: []string{"ring"}, Variants: []station.Variant{
 			{Name: "shared memory", MTU: 1500, Ends: both(worker.Open{Load: worker.Shared}), Size: small},
-			{Name: "ring", MTU: 1500, Ends: hopEnds("ring", "spin"), Size: small, Profiled: true},
+			{Name: "ring", MTU: 1500, Ends: hopEnds("ring", "spin"), Size: small},
 			{Name: "socket", MTU: 1500, Ends: hopEnds("", "sleep"), Size: small},
 			{Name: "unix", MTU: 1500, Ends: both(worker.Open{Load: worker.Unix}), Size: small},
 		}},
-		{Name: "hop asleep", Variants: []Variant{
+		{Name: "hop asleep", Profiled: []string{"attached"}, Variants: []station.Variant{
 			{Name: "unix", MTU: 1500, Ends: both(worker.Open{Load: worker.Unix}), Size: small, OneCore: true},
-			{Name: "attached", MTU: 1500, Ends: hopEnds("", "sleep"), Size: small, OneCore: true, Profiled: true},
+			{Name: "attached", MTU: 1500, Ends: hopEnds("", "sleep"), Size: small, OneCore: true},
 		}},
-		{Name: "path", Variants: []Variant{
+		{Name: "path", Variants: []station.Variant{
 			{Name: "attached", MTU: 1500, Ends: both(worker.Open{Load: worker.Attached, Wait: "sleep"}), Size: small, Daemons: true},
 			{Name: "embedded", MTU: 1500, Ends: tipcEnds("sleep"), Size: small},
 			{Name: "go net", MTU: 1500, Ends: connEnds("tcp", ""), Size: small, Offloads: true},

@@ -8,6 +8,8 @@ import (
 	"maps"
 	"slices"
 	"time"
+
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 // Write prints the report: the machine, the drivers, the table.
@@ -24,8 +26,8 @@ func (r *Report) Write(w io.Writer) {
 		fmt.Fprintf(w, "MTU %s\n", line)
 	}
 	fmt.Fprintf(w, "others used %.0f %% of the cores meanwhile\n", 100*r.Others)
-	if r.Others > Busy {
-		fmt.Fprintf(w, "WARNING: more than %.0f %%: the figures are doubtful%s\n", 100*Busy, r.advice())
+	if r.Others > station.Busy {
+		fmt.Fprintf(w, "WARNING: more than %.0f %%: the figures are doubtful%s\n", 100*station.Busy, r.advice())
 	}
 	fmt.Fprintln(w)
 	writeLines(w, r.Lines)

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/utipc/utipc/test/bench/sheet"
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 // A Metric is what a row compares. Times are better when smaller, rates when larger.
@@ -21,7 +22,7 @@ const (
 )
 
 // of returns the figure of a run: ns, or a number a second.
-func (m Metric) of(r Run) float64 {
+func (m Metric) of(r station.Run) float64 {
 	switch m {
 	case TripTime:
 		return float64(r.Ends[0].P50)
@@ -78,7 +79,7 @@ type Row struct {
 	// Kept demands that no link was reset in any run of either.
 	Kept bool
 	// Count, instead of a ratio: what must be 0, the most of Ours and Also.
-	Count func(Run) float64
+	Count func(station.Run) float64
 	Also  string
 	// Sealed has Beside, which is plain, last as much longer as AES alone takes of
 	// the frames of Ours in that round: the ratio is to what AES would leave.
@@ -216,7 +217,7 @@ func (r *Row) compare(ours, beside *Outcome) (c comparison) {
 		}
 		c.a, c.b = append(c.a, u), append(c.b, v)
 		if r.Sealed {
-			ns, frames := x.aes(r.Metric)
+			ns, frames := aes(x, r.Metric)
 			c.plain = append(c.plain, r.Metric.times(u, v))
 			v = r.Metric.less(v, x, ns)
 			c.left, c.aes, c.frames = append(c.left, v), append(c.aes, ns), append(c.frames, frames)
@@ -229,9 +230,6 @@ func (r *Row) compare(ours, beside *Outcome) (c comparison) {
 	return c
 }
 
-// Busy is the share of the cores that others may use in a measurement.
-const Busy = 0.25
-
 // quiet returns the rounds that count: those that have both, and in which others left
 // the cores alone. When that leaves fewer than three, or than half, it is all of them;
 // busy says how many were left out.
@@ -243,7 +241,7 @@ func quiet(ours, beside *Outcome) (rounds []int, busy int) {
 			continue
 		}
 		all = append(all, x.Round)
-		if max(x.Others, y.Others) <= Busy {
+		if max(x.Others, y.Others) <= station.Busy {
 			rounds = append(rounds, x.Round)
 		}
 	}

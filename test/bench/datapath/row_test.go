@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/sheet"
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 func TestMedian(t *testing.T) {
@@ -45,7 +46,7 @@ func outcome(figures ...figure) *Outcome {
 		if math.IsNaN(f.trip) {
 			continue // this round is missing
 		}
-		r := Run{Round: i + 1, Others: f.others}
+		r := station.Run{Round: i + 1, Others: f.others}
 		r.Ends[0].P50 = time.Duration(f.trip * 1e3)
 		r.Ends[1].Count, r.Ends[1].Elapsed = uint64(f.rate), time.Second
 		r.Ends[1].Resets = f.resets
@@ -121,7 +122,7 @@ func TestAllocations(t *testing.T) {
 	with := func(mallocs ...uint64) *Outcome {
 		o := &Outcome{}
 		for _, n := range mallocs {
-			x := Run{Round: len(o.Runs) + 1}
+			x := station.Run{Round: len(o.Runs) + 1}
 			x.Ends[0] = load.Result{Messages: 100000, Mallocs: 5}
 			x.Ends[1] = load.Result{Messages: 100000, Mallocs: n}
 			o.Runs = append(o.Runs, x)
@@ -135,7 +136,7 @@ func TestAllocations(t *testing.T) {
 		{with(9, 5000, 9), with(9, 9, 9), "ok"},
 		{with(9, 5000, 5000), with(9, 9, 9), "MISS"},
 		{with(9, 9, 9), with(9, 100, 100), "MISS"},
-		{with(9), &Outcome{Runs: []Run{{Round: 1}}}, "MISS"}, // nothing counted is no proof
+		{with(9), &Outcome{Runs: []station.Run{{Round: 1}}}, "MISS"}, // nothing counted is no proof
 	} {
 		if l := r.judge(map[string]*Outcome{"a": c.a, "b": c.b}); l.Verdict() != c.want {
 			t.Errorf("got %+v, want %s", l, c.want)

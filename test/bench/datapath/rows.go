@@ -2,7 +2,10 @@
 
 package datapath
 
-import "github.com/utipc/utipc/test/bench/load"
+import (
+	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/station"
+)
 
 // Rows returns the table's rows, in order.
 func Rows() []Row {
@@ -40,7 +43,7 @@ func Rows() []Row {
 }
 
 // allocations is the most that either end made for a message.
-func allocations(r Run) float64 {
+func allocations(r station.Run) float64 {
 	per := func(e load.Result) float64 {
 		if e.Messages == 0 {
 			return 1 // nothing was counted: no proof of none

@@ -9,10 +9,11 @@ import (
 	"io"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 
-	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 // Options say what is measured and how.
@@ -30,46 +31,39 @@ type Options struct {
 
 // A Report is all that a run has found.
 type Report struct {
-	Machine  Machine       `json:"machine"`
-	Plan     Plan          `json:"plan"`
-	Nice     int           `json:"nice"`
-	Began    time.Time     `json:"began"`
-	Took     time.Duration `json:"took"`
-	Others   float64       `json:"others"` // share of all cores that others used
-	Lines    []Line        `json:"lines"`
-	Outcomes []*Outcome    `json:"outcomes"`
+	Machine  station.Machine `json:"machine"`
+	Plan     Plan            `json:"plan"`
+	Nice     int             `json:"nice"`
+	Began    time.Time       `json:"began"`
+	Took     time.Duration   `json:"took"`
+	Others   float64         `json:"others"` // share of all cores that others used
+	Lines    []Line          `json:"lines"`
+	Outcomes []*Outcome      `json:"outcomes"`
 }
 
 // A runner measures.
 type runner struct {
 	Options
-	ctx   context.Context
-	cores [2]int
-	open  []*station
-	wait  time.Duration // left of Plan.Wait
-	// serial is the number of the latest measurement.
-	serial uint32
+	ctx  context.Context
+	site *station.Site
 }
 
 // Measure measures and judges the rows. Interrupted, it reports what it has, with
 // ctx's error. Nothing is left behind: no process, no namespace, no interface.
 func Measure(ctx context.Context, o Options) (*Report, error) {
-	r := &runner{Options: o, ctx: ctx, wait: o.Plan.Wait}
-	var err error
-	if r.cores, err = firstCores(); err != nil {
-		return nil, err
-	}
+	r := &runner{Options: o, ctx: ctx}
 	rows, singles := r.rows()
 	if len(rows)+len(singles) == 0 {
 		return nil, errors.New("no row has such a name")
 	}
-	n, err := bed.NewNamespace() // so that a missing right is said once, and at once
+	var err error
+	r.site, err = station.NewSite(ctx, station.Options{Program: o.Program, Driver: o.Driver, Nice: o.Nice, Wait: o.Plan.Wait})
 	if err != nil {
 		return nil, err
 	}
-	n.Close()
-	report := &Report{Nice: o.Nice, Machine: ThisMachine(r.cores), Plan: o.Plan, Began: time.Now()}
-	before := readUsage(nil)
+	defer r.site.Close()
+	report := &Report{Nice: o.Nice, Machine: station.ThisMachine(r.site.Cores), Plan: o.Plan, Began: time.Now()}
+	before := station.ReadUsage(nil)
 	outcomes := map[string]*Outcome{}
 	for _, s := range r.sets(rows) {
 		if ctx.Err() != nil {
@@ -80,7 +74,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			report.Outcomes = append(report.Outcomes, out)
 		}
 	}
-	report.Took, report.Others = time.Since(report.Began), readUsage(nil).others(before)
+	report.Took, report.Others = time.Since(report.Began), station.ReadUsage(nil).Others(before)
 	for _, row := range rows {
 		report.Lines = append(report.Lines, row.judge(outcomes))
 	}
@@ -119,11 +113,12 @@ func (r *runner) sets(rows []Row) (sets []Set) {
 	}
 	for _, s := range r.Sheet.Sets() {
 		for _, v := range s.Variants {
-			if v.Twice != "" && wanted[s.Name+"/"+v.Name] {
-				wanted[s.Name+"/"+v.Twice] = true
+			if v.Name == s.Twice[0] && wanted[s.Name+"/"+v.Name] {
+				wanted[s.Name+"/"+s.Twice[1]] = true
 			}
 		}
-		some := Set{Name: s.Name}
+		some := s
+		some.Variants = nil
 		for _, v := range s.Variants {
 			if wanted[s.Name+"/"+v.Name] {
 				some.Variants = append(some.Variants, v)
@@ -139,23 +134,18 @@ func (r *runner) sets(rows []Row) (sets []Set) {
 // measure opens all variants of a set, has them take turns, and closes them.
 func (r *runner) measure(s Set) []*Outcome {
 	outcomes := make([]*Outcome, len(s.Variants))
-	stations := make([]*station, len(s.Variants))
+	stations := make([]*station.Station, len(s.Variants))
 	for i, v := range s.Variants {
 		r.say("%s: opening %s", s.Name, v.Name)
 		outcomes[i] = &Outcome{Set: s.Name, Variant: v.Name, MTU: v.MTU}
-		var err error
-		if stations[i], err = r.set(v); err != nil {
+		st, err := r.site.Open(v)
+		if err != nil {
 			r.fail(outcomes[i], err)
+			continue
 		}
-		outcomes[i].Infos = stations[i].infos
+		defer st.Close()
+		stations[i], outcomes[i].Infos = st, st.Infos
 	}
-	r.open = stations
-	defer func() {
-		for _, s := range stations {
-			s.close()
-		}
-		r.open = nil
-	}()
 	for round := 1; round <= r.Plan.Rounds && r.ctx.Err() == nil; round++ {
 		r.say("%s: round %d of %d", s.Name, round, r.Plan.Rounds)
 		for i := range s.Variants {
@@ -168,10 +158,12 @@ func (r *runner) measure(s Set) []*Outcome {
 		}
 	}
 	for i, v := range s.Variants {
-		if v.Profiled && r.Profile != "" && outcomes[i].Error == "" && r.ctx.Err() == nil {
+		if slices.Contains(s.Profiled, v.Name) && r.Profile != "" && outcomes[i].Error == "" && r.ctx.Err() == nil {
 			r.say("%s: profile of %s", s.Name, v.Name)
 			file := filepath.Join(r.Profile, strings.ReplaceAll(s.Name+"-"+v.Name, " ", "-"))
-			if _, err := r.run(stations[i], r.Plan.Rounds+1, 3*time.Second, 0, file); err != nil {
+			x := v.Exchange(3 * time.Second)
+			x.Profile = file
+			if _, err := stations[i].Run(x); err != nil {
 				r.fail(outcomes[i], err)
 			}
 		}
@@ -180,42 +172,32 @@ func (r *runner) measure(s Set) []*Outcome {
 }
 
 // turn measures variant i in a round.
-func (r *runner) turn(s Set, stations []*station, outcomes []*Outcome, i, round int) {
+func (r *runner) turn(s Set, stations []*station.Station, outcomes []*Outcome, i, round int) {
 	out, v := outcomes[i], s.Variants[i]
 	if out.Error != "" || r.ctx.Err() != nil {
 		return
 	}
-	offered := 0.0
-	if v.Twice != "" {
+	x := v.Exchange(r.Plan.For * time.Duration(max(1, s.Times)))
+	if v.Name == s.Twice[0] {
 		for k, other := range s.Variants {
-			if peak, ok := outcomes[k].round(round); ok && other.Name == v.Twice {
-				offered = 2 * peak.Ends[1].Rate()
+			if peak, ok := outcomes[k].round(round); ok && other.Name == s.Twice[1] {
+				x.Offered = 2 * peak.Ends[1].Rate()
 			}
 		}
-		if offered == 0 {
+		if x.Offered == 0 {
 			r.fail(out, errors.New("the peak was not measured"))
 			return
 		}
 	}
-	length := r.Plan.For * time.Duration(max(1, s.Times))
-	r.settle()
-	run, err := r.run(stations[i], round, length, offered, "")
-	for err == nil && run.Others > Busy && r.wait > 0 { // once more, as long as the plan waits
-		r.wait -= length
-		r.settle()
-		run, err = r.run(stations[i], round, length, offered, "")
-	}
-	// Where others take the cores for longer than a round lasts, a longer one shows more.
-	for length < longest && errors.Is(err, errIncredible) && r.ctx.Err() == nil {
+	run, err := stations[i].Turn(x, func(err error) {
 		r.say("%s: %s: round %d again, longer: %v", s.Name, v.Name, round, err)
-		length = min(4*length, longest)
-		run, err = r.run(stations[i], round, length, offered, "")
-	}
+	})
+	run.Round = round
 	switch {
 	case r.ctx.Err() != nil:
 	case err != nil:
 		r.fail(out, fmt.Errorf("round %d: %w", round, err))
-		stations[i].close() // whatever still runs there
+		stations[i].Close() // whatever still runs there
 	default:
 		out.Runs = append(out.Runs, run)
 	}
@@ -223,36 +205,8 @@ func (r *runner) turn(s Set, stations []*station, outcomes []*Outcome, i, round 
 
 // fail notes why a variant is not measured any more.
 func (r *runner) fail(o *Outcome, err error) {
-	o.Error, o.Missing = err.Error(), errors.Is(err, errNoCgroup)
+	o.Error, o.Missing = err.Error(), errors.Is(err, station.ErrNoCgroup)
 	r.say("%s: %s: %v", o.Set, o.Variant, err)
-}
-
-// settle waits until others leave the cores alone, as long as the plan allows.
-func (r *runner) settle() {
-	const look = 40 * time.Millisecond
-	for r.wait > 0 && r.ctx.Err() == nil {
-		before := readUsage(r.workers())
-		t := time.NewTimer(look)
-		select {
-		case <-t.C:
-		case <-r.ctx.Done():
-		}
-		t.Stop()
-		r.wait -= look
-		if readUsage(r.workers()).others(before) <= Busy {
-			return
-		}
-	}
-}
-
-// workers are the processes of all stations that are open.
-func (r *runner) workers() (pids []int) {
-	for _, s := range r.open {
-		for _, p := range s.all {
-			pids = append(pids, p.PID())
-		}
-	}
-	return pids
 }
 
 func (r *runner) say(format string, args ...any) {

@@ -3,6 +3,7 @@
 package datapath
 
 import (
+	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
@@ -25,18 +26,18 @@ func SocketRows() []Row {
 // SocketSets returns the sets of the table of sockets.
 func SocketSets() []Set {
 	return []Set{
-		{Name: "rtt", Variants: []Variant{
+		{Name: "rtt", Profiled: []string{"call", "seqpacket"}, Variants: []station.Variant{
 			{Name: "bare", MTU: 1500, Ends: bareEnds(), Size: small},
 			{Name: "rdm", MTU: 1500, Ends: tipcEnds("spin"), Size: small},
-			{Name: "call", MTU: 1500, Ends: styleEnds("call"), Size: small, Profiled: true},
-			{Name: "seqpacket", MTU: 1500, Ends: connEnds("tipcpacket", "spin"), Size: small, Profiled: true},
+			{Name: "call", MTU: 1500, Ends: styleEnds("call"), Size: small},
+			{Name: "seqpacket", MTU: 1500, Ends: connEnds("tipcpacket", "spin"), Size: small},
 			{Name: "stream", MTU: 1500, Ends: connEnds("tipc", "spin"), Size: small},
 			{Name: "stream sleep", MTU: 1500, Ends: connEnds("tipc", "sleep"), Size: small},
 			{Name: "go net", MTU: 1500, Ends: connEnds("tcp", ""), Size: small, Offloads: true},
 		}},
 		longWrites("bulk 9000", 9000, 8900),
 		longWrites("bulk 65000", 65000, 64000),
-		{Name: "dials", Variants: []Variant{
+		{Name: "dials", Variants: []station.Variant{
 			{Name: "tipc", MTU: 1500, Ends: dialEnds("tipc", "sleep")},
 			{Name: "tcp", MTU: 1500, Ends: dialEnds("tcp", ""), Offloads: true},
 		}},
@@ -61,10 +62,10 @@ const long = 64000
 
 // longWrites is messages one way of 64000 B, beside bare frames as long as they fit.
 func longWrites(name string, mtu, frame int) Set {
-	return Set{Name: name, Variants: []Variant{
+	return Set{Name: name, Profiled: []string{"stream", "buffers"}, Variants: []station.Variant{
 		{Name: "bare", MTU: mtu, Ends: bareEnds(), OneWay: true, Size: frame},
 		{Name: "rdm", MTU: mtu, Ends: tipcEnds("spin"), OneWay: true, Size: long},
-		{Name: "stream", MTU: mtu, Ends: connEnds("tipc", "spin"), OneWay: true, Size: long, Profiled: true},
-		{Name: "buffers", MTU: mtu, Ends: styleEnds("buffers"), OneWay: true, Size: long, Profiled: true},
+		{Name: "stream", MTU: mtu, Ends: connEnds("tipc", "spin"), OneWay: true, Size: long},
+		{Name: "buffers", MTU: mtu, Ends: styleEnds("buffers"), OneWay: true, Size: long},
 	}}
 }

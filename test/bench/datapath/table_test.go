@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 func TestTable(t *testing.T) {
@@ -47,7 +48,7 @@ func TestRowsAndSetsAgree(t *testing.T) {
 }
 
 func agree(t *testing.T, table Sheet) {
-	known := map[string]Variant{}
+	known := map[string]station.Variant{}
 	for _, s := range table.Sets() {
 		for _, v := range s.Variants {
 			name := s.Name + "/" + v.Name
@@ -58,9 +59,9 @@ func agree(t *testing.T, table Sheet) {
 			if v.Ends[0].Load == "" || v.Size <= 0 || v.MTU <= 0 {
 				t.Errorf("%s: got %+v", name, v)
 			}
-			if v.Twice != "" {
-				if _, ok := known[s.Name+"/"+v.Twice]; !ok {
-					t.Errorf("%s offers twice %q, which does not come before it", name, v.Twice)
+			if s.Twice[0] == v.Name {
+				if _, ok := known[s.Name+"/"+s.Twice[1]]; !ok {
+					t.Errorf("%s offers twice %q, which does not come before it", name, s.Twice[1])
 				}
 			}
 		}
@@ -100,7 +101,7 @@ func agree(t *testing.T, table Sheet) {
 
 func TestNotes(t *testing.T) {
 	sent := load.Result{Count: 1000, Frames: 100, Again: 3, Resets: 1}
-	o := &Outcome{Runs: []Run{{Round: 1, Ends: [2]load.Result{sent, {Count: 900, Elapsed: 1e9}}}}}
+	o := &Outcome{Runs: []station.Run{{Round: 1, Ends: [2]load.Result{sent, {Count: 900, Elapsed: 1e9}}}}}
 	o.Infos[0].Driver = "af_xdp generic"
 	r := Row{Ours: "s/a", Beside: "s/b", Metric: Messages, Kept: true}
 	l := r.judge(map[string]*Outcome{"s/a": o, "s/b": outcome(figure{rate: 900})})

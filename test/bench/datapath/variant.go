@@ -9,37 +9,19 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
-	"github.com/utipc/utipc/test/bench/worker"
+	"github.com/utipc/utipc/test/bench/station"
 )
-
-// A Variant is one way to move messages, on a bed of its own.
-type Variant struct {
-	Name   string
-	MTU    int            // of the cable, in bytes
-	Ends   [2]worker.Open // End and Peer are filled in; Driver, where one is used
-	OneWay bool           // end 0 sends, end 1 counts; else round trips
-	Size   int            // bytes of a message
-	Per    int            // messages in a bare frame; 0: a frame is a message
-
-	OneCore  bool   // both ends share a core; else one each
-	Offloads bool   // the cable keeps TSO, GSO and GRO
-	Daemons  bool   // each end has a daemon on its interface, in a process of its own on the same core
-	Held     bool   // the stack's device is open on the cable besides, in processes of its own
-	Burners  bool   // a busy process runs on each core meanwhile
-	Quota    int    // percent of a core that each end may use; 0: all
-	Beside   string // frames that a third process sends to end 1 meanwhile: malformed, wrong key, foreign
-	// Twice names a variant of the set; end 0 offers twice the rate that was
-	// delivered there in the same round.
-	Twice string
-	// Profiled has a CPU profile made of it when they are asked for.
-	Profiled bool
-}
 
 // A Set is variants that take turns.
 type Set struct {
 	Name     string
-	Variants []Variant
+	Variants []station.Variant
 	Times    int // how many times as long as others it is measured; 0: once
+	// Twice names the variant whose end 0 offers twice the rate that was delivered at
+	// another in the same round, and that other.
+	Twice [2]string
+	// Profiled are variants that have CPU profiles made of them when they are asked for.
+	Profiled []string
 }
 
 // A Sheet is a table: its rows, and the sets they are of.
@@ -110,34 +92,24 @@ var (
 	Full  = Plan{Rounds: 11, For: time.Second, Wait: 10 * time.Minute}
 )
 
-// A Run is one measurement of a variant: what its ends say.
-type Run struct {
-	Round int            `json:"round"` // from 1
-	Ends  [2]load.Result `json:"ends"`
-	// Flood is what the third sender has sent, if there is one.
-	Flood load.Result `json:"flood"`
-	// Others is the share of all cores that other processes used meanwhile.
-	Others float64 `json:"others"`
-}
-
 // An Outcome is all that was measured of a variant.
 type Outcome struct {
-	Set     string       `json:"set"`
-	Variant string       `json:"variant"`
-	MTU     int          `json:"mtu"`
-	Infos   [2]load.Info `json:"infos"`
-	Runs    []Run        `json:"runs"`
-	Error   string       `json:"error,omitempty"` // why there are no more
+	Set     string        `json:"set"`
+	Variant string        `json:"variant"`
+	MTU     int           `json:"mtu"`
+	Infos   [2]load.Info  `json:"infos"`
+	Runs    []station.Run `json:"runs"`
+	Error   string        `json:"error,omitempty"` // why there are no more
 	// Missing means that the Error is the machine's: it has not what is measured.
 	Missing bool `json:"missing,omitempty"`
 }
 
 // round returns the run of a round.
-func (o *Outcome) round(n int) (Run, bool) {
+func (o *Outcome) round(n int) (station.Run, bool) {
 	for _, r := range o.Runs {
 		if r.Round == n {
 			return r, true
 		}
 	}
-	return Run{}, false
+	return station.Run{}, false
 }

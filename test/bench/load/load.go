@@ -35,6 +35,9 @@ type Job struct {
 	// Offered is how many messages a sender offers in a second, whether they can
 	// be taken or not; 0: each when the one before was taken.
 	Offered float64 `json:"offered,omitempty"`
+	// Timed makes a sender write into each message when it was due, by the machine's clock,
+	// and a receiver measure how late it came: its P50, P99 and Quantiles.
+	Timed bool `json:"timed,omitempty"`
 	// Profile is a file for a CPU profile of this job; empty: none.
 	Profile string `json:"profile,omitempty"`
 }
@@ -50,11 +53,16 @@ type Info struct {
 
 // A Result is what one end has measured. What does not apply is 0.
 type Result struct {
-	Count    uint64        `json:"count"`   // round trips, or messages received or sent
-	Bytes    uint64        `json:"bytes"`   // of messages
-	Elapsed  time.Duration `json:"elapsed"` // in which they were counted
-	P50      time.Duration `json:"p50,omitempty"`
-	P99      time.Duration `json:"p99,omitempty"`
+	Count   uint64        `json:"count"`   // round trips, or messages received or sent
+	Bytes   uint64        `json:"bytes"`   // of messages
+	Elapsed time.Duration `json:"elapsed"` // in which they were counted
+	P50     time.Duration `json:"p50,omitempty"`
+	P99     time.Duration `json:"p99,omitempty"`
+	// Quantiles are of round trips, or of Job.Timed messages: one for each of Fractions.
+	Quantiles []time.Duration `json:"quantiles,omitempty"`
+	// CPU is the processor time, user and system, that the worker's process took from the
+	// beginning to the end of the job: for All messages.
+	CPU      time.Duration `json:"cpu,omitempty"`
 	Lost     uint64        `json:"lost,omitempty"`     // round trips without an answer
 	Offered  uint64        `json:"offered,omitempty"`  // messages, of a sender with Job.Offered
 	Messages uint64        `json:"messages,omitempty"` // sent and received while allocations were counted

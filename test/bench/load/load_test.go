@@ -4,6 +4,7 @@ package load_test
 
 import (
 	"context"
+	"reflect"
 	"testing"
 	"time"
 
@@ -36,7 +37,7 @@ func TestMeterWithoutWindow(t *testing.T) {
 	for range 1000 {
 		m.Add(1, 1)
 	}
-	if r := m.Result(); r != (load.Result{}) {
+	if r := m.Result(); !reflect.DeepEqual(r, load.Result{}) {
 		t.Errorf("got %+v, want nothing", r)
 	}
 }

@@ -50,6 +50,26 @@ func (t *Trips) Next() bool {
 	return now.Sub(t.begin) < t.d && len(t.samples) < cap(t.samples)
 }
 
+// Fractions are what shares of the samples are below the Quantiles of a Result.
+var Fractions = []float64{0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999, 0.9999, 1}
+
+// fill sorts samples, in ns, and puts what they say into r.
+func fill(r *Result, samples []uint32) {
+	n := len(samples)
+	if n == 0 {
+		return
+	}
+	slices.Sort(samples)
+	at := func(share float64) time.Duration {
+		return time.Duration(samples[min(n-1, int(share*float64(n)))])
+	}
+	r.P50, r.P99 = at(0.5), at(0.99)
+	r.Quantiles = make([]time.Duration, len(Fractions))
+	for i, share := range Fractions {
+		r.Quantiles[i] = at(share)
+	}
+}
+
 // Result sums up.
 func (t *Trips) Result(size int) Result {
 	n := uint64(len(t.samples))
@@ -58,8 +78,6 @@ func (t *Trips) Result(size int) Result {
 		return r
 	}
 	r.Elapsed = t.last.Sub(t.begin)
-	slices.Sort(t.samples)
-	r.P50 = time.Duration(t.samples[n/2])
-	r.P99 = time.Duration(t.samples[n*99/100])
+	fill(&r, t.samples)
 	return r
 }

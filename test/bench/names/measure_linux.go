@@ -11,8 +11,8 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/bed"
-	"github.com/utipc/utipc/test/bench/datapath"
 	"github.com/utipc/utipc/test/bench/sheet"
+	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -50,7 +50,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		}
 		n.Close()
 	}
-	m := datapath.ThisMachine([2]int{})
+	m := station.ThisMachine([2]int{})
 	r := &Report{Plan: o.Plan, Began: time.Now(),
 		Machine: fmt.Sprintf("%s, %d cores, %s, %s; all nodes in one process, GOMAXPROCS %d", m.CPU, m.Cores, m.Kernel, m.Go, runtime.GOMAXPROCS(0))}
 	r.Rows = sheet.Run(ctx, chosen, o, o.Progress)

@@ -73,5 +73,8 @@ type Open struct {
 	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
 }
 
+// IP reports whether the load needs addresses: whether it is one of the kernel's IP.
+func (o Open) IP() bool { return o.Load == TCP || o.Socket == "tcp" || o.Driver == UDP }
+
 // opening is how long a load may take to open.
 const opening = 40 * time.Second

@@ -13,6 +13,9 @@ import (
 	"runtime"
 	"runtime/pprof"
 	"sync"
+	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/test/bench/load"
 )
@@ -141,5 +144,17 @@ func (s *server) run(ctx context.Context, j load.Job) (load.Result, error) {
 		}
 		defer pprof.StopCPUProfile()
 	}
-	return s.load.Run(ctx, j)
+	before := processorTime()
+	r, err := s.load.Run(ctx, j)
+	r.CPU = processorTime() - before
+	return r, err
+}
+
+// processorTime is what this process has used, user and system.
+func processorTime() time.Duration {
+	var u unix.Rusage
+	if unix.Getrusage(unix.RUSAGE_SELF, &u) != nil {
+		return 0
+	}
+	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }

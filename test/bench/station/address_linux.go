@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package datapath
+package station
 
 import (
 	"fmt"
@@ -10,13 +10,17 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// addresses gives both ends of the cable their IPv4 address, and takes their
-// offloads away if the variant is to go without.
-func (s *station) addresses() error {
-	for end := range s.ends {
-		name := s.bed.Name(end)
-		err := s.bed.Do(end, func() error {
-			if !s.v.Offloads {
+// addresses gives both ends of the cable their IPv4 address where IP runs on it, and takes
+// their offloads away if the variant is to go without.
+func (st *Station) addresses() error {
+	o := st.v.Ends[0]
+	if !o.IP() && st.v.Program == nil {
+		return nil
+	}
+	for end := range st.ends {
+		name := st.bed.Name(end)
+		err := st.bed.Do(end, func() error {
+			if !st.v.Offloads {
 				if err := withoutOffloads(name); err != nil {
 					return err
 				}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package datapath
+package station
 
 import (
 	"bufio"
@@ -22,8 +22,8 @@ const quotaPeriod = 100_000
 // A cgroup limits the CPU time of the processes put into it.
 type cgroup struct{ dir string }
 
-// errNoCgroup means that this machine gives no cgroup to limit CPU time with.
-var errNoCgroup = errors.New("no cgroup can be made here")
+// ErrNoCgroup means that this machine gives no cgroup to limit CPU time with.
+var ErrNoCgroup = errors.New("no cgroup can be made here")
 
 var groups atomic.Int32
 
@@ -36,7 +36,7 @@ func newCgroup(percent int) (*cgroup, error) {
 	sweep(root)
 	g := &cgroup{filepath.Join(root, fmt.Sprintf("utipc-bench-%d-%d", os.Getpid(), groups.Add(1)))}
 	if err := os.Mkdir(g.dir, 0o755); err != nil {
-		return nil, fmt.Errorf("%w: %w", errNoCgroup, err)
+		return nil, fmt.Errorf("%w: %w", ErrNoCgroup, err)
 	}
 	quota := strconv.Itoa(quotaPeriod * percent / 100)
 	settings := [][2]string{{"cpu.max", quota + " " + strconv.Itoa(quotaPeriod)}}
@@ -46,7 +46,7 @@ func newCgroup(percent int) (*cgroup, error) {
 	for _, s := range settings {
 		if err := os.WriteFile(filepath.Join(g.dir, s[0]), []byte(s[1]), 0); err != nil {
 			g.remove()
-			return nil, fmt.Errorf("%w: %w", errNoCgroup, err)
+			return nil, fmt.Errorf("%w: %w", ErrNoCgroup, err)
 		}
 	}
 	return g, nil
@@ -84,7 +84,7 @@ func (g *cgroup) remove() {
 func cpuController() (dir string, version int, err error) {
 	f, err := os.Open("/proc/self/mounts")
 	if err != nil {
-		return "", 0, fmt.Errorf("%w: %w", errNoCgroup, err)
+		return "", 0, fmt.Errorf("%w: %w", ErrNoCgroup, err)
 	}
 	defer f.Close()
 	for lines := bufio.NewScanner(f); lines.Scan(); {
@@ -104,5 +104,5 @@ func cpuController() (dir string, version int, err error) {
 			}
 		}
 	}
-	return "", 0, fmt.Errorf("%w: no mount has the cpu controller", errNoCgroup)
+	return "", 0, fmt.Errorf("%w: no mount has the cpu controller", ErrNoCgroup)
 }

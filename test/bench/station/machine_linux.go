@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package datapath
+package station
 
 import (
 	"bufio"
@@ -41,8 +41,8 @@ func ThisMachine(used [2]int) Machine {
 	return m
 }
 
-// A usage is CPU time up to now.
-type usage struct {
+// A Usage is CPU time up to now.
+type Usage struct {
 	busy, all time.Duration // of all cores
 	own       time.Duration // of this process and its children
 }
@@ -50,9 +50,9 @@ type usage struct {
 // tick is the unit of /proc/stat: USER_HZ, 100 a second on every machine.
 const tick = time.Second / 100
 
-// readUsage reads it. Children that have ended are counted anyway, pids are those
+// ReadUsage reads it. Children that have ended are counted anyway, pids are those
 // that have not.
-func readUsage(pids []int) (u usage) {
+func ReadUsage(pids []int) (u Usage) {
 	b, err := os.ReadFile("/proc/stat")
 	if err != nil {
 		return u
@@ -97,9 +97,9 @@ func processTime(pid int) (d time.Duration) {
 	return d
 }
 
-// others is the share of all cores' time since before that was used, and not by this
+// Others is the share of all cores' time since before that was used, and not by this
 // process and its children: what else runs, and what a hypervisor keeps (steal).
-func (u usage) others(before usage) float64 {
+func (u Usage) Others(before Usage) float64 {
 	all := u.all - before.all
 	if all <= 0 {
 		return 0

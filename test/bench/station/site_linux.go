@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package station
+
+import (
+	"context"
+	"slices"
+	"time"
+
+	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/worker"
+)
+
+// Options say what all stations of a site have in common.
+type Options struct {
+	// Program is the command that serves as a worker: it calls worker.Serve.
+	Program []string
+	Driver  string        // of interfaces: worker.Auto or another
+	Nice    int           // priority of all workers, -20 (first) to 19
+	Wait    time.Duration // how long to wait, in all, for others to leave the cores alone
+}
+
+// A Site is where stations are opened. It is used by one goroutine.
+type Site struct {
+	Options
+	Cores [2]int // those of the two ends
+
+	ctx      context.Context
+	stations []*Station        // open
+	burners  []*worker.Process // one a core, from when they are first wanted
+	serial   uint32            // of the latest measurement
+}
+
+// NewSite is a site until ctx is done. Errors: of a machine with less than two cores; an
+// os.ErrPermission where namespaces may not be made.
+func NewSite(ctx context.Context, o Options) (*Site, error) {
+	s := &Site{Options: o, ctx: ctx}
+	var err error
+	if s.Cores, err = firstCores(); err != nil {
+		return nil, err
+	}
+	n, err := bed.NewNamespace() // so that a missing right is said once, and at once
+	if err != nil {
+		return nil, err
+	}
+	n.Close()
+	return s, nil
+}
+
+// Close closes all stations and ends all processes.
+func (s *Site) Close() {
+	for len(s.stations) > 0 {
+		s.stations[0].Close()
+	}
+	for _, p := range s.burners {
+		p.Close() // how it ended was said by its jobs
+	}
+	s.burners = nil
+}
+
+// Settle waits until others leave the cores alone, as long as Wait lasts.
+func (s *Site) Settle() {
+	const look = 40 * time.Millisecond
+	for s.Wait > 0 && s.ctx.Err() == nil {
+		before := ReadUsage(s.workers())
+		t := time.NewTimer(look)
+		select {
+		case <-t.C:
+		case <-s.ctx.Done():
+		}
+		t.Stop()
+		s.Wait -= look
+		if ReadUsage(s.workers()).Others(before) <= Busy {
+			return
+		}
+	}
+}
+
+// workers are the processes of the site.
+func (s *Site) workers() (pids []int) {
+	for _, st := range s.stations {
+		for _, p := range st.all {
+			pids = append(pids, p.PID())
+		}
+	}
+	for _, p := range s.burners {
+		pids = append(pids, p.PID())
+	}
+	return pids
+}
+
+// burn has a busy process run on each core until the calls are stopped.
+func (s *Site) burn() (calls []*worker.Call, err error) {
+	for len(s.burners) < len(s.Cores) {
+		p, err := s.start(s.Program, s.Cores[len(s.burners)], here)
+		if err != nil {
+			return nil, err
+		}
+		s.burners = append(s.burners, p)
+		if _, err := p.Open(worker.Open{Load: worker.Burn}); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range s.burners {
+		c, err := p.Run(load.Job{Kind: load.Send})
+		if err != nil {
+			return calls, err
+		}
+		calls = append(calls, c)
+	}
+	return calls, nil
+}
+
+// forget is what a station that closes calls.
+func (s *Site) forget(st *Station) {
+	s.stations = slices.DeleteFunc(s.stations, func(other *Station) bool { return other == st })
+}
