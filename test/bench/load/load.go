@@ -49,6 +49,8 @@ type Info struct {
 	Socket string `json:"socket,omitempty"` // a TIPC socket's address
 	Driver string `json:"driver,omitempty"`
 	Reason string `json:"reason,omitempty"` // for the driver
+	// Settings says what a library is, which version, and how it was set.
+	Settings string `json:"settings,omitempty"`
 }
 
 // A Result is what one end has measured. What does not apply is 0.

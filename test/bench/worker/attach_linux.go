@@ -27,7 +27,7 @@ func attach(ctx context.Context, o Open) (load.Load, error) {
 func openDaemon(ctx context.Context, o Open) (load.Load, error) {
 	c := hop.DaemonConfig{Path: o.Path, Wait: waits[o.Wait], Address: tipc.Address(o.End)}
 	if o.Iface != "" {
-		dev, _, err := openDevice(o)
+		dev, _, err := OpenDevice(o)
 		if err != nil {
 			return nil, err
 		}

@@ -47,8 +47,8 @@ func Choice(name string) (c xdp.Config, ok bool) {
 // udpHeaders is what IPv4 and UDP put before a message, in bytes.
 const udpHeaders = 28
 
-// openDevice opens the interface with the driver that o names.
-func openDevice(o Open) (stack.Device, load.Info, error) {
+// OpenDevice opens the interface with the driver that o names.
+func OpenDevice(o Open) (stack.Device, load.Info, error) {
 	if o.Driver == UDP {
 		d, err := openUDP(o)
 		return d, load.Info{Driver: "UDP", Reason: "the row's own"}, err

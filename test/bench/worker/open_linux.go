@@ -22,8 +22,14 @@ import (
 // waits are the names of the ways a node waits.
 var waits = map[string]stack.WaitMode{"spin": stack.Spin, "sleep": stack.Sleep, "adaptive": stack.Adaptive}
 
-// openLoad opens what o says.
-func openLoad(ctx context.Context, o Open) (load.Load, error) {
+// WaitMode is the way to wait of this name, if there is one.
+func WaitMode(name string) (m stack.WaitMode, ok bool) {
+	m, ok = waits[name]
+	return m, ok
+}
+
+// OpenLoad opens one of the loads that package worker names.
+func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 	switch o.Load {
 	case TCP:
 		return tcp.Open(tcp.Config{End: o.End, Addr: o.Addrs[1], Wait: tcp.Wait(o.Wait)})
@@ -45,7 +51,7 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 	if o.Load == Conns && o.Socket == "tcp" {
 		return conns.Open(ctx, conns.Config{End: o.End, Network: o.Socket, Addr: o.Addrs[1], Dials: o.Dials})
 	}
-	dev, info, err := openDevice(o)
+	dev, info, err := OpenDevice(o)
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +66,7 @@ func openLoad(ctx context.Context, o Open) (load.Load, error) {
 	case Holds:
 		return bare.Open(dev, info, frame.MAC{})
 	case TIPC, Conns:
-		wait, ok := waits[o.Wait]
+		wait, ok := WaitMode(o.Wait)
 		if !ok {
 			dev.Close()
 			return nil, fmt.Errorf("no way to wait is called %q", o.Wait)

@@ -24,9 +24,13 @@ import (
 // still be heard.
 const ahead = 16
 
+// An Opener opens the load that o names. OpenLoad is this program's; another program,
+// with loads of its own, brings its own.
+type Opener func(ctx context.Context, o Open) (load.Load, error)
+
 // Serve is the worker's end: it carries out requests until the input ends.
-func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	s := &server{out: json.NewEncoder(out), work: make(chan Request, ahead)}
+func Serve(ctx context.Context, in io.Reader, out io.Writer, open Opener) error {
+	s := &server{open: open, out: json.NewEncoder(out), work: make(chan Request, ahead)}
 	var done sync.WaitGroup
 	done.Go(func() {
 		for q := range s.work {
@@ -46,6 +50,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 
 // A server carries out one request after the other; only Stop overtakes.
 type server struct {
+	open Opener
 	out  *json.Encoder
 	work chan Request
 	load load.Load
@@ -110,7 +115,7 @@ func (s *server) do(q Request) {
 	case q.Open != nil:
 		ctx, cancel := context.WithTimeout(j.ctx, opening)
 		defer cancel()
-		if s.load, err = openLoad(ctx, *q.Open); err == nil {
+		if s.load, err = s.open(ctx, *q.Open); err == nil {
 			info := s.load.Info()
 			r.Info = &info
 		}

@@ -23,7 +23,7 @@ const role = "UTIPC_BENCH_TEST_ROLE"
 func TestMain(m *testing.M) {
 	switch os.Getenv(role) {
 	case "worker":
-		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout); err != nil {
+		if err := worker.Serve(context.Background(), os.Stdin, os.Stdout, worker.OpenLoad); err != nil {
 			os.Stderr.WriteString(err.Error())
 			os.Exit(1)
 		}
@@ -147,7 +147,7 @@ func waitUntilDead(t *testing.T, pid int) {
 // Serve reports what is no request, and does not stop at a job that runs.
 func TestServe(t *testing.T) {
 	var out bytes.Buffer
-	if err := worker.Serve(t.Context(), strings.NewReader("{\"id\":1}\nhello\n"), &out); err == nil {
+	if err := worker.Serve(t.Context(), strings.NewReader("{\"id\":1}\nhello\n"), &out, worker.OpenLoad); err == nil {
 		t.Error("got no error")
 	}
 	if got, want := out.String(), `{"id":1,"error":"an empty request"}`+"\n"; got != want {
@@ -155,7 +155,7 @@ func TestServe(t *testing.T) {
 	}
 	out.Reset()
 	in := `{"id":1,"open":{"load":"burn","end":0,"addrs":["",""],"peer":{}}}` + "\n" + `{"id":2,"run":{"kind":"send","round":1,"size":0}}` + "\n"
-	if err := worker.Serve(t.Context(), strings.NewReader(in), &out); err != nil {
+	if err := worker.Serve(t.Context(), strings.NewReader(in), &out, worker.OpenLoad); err != nil {
 		t.Error(err)
 	}
 	if n := strings.Count(out.String(), "\n"); n != 2 || !strings.Contains(out.String(), `"result"`) {
