@@ -7,6 +7,7 @@ package bed
 import (
 	"errors"
 	"fmt"
+	"net/netip"
 	"os/exec"
 	"runtime"
 )
@@ -69,3 +70,6 @@ func (s *Segment) Plug(int, bool) error { return errNotSupported }
 
 // Close does nothing here.
 func (s *Segment) Close() {}
+
+// SetAddress fails here.
+func (n *Namespace) SetAddress(string, netip.Addr) error { return errNotSupported }

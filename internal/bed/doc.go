@@ -23,5 +23,7 @@
 // The kernel is asked over rtnetlink with x/sys alone: a pair, a macvlan, a bridge,
 // its ports and bringing up are five requests, and the program draws in no library for them.
 //
-// Not there: IPv4 and IPv6 addresses, and namespaces of any kind but network.
+// An interface has an IPv4 address once SetAddress gave it one.
+//
+// Not there: IPv6 addresses, and namespaces of any kind but network.
 package bed

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/internal/cores"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/worker"
 )
@@ -37,7 +38,7 @@ type Site struct {
 func NewSite(ctx context.Context, o Options) (*Site, error) {
 	s := &Site{Options: o, ctx: ctx}
 	var err error
-	if s.Cores, err = firstCores(); err != nil {
+	if s.Cores, err = cores.First(); err != nil {
 		return nil, err
 	}
 	n, err := bed.NewNamespace() // so that a missing right is said once, and at once

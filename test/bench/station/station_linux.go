@@ -10,6 +10,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/internal/cores"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/worker"
 )
@@ -141,12 +142,12 @@ func (s *Site) start(program []string, core int, in func(func() error) error) (*
 	cmd := exec.CommandContext(s.ctx, program[0], program[1:]...)
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setsid: s.Nice != 0}
 	p, err := worker.Start(cmd, func(cmd *exec.Cmd) error {
-		return in(func() error { return onCore(core, cmd.Start) })
+		return in(func() error { return cores.On(core, cmd.Start) })
 	})
 	if err != nil || s.Nice == 0 {
 		return p, err
 	}
-	return p, prefer(p.PID(), s.Nice)
+	return p, cores.Prefer(p.PID(), s.Nice)
 }
 
 // daemon starts an end's daemon, and returns the path of its socket.

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package station
+// Package cores says on which cores, and before whom, a process runs: what is measured has
+// a core to itself. Linux only.
+package cores
 
 import (
 	"errors"
@@ -12,8 +14,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// firstCores returns the two lowest cores this process may run on.
-func firstCores() ([2]int, error) {
+// First returns the two lowest cores this process may run on.
+func First() ([2]int, error) {
 	var set unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &set); err != nil {
 		return [2]int{}, os.NewSyscallError("sched_getaffinity", err)
@@ -30,9 +32,9 @@ func firstCores() ([2]int, error) {
 	return [2]int(found), nil
 }
 
-// onCore runs start, which starts a child, on one core alone: the child inherits
+// On runs start, which starts a child, on one core alone: the child inherits
 // that, and its Go runtime counts one core from the beginning.
-func onCore(core int, start func() error) error {
+func On(core int, start func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var before, only unix.CPUSet
@@ -47,9 +49,9 @@ func onCore(core int, start func() error) error {
 	return start()
 }
 
-// prefer gives a process that leads a session a priority. Where the kernel groups
+// Prefer gives a process that leads a session a priority. Where the kernel groups
 // processes by session (sched_autogroup), theirs counts, else the process's own.
-func prefer(pid, nice int) error {
+func Prefer(pid, nice int) error {
 	if err := unix.Setpriority(unix.PRIO_PROCESS, pid, nice); err != nil {
 		return os.NewSyscallError("setpriority", err)
 	}
