@@ -65,7 +65,7 @@ type Result struct {
 	// CPU is the processor time, user and system, that the worker's process took from the
 	// beginning to the end of the job: for All messages.
 	CPU      time.Duration `json:"cpu,omitempty"`
-	Lost     uint64        `json:"lost,omitempty"`     // round trips without an answer
+	Lost     uint64        `json:"lost,omitempty"`     // round trips without an answer; of All datagrams, those that did not come
 	Offered  uint64        `json:"offered,omitempty"`  // messages, of a sender with Job.Offered
 	Messages uint64        `json:"messages,omitempty"` // sent and received while allocations were counted
 	Mallocs  uint64        `json:"mallocs,omitempty"`  // allocations meanwhile

@@ -4,8 +4,11 @@ package load
 
 import "time"
 
-// clockEvery is how many messages a Meter counts between two looks at the clock.
-const clockEvery = 64
+// A Meter looks at the clock after so many messages or bytes.
+const (
+	clockEvery = 64
+	clockBytes = 1 << 20
+)
 
 // A Meter counts what arrives: not at first, a fifth of the time, then for the time.
 type Meter struct {
@@ -15,6 +18,7 @@ type Meter struct {
 	n, bytes   uint64    // in the window
 	all        uint64    // messages
 	unread     int       // messages since the clock was read
+	unreadLen  int       // bytes since then
 	mallocs    Mallocs
 }
 
@@ -27,10 +31,12 @@ func (m *Meter) Add(n, bytes int) bool {
 	m.n += uint64(n)
 	m.all += uint64(n)
 	m.bytes += uint64(bytes)
-	if m.unread += n; m.unread < clockEvery {
+	m.unread += n
+	m.unreadLen += bytes
+	if m.unread < clockEvery && m.unreadLen < clockBytes {
 		return true
 	}
-	m.unread = 0
+	m.unread, m.unreadLen = 0, 0
 	now := time.Now()
 	switch {
 	case m.first.IsZero():

@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/test/bench/kernel"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
 	"github.com/utipc/utipc/test/bench/tcp"
@@ -14,7 +15,7 @@ import (
 func TestEveryWait(t *testing.T) {
 	for i, wait := range []tcp.Wait{tcp.Spin, tcp.Block, tcp.GoNet} {
 		t.Run(string(wait), func(t *testing.T) {
-			var ends [2]*tcp.End
+			var ends [2]*kernel.Stream
 			for end := range ends {
 				var err error
 				ends[end], err = tcp.Open(tcp.Config{End: end, Addr: "127.71.0." + string(rune('1'+i)), Wait: wait})

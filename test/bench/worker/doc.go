@@ -41,13 +41,14 @@ const (
 	Bare  = "bare"  // frames on a device; Iface, Driver, Peer
 	TIPC  = "tipc"  // a node on a device; besides: End, Wait, Datagram, Single, Socket
 	Conns = "conns" // connections of a node on a device, or of Go's net; besides: End, Wait, Socket, Dials, Addrs
-	TCP   = "tcp"   // the kernel's TCP; Addrs, End, Wait
+	TCP   = "tcp"   // the kernel's TCP; Addrs, End, Wait, Nagle
+	UDP   = "udp"   // the kernel's UDP; Addrs, End, Wait. As a driver: the UDP carrier, between Addrs; never chosen
 	Holds = "holds" // a device that is open, and no more; Iface, Driver
 	Flood = "flood" // frames of another EtherType or malformed ones; Iface, Wait, Peer
 	Burn  = "burn"  // a loop that burns its core
 
 	Shared   = "shared"   // shared memory, a file; Path, End
-	Unix     = "unix"     // a UNIX socket; Path, End
+	Unix     = "unix"     // a UNIX socket; Path, End; Socket "stream" or "datagram" with Wait, else packets with package net
 	Daemon   = "daemon"   // a node that programs attach to; Path, Wait, End; Iface, Driver, unless it is alone
 	Attached = "attached" // such a program; Path, Wait; Socket "ring": through the ring. Of two, Peer is whom end 0 talks to
 
@@ -64,7 +65,8 @@ type Open struct {
 	Wait     string    `json:"wait,omitempty"`
 	Datagram bool      `json:"datagram,omitempty"`
 	Single   bool      `json:"single,omitempty"`
-	Socket   string    `json:"socket,omitempty"`  // the network of a connection: tipc, tipcpacket, tcp; of TIPC besides: call, buffers
+	Nagle    bool      `json:"nagle,omitempty"`   // TCP without NODELAY
+	Socket   string    `json:"socket,omitempty"`  // the network of a connection: tipc, tipcpacket, tcp; of TIPC besides: call, buffers; of Unix: stream, datagram
 	Dials    bool      `json:"dials,omitempty"`   // a round trip is to connect and to close
 	Counted  bool      `json:"counted,omitempty"` // results of TIPC and Conns say what AES alone takes
 	Key      int       `json:"key,omitempty"`     // bytes of the AES key that nodes have; 0: plain
@@ -74,7 +76,9 @@ type Open struct {
 }
 
 // IP reports whether the load needs addresses: whether it is one of the kernel's IP.
-func (o Open) IP() bool { return o.Load == TCP || o.Socket == "tcp" || o.Driver == UDP }
+func (o Open) IP() bool {
+	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.Driver == UDP
+}
 
 // opening is how long a load may take to open.
 const opening = 40 * time.Second

@@ -20,7 +20,6 @@ const (
 	XDP     = "xdp"     // AF_XDP, in the mode that is tried first
 	Generic = "generic" // AF_XDP in generic mode
 	Native  = "native"  // AF_XDP in native mode
-	UDP     = "udp"     // the UDP carrier, between Addrs; never chosen
 )
 
 // choices are how the drivers of interfaces are asked for.

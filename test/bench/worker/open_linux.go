@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/bench/conns"
 	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/hop"
+	"github.com/utipc/utipc/test/bench/kernel"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/memory"
 	"github.com/utipc/utipc/test/bench/tcp"
@@ -32,7 +33,9 @@ func WaitMode(name string) (m stack.WaitMode, ok bool) {
 func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 	switch o.Load {
 	case TCP:
-		return tcp.Open(tcp.Config{End: o.End, Addr: o.Addrs[1], Wait: tcp.Wait(o.Wait)})
+		return tcp.Open(tcp.Config{End: o.End, Addr: o.Addrs[1], Wait: tcp.Wait(o.Wait), Nagle: o.Nagle})
+	case UDP:
+		return kernel.OpenUDP(o.Addrs, o.End, kernel.Wait(o.Wait))
 	case Burn:
 		return burner{}, nil
 	case Flood:
@@ -40,6 +43,12 @@ func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 	case Shared:
 		return hop.OpenShared(o.Path, o.End)
 	case Unix:
+		switch o.Socket {
+		case "stream":
+			return kernel.OpenUnix(o.Path, o.End, kernel.Wait(o.Wait))
+		case "datagram":
+			return kernel.OpenUnixDatagrams(o.Path, o.End, kernel.Wait(o.Wait))
+		}
 		return hop.OpenUnix(o.Path, o.End)
 	case Attached:
 		return attach(ctx, o)

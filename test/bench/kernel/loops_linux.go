@@ -1,12 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tcp
+package kernel
 
 import (
+	"context"
 	"errors"
+	"fmt"
 
 	"github.com/utipc/utipc/test/bench/load"
 )
+
+// largest is how many bytes are read in one call, at most.
+const largest = 64 << 10
+
+// runStream does one job on a connection, and closes it.
+func runStream(ctx context.Context, c conn, j load.Job) (load.Result, error) {
+	defer c.Close()
+	defer load.OnStop(ctx, c.Shutdown)()
+	stop := load.StopOn(ctx)
+	defer stop.Release()
+	if j.Size < 1 {
+		return load.Result{}, fmt.Errorf("messages of %d bytes", j.Size)
+	}
+	switch j.Kind {
+	case load.Ping:
+		return ping(stop, c, j)
+	case load.Pong:
+		return pong(c, j)
+	case load.Send:
+		return send(c, j)
+	case load.Receive:
+		return receive(c, j)
+	}
+	return load.Result{}, fmt.Errorf("a stream cannot %q", j.Kind)
+}
 
 // exact reads len(b) bytes. It returns false at the end of the stream.
 func exact(c conn, b []byte) bool {
@@ -40,6 +67,9 @@ func ping(stop *load.Stop, c conn, j load.Job) (load.Result, error) {
 			return load.Result{}, err
 		}
 		if !exact(c, b) {
+			if stop.Load() {
+				break
+			}
 			return load.Result{}, errors.New("the other end closed the connection")
 		}
 	}
@@ -58,12 +88,11 @@ func pong(c conn, j load.Job) (load.Result, error) {
 	return r, nil
 }
 
-// send writes until the other end has what it wants and closes. A message longer
-// than a call is written in several.
+// send writes until the other end has what it wants and closes.
 func send(c conn, j load.Job) (load.Result, error) {
 	var r load.Result
 	var n load.Count
-	b := make([]byte, min(j.Size, largest))
+	b := make([]byte, j.Size)
 	for whole(c, b) == nil {
 		n.Add(1)
 	}
@@ -71,21 +100,18 @@ func send(c conn, j load.Job) (load.Result, error) {
 	return r, nil
 }
 
-// receive counts bytes.
+// receive counts bytes, and a message when its last has come. What is counted begins and
+// ends between two reads, and not between messages: its messages are what its bytes make.
 func receive(c conn, j load.Job) (load.Result, error) {
 	m := load.NewMeter(j.For)
 	b := make([]byte, largest)
-	for {
+	for part := 0; ; part %= j.Size {
 		n, err := c.Read(b)
-		if n <= 0 || err != nil {
-			return m.Result(), err
-		}
-		// A read holds a whole message or not; bytes are what counts.
-		if !m.Add(max(1, n/j.Size), n) {
-			break
+		part += max(n, 0)
+		if n <= 0 || err != nil || !m.Add(part/j.Size, n) {
+			r := m.Result()
+			r.Count = r.Bytes / uint64(j.Size)
+			return r, err
 		}
 	}
-	r := m.Result()
-	r.Count = r.Bytes / uint64(j.Size)
-	return r, nil
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package tcp
+package kernel
 
 import (
 	"io"
@@ -9,6 +9,15 @@ import (
 
 	"golang.org/x/sys/unix"
 )
+
+// A conn is a connection, however its calls wait. Read and Write move some bytes;
+// Read returns 0 at the end of the stream.
+type conn interface {
+	Read(b []byte) (int, error)
+	Write(b []byte) (int, error)
+	Shutdown() // makes waiting calls return
+	Close() error
+}
 
 // A spinning connection calls the kernel until it has or takes something. The calls
 // cannot sleep, so they go around the scheduler, which is faster.
@@ -68,10 +77,10 @@ func (c blocking) Shutdown()    { unix.Shutdown(int(c), unix.SHUT_RDWR) }
 func (c blocking) Close() error { return unix.Close(int(c)) }
 
 // A goConn is a connection of package net.
-type goConn struct{ *net.TCPConn }
+type goConn struct{ net.Conn }
 
 func (c goConn) Read(b []byte) (int, error) {
-	n, err := c.TCPConn.Read(b)
+	n, err := c.Conn.Read(b)
 	if err == io.EOF {
 		return 0, nil
 	}
@@ -79,6 +88,13 @@ func (c goConn) Read(b []byte) (int, error) {
 }
 
 func (c goConn) Shutdown() {
-	c.CloseRead()
-	c.CloseWrite()
+	h := c.Conn.(halves)
+	h.CloseRead()
+	h.CloseWrite()
+}
+
+// halves are those of a connection of package net.
+type halves interface {
+	CloseRead() error
+	CloseWrite() error
 }
