@@ -6,6 +6,11 @@
 //	Report ─┬─ Section ─┬─ Figure ── Series ── Point      a plot
 //	        │           └─ Table ── Row                   what is no curve
 //	        └─ Loss                                       a cell in which another system is better
+//
+// A Report is looked at in four ways: Text prints it on a terminal, Write keeps it as
+// JSON, as one page (HTML), as a document (Markdown) and as a picture for each Figure (SVG);
+// Load reads the JSON, so that all can be written again. Unit.Text is the one place that
+// prints values.
 package figure
 
 import "time"
@@ -53,7 +58,8 @@ type Figure struct {
 	X      Axis     `json:"x"`
 	Y      Axis     `json:"y"`
 	Series []Series `json:"series"`
-	// Ticks, if there are any, are the names of x = 0, 1, 2 …: a bar chart.
+	// Ticks, if there are any, are the names of x = 0, 1, 2 …: a bar chart, with a bar
+	// for each of Series in each group.
 	Ticks []string `json:"ticks,omitempty"`
 }
 

@@ -60,8 +60,8 @@ func digits(v float64) string {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
 		return "-"
-	case a == math.Trunc(a) && a < 1e6:
-		return strconv.FormatFloat(v, 'f', 0, 64)
+	case a == 0:
+		return "0"
 	case a >= 1e6 || a < 1e-4:
 		return strconv.FormatFloat(v, 'g', 3, 64)
 	case a >= 99.95:
@@ -74,18 +74,44 @@ func digits(v float64) string {
 	return strconv.FormatFloat(v, 'f', after, 64)
 }
 
+// digits prints v in that scale. Numbers, shares and bytes are often whole, or chosen by
+// somebody: these have no zeros behind the point, and whole ones all their digits.
+func (u Unit) digits(v float64, s scale) string {
+	if u != Plain && u != Percent && u != Bytes {
+		return digits(v / s.of)
+	}
+	if v /= s.of; v == math.Trunc(v) && math.Abs(v) < 1e6 {
+		return strconv.FormatFloat(v, 'f', 0, 64)
+	}
+	if u == Percent && v > 99 && v < 100 { // 99.99 % is not all
+		return strconv.FormatFloat(v, 'g', 5, 64)
+	}
+	return round(digits(v))
+}
+
+// round leaves out zeros at the end that are behind the point.
+func round(t string) string {
+	if strings.Contains(t, ".") && !strings.Contains(t, "e") {
+		t = strings.TrimRight(strings.TrimRight(t, "0"), ".")
+	}
+	return t
+}
+
 // Text prints a value with its unit, with three digits: 3.72 us, 8.09 Gbit/s, 1.5 KiB,
 // 0.31 x. What is no number is "-".
 func (u Unit) Text(v float64) string {
 	s := u.scaleOf(v)
-	t := digits(v / s.of)
-	if u == Bytes && strings.Contains(t, ".") {
-		t = strings.TrimRight(strings.TrimRight(t, "0"), ".")
-	}
+	t := u.digits(v, s)
 	if t == "-" || s.name == "" {
 		return t
 	}
 	return t + " " + s.name
+}
+
+// roundText prints a value that somebody has chosen: 5 ms, and not 5.00 ms.
+func (u Unit) roundText(v float64) string {
+	t, name, _ := strings.Cut(u.Text(v), " ")
+	return strings.TrimSpace(round(t) + " " + name)
 }
 
 // spread prints a smallest and a largest value beside v, in the scale of v, without the
@@ -95,5 +121,5 @@ func (u Unit) spread(v, low, high float64) string {
 		return ""
 	}
 	s := u.scaleOf(v)
-	return "(" + digits(low/s.of) + ".." + digits(high/s.of) + ")"
+	return "(" + u.digits(low, s) + ".." + u.digits(high, s) + ")"
 }

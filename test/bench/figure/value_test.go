@@ -15,14 +15,14 @@ func TestText(t *testing.T) {
 	}{
 		{3.72e-6, Seconds, "3.72 us"}, {15.35e-6, Seconds, "15.4 us"}, {497.25e-6, Seconds, "497 us"},
 		{999.96e-6, Seconds, "1.00 ms"}, {1.5, Seconds, "1.50 s"}, {120e-9, Seconds, "120 ns"}, {0, Seconds, "0 s"}, {0.4e-9, Seconds, "0.40 ns"},
-		{4.06e6, PerSecond, "4.06 M/s"}, {294e3, PerSecond, "294 k/s"}, {12, PerSecond, "12 /s"},
+		{4.06e6, PerSecond, "4.06 M/s"}, {294e3, PerSecond, "294 k/s"}, {12, PerSecond, "12.0 /s"},
 		{8.09e9, BitsPerSecond, "8.09 Gbit/s"}, {39.94e9, BitsPerSecond, "39.9 Gbit/s"},
 		{27.5e6, BytesPerSecond, "27.5 MB/s"},
 		{1, Bytes, "1 B"}, {1024, Bytes, "1 KiB"}, {1536, Bytes, "1.5 KiB"}, {1400, Bytes, "1400 B"}, {8900, Bytes, "8900 B"},
 		{64000, Bytes, "62.5 KiB"}, {256 << 10, Bytes, "256 KiB"}, {24e9, Bytes, "22.4 GiB"}, {630.5, Bytes, "630 B"},
-		{0.31, Ratio, "0.31 x"}, {12.73, Ratio, "12.7 x"}, {1, Ratio, "1 x"}, {99.97, Ratio, "100 x"}, {0.9997, Ratio, "1.00 x"}, {0.031, Ratio, "0.031 x"},
-		{99.9, Percent, "99.9 %"}, {0.0021, Plain, "0.0021"}, {0, Plain, "0"}, {8191, Plain, "8191"}, {-1.5e-3, Seconds, "-1.50 ms"},
-		{3, "wibble", "3 wibble"}, {2e7, Plain, "2e+07"}, {2.5e-7, Plain, "2.5e-07"},
+		{0.31, Ratio, "0.31 x"}, {12.73, Ratio, "12.7 x"}, {1, Ratio, "1.00 x"}, {99.97, Ratio, "100 x"}, {0.9997, Ratio, "1.00 x"}, {0.031, Ratio, "0.031 x"},
+		{99.9, Percent, "99.9 %"}, {99.99, Percent, "99.99 %"}, {0.5, Percent, "0.5 %"}, {10, Percent, "10 %"}, {0.0021, Plain, "0.0021"}, {0, Plain, "0"}, {8191, Plain, "8191"}, {-1.5e-3, Seconds, "-1.50 ms"},
+		{3, "wibble", "3.00 wibble"}, {2e7, Plain, "2e+07"}, {2.5e-7, Plain, "2.5e-07"},
 		{math.NaN(), Seconds, "-"}, {math.Inf(1), BitsPerSecond, "-"}, {math.Inf(-1), Plain, "-"},
 	} {
 		if got := x.unit.Text(x.v); got != x.want {
@@ -42,6 +42,14 @@ func TestSpread(t *testing.T) {
 	} {
 		if got := Seconds.spread(x.v, x.low, x.high); got != x.want {
 			t.Errorf("%v, %v, %v: got %q, want %q", x.v, x.low, x.high, got, x.want)
+		}
+	}
+}
+
+func TestRoundText(t *testing.T) {
+	for v, want := range map[float64]string{5e-3: "5 ms", 2.5e-6: "2.5 us", 100: "100 s", 0: "0 s"} {
+		if got := Seconds.roundText(v); got != want {
+			t.Errorf("%v: got %q, want %q", v, got, want)
 		}
 	}
 }
