@@ -73,3 +73,6 @@ func (s *Segment) Close() {}
 
 // SetAddress fails here.
 func (n *Namespace) SetAddress(string, netip.Addr) error { return errNotSupported }
+
+// SetCongestion fails here.
+func (n *Namespace) SetCongestion(string, netip.Addr, string) error { return errNotSupported }

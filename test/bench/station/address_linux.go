@@ -7,6 +7,10 @@ import (
 	"net/netip"
 )
 
+// congestion is TCP's congestion control, also for programs that ask for none: the kernel's
+// default differs from host to host.
+const congestion = "cubic"
+
 // addresses gives both ends of the cable their IPv4 address where IP runs on it, and takes
 // their offloads away if the variant is to go without.
 func (st *Station) addresses() error {
@@ -21,7 +25,11 @@ func (st *Station) addresses() error {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}
-		if err := st.bed.Namespace(end).SetAddress(name, netip.MustParseAddr(addresses[end])); err != nil {
+		n, addr := st.bed.Namespace(end), netip.MustParseAddr(addresses[end])
+		if err := n.SetAddress(name, addr); err != nil {
+			return err
+		}
+		if err := n.SetCongestion(name, addr, congestion); err != nil {
 			return err
 		}
 	}
