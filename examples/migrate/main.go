@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Migrate runs the kernel of package internal/kernels/migrate over this stack or over TCP:
+//
+//	go run ./examples/migrate -over utipc
+//	go run ./examples/migrate -over tcp
+//
+// docs/kernels.md says what it stands for.
+package main
+
+import (
+	"github.com/utipc/utipc/internal/kernels/migrate"
+	"github.com/utipc/utipc/internal/kernels/launch"
+)
+
+func main() { launch.Main(migrate.Kernel) }

@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package launch
+
+import (
+	"context"
+	"net/netip"
+	"time"
+
+	"github.com/utipc/utipc/internal/ranks"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/udp"
+)
+
+// farewell is how long a node waits at its end for others to acknowledge.
+const farewell = 2 * time.Second
+
+// enter makes a rank's Place and gives it to f. Over the stack it opens a node on what open
+// opens, and closes it behind f.
+func enter(ctx context.Context, s Spec, open func() (stack.Bearer, error), f func(ranks.Place) error) (err error) {
+	p := ranks.Place{Rank: s.Rank, Ranks: s.Ranks, Hosts: s.Hosts, Wait: waits[s.Wait]}
+	if s.Over == TCP {
+		return f(p)
+	}
+	dev, err := open()
+	if err != nil {
+		return err
+	}
+	p.Node, err = stack.Open(ctx, stack.Config{
+		Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + s.Rank), Wait: p.Wait,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		defer cancel()
+		p.Node.Close(ctx) // whether the others are still there to acknowledge is not asked
+	}()
+	return f(p)
+}
+
+// openUDP is a rank's bearer on the loopback interface.
+func openUDP(s Spec) (stack.Bearer, error) {
+	c := udp.Config{}
+	for i, host := range s.Hosts {
+		a, err := netip.ParseAddr(host)
+		if err != nil {
+			return nil, err
+		}
+		if i == s.Rank {
+			c.Local = netip.AddrPortFrom(a, 0)
+		} else {
+			c.Remotes = append(c.Remotes, netip.AddrPortFrom(a, 0))
+		}
+	}
+	return udp.Open(c)
+}
