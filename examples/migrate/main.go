@@ -9,8 +9,8 @@
 package main
 
 import (
-	"github.com/utipc/utipc/internal/kernels/migrate"
 	"github.com/utipc/utipc/internal/kernels/launch"
+	"github.com/utipc/utipc/internal/kernels/migrate"
 )
 
 func main() { launch.Main(migrate.Kernel) }

@@ -9,8 +9,8 @@
 package main
 
 import (
-	"github.com/utipc/utipc/internal/kernels/store"
 	"github.com/utipc/utipc/internal/kernels/launch"
+	"github.com/utipc/utipc/internal/kernels/store"
 )
 
 func main() { launch.Main(store.Kernel) }
