@@ -18,9 +18,10 @@ import (
 //	                            │  └──(the program has read)──┐
 //	                            └──(no room to write)──► stalled, a goroutine waits
 type deliverer struct {
-	state atomic.Uint32
-	left  outgoing // what there was no room for; of who serves
-	told  bool     // that nothing comes any more; of who serves
+	state     atomic.Uint32
+	left      outgoing     // what there was no room for; of who serves
+	leftBytes atomic.Int64 // how much that is, while stalled
+	told      bool         // that nothing comes any more; of who serves
 }
 
 const (
@@ -37,6 +38,9 @@ type outgoing struct {
 	done func(error) // called when it is written, or never will be; or nil
 	pass int         // a descriptor that goes with it, if done is not nil
 }
+
+// bytes is how much waits with it, which is more than nothing.
+func (o *outgoing) bytes() int { return attach.HeaderLen + len(o.data) }
 
 // scratch is memory for a message.
 type scratch [attach.MaxData]byte
@@ -109,6 +113,7 @@ func (p *port) run(r *stack.Polled, buf *scratch) (isStalled bool) {
 		case passStalled:
 			p.x.client.stalled.Add(1)
 			p.x.srv.counters.stalled.Add(1)
+			p.leftBytes.Store(int64(p.left.bytes()))
 			p.state.Store(stalled)
 			p.queue()
 			if r != nil {

@@ -155,6 +155,56 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 	}
 }
 
+// What a program that does not read is to have next counts as waiting, though the socket
+// has nothing more: who sees that nothing waits may count on the socket taking what comes.
+func TestLastRecordCounts(t *testing.T) {
+	data := make([]byte, 60000)
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: len(data)}}})
+	p := b.program(t)
+	own := p.socket(attach.KindRDM)
+	if err := b.peer.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.node.Addr())}); err != nil {
+		t.Fatal(err)
+	}
+	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.peer, "tipcrdm", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	to, _ := own.Socket()
+	send := func(data []byte) {
+		t.Helper()
+		if _, err := c.WriteTo(data, to); err != nil {
+			t.Fatal(err)
+		}
+	}
+	sent := uint64(0)
+	for b.srv.Counters().Stalled == 0 { // one at a time: what stalls is the last
+		send(data)
+		sent++
+		waitFor(t, func() bool { c := b.srv.Counters(); return c.Messages == sent || c.Stalled > 0 })
+	}
+	waitFor(t, func() bool { return b.srv.Counters().OverQueue == 1 })
+	if got := b.srv.Counters().QueuedBytes; got < len(data) {
+		t.Errorf("%d bytes wait, want %d and more", got, len(data))
+	}
+	send(data)
+	var reject *stack.RejectError
+	if _, _, err := c.ReadFrom(make([]byte, len(data))); !errors.As(err, &reject) {
+		t.Errorf("one too much: %v", err)
+	}
+	for ; sent > 0; sent-- {
+		if r := p.read(); len(r.data) != len(data) {
+			t.Fatalf("got %v", &r.Header)
+		}
+	}
+	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
+	send([]byte("again"))
+	if r := p.read(); string(r.data) != "again" {
+		t.Errorf("got %v", &r.Header)
+	}
+}
+
 // A send that waits for room holds up its own connection, ends at its time, can be
 // canceled, and with its program.
 func TestSendThatWaits(t *testing.T) {

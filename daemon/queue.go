@@ -3,10 +3,11 @@
 package daemon
 
 // queue counts what waits for a program that does not read, and makes the socket refuse
-// what comes when that is too much.
+// what comes when that is too much. The record that is left counts: it can be the last,
+// and as long as the socket refuses nobody is to see that nothing waits.
 func (p *port) queue() {
 	e := p.is()
-	bytes := e.stats().Bytes
+	bytes := e.stats().Bytes + int(p.leftBytes.Load())
 	p.mu.Lock()
 	more := bytes - p.queued
 	refuse := false
