@@ -44,6 +44,10 @@ type Config struct {
 	Wait    stack.WaitMode
 	Dials   bool   // a round trip is to connect and to close
 	Key     []byte // the cluster's key, with its salt; nil: frames are plain
+	// Buffers makes what goes one way be written in place and read without a copy; not TCP's.
+	Buffers bool
+	// Node is one that is open, and stays so; there is no Dev then. Both ends may be of it.
+	Node *stack.Node
 }
 
 // An End is one end of connections, a new one for each job.
@@ -81,10 +85,12 @@ func (e *End) open(ctx context.Context) (err error) {
 		}
 		return err
 	}
-	e.node, err = stack.Open(ctx, stack.Config{
-		Bearers: []stack.Bearer{e.c.Dev}, Address: tipc.Address(e.c.End), Wait: e.c.Wait,
-		Encryption: tipc.Encryption(e.c.Key),
-	})
+	if e.node = e.c.Node; e.node == nil {
+		e.node, err = stack.Open(ctx, stack.Config{
+			Bearers: []stack.Bearer{e.c.Dev}, Address: tipc.Address(e.c.End), Wait: e.c.Wait,
+			Encryption: tipc.Encryption(e.c.Key),
+		})
+	}
 	switch {
 	case err != nil:
 		return err
@@ -103,7 +109,7 @@ func (e *End) Info() load.Info { return e.c.Info }
 
 // Close ends all. It does not wait long for the other end.
 func (e *End) Close() error {
-	if e.node == nil {
+	if e.node == nil || e.c.Node != nil {
 		if e.l != nil {
 			return e.l.Close()
 		}
@@ -195,8 +201,14 @@ func (e *End) talk(ctx context.Context, j load.Job) (load.Result, error) {
 	case load.Pong:
 		return pong(c, j)
 	case load.Send:
+		if b, ok := c.(buffered); ok && e.c.Buffers {
+			return sendBuffers(b, stop, j)
+		}
 		return send(c, stop, j)
 	case load.Receive:
+		if b, ok := c.(buffered); ok && e.c.Buffers {
+			return receiveBuffers(b, stop, j)
+		}
 		return receive(c, stop, j)
 	}
 	return load.Result{}, fmt.Errorf("a connection cannot %q", j.Kind)
@@ -282,11 +294,16 @@ func send(c net.Conn, stop *load.Stop, j load.Job) (r load.Result, err error) {
 
 // receive counts messages, or what would be some of a stream.
 func receive(c net.Conn, stop *load.Stop, j load.Job) (load.Result, error) {
-	m := load.NewMeter(j.For)
 	b := make([]byte, frame.MaxPayload)
+	return count(stop, j, func() (int, error) { return c.Read(b) })
+}
+
+// count counts what read reads.
+func count(stop *load.Stop, j load.Job, read func() (int, error)) (load.Result, error) {
+	m := load.NewMeter(j.For)
 	part := 0 // bytes of a message that has not come whole
 	for !stop.Load() {
-		n, err := c.Read(b)
+		n, err := read()
 		if err != nil {
 			return m.Result(), err
 		}

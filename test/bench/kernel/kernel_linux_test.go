@@ -24,13 +24,17 @@ type way struct {
 func ways(t *testing.T, wait kernel.Wait, subnet int) []way {
 	dir := t.TempDir()
 	at := [2]string{fmt.Sprintf("127.73.%d.1", subnet), fmt.Sprintf("127.73.%d.2", subnet)}
-	return []way{
+	all := []way{
 		{"UDP", func(end int) (load.Load, error) { return kernel.OpenUDP(at, end, wait) }, 65507},
 		{"UNIX stream", func(end int) (load.Load, error) { return kernel.OpenUnix(filepath.Join(dir, "s"), end, wait) }, 256 << 10},
 		{"UNIX datagrams", func(end int) (load.Load, error) {
 			return kernel.OpenUnixDatagrams(filepath.Join(dir, "d"), end, wait)
 		}, 256 << 10},
 	}
+	if wait != kernel.GoNet {
+		all = append(all, way{"pipes", func(end int) (load.Load, error) { return kernel.OpenPipe(filepath.Join(dir, "p"), end, wait) }, 256 << 10})
+	}
+	return all
 }
 
 // Every way, waiting in every way, moves messages of one byte, of some, and the longest.
@@ -66,6 +70,9 @@ func TestRefusals(t *testing.T) {
 	}
 	if _, err := kernel.OpenUnix(filepath.Join(t.TempDir(), "s"), 1, "long"); err == nil {
 		t.Error("a way to wait that there is not: got no error")
+	}
+	if _, err := kernel.OpenPipe(filepath.Join(t.TempDir(), "p"), 1, kernel.GoNet); err == nil {
+		t.Error("pipes of package net: got no error")
 	}
 	d, err := kernel.OpenUDP([2]string{"127.73.9.1", "127.73.9.2"}, 0, kernel.Block)
 	if err != nil {

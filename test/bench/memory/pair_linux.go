@@ -14,12 +14,14 @@ import (
 	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/bench/within"
 )
 
 // A Config says what the two ends are.
 type Config struct {
 	MTU    int  // of the network, in bytes
 	Stream bool // a connection of bytes, else messages by name
+	Single bool // every message has a frame to itself
 	Key    int  // bytes of the AES key both nodes have; 0: plain
 }
 
@@ -61,7 +63,7 @@ func Open(ctx context.Context, c Config) (p *Pair, err error) {
 			p.ends[end] = e
 			continue
 		}
-		e, err := tipc.Open(ctx, tipc.Config{Dev: dev, End: end, Wait: stack.Sleep, Key: gcm.Material(c.Key)}, peer)
+		e, err := tipc.Open(ctx, tipc.Config{Dev: dev, End: end, Wait: stack.Sleep, Single: c.Single, Key: gcm.Material(c.Key)}, peer)
 		if err != nil {
 			return p, err
 		}
@@ -86,41 +88,18 @@ func (p *Pair) Close() (err error) {
 // Run runs both ends of a job that measures; the result says what AES alone takes of
 // the frames of both. Of one that serves it waits for ctx.
 func (p *Pair) Run(ctx context.Context, j load.Job) (load.Result, error) {
-	other := j
-	measures, serves := p.ends[0], p.ends[1]
-	switch j.Kind {
-	case load.Ping:
-		other.Kind = load.Pong
-	case load.Receive:
-		other.Kind = load.Send
-		measures, serves = serves, measures
-	default:
-		<-ctx.Done()
-		return load.Result{}, nil
-	}
-	other.Profile = ""
 	before := [2]gcm.Tally{p.census[0].Tally(), p.census[1].Tally()}
-	stop, cancel := context.WithCancel(ctx)
-	defer cancel()
-	type outcome struct {
-		r   load.Result
-		err error
+	r, served, err := within.Both(ctx, p.ends, j)
+	if j.Kind != load.Ping && j.Kind != load.Receive {
+		return r, err
 	}
-	served := make(chan outcome, 1)
-	go func() {
-		r, err := serves.Run(stop, other)
-		served <- outcome{r, err}
-	}()
-	r, err := measures.Run(ctx, j)
-	cancel()
-	s := <-served
 	for i, c := range p.census {
 		t := c.Tally().Since(before[i])
 		r.Sealed += t.Frames() / 2 // each leaves one end and comes to the other
 		r.AES += p.cipher.Cost(t)
 	}
-	if j.Kind == load.Receive && s.r.All > 0 { // what was under way was sealed as well
-		r.AES *= float64(r.All) / float64(max(r.All, s.r.All))
+	if j.Kind == load.Receive && served.All > 0 { // what was under way was sealed as well
+		r.AES *= float64(r.All) / float64(max(r.All, served.All))
 	}
-	return r, errors.Join(err, s.err)
+	return r, err
 }

@@ -18,6 +18,9 @@ func (st *Station) addresses() error {
 	if !o.IP() && st.v.Program == nil {
 		return nil
 	}
+	if st.v.OneHost {
+		return st.bed.Namespace(0).SetUp("lo", true) // it has its address by itself
+	}
 	for end := range st.ends {
 		name := st.bed.Name(end)
 		if !st.v.Offloads {

@@ -31,6 +31,8 @@ type Variant struct {
 	Program  []string // its workers, if they are not the site's
 	OneCore  bool     // both ends share a core; else one each
 	Offloads bool     // the cable keeps TSO, GSO and GRO
+	OneHost  bool     // both ends are of one host, where IP goes over the loopback interface
+	Joined   bool     // both ends are programs of one daemon, which has no interface, a process of its own on end 1's core
 	Daemons  bool     // each end has a daemon on its interface, in a process of its own on the same core
 	Held     bool     // the stack's device is open on the cable besides, in processes of its own
 	Burners  bool     // a busy process runs on each core meanwhile

@@ -18,6 +18,9 @@ import (
 // The addresses of the two ends of a cable, where IP runs on it.
 var addresses = [2]string{"10.71.0.1", "10.71.0.2"}
 
+// loopback are the addresses of two ends of one host.
+var loopback = [2]string{"127.0.0.1", "127.0.0.1"}
+
 // A Station is a Variant that is open: its bed and its processes.
 type Station struct {
 	Infos [2]load.Info // what the ends say of themselves
@@ -30,6 +33,7 @@ type Station struct {
 	all    []*worker.Process // these and what else was started
 	groups []*cgroup
 	dir    string // for sockets and files that both ends know
+	joined string // the socket of the daemon that both ends are programs of
 }
 
 // Open makes the bed of a variant and starts its processes. What was made before it
@@ -93,11 +97,21 @@ func (st *Station) openEnd(end int) (err error) {
 	if o.Driver == "" {
 		o.Driver = st.site.Driver
 	}
+	if st.v.OneHost {
+		o.Addrs = loopback
+	}
 	switch {
 	case st.v.Daemons:
-		if o.Path, err = st.daemon(end, core); err != nil {
+		if o.Path, err = st.daemon(end, core, o.Iface); err != nil {
 			return err
 		}
+	case st.v.Joined:
+		if end == 1 { // which is opened first
+			if st.joined, err = st.daemon(end, core, ""); err != nil {
+				return err
+			}
+		}
+		o.Path = st.joined
 	case o.Load == worker.Daemon:
 		o.Iface = "" // all is on this host
 	}
@@ -120,13 +134,21 @@ func (st *Station) openFlood() (err error) {
 	return err
 }
 
+// host is the namespace of an end.
+func (st *Station) host(end int) int {
+	if st.v.OneHost {
+		return 0
+	}
+	return end
+}
+
 // start starts a worker in the namespace of an end, on a core.
 func (st *Station) start(end, core int) (*worker.Process, error) {
 	program := st.v.Program
 	if program == nil {
 		program = st.site.Program
 	}
-	p, err := st.site.start(program, core, func(f func() error) error { return st.bed.Do(end, f) })
+	p, err := st.site.start(program, core, func(f func() error) error { return st.bed.Do(st.host(end), f) })
 	if p != nil {
 		st.all = append(st.all, p)
 	}
@@ -150,14 +172,15 @@ func (s *Site) start(program []string, core int, in func(func() error) error) (*
 	return p, cores.Prefer(p.PID(), s.Nice)
 }
 
-// daemon starts an end's daemon, and returns the path of its socket.
-func (st *Station) daemon(end, core int) (path string, err error) {
+// daemon starts an end's daemon on an interface, or on none, and returns the path of its
+// socket.
+func (st *Station) daemon(end, core int, iface string) (path string, err error) {
 	p, err := st.start(end, core)
 	if err != nil {
 		return "", err
 	}
 	path = filepath.Join(st.dir, fmt.Sprint("daemon", end))
-	_, err = p.Open(worker.Open{Load: worker.Daemon, End: end, Iface: st.bed.Name(end), Driver: st.site.Driver, Wait: st.v.Ends[end].Wait, Path: path})
+	_, err = p.Open(worker.Open{Load: worker.Daemon, End: end, Iface: iface, Driver: st.site.Driver, Wait: st.v.Ends[end].Wait, Path: path})
 	return path, err
 }
 

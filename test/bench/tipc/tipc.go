@@ -48,6 +48,8 @@ type Config struct {
 	// Path is the socket of a daemon, whose node it is then: there is no Dev. Attach is how.
 	Path   string
 	Attach stack.AttachConfig
+	// Node is one that is open, and stays so; there is no Dev then. Both ends may be of it.
+	Node *stack.Node
 }
 
 // An End is a node with a socket.
@@ -68,9 +70,12 @@ func Open(ctx context.Context, c Config, peer string) (*End, error) {
 	defer cancel()
 	e := &End{c: c, info: c.Info}
 	var err error
-	if c.Path != "" {
+	switch {
+	case c.Node != nil:
+		e.node = c.Node
+	case c.Path != "":
 		e.node, err = c.Attach.Attach(ctx, c.Path)
-	} else {
+	default:
 		e.node, err = stack.Open(ctx, stack.Config{
 			Bearers: []stack.Bearer{c.Dev}, Address: Address(c.End), Wait: c.Wait, NoBundles: c.Single,
 			Encryption: Encryption(c.Key),
@@ -134,8 +139,15 @@ func service(end int) stack.Service {
 // Info tells the socket's address.
 func (e *End) Info() load.Info { return e.info }
 
-// Close ends the node. It does not wait long for the other.
+// Close ends the node, if it is the end's own, else the socket. It does not wait long for
+// the other end.
 func (e *End) Close() error {
+	if e.c.Node != nil {
+		if e.conn == nil {
+			return nil
+		}
+		return e.conn.Close()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), 200*time.Millisecond)
 	defer cancel()
 	return e.node.Close(ctx)
@@ -217,30 +229,6 @@ func (s state) since(before state, r *load.Result) {
 		s.drops.Drops[i] -= n
 	}
 	r.Refused = s.drops.Drops.String()
-}
-
-// ping asks by name and is answered by address.
-func (e *End) ping(stop *load.Stop, j load.Job) (load.Result, error) {
-	t := load.NewTrips(j.For)
-	var to net.Addr = service(1)
-	b := make([]byte, j.Size)
-	answer := make([]byte, j.Size)
-	binary.BigEndian.PutUint32(b, j.Round)
-	for more := true; more && !stop.Load(); more = t.Next() {
-		if _, err := e.conn.WriteTo(b, to); err != nil {
-			return t.Result(j.Size), err
-		}
-		for {
-			n, _, err := e.conn.ReadFrom(answer)
-			if err != nil {
-				return t.Result(j.Size), err
-			}
-			if belongs(answer[:n], j.Round) {
-				break
-			}
-		}
-	}
-	return t.Result(j.Size), nil
 }
 
 func belongs(b []byte, round uint32) bool {

@@ -52,7 +52,10 @@ const (
 	Daemon   = "daemon"   // a node that programs attach to; Path, Wait, End; Iface, Driver, unless it is alone
 	Attached = "attached" // such a program; Path, Wait; Socket "ring": through the ring. Of two, Peer is whom end 0 talks to
 
-	Memory = "memory" // two nodes in this process; Socket, MTU, Key
+	Pipe = "pipe" // two pipes with names; Path, End, Wait
+
+	Memory = "memory" // two nodes in this process; Socket, MTU, Single, Key
+	Local  = "local"  // two sockets of one node in this process; Wait; Socket: rdm, call, tipcpacket, tipc; or two of Go's channels: channel
 )
 
 // An Open says which load a worker opens. The fields a load does not name are unused.
@@ -65,6 +68,7 @@ type Open struct {
 	Wait     string    `json:"wait,omitempty"`
 	Datagram bool      `json:"datagram,omitempty"`
 	Single   bool      `json:"single,omitempty"`
+	Buffers  bool      `json:"buffers,omitempty"` // of Conns: what goes one way does so without a copy
 	Nagle    bool      `json:"nagle,omitempty"`   // TCP without NODELAY
 	Socket   string    `json:"socket,omitempty"`  // the network of a connection: tipc, tipcpacket, tcp; of TIPC besides: call, buffers; of Unix: stream, datagram
 	Dials    bool      `json:"dials,omitempty"`   // a round trip is to connect and to close
@@ -77,8 +81,11 @@ type Open struct {
 
 // IP reports whether the load needs addresses: whether it is one of the kernel's IP.
 func (o Open) IP() bool {
-	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.Driver == UDP
+	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.carrier()
 }
+
+// carrier reports whether the driver is the UDP carrier.
+func (o Open) carrier() bool { return o.Driver == UDP || o.Driver == Whole }
 
 // opening is how long a load may take to open.
 const opening = 40 * time.Second

@@ -19,7 +19,9 @@ const (
 	Packet  = "packet"  // AF_PACKET
 	XDP     = "xdp"     // AF_XDP, in the mode that is tried first
 	Generic = "generic" // AF_XDP in generic mode
-	Native  = "native"  // AF_XDP in native mode
+	Native  = "native"  // AF_XDP in native mode, with or without a copy, as the interface's driver can
+	Zero    = "zero"    // AF_XDP in native mode without a copy, or not at all; never chosen
+	Whole   = "whole"   // UDP without segmentation and receive offload; never chosen
 )
 
 // choices are how the drivers of interfaces are asked for.
@@ -48,9 +50,15 @@ const udpHeaders = 28
 
 // OpenDevice opens the interface with the driver that o names.
 func OpenDevice(o Open) (stack.Device, load.Info, error) {
-	if o.Driver == UDP {
+	if o.carrier() {
 		d, err := openUDP(o)
 		return d, load.Info{Driver: "UDP", Reason: "the row's own"}, err
+	}
+	if o.Driver == Zero {
+		if err := zeroCopy(o.Iface); err != nil {
+			return nil, load.Info{}, err
+		}
+		o.Driver = Native
 	}
 	c, ok := choices[o.Driver]
 	if !ok {
@@ -61,6 +69,21 @@ func OpenDevice(o Open) (stack.Device, load.Info, error) {
 		return nil, load.Info{}, err
 	}
 	return d, load.Info{Driver: d.Way().String(), Reason: d.Reason()}, nil
+}
+
+// zeroCopy reports why an interface's driver does not share memory with sockets, if it
+// does not. AF_XDP would do without, and be another row of the table.
+func zeroCopy(iface string) error {
+	l, err := xdp.ProbeLink(iface)
+	switch {
+	case err != nil:
+		return err
+	case !l.XDP.Known():
+		return fmt.Errorf("AF_XDP without a copy: whether %s can do it is not known: %s", iface, l.XDP.Unknown)
+	case !l.XDP.Value.ZeroCopy:
+		return fmt.Errorf("AF_XDP without a copy: refused: the driver of %s, %s, does not offer it", iface, l.Driver.Value)
+	}
+	return nil
 }
 
 // openUDP opens the UDP carrier with the other end as its only remote, and messages
@@ -83,6 +106,7 @@ func openUDP(o Open) (stack.Device, error) {
 	}
 	d, err := udp.Open(udp.Config{
 		Local: ends[o.End], Remotes: []netip.AddrPort{ends[1-o.End]}, Interface: o.Iface, MTU: ifi.MTU - udpHeaders,
+		NoGSO: o.Driver == Whole, NoGRO: o.Driver == Whole,
 	})
 	if err != nil {
 		return nil, err

@@ -55,7 +55,11 @@ func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 	case Daemon:
 		return openDaemon(ctx, o)
 	case Memory:
-		return memory.Open(ctx, memory.Config{MTU: o.MTU, Stream: o.Socket == "tipc", Key: o.Key})
+		return memory.Open(ctx, memory.Config{MTU: o.MTU, Stream: o.Socket == "tipc", Single: o.Single, Key: o.Key})
+	case Local:
+		return openLocal(ctx, o)
+	case Pipe:
+		return kernel.OpenPipe(o.Path, o.End, kernel.Wait(o.Wait))
 	}
 	if o.Load == Conns && o.Socket == "tcp" {
 		return conns.Open(ctx, conns.Config{End: o.End, Network: o.Socket, Addr: o.Addrs[1], Dials: o.Dials})
@@ -103,7 +107,7 @@ func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 func openNode(ctx context.Context, o Open, dev stack.Device, info load.Info, wait stack.WaitMode) (load.Load, error) {
 	key := gcm.Material(o.Key)
 	if o.Load == Conns {
-		return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials, Key: key})
+		return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials, Buffers: o.Buffers, Key: key})
 	}
 	return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single,
 		Call: o.Socket == "call", Buffers: o.Socket == "buffers", Key: key}, o.Peer.Socket)
