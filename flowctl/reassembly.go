@@ -16,22 +16,22 @@ var ErrFragment = errors.New("flowctl: fragments do not make a message")
 // other. Its memory is at most one message. The zero value is ready.
 // Source: docs/spec/01-wire.md §7.
 type Reassembly struct {
-	buf  []byte // nil between messages
-	want int    // length of the whole
+	in   *frame.Buffer // what has come; nil between messages
+	want int           // length of the whole
 	pool *Pool
 }
 
-// SetPool makes the memory count in a pool: one message is joined in any case, others
-// have less for what comes early.
+// SetPool makes the memory come from a pool and count there: one message is joined in any
+// case, others have less for what comes early.
 func (r *Reassembly) SetPool(p *Pool) { r.pool = p }
 
-// Add takes the next fragment. With the last it returns the whole message, whose
-// memory is the caller's; done is false before. Errors: ErrFragment, after which
-// the Reassembly is empty again.
-func (r *Reassembly) Add(f frame.Fragment) (m frame.Message, done bool, err error) {
+// Add takes the next fragment. With the last it returns the whole message, which is the
+// caller's to release; done is false before. Errors: ErrFragment, after which the
+// Reassembly is empty again.
+func (r *Reassembly) Add(f frame.Fragment) (whole Packet, done bool, err error) {
 	d := f.Data()
 	switch first := f.Type() == frame.FirstFragment; {
-	case first != (r.buf == nil):
+	case first != (r.in == nil):
 		return r.fail()
 	case first:
 		// The first fragment begins with the whole message's header; its size is
@@ -43,44 +43,57 @@ func (r *Reassembly) Add(f frame.Fragment) (m frame.Message, done bool, err erro
 		if r.want > frame.MaxMessage {
 			return r.fail()
 		}
-		n := min(r.want, 4*len(d))
-		r.pool.add(n)
-		r.buf = make([]byte, 0, n)
+		r.in = r.pool.get(min(r.want, 4*len(d)))
 	}
-	if f.Type() == frame.LastFragment && len(r.buf)+len(d) > r.want {
-		d = d[:max(0, r.want-len(r.buf))] // padding of a short frame
+	had := r.in.Len()
+	if f.Type() == frame.LastFragment && had+len(d) > r.want {
+		d = d[:max(0, r.want-had)] // padding of a short frame
 	}
-	if len(r.buf)+len(d) > r.want {
+	if had+len(d) > r.want {
 		return r.fail()
 	}
-	if n := len(r.buf) + len(d); n > cap(r.buf) {
-		buf := make([]byte, len(r.buf), min(r.want, max(n, 2*cap(r.buf))))
-		r.pool.add(cap(buf) - cap(r.buf))
-		copy(buf, r.buf)
-		r.buf = buf
+	if len(d) > r.in.Tailroom() {
+		r.grow(min(r.want, max(had+len(d), 2*had)))
 	}
-	r.buf = append(r.buf, d...)
+	copy(r.in.Extend(len(d)), d)
 	if f.Type() != frame.LastFragment {
-		return frame.Message{}, false, nil
+		return Packet{}, false, nil
 	}
-	m, err = frame.Parse(r.buf)
-	r.Clear()
+	m, err := frame.Parse(r.in.Bytes())
 	if err != nil || !fragmentable(m.User()) {
-		return frame.Message{}, false, ErrFragment
+		return r.fail()
 	}
-	return m, true, nil
+	whole = Packet{Message: m, buf: r.in}
+	r.pool.add(-room(r.in))
+	r.in, r.want = nil, 0
+	return whole, true, nil
 }
 
-func (r *Reassembly) fail() (frame.Message, bool, error) {
+// grow moves what has come to memory for n bytes.
+func (r *Reassembly) grow(n int) {
+	in := r.pool.get(n)
+	copy(in.Extend(r.in.Len()), r.in.Bytes())
+	want := r.want
 	r.Clear()
-	return frame.Message{}, false, ErrFragment
+	r.in, r.want = in, want
+}
+
+func (r *Reassembly) fail() (Packet, bool, error) {
+	r.Clear()
+	return Packet{}, false, ErrFragment
 }
 
 // Clear drops what has come so far.
 func (r *Reassembly) Clear() {
-	r.pool.add(-cap(r.buf))
-	r.buf, r.want = nil, 0
+	if r.in != nil {
+		r.pool.add(-room(r.in))
+		r.in.Recycle()
+	}
+	r.in, r.want = nil, 0
 }
+
+// room is how many bytes a Buffer that was filled from its beginning holds at most.
+func room(b *frame.Buffer) int { return b.Len() + b.Tailroom() }
 
 func fragmentable(u frame.User) bool {
 	return u.IsPayload() || u == frame.UserConn || u == frame.UserGroup || u == frame.UserName

@@ -44,6 +44,14 @@ func cut(t testing.TB, b []byte, size int) (f []frame.Fragment) {
 	}
 }
 
+// memory is how many bytes a Reassembly has.
+func memory(r *Reassembly) int {
+	if r.in == nil {
+		return 0
+	}
+	return room(r.in)
+}
+
 func TestReassembly(t *testing.T) {
 	for _, n := range []int{1500, 2800, 66000 + frame.BasicLen} {
 		for _, size := range []int{24, 100, 1420, 1460} {
@@ -55,14 +63,14 @@ func TestReassembly(t *testing.T) {
 				if err != nil || done != (i == len(fs)-1) {
 					t.Fatalf("%d bytes in pieces of %d, piece %d: got %v %v", n, size, i, done, err)
 				}
-				if c := cap(r.buf); c > n {
+				if c := memory(&r); c > n {
 					t.Fatalf("%d bytes in pieces of %d: %d bytes of memory", n, size, c)
 				}
-				if done && !bytes.Equal(m.Bytes(), msg) {
+				if done && !bytes.Equal(m.Message.Bytes(), msg) {
 					t.Errorf("%d bytes in pieces of %d: another message", n, size)
 				}
 			}
-			if r.buf != nil {
+			if r.in != nil {
 				t.Error("memory kept")
 			}
 		}
@@ -80,8 +88,8 @@ func TestReassemblyOfLargest(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if done && len(m.Bytes()) != frame.MaxMessage {
-			t.Errorf("got %v bytes, want %v", len(m.Bytes()), frame.MaxMessage)
+		if done && len(m.Message.Bytes()) != frame.MaxMessage {
+			t.Errorf("got %v bytes, want %v", len(m.Message.Bytes()), frame.MaxMessage)
 		}
 	}
 }
@@ -142,11 +150,11 @@ func TestReassemblyErrors(t *testing.T) {
 			switch {
 			case !at && (err != nil || done), at && c.bad && err != ErrFragment, at && !c.bad && (err != nil || !done):
 				t.Errorf("%s, piece %d: got %v %v", c.name, i, done, err)
-			case done && len(m.Bytes()) != 3000:
-				t.Errorf("%s: got %d bytes, want 3000", c.name, len(m.Bytes()))
+			case done && len(m.Message.Bytes()) != 3000:
+				t.Errorf("%s: got %d bytes, want 3000", c.name, len(m.Message.Bytes()))
 			}
 		}
-		if r.buf != nil {
+		if r.in != nil {
 			t.Errorf("%s: memory kept", c.name)
 		}
 		// Empty again: the next message is joined.
@@ -161,7 +169,51 @@ func TestReassemblyErrors(t *testing.T) {
 func TestReassemblyDoesNotTrustTheClaim(t *testing.T) {
 	var r Reassembly
 	r.Add(fragment(t, frame.FirstFragment, whole(66000)[:24]))
-	if got := cap(r.buf); got > 4*24 {
+	if got := memory(&r); got > 4*24 {
 		t.Errorf("got %v bytes for 24 received, want at most %v", got, 4*24)
+	}
+}
+
+// Message after message is joined in the same chunk, without garbage; while all chunks
+// are kept it is joined in memory of its own, and whoever has it may keep that, too.
+func TestReassemblyUsesChunksAgain(t *testing.T) {
+	arena := frame.NewArena(frame.ArenaConfig{Small: 64, Poison: true})
+	pool := Pool{Limit: DefaultPool, Wholes: frame.NewWholes(arena)}
+	var r Reassembly
+	r.SetPool(&pool)
+	msg := whole(9000)
+	fs := cut(t, msg, 1460)
+	join := func() Packet {
+		for _, f := range fs {
+			switch p, done, err := r.Add(f); {
+			case err != nil:
+				t.Fatal(err)
+			case done:
+				return p
+			}
+		}
+		t.Fatal("no message")
+		return Packet{}
+	}
+	join().Recycle()
+	if n := testing.AllocsPerRun(100, func() { join().Recycle() }); n != 0 {
+		t.Errorf("%v allocations a message", n)
+	}
+	var kept []Packet
+	for range 100 {
+		p := join()
+		if !p.Buffer().MayKeep() {
+			t.Fatalf("message %d must not be kept", len(kept))
+		}
+		kept = append(kept, p)
+	}
+	for i, p := range kept {
+		if !bytes.Equal(p.Message.Bytes(), msg) {
+			t.Errorf("message %d is another", i)
+		}
+		p.Release()
+	}
+	if pool.Used() != 0 {
+		t.Errorf("%d bytes are counted, want none", pool.Used())
 	}
 }

@@ -49,6 +49,13 @@ func (p Packet) Release() {
 	}
 }
 
+// Recycle is Release for the side that turns the engine.
+func (p Packet) Recycle() {
+	if p.buf != nil {
+		p.buf.Recycle()
+	}
+}
+
 // A Verdict is what becomes of a received packet.
 type Verdict uint8
 

@@ -71,9 +71,8 @@ func (e *Engine) join(now time.Duration, l *link, joins *flowctl.Reassembly, m f
 		}
 	case done:
 		l.RecvFragmented++
-		e.fresh = whole.Bytes()
-		e.deliverMessage(now, l.n, whole, nil, m.NonSeq())
-		e.fresh = nil
+		e.deliverMessage(now, l.n, whole.Message, whole.Buffer(), m.NonSeq())
+		whole.Recycle()
 	}
 }
 

@@ -138,7 +138,6 @@ type Engine struct {
 	queues queues
 	pieces []*frame.Buffer // of the message that is being cut; empty between
 	whole  []byte          // of a lent message, in one piece; good until the next
-	fresh  []byte          // what is delivered was joined of fragments, and has this memory to itself
 
 	handlers handlers // of active ports
 
@@ -196,7 +195,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, links: links, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
-		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{}, stations: stations{}, pool: flowctl.Pool{Limit: flowctl.DefaultPool},
+		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{}, stations: stations{}, pool: flowctl.Pool{Limit: flowctl.DefaultPool, Wholes: frame.NewWholes(cfg.Arena)},
 		slow: flowctl.Never, capsVoid: true, barriers: barriers{next: flowctl.Never},
 	}
 	if cfg.Sealed {

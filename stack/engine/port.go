@@ -76,7 +76,7 @@ type Received struct {
 	srcDroppable, syn bool // as in its header
 
 	data []byte        // nil: it is in the port's ring
-	lent *frame.Buffer // holds data; nil: it has memory of its own
+	lent *frame.Buffer // holds data
 }
 
 // letGo gives the data back.
@@ -209,20 +209,12 @@ func (p *Port) store(data []byte, in *frame.Buffer) *Received {
 	case in != nil && in.MayKeep():
 		in.Hold()
 		r.lent, r.data = in, data
-	case p.e.isFresh(data):
-		r.data = data
 	default:
 		p.data.push(data)
 	}
 	p.queued += r.Len + recordCost
 	p.stats.queuedOne(r.Len, p.queue.Len(), p.queued)
 	return r
-}
-
-// isFresh reports whether data is the end of the message that was just joined of
-// fragments, so that it may be kept as it is.
-func (e *Engine) isFresh(data []byte) bool {
-	return len(e.fresh) > 0 && &data[len(data)-1] == &e.fresh[len(e.fresh)-1]
 }
 
 // pushLocal queues a message of this node.
