@@ -247,6 +247,16 @@ func (a *Arena) Available(size int) (now, most int) {
 // SmallFrame is the length of the longest frame that a small chunk takes, in bytes.
 func (a *Arena) SmallFrame() int { return a.pools[0].size }
 
+// TotalFor is the number of chunks, free or not, of the size that Get takes for a frame of
+// size bytes; 0 where no chunk is that large.
+func (a *Arena) TotalFor(size int) int {
+	p := a.poolFor(size)
+	if p == nil {
+		return 0
+	}
+	return p.total
+}
+
 // Largest is the length of the longest frame that any chunk takes, in bytes.
 func (a *Arena) Largest() int { return max(a.pools[0].size, a.pools[1].size) }
 

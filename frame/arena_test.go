@@ -138,6 +138,15 @@ func TestBuffersApart(t *testing.T) {
 }
 
 // TestReserve takes all there is for data, then all there is.
+func TestTotalFor(t *testing.T) {
+	a := frame.NewArena(frame.ArenaConfig{Small: 8, Jumbo: 3, JumboSize: 9014})
+	for size, want := range map[int]int{64: 8, frame.SmallChunk - frame.Headroom: 8, frame.SmallChunk: 3, 9014: 3, 65536: 0} {
+		if got := a.TotalFor(size); got != want {
+			t.Errorf("%d bytes: got %d chunks, want %d", size, got, want)
+		}
+	}
+}
+
 func TestReserve(t *testing.T) {
 	for _, c := range []struct {
 		config                frame.ArenaConfig

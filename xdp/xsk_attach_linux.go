@@ -92,7 +92,7 @@ func (x *XSK) connectLocked() error {
 // shareOutLocked says how many chunks each socket's fill ring holds: half of all
 // goes to the first, since frames arrive on its queue unless someone steers them.
 func (x *XSK) shareOutLocked() {
-	all, others := x.config.fillChunks(x.arena.Total()), len(x.sockets)-1
+	all, others := x.config.fillChunks(x.arena.TotalFor(chunkRoom)), len(x.sockets)-1
 	for i, s := range x.sockets {
 		switch {
 		case others == 0:

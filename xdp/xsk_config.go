@@ -55,8 +55,8 @@ type XSKConfig struct {
 	// through the first.
 	Queues []int
 	// Fill is the number of chunks the kernel may hold to receive into, for all
-	// queues together; default 2048, at most half the arena, by default at most a
-	// quarter. A flood longer than this, while nobody receives, loses frames.
+	// queues together; default 2048, at most half the arena's small chunks, by default
+	// at most a quarter. A flood longer than this, while nobody receives, loses frames.
 	Fill int
 	// Receive and Transmit are the sizes of each queue's receive ring and of the
 	// transmit ring, in entries; default 2048.
@@ -114,7 +114,8 @@ func ringSize(n int) int {
 	return max(smallestRing, 1<<bits.Len(uint(n-1)))
 }
 
-// fillChunks is the number of chunks for all fill rings, out of an arena of total.
+// fillChunks is the number of chunks for all fill rings, out of an arena of total of
+// their size: three bearers of a node leave a quarter of them.
 func (c *XSKConfig) fillChunks(total int) int {
 	if c.Fill > 0 {
 		return max(1, min(c.Fill, total/2, largestRing))

@@ -171,6 +171,29 @@ func TestXSKSharedArena(t *testing.T) {
 	}
 }
 
+// Three devices leave chunks for data of an arena in which as many are large: only small
+// ones are lodged.
+func TestXSKDevicesLeaveChunks(t *testing.T) {
+	d := newBed(t, 1500)
+	netns.Veth(t, d.a, d.b, "secondA", "secondB", 1500)
+	netns.Veth(t, d.a, d.b, "thirdA", "thirdB", 1500)
+	const small, most = 512, 3 * 512 / 4
+	arena := frame.NewArena(frame.ArenaConfig{Small: small, Jumbo: 512, JumboSize: 14000})
+	for _, name := range []string{nameA, "secondA", "thirdA"} {
+		if err := openXSK(t, d.a, name, nil).Attach(arena, nil); err != nil {
+			t.Fatalf("%s: %v", name, err)
+		}
+	}
+	if lodged := arena.Total() - arena.Free(); lodged > most {
+		t.Errorf("lodged %d chunks of %d, want at most %d", lodged, small, most)
+	}
+	b := arena.Get(64, frame.Control)
+	if b == nil || b.Index() >= small {
+		t.Fatal("no small chunk is free")
+	}
+	b.Release()
+}
+
 // Devices with and without frames in pieces cannot share a registration, but the
 // memory.
 func TestXSKSharedArenaOfUnlikeDevices(t *testing.T) {
