@@ -40,6 +40,14 @@ func (d *Datagrams) Run(ctx context.Context, j load.Job) (load.Result, error) {
 	}
 	stop := load.StopOn(ctx)
 	defer stop.Release()
+	switch {
+	case j.Timed && timed(j) != nil:
+		return load.Result{}, timed(j)
+	case j.Timed && j.Kind == load.Send:
+		return d.pace(stop, j)
+	case j.Timed && j.Kind == load.Receive:
+		return d.delays(stop, j)
+	}
 	switch j.Kind {
 	case load.Ping:
 		return d.ping(stop, j)

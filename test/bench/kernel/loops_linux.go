@@ -22,6 +22,14 @@ func runStream(ctx context.Context, c conn, j load.Job) (load.Result, error) {
 	if j.Size < 1 {
 		return load.Result{}, fmt.Errorf("messages of %d bytes", j.Size)
 	}
+	switch {
+	case j.Timed && timed(j) != nil:
+		return load.Result{}, timed(j)
+	case j.Timed && j.Kind == load.Send:
+		return pace(stop, c, j)
+	case j.Timed && j.Kind == load.Receive:
+		return delays(c, j)
+	}
 	switch j.Kind {
 	case load.Ping:
 		return ping(stop, c, j)

@@ -3,7 +3,6 @@
 package tipc
 
 import (
-	"encoding/binary"
 	"net"
 
 	"github.com/utipc/utipc/test/bench/load"
@@ -18,7 +17,7 @@ func (e *End) sendBuffers(stop *load.Stop, j load.Job) (load.Result, error) {
 	for {
 		b, err := e.conn.NewBuffer(j.Size)
 		if err == nil {
-			binary.BigEndian.PutUint32(b.Pieces()[0], j.Round)
+			mark(b.Pieces()[0], j.Round)
 			err = e.conn.WriteBuffer(b, to)
 			b.Release()
 		}

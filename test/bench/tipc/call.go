@@ -4,7 +4,6 @@ package tipc
 
 import (
 	"context"
-	"encoding/binary"
 	"net"
 
 	"github.com/utipc/utipc/stack"
@@ -23,7 +22,7 @@ func (e *End) call(ctx context.Context, stop *load.Stop, j load.Job) (load.Resul
 	}
 	t := load.NewTrips(j.For)
 	b, answer := make([]byte, j.Size), make([]byte, j.Size)
-	binary.BigEndian.PutUint32(b, j.Round)
+	mark(b, j.Round)
 	for more := true; more && !stop.Load(); more = t.Next() {
 		if _, _, err := e.node.Call(ctx, to, b, answer); err != nil {
 			return t.Result(j.Size), err

@@ -3,7 +3,6 @@
 package tipc
 
 import (
-	"encoding/binary"
 	"net"
 	"runtime"
 	"sync"
@@ -75,7 +74,7 @@ func (e *End) offer(stop *load.Stop, j load.Job) (load.Result, error) {
 func (e *End) offerAt(stop *load.Stop, s *schedule, j load.Job, sent *atomic.Uint64) error {
 	var to net.Addr = e.peer
 	b := make([]byte, j.Size)
-	binary.BigEndian.PutUint32(b, j.Round)
+	mark(b, j.Round)
 	for {
 		for due := s.take(); time.Since(s.begin) < due && !stop.Load(); {
 			runtime.Gosched()

@@ -3,7 +3,6 @@
 package tipc
 
 import (
-	"encoding/binary"
 	"net"
 	"os"
 	"time"
@@ -25,7 +24,7 @@ func (e *End) ping(stop *load.Stop, j load.Job) (load.Result, error) {
 	var to net.Addr = service(1)
 	b := make([]byte, j.Size)
 	answer := make([]byte, j.Size)
-	binary.BigEndian.PutUint32(b, j.Round)
+	mark(b, j.Round)
 	for n, more := 0, true; more && !stop.Load(); n++ {
 		if n%extendEvery == 0 {
 			e.extend(stop)

@@ -155,8 +155,12 @@ func (e *End) Close() error {
 
 // Run does one job. When ctx is done, waiting calls end by their deadline.
 func (e *End) Run(ctx context.Context, j load.Job) (load.Result, error) {
-	if j.Size < roundLen {
-		return load.Result{}, fmt.Errorf("messages of %d bytes, not at least %d", j.Size, roundLen)
+	least := 1
+	if j.Timed {
+		least = load.TimedSize
+	}
+	if j.Size < least || j.Size > frame.MaxPayload {
+		return load.Result{}, fmt.Errorf("messages of %d bytes, not %d to %d", j.Size, least, frame.MaxPayload)
 	}
 	if err := e.conn.SetDeadline(time.Time{}); err != nil {
 		return load.Result{}, err
@@ -188,6 +192,10 @@ func (e *End) run(ctx context.Context, stop *load.Stop, j load.Job) (load.Result
 		return e.ping(stop, j)
 	case j.Kind == load.Pong:
 		return e.pong()
+	case j.Kind == load.Send && j.Timed:
+		return e.pace(stop, j)
+	case j.Kind == load.Receive && j.Timed:
+		return e.delays(stop, j)
 	case j.Kind == load.Send && j.Offered > 0:
 		return e.offer(stop, j)
 	case j.Kind == load.Send && e.c.Buffers:
@@ -231,8 +239,19 @@ func (s state) since(before state, r *load.Result) {
 	r.Refused = s.drops.Drops.String()
 }
 
+// mark writes the round into the message, as much of it as there is room for.
+func mark(b []byte, round uint32) {
+	var tag [roundLen]byte
+	binary.LittleEndian.PutUint32(tag[:], round)
+	copy(b, tag[:])
+}
+
+// belongs reports whether b is a message of the round.
 func belongs(b []byte, round uint32) bool {
-	return len(b) >= roundLen && binary.BigEndian.Uint32(b) == round
+	var tag [roundLen]byte
+	binary.LittleEndian.PutUint32(tag[:], round)
+	n := min(len(b), roundLen)
+	return n > 0 && string(b[:n]) == string(tag[:n])
 }
 
 // pong answers until the deadline.
@@ -260,7 +279,7 @@ func (e *End) send(stop *load.Stop, j load.Job) (load.Result, error) {
 	var c load.Count
 	var to net.Addr = e.peer
 	b := make([]byte, j.Size)
-	binary.BigEndian.PutUint32(b, j.Round)
+	mark(b, j.Round)
 	for {
 		if _, err := e.conn.WriteTo(b, to); err != nil {
 			c.Fill(&r)

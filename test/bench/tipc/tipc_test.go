@@ -79,10 +79,27 @@ func TestOffer(t *testing.T) {
 	}
 }
 
+// The shortest messages belong to their round, too.
+func TestOneByte(t *testing.T) {
+	a, b := ends(t, tipc.Config{Wait: stack.Adaptive})
+	loadtest.Check(t, a, b, load.Job{Size: 1, For: 20 * time.Millisecond})
+}
+
+// A message that is timed says when it was due.
+func TestTimed(t *testing.T) {
+	a, b := ends(t, tipc.Config{Wait: stack.Adaptive})
+	sent, got := loadtest.Run(t, a, b, true, load.Job{Size: 64, For: 50 * time.Millisecond, Offered: 2000, Timed: true})
+	if got.P50 <= 0 || got.P99 < got.P50 || len(got.Quantiles) != len(load.Fractions) || got.Count == 0 || got.Count > sent.Count {
+		t.Errorf("sent %+v, got %+v", sent, got)
+	}
+}
+
 func TestRefusals(t *testing.T) {
 	a, _ := ends(t, tipc.Config{})
-	if _, err := a.Run(t.Context(), load.Job{Kind: load.Send, Size: 3}); err == nil {
-		t.Error("messages without room for their round: got no error")
+	for _, j := range []load.Job{{Kind: load.Send}, {Kind: load.Send, Size: frame.MaxPayload + 1}, {Kind: load.Send, Size: load.TimedSize - 1, Timed: true}} {
+		if _, err := a.Run(t.Context(), j); err == nil {
+			t.Errorf("%+v: got no error", j)
+		}
 	}
 	if _, err := a.Run(t.Context(), load.Job{Kind: "dance", Size: 64}); err == nil {
 		t.Error("an unknown kind: got no error")

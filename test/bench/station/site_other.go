@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package station
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/utipc/utipc/test/bench/load"
+)
+
+// Options say what all stations of a site have in common.
+type Options struct {
+	Program []string
+	Driver  string
+	Nice    int
+	Wait    time.Duration
+}
+
+// A Site is where stations are opened; Linux only.
+type Site struct{ Options }
+
+// A Station is a Variant that is open; Linux only.
+type Station struct{ Infos [2]load.Info }
+
+var errNotSupported = fmt.Errorf("station: no network namespaces on %s: %w", runtime.GOOS, errors.ErrUnsupported)
+
+// ErrIncredible is of a round that is no measurement.
+var ErrIncredible = errors.New("no measurement")
+
+// NewSite always fails here, with an errors.ErrUnsupported.
+func NewSite(context.Context, Options) (*Site, error) { return nil, errNotSupported }
+
+// Close does nothing here.
+func (s *Site) Close() {}
+
+// Open always fails here.
+func (s *Site) Open(Variant) (*Station, error) { return nil, errNotSupported }
+
+// Turn always fails here.
+func (st *Station) Turn(Exchange, func(error)) (Run, error) { return Run{}, errNotSupported }
+
+// Close does nothing here.
+func (st *Station) Close() {}
