@@ -5,6 +5,8 @@ package main
 import (
 	"context"
 	"fmt"
+
+	"github.com/utipc/utipc/test/bench/report"
 )
 
 var benchCommand = command{
@@ -101,10 +103,15 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchCrypto(ctx, args[1:], std)
 			case "daemon":
 				return benchDaemon(ctx, args[1:], std)
+			case "report":
+				return benchReport(ctx, "report", report.Kinds, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
 			case "-h", "-help", "--help":
 				return benchDatapath(ctx, args, std)
+			}
+			if k, ok := report.Find(args[0]); ok {
+				return benchReport(ctx, k.Name, []report.Kind{k}, args[1:], std)
 			}
 			return usageError(fmt.Sprintf("nothing to measure is called %q", args[0]))
 		}

@@ -66,8 +66,8 @@ when none is named, else with 1.
 	},
 }
 
-// A report is what the doctor has to say.
-type report struct {
+// A diagnosis is what the doctor has to say.
+type diagnosis struct {
 	Host       xdp.Host  `json:"host"`
 	Advice     []advice  `json:"advice"` // on the host
 	Interfaces []checkup `json:"interfaces"`
@@ -101,8 +101,8 @@ type advice struct {
 }
 
 // examine looks at the interfaces of those names, all Ethernet ones without a name.
-func examine(names []string) (report, error) {
-	r := report{Host: xdp.ProbeHost(), Interfaces: []checkup{}}
+func examine(names []string) (diagnosis, error) {
+	r := diagnosis{Host: xdp.ProbeHost(), Interfaces: []checkup{}}
 	r.Advice = hostAdvice(r.Host)
 	if len(names) == 0 {
 		var err error
@@ -165,7 +165,7 @@ func checkUp(f xdp.Facts) checkup {
 
 // verdict is the error the command ends with. An interface somebody named must
 // have a carrier; of all there are one is enough.
-func (r report) verdict(named bool) error {
+func (r diagnosis) verdict(named bool) error {
 	var without []string
 	for _, c := range r.Interfaces {
 		if c.Chosen == "" {

@@ -77,7 +77,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 	}
 
 	out, _, status = doctor("--json", "left")
-	var r report
+	var r diagnosis
 	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitDone || len(r.Interfaces) != 1 {
 		t.Fatalf("--json: status %d, %v in\n%s", status, err, out)
 	}
@@ -139,7 +139,7 @@ func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 			if strings.Contains(out, "null") {
 				t.Errorf("%s --json: got %s, want empty lists", c.name, out)
 			}
-			var r report
+			var r diagnosis
 			if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitFailed || r.Interfaces[0].Unusable == "" {
 				t.Errorf("%s --json: got status %d, %v, %+v", c.name, status, err, r.Interfaces)
 			}

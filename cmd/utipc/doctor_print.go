@@ -56,7 +56,7 @@ func (s *sheet) advice(all []advice) {
 }
 
 // text is the report for people.
-func (r report) text() []byte {
+func (r diagnosis) text() []byte {
 	var s sheet
 	h := r.Host
 	fmt.Fprintln(&s, "host")

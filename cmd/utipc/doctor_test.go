@@ -34,7 +34,7 @@ func patient() xdp.Facts {
 
 func TestDoctorOnACard(t *testing.T) {
 	f := patient()
-	r := report{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{checkUp(f)}}
+	r := diagnosis{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{checkUp(f)}}
 	want := `host
   kernel          Linux 6.12.1
   rights          CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF, CAP_IPC_LOCK
@@ -118,7 +118,7 @@ func TestDoctorAdvice(t *testing.T) {
 		f := patient()
 		c.change(&f)
 		check := checkUp(f)
-		r := report{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{check}}
+		r := diagnosis{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{check}}
 		var mends []string
 		for _, a := range append(r.Advice, check.Advice...) {
 			if a.Says == "" {
@@ -151,7 +151,7 @@ func TestDoctorVerdict(t *testing.T) {
 		{[]checkup{good}, true, ""},
 		{[]checkup{good, bad}, true, "on b"},
 	} {
-		err := report{Interfaces: c.all}.verdict(c.named)
+		err := diagnosis{Interfaces: c.all}.verdict(c.named)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%v, named %v: got %v, want %q", c.all, c.named, err, c.want)
 		}

@@ -63,7 +63,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 	}
 	defer r.site.Close()
 	report := &Report{Nice: o.Nice, Machine: station.ThisMachine(r.site.Cores), Plan: o.Plan, Began: time.Now()}
-	before := station.ReadUsage(nil)
+	before := r.site.Usage()
 	outcomes := map[string]*Outcome{}
 	for _, s := range r.sets(rows) {
 		if ctx.Err() != nil {
@@ -74,7 +74,7 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 			report.Outcomes = append(report.Outcomes, out)
 		}
 	}
-	report.Took, report.Others = time.Since(report.Began), station.ReadUsage(nil).Others(before)
+	report.Took, report.Others = time.Since(report.Began), r.site.Usage().Others(before)
 	for _, row := range rows {
 		report.Lines = append(report.Lines, row.judge(outcomes))
 	}

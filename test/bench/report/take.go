@@ -211,4 +211,3 @@ func (t *Take) ratios(p Pair, exchange int, value Value, less bool) (v []float64
 	}
 	return v
 }
-

@@ -80,5 +80,15 @@ func (r Run) CPU() time.Duration {
 	return (r.Ends[0].CPU + r.Ends[1].CPU) / time.Duration(measures.All)
 }
 
+// A Machine is where a run was made.
+type Machine struct {
+	CPU    string `json:"cpu"`
+	Cores  int    `json:"cores"`
+	Used   [2]int `json:"used"`   // cores
+	Memory uint64 `json:"memory"` // bytes
+	Kernel string `json:"kernel"`
+	Go     string `json:"go"`
+}
+
 // Busy is the share of the cores that others may use in a measurement.
 const Busy = 0.25

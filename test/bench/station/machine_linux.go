@@ -13,21 +13,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A Machine is where a run was made.
-type Machine struct {
-	CPU    string `json:"cpu"`
-	Cores  int    `json:"cores"`
-	Used   [2]int `json:"used"` // cores
-	Kernel string `json:"kernel"`
-	Go     string `json:"go"`
-}
-
 // ThisMachine describes this one; what it does not tell is "unknown".
 func ThisMachine(used [2]int) Machine {
 	m := Machine{CPU: "unknown", Cores: runtime.NumCPU(), Used: used, Kernel: "unknown", Go: runtime.Version() + " " + runtime.GOARCH}
 	var u unix.Utsname
 	if unix.Uname(&u) == nil {
 		m.Kernel = unix.ByteSliceToString(u.Sysname[:]) + " " + unix.ByteSliceToString(u.Release[:])
+	}
+	var info unix.Sysinfo_t
+	if unix.Sysinfo(&info) == nil {
+		m.Memory = uint64(info.Totalram) * uint64(info.Unit)
 	}
 	if f, err := os.Open("/proc/cpuinfo"); err == nil {
 		defer f.Close()

@@ -71,7 +71,7 @@ func (st *Station) Run(x Exchange) (Run, error) {
 	if err := errors.Join(errs[:]...); err != nil {
 		return Run{}, err
 	}
-	if err := credible(run.Ends[measures], x.Size); err != nil {
+	if err := credible(run.Ends[measures], x); err != nil {
 		return Run{}, err
 	}
 	return run, st.site.ctx.Err()
@@ -110,15 +110,15 @@ const (
 var ErrIncredible = errors.New("no measurement")
 
 // credible refuses what is no measurement, with ErrIncredible.
-func credible(m load.Result, size int) error {
+func credible(m load.Result, x Exchange) error {
 	least := uint64(fewest)
-	if size >= large {
+	if x.Size >= large {
 		least = few
 	}
 	switch {
 	case m.Count < least:
 		return fmt.Errorf("%w: only %d were counted", ErrIncredible, m.Count)
-	case m.P50 > 0 && m.Lost > m.Count/50: // of datagrams one way, some may be
+	case !x.OneWay && m.Lost > m.Count/50: // of datagrams one way, some may be
 		return fmt.Errorf("%w: %d of %d round trips had no answer", ErrIncredible, m.Lost, m.Count)
 	}
 	return nil

@@ -78,6 +78,15 @@ func (s *Site) Settle() {
 	}
 }
 
+// Usage is the processor time up to now; what the site's processes use is not others'. It
+// may be asked of no site.
+func (s *Site) Usage() Usage {
+	if s == nil {
+		return ReadUsage(nil)
+	}
+	return ReadUsage(s.workers())
+}
+
 // workers are the processes of the site.
 func (s *Site) workers() (pids []int) {
 	for _, st := range s.stations {

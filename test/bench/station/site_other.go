@@ -33,6 +33,20 @@ var errNotSupported = fmt.Errorf("station: no network namespaces on %s: %w", run
 // ErrIncredible is of a round that is no measurement.
 var ErrIncredible = errors.New("no measurement")
 
+// A Usage is CPU time up to now; it is not known here.
+type Usage struct{}
+
+// ThisMachine says what Go knows of it.
+func ThisMachine(used [2]int) Machine {
+	return Machine{CPU: "unknown", Cores: runtime.NumCPU(), Used: used, Kernel: "unknown", Go: runtime.Version() + " " + runtime.GOARCH}
+}
+
+// Usage is not known here.
+func (s *Site) Usage() Usage { return Usage{} }
+
+// Others is not known here.
+func (u Usage) Others(Usage) float64 { return 0 }
+
 // NewSite always fails here, with an errors.ErrUnsupported.
 func NewSite(context.Context, Options) (*Site, error) { return nil, errNotSupported }
 

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package report
+
+// Why theirs is better in a cell, and what would change it. These were found with
+// profiles: docs/performance.md has them.
+const (
+	whyOffloads = "TSO and GRO move 64 KiB by one passage through the kernel, and over a veth by reference; a TIPC frame ends at the MTU, and each is a passage of its own. " +
+		"A larger MTU changes it: see MTU 9000 and 65000"
+	whyFragments = "a message longer than the MTU is as many frames, each with a passage through the driver, and is put together before it is read; a larger MTU changes it"
+	whyCopies    = "a message is copied into the arena, by the kernel twice, and to its reader, TCP's bytes twice in all; WriteBuffer and ReadBuffer save two, and zero copy of a real network card one"
+	whySleep     = "a sleeper polls, receives and sends: a system call more than a blocking TCP socket; Adaptive and Spin do without"
+	whyBurners   = "who sleeps is served by the scheduler when its turn comes, and ours has one wake-up more; priority (nice, SCHED_FIFO) for the waiting thread changes it"
+	whyFrames    = "each frame is a passage through the driver; a veth with AF_XDP costs what TCP's packet costs, and TCP's segment leaves with its answer's acknowledgement"
+)
+
+// latencyReason is of round trips.
+func latencyReason(p Pair, size float64) string {
+	spins := p.Ours == messagesSpin || p.Ours == streamSpin
+	switch {
+	case size > mtu && p.Theirs != tcpSpinPlain && p.Theirs != tcpPlain:
+		return whyFragments + "; " + whyOffloads
+	case size > mtu:
+		return whyFragments
+	case spins:
+		return whyFrames
+	}
+	return whySleep
+}
+
+// throughputReason is of what goes one way.
+func throughputReason(p Pair, size float64) string {
+	switch {
+	case size >= 1000 && p.Theirs != tcpPlain && p.Theirs != tcpSpinPlain:
+		return whyOffloads
+	case size >= 1000:
+		return whyCopies
+	}
+	return whyFrames
+}
