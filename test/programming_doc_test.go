@@ -10,12 +10,9 @@ import (
 	"testing"
 )
 
-// Every snippet of docs/programming.md is a part of an example that is compiled and run.
+// Every snippet of docs/programming.md and docs/api.md is a part of an example that is
+// compiled and run.
 func TestProgrammingSnippets(t *testing.T) {
-	doc, err := os.ReadFile("../docs/programming.md")
-	if err != nil {
-		t.Fatal(err)
-	}
 	code := ""
 	for _, pattern := range []string{"../stack/example*_test.go", "../examples/*/main.go"} {
 		files, err := filepath.Glob(pattern)
@@ -30,18 +27,15 @@ func TestProgrammingSnippets(t *testing.T) {
 			code += unindented(string(b)) + "\n"
 		}
 	}
-	snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(string(doc), -1)
-	if len(snippets) < 5 {
-		t.Errorf("found %d snippets", len(snippets))
-	}
-	for _, s := range snippets {
-		if !strings.Contains(code, unindented(s[1])) {
-			t.Errorf("no example has this snippet:\n%s", s[1])
+	for _, name := range []string{"docs/programming.md", "docs/api.md"} {
+		snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(texts(t)[name], -1)
+		if len(snippets) < 5 {
+			t.Errorf("%s: found %d snippets", name, len(snippets))
 		}
-	}
-	for _, m := range regexp.MustCompile(`\]\((\.\./[^)#]+)\)`).FindAllStringSubmatch(string(doc), -1) {
-		if _, err := os.Stat(filepath.Join("../docs", m[1])); err != nil {
-			t.Errorf("link to %s: %v", m[1], err)
+		for _, s := range snippets {
+			if !strings.Contains(code, unindented(s[1])) {
+				t.Errorf("%s: no example has this snippet:\n%s", name, s[1])
+			}
 		}
 	}
 }
