@@ -6,6 +6,7 @@ import (
 	"bufio"
 	"os"
 	"runtime"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
@@ -76,20 +77,49 @@ func ReadUsage(pids []int) (u Usage) {
 	return u
 }
 
-// processTime is the CPU time of a process, 0 when it is gone.
+// processTime is the CPU time of a process and of its children that have ended, 0 when it
+// is gone.
 func processTime(pid int) (d time.Duration) {
-	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
-	if err != nil {
-		return 0
-	}
-	// Behind the name, which may hold anything, and its parenthesis: the state is
-	// field 3, user and system time are 14 and 15.
-	f := strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
-	for i := 14 - 3; i <= 15-3 && i < len(f); i++ {
+	f := processFields(pid)
+	// User and system time are fields 14 and 15, those of children that were waited for 16
+	// and 17.
+	for i := 14 - 3; i <= 17-3 && i < len(f); i++ {
 		n, _ := strconv.ParseInt(f[i], 10, 64)
 		d += time.Duration(n) * tick
 	}
 	return d
+}
+
+// processFields are what the kernel tells of a process, from field 3 on; none when it is
+// gone.
+func processFields(pid int) []string {
+	b, err := os.ReadFile("/proc/" + strconv.Itoa(pid) + "/stat")
+	if err != nil {
+		return nil
+	}
+	// Field 2 is the name, which may hold anything, and its parenthesis.
+	return strings.Fields(string(b[strings.LastIndexByte(string(b), ')')+1:]))
+}
+
+// children are the processes that those of pids have started. It looks at every process
+// there is.
+func children(pids []int) (found []int) {
+	all, err := os.ReadDir("/proc")
+	if err != nil {
+		return nil
+	}
+	for _, e := range all {
+		pid, err := strconv.Atoi(e.Name())
+		if err != nil {
+			continue
+		}
+		if f := processFields(pid); len(f) > 1 { // field 4: the parent
+			if parent, err := strconv.Atoi(f[1]); err == nil && slices.Contains(pids, parent) {
+				found = append(found, pid)
+			}
+		}
+	}
+	return found
 }
 
 // Others is the share of all cores' time since before that was used, and not by this

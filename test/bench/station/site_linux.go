@@ -89,10 +89,15 @@ func (s *Site) Usage() Usage {
 
 // workers are the processes of the site.
 func (s *Site) workers() (pids []int) {
+	judged := false
 	for _, st := range s.stations {
 		for _, p := range st.all {
 			pids = append(pids, p.PID())
 		}
+		judged = judged || st.v.Ends[0].Judge()
+	}
+	if judged {
+		pids = append(pids, children(pids)...)
 	}
 	for _, p := range s.burners {
 		pids = append(pids, p.PID())

@@ -54,6 +54,9 @@ const (
 
 	Pipe = "pipe" // two pipes with names; Path, End, Wait
 
+	Iperf3   = "iperf3"   // what iperf3 finds one way, of TCP; Addrs, End
+	Sockperf = "sockperf" // what sockperf finds of round trips; Addrs, End; Socket "tcp" or "udp"
+
 	Memory = "memory" // two nodes in this process; Socket, MTU, Single, Key
 	Local  = "local"  // two sockets of one node in this process; Wait; Socket: rdm, call, tipcpacket, tipc; or two of Go's channels: channel
 )
@@ -81,8 +84,11 @@ type Open struct {
 
 // IP reports whether the load needs addresses: whether it is one of the kernel's IP.
 func (o Open) IP() bool {
-	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.carrier()
+	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.carrier() || o.Judge()
 }
+
+// Judge reports whether the load is measured by another program, which its worker starts.
+func (o Open) Judge() bool { return o.Load == Iperf3 || o.Load == Sockperf }
 
 // carrier reports whether the driver is the UDP carrier.
 func (o Open) carrier() bool { return o.Driver == UDP || o.Driver == Whole }

@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/hop"
 	"github.com/utipc/utipc/test/bench/kernel"
+	"github.com/utipc/utipc/test/bench/judge"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/memory"
 	"github.com/utipc/utipc/test/bench/tcp"
@@ -36,6 +37,10 @@ func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 		return tcp.Open(tcp.Config{End: o.End, Addr: o.Addrs[1], Wait: tcp.Wait(o.Wait), Nagle: o.Nagle})
 	case UDP:
 		return kernel.OpenUDP(o.Addrs, o.End, kernel.Wait(o.Wait))
+	case Iperf3:
+		return judge.OpenIperf3(judge.Config{End: o.End, Addrs: o.Addrs})
+	case Sockperf:
+		return judge.OpenSockperf(ctx, judge.Config{End: o.End, Addrs: o.Addrs, UDP: o.Socket == "udp"})
 	case Burn:
 		return burner{}, nil
 	case Flood:
