@@ -107,6 +107,8 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchReport(ctx, "report", report.Kinds, args[1:], std)
 			case "worker": // what benchDatapath starts
 				return benchWorker(ctx, args[1:], std)
+			case "rank": // what measurements of application kernels start
+				return benchRank(ctx, args[1:], std)
 			case "-h", "-help", "--help":
 				return benchDatapath(ctx, args, std)
 			}

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"context"
+	"flag"
+
+	"github.com/utipc/utipc/internal/kernels"
+	"github.com/utipc/utipc/internal/kernels/launch"
+)
+
+// benchRank is one rank of an application kernel, or a burner; its parent talks to it.
+func benchRank(ctx context.Context, args []string, std stdio) error {
+	if _, err := parse(flag.NewFlagSet("bench rank", flag.ContinueOnError), args, 0, 0); err != nil {
+		return err
+	}
+	return launch.Rank(ctx, std.in, std.out, kernels.Find)
+}
