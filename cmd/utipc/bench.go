@@ -103,6 +103,8 @@ cores are left out, if enough are left; the output says how much they used in al
 				return benchCrypto(ctx, args[1:], std)
 			case "daemon":
 				return benchDaemon(ctx, args[1:], std)
+			case "host":
+				return benchHost(ctx, args[1:], std)
 			case "report":
 				return benchReport(ctx, "report", report.Kinds, args[1:], std)
 			case "worker": // what benchDatapath starts

@@ -34,4 +34,8 @@ func benchDaemon(_ context.Context, args []string, std stdio) error {
 	return noSheet(benchDaemonUsage, args, std)
 }
 
+func benchHost(_ context.Context, args []string, std stdio) error {
+	return noSheet(benchHostUsage, args, std)
+}
+
 func benchWorker(context.Context, []string, stdio) error { return errNoBench }

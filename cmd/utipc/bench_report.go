@@ -34,6 +34,11 @@ Two ends are placed
 
     --veth           in two network namespaces that it makes, with a veth cable between them
                      (default; needs root and two cores); all are gone when it ends
+    --memory         on this host, without privilege: two nodes in one process with a network
+                     in memory, beside processes that use the loopback interface
+    --host ADDR      on this host and another, where 'utipc bench host' runs and has said this
+                     line: --host ADDR --secret WORD, and --if, this host's interface to there.
+                     IP needs an address on both; root on both
 
 and measured in turn, round by round, so that what the machine does meanwhile hits all
 alike; ratios are medians of the rounds' ratios. Rounds in which others used more than a
@@ -58,6 +63,7 @@ quarter of the cores are left out, if enough are left.
 
     utipc bench report --short --out report
     utipc bench latency
+    utipc bench latency --memory
     utipc bench report --only latency,throughput --nice -15
 `
 
@@ -109,7 +115,11 @@ func (o *benchReportFlags) parse(name string, args []string) error {
 	f := flag.NewFlagSet("bench "+name, flag.ContinueOnError)
 	f.BoolVar(&o.short, "short", false, "")
 	f.BoolVar(&o.tiny, "tiny", false, "")
-	f.Bool("veth", true, "")
+	f.Bool("veth", false, "")
+	f.BoolVar(&o.site.Memory, "memory", false, "")
+	f.StringVar(&o.site.Host, "host", "", "")
+	f.StringVar(&o.site.Secret, "secret", "", "")
+	f.StringVar(&o.site.Iface, "if", "", "")
 	f.IntVar(&o.rounds, "rounds", 0, "")
 	f.DurationVar(&o.length, "time", 0, "")
 	f.DurationVar(&o.wait, "wait", -1, "")
@@ -129,6 +139,8 @@ func (o *benchReportFlags) parse(name string, args []string) error {
 		return usageError("--rounds must be positive, --time as well and at most a minute")
 	case o.site.Nice < -20 || o.site.Nice > 19:
 		return usageError("--nice is not in -20 to 19")
+	case o.site.Host != "" && (o.site.Iface == "" || o.site.Secret == "" || o.site.Memory):
+		return usageError("--host needs --if and --secret, and excludes --memory")
 	case o.tiny && o.short:
 		return usageError("--tiny and --short exclude each other")
 	}
@@ -188,7 +200,6 @@ func (o *benchReportFlags) measure(ctx context.Context, name string, args []stri
 	title := "utipc bench " + name
 	r := b.Report(title, o.kinds)
 	r.Command, r.Commit = strings.Join(append([]string{"utipc bench", name}, args...), " "), ownCommit()
-	r.Place = "two network namespaces and a veth cable between them, two processes, one core each where no other is said"
 	return r, ctx.Err()
 }
 

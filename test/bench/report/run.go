@@ -13,7 +13,10 @@ import (
 // Report measures kinds, one after the other. What could not be measured stands in the
 // sections; when the Context is done, there are as many sections as were measured.
 func (b *Bench) Report(title string, kinds []Kind) *figure.Report {
-	r := &figure.Report{Title: title, Machine: thisMachine(), Plan: b.Plan.String(), Began: time.Now()}
+	r := &figure.Report{Title: title, Machine: thisMachine(), Plan: b.Plan.String(), Place: "this process", Began: time.Now()}
+	if b.Site != nil {
+		r.Place = b.Site.String()
+	}
 	before := b.Site.Usage()
 	for _, k := range kinds {
 		b.say("%s", k.Title)

@@ -10,6 +10,14 @@ import (
 // mtu is that of a cable where nothing else is said, in bytes.
 const mtu = 1500
 
+// mtus are those of the cables of a Bench: some, or what its interfaces have.
+func (b *Bench) mtus(some []int) []int {
+	if m := b.Site.MTU(); m != 0 {
+		return []int{m}
+	}
+	return some
+}
+
 // longestMessage is the longest that TIPC carries, longestDatagram that of UDP over IPv4.
 const longestMessage, longestDatagram = 66000, 65507
 

@@ -49,7 +49,7 @@ func (b *Bench) flows(mtu int) *Take {
 	subjects := named(mtu, messagesSpin, messagesAdaptive, messagesSleep, streamAdaptive, streamSleep,
 		tcpSpin, tcpSpinPlain, tcpBlock, tcpPlain, tcpNagle, tcpGo, udpBlock)
 	idle, loaded := some(b.Plan, allSizes), some(b.Plan, loadedSizes)
-	if mtu == throughputMTUs[0] {
+	if mtu == b.mtus(throughputMTUs)[0] {
 		subjects = append(subjects, named(mtu, unixBlock)...)
 	} else {
 		subjects = named(mtu, messagesAdaptive, messagesSleep, streamAdaptive, streamSleep, tcpBlock, tcpPlain, tcpGo)
@@ -68,7 +68,7 @@ func (b *Bench) flows(mtu int) *Take {
 
 func measureThroughput(b *Bench) (s figure.Section, err error) {
 	half := figure.Table{ID: "half-power", Title: "Half-power points", Heads: []string{"", "highest", "at", "half of it at"}}
-	for _, mtu := range throughputMTUs {
+	for _, mtu := range b.mtus(throughputMTUs) {
 		t := b.flows(mtu)
 		s.Errors = append(s.Errors, t.Errors...)
 		for _, burners := range []bool{false, true} {
@@ -83,7 +83,7 @@ func measureThroughput(b *Bench) (s figure.Section, err error) {
 			c := Contest{Section: "throughput", What: "one way", Value: bits, Unit: figure.BitsPerSecond, Pairs: throughputPairs, Reason: throughputReason}
 			s.Figures = append(s.Figures, figure.Figure{ID: "throughput-" + id, Title: "Throughput against size, " + where,
 				X: sizeAxis, Y: figure.Axis{Label: "throughput", Unit: figure.BitsPerSecond, Log: true}, Series: rates})
-			if mtu == throughputMTUs[0] {
+			if mtu == b.mtus(throughputMTUs)[0] {
 				s.Figures = append(s.Figures, figure.Figure{ID: "messages-" + id, Title: "Messages a second against size, " + where,
 					X: sizeAxis, Y: figure.Axis{Label: "messages", Unit: figure.PerSecond, Log: true}, Series: t.All(which, messages)})
 			}
@@ -125,7 +125,7 @@ func halfPower(all []figure.Series, mtu int) (rows []figure.Row) {
 }
 
 func measureEfficiency(b *Bench) (s figure.Section, err error) {
-	for _, mtu := range throughputMTUs {
+	for _, mtu := range b.mtus(throughputMTUs) {
 		t := b.flows(mtu)
 		for _, burners := range []bool{false, true} {
 			which, id, where := sizes(true, burners), fmt.Sprintf("%d-idle", mtu), fmt.Sprintf("MTU %d, cores idle", mtu)

@@ -18,6 +18,21 @@ import (
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
+// Options say what all stations of a site have in common. Without Memory and Host the two
+// ends of each are in two network namespaces of their own.
+type Options struct {
+	// Program is the command that serves as a worker: it calls worker.Serve.
+	Program []string
+	Driver  string        // of interfaces: worker.Auto or another
+	Nice    int           // priority of all workers, -20 (first) to 19
+	Wait    time.Duration // how long to wait, in all, for others to leave the cores alone
+
+	Memory bool   // all is on this host, without privilege
+	Host   string // the address, with a port, of the host where end 1 is: utipc bench host
+	Secret string // which that host knows
+	Iface  string // of this host, towards that
+}
+
 // A Variant is one way to move messages. OneWay, Size and Per are of the Exchange that
 // Variant.Exchange returns; a Station takes any other.
 type Variant struct {

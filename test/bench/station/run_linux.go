@@ -36,6 +36,9 @@ func (x Exchange) jobs(serial uint32) (jobs [2]load.Job) {
 // Run measures once. The end that measures ends by itself; the others are stopped then.
 // After an error other than ErrIncredible the station is to be closed.
 func (st *Station) Run(x Exchange) (Run, error) {
+	if _, ok := st.ground.(apart); ok && x.Timed {
+		return Run{}, notHere("two hosts have two clocks")
+	}
 	company, err := st.startCompany(x)
 	if err != nil {
 		return Run{}, err

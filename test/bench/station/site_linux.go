@@ -7,20 +7,10 @@ import (
 	"slices"
 	"time"
 
-	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/internal/cores"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/worker"
 )
-
-// Options say what all stations of a site have in common.
-type Options struct {
-	// Program is the command that serves as a worker: it calls worker.Serve.
-	Program []string
-	Driver  string        // of interfaces: worker.Auto or another
-	Nice    int           // priority of all workers, -20 (first) to 19
-	Wait    time.Duration // how long to wait, in all, for others to leave the cores alone
-}
 
 // A Site is where stations are opened. It is used by one goroutine.
 type Site struct {
@@ -28,26 +18,31 @@ type Site struct {
 	Cores [2]int // those of the two ends
 
 	ctx      context.Context
+	place    place
 	stations []*Station        // open
 	burners  []*worker.Process // one a core, from when they are first wanted
 	serial   uint32            // of the latest measurement
 }
 
 // NewSite is a site until ctx is done. Errors: of a machine with less than two cores; an
-// os.ErrPermission where namespaces may not be made.
+// os.ErrPermission where namespaces may not be made; those of another host.
 func NewSite(ctx context.Context, o Options) (*Site, error) {
 	s := &Site{Options: o, ctx: ctx}
 	var err error
 	if s.Cores, err = cores.First(); err != nil {
 		return nil, err
 	}
-	n, err := bed.NewNamespace() // so that a missing right is said once, and at once
-	if err != nil {
+	if s.place, err = o.place(); err != nil {
 		return nil, err
 	}
-	n.Close()
 	return s, nil
 }
+
+// String says where the two ends are.
+func (s *Site) String() string { return s.place.String() }
+
+// MTU is that of all variants; 0: each has its own.
+func (s *Site) MTU() int { return s.place.mtu() }
 
 // Close closes all stations and ends all processes.
 func (s *Site) Close() {
@@ -107,14 +102,14 @@ func (s *Site) workers() (pids []int) {
 
 // burn has a busy process run on each core until the calls are stopped.
 func (s *Site) burn() (calls []*worker.Call, err error) {
-	for len(s.burners) < len(s.Cores) {
-		p, err := s.start(s.Program, s.Cores[len(s.burners)], here)
-		if err != nil {
+	if s.burners == nil {
+		if s.burners, err = s.place.burn(s); err != nil {
 			return nil, err
 		}
-		s.burners = append(s.burners, p)
-		if _, err := p.Open(worker.Open{Load: worker.Burn}); err != nil {
-			return nil, err
+		for _, p := range s.burners {
+			if _, err := p.Open(worker.Open{Load: worker.Burn}); err != nil {
+				return nil, err
+			}
 		}
 	}
 	for _, p := range s.burners {

@@ -9,18 +9,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
 )
-
-// Options say what all stations of a site have in common.
-type Options struct {
-	Program []string
-	Driver  string
-	Nice    int
-	Wait    time.Duration
-}
 
 // A Site is where stations are opened; Linux only.
 type Site struct{ Options }
@@ -46,6 +37,15 @@ func (s *Site) Usage() Usage { return Usage{} }
 
 // Others is not known here.
 func (u Usage) Others(Usage) float64 { return 0 }
+
+// ErrNotHere is of what cannot be measured where the two ends are.
+var ErrNotHere = errors.New("not where the two ends are")
+
+// String is nothing here.
+func (s *Site) String() string { return "" }
+
+// MTU is 0 here.
+func (s *Site) MTU() int { return 0 }
 
 // NewSite always fails here, with an errors.ErrUnsupported.
 func NewSite(context.Context, Options) (*Site, error) { return nil, errNotSupported }

@@ -9,25 +9,18 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/internal/cores"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
-// The addresses of the two ends of a cable, where IP runs on it.
-var addresses = [2]string{"10.71.0.1", "10.71.0.2"}
-
-// loopback are the addresses of two ends of one host.
-var loopback = [2]string{"127.0.0.1", "127.0.0.1"}
-
-// A Station is a Variant that is open: its bed and its processes.
+// A Station is a Variant that is open: its processes, and what they stand on.
 type Station struct {
 	Infos [2]load.Info // what the ends say of themselves
 
 	site   *Site
 	v      Variant
-	bed    *bed.Bed
+	ground ground
 	ends   [2]*worker.Process
 	flood  *worker.Process   // the third sender, if any
 	all    []*worker.Process // these and what else was started
@@ -36,9 +29,12 @@ type Station struct {
 	joined string // the socket of the daemon that both ends are programs of
 }
 
-// Open makes the bed of a variant and starts its processes. What was made before it
-// failed is closed.
+// Open opens a variant where the site is. What was made before it failed is closed. An
+// error may be ErrNotHere.
 func (s *Site) Open(v Variant) (*Station, error) {
+	if err := s.place.fit(&v); err != nil {
+		return nil, err
+	}
 	st := &Station{site: s, v: v}
 	s.stations = append(s.stations, st)
 	if err := st.open(); err != nil {
@@ -49,13 +45,10 @@ func (s *Site) Open(v Variant) (*Station, error) {
 }
 
 func (st *Station) open() (err error) {
-	if st.bed, err = bed.New(bed.Options{MTU: st.v.MTU}); err != nil {
+	if st.ground, err = st.site.place.lay(st.site, &st.v); err != nil {
 		return err
 	}
 	if st.dir, err = os.MkdirTemp("", "utipc-bench-"); err != nil {
-		return err
-	}
-	if err := st.addresses(); err != nil {
 		return err
 	}
 	if st.v.Held {
@@ -64,7 +57,7 @@ func (st *Station) open() (err error) {
 			if err != nil {
 				return err
 			}
-			if st.Infos[end], err = p.Open(worker.Open{Load: worker.Holds, End: 1, Iface: st.bed.Name(end), Driver: st.site.Driver}); err != nil {
+			if st.Infos[end], err = p.Open(worker.Open{Load: worker.Holds, End: 1, Iface: st.ground.iface(end), Driver: st.site.Driver}); err != nil {
 				return err
 			}
 		}
@@ -93,12 +86,9 @@ func (st *Station) openEnd(end int) (err error) {
 		}
 	}
 	o := st.v.Ends[end]
-	o.End, o.Iface, o.Addrs, o.Peer, o.Path = end, st.bed.Name(end), addresses, st.Infos[1], filepath.Join(st.dir, "common")
+	o.End, o.Iface, o.Addrs, o.Peer, o.Path = end, st.ground.iface(end), st.ground.addrs(), st.Infos[1], filepath.Join(st.dir, "common")
 	if o.Driver == "" {
 		o.Driver = st.site.Driver
-	}
-	if st.v.OneHost {
-		o.Addrs = loopback
 	}
 	switch {
 	case st.v.Daemons:
@@ -130,25 +120,17 @@ func (st *Station) openFlood() (err error) {
 	if st.flood, err = st.start(0, st.site.Cores[0]); err != nil {
 		return err
 	}
-	_, err = st.flood.Open(worker.Open{Load: worker.Flood, Wait: st.v.Beside, Iface: st.bed.Name(0), Peer: st.Infos[1], Key: st.v.Ends[0].Key})
+	_, err = st.flood.Open(worker.Open{Load: worker.Flood, Wait: st.v.Beside, Iface: st.ground.iface(0), Peer: st.Infos[1], Key: st.v.Ends[0].Key})
 	return err
 }
 
-// host is the namespace of an end.
-func (st *Station) host(end int) int {
-	if st.v.OneHost {
-		return 0
-	}
-	return end
-}
-
-// start starts a worker in the namespace of an end, on a core.
+// start starts a worker at an end, on a core.
 func (st *Station) start(end, core int) (*worker.Process, error) {
 	program := st.v.Program
 	if program == nil {
 		program = st.site.Program
 	}
-	p, err := st.site.start(program, core, func(f func() error) error { return st.bed.Do(st.host(end), f) })
+	p, err := st.ground.start(program, end, core)
 	if p != nil {
 		st.all = append(st.all, p)
 	}
@@ -205,8 +187,8 @@ func (st *Station) Close() {
 		g.remove()
 	}
 	st.groups = nil
-	if st.bed != nil {
-		st.bed.Close()
+	if st.ground != nil {
+		st.ground.close()
 	}
 	if st.dir != "" {
 		os.RemoveAll(st.dir)

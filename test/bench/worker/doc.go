@@ -82,16 +82,5 @@ type Open struct {
 	Peer     load.Info `json:"peer"` // of the other end, when that was opened before
 }
 
-// IP reports whether the load needs addresses: whether it is one of the kernel's IP.
-func (o Open) IP() bool {
-	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.carrier() || o.Judge()
-}
-
-// Judge reports whether the load is measured by another program, which its worker starts.
-func (o Open) Judge() bool { return o.Load == Iperf3 || o.Load == Sockperf }
-
-// carrier reports whether the driver is the UDP carrier.
-func (o Open) carrier() bool { return o.Driver == UDP || o.Driver == Whole }
-
 // opening is how long a load may take to open.
 const opening = 40 * time.Second

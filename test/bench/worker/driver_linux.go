@@ -33,6 +33,17 @@ var choices = map[string]xdp.Config{
 	Native:  {Driver: xdp.AFXDP, XSK: &xdp.XSKConfig{Mode: xdp.ModeNative}},
 }
 
+// IP reports whether the load needs addresses: whether it is one of the kernel's IP.
+func (o Open) IP() bool {
+	return o.Load == TCP || o.Load == UDP || o.Socket == "tcp" || o.carrier() || o.Judge()
+}
+
+// Judge reports whether the load is measured by another program, which its worker starts.
+func (o Open) Judge() bool { return o.Load == Iperf3 || o.Load == Sockperf }
+
+// carrier reports whether the driver is the UDP carrier.
+func (o Open) carrier() bool { return o.Driver == UDP || o.Driver == Whole }
+
 // KnownDriver reports whether interfaces can be opened with a driver of this name.
 func KnownDriver(name string) bool {
 	_, ok := choices[name]

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net"
 	"os/exec"
 	"sync"
 	"time"
@@ -25,7 +26,9 @@ var ErrHung = errors.New("worker: no answer in time, killed")
 // A Process is a worker, seen from its parent. Its methods may be called by several
 // goroutines; the worker does one thing at a time.
 type Process struct {
-	cmd  *exec.Cmd
+	pid  int          // 0: it is on another host
+	kill func() error // ends it at once
+	end  func() error // returns when it has ended, after no more responses come
 	in   io.WriteCloser
 	say  tail
 	gone chan struct{} // closed when no more responses come
@@ -38,7 +41,7 @@ type Process struct {
 // Start starts cmd, which is to call Serve, by start, which calls cmd.Start in the
 // place where the worker is to live.
 func Start(cmd *exec.Cmd, start func(*exec.Cmd) error) (*Process, error) {
-	p := &Process{cmd: cmd, gone: make(chan struct{}), waiting: map[int]chan Response{}}
+	p := &Process{gone: make(chan struct{}), waiting: map[int]chan Response{}, end: cmd.Wait}
 	cmd.Stderr = &p.say
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -52,8 +55,16 @@ func Start(cmd *exec.Cmd, start func(*exec.Cmd) error) (*Process, error) {
 	if err := start(cmd); err != nil {
 		return nil, err
 	}
+	p.pid, p.kill = cmd.Process.Pid, cmd.Process.Kill
 	go p.read(out)
 	return p, nil
+}
+
+// Over is a worker at the other end of a connection, which is the Process's from then on.
+func Over(c net.Conn) *Process {
+	p := &Process{in: c, kill: c.Close, end: func() error { return nil }, gone: make(chan struct{}), waiting: map[int]chan Response{}}
+	go p.read(c)
+	return p
 }
 
 // read hands responses to those who wait for them.
@@ -75,8 +86,8 @@ func (p *Process) read(out io.Reader) {
 	}
 }
 
-// PID is the process's number.
-func (p *Process) PID() int { return p.cmd.Process.Pid }
+// PID is the process's number; 0 of one on another host.
+func (p *Process) PID() int { return p.pid }
 
 // A Call is a request under way.
 type Call struct {
@@ -177,7 +188,7 @@ func (k *Call) wait(d time.Duration) (Response, error) {
 			}
 		}
 	}
-	k.p.cmd.Process.Kill()
+	k.p.kill()
 	return Response{}, ErrHung
 }
 
@@ -197,8 +208,8 @@ func (p *Process) Close() error {
 	p.mu.Lock()
 	p.in.Close()
 	p.mu.Unlock()
-	kill := time.AfterFunc(grace, func() { p.cmd.Process.Kill() })
+	kill := time.AfterFunc(grace, func() { p.kill() })
 	defer kill.Stop()
 	<-p.gone
-	return p.cmd.Wait()
+	return p.end()
 }
