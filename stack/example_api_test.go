@@ -15,24 +15,30 @@ import (
 
 // docs/api.md shows parts of the examples here.
 
+// examplePair is a socket with a name, and one on another node that knows of it.
+func examplePair(ctx context.Context, name stack.Service) (in, out *stack.PacketConn, end func()) {
+	server, client := exampleNodes(ctx)
+	in, err := server.ListenPacket(ctx, "tipcrdm", name)
+	if err == nil {
+		out, err = client.ListenPacket(ctx, "tipcrdm", nil)
+	}
+	if err == nil {
+		err = client.WaitFor(ctx, name)
+	}
+	if err != nil {
+		log.Fatal(err)
+	}
+	return in, out, func() {
+		server.Close(ctx)
+		client.Close(ctx)
+	}
+}
+
 // A message is written where it is sent from, and read where it came in.
 func ExamplePacketConn_WriteBuffer() {
-	ctx := context.Background()
-	server, client := exampleNodes(ctx)
-	defer server.Close(ctx)
-	defer client.Close(ctx)
 	store := stack.Service{Type: 18888, Instance: 1}
-	in, err := server.ListenPacket(ctx, "tipcrdm", store)
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := client.ListenPacket(ctx, "tipcrdm", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := client.WaitFor(ctx, store); err != nil {
-		log.Fatal(err)
-	}
+	in, out, end := examplePair(context.Background(), store)
+	defer end()
 
 	b, err := out.NewBuffer(20000) // waits for memory as a write does
 	if err != nil {
@@ -60,22 +66,9 @@ func ExamplePacketConn_WriteBuffer() {
 
 // Many messages in one call.
 func ExamplePacketConn_ReadBatch() {
-	ctx := context.Background()
-	server, client := exampleNodes(ctx)
-	defer server.Close(ctx)
-	defer client.Close(ctx)
 	counter := stack.Service{Type: 18888, Instance: 2}
-	in, err := server.ListenPacket(ctx, "tipcrdm", counter)
-	if err != nil {
-		log.Fatal(err)
-	}
-	out, err := client.ListenPacket(ctx, "tipcrdm", nil)
-	if err != nil {
-		log.Fatal(err)
-	}
-	if err := client.WaitFor(ctx, counter); err != nil {
-		log.Fatal(err)
-	}
+	in, out, end := examplePair(context.Background(), counter)
+	defer end()
 	send := make([]stack.MessageBuffer, 10)
 	for i := range send {
 		send[i] = stack.MessageBuffer{Data: []byte{byte(i)}, Addr: counter}
