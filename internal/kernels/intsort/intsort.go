@@ -25,6 +25,7 @@ var Kernel = kernel.Kernel{
 	Name: "intsort", What: "integers sorted by an exchange of all with all",
 	Value: "time a sort", Unit: "s", SizeOf: "keys of a rank", Ranks: 2,
 	Defaults: kernel.Config{Steps: 200, Size: 1 << 16},
+	BothWays: true,
 	Run:      run,
 }
 

@@ -28,6 +28,9 @@ type Kernel struct {
 	SizeOf   string // what Config.Size counts
 	Ranks    int    // unless told otherwise, and at least
 	Defaults Config
+	// BothWays means that long messages go both ways at once: two goroutines of a rank wait,
+	// and a node whose calls sleep in poll(2) would keep the only processor from the other.
+	BothWays bool
 	Run      func(ctx context.Context, p ranks.Place, c Config) (Result, error)
 }
 

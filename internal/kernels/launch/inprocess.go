@@ -32,7 +32,7 @@ func InProcess(ctx context.Context, o Options) (Report, error) {
 		}
 		s := Spec{Rank: rank, Ranks: o.Ranks, Over: o.Over, Wait: o.Wait, Hosts: hosts}
 		wg.Go(func() {
-			errs[rank] = enter(ctx, s, open, func(p ranks.Place) (err error) {
+			errs[rank] = enter(ctx, s, o.Kernel, open, func(p ranks.Place) (err error) {
 				results[rank], err = o.Kernel.Run(ctx, p, o.Config)
 				if err != nil {
 					cancel() // the others wait for this one

@@ -7,6 +7,7 @@ import (
 	"net/netip"
 	"time"
 
+	"github.com/utipc/utipc/internal/kernels/kernel"
 	"github.com/utipc/utipc/internal/ranks"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
@@ -22,7 +23,7 @@ const window = 400
 
 // enter makes a rank's Place and gives it to f. Over the stack it opens a node on what open
 // opens, and closes it behind f.
-func enter(ctx context.Context, s Spec, open func() (stack.Bearer, error), f func(ranks.Place) error) (err error) {
+func enter(ctx context.Context, s Spec, k kernel.Kernel, open func() (stack.Bearer, error), f func(ranks.Place) error) (err error) {
 	p := ranks.Place{Rank: s.Rank, Ranks: s.Ranks, Hosts: s.Hosts, Wait: waits[s.Wait]}
 	if s.Over == TCP {
 		return f(p)
@@ -33,7 +34,7 @@ func enter(ctx context.Context, s Spec, open func() (stack.Bearer, error), f fun
 	}
 	p.Node, err = stack.Open(ctx, stack.Config{
 		Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + s.Rank), Wait: p.Wait,
-		MaxWindow: window,
+		MaxWindow: window, GoPoller: k.BothWays,
 	})
 	if err != nil {
 		return err

@@ -66,7 +66,7 @@ func Rank(ctx context.Context, in io.Reader, out io.Writer, find func(name strin
 		}
 		return openInterface(s.Iface)
 	}
-	err = enter(ctx, s, open, func(p ranks.Place) (err error) {
+	err = enter(ctx, s, k, open, func(p ranks.Place) (err error) {
 		o.Result, err = k.Run(ctx, p, s.Config)
 		return err
 	})
