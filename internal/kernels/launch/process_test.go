@@ -153,3 +153,22 @@ func TestPrinted(t *testing.T) {
 		}
 	}
 }
+
+// What an example's main does: flags in, a line of JSON out.
+func TestFlags(t *testing.T) {
+	var out bytes.Buffer
+	args := []string{"-over", "tcp", "-steps", "50", "-size", "10", "-wait", "sleep", "-json"}
+	if err := run(t.Context(), halo.Kernel, args, nil, &out); err != nil {
+		t.Fatal(err)
+	}
+	var r Report
+	if err := json.Unmarshal(out.Bytes(), &r); err != nil {
+		t.Fatalf("%q: %v", out.String(), err)
+	}
+	if r.Over != TCP || r.Steps != 50 || r.Size != 10 || r.Wait != "sleep" || r.Ranks != 2 || !strings.Contains(r.Checked, "200 points") {
+		t.Errorf("got %+v", r)
+	}
+	if err := run(t.Context(), halo.Kernel, []string{"-steps", "5", "more"}, nil, &out); err == nil {
+		t.Error("an argument that is no flag is taken")
+	}
+}
