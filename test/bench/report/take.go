@@ -15,7 +15,13 @@ import (
 type Subject struct {
 	station.Variant
 	Ours    bool
-	Largest int // bytes of a message; 0: any
+	Largest int  // bytes of a message; 0: any
+	Trips   bool // it has round trips alone
+}
+
+// can reports whether the subject has such an exchange.
+func (s Subject) can(x station.Exchange) bool {
+	return (s.Largest == 0 || x.Size <= s.Largest) && !(s.Trips && x.OneWay)
 }
 
 // A Take is what was measured of Subjects that took turns.
@@ -67,7 +73,7 @@ func (b *Bench) Take(what string, subjects []Subject, exchanges []station.Exchan
 				if b.Context.Err() != nil {
 					return t
 				}
-				if st := open[s.Name]; st != nil && (s.Largest == 0 || x.Size <= s.Largest) {
+				if st := open[s.Name]; st != nil && s.can(x) {
 					b.turn(t, open, st, s.Name, cell{s.Name, i}, round)
 				}
 			}

@@ -26,7 +26,7 @@ func (memory) fit(v *Variant) error {
 		switch {
 		case o.Load == worker.Bare || v.Held || v.Daemons || v.Beside != "":
 			return notHere("there is no interface")
-		case ours && (o.Wait != "sleep" || o.Datagram || o.Socket != "" && o.Socket != "tipc" || o.Driver != ""):
+		case ours && (o.Wait != "sleep" || o.Datagram || o.Buffers || o.Socket != "" && o.Socket != "tipc" || o.Driver != ""):
 			return notHere("nodes in memory sleep, and have two kinds of sockets")
 		case ours:
 			*o = worker.Open{Load: worker.Memory, Socket: o.Socket, MTU: v.MTU, Single: o.Single, Key: o.Key}
