@@ -17,7 +17,13 @@ type Config struct {
 	Kills     []int         // how many nodes to kill at a time, and start again
 	Part      bool          // the segment falls into halves, and heals
 	Idle      time.Duration // how long to count the traffic of the idle cluster; default 20 s
+	Settle    time.Duration // how long to wait, once all know all, before anything is counted; default 5 s
+	StayDead  bool          // those killed are not started again
 	NoMonitor bool          // every node watches every other
+
+	// Clock is read for Report.Real and Report.IdleReal, which are differences of it: the
+	// processor time of this process, say. Default: time that passes.
+	Clock func() time.Duration
 
 	Mutation Mutation // a deliberate mistake, to see the checks find it
 }
@@ -40,6 +46,13 @@ func (c Config) withDefaults() Config {
 	}
 	if c.Idle == 0 {
 		c.Idle = 20 * time.Second
+	}
+	if c.Settle == 0 {
+		c.Settle = 5 * time.Second
+	}
+	if c.Clock == nil {
+		began := time.Now()
+		c.Clock = func() time.Duration { return time.Since(began) }
 	}
 	return c
 }

@@ -17,7 +17,8 @@ type Report struct {
 
 	Booted     time.Duration // after the last node started, when all knew all
 	Simulated  time.Duration
-	Real       time.Duration // of this machine
+	Real       time.Duration // of this machine, by Config.Clock
+	IdleReal   time.Duration // of that, while all idled
 	Ticks      uint64        // times that a node was served for a deadline
 	Frames     uint64        // sent
 	Bytes      uint64        // of these, without preamble, padding and checksum

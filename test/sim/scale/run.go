@@ -9,8 +9,8 @@ import (
 
 // Run simulates. It never fails: what is wrong is counted in the report.
 func (c Config) Run() Report {
-	began := time.Now()
 	x := newCluster(c)
+	began := x.Clock()
 	x.report.Config, x.report.Nodes = x.Config, x.Nodes
 	before := heap()
 	if x.boot() {
@@ -28,7 +28,7 @@ func (c Config) Run() Report {
 		}
 	}
 	x.report.Simulated = x.now
-	x.report.Real = time.Since(began)
+	x.report.Real = x.Clock() - began
 	return x.report
 }
 
@@ -39,9 +39,6 @@ func heap() int64 {
 	runtime.ReadMemStats(&m)
 	return int64(m.HeapAlloc)
 }
-
-// settle is how long a cluster takes at most to be quiet, once all know all.
-const settle = 5 * time.Second
 
 // boot starts all nodes, one after another by chance, and waits until all know all.
 func (c *cluster) boot() bool {
@@ -63,20 +60,22 @@ func (c *cluster) meet(when string) time.Duration {
 		return 0
 	}
 	took := c.now - began
-	c.run(c.now+settle, nil)
+	c.run(c.now+c.Settle, nil)
 	c.checkTables(when)
 	return max(took, 1)
 }
 
 // idle counts what an idle cluster sends.
 func (c *cluster) idle() {
-	frames, bytes := c.report.Frames, c.report.Bytes
+	frames, bytes, began := c.report.Frames, c.report.Bytes, c.Clock()
 	c.run(c.now+c.Idle, nil)
+	c.report.IdleReal = c.Clock() - began
 	per := float64(c.Nodes) * c.Idle.Seconds()
 	c.report.Idle = Traffic{float64(c.report.Frames-frames) / per, float64(c.report.Bytes-bytes) / per}
 }
 
-// killSome kills some nodes at once, waits until all others know, and starts them again.
+// killSome kills some nodes at once, waits until all others know, and starts them again,
+// unless they are to stay dead.
 func (c *cluster) killSome(n int) bool {
 	n = min(n, c.Nodes-1)
 	c.lost = c.lost[:0]
@@ -99,6 +98,10 @@ func (c *cluster) killSome(n int) bool {
 	c.judge(&k, times)
 	c.run(c.now+time.Second, nil)
 	c.checkTables("after a kill")
+	if c.StayDead {
+		c.report.Kills = append(c.report.Kills, k)
+		return true
+	}
 	for _, s := range dead {
 		c.run(c.now+time.Duration(c.r.ExpFloat64()*float64(bootGap)), nil)
 		c.start(s)
