@@ -34,6 +34,8 @@ type config struct {
 	mtu    int
 	link   stack.LinkConfig
 	driver xdp.Config
+	elders bool          // the nodes know no gap-ack blocks
+	silent time.Duration // tolerance of the links; 0: the default
 }
 
 // A pair is two nodes in this process, in network namespaces of their own, over one or
@@ -75,10 +77,15 @@ func openPair(ctx context.Context, c config) (p *pair, err error) {
 			j := fault.New(d, fault.Config{Seed: uint64(2*i + end)})
 			p.ports[end] = append(p.ports[end], j)
 			p.names[end] = append(p.names[end], b.Name(end))
-			bearers = append(bearers, j)
+			if c.elders {
+				bearers = append(bearers, elder{j})
+			} else {
+				bearers = append(bearers, j)
+			}
 		}
 		p.nodes[end], err = stack.Open(ctx, stack.Config{
 			Bearers: bearers, Address: stack.NodeAddr(0x1001001 + end), Window: c.link.Window, MaxWindow: c.link.MaxWindow, Chunks: chunks,
+			Tolerance: c.silent,
 		})
 		if err != nil {
 			return p, err
@@ -276,14 +283,19 @@ func (s *stream) end() (wrong uint64, err error) {
 	return s.wrong.Load(), s.err
 }
 
-// rate is how many messages arrive in a second, measured for a time; for longer where
-// nothing arrives in it, as a stall at the wrong moment would pass for a dead link.
+// rate is how many messages arrive in a second.
 func (s *stream) rate(ctx context.Context, d time.Duration) float64 {
-	begin, n := time.Now(), s.read.Load()
-	for pause(ctx, d); s.read.Load() == n && ctx.Err() == nil && time.Since(begin) < meeting; {
+	return rate(ctx, d, s.read.Load)
+}
+
+// rate is by how much a count grows in a second, measured for a time; for longer where
+// it does not in it, as a stall at the wrong moment would pass for a dead link.
+func rate(ctx context.Context, d time.Duration, count func() uint64) float64 {
+	begin, n := time.Now(), count()
+	for pause(ctx, d); count() == n && ctx.Err() == nil && time.Since(begin) < meeting; {
 		pause(ctx, time.Millisecond)
 	}
-	return float64(s.read.Load()-n) / time.Since(begin).Seconds()
+	return float64(count()-n) / time.Since(begin).Seconds()
 }
 
 // pause waits, or until the run is interrupted.

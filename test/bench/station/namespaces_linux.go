@@ -73,7 +73,7 @@ func (c *cable) setAddresses() error {
 	for end := range addresses {
 		name := c.bed.Name(end)
 		if !c.v.Offloads {
-			if err := c.bed.Do(end, func() error { return withoutOffloads(name) }); err != nil {
+			if err := c.bed.Do(end, func() error { return WithoutOffloads(name) }); err != nil {
 				return fmt.Errorf("%s: %w", name, err)
 			}
 		}

@@ -19,8 +19,8 @@ var offloads = map[string]uint32{
 // An ethtoolValue is what they carry.
 type ethtoolValue struct{ cmd, data uint32 }
 
-// withoutOffloads switches them all off.
-func withoutOffloads(name string) error {
+// WithoutOffloads switches TSO, GSO and GRO of an interface of the calling thread's namespace off.
+func WithoutOffloads(name string) error {
 	fd, err := unix.Socket(unix.AF_INET, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return err

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package link
+
+import (
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/netns"
+)
+
+// Data arrives with loss and without, and whoever has lost frames has sent again.
+func TestGoodputUnderLoss(t *testing.T) {
+	netns.Require(t)
+	for _, l := range Lossies {
+		rates, err := l.Goodput(t.Context(), []float64{0, 0.05}, 30*time.Millisecond)
+		if err != nil || len(rates) != 2 || rates[0] <= 0 || rates[1] <= 0 {
+			t.Errorf("%s: got %v, %v", l.Name, rates, err)
+		}
+		t.Log(l.Name, rates)
+	}
+}
+
+// What is said to be lost is lost: with all frames gone nothing arrives, and with half of
+// them the sender repeats.
+func TestDropperLoses(t *testing.T) {
+	netns.Require(t)
+	x, err := Lossies[1].open(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	m := x.(*messages)
+	again := func() uint64 { return m.pair.nodes[0].Links()[0].Retransmits }
+	before := again()
+	if err := m.lose(0.1); err != nil {
+		t.Fatal(err)
+	}
+	if err := until(t.Context(), func() bool { return again() > before+20 }); err != nil {
+		t.Errorf("at 10 %% loss: %d packets sent again, want more than 20", again()-before)
+	}
+	if err := m.lose(1); err != nil {
+		t.Fatal(err)
+	}
+	pause(t.Context(), settling)
+	n := m.stream.read.Load()
+	pause(t.Context(), settling)
+	if got := m.stream.read.Load(); got != n {
+		t.Errorf("with all frames lost %d messages arrive", got-n)
+	}
+	if err := m.lose(0); err != nil {
+		t.Fatal(err)
+	}
+	if err := m.end(); err != nil {
+		t.Error(err)
+	}
+}
+
+// A discovery message without the capability says all else that it said.
+func TestHideBlocks(t *testing.T) {
+	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: frame.CapSynBit | frame.CapGapAckBlock | frame.CapNodeID128, Signature: 0x1234,
+		Prev: 0x1001001, NetID: frame.DefaultNetID, MAC: frame.MAC{2, 0, 0, 0, 0, 1}, Identity: frame.AddrIdentity(0x1001001)}
+	old := f
+	old.Capabilities &^= frame.CapGapAckBlock
+	head := make([]byte, frame.EthernetLen)
+	b, want := f.Append(head[:len(head):len(head)]), old.Append(head[:len(head):len(head)])
+	hideBlocks(b)
+	if string(b) != string(want) {
+		t.Errorf("got %x, want %x", b, want)
+	}
+	for n := range b {
+		hideBlocks(b[:n]) // as foreign frames may be
+	}
+}
