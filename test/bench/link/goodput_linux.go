@@ -46,13 +46,14 @@ var Lossies = []Lossy{
 	{"TCP cubic, without offloads", false, func(context.Context) (sender, error) { return openStream() }},
 }
 
-// Goodput opens one, and measures it for a time at each share of frames lost, both ways;
-// in bytes a second.
+// Goodput opens one, warms it up, and measures it for a time at each share of frames lost,
+// both ways; in bytes a second.
 func (l Lossy) Goodput(ctx context.Context, shares []float64, d time.Duration) (rates []float64, err error) {
 	s, err := l.open(ctx)
 	if err != nil {
 		return nil, err
 	}
+	pause(ctx, d)
 	for _, share := range shares {
 		if err := s.lose(share); err != nil {
 			return nil, errors.Join(err, s.end())

@@ -176,6 +176,7 @@ type stream struct {
 	last     atomic.Int64  // when one was read last, by the stream's clock
 	wrong    atomic.Uint64 // messages lost, doubled or reordered
 	began    time.Time
+	tally    []uint64 // messages read in each Bucket of time since began, as many as there are
 	stop     atomic.Bool
 	err      error // of whoever failed first
 	once     sync.Once
@@ -185,8 +186,13 @@ type stream struct {
 // stream begins one, with a sender whose port is even or odd: of two links to one node
 // each has one of the two.
 func (p *pair) stream(size, parity int) (*stream, error) {
+	return p.tallied(size, parity, time.Now(), 0)
+}
+
+// tallied begins one that counts by its time for so many buckets.
+func (p *pair) tallied(size, parity int, began time.Time, buckets int) (*stream, error) {
 	ctx := context.Background()
-	s := &stream{size: size, began: time.Now()}
+	s := &stream{size: size, began: began, tally: make([]uint64, buckets)}
 	var err error
 	if s.to, err = (stack.SocketConfig{ReceiveLimit: receiveLimit}).ListenPacket(ctx, p.nodes[1], "tipcrdm", nil); err != nil {
 		return nil, err
@@ -244,6 +250,9 @@ func (s *stream) receive() {
 		now := int64(time.Since(s.began))
 		if gap := now - s.last.Swap(now); gap > s.longest.Load() {
 			s.longest.Store(gap)
+		}
+		if k := now / int64(Bucket); k < int64(len(s.tally)) {
+			s.tally[k]++
 		}
 		no := binary.BigEndian.Uint64(b)
 		if no != next || n != s.size {

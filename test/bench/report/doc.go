@@ -39,7 +39,11 @@ type Kind struct {
 }
 
 // Kinds are all kinds, in the order of the report.
-var Kinds = []Kind{latency, throughput, efficiency, distribution, offered, overload, bypass, copied, local, applications}
+var Kinds = []Kind{
+	latency, throughput, efficiency, distribution, offered, overload, bypass, copied, local,
+	lossy, failover, scale,
+	applications,
+}
 
 // Find is the kind of a name.
 func Find(name string) (Kind, bool) {
