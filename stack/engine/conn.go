@@ -153,7 +153,7 @@ type Conn struct {
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
 	origin *Listener // that counts it; nil unless it has a user
-	ticket Ticket    // of a Conn with a user, or of what is held
+	ticket Ticket    // of a Conn with a user, or of the request, or of what is held
 	stuck  bool      // a Write found the window full
 	due    callKind  // of the user
 	full   WindowFull
@@ -256,9 +256,7 @@ func (c *Conn) detach(now time.Duration) {
 	e.alarms.cancel(&c.limit)
 	e.alarms.cancel(&c.again)
 	c.owed, c.request = 0, nil
-	if c.ticket.serial != 0 {
-		e.Quit(now, &c.ticket)
-	}
+	c.leaveLine(now)
 	if n := c.node; n != nil {
 		n.open--
 		if c.before == nil {
@@ -310,6 +308,13 @@ func (e *Engine) loseConns(now time.Duration, n *node) {
 			continue
 		}
 		c.finish(now, EndLost, frame.NoNode)
+	}
+}
+
+// leaveLine ends the waiting of what the connection sends on its own account.
+func (c *Conn) leaveLine(now time.Duration) {
+	if c.ticket.serial != 0 {
+		c.port.e.Quit(now, &c.ticket)
 	}
 }
 

@@ -79,15 +79,24 @@ func (c *Conn) dial(now time.Duration, f frame.PayloadFields, first []byte) (*Co
 }
 
 // sendRequest repeats a request that found a queue full, unchanged, until its time is
-// over. Source: docs/spec/07-sockets.md §4.2.
+// over. Where the link is full it waits in line for that: to look now and then would mean
+// to find it full for ever, as others find it when there is room.
+// Source: docs/spec/07-sockets.md §4.2.
 func (c *Conn) sendRequest(now time.Duration) {
 	e, f := c.port.e, c.request.f
 	if f.DestNode == e.addr {
 		e.loop(now, &f, c.request.data)
 		return
 	}
-	if e.post(now, f.DestNode, &f, c.request.data, frame.Data) != nil {
-		c.retryLater(now)
+	was := e.queues.as
+	e.SendAs(&c.ticket)
+	err := c.port.repeat(now, &f, c.request.data)
+	e.SendAs(was)
+	if err != nil {
+		c.retryLater(now) // or when the line calls
+	}
+	if !connFull(err) {
+		c.leaveLine(now)
 	}
 }
 
@@ -108,6 +117,7 @@ func (c *Conn) handleAnswer(now time.Duration, n *node, f *frame.PayloadFields, 
 	back := f.Error != frame.OK && f.OrigNode == r.f.DestNode && (f.OrigPort == r.f.DestPort || r.f.DestPort == 0 && f.Syn)
 	switch {
 	case f.Type == frame.ConnMsg && own && f.OrigPort != 0 && f.Error == frame.OK:
+		c.leaveLine(now)
 		size := r.f.Len() + len(r.data)
 		c.establish(now, n, frame.SocketAddr{Port: f.OrigPort, Node: n.addr}, f.Importance)
 		if size > r.f.Len() {

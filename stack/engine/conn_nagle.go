@@ -172,8 +172,8 @@ func (c *Conn) flush(now time.Duration) {
 		if !c.again.isSet() {
 			e.alarms.set(&c.again, now+owedPause)
 		}
-	case c.ticket.serial != 0:
-		e.Quit(now, &c.ticket)
+	default:
+		c.leaveLine(now)
 	}
 }
 

@@ -143,6 +143,7 @@ func TestConnOwesNothingAnyMore(t *testing.T) {
 		t.Error("it does not ask again")
 	}
 	feed()
+	b.TakeCalled(nil) // looks for memory
 	b.alarms.ringDue(x.again.at)
 	if got := b.first(); !strings.HasSuffix(got, ">80 syn bytes=5") {
 		t.Errorf("got %q", got)

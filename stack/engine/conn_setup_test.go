@@ -136,6 +136,62 @@ func TestConnRefused(t *testing.T) {
 	})
 }
 
+// A request that is repeated while the link is full is sent when there is room, in line
+// with those that wait: no luck is needed.
+func TestConnRetriesInLine(t *testing.T) {
+	b := newConnBed(t, false)
+	l := b.listen(ListenConfig{Backlog: 1})
+	first, err := b.x.DialService(b.now, ConnConfig{}, service, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.settle()
+	second, err := b.x.DialService(b.now, ConnConfig{}, service, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	b.settle()
+	if l.Pending() != 1 || !second.again.isSet() {
+		t.Fatalf("%d pending, asked again: %v", l.Pending(), second.again.isSet())
+	}
+	server, _ := l.Accept(b.now)
+	b.settle()
+	from, to := b.x.OpenPort(PortConfig{}), frame.SocketAddr{Port: 4711, Node: b.y.Address()}
+	var flood Ticket
+	full := func() {
+		for sendAs(b.x.Engine, b.now, &flood, from, to, text(1400, 1)) == nil {
+			b.x.Quit(b.now, &flood)
+		}
+	}
+	full()
+	b.x.alarms.set(&second.again, b.now)
+	b.x.alarms.ringDue(b.now)
+	if second.ticket.line == nil || !second.again.isSet() {
+		t.Fatal("the request does not wait in line")
+	}
+	for range 20 { // whoever floods is there first, whenever there is room
+		b.settle()
+		b.x.TakeCalled(nil)
+		full()
+		b.x.HandleTimeout(b.now)
+	}
+	b.settle()
+	if l.Pending() != 1 || second.ticket.serial != 0 {
+		t.Fatalf("%d pending, waits still: %v", l.Pending(), second.ticket.serial != 0)
+	}
+	other, _ := l.Accept(b.now)
+	if b.settle(); second.State() != Established {
+		t.Errorf("got %v", second.State())
+	}
+	b.x.Quit(b.now, &flood)
+	for _, c := range []*Conn{first, second, server, other} {
+		c.Close(b.now)
+	}
+	from.Close(b.now)
+	l.Close(b.now)
+	b.clean()
+}
+
 // A full listener is asked again, until there is room or the time is over.
 func TestConnRetries(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {

@@ -151,6 +151,27 @@ func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m 
 	return err
 }
 
+// repeat sends once more what was counted when it was sent first. Errors as of sendOr.
+func (p *Port) repeat(now time.Duration, f *frame.PayloadFields, data []byte) error {
+	e := p.e
+	n := e.reach(f.DestNode)
+	if n == nil {
+		return ErrUnreachable
+	}
+	l := n.route(p.number)
+	if !e.mayTry(p, l) {
+		return e.blocked(now, l, p)
+	}
+	joined, err := e.put(now, l, f, data, frame.Data)
+	switch {
+	case err == flowctl.ErrCongested:
+		return e.blocked(now, l, p)
+	case err == nil && !joined:
+		l.tookTurn(p)
+	}
+	return err
+}
+
 // post builds a message and hands it to the link to a node, whoever waits for that.
 func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte, use frame.Use) error {
 	n := e.reach(to)

@@ -97,7 +97,7 @@ func (e *Engine) Why(t *Ticket) error {
 func (e *Engine) call(t *Ticket) {
 	switch c := t.conn; {
 	case c == nil:
-	case c.user == nil: // what it holds
+	case c.user == nil: // the request, or what it holds
 		e.alarms.set(&c.again, e.conns.now)
 		return
 	default:
