@@ -87,8 +87,10 @@ const (
 	// With many scripts at once it happens that one of two members gets nothing. Traced once:
 	// the node's sockets had taken in both messages, at the other member.
 	noTurns = "a kernel does not always take turns"
-	// Seen once: an accepted stream read its end and nothing before; once a "seqpacket", in
-	// "the dialing process is killed". Not explained yet.
+	// Seen in three scripts that end a connection. Traced twice, in "the dialing process is
+	// killed": our engine got the kernel's reset first, and its 100 bytes after it. That is
+	// what docs/spec/02-link.md §6.2 lets a full link do: the end is of another importance,
+	// and may join a packet that waits before the data.
 	unread    = "left out: the end may be read before the data"
 	lostThere = "what lies between daemon and program when a socket is closed is gone, not returned"
 )
