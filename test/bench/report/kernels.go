@@ -96,24 +96,7 @@ func measureKernels(b *Bench) (s figure.Section, err error) {
 			}
 		}
 	}
-	// A run is started anew and takes longer than an Exchange: so there is a round less.
-	rounds, loaded := max(1, b.Plan.Rounds-1), max(1, b.Plan.LoadedRounds-1)
-	for round := range rounds {
-		b.say("kernels: round %d of %d", round+1, rounds)
-		for i, j := range jobs {
-			for _, burn := range []bool{false, true} {
-				for w := range ways {
-					if burn && round >= loaded {
-						continue
-					}
-					if b.Context.Err() != nil {
-						return s, nil
-					}
-					all.run(sites[j.kernel.Ranks], errand{i, w, burn}, round)
-				}
-			}
-		}
-	}
+	all.rounds(sites)
 	s.Errors = all.errors
 	for _, burn := range []bool{false, true} {
 		s.Figures = append(s.Figures, all.figure(burn))
@@ -123,6 +106,27 @@ func measureKernels(b *Bench) (s figure.Section, err error) {
 		s.Says = append(s.Says, best(s.Figures[i], "Kernels, "+company(burn)))
 	}
 	return s, nil
+}
+
+// rounds has all ways take turns, as long as the Context lasts. A run is started anew and takes
+// longer than an Exchange: so there is a round less.
+func (a *errands) rounds(sites map[int]*launch.Site) {
+	rounds, loaded := max(1, a.b.Plan.Rounds-1), max(1, a.b.Plan.LoadedRounds-1)
+	for round := range rounds {
+		a.b.say("kernels: round %d of %d", round+1, rounds)
+		for i, j := range jobs {
+			for _, burn := range []bool{false, true} {
+				for w := range ways {
+					if a.b.Context.Err() != nil {
+						return
+					}
+					if !burn || round < loaded {
+						a.run(sites[j.kernel.Ranks], errand{i, w, burn}, round)
+					}
+				}
+			}
+		}
+	}
 }
 
 func company(burn bool) string {
