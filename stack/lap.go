@@ -80,9 +80,9 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 			busy = n.receive(now, a) || busy
 		}
 		n.sends = 0
-		if !busy && !changed && n.still(now) {
-			return false // a spinner's turn, mostly
-		}
+	}
+	if (receive || n.turning) && !busy && !changed && n.still(now) {
+		return false // a spinner's turn, or one before a sleep, mostly
 	}
 	n.eng.HandleTimeout(now)
 	n.eng.ServeHandlers()
@@ -326,7 +326,7 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	since, p := n.waitingSince(w, now)
 	if since > 0 {
 		spin = p.look(now, since)
-		look = spin || w == nil || w.laps > 1 || !n.polled || n.more() // if not, the sleep ends at once should there be something
+		look = spin || w == nil || w.laps > 1 || !n.polled || n.more() || anyReady(n.peekers) // if not, the sleep ends at once should there be something
 	}
 	n.turning = true
 	busy := n.lap(now, look)
@@ -354,12 +354,8 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 		ready := n.watch(s, p, since, until, peekers, yield)
 		n.mu.Lock()
 		s.until = 0
-		if ready && (w == nil || !w.roused) { // the shortest way from the wire to w
-			now = n.now()
-			n.turning = true
-			n.lap(now, true)
-			n.turning = false
-			p.came(now)
+		if ready && (w == nil || !w.roused) {
+			n.fetch(since, p)
 		}
 		return
 	}
@@ -374,17 +370,34 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	n.unlock()
 	slept := s.lieDown()
 	if slept {
-		b.wait(until - now)
+		b.wait(now, until)
 	}
 	n.mu.Lock()
 	s.until, s.inside = 0, false
+	heard := false
 	for i, a := range s.on {
 		if slept && b.heard(i) {
 			a.vain++ // unless a lap finds frames
+			heard = true
 		}
 	}
 	if len(n.buried) > 0 {
 		n.bury()
+	}
+	if heard && (w == nil || !w.roused) {
+		n.fetch(since, p)
+	}
+}
+
+// fetch is the shortest way from the wire to who drives: a lap as soon as a device has
+// told that there are frames. since and p are what waitingSince has returned.
+func (n *Node) fetch(since time.Duration, p *patience) {
+	now := n.now()
+	n.turning = true
+	busy := n.lap(now, true)
+	n.turning = false
+	if busy && since > 0 {
+		p.came(now)
 	}
 }
 
@@ -409,10 +422,8 @@ func (n *Node) waitingSince(w *waiter, now time.Duration) (time.Duration, *patie
 // the seat is roused, or it has been long enough. yield is the node's.
 func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices []Peeker, yield int) (ready bool) {
 	for i := 1; ; i++ {
-		for _, d := range devices {
-			if d.Ready() {
-				return true
-			}
+		if anyReady(devices) {
+			return true
 		}
 		if s.rung.Load() {
 			return false
@@ -426,6 +437,16 @@ func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices [
 			}
 		}
 	}
+}
+
+// anyReady reports whether one of the devices has frames.
+func anyReady(devices []Peeker) bool {
+	for _, d := range devices {
+		if d.Ready() {
+			return true
+		}
+	}
+	return false
 }
 
 // due is when the engine or a device has to be looked at again, though no frame

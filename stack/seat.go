@@ -88,8 +88,9 @@ type bell interface {
 	watch(fds []int)
 	// listen says whether device i can end a sleep. The sleeper calls it.
 	listen(i int, on bool)
-	// wait sleeps until it is rung, a device calls, or d has passed.
-	wait(d time.Duration)
+	// wait sleeps, at now, until it is rung, a device calls, or the node's time is until;
+	// now and then it ends before for nothing.
+	wait(now, until time.Duration)
 	// heard reports whether device i called during the last wait.
 	heard(i int) bool
 	// ring ends a sleep; it does not block. After close it does nothing.
@@ -135,8 +136,8 @@ func newChanBell() *chanBell {
 	return &chanBell{c: make(chan struct{}, 1), timer: t}
 }
 
-func (b *chanBell) wait(d time.Duration) {
-	b.timer.Reset(d)
+func (b *chanBell) wait(now, until time.Duration) {
+	b.timer.Reset(until - now)
 	select {
 	case <-b.c:
 	case <-b.timer.C:

@@ -19,7 +19,7 @@ func TestPollBellClosed(t *testing.T) {
 	}
 	b := x.(*pollBell)
 	ended := make(chan struct{})
-	go func() { b.wait(time.Hour); close(ended) }()
+	go func() { b.wait(0, time.Hour); close(ended) }()
 	for inside := false; !inside; runtime.Gosched() {
 		b.mu.Lock()
 		inside = b.inside
@@ -31,16 +31,17 @@ func TestPollBellClosed(t *testing.T) {
 	}
 	defer unix.Close(p[0])
 	defer unix.Close(p[1])
+	bellFD := b.alarm.bell
 	b.close()
 	<-ended
-	if err := unix.Dup3(p[1], b.write, unix.O_CLOEXEC); err != nil { // the number means the pipe now
+	if err := unix.Dup3(p[1], bellFD, unix.O_CLOEXEC); err != nil { // the number means the pipe now
 		t.Fatal(err)
 	}
-	defer unix.Close(b.write)
+	defer unix.Close(bellFD)
 	unix.SetNonblock(p[0], true)
 	b.ring()
 	b.close()
-	b.wait(time.Hour)
+	b.wait(0, time.Hour)
 	if k, err := unix.Read(p[0], make([]byte, 8)); err != unix.EAGAIN {
 		t.Errorf("a stranger's pipe was given %d bytes, %v", k, err)
 	}

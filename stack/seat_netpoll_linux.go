@@ -21,7 +21,7 @@ type netBell struct {
 	look    func(fd uintptr) bool // of raw.Read
 	devices []bellDevice
 	events  [8]unix.EpollEvent
-	by      time.Time // the deadline that set has; of the sleeper, as all above
+	by      time.Duration // the deadline that set has, by the node's time; of the sleeper, as all above
 
 	mu     sync.Mutex // guards the rest; no call under it waits
 	event  int
@@ -115,14 +115,13 @@ func (b *netBell) ready(set uintptr) bool {
 
 // wait may end at an earlier deadline that is set still, as setting one costs more than a
 // sleep too few.
-func (b *netBell) wait(d time.Duration) {
+func (b *netBell) wait(now, until time.Duration) {
 	for i := range b.devices {
 		b.devices[i].heard = false
 	}
-	now := time.Now()
-	if by := now.Add(d); b.by.After(by) || !b.by.After(now) {
-		b.by = by
-		b.set.SetReadDeadline(by)
+	if b.by > until || b.by <= now {
+		b.by = until
+		b.set.SetReadDeadline(time.Now().Add(until - now))
 	}
 	b.raw.Read(b.look)
 }

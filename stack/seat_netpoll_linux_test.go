@@ -22,9 +22,10 @@ func TestNetBell(t *testing.T) {
 		t.Fatal(err)
 	}
 	one := [8]byte{0: 1}
+	began := time.Now()
 	sleep := func(d time.Duration) <-chan struct{} {
 		ended := make(chan struct{})
-		go func() { b.wait(d); close(ended) }()
+		go func() { now := time.Since(began); b.wait(now, now+d); close(ended) }()
 		return ended
 	}
 	must := func(ended <-chan struct{}, heard bool) {

@@ -18,19 +18,19 @@ type pollBell struct {
 
 	// mu guards the rest, so that no descriptor is used that was closed and may be
 	// another file's by now. No call under it waits.
-	mu          sync.Mutex
-	read, write int  // one eventfd, or the ends of a pipe
-	inside      bool // somebody sleeps
-	closed      bool
+	mu     sync.Mutex
+	alarm  alarm
+	inside bool // somebody sleeps
+	closed bool
 }
 
 func newPollBell(devices []int) (bell, error) {
 	b := &pollBell{}
 	var err error
-	if b.read, b.write, err = wakeDescriptors(); err != nil {
+	if b.alarm, err = newAlarm(); err != nil {
 		return nil, fmt.Errorf("stack: descriptor to be woken by: %w", err)
 	}
-	b.fds = append(b.fds, unix.PollFd{Fd: int32(b.read), Events: unix.POLLIN})
+	b.fds = append(b.fds, unix.PollFd{Fd: int32(b.alarm.fd), Events: unix.POLLIN})
 	b.watch(devices)
 	return b, nil
 }
@@ -56,9 +56,7 @@ func (b *pollBell) listen(i int, on bool) {
 
 func (b *pollBell) heard(i int) bool { return b.fds[1+i].Revents != 0 }
 
-func (b *pollBell) wait(d time.Duration) {
-	// Rounded up: waking before the deadline would only mean waking again.
-	ms := min((d+time.Millisecond-1)/time.Millisecond, time.Hour/time.Millisecond)
+func (b *pollBell) wait(now, until time.Duration) {
 	for i := range b.fds {
 		b.fds[i].Revents = 0
 	}
@@ -68,16 +66,16 @@ func (b *pollBell) wait(d time.Duration) {
 		return
 	}
 	b.inside = true
+	limit := b.alarm.set(now, until)
 	b.mu.Unlock()
-	n, err := unix.Poll(b.fds, int(max(ms, 0)))
+	n, err := unix.Poll(b.fds, limit)
 	b.mu.Lock()
 	b.inside = false
 	if err == nil && n > 0 && b.fds[0].Revents != 0 {
-		var buf [64]byte
-		unix.Read(b.read, buf[:])
+		b.alarm.hush()
 	}
 	if b.closed {
-		b.closeLocked()
+		b.alarm.close()
 	}
 }
 
@@ -85,13 +83,8 @@ func (b *pollBell) ring() {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
-		b.ringLocked()
+		b.alarm.ring()
 	}
-}
-
-func (b *pollBell) ringLocked() {
-	one := [8]byte{0: 1}
-	unix.Write(b.write, one[:]) // full means that it is ringing already
 }
 
 func (b *pollBell) close() {
@@ -101,16 +94,9 @@ func (b *pollBell) close() {
 	case b.closed:
 		return
 	case b.inside:
-		b.ringLocked()
+		b.alarm.ring()
 	default:
-		b.closeLocked()
+		b.alarm.close()
 	}
 	b.closed = true
-}
-
-func (b *pollBell) closeLocked() {
-	unix.Close(b.read)
-	if b.write != b.read {
-		unix.Close(b.write)
-	}
 }
