@@ -268,11 +268,11 @@ func (c *PacketConn) lend(now time.Duration, m *engine.Lent, n int) error {
 func (c *PacketConn) putLent(now time.Duration, d dest, m *engine.Lent) error {
 	switch d.kind {
 	case toService:
-		return c.port.SendLentService(now, d.service, m)
+		return c.port.SendLentService(now, d.service(), m)
 	case toRange:
-		return c.port.SendLentRange(now, d.all, m)
+		return c.port.SendLentRange(now, d.all(), m)
 	}
-	return c.port.SendLent(now, d.socket, m)
+	return c.port.SendLent(now, d.socket(), m)
 }
 
 // ReadBuffer is ReadMsg without a copy: it hands out the memory that the message lies

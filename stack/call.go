@@ -103,7 +103,7 @@ func (n *Node) call(ctx context.Context, d dest, addr net.Addr, req, resp []byte
 			case r.Error != frame.OK:
 				m := c.message(&r, k)
 				return k, r.From, m.reject()
-			case d.kind == toSocket && !isFrom(r.From, d.socket, c.local):
+			case d.kind == toSocket && !isFrom(r.From, d.socket(), c.local):
 				continue
 			}
 			c.spent = d.kind == toRange || c.port.Pending() > 0

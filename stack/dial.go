@@ -73,9 +73,9 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 	var d dest
 	switch a := addr.(type) {
 	case Service:
-		d = dest{kind: toService, service: a}
+		d = serviceDest(a)
 	case SocketAddr:
-		d = dest{socket: a}
+		d = socketDest(a)
 	case nil:
 		return nil, &net.AddrError{Err: "missing address"}
 	default:
@@ -134,9 +134,9 @@ func connected(network string) (stream bool, err error) {
 // request asks for the connection. The lap lock is held.
 func (c *Conn) request(now time.Duration, d dest, first []byte) (err error) {
 	if d.kind == toService {
-		c.c, err = c.n.eng.DialService(now, *c.cfg, d.service, first)
+		c.c, err = c.n.eng.DialService(now, *c.cfg, d.service(), first)
 	} else {
-		c.c, err = c.n.eng.Dial(now, *c.cfg, d.socket, first)
+		c.c, err = c.n.eng.Dial(now, *c.cfg, d.socket(), first)
 	}
 	if err == nil {
 		c.local = c.c.Addr()

@@ -37,7 +37,7 @@ func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []by
 			return 0, SocketAddr{}, err
 		case m.Error != frame.OK:
 			return k, m.From, m.reject()
-		case d.kind == toSocket && !isFrom(m.From, d.socket, c.own()):
+		case d.kind == toSocket && !isFrom(m.From, d.socket(), c.own()):
 			continue
 		}
 		spent = d.kind == toRange

@@ -110,11 +110,11 @@ func (g *Group) record(d dest) attach.Header {
 	h := attach.Header{Op: attach.OpSend}
 	switch d.kind {
 	case toService:
-		h.Addr = attach.ServiceSockaddr(d.service, 0)
+		h.Addr = attach.ServiceSockaddr(d.service(), 0)
 	case toRange:
-		h.Addr = attach.RangeSockaddr(d.all, 0)
+		h.Addr = attach.RangeSockaddr(d.all(), 0)
 	case toSocket:
-		h.Addr = attach.SocketSockaddr(d.socket)
+		h.Addr = attach.SocketSockaddr(d.socket())
 	}
 	return h
 }

@@ -79,14 +79,14 @@ func (d *dest) record() (attach.Header, error) {
 	h := attach.Header{Op: attach.OpSend}
 	switch d.kind {
 	case toService:
-		h.Addr = attach.ServiceSockaddr(d.service, 0)
+		h.Addr = attach.ServiceSockaddr(d.service(), 0)
 	case toRange:
-		if d.all.Lower > d.all.Upper {
+		if d.all().Lower > d.all().Upper {
 			return h, ErrRange
 		}
-		h.Addr = attach.RangeSockaddr(d.all, 0)
+		h.Addr = attach.RangeSockaddr(d.all(), 0)
 	case toSocket:
-		h.Addr = attach.SocketSockaddr(d.socket)
+		h.Addr = attach.SocketSockaddr(d.socket())
 	}
 	return h, nil
 }

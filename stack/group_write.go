@@ -18,13 +18,13 @@ import (
 // *BlockedError at the deadline, which names the member.
 func (g *Group) Write(b []byte) (int, error) {
 	d := g.toAll()
-	return g.write(context.Background(), b, d, d.all)
+	return g.write(context.Background(), b, d, d.all())
 }
 
 // WriteContext is Write that ctx ends, too.
 func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 	d := g.toAll()
-	return g.write(ctx, b, d, d.all)
+	return g.write(ctx, b, d, d.all())
 }
 
 // WriteTo sends b to one member with the instance of addr, a Service, where they take
@@ -42,7 +42,7 @@ func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
 
 // toAll is where a message to all members goes.
 func (g *Group) toAll() dest {
-	return dest{kind: toAll, all: Range{Type: g.service.Type, Upper: ^uint32(0)}}
+	return dest{kind: toAll, a: g.service.Type, c: ^uint32(0)}
 }
 
 // destOf is where a message to addr goes. It calls addr's methods.
@@ -51,13 +51,13 @@ func (g *Group) destOf(addr net.Addr) (d dest, err error) {
 	switch a := addr.(type) {
 	case Service:
 		typ = a.Type
-		d = dest{kind: toService, service: a}
+		d = serviceDest(a)
 	case Range:
 		typ = a.Type
-		d = dest{kind: toRange, all: a}
+		d = rangeDest(a)
 	case SocketAddr:
 		a.Net = ""
-		d = dest{socket: a}
+		d = socketDest(a)
 	case nil:
 		return dest{}, &net.AddrError{Err: "missing address"}
 	default:
@@ -106,11 +106,11 @@ func (g *Group) put(now time.Duration, d dest, data []byte) error {
 	case toAll:
 		return g.g.Send(now, data)
 	case toService:
-		return g.g.SendAnycast(now, d.service.Instance, data)
+		return g.g.SendAnycast(now, d.service().Instance, data)
 	case toRange:
-		return g.g.SendMulticast(now, d.all.Lower, data)
+		return g.g.SendMulticast(now, d.all().Lower, data)
 	}
-	return g.g.SendTo(now, d.socket, data)
+	return g.g.SendTo(now, d.socket(), data)
 }
 
 // many reports whether a message in a group goes to several members.

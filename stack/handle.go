@@ -145,7 +145,7 @@ func (w *Reply) Send(b []byte) error {
 		_, err = a.pc.tryWriteFar(b, w.to)
 		err = inner(err)
 	case a.apart:
-		err = n.submit(a.pc, dest{socket: w.to}, b)
+		err = n.submit(a.pc, socketDest(w.to), b)
 	default:
 		err = a.pc.port.Send(n.latest, w.to, b)
 	}

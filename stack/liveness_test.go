@@ -21,7 +21,7 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
 		n := b.node
-		to, small := dest{service: Service{Type: 18888}, kind: toService}, make([]byte, 100)
+		to, small := serviceDest(Service{Type: 18888}), make([]byte, 100)
 		send := func() { // as submit does in the midst of a run
 			n.mu.Lock()
 			defer n.unlock()
@@ -128,7 +128,7 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 			n.run++
 		}
 		n.unlock()
-		if err := b.node.retry(context.Background(), b.conn, dest{service: to, kind: toService}, []byte("x"), engine.ErrMemory); err != nil {
+		if err := b.node.retry(context.Background(), b.conn, serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
 			t.Fatal(err)
 		}
 		n.mu.Lock()

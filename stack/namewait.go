@@ -66,7 +66,7 @@ func (n *Node) callAwaiting(r Range) {
 // up here, and nobody has bound it.
 func (s *writeHalf) awaits(d dest, err error) bool {
 	return err == engine.ErrUnreachable && s.nameWait > 0 &&
-		(d.kind == toRange || d.kind == toService && (d.service.Node == 0 || d.service.Node == s.local.Node))
+		(d.kind == toRange || d.kind == toService && (d.service().Node == 0 || d.service().Node == s.local.Node))
 }
 
 // sleepForName waits for the name of w's message. Errors: ErrUnreachable when that has
@@ -78,7 +78,7 @@ func (s *writeHalf) sleepForName(w *waiter) error {
 	n.callWriters()
 	n.await(w, w.dest.name(), now)
 	if waited := now - w.from; waited >= s.nameWait {
-		return unnamed(w.dest.addr(), waited)
+		return unnamed(w.dest.addr(s.network), waited)
 	}
 	s.sleepUntilNamed(w)
 	return nil
@@ -87,9 +87,9 @@ func (s *writeHalf) sleepForName(w *waiter) error {
 // name is what must be bound for a message to a name to go anywhere.
 func (d *dest) name() Range {
 	if d.kind == toRange {
-		return d.all
+		return d.all()
 	}
-	return d.service.Range()
+	return d.service().Range()
 }
 
 // patience is how long a socket's sends wait for names.

@@ -306,11 +306,11 @@ func (c *PacketConn) shut() {
 func (c *PacketConn) put(now time.Duration, d dest, data []byte) error {
 	switch d.kind {
 	case toService:
-		return c.port.SendService(now, d.service, data)
+		return c.port.SendService(now, d.service(), data)
 	case toRange:
-		return c.port.SendRange(now, d.all, data)
+		return c.port.SendRange(now, d.all(), data)
 	}
-	return c.port.Send(now, d.socket, data)
+	return c.port.Send(now, d.socket(), data)
 }
 
 // waits implements sender.
@@ -358,11 +358,11 @@ func (c *PacketConn) setDeadlines(read, write *time.Time) error {
 func destOf(addr net.Addr) (dest, error) {
 	switch a := addr.(type) {
 	case Service:
-		return dest{kind: toService, service: a}, nil
+		return serviceDest(a), nil
 	case Range:
-		return dest{kind: toRange, all: a}, nil
+		return rangeDest(a), nil
 	case SocketAddr:
-		return dest{socket: a}, nil
+		return socketDest(a), nil
 	case nil:
 		return dest{}, &net.AddrError{Err: "missing address"}
 	}

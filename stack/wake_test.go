@@ -78,7 +78,7 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 		w := n.begin(&c.readers)
 		n.block(w, time.Time{})
 		began := time.Now()
-		n.jobs.push(&job{from: c, dest: dest{socket: c.local}, data: []byte("x"), done: make(chan struct{}, 1)})
+		n.jobs.push(&job{from: c, dest: socketDest(c.local), data: []byte("x"), done: make(chan struct{}, 1)})
 		n.block(w, time.Time{})
 		if c.port.Pending() != 1 || time.Since(began) != 0 {
 			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.port.Pending())

@@ -7,7 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -39,24 +38,6 @@ func (j *job) wait(parallel bool) {
 	}
 	<-j.done
 }
-
-// A dest is where a message goes: one socket, one of those bound to a service, or all
-// that are bound to a range.
-type dest struct {
-	kind    destKind
-	service frame.Service
-	socket  frame.SocketAddr
-	all     frame.Range
-}
-
-type destKind uint8
-
-const (
-	toSocket destKind = iota
-	toService
-	toRange
-	toAll // members of a group; all is the group's type
-)
 
 // A jobList is a stack of jobs that anyone may push to and the holder of the lap
 // lock empties.

@@ -152,7 +152,7 @@ func (n *Node) blockedWrite(s *writeHalf, w *waiter, err error, now time.Duratio
 		e.Peer.Net = s.network
 	}
 	if w.waiting || err == engine.ErrUnreachable {
-		e.Name = w.dest.addr()
+		e.Name = w.dest.addr(s.network)
 	}
 	return e
 }
@@ -207,7 +207,7 @@ func (n *Node) Waits() []Wait {
 	for c := range n.sockets {
 		s := c.writes()
 		for _, w := range s.writing {
-			all = append(all, Wait{Socket: s.local, Bytes: w.size, Since: n.start.Add(w.began), To: w.dest.addr(),
+			all = append(all, Wait{Socket: s.local, Bytes: w.size, Since: n.start.Add(w.began), To: w.dest.addr(s.network),
 				BlockedError: *n.blockedWrite(s, w, w.met, now)})
 		}
 	}
@@ -215,15 +215,4 @@ func (n *Node) Waits() []Wait {
 		return cmp.Or(a.Since.Compare(b.Since), cmp.Compare(a.Socket.Port, b.Socket.Port))
 	})
 	return all
-}
-
-// addr is where a message goes.
-func (d *dest) addr() net.Addr {
-	switch d.kind {
-	case toService:
-		return d.service
-	case toRange, toAll:
-		return d.all
-	}
-	return d.socket
 }

@@ -62,7 +62,8 @@ func (p *Port) sendService(now time.Duration, a frame.Service, data []byte, m *L
 		p.e.services.row(a.Type).Unbound++
 		return ErrUnreachable
 	}
-	f := p.template(frame.NamedMsg, to.Socket())
+	var f frame.PayloadFields
+	p.fill(&f, frame.NamedMsg, to.Socket())
 	f.NameType, f.Lower, f.Scope = a.Type, a.Instance, frame.ClusterScope
 	if a.Node != 0 {
 		f.Scope = frame.NodeScope
@@ -87,19 +88,26 @@ func (p *Port) Send(now time.Duration, to frame.SocketAddr, data []byte) error {
 	if p.closed {
 		return ErrClosed
 	}
-	f := p.template(frame.DirectMsg, to)
+	var f frame.PayloadFields
+	p.fill(&f, frame.DirectMsg, to)
 	return p.send(now, &f, data)
 }
 
-func (p *Port) template(t frame.PayloadType, to frame.SocketAddr) frame.PayloadFields {
+// template is the header of the port's messages to a socket.
+func (p *Port) template(t frame.PayloadType, to frame.SocketAddr) (f frame.PayloadFields) {
+	p.fill(&f, t, to)
+	return f
+}
+
+// fill is template, in place: each message sent needs a header, and to copy one that has
+// just been written field by field waits for all of them to be stored.
+func (p *Port) fill(f *frame.PayloadFields, t frame.PayloadType, to frame.SocketAddr) {
 	if to.Node == 0 {
 		to.Node = p.e.addr
 	}
-	return frame.PayloadFields{
-		Common: frame.Common{Prev: p.e.addr}, Importance: p.Importance, Type: t,
-		DestDroppable: !p.Returnable, SrcDroppable: p.SrcDroppable,
-		OrigPort: p.number, OrigNode: p.e.addr, DestPort: to.Port, DestNode: to.Node,
-	}
+	f.Prev, f.Importance, f.Type = p.e.addr, p.Importance, t
+	f.DestDroppable, f.SrcDroppable = !p.Returnable, p.SrcDroppable
+	f.OrigPort, f.OrigNode, f.DestPort, f.DestNode = p.number, p.e.addr, to.Port, to.Node
 }
 
 func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) error {
