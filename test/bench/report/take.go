@@ -31,7 +31,8 @@ type Take struct {
 	Infos     map[string][2]load.Info // by the subject's name
 	Errors    []string                // what could not be measured
 
-	runs map[cell][]station.Run
+	runs   map[cell][]station.Run
+	failed map[string]bool // subjects, by name: they are not opened again
 }
 
 // A cell is one subject and one exchange.
@@ -41,51 +42,73 @@ type cell struct {
 }
 
 // Take opens all subjects, has them take turns through all exchanges, and closes them.
+// Where they share interfaces, each is opened for its turn.
 // A length of an Exchange of 0 is that of the Plan.
 func (b *Bench) Take(what string, subjects []Subject, exchanges []station.Exchange) *Take {
-	t := &Take{Subjects: subjects, Exchanges: exchanges, Infos: map[string][2]load.Info{}, runs: map[cell][]station.Run{}}
-	open := map[string]*station.Station{}
-	defer func() {
-		for _, st := range open {
-			st.Close()
+	t := &Take{Subjects: subjects, Exchanges: exchanges, Infos: map[string][2]load.Info{}, runs: map[cell][]station.Run{}, failed: map[string]bool{}}
+	open := stations{}
+	defer open.close()
+	if !b.Site.Shared() {
+		for _, s := range subjects {
+			b.open(t, what, open, s)
 		}
-	}()
-	for _, s := range subjects {
-		b.say("%s: opening %s", what, s.Name)
-		st, err := b.Site.Open(s.Variant)
-		if errors.Is(err, station.ErrNotHere) {
-			b.say("%s: %v", s.Name, err)
-			continue
-		}
-		if err != nil {
-			t.fail(b, s.Name, err)
-			continue
-		}
-		open[s.Name], t.Infos[s.Name] = st, st.Infos
 	}
-	for round := 1; round <= b.Plan.Rounds; round++ {
+	for round := 1; round <= b.Plan.Rounds && b.Context.Err() == nil; round++ {
 		b.say("%s: round %d of %d", what, round, b.Plan.Rounds)
-		for i, x := range exchanges {
-			if x.Burners && round > b.Plan.LoadedRounds {
-				continue
-			}
-			for _, s := range subjects {
-				if b.Context.Err() != nil {
-					return t
-				}
-				if st := open[s.Name]; st != nil && s.can(x) {
-					b.turn(t, open, st, s.Name, cell{s.Name, i}, round)
+		if !b.Site.Shared() {
+			for i := range exchanges {
+				for _, s := range subjects {
+					b.turn(t, open, s, i, round)
 				}
 			}
+			continue
+		}
+		for _, s := range subjects { // one at a time has the interfaces
+			b.open(t, what, open, s)
+			for i := range exchanges {
+				b.turn(t, open, s, i, round)
+			}
+			open.close()
 		}
 	}
 	return t
 }
 
-// turn measures a cell once. A subject that fails otherwise than by being too slow is
-// closed, and measured no more.
-func (b *Bench) turn(t *Take, open map[string]*station.Station, st *station.Station, name string, c cell, round int) {
-	x := t.Exchanges[c.exchange]
+// stations are those that are open, by the subject's name.
+type stations map[string]*station.Station
+
+func (o stations) close() {
+	for name, st := range o {
+		st.Close()
+		delete(o, name)
+	}
+}
+
+// open opens a subject, unless that has failed before.
+func (b *Bench) open(t *Take, what string, open stations, s Subject) {
+	if b.Context.Err() != nil || t.failed[s.Name] {
+		return
+	}
+	b.say("%s: opening %s", what, s.Name)
+	st, err := b.Site.Open(s.Variant)
+	switch {
+	case errors.Is(err, station.ErrNotHere):
+		b.say("%s: %v", s.Name, err)
+		t.failed[s.Name] = true
+	case err != nil:
+		t.fail(b, s.Name, s.Name, err)
+	default:
+		open[s.Name], t.Infos[s.Name] = st, st.Infos
+	}
+}
+
+// turn measures a cell once, if it is one. A subject that fails is closed, and measured no
+// more.
+func (b *Bench) turn(t *Take, open stations, s Subject, exchange, round int) {
+	x, st := t.Exchanges[exchange], open[s.Name]
+	if st == nil || b.Context.Err() != nil || !s.can(x) || x.Burners && round > b.Plan.LoadedRounds {
+		return
+	}
 	if x.For == 0 {
 		x.For = b.Plan.For
 		if x.Burners {
@@ -94,12 +117,12 @@ func (b *Bench) turn(t *Take, open map[string]*station.Station, st *station.Stat
 	}
 	run, err := st.Turn(x, func(error) {})
 	run.Round = round
-	switch {
+	switch c := (cell{s.Name, exchange}); {
 	case b.Context.Err() != nil || errors.Is(err, station.ErrNotHere):
 	case err != nil:
-		t.fail(b, fmt.Sprintf("%s, %s", name, describe(x)), err)
+		t.fail(b, s.Name, fmt.Sprintf("%s, %s", s.Name, describe(x)), err)
 		st.Close()
-		delete(open, name)
+		delete(open, s.Name)
 	default:
 		t.runs[c] = append(t.runs[c], run)
 	}
@@ -117,8 +140,9 @@ func describe(x station.Exchange) string {
 	return s
 }
 
-// fail notes what could not be measured.
-func (t *Take) fail(b *Bench, what string, err error) {
+// fail notes what could not be measured of a subject.
+func (t *Take) fail(b *Bench, subject, what string, err error) {
+	t.failed[subject] = true
 	t.Errors = append(t.Errors, fmt.Sprintf("%s: %v", what, err))
 	b.say("%s: %v", what, err)
 }

@@ -46,7 +46,8 @@ func (h *hosts) String() string {
 		h.o.Iface, h.there.Iface, h.there.CPU, h.there.Cores, h.there.Kernel)
 }
 
-func (h *hosts) mtu() int { return h.link }
+func (h *hosts) mtu() int   { return h.link }
+func (*hosts) shared() bool { return true }
 
 func (h *hosts) fit(v *Variant) error {
 	v.MTU = h.link

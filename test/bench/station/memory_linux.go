@@ -16,6 +16,7 @@ func (memory) String() string {
 }
 
 func (memory) mtu() int                                { return 0 }
+func (memory) shared() bool                            { return true }
 func (memory) burn(s *Site) ([]*worker.Process, error) { return onCores(s) }
 
 func (memory) fit(v *Variant) error {

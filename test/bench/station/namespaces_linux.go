@@ -40,6 +40,7 @@ func (namespaces) String() string {
 
 func (namespaces) fit(*Variant) error                      { return nil }
 func (namespaces) mtu() int                                { return 0 }
+func (namespaces) shared() bool                            { return false }
 func (namespaces) burn(s *Site) ([]*worker.Process, error) { return onCores(s) }
 
 func (namespaces) lay(s *Site, v *Variant) (ground, error) {

@@ -20,6 +20,8 @@ type place interface {
 	burn(s *Site) ([]*worker.Process, error)
 	// mtu is that of all variants; 0: each has its own.
 	mtu() int
+	// shared reports whether all stations have the same interfaces.
+	shared() bool
 }
 
 // A ground is what the two ends of a station stand on.

@@ -41,6 +41,9 @@ func NewSite(ctx context.Context, o Options) (*Site, error) {
 // String says where the two ends are.
 func (s *Site) String() string { return s.place.String() }
 
+// Shared reports whether stations share interfaces: then only one may be open at a time.
+func (s *Site) Shared() bool { return s.place.shared() }
+
 // MTU is that of all variants; 0: each has its own.
 func (s *Site) MTU() int { return s.place.mtu() }
 

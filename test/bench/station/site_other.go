@@ -44,6 +44,9 @@ var ErrNotHere = errors.New("not where the two ends are")
 // String is nothing here.
 func (s *Site) String() string { return "" }
 
+// Shared is true here.
+func (s *Site) Shared() bool { return true }
+
 // MTU is 0 here.
 func (s *Site) MTU() int { return 0 }
 

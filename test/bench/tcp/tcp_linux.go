@@ -51,5 +51,8 @@ func (c Config) options(fd int) error {
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_REUSEADDR, 1)
 	err := unix.SetsockoptString(fd, unix.IPPROTO_TCP, unix.TCP_CONGESTION, congestion)
+	if err == unix.EPERM {
+		err = nil // who has no privilege has the system's, where that is another
+	}
 	return os.NewSyscallError("setsockopt TCP_CONGESTION "+congestion, err)
 }
