@@ -14,6 +14,8 @@ need the same MTU.
     --listen ADDR    where the other host connects to, with a port (default: the
                      interface's address, port 6119)
     --secret WORD    what the other host must know (default: made up)
+    --core N         the core of all its processes (default: the first for what is measured,
+                     and two for burners)
     --quiet          do not tell who connects
 
 Whoever knows the secret can load this host's processors and send what it likes by that

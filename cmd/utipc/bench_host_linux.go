@@ -24,6 +24,7 @@ func benchHost(ctx context.Context, args []string, std stdio) error {
 	iface := f.String("if", "", "")
 	listen := f.String("listen", "", "")
 	secret := f.String("secret", "", "")
+	core := f.Int("core", -1, "")
 	quiet := f.Bool("quiet", false, "")
 	if _, err := parse(f, args, 0, 0); err != nil {
 		return orUsage(err, benchHostUsage, std)
@@ -39,9 +40,13 @@ func benchHost(ctx context.Context, args []string, std stdio) error {
 	if err != nil {
 		return err
 	}
-	use, err := cores.First()
+	first, err := cores.First()
 	if err != nil {
 		return err
+	}
+	use := first[:]
+	if *core >= 0 {
+		use = []int{*core}
 	}
 	self, err := os.Executable()
 	if err != nil {
@@ -61,10 +66,10 @@ func benchHost(ctx context.Context, args []string, std stdio) error {
 	if *quiet {
 		out = io.Discard
 	}
-	m := station.ThisMachine(use)
+	m := station.ThisMachine(first)
 	fmt.Fprintf(std.out, "on the other host: utipc bench KIND --host %s --secret %s --if IFACE\n", l.Addr(), *secret)
 	return remote.Serve(ctx, l, remote.Config{
-		Secret: *secret, Program: []string{self, "bench", "worker"}, Cores: use[:],
+		Secret: *secret, Program: []string{self, "bench", "worker"}, Cores: use,
 		Welcome: remote.Welcome{Iface: *iface, Addr: addr, MTU: ifi.MTU, CPU: m.CPU, Cores: len(use), Kernel: m.Kernel},
 		Say:     func(format string, args ...any) { fmt.Fprintf(out, format+"\n", args...) },
 	})

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"regexp"
 	"runtime/debug"
 	"slices"
 	"strings"
@@ -51,6 +52,7 @@ quarter of the cores are left out, if enough are left.
     --time D         of one measurement, beside burners one and a half times as long
     --wait D         how long to wait, in all, for other programs to leave the cores alone
     --only KINDS     of report: these kinds, parted by commas
+    --systems REGEX  only the systems whose names, as the tables have them, match
     --out DIR        write report.json (all raw results), report.html (one file), report.md
                      and plots/*.svg there; made if it is not there
     --from FILE      measure nothing: print, or write to --out, the report.json of a run
@@ -74,6 +76,7 @@ type benchReportFlags struct {
 	kinds          []report.Kind
 	out, json      string
 	from, only     string
+	systems        string
 	progress       io.Writer
 	peers          string
 	rounds         int
@@ -124,6 +127,7 @@ func (o *benchReportFlags) parse(name string, args []string) error {
 	f.DurationVar(&o.length, "time", 0, "")
 	f.DurationVar(&o.wait, "wait", -1, "")
 	f.StringVar(&o.only, "only", "", "")
+	f.StringVar(&o.systems, "systems", "", "")
 	f.StringVar(&o.out, "out", "", "")
 	f.StringVar(&o.from, "from", "", "")
 	f.StringVar(&o.json, "json", "", "")
@@ -190,6 +194,11 @@ func (o *benchReportFlags) measure(ctx context.Context, name string, args []stri
 		return nil, err
 	}
 	b := &report.Bench{Context: ctx, Plan: o.plan, Program: []string{self, "bench", "worker"}, Peers: o.peers, Progress: o.progress}
+	if o.systems != "" {
+		if b.Systems, err = regexp.Compile(o.systems); err != nil {
+			return nil, usageError(err.Error())
+		}
+	}
 	o.site.Program, o.site.Wait = b.Program, o.plan.Wait
 	if slices.ContainsFunc(o.kinds, func(k report.Kind) bool { return k.Ends }) {
 		if b.Site, err = station.NewSite(ctx, o.site); err != nil {

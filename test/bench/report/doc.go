@@ -22,6 +22,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"regexp"
 	"time"
 
 	"github.com/utipc/utipc/test/bench/figure"
@@ -100,6 +101,7 @@ type Bench struct {
 	Site     *station.Site // nil: there is nowhere to place two ends
 	Program  []string      // serves as a worker; that of Site
 	Peers    string        // the program that has the loads of other systems; empty: it is looked for
+	Systems  *regexp.Regexp // of subjects: those that are measured; nil: all
 	Progress io.Writer
 
 	Losses []figure.Loss // found so far

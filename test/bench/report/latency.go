@@ -24,11 +24,11 @@ Beside burners a busy process of the same priority runs on each core meanwhile.`
 var latencyPairs = []Pair{
 	{messagesSpin, tcpSpin}, {messagesSpin, tcpSpinPlain}, {messagesSpin, udpSpin}, {streamSpin, tcpSpin},
 	{messagesSleep, tcpBlock}, {messagesOneCore, tcpOneCore}, {messagesOneCore, tcpGoOneCore}, {messagesAdaptive, tcpBlock},
-	{streamAdaptive, tcpGo}, {streamAdaptive, tcpNagle},
+	{streamSleep, tcpBlock}, {streamAdaptive, tcpGo}, {streamAdaptive, tcpNagle},
 }
 
 func measureLatency(b *Bench) (s figure.Section, err error) {
-	t := b.Take("latency", named(mtu, messagesSpin, messagesAdaptive, messagesSleep, messagesOneCore, streamSpin, streamAdaptive,
+	t := b.Take("latency", named(mtu, messagesSpin, messagesAdaptive, messagesSleep, messagesOneCore, streamSpin, streamAdaptive, streamSleep,
 		tcpSpin, tcpSpinPlain, tcpBlock, tcpOneCore, tcpNagle, tcpGo, tcpGoOneCore, udpSpin, udpBlock, unixSpin, unixBlock),
 		exchanges(false, some(b.Plan, allSizes), some(b.Plan, loadedSizes)))
 	s.Errors = t.Errors

@@ -5,6 +5,7 @@ package report
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/load"
@@ -45,6 +46,9 @@ type cell struct {
 // Where they share interfaces, each is opened for its turn.
 // A length of an Exchange of 0 is that of the Plan.
 func (b *Bench) Take(what string, subjects []Subject, exchanges []station.Exchange) *Take {
+	if b.Systems != nil {
+		subjects = slices.DeleteFunc(slices.Clone(subjects), func(s Subject) bool { return !b.Systems.MatchString(s.Name) })
+	}
 	t := &Take{Subjects: subjects, Exchanges: exchanges, Infos: map[string][2]load.Info{}, runs: map[cell][]station.Run{}, failed: map[string]bool{}}
 	open := stations{}
 	defer open.close()
