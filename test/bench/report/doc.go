@@ -98,9 +98,9 @@ func some[T any](p Plan, v []T) []T {
 type Bench struct {
 	Context  context.Context
 	Plan     Plan
-	Site     *station.Site // nil: there is nowhere to place two ends
-	Program  []string      // serves as a worker; that of Site
-	Peers    string        // the program that has the loads of other systems; empty: it is looked for
+	Site     *station.Site  // nil: there is nowhere to place two ends
+	Program  []string       // serves as a worker; that of Site
+	Peers    string         // the program that has the loads of other systems; empty: it is looked for
 	Systems  *regexp.Regexp // of subjects: those that are measured; nil: all
 	Progress io.Writer
 
