@@ -57,6 +57,8 @@ quarter of the cores are left out, if enough are left.
                      and plots/*.svg there; made if it is not there
     --from FILE      measure nothing: print, or write to --out, the report.json of a run
     --json FILE      write all results there
+    --peers PATH     the program that has gRPC, ZeroMQ and NATS, built of test/bench/peers; else it
+                     is built from the checkout in which this runs, where Go is at hand
     --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto, which is
                      what the stack itself would take for the interface (default)
     --nice N         priority of all processes measured, others' and burners included, -20

@@ -50,11 +50,7 @@ func (e *iperf3End) Close() error { return nil }
 func (e *iperf3End) Run(ctx context.Context, j load.Job) (load.Result, error) {
 	switch j.Kind {
 	case load.Receive:
-		out, err := e.run(ctx, "-s", "-1", "-B", e.c.Addrs[1])
-		if err != nil {
-			return load.Result{}, err
-		}
-		return parseIperf3(out)
+		return e.run(ctx, "-s", "-1", "-B", e.c.Addrs[1])
 	case load.Send:
 		for {
 			_, err := e.run(ctx, "-c", e.c.Addrs[1], "-l", strconv.Itoa(j.Size), "-t", strconv.Itoa(wholeSeconds(j.For)), "-N")
@@ -73,13 +69,10 @@ func (e *iperf3End) Run(ctx context.Context, j load.Job) (load.Result, error) {
 	return load.Result{}, fmt.Errorf("iperf3 cannot %q", j.Kind)
 }
 
-// run runs iperf3 and returns its report.
-func (e *iperf3End) run(ctx context.Context, args ...string) ([]byte, error) {
-	cmd := exec.CommandContext(ctx, e.path, append(args, "--json")...)
-	out, err := cmd.Output()
-	if err != nil {
-		_, said := parseIperf3(out) // its errors are in its report
-		return nil, errors.Join(err, said)
-	}
-	return out, nil
+// run runs iperf3 and reads its report, which says what went wrong also when the program
+// ends as if all were well.
+func (e *iperf3End) run(ctx context.Context, args ...string) (load.Result, error) {
+	out, err := exec.CommandContext(ctx, e.path, append(args, "--json")...).Output()
+	r, said := parseIperf3(out)
+	return r, errors.Join(err, said)
 }

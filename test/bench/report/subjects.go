@@ -31,6 +31,7 @@ const (
 	streamAdaptive   = "utipc stream, adaptive"
 	streamSleep      = "utipc stream, asleep"
 	callSpin         = "utipc call, spinning"
+	callAdaptive     = "utipc call, adaptive"
 	tcpSpin          = "TCP, spinning"
 	tcpBlock         = "TCP, blocking"
 	tcpOneCore       = "TCP, blocking, one core"
@@ -55,6 +56,7 @@ var loads = map[string]worker.Open{
 	streamAdaptive:   {Load: worker.Conns, Socket: "tipc", Wait: "adaptive"},
 	streamSleep:      {Load: worker.Conns, Socket: "tipc", Wait: "sleep"},
 	callSpin:         {Load: worker.TIPC, Socket: "call", Wait: "spin"},
+	callAdaptive:     {Load: worker.TIPC, Socket: "call", Wait: "adaptive"},
 	tcpSpin:          {Load: worker.TCP, Wait: "spin"},
 	tcpBlock:         {Load: worker.TCP, Wait: "block"},
 	tcpOneCore:       {Load: worker.TCP, Wait: "block"},
