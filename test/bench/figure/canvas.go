@@ -80,7 +80,7 @@ const (
 
 func (f *Figure) newLegend(w *inkwell) (l legend) {
 	for i := range f.Series {
-		lines := wrap(f.Series[i].Name, 28)
+		lines := wrap(f.Series[i].Name, 34)
 		l.inks = append(l.inks, w.ink(&f.Series[i]))
 		l.names = append(l.names, lines)
 		for _, s := range lines {

@@ -102,9 +102,9 @@ func (b *Bench) simulatedLoss(shares []float64, s *figure.Section) figure.Figure
 	if b.Plan.Name == Tiny.Name {
 		messages = 3000
 	}
-	for _, w := range sim.Windows {
+	for k, w := range sim.Windows { // the first of Lossies are the same windows: a name is a colour
 		b.say("loss: simulated, %s", w.Name)
-		c, r := figure.Series{Name: "utipc, " + w.Name, Ours: true}, figure.Series{Name: w.Name}
+		c, r := figure.Series{Name: link.Lossies[k].Name, Ours: true}, figure.Series{Name: link.Lossies[k].Name}
 		for _, share := range shares {
 			if b.Context.Err() != nil {
 				break
