@@ -46,6 +46,10 @@ func (b *Buffer) Len() int { return b.end - b.off }
 // Index returns the chunk's place in its arena, from 0.
 func (b *Buffer) Index() int { return int(b.index) }
 
+// Of reports whether the chunk is one of an arena, and so of its count: those of a Wholes
+// are not.
+func (b *Buffer) Of(a *Arena) bool { return b.arena == a }
+
 // Space returns all memory behind the headroom, for a device to receive into;
 // Resize then says how much of it was filled.
 func (b *Buffer) Space() []byte { return b.mem[Headroom:] }

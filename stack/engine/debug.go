@@ -8,7 +8,7 @@ import (
 	"github.com/utipc/utipc/naming"
 )
 
-// Buffers yields every Buffer the engine holds, once for each hold. It is for
+// Buffers yields every Buffer of the arena that the engine holds, once for each hold. It is for
 // simulations and tests that account for chunks.
 func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 	more := true
@@ -44,7 +44,7 @@ func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
 	}
 	for _, p := range e.ports { // in any order: they are only counted
 		for i := range p.queue.Len() {
-			if b := p.queue.At(i).lent; b != nil && !each(b) {
+			if b := p.queue.At(i).lent; b != nil && b.Of(e.cfg.Arena) && !each(b) {
 				return
 			}
 		}
