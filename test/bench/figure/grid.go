@@ -169,14 +169,4 @@ func spark(points []Point, from, to, top float64) string {
 	return b.String()
 }
 
-// lossGrid has a row for each cell in which another system is better.
-func lossGrid(losses []Loss) grid {
-	g := grid{title: "Where others are better", heads: []string{"where", "ours", "theirs", "times"}, ours: []bool{false, true, false, false}}
-	for _, l := range losses {
-		g.rows = append(g.rows, line{name: l.Section + ": " + l.Where, note: l.Reason,
-			cells: []entry{{text: l.Ours}, {text: l.Theirs}, {text: Ratio.Text(l.Times)}}})
-	}
-	return g
-}
-
 func finite(v float64) bool { return !math.IsNaN(v) && !math.IsInf(v, 0) }

@@ -104,5 +104,8 @@ func (p page) Lasted() string   { return p.Took.Round(time.Second).String() }
 func (p page) Busy() string     { return Percent.Text(100 * p.Others) }
 func (p page) Computer() string { return p.Machine.String() }
 
+// Reasons are its losses by their reasons.
+func (p page) Reasons() []reason { return reasons(p.Losses) }
+
 // Factor prints how many times as good theirs is.
 func (l Loss) Factor() string { return Ratio.Text(l.Times) }

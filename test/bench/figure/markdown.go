@@ -25,11 +25,7 @@ func (r *Report) Markdown(w io.Writer, plots string) {
 		r.Sections[i].Markdown(w, plots)
 	}
 	if len(r.Losses) > 0 {
-		fmt.Fprintf(w, "\n## Where others are better\n\n")
-		fmt.Fprintln(w, "| where | ours | theirs | times | why, and what would change it |\n|---|--:|--:|--:|---|")
-		for _, l := range r.Losses {
-			fmt.Fprintf(w, "| %s: %s | %s | %s | %s | %s |\n", plain(l.Section), plain(l.Where), plain(l.Ours), plain(l.Theirs), Ratio.Text(l.Times), plain(l.Reason))
-		}
+		markdownLosses(w, r.Losses)
 	}
 }
 

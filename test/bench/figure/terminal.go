@@ -50,9 +50,7 @@ func (r *Report) Text(w io.Writer, width int) {
 		r.Sections[i].Text(w, width)
 	}
 	if len(r.Losses) > 0 {
-		fmt.Fprintln(w)
-		g := lossGrid(r.Losses)
-		g.text(w, width)
+		writeLosses(w, r.Losses, width)
 	}
 }
 

@@ -89,14 +89,13 @@ func (b *Bench) lose(c Contest, p Pair, where string, run []loss) {
 	if last := run[len(run)-1].x; last != run[0].x {
 		span += " to " + figure.Bytes.Text(last) + ", the worst at " + figure.Bytes.Text(worst.x)
 	}
-	reason := worst.reason
 	if !sure {
-		reason = "not in every round: the spread reaches 1. " + reason
+		span += "; not in every round"
 	}
 	b.Losses = append(b.Losses, figure.Loss{
 		Section: c.Section, Where: fmt.Sprintf("%s, %s, %s", c.What, where, span),
 		Ours:   p.Ours + ": " + c.Unit.Text(worst.ours),
 		Theirs: p.Theirs + ": " + c.Unit.Text(worst.theirs),
-		Times:  worst.times, Reason: reason,
+		Times:  worst.times, Reason: worst.reason,
 	})
 }
