@@ -88,12 +88,12 @@ func TestBenchEndsEarly(t *testing.T) {
 	bin := program(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		var out bytes.Buffer
-		cmd := exec.Command(bin, "bench", "datapath", "--rows", "^burner$", "--wait", "0")
+		cmd := exec.Command(bin, "bench", "datapath", "--rows", "^rtt-adaptive-tcp$", "--wait", "0")
 		cmd.Stdout = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
 		}
-		children := watch(t, cmd.Process.Pid, 8)
+		children := watch(t, cmd.Process.Pid, 6)
 		cmd.Process.Signal(sig)
 		err := cmd.Wait()
 		children.gone()

@@ -6,6 +6,7 @@ import (
 	"io"
 	"net"
 	"os"
+	"runtime"
 
 	"golang.org/x/sys/unix"
 )
@@ -71,6 +72,15 @@ func (c blocking) Write(b []byte) (int, error) {
 			return n, err
 		}
 	}
+}
+
+// newBlocking sees to it that the runtime has a second processor: with one alone it takes
+// that away from each call that sleeps, and a stream has 0.8 of what iperf3 has.
+func newBlocking(fd int) blocking {
+	if runtime.GOMAXPROCS(0) < 2 {
+		runtime.GOMAXPROCS(2)
+	}
+	return blocking(fd)
 }
 
 func (c blocking) Shutdown()    { unix.Shutdown(int(c), unix.SHUT_RDWR) }

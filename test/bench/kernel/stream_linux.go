@@ -100,7 +100,7 @@ func (e *Stream) connect(ctx context.Context) (conn, error) {
 	case Spin:
 		return spinning(fd), unix.SetNonblock(fd, true)
 	case Block:
-		return blocking(fd), nil
+		return newBlocking(fd), nil
 	}
 	f := os.NewFile(uintptr(fd), e.c.Name)
 	defer f.Close()

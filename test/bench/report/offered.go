@@ -4,6 +4,7 @@ package report
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/station"
@@ -81,7 +82,7 @@ func measureOverload(b *Bench) (s figure.Section, err error) {
 		t := b.Take("overload of "+subject.Name, []Subject{subject}, all)
 		s.Errors = append(s.Errors, t.Errors...)
 		share := func(r station.Run) float64 { return messages(r) / peak.Value }
-		c := t.Series(subject, func(x station.Exchange) (float64, bool) { return x.Offered / peak.Value, true }, share)
+		c := t.Series(subject, func(x station.Exchange) (float64, bool) { return math.Round(100*x.Offered/peak.Value) / 100, true }, share)
 		if len(c.Points) == 0 {
 			continue
 		}
