@@ -4,121 +4,98 @@ package main
 
 import (
 	"context"
+	"errors"
+	"flag"
 	"fmt"
-
-	"github.com/utipc/utipc/test/bench/report"
+	"slices"
+	"strings"
 )
+
+// A bench is a measurement, or a command beside them.
+type bench struct {
+	name  string
+	short string // for the list; empty: it is started by other processes alone
+	usage string // what its -h prints
+	run   func(ctx context.Context, args []string, std stdio) error
+}
+
+// benches are those that stand beside the kinds of the report.
+var benches = []bench{
+	{"datapath", "a message beside bare frames, the limit, and beside TCP", benchDatapathUsage, benchDatapath},
+	{"link", "loss, repetition and failover", benchLinkUsage, benchLink},
+	{"names", "look-up, a million bindings, multicast, events", benchNamesUsage, benchNames},
+	{"sockets", "kinds of sockets beside each other: connections, groups, active ports", benchSocketsUsage, benchSockets},
+	{"crypto", "sealed messages beside plain ones", benchCryptoUsage, benchCrypto},
+	{"daemon", "programs of the daemon beside nodes of their own", benchDaemonUsage, benchDaemon},
+	{"host", "be the other end of a measurement between two hosts", benchHostUsage, benchHost},
+	{"worker", "", "", benchWorker},
+	{"rank", "", "", benchRank},
+}
+
+// allBenches are all that bench has, the report first.
+func allBenches() []bench { return append(reportBenches(), benches...) }
 
 var benchCommand = command{
 	name:  "bench",
-	short: "measure this machine: ours beside the limit and the kernel's TCP",
-	usage: `utipc bench datapath: what a message costs between two processes, beside bare
-frames on the same device and beside the kernel's TCP. ('utipc bench link -h', 'utipc
-bench names -h', 'utipc bench sockets -h', 'utipc bench crypto -h' and 'utipc bench daemon
--h' tell of the other measurements: loss and failover; names, multicast and events;
-connections and active ports; encryption; programs of the daemon.)
-
-    utipc bench datapath [--short] [FLAGS]
-
-Needs root and two cores. It makes pairs of network namespaces with a veth cable
-between them, and two processes for each thing measured, one core each; all are gone
-when it ends, however it ends. In every round all variants of a set have their turn.
-A row of the table:
-
-    what      what is measured, and beside what
-    ours      the median over the rounds; of a round trip the round's median
-    beside    the same of what it stands beside
-    ratio     the median of the rounds' ratios, and the smallest and largest: how many
-              times as good ours is, but beside bare round trips how many times as long.
-              "bare frames reach" is what the same ratio is without any protocol, hence
-              what no stack on this device can pass
-    target    what the ratio has to be
-    ok, MISS  whether it is; - where there is no target. What could not be measured is
-              a MISS, and the line below says why
-
-The last line is "N of M targets met". The exit status is 1 when something could not
-be measured, not when a target is missed. Progress goes to the standard error.
-
-    --short          7 rounds of 250ms, under four minutes; else 11 rounds of 1s
-    --rounds N       rounds
-    --time D         of one measurement
-    --wait D         how long to wait, in all, for other programs to leave the cores
-                     alone before a measurement, and to repeat those they disturbed
-                     (default 10m, with --short 30s)
-    --rows REGEX     only the rows whose name or text matches; --list prints the names
-    --list           print the names of the rows and what they measure, and end
-    --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto,
-                     which is what the stack itself would take for the interface
-                     (default); bare frames use the same
-    --nice N         priority of all processes measured, TCP's and burners included,
-                     -20 to 19 (default 0). Below 0 they take the cores from whatever
-                     else runs: for a machine that cannot be quiet
-    --json FILE      write all results there
-    --pprof DIR      write CPU profiles there, of a further run of the round trip and of
-                     the bundled send; go tool pprof -top prints one
-    --quiet          no progress
-
-How things are measured:
-
-bare frames     the device, and no protocol: a frame is sent as soon as there is room,
-                in batches of 32. In the bundle loop there are messages in it, each with
-                a header of 24 bytes that is written and read, a look-up of its port,
-                and its payload copied at both ends
-round trips     to a name and back to a socket; spinning unless the row says otherwise
-one way         to a socket's address, both ends spinning, counted where they arrive
-TCP             raw sockets, cubic, NODELAY. Bulk is in writes of 64 KiB, and both ends
-                block; without offloads means TSO, GSO and GRO off at both ends
-burner          a busy process on each core. Round trips a second are compared, so that
-                a long one counts as what it lasts
-quota           each end in a cgroup of its own that may use half a core
-twice the peak  tipcgram messages, each due at its time whether the one before was taken
-                or not, from 8 goroutines; what none is free to send within a
-                millisecond is lost. The peak is one goroutine that sends when it can
-malformed       a third process on the sender's core, which the sender then has to share,
-                sends frames as fast as it can. Foreign ones, of another EtherType, cost
-                the machine as much and the node nothing: what they reach is the limit
-allocations     of the whole process, divided by messages: the worse end of the round
-                trip and of the bundled send. Below 0.001 is none: what begins and ends
-                a job allocates, too
-
-Measure on a quiet machine. Rounds in which others used more than a quarter of the
-cores are left out, if enough are left; the output says how much they used in all.
-
-    utipc bench datapath --short
-    utipc bench datapath --rows 'rtt|bundle' --json results.json --pprof .
-`,
-	words: []string{"datapath|link|names|sockets|crypto"},
+	short: "measure this machine: ours beside TCP, others and the limit",
+	usage: benchUsage(),
+	words: []string{benchWords()},
 	run: func(ctx context.Context, args []string, std stdio) error {
-		if len(args) > 0 {
-			switch args[0] {
-			case "datapath":
-				return benchDatapath(ctx, args[1:], std)
-			case "link":
-				return benchLink(ctx, args[1:], std)
-			case "names":
-				return benchNames(ctx, args[1:], std)
-			case "sockets":
-				return benchSockets(ctx, args[1:], std)
-			case "crypto":
-				return benchCrypto(ctx, args[1:], std)
-			case "daemon":
-				return benchDaemon(ctx, args[1:], std)
-			case "host":
-				return benchHost(ctx, args[1:], std)
-			case "report":
-				return benchReport(ctx, "report", report.Kinds, args[1:], std)
-			case "worker": // what benchDatapath starts
-				return benchWorker(ctx, args[1:], std)
-			case "rank": // what measurements of application kernels start
-				return benchRank(ctx, args[1:], std)
-			case "-h", "-help", "--help":
-				return benchDatapath(ctx, args, std)
-			}
-			if k, ok := report.Find(args[0]); ok {
-				return benchReport(ctx, k.Name, []report.Kind{k}, args[1:], std)
-			}
+		if _, err := parse(flag.NewFlagSet("bench", flag.ContinueOnError), args[:min(len(args), 1)], 1, 1); err != nil {
+			return err
+		}
+		all := allBenches()
+		i := slices.IndexFunc(all, func(b bench) bool { return b.name == args[0] })
+		if i < 0 {
 			return usageError(fmt.Sprintf("nothing to measure is called %q", args[0]))
 		}
-		return usageError("too few arguments")
+		err := all[i].run(ctx, args[1:], std)
+		var h helpError
+		if errors.As(err, &h) {
+			h.usage = all[i].usage
+			return h
+		}
+		return err
 	},
+}
+
+func benchUsage() string {
+	var s strings.Builder
+	s.WriteString(`utipc bench: measure this machine.
+
+    utipc bench NAME [FLAGS]
+    utipc bench NAME -h         what is measured, and how
+
+What this stack is worth beside the systems that people would otherwise use; --short is a
+quick look, --out DIR writes a report with plots:
+
+`)
+	for _, b := range allBenches() {
+		if b.name == benches[0].name {
+			s.WriteString("\nWhat its parts cost, beside a target each; --short is a quick look:\n\n")
+		}
+		if b.short != "" {
+			fmt.Fprintf(&s, "    %-16s %s\n", b.name, b.short)
+		}
+	}
+	s.WriteString(`
+Most need root, and two cores: they make network namespaces with a veth cable between them,
+which are gone when they end. Measure on a quiet machine.
+
+    utipc bench report --short
+    utipc bench latency --memory
+    utipc bench datapath --short
+`)
+	return s.String()
+}
+
+// benchWords are the names, parted by bars.
+func benchWords() string {
+	var names []string
+	for _, b := range allBenches() {
+		if b.short != "" {
+			names = append(names, b.name)
+		}
+	}
+	return strings.Join(names, "|")
 }

@@ -27,7 +27,7 @@ func benchHost(ctx context.Context, args []string, std stdio) error {
 	core := f.Int("core", -1, "")
 	quiet := f.Bool("quiet", false, "")
 	if _, err := parse(f, args, 0, 0); err != nil {
-		return orUsage(err, benchHostUsage, std)
+		return err
 	}
 	if *iface == "" {
 		return usageError("--if is missing")

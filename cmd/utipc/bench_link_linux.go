@@ -10,7 +10,7 @@ import (
 )
 
 func benchLink(ctx context.Context, args []string, std stdio) error {
-	return sheetBench{"link", benchLinkUsage, worker.Auto, func(o sheetOptions) (sheetReport, error) {
+	return sheetBench{"link", worker.Auto, func(o sheetOptions) (sheetReport, error) {
 		plan := link.Full
 		if o.short {
 			plan = link.Short

@@ -25,23 +25,15 @@ func benchDatapath(ctx context.Context, args []string, std stdio) error {
 }
 
 func benchSockets(ctx context.Context, args []string, std stdio) error {
-	return orUsage(benchTable(ctx, "bench sockets", datapath.Sockets, args, std), benchSocketsUsage, std)
+	return benchTable(ctx, "bench sockets", datapath.Sockets, args, std)
 }
 
 func benchDaemon(ctx context.Context, args []string, std stdio) error {
-	return orUsage(benchTable(ctx, "bench daemon", datapath.Daemon, args, std), benchDaemonUsage, std)
+	return benchTable(ctx, "bench daemon", datapath.Daemon, args, std)
 }
 
 func benchCrypto(ctx context.Context, args []string, std stdio) error {
-	return orUsage(benchTable(ctx, "bench crypto", datapath.Crypto, args, std), benchCryptoUsage, std)
-}
-
-// orUsage prints the usage where that was asked for.
-func orUsage(err error, usage string, std stdio) error {
-	if errors.Is(err, flag.ErrHelp) {
-		_, err = io.WriteString(std.out, usage)
-	}
-	return err
+	return benchTable(ctx, "bench crypto", datapath.Crypto, args, std)
 }
 
 // benchTable measures the rows of a table.

@@ -10,7 +10,7 @@ import (
 )
 
 func benchNames(ctx context.Context, args []string, std stdio) error {
-	return sheetBench{"names", benchNamesUsage, worker.Packet, func(o sheetOptions) (sheetReport, error) {
+	return sheetBench{"names", worker.Packet, func(o sheetOptions) (sheetReport, error) {
 		plan := names.Full
 		if o.short {
 			plan = names.Short

@@ -13,29 +13,25 @@ import (
 
 var errNoBench = errors.New("bench needs Linux: network namespaces and AF_PACKET; this is " + runtime.GOOS)
 
-func benchDatapath(_ context.Context, args []string, _ stdio) error {
+// noBench tells what a measurement would do, or that it cannot be done here.
+func noBench(_ context.Context, args []string, _ stdio) error {
 	for _, a := range args {
 		if a == "-h" || a == "-help" || a == "--help" {
-			return flag.ErrHelp
+			return helpError{flags: flag.NewFlagSet("bench", flag.ContinueOnError)}
 		}
 	}
 	return errNoBench
 }
 
-func benchSockets(_ context.Context, args []string, std stdio) error {
-	return noSheet(benchSocketsUsage, args, std)
+// reportBenches are the report, which needs the same.
+func reportBenches() []bench {
+	return []bench{{"report", "beside TCP and others", benchUsageElsewhere, noBench}}
 }
 
-func benchCrypto(_ context.Context, args []string, std stdio) error {
-	return noSheet(benchCryptoUsage, args, std)
-}
+const benchUsageElsewhere = "utipc bench report: what this stack is worth beside other systems, measured on Linux.\n"
 
-func benchDaemon(_ context.Context, args []string, std stdio) error {
-	return noSheet(benchDaemonUsage, args, std)
-}
-
-func benchHost(_ context.Context, args []string, std stdio) error {
-	return noSheet(benchHostUsage, args, std)
-}
-
-func benchWorker(context.Context, []string, stdio) error { return errNoBench }
+var (
+	benchDatapath, benchLink, benchNames, benchSockets = noBench, noBench, noBench, noBench
+	benchCrypto, benchDaemon                           = noBench, noBench
+	benchHost, benchRank, benchWorker                  = noBench, noBench, noBench
+)

@@ -22,8 +22,8 @@ type sheetReport interface {
 
 // A sheetBench is such a measurement, as a command.
 type sheetBench struct {
-	name, usage string
-	driver      string // unless told otherwise
+	name   string
+	driver string // unless told otherwise
 	// measure does it. A report that is not nil is printed, whatever the error.
 	measure func(o sheetOptions) (sheetReport, error)
 }
@@ -46,9 +46,6 @@ func (s sheetBench) run(args []string, std stdio) error {
 	file := f.String("json", "", "")
 	quiet := f.Bool("quiet", false, "")
 	if _, err := parse(f, args, 0, 0); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			_, err = io.WriteString(std.out, s.usage)
-		}
 		return err
 	}
 	if *quiet {

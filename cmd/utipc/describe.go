@@ -46,6 +46,11 @@ func describe() (all []description) {
 			if !errors.As(c.run(context.Background(), args, stdio{nil, io.Discard, io.Discard}), &h) {
 				continue // it has none, or they are not of this machine
 			}
+			for name, t := range usageFlags(h.usage) {
+				if _, ok := told[name]; !ok {
+					told[name] = t
+				}
+			}
 			h.flags.VisitAll(func(f *flag.Flag) {
 				if seen[f.Name] {
 					return

@@ -91,7 +91,10 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 // A helpError is flag.ErrHelp of a command with these flags.
-type helpError struct{ flags *flag.FlagSet }
+type helpError struct {
+	flags *flag.FlagSet
+	usage string // what is to be printed; empty: the command's
+}
 
 func (helpError) Error() string { return flag.ErrHelp.Error() }
 func (helpError) Unwrap() error { return flag.ErrHelp }
@@ -102,7 +105,7 @@ func parse(flags *flag.FlagSet, args []string, least, most int) ([]string, error
 	flags.SetOutput(io.Discard)
 	if err := flags.Parse(args); err != nil {
 		if errors.Is(err, flag.ErrHelp) {
-			return nil, helpError{flags}
+			return nil, helpError{flags: flags}
 		}
 		return nil, usageError(err.Error())
 	}
@@ -172,11 +175,15 @@ func (c *command) exec(ctx context.Context, args []string, std stdio) int {
 	var misuse usageError
 	var told status
 	var settings settingsError
+	var help helpError
 	switch {
 	case err == nil:
 		return exitDone
 	case errors.As(err, &told):
 		return int(told)
+	case errors.As(err, &help) && help.usage != "":
+		io.WriteString(std.out, help.usage)
+		return exitDone
 	case errors.Is(err, flag.ErrHelp):
 		io.WriteString(std.out, c.usage)
 		return exitDone

@@ -69,7 +69,7 @@ func runTool(ctx context.Context, noun string, args []string, std stdio) error {
 		return err
 	}
 	if t.Help && len(words) == 0 {
-		return helpError{f}
+		return helpError{flags: f}
 	}
 	if *wait < 0 {
 		return usageError("--wait is negative")

@@ -107,11 +107,14 @@ func parseKey(text string, master bool, of string) (k stack.Key, err error) {
 	return k, keyRefusal(err)
 }
 
+// errnoKeyRejected is Linux' EKEYREJECTED, for which other systems have no name.
+const errnoKeyRejected syscall.Errno = 129
+
 // keyRefusal gives what is wrong with a key a kernel's words.
 func keyRefusal(err error) error {
 	switch {
 	case errors.Is(err, seal.ErrKey):
-		return &stack.Refusal{Errno: syscall.EKEYREJECTED, Reason: "incorrect key length (20, 28 or 36 octets?)."}
+		return &stack.Refusal{Errno: errnoKeyRejected, Reason: "incorrect key length (20, 28 or 36 octets?)."}
 	case errors.Is(err, seal.ErrBusy):
 		return &stack.Refusal{Errno: syscall.EBUSY}
 	}

@@ -91,9 +91,6 @@ type benchReportFlags struct {
 func benchReport(ctx context.Context, name string, kinds []report.Kind, args []string, std stdio) error {
 	o := benchReportFlags{kinds: kinds, progress: std.err}
 	if err := o.parse(name, args); err != nil {
-		if errors.Is(err, flag.ErrHelp) {
-			return printKindUsage(std.out, kinds)
-		}
 		return err
 	}
 	if o.from != "" {
@@ -256,29 +253,47 @@ func (o *benchReportFlags) show(r *figure.Report, std stdio) error {
 // terminalWidth is how many columns there are, where out is a terminal; else 120.
 func terminalWidth(io.Writer) int { return 120 }
 
-// printKindUsage prints how a kind is measured, or all of the report.
-func printKindUsage(out io.Writer, kinds []report.Kind) error {
+// kindUsage tells how a kind is measured, or all of the report.
+func kindUsage(kinds []report.Kind) string {
 	if len(kinds) != 1 {
-		_, err := fmt.Fprintf(out, benchReportUsage, listKinds())
-		return err
+		return fmt.Sprintf(benchReportUsage, listKinds())
 	}
 	k := kinds[0]
-	_, err := fmt.Fprintf(out, `utipc bench %s: %s.
+	return fmt.Sprintf(`utipc bench %s: %s.
 
     utipc bench %s [--short] [--out DIR] [FLAGS]
 
 %s
 
 It takes the flags of 'utipc bench report', whose chapter of this name it is.
-`, k.Name, strings.ToLower(k.Title[:1])+k.Title[1:], k.Name, k.How)
-	return err
+`, k.Name, kindShort(k), k.Name, k.How)
+}
+
+// kindRun measures kinds.
+func kindRun(name string, kinds []report.Kind) func(context.Context, []string, stdio) error {
+	return func(ctx context.Context, args []string, std stdio) error {
+		return benchReport(ctx, name, kinds, args, std)
+	}
 }
 
 // listKinds is a line for each kind.
 func listKinds() string {
 	var s strings.Builder
 	for _, k := range report.Kinds {
-		fmt.Fprintf(&s, "    %-16s %s\n", k.Name, strings.ToLower(k.Title[:1])+k.Title[1:])
+		fmt.Fprintf(&s, "    %-16s %s\n", k.Name, kindShort(k))
 	}
 	return s.String()
+}
+
+// kindShort is a kind's title in the middle of a sentence.
+func kindShort(k report.Kind) string { return strings.ToLower(k.Title[:1]) + k.Title[1:] }
+
+// reportBenches are the report, and its kinds.
+func reportBenches() []bench {
+	all := []bench{{"report", "all of these, in turn, and where TCP is better", kindUsage(report.Kinds), kindRun("report", report.Kinds)}}
+	for _, k := range report.Kinds {
+		one := []report.Kind{k}
+		all = append(all, bench{k.Name, kindShort(k), kindUsage(one), kindRun(k.Name, one)})
+	}
+	return all
 }
