@@ -8,6 +8,7 @@ import (
 	"net"
 	"os"
 	"regexp"
+	"syscall"
 	"testing"
 	"time"
 
@@ -115,18 +116,13 @@ func newLateBed(t *testing.T) *lateBed {
 // cut ends all traffic and fills the link.
 func (b *lateBed) cut(t *testing.T) {
 	b.wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
-	b.packet.SetWriteDeadline(time.Now().Add(time.Millisecond))
 	var err error
 	for err == nil {
-		_, err = b.packet.WriteTo(make([]byte, 1000), b.far)
-		if err == nil {
-			b.packet.SetWriteDeadline(time.Now().Add(time.Millisecond))
-		}
+		_, err = b.packet.WriteBatch([]stack.MessageBuffer{{Data: make([]byte, 1000), Addr: b.far}}, stack.DontWait)
 	}
-	if !errors.Is(err, os.ErrDeadlineExceeded) {
+	if !errors.Is(err, syscall.EAGAIN) {
 		t.Fatal(err)
 	}
-	b.packet.SetWriteDeadline(time.Time{})
 }
 
 func (b *lateBed) calls(t *testing.T) []lateCall {
