@@ -148,7 +148,7 @@ func localTable(t *Take, id, where string) figure.Table {
 }
 
 // localReason says why another way is better within a host.
-func localReason(p Pair, x float64) string {
+func localReason(p Pair, _ station.Exchange) string {
 	switch p.Ours {
 	case localAttached, localRing, localBack:
 		return "each message goes through the daemon, a third process: two changes of process where the other has one, and two copies more. Rings between the programs of one daemon would take it out of the way"

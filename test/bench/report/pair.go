@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/sheet"
+	"github.com/utipc/utipc/test/bench/station"
 )
 
 // A Pair is two subjects of a Take that are compared, like with like: both spin, or both
@@ -21,8 +22,8 @@ type Contest struct {
 	Less    bool // is better
 	Unit    figure.Unit
 	Pairs   []Pair
-	// Reason says why theirs is better at an x, and what would change it.
-	Reason func(p Pair, x float64) string
+	// Reason says why theirs is better at an Exchange, and what would change it.
+	Reason func(p Pair, x station.Exchange) string
 }
 
 // Ratios are the normalised curves: how many times as good ours is, by pair. Where that is
@@ -43,7 +44,7 @@ func (b *Bench) Ratios(t *Take, c Contest, which Which, where string) (all []fig
 			point := figure.PointOf(at, v)
 			s.Points = append(s.Points, point)
 			l := loss{x: at, times: 1 / point.Y, sure: point.High < 1,
-				ours: sheet.Median(t.Values(p.Ours, i, c.Value)), theirs: sheet.Median(t.Values(p.Theirs, i, c.Value)), reason: c.Reason(p, at)}
+				ours: sheet.Median(t.Values(p.Ours, i, c.Value)), theirs: sheet.Median(t.Values(p.Theirs, i, c.Value)), reason: c.Reason(p, x)}
 			if point.Y < 1 {
 				if len(run) > 0 && run[0].reason != l.reason {
 					b.lose(c, p, where, run)

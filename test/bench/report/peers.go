@@ -125,19 +125,19 @@ func settings(infos [2]load.Info) string { return strings.TrimSuffix(infos[1].Se
 const whyLayers = "gRPC reads and writes in goroutines of their own, and its frames of HTTP/2 are several reads and writes of a node's stream, each a lap of the engine; a TCP socket does each in one system call. " +
 	"Calls and messages of the node itself do without these layers"
 
-func peerTripReason(p Pair, size float64) string {
+func peerTripReason(p Pair, x station.Exchange) string {
 	if p.Ours == grpcTIPC {
 		return whyLayers
 	}
-	return latencyReason(p, size)
+	return latencyReason(p, x)
 }
 
-func peerFlowReason(p Pair, size float64) string {
+func peerFlowReason(p Pair, x station.Exchange) string {
 	switch {
 	case p.Ours == grpcTIPC:
 		return whyLayers
-	case size < 1000:
+	case x.Size < 1000:
 		return fmt.Sprintf("%s gathers small messages until it writes, and says nothing of who waits meanwhile", p.Theirs)
 	}
-	return throughputReason(p, size)
+	return throughputReason(p, x)
 }

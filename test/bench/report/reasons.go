@@ -2,6 +2,8 @@
 
 package report
 
+import "github.com/utipc/utipc/test/bench/station"
+
 // Why theirs is better in a cell, and what would change it. These were found with
 // profiles: docs/performance.md has them.
 const (
@@ -15,12 +17,12 @@ const (
 )
 
 // latencyReason is of round trips.
-func latencyReason(p Pair, size float64) string {
+func latencyReason(p Pair, x station.Exchange) string {
 	spins := p.Ours == messagesSpin || p.Ours == streamSpin
 	switch {
-	case size > mtu && p.Theirs != tcpSpinPlain && p.Theirs != tcpPlain:
+	case x.Size > mtu && p.Theirs != tcpSpinPlain && p.Theirs != tcpPlain:
 		return whyFragments + "; " + whyOffloads
-	case size > mtu:
+	case x.Size > mtu:
 		return whyFragments
 	case spins:
 		return whyFrames
@@ -29,11 +31,11 @@ func latencyReason(p Pair, size float64) string {
 }
 
 // throughputReason is of what goes one way.
-func throughputReason(p Pair, size float64) string {
+func throughputReason(p Pair, x station.Exchange) string {
 	switch {
-	case size >= 1000 && p.Theirs != tcpPlain && p.Theirs != tcpSpinPlain:
+	case x.Size >= 1000 && p.Theirs != tcpPlain && p.Theirs != tcpSpinPlain:
 		return whyOffloads
-	case size >= 1000:
+	case x.Size >= 1000:
 		return whyCopies
 	}
 	return whyFrames
