@@ -17,12 +17,15 @@ import "slices"
 // A busy program waits, leaves and waits again thousands of times a second; to
 // wake the pump each time would cost more than the messages. So a pump that has
 // seen calls lately dozes: it looks again within a doze, and takes the role only
-// when no call came meanwhile. When the driver sleeps in the kernel the pump parks
-// altogether, and whoever leaves wakes it.
+// when no call came meanwhile. So it does while somebody sends without pause, who looks
+// at the devices himself: one asleep in the kernel is woken by a system call, and on a
+// process's only processor it takes that from the sender, who has it back when the
+// runtime notices, a hundred microseconds later. When the driver sleeps in the kernel
+// the pump parks altogether, and whoever leaves wakes it.
 //
 //	polling ──(a call drives)──► dozing ──(the driver sleeps)──► parked
-//	   ▲                          │  ▲                             │
-//	   └──(none came for a doze)──┘  └────────(woken by leave)─────┘
+//	   ▲  └──────(a run)───────► │  ▲                              │
+//	   └─(none came for a doze)──┘  └────────(woken by leave)──────┘
 //
 // A handover has no goroutine and no lock: the lap lock guards it.
 type handover struct {
@@ -76,12 +79,12 @@ func (h *handover) leave(w *waiter) (next *waiter, wakePump bool) {
 }
 
 // look tells the pump what to do next; asleep says whether the call that drives
-// sleeps in the kernel.
-func (h *handover) look(asleep bool) pumpState {
+// sleeps in the kernel, run whether some call sends without pause.
+func (h *handover) look(asleep, run bool) pumpState {
 	switch {
 	case h.driver != nil && asleep:
 		h.pump = pumpParked
-	case h.driver != nil || h.seen != h.arrivals:
+	case h.driver != nil || h.seen != h.arrivals || run:
 		h.pump = pumpDozing
 	default:
 		h.pump = pumpPolling

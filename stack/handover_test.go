@@ -135,16 +135,21 @@ func (s *world) steps() map[string]*world {
 	}
 	switch {
 	case s.pumpLooks:
-		add("pump looks", func(c *world) {
-			c.pumpLooks = false
-			switch c.h.look(c.callAsleep) {
-			case pumpPolling:
-				c.pumpLooks = c.lap(true)
-				c.pumpSlept = !c.pumpLooks
-			case pumpDozing:
-				c.pumpTimed = true
+		for _, run := range []bool{false, true} {
+			if run && s.laps == 0 {
+				continue // whoever sends without pause turns laps
 			}
-		})
+			add(fmt.Sprint("pump looks, a run: ", run), func(c *world) {
+				c.pumpLooks = false
+				switch c.h.look(c.callAsleep, run) {
+				case pumpPolling:
+					c.pumpLooks = c.lap(true)
+					c.pumpSlept = !c.pumpLooks
+				case pumpDozing:
+					c.pumpTimed = true
+				}
+			})
+		}
 	case s.pumpSlept:
 		if s.pumpRing || s.anyPending() {
 			add("pump wakes", func(c *world) { c.pumpRing, c.pumpSlept, c.pumpLooks = false, false, true })

@@ -89,10 +89,14 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 	if len(n.ailing) > 0 {
 		n.treat()
 	}
+	held := flush && n.eng.Holding()
 	if flush {
 		n.eng.Flush(now)
 	}
 	n.flush()
+	if held {
+		n.resume(n.now()) // whoever is in a run has waited for this
+	}
 	n.deliver()
 	if s := n.driverSeat(); s.until > 0 && (n.due(now) < s.until || receive && n.more()) {
 		s.rouse()
@@ -226,7 +230,6 @@ func (n *Node) flush() {
 			for _, f := range a.unsent[:k] {
 				f.Recycle()
 			}
-			n.kicked += time.Duration(k)
 			if a.taps != nil {
 				copy(a.repeated[:], a.repeated[k:a.n])
 			}
@@ -478,7 +481,7 @@ func (n *Node) pump() {
 			n.flushAsked = false
 			n.lap(n.now(), false)
 		}
-		switch n.hand.look(n.callSeat.state.Load() == seatAsleep) {
+		switch n.hand.look(n.callSeat.state.Load() == seatAsleep, n.amidRun()) {
 		case pumpPolling:
 			if laps > 0 {
 				n.breathe()

@@ -72,8 +72,8 @@ type Node struct {
 	polled     bool     // every device has a descriptor
 	parallel   bool     // the process has several Ps
 	breaths    int
-	sent       time.Duration // when the last send began
-	kicked     time.Duration // frames sent since then
+	sent       time.Duration // when the last send was over for which the clock was read
+	unclocked  time.Duration // sends since
 	latest     time.Duration // what the engine was told last
 	run        int           // sends since the last pause
 	flushAsked bool          // the pump is about to send what waits

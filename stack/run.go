@@ -4,8 +4,10 @@ package stack
 
 import "time"
 
-// A run is sends without pause: each begins within a few microseconds after the
-// last, and no call of the node has begun to wait in between. To hand every message
+// A run is sends without pause: each begins within a few microseconds after the last
+// has ended, and no call of the node has begun to wait in between. What the last one
+// took is no pause: on a slow carrier, where a run helps most, it is longer than most
+// programs' pauses. To hand every message
 // to the network by itself then costs ten times what it takes to make it. So in a
 // run messages wait for each other, share packets where they are small, and share
 // the call that sends them. What waits goes out with the next turn of the engine:
@@ -13,8 +15,7 @@ import "time"
 // frames, and else with the node's own goroutine, which is made ready to run when
 // the waiting begins. There is no timer.
 const (
-	runPause = 4 * time.Microsecond // longer than that from one send to the next ends a run
-	runFrame = 4 * time.Microsecond // what a frame sent in between adds to that
+	runPause = 4 * time.Microsecond // longer than that between two sends, on the average of those without a clock, ends a run
 	runStart = 16                   // sends in a row that are a run
 	runMost  = 4096                 // bytes of the longest message that waits for others
 	runClock = 8                    // sends in a run for which the clock is read once: it costs half of a send
@@ -31,12 +32,20 @@ func (n *Node) sendTime() time.Duration {
 
 // inRun reports whether a message of k bytes that is sent at now waits for others.
 func (n *Node) inRun(now time.Duration, k int) bool {
-	if now-n.sent > runPause+n.kicked*runFrame {
-		n.run = 0
+	if n.unclocked++; now > n.sent {
+		if now-n.sent > runPause*n.unclocked {
+			n.run = 0
+		}
+		n.resume(now)
 	}
-	n.sent, n.kicked = now, 0
 	n.run++
 	return n.run > runStart && k <= runMost
+}
+
+// amidRun reports whether a run goes on, for whose messages the pump need not look at the
+// devices.
+func (n *Node) amidRun() bool {
+	return n.run > runStart && n.actives == 0 && n.now()-n.sent < doze
 }
 
 // afterSend ends the turn of a sender of k bytes: out with the frames, unless they wait for more;
@@ -52,7 +61,11 @@ func (n *Node) afterSend(now time.Duration, k int) {
 	if n.eng.Holding() {
 		n.askFlush()
 	}
+	n.resume(n.now())
 }
+
+// resume begins the next pause of whoever sends, at now.
+func (n *Node) resume(now time.Duration) { n.sent, n.unclocked = now, 0 }
 
 // askFlush makes the node's own goroutine ready to send what waits.
 func (n *Node) askFlush() {
@@ -60,5 +73,6 @@ func (n *Node) askFlush() {
 		n.flushAsked = true
 		n.pumpSeat.rouse()
 		signal(n.pumpWake)
+		n.resume(n.now()) // that was a system call, perhaps
 	}
 }
