@@ -12,7 +12,8 @@ const (
 	whyFragments = "a message longer than the MTU is as many frames, each with a passage through the driver, and is put together before it is read; a larger MTU changes it"
 	whyCopies    = "a message is copied into the arena, by the kernel twice, and to its reader, TCP's bytes twice in all; WriteBuffer and ReadBuffer save two, and zero copy of a real network card one"
 	whySleep     = "a sleeper polls, receives and sends: a system call more than a blocking TCP socket; Adaptive and Spin do without"
-	whyBurners   = "who sleeps is served by the scheduler when its turn comes, and ours has one wake-up more; priority (nice, SCHED_FIFO) for the waiting thread changes it"
+	whyBurners   = "a sleeper has a system call more than a blocking TCP socket, and beside a burner each microsecond counts double: the scheduler halves the core; Adaptive, which sleeps less, is better than either"
+	whySlices    = "beside a burner, what takes more processor time than the scheduler gives at once waits for the next turn, and so does the other end"
 	whyFrames    = "each frame is a passage through the driver; a veth with AF_XDP costs what TCP's packet costs, and TCP's segment leaves with its answer's acknowledgement"
 )
 
@@ -20,12 +21,16 @@ const (
 func latencyReason(p Pair, x station.Exchange) string {
 	spins := p.Ours == messagesSpin || p.Ours == streamSpin
 	switch {
+	case x.Size > mtu && x.Burners && !spins:
+		return whyFragments + "; " + whySlices
 	case x.Size > mtu && p.Theirs != tcpSpinPlain && p.Theirs != tcpPlain:
 		return whyFragments + "; " + whyOffloads
 	case x.Size > mtu:
 		return whyFragments
 	case spins:
 		return whyFrames
+	case x.Burners:
+		return whyBurners
 	}
 	return whySleep
 }
