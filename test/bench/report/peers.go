@@ -122,11 +122,11 @@ func (b *Bench) peerSubjects() (all []Subject, missing []string) {
 // settings is how a system was set, as its end 1 says.
 func settings(infos [2]load.Info) string { return strings.TrimSuffix(infos[1].Settings, ".") }
 
-const whyLayers = "gRPC reads and writes in goroutines of their own, and its frames of HTTP/2 are several reads and writes of a node's stream, each a lap of the engine; a TCP socket does each in one system call. " +
-	"Calls and messages of the node itself do without these layers"
+// Of a profile of both ends, all sizes, 44 % were turns of the node, 32 % the system call that sends.
+const whyLayers = "most of the time is gRPC's own, its goroutines' and HTTP/2's, over either transport: calls and messages of the node itself do without"
 
 func peerTripReason(p Pair, x station.Exchange) string {
-	if p.Ours == grpcTIPC {
+	if p.Ours == grpcTIPC && x.Size <= mtu {
 		return whyLayers
 	}
 	return latencyReason(p, x)
@@ -134,7 +134,7 @@ func peerTripReason(p Pair, x station.Exchange) string {
 
 func peerFlowReason(p Pair, x station.Exchange) string {
 	switch {
-	case p.Ours == grpcTIPC:
+	case p.Ours == grpcTIPC && x.Size <= mtu:
 		return whyLayers
 	case x.Size < 1000:
 		return fmt.Sprintf("%s gathers small messages until it writes, and says nothing of who waits meanwhile", p.Theirs)
