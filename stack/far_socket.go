@@ -242,7 +242,6 @@ func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 	done := make(chan struct{})
 	s.f.ends.Go(func() {
 		defer close(done)
-		defer l.conn.Close()
 		l.mu.Lock()
 		w := l.enter(lastWord)
 		for l.leader != nil { // it leaves, and there is no other
@@ -272,30 +271,42 @@ const (
 )
 
 // last says the last words, and waits until the daemon has dealt with them, and so with
-// everything before.
+// everything before. It reads meanwhile: the daemon may not take them before it is rid of
+// what it has to say, and where both ends of a connection close neither would go on.
 func (l *farLine) last(names []farName, connected bool) {
+	var said sync.WaitGroup
+	said.Go(func() {
+		if l.say(names, connected) != nil {
+			l.conn.SetReadDeadline(longAgo) // no answer comes
+		}
+	})
+	var h attach.Header
+	for {
+		buf, err := l.conn.ReadPooled(&h)
+		if err != nil {
+			break
+		}
+		buf.Release()
+		if h.IsReply() && h.ID == lastWord {
+			break
+		}
+	}
+	l.conn.Close() // ends what is still being said
+	said.Wait()
+}
+
+// say writes the last words, and waits for room.
+func (l *farLine) say(names []farName, connected bool) error {
 	for _, n := range names {
-		if l.conn.Write(&attach.Header{Op: attach.OpUnbind, Addr: n.addr}, nil) != nil {
-			return
+		if err := l.conn.Write(&attach.Header{Op: attach.OpUnbind, Addr: n.addr}, nil); err != nil {
+			return err
 		}
 	}
 	h := attach.Header{Op: attach.OpPing, ID: lastWord}
 	if connected {
 		h.Op = attach.OpShutdown
 	}
-	if l.conn.Write(&h, nil) != nil {
-		return
-	}
-	for {
-		buf, err := l.conn.ReadPooled(&h)
-		if err != nil {
-			return
-		}
-		buf.Release()
-		if h.IsReply() && h.ID == lastWord {
-			return
-		}
-	}
+	return l.conn.Write(&h, nil)
 }
 
 // lastWord is the number of the last request of a socket.

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"syscall"
+	"testing"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// goodbyeBed is a connected socket of an attached node, and the daemon's end of it.
+func goodbyeBed(t *testing.T, ring bool) (*farSocket, *attach.Conn) {
+	t.Helper()
+	daemon, fd, err := attach.Pair()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { daemon.Close() })
+	c, err := attach.NewConn(fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { c.Close() })
+	if ring {
+		h := attach.Header{Op: attach.OpRing, ID: 1}
+		if refused, err := daemon.ServeRing(&h); refused != nil || err != nil {
+			t.Fatal(refused, err)
+		}
+		_, ringFD, err := c.ReadFD(&h, nil)
+		if err == nil {
+			err = c.TakeRing(&h, ringFD)
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	f := &farNode{sockets: map[*farSocket]struct{}{}, subs: map[*farSubscription]struct{}{}}
+	s := &farSocket{f: f, network: "tipc", reborn: make(chan struct{})}
+	s.life.Store(&farLife{line: newFarLine(c)})
+	if err := s.enroll(); err != nil {
+		t.Fatal(err)
+	}
+	return s, daemon
+}
+
+// fillUp writes until there is no room, and says how many records that were.
+func fillUp(t *testing.T, c *attach.Conn, op attach.Op) (k int) {
+	t.Helper()
+	for ; ; k++ {
+		h := attach.Header{Op: op}
+		if err := c.TryWrite(&h, make([]byte, 1024)); err == syscall.EAGAIN {
+			return k
+		} else if err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// heard reads until the end, or the socket's last request, which it answers. It returns
+// how many messages came before.
+func heard(c *attach.Conn) (k int, err error) {
+	buf := make([]byte, 2048)
+	for {
+		var h attach.Header
+		if _, err := c.Read(&h, buf); err != nil {
+			return k, err
+		}
+		switch h.Op {
+		case attach.OpSend:
+			k++
+		case attach.OpShutdown:
+			r := h.Reply(0)
+			return k, c.Write(&r, nil)
+		}
+	}
+}
+
+// A socket that is closed while there is no room either way reads what the daemon has to
+// say, which does not read before it is rid of that.
+func TestGoodbyeReadsWhileItWaitsForRoom(t *testing.T) {
+	for name, ring := range map[string]bool{"socket": false, "ring": true} {
+		t.Run(name, func(t *testing.T) {
+			s, daemon := goodbyeBed(t, ring)
+			fillUp(t, daemon, attach.OpMessage)
+			sent := fillUp(t, s.line().conn, attach.OpSend)
+			if err := s.close("close", true); err != nil {
+				t.Fatal(err)
+			}
+			h := attach.Header{Op: attach.OpMessage}
+			if err := daemon.Write(&h, make([]byte, 1024)); err != nil {
+				t.Fatalf("a message for a socket that is closed: %v", err)
+			}
+			if got, err := heard(daemon); err != nil || got != sent {
+				t.Errorf("%d of %d messages came, then %v", got, sent, err)
+			}
+			s.f.ends.Wait()
+		})
+	}
+}
