@@ -3,8 +3,10 @@
 package stack
 
 import (
+	"context"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/attach"
 )
@@ -95,6 +97,73 @@ func TestGoodbyeReadsWhileItWaitsForRoom(t *testing.T) {
 				t.Errorf("%d of %d messages came, then %v", got, sent, err)
 			}
 			s.f.ends.Wait()
+		})
+	}
+}
+
+// The goodbye is not cut short by what was to end a call before it, and comes late: its
+// context, or its deadline.
+func TestGoodbyeIsNotCutShort(t *testing.T) {
+	for name, ring := range map[string]bool{"socket": false, "ring": true} {
+		t.Run(name, func(t *testing.T) {
+			s, daemon := goodbyeBed(t, ring)
+			sent := fillUp(t, s.line().conn, attach.OpSend)
+			if err := s.close("close", true); err != nil {
+				t.Fatal(err)
+			}
+			l := s.line()
+			leads := func() bool {
+				l.mu.Lock()
+				defer l.mu.Unlock()
+				return l.leader != nil
+			}
+			for by := time.Now().Add(20 * time.Second); !leads(); time.Sleep(time.Millisecond) {
+				if time.Now().After(by) {
+					t.Fatal("nobody says goodbye")
+				}
+			}
+			for range 100 { // before it waits for room, and while it does
+				l.mu.Lock()
+				l.kick()
+				l.mu.Unlock()
+				l.kickWrites()
+				time.Sleep(100 * time.Microsecond)
+			}
+			if got, err := heard(daemon); err != nil || got != sent {
+				t.Errorf("%d of %d messages came, then %v", got, sent, err)
+			}
+			s.f.ends.Wait()
+		})
+	}
+}
+
+// A deadline that some call has on the connection, for which it waits no more, is not that
+// of another.
+func TestWriteHeedsItsOwnDeadline(t *testing.T) {
+	for name, ring := range map[string]bool{"socket": false, "ring": true} {
+		t.Run(name, func(t *testing.T) {
+			s, _ := goodbyeBed(t, ring)
+			l := s.line()
+			for what, write := range map[string]func() error{
+				"write": func() error {
+					_, err := l.write(context.Background(), &attach.Header{Op: attach.OpSend}, nil)
+					return err
+				},
+				"post": func() error { return l.post(context.Background(), attach.Header{Op: attach.OpPing}, nil) },
+				"try": func() error {
+					err := s.trySend(&attach.Header{Op: attach.OpSend}, nil)
+					if err == errAgain { // it is not told when there is room
+						return nil
+					}
+					return err
+				},
+			} {
+				l.conn.SetWriteDeadline(longAgo)
+				if err := write(); err != nil {
+					t.Errorf("%s: %v", what, err)
+				}
+			}
+			l.conn.SetWriteDeadline(time.Time{})
 		})
 	}
 }

@@ -133,7 +133,7 @@ func (s *farSocket) trySend(h *attach.Header, b []byte) error {
 	if err := l.trouble(); err != nil {
 		return err
 	}
-	err := l.conn.TryWrite(h, b)
+	err := l.tryWrite(h, b)
 	if err == nil || err == syscall.EAGAIN {
 		return err
 	}

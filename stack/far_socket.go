@@ -248,6 +248,7 @@ func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 			l.sleep(w, time.Time{})
 		}
 		l.leader = w
+		l.conned = longAgo // a kick that comes late leaves the deadline alone
 		l.mu.Unlock()
 		<-l.unsent
 		l.conn.SetDeadline(time.Now().Add(goodbyeWait))

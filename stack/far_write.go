@@ -36,7 +36,7 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 	if past(l.writeDeadline()) {
 		return 0, os.ErrDeadlineExceeded
 	}
-	if err := l.conn.TryWrite(h, data); err != syscall.EAGAIN {
+	if err := l.tryWrite(h, data); err != syscall.EAGAIN {
 		return 0, err
 	}
 	began := time.Now()
@@ -46,11 +46,7 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 	defer l.writers(-1, 0)
 	defer l.readOn()()
 	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, func() {
-			l.wmu.Lock()
-			defer l.wmu.Unlock()
-			l.conn.SetWriteDeadline(longAgo)
-		})()
+		defer context.AfterFunc(ctx, l.kickWrites)()
 	}
 	for {
 		err := l.conn.Write(h, data)
@@ -89,6 +85,26 @@ func (l *farLine) writers(data, requests int) bool {
 		l.conn.SetWriteDeadline(time.Time{})
 	}
 	return true
+}
+
+// kickWrites makes the calls that wait for room with data look. It may come when they do
+// no more.
+func (l *farLine) kickWrites() {
+	l.wmu.Lock()
+	defer l.wmu.Unlock()
+	if l.writing > 0 && l.unsent == nil {
+		l.conn.SetWriteDeadline(longAgo)
+	}
+}
+
+// tryWrite writes a record if there is room: else, or where calls that wait have a deadline
+// that is over, the error is syscall.EAGAIN.
+func (l *farLine) tryWrite(h *attach.Header, data []byte) error {
+	err := l.conn.TryWrite(h, data)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		return syscall.EAGAIN
+	}
+	return err
 }
 
 // endWrites ends the calls that wait for room; no others do from then on.
@@ -134,7 +150,7 @@ const readsOn = 1<<32 - 1
 // waits for it, until the line is closed, and the call until ctx is done.
 func (l *farLine) post(ctx context.Context, h attach.Header, data []byte) error {
 	if len(data) <= attach.MaxData {
-		if err := l.conn.TryWrite(&h, data); err != syscall.EAGAIN {
+		if err := l.tryWrite(&h, data); err != syscall.EAGAIN {
 			return err
 		}
 	}
