@@ -167,3 +167,25 @@ func TestWriteHeedsItsOwnDeadline(t *testing.T) {
 		})
 	}
 }
+
+// A read whose deadline is over does not hide what comes then from those that do not wait.
+func TestTryReadsBehindADeadline(t *testing.T) {
+	for name, ring := range map[string]bool{"socket": false, "ring": true} {
+		t.Run(name, func(t *testing.T) {
+			s, daemon := goodbyeBed(t, ring)
+			l := s.line()
+			took := func(*farRecord) bool { return true }
+			l.setReadBy(time.Now().Add(time.Millisecond))
+			if err := l.next(nil, false, took); err == nil {
+				t.Fatal("there was nothing to read")
+			}
+			h := attach.Header{Op: attach.OpMessage}
+			if err := daemon.Write(&h, []byte("late")); err != nil {
+				t.Fatal(err)
+			}
+			if err := l.try(took); err != nil {
+				t.Errorf("got %v", err)
+			}
+		})
+	}
+}

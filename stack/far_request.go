@@ -149,7 +149,7 @@ func (l *farLine) look() (found bool) {
 	if l.fds {
 		return false
 	}
-	if l.conned == longAgo {
+	if past(l.conned) { // of a call that waits no more
 		l.conned = time.Time{}
 		l.conn.SetReadDeadline(l.conned)
 	}
