@@ -148,8 +148,8 @@ func (p *port) setWriteDeadline(e end, t time.Time) {
 // A canceledError is what a send waited for that was canceled.
 type canceledError struct{ error }
 
-// report tells of a send that failed and was not to be answered. While the program does
-// not read, the first is kept and the others are counted.
+// report tells of a send that failed and was not to be answered, and waits until there is
+// room for that.
 func (p *port) report(h *attach.Header, err error) error {
 	p.x.client.failed.Add(1)
 	p.x.srv.counters.failed.Add(1)

@@ -3,12 +3,13 @@
 package nettest
 
 import (
+	"bytes"
 	"context"
-	"errors"
 	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
+	"runtime"
 	"testing"
 	"time"
 
@@ -128,12 +129,32 @@ func attached(t *testing.T, n *stack.Node) *stack.Node {
 	t.Cleanup(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 		defer cancel()
-		if err := errors.Join(a.Close(ctx), srv.Shutdown(ctx, "the test is over")); err != nil {
-			t.Error(err)
+		if err := a.Close(ctx); err != nil {
+			t.Errorf("%v\n%s", err, ours()) // before Shutdown ends what hangs
+		}
+		ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
+		defer cancel()
+		if err := srv.Shutdown(ctx, "the test is over"); err != nil {
+			t.Errorf("%v\n%s", err, ours())
 		}
 		<-served
 	})
 	return a
+}
+
+// ours are the stacks of the goroutines that are in an attached node, or in its daemon.
+func ours() []byte {
+	all := make([]byte, 4<<20)
+	var b []byte
+	for _, g := range bytes.Split(all[:runtime.Stack(all, true)], []byte("\n\n")) {
+		for _, in := range []string{"/attach.", "/daemon.", "/stack.(*far"} {
+			if bytes.Contains(g, []byte("utipc/utipc"+in)) {
+				b = append(append(b, g...), "\n\n"...)
+				break
+			}
+		}
+	}
+	return b
 }
 
 func onHub(t *testing.T) (a, b stack.Device) {
