@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"runtime"
 	"syscall"
 	"testing"
 	"time"
@@ -117,7 +118,7 @@ func TestGoodbyeIsNotCutShort(t *testing.T) {
 				defer l.mu.Unlock()
 				return l.leader != nil
 			}
-			for by := time.Now().Add(20 * time.Second); !leads(); time.Sleep(time.Millisecond) {
+			for by := time.Now().Add(20 * time.Second); !leads(); runtime.Gosched() {
 				if time.Now().After(by) {
 					t.Fatal("nobody says goodbye")
 				}
@@ -127,7 +128,7 @@ func TestGoodbyeIsNotCutShort(t *testing.T) {
 				l.kick()
 				l.mu.Unlock()
 				l.kickWrites()
-				time.Sleep(100 * time.Microsecond)
+				runtime.Gosched()
 			}
 			if got, err := heard(daemon); err != nil || got != sent {
 				t.Errorf("%d of %d messages came, then %v", got, sent, err)
