@@ -28,7 +28,6 @@ const (
 	batch    = 64               // frames a lap takes from a device, and gives it
 	doze     = time.Millisecond // how long a pump waits for calls to come back
 	retry    = time.Millisecond // when to look again at a device that cannot go on
-	inVain   = 8                // calls of a device that gives no frames until it is not listened to
 	idle     = time.Hour        // the longest sleep
 	sendLaps = 16               // sends after which a sender looks at the devices too
 
@@ -50,9 +49,9 @@ type attachment struct {
 	troubles        // errors that were logged
 	gone     bool   // closed; its descriptor is somebody else's
 	in, out  uint64 // frames
-	vain     int    // times it called since it last gave a frame
-	leaving  bool   // DisableBearer is at it
-	*taps           // nil: nobody captures its frames
+	wakes    falseWakes
+	leaving  bool // DisableBearer is at it
+	*taps         // nil: nobody captures its frames
 }
 
 // now is the engine's time.
@@ -147,7 +146,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 		n.in[i] = nil
 	}
 	if k > 0 {
-		a.vain = 0
+		a.wakes.came()
 		a.in += uint64(k)
 	}
 	a.more = k == 1<<a.width && !a.level || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)
@@ -367,7 +366,7 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 	}
 	b := *s.bell.Load()
 	for i, a := range s.on {
-		b.listen(i, !a.gone && a.vain < inVain)
+		b.listen(i, !a.gone && a.wakes.deaf == 0)
 	}
 	s.inside = true
 	n.unlock()
@@ -376,11 +375,12 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 		b.wait(now, until)
 	}
 	n.mu.Lock()
+	n.wakeups++
 	s.until, s.inside = 0, false
 	heard := false
 	for i, a := range s.on {
 		if slept && b.heard(i) {
-			a.vain++ // unless a lap finds frames
+			a.wakes.woke()
 			heard = true
 		}
 	}
@@ -464,8 +464,11 @@ func (n *Node) due(now time.Duration) time.Duration {
 	}
 	for _, a := range n.attached {
 		// The last: it may have had no chunk to receive into.
-		if a.n > 0 || !a.gone && (a.vain >= inVain || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)) {
+		if a.n > 0 || !a.gone && n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen) {
 			return min(at, now+retry)
+		}
+		if !a.gone && !a.wakes.listens(now) {
+			at = min(at, a.wakes.deaf)
 		}
 	}
 	return at
@@ -505,6 +508,7 @@ func (n *Node) pump() {
 		}
 		laps = 0
 		n.mu.Lock()
+		n.wakeups++
 	}
 	n.unlock()
 }

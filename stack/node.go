@@ -72,6 +72,7 @@ type Node struct {
 	polled     bool     // every device has a descriptor
 	parallel   bool     // the process has several Ps
 	breaths    int
+	wakeups    uint64        // see Stats
 	sent       time.Duration // when the last send was over for which the clock was read
 	unclocked  time.Duration // sends since
 	latest     time.Duration // what the engine was told last

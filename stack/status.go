@@ -16,6 +16,7 @@ type Stats struct {
 	ChunksFree, ChunksTotal       int
 	Kept                          int // bytes that other nodes make it keep: packets before their turn, and fragments
 	DeviceDropsIn, DeviceDropsOut uint64
+	WakeUps                       uint64 // times that a goroutine which turns the node went on after a sleep
 }
 
 // Names returns every binding the node knows: by type, then lower bound.
@@ -35,7 +36,7 @@ func (n *Node) Stats() Stats {
 	}
 	n.mu.Lock()
 	defer n.unlock()
-	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), Kept: n.eng.Kept()}
+	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.wakeups, Kept: n.eng.Kept()}
 	for _, a := range n.attached {
 		in, out := a.dev.Dropped()
 		s.DeviceDropsIn += in

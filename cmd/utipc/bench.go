@@ -27,6 +27,7 @@ var benches = []bench{
 	{"sockets", "kinds of sockets beside each other: connections, groups, active ports", benchSocketsUsage, benchSockets},
 	{"crypto", "sealed messages beside plain ones", benchCryptoUsage, benchCrypto},
 	{"daemon", "programs of the daemon beside nodes of their own", benchDaemonUsage, benchDaemon},
+	{"idle", "how often a node wakes that has nothing to do", benchIdleUsage, benchIdle},
 	{"host", "be the other end of a measurement between two hosts", benchHostUsage, benchHost},
 	{"worker", "", "", benchWorker},
 	{"rank", "", "", benchRank},

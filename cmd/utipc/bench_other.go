@@ -32,6 +32,6 @@ const benchUsageElsewhere = "utipc bench report: what this stack is worth beside
 
 var (
 	benchDatapath, benchLink, benchNames, benchSockets = noBench, noBench, noBench, noBench
-	benchCrypto, benchDaemon                           = noBench, noBench
+	benchCrypto, benchDaemon, benchIdle                = noBench, noBench, noBench
 	benchHost, benchRank, benchWorker                  = noBench, noBench, noBench
 )

@@ -85,6 +85,7 @@ var nodeMetrics = []metric{
 	one("bindings", metrics.Gauge, "Bindings in the table, of all nodes.", func(s *sight) float64 { return float64(s.names) }),
 	one("chunks", metrics.Gauge, "Chunks of memory for frames.", func(s *sight) float64 { return float64(s.stats.ChunksTotal) }),
 	one("chunks_free", metrics.Gauge, "Chunks that nobody holds.", func(s *sight) float64 { return float64(s.stats.ChunksFree) }),
+	one("wakeups_total", metrics.Counter, "Times that the node went on after a sleep.", func(s *sight) float64 { return float64(s.stats.WakeUps) }),
 	one("kept_bytes", metrics.Gauge, "Bytes that other nodes make this one keep.", func(s *sight) float64 { return float64(s.stats.Kept) }),
 	one("sealed_packets_total", metrics.Counter, "Packets sealed.", func(s *sight) float64 { return float64(s.sealed.Keys.Sealed) }),
 	one("opened_packets_total", metrics.Counter, "Sealed packets opened.", func(s *sight) float64 { return float64(s.sealed.Keys.Opened) }),
