@@ -13,6 +13,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
 // Who waits on a ring sleeps on the socket, where a byte comes as a bell. Two may wait
@@ -63,8 +65,8 @@ func newBells(r *Ring) *bells {
 		o.m.prepare(nil, false)
 		o.m.cut(1)
 		o.fn = func(fd uintptr) bool {
-			for o.m.send(fd); o.m.errno == unix.EINTR; {
-				o.m.send(fd)
+			for o.m.send(fd, callfault.WakePeer); o.m.errno == unix.EINTR; {
+				o.m.send(fd, callfault.WakePeer)
 			}
 			return true
 		}
@@ -72,7 +74,7 @@ func newBells(r *Ring) *bells {
 	b.r.prepare(nil, false)
 	b.rwait = func(fd uintptr) bool {
 		for {
-			b.r.receive(fd)
+			b.r.receive(fd, callfault.ReceiveWait)
 			if b.r.errno != unix.EINTR && b.r.errno != unix.ECONNRESET {
 				return b.r.errno != unix.EAGAIN
 			}
@@ -82,10 +84,16 @@ func newBells(r *Ring) *bells {
 	return b
 }
 
-// toll sends a bell. One that finds no room is not needed: others wait there unread.
+// toll sends a bell. One that finds no room is not needed: others wait there unread. One
+// that the system has no memory for is: the peer sleeps until it comes.
 func (b *bells) toll(c *Conn, which int) {
 	o := &b.out[which]
-	if err := c.raw.Write(o.fn); err == nil && (o.m.errno == unix.EPIPE || o.m.errno == unix.ECONNRESET) {
+	err := c.raw.Write(o.fn)
+	for pause := memoryPause; err == nil && shortOfMemory(o.m.errno) && !b.isClosed(); pause = min(2*pause, longMemoryPause) {
+		time.Sleep(pause)
+		err = c.raw.Write(o.fn)
+	}
+	if err == nil && (o.m.errno == unix.EPIPE || o.m.errno == unix.ECONNRESET) {
 		b.ended.Store(true)
 	}
 }
@@ -237,7 +245,7 @@ func (b *bells) read(c *Conn, h *Header, p []byte, room func() []byte, wait bool
 			return 0, os.ErrDeadlineExceeded
 		}
 		ended := b.ended.Load()
-		n, ok, bell, err := b.ring.in.get(h, p, room)
+		n, ok, bell, err := b.get(h, p, room, ended)
 		if bell {
 			b.toll(c, forData)
 		}
@@ -267,6 +275,22 @@ func (b *bells) read(c *Conn, h *Header, p []byte, room func() []byte, wait bool
 	}
 }
 
+// get takes a record out of the ring. Of a peer that has ended an empty ring is the end.
+func (b *bells) get(h *Header, p []byte, room func() []byte, ended bool) (n int, ok, bell bool, err error) {
+	if !ended && callfault.Answer(callfault.RingGet) != 0 {
+		return 0, false, false, nil
+	}
+	return b.ring.in.get(h, p, room)
+}
+
+// put puts a record into the ring.
+func (b *bells) put(h *Header, data []byte) (ok, bell bool, err error) {
+	if callfault.Answer(callfault.RingPut) != 0 {
+		return false, false, nil
+	}
+	return b.ring.out.put(h, data)
+}
+
 // write is Conn.Write of a ring. The caller holds wmu.
 func (b *bells) write(c *Conn, h *Header, data []byte, wait bool) error {
 	for {
@@ -278,7 +302,7 @@ func (b *bells) write(c *Conn, h *Header, data []byte, wait bool) error {
 		case b.ended.Load():
 			return os.NewSyscallError("ring", syscall.EPIPE)
 		}
-		ok, bell, err := b.ring.out.put(h, data)
+		ok, bell, err := b.put(h, data)
 		if bell {
 			b.toll(c, forRoom)
 		}

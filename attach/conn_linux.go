@@ -12,6 +12,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
 // A Conn is one end of a connection between a program and the daemon: records both
@@ -82,10 +84,10 @@ func FromUnix(uc *net.UnixConn) (*Conn, error) {
 		}
 	})
 	c.take = func() []byte { c.taken = buffers.Get().(*Buffer); return c.taken.room[:] }
-	c.rwait = func(fd uintptr) bool { return c.tryReceive(fd) != unix.EAGAIN }
-	c.ronce = func(fd uintptr) bool { c.tryReceive(fd); return true }
-	c.wwait = func(fd uintptr) bool { return c.trySend(fd) != unix.EAGAIN }
-	c.wonce = func(fd uintptr) bool { c.trySend(fd); return true }
+	c.rwait = func(fd uintptr) bool { return c.tryReceive(fd, callfault.ReceiveWait) != unix.EAGAIN }
+	c.ronce = func(fd uintptr) bool { c.tryReceive(fd, callfault.Receive); return true }
+	c.wwait = func(fd uintptr) bool { return c.trySend(fd, callfault.SendWait) != unix.EAGAIN }
+	c.wonce = func(fd uintptr) bool { c.trySend(fd, callfault.Send); return true }
 	return c, nil
 }
 

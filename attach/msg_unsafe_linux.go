@@ -7,6 +7,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
 // A message is one datagram that is sent or received: a header in its own memory, and
@@ -45,12 +47,18 @@ func (m *message) cut(n int) { m.iov[0].SetLen(n) }
 func (m *message) done() { m.iov[1].Base, m.msg.Control = nil, nil }
 
 // send tries once; m.errno says what came of it.
-func (m *message) send(fd uintptr) {
+func (m *message) send(fd uintptr, as callfault.Call) {
+	if m.errno = callfault.Answer(as); m.errno != 0 {
+		return
+	}
 	_, _, m.errno = syscall.RawSyscall(unix.SYS_SENDMSG, fd, uintptr(unsafe.Pointer(&m.msg)), unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
 }
 
 // receive tries once; m.errno says what came of it.
-func (m *message) receive(fd uintptr) {
+func (m *message) receive(fd uintptr, as callfault.Call) {
+	if m.errno = callfault.Answer(as); m.errno != 0 {
+		return
+	}
 	n, _, e := syscall.RawSyscall(unix.SYS_RECVMSG, fd, uintptr(unsafe.Pointer(&m.msg)), unix.MSG_DONTWAIT|unix.MSG_TRUNC|unix.MSG_CMSG_CLOEXEC)
 	m.n, m.errno = int(n), e
 }

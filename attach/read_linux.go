@@ -10,14 +10,16 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
-func (c *Conn) tryReceive(fd uintptr) syscall.Errno {
+func (c *Conn) tryReceive(fd uintptr, as callfault.Call) syscall.Errno {
 	if c.pool {
 		c.r.prepare(c.take(), false)
 	}
 	for {
-		c.r.receive(fd)
+		c.r.receive(fd, as)
 		// A peer that closed with records unread makes this fail once; what it wrote
 		// before is there still.
 		if c.r.errno == unix.EINTR || c.r.errno == unix.ECONNRESET {
@@ -73,7 +75,7 @@ func (c *Conn) lockRead(wait bool) bool {
 		c.rmu.Lock()
 		return true
 	}
-	return c.rmu.TryLock()
+	return callfault.Answer(callfault.LockRead) == 0 && c.rmu.TryLock()
 }
 
 func (c *Conn) receiver(wait bool) func(uintptr) bool {

@@ -75,7 +75,7 @@ func (c *Conn) useRing(r *Ring, reply *Header, fd int) error {
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
 	if reply != nil {
-		if err := c.writeSocket(reply, nil, fd, c.wwait); err != nil {
+		if err := c.writeSocket(reply, nil, fd, true); err != nil {
 			r.unmap()
 			return err
 		}

@@ -6,13 +6,16 @@ import (
 	"encoding/binary"
 	"os"
 	"syscall"
+	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
-func (c *Conn) trySend(fd uintptr) syscall.Errno {
+func (c *Conn) trySend(fd uintptr, as callfault.Call) syscall.Errno {
 	for {
-		c.w.send(fd)
+		c.w.send(fd, as)
 		if c.w.errno != unix.EINTR && c.w.errno != unix.ECONNRESET { // see tryReceive
 			return c.w.errno
 		}
@@ -25,7 +28,8 @@ func (c *Conn) trySend(fd uintptr) syscall.Errno {
 func (c *Conn) Write(h *Header, data []byte) error { return c.write(h, data, -1, true) }
 
 // TryWrite is Write that fails with syscall.EAGAIN rather than wait, for room or for
-// another call that writes.
+// another call that writes; and inside *os.SyscallError with syscall.ENOBUFS or ENOMEM
+// rather than wait for the system's memory.
 func (c *Conn) TryWrite(h *Header, data []byte) error { return c.write(h, data, -1, false) }
 
 // WriteFD is Write that passes a descriptor, which stays the caller's own.
@@ -40,11 +44,9 @@ func (c *Conn) write(h *Header, data []byte, fd int, wait bool) error {
 	if len(data) > MaxData {
 		return ErrTooLong
 	}
-	fn := c.wonce
 	if wait {
-		fn = c.wwait
 		c.wmu.Lock()
-	} else if !c.wmu.TryLock() {
+	} else if callfault.Answer(callfault.LockWrite) != 0 || !c.wmu.TryLock() {
 		return unix.EAGAIN
 	}
 	defer c.wmu.Unlock()
@@ -54,11 +56,16 @@ func (c *Conn) write(h *Header, data []byte, fd int, wait bool) error {
 		}
 		return c.ring.Load().write(c, h, data, wait)
 	}
-	return c.writeSocket(h, data, fd, fn)
+	return c.writeSocket(h, data, fd, wait)
 }
 
-// writeSocket writes a record to the socket. The caller holds wmu.
-func (c *Conn) writeSocket(h *Header, data []byte, fd int, fn func(uintptr) bool) error {
+// writeSocket writes a record to the socket. The caller holds wmu. A waiting call also
+// waits for the system's memory, of which no event of the socket tells.
+func (c *Conn) writeSocket(h *Header, data []byte, fd int, wait bool) error {
+	fn := c.wonce
+	if wait {
+		fn = c.wwait
+	}
 	h.Len = uint32(len(data))
 	h.Put(c.w.hdr[:])
 	c.w.prepare(data, fd >= 0)
@@ -66,6 +73,10 @@ func (c *Conn) writeSocket(h *Header, data []byte, fd int, fn func(uintptr) bool
 		c.w.attach(fd)
 	}
 	err := c.raw.Write(fn)
+	for pause := memoryPause; wait && err == nil && shortOfMemory(c.w.errno); pause = min(2*pause, longMemoryPause) {
+		time.Sleep(pause)
+		err = c.raw.Write(fn)
+	}
 	c.w.done()
 	switch {
 	case err != nil:
@@ -77,6 +88,16 @@ func (c *Conn) writeSocket(h *Header, data []byte, fd int, fn func(uintptr) bool
 	}
 	return nil
 }
+
+// Pauses of a call that the system has no memory for.
+const (
+	memoryPause     = time.Millisecond
+	longMemoryPause = 16 * time.Millisecond
+)
+
+// shortOfMemory reports whether the system refused a record for want of memory, which
+// passes.
+func shortOfMemory(e syscall.Errno) bool { return e == unix.ENOBUFS || e == unix.ENOMEM }
 
 // attach makes fd go with the message.
 func (m *message) attach(fd int) {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"testing"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
 // All tests run with poisoned chunks, and leave no memory mapped.
@@ -13,6 +15,7 @@ func TestMain(m *testing.M) {
 	if err := os.Setenv("UTIPC_POISON", "1"); err != nil {
 		panic(err)
 	}
+	callfault.FromEnvironment()
 	code := m.Run()
 	if left := mapped.Load(); left != 0 && code == 0 {
 		fmt.Printf("FAIL: all nodes are closed, %d bytes are mapped still\n", left)

@@ -20,7 +20,7 @@ const module = "github.com/utipc/utipc/"
 
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
-	"attach":              {"frame"},
+	"attach":              {"frame", "internal/callfault"},
 	"daemon":              {"attach", "frame", "stack"},
 	"frame":               {},
 	"frame/conversation":  {"frame"},
