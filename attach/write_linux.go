@@ -28,8 +28,7 @@ func (c *Conn) trySend(fd uintptr, as callfault.Call) syscall.Errno {
 func (c *Conn) Write(h *Header, data []byte) error { return c.write(h, data, -1, true) }
 
 // TryWrite is Write that fails with syscall.EAGAIN rather than wait, for room or for
-// another call that writes; and inside *os.SyscallError with syscall.ENOBUFS or ENOMEM
-// rather than wait for the system's memory.
+// another call that writes, or for the system's memory.
 func (c *Conn) TryWrite(h *Header, data []byte) error { return c.write(h, data, -1, false) }
 
 // WriteFD is Write that passes a descriptor, which stays the caller's own.
@@ -81,7 +80,7 @@ func (c *Conn) writeSocket(h *Header, data []byte, fd int, wait bool) error {
 	switch {
 	case err != nil:
 		return err
-	case c.w.errno == unix.EAGAIN:
+	case c.w.errno == unix.EAGAIN, shortOfMemory(c.w.errno):
 		return unix.EAGAIN
 	case c.w.errno != 0:
 		return os.NewSyscallError("sendmsg", c.w.errno)
