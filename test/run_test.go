@@ -1,0 +1,181 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package test
+
+import (
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// A runCase is a run of test/run on a module of one package. Tests of that package named Once
+// fail the first time and pass from then on; those named Never fail each time; Panics panics
+// the first time.
+type runCase struct {
+	name       string
+	part       string // --only
+	folder     string // of the package
+	tests      []string
+	quarantine string
+	ok         bool
+	runs       map[string]int // how often each test ran
+	repeated   []string       // what the last lines name
+}
+
+// test/run repeats nothing but what test/quarantine names, once, and says so at its end.
+//
+// Mutations it catches, in test/run: failures that are repeated without a look at the quarantine,
+// or at the package in it; a repetition that repeated does not get; a repetition whose result
+// is forgotten; judge without defect; kernels that forgets the half beside it.
+func TestRun(t *testing.T) {
+	for _, c := range []runCase{
+		{"in quarantine", "sims", "test/sim", []string{"TestPasses", "TestOnce", "TestOnceMore"},
+			"# comment\ntest/sim TestOnce a reason\ntest/sim TestOnceMore a reason\n",
+			true, map[string]int{"TestPasses": 1, "TestOnce": 2, "TestOnceMore": 2}, []string{"TestOnce", "TestOnceMore"}},
+		{"of another package, beside one in quarantine", "sims", "test/sim", []string{"TestOnce", "TestOnceMore"},
+			"test/sim TestOnce a reason\ntest/replay TestOnceMore a reason\n", false, map[string]int{"TestOnce": 1, "TestOnceMore": 1}, nil},
+		{"fails twice", "sims", "test/sim", []string{"TestNever"}, "test/sim TestNever a reason\n", false, map[string]int{"TestNever": 2}, []string{"TestNever"}},
+		{"panics", "sims", "test/sim", []string{"TestPanics"}, "test/sim TestPanics a reason\n", false, map[string]int{"TestPanics": 1}, nil},
+		// TestKeys is of the half that runs beside the other.
+		{"beside kernels", "kernels", "test/interop", []string{"TestKeysOnce", "TestNever"}, "test/interop TestKeys a reason\n",
+			false, map[string]int{"TestKeys": 2, "TestNever": 1}, []string{"TestKeys"}},
+	} {
+		t.Run(c.name, func(t *testing.T) { c.run(t) })
+	}
+}
+
+func (c runCase) run(t *testing.T) {
+	t.Parallel()
+	dir, runs := t.TempDir(), t.TempDir()
+	write := func(name, text string, mode os.FileMode) {
+		t.Helper()
+		name = filepath.Join(dir, name)
+		if err := os.MkdirAll(filepath.Dir(name), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(name, []byte(text), mode); err != nil {
+			t.Fatal(err)
+		}
+	}
+	runner, err := os.ReadFile("run")
+	if err != nil {
+		t.Fatal(err)
+	}
+	write("test/run", string(runner), 0o755)
+	write("test/apt", "#!/bin/sh\n", 0o755) // it installs nothing here
+	write("test/quarantine", c.quarantine, 0o644)
+	write("go.mod", "module github.com/utipc/utipc\n\ngo 1.24\n", 0o644)
+	var text strings.Builder
+	fmt.Fprintf(&text, "package %s\n\nimport (\n\t\"os\"\n\t\"testing\"\n)\n", filepath.Base(c.folder))
+	text.WriteString(`
+func ran(t *testing.T) (times int64) {
+	f, err := os.OpenFile(os.Getenv("RUNS")+"/"+t.Name(), os.O_CREATE|os.O_APPEND|os.O_WRONLY, 0o644)
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.WriteString(".")
+	times, _ = f.Seek(0, 1)
+	f.Close()
+	return times
+}
+`)
+	for _, name := range c.tests {
+		body := "ran(t)"
+		switch {
+		case strings.Contains(name, "Once"):
+			body = "if ran(t) == 1 { t.Error(\"the first time\") }"
+		case strings.Contains(name, "Never"):
+			body = "ran(t); t.Error(\"each time\")"
+		case strings.Contains(name, "Panics"):
+			body = "if ran(t) == 1 { panic(\"the first time\") }"
+		}
+		fmt.Fprintf(&text, "\nfunc %s(t *testing.T) { %s }\n", strings.Replace(name, "KeysOnce", "Keys", 1), body)
+	}
+	write(filepath.Join(c.folder, "x_test.go"), text.String(), 0o644)
+
+	cmd := exec.Command("test/run", "--short", "--only", c.part)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "RUNS="+runs, "GOFLAGS=-vet=off")
+	out, err := cmd.CombinedOutput()
+	if (err == nil) != c.ok {
+		t.Errorf("test/run: %v, want passed: %v\n%s", err, c.ok, out)
+	}
+	for name, want := range c.runs {
+		f, err := os.Stat(filepath.Join(runs, name))
+		if err != nil || f.Size() != int64(want) {
+			t.Errorf("%s ran %v times, want %d (%v)\n%s", name, f, want, err, out)
+		}
+	}
+	_, last, _ := strings.Cut(string(out), "repeated once, as test/quarantine has it:\n")
+	var repeated []string
+	for line := range strings.Lines(last) {
+		name, folder, ok := strings.Cut(strings.TrimSpace(line), " in github.com/utipc/utipc/")
+		if !ok || folder != c.folder {
+			t.Errorf("last lines: %q", line)
+		}
+		repeated = append(repeated, name)
+	}
+	if !slices.Equal(repeated, c.repeated) {
+		t.Errorf("the last lines name %q, want %q\n%s", repeated, c.repeated, out)
+	}
+}
+
+// At most five tests stand in quarantine, each exists and has a reason, and none is of
+// the packages that have no kernel beside them.
+func TestQuarantine(t *testing.T) {
+	text, err := os.ReadFile("quarantine")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, problem := range quarantineProblems(t, string(text)) {
+		t.Error(problem)
+	}
+	for _, bad := range []string{
+		strings.Repeat("test TestRun a reason of five words\n", 6), "daemon TestX a reason of five words\n",
+		"stack TestX a reason of five words\n", "stack/engine TestX a reason of five words\n", "attach TestX a reason of five words\n",
+		"test TestThatIsNowhere a reason of five words\n", "test TestRun flaky\n",
+	} {
+		if len(quarantineProblems(t, bad)) == 0 {
+			t.Errorf("accepted: %q", bad)
+		}
+	}
+}
+
+func quarantineProblems(t *testing.T, text string) (problems []string) {
+	t.Helper()
+	complain := func(format string, args ...any) { problems = append(problems, fmt.Sprintf(format, args...)) }
+	n := 0
+	for line := range strings.Lines(text) {
+		words := strings.Fields(line)
+		if len(words) == 0 || strings.HasPrefix(words[0], "#") {
+			continue
+		}
+		if n++; n > 5 {
+			complain("more than five entries")
+		}
+		if len(words) < 7 {
+			complain("%q gives no reason", line)
+			continue
+		}
+		folder, name := words[0], words[1]
+		switch top, _, _ := strings.Cut(folder, "/"); top {
+		case "daemon", "stack", "attach":
+			complain("%q: no test of %s is in quarantine", line, top)
+			continue
+		}
+		found := false
+		files, _ := filepath.Glob(filepath.Join("..", folder, "*_test.go"))
+		for _, f := range files {
+			text, err := os.ReadFile(f)
+			found = found || err == nil && strings.Contains(string(text), "\nfunc "+name+"(t *testing.T)")
+		}
+		if !found {
+			complain("%q: %s has no such test", line, folder)
+		}
+	}
+	return problems
+}
