@@ -130,8 +130,27 @@ func (a *apt) unpack(ctx context.Context, name, dir string) error {
 	return err
 }
 
-// tool runs one of apt's programs in a directory and returns what it printed.
+// lockPatience is how long apt's programs wait for another program's lock on lists or archives.
+const lockPatience = 10 * time.Minute
+
+// tool runs one of apt's programs in a directory and returns what it printed. While another
+// program holds a lock that it needs, it is run again each second, for lockPatience.
+// (The option DPkg::Lock::Timeout is for the lock of dpkg alone.)
 func (a *apt) tool(ctx context.Context, dir, name string, args ...string) (string, error) {
+	for end := time.Now().Add(lockPatience); ; {
+		out, err := a.once(ctx, dir, name, args...)
+		if err == nil || time.Now().After(end) || !strings.Contains(err.Error(), "E: Could not get lock") {
+			return out, err
+		}
+		select {
+		case <-ctx.Done():
+			return out, err
+		case <-time.After(time.Second):
+		}
+	}
+}
+
+func (a *apt) once(ctx context.Context, dir, name string, args ...string) (string, error) {
 	words := args
 	if name != "dpkg" {
 		// As root, apt would download as a user who cannot write to our directories.
