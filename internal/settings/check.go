@@ -37,6 +37,10 @@ func (s *Settings) check(where func(key string) string) (all []*Problem) {
 	if s.Metrics.Pprof && s.Metrics.Listen == "" {
 		wrong("metrics.pprof", "= true without a port to serve it on", "with metrics.listen")
 	}
+	if l := s.Metrics.Listen; s.Metrics.Pprof && kinds["listen"].is(l) && !Local(l) {
+		// Profiles show the program's memory and arguments, and cost its processor.
+		wrong("metrics.pprof", fmt.Sprintf("= true beside metrics.listen = %q, which other hosts may reach", l), "with an address of the loopback")
+	}
 	return all
 }
 

@@ -110,6 +110,9 @@ func TestMistakes(t *testing.T) {
 		{"[metrics]\nlisten = \"0.0.0.0:9118\"", `^f:2: metrics.listen = "0.0.0.0:9118", which other hosts may reach; allowed: .* metrics.public = true$`},
 		{"[metrics]\nlisten = \"9118\"", `^f:2: metrics.listen = "9118"; allowed: ADDRESS:PORT`},
 		{"[metrics]\npprof = true", `^f:2: metrics.pprof = true without a port`},
+		// Mutation it catches: check without this rule. Public or not, profiles stay on the host.
+		{"[metrics]\nlisten = \"0.0.0.0:9118\"\npublic = true\npprof = true", `^f:4: metrics.pprof = true beside metrics.listen = "0.0.0.0:9118", which other hosts may reach; allowed: with an address of the loopback$`},
+		{"[metrics]\nlisten = \"[::]:9118\"\npublic = true\npprof = true", `^f:4: metrics.pprof = true beside`},
 		{"[limits.user]\nnames = 0", `^f:2: limits.user.names = 0; allowed: 1 to`},
 		{"[limits]\nuser = {names = 0}", `^f:2: limits.user.names = 0; allowed: 1 to`},
 		{"[limits]\nuser.names = 0", `^f:2: limits.user.names = 0; allowed: 1 to`},

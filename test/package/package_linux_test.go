@@ -28,7 +28,9 @@ const version = "0.0.1"
 func buildPackage(t *testing.T) (file string) {
 	t.Helper()
 	dir := t.TempDir()
-	out, err := exec.CommandContext(t.Context(), "../../packaging/build-deb", "--quick", "--version", version, "--out", dir).CombinedOutput()
+	// Under the strictest umask, which must not get into the package.
+	out, err := exec.CommandContext(t.Context(), "sh", "-c", `umask 077; exec ../../packaging/build-deb "$@"`, "sh",
+		"--quick", "--version", version, "--out", dir).CombinedOutput()
 	if err != nil {
 		t.Fatalf("build-deb: %v\n%s", err, out)
 	}
@@ -36,7 +38,35 @@ func buildPackage(t *testing.T) (file string) {
 	if filepath.Dir(file) != dir {
 		t.Fatalf("build-deb says %q", out)
 	}
+	checkModes(t, file)
 	return file
+}
+
+// checkModes looks at what is in the package: all of it is root's, for everybody to read.
+//
+// Mutation it catches: build-deb without its umask.
+func checkModes(t *testing.T, file string) {
+	t.Helper()
+	list, err := exec.CommandContext(t.Context(), "dpkg-deb", "--contents", file).Output()
+	if err != nil {
+		t.Fatalf("dpkg-deb: %v", err)
+	}
+	entries := 0
+	for line := range strings.Lines(string(list)) {
+		entries++
+		mode, rest, _ := strings.Cut(strings.TrimSpace(line), " ")
+		want := "-rw-r--r--"
+		switch {
+		case mode[0] == 'd', strings.HasSuffix(rest, "./usr/bin/utipc"):
+			want = mode[:1] + "rwxr-xr-x"
+		}
+		if mode != want || !strings.HasPrefix(rest, "root/root ") {
+			t.Errorf("in the package: %q, want %s of root", line, want)
+		}
+	}
+	if entries < 10 {
+		t.Errorf("the package has %d entries:\n%s", entries, list)
+	}
 }
 
 // A cluster is two hosts and a kernel on one network.

@@ -67,7 +67,7 @@ func start(ctx context.Context, h *host) *service {
 	h.t.Helper()
 	s := &service{h: h, unit: readUnit(h.t, h.file("/lib/systemd/system/utipc.service")), heard: make(chan string, 1000), ended: make(chan struct{})}
 	u := s.unit
-	for key, want := range map[string]string{"Type": "notify", "RuntimeDirectory": "utipc", "User": "utipc", "Group": "utipc"} {
+	for key, want := range map[string]string{"Type": "notify", "RuntimeDirectory": "utipc", "RuntimeDirectoryPreserve": "restart", "User": "utipc", "Group": "utipc"} {
 		if u[key] != want {
 			h.t.Fatalf("the unit has %s=%s, want %s", key, u[key], want)
 		}
