@@ -43,7 +43,7 @@ func HelloRequest(id uint32, features uint64, program string) (Header, []byte) {
 }
 
 // ParseHello checks a record as the OpHello of a program, and returns the name it gives
-// itself, with unprintable characters replaced. Errors: ErrRecord, ErrVersion.
+// itself, escaped by frame.Printable. Errors: ErrRecord, ErrVersion.
 func ParseHello(h *Header, data []byte) (program string, err error) {
 	switch {
 	case h.Op != OpHello || h.IsReply() || h.Arg0 != Magic || len(data) > MaxName:
@@ -51,7 +51,7 @@ func ParseHello(h *Header, data []byte) (program string, err error) {
 	case h.Arg1 != Version:
 		return "", ErrVersion
 	}
-	return printable(data), nil
+	return frame.Printable(data), nil
 }
 
 // HelloReply returns the answer to the OpHello h, and its data. Of the features that h
@@ -83,19 +83,8 @@ func ParseWelcome(h *Header, data []byte) (w Welcome, err error) {
 		return w, ErrRecord
 	}
 	w = Welcome{Version: h.Arg1, Features: h.Wide, Node: own.Node}
-	w.Program = printable(data[copy(w.Identity[:], data):])
+	w.Program = frame.Printable(data[copy(w.Identity[:], data):])
 	return w, nil
 }
 
 func cutName(s string) string { return s[:min(len(s), MaxName)] }
-
-func printable(b []byte) string {
-	out := make([]byte, len(b))
-	for i, c := range b {
-		if c < ' ' || c > '~' {
-			c = '?'
-		}
-		out[i] = c
-	}
-	return string(out)
-}

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
 )
 
 // A farLine is a connection to the daemon, and the calls that wait for something on it.
@@ -258,7 +259,7 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 		l.end(err)
 		r.release()
 	case r.Op == attach.OpGone:
-		l.end(&GoneError{Reason: printable(r.data)})
+		l.end(&GoneError{Reason: frame.PrintablePrefix(string(r.data), maxErrorText)})
 		r.release()
 	default: // of a later version
 		r.release()

@@ -54,17 +54,6 @@ func inner(err error) error {
 	return err
 }
 
-// printable is a text of the daemon's, cut and fit to be printed.
-func printable(b []byte) string {
-	out := []byte(cut(string(b)))
-	for i, c := range out {
-		if c < ' ' || c == 0x7f {
-			out[i] = '?'
-		}
-	}
-	return string(out)
-}
-
 // request sends a request and waits for its answer, whose errno is the error; then there
 // is no descriptor. Errors: those of the daemon, of await.
 func (l *farLine) request(ctx context.Context, by *time.Time, h attach.Header, data []byte) (farAnswer, error) {

@@ -13,6 +13,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -152,7 +153,7 @@ func auditJSON(r *stack.AuditReport) auditReport {
 	for _, x := range r.Nodes {
 		n := auditedNode{Node: x.Node.String(), Bindings: x.Bindings, Lacks: bindings(x.Lacks), Extra: bindings(x.Extra)}
 		if x.Err != nil {
-			n.Error = clean(x.Err.Error())
+			n.Error = frame.PrintablePrefix(x.Err.Error(), longestText)
 		}
 		a.Nodes = append(a.Nodes, n)
 	}

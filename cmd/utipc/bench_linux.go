@@ -144,5 +144,5 @@ func benchWorker(ctx context.Context, args []string, std stdio) error {
 	if _, err := parse(flag.NewFlagSet("bench worker", flag.ContinueOnError), args, 0, 0); err != nil {
 		return err
 	}
-	return worker.Serve(ctx, std.in, std.out, worker.OpenLoad)
+	return worker.Serve(ctx, std.in, std.raw(), worker.OpenLoad)
 }

@@ -15,5 +15,5 @@ func benchRank(ctx context.Context, args []string, std stdio) error {
 	if _, err := parse(flag.NewFlagSet("bench rank", flag.ContinueOnError), args, 0, 0); err != nil {
 		return err
 	}
-	return launch.Rank(ctx, std.in, std.out, kernels.Find)
+	return launch.Rank(ctx, std.in, std.raw(), kernels.Find)
 }

@@ -56,7 +56,7 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
 		if len(rest) == 1 && rest[0] != "-" {
 			c.file = rest[0]
 		}
-		if o, ok := std.out.(*os.File); ok && c.file == "" && isTerminal(o) {
+		if o, ok := std.raw().(*os.File); ok && c.file == "" && isTerminal(o) {
 			return usageError("a capture is not for terminals: name a FILE, or pipe it")
 		}
 		n, finish, err := h.open(ctx, std)
@@ -110,7 +110,7 @@ func (c *capturer) run(ctx context.Context, n *stack.Node, std stdio) (err error
 		return err
 	}
 	defer record.Close()
-	out, flush := std.out, func() error { return nil }
+	out, flush := std.raw(), func() error { return nil }
 	if c.file != "" {
 		f, err := os.Create(c.file)
 		if err != nil {

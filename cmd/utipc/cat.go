@@ -160,7 +160,7 @@ func (c *cat) check(rest []string) (err error) {
 
 // run copies until both ways are over.
 func (c *cat) run(ctx context.Context, n *stack.Node, std stdio) error {
-	out := &catOutput{w: std.out, json: c.json, most: c.count}
+	out := &catOutput{w: std.raw(), json: c.json, most: c.count}
 	err := c.copy(ctx, n, std, out)
 	if err == nil {
 		err = c.back

@@ -147,7 +147,7 @@ comes before counts, the other files are read, and the exit status is 1.
 			}
 		}
 		if o.width == 0 {
-			o.width = ladderWidth(std.out)
+			o.width = ladderWidth(std.raw())
 		}
 		return decode(ctx, files, o, std)
 	},

@@ -67,7 +67,7 @@ func rungOf(n int, at float64, message []byte, v *conversation.Verdict, comment 
 		r.note("has %d more", v.Acked)
 	}
 	if comment != "" {
-		r.note("%s", printable(comment))
+		r.note("%s", frame.Printable(comment))
 	}
 	r.missed = lostBy(comment)
 	return r
@@ -77,16 +77,6 @@ func rungOf(n int, at float64, message []byte, v *conversation.Verdict, comment 
 // "utipc capture" and of package tap.
 func lostBy(comment string) bool {
 	return strings.HasPrefix(comment, "refused: ") || strings.HasPrefix(comment, "dropped")
-}
-
-// printable keeps a text of a capture from steering the terminal.
-func printable(s string) string {
-	return strings.Map(func(c rune) rune {
-		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 || c == 0xfffd {
-			return '.'
-		}
-		return c
-	}, s)
 }
 
 // joins reports whether s can be drawn as one arrow with r, which comes before it.

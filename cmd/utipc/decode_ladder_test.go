@@ -175,7 +175,7 @@ func TestDecodeComments(t *testing.T) {
 	}
 	w.Close()
 	out, _, _ := utipc(bytes.NewReader(b.Bytes()), "decode", "-")
-	if !strings.Contains(out, " (refused: no buffer .[2J)\n") || strings.Contains(out, "\x1b") {
+	if !strings.Contains(out, ` (refused: no buffer \u001b[2J)`+"\n") || strings.Contains(out, "\x1b") {
 		t.Errorf("got %q, want the comment without its control character", out)
 	}
 	out, _, _ = utipc(bytes.NewReader(b.Bytes()), "decode", "--json", "-")

@@ -43,7 +43,7 @@ func (d *decoder) print(n int, since time.Duration, f layers.Frame) error {
 		fmt.Fprintf(d.out, " (%d bytes captured of %d)", len(f.Data), f.Len)
 	}
 	if f.Comment != "" {
-		fmt.Fprintf(d.out, " (%s)", printable(f.Comment))
+		fmt.Fprintf(d.out, " (%s)", frame.Printable(f.Comment))
 	}
 	_, err := fmt.Fprintln(d.out)
 	if d.tree {

@@ -171,6 +171,8 @@ func run(ctx context.Context, args []string, stdin io.Reader, stdout, stderr io.
 }
 
 func (c *command) exec(ctx context.Context, args []string, std stdio) int {
+	std, flush := std.text()
+	defer flush()
 	err := c.run(ctx, args, std)
 	var misuse usageError
 	var told status

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -131,7 +132,7 @@ func perfCall(c *stack.Conn, ask perfAsk) (told perfTell, err error) {
 		return told, fmt.Errorf("the server is no utipc perf: %w", err)
 	}
 	if told.Error != "" {
-		return told, fmt.Errorf("the server: %s", clean(told.Error))
+		return told, fmt.Errorf("the server: %s", frame.PrintablePrefix(told.Error, longestText))
 	}
 	return told, nil
 }

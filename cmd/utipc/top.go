@@ -118,7 +118,7 @@ func (t *top) check() error {
 func (t *top) run(ctx context.Context, n *stack.Node, std stdio) error {
 	var screen *terminal
 	if !t.json && !t.once {
-		screen = openTerminal(std.in, std.out)
+		screen = openTerminal(std.in, std.raw())
 	}
 	keys := make(<-chan byte)
 	if screen != nil {

@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"strings"
 	"time"
-	"unicode"
 )
 
 // lines are the picture as text, with so many links, sockets and waits at most; 0: all.
@@ -92,20 +91,4 @@ func micros(us float64) string {
 		return fmt.Sprintf("%.0fus", us)
 	}
 	return fmt.Sprintf("%.0fms", us/1000)
-}
-
-// clean makes text that others chose fit for a terminal: nothing in it steers one, and it
-// is not longer than any text of ours is.
-func clean(s string) string {
-	const most = 300
-	s = strings.Map(func(r rune) rune {
-		if !unicode.IsPrint(r) || r == unicode.ReplacementChar {
-			return '?'
-		}
-		return r
-	}, s)
-	if r := []rune(s); len(r) > most {
-		s = string(r[:most-1]) + "…"
-	}
-	return s
 }

@@ -6,11 +6,14 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
 // BearerName is a bearer's name as tipc(8) says it, "eth:eth0".
-func BearerName(b *stack.BearerStatus) string { return b.Medium + ":" + Clean(b.Name, 32) }
+func BearerName(b *stack.BearerStatus) string {
+	return b.Medium + ":" + frame.PrintablePrefix(b.Name, 32)
+}
 
 // Bearers writes what "tipc bearer list" prints.
 func Bearers(w io.Writer, all []stack.BearerStatus) {
@@ -25,7 +28,7 @@ func BearersJSON(all []stack.BearerStatus) Array {
 	for i := range all {
 		b := &all[i]
 		o := Object{
-			{"bearer", BearerName(b)}, {"media", b.Medium}, {"name", Clean(b.Name, 32)}, {"mtu", b.MTU}, {"priority", b.Links.Priority},
+			{"bearer", BearerName(b)}, {"media", b.Medium}, {"name", frame.PrintablePrefix(b.Name, 32)}, {"mtu", b.MTU}, {"priority", b.Links.Priority},
 			{"tolerance", b.Links.Tolerance.Milliseconds()}, {"window", max(b.Links.Window, b.Links.MaxWindow)},
 		}
 		if b.Local.IsValid() {

@@ -8,6 +8,7 @@ import (
 	"io"
 	"slices"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -38,7 +39,7 @@ func identity(id stack.Identity, a stack.NodeAddr) string {
 	default:
 		return a.String()
 	}
-	return Clean(id.String(), 32)
+	return frame.PrintablePrefix(id.String(), 32)
 }
 
 // typesInRow is the number of rows that a kernel spreads types over.
