@@ -4,6 +4,7 @@ package xdp_test
 
 import (
 	"bufio"
+	"cmp"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +13,7 @@ import (
 	"os/exec"
 	"runtime"
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -24,10 +26,14 @@ import (
 // process, which is given the name of an interface.
 const roleKey = "UTIPC_XDP_TEST_ROLE"
 
+// squatKey names the variable that says where squat listens.
+const squatKey = "UTIPC_XDP_TEST_SQUAT"
+
 var roles = map[string]func(ifname string){
 	"privilege": tryWithoutPrivilege,
 	"describe":  describe,
 	"own":       own,
+	"squat":     squat,
 	"rights":    tryEachDriver,
 }
 
@@ -106,21 +112,32 @@ func TestAnotherProcessOwnsAnInterface(t *testing.T) {
 // What a hostile or stuck owner says does no harm.
 func TestStrangeOwners(t *testing.T) {
 	d := newBed(t, 1500)
+	var addr *net.UnixAddr
+	var release func()
+	var err error
+	d.a.Do(func() { addr, release, err = xdp.ClaimSilently(nameA) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
 	for _, c := range []struct{ says, want string }{
 		{"", fmt.Sprintf("pid %d, which says nothing, uid %d", os.Getpid(), os.Getuid())},
-		{"\x1b[2Jboo\nsecond\xff\n", fmt.Sprintf("?[2Jboo?second\uFFFD, uid %d", os.Getuid())},
+		{"\x1b[2Jboo\nsecond\xff\n", fmt.Sprintf(`\u001b[2Jboo\nsecond\xff, uid %d`, os.Getuid())},
 		{strings.Repeat("x", 100000), strings.Repeat("x", 200) + fmt.Sprintf(", uid %d", os.Getuid())},
 	} {
 		var l net.Listener
-		var err error
-		d.a.Do(func() { l, err = net.Listen("unix", "@utipc/eth/"+nameA) })
+		d.a.Do(func() { l, err = net.ListenUnix("unix", addr) })
 		if err != nil {
 			t.Fatal(err)
 		}
 		done := make(chan struct{})
 		go func() {
 			defer close(done)
-			if conn, err := l.Accept(); err == nil {
+			for {
+				conn, err := l.Accept()
+				if err != nil {
+					return
+				}
 				io.WriteString(conn, c.says)
 				conn.Close()
 			}
@@ -133,19 +150,165 @@ func TestStrangeOwners(t *testing.T) {
 		l.Close()
 		<-done
 	}
-	// One that never accepts costs a second.
+	// One that never accepts costs a second, and so does one without a listener.
 	var l net.Listener
-	var err error
-	d.a.Do(func() { l, err = net.Listen("unix", "@utipc/eth/"+nameA) })
+	d.a.Do(func() { l, err = net.ListenUnix("unix", addr) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer l.Close()
 	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
 	var owned *xdp.OwnedError
 	if !errors.As(err, &owned) || !strings.Contains(owned.Owner, "says nothing") {
 		t.Errorf("silent owner: got %v, want an OwnedError", err)
 	}
+	l.Close()
+	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+	if !errors.As(err, &owned) || owned.Owner != fmt.Sprintf("a process that does not answer, uid %d", os.Getuid()) {
+		t.Errorf("owner without a listener: got %v, want an OwnedError", err)
+	}
+}
+
+// squat listens, as somebody without any right, where owners of that name introduce
+// themselves, and says that it is one of them, until its standard input ends.
+func squat(name string) {
+	var all []net.Listener
+	for _, addr := range []string{cmp.Or(os.Getenv(squatKey), "@utipc/eth/"+name)} {
+		l, err := net.Listen("unix", addr)
+		if err != nil {
+			fmt.Println("listening:", err)
+			return
+		}
+		all = append(all, l)
+		go func() {
+			for {
+				c, err := l.Accept()
+				if err != nil {
+					return
+				}
+				io.WriteString(c, "pid 1, program utipc, since yesterday\n")
+				c.Close()
+			}
+		}()
+	}
+	// It would claim, too, if it could.
+	_, _, err := xdp.ClaimSilently(name)
+	fmt.Println("listening; claim not permitted:", errors.Is(err, os.ErrPermission))
+	io.Copy(io.Discard, os.Stdin)
+	for _, l := range all {
+		l.Close()
+	}
+}
+
+// startSquatter starts squat as a user without rights in the namespace at end A.
+func startSquatter(t *testing.T, d *bed, env ...string) {
+	t.Helper()
+	cmd := asNobody("squat", nameA, nil, env...)
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	stdout, err := cmd.StdoutPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	d.a.Do(func() { err = cmd.Start() })
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		stdin.Close()
+		cmd.Process.Kill()
+		cmd.Wait()
+	})
+	if line, err := bufio.NewReader(stdout).ReadString('\n'); line != "listening; claim not permitted: true\n" {
+		t.Fatalf("the squatter: got %q, %v", line, err)
+	}
+}
+
+// A user without rights keeps nobody off an interface, whatever names it listens on, nor
+// speaks for an owner.
+//
+// Mutations it catches: a claim that is a name in the abstract namespace; askOwner without a look at
+// the user.
+func TestClaimOfAStranger(t *testing.T) {
+	if os.Getuid() != 0 {
+		t.Skip("it takes root to be somebody else")
+	}
+	d := newBed(t, 1500)
+	startSquatter(t, d)
+	p, _ := open(t, d.a, nameA, nil)
+	wantOwned(t, d, fmt.Sprintf("pid %d, program xdp.test", os.Getpid()))
+	p.Close()
+	// It takes the very name of an owner that has none yet.
+	var addr *net.UnixAddr
+	var release func()
+	var err error
+	d.a.Do(func() { addr, release, err = xdp.ClaimSilently(nameA) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer release()
+	startSquatter(t, d, squatKey+"="+addr.Name)
+	var owned *xdp.OwnedError
+	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+	if !errors.As(err, &owned) || !strings.HasPrefix(owned.Owner, "a process of uid 0, in whose place pid ") || strings.Contains(owned.Owner, "yesterday") {
+		t.Errorf("got %v, want an owner that a stranger does not speak for", err)
+	}
+}
+
+// Of many that open an interface at once one gets it, and all others are told who.
+//
+// Mutation it catches: takeClaim that looks before it binds.
+func TestManyOpenAtOnce(t *testing.T) {
+	d := newBed(t, 1500)
+	for range 10 {
+		var wg sync.WaitGroup
+		got := make(chan *xdp.Packet, 8)
+		for range cap(got) {
+			wg.Go(func() {
+				var p *xdp.Packet
+				var err error
+				d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+				var owned *xdp.OwnedError
+				switch {
+				case err == nil:
+					got <- p
+				case !errors.As(err, &owned):
+					t.Errorf("got %v, want an OwnedError", err)
+				}
+			})
+		}
+		wg.Wait()
+		close(got)
+		if len(got) != 1 {
+			t.Errorf("%d have the interface, want 1", len(got))
+		}
+		for p := range got {
+			p.Close()
+		}
+	}
+}
+
+// A claim goes with its interface: renamed, it is still claimed; another of the old name is free.
+//
+// Mutation it catches: a claim by name.
+func TestClaimFollowsInterface(t *testing.T) {
+	d := newBed(t, 1500)
+	p, _ := open(t, d.a, nameA, nil)
+	defer p.Close()
+	d.a.Run("ip", "link", "set", "dev", nameA, "down")
+	d.a.Run("ip", "link", "set", "dev", nameA, "name", "renamed0")
+	d.a.Run("ip", "link", "set", "dev", "renamed0", "up")
+	var owned *xdp.OwnedError
+	var err error
+	d.a.Do(func() { _, err = xdp.OpenPacket("renamed0", nil) })
+	if !errors.As(err, &owned) {
+		t.Errorf("got %v, want an OwnedError", err)
+	}
+	d.a.Run("ip", "link", "add", nameA, "type", "veth", "peer", "name", "peer0")
+	d.a.Run("ip", "link", "set", "dev", nameA, "up")
+	q, _ := open(t, d.a, nameA, nil)
+	q.Close()
 }
 
 // A newcomer finds the claim of a process that has been killed and not yet ended:
@@ -188,7 +351,7 @@ func openBesideTheEnding(t *testing.T, d *bed) (soon bool, err error) {
 		}
 		done <- err
 	}()
-	for !connected(t, d.a, "@utipc/eth/"+nameA) && len(done) == 0 {
+	for !connected(t, d.a, "@utipc/eth/"+nameA+"/") && len(done) == 0 {
 		runtime.Gosched()
 	}
 	cmd.Process.Kill()
@@ -196,8 +359,8 @@ func openBesideTheEnding(t *testing.T, d *bed) (soon bool, err error) {
 	return soon, <-done
 }
 
-// connected reports whether somebody has connected to the UNIX socket of that
-// name, accepted or not.
+// connected reports whether somebody has connected to a UNIX socket whose name begins
+// so, accepted or not.
 func connected(t *testing.T, ns *netns.NS, name string) bool {
 	t.Helper()
 	var table []byte
@@ -206,7 +369,7 @@ func connected(t *testing.T, ns *netns.NS, name string) bool {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return strings.Count(string(table), name+"\n") > 1 // the listener and the connection's end
+	return strings.Count(string(table), name) > 1 // the listener and the connection's end
 }
 
 // startOwner starts a process that owns the interface at end A until its standard

@@ -45,13 +45,13 @@
 //
 // # Whose interface it is
 //
-// One node owns an interface. Opening takes the abstract UNIX socket
-// "@utipc/eth/<interface>" of the network namespace and holds it until Close; a
-// second one connects to it, reads who the owner is, and fails with an
-// *OwnedError. The claim ends with the process, so it is never stale. It keeps
-// honest programs apart and is no lock against others: whoever can run a program
-// in the namespace can hold it (the error then names that user), and an
-// interface that is renamed takes its claim along under the old name. A TIPC
+// One node owns an interface. Opening binds a packet socket that receives nothing to
+// it, which stands in /proc/net/packet, and holds it until Close; a
+// second one finds it there, asks the owner over an abstract UNIX socket
+// ("@utipc/eth/<interface>/<inode of the packet socket>") who it is, and fails with an
+// *OwnedError. The claim ends with the process, so it is never stale, follows the interface
+// when that is renamed, and takes CAP_NET_RAW, as opening does: users without it keep
+// nobody off. It needs /proc. A TIPC
 // bearer of the kernel on the interface is refused with a *KernelError; one that
 // is enabled later is not noticed. The interface stays shared with all other
 // protocols.

@@ -2,7 +2,27 @@
 
 package xdp
 
-import "github.com/utipc/utipc/frame"
+import (
+	"net"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// ClaimSilently claims an interface of the calling thread's network namespace without a word.
+// It returns where newcomers ask for one.
+func ClaimSilently(ifname string) (ask *net.UnixAddr, release func(), err error) {
+	ifi, err := net.InterfaceByName(ifname)
+	if err != nil {
+		return nil, nil, err
+	}
+	fd, inode, err := bindClaim(ifi.Index)
+	if err != nil {
+		return nil, nil, err
+	}
+	return introductionName(ifname, inode), func() { unix.Close(fd) }, nil
+}
 
 // Registrations counts how often an arena's memory is registered with the kernel.
 func Registrations(arena *frame.Arena) (n int) {

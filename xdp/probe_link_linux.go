@@ -38,13 +38,17 @@ func ProbeLink(ifname string) (Link, error) {
 		l.Queues = known(queues)
 	}
 	l.KernelBearer = kernelBearer(ifname)
-	l.Owner = owner(ifname)
+	l.Owner = owner(ifname, l.Index)
 	return l, nil
 }
 
 // owner asks who has claimed the interface; empty means nobody.
-func owner(ifname string) string {
-	who, ending := askOwner(&net.UnixAddr{Net: "unix", Name: "@utipc/eth/" + ifname})
+func owner(ifname string, index int) string {
+	claims, err := claimsOn(index, 0)
+	if err != nil || len(claims) == 0 {
+		return ""
+	}
+	who, ending := askOwner(ifname, claims[0])
 	if ending {
 		return ""
 	}
