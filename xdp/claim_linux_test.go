@@ -256,35 +256,38 @@ func TestClaimOfAStranger(t *testing.T) {
 	}
 }
 
-// Of many that open an interface at once one gets it, and all others are told who.
+// Of several that claim an interface at once one gets it, and all others are told who.
 //
-// Mutation it catches: takeClaim that looks before it binds.
-func TestManyOpenAtOnce(t *testing.T) {
+// Mutation it catches: takeClaim that does not try again where two have found each other.
+func TestClaimsAtOnce(t *testing.T) {
 	d := newBed(t, 1500)
-	for range 10 {
-		var wg sync.WaitGroup
-		got := make(chan *xdp.Packet, 8)
+	for range 100 {
+		var inside, all sync.WaitGroup
+		got := make(chan func(), 4)
+		inside.Add(cap(got))
 		for range cap(got) {
-			wg.Go(func() {
-				var p *xdp.Packet
-				var err error
-				d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
-				var owned *xdp.OwnedError
-				switch {
-				case err == nil:
-					got <- p
-				case !errors.As(err, &owned):
-					t.Errorf("got %v, want an OwnedError", err)
-				}
+			all.Go(func() {
+				d.a.Do(func() {
+					inside.Done()
+					inside.Wait()
+					release, err := xdp.TakeClaim(nameA)
+					var owned *xdp.OwnedError
+					switch {
+					case err == nil:
+						got <- release
+					case !errors.As(err, &owned):
+						t.Errorf("got %v, want an OwnedError", err)
+					}
+				})
 			})
 		}
-		wg.Wait()
+		all.Wait()
 		close(got)
 		if len(got) != 1 {
-			t.Errorf("%d have the interface, want 1", len(got))
+			t.Fatalf("%d have the interface, want 1", len(got))
 		}
-		for p := range got {
-			p.Close()
+		for release := range got {
+			release()
 		}
 	}
 }

@@ -10,6 +10,15 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
+// TakeClaim is takeClaim.
+func TakeClaim(ifname string) (release func(), err error) {
+	c, err := takeClaim(ifname)
+	if err != nil {
+		return nil, err
+	}
+	return c.release, nil
+}
+
 // ClaimSilently claims an interface of the calling thread's network namespace without a word.
 // It returns where newcomers ask for one.
 func ClaimSilently(ifname string) (ask *net.UnixAddr, release func(), err error) {
