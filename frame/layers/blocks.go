@@ -6,20 +6,32 @@ import (
 	"bufio"
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"io"
 )
 
 // Block types of pcapng.
 const (
-	blockSection   = 0x0a0d0d0a // the same in both byte orders
-	blockInterface = 1
-	blockPacket    = 2 // obsolete
-	blockSimple    = 3
-	blockEnhanced  = 6
+	blockSection    = 0x0a0d0d0a // the same in both byte orders
+	blockInterface  = 1
+	blockPacket     = 2 // obsolete
+	blockSimple     = 3
+	blockStatistics = 5
+	blockEnhanced   = 6
 
 	maxBlock = maxCaptured + 64<<10
 	// The most of a frame's options that is kept, in bytes.
 	maxOptions = 4 << 10
+)
+
+// Options of an interface's block whose values are numbers.
+const (
+	optResolution = 9 // of times: 10 to its negative power, or 2 where the highest bit is set
+	optFilter     = 11
+	optOffset     = 14 // of times, in seconds
+	// Of an interface's statistics: times and numbers, up to optDropped.
+	optStartTime = 2
+	optDropped   = 5
 )
 
 // Options of a frame's block.
@@ -113,11 +125,70 @@ func (b *blockReader) nextBlock() error {
 	if err := b.checkFrame(typ, n); err != nil {
 		return err
 	}
+	switch typ {
+	case blockInterface:
+		err = b.checkOptions(int(n), 16, checkInterface)
+	case blockStatistics:
+		err = b.checkOptions(int(n), 20, checkStatistics)
+	}
+	if err != nil {
+		return err
+	}
 	if typ == blockPacket || typ == blockSimple || typ == blockEnhanced {
 		b.frames++
 	}
 	b.left = int(n)
 	return nil
+}
+
+// checkOptions checks the options of a block of n bytes, which begin at from: pcapgo divides by
+// what it makes of a resolution, and takes the numbers' lengths for granted.
+func (b *blockReader) checkOptions(n, from int, check func(code uint16, value []byte) string) error {
+	block, err := b.r.Peek(n)
+	switch {
+	case err == io.EOF:
+		return ErrCut
+	case err != nil:
+		return err
+	}
+	for o := block[min(from, n-4) : n-4]; len(o) >= 4; {
+		code, size := b.order.Uint16(o), int(b.order.Uint16(o[2:]))
+		o = o[4:]
+		if code == optEnd {
+			break
+		}
+		if size > len(o) {
+			return fmt.Errorf("%w: option %d is longer than its block", ErrDamaged, code)
+		}
+		if wrong := check(code, o[:size]); wrong != "" {
+			return fmt.Errorf("%w: %s", ErrDamaged, wrong)
+		}
+		o = o[min(len(o), (size+3)&^3):]
+	}
+	return nil
+}
+
+// checkInterface says what is wrong with an option of an interface.
+func checkInterface(code uint16, value []byte) string {
+	switch n := len(value); {
+	case code == optResolution && n != 1:
+		return fmt.Sprintf("if_tsresol of an interface has %d bytes, want 1", n)
+	case code == optResolution && (value[0]&0x80 == 0 && value[0] > 19 || value[0] > 0x80+63):
+		return fmt.Sprintf("if_tsresol of an interface is %#02x, finer than 64 bits count; want 10 to the power of -19, or 2 to that of -63, at most", value[0])
+	case code == optFilter && n == 0:
+		return "if_filter of an interface is empty, want at least 1 byte"
+	case code == optOffset && n != 8:
+		return fmt.Sprintf("if_tsoffset of an interface has %d bytes, want 8", n)
+	}
+	return ""
+}
+
+// checkStatistics says what is wrong with an option of an interface's statistics.
+func checkStatistics(code uint16, value []byte) string {
+	if code >= optStartTime && code <= optDropped && len(value) != 8 {
+		return fmt.Sprintf("option %d of an interface's statistics has %d bytes, want 8", code, len(value))
+	}
+	return ""
 }
 
 // keep takes from the bytes handed on those of the options.
@@ -157,7 +228,7 @@ func (b *blockReader) told() (comment string, d Direction) {
 // checkFrame checks the length of the frame in a block of n bytes.
 func (b *blockReader) checkFrame(typ, n uint32) error {
 	b.options, b.skip, b.room = b.options[:0], 0, 0
-	fixed := map[uint32]uint32{blockSection: 28, blockInterface: 20, blockPacket: 32, blockSimple: 16, blockEnhanced: 32}[typ]
+	fixed := map[uint32]uint32{blockSection: 28, blockInterface: 20, blockStatistics: 24, blockPacket: 32, blockSimple: 16, blockEnhanced: 32}[typ]
 	if n < fixed {
 		return ErrDamaged
 	}

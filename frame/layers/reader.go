@@ -126,7 +126,7 @@ func newClassic(br *bufio.Reader, magic []byte) (*Reader, error) {
 
 func newNg(br *bufio.Reader) (_ *Reader, err error) {
 	defer func() { err = noPanic(recover(), err) }()
-	blocks := &blockReader{r: br}
+	blocks := &blockReader{r: bufio.NewReaderSize(br, maxBlock)}
 	p, err := pcapgo.NewNgReader(blocks, pcapgo.NgReaderOptions{WantMixedLinkType: true})
 	if err != nil {
 		return nil, blocks.verdict(err)

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
@@ -166,6 +167,9 @@ func TestReadDamaged(t *testing.T) {
 		if !errors.Is(err, c.want) || len(got) != c.frames {
 			t.Errorf("%s: got %d frames, %v, want %d, %v", c.name, len(got), err, c.frames, c.want)
 		}
+		if err != nil && strings.Contains(err.Error(), "runtime error") {
+			t.Errorf("%s: a panic instead of a check: %v", c.name, err)
+		}
 	}
 }
 
@@ -195,7 +199,10 @@ func FuzzReader(f *testing.F) {
 	f.Add(toNg(f, frames[:3]))
 	f.Add(toNg(f, nil))
 	f.Fuzz(func(t *testing.T, b []byte) {
-		all, _ := readAll(b)
+		all, err := readAll(b)
+		if err != nil && strings.Contains(err.Error(), "runtime error") {
+			t.Errorf("a panic instead of a check: %v", err)
+		}
 		for i, x := range all {
 			if len(x.Data) > x.Len || len(x.Data) > 256<<10 {
 				t.Errorf("frame %d: got %d bytes of %d", i+1, len(x.Data), x.Len)
@@ -207,7 +214,9 @@ func FuzzReader(f *testing.F) {
 	})
 }
 
-// TestReadNgOptions gives pcapgo options that it cannot bear.
+// TestReadNgOptions gives pcapgo options that it cannot bear. The error says what is wrong.
+//
+// Mutation it catches: nextBlock without checkOptions.
 func TestReadNgOptions(t *testing.T) {
 	u32 := binary.LittleEndian.AppendUint32
 	block := func(typ uint32, body []byte) []byte {
@@ -228,6 +237,12 @@ func TestReadNgOptions(t *testing.T) {
 		{"none", iface(), packet, 1, nil},
 		{"resolution 1 ns", iface(9, 0, 1, 0, 9, 0, 0, 0, 0, 0, 0, 0), packet, 1, nil},
 		{"resolution 2^-127 s", iface(9, 0, 1, 0, 0xff, 0, 0, 0, 0, 0, 0, 0), packet, 0, layers.ErrDamaged},
+		{"resolution 10^-20 s", iface(9, 0, 1, 0, 20, 0, 0, 0, 0, 0, 0, 0), packet, 0, layers.ErrDamaged},
+		{"resolution 10^-19 s", iface(9, 0, 1, 0, 19, 0, 0, 0, 0, 0, 0, 0), packet, 1, nil},
+		{"resolution without a byte", iface(9, 0, 0, 0, 0, 0, 0, 0), packet, 0, layers.ErrDamaged},
+		{"offset of 4 bytes", iface(14, 0, 4, 0, 1, 2, 3, 4, 0, 0, 0, 0), packet, 0, layers.ErrDamaged},
+		{"empty filter", iface(11, 0, 0, 0, 0, 0, 0, 0), packet, 0, layers.ErrDamaged},
+		{"statistics, received as 4 bytes", iface(), block(5, append(make([]byte, 12), 4, 0, 4, 0, 1, 2, 3, 4)), 0, layers.ErrDamaged},
 		{"longer than its block", iface(1, 0, 200, 0, 0, 0, 0, 0), packet, 0, layers.ErrDamaged},
 		{"no end", iface(1, 0, 4, 0, 'n', 'o', 't', 'e'), packet, 1, nil},
 		{"a simple packet", iface(), simple, 1, nil},
