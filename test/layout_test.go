@@ -169,7 +169,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 
 // xdp knows bytes and Buffers; no TIPC header is read there.
 func TestDriversReadNoHeader(t *testing.T) {
-	allowed := []string{"Buffer", "Arena", "NewArena", "ArenaConfig", "MAC", "EtherType", "EthernetLen", "BroadcastMAC", "MinMTU", "Control", "Data", "SmallChunk", "Headroom", "Use"}
+	allowed := []string{"Buffer", "Arena", "NewArena", "ArenaConfig", "MAC", "EtherType", "EthernetLen", "BroadcastMAC", "MinMTU", "Control", "Data", "SmallChunk", "Headroom", "Use", "Printable"}
 	fset := token.NewFileSet()
 	for _, file := range sources(t, "xdp") {
 		f, err := parser.ParseFile(fset, file, nil, 0)
