@@ -5,6 +5,7 @@ package attach
 import (
 	"encoding/binary"
 	"errors"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -74,7 +75,7 @@ func write(t *testing.T, name string, c *Conn, records int, wait bool) {
 				c.Close() // for who reads
 				return
 			}
-			time.Sleep(10 * time.Microsecond)
+			runtime.Gosched()
 		}
 	}
 }
@@ -97,7 +98,7 @@ func readInOrder(t *testing.T, name string, c *Conn, records int, wait bool) {
 				t.Errorf("%s, wait %v: record %d: %v", name, wait, i, err)
 				return
 			}
-			time.Sleep(10 * time.Microsecond)
+			runtime.Gosched()
 		}
 		if got := binary.NativeEndian.Uint32(data); got != uint32(i) || h.Len != 3000 {
 			t.Errorf("%s, wait %v: record %d is %d, of %d bytes", name, wait, i, got, h.Len)
