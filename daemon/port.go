@@ -30,6 +30,7 @@ type port struct {
 	toAddr       net.Addr        // the same, so that the next costs no allocation
 
 	deliverer
+	failures failures
 
 	limiting sync.Mutex // of applyLimit
 

@@ -37,7 +37,7 @@ func (x *session) send(h *attach.Header, data []byte) error {
 	if err == nil {
 		return nil
 	}
-	return p.report(h, err)
+	return p.report(h, data, err)
 }
 
 // try sends without waiting. Errors: syscall.EAGAIN where it would have to wait.
@@ -109,7 +109,7 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 			case !ok:
 				continue
 			}
-			if id == h.ID && id != 0 {
+			if id == h.ID && h.Flags&attach.FlagAnswer != 0 { // else it numbers messages, not requests
 				canceled = true
 				p.setWriteDeadline(e, time.Unix(1, 0))
 			} else {
@@ -147,13 +147,3 @@ func (p *port) setWriteDeadline(e end, t time.Time) {
 
 // A canceledError is what a send waited for that was canceled.
 type canceledError struct{ error }
-
-// report tells of a send that failed and was not to be answered, and waits until there is
-// room for that.
-func (p *port) report(h *attach.Header, err error) error {
-	p.x.client.failed.Add(1)
-	p.x.srv.counters.failed.Add(1)
-	errno, data := encode(err)
-	r := attach.Header{Op: attach.OpFailed, ID: h.ID, Errno: errno, Addr: h.Addr, Arg0: 1}
-	return p.x.write(&r, data)
-}

@@ -33,6 +33,7 @@ type session struct {
 	// Of the goroutine that reads.
 	program   string
 	greeted   bool
+	features  uint64 // granted
 	gather    gather
 	turn      int // records since the last pause
 	turnBegan time.Time
@@ -132,7 +133,7 @@ func (x *session) greet() error {
 		x.c.TryWrite(&r, []byte("neither sockets nor calls are allowed"))
 		return syscall.EPERM
 	}
-	x.program, x.greeted = program, true
+	x.program, x.greeted, x.features = program, true, h.Wide&features
 	r, data := attach.HelloReply(&h, attach.Welcome{
 		Features: features, Node: x.srv.node.Addr(), Identity: x.srv.node.Identity(), Program: x.srv.cfg.Program,
 	})

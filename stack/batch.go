@@ -75,7 +75,7 @@ func (c *PacketConn) WriteBatch(ms []MessageBuffer, flags int) (int, error) {
 		k, err = c.writeBatch(ms[:k], flags)
 	}
 	if err != nil {
-		return 0, opError("write", c.network, c.own(), ms[0].Addr, err)
+		return 0, c.sendError(ms[0].Addr, err)
 	}
 	return k, nil
 }

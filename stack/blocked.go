@@ -32,12 +32,17 @@ type BlockedError struct {
 	Window     int           // and how many may be
 	Ahead      int           // writes that wait for the same and began before
 	Daemon     bool          // of an attached node: the daemon has not taken it, and did not say why
+	Unanswered bool          // of an attached node with SyncErrors: the daemon has the message, did not say what becomes of it, and may yet send it
 	Blocked    time.Duration // how long the write waited
 	Cause      error         // nil: its deadline
 }
 
 func (e *BlockedError) Error() string {
-	return fmt.Sprintf("blocked for %v: %s: %v", e.Blocked.Round(time.Microsecond), e.Reason(), e.Unwrap())
+	reason := e.Reason()
+	if e.Unanswered {
+		reason += "; it may yet be sent"
+	}
+	return fmt.Sprintf("blocked for %v: %s: %v", e.Blocked.Round(time.Microsecond), reason, e.Unwrap())
 }
 
 // Reason says what the write waits for, or waited.

@@ -254,7 +254,7 @@ func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
 		err = sendBuffer(c.n, c, d, b)
 	}
 	if err != nil {
-		return opError("write", c.network, c.own(), addr, err)
+		return c.sendError(addr, err)
 	}
 	return nil
 }
@@ -289,7 +289,7 @@ func (c *PacketConn) ReadBuffer() (*Buffer, Message, error) {
 func (c *PacketConn) readBuffer() (b *Buffer, m Message, err error) {
 	if c.far != nil {
 		b, err = readBufferFar(c, func(keep func([]byte)) (err error) {
-			_, m, err = c.readFar(nil, nil, keep)
+			_, m, err = c.readFar(context.Background(), nil, keep)
 			return err
 		})
 		return b, m, err

@@ -100,6 +100,7 @@ type (
 		Unacked, Window    int
 		Ahead              int
 		Daemon             bool
+		Unanswered         bool `json:",omitempty"`
 		Blocked            time.Duration
 	}
 	connFields struct {
@@ -226,10 +227,10 @@ func sentinelName(err error) (name string, ok bool) {
 
 func fieldsOfBlocked(e *BlockedError) blockedFields {
 	return blockedFields{wireAddr{e.Name}, e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
-		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Blocked}
+		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Blocked}
 }
 
 func (f *blockedFields) error(cause error) *BlockedError {
 	return &BlockedError{f.Name.Addr, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
-		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Blocked, cause}
+		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Unanswered, f.Blocked, cause}
 }

@@ -168,6 +168,24 @@ func ExampleRejectError() {
 	// Output: "what time is it?" came back
 }
 
+func ExamplePacketConn_TryNextReport() {
+	node, err := stack.Attach(context.Background(), "") // to the daemon of this host
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer node.Close(context.Background())
+	pc, err := node.ListenPacket(context.Background(), "tipcrdm", nil)
+	if err != nil {
+		log.Fatal(err)
+	}
+	if _, err := pc.WriteTo([]byte("hello"), stack.Service{Type: 18888, Instance: 17}); err != nil {
+		log.Fatal(err)
+	}
+	if r, err := pc.TryNextReport(); err == nil {
+		fmt.Printf("message %d to %v was not sent\n", r.Seq, r.Addr)
+	}
+}
+
 func ExampleNode_Join() {
 	ctx := context.Background()
 	one, other := exampleNodes(ctx)

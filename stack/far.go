@@ -23,9 +23,9 @@ const DefaultSocket = "/run/utipc/utipc.sock"
 
 // An AttachConfig is how a program uses the daemon; its zero value means the defaults.
 type AttachConfig struct {
-	// SyncErrors has every send wait for the daemon's answer, and so return its own error.
-	// Else data is sent without waiting, and what became of it is told by a later call: see
-	// Attach. SocketConfig.SyncErrors says so for one socket.
+	// SyncErrors makes every send wait for the daemon's answer, and so return its own error.
+	// Otherwise data is sent without waiting, and an error is reported: see Attach.
+	// SocketConfig.SyncErrors says so for one socket.
 	SyncErrors bool
 	// NameWait is how long a send waits for a name that nobody has bound, for sockets that do
 	// not say; 0: as the daemon is set, negative: not at all.
@@ -43,11 +43,11 @@ type AttachConfig struct {
 // at $UTIPC_SOCKET, or at DefaultSocket. What comes back is a Node as Open's: the same
 // methods, with the daemon's address, on which this program has sockets of its own.
 //
-// Names, connections and options wait for the daemon's answer. Data does not: that a send
-// failed is told by the next send of that socket, by a read too if the socket has a
-// default destination; a message that waits for room is taken as soon as it lies between
-// program and daemon, where there is room for some 200 KiB. With SyncErrors each send
-// waits.
+// Names, connections and options wait for the daemon's answer. Data does not: a message
+// that waits for room is taken as soon as it lies between program and daemon, where there
+// is room for some 200 KiB. What the daemon then cannot send is reported, and the sends
+// after it are not touched: see PacketConn.NextReport. For a connection an error is its
+// end, which the next Write returns. With SyncErrors each send waits.
 //
 // When the daemon ends, every call does, with a *GoneError, which is net.ErrClosed; those
 // that tell how things stand and have no error, as Links, tell nothing. Reattach connects

@@ -34,7 +34,7 @@ func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []by
 		case err != nil && (err == ctx.Err() || errors.Is(err, net.ErrClosed)):
 			return 0, SocketAddr{}, &CallError{addr, time.Since(began), err}
 		case err != nil:
-			return 0, SocketAddr{}, err
+			return 0, SocketAddr{}, inner(err)
 		case m.Error != frame.OK:
 			return k, m.From, m.reject()
 		case d.kind == toSocket && !isFrom(m.From, d.socket(), c.own()):
@@ -60,7 +60,7 @@ func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 		c := f.callers[last]
 		f.callers = f.callers[:last]
 		f.mu.Unlock()
-		if c.far.line().still() {
+		if c.far.still() {
 			return c, nil
 		}
 		c.Close() // somebody answered twice, or the daemon is another
@@ -70,17 +70,19 @@ func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 		return nil, err
 	}
 	c.far.remote = true // a send that failed ends the read
+	c.far.reports.returns.Store(false)
 	return c, nil
 }
 
 // still reports whether the line lives, and nothing has come that nobody has read.
-func (l *farLine) still() bool {
+func (s *farSocket) still() bool {
+	l := s.line()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.leader == nil {
 		l.look()
 	}
-	return l.over == nil && len(l.inbox) == 0 && l.failed == nil
+	return l.over == nil && len(l.inbox) == 0 && !s.reports.waiting()
 }
 
 // giveCaller keeps the socket of a call that is over for another.

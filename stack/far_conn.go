@@ -62,7 +62,7 @@ func (l *Listener) acceptFar() (*Conn, error) {
 	a, ok := line.stray()
 	for !ok {
 		var err error
-		if a, err = line.request(nil, &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
+		if a, err = line.request(context.Background(), &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
 			if err == os.ErrDeadlineExceeded { // one may have come with the deadline
 				if a, ok = line.stray(); ok {
 					break
@@ -117,7 +117,7 @@ func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
 
 // readFar is read for an attached connection.
 func (c *Conn) readFar(b []byte) (k, size int, err error) {
-	err = c.far.line().next(nil, false, func(r *farRecord) (done bool) {
+	err = c.far.line().next(context.Background(), false, func(r *farRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})

@@ -53,6 +53,8 @@ func FuzzFarLine(f *testing.F) {
 			t.Skip(err)
 		}
 		l := newFarLine(c)
+		l.socket = &farSocket{network: "tipcrdm"}
+		l.socket.reports.returns.Store(len(data)%2 != 0)
 		for _, b := range records(data) {
 			unix.Send(fd, b, 0)
 		}
@@ -91,6 +93,15 @@ func FuzzFarLine(f *testing.F) {
 			}
 		}
 		<-asked
+		for {
+			r, ok := l.socket.reports.take()
+			if !ok {
+				break
+			}
+			if r.Err.Error() == "" || r.Seq != 0 { // none was sent
+				t.Errorf("got %+v", r)
+			}
+		}
 	})
 }
 

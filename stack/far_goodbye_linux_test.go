@@ -127,7 +127,7 @@ func TestGoodbyeIsNotCutShort(t *testing.T) {
 				l.mu.Lock()
 				l.kick()
 				l.mu.Unlock()
-				l.kickWrites()
+				l.kickWriter()
 				runtime.Gosched()
 			}
 			if got, err := heard(daemon); err != nil || got != sent {
@@ -150,7 +150,7 @@ func TestWriteHeedsItsOwnDeadline(t *testing.T) {
 					_, err := l.write(context.Background(), &attach.Header{Op: attach.OpSend}, nil)
 					return err
 				},
-				"post": func() error { return l.post(context.Background(), attach.Header{Op: attach.OpPing}, nil) },
+				"post": func() error { return l.post(context.Background(), &never, &attach.Header{Op: attach.OpPing}, nil) },
 				"try": func() error {
 					err := s.trySend(&attach.Header{Op: attach.OpSend}, nil)
 					if err == errAgain { // it is not told when there is room
@@ -177,7 +177,7 @@ func TestTryReadsBehindADeadline(t *testing.T) {
 			l := s.line()
 			took := func(*farRecord) bool { return true }
 			l.setReadBy(time.Now().Add(time.Millisecond))
-			if err := l.next(nil, false, took); err == nil {
+			if err := l.next(context.Background(), false, took); err == nil {
 				t.Fatal("there was nothing to read")
 			}
 			h := attach.Header{Op: attach.OpMessage}

@@ -16,7 +16,7 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 	h := attach.Header{Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
 		Arg0: uint32(truth(c.Loopback)) | uint32(truth(c.Events))<<1 | uint32(c.Policy)<<8 | uint32(c.Importance)<<16,
 		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit)}
-	s := &farSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors}
+	s := &farSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors, all: Range{Type: svc.Type, Upper: ^uint32(0)}}
 	s.make = func(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
 		a, err := l.ask(ctx, h, nil)
 		local, _ := a.Addr.Socket()
@@ -31,7 +31,7 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 // readFar is read for an attached socket.
 func (g *Group) readFar(b []byte) (k int, m GroupMessage, err error) {
 	life := g.far.life.Load()
-	err = life.line.next(nil, false, func(r *farRecord) bool {
+	err = life.line.next(context.Background(), false, func(r *farRecord) bool {
 		k, m = g.took(life, r, b)
 		return true
 	})

@@ -29,11 +29,10 @@ type farLine struct {
 	conn *attach.Conn
 	fds  bool // answers may bring descriptors
 
-	wmu     sync.Mutex // guards what follows, and the conn's write deadline
-	writeBy time.Time
-	writing int           // calls that wait for room with data; only while there are any the conn has the deadline
-	posting int           // and with requests
-	unsent  chan struct{} // not nil: the line is closed; closed when no call waits for room any more
+	out farWriter
+
+	socket *farSocket // that reports go to, and messages that came back; nil: of a connection, or no socket
+	node   NodeAddr   // the daemon's
 
 	mu     sync.Mutex // guards everything below, but h while somebody leads
 	h      attach.Header
@@ -45,10 +44,14 @@ type farLine struct {
 	room   []farRecord // that the inbox begins with
 	kept   int         // bytes in the inbox
 	strays []farAnswer // accepted connections that nobody waits for any more
-	failed error       // of a send, for the next call
+	failed error       // of a send of a connection, for the next call
 	over   error       // why nothing comes any more
 	readBy time.Time
-	conned time.Time // the conn's read deadline
+	// answerBy is when a send that is answered waits no longer: a little after the write
+	// deadline, which the daemon keeps.
+	answerBy time.Time
+	grace    time.Duration // how long it waits then; it does not change
+	conned   time.Time     // the conn's read deadline
 }
 
 // A farRecord is a record for whoever reads.
@@ -87,10 +90,14 @@ type farWait struct {
 // maxInbox is how much a call that waits for something else reads ahead, in bytes.
 const maxInbox = 4 << 20
 
-// longAgo is a deadline that ends a read.
-var longAgo = time.Unix(1, 0)
+var (
+	longAgo = time.Unix(1, 0) // a deadline that ends a call
+	never   time.Time         // one that does not; it is not changed
+)
 
-func newFarLine(c *attach.Conn) *farLine { return &farLine{conn: c} }
+func newFarLine(c *attach.Conn) *farLine {
+	return &farLine{conn: c, out: newFarWriter(), grace: answerGrace}
+}
 
 // enter makes a call wait on the line. The lock is held in this and all others that take
 // a farWait.
@@ -235,6 +242,8 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 		l.reply(&r, fd)
 		fd = -1
 		r.release()
+	case r.Op == attach.OpFailed && !l.sendFailed(&r):
+		r.release()
 	case r.Op == attach.OpMessage, r.Op == attach.OpEvent, r.Op == attach.OpItem:
 		if !forReader || len(l.inbox) > 0 {
 			r.keep()
@@ -246,11 +255,6 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 		if !forReader {
 			l.wakeNext()
 		}
-	case r.Op == attach.OpFailed:
-		if l.failed == nil {
-			l.failed = toldBy(&r.Header, r.data)
-		}
-		r.release()
 	case r.Op == attach.OpEnd:
 		err := toldBy(&r.Header, r.data)
 		if err == nil {
@@ -325,7 +329,7 @@ func (l *farLine) kick() {
 
 // when makes the call of w look when ctx is done. The returned function ends that.
 func (l *farLine) when(ctx context.Context, w *farWait) (stop func() bool) {
-	if ctx == nil || ctx.Done() == nil {
+	if ctx.Done() == nil {
 		return func() bool { return true }
 	}
 	w.ctx = ctx

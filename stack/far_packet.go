@@ -23,6 +23,7 @@ func (c SocketConfig) listenFar(ctx context.Context, n *Node, network string, ad
 		}
 		s.names = []farName{{attach.RangeSockaddr(r, c.Scope)}}
 	}
+	s.reports.returns.Store(c.Returnable)
 	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
@@ -104,8 +105,8 @@ func (c *PacketConn) tryReadFar(b []byte) (k int, m Message, err error) {
 	return k, m, err
 }
 
-// tryWriteFar is TryWriteTo for an attached socket: the error of the message itself comes
-// with a later call even with SyncErrors.
+// tryWriteFar is TryWriteTo for an attached socket: the error of the message itself is
+// reported even with SyncErrors.
 func (c *PacketConn) tryWriteFar(b []byte, addr net.Addr) (int, error) {
 	d, err := c.destOr(addr)
 	var h attach.Header
@@ -133,8 +134,12 @@ func (s *farSocket) trySend(h *attach.Header, b []byte) error {
 	if err := l.trouble(); err != nil {
 		return err
 	}
+	seq := s.reports.number(h)
 	err := l.tryWrite(h, b)
-	if err == nil || err == syscall.EAGAIN {
+	if err == nil {
+		return nil
+	}
+	if s.reports.unsent(seq); err == syscall.EAGAIN {
 		return err
 	}
 	l.mu.Lock()
@@ -149,7 +154,7 @@ func (c *PacketConn) readBatchFar(ms []MessageBuffer, flags int) (k int, err err
 		if m.N, m.Message, err = c.tryReadFar(m.Data); err == errAgain {
 			return 0, c.far.opError("read", nil, syscall.EAGAIN)
 		}
-	} else if m.N, m.Message, err = c.readFar(nil, m.Data, nil); err != nil {
+	} else if m.N, m.Message, err = c.readFar(context.Background(), m.Data, nil); err != nil {
 		err = c.far.opError("read", nil, err)
 	}
 	if err != nil {

@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"context"
 	"errors"
 
 	"github.com/utipc/utipc/attach"
@@ -30,7 +31,7 @@ func (a *ActivePort) runFar() {
 	buf := make([]byte, frame.MaxPayload)
 	for {
 		life := s.life.Load()
-		k, m, err := a.pc.readFar(nil, buf, nil)
+		k, m, err := a.pc.readFar(context.Background(), buf, nil)
 		if err != nil {
 			if gone := (*GoneError)(nil); errors.As(err, &gone) && s.another(life) {
 				continue

@@ -105,7 +105,7 @@ func (s *farSocket) again(ctx context.Context, home *farLine) error {
 	old.line.mu.Lock()
 	life.line.readBy = old.line.readBy
 	old.line.mu.Unlock()
-	life.line.writeBy = old.line.writeDeadline()
+	life.line.setWriteBy(old.line.writeDeadline())
 	s.life.Store(life)
 	close(s.reborn)
 	s.reborn = make(chan struct{})

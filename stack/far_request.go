@@ -65,14 +65,31 @@ func (l *farLine) request(ctx context.Context, by *time.Time, h attach.Header, d
 }
 
 // exchange sends a request and waits for its answer, which may tell of an error. When ctx
-// is done, or by is over, the daemon is told that nobody waits any more. Errors: of await.
+// is done, or by is over, the daemon is told that nobody waits any more. Errors: of await;
+// then data is not sent any more, unless it was before.
 func (l *farLine) exchange(ctx context.Context, by *time.Time, h attach.Header, data []byte) (farAnswer, error) {
+	a, _, err := l.converse(ctx, by, 0, &h, func() error { return l.post(ctx, by, &h, data) })
+	return a, err
+}
+
+// converse has post send a request h, and waits for the answer until ctx is done or by,
+// which l.mu guards, is over. Then it tells the daemon so, and waits for grace. Errors: of
+// post, of await; unanswered says that the daemon has got the request.
+func (l *farLine) converse(ctx context.Context, by *time.Time, grace time.Duration, h *attach.Header, post func() error) (a farAnswer, unanswered bool, err error) {
 	l.mu.Lock()
-	if l.over != nil {
-		defer l.mu.Unlock()
-		return farAnswer{}, l.over
+	switch {
+	case l.over != nil:
+		err = l.over
+	case past(*by):
+		err = os.ErrDeadlineExceeded
+	default:
+		err = ctx.Err()
 	}
-	if l.id++; l.id == readsOn {
+	if err != nil {
+		l.mu.Unlock()
+		return farAnswer{}, false, err
+	}
+	if l.id++; l.id == noRequest {
 		l.id = 1
 	}
 	w := l.enter(l.id) // before it is sent: another call may read the answer
@@ -81,30 +98,34 @@ func (l *farLine) exchange(ctx context.Context, by *time.Time, h attach.Header, 
 	stop := l.when(ctx, w)
 	defer stop()
 
-	err := l.post(ctx, h, data)
+	err = post()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	answer := func() bool { return w.answered }
 	if err != nil {
 		err = l.explained(err)
-	} else {
-		err = l.await(w, by, func() bool { return w.answered })
+	} else if err = l.await(w, by, answer); !w.answered {
+		unanswered = true
+		if l.over == nil {
+			l.conn.TryWrite(&attach.Header{Op: attach.OpCancel, Arg0: h.ID}, nil)
+			if grace > 0 {
+				w.ctx = nil
+				late := time.Now().Add(grace)
+				l.await(w, &late, answer)
+			}
+		}
 	}
-	a := w.answer
-	answered := w.answered
-	failed := w.failed
+	a = w.answer
+	answered, failed := w.answered, w.failed
 	l.leave(w)
 	switch {
 	case !answered:
-		if l.over == nil {
-			cancel := attach.Header{Op: attach.OpCancel, Arg0: h.ID}
-			l.conn.TryWrite(&cancel, nil)
-		}
-		return farAnswer{}, err
+		return farAnswer{}, unanswered, err
 	case failed != nil || a.Errno != 0:
 		closeFD(a.fd)
 		a.fd = -1
 	}
-	return a, failed
+	return a, false, failed
 }
 
 // ask is request without a deadline of its own.
@@ -153,16 +174,13 @@ func (l *farLine) look() (found bool) {
 	return false
 }
 
-// trouble is what a call before has left behind, or why the line is over: it is asked
-// before something is sent. Records that tell of failures are looked for as long as
+// trouble is why the line is over, or of a connection what a send before has met: it is
+// asked before something is sent. Records that tell of failures are looked for as long as
 // nothing waits to be read.
 func (l *farLine) trouble() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.leader == nil {
-		for l.over == nil && len(l.inbox) == 0 && l.look() {
-		}
-	}
+	l.lookAhead()
 	if err := l.failed; err != nil {
 		l.failed = nil
 		return err
@@ -171,4 +189,12 @@ func (l *farLine) trouble() error {
 		return syscall.EPIPE
 	}
 	return l.over
+}
+
+// lookAhead reads what there is as long as nothing waits to be read, and nobody leads.
+func (l *farLine) lookAhead() {
+	if l.leader == nil {
+		for l.over == nil && len(l.inbox) == 0 && l.look() {
+		}
+	}
 }

@@ -44,9 +44,9 @@ func (c AttachConfig) check() error {
 // features are what is asked of the daemon.
 func (c AttachConfig) features() uint64 {
 	if c.rings() {
-		return attach.FeatureRing
+		return attach.FeatureRing | attach.FeatureReports
 	}
-	return 0
+	return attach.FeatureReports
 }
 
 func (c AttachConfig) rings() bool {

@@ -23,8 +23,10 @@ import (
 type farSocket struct {
 	f       *farNode
 	network string
-	sync    bool       // sends wait for their answer
-	remote  bool       // it has a default destination: reads tell of sends that failed
+	sync    bool     // sends wait for their answer
+	remote  bool     // it has a default destination: reads tell of sends that failed
+	all     net.Addr // that a message without a destination goes to: the members of a group
+	reports farReports
 	make    farMaker   // makes it, on a new connection; nil: it cannot be made again
 	turn    sync.Mutex // of writes of a stream, which are not mixed
 	life    atomic.Pointer[farLife]
@@ -79,9 +81,12 @@ func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, error) {
 	if err != nil {
 		return nil, err
 	}
-	l, _, err := s.f.dial(ctx, fds)
+	l, w, err := s.f.dial(ctx, fds)
 	if err != nil {
 		return nil, err
+	}
+	if l.node = w.Node; !isConnected(s.network) {
+		l.socket = s
 	}
 	local, err := s.make(ctx, s, l)
 	if err == nil && !fds {
@@ -250,7 +255,7 @@ func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 		l.leader = w
 		l.conned = longAgo // a kick that comes late leaves the deadline alone
 		l.mu.Unlock()
-		<-l.unsent
+		<-l.out.unsent
 		l.conn.SetDeadline(time.Now().Add(goodbyeWait))
 		l.last(names, orderly && isConnected(s.network))
 	})
@@ -310,16 +315,14 @@ func (l *farLine) say(names []farName, connected bool) error {
 	return l.conn.Write(&h, nil)
 }
 
-// lastWord is the number of the last request of a socket.
-const lastWord = readsOn
-
 func isConnected(network string) bool {
 	_, err := connected(network)
 	return err == nil
 }
 
-// send sends data, and says for how long that waited. Errors: of a send before; of this
-// one with SyncErrors; os.ErrDeadlineExceeded, the context's.
+// send sends data, and says for how long that waited. Errors: of a connection of a send
+// before; of this one with SyncErrors; os.ErrDeadlineExceeded, the context's, where it was
+// not sent; *BlockedError where that is not known.
 func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if len(data) > frame.MaxPayload {
 		return 0, ErrTooLong
@@ -331,8 +334,13 @@ func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (wa
 	if s.sync {
 		return s.sendAndWait(ctx, l, h, data)
 	}
+	seq := s.reports.number(h)
 	waited, err = l.write(ctx, h, data)
-	if err != nil && !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil {
+	if err == nil {
+		return waited, nil
+	}
+	s.reports.unsent(seq)
+	if !errors.Is(err, os.ErrDeadlineExceeded) && ctx.Err() == nil {
 		l.mu.Lock()
 		defer l.mu.Unlock()
 		err = l.explained(err)
@@ -340,10 +348,16 @@ func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (wa
 	return waited, err
 }
 
-// sendAndWait sends data that the daemon answers.
-func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Header, data []byte) (time.Duration, error) {
+// answerGrace is how much longer than its deadline a send that is answered waits for the
+// daemon, which keeps the deadline, to say why; and, when it was ended, to say whether the
+// message has gone.
+const answerGrace = 100 * time.Millisecond
+
+// sendAndWait sends data that the daemon answers. Errors as of send.
+func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	began := time.Now()
-	h.Flags |= attach.FlagAnswer
+	own := *h // for a send that is not answered it need not be on the heap
+	own.Flags |= attach.FlagAnswer
 	by := l.writeDeadline()
 	if past(by) {
 		return 0, os.ErrDeadlineExceeded
@@ -352,13 +366,30 @@ func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Heade
 		by = d
 	}
 	if !by.IsZero() {
-		h.Wide = uint64(max(1, time.Until(by)))
+		own.Wide = uint64(max(1, time.Until(by)))
 	}
-	_, err := l.ask(ctx, *h, data) // the daemon keeps the deadline, and says why
-	if err == io.EOF {             // the peer closed meanwhile, in order
+	a, unanswered, err := l.converse(ctx, &l.answerBy, l.grace, &own, func() error {
+		_, err := l.write(ctx, &own, data)
+		return err
+	})
+	waited = time.Since(began)
+	if err == nil {
+		err = toldBy(&a.Header, a.data)
+	}
+	var blocked *BlockedError
+	switch {
+	case err == nil:
+		s.reports.sent.Add(1)
+	case unanswered && (err == os.ErrDeadlineExceeded || err == ctx.Err()):
+		blocked = s.blocked(waited, err)
+		blocked.Unanswered = true
+		return waited, blocked
+	case ctx.Err() != nil && errors.As(err, &blocked):
+		blocked.Cause = ctx.Err()
+	case err == io.EOF: // the peer closed meanwhile, in order
 		err = syscall.EPIPE
 	}
-	return time.Since(began), err
+	return waited, err
 }
 
 // sendError is the error of a send to addr: at its deadline *BlockedError.
@@ -394,7 +425,7 @@ func (s *farSocket) blocked(waited time.Duration, cause error) *BlockedError {
 // blockedWait is how long the daemon has to say what a send waits for.
 const blockedWait = time.Second
 
-// next waits for a record that is to be read; heed says that a send that failed ends it.
+// next waits for a record that is to be read; heed says that a report ends it, as its error.
 // use is called with it, and reports whether it is done with. Errors: the end of the
 // socket, os.ErrDeadlineExceeded, the context's.
 func (l *farLine) next(ctx context.Context, heed bool, use func(r *farRecord) (done bool)) error {
@@ -403,17 +434,20 @@ func (l *farLine) next(ctx context.Context, heed bool, use func(r *farRecord) (d
 	if len(l.inbox) == 0 || past(l.readBy) {
 		w := l.enter(0)
 		stop := l.when(ctx, w)
-		err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || heed && l.failed != nil })
-		stop()
-		if err != nil || len(l.inbox) == 0 {
-			if err == nil {
-				err = l.failed
-				l.failed = nil
-			}
-			l.leave(w)
-			return err
-		}
 		defer l.leave(w)
+		defer stop()
+		for {
+			err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || heed && l.socket.reports.waiting() })
+			if err != nil {
+				return err
+			}
+			if len(l.inbox) > 0 {
+				break
+			}
+			if r, ok := l.socket.reports.take(); ok { // else another call has it
+				return r.Err
+			}
+		}
 	}
 	l.use(use)
 	return nil

@@ -36,7 +36,7 @@ func (f *farNode) stream(ctx context.Context, verb string, in any, take func(*at
 		defer s.close()
 		var whole attach.Join
 		for {
-			err := l.next(nil, false, func(r *farRecord) bool {
+			err := l.next(context.Background(), false, func(r *farRecord) bool {
 				if all, done, err := whole.Add(&r.Header, r.data, attach.MaxAnswer); done && err == nil {
 					take(&r.Header, all)
 				}

@@ -7,31 +7,66 @@ import (
 	"errors"
 	"net"
 	"os"
+	"slices"
+	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
 )
 
+// A farWriter is the part of a line that waits for room. Calls wait one after the other:
+// the one whose turn it is waits in the connection, with its own deadline; no call, and no
+// goroutine that a call leaves behind, has the caller's data once the call has returned.
+//
+//	waits for its turn ──► waits for room ──► written whole
+//	        └───────────────────┴──(context, deadline, close)──► not written at all
+type farWriter struct {
+	turn    chan struct{} // holds one while a call waits for room
+	closing chan struct{} // closed with the line
+
+	mu      sync.Mutex // guards what follows, and the conn's write deadline
+	by      time.Time  // at which writes of data end
+	moved   chan struct{}
+	waiting int           // calls that wait for their turn, or for room
+	held    bool          // by whom the conn's deadline is
+	parts   bool          // a request of several records is being written
+	unsent  chan struct{} // not nil: the line is closed; closed when no call waits any more
+}
+
+func newFarWriter() farWriter {
+	return farWriter{turn: make(chan struct{}, 1), closing: make(chan struct{}), moved: make(chan struct{})}
+}
+
 // setWriteBy sets the time at which writes of data end, waiting ones included.
 func (l *farLine) setWriteBy(t time.Time) {
-	l.wmu.Lock()
-	defer l.wmu.Unlock()
-	l.writeBy = t
-	if l.writing > 0 && l.unsent == nil {
-		l.conn.SetWriteDeadline(t)
+	w := &l.out
+	w.mu.Lock()
+	w.by = t
+	close(w.moved)
+	w.moved = make(chan struct{})
+	if w.held {
+		l.conn.SetWriteDeadline(longAgo) // it looks
 	}
+	w.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.answerBy = (time.Time{}); !t.IsZero() {
+		l.answerBy = t.Add(l.grace)
+	}
+	l.kick()
 }
 
 func (l *farLine) writeDeadline() time.Time {
-	l.wmu.Lock()
-	defer l.wmu.Unlock()
-	return l.writeBy
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	return l.out.by
 }
 
 // write sends a record of data. It waits for room until the write deadline, or until ctx
-// is done: then the error is os.ErrDeadlineExceeded, or what ctx says. It tells how long
-// that took.
+// is done: then nothing was sent, and the error is os.ErrDeadlineExceeded, or what ctx
+// says. It tells how long that took.
 func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if past(l.writeDeadline()) {
 		return 0, os.ErrDeadlineExceeded
@@ -40,65 +75,126 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 		return 0, err
 	}
 	began := time.Now()
-	if !l.writers(1, 0) {
-		return 0, net.ErrClosed
-	}
-	defer l.writers(-1, 0)
-	defer l.readOn()()
-	if ctx.Done() != nil {
-		defer context.AfterFunc(ctx, l.kickWrites)()
-	}
-	for {
-		err := l.conn.Write(h, data)
-		switch {
-		case !errors.Is(err, os.ErrDeadlineExceeded):
-			return time.Since(began), err
-		case ctx.Err() != nil:
-			return time.Since(began), ctx.Err()
-		case past(l.writeDeadline()):
-			return time.Since(began), os.ErrDeadlineExceeded
-		case !l.writers(0, 0): // else it was another's
-			return time.Since(began), net.ErrClosed
-		}
-	}
+	defer l.readOn(&never, nil)()
+	err = l.inTurn(ctx, true, func() error { return l.put(ctx, true, h, data) })
+	return time.Since(began), err
 }
 
-// writers counts the calls that wait for room, with data and with requests, and sets the
-// deadline they have. It reports whether they may go on: not on a line that is closed.
-func (l *farLine) writers(data, requests int) bool {
-	l.wmu.Lock()
-	defer l.wmu.Unlock()
-	if l.unsent != nil && data+requests > 0 {
-		return false
+// inTurn calls put when the calls that wait for room already are through. timed says that
+// the write deadline ends the wait. Errors: of put; os.ErrDeadlineExceeded, what ctx says,
+// net.ErrClosed.
+func (l *farLine) inTurn(ctx context.Context, timed bool, put func() error) error {
+	w := &l.out
+	if !w.enter() {
+		return net.ErrClosed
 	}
-	l.writing += data
-	l.posting += requests
-	switch {
-	case l.unsent != nil:
-		if data+requests < 0 && l.writing+l.posting == 0 {
-			close(l.unsent)
-		}
-		return false
-	case l.writing > 0:
-		l.conn.SetWriteDeadline(l.writeBy)
-	default:
+	defer w.leave()
+	if err := w.await(ctx, timed); err != nil {
+		return err
+	}
+	defer func() {
+		w.mu.Lock()
+		w.held, w.parts = false, false
 		l.conn.SetWriteDeadline(time.Time{})
-	}
-	return true
+		w.mu.Unlock()
+		<-w.turn
+	}()
+	defer context.AfterFunc(ctx, l.kickWriter)()
+	return put()
 }
 
-// kickWrites makes the calls that wait for room with data look. It may come when they do
-// no more.
-func (l *farLine) kickWrites() {
-	l.wmu.Lock()
-	defer l.wmu.Unlock()
-	if l.writing > 0 && l.unsent == nil {
+// kickWriter makes the call that waits for room look. It may come when there is none any
+// more.
+func (l *farLine) kickWriter() {
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	if l.out.held {
 		l.conn.SetWriteDeadline(longAgo)
 	}
 }
 
-// tryWrite writes a record if there is room: else, or where calls that wait have a deadline
-// that is over, the error is syscall.EAGAIN.
+// put writes a record, in the call's turn.
+func (l *farLine) put(ctx context.Context, timed bool, h *attach.Header, data []byte) error {
+	for {
+		if err := l.hold(ctx, timed); err != nil {
+			return err
+		}
+		if err := l.conn.Write(h, data); !errors.Is(err, os.ErrDeadlineExceeded) {
+			return err
+		}
+	}
+}
+
+// hold makes the conn's write deadline that of the call whose turn it is. Errors: why the
+// call may not go on.
+func (l *farLine) hold(ctx context.Context, timed bool) error {
+	w := &l.out
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	var by time.Time
+	if timed {
+		by = w.by
+	}
+	switch {
+	case w.unsent != nil:
+		return net.ErrClosed
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case past(by):
+		return os.ErrDeadlineExceeded
+	}
+	w.held = true
+	l.conn.SetWriteDeadline(by)
+	return nil
+}
+
+// enter counts a call that waits; none on a line that is closed.
+func (w *farWriter) enter() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unsent != nil {
+		return false
+	}
+	w.waiting++
+	return true
+}
+
+func (w *farWriter) leave() {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.waiting--; w.waiting == 0 && w.unsent != nil {
+		close(w.unsent)
+	}
+}
+
+// await waits for the turn, which is the call's then. Errors as of hold.
+func (w *farWriter) await(ctx context.Context, timed bool) error {
+	for {
+		w.mu.Lock()
+		by, moved := w.by, w.moved
+		w.mu.Unlock()
+		var over <-chan time.Time
+		if timed && !by.IsZero() {
+			timer := time.NewTimer(time.Until(by))
+			defer timer.Stop()
+			over = timer.C
+		}
+		select {
+		case w.turn <- struct{}{}:
+			return nil
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-w.closing:
+			return net.ErrClosed
+		case <-over:
+			return os.ErrDeadlineExceeded
+		case <-moved:
+		}
+	}
+}
+
+// tryWrite writes a record if there is room: else the error is syscall.EAGAIN, also where
+// the call whose turn it is has a deadline that is over.
 func (l *farLine) tryWrite(h *attach.Header, data []byte) error {
 	err := l.conn.TryWrite(h, data)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -109,22 +205,26 @@ func (l *farLine) tryWrite(h *attach.Header, data []byte) error {
 
 // endWrites ends the calls that wait for room; no others do from then on.
 func (l *farLine) endWrites() {
-	l.wmu.Lock()
-	defer l.wmu.Unlock()
-	if l.unsent != nil {
+	w := &l.out
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.unsent != nil {
 		return
 	}
-	l.unsent = make(chan struct{})
-	if l.writing+l.posting == 0 {
-		close(l.unsent)
-		return
+	w.unsent = make(chan struct{})
+	close(w.closing)
+	if w.waiting == 0 {
+		close(w.unsent)
 	}
-	l.conn.SetWriteDeadline(longAgo)
+	if w.held {
+		l.conn.SetWriteDeadline(longAgo)
+	}
 }
 
 // readOn has a goroutine read while a call waits for room, which the daemon may not make
-// before it is rid of what it has to say. The returned function ends that.
-func (l *farLine) readOn() (stop func()) {
+// before it is rid of what it has to say. over, unless it is nil, is called when the time
+// by is over, which l.mu guards. The returned function ends that.
+func (l *farLine) readOn(by *time.Time, over func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -133,9 +233,12 @@ func (l *farLine) readOn() (stop func()) {
 		defer l.mu.Unlock()
 		w := l.enter(readsOn)
 		quiet := l.when(ctx, w)
-		l.await(w, new(time.Time), func() bool { return false })
+		err := l.await(w, by, func() bool { return false })
 		quiet()
 		l.leave(w)
+		if err == os.ErrDeadlineExceeded {
+			over()
+		}
 	}()
 	return func() {
 		cancel()
@@ -143,33 +246,72 @@ func (l *farLine) readOn() (stop func()) {
 	}
 }
 
-// readsOn is the number of a request that is never made.
-const readsOn = 1<<32 - 1
+// Numbers of requests. Those of requests that are made are below noRequest; sends that are
+// not answered are above it, see farSocket.number.
+const (
+	noRequest = 1 << 31
+	readsOn   = 1<<32 - 1 // of a call that reads for others
+	lastWord  = readsOn   // of the last request of a socket
+)
 
-// post sends a request. The write deadline is not its; where there is no room a goroutine
-// waits for it, until the line is closed, and the call until ctx is done.
-func (l *farLine) post(ctx context.Context, h attach.Header, data []byte) error {
+// post sends a request, also after the write deadline. It waits for room until ctx is done
+// or the time by, which l.mu guards, is over: then nothing was sent. A request of several
+// records is sent whole all the same, from a copy, and then canceled. Errors: those of
+// put.
+func (l *farLine) post(ctx context.Context, by *time.Time, h *attach.Header, data []byte) error {
 	if len(data) <= attach.MaxData {
-		if err := l.tryWrite(&h, data); err != syscall.EAGAIN {
+		if err := l.tryPost(h, data); err != syscall.EAGAIN {
 			return err
 		}
 	}
-	if !l.writers(0, 1) {
-		return net.ErrClosed
+	inner, cancel := context.WithCancel(ctx)
+	defer cancel()
+	var late atomic.Bool
+	defer l.readOn(by, func() {
+		late.Store(true)
+		cancel()
+	})()
+	var err error
+	if len(data) <= attach.MaxData {
+		err = l.inTurn(inner, false, func() error { return l.put(inner, false, h, data) })
+	} else {
+		err = l.postParts(inner, h, data)
 	}
-	defer l.readOn()()
+	if err == context.Canceled && late.Load() {
+		err = os.ErrDeadlineExceeded
+	}
+	return err
+}
+
+// tryPost is tryWrite of a request, which does not go between the records of another.
+func (l *farLine) tryPost(h *attach.Header, data []byte) error {
+	l.out.mu.Lock()
+	defer l.out.mu.Unlock()
+	if l.out.parts {
+		return syscall.EAGAIN
+	}
+	return l.tryWrite(h, data)
+}
+
+// postParts sends a request of several records.
+func (l *farLine) postParts(ctx context.Context, h *attach.Header, data []byte) error {
+	own := slices.Clone(data)
 	done := make(chan error, 1)
 	go func() {
-		defer l.writers(0, -1)
-		done <- attach.Split(h, data, func(h *attach.Header, part []byte) error {
-			for {
-				if err := l.conn.Write(h, part); !errors.Is(err, os.ErrDeadlineExceeded) {
-					return err
-				}
-				if !l.writers(0, 0) {
-					return net.ErrClosed
-				}
+		defer clear(own) // there may be a key in it
+		always := context.Background()
+		done <- l.inTurn(always, false, func() error {
+			if ctx.Err() != nil {
+				return ctx.Err()
 			}
+			l.out.mu.Lock()
+			l.out.parts = true
+			l.out.mu.Unlock()
+			err := attach.Split(*h, own, func(h *attach.Header, part []byte) error { return l.put(always, false, h, part) })
+			if err == nil && ctx.Err() != nil {
+				l.put(always, false, &attach.Header{Op: attach.OpCancel, Arg0: h.ID}, nil)
+			}
+			return err
 		})
 	}()
 	select {

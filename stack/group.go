@@ -249,6 +249,7 @@ func (g *Group) Close() error {
 func (g *Group) shut() {
 	n := g.n
 	g.closed = true
+	g.went()
 	delete(n.sockets, g)
 	g.g.Leave(n.now())
 	g.wake(n, true)

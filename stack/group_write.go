@@ -76,7 +76,7 @@ func (g *Group) write(ctx context.Context, b []byte, d dest, addr net.Addr) (int
 	err := g.n.submit(g, d, b)
 	if err != nil {
 		if err = g.retry(ctx, d, b, err); err != nil {
-			return 0, opError("write", g.network, g.local, addr, err)
+			return 0, g.sendError(addr, err)
 		}
 	}
 	return len(b), nil

@@ -216,7 +216,7 @@ func (c *PacketConn) ReadMsg(b []byte) (int, Message, error) {
 
 func (c *PacketConn) read(b []byte) (k int, m Message, err error) {
 	if c.far != nil {
-		return c.readFar(nil, b, nil)
+		return c.readFar(context.Background(), b, nil)
 	}
 	n := c.n
 	n.mu.Lock()
@@ -266,7 +266,7 @@ func (c *PacketConn) write(d dest, b []byte, addr net.Addr) (int, error) {
 	err := c.n.submit(c, d, b)
 	if err != nil {
 		if err = c.n.retry(context.Background(), c, d, b, err); err != nil {
-			return 0, opError("write", c.network, c.local, addr, err)
+			return 0, c.sendError(addr, err)
 		}
 	}
 	return len(b), nil
@@ -293,6 +293,7 @@ func (c *PacketConn) Close() error {
 func (c *PacketConn) shut() {
 	n := c.n
 	c.closed = true
+	c.went()
 	delete(n.sockets, c)
 	c.port.Close(n.now())
 	c.wake(n, true)

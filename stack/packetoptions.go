@@ -32,7 +32,11 @@ func (c *PacketConn) SetImportance(i Importance) error {
 // net.ErrClosed.
 func (c *PacketConn) SetReturnable(returnable bool) error {
 	if c.far != nil {
-		return c.far.set(attach.OptDestDroppable, truth(!returnable))
+		err := c.far.set(attach.OptDestDroppable, truth(!returnable))
+		if err == nil {
+			c.far.reports.returns.Store(returnable)
+		}
+		return err
 	}
 	return c.set(func() error { c.port.Returnable = returnable; return nil })
 }

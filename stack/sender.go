@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"net"
 	"time"
 )
 
@@ -37,8 +38,9 @@ type writeHalf struct {
 
 	// Guarded by the node's lap lock.
 	closed  bool
-	writeBy time.Time // write deadline
-	writing waitList  // its calls that wait
+	writeBy time.Time     // write deadline
+	writing waitList      // its calls that wait
+	gone    chan struct{} // closed with the socket; nil: nobody waits for that
 }
 
 // own is the socket's own address.
@@ -47,6 +49,16 @@ func (w *writeHalf) own() SocketAddr {
 		return w.far.addr()
 	}
 	return w.local
+}
+
+// sendError is the error of a message to addr that could not be sent, which it counts.
+func (w *writeHalf) sendError(addr net.Addr, err error) error {
+	if w.far == nil && err != errAgain { // else the daemon's node counts it
+		w.n.mu.Lock()
+		w.n.eng.SendFailed(w.local.Port)
+		w.n.unlock()
+	}
+	return opError("write", w.network, w.own(), addr, err)
 }
 
 func (w *writeHalf) writes() *writeHalf { return w }

@@ -49,7 +49,7 @@ func (c *PacketConn) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 			return 0, errAgain
 		}
 	}
-	return 0, opError("write", c.network, c.local, addr, err)
+	return 0, c.sendError(addr, err)
 }
 
 // TryReadMsg is ReadMsg that does not wait. Errors as for Read, and syscall.EAGAIN.
@@ -165,7 +165,7 @@ func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 			return 0, errAgain
 		}
 	}
-	return 0, opError("write", g.network, g.own(), addr, err)
+	return 0, g.sendError(addr, err)
 }
 
 // TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError

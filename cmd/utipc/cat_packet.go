@@ -117,7 +117,11 @@ func (c *cat) exchange(ctx context.Context, std stdio, s catSocket, to func() (n
 	if in != nil {
 		go func() {
 			err := in.each(func(b []byte) error {
-				dest, err := to()
+				_, err := reported(s)
+				var dest net.Addr
+				if err == nil {
+					dest, err = to()
+				}
 				if err == nil {
 					_, err = s.WriteTo(b, dest)
 				}
@@ -134,7 +138,10 @@ func (c *cat) exchange(ctx context.Context, std stdio, s catSocket, to func() (n
 		p, err := read(b)
 		switch {
 		case errors.Is(err, os.ErrDeadlineExceeded):
-			return <-sent
+			if err = <-sent; err == nil {
+				_, err = reported(s)
+			}
+			return err
 		case err != nil:
 			return err
 		}

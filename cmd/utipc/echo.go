@@ -107,6 +107,22 @@ func (m echoMember) WriteTo(b []byte, to net.Addr) (int, error) {
 	return m.Group.WriteTo(b, to)
 }
 
+// reported counts the messages that a socket of an attached node has taken and could not
+// send; err is about the last of them.
+func reported(socket any) (k uint64, err error) {
+	s, ok := socket.(interface {
+		TryNextReport() (stack.SendReport, error)
+	})
+	for ok {
+		r, none := s.TryNextReport()
+		if none != nil {
+			break
+		}
+		k, err = k+1+r.Lost, r.Err
+	}
+	return k, err
+}
+
 // echoPackets sends every message back, until ctx is done.
 func echoPackets(ctx context.Context, c net.PacketConn, out io.Writer) error {
 	defer c.Close()
@@ -117,6 +133,10 @@ func echoPackets(ctx context.Context, c net.PacketConn, out io.Writer) error {
 	for {
 		k, from, err := c.ReadFrom(b)
 		if err != nil {
+			lost, last := reported(c)
+			if last != nil {
+				answered, failed, why = answered-lost, failed+lost, last
+			}
 			fmt.Fprintf(out, "echo: %d messages answered, %d could not be\n", answered, failed)
 			if why != nil {
 				fmt.Fprintf(out, "echo: the last one: %v\n", why)

@@ -9,6 +9,7 @@ import "time"
 type PortStats struct {
 	MessagesIn, BytesIn   uint64 // put into its queue, own ones that came back and events of a group among them
 	MessagesOut, BytesOut uint64 // sent: requests for connections too; a multicast once
+	SendErrors            uint64 // messages of a socket without connections that could not be sent: nobody has the name, no such member, a deadline
 	CameBack              uint64 // of its messages, rejected where they went
 	Returned              uint64 // messages of others sent back: no room for them, or unread at the end
 	Dropped               uint64 // messages of others there was no room for, and not to be sent back
@@ -44,6 +45,13 @@ func (e *Engine) Waited(number uint32, d time.Duration) {
 	if p := e.ports[number]; p != nil {
 		p.stats.Blocked++
 		p.stats.BlockedFor += d
+	}
+}
+
+// SendFailed counts a message that the socket with a number could not send.
+func (e *Engine) SendFailed(number uint32) {
+	if p := e.ports[number]; p != nil {
+		p.stats.SendErrors++
 	}
 }
 

@@ -1,0 +1,100 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"net"
+)
+
+// A SendReport is about a message that a write of an attached node took, and that the
+// daemon then could not send. The write had returned without an error, and those after it
+// are not touched. See PacketConn.NextReport.
+type SendReport struct {
+	Seq  uint64   // which message: writes of the socket that returned no error count from 1; 0: not known. Of concurrent writes the order is not known
+	Addr net.Addr // its destination, as the write had it; of Group.Write a Range, all members
+	Data []byte   // its beginning, at most 1024 bytes; nothing from a daemon of an older version
+	Len  int      // bytes of the whole message; 0 from a daemon of an older version
+	Err  error    // why, a *net.OpError that a write which waits for its answer had returned
+	Lost uint64   // reports just before this one for which there was no room
+}
+
+// NextReport waits for the report of a message that was taken and could not be sent,
+// oldest first, until ctx is done. Only an attached node without SyncErrors makes any: of
+// all others a write returns its own error, and NextReport waits. A program that is to
+// work on either calls it in a goroutine, or now and then TryNextReport.
+//
+// Up to 64 reports wait; then the oldest is dropped for the next. A message of a Returnable
+// socket for which nobody has the name, or whose node is lost, comes back to ReadFrom
+// instead, as one that was rejected further on. Where a socket has a default destination
+// (DialPacket) a read ends with the oldest report as its error, which is no report then.
+// What waits when the socket is closed can still be read.
+//
+// Errors, inside *net.OpError: net.ErrClosed, *GoneError, the context's.
+func (c *PacketConn) NextReport(ctx context.Context) (SendReport, error) {
+	return c.nextReport(ctx)
+}
+
+// TryNextReport is NextReport that does not wait. Errors: syscall.EAGAIN; inside
+// *net.OpError net.ErrClosed, *GoneError.
+func (c *PacketConn) TryNextReport() (SendReport, error) { return c.tryNextReport() }
+
+// NextReport is as of PacketConn; messages do not come back in a group.
+func (g *Group) NextReport(ctx context.Context) (SendReport, error) { return g.nextReport(ctx) }
+
+// TryNextReport is as of PacketConn.
+func (g *Group) TryNextReport() (SendReport, error) { return g.tryNextReport() }
+
+func (w *writeHalf) nextReport(ctx context.Context) (r SendReport, err error) {
+	if w.far != nil {
+		r, err = w.far.nextReport(ctx)
+	} else {
+		err = w.untilGone(ctx)
+	}
+	if err != nil {
+		return SendReport{}, opError("report", w.network, w.own(), nil, err)
+	}
+	return r, nil
+}
+
+func (w *writeHalf) tryNextReport() (r SendReport, err error) {
+	if w.far != nil {
+		r, err = w.far.tryNextReport()
+	} else {
+		w.n.mu.Lock()
+		if err = errAgain; w.closed {
+			err = net.ErrClosed
+		}
+		w.n.unlock()
+	}
+	if err != nil && err != errAgain {
+		err = opError("report", w.network, w.own(), nil, err)
+	}
+	return r, err
+}
+
+// untilGone waits until the socket is closed, or ctx is done.
+func (w *writeHalf) untilGone(ctx context.Context) error {
+	w.n.mu.Lock()
+	if w.gone == nil {
+		w.gone = make(chan struct{})
+		if w.closed {
+			close(w.gone)
+		}
+	}
+	gone := w.gone
+	w.n.unlock()
+	select {
+	case <-gone:
+		return net.ErrClosed
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// went ends the calls of untilGone. The lap lock is held.
+func (w *writeHalf) went() {
+	if w.gone != nil {
+		close(w.gone)
+	}
+}
