@@ -26,8 +26,7 @@ func TestFailuresHoldNobodyUp(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	const failing = 100
-	queued := b.srv.Counters().QueuedBytes
+	const failing = 500 // more than fit beside the messages
 	for i := range failing {
 		p.send(attach.Header{Op: attach.OpSend, ID: uint32(1000 + i), Addr: service(18890, 1)}, []byte("x"))
 		p.send(attach.Header{Op: attach.OpSend, Addr: service(18888, 1)}, fmt.Append(nil, i))
@@ -38,10 +37,7 @@ func TestFailuresHoldNobodyUp(t *testing.T) {
 			t.Fatalf("got %q, %v, want %d", buf[:k], err, i)
 		}
 	}
-	if more := b.srv.Counters().QueuedBytes - queued; more < attach.HeaderLen || more > 32*1024 {
-		t.Errorf("%d bytes more wait", more)
-	}
-	next := uint32(1000)
+	next, reports := uint32(1000), 0
 	for told := uint32(0); told < failing; {
 		r := p.read()
 		if r.Op != attach.OpFailed {
@@ -50,11 +46,12 @@ func TestFailuresHoldNobodyUp(t *testing.T) {
 		if r.ID != next || r.Errno != syscall.EHOSTUNREACH || r.Addr != service(18890, 1) || r.Arg0 == 0 {
 			t.Fatalf("got %v, want %d", &r.Header, next)
 		}
+		reports++
 		next += r.Arg0
 		told += r.Arg0
 	}
-	if next != 1000+failing {
-		t.Errorf("%d are told of, want %d", next-1000, failing)
+	if next != 1000+failing || reports > failing*4/5 {
+		t.Errorf("%d are told of by %d reports, want %d by fewer", next-1000, reports, failing)
 	}
 	go func() { // the rest of the messages
 		for {
