@@ -80,7 +80,7 @@ func (c attachedCasting) String() string {
 // Why scripts are other ones where an attached program plays a part: docs/attach.md,
 // differences to a node of one's own.
 const (
-	toldLater = "that nobody is there is told by a later send"
+	toldLater = "that nobody is there is reported later"
 	between   = "some 200 KiB lie between daemon and program: room ends later"
 	readAhead = "a call that waits for room or an answer reads ahead up to 4 MiB"
 	// With many scripts at once it happens that one of two members gets nothing. Traced once:
@@ -157,8 +157,8 @@ func attachedScripts(t *testing.T, c attachedCasting) (all []script, others []st
 	return all, others
 }
 
-// tellLater has a part send until it is told that nobody is there. In the middle of a
-// script it does not send at all: what it is told of would be told after that, too.
+// tellLater has a part send until it is reported that nobody is there. In the middle of a
+// script it does not send at all: a report would come after that, too.
 func tellLater(text, plays string) string {
 	lines := strings.Split(strings.TrimRight(text, " \t\n"), "\n")
 	told := false

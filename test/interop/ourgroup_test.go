@@ -97,6 +97,9 @@ func (s *ourGroup) Send(b []byte, to net.Addr) (err error) {
 		until = time.Now().Add(s.wait)
 	}
 	s.group.SetWriteDeadline(until)
+	if err := reported(s.group); err != nil {
+		return named(err)
+	}
 	if to == nil {
 		_, err = s.group.Write(b)
 	} else {

@@ -160,10 +160,25 @@ func (s *ourSocket) Send(b []byte, to net.Addr) (err error) {
 		return play.ErrInvalid
 	default:
 		if err = s.open(); err == nil {
+			err = reported(s.packets)
+		}
+		if err == nil {
 			_, err = s.packets.WriteTo(b, to)
 		}
 	}
 	return named(err)
+}
+
+// reported is the error of a message before that an attached program's send took: as
+// docs/attach.md says, it is reported. Scripts know errors of sends alone.
+func reported(s interface {
+	TryNextReport() (stack.SendReport, error)
+}) error {
+	r, err := s.TryNextReport()
+	if err != nil {
+		return nil
+	}
+	return r.Err
 }
 
 func (s *ourSocket) Receive(b []byte, wait time.Duration) (r play.Received, err error) {
