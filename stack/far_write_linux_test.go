@@ -109,6 +109,11 @@ func TestEndedWriteSendsNothing(t *testing.T) {
 							t.Fatal("a write did not end")
 						}
 					}
+					l.out.mu.Lock()
+					if l.out.waiting != 0 {
+						t.Errorf("%d wait for room still", l.out.waiting)
+					}
+					l.out.mu.Unlock()
 					copy(buf, bytes.Repeat([]byte{'X'}, len(buf))) // it is the caller's again
 					if got := recordsOf(t, daemon, '!', 'X'); !slices.Equal(got, []int{0, 0}) {
 						t.Errorf("%d came that were not sent, %d with what was put into the buffer since", got[0], got[1])
@@ -274,6 +279,11 @@ func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 func TestLongRequestIsSentWhole(t *testing.T) {
 	s, daemon := goodbyeBed(t, false)
 	l := s.line()
+	l.out.parts = true // as between two records
+	if err := l.tryPost(&attach.Header{Op: attach.OpPing}, nil); err != syscall.EAGAIN {
+		t.Errorf("a request within another: got %v", err)
+	}
+	l.out.parts = false
 	data := bytes.Repeat([]byte{'!'}, 8*attach.MaxData)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)

@@ -78,9 +78,8 @@ func TestAttachedSendFailsAlone(t *testing.T) {
 	}
 }
 
-// A program that reads no reports keeps the last 64, and learns how many it has lost. A
-// message is found again by its number. Mutations: add drops the newest; add does not pass
-// Lost on.
+// A program that reads reports late has all of them, or learns how many it has lost. A
+// message is found again by its number. Mutation: number counts from 0.
 func TestAttachedReportsAreBounded(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
