@@ -66,9 +66,8 @@ func recordsOf(t *testing.T, daemon *attach.Conn, marks ...byte) (counts []int) 
 
 // A write that ends with its context, or its deadline, while there is no room, has sent
 // nothing and sends nothing later, whatever its caller puts into the buffer since; those
-// that wait behind it, and before it, are not touched. Mutations: post leaves the record to
-// a goroutine; await does not look at the context; setWriteBy does not tell who waits for
-// its turn.
+// that wait behind it, and before it, are not touched. Mutation: write leaves
+// the record to a goroutine.
 func TestEndedWriteSendsNothing(t *testing.T) {
 	ends := map[string]struct {
 		end  func(l *farLine, cancel context.CancelFunc)
@@ -139,8 +138,7 @@ func TestEndedWriteSendsNothing(t *testing.T) {
 }
 
 // One call's context ends it alone, although another is the one that waits in the
-// connection. Mutation: calls wait in the connection all at once, where one that is kicked
-// sets the deadline for all.
+// connection. Mutation: await does not look at the context.
 func TestContextEndsItsOwnWrite(t *testing.T) {
 	s, daemon := fullBed(t, false)
 	l := s.line()
