@@ -77,12 +77,7 @@ func FromUnix(uc *net.UnixConn) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{uc: uc, raw: raw}
-	// Where the system's default is small the longest record would not fit.
-	_ = raw.Control(func(fd uintptr) {
-		if n, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF); err == nil && n < 2*MaxRecord {
-			_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 2*MaxRecord)
-		}
-	})
+	_ = raw.Control(func(fd uintptr) { widen(fd) }) // where the system's default is small
 	c.take = func() []byte { c.taken = buffers.Get().(*Buffer); return c.taken.room[:] }
 	c.rwait = func(fd uintptr) bool { return c.tryReceive(fd, callfault.ReceiveWait) != unix.EAGAIN }
 	c.ronce = func(fd uintptr) bool { c.tryReceive(fd, callfault.Receive); return true }

@@ -16,19 +16,47 @@ import (
 func (c *Conn) trySend(fd uintptr, as callfault.Call) syscall.Errno {
 	for {
 		c.w.send(fd, as)
-		if c.w.errno != unix.EINTR && c.w.errno != unix.ECONNRESET { // see tryReceive
-			return c.w.errno
+		switch c.w.errno {
+		case unix.EINTR, unix.ECONNRESET: // see tryReceive
+			continue
+		case unix.EMSGSIZE: // the send buffer is smaller than the record
+			if widen(fd) {
+				continue
+			}
 		}
+		return c.w.errno
 	}
 }
 
-// Write waits for room and writes a record of h and data; it sets h.Len. Errors, as
-// package net has them: ErrTooLong, net.ErrClosed, os.ErrDeadlineExceeded,
-// syscall.EPIPE when the peer has closed.
+// widen makes a socket's send buffer large enough for the longest record. It reports
+// false when the buffer is as large as the system allows already.
+func widen(fd uintptr) (wider bool) {
+	size := func() int {
+		n, err := unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF)
+		if err != nil {
+			return 0
+		}
+		return n
+	}
+	before := size()
+	if before >= 2*MaxRecord {
+		return false
+	}
+	if unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUFFORCE, 2*MaxRecord) != nil { // without CAP_NET_ADMIN
+		_ = unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 2*MaxRecord)
+	}
+	return size() > before
+}
+
+// Write waits for room and writes a record of h and data; it sets h.Len. While the system
+// is short of memory (ENOBUFS, ENOMEM) it tries again, at growing intervals of 1 to 16 ms.
+// Errors, as package net has them, after which the record is not written: ErrTooLong,
+// net.ErrClosed, os.ErrDeadlineExceeded, syscall.EPIPE when the peer has closed,
+// syscall.EMSGSIZE when the system allows no send buffer of the record's length.
 func (c *Conn) Write(h *Header, data []byte) error { return c.write(h, data, -1, true) }
 
-// TryWrite is Write that fails with syscall.EAGAIN rather than wait, for room or for
-// another call that writes, or for the system's memory.
+// TryWrite is Write that fails with syscall.EAGAIN rather than wait: for room, for the
+// system's memory, or for another call that writes.
 func (c *Conn) TryWrite(h *Header, data []byte) error { return c.write(h, data, -1, false) }
 
 // WriteFD is Write that passes a descriptor, which stays the caller's own.
@@ -94,9 +122,11 @@ const (
 	longMemoryPause = 16 * time.Millisecond
 )
 
-// shortOfMemory reports whether the system refused a record for want of memory, which
-// passes.
-func shortOfMemory(e syscall.Errno) bool { return e == unix.ENOBUFS || e == unix.ENOMEM }
+// shortOfMemory reports whether the system refused a record for want of memory, or for too
+// many descriptors under way: that passes, and nothing tells when.
+func shortOfMemory(e syscall.Errno) bool {
+	return e == unix.ENOBUFS || e == unix.ENOMEM || e == unix.ETOOMANYREFS
+}
 
 // attach makes fd go with the message.
 func (m *message) attach(fd int) {

@@ -83,5 +83,5 @@ func (x *session) tell(h *attach.Header, t told) error {
 		r = h.Reply(0)
 		r.Errno, t.data = encode(t.err)
 	}
-	return attach.Split(r, t.data, x.c.Write)
+	return attach.Split(r, t.data, x.put)
 }

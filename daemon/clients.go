@@ -27,13 +27,14 @@ type Client struct {
 	BytesIn     uint64   `json:"bytes_in"`
 	Messages    uint64   `json:"messages"` // delivered
 	BytesOut    uint64   `json:"bytes_out"`
-	Failed      uint64   `json:"failed"`     // sends that failed and were not to be answered
-	Refused     uint64   `json:"refused"`    // calls it may not make
-	OverLimit   uint64   `json:"over_limit"` // requests beyond a limit
-	Slowed      uint64   `json:"slowed"`     // times that it was read more slowly for sending too much
-	Stalled     uint64   `json:"stalled"`    // times that it did not read
-	OverQueue   uint64   `json:"over_queue"` // times that a socket of it was made to refuse what comes
-	Broken      uint64   `json:"broken"`     // connections that did not keep to the protocol
+	Undelivered uint64   `json:"undelivered"` // messages that its socket would not take: datagrams were returned, connections ended
+	Failed      uint64   `json:"failed"`      // sends that failed and were not to be answered
+	Refused     uint64   `json:"refused"`     // calls it may not make
+	OverLimit   uint64   `json:"over_limit"`  // requests beyond a limit
+	Slowed      uint64   `json:"slowed"`      // times that it was read more slowly for sending too much
+	Stalled     uint64   `json:"stalled"`     // times that it did not read
+	OverQueue   uint64   `json:"over_queue"`  // times that a socket of it was made to refuse what comes
+	Broken      uint64   `json:"broken"`      // connections that did not keep to the protocol
 	SocketPorts []uint32 `json:"socket_ports"`
 }
 
@@ -53,6 +54,7 @@ type Counters struct {
 	BytesIn     uint64 `json:"bytes_in"`
 	Messages    uint64 `json:"messages"`
 	BytesOut    uint64 `json:"bytes_out"`
+	Undelivered uint64 `json:"undelivered"`
 	Failed      uint64 `json:"failed"`
 	Refused     uint64 `json:"refused"`
 	OverLimit   uint64 `json:"over_limit"`
@@ -111,7 +113,7 @@ func (c *client) snapshotLocked() Client {
 		PID: c.who.PID, UID: c.who.UID, GID: c.who.GID, Program: c.program,
 		Connections: c.held[connections], Names: c.held[names], Subscriptions: c.held[subscriptions],
 		Calls: c.held[calls], Rings: c.held[rings], QueuedBytes: c.held[queuedBytes],
-		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(),
+		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(), Undelivered: c.undelivered.Load(),
 		Failed: c.failed.Load(), Refused: c.refused.Load(), OverLimit: c.overLimit.Load(), Slowed: c.slowed.Load(),
 		Stalled: c.stalled.Load(), OverQueue: c.overQueue.Load(), Broken: c.broken.Load(),
 	}
@@ -134,7 +136,7 @@ func (s *Server) Counters() Counters {
 		Clients: clients, Users: users,
 		Connections: held[connections], Names: held[names], Subscriptions: held[subscriptions],
 		Calls: held[calls], Rings: held[rings], QueuedBytes: held[queuedBytes],
-		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(),
+		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(), Undelivered: c.undelivered.Load(),
 		Failed: c.failed.Load(), Refused: c.refused.Load(), OverLimit: c.overLimit.Load(), Slowed: c.slowed.Load(),
 		Stalled: c.stalled.Load(), OverQueue: c.overQueue.Load(), Broken: c.broken.Load(),
 		Descriptors: c.descriptors.Load(), TurnedAway: c.turnedAway.Load(), Errors: c.acceptErrors.Load() + c.badPeers.Load(),

@@ -15,6 +15,7 @@ type counters struct {
 	bytesIn      atomic.Uint64 // of data in them
 	messages     atomic.Uint64 // that were delivered
 	bytesOut     atomic.Uint64
+	undelivered  atomic.Uint64 // messages that the program's socket would not take
 	failed       atomic.Uint64 // sends
 	refused      atomic.Uint64 // verbs, for want of rights
 	overLimit    atomic.Uint64 // requests, by a limit

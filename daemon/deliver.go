@@ -19,9 +19,10 @@ import (
 //	                            └──(no room to write)──► stalled, a goroutine waits
 type deliverer struct {
 	state     atomic.Uint32
-	left      outgoing     // what there was no room for; of who serves
-	leftBytes atomic.Int64 // how much that is, while stalled
-	told      bool         // that nothing comes any more; of who serves
+	left      outgoing          // what there was no room for; of who serves
+	leftBytes atomic.Int64      // how much that is, while stalled
+	told      bool              // that nothing comes any more; of who serves
+	packet    *stack.PacketConn // that what is left came from, or nil; of who serves
 }
 
 const (
@@ -147,8 +148,11 @@ func (p *port) drain() {
 		} else {
 			err = p.x.c.Write(&left.h, left.data)
 		}
-		if err != nil { // it has gone, and its session ends
-			p.x.end(false)
+		switch {
+		case err == nil:
+			p.delivered(&left)
+		case !p.undelivered(&left, err):
+			p.settle()
 			return
 		}
 		p.state.Store(serving)

@@ -143,9 +143,14 @@ func (p *port) passListener(l *stack.Listener) passed {
 		}
 		var data []byte
 		h.Errno, data = encode(err)
-		if err := p.x.c.TryWrite(&h, data); err == syscall.EAGAIN {
+		switch err := p.x.c.TryWrite(&h, data); err {
+		case nil:
+		case syscall.EAGAIN:
 			p.left = outgoing{h: h, data: data}
 			return passStalled
+		default:
+			p.x.fail(err)
+			return passDone
 		}
 	}
 	return passMore
@@ -193,6 +198,9 @@ func (p *port) handOver(h attach.Header, x *session, c *stack.Conn, fd int) pass
 		return passStalled
 	}
 	done(err)
+	if err != nil {
+		p.x.fail(err)
+	}
 	return passDone
 }
 

@@ -3,10 +3,13 @@
 package daemon
 
 import (
+	"bytes"
+	"errors"
 	"io"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -24,6 +27,7 @@ const (
 // pass delivers some messages.
 func (p *port) pass(buf *scratch) passed {
 	e := p.is()
+	p.packet = e.packet
 	if e.listener != nil {
 		return p.passListener(e.listener)
 	}
@@ -50,24 +54,55 @@ func (p *port) pass(buf *scratch) passed {
 		if !ok {
 			return passDone
 		}
-		switch err := p.x.c.TryWrite(&h, buf[:k]); err {
+		out := outgoing{h: h, data: buf[:k]}
+		switch err := p.x.c.TryWrite(&out.h, out.data); err {
 		case nil:
-			p.delivered(k)
+			p.delivered(&out)
 		case syscall.EAGAIN:
-			p.left = outgoing{h: h, data: append([]byte(nil), buf[:k]...)}
+			out.data = bytes.Clone(out.data)
+			p.left = out
 			return passStalled
-		default: // the program has gone; who reads from it knows
-			return passDone
+		default:
+			if !p.undelivered(&out, err) {
+				return passDone
+			}
 		}
 	}
 	return passMore
 }
 
-func (p *port) delivered(bytes int) {
+// delivered counts a message that the program's socket has taken.
+func (p *port) delivered(out *outgoing) {
+	if out.h.Op != attach.OpMessage {
+		return
+	}
 	for _, c := range [...]*counters{&p.x.client.counters, &p.x.srv.counters} {
 		c.messages.Add(1)
-		c.bytesOut.Add(uint64(bytes))
+		c.bytesOut.Add(uint64(len(out.data)))
 	}
+}
+
+// undelivered deals with a record that was taken from the node and that the program's
+// socket will never take. A datagram goes back to its sender; of a connection or a group
+// nothing may be left out, so it ends, and the peer reads a reset. Only a datagram that is
+// too long for the socket leaves that as it is: goesOn.
+func (p *port) undelivered(out *outgoing, err error) (goesOn bool) {
+	if out.h.Op == attach.OpMessage {
+		p.x.client.undelivered.Add(1)
+		p.x.srv.counters.undelivered.Add(1)
+	}
+	goesOn = p.packet != nil && errors.Is(err, syscall.EMSGSIZE)
+	if p.packet != nil {
+		why := frame.NoPort
+		if goesOn {
+			why = frame.Overload
+		}
+		p.packet.ReturnMsg(out.data, why)
+	}
+	if !goesOn {
+		p.x.fail(err)
+	}
+	return goesOn
 }
 
 // readPacket reads a message of a connectionless socket.

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"net"
 	"sync"
 	"syscall"
 	"time"
@@ -272,6 +273,28 @@ func (x *session) write(h *attach.Header, data []byte) error {
 		err = x.c.Write(h, data)
 	}
 	return err
+}
+
+// put waits for room and writes a record that is no message; a goroutine calls it that is
+// not the one that reads. What cannot be written ends the session: the program would wait
+// for it for ever. Errors: that the program has gone, or as of fail.
+func (x *session) put(h *attach.Header, data []byte) error {
+	err := x.c.Write(h, data)
+	if err != nil {
+		x.fail(err)
+	}
+	return err
+}
+
+// fail ends a session whose socket takes no more records. A program that is there still is
+// told why.
+func (x *session) fail(err error) {
+	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, net.ErrClosed) {
+		h := attach.Header{Op: attach.OpGone, Errno: stack.Errno(err)}
+		x.c.TryWrite(&h, []byte(err.Error()))
+		x.srv.refusals.tell("write", slog.String("client", x.who.String()), slog.Any("err", err))
+	}
+	x.end(false)
 }
 
 // end ends the session: its socket is closed, in order or not, what is under way ends, and

@@ -45,7 +45,7 @@ func (x *session) stream(h *attach.Header, data []byte) error {
 			return
 		}
 		if err == nil {
-			x.c.Write(&attach.Header{Op: attach.OpEnd}, nil)
+			x.put(&attach.Header{Op: attach.OpEnd}, nil)
 			return
 		}
 		x.over(err)
@@ -72,5 +72,5 @@ func (x *session) give(i Item) error {
 	if !i.Time.IsZero() {
 		h.Wide = uint64(max(0, i.Time.Sub(time.Unix(0, 0))))
 	}
-	return attach.Split(h, i.Data, x.c.Write)
+	return attach.Split(h, i.Data, x.put)
 }

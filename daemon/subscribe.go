@@ -101,7 +101,7 @@ func (x *session) events(s *stack.Subscription, existed *int) {
 			ev, err = s.TryNext()
 		}
 		if len(buf) > 0 {
-			if x.c.Write(&attach.Header{Op: attach.OpEvent}, buf) != nil {
+			if x.put(&attach.Header{Op: attach.OpEvent}, buf) != nil {
 				return
 			}
 		}
@@ -133,5 +133,5 @@ func (x *session) over(err error) {
 	if errno == syscall.ETIMEDOUT {
 		errno = 0
 	}
-	x.c.Write(&attach.Header{Op: attach.OpEnd, Errno: errno}, data)
+	x.put(&attach.Header{Op: attach.OpEnd, Errno: errno}, data)
 }

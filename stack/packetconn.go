@@ -23,8 +23,9 @@ type PacketConn struct {
 	// Guarded by the node's lap lock.
 	readHalf
 	port   *engine.Port
-	active *ActivePort // whose socket it is, or nil
-	from   net.Addr    // of the last message, so that the next from there costs no allocation
+	active *ActivePort     // whose socket it is, or nil
+	from   net.Addr        // of the last message, so that the next from there costs no allocation
+	tried  engine.Received // the message that TryReadMsg returned last
 
 	remote net.Addr // the default destination, or nil; it never changes
 	to     dest     // the same

@@ -31,7 +31,33 @@ func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
 	if !ok {
 		return 0, Message{}, errAgain
 	}
+	c.tried = r
 	return k, c.message(&r, k), nil
+}
+
+// ReturnMsg gives the message that TryReadMsg returned last, of which b is the data, back
+// to its sender as undeliverable: for a program that reads on behalf of others, and could
+// not pass the message on. The sender reads it as a *RejectError with that code, or with
+// NoPort after Close, if it has asked for returned messages; else the message counts as
+// dropped (SocketStats.Dropped). Errors: net.ErrClosed of a node that is closed, and
+// errors.ErrUnsupported of an attached node, inside *net.OpError.
+func (c *PacketConn) ReturnMsg(b []byte, why ErrorCode) error {
+	if c.far != nil {
+		return opError("return", c.network, c.own(), nil, errors.ErrUnsupported)
+	}
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if err := n.running(); err != nil {
+		return opError("return", c.network, c.local, nil, err)
+	}
+	if c.closed {
+		why = frame.NoPort
+	}
+	now := n.now()
+	c.port.Return(now, c.tried, b, why)
+	n.lap(now, false)
+	return nil
 }
 
 // TryWriteTo is WriteTo that does not wait for room or for a name. Errors as for WriteTo,

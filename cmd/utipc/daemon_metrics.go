@@ -215,6 +215,7 @@ var programMetrics = []metric{
 	done("received_bytes", "Bytes of data in them.", func(c *daemon.Counters) uint64 { return c.BytesIn }),
 	done("messages", "Messages delivered.", func(c *daemon.Counters) uint64 { return c.Messages }),
 	done("delivered_bytes", "Bytes of these.", func(c *daemon.Counters) uint64 { return c.BytesOut }),
+	done("undelivered", "Messages that a program's socket would not take: datagrams were returned, connections ended.", func(c *daemon.Counters) uint64 { return c.Undelivered }),
 	done("failed_sends", "Sends that failed and were not to be answered.", func(c *daemon.Counters) uint64 { return c.Failed }),
 	done("refused", "Calls that their program may not make.", func(c *daemon.Counters) uint64 { return c.Refused }),
 	done("over_limit", "Requests beyond a limit.", func(c *daemon.Counters) uint64 { return c.OverLimit }),

@@ -89,7 +89,7 @@ func (p *Port) Close(now time.Duration) {
 		if !ok {
 			break
 		}
-		p.e.returnUnread(now, p, r, data[:n])
+		p.e.returnUnread(now, p, r, data[:n], frame.NoPort)
 	}
 	p.data = ring{}
 }

@@ -308,19 +308,29 @@ func (e *Engine) mayReturn(to frame.NodeAddr, f *frame.PayloadFields) bool {
 	return 2*l.Vacant(frame.System) > l.Limit(frame.System)
 }
 
-// returnUnread sends back a message that waited in a port when it was closed.
-func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byte) {
+// Return sends a message that was read back to its sender, as one that could not be
+// delivered, when that wants it back; else it counts as dropped. data is its beginning.
+func (p *Port) Return(now time.Duration, r Received, data []byte, why frame.ErrorCode) {
+	if !r.returnable {
+		p.stats.Dropped++
+		return
+	}
+	p.e.returnUnread(now, p, r, data[:min(len(data), frame.MaxReturned)], why)
+}
+
+// returnUnread sends back a message that was not read, or that was read in vain.
+func (e *Engine) returnUnread(now time.Duration, p *Port, r Received, data []byte, why frame.ErrorCode) {
 	if !r.returnable {
 		return
 	}
 	p.stats.Returned++
 	if from := e.ports[r.From.Port]; r.From.Node == e.addr && (from == nil || !from.connected()) {
-		e.returnLocal(p.Addr(), r, data, frame.NoPort)
+		e.returnLocal(p.Addr(), r, data, why)
 		return
 	}
 	f := frame.PayloadFields{
 		Common: frame.Common{Prev: e.addr}, Importance: r.Importance, Type: frame.DirectMsg,
-		Error: frame.NoPort, Reroute: r.reroute, Scope: r.scope, SrcDroppable: r.srcDroppable, Syn: r.syn,
+		Error: why, Reroute: r.reroute, Scope: r.scope, SrcDroppable: r.srcDroppable, Syn: r.syn,
 		OrigPort: p.number, DestPort: r.From.Port, OrigNode: e.addr, DestNode: r.From.Node,
 	}
 	if r.named {
