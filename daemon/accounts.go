@@ -6,11 +6,14 @@ import (
 	"sync"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
 )
 
 // accounts keep what each process and each user has of what is limited.
 type accounts struct {
 	limits [3][resources]int
+
+	node *stack.Node
 
 	mu     sync.Mutex // guards the rest, and the accounts; no call under it waits
 	server account
@@ -27,7 +30,8 @@ type procKey struct {
 
 type account struct {
 	held    [resources]int
-	clients int // processes, of a user and of the server
+	clients int            // processes, of a user and of the server
+	queued  *stack.Account // of queuedBytes, which the node counts: sockets and the rest in one place
 }
 
 // A client is a process that has connections.
@@ -44,8 +48,17 @@ type client struct {
 	sessions map[*session]struct{}
 }
 
-func newAccounts(q Quotas) *accounts {
-	return &accounts{limits: q.table(), users: map[uint32]*account{}, procs: map[procKey]*client{}}
+func newAccounts(n *stack.Node, q Quotas) *accounts {
+	a := &accounts{limits: q.table(), node: n, users: map[uint32]*account{}, procs: map[procKey]*client{}}
+	a.server.queued = a.queue(ofServer, nil)
+	return a
+}
+
+// queue makes the account of queued bytes of a scope.
+func (a *accounts) queue(scope int, of *stack.Account) *stack.Account {
+	limit := a.limits[scope][queuedBytes]
+	full := &LimitError{queuedBytes.String(), scopes[scope], limit, queuedBytes.errno(scope)}
+	return a.node.NewAccount(stack.AccountConfig{Limit: limit, Of: of, Full: full})
 }
 
 // enter counts a connection of a process. Errors: *LimitError.
@@ -65,6 +78,10 @@ func (a *accounts) enter(s *session, who attach.Credentials, q *Quotas) (*client
 		return nil, err
 	}
 	if len(c.sessions) == 0 {
+		if c.user.queued == nil {
+			c.user.queued = a.queue(ofUser, a.server.queued)
+		}
+		c.queued = a.queue(ofProcess, c.user.queued)
 		a.procs[key], a.users[who.UID] = c, c.user
 		c.user.clients++
 		a.server.clients++
@@ -83,14 +100,19 @@ func (c *client) leave(s *session) {
 		return
 	}
 	delete(a.procs, c.key)
+	c.queued.Close()
 	a.server.clients--
 	if c.user.clients--; c.user.clients == 0 {
 		delete(a.users, c.key.uid)
+		c.user.queued.Close()
 	}
 }
 
 // charge takes k more of r. Errors: *LimitError, with nothing taken.
 func (c *client) charge(r resource, k int) error {
+	if r == queuedBytes {
+		return c.queued.Charge(k)
+	}
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
 	return c.chargeLocked(r, k)
@@ -106,22 +128,12 @@ func (c *client) chargeLocked(r resource, k int) error {
 	return nil
 }
 
-// move counts k more of r, or fewer, whatever the limit is, and reports whether it is
-// within that.
-func (c *client) move(r resource, k int) (within bool) {
-	c.all.mu.Lock()
-	defer c.all.mu.Unlock()
-	c.releaseLocked(r, -k)
-	for scope, x := range c.scopes() {
-		if x.held[r] > c.all.limits[scope][r] {
-			return false
-		}
-	}
-	return true
-}
-
 // release gives k of r back.
 func (c *client) release(r resource, k int) {
+	if r == queuedBytes {
+		c.queued.Release(k)
+		return
+	}
 	c.all.mu.Lock()
 	defer c.all.mu.Unlock()
 	c.releaseLocked(r, k)

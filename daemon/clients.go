@@ -21,7 +21,7 @@ type Client struct {
 	Subscriptions int `json:"subscriptions"`
 	Calls         int `json:"calls"`
 	Rings         int `json:"rings"`
-	QueuedBytes   int `json:"queued_bytes"` // messages that wait because it does not read
+	QueuedBytes   int `json:"queued_bytes"` // that wait: for it to read, or to be sent
 
 	Records     uint64   `json:"records"` // that came
 	BytesIn     uint64   `json:"bytes_in"`
@@ -33,7 +33,8 @@ type Client struct {
 	OverLimit   uint64   `json:"over_limit"`  // requests beyond a limit
 	Slowed      uint64   `json:"slowed"`      // times that it was read more slowly for sending too much
 	Stalled     uint64   `json:"stalled"`     // times that it did not read
-	OverQueue   uint64   `json:"over_queue"`  // times that a socket of it was made to refuse what comes
+	OverQueue   uint64   `json:"over_queue"`  // messages, requests and events that were refused, for too much waits already
+	Overdrawn   uint64   `json:"overdrawn"`   // connections and groups of it that were ended, for too much waited
 	Broken      uint64   `json:"broken"`      // connections that did not keep to the protocol
 	SocketPorts []uint32 `json:"socket_ports"`
 }
@@ -61,6 +62,7 @@ type Counters struct {
 	Slowed      uint64 `json:"slowed"`
 	Stalled     uint64 `json:"stalled"`
 	OverQueue   uint64 `json:"over_queue"`
+	Overdrawn   uint64 `json:"overdrawn"`
 	Broken      uint64 `json:"broken"`
 	Descriptors uint64 `json:"descriptors"` // that came and nobody had asked for
 	TurnedAway  uint64 `json:"turned_away"` // connections beyond a limit
@@ -109,13 +111,14 @@ func (x *session) socket() (port uint32, ok bool) {
 }
 
 func (c *client) snapshotLocked() Client {
+	queued := c.queued.Stats()
 	return Client{
 		PID: c.who.PID, UID: c.who.UID, GID: c.who.GID, Program: c.program,
 		Connections: c.held[connections], Names: c.held[names], Subscriptions: c.held[subscriptions],
-		Calls: c.held[calls], Rings: c.held[rings], QueuedBytes: c.held[queuedBytes],
+		Calls: c.held[calls], Rings: c.held[rings], QueuedBytes: queued.Held,
 		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(), Undelivered: c.undelivered.Load(),
 		Failed: c.failed.Load(), Refused: c.refused.Load(), OverLimit: c.overLimit.Load(), Slowed: c.slowed.Load(),
-		Stalled: c.stalled.Load(), OverQueue: c.overQueue.Load(), Broken: c.broken.Load(),
+		Stalled: c.stalled.Load(), OverQueue: queued.Refused, Overdrawn: queued.Ended, Broken: c.broken.Load(),
 	}
 }
 
@@ -132,13 +135,14 @@ func (s *Server) Counters() Counters {
 	a.mu.Lock()
 	held, clients, users := a.server.held, len(a.procs), len(a.users)
 	a.mu.Unlock()
+	queued := a.server.queued.Stats()
 	return Counters{
 		Clients: clients, Users: users,
 		Connections: held[connections], Names: held[names], Subscriptions: held[subscriptions],
-		Calls: held[calls], Rings: held[rings], QueuedBytes: held[queuedBytes],
+		Calls: held[calls], Rings: held[rings], QueuedBytes: queued.Held,
 		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(), Undelivered: c.undelivered.Load(),
 		Failed: c.failed.Load(), Refused: c.refused.Load(), OverLimit: c.overLimit.Load(), Slowed: c.slowed.Load(),
-		Stalled: c.stalled.Load(), OverQueue: c.overQueue.Load(), Broken: c.broken.Load(),
+		Stalled: c.stalled.Load(), OverQueue: queued.Refused, Overdrawn: queued.Ended, Broken: c.broken.Load(),
 		Descriptors: c.descriptors.Load(), TurnedAway: c.turnedAway.Load(), Errors: c.acceptErrors.Load() + c.badPeers.Load(),
 		RingsMade: c.rings.Load(), RingFaults: c.ringFaults.Load(),
 	}

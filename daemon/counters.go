@@ -22,7 +22,6 @@ type counters struct {
 	broken       atomic.Uint64 // connections that did not keep to the protocol
 	descriptors  atomic.Uint64 // that nobody had asked for
 	slowed       atomic.Uint64 // times that a process was read more slowly
-	overQueue    atomic.Uint64 // times that a socket was made to refuse what comes
 	stalled      atomic.Uint64 // times that a program did not read
 	acceptErrors atomic.Uint64
 	badPeers     atomic.Uint64

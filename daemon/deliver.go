@@ -18,11 +18,10 @@ import (
 //	                            │  └──(the program has read)──┐
 //	                            └──(no room to write)──► stalled, a goroutine waits
 type deliverer struct {
-	state     atomic.Uint32
-	left      outgoing          // what there was no room for; of who serves
-	leftBytes atomic.Int64      // how much that is, while stalled
-	told      bool              // that nothing comes any more; of who serves
-	packet    *stack.PacketConn // that what is left came from, or nil; of who serves
+	state atomic.Uint32
+	left  outgoing // what there was no room for; of who serves
+	told  bool     // that nothing comes any more; of who serves
+	from  end      // what is left came from it; of who serves
 }
 
 const (
@@ -97,9 +96,6 @@ func (p *port) serve(r *stack.Polled, buf *scratch) {
 			if p.state.CompareAndSwap(serving, again) {
 				return
 			}
-		case stalled:
-			p.queue()
-			return
 		default:
 			return
 		}
@@ -114,9 +110,8 @@ func (p *port) run(r *stack.Polled, buf *scratch) (isStalled bool) {
 		case passStalled:
 			p.x.client.stalled.Add(1)
 			p.x.srv.counters.stalled.Add(1)
-			p.leftBytes.Store(int64(p.left.bytes()))
+			p.from.hold(p.left.bytes())
 			p.state.Store(stalled)
-			p.queue()
 			if r != nil {
 				p.x.srv.wg.Go(p.drain)
 			}
@@ -141,6 +136,7 @@ func (p *port) drain() {
 	for isStalled := true; isStalled; {
 		left := p.left
 		p.left = outgoing{}
+		held := left.bytes()
 		var err error
 		if left.done != nil {
 			err = p.x.c.WriteFD(&left.h, left.data, left.pass)
@@ -148,11 +144,11 @@ func (p *port) drain() {
 		} else {
 			err = p.x.c.Write(&left.h, left.data)
 		}
+		p.from.hold(-held)
 		switch {
 		case err == nil:
 			p.delivered(&left)
 		case !p.undelivered(&left, err):
-			p.settle()
 			return
 		}
 		p.state.Store(serving)
@@ -160,5 +156,4 @@ func (p *port) drain() {
 		isStalled = p.run(nil, buf)
 		scratches.Put(buf)
 	}
-	p.settle()
 }

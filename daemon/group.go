@@ -20,7 +20,7 @@ func (x *session) join(h *attach.Header) (t told) {
 		if x.taken() {
 			return told{err: syscall.EISCONN}
 		}
-		p = &port{x: x, scope: stack.ClusterScope}
+		p = &port{x: x, scope: stack.ClusterScope, cfg: stack.SocketConfig{Account: x.client.queued}}
 	}
 	old := p.is()
 	switch {
@@ -36,6 +36,7 @@ func (x *session) join(h *attach.Header) (t told) {
 	cfg := stack.GroupConfig{
 		Scope: scope, Loopback: h.Arg0&1 != 0, Events: h.Arg0&2 != 0, Policy: stack.SlowPolicy(h.Arg0 >> 8),
 		Importance: stack.Importance(h.Arg0 >> 16), Limit: int(h.Arg1), ReceiveLimit: int(min(h.Wide, 1<<31)),
+		Account: x.client.queued,
 	}
 	if t.err = p.name(1); t.err != nil {
 		return t

@@ -83,10 +83,9 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 			return syscall.EINVAL
 		}
 		c.ReceiveLimit = int(v)
-		p.mu.Lock()
-		p.limit = int(v)
-		p.mu.Unlock()
-		return p.applyLimit()
+		if e.packet != nil {
+			return e.packet.SetReceiveLimit(c.ReceiveLimit)
+		}
 	case attach.OptNameWait:
 		if e != (end{}) {
 			return syscall.EISCONN // it belongs to the socket from its beginning

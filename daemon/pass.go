@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"errors"
 	"io"
+	"net"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
@@ -27,7 +28,7 @@ const (
 // pass delivers some messages.
 func (p *port) pass(buf *scratch) passed {
 	e := p.is()
-	p.packet = e.packet
+	p.from = e
 	if e.listener != nil {
 		return p.passListener(e.listener)
 	}
@@ -49,7 +50,11 @@ func (p *port) pass(buf *scratch) passed {
 				k = len(data)
 			}
 		case e.group != nil:
-			k, ok = readGroup(e.group, &h, buf[:])
+			var err error
+			if k, err = readGroup(e.group, &h, buf[:]); err != nil && err != syscall.EAGAIN && !errors.Is(err, net.ErrClosed) {
+				p.x.fail(err) // it has left for holding too much
+			}
+			ok = err == nil
 		}
 		if !ok {
 			return passDone
@@ -91,13 +96,14 @@ func (p *port) undelivered(out *outgoing, err error) (goesOn bool) {
 		p.x.client.undelivered.Add(1)
 		p.x.srv.counters.undelivered.Add(1)
 	}
-	goesOn = p.packet != nil && errors.Is(err, syscall.EMSGSIZE)
-	if p.packet != nil {
+	c := p.from.packet
+	goesOn = c != nil && errors.Is(err, syscall.EMSGSIZE)
+	if c != nil && out.h.Op == attach.OpMessage {
 		why := frame.NoPort
 		if goesOn {
 			why = frame.Overload
 		}
-		p.packet.ReturnMsg(out.data, why)
+		c.ReturnMsg(out.data, why)
 	}
 	if !goesOn {
 		p.x.fail(err)
@@ -123,10 +129,10 @@ func readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
 }
 
 // readGroup reads a message, or an event, of a group.
-func readGroup(g *stack.Group, h *attach.Header, buf []byte) (int, bool) {
+func readGroup(g *stack.Group, h *attach.Header, buf []byte) (int, error) {
 	k, m, err := g.TryReadMsg(buf)
 	if err != nil {
-		return 0, false
+		return 0, err
 	}
 	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
 	h.Addr2 = attach.ServiceSockaddr(m.Member, 0)
@@ -134,7 +140,7 @@ func readGroup(g *stack.Group, h *attach.Header, buf []byte) (int, bool) {
 	if m.Private {
 		h.Flags |= attach.FlagPrivate
 	}
-	return k, true
+	return k, nil
 }
 
 // readConn reads from a connection, or tells of its end.

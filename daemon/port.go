@@ -32,18 +32,13 @@ type port struct {
 	deliverer
 	failures failures
 
-	limiting sync.Mutex // of applyLimit
-
 	mu         sync.Mutex // guards the rest; no call under it waits
 	now        end
 	polled     *stack.Polled // of now
 	heir       heir          // what it was set to, for who is accepted
-	limit      int           // on what waits to be read, as the program has set it
 	connecting bool
 	names      int      // charged
 	accepts    []uint32 // requests that wait for a connection
-	queued     int      // bytes that wait for a program that does not read, charged
-	refusing   bool     // it refuses what comes: too much waits
 	closed     bool
 }
 
@@ -84,19 +79,32 @@ func (p *port) become(e end) error {
 	return nil
 }
 
-// watch has what comes delivered from now on.
-func (p *port) watch(e end) {
-	var s stack.Pollable
+// pollable is the socket as it is polled, or nil.
+func (e end) pollable() stack.Pollable {
 	switch {
 	case e.packet != nil:
-		s = e.packet
+		return e.packet
 	case e.group != nil:
-		s = e.group
+		return e.group
 	case e.conn != nil:
-		s = e.conn
+		return e.conn
 	case e.listener != nil:
-		s = e.listener
-	default:
+		return e.listener
+	}
+	return nil
+}
+
+// hold counts bytes that the daemon keeps for the socket.
+func (e end) hold(bytes int) {
+	if s := e.pollable(); s != nil && bytes != 0 {
+		stack.Hold(s, bytes)
+	}
+}
+
+// watch has what comes delivered from now on.
+func (p *port) watch(e end) {
+	s := e.pollable()
+	if s == nil {
 		return
 	}
 	polled := p.x.srv.poller.Add(s, p)
@@ -113,7 +121,6 @@ func (p *port) close(orderly bool) {
 	p.mu.Unlock()
 	e.close(orderly)
 	p.x.client.release(names, bound)
-	p.settle()
 }
 
 func (e end) close(orderly bool) {
@@ -157,7 +164,7 @@ func (x *session) open(h *attach.Header, data []byte) (t told) {
 	if kind.Network() == "" {
 		return told{err: syscall.ESOCKTNOSUPPORT}
 	}
-	p := &port{x: x, kind: kind, scope: stack.ClusterScope}
+	p := &port{x: x, kind: kind, scope: stack.ClusterScope, cfg: stack.SocketConfig{Account: x.client.queued}}
 	if t.err = p.set(data); t.err != nil {
 		return t
 	}

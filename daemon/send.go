@@ -23,9 +23,7 @@ func (x *session) send(h *attach.Header, data []byte) error {
 	if err == syscall.EAGAIN {
 		x.leave()
 		data = x.keep(data)
-		x.client.move(queuedBytes, len(data))
-		err = p.persist(e, h, data)
-		x.client.move(queuedBytes, -len(data))
+		err = x.wait(e, h, data)
 		if errors.Is(err, errGone) {
 			return err
 		}
@@ -38,6 +36,21 @@ func (x *session) send(h *attach.Header, data []byte) error {
 		return nil
 	}
 	return p.report(h, data, err)
+}
+
+// wait sends when there is room, and counts the message meanwhile. A connection or a group
+// of which too much waits already is ended; of others the message is refused.
+func (x *session) wait(e end, h *attach.Header, data []byte) error {
+	if e.packet != nil {
+		if err := x.charge(queuedBytes, len(data)); err != nil {
+			return err
+		}
+		defer x.client.release(queuedBytes, len(data))
+	} else {
+		e.hold(len(data))
+		defer e.hold(-len(data))
+	}
+	return x.port.persist(e, h, data)
 }
 
 // try sends without waiting. Errors: syscall.EAGAIN where it would have to wait.

@@ -99,7 +99,7 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 		cfg.Program = "utipc"
 	}
 	s := &Server{
-		node: n, cfg: cfg, poller: p, accounts: newAccounts(cfg.Quotas), turns: newTurns(),
+		node: n, cfg: cfg, poller: p, accounts: newAccounts(n, cfg.Quotas), turns: newTurns(),
 		listeners: map[*attach.Listener]struct{}{}, sessions: map[*session]struct{}{},
 	}
 	s.refusals.log = cfg.Logger

@@ -23,48 +23,29 @@ func (x *session) subscribe(h *attach.Header) error {
 		x.unclaim()
 		return x.answer(h, err)
 	}
-	kept := max(0, int(min(h.Arg1, mostEvents))-usualEvents) * eventSize
-	if err := x.charge(queuedBytes, kept); err != nil {
-		x.client.release(subscriptions, 1)
-		x.unclaim()
-		return x.answer(h, err)
-	}
 	cfg := stack.SubscriptionConfig{
 		At: stack.NodeAddr(h.Arg0), Ranges: h.Flags&attach.FlagRanges != 0, Scope: scope,
 		Changes: h.Flags&attach.FlagChanges != 0, Timeout: duration(h.Wide), Limit: int(min(h.Arg1, mostEvents)),
+		Account: x.client.queued,
 	}
 	req := *h
 	x.srv.wg.Go(func() {
 		defer x.client.release(subscriptions, 1)
-		defer x.client.release(queuedBytes, kept)
 		s, err := cfg.Subscribe(x.ctx, x.srv.node, r)
-		existed := 0 // that wait, beyond what is usual
 		if err == nil {
 			defer s.Close()
-			existed = max(0, s.Pending()-usualEvents)
-			if err = x.charge(queuedBytes, existed*eventSize); err != nil {
-				existed = 0
-			}
-		}
-		if err != nil {
+		} else {
 			x.unclaim()
 		}
-		defer func() { x.client.release(queuedBytes, existed*eventSize) }()
 		if x.tell(&req, told{err: err}) == nil && err == nil {
-			x.events(s, &existed)
+			x.events(s)
 		}
 	})
 	return nil
 }
 
-// How many events of a subscription may wait. Room for more than is usual counts as
-// queued bytes as long as the subscription lasts, and those of bindings that existed until
-// they are read.
-const (
-	usualEvents = 4096
-	mostEvents  = 1 << 16
-	eventSize   = 64 // bytes
-)
+// mostEvents is how many events of a subscription may wait at most.
+const mostEvents = 1 << 16
 
 // claim makes the session something other than a socket; false when it is something.
 func (x *session) claim() bool {
@@ -87,7 +68,7 @@ func (x *session) unclaim() {
 const eventsAtOnce = 128
 
 // events tells of events until there are no more.
-func (x *session) events(s *stack.Subscription, existed *int) {
+func (x *session) events(s *stack.Subscription) {
 	buf := make([]byte, 0, eventsAtOnce*attach.EventLen)
 	for {
 		ev, err := s.Next(x.ctx)
@@ -104,10 +85,6 @@ func (x *session) events(s *stack.Subscription, existed *int) {
 			if x.put(&attach.Header{Op: attach.OpEvent}, buf) != nil {
 				return
 			}
-		}
-		if read := min(*existed, len(buf)/attach.EventLen); read > 0 {
-			x.client.release(queuedBytes, read*eventSize)
-			*existed -= read
 		}
 		if err != nil && err != syscall.EAGAIN {
 			x.over(err)

@@ -43,6 +43,18 @@ func NewConnection(blocks bool, limit int) Connection {
 	return Connection{blocks: true, window: firstWindow, granted: firstWindow, offer: offer}
 }
 
+// Offer makes later acknowledgements offer the least window and, up to the quarter of
+// limit, what spare bytes more allow. It returns the bytes that it takes of these: 0 where
+// the ends count messages, for the window is what it is then.
+func (c *Connection) Offer(limit, spare int) (taken int) {
+	if !c.blocks {
+		return 0
+	}
+	most := min(max(limit/blockSize/memoryShare, leastWindow), math.MaxUint16)
+	c.offer = min(most, leastWindow+max(0, spare/blockSize))
+	return (c.offer - leastWindow) * blockSize
+}
+
 // cost is what a message of size bytes counts, its header included.
 func (c *Connection) cost(size int) int {
 	if !c.blocks {

@@ -404,17 +404,35 @@ func TestGroupOrderCopies(t *testing.T) {
 }
 
 func TestGroupLag(t *testing.T) {
-	var l GroupLag
-	for range 3 {
-		l.Push(Lagging{make([]byte, 10)})
+	var l, other GroupLag
+	shared := &Lagging{Data: make([]byte, 10)}
+	for i := range 3 {
+		x := &Lagging{Data: make([]byte, 10)}
+		if i == 0 {
+			x = shared
+		}
+		if more := l.Push(x); more != 10 {
+			t.Errorf("%d bytes more wait, want 10", more)
+		}
+	}
+	if more := other.Push(shared); more != 0 || shared.Held() != 2 {
+		t.Errorf("%d bytes more wait, for %d members, want 0, for 2", more, shared.Held())
 	}
 	if l.Len() != 3 || !l.Fits(10, 4) || l.Fits(10, 3) || l.Fits(maxLagBytes-29, 4) || !l.Fits(maxLagBytes-30, 4) {
 		t.Errorf("%d wait", l.Len())
 	}
-	if l.Drop(); l.Len() != 2 || !l.Fits(maxLagBytes-20, 4) {
+	if fewer := l.Drop(); fewer != 0 {
+		t.Errorf("%d bytes fewer wait, want 0: they wait for another", fewer)
+	}
+	if fewer := other.Drop(); fewer != 10 {
+		t.Errorf("%d bytes fewer wait, want 10", fewer)
+	}
+	if l.Len() != 2 || !l.Fits(maxLagBytes-20, 4) {
 		t.Errorf("%d wait", l.Len())
 	}
-	if l.Clear(); l.Len() != 0 || !l.Fits(maxLagBytes, 1) {
+	l.Drop()
+	l.Drop()
+	if l.Len() != 0 || !l.Fits(maxLagBytes, 1) {
 		t.Errorf("%d wait", l.Len())
 	}
 }

@@ -89,7 +89,7 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 	}
 	s := &Conn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
 	s.cfg = &engine.ConnConfig{
-		Importance: c.Importance, Stream: stream, Timeout: c.DialTimeout, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Owner: s,
+		Importance: c.Importance, Stream: stream, Timeout: c.DialTimeout, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: s,
 	}
 	if err := n.enroll(s); err != nil {
 		return nil, err

@@ -36,6 +36,7 @@ type GroupConfig struct {
 	Policy       SlowPolicy // for members that do not read
 	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
 	SyncErrors   bool       // as of SocketConfig
+	Account      *Account   // what the socket counts in, and what limits it; nil: none
 	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
 }
 
@@ -112,7 +113,7 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 	var err error
 	g.g, err = n.eng.Join(now, engine.GroupConfig{
 		Service: svc, Scope: c.Scope, Importance: c.Importance, Loopback: c.Loopback, Events: c.Events,
-		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Owner: g,
+		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Owner: g,
 	})
 	if err != nil {
 		return nil, err
@@ -222,7 +223,7 @@ func (g *Group) Counters() GroupCounters {
 
 // moved is called by a lap after which there is more to read, room, or another member.
 func (g *Group) moved() {
-	if g.g.Pending() > 0 {
+	if g.g.Pending() > 0 || g.g.Err() != nil {
 		g.wake(g.n, false)
 	}
 	g.n.rouseAll(g.writing)

@@ -64,9 +64,11 @@ func (g *Group) read(b []byte) (k int, m GroupMessage, err error) {
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
+	var left error
 	err = g.await(n, &g.closed, func() bool {
 		if g.g.Pending() == 0 {
-			return false
+			left = g.g.Err()
+			return left != nil
 		}
 		var r engine.GroupReceived
 		var ok bool
@@ -74,7 +76,10 @@ func (g *Group) read(b []byte) (k int, m GroupMessage, err error) {
 			m = g.message(&r, k)
 		}
 		return ok
-	}, func() bool { return g.g.Pending() > 0 })
+	}, func() bool { return g.g.Pending() > 0 || g.g.Err() != nil })
+	if err == nil {
+		err = left
+	}
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
 		n.lap(n.now(), false)
 	}

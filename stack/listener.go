@@ -65,7 +65,7 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: l})
 	if l.l == nil {
 		return nil, ErrTooManySockets
 	}

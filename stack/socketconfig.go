@@ -23,6 +23,10 @@ type SocketConfig struct {
 	NoDelay     bool          // of a stream: see Conn.SetNoDelay
 	Backlog     int           // connection requests that may wait to be accepted; 0: 1024
 
+	// Account is what the socket counts in, and what limits it beside ReceiveLimit; nil: none.
+	// Those accepted of a listener count there too. An attached node knows none.
+	Account *Account
+
 	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
 }
 

@@ -51,6 +51,9 @@ type SubscriptionConfig struct {
 	// Limit is how many events may wait, beside the bindings that existed; zero: 4096.
 	// At another node it must be zero.
 	Limit int
+	// Account is what the events that wait count in, 64 bytes each; one that has no room
+	// ends the subscription with ErrSlow. nil: none.
+	Account *Account
 }
 
 // A Subscription gives the changes of the bindings that overlap a range, first
@@ -124,7 +127,7 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 		return s, nil
 	}
 	now := n.now()
-	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Owner: s})
+	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Account: c.Account.account(), Owner: s})
 	if err != nil {
 		return nil, err
 	}

@@ -155,7 +155,10 @@ func (g *Group) TryReadMsg(b []byte) (int, GroupMessage, error) {
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
 		n.lap(n.now(), false)
 	}
-	if !ok {
+	switch {
+	case !ok && g.g.Err() != nil:
+		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, g.g.Err())
+	case !ok:
 		return 0, GroupMessage{}, errAgain
 	}
 	return k, g.message(&r, k), nil

@@ -92,6 +92,7 @@ func (p *Port) unhold(i int) frame.Payload {
 	h := b.held[i]
 	b.held = slices.Delete(b.held, i, i+1)
 	b.bytes -= len(h.Bytes())
+	p.recount()
 	return h.Payload
 }
 
@@ -104,7 +105,7 @@ func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
 		port.barrier = b
 		e.barriers.ports = append(e.barriers.ports, port)
 	}
-	if len(b.held) >= maxHeld || b.bytes+len(p.Bytes()) > port.ReceiveLimit {
+	if len(b.held) >= maxHeld || b.bytes+len(p.Bytes()) > port.ReceiveLimit || !port.Account.Affords(len(p.Bytes())) {
 		e.breakBarrier(port, p.From())
 		e.takeMulticast(p, nil, port)
 		return
@@ -115,6 +116,7 @@ func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
 	}
 	b.held = append(b.held, heldMulticast{frame.Payload{Message: m}, now})
 	b.bytes += len(m.Bytes())
+	port.recount()
 	e.barriers.next = min(e.barriers.next, now+barrierLife)
 }
 

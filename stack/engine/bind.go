@@ -107,4 +107,5 @@ func (p *Port) retire(now time.Duration) {
 	}
 	delete(p.e.ports, p.number)
 	p.e.lastPort = nil
+	p.exit()
 }

@@ -117,6 +117,7 @@ type ConnConfig struct {
 	Timeout      time.Duration    // of the request; default DefaultConnTimeout, at least 4 ms
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit, at least MinConnReceiveLimit
 	NoDelay      bool             // of a stream: short messages are not collected, see SetNoDelay
+	Account      *Account         // that it counts in, or nil
 	Owner        any              // the owner's own word for the connection
 }
 
@@ -212,7 +213,8 @@ func (e *Engine) newConn(k ConnConfig) *Conn {
 	}
 	k.ReceiveLimit, k.Timeout = max(k.ReceiveLimit, MinConnReceiveLimit), max(k.Timeout, leastTimeout)
 	c := &Conn{ConnConfig: k}
-	c.port = Port{PortConfig: PortConfig{Importance: k.Importance, Returnable: true, ReceiveLimit: k.ReceiveLimit}, e: e, conn: c}
+	c.port = Port{PortConfig: PortConfig{Importance: k.Importance, Returnable: true, ReceiveLimit: k.ReceiveLimit, Account: k.Account}, e: e, conn: c}
+	c.port.enter()
 	c.limit.owner, c.again.owner, c.ticket.conn = c, c, c
 	e.number(&c.port)
 	return c
@@ -255,6 +257,7 @@ func (c *Conn) detach(now time.Duration) {
 	e := c.port.e
 	e.alarms.cancel(&c.limit)
 	e.alarms.cancel(&c.again)
+	c.port.promise(0)
 	c.owed, c.request = 0, nil
 	c.leaveLine(now)
 	if n := c.node; n != nil {
@@ -284,18 +287,42 @@ func (c *Conn) finish(now time.Duration, why ConnEnd, code frame.ErrorCode) {
 func (c *Conn) release(now time.Duration) {
 	c.detach(now)
 	c.forgetHeld()
+	c.dropUnread()
+	c.port.retire(now)
+	if l := c.origin; l != nil {
+		c.origin = nil
+		l.forget(c.peer.Node)
+	}
+}
+
+// dropUnread drops what waits to be read.
+func (c *Conn) dropUnread() {
 	p := &c.port
 	for ; p.queue.Len() > 0; p.queue.Drop() {
 		if b := p.queue.At(0).lent; b != nil {
 			b.Release()
 		}
 	}
+	p.data.clear()
 	c.moveOut(true)
 	p.queued, c.taken = 0, 0
-	p.retire(now)
-	if l := c.origin; l != nil {
-		c.origin = nil
-		l.forget(c.peer.Node)
+	p.recount()
+}
+
+// overdraw ends a connection whose owner holds too much, of all of which this one holds
+// most. What waits to be read is dropped; both ends read a reset.
+func (c *Conn) overdraw(now time.Duration) {
+	c.dropUnread()
+	switch c.state {
+	case Connecting:
+		c.finish(now, EndReset, frame.Overload)
+	case Established:
+		c.finish(now, EndReset, frame.Overload)
+		c.pay(now, owedOverload)
+	case ConnClosed: // what it has still to send; the end that is owed is a reset then
+		c.forgetHeld()
+		c.owed = c.owed&^owedEnd | owedReset
+		c.pay(now, c.owed)
 	}
 }
 

@@ -68,7 +68,7 @@ func (c *Conn) Held() int { return c.nagle.Held() }
 // collect is Write where messages may be collected, or are held.
 func (c *Conn) collect(now time.Duration, b []byte, m *Lent) error {
 	limit, size := c.packetLimit(), sizeOf(b, m)
-	alone := c.nagle.Alone(size, limit)
+	alone := c.nagle.Alone(size, limit) || c.port.Account.beyond(size) != nil
 	if alone {
 		c.nagle.Flush()
 	}
@@ -105,6 +105,7 @@ func (c *Conn) keep(b []byte) {
 		c.store = c.port.e.conns.stores.get()
 	}
 	c.store.data = append(c.store.data, b...)
+	c.port.recount()
 }
 
 // forgetHeld drops what is held.
@@ -114,6 +115,7 @@ func (c *Conn) forgetHeld() {
 		c.port.e.conns.stores.put(c.store)
 		c.store = nil
 	}
+	c.port.recount()
 }
 
 // packetLimit is the size of the packets in which messages are collected.
@@ -152,6 +154,7 @@ func (c *Conn) sendDue(now time.Duration) error {
 		case c.nagle.Held() == 0:
 			c.forgetHeld()
 		}
+		c.port.recount()
 	}
 }
 

@@ -61,6 +61,11 @@ func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data 
 		c.finish(now, EndReset, frame.Overload)
 		return
 	}
+	if a := c.port.Account; a != nil && len(data) > 0 && a.beyond(len(data)+recordCost) != nil && !c.port.relieve(now, len(data)+recordCost) {
+		c.port.stats.noRoom(!f.DestDroppable)
+		c.port.overdraw(now)
+		return
+	}
 	e.arrived(n)
 	switch {
 	case len(data) == 0:
@@ -177,6 +182,7 @@ func (c *Conn) readPart(b []byte) (n, whole int) {
 	}
 	c.taken += n
 	p.queued -= n
+	p.recount()
 	if c.taken < r.Len {
 		return n, 0
 	}
@@ -186,6 +192,7 @@ func (c *Conn) readPart(b []byte) (n, whole int) {
 	}
 	p.queue.Drop()
 	p.queued -= recordCost
+	p.recount()
 	c.taken = 0
 	return n, whole
 }
@@ -203,6 +210,7 @@ func (c *Conn) skipPart() {
 		p.data.pop(nil, r.Len-c.taken)
 	}
 	p.queued -= r.Len - c.taken + recordCost
+	p.recount()
 	p.queue.Drop()
 	c.taken = 0
 }

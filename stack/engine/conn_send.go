@@ -101,12 +101,13 @@ func (c *Conn) message(code frame.ErrorCode) frame.PayloadFields {
 type owed uint8
 
 const (
-	owedAnswer owed = 1 << iota // the empty message that accepts
-	owedCredit                  // an acknowledgement
-	owedNagle                   // and the peer waits for it
-	owedReply                   // to a probe
-	owedEnd                     // the last message, without data
-	owedReset                   // the same, of Abort
+	owedAnswer   owed = 1 << iota // the empty message that accepts
+	owedCredit                    // an acknowledgement
+	owedNagle                     // and the peer waits for it
+	owedReply                     // to a probe
+	owedEnd                       // the last message, without data
+	owedReset                     // the same, of Abort
+	owedOverload                  // the same, of a connection that was ended here, see overdraw
 )
 
 // acknowledge tells the peer what was read, which may have asked for it.
@@ -131,6 +132,13 @@ func (c *Conn) pay(now time.Duration, what owed) {
 	}
 	if c.owed&owedReply != 0 && c.sendManager(now, frame.ConnFields{Type: frame.ConnProbeReply}) {
 		c.owed &^= owedReply
+	}
+	if c.owed&owedOverload != 0 && c.sendEmpty(now, frame.Overload) {
+		c.owed &^= owedOverload
+		if c.state == ConnClosed {
+			c.release(now)
+			return
+		}
 	}
 	end := c.owed & (owedEnd | owedReset)
 	if c.lingers() || c.owed&owedAnswer != 0 {
@@ -160,6 +168,10 @@ func (c *Conn) sendEmpty(now time.Duration, code frame.ErrorCode) bool {
 // sendCredit sends an acknowledgement of what was read.
 func (c *Conn) sendCredit(now time.Duration, asked bool) bool {
 	f := frame.ConnFields{Type: frame.ConnAck, NagleAck: asked}
+	if a := c.port.Account; a != nil {
+		c.port.promise(0)
+		c.port.promise(c.flow.Offer(c.port.ReceiveLimit, a.spare()))
+	}
 	f.Acked, f.Window = c.flow.Credit()
 	if c.sendManager(now, f) {
 		return true
@@ -218,6 +230,9 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 		return
 	}
 	c.state = ConnClosed
+	if c.owed&owedOverload != 0 {
+		return // until that is paid
+	}
 	n, r, unanswered := c.node, c.request, c.owed&owedAnswer != 0
 	c.detach(now)
 	if was == Established && unanswered && !c.sendEmpty(now, frame.OK) { // else the end would be a refusal

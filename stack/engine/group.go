@@ -56,9 +56,10 @@ type GroupConfig struct {
 	Loopback     bool // it is its own member: it reads what it sends to its instance or to all
 	Events       bool // MemberJoined and MemberLeft are told
 	Policy       SlowPolicy
-	Limit        int // messages, see SlowPolicy; default DefaultLag, at most flowctl.MaxGroupLag
-	ReceiveLimit int // bytes that may wait to be read; default: what kernels let; each member has 65 KiB in any case
-	Owner        any // the owner's own word for the group
+	Limit        int      // messages, see SlowPolicy; default DefaultLag, at most flowctl.MaxGroupLag
+	ReceiveLimit int      // bytes that may wait to be read; default: what kernels let; each member has 65 KiB in any case
+	Account      *Account // that it counts in, or nil
+	Owner        any      // the owner's own word for the group
 }
 
 // A Group is a socket in a communication group: all sockets bound to one service type in
@@ -83,12 +84,14 @@ type Group struct {
 	acks   flowctl.GroupAcks
 	turn   frame.SocketAddr // the member that had the last anycast
 
-	records flowctl.Queue[groupRecord] // what waits in the port's queue, by place
-	events  int                        // of them
-	stuck   bool                       // a send waits for a member
-	readied bool
-	spoke   bool // since Spoke was asked
-	full    MemberBlocked
+	records   flowctl.Queue[groupRecord] // what waits in the port's queue, by place
+	events    int                        // of them
+	stuck     bool                       // a send waits for a member
+	lagging   int                        // bytes that wait for slow members, each message once
+	overdrawn bool                       // it is to leave, see overdraw
+	readied   bool
+	spoke     bool // since Spoke was asked
+	full      MemberBlocked
 
 	again alarm // what is owed is sent again
 	sweep alarm // those who neither came nor went are forgotten
@@ -173,7 +176,8 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	}
 	g := &Group{GroupConfig: k, forced: true}
 	g.flow.Room = k.ReceiveLimit >> 10
-	g.port = Port{PortConfig: PortConfig{Importance: k.Importance}, e: e, group: g}
+	g.port = Port{PortConfig: PortConfig{Importance: k.Importance, Account: k.Account}, e: e, group: g}
+	g.port.enter()
 	g.again.owner, g.sweep.owner = g, g
 	e.number(&g.port)
 	typ := k.Service.Type
@@ -387,5 +391,31 @@ func (g *Group) ring(now time.Duration, a *alarm) {
 		}
 		g.wake()
 	}
+	if g.overdrawn {
+		g.Leave(now)
+	}
 	g.port.e.runGroups(now)
+}
+
+// Err is why a group's socket has left without being asked to: the Full of its account;
+// else nil.
+func (g *Group) Err() error {
+	if g.overdrawn {
+		return g.Account.Full
+	}
+	return nil
+}
+
+// overdraw has a socket leave its group, whose owner holds too much, and of all of that
+// this one most. What waits is dropped now. It leaves in a turn of its own: now the groups
+// may be walked.
+func (g *Group) overdraw(now time.Duration) {
+	g.overdrawn = true
+	g.drainRead()
+	for _, m := range g.members {
+		g.clearLag(m)
+	}
+	g.port.e.alarms.set(&g.again, now)
+	g.ready()
+	g.wake()
 }

@@ -164,7 +164,7 @@ func (g *Group) depart(now time.Duration, m *member) {
 // unblock ends all that senders wait for from a member.
 func (g *Group) unblock(m *member) {
 	g.acks.Forget(&m.flow)
-	m.lag.Clear()
+	g.clearLag(m)
 	m.diverted = false
 	g.wake()
 	if len(g.members) == 1 {

@@ -86,6 +86,9 @@ func (g *Group) take(now time.Duration, from frame.SocketAddr, it *flowctl.Group
 	switch {
 	case m == nil && from == g.Addr():
 		return
+	case g.overdrawn:
+		g.port.e.drop(DropGroup)
+		return
 	case m == nil || !m.sends() || !m.flow.Arrived(blocks):
 		g.port.e.drop(DropGroup)
 		return
@@ -103,7 +106,7 @@ func (g *Group) take(now time.Duration, from frame.SocketAddr, it *flowctl.Group
 
 // advance takes what has waited for its turn.
 func (g *Group) advance(now time.Duration, m *member) {
-	for !m.gone {
+	for !m.gone && !g.overdrawn {
 		it, ok := m.order.Take()
 		if !ok {
 			return
@@ -126,6 +129,11 @@ func (g *Group) accept(now time.Duration, m *member, it *flowctl.GroupItem, in *
 	g.port.e.arrivedIn(m.addr.Node)
 	if len(it.Data) == 0 || it.Type == frame.GroupMcastMsg && it.Instance != g.Service.Instance {
 		g.consumed(now, m, flowctl.GroupBlocks(len(it.Data)))
+		return
+	}
+	if a := g.port.Account; a != nil && a.beyond(len(it.Data)+recordCost) != nil && !g.port.relieve(now, len(it.Data)+recordCost) {
+		g.port.overdraw(now)
+		g.port.e.drop(DropOverload)
 		return
 	}
 	r := g.port.store(it.Data, in)

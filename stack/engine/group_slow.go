@@ -31,7 +31,7 @@ func (g *Group) castPast(now time.Duration, t frame.PayloadType, instance uint32
 	if err := g.spread(now, t, instance, data, true, false); err != nil {
 		return err
 	}
-	var kept []byte // for all of those that it went past
+	var kept *flowctl.Lagging // for all of those that it went past
 	var late []*member
 	for _, m := range g.members {
 		switch {
@@ -46,7 +46,7 @@ func (g *Group) castPast(now time.Duration, t frame.PayloadType, instance uint32
 				continue
 			}
 			if kept == nil {
-				kept = bytes.Clone(data)
+				kept = &flowctl.Lagging{Data: bytes.Clone(data)}
 			}
 			if !g.keep(m, kept) {
 				late = append(late, m)
@@ -89,21 +89,42 @@ func (g *Group) markPast(now time.Duration, blocks int) {
 }
 
 // keep has a message wait for a member. It reports false when too much would.
-func (g *Group) keep(m *member, data []byte) bool {
-	for !m.lag.Fits(len(data), g.Limit) {
+func (g *Group) keep(m *member, data *flowctl.Lagging) bool {
+	for !m.lag.Fits(len(data.Data), g.Limit) || data.Held() == 0 && g.port.Account.beyond(len(data.Data)) != nil {
 		if g.Policy == Lag {
 			return false
 		}
-		m.lag.Drop()
+		none := m.lag.Len() == 0 // not even this one can wait
+		if !none {
+			g.dropLag(m)
+		}
 		m.dropped++
 		g.count.Dropped++
 		if !m.dropping {
 			m.dropping = true
 			g.event(m, MemberDropping)
 		}
+		if none {
+			return true
+		}
 	}
-	m.lag.Push(flowctl.Lagging{Data: data})
+	g.lagging += m.lag.Push(data)
+	g.port.recount()
 	return true
+}
+
+// dropLag drops the oldest message that waits for a member.
+func (g *Group) dropLag(m *member) {
+	g.lagging -= m.lag.Drop()
+	g.port.recount()
+}
+
+// clearLag drops all that wait for one.
+func (g *Group) clearLag(m *member) {
+	for m.lag.Len() > 0 {
+		g.lagging -= m.lag.Drop()
+	}
+	g.port.recount()
 }
 
 // evict ends sending to a member, which is told.
@@ -145,7 +166,7 @@ func (g *Group) catchUp(now time.Duration, m *member) {
 			return
 		}
 		g.count.Sent-- // it was counted before
-		m.lag.Drop()
+		g.dropLag(m)
 	}
 	there := slices.Clone(g.at(m.addr.Node)) // the link may fail meanwhile
 	for _, x := range there {

@@ -81,6 +81,7 @@ func (e *Engine) handNext(p *Port) {
 	p.queue.Drop()
 	r := &s.message
 	p.queued -= r.Len + recordCost
+	p.recount()
 	lent, data := r.lent, r.data
 	r.lent, r.data = nil, nil
 	if data == nil {

@@ -22,11 +22,12 @@ const (
 
 // A ListenConfig describes a listening socket. Zero fields mean the defaults.
 type ListenConfig struct {
-	Stream       bool // of the connections, as in ConnConfig
-	Backlog      int  // requests that may wait; default DefaultBacklog
-	ReceiveLimit int  // of the connections, as in ConnConfig
-	NoDelay      bool // of the connections, as in ConnConfig
-	Owner        any  // the owner's own word for the socket
+	Stream       bool     // of the connections, as in ConnConfig
+	Backlog      int      // requests that may wait; default DefaultBacklog
+	ReceiveLimit int      // of the connections, as in ConnConfig
+	NoDelay      bool     // of the connections, as in ConnConfig
+	Account      *Account // that it and the connections count in, or nil
+	Owner        any      // the owner's own word for the socket
 }
 
 // A Listener is a socket that takes connection requests. Each is answered when it is
@@ -65,7 +66,7 @@ func (e *Engine) listen(number uint32, k ListenConfig) *Listener {
 		k.Backlog = DefaultBacklog
 	}
 	l := &Listener{ListenConfig: k, from: map[frame.NodeAddr]int{}}
-	l.port = Port{PortConfig: PortConfig{Returnable: true}, e: e, number: number, listener: l}
+	l.port = Port{PortConfig: PortConfig{Returnable: true, Account: k.Account}, e: e, number: number, listener: l}
 	e.number(&l.port)
 	return l
 }
@@ -100,7 +101,7 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 	switch {
 	case !e.isRequest(f):
 		e.giveBack(now, n, f, data, frame.NoPort)
-	case l.full(f, len(data)):
+	case l.full(f, len(data)) || !l.affords(now, len(data)):
 		l.port.stats.noRoom(!f.DestDroppable)
 		e.giveBack(now, n, f, data, frame.Overload)
 	case l.user != nil:
@@ -110,6 +111,7 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 		l.pending = append(l.pending, &request{*f, bytes.Clone(data), n})
 		l.from[f.OrigNode]++
 		l.bytes += len(data) + recordCost
+		l.port.recount()
 		l.port.stats.queuedOne(len(data), len(l.pending), l.bytes)
 		e.conns.tellListener(l)
 	}
@@ -142,6 +144,18 @@ func (l *Listener) full(f *frame.PayloadFields, size int) bool {
 		l.bytes+size+recordCost > listenerReadRoom<<f.Importance
 }
 
+// affords reports whether the account has room for a request; for one with little or no
+// data it makes room, so that connections begin whatever else is left unread.
+func (l *Listener) affords(now time.Duration, size int) bool {
+	switch {
+	case l.port.Account == nil:
+		return true
+	case size > CopyBreak:
+		return l.port.Account.Affords(size + recordCost)
+	}
+	return l.port.relieve(now, size+recordCost)
+}
+
 // forget counts a request, or a connection of a user, less.
 func (l *Listener) forget(a frame.NodeAddr) {
 	if l.from[a]--; l.from[a] == 0 {
@@ -161,6 +175,7 @@ func (l *Listener) take() *request {
 		l.pending = nil
 	}
 	l.bytes -= len(r.data) + recordCost
+	l.port.recount()
 	l.forget(r.f.OrigNode)
 	return r
 }
@@ -217,7 +232,7 @@ func (l *Listener) acceptInside(now time.Duration, n *node, f *frame.PayloadFiel
 // connect makes a connection to the sender of a request. What came with it counts as a
 // message with the short header. Source: docs/spec/07-sockets.md §5.1.
 func (l *Listener) connect(now time.Duration, n *node, f *frame.PayloadFields) *Conn {
-	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit, NoDelay: l.NoDelay || l.user != nil})
+	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit, NoDelay: l.NoDelay || l.user != nil, Account: l.Account})
 	c.establish(now, n, frame.SocketAddr{Port: f.OrigPort, Node: f.OrigNode}, f.Importance)
 	if f.Type == frame.NamedMsg {
 		c.name, c.named = frame.Service{Type: f.NameType, Instance: f.Lower}, true

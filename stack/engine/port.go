@@ -29,6 +29,7 @@ type PortConfig struct {
 	Returnable   bool             // undeliverable messages come back
 	SrcDroppable bool             // as a tipcgram socket marks its messages
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit
+	Account      *Account         // that it counts in, or nil
 	Handler      Handler          // takes its messages; nil: they wait to be read
 	Owner        any              // the owner's own word for the port
 }
@@ -38,22 +39,26 @@ type PortConfig struct {
 // arena. A Conn and a Listener have a Port inside of them.
 type Port struct {
 	PortConfig
-	e        *Engine
-	number   uint32
-	bindings []naming.Binding
-	queue    flowctl.Queue[Received]
-	data     ring
-	queued   int // bytes counted against the limit
-	memo     naming.Memo
-	nodes    naming.NodesMemo
-	lentTo   int      // the packets of the link that its last Lent took, in bytes; 0: none
-	turn     turn     // on the link it waited for last
-	method   method   // of its multicast messages
-	barrier  *barrier // where those of others wait; nil: none does
-	readied  bool
-	closed   bool
-	stats    PortStats
-	served   served
+	e            *Engine
+	number       uint32
+	bindings     []naming.Binding
+	queue        flowctl.Queue[Received]
+	data         ring
+	queued       int // bytes counted against the limit
+	aside        int // that the owner keeps beside it, see Hold
+	charged      int // to its account
+	promised     int // there, see Account
+	accountPlace int // in Account.ports
+	memo         naming.Memo
+	nodes        naming.NodesMemo
+	lentTo       int      // the packets of the link that its last Lent took, in bytes; 0: none
+	turn         turn     // on the link it waited for last
+	method       method   // of its multicast messages
+	barrier      *barrier // where those of others wait; nil: none does
+	readied      bool
+	closed       bool
+	stats        PortStats
+	served       served
 
 	conn     *Conn     // whose port it is, or
 	listener *Listener // whose; or
@@ -153,6 +158,7 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 		r.letGo()
 	}
 	p.queued -= r.Len + recordCost
+	p.recount()
 	if n < r.Len {
 		p.stats.Truncated++
 	}
@@ -175,6 +181,7 @@ func (p *Port) take(buf []byte, gone int) (data []byte, hold *frame.Buffer, r Re
 	p.queue.Drop()
 	left := r.Len - gone
 	p.queued -= left + recordCost
+	p.recount()
 	data, hold = r.data, r.lent
 	r.data, r.lent = nil, nil
 	if data == nil {
@@ -188,7 +195,7 @@ func (p *Port) take(buf []byte, gone int) (data []byte, hold *frame.Buffer, r Re
 // accepts reports whether there is room for a message of n bytes.
 // Source: docs/spec/07-sockets.md §7.
 func (p *Port) accepts(n int, imp frame.Importance) bool {
-	return p.queued+n+recordCost <= p.ReceiveLimit<<imp
+	return p.queued+n+recordCost <= p.ReceiveLimit<<imp && (p.Account == nil || p.Account.Affords(n+recordCost))
 }
 
 // push queues a message whose data lies in a Buffer, or somewhere else if in is nil,
@@ -213,6 +220,7 @@ func (p *Port) store(data []byte, in *frame.Buffer) *Received {
 		p.data.push(data)
 	}
 	p.queued += r.Len + recordCost
+	p.recount()
 	p.stats.queuedOne(r.Len, p.queue.Len(), p.queued)
 	return r
 }
@@ -245,6 +253,14 @@ func (q *ring) push(d []byte) {
 	n := copy(q.buf[at:], d)
 	copy(q.buf, d[n:])
 	q.n += len(d)
+}
+
+// clear drops all, and the memory of what would not be spare.
+func (q *ring) clear() {
+	q.head, q.n = 0, 0
+	if len(q.buf) > maxRoom {
+		q.buf = nil
+	}
 }
 
 // pop removes n bytes and copies as many of them as fit into b.

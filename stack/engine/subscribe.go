@@ -31,6 +31,7 @@ type SubscriptionConfig struct {
 	Filter  frame.Filter  // 0: every binding
 	Timeout time.Duration // after which it is over; 0: never
 	Limit   int           // events that may wait; default DefaultEventLimit
+	Account *Account      // that those count in, or nil
 	Owner   any           // the owner's own word for it
 }
 
@@ -44,10 +45,31 @@ type Subscription struct {
 	limit   int
 	err     error
 	readied bool
+	account *Account
+	charged int // to it
+}
+
+// eventCost is what an event that waits counts, in bytes.
+const eventCost = 64
+
+// recount charges for the events that wait. It reports false, and charges nothing, when
+// there is no room for more of them.
+func (s *Subscription) recount() bool {
+	k := s.queue.Len()*eventCost - s.charged
+	if k == 0 || s.account == nil {
+		return true
+	}
+	if k > 0 && !s.account.Affords(k) {
+		return false
+	}
+	s.account.hold(k, false)
+	s.charged += k
+	return true
 }
 
 // Subscribe watches the bindings that overlap a range; those that exist are the first
-// events. Errors: ErrRange, ErrTooManySubscriptions, ErrConfig.
+// events. Errors: ErrRange, ErrTooManySubscriptions, ErrConfig, the Full of an account that
+// has no room for these.
 func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscription, error) {
 	if c.Filter == 0 {
 		c.Filter = frame.FilterPorts
@@ -72,6 +94,9 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	if e.table != nil {
 		s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
 	}
+	if s.account = c.Account; !s.recount() {
+		return nil, c.Account.Full
+	}
 	s.limit = s.queue.Len() + c.Limit
 	e.watch(&s.watch)
 	e.watches.own++
@@ -85,6 +110,11 @@ func (s *Subscription) told(ev naming.Event) {
 		return
 	}
 	s.queue.Push(ev)
+	if !s.recount() {
+		s.e.count.SubscribersCut++
+		s.end(ErrSlow)
+		return
+	}
 	s.rouse()
 }
 
@@ -111,7 +141,9 @@ func (s *Subscription) Next() (ev naming.Event, ok bool) {
 	if s.queue.Len() == 0 {
 		return naming.Event{}, false
 	}
-	return s.queue.Pop(), true
+	ev = s.queue.Pop()
+	s.recount()
+	return ev, true
 }
 
 // Pending is the number of events that wait.
@@ -126,6 +158,7 @@ func (s *Subscription) Close() {
 	s.end(ErrClosed)
 	s.err = ErrClosed
 	s.queue = flowctl.Queue[naming.Event]{}
+	s.recount()
 }
 
 // TakeSubscriptions appends the subscriptions that have events, or have ended, since
