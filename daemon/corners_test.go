@@ -268,25 +268,43 @@ func TestShutdownWhileProgramsCome(t *testing.T) {
 	})
 }
 
-// Room for many events is charged, and given back.
-func TestRoomForEventsIsCharged(t *testing.T) {
-	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 5 << 20}}})
-	sub := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Upper: 9}, 0), Arg1: 1 << 16}
-	first, second := b.program(t), b.program(t)
-	first.must(sub, nil)
-	if c := b.srv.Counters(); c.QueuedBytes != (1<<16-4096)*64 || c.Subscriptions != 1 {
-		t.Errorf("charged %+v", c)
+// A subscription whose program does not read ends when its events fill the program's
+// account, whatever number it asked room for; others go on. The mutation: told of the
+// engine's Subscription does not heed the account.
+func TestUnreadEventsEndTheSubscription(t *testing.T) {
+	const limit = 200000
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit, Names: 1 << 15}}})
+	p, s := b.program(t), b.program(t)
+	s.must(attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 18888, Upper: 1 << 20}, 0), Arg1: 1 << 16}, nil)
+	p.socket(attach.KindRDM)
+	for i := range uint32(12000) {
+		p.send(attach.Header{Op: attach.OpBind, Addr: service(18888, i)}, nil)
+		if i%1000 == 0 {
+			if k := b.srv.Counters().QueuedBytes; k > limit {
+				t.Fatalf("%d bytes wait", k)
+			}
+		}
 	}
-	second.fails(syscall.ENOBUFS, sub, nil)
-	sub.Arg1 = 4096
-	second.must(sub, nil)
-	first.c.Close()
-	waitFor(t, func() bool { c := b.srv.Counters(); return c.QueuedBytes == 0 && c.Subscriptions == 1 })
+	p.must(attach.Header{Op: attach.OpPing}, nil)
+	for {
+		r := s.read()
+		if r.Op == attach.OpEnd {
+			if r.Errno != syscall.EOVERFLOW {
+				t.Errorf("ended with %v", r.Errno)
+			}
+			break
+		}
+	}
+	if c := b.srv.Counters(); c.OverQueue == 0 {
+		t.Errorf("%+v", c)
+	}
+	s.c.Close()
+	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
 }
 
 // Events of many bindings that exist are charged until they are read.
 func TestEventsOfBindingsAreCharged(t *testing.T) {
-	const limit, bound = 500000, 11000
+	const limit, bound = 1000000, 11000
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit, Names: 2 * bound}}})
 	p := b.program(t)
 	p.socket(attach.KindRDM)
