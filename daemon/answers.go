@@ -4,8 +4,7 @@ package daemon
 
 import (
 	"context"
-	"fmt"
-	"syscall"
+	"time"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack"
@@ -16,7 +15,7 @@ import (
 // is made counts as queued bytes until the program has read it.
 const (
 	mostTables = 4              // that are made at once
-	mostAudits = 8              // that are made at once; one waits for other nodes
+	longAudit  = time.Minute    // after which an audit, which waits for other nodes, is given up
 	mostAnswer = attach.MaxData // bytes that count as nothing but the call
 )
 
@@ -24,15 +23,24 @@ const (
 type turnstile chan struct{}
 
 // turns are the places of calls that make much of little.
-type turns struct{ tables, audits turnstile }
+type turns struct{ tables turnstile }
 
 func newTurns() turns {
-	return turns{make(turnstile, mostTables), make(turnstile, mostAudits)}
+	return turns{make(turnstile, mostTables)}
 }
 
 // serveVerb makes a management call, and charges what it tells; t.charged is to be given
 // back once that is written.
 func (x *session) serveVerb(ctx context.Context, name string, v Verb, in []byte) (t told) {
+	if name == "audit" {
+		if err := x.charge(audits, 1); err != nil {
+			return told{err: err}
+		}
+		defer x.client.release(audits, 1)
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, longAudit)
+		defer cancel()
+	}
 	leave, err := x.srv.turns.enter(ctx, name, v.Class)
 	if err != nil {
 		return told{err: err}
@@ -48,24 +56,16 @@ func (x *session) serveVerb(ctx context.Context, name string, v Verb, in []byte)
 	return t
 }
 
-// enter waits for a call's turn; an audit, which may take long, is refused instead.
-// Errors: the context's; syscall.EAGAIN.
+// enter waits for a call's turn; an audit needs none, which may take long. Errors: the
+// context's.
 func (s *turns) enter(ctx context.Context, name string, class stack.ControlClass) (leave func(), err error) {
-	switch {
-	case name == "audit":
-		select {
-		case s.audits <- struct{}{}:
-			return func() { <-s.audits }, nil
-		default:
-			return nil, fmt.Errorf("%w: %d audits are under way", syscall.EAGAIN, mostAudits)
-		}
-	case class == stack.ShowControl, name == "socket.bindings":
-		select {
-		case s.tables <- struct{}{}:
-			return func() { <-s.tables }, nil
-		case <-ctx.Done():
-			return nil, ctx.Err()
-		}
+	if name == "audit" || class != stack.ShowControl && name != "socket.bindings" {
+		return func() {}, nil
 	}
-	return func() {}, nil
+	select {
+	case s.tables <- struct{}{}:
+		return func() { <-s.tables }, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }

@@ -16,12 +16,15 @@ const (
 	subscriptions                 // and streams
 	calls                         // requests that wait for their answer
 	rings
-	queuedBytes // that the program does not read
+	watches
+	captures
+	audits
+	queuedBytes // that wait; the node counts them, see stack.Account
 	resources
 )
 
 func (r resource) String() string {
-	return [...]string{"connections", "names", "subscriptions", "calls", "rings", "queued bytes"}[r]
+	return [...]string{"connections", "names", "subscriptions", "calls", "rings", "watches", "captures", "audits", "queued bytes"}[r]
 }
 
 // Limits are how much of each a process, a user, or all together may have; of a field that
@@ -31,8 +34,14 @@ type Limits struct {
 	Names         int // bindings, and members of groups
 	Subscriptions int // to topology events, and streams
 	Calls         int // requests that wait for their answer
-	Rings         int // in shared memory, of 256 KiB and more
-	QueuedBytes   int // messages that wait because the program does not read; beyond, its sockets refuse what comes
+	Rings         int // in shared memory, of 256 KiB each way or less; a larger one counts as several
+	Watches       int // streams of what happens to the node
+	Captures      int // streams of frames
+	Audits        int // at once
+
+	// QueuedBytes wait: for the program to read them, in the daemon or in its sockets, or to
+	// be sent. See stack.Account for what becomes of that which is beyond.
+	QueuedBytes int
 }
 
 // Quotas are the Limits of each process, each user, and of all.
@@ -43,9 +52,9 @@ type Quotas struct {
 
 // Defaults of Quotas.
 var defaultQuotas = [3][resources]int{
-	{connections: 4096, names: 8192, subscriptions: 256, calls: 1024, rings: 256, queuedBytes: 64 << 20},
-	{connections: 16384, names: 32768, subscriptions: 1024, calls: 4096, rings: 1024, queuedBytes: 256 << 20},
-	{connections: 65536, names: 65000, subscriptions: 8192, calls: 16384, rings: 4096, queuedBytes: 1 << 30},
+	{connections: 4096, names: 8192, subscriptions: 256, calls: 1024, rings: 256, watches: 16, captures: 4, audits: 2, queuedBytes: 64 << 20},
+	{connections: 16384, names: 32768, subscriptions: 1024, calls: 4096, rings: 1024, watches: 64, captures: 8, audits: 4, queuedBytes: 256 << 20},
+	{connections: 65536, names: 65000, subscriptions: 8192, calls: 16384, rings: 4096, watches: 240, captures: 8, audits: 8, queuedBytes: 1 << 30},
 }
 
 // The scopes of limits, and what a program is told that is beyond one.
@@ -60,7 +69,7 @@ var scopes = [3]string{"process", "user", "server"}
 // errnos are what a request meets that is beyond a limit, by scope.
 func (r resource) errno(scope int) syscall.Errno {
 	switch {
-	case r == calls:
+	case r == calls || r == audits:
 		return syscall.EAGAIN
 	case scope == ofUser:
 		return syscall.EUSERS
@@ -75,7 +84,7 @@ func (r resource) errno(scope int) syscall.Errno {
 // table makes limits a table, defaults filled in.
 func (q *Quotas) table() (t [3][resources]int) {
 	for scope, l := range [...]*Limits{&q.Process, &q.User, &q.Server} {
-		for r, n := range [...]int{l.Connections, l.Names, l.Subscriptions, l.Calls, l.Rings, l.QueuedBytes} {
+		for r, n := range [...]int{l.Connections, l.Names, l.Subscriptions, l.Calls, l.Rings, l.Watches, l.Captures, l.Audits, l.QueuedBytes} {
 			switch {
 			case n == 0:
 				n = defaultQuotas[scope][r]

@@ -14,7 +14,7 @@ import (
 
 // A ringState is what a session with a ring has.
 type ringState struct {
-	charged bool
+	charged int // 0: no ring
 	spins   bool
 }
 
@@ -31,19 +31,22 @@ func (x *session) ring(h *attach.Header) error {
 	if p == nil || p.is().listener != nil || h.ID == 0 {
 		return x.answer(h, syscall.EOPNOTSUPP)
 	}
-	if x.rings.charged {
+	if x.rings.charged > 0 {
 		return x.answer(h, syscall.EALREADY)
 	}
-	if err := x.charge(rings, 1); err != nil {
+	// The memory of a larger ring counts as that of several.
+	size, _ := attach.RingSize(h.Arg0)
+	k := max(1, size/attach.DefaultRing)
+	if err := x.charge(rings, k); err != nil {
 		return x.answer(h, err)
 	}
 	x.leave()
 	refused, err := x.c.ServeRing(h)
 	if err != nil || refused != nil {
-		x.client.release(rings, 1)
+		x.client.release(rings, k)
 		return err
 	}
-	x.rings.charged = true
+	x.rings.charged = k
 	x.srv.counters.rings.Add(1)
 	if h.Arg1 > 0 && x.srv.spinners.Add(1) <= mostSpinners() {
 		x.rings.spins = true
@@ -56,8 +59,8 @@ func (x *session) ring(h *attach.Header) error {
 
 // dropRing gives back what the session's ring took.
 func (x *session) dropRing() {
-	if x.rings.charged {
-		x.client.release(rings, 1)
+	if x.rings.charged > 0 {
+		x.client.release(rings, x.rings.charged)
 	}
 	if x.rings.spins {
 		x.srv.spinners.Add(-1)

@@ -31,9 +31,20 @@ func (x *session) stream(h *attach.Header, data []byte) error {
 		x.unclaim()
 		return x.answer(h, err)
 	}
+	kind, limited := streamKinds[verb]
+	if limited {
+		if err := x.charge(kind, 1); err != nil {
+			x.client.release(subscriptions, 1)
+			x.unclaim()
+			return x.answer(h, err)
+		}
+	}
 	req := *h
 	x.srv.wg.Go(func() {
 		defer x.client.release(subscriptions, 1)
+		if limited {
+			defer x.client.release(kind, 1)
+		}
 		began := false
 		err := v.Serve(x.ctx, in, func() error {
 			began = true
@@ -52,6 +63,9 @@ func (x *session) stream(h *attach.Header, data []byte) error {
 	})
 	return nil
 }
+
+// streamKinds are the streams of which a node has only so many places.
+var streamKinds = map[string]resource{"watch": watches, "capture": captures}
 
 // streamOf finds a stream: one of the configuration's, one of the node's.
 func (s *Server) streamOf(verb string) (Stream, bool) {

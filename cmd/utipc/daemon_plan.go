@@ -155,7 +155,8 @@ func (p *daemonPlan) config() (c stack.Config, err error) {
 func (p *daemonPlan) quotas() daemon.Quotas {
 	limits := func(l settings.Limit) daemon.Limits {
 		return daemon.Limits{
-			Connections: l.Connections, Names: l.Names, Subscriptions: l.Subscriptions, Calls: l.Calls, Rings: l.Rings, QueuedBytes: l.QueuedBytes,
+			Connections: l.Connections, Names: l.Names, Subscriptions: l.Subscriptions, Calls: l.Calls, Rings: l.Rings,
+			Watches: l.Watches, Captures: l.Captures, Audits: l.Audits, QueuedBytes: l.QueuedBytes,
 		}
 	}
 	l := p.settings.Limits
