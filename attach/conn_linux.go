@@ -145,6 +145,18 @@ func (c *Conn) Close() error {
 	return err
 }
 
+// CloseRead ends what comes: the peer's writes fail with syscall.EPIPE from now on, and
+// reads here give what it has written before, then io.EOF. Of a ring the peer learns by
+// what it is told, and by Close: its writes may go on till then, and are not read once
+// there was nothing to read.
+func (c *Conn) CloseRead() error {
+	err := c.uc.CloseRead()
+	if b := c.ring.Load(); b != nil {
+		b.ended.Store(true)
+	}
+	return err
+}
+
 // SyscallConn gives access to the socket, for those who poll it.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
 

@@ -214,7 +214,8 @@ func TestLastRecordCounts(t *testing.T) {
 }
 
 // A send that waits for room holds up its own connection, ends at its time, can be
-// canceled, and with its program.
+// canceled; and with its program all that was written before goes out. The mutation:
+// persist ends the session when the program is gone.
 func TestSendThatWaits(t *testing.T) {
 	for _, ring := range []bool{false, true} {
 		t.Run(fmt.Sprint("ring ", ring), func(t *testing.T) {
@@ -277,15 +278,28 @@ func TestSendThatWaits(t *testing.T) {
 				t.Errorf("at last: %v", r.Errno)
 			}
 			h.Flags, h.ID = 0, 0
-			for range n + 1 {
-				p.send(h, data[:1000])
-			}
+			wrote := 0
 			for len(b.node.Waits()) == 0 {
-				if err := p.c.TryWrite(&h, data); err != nil && err != syscall.EAGAIN {
+				switch err := p.c.TryWrite(&h, data); err {
+				case nil:
+					wrote++
+				case syscall.EAGAIN:
+				default:
 					t.Fatal(err)
 				}
 			}
+			for p.c.TryWrite(&h, data) == nil { // behind the one that waits
+				wrote++
+			}
 			p.c.Close()
+			for ; wrote > 0; wrote-- {
+				if k, err := c.Read(buf); k != len(data) || err != nil {
+					t.Fatalf("%d of what was written before the end did not come: %v", wrote, err)
+				}
+			}
+			if _, err := c.Read(buf); !errors.Is(err, syscall.ECONNRESET) {
+				t.Errorf("then got %v, want a reset", err)
+			}
 			waitFor(t, func() bool { return len(b.node.Waits()) == 0 && b.srv.Counters().Connections == 0 })
 		})
 	}

@@ -80,8 +80,13 @@ func (p *port) try(e end, h *attach.Header, data []byte) error {
 	return err
 }
 
+// lingerTime is how long a message of a program that has ended waits for room, and with it
+// those that it wrote after that.
+const lingerTime = 30 * time.Second
+
 // persist sends, and waits for room as long as it takes, in a goroutine of its own, so
-// that the session learns meanwhile that the program has gone, or cancels.
+// that the session learns meanwhile that the program cancels, or has gone: then it waits
+// for lingerTime and no longer.
 func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 	by := time.Time{}
 	if h.Flags&attach.FlagAnswer != 0 && h.Wide > 0 {
@@ -108,10 +113,18 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 				err = &canceledError{err}
 			}
 			return err
-		case watchGone:
-			p.x.end(false) // the write ends with its socket
-			<-done
-			return errGone
+		case watchGone: // what it wrote before is sent, as a kernel would
+			t := time.NewTimer(lingerTime)
+			select {
+			case err = <-done:
+			case <-t.C:
+				p.x.end(false) // the write ends with its socket, and the peer reads a reset
+				<-done
+				err = errGone
+			}
+			t.Stop()
+			p.x.c.SetReadDeadline(time.Time{}) // over has set one
+			return err
 		case watchRecord:
 			id, ok, err := p.x.readCancel()
 			switch {

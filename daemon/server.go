@@ -77,6 +77,8 @@ type Server struct {
 	listeners map[*attach.Listener]struct{}
 	sessions  map[*session]struct{}
 	ended     bool
+	drained   chan struct{} // closed when it has ended and there is no session any more
+	isDrained bool
 }
 
 // defaultHello is Config.HelloTimeout.
@@ -101,6 +103,7 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 	s := &Server{
 		node: n, cfg: cfg, poller: p, accounts: newAccounts(n, cfg.Quotas), turns: newTurns(),
 		listeners: map[*attach.Listener]struct{}{}, sessions: map[*session]struct{}{},
+		drained: make(chan struct{}),
 	}
 	s.refusals.log = cfg.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
@@ -196,14 +199,28 @@ func (s *Server) register(x *session) error {
 func (s *Server) unregister(x *session) {
 	s.mu.Lock()
 	delete(s.sessions, x)
+	s.drainedLocked()
 	s.mu.Unlock()
 	s.wg.Done()
 }
 
+// drainedLocked tells Shutdown that there is no session any more.
+func (s *Server) drainedLocked() {
+	if s.ended && len(s.sessions) == 0 && !s.isDrained {
+		s.isDrained = true
+		close(s.drained)
+	}
+}
+
+// mostDrain is how long Shutdown lets sends wait for room.
+const mostDrain = time.Second
+
 // Shutdown ends the Server: it takes no more connections, tells all programs that the
-// daemon goes and why, closes their sockets, and waits until nothing of them is left or
-// ctx is done. The node is open still: its Close waits for what they have sent. A second
-// call waits too.
+// daemon goes and why, sends what they have written before, closes their sockets, and waits
+// until nothing of them is left or ctx is done. From then on their writes fail. Sends that
+// find no room for a second, or until ctx is done, are given up, which is logged: their
+// connections end with a reset, not in order. The node is open still: its Close waits for
+// what was sent. A second call waits too.
 func (s *Server) Shutdown(ctx context.Context, why string) error {
 	s.mu.Lock()
 	s.ended = true
@@ -214,12 +231,31 @@ func (s *Server) Shutdown(ctx context.Context, why string) error {
 	for x := range s.sessions {
 		all = append(all, x)
 	}
+	s.drainedLocked()
 	s.mu.Unlock()
 	s.stop()
 	for _, x := range all {
 		h := attach.Header{Op: attach.OpGone}
 		x.c.TryWrite(&h, []byte(why))
-		x.end(true)
+		x.orderly.Store(true)
+		x.c.CloseRead()
+	}
+	t := time.NewTimer(mostDrain)
+	select {
+	case <-s.drained:
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	t.Stop()
+	s.mu.Lock()
+	left := make([]*session, 0, len(s.sessions))
+	for x := range s.sessions {
+		left = append(left, x)
+	}
+	s.mu.Unlock()
+	for _, x := range left {
+		s.refusals.tell("drain", slog.String("client", x.who.String()))
+		x.end(false)
 	}
 	s.poller.Close()
 	done := make(chan struct{})

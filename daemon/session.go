@@ -6,9 +6,11 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
 	"net"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -45,6 +47,8 @@ type session struct {
 	buf       *attach.Buffer // with the data of the record that is dealt with, or nil
 	options   []attach.Option
 	rings     ringState
+
+	orderly atomic.Bool // the daemon ends: what was written is sent, and connections end in order
 
 	mu    sync.Mutex // guards the rest; no call under it waits
 	port  *port      // once it is a TIPC socket
@@ -101,7 +105,7 @@ func (x *session) run() {
 		h := attach.Header{Op: attach.OpGone, Errno: syscall.EPROTO}
 		x.c.TryWrite(&h, []byte(err.Error()))
 	}
-	x.end(false)
+	x.end(x.orderly.Load() && err == io.EOF)
 	x.gather.drop(x.client)
 	x.dropRing()
 }
@@ -265,12 +269,16 @@ func (x *session) count(bytes int) {
 }
 
 // write waits for room and writes a record: an answer, or what goes before messages that
-// are not yet written. Errors: that the program has gone.
+// are not yet written. To a program that reads no more it writes nothing. Errors: that the
+// session has ended.
 func (x *session) write(h *attach.Header, data []byte) error {
 	err := x.c.TryWrite(h, data)
 	if err == syscall.EAGAIN {
 		x.leave()
 		err = x.c.Write(h, data)
+	}
+	if errors.Is(err, syscall.EPIPE) {
+		return nil // it reads no more; what it has sent before counts all the same
 	}
 	return err
 }
