@@ -15,7 +15,13 @@ type failures struct {
 	mu      sync.Mutex
 	writing bool // a goroutine waits for room
 	gone    bool // the program has: nothing is kept any more
-	left    []outgoing
+	left    []failure
+}
+
+// A failure is a record to be written, and what it is charged.
+type failure struct {
+	outgoing
+	charged int
 }
 
 // Limits of what is kept for a program that does not read.
@@ -50,18 +56,19 @@ func (p *port) report(h *attach.Header, message []byte, why error) error {
 		f.writing = true
 		p.x.srv.wg.Go(p.writeFailures)
 	}
-	f.keep(p.x.client, outgoing{h: r, data: data})
+	f.keep(p.x.client, failure{outgoing: outgoing{h: r, data: data}})
 	return nil
 }
 
-// keep keeps a report, charged to the client; one too many is counted with the last.
-func (f *failures) keep(c *client, r outgoing) {
-	switch last := len(f.left) - 1; {
-	case last < 0:
-		c.move(queuedBytes, r.bytes())
-	case last+1 == mostFailures || c.charge(queuedBytes, r.bytes()) != nil:
-		f.left[last].h.Arg0++
-		return
+// keep keeps a report, charged to the client; one too many is counted with the last. The
+// only one is kept without charge, so that there is a last: a socket has at most one such.
+func (f *failures) keep(c *client, r failure) {
+	if last := len(f.left) - 1; last >= 0 {
+		if last+1 == mostFailures || c.charge(queuedBytes, r.bytes()) != nil {
+			f.left[last].h.Arg0++
+			return
+		}
+		r.charged = r.bytes()
 	}
 	f.left = append(f.left, r)
 }
@@ -80,7 +87,7 @@ func (p *port) writeFailures() {
 		f.left = f.left[1:]
 		f.mu.Unlock()
 		err := p.x.c.Write(&r.h, r.data)
-		p.x.client.move(queuedBytes, -r.bytes())
+		p.x.client.release(queuedBytes, r.charged)
 		if err != nil { // the program has gone: what is left is nobody's
 			f.drop(p.x.client)
 			return
@@ -93,7 +100,7 @@ func (f *failures) drop(c *client) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for i := range f.left {
-		c.move(queuedBytes, -f.left[i].bytes())
+		c.release(queuedBytes, f.left[i].charged)
 	}
 	f.gone, f.left = true, nil
 }
