@@ -73,6 +73,7 @@ func (e *Engine) failoverSeen(now time.Duration, l, o *link, t frame.Tunnel) {
 	if o != nil && !o.IsReset() {
 		o.FailAs(flowctl.PeerFailover)
 		e.after(now, o)
+		e.reapFailed(now)
 	}
 	if n.contact != FailingOver {
 		e.halfFailover(now, l, o)

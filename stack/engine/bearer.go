@@ -51,6 +51,11 @@ func (e *Engine) RemoveBearer(now time.Duration, bearerID int) {
 		if l := n.links[bearerID]; l != nil {
 			l.Fail()
 			e.after(now, l)
+		}
+	}
+	e.reapFailed(now)
+	for _, n := range e.nodes {
+		if l := n.links[bearerID]; l != nil {
 			e.end(l)
 			n.links[bearerID] = nil
 		}
@@ -89,6 +94,7 @@ func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 			e.after(now, l)
 		}
 	}
+	e.reapFailed(now)
 	if mtu > 0 {
 		e.startDiscovery(now, b)
 	}
@@ -117,6 +123,7 @@ func (e *Engine) push(b *bearer, f *frame.Buffer, to *node) {
 // HandleFrame takes a frame a bearer has received. The caller keeps its hold; a sealed
 // frame is opened in place where that is the only one, and is what was inside then.
 func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
+	e.reapFailed(now)
 	b := e.bearers[bearerID]
 	e.count.FramesIn++
 	if b.MTU == 0 || b.removed {
@@ -162,6 +169,7 @@ func (e *Engine) dispatch(now time.Duration, b *bearer, src frame.MAC, m frame.M
 	default:
 		e.handleUnicast(now, b, src, m, f)
 	}
+	e.reapFailed(now)
 	e.serveConns(now)
 }
 

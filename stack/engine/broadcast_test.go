@@ -525,8 +525,7 @@ func TestBroadcastOfAStalledDevice(t *testing.T) {
 func (c *crew) leaveQuietly(i int) {
 	for _, l := range c.node(i).links {
 		if l != nil {
-			l.Fail()
-			c.after(c.now, l)
+			c.cutLink(c.now, l)
 		}
 	}
 }

@@ -544,7 +544,7 @@ func TestNagleLingers(t *testing.T) {
 				b.t.Error("it can be written to")
 			}
 		}, "", true},
-		{"contact is lost", func(b *nagleBed) { b.giveUp(b.now, b.byAddr[popAddr]) }, "", false},
+		{"contact is lost", func(b *nagleBed) { b.lose(b.now, b.byAddr[popAddr]) }, "", false},
 	} {
 		b := begin()
 		b.c.Close(b.now)
@@ -564,7 +564,7 @@ func TestNagleLingers(t *testing.T) {
 		if got := b.TakeReadyConns(nil); slices.Contains(got, b.c) {
 			t.Errorf("%s: its owner hears of it", c.name)
 		}
-		b.giveUp(b.now, b.byAddr[popAddr])
+		b.lose(b.now, b.byAddr[popAddr])
 		if b.Ports() != 0 {
 			t.Errorf("%s: it is left without contact", c.name)
 		}

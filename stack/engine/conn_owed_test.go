@@ -148,7 +148,7 @@ func TestConnOwesNothingAnyMore(t *testing.T) {
 	if got := b.first(); !strings.HasSuffix(got, ">80 syn bytes=5") {
 		t.Errorf("got %q", got)
 	}
-	b.giveUp(b.now, b.byAddr[popAddr])
+	b.lose(b.now, b.byAddr[popAddr])
 	if b.ports[6] != nil || ended(b.d) != "contact with the peer's node lost, no node" {
 		t.Errorf("the closed one is left, or %v", ended(b.d))
 	}

@@ -27,7 +27,7 @@ func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, 
 			case err != nil:
 				e.drop(dropOf(err))
 				return
-			case !n.up(): // a message before this one was the end of contact
+			case n.ending(): // by a message before this one
 				e.drop(DropNodeState)
 				return
 			}

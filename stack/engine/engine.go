@@ -135,6 +135,7 @@ type Engine struct {
 
 	hold   bool    // messages wait for Flush
 	held   []*link // that have some
+	failed []*link // that have gone down, see reapFailed
 	queues queues
 	pieces []*frame.Buffer // of the message that is being cut; empty between
 	whole  []byte          // of a lent message, in one piece; good until the next
@@ -261,6 +262,9 @@ func (e *Engine) Deadline() time.Duration {
 	if e.crypt != nil {
 		at = min(at, e.crypt.next)
 	}
+	if len(e.failed) > 0 {
+		return 0
+	}
 	return at
 }
 
@@ -275,6 +279,7 @@ func (e *Engine) arm(l *link) {
 // that waited for a name.
 // What is not due costs nothing. Calling it early is harmless.
 func (e *Engine) HandleTimeout(now time.Duration) {
+	e.reapFailed(now)
 	if c := e.crypt; c != nil {
 		if c.now = now; now >= c.next {
 			e.serveKeys(now)
@@ -301,9 +306,11 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 	if now >= e.alarms.first() {
 		e.alarms.ringDue(now)
 	}
+	e.reapFailed(now) // so that users of connections hear of it
 	e.serveConns(now)
 	e.serveSubscribers(now)
 	e.groupNews(now)
+	e.reapFailed(now)
 }
 
 // NextFrame returns the next frame to send on a bearer, sealed where there are keys, or
@@ -364,6 +371,9 @@ func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 func (e *Engine) Leave(now time.Duration) {
 	for _, n := range e.nodes {
 		e.giveUp(now, n)
+	}
+	e.reapFailed(now)
+	for _, n := range e.nodes {
 		for _, l := range n.links {
 			if l != nil {
 				e.end(l)

@@ -221,7 +221,7 @@ func TestFailover(t *testing.T) {
 				w.t.Fatalf("got bearer %d, %v; want %d", id, err, b)
 			}
 		}},
-		{"decision", func(w *twin, b int) { l := w.link(w.x, b); l.Fail(); w.x.after(w.now, l) }, func(*twin, int) {}},
+		{"decision", func(w *twin, b int) { w.x.cutLink(w.now, w.link(w.x, b)) }, func(*twin, int) {}},
 	} {
 		for _, bearer := range []int{0, 1} {
 			t.Run(fmt.Sprint(c.name, " ", bearer), func(t *testing.T) {

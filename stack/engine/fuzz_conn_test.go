@@ -217,7 +217,7 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 			}
 			z.HandleTimeout(z.now)
 		case op == 15 && z.s.byte() > 230 && z.byAddr[popAddr] != nil:
-			z.giveUp(z.now, z.byAddr[popAddr])
+			z.lose(z.now, z.byAddr[popAddr])
 		}
 		z.collect()
 		for _, f := range z.sent {

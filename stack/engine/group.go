@@ -239,8 +239,7 @@ func (g *Group) Leave(now time.Duration) {
 	g.closed = true
 	e := g.port.e
 	e.unwatch(&g.watch)
-	for i := 0; i < len(g.members); i++ {
-		m := g.members[i]
+	for _, m := range g.members {
 		if m.phase != evicted && m.phase != leaving {
 			m.flow.Paid(^flowctl.GroupDue(0))
 			m.flow.Owe(flowctl.DueLeave)
@@ -381,8 +380,7 @@ func (g *Group) ring(now time.Duration, a *alarm) {
 	if a == &g.sweep {
 		g.forgetLate(now)
 	} else {
-		for i := 0; i < len(g.members); i++ {
-			m := g.members[i]
+		for _, m := range g.members {
 			g.pay(now, m)
 			g.catchUp(now, m)
 		}

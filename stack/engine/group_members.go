@@ -211,8 +211,8 @@ func (g *Group) sweepBy(at time.Duration) {
 // those that lost it and never said they leave.
 func (g *Group) forgetLate(now time.Duration) {
 	next := flowctl.Never
-	for i := 0; i < len(g.members); i++ {
-		m := g.members[i]
+	var late []*member
+	for _, m := range g.members {
 		if m.phase != joining && m.phase != leaving {
 			continue
 		}
@@ -224,8 +224,10 @@ func (g *Group) forgetLate(now time.Duration) {
 			next = min(next, end)
 			continue
 		}
+		late = append(late, m)
+	}
+	for _, m := range late {
 		g.finish(now, m)
-		i--
 	}
 	if next != flowctl.Never {
 		g.sweepBy(next)

@@ -222,8 +222,7 @@ func (g *Group) any() bool {
 // slowest returns the member that has least room for a broadcast, or is owed something,
 // if it holds that up; else nil.
 func (g *Group) slowest(now time.Duration, blocks int) (slow *member) {
-	for i := 0; i < len(g.members); i++ {
-		m := g.members[i]
+	for _, m := range g.members {
 		if !m.receives() || m.flow.Due() == 0 && m.flow.Open(blocks) {
 			continue
 		}

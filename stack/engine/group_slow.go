@@ -4,7 +4,6 @@ package engine
 
 import (
 	"bytes"
-	"slices"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -59,8 +58,8 @@ func (g *Group) castPast(now time.Duration, t frame.PayloadType, instance uint32
 		g.evict(now, m)
 	}
 	if kept != nil {
-		for i := 0; i < len(g.members); i++ {
-			g.catchUp(now, g.members[i])
+		for _, m := range g.members {
+			g.catchUp(now, m)
 		}
 	}
 	g.port.e.runGroups(now)
@@ -70,8 +69,8 @@ func (g *Group) castPast(now time.Duration, t frame.PayloadType, instance uint32
 // markPast notes which members a broadcast goes past: those that have no room, and all
 // others of their nodes.
 func (g *Group) markPast(now time.Duration, blocks int) {
-	for i := 0; i < len(g.members); i++ {
-		if m := g.members[i]; m.receives() && m.flow.Due() != 0 {
+	for _, m := range g.members {
+		if m.receives() && m.flow.Due() != 0 {
 			g.pay(now, m)
 		}
 	}
@@ -162,20 +161,17 @@ func (g *Group) catchUp(now time.Duration, m *member) {
 			g.owe(now)
 			return
 		}
-		if m.lag.Len() == 0 { // its node is gone
-			return
-		}
 		g.count.Sent-- // it was counted before
 		g.dropLag(m)
 	}
-	there := slices.Clone(g.at(m.addr.Node)) // the link may fail meanwhile
+	there := g.at(m.addr.Node)
 	for _, x := range there {
 		if x.receives() && (x.lag.Len() > 0 || !x.flow.Open(rejoinWindow) || x.flow.Due() != 0) {
 			return
 		}
 	}
 	for _, x := range there {
-		if x.gone || !x.receives() || !x.diverted {
+		if !x.receives() || !x.diverted {
 			continue
 		}
 		expects := x.expects

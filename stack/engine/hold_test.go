@@ -108,8 +108,7 @@ func TestHoldEndsWithItsLink(t *testing.T) {
 	}
 	p.users()
 	n := p.byAddr[popAddr]
-	n.links[0].Fail()
-	p.after(p.now, n.links[0])
+	p.cutLink(p.now, n.links[0])
 	p.Flush(p.now)
 	if got := p.users(); got != "" || p.Holding() {
 		t.Errorf("got %q, holding %v; want nothing", got, p.Holding())

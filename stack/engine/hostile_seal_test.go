@@ -307,7 +307,7 @@ func TestIntruderReplays(t *testing.T) {
 // before both were restarted may end a link, once; contact is made again.
 func TestReplayedResetOfAnotherLife(t *testing.T) {
 	old := newSealedBed(t)
-	old.y.giveUp(old.now, old.y.byAddr[sealedAddrs[0]])
+	old.y.lose(old.now, old.y.byAddr[sealedAddrs[0]])
 	old.until(5*time.Second, func() bool { return old.apart(0) && old.apart(1) })
 	s := newSealedBed(t)
 	x := s.x.byAddr[sealedAddrs[1]].links[0]

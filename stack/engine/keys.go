@@ -161,6 +161,7 @@ func (e *Engine) leaveRoom(now time.Duration) {
 	for _, n := range e.nodes {
 		e.giveUp(now, n)
 	}
+	e.reapFailed(now)
 	for _, b := range e.bearers {
 		b.local = nil
 		if b.removed {

@@ -87,14 +87,15 @@ func header(dst, src frame.MAC) (h [frame.EthernetLen]byte) {
 	return h
 }
 
-// after carries out what a link asks for and takes its frames.
+// after carries out what a link asks for and takes its frames. One that has failed is
+// dealt with later, see reapFailed.
 func (e *Engine) after(now time.Duration, l *link) {
 	for ev := l.TakeEvents(); ev != 0; ev = l.TakeEvents() {
 		if ev&flowctl.Stuck != 0 && l != e.cast.link { // what that does not take goes by unicast
 			l.Fail()
 		}
 		if ev&flowctl.WentDown != 0 {
-			e.linkDown(now, l)
+			e.noteFailed(l)
 		}
 		if ev&flowctl.WantUp != 0 {
 			e.linkUp(now, l)
@@ -255,11 +256,12 @@ func (e *Engine) linkBinding(l *link) naming.Binding {
 	}
 }
 
-// transmit hands a message to a link; it takes over the caller's hold in any case.
+// transmit hands a message to a link; it takes over the caller's hold in any case. Errors:
+// flowctl.ErrCongested, flowctl.ErrTooLong.
 func (e *Engine) transmit(now time.Duration, l *link, b *frame.Buffer, imp frame.Importance) error {
-	err := ErrUnreachable
+	err := flowctl.ErrCongested
 	switch {
-	case !l.IsUp(): // a link that has just failed sends nothing
+	case !l.IsUp(): // it has just failed, and another one may carry this soon
 	case e.hold:
 		if err = l.Hold(b, imp); err == nil {
 			e.holdBack(now, l)

@@ -75,7 +75,8 @@ func (e *Engine) relieve(now time.Duration, n *node) bool {
 	e.drop(DropLimit)
 	e.complain(now, &e.crowded, TooManyNames, most.addr)
 	e.giveUp(now, most)
-	return n.up()
+	e.table.Purge(most.addr)
+	return true
 }
 
 // refuseName counts a name message, or an item in one, that breaks a rule.

@@ -317,7 +317,7 @@ func TestParkedOfLostNode(t *testing.T) {
 		p.says(0, 18888, 17, nil, "x")
 	}
 	p.count.Drops = Drops{}
-	p.giveUp(p.now, p.byAddr[popAddr])
+	p.lose(p.now, p.byAddr[popAddr])
 	p.collect()
 	p.wantDrops("lost", "while contact is being lost or made=64")
 	p.wantParked("lost", 64, 0, 0, 64, 1)

@@ -192,7 +192,7 @@ func TestProbeEndsWithContact(t *testing.T) {
 		end  func(p *puppet)
 		want error
 	}{
-		{"contact lost", func(p *puppet) { p.giveUp(p.now, p.byAddr[popAddr]) }, ErrUnreachable},
+		{"contact lost", func(p *puppet) { p.lose(p.now, p.byAddr[popAddr]) }, ErrUnreachable},
 		{"ended", func(p *puppet) { p.EndProbes() }, ErrClosed},
 	} {
 		p := newPuppet(t).up()

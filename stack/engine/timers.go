@@ -58,10 +58,12 @@ func (e *Engine) HandleTimer(now time.Duration, t Timer) {
 		if first := e.alarms.first(); first != flowctl.Never {
 			e.alarms.ringUntil(now, max(now, first))
 		}
+		e.reapFailed(now)
 		return
 	case t.Sockets == Calls:
 		e.serveConns(now)
 		e.serveSubscribers(now)
+		e.reapFailed(now)
 		return
 	}
 	if t.Node == 0 {
@@ -76,4 +78,5 @@ func (e *Engine) HandleTimer(now time.Duration, t Timer) {
 		l.Tick(now)
 		e.after(now, l)
 	}
+	e.reapFailed(now)
 }

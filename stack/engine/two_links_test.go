@@ -218,8 +218,7 @@ func TestContactIsLostOnce(t *testing.T) {
 		taken = append(taken, b)
 	}
 	l := d.link(1)
-	l.Fail()
-	d.after(d.now, l)
+	d.cutLink(d.now, l)
 	for _, b := range taken {
 		b.Release()
 	}

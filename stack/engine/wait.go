@@ -121,6 +121,9 @@ func (l *link) waitersOf() *senders {
 // mayTry reports whether a port may try to send on a link now, or has to wait behind
 // others.
 func (e *Engine) mayTry(p *Port, l *link) bool {
+	if !l.IsUp() {
+		return false // until reapFailed
+	}
 	if l.senders == nil {
 		return true
 	}
@@ -228,6 +231,9 @@ func (e *Engine) leaveLine(now time.Duration, t *Ticket) {
 
 // invite calls those for whom a link has room, and has it tell of more.
 func (e *Engine) invite(now time.Duration, l *link, imp frame.Importance) {
+	if !l.IsUp() {
+		return // they move, or are called, see moveSenders
+	}
 	if l.senders.lines[imp].invite(l.Vacant(imp), e.call) {
 		l.Want(now, imp)
 	}
