@@ -115,6 +115,7 @@ type Engine struct {
 	observer   observer
 	table      *naming.Table
 	pub        naming.Publisher
+	namesAgain alarm
 	recent     []update      // of names, that may be under way on the broadcast link
 	cast       broadcastLink // ours
 	ups        int           // nodes there is contact with

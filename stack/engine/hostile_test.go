@@ -395,7 +395,7 @@ func TestNoMemory(t *testing.T) {
 	p.done()
 }
 
-// A link that cannot send the broadcast opening starts over.
+// A node that cannot be sent the broadcast opening, nor our names, is sent them later.
 func TestNoMemoryForOpening(t *testing.T) {
 	p := newPuppet(t)
 	p.disc(frame.Request, nil)
@@ -411,12 +411,21 @@ func TestNoMemoryForOpening(t *testing.T) {
 		held = append(held, b)
 	}
 	p.HandleFrame(p.now, 0, f)
-	if n := p.byAddr[popAddr]; n.links[0].State() != flowctl.Down || n.links[0].bearer.links != 0 {
+	n := p.byAddr[popAddr]
+	if n.links[0].State() != flowctl.Established || n.links[0].bearer.links != 1 {
 		t.Errorf("got %v, %d links", n.links[0].State(), n.links[0].bearer.links)
+	}
+	if got := p.drain(); len(got) > 0 {
+		t.Errorf("without memory: %q", got)
 	}
 	for _, b := range held {
 		b.Release()
 	}
 	f.Release()
+	p.now += owedPause
+	p.HandleTimeout(p.now)
+	if got := p.drain(); len(got) != 2 || !strings.Contains(got[0], "bcast") || !strings.Contains(got[1], "name/publish bulk") || n.owed != nil {
+		t.Errorf("later: %q", got)
+	}
 	p.done()
 }

@@ -155,8 +155,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		n.contacts.take(now, contactGap, contacts)
 		e.enlist(n)
 		e.linkChanged(l)
-		e.openBroadcast(now, n)
-		e.sendBulk(now, n)
+		e.sendOpening(now, n)
 	} else {
 		e.linkChanged(l)
 		old := other(n, l)

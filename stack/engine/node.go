@@ -32,6 +32,9 @@ type node struct {
 	inbox     naming.Inbox
 	bjoins    flowctl.Reassembly // fragments on its broadcast link
 	member    *flowctl.Member    // of our broadcast link; nil while there is no contact
+	owed      *nameDebt          // nil: it was told all of our names, and of our broadcast link
+	openOn    uint8              // the bearer over which it was told of that link
+	openAt    frame.Seq          // by this packet
 	reading   bool               // it may not have all of the names it was sent first
 	bulkOn    uint8              // the bearer those were sent over
 	bulkEnd   frame.Seq          // the last packet of them
@@ -218,7 +221,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	n.downSince = now
 	e.enrol(n)
 	e.dismiss(now, n)
-	n.reading = false
+	n.reading, n.owed = false, nil
 	e.openBarriers(n)
 	e.table.Purge(n.addr)
 	for _, l := range n.links {
@@ -245,16 +248,16 @@ func (e *Engine) giveUp(now time.Duration, n *node) {
 	}
 }
 
-// openBroadcast tells the node where our broadcast link stands.
-func (e *Engine) openBroadcast(now time.Duration, n *node) {
-	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, LastBcast: e.cast.sender.Last(), BcastAckInvalid: true, Orig: e.addr, Dest: n.addr}
+// openBroadcast tells a node on a link that our broadcast link began behind a packet. It
+// reports false if that cannot be done now: the node hears no broadcast before.
+func (e *Engine) openBroadcast(now time.Duration, l *link, last frame.Seq) bool {
+	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, LastBcast: last, BcastAckInvalid: true, Orig: e.addr, Dest: l.n.addr}
 	b := e.message(frame.IntLen, frame.Control)
 	if b == nil {
-		n.slots[0].Fail() // without it the node would never hear our broadcasts
-		return
+		return false
 	}
 	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-	e.transmit(now, n.slots[0], b, frame.System)
+	return e.transmit(now, l, b, frame.System) == nil
 }
 
 // message takes a chunk for a message of n bytes behind an Ethernet header.

@@ -25,6 +25,8 @@ type bed struct {
 	wire  []flight                             // by arrival
 	lines []string                             // every frame, described
 	taken func(from *bedNode)                  // nil: nobody asks; called after each NextFrame that gave one
+	short func(node int) bool                  // nil: chunks are given; else asked, of a node's own ones: refused?
+	feeds bool                                 // the bed takes a chunk itself
 }
 
 // A flight is a frame on its way.
@@ -52,7 +54,11 @@ func newBed(t testing.TB, addrs ...frame.NodeAddr) *bed {
 
 func (b *bed) add(c Config, seed uint64) *bedNode {
 	b.t.Helper()
-	n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 1024})}
+	k := frame.ArenaConfig{Small: 1024}
+	if i := len(b.nodes); b.short != nil {
+		k.Poison, k.Refuse = true, func(frame.Use) bool { return !b.feeds && b.short(i) }
+	}
+	n := &bedNode{arena: frame.NewArena(k)}
 	c.Arena, c.Chance = n.arena, NewSeeded(seed, 1)
 	e, err := New(c)
 	if err != nil {
@@ -131,7 +137,9 @@ func (b *bed) arrive(from, bearer int, bytes []byte) {
 		if i == from || bearer >= len(n.macs) || !eth.Dst().IsGroup() && eth.Dst() != n.macs[bearer] || b.cut != nil && b.cut(from, i, bearer) {
 			continue
 		}
+		b.feeds = true
 		f := n.arena.Get(len(bytes), frame.Control)
+		b.feeds = false
 		f.Resize(len(bytes))
 		copy(f.Bytes(), bytes)
 		n.HandleFrame(b.now, bearer, f)

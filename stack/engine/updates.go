@@ -66,11 +66,7 @@ func (e *Engine) tell(now time.Duration, u update) {
 	broadcast := e.namesByBroadcast() && e.broadcastUpdate(now, &u)
 	for _, n := range e.nodes {
 		if n.up() && (!broadcast || n.stillReads()) {
-			l := n.slots[0]
-			if l.told == u.seq { // and was told those before
-				l.told++
-			}
-			e.tellOne(now, n, l, u)
+			e.tellOne(now, n, u)
 		}
 	}
 }
@@ -100,15 +96,6 @@ func (e *Engine) broadcastUpdate(now time.Duration, u *update) bool {
 	return true
 }
 
-// tellOne sends an update to one node, by unicast.
-func (e *Engine) tellOne(now time.Duration, n *node, l *link, u update) {
-	if e.sendNames(now, l, u.fields(), u.item) {
-		e.after(now, l)
-	} else {
-		e.giveUp(now, n)
-	}
-}
-
 func (u *update) fields() frame.NamesFields {
 	return frame.NamesFields{Withdrawal: u.withdrawal, NonLegacy: true, UpdateSeq: u.seq}
 }
@@ -126,6 +113,9 @@ func (e *Engine) dropTold() []update {
 // link and that may still be on their way to it on the broadcast link: the data may
 // refer to them.
 func (e *Engine) tellAhead(now time.Duration, n *node, l *link) {
+	if n.owed != nil {
+		return // they go behind that
+	}
 	e.recent = e.dropTold()
 	next := e.pub.Next()
 	untold := l.told.Distance(next)
@@ -146,35 +136,17 @@ func (e *Engine) tellAhead(now time.Duration, n *node, l *link) {
 
 // stillReads reports whether the node has not acknowledged the bulk.
 func (n *node) stillReads() bool {
+	if n.owed != nil && n.owed.bulk {
+		return n.reading
+	}
 	if l := n.links[n.bulkOn]; n.reading && (l == nil || !l.IsUp() || l.HasAcked(n.bulkEnd)) {
 		n.reading = false
 	}
 	return n.reading
 }
 
-// sendBulk sends a node that has come up every binding it should know, at least
-// the one that says this node is there.
-// Source: docs/spec/03-discovery-and-node.md §6.1.
-func (e *Engine) sendBulk(now time.Duration, n *node) {
-	items, next := e.pub.Bulk()
-	l := n.slots[0]
-	limit := (l.PacketLimit() - frame.IntLen) / frame.NameItemLen
-	for part := range slices.Chunk(items, max(1, limit)) {
-		f := frame.NamesFields{Bulk: true, NonLegacy: true, BcastAckInvalid: true}
-		if items = items[len(part):]; len(items) == 0 {
-			f.LastBulk, f.UpdateSeq = true, next
-		}
-		if !e.sendNames(now, l, f, part...) {
-			l.Fail() // it has only just come up
-			return
-		}
-	}
-	l.told = next
-	n.reading, n.bulkOn, n.bulkEnd = !e.cfg.AsKernel, l.bearer.id, l.Queued()
-}
-
 // sendNames sends a name message, on the broadcast link to all. It reports false if that
-// cannot be done: some node would have another table from then on, so it must be given up.
+// cannot be done now.
 func (e *Engine) sendNames(now time.Duration, l *link, f frame.NamesFields, items ...frame.NameItem) bool {
 	f.Prev, f.Orig, f.Dest = e.addr, e.addr, l.n.addr
 	b := e.message(frame.IntLen+len(items)*frame.NameItemLen, frame.Control)
