@@ -28,7 +28,7 @@ const (
 	OptNameWait     OptionName = 1001 // nanoseconds that a send waits for a name; 0: as the daemon is set, negative: not at all
 	OptMulticast    OptionName = 1002 // 0: as fits, 1: broadcast, 2: copies
 	OptScope        OptionName = 1003 // of what is bound without one: 2 cluster, 3 node
-	OptBacklog      OptionName = 1004 // connection requests that may wait; 0: 1024
+	OptBacklog      OptionName = 1004 // connection requests that may wait; 0: 4096
 )
 
 var optionNames = map[OptionName]string{

@@ -21,7 +21,7 @@ type SocketConfig struct {
 
 	DialTimeout time.Duration // for which Dial waits for an answer; 0: 8 s
 	NoDelay     bool          // of a stream: see Conn.SetNoDelay
-	Backlog     int           // connection requests that may wait to be accepted; 0: 1024
+	Backlog     int           // connection requests that may wait to be accepted; 0: 4096
 
 	// Account is what the socket counts in, and what limits it beside ReceiveLimit; nil: none.
 	// Those accepted of a listener count there too. An attached node knows none.

@@ -123,11 +123,13 @@ func reported(socket any) (k uint64, err error) {
 	return k, err
 }
 
-// echoPackets sends every message back, until ctx is done.
+// echoPackets sends every message back, but for those that seem to be its own, until ctx
+// is done.
 func echoPackets(ctx context.Context, c net.PacketConn, out io.Writer) error {
 	defer c.Close()
 	defer context.AfterFunc(ctx, func() { c.Close() })()
 	b := make([]byte, frame.MaxPayload)
+	self := c.LocalAddr().String()
 	var answered, failed uint64
 	var why error // of the last that could not be
 	for {
@@ -145,6 +147,9 @@ func echoPackets(ctx context.Context, c net.PacketConn, out io.Writer) error {
 				return nil
 			}
 			return err
+		}
+		if from.String() == self { // an answer to itself would come back for ever
+			continue
 		}
 		if _, err := c.WriteTo(b[:k], from); err != nil {
 			failed++

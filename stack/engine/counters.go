@@ -48,6 +48,7 @@ const (
 	DropNoKey                   // sealed with a key not known
 	DropTag                     // sealed with another key, or changed
 	DropReplay                  // sealed, and came before
+	DropForged                  // from another node, as if a socket of this one had sent it
 	dropKinds
 )
 

@@ -91,6 +91,10 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 			e.drop(dropOf(err))
 			return
 		}
+		if e.forged(n, p) {
+			e.drop(DropForged)
+			return
+		}
 		n.got(p)
 		e.deliverPayload(now, n, p, in, broadcast)
 	case u == frame.UserName:
@@ -109,6 +113,14 @@ func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in 
 	default:
 		e.drop(DropNested)
 	}
+}
+
+// forged reports whether a message that another node has sent claims to be of a socket of
+// this one. What is ours does come back, and says so: a message that was rejected there has
+// the other node's address as its origin, and one that found its name moved here was looked
+// up a second time. Source: docs/spec/07-sockets.md §6.2, §6.3.
+func (e *Engine) forged(n *node, p frame.Payload) bool {
+	return n != e.self && p.From().Node == e.addr && (p.Type() != frame.NamedMsg || p.Reroute() == 0)
 }
 
 // deliverPayload finds the ports a message is for.
@@ -350,6 +362,9 @@ func (e *Engine) handleConn(now time.Duration, n *node, m frame.Message) {
 	f := c.Fields()
 	port := e.port(f.DestPort)
 	switch {
+	case n != e.self && f.Orig == e.addr:
+		e.drop(DropForged)
+		return
 	case port != nil && port.conn != nil:
 		port.conn.handleManager(now, n, &f)
 		return

@@ -40,12 +40,13 @@ func _() {
 	_ = x[DropNoKey-29]
 	_ = x[DropTag-30]
 	_ = x[DropReplay-31]
-	_ = x[dropKinds-32]
+	_ = x[DropForged-32]
+	_ = x[dropKinds-33]
 }
 
-const _Drop_name = "truncatedmalformedversionencryptedunknown user or typenot for this station or nodenot TIPCother networkfrom a node not knownsource is not the station it claimsbefore the own address is settledof another sessionwhile contact is being lost or madeduplicate, early or latefragments do not joinnot allowed inside a bundlenobody to take it, and not to be returnedreceiver's queue full, and not to be returnedname items that break a rulea limit of this nodenot built yetfrom a bearer whose interface is downof a link that came and went too often latelynot of the connection it namesnot of a member of the group, or more than it may sendmore than strangers, or one station, may ask forplain, though there are keysa key that came plaina key that is known, or not wantedsealed with a key not knownsealed with another key, or changedsealed, and came beforedropKinds"
+const _Drop_name = "truncatedmalformedversionencryptedunknown user or typenot for this station or nodenot TIPCother networkfrom a node not knownsource is not the station it claimsbefore the own address is settledof another sessionwhile contact is being lost or madeduplicate, early or latefragments do not joinnot allowed inside a bundlenobody to take it, and not to be returnedreceiver's queue full, and not to be returnedname items that break a rulea limit of this nodenot built yetfrom a bearer whose interface is downof a link that came and went too often latelynot of the connection it namesnot of a member of the group, or more than it may sendmore than strangers, or one station, may ask forplain, though there are keysa key that came plaina key that is known, or not wantedsealed with a key not knownsealed with another key, or changedsealed, and came beforefrom another node, as if a socket of this one had sent itdropKinds"
 
-var _Drop_index = [...]uint16{0, 9, 18, 25, 34, 54, 82, 90, 103, 124, 159, 192, 210, 245, 269, 290, 317, 358, 403, 431, 451, 464, 501, 546, 576, 630, 678, 706, 727, 761, 788, 823, 846, 855}
+var _Drop_index = [...]uint16{0, 9, 18, 25, 34, 54, 82, 90, 103, 124, 159, 192, 210, 245, 269, 290, 317, 358, 403, 431, 451, 464, 501, 546, 576, 630, 678, 706, 727, 761, 788, 823, 846, 903, 912}
 
 func (i Drop) String() string {
 	idx := int(i) - 0

@@ -161,7 +161,7 @@ func TestHostileGroupStrangers(t *testing.T) {
 	}{
 		{"another port", func(f *frame.PayloadFields) { f.OrigPort = 6 }, notMember},
 		{"another node", func(f *frame.PayloadFields) { f.OrigNode = c.mates[1].addr }, "not for this station or node=1"},
-		{"our own", func(f *frame.PayloadFields) { f.OrigPort, f.OrigNode = c.g.Addr().Port, c.Address() }, "not for this station or node=1"},
+		{"our own", func(f *frame.PayloadFields) { f.OrigPort, f.OrigNode = c.g.Addr().Port, c.Address() }, DropForged.String() + "=1"},
 		{"another scope", func(f *frame.PayloadFields) { f.Scope = frame.NodeScope }, ""},
 		{"another group", func(f *frame.PayloadFields) { f.NameType = 4243 }, ""},
 		{"an error", func(f *frame.PayloadFields) { f.Error = frame.Overload }, "nobody to take it, and not to be returned=1"},

@@ -205,7 +205,11 @@ func TestHostileMulticastInAnothersName(t *testing.T) {
 		c.packet(0, 0, c.mcast(0, allRange, func(f *frame.PayloadFields) {
 			f.OrigNode, f.Syn, f.SrcDroppable, f.DestNode = orig, true, true, c.Address()
 		}, "x"))
-		c.wantDrops(orig.String(), "not for this station or node=2")
+		want := DropForeign
+		if orig == c.Address() {
+			want = DropForged
+		}
+		c.wantDrops(orig.String(), want.String()+"=2")
 	}
 	c.broadcast(1, 0, c.mcast(1, allRange, nil, "y"))
 	wantLines(t, "the other node's", read(to), "<1001003:77> y")

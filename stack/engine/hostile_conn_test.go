@@ -201,7 +201,9 @@ func TestHostileConnIgnoresWindow(t *testing.T) {
 	}
 }
 
-// A flood of requests, empty and large, leaves room for others and ends at a limit.
+// A flood of requests, empty and large, ends at a limit, and leaves room for others: what a
+// node has most of gives way, the newest first. It catches a makeRoom that evicts nothing,
+// or for a node that has as many itself.
 func TestHostileConnSynFlood(t *testing.T) {
 	b := newHostileBed(t)
 	b.l.Close(b.now)
@@ -209,7 +211,7 @@ func TestHostileConnSynFlood(t *testing.T) {
 	port := b.l.port.number
 	refused := 0
 	for i := range 5000 {
-		b.packet(syn(port, uint32(1000+i), strings.Repeat("x", i%3*500)))
+		b.packet(syn(port, uint32(1000+i), strings.Repeat("x", i%3*300)))
 		if s := b.first(); s != "" {
 			refused++
 			if want := fmt.Sprintf("data-low/direct %d>%d error=overload syn bytes=0", port, 1000+i); s != want {
@@ -217,12 +219,15 @@ func TestHostileConnSynFlood(t *testing.T) {
 			}
 		}
 	}
-	if b.l.Pending() != maxNodeBacklog || refused != 5000-maxNodeBacklog {
+	if b.l.Pending() != DefaultBacklog || refused != 5000-DefaultBacklog {
 		t.Errorf("%d pending, %d refused", b.l.Pending(), refused)
 	}
 	own, err := b.Dial(b.now, ConnConfig{}, b.l.Addr(), nil)
-	if err != nil || b.l.Pending() != maxNodeBacklog+1 {
-		t.Errorf("another node's request: %v, %d pending", err, b.l.Pending())
+	if err != nil || b.l.Pending() != DefaultBacklog || b.l.from[b.Address()] != 1 {
+		t.Errorf("another node's request: %v, %d pending, %d of it", err, b.l.Pending(), b.l.from[b.Address()])
+	}
+	if s, want := b.first(), fmt.Sprintf("data-low/direct %d>%d error=overload syn bytes=0", port, 1000+DefaultBacklog-1); s != want {
+		t.Errorf("in its place went %q, want %q", s, want)
 	}
 	own.Close(b.now)
 	for range 10 {
@@ -234,7 +239,7 @@ func TestHostileConnSynFlood(t *testing.T) {
 	}
 	b.first()
 	b.packet(syn(port, 7000, ""))
-	if s := b.first(); s != "" || b.l.Pending() != maxNodeBacklog-9+1 {
+	if s := b.first(); s != "" || b.l.Pending() != DefaultBacklog-10+1 {
 		t.Errorf("room again: got %q, %d pending", s, b.l.Pending())
 	}
 	b.unharmed("requests")

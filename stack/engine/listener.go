@@ -4,6 +4,7 @@ package engine
 
 import (
 	"bytes"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -13,8 +14,7 @@ import (
 // Limits of a Listener. What comes beyond goes back with "overload": its sender asks
 // again later.
 const (
-	DefaultBacklog   = 1024 // requests that may wait, unless the ListenConfig says so
-	maxNodeBacklog   = 256  // of them from one node
+	DefaultBacklog   = 4096 // requests that may wait, unless the ListenConfig says so
 	maxInside        = 4096 // connections to a user in the engine
 	maxNodeInside    = 1024 // of them from one node
 	listenerReadRoom = DefaultReceiveLimit
@@ -101,7 +101,7 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 	switch {
 	case !e.isRequest(f):
 		e.giveBack(now, n, f, data, frame.NoPort)
-	case l.full(f, len(data)) || !l.affords(now, len(data)):
+	case !l.makeRoom(now, f, len(data)) || !l.affords(now, len(data)):
 		l.port.stats.noRoom(!f.DestDroppable)
 		e.giveBack(now, n, f, data, frame.Overload)
 	case l.user != nil:
@@ -140,8 +140,48 @@ func (l *Listener) full(f *frame.PayloadFields, size int) bool {
 	if l.user != nil {
 		return l.open >= maxInside || l.from[f.OrigNode] >= maxNodeInside
 	}
-	return len(l.pending) >= l.Backlog || l.from[f.OrigNode] >= maxNodeBacklog ||
-		l.bytes+size+recordCost > listenerReadRoom<<f.Importance
+	return len(l.pending) >= l.Backlog || l.bytes+size+recordCost > listenerReadRoom<<f.Importance
+}
+
+// makeRoom reports whether a request can wait. One node may take the whole queue; but what
+// it has there gives way to the requests of nodes that have fewer, the newest first, so
+// that no node keeps another out.
+func (l *Listener) makeRoom(now time.Duration, f *frame.PayloadFields, size int) bool {
+	for l.full(f, size) {
+		if l.user != nil || !l.evict(now, l.from[f.OrigNode]+1) {
+			return false
+		}
+	}
+	return true
+}
+
+// evict returns the newest request of the node that has most, to be sent again, if those
+// are more than n; of several nodes that of the newest request.
+func (l *Listener) evict(now time.Duration, n int) bool {
+	most := n
+	for _, k := range l.from {
+		most = max(most, k)
+	}
+	if most == n {
+		return false
+	}
+	i := len(l.pending) - 1
+	for l.from[l.pending[i].f.OrigNode] != most {
+		i--
+	}
+	r := l.pending[i]
+	l.pending = slices.Delete(l.pending, i, i+1)
+	l.dequeued(r)
+	l.port.stats.noRoom(true)
+	l.port.e.returnRequest(now, r, frame.Overload)
+	return true
+}
+
+// returnRequest sends a request that waited back.
+func (e *Engine) returnRequest(now time.Duration, r *request, why frame.ErrorCode) {
+	if n := r.via; n == e.self || e.reach(n.addr) == n {
+		e.giveBack(now, n, &r.f, r.data, why)
+	}
 }
 
 // affords reports whether the account has room for a request; for one with little or no
@@ -174,10 +214,15 @@ func (l *Listener) take() *request {
 	if len(l.pending) == 0 {
 		l.pending = nil
 	}
+	l.dequeued(r)
+	return r
+}
+
+// dequeued counts a request that waits no more.
+func (l *Listener) dequeued(r *request) {
 	l.bytes -= len(r.data) + recordCost
 	l.port.recount()
 	l.forget(r.f.OrigNode)
-	return r
 }
 
 // Accept makes a connection of the oldest request and answers it; data that came with
@@ -247,12 +292,8 @@ func (l *Listener) Close(now time.Duration) {
 	if l.port.closed {
 		return
 	}
-	e := l.port.e
 	l.port.retire(now)
 	for len(l.pending) > 0 {
-		r := l.take()
-		if n := r.via; n == e.self || e.reach(n.addr) == n {
-			e.giveBack(now, n, &r.f, r.data, frame.NoPort)
-		}
+		l.port.e.returnRequest(now, l.take(), frame.NoPort)
 	}
 }
