@@ -54,7 +54,7 @@ func (x *Subscription) Existing(t *Table, told func(Binding)) (looked int) {
 		return 0
 	}
 	all := t.OverlappingRanges
-	if x.Filter&frame.FilterPorts != 0 {
+	if x.everyPort() {
 		all = t.Overlapping
 	}
 	for b := range all(x.Range) {
@@ -68,8 +68,11 @@ func (x *Subscription) Existing(t *Table, told func(Binding)) (looked int) {
 
 // wants reports whether ev, of a range that overlaps, is to be told.
 func (x *Subscription) wants(ev Event) bool {
-	return (ev.Edge || x.Filter&frame.FilterPorts != 0) && x.scoped(ev.Binding)
+	return (ev.Edge || x.everyPort()) && x.scoped(ev.Binding)
 }
+
+// everyPort reports whether each binding is told of, not the first and last of a range.
+func (x *Subscription) everyPort() bool { return x.Filter&frame.FilterPorts != 0 }
 
 func (x *Subscription) scoped(b Binding) bool {
 	if b.Scope == frame.NodeScope {

@@ -43,6 +43,8 @@ type Subscription struct {
 	watch   watch
 	queue   flowctl.Queue[naming.Event]
 	limit   int
+	room    int             // of limit, for events beside the bindings that existed
+	listing *naming.Listing // of these, while there are more; then some of them wait
 	err     error
 	readied bool
 	account *Account
@@ -67,6 +69,20 @@ func (s *Subscription) recount() bool {
 	return true
 }
 
+// charge is recount that ends the subscription where there is no room.
+func (s *Subscription) charge() bool {
+	if s.recount() {
+		return true
+	}
+	s.e.count.SubscribersCut++
+	s.end(ErrSlow)
+	return false
+}
+
+// listingPart is the number of existing bindings that are looked at in one go. Up to so many
+// a subscriber is told in the order in which they came, of more by lower bound.
+const listingPart = 1024
+
 // Subscribe watches the bindings that overlap a range; those that exist are the first
 // events. Errors: ErrRange, ErrTooManySubscriptions, ErrConfig, the Full of an account that
 // has no room for these.
@@ -77,7 +93,7 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	if c.Limit == 0 {
 		c.Limit = DefaultEventLimit
 	}
-	s := &Subscription{Owner: c.Owner, e: e}
+	s := &Subscription{Owner: c.Owner, e: e, room: c.Limit}
 	s.watch = watch{Subscription: naming.Subscription{Range: c.Range, Filter: c.Filter}, by: s, due: flowctl.Never}
 	switch {
 	case c.Range.Lower > c.Range.Upper:
@@ -91,31 +107,49 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 		s.watch.due = now + c.Timeout
 	}
 	e.tellWatches() // what was before is no news to it
-	if e.table != nil {
+	switch {
+	case e.table == nil || c.Filter&frame.FilterNoStatus != 0:
+	case s.watch.Few(e.table, listingPart):
 		s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
+	default:
+		s.listing = &naming.Listing{}
+		s.list()
 	}
 	if s.account = c.Account; !s.recount() {
 		return nil, c.Account.Full
 	}
-	s.limit = s.queue.Len() + c.Limit
+	s.limit = s.queue.Len() + s.room
 	e.watch(&s.watch)
 	e.watches.own++
 	return s, nil
 }
 
+// list has the next of the bindings that existed wait. A subscriber that does not read has
+// no more of them than that: how many there are costs nobody memory, nor the others time.
+func (s *Subscription) list() {
+	s.e.tellWatches() // Reached is asked for what was before
+	for s.queue.Len() == 0 && !s.listing.Done() {
+		s.listing.Next(s.e.table, &s.watch.Subscription, listingPart, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
+	}
+	s.limit = s.queue.Len() + s.room
+	if s.listing.Done() {
+		s.listing = nil
+	}
+}
+
 func (s *Subscription) told(ev naming.Event) {
+	if s.listing != nil && !s.listing.Reached(&s.watch.Subscription, ev) {
+		return
+	}
 	if s.queue.Len() >= s.limit {
 		s.e.count.SubscribersCut++
 		s.end(ErrSlow)
 		return
 	}
 	s.queue.Push(ev)
-	if !s.recount() {
-		s.e.count.SubscribersCut++
-		s.end(ErrSlow)
-		return
+	if s.charge() {
+		s.rouse()
 	}
-	s.rouse()
 }
 
 func (s *Subscription) timedOut() { s.end(ErrSubscriptionOver) }
@@ -142,7 +176,10 @@ func (s *Subscription) Next() (ev naming.Event, ok bool) {
 		return naming.Event{}, false
 	}
 	ev = s.queue.Pop()
-	s.recount()
+	if s.queue.Len() == 0 && s.listing != nil && s.err == nil {
+		s.list()
+	}
+	s.charge()
 	return ev, true
 }
 
