@@ -4,6 +4,7 @@ package daemon
 
 import (
 	"context"
+	"errors"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
@@ -81,11 +82,26 @@ func (p *port) welcome(c *stack.Conn) (t told) {
 	return t
 }
 
-// shutdown ends the connection in order.
-func (p *port) shutdown() error {
-	e := p.is()
-	if e.conn == nil {
-		return syscall.ENOTCONN
+// shutdown ends the connection in order. The answer comes when the node has sent what was
+// written before, or cannot: *stack.UnsentError.
+func (p *port) shutdown(h *attach.Header) error {
+	x, c := p.x, p.is().conn
+	if c == nil {
+		return x.answer(h, syscall.ENOTCONN)
 	}
-	return e.conn.Close()
+	if err := c.Close(); err != nil {
+		return x.answer(h, err)
+	}
+	if err := c.CloseWait(over); !errors.Is(err, context.Canceled) {
+		return x.answer(h, err)
+	}
+	_, err := x.spawn(*h, func(ctx context.Context) told { return told{err: c.CloseWait(ctx)} }, nil)
+	return err
 }
+
+// over is a context that is done: a call that waits looks once.
+var over = func() context.Context {
+	ctx, stop := context.WithCancel(context.Background())
+	stop()
+	return ctx
+}()

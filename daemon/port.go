@@ -231,7 +231,7 @@ func (p *port) handle(h *attach.Header, data []byte) error {
 	case attach.OpConnect:
 		return p.connect(h, data)
 	case attach.OpShutdown:
-		return x.answer(h, p.shutdown())
+		return p.shutdown(h)
 	case attach.OpSetOption:
 		return x.answer(h, p.set(data))
 	case attach.OpGetOption:

@@ -68,6 +68,19 @@ func (l *Link) Unacked() int { return int(l.unacked) }
 // Idle reports whether everything sent was acknowledged.
 func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 }
 
+// Unsettled calls visit with every packet that the peer has not acknowledged, in order: those
+// sent, and then those that wait.
+func (l *Link) Unsettled(visit func(*frame.Buffer)) {
+	for i := range l.transmit.Len() {
+		if b := l.transmit.At(i).b; b != nil {
+			visit(b)
+		}
+	}
+	for i := range l.backlog.Len() {
+		visit(l.backlog.At(i).b)
+	}
+}
+
 // Send queues one message: b holds room for the Ethernet header and then the
 // whole message, complete but for its sequence number and acknowledgements. Where
 // the window is full it may share a packet that waits. With a nil error the link

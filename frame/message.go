@@ -62,6 +62,25 @@ func Parse(b []byte) (Message, error) {
 	return Message{b[:size:size], hlen}, nil
 }
 
+// ParseHead is Parse for the beginning of a message whose rest is elsewhere: m may end anywhere
+// behind the header, and has whole bytes when it is complete.
+func ParseHead(b []byte) (m Message, whole int, err error) {
+	if len(b) < ShortLen {
+		return Message{}, 0, ErrTruncated
+	}
+	w := binary.BigEndian.Uint32(b)
+	hlen, whole := int(w>>21&0xf)*4, int(w&0x1ffff)
+	switch {
+	case w>>29 != 2:
+		return Message{}, 0, ErrVersion
+	case hlen < ShortLen || hlen > MaxHeader || whole < hlen || whole-hlen > MaxPayload:
+		return Message{}, 0, ErrMalformed
+	case hlen > len(b):
+		return Message{}, 0, ErrTruncated
+	}
+	return Message{b[:min(whole, len(b))], hlen}, whole, nil
+}
+
 func (m Message) word(i int) uint32 { return binary.BigEndian.Uint32(m.b[4*i:]) }
 
 // bits returns the width bits of word i from bit low upwards.

@@ -23,6 +23,13 @@ import (
 //
 // There is no half-close: who closes reads no more. The end is sticky, every call
 // returns it again.
+//
+// What Write has taken either arrives, before io.EOF, or is reported as lost by an
+// *UnsentError with the number of bytes: inside the *ConnError of a Write or Read that finds
+// the connection ended, and by Close, CloseWait or Node.Close. The peer reads a reset then. Counted is
+// what the node had not yet put on the link, and what the peer's node had not acknowledged
+// there when contact was lost; whether the peer's program reads what its node has, nobody
+// is told.
 type Conn struct {
 	writeHalf
 	lending
@@ -33,6 +40,7 @@ type Conn struct {
 	cfg      *engine.ConnConfig // of Dial
 	c        *engine.Conn       // nil: the request is not under way yet
 	distant  farConn            // of an attached node
+	closers  waitList           // calls of CloseWait
 }
 
 var _ net.Conn = (*Conn)(nil)
@@ -122,6 +130,7 @@ func (c *Conn) moved() {
 	if c.c.State() != engine.Established {
 		c.wake(c.n, true)
 		c.n.rouseAll(c.writing)
+		c.n.rouseAll(c.closers)
 		return
 	}
 	if c.readable() || c.dialing {
@@ -130,51 +139,6 @@ func (c *Conn) moved() {
 	if len(c.writing) > 0 {
 		c.n.rouse(c.writing[0])
 	}
-}
-
-// Close ends the connection in order: the peer reads what was written, then io.EOF. What
-// waits here unread is lost, and all waiting calls end with net.ErrClosed, as a second
-// Close does. It does not wait.
-func (c *Conn) Close() error {
-	if c.far != nil {
-		return c.far.close("close", true)
-	}
-	return c.end("close", (*engine.Conn).Close)
-}
-
-// Abort ends the connection as a kernel does when a socket is closed: the peer reads
-// what was written, then syscall.ECONNRESET. Else as Close.
-func (c *Conn) Abort() error {
-	if c.far != nil {
-		return c.far.close("abort", false)
-	}
-	return c.end("abort", (*engine.Conn).Abort)
-}
-
-func (c *Conn) end(op string, how func(*engine.Conn, time.Duration)) error {
-	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	if c.closed {
-		return opError(op, c.network, c.local, c.remote, net.ErrClosed)
-	}
-	c.leave(how)
-	n.lap(n.now(), false)
-	return nil
-}
-
-// shut implements socket.
-func (c *Conn) shut() { c.leave((*engine.Conn).Close) }
-
-func (c *Conn) leave(how func(*engine.Conn, time.Duration)) {
-	n := c.n
-	c.closed = true
-	delete(n.sockets, c)
-	if c.c != nil {
-		how(c.c, n.now())
-	}
-	c.wake(n, true)
-	n.rouseAll(c.writing)
 }
 
 // SetNoDelay says whether short writes of a stream go out one by one. Else, the default,

@@ -21,6 +21,8 @@ import (
 //	syscall.EPIPE           of a Write: the peer has closed
 //	syscall.ECONNRESET      the peer broke off, was killed, or did not keep to the window
 //	ErrUnreachable          contact with the peer's node is lost, or the peer does not answer; it is ECONNRESET too
+//
+// and to *UnsentError, around that, where bytes that Write had taken are lost.
 type ConnError struct {
 	Peer   SocketAddr // while there was no answer, where the request went
 	Reason string
@@ -40,7 +42,7 @@ func (e *ConnError) Unwrap() error { return e.Err }
 
 // Is makes a lost connection a reset one.
 func (e *ConnError) Is(target error) bool {
-	return target == syscall.ECONNRESET && e.Err == ErrUnreachable
+	return target == syscall.ECONNRESET && errors.Is(e.Err, ErrUnreachable)
 }
 
 // Timeout reports whether the peer did not answer in time.
@@ -67,6 +69,9 @@ func connError(network string, err error, write bool) error {
 			return io.EOF
 		}
 		e.Code, e.Err = frame.OK, syscall.EPIPE
+	}
+	if end.Unsent > 0 {
+		e.Err = &UnsentError{Bytes: end.Unsent, Err: e.Err}
 	}
 	return e
 }

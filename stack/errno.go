@@ -62,7 +62,7 @@ func Errno(err error) syscall.Errno {
 		return 0
 	case errors.As(err, &blocked) && blocked.Cause == nil:
 		return syscall.EAGAIN // as a kernel's after SO_SNDTIMEO
-	case errors.As(err, &conn) && conn.Err == ErrUnreachable:
+	case errors.As(err, &conn) && errors.Is(conn.Err, ErrUnreachable):
 		return syscall.ECONNRESET
 	case errors.As(err, &errno):
 		return errno

@@ -57,18 +57,23 @@ func (e *RejectError) Error() string {
 	return fmt.Sprintf("message to %v rejected: %v", e.Dest, e.Code)
 }
 
-// An UnsentError means that a node was closed before other nodes had
-// acknowledged everything.
+// An UnsentError means that not all that was accepted for sending has arrived: of a
+// connection, bytes that its Write had taken; of Node.Close, packets that other nodes had not
+// acknowledged, and bytes of connections, too, that were lost after they had been closed.
 type UnsentError struct {
-	Packets int   // not acknowledged
-	Err     error // why Close did not wait longer
+	Packets int   // of Node.Close alone: not acknowledged
+	Bytes   int   // that the Write of connections had taken
+	Err     error // why they were not sent, or were not waited for
 }
 
 func (e *UnsentError) Error() string {
-	return fmt.Sprintf("stack: node closed with %d packets unacknowledged: %v", e.Packets, e.Err)
+	if e.Packets == 0 {
+		return fmt.Sprintf("stack: %d bytes not sent: %v", e.Bytes, e.Err)
+	}
+	return fmt.Sprintf("stack: node closed with %d packets unacknowledged, %d bytes of connections not sent: %v", e.Packets, e.Bytes, e.Err)
 }
 
-// Unwrap returns why Close did not wait longer.
+// Unwrap returns why it was not sent, or not waited for.
 func (e *UnsentError) Unwrap() error { return e.Err }
 
 func opError(op, network string, source, addr net.Addr, err error) error {

@@ -108,6 +108,7 @@ type (
 		Reason string
 		Code   ErrorCode
 	}
+	unsentFields  struct{ Packets, Bytes int }
 	membersFields struct {
 		Joined, Wanted int
 		Waited         time.Duration
@@ -183,7 +184,7 @@ func wireOf(err error, depth int) *wireError {
 	case *TopologyError:
 		return with("topology-service", topologyFields{e.Node, e.Reason}, e.Err)
 	case *UnsentError:
-		return with("unsent", e.Packets, e.Err)
+		return with("unsent", unsentFields{e.Packets, e.Bytes}, e.Err)
 	case *RejectError:
 		return with("reject", *e, nil)
 	case *Refusal:

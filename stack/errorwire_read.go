@@ -111,7 +111,7 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	"topology-service": kind(func(f topologyFields, inner error) error {
 		return &TopologyError{f.Node, f.Reason, inner}
 	}, true),
-	"unsent":  kind(func(packets int, inner error) error { return &UnsentError{packets, inner} }, true),
+	"unsent":  kind(func(f unsentFields, inner error) error { return &UnsentError{f.Packets, f.Bytes, inner} }, true),
 	"reject":  kind(func(f RejectError, _ error) error { return &f }, false),
 	"refusal": kind(func(f refusalFields, inner error) error { return &Refusal{syscall.Errno(f.Errno), f.Reason, inner} }, false),
 	"gone":    kind(func(f GoneError, _ error) error { return &f }, false),

@@ -23,7 +23,7 @@ func someErrors() []error {
 	conn := &ConnError{Peer: socket, Reason: "refused", Code: frame.NoPort, Err: syscall.ECONNREFUSED}
 	all := []error{
 		&net.OpError{Op: "write", Net: "tipcrdm", Source: socket, Addr: Service{Type: 18888, Instance: 17}, Err: ErrUnreachable},
-		&net.OpError{Op: "close", Net: "tipc", Err: &UnsentError{7, context.DeadlineExceeded}},
+		&net.OpError{Op: "close", Net: "tipc", Err: &UnsentError{7, 5000, context.DeadlineExceeded}},
 		&BlockedError{Name: Service{Type: 18888, Instance: 17}, Blocked: time.Second},
 		&BlockedError{Peer: socket, Blocks: true, Group: 4242, Need: 3, Acks: 1, Behind: 2, Node: 0x1001002, Bearer: "eth0", Link: "l",
 			Importance: High, Waiting: 5, Limit: 6, Unacked: 7, Window: 8, Ahead: 9, Unanswered: true, Blocked: time.Minute, Cause: context.Canceled},

@@ -89,7 +89,9 @@ type farNode struct {
 	subs    map[*farSubscription]struct{}
 	callers []*PacketConn // sockets of calls that are over
 	closed  bool
-	ends    sync.WaitGroup // what waits to say goodbye
+	ends    sync.WaitGroup        // what waits to say goodbye
+	leaving map[*farLine]struct{} // connections that are closed, and whose end the daemon has not answered
+	unsent  UnsentError           // of connections that are closed; without Err there is none
 
 	reattaching chan struct{} // of one place: who holds it reattaches
 }
@@ -206,8 +208,11 @@ func (f *farNode) close(ctx context.Context) error {
 	}()
 	select {
 	case <-done:
-		return nil
 	case <-ctx.Done():
-		return opError("close", "tipc", nil, nil, fmt.Errorf("not all was taken by the daemon: %w", ctx.Err()))
+		k := f.cut()
+		f.mu.Lock()
+		f.unsent.Err = fmt.Errorf("not all was taken by the daemon, of %d connections: %w", k, context.Cause(ctx))
+		f.mu.Unlock()
 	}
+	return f.unsentError()
 }

@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"errors"
+	"net"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
@@ -20,7 +21,10 @@ func (a *ActivePort) openFar(r Range, bound bool, scope Scope) error {
 			return inner(err)
 		}
 	}
-	a.pc.far.f.ends.Go(a.runFar)
+	if !a.pc.far.f.background(a.runFar) {
+		close(a.done)
+		return net.ErrClosed // which closes the socket, too
+	}
 	return nil
 }
 

@@ -36,6 +36,8 @@ type farSocket struct {
 	options []attach.Option
 	closed  bool
 	reborn  chan struct{} // closed when there is another life, or none any more
+
+	gone farGone // how its end went; of a connection
 }
 
 // A farLife is a socket as long as the daemon lives.
@@ -231,21 +233,25 @@ func (s *farSocket) close(op string, orderly bool) error {
 	s.closed = true
 	l, names := s.line(), s.names
 	close(s.reborn)
+	s.f.ends.Add(1) // whoever finds it closed may wait for that
 	s.mu.Unlock()
 	s.f.mu.Lock()
 	delete(s.f.sockets, s)
 	s.f.mu.Unlock()
-	s.goodbye(l, names, orderly)
-	return nil
+	return s.goodbye(op, l, names, orderly)
 }
 
 // goodbye closes the connection when the daemon has taken what was written, and withdrawn
 // the names; orderly is for a connection, whose peer is told so. For a socket without
-// connections that is waited for, a little; what takes longer is left to a goroutine.
-func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
+// connections that is waited for, a little; what takes longer is left to a goroutine. Errors:
+// *UnsentError of a connection that is known to have ended with bytes that were not sent.
+func (s *farSocket) goodbye(op string, l *farLine, names []farName, orderly bool) error {
+	known, over := l.endedUnsent()
 	l.hush()
 	done := make(chan struct{})
-	s.f.ends.Go(func() {
+	s.gone.begin(l, s.f)
+	go func() {
+		defer s.f.ends.Done()
 		defer close(done)
 		l.mu.Lock()
 		w := l.enter(lastWord)
@@ -256,11 +262,21 @@ func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 		l.conned = longAgo // a kick that comes late leaves the deadline alone
 		l.mu.Unlock()
 		<-l.out.unsent
-		l.conn.SetDeadline(time.Now().Add(goodbyeWait))
-		l.last(names, orderly && isConnected(s.network))
-	})
+		connected := isConnected(s.network)
+		if !connected { // else its bytes wait for the peer
+			l.conn.SetDeadline(time.Now().Add(goodbyeWait))
+		}
+		err := l.last(names, orderly && connected)
+		if !connected || !orderly {
+			err = nil
+		}
+		s.gone.end(l, s.f, err, over)
+	}()
 	if isConnected(s.network) && !l.fds {
-		return
+		if known != nil {
+			return s.opError(op, nil, known)
+		}
+		return nil
 	}
 	timer := time.NewTimer(closeWait)
 	defer timer.Stop()
@@ -268,9 +284,11 @@ func (s *farSocket) goodbye(l *farLine, names []farName, orderly bool) {
 	case <-done:
 	case <-timer.C:
 	}
+	return nil
 }
 
-// How long what was written to a socket that is closed waits for room, and Close for that.
+// How long what was written to a socket without connection waits for room once it is closed,
+// and Close for that.
 const (
 	goodbyeWait = 30 * time.Second
 	closeWait   = 100 * time.Millisecond
@@ -278,8 +296,9 @@ const (
 
 // last says the last words, and waits until the daemon has dealt with them, and so with
 // everything before. It reads meanwhile: the daemon may not take them before it is rid of
-// what it has to say, and where both ends of a connection close neither would go on.
-func (l *farLine) last(names []farName, connected bool) {
+// what it has to say, and where both ends of a connection close neither would go on. The
+// error is the answer's, or says that there was none.
+func (l *farLine) last(names []farName, connected bool) (err error) {
 	var said sync.WaitGroup
 	said.Go(func() {
 		if l.say(names, connected) != nil {
@@ -288,17 +307,23 @@ func (l *farLine) last(names []farName, connected bool) {
 	})
 	var h attach.Header
 	for {
-		buf, err := l.conn.ReadPooled(&h)
-		if err != nil {
+		buf, readErr := l.conn.ReadPooled(&h)
+		if readErr != nil {
+			err = lineError(readErr)
 			break
 		}
+		last := h.IsReply() && h.ID == lastWord
+		if last {
+			err = toldBy(&h, buf.Data)
+		}
 		buf.Release()
-		if h.IsReply() && h.ID == lastWord {
+		if last {
 			break
 		}
 	}
 	l.conn.Close() // ends what is still being said
 	said.Wait()
+	return err
 }
 
 // say writes the last words, and waits for room.

@@ -32,7 +32,7 @@ func (f *farNode) stream(ctx context.Context, verb string, in any, take func(*at
 		l.close()
 		return nil, err
 	}
-	f.ends.Go(func() {
+	begun := f.background(func() {
 		defer s.close()
 		var whole attach.Join
 		for {
@@ -51,6 +51,10 @@ func (f *farNode) stream(ctx context.Context, verb string, in any, take func(*at
 			}
 		}
 	})
+	if !begun {
+		s.close()
+		return nil, net.ErrClosed
+	}
 	return s.close, nil
 }
 

@@ -268,13 +268,19 @@ func (n *Node) Identity() Identity {
 	return n.eng.Identity()
 }
 
+// errClosedLost is why bytes are lost when Node.Close had nothing to wait for any more.
+var errClosedLost = errors.New("connections were lost after they had been closed")
+
 // Close ends the node: it closes every socket, which withdraws the names, waits
 // until the other nodes have acknowledged everything or ctx is done, tells them
 // goodbye, and closes the bearers. A node that does not answer is waited for as
-// long as the link to it lasts. A second Close waits for the first, at most until
-// its own ctx is done, and returns the same. Errors: *UnsentError with what ctx said;
-// the devices' own. That of an attached node closes what this program has, and waits until
-// the daemon has taken what was sent, or ctx is done.
+// long as the link to it lasts, and a peer that does not read what a connection has still to
+// send as long as its node answers: what is left when ctx is done ends in a reset. A second
+// Close waits for the first, at most until its own ctx is done, and returns the same.
+// Errors: *UnsentError with what ctx said, or with the bytes of connections that were lost
+// since the node began, after their own Close had returned; the devices' own. That of an
+// attached node closes what this program has, and waits until the daemon has sent what it
+// was given, or ctx is done: *UnsentError says what was lost.
 func (n *Node) Close(ctx context.Context) error {
 	if n.far != nil {
 		return n.far.close(ctx)
@@ -314,8 +320,11 @@ func (n *Node) Close(ctx context.Context) error {
 	n.lap(now, false)
 	unsent := n.drain(ctx)
 	now = n.now()
+	n.eng.CutShort(now) // what is closed and not sent ends in a reset
+	n.lap(now, false)
 	n.eng.Leave(now)
 	n.lap(now, false)
+	bytes := int(n.eng.Counters().ClosedUnsent)
 	n.closed = true
 	n.rouseAll(n.starting)
 	n.callSeat.ring()
@@ -344,8 +353,12 @@ func (n *Node) Close(ctx context.Context) error {
 	clear(n.watches)
 	n.unlock()
 	n.logs.wait()
-	if unsent > 0 {
-		err = errors.Join(&UnsentError{unsent, context.Cause(ctx)}, err)
+	if unsent > 0 || bytes > 0 {
+		why := errClosedLost
+		if unsent > 0 {
+			why = context.Cause(ctx)
+		}
+		err = errors.Join(&UnsentError{unsent, bytes, why}, err)
 	}
 	if err != nil {
 		n.closeErr = opError("close", "tipc", nil, nil, err)

@@ -62,9 +62,10 @@ const (
 
 // A ConnError is why a connection ended.
 type ConnError struct {
-	Why  ConnEnd
-	Code frame.ErrorCode // in the message that ended it; OK where there was none
-	Peer frame.SocketAddr
+	Why    ConnEnd
+	Code   frame.ErrorCode // in the message that ended it; OK where there was none
+	Peer   frame.SocketAddr
+	Unsent int // bytes that Write took and that are lost, see Conn.Unsent
 }
 
 func (e *ConnError) Error() string {
@@ -152,6 +153,10 @@ type Conn struct {
 	asked bool // a probe was not answered yet
 	acked bool // see Acknowledged
 
+	unsent    int  // see Unsent
+	lingering int  // bytes it counts among those of closed connections, see mayLinger
+	watched   bool // its owner hears of its end though it has closed it, see WatchClose
+
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
 	origin *Listener // that counts it; nil unless it has a user
 	ticket Ticket    // of a Conn with a user, or of the request, or of what is held
@@ -192,6 +197,10 @@ func (c *Conn) Err() error {
 	}
 	return nil
 }
+
+// End is why the connection ended other than by Close and Abort, whatever its state is; ok is
+// false if it did not.
+func (c *Conn) End() (end ConnError, ok bool) { return c.end, c.end != ConnError{} }
 
 // Window is what was sent and not acknowledged, and how much that may be before a Write
 // waits, in blocks of 1 KiB or messages.
@@ -255,6 +264,7 @@ func (c *Conn) establish(now time.Duration, n *node, peer frame.SocketAddr, imp 
 // detach ends what c waits for, but for what is owed.
 func (c *Conn) detach(now time.Duration) {
 	e := c.port.e
+	c.endLinger()
 	e.alarms.cancel(&c.limit)
 	e.alarms.cancel(&c.again)
 	c.port.promise(0)
@@ -274,19 +284,27 @@ func (c *Conn) detach(now time.Duration) {
 	}
 }
 
-// finish ends a connection that nobody here has closed. What came before can be read
-// still.
+// finish ends a connection by what has happened to it. What came before can be read
+// still; of a closed one that had still something to send nothing is left.
 func (c *Conn) finish(now time.Duration, why ConnEnd, code frame.ErrorCode) {
+	c.end = ConnError{why, code, c.peer, 0}
+	if c.state == ConnClosed {
+		c.release(now)
+		return
+	}
 	c.detach(now)
-	c.forgetHeld()
-	c.state, c.end = Ended, ConnError{why, code, c.peer}
+	c.loseHeld()
+	c.state, c.end.Unsent = Ended, c.unsent
 	c.port.e.conns.tell(c, callEnded)
 }
 
 // release gives back everything of a closed connection.
 func (c *Conn) release(now time.Duration) {
 	c.detach(now)
-	c.forgetHeld()
+	c.loseHeld()
+	if c.watched {
+		c.port.e.conns.tell(c, callEnded)
+	}
 	c.dropUnread()
 	c.port.retire(now)
 	if l := c.origin; l != nil {
@@ -319,10 +337,8 @@ func (c *Conn) overdraw(now time.Duration) {
 	case Established:
 		c.finish(now, EndReset, frame.Overload)
 		c.pay(now, owedOverload)
-	case ConnClosed: // what it has still to send; the end that is owed is a reset then
-		c.forgetHeld()
-		c.owed = c.owed&^owedEnd | owedReset
-		c.pay(now, c.owed)
+	case ConnClosed:
+		c.cutShort(now)
 	}
 }
 
@@ -330,10 +346,6 @@ func (c *Conn) overdraw(now time.Duration) {
 // Nothing of it goes on the wire. Source: docs/spec/07-sockets.md §4.6.
 func (e *Engine) loseConns(now time.Duration, n *node) {
 	for c := n.conns; c != nil; c = n.conns {
-		if c.state == ConnClosed { // it owed its end
-			c.release(now)
-			continue
-		}
 		c.finish(now, EndLost, frame.NoNode)
 	}
 }
@@ -352,9 +364,8 @@ func (c *Conn) ring(now time.Duration, a *alarm) {
 		c.sendRequest(now)
 	case a == &c.again:
 		c.pay(now, c.owed)
-	case c.lingers(): // long enough
-		c.forgetHeld()
-		c.pay(now, c.owed)
+	case c.lingers():
+		c.probeLate(now)
 	case c.state == Connecting:
 		c.finish(now, EndTimeout, frame.OK)
 	case c.state == Established:

@@ -12,9 +12,8 @@ import (
 
 // Limits of streams whose messages are collected.
 const (
-	lingerTime  = 8 * time.Second // for what a closed connection still holds
-	localPacket = 1500            // bytes of a packet within the node
-	maxSpare    = 32              // stores that a node keeps for later
+	localPacket = 1500 // bytes of a packet within the node
+	maxSpare    = 32   // stores that a node keeps for later
 )
 
 // A store has the bytes that a connection holds.
@@ -108,7 +107,7 @@ func (c *Conn) keep(b []byte) {
 	c.port.recount()
 }
 
-// forgetHeld drops what is held.
+// forgetHeld gives back the store of what is held no more.
 func (c *Conn) forgetHeld() {
 	c.nagle.Drop()
 	if c.store != nil {
@@ -198,7 +197,7 @@ func (c *Conn) handleLate(now time.Duration, n *node, f *frame.PayloadFields, da
 	switch {
 	case f.Error != frame.OK:
 		e.arrived(n)
-		c.release(now)
+		c.peerEnded(now, f.Error)
 	case f.Type == frame.ConnMsg:
 		e.drop(DropNoPort)
 	default:

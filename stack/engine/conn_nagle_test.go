@@ -504,8 +504,10 @@ func untold(c *Conn) uint16 {
 	return acked
 }
 
-// A closed connection holds what the window stops for 8 s, and then ends without it.
-// Meanwhile it takes no data, and knows its peer.
+// A closed connection holds what the window stops as long as its peer answers probes, else
+// it ends in a reset. Meanwhile it takes no data, and knows its peer. What it could not send
+// is counted. Mutations: the end stays orderly when the bytes are given up (cutShort leaves
+// owedEnd); lose does not count for a closed connection.
 func TestNagleLingers(t *testing.T) {
 	begin := func() *nagleBed {
 		b := newNagleBed(t, ConnConfig{})
@@ -521,21 +523,37 @@ func TestNagleLingers(t *testing.T) {
 		do   func(b *nagleBed)
 		sent string // what comes then
 		left bool
+		lost int // bytes
 	}{
 		{"the window opens", func(b *nagleBed) { b.credit(1, 512, false) },
-			"data-low/conn 6>90 bytes=100; data-critical/conn 6>90 error=connection shutdown bytes=0", false},
-		{"it does not open enough", func(b *nagleBed) { b.credit(0, 1, true) }, "", true},
-		{"a probe", func(b *nagleBed) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true},
-		{"data", func(b *nagleBed) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true},
-		{"a request of the peer", func(b *nagleBed) { b.packet(syn(6, 90, "")) }, "data-low/direct 6>90 error=no port syn bytes=0", true},
-		{"data of another", func(b *nagleBed) { b.packet(conn(91, 6, nil, "x")) }, "data-low/conn 6>91 error=no port bytes=1", true},
-		{"the end of another", func(b *nagleBed) { b.packet(conn(91, 6, code(frame.NoPort), "")) }, "", true},
-		{"the peer's end", func(b *nagleBed) { b.packet(conn(90, 6, code(frame.ConnShutdown), "")) }, "", false},
+			"data-low/conn 6>90 bytes=100; data-critical/conn 6>90 error=connection shutdown bytes=0", false, 0},
+		{"it does not open enough", func(b *nagleBed) { b.credit(0, 1, true) }, "", true, 0},
+		{"a probe", func(b *nagleBed) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true, 0},
+		{"data", func(b *nagleBed) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true, 0},
+		{"a request of the peer", func(b *nagleBed) { b.packet(syn(6, 90, "")) }, "data-low/direct 6>90 error=no port syn bytes=0", true, 0},
+		{"data of another", func(b *nagleBed) { b.packet(conn(91, 6, nil, "x")) }, "data-low/conn 6>91 error=no port bytes=1", true, 0},
+		{"the end of another", func(b *nagleBed) { b.packet(conn(91, 6, code(frame.NoPort), "")) }, "", true, 0},
+		{"the peer's end", func(b *nagleBed) { b.packet(conn(90, 6, code(frame.ConnShutdown), "")) }, "", false, 100},
 		{"a bounced probe", func(b *nagleBed) {
 			b.packet(manager(90, 6, func(f *frame.ConnFields) { f.Error = frame.NoPort }))
-		}, "", false},
-		{"8 s", func(b *nagleBed) { b.alarms.ringDue(b.now + 8*time.Second) }, "data-critical/conn 6>90 error=connection shutdown bytes=0", false},
-		{"8 s less a little", func(b *nagleBed) { b.alarms.ringDue(b.now + 8*time.Second - 1) }, "", true},
+		}, "", false, 100},
+		{"a while", func(b *nagleBed) { b.alarms.ringDue(b.now + lingerProbe - 1) }, "", true, 0},
+		{"longer", func(b *nagleBed) { b.alarms.ringDue(b.now + lingerProbe) }, "conn/probe 6>90", true, 0},
+		{"the peer answers probes", func(b *nagleBed) {
+			for i := range time.Duration(100) {
+				b.alarms.ringDue(b.now + (i+1)*lingerProbe)
+				if got := b.first(); got != "conn/probe 6>90" {
+					b.t.Errorf("probe %d: sent %q", i, got)
+				}
+				b.packet(manager(90, 6, func(f *frame.ConnFields) { f.Type = frame.ConnProbeReply }))
+			}
+		}, "", true, 0},
+		{"the peer leaves a probe without answer", func(b *nagleBed) {
+			b.alarms.ringDue(b.now + lingerProbe)
+			b.first()
+			b.alarms.ringDue(b.now + 2*lingerProbe)
+		}, "data-critical/conn 6>90 error=no port bytes=0", false, 100},
+		{"the node leaves", func(b *nagleBed) { b.CutShort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0", false, 100},
 		{"used", func(b *nagleBed) {
 			b.c.Close(b.now)
 			b.c.Abort(b.now)
@@ -543,8 +561,8 @@ func TestNagleLingers(t *testing.T) {
 			if b.c.Write(b.now, []byte("x")) != ErrClosed || b.c.Err() != ErrClosed {
 				b.t.Error("it can be written to")
 			}
-		}, "", true},
-		{"contact is lost", func(b *nagleBed) { b.lose(b.now, b.byAddr[popAddr]) }, "", false},
+		}, "", true, 0},
+		{"contact is lost", func(b *nagleBed) { b.lose(b.now, b.byAddr[popAddr]) }, "", false, 100},
 	} {
 		b := begin()
 		b.c.Close(b.now)
@@ -564,6 +582,9 @@ func TestNagleLingers(t *testing.T) {
 		if got := b.TakeReadyConns(nil); slices.Contains(got, b.c) {
 			t.Errorf("%s: its owner hears of it", c.name)
 		}
+		if n := b.Counters().ClosedUnsent; n != uint64(c.lost) || b.c.Unsent() != c.lost || b.c.Gone() == c.left {
+			t.Errorf("%s: %d bytes counted as lost, of the connection %d, want %d; gone: %v", c.name, n, b.c.Unsent(), c.lost, b.c.Gone())
+		}
 		b.lose(b.now, b.byAddr[popAddr])
 		if b.Ports() != 0 {
 			t.Errorf("%s: it is left without contact", c.name)
@@ -582,7 +603,8 @@ func TestNagleLingers(t *testing.T) {
 	b.done()
 }
 
-// An end that nobody here wanted takes what is held with it.
+// An end that nobody here wanted takes what is held with it, and says so. Mutation: finish
+// forgets what is held without counting it.
 func TestNagleEndedByPeer(t *testing.T) {
 	b := newNagleBed(t, ConnConfig{})
 	b.write(15, 10)
@@ -591,8 +613,12 @@ func TestNagleEndedByPeer(t *testing.T) {
 	if b.c.Held() != 0 || b.c.store != nil || len(b.conns.stores.spare) != 1 || ended(b.c) != "closed by the peer, connection shutdown" {
 		t.Errorf("%d held, %v", b.c.Held(), ended(b.c))
 	}
-	if err := b.c.Write(b.now, []byte("x")); err != b.c.Err() {
+	var end *ConnError
+	if err := b.c.Write(b.now, []byte("x")); err != b.c.Err() || !errors.As(err, &end) || end.Unsent != 100 || b.c.Unsent() != 100 {
 		t.Errorf("got %v", err)
+	}
+	if n := b.Counters().ClosedUnsent; n != 0 {
+		t.Errorf("%d bytes counted as lost with closed ones", n)
 	}
 	b.c.SetNoDelay(b.now, true)
 	b.c.Close(b.now)

@@ -122,8 +122,6 @@ func (c *Conn) handleManager(now time.Duration, n *node, f *frame.ConnFields) {
 	}
 	c.asked = false
 	switch {
-	case f.Error != frame.OK && c.state == ConnClosed:
-		c.release(now)
 	case f.Error != frame.OK:
 		c.peerEnded(now, f.Error)
 	case f.Type == frame.ConnProbe:

@@ -208,22 +208,27 @@ func (c *Conn) probe(now time.Duration) {
 }
 
 // Close ends the connection in order: the peer reads what was sent before, and then
-// its end. What waits here unread is lost, but for the beginning of the first message,
-// which the peer gets back. Source: docs/spec/07-sockets.md §4.6.
+// its end. What is held, see Held, goes as the peer makes room for it, for as long as the
+// peer lives, and the end goes behind it: see Unsent for when that cannot be done. What
+// waits here unread is lost, but for the beginning of the first message, which the peer
+// gets back. Source: docs/spec/07-sockets.md §4.6.
 func (c *Conn) Close(now time.Duration) { c.close(now, frame.ConnShutdown) }
 
-// Abort ends the connection so that the peer reads a reset.
+// Abort is Close, but that the peer reads a reset at the end.
 func (c *Conn) Abort(now time.Duration) { c.close(now, frame.NoPort) }
 
 func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 	if c.state == Established && !c.drain(now) {
-		n := c.node
-		c.state = ConnClosed
-		c.detach(now)
-		c.linger(now, n, code)
-		c.port.e.alarms.set(&c.limit, now+lingerTime)
-		c.flush(now)
-		return
+		if n := c.node; c.mayLinger() {
+			c.state = ConnClosed
+			c.detach(now)
+			c.linger(now, n, code)
+			c.beginLinger(now)
+			c.flush(now)
+			return
+		}
+		c.loseHeld()
+		code = frame.NoPort
 	}
 	was := c.state
 	if was == ConnClosed {

@@ -42,6 +42,7 @@ type conns struct {
 	listeners []*Listener
 	loop      loopback
 	stores    stores
+	lingerers lingerers
 	rooms     rooms
 }
 
@@ -76,11 +77,12 @@ func (s *conns) deadline() time.Duration {
 }
 
 // TakeReadyConns appends to dst the connections that can be read, or written to again,
-// or whose state has changed since the last call, each once.
+// or whose state has changed since the last call, each once; of closed ones those that
+// WatchClose speaks of.
 func (e *Engine) TakeReadyConns(dst []*Conn) []*Conn {
 	for _, c := range e.conns.ready {
 		c.due = 0
-		if c.state != ConnClosed {
+		if c.state != ConnClosed || c.watched && c.Gone() {
 			dst = append(dst, c)
 		}
 	}

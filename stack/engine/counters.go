@@ -97,6 +97,7 @@ type Counters struct {
 	OutDropped          uint64 // frames a stalled device left behind
 	Connected           uint64 // connections made, by either end here
 	OverAcks            uint64 // acknowledgements on connections of more than was sent
+	ClosedUnsent        uint64 // bytes of connections that were lost after Close had been called, see Conn.Unsent
 
 	SubscriptionsRefused uint64 // connections to the topology service that broke a rule or a limit
 	SubscribersCut       uint64 // subscribers that left too many events unread

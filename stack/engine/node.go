@@ -44,6 +44,7 @@ type node struct {
 	keyTold        uint8      // slot of its key that the owner was told of
 	conns          *Conn      // that lead there, the newest first
 	open           int        // of them
+	lingerers      lingerers  // of them
 	traffic        Traffic
 	twin           *node // the next that claims its identity
 	roll           *roll // that it is on while there is no contact
@@ -209,6 +210,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 		n.contact = n.contact.after(peerLost)
 	}
 	n.contact = n.contact.after(selfLost)
+	e.loseUnacked(n) // before the links forget it
 	last.Restart(now)
 	n.bcast.Reset()
 	e.lostCrypt(now, n)
