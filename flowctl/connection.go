@@ -70,6 +70,9 @@ func (c *Connection) CountsBlocks() bool { return c.blocks }
 // window.
 func (c *Connection) Open() bool { return c.unacked <= c.window }
 
+// Shut makes Open report false from now on.
+func (c *Connection) Shut() { c.unacked, c.window = 0, -1 }
+
 // Unacked is how much was sent and not acknowledged, in blocks or messages.
 func (c *Connection) Unacked() int { return c.unacked }
 

@@ -58,6 +58,8 @@ const (
 	// Ask: packets of the broadcast link are under way and nobody answers. The node
 	// probes every member that is Behind, and gives up those that are Overdue.
 	Ask
+	// Drained: see AskDrained.
+	Drained
 )
 
 // A Local is what the own ends of all links over one bearer have in common. They share
@@ -132,6 +134,7 @@ type Link struct {
 	checkpoint frame.Seq          // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
 	session    frame.Seq
 
+	draining    draining
 	peerSession frame.Seq
 	inSession   bool
 	state       State

@@ -225,6 +225,9 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 		reply.keepalive = true
 	case s.Keepalive():
 		l.answerProbe(now)
+		if l.draining.answered(info.NextSent) {
+			l.events |= Drained
+		}
 	}
 	if (s.Probe() || s.Keepalive()) && len(l.deferred()) == 0 && info.NextSent.After(l.rcvNxt) {
 		reply.gap = min(l.rcvNxt.Distance(info.NextSent), MaxWindow)

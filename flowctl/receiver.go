@@ -71,6 +71,10 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 	if l.blocked() {
 		return Dropped
 	}
+	if l.IsUp() && !l.MayAck(m.Ack()) { // of another session, or of somebody else
+		l.BadAcks++
+		return Dropped
+	}
 	l.RecvPackets++
 	l.sup.HandlePacket()
 	if !l.IsUp() {
@@ -93,6 +97,9 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 	l.Flush(now)
 	return v
 }
+
+// MayAck reports whether a packet of the peer may acknowledge that: not what was never sent.
+func (l *Link) MayAck(ack frame.Seq) bool { return ack.Before(l.sndNxt) }
 
 // early takes a packet that came before its turn.
 func (l *Link) early(now time.Duration, m frame.Message, b *frame.Buffer) Verdict {

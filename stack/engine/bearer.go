@@ -202,7 +202,7 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m fr
 		e.drop(DropNodeState)
 		return
 	}
-	if k := n.member; k != nil && k.Acked() != m.BcastAck() && l.IsUp() {
+	if k := n.member; k != nil && k.Acked() != m.BcastAck() && l.IsUp() && l.MayAck(m.Ack()) {
 		e.broadcastAck(now, n, m)
 	}
 	switch l.HandlePacket(now, m, f) {

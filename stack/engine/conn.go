@@ -153,9 +153,11 @@ type Conn struct {
 	asked bool // a probe was not answered yet
 	acked bool // see Acknowledged
 
-	unsent    int  // see Unsent
-	lingering int  // bytes it counts among those of closed connections, see mayLinger
-	watched   bool // its owner hears of its end though it has closed it, see WatchClose
+	early     *earlyEnd // the peer's end has come, and may have overtaken data
+	late      bool      // the peer has ended it: data that it sent before may come still
+	unsent    int       // see Unsent
+	lingering int       // bytes it counts among those of closed connections, see mayLinger
+	watched   bool      // its owner hears of its end though it has closed it, see WatchClose
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
 	origin *Listener // that counts it; nil unless it has a user
@@ -268,7 +270,7 @@ func (c *Conn) detach(now time.Duration) {
 	e.alarms.cancel(&c.limit)
 	e.alarms.cancel(&c.again)
 	c.port.promise(0)
-	c.owed, c.request = 0, nil
+	c.owed, c.request, c.early = 0, nil, nil
 	c.leaveLine(now)
 	if n := c.node; n != nil {
 		n.open--
@@ -366,6 +368,8 @@ func (c *Conn) ring(now time.Duration, a *alarm) {
 		c.pay(now, c.owed)
 	case c.lingers():
 		c.probeLate(now)
+	case c.early != nil:
+		c.askDrained(now)
 	case c.state == Connecting:
 		c.finish(now, EndTimeout, frame.OK)
 	case c.state == Established:

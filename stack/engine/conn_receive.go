@@ -36,13 +36,19 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 		c.handleAnswer(now, n, f, data, in)
 	case c.state == ConnClosed && !c.lingers() && n == c.node && f.OrigPort == c.peer.Port:
 		e.drop(DropNoPort) // it is about to read the end that is owed: what came back would be another
+	case c.late && c.state == Ended && n.addr == c.peer.Node && f.OrigPort == c.peer.Port && f.OrigNode == n.addr && f.Error == frame.OK && f.Type == frame.ConnMsg:
+		c.receive(now, n, f, data, in)
 	case !c.isPeer(n, f.OrigPort, f.OrigNode):
 		e.giveBack(now, n, f, data, frame.NoPort)
 	case c.state == ConnClosed:
 		c.handleLate(now, n, f, data)
 	case f.Error != frame.OK:
 		e.arrived(n)
-		c.peerEnded(now, f.Error)
+		if l := e.conns.joined; l != nil && c.user == nil && c.early == nil {
+			c.overtaken(now, l, f.Error)
+		} else {
+			c.peerEnded(now, f.Error)
+		}
 	case f.Type == frame.ConnMsg:
 		c.receive(now, n, f, data, in)
 	default:
@@ -58,6 +64,11 @@ func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data 
 	if c.user == nil && len(data) > 0 && c.port.queued+len(data)+recordCost > c.port.ReceiveLimit {
 		c.port.stats.noRoom(!f.DestDroppable)
 		e.giveBack(now, n, f, data, frame.Overload)
+		c.late = false
+		if c.state == Ended { // of what came late something is lost
+			c.end.Why, c.end.Code = EndReset, frame.Overload
+			return
+		}
 		c.finish(now, EndReset, frame.Overload)
 		return
 	}
@@ -103,8 +114,13 @@ func (c *Conn) hand(now time.Duration, data []byte) (due bool) {
 	return c.state == Established && c.flow.Read(size)
 }
 
-// peerEnded ends the connection as the peer said.
+// peerEnded ends the connection as the peer said. What comes of a peer that is gone is no
+// other end.
 func (c *Conn) peerEnded(now time.Duration, code frame.ErrorCode) {
+	if c.early != nil {
+		return
+	}
+	c.late = c.user == nil && c.state == Established
 	if code == frame.ConnShutdown {
 		c.finish(now, EndShutdown, code)
 	} else {

@@ -112,6 +112,9 @@ const (
 
 // acknowledge tells the peer what was read, which may have asked for it.
 func (c *Conn) acknowledge(now time.Duration, asked bool) {
+	if c.early != nil { // the peer is gone
+		return
+	}
 	if asked {
 		c.pay(now, owedCredit|owedNagle)
 	} else {
@@ -218,6 +221,9 @@ func (c *Conn) Close(now time.Duration) { c.close(now, frame.ConnShutdown) }
 func (c *Conn) Abort(now time.Duration) { c.close(now, frame.NoPort) }
 
 func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
+	if c.early != nil { // whatever comes still, nobody reads it
+		c.endEarly(now)
+	}
 	if c.state == Established && !c.drain(now) {
 		if n := c.node; c.mayLinger() {
 			c.state = ConnClosed

@@ -43,6 +43,7 @@ type conns struct {
 	loop      loopback
 	stores    stores
 	lingerers lingerers
+	joined    *link // of a message that is being delivered and has joined a packet, see overtaken
 	rooms     rooms
 }
 

@@ -22,6 +22,7 @@ func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, 
 			return
 		}
 		l.RecvBundles++
+		first := true
 		for inner, err := range u.Messages() {
 			switch {
 			case err != nil:
@@ -32,7 +33,11 @@ func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, 
 				return
 			}
 			l.RecvBundled++
+			if !first {
+				e.conns.joined = l
+			}
 			e.deliverMessage(now, n, inner, in, m.NonSeq())
+			e.conns.joined, first = nil, false
 		}
 	case frame.UserFragment:
 		e.join(now, l, joins, m)

@@ -103,6 +103,9 @@ func (e *Engine) after(now time.Duration, l *link) {
 		if ev&flowctl.Room != 0 {
 			e.roomOn(now, l)
 		}
+		if ev&flowctl.Drained != 0 {
+			e.drained(now, l)
+		}
 		if ev&flowctl.Ask != 0 {
 			e.askMembers(now)
 		}
