@@ -117,7 +117,8 @@ type Link struct {
 	cast  *BroadcastSender   // of which this is the sending half; nil: of no broadcast link
 	out   Queue[*frame.Buffer]
 
-	cork cork
+	cork     cork
+	draining draining // here it takes no room
 	sender
 	receiver
 	recovery
@@ -134,7 +135,6 @@ type Link struct {
 	checkpoint frame.Seq          // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
 	session    frame.Seq
 
-	draining    draining
 	peerSession frame.Seq
 	inSession   bool
 	state       State
