@@ -89,14 +89,29 @@ func (p *port) shutdown(h *attach.Header) error {
 	if c == nil {
 		return x.answer(h, syscall.ENOTCONN)
 	}
+	failed := p.unsent
+	p.unsent = 0
 	if err := c.Close(); err != nil {
-		return x.answer(h, err)
+		return x.answer(h, unsent(err, failed))
 	}
 	if err := c.CloseWait(over); !errors.Is(err, context.Canceled) {
-		return x.answer(h, err)
+		return x.answer(h, unsent(err, failed))
 	}
-	_, err := x.spawn(*h, func(ctx context.Context) told { return told{err: c.CloseWait(ctx)} }, nil)
+	_, err := x.spawn(*h, func(ctx context.Context) told { return told{err: unsent(c.CloseWait(ctx), failed)} }, nil)
 	return err
+}
+
+// unsent is the error of the end of a connection, with the bytes of sends that had failed.
+func unsent(err error, failed int) error {
+	if failed == 0 {
+		return err
+	}
+	all := &stack.UnsentError{Bytes: failed, Err: syscall.EPIPE}
+	if e := (*stack.UnsentError)(nil); errors.As(err, &e) {
+		all.Bytes += e.Bytes
+		all.Err = e.Err
+	}
+	return all
 }
 
 // over is a context that is done: a call that waits looks once.

@@ -28,6 +28,7 @@ type port struct {
 	srcDroppable tristate
 	to           attach.Sockaddr // of the last message
 	toAddr       net.Addr        // the same, so that the next costs no allocation
+	unsent       int             // bytes for a connection, of sends that failed and were not answered
 
 	deliverer
 	failures failures

@@ -35,6 +35,9 @@ func (x *session) send(h *attach.Header, data []byte) error {
 	if err == nil {
 		return nil
 	}
+	if e.conn != nil {
+		p.unsent += len(data)
+	}
 	return p.report(h, data, err)
 }
 

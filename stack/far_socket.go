@@ -263,9 +263,11 @@ func (s *farSocket) goodbye(op string, l *farLine, names []farName, orderly bool
 		l.mu.Unlock()
 		<-l.out.unsent
 		connected := isConnected(s.network)
-		if !connected { // else its bytes wait for the peer
-			l.conn.SetDeadline(time.Now().Add(goodbyeWait))
+		by := time.Now().Add(goodbyeWait)
+		if connected { // its bytes wait for the peer
+			by = time.Time{}
 		}
+		l.conn.SetDeadline(by)
 		err := l.last(names, orderly && connected)
 		if !connected || !orderly {
 			err = nil
