@@ -48,6 +48,10 @@ type DiscoveryFields struct {
 	NetHash      uint32
 	Suggested    NodeAddr // TrialFail only
 	Identity     Identity
+
+	// Challenge and Echo are what Proof returns: in a Response to a node that bears a
+	// Mark, and in no other message.
+	Challenge, Echo uint64
 }
 
 // ParseDiscovery checks m as a discovery message of an Ethernet bearer. Errors:
@@ -127,7 +131,9 @@ func (d Discovery) Identity() Identity {
 // Fields returns what the message says.
 func (d Discovery) Fields() DiscoveryFields {
 	a := d.Media()
+	challenge, echo := d.Proof()
 	return DiscoveryFields{
+		Challenge: challenge, Echo: echo,
 		Type: d.Type(), Capabilities: d.Capabilities(), Signature: d.Signature(),
 		Dest: d.Dest(), Prev: d.Prev(), NetID: d.NetID(), MAC: a.MAC, UDP: a.UDP,
 		NetHash: d.NetHash(), Suggested: d.Suggested(), Identity: d.Identity(),
@@ -139,6 +145,10 @@ func (f *DiscoveryFields) Append(b []byte) []byte {
 	n := DiscLen
 	if f.Capabilities.Has(CapNodeID128) {
 		n += len(f.Identity)
+	}
+	proof := f.Challenge != 0 || f.Echo != 0
+	if proof {
+		n += ProofLen
 	}
 	b, h := grow(b, n)
 	w1 := uint32(f.Type)<<29 | uint32(f.Capabilities&capMask)<<15 | uint32(f.Signature&0x7fff)
@@ -153,6 +163,10 @@ func (f *DiscoveryFields) Append(b []byte) []byte {
 	a.Put(h[20:])
 	binary.BigEndian.PutUint32(h[52:], f.NetHash)
 	binary.BigEndian.PutUint32(h[56:], uint32(f.Suggested))
-	copy(h[DiscLen:], f.Identity[:])
+	copy(h[DiscLen:n], f.Identity[:])
+	if proof {
+		binary.BigEndian.PutUint64(h[n-ProofLen:], f.Challenge)
+		binary.BigEndian.PutUint64(h[n-8:], f.Echo)
+	}
 	return b
 }

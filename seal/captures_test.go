@@ -39,6 +39,7 @@ func replay(t *testing.T, name string, master bool) (kinds map[seal.Kind]int, no
 	a, b := frame.NodeAddr(0x01001001), frame.NodeAddr(0x01001002)
 	node := func(own, other frame.NodeAddr) *captureNode {
 		n := &captureNode{addr: own, ring: seal.NewRing(0, true), peer: seal.NewPeer(other)}
+		n.ring.AcceptReplays(true)
 		n.ring.SetSelf(own, frame.AddrIdentity(own))
 		if master {
 			err = n.ring.SetMaster(0, key, 0)

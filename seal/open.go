@@ -18,6 +18,13 @@ type Opened struct {
 	Slot      uint8 // the sender's, of the key that opened it
 	Activated bool  // the key of Slot is the sender's active one from now on
 	Needs     bool  // the sender is to get this node's newest key: NoKeyFor
+
+	// Number is that of the packet. Of a Peer that is required to prove itself, Fresh says
+	// that it was sealed after that, and Strange that it may not have been: of such discovery
+	// nothing may be heeded but what HandleEcho takes, and all else has ErrReplay.
+	Number  uint64
+	Fresh   bool
+	Strange bool
 }
 
 // Source tells whom a sealed packet claims to be from, for finding the Peer: the
@@ -41,7 +48,7 @@ func Source(b []byte) (a frame.NodeAddr, id frame.Identity, discovery bool, err 
 // claims to be from, nil if that is not known: then the node's own keys are
 // tried. Of a packet that was opened the source is certain, as far as its key is
 // its sender's alone. After an error b's content is undefined.
-// Errors: ErrMalformed, ErrNoKey, ErrTag, ErrReplay.
+// Errors: ErrMalformed, ErrNoKey, ErrTag, ErrReplay. With the last of them o is good.
 // Source: docs/spec/09-security.md §4.3, §4.4.
 func (r *Ring) Open(now time.Duration, b []byte, p *Peer) (plain []byte, o Opened, err error) {
 	e, err := frame.ParseEncrypted(b)
@@ -51,6 +58,7 @@ func (r *Ring) Open(now time.Duration, b []byte, p *Peer) (plain []byte, o Opene
 	}
 	o.Slot = b[1] >> 6
 	var k *rxKey
+	from := bySlot
 	switch {
 	case o.Slot == MasterSlot:
 		if r.tx[0] == nil {
@@ -62,7 +70,7 @@ func (r *Ring) Open(now time.Duration, b []byte, p *Peer) (plain []byte, o Opene
 		k = p.rx[o.Slot-1]
 		plain, err = k.Cipher.Open(e, r.addr)
 	default:
-		k, plain, err = r.try(now, e, p, o.Slot)
+		k, from, plain, err = r.try(now, e, p, o.Slot)
 	}
 	if err != nil {
 		if err == ErrNoKey {
@@ -80,10 +88,26 @@ func (r *Ring) Open(now time.Duration, b []byte, p *Peer) (plain []byte, o Opene
 		r.counters.Malformed++
 		return nil, o, ErrMalformed
 	}
-	if k != nil && k.window != nil && !k.window.take(e.Seq()) && !r.replays {
-		r.counters.Replayed++
-		p.counters.Replayed++
-		return nil, o, ErrReplay
+	o.Number = e.Seq()
+	if p != nil && !r.replays {
+		switch {
+		case p.Required():
+			switch p.proof.look(o.Number) {
+			case strange:
+				if o.Strange = true; disc {
+					return plain, o, nil
+				}
+				fallthrough
+			case repeated:
+				return nil, o, r.replayed(p)
+			}
+			o.Fresh = true
+		case k != nil && k.window != nil && !k.window.take(o.Number):
+			return nil, o, r.replayed(p)
+		}
+	}
+	if p != nil && k != nil {
+		k = p.adopt(now, k, from, o.Slot)
 	}
 	r.counters.Opened++
 	if p == nil {
@@ -164,11 +188,27 @@ func (r *Ring) unopened(now time.Duration, p *Peer, s uint8, err error) {
 	}
 }
 
+// replayed counts a packet of a peer that may have come before.
+func (r *Ring) replayed(p *Peer) error {
+	r.counters.Replayed++
+	p.counters.Replayed++
+	return ErrReplay
+}
+
+// An origin says where a key was found that opened a packet.
+type origin uint8
+
+const (
+	bySlot    origin = iota // in the slot that the packet says
+	byWaiting               // it is the pending one, which had not found its slot
+	byCopy                  // it is configured
+)
+
 // try opens a packet whose slot has no key that works: with the slot's key, with a
 // pending key that has not found its slot, with the key the node was configured
-// with, and with this node's own, if they are the cluster's. The key that opens
-// it is the one of the slot from now on. ErrNoKey where there was none to try.
-func (r *Ring) try(now time.Duration, e frame.Encrypted, p *Peer, s uint8) (k *rxKey, plain []byte, err error) {
+// with, and with this node's own, if they are the cluster's. k is the key that opened
+// it, nil without p. ErrNoKey where there was none to try.
+func (r *Ring) try(now time.Duration, e frame.Encrypted, p *Peer, s uint8) (k *rxKey, from origin, plain []byte, err error) {
 	var keys [5]*Cipher
 	n, pending := 0, -1
 	if p != nil {
@@ -192,7 +232,7 @@ func (r *Ring) try(now time.Duration, e frame.Encrypted, p *Peer, s uint8) (k *r
 		}
 	}
 	if n == 0 {
-		return nil, nil, ErrNoKey
+		return nil, 0, nil, ErrNoKey
 	}
 	for i := range n {
 		if plain, err = r.attempt(keys[i], e, i == n-1); err != nil {
@@ -200,27 +240,35 @@ func (r *Ring) try(now time.Duration, e frame.Encrypted, p *Peer, s uint8) (k *r
 		}
 		switch {
 		case p == nil:
-			return k, plain, nil
+			return nil, 0, plain, nil
 		case i == pending:
-			k = p.slot(p.pending)
-			p.put(p.pending, nil)
-			p.put(s, k)
-			p.pending = s
+			return p.slot(p.pending), byWaiting, plain, nil
 		case p.slot(s) != nil && p.slot(s).Cipher == keys[i]:
-			k = p.slot(s)
-		default:
-			k = &rxKey{Cipher: keys[i], at: now}
-			p.put(s, k)
+			return p.slot(s), bySlot, plain, nil
 		}
-		if c := p.configured; c != nil && c.Cipher == k.Cipher {
-			c.worked = true
-		}
-		return k, plain, nil
+		return &rxKey{Cipher: keys[i], at: now}, byCopy, plain, nil
 	}
 	if p == nil || p.slot(s) == nil {
 		err = ErrNoKey
 	}
-	return nil, nil, err
+	return nil, 0, nil, err
+}
+
+// adopt makes the key that opened a packet the one of slot s from now on. A packet that
+// somebody repeats does not come as far.
+func (p *Peer) adopt(now time.Duration, k *rxKey, from origin, s uint8) *rxKey {
+	switch from {
+	case byWaiting:
+		p.put(p.pending, nil)
+		p.put(s, k)
+		p.pending = s
+	case byCopy:
+		p.put(s, k)
+	}
+	if c := p.configured; c != nil && c.Cipher == k.Cipher {
+		c.worked = true
+	}
+	return k
 }
 
 // attempt opens a packet with one of several keys. All but the last leave it as it

@@ -57,6 +57,7 @@ type Peer struct {
 	sendAt                   time.Duration
 	reminded                 time.Duration // when it last was to get our pending key again
 	configured               *rxKey        // tried on what its slots do not open
+	proof                    *proof        // nil: none was asked for
 	rx                       [slots - 1]*rxKey
 	counters                 PeerCounters
 }

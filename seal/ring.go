@@ -68,6 +68,7 @@ type Ring struct {
 	generation      frame.Seq      // of the newest key
 	exchange        bool           // keys are handed out and taken
 	replays         bool           // packets may come again
+	sequence        *sequence      // of numbers, for all keys; nil before the first
 	addr            frame.NodeAddr // this node's, 0 while it has none
 	identity        frame.Identity
 	scratch         []byte // for trying keys on a packet that must stay as it is
@@ -95,8 +96,9 @@ func (r *Ring) Exchange() bool { return r.exchange }
 // SetExchange says whether keys are handed out and taken.
 func (r *Ring) SetExchange(on bool) { r.exchange = on }
 
-// AcceptReplays says whether packets that came already are let through, as kernels
-// do. The ring refuses them from keys that came with a message.
+// AcceptReplays says whether packets that came already are let through, and each key has
+// numbers of its own, as kernels do. It is called before there are keys. The ring refuses them
+// of a Peer that is required to prove itself, and under keys that came with a message.
 func (r *Ring) AcceptReplays(on bool) { r.replays = on }
 
 // SetMaster sets the master key or replaces it; it is used in cluster mode
@@ -142,7 +144,8 @@ func (r *Ring) SetKey(now time.Duration, k *Key, start uint64) (slot uint8, err 
 	return slot, nil
 }
 
-// newKey takes over k. If the key is in use already, its numbers go on.
+// newKey takes over k. The numbers go on, but for those of the first key, which begin
+// at start.
 func (r *Ring) newKey(k *Key, start uint64) (*txKey, error) {
 	s, err := NewSender(k, start)
 	if err != nil {
@@ -152,6 +155,13 @@ func (r *Ring) newKey(k *Key, start uint64) (*txKey, error) {
 		if t != nil && t.key.Equal(k) {
 			s.numbers = t.numbers
 		}
+	}
+	switch {
+	case r.replays:
+	case r.sequence == nil:
+		r.sequence = s.sequence
+	default:
+		s.sequence = r.sequence
 	}
 	return &txKey{Sender: *s, key: k}, nil
 }

@@ -33,9 +33,9 @@ type Header struct {
 	Identity frame.Identity // in discovery
 }
 
-// A Sender seals packets under one key. The number of packets sealed belongs to
-// the key: it begins where the owner's random number says and never goes back,
-// whatever happens to nodes, slots and links, so that no nonce comes twice.
+// A Sender seals packets under one key. Their numbers begin where the owner's random
+// number says and never go back, whatever happens to nodes, slots and links, so that no
+// nonce comes twice. All keys of a Ring number in one sequence.
 type Sender struct {
 	*Cipher
 	*numbers
@@ -43,10 +43,13 @@ type Sender struct {
 
 // numbers are those of the packets under one key, in whatever slots it is.
 type numbers struct {
-	next  uint64 // of the next packet
+	*sequence
 	count uint64 // packets sealed
 	limit uint64 // where it ends
 }
+
+// A sequence has the number of the next packet, of whatever key.
+type sequence struct{ next uint64 }
 
 // NewSender makes a sender of a key. The numbers begin at start without its upper
 // two bits, and at 1 instead of 0: a random start keeps a node that restarts with
@@ -56,7 +59,7 @@ func NewSender(k *Key, start uint64) (*Sender, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Sender{c, &numbers{next: max(1, start&(1<<62-1)), limit: spent}}, nil
+	return &Sender{c, &numbers{sequence: &sequence{max(1, start&(1<<62-1))}, limit: spent}}, nil
 }
 
 // Count is the number of packets sealed.

@@ -4,16 +4,17 @@ package seal
 
 // A window remembers which of a key's newest numbers have come, so that a packet
 // that somebody recorded and sends again is dropped. It tolerates the disorder of
-// two bearers. It serves keys that their sender made for itself and begins but once:
-// with a configured key, or the cluster's, numbers begin again at every start, those
-// of a kernel at 1.
+// two bearers. It serves a node that has proven where its numbers are, for all its keys;
+// and of others the keys that their sender made for itself and begins but once: with
+// a configured key, or the cluster's, numbers begin again at every start, those of a
+// kernel at 1.
 type window struct {
 	top  uint64              // the highest number that came
 	seen [windowWords]uint64 // bit n%windowSize: number n came
 }
 
 const (
-	windowWords = 16
+	windowWords = 64
 	windowSize  = 64 * windowWords
 )
 

@@ -24,6 +24,10 @@ type crypt struct {
 	now   time.Duration                // the latest that the engine was told
 	next  time.Duration                // when serveKeys is due
 
+	opened   bool        // what is dispatched came sealed
+	open     seal.Opened // then: what its opening told
+	openedBy *seal.Peer
+
 	plain, stranger complaint // of plain frames; of frames that no key opens
 	count           Sealing
 }

@@ -73,6 +73,11 @@ func (e *Engine) announce(b *bearer) {
 }
 
 func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, suggested frame.NodeAddr) {
+	e.discoverWith(b, to, frame.DiscoveryFields{Type: t, Dest: dest, Suggested: suggested})
+}
+
+// discoverWith sends what fields say to a station; the rest is filled in.
+func (e *Engine) discoverWith(b *bearer, to frame.MAC, fields frame.DiscoveryFields) {
 	own := e.addr
 	if own == 0 {
 		own = e.trial.addr
@@ -81,17 +86,18 @@ func (e *Engine) discover(b *bearer, to frame.MAC, t frame.DiscoveryType, dest, 
 		e.count.OutDropped++
 		return
 	}
-	const n = frame.EthernetLen + frame.DiscLen + len(frame.Identity{})
+	n := frame.EthernetLen + frame.DiscLen + len(frame.Identity{})
+	if fields.Challenge != 0 || fields.Echo != 0 {
+		n += frame.ProofLen
+	}
 	f := e.cfg.Arena.Get(n, frame.Control)
 	if f == nil {
 		return
 	}
 	frame.PutEthernet(f.Extend(frame.EthernetLen), to, b.MAC)
-	fields := frame.DiscoveryFields{
-		Type: t, Capabilities: e.cfg.Capabilities, Signature: uint16(e.random & 0x7fff),
-		Dest: dest, Prev: own, NetID: e.cfg.NetID, MAC: b.MAC, UDP: b.udp(), NetHash: e.netHash,
-		Suggested: suggested, Identity: e.cfg.Identity,
-	}
+	fields.Capabilities, fields.Signature = e.cfg.Capabilities, uint16(e.random&0x7fff)
+	fields.Prev, fields.NetID, fields.MAC, fields.UDP = own, e.cfg.NetID, b.MAC, b.udp()
+	fields.NetHash, fields.Identity = e.netHash(), e.cfg.Identity
 	fields.Append(f.Extend(n - frame.EthernetLen)[:0])
 	e.push(b, f, nil)
 }
@@ -143,7 +149,7 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	case !inScope(d.Dest(), e.addr) || !inScope(b.Domain, d.Prev()):
 		e.drop(DropForeign)
 	default:
-		if e.neighbour(now, b, src, d) {
+		if e.proves(now, b, src, d) && e.neighbour(now, b, src, d) {
 			e.discover(b, src, frame.Response, d.Prev(), 0)
 		}
 	}

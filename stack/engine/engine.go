@@ -93,12 +93,12 @@ type BearerConfig struct {
 
 // An Engine is one node. See the package comment.
 type Engine struct {
-	cfg     Config
-	links   LinkConfig     // defaults of bearers
-	addr    frame.NodeAddr // 0 until settled
-	random  uint32
-	netHash uint32
-	trial   trial
+	cfg    Config
+	links  LinkConfig     // defaults of bearers
+	addr   frame.NodeAddr // 0 until settled
+	random uint32
+	hash   uint32 // of the network namespace, see netHash
+	trial  trial
 
 	bearers    []*bearer
 	nodes      []*node // by address
@@ -196,7 +196,7 @@ func New(cfg Config) (*Engine, error) {
 		return nil, err
 	}
 	e := &Engine{
-		cfg: cfg, links: links, random: cfg.Chance.Node(), netHash: cfg.Chance.NetHash(),
+		cfg: cfg, links: links, random: cfg.Chance.Node(), hash: cfg.Chance.NetHash(),
 		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{}, stations: stations{}, pool: flowctl.Pool{Limit: flowctl.DefaultPool, Wholes: frame.NewWholes(cfg.Arena)},
 		slow: flowctl.Never, capsVoid: true, barriers: barriers{next: flowctl.Never},
 	}

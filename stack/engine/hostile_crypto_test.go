@@ -307,33 +307,42 @@ func TestHostileWrongKey(t *testing.T) {
 	p.done()
 }
 
-// A peer that says over and over that it has no key of ours is sent it twice in three
-// seconds at most.
+// A kernel that says over and over that it has no key of ours is sent it twice in three
+// seconds at most. Of a node that has to prove itself nobody else can say so.
 func TestHostileNoKeyStorm(t *testing.T) {
-	p := newSealedPair(t, true)
-	sent := p.x.Encryption().Sealing.KeysSent
-	start := p.now
-	for p.now < start+10*time.Second {
-		h := seal.Header{TX: 0, RX: 1, Destined: true, NoKey: true, Master: true, Dest: p.x.addr}
-		msg := (&frame.StateFields{Common: frame.Common{Prev: p.y.addr}, LinkInfo: frame.LinkInfo{Orig: p.y.addr, Dest: p.x.addr}}).Append(nil, nil)
-		for range 100 {
-			var into [256]byte
-			storm, err := seal.NewSender(testKey(t, frame.ClusterKey, 3), p.y.cfg.Chance.Nonce())
-			if err != nil {
-				t.Fatal(err)
-			}
-			n, err := storm.Seal(into[:], msg, &h)
-			if err != nil {
-				t.Fatal(err)
-			}
-			p.raw(ether(p.x.macs[0], p.y.macs[0], into[:n]))
+	for _, kernel := range []bool{true, false} {
+		p := newSealedPair(t, true)
+		if y := p.x.byAddr[p.y.addr]; kernel {
+			y.crypt.Excuse()
+			y.version = 0
 		}
-		p.pass(100 * time.Millisecond)
+		sent := p.x.Encryption().Sealing.KeysSent
+		start := p.now
+		for p.now < start+10*time.Second {
+			h := seal.Header{TX: 0, RX: 1, Destined: true, NoKey: true, Master: true, Dest: p.x.addr}
+			msg := (&frame.StateFields{Common: frame.Common{Prev: p.y.addr}, LinkInfo: frame.LinkInfo{Orig: p.y.addr, Dest: p.x.addr}}).Append(nil, nil)
+			for range 100 {
+				var into [256]byte
+				storm, err := seal.NewSender(testKey(t, frame.ClusterKey, 3), p.y.cfg.Chance.Nonce())
+				if err != nil {
+					t.Fatal(err)
+				}
+				n, err := storm.Seal(into[:], msg, &h)
+				if err != nil {
+					t.Fatal(err)
+				}
+				p.raw(ether(p.x.macs[0], p.y.macs[0], into[:n]))
+			}
+			p.pass(100 * time.Millisecond)
+		}
+		switch n := p.x.Encryption().Sealing.KeysSent - sent; {
+		case kernel && (n == 0 || n > 20):
+			t.Errorf("%d key messages in 10 s, want 1 to 20", n)
+		case !kernel && n != 0:
+			t.Errorf("%d key messages, asked for in another's name", n)
+		}
+		p.done()
 	}
-	if n := p.x.Encryption().Sealing.KeysSent - sent; n == 0 || n > 20 {
-		t.Errorf("%d key messages in 10 s, want 1 to 20", n)
-	}
-	p.done()
 }
 
 // What is sealed must be what its header says: another sender's address, discovery in a

@@ -14,31 +14,33 @@ import (
 
 // A node is another node of the cluster, and the links to it.
 type node struct {
-	addr      frame.NodeAddr
-	identity  frame.Identity
-	caps      frame.Capabilities
-	signature uint32 // as received; 1<<16 matches none
-	contact   Contact
-	syncPoint frame.Seq // where synchronising or a failover ends, see admit
-	corked    bool      // a link of ours waits for the other, see uncork
-	everUp    bool
-	origin    station // who announced it first
-	contacts  bucket  // times that contact began
-	downSince time.Duration
-	answered  [MaxBearers]time.Duration // when it was last answered there; a second before the first
-	links     [MaxBearers]*link         // by own bearer; nil until a station is accepted there
-	slots     [2]*link                  // that carry messages; nil while there is no contact
-	bcast     *flowctl.BroadcastReceiver
-	inbox     naming.Inbox
-	bjoins    flowctl.Reassembly // fragments on its broadcast link
-	member    *flowctl.Member    // of our broadcast link; nil while there is no contact
-	owed      *nameDebt          // nil: it was told all of our names, and of our broadcast link
-	openOn    uint8              // the bearer over which it was told of that link
-	openAt    frame.Seq          // by this packet
-	reading   bool               // it may not have all of the names it was sent first
-	bulkOn    uint8              // the bearer those were sent over
-	bulkEnd   frame.Seq          // the last packet of them
-	parked    parked             // messages of it that wait for a name
+	addr       frame.NodeAddr
+	identity   frame.Identity
+	caps       frame.Capabilities
+	version    uint8  // of this implementation, see has
+	signature  uint32 // as received; 1<<16 matches none
+	contact    Contact
+	syncPoint  frame.Seq // where synchronising or a failover ends, see admit
+	corked     bool      // a link of ours waits for the other, see uncork
+	everUp     bool
+	origin     station       // who announced it first
+	challenged time.Duration // when it was last asked to prove itself; a second before the first
+	contacts   bucket        // times that contact began
+	downSince  time.Duration
+	answered   [MaxBearers]time.Duration // when it was last answered there; a second before the first
+	links      [MaxBearers]*link         // by own bearer; nil until a station is accepted there
+	slots      [2]*link                  // that carry messages; nil while there is no contact
+	bcast      *flowctl.BroadcastReceiver
+	inbox      naming.Inbox
+	bjoins     flowctl.Reassembly // fragments on its broadcast link
+	member     *flowctl.Member    // of our broadcast link; nil while there is no contact
+	owed       *nameDebt          // nil: it was told all of our names, and of our broadcast link
+	openOn     uint8              // the bearer over which it was told of that link
+	openAt     frame.Seq          // by this packet
+	reading    bool               // it may not have all of the names it was sent first
+	bulkOn     uint8              // the bearer those were sent over
+	bulkEnd    frame.Seq          // the last packet of them
+	parked     parked             // messages of it that wait for a name
 
 	crypt          *seal.Peer // nil as long as there are no keys
 	keyTold        uint8      // slot of its key that the owner was told of
@@ -93,6 +95,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 	u := l != nil && l.IsUp()
 	if m || !n.up() || e.cfg.AsKernel { // else it is another that claims to be a node we hear
 		e.setCaps(n, d.Capabilities())
+		n.version = d.Version()
 	}
 	switch {
 	case !m && u:
@@ -153,6 +156,7 @@ func (e *Engine) create(now time.Duration, d frame.Discovery, s station) *node {
 	for i := range n.answered {
 		n.answered[i] = now - time.Second
 	}
+	n.challenged = now - time.Second
 	e.byAddr[n.addr] = n
 	e.nodes = slices.Insert(e.nodes, e.find(n.addr), n)
 	e.identify(n, d.Identity())

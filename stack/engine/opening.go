@@ -100,6 +100,9 @@ func (e *Engine) openFrame(now time.Duration, b *bearer, f *frame.Buffer) {
 	plain, opened, err := e.crypt.ring.Open(now, sealed, p)
 	if err != nil {
 		e.unopened(now, n, err)
+		if err == seal.ErrReplay {
+			e.unproven(now, b, frame.MAC(whole[6:12]), n, p, opened.Strange)
+		}
 		return
 	}
 	if opened.Activated && n != nil {
@@ -117,7 +120,14 @@ func (e *Engine) openFrame(now time.Duration, b *bearer, f *frame.Buffer) {
 	at := len(sealed) - frame.TagLen - len(plain) // the header's length
 	copy(whole[at:], whole[:frame.EthernetLen])
 	f.Place(f.Offset()-f.Chunk()+at, frame.EthernetLen+len(m.Bytes()))
-	e.dispatch(now, b, frame.MAC(whole[at+6:at+12]), m, f)
+	from := frame.MAC(whole[at+6 : at+12])
+	if !disc {
+		e.unproven(now, b, from, n, p, false)
+	}
+	c := e.crypt
+	c.opened, c.open, c.openedBy = true, opened, p
+	e.dispatch(now, b, from, m, f)
+	c.opened = false
 }
 
 // sealer is the node that a sealed frame claims to be from, nil for one not known, and

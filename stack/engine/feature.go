@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import "github.com/utipc/utipc/frame"
+
+// Nodes of this implementation know each other by the mark in their discovery messages
+// (frame.Mark), which is there before a link, and long before names. It names a version.
+// What they do beyond the protocol of kernels hangs on that alone: ask node.has.
+//
+// Without keys anybody can send a mark in another's name. So a Feature must do no harm to
+// a kernel that is taken for a node of this implementation, nor the other way round: no
+// more than what somebody on the segment can do anyway.
+// Source: docs/protocol.md, "Among nodes of utipc".
+
+// A Feature is something that nodes of this implementation do among themselves. Its value
+// is the first version that has it.
+type Feature uint8
+
+const (
+	// Proofs: all that the node seals is numbered in one sequence, and it sends back the
+	// challenge in a Response, see proves.
+	Proofs Feature = 1
+)
+
+// Version is what this implementation announces: the newest Feature.
+const Version = uint8(Proofs)
+
+// has reports whether a node is of this implementation and has a feature, as it last said.
+func (n *node) has(f Feature) bool { return n.version >= uint8(f) }
+
+// netHash is what discovery says of this node's network namespace.
+func (e *Engine) netHash() uint32 {
+	if e.cfg.AsKernel {
+		return e.hash
+	}
+	return frame.Mark(e.cfg.Identity, uint16(e.random), Version)
+}
+
+// NodeVersion is the version of this implementation that another node announced; 0: it is a
+// kernel, or another implementation, or not known.
+func (e *Engine) NodeVersion(a frame.NodeAddr) uint8 {
+	switch n := e.byAddr[a]; {
+	case a == e.addr && !e.cfg.AsKernel:
+		return Version
+	case n != nil:
+		return n.version
+	}
+	return 0
+}
