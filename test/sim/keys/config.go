@@ -77,9 +77,6 @@ func (c Config) shape(r *rand.Rand) shape {
 	if s.Kind.master() {
 		s.rekey = 15*time.Second + time.Duration(r.IntN(20000))*time.Millisecond
 	}
-	if s.stranger == repeater { // what it repeats may end a link of a node that started since, once
-		s.crashes = false
-	}
 	if s.stranger == keyless { // who would make contact with one
 		s.lastWithout = false
 	}
