@@ -190,6 +190,9 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m fr
 		return
 	}
 	if m.User() == frame.UserLink {
+		if !l.reached {
+			n.earn(b.id, src, len(m.Bytes()))
+		}
 		p, err := frame.ParseLink(m)
 		if err != nil {
 			e.drop(dropOf(err))

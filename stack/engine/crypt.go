@@ -99,6 +99,9 @@ func (e *Engine) serveKeys(now time.Duration) {
 			if p.TakeKeyDue(now) {
 				e.sendKey(now, n)
 			}
+			if b := e.bearers[n.origin.bearer]; p.Required() && !p.Proven() && !b.removed { // as long as its station has credit
+				e.challengeTo(now, b, n.origin.mac, n, keyTick)
+			}
 		}
 	}
 	e.armKeys(now)

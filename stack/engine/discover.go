@@ -90,6 +90,10 @@ func (e *Engine) discoverWith(b *bearer, to frame.MAC, fields frame.DiscoveryFie
 	if fields.Challenge != 0 || fields.Echo != 0 {
 		n += frame.ProofLen
 	}
+	if x := e.byAddr[fields.Dest]; x != nil && fields.Type == frame.Response && !e.cfg.AsKernel && !x.spend(b.id, to, n-frame.EthernetLen) {
+		e.count.OutDropped++
+		return
+	}
 	f := e.cfg.Arena.Get(n, frame.Control)
 	if f == nil {
 		return
@@ -149,6 +153,9 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	case !inScope(d.Dest(), e.addr) || !inScope(b.Domain, d.Prev()):
 		e.drop(DropForeign)
 	default:
+		if n := e.byAddr[d.Prev()]; n != nil {
+			n.earn(b.id, src, len(m.Bytes()))
+		}
 		if e.proves(now, b, src, d) && e.neighbour(now, b, src, d) {
 			e.discover(b, src, frame.Response, d.Prev(), 0)
 		}

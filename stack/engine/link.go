@@ -14,16 +14,17 @@ import (
 // the node.
 type link struct {
 	*flowctl.Link
-	n      *node
-	bearer *bearer
-	mac    frame.MAC // the station
-	held   bool      // it has messages that wait for Flush
-	name   string    // once a sender had to wait for it
-	id     uint32    // of the binding that says it is up
-	told   frame.Seq // the first update of names it was not told on this link, see tellAhead
-	number int32     // among the engine's deadlines; void where due is Never
-	due    time.Duration
-	damper damper
+	n       *node
+	bearer  *bearer
+	mac     frame.MAC // the station
+	held    bool      // it has messages that wait for Flush
+	reached bool      // it was up: the station is there
+	name    string    // once a sender had to wait for it
+	id      uint32    // of the binding that says it is up
+	told    frame.Seq // the first update of names it was not told on this link, see tellAhead
+	number  int32     // among the engine's deadlines; void where due is Never
+	due     time.Duration
+	damper  damper
 
 	senders *senders           // that wait for it; nil as long as none ever did
 	joins   flowctl.Reassembly // fragments of its messages
@@ -122,6 +123,9 @@ func (e *Engine) drain(l *link) {
 	for f := l.NextFrame(); f != nil; f = l.NextFrame() {
 		if l == e.cast.link {
 			e.spread(f)
+		} else if !l.reached && !e.cfg.AsKernel && !l.n.spend(l.bearer.id, l.mac, f.Len()-frame.EthernetLen) {
+			e.count.OutDropped++
+			f.Release()
 		} else {
 			e.push(l.bearer, f, l.n)
 		}
@@ -146,6 +150,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		return
 	}
 	l.damper.up(now)
+	l.reached = true
 	e.supervise(l.bearer).Up(n.addr)
 	l.bearer.links++
 	l.bearer.keep(l.mac, true)

@@ -28,6 +28,7 @@ type node struct {
 	contacts   bucket        // times that contact began
 	downSince  time.Duration
 	answered   [MaxBearers]time.Duration // when it was last answered there; a second before the first
+	credits    [MaxBearers]credit        // of stations that had no link yet
 	links      [MaxBearers]*link         // by own bearer; nil until a station is accepted there
 	slots      [2]*link                  // that carry messages; nil while there is no contact
 	bcast      *flowctl.BroadcastReceiver
@@ -157,6 +158,7 @@ func (e *Engine) create(now time.Duration, d frame.Discovery, s station) *node {
 		n.answered[i] = now - time.Second
 	}
 	n.challenged = now - time.Second
+	n.earn(s.bearer, s.mac, len(d.Bytes()))
 	e.byAddr[n.addr] = n
 	e.nodes = slices.Insert(e.nodes, e.find(n.addr), n)
 	e.identify(n, d.Identity())
