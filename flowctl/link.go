@@ -141,6 +141,7 @@ type Link struct {
 	cause       Cause // of the last end
 	events      Event
 	priority    uint8
+	wanted      uint8 // the priority that the peer asks for and that is held back, 0: none; and heldBit
 	peerBearer  uint8
 	plane       uint8
 	pendTol     bool // the next STATE tells the peer our tolerance
@@ -246,6 +247,21 @@ func (l *Link) SetPriority(now time.Duration, priority uint8) {
 	}
 }
 
+// HoldPriority says whether a change of priority that the peer asks for, which resets the
+// link, has to wait: until it is no longer held, or the link is reset for another reason.
+// Kernels hold none.
+func (l *Link) HoldPriority(on bool) {
+	if l.wanted &^= heldBit; on {
+		l.wanted |= heldBit
+	}
+}
+
+// heldBit in Link.wanted says that a change of priority has to wait.
+const heldBit = 1 << 7
+
+// AskedPriority is the priority that the peer asks for and that was held back; 0: none.
+func (l *Link) AskedPriority() uint8 { return l.wanted &^ heldBit }
+
 func (l *Link) adoptTolerance(now, tolerance time.Duration) {
 	if tolerance != l.sup.tolerance {
 		l.sup.tolerance = tolerance
@@ -273,6 +289,9 @@ func (l *Link) NextFrame() *frame.Buffer {
 func (l *Link) clear() {
 	l.mtu = l.fits(l.ownMTU)
 	l.sup.silent, l.resets = 0, 0
+	if p := l.AskedPriority(); p != 0 {
+		l.priority, l.wanted = p, 0
+	}
 	l.inSession = false
 	l.peerSession-- // so that it cannot match by accident
 	l.cork = cork{}

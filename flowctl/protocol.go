@@ -203,8 +203,14 @@ func (l *Link) handleState(now time.Duration, s frame.State) {
 	if t := time.Duration(info.Tolerance) * time.Millisecond; t >= MinTolerance && t <= MaxTolerance {
 		l.adoptTolerance(now, t)
 	}
-	if info.Priority != 0 && info.Priority != l.priority {
-		l.priority = info.Priority
+	if info.Priority != 0 {
+		l.wanted = l.wanted&heldBit | info.Priority
+	}
+	switch p := l.AskedPriority(); {
+	case p == l.priority:
+		l.wanted = 0
+	case p != 0 && l.wanted&heldBit == 0:
+		l.priority, l.wanted = p, 0
 		l.fail(PriorityChange)
 	}
 	l.sup.HandlePacket()

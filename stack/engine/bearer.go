@@ -238,6 +238,9 @@ func (e *Engine) handleLink(now time.Duration, l *link, p frame.LinkMessage) {
 	if isState && !e.broadcastReport(now, l, s) {
 		return
 	}
+	if asked := p.Info().Priority; isState && !e.cfg.AsKernel && (asked != 0 && asked != l.Priority() || l.AskedPriority() != 0) {
+		l.HoldPriority(!l.prios.take(now, priorityGap, priorities))
+	}
 	report := p.IsState() && !p.BcastAckInvalid() && n.bcast.HandleState(p.LastBcast())
 	l.HandleLink(now, p)
 	switch {

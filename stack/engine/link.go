@@ -25,6 +25,7 @@ type link struct {
 	number  int32     // among the engine's deadlines; void where due is Never
 	due     time.Duration
 	damper  damper
+	prios   bucket // changes of its priority that the peer asked for
 
 	senders *senders           // that wait for it; nil as long as none ever did
 	joins   flowctl.Reassembly // fragments of its messages

@@ -72,9 +72,9 @@ func TestNeighbourTable(t *testing.T) {
 		if c.u && (!n.links[0].IsUp() || n.contact != UpUp) {
 			t.Errorf("%s: got %v, want the link left up", row, n.links[0].State())
 		}
-		// New capabilities count whatever the action is, but not those that another says a
-		// node has that is heard: there a kernel believes him.
-		if got, want := n.caps.Has(frame.CapNamedBcast), !c.m && c.u; got != want {
+		// New capabilities count whatever the action is, but not while there is contact: a
+		// message of discovery names no session. A kernel believes it at once.
+		if got, want := n.caps.Has(frame.CapNamedBcast), c.u; got != want {
 			t.Errorf("%s: capabilities %v", row, n.caps)
 		}
 		p.done()

@@ -17,6 +17,8 @@ type node struct {
 	addr       frame.NodeAddr
 	identity   frame.Identity
 	caps       frame.Capabilities
+	next       said // once contact is lost, if renewed: of its next life
+	renewed    bool
 	version    uint8  // of this implementation, see has
 	signature  uint32 // as received; 1<<16 matches none
 	contact    Contact
@@ -56,6 +58,13 @@ type node struct {
 
 const noSignature = 1 << 16
 
+// said is what a node says in discovery that it is able to. It does not change in a node's life,
+// and discovery bears no session: a message of another life changes nothing of a link that is up.
+type said struct {
+	caps    frame.Capabilities
+	version uint8
+}
+
 // neighbour takes a request or response of another node, from the station src, and reports whether to
 // answer; only requests are. S: the signature is the one known. M: the station is. U: the link is up.
 //
@@ -94,9 +103,12 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 	s := n.signature == uint32(d.Signature())
 	m := l != nil && l.mac == src
 	u := l != nil && l.IsUp()
-	if m || !n.up() || e.cfg.AsKernel { // else it is another that claims to be a node we hear
+	switch {
+	case e.cfg.AsKernel || !n.up():
 		e.setCaps(n, d.Capabilities())
 		n.version = d.Version()
+	case m && !s: // it started again, or somebody says so: the link will show
+		n.next, n.renewed = said{d.Capabilities(), d.Version()}, true
 	}
 	switch {
 	case !m && u:
@@ -220,6 +232,10 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	last.Restart(now)
 	n.bcast.Reset()
 	e.lostCrypt(now, n)
+	if n.renewed {
+		e.setCaps(n, n.next.caps)
+		n.version, n.renewed = n.next.version, false
+	}
 	n.bjoins.Clear()
 	n.inbox.Reset()
 	e.loseConns(now, n)

@@ -20,6 +20,8 @@ const (
 	objections    = 100                    // of them at once
 	contactGap    = 500 * time.Millisecond // between two times that contact with a node begins, on average
 	contacts      = 8                      // of them at once
+	priorityGap   = 10 * time.Second       // between two resets of a link because its peer asks for another priority, on average
+	priorities    = 3                      // of them at once
 	maxAnswers    = 256                    // frames that wait for a device, beyond which discovery is not answered
 )
 
