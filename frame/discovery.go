@@ -146,7 +146,7 @@ func (f *DiscoveryFields) Append(b []byte) []byte {
 	if f.Capabilities.Has(CapNodeID128) {
 		n += len(f.Identity)
 	}
-	proof := f.Challenge != 0 || f.Echo != 0
+	proof := n > DiscLen && f.Type == Response && (f.Challenge != 0 || f.Echo != 0)
 	if proof {
 		n += ProofLen
 	}

@@ -83,6 +83,8 @@ func (r maker) fields() (all []any, data [][]byte) {
 	}
 	if !d.Capabilities.Has(frame.CapNodeID128) {
 		d.Identity = frame.AddrIdentity(d.Prev)
+	} else if d.Type == frame.Response && r.yes() {
+		d.Challenge, d.Echo = r.Uint64(), 1
 	}
 	add(d, nil)
 

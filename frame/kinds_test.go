@@ -274,10 +274,14 @@ func parseUDPDiscovery(m frame.Message) (frame.Discovery, error) {
 	return d, err
 }
 
-// identityData is the identity of a discovery message, if it has one.
+// identityData is the identity of a discovery message, if it has one, and what a Response may
+// have behind it.
 func identityData(m frame.Message) int {
 	if binary.BigEndian.Uint32(m.Bytes()[4:])>>15&uint32(frame.CapNodeID128) == 0 {
 		return 0
+	}
+	if b := m.Data(); frame.DiscoveryType(m.RawType()) == frame.Response && len(b) == 32 && !bytes.Equal(b[16:], make([]byte, 16)) {
+		return 32
 	}
 	return 16
 }

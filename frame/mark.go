@@ -45,7 +45,7 @@ const ProofLen = 16
 // Source: docs/protocol.md, "Among nodes of utipc".
 func (d Discovery) Proof() (challenge, echo uint64) {
 	b := d.Data()
-	if d.Type() != Response || len(b) != len(Identity{})+ProofLen {
+	if d.Type() != Response || !d.Capabilities().Has(CapNodeID128) || len(b) != len(Identity{})+ProofLen {
 		return 0, 0
 	}
 	b = b[len(Identity{}):]

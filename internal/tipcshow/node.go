@@ -24,7 +24,7 @@ func NodesJSON(peers []stack.Peer) Array {
 	rows := Array{}
 	for _, p := range byAddress(peers) {
 		rows = append(rows, Object{
-			{"identity", identity(p.Identity, p.Node)}, {"hash", hash(p.Node)}, {"state", upDown(p.Up)},
+			{"identity", identity(p.Identity, p.Node)}, {"hash", hash(p.Node)}, {"state", upDown(p.Up)}, {"version", p.Version},
 		})
 	}
 	return rows

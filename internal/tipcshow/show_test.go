@@ -98,7 +98,7 @@ func TestNodes(t *testing.T) {
 1001003                          01001003 down
 nodeD                            2a6f6465 up
 `)
-	same(t, "JSON", oneLine(t, tipcshow.NodesJSON(peers[:1])), `[{"identity":"nodeD","hash":"2a6f6465","state":"up"}]`+"\n")
+	same(t, "JSON", oneLine(t, tipcshow.NodesJSON(peers[:1])), `[{"identity":"nodeD","hash":"2a6f6465","state":"up","version":0}]`+"\n")
 	same(t, "identity", text(func(w io.Writer) { tipcshow.Identity(w, nodeD.Identity, nodeD.Node) }),
 		`Node Identity                    Hash
 nodeD                            2a6f6465

@@ -36,15 +36,3 @@ func (e *Engine) netHash() uint32 {
 	}
 	return frame.Mark(e.cfg.Identity, uint16(e.random), Version)
 }
-
-// NodeVersion is the version of this implementation that another node announced; 0: it is a
-// kernel, or another implementation, or not known.
-func (e *Engine) NodeVersion(a frame.NodeAddr) uint8 {
-	switch n := e.byAddr[a]; {
-	case a == e.addr && !e.cfg.AsKernel:
-		return Version
-	case n != nil:
-		return n.version
-	}
-	return 0
-}

@@ -250,3 +250,71 @@ func TestReplaysAfterRestart(t *testing.T) {
 		}
 	}
 }
+
+// Recorded challenges that come again have an echo each, of the same length, and no more: the
+// link stays, and nothing is kept.
+func TestHostileChallengesAreAnswered(t *testing.T) {
+	s := newSealedBed(t)
+	var challenges [][]byte
+	for _, b := range s.recorded {
+		if frame.MAC(b) == s.y.macs[0] && frame.UserOf(b[frame.EthernetLen:]) == frame.UserDiscovery {
+			challenges = append(challenges, b)
+		}
+	}
+	if len(challenges) == 0 {
+		t.Fatal("no challenge was recorded")
+	}
+	s.until(10*time.Second, func() bool { return false })
+	in, out := 0, 0
+	s.lose = func(from int, b []byte) bool {
+		if from == 1 && frame.UserOf(b[frame.EthernetLen:]) == frame.UserDiscovery {
+			out += len(b)
+		}
+		return false
+	}
+	for i := range 1000 {
+		b := challenges[i%len(challenges)]
+		in += len(b)
+		s.inject(s.y, b)
+		s.settle()
+	}
+	if out > in {
+		t.Errorf("%d bytes for %d", out, in)
+	}
+	s.unharmed("challenged")
+}
+
+// A node whose mark was made up, without a key, is none that has to prove itself: a kernel loses
+// nothing by it.
+func TestForgedMarkHarmsNoKernel(t *testing.T) {
+	for _, plain := range []bool{false, true} {
+		s := newSealedBed(t, func(c *Config) {
+			c.AsKernel = c.Address == sealedAddrs[1] // y
+			c.Migration = plain
+		})
+		n := s.x.byAddr[sealedAddrs[1]]
+		if n.has(Proofs) || n.crypt.Required() {
+			t.Fatal("a kernel bears a mark")
+		}
+		f := frame.DiscoveryFields{Type: frame.Request, Capabilities: Capabilities, Signature: 0x1234, Prev: sealedAddrs[1], NetID: frame.DefaultNetID,
+			MAC: s.y.macs[0], Identity: n.identity}
+		f.NetHash = frame.Mark(f.Identity, f.Signature, Version)
+		for range 50 {
+			s.inject(s.x, ether(frame.BroadcastMAC, s.y.macs[0], f.Append(nil)))
+			s.say()
+			s.until(100*time.Millisecond, func() bool { return false })
+		}
+		s.unharmed("a forged mark")
+		s.y.giveUp(s.now, s.y.byAddr[sealedAddrs[0]]) // and while there is no contact
+		s.settle()
+		s.inject(s.x, ether(frame.BroadcastMAC, s.y.macs[0], f.Append(nil)))
+		if !s.until(10*time.Second, func() bool { return s.apart(0) && s.apart(1) && s.x.knows(s.svc.Range()) }) {
+			t.Errorf("migrating %v: no contact any more", plain)
+		}
+		s.say()
+		s.until(time.Second, func() bool { return s.to.Pending() > 0 || s.got == s.sent })
+		if s.say(); s.got != s.sent {
+			t.Errorf("migrating %v: %d of %d messages", plain, s.got, s.sent)
+		}
+	}
+}

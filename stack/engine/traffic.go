@@ -17,8 +17,9 @@ type Traffic struct {
 type Peer struct {
 	Node     frame.NodeAddr
 	Identity frame.Identity
-	Up       bool // there is contact
-	Open     int  // connections that lead there
+	Up       bool  // there is contact
+	Version  uint8 // of what nodes of this implementation do among themselves, as it said; 0: a kernel
+	Open     int   // connections that lead there
 	Traffic
 }
 
@@ -44,7 +45,7 @@ func (n *node) got(p frame.Payload) {
 func (e *Engine) Traffic() []Peer {
 	var all []Peer
 	for _, n := range e.nodes {
-		all = append(all, Peer{Node: n.addr, Identity: n.identity, Up: n.up(), Open: n.open, Traffic: n.traffic})
+		all = append(all, Peer{Node: n.addr, Identity: n.identity, Up: n.up(), Version: n.version, Open: n.open, Traffic: n.traffic})
 	}
 	return all
 }
