@@ -43,6 +43,7 @@ type ActivePort struct {
 	reply Reply
 
 	replies, refused atomic.Uint64
+	runner           atomic.Uintptr // the goroutine that runs the handler apart; 0: none does
 
 	// Guarded by the node's lap lock, but while the handler runs apart.
 	apart   bool // the handler has a goroutine
@@ -136,7 +137,7 @@ func (a *ActivePort) Close() error {
 	if err := a.pc.Close(); err != nil {
 		return err
 	}
-	if !inHandler(ownCall) {
+	if a.runner.Load() != goroutine() {
 		<-a.done
 	}
 	return nil
@@ -149,6 +150,7 @@ func (a *ActivePort) serve(r *engine.Received, data []byte) {
 	a.in = Incoming{Data: data, From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance}
 	a.in.From.Net = a.pc.network
 	a.reply.to, a.reply.open = r.From, true
+	n.did(engine.WorkFrames, 1)
 	n.mu.enterHandler()
 	err := a.call()
 	n.mu.leaveHandler()
@@ -269,6 +271,8 @@ func (n *Node) leaveLaps() {
 // run takes the messages one by one, in a goroutine of its own.
 func (a *ActivePort) run() {
 	defer close(a.done)
+	a.runner.Store(goroutine())
+	defer a.runner.Store(0) // before Close is answered: another goroutine may get its record
 	n := a.pc.n
 	buf := make([]byte, frame.MaxPayload)
 	for {
@@ -279,7 +283,7 @@ func (a *ActivePort) run() {
 		a.in = Incoming{Data: buf[:k], From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
 		a.reply.to, a.reply.open = m.From, true
 		began := n.now()
-		err = a.serveApart()
+		err = a.call()
 		a.reply.open = false
 		n.mu.Lock()
 		a.judge(n.now(), began)
@@ -292,6 +296,3 @@ func (a *ActivePort) run() {
 		n.unlock()
 	}
 }
-
-// serveApart runs the handler outside of laps.
-func (a *ActivePort) serveApart() error { return a.call() }

@@ -31,6 +31,8 @@ func (a *ActivePort) openFar(r Range, bound bool, scope Scope) error {
 // runFar takes the messages one by one. When the daemon is gone it waits for Reattach.
 func (a *ActivePort) runFar() {
 	defer close(a.done)
+	a.runner.Store(goroutine())
+	defer a.runner.Store(0)
 	n, s := a.pc.n, a.pc.far
 	buf := make([]byte, frame.MaxPayload)
 	for {
@@ -48,7 +50,7 @@ func (a *ActivePort) runFar() {
 		a.in = Incoming{Data: buf[:k], From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
 		a.reply.to, a.reply.open = m.From, true
 		began := n.now()
-		err = a.serveApart()
+		err = a.call()
 		a.reply.open = false
 		n.mu.Lock()
 		a.judge(n.now(), began)

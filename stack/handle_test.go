@@ -9,6 +9,7 @@ import (
 	"io"
 	"log/slog"
 	"net"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -193,14 +194,33 @@ func TestHandlerApart(t *testing.T) {
 	}
 }
 
-// A handler that calls its node would wait for itself: it panics.
+// A handler that calls its node would wait for itself: it panics, however deep it is, and
+// also from within a handler of another node that it called. Mutation: inOwnHandler looks
+// for the handler among the first 128 callers; or lapLock keeps which goroutine runs a
+// handler of any node, the last one that began.
 func TestHandlerMustNotCallItsNode(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	c := listen(t, b, nil)
+	other := listen(t, a, nil)
+	var deep func(k int)
+	deep = func(k int) {
+		if k > 0 {
+			deep(k - 1)
+			return
+		}
+		b.Addr()
+	}
+	nested := handle(t, a, stack.HandlerConfig{}, nil, func(w *stack.Reply, m *stack.Incoming) { b.Addr() })
 	for name, call := range map[string]func(){
 		"Addr":    func() { b.Addr() },
 		"WriteTo": func() { c.WriteTo([]byte("x"), echoService) },
 		"Call":    func() { b.Call(context.Background(), echoService, []byte("x"), nil) },
+		"deep":    func() { deep(1000) },
+		"nested": func() {
+			other.WriteTo([]byte("x"), nested.Addr())
+			<-nested.Done()
+			panic(nested.Err())
+		},
 	} {
 		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) { call() })
 		if err := a.WaitFor(within(t), activeService); err != nil {
@@ -214,6 +234,55 @@ func TestHandlerMustNotCallItsNode(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
+}
+
+// Other goroutines wait for a handler and go on then, those that it has started itself too.
+// Mutation: a handler is known by a label, which the goroutines inherit; or every call that
+// finds the lock taken by a handler panics.
+func TestOthersWaitForHandler(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	inside, goOn, called := make(chan bool), make(chan bool), make(chan any, 2)
+	call := func() {
+		defer func() { called <- recover() }()
+		b.Addr()
+	}
+	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+		go call()
+		inside <- true
+		<-goOn
+	})
+	c := listen(t, a, nil)
+	if err := a.WaitFor(within(t), activeService); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := c.WriteTo([]byte("x"), p.Addr()); err != nil {
+		t.Fatal(err)
+	}
+	<-inside
+	go call()
+	for len(called) == 0 && callsOfAddr() < 2 {
+		runtime.Gosched()
+	}
+	goOn <- true
+	for range 2 {
+		if got := <-called; got != nil {
+			t.Errorf("a call beside the handler: got %v", got)
+		}
+	}
+	if err := p.Err(); err != nil {
+		t.Errorf("got %v", err)
+	}
+}
+
+// callsOfAddr is how many goroutines wait for the lock of their node in Node.Addr.
+func callsOfAddr() (k int) {
+	buf := make([]byte, 1<<20)
+	for g := range strings.SplitSeq(string(buf[:runtime.Stack(buf, true)]), "\n\n") {
+		if strings.Contains(g, "[sync.Mutex.Lock") && strings.Contains(g, "(*Node).Addr(") {
+			k++
+		}
+	}
+	return k
 }
 
 // A handler may close its port, which is done when it has returned; its Reply is void

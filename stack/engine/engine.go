@@ -43,6 +43,9 @@ type Config struct {
 	Arena     *frame.Arena // needed
 	Chance    Chance       // needed
 
+	// Did, if not nil, is told of work of which a turn has to do a limited amount; for tests.
+	Did func(Work, int)
+
 	// Capabilities are announced in place of what is built; zero is what is built.
 	// For replays and tests alone: a node that announces what it cannot do is not
 	// understood.
