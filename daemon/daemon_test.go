@@ -216,6 +216,7 @@ func TestMain(m *testing.M) {
 	if child := os.Getenv("UTIPC_TEST_CHILD"); child != "" {
 		os.Exit(children[child]())
 	}
+	os.Setenv("UTIPC_LOCKWORK", "1") // a node that holds its lock for too long panics
 	os.Exit(m.Run())
 }
 

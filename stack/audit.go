@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"maps"
 	"net"
+	"os"
 	"slices"
 	"sync"
 	"time"
@@ -124,10 +125,8 @@ func (c AuditConfig) audit(ctx context.Context, n *Node) (*AuditReport, error) {
 	if len(all) == 0 {
 		return r, nil
 	}
-	select {
-	case <-time.After(c.Settle):
-	case <-ctx.Done():
-		return nil, ctx.Err()
+	if err := a.settle(ctx); err != nil {
+		return nil, err
 	}
 	own = n.census()
 	return r, a.round(ctx, all, func(x *NodeAudit) { x.compareAgain(ctx, a, own) })
@@ -137,6 +136,21 @@ func (c AuditConfig) audit(ctx context.Context, n *Node) (*AuditReport, error) {
 type audit struct {
 	AuditConfig
 	n *Node
+}
+
+// settle waits until what differs is asked about again. Errors: net.ErrClosed, the
+// context's.
+func (a *audit) settle(ctx context.Context) error {
+	n := a.n
+	n.mu.Lock()
+	defer n.unlock()
+	by := time.Now().Add(a.Settle)
+	c := wait{list: &n.settling, closed: &n.closing, by: &by, ctx: ctx}
+	defer n.leave(&c)
+	if err := n.await(&c, func() bool { return false }); err != os.ErrDeadlineExceeded {
+		return err
+	}
+	return nil
 }
 
 // round compares with several nodes at a time. Errors: net.ErrClosed, the context's.

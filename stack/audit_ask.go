@@ -43,12 +43,12 @@ func (a *audit) ask(ctx context.Context, at NodeAddr, types []uint32, limit int)
 }
 
 // run asks, and listens until all is answered. The node is given patience for each word
-// of it.
+// of it, be it one that it says or one that it takes.
 func (q *inquiry) run(ctx context.Context, types []uint32) error {
 	by := time.Now().Add(q.Patience)
 	for len(types) > 0 || len(q.asked) > 0 {
 		if len(types) > 0 && len(q.asked) < inFlight {
-			if err := q.post(ctx, types[0]); err != nil {
+			if err := q.post(ctx, time.Now().Add(q.Patience), types[0]); err != nil {
 				return err
 			}
 			types = types[1:]
@@ -62,19 +62,15 @@ func (q *inquiry) run(ctx context.Context, types []uint32) error {
 			by = time.Now().Add(q.Patience)
 			continue
 		}
-		err = q.line.await(ctx, by, func(*waiter) bool { return q.line.c.Pending() > 0 || q.line.ended() != nil })
-		if err == os.ErrDeadlineExceeded {
-			err = &TopologyError{q.at, fmt.Sprintf("no answer within %v", q.Patience), err}
-		}
-		if err != nil {
-			return err
+		if err = q.line.await(ctx, by, func(*wait) bool { return q.line.c.Pending() > 0 || q.line.ended() != nil }); err != nil {
+			return q.late(err)
 		}
 	}
 	return nil
 }
 
 // post asks about one type; the first time it connects.
-func (q *inquiry) post(ctx context.Context, typ uint32) (err error) {
+func (q *inquiry) post(ctx context.Context, by time.Time, typ uint32) (err error) {
 	x := naming.Subscription{Range: Range{Type: typ, Upper: 1<<32 - 1}, Filter: frame.FilterPorts | frame.FilterClusterScope}
 	remote, record := naming.AskOnce(&x, q.next)
 	q.asked[q.next] = remote
@@ -83,7 +79,15 @@ func (q *inquiry) post(ctx context.Context, typ uint32) (err error) {
 		q.line, err = q.n.dialTopology(ctx, q.at, record, q.Patience, &q.wait)
 		return err
 	}
-	return q.line.write(ctx, record)
+	return q.late(q.line.write(ctx, by, record))
+}
+
+// late is the error of a word for which the node had its time.
+func (q *inquiry) late(err error) error {
+	if err == os.ErrDeadlineExceeded {
+		return q.line.silent(q.Patience)
+	}
+	return err
 }
 
 // listen takes one event, if there is one.

@@ -55,7 +55,7 @@ func (n *Node) disable(ctx context.Context, a *attachment) error {
 	a.leaving = true
 	n.eng.RemoveBearer(n.now(), a.id)
 	n.lap(n.now(), false)
-	n.wait(func() bool { return ctx.Err() == nil && (a.n > 0 || n.eng.Outgoing(a.id) > 0) }, farewell)
+	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, farewell)
 	n.detach(a)
 	n.announce(a, BearerDisabled)
 	n.unlock()
@@ -66,22 +66,21 @@ func (n *Node) disable(ctx context.Context, a *attachment) error {
 	n.buried = append(n.buried, burial{a.dev, n.generation})
 	n.bury()
 	n.rouseSeats()
-	n.wait(func() bool { return slices.ContainsFunc(n.buried, func(b burial) bool { return b.dev == a.dev }) }, farewell)
+	n.waitWhile(context.Background(), func() bool { return slices.ContainsFunc(n.buried, func(b burial) bool { return b.dev == a.dev }) }, farewell)
 	return err
 }
 
-// wait waits as long as something is so, at most for d or until the node ends.
-func (n *Node) wait(so func() bool, d time.Duration) {
-	var waiting waitList
-	w := n.begin(&waiting)
-	defer n.end(&waiting, w)
-	for by := time.Now().Add(d); so(); {
-		at := time.Now().Add(retry)
-		if n.closing || at.After(by) {
-			return
-		}
-		n.block(w, at)
-	}
+// waitWhile waits as long as something is so, at most for d, or until the node ends or ctx
+// is done. Nobody tells of the end of it: it is looked for.
+func (n *Node) waitWhile(ctx context.Context, so func() bool, d time.Duration) {
+	var list waitList
+	by := time.Now().Add(d)
+	c := wait{list: &list, closed: &n.closing, by: &by, ctx: ctx}
+	defer n.leave(&c)
+	n.await(&c, func() bool {
+		c.lookBy(time.Now().Add(retry))
+		return !so()
+	})
 }
 
 // detach takes a bearer out of the list. Frames that are left are lost.

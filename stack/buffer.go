@@ -175,8 +175,6 @@ func (b *blank) put(now time.Duration, d dest, data []byte) error {
 
 func (b *blank) waits(d dest, err error) bool { return blocks(err) }
 
-func (b *blank) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, d, err) }
-
 // sendBuffer sends a Buffer of a socket, by copying where it is another's or was read.
 func sendBuffer(n *Node, c lender, d dest, b *Buffer) error {
 	if b.c == nil {
@@ -209,8 +207,6 @@ func (b *Buffer) put(now time.Duration, d dest, data []byte) error {
 }
 
 func (b *Buffer) waits(d dest, err error) bool { return b.c.waits(d, err) }
-
-func (b *Buffer) sleep(w *waiter, d dest, err error) error { return b.c.sleep(w, d, err) }
 
 // fill makes b what was read: data, which hold keeps if that is not nil. It is copied
 // when its socket has too many out.

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -88,40 +89,47 @@ func (n *Node) call(ctx context.Context, d dest, addr net.Addr, req, resp []byte
 	if err := ctx.Err(); err != nil {
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}
-	c.writeBy = deadline
+	c.readBy, c.writeBy = deadline, deadline
 	began := n.now()
 	if err := n.request(ctx, c, d, req, began); err != nil {
 		return 0, SocketAddr{}, err
 	}
-	w := n.begin(&c.readers)
-	defer n.end(&c.readers, w)
-	for {
-		for c.port.Pending() > 0 {
-			k, r, _ := c.port.Read(resp)
-			r.From.Net = c.network
-			switch {
-			case r.Error != frame.OK:
-				m := c.message(&r, k)
-				return k, r.From, m.reject()
-			case d.kind == toSocket && !isFrom(r.From, d.socket(), c.local):
-				continue
-			}
-			c.spent = d.kind == toRange || c.port.Pending() > 0
-			if k < r.Len {
-				return k, r.From, io.ErrShortBuffer
-			}
-			return k, r.From, nil
-		}
-		switch now := n.now(); {
-		case c.closed:
-			return 0, SocketAddr{}, &CallError{addr, now - began, net.ErrClosed}
-		case past(deadline):
-			return 0, SocketAddr{}, &CallError{addr, now - began, context.DeadlineExceeded}
-		case ctx.Err() != nil:
-			return 0, SocketAddr{}, &CallError{addr, now - began, ctx.Err()}
-		}
-		n.block(w, deadline)
+	w := wait{list: &c.readers, closed: &c.closed, by: &c.readBy, ctx: ctx, heeded: true}
+	defer n.leave(&w)
+	var k int
+	var from SocketAddr
+	over := n.await(&w, func() (done bool) {
+		k, from, done, err = c.answer(d, resp)
+		return done
+	})
+	if over == os.ErrDeadlineExceeded {
+		over = context.DeadlineExceeded
 	}
+	if over != nil {
+		return 0, SocketAddr{}, &CallError{addr, n.now() - began, over}
+	}
+	return k, from, err
+}
+
+// answer takes the answer to a call out of the messages that wait, if it is there.
+func (c *caller) answer(d dest, resp []byte) (k int, from SocketAddr, done bool, err error) {
+	for c.port.Pending() > 0 {
+		k, r, _ := c.port.Read(resp)
+		r.From.Net = c.network
+		switch {
+		case r.Error != frame.OK:
+			m := c.message(&r, k)
+			return k, r.From, true, m.reject()
+		case d.kind == toSocket && !isFrom(r.From, d.socket(), c.local):
+			continue
+		}
+		c.spent = d.kind == toRange || c.port.Pending() > 0
+		if k < r.Len {
+			err = io.ErrShortBuffer
+		}
+		return k, r.From, true, err
+	}
+	return 0, SocketAddr{}, false, nil
 }
 
 // isFrom reports whether a message came from the socket that was called.
@@ -144,9 +152,10 @@ func (n *Node) request(ctx context.Context, c *caller, d dest, req []byte, now t
 	if !c.waits(d, err) {
 		return err
 	}
-	w := n.beginWrite(d, len(req))
-	defer n.endWrite(&c.writeHalf, w)
-	return n.persist(ctx, c.PacketConn, w, req, err)
+	w := n.beginWrite(ctx, c.PacketConn, d, len(req))
+	w.heeded = true
+	defer n.endWrite(c.PacketConn, &w)
+	return n.persist(&w, c.PacketConn, req, err)
 }
 
 // takeCaller returns a socket for a call.

@@ -36,11 +36,11 @@ type Conn struct {
 	readHalf // readers, and Dial while it waits
 	stream   bool
 	remote   SocketAddr
-	dialing  bool               // Dial waits
-	cfg      *engine.ConnConfig // of Dial
-	c        *engine.Conn       // nil: the request is not under way yet
-	distant  farConn            // of an attached node
-	closers  waitList           // calls of CloseWait
+	dialing  bool         // Dial waits
+	cfg      *dialConfig  // of Dial
+	c        *engine.Conn // nil: the request is not under way yet
+	distant  farConn      // of an attached node
+	closers  waitList     // calls of CloseWait
 }
 
 var _ net.Conn = (*Conn)(nil)

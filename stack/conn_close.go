@@ -58,12 +58,9 @@ func (n *Node) awaitGone(ctx context.Context, c *Conn) bool {
 		return true
 	}
 	c.c.WatchClose()
-	w := n.begin(&c.closers)
-	defer n.end(&c.closers, w)
-	defer n.rouseWhen(ctx, &c.closers)()
-	for !c.c.Gone() && ctx.Err() == nil && !n.closed {
-		n.block(w, time.Time{})
-	}
+	w := wait{list: &c.closers, closed: &n.closed, ctx: ctx}
+	_ = n.await(&w, c.c.Gone) // whatever ended it, what counts is whether it is gone
+	n.leave(&w)
 	return c.c.Gone()
 }
 

@@ -43,13 +43,12 @@ func (c *Conn) writeLong(b []byte) (done int, err error) {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
-	w := n.beginWrite(dest{}, len(b))
-	w.entered = true
-	n.enter(&c.writing, w)
-	defer n.endWrite(&c.writeHalf, w)
+	w := n.beginWrite(context.Background(), c, dest{}, len(b))
+	n.enter(&w)
+	defer n.endWrite(c, &w)
 	for len(b) > 0 && err == nil {
 		part := b[:min(len(b), frame.MaxPayload)]
-		if err = n.persist(context.Background(), c, w, part, errTurn); err == nil {
+		if err = n.persist(&w, c, part, errTurn); err == nil {
 			done += len(part)
 			b = b[len(part):]
 		}
@@ -83,21 +82,4 @@ func (c *Conn) waits(d dest, err error) bool {
 func isFull(err error) bool {
 	_, ok := err.(*engine.WindowFull)
 	return ok
-}
-
-// sleep implements sender.
-func (c *Conn) sleep(w *waiter, d dest, err error) error {
-	n := c.n
-	switch {
-	case c.awaits(d, err):
-		return c.sleepForName(w)
-	case err == errTurn || isFull(err):
-		n.unawait(w)
-		n.eng.Quit(n.latest, &w.ticket) // of the link that had no room before
-		n.callWriters()
-		n.block(w, n.tellBy(&c.writeHalf, w, n.latest, c.writeBy))
-	default:
-		n.sleepForRoom(&c.writeHalf, w)
-	}
-	return nil
 }

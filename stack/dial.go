@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -44,8 +45,11 @@ func (n *Node) DialContext(ctx context.Context, network, address string) (net.Co
 // Dial connects to a socket that listens under addr, a Service, of which those bound to
 // it take turns, or at addr, a SocketAddr. network is "tipc" or "tipcpacket", and has to
 // be what the listener is: the wire does not tell. It waits for room on the way there as
-// a write does, and then for an answer, for DialTimeout at most; a listener whose backlog
-// is full is asked again until then, and a socket that does not listen never answers.
+// a write does, and then for an answer; a listener whose backlog is full is asked again, and
+// a socket that does not listen never answers. All of that together takes DialTimeout at
+// most, counted from the call, but for the time in which nobody has bound the name, for
+// which NameWait is the limit. With DialTimeout over the error is a *BlockedError, when
+// there was no room, or a *ConnError.
 // Errors, inside *net.OpError: net.UnknownNetworkError, ErrConfig, ErrUnreachable,
 // *ConnError, *BlockedError, net.ErrClosed, the context's.
 func (c SocketConfig) Dial(ctx context.Context, n *Node, network string, addr net.Addr) (*Conn, error) {
@@ -87,14 +91,16 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 	if n.far != nil {
 		return c.dialFar(ctx, n, network, addr, first)
 	}
+	began := n.now()
+	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
 	s := &Conn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
-	s.cfg = &engine.ConnConfig{
-		Importance: c.Importance, Stream: stream, Timeout: c.DialTimeout, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: s,
-	}
+	s.writeBy = time.Now().Add(limit)
+	s.cfg = &dialConfig{limit, engine.ConnConfig{
+		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: s,
+	}}
 	if err := n.enroll(s); err != nil {
 		return nil, err
 	}
-	began := n.now()
 	if err = n.submit(s, d, first); err != nil {
 		err = n.retry(ctx, s, d, first, err)
 	}
@@ -131,35 +137,48 @@ func connected(network string) (stream bool, err error) {
 	return false, net.UnknownNetworkError(network)
 }
 
-// request asks for the connection. The lap lock is held.
+// A dialConfig is what Dial asks for. Until it has it, its limit is the socket's write
+// deadline.
+type dialConfig struct {
+	limit time.Duration // of all of Dial, but for the time in which nobody has bound the name
+	engine.ConnConfig
+}
+
+// request asks for the connection, which has what is left of the time. The lap lock is held.
 func (c *Conn) request(now time.Duration, d dest, first []byte) (err error) {
-	if d.kind == toService {
-		c.c, err = c.n.eng.DialService(now, *c.cfg, d.service(), first)
-	} else {
-		c.c, err = c.n.eng.Dial(now, *c.cfg, d.socket(), first)
+	if c.writeBy.IsZero() { // the name has appeared, perhaps
+		c.writeBy = time.Now().Add(c.cfg.limit)
 	}
-	if err == nil {
+	c.cfg.Timeout = max(1, time.Until(c.writeBy))
+	if d.kind == toService {
+		c.c, err = c.n.eng.DialService(now, c.cfg.ConnConfig, d.service(), first)
+	} else {
+		c.c, err = c.n.eng.Dial(now, c.cfg.ConnConfig, d.socket(), first)
+	}
+	switch {
+	case err == nil:
 		c.local = c.c.Addr()
 		c.local.Net = c.network
+	case c.awaits(d, err): // so long as NameWait says
+		c.writeBy = time.Time{}
 	}
 	return err
 }
 
-// answer waits until the peer has answered. Errors: *ConnError, net.ErrClosed.
+// answer waits until the peer has answered, or the engine's own time for that is over.
+// Errors: *ConnError, net.ErrClosed.
 func (c *Conn) answer(ctx context.Context, began time.Duration) error {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
-	defer n.rouseWhen(ctx, &c.readers)()
-	var over error
-	if err := c.await(n, &c.closed, func() bool {
-		over = ctx.Err()
-		return over != nil || c.c.State() != engine.Connecting
-	}, func() bool { return false }); err != nil {
-		return err
-	}
+	w := wait{list: &c.readers, closed: &c.closed, ctx: ctx}
+	over := n.await(&w, func() bool { return c.c.State() != engine.Connecting })
+	n.leave(&w)
 	waited := (n.now() - began).Round(time.Microsecond)
-	if over != nil && c.c.State() == engine.Connecting {
+	switch {
+	case over == net.ErrClosed:
+		return over
+	case over != nil && c.c.State() == engine.Connecting:
 		return &ConnError{Peer: c.c.Peer(), Reason: fmt.Sprintf("no answer for %v", waited), Err: over}
 	}
 	if end, ok := c.c.Err().(*engine.ConnError); ok && (end.Why == engine.EndRefused || end.Why == engine.EndTimeout) {
@@ -169,7 +188,7 @@ func (c *Conn) answer(ctx context.Context, began time.Duration) error {
 		}
 		return err
 	} // who closes as soon as he has accepted has accepted
-	c.dialing, c.cfg = false, nil
+	c.dialing, c.cfg, c.writeBy = false, nil, time.Time{}
 	c.remote = c.c.Peer()
 	c.remote.Net = c.network
 	return nil

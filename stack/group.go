@@ -181,30 +181,14 @@ func (g *Group) WaitMembers(ctx context.Context, k int) error {
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
-	defer n.rouseWhen(ctx, &g.waiting)()
-	var w *waiter
 	began := n.now()
-	for {
-		err := ctx.Err()
-		joined := g.g.Joined()
-		switch {
-		case g.closed:
-			err = net.ErrClosed
-		case err == nil && joined < k:
-			if w == nil {
-				w = n.begin(&g.waiting)
-			}
-			n.block(w, time.Time{})
-			continue
-		}
-		if w != nil {
-			n.end(&g.waiting, w)
-		}
-		if err != nil {
-			return opError("wait", groupNetwork, g.local, g.service, &MembersError{joined, k, n.now() - began, err})
-		}
-		return nil
+	c := wait{list: &g.waiting, closed: &g.closed, ctx: ctx}
+	err := n.await(&c, func() bool { return g.g.Joined() >= k })
+	n.leave(&c)
+	if err != nil {
+		return opError("wait", groupNetwork, g.local, g.service, &MembersError{g.g.Joined(), k, n.now() - began, err})
 	}
+	return nil
 }
 
 // GroupCounters are what a socket in a group has done; go doc ./stack/engine GroupCounters

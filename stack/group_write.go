@@ -122,19 +122,6 @@ func (g *Group) waits(_ dest, err error) bool {
 	return member || err == errTurn || blocks(err)
 }
 
-// sleep implements sender.
-func (g *Group) sleep(w *waiter, _ dest, err error) error {
-	n := g.n
-	if blocks(err) {
-		n.sleepForRoom(&g.writeHalf, w)
-		return nil
-	}
-	n.eng.Quit(n.latest, &w.ticket) // of the link that had no room before
-	n.callWriters()
-	n.block(w, n.tellBy(&g.writeHalf, w, n.latest, g.writeBy))
-	return nil
-}
-
 // member says what a write in a group waits for.
 func (e *BlockedError) member() string {
 	return (&engine.MemberBlocked{Group: e.Group, Member: e.Peer, Window: e.Window, Need: e.Need, Acks: e.Acks, Behind: e.Behind}).What()

@@ -87,11 +87,9 @@ func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	n.lap(n.now(), true)
 	n.attached[0].width = 0
 	send(c, c, c, c)
-	w := n.begin(&c.readers)
-	for c.port.Pending() == 0 {
-		n.block(w, time.Time{})
-	}
-	n.end(&c.readers, w)
+	w := wait{list: &c.readers}
+	n.await(&w, func() bool { return c.port.Pending() > 0 })
+	n.leave(&w)
 	var buf [1000]byte
 	read := 0
 	for ; c.port.Pending() > 0; read++ {
@@ -100,12 +98,12 @@ func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	if read == 4 {
 		t.Fatal("nothing was left")
 	}
-	w = n.begin(&c.readers)
-	n.block(w, time.Time{})
+	n.enter(&w)
+	n.block(w.w, time.Time{})
 	if c.port.Pending() == 0 {
 		t.Error("the call slept beside frames")
 	}
-	n.end(&c.readers, w)
+	n.leave(&w)
 }
 
 // Rule (e): who takes frames out of a device and leaves some rings for a driver

@@ -146,6 +146,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 		n.in[i] = nil
 	}
 	if k > 0 {
+		n.did(engine.WorkFrames, k)
 		a.wakes.came()
 		a.in += uint64(k)
 	}
@@ -226,6 +227,7 @@ func (n *Node) flush() {
 			}
 			k = min(k, a.n)
 			a.out += uint64(k)
+			n.did(engine.WorkFrames, k)
 			for _, f := range a.unsent[:k] {
 				f.Recycle()
 			}

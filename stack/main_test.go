@@ -12,8 +12,10 @@ import (
 
 // All tests run with poisoned chunks, and leave no memory mapped.
 func TestMain(m *testing.M) {
-	if err := os.Setenv("UTIPC_POISON", "1"); err != nil {
-		panic(err)
+	for _, env := range []string{"UTIPC_POISON", lockWorkEnv} {
+		if err := os.Setenv(env, "1"); err != nil {
+			panic(err)
+		}
 	}
 	callfault.FromEnvironment()
 	code := m.Run()

@@ -23,14 +23,16 @@ type awaited struct {
 // lap lock guards it.
 type awaiting map[uint32]waitList
 
-// await enters a call, which is entered among those that wait already, for a name.
-func (n *Node) await(w *waiter, name Range, now time.Duration) {
+// awaitName enters a call, which is entered among those that wait already, for the name of
+// its message.
+func (n *Node) awaitName(w *waiter, now time.Duration) {
 	if w.waiting {
 		return
 	}
 	if n.awaited == nil {
 		n.awaited = awaiting{}
 	}
+	name := w.dest.name()
 	w.name, w.waiting = name, true
 	if w.from == 0 {
 		w.from = now
@@ -69,19 +71,12 @@ func (s *writeHalf) awaits(d dest, err error) bool {
 		(d.kind == toRange || d.kind == toService && (d.service().Node == 0 || d.service().Node == s.local.Node))
 }
 
-// sleepForName waits for the name of w's message. Errors: ErrUnreachable when that has
-// been long enough.
-func (s *writeHalf) sleepForName(w *waiter) error {
-	n := s.n
-	now := n.latest
-	n.eng.Quit(now, &w.ticket) // of a link that the name was behind
-	n.callWriters()
-	n.await(w, w.dest.name(), now)
-	if waited := now - w.from; waited >= s.nameWait {
-		return unnamed(w.dest.addr(s.network), waited)
-	}
-	s.sleepUntilNamed(w)
-	return nil
+// nameOver reports whether w has waited for its name for as long as it may.
+func (s *writeHalf) nameOver(w *waiter, now time.Duration) bool { return now-w.from >= s.nameWait }
+
+// nameBy is when that will be so.
+func (s *writeHalf) nameBy(w *waiter, now time.Duration) time.Time {
+	return time.Now().Add(w.from + s.nameWait - now)
 }
 
 // name is what must be bound for a message to a name to go anywhere.
@@ -98,24 +93,6 @@ func (c SocketConfig) patience(node Config) time.Duration {
 		return max(0, c.NameWait)
 	}
 	return node.NameWait
-}
-
-// sleepUntilNamed waits until the name of a write has appeared, which it reports, or
-// the time for that or the write's own is over, or its socket is closed.
-func (s *writeHalf) sleepUntilNamed(w *waiter) {
-	n := s.n
-	for w.appeared = false; !w.appeared && !s.closed && !past(s.writeBy); {
-		now := n.now()
-		left := w.from + s.nameWait - now
-		if left <= 0 {
-			return
-		}
-		by := time.Now().Add(left)
-		if told := n.tellBy(s, w, now, s.writeBy); !told.IsZero() && told.Before(by) {
-			by = told
-		}
-		n.block(w, by)
-	}
 }
 
 // unnamed is the error of a write that has waited for its name in vain.

@@ -474,7 +474,7 @@ func BenchmarkBindingBesideWaiters(b *testing.B) {
 		b.Run(fmt.Sprint("of type ", typ), func(b *testing.B) {
 			n := &Node{}
 			for i := range uint32(1000) {
-				n.await(&waiter{}, Range{Type: typ, Lower: i, Upper: i}, 1)
+				n.awaitName(&waiter{write: write{dest: serviceDest(Service{Type: typ, Instance: i})}}, 1)
 			}
 			for b.Loop() {
 				n.callAwaiting(Range{Type: 18888, Lower: 5000, Upper: 6000})

@@ -52,6 +52,7 @@ type Node struct {
 	attended time.Duration    // since when the pump waits for messages to them; 0: it does not
 	apart    sync.WaitGroup   // the handlers that have goroutines
 	starting waitList         // Open, until the address is settled
+	settling waitList         // Audit, between its rounds
 	draining waitList         // Close, until everything is acknowledged
 	probed   []*engine.Probe
 
@@ -152,6 +153,11 @@ func open(cfg Config) (opened *Node, failed error) {
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 		ending: newEnding(),
 	}
+	n.mu.work = newLockWork()
+	var did func(engine.Work, int)
+	if n.mu.work != nil {
+		did = n.mu.work.did
+	}
 	var err error
 	if n.arena, n.unmap, err = newArena(cfg); err != nil {
 		return nil, err
@@ -167,7 +173,7 @@ func open(cfg Config) (opened *Node, failed error) {
 		NamePark: cfg.NamePark, MonitorThreshold: cfg.MonitorThreshold,
 		Sealed: cfg.Encryption.Expected || len(cfg.Encryption.Keys) > 0, Migration: cfg.Encryption.Migration,
 		NoExchange: cfg.Encryption.NoExchange, Rekey: cfg.Encryption.Rekey,
-		Arena: n.arena, Chance: newChance(),
+		Arena: n.arena, Chance: newChance(), Did: did,
 	})
 	if err != nil {
 		return nil, err
@@ -222,19 +228,9 @@ func checkBearers(cfg Config) error {
 func (n *Node) settled(ctx context.Context) error {
 	n.mu.Lock()
 	defer n.unlock()
-	w := n.begin(&n.starting)
-	defer n.end(&n.starting, w)
-	defer n.rouseWhen(ctx, &n.starting)()
-	for n.eng.Address() == 0 {
-		if n.closing {
-			return net.ErrClosed
-		}
-		if err := ctx.Err(); err != nil {
-			return err
-		}
-		n.block(w, time.Time{})
-	}
-	return nil
+	c := wait{list: &n.starting, closed: &n.closing, ctx: ctx}
+	defer n.leave(&c)
+	return n.await(&c, func() bool { return n.eng.Address() != 0 })
 }
 
 // running reports why sockets cannot be made. Errors: net.ErrClosed, ErrNoAddress.
@@ -300,6 +296,7 @@ func (n *Node) Close(ctx context.Context) error {
 	defer n.ending.end(net.ErrClosed)
 	defer close(n.closeDone)
 	n.rouseAll(n.starting) // nothing will settle any more
+	n.rouseAll(n.settling)
 	for s := range n.sockets {
 		s.shut()
 	}
@@ -368,11 +365,8 @@ func (n *Node) Close(ctx context.Context) error {
 
 // drain waits until everything sent is acknowledged and returns what is not.
 func (n *Node) drain(ctx context.Context) int {
-	w := n.begin(&n.draining)
-	defer n.end(&n.draining, w)
-	defer n.rouseWhen(ctx, &n.draining)()
-	for n.eng.Unsent() > 0 && ctx.Err() == nil {
-		n.block(w, time.Time{})
-	}
+	c := wait{list: &n.draining, ctx: ctx}
+	defer n.leave(&c)
+	n.await(&c, func() bool { return n.eng.Unsent() == 0 })
 	return n.eng.Unsent()
 }

@@ -318,15 +318,6 @@ func (c *PacketConn) put(now time.Duration, d dest, data []byte) error {
 // waits implements sender.
 func (c *PacketConn) waits(d dest, err error) bool { return blocks(err) || c.awaits(d, err) }
 
-// sleep implements sender.
-func (c *PacketConn) sleep(w *waiter, d dest, err error) error {
-	if c.awaits(d, err) {
-		return c.sleepForName(w)
-	}
-	c.n.sleepForRoom(&c.writeHalf, w)
-	return nil
-}
-
 // SetDeadline sets both deadlines; zero means none.
 func (c *PacketConn) SetDeadline(t time.Time) error { return c.setDeadlines(&t, &t) }
 

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"net"
 	"sync/atomic"
-	"time"
 )
 
 // A Poller tells which of many sockets may be read, so that a few goroutines serve
@@ -121,17 +120,10 @@ func (p *Poller) Wait(ready []*Polled) (int, error) {
 	n := p.n
 	n.mu.Lock()
 	defer n.unlock()
-	var w *waiter
-	for len(ready) > 0 && p.first == len(p.ready) && !p.closed {
-		if w == nil {
-			w = n.begin(&p.wait)
-		}
-		n.block(w, time.Time{})
-	}
+	c := wait{list: &p.wait}
+	n.await(&c, func() bool { return len(ready) == 0 || p.first < len(p.ready) || p.closed })
 	k := p.take(ready)
-	if w != nil {
-		n.end(&p.wait, w)
-	}
+	n.leave(&c)
 	if p.first < len(p.ready) && p.inside.Load() == 0 {
 		n.rouseFirst(p.wait)
 	}

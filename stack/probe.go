@@ -73,31 +73,34 @@ func (n *Node) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time
 	if alive, rtt, ok, err := q.Result(); ok {
 		return alive, rtt, err
 	}
-	w := n.begin(&asking)
-	defer n.end(&asking, w)
-	defer n.rouseWhen(ctx, &asking)()
-	for {
-		pause := probeAgain
+	c := wait{list: &asking, ctx: ctx}
+	defer n.leave(&c)
+	pause := func() time.Duration {
 		if err != nil {
-			pause = probeMemory
+			return probeMemory
 		}
-		for again := began + pause; ; {
-			alive, rtt, ok, failed := q.Result()
-			switch why := ctx.Err(); {
-			case ok:
-				return alive, rtt, failed
-			case why != nil:
-				return false, 0, &SilentError{addr.Node, n.eng.LinkName(addr.Node), n.now() - first, why}
+		return probeAgain
+	}
+	var failed error
+	for again, answered := began+pause(), false; ; {
+		why := n.await(&c, func() bool {
+			if alive, rtt, answered, failed = q.Result(); answered {
+				return true
 			}
 			left := again - n.now()
-			if left <= 0 {
-				break
-			}
-			n.block(w, time.Now().Add(left))
+			c.lookBy(time.Now().Add(left))
+			return left <= 0
+		})
+		switch {
+		case why != nil:
+			return false, 0, &SilentError{addr.Node, n.eng.LinkName(addr.Node), n.now() - first, why}
+		case answered:
+			return alive, rtt, failed
 		}
 		began = n.now()
 		err = q.Again(began)
 		n.lap(began, false)
+		again = began + pause()
 	}
 }
 

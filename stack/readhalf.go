@@ -2,11 +2,7 @@
 
 package stack
 
-import (
-	"net"
-	"os"
-	"time"
-)
+import "time"
 
 // A readHalf is the half of a socket that waits for what comes. The lap lock guards it.
 type readHalf struct {
@@ -31,29 +27,13 @@ func (r *readHalf) wake(n *Node, all bool) {
 // more says whether there is more for another call, which looks then. Errors:
 // net.ErrClosed, os.ErrDeadlineExceeded.
 func (r *readHalf) await(n *Node, closed *bool, try, more func() bool) error {
-	var w *waiter
-	for {
-		err := error(nil)
-		switch {
-		case *closed:
-			err = net.ErrClosed
-		case past(r.readBy):
-			err = os.ErrDeadlineExceeded
-		case !try():
-			if w == nil {
-				w = n.begin(&r.readers)
-			}
-			n.block(w, r.readBy)
-			continue
-		}
-		if w != nil {
-			n.end(&r.readers, w)
-		}
-		if len(r.readers) > 0 && more() {
-			n.rouse(r.readers[0])
-		}
-		return err
+	c := wait{list: &r.readers, closed: closed, by: &r.readBy}
+	err := n.await(&c, try)
+	n.leave(&c)
+	if len(r.readers) > 0 && more() {
+		n.rouse(r.readers[0])
 	}
+	return err
 }
 
 // setReadBy sets the read deadline. The lap lock is held.

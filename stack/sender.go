@@ -16,9 +16,6 @@ type sender interface {
 	put(now time.Duration, d dest, data []byte) error
 	// waits reports whether a message that met err may go later.
 	waits(d dest, err error) bool
-	// sleep waits for what w's message met, which is err, to give way; it may end
-	// too early. Errors: of a wait that has been long enough.
-	sleep(w *waiter, d dest, err error) error
 }
 
 // A socket is what a node closes when it is closed.

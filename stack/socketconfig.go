@@ -19,7 +19,7 @@ type SocketConfig struct {
 	// long as Config.NameWait says, negative: not at all.
 	NameWait time.Duration
 
-	DialTimeout time.Duration // for which Dial waits for an answer; 0: 8 s
+	DialTimeout time.Duration // for which Dial waits, from the call on, for room and an answer; 0: 8 s
 	NoDelay     bool          // of a stream: see Conn.SetNoDelay
 	Backlog     int           // connection requests that may wait to be accepted; 0: 4096
 

@@ -230,33 +230,24 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	n := s.n
 	n.mu.Lock()
 	defer n.unlock()
-	var w *waiter
-	defer func() {
-		if w != nil {
-			n.end(&s.wait, w)
-		}
-		if s.from.pending() > 0 {
-			n.rouseFirst(s.wait)
-		}
-	}()
-	for {
-		err := ctx.Err()
-		if err == nil {
-			ev, ok, ended := s.next()
-			if ok {
-				return ev, nil
-			}
-			err = ended
-		}
-		if err != nil {
-			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
-		}
-		if w == nil {
-			w = n.begin(&s.wait)
-			defer n.rouseWhen(ctx, &s.wait)()
-		}
-		n.block(w, time.Time{})
+	c := wait{list: &s.wait, ctx: ctx}
+	var ev Event
+	var ended error
+	err := n.await(&c, func() (ok bool) {
+		ev, ok, ended = s.next()
+		return ok || ended != nil
+	})
+	n.leave(&c)
+	if s.from.pending() > 0 {
+		n.rouseFirst(s.wait)
 	}
+	if err == nil {
+		err = ended
+	}
+	if err != nil {
+		return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+	}
+	return ev, nil
 }
 
 // TryNext is Next that does not wait. Errors as for Next, and syscall.EAGAIN itself.

@@ -505,7 +505,7 @@ func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList,
 	go func() {
 		from.mu.Lock()
 		defer from.unlock()
-		made <- l.dial(t.Context(), func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
+		made <- l.dial(t.Context(), engine.DefaultConnTimeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
 			return from.eng.Dial(now, c, p.l.Addr(), record)
 		})
 	}()
@@ -607,7 +607,7 @@ func TestSubscribeAtNobody(t *testing.T) {
 		n.mu.Lock()
 		defer n.unlock()
 		l := &topologyLine{n: n, at: 2, wait: new(waitList)}
-		err := l.dial(t.Context(), func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
+		err := l.dial(t.Context(), engine.DefaultConnTimeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
 			return n.eng.Dial(now, c, SocketAddr{Node: 2, Port: 1}, []byte("x"))
 		})
 		var e *TopologyError

@@ -10,7 +10,6 @@ import (
 	"os"
 	"time"
 
-	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/engine"
@@ -58,34 +57,41 @@ type topologyLine struct {
 }
 
 // dialTopology connects to the topology service of a node; the request has a record
-// with it. It waits for the answer, so long (0: 8 seconds). Errors: ErrUnreachable,
-// *TopologyError, net.ErrClosed, the context's.
-func (n *Node) dialTopology(ctx context.Context, at NodeAddr, record []byte, timeout time.Duration, wait *waitList) (*topologyLine, error) {
-	l := &topologyLine{n: n, at: at, wait: wait}
+// with it. All of that has so long (0: 8 seconds), from the call on. Errors:
+// ErrUnreachable, *TopologyError, net.ErrClosed, the context's.
+func (n *Node) dialTopology(ctx context.Context, at NodeAddr, record []byte, timeout time.Duration, list *waitList) (*topologyLine, error) {
+	if timeout == 0 {
+		timeout = engine.DefaultConnTimeout
+	}
+	l := &topologyLine{n: n, at: at, wait: list}
 	to := frame.Service{Type: naming.TopologyType, Instance: 1, Node: at}
-	return l, l.dial(ctx, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
-		c.Timeout = timeout
+	return l, l.dial(ctx, timeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
 		return n.eng.DialService(now, c, to, record)
 	})
 }
 
 // dial makes the connection; without one the line is closed. Errors as of dialTopology.
-func (l *topologyLine) dial(ctx context.Context, how func(time.Duration, engine.ConnConfig) (*engine.Conn, error)) error {
+func (l *topologyLine) dial(ctx context.Context, timeout time.Duration, how func(time.Duration, engine.ConnConfig) (*engine.Conn, error)) error {
 	n := l.n
 	if err := n.running(); err != nil {
 		l.closed = true
 		return err
 	}
 	n.lines[l] = struct{}{}
-	err := l.send(ctx, func(now time.Duration) (err error) {
-		l.c, err = how(now, engine.ConnConfig{ReceiveLimit: engine.MinConnReceiveLimit, Owner: l})
+	limit := n.now() + timeout
+	by := time.Now().Add(timeout)
+	err := l.send(ctx, by, func(now time.Duration) (err error) {
+		l.c, err = how(now, engine.ConnConfig{Timeout: max(1, limit-now), ReceiveLimit: engine.MinConnReceiveLimit, Owner: l})
 		return err
 	})
-	if err == nil {
-		err = l.await(ctx, time.Time{}, func(*waiter) bool { return l.c.State() != engine.Connecting })
+	if err == nil { // it ends by itself when the time is over
+		err = l.await(ctx, time.Time{}, func(*wait) bool { return l.c.State() != engine.Connecting })
 	}
 	if err == nil && l.c.Pending() == 0 {
 		err = l.ended()
+	}
+	if err == os.ErrDeadlineExceeded {
+		err = l.silent(timeout)
 	}
 	if err != nil {
 		l.close()
@@ -93,9 +99,14 @@ func (l *topologyLine) dial(ctx context.Context, how func(time.Duration, engine.
 	return err
 }
 
-// write sends one more record. Errors: those of ended, the context's.
-func (l *topologyLine) write(ctx context.Context, record []byte) error {
-	err := l.send(ctx, func(now time.Duration) error { return l.c.Write(now, record) })
+// silent is the error of a node that has not answered for so long, or taken what was asked.
+func (l *topologyLine) silent(waited time.Duration) error {
+	return &TopologyError{l.at, fmt.Sprintf("no answer within %v", waited), os.ErrDeadlineExceeded}
+}
+
+// write sends one more record. Errors: those of ended, of await.
+func (l *topologyLine) write(ctx context.Context, by time.Time, record []byte) error {
+	err := l.send(ctx, by, func(now time.Duration) error { return l.c.Write(now, record) })
 	if err != nil {
 		if why := l.ended(); why != nil {
 			return why
@@ -105,17 +116,16 @@ func (l *topologyLine) write(ctx context.Context, record []byte) error {
 }
 
 // send tries to send until it is not for want of room that it fails.
-func (l *topologyLine) send(ctx context.Context, try func(now time.Duration) error) error {
+func (l *topologyLine) send(ctx context.Context, by time.Time, try func(now time.Duration) error) error {
 	n := l.n
 	var failed error
-	err := l.await(ctx, time.Time{}, func(w *waiter) bool {
+	err := l.await(ctx, by, func(c *wait) bool {
+		if c.w == nil {
+			c.w = n.newWaiter() // it has a place in line
+		}
 		now := n.now()
-		n.latest = now
-		w.ticket.Owner = w
-		n.eng.SendAs(&w.ticket)
-		failed = try(now)
-		n.eng.SendAs(nil)
-		return failed != engine.ErrMemory && !errors.Is(failed, engine.ErrWindow) && !errors.Is(failed, flowctl.ErrCongested)
+		failed = n.attempt(c.w, now, func() error { return try(now) })
+		return !blocks(failed) && !isFull(failed)
 	})
 	if err != nil {
 		return err
@@ -124,33 +134,19 @@ func (l *topologyLine) send(ctx context.Context, try func(now time.Duration) err
 	return failed
 }
 
-// await waits until done. Errors: net.ErrClosed when the line, or the node, is closed
-// before; os.ErrDeadlineExceeded (a zero by is none), *SilentError when ctx is done.
-func (l *topologyLine) await(ctx context.Context, by time.Time, done func(w *waiter) bool) error {
+// await is Node.await for the line's owner. Errors: net.ErrClosed when the line, or the
+// node, is closed before; os.ErrDeadlineExceeded (a zero by is none), *SilentError when ctx
+// is done.
+func (l *topologyLine) await(ctx context.Context, by time.Time, try func(*wait) bool) error {
 	n := l.n
 	began := n.now()
-	w := n.begin(l.wait)
-	defer n.end(l.wait, w)
-	defer n.rouseWhen(ctx, l.wait)()
-	defer func() {
-		n.eng.Quit(n.latest, &w.ticket)
-		n.callWriters()
-	}()
-	for {
-		switch err := ctx.Err(); {
-		case l.closed:
-			return net.ErrClosed
-		case err != nil:
-			return &SilentError{l.at, n.eng.LinkName(l.at), n.now() - began, err}
-		case done(w):
-			return nil
-		case past(by):
-			return os.ErrDeadlineExceeded
-		}
-		if n.callWriters(); !w.ticket.Invited() {
-			n.block(w, by)
-		}
+	c := wait{list: l.wait, closed: &l.closed, by: &by, ctx: ctx}
+	defer n.leave(&c)
+	err := n.await(&c, func() bool { return try(&c) })
+	if err != nil && err != net.ErrClosed && err != os.ErrDeadlineExceeded {
+		return &SilentError{l.at, n.eng.LinkName(l.at), n.now() - began, err}
 	}
+	return err
 }
 
 // moved is called by a lap after which there is more to read, room, or another state.

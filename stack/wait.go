@@ -4,9 +4,34 @@ package stack
 
 import (
 	"context"
+	"net"
+	"os"
 	"slices"
 	"time"
+
+	"github.com/utipc/utipc/stack/engine"
 )
+
+// A wait is how a call waits: with whom, until when, and what else ends it. Every call
+// of this package that may have to wait for the engine does so by Node.await:
+//
+//	c := wait{list: &r.readers, closed: &r.closed, by: &r.readBy}
+//	err := n.await(&c, func() bool { return r.tookOne() })
+//	n.leave(&c)
+//
+// Between two attempts it always lets go of the lap lock, and an attempt to send that met
+// something else than before leaves the line it stood in; see Node.attempt.
+type wait struct {
+	list   *waitList       // the calls that wait for the same; it is roused through this
+	closed *bool           // what it is a call of is closed; nil: that cannot be
+	by     *time.Time      // its deadline, which may be moved meanwhile; nil, or zero: none
+	ctx    context.Context // nil: none
+	heeded bool            // the call is roused by others when ctx is done
+
+	look   time.Time // when to try again though nobody rouses it, as the attempt says; zero: not
+	w      *waiter   // nil: it has not had to wait, nor to send
+	unheed func() bool
+}
 
 // A waiter is a call that waits for something: a message, room, an event. While
 // it drives it sleeps in the calls' seat, else on its own channel.
@@ -15,7 +40,8 @@ type waiter struct {
 	timer   *time.Timer
 	since   time.Duration // when it began to drive; 0: not yet
 	laps    int           // turned while driving
-	roused  bool          // since it last looked; of a driver. Guarded by the lap lock
+	entered bool          // it is among those who wait
+	roused  bool          // since its last attempt began; of a driver. Guarded by the lap lock
 	write                 // of a call that sends
 	awaited               // of one that waits for a name
 }
@@ -49,45 +75,134 @@ func (l *waitList) remove(w *waiter) {
 	}
 }
 
-// begin enters the calling call among those who wait on l. Everything from here
-// to end holds the lap lock, but for the sleeps in block.
-func (n *Node) begin(l *waitList) *waiter {
-	w := n.newWaiter()
-	n.enter(l, w)
-	return w
+// await calls try until that reports true, and waits for something to happen in between.
+// The lap lock is held, but not while it waits. Errors, of which each is looked for before
+// every attempt: net.ErrClosed, what ctx says, os.ErrDeadlineExceeded. The call stays among
+// those who wait until leave, so that it can go on waiting, for something else perhaps.
+func (n *Node) await(c *wait, try func() bool) error {
+	for {
+		switch {
+		case c.closed != nil && *c.closed:
+			return net.ErrClosed
+		case c.ctx != nil && c.ctx.Err() != nil:
+			return c.ctx.Err()
+		case c.by != nil && past(*c.by):
+			return os.ErrDeadlineExceeded
+		}
+		if c.w != nil {
+			c.w.roused = false // what comes from now on makes it look again
+			c.look = time.Time{}
+		}
+		if try() {
+			return nil
+		}
+		n.enter(c)
+		n.block(c.w, c.until())
+	}
 }
 
-func (n *Node) enter(l *waitList, w *waiter) {
-	w.since, w.laps = 0, 0
+// until is when the call looks again at the latest; zero: when it is roused.
+func (c *wait) until() time.Time {
+	if c.by == nil || c.by.IsZero() {
+		return c.look
+	}
+	if c.look.IsZero() || c.by.Before(c.look) {
+		return *c.by
+	}
+	return c.look
+}
+
+// lookBy makes the call look at a time, if not before. An attempt calls it that failed.
+func (c *wait) lookBy(at time.Time) {
+	if c.look.IsZero() || at.Before(c.look) {
+		c.look = at
+	}
+}
+
+// enter takes the call among those who wait, if it is not yet. Everything from here to
+// leave holds the lap lock, but for the sleeps in block.
+func (n *Node) enter(c *wait) {
+	w := c.w
+	if w == nil {
+		w = n.newWaiter()
+		c.w = w
+	}
+	if w.entered {
+		return
+	}
+	w.entered = true
+	w.since, w.laps, w.roused = 0, 0, false
 	n.run = 0
-	l.add(w)
+	c.list.add(w)
 	if _, ringPump := n.hand.arrive(w); ringPump {
 		n.pumpSeat.rouse()
 	}
+	if c.ctx != nil && !c.heeded && c.ctx.Done() != nil {
+		c.unheed = n.rouseWhen(c.ctx, w)
+	}
 }
 
-// end takes the call out again and hands the role on.
-func (n *Node) end(l *waitList, w *waiter) {
-	l.remove(w)
-	if n.hand.driver == w {
-		n.patience.left()
+// leave takes the call out again, of everything it stands in, and hands the role on.
+func (n *Node) leave(c *wait) {
+	w := c.w
+	if w == nil {
+		return
 	}
-	next, wakePump := n.hand.leave(w)
-	if next != nil {
-		signal(next.wake)
+	c.w = nil
+	if c.unheed != nil {
+		c.unheed()
 	}
-	if wakePump {
-		signal(n.pumpWake)
+	if w.ticket.Owner != nil {
+		n.eng.Quit(n.latest, &w.ticket)
+		w.ticket.Owner = nil
+		n.callWriters()
+		n.unawait(w)
+	}
+	if w.entered {
+		w.entered = false
+		c.list.remove(w)
+		if n.hand.driver == w {
+			n.patience.left()
+		}
+		next, wakePump := n.hand.leave(w)
+		if next != nil {
+			signal(next.wake)
+		}
+		if wakePump {
+			signal(n.pumpWake)
+		}
 	}
 	n.idleWaiters = append(n.idleWaiters, w)
 }
 
+// attempt is an attempt of w's call to send, of which send is the engine's part. When that
+// finds no room w stands in line for it until there is, or until another attempt meets
+// something else.
+func (n *Node) attempt(w *waiter, now time.Duration, send func() error) error {
+	n.latest = now
+	w.ticket.Owner = w
+	n.eng.SendAs(&w.ticket)
+	n.trying = w
+	n.did(engine.WorkSends, 1)
+	err := send()
+	n.trying = nil
+	n.eng.Tried(now)
+	n.callWriters() // for who left a line has left room
+	return err
+}
+
 // block waits for something to happen, at most until the deadline (zero: none):
-// a lap if w drives, a sleep if not. It returns often without reason; the caller
-// looks whether what it waits for is there, and blocks again if not.
+// a lap if w drives, a sleep if not. It always lets go of the lock, but for a driver's first
+// lap. It returns often without reason; see await.
 func (n *Node) block(w *waiter, deadline time.Time) {
+	if w.ticket.Invited() { // there is room: it tries as soon as others have had the lock
+		if n.hand.driver != w {
+			n.breathe()
+			return
+		}
+		deadline = longAgo
+	}
 	if n.hand.driver == w {
-		w.roused = false
 		if w.laps > 0 {
 			if n.breathe(); w.roused {
 				return // what came meanwhile found nobody asleep to ring for
@@ -135,15 +250,12 @@ func (n *Node) rouseAll(l waitList) {
 	}
 }
 
-// rouseWhen arranges that those who wait on l look when ctx is done. The returned
-// function ends that.
-func (n *Node) rouseWhen(ctx context.Context, l *waitList) (stop func() bool) {
-	if ctx.Done() == nil {
-		return func() bool { return true }
-	}
+// rouseWhen arranges that w looks when ctx is done. The returned function ends that; it may
+// come too late, which is harmless.
+func (n *Node) rouseWhen(ctx context.Context, w *waiter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		n.mu.Lock()
-		n.rouseAll(*l)
+		n.rouse(w)
 		n.unlock()
 	})
 }

@@ -75,15 +75,16 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
 		n.mu.Lock()
-		w := n.begin(&c.readers)
-		n.block(w, time.Time{})
+		w := wait{list: &c.readers}
+		n.enter(&w)
+		n.block(w.w, time.Time{})
 		began := time.Now()
 		n.jobs.push(&job{from: c, dest: socketDest(c.local), data: []byte("x"), done: make(chan struct{}, 1)})
-		n.block(w, time.Time{})
+		n.block(w.w, time.Time{})
 		if c.port.Pending() != 1 || time.Since(began) != 0 {
 			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.port.Pending())
 		}
-		n.end(&c.readers, w)
+		n.leave(&w)
 		n.unlock()
 	})
 }

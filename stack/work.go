@@ -120,6 +120,7 @@ func (n *Node) runJobs() {
 	for j := n.jobs.take(); j != nil; {
 		next := j.next
 		j.next = nil
+		n.did(engine.WorkSends, 1)
 		j.err = n.send(now, j.from, j.dest, j.data)
 		j.done <- struct{}{}
 		j = next

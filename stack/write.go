@@ -7,6 +7,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"os"
 	"slices"
 	"time"
 
@@ -15,13 +16,12 @@ import (
 
 // A write is what is known of a call that sends and waits.
 type write struct {
-	ticket  engine.Ticket
-	dest    dest
-	size    int
-	began   time.Duration
-	met     error // last
-	entered bool  // among those who wait
-	told    bool  // it was logged
+	ticket engine.Ticket
+	dest   dest
+	size   int
+	began  time.Duration
+	met    error // last
+	told   bool  // it was logged
 }
 
 // Limits of what is logged of writes that wait.
@@ -31,89 +31,85 @@ const (
 )
 
 // retry waits for whatever the message of s met to give way, and sends it then; ctx
-// ends that too. It stays entered among the waiting calls until that is done: a
-// call that has the driver's role must turn the engine before it hands the role on.
+// ends that too.
 func (n *Node) retry(ctx context.Context, s sender, d dest, b []byte, err error) error {
 	if !s.waits(d, err) {
 		return err
 	}
 	n.mu.Lock()
 	defer n.unlock()
-	defer n.rouseWhen(ctx, &s.writes().writing)()
-	w := n.beginWrite(d, len(b))
-	defer n.endWrite(s.writes(), w)
-	return n.persist(ctx, s, w, b, err)
+	c := n.beginWrite(ctx, s, d, len(b))
+	defer n.endWrite(s, &c)
+	return n.persist(&c, s, b, err)
 }
 
-// beginWrite returns a waiter for a call that sends, which has not been entered yet.
-func (n *Node) beginWrite(d dest, size int) *waiter {
-	w := n.newWaiter()
-	w.write = write{dest: d, size: size, began: n.now()}
-	w.ticket.Owner = w
-	w.awaited = awaited{}
-	return w
+// beginWrite returns the wait of a call that sends, which is not among those who wait yet.
+// The call stays among them, once it is, until all is sent: one that has the driver's role
+// must turn the engine before it hands the role on.
+func (n *Node) beginWrite(ctx context.Context, s sender, d dest, size int) wait {
+	own := s.writes()
+	c := wait{list: &own.writing, closed: &own.closed, by: &own.writeBy, ctx: ctx, w: n.newWaiter()}
+	c.w.write = write{dest: d, size: size, began: n.now()}
+	c.w.awaited = awaited{}
+	return c
 }
 
-func (n *Node) endWrite(s *writeHalf, w *waiter) {
-	n.eng.Quit(n.latest, &w.ticket)
-	n.callWriters()
-	n.unawait(w)
-	if w.entered {
-		n.eng.Waited(s.local.Port, n.latest-w.began)
-		n.end(&s.writing, w)
-		if s.inTurn {
-			n.rouseFirst(s.writing)
-		}
-	} else {
-		n.idleWaiters = append(n.idleWaiters, w)
+func (n *Node) endWrite(s sender, c *wait) {
+	own, entered := s.writes(), c.w.entered
+	if entered {
+		n.eng.Waited(own.local.Port, n.latest-c.w.began)
+	}
+	n.leave(c)
+	if entered && own.inTurn {
+		n.rouseFirst(own.writing)
 	}
 }
 
-// persist tries to send until it is not for want of what passes that it fails. err is
+// persist tries to send until it is not for want of what passes that it fails. met is
 // what the message met already.
-func (n *Node) persist(ctx context.Context, s sender, w *waiter, b []byte, err error) error {
-	own := s.writes()
-	for {
+func (n *Node) persist(c *wait, s sender, b []byte, met error) error {
+	own, w := s.writes(), c.w
+	over := n.await(c, func() bool {
 		now := n.now()
-		n.latest = now
-		if past(own.writeBy) {
-			return n.blockedWrite(own, w, err, now)
+		if w.waiting && !w.appeared && !own.nameOver(w, now) {
+			c.lookBy(own.nameBy(w, now))
+			n.tellOnce(c, own, now)
+			return false
 		}
-		if ctx.Err() != nil {
-			e := n.blockedWrite(own, w, err, now)
-			e.Cause = ctx.Err()
-			return e
-		}
+		w.appeared = false
 		n.eng.Hold(n.inRun(now, len(b)))
-		n.eng.SendAs(&w.ticket)
-		n.trying = w
-		err = n.send(now, s, w.dest, b)
-		n.trying = nil
-		n.eng.SendAs(nil)
-		if !s.waits(w.dest, err) {
+		met = n.attempt(w, now, func() error { return n.send(now, s, w.dest, b) })
+		if !s.waits(w.dest, met) {
 			n.afterSend(now, len(b))
-			return err
+			return true
 		}
-		w.met = err
-		if !w.entered {
-			w.entered = true
-			n.enter(&own.writing, w)
-		}
-		if n.hand.driver != w && err != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
+		w.met = met
+		n.enter(c)
+		if n.hand.driver != w && met != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
 			n.lap(now, false) // who drives sleeps, and knows neither of what the try has sent nor of the wait
 		}
-		if err := s.sleep(w, w.dest, err); err != nil {
-			return err
+		if met != engine.ErrUnreachable {
+			n.unawait(w)
+		} else if n.awaitName(w, now); own.nameOver(w, now) {
+			met = unnamed(w.dest.addr(own.network), now-w.from)
+			return true
+		} else {
+			c.lookBy(own.nameBy(w, now))
 		}
+		n.tellOnce(c, own, now)
+		return false
+	})
+	switch over {
+	case nil:
+		return met
+	case net.ErrClosed:
+		return over
 	}
-}
-
-// sleepForRoom waits until w is told that there is room.
-func (n *Node) sleepForRoom(s *writeHalf, w *waiter) {
-	n.unawait(w)
-	if n.callWriters(); !w.ticket.Invited() {
-		n.block(w, n.tellBy(s, w, n.latest, s.writeBy))
+	e := n.blockedWrite(own, w, met, n.now())
+	if over != os.ErrDeadlineExceeded {
+		e.Cause = over
 	}
+	return e
 }
 
 // blocks reports whether a send that failed so may succeed later.
@@ -157,17 +153,15 @@ func (n *Node) blockedWrite(s *writeHalf, w *waiter, err error, now time.Duratio
 	return e
 }
 
-// tellBy logs a write that has waited for long, and returns until when it may sleep:
-// its deadline, or when it will have.
-func (n *Node) tellBy(s *writeHalf, w *waiter, now time.Duration, deadline time.Time) time.Time {
+// tellOnce logs a write that has waited for long, or has it look when it will have.
+func (n *Node) tellOnce(c *wait, s *writeHalf, now time.Duration) {
+	w := c.w
 	if w.told || n.logs.entries == nil {
-		return deadline
+		return
 	}
 	if left := w.began + worthAWord - now; left > 0 {
-		if at := time.Now().Add(left); deadline.IsZero() || at.Before(deadline) {
-			return at
-		}
-		return deadline
+		c.lookBy(time.Now().Add(left))
+		return
 	}
 	w.told = true
 	if n.waitTold == 0 || now-n.waitTold >= oneWait {
@@ -175,14 +169,13 @@ func (n *Node) tellBy(s *writeHalf, w *waiter, now time.Duration, deadline time.
 		e := n.blockedWrite(s, w, w.met, now)
 		if e.Name != nil {
 			n.logs.add(slog.LevelWarn, "write waits", slog.String("service", e.Name.String()), slog.Duration("for", e.Blocked))
-			return deadline
+			return
 		}
 		n.logs.add(slog.LevelWarn, "write waits", slog.String("peer", e.Node.String()), slog.String("bearer", e.Bearer),
 			slog.String("link", e.Link), slog.String("importance", e.Importance.String()), slog.Duration("for", e.Blocked),
 			slog.Int("unacknowledged", e.Unacked), slog.Int("window", e.Window),
 			slog.Int("waiting", e.Waiting), slog.Int("limit", e.Limit), slog.Int("ahead", e.Ahead))
 	}
-	return deadline
 }
 
 // A Wait is a write that waits.

@@ -163,6 +163,7 @@ func (g *Group) blocked(now time.Duration, m *member, blocks int) error {
 // cast sends a message that has a number of its own: to all members, though those with
 // another instance drop it. Source: docs/spec/08-groups.md §5.2, §6.1.
 func (g *Group) cast(now time.Duration, t frame.PayloadType, instance uint32, data []byte) error {
+	g.port.e.did(WorkMembers, len(g.members))
 	switch {
 	case g.closed:
 		return ErrClosed

@@ -18,6 +18,7 @@ type Ticket struct {
 	prev, next *Ticket
 	need       int    // room it asks for
 	invited    bool   // there is room for it
+	refused    bool   // the attempt to send that goes on has found none
 	spent      uint64 // the round in which its sender has had its share
 	called     bool   // it is in the list of those to be woken
 	link       *link  // nil: it waits for memory

@@ -33,6 +33,7 @@ const maxOwedUpdates = 4096
 func (e *Engine) sendOpening(now time.Duration, n *node) {
 	d := &nameDebt{opening: true, last: e.cast.sender.Last(), bulk: true}
 	d.items, d.next = e.pub.Bulk()
+	e.did(WorkBindings, len(d.items))
 	n.owed = d
 	n.reading = !e.cfg.AsKernel
 	if !e.payNames(now, n) {

@@ -110,7 +110,7 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	switch {
 	case e.table == nil || c.Filter&frame.FilterNoStatus != 0:
 	case s.watch.Few(e.table, listingPart):
-		s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
+		e.did(WorkBindings, s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) }))
 	default:
 		s.listing = &naming.Listing{}
 		s.list()
@@ -131,6 +131,7 @@ func (s *Subscription) list() {
 	for s.queue.Len() == 0 && !s.listing.Done() {
 		s.listing.Next(s.e.table, &s.watch.Subscription, listingPart, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
 	}
+	s.e.did(WorkBindings, s.queue.Len())
 	s.limit = s.queue.Len() + s.room
 	if s.listing.Done() {
 		s.listing = nil

@@ -83,6 +83,7 @@ func (c *client) subscribe(now time.Duration, rec record) (work int) {
 	}
 	e.tellWatches() // what was before is no news to it
 	work = 1 + x.Existing(e.table, func(b naming.Binding) { c.note(x.notice(frame.Published, b)) })
+	e.did(WorkBindings, work)
 	if c.end { // these were too many
 		return work
 	}

@@ -25,11 +25,26 @@ type senders struct {
 
 // SendAs says whose the sends from now on are: a call's that may wait, and whose
 // place t is, or with nil of nobody that waits. Such a send that is blocked, or finds
-// no memory, enters t in a line; when TakeCalled returns it the call tries again. When
-// the call ends, with or without success, it says Quit.
+// no memory, enters t in a line; when TakeCalled returns it the call tries again. An
+// attempt ends with Tried, and the call, with or without success, with Quit.
 //
 // Nobody overtakes a call that waits: see line.
 func (e *Engine) SendAs(t *Ticket) { e.queues.as = t }
+
+// Tried ends an attempt to send that SendAs began. A call whose attempt met anything but
+// a full link or want of memory leaves the line it stood in: room is kept for nobody who
+// waits for something else, and no invitation outlives the attempt that it was for.
+func (e *Engine) Tried(now time.Duration) {
+	t := e.queues.as
+	e.queues.as = nil
+	if t == nil {
+		return
+	}
+	if !t.refused {
+		e.Quit(now, t)
+	}
+	t.refused = false
+}
 
 // Quit ends the waiting of a call. It is harmless for one that does not wait.
 func (e *Engine) Quit(now time.Duration, t *Ticket) {
@@ -67,6 +82,27 @@ func (e *Engine) TakeCalled(dst []*Ticket) []*Ticket {
 	}
 	q.called = q.called[:0]
 	return dst
+}
+
+// Waiting is the number of calls that stand in line, for whatever.
+func (e *Engine) Waiting() (k int) {
+	for i := range e.queues.memory {
+		k += e.queues.memory[i].waiting
+	}
+	count := func(l *link) {
+		if l != nil && l.senders != nil {
+			for imp := range l.senders.lines {
+				k += l.senders.lines[imp].waiting
+			}
+		}
+	}
+	for _, n := range e.nodes {
+		for _, l := range n.links {
+			count(l)
+		}
+	}
+	count(e.cast.link)
+	return k
 }
 
 // WantsMemory reports whether calls or frames wait for chunks, which may come back at any
@@ -175,6 +211,7 @@ func (e *Engine) blocked(now time.Duration, l *link, p *Port) error {
 			t.turn = &p.turn
 			p.turn.calls++
 		}
+		t.refused = true
 		e.enterLine(now, t, ln, 1)
 		t.link, t.imp, t.port = l, imp, p.number
 		if t.spent = 0; ln.spent(&p.turn) {
@@ -189,6 +226,7 @@ func (e *Engine) blocked(now time.Duration, l *link, p *Port) error {
 // starved enters the present sender among those who wait for chunks.
 func (e *Engine) starved(now time.Duration, size, chunks int) error {
 	if t := e.queues.as; t != nil {
+		t.refused = true
 		e.enterLine(now, t, &e.queues.memory[e.class(size)], chunks)
 	}
 	return ErrMemory

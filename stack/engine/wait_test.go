@@ -174,3 +174,48 @@ func TestSendersMove(t *testing.T) {
 		x.Quit(b.now, c)
 	}
 }
+
+// An attempt that meets anything but want of room ends the call's place in line, and who is
+// behind it has the room; one that is refused keeps its place. Mutation: Tried does not Quit,
+// or does so whatever the attempt met.
+func TestAttemptLeavesTheLine(t *testing.T) {
+	p := newPuppet(t, func(c *Config) { c.Window = 1 }).up()
+	defer p.done()
+	s := p.OpenPort(PortConfig{})
+	to := frame.SocketAddr{Port: 9, Node: popAddr}
+	data := make([]byte, 1000)
+	for s.Send(p.now, to, data) == nil {
+	}
+	p.collect()
+	try := func(x *Ticket, send func()) {
+		p.SendAs(x)
+		send()
+		p.Tried(p.now)
+	}
+	refused := func() {
+		if _, ok := s.Send(p.now, to, data).(*Blocked); !ok {
+			t.Error("not blocked")
+		}
+	}
+	a, b := &Ticket{Owner: "a"}, &Ticket{Owner: "b"}
+	try(a, refused)
+	try(b, refused)
+	if try(a, refused); p.Waiting() != 2 {
+		t.Errorf("%d wait, want 2", p.Waiting())
+	}
+	p.report(nil)
+	if got := calledOf(p.Engine); got != "a" || !a.Invited() {
+		t.Fatalf("called %q, want a", got)
+	}
+	try(a, func() {}) // a window is full, say
+	if _, waits := a.Since(); waits || a.Invited() || p.Waiting() != 1 {
+		t.Errorf("it waits still: %t, is invited: %t; %d wait", waits, a.Invited(), p.Waiting())
+	}
+	if got := calledOf(p.Engine); got != "b" {
+		t.Errorf("called %q, want b", got)
+	}
+	p.Quit(p.now, b)
+	if p.Waiting() != 0 {
+		t.Errorf("%d wait after all have quit", p.Waiting())
+	}
+}

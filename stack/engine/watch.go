@@ -70,6 +70,8 @@ func (e *Engine) tellWatches() {
 	s.news = e.table.TakeEvents(s.news)
 	for _, ev := range s.news[from:] {
 		s.matched = s.Match(s.matched[:0], ev)
+		e.did(WorkBindings, 1)
+		e.did(WorkSubscribers, len(s.matched))
 		for _, x := range s.matched {
 			x.Owner.(*watch).by.told(ev)
 		}

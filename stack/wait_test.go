@@ -1,0 +1,529 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"io"
+	"net"
+	"os"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/utipc/utipc/stack/carrier/fault"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A waitingCall is a call of the API that waits, and what ends it.
+type waitingCall struct {
+	call     func(ctx context.Context) error
+	close    func() error             // of what it is a call of, or nil
+	deadline func(at time.Time) error // of that, or nil
+	ctx      bool                     // its context counts
+}
+
+var (
+	waitName  = Service{Type: 18888, Instance: 17}
+	waitGroup = Service{Type: 4242, Instance: 1}
+)
+
+// waitingCalls makes each call one that waits, of node a beside node b.
+var waitingCalls = map[string]func(t *testing.T, a, b ward) waitingCall{
+	"PacketConn.ReadFrom": func(t *testing.T, a, b ward) waitingCall {
+		c := mustOpen(t, a.Node, nil)
+		return waitingCall{call: func(context.Context) error { _, _, err := c.ReadFrom(make([]byte, 10)); return err }, close: c.Close, deadline: c.SetReadDeadline}
+	},
+	"PacketConn.ReadBuffer": func(t *testing.T, a, b ward) waitingCall {
+		c := mustOpen(t, a.Node, nil)
+		return waitingCall{call: func(context.Context) error { _, _, err := c.ReadBuffer(); return err }, close: c.Close, deadline: c.SetReadDeadline}
+	},
+	"PacketConn.ReadBatch": func(t *testing.T, a, b ward) waitingCall {
+		c := mustOpen(t, a.Node, nil)
+		return waitingCall{call: func(context.Context) error { _, err := c.ReadBatch(make([]MessageBuffer, 2), 0); return err }, close: c.Close, deadline: c.SetDeadline}
+	},
+	"PacketConn.WriteTo": func(t *testing.T, a, b ward) waitingCall {
+		c := mustOpen(t, a.Node, nil)
+		full(t, a, b)
+		return waitingCall{call: func(context.Context) error { _, err := c.WriteTo(make([]byte, 1000), b.elsewhere()); return err }, close: c.Close, deadline: c.SetWriteDeadline}
+	},
+	"PacketConn.WriteTo a name": func(t *testing.T, a, b ward) waitingCall {
+		c, err := SocketConfig{NameWait: time.Hour}.ListenPacket(t.Context(), a.Node, "tipcrdm", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(context.Context) error { _, err := c.WriteTo([]byte("x"), waitName); return err }, close: c.Close, deadline: c.SetWriteDeadline}
+	},
+	"PacketConn.WriteBatch": func(t *testing.T, a, b ward) waitingCall {
+		c := mustOpen(t, a.Node, nil)
+		full(t, a, b)
+		ms := []MessageBuffer{{Data: make([]byte, 1000), Addr: b.elsewhere()}}
+		return waitingCall{call: func(context.Context) error { _, err := c.WriteBatch(ms, 0); return err }, close: c.Close, deadline: c.SetDeadline}
+	},
+	"PacketConn.WriteBuffer": func(t *testing.T, a, b ward) waitingCall {
+		c := mustOpen(t, a.Node, nil)
+		x, err := c.NewBuffer(1000)
+		if err != nil {
+			t.Fatal(err)
+		}
+		full(t, a, b)
+		return waitingCall{call: func(context.Context) error {
+			err := c.WriteBuffer(x, b.elsewhere())
+			x.Release()
+			return err
+		}, close: c.Close, deadline: c.SetWriteDeadline}
+	},
+	"Conn.Read": func(t *testing.T, a, b ward) waitingCall {
+		c, _ := waitConn(t, a, b, "tipc")
+		return waitingCall{call: func(context.Context) error { _, err := c.Read(make([]byte, 10)); return err }, close: c.Close, deadline: c.SetReadDeadline}
+	},
+	"Conn.ReadMsg, Abort": func(t *testing.T, a, b ward) waitingCall {
+		c, _ := waitConn(t, a, b, "tipcpacket")
+		return waitingCall{call: func(context.Context) error { _, _, err := c.ReadMsg(make([]byte, 10)); return err }, close: c.Abort, deadline: c.SetDeadline}
+	},
+	"Conn.ReadBuffer": func(t *testing.T, a, b ward) waitingCall {
+		c, _ := waitConn(t, a, b, "tipc")
+		return waitingCall{call: func(context.Context) error { _, err := c.ReadBuffer(); return err }, close: c.Close, deadline: c.SetReadDeadline}
+	},
+	"Conn.Write": func(t *testing.T, a, b ward) waitingCall {
+		c, _ := waitConn(t, a, b, "tipcpacket")
+		untilFull(t, func(b []byte) error { _, err := c.TryWrite(b); return err })
+		return waitingCall{call: func(context.Context) error { _, err := c.Write(make([]byte, 1000)); return err }, close: c.Abort, deadline: c.SetWriteDeadline}
+	},
+	"Conn.Write, link full": func(t *testing.T, a, b ward) waitingCall {
+		c, _ := waitConn(t, a, b, "tipcpacket")
+		full(t, a, b)
+		return waitingCall{call: func(context.Context) error { _, err := c.Write(make([]byte, 1000)); return err }, close: c.Abort, deadline: c.SetWriteDeadline}
+	},
+	"Conn.Write, long": func(t *testing.T, a, b ward) waitingCall {
+		c, _ := waitConn(t, a, b, "tipc")
+		return waitingCall{call: func(context.Context) error { _, err := c.Write(make([]byte, 10<<20)); return err }, close: c.Abort, deadline: c.SetDeadline}
+	},
+	"Listener.Accept": func(t *testing.T, a, b ward) waitingCall {
+		l, err := a.Listen(t.Context(), "tipc", nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(context.Context) error { _, err := l.Accept(); return err }, close: l.Close, deadline: l.SetDeadline}
+	},
+	"Dial": func(t *testing.T, a, b ward) waitingCall {
+		silent := mustOpen(t, b.Node, nil)
+		return waitingDial(a, silent.LocalAddr(), 0)
+	},
+	"Dial, link full": func(t *testing.T, a, b ward) waitingCall {
+		silent := mustOpen(t, b.Node, nil)
+		full(t, a, b)
+		return waitingDial(a, silent.LocalAddr(), 0)
+	},
+	"Dial a name": func(t *testing.T, a, b ward) waitingCall {
+		return waitingDial(a, waitName, time.Hour)
+	},
+	"Call": func(t *testing.T, a, b ward) waitingCall {
+		silent := mustOpen(t, b.Node, nil)
+		return waitingCall{call: func(ctx context.Context) error {
+			_, _, err := a.Call(ctx, silent.LocalAddr(), []byte("x"), nil)
+			return err
+		}, ctx: true}
+	},
+	"Call, link full": func(t *testing.T, a, b ward) waitingCall {
+		full(t, a, b)
+		return waitingCall{call: func(ctx context.Context) error {
+			_, _, err := a.Call(ctx, b.elsewhere(), make([]byte, 1000), nil)
+			return err
+		}, ctx: true}
+	},
+	"WaitFor": func(t *testing.T, a, b ward) waitingCall {
+		return waitingCall{call: func(ctx context.Context) error { return a.WaitFor(ctx, waitName) }, ctx: true}
+	},
+	"Subscription.Next": func(t *testing.T, a, b ward) waitingCall {
+		s, err := a.Subscribe(t.Context(), waitName.Range())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(ctx context.Context) error { _, err := s.Next(ctx); return err }, close: s.Close, ctx: true}
+	},
+	"Subscription.Next at a node": func(t *testing.T, a, b ward) waitingCall {
+		s, err := SubscriptionConfig{At: 2}.Subscribe(t.Context(), a.Node, waitName.Range())
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(ctx context.Context) error { _, err := s.Next(ctx); return err }, close: s.Close, ctx: true}
+	},
+	"Subscribe at a node": func(t *testing.T, a, b ward) waitingCall {
+		b.cut()
+		return waitingCall{call: func(ctx context.Context) error {
+			_, err := SubscriptionConfig{At: 2}.Subscribe(ctx, a.Node, waitName.Range())
+			return err
+		}, ctx: true}
+	},
+	"Subscribe at a node, link full": func(t *testing.T, a, b ward) waitingCall {
+		full(t, a, b)
+		return waitingCall{call: func(ctx context.Context) error {
+			_, err := SubscriptionConfig{At: 2}.Subscribe(ctx, a.Node, waitName.Range())
+			return err
+		}, ctx: true}
+	},
+	"Group.ReadFrom": func(t *testing.T, a, b ward) waitingCall {
+		g, _ := waitMembers(t, a, b)
+		return waitingCall{call: func(context.Context) error { _, _, err := g.ReadFrom(make([]byte, 10)); return err }, close: g.Close, deadline: g.SetReadDeadline}
+	},
+	"Group.Write": func(t *testing.T, a, b ward) waitingCall {
+		g, _ := waitMembers(t, a, b)
+		untilFull(t, func(b []byte) error { _, err := g.TryWriteTo(b, nil); return err })
+		return waitingCall{call: func(ctx context.Context) error { _, err := g.WriteContext(ctx, make([]byte, 1000)); return err }, close: g.Close, deadline: g.SetWriteDeadline, ctx: true}
+	},
+	"Group.WriteTo": func(t *testing.T, a, b ward) waitingCall {
+		g, to := waitMembers(t, a, b)
+		untilFull(t, func(b []byte) error { _, err := g.TryWriteTo(b, to.LocalAddr()); return err })
+		return waitingCall{call: func(context.Context) error { _, err := g.WriteTo(make([]byte, 1000), to.LocalAddr()); return err }, close: g.Close, deadline: g.SetDeadline}
+	},
+	"Group.WaitMembers": func(t *testing.T, a, b ward) waitingCall {
+		g, err := a.Join(t.Context(), waitGroup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(ctx context.Context) error { return g.WaitMembers(ctx, 2) }, close: g.Close, ctx: true}
+	},
+	"Audit": func(t *testing.T, a, b ward) waitingCall {
+		b.cut()
+		return waitingCall{call: func(ctx context.Context) error { _, err := a.Audit(ctx); return err }, ctx: true}
+	},
+	"Audit, between its rounds": func(t *testing.T, a, b ward) waitingCall {
+		a.forge(Binding{Range: waitName.Range(), Scope: ClusterScope, Socket: SocketAddr{Node: 1, Port: 8}}, false)
+		return waitingCall{call: func(ctx context.Context) error {
+			_, err := AuditConfig{Settle: time.Hour, Types: []uint32{waitName.Type}}.Audit(ctx, a.Node)
+			return err
+		}, ctx: true}
+	},
+	"Watch.Next": func(t *testing.T, a, b ward) waitingCall {
+		w, err := a.Watch()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(ctx context.Context) error {
+			for {
+				if _, err := w.Next(ctx); err != nil {
+					return err
+				}
+			}
+		}, close: w.Close, ctx: true}
+	},
+	"Poller.Wait": func(t *testing.T, a, b ward) waitingCall {
+		p, err := a.NewPoller()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return waitingCall{call: func(context.Context) error { _, err := p.Wait(make([]*Polled, 1)); return err }, close: p.Close}
+	},
+	"Probe": func(t *testing.T, a, b ward) waitingCall {
+		to := mustOpen(t, b.Node, nil).local
+		b.cut()
+		return waitingCall{call: func(ctx context.Context) error { _, _, err := a.Probe(ctx, to); return err }, ctx: true}
+	},
+}
+
+// elsewhere is a socket of the node that nobody has.
+func (w ward) elsewhere() SocketAddr { return SocketAddr{Node: w.Addr(), Port: 99} }
+
+// mend undoes cut.
+func (w ward) mend() { w.wire.Set(fault.Config{}) }
+
+// full takes all frames of b away, and sends to it until the link there has no room.
+func full(t *testing.T, a, b ward) {
+	c := mustOpen(t, a.Node, nil)
+	b.cut()
+	untilFull(t, func(x []byte) error { _, err := c.TryWriteTo(x, b.elsewhere()); return err })
+}
+
+// untilFull sends until there is no room, and has not been a little later.
+func untilFull(t *testing.T, try func(b []byte) error) {
+	t.Helper()
+	late := 0
+	for range 100000 {
+		switch err := try(make([]byte, 1000)); {
+		case err == errAgain && late == 2:
+			return
+		case err == errAgain:
+			late++
+			time.Sleep(10 * time.Millisecond)
+		case err == nil:
+			late = 0
+		default:
+			t.Fatal(err)
+		}
+	}
+	t.Fatal("there is room without end")
+}
+
+// waitConn is a connection from a to b, and its other end.
+func waitConn(t *testing.T, a, b ward, network string) (from, to *Conn) {
+	l, err := b.Listen(t.Context(), network, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dialed := make(chan *Conn)
+	go func() {
+		c, err := a.Dial(t.Context(), network, l.Addr())
+		if err != nil {
+			t.Error(err)
+		}
+		dialed <- c
+	}()
+	if to, err = l.AcceptConn(); err != nil {
+		t.Fatal(err)
+	}
+	return <-dialed, to
+}
+
+// waitMembers are two members of a group.
+func waitMembers(t *testing.T, a, b ward) (from, to *Group) {
+	var all []*Group
+	for _, w := range []ward{a, b} {
+		g, err := w.Join(t.Context(), waitGroup)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, g)
+	}
+	for _, g := range all {
+		if err := g.WaitMembers(t.Context(), 1); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return all[0], all[1]
+}
+
+// waitingDial dials to.
+func waitingDial(a ward, to net.Addr, nameWait time.Duration) waitingCall {
+	return waitingCall{call: func(ctx context.Context) error {
+		_, err := SocketConfig{NameWait: nameWait}.Dial(ctx, a.Node, "tipc", to)
+		return err
+	}, ctx: true}
+}
+
+// nobodyWaits checks that no call stands anywhere, unless some does still.
+func nobodyWaits(t *testing.T, n *Node, none bool) {
+	t.Helper()
+	if !none {
+		return
+	}
+	n.mu.Lock()
+	defer n.unlock()
+	lists := map[string]waitList{"starting": n.starting, "draining": n.draining}
+	for s := range n.sockets {
+		lists["writing"] = append(lists["writing"], s.writes().writing...)
+		if r, ok := s.(Pollable); ok {
+			_, half := r.reads()
+			lists["reading"] = append(lists["reading"], half.readers...)
+		}
+	}
+	for s := range n.subs {
+		lists["subscribers"] = append(lists["subscribers"], s.wait...)
+	}
+	for p := range n.pollers {
+		lists["pollers"] = append(lists["pollers"], p.wait...)
+	}
+	if n.closing {
+		delete(lists, "draining") // Close itself
+	} else if n.hand.driver != nil || len(n.hand.parked) > 0 {
+		t.Errorf("a call drives: %t, and %d are parked", n.hand.driver != nil, len(n.hand.parked))
+	}
+	for name, l := range lists {
+		if len(l) > 0 {
+			t.Errorf("%s: %d calls", name, len(l))
+		}
+	}
+	for _, w := range n.idleWaiters {
+		if w.entered || w.waiting || w.ticket.Owner != nil {
+			t.Errorf("a waiter that nobody has: entered %t, waits for a name %t, has a ticket %t", w.entered, w.waiting, w.ticket.Owner != nil)
+		}
+	}
+	if len(n.awaited) > 0 || n.eng.Waiting() > 0 || n.trying != nil {
+		t.Errorf("%d types are awaited, %d calls stand in line", len(n.awaited), n.eng.Waiting())
+	}
+}
+
+// Every call that waits ends at once, with the error that says why, when what it is a call of
+// is closed, the node is, its context is done, or its deadline passes or is set to a time
+// that has passed; and leaves nothing behind that waits.
+// Mutations: Node.await does not look at closed, ctx, or by; leave does not Quit; Poller.close
+// rouses nobody; audit sleeps between its rounds.
+func TestWaitingCallsEnd(t *testing.T) {
+	const soon = 100 * time.Millisecond // before a link without answers is lost
+	for name, open := range waitingCalls {
+		ends := map[string]func(t *testing.T, n *Node, w *waitingCall, cancel context.CancelFunc) (errs []error, ok bool){
+			"close": func(t *testing.T, n *Node, w *waitingCall, _ context.CancelFunc) ([]error, bool) {
+				if w.close == nil {
+					return nil, false
+				}
+				go w.close()
+				return []error{net.ErrClosed}, true
+			},
+			"close of the node": func(t *testing.T, n *Node, w *waitingCall, _ context.CancelFunc) ([]error, bool) {
+				go n.Close(context.Background())
+				if name == "Watch.Next" { // which has what happens meanwhile to tell
+					<-n.Done()
+				}
+				return []error{net.ErrClosed}, true
+			},
+			"context": func(t *testing.T, n *Node, w *waitingCall, cancel context.CancelFunc) ([]error, bool) {
+				cancel()
+				return []error{context.Canceled}, w.ctx
+			},
+			"deadline": func(t *testing.T, n *Node, w *waitingCall, _ context.CancelFunc) ([]error, bool) {
+				if w.deadline == nil {
+					return nil, false
+				}
+				w.deadline(time.Now().Add(soon))
+				time.Sleep(soon)
+				return []error{os.ErrDeadlineExceeded}, true
+			},
+			"deadline in the past": func(t *testing.T, n *Node, w *waitingCall, _ context.CancelFunc) ([]error, bool) {
+				if w.deadline == nil {
+					return nil, false
+				}
+				w.deadline(time.Now().Add(-time.Hour))
+				return []error{os.ErrDeadlineExceeded}, true
+			},
+		}
+		for how, end := range ends {
+			t.Run(name+"/"+how, func(t *testing.T) {
+				inWard(t, 2, func(t *testing.T, all []ward) {
+					w := open(t, all[0], all[1])
+					ctx, cancel := context.WithCancel(t.Context())
+					defer cancel()
+					done := make(chan error, 1)
+					go func() { done <- w.call(ctx) }()
+					time.Sleep(20 * time.Millisecond) // of the bubble: it has come to what it waits for
+					synctest.Wait()
+					select {
+					case err := <-done:
+						t.Fatalf("it did not wait: %v", err)
+					default:
+					}
+					want, ok := end(t, all[0].Node, &w, cancel)
+					if ok {
+						synctest.Wait()
+						select {
+						case err := <-done:
+							for _, x := range want {
+								if !errors.Is(err, x) || err == io.EOF {
+									t.Errorf("got %v, want %v", err, x)
+								}
+							}
+						default:
+							t.Error("it waits still")
+						}
+					}
+					nobodyWaits(t, all[0].Node, ok)
+					all[1].mend()
+					cancel()
+					if w.close != nil {
+						w.close()
+					}
+				})
+			})
+		}
+	}
+}
+
+// DialTimeout is counted from the call, and covers the wait for room as well as that for the
+// answer, also both; the wait for a name has a limit of its own, and counts for nothing.
+// Mutation: the clock begins with the request, or goes on while a name is waited for.
+func TestDialTimeout(t *testing.T) {
+	const limit = 900 * time.Millisecond
+	for name, c := range map[string]struct {
+		room, named time.Duration // when there is
+		took        time.Duration
+		blocked     bool
+	}{
+		"no answer":              {took: limit},
+		"no room":                {room: time.Hour, took: limit, blocked: true},
+		"room, and no answer":    {room: 500 * time.Millisecond, took: limit},
+		"a name, and no answer":  {named: 5 * time.Second, took: 5*time.Second + limit},
+		"a name that is not":     {named: time.Hour, took: 10 * time.Second},
+		"a name, a moment later": {named: time.Millisecond, took: time.Millisecond + limit},
+	} {
+		t.Run(name, func(t *testing.T) {
+			inWard(t, 2, func(t *testing.T, all []ward) {
+				a, b := all[0], all[1]
+				silent := mustOpen(t, b.Node, nil)
+				var to net.Addr = silent.LocalAddr()
+				if c.named > 0 {
+					to = waitName
+					time.AfterFunc(c.named, func() { silent.Bind(waitName) })
+				}
+				if c.room > 0 {
+					full(t, a, b)
+					time.AfterFunc(c.room, b.mend)
+				}
+				began := time.Now()
+				_, err := SocketConfig{DialTimeout: limit, NameWait: 10 * time.Second}.Dial(t.Context(), a.Node, "tipc", to)
+				var net net.Error
+				if c.named < time.Hour && (!errors.As(err, &net) || !net.Timeout()) || c.named == time.Hour && !errors.Is(err, ErrUnreachable) {
+					t.Errorf("got %v", err)
+				}
+				if blocked := (*BlockedError)(nil); errors.As(err, &blocked) != c.blocked {
+					t.Errorf("got %v", err)
+				}
+				if took := time.Since(began); took < c.took || took > c.took+20*time.Millisecond {
+					t.Errorf("it took %v, want %v: %v", took, c.took, err)
+				}
+				b.mend()
+				nobodyWaits(t, a.Node, true)
+			})
+		})
+	}
+}
+
+// A call whose attempt to send meets something else than before waits for that, and not in
+// the line for the room that it was invited to: it sleeps, and others have the lock and the
+// room. Here it is a record for a topology service that closes its window while the link to
+// it is full.
+// Mutations: Tried does not Quit; block returns at once to a call that is invited.
+func TestInvitedCallSleeps(t *testing.T) {
+	inWard(t, 2, func(t *testing.T, all []ward) {
+		a, b := all[0], all[1]
+		c := mustOpen(t, a.Node, nil)
+		full(t, a, b)
+		l := &topologyLine{n: a.Node, at: 2, wait: new(waitList)}
+		tries, behind := 0, make(chan error)
+		sent := make(chan error)
+		go func() {
+			a.mu.Lock()
+			defer a.unlock()
+			sent <- l.send(t.Context(), time.Now().Add(time.Second), func(now time.Duration) error {
+				if tries++; tries == 1 {
+					return c.port.Send(now, b.elsewhere(), make([]byte, 1000))
+				}
+				if tries > 1000 {
+					return net.ErrClosed
+				}
+				return &engine.WindowFull{}
+			})
+		}()
+		time.Sleep(20 * time.Millisecond)
+		go func() {
+			c := mustOpen(t, a.Node, nil)
+			c.SetWriteDeadline(time.Now().Add(time.Second))
+			_, err := c.WriteTo(make([]byte, 1000), b.elsewhere())
+			behind <- err
+		}()
+		time.Sleep(20 * time.Millisecond)
+		b.mend()
+		if err := <-behind; err != nil {
+			t.Errorf("the call behind it: %v", err)
+		}
+		time.Sleep(100 * time.Millisecond)
+		a.mu.Lock()
+		if k := a.eng.Waiting(); k != 0 {
+			t.Errorf("%d calls stand in line", k)
+		}
+		a.unlock()
+		if err := <-sent; err != os.ErrDeadlineExceeded || tries < 2 {
+			t.Errorf("got %v after %d attempts", err, tries)
+		}
+		nobodyWaits(t, a.Node, true)
+	})
+}
