@@ -43,6 +43,11 @@ unknown    those that carry TIPC of a user, type or medium that must not come
 malformed  those that carry TIPC and break its rules, or are cut short, be it by
            the capture
 
+An IP datagram in fragments is put together wherever they stand, and printed with
+the fragment that makes it whole ("fragments=N"). The last line gets ", N fragments,
+N joined, N refused, N incomplete": refused are those that contradict others of their
+datagram or cannot be; the first 16 datagrams of which some never came are named above.
+
 -v         prints below each line all fields of the message, those of records and
            messages inside of it too: the header word and bits, or the offset and
            length in bytes; the name; the value
@@ -114,7 +119,7 @@ what was sent before. --stats shows of links, services and sockets those that fi
            Empty lines and # say nothing
 
 TIPC is what comes with EtherType 0x88CA, behind VLAN tags if any, or from or to
-UDP port 6118 in one piece. All else counts among frames alone. A bundle counts
+UDP port 6118. All else counts among frames alone. A bundle counts
 once, whatever is in it. A file that cannot be read to its end is reported; what
 comes before counts, the other files are read, and the exit status is 1.
 
@@ -234,17 +239,39 @@ type decodeCounts struct {
 	opened    int // encrypted and opened
 	sealed    int // encrypted and not
 	shown     int // that passed the filter
+
+	fragments  int // of IP datagrams
+	joined     int // datagrams that became whole
+	refused    int // fragments that cannot be, or contradict others
+	incomplete int // datagrams that never became whole
 }
 
 func (c decodeCounts) String() string {
-	return fmt.Sprintf("%d frames, %d tipc, %d unknown, %d malformed", c.frames, c.tipc, c.unknown, c.malformed)
+	s := fmt.Sprintf("%d frames, %d tipc, %d unknown, %d malformed", c.frames, c.tipc, c.unknown, c.malformed)
+	if c.fragments > 0 {
+		s += fmt.Sprintf(", %d fragments, %d joined, %d refused, %d incomplete", c.fragments, c.joined, c.refused, c.incomplete)
+	}
+	return s
 }
 
-// json is the last line of --json.
-func (c decodeCounts) json(lint, keys, filter bool) []byte {
+// totalJSON is the last line of --json.
+func (d *decoder) totalJSON(keys, filter bool) []byte {
+	c, lint := d.counts, d.lint
 	o := jsonObject(nil).add("frames", c.frames).add("tipc", c.tipc).add("unknown", c.unknown).add("malformed", c.malformed).
+		addIf(c.fragments > 0, "fragments", c.fragments).addIf(c.fragments > 0, "joined", c.joined).
+		addIf(c.fragments > 0, "refused", c.refused).addIf(c.fragments > 0, "incomplete", c.incomplete).
 		addIf(lint, "findings", c.findings).addIf(lint, "habits", c.habits).
 		addIf(keys, "opened", c.opened).addIf(keys, "sealed", c.sealed).addIf(filter, "shown", c.shown)
+	if len(d.incomplete) > 0 {
+		list := []byte{'['}
+		for i, x := range d.incomplete {
+			if i > 0 {
+				list = append(list, ',')
+			}
+			list = append(list, x.json()...)
+		}
+		o = o.raw("incomplete_datagrams", append(list, ']'))
+	}
 	return jsonObject(nil).raw("total", o.bytes()).bytes()
 }
 
@@ -302,8 +329,14 @@ func decode(ctx context.Context, files []string, o decodeOptions, std stdio) err
 func (d *decoder) total() {
 	keys, filter := len(d.keys.given) > 0, !d.filter.empty() && !d.stats
 	if d.json {
-		fmt.Fprintf(d.out, "%s\n", d.counts.json(d.lint, keys, filter))
+		fmt.Fprintf(d.out, "%s\n", d.totalJSON(keys, filter))
 		return
+	}
+	for _, x := range d.incomplete {
+		fmt.Fprintln(d.out, x)
+	}
+	if more := d.counts.incomplete - len(d.incomplete); more > 0 {
+		fmt.Fprintf(d.out, "incomplete: %d more\n", more)
 	}
 	fmt.Fprint(d.out, d.counts)
 	if d.lint {
@@ -343,6 +376,9 @@ type decoder struct {
 	counts  decodeCounts
 	tracker *conversation.Tracker // of the file; nil when nobody asks for it
 	drawing *ladder
+	joiner  *layers.Joiner // of the file
+
+	incomplete []incomplete
 }
 
 // file prints the frames of one file.
@@ -380,7 +416,9 @@ func (d *decoder) frames(ctx context.Context, from frameSource, live bool) error
 			d.drawing.prefix = d.name + ": "
 		}
 	}
+	d.joiner = d.newJoiner()
 	err := d.each(ctx, from, live)
+	d.joiner.Flush()
 	if d.drawing != nil {
 		if e := d.drawing.end(); err == nil && e != nil {
 			err = writeError{e}
@@ -407,8 +445,13 @@ func (d *decoder) each(ctx context.Context, from frameSource, live bool) error {
 		if n == 1 {
 			first = f.Time
 		}
+		p := d.join(n, f)
+		if d.dev != "" && p != nil && p.Foreign { // the filter lets fragments of all datagrams pass
+			n--
+			continue
+		}
 		d.counts.frames++
-		err = d.print(n, f.Time.Sub(first), f)
+		err = d.print(n, f.Time.Sub(first), f, p)
 		if err == nil && live {
 			err = d.out.Flush()
 		}
@@ -431,13 +474,17 @@ type result struct {
 }
 
 // read reads a frame and counts it.
-func (d *decoder) read(f layers.Frame) (r result) {
+func (d *decoder) read(f layers.Frame, p *part) (r result) {
 	r.class = "other"
 	if !f.IsEthernet() {
 		r.line = fmt.Sprintf("- not Ethernet: link type %d, %d bytes", f.LinkType, f.Len)
 		return r
 	}
-	w, message, err := layers.Unwrap(f.Data)
+	data := f.Data
+	if p != nil && p.Whole != nil {
+		data = p.Whole
+	}
+	w, message, err := layers.Unwrap(data)
 	r.Wrapping, r.path = w, "- "
 	if len(f.Data) >= frame.EthernetLen {
 		r.path = w.Src.String() + ">*"
@@ -449,7 +496,20 @@ func (d *decoder) read(f layers.Frame) (r result) {
 	for _, v := range w.VLANs {
 		r.path += fmt.Sprintf("vlan=%d ", v)
 	}
+	if p != nil {
+		d.counts.fragments++
+		switch {
+		case p.Whole != nil:
+			d.counts.joined++
+			r.path += fmt.Sprintf("fragments=%d ", len(p.Frames))
+		case p.err != nil:
+			d.counts.refused++
+		}
+	}
 	switch {
+	case p != nil && p.Whole == nil:
+		r.line = p.line()
+		return r
 	case errors.Is(err, frame.ErrNotTIPC):
 		r.line = fmt.Sprintf("not TIPC: EtherType %04x, %d bytes", w.EtherType, f.Len)
 		return r

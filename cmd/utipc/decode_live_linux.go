@@ -102,35 +102,39 @@ func prepareSniffer(fd, index int) error {
 
 func nativeIsBig() bool { return binary.NativeEndian.Uint16([]byte{0, 1}) == 1 }
 
-// sniffFilter lets pass what may carry TIPC: its EtherType, with a tag or without, and
-// whole UDP datagrams from or to its port.
-var sniffFilter = func() []bpf.Instruction {
-	f := []bpf.Instruction{
-		bpf.LoadAbsolute{Off: 12, Size: 2},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: frame.EtherType, SkipTrue: 17},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x8100, SkipTrue: 16},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x88a8, SkipTrue: 15},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x86dd, SkipTrue: 8},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0x0800, SkipTrue: 14},
-		bpf.LoadAbsolute{Off: 23, Size: 1},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_UDP, SkipTrue: 12},
-		bpf.LoadMemShift{Off: 14},
-		bpf.LoadIndirect{Off: 14, Size: 2},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: layers.UDPPort, SkipTrue: 8},
-		bpf.LoadIndirect{Off: 16, Size: 2},
-		bpf.Jump{Skip: 5},
-		// IPv6
-		bpf.LoadAbsolute{Off: 20, Size: 1},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_UDP, SkipTrue: 5},
-		bpf.LoadAbsolute{Off: 54, Size: 2},
-		bpf.JumpIf{Cond: bpf.JumpEqual, Val: layers.UDPPort, SkipTrue: 2},
-		bpf.LoadAbsolute{Off: 56, Size: 2},
-		bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: layers.UDPPort, SkipTrue: 1},
-		bpf.RetConstant{Val: sniffLongest},
-		bpf.RetConstant{Val: 0},
-	}
-	return f
-}()
+// sniffFilter lets pass what may carry TIPC: its EtherType, with a tag or without, UDP
+// datagrams from or to its port, and fragments of any UDP datagram, as only the first one
+// has the ports.
+var sniffFilter = []bpf.Instruction{
+	bpf.LoadAbsolute{Off: 12, Size: 2},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: frame.EtherType, SkipTrue: 23},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x8100, SkipTrue: 22},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x88a8, SkipTrue: 21},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: 0x86dd, SkipTrue: 10},
+	bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: 0x0800, SkipTrue: 20},
+	bpf.LoadAbsolute{Off: 23, Size: 1},
+	bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_UDP, SkipTrue: 18},
+	bpf.LoadAbsolute{Off: 20, Size: 2},
+	bpf.JumpIf{Cond: bpf.JumpBitsSet, Val: 0x3fff, SkipTrue: 15}, // a fragment
+	bpf.LoadMemShift{Off: 14},
+	bpf.LoadIndirect{Off: 14, Size: 2},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: layers.UDPPort, SkipTrue: 12},
+	bpf.LoadIndirect{Off: 16, Size: 2},
+	bpf.Jump{Skip: 9},
+	// IPv6
+	bpf.LoadAbsolute{Off: 20, Size: 1},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_FRAGMENT, SkipTrue: 5},
+	bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: unix.IPPROTO_UDP, SkipTrue: 8},
+	bpf.LoadAbsolute{Off: 54, Size: 2},
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: layers.UDPPort, SkipTrue: 5},
+	bpf.LoadAbsolute{Off: 56, Size: 2},
+	bpf.Jump{Skip: 2},
+	bpf.LoadAbsolute{Off: 54, Size: 1}, // what the fragment is of
+	bpf.JumpIf{Cond: bpf.JumpEqual, Val: unix.IPPROTO_UDP, SkipTrue: 1, SkipFalse: 2},
+	bpf.JumpIf{Cond: bpf.JumpNotEqual, Val: layers.UDPPort, SkipTrue: 1},
+	bpf.RetConstant{Val: sniffLongest},
+	bpf.RetConstant{Val: 0},
+}
 
 // Next waits for the next frame. It returns io.EOF when the context is done.
 func (s *sniffer) Next() (layers.Frame, error) {

@@ -72,7 +72,10 @@ func udpOverIP(six bool, from, to uint16, message []byte) []byte {
 }
 
 // TestDecodeLive reads from an interface what comes and what goes: TIPC over Ethernet,
-// with a tag, over UDP; and nothing else.
+// with a tag, over UDP, in fragments too; and nothing else.
+//
+// Mutations it catches: each that prints fragments of other ports; sniffFilter without its
+// test of the fragment's place.
 func TestDecodeLive(t *testing.T) {
 	netns.Require(t)
 	a, b := netns.New(t), netns.New(t)
@@ -84,7 +87,7 @@ func TestDecodeLive(t *testing.T) {
 	er, ew := io.Pipe()
 	status := make(chan int, 1)
 	go a.Do(func() {
-		s := run(ctx, []string{"decode", "--json", "--count", "7", "--if", "left"}, nil, w, ew)
+		s := run(ctx, []string{"decode", "--json", "--count", "9", "--if", "left"}, nil, w, ew)
 		w.Close()
 		ew.Close()
 		status <- s
@@ -95,6 +98,7 @@ func TestDecodeLive(t *testing.T) {
 	}
 	f := frame.PayloadFields{Type: frame.DirectMsg, OrigNode: 1, DestNode: 2, OrigPort: 3, DestPort: 4}
 	f.Prev = 1
+	part := func([]byte) []byte { return f.Append(nil, bytes.Repeat([]byte{'x'}, 44)) } // one message for two frames
 	for i, x := range []struct {
 		send func([]byte)
 		b    func(m []byte) []byte
@@ -109,19 +113,28 @@ func TestDecodeLive(t *testing.T) {
 		{in, func(m []byte) []byte { return udpOverIP(false, 6118, 9, m) }, `"udp":true`},
 		{in, func(m []byte) []byte { return udpOverIP(true, 9, 9, m) }, ""},
 		{out, func(m []byte) []byte { return udpOverIP(true, 9, 6118, m) }, `"udp":true`},
+		{in, func(m []byte) []byte { return ipFragments(udpOverIP(false, 9, 9, m), 1, 48)[0] }, ""},
+		{in, func(m []byte) []byte { return ipFragments(udpOverIP(false, 9, 9, m), 1, 48)[1] }, ""},
+		{in, func(m []byte) []byte { return ipFragments(udpOverIP(false, 9, 6118, part(m)), 2, 48)[1] }, "fragment 48-"},
+		{out, func(m []byte) []byte { return ipFragments(udpOverIP(false, 9, 6118, part(m)), 2, 48)[0] }, `"fragments":[7,8]`},
 		{in, func(m []byte) []byte { return ethernet(m) }, `"direction":"in"`},
 	} {
 		x.send(x.b(f.Append(nil, bytes.Repeat([]byte{'x'}, 30+i))))
 		if x.want == "" {
 			continue
 		}
-		size := `"size":` + itoa(32+30+i) + ","
-		if l := next(); !strings.Contains(l, x.want) || !strings.Contains(l, size) || !strings.Contains(l, `"class":"tipc"`) {
+		size, class := `"size":`+itoa(32+30+i)+",", `"class":"tipc"`
+		if strings.HasPrefix(x.want, "fragment ") {
+			size, class = "", `"class":"other"`
+		} else if strings.Contains(x.want, "fragments") {
+			size = `"size":76,`
+		}
+		if l := next(); !strings.Contains(l, x.want) || !strings.Contains(l, size) || !strings.Contains(l, class) {
 			t.Errorf("frame %d: got %q, want %s and %s", i, l, x.want, size)
 		}
 	}
-	if l := next(); !strings.HasPrefix(l, `{"total":{"frames":7,"tipc":7,`) {
-		t.Errorf("got %q, want 7 frames of TIPC", l)
+	if l := next(); !strings.HasPrefix(l, `{"total":{"frames":9,"tipc":8,"unknown":0,"malformed":0,"fragments":2,"joined":1,"refused":0,"incomplete":0`) {
+		t.Errorf("got %q, want 9 frames, 8 of TIPC", l)
 	}
 	if s := <-status; s != exitDone {
 		t.Errorf("got status %d, want %d", s, exitDone)
@@ -173,6 +186,12 @@ func TestSniffFilter(t *testing.T) {
 		{"from the port, IPv6", udpOverIP(true, 6118, 9, message), true},
 		{"to the port, IPv6", udpOverIP(true, 9, 6118, message), true},
 		{"other ports", udpOverIP(false, 9, 9, message), false},
+		{"first fragment", ipFragments(udpOverIP(false, 9, 9, message), 1, 24)[0], true},
+		{"last fragment", ipFragments(udpOverIP(false, 9, 9, message), 1, 24)[1], true},
+		{"first fragment, IPv6", ipFragments(udpOverIP(true, 9, 9, message), 1, 24)[0], true},
+		{"last fragment, IPv6", ipFragments(udpOverIP(true, 9, 9, message), 1, 24)[1], true},
+		{"fragment of TCP", bytes.Replace(ipFragments(udpOverIP(false, 9, 9, message), 1, 24)[1], []byte{64, 17}, []byte{64, 6}, 1), false},
+		{"fragment of TCP, IPv6", bytes.Replace(ipFragments(udpOverIP(true, 9, 9, message), 1, 24)[1], []byte{17, 0, 0, 24}, []byte{6, 0, 0, 24}, 1), false},
 		{"other ports, IPv6", udpOverIP(true, 9, 9, message), false},
 		{"TCP", bytes.Replace(udpOverIP(false, 9, 6118, message), []byte{64, 17}, []byte{64, 6}, 1), false},
 		{"ARP", append(ethernet(nil)[:12], 8, 6), false},

@@ -13,12 +13,12 @@ import (
 )
 
 // print prints frame n of its file, so long after the first, in whole.
-func (d *decoder) print(n int, since time.Duration, f layers.Frame) error {
-	r := d.read(f)
+func (d *decoder) print(n int, since time.Duration, f layers.Frame, p *part) error {
+	r := d.read(f, p)
 	seconds := since.Seconds()
 	var v *conversation.Verdict
 	if d.tracker != nil {
-		v = d.follows(n, since, f, r)
+		v = d.follows(n, since, f, r, p)
 		if v == nil && !d.filter.empty() || v != nil && !d.filter.passes(r.Wrapping, v) {
 			return nil
 		}
@@ -28,7 +28,7 @@ func (d *decoder) print(n int, since time.Duration, f layers.Frame) error {
 	case d.stats:
 		return nil
 	case d.json:
-		_, err := fmt.Fprintf(d.out, "%s\n", d.object(n, seconds, f, r, v))
+		_, err := fmt.Fprintf(d.out, "%s\n", d.object(n, seconds, f, r, v, p))
 		return err
 	case d.ladder && v == nil:
 		return nil
@@ -69,11 +69,14 @@ func (d *decoder) print(n int, since time.Duration, f layers.Frame) error {
 
 // follows tells the tracker of a frame. It returns nil when there is no TIPC to read in
 // it.
-func (d *decoder) follows(n int, since time.Duration, f layers.Frame, r result) *conversation.Verdict {
+func (d *decoder) follows(n int, since time.Duration, f layers.Frame, r result, whole *part) *conversation.Verdict {
 	if r.class != "tipc" {
 		return nil
 	}
 	p := conversation.Packet{Number: n, Time: since, Len: f.Len, Message: r.message, Lost: lostBy(f.Comment)}
+	if whole != nil {
+		p.Len = whole.Bytes
+	}
 	if r.UDP {
 		p.Src.IP, p.Dst.IP = r.From, r.To
 	} else {
@@ -84,13 +87,14 @@ func (d *decoder) follows(n int, since time.Duration, f layers.Frame, r result) 
 }
 
 // object is the line of frame n that --json gives.
-func (d *decoder) object(n int, seconds float64, f layers.Frame, r result, v *conversation.Verdict) []byte {
+func (d *decoder) object(n int, seconds float64, f layers.Frame, r result, v *conversation.Verdict, p *part) []byte {
 	o := jsonObject(nil).addIf(d.name != "", "file", d.name).add("frame", n).
 		raw("time", fmt.Appendf(nil, "%.6f", seconds))
 	if len(f.Data) >= frame.EthernetLen && f.IsEthernet() {
 		o = o.add("src", r.Src.String()).add("dst", r.Dst.String())
 	}
 	o = o.addIf(len(r.VLANs) > 0, "vlans", r.VLANs).addIf(r.UDP, "udp", true).
+		addIf(p != nil && p.Whole != nil, "fragments", p.frames()).
 		addIf(f.Cut(), "bytes", f.Len).addIf(f.Cut(), "captured", len(f.Data)).
 		addIf(f.Comment != "", "comment", f.Comment).
 		addIf(f.Direction != layers.UnknownDirection, "direction", f.Direction.String()).

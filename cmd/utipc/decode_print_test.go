@@ -81,11 +81,11 @@ func TestDecodeJSON(t *testing.T) {
 				n["habit"]++
 			}
 		}
-		want := map[string]int{"tipc": 5924, "other": 42}
-		total := `{"total":{"frames":5966,"tipc":5924,"unknown":0,"malformed":0}}`
+		want := map[string]int{"tipc": 5932, "other": 34}
+		total := `{"total":{"frames":5966,"tipc":5932,"unknown":0,"malformed":0,"fragments":26,"joined":8,"refused":0,"incomplete":0}}`
 		if lint {
 			want["habit"] = 6
-			total = `{"total":{"frames":5966,"tipc":5924,"unknown":0,"malformed":0,"findings":0,"habits":6}}`
+			total = `{"total":{"frames":5966,"tipc":5932,"unknown":0,"malformed":0,"fragments":26,"joined":8,"refused":0,"incomplete":0,"findings":0,"habits":6}}`
 		}
 		if fmt.Sprint(n) != fmt.Sprint(want) || lastLine(t, out) != total {
 			t.Errorf("got %v, %s, want %v, %s", n, lastLine(t, out), want, total)

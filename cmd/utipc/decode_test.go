@@ -45,8 +45,8 @@ func TestDecodeCaptures(t *testing.T) {
 		{"21-topology", "78 frames, 78 tipc, 0 unknown, 0 malformed"},
 		{"22-groups", "182 frames, 182 tipc, 0 unknown, 0 malformed"},
 		{"24-crypto-cluster-key", "47 frames, 47 tipc, 0 unknown, 0 malformed"}, // all encrypted
-		{"26-udp-multicast", "66 frames, 52 tipc, 0 unknown, 0 malformed"},
-		{"27-udp-unicast", "69 frames, 41 tipc, 0 unknown, 0 malformed"},
+		{"26-udp-multicast", "66 frames, 54 tipc, 0 unknown, 0 malformed, 8 fragments, 2 joined, 0 refused, 0 incomplete"},
+		{"27-udp-unicast", "69 frames, 47 tipc, 0 unknown, 0 malformed, 18 fragments, 6 joined, 0 refused, 0 incomplete"},
 		{"08-stream", "198 frames, 198 tipc, 0 unknown, 0 malformed"},
 		{"09-seqpacket", "138 frames, 138 tipc, 0 unknown, 0 malformed"},
 		{"10-conn-process-crash", "86 frames, 86 tipc, 0 unknown, 0 malformed"},
@@ -85,7 +85,8 @@ func TestDecodeLines(t *testing.T) {
 		{"24-crypto-cluster-key", 1, "52:54:61:4f:d8:00>* 1001001>* encrypted/disc tx=1 rx=0 seq=1 bytes=92"},
 		{"26-udp-multicast", 4, "52:54:61:4f:d8:00>* not TIPC: EtherType 0806, 42 bytes"},
 		{"26-udp-multicast", 25, "52:54:8a:10:0b:00>01:00:5e:00:12:67 udp 1001002>* name/publish update=1 8888:1-1=1327532091/1327532092 bcast-seq=1"},
-		{"26-udp-multicast", 32, "not read: EtherType 0800: layers: fragment of an IP datagram"},
+		{"26-udp-multicast", 32, "52:54:61:4f:d8:00>52:54:8a:10:0b:00 fragment 1480-2959 of 10.77.0.1>10.77.0.2 id=a797"},
+		{"26-udp-multicast", 34, "fragments=4 udp 1001001>1001002 data-low/named 795637078>1327532091 name=8888:1 droppable bytes=5000 seq=5 ack=4 bcast-ack=2"},
 	} {
 		out, _, _ := utipc(nil, "decode", capture(c.name))
 		if got := strings.Split(out, "\n")[c.line-1]; !strings.HasSuffix(got, c.want) {

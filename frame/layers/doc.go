@@ -14,6 +14,6 @@
 //
 //	import _ "github.com/utipc/utipc/frame/layers"
 //
-// Not read: link types other than Ethernet, IP datagrams in fragments, IPv6
-// extension headers, UDP ports other than 6118, encrypted messages.
+// Not read: link types other than Ethernet, IPv6 extension headers but that of
+// fragments (which a Joiner puts together), UDP ports other than 6118, encrypted messages.
 package layers

@@ -13,8 +13,8 @@ import (
 // UDPPort is TIPC's port over UDP. Source: docs/spec/01-wire.md §1.2.
 const UDPPort = 6118
 
-// ErrFragment means a piece of an IP datagram; what it carries is not known
-// before the whole is put together, which this package does not do.
+// ErrFragment means a fragment of a UDP datagram. What it carries is not known before a
+// [Joiner] has the whole.
 var ErrFragment = errors.New("layers: fragment of an IP datagram")
 
 // A Wrapping is what stands around a TIPC message in a frame.
@@ -43,7 +43,7 @@ func Unwrap(b []byte) (w Wrapping, message []byte, err error) {
 			return w, nil, frame.ErrTruncated
 		}
 		w.EtherType = binary.BigEndian.Uint16(b)
-		if w.EtherType != 0x8100 && w.EtherType != 0x88a8 {
+		if !isTag(w.EtherType) {
 			break
 		}
 		if len(b) < 4 {
@@ -73,7 +73,12 @@ func Unwrap(b []byte) (w Wrapping, message []byte, err error) {
 	return w, b, nil
 }
 
-const protoUDP = 17
+const (
+	protoUDP       = 17
+	protoFragment  = 44 // IPv6
+	ip6Len         = 40
+	ip6FragmentLen = 8
+)
 
 // ipv4 returns the UDP datagram in an IPv4 packet, and its addresses.
 func ipv4(b []byte) (from, to netip.Addr, _ []byte, err error) {
@@ -99,13 +104,15 @@ func ipv4(b []byte) (from, to netip.Addr, _ []byte, err error) {
 
 // ipv6 returns the UDP datagram in an IPv6 packet, and its addresses.
 func ipv6(b []byte) (from, to netip.Addr, _ []byte, err error) {
-	if len(b) < 40 {
+	if len(b) < ip6Len {
 		return from, to, nil, frame.ErrTruncated
 	}
 	switch {
 	case b[0]>>4 != 6:
 		err = frame.ErrMalformed
-	case b[6] == 44:
+	case b[6] == protoFragment && len(b) < ip6Len+ip6FragmentLen:
+		err = frame.ErrTruncated
+	case b[6] == protoFragment && b[ip6Len] == protoUDP:
 		err = ErrFragment
 	case b[6] != protoUDP:
 		err = frame.ErrNotTIPC
@@ -113,7 +120,7 @@ func ipv6(b []byte) (from, to netip.Addr, _ []byte, err error) {
 	if err != nil {
 		return from, to, nil, err
 	}
-	data := b[40:min(len(b), 40+int(binary.BigEndian.Uint16(b[4:])))]
+	data := b[ip6Len:min(len(b), ip6Len+int(binary.BigEndian.Uint16(b[4:])))]
 	return netip.AddrFrom16([16]byte(b[8:])), netip.AddrFrom16([16]byte(b[24:])), data, nil
 }
 

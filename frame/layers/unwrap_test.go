@@ -49,7 +49,8 @@ func TestUnwrap(t *testing.T) {
 		{"TCP", join(macs, type4, ip4(6, 0, udp(6118, 6118, msg))), nil, false, frame.ErrNotTIPC},
 		{"first fragment", join(macs, type4, ip4(17, 0x2000, udp(6118, 6118, msg))), nil, false, layers.ErrFragment},
 		{"later fragment", join(macs, type4, ip4(17, 7, msg)), nil, false, layers.ErrFragment},
-		{"IPv6 fragment", join(macs, type6, []byte{0x60, 0, 0, 0, 0, 0, 44, 64}, make([]byte, 32)), nil, false, layers.ErrFragment},
+		{"IPv6 fragment of TCP", join(macs, type6, []byte{0x60, 0, 0, 0, 0, 0, 44, 64}, make([]byte, 32), []byte{6, 0, 0, 1, 0, 0, 0, 0}), nil, false, frame.ErrNotTIPC},
+		{"IPv6 fragment", join(macs, type6, []byte{0x60, 0, 0, 0, 0, 0, 44, 64}, make([]byte, 32), []byte{17, 0, 0, 1, 0, 0, 0, 0}), nil, false, layers.ErrFragment},
 		{"IPv6, TCP", join(macs, type6, []byte{0x60, 0, 0, 0, 0, 0, 6, 64}, make([]byte, 32)), nil, false, frame.ErrNotTIPC},
 		{"IPv6 of version 4", join(macs, type6, make([]byte, 40)), nil, false, frame.ErrMalformed},
 		{"IPv4 of version 0", join(macs, type4, make([]byte, 20)), nil, false, frame.ErrMalformed},
@@ -81,23 +82,33 @@ func TestUnwrap(t *testing.T) {
 	}
 }
 
-// TestUnwrapUDPCaptures checks both UDP bearers . The captures' digests call
-// a first fragment TIPC, and find 54 and 47; the other frames are ARP, IGMP, ICMP.
+// TestUnwrapUDPCaptures checks both UDP bearers. Of the fragments 2 and 6 make a datagram
+// whole; the other frames are ARP, IGMP, ICMP.
 func TestUnwrapUDPCaptures(t *testing.T) {
 	for _, c := range []struct {
 		name                       string
 		tipc, fragments, otherwise int
 	}{
-		{"26-udp-multicast", 52, 8, 6},
-		{"27-udp-unicast", 41, 18, 10},
+		{"26-udp-multicast", 54, 6, 6},
+		{"27-udp-unicast", 47, 12, 10},
 	} {
 		frames, err := readAll(capture(t, c.name))
 		if err != nil {
 			t.Fatal(err)
 		}
 		var tipc, fragments, otherwise int
+		var j layers.Joiner
 		for i, f := range frames {
 			w, m, err := layers.Unwrap(f.Data)
+			if errors.Is(err, layers.ErrFragment) {
+				var p layers.Piece
+				if p, err = j.Add(i+1, f); err != nil {
+					t.Fatal(err)
+				}
+				if err = layers.ErrFragment; p.Whole != nil {
+					w, m, err = layers.Unwrap(p.Whole)
+				}
+			}
 			switch {
 			case errors.Is(err, layers.ErrFragment):
 				fragments++
@@ -123,7 +134,7 @@ func FuzzUnwrap(f *testing.F) {
 		if err != nil {
 			f.Fatal(err)
 		}
-		for _, x := range frames[:20] {
+		for _, x := range frames[:38] { // fragments from 31 on
 			f.Add(x.Data)
 		}
 	}
@@ -135,5 +146,29 @@ func FuzzUnwrap(f *testing.F) {
 		if err != nil && m != nil {
 			t.Errorf("got a message and %v", err)
 		}
+		if err == layers.ErrFragment {
+			joinHalves(t, b)
+		}
 	})
+}
+
+// joinHalves gives a fragment to a joiner with others of its datagram: what b holds, at other
+// places.
+func joinHalves(t *testing.T, b []byte) {
+	var j layers.Joiner
+	for at := range 4 {
+		x := bytes.Clone(b)
+		if x[12] == 8 {
+			x[21] += byte(at)
+			x[20] ^= byte(at<<4) & 0x20
+		}
+		p, err := j.Add(1, layers.Frame{Data: x, Len: len(x), LinkType: 1})
+		if err != nil && p.Whole != nil {
+			t.Errorf("got a datagram and %v", err)
+		}
+		if _, _, err := layers.Unwrap(p.Whole); p.Whole != nil && err == layers.ErrFragment {
+			t.Error("joined, it is a fragment")
+		}
+	}
+	j.Flush()
 }

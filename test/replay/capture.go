@@ -55,7 +55,7 @@ func ReadFile(name string) (*Capture, error) {
 
 // Read reads a capture. What it cannot use is told in Notes: a file cut short,
 // frames cut short, VLAN tags, other protocols, UDP beside Ethernet. A datagram in
-// fragments counts as the frame its last fragment is. Errors: those of
+// fragments counts as the frame of the fragment that makes it whole. Errors: those of
 // layers.NewReader.
 func Read(in io.Reader) (*Capture, error) {
 	r, err := layers.NewReader(in)
@@ -65,7 +65,7 @@ func Read(in io.Reader) (*Capture, error) {
 	c := &Capture{}
 	var first time.Time
 	var cut, tagged, bad, other, udp, pieces, encrypted tally
-	var fragments joiner
+	var fragments layers.Joiner
 	var overUDP []bool // for each of Frames
 	addrs := map[frame.MAC]netip.AddrPort{}
 	for {
@@ -88,12 +88,12 @@ func Read(in io.Reader) (*Capture, error) {
 		w, m, err := layers.Unwrap(f.Data)
 		if errors.Is(err, layers.ErrFragment) {
 			pieces.add(c.Total)
-			whole, ok := fragments.add(f.Data)
-			if !ok {
+			p, joinErr := fragments.Add(c.Total, f)
+			if joinErr != nil || p.Whole == nil {
 				continue
 			}
-			f.Data = whole
-			w, m, err = layers.Unwrap(whole)
+			f.Data, f.Len = p.Whole, len(p.Whole)
+			w, m, err = layers.Unwrap(f.Data)
 		}
 		if err != nil {
 			other.add(c.Total)
@@ -133,7 +133,7 @@ func Read(in io.Reader) (*Capture, error) {
 	}
 	if udp.n == len(c.Frames) && udp.n > 0 {
 		c.UDP = addrs
-		c.note(pieces, "are fragments of IP datagrams, which are put together where they follow each other")
+		c.note(pieces, "are fragments of IP datagrams, which are put together")
 	} else {
 		i := -1
 		c.Frames = slices.DeleteFunc(c.Frames, func(Frame) bool { i++; return overUDP[i] })
