@@ -14,7 +14,7 @@ import (
 
 // A runCase is a run of test/run on a module of one package. Tests of that package named Once
 // fail the first time and pass from then on; those named Never fail each time; Panics panics
-// the first time.
+// the first time, and Exits ends the process as if all was well.
 type runCase struct {
 	name       string
 	part       string // --only
@@ -30,7 +30,8 @@ type runCase struct {
 //
 // Mutations it catches, in test/run: failures that are repeated without a look at the quarantine,
 // or at the package in it; a repetition that repeated does not get; a repetition whose result
-// is forgotten; judge without defect; kernels that forgets the half beside it.
+// is forgotten; judge without defect; kernels that forgets the half beside it; binary without
+// -test.paniconexit0, or that prints no package.
 func TestRun(t *testing.T) {
 	for _, c := range []runCase{
 		{"in quarantine", "sims", "test/sim", []string{"TestPasses", "TestOnce", "TestOnceMore"},
@@ -43,6 +44,12 @@ func TestRun(t *testing.T) {
 		// TestKeys is of the half that runs beside the other.
 		{"beside kernels", "kernels", "test/interop", []string{"TestKeysOnce", "TestNever"}, "test/interop TestKeys a reason\n",
 			false, map[string]int{"TestKeys": 2, "TestNever": 1}, []string{"TestKeys"}},
+		// These run as test binaries.
+		{"kernels, in quarantine", "kernels", "test/interop", []string{"TestOnce", "TestPasses"}, "test/interop TestOnce a reason\n",
+			true, map[string]int{"TestOnce": 2, "TestPasses": 1}, []string{"TestOnce"}},
+		{"kernels, panics", "kernels", "test/interop", []string{"TestPanics"}, "test/interop TestPanics a reason\n",
+			false, map[string]int{"TestPanics": 1}, nil},
+		{"kernels, exits", "kernels", "test/interop", []string{"TestExits"}, "", false, map[string]int{"TestExits": 1}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t) })
 	}
@@ -92,6 +99,8 @@ func ran(t *testing.T) (times int64) {
 			body = "ran(t); t.Error(\"each time\")"
 		case strings.Contains(name, "Panics"):
 			body = "if ran(t) == 1 { panic(\"the first time\") }"
+		case strings.Contains(name, "Exits"):
+			body = "ran(t); os.Exit(0)"
 		}
 		fmt.Fprintf(&text, "\nfunc %s(t *testing.T) { %s }\n", strings.Replace(name, "KeysOnce", "Keys", 1), body)
 	}
