@@ -83,7 +83,7 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return fmt.Sprintf("active port's handler panicked: %v", e.Value)
+	return "active port's handler panicked: " + frame.Printable(fmt.Sprint(e.Value)) // it may hold what a message said
 }
 
 // Addr is the port's own address, from which its answers come.

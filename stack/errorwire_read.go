@@ -3,9 +3,12 @@
 package stack
 
 import (
+	"bytes"
 	"encoding/json"
 	"net"
 	"syscall"
+
+	"github.com/utipc/utipc/frame"
 )
 
 // A farError is an error of the daemon's of which there is the text, and what it wraps.
@@ -29,13 +32,47 @@ func DecodeError(errno syscall.Errno, b []byte) (told, err error) {
 		return errno, nil
 	}
 	var w wireError
-	if len(b) > maxErrorLen || json.Unmarshal(b, &w) != nil {
+	if len(b) > maxErrorLen || json.Unmarshal(printableTexts(b), &w) != nil {
 		return errnoOr(errno), ErrErrorRecord
 	}
 	if told, err = w.error(maxErrorDepth); err != nil {
 		return errnoOr(errno), err
 	}
 	return told, nil
+}
+
+// printableTexts makes all texts of an error record printable: an error is logged, and a
+// newline in it would begin a line that nobody logged. Only the text of an error that wraps
+// others keeps its newlines. What is no JSON stays as it is.
+func printableTexts(b []byte) []byte {
+	var v any
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.UseNumber()
+	if bytes.IndexByte(b, '\\') < 0 && frame.Printable(b) == string(b) || !json.Valid(b) || d.Decode(&v) != nil {
+		return b // no character is written as an escape
+	}
+	out, _ := json.Marshal(printableValue(v)) // it was JSON
+	return out
+}
+
+func printableValue(v any) any {
+	switch v := v.(type) {
+	case string:
+		return frame.Printable(v)
+	case []any:
+		for i := range v {
+			v[i] = printableValue(v[i])
+		}
+	case map[string]any:
+		for k, x := range v {
+			if text, ok := x.(string); ok && k == "text" && (v["err"] != nil || v["errs"] != nil) {
+				v[k] = string(frame.AppendPrintable(nil, text, "\n")) // as errors.Join has it
+				continue
+			}
+			v[k] = printableValue(x)
+		}
+	}
+	return v
 }
 
 // errnoOr is errno, or EPROTO where that says nothing.

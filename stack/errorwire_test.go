@@ -125,6 +125,36 @@ func TestErrorsHaveLimits(t *testing.T) {
 	}
 }
 
+// What is in a text that came from elsewhere begins no line of a log, in the daemon's errors,
+// those of handlers, and without an escape in the JSON.
+//
+// Mutations it catches: DecodeError without printableTexts; printableValue without one of its
+// cases; PanicError's text without Printable.
+func TestErrorsArePrintable(t *testing.T) {
+	const forged = "gone\nlevel=INFO msg=forged\u009b\u202e\x7f"
+	for _, e := range []error{
+		errors.New(forged), &GoneError{forged}, &Refusal{syscall.EINVAL, forged, errors.New(forged)},
+		&ConnError{Reason: forged, Err: errors.New(forged)}, &TopologyError{1, forged, syscall.EPERM},
+		&net.OpError{Op: forged, Net: forged, Err: &net.AddrError{Err: forged, Addr: forged}}, net.UnknownNetworkError(forged),
+	} {
+		errno, b := EncodeError(e)
+		if got, err := DecodeError(errno, b); err != nil || got.Error() != frame.Printable(got.Error()) || !strings.Contains(got.Error(), `gone\nlevel`) {
+			t.Errorf("got %q, %v", got, err)
+		}
+	}
+	errno, b := EncodeError(errors.Join(errors.New(forged), ErrSlow))
+	if got, err := DecodeError(errno, b); err != nil || string(frame.AppendPrintable(nil, got.Error(), "\n")) != got.Error() || !errors.Is(got, ErrSlow) {
+		t.Errorf("joined: got %q, %v", got, err)
+	}
+	raw := []byte("{\"kind\":\"gone\",\"fields\":{\"Reason\":\"\u009b\"}}")
+	if got, err := DecodeError(0, raw); err != nil || got.Error() != frame.Printable(got.Error()) {
+		t.Errorf("got %q, %v", got, err)
+	}
+	if got := (&PanicError{Value: errors.New(forged)}).Error(); got != frame.Printable(got) {
+		t.Errorf("got %q", got)
+	}
+}
+
 // An uncomparable is an error that == panics for.
 type uncomparable []string
 

@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"strings"
+
+	"github.com/utipc/utipc/frame"
 )
 
 // A Problem is a setting that is wrong. All found at once are joined (errors.Join).
@@ -20,9 +22,9 @@ func (p *Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", p.Where)
 	if p.Key != "" {
-		fmt.Fprintf(&b, "%.100s ", p.Key)
+		fmt.Fprintf(&b, "%s ", frame.PrintablePrefix(p.Key, 100)) // a key in quotes may hold anything
 	}
-	b.WriteString(p.What)
+	b.WriteString(frame.Printable(p.What))
 	if p.Allowed != "" {
 		fmt.Fprintf(&b, "; allowed: %s", p.Allowed)
 	}

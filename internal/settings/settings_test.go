@@ -12,6 +12,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/frame"
 )
 
 const whole = `
@@ -186,6 +188,30 @@ func TestLoad(t *testing.T) {
 	}
 	if s, err := Load("", nil); err != nil || !reflect.DeepEqual(s, Default()) {
 		t.Errorf("no file: %v, %v", s, err)
+	}
+}
+
+// A key in quotes may hold anything, and begins no line of its own.
+//
+// Mutations it catches: Problem's text without Printable, of the key or of what is wrong.
+func TestProblemsArePrintable(t *testing.T) {
+	for _, doc := range []string{
+		"\"x\\nf:1: forged\u202e\" = 1", "[node]\n\"x\\nforged\" = 1", "[\"x\\nforged\"]\n", "[node]\naddress = \"a\\n\u009b\"",
+		"[node]\n\"a\\nb\" = 1\n\"a\\nb\" = 1",
+	} {
+		_, err := Parse("f", []byte(doc), nil)
+		if err == nil {
+			t.Errorf("%q: no error", doc)
+			continue
+		}
+		for line := range strings.SplitSeq(err.Error(), "\n") {
+			if !strings.HasPrefix(line, "f:") || strings.HasPrefix(line, "f:1: forged") || line != frame.Printable(line) {
+				t.Errorf("%q: got the line %q", doc, line)
+			}
+		}
+	}
+	if p := (&Problem{Where: "f:1", What: "what a parser\nsays"}); p.Error() != frame.Printable(p.Error()) {
+		t.Errorf("got %q", p.Error())
 	}
 }
 
