@@ -73,7 +73,7 @@ func readAll(c *stack.Conn) (got int, err error) {
 	}
 }
 
-func pause() { synctest.Wait(); time.Sleep(5 * time.Millisecond) } // of the bubble's clock
+func pause() { synctest.Wait(); <-time.After(5 * time.Millisecond) } // of the bubble's clock
 
 // A stream that is closed while its peer does not read keeps what it holds, however long
 // that takes, and then ends in order; CloseWait waits for that. Mutations: ring gives up what
