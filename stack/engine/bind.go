@@ -97,9 +97,7 @@ func (p *Port) Close(now time.Duration) {
 // retire withdraws the socket's names and its number.
 func (p *Port) retire(now time.Duration) {
 	p.closed = true
-	for _, b := range slices.Backward(p.bindings) { // as a kernel (capture 05, frames 46 to 136)
-		p.e.withdraw(now, b)
-	}
+	p.e.withdrawAll(now, p.bindings)
 	p.bindings = nil
 	if p.barrier != nil {
 		p.barrier = nil

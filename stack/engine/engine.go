@@ -119,6 +119,7 @@ type Engine struct {
 	table      *naming.Table
 	pub        naming.Publisher
 	namesAgain alarm
+	unbinding  withdrawals
 	recent     []update      // of names, that may be under way on the broadcast link
 	cast       broadcastLink // ours
 	ups        int           // nodes there is contact with
@@ -266,7 +267,7 @@ func (e *Engine) Deadline() time.Duration {
 	if e.crypt != nil {
 		at = min(at, e.crypt.next)
 	}
-	if len(e.failed) > 0 {
+	if len(e.failed) > 0 || len(e.unbinding.bindings) > 0 {
 		return 0
 	}
 	return at
@@ -284,6 +285,7 @@ func (e *Engine) arm(l *link) {
 // What is not due costs nothing. Calling it early is harmless.
 func (e *Engine) HandleTimeout(now time.Duration) {
 	e.reapFailed(now)
+	e.withdrawNext(now)
 	if c := e.crypt; c != nil {
 		if c.now = now; now >= c.next {
 			e.serveKeys(now)
@@ -407,11 +409,11 @@ func (e *Engine) Hurry(now time.Duration) {
 }
 
 // Unsent is the number of messages other nodes have not acknowledged, and that connections
-// to them have still to send.
+// to them have still to send, and of bindings that are still to be withdrawn.
 func (e *Engine) Unsent() int {
-	sum := 0
+	sum := len(e.unbinding.bindings)
 	if e.ups > 0 {
-		sum = e.cast.Unacked() + e.cast.Backlog()
+		sum += e.cast.Unacked() + e.cast.Backlog()
 	}
 	for _, n := range e.nodes {
 		sum += n.unsentHeld()
