@@ -5,12 +5,14 @@ package stack_test
 import (
 	"errors"
 	"net"
+	"path/filepath"
 	"runtime"
 	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -100,7 +102,18 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 	for _, mode := range []string{"plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {
 			a, b := pair(t, stack.Config{})
-			n, _ := attachTo(t, a, attachedModes[mode])
+			h := serveOn(t, a, filepath.Join(t.TempDir(), "utipc.sock"), daemon.Config{})
+			t.Cleanup(func() { h.stop(t) })
+			n, err := attachedModes[mode].Attach(within(t), h.path)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer func() { // what the peer has closed upon is lost, and that is said
+				var unsent *stack.UnsentError
+				if err := n.Close(within(t)); mode != "answered" && (!errors.As(err, &unsent) || unsent.Bytes == 0) || mode == "answered" && err != nil {
+					t.Errorf("close the node: %v", err)
+				}
+			}()
 			l, err := b.Listen(within(t), "tipcpacket", echoService)
 			if err != nil {
 				t.Fatal(err)

@@ -246,7 +246,7 @@ func untilFull(t *testing.T, try func(b []byte) error) {
 			return
 		case err == errAgain:
 			late++
-			time.Sleep(10 * time.Millisecond)
+			pass(10 * time.Millisecond)
 		case err == nil:
 			late = 0
 		default:
@@ -376,7 +376,7 @@ func TestWaitingCallsEnd(t *testing.T) {
 					return nil, false
 				}
 				w.deadline(time.Now().Add(soon))
-				time.Sleep(soon)
+				pass(soon)
 				return []error{os.ErrDeadlineExceeded}, true
 			},
 			"deadline in the past": func(t *testing.T, n *Node, w *waitingCall, _ context.CancelFunc) ([]error, bool) {
@@ -395,7 +395,7 @@ func TestWaitingCallsEnd(t *testing.T) {
 					defer cancel()
 					done := make(chan error, 1)
 					go func() { done <- w.call(ctx) }()
-					time.Sleep(20 * time.Millisecond) // of the bubble: it has come to what it waits for
+					pass(20 * time.Millisecond) // of the bubble: it has come to what it waits for
 					synctest.Wait()
 					select {
 					case err := <-done:
@@ -503,19 +503,19 @@ func TestInvitedCallSleeps(t *testing.T) {
 				return &engine.WindowFull{}
 			})
 		}()
-		time.Sleep(20 * time.Millisecond)
+		pass(20 * time.Millisecond)
 		go func() {
 			c := mustOpen(t, a.Node, nil)
 			c.SetWriteDeadline(time.Now().Add(time.Second))
 			_, err := c.WriteTo(make([]byte, 1000), b.elsewhere())
 			behind <- err
 		}()
-		time.Sleep(20 * time.Millisecond)
+		pass(20 * time.Millisecond)
 		b.mend()
 		if err := <-behind; err != nil {
 			t.Errorf("the call behind it: %v", err)
 		}
-		time.Sleep(100 * time.Millisecond)
+		pass(100 * time.Millisecond)
 		a.mu.Lock()
 		if k := a.eng.Waiting(); k != 0 {
 			t.Errorf("%d calls stand in line", k)
@@ -527,3 +527,7 @@ func TestInvitedCallSleeps(t *testing.T) {
 		nobodyWaits(t, a.Node, true)
 	})
 }
+
+// pass lets time pass in the bubble, where that takes none: everybody has done by then what
+// can be done.
+func pass(d time.Duration) { <-time.After(d) }

@@ -87,7 +87,7 @@ type Config struct {
 type BearerConfig struct {
 	Name string // the interface
 	MAC  frame.MAC
-	MTU  int // bytes of TIPC in a frame, at least 100, 132 if sealed; 0: the interface is down, see SetMTU
+	MTU  int // bytes of TIPC in a frame, at least 100, 136 if sealed; 0: the interface is down, see SetMTU
 	LinkConfig
 
 	Medium Medium         // of a bearer over UDP; nil: Ethernet

@@ -126,8 +126,17 @@ func (e *Engine) overhead() int {
 	return overhead
 }
 
-// leastMTU is that of a bearer that is of use.
-func (e *Engine) leastMTU() int { return frame.MinMTU + e.overhead() }
+// leastMTU is that of a bearer that is of use: with keys one that takes a proof, see proves,
+// which is longer than the shortest packet of a link.
+func (e *Engine) leastMTU() int {
+	if !e.cfg.Sealed {
+		return frame.MinMTU
+	}
+	return max(frame.MinMTU+overhead, sealedProof)
+}
+
+// sealedProof is the length of a sealed Response with a proof, in bytes.
+const sealedProof = frame.SealedDiscLen + frame.DiscLen + len(frame.Identity{}) + frame.ProofLen + frame.TagLen
 
 // fits is the largest packet that fits into mtu bytes.
 func (e *Engine) fits(mtu int) int {
