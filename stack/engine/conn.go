@@ -152,18 +152,19 @@ type Conn struct {
 	owed  owed
 	asked bool // a probe was not answered yet
 	acked bool // see Acknowledged
+	late  bool // the peer has ended it: data that it sent before may come still
+
+	watched bool     // its owner hears of its end though it has closed it, see WatchClose
+	stuck   bool     // a Write found the window full
+	due     callKind // of the user
 
 	early     *earlyEnd // the peer's end has come, and may have overtaken data
-	late      bool      // the peer has ended it: data that it sent before may come still
 	unsent    int       // see Unsent
 	lingering int       // bytes it counts among those of closed connections, see mayLinger
-	watched   bool      // its owner hears of its end though it has closed it, see WatchClose
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
 	origin *Listener // that counts it; nil unless it has a user
 	ticket Ticket    // of a Conn with a user, or of the request, or of what is held
-	stuck  bool      // a Write found the window full
-	due    callKind  // of the user
 	full   WindowFull
 }
 
