@@ -114,7 +114,7 @@ func TestEndThatJoinedAPacket(t *testing.T) {
 		}, "", "established"},
 		{"contact lost", func(b *nagleBed) {
 			b.packet(bundle(nil, ack, end(6)))
-			b.giveUp(b.now, b.byAddr[popAddr])
+			b.lose(b.now, b.byAddr[popAddr])
 		}, "", "contact with the peer's node lost, no node"},
 	} {
 		b := newNagleBed(t, ConnConfig{})
@@ -136,7 +136,7 @@ func TestEndThatJoinedAPacket(t *testing.T) {
 		if got := b.first(); got != "" || !b.c.Gone() || b.Ports() != 0 {
 			t.Errorf("%s: closed: sent %q", c.name, got)
 		}
-		b.giveUp(b.now, b.byAddr[popAddr])
+		b.lose(b.now, b.byAddr[popAddr])
 		b.done()
 	}
 }

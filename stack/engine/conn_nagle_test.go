@@ -23,11 +23,17 @@ type nagleBed struct {
 
 func newNagleBed(t testing.TB, k ConnConfig, change ...func(*Config)) *nagleBed {
 	t.Helper()
-	b := &nagleBed{hostileBed: &hostileBed{puppet: newPuppet(t, append(change, ports(6))...).up()}}
+	return nagleBedOf(newPuppet(t, append(change, ports(6))...).up(), k)
+}
+
+// nagleBedOf is newNagleBed of a peer that is up.
+func nagleBedOf(p *puppet, k ConnConfig) *nagleBed {
+	p.t.Helper()
+	b := &nagleBed{hostileBed: &hostileBed{puppet: p}}
 	k.Stream = true
 	c, err := b.Dial(b.now, k, frame.SocketAddr{Port: 80, Node: popAddr}, nil)
 	if err != nil {
-		t.Fatal(err)
+		p.t.Fatal(err)
 	}
 	b.packet(conn(90, 6, nil, ""))
 	b.drain()
@@ -178,15 +184,10 @@ func TestNagleOff(t *testing.T) {
 		{"the own node", ConnConfig{}, func(c *Config) { c.Capabilities = Capabilities &^ frame.CapNagle }, popCaps},
 		{"the peer's node", ConnConfig{}, alone, popCaps &^ frame.CapNagle},
 	} {
-		b := newNagleBed(t, c.k, c.change)
-		if c.peer != popCaps {
-			b.c.Close(b.now)
-			b.disc(frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities = c.peer })
-			b.Engine.cfg.Chance.(*numbered).ports = []uint32{6}
-			b.c, _ = b.Dial(b.now, ConnConfig{Stream: true}, frame.SocketAddr{Port: 80, Node: popAddr}, nil)
-			b.packet(conn(90, 6, nil, ""))
-			b.drain()
-		}
+		p := newPuppet(t, c.change, ports(6))
+		p.disc(frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities = c.peer })
+		p.again()
+		b := nagleBedOf(p, c.k)
 		b.write(40, 10)
 		b.want(c.name, "40x10")
 		b.report(nil)

@@ -70,7 +70,7 @@ func TestClosedConnectionsAreLimited(t *testing.T) {
 		if b.first(); all[2].Gone() {
 			t.Errorf("%s: the place has not come back", name)
 		}
-		b.giveUp(b.now, b.byAddr[popAddr])
+		b.lose(b.now, b.byAddr[popAddr])
 		b.done()
 	}
 }

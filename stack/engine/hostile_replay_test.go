@@ -305,7 +305,7 @@ func TestForgedMarkHarmsNoKernel(t *testing.T) {
 			s.until(100*time.Millisecond, func() bool { return false })
 		}
 		s.unharmed("a forged mark")
-		s.y.giveUp(s.now, s.y.byAddr[sealedAddrs[0]]) // and while there is no contact
+		s.y.lose(s.now, s.y.byAddr[sealedAddrs[0]]) // and while there is no contact
 		s.settle()
 		s.inject(s.x, ether(frame.BroadcastMAC, s.y.macs[0], f.Append(nil)))
 		if !s.until(10*time.Second, func() bool { return s.apart(0) && s.apart(1) && s.x.knows(s.svc.Range()) }) {
