@@ -144,32 +144,39 @@ func (l *Link) sendFailover(now time.Duration, failed *Link) error {
 		return ErrTunnel
 	}
 	f.Count = uint16(count)
-	for failed.transmit.Len() > 0 {
-		if b := failed.transmit.Pop().b; b != nil && !l.carry(now, &f, l.tunnelled(b)) {
+	for failed.transmit.Len() > 0 { // what cannot be moved stays
+		if b := failed.transmit.At(0).b; b != nil && !l.takeOver(now, &f, b) {
 			return ErrTunnel
 		}
+		failed.transmit.Pop()
 	}
 	for failed.backlog.Len() > 0 {
-		if !l.carry(now, &f, l.tunnelled(failed.backlog.Pop().b)) {
+		if !l.takeOver(now, &f, failed.backlog.At(0).b) {
 			return ErrTunnel
 		}
+		failed.backlog.Pop()
 	}
 	return nil
 }
 
-// tunnelled returns what goes through the tunnel for a packet: of one that is a tunnel
-// message itself, and spoke of how the links stood before, only the number counts.
-func (l *Link) tunnelled(b *frame.Buffer) *frame.Buffer {
+// takeOver sends a packet of a failed link: of one that is a tunnel message itself, and
+// spoke of how the links stood before, only the number counts. It is as carry.
+func (l *Link) takeOver(now time.Duration, f *frame.TunnelFields, b *frame.Buffer) bool {
 	if frame.UserOf(b.Bytes()[frame.EthernetLen:]) != frame.UserTunnel {
-		return b
+		return l.carry(now, f, b)
 	}
 	d := l.dummy()
-	if d != nil {
-		m, _ := frame.Parse(b.Bytes()[frame.EthernetLen:])
-		frame.StampSeq(d.Bytes()[frame.EthernetLen:], m.Seq())
+	if d == nil {
+		return false
+	}
+	m, _ := frame.Parse(b.Bytes()[frame.EthernetLen:])
+	frame.StampSeq(d.Bytes()[frame.EthernetLen:], m.Seq())
+	if !l.carry(now, f, d) {
+		d.Release()
+		return false
 	}
 	b.Release()
-	return d
+	return true
 }
 
 // SendHalfFailover answers a failover of a link that has nothing to move: one packet
@@ -181,7 +188,12 @@ func (l *Link) SendHalfFailover(now time.Duration, bearer uint8) error {
 	}
 	f := l.tunnelFields(frame.TunnelFailover, nil)
 	f.Bearer, f.Count = bearer, 1
-	if !l.carry(now, &f, l.dummy()) {
+	d := l.dummy()
+	if d == nil {
+		return ErrTunnel
+	}
+	if !l.carry(now, &f, d) {
+		d.Release()
 		return ErrTunnel
 	}
 	return nil
@@ -197,23 +209,23 @@ func (l *Link) pass(now time.Duration, b *frame.Buffer) {
 }
 
 // carry sends one packet of another link, whole or in pieces; it takes over the
-// caller's hold. It reports false for want of memory, of which nil tells, too.
+// caller's hold, unless it reports false, for want of memory.
 func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *frame.Buffer) bool {
-	if b == nil {
-		return false
-	}
 	msg := b.Bytes()[frame.EthernetLen:]
 	limit := l.mtu - frame.IntLen
 	if len(msg) > limit {
-		defer b.Release()
-		return l.carryPieces(now, *f, msg)
+		if !l.carryPieces(now, *f, msg) {
+			return false
+		}
+		b.Release()
+		return true
 	}
 	if b.Shared() { // a device or a lap still has it
 		t := l.tunnel(f, msg)
-		b.Release()
 		if t == nil {
 			return false
 		}
+		b.Release()
 		l.pass(now, t)
 		return true
 	}

@@ -163,7 +163,16 @@ func (e *Engine) UnsentBytes() (lost, underWay uint64) {
 
 // loseUnacked counts what of connections to a node is on its links, as lost.
 func (e *Engine) loseUnacked(n *node) {
-	e.unacked(n, func(port uint32, bytes int) {
+	for _, l := range n.links {
+		if l != nil {
+			e.loseUnackedOn(n, l)
+		}
+	}
+}
+
+// loseUnackedOn is loseUnacked of one link.
+func (e *Engine) loseUnackedOn(n *node, l *link) {
+	unackedOn(l, func(port uint32, bytes int) {
 		if p := e.ports[port]; p != nil && p.conn != nil && p.conn.node == n {
 			p.conn.lose(bytes)
 		} else { // it was closed before
@@ -176,15 +185,19 @@ func (e *Engine) loseUnacked(n *node) {
 // it, and how many bytes.
 func (e *Engine) unacked(n *node, yield func(port uint32, bytes int)) {
 	for _, l := range n.links {
-		if l == nil {
-			continue
+		if l != nil {
+			unackedOn(l, yield)
 		}
-		l.Unsettled(func(b *frame.Buffer) {
-			if m, err := frame.Parse(b.Bytes()[frame.EthernetLen:]); err == nil {
-				connData(m, true, yield)
-			}
-		})
 	}
+}
+
+// unackedOn is unacked of one link.
+func unackedOn(l *link, yield func(port uint32, bytes int)) {
+	l.Unsettled(func(b *frame.Buffer) {
+		if m, err := frame.Parse(b.Bytes()[frame.EthernetLen:]); err == nil {
+			connData(m, true, yield)
+		}
+	})
 }
 
 // connData yields the data of connections in a packet, or in what a packet carries; outer says

@@ -42,6 +42,9 @@ func (e *Engine) failover(now time.Duration, n *node, l *link) {
 	h.joins, l.joins = l.joins, flowctl.Reassembly{}
 	err := t.SendFailover(now, l.Link)
 	l.disinherit()
+	if err != nil {
+		e.loseUnackedOn(n, l) // before the link forgets it
+	}
 	l.RestartQuietly(now)
 	l.FailoverBegin()
 	n.contact = n.contact.after(failoverBegin)
