@@ -16,8 +16,10 @@ What faults do to messages. This document is the output of
 and the same on every machine: everything happens on a virtual clock, from the seeds.
 'utipc sim report -h' tells what the columns are; test/sim/doc.go what is checked, after
 each step, in the clusters. Names and multicasts have clusters of their own, 'utipc sim
-names', and so have connections, 'utipc sim connections': those check and count, and
-have no table here, nor have clusters whose keys change all the time, 'utipc sim keys'. Clusters of 16 to 1000 nodes on one segment, what they say when they
+names', and so have connections, 'utipc sim connections': what a program wrote is read, or
+its writer's count of lost bytes says so, while readers pause, nodes crash, and in some
+clusters chunks and devices are refused at random. Those check and count, and have no table
+here, nor have clusters whose keys change all the time, 'utipc sim keys'. Clusters of 16 to 1000 nodes on one segment, what they say when they
 idle and how soon the death of 1, 10 or 100 nodes at once is noticed, with the ring monitor
 and without, are 'utipc sim monitor', which prints its tables itself ('--short': up to 256
 nodes), and in its last line what must not be: 'violations: 0'.

@@ -54,6 +54,7 @@ type cluster struct {
 	nextID  uint32
 	talk    *Conversation // all that is sent; nil in large clusters
 	callWorld
+	refuser
 
 	occasions int // for the mutation
 	marked    marked
@@ -95,8 +96,12 @@ func newCluster(cfg Cluster) *cluster {
 	case c.Rounds == 0:
 		c.Rounds = 2
 	}
-	if c.Nodes <= clusterTalk {
+	if !c.Quiet {
+		c.drawRefuser()
+	}
+	if c.Nodes <= clusterTalk && (c.Connections || c.hungry == 0 && c.frames == 0) { // a bystander knows nothing of what is refused
 		c.talk = NewConversation(frame.DefaultNetID)
+		c.talk.Owed = c.hungry > 0
 	}
 	mixed := c.work.IntN(3)
 	for i := range c.Nodes {
@@ -236,6 +241,7 @@ func (c *cluster) shutdown() {
 	c.run(10 * time.Second)
 	c.checkTables()
 	for _, m := range c.members {
+		m.term.leaves = true
 		m.term.do(func(now time.Duration) { m.term.eng.Leave(now) })
 	}
 	c.run(5 * time.Second)

@@ -69,7 +69,9 @@ type side struct {
 	some   int           // messages it reads then
 	soon   bool          // it is about to read
 	closed closing
-	end    *engine.ConnError // as it was read
+
+	resting time.Duration     // it reads nothing until then
+	end     *engine.ConnError // as it was read
 }
 
 // A callJob is a burst of messages.
@@ -135,6 +137,7 @@ func (t *term) dial(a *acceptor, named bool) {
 func (s *side) manner() {
 	r := s.t.m.c.work
 	s.some = 1 << 30
+	s.pauses()
 	switch r.IntN(6) {
 	case 0:
 		s.every, s.some = 1+s.t.m.c.upTo(20*time.Millisecond), 1+r.IntN(20)
@@ -227,7 +230,14 @@ func (s *side) established() {
 		life = c.upTo(50 * time.Millisecond)
 	}
 	if r.IntN(4) > 0 {
-		c.clock.after(life, func() { s.hangUp(r.IntN(3) == 0) })
+		both := r.IntN(8) == 0 // at once
+		c.clock.after(life, func() {
+			o := s.peerSide()
+			s.hangUp(r.IntN(3) == 0)
+			if both && o != nil {
+				o.hangUp(r.IntN(3) == 0)
+			}
+		})
 	}
 }
 
@@ -283,6 +293,9 @@ func (s *side) hangUp(abort bool) {
 func (s *side) over() {
 	t := s.t
 	t.eng.Quit(t.m.c.clock.now, &s.ticket)
+	if !s.done {
+		t.past(s)
+	}
 	s.done, s.waits, s.job = true, waitNothing, nil
 	if i := slices.Index(t.sides, s); i >= 0 {
 		t.sides = slices.Delete(t.sides, i, i+1)

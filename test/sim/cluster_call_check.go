@@ -195,6 +195,8 @@ func (t *term) look(wrong func(format string, a ...any)) {
 			wrong("call %d: %v has %d messages to write, waits %d, %d of %d not acknowledged", s.c.id, s.e.Addr(), s.job.left, s.waits, unacked, window)
 		case s.in().read != s.in().sent:
 			wrong("call %d: %v has read %d bytes of %d, and there was contact all the time", s.c.id, s.e.Addr(), s.in().read, s.in().sent)
+		case t.m.c.clock.now < s.resting:
+			wrong("call %d: %v does not read until %v", s.c.id, s.e.Addr(), s.resting)
 		}
 	}
 	for _, a := range t.acceptors {
@@ -213,10 +215,11 @@ func (c *cluster) checkCalls() {
 		m.term.idle(func(format string, a ...any) {
 			c.violate("connections", "node %d: "+format, append([]any{m.idx}, a...)...)
 		})
+		m.term.checkUnsent()
 		if n := m.term.eng.Counters().OverAcks; n > 0 {
 			c.violate("connections", "node %d: more was acknowledged than sent, %d times", m.idx, n)
 		}
-		if d := m.term.eng.Counters().Drops; d[engine.DropLimit] > 0 && !c.scarce {
+		if d := m.term.eng.Counters().Drops; d[engine.DropLimit] > 0 && !c.scarce && c.hungry == 0 {
 			c.violate("connections", "node %d: %d messages could not go back", m.idx, d[engine.DropLimit])
 		}
 	}

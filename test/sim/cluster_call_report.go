@@ -21,6 +21,9 @@ type CallReport struct {
 	CallWaits                  uint64 // writes and dials that waited for a link, or memory
 	EndsLooked                 uint64 // ends whose peers were gone for longer than the tolerance
 	Probes                     uint64 // frames that ask whether the other end is there
+	Pauses                     uint64 // readers that stopped for more than eight seconds
+	Accounts                   uint64 // ends whose count of lost bytes was compared with what was read
+	LostBytes                  uint64 // written and not read, with lost contact
 }
 
 func (r *CallReport) add(o *CallReport) {
@@ -31,6 +34,7 @@ func (r *CallReport) add(o *CallReport) {
 		{&r.CallMessages, &o.CallMessages}, {&r.CallBytes, &o.CallBytes}, {&r.CallRead, &o.CallRead},
 		{&r.WindowWaits, &o.WindowWaits}, {&r.MessageWaits, &o.MessageWaits}, {&r.CallWaits, &o.CallWaits},
 		{&r.EndsLooked, &o.EndsLooked}, {&r.Probes, &o.Probes},
+		{&r.Pauses, &o.Pauses}, {&r.Accounts, &o.Accounts}, {&r.LostBytes, &o.LostBytes},
 	} {
 		*p[0] += *p[1]
 	}
@@ -41,8 +45,9 @@ func (r *CallReport) String() string {
 	return fmt.Sprintf("connections: %d dials (%d storms), %d connected, %d accepted, %d unreachable, %d refused, %d not answered; "+
 		"%d ends closed, %d read the end, %d a reset (%d of them had all), %d lost contact, %d looked at behind the tolerance\n"+
 		"data: %d messages, %d bytes, %d read; %d writes waited for the window (%d counted in messages), %d for a link or memory; "+
-		"%d probes",
+		"%d probes, %d long pauses; %d accounts of written bytes, %d bytes lost with contact",
 		r.Dials, r.Storms, r.Connected, r.Accepted, r.Unreachable, r.Refused, r.Timeouts,
 		r.HangUps, r.Shutdowns, r.Resets, r.CallsWhole, r.CallsLost, r.EndsLooked,
-		r.CallMessages, r.CallBytes, r.CallRead, r.WindowWaits, r.MessageWaits, r.CallWaits, r.Probes)
+		r.CallMessages, r.CallBytes, r.CallRead, r.WindowWaits, r.MessageWaits, r.CallWaits, r.Probes,
+		r.Pauses, r.Accounts, r.LostBytes)
 }

@@ -48,6 +48,7 @@ func missing(all *sim.ClusterReport) (what []string) {
 	for name, count := range map[string]uint64{
 		"connections": all.Connected, "storms": all.Storms, "dials refused": all.Refused, "dials not answered": all.Timeouts,
 		"ends read": all.Shutdowns, "resets read": all.Resets, "lost contacts": all.CallsLost, "waits for a window": all.WindowWaits,
+		"long pauses": all.Pauses, "accounts": all.Accounts, "lost bytes": all.LostBytes, "refused chunks": all.ChunksRefused, "full devices": all.Jams,
 		"waits in message mode": all.MessageWaits, "waits for links and memory": all.CallWaits, "ends behind the tolerance": all.EndsLooked,
 	} {
 		if count == 0 {
@@ -80,6 +81,7 @@ func TestClusterSeesMistakesInConnections(t *testing.T) {
 		kinds    []string // of the first violation
 	}{
 		{sim.ForgetWriter, "ForgetWriter", []string{"waits"}},
+		{sim.ForgetLoss, "ForgetLoss", []string{"connections"}}, // as when lost does not call loseUnacked
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			for seed := uint64(1); seed <= 12; seed++ {

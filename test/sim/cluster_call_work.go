@@ -59,6 +59,7 @@ func (c *cluster) drawCalls() {
 	}
 	if c.talk != nil {
 		c.talk.First, c.talk.Slack = x.first, longestSilence
+		c.talk.Owed = c.talk.Owed || x.scarce
 	}
 }
 
@@ -68,8 +69,8 @@ func (c *cluster) adapt(m *member, k *engine.Config) {
 	if m.noBlocks {
 		k.Capabilities = engine.Capabilities &^ frame.CapBlockFlowctl
 	}
-	k.Arena = frame.NewArena(frame.ArenaConfig{Small: c.chunks, Poison: true, Refuse: func(frame.Use) bool {
-		return c.clock.now < m.starved || c.refuse > 0 && c.busy && c.lucky(c.refuse)
+	k.Arena = frame.NewArena(frame.ArenaConfig{Small: c.chunks, Poison: true, Refuse: func(u frame.Use) bool {
+		return c.clock.now < m.starved || c.refuse > 0 && c.busy && c.lucky(c.refuse) || c.refuses(u)
 	}})
 }
 

@@ -46,13 +46,20 @@ type term struct {
 	ready []*engine.Port
 	held  bool // messages wait for each other while it works
 
-	bearers int // networks that the engine is on
+	bearers int                        // networks that the engine is on
+	jam     [maxNetworks]time.Duration // its devices take no frames until then
+	leaves  bool                       // it takes its leave
 
 	sides     []*side // of calls
 	acceptors []*acceptor
 	asked     []*engine.Listener
 	news      []*engine.Conn
 	called    []*engine.Ticket
+	over      []*side // whose accounts are to be drawn up, see checkUnsent
+	mustLose  uint64  // bytes of closed calls that were lost
+
+	fails  map[frame.NodeAddr]time.Duration // when a link to a node failed last
+	midway map[frame.NodeAddr]bool          // contact with it was lost soon after a failover
 }
 
 // mac is a member's station in a network. Messages of connections do not say which node
@@ -69,7 +76,7 @@ func (m *member) start() {
 	}
 	c.lives++
 	m.began = c.lives
-	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}}
+	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}, fails: map[frame.NodeAddr]time.Duration{}, midway: map[frame.NodeAddr]bool{}}
 	k := engine.Config{
 		Address: m.addr, Identity: m.identity, Tolerance: m.tolerance,
 		Chance: engine.NewSeeded(c.Seed, uint64(20_000+c.lives)),
@@ -77,7 +84,7 @@ func (m *member) start() {
 	if c.Connections {
 		c.adapt(m, &k)
 	} else {
-		k.Arena = frame.NewArena(frame.ArenaConfig{Small: 4096})
+		k.Arena = frame.NewArena(frame.ArenaConfig{Small: 4096, Poison: c.hungry > 0, Refuse: c.refuses})
 	}
 	t.arena = k.Arena
 	var err error
@@ -107,6 +114,10 @@ func (m *member) end(leave bool) {
 	}
 	c.tracef("node %d ends, takes its leave: %v", m.idx, leave)
 	if leave {
+		t.leaves = true
+		if c.Connections && c.work.IntN(2) == 0 {
+			t.eng.CutShort(c.clock.now)
+		}
 		t.do(func(now time.Duration) { t.eng.Leave(now) })
 		c.report.Leaves++
 	} else {
@@ -207,9 +218,9 @@ func (t *term) settle() {
 	}
 	if c.Connections {
 		t.checkWaits()
-		if t.eng.WantsMemory() { // which may come back at any time
-			t.lapBy(max(c.clock.now+100*time.Microsecond, t.m.starved))
-		}
+	}
+	if t.eng.WantsMemory() { // which may come back at any time
+		t.lapBy(max(c.clock.now+100*time.Microsecond, t.m.starved))
 	}
 	for _, rx := range t.rx {
 		if len(rx) > 0 {
@@ -222,7 +233,11 @@ func (t *term) settle() {
 // send brings the frames for a network on their way.
 func (t *term) send(net int) {
 	c, from := t.m.c, t.m.idx
-	for b := t.eng.NextFrame(net); b != nil; b = t.eng.NextFrame(net) {
+	for !t.jammed(net) {
+		b := t.eng.NextFrame(net)
+		if b == nil {
+			return
+		}
 		c.spoilSent(b)
 		p := &packet{bytes: append([]byte(nil), b.Bytes()...)}
 		b.Recycle()
@@ -255,9 +270,16 @@ func (t *term) events() {
 			t.begin()
 		case engine.PeerUp:
 			c.report.Contacts++
+			delete(t.fails, ev.Node)
+		case engine.LinkDown:
+			if at, ok := t.fails[ev.Node]; ok && c.clock.now-at < soonAfter {
+				t.midway[ev.Node] = true
+			}
+			t.fails[ev.Node] = c.clock.now
 		case engine.PeerLost:
 			c.report.Lost++
 			t.lost[ev.Node]++
+			t.givenUp(ev)
 		}
 	}
 	t.names = t.eng.TakeNameEvents(t.names[:0])

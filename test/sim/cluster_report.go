@@ -35,6 +35,9 @@ type ClusterReport struct {
 	Barriers              uint64 // switches of the method
 	Uncovered             uint64 // multicasts read behind later ones, where no order is promised
 
+	ChunksRefused, Jams uint64 // one by one; times that a device took no frames
+	GivenUp             uint64 // contacts ended by a node itself
+
 	CallReport
 }
 
@@ -49,6 +52,7 @@ func (r *ClusterReport) Add(o ClusterReport) {
 		{&r.Contacts, &o.Contacts}, {&r.Lost, &o.Lost}, {&r.Casts, &o.Casts}, {&r.Read, &o.Read}, {&r.Judged, &o.Judged},
 		{&r.Fragmented, &o.Fragmented}, {&r.Blocked, &o.Blocked},
 		{&r.Broadcasts, &o.Broadcasts}, {&r.Replicast, &o.Replicast}, {&r.Barriers, &o.Barriers}, {&r.Uncovered, &o.Uncovered},
+		{&r.ChunksRefused, &o.ChunksRefused}, {&r.Jams, &o.Jams}, {&r.GivenUp, &o.GivenUp},
 	} {
 		*p[0] += *p[1]
 	}
@@ -58,12 +62,13 @@ func (r *ClusterReport) Add(o ClusterReport) {
 // String is the summary in a few lines.
 func (r *ClusterReport) String() string {
 	return fmt.Sprintf("%.2f simulated hours, %d frames (%d lost, %d received), %d contacts, %d lost, "+
-		"%d crashes, %d leaves, %d restarts as another, %d partitions, %d flaps\n"+
+		"%d crashes, %d leaves, %d restarts as another, %d partitions, %d flaps; "+
+		"%d chunks refused, %d times that a device took nothing, %d contacts given up\n"+
 		"names: %d bound, %d unbound, %d events, %d audits, %d purges looked for\n"+
 		"multicast: %d sent (%d in fragments, %d turned away for a while), %d copies read, %d had to be; "+
 		"frames %d broadcast, %d replicast, %d twins of switches; %d overtaken where no order is promised",
 		r.Simulated.Hours(), r.Frames, r.FramesLost, r.Received, r.Contacts, r.Lost,
-		r.Crashes, r.Leaves, r.Moved, r.Partitions, r.Flaps,
+		r.Crashes, r.Leaves, r.Moved, r.Partitions, r.Flaps, r.ChunksRefused, r.Jams, r.GivenUp,
 		r.Binds, r.Unbinds, r.Events, r.Audits, r.Purges,
 		r.Casts, r.Fragmented, r.Blocked, r.Read, r.Judged, r.Broadcasts, r.Replicast, r.Barriers, r.Uncovered)
 }

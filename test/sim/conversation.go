@@ -35,6 +35,10 @@ type Conversation struct {
 	// ends to another one; 0 is 1.
 	First frame.Seq
 
+	// Owed says that nodes may be short of memory: what one cannot broadcast then, it sends
+	// each peer as soon as it can, perhaps behind what was broadcast since.
+	Owed bool
+
 	netid    uint32
 	heard    bool // anything
 	start    time.Duration

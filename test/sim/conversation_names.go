@@ -85,7 +85,7 @@ func (c *Conversation) update(e *endpoint, n frame.Names) {
 		t.heard(q)
 	}
 	s.update(q, sum)
-	late := c.Slack > 0 && c.networks(e.from) > 1 // those before wait in another network
+	late := c.Owed || c.Slack > 0 && c.networks(e.from) > 1 // those before wait in another network
 	c.addIf(heard && !due && !late, "update-seq", "w4 15:0", "%d, want %d", q, want)
 	for _, o := range c.ends {
 		if caps, ok := c.caps(o.to); ok && o.from == e.from && o.up && !o.stale && !caps.Has(frame.CapNamedBcast) {

@@ -31,6 +31,10 @@
 //   - What an end reads is a prefix of what the other wrote, byte for byte, and message
 //     for message where it reads messages. Who reads a Close or an Abort has read all
 //     before. A Close is read as a Close, and nobody reads one that was not done.
+//   - What was written is read before a Close, and where anything else ends the call, the
+//     writer's end or, if that is closed, its node counts at least the bytes lost: see
+//     cluster_unsent.go for when it may lack some.
+//   - Nobody is given up because a chunk or a device was refused, except in a failover.
 //   - A request is accepted once, by whom it was for, and never refused by who listens.
 //     A dial ends within its time.
 //   - Contact that was lost ends the connection in the same turn, and a peer that is gone

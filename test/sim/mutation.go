@@ -39,4 +39,5 @@ const (
 	ForgetPurge    // a lost node's binding stays
 
 	ForgetWriter // a writer that waits for its window is not told of room: of a Cluster with Connections
+	ForgetLoss   // a writer hears of no lost bytes: of such a Cluster, too
 )
