@@ -22,8 +22,9 @@ const (
 // Features of a daemon that a program may use; in OpHello those that it knows of, in the
 // answer those that it may use here.
 const (
-	FeatureRing    = 1 << 0 // OpRing
-	FeatureReports = 1 << 1 // OpFailed has the beginning of the message
+	FeatureRing     = 1 << 0 // OpRing
+	FeatureReports  = 1 << 1 // OpFailed has the beginning of the message
+	FeatureRequests = 1 << 2 // OptRequests
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol.

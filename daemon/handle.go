@@ -14,7 +14,7 @@ import (
 )
 
 // features are what programs are granted.
-const features = attach.FeatureRing | attach.FeatureReports
+const features = attach.FeatureRing | attach.FeatureReports | attach.FeatureRequests
 
 // handle does what a record asks for. Errors end the session: errBroken, and that the
 // program has gone.

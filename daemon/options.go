@@ -101,6 +101,11 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 			return syscall.EINVAL
 		}
 		c.Backlog = int(v)
+	case attach.OptRequests:
+		if e != (end{}) {
+			return syscall.EISCONN
+		}
+		c.Requests = v != 0
 	case attach.OptNodeRecvQueue, attach.OptSockRecvQueue, attach.OptRecvQueueUsed:
 		return syscall.EINVAL // only to be asked for
 	default:
@@ -165,6 +170,8 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return int64(p.scope), true
 	case attach.OptBacklog:
 		return int64(c.Backlog), true
+	case attach.OptRequests:
+		return b(c.Requests), true
 	case attach.OptSockRecvQueue:
 		return int64(p.is().stats().Queued), true
 	case attach.OptRecvQueueUsed:

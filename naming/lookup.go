@@ -92,6 +92,9 @@ type Memo struct {
 	choice  Choice
 }
 
+// Service is what was looked up last.
+func (m *Memo) Service() frame.Service { return m.a }
+
 // Recall is Choose with a memory of the last lookup.
 func (t *Table) Recall(m *Memo, a frame.Service) (Choice, bool) {
 	if m.found && m.version == t.version && m.a == a {

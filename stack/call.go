@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -29,7 +30,7 @@ type caller struct {
 type CallError struct {
 	To     net.Addr
 	Waited time.Duration // since the request was sent
-	Err    error         // of the context, or net.ErrClosed
+	Err    error         // of the context, net.ErrClosed, or ErrUnreachable, see Call
 }
 
 func (e *CallError) Error() string {
@@ -53,8 +54,16 @@ func (e *CallError) Timeout() bool { return e.Err == context.DeadlineExceeded }
 // taken for the answer to another call; who answers one request twice, later than at
 // once, may be.
 //
-// A request that nobody takes comes back: then the error is a *RejectError. The errors,
-// inside *net.OpError, are that; *CallError when ctx is done; io.ErrShortBuffer when resp
+// A request that nobody takes comes back: then the error is a *RejectError. When the socket
+// that took it closes without an answer, as that of a program does that ends, or contact with
+// its node is lost, the error is a *CallError with ErrUnreachable: what was asked for may have
+// been done. What tells of that is that the socket's names are withdrawn; a socket without a
+// name on another node, or of a Service with a Node other than this one, is waited for as long
+// as there is contact. One that takes its name back may answer still. Requests to a range are
+// waited for until ctx is done. While others have the service as well the call ends a second
+// later, as one of them may have the request.
+//
+// The errors, inside *net.OpError, are these; *CallError when ctx is done; io.ErrShortBuffer when resp
 // was too short, what does not fit is lost; ErrEmpty of an empty request; and those of
 // PacketConn.WriteTo.
 //
@@ -105,6 +114,9 @@ func (n *Node) call(ctx context.Context, d dest, addr net.Addr, req, resp []byte
 	if over == os.ErrDeadlineExceeded {
 		over = context.DeadlineExceeded
 	}
+	if err == errNoCallee {
+		over = ErrUnreachable
+	}
 	if over != nil {
 		return 0, SocketAddr{}, &CallError{addr, n.now() - began, over}
 	}
@@ -119,7 +131,7 @@ func (c *caller) answer(d dest, resp []byte) (k int, from SocketAddr, done bool,
 		switch {
 		case r.Error != frame.OK:
 			m := c.message(&r, k)
-			return k, r.From, true, m.reject()
+			return k, r.From, true, m.unanswered(k)
 		case d.kind == toSocket && !isFrom(r.From, d.socket(), c.local):
 			continue
 		}
@@ -130,6 +142,18 @@ func (c *caller) answer(d dest, resp []byte) (k int, from SocketAddr, done bool,
 		return k, r.From, true, err
 	}
 	return 0, SocketAddr{}, false, nil
+}
+
+// errNoCallee means that the socket which took a request is gone.
+var errNoCallee = errors.New("stack: nobody is there to answer")
+
+// unanswered is the error of a request that came back, or that has ended: what comes back
+// has data, of which k bytes were read.
+func (m *Message) unanswered(k int) error {
+	if k == 0 && !m.Truncated {
+		return errNoCallee
+	}
+	return m.reject()
 }
 
 // isFrom reports whether a message came from the socket that was called.
@@ -179,7 +203,7 @@ func (n *Node) takeCaller(ctx context.Context) (*caller, error) {
 		return nil, err
 	}
 	p := &PacketConn{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.patience(n.cfg)}}
-	p.port = n.eng.OpenPort(engine.PortConfig{Returnable: true, Owner: p})
+	p.port = n.eng.OpenPort(engine.PortConfig{Returnable: true, Requests: true, Owner: p})
 	if p.port == nil {
 		return nil, ErrTooManySockets
 	}

@@ -288,3 +288,38 @@ func TestHandlerUsesAnotherNode(t *testing.T) {
 		p.Close()
 	}
 }
+
+// A call ends when the socket that has read the request closes; the next
+// call gets its answer.
+//
+// Mutations that it catches: sockets of calls are opened without Requests; unanswered is
+// reject.
+func TestCallEndsWithItsCallee(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	for _, n := range []*stack.Node{a, b} {
+		server := listen(t, b, echoService)
+		if err := n.WaitFor(within(t), echoService); err != nil {
+			t.Fatal(err)
+		}
+		var wg sync.WaitGroup
+		wg.Go(func() {
+			server.SetReadDeadline(time.Now().Add(patience))
+			if _, _, err := server.ReadFrom(make([]byte, 100)); err != nil {
+				t.Error(err)
+			}
+			server.Close()
+		})
+		_, _, err := n.Call(within(t), echoService, []byte("request"), make([]byte, 100))
+		wg.Wait()
+		var call *stack.CallError
+		if !errors.As(err, &call) || !errors.Is(err, stack.ErrUnreachable) || call.Timeout() {
+			t.Errorf("got %v, want a CallError with ErrUnreachable", err)
+		}
+	}
+	server := listen(t, b, echoService)
+	echo(t, server)
+	resp := make([]byte, 100)
+	if k, _, err := a.Call(within(t), server.LocalAddr(), []byte("again"), resp); err != nil || string(resp[:k]) != "again" {
+		t.Errorf("got %q, %v", resp[:k], err)
+	}
+}

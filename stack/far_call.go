@@ -36,7 +36,10 @@ func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []by
 		case err != nil:
 			return 0, SocketAddr{}, inner(err)
 		case m.Error != frame.OK:
-			return k, m.From, m.reject()
+			if err = m.unanswered(k); err == errNoCallee {
+				err = &CallError{addr, time.Since(began), ErrUnreachable}
+			}
+			return k, m.From, err
 		case d.kind == toSocket && !isFrom(m.From, d.socket(), c.own()):
 			continue
 		}
@@ -65,7 +68,7 @@ func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 		}
 		c.Close() // somebody answered twice, or the daemon is another
 	}
-	c, err := SocketConfig{Returnable: true}.listenFar(ctx, f.n, "tipcrdm", nil)
+	c, err := SocketConfig{Returnable: true, Requests: true}.listenFar(ctx, f.n, "tipcrdm", nil)
 	if err != nil {
 		return nil, err
 	}

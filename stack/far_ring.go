@@ -44,9 +44,9 @@ func (c AttachConfig) check() error {
 // features are what is asked of the daemon.
 func (c AttachConfig) features() uint64 {
 	if c.rings() {
-		return attach.FeatureRing | attach.FeatureReports
+		return attach.FeatureRing | attach.FeatureReports | attach.FeatureRequests
 	}
-	return attach.FeatureReports
+	return attach.FeatureReports | attach.FeatureRequests
 }
 
 func (c AttachConfig) rings() bool {

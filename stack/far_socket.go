@@ -152,6 +152,7 @@ func (c SocketConfig) optionsOf(f *farNode) (all []attach.Option) {
 	put(attach.OptScope, int64(c.Scope), false)
 	put(attach.OptBacklog, int64(c.Backlog), false)
 	put(attach.OptNoDelay, truth(c.NoDelay), false)
+	put(attach.OptRequests, truth(c.Requests && f.welcomed().Features&attach.FeatureRequests != 0), false)
 	put(attach.OptNameWait, int64(c.waitsForNames(f)), false)
 	return all
 }

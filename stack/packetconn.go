@@ -78,7 +78,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	}
 	p.port = n.eng.OpenPort(engine.PortConfig{
 		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",
-		ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Owner: p,
+		ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Requests: c.Requests, Owner: p,
 	})
 	if p.port == nil {
 		return nil, ErrTooManySockets

@@ -27,6 +27,12 @@ type SocketConfig struct {
 	// Those accepted of a listener count there too. An attached node knows none.
 	Account *Account
 
+	// Requests says that each message sent to a service or a socket is a request, one at a time:
+	// when there will be no answer, as the socket that took it has closed or contact with its
+	// node is lost, a message without data and with Error NoPort or NoNode is read. See Node.Call,
+	// which does so, for how that is known. Of connectionless sockets.
+	Requests bool
+
 	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
 }
 

@@ -105,5 +105,11 @@ func (p *Port) retire(now time.Duration) {
 	}
 	delete(p.e.ports, p.number)
 	p.e.lastPort = nil
+	if p.Requests {
+		p.e.requests.leave(p)
+	}
+	if !p.connected() {
+		p.e.suspect(now, p.Addr())
+	}
 	p.exit()
 }

@@ -215,6 +215,9 @@ func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute 
 	r.Importance = frame.Importance(p.User())
 	r.returnable = !p.DestDroppable() && p.Error() == frame.OK && p.Type() != frame.McastMsg
 	r.reroute, r.scope, r.srcDroppable, r.syn = reroute, p.Scope(), p.SrcDroppable(), p.Syn()
+	if port.Requests {
+		port.answered(r.From)
+	}
 	if handed {
 		e.handOver(port, d)
 	}
@@ -375,6 +378,8 @@ func (e *Engine) handleConn(now time.Duration, n *node, m frame.Message) {
 		return
 	case port != nil && port.probe != nil:
 		port.probe.handle(now, n, &f)
+		return
+	case port != nil && port.noCallee(now, n, &f):
 		return
 	case f.Error != frame.OK || port != nil:
 		e.drop(DropNoPort)

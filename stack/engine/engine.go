@@ -153,6 +153,8 @@ type Engine struct {
 	alarms alarms // of connections
 	probes probes
 
+	requests requests // that wait for an answer
+
 	services services
 	crypt    *crypt // nil: never a key
 

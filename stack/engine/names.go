@@ -44,6 +44,7 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 		if !e.table.Remove(b) {
 			e.refuseName(now, n)
 		}
+		e.suspect(now, b.Socket)
 	default:
 		err := e.table.Add(b)
 		if err == naming.ErrTableFull && e.relieve(now, n) {

@@ -31,6 +31,7 @@ type PortConfig struct {
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit
 	Account      *Account         // that it counts in, or nil
 	Handler      Handler          // takes its messages; nil: they wait to be read
+	Requests     bool             // what it sends is a request, that it is told the end of; see openRequest
 	Owner        any              // the owner's own word for the port
 }
 
@@ -59,6 +60,8 @@ type Port struct {
 	closed       bool
 	stats        PortStats
 	served       served
+	request      openRequest // that waits for an answer
+	requestPlace int         // in requests.ports
 
 	conn     *Conn     // whose port it is, or
 	listener *Listener // whose; or
@@ -106,6 +109,9 @@ func (e *Engine) OpenPort(c PortConfig) *Port {
 	}
 	p := &Port{PortConfig: c, e: e}
 	e.number(p)
+	if p.Requests {
+		e.requests.enter(p)
+	}
 	return p
 }
 
@@ -229,6 +235,9 @@ func (p *Port) store(data []byte, in *frame.Buffer) *Received {
 func (p *Port) pushLocal(r Received, data []byte) {
 	r.Len = len(data)
 	*p.push(data, nil) = r
+	if p.Requests {
+		p.answered(r.From)
+	}
 }
 
 // A ring is a byte queue that grows to what it once held.

@@ -125,6 +125,9 @@ func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m 
 			data = e.joined(m)
 		}
 		p.sent(e.self, size)
+		if p.Requests {
+			p.requested(f) // it may come back within the send
+		}
 		e.sendLocal(p, f, data)
 		return nil
 	}
@@ -150,6 +153,9 @@ func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m 
 	case nil:
 		e.count.MessagesOut++
 		p.sent(n, size)
+		if p.Requests {
+			p.requested(f)
+		}
 		if !joined {
 			l.tookTurn(p)
 		}

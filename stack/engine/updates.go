@@ -51,6 +51,7 @@ func (e *Engine) publish(now time.Duration, b naming.Binding) {
 // withdraw removes an own binding and tells the nodes that are up.
 func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
 	e.table.Remove(b)
+	e.suspect(now, b.Socket)
 	if b.Scope == frame.ClusterScope {
 		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
 		e.tell(now, update{item: it, withdrawal: true, seq: e.pub.Withdraw(it)})
