@@ -27,8 +27,39 @@ const (
 	FeatureRequests = 1 << 2 // OptRequests
 )
 
-// ErrVersion means a daemon, or a program, of another version of the protocol.
+// ErrVersion means a daemon, or a program, of another version of the protocol: a
+// *VersionError says of which.
 var ErrVersion = errors.New("attach: another version of the protocol")
+
+// A VersionError means that a program and a daemon do not speak the same version of the
+// socket protocol. It is ErrVersion.
+type VersionError struct {
+	Program, Daemon uint32 // versions; 0: it did not say
+}
+
+func (e *VersionError) Error() string {
+	const older = "; update the program: build it with the daemon's version of utipc, or a newer one"
+	const newer = "; update utipc on this host and restart its daemon, or build the program with the daemon's version"
+	program, daemon := versionText(e.Program), versionText(e.Daemon)
+	s := fmt.Sprintf("the program speaks %s of the socket protocol, the daemon %s", program, daemon)
+	switch {
+	case e.Daemon == 0 || e.Program == 0:
+		return s + "; use the same release of utipc for both"
+	case e.Program < e.Daemon:
+		return s + older
+	}
+	return s + newer
+}
+
+// Is makes it ErrVersion.
+func (e *VersionError) Is(target error) bool { return target == ErrVersion }
+
+func versionText(v uint32) string {
+	if v == 0 {
+		return "another version"
+	}
+	return fmt.Sprintf("version %d", v)
+}
 
 // A Welcome is what the daemon's answer to OpHello says.
 type Welcome struct {
@@ -45,15 +76,24 @@ func HelloRequest(id uint32, features uint64, program string) (Header, []byte) {
 }
 
 // ParseHello checks a record as the OpHello of a program, and returns the name it gives
-// itself, escaped by frame.Printable. Errors: ErrRecord, ErrVersion.
+// itself, escaped by frame.Printable. Errors: ErrRecord, *VersionError.
 func ParseHello(h *Header, data []byte) (program string, err error) {
 	switch {
 	case h.Op != OpHello || h.IsReply() || h.Arg0 != Magic || len(data) > MaxName:
 		return "", ErrRecord
 	case h.Arg1 != Version:
-		return "", ErrVersion
+		return "", &VersionError{Program: h.Arg1, Daemon: Version}
 	}
 	return frame.Printable(data), nil
+}
+
+// VersionReply returns the answer to the OpHello h of a program of another version, and its
+// data: an errno that says so, the version spoken here, and a text. A program of any version
+// finds the number where HelloReply has it.
+func VersionReply(h *Header) (Header, []byte) {
+	r := h.Reply(syscall.EPROTONOSUPPORT)
+	r.Arg0, r.Arg1 = Magic, Version
+	return r, []byte((&VersionError{Program: h.Arg1, Daemon: Version}).Error())
 }
 
 // HelloReply returns the answer to the OpHello h, and its data. Of the features that h
@@ -65,20 +105,24 @@ func HelloReply(h *Header, w Welcome) (Header, []byte) {
 	return r, append(w.Identity[:], cutName(w.Program)...)
 }
 
-// ParseWelcome reads the answer to an OpHello. Errors: ErrRecord, ErrVersion, and the
+// ParseWelcome reads the answer to an OpHello. Errors: ErrRecord, *VersionError, and the
 // errno in it as syscall.Errno.
 func ParseWelcome(h *Header, data []byte) (w Welcome, err error) {
 	switch {
 	case h.Op != OpHello || !h.IsReply():
 		return w, ErrRecord
 	case h.Errno == syscall.EPROTONOSUPPORT:
-		return w, ErrVersion
+		e := &VersionError{Program: Version}
+		if h.Arg0 == Magic { // daemons before VersionReply did not say
+			e.Daemon = h.Arg1
+		}
+		return w, e
 	case h.Errno != 0:
 		return w, h.Errno
 	case h.Arg0 != Magic || len(data) < len(w.Identity) || len(data) > len(w.Identity)+MaxName:
 		return w, ErrRecord
 	case h.Arg1 != Version:
-		return w, fmt.Errorf("%w: %d", ErrVersion, h.Arg1)
+		return w, &VersionError{Program: Version, Daemon: h.Arg1}
 	}
 	own, ok := h.Addr.Socket()
 	if !ok {

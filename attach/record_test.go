@@ -5,6 +5,7 @@ package attach
 import (
 	"bytes"
 	"errors"
+	"strings"
 	"syscall"
 	"testing"
 
@@ -111,13 +112,50 @@ func TestHello(t *testing.T) {
 	if want.Features = FeatureRing; err != nil || got != want {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
-	h.Arg1++
-	if _, err := ParseHello(&h, nil); !errors.Is(err, ErrVersion) {
-		t.Errorf("another version: %v", err)
-	}
 	refusal := h.Reply(syscall.EUSERS)
 	if _, err := ParseWelcome(&refusal, nil); !errors.Is(err, syscall.EUSERS) {
 		t.Errorf("a refusal: %v", err)
+	}
+}
+
+// A program and a daemon of different versions each learn of both, and what to do, whichever
+// answers. A daemon of before VersionReply does not say its own.
+//
+// Mutations: VersionReply without Arg1; VersionError.Error with the two sentences exchanged.
+func TestHelloOfAnotherVersion(t *testing.T) {
+	for _, c := range []struct {
+		program uint32 // as it says in its hello
+		want    string
+	}{
+		{Version - 1, "the program speaks another version of the socket protocol, the daemon version 1; use the same release of utipc for both"},
+		{Version + 1, "the program speaks version 2 of the socket protocol, the daemon version 1; update utipc on this host"},
+	} {
+		h, data := HelloRequest(1, 0, "program")
+		h.Arg1 = c.program
+		var e *VersionError
+		_, err := ParseHello(&h, data)
+		if !errors.As(err, &e) || !errors.Is(err, ErrVersion) || e.Program != c.program || e.Daemon != Version || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("the daemon: got %v, want %q", err, c.want)
+		}
+		r, text := VersionReply(&h)
+		if r.Errno != syscall.EPROTONOSUPPORT || r.ID != h.ID || r.Arg0 != Magic || r.Arg1 != Version || !strings.HasPrefix(string(text), c.want) {
+			t.Errorf("the answer: got %v %q", &r, text)
+		}
+	}
+	for _, c := range []struct {
+		magic, daemon uint32 // as its answer says
+		errno         syscall.Errno
+		want          string
+	}{
+		{Magic, Version + 1, syscall.EPROTONOSUPPORT, "the program speaks version 1 of the socket protocol, the daemon version 2; update the program"},
+		{Magic, Version + 1, 0, "the program speaks version 1 of the socket protocol, the daemon version 2; update the program"},
+		{0, 0, syscall.EPROTONOSUPPORT, "the program speaks version 1 of the socket protocol, the daemon another version; use the same release"},
+	} {
+		r := Header{Op: OpHello, Flags: FlagReply, Errno: c.errno, Arg0: c.magic, Arg1: c.daemon}
+		var e *VersionError
+		if _, err := ParseWelcome(&r, make([]byte, 16)); !errors.As(err, &e) || e.Program != Version || e.Daemon != c.daemon || !strings.HasPrefix(err.Error(), c.want) {
+			t.Errorf("the program: got %v, want %q", err, c.want)
+		}
 	}
 }
 

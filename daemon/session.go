@@ -126,8 +126,9 @@ func (x *session) greet() error {
 	program, err := attach.ParseHello(&h, b.Data)
 	switch {
 	case errors.Is(err, attach.ErrVersion):
-		r := h.Reply(syscall.EPROTONOSUPPORT)
-		x.c.TryWrite(&r, []byte(err.Error()))
+		r, text := attach.VersionReply(&h)
+		x.c.TryWrite(&r, text)
+		x.srv.refusals.tell("version", slog.String("client", x.who.String()), slog.Any("err", err))
 		return err
 	case err != nil:
 		return fmt.Errorf("%w: no hello, %v", errBroken, h.Op)
