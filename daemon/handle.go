@@ -102,7 +102,8 @@ func encode(err error) (syscall.Errno, []byte) {
 	}
 	var over *LimitError
 	if errors.As(err, &over) {
-		return over.Errno, nil
+		_, data := stack.EncodeError(over)
+		return over.Errno, data
 	}
 	if c, ok := err.(*canceledError); ok { // with what it waited for
 		_, data := stack.EncodeError(c.error)
