@@ -84,3 +84,4 @@ func (c *Conn) TakeRing(h *Header, fd int) error         { return errors.ErrUnsu
 func (c *Conn) SetSpin(d time.Duration)                  {}
 func (c *Conn) HasRing() bool                            { return false }
 func (c *Conn) Watch(op Op) error                        { return errors.ErrUnsupported }
+func (c *Conn) PeerClosed() bool                         { return true }

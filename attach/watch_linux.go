@@ -39,6 +39,17 @@ func (c *Conn) Watch(op Op) error {
 	return seen
 }
 
+// PeerClosed reports whether the peer has closed, also while there is something to be read
+// still. It reads nothing. A Conn that is closed itself has none.
+func (c *Conn) PeerClosed() (closed bool) {
+	err := c.raw.Control(func(fd uintptr) {
+		p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
+		k, err := unix.Poll(p[:], 0)
+		closed = k > 0 && err == nil
+	})
+	return closed || err != nil
+}
+
 // watch is Watch of a ring. The caller holds rmu.
 func (b *bells) watch(c *Conn, op Op) error {
 	defer func() {

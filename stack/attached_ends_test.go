@@ -162,11 +162,4 @@ func TestAttachRefused(t *testing.T) {
 	if _, err := (stack.AttachConfig{Ring: 9}).Attach(within(t), ""); !errors.Is(err, stack.ErrConfig) {
 		t.Errorf("got %v", err)
 	}
-	n := openBare(t, stack.Config{Address: 1})
-	if attachedTests {
-		return
-	}
-	if err := n.Reattach(within(t)); !errors.Is(err, errors.ErrUnsupported) {
-		t.Errorf("got %v", err)
-	}
 }

@@ -33,6 +33,7 @@ type BlockedError struct {
 	Ahead      int           // writes that wait for the same and began before
 	Daemon     bool          // of an attached node: the daemon has not taken it, and did not say why
 	Unanswered bool          // of an attached node with SyncErrors: the daemon has the message, did not say what becomes of it, and may yet send it
+	Away       string        // of an attached node: why there is no daemon, or no socket at it; empty: it is not that
 	Blocked    time.Duration // how long the write waited
 	Cause      error         // nil: its deadline
 }
@@ -48,6 +49,8 @@ func (e *BlockedError) Error() string {
 // Reason says what the write waits for, or waited.
 func (e *BlockedError) Reason() string {
 	switch {
+	case e.Away != "":
+		return "waits for the daemon: " + e.Away
 	case e.Daemon:
 		return "the daemon has no room for it"
 	case e.Name != nil:

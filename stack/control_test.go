@@ -21,7 +21,7 @@ import (
 // or are made of such, or concern the program's own end.
 var socketMethods = map[string]bool{
 	"Call": true, "Close": true, "Dial": true, "DialContext": true, "DialPacket": true, "Handle": true, "Join": true,
-	"Listen": true, "ListenPacket": true, "NewPoller": true, "Reattach": true, "Subscribe": true, "WaitFor": true,
+	"Listen": true, "ListenPacket": true, "NewPoller": true, "Subscribe": true, "WaitFor": true,
 	"EnableBearer": true, "Capture": true, "Watch": true, "Done": true, "Err": true, "Control": true, "NewAccount": true,
 }
 

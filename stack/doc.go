@@ -92,8 +92,9 @@
 // connections wait for the daemon, data does not unless AttachConfig.SyncErrors says so. A
 // call that reads reads the daemon's socket itself, without a goroutine in between; an
 // active port's handler has one, outside of the daemon's laps. With AttachConfig.Ring data
-// goes through memory that is shared with the daemon. When that ends every call ends with
-// a *GoneError, and Node.Reattach makes the sockets again at the next one.
+// goes through memory that is shared with the daemon. When that ends, connections end with a
+// *GoneError, and other sockets wait: a goroutine makes them again at the next daemon
+// (far_reattach.go).
 //
 //	            far*.go                                  daemon
 //	Node ─────► farNode ── management calls (control*.go) ──► ServeControl

@@ -21,14 +21,14 @@ func (e *ending) end(why error) {
 	})
 }
 
-// Done returns a channel that is closed when the node has ended: its Close is over, or,
-// of an attached node, it has lost the daemon: after
-// Reattach it is another channel.
+// Done returns a channel that is closed when the node has ended: its Close is over, or, of an
+// attached node, a daemon refuses it, or with AttachConfig.NoReattach is lost.
 func (n *Node) Done() <-chan struct{} { return n.life().over }
 
-// Err returns why the node has ended, nil as long as it lives. It unwraps to
-// net.ErrClosed. Each socket of an attached node has a connection of its own to the daemon:
-// a call on one may fail with a *GoneError a moment before Err tells, and Done.
+// Err returns why the node has ended, nil as long as it lives, and while an attached node waits
+// for a daemon; it unwraps to net.ErrClosed. Each socket of an attached node has a connection of
+// its own to the daemon: with AttachConfig.NoReattach a call on one may fail with a *GoneError a
+// moment before Err returns it.
 func (n *Node) Err() error {
 	e := n.life()
 	select {
@@ -39,12 +39,10 @@ func (n *Node) Err() error {
 	}
 }
 
-// life is the node's ending; an attached node has another after Reattach.
+// life is the node's ending.
 func (n *Node) life() *ending {
-	if n.far == nil {
-		return n.ending
+	if n.far != nil {
+		return n.far.ending
 	}
-	n.far.mu.Lock()
-	defer n.far.mu.Unlock()
-	return n.far.ending
+	return n.ending
 }

@@ -100,7 +100,8 @@ type (
 		Unacked, Window    int
 		Ahead              int
 		Daemon             bool
-		Unanswered         bool `json:",omitempty"`
+		Unanswered         bool   `json:",omitempty"`
+		Away               string `json:",omitempty"`
 		Blocked            time.Duration
 	}
 	connFields struct {
@@ -228,10 +229,10 @@ func sentinelName(err error) (name string, ok bool) {
 
 func fieldsOfBlocked(e *BlockedError) blockedFields {
 	return blockedFields{wireAddr{e.Name}, e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
-		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Blocked}
+		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Away, e.Blocked}
 }
 
 func (f *blockedFields) error(cause error) *BlockedError {
 	return &BlockedError{f.Name.Addr, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
-		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Unanswered, f.Blocked, cause}
+		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Unanswered, f.Away, f.Blocked, cause}
 }

@@ -34,7 +34,7 @@ func someErrors() []error {
 		&SilentError{0x1001002, "l", time.Second, context.Canceled},
 		&TopologyError{0x1001002, "it said nothing", os.ErrDeadlineExceeded},
 		&RejectError{frame.NoName, SocketAddr{Node: 3}, Service{Type: 18888, Instance: 1}},
-		&Refusal{syscall.EINVAL, "Already enabled.", ErrConfig}, &Refusal{Errno: syscall.EBUSY}, &GoneError{"it was told to"},
+		&Refusal{syscall.EINVAL, "Already enabled.", ErrConfig}, &Refusal{Errno: syscall.EBUSY}, &GoneError{"it was told to", true},
 		&net.AddrError{Err: "missing address", Addr: "x"},
 		net.UnknownNetworkError("tcp"), syscall.EBUSY,
 	}
@@ -133,7 +133,7 @@ func TestErrorsHaveLimits(t *testing.T) {
 func TestErrorsArePrintable(t *testing.T) {
 	const forged = "gone\nlevel=INFO msg=forged\u009b\u202e\x7f"
 	for _, e := range []error{
-		errors.New(forged), &GoneError{forged}, &Refusal{syscall.EINVAL, forged, errors.New(forged)},
+		errors.New(forged), &GoneError{Reason: forged}, &Refusal{syscall.EINVAL, forged, errors.New(forged)},
 		&ConnError{Reason: forged, Err: errors.New(forged)}, &TopologyError{1, forged, syscall.EPERM},
 		&net.OpError{Op: forged, Net: forged, Err: &net.AddrError{Err: forged, Addr: forged}}, net.UnknownNetworkError(forged),
 	} {

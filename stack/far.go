@@ -5,16 +5,15 @@ package stack
 import (
 	"cmp"
 	"context"
-	"errors"
 	"fmt"
 	"net"
 	"os"
 	"path/filepath"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
 )
 
 // DefaultSocket is where the daemon listens unless $UTIPC_SOCKET, or its own settings, say
@@ -37,6 +36,9 @@ type AttachConfig struct {
 	Wait WaitMode
 	// Program is how the daemon's lists call this program; empty: its file's name.
 	Program string
+	// NoReattach has the node end when the daemon ends, as a tool that looks at one daemon
+	// wants it: every call fails with a *GoneError from then on, and Node.Done is closed.
+	NoReattach bool
 }
 
 // Attach makes this program a client of its host's daemon, which listens at path; empty:
@@ -49,11 +51,26 @@ type AttachConfig struct {
 // after it are not touched: see PacketConn.NextReport. For a connection an error is its
 // end, which the next Write returns. With SyncErrors each send waits.
 //
-// When the daemon ends, every call does, with a *GoneError, which is net.ErrClosed; those
-// that tell how things stand and have no error, as Links, tell nothing. Reattach connects
-// to the daemon that comes after it. docs/attach.md has the differences to Open, and the
-// protocol. Errors, inside *net.OpError: those of the system, as syscall.ENOENT and
-// ECONNREFUSED where no daemon is, EACCES where one may not connect; attach.ErrVersion;
+// The node outlives the daemon: it attaches to the one that comes next at path by itself, and
+// makes its sockets again, with their names, options, deadlines and groups, and with other
+// addresses. While no daemon is there,
+//
+//   - calls of listeners, packet sockets, groups, active ports and subscriptions wait, as far
+//     as their deadline or context allows, and so does what makes a socket or connects; the
+//     Try calls fail with syscall.EAGAIN;
+//   - connections end with a *GoneError, which is syscall.ECONNRESET, and so do captures,
+//     subscriptions at another node, and a Call whose answer had not come;
+//   - calls that ask how things stand, or change that, fail with a *GoneError; those that have
+//     no error, as Links, return nothing.
+//
+// Subscriptions report every binding that they had reported as withdrawn, groups with
+// GroupConfig.Events their members as left, and a Watch DaemonLost and DaemonBack. A daemon
+// that refuses this program ends the node with a *ReattachError; one that refuses a single
+// socket ends that. With AttachConfig.NoReattach the node ends with the daemon.
+//
+// docs/attach.md has the differences to Open, and the protocol. Attach itself does not wait
+// for a daemon. Errors, inside *net.OpError: those of the system, as syscall.ENOENT and
+// ECONNREFUSED where no daemon is, EACCES where one may not connect; *attach.VersionError;
 // syscall.EPERM, EMFILE and EUSERS where the daemon refuses; the context's.
 func Attach(ctx context.Context, path string) (*Node, error) { return AttachConfig{}.Attach(ctx, path) }
 
@@ -61,16 +78,20 @@ func Attach(ctx context.Context, path string) (*Node, error) { return AttachConf
 func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 	path = cmp.Or(path, os.Getenv("UTIPC_SOCKET"), DefaultSocket)
 	c.Program = cmp.Or(c.Program, filepath.Base(os.Args[0]))
-	f := &farNode{path: path, cfg: c, sockets: map[*farSocket]struct{}{}, subs: map[*farSubscription]struct{}{},
-		reattaching: make(chan struct{}, 1)}
+	f := newFarNode(path, c)
 	err := c.check()
 	if err == nil {
 		err = f.connect(ctx)
 	}
 	if err != nil {
+		f.stop()
 		return nil, opError("attach", "tipc", nil, &net.UnixAddr{Net: "unixpacket", Name: path}, err)
 	}
+	f.announce()
 	f.n = &Node{start: time.Now(), far: f}
+	if !c.NoReattach {
+		f.ends.Go(f.mend)
+	}
 	return f.n, nil
 }
 
@@ -81,19 +102,30 @@ type farNode struct {
 	path string
 	cfg  AttachConfig
 
+	ctx  context.Context // done when the node is closed
+	stop context.CancelFunc
+	gone chan struct{} // of one place: a daemon is lost, or a socket of one
+	*ending
+
 	mu      sync.Mutex // guards what follows
 	home    *farLine
 	welcome attach.Welcome
-	ending  *ending // of the daemon, as far as the node knows
+	met     bool          // a daemon is there
+	there   chan struct{} // closed while it is, and has the sockets
+	away    error         // why none is there
 	sockets map[*farSocket]struct{}
-	subs    map[*farSubscription]struct{}
 	callers []*PacketConn // sockets of calls that are over
 	closed  bool
-	ends    sync.WaitGroup        // what waits to say goodbye
+	ends    sync.WaitGroup        // the node's goroutines, and what waits to say goodbye
 	leaving map[*farLine]struct{} // connections that are closed, and whose end the daemon has not answered
 	unsent  UnsentError           // of connections that are closed; without Err there is none
+}
 
-	reattaching chan struct{} // of one place: who holds it reattaches
+func newFarNode(path string, c AttachConfig) *farNode {
+	f := &farNode{path: path, cfg: c, sockets: map[*farSocket]struct{}{}, gone: make(chan struct{}, 1),
+		there: make(chan struct{}), ending: newEnding()}
+	f.ctx, f.stop = context.WithCancel(context.Background())
+	return f
 }
 
 // connect makes the connection for management calls.
@@ -108,20 +140,41 @@ func (f *farNode) connect(ctx context.Context) error {
 		l.close()
 		return net.ErrClosed
 	}
-	f.home, f.welcome, f.ending = l, w, newEnding()
-	f.ends.Go(func() { f.watch(l, f.ending) })
+	f.home, f.welcome, f.met = l, w, true
+	f.ends.Go(func() { f.watch(l) })
 	return nil
+}
+
+// announce lets the calls go on that wait for a daemon.
+func (f *farNode) announce() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.met && !isDone(f.there) {
+		close(f.there)
+	}
 }
 
 // watch reads from the connection for management calls, for them and to learn of the
 // daemon's end. It ends with the connection.
-func (f *farNode) watch(l *farLine, ending *ending) {
+func (f *farNode) watch(l *farLine) {
 	l.mu.Lock()
 	w := l.enter(0)
 	err := l.await(w, new(time.Time), func() bool { return false })
 	l.leave(w)
 	l.mu.Unlock()
-	ending.end(err)
+	f.mu.Lock()
+	f.met, f.away = false, err
+	if isDone(f.there) {
+		f.there = make(chan struct{})
+	}
+	closed := f.closed
+	f.mu.Unlock()
+	l.conn.Close()
+	if closed || f.cfg.NoReattach {
+		f.end(err)
+		return
+	}
+	signal(f.gone)
 }
 
 // dial makes a connection, and says hello. fds says that answers will bring descriptors.
@@ -132,13 +185,15 @@ func (f *farNode) dial(ctx context.Context, fds bool) (*farLine, attach.Welcome,
 	}
 	l := newFarLine(c)
 	l.fds = fds
+	l.gone = f.gone
 	h, data := attach.HelloRequest(0, f.cfg.features(), f.cfg.Program)
-	a, err := l.ask(ctx, h, data)
+	a, err := l.exchange(ctx, new(time.Time), h, data)
 	var w attach.Welcome
 	if err == nil {
 		w, err = attach.ParseWelcome(&a.Header, a.data)
-	} else if errors.Is(err, syscall.EPROTONOSUPPORT) {
-		err = attach.ErrVersion
+		if err == a.Errno && len(a.data) > 0 { // a refusal, and a text
+			err = fmt.Errorf("%w: %s", err, frame.Printable(a.data))
+		}
 	}
 	if err != nil {
 		l.close()
@@ -165,20 +220,6 @@ func (f *farNode) line() (*farLine, error) {
 	return f.home, nil
 }
 
-// lives reports whether the daemon is there, as far as its connection tells.
-func (f *farNode) lives() bool {
-	l, err := f.line()
-	if err != nil {
-		return false
-	}
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if l.leader == nil {
-		l.look()
-	}
-	return l.over == nil
-}
-
 // close ends everything of this program's; the daemon goes on. It waits for what was sent
 // to be taken by the daemon, until ctx is done.
 func (f *farNode) close(ctx context.Context) error {
@@ -189,14 +230,13 @@ func (f *farNode) close(ctx context.Context) error {
 	for s := range f.sockets {
 		sockets = append(sockets, s)
 	}
-	for s := range f.subs {
-		s.line.close()
-	}
 	home := f.home
 	f.mu.Unlock()
 	if again {
 		return nil
 	}
+	defer f.end(net.ErrClosed)
+	f.stop()
 	for _, s := range sockets {
 		s.close("close", true)
 	}

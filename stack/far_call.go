@@ -19,15 +19,26 @@ func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []by
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}
 	began := time.Now()
-	c, err := f.takeCaller(ctx)
-	if err != nil {
-		return 0, SocketAddr{}, err
+	var c *PacketConn
+	for c == nil {
+		var err error
+		if c, err = f.takeCaller(ctx); err != nil {
+			return 0, SocketAddr{}, err
+		}
+		_, err = c.writeFar(ctx, d, req, addr)
+		var gone *GoneError
+		switch {
+		case err == nil:
+		case errors.As(err, &gone) && !gone.Unanswered && !f.cfg.NoReattach: // nothing was sent
+			c.Close()
+			c = nil
+		default:
+			f.giveCaller(c, true)
+			return 0, SocketAddr{}, inner(err)
+		}
 	}
 	spent := true // unless the one answer comes
 	defer func() { f.giveCaller(c, spent) }()
-	if _, err := c.writeFar(ctx, d, req, addr); err != nil {
-		return 0, SocketAddr{}, inner(err)
-	}
 	for {
 		k, m, err := c.readFar(ctx, resp, nil)
 		switch {
@@ -68,7 +79,7 @@ func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 		}
 		c.Close() // somebody answered twice, or the daemon is another
 	}
-	c, err := SocketConfig{Returnable: true, Requests: true}.listenFar(ctx, f.n, "tipcrdm", nil)
+	c, err := SocketConfig{Returnable: true, Requests: true}.openFar(ctx, f.n, "tipcrdm", nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -84,6 +95,9 @@ func (s *farSocket) still() bool {
 	defer l.mu.Unlock()
 	if l.leader == nil {
 		l.look()
+	}
+	if l.over == nil && l.conn.HasRing() && l.conn.PeerClosed() { // which the ring does not show
+		return false
 	}
 	return l.over == nil && len(l.inbox) == 0 && !s.reports.waiting()
 }

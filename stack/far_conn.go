@@ -3,7 +3,10 @@
 package stack
 
 import (
+	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"io"
 	"net"
 	"os"
@@ -32,22 +35,37 @@ func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr
 	began := time.Now()
 	var told farAnswer
 	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, options: c.optionsOf(n.far)}
-	s.make = func(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
-		local, err := makeSocket(ctx, s, l)
+	peer, _ := addr.(SocketAddr)
+	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
+	within, cancel := context.WithTimeout(ctx, limit) // for a daemon
+	defer cancel()
+	s.make = func(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+		local, err := makeSocket(ctx, network, want, l)
 		if err == nil {
-			told, err = l.ask(ctx, attach.Header{Op: attach.OpConnect, Addr: to, Wide: uint64(c.DialTimeout)}, first)
+			left := max(limit-time.Since(began), 1)
+			told, err = l.ask(ctx, attach.Header{Op: attach.OpConnect, Addr: to, Wide: uint64(left)}, first)
 			local = attach.UnpackSocket(told.Wide)
+		}
+		if gone := (*GoneError)(nil); errors.As(err, &gone) && gone.Unanswered { // it is not asked for twice
+			err = &ConnError{Peer: peer, Reason: gone.Error(), Err: syscall.ECONNRESET}
 		}
 		return local, err
 	}
-	if err := s.open(ctx, false); err != nil {
-		if why := ctx.Err(); why != nil && err == why {
-			to, _ := addr.(SocketAddr)
-			return nil, &ConnError{Peer: to, Reason: "no answer for " + time.Since(began).Round(time.Microsecond).String(), Err: why}
+	if err := s.openWithin(within, ctx, false); err != nil {
+		switch {
+		case ctx.Err() != nil && errors.Is(err, ctx.Err()):
+			err = ctx.Err()
+		case within.Err() != nil && errors.Is(err, within.Err()):
+			err = os.ErrDeadlineExceeded
+		default:
+			return nil, err
 		}
-		return nil, err
+		reason := "no answer for " + time.Since(began).Round(time.Microsecond).String()
+		if there, away := n.far.presence(); !isDone(there) {
+			reason = fmt.Sprintf("no daemon for %v: %v", time.Since(began).Round(time.Microsecond), away)
+		}
+		return nil, &ConnError{Peer: peer, Reason: reason, Err: err}
 	}
-	s.make = nil
 	conn := &Conn{writeHalf: writeHalf{n: n, network: network, far: s}, stream: network == "tipc"}
 	conn.remote, _ = told.Addr.Socket()
 	conn.remote.Net = network
@@ -58,21 +76,34 @@ func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr
 
 // acceptFar waits for a connection.
 func (l *Listener) acceptFar() (*Conn, error) {
-	line := l.far.line()
-	a, ok := line.stray()
-	for !ok {
-		var err error
-		if a, err = line.request(context.Background(), &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
-			if err == os.ErrDeadlineExceeded { // one may have come with the deadline
-				if a, ok = line.stray(); ok {
-					break
+	for {
+		life := l.far.life.Load()
+		c, err := l.acceptOn(life.line)
+		if again, err := l.far.follow(context.Background(), life, readEnd, err); !again {
+			return c, passing(err)
+		}
+	}
+}
+
+// acceptOn waits for a connection on one line.
+func (l *Listener) acceptOn(line *farLine) (*Conn, error) {
+	for {
+		a, ok := line.stray()
+		if !ok {
+			var err error
+			if a, err = line.request(context.Background(), &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
+				if err == os.ErrDeadlineExceeded { // one may have come with the deadline
+					a, ok = line.stray()
+				}
+				if !ok {
+					return nil, err
 				}
 			}
-			return nil, err
 		}
-		break
+		if c, err := l.welcomeFar(&a); !isGone(err) { // else only this connection is lost for certain
+			return c, err
+		}
 	}
-	return l.welcomeFar(&a)
 }
 
 // stray is a connection whose call of Accept has ended before it came.
@@ -88,8 +119,8 @@ func (l *farLine) stray() (a farAnswer, ok bool) {
 
 // welcomeFar makes a Conn of what Accept was told.
 func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
-	if a.fd < 0 {
-		return nil, &GoneError{"it gave no descriptor"}
+	if a.fd < 0 { // the system had none for this process
+		return nil, syscall.EMFILE
 	}
 	c, err := attach.NewConn(a.fd)
 	if err != nil {
@@ -102,7 +133,7 @@ func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
 		line.close()
 		return nil, err
 	}
-	s := &farSocket{f: l.far.f, network: l.network, sync: l.far.sync, reborn: make(chan struct{})}
+	s := &farSocket{f: l.far.f, network: l.network, sync: l.far.sync}
 	s.life.Store(&farLife{line: line, local: local})
 	if err := s.enroll(); err != nil {
 		return nil, err

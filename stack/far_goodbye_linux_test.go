@@ -38,8 +38,8 @@ func goodbyeBed(t *testing.T, ring bool) (*farSocket, *attach.Conn) {
 			t.Fatal(err)
 		}
 	}
-	f := &farNode{sockets: map[*farSocket]struct{}{}, subs: map[*farSubscription]struct{}{}}
-	s := &farSocket{f: f, network: "tipc", reborn: make(chan struct{})}
+	f := newFarNode("", AttachConfig{})
+	s := &farSocket{f: f, network: "tipc"}
 	s.life.Store(&farLife{line: newFarLine(c)})
 	if err := s.enroll(); err != nil {
 		t.Fatal(err)

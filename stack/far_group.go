@@ -16,8 +16,12 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 	h := attach.Header{Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
 		Arg0: uint32(truth(c.Loopback)) | uint32(truth(c.Events))<<1 | uint32(c.Policy)<<8 | uint32(c.Importance)<<16,
 		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit)}
-	s := &farSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors, all: Range{Type: svc.Type, Upper: ^uint32(0)}}
-	s.make = func(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
+	s := &farSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors, kept: true,
+		all: Range{Type: svc.Type, Upper: ^uint32(0)}}
+	s.make = func(ctx context.Context, _ string, _ farWants, l *farLine) (SocketAddr, error) {
+		if c.Events && s.kept {
+			l.seen = farMembers{}
+		}
 		a, err := l.ask(ctx, h, nil)
 		local, _ := a.Addr.Socket()
 		return local, err
@@ -30,11 +34,14 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 
 // readFar is read for an attached socket.
 func (g *Group) readFar(b []byte) (k int, m GroupMessage, err error) {
-	life := g.far.life.Load()
-	err = life.line.next(context.Background(), false, func(r *farRecord) bool {
-		k, m = g.took(life, r, b)
-		return true
-	})
+	for again := true; again; {
+		life := g.far.life.Load()
+		err = life.line.next(context.Background(), false, func(r *farRecord) bool {
+			k, m = g.took(life, r, b)
+			return true
+		})
+		again, err = g.far.follow(context.Background(), life, readEnd, err)
+	}
 	return k, m, err
 }
 
@@ -52,11 +59,14 @@ func (g *Group) took(life *farLife, r *farRecord, b []byte) (k int, m GroupMessa
 }
 
 func (g *Group) tryReadFar(b []byte) (k int, m GroupMessage, err error) {
-	life := g.far.life.Load()
-	err = life.line.try(func(r *farRecord) bool {
-		k, m = g.took(life, r, b)
-		return true
-	})
+	for again := true; again; {
+		life := g.far.life.Load()
+		err = life.line.try(func(r *farRecord) bool {
+			k, m = g.took(life, r, b)
+			return true
+		})
+		again, err = g.far.tryFollow(life, err)
+	}
 	if err != nil && err != errAgain {
 		err = g.far.opError("read", nil, err)
 	}
@@ -66,7 +76,12 @@ func (g *Group) tryReadFar(b []byte) (k int, m GroupMessage, err error) {
 // waitFar is WaitMembers for an attached socket.
 func (g *Group) waitFar(ctx context.Context, k int) error {
 	began := time.Now()
-	err := g.far.line().call(ctx, "socket.wait-members", membersWords{k}, nil)
+	var err error
+	for again := true; again; {
+		life := g.far.life.Load()
+		err = life.line.call(ctx, "socket.wait-members", membersWords{k}, nil)
+		again, err = g.far.follow(ctx, life, noEnd, err)
+	}
 	var members *MembersError
 	if err == nil || errors.As(err, &members) && ctx.Err() == nil {
 		return err

@@ -27,7 +27,8 @@ import (
 //	  └──(a record of another)──┘ ── the end: all are told
 type farLine struct {
 	conn *attach.Conn
-	fds  bool // answers may bring descriptors
+	fds  bool            // answers may bring descriptors
+	gone chan<- struct{} // told of the end of the daemon, or nil
 
 	out farWriter
 
@@ -52,6 +53,7 @@ type farLine struct {
 	answerBy time.Time
 	grace    time.Duration // how long it waits then; it does not change
 	conned   time.Time     // the conn's read deadline
+	seen     farSeen       // what was told, as far as the end of the daemon takes it back; or nil
 }
 
 // A farRecord is a record for whoever reads.
@@ -248,10 +250,10 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 		if !forReader || len(l.inbox) > 0 {
 			r.keep()
 		}
-		l.kept += len(r.data) + attach.HeaderLen
-		if l.inbox = append(l.inbox, r); len(l.inbox) == 1 {
-			l.room = l.inbox
+		if l.seen != nil {
+			l.seen.note(&r)
 		}
+		l.add(r)
 		if !forReader {
 			l.wakeNext()
 		}
@@ -269,6 +271,14 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 		r.release()
 	}
 	closeFD(fd)
+}
+
+// add adds a record to the inbox.
+func (l *farLine) add(r farRecord) {
+	l.kept += len(r.data) + attach.HeaderLen
+	if l.inbox = append(l.inbox, r); len(l.inbox) == 1 {
+		l.room = l.inbox
+	}
 }
 
 // keep makes the record hold no more memory than its data needs.
@@ -310,6 +320,12 @@ func (l *farLine) reply(r *farRecord, fd int) {
 func (l *farLine) end(err error) {
 	if l.over == nil {
 		l.over = err
+		if isGone(err) {
+			if l.seen != nil {
+				l.seen.takeBack(l.add)
+			}
+			signal(l.gone)
+		}
 	}
 	for _, w := range l.waits {
 		signal(w.wake)

@@ -11,7 +11,7 @@ import (
 
 // listenConnFar makes a listening socket at the daemon.
 func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string, addr net.Addr, r Range) (*Listener, error) {
-	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, options: c.optionsOf(n.far)}
+	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, kept: true, options: c.optionsOf(n.far)}
 	if addr != nil {
 		s.names = []farName{{attach.RangeSockaddr(r, c.Scope)}}
 	}
@@ -22,18 +22,18 @@ func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string
 }
 
 // makeListener makes a socket that listens, and binds it to its names.
-func makeListener(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
-	_, err := makeSocket(ctx, s, l)
+func makeListener(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+	_, err := makeSocket(ctx, network, want, l)
 	var a farAnswer
 	if err == nil {
 		h := attach.Header{Op: attach.OpListen}
-		if len(s.names) > 0 {
-			h.Addr = s.names[0].addr
+		if len(want.names) > 0 {
+			h.Addr = want.names[0].addr
 		}
 		a, err = l.ask(ctx, h, nil)
 	}
-	for i := 1; i < len(s.names) && err == nil; i++ {
-		_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: s.names[i].addr}, nil)
+	for i := 1; i < len(want.names) && err == nil; i++ {
+		_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: want.names[i].addr}, nil)
 	}
 	local, _ := a.Addr.Socket()
 	return local, err

@@ -15,7 +15,12 @@ import (
 // listenFar makes a connectionless socket at the daemon, and binds it to addr if that is
 // not nil.
 func (c SocketConfig) listenFar(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
-	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makePacket, options: c.optionsOf(n.far)}
+	return c.openFar(ctx, n, network, addr, true)
+}
+
+// openFar is listenFar; kept says that the socket outlives the daemon.
+func (c SocketConfig) openFar(ctx context.Context, n *Node, network string, addr net.Addr, kept bool) (*PacketConn, error) {
+	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makePacket, kept: kept, options: c.optionsOf(n.far)}
 	if addr != nil {
 		r, err := bindable(addr)
 		if err != nil {
@@ -32,11 +37,14 @@ func (c SocketConfig) listenFar(ctx context.Context, n *Node, network string, ad
 
 // readFar is read for an attached socket: with room nil the message is handed to keep.
 func (c *PacketConn) readFar(ctx context.Context, b []byte, keep func(data []byte)) (k int, m Message, err error) {
-	life := c.far.life.Load()
-	err = life.line.next(ctx, c.far.remote, func(r *farRecord) bool {
-		k = life.message(c.network, r, b, keep, &m)
-		return true
-	})
+	for again := true; again; {
+		life := c.far.life.Load()
+		err = life.line.next(ctx, c.far.remote, func(r *farRecord) bool {
+			k = life.message(c.network, r, b, keep, &m)
+			return true
+		})
+		again, err = c.far.follow(ctx, life, readEnd, err)
+	}
 	return k, m, err
 }
 
@@ -94,11 +102,14 @@ func (d *dest) record() (attach.Header, error) {
 
 // tryReadFar is TryReadMsg for an attached socket.
 func (c *PacketConn) tryReadFar(b []byte) (k int, m Message, err error) {
-	life := c.far.life.Load()
-	err = life.line.try(func(r *farRecord) bool {
-		k = life.message(c.network, r, b, nil, &m)
-		return true
-	})
+	for again := true; again; {
+		life := c.far.life.Load()
+		err = life.line.try(func(r *farRecord) bool {
+			k = life.message(c.network, r, b, nil, &m)
+			return true
+		})
+		again, err = c.far.tryFollow(life, err)
+	}
 	if err != nil && err != errAgain {
 		err = c.far.opError("read", nil, err)
 	}
@@ -130,7 +141,17 @@ func (s *farSocket) trySend(h *attach.Header, b []byte) error {
 	if len(b) > frame.MaxPayload {
 		return ErrTooLong
 	}
-	l := s.line()
+	for {
+		life := s.life.Load()
+		again, err := s.tryFollow(life, s.trySendOn(life.line, h, b))
+		if !again {
+			return err
+		}
+	}
+}
+
+// trySendOn is trySend on one line.
+func (s *farSocket) trySendOn(l *farLine, h *attach.Header, b []byte) error {
 	if err := l.trouble(); err != nil {
 		return err
 	}

@@ -4,7 +4,6 @@ package stack
 
 import (
 	"context"
-	"errors"
 	"net"
 
 	"github.com/utipc/utipc/attach"
@@ -28,7 +27,7 @@ func (a *ActivePort) openFar(r Range, bound bool, scope Scope) error {
 	return nil
 }
 
-// runFar takes the messages one by one. When the daemon is gone it waits for Reattach.
+// runFar takes the messages one by one, while the daemon is away too.
 func (a *ActivePort) runFar() {
 	defer close(a.done)
 	a.runner.Store(goroutine())
@@ -36,11 +35,12 @@ func (a *ActivePort) runFar() {
 	n, s := a.pc.n, a.pc.far
 	buf := make([]byte, frame.MaxPayload)
 	for {
-		life := s.life.Load()
 		k, m, err := a.pc.readFar(context.Background(), buf, nil)
 		if err != nil {
-			if gone := (*GoneError)(nil); errors.As(err, &gone) && s.another(life) {
-				continue
+			if refused := s.refused.Load(); refused != nil {
+				n.mu.Lock()
+				a.err = refused
+				n.mu.Unlock()
 			}
 			return
 		}
@@ -64,25 +64,4 @@ func (a *ActivePort) runFar() {
 			return
 		}
 	}
-}
-
-// another waits until the socket has another life; false says that it is closed.
-func (s *farSocket) another(old *farLife) bool {
-	s.mu.Lock()
-	reborn := s.reborn
-	closed := s.closed
-	s.mu.Unlock()
-	if closed {
-		return false
-	}
-	if s.life.Load() == old {
-		<-reborn
-	}
-	return !s.isClosed()
-}
-
-func (s *farSocket) isClosed() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.closed
 }

@@ -160,9 +160,18 @@ func (s *farSocket) own() net.Addr {
 	return nil
 }
 
-// nextReport waits for a report.
-func (s *farSocket) nextReport(ctx context.Context) (SendReport, error) {
-	l := s.line()
+// nextReport waits for a report, while the daemon is away too.
+func (s *farSocket) nextReport(ctx context.Context) (r SendReport, err error) {
+	for again := true; again; {
+		life := s.life.Load()
+		r, err = s.reportOn(ctx, life.line)
+		again, err = s.follow(ctx, life, noEnd, err)
+	}
+	return r, err
+}
+
+// reportOn waits for a report on one line.
+func (s *farSocket) reportOn(ctx context.Context, l *farLine) (SendReport, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.enter(readsOn)
@@ -179,8 +188,16 @@ func (s *farSocket) nextReport(ctx context.Context) (SendReport, error) {
 }
 
 // tryNextReport is nextReport that does not wait: its error is syscall.EAGAIN then.
-func (s *farSocket) tryNextReport() (SendReport, error) {
-	l := s.line()
+func (s *farSocket) tryNextReport() (r SendReport, err error) {
+	for again := true; again; {
+		life := s.life.Load()
+		r, err = s.tryReportOn(life.line)
+		again, err = s.tryFollow(life, err)
+	}
+	return r, err
+}
+
+func (s *farSocket) tryReportOn(l *farLine) (SendReport, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lookAhead()

@@ -14,26 +14,36 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// A GoneError is why a call of an attached node, or of its sockets, has ended: the daemon
-// has. It unwraps to net.ErrClosed. See Node.Reattach.
+// A GoneError is why a call of an attached node has ended: the daemon has. Calls of
+// connections, and calls that ask or change the node, end with it; those of other sockets
+// wait for the daemon that comes after it, see Attach. It unwraps to syscall.ECONNRESET, and
+// to net.ErrClosed.
 type GoneError struct {
 	Reason string // as the daemon, or the system, says
+	// Unanswered says that the request had been sent: whether the daemon did what was asked
+	// for is not known.
+	Unanswered bool
 }
 
-func (e *GoneError) Error() string { return "the daemon is gone: " + e.Reason }
+func (e *GoneError) Error() string {
+	if e.Unanswered {
+		return "the daemon is gone, and has not answered: " + e.Reason
+	}
+	return "the daemon is gone: " + e.Reason
+}
 
-// Unwrap returns net.ErrClosed.
-func (e *GoneError) Unwrap() error { return net.ErrClosed }
+// Unwrap returns syscall.ECONNRESET and net.ErrClosed.
+func (e *GoneError) Unwrap() []error { return []error{syscall.ECONNRESET, net.ErrClosed} }
 
 // lineError is what the end of a connection to the daemon means to the program.
 func lineError(err error) error {
 	switch {
 	case err == io.EOF:
-		return &GoneError{"it closed the connection"}
+		return &GoneError{Reason: "it closed the connection"}
 	case errors.Is(err, net.ErrClosed):
 		return net.ErrClosed
 	}
-	return &GoneError{err.Error()}
+	return &GoneError{Reason: err.Error()}
 }
 
 // toldBy is the error that a record tells of, or nil.
@@ -114,6 +124,9 @@ func (l *farLine) converse(ctx context.Context, by *time.Time, grace time.Durati
 				l.await(w, &late, answer)
 			}
 		}
+		if gone := (*GoneError)(nil); errors.As(err, &gone) {
+			err = &GoneError{gone.Reason, true}
+		}
 	}
 	a = w.answer
 	answered, failed := w.answered, w.failed
@@ -141,9 +154,10 @@ func (l *farLine) explained(err error) error {
 				break
 			}
 		}
-		if l.over == nil {
-			l.end(&GoneError{err.Error()})
+		if l.over == nil && l.leader != nil { // which reads what there is, and then the end
+			return &GoneError{Reason: err.Error()}
 		}
+		l.end(&GoneError{Reason: err.Error()})
 	}
 	switch {
 	case l.over == io.EOF:

@@ -18,8 +18,13 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A farSocket is a socket of an attached node: a connection to the daemon, which is
-// another after Reattach.
+// A farSocket is a socket of an attached node: a connection to the daemon, and where it is
+// kept another to each daemon that comes next.
+//
+//	there ──(the daemon ends)──► away: calls wait ──(the next one makes it)──► there
+//	  │                            │
+//	  │                            └──(it refuses for good)──► refused
+//	  └──(of what is not kept, as connections)──► over: calls fail
 type farSocket struct {
 	f       *farNode
 	network string
@@ -27,15 +32,19 @@ type farSocket struct {
 	remote  bool     // it has a default destination: reads tell of sends that failed
 	all     net.Addr // that a message without a destination goes to: the members of a group
 	reports farReports
-	make    farMaker   // makes it, on a new connection; nil: it cannot be made again
+	kept    bool       // it is made again when the daemon is lost
+	aside   bool       // it is a subscription or a stream: it has no ring, and ends at once
+	make    farMaker   // makes it, on a new connection
 	turn    sync.Mutex // of writes of a stream, which are not mixed
 	life    atomic.Pointer[farLife]
+	refused atomic.Pointer[ReattachError] // it is not made again
 
 	mu      sync.Mutex // guards what follows, and changes of life
 	names   []farName
 	options []attach.Option
+	changes int // of names and options
 	closed  bool
-	reborn  chan struct{} // closed when there is another life, or none any more
+	why     error // it is not there yet
 
 	gone farGone // how its end went; of a connection
 }
@@ -43,25 +52,38 @@ type farSocket struct {
 // A farLife is a socket as long as the daemon lives.
 type farLife struct {
 	line  *farLine
-	home  *farLine // of the same daemon
 	local SocketAddr
 	from  net.Addr // of the last message; guarded by the line's lock
 }
 
 // A farMaker says what a new connection is to become, and returns the socket's address.
-type farMaker func(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error)
+type farMaker func(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error)
+
+// farWants are what a socket has beside its kind.
+type farWants struct {
+	names   []farName
+	options []attach.Option
+	changes int
+}
 
 // A farName is what a socket is bound to.
 type farName struct{ addr attach.Sockaddr }
 
-// open makes the socket and makes it known to its node.
-func (s *farSocket) open(ctx context.Context, fds bool) error {
-	life, err := s.born(ctx, fds)
-	if err != nil {
+// open makes the socket and makes it known to its node. It waits for a daemon.
+func (s *farSocket) open(ctx context.Context, fds bool) error { return s.openWithin(ctx, ctx, fds) }
+
+// openWithin is open that waits for a daemon until within is done.
+func (s *farSocket) openWithin(within, ctx context.Context, fds bool) error {
+	s.kept = s.kept && !s.f.cfg.NoReattach
+	if err := s.f.whenThere(within, func() error {
+		life, _, err := s.born(ctx, fds)
+		if err == nil {
+			s.life.Store(life)
+		}
+		return err
+	}); err != nil {
 		return err
 	}
-	s.reborn = make(chan struct{})
-	s.life.Store(life)
 	return s.enroll()
 }
 
@@ -78,28 +100,27 @@ func (s *farSocket) enroll() error {
 }
 
 // born makes the socket on a new connection.
-func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, error) {
-	home, err := s.f.line() // first: a later one is of a later daemon
-	if err != nil {
-		return nil, err
-	}
+func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, farWants, error) {
+	s.mu.Lock()
+	want := farWants{slices.Clone(s.names), slices.Clone(s.options), s.changes}
+	s.mu.Unlock()
 	l, w, err := s.f.dial(ctx, fds)
 	if err != nil {
-		return nil, err
+		return nil, want, err
 	}
 	if l.node = w.Node; !isConnected(s.network) {
 		l.socket = s
 	}
-	local, err := s.make(ctx, s, l)
-	if err == nil && !fds {
+	local, err := s.make(ctx, s.network, want, l)
+	if err == nil && !fds && !s.aside {
 		err = l.useRing(ctx, s.f.cfg)
 	}
 	if err != nil {
 		l.close()
-		return nil, err
+		return nil, want, err
 	}
 	local.Net = s.network
-	return &farLife{line: l, home: home, local: local}, nil
+	return &farLife{line: l, local: local}, want, nil
 }
 
 // line is the socket's connection.
@@ -113,10 +134,10 @@ func (s *farSocket) opError(op string, addr net.Addr, err error) error {
 }
 
 // makeSocket is the farMaker of sockets that are no groups.
-func makeSocket(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
-	kind, _ := attach.KindOf(s.network)
+func makeSocket(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+	kind, _ := attach.KindOf(network)
 	var b []byte
-	for _, o := range s.options {
+	for _, o := range want.options {
 		b = attach.AppendOption(b, o.Name, o.Value)
 	}
 	a, err := l.ask(ctx, attach.Header{Op: attach.OpSocket, Arg0: uint32(kind)}, b)
@@ -128,9 +149,9 @@ func makeSocket(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, erro
 }
 
 // makePacket is makeSocket that binds it to its names.
-func makePacket(ctx context.Context, s *farSocket, l *farLine) (SocketAddr, error) {
-	local, err := makeSocket(ctx, s, l)
-	for _, n := range s.names {
+func makePacket(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+	local, err := makeSocket(ctx, network, want, l)
+	for _, n := range want.names {
 		if err == nil {
 			_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: n.addr}, nil)
 		}
@@ -173,14 +194,13 @@ func truth(b bool) int64 {
 
 // set sets an option.
 func (s *farSocket) set(name attach.OptionName, v int64) error {
-	_, err := s.line().ask(context.Background(), attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, name, v))
+	err := s.change(attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, name, v), func() {
+		s.options = slices.DeleteFunc(s.options, func(o attach.Option) bool { return o.Name == name })
+		s.options = append(s.options, attach.Option{Name: name, Value: v})
+	})
 	if err != nil {
 		return s.opError("set", nil, err)
 	}
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.options = slices.DeleteFunc(s.options, func(o attach.Option) bool { return o.Name == name })
-	s.options = append(s.options, attach.Option{Name: name, Value: v})
 	return nil
 }
 
@@ -189,18 +209,40 @@ func (s *farSocket) bind(op attach.Op, addr net.Addr, scope Scope) error {
 	r, err := bindable(addr)
 	if err == nil {
 		h := attach.Header{Op: op, Addr: attach.RangeSockaddr(r, scope)}
-		if _, err = s.line().ask(context.Background(), h, nil); err == nil {
-			s.note(op, farName{addr: h.Addr})
+		if err = s.change(h, nil, func() { s.note(op, farName{addr: h.Addr}) }); err == nil {
 			return nil
 		}
 	}
 	return s.opError(op.String(), addr, err)
 }
 
-// note keeps what the socket is bound to.
+// change has the daemon change the socket, and notes that for the daemons that come after it,
+// with the lock held. It waits for a daemon.
+func (s *farSocket) change(h attach.Header, data []byte, note func()) error {
+	for {
+		life := s.life.Load()
+		_, err := life.line.ask(context.Background(), h, data)
+		if err == nil {
+			s.mu.Lock()
+			still := s.life.Load() == life // else the next life was made without it
+			if still {
+				s.changes++
+				note()
+			}
+			s.mu.Unlock()
+			if still {
+				return nil
+			}
+			continue
+		}
+		if again, err := s.follow(context.Background(), life, noEnd, err); !again {
+			return err
+		}
+	}
+}
+
+// note keeps what the socket is bound to. The lock is held.
 func (s *farSocket) note(op attach.Op, name farName) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
 	if op == attach.OpBind {
 		s.names = append(s.names, name)
 	} else if i := slices.Index(s.names, name); i >= 0 {
@@ -233,12 +275,17 @@ func (s *farSocket) close(op string, orderly bool) error {
 	}
 	s.closed = true
 	l, names := s.line(), s.names
-	close(s.reborn)
-	s.f.ends.Add(1) // whoever finds it closed may wait for that
+	if !s.aside {
+		s.f.ends.Add(1) // whoever finds it closed may wait for that
+	}
 	s.mu.Unlock()
 	s.f.mu.Lock()
 	delete(s.f.sockets, s)
 	s.f.mu.Unlock()
+	if s.aside {
+		l.close()
+		return nil
+	}
 	return s.goodbye(op, l, names, orderly)
 }
 
@@ -348,14 +395,33 @@ func isConnected(network string) bool {
 	return err == nil
 }
 
-// send sends data, and says for how long that waited. Errors: of a connection of a send
-// before; of this one with SyncErrors; os.ErrDeadlineExceeded, the context's, where it was
-// not sent; *BlockedError where that is not known.
+// send sends data, and says for how long that waited. It waits for a daemon. Errors: of a
+// connection of a send before; of this one with SyncErrors; os.ErrDeadlineExceeded, the
+// context's, where it was not sent; *BlockedError where that is not known, and a *GoneError
+// where the daemon has ended without an answer.
 func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if len(data) > frame.MaxPayload {
 		return 0, ErrTooLong
 	}
-	l := s.line()
+	for {
+		life := s.life.Load()
+		again := false
+		took, err := s.sendOn(ctx, life.line, h, data)
+		waited += took
+		var gone *GoneError
+		if err != nil && errors.As(err, &gone) && !gone.Unanswered { // it was not taken
+			began := time.Now()
+			again, err = s.follow(ctx, life, writeEnd, err)
+			waited += time.Since(began)
+		}
+		if !again {
+			return waited, err
+		}
+	}
+}
+
+// sendOn is send on one line.
+func (s *farSocket) sendOn(ctx context.Context, l *farLine, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if err := l.trouble(); err != nil {
 		return 0, err
 	}
@@ -431,10 +497,13 @@ func (s *farSocket) sendError(h *attach.Header, addr net.Addr, waited time.Durat
 // blocked asks the daemon what the socket's sends wait for.
 func (s *farSocket) blocked(waited time.Duration, cause error) *BlockedError {
 	e := &BlockedError{Daemon: true, Blocked: waited}
+	if away := s.absence(); away != nil && isGoneLine(s.line()) {
+		e.Away = away.Error()
+	}
 	ctx, cancel := context.WithTimeout(context.Background(), blockedWait)
 	defer cancel()
 	var waits []Wait
-	if waited > 0 && s.f.call(ctx, "waits", nil, &waits) == nil {
+	if waited > 0 && e.Away == "" && s.f.call(ctx, "waits", nil, &waits) == nil {
 		own := s.addr()
 		for i := range waits {
 			if w := &waits[i]; w.Socket.Port == own.Port && w.Socket.Node == own.Node {
@@ -452,6 +521,12 @@ func (s *farSocket) blocked(waited time.Duration, cause error) *BlockedError {
 
 // blockedWait is how long the daemon has to say what a send waits for.
 const blockedWait = time.Second
+
+func (s *farSocket) isClosed() bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.closed
+}
 
 // next waits for a record that is to be read; heed says that a report ends it, as its error.
 // use is called with it, and reports whether it is done with. Errors: the end of the

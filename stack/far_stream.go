@@ -12,50 +12,71 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// stream makes a connection on which the daemon tells item by item. A goroutine hands
-// them to take, until the stream is closed, and then calls over with the reason. Errors:
-// those of the daemon, the context's.
-func (f *farNode) stream(ctx context.Context, verb string, in any, take func(*attach.Header, []byte), over func(error)) (stop func(), err error) {
-	words, err := json.Marshal(in)
+// A farStream is a management call that tells item by item.
+type farStream struct {
+	verb string
+	in   any
+	take func(*attach.Header, []byte) // an item
+	over func(error)                  // there are no more
+	lost func(why error)              // the daemon; nil: that ends the stream
+	back func()                       // it goes on with another daemon
+}
+
+// stream begins a stream on a connection of its own. A goroutine hands the items out until the
+// stream is closed, or over. Errors: those of the daemon, the context's.
+func (f *farNode) stream(ctx context.Context, c farStream) (stop func(), err error) {
+	words, err := json.Marshal(c.in)
 	if err != nil {
 		return nil, err
 	}
-	l, _, err := f.dial(ctx, false)
-	if err != nil {
-		return nil, err
+	s := &farSocket{f: f, network: "tipc", aside: true, kept: c.lost != nil}
+	s.make = func(ctx context.Context, _ string, _ farWants, l *farLine) (SocketAddr, error) {
+		_, err := l.ask(ctx, attach.Header{Op: attach.OpStream}, attach.AppendCall(nil, c.verb, words))
+		return SocketAddr{}, err
 	}
-	s := &farSubscription{f, l}
-	if _, err = l.ask(ctx, attach.Header{Op: attach.OpStream}, attach.AppendCall(nil, verb, words)); err == nil {
-		err = s.enroll()
-	}
-	if err != nil {
-		l.close()
+	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
 	begun := f.background(func() {
-		defer s.close()
-		var whole attach.Join
+		defer s.close("close", true)
 		for {
-			err := l.next(context.Background(), false, func(r *farRecord) bool {
-				if all, done, err := whole.Add(&r.Header, r.data, attach.MaxAnswer); done && err == nil {
-					take(&r.Header, all)
-				}
-				return true
-			})
-			if err == io.EOF {
-				err = net.ErrClosed
+			life := s.life.Load()
+			err := c.read(life.line)
+			if s.kept && isGone(err) {
+				c.lost(err)
 			}
-			if err != nil {
-				over(err)
+			again, err := s.follow(context.Background(), life, noEnd, err)
+			if !again {
+				c.over(err)
 				return
 			}
+			c.back()
 		}
 	})
 	if !begun {
-		s.close()
+		s.close("close", true)
 		return nil, net.ErrClosed
 	}
-	return s.close, nil
+	return func() { s.close("close", true) }, nil
+}
+
+// read hands out items until there are no more. Errors: why.
+func (c *farStream) read(l *farLine) error {
+	var whole attach.Join
+	for {
+		err := l.next(context.Background(), false, func(r *farRecord) bool {
+			if all, done, err := whole.Add(&r.Header, r.data, attach.MaxAnswer); done && err == nil {
+				c.take(&r.Header, all)
+			}
+			return true
+		})
+		if err == io.EOF {
+			err = net.ErrClosed
+		}
+		if err != nil {
+			return err
+		}
+	}
 }
 
 // capture is Capture for an attached node.
@@ -64,14 +85,14 @@ func (f *farNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, err
 	if err != nil {
 		return nil, err
 	}
-	stop, err := f.stream(ctx, "capture", cfg, func(h *attach.Header, data []byte) {
+	stop, err := f.stream(ctx, farStream{verb: "capture", in: cfg, over: c.end, take: func(h *attach.Header, data []byte) {
 		x, ok := parseCaptured(data)
 		x.Time, x.Out = time.Unix(0, int64(h.Wide)), h.Arg0 != 0
 		c.ring.lose(uint64(h.Arg1))
 		if ok {
 			c.put(x)
 		}
-	}, c.end)
+	}})
 	if err != nil {
 		return nil, err
 	}
@@ -84,17 +105,23 @@ func (f *farNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, err
 	return c, nil
 }
 
-// watchNode is Watch for an attached node.
+// watchNode is Watch for an attached node. It goes on with the next daemon.
 func (f *farNode) watchNode() (*Watch, error) {
 	w := newWatch()
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)
 	defer cancel()
-	stop, err := f.stream(ctx, "watch", none{}, func(_ *attach.Header, data []byte) {
-		var ev NodeEvent
-		if json.Unmarshal(data, &ev) == nil {
-			w.queue.put(ev)
-		}
-	}, w.end)
+	put := func(kind EventKind, reason string) {
+		w.queue.put(NodeEvent{Time: time.Now(), Kind: kind, Node: f.welcomed().Node, Reason: reason})
+	}
+	stop, err := f.stream(ctx, farStream{verb: "watch", in: none{}, over: w.end,
+		lost: func(why error) { put(DaemonLost, why.Error()) },
+		back: func() { put(DaemonBack, "") },
+		take: func(_ *attach.Header, data []byte) {
+			var ev NodeEvent
+			if json.Unmarshal(data, &ev) == nil {
+				w.queue.put(ev)
+			}
+		}})
 	if err != nil {
 		return nil, err
 	}

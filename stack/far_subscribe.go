@@ -6,52 +6,55 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"os"
 	"syscall"
+	"time"
 
 	"github.com/utipc/utipc/attach"
 )
 
-// A farSubscription is a subscription at the daemon, with a connection of its own.
+// A farSubscription is a subscription at the daemon, with a connection of its own. The next
+// daemon knows nothing of it: what was told is taken back when the daemon is lost, and what
+// exists at the next one is told again.
 type farSubscription struct {
-	f    *farNode
-	line *farLine
+	*farSocket
+	over time.Time // when its time is over; zero: never
 }
 
 // subscribeFar subscribes at the daemon.
 func (c SubscriptionConfig) subscribeFar(ctx context.Context, n *Node, r Range) (*Subscription, error) {
-	l, _, err := n.far.dial(ctx, false)
-	if err != nil {
-		return nil, err
-	}
-	h := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(r, c.Scope), Arg0: uint32(c.At), Arg1: uint32(c.Limit), Wide: uint64(c.Timeout)}
+	h := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(r, c.Scope), Arg0: uint32(c.At), Arg1: uint32(c.Limit)}
 	if c.Ranges {
 		h.Flags |= attach.FlagRanges
 	}
 	if c.Changes {
 		h.Flags |= attach.FlagChanges
 	}
-	s := &farSubscription{n.far, l}
-	if _, err = l.ask(ctx, h, nil); err == nil {
-		err = s.enroll()
+	s := &farSubscription{farSocket: &farSocket{f: n.far, network: "tipc", aside: true, kept: c.At == 0}}
+	if c.Timeout > 0 {
+		s.over = time.Now().Add(c.Timeout)
 	}
-	if err != nil {
-		l.close()
+	s.make = func(ctx context.Context, _ string, _ farWants, l *farLine) (SocketAddr, error) {
+		if c.Timeout > 0 {
+			h.Wide = uint64(max(1, time.Until(s.over)))
+		}
+		if s.kept {
+			l.seen = farBindings{told: map[attach.Event]attach.Event{}, ranges: c.Ranges}
+		}
+		_, err := l.ask(ctx, h, nil)
+		if err == nil {
+			h.Flags &^= attach.FlagChanges // from then on all that exists is a change
+		}
+		return SocketAddr{}, err
+	}
+	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
 	return &Subscription{n: n, r: r, far: s}, nil
 }
 
-func (s *farSubscription) enroll() error {
-	s.f.mu.Lock()
-	defer s.f.mu.Unlock()
-	if s.f.closed {
-		return net.ErrClosed
-	}
-	s.f.subs[s] = struct{}{}
-	return nil
-}
+// end is when the subscription's time is over.
+func (s *farSubscription) end(*farLine) time.Time { return s.over }
 
 // next waits for an event. Errors: os.ErrDeadlineExceeded when its time is over, those of
 // the daemon, the context's.
@@ -59,13 +62,25 @@ func (s *farSubscription) next(ctx context.Context) (ev Event, err error) {
 	if err := ctx.Err(); err != nil {
 		return Event{}, err
 	}
-	return s.take(func(use func(*farRecord) bool) error { return s.line.next(ctx, false, use) })
+	for again := true; again; {
+		life := s.life.Load()
+		ev, err = life.line.takeEvent(func(use func(*farRecord) bool) error { return life.line.next(ctx, false, use) })
+		again, err = s.follow(ctx, life, s.end, err)
+	}
+	return ev, err
 }
 
 // tryNext is next that does not wait: its error is syscall.EAGAIN then.
-func (s *farSubscription) tryNext() (Event, error) { return s.take(s.line.try) }
+func (s *farSubscription) tryNext() (ev Event, err error) {
+	for again := true; again; {
+		life := s.life.Load()
+		ev, err = life.line.takeEvent(life.line.try)
+		again, err = s.tryFollow(life, err)
+	}
+	return ev, err
+}
 
-func (s *farSubscription) take(from func(use func(*farRecord) bool) error) (ev Event, err error) {
+func (l *farLine) takeEvent(from func(use func(*farRecord) bool) error) (ev Event, err error) {
 	var bad error
 	err = from(func(r *farRecord) bool {
 		ev, bad = eventOf(r)
@@ -75,21 +90,21 @@ func (s *farSubscription) take(from func(use func(*farRecord) bool) error) (ev E
 	case err == io.EOF:
 		err = os.ErrDeadlineExceeded
 	case err == nil && bad != nil:
-		s.line.mu.Lock()
-		s.line.end(bad)
-		s.line.mu.Unlock()
+		l.mu.Lock()
+		l.end(bad)
+		l.mu.Unlock()
 		err = bad
 	}
 	return ev, err
 }
 
 // eventOf takes an event out of a record. Errors: os.ErrDeadlineExceeded where it is the
-// end, *GoneError.
+// end, syscall.EPROTO.
 func eventOf(r *farRecord) (ev Event, err error) {
 	var room [1]attach.Event
 	all, err := attach.ParseEvents(r.data[:min(len(r.data), attach.EventLen)], room[:])
 	if err != nil || len(all) != 1 {
-		return ev, &GoneError{fmt.Sprintf("an event that is none: %v", syscall.EPROTO)}
+		return ev, fmt.Errorf("%w: an event that is none", syscall.EPROTO)
 	}
 	r.data = r.data[attach.EventLen:]
 	e := &all[0]
@@ -100,9 +115,4 @@ func eventOf(r *farRecord) (ev Event, err error) {
 	return Event{Withdrawn: e.Kind == attach.EventWithdrawn, Binding: b}, nil
 }
 
-func (s *farSubscription) close() {
-	s.f.mu.Lock()
-	delete(s.f.subs, s)
-	s.f.mu.Unlock()
-	s.line.close()
-}
+func (s *farSubscription) close() { s.farSocket.close("close", true) }

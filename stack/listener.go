@@ -89,8 +89,10 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 // Addr is the socket's own address, a SocketAddr, whatever it is bound to.
 func (l *Listener) Addr() net.Addr { return l.own() }
 
-// Accept waits for a connection. Errors, inside *net.OpError: net.ErrClosed,
-// os.ErrDeadlineExceeded, ErrTooManySockets.
+// Accept waits for a connection, of an attached node while the daemon is away too. Errors,
+// inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded, *ReattachError; ErrTooManySockets,
+// and syscall.EMFILE, EUSERS and others of the daemon's limits, which are Temporary: net/http and
+// gRPC try again after them.
 func (l *Listener) Accept() (net.Conn, error) {
 	c, err := l.AcceptConn()
 	if err != nil {
@@ -133,7 +135,7 @@ func (l *Listener) AcceptConn() (*Conn, error) {
 		err = full
 	}
 	if err != nil {
-		return nil, opError("accept", l.network, l.local, nil, err)
+		return nil, opError("accept", l.network, l.local, nil, passing(err))
 	}
 	return c, nil
 }

@@ -28,15 +28,18 @@ type SendReport struct {
 // socket for which nobody has the name, or whose node is lost, comes back to ReadFrom
 // instead, as one that was rejected further on. Where a socket has a default destination
 // (DialPacket) a read ends with the oldest report as its error, which is no report then.
-// What waits when the socket is closed can still be read.
+// What waits when the socket is closed, or its daemon ends, can still be read; NextReport
+// goes on with the daemon that comes next. Of what the one before had not dealt with when it
+// ended there is no report.
 //
-// Errors, inside *net.OpError: net.ErrClosed, *GoneError, the context's.
+// Errors, inside *net.OpError: net.ErrClosed, *ReattachError, the context's; with
+// AttachConfig.NoReattach *GoneError.
 func (c *PacketConn) NextReport(ctx context.Context) (SendReport, error) {
 	return c.nextReport(ctx)
 }
 
 // TryNextReport is NextReport that does not wait. Errors: syscall.EAGAIN; inside
-// *net.OpError net.ErrClosed, *GoneError.
+// *net.OpError net.ErrClosed, *ReattachError, and *GoneError as there.
 func (c *PacketConn) TryNextReport() (SendReport, error) { return c.tryNextReport() }
 
 // NextReport is as of PacketConn; messages do not come back in a group.

@@ -260,7 +260,7 @@ func (n *Node) rouseWhen(ctx context.Context, w *waiter) (stop func() bool) {
 	})
 }
 
-func signal(c chan struct{}) {
+func signal(c chan<- struct{}) {
 	select {
 	case c <- struct{}{}:
 	default:

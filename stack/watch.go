@@ -43,6 +43,9 @@ const (
 	BearerDisabled EventKind = "bearer disabled"
 	BearerUp       EventKind = "bearer up"   // its interface carries again
 	BearerDown     EventKind = "bearer down" // and carries nothing
+
+	DaemonLost EventKind = "daemon lost" // of an attached node; Node is the address that it had
+	DaemonBack EventKind = "daemon back" // the node is attached to the next one; Node is its address
 )
 
 func (k EventKind) String() string { return string(k) }

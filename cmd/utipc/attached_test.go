@@ -46,7 +46,7 @@ func attachedUntil(t *testing.T, n *stack.Node) (far *stack.Node, end func()) {
 	t.Cleanup(end)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	far, err = stack.Attach(ctx, path)
+	far, err = stack.AttachConfig{NoReattach: true}.Attach(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}

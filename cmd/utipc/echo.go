@@ -53,6 +53,7 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 		if _, one := addr.(stack.Service); k.group && !one {
 			return usageError("--group wants TYPE:INSTANCE")
 		}
+		h.serves = true
 		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err

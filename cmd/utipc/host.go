@@ -38,6 +38,7 @@ const defaultSocket = "/run/utipc/utipc.sock"
 type host struct {
 	member
 	socket string
+	serves bool // it is a server, which outlives a restart of the daemon; others end with it
 	set    *flag.FlagSet
 }
 
@@ -60,7 +61,7 @@ func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func(
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
 	defer cancel()
-	switch n, err = attachNode(ctx, h.path()); {
+	switch n, err = attachNode(ctx, h.path(), stack.AttachConfig{NoReattach: !h.serves}); {
 	case errors.Is(err, fs.ErrPermission):
 		return nil, nil, fmt.Errorf("attach to %s: %w; its owner and group may, see 'access' in docs/daemon.md", h.path(), err)
 	case err != nil:
@@ -73,7 +74,9 @@ func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func(
 const attachTimeout = 10 * time.Second
 
 // attachNode finds the daemon's node. Tests put a node of their own in its place.
-var attachNode = stack.Attach
+var attachNode = func(ctx context.Context, path string, cfg stack.AttachConfig) (*stack.Node, error) {
+	return cfg.Attach(ctx, path)
+}
 
 // check reports flags that do not go together, as a usageError.
 func (h *host) check() error {

@@ -18,7 +18,7 @@ import (
 func attachTo(t *testing.T, n *stack.Node, err error) (path *string) {
 	t.Helper()
 	was, path := attachNode, new(string)
-	attachNode = func(_ context.Context, p string) (*stack.Node, error) {
+	attachNode = func(_ context.Context, p string, _ stack.AttachConfig) (*stack.Node, error) {
 		*path = p
 		return n, err
 	}

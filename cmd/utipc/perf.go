@@ -61,6 +61,7 @@ each network and size of messages:
 		if err := p.check(rest[0]); err != nil {
 			return err
 		}
+		h.serves = p.serve
 		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err

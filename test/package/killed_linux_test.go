@@ -6,9 +6,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"net"
 	"regexp"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/stack"
@@ -44,22 +44,40 @@ func (c *cluster) killed(ctx context.Context, old *service) *service {
 		c.t.Fatal(err)
 	}
 	event("publish")
-
-	ended := make(chan error, 1)
+	l, err := north.Listen(ctx, "tipc", stack.Service{Type: 20001, Instance: 1})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	go func() {
+		for {
+			if _, err := l.Accept(); err != nil {
+				return
+			}
+		}
+	}()
+	conn, err := north.Dial(ctx, "tipc", stack.Service{Type: 20001, Instance: 1})
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	ended, read := make(chan error, 1), make(chan error, 1)
+	go func() {
+		_, err := conn.Read(make([]byte, 100))
+		ended <- err
+	}()
 	go func() {
 		_, _, err := pc.ReadFrom(make([]byte, 100))
-		ended <- err
+		read <- err
 	}()
 	begin := time.Now()
 	old.signal("KILL")
-	if err := <-ended; !errors.Is(err, net.ErrClosed) {
-		c.t.Errorf("a read of a program whose daemon was killed: %v", err)
+	if err := <-ended; !errors.Is(err, syscall.ECONNRESET) {
+		c.t.Errorf("a connection of a program whose daemon was killed: %v", err)
 	}
-	report(c, "calls of programs end after kill -9", time.Since(begin), 100*time.Millisecond)
+	report(c, "connections of programs end after kill -9", time.Since(begin), 100*time.Millisecond)
 	<-old.ended
 	s := start(ctx, c.north)
 	begin = time.Now()
-	if err := north.Reattach(ctx); err != nil {
+	if err := north.WaitFor(ctx, name); err != nil {
 		c.t.Fatal(err)
 	}
 	report(c, "the name is bound again after the daemon is back", time.Since(begin), time.Second)
@@ -69,7 +87,10 @@ func (c *cluster) killed(ctx context.Context, old *service) *service {
 		c.t.Errorf("the name stands not once in\n%s", out)
 	}
 	if _, err := pc.WriteTo([]byte("x"), name); err != nil {
-		c.t.Errorf("a send after Reattach: %v", err)
+		c.t.Errorf("a send after the restart: %v", err)
+	}
+	if err := <-read; err != nil {
+		c.t.Errorf("a read over the restart: %v", err)
 	}
 	c.t.Logf("south saw one withdrawal and one publication")
 	return s
