@@ -160,11 +160,14 @@ func TestContextEndsItsOwnWrite(t *testing.T) {
 	if err := <-second; err != context.Canceled {
 		t.Errorf("got %v, want %v", err, context.Canceled)
 	}
-	recordsOf(t, daemon)
+	got := recordsOf(t, daemon, '!', '?') // makes room, for one that may be read already
 	if err := <-first; err != nil {
 		t.Error(err)
 	}
-	if got := recordsOf(t, daemon, '!', '?'); !slices.Equal(got, []int{1, 0}) {
+	for i, k := range recordsOf(t, daemon, '!', '?') {
+		got[i] += k
+	}
+	if !slices.Equal(got, []int{1, 0}) {
 		t.Errorf("came %d times and %d times, want once and never", got[0], got[1])
 	}
 }

@@ -128,21 +128,21 @@ type ConnConfig struct {
 // flowctl.Connection. Source: docs/spec/07-sockets.md §4, §5.
 type Conn struct {
 	ConnConfig
-	port  Port // its number, its queue, its place among senders
-	state ConnState
-	end   ConnError
-	peer  frame.SocketAddr
-	name  frame.Service // that it was made by
-	named bool
+	port     Port // its number, its queue, its place among senders
+	end      ConnError
+	peer     frame.SocketAddr
+	name     frame.Service // that it was made by
+	named    bool
+	state    ConnState
+	collects bool // a stream, and both nodes can
+	housed   bool // its queue has a room
 
 	flow    flowctl.Connection
 	request *request // while connecting
 	taken   int      // bytes already read of the first message in the queue, of a stream
 
-	nagle    flowctl.Nagle
-	collects bool   // a stream, and both nodes can
-	store    *store // of what is held; nil: nothing
-	housed   bool   // its queue has a room
+	nagle flowctl.Nagle
+	store *store // of what is held; nil: nothing
 
 	node           *node // of the peer, while established
 	before, behind *Conn // of those that lead there

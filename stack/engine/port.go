@@ -28,10 +28,10 @@ type PortConfig struct {
 	Importance   frame.Importance // of what it sends; Low to Critical
 	Returnable   bool             // undeliverable messages come back
 	SrcDroppable bool             // as a tipcgram socket marks its messages
+	Requests     bool             // what it sends is a request, that it is told the end of; see openRequest
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit
 	Account      *Account         // that it counts in, or nil
 	Handler      Handler          // takes its messages; nil: they wait to be read
-	Requests     bool             // what it sends is a request, that it is told the end of; see openRequest
 	Owner        any              // the owner's own word for the port
 }
 
@@ -60,8 +60,7 @@ type Port struct {
 	closed       bool
 	stats        PortStats
 	served       served
-	request      openRequest // that waits for an answer
-	requestPlace int         // in requests.ports
+	request      *openRequest // that waits for an answer; nil without PortConfig.Requests
 
 	conn     *Conn     // whose port it is, or
 	listener *Listener // whose; or

@@ -44,6 +44,7 @@ type openRequest struct {
 	suspected bool
 	asked     time.Duration // when it was last asked after
 	gone      time.Duration // since when there is no callee; 0: not known
+	place     int           // of the socket, in requests.ports
 }
 
 // requests are the sockets that send requests.
@@ -56,27 +57,27 @@ type requests struct {
 
 // requested notes a request that is sent now.
 func (p *Port) requested(f *frame.PayloadFields) {
-	p.request = openRequest{to: frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}, named: f.Type == frame.NamedMsg}
+	*p.request = openRequest{to: frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}, named: f.Type == frame.NamedMsg, place: p.request.place}
 }
 
 // answered notes that a message has come.
 func (p *Port) answered(from frame.SocketAddr) {
-	if r := &p.request; r.named || from.Port == r.to.Port && from.Node == r.to.Node {
+	if r := p.request; r.named || from.Port == r.to.Port && from.Node == r.to.Node {
 		r.to.Node = 0
 	}
 }
 
 // enter takes a socket in.
 func (s *requests) enter(p *Port) {
-	p.requestPlace = len(s.ports)
+	p.request = &openRequest{place: len(s.ports)}
 	s.ports = append(s.ports, p)
 }
 
 // leave forgets one.
 func (s *requests) leave(p *Port) {
 	last := len(s.ports) - 1
-	s.ports[p.requestPlace] = s.ports[last]
-	s.ports[p.requestPlace].requestPlace = p.requestPlace
+	s.ports[p.request.place] = s.ports[last]
+	s.ports[p.request.place].request.place = p.request.place
 	s.ports[last] = nil
 	s.ports = s.ports[:last]
 }
@@ -102,7 +103,7 @@ func (s *requests) ring(now time.Duration, _ *alarm) {
 	e.did(WorkBindings, len(s.ports))
 	again := time.Duration(-1)
 	for _, p := range s.ports {
-		r := &p.request
+		r := p.request
 		if r.to.Node == 0 {
 			continue
 		}
@@ -125,7 +126,7 @@ func (s *requests) ring(now time.Duration, _ *alarm) {
 // lookAfter ends a request if its callee is gone, or asks. It returns when to look again;
 // negative: not.
 func (e *Engine) lookAfter(now time.Duration, p *Port) time.Duration {
-	r := &p.request
+	r := p.request
 	local := r.to.Node == e.addr
 	if local && r.gone == 0 && e.ports[r.to.Port] == nil {
 		r.gone = now
@@ -155,7 +156,7 @@ func (e *Engine) boundElse(a frame.Service, gone frame.SocketAddr) bool {
 
 // noCallee takes a CONN_PROBE that came back.
 func (p *Port) noCallee(now time.Duration, n *node, f *frame.ConnFields) bool {
-	r := &p.request
+	r := p.request
 	if !p.Requests || !r.suspected || r.to.Node != n.addr || f.Orig != n.addr || f.OrigPort != r.to.Port || f.Error != frame.NoPort {
 		return false
 	}

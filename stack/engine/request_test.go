@@ -260,7 +260,7 @@ func TestRequestForgedEnd(t *testing.T) {
 // A request that is answered allocates nothing and has no timer; sockets that come and go
 // leave nothing behind.
 //
-// Mutation that it catches: requests.leave does not correct requestPlace.
+// Mutation that it catches: requests.leave does not correct place.
 func TestRequestsCostNothing(t *testing.T) {
 	b := newRequestBed(t, 0)
 	e := b.nodes[0]
@@ -287,8 +287,8 @@ func TestRequestsCostNothing(t *testing.T) {
 	for _, i := range []int{1, 4, 0, 2, 3} {
 		all[i].Close(b.now)
 		for place, p := range e.requests.ports {
-			if p.requestPlace != place || p.closed {
-				t.Fatalf("after %d: %v at place %d says %d", i, p.closed, place, p.requestPlace)
+			if p.request.place != place || p.closed {
+				t.Fatalf("after %d: %v at place %d says %d", i, p.closed, place, p.request.place)
 			}
 		}
 	}
