@@ -251,7 +251,7 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 			r.keep()
 		}
 		if l.seen != nil {
-			l.seen.note(&r)
+			l.see(r)
 		}
 		l.add(r)
 		if !forReader {
@@ -280,6 +280,10 @@ func (l *farLine) add(r farRecord) {
 		l.room = l.inbox
 	}
 }
+
+// see notes what a record says. It has the record by value, so that one of a line that notes
+// nothing does not escape.
+func (l *farLine) see(r farRecord) { l.seen.note(&r) }
 
 // keep makes the record hold no more memory than its data needs.
 func (r *farRecord) keep() {

@@ -408,8 +408,7 @@ func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (wa
 		again := false
 		took, err := s.sendOn(ctx, life.line, h, data)
 		waited += took
-		var gone *GoneError
-		if err != nil && errors.As(err, &gone) && !gone.Unanswered { // it was not taken
+		if err != nil && notTaken(err) {
 			began := time.Now()
 			again, err = s.follow(ctx, life, writeEnd, err)
 			waited += time.Since(began)
@@ -418,6 +417,13 @@ func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (wa
 			return waited, err
 		}
 	}
+}
+
+// notTaken reports whether the daemon went before it had a message. It is a function so that a
+// send without an error allocates nothing.
+func notTaken(err error) bool {
+	var gone *GoneError
+	return errors.As(err, &gone) && !gone.Unanswered
 }
 
 // sendOn is send on one line.

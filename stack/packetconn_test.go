@@ -151,6 +151,9 @@ func TestWriterEndsWithContact(t *testing.T) {
 		var err error
 		for err == nil {
 			_, err = c.WriteTo([]byte("x"), echoService)
+			if r, none := c.TryNextReport(); none == nil { // attached, a write does not wait for this
+				err = r.Err
+			}
 		}
 		if !errors.Is(err, stack.ErrUnreachable) {
 			t.Errorf("got %v, want %v", err, stack.ErrUnreachable)

@@ -230,7 +230,8 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 			}
 			up(t, nodes[0], 1)
 			for _, n := range nodes {
-				if err := n.Close(within(t)); err != nil {
+				var unsent *stack.UnsentError // of streams that their peer had closed first
+				if err := n.Close(within(t)); err != nil && !(errors.As(err, &unsent) && unsent.Packets == 0) {
 					t.Error(err)
 				}
 				if s := n.Stats(); s.ChunksFree != s.ChunksTotal {

@@ -26,7 +26,8 @@ const (
 // Drop is what a frame of end 0, with a message of so many bytes, takes of the engine of
 // end 1, in ns, when it was sealed with another key than the cluster's: no device, no lap,
 // no lock. The frame is copied to the engine's memory first, which counts. beside is what
-// the same frame takes when it comes twice under the right key, a duplicate for the link.
+// the same frame takes when it comes twice under the right key: dropped as a replay, or of a
+// sender that has not proved itself as a duplicate, by the link.
 func Drop(ctx context.Context, size int) (wrong, beside float64, err error) {
 	p, err := newPair()
 	if err != nil {
@@ -42,7 +43,7 @@ func Drop(ctx context.Context, size int) (wrong, beside float64, err error) {
 	}
 	counted := func() (tags, orders uint64) {
 		c := p.engines[1].Counters()
-		return c.Drops[engine.DropTag], c.Drops[engine.DropOrder]
+		return c.Drops[engine.DropTag], c.Drops[engine.DropOrder] + c.Drops[engine.DropReplay]
 	}
 	before, orders := counted()
 	var bad, good []float64

@@ -1,0 +1,11 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+// Held is the number of bytes that a connection of a node from Open holds: its Write has taken
+// them, and they are not on the link.
+func Held(c *Conn) int {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	return c.c.Held()
+}
