@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // failureTolerance is the number of tolerances after which repeating has failed.
@@ -134,7 +135,7 @@ func (n news) with(p *sent) news {
 }
 
 // free lets go of the memory of a packet the peer has.
-func (l *Link) free(b *frame.Buffer) {
+func (l *Link) free(b *netdev.Buffer) {
 	l.unacked--
 	l.flight -= int32(b.Len())
 	b.Recycle()
@@ -150,7 +151,7 @@ func (l *Link) repeat(now time.Duration, p *sent) (done bool) {
 func (l *Link) resend(now time.Duration, p *sent) (done bool) {
 	b := p.b
 	if b.Lent() {
-		c := l.cfg.Arena.Get(b.Len(), frame.Control)
+		c := l.cfg.Arena.Get(b.Len(), netdev.Control)
 		if c == nil {
 			l.NoChunk++
 			return false

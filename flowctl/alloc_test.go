@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // wantNoAllocs runs f often and expects that it allocates nothing.
@@ -31,7 +32,7 @@ func TestNoAllocsSendAndAck(t *testing.T) {
 	seq := r.state - 1
 	wantNoAllocs(t, func() {
 		for range 10 {
-			b := r.arena.Get(src.Len(), frame.Data)
+			b := r.arena.Get(src.Len(), netdev.Data)
 			copy(b.Extend(src.Len()), src.Bytes())
 			if r.Send(r.now, b, frame.Low) != nil {
 				t.Fatal("not sent")
@@ -65,7 +66,7 @@ func TestNoAllocsBundles(t *testing.T) {
 						continue
 					}
 				}
-				b := r.arena.Get(src.Len(), frame.Data)
+				b := r.arena.Get(src.Len(), netdev.Data)
 				copy(b.Extend(src.Len()), src.Bytes())
 				var err error
 				if way == "Hold" || i == 0 {
@@ -114,7 +115,7 @@ func TestNoAllocsLossAndRepair(t *testing.T) {
 	src := r.message(100)
 	defer src.Release()
 	var ms [4]frame.Message
-	var bs [4]*frame.Buffer
+	var bs [4]*netdev.Buffer
 	for i := range ms {
 		ms[i], bs[i] = r.packet(1, 0, "data")
 		defer bs[i].Release()
@@ -131,7 +132,7 @@ func TestNoAllocsLossAndRepair(t *testing.T) {
 			}
 		}
 		for range 3 {
-			b := r.arena.Get(src.Len(), frame.Data)
+			b := r.arena.Get(src.Len(), netdev.Data)
 			copy(b.Extend(src.Len()), src.Bytes())
 			r.Send(r.now, b, frame.Low)
 		}
@@ -160,7 +161,7 @@ func BenchmarkSendAndAck(b *testing.B) {
 	r := newRig(b).up()
 	src := r.message(64)
 	for b.Loop() {
-		c := r.arena.Get(src.Len(), frame.Data)
+		c := r.arena.Get(src.Len(), netdev.Data)
 		copy(c.Extend(src.Len()), src.Bytes())
 		r.Send(0, c, frame.Low)
 		r.discard()
@@ -191,7 +192,7 @@ func BenchmarkHoldAndFlush(b *testing.B) {
 		r.Flush(0)
 		r.discard()
 		r.handleAck(0, r.sndNxt-1, 0, frame.GapBlocks{})
-		c := r.arena.Get(src.Len(), frame.Data)
+		c := r.arena.Get(src.Len(), netdev.Data)
 		copy(c.Extend(src.Len()), src.Bytes())
 		r.Hold(c, frame.Low)
 	}

@@ -2,7 +2,10 @@
 
 package flowctl
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // A backlog is the packets that wait for the window, and the senders that found it
 // full. A link has one from the first of them until it falls idle; nil is empty.
@@ -18,7 +21,7 @@ type backlog struct {
 const inTunnel = frame.System + 1
 
 type waiting struct {
-	b   *frame.Buffer
+	b   *netdev.Buffer
 	imp frame.Importance
 }
 

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // What came out of order is released, what is missing is sent again, as it was.
@@ -314,7 +315,7 @@ func TestBroadcastNoFailure(t *testing.T) {
 // A packet that a device still holds is repeated as a copy, in the same words; without
 // memory for that it is not.
 func TestBroadcastRepetitionKeepsContent(t *testing.T) {
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Arena = frame.NewArena(frame.ArenaConfig{Small: 8, Reserve: 2}) })
+	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 8, Reserve: 2}) })
 	r.send(2)
 	first := r.NextFrame()
 	first.Lend()
@@ -326,8 +327,8 @@ func TestBroadcastRepetitionKeepsContent(t *testing.T) {
 	if again == first || !bytes.Equal(again.Bytes(), want) {
 		t.Errorf("lent: got the same Buffer %v, %x, want a copy of %x", again == first, again.Bytes(), want)
 	}
-	var all []*frame.Buffer
-	for b := r.arena.Get(100, frame.Control); b != nil; b = r.arena.Get(100, frame.Control) {
+	var all []*netdev.Buffer
+	for b := r.arena.Get(100, netdev.Control); b != nil; b = r.arena.Get(100, netdev.Control) {
 		all = append(all, b)
 	}
 	r.now = time.Second

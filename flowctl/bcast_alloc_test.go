@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Sending to three members, a loss, its report and repetition, and all acknowledgements.
@@ -22,7 +23,7 @@ func TestNoAllocsBroadcast(t *testing.T) {
 	wantNoAllocs(t, func() {
 		last := r.s.Last()
 		for range 60 {
-			b := r.arena.Get(src.Len(), frame.Data)
+			b := r.arena.Get(src.Len(), netdev.Data)
 			copy(b.Extend(src.Len()), src.Bytes())
 			if r.s.Send(r.now, b, frame.Low) != nil {
 				t.Fatal("not sent")
@@ -57,11 +58,11 @@ func TestNoAllocsBroadcast(t *testing.T) {
 func BenchmarkBroadcastSendAndAck(b *testing.B) {
 	for _, n := range []int{1, 3, 100, 4000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			r := newCastRig(b, n, func(c *BroadcastConfig) { c.Arena = frame.NewArena(frame.ArenaConfig{Small: 1024}) })
+			r := newCastRig(b, n, func(c *BroadcastConfig) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024}) })
 			src := r.message(64)
 			b.ReportAllocs()
 			for i := 1; b.Loop(); i++ {
-				c := r.arena.Get(src.Len(), frame.Data)
+				c := r.arena.Get(src.Len(), netdev.Data)
 				copy(c.Extend(src.Len()), src.Bytes())
 				r.s.Send(0, c, frame.Low)
 				r.discard()

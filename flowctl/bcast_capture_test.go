@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Capture 15: a kernel's broadcasts with losses. What it sent for the first time is sent here at
@@ -47,7 +48,7 @@ func TestBroadcastCapture15(t *testing.T) {
 				own := slices.Clone(m.Bytes())
 				frame.StampBroadcast(own, 0, 0) // as a socket builds it
 				own[1] &^= 1 << 4
-				buf := r.arena.Get(frame.EthernetLen+len(own), frame.Data)
+				buf := r.arena.Get(frame.EthernetLen+len(own), netdev.Data)
 				copy(buf.Extend(frame.EthernetLen + len(own))[frame.EthernetLen:], own)
 				if err := r.s.Send(r.now, buf, frame.Low); err != nil {
 					t.Fatal(err)

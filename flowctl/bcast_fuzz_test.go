@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A castModel keeps for each packet under way the set of members that owe its
@@ -17,7 +18,7 @@ type castModel struct {
 	l     *ledger
 	owed  map[frame.Seq]map[*Member]bool
 	last  frame.Seq // the newest packet that was looked at
-	lent  []*frame.Buffer
+	lent  []*netdev.Buffer
 	stats struct{ left, last, failed, refused, holes, repeats int }
 }
 
@@ -166,7 +167,7 @@ func (c *castModel) send(x *calls) {
 	op := x.byte()
 	if len(c.m) == 0 {
 		before := c.s.Unheard
-		if b := c.arena.Get(100, frame.Data); b != nil {
+		if b := c.arena.Get(100, netdev.Data); b != nil {
 			b.Extend(100)
 			if c.s.Send(c.now, b, frame.Importance(op%5)) != nil || c.s.Unheard != before+1 {
 				c.t.Fatal("not dropped without a member")
@@ -301,7 +302,7 @@ func runCast(t testing.TB, b []byte) *castModel {
 	x := &calls{b}
 	first := x.byte()
 	r := newCastRig(t, 0, func(k *BroadcastConfig) {
-		k.Arena = frame.NewArena(frame.ArenaConfig{Small: 384, Reserve: 64, Poison: true})
+		k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 384, Reserve: 64, Poison: true})
 		k.Alone, k.Margin, k.Tolerance, k.AsKernel = first&2 != 0, int(first>>2), MinTolerance, first&1 != 0
 	})
 	c := &castModel{castRig: r, l: newLedger(r.rig), owed: map[frame.Seq]map[*Member]bool{}}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A castNetwork is one node that broadcasts to some others as fast as it may. Each has one
@@ -21,7 +22,7 @@ type castNetwork struct {
 	wire  modelWire // of the sender
 	loss  float64
 	dice  *rand.Rand
-	arena *frame.Arena
+	arena *netdev.Arena
 	sent  int
 }
 
@@ -38,7 +39,7 @@ type castPeer struct {
 }
 
 func newCastNetwork(t testing.TB, seed uint64, n int, kernel bool) *castNetwork {
-	c := &castNetwork{t: t, arena: frame.NewArena(frame.ArenaConfig{Small: 8000}), dice: rand.New(rand.NewPCG(seed, 9))}
+	c := &castNetwork{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 8000}), dice: rand.New(rand.NewPCG(seed, 9))}
 	caps := allCaps | frame.CapGapAckBlock
 	c.wire.chance = c.dice
 	local := func(a frame.NodeAddr) *Local {
@@ -140,7 +141,7 @@ func (c *castNetwork) serve(l *Link, w *modelWire) {
 }
 
 // atPeer is what the receiving node does with a frame.
-func (c *castNetwork) atPeer(p *castPeer, m frame.Message, b *frame.Buffer) {
+func (c *castNetwork) atPeer(p *castPeer, m frame.Message, b *netdev.Buffer) {
 	if !m.NonSeq() {
 		if l := parseLink(c.t, m.Bytes()); p.link.Accept(l) {
 			due := l.IsState() && p.m != nil && p.bc.HandleState(l.LastBcast())
@@ -198,7 +199,7 @@ func (c *castNetwork) carry(n int) time.Duration {
 	f := frame.PayloadFields{Common: frame.Common{Prev: self}, Type: frame.McastMsg, OrigPort: 1, OrigNode: self}
 	for {
 		for c.sent < n && !c.s.Congested(frame.Low) {
-			b := c.arena.Get(frame.EthernetLen+modelPacket, frame.Data)
+			b := c.arena.Get(frame.EthernetLen+modelPacket, netdev.Data)
 			if b == nil {
 				break
 			}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // bcastWindow is the largest number of packets a node has under way on its
@@ -83,7 +84,7 @@ func (b *BroadcastReceiver) Gap() int {
 
 // HandlePacket takes a packet of the broadcast link; the caller keeps its hold of
 // buf. report means a STATE is due on the unicast link, after the delivery.
-func (b *BroadcastReceiver) HandlePacket(m frame.Message, buf *frame.Buffer) (v Verdict, report bool) {
+func (b *BroadcastReceiver) HandlePacket(m frame.Message, buf *netdev.Buffer) (v Verdict, report bool) {
 	if !b.up {
 		return Dropped, false
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 const castNet = 4711
@@ -27,7 +28,7 @@ func newCastRig(t testing.TB, n int, change ...func(*BroadcastConfig)) *castRig 
 		f(&c)
 	}
 	if c.Arena == nil {
-		c.Arena = frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true})
+		c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true})
 	}
 	s := NewBroadcastSender(c)
 	r := &castRig{rig: &rig{t: t, Link: s.Link, bc: NewBroadcastReceiver(self), arena: c.Arena}, s: s}
@@ -46,8 +47,8 @@ func (r *castRig) join() *Member {
 }
 
 // message is a multicast message for Send, with n bytes of data.
-func (r *castRig) message(n int) *frame.Buffer {
-	b := r.arena.Get(frame.EthernetLen+frame.McastLen+n, frame.Data)
+func (r *castRig) message(n int) *netdev.Buffer {
+	b := r.arena.Get(frame.EthernetLen+frame.McastLen+n, netdev.Data)
 	if b == nil {
 		r.t.Fatal("no chunk")
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A BroadcastConfig says what the sending end of a broadcast link is made of.
@@ -90,7 +91,7 @@ func (s *BroadcastSender) Last() frame.Seq {
 }
 
 // Hold is Link.Hold; without a member the message is dropped at once.
-func (s *BroadcastSender) Hold(b *frame.Buffer, imp frame.Importance) error {
+func (s *BroadcastSender) Hold(b *netdev.Buffer, imp frame.Importance) error {
 	if len(s.members) == 0 {
 		s.Unheard++
 		b.Release()

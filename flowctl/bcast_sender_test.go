@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // The packet of spec 04 §1.1, and nothing else of the message is changed.
@@ -219,7 +220,7 @@ func TestBroadcastWithoutMembers(t *testing.T) {
 	r := newCastRig(t, 0)
 	defer r.done()
 	r.send(200)
-	if err := r.s.SendAll(0, []*frame.Buffer{r.message(1000), r.message(10)}, frame.High); err != nil {
+	if err := r.s.SendAll(0, []*netdev.Buffer{r.message(1000), r.message(10)}, frame.High); err != nil {
 		t.Error(err)
 	}
 	for range 150 {
@@ -300,7 +301,7 @@ func TestBroadcastHold(t *testing.T) {
 func TestBroadcastFragments(t *testing.T) {
 	r := newCastRig(t, 2, func(c *BroadcastConfig) { c.Window = 2 })
 	defer r.done()
-	pieces := func() (b []*frame.Buffer) {
+	pieces := func() (b []*netdev.Buffer) {
 		for range 3 {
 			b = append(b, r.message(1300))
 		}

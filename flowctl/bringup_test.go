@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A duo is two links and the wire between them. Each end agrees to everything
@@ -17,14 +18,14 @@ type duo struct {
 	t     *testing.T
 	now   time.Duration
 	ends  [2]*Link
-	arena *frame.Arena
+	arena *netdev.Arena
 	lose  func(from int, line string) bool
 	lines []string
 }
 
 // newDuo makes both ends, the second one late later.
 func newDuo(t *testing.T, late time.Duration) *duo {
-	d := &duo{t: t, arena: frame.NewArena(frame.ArenaConfig{Small: 64})}
+	d := &duo{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64})}
 	for i, a := range []frame.NodeAddr{self, peer} {
 		c := Config{Local: &Local{Self: a, IfName: "eth0", Arena: d.arena}, Peer: self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
 			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: frame.Seq(99 + 100*i), Broadcast: NewBroadcastReceiver(a)}

@@ -2,7 +2,10 @@
 
 package flowctl
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // A bundler joins messages that wait for the window to one packet: each goes into
 // the last packet of its importance that waits, where it fits; one of importance
@@ -10,7 +13,7 @@ import "github.com/utipc/utipc/frame"
 // was never in the backlog, is left alone.
 // Source: docs/spec/01-wire.md §6; docs/spec/02-link.md §6.2.
 type bundler struct {
-	open [inTunnel + 1]*frame.Buffer // the last waiting packet of each importance, if more may come into it
+	open [inTunnel + 1]*netdev.Buffer // the last waiting packet of each importance, if more may come into it
 }
 
 // bundleable says which messages may share a packet.
@@ -20,7 +23,7 @@ func bundleable(u frame.User) bool {
 }
 
 // enter notes that b is the last packet of its importance to wait.
-func (u *bundler) enter(b *frame.Buffer, imp frame.Importance) {
+func (u *bundler) enter(b *netdev.Buffer, imp frame.Importance) {
 	u.open[imp] = nil
 	if bundleable(frame.UserOf(b.Bytes()[frame.EthernetLen:])) {
 		u.open[imp] = b
@@ -28,7 +31,7 @@ func (u *bundler) enter(b *frame.Buffer, imp frame.Importance) {
 }
 
 // leave notes that b waits no longer.
-func (u *bundler) leave(b *frame.Buffer, imp frame.Importance) {
+func (u *bundler) leave(b *netdev.Buffer, imp frame.Importance) {
 	if u.open[imp] == b {
 		u.open[imp] = nil
 	}
@@ -75,7 +78,7 @@ func (l *Link) Room(n int, imp frame.Importance) []byte {
 }
 
 // wrap puts the one message of a packet into a bundle, where it lies.
-func (l *Link) wrap(b *frame.Buffer, imp frame.Importance) {
+func (l *Link) wrap(b *netdev.Buffer, imp frame.Importance) {
 	b.Prepend(frame.IntLen)
 	copy(b.Bytes(), l.header[:])
 	f := frame.BundleFields{

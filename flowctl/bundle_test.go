@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // newBundling is a rig whose link bundles and has a window of one packet, which is
@@ -36,8 +37,8 @@ func said(imp frame.Importance, data string) []byte {
 }
 
 // boxed puts a message into a Buffer, between bytes that are not zero.
-func (r *rig) boxed(msg []byte) *frame.Buffer {
-	b := r.arena.Get(frame.EthernetLen+len(msg), frame.Data)
+func (r *rig) boxed(msg []byte) *netdev.Buffer {
+	b := r.arena.Get(frame.EthernetLen+len(msg), netdev.Data)
 	if b == nil {
 		r.t.Fatal("no chunk")
 	}
@@ -163,8 +164,8 @@ func TestBundleSizes(t *testing.T) {
 		{"first as long as the limit", 1500, 0, []int{1460}, 0},
 		{"room for the shortest", 1500, 0, []int{1460 - 40 - 32}, 32},
 		{"no room for the shortest", 1500, 0, []int{1460 - 40 - 32 + 1}, 0},
-		{"a small chunk ends before its MTU", 9000, 0, []int{100}, frame.SmallChunk - frame.Headroom - frame.EthernetLen - 100},
-		{"and of a large MTU", jumbo, 0, []int{101, 2000}, frame.SmallChunk - frame.Headroom - frame.EthernetLen - 104 - 2000},
+		{"a small chunk ends before its MTU", 9000, 0, []int{100}, netdev.SmallChunk - netdev.Headroom - frame.EthernetLen - 100},
+		{"and of a large MTU", jumbo, 0, []int{101, 2000}, netdev.SmallChunk - netdev.Headroom - frame.EthernetLen - 104 - 2000},
 		{"a jumbo chunk behind its MTU", 9000, 0, []int{5000}, 9000 - 40 - 40 - 5000},
 		{"and of a large MTU", jumbo, 32, []int{5001}, jumbo - 72 - 40 - 5004},
 	} {
@@ -175,7 +176,7 @@ func TestBundleSizes(t *testing.T) {
 				}
 				r := newBundling(t, func(k *Config) {
 					k.MTU, k.Margin = c.mtu, c.margin
-					k.Arena = frame.NewArena(frame.ArenaConfig{Small: 256, Jumbo: 16, JumboSize: jumbo + frame.EthernetLen})
+					k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 256, Jumbo: 16, JumboSize: jumbo + frame.EthernetLen})
 				})
 				for i, size := range append(c.before, n) {
 					msg := said(frame.Low, strings.Repeat(fmt.Sprint(i), size-frame.BasicLen))

@@ -2,7 +2,10 @@
 
 package flowctl
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // A Look is what a Link has inside, for simulations, tests and dumps.
 type Look struct {
@@ -35,7 +38,7 @@ func (l *Link) Look() Look {
 }
 
 // Buffers yields every Buffer the link holds, once for each hold.
-func (l *Link) Buffers(yield func(*frame.Buffer) bool) {
+func (l *Link) Buffers(yield func(*netdev.Buffer) bool) {
 	for i := range l.transmit.Len() {
 		if b := l.transmit.At(i).b; b != nil && !yield(b) {
 			return
@@ -55,9 +58,9 @@ func (l *Link) Buffers(yield func(*frame.Buffer) bool) {
 }
 
 // Buffers yields every Buffer the link holds, once for each hold.
-func (b *BroadcastReceiver) Buffers(yield func(*frame.Buffer) bool) { b.deferral.buffers(yield) }
+func (b *BroadcastReceiver) Buffers(yield func(*netdev.Buffer) bool) { b.deferral.buffers(yield) }
 
-func (d *deferral) buffers(yield func(*frame.Buffer) bool) {
+func (d *deferral) buffers(yield func(*netdev.Buffer) bool) {
 	for i := range d.deferred() {
 		if p := &d.packets[i]; p.buf != nil && !yield(p.buf) {
 			return

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 const (
@@ -54,7 +55,7 @@ func (d deferral) deferred() []early {
 
 // add keeps a packet: in its Buffer, of which it takes a hold, or copied out
 // when there are many, or few chunks. The first comes with the pool for all of them.
-func (d *deferral) add(m frame.Message, b *frame.Buffer, pool *Pool) deferResult {
+func (d *deferral) add(m frame.Message, b *netdev.Buffer, pool *Pool) deferResult {
 	if d.deferredPackets == nil {
 		d.deferredPackets = &deferredPackets{pool: pool}
 	}

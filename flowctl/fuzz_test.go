@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // calls reads a sequence of calls of a link from bytes.
@@ -71,7 +72,7 @@ func (c *calls) record(r *rig, b []byte) []byte {
 }
 
 // step makes one call.
-func (c *calls) step(r *rig, l *ledger, lent *[]*frame.Buffer) {
+func (c *calls) step(r *rig, l *ledger, lent *[]*netdev.Buffer) {
 	if r.arena.Free() < 8 {
 		r.discard()
 	}
@@ -170,11 +171,11 @@ func (c *calls) step(r *rig, l *ledger, lent *[]*frame.Buffer) {
 }
 
 // check looks at what always holds.
-func (r *rig) check(lent []*frame.Buffer) {
+func (r *rig) check(lent []*netdev.Buffer) {
 	r.t.Helper()
 	// Chunks: what is free and what is held makes the whole, each counted once.
-	held := map[*frame.Buffer]bool{}
-	hold := func(b *frame.Buffer) bool { held[b] = true; return true }
+	held := map[*netdev.Buffer]bool{}
+	hold := func(b *netdev.Buffer) bool { held[b] = true; return true }
 	r.Buffers(hold)
 	r.bc.Buffers(hold)
 	for _, b := range lent {
@@ -228,7 +229,7 @@ func (r *rig) check(lent []*frame.Buffer) {
 
 // runCalls makes the calls and returns how many messages shared packets.
 func runCalls(t testing.TB, b []byte) uint64 {
-	small := frame.NewArena(frame.ArenaConfig{Small: 384, Reserve: 64})
+	small := netdev.NewArena(netdev.ArenaConfig{Small: 384, Reserve: 64})
 	c := &calls{b}
 	first := c.byte()
 	r := newRig(t, func(k *Config) {
@@ -238,7 +239,7 @@ func runCalls(t testing.TB, b []byte) uint64 {
 		r.SetCapabilities(allCaps | frame.CapGapAckBlock)
 	}
 	l := newLedger(r)
-	var lent []*frame.Buffer
+	var lent []*netdev.Buffer
 	if first&1 != 0 {
 		r.up()
 	}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // newGapRig is a rig whose ends both announce gap-ack blocks.
@@ -214,7 +215,7 @@ func TestGapBlocksOpenTheWindow(t *testing.T) {
 
 // Not more than the receiver takes, however little of it is under way.
 func TestSpanIsLimited(t *testing.T) {
-	r := newGapRig(t, func(c *Config) { c.Arena = frame.NewArena(frame.ArenaConfig{Small: 256}) }).at(65000, 1)
+	r := newGapRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 256}) }).at(65000, 1)
 	defer r.done()
 	r.send(100)
 	last := 0

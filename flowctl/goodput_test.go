@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A modelWire carries frames one way: at a rate, with a delay, in order, and loses some.
@@ -20,7 +21,7 @@ type modelWire struct {
 
 type arrival struct {
 	at time.Duration
-	b  *frame.Buffer
+	b  *netdev.Buffer
 }
 
 const (
@@ -29,7 +30,7 @@ const (
 )
 
 // put sends a frame at 1 Gbit/s, with preamble, FCS and gap; a lost one takes its time.
-func (w *modelWire) put(now time.Duration, b *frame.Buffer) {
+func (w *modelWire) put(now time.Duration, b *netdev.Buffer) {
 	w.busy = max(w.busy, now) + time.Duration(b.Len()+24)*8
 	if w.chance.Float64() < w.loss {
 		b.Release()
@@ -44,13 +45,13 @@ type model struct {
 	now   time.Duration
 	ends  [2]*Link
 	wires [2]modelWire // from each end
-	arena *frame.Arena
+	arena *netdev.Arena
 	sent  int
 	got   int
 }
 
 func newModel(t testing.TB, seed uint64, loss float64, change func(*Config)) *model {
-	m := &model{t: t, arena: frame.NewArena(frame.ArenaConfig{Small: 20000})}
+	m := &model{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 20000})}
 	caps := allCaps | frame.CapGapAckBlock
 	for i, a := range []frame.NodeAddr{self, peer} {
 		c := Config{Local: &Local{Self: a, IfName: "eth0", Arena: m.arena, Alone: true, Capabilities: caps},
@@ -96,7 +97,7 @@ func (m *model) step() {
 	}
 }
 
-func (m *model) receive(l *Link, b *frame.Buffer) {
+func (m *model) receive(l *Link, b *netdev.Buffer) {
 	p, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
 	if err != nil {
 		m.t.Fatal(err)
@@ -135,7 +136,7 @@ func (m *model) carry(n int) time.Duration {
 		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer}
 	for m.got < n {
 		for m.sent < n && !m.ends[0].Congested(frame.Low) {
-			b := m.arena.Get(frame.EthernetLen+modelPacket, frame.Data)
+			b := m.arena.Get(frame.EthernetLen+modelPacket, netdev.Data)
 			if b == nil {
 				break
 			}

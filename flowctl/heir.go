@@ -2,7 +2,10 @@
 
 package flowctl
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // An Heir is the receiving half of a link that failed while another to the same
 // node works: what the failed link had not received yet comes through the other one,
@@ -25,7 +28,7 @@ func (h *Heir) BeginEmpty(first frame.Seq, pool *Pool) { h.next, h.pool = first,
 
 // HandlePacket takes a packet out of the tunnel. The caller keeps its hold of b,
 // which is nil where the packet lies in memory of its own.
-func (h *Heir) HandlePacket(m frame.Message, b *frame.Buffer) Verdict {
+func (h *Heir) HandlePacket(m frame.Message, b *netdev.Buffer) Verdict {
 	switch {
 	case m.Seq().Before(h.next) || h.next.Distance(m.Seq()) > MaxWindow:
 		return Dropped
@@ -54,7 +57,7 @@ func (h *Heir) Next() (Packet, bool) {
 func (h *Heir) Clear() { h.deferral.clear() }
 
 // Buffers yields every Buffer that is held, once for each hold.
-func (h *Heir) Buffers(yield func(*frame.Buffer) bool) { h.deferral.buffers(yield) }
+func (h *Heir) Buffers(yield func(*netdev.Buffer) bool) { h.deferral.buffers(yield) }
 
 // Pieces joins the pieces of a tunnelled packet that was too large for the link the
 // tunnel is on; they come one behind the other. Its memory is at most one packet.

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Validation and hostile input: the items of docs/spec/02-link.md §12 that are a link's.
@@ -166,7 +167,7 @@ func TestHostileItem8DeferredWithoutEnd(t *testing.T) {
 // Item 12: who never acknowledges pins no more than the limits, and all of it comes back
 // when the link ends.
 func TestHostileItem12NeverAcknowledges(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Arena = frame.NewArena(frame.ArenaConfig{Small: 4096}) }).up()
+	r := newRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096}) }).up()
 	n := 0
 	for imp := frame.Low; imp <= frame.Critical; imp++ {
 		for {

@@ -7,6 +7,7 @@ import (
 	"hash/maphash"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A ledger follows every message of one session from Send, Hold or Room to the
@@ -72,7 +73,7 @@ func (l *ledger) send(way byte, n int, imp frame.Importance, u byte) bool {
 			return true
 		}
 	}
-	b := r.arena.Get(frame.EthernetLen+n, frame.Data)
+	b := r.arena.Get(frame.EthernetLen+n, netdev.Data)
 	if b == nil {
 		return false
 	}
@@ -98,9 +99,9 @@ func (l *ledger) send(way byte, n int, imp frame.Importance, u byte) bool {
 // sendAll gives the link n packets of one message, or none without memory.
 func (l *ledger) sendAll(n int, imp frame.Importance) {
 	r := l.r
-	var all []*frame.Buffer
+	var all []*netdev.Buffer
 	for i := range n {
-		b := r.arena.Get(frame.EthernetLen+60, frame.Data)
+		b := r.arena.Get(frame.EthernetLen+60, netdev.Data)
 		if b == nil {
 			n = 0
 			break

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=State -linecomment
@@ -71,7 +72,7 @@ type Local struct {
 	Margin int  // bytes left free in every packet, beside room for a tunnel header
 	Alone  bool // every message has a packet to itself
 	Spread bool // the first ticks to different peers are not at one time
-	Arena  *frame.Arena
+	Arena  *netdev.Arena
 	Pool   *Pool // of what peers can make the node keep; nil: no end
 
 	// Overhead is what sealing adds to a packet whose length is a multiple of 4, in
@@ -115,7 +116,7 @@ type Link struct {
 	cfg   *Local
 	bcast *BroadcastReceiver // the peer's
 	cast  *BroadcastSender   // of which this is the sending half; nil: of no broadcast link
-	out   Queue[*frame.Buffer]
+	out   Queue[*netdev.Buffer]
 
 	cork     cork
 	draining draining // here it takes no room
@@ -278,7 +279,7 @@ func (l *Link) TakeEvents() Event {
 
 // NextFrame returns the next frame to put on the wire, or nil. The caller takes
 // over one hold.
-func (l *Link) NextFrame() *frame.Buffer {
+func (l *Link) NextFrame() *netdev.Buffer {
 	if l.out.Len() == 0 {
 		return nil
 	}

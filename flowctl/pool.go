@@ -2,7 +2,9 @@
 
 package flowctl
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/netdev"
+)
 
 // A Pool bounds the memory that other nodes can make this one keep until something
 // else comes: packets before their turn, and fragments. Nobody has more than is left for
@@ -10,8 +12,8 @@ import "github.com/utipc/utipc/frame"
 // that lost a packet is kept what it sent behind. A nil Pool has no end. Not safe for
 // concurrent use.
 type Pool struct {
-	Limit  int           // bytes
-	Wholes *frame.Wholes // for what is joined of fragments; nil: the heap
+	Limit  int                 // bytes
+	Wholes *netdev.MessagePool // for what is joined of fragments; nil: the heap
 	used   int
 }
 
@@ -28,8 +30,8 @@ func (p *Pool) Used() int { return p.used }
 func (p *Pool) has(own, n int) bool { return p == nil || own+n <= max(p.Limit-p.used, poolShare) }
 
 // get takes memory for n bytes of a message that is joined, and counts it.
-func (p *Pool) get(n int) *frame.Buffer {
-	var w *frame.Wholes
+func (p *Pool) get(n int) *netdev.Buffer {
+	var w *netdev.MessagePool
 	if p != nil {
 		w = p.Wholes
 	}

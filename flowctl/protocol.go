@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 type stateOptions struct {
@@ -62,7 +63,7 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 func (l *Link) writeState(now time.Duration, f *frame.StateFields, record []byte) {
 	domain, room := l.watched(len(record))
 	size := frame.IntLen + len(record) + domain
-	b := l.cfg.Arena.Get(frame.EthernetLen+size, frame.Control)
+	b := l.cfg.Arena.Get(frame.EthernetLen+size, netdev.Control)
 	if b == nil {
 		l.NoChunk++
 		return
@@ -110,7 +111,7 @@ func (l *Link) sendReset(last bool) {
 	}
 	f.PeerStopping = last && !f.Activate
 	copy(f.IfName[:frame.IfNameLen-1], l.cfg.IfName)
-	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen+frame.IfNameLen, frame.Control)
+	b := l.cfg.Arena.Get(frame.EthernetLen+frame.IntLen+frame.IfNameLen, netdev.Control)
 	if b == nil {
 		l.NoChunk++
 		return

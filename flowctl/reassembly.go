@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // ErrFragment means a fragment out of its place, or more of them than the
@@ -16,8 +17,8 @@ var ErrFragment = errors.New("flowctl: fragments do not make a message")
 // other. Its memory is at most one message. The zero value is ready.
 // Source: docs/spec/01-wire.md §7.
 type Reassembly struct {
-	in   *frame.Buffer // what has come; nil between messages
-	want int           // length of the whole
+	in   *netdev.Buffer // what has come; nil between messages
+	want int            // length of the whole
 	pool *Pool
 }
 
@@ -93,7 +94,7 @@ func (r *Reassembly) Clear() {
 }
 
 // room is how many bytes a Buffer that was filled from its beginning holds at most.
-func room(b *frame.Buffer) int { return b.Len() + b.Tailroom() }
+func room(b *netdev.Buffer) int { return b.Len() + b.Tailroom() }
 
 func fragmentable(u frame.User) bool {
 	return u.IsPayload() || u == frame.UserConn || u == frame.UserGroup || u == frame.UserName

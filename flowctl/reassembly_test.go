@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // whole is a message of n bytes, header included.
@@ -177,8 +178,8 @@ func TestReassemblyDoesNotTrustTheClaim(t *testing.T) {
 // Message after message is joined in the same chunk, without garbage; while all chunks
 // are kept it is joined in memory of its own, and whoever has it may keep that, too.
 func TestReassemblyUsesChunksAgain(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64, Poison: true})
-	pool := Pool{Limit: DefaultPool, Wholes: frame.NewWholes(arena)}
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Poison: true})
+	pool := Pool{Limit: DefaultPool, Wholes: netdev.NewMessagePool(arena)}
 	var r Reassembly
 	r.SetPool(&pool)
 	msg := whole(9000)

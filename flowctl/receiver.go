@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Limits of a receiver.
@@ -35,12 +36,12 @@ func (r *receiver) clear(first frame.Seq) {
 // that holds it, or nil where it was copied out.
 type Packet struct {
 	Message frame.Message
-	buf     *frame.Buffer
+	buf     *netdev.Buffer
 }
 
 // Buffer is what holds the packet, or nil where it was copied out. Whoever keeps it
 // takes a hold of his own.
-func (p Packet) Buffer() *frame.Buffer { return p.buf }
+func (p Packet) Buffer() *netdev.Buffer { return p.buf }
 
 // Release gives the packet's memory back; the message is void then.
 func (p Packet) Release() {
@@ -67,7 +68,7 @@ const (
 
 // HandlePacket takes a packet that is not of the link protocol. The caller keeps
 // its hold of b. Source: docs/spec/02-link.md §8.
-func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer) Verdict {
+func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *netdev.Buffer) Verdict {
 	if l.blocked() {
 		return Dropped
 	}
@@ -102,7 +103,7 @@ func (l *Link) HandlePacket(now time.Duration, m frame.Message, b *frame.Buffer)
 func (l *Link) MayAck(ack frame.Seq) bool { return ack.Before(l.sndNxt) }
 
 // early takes a packet that came before its turn.
-func (l *Link) early(now time.Duration, m frame.Message, b *frame.Buffer) Verdict {
+func (l *Link) early(now time.Duration, m frame.Message, b *netdev.Buffer) Verdict {
 	switch l.add(m, b, l.cfg.Pool) {
 	case deferredNow:
 		l.Counters.Deferred++

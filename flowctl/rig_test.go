@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 const (
@@ -25,7 +26,7 @@ type rig struct {
 	t testing.TB
 	*Link
 	bc    *BroadcastReceiver
-	arena *frame.Arena
+	arena *netdev.Arena
 	now   time.Duration
 	state frame.Seq // the peer's next STATE
 	got   []string  // data delivered
@@ -41,7 +42,7 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 		f(&c)
 	}
 	if c.Arena == nil {
-		c.Arena = frame.NewArena(frame.ArenaConfig{Small: 1024})
+		c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024})
 	}
 	r.arena = c.Arena
 	r.Link = NewLink(0, c, allCaps)
@@ -80,7 +81,7 @@ func (r *rig) out() (lines []string) {
 	return lines
 }
 
-func describe(b *frame.Buffer) string {
+func describe(b *netdev.Buffer) string {
 	line, err := frame.Describe(b.Bytes()[frame.EthernetLen:])
 	if err != nil {
 		return "UNSOUND " + line
@@ -165,8 +166,8 @@ func (r *rig) hear(b []byte) bool {
 }
 
 // packet puts a packet of the peer into a Buffer.
-func (r *rig) packet(seq, ack frame.Seq, data string) (frame.Message, *frame.Buffer) {
-	b := r.arena.Get(frame.EthernetLen+frame.BasicLen+len(data), frame.Control)
+func (r *rig) packet(seq, ack frame.Seq, data string) (frame.Message, *netdev.Buffer) {
+	b := r.arena.Get(frame.EthernetLen+frame.BasicLen+len(data), netdev.Control)
 	if b == nil {
 		r.t.Fatal("no chunk")
 	}
@@ -199,8 +200,8 @@ func (r *rig) receive(seq, ack frame.Seq) Verdict {
 }
 
 // message is one for Send, with n bytes of data.
-func (r *rig) message(n int) *frame.Buffer {
-	b := r.arena.Get(frame.EthernetLen+frame.BasicLen+n, frame.Data)
+func (r *rig) message(n int) *netdev.Buffer {
+	b := r.arena.Get(frame.EthernetLen+frame.BasicLen+n, netdev.Data)
 	if b == nil {
 		r.t.Fatal("no chunk")
 	}
@@ -244,7 +245,7 @@ func wantLines(t testing.TB, what string, got []string, want ...string) {
 }
 
 // stamp writes numbers into a built message of the peer.
-func stamp(b *frame.Buffer, seq, ack frame.Seq) {
+func stamp(b *netdev.Buffer, seq, ack frame.Seq) {
 	frame.StampSeq(b.Bytes()[frame.EthernetLen:], seq)
 	frame.StampAcks(b.Bytes()[frame.EthernetLen:], ack, 0)
 }

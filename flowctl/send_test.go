@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // seqs drains the frames and returns the data packets' numbers.
@@ -154,7 +155,7 @@ func TestGap(t *testing.T) {
 
 func TestGapOfWholeWindow(t *testing.T) {
 	r := newRig(t, func(c *Config) {
-		c.MinWindow, c.MaxWindow, c.Arena = MaxWindow, MaxWindow, frame.NewArena(frame.ArenaConfig{Small: 8600})
+		c.MinWindow, c.MaxWindow, c.Arena = MaxWindow, MaxWindow, netdev.NewArena(netdev.ArenaConfig{Small: 8600})
 	})
 	r.up().at(60000, 1).send(MaxWindow)
 	r.seqs()
@@ -259,8 +260,8 @@ func TestRepetitionWithoutMemory(t *testing.T) {
 	b := r.NextFrame()
 	b.Lend()
 	b.Release()
-	var held []*frame.Buffer
-	for c := r.arena.Get(1, frame.Control); c != nil; c = r.arena.Get(1, frame.Control) {
+	var held []*netdev.Buffer
+	for c := r.arena.Get(1, netdev.Control); c != nil; c = r.arena.Get(1, netdev.Control) {
 		held = append(held, c)
 	}
 	r.now = time.Millisecond
@@ -403,7 +404,7 @@ func TestBacklogKeepsOrder(t *testing.T) {
 }
 
 func TestSystemBacklogFullIsStuck(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Arena = frame.NewArena(frame.ArenaConfig{Small: 4096}) })
+	r := newRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096}) })
 	r.up()
 	var err error
 	for n := 0; err == nil; n++ {

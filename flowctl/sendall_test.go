@@ -7,10 +7,11 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // fragments are n packets of one message.
-func (r *rig) fragments(n int) (all []*frame.Buffer) {
+func (r *rig) fragments(n int) (all []*netdev.Buffer) {
 	for range n {
 		b := r.message(4)
 		b.Bytes()[frame.EthernetLen] = b.Bytes()[frame.EthernetLen]&^0x1e | byte(frame.UserFragment)<<1

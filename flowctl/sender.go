@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Limits of a sender. Source: docs/spec/02-link.md §1.3.
@@ -38,9 +39,9 @@ type sender struct {
 }
 
 type sent struct {
-	b           *frame.Buffer // nil: acknowledged, though older ones are not
-	at          time.Duration // when it was sent last
-	first       time.Duration // when it was first repeated
+	b           *netdev.Buffer // nil: acknowledged, though older ones are not
+	at          time.Duration  // when it was sent last
+	first       time.Duration  // when it was first repeated
 	retransmits int32
 	owing       int32 // members of a broadcast link that have not acknowledged it
 }
@@ -70,7 +71,7 @@ func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 }
 
 // Unsettled calls visit with every packet that the peer has not acknowledged, in order: those
 // sent, and then those that wait.
-func (l *Link) Unsettled(visit func(*frame.Buffer)) {
+func (l *Link) Unsettled(visit func(*netdev.Buffer)) {
 	for i := range l.transmit.Len() {
 		if b := l.transmit.At(i).b; b != nil {
 			visit(b)
@@ -86,7 +87,7 @@ func (l *Link) Unsettled(visit func(*frame.Buffer)) {
 // the window is full it may share a packet that waits. With a nil error the link
 // has taken over the caller's hold, otherwise nothing happened. Errors:
 // ErrCongested, ErrTooLong.
-func (l *Link) Send(now time.Duration, b *frame.Buffer, imp frame.Importance) error {
+func (l *Link) Send(now time.Duration, b *netdev.Buffer, imp frame.Importance) error {
 	if err := l.admit(b, imp); err != nil {
 		l.blockedAt(now)
 		return err
@@ -104,7 +105,7 @@ func (l *Link) Send(now time.Duration, b *frame.Buffer, imp frame.Importance) er
 // SendAll is Send for the packets of one message, its fragments: they are taken all
 // or not at all, also where there is room for the first alone, and follow each other
 // on the link.
-func (l *Link) SendAll(now time.Duration, bufs []*frame.Buffer, imp frame.Importance) error {
+func (l *Link) SendAll(now time.Duration, bufs []*netdev.Buffer, imp frame.Importance) error {
 	for _, b := range bufs {
 		if err := l.admit(b, imp); err != nil {
 			l.blockedAt(now)
@@ -121,7 +122,7 @@ func (l *Link) SendAll(now time.Duration, bufs []*frame.Buffer, imp frame.Import
 }
 
 // sendUnlimited queues a packet that shares with no other, whatever waits already.
-func (l *Link) sendUnlimited(now time.Duration, b *frame.Buffer, imp frame.Importance) {
+func (l *Link) sendUnlimited(now time.Duration, b *netdev.Buffer, imp frame.Importance) {
 	copy(b.Bytes(), l.header[:])
 	if l.backlog.Len() == 0 && l.Open() {
 		l.launch(now, b)
@@ -133,7 +134,7 @@ func (l *Link) sendUnlimited(now time.Duration, b *frame.Buffer, imp frame.Impor
 
 // Hold is Send for a message that waits in any case, for more to share its packet,
 // until Flush.
-func (l *Link) Hold(b *frame.Buffer, imp frame.Importance) error {
+func (l *Link) Hold(b *netdev.Buffer, imp frame.Importance) error {
 	if err := l.admit(b, imp); err != nil {
 		return err
 	}
@@ -142,7 +143,7 @@ func (l *Link) Hold(b *frame.Buffer, imp frame.Importance) error {
 }
 
 // admit reports why a message may not be sent now.
-func (l *Link) admit(b *frame.Buffer, imp frame.Importance) error {
+func (l *Link) admit(b *netdev.Buffer, imp frame.Importance) error {
 	if b.Len()-frame.EthernetLen > l.mtu {
 		return ErrTooLong
 	}
@@ -158,7 +159,7 @@ func (l *Link) admit(b *frame.Buffer, imp frame.Importance) error {
 }
 
 // wait puts a message into the last packet that waits, or behind it.
-func (l *Link) wait(b *frame.Buffer, imp frame.Importance) {
+func (l *Link) wait(b *netdev.Buffer, imp frame.Importance) {
 	msg := b.Bytes()[frame.EthernetLen:]
 	if bundleable(frame.UserOf(msg)) {
 		if room := l.Room(len(msg), imp); room != nil {
@@ -175,7 +176,7 @@ func (l *Link) wait(b *frame.Buffer, imp frame.Importance) {
 }
 
 // queue puts a packet at the end of the backlog.
-func (l *Link) queue(b *frame.Buffer, imp frame.Importance) *backlog {
+func (l *Link) queue(b *netdev.Buffer, imp frame.Importance) *backlog {
 	q := l.needBacklog()
 	q.Push(waiting{b, imp})
 	q.waiting[imp]++
@@ -215,7 +216,7 @@ func (l *Link) flush(now time.Duration, keep int) {
 }
 
 // launch gives a packet its number and sends it for the first time.
-func (l *Link) launch(now time.Duration, b *frame.Buffer) {
+func (l *Link) launch(now time.Duration, b *netdev.Buffer) {
 	msg, members := b.Bytes()[frame.EthernetLen:], 0
 	if l.cast == nil {
 		frame.StampSeq(msg, l.sndNxt)

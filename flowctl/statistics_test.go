@@ -9,6 +9,7 @@ import (
 	"unsafe"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // The length of the oldest message unacknowledged, in seven classes, and how many there
@@ -113,7 +114,7 @@ func TestIdleLinkIsSmall(t *testing.T) {
 	}
 	for i, l := range m.ends {
 		size := unsafe.Sizeof(*l) + uintptr(len(l.transmit.ring))*unsafe.Sizeof(sent{}) +
-			uintptr(len(l.out.ring))*unsafe.Sizeof((*frame.Buffer)(nil))
+			uintptr(len(l.out.ring))*unsafe.Sizeof((*netdev.Buffer)(nil))
 		if l.profile != nil {
 			size += unsafe.Sizeof(*l.profile)
 		}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 func TestSupervisorLosesSilentPeer(t *testing.T) {
@@ -253,8 +254,8 @@ func TestToleranceChange(t *testing.T) {
 func TestToleranceChangeSurvivesWantOfMemory(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
-	var held []*frame.Buffer
-	for b := r.arena.Get(1, frame.Control); b != nil; b = r.arena.Get(1, frame.Control) {
+	var held []*netdev.Buffer
+	for b := r.arena.Get(1, netdev.Control); b != nil; b = r.arena.Get(1, netdev.Control) {
 		held = append(held, b)
 	}
 	r.SetTolerance(0, 800*time.Millisecond)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // MaxTunnelled is the number of tunnel messages that one failover may have: with more
@@ -76,7 +77,7 @@ func (l *Link) corkUntil(now time.Duration, old *Link, upTo frame.Seq) {
 }
 
 // queued yields the packets that were sent and not acknowledged, and those that wait.
-func (l *Link) queued(yield func(*frame.Buffer) bool) {
+func (l *Link) queued(yield func(*netdev.Buffer) bool) {
 	for i := range l.transmit.Len() {
 		if b := l.transmit.At(i).b; b != nil && !yield(b) {
 			return
@@ -161,7 +162,7 @@ func (l *Link) sendFailover(now time.Duration, failed *Link) error {
 
 // takeOver sends a packet of a failed link: of one that is a tunnel message itself, and
 // spoke of how the links stood before, only the number counts. It is as carry.
-func (l *Link) takeOver(now time.Duration, f *frame.TunnelFields, b *frame.Buffer) bool {
+func (l *Link) takeOver(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer) bool {
 	if frame.UserOf(b.Bytes()[frame.EthernetLen:]) != frame.UserTunnel {
 		return l.carry(now, f, b)
 	}
@@ -201,7 +202,7 @@ func (l *Link) SendHalfFailover(now time.Duration, bearer uint8) error {
 
 // pass sends a tunnel message. What is sent later must not join a packet that waits
 // before it: it would overtake what is in the tunnel.
-func (l *Link) pass(now time.Duration, b *frame.Buffer) {
+func (l *Link) pass(now time.Duration, b *netdev.Buffer) {
 	l.sendUnlimited(now, b, inTunnel)
 	if l.backlog != nil {
 		l.backlog.bundler = bundler{}
@@ -210,7 +211,7 @@ func (l *Link) pass(now time.Duration, b *frame.Buffer) {
 
 // carry sends one packet of another link, whole or in pieces; it takes over the
 // caller's hold, unless it reports false, for want of memory.
-func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *frame.Buffer) bool {
+func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer) bool {
 	msg := b.Bytes()[frame.EthernetLen:]
 	limit := l.mtu - frame.IntLen
 	if len(msg) > limit {
@@ -267,9 +268,9 @@ func (l *Link) tunnelFields(t frame.TunnelType, of *Link) frame.TunnelFields {
 }
 
 // tunnel makes a tunnel message, or returns nil for want of memory.
-func (l *Link) tunnel(f *frame.TunnelFields, data []byte) *frame.Buffer {
+func (l *Link) tunnel(f *frame.TunnelFields, data []byte) *netdev.Buffer {
 	n := frame.EthernetLen + frame.IntLen + len(data)
-	b := l.cfg.Arena.Get(n, frame.Control)
+	b := l.cfg.Arena.Get(n, netdev.Control)
 	if b == nil {
 		l.NoChunk++
 		return nil
@@ -282,8 +283,8 @@ func (l *Link) tunnel(f *frame.TunnelFields, data []byte) *frame.Buffer {
 
 // dummy makes a message that every receiver drops: it shows where a link ended. It
 // returns nil for want of memory.
-func (l *Link) dummy() *frame.Buffer {
-	b := l.cfg.Arena.Get(frame.EthernetLen+frame.BasicLen, frame.Control)
+func (l *Link) dummy() *netdev.Buffer {
+	b := l.cfg.Arena.Get(frame.EthernetLen+frame.BasicLen, netdev.Control)
 	if b == nil {
 		l.NoChunk++
 		return nil

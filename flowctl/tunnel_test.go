@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // twoLinks are the two links to a peer: T works, L is the other one, on bearer 1 here
@@ -145,15 +146,15 @@ func TestFailoverThatCannotBe(t *testing.T) {
 
 	T, L = twoLinks(t, 0, 1500)
 	L.send(3)
-	var lent []*frame.Buffer
+	var lent []*netdev.Buffer
 	for b := L.NextFrame(); b != nil; b = L.NextFrame() {
 		lent = append(lent, b) // a device has it
 	}
 	L.fail(OwnDecision)
 	dummy := T.arena.Free() - 1
-	var taken []*frame.Buffer
+	var taken []*netdev.Buffer
 	for range dummy {
-		taken = append(taken, T.arena.Get(100, frame.Control))
+		taken = append(taken, T.arena.Get(100, netdev.Control))
 	}
 	if err := T.SendFailover(0, L.Link); err != ErrTunnel {
 		t.Errorf("no memory: got %v, want %v", err, ErrTunnel)

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // The kernel's rule, branch by branch. Source: docs/spec/02-link.md §7.3.
@@ -152,7 +153,7 @@ func TestSetWindowTellsOfRoom(t *testing.T) {
 func TestOpenByBytes(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.MTU = 65000
-		c.Arena = frame.NewArena(frame.ArenaConfig{Small: 64, Jumbo: 200, JumboSize: 65536})
+		c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 200, JumboSize: 65536})
 	})
 	r.hear(reset(func(f *frame.ResetFields) { f.MaxPacket = 65000 }))
 	r.Up(0)

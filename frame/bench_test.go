@@ -228,23 +228,6 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	}
 }
 
-func TestArenaDoesNotAllocate(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 16, Jumbo: 2, JumboSize: 9000})
-	for _, size := range []int{1514, 9000} {
-		n := testing.AllocsPerRun(100, func() {
-			b := a.Get(size, frame.Data)
-			b.Lend()
-			b.Complete()
-			b.Hold()
-			b.Release()
-			b.Release()
-		})
-		if n != 0 {
-			t.Errorf("size %d: got %v allocations, want 0", size, n)
-		}
-	}
-}
-
 func BenchmarkParse(b *testing.B) {
 	for i, s := range samples(b) {
 		b.Run(kinds[i].name, func(b *testing.B) {
@@ -301,13 +284,5 @@ func BenchmarkAppendPayload(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		f.Append(buf, data)
-	}
-}
-
-func BenchmarkArena(b *testing.B) {
-	a := frame.NewArena(frame.ArenaConfig{})
-	b.ReportAllocs()
-	for b.Loop() {
-		a.Get(1514, frame.Data).Release()
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 func TestCapabilities(t *testing.T) {
@@ -47,7 +48,7 @@ func TestNamesOfEnums(t *testing.T) {
 		got  interface{ String() string }
 		want string
 	}{
-		{frame.Data, "data"}, {frame.Control, "control"},
+		{netdev.Data, "data"}, {netdev.Control, "control"},
 		{frame.NoScope, "none"}, {frame.ClusterScope, "cluster"}, {frame.NodeScope, "node"}, {frame.Scope(4), "Scope(4)"},
 		{frame.UserLow, "low"}, {frame.UserDiscovery, "disc"}, {frame.User(16), "User(16)"},
 		{frame.System, "system"}, {frame.Importance(9), "Importance(9)"},

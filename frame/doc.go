@@ -2,7 +2,7 @@
 
 // Package frame holds every byte TIPC puts on the wire: Ethernet framing, the
 // messages of each user, addresses and their text forms, wrapping sequence
-// numbers; and Buffer, the memory frames live in.
+// numbers. The memory that frames live in is package netdev's.
 //
 //	bytes ── Parse ──► Message ── ParsePayload, ParseLink, … ──► a view of the kind
 //	                                                               │ Fields

@@ -12,6 +12,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -33,7 +34,7 @@ type BearerConfig struct {
 // device of a name, ErrConfig where the settings cannot be, or the node's memory was
 // made for shorter frames (Config.MTU); net.ErrClosed; the context's; the device's own;
 // errors.ErrUnsupported of an attached node, which has RequestBearer.
-func (n *Node) EnableBearer(ctx context.Context, dev Device, c BearerConfig) error {
+func (n *Node) EnableBearer(ctx context.Context, dev netdev.Device, c BearerConfig) error {
 	if dev == nil {
 		return opError("enable bearer", "tipc", nil, nil, refused(fmt.Errorf("%w: no device", ErrConfig)))
 	}
@@ -48,7 +49,7 @@ func (n *Node) EnableBearer(ctx context.Context, dev Device, c BearerConfig) err
 	return nil
 }
 
-func (n *Node) enable(ctx context.Context, dev Device, c BearerConfig) error {
+func (n *Node) enable(ctx context.Context, dev netdev.Device, c BearerConfig) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -84,7 +85,7 @@ func (n *Node) enable(ctx context.Context, dev Device, c BearerConfig) error {
 }
 
 // join attaches a device as one more bearer. After it comes regroup.
-func (n *Node) join(d Device, c BearerConfig) (*attachment, error) {
+func (n *Node) join(d netdev.Device, c BearerConfig) (*attachment, error) {
 	name := d.Name()
 	if n.named(name) != nil {
 		return nil, refuse(syscall.EINVAL, "Already enabled.")
@@ -110,7 +111,7 @@ func (n *Node) join(d Device, c BearerConfig) (*attachment, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l, ok := d.(LevelTriggered); ok {
+	if l, ok := d.(netdev.LevelTriggered); ok {
 		a.level = l.LevelTriggered()
 	}
 	n.attached = append(n.attached, a)
@@ -171,11 +172,11 @@ func overlaid(a, b LinkConfig) LinkConfig {
 // them together. Errors: those of a descriptor to be woken by.
 func (n *Node) regroup() error {
 	polled, any := len(n.attached) > 0, false
-	var peekers []Peeker
+	var peekers []netdev.Peeker
 	for _, a := range n.attached {
 		fd := a.dev.FD() >= 0
 		polled, any = polled && fd, any || fd
-		if p, ok := a.dev.(Peeker); ok {
+		if p, ok := a.dev.(netdev.Peeker); ok {
 			peekers = append(peekers, p)
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"slices"
 	"syscall"
 	"time"
+
+	"github.com/utipc/utipc/netdev"
 )
 
 // farewell is how long DisableBearer waits for a device that is full to take the last
@@ -106,7 +108,7 @@ func (n *Node) abandon(a *attachment) {
 // sleeps with an older list of bearers: until that ends what the descriptor stood for,
 // an address that is bound, say, is not free either.
 type burial struct {
-	dev        Device
+	dev        netdev.Device
 	generation int
 }
 

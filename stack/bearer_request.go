@@ -9,6 +9,8 @@ import (
 	"net/netip"
 	"syscall"
 	"time"
+
+	"github.com/utipc/utipc/netdev"
 )
 
 // A BearerRequest asks for a bearer in the words of tipc(8) "bearer enable". The node's
@@ -35,7 +37,7 @@ type BearerRequest struct {
 
 // A BearerOpener makes the device of a request. The caller enables it, and closes it
 // when that fails.
-type BearerOpener func(ctx context.Context, r BearerRequest) (Device, error)
+type BearerOpener func(ctx context.Context, r BearerRequest) (netdev.Device, error)
 
 // RequestBearer enables the bearer that r describes; see EnableBearer, whose errors it
 // has too.

@@ -10,7 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -43,8 +43,8 @@ type Buffer struct {
 	filled int // bytes of it
 
 	// Read.
-	hold *frame.Buffer // that the message is in, or nil
-	own  []byte        // memory for short messages
+	hold *netdev.Buffer // that the message is in, or nil
+	own  []byte         // memory for short messages
 }
 
 var buffers = sync.Pool{New: func() any { return &Buffer{} }}
@@ -210,7 +210,7 @@ func (b *Buffer) waits(d dest, err error) bool { return b.c.waits(d, err) }
 
 // fill makes b what was read: data, which hold keeps if that is not nil. It is copied
 // when its socket has too many out.
-func (b *Buffer) fill(data []byte, hold *frame.Buffer, counted bool) {
+func (b *Buffer) fill(data []byte, hold *netdev.Buffer, counted bool) {
 	if hold == nil && len(data) <= engine.CopyBreak {
 		b.own = data
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -193,7 +194,7 @@ func (n *Node) retap() {
 }
 
 // handleTapped gives the engine a frame and takes down what becomes of it.
-func (n *Node) handleTapped(now time.Duration, a *attachment, f *frame.Buffer) {
+func (n *Node) handleTapped(now time.Duration, a *attachment, f *netdev.Buffer) {
 	t := a.taps
 	t.copy = append(t.copy[:0], f.Bytes()...)
 	t.before = n.eng.Counters().Drops
@@ -235,7 +236,7 @@ func (a *attachment) tapSent(k int, err error) {
 	}
 }
 
-func (a *attachment) putSent(now time.Time, f *frame.Buffer, comment string) {
+func (a *attachment) putSent(now time.Time, f *netdev.Buffer, comment string) {
 	a.taps.put(CapturedFrame{Time: now, Bearer: a.dev.Name(), Out: true, Length: f.Len(), Data: f.Bytes(), Comment: comment})
 }
 

@@ -7,7 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -35,7 +35,7 @@ func TestCloseWithFullDevice(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := mustOpen(t, a, nil)
-		d.transmit = func([]*frame.Buffer) (int, error) { return 0, nil }
+		d.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
 		for i := range 200 { // to a port that is there: within the window and the backlog
 			if i < 140 {
 				c.WriteTo([]byte("x"), server.LocalAddr())
@@ -46,7 +46,7 @@ func TestCloseWithFullDevice(t *testing.T) {
 		cancel()
 		a.Close(ctx)
 		calls := 0
-		d.receive = func([]*frame.Buffer) (int, error) { calls++; return 0, nil }
+		d.receive = func([]*netdev.Buffer) (int, error) { calls++; return 0, nil }
 		for range 2 * sendLaps {
 			c.WriteTo([]byte("x"), Service{Type: 18888})
 		}

@@ -8,7 +8,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -62,7 +62,7 @@ func (b *bench) close() {
 // holdUp makes the next calls of Transmit that have big frames wait, each until the
 // channel is closed that it sends to held.
 func (b *bench) holdUp(calls int) {
-	b.dev.transmit = func(bufs []*frame.Buffer) (int, error) {
+	b.dev.transmit = func(bufs []*netdev.Buffer) (int, error) {
 		big := 0
 		for _, f := range bufs {
 			if f.Len() > len(b.big) {
@@ -144,7 +144,7 @@ func TestSmallSendsCombine(t *testing.T) {
 		synctest.Wait()
 		before := b.node.eng.Counters().MessagesOut
 		frames := 0
-		b.dev.transmit = func(bufs []*frame.Buffer) (int, error) {
+		b.dev.transmit = func(bufs []*netdev.Buffer) (int, error) {
 			if b.node.eng.Counters().MessagesOut == before+10 {
 				frames += len(bufs)
 				before = 0

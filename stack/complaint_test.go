@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -34,7 +35,7 @@ func TestOneLineForManyBadNames(t *testing.T) {
 		if port, err = h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1}); err != nil {
 			t.Fatal(err)
 		}
-		dev := &moody{Device: port, transmit: func(bufs []*frame.Buffer) (int, error) {
+		dev := &moody{Device: port, transmit: func(bufs []*netdev.Buffer) (int, error) {
 			for _, b := range bufs {
 				invert(b.Bytes())
 			}

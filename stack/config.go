@@ -6,11 +6,12 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // A Bearer is a Device that a node speaks TIPC on.
-type Bearer = Device
+type Bearer = netdev.Device
 
 // A LinkConfig is what the links on a bearer begin with: Tolerance, Priority, Window and
 // MaxWindow. Zero fields mean the node's values.

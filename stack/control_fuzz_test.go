@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -48,7 +49,7 @@ func FuzzServeControl(f *testing.F) {
 		}
 		n, err := Open(context.Background(), Config{
 			Bearers: []Bearer{p}, Address: 0x1001000 + NodeAddr(i),
-			OpenBearer: func(_ context.Context, r BearerRequest) (Device, error) {
+			OpenBearer: func(_ context.Context, r BearerRequest) (netdev.Device, error) {
 				if len(r.Device) > 15 {
 					return nil, errors.New("a long name")
 				}

@@ -9,20 +9,21 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // A changing device is one whose interface goes down and up, and whose MTU changes.
 type changing struct {
-	stack.Device
+	netdev.Device
 	mtu  atomic.Int64
 	wake func()
 }
 
 func (c *changing) MTU() int { return int(c.mtu.Load()) }
 
-func (c *changing) Attach(a *frame.Arena, wake func()) error {
+func (c *changing) Attach(a *netdev.Arena, wake func()) error {
 	c.wake = wake
 	return c.Device.Attach(a, wake)
 }

@@ -11,26 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // A boxed device takes all that waits at once and keeps it for the next calls, as
 // that of package udp does: its descriptor is readable for what came since then.
 type boxed struct {
-	Device
+	netdev.Device
 	fd  int
-	box []*frame.Buffer
+	box []*netdev.Buffer
 }
 
 func (d *boxed) FD() int { return d.fd }
 
-func (d *boxed) Attach(a *frame.Arena, wake func()) error {
+func (d *boxed) Attach(a *netdev.Arena, wake func()) error {
 	return d.Device.Attach(a, func() { unix.Write(d.fd, []byte{1, 0, 0, 0, 0, 0, 0, 0}) })
 }
 
-func (d *boxed) Receive(bufs []*frame.Buffer) (int, error) {
+func (d *boxed) Receive(bufs []*netdev.Buffer) (int, error) {
 	if len(d.box) == 0 {
-		var all [batch]*frame.Buffer
+		var all [batch]*netdev.Buffer
 		unix.Read(d.fd, make([]byte, 8))
 		n, err := d.Device.Receive(all[:])
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -37,14 +38,14 @@ const (
 
 // A port of the node into a network: a device, and the frames it has not taken.
 type attachment struct {
-	dev      Device
+	dev      netdev.Device
 	id       int
 	limit    int  // set by SetBearer, bytes of a message; 0: the device's MTU alone
 	mtu      int  // as the engine knows it
 	width    int  // the next lap asks for 1<<width frames, see receive
 	more     bool // the last lap may have left frames of which nobody is told
 	level    bool // its descriptor tells of every frame, see LevelTriggered
-	unsent   [batch]*frame.Buffer
+	unsent   [batch]*netdev.Buffer
 	n        int
 	troubles        // errors that were logged
 	gone     bool   // closed; its descriptor is somebody else's
@@ -425,7 +426,7 @@ func (n *Node) waitingSince(w *waiter, now time.Duration) (time.Duration, *patie
 
 // watch spins, without the lock, until one of the devices has frames, which it reports,
 // the seat is roused, or it has been long enough. yield is the node's.
-func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices []Peeker, yield int) (ready bool) {
+func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices []netdev.Peeker, yield int) (ready bool) {
 	for i := 1; ; i++ {
 		if anyReady(devices) {
 			return true
@@ -445,7 +446,7 @@ func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices [
 }
 
 // anyReady reports whether one of the devices has frames.
-func anyReady(devices []Peeker) bool {
+func anyReady(devices []netdev.Peeker) bool {
 	for _, d := range devices {
 		if d.Ready() {
 			return true

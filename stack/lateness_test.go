@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -67,7 +68,7 @@ func newLateBed(t *testing.T) *lateBed {
 	pa, _ := b.hub.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 	pb, _ := b.hub.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})
 	b.wire = fault.New(pa, fault.Config{})
-	open := func(dev stack.Device, a stack.NodeAddr) *stack.Node {
+	open := func(dev netdev.Device, a stack.NodeAddr) *stack.Node {
 		n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{dev}, Address: a, Wait: stack.Sleep, Tolerance: 30 * time.Second})
 		if err != nil {
 			t.Fatal(err)
@@ -137,7 +138,7 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 		t.Fatal(err)
 	}
 	devices := byte(10)
-	lonely := func() (stack.Device, error) {
+	lonely := func() (netdev.Device, error) {
 		devices++
 		return hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, devices})
 	}

@@ -9,7 +9,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -36,11 +36,11 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		for range 20 {
 			inside, goOn := make(chan struct{}), make(chan struct{})
 			n.mu.Lock() // the pump may look any time: it dozes in a run
-			b.dev.receive = func(bufs []*frame.Buffer) (int, error) {
+			b.dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 				b.dev.receive = nil
 				close(inside)
 				<-goOn
-				bufs[0] = n.arena.Get(0, frame.Control) // so that another turn follows
+				bufs[0] = n.arena.Get(0, netdev.Control) // so that another turn follows
 				return 1, nil
 			}
 			n.mu.Unlock()

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // mapped is the number of bytes that nodes of this process have mapped for frames.
@@ -20,11 +21,11 @@ const jumboChunks = 512
 const lateMTU = 14000
 
 // newArena makes the memory for a node's frames: one mapping. unmap is for
-// frame.Arena.Retire, so that the mapping lives until the last chunk has come back,
+// netdev.Arena.Retire, so that the mapping lives until the last chunk has come back,
 // which may be after Close. With UTIPC_POISON=1 in the environment use after release
-// is found (frame.Poison). Errors: the system's.
-func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
-	c := frame.ArenaConfig{Small: cfg.Chunks, Poison: os.Getenv("UTIPC_POISON") == "1"}
+// is found (netdev.Poison). Errors: the system's.
+func newArena(cfg Config) (a *netdev.Arena, unmap func(), err error) {
+	c := netdev.ArenaConfig{Small: cfg.Chunks, Poison: os.Getenv("UTIPC_POISON") == "1"}
 	mtu := cfg.MTU
 	if mtu == 0 && cfg.NoBearers {
 		mtu = lateMTU
@@ -32,13 +33,13 @@ func newArena(cfg Config) (a *frame.Arena, unmap func(), err error) {
 	for _, d := range cfg.Bearers {
 		mtu = max(mtu, d.MTU())
 	}
-	if size := mtu + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
+	if size := mtu + frame.EthernetLen; size > netdev.SmallChunk-netdev.Headroom {
 		c.Jumbo, c.JumboSize = jumboChunks, size
 	}
 	if c.Memory, unmap, err = mapMemory(c.MemorySize()); err != nil {
 		return nil, nil, err
 	}
-	return frame.NewArena(c), unmap, nil
+	return netdev.NewArena(c), unmap, nil
 }
 
 // retire ends the arena: the frames no device will take any more go back, and the

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -64,12 +65,12 @@ func canceled() context.Context {
 func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 	before := mapped.Load()
 	left, right, dev := contact(t, Config{Chunks: 256})
-	if runtime.GOOS == "linux" && mapped.Load() != before+2*256*frame.SmallChunk {
+	if runtime.GOOS == "linux" && mapped.Load() != before+2*256*netdev.SmallChunk {
 		t.Errorf("got %d bytes mapped for two nodes of 256 chunks", mapped.Load()-before)
 	}
-	var lent []*frame.Buffer
+	var lent []*netdev.Buffer
 	left.mu.Lock()
-	dev.transmit = func(bufs []*frame.Buffer) (int, error) {
+	dev.transmit = func(bufs []*netdev.Buffer) (int, error) {
 		for _, b := range bufs {
 			b.Lend()
 			lent = append(lent, b)
@@ -87,7 +88,7 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 	if err := right.Close(t.Context()); err != nil {
 		t.Errorf("Close: %v", err)
 	}
-	if runtime.GOOS == "linux" && mapped.Load() != before+256*frame.SmallChunk {
+	if runtime.GOOS == "linux" && mapped.Load() != before+256*netdev.SmallChunk {
 		t.Errorf("closed, %d frames lent: got %d bytes mapped, want one node's", len(lent), mapped.Load()-before)
 	}
 	if s := left.Stats(); s.ChunksFree >= s.ChunksTotal {
@@ -120,7 +121,7 @@ func TestNoChunkStaysWithFullDevice(t *testing.T) {
 	before := mapped.Load()
 	left, right, dev := contact(t, Config{Chunks: 1024, Window: 500, NoBundles: true})
 	left.mu.Lock()
-	dev.transmit = func([]*frame.Buffer) (int, error) { return 0, nil }
+	dev.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
 	left.mu.Unlock()
 	c := mustOpen(t, left, nil)
 	for range 2 * batch {
@@ -156,7 +157,7 @@ func TestFailedOpenUnmaps(t *testing.T) {
 		t.Errorf("got %d bytes mapped, want none", got-before)
 	}
 	if runtime.GOOS == "linux" {
-		if _, _, err := mapMemory(math.MaxInt / frame.SmallChunk * frame.SmallChunk); err == nil {
+		if _, _, err := mapMemory(math.MaxInt / netdev.SmallChunk * netdev.SmallChunk); err == nil {
 			t.Error("all memory there could be: got no error")
 		}
 	}

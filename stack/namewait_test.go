@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -342,7 +343,7 @@ func TestLongWaitForNameIsLogged(t *testing.T) {
 type gate struct {
 	n    *Node
 	d    *moody
-	kept []*frame.Buffer
+	kept []*netdev.Buffer
 }
 
 // shut keeps the frames of other nodes from a node's device.
@@ -350,8 +351,8 @@ func shut(n *Node, d *moody, nodes ...byte) *gate {
 	g := &gate{n: n, d: d}
 	n.mu.Lock()
 	defer n.unlock()
-	d.receive = func(bufs []*frame.Buffer) (k int, err error) {
-		var one [1]*frame.Buffer
+	d.receive = func(bufs []*netdev.Buffer) (k int, err error) {
+		var one [1]*netdev.Buffer
 		for k < len(bufs) {
 			got, err := d.Device.Receive(one[:])
 			if got == 0 || err != nil {

@@ -11,8 +11,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -25,7 +25,7 @@ type Node struct {
 
 	mu       lapLock // the lap lock; guards everything below but jobs and seats
 	eng      *engine.Engine
-	arena    *frame.Arena
+	arena    *netdev.Arena
 	unmap    func() // the arena's memory
 	attached []*attachment
 	buried   []burial // devices that were closed while the node goes on
@@ -56,22 +56,22 @@ type Node struct {
 	draining waitList         // Close, until everything is acknowledged
 	probed   []*engine.Probe
 
-	in         [batch]*frame.Buffer
+	in         [batch]*netdev.Buffer
 	ready      []*engine.Port
 	names      []naming.Event
 	heard      []*engine.Subscription
 	moved      []*engine.Conn
 	groups     []*engine.Group
 	asked      []*engine.Listener
-	sends      int      // since the devices were looked at
-	turning    bool     // the driver is in its lap
-	patience   patience // of waiting calls
-	attendance patience // of the pump, while there are active ports
-	generation int      // of the list of bearers, for the seats
-	peekers    []Peeker // the devices, if all are such; never changed, but replaced
-	yield      int      // breaths after which a spinner gives way to others of its process; 0: never
-	polled     bool     // every device has a descriptor
-	parallel   bool     // the process has several Ps
+	sends      int             // since the devices were looked at
+	turning    bool            // the driver is in its lap
+	patience   patience        // of waiting calls
+	attendance patience        // of the pump, while there are active ports
+	generation int             // of the list of bearers, for the seats
+	peekers    []netdev.Peeker // the devices, if all are such; never changed, but replaced
+	yield      int             // breaths after which a spinner gives way to others of its process; 0: never
+	polled     bool            // every device has a descriptor
+	parallel   bool            // the process has several Ps
 	breaths    int
 	wakeups    uint64        // see Stats
 	sent       time.Duration // when the last send was over for which the clock was read

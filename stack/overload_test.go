@@ -12,7 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -57,7 +57,7 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 		if !atServer {
 			r := &throttle{perMs: limit / float64(nodes)}
 			n.mu.Lock()
-			d.transmit = func(bufs []*frame.Buffer) (int, error) {
+			d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 				if k := r.take(len(bufs)); k > 0 {
 					return d.Device.Transmit(bufs[:k])
 				}
@@ -69,7 +69,7 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 	if atServer {
 		r := &throttle{perMs: limit}
 		srv.mu.Lock()
-		dev.receive = func(bufs []*frame.Buffer) (int, error) {
+		dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 			may := r.take(len(bufs))
 			k, err := dev.Device.Receive(bufs[:may])
 			r.left += float64(may - k)

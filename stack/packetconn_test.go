@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -32,7 +33,7 @@ func inBubble(t *testing.T, f func(t *testing.T, a, b *stack.Node, wire *fault.I
 		pb, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})
 		wire := fault.New(pb, fault.Config{})
 		var nodes [2]*stack.Node
-		for i, dev := range []stack.Device{pa, wire} {
+		for i, dev := range []netdev.Device{pa, wire} {
 			n, err := stack.Open(t.Context(), stack.Config{
 				Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, Chunks: 512,
 			})
@@ -464,14 +465,14 @@ func TestCloseIsQuick(t *testing.T) {
 
 func TestOpenRefuses(t *testing.T) {
 	h := hub.New(hub.Config{})
-	port := func(mtu int) stack.Device {
+	port := func(mtu int) netdev.Device {
 		p, err := hub.New(hub.Config{MTU: mtu}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 		if err != nil {
 			t.Fatal(err)
 		}
 		return p
 	}
-	named := func(name string) stack.Device {
+	named := func(name string) netdev.Device {
 		p, err := hub.New(hub.Config{}).Port(name, frame.MAC{2, 0, 0, 0, 0, name[0]})
 		if err != nil {
 			t.Fatal(err)

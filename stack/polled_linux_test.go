@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -42,7 +43,7 @@ func newPolled(t *testing.T, fault error) *polled {
 
 func (d *polled) FD() int { return d.fd }
 
-func (d *polled) Receive([]*frame.Buffer) (int, error) {
+func (d *polled) Receive([]*netdev.Buffer) (int, error) {
 	d.looks.Add(1)
 	return 0, d.fault
 }

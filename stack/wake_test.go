@@ -11,14 +11,15 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // A moody is a device whose Transmit and Receive a test may replace.
 type moody struct {
-	Device
-	transmit func(bufs []*frame.Buffer) (int, error)
-	receive  func(bufs []*frame.Buffer) (int, error)
+	netdev.Device
+	transmit func(bufs []*netdev.Buffer) (int, error)
+	receive  func(bufs []*netdev.Buffer) (int, error)
 	down     atomic.Bool // the interface carries nothing
 }
 
@@ -29,14 +30,14 @@ func (d *moody) MTU() int {
 	return d.Device.MTU()
 }
 
-func (d *moody) Transmit(bufs []*frame.Buffer) (int, error) {
+func (d *moody) Transmit(bufs []*netdev.Buffer) (int, error) {
 	if d.transmit != nil {
 		return d.transmit(bufs)
 	}
 	return d.Device.Transmit(bufs)
 }
 
-func (d *moody) Receive(bufs []*frame.Buffer) (int, error) {
+func (d *moody) Receive(bufs []*netdev.Buffer) (int, error) {
 	if d.receive != nil {
 		return d.receive(bufs)
 	}
@@ -96,7 +97,7 @@ func TestDeadlineFarAway(t *testing.T) {
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
 		looks := 0
-		d.receive = func(bufs []*frame.Buffer) (int, error) {
+		d.receive = func(bufs []*netdev.Buffer) (int, error) {
 			if looks++; looks == 1000 {
 				go c.Close()
 			}
@@ -128,7 +129,7 @@ func TestFullDeviceIsAskedAgain(t *testing.T) {
 		<-time.After(10 * time.Millisecond) // the pump sleeps in its seat
 		synctest.Wait()
 		full := true
-		d.transmit = func(bufs []*frame.Buffer) (int, error) {
+		d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 			if full {
 				full = false
 				return 0, nil

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -51,7 +52,7 @@ func jam(t *testing.T, c Config) *jammed {
 	}
 	<-time.After(time.Second / 2) // everything is acknowledged
 	j.n.mu.Lock()
-	d.transmit = func([]*frame.Buffer) (int, error) { return 0, nil }
+	d.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
 	j.n.unlock()
 	j.free = func() {
 		j.n.mu.Lock()
@@ -182,7 +183,7 @@ func TestWritersShareALink(t *testing.T) {
 		}
 		r := &throttle{perMs: 20}
 		n.mu.Lock()
-		d.transmit = func(bufs []*frame.Buffer) (int, error) {
+		d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 			if k := r.take(len(bufs)); k > 0 {
 				return d.Device.Transmit(bufs[:k])
 			}

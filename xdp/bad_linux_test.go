@@ -17,6 +17,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -64,11 +65,11 @@ func TestSendingEveryLength(t *testing.T) {
 		a, b := sit(t, d.a, nameA, drv.open, mtu), sit(t, d.b, nameB, drv.open, mtu)
 		refused := uint64(0)
 		for size := range mtu + 101 {
-			f := a.arena.Get(mtu+200, frame.Control)
+			f := a.arena.Get(mtu+200, netdev.Control)
 			copy(f.Extend(max(size, frame.EthernetLen)), raw(b.Addr(), a.Addr(), max(size, frame.EthernetLen), uint32(size)))
 			f.Resize(size)
 			want := bytes.Clone(f.Bytes())
-			n, err := a.Transmit([]*frame.Buffer{f})
+			n, err := a.Transmit([]*netdev.Buffer{f})
 			f.Release()
 			if size >= frame.EthernetLen && size <= mtu+frame.EthernetLen {
 				if n != 1 || err != nil {
@@ -99,7 +100,7 @@ func TestFloodOfForeignFrames(t *testing.T) {
 		s := sit(t, d.b, nameB, drv.open, 1500)
 		w := openWire(t, d.a, nameA)
 		free, heap := s.arena.Free(), heapInUse()
-		var bufs [4]*frame.Buffer
+		var bufs [4]*netdev.Buffer
 		for i := range 30000 {
 			f := raw(s.Addr(), frame.MAC{2}, 60+i%1400, uint32(i))
 			kind := []uint16{0x0800, 0x86dd, 0x0806, 0x88cb, 0x0100, 0xca88, uint16(i)}[i%7]

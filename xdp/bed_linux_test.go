@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
@@ -46,12 +47,12 @@ func newBed(tb testing.TB, mtu int) *bed {
 	return d
 }
 
-func newArena(mtu int) *frame.Arena {
-	return frame.NewArena(frame.ArenaConfig{Small: 512, Jumbo: 256, JumboSize: mtu + frame.EthernetLen})
+func newArena(mtu int) *netdev.Arena {
+	return netdev.NewArena(netdev.ArenaConfig{Small: 512, Jumbo: 256, JumboSize: mtu + frame.EthernetLen})
 }
 
 // open opens and attaches an interface; the test closes it.
-func open(tb testing.TB, ns *netns.NS, name string, cfg *xdp.PacketConfig) (*xdp.Packet, *frame.Arena) {
+func open(tb testing.TB, ns *netns.NS, name string, cfg *xdp.PacketConfig) (*xdp.Packet, *netdev.Arena) {
 	tb.Helper()
 	var p *xdp.Packet
 	var err error
@@ -95,15 +96,15 @@ func raw(dst, src frame.MAC, size int, number uint32) []byte {
 }
 
 // buffers puts frames into chunks of a fresh arena.
-func buffers(tb testing.TB, frames ...[]byte) (bufs []*frame.Buffer) {
+func buffers(tb testing.TB, frames ...[]byte) (bufs []*netdev.Buffer) {
 	tb.Helper()
 	longest := 0
 	for _, f := range frames {
 		longest = max(longest, len(f))
 	}
-	arena := frame.NewArena(frame.ArenaConfig{Small: len(frames), Jumbo: len(frames), JumboSize: max(longest, frame.SmallChunk)})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: len(frames), Jumbo: len(frames), JumboSize: max(longest, netdev.SmallChunk)})
 	for _, f := range frames {
-		b := arena.Get(len(f), frame.Control)
+		b := arena.Get(len(f), netdev.Control)
 		copy(b.Extend(len(f)), f)
 		bufs = append(bufs, b)
 	}
@@ -122,7 +123,7 @@ func transmit(tb testing.TB, p device, frames ...[]byte) {
 // await receives n frames, sleeping in poll until they come.
 func await(tb testing.TB, p device, n int) (frames [][]byte) {
 	tb.Helper()
-	var bufs [16]*frame.Buffer
+	var bufs [16]*netdev.Buffer
 	for len(frames) < n {
 		poll(tb, p.FD())
 		got, err := p.Receive(bufs[:min(len(bufs), n-len(frames))])
@@ -156,7 +157,7 @@ func poll(tb testing.TB, fd int) int16 {
 // silent says that nothing waits in p.
 func silent(tb testing.TB, p device) {
 	tb.Helper()
-	var bufs [4]*frame.Buffer
+	var bufs [4]*netdev.Buffer
 	n, err := p.Receive(bufs[:])
 	if n != 0 || err != nil {
 		tb.Errorf("%s: Receive: got %d, %v, want nothing", p.Name(), n, err)

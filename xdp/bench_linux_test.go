@@ -9,7 +9,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -19,12 +19,12 @@ import (
 // Figures of two runs compare only as ratios to something measured between.
 
 // benchEnds opens a pair and a batch of frames each way.
-func benchEnds(b *testing.B, mtu, size, batch int) (left, right *xdp.Packet, there, back []*frame.Buffer) {
+func benchEnds(b *testing.B, mtu, size, batch int) (left, right *xdp.Packet, there, back []*netdev.Buffer) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		b.Skip("two spinning ends need two processors")
 	}
 	_, left, right = pair(b, mtu)
-	there, back = make([]*frame.Buffer, 0, batch), make([]*frame.Buffer, 0, batch)
+	there, back = make([]*netdev.Buffer, 0, batch), make([]*netdev.Buffer, 0, batch)
 	for i := range uint32(batch) {
 		there = append(there, buffers(b, raw(right.Addr(), left.Addr(), size, i))...)
 		back = append(back, buffers(b, raw(left.Addr(), right.Addr(), size, i))...)
@@ -33,7 +33,7 @@ func benchEnds(b *testing.B, mtu, size, batch int) (left, right *xdp.Packet, the
 }
 
 // drain receives what there is and returns how many.
-func drain(b *testing.B, p *xdp.Packet, bufs []*frame.Buffer) int {
+func drain(b *testing.B, p *xdp.Packet, bufs []*netdev.Buffer) int {
 	n, err := p.Receive(bufs)
 	if err != nil {
 		b.Error(err)
@@ -56,7 +56,7 @@ func BenchmarkOneWay(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			wait.Go(func() {
-				in := make([]*frame.Buffer, 64)
+				in := make([]*netdev.Buffer, 64)
 				for got := 0; got < b.N && !b.Failed(); {
 					if n := drain(b, right, in); n > 0 {
 						got += n
@@ -86,8 +86,8 @@ func BenchmarkRoundTrip(b *testing.B) {
 	for _, c := range []struct{ mtu, size int }{{1500, 64}, {1500, 1514}, {9000, 9014}, {65000, 64014}} {
 		b.Run(fmt.Sprint(c.size), func(b *testing.B) {
 			left, right, there, back := benchEnds(b, c.mtu, c.size, 1)
-			turns := func(me *xdp.Packet, ball []*frame.Buffer, first bool) {
-				in := make([]*frame.Buffer, 4)
+			turns := func(me *xdp.Packet, ball []*netdev.Buffer, first bool) {
+				in := make([]*netdev.Buffer, 4)
 				for i := 0; i < b.N && !b.Failed(); i++ {
 					if first {
 						me.Transmit(ball)

@@ -10,7 +10,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 const (
@@ -48,7 +48,7 @@ func tryQueue(s *socket, ifindex int, pieces bool) error {
 	if err := s.prepare(trialRing, trialRing, 0); err != nil {
 		return err
 	}
-	arena := frame.NewArena(frame.ArenaConfig{Small: trialMemory / chunkSize})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: trialMemory / chunkSize})
 	if err := registerMemory(s.fd, arena.Memory()); err != nil {
 		return err
 	}

@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -32,7 +32,7 @@ func hold(t *testing.T, ns *netns.NS, name string) *socket {
 		err = s.prepare(64, 64, 0)
 	}
 	if err == nil {
-		err = registerMemory(s.fd, frame.NewArena(frame.ArenaConfig{Small: 16}).Memory())
+		err = registerMemory(s.fd, netdev.NewArena(netdev.ArenaConfig{Small: 16}).Memory())
 	}
 	if err == nil {
 		err = patiently(queuePatience, func() error {
@@ -72,7 +72,7 @@ func TestXSKBusyQueue(t *testing.T) {
 	holder = hold(t, ns, "left")
 	soon = time.AfterFunc(queuePatience/8, holder.close)
 	defer soon.Stop()
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	if err := x.Attach(arena, nil); err != nil {
 		t.Fatalf("let go of while it attaches: %v", err)
 	}

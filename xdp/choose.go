@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A Driver is one of the two ways frames take through the kernel.
@@ -83,9 +84,9 @@ func (c Config) memory(mtu int) int64 {
 	}
 	// As stack does: so many chunks of 4 KiB, and so many for longer frames.
 	const small, jumbo = 4096, 512
-	all := int64(small * frame.SmallChunk)
-	if size := frame.Headroom + frame.EthernetLen + mtu; size > frame.SmallChunk {
-		all += jumbo * int64((size+frame.SmallChunk-1)/frame.SmallChunk*frame.SmallChunk)
+	all := int64(small * netdev.SmallChunk)
+	if size := netdev.Headroom + frame.EthernetLen + mtu; size > netdev.SmallChunk {
+		all += jumbo * int64((size+netdev.SmallChunk-1)/netdev.SmallChunk*netdev.SmallChunk)
 	}
 	return all
 }

@@ -12,7 +12,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -108,7 +108,7 @@ func TestCloseBesideTheEngine(t *testing.T) {
 		var wait sync.WaitGroup
 		wait.Go(func() { // the engine
 			out := buffers(t, raw(peer.Addr(), p.Addr(), 64, 0))
-			in := make([]*frame.Buffer, 4)
+			in := make([]*netdev.Buffer, 4)
 			for turn := 0; ; turn++ {
 				if turn == 0 && sleeps || turn == busy {
 					close(begun)
@@ -165,7 +165,7 @@ func TestCloseBesideTheEngine(t *testing.T) {
 			t.Fatalf("round %d: %d chunks of %d are free", round, got, want)
 		}
 		unix.Close(bell)
-		for n, in := 1, make([]*frame.Buffer, 64); n > 0; { // what the peer was sent
+		for n, in := 1, make([]*netdev.Buffer, 64); n > 0; { // what the peer was sent
 			if n, err = peer.Receive(in); err != nil {
 				t.Fatal(err)
 			}

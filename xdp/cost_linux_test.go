@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // threadTime is the processor time of the calling thread, in nanoseconds.
@@ -33,11 +33,11 @@ func BenchmarkCost(b *testing.B) {
 			runtime.LockOSThread()
 			defer runtime.UnlockOSThread()
 			_, left, right := pair(b, c.mtu)
-			var out []*frame.Buffer
+			var out []*netdev.Buffer
 			for i := range uint32(c.batch) {
 				out = append(out, buffers(b, raw(right.Addr(), left.Addr(), c.size, i))...)
 			}
-			in := make([]*frame.Buffer, 64)
+			in := make([]*netdev.Buffer, 64)
 			var sending, receiving int64
 			b.ResetTimer()
 			for range b.N {

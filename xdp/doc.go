@@ -6,7 +6,7 @@
 //
 // There are two drivers of equal rank. Open probes the host and the interface (Probe),
 // takes what serves best by a table (Choose, docs/drivers.md), and tells why. What it
-// returns is a stack.Device, and so are the drivers by themselves.
+// returns is a netdev.Device, and so are the drivers by themselves.
 //
 // # AF_XDP
 //

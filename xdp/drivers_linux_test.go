@@ -9,19 +9,20 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
 
-// A device is stack.Device, which xdp does not know.
+// A device is netdev.Device, which xdp does not know.
 type device interface {
 	Name() string
 	Addr() frame.MAC
 	MTU() int
-	Attach(arena *frame.Arena, wake func()) error
+	Attach(arena *netdev.Arena, wake func()) error
 	FD() int
-	Receive(bufs []*frame.Buffer) (int, error)
-	Transmit(bufs []*frame.Buffer) (n int, err error)
+	Receive(bufs []*netdev.Buffer) (int, error)
+	Transmit(bufs []*netdev.Buffer) (n int, err error)
 	Dropped() (in, out uint64)
 	Close() error
 }
@@ -73,7 +74,7 @@ func eachDriver(t *testing.T, f func(t *testing.T, d driver)) {
 // A seat is a device with its arena and the wake it was attached with.
 type seat struct {
 	device
-	arena *frame.Arena
+	arena *netdev.Arena
 	wake  chan struct{} // holds one when wake was called since it was last looked at
 }
 

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -21,12 +22,12 @@ func ExampleOpenPacket() {
 		return
 	}
 	defer dev.Close()
-	arena := frame.NewArena(frame.ArenaConfig{Jumbo: 256, JumboSize: dev.MTU() + frame.EthernetLen})
+	arena := netdev.NewArena(netdev.ArenaConfig{Jumbo: 256, JumboSize: dev.MTU() + frame.EthernetLen})
 	if err := dev.Attach(arena, nil); err != nil {
 		fmt.Println(err)
 		return
 	}
-	var bufs [64]*frame.Buffer
+	var bufs [64]*netdev.Buffer
 	n, err := dev.Receive(bufs[:])
 	for _, b := range bufs[:n] {
 		fmt.Printf("% x\n", b.Bytes())

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // TakeClaim is takeClaim.
@@ -34,7 +34,7 @@ func ClaimSilently(ifname string) (ask *net.UnixAddr, release func(), err error)
 }
 
 // Registrations counts how often an arena's memory is registered with the kernel.
-func Registrations(arena *frame.Arena) (n int) {
+func Registrations(arena *netdev.Arena) (n int) {
 	umems.Lock()
 	defer umems.Unlock()
 	for _, u := range umems.all {

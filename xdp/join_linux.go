@@ -2,13 +2,15 @@
 
 package xdp
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/netdev"
+)
 
 // A partial is a frame of several pieces of which some have arrived. It ends with
 // the last piece, even when it was given up before.
 type partial struct {
 	begun bool
-	whole *frame.Buffer // where the pieces are copied to; nil: the frame is given up
+	whole *netdev.Buffer // where the pieces are copied to; nil: the frame is given up
 }
 
 // drop gives the chunk back.
@@ -22,11 +24,11 @@ func (p *partial) drop() {
 // joinLocked adds the piece b to the socket's frame, lets go of it, and returns
 // the frame when it is whole. One that is too long, or finds no chunk, is dropped
 // and counted.
-func (x *XSK) joinLocked(s *socket, b *frame.Buffer, last bool) *frame.Buffer {
+func (x *XSK) joinLocked(s *socket, b *netdev.Buffer, last bool) *netdev.Buffer {
 	p := &s.partial
 	if !p.begun {
 		p.begun = true
-		p.whole = x.arena.Get(x.longest(), frame.Control)
+		p.whole = x.arena.Get(x.longest(), netdev.Control)
 	}
 	if w := p.whole; w != nil {
 		if w.Len()+b.Len() <= x.longest() && b.Len() <= w.Tailroom() {

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -28,9 +29,9 @@ func (l *life) turn() {
 	l.Helper()
 	size := min(l.a.MTU(), l.b.MTU()) + frame.EthernetLen
 	// The device may hold all chunks, of frames that the wire has not let go of.
-	if f := l.a.arena.Get(size, frame.Control); f != nil && size > frame.EthernetLen {
+	if f := l.a.arena.Get(size, netdev.Control); f != nil && size > frame.EthernetLen {
 		copy(f.Extend(size), raw(l.b.Addr(), l.a.Addr(), size, 0))
-		n, err := l.a.Transmit([]*frame.Buffer{f})
+		n, err := l.a.Transmit([]*netdev.Buffer{f})
 		f.Release()
 		// What was true when MTU was asked need not be so any more.
 		if err != nil && !errors.As(err, new(*xdp.InterfaceError)) && !errors.Is(err, unix.EMSGSIZE) {
@@ -41,7 +42,7 @@ func (l *life) turn() {
 		f.Release()
 	}
 	for _, s := range []*seat{l.a, l.b} {
-		var bufs [16]*frame.Buffer
+		var bufs [16]*netdev.Buffer
 		n, err := s.Receive(bufs[:])
 		if err != nil && !errors.As(err, new(*xdp.InterfaceError)) {
 			l.Fatalf("%s: Receive: %v", s.Name(), err)
@@ -127,7 +128,7 @@ func TestInterfaceChangesUnderTraffic(t *testing.T) {
 		}
 		l.until("removed", 0, 0, func() { d.a.Run("ip", "link", "del", "dev", nameA) })
 		for _, s := range []*seat{l.a, l.b} { // with one end of a veth goes the other
-			for _, err := s.Receive(make([]*frame.Buffer, 1)); !errors.Is(err, xdp.ErrRemoved); _, err = s.Receive(nil) {
+			for _, err := s.Receive(make([]*netdev.Buffer, 1)); !errors.Is(err, xdp.ErrRemoved); _, err = s.Receive(nil) {
 				if err != nil && !errors.Is(err, xdp.ErrDown) {
 					t.Fatalf("%s: got %v, want %v", s.Name(), err, xdp.ErrRemoved)
 				}
@@ -156,14 +157,14 @@ func TestFrameBuiltBeforeTheMTUFell(t *testing.T) {
 		s := sit(t, d.a, nameA, drv.open, 1500)
 		d.a.Run("ip", "link", "set", "dev", nameA, "mtu", "1000")
 		s.awaitMTU(t, 1000)
-		f := s.arena.Get(1514, frame.Control)
+		f := s.arena.Get(1514, netdev.Control)
 		copy(f.Extend(1014), raw(frame.BroadcastMAC, s.Addr(), 1014, 0))
-		if n, err := s.Transmit([]*frame.Buffer{f}); n != 1 || err != nil {
+		if n, err := s.Transmit([]*netdev.Buffer{f}); n != 1 || err != nil {
 			t.Errorf("1014 bytes: got %d, %v, want 1", n, err)
 		}
 		f.Extend(1)
 		var which *xdp.FrameError
-		if n, err := s.Transmit([]*frame.Buffer{f}); n != 0 || !errors.As(err, &which) || which.Len != 1015 || !errors.Is(err, unix.EMSGSIZE) {
+		if n, err := s.Transmit([]*netdev.Buffer{f}); n != 0 || !errors.As(err, &which) || which.Len != 1015 || !errors.Is(err, unix.EMSGSIZE) {
 			t.Errorf("1015 bytes: got %d, %v, want a FrameError about them", n, err)
 		}
 		f.Release()

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -22,7 +23,7 @@ func wantTransmit(t *testing.T, p device, want error) {
 
 func wantReceive(t *testing.T, p device, want error) {
 	t.Helper()
-	n, err := p.Receive(make([]*frame.Buffer, 4))
+	n, err := p.Receive(make([]*netdev.Buffer, 4))
 	if n != 0 || !errors.Is(err, want) {
 		t.Errorf("Receive: got %d, %v, want 0, %v", n, err, want)
 	}

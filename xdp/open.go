@@ -2,24 +2,18 @@
 
 package xdp
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/netdev"
+)
 
-// A Device is what both drivers are: a stack.Device that can say what it is.
+// A Device is what both drivers are: a netdev.Device that can say what it is.
 type Device interface {
-	Name() string
-	Addr() frame.MAC
-	MTU() int
-	Attach(arena *frame.Arena, wake func()) error
-	FD() int
-	Receive(bufs []*frame.Buffer) (int, error)
-	Transmit(bufs []*frame.Buffer) (n int, err error)
-	Dropped() (in, out uint64)
-	Close() error
+	netdev.Device
 	String() string
 }
 
-// A Bearer is an interface with the driver that was chosen for it, a stack.Device,
-// and a stack.Peeker if the driver is one. Its Attach closes a driver that refuses,
+// A Bearer is an interface with the driver that was chosen for it, a netdev.Device,
+// and a netdev.Peeker if the driver is one. Its Attach closes a driver that refuses,
 // and opens and attaches the next; its errors are ErrAttached, net.ErrClosed, those
 // of the interface, and *ChoiceError when all have refused.
 type Bearer interface {

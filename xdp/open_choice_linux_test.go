@@ -17,14 +17,13 @@ import (
 	"github.com/cilium/ebpf/link"
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	contract "github.com/utipc/utipc/test/device"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
 
-var _ stack.Device = xdp.Bearer(nil)
+var _ netdev.Device = xdp.Bearer(nil)
 
 func init() { roles["little memory"] = openWithLittleMemory }
 
@@ -85,7 +84,7 @@ func TestOpenChooses(t *testing.T) {
 // What is chosen keeps the device contract.
 func TestChosenDevice(t *testing.T) {
 	netns.Require(t)
-	contract.Run(t, func(t *testing.T) (a, b stack.Device) {
+	contract.Run(t, func(t *testing.T) (a, b netdev.Device) {
 		d := newBed(t, 1500)
 		x, err := choose(t, d.a, nameA, nil)
 		if err != nil {
@@ -263,7 +262,7 @@ func openWithLittleMemory(name string) {
 		return
 	}
 	fmt.Println("opened:", b.Way())
-	err = b.Attach(frame.NewArena(frame.ArenaConfig{Small: 512}), nil)
+	err = b.Attach(netdev.NewArena(netdev.ArenaConfig{Small: 512}), nil)
 	fmt.Println("attached:", b.Way(), err)
 	fmt.Println(b)
 	b.Close()

@@ -7,7 +7,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // TakeQueue binds a socket to a queue of an interface until the descriptor it
@@ -34,7 +34,7 @@ func takeQueue(ifindex, queue int) (fd int, err error) {
 	if err := s.prepare(trialRing, trialRing, 0); err != nil {
 		return -1, err
 	}
-	arena := frame.NewArena(frame.ArenaConfig{Small: trialMemory / chunkSize})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: trialMemory / chunkSize})
 	if err := registerMemory(s.fd, arena.Memory()); err != nil {
 		return -1, err
 	}

@@ -12,6 +12,7 @@ import (
 	"sync/atomic"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A choice tries drivers until one can be had.
@@ -105,7 +106,7 @@ func (b *choice) refuseLocked(w Way, err error) {
 }
 
 // Attach attaches the driver, or the next, see Bearer.
-func (b *choice) Attach(arena *frame.Arena, wake func()) error {
+func (b *choice) Attach(arena *netdev.Arena, wake func()) error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	switch {
@@ -170,14 +171,14 @@ func (b *choice) Why() []Refusal {
 
 // What is the driver's.
 
-func (b *choice) Name() string                              { return b.current.Load().Name() }
-func (b *choice) Addr() frame.MAC                           { return b.current.Load().Addr() }
-func (b *choice) MTU() int                                  { return b.current.Load().MTU() }
-func (b *choice) LevelTriggered() bool                      { return true } // as both drivers
-func (b *choice) FD() int                                   { return b.current.Load().FD() }
-func (b *choice) Receive(bufs []*frame.Buffer) (int, error) { return b.current.Load().Receive(bufs) }
-func (b *choice) Dropped() (in, out uint64)                 { return b.current.Load().Dropped() }
+func (b *choice) Name() string                               { return b.current.Load().Name() }
+func (b *choice) Addr() frame.MAC                            { return b.current.Load().Addr() }
+func (b *choice) MTU() int                                   { return b.current.Load().MTU() }
+func (b *choice) LevelTriggered() bool                       { return true } // as both drivers
+func (b *choice) FD() int                                    { return b.current.Load().FD() }
+func (b *choice) Receive(bufs []*netdev.Buffer) (int, error) { return b.current.Load().Receive(bufs) }
+func (b *choice) Dropped() (in, out uint64)                  { return b.current.Load().Dropped() }
 
-func (b *choice) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (b *choice) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	return b.current.Load().Transmit(bufs)
 }

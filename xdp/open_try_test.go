@@ -10,7 +10,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A dummy is a driver that opens, and attaches or not.
@@ -22,11 +22,11 @@ type dummy struct {
 	closed   int
 }
 
-func (d *dummy) Attach(*frame.Arena, func()) error { d.attached++; return d.refuses }
-func (d *dummy) Close() error                      { d.closed++; return nil }
-func (d *dummy) String() string                    { return "dummy " + d.way.String() }
-func (d *dummy) MTU() int                          { return 1500 }
-func (d *dummy) Receive(b []*frame.Buffer) (int, error) {
+func (d *dummy) Attach(*netdev.Arena, func()) error { d.attached++; return d.refuses }
+func (d *dummy) Close() error                       { d.closed++; return nil }
+func (d *dummy) String() string                     { return "dummy " + d.way.String() }
+func (d *dummy) MTU() int                           { return 1500 }
+func (d *dummy) Receive(b []*netdev.Buffer) (int, error) {
 	return len(b), nil
 }
 
@@ -205,7 +205,7 @@ func TestChoiceAllocatesNothing(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var bufs [4]*frame.Buffer
+	var bufs [4]*netdev.Buffer
 	if n := testing.AllocsPerRun(100, func() {
 		b.Receive(bufs[:])
 		b.MTU()

@@ -11,9 +11,10 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
-// A Packet is one Ethernet interface through packet sockets, a stack.Device.
+// A Packet is one Ethernet interface through packet sockets, a netdev.Device.
 //
 //	opened --Attach--> attached --Close--> closed
 //	   \----------------Close-----------/
@@ -40,11 +41,11 @@ type Packet struct {
 	closed  bool
 	removed bool  // the interface is gone for good
 	pending error // what Receive says next, having had frames to give first
-	arena   *frame.Arena
+	arena   *netdev.Arena
 	wake    func()
-	linkMTU int           // the interface's in bytes, 0 while down or without carrier
-	long    bool          // frames that need a large chunk are to be expected
-	spare   *frame.Buffer // taken from the arena, not yet filled
+	linkMTU int            // the interface's in bytes, 0 while down or without carrier
+	long    bool           // frames that need a large chunk are to be expected
+	spare   *netdev.Buffer // taken from the arena, not yet filled
 	burst   burst
 	lostIn  uint64
 	lostOut uint64
@@ -82,7 +83,7 @@ func (p *Packet) String() string {
 // wake may be nil. It is called from any goroutine when MTU has changed, and by
 // Close, since a descriptor that is closed does not wake who sleeps on it. Errors:
 // ErrAttached; ErrArena when no chunk is free; net.ErrClosed.
-func (p *Packet) Attach(arena *frame.Arena, wake func()) error {
+func (p *Packet) Attach(arena *netdev.Arena, wake func()) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {

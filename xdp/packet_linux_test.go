@@ -13,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -126,7 +127,7 @@ func TestLongFramesAreDroppedAndCounted(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	arena := frame.NewArena(frame.ArenaConfig{Small: 16})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 16})
 	if err := b.Attach(arena, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +163,7 @@ func TestShortFramesTakeSmallChunks(t *testing.T) {
 	}
 	defer b.Close()
 	const small, large = 20, 3
-	arena := frame.NewArena(frame.ArenaConfig{Small: small, Jumbo: large, JumboSize: 9014})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: small, Jumbo: large, JumboSize: 9014})
 	if err := b.Attach(arena, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -172,13 +173,13 @@ func TestShortFramesTakeSmallChunks(t *testing.T) {
 	}
 	transmit(t, a, sent...)
 	// Nothing is released meanwhile: two long frames and the spare are all large chunks.
-	var got []*frame.Buffer
+	var got []*netdev.Buffer
 	for end := time.Now().Add(patience); len(got) < len(sent); {
 		if time.Now().After(end) {
 			t.Fatalf("got %d frames, want %d: the others find no chunk", len(got), len(sent))
 		}
 		poll(t, b.FD())
-		var bufs [4]*frame.Buffer
+		var bufs [4]*netdev.Buffer
 		n, err := b.Receive(bufs[:])
 		if err != nil {
 			t.Fatal(err)
@@ -196,7 +197,7 @@ func TestShortFramesTakeSmallChunks(t *testing.T) {
 	// With no large chunk left, frames wait, and come once there is one again.
 	extra := raw(b.Addr(), a.Addr(), 9014, 99)
 	transmit(t, a, extra, extra)
-	if n, err := b.Receive(make([]*frame.Buffer, 4)); n != 1 || err != nil {
+	if n, err := b.Receive(make([]*netdev.Buffer, 4)); n != 1 || err != nil {
 		t.Errorf("into the last large chunk: got %d, %v, want 1", n, err)
 	}
 	silent(t, b)
@@ -275,14 +276,14 @@ func TestEmptyArenaLeavesFramesWaiting(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer b.Close()
-	arena := frame.NewArena(frame.ArenaConfig{Small: 2})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 2})
 	if err := b.Attach(arena, nil); err != nil {
 		t.Fatal(err)
 	}
 	for i := range uint32(5) {
 		transmit(t, a, raw(b.Addr(), a.Addr(), 64, i))
 	}
-	var bufs [8]*frame.Buffer
+	var bufs [8]*netdev.Buffer
 	for next, want := byte(0), 2; want > 0; {
 		n, err := b.Receive(bufs[:])
 		if n != want || err != nil {
@@ -355,11 +356,11 @@ func TestAttach(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer p.Close()
-	if _, err := p.Receive(make([]*frame.Buffer, 1)); !errors.Is(err, xdp.ErrNotAttached) {
+	if _, err := p.Receive(make([]*netdev.Buffer, 1)); !errors.Is(err, xdp.ErrNotAttached) {
 		t.Errorf("Receive before Attach: got %v, want %v", err, xdp.ErrNotAttached)
 	}
-	empty := frame.NewArena(frame.ArenaConfig{Small: 1})
-	hold := empty.Get(0, frame.Control)
+	empty := netdev.NewArena(netdev.ArenaConfig{Small: 1})
+	hold := empty.Get(0, netdev.Control)
 	if err := p.Attach(empty, nil); !errors.Is(err, xdp.ErrArena) {
 		t.Errorf("arena without a free chunk: got %v, want %v", err, xdp.ErrArena)
 	}
@@ -391,13 +392,13 @@ func allocatesNothing(t *testing.T, mtu int) {
 		frames = append(frames, raw(b.Addr(), a.Addr(), size, uint32(i)))
 	}
 	out := buffers(t, frames...)
-	in := make([]*frame.Buffer, 8)
-	for _, out := range [][]*frame.Buffer{out[:1], out} {
+	in := make([]*netdev.Buffer, 8)
+	for _, out := range [][]*netdev.Buffer{out[:1], out} {
 		allocates0(t, a, b, out, in)
 	}
 }
 
-func allocates0(t *testing.T, a, b *xdp.Packet, out, in []*frame.Buffer) {
+func allocates0(t *testing.T, a, b *xdp.Packet, out, in []*netdev.Buffer) {
 	if got := testing.AllocsPerRun(1000, func() {
 		if n, err := a.Transmit(out); n != len(out) || err != nil {
 			t.Fatalf("Transmit: got %d, %v, want %d", n, err, len(out))

@@ -10,6 +10,7 @@ import (
 	"runtime"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A Packet is one Ethernet interface; Linux only.
@@ -33,16 +34,16 @@ func (p *Packet) MTU() int { return 0 }
 func (p *Packet) String() string { return errNotSupported.Error() }
 
 // Attach fails here.
-func (p *Packet) Attach(*frame.Arena, func()) error { return errNotSupported }
+func (p *Packet) Attach(*netdev.Arena, func()) error { return errNotSupported }
 
 // FD is -1 here.
 func (p *Packet) FD() int { return -1 }
 
 // Receive fails here.
-func (p *Packet) Receive([]*frame.Buffer) (int, error) { return 0, errNotSupported }
+func (p *Packet) Receive([]*netdev.Buffer) (int, error) { return 0, errNotSupported }
 
 // Transmit fails here.
-func (p *Packet) Transmit([]*frame.Buffer) (int, error) { return 0, errNotSupported }
+func (p *Packet) Transmit([]*netdev.Buffer) (int, error) { return 0, errNotSupported }
 
 // Dropped is nothing here.
 func (p *Packet) Dropped() (in, out uint64) { return 0, 0 }

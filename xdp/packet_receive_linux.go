@@ -5,7 +5,7 @@ package xdp
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Receive fills bufs with the oldest frames that wait in the kernel, each in a
@@ -16,7 +16,7 @@ import (
 // Errors, only with no frame: *InterfaceError with ErrDown, said once each time
 // the interface has gone down, even if it is up again; with ErrRemoved, said
 // from then on; ErrNotAttached, net.ErrClosed.
-func (p *Packet) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (p *Packet) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -52,7 +52,7 @@ func (p *Packet) spareLocked() bool {
 		if p.long {
 			size = p.arena.Largest()
 		}
-		p.spare = p.arena.Get(size, frame.Control)
+		p.spare = p.arena.Get(size, netdev.Control)
 	}
 	return p.spare != nil
 }
@@ -64,10 +64,10 @@ func (p *Packet) spareLocked() bool {
 // The other way, recvmsg into a small chunk and on into a large one, costs 110 ns a
 // frame more than recvfrom, whatever its length; the copy costs 3 ns at 64 bytes,
 // 45 at 3900 and none for a frame that is long. Measured on Linux 6.18.
-func (p *Packet) takeLocked(size int) *frame.Buffer {
+func (p *Packet) takeLocked(size int) *netdev.Buffer {
 	if p.long && size <= p.arena.SmallFrame() {
 		// Without a free one the large one has to do.
-		if b := p.arena.Get(size, frame.Control); b != nil {
+		if b := p.arena.Get(size, netdev.Control); b != nil {
 			copy(b.Extend(size), p.spare.Space())
 			return b
 		}

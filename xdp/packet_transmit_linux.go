@@ -5,7 +5,7 @@ package xdp
 import (
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Transmit gives the kernel a copy of each frame, up to 16 in one system call, so
@@ -21,7 +21,7 @@ import (
 // long as it is so, with ErrRemoved for good; *FrameError with EMSGSIZE for a
 // frame longer than the interface takes now, with EINVAL for one shorter than an
 // Ethernet header; net.ErrClosed.
-func (p *Packet) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (p *Packet) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
@@ -59,7 +59,7 @@ func (p *Packet) Transmit(bufs []*frame.Buffer) (n int, err error) {
 const fewFrames = 3
 
 // sendLocked makes one system call for the first frame or for several.
-func (p *Packet) sendLocked(bufs []*frame.Buffer) (taken int, errno unix.Errno) {
+func (p *Packet) sendLocked(bufs []*netdev.Buffer) (taken int, errno unix.Errno) {
 	if len(bufs) <= fewFrames {
 		return 1, send(p.tx, bufs[0].Bytes())
 	}

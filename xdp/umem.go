@@ -2,13 +2,16 @@
 
 package xdp
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // The memory shared with the kernel (its UMEM) is the arena's, cut into chunks of
 // one size: an arena's small chunk is one of them, a jumbo chunk several.
 const (
 	// chunkSize is the size of a chunk, in bytes.
-	chunkSize = frame.SmallChunk
+	chunkSize = netdev.SmallChunk
 	// chunkFront is the room the kernel leaves before a frame it has received, in
 	// bytes: XDP_PACKET_HEADROOM of linux/bpf.h.
 	chunkFront = 256

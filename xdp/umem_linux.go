@@ -8,7 +8,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // An arena's memory is registered with the kernel once, by the first socket that
@@ -19,7 +19,7 @@ import (
 // zero-copy, and pieced frames or not. Others register the same memory again,
 // which costs nothing but a second count of it as locked.
 type umem struct {
-	arena   *frame.Arena
+	arena   *netdev.Arena
 	kind    umemKind
 	sockets []int // descriptors of the bound sockets
 }
@@ -37,7 +37,7 @@ var umems struct {
 // memory with the kernel. mayZero allows zero-copy, pieces frames of several
 // chunks. It may be tried again after an error; a socket that has registered the
 // memory itself by then shares with nobody before it.
-func bind(s *socket, ifindex int, arena *frame.Arena, mayZero, pieces bool) (*umem, error) {
+func bind(s *socket, ifindex int, arena *netdev.Arena, mayZero, pieces bool) (*umem, error) {
 	umems.Lock()
 	defer umems.Unlock()
 	for _, u := range umems.all {

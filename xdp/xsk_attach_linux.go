@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Attach shares the arena's memory with the kernel, binds the sockets and gives
@@ -22,7 +23,7 @@ import (
 // *CapabilityError when the memory may not be locked, *OwnedError when another
 // process has a queue, *FeatureError. After any but the first three the device
 // can only be closed, and says the same again.
-func (x *XSK) Attach(arena *frame.Arena, wake func()) error {
+func (x *XSK) Attach(arena *netdev.Arena, wake func()) error {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
@@ -33,7 +34,7 @@ func (x *XSK) Attach(arena *frame.Arena, wake func()) error {
 	case x.failed != nil:
 		return x.failed
 	}
-	first := arena.Get(chunkRoom, frame.Control)
+	first := arena.Get(chunkRoom, netdev.Control)
 	if first == nil {
 		return ErrArena
 	}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
@@ -32,7 +32,7 @@ func openXSK(tb testing.TB, ns *netns.NS, name string, cfg *xdp.XSKConfig) *xdp.
 
 // attachXSK opens and attaches an interface; the test closes it, and looks
 // whether all chunks are back.
-func attachXSK(tb testing.TB, ns *netns.NS, name string, cfg *xdp.XSKConfig, arena *frame.Arena) *xdp.XSK {
+func attachXSK(tb testing.TB, ns *netns.NS, name string, cfg *xdp.XSKConfig, arena *netdev.Arena) *xdp.XSK {
 	tb.Helper()
 	tb.Cleanup(func() {
 		if got, want := arena.Free(), arena.Total(); got != want && !tb.Failed() {
@@ -77,7 +77,7 @@ func offer(tb testing.TB, x *xdp.XSK, frames ...[]byte) {
 // receiveXSK receives n frames, sleeping in poll until they come.
 func receiveXSK(tb testing.TB, x *xdp.XSK, n int) (frames [][]byte) {
 	tb.Helper()
-	var bufs [16]*frame.Buffer
+	var bufs [16]*netdev.Buffer
 	for len(frames) < n {
 		got, err := x.Receive(bufs[:min(len(bufs), n-len(frames))])
 		if err != nil {
@@ -97,7 +97,7 @@ func receiveXSK(tb testing.TB, x *xdp.XSK, n int) (frames [][]byte) {
 // silentXSK says that nothing waits in x.
 func silentXSK(tb testing.TB, x *xdp.XSK) {
 	tb.Helper()
-	var bufs [4]*frame.Buffer
+	var bufs [4]*netdev.Buffer
 	n, err := x.Receive(bufs[:])
 	if n != 0 || err != nil {
 		tb.Errorf("%s: Receive: got %d, %v, want nothing", x.Name(), n, err)

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
@@ -25,14 +26,14 @@ var xskBenches = []struct {
 }
 
 // xskEnds opens a pair and a batch of frames each way, in the sender's arena.
-func xskEnds(b *testing.B, mode xdp.Mode, mtu, size, batch int) (left, right *xdp.XSK, there, back []*frame.Buffer) {
+func xskEnds(b *testing.B, mode xdp.Mode, mtu, size, batch int) (left, right *xdp.XSK, there, back []*netdev.Buffer) {
 	if runtime.GOMAXPROCS(0) < 2 {
 		b.Skip("two spinning ends need two processors")
 	}
 	d := newBed(b, mtu)
-	end := func(ns *netns.NS, name string) (*xdp.XSK, *frame.Arena) {
+	end := func(ns *netns.NS, name string) (*xdp.XSK, *netdev.Arena) {
 		x := openXSK(b, ns, name, &xdp.XSKConfig{Mode: mode, Fill: 2048})
-		arena := frame.NewArena(frame.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: mtu + frame.EthernetLen})
+		arena := netdev.NewArena(netdev.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: mtu + frame.EthernetLen})
 		if err := x.Attach(arena, nil); err != nil {
 			b.Fatal(err)
 		}
@@ -40,9 +41,9 @@ func xskEnds(b *testing.B, mode xdp.Mode, mtu, size, batch int) (left, right *xd
 	}
 	left, leftArena := end(d.a, nameA)
 	right, rightArena := end(d.b, nameB)
-	fill := func(arena *frame.Arena, dst, src frame.MAC) (bufs []*frame.Buffer) {
+	fill := func(arena *netdev.Arena, dst, src frame.MAC) (bufs []*netdev.Buffer) {
 		for i := range uint32(batch) {
-			f := arena.Get(size, frame.Control)
+			f := arena.Get(size, netdev.Control)
 			copy(f.Extend(size), raw(dst, src, size, i))
 			bufs = append(bufs, f)
 		}
@@ -52,7 +53,7 @@ func xskEnds(b *testing.B, mode xdp.Mode, mtu, size, batch int) (left, right *xd
 }
 
 // drainXSK receives what there is and returns how many.
-func drainXSK(b *testing.B, x *xdp.XSK, bufs []*frame.Buffer) int {
+func drainXSK(b *testing.B, x *xdp.XSK, bufs []*netdev.Buffer) int {
 	n, err := x.Receive(bufs)
 	if err != nil {
 		b.Error(err)
@@ -75,7 +76,7 @@ func BenchmarkXSKOneWay(b *testing.B) {
 			b.ReportAllocs()
 			b.ResetTimer()
 			wait.Go(func() {
-				in := make([]*frame.Buffer, 64)
+				in := make([]*netdev.Buffer, 64)
 				for got := 0; got < b.N && !b.Failed(); {
 					if n := drainXSK(b, right, in); n > 0 {
 						got += n
@@ -105,8 +106,8 @@ func BenchmarkXSKRoundTrip(b *testing.B) {
 	for _, c := range xskBenches {
 		b.Run(fmt.Sprint(c.mode, "/", c.size), func(b *testing.B) {
 			left, right, there, back := xskEnds(b, c.mode, c.mtu, c.size, 1)
-			turns := func(me *xdp.XSK, ball []*frame.Buffer, first bool) {
-				in := make([]*frame.Buffer, 4)
+			turns := func(me *xdp.XSK, ball []*netdev.Buffer, first bool) {
+				in := make([]*netdev.Buffer, 4)
 				for i := 0; i < b.N && !b.Failed(); i++ {
 					if first {
 						me.Transmit(ball)

@@ -7,7 +7,7 @@ import (
 	"runtime"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // BenchmarkXSKCost is BenchmarkCost for AF_XDP: what a frame costs the processor
@@ -21,7 +21,7 @@ func BenchmarkXSKCost(b *testing.B) {
 				runtime.LockOSThread()
 				defer runtime.UnlockOSThread()
 				left, right, out, _ := xskEnds(b, mode, c.mtu, c.size, c.batch)
-				in := make([]*frame.Buffer, 64)
+				in := make([]*netdev.Buffer, 64)
 				var there, here int64
 				b.ReportAllocs()
 				b.ResetTimer()

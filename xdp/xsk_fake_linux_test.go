@@ -10,6 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A fakeKernel is the other side of one socket's rings, without a kernel: it does
@@ -22,7 +23,7 @@ type fakeKernel struct {
 
 // newFakeXSK is an attached device whose rings are the test's. A kick fails,
 // since the socket is none.
-func newFakeXSK(arena *frame.Arena, pieces bool) (*XSK, *fakeKernel) {
+func newFakeXSK(arena *netdev.Arena, pieces bool) (*XSK, *fakeKernel) {
 	k := &fakeKernel{
 		newFakeRing[uint64](64), newFakeRing[uint64](64),
 		newFakeRing[descriptor](64), newFakeRing[descriptor](64),
@@ -74,8 +75,8 @@ func (k *fakeKernel) sent(t *testing.T) descriptor {
 	return d
 }
 
-func fakeFrame(a *frame.Arena, n int) *frame.Buffer {
-	b := a.Get(n, frame.Data)
+func fakeFrame(a *netdev.Arena, n int) *netdev.Buffer {
+	b := a.Get(n, netdev.Data)
 	for i := range b.Extend(n) {
 		b.Bytes()[i] = byte(i)
 	}
@@ -85,16 +86,16 @@ func fakeFrame(a *frame.Arena, n int) *frame.Buffer {
 // A frame is lent until its completion, however late that comes, and whoever else
 // has let go of it.
 func TestXSKLendsUntilCompletion(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64, Poison: true})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Poison: true})
 	x, k := newFakeXSK(arena, false)
 	free := arena.Free()
 	b, c := fakeFrame(arena, 64), fakeFrame(arena, 100)
-	if n, err := x.Transmit([]*frame.Buffer{b, c, b}); n != 3 || err != nil {
+	if n, err := x.Transmit([]*netdev.Buffer{b, c, b}); n != 3 || err != nil {
 		t.Fatalf("Transmit: got %d, %v, want 3", n, err)
 	}
 	b.Release()
 	c.Release()
-	for i, want := range []*frame.Buffer{b, c, b} {
+	for i, want := range []*netdev.Buffer{b, c, b} {
 		d := k.sent(t)
 		if d.addr != uint64(want.Offset()) || int(d.length) != want.Len() || d.options != 0 {
 			t.Errorf("descriptor %d: got %+v, want %d bytes at %d", i, d, want.Len(), want.Offset())
@@ -132,10 +133,10 @@ func TestXSKLendsUntilCompletion(t *testing.T) {
 // A transmit ring that the kernel does not empty makes Transmit short, and holds
 // no more than it has taken.
 func TestXSKTransmitRingFull(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 256})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 256})
 	x, k := newFakeXSK(arena, false)
 	b := fakeFrame(arena, 64)
-	var all []*frame.Buffer
+	var all []*netdev.Buffer
 	for range 100 {
 		all = append(all, b)
 	}
@@ -163,11 +164,11 @@ func TestXSKTransmitRingFull(t *testing.T) {
 
 // A frame of another arena is sent from a copy.
 func TestXSKCopiesForeignFrames(t *testing.T) {
-	arena, other := frame.NewArena(frame.ArenaConfig{Small: 64}), frame.NewArena(frame.ArenaConfig{Small: 64})
+	arena, other := netdev.NewArena(netdev.ArenaConfig{Small: 64}), netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	x, k := newFakeXSK(arena, false)
 	free := arena.Free()
 	b := fakeFrame(other, 64)
-	if n, err := x.Transmit([]*frame.Buffer{b}); n != 1 || err != nil || b.Lent() {
+	if n, err := x.Transmit([]*netdev.Buffer{b}); n != 1 || err != nil || b.Lent() {
 		t.Fatalf("Transmit: got %d, %v, lent %v, want 1, not lent", n, err, b.Lent())
 	}
 	d := k.sent(t)
@@ -185,14 +186,14 @@ func TestXSKCopiesForeignFrames(t *testing.T) {
 // not told of frames in pieces.
 func TestXSKCopiesFramesInPieces(t *testing.T) {
 	for _, pieces := range []bool{false, true} {
-		arena := frame.NewArena(frame.ArenaConfig{Small: 64, Jumbo: 4, JumboSize: 9014})
+		arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 4, JumboSize: 9014})
 		x, k := newFakeXSK(arena, pieces)
-		b := arena.Get(9000, frame.Control)
+		b := arena.Get(9000, netdev.Control)
 		b.Place(4000, 200)
 		for i := range b.Bytes() {
 			b.Bytes()[i] = byte(i)
 		}
-		if n, err := x.Transmit([]*frame.Buffer{b}); n != 1 || err != nil || b.Lent() != pieces {
+		if n, err := x.Transmit([]*netdev.Buffer{b}); n != 1 || err != nil || b.Lent() != pieces {
 			t.Fatalf("pieces %v: got %d, %v, lent %v, want 1, lent %v", pieces, n, err, b.Lent(), pieces)
 		}
 		var got []byte
@@ -216,7 +217,7 @@ func TestXSKCopiesFramesInPieces(t *testing.T) {
 
 // Frames in pieces, whole and broken, one after the other.
 func TestXSKJoinsPieces(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64, Jumbo: 2, JumboSize: 9014})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 2, JumboSize: 9014})
 	x, k := newFakeXSK(arena, true)
 	free := arena.Free()
 	piece := func(fill byte, n int, more bool) descriptor {
@@ -230,7 +231,7 @@ func TestXSKJoinsPieces(t *testing.T) {
 		}
 		return d
 	}
-	bufs := make([]*frame.Buffer, 8)
+	bufs := make([]*netdev.Buffer, 8)
 	want := func(what string, lost uint64, frames ...string) {
 		t.Helper()
 		n, err := x.Receive(bufs)
@@ -265,7 +266,7 @@ func TestXSKJoinsPieces(t *testing.T) {
 	want("one byte too long", 1, "d")
 	k.arrive(piece('a', 3840, true), piece('b', 3840, true), piece('c', 3840, true), piece('d', 3840, true), piece('e', 9, false), piece('f', 60, false))
 	want("much too long", 2, "f")
-	one, two := arena.Get(9000, frame.Control), arena.Get(9000, frame.Control)
+	one, two := arena.Get(9000, netdev.Control), arena.Get(9000, netdev.Control)
 	k.arrive(piece('a', 3840, true), piece('b', 100, false))
 	n, _ := x.Receive(bufs)
 	if n != 0 || x.counts.lostIn != 3 {
@@ -281,10 +282,10 @@ func TestXSKJoinsPieces(t *testing.T) {
 
 // A frame that does not lie in its chunk is none, and the chunk comes back.
 func TestXSKFrameBeyondItsChunk(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	x, k := newFakeXSK(arena, false)
 	free := arena.Free()
-	bufs := make([]*frame.Buffer, 4)
+	bufs := make([]*netdev.Buffer, 4)
 	for i, d := range []descriptor{
 		{k.lodged(t) + 4000, 97, 0}, {k.lodged(t) + chunkFront, chunkRoom + 1, 0}, {k.lodged(t), 1 << 31, 0}, {k.lodged(t) + 4095, 1<<32 - 1, 0},
 	} {
@@ -303,11 +304,11 @@ func TestXSKFrameBeyondItsChunk(t *testing.T) {
 // Whatever stands in the rings, no chunk is handed out that the kernel was not
 // given, none twice, and none gets lost.
 func TestXSKEntriesThatLie(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64, Jumbo: 4, JumboSize: 9014, Poison: true})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 4, JumboSize: 9014, Poison: true})
 	x, k := newFakeXSK(arena, true)
 	chance := rand.New(rand.NewPCG(1, 2))
-	bufs := make([]*frame.Buffer, 8)
-	mine := []*frame.Buffer{fakeFrame(arena, 64), fakeFrame(arena, 9000)}
+	bufs := make([]*netdev.Buffer, 8)
+	mine := []*netdev.Buffer{fakeFrame(arena, 64), fakeFrame(arena, 9000)}
 	strange := func() uint64 {
 		switch chance.IntN(5) {
 		case 0:

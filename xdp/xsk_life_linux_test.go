@@ -19,7 +19,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
@@ -124,7 +124,7 @@ func TestXSKSharedArena(t *testing.T) {
 			a, o := join(nameA), join("otherA")
 			peerA := attachXSK(t, d.b, nameB, cfg, newArena(1500))
 			peerO := attachXSK(t, d.b, "otherB", cfg, newArena(1500))
-			one := arena.Get(64, frame.Data)
+			one := arena.Get(64, netdev.Data)
 			defer one.Release()
 			// One buffer through both devices: no copy, and no mixing up.
 			talk := func(devices ...[2]*xdp.XSK) {
@@ -134,7 +134,7 @@ func TestXSKSharedArena(t *testing.T) {
 						out := raw(p[1].Addr(), p[0].Addr(), 64, round)
 						one.Resize(64)
 						copy(one.Bytes(), out)
-						if n, err := p[0].Transmit([]*frame.Buffer{one}); n != 1 || err != nil {
+						if n, err := p[0].Transmit([]*netdev.Buffer{one}); n != 1 || err != nil {
 							t.Fatalf("Transmit: got %d, %v", n, err)
 						}
 						if got := receiveXSK(t, p[1], 1)[0]; !bytes.Equal(got, out) {
@@ -178,7 +178,7 @@ func TestXSKDevicesLeaveChunks(t *testing.T) {
 	netns.Veth(t, d.a, d.b, "secondA", "secondB", 1500)
 	netns.Veth(t, d.a, d.b, "thirdA", "thirdB", 1500)
 	const small, most = 512, 3 * 512 / 4
-	arena := frame.NewArena(frame.ArenaConfig{Small: small, Jumbo: 512, JumboSize: 14000})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: small, Jumbo: 512, JumboSize: 14000})
 	for _, name := range []string{nameA, "secondA", "thirdA"} {
 		if err := openXSK(t, d.a, name, nil).Attach(arena, nil); err != nil {
 			t.Fatalf("%s: %v", name, err)
@@ -187,7 +187,7 @@ func TestXSKDevicesLeaveChunks(t *testing.T) {
 	if lodged := arena.Total() - arena.Free(); lodged > most {
 		t.Errorf("lodged %d chunks of %d, want at most %d", lodged, small, most)
 	}
-	b := arena.Get(64, frame.Control)
+	b := arena.Get(64, netdev.Control)
 	if b == nil || b.Index() >= small {
 		t.Fatal("no small chunk is free")
 	}
@@ -250,23 +250,23 @@ func TestXSKSmallRings(t *testing.T) {
 				d := newBed(t, 1500)
 				cfg := c.cfg
 				cfg.Mode = mode
-				b := attachXSK(t, d.b, nameB, &cfg, frame.NewArena(frame.ArenaConfig{Small: c.arena}))
-				arena := frame.NewArena(frame.ArenaConfig{Small: c.arena})
+				b := attachXSK(t, d.b, nameB, &cfg, netdev.NewArena(netdev.ArenaConfig{Small: c.arena}))
+				arena := netdev.NewArena(netdev.ArenaConfig{Small: c.arena})
 				a := attachXSK(t, d.a, nameA, &cfg, arena)
 				const sent = 1000
-				out := arena.Get(64, frame.Data)
+				out := arena.Get(64, netdev.Data)
 				out.Extend(64)
 				for round := range 3 {
 					copy(out.Bytes(), raw(b.Addr(), a.Addr(), 64, uint32(round)))
 					for n := 0; n < sent; {
-						k, err := a.Transmit([]*frame.Buffer{out, out, out, out}[:min(4, sent-n)])
+						k, err := a.Transmit([]*netdev.Buffer{out, out, out, out}[:min(4, sent-n)])
 						if err != nil {
 							t.Fatal(err)
 						}
 						n += k
 					}
 					got := 0
-					in := make([]*frame.Buffer, 16)
+					in := make([]*netdev.Buffer, 16)
 					for n := -1; n != 0; got += n {
 						var err error
 						if n, err = b.Receive(in); err != nil {
@@ -306,14 +306,14 @@ func TestXSKSmallRings(t *testing.T) {
 // arrive again.
 func TestXSKEmptyArena(t *testing.T) {
 	d := newBed(t, 1500)
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	b := attachXSK(t, d.b, nameB, nil, arena)
 	a := attachXSK(t, d.a, nameA, nil, newArena(1500))
-	var taken []*frame.Buffer
-	for x := arena.Get(1, frame.Control); x != nil; x = arena.Get(1, frame.Control) {
+	var taken []*netdev.Buffer
+	for x := arena.Get(1, netdev.Control); x != nil; x = arena.Get(1, netdev.Control) {
 		taken = append(taken, x)
 	}
-	in := make([]*frame.Buffer, 64)
+	in := make([]*netdev.Buffer, 64)
 	for i := range uint32(40) {
 		offer(t, a, raw(b.Addr(), a.Addr(), 64, i))
 	}
@@ -419,14 +419,14 @@ func TestXSKDatapathAllocatesNothing(t *testing.T) {
 			arena := newArena(mtu)
 			a := attachXSK(t, d.a, nameA, &xdp.XSKConfig{Mode: mode}, arena)
 			b := attachXSK(t, d.b, nameB, &xdp.XSKConfig{Mode: mode}, newArena(mtu))
-			var out []*frame.Buffer
+			var out []*netdev.Buffer
 			for i, size := range []int{64, mtu + 14} {
-				f := arena.Get(size, frame.Control)
+				f := arena.Get(size, netdev.Control)
 				copy(f.Extend(size), raw(b.Addr(), a.Addr(), size, uint32(i)))
 				out = append(out, f)
 			}
 			out = append(out, buffers(t, raw(b.Addr(), a.Addr(), 64, 2))...) // to be copied
-			in := make([]*frame.Buffer, 8)
+			in := make([]*netdev.Buffer, 8)
 			if got := testing.AllocsPerRun(1000, func() {
 				if n, err := a.Transmit(out); n != len(out) || err != nil {
 					t.Fatalf("Transmit: got %d, %v, want %d", n, err, len(out))
@@ -532,7 +532,7 @@ func TestXSKCloseBesideASleeper(t *testing.T) {
 		var engine sync.WaitGroup
 		asleep := make(chan struct{})
 		engine.Go(func() {
-			in := make([]*frame.Buffer, 4)
+			in := make([]*netdev.Buffer, 4)
 			for turn := 0; ; turn++ {
 				if turn == 1 {
 					close(asleep)

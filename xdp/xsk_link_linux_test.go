@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
 // woken attaches an interface whose wake rings the channel.
-func woken(t *testing.T, d *bed, mode xdp.Mode, mtu int, arena *frame.Arena) (*xdp.XSK, chan struct{}) {
+func woken(t *testing.T, d *bed, mode xdp.Mode, mtu int, arena *netdev.Arena) (*xdp.XSK, chan struct{}) {
 	t.Helper()
 	bell := make(chan struct{}, 1)
 	x := openXSK(t, d.a, nameA, &xdp.XSKConfig{Mode: mode})
@@ -127,7 +128,7 @@ func TestXSKRemoved(t *testing.T) {
 				awaitMTU(t, a, bell, 0)
 				receiveXSK(t, a, 1) // what had arrived is given first
 				for range 2 {
-					if n, err := a.Receive(make([]*frame.Buffer, 1)); n != 0 || !errors.Is(err, xdp.ErrRemoved) {
+					if n, err := a.Receive(make([]*netdev.Buffer, 1)); n != 0 || !errors.Is(err, xdp.ErrRemoved) {
 						t.Errorf("Receive: got %d, %v, want %v", n, err, xdp.ErrRemoved)
 					}
 					wantTransmitXSK(t, a, os.ErrNotExist)
@@ -180,21 +181,21 @@ func TestXSKFollowsTheMTU(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		cfg   xdp.XSKConfig
-		arena frame.ArenaConfig
+		arena netdev.ArenaConfig
 		mtus  [][2]int // of the interface, of the device
 	}{
-		{"one chunk", xdp.XSKConfig{}, frame.ArenaConfig{Small: 256},
+		{"one chunk", xdp.XSKConfig{}, netdev.ArenaConfig{Small: 256},
 			[][2]int{{1400, 1400}, {3822, 3822}, {3823, 3822}, {9000, 3822}, {1500, 1500}}},
-		{"several chunks", xdp.XSKConfig{MultiBuffer: true}, frame.ArenaConfig{Small: 256, Jumbo: 32, JumboSize: 9014},
+		{"several chunks", xdp.XSKConfig{MultiBuffer: true}, netdev.ArenaConfig{Small: 256, Jumbo: 32, JumboSize: 9014},
 			[][2]int{{1400, 1400}, {9000, 9000}, {12146, 12146}, {20000, 12146}, {1500, 1500}}},
-		{"several chunks, none of them large", xdp.XSKConfig{MultiBuffer: true}, frame.ArenaConfig{Small: 256},
+		{"several chunks, none of them large", xdp.XSKConfig{MultiBuffer: true}, netdev.ArenaConfig{Small: 256},
 			[][2]int{{1400, 1400}, {3954, 3954}, {9000, 3954}, {1500, 1500}}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newBed(t, 1500)
 			cfg := c.cfg
-			b := attachXSK(t, d.b, nameB, &cfg, frame.NewArena(c.arena))
-			a := attachXSK(t, d.a, nameA, &cfg, frame.NewArena(c.arena))
+			b := attachXSK(t, d.b, nameB, &cfg, netdev.NewArena(c.arena))
+			a := attachXSK(t, d.a, nameA, &cfg, netdev.NewArena(c.arena))
 			for _, m := range c.mtus {
 				d.a.Run("ip", "link", "set", "dev", nameA, "mtu", fmt.Sprint(m[0]))
 				d.b.Run("ip", "link", "set", "dev", nameB, "mtu", fmt.Sprint(m[0]))

@@ -13,9 +13,10 @@ import (
 	"github.com/cilium/ebpf"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
-// An XSK is one Ethernet interface through AF_XDP sockets, a stack.Device.
+// An XSK is one Ethernet interface through AF_XDP sockets, a netdev.Device.
 //
 //	opened --Attach--> attached --Close--> closed
 //	   \----------------Close-----------/
@@ -58,7 +59,7 @@ type XSK struct {
 	closed   bool
 	failed   error           // what Attach said
 	tomb     runtime.Cleanup // closes the tombstone if nobody comes by
-	arena    *frame.Arena
+	arena    *netdev.Arena
 	wake     func()
 	linkMTU  int     // the interface's in bytes, 0 while it carries nothing
 	limit    int     // the largest MTU that can be served, in bytes
@@ -69,9 +70,9 @@ type XSK struct {
 
 // A chunk is what the kernel has of one chunk of the arena.
 type chunk struct {
-	buf    *frame.Buffer // the chunk, once the kernel has had it
-	sent   uint16        // descriptors of it that are to be completed, each with a loan
-	lodged uint16        // 1 + index of the socket that may receive into it, 0 none
+	buf    *netdev.Buffer // the chunk, once the kernel has had it
+	sent   uint16         // descriptors of it that are to be completed, each with a loan
+	lodged uint16         // 1 + index of the socket that may receive into it, 0 none
 }
 
 // Name is the interface's name at the time it was opened.

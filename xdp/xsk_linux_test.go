@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -220,15 +221,15 @@ func TestXSKBesidePacket(t *testing.T) {
 func TestXSKAttach(t *testing.T) {
 	d := newBed(t, 1500)
 	x := openXSK(t, d.a, nameA, nil)
-	one := make([]*frame.Buffer, 1)
+	one := make([]*netdev.Buffer, 1)
 	if _, err := x.Receive(one); !errors.Is(err, xdp.ErrNotAttached) {
 		t.Errorf("Receive before Attach: got %v, want %v", err, xdp.ErrNotAttached)
 	}
 	if _, err := x.Transmit(one); !errors.Is(err, xdp.ErrNotAttached) {
 		t.Errorf("Transmit before Attach: got %v, want %v", err, xdp.ErrNotAttached)
 	}
-	empty := frame.NewArena(frame.ArenaConfig{Small: 64})
-	for empty.Get(1, frame.Control) != nil {
+	empty := netdev.NewArena(netdev.ArenaConfig{Small: 64})
+	for empty.Get(1, netdev.Control) != nil {
 	}
 	if err := x.Attach(empty, nil); !errors.Is(err, xdp.ErrArena) {
 		t.Errorf("Attach of an empty arena: got %v, want %v", err, xdp.ErrArena)

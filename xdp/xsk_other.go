@@ -11,6 +11,7 @@ import (
 	"runtime"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // An XSK is one Ethernet interface; Linux only.
@@ -49,16 +50,16 @@ func (x *XSK) Refused() []error { return []error{errNoXSK} }
 func (x *XSK) String() string { return errNoXSK.Error() }
 
 // Attach fails here.
-func (x *XSK) Attach(*frame.Arena, func()) error { return errNoXSK }
+func (x *XSK) Attach(*netdev.Arena, func()) error { return errNoXSK }
 
 // FD is -1 here.
 func (x *XSK) FD() int { return -1 }
 
 // Receive fails here.
-func (x *XSK) Receive([]*frame.Buffer) (int, error) { return 0, errNoXSK }
+func (x *XSK) Receive([]*netdev.Buffer) (int, error) { return 0, errNoXSK }
 
 // Transmit fails here.
-func (x *XSK) Transmit([]*frame.Buffer) (int, error) { return 0, errNoXSK }
+func (x *XSK) Transmit([]*netdev.Buffer) (int, error) { return 0, errNoXSK }
 
 // Statistics are nothing here.
 func (x *XSK) Statistics() XSKStatistics { return XSKStatistics{} }

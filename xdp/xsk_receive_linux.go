@@ -3,7 +3,7 @@
 package xdp
 
 import (
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Receive fills bufs with frames that have arrived, each in the chunk the kernel
@@ -15,7 +15,7 @@ import (
 //
 // Errors, only with no frame: *InterfaceError with ErrRemoved, from then on;
 // ErrNotAttached, net.ErrClosed.
-func (x *XSK) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (x *XSK) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
@@ -47,7 +47,7 @@ func (x *XSK) Receive(bufs []*frame.Buffer) (n int, err error) {
 
 // receiveLocked takes frames from one socket and lodges other chunks in their
 // place.
-func (x *XSK) receiveLocked(i int, bufs []*frame.Buffer) (n int) {
+func (x *XSK) receiveLocked(i int, bufs []*netdev.Buffer) (n int) {
 	s := x.sockets[i]
 	var took bool
 	for left := s.rx.available(); left > 0 && n < len(bufs); left-- {
@@ -70,7 +70,7 @@ func (x *XSK) receiveLocked(i int, bufs []*frame.Buffer) (n int) {
 
 // acceptLocked returns the frame that d describes, or nil: d is a piece of one,
 // or makes no sense.
-func (x *XSK) acceptLocked(s *socket, i int, d descriptor) *frame.Buffer {
+func (x *XSK) acceptLocked(s *socket, i int, d descriptor) *netdev.Buffer {
 	b := x.arena.At(d.addr)
 	if b == nil || x.chunks[b.Index()].lodged != uint16(i+1) {
 		x.counts.corrupt++ // not a chunk of ours that it may receive into
@@ -103,7 +103,7 @@ func (x *XSK) refillLocked(i int) {
 	want = min(want, int(s.fill.room(uint32(want))))
 	put := 0
 	for ; put < want; put++ {
-		b := x.arena.Get(chunkRoom, frame.Control)
+		b := x.arena.Get(chunkRoom, netdev.Control)
 		if b == nil {
 			break
 		}

@@ -22,6 +22,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
@@ -78,7 +79,7 @@ func tryXSK(name string) {
 func echoXSK(name string) {
 	x, err := xdp.OpenXSK(name, &xdp.XSKConfig{MapPath: os.Getenv(mapKey)})
 	if err == nil {
-		err = x.Attach(frame.NewArena(frame.ArenaConfig{Small: 64}), nil)
+		err = x.Attach(netdev.NewArena(netdev.ArenaConfig{Small: 64}), nil)
 	}
 	if err != nil {
 		fmt.Println(err)
@@ -87,7 +88,7 @@ func echoXSK(name string) {
 	defer x.Close()
 	fmt.Println(x)
 	for n := 0; n < 100; {
-		var bufs [4]*frame.Buffer
+		var bufs [4]*netdev.Buffer
 		k, err := x.Receive(bufs[:])
 		if err != nil {
 			fmt.Println(err)
@@ -100,7 +101,7 @@ func echoXSK(name string) {
 			f := b.Bytes()
 			copy(f, f[6:12])
 			copy(f[6:12], net.HardwareAddr(macOf(x)))
-			x.Transmit([]*frame.Buffer{b})
+			x.Transmit([]*netdev.Buffer{b})
 			b.Release()
 			n++
 		}
@@ -215,7 +216,7 @@ func TestXSKMapOfAnother(t *testing.T) {
 				go func() { left <- cmd.Wait() }()
 				// Frames to nobody are the kernel's, so go on until all are back.
 				got := 0
-				in := make([]*frame.Buffer, 8)
+				in := make([]*netdev.Buffer, 8)
 				for end, done := time.Now().Add(patience), false; !done && time.Now().Before(end); {
 					offer(t, b, raw(frame.BroadcastMAC, b.Addr(), 64, 1))
 					n, err := b.Receive(in)

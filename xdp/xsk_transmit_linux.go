@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // kickFrames is how many frames, or pieces, the kernel sends in one call where it
@@ -23,7 +24,7 @@ const kickFrames = 32
 // frame longer than the interface takes now, with EINVAL for one shorter than an
 // Ethernet header; ErrNotAttached, net.ErrClosed. A frame that is on its way when
 // the interface goes down leaves when that is up again, or is dropped and counted.
-func (x *XSK) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (x *XSK) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
 	switch {
@@ -50,7 +51,7 @@ func (x *XSK) Transmit(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // putLocked puts frames into the transmit ring, as many as there is room for.
-func (x *XSK) putLocked(s *socket, bufs []*frame.Buffer) (n int, err error) {
+func (x *XSK) putLocked(s *socket, bufs []*netdev.Buffer) (n int, err error) {
 	if len(bufs) > 0 && x.MTU() == 0 {
 		if err := x.linkFaultLocked(); err != nil {
 			return 0, err
@@ -96,7 +97,7 @@ func (x *XSK) putLocked(s *socket, bufs []*frame.Buffer) (n int, err error) {
 // sendableLocked reports whether the kernel can take the frame from where it lies:
 // not in another arena, which it does not know, and not in more pieces than it
 // takes.
-func (x *XSK) sendableLocked(b *frame.Buffer) bool {
+func (x *XSK) sendableLocked(b *netdev.Buffer) bool {
 	most := 1
 	if x.pieces {
 		most = mostPieces
@@ -105,8 +106,8 @@ func (x *XSK) sendableLocked(b *frame.Buffer) bool {
 }
 
 // copyLocked copies a frame into a chunk of the arena; nil if there is none free.
-func (x *XSK) copyLocked(b *frame.Buffer) *frame.Buffer {
-	c := x.arena.Get(b.Len(), frame.Control)
+func (x *XSK) copyLocked(b *netdev.Buffer) *netdev.Buffer {
+	c := x.arena.Get(b.Len(), netdev.Control)
 	if c != nil {
 		copy(c.Extend(b.Len()), b.Bytes())
 	}

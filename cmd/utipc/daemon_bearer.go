@@ -11,13 +11,14 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/settings"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/xdp"
 )
 
 // openSetBearer opens the device of a bearer of the settings, for their node.
-func openSetBearer(b settings.Bearer, n settings.Node) (stack.Device, error) {
+func openSetBearer(b settings.Bearer, n settings.Node) (netdev.Device, error) {
 	if b.Medium != "udp" {
 		return openEthernet(b.Device, b.Driver, n)
 	}
@@ -38,7 +39,7 @@ func openSetBearer(b settings.Bearer, n settings.Node) (stack.Device, error) {
 
 // openBearer opens the device of a bearer that somebody asks the running node for.
 func openBearer(n settings.Node) stack.BearerOpener {
-	return func(ctx context.Context, r stack.BearerRequest) (stack.Device, error) {
+	return func(ctx context.Context, r stack.BearerRequest) (netdev.Device, error) {
 		if r.Medium != "udp" {
 			return openEthernet(r.Device, r.Driver, n)
 		}
@@ -79,7 +80,7 @@ func requestedUDP(r stack.BearerRequest, netID uint32) (c udp.Config, err error)
 }
 
 // openEthernet opens an interface for a node. An empty driver is auto.
-func openEthernet(name, driver string, n settings.Node) (stack.Device, error) {
+func openEthernet(name, driver string, n settings.Node) (netdev.Device, error) {
 	var d xdp.Driver
 	if driver != "" {
 		var err error
@@ -101,14 +102,14 @@ func memoryFor(name string, n settings.Node) int {
 	if ifi, err := net.InterfaceByName(name); err == nil {
 		mtu = max(mtu, ifi.MTU)
 	}
-	all := n.Chunks * frame.SmallChunk
-	if size := frame.Headroom + frame.EthernetLen + mtu; size > frame.SmallChunk {
-		all += 512 * ((size + frame.SmallChunk - 1) / frame.SmallChunk * frame.SmallChunk)
+	all := n.Chunks * netdev.SmallChunk
+	if size := netdev.Headroom + frame.EthernetLen + mtu; size > netdev.SmallChunk {
+		all += 512 * ((size + netdev.SmallChunk - 1) / netdev.SmallChunk * netdev.SmallChunk)
 	}
 	return all
 }
 
-func openUDP(c udp.Config) (stack.Device, error) {
+func openUDP(c udp.Config) (netdev.Device, error) {
 	dev, err := udp.Open(c)
 	if err != nil {
 		return nil, err

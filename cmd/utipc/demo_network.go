@@ -4,7 +4,7 @@ package main
 
 import (
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack/carrier/fault"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -13,7 +13,7 @@ type demoNetwork interface {
 	// is tells what the network is, for people.
 	is() string
 	// plug makes the device of node i, whose name is name.
-	plug(i int, name string) (fault.Device, error)
+	plug(i int, name string) (netdev.Device, error)
 	// drivers tells a line for each driver in use, and why that one, once all nodes
 	// are open.
 	drivers() []string
@@ -30,6 +30,6 @@ func (demoHub) is() string        { return "one network" }
 func (demoHub) drivers() []string { return nil }
 func (demoHub) close()            {}
 
-func (h demoHub) plug(i int, _ string) (fault.Device, error) {
+func (h demoHub) plug(i int, _ string) (netdev.Device, error) {
 	return h.hub.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
 }

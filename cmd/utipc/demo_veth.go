@@ -8,7 +8,7 @@ import (
 	"sync"
 
 	"github.com/utipc/utipc/internal/bed"
-	"github.com/utipc/utipc/stack/carrier/fault"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -39,7 +39,7 @@ func newDemoVeth() (*demoVeth, error) {
 
 func (v *demoVeth) is() string { return "a veth pair between two network namespaces" }
 
-func (v *demoVeth) plug(i int, name string) (fault.Device, error) {
+func (v *demoVeth) plug(i int, name string) (netdev.Device, error) {
 	end, ifname := 0, v.bed.Name(0)
 	if i > 0 {
 		end, ifname = 1, name+"0"

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // hot is a puppet in contact, with a name of its peer's, a port that sends to it
@@ -15,8 +16,8 @@ import (
 type hot struct {
 	*puppet
 	from, to *Port
-	ack      *frame.Buffer // the peer's STATE
-	in       *frame.Buffer // the peer's data
+	ack      *netdev.Buffer // the peer's STATE
+	in       *netdev.Buffer // the peer's data
 	buf      [2048]byte
 	payload  [64]byte
 	svc      frame.Service
@@ -27,8 +28,8 @@ func newHot(t testing.TB) *hot {
 	h.packet(h.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(18888, 17, 17, 5)))
 	h.from, h.to = h.OpenPort(PortConfig{}), h.OpenPort(PortConfig{})
 	h.drain()
-	frames := func(msg []byte) *frame.Buffer {
-		b := h.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+	frames := func(msg []byte) *netdev.Buffer {
+		b := h.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
 		copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
 		return b
 	}

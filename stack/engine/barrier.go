@@ -8,6 +8,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A barrier keeps a sender's multicast messages in order, at one receiving socket, when
@@ -45,7 +46,7 @@ type barriers struct {
 }
 
 // receiveMulticast takes another node's message to a range for one of the sockets.
-func (e *Engine) receiveMulticast(now time.Duration, p frame.Payload, in *frame.Buffer, port *Port) {
+func (e *Engine) receiveMulticast(now time.Duration, p frame.Payload, in *netdev.Buffer, port *Port) {
 	if port.barrier == nil && !p.Syn() {
 		e.takeMulticast(p, in, port)
 		return
@@ -69,7 +70,7 @@ func (e *Engine) receiveMulticast(now time.Duration, p frame.Payload, in *frame.
 }
 
 // takeMulticast puts a message into a socket's queue, unless it is a twin.
-func (e *Engine) takeMulticast(p frame.Payload, in *frame.Buffer, port *Port) {
+func (e *Engine) takeMulticast(p frame.Payload, in *netdev.Buffer, port *Port) {
 	switch {
 	case p.Error() != frame.OK:
 		e.count.Twins++

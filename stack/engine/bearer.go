@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -102,13 +103,13 @@ func (e *Engine) SetMTU(now time.Duration, bearerID, mtu int) {
 
 // An outgoing frame waits for its device, plain: it is sealed when the device takes it.
 type outgoing struct {
-	f  *frame.Buffer
+	f  *netdev.Buffer
 	to *node // on whose link it goes; nil: discovery, or of the broadcast link
 }
 
 // push queues a frame for the bearer's device, taking over one hold. to is the node on
 // whose link it goes, nil for discovery and the broadcast link.
-func (e *Engine) push(b *bearer, f *frame.Buffer, to *node) {
+func (e *Engine) push(b *bearer, f *netdev.Buffer, to *node) {
 	if b.out.Len() >= maxOut || b.MTU == 0 {
 		e.count.OutDropped++
 		f.Release()
@@ -122,7 +123,7 @@ func (e *Engine) push(b *bearer, f *frame.Buffer, to *node) {
 
 // HandleFrame takes a frame a bearer has received. The caller keeps its hold; a sealed
 // frame is opened in place where that is the only one, and is what was inside then.
-func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
+func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *netdev.Buffer) {
 	e.reapFailed(now)
 	b := e.bearers[bearerID]
 	e.count.FramesIn++
@@ -158,7 +159,7 @@ func (e *Engine) HandleFrame(now time.Duration, bearerID int, f *frame.Buffer) {
 }
 
 // dispatch takes the message in a frame from a station.
-func (e *Engine) dispatch(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
+func (e *Engine) dispatch(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *netdev.Buffer) {
 	switch {
 	case m.NonSeq() && m.User() == frame.UserDiscovery:
 		e.handleDiscovery(now, b, src, m)
@@ -174,7 +175,7 @@ func (e *Engine) dispatch(now time.Duration, b *bearer, src frame.MAC, m frame.M
 }
 
 // handleUnicast takes what a link carries, and the link protocol.
-func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
+func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *netdev.Buffer) {
 	if d, ok := m.DestNode(); ok && d != e.addr {
 		e.drop(DropForeign)
 		return

@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A broadcastLink is the node's own broadcast link: to every node there is contact
@@ -123,7 +124,7 @@ func (e *Engine) smallestMTU() (mtu int) {
 
 // spread hands a packet of the broadcast link to the bearers, taking over one hold. The
 // last gets the packet itself, others copies: each has a station address of its own.
-func (e *Engine) spread(f *frame.Buffer) {
+func (e *Engine) spread(f *netdev.Buffer) {
 	over := e.cast.over
 	if len(over) == 0 {
 		f.Release()
@@ -150,8 +151,8 @@ func (e *Engine) spread(f *frame.Buffer) {
 
 // spreadCopy hands a copy of a packet of the broadcast link to a bearer. Without memory
 // for it nothing goes there: it will be asked for again.
-func (e *Engine) spreadCopy(b *bearer, f *frame.Buffer) {
-	c := e.cfg.Arena.Get(f.Len(), frame.Control)
+func (e *Engine) spreadCopy(b *bearer, f *netdev.Buffer) {
+	c := e.cfg.Arena.Get(f.Len(), netdev.Control)
 	if c == nil {
 		e.drop(DropLimit)
 		return
@@ -227,7 +228,7 @@ func (e *Engine) broadcastReport(now time.Duration, l *link, s frame.State) bool
 
 // handleBroadcast takes a packet of a node's broadcast link.
 // Source: docs/spec/04-broadcast.md §4.
-func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *frame.Buffer) {
+func (e *Engine) handleBroadcast(now time.Duration, b *bearer, src frame.MAC, m frame.Message, f *netdev.Buffer) {
 	if m.User() == frame.UserBroadcast {
 		e.drop(DropUnsupported) // the missing-packet reports of old nodes to all
 		return

@@ -8,14 +8,15 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // hotCast is a crew of two whose frames are made beforehand.
 type hotCast struct {
 	*crew
 	from, to *Port
-	acks     [2]*frame.Buffer // a STATE of each peer
-	in       *frame.Buffer    // a broadcast of the first
+	acks     [2]*netdev.Buffer // a STATE of each peer
+	in       *netdev.Buffer    // a broadcast of the first
 	buf      [2048]byte
 	payload  [64]byte
 }
@@ -31,8 +32,8 @@ func newHotCast(t testing.TB, m Method) *hotCast {
 		c.allAck()
 	}
 	c.forget()
-	keep := func(dst, src frame.MAC, msg []byte) *frame.Buffer {
-		b := c.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+	keep := func(dst, src frame.MAC, msg []byte) *netdev.Buffer {
+		b := c.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
 		copy(b.Extend(frame.EthernetLen+len(msg)), ether(dst, src, msg))
 		return b
 	}

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // castCrew is a crew whose peers have a socket bound to allRange, and a socket of the
@@ -483,7 +484,7 @@ func TestBroadcastNodeGoesInTheMidst(t *testing.T) {
 // and what misses it asks for it.
 func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 	refuse := false
-	a := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u frame.Use) bool { return refuse && u == frame.Control }})
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool { return refuse && u == netdev.Control }})
 	c := crewOn(t, a, 2, 1, alone)
 	c.join(c.mate(popCaps), 1)
 	p := c.OpenPort(PortConfig{})

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // hotConn is a puppet with a connection, and what its peer sends there: the link's
@@ -15,8 +16,8 @@ import (
 type hotConn struct {
 	*puppet
 	c          *Conn
-	ack        *frame.Buffer
-	credit, in *frame.Buffer
+	ack        *netdev.Buffer
+	credit, in *netdev.Buffer
 	buf        [64]byte
 	ready      []*Conn
 }
@@ -39,8 +40,8 @@ func newHotConn(t testing.TB, stream bool) *hotConn {
 }
 
 // buffer is a frame with a message of the peer.
-func (h *hotConn) buffer(msg []byte) *frame.Buffer {
-	b := h.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+func (h *hotConn) buffer(msg []byte) *netdev.Buffer {
+	b := h.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
 	copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
 	return b
 }
@@ -60,7 +61,7 @@ func (h *hotConn) take() {
 }
 
 // packet gives the engine one of the peer's messages in its turn.
-func (h *hotConn) give(b *frame.Buffer) {
+func (h *hotConn) give(b *netdev.Buffer) {
 	msg := b.Bytes()[frame.EthernetLen:]
 	frame.StampSeq(msg, h.seq)
 	frame.StampAcks(msg, h.puppet.ack, 0)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Dial asks a socket for a connection, and sends it first, if not empty, as the first
@@ -111,7 +112,7 @@ func (c *Conn) retryLater(now time.Duration) {
 // accepted one has a new number, and a name may have been looked up again on the way.
 // What was sent to one socket is not looked up again, so it is answered by its node.
 // Source: docs/spec/07-sockets.md §4.2, "Validation".
-func (c *Conn) handleAnswer(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+func (c *Conn) handleAnswer(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *netdev.Buffer) {
 	e, r := c.port.e, c.request
 	own := f.OrigNode == n.addr && (r.f.Type == frame.NamedMsg || n.addr == r.f.DestNode)
 	back := f.Error != frame.OK && f.OrigNode == r.f.DestNode && (f.OrigPort == r.f.DestPort || r.f.DestPort == 0 && f.Syn)

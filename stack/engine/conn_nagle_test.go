@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A nagleBed is an engine with one stream, of port 6 to the peer's port 90; the peer
@@ -328,7 +329,7 @@ func TestNagleWaitsInLine(t *testing.T) {
 	b.write(100, 10)
 	b.first()
 	b.report(nil)
-	b.spare = b.arena.Get(500, frame.Control)
+	b.spare = b.arena.Get(500, netdev.Control)
 	feed := b.starve()
 	b.packetIn(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Window, f.NagleAck = frame.ConnAck, 512, true }))
 	if err := b.c.Write(b.now, text(10, 0)); err != ErrMemory || b.c.Held() != 1000 {

@@ -8,12 +8,13 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // starve takes all of a node's chunks, and returns what gives them back.
 func (p *puppet) starve() (feed func()) {
-	var all []*frame.Buffer
-	for b := p.arena.Get(100, frame.Control); b != nil; b = p.arena.Get(100, frame.Control) {
+	var all []*netdev.Buffer
+	for b := p.arena.Get(100, netdev.Control); b != nil; b = p.arena.Get(100, netdev.Control) {
 		all = append(all, b)
 	}
 	return func() {
@@ -70,7 +71,7 @@ func TestConnOwes(t *testing.T) {
 		}
 		b.first()
 		b.report(nil)
-		b.spare = b.arena.Get(500, frame.Control)
+		b.spare = b.arena.Get(500, netdev.Control)
 		feed := b.starve()
 		if c.msg != nil {
 			b.packetIn(c.msg())

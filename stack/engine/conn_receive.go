@@ -6,11 +6,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // handleConnected takes a message for a socket that is not connectionless: f and data
 // make it up, and it came from a node, which may be the own one. It may change f.
-func (e *Engine) handleConnected(now time.Duration, n *node, port *Port, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+func (e *Engine) handleConnected(now time.Duration, n *node, port *Port, f *frame.PayloadFields, data []byte, in *netdev.Buffer) {
 	f.Common = frame.Common{Prev: e.addr} // what its link said of it is over
 	switch {
 	case port.listener != nil:
@@ -29,7 +30,7 @@ func (c *Conn) isPeer(n *node, port uint32, node frame.NodeAddr) bool {
 }
 
 // handle takes a payload message. Source: docs/spec/07-sockets.md §4.4.
-func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *netdev.Buffer) {
 	e := c.port.e
 	switch {
 	case c.state == Connecting:
@@ -59,7 +60,7 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 // receive takes data of the peer. Empty messages are never seen, and not counted. More
 // than may wait ends the connection: the peer ignores the window.
 // Source: docs/spec/07-sockets.md §4.4, §7.
-func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *frame.Buffer) {
+func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data []byte, in *netdev.Buffer) {
 	e, due, asked := c.port.e, false, f.SrcDroppable
 	if c.user == nil && len(data) > 0 && c.port.queued+len(data)+recordCost > c.port.ReceiveLimit {
 		c.port.stats.noRoom(!f.DestDroppable)

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Write sends one message, which is copied; an empty one is no message. Errors:
@@ -164,7 +165,7 @@ func (c *Conn) sendEmpty(now time.Duration, code frame.ErrorCode) bool {
 		e.loop(now, &f, nil)
 		return true
 	}
-	err := e.post(now, f.DestNode, &f, nil, frame.Control)
+	err := e.post(now, f.DestNode, &f, nil, netdev.Control)
 	return err == nil || err == ErrUnreachable
 }
 
@@ -300,5 +301,5 @@ func (c *Conn) returnUnread(now time.Duration, code frame.ErrorCode) bool {
 		e.loop(now, &f, data[:k])
 		return true
 	}
-	return e.post(now, f.DestNode, &f, data[:k], frame.Control) == nil
+	return e.post(now, f.DestNode, &f, data[:k], netdev.Control) == nil
 }

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // What Write has taken has one owner until it stands on the link, in order: the connection,
@@ -193,7 +194,7 @@ func (e *Engine) unacked(n *node, yield func(port uint32, bytes int)) {
 
 // unackedOn is unacked of one link.
 func unackedOn(l *link, yield func(port uint32, bytes int)) {
-	l.Unsettled(func(b *frame.Buffer) {
+	l.Unsettled(func(b *netdev.Buffer) {
 		if m, err := frame.Parse(b.Bytes()[frame.EthernetLen:]); err == nil {
 			connData(m, true, yield)
 		}

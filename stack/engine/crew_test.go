@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A crew is an engine with some bearers, and peers, 1001002 and on, whose
@@ -17,7 +18,7 @@ import (
 type crew struct {
 	*Engine
 	t     testing.TB
-	arena *frame.Arena
+	arena *netdev.Arena
 	now   time.Duration
 	mates []*mate
 	sent  []crewFrame // frames of the engine, not looked at yet
@@ -54,10 +55,10 @@ func crewMAC(bearer int) frame.MAC { return frame.MAC{2, 0, 0, 0, byte(bearer), 
 // newCrew makes an engine with some bearers and so many peers, all on the first.
 func newCrew(t testing.TB, bearers, mates int, change ...func(*Config)) *crew {
 	t.Helper()
-	return crewOn(t, frame.NewArena(frame.ArenaConfig{Small: 1024}), bearers, mates, change...)
+	return crewOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 1024}), bearers, mates, change...)
 }
 
-func crewOn(t testing.TB, a *frame.Arena, bearers, mates int, change ...func(*Config)) *crew {
+func crewOn(t testing.TB, a *netdev.Arena, bearers, mates int, change ...func(*Config)) *crew {
 	t.Helper()
 	c := &crew{t: t, arena: a}
 	cfg := Config{Address: ownAddr, Arena: a, Chance: NewSeeded(1, 2)}
@@ -270,7 +271,7 @@ func (c *crew) hear(i, bearer int, msg []byte) {
 
 func (c *crew) raw(bearer int, b []byte) {
 	c.t.Helper()
-	f := c.arena.Get(len(b), frame.Control)
+	f := c.arena.Get(len(b), netdev.Control)
 	if f == nil {
 		c.t.Fatal("no chunk")
 	}

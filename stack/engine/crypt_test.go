@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -304,8 +305,8 @@ func TestTwoNodesWithKeysAndOneWithout(t *testing.T) {
 func TestSealingWaitsForChunks(t *testing.T) {
 	p := newSealedPair(t, false)
 	s := p.stream(p.x, p.y, frame.Service{Type: 18888, Instance: 1})
-	var taken []*frame.Buffer
-	for f := p.x.arena.Get(100, frame.Data); f != nil; f = p.x.arena.Get(100, frame.Data) {
+	var taken []*netdev.Buffer
+	for f := p.x.arena.Get(100, netdev.Data); f != nil; f = p.x.arena.Get(100, netdev.Data) {
 		taken = append(taken, f)
 	}
 	for range 40 { // room for the packets themselves
@@ -315,7 +316,7 @@ func TestSealingWaitsForChunks(t *testing.T) {
 	for range 40 {
 		s.send(500)
 	}
-	for f := p.x.arena.Get(100, frame.Sealing); f != nil; f = p.x.arena.Get(100, frame.Sealing) {
+	for f := p.x.arena.Get(100, netdev.Sealing); f != nil; f = p.x.arena.Get(100, netdev.Sealing) {
 		taken = append(taken, f)
 	}
 	if f := p.x.NextFrame(0); f != nil || !p.x.WantsMemory() || !p.x.Output() {

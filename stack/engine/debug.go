@@ -6,13 +6,14 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Buffers yields every Buffer of the arena that the engine holds, once for each hold. It is for
 // simulations and tests that account for chunks.
-func (e *Engine) Buffers(yield func(*frame.Buffer) bool) {
+func (e *Engine) Buffers(yield func(*netdev.Buffer) bool) {
 	more := true
-	each := func(b *frame.Buffer) bool {
+	each := func(b *netdev.Buffer) bool {
 		more = yield(b)
 		return more
 	}

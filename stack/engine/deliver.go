@@ -7,12 +7,13 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // deliver takes a packet that has its turn on a node's link, or on its broadcast link
 // or behind a tunnel of that link, where joins has the fragments, and the Buffer that
 // holds it, or nil; the caller keeps its own hold.
-func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, m frame.Message, in *frame.Buffer) {
+func (e *Engine) deliver(now time.Duration, l *link, joins *flowctl.Reassembly, m frame.Message, in *netdev.Buffer) {
 	n := l.n
 	switch m.User() {
 	case frame.UserBundler:
@@ -83,7 +84,7 @@ func (e *Engine) join(now time.Duration, l *link, joins *flowctl.Reassembly, m f
 
 // deliverMessage takes a whole message, which may have come in a bundle or in
 // fragments; in holds it, or is nil.
-func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in *frame.Buffer, broadcast bool) {
+func (e *Engine) deliverMessage(now time.Duration, n *node, m frame.Message, in *netdev.Buffer, broadcast bool) {
 	if d, ok := m.DestNode(); ok && d != e.addr && d != 0 {
 		e.drop(DropForeign)
 		return
@@ -130,7 +131,7 @@ func (e *Engine) forged(n *node, p frame.Payload) bool {
 
 // deliverPayload finds the ports a message is for.
 // Source: docs/spec/07-sockets.md §3, §6.
-func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in *frame.Buffer, broadcast bool) {
+func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in *netdev.Buffer, broadcast bool) {
 	switch p.Type() {
 	case frame.McastMsg:
 		if p.From().Node != n.addr { // nobody passes them on; what waits at a barrier is its sender's
@@ -178,7 +179,7 @@ func (e *Engine) deliverPayload(now time.Duration, n *node, p frame.Payload, in 
 // enqueue puts a message that was looked up reroute times, and lies in a Buffer if
 // that is not nil, into a port's queue and reports false when that is full. An empty
 // message is taken and not shown.
-func (e *Engine) enqueue(p frame.Payload, in *frame.Buffer, port *Port, reroute uint8) bool {
+func (e *Engine) enqueue(p frame.Payload, in *netdev.Buffer, port *Port, reroute uint8) bool {
 	if port.connected() { // takes no multicast
 		return true
 	}
@@ -238,7 +239,7 @@ func (e *Engine) secondName(p frame.Payload) frame.Service {
 // older, or ours is, so that the message may wait for the name. That is done once on
 // a message's way.
 // Source: docs/spec/07-sockets.md §6.3.
-func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *frame.Buffer) {
+func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *netdev.Buffer) {
 	if p.Reroute() != 0 {
 		e.reject(now, n, p, frame.NoName)
 		return
@@ -255,7 +256,7 @@ func (e *Engine) lookAgain(now time.Duration, n *node, p frame.Payload, in *fram
 	f.Reroute++
 	f.DestPort, f.DestNode = to.Port, to.Node
 	if to.Node != e.addr {
-		if e.post(now, to.Node, &f, p.Data(), frame.Data) != nil {
+		if e.post(now, to.Node, &f, p.Data(), netdev.Data) != nil {
 			e.reject(now, n, p, frame.NoName)
 		}
 		return
@@ -308,7 +309,7 @@ func (e *Engine) sendBack(now time.Duration, to frame.NodeAddr, f *frame.Payload
 		e.loop(now, f, data[:min(len(data), frame.MaxReturned)])
 		return
 	}
-	if e.mayReturn(to, f) && e.post(now, to, f, data[:min(len(data), frame.MaxReturned)], frame.Control) == nil {
+	if e.mayReturn(to, f) && e.post(now, to, f, data[:min(len(data), frame.MaxReturned)], netdev.Control) == nil {
 		e.count.Returned++
 	} else {
 		e.drop(DropLimit)
@@ -407,7 +408,7 @@ func (e *Engine) sendManager(now time.Duration, f *frame.ConnFields) bool {
 	if n == nil {
 		return false
 	}
-	b := e.message(frame.IntLen, frame.Control)
+	b := e.message(frame.IntLen, netdev.Control)
 	if b == nil {
 		return false
 	}

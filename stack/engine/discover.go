@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Timing of discovery. Source: docs/spec/03-discovery-and-node.md §2.2.
@@ -94,7 +95,7 @@ func (e *Engine) discoverWith(b *bearer, to frame.MAC, fields frame.DiscoveryFie
 		e.count.OutDropped++
 		return
 	}
-	f := e.cfg.Arena.Get(n, frame.Control)
+	f := e.cfg.Arena.Get(n, netdev.Control)
 	if f == nil {
 		return
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // times returns when frames of a kind were sent.
@@ -24,7 +25,7 @@ func times(lines []string, kind string) (s []string) {
 // fresh is an engine that has just got its bearer, its first frame not taken.
 func fresh(t testing.TB, c Config) *puppet {
 	t.Helper()
-	p := &puppet{t: t, arena: frame.NewArena(frame.ArenaConfig{Small: 64}), session: 700}
+	p := &puppet{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64}), session: 700}
 	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
 	e, err := New(c)
 	if err != nil {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A duo is an engine with two bearers and a peer, as a puppet, with a link on each,
@@ -18,7 +19,7 @@ import (
 type duo struct {
 	*Engine
 	t     testing.TB
-	arena *frame.Arena
+	arena *netdev.Arena
 	now   time.Duration
 	lines [2]duoLine
 	bcast frame.Seq // the peer's next broadcast packet
@@ -38,7 +39,7 @@ type duoLine struct {
 // newDuo makes contact over both lines.
 func newDuo(t testing.TB, change ...func(*Config)) *duo {
 	t.Helper()
-	d := &duo{t: t, arena: frame.NewArena(frame.ArenaConfig{Small: 1024})}
+	d := &duo{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024})}
 	c := Config{Address: ownAddr, Arena: d.arena, Chance: NewSeeded(1, 2)}
 	for _, f := range change {
 		f(&c)
@@ -123,7 +124,7 @@ func (d *duo) meet(i int) {
 // raw gives the engine a frame on a bearer.
 func (d *duo) raw(i int, b []byte) {
 	d.t.Helper()
-	f := d.arena.Get(len(b), frame.Control)
+	f := d.arena.Get(len(b), netdev.Control)
 	if f == nil {
 		d.t.Fatal("no chunk")
 	}
@@ -250,7 +251,7 @@ func (d *duo) drops() string {
 
 // held is the number of chunks that the links do not account for.
 func (d *duo) held() int {
-	held := map[*frame.Buffer]bool{}
+	held := map[*netdev.Buffer]bool{}
 	for b := range d.Buffers {
 		held[b] = true
 	}

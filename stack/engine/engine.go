@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -38,10 +39,10 @@ type Config struct {
 	Window    int
 	MaxWindow int
 	Priority  uint8
-	NoBundles bool         // every message has a packet to itself
-	Margin    int          // bytes left free in every packet; kernels with encryption leave 32
-	Arena     *frame.Arena // needed
-	Chance    Chance       // needed
+	NoBundles bool          // every message has a packet to itself
+	Margin    int           // bytes left free in every packet; kernels with encryption leave 32
+	Arena     *netdev.Arena // needed
+	Chance    Chance        // needed
 
 	// Did, if not nil, is told of work of which a turn has to do a limited amount; for tests.
 	Did func(Work, int)
@@ -142,8 +143,8 @@ type Engine struct {
 	held   []*link // that have some
 	failed []*link // that have gone down, see reapFailed
 	queues queues
-	pieces []*frame.Buffer // of the message that is being cut; empty between
-	whole  []byte          // of a lent message, in one piece; good until the next
+	pieces []*netdev.Buffer // of the message that is being cut; empty between
+	whole  []byte           // of a lent message, in one piece; good until the next
 
 	handlers handlers // of active ports
 
@@ -203,7 +204,7 @@ func New(cfg Config) (*Engine, error) {
 	}
 	e := &Engine{
 		cfg: cfg, links: links, random: cfg.Chance.Node(), hash: cfg.Chance.NetHash(),
-		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{}, stations: stations{}, pool: flowctl.Pool{Limit: flowctl.DefaultPool, Wholes: frame.NewWholes(cfg.Arena)},
+		byAddr: map[frame.NodeAddr]*node{}, identities: map[frame.Identity]*node{}, ports: map[uint32]*Port{}, stations: stations{}, pool: flowctl.Pool{Limit: flowctl.DefaultPool, Wholes: netdev.NewMessagePool(cfg.Arena)},
 		slow: flowctl.Never, capsVoid: true, barriers: barriers{next: flowctl.Never},
 	}
 	if cfg.Sealed {
@@ -323,7 +324,7 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 
 // NextFrame returns the next frame to send on a bearer, sealed where there are keys, or
 // nil. The caller takes over one hold.
-func (e *Engine) NextFrame(bearer int) *frame.Buffer {
+func (e *Engine) NextFrame(bearer int) *netdev.Buffer {
 	b := e.bearers[bearer]
 	if b.out.Len() == 0 {
 		return nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // What members and peers are told does not depend on who is lost meanwhile: in each walk
@@ -82,7 +83,7 @@ func TestNodesLostWithinWalks(t *testing.T) {
 // the peers of a set are lost.
 func lostWithin(t *testing.T, do func(c *groupCrew), mates, lost int) (sent []string) {
 	t.Helper()
-	c := &groupCrew{crew: crewOn(t, frame.NewArena(frame.ArenaConfig{Small: 16384}), 1, mates)}
+	c := &groupCrew{crew: crewOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 16384}), 1, mates)}
 	var err error
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}, Policy: Lag}); err != nil {
 		t.Fatal(err)
@@ -100,7 +101,7 @@ func lostWithin(t *testing.T, do func(c *groupCrew), mates, lost int) (sent []st
 		}
 		l := c.node(i).slots[0]
 		for !l.Congested(frame.System) {
-			b := c.message(1200, frame.Control)
+			b := c.message(1200, netdev.Control)
 			f := frame.PayloadFields{Common: frame.Common{Prev: c.addr}, Type: frame.DirectMsg, OrigNode: c.addr, DestNode: l.n.addr, DestPort: 7}
 			f.Put(b.Bytes()[frame.EthernetLen:], 1200-f.Len())
 			if err := c.transmit(c.now, l, b, frame.System); err != nil {

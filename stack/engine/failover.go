@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // When one of two links fails, each end sends what it still had on it, in tunnel
@@ -115,7 +116,7 @@ func (l *link) disinherit() {
 }
 
 // tunnelled takes a tunnel message that has its turn on the survivor.
-func (e *Engine) tunnelled(now time.Duration, l *link, m frame.Message, in *frame.Buffer) {
+func (e *Engine) tunnelled(now time.Duration, l *link, m frame.Message, in *netdev.Buffer) {
 	t, err := frame.ParseTunnel(m)
 	if err != nil {
 		e.drop(dropOf(err))
@@ -157,7 +158,7 @@ func (e *Engine) tunnelled(now time.Duration, l *link, m frame.Message, in *fram
 
 // inherited takes a packet out of the tunnel that has its turn. A tunnel message in it
 // speaks of how the links stood before.
-func (e *Engine) inherited(now time.Duration, l *link, h *heir, m frame.Message, in *frame.Buffer) {
+func (e *Engine) inherited(now time.Duration, l *link, h *heir, m frame.Message, in *netdev.Buffer) {
 	if m.User() != frame.UserTunnel {
 		e.deliver(now, l, &h.joins, m, in)
 	}
@@ -165,7 +166,7 @@ func (e *Engine) inherited(now time.Duration, l *link, h *heir, m frame.Message,
 
 // inner returns the packet that a tunnel message carries, or none while pieces of
 // it are missing.
-func (h *heir) inner(t frame.Tunnel, in *frame.Buffer) (frame.Message, *frame.Buffer, error) {
+func (h *heir) inner(t frame.Tunnel, in *netdev.Buffer) (frame.Message, *netdev.Buffer, error) {
 	if _, _, pieces := t.Piece(); !pieces {
 		m, err := t.Inner()
 		return m, in, err

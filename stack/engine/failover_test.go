@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 var roughSeed = flag.Uint64("rough", 0, "seed")
@@ -282,7 +283,7 @@ func TestFailoverOntoALinkThatIsNotUp(t *testing.T) {
 	f := frame.TunnelFields{Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.TunnelFailover,
 		Orig: 0x1001001, Dest: 0x1001002, Count: 1}
 	inner := frame.PayloadFields{Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.DirectMsg, Error: frame.NoPort}
-	b := w.y.arena.Get(200, frame.Control)
+	b := w.y.arena.Get(200, netdev.Control)
 	frame.PutEthernet(b.Extend(frame.EthernetLen), w.y.macs[1], w.x.macs[1])
 	msg := f.Append(nil, inner.Append(nil, nil))
 	copy(b.Extend(len(msg)), msg)

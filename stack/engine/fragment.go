@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // putFragments is put for a message that is larger than the link's packets: it is cut
@@ -73,7 +74,7 @@ func (e *Engine) cut(l *link, f *frame.PayloadFields, data []byte) bool {
 		if i == count-1 {
 			limit = last
 		}
-		b := e.message(limit, frame.Data)
+		b := e.message(limit, netdev.Data)
 		if b == nil {
 			return false
 		}
@@ -104,7 +105,7 @@ func (e *Engine) forgetPieces() {
 
 // fillPieces writes a message into the chunks taken for it: its header stands in the
 // first, whole.
-func (e *Engine) fillPieces(l *link, pieces []*frame.Buffer, f *frame.PayloadFields, data []byte) {
+func (e *Engine) fillPieces(l *link, pieces []*netdev.Buffer, f *frame.PayloadFields, data []byte) {
 	h := frame.FragmentFields{Common: frame.Common{Prev: e.addr}, Importance: importance(f), Orig: e.addr, Dest: l.n.addr}
 	var header [frame.McastLen]byte
 	f.Put(header[:], len(data))

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // fragmentBed is two nodes whose bearers have these MTUs, in contact.
 func fragmentBed(t testing.TB, mtus ...int) *bed {
 	b := &bed{t: t}
 	for i, mtu := range mtus {
-		n := &bedNode{arena: frame.NewArena(frame.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: 65535 + frame.EthernetLen})}
+		n := &bedNode{arena: netdev.NewArena(netdev.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: 65535 + frame.EthernetLen})}
 		e, err := New(Config{Address: frame.NodeAddr(i + 1), Arena: n.arena, Chance: NewSeeded(uint64(i), 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -151,7 +152,7 @@ func TestLongMessageEndsHolding(t *testing.T) {
 // Without chunks for all of its fragments nothing of a message is sent, and none is
 // kept; where there never can be enough it is too long.
 func TestFragmentsAllOrNothing(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 64, Reserve: 16})
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
 	p := puppetOn(t, a).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
@@ -168,9 +169,9 @@ func TestFragmentsAllOrNothing(t *testing.T) {
 	if a.Free() != free || p.Unsent() != 0 {
 		t.Fatalf("%d chunks are free, want %d; %d unsent", a.Free(), free, p.Unsent())
 	}
-	var kept []*frame.Buffer
+	var kept []*netdev.Buffer
 	for range 5 {
-		kept = append(kept, a.Get(1514, frame.Data))
+		kept = append(kept, a.Get(1514, netdev.Data))
 	}
 	if err := s.Send(p.now, to, make([]byte, frame.MaxPayload)); err != ErrMemory || a.Free() != free-5 {
 		t.Errorf("got %v, %d chunks free, want %v and %d", err, a.Free(), ErrMemory, free-5)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A connFuzz is a node with a listener at port 5, a user in the engine at 6, and
@@ -195,7 +196,7 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 	for i := range uint32(2000) {
 		numbers = append(numbers, 7+i)
 	}
-	z := &connFuzz{puppet: puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 512}), ports(numbers...)).up(), s: &script{b}}
+	z := &connFuzz{puppet: puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}), ports(numbers...)).up(), s: &script{b}}
 	z.l = z.Listen(ListenConfig{})
 	z.l.Bind(z.now, service.Range(), frame.ClusterScope)
 	z.in = z.listenInside(6, ListenConfig{}, &parrot{})

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -125,7 +126,7 @@ func FuzzSealedFrames(f *testing.F) {
 		}
 		p.pass(20 * time.Second)
 		for i, n := range p.nodes {
-			held := map[*frame.Buffer]bool{} // what came early waits
+			held := map[*netdev.Buffer]bool{} // what came early waits
 			for f := range n.Buffers {
 				held[f] = true
 			}

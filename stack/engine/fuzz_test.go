@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // script makes frames from bytes.
@@ -185,7 +186,7 @@ func (s *script) contact(p *puppet) {
 // checkAll looks at what always holds.
 func (p *puppet) checkAll() {
 	p.t.Helper()
-	held := map[*frame.Buffer]bool{}
+	held := map[*netdev.Buffer]bool{}
 	for b := range p.Buffers {
 		held[b] = true
 	}
@@ -239,7 +240,7 @@ func (p *puppet) checkAll() {
 // runScript feeds an engine that is in contact and returns a hash of all it did.
 func runScript(t testing.TB, b []byte, check bool) uint64 {
 	h := fnv.New64a()
-	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 512}))
+	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}))
 	s := &script{b}
 	p.up()
 	port := p.OpenPort(PortConfig{ReceiveLimit: 2000, Returnable: true})

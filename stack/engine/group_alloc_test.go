@@ -9,22 +9,23 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // hotGroup is a group with two members, whose frames are made beforehand.
 type hotGroup struct {
 	*hotCast
 	g     *Group
-	in    *frame.Buffer // a group broadcast of the first
-	next  frame.Seq     // its number
+	in    *netdev.Buffer // a group broadcast of the first
+	next  frame.Seq      // its number
 	ready []*Group
 }
 
 func newHotGroup(t testing.TB, m Method) *hotGroup {
 	c := newGroupCrew(t, 2)
 	h := &hotGroup{hotCast: &hotCast{crew: c.crew}, g: c.g, next: 100}
-	keep := func(dst, src frame.MAC, msg []byte) *frame.Buffer {
-		b := c.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+	keep := func(dst, src frame.MAC, msg []byte) *netdev.Buffer {
+		b := c.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
 		copy(b.Extend(frame.EthernetLen+len(msg)), ether(dst, src, msg))
 		return b
 	}

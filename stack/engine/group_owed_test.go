@@ -7,13 +7,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // What the group protocol has to say is said later when there is no memory for it: each
 // kind once.
 func TestGroupOwes(t *testing.T) {
 	refuse, once := false, false // all, or the next one
-	arena := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(frame.Use) bool {
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(netdev.Use) bool {
 		was := refuse || once
 		once = false
 		return was
@@ -81,7 +82,7 @@ func TestGroupOwes(t *testing.T) {
 // Where a member's node goes meanwhile nothing is owed any more.
 func TestGroupOwesNobody(t *testing.T) {
 	once := false // the next one is refused
-	arena := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(frame.Use) bool {
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(netdev.Use) bool {
 		was := once
 		once = false
 		return was

@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // number is that of the next broadcast that a member gets.
@@ -76,7 +77,7 @@ func (g *Group) tellMember(now time.Duration, m *member, typ frame.GroupType) bo
 	if n == nil {
 		return true // its members are about to be forgotten
 	}
-	b := e.message(frame.IntLen, frame.Control)
+	b := e.message(frame.IntLen, netdev.Control)
 	err := ErrMemory
 	if b != nil {
 		f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])

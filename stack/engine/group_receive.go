@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A GroupKind is what a program reads from a group.
@@ -40,7 +41,7 @@ type groupRecord struct {
 
 // handleGroupData takes a message for members of a group.
 // Source: docs/spec/08-groups.md §2.2.
-func (e *Engine) handleGroupData(now time.Duration, n *node, p frame.Payload, in *frame.Buffer, broadcast bool) {
+func (e *Engine) handleGroupData(now time.Duration, n *node, p frame.Payload, in *netdev.Buffer, broadcast bool) {
 	typ, instance, _ := p.Group()
 	number, ask, _ := p.GroupSeq()
 	it := flowctl.GroupItem{Number: number, Numbered: p.Type() != frame.GroupUcastMsg, AckRequest: ask,
@@ -80,7 +81,7 @@ func (e *Engine) handleGroupData(now time.Duration, n *node, p frame.Payload, in
 }
 
 // take takes a message of a member, unless it is more than was granted.
-func (g *Group) take(now time.Duration, from frame.SocketAddr, it *flowctl.GroupItem, in *frame.Buffer) {
+func (g *Group) take(now time.Duration, from frame.SocketAddr, it *flowctl.GroupItem, in *netdev.Buffer) {
 	m := g.find(from)
 	blocks := flowctl.GroupBlocks(len(it.Data))
 	switch {
@@ -116,7 +117,7 @@ func (g *Group) advance(now time.Duration, m *member) {
 }
 
 // accept takes a message that has its turn.
-func (g *Group) accept(now time.Duration, m *member, it *flowctl.GroupItem, in *frame.Buffer) {
+func (g *Group) accept(now time.Duration, m *member, it *flowctl.GroupItem, in *netdev.Buffer) {
 	if it.Event {
 		g.finish(now, m)
 		return

@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // BenchmarkHostile is what a frame costs that goes no further, by what is wrong with it.
@@ -42,8 +43,8 @@ func BenchmarkHostile(b *testing.B) {
 		{"STATE of another station", p.Engine, ether(ownMAC, frame.MAC{2, 9}, state.Append(nil, nil))},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			a := frame.NewArena(frame.ArenaConfig{Small: 64})
-			f := a.Get(len(c.frame), frame.Control)
+			a := netdev.NewArena(netdev.ArenaConfig{Small: 64})
+			f := a.Get(len(c.frame), netdev.Control)
 			f.Resize(len(c.frame))
 			b.ReportAllocs()
 			before := c.n.Counters()

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A hostileBed is an engine whose peer does what it wants to: with a listener at port
@@ -18,7 +19,7 @@ type hostileBed struct {
 	*puppet
 	l     *Listener
 	a, d  *Conn
-	spare *frame.Buffer
+	spare *netdev.Buffer
 }
 
 func newHostileBed(t testing.TB) *hostileBed {

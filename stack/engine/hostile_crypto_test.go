@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -73,7 +74,7 @@ func (p *sealedPair) forget() {
 
 // raw gives x a frame.
 func (p *sealedPair) raw(b []byte) {
-	f := p.x.arena.Get(len(b), frame.Control)
+	f := p.x.arena.Get(len(b), netdev.Control)
 	f.Resize(len(b))
 	copy(f.Bytes(), b)
 	p.x.HandleFrame(p.now, 0, f)
@@ -84,7 +85,7 @@ func (p *sealedPair) raw(b []byte) {
 func (p *sealedPair) say(msg []byte) {
 	p.t.Helper()
 	l := p.y.nodes[0].slots[0]
-	b := p.y.message(len(msg), frame.Control)
+	b := p.y.message(len(msg), netdev.Control)
 	copy(b.Bytes()[frame.EthernetLen:], msg)
 	if err := p.y.transmit(p.now, l, b, frame.System); err != nil {
 		p.t.Fatal(err)

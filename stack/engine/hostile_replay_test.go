@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A replayBed is two nodes with keys that live more than once, and an attacker who has
@@ -91,7 +92,7 @@ func (s *replayBed) equip(i int) {
 func (s *replayBed) restart(i int) {
 	c := s.cfg[i]
 	n := s.nodes[i]
-	n.arena = frame.NewArena(frame.ArenaConfig{Small: 1024})
+	n.arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024})
 	c.Arena, c.Chance = n.arena, NewSeeded(s.seed(), 1)
 	e, err := New(c)
 	if err != nil {
@@ -161,7 +162,7 @@ func (s *replayBed) replay(b []byte) {
 		if eth.Src() == n.macs[0] || !eth.Dst().IsGroup() && eth.Dst() != n.macs[0] {
 			continue
 		}
-		f := n.arena.Get(len(b), frame.Control)
+		f := n.arena.Get(len(b), netdev.Control)
 		if f == nil {
 			s.t.Fatalf("node %d has no chunk", i)
 		}

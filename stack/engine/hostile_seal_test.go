@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A sealedBed is two nodes with a cluster key, that exchange numbered messages, and
@@ -90,7 +91,7 @@ func (s *sealedBed) say() {
 // inject gives a node a frame that nobody sent.
 func (s *sealedBed) inject(n *bedNode, b []byte) {
 	s.t.Helper()
-	f := n.arena.Get(len(b), frame.Control)
+	f := n.arena.Get(len(b), netdev.Control)
 	if f == nil {
 		s.t.Fatal("no chunk")
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Spec 02 §12.9: tunnel messages that no sender builds are dropped, counted, and have
@@ -286,7 +287,7 @@ func TestHostileTunnelSynch(t *testing.T) {
 // one, is answered with at most one packet each, and keeps no more than the limits of the
 // link although nothing is acknowledged; at worst that link is given up.
 func TestHostileTunnelHalfFailoverFlood(t *testing.T) {
-	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 4096})).up()
+	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096})).up()
 	dummy := func() []byte { return data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, "") }
 	tunnel := func() []byte {
 		f := frame.TunnelFields{Common: frame.Common{Prev: popAddr}, Type: frame.TunnelFailover, Count: 1, Orig: popAddr, Dest: ownAddr}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // from makes a stranger one that mac announces.
@@ -279,7 +280,7 @@ func TestHostileRequestsOnStalledDevice(t *testing.T) {
 		f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, NetID: frame.DefaultNetID}
 		stranger(i)(&f)
 		msg := ether(frame.BroadcastMAC, f.MAC, f.Append(nil))
-		b := p.arena.Get(len(msg), frame.Control)
+		b := p.arena.Get(len(msg), netdev.Control)
 		if b == nil {
 			t.Fatal("no chunk is left")
 		}

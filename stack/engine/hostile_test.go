@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Spec 01 §8, items 1, 2, 3, 8, 12, and §1.4: each frame is counted under its
@@ -200,7 +201,7 @@ func TestBundles(t *testing.T) {
 // What a bundle holds behind the end of its link is dropped: names of a node that
 // was just lost would stay in the table.
 func TestBundleEndsWithItsLink(t *testing.T) {
-	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 4096}), alone).up()
+	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096}), alone).up()
 	legacy := func(f *frame.NamesFields) { f.NonLegacy = false }
 	l := p.byAddr[popAddr].links[0]
 	stray := data(4711, func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "x")
@@ -345,9 +346,9 @@ func TestBroadcastReports(t *testing.T) {
 
 // A stalled device does not make the node keep frames without end.
 func TestStalledDevice(t *testing.T) {
-	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 64}))
+	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 64}))
 	b := p.bearers[0]
-	f := p.arena.Get(10, frame.Control)
+	f := p.arena.Get(10, netdev.Control)
 	for range maxOut + 5 {
 		f.Hold()
 		p.push(b, f, nil)
@@ -369,9 +370,9 @@ func TestNoMemory(t *testing.T) {
 	p := newPuppet(t).up()
 	s := p.OpenPort(PortConfig{})
 	msgs := [][]byte{p.next(data(4711, nil, "x")), p.next(connMsg(4711, nil))}
-	f := p.arena.Get(100, frame.Control)
-	var held []*frame.Buffer
-	for b := p.arena.Get(1, frame.Control); b != nil; b = p.arena.Get(1, frame.Control) {
+	f := p.arena.Get(100, netdev.Control)
+	var held []*netdev.Buffer
+	for b := p.arena.Get(1, netdev.Control); b != nil; b = p.arena.Get(1, netdev.Control) {
 		held = append(held, b)
 	}
 	for _, m := range msgs {
@@ -401,13 +402,13 @@ func TestNoMemoryForOpening(t *testing.T) {
 	p.disc(frame.Request, nil)
 	p.wait(375 * time.Millisecond)
 	p.drain()
-	f := p.arena.Get(100, frame.Control)
+	f := p.arena.Get(100, netdev.Control)
 	r := frame.ResetFields{Common: frame.Common{Prev: popAddr}, LinkInfo: frame.LinkInfo{Session: 700, Orig: popAddr, Dest: ownAddr}, MaxPacket: 1500, Activate: true}
 	msg := ether(ownMAC, popMAC, r.Append(nil))
 	f.Resize(len(msg))
 	copy(f.Bytes(), msg)
-	var held []*frame.Buffer
-	for b := p.arena.Get(1, frame.Control); b != nil; b = p.arena.Get(1, frame.Control) {
+	var held []*netdev.Buffer
+	for b := p.arena.Get(1, netdev.Control); b != nil; b = p.arena.Get(1, netdev.Control) {
 		held = append(held, b)
 	}
 	p.HandleFrame(p.now, 0, f)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A request in another's name has no more sent to that station than three times its bytes,
@@ -106,7 +107,7 @@ func TestHostileCapabilitiesOfALiveLink(t *testing.T) {
 			f.Signature = uint16(n.signature) & 0x7fff
 		}
 		for range 20 {
-			c := x.arena.Get(200, frame.Control)
+			c := x.arena.Get(200, netdev.Control)
 			msg := ether(x.macs[0], b.nodes[1].macs[0], f.Append(nil))
 			copy(c.Extend(len(msg)), msg)
 			x.HandleFrame(b.now, 0, c)

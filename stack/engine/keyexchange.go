@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -40,7 +41,7 @@ func (e *Engine) transmitKey(now time.Duration, l *link) {
 		return
 	}
 	f := frame.KeyFields{Common: frame.Common{Prev: e.addr}, Generation: generation, Mode: k.Mode(), Orig: e.addr, Dest: l.n.addr}
-	b := e.message(frame.KeyMessageLen+k.Len(), frame.Control)
+	b := e.message(frame.KeyMessageLen+k.Len(), netdev.Control)
 	if b == nil {
 		return
 	}
@@ -55,7 +56,7 @@ func (e *Engine) transmitKey(now time.Duration, l *link) {
 }
 
 // takeKey takes a key message of a node, that came sealed.
-func (e *Engine) takeKey(now time.Duration, n *node, m frame.Message, in *frame.Buffer) {
+func (e *Engine) takeKey(now time.Duration, n *node, m frame.Message, in *netdev.Buffer) {
 	if e.crypt == nil {
 		e.drop(DropPlainKey)
 		return

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A Lent is a message whose data is written where it is sent from, in chunks of the
@@ -16,7 +17,7 @@ import (
 //	| headroom | Ethernet | fragment | message's header |  data  |     the first
 //	| headroom | Ethernet |            fragment         |  data  |     those behind it
 type Lent struct {
-	chunks []*frame.Buffer
+	chunks []*netdev.Buffer
 	size   int // bytes of data
 	first  int // of them in the first chunk, at most
 	other  int // and in each of the others
@@ -25,7 +26,7 @@ type Lent struct {
 // Where data begins in a chunk, and the least that a chunk of many takes.
 const (
 	lentRoom  = frame.EthernetLen + frame.IntLen + frame.McastLen
-	lentAt    = frame.Headroom + lentRoom
+	lentAt    = netdev.Headroom + lentRoom
 	leastLent = 256
 )
 
@@ -57,7 +58,7 @@ func (p *Port) Lend(now time.Duration, m *Lent, n int) error {
 		return e.starved(now, size, count)
 	}
 	for range count {
-		b := e.cfg.Arena.Get(size, frame.Data)
+		b := e.cfg.Arena.Get(size, netdev.Data)
 		if b == nil {
 			m.Release()
 			return e.starved(now, size, count)
@@ -193,7 +194,7 @@ func (e *Engine) putLent(now time.Duration, l *link, p *Port, f *frame.PayloadFi
 			m.forget()
 		}
 	default:
-		return e.put(now, l, f, e.joined(m), frame.Data)
+		return e.put(now, l, f, e.joined(m), netdev.Data)
 	}
 	e.after(now, l)
 	return false, err
@@ -231,7 +232,7 @@ func (c *Conn) Lend(now time.Duration, m *Lent, n int) error { return c.port.Len
 func (c *Conn) WriteLent(now time.Duration, m *Lent) error { return m.done(c.writeOr(now, nil, m)) }
 
 // Take is that of Port. Of a stream it is the rest of the first message.
-func (c *Conn) Take(now time.Duration, buf []byte) (data []byte, hold *frame.Buffer, ok bool) {
+func (c *Conn) Take(now time.Duration, buf []byte) (data []byte, hold *netdev.Buffer, ok bool) {
 	data, hold, r, ok := c.port.take(buf, c.taken)
 	if ok {
 		c.taken = 0

@@ -8,6 +8,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A link is one of the links to another node: from a bearer of ours to a station of
@@ -266,7 +267,7 @@ func (e *Engine) linkBinding(l *link) naming.Binding {
 
 // transmit hands a message to a link; it takes over the caller's hold in any case. Errors:
 // flowctl.ErrCongested, flowctl.ErrTooLong.
-func (e *Engine) transmit(now time.Duration, l *link, b *frame.Buffer, imp frame.Importance) error {
+func (e *Engine) transmit(now time.Duration, l *link, b *netdev.Buffer, imp frame.Importance) error {
 	err := flowctl.ErrCongested
 	switch {
 	case !l.IsUp(): // it has just failed, and another one may carry this soon

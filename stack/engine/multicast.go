@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A multicast is the message to a range that is being sent: what its parts share. It is
@@ -149,7 +150,7 @@ func (e *Engine) sendOneWay(now time.Duration, p *Port, data []byte) error {
 		return e.blocked(now, w.link, p)
 	}
 	f, data := e.part(w, data)
-	joined, err := e.put(now, w.link, f, data, frame.Data)
+	joined, err := e.put(now, w.link, f, data, netdev.Data)
 	switch {
 	case err == flowctl.ErrCongested:
 		return e.blocked(now, w.link, p)

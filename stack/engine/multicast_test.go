@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // mcastLines keeps of what was sent the multicasts, "bearer>who what", whole or in parts.
@@ -125,7 +126,7 @@ func TestMulticastErrors(t *testing.T) {
 	if got := c.Counters(); got.MessagesOut != 2 || got.Broadcasts != 2 || got.Replicasts != 0 {
 		t.Errorf("counted %d, %d, %d; want two by broadcast", got.MessagesOut, got.Broadcasts, got.Replicasts)
 	}
-	small := newCrewArena(t, frame.ArenaConfig{Small: 64, Reserve: 32})
+	small := newCrewArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32})
 	if err := small.p.SendRange(small.now, allRange, make([]byte, 60000)); err != ErrTooLong {
 		t.Errorf("more than all memory: got %v", err)
 	}
@@ -155,9 +156,9 @@ type arenaCrew struct {
 	p *Port
 }
 
-func newCrewArena(t testing.TB, a frame.ArenaConfig, change ...func(*Config)) arenaCrew {
+func newCrewArena(t testing.TB, a netdev.ArenaConfig, change ...func(*Config)) arenaCrew {
 	t.Helper()
-	c := crewOn(t, frame.NewArena(a), 1, 1, change...)
+	c := crewOn(t, netdev.NewArena(a), 1, 1, change...)
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
 	c.listen(0, 1, allRange.Type, allRange.Lower, allRange.Upper)
@@ -283,8 +284,8 @@ func TestMulticastCopies(t *testing.T) {
 // congested, or memory is short, nothing goes out, nothing is kept, nobody here reads it.
 func TestMulticastAllOrNone(t *testing.T) {
 	refuse := -1 // chunks of data that are given before one is refused; negative: none is
-	a := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u frame.Use) bool {
-		if u == frame.Control || refuse < 0 {
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
+		if u == netdev.Control || refuse < 0 {
 			return false
 		}
 		refuse--
@@ -450,7 +451,7 @@ func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
 
 // Who waits for memory for all copies together is called when there is as much.
 func TestMulticastWaitsForMemory(t *testing.T) {
-	c := newCrewArena(t, frame.ArenaConfig{Small: 64, Reserve: 32}, alone)
+	c := newCrewArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}, alone)
 	c.join(c.mate(popCaps), 0)
 	c.listen(1, 1, 1000, 0, 100)
 	c.p.SetMethod(Replicast)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // The eight rows of spec 03 §3, all tried with 6.1: "answer" is one RESP, nothing
@@ -264,7 +265,7 @@ func TestBulkInParts(t *testing.T) {
 // As many names as a node may have reach a new peer: the bulk is never refused
 // for congestion (spec 05 §3).
 func TestLargestBulk(t *testing.T) {
-	p := puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 2048}))
+	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 2048}))
 	port := p.OpenPort(PortConfig{})
 	for i := range uint32(65534) {
 		p.pub.Publish(frame.NameItem{Range: frame.Range{Type: 100, Lower: i, Upper: i}, Port: port.number, Key: i})
@@ -357,7 +358,7 @@ func TestCapabilities(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	good := func() Config {
-		return Config{Address: ownAddr, Arena: frame.NewArena(frame.ArenaConfig{Small: 8}), Chance: NewSeeded(1, 1)}
+		return Config{Address: ownAddr, Arena: netdev.NewArena(netdev.ArenaConfig{Small: 8}), Chance: NewSeeded(1, 1)}
 	}
 	for _, c := range []struct {
 		name   string

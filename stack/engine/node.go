@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -277,7 +278,7 @@ func (e *Engine) giveUp(now time.Duration, n *node) {
 // reports false if that cannot be done now: the node hears no broadcast before.
 func (e *Engine) openBroadcast(now time.Duration, l *link, last frame.Seq) bool {
 	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, LastBcast: last, BcastAckInvalid: true, Orig: e.addr, Dest: l.n.addr}
-	b := e.message(frame.IntLen, frame.Control)
+	b := e.message(frame.IntLen, netdev.Control)
 	if b == nil {
 		return false
 	}
@@ -286,7 +287,7 @@ func (e *Engine) openBroadcast(now time.Duration, l *link, last frame.Seq) bool 
 }
 
 // message takes a chunk for a message of n bytes behind an Ethernet header.
-func (e *Engine) message(n int, use frame.Use) *frame.Buffer {
+func (e *Engine) message(n int, use netdev.Use) *netdev.Buffer {
 	b := e.cfg.Arena.Get(frame.EthernetLen+n, use)
 	if b != nil {
 		b.Extend(frame.EthernetLen + n)

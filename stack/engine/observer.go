@@ -5,6 +5,7 @@ package engine
 import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // An observer tells of frames that go out what cannot be seen in them once they are
@@ -12,15 +13,15 @@ import (
 // while it is off.
 type observer struct {
 	on     bool
-	again  map[*frame.Buffer]int // how often the packet was sent before; those that wait for their devices
-	repeat int                   // of the frame that was taken last
+	again  map[*netdev.Buffer]int // how often the packet was sent before; those that wait for their devices
+	repeat int                    // of the frame that was taken last
 }
 
 // Observe turns observation on or off.
 func (e *Engine) Observe(on bool) {
 	e.observer = observer{on: on}
 	if on {
-		e.observer.again = map[*frame.Buffer]int{}
+		e.observer.again = map[*netdev.Buffer]int{}
 	}
 }
 
@@ -29,7 +30,7 @@ func (e *Engine) Observe(on bool) {
 func (e *Engine) Repeated() int { return e.observer.repeat }
 
 // observe looks at a frame that is about to wait for its device.
-func (e *Engine) observe(b *bearer, f *frame.Buffer, to *node) {
+func (e *Engine) observe(b *bearer, f *netdev.Buffer, to *node) {
 	delete(e.observer.again, f) // a chunk comes again
 	m, err := frame.Parse(f.Bytes()[frame.EthernetLen:])
 	if err != nil {
@@ -50,4 +51,4 @@ func (e *Engine) observe(b *bearer, f *frame.Buffer, to *node) {
 }
 
 // taken notes that a device is about to have a frame.
-func (o *observer) taken(f *frame.Buffer) { o.repeat = o.again[f] }
+func (o *observer) taken(f *netdev.Buffer) { o.repeat = o.again[f] }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -72,12 +73,12 @@ func carriesKey(msg []byte) bool {
 // handleSealed takes a sealed frame: it is opened where it lies, its Ethernet header
 // moved in front of what was inside, and goes on as if it had come so. One that somebody
 // else holds as well is copied first. Source: docs/spec/09-security.md §2.
-func (e *Engine) handleSealed(now time.Duration, b *bearer, f *frame.Buffer) {
+func (e *Engine) handleSealed(now time.Duration, b *bearer, f *netdev.Buffer) {
 	if !f.Shared() {
 		e.openFrame(now, b, f)
 		return
 	}
-	c := e.cfg.Arena.Get(f.Len(), frame.Control)
+	c := e.cfg.Arena.Get(f.Len(), netdev.Control)
 	if c == nil {
 		e.drop(DropLimit)
 		return
@@ -88,7 +89,7 @@ func (e *Engine) handleSealed(now time.Duration, b *bearer, f *frame.Buffer) {
 }
 
 // openFrame opens a frame in place, for handleSealed.
-func (e *Engine) openFrame(now time.Duration, b *bearer, f *frame.Buffer) {
+func (e *Engine) openFrame(now time.Duration, b *bearer, f *netdev.Buffer) {
 	whole := f.Bytes()
 	sealed := whole[frame.EthernetLen:]
 	a, id, disc, err := seal.Source(sealed)

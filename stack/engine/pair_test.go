@@ -12,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A bed is some engines on one perfect segment with a clock of its own.
@@ -38,7 +39,7 @@ type flight struct {
 
 type bedNode struct {
 	*Engine
-	arena  *frame.Arena
+	arena  *netdev.Arena
 	macs   []frame.MAC // by bearer; bearers of one number share a segment
 	events []Event
 	names  []naming.Event
@@ -54,11 +55,11 @@ func newBed(t testing.TB, addrs ...frame.NodeAddr) *bed {
 
 func (b *bed) add(c Config, seed uint64) *bedNode {
 	b.t.Helper()
-	k := frame.ArenaConfig{Small: 1024}
+	k := netdev.ArenaConfig{Small: 1024}
 	if i := len(b.nodes); b.short != nil {
-		k.Poison, k.Refuse = true, func(frame.Use) bool { return !b.feeds && b.short(i) }
+		k.Poison, k.Refuse = true, func(netdev.Use) bool { return !b.feeds && b.short(i) }
 	}
-	n := &bedNode{arena: frame.NewArena(k)}
+	n := &bedNode{arena: netdev.NewArena(k)}
 	c.Arena, c.Chance = n.arena, NewSeeded(seed, 1)
 	e, err := New(c)
 	if err != nil {
@@ -138,7 +139,7 @@ func (b *bed) arrive(from, bearer int, bytes []byte) {
 			continue
 		}
 		b.feeds = true
-		f := n.arena.Get(len(bytes), frame.Control)
+		f := n.arena.Get(len(bytes), netdev.Control)
 		b.feeds = false
 		f.Resize(len(bytes))
 		copy(f.Bytes(), bytes)

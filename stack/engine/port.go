@@ -8,6 +8,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // DefaultReceiveLimit is how many bytes may wait in a port's queue, by default,
@@ -82,8 +83,8 @@ type Received struct {
 
 	srcDroppable, syn bool // as in its header
 
-	data []byte        // nil: it is in the port's ring
-	lent *frame.Buffer // holds data
+	data []byte         // nil: it is in the port's ring
+	lent *netdev.Buffer // holds data
 }
 
 // letGo gives the data back.
@@ -173,12 +174,12 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 // Take is Read without a copy, where that can be: it hands out the memory that data is
 // in. The caller releases hold, if that is not nil, when he has done with it. A short
 // message is copied into buf, or what replaces it.
-func (p *Port) Take(buf []byte) (data []byte, hold *frame.Buffer, r Received, ok bool) {
+func (p *Port) Take(buf []byte) (data []byte, hold *netdev.Buffer, r Received, ok bool) {
 	return p.take(buf, 0)
 }
 
 // take is Take of a message of which the first bytes are gone.
-func (p *Port) take(buf []byte, gone int) (data []byte, hold *frame.Buffer, r Received, ok bool) {
+func (p *Port) take(buf []byte, gone int) (data []byte, hold *netdev.Buffer, r Received, ok bool) {
 	if p.queue.Len() == 0 {
 		return nil, nil, Received{}, false
 	}
@@ -205,14 +206,14 @@ func (p *Port) accepts(n int, imp frame.Importance) bool {
 
 // push queues a message whose data lies in a Buffer, or somewhere else if in is nil,
 // and returns what is known of it, to be filled in.
-func (p *Port) push(data []byte, in *frame.Buffer) *Received {
+func (p *Port) push(data []byte, in *netdev.Buffer) *Received {
 	r := p.store(data, in)
 	p.makeReady()
 	return r
 }
 
 // store is push without telling the owner.
-func (p *Port) store(data []byte, in *frame.Buffer) *Received {
+func (p *Port) store(data []byte, in *netdev.Buffer) *Received {
 	r := p.queue.Extend()
 	r.Len = len(data)
 	switch {

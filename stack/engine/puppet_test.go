@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 const (
@@ -30,7 +31,7 @@ var (
 type puppet struct {
 	t testing.TB
 	*Engine
-	arena *frame.Arena
+	arena *netdev.Arena
 	now   time.Duration
 	sent  [][]byte // frames of the engine, not looked at yet
 
@@ -44,10 +45,10 @@ type puppet struct {
 
 func newPuppet(t testing.TB, change ...func(*Config)) *puppet {
 	t.Helper()
-	return puppetOn(t, frame.NewArena(frame.ArenaConfig{Small: 1024}), change...)
+	return puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 1024}), change...)
 }
 
-func puppetOn(t testing.TB, a *frame.Arena, change ...func(*Config)) *puppet {
+func puppetOn(t testing.TB, a *netdev.Arena, change ...func(*Config)) *puppet {
 	t.Helper()
 	p := &puppet{t: t, arena: a, session: 700}
 	c := Config{Address: ownAddr, Arena: a, Chance: NewSeeded(1, 2)}
@@ -69,7 +70,7 @@ func puppetOn(t testing.TB, a *frame.Arena, change ...func(*Config)) *puppet {
 // raw gives the engine a frame as it is.
 func (p *puppet) raw(b []byte) {
 	p.t.Helper()
-	f := p.arena.Get(len(b), frame.Control)
+	f := p.arena.Get(len(b), netdev.Control)
 	if f == nil {
 		p.t.Fatal("no chunk")
 	}

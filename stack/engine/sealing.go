@@ -4,6 +4,7 @@ package engine
 
 import (
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -16,7 +17,7 @@ const overhead = frame.SealedLen + frame.TagLen
 // Copies under other keys go before it; they are left out when memory is short. A frame
 // itself waits then, and all behind it: chunks come back as devices complete, and
 // WantsMemory tells that it must be asked for again.
-func (e *Engine) nextSealed(b *bearer) *frame.Buffer {
+func (e *Engine) nextSealed(b *bearer) *netdev.Buffer {
 	c := e.crypt
 	b.starved = false
 	for b.out.Len() > 0 {
@@ -43,7 +44,7 @@ func (e *Engine) nextSealed(b *bearer) *frame.Buffer {
 			b.choice = c.ring.Choose(c.now, to, seal.KindOf(msg))
 		}
 		last := b.copies >= b.choice.Len()-1
-		var f *frame.Buffer
+		var f *netdev.Buffer
 		err := seal.ErrNoKey
 		if b.copies < b.choice.Len() {
 			f, err = e.sealFrame(x.f, to, b.choice.Slot(b.copies), last)
@@ -79,7 +80,7 @@ func (e *Engine) nextSealed(b *bearer) *frame.Buffer {
 // if nobody else has it and no copy follows, else into a chunk of its own. The caller has
 // one hold of what comes back. Errors: errNoChunk; seal.ErrNoRoom where no chunk is that
 // large, and the others of seal.Ring.Seal.
-func (e *Engine) sealFrame(f *frame.Buffer, to *seal.Peer, slot uint8, last bool) (*frame.Buffer, error) {
+func (e *Engine) sealFrame(f *netdev.Buffer, to *seal.Peer, slot uint8, last bool) (*netdev.Buffer, error) {
 	msg := f.Bytes()[frame.EthernetLen:]
 	head, size := seal.HeaderLen(msg), seal.SealedSize(msg)
 	n := len(msg)
@@ -95,7 +96,7 @@ func (e *Engine) sealFrame(f *frame.Buffer, to *seal.Peer, slot uint8, last bool
 	if frame.EthernetLen+size > e.cfg.Arena.Largest() {
 		return nil, seal.ErrNoRoom // made before there was a key
 	}
-	s := e.cfg.Arena.Get(frame.EthernetLen+size, frame.Sealing)
+	s := e.cfg.Arena.Get(frame.EthernetLen+size, netdev.Sealing)
 	if s == nil {
 		return nil, errNoChunk
 	}

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -22,7 +23,7 @@ func TestSealedFrameTooLong(t *testing.T) {
 		for p.NextFrame(0) != nil { // discovery
 		}
 		b := p.bearers[0]
-		long := p.arena.Get(p.arena.Largest(), frame.Control)
+		long := p.arena.Get(p.arena.Largest(), netdev.Control)
 		long.Extend(p.arena.Largest())
 		if shared {
 			long.Hold()

@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // What sending can find.
@@ -145,7 +146,7 @@ func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m 
 	var joined bool
 	var err error
 	if m == nil {
-		joined, err = e.put(now, l, f, data, frame.Data)
+		joined, err = e.put(now, l, f, data, netdev.Data)
 	} else {
 		joined, err = e.putLent(now, l, p, f, m)
 	}
@@ -176,7 +177,7 @@ func (p *Port) repeat(now time.Duration, f *frame.PayloadFields, data []byte) er
 	if !e.mayTry(p, l) {
 		return e.blocked(now, l, p)
 	}
-	joined, err := e.put(now, l, f, data, frame.Data)
+	joined, err := e.put(now, l, f, data, netdev.Data)
 	switch {
 	case err == flowctl.ErrCongested:
 		return e.blocked(now, l, p)
@@ -187,7 +188,7 @@ func (p *Port) repeat(now time.Duration, f *frame.PayloadFields, data []byte) er
 }
 
 // post builds a message and hands it to the link to a node, whoever waits for that.
-func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte, use frame.Use) error {
+func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte, use netdev.Use) error {
 	n := e.reach(to)
 	if n == nil {
 		return ErrUnreachable
@@ -198,7 +199,7 @@ func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFiel
 
 // put builds a message, in a packet that waits where it finds room there, and hands it
 // to a link; joined says which. Errors: flowctl.ErrCongested, ErrMemory, ErrTooLong.
-func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []byte, use frame.Use) (joined bool, err error) {
+func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []byte, use netdev.Use) (joined bool, err error) {
 	imp := importance(f)
 	hlen := f.Len()
 	if hlen+len(data) > l.PacketLimit() {
@@ -214,7 +215,7 @@ func (e *Engine) put(now time.Duration, l *link, f *frame.PayloadFields, data []
 		return true, nil
 	}
 	size := frame.EthernetLen + hlen + len(data)
-	if use == frame.Data && !e.mayTake(size, 1) {
+	if use == netdev.Data && !e.mayTake(size, 1) {
 		return false, e.starved(now, size, 1)
 	}
 	b := e.message(hlen+len(data), use)

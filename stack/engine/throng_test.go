@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A throng is an engine in contact with many peers, which the test plays. Their links
@@ -16,7 +17,7 @@ import (
 type throng struct {
 	*Engine
 	t     testing.TB
-	arena *frame.Arena
+	arena *netdev.Arena
 	now   time.Duration
 	n     int
 	port  *Port
@@ -32,7 +33,7 @@ const throngTick = 500 * time.Millisecond
 // lets all fall idle.
 func newThrong(t testing.TB, n int) *throng {
 	t.Helper()
-	c := &throng{t: t, n: n, arena: frame.NewArena(frame.ArenaConfig{Small: 1024})}
+	c := &throng{t: t, n: n, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024})}
 	e, err := New(Config{Address: ownAddr, Arena: c.arena, Chance: NewSeeded(1, 2), Tolerance: flowctl.MaxTolerance, MaxNodes: max(n, MaxNodes)})
 	if err != nil {
 		t.Fatal(err)
@@ -63,7 +64,7 @@ func (c *throng) link(i int) *link { return c.byAddr[c.addr(i)].links[0] }
 
 // give gives the engine a message of peer i.
 func (c *throng) give(i int, msg []byte) {
-	f := c.arena.Get(frame.EthernetLen+len(msg), frame.Control)
+	f := c.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
 	frame.PutEthernet(f.Extend(frame.EthernetLen), ownMAC, frame.MAC{2, 1, 0, byte(i >> 16), byte(i >> 8), byte(i)})
 	copy(f.Extend(len(msg)), msg)
 	c.HandleFrame(c.now, 0, f)

@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A clientEnd is a connection to the topology service, as a test plays it.
@@ -58,7 +59,7 @@ type serviceBed struct {
 }
 
 func newService(t testing.TB, addr frame.NodeAddr) *serviceBed {
-	e, err := New(Config{Address: addr, Arena: frame.NewArena(frame.ArenaConfig{Small: 128}), Chance: NewSeeded(1, 2)})
+	e, err := New(Config{Address: addr, Arena: netdev.NewArena(netdev.ArenaConfig{Small: 128}), Chance: NewSeeded(1, 2)})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // lose takes a line's link down as the peer sees it, and ends the failover.
@@ -213,8 +214,8 @@ func TestMTUChangesDuringFailover(t *testing.T) {
 // Who cannot move what a link had to the other one loses contact, once.
 func TestContactIsLostOnce(t *testing.T) {
 	d := newDuo(t)
-	var taken []*frame.Buffer
-	for b := d.arena.Get(100, frame.Control); b != nil; b = d.arena.Get(100, frame.Control) {
+	var taken []*netdev.Buffer
+	for b := d.arena.Get(100, netdev.Control); b != nil; b = d.arena.Get(100, netdev.Control) {
 		taken = append(taken, b)
 	}
 	l := d.link(1)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Own names reach the other nodes by these ways. A node that comes up is sent all of
@@ -150,7 +151,7 @@ func (n *node) stillReads() bool {
 // cannot be done now.
 func (e *Engine) sendNames(now time.Duration, l *link, f frame.NamesFields, items ...frame.NameItem) bool {
 	f.Prev, f.Orig, f.Dest = e.addr, e.addr, l.n.addr
-	b := e.message(frame.IntLen+len(items)*frame.NameItemLen, frame.Control)
+	b := e.message(frame.IntLen+len(items)*frame.NameItemLen, netdev.Control)
 	if b == nil {
 		return false
 	}

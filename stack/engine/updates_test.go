@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // updateLines keeps of what was sent the updates of names, "bearer>who publish n", those
@@ -332,7 +333,7 @@ func TestUpdatesAreForgotten(t *testing.T) {
 // updates that do not go behind what is owed, see tellOne.
 func TestUpdatesWithoutMemory(t *testing.T) {
 	refuse := 0 // chunks
-	a := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u frame.Use) bool {
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
 		if refuse == 0 {
 			return false
 		}
@@ -384,7 +385,7 @@ func TestUpdatesWithoutMemory(t *testing.T) {
 // Where there is no room to tell all ahead what was sent of it goes out all the same.
 func TestUpdatesAheadOfDataInPart(t *testing.T) {
 	refuse := -1 // chunks given until one is refused
-	a := frame.NewArena(frame.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u frame.Use) bool {
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
 		if refuse < 0 {
 			return false
 		}

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // sendAs sends for a call that waits.
@@ -76,12 +77,12 @@ func TestRoomIsHandedOn(t *testing.T) {
 
 // Whoever waits for more chunks than are free is not passed by those who need fewer.
 func TestChunksAreHandedOn(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64, Reserve: 16})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
 	p := puppetOn(t, arena).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
-	var kept []*frame.Buffer
-	for b := arena.Get(100, frame.Data); b != nil; b = arena.Get(100, frame.Data) {
+	var kept []*netdev.Buffer
+	for b := arena.Get(100, netdev.Data); b != nil; b = arena.Get(100, netdev.Data) {
 		kept = append(kept, b)
 	}
 	free := func(n int) {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/netns"
@@ -49,7 +50,7 @@ func local(i int) netip.AddrPort {
 }
 
 // open makes host i's device of a kind: of w0, but UDP of w1.
-func (h hosts) open(t *testing.T, i int, kind string) (d stack.Device) {
+func (h hosts) open(t *testing.T, i int, kind string) (d netdev.Device) {
 	t.Helper()
 	var err error
 	h[i].Do(func() {
@@ -261,7 +262,7 @@ func TestRequestBearer(t *testing.T) {
 	h := newHosts(t)
 	asked := 0
 	opener := func(i int) stack.BearerOpener {
-		return func(_ context.Context, r stack.BearerRequest) (d stack.Device, err error) {
+		return func(_ context.Context, r stack.BearerRequest) (d netdev.Device, err error) {
 			asked++
 			h[i].Do(func() {
 				if r.Medium == "eth" {

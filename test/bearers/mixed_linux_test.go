@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/carrier/udp"
@@ -20,7 +21,7 @@ import (
 // round: whoever sleeps is woken by both kinds.
 func TestMixedCarriers(t *testing.T) {
 	h := hub.New(hub.Config{})
-	port := func(i int) stack.Device {
+	port := func(i int) netdev.Device {
 		p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -31,7 +32,7 @@ func TestMixedCarriers(t *testing.T) {
 	at := func(i int) netip.AddrPort { // of this process alone
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 64 | byte(pid>>15)&63, byte(pid >> 7), byte(pid<<1)&^1 + byte(i)}), 6118)
 	}
-	over := func(i int) stack.Device {
+	over := func(i int) netdev.Device {
 		d, err := udp.Open(udp.Config{Local: at(i), Remotes: []netip.AddrPort{at(1 - i)}, MTU: 1400})
 		if err != nil {
 			t.Fatal(err)
@@ -84,7 +85,7 @@ func TestMixedCarriers(t *testing.T) {
 					}
 				}
 			}
-			change := func(enable func(int) stack.Device, disable string) {
+			change := func(enable func(int) netdev.Device, disable string) {
 				t.Helper()
 				for i, n := range nodes {
 					if err := n.EnableBearer(within(t), enable(i), stack.BearerConfig{}); err != nil {

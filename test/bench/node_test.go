@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/test/netns"
@@ -27,11 +28,11 @@ var service = stack.Service{Type: 18888, Instance: 17}
 // segments makes the two ends of each kind of network.
 var segments = []struct {
 	name string
-	open func(b *testing.B) (x, y stack.Device)
+	open func(b *testing.B) (x, y netdev.Device)
 }{
-	{"hub", func(b *testing.B) (x, y stack.Device) {
+	{"hub", func(b *testing.B) (x, y netdev.Device) {
 		h := hub.New(hub.Config{})
-		var ends [2]stack.Device
+		var ends [2]netdev.Device
 		for i := range ends {
 			p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
 			if err != nil {
@@ -41,7 +42,7 @@ var segments = []struct {
 		}
 		return ends[0], ends[1]
 	}},
-	{"packet", func(b *testing.B) (x, y stack.Device) {
+	{"packet", func(b *testing.B) (x, y netdev.Device) {
 		netns.Require(b)
 		p, q := netns.New(b), netns.New(b)
 		netns.Veth(b, p, q, "left", "right", 1500)
@@ -49,7 +50,7 @@ var segments = []struct {
 	}},
 }
 
-func packet(b *testing.B, ns *netns.NS, name string) (d stack.Device) {
+func packet(b *testing.B, ns *netns.NS, name string) (d netdev.Device) {
 	ns.Do(func() {
 		var err error
 		if d, err = xdp.OpenPacket(name, nil); err != nil {
@@ -60,13 +61,13 @@ func packet(b *testing.B, ns *netns.NS, name string) (d stack.Device) {
 }
 
 // sockets opens a node at each end and a socket in each; the second has the name.
-func sockets(b *testing.B, x, y stack.Device, wait stack.WaitMode) (c, s *stack.PacketConn) {
+func sockets(b *testing.B, x, y netdev.Device, wait stack.WaitMode) (c, s *stack.PacketConn) {
 	b.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	var conns [2]*stack.PacketConn
 	var nodes [2]*stack.Node
-	for i, d := range []stack.Device{x, y} {
+	for i, d := range []netdev.Device{x, y} {
 		n, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(i + 1), Wait: wait})
 		if err != nil {
 			b.Fatal(err)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/test/bench/bare"
@@ -32,15 +33,15 @@ const (
 // A ratioBed makes the two ends of a cable.
 type ratioBed struct {
 	name string
-	open func(b *testing.B, mtu int) (x, y stack.Device)
+	open func(b *testing.B, mtu int) (x, y netdev.Device)
 }
 
-func cable(c *xdp.Config) func(b *testing.B, mtu int) (x, y stack.Device) {
-	return func(b *testing.B, mtu int) (x, y stack.Device) {
+func cable(c *xdp.Config) func(b *testing.B, mtu int) (x, y netdev.Device) {
+	return func(b *testing.B, mtu int) (x, y netdev.Device) {
 		netns.Require(b)
 		p, q := netns.New(b), netns.New(b)
 		netns.Veth(b, p, q, "left", "right", mtu)
-		open := func(ns *netns.NS, name string) (d stack.Device) {
+		open := func(ns *netns.NS, name string) (d netdev.Device) {
 			ns.Do(func() {
 				var err error
 				if d, err = xdp.Open(name, c); err != nil {
@@ -54,9 +55,9 @@ func cable(c *xdp.Config) func(b *testing.B, mtu int) (x, y stack.Device) {
 }
 
 var ratioBeds = []ratioBed{
-	{"hub", func(b *testing.B, mtu int) (x, y stack.Device) {
+	{"hub", func(b *testing.B, mtu int) (x, y netdev.Device) {
 		h := hub.New(hub.Config{MTU: mtu})
-		var ends [2]stack.Device
+		var ends [2]netdev.Device
 		for i := range ends {
 			p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
 			if err != nil {
@@ -91,7 +92,7 @@ func tipcContender(b *testing.B, bed ratioBed, mtu int, name string, c tipc.Conf
 	x, y := bed.open(b, mtu)
 	return contend(b, name, func(end int, peer string) (load.Load, error) {
 		c := c
-		c.End, c.Wait, c.Dev = end, stack.Spin, []stack.Device{x, y}[end]
+		c.End, c.Wait, c.Dev = end, stack.Spin, []netdev.Device{x, y}[end]
 		return tipc.Open(context.Background(), c, peer)
 	})
 }

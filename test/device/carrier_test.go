@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/carrier/tap"
@@ -17,23 +17,23 @@ import (
 
 // The carriers satisfy the contract without importing it.
 var (
-	_ stack.Device = (*hub.Port)(nil)
-	_ stack.Device = (*fault.Injector)(nil)
-	_ stack.Device = (*tap.Tap)(nil)
+	_ netdev.Device = (*hub.Port)(nil)
+	_ netdev.Device = (*fault.Injector)(nil)
+	_ netdev.Device = (*tap.Tap)(nil)
 )
 
-func bare(d stack.Device) stack.Device   { return d }
-func faulty(d stack.Device) stack.Device { return fault.New(d, fault.Config{}) }
-func lingering(d stack.Device) stack.Device {
+func bare(d netdev.Device) netdev.Device   { return d }
+func faulty(d netdev.Device) netdev.Device { return fault.New(d, fault.Config{}) }
+func lingering(d netdev.Device) netdev.Device {
 	return fault.New(d, fault.Config{Linger: 20})
 }
-func tapped(d stack.Device) stack.Device { return tap.New(d, io.Discard, tap.Config{}) }
+func tapped(d netdev.Device) netdev.Device { return tap.New(d, io.Discard, tap.Config{}) }
 
 func TestCarriers(t *testing.T) {
 	tests := []struct {
 		name string
 		mtu  int
-		wrap func(stack.Device) stack.Device
+		wrap func(netdev.Device) netdev.Device
 	}{
 		{"hub", 1500, bare},
 		{"hub of the smallest MTU", 100, bare},
@@ -41,12 +41,12 @@ func TestCarriers(t *testing.T) {
 		{"fault on hub", 1500, faulty},
 		{"fault on hub, late completions", 1500, lingering},
 		{"tap on hub", 1500, tapped},
-		{"tap on fault on hub", 1500, func(d stack.Device) stack.Device { return tapped(faulty(d)) }},
-		{"fault on tap on hub, jumbo", 9000, func(d stack.Device) stack.Device { return faulty(tapped(d)) }},
+		{"tap on fault on hub", 1500, func(d netdev.Device) netdev.Device { return tapped(faulty(d)) }},
+		{"fault on tap on hub, jumbo", 9000, func(d netdev.Device) netdev.Device { return faulty(tapped(d)) }},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
-			device.Run(t, func(t *testing.T) (a, b stack.Device) {
+			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 				h := hub.New(hub.Config{MTU: tt.mtu})
 				return tt.wrap(port(t, h, 1)), tt.wrap(port(t, h, 2))
 			})
@@ -54,7 +54,7 @@ func TestCarriers(t *testing.T) {
 	}
 }
 
-func port(t *testing.T, h *hub.Hub, i byte) stack.Device {
+func port(t *testing.T, h *hub.Hub, i byte) netdev.Device {
 	t.Helper()
 	p, err := h.Port(fmt.Sprint("port", i), frame.MAC{2, 0, 0, 0, 0, i})
 	if err != nil {

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // sizes are the lengths worth trying, in bytes.
@@ -33,9 +34,9 @@ func deliverBytes(t *testing.T, a, b *station) {
 
 // deliverPrepended: it does not matter where in its chunk a frame begins.
 func deliverPrepended(t *testing.T, a, b *station) {
-	for _, front := range []int{1, frame.EthernetLen, shortest, min(frame.Headroom, a.longest())} {
+	for _, front := range []int{1, frame.EthernetLen, shortest, min(netdev.Headroom, a.longest())} {
 		note := a.note(b.dev.Addr(), front, max(front, shortest))
-		x := a.arena.Get(note.length, frame.Data)
+		x := a.arena.Get(note.length, netdev.Data)
 		x.Extend(note.length - front)
 		x.Prepend(front)
 		note.write(x.Bytes())

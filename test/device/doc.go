@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package device is the law a stack.Device is held to, as a test suite: every
+// Package device is the law a netdev.Device is held to, as a test suite: every
 // sentence of the contract in stack/device.go, tried on two stations of one
 // segment. A carrier passes it by a test of a few lines:
 //
 //	func TestHub(t *testing.T) {
-//		device.Run(t, func(t *testing.T) (a, b stack.Device) { … })
+//		device.Run(t, func(t *testing.T) (a, b netdev.Device) { … })
 //	}
 //
 // The suite plays the engine: it owns an arena for each station, sleeps on the

@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // callersHold: Transmit leaves the caller's hold and the bytes alone, and what
@@ -53,7 +54,7 @@ func releasedAtOnce(t *testing.T, a, b *station) {
 func sentTwice(t *testing.T, a, b *station) {
 	notes, bufs := a.some(b, 7, 1)
 	n, x := notes[0], bufs[0]
-	if k, err := a.offer([]*frame.Buffer{x, x, x}); err != nil {
+	if k, err := a.offer([]*netdev.Buffer{x, x, x}); err != nil {
 		t.Fatalf("Transmit: got %d, %v", k, err)
 	}
 	a.send(x)
@@ -65,14 +66,14 @@ func sentTwice(t *testing.T, a, b *station) {
 func refused(t *testing.T, a, b *station) {
 	for _, length := range []int{a.longest() + 1, frame.EthernetLen - 1, 0} {
 		_, before := a.dev.Dropped()
-		var bufs []*frame.Buffer
+		var bufs []*netdev.Buffer
 		var want []note
 		for i := range 5 {
 			n := a.note(b.dev.Addr(), i, 64)
 			x := a.build(n)
 			if i == 2 {
 				x.Release()
-				x = a.arena.Get(length, frame.Data)
+				x = a.arena.Get(length, netdev.Data)
 				clear(x.Extend(length))
 				copy(x.Bytes(), n.dst[:])
 			} else {

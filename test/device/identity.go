@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // identity: a device has a name peers can be told, an address of one station
@@ -44,7 +45,7 @@ func identity(t *testing.T, a, b *station) {
 
 // attachOnce: a second Attach is refused and changes nothing.
 func attachOnce(t *testing.T, a, b *station) {
-	other := frame.NewArena(frame.ArenaConfig{Small: 256})
+	other := netdev.NewArena(netdev.ArenaConfig{Small: 256})
 	if err := b.dev.Attach(other, func() { t.Error("the second wake was called") }); err == nil {
 		t.Error("Attach again: got nil, want an error")
 	}
@@ -58,8 +59,8 @@ func attachOnce(t *testing.T, a, b *station) {
 
 // emptyBatches: no frames are no error.
 func emptyBatches(t *testing.T, a, b *station) {
-	none := []*frame.Buffer{}
-	for _, bufs := range [][]*frame.Buffer{nil, none} {
+	none := []*netdev.Buffer{}
+	for _, bufs := range [][]*netdev.Buffer{nil, none} {
 		if n, err := a.dev.Transmit(bufs); n != 0 || err != nil {
 			t.Errorf("Transmit of nothing: got %v, %v, want 0, nil", n, err)
 		}

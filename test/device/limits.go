@@ -7,7 +7,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // noAllocation: once everything is warm, frames cost no memory.
@@ -49,7 +49,7 @@ func flood(t *testing.T, a, b *station) {
 	const total = 16384
 	length := a.longest()
 	n := a.note(b.dev.Addr(), 0, length)
-	var bufs []*frame.Buffer
+	var bufs []*netdev.Buffer
 	for range 64 {
 		bufs = append(bufs, a.build(n))
 	}
@@ -128,9 +128,9 @@ func heap() int {
 // exhaustedArena: a device that finds no chunk to receive into is none the worse
 // when chunks have come back.
 func exhaustedArena(t *testing.T, a, b *station) {
-	var taken []*frame.Buffer
+	var taken []*netdev.Buffer
 	for _, size := range []int{1, b.longest()} {
-		for x := b.arena.Get(size, frame.Control); x != nil; x = b.arena.Get(size, frame.Control) {
+		for x := b.arena.Get(size, netdev.Control); x != nil; x = b.arena.Get(size, netdev.Control) {
 			taken = append(taken, x)
 		}
 	}

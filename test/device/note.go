@@ -8,6 +8,7 @@ import (
 	"fmt"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // minEthernet is the length Ethernet pads a frame to, in bytes.
@@ -57,9 +58,9 @@ func (s *station) note(dst frame.MAC, number, length int) note {
 }
 
 // build makes the frame, in a chunk of s.
-func (s *station) build(n note) *frame.Buffer {
+func (s *station) build(n note) *netdev.Buffer {
 	s.t.Helper()
-	b := s.arena.Get(n.length, frame.Data)
+	b := s.arena.Get(n.length, netdev.Data)
 	if b == nil {
 		s.t.Fatalf("no chunk for %v; %d of %d free", n, s.arena.Free(), s.arena.Total())
 	}
@@ -69,7 +70,7 @@ func (s *station) build(n note) *frame.Buffer {
 
 // some makes count frames of the shortest length to the station to, numbered
 // from first.
-func (s *station) some(to *station, first, count int) (notes []note, bufs []*frame.Buffer) {
+func (s *station) some(to *station, first, count int) (notes []note, bufs []*netdev.Buffer) {
 	s.t.Helper()
 	for i := range count {
 		n := s.note(to.dev.Addr(), first+i, shortest)

@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/device"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
 
-var _ stack.Device = (*xdp.Packet)(nil)
+var _ netdev.Device = (*xdp.Packet)(nil)
 
 // TestPacket holds AF_PACKET to the contract, on a veth pair between two
 // namespaces.
@@ -20,7 +20,7 @@ func TestPacket(t *testing.T) {
 	netns.Require(t)
 	for _, mtu := range []int{1500, 9000} {
 		t.Run(fmt.Sprint("mtu ", mtu), func(t *testing.T) {
-			device.Run(t, func(t *testing.T) (a, b stack.Device) {
+			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 				left, right := netns.New(t), netns.New(t)
 				netns.Veth(t, left, right, "left", "right", mtu)
 				return packet(t, left, "left"), packet(t, right, "right")
@@ -29,7 +29,7 @@ func TestPacket(t *testing.T) {
 	}
 }
 
-func packet(t *testing.T, ns *netns.NS, name string) stack.Device {
+func packet(t *testing.T, ns *netns.NS, name string) netdev.Device {
 	t.Helper()
 	var p *xdp.Packet
 	var err error

@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 )
 
 // shortest is the length of the shortest frame TIPC sends, in bytes.
@@ -21,27 +21,27 @@ const shortest = frame.EthernetLen + frame.ShortLen
 // goroutine at a time.
 type station struct {
 	t      *testing.T
-	dev    stack.Device
-	arena  *frame.Arena
+	dev    netdev.Device
+	arena  *netdev.Arena
 	bell   *bell
-	batch  [64]*frame.Buffer
+	batch  [64]*netdev.Buffer
 	sender *frame.MAC // whom all that arrives is from, where there are no Ethernet headers; or nil
 }
 
 // newStation attaches dev and, when the test is over, closes it and looks
 // whether all chunks are back.
-func newStation(t *testing.T, dev stack.Device) *station {
+func newStation(t *testing.T, dev netdev.Device) *station {
 	t.Helper()
 	// Room for a frame one byte longer than the network takes.
-	c := frame.ArenaConfig{}
-	if longest := dev.MTU() + frame.EthernetLen + 1; longest > frame.SmallChunk-frame.Headroom {
+	c := netdev.ArenaConfig{}
+	if longest := dev.MTU() + frame.EthernetLen + 1; longest > netdev.SmallChunk-netdev.Headroom {
 		c.Jumbo, c.JumboSize = 512, longest
 	}
 	b, err := newBell()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{t: t, dev: dev, arena: frame.NewArena(c), bell: b}
+	s := &station{t: t, dev: dev, arena: netdev.NewArena(c), bell: b}
 	t.Cleanup(func() {
 		dev.Close()
 		b.close()
@@ -77,7 +77,7 @@ func (s *station) sleep() error { return s.bell.sleep(s.dev.FD()) }
 
 // offer transmits bufs, again and again while the device is full, and says how
 // many it took.
-func (s *station) offer(bufs []*frame.Buffer) (n int, err error) {
+func (s *station) offer(bufs []*netdev.Buffer) (n int, err error) {
 	late := s.until(func() bool {
 		var k int
 		k, err = s.dev.Transmit(bufs[n:])
@@ -92,7 +92,7 @@ func (s *station) offer(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // send transmits bufs and lets go of them.
-func (s *station) send(bufs ...*frame.Buffer) {
+func (s *station) send(bufs ...*netdev.Buffer) {
 	s.t.Helper()
 	if n, err := s.offer(bufs); err != nil {
 		s.t.Fatalf("Transmit of %d frames: got %d, %v", len(bufs), n, err)
@@ -101,7 +101,7 @@ func (s *station) send(bufs ...*frame.Buffer) {
 }
 
 // settle calls the device until it holds none of bufs.
-func (s *station) settle(bufs []*frame.Buffer) {
+func (s *station) settle(bufs []*netdev.Buffer) {
 	s.t.Helper()
 	err := s.until(func() bool {
 		for _, b := range bufs {
@@ -121,7 +121,7 @@ func (s *station) settle(bufs []*frame.Buffer) {
 
 // receive sleeps until frames arrive and returns them, at most max of them,
 // which is at most 64.
-func (s *station) receive(max int) ([]*frame.Buffer, error) {
+func (s *station) receive(max int) ([]*netdev.Buffer, error) {
 	for {
 		n, err := s.dev.Receive(s.batch[:max])
 		switch {
@@ -162,7 +162,7 @@ func (s *station) expect(max int, want ...note) {
 }
 
 // endHold lets go of a Buffer received, of which nobody else may have a hold.
-func (s *station) endHold(b *frame.Buffer) {
+func (s *station) endHold(b *netdev.Buffer) {
 	s.t.Helper()
 	if b.Lent() {
 		s.t.Error("a Buffer received is lent")
@@ -174,7 +174,7 @@ func (s *station) endHold(b *frame.Buffer) {
 	}
 }
 
-func release(bufs []*frame.Buffer) {
+func release(bufs []*netdev.Buffer) {
 	for _, b := range bufs {
 		b.Release()
 	}

@@ -5,14 +5,14 @@ package device
 import (
 	"testing"
 
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // A Segment makes two stations that no one has attached yet, alone on a segment
 // of their own. It is called several times. The suite closes the devices; what
 // else there is to clean up is for t.Cleanup.
-type Segment func(t *testing.T) (a, b stack.Device)
+type Segment func(t *testing.T) (a, b netdev.Device)
 
 // checks are the suite, each on a fresh segment with both stations attached.
 var checks = []struct {
@@ -47,7 +47,7 @@ var checks = []struct {
 
 // Run holds the devices that make gives to the contract, in a subtest for each
 // part of it. After each, both devices are closed and all chunks must be back.
-func Run(t *testing.T, make func(t *testing.T) (a, b stack.Device)) {
+func Run(t *testing.T, make func(t *testing.T) (a, b netdev.Device)) {
 	for _, c := range checks {
 		t.Run(c.name, func(t *testing.T) {
 			a, b := attach(t, make)

@@ -10,20 +10,20 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/device"
 	"github.com/utipc/utipc/test/netns"
 )
 
-var _ stack.Device = (*udp.Device)(nil)
+var _ netdev.Device = (*udp.Device)(nil)
 
 // TestUDP holds the UDP carrier to the contract, on the loopback interface.
 func TestUDP(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		cfg  udp.Config
-		wrap func(stack.Device) stack.Device
+		wrap func(netdev.Device) netdev.Device
 	}{
 		{"remotes", udp.Config{}, bare},
 		{"remotes, mtu 1400", udp.Config{MTU: 1400}, bare},
@@ -31,16 +31,16 @@ func TestUDP(t *testing.T) {
 		{"remotes, no offload", udp.Config{MTU: 1400, NoGSO: true, NoGRO: true}, bare},
 		{"remotes, segments sent alone", udp.Config{MTU: 1400, NoGRO: true}, bare},
 		{"remotes, joined on arrival alone", udp.Config{MTU: 1400, NoGSO: true}, bare},
-		{"tap on fault on remotes", udp.Config{}, func(d stack.Device) stack.Device { return tapped(faulty(d)) }},
+		{"tap on fault on remotes", udp.Config{}, func(d netdev.Device) netdev.Device { return tapped(faulty(d)) }},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
-			device.Run(t, func(t *testing.T) (a, b stack.Device) {
+			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 				return remotes(t, tt.cfg, loopback(), tt.wrap)
 			})
 		})
 	}
 	t.Run("multicast", func(t *testing.T) {
-		device.Run(t, func(t *testing.T) (a, b stack.Device) {
+		device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 			ends := loopback()
 			group := netip.AddrPortFrom(netip.AddrFrom4([4]byte{228, 1, byte(os.Getpid()), byte(ends[0].Port())}), ends[0].Port())
 			return multicast(t, group, ends)
@@ -54,7 +54,7 @@ func TestUDP6(t *testing.T) {
 	ends := [2]netip.AddrPort{netip.MustParseAddrPort("[::1]:6118"), netip.MustParseAddrPort("[::1]:6119")}
 	for _, cfg := range []udp.Config{{}, {MTU: 1400, NoGSO: true}} {
 		t.Run(fmt.Sprintf("remotes, mtu %d", cfg.MTU), func(t *testing.T) {
-			device.Run(t, func(t *testing.T) (a, b stack.Device) {
+			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 				ns := netns.New(t)
 				ns.Run("ip", "link", "set", "dev", "lo", "up")
 				ns.Do(func() { a, b = remotes(t, cfg, ends, bare) })
@@ -63,7 +63,7 @@ func TestUDP6(t *testing.T) {
 		})
 	}
 	t.Run("multicast", func(t *testing.T) {
-		device.Run(t, func(t *testing.T) (a, b stack.Device) {
+		device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 			x, y := netns.New(t), netns.New(t)
 			netns.Veth(t, x, y, "left", "right", 1500)
 			x.Run("ip", "-6", "addr", "add", "fd00::1/64", "dev", "left", "nodad")
@@ -90,9 +90,9 @@ func loopback() [2]netip.AddrPort {
 }
 
 // remotes opens two bearers that have each other as remote.
-func remotes(t *testing.T, cfg udp.Config, ends [2]netip.AddrPort, wrap func(stack.Device) stack.Device) (a, b stack.Device) {
+func remotes(t *testing.T, cfg udp.Config, ends [2]netip.AddrPort, wrap func(netdev.Device) netdev.Device) (a, b netdev.Device) {
 	t.Helper()
-	var devs [2]stack.Device
+	var devs [2]netdev.Device
 	for i := range devs {
 		c := cfg
 		c.Local, c.Remotes = ends[i], []netip.AddrPort{ends[1-i]}
@@ -102,7 +102,7 @@ func remotes(t *testing.T, cfg udp.Config, ends [2]netip.AddrPort, wrap func(sta
 }
 
 // multicast opens two bearers in a group.
-func multicast(t *testing.T, group netip.AddrPort, ends [2]netip.AddrPort) (a, b stack.Device) {
+func multicast(t *testing.T, group netip.AddrPort, ends [2]netip.AddrPort) (a, b netdev.Device) {
 	t.Helper()
 	a = openUDP(t, udp.Config{Local: ends[0], Multicast: group})
 	b = openUDP(t, udp.Config{Local: ends[1], Multicast: group})
@@ -121,13 +121,13 @@ func openUDP(t *testing.T, c udp.Config) *udp.Device {
 
 // introduce has the devices say a word to all: until it is heard, a bearer with a
 // group knows nobody.
-func introduce(t *testing.T, a, b stack.Device) (stack.Device, stack.Device) {
+func introduce(t *testing.T, a, b netdev.Device) (netdev.Device, netdev.Device) {
 	t.Helper()
-	arena := frame.NewArena(frame.ArenaConfig{Small: 256})
-	for _, d := range []stack.Device{a, b} {
-		f := arena.Get(64, frame.Data)
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 256})
+	for _, d := range []netdev.Device{a, b} {
+		f := arena.Get(64, netdev.Data)
 		frame.PutEthernet(f.Extend(64), frame.BroadcastMAC, d.Addr())
-		if n, err := d.Transmit([]*frame.Buffer{f}); n != 1 || err != nil {
+		if n, err := d.Transmit([]*netdev.Buffer{f}); n != 1 || err != nil {
 			t.Fatalf("the first word: got %d, %v", n, err)
 		}
 		f.Release()
@@ -138,11 +138,11 @@ func introduce(t *testing.T, a, b stack.Device) (stack.Device, stack.Device) {
 // An introduced device hears the word of the other before anything else.
 type introduced struct{ *udp.Device }
 
-func (d introduced) Attach(arena *frame.Arena, wake func()) error {
+func (d introduced) Attach(arena *netdev.Arena, wake func()) error {
 	if err := d.Device.Attach(arena, wake); err != nil {
 		return err
 	}
-	var in [1]*frame.Buffer
+	var in [1]*netdev.Buffer
 	for {
 		n, err := d.Receive(in[:])
 		if err != nil {

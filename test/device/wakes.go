@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // wakes: whoever has received fewer frames than there was room for may sleep,
@@ -82,7 +82,7 @@ func echo(t *testing.T, a, b *station) {
 	defer release(there)
 	defer release(back)
 	// play sends its frames first or answers, and counts what comes.
-	play := func(s *station, out []*frame.Buffer, first bool) {
+	play := func(s *station, out []*netdev.Buffer, first bool) {
 		for i := range rounds {
 			if i > 0 || first {
 				if n, err := s.offer(out); err != nil {

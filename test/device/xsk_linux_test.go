@@ -6,13 +6,13 @@ import (
 	"fmt"
 	"testing"
 
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/device"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
 
-var _ stack.Device = (*xdp.XSK)(nil)
+var _ netdev.Device = (*xdp.XSK)(nil)
 
 // TestXSK holds AF_XDP to the contract, on a veth pair between two namespaces.
 func TestXSK(t *testing.T) {
@@ -24,7 +24,7 @@ func TestXSK(t *testing.T) {
 		{xdp.ModeGeneric, 1500}, {xdp.ModeNative, 1500}, {xdp.ModeGeneric, 9000}, {xdp.ModeNative, 9000},
 	} {
 		t.Run(fmt.Sprint(c.mode, " mtu ", c.mtu), func(t *testing.T) {
-			device.Run(t, func(t *testing.T) (a, b stack.Device) {
+			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 				left, right := netns.New(t), netns.New(t)
 				netns.Veth(t, left, right, "left", "right", c.mtu)
 				return xsk(t, left, "left", c.mode), xsk(t, right, "right", c.mode)
@@ -33,7 +33,7 @@ func TestXSK(t *testing.T) {
 	}
 }
 
-func xsk(t *testing.T, ns *netns.NS, name string, mode xdp.Mode) stack.Device {
+func xsk(t *testing.T, ns *netns.NS, name string, mode xdp.Mode) netdev.Device {
 	t.Helper()
 	var x *xdp.XSK
 	var err error

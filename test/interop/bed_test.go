@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/test/interop/rig"
@@ -62,7 +63,7 @@ func (b *bed) openNode(cfg stack.Config) {
 }
 
 // open makes a device a node of ours.
-func (b *bed) open(dev stack.Device, cfg stack.Config) {
+func (b *bed) open(dev netdev.Device, cfg stack.Config) {
 	b.t.Helper()
 	cfg.Bearers = []stack.Bearer{dev}
 	if cfg.Address == 0 && cfg.Identity == (stack.Identity{}) {

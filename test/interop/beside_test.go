@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/tipctool"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -193,7 +194,7 @@ func TestToolsBesideKernel(t *testing.T) {
 	b := newBed(t, 4*time.Minute)
 	b.openNode(stack.Config{
 		MaxWindow: 8191, MTU: 14000, // as a kernel's
-		OpenBearer: func(_ context.Context, r stack.BearerRequest) (stack.Device, error) {
+		OpenBearer: func(_ context.Context, r stack.BearerRequest) (netdev.Device, error) {
 			return nil, fmt.Errorf("open %s: %w", r.Device, syscall.ENODEV)
 		},
 	})

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/interop/rig"
 )
 
@@ -28,8 +29,8 @@ type Cable struct {
 	closed  bool
 	down    atomic.Bool
 	wake    func()
-	arena   *frame.Arena
-	spare   *frame.Buffer
+	arena   *netdev.Arena
+	spare   *netdev.Buffer
 	in, out uint64 // frames lost
 }
 
@@ -90,15 +91,15 @@ func (c *Cable) plugged(yes bool) {
 	}
 }
 
-func (c *Cable) Attach(arena *frame.Arena, wake func()) error {
+func (c *Cable) Attach(arena *netdev.Arena, wake func()) error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.arena, c.wake = arena, wake
 	return nil
 }
 
-// Receive implements stack.Device.
-func (c *Cable) Receive(bufs []*frame.Buffer) (n int, err error) {
+// Receive implements netdev.Device.
+func (c *Cable) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {
@@ -106,7 +107,7 @@ func (c *Cable) Receive(bufs []*frame.Buffer) (n int, err error) {
 	}
 	for n < len(bufs) {
 		if c.spare == nil {
-			if c.spare = c.arena.Get(cableMTU+frame.EthernetLen, frame.Control); c.spare == nil {
+			if c.spare = c.arena.Get(cableMTU+frame.EthernetLen, netdev.Control); c.spare == nil {
 				return n, nil
 			}
 		}
@@ -124,9 +125,9 @@ func (c *Cable) Receive(bufs []*frame.Buffer) (n int, err error) {
 	return n, nil
 }
 
-// Transmit implements stack.Device. A cable that is full, or that no guest is
+// Transmit implements netdev.Device. A cable that is full, or that no guest is
 // plugged into, loses frames as a network does.
-func (c *Cable) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (c *Cable) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if c.closed {

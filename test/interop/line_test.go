@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
@@ -96,7 +97,7 @@ func TestCableUnplugged(t *testing.T) {
 	must(t, err)
 	defer link.Close()
 	defer c.Close()
-	arena := frame.NewArena(frame.ArenaConfig{Small: 64})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	var wakes atomic.Int32
 	must(t, c.Attach(arena, func() { wakes.Add(1) }))
 	hello := slices.Concat(ours[:], theirs[:], []byte{0x88, 0xca, 1, 2, 3, 4})
@@ -104,7 +105,7 @@ func TestCableUnplugged(t *testing.T) {
 		if _, err := link.File.Write(hello); err != nil {
 			t.Fatal(err)
 		}
-		var bufs [2]*frame.Buffer
+		var bufs [2]*netdev.Buffer
 		n, err := c.Receive(bufs[:])
 		must(t, err)
 		for _, b := range bufs[:n] {

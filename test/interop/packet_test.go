@@ -20,6 +20,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/tap"
 	"github.com/utipc/utipc/test/interop/rig"
@@ -63,7 +64,7 @@ func TestPacketWithKernel(t *testing.T) {
 	t.Cleanup(cancel)
 	a, z := netns.New(t), netns.New(t)
 	netns.Veth(t, a, z, "ours", "theirs", 1500)
-	var dev stack.Device
+	var dev netdev.Device
 	a.Do(func() {
 		var err error
 		if dev, err = xdp.OpenPacket("ours", nil); err != nil {

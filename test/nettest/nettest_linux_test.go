@@ -19,6 +19,7 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/carrier/udp"
@@ -29,12 +30,12 @@ import (
 // carriers make the devices of two nodes.
 var carriers = []struct {
 	name string
-	make func(t *testing.T) (a, b stack.Device)
+	make func(t *testing.T) (a, b netdev.Device)
 }{
 	{"hub", onHub},
-	{"AF_XDP generic", func(t *testing.T) (a, b stack.Device) { return onVeth(t, xsk(xdp.ModeGeneric)) }},
-	{"AF_XDP native", func(t *testing.T) (a, b stack.Device) { return onVeth(t, xsk(xdp.ModeNative)) }},
-	{"AF_PACKET", func(t *testing.T) (a, b stack.Device) { return onVeth(t, packet) }},
+	{"AF_XDP generic", func(t *testing.T) (a, b netdev.Device) { return onVeth(t, xsk(xdp.ModeGeneric)) }},
+	{"AF_XDP native", func(t *testing.T) (a, b netdev.Device) { return onVeth(t, xsk(xdp.ModeNative)) }},
+	{"AF_PACKET", func(t *testing.T) (a, b netdev.Device) { return onVeth(t, packet) }},
 	{"UDP", onUDP},
 }
 
@@ -90,7 +91,7 @@ func pipes(t *testing.T, here, there *stack.Node) {
 	}
 }
 
-func open(t *testing.T, d stack.Device, i int) *stack.Node {
+func open(t *testing.T, d netdev.Device, i int) *stack.Node {
 	t.Helper()
 	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001000 + i)})
 	if err != nil {
@@ -165,9 +166,9 @@ func ours() []byte {
 	return b
 }
 
-func onHub(t *testing.T) (a, b stack.Device) {
+func onHub(t *testing.T) (a, b netdev.Device) {
 	h := hub.New(hub.Config{})
-	var ports [2]stack.Device
+	var ports [2]netdev.Device
 	for i := range ports {
 		p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
 		if err != nil {
@@ -178,12 +179,12 @@ func onHub(t *testing.T) (a, b stack.Device) {
 	return ports[0], ports[1]
 }
 
-func onVeth(t *testing.T, device func(name string) (stack.Device, error)) (a, b stack.Device) {
+func onVeth(t *testing.T, device func(name string) (netdev.Device, error)) (a, b netdev.Device) {
 	netns.Require(t)
 	names := [2]string{"left", "right"}
 	ends := [2]*netns.NS{netns.New(t), netns.New(t)}
 	netns.Veth(t, ends[0], ends[1], names[0], names[1], 1500)
-	var devices [2]stack.Device
+	var devices [2]netdev.Device
 	for i := range devices {
 		var err error
 		ends[i].Do(func() { devices[i], err = device(names[i]) })
@@ -194,21 +195,21 @@ func onVeth(t *testing.T, device func(name string) (stack.Device, error)) (a, b 
 	return devices[0], devices[1]
 }
 
-func xsk(mode xdp.Mode) func(string) (stack.Device, error) {
-	return func(name string) (stack.Device, error) { return xdp.OpenXSK(name, &xdp.XSKConfig{Mode: mode}) }
+func xsk(mode xdp.Mode) func(string) (netdev.Device, error) {
+	return func(name string) (netdev.Device, error) { return xdp.OpenXSK(name, &xdp.XSKConfig{Mode: mode}) }
 }
 
-func packet(name string) (stack.Device, error) { return xdp.OpenPacket(name, nil) }
+func packet(name string) (netdev.Device, error) { return xdp.OpenPacket(name, nil) }
 
 // onUDP makes two bearers that have each other as remote, on loopback addresses that no
 // other process of these tests takes.
-func onUDP(t *testing.T) (a, b stack.Device) {
+func onUDP(t *testing.T) (a, b netdev.Device) {
 	pid := os.Getpid()
 	var ends [2]netip.AddrPort
 	for i := range ends {
 		ends[i] = netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 128 | byte(pid>>15)&63, byte(pid >> 7), byte(pid<<1)&^1 + byte(i)}), 6118)
 	}
-	var devices [2]stack.Device
+	var devices [2]netdev.Device
 	for i := range devices {
 		d, err := udp.Open(udp.Config{Local: ends[i], Remotes: []netip.AddrPort{ends[1-i]}})
 		if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -51,7 +52,7 @@ type run struct {
 	*side
 	plan  plan
 	eng   *engine.Engine
-	arena *frame.Arena
+	arena *netdev.Arena
 	now   time.Duration
 	sent  map[stream][]emission
 	ports map[uint32]*socket
@@ -135,17 +136,17 @@ func newRun(s *side, p plan) (*run, error) {
 // live begins the next life of the node, which is the first or begins with a crash: it
 // has no bearer yet, and nothing of the life before.
 func (r *run) live() (err error) {
-	memory := frame.ArenaConfig{Small: 512}
+	memory := netdev.ArenaConfig{Small: 512}
 	mtu := 0
 	r.ids = nil
 	for _, b := range r.bearers {
 		mtu = max(mtu, b.MTU)
 		r.ids = append(r.ids, -1)
 	}
-	if n := frame.EthernetLen + mtu; n > frame.SmallChunk-frame.Headroom {
+	if n := frame.EthernetLen + mtu; n > netdev.SmallChunk-netdev.Headroom {
 		memory.Jumbo, memory.JumboSize = 512, n
 	}
-	r.arena = frame.NewArena(memory)
+	r.arena = netdev.NewArena(memory)
 	r.chance, r.lives = r.lives[0].fresh(), r.lives[1:]
 	r.cfg.Arena, r.cfg.Chance = r.arena, r.chance
 	r.ports, r.timers, r.blocked, r.unread = map[uint32]*socket{}, map[timerKey]*timer{}, nil, nil
@@ -262,7 +263,7 @@ func (r *run) feed(i int, f *Frame) {
 		return
 	}
 	wire := f.wire()
-	b := r.arena.Get(len(wire), frame.Data)
+	b := r.arena.Get(len(wire), netdev.Data)
 	if b == nil {
 		return // longer than the bearer takes
 	}

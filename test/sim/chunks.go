@@ -5,6 +5,7 @@ package sim
 import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -14,7 +15,7 @@ func (l *life) checkChunks() {
 	w := l.n.w
 	l.round++
 	held := 0
-	mark := func(b *frame.Buffer) bool {
+	mark := func(b *netdev.Buffer) bool {
 		if l.marks[b.Index()] != l.round {
 			l.marks[b.Index()] = l.round
 			held++

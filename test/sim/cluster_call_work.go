@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -69,7 +70,7 @@ func (c *cluster) adapt(m *member, k *engine.Config) {
 	if m.noBlocks {
 		k.Capabilities = engine.Capabilities &^ frame.CapBlockFlowctl
 	}
-	k.Arena = frame.NewArena(frame.ArenaConfig{Small: c.chunks, Poison: true, Refuse: func(u frame.Use) bool {
+	k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: c.chunks, Poison: true, Refuse: func(u netdev.Use) bool {
 		return c.clock.now < m.starved || c.refuse > 0 && c.busy && c.lucky(c.refuse) || c.refuses(u)
 	}})
 }

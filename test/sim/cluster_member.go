@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -35,7 +36,7 @@ type member struct {
 type term struct {
 	m     *member
 	eng   *engine.Engine
-	arena *frame.Arena
+	arena *netdev.Arena
 	dead  bool
 	lapAt time.Duration
 	rx    [maxNetworks][]*packet
@@ -84,7 +85,7 @@ func (m *member) start() {
 	if c.Connections {
 		c.adapt(m, &k)
 	} else {
-		k.Arena = frame.NewArena(frame.ArenaConfig{Small: 4096, Poison: c.hungry > 0, Refuse: c.refuses})
+		k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096, Poison: c.hungry > 0, Refuse: c.refuses})
 	}
 	t.arena = k.Arena
 	var err error
@@ -175,7 +176,7 @@ func (t *term) lap() {
 // frame hands a frame to the engine.
 func (t *term) frame(net int, p *packet) {
 	c := t.m.c
-	b := t.arena.Get(max(minFrame, len(p.bytes)), frame.Control)
+	b := t.arena.Get(max(minFrame, len(p.bytes)), netdev.Control)
 	if b == nil {
 		return // as if the network had lost it
 	}

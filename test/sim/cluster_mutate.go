@@ -2,7 +2,10 @@
 
 package sim
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // marked is what a deliberate mistake was made in: it is made again where that is sent
 // again.
@@ -23,7 +26,7 @@ func (c *cluster) mutate(m Mutation, can bool) bool {
 }
 
 // spoilSent makes a deliberate mistake in a frame that is about to leave.
-func (c *cluster) spoilSent(b *frame.Buffer) {
+func (c *cluster) spoilSent(b *netdev.Buffer) {
 	if c.Mutation != OmitWithdrawal && c.Mutation != SkipUpdate {
 		return
 	}
@@ -56,7 +59,7 @@ func (c *cluster) spoilSent(b *frame.Buffer) {
 }
 
 // spoilReceived makes a deliberate mistake in a frame that a node is about to be handed.
-func (c *cluster) spoilReceived(b *frame.Buffer) {
+func (c *cluster) spoilReceived(b *netdev.Buffer) {
 	if c.Mutation != IgnoreBarrier {
 		return
 	}
@@ -70,7 +73,7 @@ func (c *cluster) spoilReceived(b *frame.Buffer) {
 
 // again returns a packet of the broadcast link that comes twice, the second time under
 // the next number.
-func (c *cluster) again(b *frame.Buffer) *packet {
+func (c *cluster) again(b *netdev.Buffer) *packet {
 	if c.Mutation != CastTwice {
 		return nil
 	}

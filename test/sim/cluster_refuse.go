@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -33,7 +33,7 @@ func (c *cluster) drawRefuser() {
 }
 
 // refuses is what arenas ask.
-func (c *cluster) refuses(frame.Use) bool {
+func (c *cluster) refuses(netdev.Use) bool {
 	if c.busy && c.hungry > 0 && c.refuser.r.Float64() < c.hungry {
 		c.report.ChunksRefused++
 		return true

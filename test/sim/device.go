@@ -9,13 +9,14 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // minFrame is the shortest frame a station gets to see; shorter ones arrive
 // padded, with anything behind the message.
 const minFrame = 60
 
-// A device is a network card with limits, after the contract of stack.Device:
+// A device is a network card with limits, after the contract of netdev.Device:
 // it takes only the beginning of a batch, lends what it takes until much later,
 // receives into chunks it took from the arena, and has rings that fill up.
 type device struct {
@@ -26,7 +27,7 @@ type device struct {
 	down  bool // no carrier
 	r     *rand.Rand
 	fills int // chunks to keep ready for reception
-	fill  []*frame.Buffer
+	fill  []*netdev.Buffer
 	rx    []arrival
 	tx    []taken
 	full  time.Duration // takes nothing until then
@@ -34,13 +35,13 @@ type device struct {
 
 // An arrival is a frame in the receive ring.
 type arrival struct {
-	buf *frame.Buffer
+	buf *netdev.Buffer
 	p   *packet
 }
 
 // A taken frame belongs to the hardware until done.
 type taken struct {
-	buf  *frame.Buffer
+	buf  *netdev.Buffer
 	done time.Duration
 	sum  uint32
 }
@@ -56,7 +57,7 @@ func (d *device) mtu() int { return d.l.n.mtu[d.net] }
 
 func (d *device) refill() {
 	for len(d.fill) < d.fills {
-		b := d.l.arena.Get(d.mtu()+frame.EthernetLen, frame.Control)
+		b := d.l.arena.Get(d.mtu()+frame.EthernetLen, netdev.Control)
 		if b == nil {
 			return
 		}
@@ -157,7 +158,7 @@ func (d *device) carrier(up bool) {
 }
 
 // buffers yields what the device holds.
-func (d *device) buffers(yield func(*frame.Buffer) bool) {
+func (d *device) buffers(yield func(*netdev.Buffer) bool) {
 	for _, b := range d.fill {
 		if !yield(b) {
 			return

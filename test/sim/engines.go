@@ -7,12 +7,13 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
-func (w *world) arenaConfig(l *life) frame.ArenaConfig {
-	return frame.ArenaConfig{Small: w.faults.Chunks, Reserve: w.faults.Reserve, Poison: true,
-		Refuse: func(frame.Use) bool { return l.refuses() }}
+func (w *world) arenaConfig(l *life) netdev.ArenaConfig {
+	return netdev.ArenaConfig{Small: w.faults.Chunks, Reserve: w.faults.Reserve, Poison: true,
+		Refuse: func(netdev.Use) bool { return l.refuses() }}
 }
 
 func (w *world) engineConfig(l *life) engine.Config {

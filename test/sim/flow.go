@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -88,7 +89,7 @@ type flow struct {
 // A flowEnd is a node.
 type flowEnd struct {
 	eng     *engine.Engine
-	arena   *frame.Arena
+	arena   *netdev.Arena
 	r       *rand.Rand
 	port    *engine.Port
 	paused  time.Duration
@@ -147,10 +148,10 @@ func newFlow(c Flow) *flow {
 func (f *flow) start(i int) {
 	e := &f.ends[i]
 	e.r = rand.New(rand.NewPCG(f.Seed, uint64(100+i)))
-	ac := frame.ArenaConfig{Small: 20_000}
+	ac := netdev.ArenaConfig{Small: 20_000}
 	if f.Faults.Refuse > 0 || f.Faults.Starve > 0 {
 		ac.Poison, ac.Small = true, 4096
-		ac.Refuse = func(frame.Use) bool {
+		ac.Refuse = func(netdev.Use) bool {
 			if f.now < e.starved || f.Faults.Refuse > 0 && e.r.Float64() < f.Faults.Refuse {
 				f.report.Chunks++
 				return true
@@ -158,7 +159,7 @@ func (f *flow) start(i int) {
 			return false
 		}
 	}
-	e.arena = frame.NewArena(ac)
+	e.arena = netdev.NewArena(ac)
 	var err error
 	e.eng, err = engine.New(f.engineConfig(i))
 	if err != nil {

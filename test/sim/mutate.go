@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // mutate reports whether the deliberate mistake m is to be made now: once, after
@@ -39,7 +40,7 @@ func (l *life) twice(net int, p *packet) {
 		return
 	}
 	s := l.peers[p.from.n.idx].ends[net].cur
-	b := l.arena.Get(len(p.bytes), frame.Control)
+	b := l.arena.Get(len(p.bytes), netdev.Control)
 	if s == nil || !s.up || b == nil {
 		return
 	}

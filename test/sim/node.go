@@ -10,6 +10,7 @@ import (
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -31,7 +32,7 @@ type life struct {
 	serial int
 	chance *rand.Rand // which chunks it is refused
 	eng    *engine.Engine
-	arena  *frame.Arena
+	arena  *netdev.Arena
 	dev    []*device // one in each network
 	dead   bool
 	lapAt  time.Duration
@@ -54,7 +55,7 @@ type life struct {
 
 // An outgoing frame waits for the device.
 type outgoing struct {
-	buf *frame.Buffer
+	buf *netdev.Buffer
 	rec *session
 }
 
@@ -66,7 +67,7 @@ func (n *node) start() {
 	}
 	w.lives++
 	l := &life{n: n, serial: w.lives, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
-	l.arena = frame.NewArena(w.arenaConfig(l))
+	l.arena = netdev.NewArena(w.arenaConfig(l))
 	l.marks = make([]uint32, l.arena.Total())
 	var err error
 	if l.eng, err = engine.New(w.engineConfig(l)); err != nil {
@@ -188,7 +189,7 @@ func (l *life) finish() {
 	}
 	l.flush()
 	if w.mutate(LeakChunk) {
-		l.arena.Get(64, frame.Control)
+		l.arena.Get(64, netdev.Control)
 	}
 	l.checkWaiting()
 	l.checkChunks()

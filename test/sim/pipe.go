@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -31,12 +31,12 @@ type pipe struct {
 // A flying frame arrives at its time.
 type flying struct {
 	at time.Duration
-	b  *frame.Buffer
+	b  *netdev.Buffer
 }
 
 // A heldBack frame waits until others have overtaken it.
 type heldBack struct {
-	b    *frame.Buffer
+	b    *netdev.Buffer
 	left int
 }
 
@@ -63,7 +63,7 @@ func (p *pipe) fill(e *engine.Engine) {
 }
 
 // send brings a frame on its way, or loses it.
-func (p *pipe) send(b *frame.Buffer) {
+func (p *pipe) send(b *netdev.Buffer) {
 	f := p.f
 	f.report.Frames++
 	c := p.faults.Wire
@@ -80,7 +80,7 @@ func (p *pipe) send(b *frame.Buffer) {
 			f.report.FramesLost++
 			continue
 		}
-		x := f.ends[p.to].arena.Get(b.Len(), frame.Control)
+		x := f.ends[p.to].arena.Get(b.Len(), netdev.Control)
 		if x == nil {
 			f.report.FramesLost++ // the device has no chunk for it
 			continue
@@ -98,7 +98,7 @@ func (p *pipe) send(b *frame.Buffer) {
 const heldFor = time.Millisecond
 
 // hold keeps a frame back until others have passed it, or its time is over.
-func (p *pipe) hold(b *frame.Buffer) {
+func (p *pipe) hold(b *netdev.Buffer) {
 	h := &heldBack{b, 2 + p.r.IntN(max(1, p.faults.Places-1))}
 	p.held = append(p.held, h)
 	p.f.clock.at(p.f.now+heldFor, func() {
@@ -110,12 +110,12 @@ func (p *pipe) hold(b *frame.Buffer) {
 }
 
 // arrive has a frame arrive, and behind it those that enough others have overtaken.
-func (p *pipe) arrive(b *frame.Buffer, at time.Duration) {
+func (p *pipe) arrive(b *netdev.Buffer, at time.Duration) {
 	p.push(b, at)
 	p.pass(at)
 }
 
-func (p *pipe) push(b *frame.Buffer, at time.Duration) {
+func (p *pipe) push(b *netdev.Buffer, at time.Duration) {
 	p.way.last = max(at, p.way.last+1)
 	p.queue.Push(flying{p.way.last, b})
 }

@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/netns"
@@ -41,21 +42,21 @@ func length(t *testing.T) time.Duration {
 
 var drivers = []struct {
 	name string
-	open func(name string, end int) (stack.Device, error)
+	open func(name string, end int) (netdev.Device, error)
 	mtu  int
 }{
-	{"af_packet", func(name string, _ int) (stack.Device, error) { return xdp.OpenPacket(name, nil) }, 1500},
-	{"af_packet, large frames", func(name string, _ int) (stack.Device, error) { return xdp.OpenPacket(name, nil) }, 9000},
-	{"af_xdp generic", func(name string, _ int) (stack.Device, error) {
+	{"af_packet", func(name string, _ int) (netdev.Device, error) { return xdp.OpenPacket(name, nil) }, 1500},
+	{"af_packet, large frames", func(name string, _ int) (netdev.Device, error) { return xdp.OpenPacket(name, nil) }, 9000},
+	{"af_xdp generic", func(name string, _ int) (netdev.Device, error) {
 		return xdp.OpenXSK(name, &xdp.XSKConfig{Mode: xdp.ModeGeneric})
 	}, 1500},
-	{"af_xdp native", func(name string, _ int) (stack.Device, error) {
+	{"af_xdp native", func(name string, _ int) (netdev.Device, error) {
 		return xdp.OpenXSK(name, &xdp.XSKConfig{Mode: xdp.ModeNative})
 	}, 1500},
 	{"udp", openUDP, 1500},
 }
 
-func openUDP(_ string, end int) (stack.Device, error) {
+func openUDP(_ string, end int) (netdev.Device, error) {
 	addr := func(end int) netip.AddrPort {
 		return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 9, 9, byte(end + 1)}), udp.DefaultPort)
 	}
@@ -71,7 +72,7 @@ func TestSoak(t *testing.T) {
 			for i, ns := range []*netns.NS{a, b} {
 				ns.Run("ip", "addr", "add", fmt.Sprintf("10.9.9.%d/24", i+1), "dev", fmt.Sprintf("tipc%d", i))
 			}
-			open := func(end int) (dev stack.Device) {
+			open := func(end int) (dev netdev.Device) {
 				[]*netns.NS{a, b}[end].Do(func() {
 					var err error
 					if dev, err = d.open(fmt.Sprintf("tipc%d", end), end); err != nil {
@@ -120,7 +121,7 @@ func settle(t *testing.T, before state) {
 
 // run has generations of two nodes that talk in several ways at once, the last
 // third of each with the interface going down and up, until the time is over.
-func run(t *testing.T, open func(end int) stack.Device, total time.Duration, link func(up bool)) {
+func run(t *testing.T, open func(end int) netdev.Device, total time.Duration, link func(up bool)) {
 	before := now(t)
 	generations, messages := 0, uint64(0)
 	for end := time.Now().Add(total); generations < 2 || time.Now().Before(end); generations++ {
@@ -131,7 +132,7 @@ func run(t *testing.T, open func(end int) stack.Device, total time.Duration, lin
 	t.Logf("%d generations, %d messages in %v, nothing left: %+v", generations, messages, total, before)
 }
 
-func generation(t *testing.T, open func(end int) stack.Device, share time.Duration, link func(up bool)) uint64 {
+func generation(t *testing.T, open func(end int) netdev.Device, share time.Duration, link func(up bool)) uint64 {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()
 	var nodes [2]*stack.Node

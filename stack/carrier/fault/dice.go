@@ -6,6 +6,7 @@ import (
 	"math/rand/v2"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A fate is what becomes of a frame. Above pass it is how many others may
@@ -25,8 +26,8 @@ type direction struct {
 	dice    *rand.Rand
 	longest int // frames the device would refuse meet no fault
 	counts  Counts
-	held    *frame.Buffer // held back, or nil
-	before  int           // how many may still overtake it
+	held    *netdev.Buffer // held back, or nil
+	before  int            // how many may still overtake it
 }
 
 // set begins anew with other faults. A frame held back goes by next.
@@ -62,7 +63,7 @@ func (d *direction) roll(b []byte) fate {
 func (d *direction) hit(share float64) bool { return share > 0 && d.dice.Float64() < share }
 
 // hold keeps b until f others have overtaken it.
-func (d *direction) hold(b *frame.Buffer, f fate) {
+func (d *direction) hold(b *netdev.Buffer, f fate) {
 	d.held, d.before = b, int(f)
 	d.counts.Reordered++
 }

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
@@ -15,7 +16,7 @@ func Example() {
 	l := &line{room: -1} // any device
 	j := fault.New(l, fault.Config{Out: fault.Faults{Loss: 1, Match: odd}})
 
-	arena := frame.NewArena(frame.ArenaConfig{Small: 16})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 16})
 	j.Attach(arena, nil)
 	bufs := marked(arena, []byte{1, 2, 3, 4})
 	n, _ := j.Transmit(bufs)

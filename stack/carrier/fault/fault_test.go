@@ -11,30 +11,31 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
-var _ fault.Device = (*fault.Injector)(nil)
+var _ netdev.Device = (*fault.Injector)(nil)
 
 // A line is a device that does what it is told: what is sent comes to sent, and
 // what is in arrivals is received.
 type line struct {
-	arena    *frame.Arena
+	arena    *netdev.Arena
 	sent     []byte // the mark of each frame sent
 	arrivals []byte // the marks of frames to be received
 	room     int    // frames it still takes; negative is any number
 	lends    bool   // keeps what it is sent until Close
-	lent     []*frame.Buffer
+	lent     []*netdev.Buffer
 	err      error // what Receive says once arrivals are through
 	closed   bool
 }
 
-func (l *line) Name() string                          { return "line" }
-func (l *line) Addr() frame.MAC                       { return frame.MAC{2, 0, 0, 0, 0, 1} }
-func (l *line) MTU() int                              { return 1500 }
-func (l *line) FD() int                               { return -1 }
-func (l *line) Dropped() (in, out uint64)             { return 3, 4 }
-func (l *line) Attach(a *frame.Arena, _ func()) error { l.arena = a; return nil }
+func (l *line) Name() string                           { return "line" }
+func (l *line) Addr() frame.MAC                        { return frame.MAC{2, 0, 0, 0, 0, 1} }
+func (l *line) MTU() int                               { return 1500 }
+func (l *line) FD() int                                { return -1 }
+func (l *line) Dropped() (in, out uint64)              { return 3, 4 }
+func (l *line) Attach(a *netdev.Arena, _ func()) error { l.arena = a; return nil }
 
 func (l *line) Close() error {
 	l.closed = true
@@ -45,7 +46,7 @@ func (l *line) Close() error {
 	return nil
 }
 
-func (l *line) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (l *line) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	if l.closed {
 		return 0, net.ErrClosed
 	}
@@ -62,7 +63,7 @@ func (l *line) Receive(bufs []*frame.Buffer) (n int, err error) {
 
 var errTooLong = errors.New("too long")
 
-func (l *line) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (l *line) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	for _, b := range bufs {
 		switch {
 		case l.closed:
@@ -84,8 +85,8 @@ func (l *line) Transmit(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // build makes a frame with a mark behind its header.
-func build(a *frame.Arena, n int, mark byte) *frame.Buffer {
-	b := a.Get(n, frame.Control)
+func build(a *netdev.Arena, n int, mark byte) *netdev.Buffer {
+	b := a.Get(n, netdev.Control)
 	if b == nil {
 		panic("no chunk")
 	}
@@ -94,14 +95,14 @@ func build(a *frame.Arena, n int, mark byte) *frame.Buffer {
 	return b
 }
 
-func mark(b *frame.Buffer) byte { return b.Bytes()[frame.EthernetLen] }
+func mark(b *netdev.Buffer) byte { return b.Bytes()[frame.EthernetLen] }
 
 // wrap makes an injector over a line, attached.
-func wrap(t testing.TB, c fault.Config) (*fault.Injector, *line, *frame.Arena) {
+func wrap(t testing.TB, c fault.Config) (*fault.Injector, *line, *netdev.Arena) {
 	t.Helper()
 	l := &line{room: -1}
 	j := fault.New(l, c)
-	arena := frame.NewArena(frame.ArenaConfig{Small: 512})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 512})
 	if err := j.Attach(arena, nil); err != nil {
 		t.Fatal(err)
 	}
@@ -109,21 +110,21 @@ func wrap(t testing.TB, c fault.Config) (*fault.Injector, *line, *frame.Arena) {
 }
 
 // marked makes one frame for each mark.
-func marked(a *frame.Arena, marks []byte) (bufs []*frame.Buffer) {
+func marked(a *netdev.Arena, marks []byte) (bufs []*netdev.Buffer) {
 	for _, m := range marks {
 		bufs = append(bufs, build(a, 60, m))
 	}
 	return bufs
 }
 
-func release(bufs []*frame.Buffer) {
+func release(bufs []*netdev.Buffer) {
 	for _, b := range bufs {
 		b.Release()
 	}
 }
 
 // send transmits frames with the marks, all at once.
-func send(t testing.TB, j *fault.Injector, a *frame.Arena, marks ...byte) {
+func send(t testing.TB, j *fault.Injector, a *netdev.Arena, marks ...byte) {
 	t.Helper()
 	bufs := marked(a, marks)
 	defer release(bufs)
@@ -135,7 +136,7 @@ func send(t testing.TB, j *fault.Injector, a *frame.Arena, marks ...byte) {
 // receive takes all there is in batches of the given size.
 func receive(t testing.TB, j *fault.Injector, size int) (marks []byte) {
 	t.Helper()
-	for bufs := make([]*frame.Buffer, size); ; {
+	for bufs := make([]*netdev.Buffer, size); ; {
 		n, err := j.Receive(bufs)
 		if err != nil {
 			t.Fatal(err)
@@ -306,7 +307,7 @@ func TestFullDevice(t *testing.T) {
 func TestRefusedFrame(t *testing.T) {
 	for _, f := range []fault.Faults{{}, {Loss: 1}, {Duplicate: 1}, {Reorder: 1}} {
 		j, _, arena := wrap(t, fault.Config{Out: f})
-		bufs := []*frame.Buffer{build(arena, 60, 0), build(arena, 1515, 1), build(arena, 60, 2)}
+		bufs := []*netdev.Buffer{build(arena, 60, 0), build(arena, 1515, 1), build(arena, 60, 2)}
 		if n, err := j.Transmit(bufs); n != 1 || !errors.Is(err, errTooLong) {
 			t.Errorf("%+v: got %v, %v, want 1, %v", f, n, err, errTooLong)
 		}
@@ -342,7 +343,7 @@ func TestHolds(t *testing.T) {
 func TestDuplicateIsACopy(t *testing.T) {
 	j, l, arena := wrap(t, fault.Config{In: fault.Faults{Duplicate: 1}})
 	l.arrivals = []byte{7}
-	var bufs [2]*frame.Buffer
+	var bufs [2]*netdev.Buffer
 	if n, err := j.Receive(bufs[:]); n != 2 || err != nil {
 		t.Fatalf("Receive: got %v, %v, want 2, nil", n, err)
 	}
@@ -351,8 +352,8 @@ func TestDuplicateIsACopy(t *testing.T) {
 	}
 	release(bufs[:])
 	// Without a chunk for the copy the frame arrives once.
-	var all []*frame.Buffer
-	for b := arena.Get(60, frame.Control); b != nil; b = arena.Get(60, frame.Control) {
+	var all []*netdev.Buffer
+	for b := arena.Get(60, netdev.Control); b != nil; b = arena.Get(60, netdev.Control) {
 		all = append(all, b)
 	}
 	all[0].Release()
@@ -389,7 +390,7 @@ func TestReceiveError(t *testing.T) {
 		return first
 	}}})
 	l.arrivals, l.err = []byte{1, 2}, down
-	bufs := make([]*frame.Buffer, 2)
+	bufs := make([]*netdev.Buffer, 2)
 	if n, err := j.Receive(bufs); n != 1 || err != nil {
 		t.Errorf("got %v, %v, want 1, nil", n, err)
 	}
@@ -411,7 +412,7 @@ func TestReceiveError(t *testing.T) {
 func TestNoAllocation(t *testing.T) {
 	some := fault.Faults{Loss: 0.1, Duplicate: 0.1, Reorder: 0.1}
 	j, l, arena := wrap(t, fault.Config{Seed: 1, In: some, Out: some, Linger: 4})
-	out, in, marks := marked(arena, count(64)), make([]*frame.Buffer, 64), count(64)
+	out, in, marks := marked(arena, count(64)), make([]*netdev.Buffer, 64), count(64)
 	l.sent = make([]byte, 0, 1<<20)
 	if got := testing.AllocsPerRun(100, func() {
 		j.Transmit(out)

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // batch is how many frames are taken from the device at a time.
@@ -15,23 +16,23 @@ const batch = 64
 // that turns the engine; Set, Counts, Dropped and Close may be called beside
 // them, from anywhere.
 type Injector struct {
-	dev   Device
-	arena *frame.Arena // set by Attach; of the engine's side
+	dev   netdev.Device
+	arena *netdev.Arena // set by Attach; of the engine's side
 
 	mu     sync.Mutex // guards what follows; held while the device is called
 	in     direction
 	out    direction
-	fates  []fate               // of frames offered and not taken yet
-	pair   [2]*frame.Buffer     // what flush and step hand to the device
-	queue  []*frame.Buffer      // received, waiting for room in the caller's batch
-	fresh  [batch]*frame.Buffer // just received
-	linger linger               // sent frames whose completion is delayed
-	late   error                // what Receive says next, having had frames to give first
+	fates  []fate                // of frames offered and not taken yet
+	pair   [2]*netdev.Buffer     // what flush and step hand to the device
+	queue  []*netdev.Buffer      // received, waiting for room in the caller's batch
+	fresh  [batch]*netdev.Buffer // just received
+	linger linger                // sent frames whose completion is delayed
+	late   error                 // what Receive says next, having had frames to give first
 	closed bool
 }
 
 // New wraps dev, which then belongs to the Injector.
-func New(dev Device, c Config) *Injector {
+func New(dev netdev.Device, c Config) *Injector {
 	j := &Injector{dev: dev}
 	longest := dev.MTU() + frame.EthernetLen
 	j.in.longest, j.out.longest = longest, longest
@@ -74,7 +75,7 @@ func (j *Injector) FD() int { return j.dev.FD() }
 
 // Attach attaches the device. The Injector takes chunks from arena for the
 // frames that arrive twice.
-func (j *Injector) Attach(arena *frame.Arena, wake func()) error {
+func (j *Injector) Attach(arena *netdev.Arena, wake func()) error {
 	if err := j.dev.Attach(arena, wake); err != nil {
 		return err
 	}

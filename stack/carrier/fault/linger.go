@@ -6,7 +6,7 @@ import (
 	"hash/crc32"
 	"math/rand/v2"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A linger is the frames that are sent and not complete yet.
@@ -17,7 +17,7 @@ type linger struct {
 }
 
 type sentFrame struct {
-	buf   *frame.Buffer
+	buf   *netdev.Buffer
 	bytes []byte // as they were sent; of the chunk
 	sum   uint32
 	calls int // until it is complete
@@ -29,7 +29,7 @@ func (l *linger) set(longest int, seed, stream uint64) {
 }
 
 // add lends a frame that was sent.
-func (l *linger) add(b *frame.Buffer) {
+func (l *linger) add(b *netdev.Buffer) {
 	if l.longest <= 0 {
 		return
 	}

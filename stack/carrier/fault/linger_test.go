@@ -6,7 +6,7 @@ import (
 	"slices"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
@@ -25,7 +25,7 @@ func completed(t *testing.T, c fault.Config, frames, batch int, call func(j *fau
 		}
 	}
 	calls = make([]int, frames)
-	for k := 1; slices.ContainsFunc(bufs, (*frame.Buffer).Lent); k++ {
+	for k := 1; slices.ContainsFunc(bufs, (*netdev.Buffer).Lent); k++ {
 		if k > 100 {
 			t.Fatal("some frames are never complete")
 		}
@@ -44,7 +44,7 @@ func completed(t *testing.T, c fault.Config, frames, batch int, call func(j *fau
 }
 
 func TestLinger(t *testing.T) {
-	var batch [8]*frame.Buffer
+	var batch [8]*netdev.Buffer
 	ways := map[string]func(j *fault.Injector){
 		"Transmit": func(j *fault.Injector) { j.Transmit(nil) },
 		"Receive":  func(j *fault.Injector) { j.Receive(batch[:]) },

@@ -5,7 +5,7 @@ package fault
 import (
 	"net"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Receive fills bufs with frames from the device, faults applied. A frame lost
@@ -13,7 +13,7 @@ import (
 // a chunk of its own, and does not arrive when the arena has none. It returns
 // fewer than len(bufs) only when the device did. Errors are the device's, each
 // with no frame; one that came behind frames is returned by the next call.
-func (j *Injector) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (j *Injector) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -43,7 +43,7 @@ func (j *Injector) Receive(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // arrive queues b as its fate has it.
-func (j *Injector) arrive(b *frame.Buffer) {
+func (j *Injector) arrive(b *netdev.Buffer) {
 	in := &j.in
 	f := in.roll(b.Bytes())
 	in.went(1)
@@ -64,8 +64,8 @@ func (j *Injector) arrive(b *frame.Buffer) {
 }
 
 // again queues a copy of b.
-func (j *Injector) again(b *frame.Buffer) {
-	c := j.arena.Get(b.Len(), frame.Control)
+func (j *Injector) again(b *netdev.Buffer) {
+	c := j.arena.Get(b.Len(), netdev.Control)
 	if c == nil {
 		return
 	}
@@ -83,7 +83,7 @@ func (j *Injector) overtaken() {
 }
 
 // takeQueued moves queued frames to bufs and says how many.
-func (j *Injector) takeQueued(bufs []*frame.Buffer) int {
+func (j *Injector) takeQueued(bufs []*netdev.Buffer) int {
 	n := copy(bufs, j.queue)
 	left := copy(j.queue, j.queue[n:])
 	clear(j.queue[left:])

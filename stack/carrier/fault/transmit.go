@@ -5,13 +5,13 @@ package fault
 import (
 	"net"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Transmit hands bufs to the device, faults applied. A lost frame counts as
 // taken, and so does one held back, which stays lent until it has gone. All that
 // are taken stay lent for as long as Config.Linger says. Errors are the device's.
-func (j *Injector) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (j *Injector) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	if j.closed {
@@ -45,7 +45,7 @@ func (j *Injector) Transmit(bufs []*frame.Buffer) (n int, err error) {
 
 // step settles the first of bufs, or as many as pass together: want of them, of
 // which taken are done with.
-func (j *Injector) step(bufs []*frame.Buffer, fates []fate) (want, taken int, err error) {
+func (j *Injector) step(bufs []*netdev.Buffer, fates []fate) (want, taken int, err error) {
 	o, b := &j.out, bufs[0]
 	switch f := fates[0]; {
 	case f == lose:
@@ -58,9 +58,9 @@ func (j *Injector) step(bufs []*frame.Buffer, fates []fate) (want, taken int, er
 		o.hold(b, f)
 		return 1, 1, nil
 	case f == repeat:
-		j.pair = [2]*frame.Buffer{b, b}
+		j.pair = [2]*netdev.Buffer{b, b}
 		n, err := j.dev.Transmit(j.pair[:])
-		j.pair = [2]*frame.Buffer{}
+		j.pair = [2]*netdev.Buffer{}
 		if n == 0 {
 			return 1, 0, err
 		}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -14,17 +15,17 @@ func Example() {
 	a, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 	b, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})
 
-	arena := frame.NewArena(frame.ArenaConfig{Small: 16})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 16})
 	a.Attach(arena, nil)
 	b.Attach(arena, func() { fmt.Println("b: frames have arrived") })
 
-	out := arena.Get(64, frame.Data)
+	out := arena.Get(64, netdev.Data)
 	frame.PutEthernet(out.Extend(frame.EthernetLen), b.Addr(), a.Addr())
 	copy(out.Extend(5), "hello")
-	a.Transmit([]*frame.Buffer{out})
+	a.Transmit([]*netdev.Buffer{out})
 	out.Release()
 
-	in := make([]*frame.Buffer, 64)
+	in := make([]*netdev.Buffer, 64)
 	n, _ := b.Receive(in)
 	for _, f := range in[:n] {
 		fmt.Printf("b: %s\n", f.Bytes()[frame.EthernetLen:])

@@ -13,6 +13,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -22,7 +23,7 @@ func mac(i int) frame.MAC { return frame.MAC{2, 0, 0, 0, byte(i >> 8), byte(i)} 
 // A station is a port with what its owner has: an arena and a count of wakes.
 type station struct {
 	*hub.Port
-	arena *frame.Arena
+	arena *netdev.Arena
 	wakes atomic.Int32 // senders call wake, several at a time
 }
 
@@ -33,7 +34,7 @@ func plug(t testing.TB, h *hub.Hub, i, chunks int) *station {
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{Port: p, arena: frame.NewArena(frame.ArenaConfig{Small: chunks})}
+	s := &station{Port: p, arena: netdev.NewArena(netdev.ArenaConfig{Small: chunks})}
 	if err := p.Attach(s.arena, func() { s.wakes.Add(1) }); err != nil {
 		t.Fatal(err)
 	}
@@ -42,9 +43,9 @@ func plug(t testing.TB, h *hub.Hub, i, chunks int) *station {
 
 // build makes a frame of n bytes, its last byte being mark. A frame too short
 // for a header is cut from one.
-func build(t testing.TB, a *frame.Arena, dst, src frame.MAC, n int, mark byte) *frame.Buffer {
+func build(t testing.TB, a *netdev.Arena, dst, src frame.MAC, n int, mark byte) *netdev.Buffer {
 	t.Helper()
-	b := a.Get(max(n, frame.EthernetLen), frame.Control)
+	b := a.Get(max(n, frame.EthernetLen), netdev.Control)
 	if b == nil {
 		t.Fatal("no chunk")
 	}
@@ -63,7 +64,7 @@ func (s *station) send(t testing.TB, dst frame.MAC, mark byte) {
 	t.Helper()
 	b := build(t, s.arena, dst, s.Addr(), 60, mark)
 	defer b.Release()
-	if n, err := s.Transmit([]*frame.Buffer{b}); n != 1 || err != nil {
+	if n, err := s.Transmit([]*netdev.Buffer{b}); n != 1 || err != nil {
 		t.Fatalf("Transmit: got %v, %v, want 1, nil", n, err)
 	}
 }
@@ -71,7 +72,7 @@ func (s *station) send(t testing.TB, dst frame.MAC, mark byte) {
 // marks receives at most max frames and returns their last bytes.
 func (s *station) marks(t testing.TB, max int) []byte {
 	t.Helper()
-	bufs := make([]*frame.Buffer, max)
+	bufs := make([]*netdev.Buffer, max)
 	n, err := s.Receive(bufs)
 	if err != nil {
 		t.Fatal(err)
@@ -116,13 +117,13 @@ func TestAttachRefusals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if _, err := p.Receive(make([]*frame.Buffer, 1)); !errors.Is(err, hub.ErrNotAttached) {
+	if _, err := p.Receive(make([]*netdev.Buffer, 1)); !errors.Is(err, hub.ErrNotAttached) {
 		t.Errorf("Receive first: got %v, want %v", err, hub.ErrNotAttached)
 	}
-	if err := p.Attach(frame.NewArena(frame.ArenaConfig{Small: 8}), nil); !errors.Is(err, hub.ErrArena) {
+	if err := p.Attach(netdev.NewArena(netdev.ArenaConfig{Small: 8}), nil); !errors.Is(err, hub.ErrArena) {
 		t.Errorf("small chunks: got %v, want %v", err, hub.ErrArena)
 	}
-	arena := frame.NewArena(frame.ArenaConfig{Small: 8, Jumbo: 8, JumboSize: 9014})
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 8, Jumbo: 8, JumboSize: 9014})
 	if err := p.Attach(arena, nil); err != nil {
 		t.Errorf("jumbo chunks: got %v, want nil", err)
 	}
@@ -176,11 +177,11 @@ func TestUnpaddedOfAnyType(t *testing.T) {
 		x := build(t, a.arena, b.Addr(), a.Addr(), n, 7)
 		copy(x.Bytes()[12:], "\x08\x00")
 		want := bytes.Clone(x.Bytes())
-		if _, err := a.Transmit([]*frame.Buffer{x}); err != nil {
+		if _, err := a.Transmit([]*netdev.Buffer{x}); err != nil {
 			t.Fatalf("%d bytes: %v", n, err)
 		}
 		x.Release()
-		var bufs [1]*frame.Buffer
+		var bufs [1]*netdev.Buffer
 		if got, err := b.Receive(bufs[:]); got != 1 || err != nil {
 			t.Fatalf("%d bytes: Receive: got %v, %v, want 1, nil", n, got, err)
 		}
@@ -195,7 +196,7 @@ func TestRefusedFrames(t *testing.T) {
 	for _, n := range []int{0, 13, 1515, 2000} {
 		h := hub.New(hub.Config{})
 		a, b := plug(t, h, 1, 16), plug(t, h, 2, 16)
-		bufs := []*frame.Buffer{
+		bufs := []*netdev.Buffer{
 			build(t, a.arena, b.Addr(), a.Addr(), 60, 1),
 			build(t, a.arena, b.Addr(), a.Addr(), n, 2),
 			build(t, a.arena, b.Addr(), a.Addr(), 60, 3),
@@ -240,7 +241,7 @@ func TestWakes(t *testing.T) {
 			t.Errorf("%s: got %d wakes, want %d", when, got, want)
 		}
 	}
-	var batch []*frame.Buffer
+	var batch []*netdev.Buffer
 	for range 64 {
 		batch = append(batch, build(t, a.arena, b.Addr(), a.Addr(), 60, 0))
 	}
@@ -271,7 +272,7 @@ func TestExhaustedArenaKeepsFrames(t *testing.T) {
 	for i := range 6 {
 		a.send(t, b.Addr(), byte(i))
 	}
-	var bufs [8]*frame.Buffer
+	var bufs [8]*netdev.Buffer
 	if n, err := b.Receive(bufs[:]); n != 4 || err != nil {
 		t.Fatalf("Receive: got %v, %v, want 4, nil", n, err)
 	}
@@ -311,7 +312,7 @@ func TestConcurrentStations(t *testing.T) {
 	h := hub.New(hub.Config{Queue: 64})
 	type node struct {
 		*hub.Port
-		arena *frame.Arena
+		arena *netdev.Arena
 		awake chan struct{}
 		got   int
 	}
@@ -321,7 +322,7 @@ func TestConcurrentStations(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n := &node{Port: p, arena: frame.NewArena(frame.ArenaConfig{Small: 64}), awake: make(chan struct{}, 1)}
+		n := &node{Port: p, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64}), awake: make(chan struct{}, 1)}
 		all = append(all, n)
 		if err := p.Attach(n.arena, func() {
 			select {
@@ -336,17 +337,17 @@ func TestConcurrentStations(t *testing.T) {
 	done := make(chan struct{})
 	for i, n := range all {
 		// What is sent lives in an arena of its own: Get has one owner.
-		own := frame.NewArena(frame.ArenaConfig{Small: 2})
+		own := netdev.NewArena(netdev.ArenaConfig{Small: 2})
 		one, everyone := build(t, own, mac((i+1)%stations), mac(i), 60, 0), build(t, own, frame.BroadcastMAC, mac(i), 60, 0)
 		senders.Go(func() {
 			for range rounds {
-				if k, err := n.Transmit([]*frame.Buffer{one, everyone}); k != 2 || err != nil {
+				if k, err := n.Transmit([]*netdev.Buffer{one, everyone}); k != 2 || err != nil {
 					t.Errorf("Transmit: got %v, %v, want 2, nil", k, err)
 				}
 			}
 		})
 		receivers.Go(func() {
-			bufs := make([]*frame.Buffer, 16)
+			bufs := make([]*netdev.Buffer, 16)
 			for last := false; ; {
 				k, err := n.Receive(bufs)
 				if err != nil {

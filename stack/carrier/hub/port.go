@@ -8,9 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
-// A Port is one station's attachment to a segment, a stack.Device.
+// A Port is one station's attachment to a segment, a netdev.Device.
 //
 //	plugged in --Attach--> attached --Close--> closed
 //	     \------------------Close--------------/
@@ -21,8 +22,8 @@ type Port struct {
 	hub   *Hub
 	name  string
 	mac   frame.MAC
-	arena *frame.Arena // of the engine's side
-	due   []*Port      // of the engine's side: whom to wake when a Transmit ends
+	arena *netdev.Arena // of the engine's side
+	due   []*Port       // of the engine's side: whom to wake when a Transmit ends
 
 	mu     sync.Mutex // guards what follows
 	ring   *ring      // while attached
@@ -53,7 +54,7 @@ func (p *Port) longest() int { return p.hub.mtu + frame.EthernetLen }
 // never sleeps; otherwise senders call it in their Transmit, and Close calls it
 // once. A Transmit under way when the port is closed may call it just after.
 // Errors: ErrAttached, ErrArena, net.ErrClosed.
-func (p *Port) Attach(arena *frame.Arena, wake func()) error {
+func (p *Port) Attach(arena *netdev.Arena, wake func()) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	switch {
@@ -62,7 +63,7 @@ func (p *Port) Attach(arena *frame.Arena, wake func()) error {
 	case p.ring != nil:
 		return ErrAttached
 	}
-	b := arena.Get(p.longest(), frame.Control)
+	b := arena.Get(p.longest(), netdev.Control)
 	if b == nil {
 		return ErrArena
 	}

@@ -5,14 +5,14 @@ package hub
 import (
 	"net"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Receive fills bufs with the oldest frames of the ring, each in a chunk of its
 // own. With fewer than len(bufs) the ring is empty or the arena is, and the next
 // frame to arrive calls wake. Frames the arena had no chunk for stay in the
 // ring. Errors: net.ErrClosed, ErrNotAttached.
-func (p *Port) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (p *Port) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	r := p.ring
@@ -42,10 +42,10 @@ func (p *Port) Receive(bufs []*frame.Buffer) (n int, err error) {
 
 // copyOut copies the frames from head on into chunks, one for each of bufs, and
 // says for how many the arena had chunks.
-func (p *Port) copyOut(r *ring, head int, bufs []*frame.Buffer) int {
+func (p *Port) copyOut(r *ring, head int, bufs []*netdev.Buffer) int {
 	for i := range bufs {
 		f := r.at(head, i)
-		b := p.arena.Get(len(f), frame.Control)
+		b := p.arena.Get(len(f), netdev.Control)
 		if b == nil {
 			return i
 		}

@@ -7,13 +7,14 @@ import (
 	"slices"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Transmit copies each frame to its receivers, so it takes all of them and no
 // hold outlives the call. A receiver that had seen the end of its ring is woken,
 // once, after the last frame. Errors: *SizeError for a frame shorter than an
 // Ethernet header or longer than the segment allows, net.ErrClosed.
-func (p *Port) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (p *Port) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	p.mu.Lock()
 	closed := p.closed
 	p.mu.Unlock()

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A Config says how a Tap records; zero fields mean the defaults.
@@ -19,14 +20,14 @@ type Config struct {
 // A Tap is a device whose frames are recorded. It is as safe for concurrent use
 // as the device beneath.
 type Tap struct {
-	dev Device
+	dev netdev.Device
 	w   *Writer
 	now func() time.Time
 }
 
 // New wraps dev, which then belongs to the Tap, and begins a file on w. A file
 // that cannot be written never troubles the traffic: Close tells.
-func New(dev Device, w io.Writer, c Config) *Tap {
+func New(dev netdev.Device, w io.Writer, c Config) *Tap {
 	if c.Now == nil {
 		c.Now = time.Now
 	}
@@ -49,14 +50,14 @@ func (t *Tap) Unwrap() any { return t.dev }
 func (t *Tap) FD() int { return t.dev.FD() }
 
 // Attach attaches the device.
-func (t *Tap) Attach(arena *frame.Arena, wake func()) error { return t.dev.Attach(arena, wake) }
+func (t *Tap) Attach(arena *netdev.Arena, wake func()) error { return t.dev.Attach(arena, wake) }
 
 // Dropped is the device's count.
 func (t *Tap) Dropped() (in, out uint64) { return t.dev.Dropped() }
 
 // Receive receives from the device and records the frames, with the time at
 // which the device gave them.
-func (t *Tap) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (t *Tap) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	n, err = t.dev.Receive(bufs)
 	if n > 0 {
 		t.record(t.now(), In, bufs[:n], "")
@@ -66,7 +67,7 @@ func (t *Tap) Receive(bufs []*frame.Buffer) (n int, err error) {
 
 // Transmit hands bufs to the device and records the frames it took, with the
 // time at which it was asked, and one it refused, with the reason as comment.
-func (t *Tap) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (t *Tap) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	if len(bufs) == 0 {
 		return t.dev.Transmit(bufs)
 	}
@@ -80,7 +81,7 @@ func (t *Tap) Transmit(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // record writes what the caller still holds. The error stays in the Writer.
-func (t *Tap) record(now time.Time, dir Direction, bufs []*frame.Buffer, comment string) {
+func (t *Tap) record(now time.Time, dir Direction, bufs []*netdev.Buffer, comment string) {
 	for _, b := range bufs {
 		_ = t.w.WriteFrame(now, dir, b.Bytes(), comment)
 	}

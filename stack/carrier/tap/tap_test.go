@@ -15,10 +15,11 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
-var _ tap.Device = (*tap.Tap)(nil)
+var _ netdev.Device = (*tap.Tap)(nil)
 
 func TestWriter(t *testing.T) {
 	frames := []struct {
@@ -124,7 +125,7 @@ func TestNoAllocation(t *testing.T) {
 // A line is a device that refuses frames longer than 1514 bytes, takes two at a
 // time and receives the frames in arrivals.
 type line struct {
-	arrivals []*frame.Buffer
+	arrivals []*netdev.Buffer
 	closed   int
 }
 
@@ -133,21 +134,21 @@ var (
 	errClose   = errors.New("close")
 )
 
-func (l *line) Name() string                      { return "line" }
-func (l *line) Addr() frame.MAC                   { return frame.MAC{2, 0, 0, 0, 0, 1} }
-func (l *line) MTU() int                          { return 1500 }
-func (l *line) FD() int                           { return 5 }
-func (l *line) Dropped() (in, out uint64)         { return 3, 4 }
-func (l *line) Attach(*frame.Arena, func()) error { return nil }
-func (l *line) Close() error                      { l.closed++; return errClose }
+func (l *line) Name() string                       { return "line" }
+func (l *line) Addr() frame.MAC                    { return frame.MAC{2, 0, 0, 0, 0, 1} }
+func (l *line) MTU() int                           { return 1500 }
+func (l *line) FD() int                            { return 5 }
+func (l *line) Dropped() (in, out uint64)          { return 3, 4 }
+func (l *line) Attach(*netdev.Arena, func()) error { return nil }
+func (l *line) Close() error                       { l.closed++; return errClose }
 
-func (l *line) Receive(bufs []*frame.Buffer) (int, error) {
+func (l *line) Receive(bufs []*netdev.Buffer) (int, error) {
 	n := copy(bufs, l.arrivals)
 	l.arrivals = l.arrivals[n:]
 	return n, nil
 }
 
-func (l *line) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (l *line) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	if l.closed > 0 {
 		return 0, net.ErrClosed
 	}
@@ -161,9 +162,9 @@ func (l *line) Transmit(bufs []*frame.Buffer) (n int, err error) {
 }
 
 func TestTap(t *testing.T) {
-	arena := frame.NewArena(frame.ArenaConfig{Small: 16})
-	build := func(n int, mark byte) *frame.Buffer {
-		b := arena.Get(n, frame.Control)
+	arena := netdev.NewArena(netdev.ArenaConfig{Small: 16})
+	build := func(n int, mark byte) *netdev.Buffer {
+		b := arena.Get(n, netdev.Control)
 		clear(b.Extend(n))
 		b.Bytes()[n-1] = mark
 		return b
@@ -171,16 +172,16 @@ func TestTap(t *testing.T) {
 	clock := time.Unix(0, 0)
 	now := func() time.Time { clock = clock.Add(1); return clock }
 	var p pen
-	l := &line{arrivals: []*frame.Buffer{build(60, 1), build(61, 2)}}
+	l := &line{arrivals: []*netdev.Buffer{build(60, 1), build(61, 2)}}
 	d := tap.New(l, &p, tap.Config{Now: now})
 	if d.Name() != l.Name() || d.Addr() != l.Addr() || d.MTU() != l.MTU() || d.FD() != l.FD() {
 		t.Error("got another identity than the device's")
 	}
 
-	in := make([]*frame.Buffer, 8)
+	in := make([]*netdev.Buffer, 8)
 	d.Receive(in)
 	d.Receive(in) // nothing
-	out := []*frame.Buffer{build(62, 3), build(63, 4), build(64, 5), build(2000, 6), build(65, 7)}
+	out := []*netdev.Buffer{build(62, 3), build(63, 4), build(64, 5), build(2000, 6), build(65, 7)}
 	var calls []string
 	for left := out; len(left) > 0; {
 		n, err := d.Transmit(left)

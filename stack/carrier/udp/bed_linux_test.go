@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // patience is how long anything may take that must happen. It only bounds a
@@ -38,8 +39,8 @@ func local(n int) (all []netip.AddrPort) {
 type end struct {
 	*Device
 	t     testing.TB
-	arena *frame.Arena
-	bufs  [64]*frame.Buffer
+	arena *netdev.Arena
+	bufs  [64]*netdev.Buffer
 }
 
 func open(t testing.TB, c Config) *end {
@@ -48,11 +49,11 @@ func open(t testing.TB, c Config) *end {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a := frame.ArenaConfig{Small: 512}
-	if d.room() > frame.SmallChunk-frame.Headroom {
+	a := netdev.ArenaConfig{Small: 512}
+	if d.room() > netdev.SmallChunk-netdev.Headroom {
 		a.Jumbo, a.JumboSize = 256, d.room()
 	}
-	e := &end{Device: d, t: t, arena: frame.NewArena(a)}
+	e := &end{Device: d, t: t, arena: netdev.NewArena(a)}
 	if err := d.Attach(e.arena, func() {}); err != nil {
 		t.Fatal(err)
 	}
@@ -75,9 +76,9 @@ func pair(t testing.TB, c Config) (a, b *end) {
 }
 
 // frames makes one frame to a station for each of data.
-func (e *end) frames(to frame.MAC, data ...[]byte) (all []*frame.Buffer) {
+func (e *end) frames(to frame.MAC, data ...[]byte) (all []*netdev.Buffer) {
 	for _, d := range data {
-		b := e.arena.Get(frame.EthernetLen+len(d), frame.Data)
+		b := e.arena.Get(frame.EthernetLen+len(d), netdev.Data)
 		frame.PutEthernet(b.Extend(frame.EthernetLen), to, e.Addr())
 		copy(b.Extend(len(d)), d)
 		all = append(all, b)
@@ -86,7 +87,7 @@ func (e *end) frames(to frame.MAC, data ...[]byte) (all []*frame.Buffer) {
 }
 
 // send offers frames until all are taken, and lets go of them.
-func (e *end) send(all ...*frame.Buffer) {
+func (e *end) send(all ...*netdev.Buffer) {
 	e.t.Helper()
 	left := all
 	for limit := time.Now().Add(patience); len(left) > 0; {

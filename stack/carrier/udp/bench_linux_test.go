@@ -8,7 +8,7 @@ import (
 	"sync/atomic"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // BenchmarkFlood sends frames of 1400 bytes, batches of 64, over the loopback
@@ -26,7 +26,7 @@ func BenchmarkFlood(b *testing.B) {
 			b.SetBytes(1400)
 			b.ReportAllocs()
 			var received atomic.Int64
-			var in [64]*frame.Buffer
+			var in [64]*netdev.Buffer
 			done := make(chan struct{})
 			b.ResetTimer()
 			go func() {

@@ -9,9 +9,10 @@ import (
 	"sync"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
-// A Device is one UDP bearer, a stack.Device.
+// A Device is one UDP bearer, a netdev.Device.
 //
 //	opened --Attach--> attached --Close--> closed
 //	   \----------------Close-----------/
@@ -32,7 +33,7 @@ type Device struct {
 	multi   int // socket of the group, or -1
 	stone   int // the tombstone, until it is needed
 	closed  bool
-	arena   *frame.Arena
+	arena   *netdev.Arena
 	wake    func()
 	table   *table
 	group   *station // where broadcasts go; nil: to table.copies
@@ -104,7 +105,7 @@ func (d *Device) String() string {
 // the device was opened. wake may be nil; it is called once, by Close, since a
 // descriptor that is closed does not wake who sleeps on it. Errors: ErrAttached,
 // ErrArena, net.ErrClosed.
-func (d *Device) Attach(arena *frame.Arena, wake func()) error {
+func (d *Device) Attach(arena *netdev.Arena, wake func()) error {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -113,7 +114,7 @@ func (d *Device) Attach(arena *frame.Arena, wake func()) error {
 	case d.arena != nil:
 		return ErrAttached
 	}
-	b := arena.Get(d.room(), frame.Control)
+	b := arena.Get(d.room(), netdev.Control)
 	if b == nil {
 		return ErrArena
 	}

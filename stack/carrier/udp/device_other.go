@@ -11,6 +11,7 @@ import (
 	"runtime"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A Device is one UDP bearer; Linux only.
@@ -54,16 +55,16 @@ func (d *Device) Keep(frame.MAC, bool) {}
 func (d *Device) String() string { return errNotSupported.Error() }
 
 // Attach fails here.
-func (d *Device) Attach(*frame.Arena, func()) error { return errNotSupported }
+func (d *Device) Attach(*netdev.Arena, func()) error { return errNotSupported }
 
 // FD is -1 here.
 func (d *Device) FD() int { return -1 }
 
 // Receive fails here.
-func (d *Device) Receive([]*frame.Buffer) (int, error) { return 0, errNotSupported }
+func (d *Device) Receive([]*netdev.Buffer) (int, error) { return 0, errNotSupported }
 
 // Transmit fails here.
-func (d *Device) Transmit([]*frame.Buffer) (int, error) { return 0, errNotSupported }
+func (d *Device) Transmit([]*netdev.Buffer) (int, error) { return 0, errNotSupported }
 
 // Dropped is nothing here.
 func (d *Device) Dropped() (in, out uint64) { return 0, 0 }

@@ -2,7 +2,7 @@
 
 // Package udp carries TIPC in UDP datagrams, as the kernel's UDP bearer does
 // (docs/spec/01-wire.md §1.2): for networks that route, and for people without
-// privileges. A *Device is a stack.Device.
+// privileges. A *Device is a netdev.Device.
 //
 //	node ── Buffer: |14 B| message |          datagram: | message |
 //	          Transmit ──► station ──► run ── sendmmsg, UDP_SEGMENT ──► network

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/tap"
@@ -60,7 +61,7 @@ func device(t testing.TB, ns *netns.NS, c udp.Config) (d *udp.Device) {
 
 // node opens a node on a device; number 0 has its address from its identity, and
 // that from the device.
-func node(t testing.TB, d stack.Device, number int) *stack.Node {
+func node(t testing.TB, d netdev.Device, number int) *stack.Node {
 	t.Helper()
 	cfg := stack.Config{Bearers: []stack.Bearer{d}}
 	if number > 0 {
@@ -140,13 +141,13 @@ func talk(t *testing.T, a, b *stack.Node) {
 }
 
 func TestNodes(t *testing.T) {
-	faulty := func(d stack.Device) stack.Device {
+	faulty := func(d netdev.Device) netdev.Device {
 		return tap.New(fault.New(d, fault.Config{Seed: 1, In: fault.Faults{Loss: 0.02}, Out: fault.Faults{Loss: 0.02}}), io.Discard, tap.Config{})
 	}
 	for _, tt := range []struct {
 		name string
 		cfg  udp.Config
-		wrap func(stack.Device) stack.Device
+		wrap func(netdev.Device) netdev.Device
 	}{
 		{"as the kernel", udp.Config{}, nil},
 		{"mtu 1472", udp.Config{MTU: 1472}, nil},
@@ -159,7 +160,7 @@ func TestNodes(t *testing.T) {
 			for i := range nodes {
 				c := tt.cfg
 				c.Local, c.Remotes = at[i], at[1-i:2-i]
-				var d stack.Device = device(t, nil, c)
+				var d netdev.Device = device(t, nil, c)
 				if tt.wrap != nil && i == 0 { // both, and they would understand each other in any case
 					d = tt.wrap(d)
 				}

@@ -2,7 +2,10 @@
 
 package udp
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+)
 
 // groupTurn is how many times Receive may find enough on the own address and not
 // look at the group.
@@ -11,7 +14,7 @@ const groupTurn = 8
 // Receive fills bufs with the oldest datagrams that wait. With fewer than
 // len(bufs), FD is readable if more do, or the arena has no chunk free (then they
 // go on waiting). Errors, only with no frame: ErrNotAttached, net.ErrClosed.
-func (d *Device) Receive(bufs []*frame.Buffer) (n int, err error) {
+func (d *Device) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	switch {
@@ -39,7 +42,7 @@ func (d *Device) Receive(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // receive fills bufs with what was received before, and then from a socket.
-func (d *Device) receive(fd int, bufs []*frame.Buffer) (n int) {
+func (d *Device) receive(fd int, bufs []*netdev.Buffer) (n int) {
 	for more := true; n < len(bufs); {
 		if d.in.empty() {
 			if !more {
@@ -62,7 +65,7 @@ func (d *Device) receive(fd int, bufs []*frame.Buffer) (n int) {
 
 // unpack copies datagrams from the inbox into chunks. ok is false when there is
 // no chunk.
-func (d *Device) unpack(bufs []*frame.Buffer) (n int, ok bool) {
+func (d *Device) unpack(bufs []*netdev.Buffer) (n int, ok bool) {
 	x := &d.in
 	for n < len(bufs) && !x.empty() {
 		if x.done == 0 && !d.open() {
@@ -75,7 +78,7 @@ func (d *Device) unpack(bufs []*frame.Buffer) (n int, ok bool) {
 		if len(data) > d.cfg.MTU {
 			d.stats.TooLong++
 		} else {
-			b := d.arena.Get(frame.EthernetLen+len(data), frame.Control)
+			b := d.arena.Get(frame.EthernetLen+len(data), netdev.Control)
 			if b == nil {
 				return n, false
 			}

@@ -6,6 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Transmit gives the kernel a copy of each frame, in as few calls as can be, so no
@@ -15,7 +16,7 @@ import (
 // full.
 //
 // Errors, always about bufs[n]: *FrameError, *NetworkError, net.ErrClosed.
-func (d *Device) Transmit(bufs []*frame.Buffer) (n int, err error) {
+func (d *Device) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	if d.closed {
@@ -48,11 +49,11 @@ func (d *Device) Transmit(bufs []*frame.Buffer) (n int, err error) {
 }
 
 // fits reports whether a datagram can carry the frame.
-func (d *Device) fits(b *frame.Buffer) bool {
+func (d *Device) fits(b *netdev.Buffer) bool {
 	return b.Len() >= frame.EthernetLen && b.Len() <= d.room()
 }
 
-func (d *Device) misfit(b *frame.Buffer) error {
+func (d *Device) misfit(b *netdev.Buffer) error {
 	if b.Len() < frame.EthernetLen {
 		return &FrameError{d.cfg.Name, b.Len(), unix.EINVAL}
 	}
@@ -60,7 +61,7 @@ func (d *Device) misfit(b *frame.Buffer) error {
 }
 
 // destination says where a frame goes: to a station, nil being none, or to all.
-func (d *Device) destination(b *frame.Buffer) (s *station, all bool) {
+func (d *Device) destination(b *netdev.Buffer) (s *station, all bool) {
 	if b.Len() < frame.EthernetLen {
 		return nil, false
 	}
@@ -73,7 +74,7 @@ func (d *Device) destination(b *frame.Buffer) (s *station, all bool) {
 
 // gather fills the outbox with frames from the front of bufs, the first of which
 // fits and has a station. It stops at one that does not.
-func (d *Device) gather(bufs []*frame.Buffer) {
+func (d *Device) gather(bufs []*netdev.Buffer) {
 	o := &d.out
 	o.clear()
 	var last frame.MAC
@@ -134,7 +135,7 @@ func (d *Device) sent(runs, frames int) {
 
 // sendCopies sends a frame to everybody who gets broadcasts when there is no
 // group. It is taken when at least one copy is, or there is nobody.
-func (d *Device) sendCopies(b *frame.Buffer) (taken int, full bool, err error) {
+func (d *Device) sendCopies(b *netdev.Buffer) (taken int, full bool, err error) {
 	o := &d.out
 	defer o.forget()
 	data := b.Bytes()[frame.EthernetLen:]

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package bare moves frames over a stack.Device with no protocol at all: the limit
+// Package bare moves frames over a netdev.Device with no protocol at all: the limit
 // of what a stack on this device can reach. All loops spin.
 //
 // A frame is an Ethernet header, the round it belongs to, and bytes nobody writes or
@@ -16,7 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/bench/load"
 )
 
@@ -37,12 +37,12 @@ const (
 
 // An End is one end of a pair of stations.
 type End struct {
-	dev   stack.Device
+	dev   netdev.Device
 	info  load.Info
 	peer  frame.MAC
-	arena *frame.Arena
-	in    []*frame.Buffer
-	out   []*frame.Buffer
+	arena *netdev.Arena
+	in    []*netdev.Buffer
+	out   []*netdev.Buffer
 	n     int // of out that the device has not taken
 }
 
@@ -50,14 +50,14 @@ var _ load.Load = (*End)(nil)
 
 // Open attaches dev, which it owns from now on, also when it fails. peer may be
 // zero at an end that only answers.
-func Open(dev stack.Device, info load.Info, peer frame.MAC) (*End, error) {
-	c := frame.ArenaConfig{Small: 8192, Reserve: fewTake}
-	e := &End{dev: dev, info: info, peer: peer, in: make([]*frame.Buffer, take), out: make([]*frame.Buffer, batch)}
-	if size := dev.MTU() + frame.EthernetLen; size > frame.SmallChunk-frame.Headroom {
+func Open(dev netdev.Device, info load.Info, peer frame.MAC) (*End, error) {
+	c := netdev.ArenaConfig{Small: 8192, Reserve: fewTake}
+	e := &End{dev: dev, info: info, peer: peer, in: make([]*netdev.Buffer, take), out: make([]*netdev.Buffer, batch)}
+	if size := dev.MTU() + frame.EthernetLen; size > netdev.SmallChunk-netdev.Headroom {
 		c.Jumbo, c.JumboSize = fewChunks, size
 		e.in, e.out = e.in[:fewTake], e.out[:fewBatch]
 	}
-	e.arena = frame.NewArena(c)
+	e.arena = netdev.NewArena(c)
 	e.info.MAC = dev.Addr().String()
 	if err := dev.Attach(e.arena, func() {}); err != nil {
 		return nil, errors.Join(err, dev.Close())
@@ -127,8 +127,8 @@ func (e *End) drain() error {
 
 // newFrame returns a frame of size bytes to the peer, or nil when all chunks are
 // under way.
-func (e *End) newFrame(size int, round uint32) *frame.Buffer {
-	b := e.arena.Get(size, frame.Data)
+func (e *End) newFrame(size int, round uint32) *netdev.Buffer {
+	b := e.arena.Get(size, netdev.Data)
 	if b == nil {
 		return nil
 	}
@@ -161,7 +161,7 @@ func (e *End) flush() error {
 }
 
 // post sends one frame, which may have to wait for room.
-func (e *End) post(b *frame.Buffer) error {
+func (e *End) post(b *netdev.Buffer) error {
 	e.out[e.n] = b
 	e.n++
 	for {

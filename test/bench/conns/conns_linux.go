@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/tipc"
@@ -36,7 +37,7 @@ const tagLen = 4
 // A Config says which end this is. Dev is the end's from then on, also when Open
 // fails; TCP has none.
 type Config struct {
-	Dev     stack.Device
+	Dev     netdev.Device
 	Info    load.Info
 	End     int    // 0 dials, 1 listens
 	Network string // "tipc", "tipcpacket" or "tcp"

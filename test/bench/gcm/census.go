@@ -6,7 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 )
 
 // maxLen is the longest frame that is counted by its length, in bytes.
@@ -18,20 +18,20 @@ const sealedVersion = 7
 
 // A Census is a device that counts the sealed frames through it.
 type Census struct {
-	stack.Device
+	netdev.Device
 	in, out [maxLen]atomic.Uint32 // by the length behind the Ethernet header
 }
 
 // A peeker is a Census of a device that can be peeked at.
 type peeker struct {
 	*Census
-	stack.Peeker
+	netdev.Peeker
 }
 
 // Count has a Census count the frames of dev. The node is to be given the device.
-func Count(dev stack.Device) (*Census, stack.Device) {
+func Count(dev netdev.Device) (*Census, netdev.Device) {
 	c := &Census{Device: dev}
-	if p, ok := dev.(stack.Peeker); ok {
+	if p, ok := dev.(netdev.Peeker); ok {
 		return c, peeker{c, p}
 	}
 	return c, c
@@ -42,25 +42,25 @@ func (c *Census) Unwrap() any { return c.Device }
 
 // LevelTriggered is the device's.
 func (c *Census) LevelTriggered() bool {
-	l, ok := c.Device.(stack.LevelTriggered)
+	l, ok := c.Device.(netdev.LevelTriggered)
 	return ok && l.LevelTriggered()
 }
 
 // Receive receives from the device.
-func (c *Census) Receive(bufs []*frame.Buffer) (int, error) {
+func (c *Census) Receive(bufs []*netdev.Buffer) (int, error) {
 	n, err := c.Device.Receive(bufs)
 	count(&c.in, bufs[:n])
 	return n, err
 }
 
 // Transmit hands bufs to the device.
-func (c *Census) Transmit(bufs []*frame.Buffer) (int, error) {
+func (c *Census) Transmit(bufs []*netdev.Buffer) (int, error) {
 	n, err := c.Device.Transmit(bufs)
 	count(&c.out, bufs[:n])
 	return n, err
 }
 
-func count(at *[maxLen]atomic.Uint32, bufs []*frame.Buffer) {
+func count(at *[maxLen]atomic.Uint32, bufs []*netdev.Buffer) {
 	for _, b := range bufs {
 		x := b.Bytes()
 		if n := len(x) - frame.EthernetLen; n > 0 && n < maxLen && x[frame.EthernetLen]>>5 == sealedVersion {

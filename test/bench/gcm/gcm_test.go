@@ -6,15 +6,15 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // stations are two devices of one network, the first of which is counted.
-func stations(t *testing.T) (c *Census, devs [2]stack.Device, arena *frame.Arena) {
+func stations(t *testing.T) (c *Census, devs [2]netdev.Device, arena *netdev.Arena) {
 	t.Helper()
 	h := hub.New(hub.Config{})
-	arena = frame.NewArena(frame.ArenaConfig{Small: 256})
+	arena = netdev.NewArena(netdev.ArenaConfig{Small: 256})
 	for i := range devs {
 		p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
 		if err != nil {
@@ -35,20 +35,20 @@ func stations(t *testing.T) (c *Census, devs [2]stack.Device, arena *frame.Arena
 // Sealed frames are counted by length, each way; plain ones are not.
 func TestCensus(t *testing.T) {
 	c, devs, arena := stations(t)
-	_, peeked := devs[1].(stack.Peeker)
-	if _, now := devs[0].(stack.Peeker); now != peeked {
+	_, peeked := devs[1].(netdev.Peeker)
+	if _, now := devs[0].(netdev.Peeker); now != peeked {
 		t.Errorf("peeked at: got %v, want %v as without", now, peeked)
 	}
 	carry := func(from, to int, first byte, n int) {
-		b := arena.Get(frame.EthernetLen+n, frame.Data)
+		b := arena.Get(frame.EthernetLen+n, netdev.Data)
 		x := b.Extend(frame.EthernetLen + n)
 		frame.PutEthernet(x, devs[to].Addr(), devs[from].Addr())
 		x[frame.EthernetLen] = first
-		if k, err := devs[from].Transmit([]*frame.Buffer{b}); k != 1 || err != nil {
+		if k, err := devs[from].Transmit([]*netdev.Buffer{b}); k != 1 || err != nil {
 			t.Fatalf("sent %d, %v", k, err)
 		}
 		b.Release()
-		in := make([]*frame.Buffer, 4)
+		in := make([]*netdev.Buffer, 4)
 		k, err := devs[to].Receive(in)
 		if k != 1 || err != nil {
 			t.Fatalf("received %d, %v", k, err)

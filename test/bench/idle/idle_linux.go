@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/carrier/udp"
@@ -24,17 +25,17 @@ import (
 // A carrier opens the devices of two nodes that reach each other.
 type carrier struct {
 	name string
-	open func(end int, b *bed.Bed, h *hub.Hub) (stack.Device, error)
+	open func(end int, b *bed.Bed, h *hub.Hub) (netdev.Device, error)
 }
 
 var carriers = []carrier{
-	{"hub", func(end int, _ *bed.Bed, h *hub.Hub) (stack.Device, error) {
+	{"hub", func(end int, _ *bed.Bed, h *hub.Hub) (netdev.Device, error) {
 		return h.Port(fmt.Sprint("hub", end), frame.MAC{2, 0, 0, 0, 0, byte(end + 1)})
 	}},
 	{"AF_XDP", driver(worker.XDP)},
 	{"AF_PACKET", driver(worker.Packet)},
 	{"UDP, the other named", driver(worker.UDP)},
-	{"UDP, a multicast group", func(end int, b *bed.Bed, _ *hub.Hub) (d stack.Device, err error) {
+	{"UDP, a multicast group", func(end int, b *bed.Bed, _ *hub.Hub) (d netdev.Device, err error) {
 		err = b.Do(end, func() error {
 			d, err = udp.Open(udp.Config{Local: netip.AddrPortFrom(addrs[end], 0), Multicast: udp.Group(4711, addrs[end]), Interface: b.Name(end)})
 			return err
@@ -45,8 +46,8 @@ var carriers = []carrier{
 
 var addrs = [2]netip.Addr{netip.MustParseAddr("10.118.0.1"), netip.MustParseAddr("10.118.0.2")}
 
-func driver(name string) func(end int, b *bed.Bed, _ *hub.Hub) (stack.Device, error) {
-	return func(end int, b *bed.Bed, _ *hub.Hub) (d stack.Device, err error) {
+func driver(name string) func(end int, b *bed.Bed, _ *hub.Hub) (netdev.Device, error) {
+	return func(end int, b *bed.Bed, _ *hub.Hub) (d netdev.Device, err error) {
 		err = b.Do(end, func() error {
 			d, _, err = worker.OpenDevice(worker.Open{End: end, Iface: b.Name(end), Driver: name, Addrs: [2]string{addrs[0].String(), addrs[1].String()}})
 			return err

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/test/bench/sheet"
 )
@@ -24,11 +25,11 @@ const batch = 32
 // other's, as a wire would; that is nobody's cost.
 type core struct {
 	engines [2]*engine.Engine
-	arenas  [2]*frame.Arena
+	arenas  [2]*netdev.Arena
 	now     time.Duration
 	from    *engine.Port
 	to      *engine.Port
-	held    [2][]*frame.Buffer // on their way from each
+	held    [2][]*netdev.Buffer // on their way from each
 	data    [64]byte
 	read    [64]byte
 	missing int
@@ -38,7 +39,7 @@ type core struct {
 func newCore() (*core, error) {
 	c := &core{}
 	for i := range c.engines {
-		c.arenas[i] = frame.NewArena(frame.ArenaConfig{Small: 1024})
+		c.arenas[i] = netdev.NewArena(netdev.ArenaConfig{Small: 1024})
 		e, err := engine.New(engine.Config{Address: frame.NodeAddr(0x1001001 + i), Arena: c.arenas[i], Chance: engine.NewSeeded(uint64(i), 1)})
 		if err != nil {
 			return nil, err
@@ -86,7 +87,7 @@ func (c *core) take(i int) {
 // wire turns what engine i has sent into frames in the other's memory.
 func (c *core) wire(i int) {
 	for k, f := range c.held[i] {
-		g := c.arenas[1-i].Get(f.Len(), frame.Control)
+		g := c.arenas[1-i].Get(f.Len(), netdev.Control)
 		if g == nil {
 			c.missing++ // with 1024 chunks and a window of 50 it does not happen
 			continue

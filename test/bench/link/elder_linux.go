@@ -6,15 +6,15 @@ import (
 	"encoding/binary"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 )
 
 // An elder is a device that hides of every other node that it knows gap-ack blocks: what is
 // lost is sent again by going back, as older nodes do. Where both nodes have
 // one, neither makes such blocks.
-type elder struct{ stack.Device }
+type elder struct{ netdev.Device }
 
-func (e elder) Receive(bufs []*frame.Buffer) (int, error) {
+func (e elder) Receive(bufs []*netdev.Buffer) (int, error) {
 	n, err := e.Device.Receive(bufs)
 	for _, b := range bufs[:n] {
 		hideBlocks(b.Bytes())

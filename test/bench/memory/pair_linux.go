@@ -8,6 +8,7 @@ import (
 	"errors"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/test/bench/conns"
@@ -53,7 +54,7 @@ func Open(ctx context.Context, c Config) (p *Pair, err error) {
 		if err != nil {
 			return p, err
 		}
-		var dev stack.Device
+		var dev netdev.Device
 		p.census[end], dev = gcm.Count(port)
 		if c.Stream {
 			e, err := conns.Open(ctx, conns.Config{Dev: dev, End: end, Network: "tipc", Wait: stack.Sleep, Key: gcm.Material(c.Key)})

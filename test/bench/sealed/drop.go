@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/test/bench/gcm"
@@ -64,7 +65,7 @@ func Drop(ctx context.Context, size int) (wrong, beside float64, err error) {
 // A pair is two engines with the cluster's key and a link.
 type pair struct {
 	engines [2]*engine.Engine
-	arenas  [2]*frame.Arena
+	arenas  [2]*netdev.Arena
 	now     time.Duration
 }
 
@@ -74,7 +75,7 @@ func mac(i int) frame.MAC { return frame.MAC{2, 0, 0, 0, 0, byte(i + 1)} }
 func newPair() (*pair, error) {
 	p := &pair{}
 	for i := range p.engines {
-		p.arenas[i] = frame.NewArena(frame.ArenaConfig{Small: 1024})
+		p.arenas[i] = netdev.NewArena(netdev.ArenaConfig{Small: 1024})
 		e, err := engine.New(engine.Config{Address: tipc.Address(i), Arena: p.arenas[i], Chance: engine.NewSeeded(uint64(i), 1), Sealed: true})
 		if err != nil {
 			return nil, err
@@ -119,7 +120,7 @@ func (p *pair) carry(i int) (any bool) {
 
 // hear gives engine i a frame.
 func (p *pair) hear(i int, b []byte) {
-	g := p.arenas[i].Get(len(b), frame.Data)
+	g := p.arenas[i].Get(len(b), netdev.Data)
 	if g == nil {
 		return // of 1024 chunks hardly one is in use
 	}

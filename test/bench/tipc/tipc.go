@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
@@ -31,7 +32,7 @@ const roundLen = 4
 // A Config says which end this is. Dev is the end's from then on, also when Open
 // fails.
 type Config struct {
-	Dev  stack.Device
+	Dev  netdev.Device
 	Info load.Info
 	End  int // 0 or 1; end 0 finds the other, which must be open
 	Wait stack.WaitMode

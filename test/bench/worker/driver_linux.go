@@ -7,7 +7,7 @@ import (
 	"net"
 	"net/netip"
 
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/xdp"
@@ -49,7 +49,7 @@ func Choice(name string) (c xdp.Config, ok bool) {
 const udpHeaders = 28
 
 // OpenDevice opens the interface with the driver that o names.
-func OpenDevice(o Open) (stack.Device, load.Info, error) {
+func OpenDevice(o Open) (netdev.Device, load.Info, error) {
 	if o.carrier() {
 		d, err := openUDP(o)
 		return d, load.Info{Driver: "UDP", Reason: "the row's own"}, err
@@ -88,7 +88,7 @@ func zeroCopy(iface string) error {
 
 // openUDP opens the UDP carrier with the other end as its only remote, and messages
 // short enough for a datagram each.
-func openUDP(o Open) (stack.Device, error) {
+func openUDP(o Open) (netdev.Device, error) {
 	ifi, err := net.InterfaceByName(o.Iface)
 	if err != nil {
 		return nil, err

@@ -8,6 +8,7 @@ import (
 	"net"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/bare"
 	"github.com/utipc/utipc/test/bench/conns"
@@ -109,7 +110,7 @@ func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 }
 
 // openNode opens a load of a node on dev.
-func openNode(ctx context.Context, o Open, dev stack.Device, info load.Info, wait stack.WaitMode) (load.Load, error) {
+func openNode(ctx context.Context, o Open, dev netdev.Device, info load.Info, wait stack.WaitMode) (load.Load, error) {
 	key := gcm.Material(o.Key)
 	if o.Load == Conns {
 		return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials, Buffers: o.Buffers, Key: key})

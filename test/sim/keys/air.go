@@ -8,6 +8,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A flight is a frame on its way to one station.
@@ -102,7 +103,7 @@ func (c *cluster) arrive() {
 	if f.to.eng == nil {
 		return
 	}
-	b := c.arena.Get(len(f.b), frame.Control)
+	b := c.arena.Get(len(f.b), netdev.Control)
 	if b == nil {
 		c.violate("there is no memory for a frame")
 		return

@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -19,8 +20,8 @@ type cluster struct {
 	shape
 	now, began time.Duration
 	r          *rand.Rand
-	arena      *frame.Arena // of all nodes: what they send and receive lies there for moments
-	stations   []*station   // strangers too
+	arena      *netdev.Arena // of all nodes: what they send and receive lies there for moments
+	stations   []*station    // strangers too
 	members    []*station
 	byAddr     map[frame.NodeAddr]*station
 	air        air
@@ -51,7 +52,7 @@ func newCluster(c Config) *cluster {
 	x := &cluster{Config: c, r: rand.New(rand.NewPCG(c.Seed, 99)), byAddr: map[frame.NodeAddr]*station{}}
 	x.shape = c.shape(x.r)
 	x.mutate()
-	x.arena = frame.NewArena(frame.ArenaConfig{Small: 8192, Reserve: 64})
+	x.arena = netdev.NewArena(netdev.ArenaConfig{Small: 8192, Reserve: 64})
 	for i := range x.nodes {
 		s := &station{idx: i, addr: frame.NodeAddr(firstAddr + i)}
 		x.stations = append(x.stations, s)

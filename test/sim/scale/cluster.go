@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/monitor"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -21,7 +22,7 @@ type cluster struct {
 	Config
 	now      time.Duration
 	r        *rand.Rand
-	arena    *frame.Arena // of all nodes: what they send and receive lies there for moments
+	arena    *netdev.Arena // of all nodes: what they send and receive lies there for moments
 	stations []*station
 	byAddr   map[frame.NodeAddr]*station
 	due      agenda
@@ -50,7 +51,7 @@ func newCluster(c Config) *cluster {
 	c = c.withDefaults()
 	x := &cluster{
 		Config: c, r: rand.New(rand.NewPCG(c.Seed, 77)), byAddr: map[frame.NodeAddr]*station{},
-		arena: frame.NewArena(frame.ArenaConfig{Small: max(8192, 160*c.Nodes), Reserve: 64}),
+		arena: netdev.NewArena(netdev.ArenaConfig{Small: max(8192, 160*c.Nodes), Reserve: 64}),
 	}
 	for i, k := range x.r.Perm(c.Nodes) { // neighbours on the ring do not start one after another
 		s := &station{idx: i, addr: frame.NodeAddr(firstAddr + k), mac: frame.MAC{2, 0, 0, 0, byte(i >> 8), byte(i)}, place: -1}

@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // A segment is what carries frames. As all take the same time, what was sent first
@@ -76,7 +77,7 @@ func (c *cluster) deliver(f flight, to *station) {
 		c.report.FramesLost++
 		return
 	}
-	b := c.arena.Get(len(f.b), frame.Control)
+	b := c.arena.Get(len(f.b), netdev.Control)
 	if b == nil {
 		c.report.FramesLost++
 		c.violate("at %v there is no memory for a frame", c.now)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package netdev
 
 import "sync/atomic"
 
@@ -46,7 +46,7 @@ func (b *Buffer) Len() int { return b.end - b.off }
 // Index returns the chunk's place in its arena, from 0.
 func (b *Buffer) Index() int { return int(b.index) }
 
-// Of reports whether the chunk is one of an arena, and so of its count: those of a Wholes
+// Of reports whether the chunk is one of an arena, and so of its count: those of a MessagePool
 // are not.
 func (b *Buffer) Of(a *Arena) bool { return b.arena == a }
 
@@ -58,7 +58,7 @@ func (b *Buffer) Space() []byte { return b.mem[Headroom:] }
 // is larger than Space.
 func (b *Buffer) Resize(n int) {
 	if n < 0 || n > len(b.mem)-Headroom {
-		panic("frame: Buffer.Resize beyond the chunk")
+		panic("netdev: Buffer.Resize beyond the chunk")
 	}
 	b.off, b.end = Headroom, Headroom+n
 }
@@ -67,7 +67,7 @@ func (b *Buffer) Resize(n int) {
 // panics when the tailroom is shorter.
 func (b *Buffer) Extend(n int) []byte {
 	if n < 0 || b.end+n > len(b.mem) {
-		panic("frame: Buffer.Extend beyond the chunk")
+		panic("netdev: Buffer.Extend beyond the chunk")
 	}
 	b.end += n
 	return b.mem[b.end-n : b.end]
@@ -80,7 +80,7 @@ func (b *Buffer) Tailroom() int { return len(b.mem) - b.end }
 // when the headroom is shorter.
 func (b *Buffer) Prepend(n int) []byte {
 	if n < 0 || n > b.off {
-		panic("frame: Buffer.Prepend beyond the headroom")
+		panic("netdev: Buffer.Prepend beyond the headroom")
 	}
 	b.off -= n
 	return b.mem[b.off : b.off+n]
@@ -94,7 +94,7 @@ func (b *Buffer) Hold() { b.hold(1) }
 
 func (b *Buffer) hold(one int64) {
 	if int32(b.held.Add(one)) <= 1 {
-		panic("frame: Buffer held while free")
+		panic("netdev: Buffer held while free")
 	}
 }
 
@@ -117,7 +117,7 @@ func (b *Buffer) Recycle() {
 func (b *Buffer) letGo(one int64) (last bool) {
 	n := int32(b.held.Add(-one))
 	if n < 0 {
-		panic("frame: Buffer released more often than held")
+		panic("netdev: Buffer released more often than held")
 	}
 	return n == 0
 }
@@ -131,7 +131,7 @@ func (b *Buffer) Lend() { b.hold(loan + 1) }
 // Complete ends a hold taken by Lend. It panics when there was none left.
 func (b *Buffer) Complete() {
 	if b.held.Load() < loan {
-		panic("frame: Buffer completed more often than lent")
+		panic("netdev: Buffer completed more often than lent")
 	}
 	if b.letGo(loan + 1) {
 		b.arena.give(b)

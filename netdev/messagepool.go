@@ -1,36 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package netdev
 
-// wholesTotal is how many chunks a Wholes says it has. It gives fewer than half of them,
+import "github.com/utipc/utipc/frame"
+
+// poolTotal is how many chunks a MessagePool says it has. It gives fewer than half of them,
 // so that each may be kept (Buffer.MayKeep).
-const wholesTotal = 64
+const poolTotal = 64
 
-// Wholes is memory for messages that are joined of fragments: chunks for the longest
+// MessagePool is memory for messages that are joined of fragments: chunks for the longest
 // message there is, from the heap, which no device knows. They are made when they are
 // wanted and then stay, at most 31 of them (2 MiB, as much as may wait in a socket); the
 // one that came back last is given first, as it is the likeliest to be in the processor's
 // cache still. So a message that was joined leaves no garbage.
 //
 // Like an Arena it belongs to the side that turns the engine, and Buffers come back from
-// any goroutine. A nil Wholes has none.
-type Wholes struct{ a Arena }
+// any goroutine. A nil MessagePool has none.
+type MessagePool struct{ a Arena }
 
-// NewWholes makes an empty supply, which finds use after release where a does.
-func NewWholes(a *Arena) *Wholes {
-	w := &Wholes{}
+// NewMessagePool makes an empty supply, which finds use after release where a does.
+func NewMessagePool(a *Arena) *MessagePool {
+	w := &MessagePool{}
 	w.a.poison = a.poison
 	p := &w.a.pools[0]
-	p.chunk = ArenaConfig{JumboSize: MaxMessage}.jumboChunk()
-	p.size, p.total = p.chunk-Headroom, wholesTotal
-	p.given.Store(wholesTotal) // those that were never made are free as well
+	p.chunk = ArenaConfig{JumboSize: frame.MaxMessage}.jumboChunk()
+	p.size, p.total = p.chunk-Headroom, poolTotal
+	p.given.Store(poolTotal) // those that were never made are free as well
 	return w
 }
 
-// Get takes a Buffer with room for n bytes or more, up to MaxMessage, which is empty and
+// Get takes a Buffer with room for n bytes or more, up to frame.MaxMessage, which is empty and
 // has one holder, the caller: a chunk, or when all are in use memory of its own, which is
 // garbage after its release.
-func (w *Wholes) Get(n int) *Buffer {
+func (w *MessagePool) Get(n int) *Buffer {
 	if w == nil {
 		return alone(n, false)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package netdev_test
 
 import (
 	"math"
@@ -12,27 +12,28 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Every chunk lies where the drawing of Arena says, and At finds it by its first
 // byte and its last.
 func TestMemoryLayout(t *testing.T) {
-	for _, c := range []frame.ArenaConfig{
+	for _, c := range []netdev.ArenaConfig{
 		{Small: 3},
 		{Small: 3, Jumbo: 2, JumboSize: 9014},
-		{Small: 1, Jumbo: 3, JumboSize: 2*frame.SmallChunk - frame.Headroom},
-		{Small: 2, Jumbo: 2, JumboSize: 2*frame.SmallChunk - frame.Headroom + 1},
+		{Small: 1, Jumbo: 3, JumboSize: 2*netdev.SmallChunk - netdev.Headroom},
+		{Small: 2, Jumbo: 2, JumboSize: 2*netdev.SmallChunk - netdev.Headroom + 1},
 	} {
-		a := frame.NewArena(c)
+		a := netdev.NewArena(c)
 		mem := a.Memory()
 		if len(mem) != c.MemorySize() {
 			t.Errorf("%+v: got %d bytes of memory, want %d", c, len(mem), c.MemorySize())
 		}
 		want := 0
 		for i := range a.Total() {
-			size := frame.SmallChunk
+			size := netdev.SmallChunk
 			if i >= c.Small {
-				size = frame.Headroom + a.Largest()
+				size = netdev.Headroom + a.Largest()
 			}
 			first, last := a.At(uint64(want)), a.At(uint64(want+size-1))
 			if first == nil || first != last || first.Index() != i || first.Chunk() != want || want%4096 != 0 || size%4096 != 0 {
@@ -51,38 +52,38 @@ func TestMemoryLayout(t *testing.T) {
 				t.Errorf("%+v: At(%d): got chunk %d, want nil", c, outside, b.Index())
 			}
 		}
-		if a.SmallFrame() != frame.SmallChunk-frame.Headroom || c.Jumbo > 0 && a.Largest() < c.JumboSize {
+		if a.SmallFrame() != netdev.SmallChunk-netdev.Headroom || c.Jumbo > 0 && a.Largest() < c.JumboSize {
 			t.Errorf("%+v: got frames of %d and %d bytes", c, a.SmallFrame(), a.Largest())
 		}
 	}
 }
 
 func TestMemoryOfTheOwner(t *testing.T) {
-	c := frame.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9014}
-	mem := frame.NewArena(c).Memory()
-	a := frame.NewArena(frame.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9014, Memory: mem})
+	c := netdev.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9014}
+	mem := netdev.NewArena(c).Memory()
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9014, Memory: mem})
 	for _, size := range []int{100, 9014} {
-		b := a.Get(size, frame.Control)
+		b := a.Get(size, netdev.Control)
 		copy(b.Extend(5), "bytes")
-		if got := string(mem[b.Offset() : b.Offset()+5]); got != "bytes" || b.Offset() != b.Chunk()+frame.Headroom {
+		if got := string(mem[b.Offset() : b.Offset()+5]); got != "bytes" || b.Offset() != b.Chunk()+netdev.Headroom {
 			t.Errorf("at offset %d: got %q, want %q", b.Offset(), got, "bytes")
 		}
 		b.Prepend(3)
-		if b.Offset() != b.Chunk()+frame.Headroom-3 {
-			t.Errorf("after Prepend: got offset %d, want %d", b.Offset(), b.Chunk()+frame.Headroom-3)
+		if b.Offset() != b.Chunk()+netdev.Headroom-3 {
+			t.Errorf("after Prepend: got offset %d, want %d", b.Offset(), b.Chunk()+netdev.Headroom-3)
 		}
 	}
 	for name, wrong := range map[string][]byte{"short": mem[:len(mem)-1], "askew": append(mem, 0)[1:]} {
 		c.Memory = wrong
-		if panics(func() { frame.NewArena(c) }) == nil {
+		if panics(func() { netdev.NewArena(c) }) == nil {
 			t.Errorf("%s memory: got no panic", name)
 		}
 	}
 }
 
 func TestPlace(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 1})
-	b := a.Get(100, frame.Control)
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 1})
+	b := a.Get(100, netdev.Control)
 	copy(b.Extend(4), "kept")
 	for _, p := range [][2]int{{-1, 10}, {0, -1}, {0, 4097}, {1, 4096}, {4097, 0}, {4096, 1}, {math.MaxInt, 1}, {1, math.MaxInt}, {math.MinInt, 0}} {
 		if b.Place(p[0], p[1]) {
@@ -104,17 +105,17 @@ func TestPlace(t *testing.T) {
 
 // The memory goes back to its owner with the last chunk, not before, and once.
 func TestRetire(t *testing.T) {
-	for name, last := range map[string]func(b *frame.Buffer){
-		"released":  (*frame.Buffer).Release,
-		"completed": func(b *frame.Buffer) { b.Lend(); b.Release(); b.Complete() },
+	for name, last := range map[string]func(b *netdev.Buffer){
+		"released":  (*netdev.Buffer).Release,
+		"completed": func(b *netdev.Buffer) { b.Lend(); b.Release(); b.Complete() },
 	} {
-		a := frame.NewArena(frame.ArenaConfig{Small: 4, Jumbo: 2, JumboSize: 9000})
-		b, c := a.Get(100, frame.Control), a.Get(9000, frame.Control)
+		a := netdev.NewArena(netdev.ArenaConfig{Small: 4, Jumbo: 2, JumboSize: 9000})
+		b, c := a.Get(100, netdev.Control), a.Get(9000, netdev.Control)
 		copy(b.Extend(4), "view")
 		freed := 0
 		a.Retire(func() { freed++ })
 		a.Retire(func() { freed += 100 })
-		if a.Get(100, frame.Control) != nil || a.Get(9000, frame.Control) != nil {
+		if a.Get(100, netdev.Control) != nil || a.Get(9000, netdev.Control) != nil {
 			t.Errorf("%s: got a Buffer of a retired arena", name)
 		}
 		c.Release()
@@ -127,18 +128,18 @@ func TestRetire(t *testing.T) {
 		}
 	}
 	freed := 0
-	frame.NewArena(frame.ArenaConfig{Small: 4}).Retire(func() { freed++ })
+	netdev.NewArena(netdev.ArenaConfig{Small: 4}).Retire(func() { freed++ })
 	if freed != 1 {
 		t.Errorf("nothing out: got %d frees, want 1", freed)
 	}
-	frame.NewArena(frame.ArenaConfig{Small: 4}).Retire(nil)
+	netdev.NewArena(netdev.ArenaConfig{Small: 4}).Retire(nil)
 }
 
 // However Retire and the last releases meet, the memory goes back once.
 func TestRetireConcurrent(t *testing.T) {
-	mem := frame.NewArena(frame.ArenaConfig{Small: 1}).Memory()
+	mem := netdev.NewArena(netdev.ArenaConfig{Small: 1}).Memory()
 	var round, answered atomic.Int32 // the two sides go on together, as close as they can
-	var last atomic.Pointer[frame.Buffer]
+	var last atomic.Pointer[netdev.Buffer]
 	spin := func(done func() bool) {
 		for i := 0; !done(); i++ {
 			if i%256 == 255 {
@@ -159,9 +160,9 @@ func TestRetireConcurrent(t *testing.T) {
 		}
 	})
 	for i, began := int32(1), time.Now(); time.Since(began) < 500*time.Millisecond; i++ {
-		a := frame.NewArena(frame.ArenaConfig{Small: 1, Memory: mem})
+		a := netdev.NewArena(netdev.ArenaConfig{Small: 1, Memory: mem})
 		var freed atomic.Int32
-		last.Store(a.Get(0, frame.Control))
+		last.Store(a.Get(0, netdev.Control))
 		round.Store(i)
 		for range i % 64 { // Retire comes now before the release, now after it
 			freed.Load()
@@ -178,7 +179,7 @@ func TestRetireConcurrent(t *testing.T) {
 }
 
 func TestScarceFor(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 8, Jumbo: 4, JumboSize: 9000, Reserve: 2})
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 8, Jumbo: 4, JumboSize: 9000, Reserve: 2})
 	check := func(when string, small, jumbo bool) {
 		t.Helper()
 		for size, want := range map[int]bool{0: small, 1514: small, a.SmallFrame(): small, a.SmallFrame() + 1: jumbo, 9000: jumbo, a.Largest() + 1: false} {
@@ -188,11 +189,11 @@ func TestScarceFor(t *testing.T) {
 		}
 	}
 	check("full", false, false)
-	b := a.Get(9000, frame.Data)
-	a.Get(9000, frame.Data)
+	b := a.Get(9000, netdev.Data)
+	a.Get(9000, netdev.Data)
 	check("jumbo chunks taken", false, true)
 	for range 6 {
-		a.Get(100, frame.Data)
+		a.Get(100, netdev.Data)
 	}
 	check("both taken", true, true)
 	b.Release()
@@ -200,10 +201,10 @@ func TestScarceFor(t *testing.T) {
 }
 
 func TestMayKeep(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 5, Jumbo: 4, JumboSize: 9000})
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 5, Jumbo: 4, JumboSize: 9000})
 	for _, c := range []struct{ size, total int }{{100, 5}, {9000, 4}} {
 		for taken := 1; taken <= c.total; taken++ {
-			b := a.Get(c.size, frame.Control)
+			b := a.Get(c.size, netdev.Control)
 			if got, want := b.MayKeep(), 2*taken < c.total; got != want {
 				t.Errorf("%d of %d taken for %d bytes: got %v, want %v", taken, c.total, c.size, got, want)
 			}
@@ -212,11 +213,11 @@ func TestMayKeep(t *testing.T) {
 }
 
 func TestPoison(t *testing.T) {
-	c := frame.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9000, Poison: true}
+	c := netdev.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9000, Poison: true}
 	for _, size := range []int{100, 9000} {
-		a := frame.NewArena(c)
-		b := a.Get(size, frame.Control)
-		if got := b.Extend(8); got[0] != frame.Poison || got[7] != frame.Poison {
+		a := netdev.NewArena(c)
+		b := a.Get(size, netdev.Control)
+		if got := b.Extend(8); got[0] != netdev.Poison || got[7] != netdev.Poison {
 			t.Errorf("size %d, fresh: got % x, want poison", size, got)
 		}
 		view := b.Bytes()
@@ -228,7 +229,7 @@ func TestPoison(t *testing.T) {
 		}
 		b.Release()
 		for i, got := range view {
-			if got != frame.Poison {
+			if got != netdev.Poison {
 				t.Errorf("size %d, read after release: got byte %d %#02x, want poison", size, i, got)
 			}
 		}
@@ -239,7 +240,7 @@ func TestPoison(t *testing.T) {
 			t.Errorf("size %d: poison passes for a message", size)
 		}
 		for range 4 { // nobody wrote: nothing to find
-			a.Get(size, frame.Control).Release()
+			a.Get(size, netdev.Control).Release()
 		}
 	}
 }
@@ -249,12 +250,12 @@ func TestPoison(t *testing.T) {
 func TestPoisonFindsWrites(t *testing.T) {
 	for _, size := range []int{100, 9000} {
 		for _, at := range []int{0, 4095} {
-			for name, find := range map[string]func(a *frame.Arena){
-				"next Get": func(a *frame.Arena) { a.Get(size, frame.Control) },
-				"the end":  func(a *frame.Arena) { a.Retire(nil) },
+			for name, find := range map[string]func(a *netdev.Arena){
+				"next Get": func(a *netdev.Arena) { a.Get(size, netdev.Control) },
+				"the end":  func(a *netdev.Arena) { a.Retire(nil) },
 			} {
-				a := frame.NewArena(frame.ArenaConfig{Small: 1, Jumbo: 1, JumboSize: 9000, Poison: true})
-				b := a.Get(size, frame.Control)
+				a := netdev.NewArena(netdev.ArenaConfig{Small: 1, Jumbo: 1, JumboSize: 9000, Poison: true})
+				b := a.Get(size, netdev.Control)
 				b.Place(0, 4096)
 				view := b.Bytes()
 				b.Release()

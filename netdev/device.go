@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stack
+package netdev
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+)
 
 // A Device is one attachment to a network: batches of Ethernet frames in,
 // batches out. Everything is called by one side at a time, the one that turns
@@ -12,7 +14,7 @@ import "github.com/utipc/utipc/frame"
 //
 //   - Receive hands over Buffers the device took from the arena, one hold each.
 //   - Transmit leaves the caller's hold alone. The device lends each frame it
-//     takes to the wire (frame.Buffer.Lend) until its transmission is complete,
+//     takes to the wire (Buffer.Lend) until its transmission is complete,
 //     and ends the hold in that call or a later one of Transmit or Receive.
 //   - Close ends every hold the device has, when the wire has let go.
 //
@@ -37,7 +39,7 @@ type Device interface {
 	// A device without a descriptor calls wake when frames have arrived, from any
 	// goroutine or several at once; every device calls it once more when it is
 	// closed. wake does not block.
-	Attach(arena *frame.Arena, wake func()) error
+	Attach(arena *Arena, wake func()) error
 	// FD is a descriptor that polls readable when frames have arrived, or -1. It
 	// may be polled until a call has returned net.ErrClosed.
 	FD() int
@@ -45,12 +47,12 @@ type Device interface {
 	// never waits. An error comes alone and concerns the device, not a frame: it
 	// unwraps to net.ErrClosed after Close. Others may pass: the device is asked
 	// again.
-	Receive(bufs []*frame.Buffer) (int, error)
+	Receive(bufs []*Buffer) (int, error)
 	// Transmit takes the first n of bufs, in order, and gives the wire one
 	// kick for all; it never waits. n is short when the device is full: the
 	// rest is to be offered again. With an error the first frame not taken is
 	// lost, because it cannot be sent, or the device cannot send.
-	Transmit(bufs []*frame.Buffer) (n int, err error)
+	Transmit(bufs []*Buffer) (n int, err error)
 	// Dropped counts frames the device lost on their way in and out.
 	Dropped() (in, out uint64)
 	// Close stops the device and gives back what it holds.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package netdev
 
 import (
 	"bytes"
@@ -32,7 +32,7 @@ func (b *Buffer) checkPoison() {
 		}
 		for i, c := range page {
 			if c != Poison {
-				panic(fmt.Sprintf("frame: chunk %d was written to after its release: %#02x at byte %d of the chunk", b.index, c, at+i))
+				panic(fmt.Sprintf("netdev: chunk %d was written to after its release: %#02x at byte %d of the chunk", b.index, c, at+i))
 			}
 		}
 	}

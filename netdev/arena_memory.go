@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package netdev
 
 // Memory returns all memory of the arena, page-aligned, for a device to register.
 // It is nil once the arena has ended.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package netdev
 
 import "sync/atomic"
 
@@ -120,7 +120,7 @@ func NewArena(c ArenaConfig) *Arena {
 		mem = alignedMemory(size)
 	}
 	if len(mem) < size || misaligned(mem) != 0 {
-		panic("frame: ArenaConfig.Memory is shorter than MemorySize or not page-aligned")
+		panic("netdev: ArenaConfig.Memory is shorter than MemorySize or not page-aligned")
 	}
 	a := &Arena{
 		reserve: c.Reserve, poison: c.Poison, refuse: c.Refuse,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package netdev_test
 
 import (
 	"fmt"
@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // panics returns what f panics with, or nil.
@@ -18,8 +19,8 @@ func panics(f func()) (p any) {
 }
 
 func TestBufferHolders(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 2})
-	b := a.Get(100, frame.Control)
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 2})
+	b := a.Get(100, netdev.Control)
 	steps := []struct {
 		name     string
 		do       func()
@@ -46,22 +47,22 @@ func TestBufferHolders(t *testing.T) {
 func TestBufferPanics(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(b *frame.Buffer)
+		do   func(b *netdev.Buffer)
 		want any
 	}{
-		{"released twice", func(b *frame.Buffer) { b.Release(); b.Release() }, "frame: Buffer released more often than held"},
-		{"completed, never lent", func(b *frame.Buffer) { b.Complete() }, "frame: Buffer completed more often than lent"},
-		{"completed twice", func(b *frame.Buffer) { b.Lend(); b.Complete(); b.Complete() }, "frame: Buffer completed more often than lent"},
-		{"held while free", func(b *frame.Buffer) { b.Release(); b.Hold() }, "frame: Buffer held while free"},
-		{"lent while free", func(b *frame.Buffer) { b.Release(); b.Lend() }, "frame: Buffer held while free"},
-		{"Resize too far", func(b *frame.Buffer) { b.Resize(len(b.Space()) + 1) }, "frame: Buffer.Resize beyond the chunk"},
-		{"Resize below 0", func(b *frame.Buffer) { b.Resize(-1) }, "frame: Buffer.Resize beyond the chunk"},
-		{"Extend too far", func(b *frame.Buffer) { b.Extend(10); b.Extend(len(b.Space()) - 9) }, "frame: Buffer.Extend beyond the chunk"},
-		{"Extend below 0", func(b *frame.Buffer) { b.Extend(-1) }, "frame: Buffer.Extend beyond the chunk"},
-		{"Prepend too far", func(b *frame.Buffer) { b.Prepend(frame.Headroom); b.Prepend(1) }, "frame: Buffer.Prepend beyond the headroom"},
-		{"Prepend below 0", func(b *frame.Buffer) { b.Prepend(-1) }, "frame: Buffer.Prepend beyond the headroom"},
+		{"released twice", func(b *netdev.Buffer) { b.Release(); b.Release() }, "netdev: Buffer released more often than held"},
+		{"completed, never lent", func(b *netdev.Buffer) { b.Complete() }, "netdev: Buffer completed more often than lent"},
+		{"completed twice", func(b *netdev.Buffer) { b.Lend(); b.Complete(); b.Complete() }, "netdev: Buffer completed more often than lent"},
+		{"held while free", func(b *netdev.Buffer) { b.Release(); b.Hold() }, "netdev: Buffer held while free"},
+		{"lent while free", func(b *netdev.Buffer) { b.Release(); b.Lend() }, "netdev: Buffer held while free"},
+		{"Resize too far", func(b *netdev.Buffer) { b.Resize(len(b.Space()) + 1) }, "netdev: Buffer.Resize beyond the chunk"},
+		{"Resize below 0", func(b *netdev.Buffer) { b.Resize(-1) }, "netdev: Buffer.Resize beyond the chunk"},
+		{"Extend too far", func(b *netdev.Buffer) { b.Extend(10); b.Extend(len(b.Space()) - 9) }, "netdev: Buffer.Extend beyond the chunk"},
+		{"Extend below 0", func(b *netdev.Buffer) { b.Extend(-1) }, "netdev: Buffer.Extend beyond the chunk"},
+		{"Prepend too far", func(b *netdev.Buffer) { b.Prepend(netdev.Headroom); b.Prepend(1) }, "netdev: Buffer.Prepend beyond the headroom"},
+		{"Prepend below 0", func(b *netdev.Buffer) { b.Prepend(-1) }, "netdev: Buffer.Prepend beyond the headroom"},
 	} {
-		b := frame.NewArena(frame.ArenaConfig{Small: 2}).Get(0, frame.Control)
+		b := netdev.NewArena(netdev.ArenaConfig{Small: 2}).Get(0, netdev.Control)
 		if got := panics(func() { c.do(b) }); got != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, got, c.want)
 		}
@@ -69,9 +70,9 @@ func TestBufferPanics(t *testing.T) {
 }
 
 func TestBufferBytes(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9000})
-	for _, size := range []int{0, 1514, frame.SmallChunk - frame.Headroom, frame.SmallChunk - frame.Headroom + 1, 9000} {
-		b := a.Get(size, frame.Control)
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9000})
+	for _, size := range []int{0, 1514, netdev.SmallChunk - netdev.Headroom, netdev.SmallChunk - netdev.Headroom + 1, 9000} {
+		b := a.Get(size, netdev.Control)
 		if b == nil || b.Len() != 0 || len(b.Space()) < size {
 			t.Fatalf("Get(%d): got %v, want an empty Buffer with room", size, b)
 		}
@@ -89,31 +90,31 @@ func TestBufferBytes(t *testing.T) {
 		if b.Resize(len(b.Space())); b.Len() != len(b.Space()) {
 			t.Errorf("got %d bytes, want all %d", b.Len(), len(b.Space()))
 		}
-		b.Prepend(frame.Headroom)
+		b.Prepend(netdev.Headroom)
 		b.Release()
 	}
-	if b := a.Get(a.Largest(), frame.Control); b == nil || len(b.Space()) != a.Largest() || a.Largest() < 9000 {
+	if b := a.Get(a.Largest(), netdev.Control); b == nil || len(b.Space()) != a.Largest() || a.Largest() < 9000 {
 		t.Errorf("Get(%d): got %v, want a Buffer of that size, 9000 or more", a.Largest(), b)
 	}
-	if b := a.Get(a.Largest()+1, frame.Control); b != nil {
+	if b := a.Get(a.Largest()+1, netdev.Control); b != nil {
 		t.Errorf("Get(%d): got a Buffer of %d, want nil", a.Largest()+1, len(b.Space()))
 	}
-	if b := frame.NewArena(frame.ArenaConfig{Small: 1}).Get(4000, frame.Control); b != nil {
+	if b := netdev.NewArena(netdev.ArenaConfig{Small: 1}).Get(4000, netdev.Control); b != nil {
 		t.Errorf("no jumbo chunks, Get(4000): got a Buffer of %d, want nil", len(b.Space()))
 	}
 }
 
 // TestBuffersApart fills each chunk to its ends: no byte belongs to two.
 func TestBuffersApart(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 8, Jumbo: 4, JumboSize: 5000})
-	var bufs []*frame.Buffer
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 8, Jumbo: 4, JumboSize: 5000})
+	var bufs []*netdev.Buffer
 	index := map[int]bool{}
 	for _, size := range []int{100, 100, 5000, 100, 5000, 100, 100, 5000, 5000, 100, 100, 100} {
-		b := a.Get(size, frame.Control)
+		b := a.Get(size, netdev.Control)
 		if b == nil {
 			t.Fatal("got nil, want a Buffer")
 		}
-		b.Prepend(frame.Headroom)
+		b.Prepend(netdev.Headroom)
 		b.Extend(len(b.Space()))
 		for i := range b.Bytes() {
 			b.Bytes()[i] = byte(b.Index())
@@ -139,8 +140,8 @@ func TestBuffersApart(t *testing.T) {
 
 // TestReserve takes all there is for data, then all there is.
 func TestTotalFor(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 8, Jumbo: 3, JumboSize: 9014})
-	for size, want := range map[int]int{64: 8, frame.SmallChunk - frame.Headroom: 8, frame.SmallChunk: 3, 9014: 3, 65536: 0} {
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 8, Jumbo: 3, JumboSize: 9014})
+	for size, want := range map[int]int{64: 8, netdev.SmallChunk - netdev.Headroom: 8, netdev.SmallChunk: 3, 9014: 3, 65536: 0} {
 		if got := a.TotalFor(size); got != want {
 			t.Errorf("%d bytes: got %d chunks, want %d", size, got, want)
 		}
@@ -149,35 +150,35 @@ func TestTotalFor(t *testing.T) {
 
 func TestReserve(t *testing.T) {
 	for _, c := range []struct {
-		config                frame.ArenaConfig
+		config                netdev.ArenaConfig
 		size                  int
 		wantData, wantControl int
 	}{
-		{frame.ArenaConfig{}, 100, 4096 - 128, 128},
-		{frame.ArenaConfig{Small: 300}, 100, 300 - 128, 128},
-		{frame.ArenaConfig{Small: 300, Reserve: 10}, 100, 290, 10},
-		{frame.ArenaConfig{Small: 100}, 100, 50, 50}, // never more than half
-		{frame.ArenaConfig{Small: 1}, 100, 1, 0},
-		{frame.ArenaConfig{Small: 300, Jumbo: 20, JumboSize: 9000, Reserve: 4}, 9000, 16, 4},
-		{frame.ArenaConfig{Small: 300, Jumbo: 4, JumboSize: 9000}, 9000, 2, 2},
+		{netdev.ArenaConfig{}, 100, 4096 - 128, 128},
+		{netdev.ArenaConfig{Small: 300}, 100, 300 - 128, 128},
+		{netdev.ArenaConfig{Small: 300, Reserve: 10}, 100, 290, 10},
+		{netdev.ArenaConfig{Small: 100}, 100, 50, 50}, // never more than half
+		{netdev.ArenaConfig{Small: 1}, 100, 1, 0},
+		{netdev.ArenaConfig{Small: 300, Jumbo: 20, JumboSize: 9000, Reserve: 4}, 9000, 16, 4},
+		{netdev.ArenaConfig{Small: 300, Jumbo: 4, JumboSize: 9000}, 9000, 2, 2},
 	} {
-		a := frame.NewArena(c.config)
-		var got []*frame.Buffer
-		take := func(use frame.Use) (n int) {
+		a := netdev.NewArena(c.config)
+		var got []*netdev.Buffer
+		take := func(use netdev.Use) (n int) {
 			for b := a.Get(c.size, use); b != nil; b = a.Get(c.size, use) {
 				got = append(got, b)
 				n++
 			}
 			return n
 		}
-		data, control := take(frame.Data), take(frame.Control)
+		data, control := take(netdev.Data), take(netdev.Control)
 		if data != c.wantData || control != c.wantControl {
 			t.Errorf("%+v: got %d for data, then %d, want %d, %d", c.config, data, control, c.wantData, c.wantControl)
 		}
 		// What comes back fills the reserve first.
 		for i, b := range got {
 			b.Release()
-			if n := a.Get(c.size, frame.Data); (n != nil) != (i >= c.wantControl) {
+			if n := a.Get(c.size, netdev.Data); (n != nil) != (i >= c.wantControl) {
 				t.Fatalf("%+v: %d back: got a Buffer for data: %v, want %v", c.config, i+1, n != nil, i >= c.wantControl)
 			} else if n != nil {
 				n.Release()
@@ -193,9 +194,9 @@ func TestReserve(t *testing.T) {
 // them as devices do. At the end every chunk is there, once.
 func TestArenaConcurrent(t *testing.T) {
 	const givers, rounds = 8, 20000
-	a := frame.NewArena(frame.ArenaConfig{Small: 64, Jumbo: 8, JumboSize: 5000, Reserve: 4})
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 8, JumboSize: 5000, Reserve: 4})
 	var wg sync.WaitGroup
-	lent, held := make(chan *frame.Buffer, 16), make(chan *frame.Buffer, 16)
+	lent, held := make(chan *netdev.Buffer, 16), make(chan *netdev.Buffer, 16)
 	for range givers {
 		wg.Add(2)
 		go func() {
@@ -216,7 +217,7 @@ func TestArenaConcurrent(t *testing.T) {
 		if i%7 == 0 {
 			size = 5000
 		}
-		b := a.Get(size, frame.Data)
+		b := a.Get(size, netdev.Data)
 		if b == nil {
 			continue
 		}
@@ -238,7 +239,7 @@ func TestArenaConcurrent(t *testing.T) {
 	}
 	seen := map[int]bool{}
 	for _, size := range []int{100, 5000} {
-		for b := a.Get(size, frame.Control); b != nil; b = a.Get(size, frame.Control) {
+		for b := a.Get(size, netdev.Control); b != nil; b = a.Get(size, netdev.Control) {
 			if seen[b.Index()] || b.Lent() {
 				t.Fatalf("chunk %d: got it twice or lent", b.Index())
 			}
@@ -253,8 +254,8 @@ func TestArenaConcurrent(t *testing.T) {
 // A Buffer goes from the arena to the wire and back: whoever still needs it holds
 // it, and the last one to let go frees it.
 func ExampleBuffer() {
-	a := frame.NewArena(frame.ArenaConfig{Small: 8})
-	b := a.Get(1514, frame.Data)
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 8})
+	b := a.Get(1514, netdev.Data)
 	f := frame.PayloadFields{Type: frame.DirectMsg, OrigPort: 7, DestPort: 9, OrigNode: 1, DestNode: 2}
 	f.Put(b.Extend(f.Len()), 5)
 	copy(b.Extend(5), "hello")

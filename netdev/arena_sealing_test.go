@@ -1,22 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package netdev_test
 
 import (
 	"bytes"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // Data leaves the reserve alone, sealing half of it, the link protocol nothing.
 func TestSealingReserve(t *testing.T) {
-	a := frame.NewArena(frame.ArenaConfig{Small: 100, Reserve: 20})
+	a := netdev.NewArena(netdev.ArenaConfig{Small: 100, Reserve: 20})
 	for _, c := range []struct {
-		use  frame.Use
+		use  netdev.Use
 		left int
 		name string
-	}{{frame.Data, 20, "data"}, {frame.Sealing, 10, "sealing"}, {frame.Control, 0, "control"}} {
+	}{{netdev.Data, 20, "data"}, {netdev.Sealing, 10, "sealing"}, {netdev.Control, 0, "control"}} {
 		for a.Get(100, c.use) != nil {
 		}
 		if a.Free() != c.left || c.use.String() != c.name {
@@ -27,9 +27,9 @@ func TestSealingReserve(t *testing.T) {
 
 // A secret chunk is wiped when it is free, by whichever way it comes back.
 func TestSecretChunksAreWiped(t *testing.T) {
-	for _, back := range []func(*frame.Buffer){(*frame.Buffer).Release, (*frame.Buffer).Recycle} {
-		a := frame.NewArena(frame.ArenaConfig{Small: 2})
-		b := a.Get(100, frame.Control)
+	for _, back := range []func(*netdev.Buffer){(*netdev.Buffer).Release, (*netdev.Buffer).Recycle} {
+		a := netdev.NewArena(netdev.ArenaConfig{Small: 2})
+		b := a.Get(100, netdev.Control)
 		copy(b.Extend(6), "secret")
 		b.Secret()
 		b.Hold()
