@@ -62,11 +62,14 @@ func (e *RejectError) Error() string {
 // acknowledged, and bytes of connections, too, that were lost after they had been closed.
 type UnsentError struct {
 	Packets int   // of Node.Close alone: not acknowledged
-	Bytes   int   // that the Write of connections had taken
+	Bytes   int   // that the Write of connections had taken; 0 when Packets is 0: unknown, as the daemon did not answer
 	Err     error // why they were not sent, or were not waited for
 }
 
 func (e *UnsentError) Error() string {
+	if e.Packets == 0 && e.Bytes == 0 {
+		return fmt.Sprintf("stack: not all bytes are known to be sent: %v", e.Err)
+	}
 	if e.Packets == 0 {
 		return fmt.Sprintf("stack: %d bytes not sent: %v", e.Bytes, e.Err)
 	}

@@ -5,7 +5,6 @@ package stack
 import (
 	"context"
 	"errors"
-	"fmt"
 	"net"
 	"sync"
 )
@@ -75,7 +74,7 @@ func (s *farSocket) closeWait(ctx context.Context) error {
 	select {
 	case <-s.gone.wait():
 	case <-ctx.Done():
-		return s.opError("close", nil, &UnsentError{Err: fmt.Errorf("not all is known to be sent: %w", context.Cause(ctx))})
+		return s.opError("close", nil, &UnsentError{Err: context.Cause(ctx)})
 	}
 	var unsent *UnsentError
 	switch err := s.gone.err; {
