@@ -53,8 +53,9 @@ const (
 
 const ourPlace = 0 // that of our node, in the segment
 
-// newVault starts both kernels.
-func newVault(t *testing.T, patience time.Duration) *vault {
+// newVault starts both kernels. There is room for so many nodes of ours: the first has place 0, the
+// others those after the kernels.
+func newVault(t *testing.T, patience time.Duration, ours int) *vault {
 	t.Helper()
 	var images []*rig.Image
 	for _, f := range rig.Emulated {
@@ -64,7 +65,7 @@ func newVault(t *testing.T, patience time.Duration) *vault {
 	t.Cleanup(cancel)
 	v := &vault{ctx: ctx, seen: newSealLog()}
 	var macs []frame.MAC
-	for i := range 1 + len(images) {
+	for i := range ours + len(images) {
 		macs = append(macs, vaultMAC(i))
 	}
 	var err error
@@ -172,9 +173,11 @@ func (k *keeper) disable(t *testing.T) {
 }
 
 // open makes a node of ours on the segment.
-func (v *vault) open(t *testing.T, e stack.Encryption) *ours {
+func (v *vault) open(t *testing.T, e stack.Encryption) *ours { return v.openAt(t, ourPlace, e) }
+
+func (v *vault) openAt(t *testing.T, place int, e stack.Encryption) *ours {
 	t.Helper()
-	c, err := OpenCable("eth0", v.links[ourPlace])
+	c, err := OpenCable("eth0", v.links[place])
 	must(t, err)
 	for b := make([]byte, 1); ; { // what came while nobody was there
 		if _, err := unix.Read(c.FD(), b); err != nil {
@@ -183,7 +186,7 @@ func (v *vault) open(t *testing.T, e stack.Encryption) *ours {
 	}
 	s := &ours{ctx: v.ctx, cables: []*Cable{c}}
 	s.node, err = stack.Open(v.ctx, stack.Config{
-		Address: ourAddr, Bearers: []stack.Bearer{c}, Encryption: e,
+		Address: ourAddr + stack.NodeAddr(place), Bearers: []stack.Bearer{c}, Encryption: e,
 		Logger: slog.New(slog.NewTextHandler(logWriter{t}, nil)),
 	})
 	must(t, err)

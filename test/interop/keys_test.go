@@ -29,7 +29,7 @@ const (
 // contact, everything is said, keys change under load and loss, nothing goes plain
 // and no link is reset. Then what must not work, and who comes back.
 func TestKeys(t *testing.T) {
-	v := newVault(t, 6*time.Minute)
+	v := newVault(t, 6*time.Minute, 1)
 	var table strings.Builder
 	table.WriteString("| keys | what happens | seen |\n|---|---|---|\n")
 	rows := []struct {
