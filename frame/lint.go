@@ -87,6 +87,12 @@ const (
 	inTunnel           // with its own link's words
 )
 
+// unsent reports whether a payload message has no trace of a link. Kernels since 5.4 mirror
+// such messages, which their own sockets send to each other, to the loopback device.
+func (m Message) unsent() bool {
+	return m.User().IsPayload() && m.Seq() == 0 && m.Ack() == 0 && m.BcastAck() == 0
+}
+
 // within lints a message inside of another.
 func (l *linter) within(what string, m Message, c context) {
 	outer := l.inside
@@ -200,7 +206,7 @@ func (l *linter) header(m Message, c context) bool {
 	}
 	if to, ok := m.DestNode(); ok && !m.NonSeq() && (c == onWire || c == inTunnel || c == inBundle) {
 		l.addIf(to == 0, "dest-node", "w7", "for no node")
-		l.addIf(to != 0 && to == m.Prev(), "dest-node", "w7", "for its own sender %v", to)
+		l.addIf(to != 0 && to == m.Prev() && !m.unsent(), "dest-node", "w7", "for its own sender %v", to)
 	}
 	if m.hlen >= BasicLen {
 		orig := NodeAddr(m.word(6))

@@ -33,13 +33,13 @@ const (
 
 // pens are what arrows are drawn with.
 type pens struct {
-	lane, line, again, link, left, right, all, missed rune
-	more                                              string
+	lane, line, again, link, left, right, all, own, missed rune
+	more                                                   string
 }
 
 var (
-	finePens  = pens{'│', '─', '═', '┄', '◀', '▶', '●', '✕', "…"}
-	asciiPens = pens{'|', '-', '=', '.', '<', '>', '*', 'x', "~"}
+	finePens  = pens{'│', '─', '═', '┄', '◀', '▶', '●', '○', '✕', "…"}
+	asciiPens = pens{'|', '-', '=', '.', '<', '>', '*', 'o', 'x', "~"}
 )
 
 func (l *ladder) pens() *pens {
@@ -74,8 +74,8 @@ func (l *ladder) head() {
 	lanes, apart, _ := l.columns()
 	p := l.pens()
 	if !l.headed {
-		fmt.Fprintf(l.out, "%s%c%c new  %c%c again  %c%c of the links  %c not received  %c to all\n",
-			l.prefix, p.line, p.line, p.again, p.again, p.link, p.link, p.missed, p.all)
+		fmt.Fprintf(l.out, "%s%c%c new  %c%c again  %c%c of the links  %c not received  %c to all  %c own\n",
+			l.prefix, p.line, p.line, p.again, p.again, p.link, p.link, p.missed, p.all, p.own)
 	}
 	l.headed = true
 	row := []rune(strings.Repeat(" ", ladderGutter+apart*(lanes-1)+20))
@@ -115,7 +115,9 @@ func (l *ladder) line(r *rung) string {
 	from, to := l.lane(r.from, lanes), l.lane(r.to, lanes)
 	side := 1 // of the sender on which the words stand
 	switch {
-	case r.to != 0 && from == to:
+	case r.to != 0 && r.from == r.to: // it stays within the node
+		cells[from*apart] = p.own
+	case r.to != 0 && from == to: // both share the last lane
 		cells[from*apart] = p.all
 	case r.to != 0:
 		l.arrow(cells, from*apart, to*apart, pen, r.missed)

@@ -69,6 +69,7 @@ type Verdict struct {
 	Acked     int  // packets it acknowledges for the first time
 	Reset     bool // it begins a new sequence
 	Broadcast bool // it stands in the sender's broadcast sequence
+	Within    bool // it stays within its node: a kernel mirrors such messages to the loopback device
 
 	Users    []frame.User       // of the message and of those in it
 	Sockets  []frame.SocketAddr // that the message, or those in it, is from or for

@@ -172,6 +172,11 @@ func (t *Tracker) message(p Packet, m frame.Message) {
 		v.Err = err
 		return
 	}
+	if within(p, m, dest) {
+		v.Within, v.To = true, v.From
+		t.contents(p, m, nil, nil)
+		return
+	}
 	t.learn(p.Src, v.From)
 	nack := u == frame.UserBroadcast && m.NonSeq()
 	if m.NonSeq() && !nack {
@@ -212,6 +217,16 @@ func (t *Tracker) message(p Packet, m frame.Message) {
 	default:
 		t.numbered(p, m, l, from)
 	}
+}
+
+// within reports whether a message is from one socket of a node to another of the same node.
+// Such a message has no sequence number and no station. A message to a connected socket
+// names no node, and is recognized by the missing stations alone.
+func within(p Packet, m frame.Message, dest frame.NodeAddr) bool {
+	if !m.User().IsPayload() {
+		return false
+	}
+	return dest != 0 && dest == m.Prev() || p.Src == Station{} && p.Dst == Station{}
 }
 
 // numbered takes a packet in a link's sequence.
