@@ -15,8 +15,7 @@ var (
 	// ErrUnreachable means that nobody has bound the name, within Config.NameWait, or
 	// that contact with the destination's node is lost.
 	ErrUnreachable = engine.ErrUnreachable
-	// ErrTooLong means a message of more than 66000 bytes, or one whose fragments the
-	// node's memory never has room for.
+	// ErrTooLong means a message of more than 66000 bytes.
 	ErrTooLong = engine.ErrTooLong
 	// ErrReserved means a service type below 64.
 	ErrReserved = engine.ErrReserved
@@ -56,6 +55,10 @@ func (e *RejectError) Error() string {
 	}
 	return fmt.Sprintf("message to %v rejected: %v", e.Dest, e.Code)
 }
+
+// A MemoryError means that the node's memory can never hold a message of the length; see
+// Config.Chunks. It unwraps to syscall.ENOBUFS.
+type MemoryError = engine.MemoryError
 
 // An UnsentError means that not all that was accepted for sending has arrived: of a
 // connection, bytes that its Write had taken; of Node.Close, packets that other nodes had not

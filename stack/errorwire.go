@@ -110,6 +110,7 @@ type (
 		Code   ErrorCode
 	}
 	unsentFields  struct{ Packets, Bytes int }
+	memoryFields  struct{ Needed, Most int }
 	membersFields struct {
 		Joined, Wanted int
 		Waited         time.Duration
@@ -186,6 +187,8 @@ func wireOf(err error, depth int) *wireError {
 		return with("topology-service", topologyFields{e.Node, e.Reason}, e.Err)
 	case *UnsentError:
 		return with("unsent", unsentFields{e.Packets, e.Bytes}, e.Err)
+	case *MemoryError:
+		return with("memory-limit", memoryFields{e.Needed, e.Most}, nil)
 	case *RejectError:
 		return with("reject", *e, nil)
 	case *Refusal:

@@ -148,13 +148,14 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	"topology-service": kind(func(f topologyFields, inner error) error {
 		return &TopologyError{f.Node, f.Reason, inner}
 	}, true),
-	"unsent":  kind(func(f unsentFields, inner error) error { return &UnsentError{f.Packets, f.Bytes, inner} }, true),
-	"reject":  kind(func(f RejectError, _ error) error { return &f }, false),
-	"refusal": kind(func(f refusalFields, inner error) error { return &Refusal{syscall.Errno(f.Errno), f.Reason, inner} }, false),
-	"gone":    kind(func(f GoneError, _ error) error { return &f }, false),
-	"addr":    kind(func(f addrFields, _ error) error { return &net.AddrError{Err: f.Err, Addr: f.Addr} }, false),
-	"network": kind(func(name string, _ error) error { return net.UnknownNetworkError(name) }, false),
-	"errno":   kind(func(e int, _ error) error { return syscall.Errno(e) }, false),
+	"unsent":       kind(func(f unsentFields, inner error) error { return &UnsentError{f.Packets, f.Bytes, inner} }, true),
+	"memory-limit": kind(func(f memoryFields, _ error) error { return &MemoryError{Needed: f.Needed, Most: f.Most} }, false),
+	"reject":       kind(func(f RejectError, _ error) error { return &f }, false),
+	"refusal":      kind(func(f refusalFields, inner error) error { return &Refusal{syscall.Errno(f.Errno), f.Reason, inner} }, false),
+	"gone":         kind(func(f GoneError, _ error) error { return &f }, false),
+	"addr":         kind(func(f addrFields, _ error) error { return &net.AddrError{Err: f.Err, Addr: f.Addr} }, false),
+	"network":      kind(func(name string, _ error) error { return net.UnknownNetworkError(name) }, false),
+	"errno":        kind(func(e int, _ error) error { return syscall.Errno(e) }, false),
 }
 
 // kind reads fields of a type for build; wraps says that there must be an error inside.

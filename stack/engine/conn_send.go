@@ -10,7 +10,7 @@ import (
 )
 
 // Write sends one message, which is copied; an empty one is no message. Errors:
-// ErrTooLong above frame.MaxPayload bytes or what the node's memory can hold;
+// ErrTooLong above frame.MaxPayload bytes; *MemoryError;
 // ErrConnecting; *ConnError of a connection that has ended, ErrClosed of one that was
 // closed here. Those that pass: *WindowFull, after which TakeReadyConns names the
 // connection when there is room; ErrMemory and *Blocked, as of Port.Send. Of a stream

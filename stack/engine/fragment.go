@@ -22,8 +22,8 @@ func (e *Engine) putFragments(now time.Duration, l *link, f *frame.PayloadFields
 	}
 	count, limit := packets(l, f.Len()+len(data))
 	size := frame.EthernetLen + limit
-	if _, most := e.cfg.Arena.Available(size); count > most {
-		return ErrTooLong
+	if err := e.holds(size, count); err != nil {
+		return err
 	}
 	if !e.mayTake(size, count) || !e.cut(l, f, data) {
 		e.releasePieces()

@@ -51,8 +51,8 @@ func (p *Port) Lend(now time.Duration, m *Lent, n int) error {
 		room = m.other
 	}
 	size := lentRoom + room
-	if _, most := e.cfg.Arena.Available(size); count > most {
-		return ErrTooLong
+	if err := e.holds(size, count); err != nil {
+		return err
 	}
 	if !e.mayTake(size, count) {
 		return e.starved(now, size, count)

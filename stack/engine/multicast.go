@@ -195,8 +195,8 @@ func (e *Engine) sendAllWays(now time.Duration, p *Port, data []byte) error {
 		n, limit := packets(ways[i].link, f.Len()+len(data))
 		chunks, size = chunks+n, max(size, frame.EthernetLen+limit)
 	}
-	if _, most := e.cfg.Arena.Available(size); chunks > most {
-		return ErrTooLong
+	if err := e.holds(size, chunks); err != nil {
+		return err
 	}
 	if !e.mayTake(size, chunks) {
 		return e.starved(now, size, chunks)
