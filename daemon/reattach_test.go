@@ -194,7 +194,7 @@ func (x *lives) away(t *testing.T) {
 // Sockets of every kind outlive a daemon that is killed: calls wait, those of connections end
 // with a reset, and other nodes see each name go once, and come once.
 //
-// Mutations: farSocket.follow that returns err; farNode.mend that returns at once; succeed that
+// Mutations: remoteSocket.follow that returns err; remoteNode.mend that returns at once; succeed that
 // does not kick.
 func TestSocketsOutliveTheDaemon(t *testing.T) {
 	all := ports(t, 2)

@@ -52,7 +52,7 @@ func (c *Conn) ReadBuffer() (*Buffer, error) {
 func (c *Conn) readBuffer() (b *Buffer, err error) {
 	if c.far != nil {
 		return readBufferFar(c, func(keep func([]byte)) error {
-			return c.far.line().next(context.Background(), false, func(r *farRecord) bool {
+			return c.far.line().next(context.Background(), false, func(r *clientRecord) bool {
 				keep(r.data)
 				return true
 			})

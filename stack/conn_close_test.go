@@ -181,7 +181,7 @@ func TestWriterLearnsWhatIsLost(t *testing.T) {
 
 // What the daemon has taken of an attached program's stream and cannot send is told to the
 // program: by CloseWait, and by the Close of its node. Close does not wait for it. Mutations:
-// shutdown of the daemon answers without CloseWait; end of farGone does not add the bytes.
+// shutdown of the daemon answers without CloseWait; end of closeResult does not add the bytes.
 func TestAttachedProgramLearnsWhatIsLost(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	x, _ := attachTo(t, a, stack.AttachConfig{})

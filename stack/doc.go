@@ -97,8 +97,8 @@
 // (far_reattach.go).
 //
 //	            far*.go                                  daemon
-//	Node ─────► farNode ── management calls (control*.go) ──► ServeControl
-//	Conn, … ──► farSocket ── farLine, a UNIX socket each ───► a socket of its node
+//	Node ─────► remoteNode ── management calls (control*.go) ──► ServeControl
+//	Conn, … ──► remoteSocket ── clientConn, a UNIX socket each ───► a socket of its node
 //
 // # What a running node is told
 //

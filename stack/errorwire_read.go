@@ -11,14 +11,14 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A farError is an error of the daemon's of which there is the text, and what it wraps.
-type farError struct {
+// A remoteError is an error of the daemon's of which there is the text, and what it wraps.
+type remoteError struct {
 	text string
 	errs []error
 }
 
-func (e *farError) Error() string   { return e.text }
-func (e *farError) Unwrap() []error { return e.errs }
+func (e *remoteError) Error() string   { return e.text }
+func (e *remoteError) Unwrap() []error { return e.errs }
 
 // DecodeError makes an error of what EncodeError has made of one: errors.Is and errors.As
 // find in it what they found in that. Without a record, as from a daemon that is not
@@ -98,7 +98,7 @@ func (w *wireError) error(depth int) (told, err error) {
 		}
 	}
 	if w.Kind == "text" {
-		return w.farError(inner, depth)
+		return w.remoteError(inner, depth)
 	}
 	kind, ok := errorKinds[w.Kind]
 	if !ok {
@@ -110,8 +110,8 @@ func (w *wireError) error(depth int) (told, err error) {
 	return told, nil
 }
 
-func (w *wireError) farError(inner error, depth int) (error, error) {
-	e := &farError{text: cut(w.Text)}
+func (w *wireError) remoteError(inner error, depth int) (error, error) {
+	e := &remoteError{text: cut(w.Text)}
 	if inner != nil {
 		e.errs = append(e.errs, inner)
 	}

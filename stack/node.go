@@ -21,7 +21,7 @@ import (
 type Node struct {
 	cfg   Config
 	start time.Time
-	far   *farNode // of an attached node, which has nothing of what follows; else nil
+	far   *remoteNode // of an attached node, which has nothing of what follows; else nil
 
 	mu       lapLock // the lap lock; guards everything below but jobs and seats
 	eng      *engine.Engine

@@ -42,7 +42,7 @@ func (h *host) again(t *testing.T, n *stack.Node, cfg daemon.Config) {
 // first had delivered and nobody has read is read first; subscriptions and groups take back what
 // they had told, and tell of what is there now.
 //
-// Mutations: succeed that does not take over the inbox; farLine.end without takeBack; farBindings
+// Mutations: succeed that does not take over the inbox; clientConn.end without takeBack; reportedBindings
 // that does not forget what was withdrawn.
 func TestReattachToAnotherNode(t *testing.T) {
 	for name, cfg := range map[string]stack.AttachConfig{"sockets": {}, "ring": {Ring: stack.RingAlways}} {

@@ -61,8 +61,8 @@ func (a *alarm) ring() {
 	unix.Write(a.bell, one[:]) // full means that it is ringing already
 }
 
-// hush makes an alarm that went off quiet.
-func (a *alarm) hush() {
+// stopLocal makes an alarm that went off quiet.
+func (a *alarm) stopLocal() {
 	var buf [8]byte
 	unix.Read(a.bell, buf[:])
 	if n, _ := unix.Read(a.timer, buf[:]); n > 0 {

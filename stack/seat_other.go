@@ -42,8 +42,8 @@ func (a *alarm) ring() {
 	unix.Write(a.write, one[:]) // full means that it is ringing already
 }
 
-// hush makes an alarm that went off quiet.
-func (a *alarm) hush() {
+// stopLocal makes an alarm that went off quiet.
+func (a *alarm) stopLocal() {
 	var buf [64]byte
 	unix.Read(a.fd, buf[:])
 }

@@ -72,7 +72,7 @@ func (b *pollBell) wait(now, until time.Duration) {
 	b.mu.Lock()
 	b.inside = false
 	if err == nil && n > 0 && b.fds[0].Revents != 0 {
-		b.alarm.hush()
+		b.alarm.stopLocal()
 	}
 	if b.closed {
 		b.alarm.close()

@@ -31,7 +31,7 @@ type writeHalf struct {
 	local    SocketAddr
 	nameWait time.Duration // for which its sends wait for a name
 	inTurn   bool          // the first of its calls that wait goes before all others
-	far      *farSocket    // of an attached node; then there is nothing of what follows, nor an engine
+	far      *remoteSocket // of an attached node; then there is nothing of what follows, nor an engine
 
 	// Guarded by the node's lap lock.
 	closed  bool

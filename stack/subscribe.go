@@ -68,8 +68,8 @@ type SubscriptionConfig struct {
 type Subscription struct {
 	n      *Node
 	r      Range
-	far    *farSubscription // of an attached node; then there is nothing of what follows
-	from   source           // this and the rest is guarded by the lap lock
+	far    *remoteSubscription // of an attached node; then there is nothing of what follows
+	from   source              // this and the rest is guarded by the lap lock
 	wait   waitList
 	closed bool
 }

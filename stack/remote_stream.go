@@ -12,8 +12,8 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// A farStream is a management call that tells item by item.
-type farStream struct {
+// A remoteStream is a management call that tells item by item.
+type remoteStream struct {
 	verb string
 	in   any
 	take func(*attach.Header, []byte) // an item
@@ -24,13 +24,13 @@ type farStream struct {
 
 // stream begins a stream on a connection of its own. A goroutine hands the items out until the
 // stream is closed, or over. Errors: those of the daemon, the context's.
-func (f *farNode) stream(ctx context.Context, c farStream) (stop func(), err error) {
+func (f *remoteNode) stream(ctx context.Context, c remoteStream) (stop func(), err error) {
 	words, err := json.Marshal(c.in)
 	if err != nil {
 		return nil, err
 	}
-	s := &farSocket{f: f, network: "tipc", aside: true, kept: c.lost != nil}
-	s.make = func(ctx context.Context, _ string, _ farWants, l *farLine) (SocketAddr, error) {
+	s := &remoteSocket{f: f, network: "tipc", aside: true, kept: c.lost != nil}
+	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (SocketAddr, error) {
 		_, err := l.ask(ctx, attach.Header{Op: attach.OpStream}, attach.AppendCall(nil, c.verb, words))
 		return SocketAddr{}, err
 	}
@@ -40,12 +40,12 @@ func (f *farNode) stream(ctx context.Context, c farStream) (stop func(), err err
 	begun := f.background(func() {
 		defer s.close("close", true)
 		for {
-			life := s.life.Load()
-			err := c.read(life.line)
+			cur := s.session.Load()
+			err := c.read(cur.line)
 			if s.kept && isGone(err) {
 				c.lost(err)
 			}
-			again, err := s.follow(context.Background(), life, noEnd, err)
+			again, err := s.follow(context.Background(), cur, noEnd, err)
 			if !again {
 				c.over(err)
 				return
@@ -61,10 +61,10 @@ func (f *farNode) stream(ctx context.Context, c farStream) (stop func(), err err
 }
 
 // read hands out items until there are no more. Errors: why.
-func (c *farStream) read(l *farLine) error {
+func (c *remoteStream) read(l *clientConn) error {
 	var whole attach.Join
 	for {
-		err := l.next(context.Background(), false, func(r *farRecord) bool {
+		err := l.next(context.Background(), false, func(r *clientRecord) bool {
 			if all, done, err := whole.Add(&r.Header, r.data, attach.MaxAnswer); done && err == nil {
 				c.take(&r.Header, all)
 			}
@@ -80,12 +80,12 @@ func (c *farStream) read(l *farLine) error {
 }
 
 // capture is Capture for an attached node.
-func (f *farNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+func (f *remoteNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
 	c, err := newCapture(cfg)
 	if err != nil {
 		return nil, err
 	}
-	stop, err := f.stream(ctx, farStream{verb: "capture", in: cfg, over: c.end, take: func(h *attach.Header, data []byte) {
+	stop, err := f.stream(ctx, remoteStream{verb: "capture", in: cfg, over: c.end, take: func(h *attach.Header, data []byte) {
 		x, ok := parseCaptured(data)
 		x.Time, x.Out = time.Unix(0, int64(h.Wide)), h.Arg0 != 0
 		c.ring.lose(uint64(h.Arg1))
@@ -106,14 +106,14 @@ func (f *farNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, err
 }
 
 // watchNode is Watch for an attached node. It goes on with the next daemon.
-func (f *farNode) watchNode() (*Watch, error) {
+func (f *remoteNode) watchNode() (*Watch, error) {
 	w := newWatch()
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)
 	defer cancel()
 	put := func(kind EventKind, reason string) {
 		w.queue.put(NodeEvent{Time: time.Now(), Kind: kind, Node: f.welcomed().Node, Reason: reason})
 	}
-	stop, err := f.stream(ctx, farStream{verb: "watch", in: none{}, over: w.end,
+	stop, err := f.stream(ctx, remoteStream{verb: "watch", in: none{}, over: w.end,
 		lost: func(why error) { put(DaemonLost, why.Error()) },
 		back: func() { put(DaemonBack, "") },
 		take: func(_ *attach.Header, data []byte) {

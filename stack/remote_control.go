@@ -16,7 +16,7 @@ import (
 const showWait = 8 * time.Second
 
 // welcomed is what the daemon said of its node.
-func (f *farNode) welcomed() attach.Welcome {
+func (f *remoteNode) welcomed() attach.Welcome {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.welcome
@@ -24,7 +24,7 @@ func (f *farNode) welcomed() attach.Welcome {
 
 // call makes a management call. in is its words, or nil; out takes what it tells, or is
 // nil. Errors: those of the call itself, as the method of Node has them.
-func (f *farNode) call(ctx context.Context, verb string, in, out any) error {
+func (f *remoteNode) call(ctx context.Context, verb string, in, out any) error {
 	l, err := f.line()
 	if err != nil {
 		return opError("call", "tipc", nil, nil, err)
@@ -33,7 +33,7 @@ func (f *farNode) call(ctx context.Context, verb string, in, out any) error {
 }
 
 // call makes a call on a line.
-func (l *farLine) call(ctx context.Context, verb string, in, out any) error {
+func (l *clientConn) call(ctx context.Context, verb string, in, out any) error {
 	var words []byte
 	if in != nil {
 		var err error
@@ -58,7 +58,7 @@ func (l *farLine) call(ctx context.Context, verb string, in, out any) error {
 }
 
 // tell is ask whose errors are the daemon's whole ones; others are inside *net.OpError.
-func (l *farLine) tell(ctx context.Context, h attach.Header, data []byte) (farAnswer, error) {
+func (l *clientConn) tell(ctx context.Context, h attach.Header, data []byte) (response, error) {
 	a, err := l.exchange(ctx, new(time.Time), h, data)
 	if err != nil {
 		return a, opError("call", "tipc", nil, nil, err)
@@ -68,7 +68,7 @@ func (l *farLine) tell(ctx context.Context, h attach.Header, data []byte) (farAn
 		if inner(told) == told {
 			told = opError("call", "tipc", nil, nil, told)
 		}
-		return farAnswer{}, told
+		return response{}, told
 	}
 	return a, nil
 }
@@ -92,7 +92,7 @@ func tellFar(n *Node, verb string, in any) error {
 }
 
 // setKey sends a key; what is left of it here is wiped.
-func (f *farNode) setKey(k Key) error {
+func (f *remoteNode) setKey(k Key) error {
 	w, err := wordsOf(k)
 	if err != nil {
 		return opError("set key", "tipc", nil, nil, err)
@@ -103,7 +103,7 @@ func (f *farNode) setKey(k Key) error {
 	return f.call(ctx, "set-key", &w, nil)
 }
 
-func (f *farNode) probe(ctx context.Context, addr SocketAddr) (bool, time.Duration, error) {
+func (f *remoteNode) probe(ctx context.Context, addr SocketAddr) (bool, time.Duration, error) {
 	var told probeTold
 	began := time.Now()
 	err := f.call(ctx, "probe", probeWords{addr}, &told)
@@ -113,7 +113,7 @@ func (f *farNode) probe(ctx context.Context, addr SocketAddr) (bool, time.Durati
 	return told.Alive, told.RTT, err
 }
 
-func (f *farNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
+func (f *remoteNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
 	var r AuditReport
 	if err := f.call(ctx, "audit", c, &r); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (f *farNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, error
 
 // aboutFar is a call about a socket that cannot fail. It tells nothing when the socket is
 // closed, or the daemon gone.
-func aboutFar[Out any](s *farSocket, verb string) (out Out) {
+func aboutFar[Out any](s *remoteSocket, verb string) (out Out) {
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)
 	defer cancel()
 	if s.line().call(ctx, verb, nil, &out) != nil {

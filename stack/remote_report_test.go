@@ -12,11 +12,11 @@ import (
 // many; so it is with those that the daemon has only counted. Mutations: add drops the
 // newest; add does not pass on what a dropped one had lost; sendFailed does not count Arg0.
 func TestReportsKeepTheNewest(t *testing.T) {
-	s := &farSocket{network: "tipcrdm"}
-	l := &farLine{socket: s}
+	s := &remoteSocket{network: "tipcrdm"}
+	l := &clientConn{socket: s}
 	const all = maxReports + 36
 	for range all {
-		r := farRecord{Header: attach.Header{Op: attach.OpFailed, Addr: attach.ServiceSockaddr(Service{Type: 18890}, 0), Arg0: 3}}
+		r := clientRecord{Header: attach.Header{Op: attach.OpFailed, Addr: attach.ServiceSockaddr(Service{Type: 18890}, 0), Arg0: 3}}
 		s.reports.number(&r.Header)
 		if l.sendFailed(&r) {
 			t.Fatal("it came back")
@@ -39,7 +39,7 @@ func TestReportsKeepTheNewest(t *testing.T) {
 // Messages have numbers of their own for longer than records have room for. Mutation:
 // numbered does not look at the last one.
 func TestReportsNumberMessages(t *testing.T) {
-	var q farReports
+	var q sendReports
 	for _, last := range []uint64{0, noRequest - 2, 1 << 40} {
 		q.sent.Store(last)
 		for i := range uint64(4) {

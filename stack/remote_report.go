@@ -15,8 +15,8 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A farReports is what a socket knows of its sends that failed when they had returned.
-type farReports struct {
+// A sendReports is what a socket knows of its sends that failed when they had returned.
+type sendReports struct {
 	sent    atomic.Uint64 // messages
 	returns atomic.Bool   // they come back, as far as they can
 
@@ -29,17 +29,17 @@ type farReports struct {
 const maxReports = 64
 
 // number gives the next message of the socket a number, which reports name.
-func (q *farReports) number(h *attach.Header) (seq uint64) {
+func (q *sendReports) number(h *attach.Header) (seq uint64) {
 	seq = q.sent.Add(1)
 	h.ID = noRequest | uint32(seq&(noRequest-1))
 	return seq
 }
 
 // unsent takes the number of a message back that was not sent, unless there is a later.
-func (q *farReports) unsent(seq uint64) { q.sent.CompareAndSwap(seq, seq-1) }
+func (q *sendReports) unsent(seq uint64) { q.sent.CompareAndSwap(seq, seq-1) }
 
 // numbered is the message with the number that a report names, or 0.
-func (q *farReports) numbered(id uint32) uint64 {
+func (q *sendReports) numbered(id uint32) uint64 {
 	if id < noRequest {
 		return 0
 	}
@@ -51,7 +51,7 @@ func (q *farReports) numbered(id uint32) uint64 {
 }
 
 // add keeps a report. more says how many more there were, of which nothing is known.
-func (q *farReports) add(r SendReport, more uint64) {
+func (q *sendReports) add(r SendReport, more uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.all) == maxReports {
@@ -63,20 +63,20 @@ func (q *farReports) add(r SendReport, more uint64) {
 }
 
 // miss counts reports of which nothing else is known.
-func (q *farReports) miss(k uint64) {
+func (q *sendReports) miss(k uint64) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.lost += k
 }
 
-func (q *farReports) waiting() bool {
+func (q *sendReports) waiting() bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	return len(q.all) > 0
 }
 
 // take takes the oldest.
-func (q *farReports) take() (r SendReport, ok bool) {
+func (q *sendReports) take() (r SendReport, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.all) == 0 {
@@ -92,7 +92,7 @@ func (q *farReports) take() (r SendReport, ok bool) {
 
 // sendFailed deals with the daemon's word of a send that failed. It reports whether the
 // record is, from now on, a message that came back. The line's lock is held.
-func (l *farLine) sendFailed(r *farRecord) (message bool) {
+func (l *clientConn) sendFailed(r *clientRecord) (message bool) {
 	text, data := r.data, []byte(nil)
 	if k := int(min(uint64(r.Arg1), uint64(len(r.data)))); k > 0 {
 		text, data = r.data[:len(r.data)-k], r.data[len(r.data)-k:]
@@ -125,7 +125,7 @@ func (l *farLine) sendFailed(r *farRecord) (message bool) {
 
 // comeBack makes the record one of a message that came back, with the sender that a node
 // gives that returns its own. A message to a range never does.
-func (l *farLine) comeBack(r *farRecord) bool {
+func (l *clientConn) comeBack(r *clientRecord) bool {
 	code := frame.NoName
 	if svc, ok := r.Addr.Service(); ok {
 		r.Addr2 = attach.ServiceSockaddr(svc, 0)
@@ -140,7 +140,7 @@ func (l *farLine) comeBack(r *farRecord) bool {
 }
 
 // destination is an address as a write has it.
-func (s *farSocket) destination(a *attach.Sockaddr) net.Addr {
+func (s *remoteSocket) destination(a *attach.Sockaddr) net.Addr {
 	switch to, _ := a.Addr(); to := to.(type) {
 	case nil:
 		return s.all
@@ -153,25 +153,25 @@ func (s *farSocket) destination(a *attach.Sockaddr) net.Addr {
 }
 
 // own is the socket's address, as far as it has one yet.
-func (s *farSocket) own() net.Addr {
-	if life := s.life.Load(); life != nil {
-		return life.local
+func (s *remoteSocket) own() net.Addr {
+	if cur := s.session.Load(); cur != nil {
+		return cur.local
 	}
 	return nil
 }
 
 // nextReport waits for a report, while the daemon is away too.
-func (s *farSocket) nextReport(ctx context.Context) (r SendReport, err error) {
+func (s *remoteSocket) nextReport(ctx context.Context) (r SendReport, err error) {
 	for again := true; again; {
-		life := s.life.Load()
-		r, err = s.reportOn(ctx, life.line)
-		again, err = s.follow(ctx, life, noEnd, err)
+		cur := s.session.Load()
+		r, err = s.reportOn(ctx, cur.line)
+		again, err = s.follow(ctx, cur, noEnd, err)
 	}
 	return r, err
 }
 
 // reportOn waits for a report on one line.
-func (s *farSocket) reportOn(ctx context.Context, l *farLine) (SendReport, error) {
+func (s *remoteSocket) reportOn(ctx context.Context, l *clientConn) (SendReport, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	w := l.enter(readsOn)
@@ -188,16 +188,16 @@ func (s *farSocket) reportOn(ctx context.Context, l *farLine) (SendReport, error
 }
 
 // tryNextReport is nextReport that does not wait: its error is syscall.EAGAIN then.
-func (s *farSocket) tryNextReport() (r SendReport, err error) {
+func (s *remoteSocket) tryNextReport() (r SendReport, err error) {
 	for again := true; again; {
-		life := s.life.Load()
-		r, err = s.tryReportOn(life.line)
-		again, err = s.tryFollow(life, err)
+		cur := s.session.Load()
+		r, err = s.tryReportOn(cur.line)
+		again, err = s.tryFollow(cur, err)
 	}
 	return r, err
 }
 
-func (s *farSocket) tryReportOn(l *farLine) (SendReport, error) {
+func (s *remoteSocket) tryReportOn(l *clientConn) (SendReport, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lookAhead()

@@ -9,24 +9,24 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// A farSeen is what a line has told that the end of its daemon makes untrue: bindings, and
+// A reportedState is what a line has told that the end of its daemon makes untrue: bindings, and
 // members of a group. Contact with all nodes is lost then, this one among them, and who was told
 // that something is there is told that it is not. The line's lock guards it.
-type farSeen interface {
+type reportedState interface {
 	// note is called with each record that is to be read.
-	note(r *farRecord)
+	note(r *clientRecord)
 	// takeBack gives the records that take back what was told.
-	takeBack(put func(farRecord))
+	takeBack(put func(clientRecord))
 }
 
-// farBindings are bindings that were published and not withdrawn.
-type farBindings struct {
+// reportedBindings are bindings that were published and not withdrawn.
+type reportedBindings struct {
 	told   map[attach.Event]attach.Event // by what tells one from another
 	ranges bool                          // only ranges are told of
 }
 
 // key is what the events of one binding have in common.
-func (s farBindings) key(ev attach.Event) attach.Event {
+func (s reportedBindings) key(ev attach.Event) attach.Event {
 	ev.Kind = 0
 	if s.ranges {
 		return attach.Event{Range: ev.Range}
@@ -34,7 +34,7 @@ func (s farBindings) key(ev attach.Event) attach.Event {
 	return ev
 }
 
-func (s farBindings) note(r *farRecord) {
+func (s reportedBindings) note(r *clientRecord) {
 	if r.Op != attach.OpEvent {
 		return
 	}
@@ -52,7 +52,7 @@ func (s farBindings) note(r *farRecord) {
 	}
 }
 
-func (s farBindings) takeBack(put func(farRecord)) {
+func (s reportedBindings) takeBack(put func(clientRecord)) {
 	if len(s.told) == 0 {
 		return
 	}
@@ -66,18 +66,18 @@ func (s farBindings) takeBack(put func(farRecord)) {
 		return cmp.Or(cmp.Compare(a.Range.Type, b.Range.Type), cmp.Compare(a.Range.Lower, b.Range.Lower), cmp.Compare(a.Range.Upper, b.Range.Upper),
 			cmp.Compare(a.Node, b.Node), cmp.Compare(a.Port, b.Port), cmp.Compare(a.Key, b.Key))
 	})
-	r := farRecord{Header: attach.Header{Op: attach.OpEvent}}
+	r := clientRecord{Header: attach.Header{Op: attach.OpEvent}}
 	for i := range all {
 		r.data = all[i].Append(r.data)
 	}
 	put(r)
 }
 
-// farMembers are the members of a group that have joined and not left, by the address and the
+// reportedMembers are the members of a group that have joined and not left, by the address and the
 // instance that tell of them.
-type farMembers map[[2]attach.Sockaddr]attach.Header
+type reportedMembers map[[2]attach.Sockaddr]attach.Header
 
-func (s farMembers) note(r *farRecord) {
+func (s reportedMembers) note(r *clientRecord) {
 	if r.Op != attach.OpMessage {
 		return
 	}
@@ -90,7 +90,7 @@ func (s farMembers) note(r *farRecord) {
 	}
 }
 
-func (s farMembers) takeBack(put func(farRecord)) {
+func (s reportedMembers) takeBack(put func(clientRecord)) {
 	all := make([]attach.Header, 0, len(s))
 	for _, h := range s {
 		h.Arg0 = h.Arg0&^0xff00 | uint32(MemberLeft)<<8
@@ -103,6 +103,6 @@ func (s farMembers) takeBack(put func(farRecord)) {
 		return cmp.Or(cmp.Compare(x.Node, y.Node), cmp.Compare(x.Port, y.Port))
 	})
 	for _, h := range all {
-		put(farRecord{Header: h})
+		put(clientRecord{Header: h})
 	}
 }

@@ -16,11 +16,11 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 	h := attach.Header{Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
 		Arg0: uint32(truth(c.Loopback)) | uint32(truth(c.Events))<<1 | uint32(c.Policy)<<8 | uint32(c.Importance)<<16,
 		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit)}
-	s := &farSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors, kept: true,
+	s := &remoteSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors, kept: true,
 		all: Range{Type: svc.Type, Upper: ^uint32(0)}}
-	s.make = func(ctx context.Context, _ string, _ farWants, l *farLine) (SocketAddr, error) {
+	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (SocketAddr, error) {
 		if c.Events && s.kept {
-			l.seen = farMembers{}
+			l.seen = reportedMembers{}
 		}
 		a, err := l.ask(ctx, h, nil)
 		local, _ := a.Addr.Socket()
@@ -35,19 +35,19 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 // readFar is read for an attached socket.
 func (g *Group) readFar(b []byte) (k int, m GroupMessage, err error) {
 	for again := true; again; {
-		life := g.far.life.Load()
-		err = life.line.next(context.Background(), false, func(r *farRecord) bool {
-			k, m = g.took(life, r, b)
+		cur := g.far.session.Load()
+		err = cur.line.next(context.Background(), false, func(r *clientRecord) bool {
+			k, m = g.took(cur, r, b)
 			return true
 		})
-		again, err = g.far.follow(context.Background(), life, readEnd, err)
+		again, err = g.far.follow(context.Background(), cur, readEnd, err)
 	}
 	return k, m, err
 }
 
-func (g *Group) took(life *farLife, r *farRecord, b []byte) (k int, m GroupMessage) {
+func (g *Group) took(cur *session, r *clientRecord, b []byte) (k int, m GroupMessage) {
 	var plain Message
-	k = life.message(g.network, r, b, nil, &plain)
+	k = cur.message(g.network, r, b, nil, &plain)
 	m = GroupMessage{Kind: GroupKind(r.Arg0 >> 8 & 0xff), From: plain.From, Private: r.Flags&attach.FlagPrivate != 0,
 		Importance: plain.Importance, Truncated: plain.Truncated, addr: plain.addr}
 	if svc, ok := r.Addr2.Service(); ok {
@@ -60,12 +60,12 @@ func (g *Group) took(life *farLife, r *farRecord, b []byte) (k int, m GroupMessa
 
 func (g *Group) tryReadFar(b []byte) (k int, m GroupMessage, err error) {
 	for again := true; again; {
-		life := g.far.life.Load()
-		err = life.line.try(func(r *farRecord) bool {
-			k, m = g.took(life, r, b)
+		cur := g.far.session.Load()
+		err = cur.line.try(func(r *clientRecord) bool {
+			k, m = g.took(cur, r, b)
 			return true
 		})
-		again, err = g.far.tryFollow(life, err)
+		again, err = g.far.tryFollow(cur, err)
 	}
 	if err != nil && err != errAgain {
 		err = g.far.opError("read", nil, err)
@@ -78,9 +78,9 @@ func (g *Group) waitFar(ctx context.Context, k int) error {
 	began := time.Now()
 	var err error
 	for again := true; again; {
-		life := g.far.life.Load()
-		err = life.line.call(ctx, "socket.wait-members", membersWords{k}, nil)
-		again, err = g.far.follow(ctx, life, noEnd, err)
+		cur := g.far.session.Load()
+		err = cur.line.call(ctx, "socket.wait-members", membersWords{k}, nil)
+		again, err = g.far.follow(ctx, cur, noEnd, err)
 	}
 	var members *MembersError
 	if err == nil || errors.As(err, &members) && ctx.Err() == nil {

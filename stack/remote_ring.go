@@ -54,7 +54,7 @@ func (c AttachConfig) rings() bool {
 }
 
 // ended reports whether the daemon has said that nothing comes any more.
-func (l *farLine) ended() bool {
+func (l *clientConn) ended() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var gone *GoneError
@@ -63,7 +63,7 @@ func (l *farLine) ended() bool {
 
 // useRing makes a line that nobody else uses yet have a ring, if the program wants rings.
 // What the daemon refuses is an error with RingAlways alone.
-func (l *farLine) useRing(ctx context.Context, c AttachConfig) error {
+func (l *clientConn) useRing(ctx context.Context, c AttachConfig) error {
 	if !c.rings() {
 		return nil
 	}

@@ -37,7 +37,7 @@ func records(data []byte) (all [][]byte) {
 }
 
 // Whatever comes from what should be the daemon ends in messages, answers and errors.
-func FuzzFarLine(f *testing.F) {
+func FuzzClientConn(f *testing.F) {
 	seed := func(ops ...attach.Op) (b []byte) {
 		for _, op := range ops {
 			b = append(b, byte(op), 12, 1, 1, 0, 0, attach.TypeSocket, 1, 1, 0, 'd', 'a', 't', 'a')
@@ -52,8 +52,8 @@ func FuzzFarLine(f *testing.F) {
 		if err != nil {
 			t.Skip(err)
 		}
-		l := newFarLine(c)
-		l.socket = &farSocket{network: "tipcrdm"}
+		l := newClientConn(c)
+		l.socket = &remoteSocket{network: "tipcrdm"}
 		l.socket.reports.returns.Store(len(data)%2 != 0)
 		for _, b := range records(data) {
 			unix.Send(fd, b, 0)
@@ -68,15 +68,15 @@ func FuzzFarLine(f *testing.F) {
 			defer close(asked)
 			l.ask(ctx, attach.Header{Op: attach.OpCall}, []byte("links\x00"))
 		}()
-		life := &farLife{line: l}
+		cur := &session{line: l}
 		stream := &Conn{stream: true}
 		buf := make([]byte, 3)
 		for i := 0; ; i++ {
-			err := l.next(ctx, true, func(r *farRecord) (done bool) {
+			err := l.next(ctx, true, func(r *clientRecord) (done bool) {
 				switch i % 3 {
 				case 0:
 					var m Message
-					life.message("tipcrdm", r, buf, nil, &m)
+					cur.message("tipcrdm", r, buf, nil, &m)
 					return true
 				case 1:
 					_, _, done = stream.took(r, buf)
@@ -105,7 +105,7 @@ func FuzzFarLine(f *testing.F) {
 	})
 }
 
-func (l *farLine) isOver() bool {
+func (l *clientConn) isOver() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over != nil

@@ -13,31 +13,31 @@ import (
 // daemon could not send comes back with the answer to the last shutdown. Between the program
 // and the daemon nothing is lost as long as both live, as the shutdown is the last there.
 
-// A farGone is how the end of an attached connection went.
-type farGone struct {
+// A closeResult is how the end of an attached connection went.
+type closeResult struct {
 	once sync.Once
 	done chan struct{}
 	err  error // once done is closed: *UnsentError, that there was no answer, or nil
 }
 
 // wait is closed when the end is over.
-func (g *farGone) wait() chan struct{} {
+func (g *closeResult) wait() chan struct{} {
 	g.once.Do(func() { g.done = make(chan struct{}) })
 	return g.done
 }
 
 // begin notes that the daemon is to be told of the end.
-func (g *farGone) begin(l *farLine, f *farNode) {
+func (g *closeResult) begin(l *clientConn, f *remoteNode) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.leaving == nil {
-		f.leaving = map[*farLine]struct{}{}
+		f.leaving = map[*clientConn]struct{}{}
 	}
 	f.leaving[l] = struct{}{}
 }
 
 // end notes how it went; known says that the program was told of what is not sent.
-func (g *farGone) end(l *farLine, f *farNode, err error, known bool) {
+func (g *closeResult) end(l *clientConn, f *remoteNode, err error, known bool) {
 	f.mu.Lock()
 	delete(f.leaving, l)
 	var unsent *UnsentError
@@ -56,7 +56,7 @@ func (g *farGone) end(l *farLine, f *farNode, err error, known bool) {
 
 // endedUnsent is the *UnsentError in the error that a line has ended with, or nil; known says
 // that there is no more to be told of what is unsent, as the daemon is gone, or there is one.
-func (l *farLine) endedUnsent() (err error, known bool) {
+func (l *clientConn) endedUnsent() (err error, known bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	var unsent *UnsentError
@@ -67,7 +67,7 @@ func (l *farLine) endedUnsent() (err error, known bool) {
 }
 
 // closeWait is CloseWait for an attached connection.
-func (s *farSocket) closeWait(ctx context.Context) error {
+func (s *remoteSocket) closeWait(ctx context.Context) error {
 	if err := s.close("close", true); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
@@ -87,7 +87,7 @@ func (s *farSocket) closeWait(ctx context.Context) error {
 }
 
 // background begins a goroutine that Close waits for; false once Close has begun.
-func (f *farNode) background(g func()) bool {
+func (f *remoteNode) background(g func()) bool {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -99,7 +99,7 @@ func (f *farNode) background(g func()) bool {
 
 // cut ends what still waits for the daemon when the node is closed, and says how many
 // connections that were.
-func (f *farNode) cut() (k int) {
+func (f *remoteNode) cut() (k int) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	for l := range f.leaving {
@@ -110,7 +110,7 @@ func (f *farNode) cut() (k int) {
 }
 
 // unsentError is what Node.Close returns for bytes that are lost, or nil.
-func (f *farNode) unsentError() error {
+func (f *remoteNode) unsentError() error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.unsent.Err == nil {

@@ -13,7 +13,7 @@ import (
 )
 
 // goodbyeBed is a connected socket of an attached node, and the daemon's end of it.
-func goodbyeBed(t *testing.T, ring bool) (*farSocket, *attach.Conn) {
+func goodbyeBed(t *testing.T, ring bool) (*remoteSocket, *attach.Conn) {
 	t.Helper()
 	daemon, fd, err := attach.Pair()
 	if err != nil {
@@ -38,9 +38,9 @@ func goodbyeBed(t *testing.T, ring bool) (*farSocket, *attach.Conn) {
 			t.Fatal(err)
 		}
 	}
-	f := newFarNode("", AttachConfig{})
-	s := &farSocket{f: f, network: "tipc"}
-	s.life.Store(&farLife{line: newFarLine(c)})
+	f := newRemoteNode("", AttachConfig{})
+	s := &remoteSocket{f: f, network: "tipc"}
+	s.session.Store(&session{line: newClientConn(c)})
 	if err := s.enroll(); err != nil {
 		t.Fatal(err)
 	}
@@ -175,7 +175,7 @@ func TestTryReadsBehindADeadline(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, daemon := goodbyeBed(t, ring)
 			l := s.line()
-			took := func(*farRecord) bool { return true }
+			took := func(*clientRecord) bool { return true }
 			l.setReadBy(time.Now().Add(time.Millisecond))
 			if err := l.next(context.Background(), false, took); err == nil {
 				t.Fatal("there was nothing to read")

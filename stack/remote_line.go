@@ -17,7 +17,7 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A farLine is a connection to the daemon, and the calls that wait for something on it.
+// A clientConn is a connection to the daemon, and the calls that wait for something on it.
 // One of them, the leader, reads; what it reads for others it hands to them, and when it
 // has what it wanted itself it leaves the lead to another. So there is no goroutine
 // between the socket and a call.
@@ -25,65 +25,65 @@ import (
 //	waits ──(nobody leads)──► leads ──(its record is there)──► done, the next leads
 //	  ▲                         │
 //	  └──(a record of another)──┘ ── the end: all are told
-type farLine struct {
+type clientConn struct {
 	conn *attach.Conn
 	fds  bool            // answers may bring descriptors
 	gone chan<- struct{} // told of the end of the daemon, or nil
 
-	out farWriter
+	out clientWriter
 
-	socket *farSocket // that reports go to, and messages that came back; nil: of a connection, or no socket
-	node   NodeAddr   // the daemon's
+	socket *remoteSocket // that reports go to, and messages that came back; nil: of a connection, or no socket
+	node   NodeAddr      // the daemon's
 
 	mu     sync.Mutex // guards everything below, but h while somebody leads
 	h      attach.Header
-	waits  []*farWait
-	leader *farWait
-	idle   []*farWait
+	waits  []*clientWait
+	leader *clientWait
+	idle   []*clientWait
 	id     uint32 // of the last request
-	inbox  []farRecord
-	room   []farRecord // that the inbox begins with
-	kept   int         // bytes in the inbox
-	strays []farAnswer // accepted connections that nobody waits for any more
-	failed error       // of a send of a connection, for the next call
-	over   error       // why nothing comes any more
+	inbox  []clientRecord
+	room   []clientRecord // that the inbox begins with
+	kept   int            // bytes in the inbox
+	strays []response     // accepted connections that nobody waits for any more
+	failed error          // of a send of a connection, for the next call
+	over   error          // why nothing comes any more
 	readBy time.Time
 	// answerBy is when a send that is answered waits no longer: a little after the write
 	// deadline, which the daemon keeps.
 	answerBy time.Time
 	grace    time.Duration // how long it waits then; it does not change
 	conned   time.Time     // the conn's read deadline
-	seen     farSeen       // what was told, as far as the end of the daemon takes it back; or nil
+	seen     reportedState // what was told, as far as the end of the daemon takes it back; or nil
 }
 
-// A farRecord is a record for whoever reads.
-type farRecord struct {
+// A clientRecord is a record for whoever reads.
+type clientRecord struct {
 	attach.Header
 	data []byte
 	buf  *attach.Buffer // that data is in, or nil
 }
 
-func (r *farRecord) release() {
+func (r *clientRecord) release() {
 	if r.buf != nil {
 		r.buf.Release()
 	}
-	*r = farRecord{}
+	*r = clientRecord{}
 }
 
-// A farAnswer is the answer to a request. Its data is the caller's.
-type farAnswer struct {
+// A response is the answer to a request. Its data is the caller's.
+type response struct {
 	attach.Header
 	data []byte
 	fd   int // or -1
 }
 
-// A farWait is a call that waits: for the answer to a request, or for messages.
-type farWait struct {
+// A clientWait is a call that waits: for the answer to a request, or for messages.
+type clientWait struct {
 	id       uint32 // of the request; 0: messages
 	ctx      context.Context
 	wake     chan struct{} // of one place
 	timer    *time.Timer
-	answer   farAnswer
+	answer   response
 	answered bool
 	failed   error // the answer was none
 	gathered attach.Join
@@ -97,14 +97,14 @@ var (
 	never   time.Time         // one that does not; it is not changed
 )
 
-func newFarLine(c *attach.Conn) *farLine {
-	return &farLine{conn: c, out: newFarWriter(), grace: answerGrace}
+func newClientConn(c *attach.Conn) *clientConn {
+	return &clientConn{conn: c, out: newClientWriter(), grace: answerGrace}
 }
 
 // enter makes a call wait on the line. The lock is held in this and all others that take
-// a farWait.
-func (l *farLine) enter(id uint32) *farWait {
-	var w *farWait
+// a clientWait.
+func (l *clientConn) enter(id uint32) *clientWait {
+	var w *clientWait
 	if k := len(l.idle); k > 0 {
 		w = l.idle[k-1]
 		l.idle = l.idle[:k-1]
@@ -113,7 +113,7 @@ func (l *farLine) enter(id uint32) *farWait {
 		default:
 		}
 	} else {
-		w = &farWait{wake: make(chan struct{}, 1)}
+		w = &clientWait{wake: make(chan struct{}, 1)}
 	}
 	w.id = id
 	l.waits = append(l.waits, w)
@@ -121,13 +121,13 @@ func (l *farLine) enter(id uint32) *farWait {
 }
 
 // leave ends that, and hands the lead on.
-func (l *farLine) leave(w *farWait) {
+func (l *clientConn) leave(w *clientWait) {
 	i := slices.Index(l.waits, w)
 	l.waits = slices.Delete(l.waits, i, i+1)
 	if l.leader == w {
 		l.leader = nil
 	}
-	*w = farWait{wake: w.wake, timer: w.timer}
+	*w = clientWait{wake: w.wake, timer: w.timer}
 	if len(l.idle) < 8 {
 		l.idle = append(l.idle, w)
 	}
@@ -135,7 +135,7 @@ func (l *farLine) leave(w *farWait) {
 }
 
 // wakeNext lets a call look that may go on, or lead.
-func (l *farLine) wakeNext() {
+func (l *clientConn) wakeNext() {
 	if len(l.inbox) > 0 {
 		for _, w := range l.waits {
 			if w.id == 0 {
@@ -151,7 +151,7 @@ func (l *farLine) wakeNext() {
 
 // await waits until ready, or until what ends the call: the end of the line, ctx, the
 // deadline. Errors: why the line ended; the context's; os.ErrDeadlineExceeded.
-func (l *farLine) await(w *farWait, by *time.Time, ready func() bool) error {
+func (l *clientConn) await(w *clientWait, by *time.Time, ready func() bool) error {
 	for {
 		switch {
 		case l.over == net.ErrClosed:
@@ -178,7 +178,7 @@ func (l *farLine) await(w *farWait, by *time.Time, ready func() bool) error {
 }
 
 // sleep waits until somebody has something for the call, or it may lead.
-func (l *farLine) sleep(w *farWait, by time.Time) {
+func (l *clientConn) sleep(w *clientWait, by time.Time) {
 	l.mu.Unlock()
 	defer l.mu.Lock()
 	if by.IsZero() {
@@ -197,7 +197,7 @@ func (l *farLine) sleep(w *farWait, by time.Time) {
 }
 
 // lead reads one record and deals with it.
-func (l *farLine) lead(w *farWait, by time.Time) {
+func (l *clientConn) lead(w *clientWait, by time.Time) {
 	if l.conned != by {
 		l.conned = by
 		l.conn.SetReadDeadline(by)
@@ -214,31 +214,31 @@ func (l *farLine) lead(w *farWait, by time.Time) {
 }
 
 // receive reads one record, without the lock.
-func (l *farLine) receive() (r farRecord, fd int, err error) {
+func (l *clientConn) receive() (r clientRecord, fd int, err error) {
 	if !l.fds {
 		r.buf, err = l.conn.ReadPooled(&l.h)
 		if err != nil {
-			return farRecord{}, -1, err
+			return clientRecord{}, -1, err
 		}
 		r.Header, r.data = l.h, r.buf.Data
 		return r, -1, nil
 	}
-	room := farRooms.Get().(*farRoom)
-	defer farRooms.Put(room)
+	room := recordRooms.Get().(*recordRoom)
+	defer recordRooms.Put(room)
 	k, fd, err := l.conn.ReadFD(&l.h, room[:])
 	if err != nil {
-		return farRecord{}, -1, err
+		return clientRecord{}, -1, err
 	}
 	r.Header, r.data = l.h, slices.Clone(room[:k])
 	return r, fd, nil
 }
 
-type farRoom [attach.MaxData]byte
+type recordRoom [attach.MaxData]byte
 
-var farRooms = sync.Pool{New: func() any { return new(farRoom) }}
+var recordRooms = sync.Pool{New: func() any { return new(recordRoom) }}
 
 // take deals with a record; forReader says that who has read it reads messages.
-func (l *farLine) take(r farRecord, fd int, forReader bool) {
+func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 	switch {
 	case r.IsReply():
 		l.reply(&r, fd)
@@ -274,7 +274,7 @@ func (l *farLine) take(r farRecord, fd int, forReader bool) {
 }
 
 // add adds a record to the inbox.
-func (l *farLine) add(r farRecord) {
+func (l *clientConn) add(r clientRecord) {
 	l.kept += len(r.data) + attach.HeaderLen
 	if l.inbox = append(l.inbox, r); len(l.inbox) == 1 {
 		l.room = l.inbox
@@ -283,10 +283,10 @@ func (l *farLine) add(r farRecord) {
 
 // see notes what a record says. It has the record by value, so that one of a line that notes
 // nothing does not escape.
-func (l *farLine) see(r farRecord) { l.seen.note(&r) }
+func (l *clientConn) see(r clientRecord) { l.seen.note(&r) }
 
 // keep makes the record hold no more memory than its data needs.
-func (r *farRecord) keep() {
+func (r *clientRecord) keep() {
 	if r.buf != nil && len(r.data) < attach.MaxData/4 {
 		r.data = slices.Clone(r.data)
 		r.buf.Release()
@@ -295,7 +295,7 @@ func (r *farRecord) keep() {
 }
 
 // reply hands an answer to the call that waits for it.
-func (l *farLine) reply(r *farRecord, fd int) {
+func (l *clientConn) reply(r *clientRecord, fd int) {
 	for _, w := range l.waits {
 		if w.id != r.ID || r.ID == 0 || w.answered {
 			continue
@@ -306,7 +306,7 @@ func (l *farLine) reply(r *farRecord, fd int) {
 			return
 		}
 		w.failed = err
-		w.answer = farAnswer{r.Header, slices.Clone(all), fd}
+		w.answer = response{r.Header, slices.Clone(all), fd}
 		w.answered = true
 		if l.leader != w {
 			signal(w.wake)
@@ -314,14 +314,14 @@ func (l *farLine) reply(r *farRecord, fd int) {
 		return
 	}
 	if r.Op == attach.OpAccept && fd >= 0 { // somebody else will take it
-		l.strays = append(l.strays, farAnswer{r.Header, nil, fd})
+		l.strays = append(l.strays, response{r.Header, nil, fd})
 		return
 	}
 	closeFD(fd)
 }
 
 // end notes why nothing comes any more, and tells everybody.
-func (l *farLine) end(err error) {
+func (l *clientConn) end(err error) {
 	if l.over == nil {
 		l.over = err
 		if isGone(err) {
@@ -337,7 +337,7 @@ func (l *farLine) end(err error) {
 }
 
 // kick makes all calls look, the one that leads too.
-func (l *farLine) kick() {
+func (l *clientConn) kick() {
 	for _, w := range l.waits {
 		signal(w.wake)
 	}
@@ -348,7 +348,7 @@ func (l *farLine) kick() {
 }
 
 // when makes the call of w look when ctx is done. The returned function ends that.
-func (l *farLine) when(ctx context.Context, w *farWait) (stop func() bool) {
+func (l *clientConn) when(ctx context.Context, w *clientWait) (stop func() bool) {
 	if ctx.Done() == nil {
 		return func() bool { return true }
 	}
@@ -361,14 +361,14 @@ func (l *farLine) when(ctx context.Context, w *farWait) (stop func() bool) {
 }
 
 // close ends the line; calls that wait end with net.ErrClosed.
-func (l *farLine) close() {
-	l.hush()
+func (l *clientConn) close() {
+	l.stopLocal()
 	l.conn.Close()
 }
 
-// hush ends the line for everybody here, with net.ErrClosed that goes before every other
+// stopLocal ends the line for everybody here, with net.ErrClosed that goes before every other
 // error. The connection stays.
-func (l *farLine) hush() {
+func (l *clientConn) stopLocal() {
 	l.endWrites()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -391,7 +391,7 @@ func closeFD(fd int) {
 }
 
 // setReadBy sets the time at which reads end.
-func (l *farLine) setReadBy(t time.Time) {
+func (l *clientConn) setReadBy(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.readBy = t

@@ -13,11 +13,11 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// A farSubscription is a subscription at the daemon, with a connection of its own. The next
+// A remoteSubscription is a subscription at the daemon, with a connection of its own. The next
 // daemon knows nothing of it: what was told is taken back when the daemon is lost, and what
 // exists at the next one is told again.
-type farSubscription struct {
-	*farSocket
+type remoteSubscription struct {
+	*remoteSocket
 	over time.Time // when its time is over; zero: never
 }
 
@@ -30,16 +30,16 @@ func (c SubscriptionConfig) subscribeFar(ctx context.Context, n *Node, r Range) 
 	if c.Changes {
 		h.Flags |= attach.FlagChanges
 	}
-	s := &farSubscription{farSocket: &farSocket{f: n.far, network: "tipc", aside: true, kept: c.At == 0}}
+	s := &remoteSubscription{remoteSocket: &remoteSocket{f: n.far, network: "tipc", aside: true, kept: c.At == 0}}
 	if c.Timeout > 0 {
 		s.over = time.Now().Add(c.Timeout)
 	}
-	s.make = func(ctx context.Context, _ string, _ farWants, l *farLine) (SocketAddr, error) {
+	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (SocketAddr, error) {
 		if c.Timeout > 0 {
 			h.Wide = uint64(max(1, time.Until(s.over)))
 		}
 		if s.kept {
-			l.seen = farBindings{told: map[attach.Event]attach.Event{}, ranges: c.Ranges}
+			l.seen = reportedBindings{told: map[attach.Event]attach.Event{}, ranges: c.Ranges}
 		}
 		_, err := l.ask(ctx, h, nil)
 		if err == nil {
@@ -54,35 +54,35 @@ func (c SubscriptionConfig) subscribeFar(ctx context.Context, n *Node, r Range) 
 }
 
 // end is when the subscription's time is over.
-func (s *farSubscription) end(*farLine) time.Time { return s.over }
+func (s *remoteSubscription) end(*clientConn) time.Time { return s.over }
 
 // next waits for an event. Errors: os.ErrDeadlineExceeded when its time is over, those of
 // the daemon, the context's.
-func (s *farSubscription) next(ctx context.Context) (ev Event, err error) {
+func (s *remoteSubscription) next(ctx context.Context) (ev Event, err error) {
 	if err := ctx.Err(); err != nil {
 		return Event{}, err
 	}
 	for again := true; again; {
-		life := s.life.Load()
-		ev, err = life.line.takeEvent(func(use func(*farRecord) bool) error { return life.line.next(ctx, false, use) })
-		again, err = s.follow(ctx, life, s.end, err)
+		cur := s.session.Load()
+		ev, err = cur.line.takeEvent(func(use func(*clientRecord) bool) error { return cur.line.next(ctx, false, use) })
+		again, err = s.follow(ctx, cur, s.end, err)
 	}
 	return ev, err
 }
 
 // tryNext is next that does not wait: its error is syscall.EAGAIN then.
-func (s *farSubscription) tryNext() (ev Event, err error) {
+func (s *remoteSubscription) tryNext() (ev Event, err error) {
 	for again := true; again; {
-		life := s.life.Load()
-		ev, err = life.line.takeEvent(life.line.try)
-		again, err = s.tryFollow(life, err)
+		cur := s.session.Load()
+		ev, err = cur.line.takeEvent(cur.line.try)
+		again, err = s.tryFollow(cur, err)
 	}
 	return ev, err
 }
 
-func (l *farLine) takeEvent(from func(use func(*farRecord) bool) error) (ev Event, err error) {
+func (l *clientConn) takeEvent(from func(use func(*clientRecord) bool) error) (ev Event, err error) {
 	var bad error
-	err = from(func(r *farRecord) bool {
+	err = from(func(r *clientRecord) bool {
 		ev, bad = eventOf(r)
 		return bad != nil || len(r.data) == 0
 	})
@@ -100,7 +100,7 @@ func (l *farLine) takeEvent(from func(use func(*farRecord) bool) error) (ev Even
 
 // eventOf takes an event out of a record. Errors: os.ErrDeadlineExceeded where it is the
 // end, syscall.EPROTO.
-func eventOf(r *farRecord) (ev Event, err error) {
+func eventOf(r *clientRecord) (ev Event, err error) {
 	var room [1]attach.Event
 	all, err := attach.ParseEvents(r.data[:min(len(r.data), attach.EventLen)], room[:])
 	if err != nil || len(all) != 1 {
@@ -115,4 +115,4 @@ func eventOf(r *farRecord) (ev Event, err error) {
 	return Event{Withdrawn: e.Kind == attach.EventWithdrawn, Binding: b}, nil
 }
 
-func (s *farSubscription) close() { s.farSocket.close("close", true) }
+func (s *remoteSubscription) close() { s.remoteSocket.close("close", true) }

@@ -18,7 +18,7 @@ import (
 )
 
 // fullBed is goodbyeBed with a connection that has no room towards the daemon.
-func fullBed(t *testing.T, ring bool) (*farSocket, *attach.Conn) {
+func fullBed(t *testing.T, ring bool) (*remoteSocket, *attach.Conn) {
 	t.Helper()
 	s, daemon := goodbyeBed(t, ring)
 	s.f.closed = true // there is nobody to ask what a send waits for
@@ -27,7 +27,7 @@ func fullBed(t *testing.T, ring bool) (*farSocket, *attach.Conn) {
 }
 
 // untilWaiting waits until so many calls wait for room, and one of them in the connection.
-func untilWaiting(t *testing.T, l *farLine, k int) {
+func untilWaiting(t *testing.T, l *clientConn, k int) {
 	t.Helper()
 	waiting := func() bool {
 		l.out.mu.Lock()
@@ -70,12 +70,12 @@ func recordsOf(t *testing.T, daemon *attach.Conn, marks ...byte) (counts []int) 
 // the record to a goroutine.
 func TestEndedWriteSendsNothing(t *testing.T) {
 	ends := map[string]struct {
-		end  func(l *farLine, cancel context.CancelFunc)
+		end  func(l *clientConn, cancel context.CancelFunc)
 		want error
 	}{
-		"context":  {func(_ *farLine, cancel context.CancelFunc) { cancel() }, context.Canceled},
-		"deadline": {func(l *farLine, _ context.CancelFunc) { l.setWriteBy(longAgo) }, os.ErrDeadlineExceeded},
-		"close":    {func(l *farLine, _ context.CancelFunc) { l.hush() }, net.ErrClosed},
+		"context":  {func(_ *clientConn, cancel context.CancelFunc) { cancel() }, context.Canceled},
+		"deadline": {func(l *clientConn, _ context.CancelFunc) { l.setWriteBy(longAgo) }, os.ErrDeadlineExceeded},
+		"close":    {func(l *clientConn, _ context.CancelFunc) { l.stopLocal() }, net.ErrClosed},
 	}
 	for name, ring := range map[string]bool{"socket": false, "ring": true} {
 		for how, e := range ends {

@@ -16,13 +16,13 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// A farWriter is the part of a line that waits for room. Calls wait one after the other:
+// A clientWriter is the part of a line that waits for room. Calls wait one after the other:
 // the one whose turn it is waits in the connection, with its own deadline; no call, and no
 // goroutine that a call leaves behind, has the caller's data once the call has returned.
 //
 //	waits for its turn ──► waits for room ──► written whole
 //	        └───────────────────┴──(context, deadline, close)──► not written at all
-type farWriter struct {
+type clientWriter struct {
 	turn    chan struct{} // holds one while a call waits for room
 	closing chan struct{} // closed with the line
 
@@ -35,12 +35,12 @@ type farWriter struct {
 	unsent  chan struct{} // not nil: the line is closed; closed when no call waits any more
 }
 
-func newFarWriter() farWriter {
-	return farWriter{turn: make(chan struct{}, 1), closing: make(chan struct{}), moved: make(chan struct{})}
+func newClientWriter() clientWriter {
+	return clientWriter{turn: make(chan struct{}, 1), closing: make(chan struct{}), moved: make(chan struct{})}
 }
 
 // setWriteBy sets the time at which writes of data end, waiting ones included.
-func (l *farLine) setWriteBy(t time.Time) {
+func (l *clientConn) setWriteBy(t time.Time) {
 	w := &l.out
 	w.mu.Lock()
 	w.by = t
@@ -58,7 +58,7 @@ func (l *farLine) setWriteBy(t time.Time) {
 	l.kick()
 }
 
-func (l *farLine) writeDeadline() time.Time {
+func (l *clientConn) writeDeadline() time.Time {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
 	return l.out.by
@@ -67,7 +67,7 @@ func (l *farLine) writeDeadline() time.Time {
 // write sends a record of data. It waits for room until the write deadline, or until ctx
 // is done: then nothing was sent, and the error is os.ErrDeadlineExceeded, or what ctx
 // says. It tells how long that took.
-func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
+func (l *clientConn) write(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if past(l.writeDeadline()) {
 		return 0, os.ErrDeadlineExceeded
 	}
@@ -83,7 +83,7 @@ func (l *farLine) write(ctx context.Context, h *attach.Header, data []byte) (wai
 // inTurn calls put when the calls that wait for room already are through. timed says that
 // the write deadline ends the wait. Errors: of put; os.ErrDeadlineExceeded, what ctx says,
 // net.ErrClosed.
-func (l *farLine) inTurn(ctx context.Context, timed bool, put func() error) error {
+func (l *clientConn) inTurn(ctx context.Context, timed bool, put func() error) error {
 	w := &l.out
 	if !w.enter() {
 		return net.ErrClosed
@@ -105,7 +105,7 @@ func (l *farLine) inTurn(ctx context.Context, timed bool, put func() error) erro
 
 // kickWriter makes the call that waits for room look. It may come when there is none any
 // more.
-func (l *farLine) kickWriter() {
+func (l *clientConn) kickWriter() {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
 	if l.out.held {
@@ -114,7 +114,7 @@ func (l *farLine) kickWriter() {
 }
 
 // put writes a record, in the call's turn.
-func (l *farLine) put(ctx context.Context, timed bool, h *attach.Header, data []byte) error {
+func (l *clientConn) put(ctx context.Context, timed bool, h *attach.Header, data []byte) error {
 	for {
 		if err := l.hold(ctx, timed); err != nil {
 			return err
@@ -127,7 +127,7 @@ func (l *farLine) put(ctx context.Context, timed bool, h *attach.Header, data []
 
 // hold makes the conn's write deadline that of the call whose turn it is. Errors: why the
 // call may not go on.
-func (l *farLine) hold(ctx context.Context, timed bool) error {
+func (l *clientConn) hold(ctx context.Context, timed bool) error {
 	w := &l.out
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -149,7 +149,7 @@ func (l *farLine) hold(ctx context.Context, timed bool) error {
 }
 
 // enter counts a call that waits; none on a line that is closed.
-func (w *farWriter) enter() bool {
+func (w *clientWriter) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.unsent != nil {
@@ -159,7 +159,7 @@ func (w *farWriter) enter() bool {
 	return true
 }
 
-func (w *farWriter) leave() {
+func (w *clientWriter) leave() {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.waiting--; w.waiting == 0 && w.unsent != nil {
@@ -168,7 +168,7 @@ func (w *farWriter) leave() {
 }
 
 // await waits for the turn, which is the call's then. Errors as of hold.
-func (w *farWriter) await(ctx context.Context, timed bool) error {
+func (w *clientWriter) await(ctx context.Context, timed bool) error {
 	for {
 		w.mu.Lock()
 		by, moved := w.by, w.moved
@@ -195,7 +195,7 @@ func (w *farWriter) await(ctx context.Context, timed bool) error {
 
 // tryWrite writes a record if there is room: else the error is syscall.EAGAIN, also where
 // the call whose turn it is has a deadline that is over.
-func (l *farLine) tryWrite(h *attach.Header, data []byte) error {
+func (l *clientConn) tryWrite(h *attach.Header, data []byte) error {
 	err := l.conn.TryWrite(h, data)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return syscall.EAGAIN
@@ -204,7 +204,7 @@ func (l *farLine) tryWrite(h *attach.Header, data []byte) error {
 }
 
 // endWrites ends the calls that wait for room; no others do from then on.
-func (l *farLine) endWrites() {
+func (l *clientConn) endWrites() {
 	w := &l.out
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -224,7 +224,7 @@ func (l *farLine) endWrites() {
 // readOn has a goroutine read while a call waits for room, which the daemon may not make
 // before it is rid of what it has to say. over, unless it is nil, is called when the time
 // by is over, which l.mu guards. The returned function ends that.
-func (l *farLine) readOn(by *time.Time, over func()) (stop func()) {
+func (l *clientConn) readOn(by *time.Time, over func()) (stop func()) {
 	ctx, cancel := context.WithCancel(context.Background())
 	done := make(chan struct{})
 	go func() {
@@ -247,18 +247,18 @@ func (l *farLine) readOn(by *time.Time, over func()) (stop func()) {
 }
 
 // Numbers of requests. Those of requests that are made are below noRequest; sends that are
-// not answered are above it, see farSocket.number.
+// not answered are above it, see remoteSocket.number.
 const (
-	noRequest = 1 << 31
-	readsOn   = 1<<32 - 1 // of a call that reads for others
-	lastWord  = readsOn   // of the last request of a socket
+	noRequest    = 1 << 31
+	readsOn      = 1<<32 - 1 // of a call that reads for others
+	closeRequest = readsOn   // of the last request of a socket
 )
 
 // post sends a request, also after the write deadline. It waits for room until ctx is done
 // or the time by, which l.mu guards, is over: then nothing was sent. A request of several
 // records is sent whole all the same, from a copy, and then canceled. Errors: those of
 // put.
-func (l *farLine) post(ctx context.Context, by *time.Time, h *attach.Header, data []byte) error {
+func (l *clientConn) post(ctx context.Context, by *time.Time, h *attach.Header, data []byte) error {
 	if len(data) <= attach.MaxData {
 		if err := l.tryPost(h, data); err != syscall.EAGAIN {
 			return err
@@ -284,7 +284,7 @@ func (l *farLine) post(ctx context.Context, by *time.Time, h *attach.Header, dat
 }
 
 // tryPost is tryWrite of a request, which does not go between the records of another.
-func (l *farLine) tryPost(h *attach.Header, data []byte) error {
+func (l *clientConn) tryPost(h *attach.Header, data []byte) error {
 	l.out.mu.Lock()
 	defer l.out.mu.Unlock()
 	if l.out.parts {
@@ -294,7 +294,7 @@ func (l *farLine) tryPost(h *attach.Header, data []byte) error {
 }
 
 // postParts sends a request of several records.
-func (l *farLine) postParts(ctx context.Context, h *attach.Header, data []byte) error {
+func (l *clientConn) postParts(ctx context.Context, h *attach.Header, data []byte) error {
 	own := slices.Clone(data)
 	done := make(chan error, 1)
 	go func() {

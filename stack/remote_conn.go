@@ -33,13 +33,13 @@ func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr
 	}
 	to, _ := attach.SockaddrOf(addr, 0)
 	began := time.Now()
-	var told farAnswer
-	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, options: c.optionsOf(n.far)}
+	var told response
+	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, options: c.optionsOf(n.far)}
 	peer, _ := addr.(SocketAddr)
 	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
 	within, cancel := context.WithTimeout(ctx, limit) // for a daemon
 	defer cancel()
-	s.make = func(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+	s.make = func(ctx context.Context, network string, want wantedState, l *clientConn) (SocketAddr, error) {
 		local, err := makeSocket(ctx, network, want, l)
 		if err == nil {
 			left := max(limit-time.Since(began), 1)
@@ -77,16 +77,16 @@ func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr
 // acceptFar waits for a connection.
 func (l *Listener) acceptFar() (*Conn, error) {
 	for {
-		life := l.far.life.Load()
-		c, err := l.acceptOn(life.line)
-		if again, err := l.far.follow(context.Background(), life, readEnd, err); !again {
+		cur := l.far.session.Load()
+		c, err := l.acceptOn(cur.line)
+		if again, err := l.far.follow(context.Background(), cur, readEnd, err); !again {
 			return c, passing(err)
 		}
 	}
 }
 
 // acceptOn waits for a connection on one line.
-func (l *Listener) acceptOn(line *farLine) (*Conn, error) {
+func (l *Listener) acceptOn(line *clientConn) (*Conn, error) {
 	for {
 		a, ok := line.stray()
 		if !ok {
@@ -107,7 +107,7 @@ func (l *Listener) acceptOn(line *farLine) (*Conn, error) {
 }
 
 // stray is a connection whose call of Accept has ended before it came.
-func (l *farLine) stray() (a farAnswer, ok bool) {
+func (l *clientConn) stray() (a response, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.strays) > 0 && !past(l.readBy) {
@@ -118,7 +118,7 @@ func (l *farLine) stray() (a farAnswer, ok bool) {
 }
 
 // welcomeFar makes a Conn of what Accept was told.
-func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
+func (l *Listener) welcomeFar(a *response) (*Conn, error) {
 	if a.fd < 0 { // the system had none for this process
 		return nil, syscall.EMFILE
 	}
@@ -128,13 +128,13 @@ func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
 	}
 	local := attach.UnpackSocket(a.Wide)
 	local.Net = l.network
-	line := newFarLine(c)
+	line := newClientConn(c)
 	if err := line.useRing(context.Background(), l.far.f.cfg); err != nil {
 		line.close()
 		return nil, err
 	}
-	s := &farSocket{f: l.far.f, network: l.network, sync: l.far.sync}
-	s.life.Store(&farLife{line: line, local: local})
+	s := &remoteSocket{f: l.far.f, network: l.network, sync: l.far.sync}
+	s.session.Store(&session{line: line, local: local})
 	if err := s.enroll(); err != nil {
 		return nil, err
 	}
@@ -148,7 +148,7 @@ func (l *Listener) welcomeFar(a *farAnswer) (*Conn, error) {
 
 // readFar is read for an attached connection.
 func (c *Conn) readFar(b []byte) (k, size int, err error) {
-	err = c.far.line().next(context.Background(), false, func(r *farRecord) (done bool) {
+	err = c.far.line().next(context.Background(), false, func(r *clientRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})
@@ -156,7 +156,7 @@ func (c *Conn) readFar(b []byte) (k, size int, err error) {
 }
 
 // took reads from a record; of a stream what is left stays.
-func (c *Conn) took(r *farRecord, b []byte) (k, size int, done bool) {
+func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 	k = copy(b, r.data)
 	if !c.stream {
 		return k, len(r.data), true
@@ -195,7 +195,7 @@ func (c *Conn) writeFar(b []byte) (done int, err error) {
 }
 
 // sendPart is send; what is empty is no message, but there may be trouble.
-func (s *farSocket) sendPart(h *attach.Header, part []byte) (time.Duration, error) {
+func (s *remoteSocket) sendPart(h *attach.Header, part []byte) (time.Duration, error) {
 	if len(part) == 0 {
 		return 0, s.line().trouble()
 	}
@@ -204,7 +204,7 @@ func (s *farSocket) sendPart(h *attach.Header, part []byte) (time.Duration, erro
 
 // tryReadFar is TryReadMsg for an attached connection.
 func (c *Conn) tryReadFar(b []byte) (k, size int, err error) {
-	err = c.far.line().try(func(r *farRecord) (done bool) {
+	err = c.far.line().try(func(r *clientRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})

@@ -62,7 +62,7 @@ func (b *backoff) pause(chance float64) time.Duration {
 
 // mend attaches the node and its sockets again, whenever a daemon is lost, until the node is
 // closed, or refused.
-func (f *farNode) mend() {
+func (f *remoteNode) mend() {
 	for {
 		select {
 		case <-f.gone:
@@ -96,7 +96,7 @@ func (f *farNode) mend() {
 }
 
 // rest waits so long, or until the node is closed, which it reports with false.
-func (f *farNode) rest(d time.Duration) bool {
+func (f *remoteNode) rest(d time.Duration) bool {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
@@ -109,7 +109,7 @@ func (f *farNode) rest(d time.Duration) bool {
 
 // reattach is one attempt. found says that a daemon is there that was not before, whole that
 // all sockets are there. The error is why there is no daemon.
-func (f *farNode) reattach() (found, whole bool, err error) {
+func (f *remoteNode) reattach() (found, whole bool, err error) {
 	ctx, cancel := context.WithTimeout(f.ctx, connectWait)
 	defer cancel()
 	f.mu.Lock()
@@ -133,15 +133,15 @@ func (f *farNode) reattach() (found, whole bool, err error) {
 
 // sweep ends the lines whose daemon has closed and that nobody reads, so that nothing is sent
 // there: memory that is shared with it takes messages still.
-func (f *farNode) sweep() {
+func (f *remoteNode) sweep() {
 	f.mu.Lock()
-	var sockets []*farSocket
+	var sockets []*remoteSocket
 	for s := range f.sockets {
 		sockets = append(sockets, s)
 	}
 	f.mu.Unlock()
 	for _, s := range sockets {
-		l := s.life.Load().line
+		l := s.session.Load().line
 		l.mu.Lock()
 		if l.over == nil && l.conn.PeerClosed() {
 			l.drain()
@@ -152,10 +152,10 @@ func (f *farNode) sweep() {
 
 // reopen makes the sockets again that the daemon does not have, all of them before a call on one
 // goes on: it may send to another. It reports whether they are all there.
-func (f *farNode) reopen() (whole bool) {
+func (f *remoteNode) reopen() (whole bool) {
 	f.mu.Lock()
 	home := f.home
-	var sockets []*farSocket
+	var sockets []*remoteSocket
 	for s := range f.sockets {
 		if s.kept && s.refused.Load() == nil {
 			sockets = append(sockets, s)
@@ -169,7 +169,7 @@ func (f *farNode) reopen() (whole bool) {
 	whole = true
 	var made []func() bool
 	for _, s := range sockets {
-		old := s.life.Load()
+		old := s.session.Load()
 		if !old.line.lost(pid) {
 			continue
 		}
@@ -178,9 +178,9 @@ func (f *farNode) reopen() (whole bool) {
 		old.line.kick()
 		old.line.mu.Unlock()
 		old.line.conn.Close()
-		switch life, want, err := s.born(f.ctx, old.line.fds); {
+		switch cur, want, err := s.openSession(f.ctx, old.line.fds); {
 		case err == nil:
-			made = append(made, func() bool { return s.succeed(old, life, want) })
+			made = append(made, func() bool { return s.succeed(old, cur, want) })
 		case isFinal(err) && !isAway(err):
 			s.refuse(&ReattachError{f.path, old.local, err})
 		default:
@@ -196,11 +196,11 @@ func (f *farNode) reopen() (whole bool) {
 }
 
 // refuse ends the node, which a daemon does not want for a reason that does not pass.
-func (f *farNode) refuse(err error) {
+func (f *remoteNode) refuse(err error) {
 	f.mu.Lock()
 	e := &ReattachError{Path: f.path, Err: err}
 	f.away = e
-	var sockets []*farSocket
+	var sockets []*remoteSocket
 	for s := range f.sockets {
 		sockets = append(sockets, s)
 	}
@@ -212,7 +212,7 @@ func (f *farNode) refuse(err error) {
 }
 
 // presence returns a channel that is closed while a daemon is there, and why none is.
-func (f *farNode) presence() (there <-chan struct{}, away error) {
+func (f *remoteNode) presence() (there <-chan struct{}, away error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.there, f.away
@@ -221,7 +221,7 @@ func (f *farNode) presence() (there <-chan struct{}, away error) {
 // whenThere calls try, which makes something at the daemon, until it fails for another reason
 // than that none is there. Errors: try's; net.ErrClosed; *ReattachError; the context's, with why
 // no daemon is there.
-func (f *farNode) whenThere(ctx context.Context, try func() error) error {
+func (f *remoteNode) whenThere(ctx context.Context, try func() error) error {
 	var b backoff
 	for {
 		switch {
@@ -298,21 +298,21 @@ func isFinal(err error) bool {
 	return isRefusal(err)
 }
 
-// succeed makes a life that was made as want says the socket's, instead of old. What the daemon
+// succeed makes a session that was made as want says the socket's, instead of old. What the daemon
 // said before it ended, and nobody has read, is read before what the next one says. It reports
 // whether that is all: not where something else is wanted meanwhile.
-func (s *farSocket) succeed(old, life *farLife, want farWants) bool {
+func (s *remoteSocket) succeed(old, cur *session, want wantedState) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
-		life.line.close()
+		cur.line.close()
 		return true
 	}
 	if s.changes != want.changes {
-		life.line.close()
+		cur.line.close()
 		return false
 	}
-	o, l := old.line, life.line
+	o, l := old.line, cur.line
 	l.setWriteBy(o.writeDeadline())
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -326,13 +326,13 @@ func (s *farSocket) succeed(old, life *farLife, want farWants) bool {
 	}
 	o.strays = nil
 	s.why = nil
-	s.life.Store(life)
+	s.session.Store(cur)
 	o.kick()
 	return true
 }
 
 // refuse ends the socket: the daemon does not make it again.
-func (s *farSocket) refuse(e *ReattachError) {
+func (s *remoteSocket) refuse(e *ReattachError) {
 	s.refused.CompareAndSwap(nil, e)
 	l := s.line()
 	l.mu.Lock()
@@ -341,14 +341,14 @@ func (s *farSocket) refuse(e *ReattachError) {
 }
 
 // missing keeps why the socket is not there.
-func (s *farSocket) missing(err error) {
+func (s *remoteSocket) missing(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.why = err
 }
 
 // absence is why the socket is not there.
-func (s *farSocket) absence() error {
+func (s *remoteSocket) absence() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.why != nil {
@@ -358,11 +358,11 @@ func (s *farSocket) absence() error {
 	return err
 }
 
-// follow is called with what a call on a life of the socket failed with. If that is the end of
-// the daemon it waits for the next life, until by or until ctx is done;
+// follow is called with what a call on a session of the socket failed with. If that is the end of
+// the daemon it waits for the next session, until by or until ctx is done;
 // again says that it is there. Errors: err; net.ErrClosed, *ReattachError,
 // os.ErrDeadlineExceeded, the context's.
-func (s *farSocket) follow(ctx context.Context, old *farLife, by func(*farLine) time.Time, err error) (again bool, failed error) {
+func (s *remoteSocket) follow(ctx context.Context, old *session, by func(*clientConn) time.Time, err error) (again bool, failed error) {
 	if err == nil || !s.kept || !isGone(err) {
 		return false, err
 	}
@@ -378,7 +378,7 @@ func (s *farSocket) follow(ctx context.Context, old *farLife, by func(*farLine) 
 		switch refused := s.refused.Load(); {
 		case l.over == net.ErrClosed:
 			return false, net.ErrClosed
-		case s.life.Load() != old:
+		case s.session.Load() != old:
 			return true, nil
 		case refused != nil:
 			return false, refused
@@ -392,12 +392,12 @@ func (s *farSocket) follow(ctx context.Context, old *farLife, by func(*farLine) 
 }
 
 // tryFollow is follow that does not wait: its error is syscall.EAGAIN then.
-func (s *farSocket) tryFollow(old *farLife, err error) (again bool, failed error) {
+func (s *remoteSocket) tryFollow(old *session, err error) (again bool, failed error) {
 	if err == nil || !s.kept || !isGone(err) {
 		return false, err
 	}
 	switch refused := s.refused.Load(); {
-	case s.life.Load() != old:
+	case s.session.Load() != old:
 		return true, nil
 	case refused != nil:
 		return false, refused
@@ -406,13 +406,13 @@ func (s *farSocket) tryFollow(old *farLife, err error) (again bool, failed error
 }
 
 // What follow waits until. The line's lock is held.
-func readEnd(l *farLine) time.Time  { return l.readBy }
-func writeEnd(l *farLine) time.Time { return l.writeDeadline() }
-func noEnd(*farLine) time.Time      { return time.Time{} }
+func readEnd(l *clientConn) time.Time  { return l.readBy }
+func writeEnd(l *clientConn) time.Time { return l.writeDeadline() }
+func noEnd(*clientConn) time.Time      { return time.Time{} }
 
 // lost reports whether the line is over, or its daemon is: it has closed, or is another process
 // than that which is there now.
-func (l *farLine) lost(pid int) bool {
+func (l *clientConn) lost(pid int) bool {
 	l.mu.Lock()
 	over := l.over
 	l.mu.Unlock()
@@ -427,7 +427,7 @@ func (l *farLine) lost(pid int) bool {
 }
 
 // isGoneLine reports whether the line has ended with its daemon.
-func isGoneLine(l *farLine) bool {
+func isGoneLine(l *clientConn) bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return isGone(l.over)
@@ -437,7 +437,7 @@ func isGoneLine(l *farLine) bool {
 const drainWait = 100 * time.Millisecond
 
 // drain takes in what the daemon said before it ended.
-func (l *farLine) drain() {
+func (l *clientConn) drain() {
 	if l.over != nil {
 		return
 	}

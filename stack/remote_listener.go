@@ -11,9 +11,9 @@ import (
 
 // listenConnFar makes a listening socket at the daemon.
 func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string, addr net.Addr, r Range) (*Listener, error) {
-	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, kept: true, options: c.optionsOf(n.far)}
+	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, kept: true, options: c.optionsOf(n.far)}
 	if addr != nil {
-		s.names = []farName{{attach.RangeSockaddr(r, c.Scope)}}
+		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
 	}
 	if err := s.open(ctx, true); err != nil {
 		return nil, err
@@ -22,9 +22,9 @@ func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string
 }
 
 // makeListener makes a socket that listens, and binds it to its names.
-func makeListener(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+func makeListener(ctx context.Context, network string, want wantedState, l *clientConn) (SocketAddr, error) {
 	_, err := makeSocket(ctx, network, want, l)
-	var a farAnswer
+	var a response
 	if err == nil {
 		h := attach.Header{Op: attach.OpListen}
 		if len(want.names) > 0 {

@@ -66,10 +66,10 @@ func inner(err error) error {
 
 // request sends a request and waits for its answer, whose errno is the error; then there
 // is no descriptor. Errors: those of the daemon, of await.
-func (l *farLine) request(ctx context.Context, by *time.Time, h attach.Header, data []byte) (farAnswer, error) {
+func (l *clientConn) request(ctx context.Context, by *time.Time, h attach.Header, data []byte) (response, error) {
 	a, err := l.exchange(ctx, by, h, data)
 	if err == nil && a.Errno != 0 {
-		return farAnswer{}, toldBy(&a.Header, a.data)
+		return response{}, toldBy(&a.Header, a.data)
 	}
 	return a, err
 }
@@ -77,7 +77,7 @@ func (l *farLine) request(ctx context.Context, by *time.Time, h attach.Header, d
 // exchange sends a request and waits for its answer, which may tell of an error. When ctx
 // is done, or by is over, the daemon is told that nobody waits any more. Errors: of await;
 // then data is not sent any more, unless it was before.
-func (l *farLine) exchange(ctx context.Context, by *time.Time, h attach.Header, data []byte) (farAnswer, error) {
+func (l *clientConn) exchange(ctx context.Context, by *time.Time, h attach.Header, data []byte) (response, error) {
 	a, _, err := l.converse(ctx, by, 0, &h, func() error { return l.post(ctx, by, &h, data) })
 	return a, err
 }
@@ -85,7 +85,7 @@ func (l *farLine) exchange(ctx context.Context, by *time.Time, h attach.Header, 
 // converse has post send a request h, and waits for the answer until ctx is done or by,
 // which l.mu guards, is over. Then it tells the daemon so, and waits for grace. Errors: of
 // post, of await; unanswered says that the daemon has got the request.
-func (l *farLine) converse(ctx context.Context, by *time.Time, grace time.Duration, h *attach.Header, post func() error) (a farAnswer, unanswered bool, err error) {
+func (l *clientConn) converse(ctx context.Context, by *time.Time, grace time.Duration, h *attach.Header, post func() error) (a response, unanswered bool, err error) {
 	l.mu.Lock()
 	switch {
 	case l.over != nil:
@@ -97,7 +97,7 @@ func (l *farLine) converse(ctx context.Context, by *time.Time, grace time.Durati
 	}
 	if err != nil {
 		l.mu.Unlock()
-		return farAnswer{}, false, err
+		return response{}, false, err
 	}
 	if l.id++; l.id == noRequest {
 		l.id = 1
@@ -133,7 +133,7 @@ func (l *farLine) converse(ctx context.Context, by *time.Time, grace time.Durati
 	l.leave(w)
 	switch {
 	case !answered:
-		return farAnswer{}, unanswered, err
+		return response{}, unanswered, err
 	case failed != nil || a.Errno != 0:
 		closeFD(a.fd)
 		a.fd = -1
@@ -142,12 +142,12 @@ func (l *farLine) converse(ctx context.Context, by *time.Time, grace time.Durati
 }
 
 // ask is request without a deadline of its own.
-func (l *farLine) ask(ctx context.Context, h attach.Header, data []byte) (farAnswer, error) {
+func (l *clientConn) ask(ctx context.Context, h attach.Header, data []byte) (response, error) {
 	return l.request(ctx, new(time.Time), h, data)
 }
 
 // explained is why a write failed: if the daemon has closed, what it said before.
-func (l *farLine) explained(err error) error {
+func (l *clientConn) explained(err error) error {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
 		for l.over == nil && l.leader == nil {
 			if !l.look() {
@@ -169,7 +169,7 @@ func (l *farLine) explained(err error) error {
 }
 
 // look reads a record if there is one, and nobody leads. The lock is held.
-func (l *farLine) look() (found bool) {
+func (l *clientConn) look() (found bool) {
 	if l.fds {
 		return false
 	}
@@ -180,7 +180,7 @@ func (l *farLine) look() (found bool) {
 	buf, err := l.conn.TryReadPooled(&l.h)
 	switch {
 	case err == nil:
-		l.take(farRecord{l.h, buf.Data, buf}, -1, false)
+		l.take(clientRecord{l.h, buf.Data, buf}, -1, false)
 		return true
 	case err != syscall.EAGAIN && !errors.Is(err, os.ErrDeadlineExceeded):
 		l.end(lineError(err))
@@ -191,7 +191,7 @@ func (l *farLine) look() (found bool) {
 // trouble is why the line is over, or of a connection what a send before has met: it is
 // asked before something is sent. Records that tell of failures are looked for as long as
 // nothing waits to be read.
-func (l *farLine) trouble() error {
+func (l *clientConn) trouble() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lookAhead()
@@ -206,7 +206,7 @@ func (l *farLine) trouble() error {
 }
 
 // lookAhead reads what there is as long as nothing waits to be read, and nobody leads.
-func (l *farLine) lookAhead() {
+func (l *clientConn) lookAhead() {
 	if l.leader == nil {
 		for l.over == nil && len(l.inbox) == 0 && l.look() {
 		}

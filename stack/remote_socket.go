@@ -18,67 +18,67 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A farSocket is a socket of an attached node: a connection to the daemon, and where it is
+// A remoteSocket is a socket of an attached node: a connection to the daemon, and where it is
 // kept another to each daemon that comes next.
 //
 //	there ──(the daemon ends)──► away: calls wait ──(the next one makes it)──► there
 //	  │                            │
 //	  │                            └──(it refuses for good)──► refused
 //	  └──(of what is not kept, as connections)──► over: calls fail
-type farSocket struct {
-	f       *farNode
+type remoteSocket struct {
+	f       *remoteNode
 	network string
 	sync    bool     // sends wait for their answer
 	remote  bool     // it has a default destination: reads tell of sends that failed
 	all     net.Addr // that a message without a destination goes to: the members of a group
-	reports farReports
-	kept    bool       // it is made again when the daemon is lost
-	aside   bool       // it is a subscription or a stream: it has no ring, and ends at once
-	make    farMaker   // makes it, on a new connection
-	turn    sync.Mutex // of writes of a stream, which are not mixed
-	life    atomic.Pointer[farLife]
+	reports sendReports
+	kept    bool         // it is made again when the daemon is lost
+	aside   bool         // it is a subscription or a stream: it has no ring, and ends at once
+	make    sessionMaker // makes it, on a new connection
+	turn    sync.Mutex   // of writes of a stream, which are not mixed
+	session atomic.Pointer[session]
 	refused atomic.Pointer[ReattachError] // it is not made again
 
-	mu      sync.Mutex // guards what follows, and changes of life
-	names   []farName
+	mu      sync.Mutex // guards what follows, and changes of session
+	names   []boundName
 	options []attach.Option
 	changes int // of names and options
 	closed  bool
 	why     error // it is not there yet
 
-	gone farGone // how its end went; of a connection
+	gone closeResult // how its end went; of a connection
 }
 
-// A farLife is a socket as long as the daemon lives.
-type farLife struct {
-	line  *farLine
+// A session is a socket as long as the daemon lives.
+type session struct {
+	line  *clientConn
 	local SocketAddr
 	from  net.Addr // of the last message; guarded by the line's lock
 }
 
-// A farMaker says what a new connection is to become, and returns the socket's address.
-type farMaker func(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error)
+// A sessionMaker says what a new connection is to become, and returns the socket's address.
+type sessionMaker func(ctx context.Context, network string, want wantedState, l *clientConn) (SocketAddr, error)
 
-// farWants are what a socket has beside its kind.
-type farWants struct {
-	names   []farName
+// wantedState are what a socket has beside its kind.
+type wantedState struct {
+	names   []boundName
 	options []attach.Option
 	changes int
 }
 
-// A farName is what a socket is bound to.
-type farName struct{ addr attach.Sockaddr }
+// A boundName is what a socket is bound to.
+type boundName struct{ addr attach.Sockaddr }
 
 // open makes the socket and makes it known to its node. It waits for a daemon.
-func (s *farSocket) open(ctx context.Context, fds bool) error { return s.openWithin(ctx, ctx, fds) }
+func (s *remoteSocket) open(ctx context.Context, fds bool) error { return s.openWithin(ctx, ctx, fds) }
 
 // openWithin is open that waits for a daemon until within is done.
-func (s *farSocket) openWithin(within, ctx context.Context, fds bool) error {
+func (s *remoteSocket) openWithin(within, ctx context.Context, fds bool) error {
 	s.kept = s.kept && !s.f.cfg.NoReattach
 	if err := s.f.whenThere(within, func() error {
-		life, _, err := s.born(ctx, fds)
+		cur, _, err := s.openSession(ctx, fds)
 		if err == nil {
-			s.life.Store(life)
+			s.session.Store(cur)
 		}
 		return err
 	}); err != nil {
@@ -88,21 +88,21 @@ func (s *farSocket) openWithin(within, ctx context.Context, fds bool) error {
 }
 
 // enroll makes the socket known to its node. Errors: net.ErrClosed.
-func (s *farSocket) enroll() error {
+func (s *remoteSocket) enroll() error {
 	s.f.mu.Lock()
 	defer s.f.mu.Unlock()
 	if s.f.closed {
-		s.life.Load().line.close()
+		s.session.Load().line.close()
 		return net.ErrClosed
 	}
 	s.f.sockets[s] = struct{}{}
 	return nil
 }
 
-// born makes the socket on a new connection.
-func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, farWants, error) {
+// openSession makes the socket on a new connection.
+func (s *remoteSocket) openSession(ctx context.Context, fds bool) (*session, wantedState, error) {
 	s.mu.Lock()
-	want := farWants{slices.Clone(s.names), slices.Clone(s.options), s.changes}
+	want := wantedState{slices.Clone(s.names), slices.Clone(s.options), s.changes}
 	s.mu.Unlock()
 	l, w, err := s.f.dial(ctx, fds)
 	if err != nil {
@@ -120,21 +120,21 @@ func (s *farSocket) born(ctx context.Context, fds bool) (*farLife, farWants, err
 		return nil, want, err
 	}
 	local.Net = s.network
-	return &farLife{line: l, local: local}, want, nil
+	return &session{line: l, local: local}, want, nil
 }
 
 // line is the socket's connection.
-func (s *farSocket) line() *farLine { return s.life.Load().line }
+func (s *remoteSocket) line() *clientConn { return s.session.Load().line }
 
 // addr is the socket's address.
-func (s *farSocket) addr() SocketAddr { return s.life.Load().local }
+func (s *remoteSocket) addr() SocketAddr { return s.session.Load().local }
 
-func (s *farSocket) opError(op string, addr net.Addr, err error) error {
+func (s *remoteSocket) opError(op string, addr net.Addr, err error) error {
 	return opError(op, s.network, s.addr(), addr, err)
 }
 
-// makeSocket is the farMaker of sockets that are no groups.
-func makeSocket(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+// makeSocket is the sessionMaker of sockets that are no groups.
+func makeSocket(ctx context.Context, network string, want wantedState, l *clientConn) (SocketAddr, error) {
 	kind, _ := attach.KindOf(network)
 	var b []byte
 	for _, o := range want.options {
@@ -149,7 +149,7 @@ func makeSocket(ctx context.Context, network string, want farWants, l *farLine) 
 }
 
 // makePacket is makeSocket that binds it to its names.
-func makePacket(ctx context.Context, network string, want farWants, l *farLine) (SocketAddr, error) {
+func makePacket(ctx context.Context, network string, want wantedState, l *clientConn) (SocketAddr, error) {
 	local, err := makeSocket(ctx, network, want, l)
 	for _, n := range want.names {
 		if err == nil {
@@ -160,7 +160,7 @@ func makePacket(ctx context.Context, network string, want farWants, l *farLine) 
 }
 
 // optionsOf are the options of a SocketConfig that are not the daemon's defaults.
-func (c SocketConfig) optionsOf(f *farNode) (all []attach.Option) {
+func (c SocketConfig) optionsOf(f *remoteNode) (all []attach.Option) {
 	put := func(name attach.OptionName, v int64, always bool) {
 		if v != 0 || always {
 			all = append(all, attach.Option{Name: name, Value: v})
@@ -178,7 +178,7 @@ func (c SocketConfig) optionsOf(f *farNode) (all []attach.Option) {
 	return all
 }
 
-func (c SocketConfig) waitsForNames(f *farNode) time.Duration {
+func (c SocketConfig) waitsForNames(f *remoteNode) time.Duration {
 	if c.NameWait != 0 {
 		return c.NameWait
 	}
@@ -193,7 +193,7 @@ func truth(b bool) int64 {
 }
 
 // set sets an option.
-func (s *farSocket) set(name attach.OptionName, v int64) error {
+func (s *remoteSocket) set(name attach.OptionName, v int64) error {
 	err := s.change(attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, name, v), func() {
 		s.options = slices.DeleteFunc(s.options, func(o attach.Option) bool { return o.Name == name })
 		s.options = append(s.options, attach.Option{Name: name, Value: v})
@@ -205,11 +205,11 @@ func (s *farSocket) set(name attach.OptionName, v int64) error {
 }
 
 // bind binds the socket to one more range, or with OpUnbind takes that back.
-func (s *farSocket) bind(op attach.Op, addr net.Addr, scope Scope) error {
+func (s *remoteSocket) bind(op attach.Op, addr net.Addr, scope Scope) error {
 	r, err := bindable(addr)
 	if err == nil {
 		h := attach.Header{Op: op, Addr: attach.RangeSockaddr(r, scope)}
-		if err = s.change(h, nil, func() { s.note(op, farName{addr: h.Addr}) }); err == nil {
+		if err = s.change(h, nil, func() { s.note(op, boundName{addr: h.Addr}) }); err == nil {
 			return nil
 		}
 	}
@@ -218,13 +218,13 @@ func (s *farSocket) bind(op attach.Op, addr net.Addr, scope Scope) error {
 
 // change has the daemon change the socket, and notes that for the daemons that come after it,
 // with the lock held. It waits for a daemon.
-func (s *farSocket) change(h attach.Header, data []byte, note func()) error {
+func (s *remoteSocket) change(h attach.Header, data []byte, note func()) error {
 	for {
-		life := s.life.Load()
-		_, err := life.line.ask(context.Background(), h, data)
+		cur := s.session.Load()
+		_, err := cur.line.ask(context.Background(), h, data)
 		if err == nil {
 			s.mu.Lock()
-			still := s.life.Load() == life // else the next life was made without it
+			still := s.session.Load() == cur // else the next session was made without it
 			if still {
 				s.changes++
 				note()
@@ -235,14 +235,14 @@ func (s *farSocket) change(h attach.Header, data []byte, note func()) error {
 			}
 			continue
 		}
-		if again, err := s.follow(context.Background(), life, noEnd, err); !again {
+		if again, err := s.follow(context.Background(), cur, noEnd, err); !again {
 			return err
 		}
 	}
 }
 
 // note keeps what the socket is bound to. The lock is held.
-func (s *farSocket) note(op attach.Op, name farName) {
+func (s *remoteSocket) note(op attach.Op, name boundName) {
 	if op == attach.OpBind {
 		s.names = append(s.names, name)
 	} else if i := slices.Index(s.names, name); i >= 0 {
@@ -251,7 +251,7 @@ func (s *farSocket) note(op attach.Op, name farName) {
 }
 
 // setDeadlines sets those that are not nil.
-func (s *farSocket) setDeadlines(read, write *time.Time) error {
+func (s *remoteSocket) setDeadlines(read, write *time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -267,7 +267,7 @@ func (s *farSocket) setDeadlines(read, write *time.Time) error {
 }
 
 // close ends the socket: of a connection in order, or not.
-func (s *farSocket) close(op string, orderly bool) error {
+func (s *remoteSocket) close(op string, orderly bool) error {
 	s.mu.Lock()
 	if s.closed {
 		s.mu.Unlock()
@@ -286,23 +286,23 @@ func (s *farSocket) close(op string, orderly bool) error {
 		l.close()
 		return nil
 	}
-	return s.goodbye(op, l, names, orderly)
+	return s.gracefulClose(op, l, names, orderly)
 }
 
-// goodbye closes the connection when the daemon has taken what was written, and withdrawn
+// gracefulClose closes the connection when the daemon has taken what was written, and withdrawn
 // the names; orderly is for a connection, whose peer is told so. For a socket without
 // connections that is waited for, a little; what takes longer is left to a goroutine. Errors:
 // *UnsentError of a connection that is known to have ended with bytes that were not sent.
-func (s *farSocket) goodbye(op string, l *farLine, names []farName, orderly bool) error {
+func (s *remoteSocket) gracefulClose(op string, l *clientConn, names []boundName, orderly bool) error {
 	known, over := l.endedUnsent()
-	l.hush()
+	l.stopLocal()
 	done := make(chan struct{})
 	s.gone.begin(l, s.f)
 	go func() {
 		defer s.f.ends.Done()
 		defer close(done)
 		l.mu.Lock()
-		w := l.enter(lastWord)
+		w := l.enter(closeRequest)
 		for l.leader != nil { // it leaves, and there is no other
 			l.sleep(w, time.Time{})
 		}
@@ -311,7 +311,7 @@ func (s *farSocket) goodbye(op string, l *farLine, names []farName, orderly bool
 		l.mu.Unlock()
 		<-l.out.unsent
 		connected := isConnected(s.network)
-		by := time.Now().Add(goodbyeWait)
+		by := time.Now().Add(gracefulCloseWait)
 		if connected { // its bytes wait for the peer
 			by = time.Time{}
 		}
@@ -340,15 +340,15 @@ func (s *farSocket) goodbye(op string, l *farLine, names []farName, orderly bool
 // How long what was written to a socket without connection waits for room once it is closed,
 // and Close for that.
 const (
-	goodbyeWait = 30 * time.Second
-	closeWait   = 100 * time.Millisecond
+	gracefulCloseWait = 30 * time.Second
+	closeWait         = 100 * time.Millisecond
 )
 
 // last says the last words, and waits until the daemon has dealt with them, and so with
 // everything before. It reads meanwhile: the daemon may not take them before it is rid of
 // what it has to say, and where both ends of a connection close neither would go on. The
 // error is the answer's, or says that there was none.
-func (l *farLine) last(names []farName, connected bool) (err error) {
+func (l *clientConn) last(names []boundName, connected bool) (err error) {
 	var said sync.WaitGroup
 	said.Go(func() {
 		if l.say(names, connected) != nil {
@@ -362,7 +362,7 @@ func (l *farLine) last(names []farName, connected bool) (err error) {
 			err = lineError(readErr)
 			break
 		}
-		last := h.IsReply() && h.ID == lastWord
+		last := h.IsReply() && h.ID == closeRequest
 		if last {
 			err = toldBy(&h, buf.Data)
 		}
@@ -377,13 +377,13 @@ func (l *farLine) last(names []farName, connected bool) (err error) {
 }
 
 // say writes the last words, and waits for room.
-func (l *farLine) say(names []farName, connected bool) error {
+func (l *clientConn) say(names []boundName, connected bool) error {
 	for _, n := range names {
 		if err := l.conn.Write(&attach.Header{Op: attach.OpUnbind, Addr: n.addr}, nil); err != nil {
 			return err
 		}
 	}
-	h := attach.Header{Op: attach.OpPing, ID: lastWord}
+	h := attach.Header{Op: attach.OpPing, ID: closeRequest}
 	if connected {
 		h.Op = attach.OpShutdown
 	}
@@ -399,18 +399,18 @@ func isConnected(network string) bool {
 // connection of a send before; of this one with SyncErrors; os.ErrDeadlineExceeded, the
 // context's, where it was not sent; *BlockedError where that is not known, and a *GoneError
 // where the daemon has ended without an answer.
-func (s *farSocket) send(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
+func (s *remoteSocket) send(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if len(data) > frame.MaxPayload {
 		return 0, ErrTooLong
 	}
 	for {
-		life := s.life.Load()
+		cur := s.session.Load()
 		again := false
-		took, err := s.sendOn(ctx, life.line, h, data)
+		took, err := s.sendOn(ctx, cur.line, h, data)
 		waited += took
 		if err != nil && notTaken(err) {
 			began := time.Now()
-			again, err = s.follow(ctx, life, writeEnd, err)
+			again, err = s.follow(ctx, cur, writeEnd, err)
 			waited += time.Since(began)
 		}
 		if !again {
@@ -427,7 +427,7 @@ func notTaken(err error) bool {
 }
 
 // sendOn is send on one line.
-func (s *farSocket) sendOn(ctx context.Context, l *farLine, h *attach.Header, data []byte) (waited time.Duration, err error) {
+func (s *remoteSocket) sendOn(ctx context.Context, l *clientConn, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if err := l.trouble(); err != nil {
 		return 0, err
 	}
@@ -454,7 +454,7 @@ func (s *farSocket) sendOn(ctx context.Context, l *farLine, h *attach.Header, da
 const answerGrace = 100 * time.Millisecond
 
 // sendAndWait sends data that the daemon answers. Errors as of send.
-func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Header, data []byte) (waited time.Duration, err error) {
+func (s *remoteSocket) sendAndWait(ctx context.Context, l *clientConn, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	began := time.Now()
 	own := *h // for a send that is not answered it need not be on the heap
 	own.Flags |= attach.FlagAnswer
@@ -493,7 +493,7 @@ func (s *farSocket) sendAndWait(ctx context.Context, l *farLine, h *attach.Heade
 }
 
 // sendError is the error of a send to addr: at its deadline *BlockedError.
-func (s *farSocket) sendError(h *attach.Header, addr net.Addr, waited time.Duration, err error) error {
+func (s *remoteSocket) sendError(h *attach.Header, addr net.Addr, waited time.Duration, err error) error {
 	if err == os.ErrDeadlineExceeded || err == context.Canceled || err == context.DeadlineExceeded {
 		err = s.blocked(waited, err)
 	}
@@ -501,7 +501,7 @@ func (s *farSocket) sendError(h *attach.Header, addr net.Addr, waited time.Durat
 }
 
 // blocked asks the daemon what the socket's sends wait for.
-func (s *farSocket) blocked(waited time.Duration, cause error) *BlockedError {
+func (s *remoteSocket) blocked(waited time.Duration, cause error) *BlockedError {
 	e := &BlockedError{Daemon: true, Blocked: waited}
 	if away := s.absence(); away != nil && isGoneLine(s.line()) {
 		e.Away = away.Error()
@@ -528,7 +528,7 @@ func (s *farSocket) blocked(waited time.Duration, cause error) *BlockedError {
 // blockedWait is how long the daemon has to say what a send waits for.
 const blockedWait = time.Second
 
-func (s *farSocket) isClosed() bool {
+func (s *remoteSocket) isClosed() bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.closed
@@ -537,7 +537,7 @@ func (s *farSocket) isClosed() bool {
 // next waits for a record that is to be read; heed says that a report ends it, as its error.
 // use is called with it, and reports whether it is done with. Errors: the end of the
 // socket, os.ErrDeadlineExceeded, the context's.
-func (l *farLine) next(ctx context.Context, heed bool, use func(r *farRecord) (done bool)) error {
+func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientRecord) (done bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.inbox) == 0 || past(l.readBy) {
@@ -563,7 +563,7 @@ func (l *farLine) next(ctx context.Context, heed bool, use func(r *farRecord) (d
 }
 
 // use hands out the first record of the inbox.
-func (l *farLine) use(use func(r *farRecord) (done bool)) {
+func (l *clientConn) use(use func(r *clientRecord) (done bool)) {
 	r := &l.inbox[0]
 	before := len(r.data)
 	if !use(r) {
@@ -581,7 +581,7 @@ func (l *farLine) use(use func(r *farRecord) (done bool)) {
 }
 
 // try is next that does not wait: its error is syscall.EAGAIN then.
-func (l *farLine) try(use func(r *farRecord) (done bool)) error {
+func (l *clientConn) try(use func(r *clientRecord) (done bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.inbox) == 0 {

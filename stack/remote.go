@@ -78,7 +78,7 @@ func Attach(ctx context.Context, path string) (*Node, error) { return AttachConf
 func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 	path = cmp.Or(path, os.Getenv("UTIPC_SOCKET"), DefaultSocket)
 	c.Program = cmp.Or(c.Program, filepath.Base(os.Args[0]))
-	f := newFarNode(path, c)
+	f := newRemoteNode(path, c)
 	err := c.check()
 	if err == nil {
 		err = f.connect(ctx)
@@ -95,9 +95,9 @@ func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 	return f.n, nil
 }
 
-// A farNode is what an attached Node is: a connection for management calls, and what is
+// A remoteNode is what an attached Node is: a connection for management calls, and what is
 // open. Each socket, and each subscription, has a connection of its own.
-type farNode struct {
+type remoteNode struct {
 	n    *Node
 	path string
 	cfg  AttachConfig
@@ -108,28 +108,28 @@ type farNode struct {
 	*ending
 
 	mu      sync.Mutex // guards what follows
-	home    *farLine
+	home    *clientConn
 	welcome attach.Welcome
 	met     bool          // a daemon is there
 	there   chan struct{} // closed while it is, and has the sockets
 	away    error         // why none is there
-	sockets map[*farSocket]struct{}
+	sockets map[*remoteSocket]struct{}
 	callers []*PacketConn // sockets of calls that are over
 	closed  bool
-	ends    sync.WaitGroup        // the node's goroutines, and what waits to say goodbye
-	leaving map[*farLine]struct{} // connections that are closed, and whose end the daemon has not answered
-	unsent  UnsentError           // of connections that are closed; without Err there is none
+	ends    sync.WaitGroup           // the node's goroutines, and what waits for its orderly end
+	leaving map[*clientConn]struct{} // connections that are closed, and whose end the daemon has not answered
+	unsent  UnsentError              // of connections that are closed; without Err there is none
 }
 
-func newFarNode(path string, c AttachConfig) *farNode {
-	f := &farNode{path: path, cfg: c, sockets: map[*farSocket]struct{}{}, gone: make(chan struct{}, 1),
+func newRemoteNode(path string, c AttachConfig) *remoteNode {
+	f := &remoteNode{path: path, cfg: c, sockets: map[*remoteSocket]struct{}{}, gone: make(chan struct{}, 1),
 		there: make(chan struct{}), ending: newEnding()}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f
 }
 
 // connect makes the connection for management calls.
-func (f *farNode) connect(ctx context.Context) error {
+func (f *remoteNode) connect(ctx context.Context) error {
 	l, w, err := f.dial(ctx, false)
 	if err != nil {
 		return err
@@ -146,7 +146,7 @@ func (f *farNode) connect(ctx context.Context) error {
 }
 
 // announce lets the calls go on that wait for a daemon.
-func (f *farNode) announce() {
+func (f *remoteNode) announce() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.met && !isDone(f.there) {
@@ -156,7 +156,7 @@ func (f *farNode) announce() {
 
 // watch reads from the connection for management calls, for them and to learn of the
 // daemon's end. It ends with the connection.
-func (f *farNode) watch(l *farLine) {
+func (f *remoteNode) watch(l *clientConn) {
 	l.mu.Lock()
 	w := l.enter(0)
 	err := l.await(w, new(time.Time), func() bool { return false })
@@ -178,12 +178,12 @@ func (f *farNode) watch(l *farLine) {
 }
 
 // dial makes a connection, and says hello. fds says that answers will bring descriptors.
-func (f *farNode) dial(ctx context.Context, fds bool) (*farLine, attach.Welcome, error) {
+func (f *remoteNode) dial(ctx context.Context, fds bool) (*clientConn, attach.Welcome, error) {
 	c, err := attach.Dial(ctx, f.path)
 	if err != nil {
 		return nil, attach.Welcome{}, outOfOp(err)
 	}
-	l := newFarLine(c)
+	l := newClientConn(c)
 	l.fds = fds
 	l.gone = f.gone
 	h, data := attach.HelloRequest(0, f.cfg.features(), f.cfg.Program)
@@ -211,7 +211,7 @@ func outOfOp(err error) error {
 }
 
 // line is the connection for management calls. Errors: net.ErrClosed.
-func (f *farNode) line() (*farLine, error) {
+func (f *remoteNode) line() (*clientConn, error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
@@ -222,11 +222,11 @@ func (f *farNode) line() (*farLine, error) {
 
 // close ends everything of this program's; the daemon goes on. It waits for what was sent
 // to be taken by the daemon, until ctx is done.
-func (f *farNode) close(ctx context.Context) error {
+func (f *remoteNode) close(ctx context.Context) error {
 	f.mu.Lock()
 	again := f.closed
 	f.closed = true
-	var sockets []*farSocket
+	var sockets []*remoteSocket
 	for s := range f.sockets {
 		sockets = append(sockets, s)
 	}

@@ -14,7 +14,7 @@ import (
 
 // ask is Call for an attached node. As there, each call has a socket to itself, which is
 // kept for the next unless something may come for this one still.
-func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
+func (f *remoteNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}
@@ -63,7 +63,7 @@ func (f *farNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []by
 }
 
 // takeCaller returns a socket for a call.
-func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
+func (f *remoteNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 	for {
 		f.mu.Lock()
 		last := len(f.callers) - 1
@@ -89,7 +89,7 @@ func (f *farNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 }
 
 // still reports whether the line lives, and nothing has come that nobody has read.
-func (s *farSocket) still() bool {
+func (s *remoteSocket) still() bool {
 	l := s.line()
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -103,7 +103,7 @@ func (s *farSocket) still() bool {
 }
 
 // giveCaller keeps the socket of a call that is over for another.
-func (f *farNode) giveCaller(c *PacketConn, spent bool) {
+func (f *remoteNode) giveCaller(c *PacketConn, spent bool) {
 	f.mu.Lock()
 	keep := !spent && !f.closed && len(f.callers) < maxIdleCallers
 	if keep {

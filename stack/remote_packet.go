@@ -20,13 +20,13 @@ func (c SocketConfig) listenFar(ctx context.Context, n *Node, network string, ad
 
 // openFar is listenFar; kept says that the socket outlives the daemon.
 func (c SocketConfig) openFar(ctx context.Context, n *Node, network string, addr net.Addr, kept bool) (*PacketConn, error) {
-	s := &farSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makePacket, kept: kept, options: c.optionsOf(n.far)}
+	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makePacket, kept: kept, options: c.optionsOf(n.far)}
 	if addr != nil {
 		r, err := bindable(addr)
 		if err != nil {
 			return nil, err
 		}
-		s.names = []farName{{attach.RangeSockaddr(r, c.Scope)}}
+		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
 	}
 	s.reports.returns.Store(c.Returnable)
 	if err := s.open(ctx, false); err != nil {
@@ -38,18 +38,18 @@ func (c SocketConfig) openFar(ctx context.Context, n *Node, network string, addr
 // readFar is read for an attached socket: with room nil the message is handed to keep.
 func (c *PacketConn) readFar(ctx context.Context, b []byte, keep func(data []byte)) (k int, m Message, err error) {
 	for again := true; again; {
-		life := c.far.life.Load()
-		err = life.line.next(ctx, c.far.remote, func(r *farRecord) bool {
-			k = life.message(c.network, r, b, keep, &m)
+		cur := c.far.session.Load()
+		err = cur.line.next(ctx, c.far.remote, func(r *clientRecord) bool {
+			k = cur.message(c.network, r, b, keep, &m)
 			return true
 		})
-		again, err = c.far.follow(ctx, life, readEnd, err)
+		again, err = c.far.follow(ctx, cur, readEnd, err)
 	}
 	return k, m, err
 }
 
 // message copies a record's message, and tells what is known of it.
-func (life *farLife) message(network string, r *farRecord, b []byte, keep func([]byte), m *Message) (k int) {
+func (cur *session) message(network string, r *clientRecord, b []byte, keep func([]byte), m *Message) (k int) {
 	if keep != nil {
 		keep(r.data)
 		k = len(r.data)
@@ -58,10 +58,10 @@ func (life *farLife) message(network string, r *farRecord, b []byte, keep func([
 	}
 	from, _ := r.Addr.Socket()
 	from.Net = network
-	if last, ok := life.from.(SocketAddr); !ok || last != from {
-		life.from = from
+	if last, ok := cur.from.(SocketAddr); !ok || last != from {
+		cur.from = from
 	}
-	*m = Message{From: from, Importance: Importance(r.Arg0 & 0xff), Truncated: k < len(r.data), Error: ErrorCode(r.Arg1), addr: life.from}
+	*m = Message{From: from, Importance: Importance(r.Arg0 & 0xff), Truncated: k < len(r.data), Error: ErrorCode(r.Arg1), addr: cur.from}
 	if name, ok := r.Addr2.Range(); ok {
 		m.Name, m.Named = name, true
 	} else if svc, ok := r.Addr2.Service(); ok {
@@ -103,12 +103,12 @@ func (d *dest) record() (attach.Header, error) {
 // tryReadFar is TryReadMsg for an attached socket.
 func (c *PacketConn) tryReadFar(b []byte) (k int, m Message, err error) {
 	for again := true; again; {
-		life := c.far.life.Load()
-		err = life.line.try(func(r *farRecord) bool {
-			k = life.message(c.network, r, b, nil, &m)
+		cur := c.far.session.Load()
+		err = cur.line.try(func(r *clientRecord) bool {
+			k = cur.message(c.network, r, b, nil, &m)
 			return true
 		})
-		again, err = c.far.tryFollow(life, err)
+		again, err = c.far.tryFollow(cur, err)
 	}
 	if err != nil && err != errAgain {
 		err = c.far.opError("read", nil, err)
@@ -137,13 +137,13 @@ func (c *PacketConn) tryWriteFar(b []byte, addr net.Addr) (int, error) {
 }
 
 // trySend is send that does not wait: its error is syscall.EAGAIN then.
-func (s *farSocket) trySend(h *attach.Header, b []byte) error {
+func (s *remoteSocket) trySend(h *attach.Header, b []byte) error {
 	if len(b) > frame.MaxPayload {
 		return ErrTooLong
 	}
 	for {
-		life := s.life.Load()
-		again, err := s.tryFollow(life, s.trySendOn(life.line, h, b))
+		cur := s.session.Load()
+		again, err := s.tryFollow(cur, s.trySendOn(cur.line, h, b))
 		if !again {
 			return err
 		}
@@ -151,7 +151,7 @@ func (s *farSocket) trySend(h *attach.Header, b []byte) error {
 }
 
 // trySendOn is trySend on one line.
-func (s *farSocket) trySendOn(l *farLine, h *attach.Header, b []byte) error {
+func (s *remoteSocket) trySendOn(l *clientConn, h *attach.Header, b []byte) error {
 	if err := l.trouble(); err != nil {
 		return err
 	}
