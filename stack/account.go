@@ -95,19 +95,17 @@ func (a *Account) Stats() AccountStats {
 // the socket counts in, or -k fewer: a message that was read of it and is not passed on, or
 // one that waits to be written. It is never refused; where there is no room for it a
 // connection or group is ended, it may be this one.
-func Hold(s Pollable, k int) {
-	n, _ := s.reads()
+func Hold(s Pollable, k int) { s.hold(k) }
+
+func (c *PacketConn) hold(k int) { c.n.hold(c.port, k) }
+func (c *Conn) hold(k int)       { c.n.hold(c.c.Port(), k) }
+func (g *Group) hold(k int)      { g.n.hold(g.g.Port(), k) }
+func (l *Listener) hold(k int)   { l.b.hold(k) }
+
+// hold is Hold for the socket of a port.
+func (n *Node) hold(p *engine.Port, k int) {
 	n.mu.Lock()
 	defer n.unlock()
-	var p *engine.Port
-	switch s := s.(type) {
-	case *PacketConn:
-		p = s.port
-	case *Conn:
-		p = s.c.Port()
-	case *Group:
-		p = s.g.Port()
-	}
 	if p == nil {
 		return
 	}

@@ -87,7 +87,7 @@ func (e *PanicError) Error() string {
 }
 
 // Addr is the port's own address, from which its answers come.
-func (a *ActivePort) Addr() SocketAddr { return a.pc.own() }
+func (a *ActivePort) Addr() SocketAddr { return a.pc.Addr() }
 
 // Bind binds the port to one more Service or Range; see PacketConn.Bind.
 func (a *ActivePort) Bind(addr net.Addr) error { return a.pc.Bind(addr) }
@@ -205,7 +205,7 @@ func (a *ActivePort) judge(now, began time.Duration) {
 // who names the port in the log: by a service, if it is bound to one.
 func (a *ActivePort) who() slog.Attr {
 	if a.pc.far != nil {
-		return slog.String("port", a.pc.own().String())
+		return slog.String("port", a.pc.Addr().String())
 	}
 	if all := a.pc.port.Bindings(); len(all) > 0 {
 		return slog.String("service", all[0].Range.String())

@@ -39,27 +39,23 @@ func (c *PacketConn) rebind(op attach.Op, addr net.Addr, scope Scope, how func(*
 		}
 	}
 	if err != nil {
-		return opError(op.String(), c.network, c.own(), addr, err)
+		return opError(op.String(), c.network, c.Addr(), addr, err)
 	}
 	return nil
 }
 
 // BindScope is Bind with a scope of its own: ClusterScope, or NodeScope.
 func (l *Listener) BindScope(addr net.Addr, scope Scope) error {
-	return l.rescope(attach.OpBind, addr, scope, (*engine.Listener).Bind)
+	if err := (SocketConfig{Scope: scope}).check(); err != nil {
+		return opError("bind", l.b.Network(), l.b.Addr(), addr, err)
+	}
+	return l.b.BindScope(addr, scope)
 }
 
 // UnbindScope is Unbind of a binding that was made with that scope.
 func (l *Listener) UnbindScope(addr net.Addr, scope Scope) error {
-	return l.rescope(attach.OpUnbind, addr, scope, (*engine.Listener).Unbind)
-}
-
-func (l *Listener) rescope(op attach.Op, addr net.Addr, scope Scope, how func(*engine.Listener, time.Duration, Range, Scope) error) error {
 	if err := (SocketConfig{Scope: scope}).check(); err != nil {
-		return opError(op.String(), l.network, l.own(), addr, err)
+		return opError("unbind", l.b.Network(), l.b.Addr(), addr, err)
 	}
-	if l.far != nil {
-		return l.far.bind(op, addr, scope)
-	}
-	return l.rebind(op.String(), addr, scope, how)
+	return l.b.UnbindScope(addr, scope)
 }

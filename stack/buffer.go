@@ -230,7 +230,7 @@ func (b *Buffer) fill(data []byte, hold *netdev.Buffer, counted bool) {
 func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
 	b, err := makeBuffer(c.n, c, size)
 	if err != nil {
-		return nil, opError("write", c.network, c.own(), nil, err)
+		return nil, opError("write", c.network, c.Addr(), nil, err)
 	}
 	return b, nil
 }
@@ -277,7 +277,7 @@ func (c *PacketConn) putLent(now time.Duration, d dest, m *engine.Lent) error {
 func (c *PacketConn) ReadBuffer() (*Buffer, Message, error) {
 	b, m, err := c.readBuffer()
 	if err != nil {
-		return nil, Message{}, opError("read", c.network, c.own(), nil, err)
+		return nil, Message{}, opError("read", c.network, c.Addr(), nil, err)
 	}
 	return b, m, nil
 }

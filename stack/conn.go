@@ -46,7 +46,7 @@ type Conn struct {
 var _ net.Conn = (*Conn)(nil)
 
 // LocalAddr is the socket's own address, a SocketAddr.
-func (c *Conn) LocalAddr() net.Addr { return c.own() }
+func (c *Conn) LocalAddr() net.Addr { return c.Addr() }
 
 // RemoteAddr is the peer's address, a SocketAddr.
 func (c *Conn) RemoteAddr() net.Addr { return c.remote }
@@ -90,7 +90,7 @@ func (c *Conn) ReadMsg(b []byte) (n, size int, err error) {
 	case io.EOF:
 		return 0, 0, io.EOF
 	}
-	return 0, 0, opError("read", c.network, c.own(), c.remote, err)
+	return 0, 0, opError("read", c.network, c.Addr(), c.remote, err)
 }
 
 func (c *Conn) read(b []byte) (k, size int, err error) {
@@ -174,7 +174,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error { return c.setDeadlines(nil, 
 
 func (c *Conn) setDeadlines(read, write *time.Time) error {
 	if c.far != nil {
-		return c.far.setDeadlines(read, write)
+		return c.far.SetDeadlines(read, write)
 	}
 	c.n.mu.Lock()
 	defer c.n.unlock()

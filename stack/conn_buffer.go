@@ -46,7 +46,7 @@ func (c *Conn) ReadBuffer() (*Buffer, error) {
 	case io.EOF:
 		return nil, io.EOF
 	}
-	return nil, opError("read", c.network, c.own(), c.remote, err)
+	return nil, opError("read", c.network, c.Addr(), c.remote, err)
 }
 
 func (c *Conn) readBuffer() (b *Buffer, err error) {

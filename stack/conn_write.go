@@ -60,7 +60,7 @@ func (c *Conn) writeLong(b []byte) (done int, err error) {
 }
 
 func (c *Conn) writeError(err error) error {
-	return opError("write", c.network, c.own(), c.remote, connError(c.network, err, true))
+	return opError("write", c.network, c.Addr(), c.remote, connError(c.network, err, true))
 }
 
 // put implements sender. Without a connection the message is the request for one.

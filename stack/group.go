@@ -126,7 +126,7 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 }
 
 // LocalAddr is the socket's own address, a SocketAddr: by it others may write to it alone.
-func (g *Group) LocalAddr() net.Addr { return g.own() }
+func (g *Group) LocalAddr() net.Addr { return g.Addr() }
 
 // Service is the group's type, and the socket's instance.
 func (g *Group) Service() Service { return g.service }
@@ -255,7 +255,7 @@ func (g *Group) SetWriteDeadline(t time.Time) error { return g.setDeadlines(nil,
 
 func (g *Group) setDeadlines(read, write *time.Time) error {
 	if g.far != nil {
-		return g.far.setDeadlines(read, write)
+		return g.far.SetDeadlines(read, write)
 	}
 	g.n.mu.Lock()
 	defer g.n.unlock()

@@ -39,7 +39,7 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
 		k, m, err := g.read(b)
 		if err != nil {
-			return 0, nil, opError("read", g.network, g.own(), nil, err)
+			return 0, nil, opError("read", g.network, g.Addr(), nil, err)
 		}
 		if m.Kind == GroupData {
 			return k, m.addr, nil
@@ -52,7 +52,7 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 func (g *Group) ReadMsg(b []byte) (int, GroupMessage, error) {
 	k, m, err := g.read(b)
 	if err != nil {
-		return 0, GroupMessage{}, opError("read", g.network, g.own(), nil, err)
+		return 0, GroupMessage{}, opError("read", g.network, g.Addr(), nil, err)
 	}
 	return k, m, nil
 }

@@ -35,7 +35,7 @@ func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
 	d, err := g.destOf(addr)
 	if err != nil {
-		return 0, opError("write", g.network, g.own(), addr, err)
+		return 0, opError("write", g.network, g.Addr(), addr, err)
 	}
 	return g.write(context.Background(), b, d, addr)
 }

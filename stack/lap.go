@@ -258,7 +258,7 @@ func (n *Node) deliver() {
 	}
 	n.asked = n.eng.TakeReadyListeners(n.asked[:0])
 	for i, l := range n.asked {
-		if own, ok := l.Owner.(*Listener); ok {
+		if own, ok := l.Owner.(*localListener); ok {
 			own.wake(n, false)
 		}
 		n.asked[i] = nil

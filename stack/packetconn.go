@@ -165,7 +165,7 @@ func (c *PacketConn) Unbind(addr net.Addr) error {
 }
 
 // LocalAddr is the socket's own address, a SocketAddr.
-func (c *PacketConn) LocalAddr() net.Addr { return c.own() }
+func (c *PacketConn) LocalAddr() net.Addr { return c.Addr() }
 
 // A Message tells what is known of a message that was read.
 type Message struct {
@@ -188,10 +188,10 @@ type Message struct {
 func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	k, m, err := c.read(b)
 	if err != nil {
-		return 0, nil, opError("read", c.network, c.own(), nil, err)
+		return 0, nil, opError("read", c.network, c.Addr(), nil, err)
 	}
 	if m.Error != frame.OK {
-		return k, m.From, opError("read", c.network, c.own(), nil, m.reject())
+		return k, m.From, opError("read", c.network, c.Addr(), nil, m.reject())
 	}
 	return k, m.addr, nil
 }
@@ -210,7 +210,7 @@ func (m *Message) reject() *RejectError {
 func (c *PacketConn) ReadMsg(b []byte) (int, Message, error) {
 	k, m, err := c.read(b)
 	if err != nil {
-		return 0, Message{}, opError("read", c.network, c.own(), nil, err)
+		return 0, Message{}, opError("read", c.network, c.Addr(), nil, err)
 	}
 	return k, m, nil
 }
@@ -255,7 +255,7 @@ func (c *PacketConn) message(r *engine.Received, k int) Message {
 func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 	d, err := destOf(addr)
 	if err != nil {
-		return 0, opError("write", c.network, c.own(), addr, err)
+		return 0, opError("write", c.network, c.Addr(), addr, err)
 	}
 	return c.write(d, b, addr)
 }
@@ -331,7 +331,7 @@ func (c *PacketConn) SetWriteDeadline(t time.Time) error { return c.setDeadlines
 
 func (c *PacketConn) setDeadlines(read, write *time.Time) error {
 	if c.far != nil {
-		return c.far.setDeadlines(read, write)
+		return c.far.SetDeadlines(read, write)
 	}
 	c.n.mu.Lock()
 	defer c.n.unlock()

@@ -42,7 +42,7 @@ func (c *PacketConn) RemoteAddr() net.Addr { return c.remote }
 // error.
 func (c *PacketConn) Write(b []byte) (int, error) {
 	if c.remote == nil {
-		return 0, opError("write", c.network, c.own(), nil, &net.AddrError{Err: "missing address"})
+		return 0, opError("write", c.network, c.Addr(), nil, &net.AddrError{Err: "missing address"})
 	}
 	return c.write(c.to, b, c.remote)
 }

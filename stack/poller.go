@@ -47,13 +47,14 @@ type Polled struct {
 // A Pollable is a socket that can be added to a Poller: *PacketConn, *Conn, *Group or
 // *Listener.
 type Pollable interface {
-	reads() (*Node, *readHalf)
+	poll(p *Poller, owner any) *Polled
+	hold(k int)
 }
 
-func (c *PacketConn) reads() (*Node, *readHalf) { return c.n, &c.readHalf }
-func (c *Conn) reads() (*Node, *readHalf)       { return c.n, &c.readHalf }
-func (g *Group) reads() (*Node, *readHalf)      { return g.n, &g.readHalf }
-func (l *Listener) reads() (*Node, *readHalf)   { return l.n, &l.readHalf }
+func (c *PacketConn) poll(p *Poller, owner any) *Polled { return c.addTo(p, c.n, owner) }
+func (c *Conn) poll(p *Poller, owner any) *Polled       { return c.addTo(p, c.n, owner) }
+func (g *Group) poll(p *Poller, owner any) *Polled      { return g.addTo(p, g.n, owner) }
+func (l *Listener) poll(p *Poller, owner any) *Polled   { return l.b.poll(p, owner) }
 
 // NewPoller makes a Poller of the node's sockets. Errors: net.ErrClosed; errors.ErrUnsupported
 // of an attached node.
@@ -77,10 +78,15 @@ func (n *Node) NewPoller() (*Poller, error) {
 // Add makes the Poller hand out s, as Polled with that owner: at once, and from then on
 // whenever there is something to read. A socket of another node, or one that has a Poller,
 // is a mistake that panics.
-func (p *Poller) Add(s Pollable, owner any) *Polled {
-	n, r := s.reads()
+func (p *Poller) Add(s Pollable, owner any) *Polled { return s.poll(p, owner) }
+
+// errOtherNode is what Poller.Add panics with.
+const errOtherNode = "stack: a socket of another node"
+
+// addTo makes p hand out the socket of n that r is of.
+func (r *readHalf) addTo(p *Poller, n *Node, owner any) *Polled {
 	if n != p.n {
-		panic("stack: a socket of another node")
+		panic(errOtherNode)
 	}
 	n.mu.Lock()
 	defer n.unlock()

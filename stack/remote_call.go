@@ -51,7 +51,7 @@ func (f *remoteNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp [
 				err = &CallError{addr, time.Since(began), ErrUnreachable}
 			}
 			return k, m.From, err
-		case d.kind == toSocket && !isFrom(m.From, d.socket(), c.own()):
+		case d.kind == toSocket && !isFrom(m.From, d.socket(), c.Addr()):
 			continue
 		}
 		spent = d.kind == toRange

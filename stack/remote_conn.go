@@ -10,7 +10,6 @@ import (
 	"io"
 	"net"
 	"os"
-	"slices"
 	"syscall"
 	"time"
 
@@ -74,78 +73,6 @@ func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr
 	return conn, nil
 }
 
-// acceptFar waits for a connection.
-func (l *Listener) acceptFar() (*Conn, error) {
-	for {
-		cur := l.far.session.Load()
-		c, err := l.acceptOn(cur.line)
-		if again, err := l.far.follow(context.Background(), cur, readEnd, err); !again {
-			return c, passing(err)
-		}
-	}
-}
-
-// acceptOn waits for a connection on one line.
-func (l *Listener) acceptOn(line *clientConn) (*Conn, error) {
-	for {
-		a, ok := line.stray()
-		if !ok {
-			var err error
-			if a, err = line.request(context.Background(), &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
-				if err == os.ErrDeadlineExceeded { // one may have come with the deadline
-					a, ok = line.stray()
-				}
-				if !ok {
-					return nil, err
-				}
-			}
-		}
-		if c, err := l.welcomeFar(&a); !isGone(err) { // else only this connection is lost for certain
-			return c, err
-		}
-	}
-}
-
-// stray is a connection whose call of Accept has ended before it came.
-func (l *clientConn) stray() (a response, ok bool) {
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	if len(l.strays) > 0 && !past(l.readBy) {
-		a, ok = l.strays[0], true
-		l.strays = slices.Delete(l.strays, 0, 1)
-	}
-	return a, ok
-}
-
-// welcomeFar makes a Conn of what Accept was told.
-func (l *Listener) welcomeFar(a *response) (*Conn, error) {
-	if a.fd < 0 { // the system had none for this process
-		return nil, syscall.EMFILE
-	}
-	c, err := attach.NewConn(a.fd)
-	if err != nil {
-		return nil, err
-	}
-	local := attach.UnpackSocket(a.Wide)
-	local.Net = l.network
-	line := newClientConn(c)
-	if err := line.useRing(context.Background(), l.far.f.cfg); err != nil {
-		line.close()
-		return nil, err
-	}
-	s := &remoteSocket{f: l.far.f, network: l.network, sync: l.far.sync}
-	s.session.Store(&session{line: line, local: local})
-	if err := s.enroll(); err != nil {
-		return nil, err
-	}
-	conn := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, far: s}, stream: l.stream}
-	conn.remote, _ = a.Addr.Socket()
-	conn.remote.Net = l.network
-	conn.distant.importance = Importance(a.Arg0)
-	conn.distant.service, conn.distant.named = a.Addr2.Service()
-	return conn, nil
-}
-
 // readFar is read for an attached connection.
 func (c *Conn) readFar(b []byte) (k, size int, err error) {
 	err = c.far.line().next(context.Background(), false, func(r *clientRecord) (done bool) {
@@ -187,7 +114,7 @@ func (c *Conn) writeFar(b []byte) (done int, err error) {
 			case syscall.EPIPE:
 				err = &ConnError{Peer: c.remote, Reason: engine.EndShutdown.String(), Err: err}
 			}
-			return done, opError("write", c.network, s.addr(), c.remote, err)
+			return done, opError("write", c.network, s.Addr(), c.remote, err)
 		}
 		done += len(part)
 	}
@@ -209,7 +136,7 @@ func (c *Conn) tryReadFar(b []byte) (k, size int, err error) {
 		return done
 	})
 	if err != nil && err != errAgain && err != io.EOF {
-		err = opError("read", c.network, c.own(), c.remote, err)
+		err = opError("read", c.network, c.Addr(), c.remote, err)
 	}
 	return k, size, err
 }
@@ -228,7 +155,7 @@ func (c *Conn) tryWriteFar(b []byte) (int, error) {
 	case err == errAgain:
 		return 0, err
 	case err != nil:
-		return 0, opError("write", c.network, c.own(), c.remote, err)
+		return 0, opError("write", c.network, c.Addr(), c.remote, err)
 	}
 	return len(b), nil
 }
@@ -237,7 +164,7 @@ func (c *Conn) tryWriteFar(b []byte) (int, error) {
 func (c *Conn) writeBufferFar(b *Buffer) error {
 	data, err := b.data()
 	if err != nil {
-		return opError("write", c.network, c.own(), c.remote, err)
+		return opError("write", c.network, c.Addr(), c.remote, err)
 	}
 	if _, err := c.writeFar(data); err != nil {
 		return err

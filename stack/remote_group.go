@@ -96,7 +96,7 @@ func (g *Group) waitFar(ctx context.Context, k int) error {
 			joined++
 		}
 	}
-	return opError("wait", groupNetwork, g.own(), g.service, &MembersError{joined, k, time.Since(began), why})
+	return opError("wait", groupNetwork, g.Addr(), g.service, &MembersError{joined, k, time.Since(began), why})
 }
 
 // writeFar is write for an attached socket.

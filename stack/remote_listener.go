@@ -4,13 +4,24 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"net"
+	"os"
+	"slices"
+	"syscall"
 
 	"github.com/utipc/utipc/attach"
 )
 
-// listenConnFar makes a listening socket at the daemon.
-func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string, addr net.Addr, r Range) (*Listener, error) {
+// A remoteListener is a listening socket at the daemon.
+type remoteListener struct {
+	*remoteSocket
+	scope  Scope // of its bindings
+	stream bool
+}
+
+// listenRemote makes a listening socket at the daemon, bound to r unless addr is nil.
+func (c SocketConfig) listenRemote(ctx context.Context, n *Node, network string, stream bool, addr net.Addr, r Range) (*remoteListener, error) {
 	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, kept: true, options: c.optionsOf(n.far)}
 	if addr != nil {
 		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
@@ -18,7 +29,7 @@ func (c SocketConfig) listenConnFar(ctx context.Context, n *Node, network string
 	if err := s.open(ctx, true); err != nil {
 		return nil, err
 	}
-	return &Listener{writeHalf: writeHalf{n: n, network: network, far: s}, cfg: c, stream: network == "tipc"}, nil
+	return &remoteListener{s, c.Scope, stream}, nil
 }
 
 // makeListener makes a socket that listens, and binds it to its names.
@@ -37,4 +48,100 @@ func makeListener(ctx context.Context, network string, want wantedState, l *clie
 	}
 	local, _ := a.Addr.Socket()
 	return local, err
+}
+
+// AcceptConn implements listenerBackend.
+func (l *remoteListener) AcceptConn() (*Conn, error) {
+	for {
+		cur := l.session.Load()
+		c, err := l.acceptOn(cur.line)
+		if again, err := l.follow(context.Background(), cur, readEnd, err); !again {
+			if err != nil {
+				return nil, l.opError("accept", nil, passing(err))
+			}
+			return c, nil
+		}
+	}
+}
+
+// TryAccept implements listenerBackend.
+func (l *remoteListener) TryAccept() (*Conn, error) {
+	return nil, l.opError("accept", nil, errors.ErrUnsupported)
+}
+
+// Bind implements listenerBackend.
+func (l *remoteListener) Bind(addr net.Addr) error { return l.BindScope(addr, l.scope) }
+
+// Unbind implements listenerBackend.
+func (l *remoteListener) Unbind(addr net.Addr) error { return l.UnbindScope(addr, l.scope) }
+
+// BindScope implements listenerBackend.
+func (l *remoteListener) BindScope(addr net.Addr, scope Scope) error {
+	return l.bind(attach.OpBind, addr, scope)
+}
+
+// UnbindScope implements listenerBackend.
+func (l *remoteListener) UnbindScope(addr net.Addr, scope Scope) error {
+	return l.bind(attach.OpUnbind, addr, scope)
+}
+
+// acceptOn waits for a connection on one line.
+func (l *remoteListener) acceptOn(line *clientConn) (*Conn, error) {
+	for {
+		a, ok := line.stray()
+		if !ok {
+			var err error
+			if a, err = line.request(context.Background(), &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
+				if err == os.ErrDeadlineExceeded { // one may have come with the deadline
+					a, ok = line.stray()
+				}
+				if !ok {
+					return nil, err
+				}
+			}
+		}
+		if c, err := l.welcome(&a); !isGone(err) { // else only this connection is lost for certain
+			return c, err
+		}
+	}
+}
+
+// stray is a connection whose call of Accept has ended before it came.
+func (l *clientConn) stray() (a response, ok bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.strays) > 0 && !past(l.readBy) {
+		a, ok = l.strays[0], true
+		l.strays = slices.Delete(l.strays, 0, 1)
+	}
+	return a, ok
+}
+
+// welcome makes a Conn of what Accept was told.
+func (l *remoteListener) welcome(a *response) (*Conn, error) {
+	if a.fd < 0 { // the system had none for this process
+		return nil, syscall.EMFILE
+	}
+	c, err := attach.NewConn(a.fd)
+	if err != nil {
+		return nil, err
+	}
+	local := attach.UnpackSocket(a.Wide)
+	local.Net = l.network
+	line := newClientConn(c)
+	if err := line.useRing(context.Background(), l.f.cfg); err != nil {
+		line.close()
+		return nil, err
+	}
+	s := &remoteSocket{f: l.f, network: l.network, sync: l.sync}
+	s.session.Store(&session{line: line, local: local})
+	if err := s.enroll(); err != nil {
+		return nil, err
+	}
+	conn := &Conn{writeHalf: writeHalf{n: l.f.n, network: l.network, far: s}, stream: l.stream}
+	conn.remote, _ = a.Addr.Socket()
+	conn.remote.Net = l.network
+	conn.distant.importance = Importance(a.Arg0)
+	conn.distant.service, conn.distant.named = a.Addr2.Service()
+	return conn, nil
 }

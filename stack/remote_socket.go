@@ -126,11 +126,14 @@ func (s *remoteSocket) openSession(ctx context.Context, fds bool) (*session, wan
 // line is the socket's connection.
 func (s *remoteSocket) line() *clientConn { return s.session.Load().line }
 
-// addr is the socket's address.
-func (s *remoteSocket) addr() SocketAddr { return s.session.Load().local }
+// Network implements socketBackend.
+func (s *remoteSocket) Network() string { return s.network }
+
+// Addr implements socketBackend.
+func (s *remoteSocket) Addr() SocketAddr { return s.session.Load().local }
 
 func (s *remoteSocket) opError(op string, addr net.Addr, err error) error {
-	return opError(op, s.network, s.addr(), addr, err)
+	return opError(op, s.network, s.Addr(), addr, err)
 }
 
 // makeSocket is the sessionMaker of sockets that are no groups.
@@ -250,8 +253,8 @@ func (s *remoteSocket) note(op attach.Op, name boundName) {
 	}
 }
 
-// setDeadlines sets those that are not nil.
-func (s *remoteSocket) setDeadlines(read, write *time.Time) error {
+// SetDeadlines implements socketBackend.
+func (s *remoteSocket) SetDeadlines(read, write *time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
@@ -265,6 +268,18 @@ func (s *remoteSocket) setDeadlines(read, write *time.Time) error {
 	}
 	return nil
 }
+
+// Close implements socketBackend.
+func (s *remoteSocket) Close() error { return s.close("close", true) }
+
+// Stats implements socketBackend.
+func (s *remoteSocket) Stats() SocketStats { return aboutFar[SocketStats](s, "socket.stats") }
+
+// poll implements socketBackend.
+func (s *remoteSocket) poll(*Poller, any) *Polled { panic(errOtherNode) }
+
+// hold implements socketBackend. The daemon counts.
+func (s *remoteSocket) hold(int) {}
 
 // close ends the socket: of a connection in order, or not.
 func (s *remoteSocket) close(op string, orderly bool) error {
@@ -510,7 +525,7 @@ func (s *remoteSocket) blocked(waited time.Duration, cause error) *BlockedError 
 	defer cancel()
 	var waits []Wait
 	if waited > 0 && e.Away == "" && s.f.call(ctx, "waits", nil, &waits) == nil {
-		own := s.addr()
+		own := s.Addr()
 		for i := range waits {
 			if w := &waits[i]; w.Socket.Port == own.Port && w.Socket.Node == own.Node {
 				*e = w.BlockedError

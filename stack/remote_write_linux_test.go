@@ -177,7 +177,7 @@ func TestContextEndsItsOwnWrite(t *testing.T) {
 func TestAcceptWaitsForRoom(t *testing.T) {
 	s, daemon := fullBed(t, false)
 	s.line().fds = true
-	ln := &Listener{writeHalf: writeHalf{network: "tipc", far: s}}
+	ln := &Listener{&remoteListener{remoteSocket: s}}
 	accept := func() chan error {
 		ended := make(chan error, 1)
 		go func() {

@@ -55,7 +55,7 @@ func (w *writeHalf) nextReport(ctx context.Context) (r SendReport, err error) {
 		err = w.untilGone(ctx)
 	}
 	if err != nil {
-		return SendReport{}, opError("report", w.network, w.own(), nil, err)
+		return SendReport{}, opError("report", w.network, w.Addr(), nil, err)
 	}
 	return r, nil
 }
@@ -71,7 +71,7 @@ func (w *writeHalf) tryNextReport() (r SendReport, err error) {
 		w.n.unlock()
 	}
 	if err != nil && err != errAgain {
-		err = opError("report", w.network, w.own(), nil, err)
+		err = opError("report", w.network, w.Addr(), nil, err)
 	}
 	return r, err
 }

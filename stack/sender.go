@@ -40,10 +40,13 @@ type writeHalf struct {
 	gone    chan struct{} // closed with the socket; nil: nobody waits for that
 }
 
-// own is the socket's own address.
-func (w *writeHalf) own() SocketAddr {
+// Network implements socketBackend.
+func (w *writeHalf) Network() string { return w.network }
+
+// Addr implements socketBackend.
+func (w *writeHalf) Addr() SocketAddr {
 	if w.far != nil {
-		return w.far.addr()
+		return w.far.Addr()
 	}
 	return w.local
 }
@@ -55,7 +58,7 @@ func (w *writeHalf) sendError(addr net.Addr, err error) error {
 		w.n.eng.SendFailed(w.local.Port)
 		w.n.unlock()
 	}
-	return opError("write", w.network, w.own(), addr, err)
+	return opError("write", w.network, w.Addr(), addr, err)
 }
 
 func (w *writeHalf) writes() *writeHalf { return w }

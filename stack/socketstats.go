@@ -60,14 +60,7 @@ func (g *Group) Stats() SocketStats {
 }
 
 // Stats is as of PacketConn; the messages are requests, and none of them is sent.
-func (l *Listener) Stats() SocketStats {
-	if l.far != nil {
-		return aboutFar[SocketStats](l.far, "socket.stats")
-	}
-	l.n.mu.Lock()
-	defer l.n.unlock()
-	return l.l.Stats()
-}
+func (l *Listener) Stats() SocketStats { return l.b.Stats() }
 
 // Sockets returns all sockets of the node, by number; those of the node itself, as the
 // topology service, are Inside. It takes the lap lock for some 100 ns for each.

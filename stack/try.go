@@ -43,7 +43,7 @@ func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
 // errors.ErrUnsupported of an attached node, inside *net.OpError.
 func (c *PacketConn) ReturnMsg(b []byte, why ErrorCode) error {
 	if c.far != nil {
-		return opError("return", c.network, c.own(), nil, errors.ErrUnsupported)
+		return opError("return", c.network, c.Addr(), nil, errors.ErrUnsupported)
 	}
 	n := c.n
 	n.mu.Lock()
@@ -199,28 +199,4 @@ func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 
 // TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed, ErrTooManySockets.
-func (l *Listener) TryAccept() (*Conn, error) {
-	if l.far != nil {
-		return nil, opError("accept", l.network, l.own(), nil, errors.ErrUnsupported)
-	}
-	n := l.n
-	n.mu.Lock()
-	defer n.unlock()
-	if l.closed {
-		return nil, opError("accept", l.network, l.local, nil, net.ErrClosed)
-	}
-	if l.l.Pending() == 0 {
-		return nil, errAgain
-	}
-	now := n.now()
-	e, ok := l.l.Accept(now)
-	switch {
-	case ok:
-		c := l.welcome(e)
-		n.lap(now, false)
-		return c, nil
-	case l.l.Pending() > 0:
-		return nil, opError("accept", l.network, l.local, nil, ErrTooManySockets)
-	}
-	return nil, errAgain
-}
+func (l *Listener) TryAccept() (*Conn, error) { return l.b.TryAccept() }

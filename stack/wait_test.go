@@ -302,6 +302,8 @@ func waitingDial(a ward, to net.Addr, nameWait time.Duration) waitingCall {
 	}, ctx: true}
 }
 
+func (r *readHalf) reading() waitList { return r.readers }
+
 // nobodyWaits checks that no call stands anywhere, unless some does still.
 func nobodyWaits(t *testing.T, n *Node, none bool) {
 	t.Helper()
@@ -313,9 +315,8 @@ func nobodyWaits(t *testing.T, n *Node, none bool) {
 	lists := map[string]waitList{"starting": n.starting, "draining": n.draining}
 	for s := range n.sockets {
 		lists["writing"] = append(lists["writing"], s.writes().writing...)
-		if r, ok := s.(Pollable); ok {
-			_, half := r.reads()
-			lists["reading"] = append(lists["reading"], half.readers...)
+		if r, ok := s.(interface{ reading() waitList }); ok {
+			lists["reading"] = append(lists["reading"], r.reading()...)
 		}
 	}
 	for s := range n.subs {
