@@ -99,7 +99,7 @@ func Hold(s Pollable, k int) { s.hold(k) }
 
 func (c *PacketConn) hold(k int) { c.n.hold(c.port, k) }
 func (c *Conn) hold(k int)       { c.n.hold(c.c.Port(), k) }
-func (g *Group) hold(k int)      { g.n.hold(g.g.Port(), k) }
+func (g *Group) hold(k int)      { g.b.hold(k) }
 func (l *Listener) hold(k int)   { l.b.hold(k) }
 
 // hold is Hold for the socket of a port.

@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"context"
 	"net"
 	"time"
 )
@@ -34,4 +35,32 @@ type listenerBackend interface {
 	Unbind(addr net.Addr) error
 	BindScope(addr net.Addr, scope Scope) error // the scope is one that can be
 	UnbindScope(addr net.Addr, scope Scope) error
+}
+
+// A groupBackend is a Group's.
+type groupBackend interface {
+	socketBackend
+	reportBackend
+	Read(b []byte) (k int, m GroupMessage, err error) // errors are bare
+	TryReadMsg(b []byte) (k int, m GroupMessage, err error)
+	Write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) // d is where addr is
+	TryWrite(b []byte, d dest, addr net.Addr) (int, error)
+	Members() []GroupMember
+	WaitMembers(ctx context.Context, k int) error
+	Counters() GroupCounters
+}
+
+// A reportBackend is what sockets have whose messages may fail after a write has taken them.
+type reportBackend interface {
+	NextReport(ctx context.Context) (SendReport, error)
+	TryNextReport() (SendReport, error)
+	sendError(addr net.Addr, err error) error // of a message to addr that cannot be sent
+}
+
+// A subscriptionBackend is a Subscription's. Its errors are bare.
+type subscriptionBackend interface {
+	Next(ctx context.Context) (Event, error)
+	TryNext() (Event, error)
+	Pending() int
+	Close()
 }

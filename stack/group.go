@@ -55,14 +55,8 @@ type GroupConfig struct {
 //
 // Nobody binds sockets that are not in a group to its type: members wait for those.
 type Group struct {
-	writeHalf
+	b       groupBackend
 	service Service
-
-	// Guarded by the node's lap lock.
-	readHalf
-	g       *engine.Group
-	waiting waitList // WaitMembers
-	from    net.Addr // of the last message, so that the next from there costs no allocation
 }
 
 var _ net.PacketConn = (*Group)(nil)
@@ -100,33 +94,21 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 	if svc.Node != 0 {
 		return nil, &net.AddrError{Err: "a group has no lookup node", Addr: svc.String()}
 	}
-	if n.far != nil {
-		return c.joinFar(ctx, n, svc)
-	}
-	g := &Group{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
-	n.mu.Lock()
-	defer n.unlock()
-	if err := n.running(); err != nil {
-		return nil, err
-	}
-	now := n.now()
+	var b groupBackend
 	var err error
-	g.g, err = n.eng.Join(now, engine.GroupConfig{
-		Service: svc, Scope: c.Scope, Importance: c.Importance, Loopback: c.Loopback, Events: c.Events,
-		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Owner: g,
-	})
+	if n.far != nil {
+		b, err = c.joinRemote(ctx, n, svc)
+	} else {
+		b, err = c.joinLocal(n, svc)
+	}
 	if err != nil {
 		return nil, err
 	}
-	g.local = g.g.Addr()
-	g.local.Net = groupNetwork
-	n.sockets[g] = struct{}{}
-	n.lap(now, false)
-	return g, nil
+	return &Group{b, svc}, nil
 }
 
 // LocalAddr is the socket's own address, a SocketAddr: by it others may write to it alone.
-func (g *Group) LocalAddr() net.Addr { return g.Addr() }
+func (g *Group) LocalAddr() net.Addr { return g.b.Addr() }
 
 // Service is the group's type, and the socket's instance.
 func (g *Group) Service() Service { return g.service }
@@ -138,18 +120,7 @@ type GroupMember = engine.GroupMember
 
 // Members returns the members known, by address; the socket itself is one of them with
 // Loopback. One that has bound the type and not joined is sent to, and waited for.
-func (g *Group) Members() []GroupMember {
-	if g.far != nil {
-		return aboutFar[[]GroupMember](g.far, "socket.members")
-	}
-	g.n.mu.Lock()
-	defer g.n.unlock()
-	all := g.g.Members()
-	for i := range all {
-		all[i].Addr.Net = groupNetwork
-	}
-	return all
-}
+func (g *Group) Members() []GroupMember { return g.b.Members() }
 
 // A MembersError is why WaitMembers ended before there were enough. It unwraps to
 // net.ErrClosed, or to what the context said.
@@ -174,99 +145,26 @@ func (e *MembersError) Temporary() bool { return e.Timeout() }
 
 // WaitMembers waits until at least k members have joined. Errors, inside *net.OpError:
 // *MembersError.
-func (g *Group) WaitMembers(ctx context.Context, k int) error {
-	if g.far != nil {
-		return g.waitFar(ctx, k)
-	}
-	n := g.n
-	n.mu.Lock()
-	defer n.unlock()
-	began := n.now()
-	c := wait{list: &g.waiting, closed: &g.closed, ctx: ctx}
-	err := n.await(&c, func() bool { return g.g.Joined() >= k })
-	n.leave(&c)
-	if err != nil {
-		return opError("wait", groupNetwork, g.local, g.service, &MembersError{g.g.Joined(), k, n.now() - began, err})
-	}
-	return nil
-}
+func (g *Group) WaitMembers(ctx context.Context, k int) error { return g.b.WaitMembers(ctx, k) }
 
 // GroupCounters are what a socket in a group has done; go doc ./stack/engine GroupCounters
 // has the fields.
 type GroupCounters = engine.GroupCounters
 
 // Counters returns what the socket has done so far.
-func (g *Group) Counters() GroupCounters {
-	if g.far != nil {
-		return aboutFar[GroupCounters](g.far, "socket.counters")
-	}
-	g.n.mu.Lock()
-	defer g.n.unlock()
-	return g.g.Counters()
-}
-
-// moved is called by a lap after which there is more to read, room, or another member.
-func (g *Group) moved() {
-	if g.g.Pending() > 0 || g.g.Err() != nil {
-		g.wake(g.n, false)
-	}
-	g.n.rouseAll(g.writing)
-	g.n.rouseAll(g.waiting)
-}
+func (g *Group) Counters() GroupCounters { return g.b.Counters() }
 
 // Close leaves the group. What was written before arrives; what waits to be read is lost.
 // Waiting calls end with net.ErrClosed, and so does a second Close.
-func (g *Group) Close() error {
-	if g.far != nil {
-		return g.far.close("close", true)
-	}
-	g.n.mu.Lock()
-	defer g.n.unlock()
-	if g.closed {
-		return opError("close", g.network, g.local, nil, net.ErrClosed)
-	}
-	g.shut()
-	g.n.lap(g.n.now(), false)
-	return nil
-}
-
-// shut implements socket.
-func (g *Group) shut() {
-	n := g.n
-	g.closed = true
-	g.went()
-	delete(n.sockets, g)
-	g.g.Leave(n.now())
-	g.wake(n, true)
-	n.rouseAll(g.writing)
-	n.rouseAll(g.waiting)
-}
+func (g *Group) Close() error { return g.b.Close() }
 
 // SetDeadline sets both deadlines; zero means none.
-func (g *Group) SetDeadline(t time.Time) error { return g.setDeadlines(&t, &t) }
+func (g *Group) SetDeadline(t time.Time) error { return g.b.SetDeadlines(&t, &t) }
 
 // SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
 // waiting ones included; zero means never.
-func (g *Group) SetReadDeadline(t time.Time) error { return g.setDeadlines(&t, nil) }
+func (g *Group) SetReadDeadline(t time.Time) error { return g.b.SetDeadlines(&t, nil) }
 
 // SetWriteDeadline sets the time at which blocked writes end with a *BlockedError,
 // waiting ones included; zero means never.
-func (g *Group) SetWriteDeadline(t time.Time) error { return g.setDeadlines(nil, &t) }
-
-func (g *Group) setDeadlines(read, write *time.Time) error {
-	if g.far != nil {
-		return g.far.SetDeadlines(read, write)
-	}
-	g.n.mu.Lock()
-	defer g.n.unlock()
-	if g.closed {
-		return opError("set", g.network, g.local, nil, net.ErrClosed)
-	}
-	if read != nil {
-		g.setReadBy(g.n, *read)
-	}
-	if write != nil {
-		g.setWriteBy(*write)
-	}
-	return nil
-}
+func (g *Group) SetWriteDeadline(t time.Time) error { return g.b.SetDeadlines(nil, &t) }

@@ -37,9 +37,9 @@ type GroupMessage struct {
 // over events. Errors, inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded.
 func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
-		k, m, err := g.read(b)
+		k, m, err := g.b.Read(filled(b))
 		if err != nil {
-			return 0, nil, opError("read", g.network, g.Addr(), nil, err)
+			return 0, nil, opError("read", g.b.Network(), g.b.Addr(), nil, err)
 		}
 		if m.Kind == GroupData {
 			return k, m.addr, nil
@@ -50,38 +50,9 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 // ReadMsg is ReadFrom with everything that is known of the message, and with events, which
 // have no data.
 func (g *Group) ReadMsg(b []byte) (int, GroupMessage, error) {
-	k, m, err := g.read(b)
+	k, m, err := g.b.Read(filled(b))
 	if err != nil {
-		return 0, GroupMessage{}, opError("read", g.network, g.Addr(), nil, err)
+		return 0, GroupMessage{}, opError("read", g.b.Network(), g.b.Addr(), nil, err)
 	}
 	return k, m, nil
-}
-
-func (g *Group) read(b []byte) (k int, m GroupMessage, err error) {
-	if g.far != nil {
-		return g.readFar(b)
-	}
-	n := g.n
-	n.mu.Lock()
-	defer n.unlock()
-	var left error
-	err = g.await(n, &g.closed, func() bool {
-		if g.g.Pending() == 0 {
-			left = g.g.Err()
-			return left != nil
-		}
-		var r engine.GroupReceived
-		var ok bool
-		if k, r, ok = g.g.Read(n.now(), b); ok {
-			m = g.message(&r, k)
-		}
-		return ok
-	}, func() bool { return g.g.Pending() > 0 || g.g.Err() != nil })
-	if err == nil {
-		err = left
-	}
-	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
-		n.lap(n.now(), false)
-	}
-	return k, m, err
 }

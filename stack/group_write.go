@@ -5,7 +5,6 @@ package stack
 import (
 	"context"
 	"net"
-	"time"
 
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -16,15 +15,12 @@ import (
 // as contact with the members' nodes lasts. Empty it is no message. Errors, inside
 // *net.OpError: ErrUnreachable without other members, ErrTooLong, net.ErrClosed;
 // *BlockedError at the deadline, which names the member.
-func (g *Group) Write(b []byte) (int, error) {
-	d := g.toAll()
-	return g.write(context.Background(), b, d, d.all())
-}
+func (g *Group) Write(b []byte) (int, error) { return g.WriteContext(context.Background(), b) }
 
 // WriteContext is Write that ctx ends, too.
 func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 	d := g.toAll()
-	return g.write(ctx, b, d, d.all())
+	return g.b.Write(ctx, b, d, d.all())
 }
 
 // WriteTo sends b to one member with the instance of addr, a Service, where they take
@@ -35,9 +31,22 @@ func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
 	d, err := g.destOf(addr)
 	if err != nil {
-		return 0, opError("write", g.network, g.Addr(), addr, err)
+		return 0, opError("write", g.b.Network(), g.b.Addr(), addr, err)
 	}
-	return g.write(context.Background(), b, d, addr)
+	return g.b.Write(context.Background(), b, d, addr)
+}
+
+// TryWriteTo is WriteTo, or with a nil addr Write, that does not wait. Errors as for
+// these, and syscall.EAGAIN.
+func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
+	d := g.toAll()
+	if addr != nil {
+		var err error
+		if d, err = g.destOf(addr); err != nil {
+			return 0, g.b.sendError(addr, err)
+		}
+	}
+	return g.b.TryWrite(b, d, addr)
 }
 
 // toAll is where a message to all members goes.
@@ -69,58 +78,8 @@ func (g *Group) destOf(addr net.Addr) (d dest, err error) {
 	return d, nil
 }
 
-func (g *Group) write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) {
-	if g.far != nil {
-		return g.writeFar(ctx, d, b, addr)
-	}
-	err := g.n.submit(g, d, b)
-	if err != nil {
-		if err = g.retry(ctx, d, b, err); err != nil {
-			return 0, g.sendError(addr, err)
-		}
-	}
-	return len(b), nil
-}
-
-// retry waits and sends then. Others that wait for the same look when it has ended,
-// however it did.
-func (g *Group) retry(ctx context.Context, d dest, b []byte, err error) error {
-	err = g.n.retry(ctx, g, d, b, err)
-	g.n.mu.Lock()
-	g.n.rouseAll(g.writing)
-	g.n.unlock()
-	return err
-}
-
-// put implements sender. Writes to the same members keep their order.
-func (g *Group) put(now time.Duration, d dest, data []byte) error {
-	for _, w := range g.writing {
-		if w == g.n.trying {
-			break
-		}
-		if w.dest == d || w.dest.many() && d.many() {
-			return errTurn
-		}
-	}
-	switch d.kind {
-	case toAll:
-		return g.g.Send(now, data)
-	case toService:
-		return g.g.SendAnycast(now, d.service().Instance, data)
-	case toRange:
-		return g.g.SendMulticast(now, d.all().Lower, data)
-	}
-	return g.g.SendTo(now, d.socket(), data)
-}
-
 // many reports whether a message in a group goes to several members.
 func (d *dest) many() bool { return d.kind == toAll || d.kind == toRange }
-
-// waits implements sender.
-func (g *Group) waits(_ dest, err error) bool {
-	_, member := err.(*engine.MemberBlocked)
-	return member || err == errTurn || blocks(err)
-}
 
 // member says what a write in a group waits for.
 func (e *BlockedError) member() string {

@@ -265,7 +265,7 @@ func (n *Node) deliver() {
 	}
 	n.groups = n.eng.TakeReadyGroups(n.groups[:0])
 	for i, g := range n.groups {
-		g.Owner.(*Group).moved()
+		g.Owner.(*localGroup).moved()
 		n.groups[i] = nil
 	}
 	n.endProbes()

@@ -40,7 +40,7 @@ type Node struct {
 	closed   bool
 
 	sockets  map[socket]struct{}
-	subs     map[*Subscription]struct{}
+	subs     map[*localSubscription]struct{}
 	lines    map[*topologyLine]struct{}
 	pollers  map[*Poller]struct{}
 	awaited  awaiting         // calls that wait for a name
@@ -148,7 +148,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	n := &Node{
 		cfg: cfg, start: time.Now(),
-		sockets: map[socket]struct{}{}, subs: map[*Subscription]struct{}{}, lines: map[*topologyLine]struct{}{},
+		sockets: map[socket]struct{}{}, subs: map[*localSubscription]struct{}{}, lines: map[*topologyLine]struct{}{},
 		watches: map[*Watch]struct{}{}, captures: map[*Capture]struct{}{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 		ending: newEnding(),

@@ -53,7 +53,7 @@ type Pollable interface {
 
 func (c *PacketConn) poll(p *Poller, owner any) *Polled { return c.addTo(p, c.n, owner) }
 func (c *Conn) poll(p *Poller, owner any) *Polled       { return c.addTo(p, c.n, owner) }
-func (g *Group) poll(p *Poller, owner any) *Polled      { return g.addTo(p, g.n, owner) }
+func (g *Group) poll(p *Poller, owner any) *Polled      { return g.b.poll(p, owner) }
 func (l *Listener) poll(p *Poller, owner any) *Polled   { return l.b.poll(p, owner) }
 
 // NewPoller makes a Poller of the node's sockets. Errors: net.ErrClosed; errors.ErrUnsupported

@@ -11,8 +11,14 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// joinFar makes a socket in a group at the daemon.
-func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group, error) {
+// A remoteGroup is a socket in a group, at the daemon.
+type remoteGroup struct {
+	*remoteSocket
+	service Service
+}
+
+// joinRemote makes a socket in a group at the daemon.
+func (c GroupConfig) joinRemote(ctx context.Context, n *Node, svc Service) (*remoteGroup, error) {
 	h := attach.Header{Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
 		Arg0: uint32(truth(c.Loopback)) | uint32(truth(c.Events))<<1 | uint32(c.Policy)<<8 | uint32(c.Importance)<<16,
 		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit)}
@@ -29,23 +35,23 @@ func (c GroupConfig) joinFar(ctx context.Context, n *Node, svc Service) (*Group,
 	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
-	return &Group{writeHalf: writeHalf{n: n, network: groupNetwork, far: s}, service: svc}, nil
+	return &remoteGroup{s, svc}, nil
 }
 
-// readFar is read for an attached socket.
-func (g *Group) readFar(b []byte) (k int, m GroupMessage, err error) {
+// Read implements groupBackend.
+func (g *remoteGroup) Read(b []byte) (k int, m GroupMessage, err error) {
 	for again := true; again; {
-		cur := g.far.session.Load()
+		cur := g.session.Load()
 		err = cur.line.next(context.Background(), false, func(r *clientRecord) bool {
 			k, m = g.took(cur, r, b)
 			return true
 		})
-		again, err = g.far.follow(context.Background(), cur, readEnd, err)
+		again, err = g.follow(context.Background(), cur, readEnd, err)
 	}
 	return k, m, err
 }
 
-func (g *Group) took(cur *session, r *clientRecord, b []byte) (k int, m GroupMessage) {
+func (g *remoteGroup) took(cur *session, r *clientRecord, b []byte) (k int, m GroupMessage) {
 	var plain Message
 	k = cur.message(g.network, r, b, nil, &plain)
 	m = GroupMessage{Kind: GroupKind(r.Arg0 >> 8 & 0xff), From: plain.From, Private: r.Flags&attach.FlagPrivate != 0,
@@ -58,29 +64,40 @@ func (g *Group) took(cur *session, r *clientRecord, b []byte) (k int, m GroupMes
 	return k, m
 }
 
-func (g *Group) tryReadFar(b []byte) (k int, m GroupMessage, err error) {
+// TryReadMsg implements groupBackend.
+func (g *remoteGroup) TryReadMsg(b []byte) (k int, m GroupMessage, err error) {
 	for again := true; again; {
-		cur := g.far.session.Load()
+		cur := g.session.Load()
 		err = cur.line.try(func(r *clientRecord) bool {
 			k, m = g.took(cur, r, b)
 			return true
 		})
-		again, err = g.far.tryFollow(cur, err)
+		again, err = g.tryFollow(cur, err)
 	}
 	if err != nil && err != errAgain {
-		err = g.far.opError("read", nil, err)
+		err = g.opError("read", nil, err)
 	}
 	return k, m, err
 }
 
-// waitFar is WaitMembers for an attached socket.
-func (g *Group) waitFar(ctx context.Context, k int) error {
+// Members implements groupBackend.
+func (g *remoteGroup) Members() []GroupMember {
+	return aboutFar[[]GroupMember](g.remoteSocket, "socket.members")
+}
+
+// Counters implements groupBackend.
+func (g *remoteGroup) Counters() GroupCounters {
+	return aboutFar[GroupCounters](g.remoteSocket, "socket.counters")
+}
+
+// WaitMembers implements groupBackend.
+func (g *remoteGroup) WaitMembers(ctx context.Context, k int) error {
 	began := time.Now()
 	var err error
 	for again := true; again; {
-		cur := g.far.session.Load()
+		cur := g.session.Load()
 		err = cur.line.call(ctx, "socket.wait-members", membersWords{k}, nil)
-		again, err = g.far.follow(ctx, cur, noEnd, err)
+		again, err = g.follow(ctx, cur, noEnd, err)
 	}
 	var members *MembersError
 	if err == nil || errors.As(err, &members) && ctx.Err() == nil {
@@ -99,29 +116,30 @@ func (g *Group) waitFar(ctx context.Context, k int) error {
 	return opError("wait", groupNetwork, g.Addr(), g.service, &MembersError{joined, k, time.Since(began), why})
 }
 
-// writeFar is write for an attached socket.
-func (g *Group) writeFar(ctx context.Context, d dest, b []byte, addr net.Addr) (int, error) {
+// Write implements groupBackend.
+func (g *remoteGroup) Write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) {
 	h := g.record(d)
-	waited, err := g.far.send(ctx, &h, b)
+	waited, err := g.send(ctx, &h, b)
 	if err != nil {
-		return 0, g.far.sendError(&h, addr, waited, err)
+		return 0, g.notSent(addr, waited, err)
 	}
 	return len(b), nil
 }
 
-func (g *Group) tryWriteFar(d dest, b []byte, addr net.Addr) (int, error) {
+// TryWrite implements groupBackend.
+func (g *remoteGroup) TryWrite(b []byte, d dest, addr net.Addr) (int, error) {
 	h := g.record(d)
-	switch err := g.far.trySend(&h, b); {
+	switch err := g.trySend(&h, b); {
 	case err == errAgain:
 		return 0, err
 	case err != nil:
-		return 0, g.far.opError("write", addr, err)
+		return 0, g.opError("write", addr, err)
 	}
 	return len(b), nil
 }
 
 // record is the header of a message to d, which may be an inverted range.
-func (g *Group) record(d dest) attach.Header {
+func (g *remoteGroup) record(d dest) attach.Header {
 	h := attach.Header{Op: attach.OpSend}
 	switch d.kind {
 	case toService:

@@ -78,7 +78,7 @@ func (c *PacketConn) writeFar(ctx context.Context, d dest, b []byte, addr net.Ad
 		waited, err = c.far.send(ctx, &h, b)
 	}
 	if err != nil {
-		return 0, c.far.sendError(&h, addr, waited, err)
+		return 0, c.far.notSent(addr, waited, err)
 	}
 	return len(b), nil
 }

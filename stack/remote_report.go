@@ -209,3 +209,21 @@ func (s *remoteSocket) tryReportOn(l *clientConn) (SendReport, error) {
 	}
 	return SendReport{}, errAgain
 }
+
+// NextReport implements groupBackend and packetBackend.
+func (s *remoteSocket) NextReport(ctx context.Context) (SendReport, error) {
+	r, err := s.nextReport(ctx)
+	if err != nil {
+		return SendReport{}, s.opError("report", nil, err)
+	}
+	return r, nil
+}
+
+// TryNextReport implements groupBackend and packetBackend.
+func (s *remoteSocket) TryNextReport() (SendReport, error) {
+	r, err := s.tryNextReport()
+	if err != nil && err != errAgain {
+		err = s.opError("report", nil, err)
+	}
+	return r, err
+}

@@ -507,8 +507,13 @@ func (s *remoteSocket) sendAndWait(ctx context.Context, l *clientConn, h *attach
 	return waited, err
 }
 
-// sendError is the error of a send to addr: at its deadline *BlockedError.
-func (s *remoteSocket) sendError(h *attach.Header, addr net.Addr, waited time.Duration, err error) error {
+// sendError implements groupBackend and packetBackend. The daemon counts it.
+func (s *remoteSocket) sendError(addr net.Addr, err error) error {
+	return s.opError("write", addr, err)
+}
+
+// notSent is the error of a send to addr: at its deadline *BlockedError.
+func (s *remoteSocket) notSent(addr net.Addr, waited time.Duration, err error) error {
 	if err == os.ErrDeadlineExceeded || err == context.Canceled || err == context.DeadlineExceeded {
 		err = s.blocked(waited, err)
 	}

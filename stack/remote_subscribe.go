@@ -21,8 +21,8 @@ type remoteSubscription struct {
 	over time.Time // when its time is over; zero: never
 }
 
-// subscribeFar subscribes at the daemon.
-func (c SubscriptionConfig) subscribeFar(ctx context.Context, n *Node, r Range) (*Subscription, error) {
+// subscribeRemote subscribes at the daemon.
+func (c SubscriptionConfig) subscribeRemote(ctx context.Context, n *Node, r Range) (*remoteSubscription, error) {
 	h := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(r, c.Scope), Arg0: uint32(c.At), Arg1: uint32(c.Limit)}
 	if c.Ranges {
 		h.Flags |= attach.FlagRanges
@@ -50,15 +50,15 @@ func (c SubscriptionConfig) subscribeFar(ctx context.Context, n *Node, r Range) 
 	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
-	return &Subscription{n: n, r: r, far: s}, nil
+	return s, nil
 }
 
 // end is when the subscription's time is over.
 func (s *remoteSubscription) end(*clientConn) time.Time { return s.over }
 
-// next waits for an event. Errors: os.ErrDeadlineExceeded when its time is over, those of
+// Next implements subscriptionBackend. Errors: os.ErrDeadlineExceeded when its time is over, those of
 // the daemon, the context's.
-func (s *remoteSubscription) next(ctx context.Context) (ev Event, err error) {
+func (s *remoteSubscription) Next(ctx context.Context) (ev Event, err error) {
 	if err := ctx.Err(); err != nil {
 		return Event{}, err
 	}
@@ -70,8 +70,8 @@ func (s *remoteSubscription) next(ctx context.Context) (ev Event, err error) {
 	return ev, err
 }
 
-// tryNext is next that does not wait: its error is syscall.EAGAIN then.
-func (s *remoteSubscription) tryNext() (ev Event, err error) {
+// TryNext implements subscriptionBackend.
+func (s *remoteSubscription) TryNext() (ev Event, err error) {
 	for again := true; again; {
 		cur := s.session.Load()
 		ev, err = cur.line.takeEvent(cur.line.try)
@@ -115,4 +115,8 @@ func eventOf(r *clientRecord) (ev Event, err error) {
 	return Event{Withdrawn: e.Kind == attach.EventWithdrawn, Binding: b}, nil
 }
 
-func (s *remoteSubscription) close() { s.remoteSocket.close("close", true) }
+// Pending implements subscriptionBackend. Events wait at the daemon.
+func (s *remoteSubscription) Pending() int { return 0 }
+
+// Close implements subscriptionBackend.
+func (s *remoteSubscription) Close() { s.close("close", true) }

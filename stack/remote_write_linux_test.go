@@ -234,7 +234,7 @@ func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 			go func() {
 				h := attach.Header{Op: attach.OpSend}
 				_, err := s.send(ctx, &h, []byte("x"))
-				ended <- s.sendError(&h, nil, 0, err)
+				ended <- s.notSent(nil, 0, err)
 			}()
 			var h, c attach.Header
 			if _, err := daemon.Read(&h, make([]byte, 10)); err != nil {

@@ -43,10 +43,10 @@ func (c *PacketConn) NextReport(ctx context.Context) (SendReport, error) {
 func (c *PacketConn) TryNextReport() (SendReport, error) { return c.tryNextReport() }
 
 // NextReport is as of PacketConn; messages do not come back in a group.
-func (g *Group) NextReport(ctx context.Context) (SendReport, error) { return g.nextReport(ctx) }
+func (g *Group) NextReport(ctx context.Context) (SendReport, error) { return g.b.NextReport(ctx) }
 
 // TryNextReport is as of PacketConn.
-func (g *Group) TryNextReport() (SendReport, error) { return g.tryNextReport() }
+func (g *Group) TryNextReport() (SendReport, error) { return g.b.TryNextReport() }
 
 func (w *writeHalf) nextReport(ctx context.Context) (r SendReport, err error) {
 	if w.far != nil {

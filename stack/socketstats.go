@@ -50,14 +50,7 @@ func (c *Conn) Stats() SocketStats {
 }
 
 // Stats is as of PacketConn.
-func (g *Group) Stats() SocketStats {
-	if g.far != nil {
-		return aboutFar[SocketStats](g.far, "socket.stats")
-	}
-	g.n.mu.Lock()
-	defer g.n.unlock()
-	return g.g.Stats()
-}
+func (g *Group) Stats() SocketStats { return g.b.Stats() }
 
 // Stats is as of PacketConn; the messages are requests, and none of them is sent.
 func (l *Listener) Stats() SocketStats { return l.b.Stats() }

@@ -6,13 +6,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"net"
-	"os"
 	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
-	"github.com/utipc/utipc/stack/engine"
 )
 
 // An Event tells that a socket was bound to a range, or is bound no longer.
@@ -66,23 +63,9 @@ type SubscriptionConfig struct {
 // comes behind what was told before. The scope and the key of a binding are not told
 // there; they are zero.
 type Subscription struct {
-	n      *Node
-	r      Range
-	far    *remoteSubscription // of an attached node; then there is nothing of what follows
-	from   source              // this and the rest is guarded by the lap lock
-	wait   waitList
-	closed bool
+	b subscriptionBackend
+	r Range
 }
-
-// A source is where the events of a subscription come from.
-type source interface {
-	next() (ev Event, ok bool, err error) // without an event err says why there will be none, if so
-	pending() int                         // more than 0: next may have something to say
-	close()
-}
-
-// A nearby source is this node's own table.
-type nearby struct{ x *engine.Subscription }
 
 // Subscribe watches the bindings that overlap r, with default options; see
 // SubscriptionConfig.Subscribe.
@@ -111,32 +94,16 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 	if err != nil {
 		return nil, err
 	}
+	var b subscriptionBackend
 	if n.far != nil {
-		return c.subscribeFar(ctx, n, r)
+		b, err = c.subscribeRemote(ctx, n, r)
+	} else {
+		b, err = c.subscribeLocal(ctx, n, r, f)
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	if err := n.running(); err != nil {
-		return nil, err
-	}
-	s := &Subscription{n: n, r: r}
-	if c.At != 0 && c.At != n.eng.Address() {
-		if err := s.ask(ctx, c, f); err != nil {
-			return nil, err
-		}
-		return s, nil
-	}
-	now := n.now()
-	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Account: c.Account.account(), Owner: s})
 	if err != nil {
 		return nil, err
 	}
-	s.from = nearby{x}
-	n.subs[s] = struct{}{}
-	if c.Timeout > 0 {
-		n.lap(now, false) // who sleeps has one more deadline
-	}
-	return s, nil
+	return &Subscription{b, r}, nil
 }
 
 // filter is the options as the topology service knows them. Errors: ErrConfig.
@@ -166,84 +133,12 @@ func (c SubscriptionConfig) filter() (f frame.Filter, err error) {
 	return f, nil
 }
 
-// publishNames hands the changes of the binding table to the subscribers, and to the
-// calls that wait for a name.
-func (n *Node) publishNames() {
-	n.names = n.eng.TakeNameEvents(n.names[:0])
-	for _, ev := range n.names {
-		if !ev.Withdrawn {
-			n.callAwaiting(ev.Binding.Range)
-		}
-	}
-	n.heard = n.eng.TakeSubscriptions(n.heard[:0])
-	for i, x := range n.heard {
-		s := x.Owner.(*Subscription)
-		if x.Err() == nil {
-			n.rouseFirst(s.wait)
-		} else {
-			n.endSubscription(s)
-		}
-		n.heard[i] = nil
-	}
-}
-
-// endSubscription lets everybody who waits know that there will be no more events.
-func (n *Node) endSubscription(s *Subscription) {
-	delete(n.subs, s)
-	n.rouseAll(s.wait)
-}
-
-// next takes an event that waits; without one err says why there will be none, if so.
-func (s *Subscription) next() (ev Event, ok bool, err error) {
-	if s.closed {
-		return Event{}, false, net.ErrClosed
-	}
-	return s.from.next()
-}
-
-func (s nearby) next() (ev Event, ok bool, err error) {
-	if ev, ok := s.x.Next(); ok {
-		return Event{ev.Withdrawn, ev.Binding}, true, nil
-	}
-	if err = s.x.Err(); err == engine.ErrSubscriptionOver {
-		err = os.ErrDeadlineExceeded
-	}
-	return Event{}, false, err
-}
-
-func (s nearby) pending() int { return s.x.Pending() }
-
-func (s nearby) close() { s.x.Close() }
-
 // Next waits for the next event. A subscriber that was cut off, or whose time is
 // over, gets the events that were kept, then ErrSlow or os.ErrDeadlineExceeded; at
 // another node *TopologyError when that tells no more.
 // Errors, inside *net.OpError: these, net.ErrClosed, the context's.
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
-	if s.far != nil {
-		ev, err := s.far.next(ctx)
-		if err != nil {
-			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
-		}
-		return ev, nil
-	}
-	n := s.n
-	n.mu.Lock()
-	defer n.unlock()
-	c := wait{list: &s.wait, ctx: ctx}
-	var ev Event
-	var ended error
-	err := n.await(&c, func() (ok bool) {
-		ev, ok, ended = s.next()
-		return ok || ended != nil
-	})
-	n.leave(&c)
-	if s.from.pending() > 0 {
-		n.rouseFirst(s.wait)
-	}
-	if err == nil {
-		err = ended
-	}
+	ev, err := s.b.Next(ctx)
 	if err != nil {
 		return Event{}, opError("subscribe", "tipc", nil, s.r, err)
 	}
@@ -252,38 +147,16 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 
 // TryNext is Next that does not wait. Errors as for Next, and syscall.EAGAIN itself.
 func (s *Subscription) TryNext() (Event, error) {
-	if s.far != nil {
-		ev, err := s.far.tryNext()
-		if err != nil && err != errAgain {
-			return Event{}, opError("subscribe", "tipc", nil, s.r, err)
-		}
-		return ev, err
+	ev, err := s.b.TryNext()
+	if err != nil && err != errAgain {
+		return Event{}, opError("subscribe", "tipc", nil, s.r, err)
 	}
-	s.n.mu.Lock()
-	defer s.n.unlock()
-	ev, ok, err := s.next()
-	switch {
-	case ok:
-		return ev, nil
-	case err == nil:
-		return Event{}, errAgain
-	}
-	return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+	return ev, err
 }
 
 // Pending is the number of events that wait to be read: at first one for each binding that
 // existed. Of an attached node's it is 0: they wait at the daemon.
-func (s *Subscription) Pending() int {
-	if s.far != nil {
-		return 0
-	}
-	s.n.mu.Lock()
-	defer s.n.unlock()
-	if s.closed {
-		return 0
-	}
-	return s.from.pending()
-}
+func (s *Subscription) Pending() int { return s.b.Pending() }
 
 // Events yields events until ctx is done or the subscription has ended; Next then
 // tells why.
@@ -300,21 +173,8 @@ func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
 
 // Close ends the subscription and drops what waits. Closing twice is harmless.
 func (s *Subscription) Close() error {
-	if s.far != nil {
-		s.far.close()
-		return nil
-	}
-	s.n.mu.Lock()
-	defer s.n.unlock()
-	s.close()
+	s.b.Close()
 	return nil
-}
-
-// close is called with the lap lock held.
-func (s *Subscription) close() {
-	s.closed = true
-	s.from.close()
-	s.n.endSubscription(s)
 }
 
 // WaitFor waits until somebody is bound to the service. Errors as for Subscribe; when ctx

@@ -8,7 +8,6 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack/engine"
 )
 
 // The Try calls never wait: where Read, Write or Accept would, they fail with
@@ -142,59 +141,7 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 // TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed.
 func (g *Group) TryReadMsg(b []byte) (int, GroupMessage, error) {
-	if g.far != nil {
-		return g.tryReadFar(b)
-	}
-	n := g.n
-	n.mu.Lock()
-	defer n.unlock()
-	if g.closed {
-		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, net.ErrClosed)
-	}
-	k, r, ok := g.g.Read(n.now(), b)
-	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
-		n.lap(n.now(), false)
-	}
-	switch {
-	case !ok && g.g.Err() != nil:
-		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, g.g.Err())
-	case !ok:
-		return 0, GroupMessage{}, errAgain
-	}
-	return k, g.message(&r, k), nil
-}
-
-// message tells what is known of a message of which k bytes were read. The lap lock is
-// held.
-func (g *Group) message(r *engine.GroupReceived, k int) GroupMessage {
-	r.From.Net = g.network
-	if last, ok := g.from.(SocketAddr); !ok || last != r.From {
-		g.from = r.From
-	}
-	return GroupMessage{Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
-		Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from}
-}
-
-// TryWriteTo is WriteTo, or with a nil addr Write, that does not wait. Errors as for
-// these, and syscall.EAGAIN.
-func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
-	d := g.toAll()
-	var err error
-	if addr != nil {
-		d, err = g.destOf(addr)
-	}
-	if err == nil && g.far != nil {
-		return g.tryWriteFar(d, b, addr)
-	}
-	if err == nil {
-		if err = g.n.submit(g, d, b); err == nil {
-			return len(b), nil
-		}
-		if g.waits(d, err) {
-			return 0, errAgain
-		}
-	}
-	return 0, g.sendError(addr, err)
+	return g.b.TryReadMsg(filled(b))
 }
 
 // TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError

@@ -14,14 +14,14 @@ import (
 // A distant source is the topology service of another node. Its events wait in the
 // connection, so that a subscriber who does not read holds that node back.
 type distant struct {
-	s     *Subscription
+	s     *localSubscription
 	line  *topologyLine
 	asked naming.Remote
 	err   error // why there will be no more
 }
 
 // ask subscribes at another node, and waits for its answer.
-func (s *Subscription) ask(ctx context.Context, c SubscriptionConfig, f frame.Filter) error {
+func (s *localSubscription) ask(ctx context.Context, c SubscriptionConfig, f frame.Filter) error {
 	x := naming.Subscription{Range: s.r, Filter: f}
 	switch {
 	case s.r.Lower > s.r.Upper:

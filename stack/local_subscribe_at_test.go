@@ -245,7 +245,7 @@ func TestSlowSubscriberElsewhere(t *testing.T) {
 		s := all[0].subscribe(t, SubscriptionConfig{At: 2}, absent.Range())
 		churn(2000)
 		all[0].mu.Lock()
-		waits := s.from.pending()
+		waits := s.b.(*localSubscription).from.pending()
 		all[0].unlock()
 		if waits < 100 || waits > 600 {
 			t.Errorf("%d events wait", waits)
@@ -598,10 +598,11 @@ func TestSubscribeAtImpostor(t *testing.T) {
 		inWard(t, 2, func(t *testing.T, all []ward) {
 			n := all[0].Node
 			p := newImpostor(t, all[1].Node)
-			s := &Subscription{n: n, r: Range{Type: 100}}
-			d := &distant{s: s, asked: r}
-			d.line = p.dial(t, n, record, &s.wait, c.end, c.say...)
-			s.from = d
+			local := &localSubscription{n: n, r: Range{Type: 100}}
+			s := &Subscription{local, local.r}
+			d := &distant{s: local, asked: r}
+			d.line = p.dial(t, n, record, &local.wait, c.end, c.say...)
+			local.from = d
 			if got := told(t, s, 1); got != "+5-5@2" {
 				t.Errorf("%s: got %s", c.name, got)
 			}

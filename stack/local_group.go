@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A localGroup is a socket in a group, of a node in this process.
+type localGroup struct {
+	writeHalf
+	service Service
+
+	// Guarded by the node's lap lock.
+	readHalf
+	g       *engine.Group
+	waiting waitList // WaitMembers
+	from    net.Addr // of the last message, so that the next from there costs no allocation
+}
+
+// joinLocal makes a socket in a group.
+func (c GroupConfig) joinLocal(n *Node, svc Service) (*localGroup, error) {
+	g := &localGroup{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
+	n.mu.Lock()
+	defer n.unlock()
+	if err := n.running(); err != nil {
+		return nil, err
+	}
+	now := n.now()
+	var err error
+	g.g, err = n.eng.Join(now, engine.GroupConfig{
+		Service: svc, Scope: c.Scope, Importance: c.Importance, Loopback: c.Loopback, Events: c.Events,
+		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Owner: g,
+	})
+	if err != nil {
+		return nil, err
+	}
+	g.local = g.g.Addr()
+	g.local.Net = groupNetwork
+	n.sockets[g] = struct{}{}
+	n.lap(now, false)
+	return g, nil
+}
+
+// Members implements groupBackend.
+func (g *localGroup) Members() []GroupMember {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	all := g.g.Members()
+	for i := range all {
+		all[i].Addr.Net = groupNetwork
+	}
+	return all
+}
+
+// WaitMembers implements groupBackend.
+func (g *localGroup) WaitMembers(ctx context.Context, k int) error {
+	n := g.n
+	n.mu.Lock()
+	defer n.unlock()
+	began := n.now()
+	c := wait{list: &g.waiting, closed: &g.closed, ctx: ctx}
+	err := n.await(&c, func() bool { return g.g.Joined() >= k })
+	n.leave(&c)
+	if err != nil {
+		return opError("wait", groupNetwork, g.local, g.service, &MembersError{g.g.Joined(), k, n.now() - began, err})
+	}
+	return nil
+}
+
+// Counters implements groupBackend.
+func (g *localGroup) Counters() GroupCounters {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	return g.g.Counters()
+}
+
+// moved is called by a lap after which there is more to read, room, or another member.
+func (g *localGroup) moved() {
+	if g.g.Pending() > 0 || g.g.Err() != nil {
+		g.wake(g.n, false)
+	}
+	g.n.rouseAll(g.writing)
+	g.n.rouseAll(g.waiting)
+}
+
+// Close implements socketBackend.
+func (g *localGroup) Close() error {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	if g.closed {
+		return opError("close", g.network, g.local, nil, net.ErrClosed)
+	}
+	g.shut()
+	g.n.lap(g.n.now(), false)
+	return nil
+}
+
+// shut implements socket.
+func (g *localGroup) shut() {
+	n := g.n
+	g.closed = true
+	g.went()
+	delete(n.sockets, g)
+	g.g.Leave(n.now())
+	g.wake(n, true)
+	n.rouseAll(g.writing)
+	n.rouseAll(g.waiting)
+}
+
+// SetDeadlines implements socketBackend.
+func (g *localGroup) SetDeadlines(read, write *time.Time) error {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	if g.closed {
+		return opError("set", g.network, g.local, nil, net.ErrClosed)
+	}
+	if read != nil {
+		g.setReadBy(g.n, *read)
+	}
+	if write != nil {
+		g.setWriteBy(*write)
+	}
+	return nil
+}
+
+// Read implements groupBackend.
+func (g *localGroup) Read(b []byte) (k int, m GroupMessage, err error) {
+	n := g.n
+	n.mu.Lock()
+	defer n.unlock()
+	var left error
+	err = g.await(n, &g.closed, func() bool {
+		if g.g.Pending() == 0 {
+			left = g.g.Err()
+			return left != nil
+		}
+		var r engine.GroupReceived
+		var ok bool
+		if k, r, ok = g.g.Read(n.now(), b); ok {
+			m = g.message(&r, k)
+		}
+		return ok
+	}, func() bool { return g.g.Pending() > 0 || g.g.Err() != nil })
+	if err == nil {
+		err = left
+	}
+	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	return k, m, err
+}
+
+// Write implements groupBackend.
+func (g *localGroup) Write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) {
+	err := g.n.submit(g, d, b)
+	if err != nil {
+		if err = g.retry(ctx, d, b, err); err != nil {
+			return 0, g.sendError(addr, err)
+		}
+	}
+	return len(b), nil
+}
+
+// retry waits and sends then. Others that wait for the same look when it has ended,
+// however it did.
+func (g *localGroup) retry(ctx context.Context, d dest, b []byte, err error) error {
+	err = g.n.retry(ctx, g, d, b, err)
+	g.n.mu.Lock()
+	g.n.rouseAll(g.writing)
+	g.n.unlock()
+	return err
+}
+
+// put implements sender. Writes to the same members keep their order.
+func (g *localGroup) put(now time.Duration, d dest, data []byte) error {
+	for _, w := range g.writing {
+		if w == g.n.trying {
+			break
+		}
+		if w.dest == d || w.dest.many() && d.many() {
+			return errTurn
+		}
+	}
+	switch d.kind {
+	case toAll:
+		return g.g.Send(now, data)
+	case toService:
+		return g.g.SendAnycast(now, d.service().Instance, data)
+	case toRange:
+		return g.g.SendMulticast(now, d.all().Lower, data)
+	}
+	return g.g.SendTo(now, d.socket(), data)
+}
+
+// waits implements sender.
+func (g *localGroup) waits(_ dest, err error) bool {
+	_, member := err.(*engine.MemberBlocked)
+	return member || err == errTurn || blocks(err)
+}
+
+// TryReadMsg implements groupBackend.
+func (g *localGroup) TryReadMsg(b []byte) (int, GroupMessage, error) {
+	n := g.n
+	n.mu.Lock()
+	defer n.unlock()
+	if g.closed {
+		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, net.ErrClosed)
+	}
+	k, r, ok := g.g.Read(n.now(), b)
+	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	switch {
+	case !ok && g.g.Err() != nil:
+		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, g.g.Err())
+	case !ok:
+		return 0, GroupMessage{}, errAgain
+	}
+	return k, g.message(&r, k), nil
+}
+
+// message tells what is known of a message of which k bytes were read. The lap lock is
+// held.
+func (g *localGroup) message(r *engine.GroupReceived, k int) GroupMessage {
+	r.From.Net = g.network
+	if last, ok := g.from.(SocketAddr); !ok || last != r.From {
+		g.from = r.From
+	}
+	return GroupMessage{Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
+		Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from}
+}
+
+// TryWrite implements groupBackend.
+func (g *localGroup) TryWrite(b []byte, d dest, addr net.Addr) (int, error) {
+	err := g.n.submit(g, d, b)
+	switch {
+	case err == nil:
+		return len(b), nil
+	case g.waits(d, err):
+		return 0, errAgain
+	}
+	return 0, g.sendError(addr, err)
+}
+
+// Stats implements socketBackend.
+func (g *localGroup) Stats() SocketStats {
+	g.n.mu.Lock()
+	defer g.n.unlock()
+	return g.g.Stats()
+}
+
+// NextReport implements groupBackend.
+func (g *localGroup) NextReport(ctx context.Context) (SendReport, error) { return g.nextReport(ctx) }
+
+// TryNextReport implements groupBackend.
+func (g *localGroup) TryNextReport() (SendReport, error) { return g.tryNextReport() }
+
+// poll implements socketBackend.
+func (g *localGroup) poll(p *Poller, owner any) *Polled { return g.addTo(p, g.n, owner) }
+
+// hold implements socketBackend.
+func (g *localGroup) hold(k int) { g.n.hold(g.g.Port(), k) }
