@@ -95,10 +95,9 @@ func (a *Account) Stats() AccountStats {
 // the socket counts in, or -k fewer: a message that was read of it and is not passed on, or
 // one that waits to be written. It is never refused; where there is no room for it a
 // connection or group is ended, it may be this one.
-func Hold(s Pollable, k int) { s.hold(k) }
-
-func (c *PacketConn) hold(k int) { c.n.hold(c.port, k) }
-func (c *Conn) hold(k int)       { c.n.hold(c.c.Port(), k) }
+func Hold(s Pollable, k int)     { s.hold(k) }
+func (c *PacketConn) hold(k int) { c.b.hold(k) }
+func (c *Conn) hold(k int)       { c.b.hold(k) }
 func (g *Group) hold(k int)      { g.b.hold(k) }
 func (l *Listener) hold(k int)   { l.b.hold(k) }
 

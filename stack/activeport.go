@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/stack/engine"
 )
 
 // ErrNoRoom means that a Reply would have had to wait: the link to its destination is
@@ -35,7 +34,7 @@ var ErrNoRoom = errors.New("stack: no room to send without waiting")
 // A handler that panics closes its port; the lap goes on. Done tells of it, Err is a
 // *PanicError, and Config.Logger gets it with its stack. Who asked hears nothing.
 type ActivePort struct {
-	pc      *PacketConn
+	b       portBackend
 	handler Handler
 	limit   time.Duration
 
@@ -45,13 +44,12 @@ type ActivePort struct {
 	replies, refused atomic.Uint64
 	runner           atomic.Uintptr // the goroutine that runs the handler apart; 0: none does
 
-	// Guarded by the node's lap lock, but while the handler runs apart.
+	// Guarded by the backend's lock, but while the handler runs apart.
 	apart   bool // the handler has a goroutine
 	strikes int
 	inTime  int           // calls since the last strike, modulo forgive
 	told    time.Duration // when a call over the limit was logged last
 	untold  int           // calls over the limit since then
-	ailing  bool          // it is among those of Node.ailing
 	stats   HandlerStats
 	err     error         // why it is closed
 	done    chan struct{} // closed when it is
@@ -87,13 +85,13 @@ func (e *PanicError) Error() string {
 }
 
 // Addr is the port's own address, from which its answers come.
-func (a *ActivePort) Addr() SocketAddr { return a.pc.Addr() }
+func (a *ActivePort) Addr() SocketAddr { return a.b.Addr() }
 
 // Bind binds the port to one more Service or Range; see PacketConn.Bind.
-func (a *ActivePort) Bind(addr net.Addr) error { return a.pc.Bind(addr) }
+func (a *ActivePort) Bind(addr net.Addr) error { return a.b.Bind(addr) }
 
 // Unbind takes back one binding; see PacketConn.Unbind.
-func (a *ActivePort) Unbind(addr net.Addr) error { return a.pc.Unbind(addr) }
+func (a *ActivePort) Unbind(addr net.Addr) error { return a.b.Unbind(addr) }
 
 // Done is closed when the port is closed, and its handler does not run any more.
 func (a *ActivePort) Done() <-chan struct{} { return a.done }
@@ -101,10 +99,9 @@ func (a *ActivePort) Done() <-chan struct{} { return a.done }
 // Err is why the port is closed: nil while it is not, net.ErrClosed after Close of the
 // port or the node, *PanicError.
 func (a *ActivePort) Err() error {
-	n := a.pc.n
-	n.mu.Lock()
-	defer n.unlock()
-	if a.err == nil && (a.pc.closed || a.pc.far != nil && a.pc.far.isClosed()) {
+	a.b.lock()
+	defer a.b.unlock()
+	if a.err == nil && a.b.isClosed() {
 		return net.ErrClosed
 	}
 	return a.err
@@ -112,14 +109,11 @@ func (a *ActivePort) Err() error {
 
 // Stats returns a snapshot.
 func (a *ActivePort) Stats() HandlerStats {
-	n := a.pc.n
-	n.mu.Lock()
-	defer n.unlock()
+	a.b.lock()
+	defer a.b.unlock()
 	s := a.stats
 	s.Replies, s.Refused, s.Apart = a.replies.Load(), a.refused.Load(), a.apart
-	if a.pc.far == nil {
-		s.Waiting = a.pc.port.Pending()
-	}
+	s.Waiting = a.b.pending()
 	return s
 }
 
@@ -129,39 +123,17 @@ func (a *ActivePort) Stats() HandlerStats {
 // it when a handler that has a goroutine of its own calls it. Such a handler must not
 // close its node, which waits for it. A second Close is an error, net.ErrClosed.
 func (a *ActivePort) Close() error {
-	n := a.pc.n
-	if n.mu.inOwnHandler() { // within the lock
-		a.ail(net.ErrClosed)
+	if a.b.ownHandler() { // within the lock
+		a.b.closeLater()
 		return nil
 	}
-	if err := a.pc.Close(); err != nil {
+	if err := a.b.Close(); err != nil {
 		return err
 	}
 	if a.runner.Load() != goroutine() {
 		<-a.done
 	}
 	return nil
-}
-
-// serve implements engine.Handler: it runs the handler within a lap.
-func (a *ActivePort) serve(r *engine.Received, data []byte) {
-	n := a.pc.n
-	began := n.now()
-	a.in = Incoming{Data: data, From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance}
-	a.in.From.Net = a.pc.network
-	a.reply.to, a.reply.open = r.From, true
-	n.did(engine.WorkFrames, 1)
-	n.mu.enterHandler()
-	err := a.call()
-	n.mu.leaveHandler()
-	a.reply.open, a.in.Data = false, nil
-	a.judge(n.now(), began)
-	switch {
-	case err != nil:
-		a.ail(err)
-	case a.strikes >= mostStrikes:
-		a.ail(nil)
-	}
 }
 
 // call runs the handler and reports its panic.
@@ -175,7 +147,7 @@ func (a *ActivePort) call() (err error) {
 	return nil
 }
 
-// judge accounts for a call that began then and is over now. The lap lock is held.
+// judge accounts for a call that began then and is over now. The lock is held.
 func (a *ActivePort) judge(now, began time.Duration) {
 	took := now - began
 	s := &a.stats
@@ -196,103 +168,19 @@ func (a *ActivePort) judge(now, began time.Duration) {
 		a.strikes++
 	}
 	if a.untold++; a.told == 0 || now-a.told >= time.Second {
-		n := a.pc.n
-		n.logs.add(slog.LevelWarn, "handler over its time limit", a.who(), slog.Duration("took", took), slog.Duration("limit", a.limit), slog.Int("times", a.untold))
+		a.b.log(slog.LevelWarn, "handler over its time limit", slog.Duration("took", took), slog.Duration("limit", a.limit), slog.Int("times", a.untold))
 		a.told, a.untold = now, 0
 	}
 }
 
-// who names the port in the log: by a service, if it is bound to one.
-func (a *ActivePort) who() slog.Attr {
-	if a.pc.far != nil {
-		return slog.String("port", a.pc.Addr().String())
-	}
-	if all := a.pc.port.Bindings(); len(all) > 0 {
-		return slog.String("service", all[0].Range.String())
-	}
-	return slog.String("port", a.pc.local.String())
-}
-
-// ail takes the port out of the laps: messages wait in its queue from now on. When the
-// engine has done what it is doing the port is closed for that reason, or, without one,
-// moved to a goroutine.
-func (a *ActivePort) ail(why error) {
-	if a.err == nil {
-		a.err = why
-	}
-	if !a.ailing && !a.apart {
-		a.ailing = true
-		a.pc.port.SetHandler(nil)
-		a.pc.n.ailing = append(a.pc.n.ailing, a)
-	}
-}
-
-// treat ends what ails the active ports. The lap lock is held, and the engine at rest.
-func (n *Node) treat() {
-	for i, a := range n.ailing {
-		n.ailing[i] = nil
-		a.ailing = false
-		switch {
-		case a.pc.closed:
-		case a.err != nil:
-			a.tellPanic()
-			a.pc.shut()
-		default:
-			n.logs.add(slog.LevelWarn, "handler moved to a goroutine", a.who(), slog.Duration("longest", a.stats.Longest), slog.Uint64("late", a.stats.Late))
-			a.apart = true
-			n.leaveLaps()
-			n.apart.Go(a.run)
-		}
-	}
-	n.ailing = n.ailing[:0]
-}
-
 func (a *ActivePort) tellPanic() {
 	if p, ok := a.err.(*PanicError); ok {
-		a.pc.n.logs.add(slog.LevelError, "handler panicked", a.who(), slog.Any("err", p), slog.String("stack", string(p.Stack)))
+		a.b.log(slog.LevelError, "handler panicked", slog.Any("err", p), slog.String("stack", string(p.Stack)))
 	}
 }
 
-// ended notes that the port's socket is closed. The lap lock is held.
-func (a *ActivePort) ended() {
-	if !a.apart {
-		a.pc.n.leaveLaps()
-		close(a.done)
-	}
-}
-
-// leaveLaps counts an active port less whose handler runs in laps.
-func (n *Node) leaveLaps() {
-	if n.actives--; n.actives == 0 {
-		n.attended = 0
-	}
-}
-
-// run takes the messages one by one, in a goroutine of its own.
-func (a *ActivePort) run() {
-	defer close(a.done)
-	a.runner.Store(goroutine())
-	defer a.runner.Store(0) // before Close is answered: another goroutine may get its record
-	n := a.pc.n
-	buf := make([]byte, frame.MaxPayload)
-	for {
-		k, m, err := a.pc.read(buf)
-		if err != nil {
-			return
-		}
-		a.in = Incoming{Data: buf[:k], From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
-		a.reply.to, a.reply.open = m.From, true
-		began := n.now()
-		err = a.call()
-		a.reply.open = false
-		n.mu.Lock()
-		a.judge(n.now(), began)
-		if err != nil && !a.pc.closed {
-			a.err = err
-			a.tellPanic()
-			a.pc.shut()
-			n.lap(n.now(), false)
-		}
-		n.unlock()
-	}
+// take makes b the message that a handler has which runs apart.
+func (a *ActivePort) take(b []byte, m *Message) {
+	a.in = Incoming{Data: b, From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
+	a.reply.to, a.reply.open = m.From, true
 }

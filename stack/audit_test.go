@@ -92,7 +92,7 @@ func TestAuditFindsDifferences(t *testing.T) {
 		c := openWith(t, all[0].Node, SocketConfig{}, absent)
 		c.Bind(absent)
 		<-time.After(10 * time.Millisecond)
-		at := c.local
+		at := c.inside().local
 		at.Net = ""
 		of := func(typ, lower, key uint32) Binding {
 			return Binding{Range: Range{Type: typ, Lower: lower, Upper: lower}, Scope: ClusterScope, Socket: at, Key: key}

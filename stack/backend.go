@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"log/slog"
 	"net"
 	"time"
 )
@@ -37,6 +38,24 @@ type listenerBackend interface {
 	UnbindScope(addr net.Addr, scope Scope) error
 }
 
+// A connBackend is a Conn's.
+type connBackend interface {
+	socketBackend
+	RemoteAddr() SocketAddr
+	Service() (a Service, ok bool)
+	Importance() Importance
+	SetNoDelay(on bool) error
+	Read(b []byte) (k, size int, err error) // errors are bare
+	TryReadMsg(b []byte) (k, size int, err error)
+	ReadBuffer() (*Buffer, error) // errors are bare
+	Write(b []byte) (int, error)
+	TryWrite(b []byte) (int, error)
+	NewBuffer(size int) (*Buffer, error)
+	WriteBuffer(b *Buffer) error
+	CloseWait(ctx context.Context) error
+	Abort() error
+}
+
 // A groupBackend is a Group's.
 type groupBackend interface {
 	socketBackend
@@ -63,4 +82,51 @@ type subscriptionBackend interface {
 	TryNext() (Event, error)
 	Pending() int
 	Close()
+}
+
+// A packetBackend is a PacketConn's.
+type packetBackend interface {
+	socketBackend
+	reportBackend
+	connected()                                     // the socket has a default destination
+	serve(a *ActivePort, r Range, bound bool) error // the socket becomes a's, and is bound to r
+
+	Read(b []byte) (k int, m Message, err error) // errors are bare
+	TryReadMsg(b []byte) (k int, m Message, err error)
+	ReadBatch(ms []MessageBuffer, flags int) (int, error) // there is room for one
+	ReadBuffer() (*Buffer, Message, error)                // errors are bare
+	ReturnMsg(b []byte, why ErrorCode) error
+
+	Write(d dest, b []byte, addr net.Addr) (int, error) // d is where addr is
+	TryWrite(d dest, b []byte, addr net.Addr) (int, error)
+	WriteBatch(ms []MessageBuffer, flags int, to *defaultDest) (int, error) // there is one, and all have addresses
+	NewBuffer(size int) (*Buffer, error)                                    // errors are bare
+	WriteBuffer(d dest, b *Buffer, addr net.Addr) error
+
+	Bind(addr net.Addr) error
+	Unbind(addr net.Addr) error
+	BindScope(addr net.Addr, scope Scope) error // the scope is one that can be
+	UnbindScope(addr net.Addr, scope Scope) error
+	Bindings() []Binding
+	SetImportance(i Importance) error
+	SetReturnable(returnable bool) error
+	SetSrcDroppable(droppable bool) error
+	SetReceiveLimit(bytes int) error
+	SetMulticast(m Method) error
+}
+
+// A portBackend is the socket of an ActivePort.
+type portBackend interface {
+	Addr() SocketAddr
+	Bind(addr net.Addr) error
+	Unbind(addr net.Addr) error
+	Close() error
+	lock() // of what the port knows
+	unlock()
+	isClosed() bool   // the lock is held
+	pending() int     // messages that wait for the handler; the lock is held
+	ownHandler() bool // the caller is the handler, and the lock is held therefore
+	closeLater()      // of a call by the handler
+	reply(to SocketAddr, b []byte) error
+	log(level slog.Level, message string, attrs ...slog.Attr) // with the port's name
 }

@@ -3,9 +3,7 @@
 package stack
 
 import (
-	"context"
 	"net"
-	"syscall"
 )
 
 // DontWait is a flag of ReadBatch and WriteBatch: rather than wait they fail with
@@ -28,36 +26,7 @@ func (c *PacketConn) ReadBatch(ms []MessageBuffer, flags int) (int, error) {
 	if len(ms) == 0 {
 		return 0, nil
 	}
-	if c.far != nil {
-		return c.readBatchFar(ms, flags)
-	}
-	k, err := c.readBatch(ms, flags)
-	if err != nil {
-		return 0, opError("read", c.network, c.local, nil, err)
-	}
-	return k, nil
-}
-
-func (c *PacketConn) readBatch(ms []MessageBuffer, flags int) (k int, err error) {
-	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	if flags&DontWait != 0 && c.port.Pending() == 0 && !c.closed {
-		n.lap(n.now(), true) // what has come and nobody took
-		if c.port.Pending() == 0 {
-			return 0, syscall.EAGAIN
-		}
-	}
-	err = c.await(n, &c.closed, func() bool {
-		for ; k < len(ms) && c.port.Pending() > 0; k++ {
-			m := &ms[k]
-			got, r, _ := c.port.Read(m.Data)
-			m.N, m.Message = got, c.message(&r, got)
-			m.Addr = m.addr
-		}
-		return k > 0
-	}, func() bool { return c.port.Pending() > 0 })
-	return k, err
+	return c.b.ReadBatch(lentBatch(ms), flags)
 }
 
 // WriteBatch sends messages, each as WriteTo does, with one turn of the lock and, as far
@@ -67,24 +36,21 @@ func (c *PacketConn) readBatch(ms []MessageBuffer, flags int) (k int, err error)
 // Addr of nil is the default destination. Errors, of the first message only, as of
 // WriteTo, and syscall.EAGAIN.
 func (c *PacketConn) WriteBatch(ms []MessageBuffer, flags int) (int, error) {
-	k, err := c.reachable(ms)
-	if err == nil && k > 0 && c.far != nil {
-		return c.writeBatchFar(ms[:k], flags)
-	}
-	if err == nil && k > 0 {
-		k, err = c.writeBatch(ms[:k], flags)
-	}
+	k, err := c.peer.reachable(ms)
 	if err != nil {
-		return 0, c.sendError(ms[0].Addr, err)
+		return 0, c.b.sendError(ms[0].Addr, err)
 	}
-	return k, nil
+	if k == 0 {
+		return 0, nil
+	}
+	return c.b.WriteBatch(lentBatch(ms[:k]), flags, &c.peer)
 }
 
 // reachable is how many of the messages have an address that can be, from the first on;
 // the error is that of the first one.
-func (c *PacketConn) reachable(ms []MessageBuffer) (int, error) {
+func (d *defaultDest) reachable(ms []MessageBuffer) (int, error) {
 	for i := range ms {
-		if _, err := c.destOr(ms[i].Addr); err != nil {
+		if _, err := d.destOf(ms[i].Addr); err != nil {
 			if i == 0 {
 				return 0, err
 			}
@@ -92,49 +58,4 @@ func (c *PacketConn) reachable(ms []MessageBuffer) (int, error) {
 		}
 	}
 	return len(ms), nil
-}
-
-// destOr is destOf but for the default destination.
-func (c *PacketConn) destOr(addr net.Addr) (dest, error) {
-	if addr == nil && c.remote != nil {
-		return c.to, nil
-	}
-	return destOf(addr)
-}
-
-func (c *PacketConn) writeBatch(ms []MessageBuffer, flags int) (int, error) {
-	k, err := c.sendBatch(ms)
-	if k > 0 || err == nil {
-		return k, nil
-	}
-	d, _ := c.destOr(ms[0].Addr)
-	if flags&DontWait != 0 && c.waits(d, err) {
-		return 0, syscall.EAGAIN
-	}
-	if err := c.n.retry(context.Background(), c, d, ms[0].Data, err); err != nil {
-		return 0, err
-	}
-	ms[0].N = len(ms[0].Data)
-	k, _ = c.sendBatch(ms[1:])
-	return 1 + k, nil
-}
-
-// sendBatch sends what goes at once, and returns why the next message does not.
-func (c *PacketConn) sendBatch(ms []MessageBuffer) (k int, err error) {
-	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	now := n.now()
-	n.latest = now
-	n.eng.Hold(len(ms) > 1)
-	for k < len(ms) && err == nil {
-		m := &ms[k]
-		d, _ := c.destOr(m.Addr) // it was looked at before: nothing is called
-		if err = n.send(now, c, d, m.Data); err == nil {
-			m.N = len(m.Data)
-			k++
-		}
-	}
-	n.turn(now, false, true)
-	return k, err
 }

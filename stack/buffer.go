@@ -3,12 +3,10 @@
 package stack
 
 import (
-	"context"
 	"io"
 	"net"
 	"sync"
 	"sync/atomic"
-	"time"
 
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
@@ -29,7 +27,8 @@ const maxBuffers = 64
 // concurrent use. The data of one that was read is not to be changed: others may read
 // it too.
 type Buffer struct {
-	c lender // nil: void
+	loans *lending // of the socket that has it out; nil: void
+	from  lender   // the socket whose node's memory it is; nil: the program's own
 
 	size   int
 	pieces [][]byte
@@ -102,7 +101,7 @@ func (b *Buffer) finish() {
 
 // Release gives the memory back, unless it was sent, and the Buffer.
 func (b *Buffer) Release() {
-	if b.c != nil {
+	if b.loans != nil {
 		b.void()
 	}
 	if b.spent {
@@ -117,110 +116,22 @@ func (b *Buffer) void() {
 	if b.hold != nil {
 		b.hold.Release()
 	}
-	b.c.loans().out.Add(-1)
+	b.loans.out.Add(-1)
 	clear(b.pieces)
 	*b = Buffer{lent: b.lent, pieces: b.pieces[:0], own: b.own, spent: true}
-}
-
-// A lender is a socket that has Buffers out.
-type lender interface {
-	sender
-	loans() *lending
-	lend(now time.Duration, m *engine.Lent, n int) error
-	putLent(now time.Duration, d dest, m *engine.Lent) error
 }
 
 // A lending is what a socket knows of its Buffers.
 type lending struct{ out atomic.Int32 }
 
-func (l *lending) loans() *lending { return l }
+func (l *lending) lent() *lending { return l }
 
 // newBuffer returns an empty Buffer of a socket, and whether that has not too many out.
-func newBuffer(c lender) (b *Buffer, ok bool) {
-	ok = c.loans().out.Add(1) <= maxBuffers
+func newBuffer(l *lending, from lender) (b *Buffer, ok bool) {
+	ok = l.out.Add(1) <= maxBuffers
 	b = buffers.Get().(*Buffer)
-	b.c, b.spent = c, false
+	b.loans, b.from, b.spent = l, from, false
 	return b, ok
-}
-
-// makeBuffer makes a Buffer of size bytes, waiting for memory.
-func makeBuffer(n *Node, c lender, size int) (*Buffer, error) {
-	if n.far != nil {
-		return newBufferFar(c, size)
-	}
-	b, ok := newBuffer(c)
-	err := error(ErrNoRoom)
-	if ok {
-		b.size, b.fresh = size, true
-		if err = n.submit((*blank)(b), dest{}, nil); err != nil {
-			err = n.retry(context.Background(), (*blank)(b), dest{}, nil, err)
-		}
-	}
-	if err != nil {
-		b.Release()
-		return nil, err
-	}
-	b.pieces = b.lent.Pieces(b.pieces[:0])
-	return b, nil
-}
-
-// A blank is a Buffer that waits for memory.
-type blank Buffer
-
-func (b *blank) writes() *writeHalf { return b.c.writes() }
-
-func (b *blank) put(now time.Duration, d dest, data []byte) error {
-	return b.c.lend(now, &b.lent, b.size)
-}
-
-func (b *blank) waits(d dest, err error) bool { return blocks(err) }
-
-// sendBuffer sends a Buffer of a socket, by copying where it is another's or was read.
-func sendBuffer(n *Node, c lender, d dest, b *Buffer) error {
-	if b.c == nil {
-		return ErrVoid
-	}
-	var s sender = c
-	var data []byte
-	if b.fresh {
-		b.finish()
-	}
-	if b.c == c && b.fresh {
-		s = b
-	} else {
-		data = b.Bytes()
-	}
-	err := n.submitSized(s, d, data, b.Len())
-	if err != nil {
-		err = n.retry(context.Background(), s, d, data, err)
-	}
-	if err == nil {
-		b.void()
-	}
-	return err
-}
-
-func (b *Buffer) writes() *writeHalf { return b.c.writes() }
-
-func (b *Buffer) put(now time.Duration, d dest, data []byte) error {
-	return b.c.putLent(now, d, &b.lent)
-}
-
-func (b *Buffer) waits(d dest, err error) bool { return b.c.waits(d, err) }
-
-// fill makes b what was read: data, which hold keeps if that is not nil. It is copied
-// when its socket has too many out.
-func (b *Buffer) fill(data []byte, hold *netdev.Buffer, counted bool) {
-	if hold == nil && len(data) <= engine.CopyBreak {
-		b.own = data
-	}
-	if hold != nil && !counted {
-		data = append([]byte(nil), data...)
-		hold.Release()
-		hold = nil
-	}
-	b.size, b.hold = len(data), hold
-	b.pieces = append(b.pieces[:0], data)
 }
 
 // NewBuffer makes a message of size bytes, up to 66000, to be filled in and sent by
@@ -228,9 +139,9 @@ func (b *Buffer) fill(data []byte, hold *netdev.Buffer, counted bool) {
 // inside *net.OpError: ErrTooLong, ErrNoRoom when the socket has 64 Buffers out,
 // net.ErrClosed, *BlockedError.
 func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
-	b, err := makeBuffer(c.n, c, size)
+	b, err := c.b.NewBuffer(size)
 	if err != nil {
-		return nil, opError("write", c.network, c.Addr(), nil, err)
+		return nil, opError("write", c.b.Network(), c.b.Addr(), nil, err)
 	}
 	return b, nil
 }
@@ -242,72 +153,20 @@ func (c *PacketConn) NewBuffer(size int) (*Buffer, error) {
 // is void, and left to be Released; otherwise it is the caller's still. Errors as for
 // WriteTo; ErrVoid.
 func (c *PacketConn) WriteBuffer(b *Buffer, addr net.Addr) error {
-	d, err := c.destOr(addr)
-	if err == nil && c.far != nil {
-		return c.writeBufferFar(d, b, addr)
-	}
-	if err == nil {
-		err = sendBuffer(c.n, c, d, b)
-	}
+	d, err := c.peer.destOf(addr)
 	if err != nil {
-		return c.sendError(addr, err)
+		return c.b.sendError(addr, err)
 	}
-	return nil
-}
-
-// lend implements lender.
-func (c *PacketConn) lend(now time.Duration, m *engine.Lent, n int) error {
-	return c.port.Lend(now, m, n)
-}
-
-// putLent implements lender.
-func (c *PacketConn) putLent(now time.Duration, d dest, m *engine.Lent) error {
-	switch d.kind {
-	case toService:
-		return c.port.SendLentService(now, d.service(), m)
-	case toRange:
-		return c.port.SendLentRange(now, d.all(), m)
-	}
-	return c.port.SendLent(now, d.socket(), m)
+	return c.b.WriteBuffer(d, b, addr)
 }
 
 // ReadBuffer is ReadMsg without a copy: it hands out the memory that the message lies
 // in. Only messages of up to 2048 bytes are copied, and what is read while the socket has
 // 64 Buffers out.
 func (c *PacketConn) ReadBuffer() (*Buffer, Message, error) {
-	b, m, err := c.readBuffer()
+	b, m, err := c.b.ReadBuffer()
 	if err != nil {
-		return nil, Message{}, opError("read", c.network, c.Addr(), nil, err)
+		return nil, Message{}, opError("read", c.b.Network(), c.b.Addr(), nil, err)
 	}
 	return b, m, nil
-}
-
-func (c *PacketConn) readBuffer() (b *Buffer, m Message, err error) {
-	if c.far != nil {
-		b, err = readBufferFar(c, func(keep func([]byte)) (err error) {
-			_, m, err = c.readFar(context.Background(), nil, keep)
-			return err
-		})
-		return b, m, err
-	}
-	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	err = c.await(n, &c.closed, func() bool {
-		if c.port.Pending() == 0 {
-			return false
-		}
-		b = c.takeBuffer(&m)
-		return true
-	}, func() bool { return c.port.Pending() > 0 })
-	return b, m, err
-}
-
-// takeBuffer hands out the first message that waits.
-func (c *PacketConn) takeBuffer(m *Message) *Buffer {
-	b, counted := newBuffer(c)
-	data, hold, r, _ := c.port.Take(b.own)
-	b.fill(data, hold, counted)
-	*m = c.message(&r, r.Len)
-	return b
 }

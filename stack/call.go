@@ -20,7 +20,7 @@ const maxIdleCallers = 64
 
 // A caller is a socket of one call at a time.
 type caller struct {
-	*PacketConn
+	*localPacket
 	done  <-chan struct{} // of the context that it watches, or nil
 	stop  func() bool     // ends that
 	spent bool            // answers may come still: it is not used again
@@ -168,7 +168,7 @@ func isFrom(from, called, own SocketAddr) bool {
 func (n *Node) request(ctx context.Context, c *caller, d dest, req []byte, now time.Duration) error {
 	n.latest = now
 	n.eng.Hold(false)
-	err := n.send(now, c.PacketConn, d, req)
+	err := n.send(now, c.localPacket, d, req)
 	if err == nil {
 		n.turn(now, false, true)
 		return nil
@@ -176,10 +176,10 @@ func (n *Node) request(ctx context.Context, c *caller, d dest, req []byte, now t
 	if !c.waits(d, err) {
 		return err
 	}
-	w := n.beginWrite(ctx, c.PacketConn, d, len(req))
+	w := n.beginWrite(ctx, c.localPacket, d, len(req))
 	w.heeded = true
-	defer n.endWrite(c.PacketConn, &w)
-	return n.persist(&w, c.PacketConn, req, err)
+	defer n.endWrite(c.localPacket, &w)
+	return n.persist(&w, c.localPacket, req, err)
 }
 
 // takeCaller returns a socket for a call.
@@ -202,7 +202,7 @@ func (n *Node) takeCaller(ctx context.Context) (*caller, error) {
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	p := &PacketConn{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.patience(n.cfg)}}
+	p := &localPacket{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.patience(n.cfg)}}
 	p.port = n.eng.OpenPort(engine.PortConfig{Returnable: true, Requests: true, Owner: p})
 	if p.port == nil {
 		return nil, ErrTooManySockets
@@ -210,7 +210,7 @@ func (n *Node) takeCaller(ctx context.Context) (*caller, error) {
 	p.local = p.port.Addr()
 	p.local.Net = p.network
 	n.sockets[p] = struct{}{}
-	c := &caller{PacketConn: p}
+	c := &caller{localPacket: p}
 	c.watch(ctx)
 	return c, nil
 }

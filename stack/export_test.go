@@ -5,7 +5,8 @@ package stack
 // Held is the number of bytes that a connection of a node from Open holds: its Write has taken
 // them, and they are not on the link.
 func Held(c *Conn) int {
-	c.n.mu.Lock()
-	defer c.n.unlock()
-	return c.c.Held()
+	l := c.inside()
+	l.n.mu.Lock()
+	defer l.n.unlock()
+	return l.c.Held()
 }

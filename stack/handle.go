@@ -94,27 +94,10 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 	if err != nil {
 		return nil, err
 	}
-	a := &ActivePort{pc: pc, handler: h, limit: c.TimeLimit, done: make(chan struct{})}
+	a := &ActivePort{handler: h, limit: c.TimeLimit, done: make(chan struct{})}
 	a.reply.a = a
-	if pc.far != nil {
-		return a, a.openFar(r, svc != nil, c.Scope)
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	if pc.closed { // with the node, meanwhile
-		return nil, net.ErrClosed
-	}
-	pc.active = a
-	n.actives++
-	pc.port.SetHandler(a.serve)
-	if svc != nil {
-		if err := pc.bind(r, c.Scope); err != nil {
-			pc.shut()
-			return nil, err
-		}
-	}
-	if n.hand.driver == nil {
-		n.pumpSeat.rouse() // it may spin now
+	if err := pc.b.serve(a, r, svc != nil); err != nil {
+		return nil, err
 	}
 	return a, nil
 }
@@ -136,18 +119,9 @@ func (w *Reply) Send(b []byte) error {
 		return net.ErrClosed
 	}
 	a := w.a
-	n := a.pc.n
-	var err error
-	switch {
-	case len(b) == 0:
-		err = ErrEmpty
-	case a.pc.far != nil:
-		_, err = a.pc.tryWriteFar(b, w.to)
-		err = inner(err)
-	case a.apart:
-		err = n.submit(a.pc, socketDest(w.to), b)
-	default:
-		err = a.pc.port.Send(n.latest, w.to, b)
+	err := ErrEmpty
+	if len(b) > 0 {
+		err = a.b.reply(w.to, b)
 	}
 	if err == nil {
 		a.replies.Add(1)

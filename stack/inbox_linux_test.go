@@ -72,7 +72,7 @@ func boxedPair(t *testing.T) (n *Node, first, second *PacketConn, send func(...*
 	from := mustOpen(t, other, nil)
 	return n, first, second, func(to ...*PacketConn) {
 		for _, c := range to {
-			if _, err := from.WriteTo(make([]byte, 1000), c.local); err != nil {
+			if _, err := from.WriteTo(make([]byte, 1000), c.inside().local); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -88,20 +88,20 @@ func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	n.lap(n.now(), true)
 	n.attached[0].width = 0
 	send(c, c, c, c)
-	w := wait{list: &c.readers}
-	n.await(&w, func() bool { return c.port.Pending() > 0 })
+	w := wait{list: &c.inside().readers}
+	n.await(&w, func() bool { return c.inside().port.Pending() > 0 })
 	n.leave(&w)
 	var buf [1000]byte
 	read := 0
-	for ; c.port.Pending() > 0; read++ {
-		c.port.Read(buf[:])
+	for ; c.inside().port.Pending() > 0; read++ {
+		c.inside().port.Read(buf[:])
 	}
 	if read == 4 {
 		t.Fatal("nothing was left")
 	}
 	n.enter(&w)
 	n.block(w.w, time.Time{})
-	if c.port.Pending() == 0 {
+	if c.inside().port.Pending() == 0 {
 		t.Error("the call slept beside frames")
 	}
 	n.leave(&w)
@@ -123,7 +123,7 @@ func TestSenderRingsForWhatItLeaves(t *testing.T) {
 		if asleep {
 			send(first, second)
 			n.lap(n.now(), true)
-			if first.port.Pending() == 1 && second.port.Pending() == 0 && !n.callSeat.rung.Load() {
+			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.callSeat.rung.Load() {
 				t.Error("the driver is left to sleep beside its message")
 			}
 		}

@@ -249,7 +249,7 @@ func (n *Node) flush() {
 func (n *Node) deliver() {
 	n.ready = n.eng.TakeReady(n.ready[:0])
 	for _, p := range n.ready {
-		p.Owner.(*PacketConn).wake(n, false)
+		p.Owner.(*localPacket).wake(n, false)
 	}
 	n.moved = n.eng.TakeReadyConns(n.moved[:0])
 	for i, c := range n.moved {

@@ -28,7 +28,7 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 			n.run = runStart + 1
 			now := n.sendTime()
 			n.eng.Hold(n.inRun(now, len(small)))
-			if err := n.send(now, b.conn, to, small); err != nil {
+			if err := n.send(now, b.conn.inside(), to, small); err != nil {
 				t.Error(err)
 			}
 			n.afterSend(now, len(small))
@@ -130,7 +130,7 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 			n.run++
 		}
 		n.unlock()
-		if err := b.node.retry(context.Background(), b.conn, serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
+		if err := b.node.retry(context.Background(), b.conn.inside(), serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
 			t.Fatal(err)
 		}
 		n.mu.Lock()

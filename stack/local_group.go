@@ -255,12 +255,6 @@ func (g *localGroup) Stats() SocketStats {
 	return g.g.Stats()
 }
 
-// NextReport implements groupBackend.
-func (g *localGroup) NextReport(ctx context.Context) (SendReport, error) { return g.nextReport(ctx) }
-
-// TryNextReport implements groupBackend.
-func (g *localGroup) TryNextReport() (SendReport, error) { return g.tryNextReport() }
-
 // poll implements socketBackend.
 func (g *localGroup) poll(p *Poller, owner any) *Polled { return g.addTo(p, g.n, owner) }
 

@@ -81,11 +81,11 @@ func (l *localListener) AcceptConn() (*Conn, error) {
 
 // welcome makes a socket of a connection.
 func (l *localListener) welcome(e *engine.Conn) *Conn {
-	c := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, local: e.Addr(), inTurn: true}, stream: l.stream, remote: e.Peer(), c: e}
+	c := &localConn{writeHalf: writeHalf{n: l.n, network: l.network, local: e.Addr(), inTurn: true}, stream: l.stream, remote: e.Peer(), c: e}
 	c.local.Net, c.remote.Net = l.network, l.network
 	e.Owner = c
 	l.n.sockets[c] = struct{}{}
-	return c
+	return &Conn{c}
 }
 
 // Bind implements listenerBackend.

@@ -61,7 +61,7 @@ func (n *Node) memoryFor(c *PacketConn, size int) bool {
 	n.mu.Lock()
 	defer n.unlock()
 	var m blank
-	m.c = c
+	m.from = c.inside()
 	m.size = size
 	err := m.put(n.now(), dest{}, nil)
 	m.lent.Release()

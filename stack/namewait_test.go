@@ -188,8 +188,8 @@ func TestWaitForNameEnds(t *testing.T) {
 				if !errors.As(err, &op) || op.Op != "write" || op.Addr != net.Addr(c.to) {
 					t.Errorf("got %#v", err)
 				}
-				if len(n.awaited) != 0 || len(p.writing) != 0 {
-					t.Errorf("left: %v, %v", n.awaited, p.writing)
+				if len(n.awaited) != 0 || len(p.inside().writing) != 0 {
+					t.Errorf("left: %v, %v", n.awaited, p.inside().writing)
 				}
 			})
 		})

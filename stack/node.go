@@ -48,7 +48,7 @@ type Node struct {
 	trying   *waiter          // whose send this is, of those that wait
 	waitTold time.Duration    // when one that waits was logged last
 	actives  int              // active ports whose handlers run in laps
-	ailing   []*ActivePort    // to be closed, or moved to a goroutine
+	ailing   []*localPort     // to be closed, or moved to a goroutine
 	attended time.Duration    // since when the pump waits for messages to them; 0: it does not
 	apart    sync.WaitGroup   // the handlers that have goroutines
 	starting waitList         // Open, until the address is settled

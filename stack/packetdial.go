@@ -28,23 +28,36 @@ func (c SocketConfig) DialPacket(ctx context.Context, n *Node, network string, a
 	if err != nil {
 		return nil, opError("dial", network, nil, addr, err)
 	}
-	p.remote, p.to = addr, d
-	if p.far != nil {
-		p.far.remote = true
-	}
+	p.peer = defaultDest{addr, d}
+	p.b.connected()
 	return p, nil
 }
 
+// A defaultDest is where messages without an address go: addr, which is nil where there is
+// none, and to the same.
+type defaultDest struct {
+	addr net.Addr
+	to   dest
+}
+
+// destOf is destOf but for the default destination.
+func (d *defaultDest) destOf(addr net.Addr) (dest, error) {
+	if addr == nil && d.addr != nil {
+		return d.to, nil
+	}
+	return destOf(addr)
+}
+
 // RemoteAddr is the default destination, or nil.
-func (c *PacketConn) RemoteAddr() net.Addr { return c.remote }
+func (c *PacketConn) RemoteAddr() net.Addr { return c.peer.addr }
 
 // Write sends a message to the default destination, as WriteTo does. Without one it is an
 // error.
 func (c *PacketConn) Write(b []byte) (int, error) {
-	if c.remote == nil {
-		return 0, opError("write", c.network, c.Addr(), nil, &net.AddrError{Err: "missing address"})
+	if c.peer.addr == nil {
+		return 0, opError("write", c.b.Network(), c.b.Addr(), nil, &net.AddrError{Err: "missing address"})
 	}
-	return c.write(c.to, b, c.remote)
+	return c.b.Write(c.peer.to, b, c.peer.addr)
 }
 
 // Read is ReadFrom, whoever sent the message.

@@ -51,8 +51,8 @@ type Pollable interface {
 	hold(k int)
 }
 
-func (c *PacketConn) poll(p *Poller, owner any) *Polled { return c.addTo(p, c.n, owner) }
-func (c *Conn) poll(p *Poller, owner any) *Polled       { return c.addTo(p, c.n, owner) }
+func (c *PacketConn) poll(p *Poller, owner any) *Polled { return c.b.poll(p, owner) }
+func (c *Conn) poll(p *Poller, owner any) *Polled       { return c.b.poll(p, owner) }
 func (g *Group) poll(p *Poller, owner any) *Polled      { return g.b.poll(p, owner) }
 func (l *Listener) poll(p *Poller, owner any) *Polled   { return l.b.poll(p, owner) }
 

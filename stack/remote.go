@@ -114,7 +114,7 @@ type remoteNode struct {
 	there   chan struct{} // closed while it is, and has the sockets
 	away    error         // why none is there
 	sockets map[*remoteSocket]struct{}
-	callers []*PacketConn // sockets of calls that are over
+	callers []*remotePacket // sockets of calls that are over
 	closed  bool
 	ends    sync.WaitGroup           // the node's goroutines, and what waits for its orderly end
 	leaving map[*clientConn]struct{} // connections that are closed, and whose end the daemon has not answered

@@ -19,13 +19,13 @@ func (f *remoteNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp [
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}
 	began := time.Now()
-	var c *PacketConn
+	var c *remotePacket
 	for c == nil {
 		var err error
 		if c, err = f.takeCaller(ctx); err != nil {
 			return 0, SocketAddr{}, err
 		}
-		_, err = c.writeFar(ctx, d, req, addr)
+		_, err = c.write(ctx, d, req, addr)
 		var gone *GoneError
 		switch {
 		case err == nil:
@@ -40,7 +40,7 @@ func (f *remoteNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp [
 	spent := true // unless the one answer comes
 	defer func() { f.giveCaller(c, spent) }()
 	for {
-		k, m, err := c.readFar(ctx, resp, nil)
+		k, m, err := c.read(ctx, resp, nil)
 		switch {
 		case err != nil && (err == ctx.Err() || errors.Is(err, net.ErrClosed)):
 			return 0, SocketAddr{}, &CallError{addr, time.Since(began), err}
@@ -63,7 +63,7 @@ func (f *remoteNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp [
 }
 
 // takeCaller returns a socket for a call.
-func (f *remoteNode) takeCaller(ctx context.Context) (*PacketConn, error) {
+func (f *remoteNode) takeCaller(ctx context.Context) (*remotePacket, error) {
 	for {
 		f.mu.Lock()
 		last := len(f.callers) - 1
@@ -74,17 +74,17 @@ func (f *remoteNode) takeCaller(ctx context.Context) (*PacketConn, error) {
 		c := f.callers[last]
 		f.callers = f.callers[:last]
 		f.mu.Unlock()
-		if c.far.still() {
+		if c.still() {
 			return c, nil
 		}
 		c.Close() // somebody answered twice, or the daemon is another
 	}
-	c, err := SocketConfig{Returnable: true, Requests: true}.openFar(ctx, f.n, "tipcrdm", nil, false)
+	c, err := SocketConfig{Returnable: true, Requests: true}.openPacket(ctx, f, "tipcrdm", nil, false)
 	if err != nil {
 		return nil, err
 	}
-	c.far.remote = true // a send that failed ends the read
-	c.far.reports.returns.Store(false)
+	c.remote = true // a send that failed ends the read
+	c.reports.returns.Store(false)
 	return c, nil
 }
 
@@ -103,7 +103,7 @@ func (s *remoteSocket) still() bool {
 }
 
 // giveCaller keeps the socket of a call that is over for another.
-func (f *remoteNode) giveCaller(c *PacketConn, spent bool) {
+func (f *remoteNode) giveCaller(c *remotePacket, spent bool) {
 	f.mu.Lock()
 	keep := !spent && !f.closed && len(f.callers) < maxIdleCallers
 	if keep {

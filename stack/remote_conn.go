@@ -18,15 +18,19 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A farConn is what a Conn of an attached node knows of itself.
-type farConn struct {
+// A remoteConn is one end of a connection, of a socket at the daemon.
+type remoteConn struct {
+	*remoteSocket
+	lending
+	stream     bool
+	peer       SocketAddr
 	service    Service
 	named      bool // it was dialed by service
 	importance Importance
 }
 
-// dialFar connects at the daemon.
-func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr net.Addr, first []byte) (*Conn, error) {
+// dialRemote connects at the daemon.
+func (c SocketConfig) dialRemote(ctx context.Context, n *Node, network string, stream bool, addr net.Addr, first []byte) (*remoteConn, error) {
 	if len(first) > frame.MaxPayload {
 		return nil, ErrTooLong
 	}
@@ -65,17 +69,34 @@ func (c SocketConfig) dialFar(ctx context.Context, n *Node, network string, addr
 		}
 		return nil, &ConnError{Peer: peer, Reason: reason, Err: err}
 	}
-	conn := &Conn{writeHalf: writeHalf{n: n, network: network, far: s}, stream: network == "tipc"}
-	conn.remote, _ = told.Addr.Socket()
-	conn.remote.Net = network
-	conn.distant.importance = Importance(told.Arg0)
-	conn.distant.service, conn.distant.named = addr.(Service)
+	conn := &remoteConn{remoteSocket: s, stream: stream, importance: Importance(told.Arg0)}
+	conn.peer, _ = told.Addr.Socket()
+	conn.peer.Net = network
+	conn.service, conn.named = addr.(Service)
 	return conn, nil
 }
 
-// readFar is read for an attached connection.
-func (c *Conn) readFar(b []byte) (k, size int, err error) {
-	err = c.far.line().next(context.Background(), false, func(r *clientRecord) (done bool) {
+// RemoteAddr implements connBackend.
+func (c *remoteConn) RemoteAddr() SocketAddr { return c.peer }
+
+// Service implements connBackend.
+func (c *remoteConn) Service() (a Service, ok bool) { return c.service, c.named }
+
+// Importance implements connBackend.
+func (c *remoteConn) Importance() Importance { return c.importance }
+
+// SetNoDelay implements connBackend.
+func (c *remoteConn) SetNoDelay(on bool) error { return c.set(attach.OptNoDelay, truth(on)) }
+
+// CloseWait implements connBackend.
+func (c *remoteConn) CloseWait(ctx context.Context) error { return c.closeWait(ctx) }
+
+// Abort implements connBackend.
+func (c *remoteConn) Abort() error { return c.close("abort", false) }
+
+// Read implements connBackend.
+func (c *remoteConn) Read(b []byte) (k, size int, err error) {
+	err = c.line().next(context.Background(), false, func(r *clientRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})
@@ -83,7 +104,7 @@ func (c *Conn) readFar(b []byte) (k, size int, err error) {
 }
 
 // took reads from a record; of a stream what is left stays.
-func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
+func (c *remoteConn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 	k = copy(b, r.data)
 	if !c.stream {
 		return k, len(r.data), true
@@ -92,10 +113,10 @@ func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 	return k, k, len(r.data) == 0
 }
 
-// writeFar is Write for an attached connection. What of a stream is longer than a record
+// Write implements connBackend. What of a stream is longer than a record
 // goes piece by piece, and nothing in between.
-func (c *Conn) writeFar(b []byte) (done int, err error) {
-	s := c.far
+func (c *remoteConn) Write(b []byte) (done int, err error) {
+	s := c.remoteSocket
 	if c.stream {
 		s.turn.Lock()
 		defer s.turn.Unlock()
@@ -112,9 +133,9 @@ func (c *Conn) writeFar(b []byte) (done int, err error) {
 			case os.ErrDeadlineExceeded:
 				err = s.blocked(waited, err)
 			case syscall.EPIPE:
-				err = &ConnError{Peer: c.remote, Reason: engine.EndShutdown.String(), Err: err}
+				err = &ConnError{Peer: c.peer, Reason: engine.EndShutdown.String(), Err: err}
 			}
-			return done, opError("write", c.network, s.Addr(), c.remote, err)
+			return done, opError("write", c.network, s.Addr(), c.peer, err)
 		}
 		done += len(part)
 	}
@@ -129,44 +150,62 @@ func (s *remoteSocket) sendPart(h *attach.Header, part []byte) (time.Duration, e
 	return s.send(context.Background(), h, part)
 }
 
-// tryReadFar is TryReadMsg for an attached connection.
-func (c *Conn) tryReadFar(b []byte) (k, size int, err error) {
-	err = c.far.line().try(func(r *clientRecord) (done bool) {
+// TryReadMsg implements connBackend.
+func (c *remoteConn) TryReadMsg(b []byte) (k, size int, err error) {
+	err = c.line().try(func(r *clientRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})
 	if err != nil && err != errAgain && err != io.EOF {
-		err = opError("read", c.network, c.Addr(), c.remote, err)
+		err = opError("read", c.network, c.Addr(), c.peer, err)
 	}
 	return k, size, err
 }
 
-// tryWriteFar is TryWrite for an attached connection.
-func (c *Conn) tryWriteFar(b []byte) (int, error) {
+// TryWrite implements connBackend.
+func (c *remoteConn) TryWrite(b []byte) (int, error) {
 	if c.stream {
 		b = b[:min(len(b), frame.MaxPayload)]
-		if !c.far.turn.TryLock() {
+		if !c.turn.TryLock() {
 			return 0, errAgain
 		}
-		defer c.far.turn.Unlock()
+		defer c.turn.Unlock()
 	}
 	h := attach.Header{Op: attach.OpSend}
-	switch err := c.far.trySend(&h, b); {
+	switch err := c.trySend(&h, b); {
 	case err == errAgain:
 		return 0, err
 	case err != nil:
-		return 0, opError("write", c.network, c.Addr(), c.remote, err)
+		return 0, opError("write", c.network, c.Addr(), c.peer, err)
 	}
 	return len(b), nil
 }
 
-// writeBufferFar is WriteBuffer for an attached connection, by a copy.
-func (c *Conn) writeBufferFar(b *Buffer) error {
+// ReadBuffer implements connBackend.
+func (c *remoteConn) ReadBuffer() (b *Buffer, err error) {
+	err = c.line().next(context.Background(), false, func(r *clientRecord) bool {
+		b = c.lending.copied(r.data)
+		return true
+	})
+	return b, err
+}
+
+// NewBuffer implements connBackend.
+func (c *remoteConn) NewBuffer(size int) (*Buffer, error) {
+	b, err := c.newBuffer(&c.lending, size)
+	if err != nil {
+		return nil, opError("write", c.network, c.Addr(), c.peer, connError(c.network, err, true))
+	}
+	return b, nil
+}
+
+// WriteBuffer implements connBackend, by a copy.
+func (c *remoteConn) WriteBuffer(b *Buffer) error {
 	data, err := b.data()
 	if err != nil {
-		return opError("write", c.network, c.Addr(), c.remote, err)
+		return opError("write", c.network, c.Addr(), c.peer, err)
 	}
-	if _, err := c.writeFar(data); err != nil {
+	if _, err := c.Write(data); err != nil {
 		return err
 	}
 	b.void()

@@ -69,7 +69,7 @@ func FuzzClientConn(f *testing.F) {
 			l.ask(ctx, attach.Header{Op: attach.OpCall}, []byte("links\x00"))
 		}()
 		cur := &session{line: l}
-		stream := &Conn{stream: true}
+		stream := &remoteConn{stream: true}
 		buf := make([]byte, 3)
 		for i := 0; ; i++ {
 			err := l.next(ctx, true, func(r *clientRecord) (done bool) {

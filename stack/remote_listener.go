@@ -138,10 +138,9 @@ func (l *remoteListener) welcome(a *response) (*Conn, error) {
 	if err := s.enroll(); err != nil {
 		return nil, err
 	}
-	conn := &Conn{writeHalf: writeHalf{n: l.f.n, network: l.network, far: s}, stream: l.stream}
-	conn.remote, _ = a.Addr.Socket()
-	conn.remote.Net = l.network
-	conn.distant.importance = Importance(a.Arg0)
-	conn.distant.service, conn.distant.named = a.Addr2.Service()
-	return conn, nil
+	conn := &remoteConn{remoteSocket: s, stream: l.stream, importance: Importance(a.Arg0)}
+	conn.peer, _ = a.Addr.Socket()
+	conn.peer.Net = l.network
+	conn.service, conn.named = a.Addr2.Service()
+	return &Conn{conn}, nil
 }

@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"net"
 	"syscall"
 	"time"
@@ -12,38 +13,66 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// listenFar makes a connectionless socket at the daemon, and binds it to addr if that is
-// not nil.
-func (c SocketConfig) listenFar(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
-	return c.openFar(ctx, n, network, addr, true)
+// A remotePacket is a connectionless socket at the daemon.
+type remotePacket struct {
+	*remoteSocket
+	lending
+	scope Scope // of its bindings
 }
 
-// openFar is listenFar; kept says that the socket outlives the daemon.
-func (c SocketConfig) openFar(ctx context.Context, n *Node, network string, addr net.Addr, kept bool) (*PacketConn, error) {
-	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makePacket, kept: kept, options: c.optionsOf(n.far)}
+// listenPacketRemote makes a connectionless socket at the daemon, bound to r unless addr is
+// nil, that outlives the daemon.
+func (c SocketConfig) listenPacketRemote(ctx context.Context, n *Node, network string, addr net.Addr, r Range) (*remotePacket, error) {
+	var names []boundName
 	if addr != nil {
-		r, err := bindable(addr)
-		if err != nil {
-			return nil, err
-		}
-		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
+		names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
 	}
+	return c.openPacket(ctx, n.far, network, names, true)
+}
+
+// openPacket makes a connectionless socket at the daemon; kept says that it outlives that.
+func (c SocketConfig) openPacket(ctx context.Context, f *remoteNode, network string, names []boundName, kept bool) (*remotePacket, error) {
+	s := &remoteSocket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makePacket, kept: kept, names: names, options: c.optionsOf(f)}
 	s.reports.returns.Store(c.Returnable)
 	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
-	return &PacketConn{writeHalf: writeHalf{n: n, network: network, far: s}, cfg: c}, nil
+	return &remotePacket{remoteSocket: s, scope: c.Scope}, nil
 }
 
-// readFar is read for an attached socket: with room nil the message is handed to keep.
-func (c *PacketConn) readFar(ctx context.Context, b []byte, keep func(data []byte)) (k int, m Message, err error) {
+// connected implements packetBackend.
+func (c *remotePacket) connected() { c.remote = true }
+
+// Bind implements packetBackend.
+func (c *remotePacket) Bind(addr net.Addr) error { return c.BindScope(addr, c.scope) }
+
+// Unbind implements packetBackend.
+func (c *remotePacket) Unbind(addr net.Addr) error { return c.UnbindScope(addr, c.scope) }
+
+// BindScope implements packetBackend.
+func (c *remotePacket) BindScope(addr net.Addr, scope Scope) error {
+	return c.bind(attach.OpBind, addr, scope)
+}
+
+// UnbindScope implements packetBackend.
+func (c *remotePacket) UnbindScope(addr net.Addr, scope Scope) error {
+	return c.bind(attach.OpUnbind, addr, scope)
+}
+
+// Read implements packetBackend.
+func (c *remotePacket) Read(b []byte) (k int, m Message, err error) {
+	return c.read(context.Background(), b, nil)
+}
+
+// read is Read that ctx ends, too: with keep the message is handed to that.
+func (c *remotePacket) read(ctx context.Context, b []byte, keep func(data []byte)) (k int, m Message, err error) {
 	for again := true; again; {
-		cur := c.far.session.Load()
-		err = cur.line.next(ctx, c.far.remote, func(r *clientRecord) bool {
+		cur := c.session.Load()
+		err = cur.line.next(ctx, c.remote, func(r *clientRecord) bool {
 			k = cur.message(c.network, r, b, keep, &m)
 			return true
 		})
-		again, err = c.far.follow(ctx, cur, readEnd, err)
+		again, err = c.follow(ctx, cur, readEnd, err)
 	}
 	return k, m, err
 }
@@ -70,15 +99,15 @@ func (cur *session) message(network string, r *clientRecord, b []byte, keep func
 	return k
 }
 
-// writeFar is write for an attached socket.
-func (c *PacketConn) writeFar(ctx context.Context, d dest, b []byte, addr net.Addr) (int, error) {
+// write is Write that ctx ends, too.
+func (c *remotePacket) write(ctx context.Context, d dest, b []byte, addr net.Addr) (int, error) {
 	h, err := d.record()
 	var waited time.Duration
 	if err == nil {
-		waited, err = c.far.send(ctx, &h, b)
+		waited, err = c.send(ctx, &h, b)
 	}
 	if err != nil {
-		return 0, c.far.notSent(addr, waited, err)
+		return 0, c.notSent(addr, waited, err)
 	}
 	return len(b), nil
 }
@@ -100,38 +129,39 @@ func (d *dest) record() (attach.Header, error) {
 	return h, nil
 }
 
-// tryReadFar is TryReadMsg for an attached socket.
-func (c *PacketConn) tryReadFar(b []byte) (k int, m Message, err error) {
+// TryReadMsg implements packetBackend.
+func (c *remotePacket) TryReadMsg(b []byte) (k int, m Message, err error) {
 	for again := true; again; {
-		cur := c.far.session.Load()
+		cur := c.session.Load()
 		err = cur.line.try(func(r *clientRecord) bool {
 			k = cur.message(c.network, r, b, nil, &m)
 			return true
 		})
-		again, err = c.far.tryFollow(cur, err)
+		again, err = c.tryFollow(cur, err)
 	}
 	if err != nil && err != errAgain {
-		err = c.far.opError("read", nil, err)
+		err = c.opError("read", nil, err)
 	}
 	return k, m, err
 }
 
-// tryWriteFar is TryWriteTo for an attached socket: the error of the message itself is
-// reported even with SyncErrors.
-func (c *PacketConn) tryWriteFar(b []byte, addr net.Addr) (int, error) {
-	d, err := c.destOr(addr)
-	var h attach.Header
+// Write implements packetBackend.
+func (c *remotePacket) Write(d dest, b []byte, addr net.Addr) (int, error) {
+	return c.write(context.Background(), d, b, addr)
+}
+
+// TryWrite implements packetBackend: the error of the message itself is reported even with
+// SyncErrors.
+func (c *remotePacket) TryWrite(d dest, b []byte, addr net.Addr) (int, error) {
+	h, err := d.record()
 	if err == nil {
-		h, err = d.record()
-	}
-	if err == nil {
-		err = c.far.trySend(&h, b)
+		err = c.trySend(&h, b)
 	}
 	switch {
 	case err == errAgain:
 		return 0, err
 	case err != nil:
-		return 0, c.far.opError("write", addr, err)
+		return 0, c.opError("write", addr, err)
 	}
 	return len(b), nil
 }
@@ -168,15 +198,15 @@ func (s *remoteSocket) trySendOn(l *clientConn, h *attach.Header, b []byte) erro
 	return l.explained(err)
 }
 
-// readBatchFar is readBatch for an attached socket.
-func (c *PacketConn) readBatchFar(ms []MessageBuffer, flags int) (k int, err error) {
+// ReadBatch implements packetBackend.
+func (c *remotePacket) ReadBatch(ms []MessageBuffer, flags int) (k int, err error) {
 	m := &ms[0]
 	if flags&DontWait != 0 {
-		if m.N, m.Message, err = c.tryReadFar(m.Data); err == errAgain {
-			return 0, c.far.opError("read", nil, syscall.EAGAIN)
+		if m.N, m.Message, err = c.TryReadMsg(m.Data); err == errAgain {
+			return 0, c.opError("read", nil, syscall.EAGAIN)
 		}
-	} else if m.N, m.Message, err = c.readFar(context.Background(), m.Data, nil); err != nil {
-		err = c.far.opError("read", nil, err)
+	} else if m.N, m.Message, err = c.read(context.Background(), m.Data, nil); err != nil {
+		err = c.opError("read", nil, err)
 	}
 	if err != nil {
 		return 0, err
@@ -184,7 +214,7 @@ func (c *PacketConn) readBatchFar(ms []MessageBuffer, flags int) (k int, err err
 	m.Addr = m.addr
 	for k = 1; k < len(ms); k++ {
 		m := &ms[k]
-		if m.N, m.Message, err = c.tryReadFar(m.Data); err != nil {
+		if m.N, m.Message, err = c.TryReadMsg(m.Data); err != nil {
 			break
 		}
 		m.Addr = m.addr
@@ -192,15 +222,15 @@ func (c *PacketConn) readBatchFar(ms []MessageBuffer, flags int) (k int, err err
 	return k, nil
 }
 
-// writeBatchFar is writeBatch for an attached socket.
-func (c *PacketConn) writeBatchFar(ms []MessageBuffer, flags int) (k int, err error) {
+// WriteBatch implements packetBackend.
+func (c *remotePacket) WriteBatch(ms []MessageBuffer, flags int, to *defaultDest) (k int, err error) {
 	for k = range ms {
 		m := &ms[k]
-		d, _ := c.destOr(m.Addr)
+		d, _ := to.destOf(m.Addr)
 		if k == 0 && flags&DontWait == 0 {
-			_, err = c.writeFar(context.Background(), d, m.Data, m.Addr)
-		} else if _, err = c.tryWriteFar(m.Data, m.Addr); err == errAgain && k == 0 {
-			err = c.far.opError("write", m.Addr, err)
+			_, err = c.Write(d, m.Data, m.Addr)
+		} else if _, err = c.TryWrite(d, m.Data, m.Addr); err == errAgain && k == 0 {
+			err = c.opError("write", m.Addr, err)
 		}
 		if err != nil {
 			if k == 0 {
@@ -213,59 +243,61 @@ func (c *PacketConn) writeBatchFar(ms []MessageBuffer, flags int) (k int, err er
 	return len(ms), nil
 }
 
-// newBufferFar is NewBuffer for an attached socket: memory of this program.
-func newBufferFar(c lender, size int) (*Buffer, error) {
-	b, ok := newBuffer(c)
-	switch {
-	case c.writes().far.isClosed():
-		b.Release()
-		return nil, net.ErrClosed
-	case size < 0 || size > frame.MaxPayload:
-		b.Release()
-		return nil, ErrTooLong
-	case !ok:
-		b.Release()
-		return nil, ErrNoRoom
-	}
-	b.size, b.fresh = size, true
-	if cap(b.own) < size {
-		b.own = make([]byte, size)
-	}
-	b.pieces = append(b.pieces[:0], b.own[:size])
-	return b, nil
-}
+// NewBuffer implements packetBackend.
+func (c *remotePacket) NewBuffer(size int) (*Buffer, error) { return c.newBuffer(&c.lending, size) }
 
-// writeBufferFar is WriteBuffer for an attached socket, by a copy.
-func (c *PacketConn) writeBufferFar(d dest, b *Buffer, addr net.Addr) error {
+// WriteBuffer implements packetBackend, by a copy.
+func (c *remotePacket) WriteBuffer(d dest, b *Buffer, addr net.Addr) error {
 	data, err := b.data()
 	if err != nil {
-		return c.far.opError("write", addr, err)
+		return c.opError("write", addr, err)
 	}
-	if _, err := c.writeFar(context.Background(), d, data, addr); err != nil {
+	if _, err := c.Write(d, data, addr); err != nil {
 		return err
 	}
 	b.void()
 	return nil
 }
 
-// data is what a Buffer that is sent has in it. Errors: ErrVoid.
-func (b *Buffer) data() ([]byte, error) {
-	if b.c == nil {
-		return nil, ErrVoid
-	}
-	if b.fresh {
-		b.finish()
-	}
-	return b.Bytes(), nil
+// ReadBuffer implements packetBackend.
+func (c *remotePacket) ReadBuffer() (b *Buffer, m Message, err error) {
+	_, m, err = c.read(context.Background(), nil, func(data []byte) { b = c.lending.copied(data) })
+	return b, m, err
 }
 
-// readBufferFar is what ReadBuffer of attached sockets hands out: a copy.
-func readBufferFar(c lender, read func(keep func([]byte)) error) (b *Buffer, err error) {
-	err = read(func(data []byte) {
-		b, _ = newBuffer(c)
-		b.own = append(b.own[:0], data...)
-		b.size = len(data)
-		b.pieces = append(b.pieces[:0], b.own)
-	})
-	return b, err
+// SetImportance implements packetBackend.
+func (c *remotePacket) SetImportance(i Importance) error {
+	return c.set(attach.OptImportance, int64(i))
+}
+
+// SetReturnable implements packetBackend.
+func (c *remotePacket) SetReturnable(returnable bool) error {
+	err := c.set(attach.OptDestDroppable, truth(!returnable))
+	if err == nil {
+		c.reports.returns.Store(returnable)
+	}
+	return err
+}
+
+// SetSrcDroppable implements packetBackend.
+func (c *remotePacket) SetSrcDroppable(droppable bool) error {
+	return c.set(attach.OptSrcDroppable, truth(droppable))
+}
+
+// SetReceiveLimit implements packetBackend.
+func (c *remotePacket) SetReceiveLimit(bytes int) error {
+	return c.set(attach.OptReceiveLimit, int64(bytes))
+}
+
+// SetMulticast implements packetBackend.
+func (c *remotePacket) SetMulticast(m Method) error { return c.set(attach.OptMulticast, int64(m)) }
+
+// Bindings implements packetBackend.
+func (c *remotePacket) Bindings() []Binding {
+	return aboutFar[[]Binding](c.remoteSocket, "socket.bindings")
+}
+
+// ReturnMsg implements packetBackend.
+func (c *remotePacket) ReturnMsg([]byte, ErrorCode) error {
+	return c.opError("return", nil, errors.ErrUnsupported)
 }

@@ -3,64 +3,95 @@
 package stack
 
 import (
-	"context"
+	"log/slog"
 	"net"
+	"sync"
+	"time"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
 )
 
-// openFar begins an active port of an attached node: its handler has a goroutine, as one
-// that is too slow for the laps has.
-func (a *ActivePort) openFar(r Range, bound bool, scope Scope) error {
-	a.apart = true
+// A remotePort is the socket of an active port, at the daemon: its handler has a goroutine, as
+// one that is too slow for the laps has.
+type remotePort struct {
+	*remotePacket
+	a     *ActivePort
+	mu    sync.Mutex
+	start time.Time
+}
+
+// serve implements packetBackend.
+func (c *remotePacket) serve(a *ActivePort, r Range, bound bool) error {
+	p := &remotePort{remotePacket: c, a: a, start: time.Now()}
+	a.b, a.apart = p, true
 	if bound {
-		if err := a.pc.far.bind(attach.OpBind, r, scope); err != nil {
-			a.pc.Close()
+		if err := p.bind(attach.OpBind, r, p.scope); err != nil {
+			p.Close()
 			return inner(err)
 		}
 	}
-	if !a.pc.far.f.background(a.runFar) {
+	if !p.f.background(p.run) {
 		close(a.done)
 		return net.ErrClosed // which closes the socket, too
 	}
 	return nil
 }
 
-// runFar takes the messages one by one, while the daemon is away too.
-func (a *ActivePort) runFar() {
+func (p *remotePort) lock()   { p.mu.Lock() }
+func (p *remotePort) unlock() { p.mu.Unlock() }
+
+// pending implements portBackend. Messages wait at the daemon.
+func (p *remotePort) pending() int { return 0 }
+
+// ownHandler implements portBackend.
+func (p *remotePort) ownHandler() bool { return false }
+
+// closeLater implements portBackend.
+func (p *remotePort) closeLater() {}
+
+// reply implements portBackend.
+func (p *remotePort) reply(to SocketAddr, b []byte) error {
+	_, err := p.TryWrite(socketDest(to), b, to)
+	return inner(err)
+}
+
+// log implements portBackend. A program has no log, other than its daemon.
+func (p *remotePort) log(slog.Level, string, ...slog.Attr) {}
+
+// run takes the messages one by one, while the daemon is away too.
+func (p *remotePort) run() {
+	a := p.a
 	defer close(a.done)
 	a.runner.Store(goroutine())
 	defer a.runner.Store(0)
-	n, s := a.pc.n, a.pc.far
 	buf := make([]byte, frame.MaxPayload)
 	for {
-		k, m, err := a.pc.readFar(context.Background(), buf, nil)
+		k, m, err := p.Read(buf)
 		if err != nil {
-			if refused := s.refused.Load(); refused != nil {
-				n.mu.Lock()
+			if refused := p.refused.Load(); refused != nil {
+				p.mu.Lock()
 				a.err = refused
-				n.mu.Unlock()
+				p.mu.Unlock()
 			}
 			return
 		}
 		if m.Error != frame.OK {
 			continue
 		}
-		a.in = Incoming{Data: buf[:k], From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
-		a.reply.to, a.reply.open = m.From, true
-		began := n.now()
+		a.take(buf[:k], &m)
+		began := time.Since(p.start)
 		err = a.call()
 		a.reply.open = false
-		n.mu.Lock()
-		a.judge(n.now(), began)
+		p.mu.Lock()
+		a.judge(time.Since(p.start), began)
 		if err != nil {
 			a.err = err
 			a.tellPanic()
 		}
-		n.mu.Unlock()
+		p.mu.Unlock()
 		if err != nil {
-			s.close("close", true)
+			p.Close()
 			return
 		}
 	}

@@ -210,7 +210,7 @@ func (s *remoteSocket) tryReportOn(l *clientConn) (SendReport, error) {
 	return SendReport{}, errAgain
 }
 
-// NextReport implements groupBackend and packetBackend.
+// NextReport implements reportBackend.
 func (s *remoteSocket) NextReport(ctx context.Context) (SendReport, error) {
 	r, err := s.nextReport(ctx)
 	if err != nil {
@@ -219,7 +219,7 @@ func (s *remoteSocket) NextReport(ctx context.Context) (SendReport, error) {
 	return r, nil
 }
 
-// TryNextReport implements groupBackend and packetBackend.
+// TryNextReport implements reportBackend.
 func (s *remoteSocket) TryNextReport() (SendReport, error) {
 	r, err := s.tryNextReport()
 	if err != nil && err != errAgain {

@@ -507,7 +507,7 @@ func (s *remoteSocket) sendAndWait(ctx context.Context, l *clientConn, h *attach
 	return waited, err
 }
 
-// sendError implements groupBackend and packetBackend. The daemon counts it.
+// sendError implements reportBackend. The daemon counts it.
 func (s *remoteSocket) sendError(addr net.Addr, err error) error {
 	return s.opError("write", addr, err)
 }

@@ -34,70 +34,14 @@ type SendReport struct {
 //
 // Errors, inside *net.OpError: net.ErrClosed, *ReattachError, the context's; with
 // AttachConfig.NoReattach *GoneError.
-func (c *PacketConn) NextReport(ctx context.Context) (SendReport, error) {
-	return c.nextReport(ctx)
-}
+func (c *PacketConn) NextReport(ctx context.Context) (SendReport, error) { return c.b.NextReport(ctx) }
 
 // TryNextReport is NextReport that does not wait. Errors: syscall.EAGAIN; inside
 // *net.OpError net.ErrClosed, *ReattachError, and *GoneError as there.
-func (c *PacketConn) TryNextReport() (SendReport, error) { return c.tryNextReport() }
+func (c *PacketConn) TryNextReport() (SendReport, error) { return c.b.TryNextReport() }
 
 // NextReport is as of PacketConn; messages do not come back in a group.
 func (g *Group) NextReport(ctx context.Context) (SendReport, error) { return g.b.NextReport(ctx) }
 
 // TryNextReport is as of PacketConn.
 func (g *Group) TryNextReport() (SendReport, error) { return g.b.TryNextReport() }
-
-func (w *writeHalf) nextReport(ctx context.Context) (r SendReport, err error) {
-	if w.far != nil {
-		r, err = w.far.nextReport(ctx)
-	} else {
-		err = w.untilGone(ctx)
-	}
-	if err != nil {
-		return SendReport{}, opError("report", w.network, w.Addr(), nil, err)
-	}
-	return r, nil
-}
-
-func (w *writeHalf) tryNextReport() (r SendReport, err error) {
-	if w.far != nil {
-		r, err = w.far.tryNextReport()
-	} else {
-		w.n.mu.Lock()
-		if err = errAgain; w.closed {
-			err = net.ErrClosed
-		}
-		w.n.unlock()
-	}
-	if err != nil && err != errAgain {
-		err = opError("report", w.network, w.Addr(), nil, err)
-	}
-	return r, err
-}
-
-// untilGone waits until the socket is closed, or ctx is done.
-func (w *writeHalf) untilGone(ctx context.Context) error {
-	w.n.mu.Lock()
-	if w.gone == nil {
-		w.gone = make(chan struct{})
-		if w.closed {
-			close(w.gone)
-		}
-	}
-	gone := w.gone
-	w.n.unlock()
-	select {
-	case <-gone:
-		return net.ErrClosed
-	case <-ctx.Done():
-		return ctx.Err()
-	}
-}
-
-// went ends the calls of untilGone. The lap lock is held.
-func (w *writeHalf) went() {
-	if w.gone != nil {
-		close(w.gone)
-	}
-}

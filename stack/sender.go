@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"context"
 	"net"
 	"time"
 )
@@ -31,7 +32,6 @@ type writeHalf struct {
 	local    SocketAddr
 	nameWait time.Duration // for which its sends wait for a name
 	inTurn   bool          // the first of its calls that wait goes before all others
-	far      *remoteSocket // of an attached node; then there is nothing of what follows, nor an engine
 
 	// Guarded by the node's lap lock.
 	closed  bool
@@ -45,15 +45,12 @@ func (w *writeHalf) Network() string { return w.network }
 
 // Addr implements socketBackend.
 func (w *writeHalf) Addr() SocketAddr {
-	if w.far != nil {
-		return w.far.Addr()
-	}
 	return w.local
 }
 
-// sendError is the error of a message to addr that could not be sent, which it counts.
+// sendError implements reportBackend, and counts.
 func (w *writeHalf) sendError(addr net.Addr, err error) error {
-	if w.far == nil && err != errAgain { // else the daemon's node counts it
+	if err != errAgain {
 		w.n.mu.Lock()
 		w.n.eng.SendFailed(w.local.Port)
 		w.n.unlock()
@@ -67,4 +64,42 @@ func (w *writeHalf) writes() *writeHalf { return w }
 func (w *writeHalf) setWriteBy(t time.Time) {
 	w.writeBy = t
 	w.n.rouseAll(w.writing)
+}
+
+// NextReport implements reportBackend. There is none: a write returns its own error.
+func (w *writeHalf) NextReport(ctx context.Context) (SendReport, error) {
+	w.n.mu.Lock()
+	if w.gone == nil {
+		w.gone = make(chan struct{})
+		if w.closed {
+			close(w.gone)
+		}
+	}
+	gone := w.gone
+	w.n.unlock()
+	var err error
+	select {
+	case <-gone:
+		err = net.ErrClosed
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return SendReport{}, opError("report", w.network, w.local, nil, err)
+}
+
+// TryNextReport implements reportBackend.
+func (w *writeHalf) TryNextReport() (SendReport, error) {
+	w.n.mu.Lock()
+	defer w.n.unlock()
+	if w.closed {
+		return SendReport{}, opError("report", w.network, w.local, nil, net.ErrClosed)
+	}
+	return SendReport{}, errAgain
+}
+
+// went ends the calls of NextReport. The lap lock is held.
+func (w *writeHalf) went() {
+	if w.gone != nil {
+		close(w.gone)
+	}
 }

@@ -30,24 +30,10 @@ const (
 )
 
 // Stats returns what the socket has done; of a closed one, what it had.
-func (c *PacketConn) Stats() SocketStats {
-	if c.far != nil {
-		return aboutFar[SocketStats](c.far, "socket.stats")
-	}
-	c.n.mu.Lock()
-	defer c.n.unlock()
-	return c.port.Stats()
-}
+func (c *PacketConn) Stats() SocketStats { return c.b.Stats() }
 
 // Stats is as of PacketConn.
-func (c *Conn) Stats() SocketStats {
-	if c.far != nil {
-		return aboutFar[SocketStats](c.far, "socket.stats")
-	}
-	c.n.mu.Lock()
-	defer c.n.unlock()
-	return c.c.Stats()
-}
+func (c *Conn) Stats() SocketStats { return c.b.Stats() }
 
 // Stats is as of PacketConn.
 func (g *Group) Stats() SocketStats { return g.b.Stats() }

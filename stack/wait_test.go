@@ -217,7 +217,7 @@ var waitingCalls = map[string]func(t *testing.T, a, b ward) waitingCall{
 		return waitingCall{call: func(context.Context) error { _, err := p.Wait(make([]*Polled, 1)); return err }, close: p.Close}
 	},
 	"Probe": func(t *testing.T, a, b ward) waitingCall {
-		to := mustOpen(t, b.Node, nil).local
+		to := mustOpen(t, b.Node, nil).inside().local
 		b.cut()
 		return waitingCall{call: func(ctx context.Context) error { _, _, err := a.Probe(ctx, to); return err }, ctx: true}
 	},
@@ -496,7 +496,7 @@ func TestInvitedCallSleeps(t *testing.T) {
 			defer a.unlock()
 			sent <- l.send(t.Context(), time.Now().Add(time.Second), func(now time.Duration) error {
 				if tries++; tries == 1 {
-					return c.port.Send(now, b.elsewhere(), make([]byte, 1000))
+					return c.inside().port.Send(now, b.elsewhere(), make([]byte, 1000))
 				}
 				if tries > 1000 {
 					return net.ErrClosed

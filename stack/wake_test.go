@@ -76,14 +76,14 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
 		n.mu.Lock()
-		w := wait{list: &c.readers}
+		w := wait{list: &c.inside().readers}
 		n.enter(&w)
 		n.block(w.w, time.Time{})
 		began := time.Now()
-		n.jobs.push(&job{from: c, dest: socketDest(c.local), data: []byte("x"), done: make(chan struct{}, 1)})
+		n.jobs.push(&job{from: c.inside(), dest: socketDest(c.inside().local), data: []byte("x"), done: make(chan struct{}, 1)})
 		n.block(w.w, time.Time{})
-		if c.port.Pending() != 1 || time.Since(began) != 0 {
-			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.port.Pending())
+		if c.inside().port.Pending() != 1 || time.Since(began) != 0 {
+			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.inside().port.Pending())
 		}
 		n.leave(&w)
 		n.unlock()

@@ -155,7 +155,7 @@ func TestTurnIsHandedOn(t *testing.T) {
 				// What it waits for comes, and the deadline with it.
 				j.write(t, c, big('a'))
 				j.n.mu.Lock()
-				c.writeBy = time.Now()
+				c.inside().writeBy = time.Now()
 				j.n.unlock()
 				continue
 			}

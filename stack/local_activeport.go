@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"log/slog"
+	"net"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A localPort is the socket of an active port, of a node in this process.
+type localPort struct {
+	*localPacket
+	a      *ActivePort
+	ailing bool // it is among those of Node.ailing; guarded by the lap lock
+}
+
+// serve implements packetBackend.
+func (c *localPacket) serve(a *ActivePort, r Range, bound bool) error {
+	p := &localPort{localPacket: c, a: a}
+	a.b = p
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if c.closed { // with the node, meanwhile
+		return net.ErrClosed
+	}
+	c.active = p
+	n.actives++
+	c.port.SetHandler(p.handle)
+	if bound {
+		if err := c.bind(r, c.cfg.Scope); err != nil {
+			c.shut()
+			return err
+		}
+	}
+	if n.hand.driver == nil {
+		n.pumpSeat.rouse() // it may spin now
+	}
+	return nil
+}
+
+func (p *localPort) lock()   { p.n.mu.Lock() }
+func (p *localPort) unlock() { p.n.unlock() }
+
+// isClosed implements portBackend.
+func (p *localPort) isClosed() bool { return p.closed }
+
+// pending implements portBackend.
+func (p *localPort) pending() int { return p.port.Pending() }
+
+// ownHandler implements portBackend.
+func (p *localPort) ownHandler() bool { return p.n.mu.inOwnHandler() }
+
+// closeLater implements portBackend.
+func (p *localPort) closeLater() { p.ail(net.ErrClosed) }
+
+// reply implements portBackend.
+func (p *localPort) reply(to SocketAddr, b []byte) error {
+	if p.a.apart {
+		return p.n.submit(p.localPacket, socketDest(to), b)
+	}
+	return p.port.Send(p.n.latest, to, b)
+}
+
+// log implements portBackend.
+func (p *localPort) log(level slog.Level, message string, attrs ...slog.Attr) {
+	p.n.logs.add(level, message, append([]slog.Attr{p.who()}, attrs...)...)
+}
+
+// who names the port in the log: by a service, if it is bound to one.
+func (p *localPort) who() slog.Attr {
+	if all := p.port.Bindings(); len(all) > 0 {
+		return slog.String("service", all[0].Range.String())
+	}
+	return slog.String("port", p.local.String())
+}
+
+// handle implements engine.Handler: it runs the handler within a lap.
+func (p *localPort) handle(r *engine.Received, data []byte) {
+	a, n := p.a, p.n
+	began := n.now()
+	a.in = Incoming{Data: data, From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance}
+	a.in.From.Net = p.network
+	a.reply.to, a.reply.open = r.From, true
+	n.did(engine.WorkFrames, 1)
+	n.mu.enterHandler()
+	err := a.call()
+	n.mu.leaveHandler()
+	a.reply.open, a.in.Data = false, nil
+	a.judge(n.now(), began)
+	switch {
+	case err != nil:
+		p.ail(err)
+	case a.strikes >= mostStrikes:
+		p.ail(nil)
+	}
+}
+
+// ail takes the port out of the laps: messages wait in its queue from now on. When the
+// engine has done what it is doing the port is closed for that reason, or, without one,
+// moved to a goroutine.
+func (p *localPort) ail(why error) {
+	if p.a.err == nil {
+		p.a.err = why
+	}
+	if !p.ailing && !p.a.apart {
+		p.ailing = true
+		p.port.SetHandler(nil)
+		p.n.ailing = append(p.n.ailing, p)
+	}
+}
+
+// treat ends what ails the active ports. The lap lock is held, and the engine at rest.
+func (n *Node) treat() {
+	for i, p := range n.ailing {
+		a := p.a
+		n.ailing[i] = nil
+		p.ailing = false
+		switch {
+		case p.closed:
+		case a.err != nil:
+			a.tellPanic()
+			p.shut()
+		default:
+			p.log(slog.LevelWarn, "handler moved to a goroutine", slog.Duration("longest", a.stats.Longest), slog.Uint64("late", a.stats.Late))
+			a.apart = true
+			n.leaveLaps()
+			n.apart.Go(p.run)
+		}
+	}
+	n.ailing = n.ailing[:0]
+}
+
+// ended notes that the port's socket is closed. The lap lock is held.
+func (p *localPort) ended() {
+	if !p.a.apart {
+		p.n.leaveLaps()
+		close(p.a.done)
+	}
+}
+
+// leaveLaps counts an active port less whose handler runs in laps.
+func (n *Node) leaveLaps() {
+	if n.actives--; n.actives == 0 {
+		n.attended = 0
+	}
+}
+
+// run takes the messages one by one, in a goroutine of its own.
+func (p *localPort) run() {
+	a := p.a
+	defer close(a.done)
+	a.runner.Store(goroutine())
+	defer a.runner.Store(0) // before Close is answered: another goroutine may get its record
+	n := p.n
+	buf := make([]byte, frame.MaxPayload)
+	for {
+		k, m, err := p.Read(buf)
+		if err != nil {
+			return
+		}
+		a.take(buf[:k], &m)
+		began := n.now()
+		err = a.call()
+		a.reply.open = false
+		n.mu.Lock()
+		a.judge(n.now(), began)
+		if err != nil && !p.closed {
+			a.err = err
+			a.tellPanic()
+			p.shut()
+			n.lap(n.now(), false)
+		}
+		n.unlock()
+	}
+}

@@ -1,0 +1,389 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"net"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A localConn is one end of a connection, of a node in this process.
+type localConn struct {
+	writeHalf
+	lending
+	readHalf // readers, and Dial while it waits
+	stream   bool
+	remote   SocketAddr
+	dialing  bool         // Dial waits
+	cfg      *dialConfig  // of Dial
+	c        *engine.Conn // nil: the request is not under way yet
+	closers  waitList     // calls of CloseWait
+}
+
+// RemoteAddr implements connBackend.
+func (c *localConn) RemoteAddr() SocketAddr { return c.remote }
+
+// Service implements connBackend.
+func (c *localConn) Service() (a Service, ok bool) {
+	return c.c.Name()
+}
+
+// Importance implements connBackend.
+func (c *localConn) Importance() Importance {
+	return c.c.Importance
+}
+
+// Read implements connBackend.
+func (c *localConn) Read(b []byte) (k, size int, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	var ended error
+	err = c.await(n, &c.closed, func() (ok bool) {
+		if c.c.Pending() == 0 {
+			ended = connError(c.network, c.c.Err(), false)
+			return ended != nil
+		}
+		now := n.latest
+		if c.c.Due() {
+			now = n.now()
+		}
+		k, size, ok = c.c.Read(now, b)
+		return ok
+	}, c.readable)
+	if err == nil {
+		err = ended
+	}
+	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	return k, size, err
+}
+
+// readable reports whether a Read would not wait. The lap lock is held.
+func (c *localConn) readable() bool { return c.c.Pending() > 0 || c.c.State() != engine.Established }
+
+// moved is called by a lap after which there is more to read, room, or another state.
+func (c *localConn) moved() {
+	if c.c.State() != engine.Established {
+		c.wake(c.n, true)
+		c.n.rouseAll(c.writing)
+		c.n.rouseAll(c.closers)
+		return
+	}
+	if c.readable() || c.dialing {
+		c.wake(c.n, false)
+	}
+	if len(c.writing) > 0 {
+		c.n.rouse(c.writing[0])
+	}
+}
+
+// SetNoDelay implements connBackend.
+func (c *localConn) SetNoDelay(on bool) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if c.closed {
+		return opError("set", c.network, c.local, c.remote, net.ErrClosed)
+	}
+	now := n.now()
+	c.c.SetNoDelay(now, on)
+	n.lap(now, false)
+	return nil
+}
+
+// SetDeadlines implements socketBackend.
+func (c *localConn) SetDeadlines(read, write *time.Time) error {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	if c.closed {
+		return opError("set", c.network, c.local, c.remote, net.ErrClosed)
+	}
+	if read != nil {
+		c.setReadBy(c.n, *read)
+	}
+	if write != nil {
+		c.setWriteBy(*write)
+	}
+	return nil
+}
+
+// NewBuffer implements connBackend.
+func (c *localConn) NewBuffer(size int) (*Buffer, error) {
+	b, err := makeBuffer(c.n, c, size)
+	if err != nil {
+		return nil, c.writeError(err)
+	}
+	return b, nil
+}
+
+// WriteBuffer implements connBackend.
+func (c *localConn) WriteBuffer(b *Buffer) error {
+	if err := sendBuffer(c.n, c, dest{}, b); err != nil {
+		return c.writeError(err)
+	}
+	return nil
+}
+
+// ReadBuffer implements connBackend.
+func (c *localConn) ReadBuffer() (b *Buffer, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	var ended error
+	err = c.await(n, &c.closed, func() bool {
+		if c.c.Pending() == 0 {
+			ended = connError(c.network, c.c.Err(), false)
+			return ended != nil
+		}
+		var counted bool
+		b, counted = newBuffer(&c.lending, c)
+		data, hold, _ := c.c.Take(n.now(), b.own)
+		b.fill(data, hold, counted)
+		return true
+	}, c.readable)
+	if err == nil {
+		err = ended
+	}
+	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	return b, err
+}
+
+// lend implements lender.
+func (c *localConn) lend(now time.Duration, m *engine.Lent, n int) error { return c.c.Lend(now, m, n) }
+
+// putLent implements lender.
+func (c *localConn) putLent(now time.Duration, d dest, m *engine.Lent) error {
+	if len(c.writing) > 0 && c.writing[0] != c.n.trying {
+		return errTurn
+	}
+	return c.c.WriteLent(now, m)
+}
+
+// Close implements socketBackend.
+func (c *localConn) Close() error {
+	return c.end("close", (*engine.Conn).Close)
+}
+
+// CloseWait implements connBackend.
+func (c *localConn) CloseWait(ctx context.Context) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if !c.closed {
+		c.leave((*engine.Conn).Close)
+		n.lap(n.now(), false)
+	}
+	if !n.awaitGone(ctx, c) {
+		return c.opUnsent("close", c.c.Held(), context.Cause(ctx))
+	}
+	return c.unsentError("close")
+}
+
+// Abort implements connBackend.
+func (c *localConn) Abort() error {
+	return c.end("abort", (*engine.Conn).Abort)
+}
+
+func (c *localConn) end(op string, how func(*engine.Conn, time.Duration)) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	if c.closed {
+		return opError(op, c.network, c.local, c.remote, net.ErrClosed)
+	}
+	c.leave(how)
+	n.lap(n.now(), false)
+	return c.unsentError(op)
+}
+
+// shut implements socket.
+func (c *localConn) shut() { c.leave((*engine.Conn).Close) }
+
+func (c *localConn) leave(how func(*engine.Conn, time.Duration)) {
+	n := c.n
+	c.closed = true
+	delete(n.sockets, c)
+	if c.c != nil {
+		how(c.c, n.now())
+	}
+	c.wake(n, true)
+	n.rouseAll(c.writing)
+}
+
+// unsentError is the error of a closed connection whose bytes are lost, or nil.
+func (c *localConn) unsentError(op string) error {
+	if c.c == nil || c.c.Unsent() == 0 {
+		return nil
+	}
+	why := errTooManyClosed
+	if end, ok := c.c.End(); ok {
+		end.Unsent = 0 // it is said outside
+		why = connError(c.network, &end, true)
+	} else if c.n.closing {
+		why = net.ErrClosed
+	}
+	return c.opUnsent(op, c.c.Unsent(), why)
+}
+
+func (c *localConn) opUnsent(op string, bytes int, why error) error {
+	return opError(op, c.network, c.local, c.remote, &UnsentError{Bytes: bytes, Err: why})
+}
+
+// Write implements connBackend.
+func (c *localConn) Write(b []byte) (int, error) {
+	if len(b) > frame.MaxPayload && c.stream {
+		return c.writeLong(b)
+	}
+	err := c.n.submit(c, dest{}, b)
+	if err != nil {
+		err = c.n.retry(context.Background(), c, dest{}, b, err)
+	}
+	if err != nil {
+		return 0, c.writeError(err)
+	}
+	return len(b), nil
+}
+
+// writeLong sends more of a stream than a message holds. It keeps its turn until it is
+// done.
+func (c *localConn) writeLong(b []byte) (done int, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	w := n.beginWrite(context.Background(), c, dest{}, len(b))
+	n.enter(&w)
+	defer n.endWrite(c, &w)
+	for len(b) > 0 && err == nil {
+		part := b[:min(len(b), frame.MaxPayload)]
+		if err = n.persist(&w, c, part, errTurn); err == nil {
+			done += len(part)
+			b = b[len(part):]
+		}
+	}
+	if err != nil {
+		err = c.writeError(err)
+	}
+	return done, err
+}
+
+func (c *localConn) writeError(err error) error {
+	return opError("write", c.network, c.Addr(), c.remote, connError(c.network, err, true))
+}
+
+// put implements sender. Without a connection the message is the request for one.
+func (c *localConn) put(now time.Duration, d dest, data []byte) error {
+	switch {
+	case c.c == nil:
+		return c.request(now, d, data)
+	case len(c.writing) > 0 && c.writing[0] != c.n.trying:
+		return errTurn
+	}
+	return c.c.Write(now, data)
+}
+
+// waits implements sender.
+func (c *localConn) waits(d dest, err error) bool {
+	return err == errTurn || blocks(err) || isFull(err) || c.awaits(d, err)
+}
+
+// TryReadMsg implements connBackend.
+func (c *localConn) TryReadMsg(b []byte) (k, size int, err error) {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	switch {
+	case c.closed:
+		return 0, 0, opError("read", c.network, c.local, c.remote, net.ErrClosed)
+	case len(b) == 0:
+		return 0, 0, nil
+	case c.c.Pending() == 0:
+		return 0, 0, c.tried()
+	}
+	now := n.latest
+	if c.c.Due() {
+		now = n.now()
+	}
+	k, size, ok := c.c.Read(now, b)
+	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
+		n.lap(n.now(), false)
+	}
+	if !ok {
+		return 0, 0, errAgain
+	}
+	return k, size, nil
+}
+
+// tried is why there is nothing to read.
+func (c *localConn) tried() error {
+	ended := connError(c.network, c.c.Err(), false)
+	switch _, lost := ended.(*ConnError); {
+	case ended == nil:
+		return errAgain
+	case lost:
+		return opError("read", c.network, c.local, c.remote, ended)
+	}
+	return ended // io.EOF
+}
+
+// TryWrite implements connBackend.
+func (c *localConn) TryWrite(b []byte) (int, error) {
+	if c.stream {
+		b = b[:min(len(b), frame.MaxPayload)]
+	}
+	err := c.n.submit(c, dest{}, b)
+	switch {
+	case err == nil:
+		return len(b), nil
+	case c.waits(dest{}, err):
+		return 0, errAgain
+	}
+	return 0, c.writeError(err)
+}
+
+// Stats implements socketBackend.
+func (c *localConn) Stats() SocketStats {
+	c.n.mu.Lock()
+	defer c.n.unlock()
+	return c.c.Stats()
+}
+
+// poll implements socketBackend.
+func (c *localConn) poll(p *Poller, owner any) *Polled { return c.addTo(p, c.n, owner) }
+
+// hold implements socketBackend.
+func (c *localConn) hold(k int) { c.n.hold(c.c.Port(), k) }
+
+// awaitGone waits until nothing is left to do for a closed connection, and reports false when
+// ctx is done before.
+func (n *Node) awaitGone(ctx context.Context, c *localConn) bool {
+	if c.c == nil || c.c.Gone() {
+		return true
+	}
+	c.c.WatchClose()
+	w := wait{list: &c.closers, closed: &n.closed, ctx: ctx}
+	_ = n.await(&w, c.c.Gone) // whatever ended it, what counts is whether it is gone
+	n.leave(&w)
+	return c.c.Gone()
+}
+
+// errTooManyClosed is why a connection did not keep what it had to send when it was closed.
+var errTooManyClosed = fmt.Errorf("too many closed connections wait for their peers: %w", syscall.ENOBUFS)
+
+// errTurn means that another write of the same connection began before.
+var errTurn = errors.New("stack: another write is not done yet")
+
+func isFull(err error) bool {
+	_, ok := err.(*engine.WindowFull)
+	return ok
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// dialLocal connects by this process's node.
+func (c SocketConfig) dialLocal(ctx context.Context, n *Node, network string, stream bool, d dest, first []byte) (*localConn, error) {
+	began := n.now()
+	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
+	s := &localConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
+	s.writeBy = time.Now().Add(limit)
+	s.cfg = &dialConfig{limit, engine.ConnConfig{
+		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: s,
+	}}
+	if err := n.enroll(s); err != nil {
+		return nil, err
+	}
+	err := n.submit(s, d, first)
+	if err != nil {
+		err = n.retry(ctx, s, d, first, err)
+	}
+	if err == nil {
+		err = s.answer(ctx, began)
+	}
+	if err != nil {
+		s.Abort()
+		return nil, err
+	}
+	return s, nil
+}
+
+// enroll makes a Conn known to its node. Errors: net.ErrClosed.
+func (n *Node) enroll(s *localConn) error {
+	n.mu.Lock()
+	defer n.unlock()
+	if err := n.running(); err != nil {
+		return err
+	}
+	s.local.Node = n.eng.Address()
+	n.sockets[s] = struct{}{}
+	return nil
+}
+
+// A dialConfig is what Dial asks for. Until it has it, its limit is the socket's write
+// deadline.
+type dialConfig struct {
+	limit time.Duration // of all of Dial, but for the time in which nobody has bound the name
+	engine.ConnConfig
+}
+
+// request asks for the connection, which has what is left of the time. The lap lock is held.
+func (c *localConn) request(now time.Duration, d dest, first []byte) (err error) {
+	if c.writeBy.IsZero() { // the name has appeared, perhaps
+		c.writeBy = time.Now().Add(c.cfg.limit)
+	}
+	c.cfg.Timeout = max(1, time.Until(c.writeBy))
+	if d.kind == toService {
+		c.c, err = c.n.eng.DialService(now, c.cfg.ConnConfig, d.service(), first)
+	} else {
+		c.c, err = c.n.eng.Dial(now, c.cfg.ConnConfig, d.socket(), first)
+	}
+	switch {
+	case err == nil:
+		c.local = c.c.Addr()
+		c.local.Net = c.network
+	case c.awaits(d, err): // so long as NameWait says
+		c.writeBy = time.Time{}
+	}
+	return err
+}
+
+// answer waits until the peer has answered, or the engine's own time for that is over.
+// Errors: *ConnError, net.ErrClosed.
+func (c *localConn) answer(ctx context.Context, began time.Duration) error {
+	n := c.n
+	n.mu.Lock()
+	defer n.unlock()
+	w := wait{list: &c.readers, closed: &c.closed, ctx: ctx}
+	over := n.await(&w, func() bool { return c.c.State() != engine.Connecting })
+	n.leave(&w)
+	waited := (n.now() - began).Round(time.Microsecond)
+	switch {
+	case over == net.ErrClosed:
+		return over
+	case over != nil && c.c.State() == engine.Connecting:
+		return &ConnError{Peer: c.c.Peer(), Reason: fmt.Sprintf("no answer for %v", waited), Err: over}
+	}
+	if end, ok := c.c.Err().(*engine.ConnError); ok && (end.Why == engine.EndRefused || end.Why == engine.EndTimeout) {
+		err := connError(c.network, end, true).(*ConnError)
+		if end.Why == engine.EndTimeout {
+			err.Reason = fmt.Sprintf("no answer for %v", waited)
+		}
+		return err
+	} // who closes as soon as he has accepted has accepted
+	c.dialing, c.cfg, c.writeBy = false, nil, time.Time{}
+	c.remote = c.c.Peer()
+	c.remote.Net = c.network
+	return nil
+}
