@@ -20,8 +20,14 @@ import "github.com/utipc/utipc/stack/engine"
 //
 // Its methods may be called by any number of goroutines, and on nil, which limits nothing.
 type Account struct {
-	n *Node
+	n nodeLock
 	a *engine.Account
+}
+
+// A nodeLock guards what is counted.
+type nodeLock interface {
+	lock()
+	unlock()
 }
 
 // An AccountConfig describes an Account.
@@ -37,11 +43,7 @@ type AccountConfig struct {
 type AccountStats = engine.AccountStats
 
 // NewAccount makes an Account of sockets of this node, which is not attached.
-func (n *Node) NewAccount(c AccountConfig) *Account {
-	n.mu.Lock()
-	defer n.unlock()
-	return &Account{n, engine.NewAccount(engine.AccountConfig{Limit: c.Limit, Of: c.Of.account(), Full: c.Full})}
-}
+func (n *Node) NewAccount(c AccountConfig) *Account { return n.b.NewAccount(c) }
 
 // account is the engine's.
 func (a *Account) account() *engine.Account {
@@ -55,7 +57,7 @@ func (a *Account) account() *engine.Account {
 // is given back.
 func (a *Account) Close() {
 	if a != nil {
-		a.n.mu.Lock()
+		a.n.lock()
 		defer a.n.unlock()
 		a.a.Close()
 	}
@@ -67,7 +69,7 @@ func (a *Account) Charge(k int) error {
 	if a == nil || k == 0 {
 		return nil
 	}
-	a.n.mu.Lock()
+	a.n.lock()
 	defer a.n.unlock()
 	return a.a.Charge(k)
 }
@@ -75,7 +77,7 @@ func (a *Account) Charge(k int) error {
 // Release gives k bytes of Charge back.
 func (a *Account) Release(k int) {
 	if a != nil && k != 0 {
-		a.n.mu.Lock()
+		a.n.lock()
 		defer a.n.unlock()
 		a.a.Release(k)
 	}
@@ -86,7 +88,7 @@ func (a *Account) Stats() AccountStats {
 	if a == nil {
 		return AccountStats{}
 	}
-	a.n.mu.Lock()
+	a.n.lock()
 	defer a.n.unlock()
 	return a.a.Stats()
 }
@@ -100,17 +102,3 @@ func (c *PacketConn) hold(k int) { c.b.hold(k) }
 func (c *Conn) hold(k int)       { c.b.hold(k) }
 func (g *Group) hold(k int)      { g.b.hold(k) }
 func (l *Listener) hold(k int)   { l.b.hold(k) }
-
-// hold is Hold for the socket of a port.
-func (n *Node) hold(p *engine.Port, k int) {
-	n.mu.Lock()
-	defer n.unlock()
-	if p == nil {
-		return
-	}
-	now := n.now()
-	p.Hold(now, k)
-	if k > 0 {
-		n.lap(now, false) // what was ended is told
-	}
-}

@@ -141,6 +141,56 @@ func TestCallAllocatesNothing(t *testing.T) {
 	}
 }
 
+// Nor does a read into an array on the caller's stack. Mutation: ReadFrom, Read or TryReadMsg
+// that hands its buffer to the backend without filled.
+func TestReadsIntoTheStackAllocateNothing(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	echo(t, listen(t, b, echoService))
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	c := listen(t, a, nil)
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(patience))
+	server, client := link(t, a, b, "tipc")
+	defer client.Close()
+	client.SetDeadline(time.Now().Add(patience))
+	server.SetDeadline(time.Now().Add(patience))
+	var to net.Addr = echoService
+	out := make([]byte, 64)
+	for name, f := range map[string]func(){
+		"PacketConn": func() {
+			if _, err := c.WriteTo(out, to); err != nil {
+				t.Fatal(err)
+			}
+			var in [64]byte
+			if _, _, err := c.TryReadMsg(in[:]); err == nil {
+				return
+			}
+			if _, _, err := c.ReadFrom(in[:]); err != nil {
+				t.Fatal(err)
+			}
+		},
+		"Conn": func() {
+			if _, err := client.Write(out); err != nil {
+				t.Fatal(err)
+			}
+			var in [64]byte
+			if _, err := server.Read(in[:]); err != nil {
+				t.Fatal(err)
+			}
+			client.TryReadMsg(in[:])
+		},
+	} {
+		for range 500 {
+			f()
+		}
+		if got := testing.AllocsPerRun(1000, f); got != 0 {
+			t.Errorf("%s: %v allocations, want 0", name, got)
+		}
+	}
+}
+
 // Nor do batches and Buffers.
 func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})

@@ -19,10 +19,10 @@ import (
 
 // forge makes a node's table wrong.
 func (w ward) forge(b Binding, withdrawn bool) {
-	w.mu.Lock()
-	defer w.unlock()
-	w.eng.Forge(b, withdrawn)
-	w.lap(w.now(), false)
+	w.inside().mu.Lock()
+	defer w.inside().unlock()
+	w.inside().eng.Forge(b, withdrawn)
+	w.inside().lap(w.inside().now(), false)
 }
 
 func mustAudit(t *testing.T, c AuditConfig, w ward) *AuditReport {
@@ -280,15 +280,15 @@ func TestAuditOfAnImpostor(t *testing.T) {
 		inWard(t, 2, func(t *testing.T, all []ward) {
 			n := all[0].Node
 			p := newImpostor(t, all[1].Node)
-			q := &inquiry{audit: &audit{n: n, AuditConfig: AuditConfig{Patience: time.Second}}, at: 2,
+			q := &inquiry{audit: &audit{n: n.inside(), AuditConfig: AuditConfig{Patience: time.Second}}, at: 2,
 				asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: 6}
 			q.asked[0], _ = naming.AskOnce(&x, 0)
 			q.line = p.dial(t, n, record, &q.wait, nil, c.say...)
-			n.mu.Lock()
+			n.inside().mu.Lock()
 			began := time.Now()
 			err := q.run(t.Context(), nil)
 			q.line.close()
-			n.unlock()
+			n.inside().unlock()
 			if !errors.Is(err, c.want) || err == nil && q.told.all != c.told {
 				t.Errorf("%s: %v, told of %d; want %v, %d", c.name, err, q.told.all, c.want, c.told)
 			}

@@ -6,7 +6,11 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"net/netip"
 	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
 // What a program holds, a Node and its sockets, has a backend and knows nothing of it: the
@@ -14,6 +18,90 @@ import (
 // common to both, such as checks of arguments and what an error is wrapped in, is done before
 // the backend is called. Its errors are those of the public method of the same name, unless
 // it says otherwise.
+
+// A nodeBackend is a Node's.
+type nodeBackend interface {
+	socketsBackend
+	showBackend
+	manageBackend
+	keysBackend
+	life() *ending
+	Close(ctx context.Context) error
+	NewAccount(c AccountConfig) *Account
+	NewPoller() (*Poller, error)
+	Control(ctx context.Context, verb string, in, out any) error
+	Capture(ctx context.Context, cfg CaptureConfig) (*Capture, error)
+	Watch() (*Watch, error)
+}
+
+// A socketsBackend makes sockets. What it is given has been looked at: options are such as can
+// be, r is what addr is, and d where it is. Errors are bare.
+type socketsBackend interface {
+	Listen(ctx context.Context, c SocketConfig, network string, stream bool, addr net.Addr, r Range) (listenerBackend, error)
+	ListenPacket(ctx context.Context, c SocketConfig, network string, addr net.Addr, r Range) (packetBackend, error)
+	Dial(ctx context.Context, c SocketConfig, network string, stream bool, addr net.Addr, d dest, first []byte) (connBackend, error)
+	Join(ctx context.Context, c GroupConfig, svc Service) (groupBackend, error)
+	Subscribe(ctx context.Context, c SubscriptionConfig, r Range, f frame.Filter) (subscriptionBackend, error)
+	Call(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error)
+}
+
+// A showBackend tells how the node stands.
+type showBackend interface {
+	Addr() NodeAddr
+	Identity() Identity
+	NetID() uint32
+	Names() []Binding
+	Stats() Stats
+	Bearers() []BearerStatus
+	Links() []Link
+	Peers() []Peer
+	Sockets() []Socket
+	ServiceStats() []ServiceStats
+	Waits() []Wait
+	Monitor() []Monitor
+	MonitorThreshold() int
+	BroadcastLink() BroadcastLink
+	BroadcastReceptions() []BroadcastReception
+	BroadcastMethod() BroadcastMethod
+	Media() []MediumConfig
+	LinkProperty(link string, p Property) (int, error)
+	BearerProperty(name string, p Property) (int, error)
+	MediumProperty(name string, p Property) (int, error)
+	Probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error)
+	Audit(ctx context.Context, c AuditConfig) (*AuditReport, error)
+}
+
+// A manageBackend changes the node, its bearers and links.
+type manageBackend interface {
+	EnableBearer(ctx context.Context, dev netdev.Device, c BearerConfig) error
+	RequestBearer(ctx context.Context, r BearerRequest) error
+	DisableBearer(ctx context.Context, name string) error
+	SetBearer(name string, c BearerConfig) error
+	SetBearerProperty(name string, p Property, value int) error
+	AddRemote(bearer string, remote netip.AddrPort) error
+	SetMediumProperty(name string, p Property, value int) error
+	SetLink(peer NodeAddr, bearer string, c LinkConfig) error
+	SetLinkProperty(link string, p Property, value int) error
+	ResetStatistics(peer NodeAddr, bearer string) error
+	ResetLinkStatistics(link string) error
+	SetBroadcastMethod(m BroadcastMethod) error
+	SetMonitorThreshold(nodes int) error
+	SetAddress(a NodeAddr) error
+	SetIdentity(id Identity) error
+	SetNetID(id uint32) error
+	RemovePeer(a NodeAddr) error
+	RemovePeerIdentity(id Identity) error
+}
+
+// A keysBackend changes what the node seals and opens frames with.
+type keysBackend interface {
+	SetKey(k Key) error
+	FlushKeys() error
+	Rekey() error
+	SetRekeying(interval time.Duration) error
+	SetMigration(on bool) error
+	Encryption() EncryptionStatus
+}
 
 // A socketBackend is what all sockets have.
 type socketBackend interface {

@@ -4,17 +4,7 @@ package stack
 
 import (
 	"context"
-	"net"
-	"slices"
-	"syscall"
-	"time"
-
-	"github.com/utipc/utipc/netdev"
 )
-
-// farewell is how long DisableBearer waits for a device that is full to take the last
-// frames.
-const farewell = time.Second
 
 // DisableBearer takes the bearer of that name, "eth0" or "eth:eth0", out of use and
 // closes its device. What its links still had goes over other bearers, nothing of it is
@@ -23,104 +13,5 @@ const farewell = time.Second
 // Errors, inside *net.OpError: a *Refusal with EINVAL, "Bearer not found.";
 // net.ErrClosed; the device's own.
 func (n *Node) DisableBearer(ctx context.Context, name string) error {
-	if n.far != nil {
-		return n.far.call(ctx, "disable-bearer", name, nil)
-	}
-	n.mu.Lock()
-	a, ended := n.bearer(name), n.closing
-	n.unlock()
-	err := errNoBearer()
-	switch {
-	case ended:
-		err = net.ErrClosed
-	case a != nil:
-		err = n.disable(ctx, a)
-	}
-	if err != nil {
-		return opError("disable bearer", "tipc", nil, nil, err)
-	}
-	return nil
-}
-
-func errNoBearer() error { return refuse(syscall.EINVAL, "Bearer not found.") }
-
-func (n *Node) disable(ctx context.Context, a *attachment) error {
-	n.mu.Lock()
-	switch {
-	case n.closing:
-		n.unlock()
-		return net.ErrClosed
-	case a.leaving:
-		n.unlock()
-		return errNoBearer()
-	}
-	a.leaving = true
-	n.eng.RemoveBearer(n.now(), a.id)
-	n.lap(n.now(), false)
-	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, farewell)
-	n.detach(a)
-	n.announce(a, BearerDisabled)
-	n.unlock()
-
-	err := a.dev.Close()
-	n.mu.Lock()
-	defer n.unlock()
-	n.buried = append(n.buried, burial{a.dev, n.generation})
-	n.bury()
-	n.rouseSeats()
-	n.waitWhile(context.Background(), func() bool { return slices.ContainsFunc(n.buried, func(b burial) bool { return b.dev == a.dev }) }, farewell)
-	return err
-}
-
-// waitWhile waits as long as something is so, at most for d, or until the node ends or ctx
-// is done. Nobody tells of the end of it: it is looked for.
-func (n *Node) waitWhile(ctx context.Context, so func() bool, d time.Duration) {
-	var list waitList
-	by := time.Now().Add(d)
-	c := wait{list: &list, closed: &n.closing, by: &by, ctx: ctx}
-	defer n.leave(&c)
-	n.await(&c, func() bool {
-		c.lookBy(time.Now().Add(retry))
-		return !so()
-	})
-}
-
-// detach takes a bearer out of the list. Frames that are left are lost.
-func (n *Node) detach(a *attachment) {
-	n.eng.RemoveBearer(n.now(), a.id)
-	n.abandon(a)
-	n.attached = slices.DeleteFunc(slices.Clone(n.attached), func(x *attachment) bool { return x == a })
-	n.regroup() // needs nothing more than before
-	n.rouseSeats()
-}
-
-// abandon gives back the frames that a bearer's device has not taken.
-func (n *Node) abandon(a *attachment) {
-	for i, f := range a.unsent[:a.n] {
-		f.Release()
-		a.unsent[i] = nil
-	}
-	a.n = 0
-	n.eng.Abandon(a.id)
-}
-
-// A burial is a device that is closed, but whose descriptor may still be polled by who
-// sleeps with an older list of bearers: until that ends what the descriptor stood for,
-// an address that is bound, say, is not free either.
-type burial struct {
-	dev        netdev.Device
-	generation int
-}
-
-// bury lets go of the descriptors that nobody polls any more.
-func (n *Node) bury() {
-	n.buried = slices.DeleteFunc(n.buried, func(b burial) bool {
-		for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-			if s.inside && s.fitted < b.generation {
-				return false
-			}
-		}
-		b.dev.Receive(nil) // which answers net.ErrClosed, and closes the descriptor
-		return true
-	})
+	return n.b.DisableBearer(ctx, name)
 }

@@ -3,7 +3,7 @@
 package stack
 
 // bearer returns the bearer of a name, with or without its medium in front, or nil.
-func (n *Node) bearer(name string) *attachment {
+func (n *localNode) bearer(name string) *attachment {
 	if a := n.named(name); a != nil && !a.leaving {
 		return a
 	}
@@ -16,7 +16,7 @@ func (n *Node) bearer(name string) *attachment {
 }
 
 // named returns the bearer whose device has the name, though it be about to leave.
-func (n *Node) named(name string) *attachment {
+func (n *localNode) named(name string) *attachment {
 	for _, a := range n.attached {
 		if a.dev.Name() == name {
 			return a
@@ -26,7 +26,7 @@ func (n *Node) named(name string) *attachment {
 }
 
 // byID returns the bearer with a number of the engine's.
-func (n *Node) byID(id int) *attachment {
+func (n *localNode) byID(id int) *attachment {
 	for _, a := range n.attached {
 		if a.id == id {
 			return a

@@ -4,10 +4,7 @@ package stack
 
 import (
 	"context"
-	"errors"
-	"io/fs"
 	"net/netip"
-	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/netdev"
@@ -45,64 +42,5 @@ type BearerOpener func(ctx context.Context, r BearerRequest) (netdev.Device, err
 // no Config.OpenBearer, with EINVAL for an unknown medium or a bearer there is already,
 // or with ENODEV, "Failed to enable media.", for an interface that is not there.
 func (n *Node) RequestBearer(ctx context.Context, r BearerRequest) error {
-	if n.far != nil {
-		return n.far.call(ctx, "enable-bearer", r, nil)
-	}
-	if err := n.requestBearer(ctx, r); err != nil {
-		return opError("enable bearer", "tipc", nil, nil, refused(err))
-	}
-	return nil
-}
-
-func (n *Node) requestBearer(ctx context.Context, r BearerRequest) error {
-	m, ok := parseMedium(r.Medium)
-	switch {
-	case !ok:
-		return refuse(syscall.EINVAL, "Unknown medium.")
-	case n.cfg.OpenBearer == nil:
-		return refuse(syscall.EOPNOTSUPP, "This node opens no devices.")
-	}
-	name := r.Device
-	if m == udpMedium && r.Name != "" {
-		name = r.Name
-	}
-	n.mu.Lock()
-	there, mtu := n.bearer(name) != nil, n.media[m].MTU
-	n.unlock()
-	if there { // before the device is opened: it could not be, a second time
-		return refuse(syscall.EINVAL, "Already enabled.")
-	}
-	if m == udpMedium && r.MTU == 0 {
-		r.MTU = mtu
-	}
-	dev, err := n.cfg.OpenBearer(ctx, r)
-	if err != nil {
-		return openRefusal(err)
-	}
-	c := BearerConfig{LinkConfig: LinkConfig{Tolerance: r.Tolerance, Priority: r.Priority}, Domain: r.Domain}
-	if r.Window > 0 {
-		c.Window, c.MaxWindow = min(r.Window, defaultWindow), r.Window
-	}
-	if err := n.enable(ctx, dev, c); err != nil {
-		dev.Close()
-		return err
-	}
-	return nil
-}
-
-// openRefusal gives the error of an opener the errno and text that a kernel has for it: of
-// an interface that is not there ENODEV, of what has no errno EINVAL.
-func openRefusal(err error) error {
-	var r *Refusal
-	if errors.As(err, &r) {
-		return err
-	}
-	errno := syscall.EINVAL
-	switch {
-	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENXIO):
-		errno = syscall.ENODEV
-	default:
-		errors.As(err, &errno)
-	}
-	return &Refusal{Errno: errno, Reason: "Failed to enable media.", Err: err}
+	return n.b.RequestBearer(ctx, r)
 }

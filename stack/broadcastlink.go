@@ -15,14 +15,7 @@ import (
 type BroadcastLink struct{ engine.BroadcastStatus }
 
 // BroadcastLink returns how the broadcast link stands.
-func (n *Node) BroadcastLink() BroadcastLink {
-	if n.far != nil {
-		return showFar[BroadcastLink](n, "broadcast-link")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return BroadcastLink{n.eng.Broadcast(n.now())}
-}
+func (n *Node) BroadcastLink() BroadcastLink { return n.b.BroadcastLink() }
 
 // String returns the statistics as "tipc link statistics show" prints them, and below
 // what the kernel does not know.

@@ -142,10 +142,10 @@ func TestSmallSendsCombine(t *testing.T) {
 			all = append(all, b.send([]byte("small")))
 		}
 		synctest.Wait()
-		before := b.node.eng.Counters().MessagesOut
+		before := b.node.inside().eng.Counters().MessagesOut
 		frames := 0
 		b.dev.transmit = func(bufs []*netdev.Buffer) (int, error) {
-			if b.node.eng.Counters().MessagesOut == before+10 {
+			if b.node.inside().eng.Counters().MessagesOut == before+10 {
 				frames += len(bufs)
 				before = 0
 			}
@@ -169,16 +169,16 @@ func TestSubmitTriesAgain(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
 		gone := false
-		b.node.idleJobs.New = func() any { // where the sender takes its job from
+		b.node.inside().idleJobs.New = func() any { // where the sender takes its job from
 			gone = true
-			b.node.unlock()
+			b.node.inside().unlock()
 			return nil
 		}
-		b.node.mu.Lock()
+		b.node.inside().mu.Lock()
 		<-b.send(b.big)
 		if !gone {
 			t.Error("the holder was not gone when the job was made")
-			b.node.unlock()
+			b.node.inside().unlock()
 		}
 	})
 }

@@ -83,12 +83,7 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	var b connBackend
-	if n.far != nil {
-		b, err = c.dialRemote(ctx, n, network, stream, addr, first)
-	} else {
-		b, err = c.dialLocal(ctx, n, network, stream, d, first)
-	}
+	b, err := n.b.Dial(ctx, c, network, stream, addr, d, first)
 	if err != nil {
 		return nil, err
 	}

@@ -94,9 +94,9 @@
 // active port's handler has one, outside of the daemon's laps. With AttachConfig.Ring data
 // goes through memory that is shared with the daemon. When that ends, connections end with a
 // *GoneError, and other sockets wait: a goroutine makes them again at the next daemon
-// (far_reattach.go).
+// (remote_reattach.go).
 //
-//	            far*.go                                  daemon
+//	            remote*.go                               daemon
 //	Node ─────► remoteNode ── management calls (control*.go) ──► ServeControl
 //	Conn, … ──► remoteSocket ── clientConn, a UNIX socket each ───► a socket of its node
 //

@@ -3,7 +3,6 @@
 package stack
 
 import (
-	"net"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -65,86 +64,29 @@ func NodeKey(text string, of Identity) (Key, error) {
 // a node that did not expect any (Config.Encryption) restarts its links.
 // Errors, inside *net.OpError: ErrConfig; seal.ErrBusy while the key before is being
 // taken up; ErrClosed.
-func (n *Node) SetKey(k Key) error {
-	if n.far != nil {
-		return n.far.setKey(k)
-	}
-	return n.onKeys("set key", func(now time.Duration) error { return n.eng.SetKey(now, k) })
-}
+func (n *Node) SetKey(k Key) error { return n.b.SetKey(k) }
 
 // FlushKeys wipes all keys of the node, those of others too. From then on it sends plain
 // frames, and takes no others.
-func (n *Node) FlushKeys() error {
-	if n.far != nil {
-		return tellFar(n, "flush-keys", nil)
-	}
-	return n.onKeys("flush keys", func(now time.Duration) error {
-		n.eng.FlushKeys(now)
-		return nil
-	})
-}
+func (n *Node) FlushKeys() error { return n.b.FlushKeys() }
 
 // Rekey makes the node a new key at once and hands it to the others; the links stay up.
 // Without a master key a node that starts later cannot open what goes under it.
 // Errors, inside *net.OpError: seal.ErrNoKey without a key to succeed; seal.ErrBusy while
 // the one before is being taken up; ErrConfig where keys are not exchanged; ErrClosed.
-func (n *Node) Rekey() error {
-	if n.far != nil {
-		return tellFar(n, "rekey", nil)
-	}
-	return n.onKeys("rekey", n.eng.Rekey)
-}
+func (n *Node) Rekey() error { return n.b.Rekey() }
 
 // SetRekeying sets the time between two keys that the node makes itself, counted from
 // now; 0 for none.
-func (n *Node) SetRekeying(interval time.Duration) error {
-	if n.far != nil {
-		return tellFar(n, "set-rekeying", interval)
-	}
-	return n.onKeys("set rekeying", func(now time.Duration) error {
-		n.eng.SetRekeying(now, interval)
-		return nil
-	})
-}
+func (n *Node) SetRekeying(interval time.Duration) error { return n.b.SetRekeying(interval) }
 
 // SetMigration begins or ends a migration: whether the node takes plain frames of others
 // though it has keys, as Encryption.Migration says from the start.
-func (n *Node) SetMigration(on bool) error {
-	if n.far != nil {
-		return tellFar(n, "set-migration", on)
-	}
-	return n.onKeys("set migration", func(time.Duration) error {
-		n.eng.SetMigration(on)
-		return nil
-	})
-}
-
-// onKeys lets change work on the engine, and sends what follows.
-func (n *Node) onKeys(op string, change func(now time.Duration) error) error {
-	n.mu.Lock()
-	defer n.unlock()
-	err := net.ErrClosed
-	if !n.closing {
-		now := n.now()
-		err = change(now)
-		n.lap(now, false)
-	}
-	if err != nil {
-		return opError(op, "tipc", nil, nil, err)
-	}
-	return nil
-}
+func (n *Node) SetMigration(on bool) error { return n.b.SetMigration(on) }
 
 // An EncryptionStatus is how a node's encryption stands. It has no key in it.
 type EncryptionStatus = engine.Encryption
 
 // Encryption returns how the node's encryption stands: which slots have keys, who uses
 // them, and what was sealed, opened and dropped.
-func (n *Node) Encryption() EncryptionStatus {
-	if n.far != nil {
-		return showFar[EncryptionStatus](n, "encryption")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return n.eng.Encryption()
-}
+func (n *Node) Encryption() EncryptionStatus { return n.b.Encryption() }

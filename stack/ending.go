@@ -21,28 +21,23 @@ func (e *ending) end(why error) {
 	})
 }
 
+// life implements nodeBackend.
+func (e *ending) life() *ending { return e }
+
 // Done returns a channel that is closed when the node has ended: its Close is over, or, of an
 // attached node, a daemon refuses it, or with AttachConfig.NoReattach is lost.
-func (n *Node) Done() <-chan struct{} { return n.life().over }
+func (n *Node) Done() <-chan struct{} { return n.b.life().over }
 
 // Err returns why the node has ended, nil as long as it lives, and while an attached node waits
 // for a daemon; it unwraps to net.ErrClosed. Each socket of an attached node has a connection of
 // its own to the daemon: with AttachConfig.NoReattach a call on one may fail with a *GoneError a
 // moment before Err returns it.
 func (n *Node) Err() error {
-	e := n.life()
+	e := n.b.life()
 	select {
 	case <-e.over:
 		return e.why
 	default:
 		return nil
 	}
-}
-
-// life is the node's ending.
-func (n *Node) life() *ending {
-	if n.far != nil {
-		return n.far.ending
-	}
-	return n.ending
 }

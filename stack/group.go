@@ -94,13 +94,7 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 	if svc.Node != 0 {
 		return nil, &net.AddrError{Err: "a group has no lookup node", Addr: svc.String()}
 	}
-	var b groupBackend
-	var err error
-	if n.far != nil {
-		b, err = c.joinRemote(ctx, n, svc)
-	} else {
-		b, err = c.joinLocal(n, svc)
-	}
+	b, err := n.b.Join(ctx, c, svc)
 	if err != nil {
 		return nil, err
 	}

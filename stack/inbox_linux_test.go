@@ -83,14 +83,14 @@ func boxedPair(t *testing.T) (n *Node, first, second *PacketConn, send func(...*
 // though no descriptor says so.
 func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	n, c, _, send := boxedPair(t)
-	n.mu.Lock()
-	defer n.unlock()
-	n.lap(n.now(), true)
-	n.attached[0].width = 0
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
+	n.inside().lap(n.inside().now(), true)
+	n.inside().attached[0].width = 0
 	send(c, c, c, c)
 	w := wait{list: &c.inside().readers}
-	n.await(&w, func() bool { return c.inside().port.Pending() > 0 })
-	n.leave(&w)
+	n.inside().await(&w, func() bool { return c.inside().port.Pending() > 0 })
+	n.inside().leave(&w)
 	var buf [1000]byte
 	read := 0
 	for ; c.inside().port.Pending() > 0; read++ {
@@ -99,12 +99,12 @@ func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	if read == 4 {
 		t.Fatal("nothing was left")
 	}
-	n.enter(&w)
-	n.block(w.w, time.Time{})
+	n.inside().enter(&w)
+	n.inside().block(w.w, time.Time{})
 	if c.inside().port.Pending() == 0 {
 		t.Error("the call slept beside frames")
 	}
-	n.leave(&w)
+	n.inside().leave(&w)
 }
 
 // Rule (e): who takes frames out of a device and leaves some rings for a driver
@@ -118,16 +118,16 @@ func TestSenderRingsForWhatItLeaves(t *testing.T) {
 	}()
 	for asleep := false; !asleep; {
 		runtime.Gosched()
-		n.mu.Lock()
-		asleep = n.callSeat.until > 0 && n.callSeat.state.Load() == seatAsleep
+		n.inside().mu.Lock()
+		asleep = n.inside().callSeat.until > 0 && n.inside().callSeat.state.Load() == seatAsleep
 		if asleep {
 			send(first, second)
-			n.lap(n.now(), true)
-			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.callSeat.rung.Load() {
+			n.inside().lap(n.inside().now(), true)
+			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.inside().callSeat.rung.Load() {
 				t.Error("the driver is left to sleep beside its message")
 			}
 		}
-		n.unlock()
+		n.inside().unlock()
 	}
 	if err := <-read; err != nil {
 		t.Error(err)

@@ -56,15 +56,15 @@ type attachment struct {
 }
 
 // now is the engine's time.
-func (n *Node) now() time.Duration { return time.Since(n.start) }
+func (n *localNode) now() time.Duration { return time.Since(n.start) }
 
 // lap turns the engine once, and reports whether frames came in. The lock is held.
-func (n *Node) lap(now time.Duration, receive bool) (busy bool) {
+func (n *localNode) lap(now time.Duration, receive bool) (busy bool) {
 	return n.turn(now, receive, true)
 }
 
 // turn is a lap; only with flush does what a run holds back go out, too.
-func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
+func (n *localNode) turn(now time.Duration, receive, flush bool) (busy bool) {
 	if n.closed {
 		return false // the bearers are closed, or about to be
 	}
@@ -108,7 +108,7 @@ func (n *Node) turn(now time.Duration, receive, flush bool) (busy bool) {
 }
 
 // lapAgain makes whoever drives turn the engine once more.
-func (n *Node) lapAgain() {
+func (n *localNode) lapAgain() {
 	if n.hand.driver != nil {
 		n.callSeat.rouse()
 	} else {
@@ -119,7 +119,7 @@ func (n *Node) lapAgain() {
 // follow tells the engine when the interface is not what it was, and reports that.
 // A device with a descriptor may say so by its wake alone, which does not end the
 // sleep of who had not taken the seat yet: so every turn looks, after that.
-func (n *Node) follow(now time.Duration, a *attachment) (changed bool) {
+func (n *localNode) follow(now time.Duration, a *attachment) (changed bool) {
 	mtu := a.dev.MTU()
 	if mtu == a.mtu {
 		return false
@@ -135,7 +135,7 @@ func (n *Node) follow(now time.Duration, a *attachment) (changed bool) {
 // receive feeds the engine a batch of frames. The batch is one frame, and twice the
 // last one when that came in full: to find out that no more wait may cost a system
 // call.
-func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
+func (n *localNode) receive(now time.Duration, a *attachment) (busy bool) {
 	k, err := a.dev.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
 		if a.taps != nil {
@@ -165,7 +165,7 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 }
 
 // still reports whether the engine and the devices have nothing to do at now.
-func (n *Node) still(now time.Duration) bool {
+func (n *localNode) still(now time.Duration) bool {
 	if now >= n.eng.Deadline() || n.eng.Ready() || n.eng.HandlersWait() || n.eng.Holding() || n.eng.Output() || n.eng.WantsMemory() {
 		return false
 	}
@@ -179,7 +179,7 @@ func (n *Node) still(now time.Duration) bool {
 
 // more reports whether frames may wait in a device that tells of none but the next
 // one to come: it does so only after a Receive that filled less than it was given.
-func (n *Node) more() bool {
+func (n *localNode) more() bool {
 	for _, a := range n.attached {
 		if a.more {
 			return true
@@ -189,10 +189,10 @@ func (n *Node) more() bool {
 }
 
 // carried is how much of an interface's MTU the node's chunks can hold.
-func (n *Node) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
+func (n *localNode) carried(mtu int) int { return min(mtu, n.arena.Largest()-frame.EthernetLen) }
 
 // carriedOn is how much a bearer's frames carry.
-func (n *Node) carriedOn(a *attachment) int {
+func (n *localNode) carriedOn(a *attachment) int {
 	mtu := n.carried(a.mtu)
 	if a.limit > 0 {
 		mtu = min(mtu, a.limit)
@@ -201,7 +201,7 @@ func (n *Node) carriedOn(a *attachment) int {
 }
 
 // flush gives the devices what the engine has for them.
-func (n *Node) flush() {
+func (n *localNode) flush() {
 	for _, a := range n.attached {
 		for {
 			for a.n < batch {
@@ -246,7 +246,7 @@ func (n *Node) flush() {
 }
 
 // deliver wakes the calls that have what they wait for.
-func (n *Node) deliver() {
+func (n *localNode) deliver() {
 	n.ready = n.eng.TakeReady(n.ready[:0])
 	for _, p := range n.ready {
 		p.Owner.(*localPacket).wake(n, false)
@@ -282,7 +282,7 @@ func (n *Node) deliver() {
 // A connOwner is whose an engine's connection is.
 type connOwner interface{ moved() }
 
-func (n *Node) handleEvent(ev engine.Event) {
+func (n *localNode) handleEvent(ev engine.Event) {
 	if ev.Kind == engine.Room {
 		return // who waits has a ticket
 	}
@@ -296,7 +296,7 @@ func (n *Node) handleEvent(ev engine.Event) {
 }
 
 // driverSeat is where whoever drives sleeps.
-func (n *Node) driverSeat() *seat {
+func (n *localNode) driverSeat() *seat {
 	if n.hand.driver != nil {
 		return &n.callSeat
 	}
@@ -304,13 +304,13 @@ func (n *Node) driverSeat() *seat {
 }
 
 // wakeDevices is what devices without a descriptor call when frames have come.
-func (n *Node) wakeDevices() {
+func (n *localNode) wakeDevices() {
 	n.callSeat.rouse()
 	n.pumpSeat.rouse()
 }
 
 // breathe lets go of the lock between two laps of one driver.
-func (n *Node) breathe() {
+func (n *localNode) breathe() {
 	n.breaths++
 	yield := n.yield > 0 && n.breaths%n.yield == 0
 	n.unlock()
@@ -323,7 +323,7 @@ func (n *Node) breathe() {
 // drive is one turn of the driver, the waiter w or the pump (nil): a lap, and if
 // that brought nothing, a spin or a sleep in s until frames come, something is due,
 // w is roused, or its deadline (zero: none).
-func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
+func (n *localNode) drive(s *seat, w *waiter, deadline time.Time) {
 	s.take()
 	defer s.state.Store(seatEmpty)
 	now := n.now()
@@ -397,7 +397,7 @@ func (n *Node) drive(s *seat, w *waiter, deadline time.Time) {
 
 // fetch is the shortest way from the wire to who drives: a lap as soon as a device has
 // told that there are frames. since and p are what waitingSince has returned.
-func (n *Node) fetch(since time.Duration, p *patience) {
+func (n *localNode) fetch(since time.Duration, p *patience) {
 	now := n.now()
 	n.turning = true
 	busy := n.lap(now, true)
@@ -410,7 +410,7 @@ func (n *Node) fetch(since time.Duration, p *patience) {
 // waitingSince is when what the driver waits for began to be waited for, w by its call or
 // messages to active ports by the pump, and how long it spins then. 0: the pump has
 // nothing to wait for.
-func (n *Node) waitingSince(w *waiter, now time.Duration) (time.Duration, *patience) {
+func (n *localNode) waitingSince(w *waiter, now time.Duration) (time.Duration, *patience) {
 	if w == nil {
 		if n.actives > 0 && n.attended == 0 {
 			n.attended = now
@@ -426,7 +426,7 @@ func (n *Node) waitingSince(w *waiter, now time.Duration) (time.Duration, *patie
 
 // watch spins, without the lock, until one of the devices has frames, which it reports,
 // the seat is roused, or it has been long enough. yield is the node's.
-func (n *Node) watch(s *seat, p *patience, since, until time.Duration, devices []netdev.Peeker, yield int) (ready bool) {
+func (n *localNode) watch(s *seat, p *patience, since, until time.Duration, devices []netdev.Peeker, yield int) (ready bool) {
 	for i := 1; ; i++ {
 		if anyReady(devices) {
 			return true
@@ -457,7 +457,7 @@ func anyReady(devices []netdev.Peeker) bool {
 
 // due is when the engine or a device has to be looked at again, though no frame
 // comes.
-func (n *Node) due(now time.Duration) time.Duration {
+func (n *localNode) due(now time.Duration) time.Duration {
 	at := n.eng.Deadline()
 	if n.eng.HandlersWait() {
 		at = now
@@ -478,7 +478,7 @@ func (n *Node) due(now time.Duration) time.Duration {
 }
 
 // pump is the node's own goroutine: it drives when no call does.
-func (n *Node) pump() {
+func (n *localNode) pump() {
 	defer close(n.pumpDone)
 	timer := time.NewTimer(doze)
 	n.mu.Lock()

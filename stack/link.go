@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
-	"github.com/utipc/utipc/stack/engine"
 )
 
 // A Link is how a link to another node stands, and what it has done.
@@ -29,23 +28,7 @@ type Link struct {
 }
 
 // Links returns the links to all nodes known, by address and bearer.
-func (n *Node) Links() []Link {
-	if n.far != nil {
-		return showFar[[]Link](n, "links")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	var all []Link
-	for s := range n.eng.Peers(n.now()) {
-		a := n.byID(s.Bearer)
-		all = append(all, Link{
-			Peer: s.Peer, Identity: s.Identity, Bearer: a.dev.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
-			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
-			Statistics: s.Statistics, Device: a.carried(),
-		})
-	}
-	return all
-}
+func (n *Node) Links() []Link { return n.b.Links() }
 
 // SetLink changes the link to peer on the bearer of that name, or with peer 0 all
 // links there and those to come. Zero fields of c mean no change, and a Window
@@ -53,36 +36,14 @@ func (n *Node) Links() []Link {
 // new tolerance, and a higher priority; a new priority resets the link.
 // Errors, inside *net.OpError: ErrConfig, ErrUnreachable when there is no such link.
 func (n *Node) SetLink(peer NodeAddr, bearer string, c LinkConfig) error {
-	if n.far != nil {
-		return tellFar(n, "set-link", linkWords{peer, bearer, c})
-	}
-	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.SetLink(now, peer, id, c) })
+	return n.b.SetLink(peer, bearer, c)
 }
 
 // ResetStatistics sets the counters of the link to peer on the bearer of that name to
 // 0, with peer 0 those of all links there. Errors, inside *net.OpError:
 // ErrUnreachable when there is no such link.
 func (n *Node) ResetStatistics(peer NodeAddr, bearer string) error {
-	if n.far != nil {
-		return tellFar(n, "reset-statistics", linkName{peer, bearer})
-	}
-	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.ResetStatistics(now, peer, id) })
-}
-
-// onBearer lets change work on the engine, with the number of the bearer of that name.
-func (n *Node) onBearer(name string, change func(now time.Duration, id int) error) error {
-	n.mu.Lock()
-	defer n.unlock()
-	err := engine.ErrUnreachable
-	now := n.now()
-	if a := n.bearer(name); a != nil {
-		err = change(now, a.id)
-	}
-	n.lap(now, false)
-	if err != nil {
-		return opError("set", "tipc", nil, nil, err)
-	}
-	return nil
+	return n.b.ResetStatistics(peer, bearer)
 }
 
 // State is ACTIVE, STANDBY or, of one that is down, DEFUNCT.

@@ -47,12 +47,7 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 			return nil, err
 		}
 	}
-	var b listenerBackend
-	if n.far != nil {
-		b, err = c.listenRemote(ctx, n, network, stream, addr, r)
-	} else {
-		b, err = c.listenLocal(n, network, stream, addr, r)
-	}
+	b, err := n.b.Listen(ctx, c, network, stream, addr, r)
 	if err != nil {
 		return nil, err
 	}

@@ -23,28 +23,28 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		n := b.node
 		to, small := serviceDest(Service{Type: 18888}), make([]byte, 100)
 		send := func() { // as submit does in the midst of a run
-			n.mu.Lock()
-			defer n.unlock()
-			n.run = runStart + 1
-			now := n.sendTime()
-			n.eng.Hold(n.inRun(now, len(small)))
-			if err := n.send(now, b.conn.inside(), to, small); err != nil {
+			n.inside().mu.Lock()
+			defer n.inside().unlock()
+			n.inside().run = runStart + 1
+			now := n.inside().sendTime()
+			n.inside().eng.Hold(n.inside().inRun(now, len(small)))
+			if err := n.inside().send(now, b.conn.inside(), to, small); err != nil {
 				t.Error(err)
 			}
-			n.afterSend(now, len(small))
+			n.inside().afterSend(now, len(small))
 		}
 		for range 20 {
 			inside, goOn := make(chan struct{}), make(chan struct{})
-			n.mu.Lock() // the pump may look any time: it dozes in a run
+			n.inside().mu.Lock() // the pump may look any time: it dozes in a run
 			b.dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 				b.dev.receive = nil
 				close(inside)
 				<-goOn
-				bufs[0] = n.arena.Get(0, netdev.Control) // so that another turn follows
+				bufs[0] = n.inside().arena.Get(0, netdev.Control) // so that another turn follows
 				return 1, nil
 			}
-			n.mu.Unlock()
-			n.pumpSeat.rouse()
+			n.inside().mu.Unlock()
+			n.inside().pumpSeat.rouse()
 			<-inside
 			sent := make(chan struct{})
 			go func() {
@@ -59,9 +59,9 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 			synctest.Wait()
 			send()
 			synctest.Wait()
-			n.mu.Lock()
-			holding := n.eng.Holding()
-			n.unlock()
+			n.inside().mu.Lock()
+			holding := n.inside().eng.Holding()
+			n.inside().unlock()
 			if holding {
 				t.Fatal("a message is held, and all sleep")
 			}
@@ -84,7 +84,7 @@ func TestInterfaceGoesDownAtOnce(t *testing.T) {
 		<-time.After(10 * time.Millisecond)
 		began := time.Now()
 		b.dev.down.Store(true)
-		b.node.wakeDevices()
+		b.node.inside().wakeDevices()
 		if ev, err := sub.Next(context.Background()); err != nil || !ev.Withdrawn {
 			t.Fatal(ev, err)
 		}
@@ -100,11 +100,11 @@ func TestEveryTurnFollowsTheInterface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
-		b.node.mu.Lock()
-		defer b.node.unlock()
+		b.node.inside().mu.Lock()
+		defer b.node.inside().unlock()
 		b.dev.down.Store(true)
-		b.node.lap(b.node.now(), false)
-		for l := range b.node.eng.Peers(b.node.now()) {
+		b.node.inside().lap(b.node.inside().now(), false)
+		for l := range b.node.inside().eng.Peers(b.node.inside().now()) {
 			if l.Up {
 				t.Error("the link is up on an interface that is down")
 			}
@@ -125,22 +125,22 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 			}
 		}
 		<-time.After(runPause / 2)
-		n.mu.Lock()
-		if n.run++; n.run%runClock == 0 {
-			n.run++
+		n.inside().mu.Lock()
+		if n.inside().run++; n.inside().run%runClock == 0 {
+			n.inside().run++
 		}
-		n.unlock()
-		if err := b.node.retry(context.Background(), b.conn.inside(), serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
+		n.inside().unlock()
+		if err := b.node.inside().retry(context.Background(), b.conn.inside(), serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
 			t.Fatal(err)
 		}
-		n.mu.Lock()
-		defer n.unlock()
-		told := n.now()
+		n.inside().mu.Lock()
+		defer n.inside().unlock()
+		told := n.inside().now()
 		for range runClock {
-			if now := n.sendTime(); now < told {
+			if now := n.inside().sendTime(); now < told {
 				t.Errorf("told %v, and then %v", told, now)
 			}
-			n.run++
+			n.inside().run++
 		}
 	})
 }

@@ -114,7 +114,7 @@ func (p *localPort) ail(why error) {
 }
 
 // treat ends what ails the active ports. The lap lock is held, and the engine at rest.
-func (n *Node) treat() {
+func (n *localNode) treat() {
 	for i, p := range n.ailing {
 		a := p.a
 		n.ailing[i] = nil
@@ -143,7 +143,7 @@ func (p *localPort) ended() {
 }
 
 // leaveLaps counts an active port less whose handler runs in laps.
-func (n *Node) leaveLaps() {
+func (n *localNode) leaveLaps() {
 	if n.actives--; n.actives == 0 {
 		n.attended = 0
 	}

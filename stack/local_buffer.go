@@ -19,7 +19,7 @@ type lender interface {
 }
 
 // makeBuffer makes a Buffer of size bytes, waiting for memory.
-func makeBuffer(n *Node, c lender, size int) (*Buffer, error) {
+func makeBuffer(n *localNode, c lender, size int) (*Buffer, error) {
 	b, ok := newBuffer(c.lent(), c)
 	err := error(ErrNoRoom)
 	if ok {
@@ -48,7 +48,7 @@ func (b *blank) put(now time.Duration, d dest, data []byte) error {
 func (b *blank) waits(d dest, err error) bool { return blocks(err) }
 
 // sendBuffer sends a Buffer of a socket, by copying where it is another's or was read.
-func sendBuffer(n *Node, c lender, d dest, b *Buffer) error {
+func sendBuffer(n *localNode, c lender, d dest, b *Buffer) error {
 	if b.loans == nil {
 		return ErrVoid
 	}

@@ -366,7 +366,7 @@ func (c *localConn) hold(k int) { c.n.hold(c.c.Port(), k) }
 
 // awaitGone waits until nothing is left to do for a closed connection, and reports false when
 // ctx is done before.
-func (n *Node) awaitGone(ctx context.Context, c *localConn) bool {
+func (n *localNode) awaitGone(ctx context.Context, c *localConn) bool {
 	if c.c == nil || c.c.Gone() {
 		return true
 	}

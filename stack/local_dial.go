@@ -12,8 +12,8 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// dialLocal connects by this process's node.
-func (c SocketConfig) dialLocal(ctx context.Context, n *Node, network string, stream bool, d dest, first []byte) (*localConn, error) {
+// Dial implements nodeBackend.
+func (n *localNode) Dial(ctx context.Context, c SocketConfig, network string, stream bool, _ net.Addr, d dest, first []byte) (connBackend, error) {
 	began := n.now()
 	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
 	s := &localConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
@@ -39,7 +39,7 @@ func (c SocketConfig) dialLocal(ctx context.Context, n *Node, network string, st
 }
 
 // enroll makes a Conn known to its node. Errors: net.ErrClosed.
-func (n *Node) enroll(s *localConn) error {
+func (n *localNode) enroll(s *localConn) error {
 	n.mu.Lock()
 	defer n.unlock()
 	if err := n.running(); err != nil {

@@ -23,8 +23,8 @@ type localGroup struct {
 	from    net.Addr // of the last message, so that the next from there costs no allocation
 }
 
-// joinLocal makes a socket in a group.
-func (c GroupConfig) joinLocal(n *Node, svc Service) (*localGroup, error) {
+// Join implements nodeBackend.
+func (n *localNode) Join(_ context.Context, c GroupConfig, svc Service) (groupBackend, error) {
 	g := &localGroup{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
 	n.mu.Lock()
 	defer n.unlock()

@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"context"
 	"net"
 	"time"
 
@@ -18,8 +19,8 @@ type localListener struct {
 	l         *engine.Listener
 }
 
-// listenLocal makes a listening socket, bound to r unless addr is nil.
-func (c SocketConfig) listenLocal(n *Node, network string, stream bool, addr net.Addr, r Range) (*localListener, error) {
+// Listen implements nodeBackend.
+func (n *localNode) Listen(_ context.Context, c SocketConfig, network string, stream bool, addr net.Addr, r Range) (listenerBackend, error) {
 	l := &localListener{writeHalf: writeHalf{n: n, network: network}, cfg: c, stream: stream}
 	n.mu.Lock()
 	defer n.unlock()

@@ -28,8 +28,8 @@ type localPacket struct {
 	tried  engine.Received // the message that TryReadMsg returned last
 }
 
-// listenPacketLocal makes a connectionless socket, bound to r unless addr is nil.
-func (c SocketConfig) listenPacketLocal(n *Node, network string, addr net.Addr, r Range) (*localPacket, error) {
+// ListenPacket implements nodeBackend.
+func (n *localNode) ListenPacket(_ context.Context, c SocketConfig, network string, addr net.Addr, r Range) (packetBackend, error) {
 	p := &localPacket{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg)}, cfg: c}
 	n.mu.Lock()
 	defer n.unlock()

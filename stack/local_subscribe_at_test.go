@@ -88,12 +88,12 @@ func inWard(t *testing.T, nodes int, f func(t *testing.T, all []ward)) {
 
 // left says what a node still has of what was opened on it.
 func (n *Node) left() string {
-	n.mu.Lock()
-	defer n.unlock()
-	if len(n.lines) == 0 && len(n.subs) == 0 && n.eng.Ports() == len(n.sockets) {
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
+	if len(n.inside().lines) == 0 && len(n.inside().subs) == 0 && n.inside().eng.Ports() == len(n.inside().sockets) {
 		return ""
 	}
-	return fmt.Sprintf("%d connections, %d subscriptions, %d sockets for %d", len(n.lines), len(n.subs), n.eng.Ports(), len(n.sockets))
+	return fmt.Sprintf("%d connections, %d subscriptions, %d sockets for %d", len(n.inside().lines), len(n.inside().subs), n.inside().eng.Ports(), len(n.inside().sockets))
 }
 
 // driven has another call drive the node, until that is closed.
@@ -244,9 +244,9 @@ func TestSlowSubscriberElsewhere(t *testing.T) {
 		}
 		s := all[0].subscribe(t, SubscriptionConfig{At: 2}, absent.Range())
 		churn(2000)
-		all[0].mu.Lock()
+		all[0].inside().mu.Lock()
 		waits := s.b.(*localSubscription).from.pending()
-		all[0].unlock()
+		all[0].inside().unlock()
 		if waits < 100 || waits > 600 {
 			t.Errorf("%d events wait", waits)
 		}
@@ -392,9 +392,9 @@ func TestSubscribeAtWaitsForRoom(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		all[0].mu.Lock()
-		lines, ports := len(all[0].lines), all[0].eng.Ports()
-		all[0].unlock()
+		all[0].inside().mu.Lock()
+		lines, ports := len(all[0].inside().lines), all[0].inside().eng.Ports()
+		all[0].inside().unlock()
 		if lines != 1 || ports != 2 {
 			t.Errorf("%d connections wait, with %d sockets", lines, ports)
 		}
@@ -437,16 +437,16 @@ func TestSubscribeAtEndsAtOnce(t *testing.T) {
 		n, p := all[0].Node, newImpostor(t, all[1].Node)
 		var wait waitList
 		l := p.dial(t, n, []byte("x"), &wait, func(c *engine.Conn, now time.Duration) {
-			n.mu.Lock() // so that nobody looks before all is there
-			defer n.unlock()
+			n.inside().mu.Lock() // so that nobody looks before all is there
+			defer n.inside().unlock()
 			c.Close(now)
-			p.n.lap(now, false)
+			p.n.inside().lap(now, false)
 			for range 8 {
-				n.lap(n.now(), true)
+				n.inside().lap(n.inside().now(), true)
 			}
 		}, []byte("one"))
-		n.mu.Lock()
-		defer n.unlock()
+		n.inside().mu.Lock()
+		defer n.inside().unlock()
 		var b [8]byte
 		size, ok := l.read(b[:])
 		if err := l.ended(); size != 3 || !ok || !errors.Is(err, io.EOF) {
@@ -508,33 +508,33 @@ type impostor struct {
 // newImpostor makes a socket on n to which to subscribe, by dial.
 func newImpostor(t *testing.T, n *Node) *impostor {
 	t.Helper()
-	n.mu.Lock()
-	defer n.unlock()
-	return &impostor{n: n, l: n.eng.Listen(engine.ListenConfig{})}
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
+	return &impostor{n: n, l: n.inside().eng.Listen(engine.ListenConfig{})}
 }
 
 // dial connects a line of from to the impostor with a request that has a record, and
 // lets it answer: each message in a write, then with end.
 func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList, end func(c *engine.Conn, now time.Duration), say ...[]byte) *topologyLine {
 	t.Helper()
-	l := &topologyLine{n: from, at: p.n.Addr(), wait: wait}
+	l := &topologyLine{n: from.inside(), at: p.n.Addr(), wait: wait}
 	made := make(chan error)
 	go func() {
-		from.mu.Lock()
-		defer from.unlock()
+		from.inside().mu.Lock()
+		defer from.inside().unlock()
 		made <- l.dial(t.Context(), engine.DefaultConnTimeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
-			return from.eng.Dial(now, c, p.l.Addr(), record)
+			return from.inside().eng.Dial(now, c, p.l.Addr(), record)
 		})
 	}()
 	<-time.After(10 * time.Millisecond)
-	p.n.mu.Lock()
-	now := p.n.now()
+	p.n.inside().mu.Lock()
+	now := p.n.inside().now()
 	c, ok := p.l.Accept(now)
 	if !ok {
-		p.n.unlock()
+		p.n.inside().unlock()
 		t.Fatal("nobody has connected")
 	}
-	c.Owner = &topologyLine{n: p.n, c: c, wait: new(waitList)} // who is told of it
+	c.Owner = &topologyLine{n: p.n.inside(), c: c, wait: new(waitList)} // who is told of it
 	p.cs = append(p.cs, c)
 	for _, b := range say {
 		if err := c.Write(now, b); err != nil {
@@ -544,8 +544,8 @@ func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList,
 	if end != nil {
 		end(c, now)
 	}
-	p.n.lap(now, false)
-	p.n.unlock()
+	p.n.inside().lap(now, false)
+	p.n.inside().unlock()
 	if err := <-made; err != nil {
 		t.Fatal(err)
 	}
@@ -553,14 +553,14 @@ func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList,
 }
 
 func (p *impostor) close() {
-	p.n.mu.Lock()
-	defer p.n.unlock()
-	now := p.n.now()
+	p.n.inside().mu.Lock()
+	defer p.n.inside().unlock()
+	now := p.n.inside().now()
 	for _, c := range p.cs {
 		c.Close(now)
 	}
 	p.l.Close(now)
-	p.n.lap(now, false)
+	p.n.inside().lap(now, false)
 }
 
 // What a topology service may not say ends a subscription with an error that tells
@@ -598,7 +598,7 @@ func TestSubscribeAtImpostor(t *testing.T) {
 		inWard(t, 2, func(t *testing.T, all []ward) {
 			n := all[0].Node
 			p := newImpostor(t, all[1].Node)
-			local := &localSubscription{n: n, r: Range{Type: 100}}
+			local := &localSubscription{n: n.inside(), r: Range{Type: 100}}
 			s := &Subscription{local, local.r}
 			d := &distant{s: local, asked: r}
 			d.line = p.dial(t, n, record, &local.wait, c.end, c.say...)
@@ -622,11 +622,11 @@ func TestSubscribeAtImpostor(t *testing.T) {
 func TestSubscribeAtNobody(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		n := all[0].Node
-		n.mu.Lock()
-		defer n.unlock()
-		l := &topologyLine{n: n, at: 2, wait: new(waitList)}
+		n.inside().mu.Lock()
+		defer n.inside().unlock()
+		l := &topologyLine{n: n.inside(), at: 2, wait: new(waitList)}
 		err := l.dial(t.Context(), engine.DefaultConnTimeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
-			return n.eng.Dial(now, c, SocketAddr{Node: 2, Port: 1}, []byte("x"))
+			return n.inside().eng.Dial(now, c, SocketAddr{Node: 2, Port: 1}, []byte("x"))
 		})
 		var e *TopologyError
 		if !errors.As(err, &e) || e.Node != 2 || !errors.Is(err, syscall.ECONNREFUSED) || e.Error() != "topology service of 2: refused: no port" {

@@ -13,7 +13,7 @@ import (
 
 // A localSubscription is a subscription of a node in this process.
 type localSubscription struct {
-	n      *Node
+	n      *localNode
 	r      Range
 	from   source // this and the rest is guarded by the lap lock
 	wait   waitList
@@ -30,8 +30,8 @@ type source interface {
 // A nearby source is this node's own table.
 type nearby struct{ x *engine.Subscription }
 
-// subscribeLocal subscribes at this node's table, or at another's topology service.
-func (c SubscriptionConfig) subscribeLocal(ctx context.Context, n *Node, r Range, f frame.Filter) (*localSubscription, error) {
+// Subscribe implements nodeBackend: at this node's table, or at another's topology service.
+func (n *localNode) Subscribe(ctx context.Context, c SubscriptionConfig, r Range, f frame.Filter) (subscriptionBackend, error) {
 	n.mu.Lock()
 	defer n.unlock()
 	if err := n.running(); err != nil {
@@ -124,7 +124,7 @@ func (s *localSubscription) close() {
 
 // publishNames hands the changes of the binding table to the subscribers, and to the
 // calls that wait for a name.
-func (n *Node) publishNames() {
+func (n *localNode) publishNames() {
 	n.names = n.eng.TakeNameEvents(n.names[:0])
 	for _, ev := range n.names {
 		if !ev.Withdrawn {
@@ -144,7 +144,7 @@ func (n *Node) publishNames() {
 }
 
 // endSubscription lets everybody who waits know that there will be no more events.
-func (n *Node) endSubscription(s *localSubscription) {
+func (n *localNode) endSubscription(s *localSubscription) {
 	delete(n.subs, s)
 	n.rouseAll(s.wait)
 }

@@ -55,7 +55,7 @@ func (w *lockWork) String() (s string) {
 func (w *lockWork) over() { *w = lockWork{} }
 
 // did counts work of the node's laps and calls, where it is counted.
-func (n *Node) did(kind engine.Work, k int) {
+func (n *localNode) did(kind engine.Work, k int) {
 	if w := n.mu.work; w != nil {
 		w.did(kind, k)
 	}

@@ -17,9 +17,9 @@ func TestLockWork(t *testing.T) {
 	n, _ := openMoody(t, hub.New(hub.Config{}), 1)
 	defer n.Close(t.Context())
 	for range 2 {
-		n.mu.Lock()
-		n.did(engine.WorkFrames, mostLockWork/2)
-		n.unlock()
+		n.inside().mu.Lock()
+		n.inside().did(engine.WorkFrames, mostLockWork/2)
+		n.inside().unlock()
 	}
 	c := mustOpen(t, n, Range{Type: 18888, Lower: 1, Upper: 2})
 	defer c.Close()
@@ -29,15 +29,15 @@ func TestLockWork(t *testing.T) {
 			if got, _ := recover().(string); !strings.Contains(got, "more than") || !strings.Contains(got, what) {
 				t.Errorf("got %q, want a word on %s", got, what)
 			}
-			n.mu.work.over()
+			n.inside().mu.work.over()
 		}()
-		n.did(engine.WorkSends, mostLockWork)
+		n.inside().did(engine.WorkSends, mostLockWork)
 		f()
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	tooMuch("1 frames", func() { n.did(engine.WorkFrames, 1) })
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
+	tooMuch("1 frames", func() { n.inside().did(engine.WorkFrames, 1) })
 	tooMuch("1 bindings", func() {
-		n.eng.Subscribe(n.now(), engine.SubscriptionConfig{Range: Range{Type: 18888, Upper: 9}})
+		n.inside().eng.Subscribe(n.inside().now(), engine.SubscriptionConfig{Range: Range{Type: 18888, Upper: 9}})
 	})
 }

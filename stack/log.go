@@ -124,7 +124,7 @@ type troubles struct {
 }
 
 // deviceError logs an error of a device, unless that was done a moment ago.
-func (n *Node) deviceError(a *attachment, op string, err error) {
+func (n *localNode) deviceError(a *attachment, op string, err error) {
 	if err == nil || n.logs.entries == nil {
 		return
 	}

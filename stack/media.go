@@ -3,7 +3,6 @@
 package stack
 
 import (
-	"fmt"
 	"syscall"
 	"time"
 
@@ -33,13 +32,6 @@ func parseMedium(name string) (m medium, ok bool) {
 		return udpMedium, true
 	}
 	return 0, false
-}
-
-func (a *attachment) medium() medium {
-	if mediumOf(a.dev) != nil {
-		return udpMedium
-	}
-	return ethMedium
 }
 
 // defaultWindow is the window that links begin with, in packets.
@@ -86,45 +78,13 @@ func (m MediumConfig) links() LinkConfig {
 }
 
 // Media returns what bearers begin with, by the kind of their networks: Ethernet, UDP.
-func (n *Node) Media() []MediumConfig {
-	if n.far != nil {
-		return showFar[[]MediumConfig](n, "media")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return n.media[:]
-}
+func (n *Node) Media() []MediumConfig { return n.b.Media() }
 
 // MediumProperty returns one value of a medium, "eth" or "udp", in the units of Property.
 // Errors, inside *net.OpError: a *Refusal with EINVAL, or EOPNOTSUPP for the MTU of an
 // Ethernet.
 func (n *Node) MediumProperty(name string, p Property) (int, error) {
-	if n.far != nil {
-		return getFar(n, "medium-property", name, p)
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	v, err := n.mediumProperty(name, p)
-	return v, manageError("get", err)
-}
-
-func (n *Node) mediumProperty(name string, p Property) (int, error) {
-	m, ok := parseMedium(name)
-	if !ok {
-		return 0, errNoMedium()
-	}
-	x := n.media[m]
-	switch {
-	case p == PropertyPriority:
-		return int(x.Priority), nil
-	case p == PropertyTolerance:
-		return int(x.Tolerance.Milliseconds()), nil
-	case p == PropertyWindow:
-		return x.Window, nil
-	case p == PropertyMTU && m == udpMedium:
-		return x.MTU, nil
-	}
-	return 0, p.refusal()
+	return n.b.MediumProperty(name, p)
 }
 
 func errNoMedium() error { return refuse(syscall.EINVAL, "Media not found.") }
@@ -132,35 +92,5 @@ func errNoMedium() error { return refuse(syscall.EINVAL, "Media not found.") }
 // SetMediumProperty changes what bearers that are enabled from now on begin with, in the
 // units and bounds of Property. Errors as of MediumProperty.
 func (n *Node) SetMediumProperty(name string, p Property, value int) error {
-	if n.far != nil {
-		return tellFar(n, "set-medium-property", propertyWords{name, p, value})
-	}
-	return n.manage("set", func() error { return n.setMediumProperty(name, p, value) })
-}
-
-func (n *Node) setMediumProperty(name string, p Property, value int) error {
-	m, ok := parseMedium(name)
-	if !ok {
-		return errNoMedium()
-	}
-	if err := p.check(value); err != nil {
-		return err
-	}
-	x := &n.media[m]
-	switch {
-	case p == PropertyPriority:
-		x.Priority = uint8(value)
-	case p == PropertyTolerance:
-		x.Tolerance = time.Duration(value) * time.Millisecond
-	case p == PropertyWindow:
-		x.Window = value
-	case p == PropertyMTU && m == udpMedium:
-		if most := n.arena.Largest() - ethernetLen; value > most {
-			return &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: the node's memory was made for messages of %d bytes (Config.MTU)", ErrConfig, most)}
-		}
-		x.MTU = value
-	default:
-		return p.refusal()
-	}
-	return nil
+	return n.b.SetMediumProperty(name, p, value)
 }

@@ -45,7 +45,7 @@ func newArena(cfg Config) (a *netdev.Arena, unmap func(), err error) {
 // retire ends the arena: the frames no device will take any more go back, and the
 // mapping goes when those have come back that devices and readers still hold. The keys
 // are wiped, and so those frames need no chunks to be sealed into.
-func (n *Node) retire() {
+func (n *localNode) retire() {
 	if n.eng != nil {
 		n.eng.FlushKeys(n.now())
 	}

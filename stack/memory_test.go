@@ -69,7 +69,7 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 		t.Errorf("got %d bytes mapped for two nodes of 256 chunks", mapped.Load()-before)
 	}
 	var lent []*netdev.Buffer
-	left.mu.Lock()
+	left.inside().mu.Lock()
 	dev.transmit = func(bufs []*netdev.Buffer) (int, error) {
 		for _, b := range bufs {
 			b.Lend()
@@ -77,7 +77,7 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 		}
 		return dev.Device.Transmit(bufs)
 	}
-	left.mu.Unlock()
+	left.inside().mu.Unlock()
 	c := mustOpen(t, left, nil)
 	if _, err := c.WriteTo([]byte("the last words"), SocketAddr{Port: 1, Node: 2}); err != nil {
 		t.Fatal(err)
@@ -120,9 +120,9 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 func TestNoChunkStaysWithFullDevice(t *testing.T) {
 	before := mapped.Load()
 	left, right, dev := contact(t, Config{Chunks: 1024, Window: 500, NoBundles: true})
-	left.mu.Lock()
+	left.inside().mu.Lock()
 	dev.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
-	left.mu.Unlock()
+	left.inside().mu.Unlock()
 	c := mustOpen(t, left, nil)
 	for range 2 * batch {
 		if _, err := c.WriteTo([]byte("x"), SocketAddr{Port: 1, Node: 2}); err != nil {

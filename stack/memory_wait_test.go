@@ -58,12 +58,12 @@ func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
 
 // memoryFor reports whether a Buffer of so many bytes could be made at once.
 func (n *Node) memoryFor(c *PacketConn, size int) bool {
-	n.mu.Lock()
-	defer n.unlock()
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
 	var m blank
 	m.from = c.inside()
 	m.size = size
-	err := m.put(n.now(), dest{}, nil)
+	err := m.put(n.inside().now(), dest{}, nil)
 	m.lent.Release()
 	return err == nil
 }

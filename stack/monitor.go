@@ -19,35 +19,12 @@ type Monitor struct {
 }
 
 // Monitor returns how neighbours are watched, by bearer in the order of Config.Bearers.
-func (n *Node) Monitor() []Monitor {
-	if n.far != nil {
-		return showFar[[]Monitor](n, "monitor")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	var all []Monitor
-	for _, a := range n.attached {
-		if s, rows, ok := n.eng.Monitor(a.id); ok {
-			all = append(all, Monitor{a.fullName(), s, rows})
-		}
-	}
-	return all
-}
+func (n *Node) Monitor() []Monitor { return n.b.Monitor() }
 
 // SetMonitorThreshold changes the number of nodes on a bearer up to which every node
 // supervises every other, 1 to 4095, at once and on all bearers; 32 is what nodes begin
 // with. Nodes of one cluster should agree about it. Errors, inside *net.OpError: ErrConfig.
-func (n *Node) SetMonitorThreshold(nodes int) error {
-	if n.far != nil {
-		return tellFar(n, "set-monitor-threshold", nodes)
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	if err := n.eng.SetMonitorThreshold(nodes); err != nil {
-		return opError("set", "tipc", nil, nil, err)
-	}
-	return nil
-}
+func (n *Node) SetMonitorThreshold(nodes int) error { return n.b.SetMonitorThreshold(nodes) }
 
 // Algorithm is what supervises: "full-mesh" or "overlapping-ring".
 func (m *Monitor) Algorithm() string {

@@ -25,7 +25,7 @@ type awaiting map[uint32]waitList
 
 // awaitName enters a call, which is entered among those that wait already, for the name of
 // its message.
-func (n *Node) awaitName(w *waiter, now time.Duration) {
+func (n *localNode) awaitName(w *waiter, now time.Duration) {
 	if w.waiting {
 		return
 	}
@@ -41,7 +41,7 @@ func (n *Node) awaitName(w *waiter, now time.Duration) {
 }
 
 // unawait takes a call out again. It is harmless for one that waits for no name.
-func (n *Node) unawait(w *waiter) {
+func (n *localNode) unawait(w *waiter) {
 	if !w.waiting {
 		return
 	}
@@ -55,7 +55,7 @@ func (n *Node) unawait(w *waiter) {
 }
 
 // callAwaiting wakes the calls that wait for a name in a range that was bound.
-func (n *Node) callAwaiting(r Range) {
+func (n *localNode) callAwaiting(r Range) {
 	for _, w := range n.awaited[r.Type] {
 		if r.Overlaps(w.name) && !w.appeared {
 			w.appeared = true

@@ -114,8 +114,8 @@ func TestSendWaitsForName(t *testing.T) {
 			if err := <-ended; err != nil || time.Since(began) > 0 {
 				t.Errorf("ended %v after the name appeared: %v", time.Since(began), err)
 			}
-			if w := a.Waits(); len(w) != 0 || len(a.awaited) != 0 {
-				t.Errorf("still waits: %+v, %v", w, a.awaited)
+			if w := a.Waits(); len(w) != 0 || len(a.inside().awaited) != 0 {
+				t.Errorf("still waits: %+v, %v", w, a.inside().awaited)
 			}
 		})
 	}
@@ -188,8 +188,8 @@ func TestWaitForNameEnds(t *testing.T) {
 				if !errors.As(err, &op) || op.Op != "write" || op.Addr != net.Addr(c.to) {
 					t.Errorf("got %#v", err)
 				}
-				if len(n.awaited) != 0 || len(p.inside().writing) != 0 {
-					t.Errorf("left: %v, %v", n.awaited, p.inside().writing)
+				if len(n.inside().awaited) != 0 || len(p.inside().writing) != 0 {
+					t.Errorf("left: %v, %v", n.inside().awaited, p.inside().writing)
 				}
 			})
 		})
@@ -215,10 +215,10 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 			ended = append(ended, started(c, Service{Type: 1000 + uint32(i/instances), Instance: uint32(i % instances)}))
 		}
 		woken := func() (s []string) {
-			n.mu.Lock()
-			defer n.unlock()
+			n.inside().mu.Lock()
+			defer n.inside().unlock()
 			for typ := uint32(1000); typ < 1000+types; typ++ {
-				for _, w := range n.awaited[typ] {
+				for _, w := range n.inside().awaited[typ] {
 					if w.appeared {
 						s = append(s, w.name.String())
 					}
@@ -228,9 +228,9 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 			return s
 		}
 		call := func(r Range) { // without the sends that would follow
-			n.mu.Lock()
-			n.callAwaiting(r)
-			n.unlock()
+			n.inside().mu.Lock()
+			n.inside().callAwaiting(r)
+			n.inside().unlock()
 		}
 		for _, c := range []struct {
 			r    Range
@@ -313,7 +313,7 @@ func TestNameAppearsBehindFullLink(t *testing.T) {
 		ended := started(c, absent)
 		s := mustOpen(t, j.other, absent)
 		<-time.After(500 * time.Millisecond)
-		if w := j.n.Waits(); len(w) != 1 || w[0].Name != nil || w[0].Link == "" || len(j.n.awaited) != 0 {
+		if w := j.n.Waits(); len(w) != 1 || w[0].Name != nil || w[0].Link == "" || len(j.n.inside().awaited) != 0 {
 			t.Fatalf("waits: %+v", w)
 		}
 		j.free()
@@ -349,8 +349,8 @@ type gate struct {
 // shut keeps the frames of other nodes from a node's device.
 func shut(n *Node, d *moody, nodes ...byte) *gate {
 	g := &gate{n: n, d: d}
-	n.mu.Lock()
-	defer n.unlock()
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
 	d.receive = func(bufs []*netdev.Buffer) (k int, err error) {
 		var one [1]*netdev.Buffer
 		for k < len(bufs) {
@@ -371,15 +371,15 @@ func shut(n *Node, d *moody, nodes ...byte) *gate {
 }
 
 func (g *gate) open() {
-	g.n.mu.Lock()
-	defer g.n.unlock()
+	g.n.inside().mu.Lock()
+	defer g.n.inside().unlock()
 	g.d.receive = nil
 	for _, f := range g.kept {
-		g.n.eng.HandleFrame(g.n.now(), 0, f)
+		g.n.inside().eng.HandleFrame(g.n.inside().now(), 0, f)
 		f.Release()
 	}
 	g.kept = nil
-	g.n.lap(g.n.now(), true)
+	g.n.inside().lap(g.n.inside().now(), true)
 }
 
 // The complaint: data that refers to a name is there before the publication. A name
@@ -473,7 +473,7 @@ func TestDataBeforeItsName(t *testing.T) {
 func BenchmarkBindingBesideWaiters(b *testing.B) {
 	for _, typ := range []uint32{18888, 18889} {
 		b.Run(fmt.Sprint("of type ", typ), func(b *testing.B) {
-			n := &Node{}
+			n := &localNode{}
 			for i := range uint32(1000) {
 				n.awaitName(&waiter{write: write{dest: serviceDest(Service{Type: typ, Instance: i})}}, 1)
 			}

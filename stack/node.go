@@ -4,102 +4,11 @@ package stack
 
 import (
 	"context"
-	"errors"
-	"fmt"
-	"net"
-	"runtime"
-	"sync"
-	"time"
-
-	"github.com/utipc/utipc/naming"
-	"github.com/utipc/utipc/netdev"
-	"github.com/utipc/utipc/stack/engine"
 )
 
-// A Node is a member of a TIPC cluster within this process. All methods may be
-// called by any number of goroutines.
-type Node struct {
-	cfg   Config
-	start time.Time
-	far   *remoteNode // of an attached node, which has nothing of what follows; else nil
-
-	mu       lapLock // the lap lock; guards everything below but jobs and seats
-	eng      *engine.Engine
-	arena    *netdev.Arena
-	unmap    func() // the arena's memory
-	attached []*attachment
-	buried   []burial // devices that were closed while the node goes on
-	media    [2]MediumConfig
-
-	bcastWindow int // set of the broadcast link, which never uses more than 50; 0: 50
-
-	watches  map[*Watch]struct{}
-	captures map[*Capture]struct{}
-	hand     handover
-	closing  bool
-	closed   bool
-
-	sockets  map[socket]struct{}
-	subs     map[*localSubscription]struct{}
-	lines    map[*topologyLine]struct{}
-	pollers  map[*Poller]struct{}
-	awaited  awaiting         // calls that wait for a name
-	called   []*engine.Ticket // writes for which there is room now
-	trying   *waiter          // whose send this is, of those that wait
-	waitTold time.Duration    // when one that waits was logged last
-	actives  int              // active ports whose handlers run in laps
-	ailing   []*localPort     // to be closed, or moved to a goroutine
-	attended time.Duration    // since when the pump waits for messages to them; 0: it does not
-	apart    sync.WaitGroup   // the handlers that have goroutines
-	starting waitList         // Open, until the address is settled
-	settling waitList         // Audit, between its rounds
-	draining waitList         // Close, until everything is acknowledged
-	probed   []*engine.Probe
-
-	in         [batch]*netdev.Buffer
-	ready      []*engine.Port
-	names      []naming.Event
-	heard      []*engine.Subscription
-	moved      []*engine.Conn
-	groups     []*engine.Group
-	asked      []*engine.Listener
-	sends      int             // since the devices were looked at
-	turning    bool            // the driver is in its lap
-	patience   patience        // of waiting calls
-	attendance patience        // of the pump, while there are active ports
-	generation int             // of the list of bearers, for the seats
-	peekers    []netdev.Peeker // the devices, if all are such; never changed, but replaced
-	yield      int             // breaths after which a spinner gives way to others of its process; 0: never
-	polled     bool            // every device has a descriptor
-	parallel   bool            // the process has several Ps
-	breaths    int
-	wakeups    uint64        // see Stats
-	sent       time.Duration // when the last send was over for which the clock was read
-	unclocked  time.Duration // sends since
-	latest     time.Duration // what the engine was told last
-	run        int           // sends since the last pause
-	flushAsked bool          // the pump is about to send what waits
-
-	idleWaiters []*waiter
-	callers     []*caller // between two calls
-
-	jobs               jobList
-	idleJobs           sync.Pool
-	callSeat, pumpSeat seat
-	pumpWake           chan struct{}
-	pumpDone           chan struct{}
-	logs               logbook
-	closeDone          chan struct{}
-	closeErr           error // of Close, once closeDone is closed
-	*ending
-}
-
-// Bounds of Config.Chunks.
-const (
-	minChunks = 64
-	maxChunks = 1 << 20
-	maxMTU    = 65535
-)
+// A Node is a member of a TIPC cluster: within this process, see Open, or as the daemon of
+// this host, see Attach. All methods may be called by any number of goroutines.
+type Node struct{ b nodeBackend }
 
 // Open makes this process a node on the given bearers. It returns when the node's
 // address is settled: at once when it was configured, after a second of trial if
@@ -118,154 +27,20 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	n.logs.open(cfg.Logger)
 	go n.pump()
 	if len(cfg.Bearers) == 0 {
-		return n, nil
+		return &Node{n}, nil
 	}
 	if err := n.settled(ctx); err != nil {
 		n.Close(ctx)
 		return nil, opError("open", "tipc", nil, nil, err)
 	}
-	return n, nil
-}
-
-func open(cfg Config) (opened *Node, failed error) {
-	if len(cfg.Bearers) == 0 && !cfg.NoBearers {
-		return nil, fmt.Errorf("%w: no bearer", ErrConfig)
-	}
-	if cfg.Wait > Spin {
-		return nil, fmt.Errorf("%w: wait mode %d", ErrConfig, cfg.Wait)
-	}
-	if err := checkBearers(cfg); err != nil {
-		return nil, err
-	}
-	if cfg.NameWait < 0 {
-		return nil, fmt.Errorf("%w: a negative wait for names, %v", ErrConfig, cfg.NameWait)
-	}
-	if cfg.Chunks != 0 && (cfg.Chunks < minChunks || cfg.Chunks > maxChunks) {
-		return nil, fmt.Errorf("%w: %d chunks, not in %d to %d", ErrConfig, cfg.Chunks, minChunks, maxChunks)
-	}
-	if cfg.MTU < 0 || cfg.MTU > maxMTU {
-		return nil, fmt.Errorf("%w: MTU %d, not in 0 to %d", ErrConfig, cfg.MTU, maxMTU)
-	}
-	n := &Node{
-		cfg: cfg, start: time.Now(),
-		sockets: map[socket]struct{}{}, subs: map[*localSubscription]struct{}{}, lines: map[*topologyLine]struct{}{},
-		watches: map[*Watch]struct{}{}, captures: map[*Capture]struct{}{},
-		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
-		ending: newEnding(),
-	}
-	n.mu.work = newLockWork()
-	var did func(engine.Work, int)
-	if n.mu.work != nil {
-		did = n.mu.work.did
-	}
-	var err error
-	if n.arena, n.unmap, err = newArena(cfg); err != nil {
-		return nil, err
-	}
-	defer func() {
-		if failed != nil {
-			n.retire()
-		}
-	}()
-	n.eng, err = engine.New(engine.Config{
-		Address: cfg.Address, Identity: cfg.Identity, NetID: cfg.NetID,
-		Tolerance: cfg.Tolerance, Priority: cfg.Priority, Window: cfg.Window, MaxWindow: cfg.MaxWindow, NoBundles: cfg.NoBundles, NoNamesAhead: cfg.NoNamesAhead,
-		NamePark: cfg.NamePark, MonitorThreshold: cfg.MonitorThreshold,
-		Sealed: cfg.Encryption.Expected || len(cfg.Encryption.Keys) > 0, Migration: cfg.Encryption.Migration,
-		NoExchange: cfg.Encryption.NoExchange, Rekey: cfg.Encryption.Rekey,
-		Arena: n.arena, Chance: newChance(), Did: did,
-	})
-	if err != nil {
-		return nil, err
-	}
-	n.media = newMedia(cfg)
-	for _, d := range cfg.Bearers {
-		if _, err := n.join(d, BearerConfig{}); err != nil {
-			return nil, err
-		}
-	}
-	for _, k := range cfg.Encryption.Keys { // before any frame is taken out
-		if err := n.eng.SetKey(n.now(), k); err != nil {
-			return nil, err
-		}
-	}
-	n.cfg.Encryption.Keys = nil // the engine has copies
-	n.cfg.Bearers = nil         // those that are disabled are to be forgotten
-	n.parallel = runtime.GOMAXPROCS(0) > 1
-	quota, _ := cpuQuota()
-	n.patience = newPatience(cfg.Wait, quota)
-	n.attendance = n.patience
-	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-		s.hang(newChanBell())
-	}
-	if err := n.regroup(); err != nil {
-		return nil, err
-	}
-	return n, nil
-}
-
-// checkBearers reports bearers that cannot be, or settings for none. Errors: ErrConfig.
-func checkBearers(cfg Config) error {
-	names := map[string]bool{}
-	for _, d := range cfg.Bearers {
-		switch {
-		case d == nil:
-			return fmt.Errorf("%w: a bearer is nil", ErrConfig)
-		case names[d.Name()]:
-			return fmt.Errorf("%w: two bearers are named %s", ErrConfig, d.Name())
-		}
-		names[d.Name()] = true
-	}
-	for name := range cfg.Links {
-		if !names[name] && !cfg.NoBearers {
-			return fmt.Errorf("%w: no bearer is named %s", ErrConfig, name)
-		}
-	}
-	return nil
-}
-
-// settled waits until the node has its address.
-func (n *Node) settled(ctx context.Context) error {
-	n.mu.Lock()
-	defer n.unlock()
-	c := wait{list: &n.starting, closed: &n.closing, ctx: ctx}
-	defer n.leave(&c)
-	return n.await(&c, func() bool { return n.eng.Address() != 0 })
-}
-
-// running reports why sockets cannot be made. Errors: net.ErrClosed, ErrNoAddress.
-func (n *Node) running() error {
-	switch {
-	case n.closing:
-		return net.ErrClosed
-	case n.eng.Address() == 0:
-		return ErrNoAddress
-	}
-	return nil
+	return &Node{n}, nil
 }
 
 // Addr is the node's address; 0 of a node that had no bearer yet and was given none.
-func (n *Node) Addr() NodeAddr {
-	if n.far != nil {
-		return n.far.welcomed().Node
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return n.eng.Address()
-}
+func (n *Node) Addr() NodeAddr { return n.b.Addr() }
 
 // Identity is the node's identity.
-func (n *Node) Identity() Identity {
-	if n.far != nil {
-		return n.far.welcomed().Identity
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return n.eng.Identity()
-}
-
-// errClosedLost is why bytes are lost when Node.Close had nothing to wait for any more.
-var errClosedLost = errors.New("connections were lost after they had been closed")
+func (n *Node) Identity() Identity { return n.b.Identity() }
 
 // Close ends the node: it closes every socket, which withdraws the names, waits
 // until the other nodes have acknowledged everything or ctx is done, tells them
@@ -277,96 +52,4 @@ var errClosedLost = errors.New("connections were lost after they had been closed
 // since the node began, after their own Close had returned; the devices' own. That of an
 // attached node closes what this program has, and waits until the daemon has sent what it
 // was given, or ctx is done: *UnsentError says what was lost.
-func (n *Node) Close(ctx context.Context) error {
-	if n.far != nil {
-		return n.far.close(ctx)
-	}
-	n.mu.Lock()
-	again := n.closing
-	n.closing = true
-	if again {
-		n.unlock()
-		select {
-		case <-n.closeDone:
-			return n.closeErr
-		case <-ctx.Done():
-			return opError("close", "tipc", nil, nil, ctx.Err())
-		}
-	}
-	defer n.ending.end(net.ErrClosed)
-	defer close(n.closeDone)
-	n.rouseAll(n.starting) // nothing will settle any more
-	n.rouseAll(n.settling)
-	for s := range n.sockets {
-		s.shut()
-	}
-	n.dismissCallers()
-	for s := range n.subs {
-		s.close()
-	}
-	for l := range n.lines {
-		l.close()
-	}
-	for p := range n.pollers {
-		p.close()
-	}
-	n.eng.EndProbes()
-	now := n.now()
-	n.eng.Flush(now) // so that it is asked about, too
-	n.eng.Hurry(now)
-	n.lap(now, false)
-	unsent := n.drain(ctx)
-	now = n.now()
-	n.eng.CutShort(now) // what is closed and not sent ends in a reset
-	n.lap(now, false)
-	n.eng.Leave(now)
-	n.lap(now, false)
-	bytes := int(n.eng.Counters().ClosedUnsent)
-	n.closed = true
-	n.rouseAll(n.starting)
-	n.callSeat.ring()
-	n.pumpSeat.ring()
-	signal(n.pumpWake)
-	n.unlock()
-	<-n.pumpDone
-	n.apart.Wait()
-
-	n.mu.Lock()
-	var err error
-	for _, a := range n.attached {
-		err = errors.Join(err, a.dev.Close())
-	}
-	n.retire()
-	n.callSeat.close()
-	n.pumpSeat.close()
-	n.logs.close()
-	for c := range n.captures {
-		c.end(net.ErrClosed)
-	}
-	for w := range n.watches {
-		w.end(net.ErrClosed)
-	}
-	clear(n.captures)
-	clear(n.watches)
-	n.unlock()
-	n.logs.wait()
-	if unsent > 0 || bytes > 0 {
-		why := errClosedLost
-		if unsent > 0 {
-			why = context.Cause(ctx)
-		}
-		err = errors.Join(&UnsentError{unsent, bytes, why}, err)
-	}
-	if err != nil {
-		n.closeErr = opError("close", "tipc", nil, nil, err)
-	}
-	return n.closeErr
-}
-
-// drain waits until everything sent is acknowledged and returns what is not.
-func (n *Node) drain(ctx context.Context) int {
-	c := wait{list: &n.draining, ctx: ctx}
-	defer n.leave(&c)
-	n.await(&c, func() bool { return n.eng.Unsent() == 0 })
-	return n.eng.Unsent()
-}
+func (n *Node) Close(ctx context.Context) error { return n.b.Close(ctx) }

@@ -56,26 +56,26 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 		}
 		if !atServer {
 			r := &throttle{perMs: limit / float64(nodes)}
-			n.mu.Lock()
+			n.inside().mu.Lock()
 			d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 				if k := r.take(len(bufs)); k > 0 {
 					return d.Device.Transmit(bufs[:k])
 				}
 				return 0, nil
 			}
-			n.unlock()
+			n.inside().unlock()
 		}
 	}
 	if atServer {
 		r := &throttle{perMs: limit}
-		srv.mu.Lock()
+		srv.inside().mu.Lock()
 		dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 			may := r.take(len(bufs))
 			k, err := dev.Device.Receive(bufs[:may])
 			r.left += float64(may - k)
 			return k, err
 		}
-		srv.unlock()
+		srv.inside().unlock()
 	}
 	end := time.Now().Add(long)
 	ctx, cancel := context.WithDeadline(context.Background(), end)
@@ -83,7 +83,7 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 	var wg sync.WaitGroup
 	wg.Go(func() { // frames that had to wait call again, as a slow device's do
 		for tick := time.NewTicker(50 * time.Microsecond); ctx.Err() == nil; <-tick.C {
-			srv.wakeDevices()
+			srv.inside().wakeDevices()
 		}
 	})
 	refused := make([]int, nodes)

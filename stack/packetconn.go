@@ -54,13 +54,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	var b packetBackend
-	var err error
-	if n.far != nil {
-		b, err = c.listenPacketRemote(ctx, n, network, addr, r)
-	} else {
-		b, err = c.listenPacketLocal(n, network, addr, r)
-	}
+	b, err := n.b.ListenPacket(ctx, c, network, addr, r)
 	if err != nil {
 		return nil, err
 	}

@@ -3,7 +3,6 @@
 package stack
 
 import (
-	"errors"
 	"net"
 	"sync/atomic"
 )
@@ -26,7 +25,7 @@ import (
 // woken for it. Between the two it must not wait. All methods may be called by any number
 // of goroutines.
 type Poller struct {
-	n      *Node
+	n      *localNode
 	inside atomic.Int32 // between Enter and Leave
 	some   atomic.Bool  // a socket is ready
 
@@ -58,22 +57,7 @@ func (l *Listener) poll(p *Poller, owner any) *Polled   { return l.b.poll(p, own
 
 // NewPoller makes a Poller of the node's sockets. Errors: net.ErrClosed; errors.ErrUnsupported
 // of an attached node.
-func (n *Node) NewPoller() (*Poller, error) {
-	if n.far != nil {
-		return nil, opError("poll", "tipc", nil, nil, errors.ErrUnsupported)
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	if n.closing {
-		return nil, opError("poll", "tipc", nil, nil, net.ErrClosed)
-	}
-	p := &Poller{n: n}
-	if n.pollers == nil {
-		n.pollers = map[*Poller]struct{}{}
-	}
-	n.pollers[p] = struct{}{}
-	return p, nil
-}
+func (n *Node) NewPoller() (*Poller, error) { return n.b.NewPoller() }
 
 // Add makes the Poller hand out s, as Polled with that owner: at once, and from then on
 // whenever there is something to read. A socket of another node, or one that has a Poller,
@@ -82,21 +66,6 @@ func (p *Poller) Add(s Pollable, owner any) *Polled { return s.poll(p, owner) }
 
 // errOtherNode is what Poller.Add panics with.
 const errOtherNode = "stack: a socket of another node"
-
-// addTo makes p hand out the socket of n that r is of.
-func (r *readHalf) addTo(p *Poller, n *Node, owner any) *Polled {
-	if n != p.n {
-		panic(errOtherNode)
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	if r.polled != nil {
-		panic("stack: the socket has a Poller")
-	}
-	r.polled = &Polled{Owner: owner, p: p}
-	r.polled.note()
-	return r.polled
-}
 
 // Again makes the Poller hand out the socket once more: for who has not read all of it.
 func (s *Polled) Again() {

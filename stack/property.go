@@ -4,7 +4,6 @@ package stack
 
 import (
 	"fmt"
-	"net"
 	"syscall"
 	"time"
 
@@ -74,16 +73,6 @@ func (p Property) change(v, least int) LinkConfig {
 		return LinkConfig{Tolerance: time.Duration(v) * time.Millisecond}
 	}
 	return LinkConfig{Window: min(least, v), MaxWindow: v}
-}
-
-// manage lets the lock's holder change something, unless the node has ended.
-func (n *Node) manage(op string, change func() error) error {
-	n.mu.Lock()
-	defer n.unlock()
-	if n.closing {
-		return manageError(op, net.ErrClosed)
-	}
-	return manageError(op, change())
 }
 
 // manageError puts err into a *net.OpError, with its errno.

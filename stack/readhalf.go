@@ -12,7 +12,7 @@ type readHalf struct {
 }
 
 // wake makes a call that reads look, or all of them. The lap lock is held.
-func (r *readHalf) wake(n *Node, all bool) {
+func (r *readHalf) wake(n *localNode, all bool) {
 	if r.polled != nil {
 		r.polled.note()
 	}
@@ -26,7 +26,7 @@ func (r *readHalf) wake(n *Node, all bool) {
 // await calls try until it reports true, sleeping in between, with the lap lock held.
 // more says whether there is more for another call, which looks then. Errors:
 // net.ErrClosed, os.ErrDeadlineExceeded.
-func (r *readHalf) await(n *Node, closed *bool, try, more func() bool) error {
+func (r *readHalf) await(n *localNode, closed *bool, try, more func() bool) error {
 	c := wait{list: &r.readers, closed: closed, by: &r.readBy}
 	err := n.await(&c, try)
 	n.leave(&c)
@@ -37,7 +37,7 @@ func (r *readHalf) await(n *Node, closed *bool, try, more func() bool) error {
 }
 
 // setReadBy sets the read deadline. The lap lock is held.
-func (r *readHalf) setReadBy(n *Node, t time.Time) {
+func (r *readHalf) setReadBy(n *localNode, t time.Time) {
 	r.readBy = t
 	n.rouseAll(r.readers)
 }

@@ -5,6 +5,7 @@ package stack
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -14,6 +15,8 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 // DefaultSocket is where the daemon listens unless $UTIPC_SOCKET, or its own settings, say
@@ -88,17 +91,15 @@ func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 		return nil, opError("attach", "tipc", nil, &net.UnixAddr{Net: "unixpacket", Name: path}, err)
 	}
 	f.announce()
-	f.n = &Node{start: time.Now(), far: f}
 	if !c.NoReattach {
 		f.ends.Go(f.mend)
 	}
-	return f.n, nil
+	return &Node{f}, nil
 }
 
 // A remoteNode is what an attached Node is: a connection for management calls, and what is
 // open. Each socket, and each subscription, has a connection of its own.
 type remoteNode struct {
-	n    *Node
 	path string
 	cfg  AttachConfig
 
@@ -220,9 +221,31 @@ func (f *remoteNode) line() (*clientConn, error) {
 	return f.home, nil
 }
 
-// close ends everything of this program's; the daemon goes on. It waits for what was sent
+// EnableBearer implements nodeBackend.
+func (f *remoteNode) EnableBearer(_ context.Context, dev netdev.Device, _ BearerConfig) error {
+	dev.Close()
+	return opError("enable bearer", "tipc", nil, nil, errors.ErrUnsupported)
+}
+
+// NewPoller implements nodeBackend.
+func (f *remoteNode) NewPoller() (*Poller, error) {
+	return nil, opError("poll", "tipc", nil, nil, errors.ErrUnsupported)
+}
+
+// NewAccount implements nodeBackend: of an Account that nothing counts in.
+func (f *remoteNode) NewAccount(c AccountConfig) *Account {
+	return &Account{new(plainLock), engine.NewAccount(engine.AccountConfig{Limit: c.Limit, Of: c.Of.account(), Full: c.Full})}
+}
+
+// A plainLock is a nodeLock of nothing else.
+type plainLock struct{ mu sync.Mutex }
+
+func (l *plainLock) lock()   { l.mu.Lock() }
+func (l *plainLock) unlock() { l.mu.Unlock() }
+
+// Close implements nodeBackend: it ends everything of this program's; the daemon goes on. It waits for what was sent
 // to be taken by the daemon, until ctx is done.
-func (f *remoteNode) close(ctx context.Context) error {
+func (f *remoteNode) Close(ctx context.Context) error {
 	f.mu.Lock()
 	again := f.closed
 	f.closed = true

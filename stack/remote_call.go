@@ -12,9 +12,9 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// ask is Call for an attached node. As there, each call has a socket to itself, which is
+// Call implements nodeBackend. As there, each call has a socket to itself, which is
 // kept for the next unless something may come for this one still.
-func (f *remoteNode) ask(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
+func (f *remoteNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}

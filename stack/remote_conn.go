@@ -29,15 +29,15 @@ type remoteConn struct {
 	importance Importance
 }
 
-// dialRemote connects at the daemon.
-func (c SocketConfig) dialRemote(ctx context.Context, n *Node, network string, stream bool, addr net.Addr, first []byte) (*remoteConn, error) {
+// Dial implements nodeBackend.
+func (f *remoteNode) Dial(ctx context.Context, c SocketConfig, network string, stream bool, addr net.Addr, _ dest, first []byte) (connBackend, error) {
 	if len(first) > frame.MaxPayload {
 		return nil, ErrTooLong
 	}
 	to, _ := attach.SockaddrOf(addr, 0)
 	began := time.Now()
 	var told response
-	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, options: c.optionsOf(n.far)}
+	s := &remoteSocket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, options: c.optionsOf(f)}
 	peer, _ := addr.(SocketAddr)
 	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
 	within, cancel := context.WithTimeout(ctx, limit) // for a daemon
@@ -64,7 +64,7 @@ func (c SocketConfig) dialRemote(ctx context.Context, n *Node, network string, s
 			return nil, err
 		}
 		reason := "no answer for " + time.Since(began).Round(time.Microsecond).String()
-		if there, away := n.far.presence(); !isDone(there) {
+		if there, away := f.presence(); !isDone(there) {
 			reason = fmt.Sprintf("no daemon for %v: %v", time.Since(began).Round(time.Microsecond), away)
 		}
 		return nil, &ConnError{Peer: peer, Reason: reason, Err: err}

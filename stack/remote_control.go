@@ -73,26 +73,34 @@ func (l *clientConn) tell(ctx context.Context, h attach.Header, data []byte) (re
 	return a, nil
 }
 
-// showFar is a call without words or error. It tells nothing when there is no daemon.
-func showFar[Out any](n *Node, verb string) (out Out) {
+// query is a call without params or error. It returns nothing when there is no daemon.
+func query[Out any](f *remoteNode, verb string) (out Out) {
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)
 	defer cancel()
-	if n.far.call(ctx, verb, nil, &out) != nil {
+	if f.call(ctx, verb, nil, &out) != nil {
 		var none Out
 		return none
 	}
 	return out
 }
 
-// tellFar is a call that tells only whether it failed.
-func tellFar(n *Node, verb string, in any) error {
+// command is a call that returns only whether it failed.
+func (f *remoteNode) command(verb string, in any) error {
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)
 	defer cancel()
-	return n.far.call(ctx, verb, in, nil)
+	return f.call(ctx, verb, in, nil)
 }
 
-// setKey sends a key; what is left of it here is wiped.
-func (f *remoteNode) setKey(k Key) error {
+// property is a call for one property.
+func (f *remoteNode) property(verb, name string, p Property) (v int, err error) {
+	ctx, cancel := context.WithTimeout(context.Background(), showWait)
+	defer cancel()
+	err = f.call(ctx, verb, propertyWords{Name: name, Property: p}, &v)
+	return v, err
+}
+
+// SetKey implements nodeBackend. What is left of the key here is wiped.
+func (f *remoteNode) SetKey(k Key) error {
 	w, err := wordsOf(k)
 	if err != nil {
 		return opError("set key", "tipc", nil, nil, err)
@@ -103,7 +111,19 @@ func (f *remoteNode) setKey(k Key) error {
 	return f.call(ctx, "set-key", &w, nil)
 }
 
-func (f *remoteNode) probe(ctx context.Context, addr SocketAddr) (bool, time.Duration, error) {
+// Control implements nodeBackend.
+func (f *remoteNode) Control(ctx context.Context, verb string, in, out any) error {
+	return f.call(ctx, verb, in, out)
+}
+
+// Addr implements nodeBackend.
+func (f *remoteNode) Addr() NodeAddr { return f.welcomed().Node }
+
+// Identity implements nodeBackend.
+func (f *remoteNode) Identity() Identity { return f.welcomed().Identity }
+
+// Probe implements nodeBackend.
+func (f *remoteNode) Probe(ctx context.Context, addr SocketAddr) (bool, time.Duration, error) {
 	var told probeTold
 	began := time.Now()
 	err := f.call(ctx, "probe", probeWords{addr}, &told)
@@ -113,7 +133,8 @@ func (f *remoteNode) probe(ctx context.Context, addr SocketAddr) (bool, time.Dur
 	return told.Alive, told.RTT, err
 }
 
-func (f *remoteNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
+// Audit implements nodeBackend.
+func (f *remoteNode) Audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
 	var r AuditReport
 	if err := f.call(ctx, "audit", c, &r); err != nil {
 		return nil, err
@@ -121,9 +142,9 @@ func (f *remoteNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, er
 	return &r, nil
 }
 
-// aboutFar is a call about a socket that cannot fail. It tells nothing when the socket is
+// querySocket is a call about a socket that cannot fail. It tells nothing when the socket is
 // closed, or the daemon gone.
-func aboutFar[Out any](s *remoteSocket, verb string) (out Out) {
+func querySocket[Out any](s *remoteSocket, verb string) (out Out) {
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)
 	defer cancel()
 	if s.line().call(ctx, verb, nil, &out) != nil {
@@ -131,12 +152,4 @@ func aboutFar[Out any](s *remoteSocket, verb string) (out Out) {
 		return none
 	}
 	return out
-}
-
-// getFar is a call for one property.
-func getFar(n *Node, verb, name string, p Property) (v int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	err = n.far.call(ctx, verb, propertyWords{Name: name, Property: p}, &v)
-	return v, err
 }

@@ -17,12 +17,12 @@ type remoteGroup struct {
 	service Service
 }
 
-// joinRemote makes a socket in a group at the daemon.
-func (c GroupConfig) joinRemote(ctx context.Context, n *Node, svc Service) (*remoteGroup, error) {
+// Join implements nodeBackend.
+func (f *remoteNode) Join(ctx context.Context, c GroupConfig, svc Service) (groupBackend, error) {
 	h := attach.Header{Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
 		Arg0: uint32(truth(c.Loopback)) | uint32(truth(c.Events))<<1 | uint32(c.Policy)<<8 | uint32(c.Importance)<<16,
 		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit)}
-	s := &remoteSocket{f: n.far, network: groupNetwork, sync: c.SyncErrors || n.far.cfg.SyncErrors, kept: true,
+	s := &remoteSocket{f: f, network: groupNetwork, sync: c.SyncErrors || f.cfg.SyncErrors, kept: true,
 		all: Range{Type: svc.Type, Upper: ^uint32(0)}}
 	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (SocketAddr, error) {
 		if c.Events && s.kept {
@@ -82,12 +82,12 @@ func (g *remoteGroup) TryReadMsg(b []byte) (k int, m GroupMessage, err error) {
 
 // Members implements groupBackend.
 func (g *remoteGroup) Members() []GroupMember {
-	return aboutFar[[]GroupMember](g.remoteSocket, "socket.members")
+	return querySocket[[]GroupMember](g.remoteSocket, "socket.members")
 }
 
 // Counters implements groupBackend.
 func (g *remoteGroup) Counters() GroupCounters {
-	return aboutFar[GroupCounters](g.remoteSocket, "socket.counters")
+	return querySocket[GroupCounters](g.remoteSocket, "socket.counters")
 }
 
 // WaitMembers implements groupBackend.

@@ -20,9 +20,9 @@ type remoteListener struct {
 	stream bool
 }
 
-// listenRemote makes a listening socket at the daemon, bound to r unless addr is nil.
-func (c SocketConfig) listenRemote(ctx context.Context, n *Node, network string, stream bool, addr net.Addr, r Range) (*remoteListener, error) {
-	s := &remoteSocket{f: n.far, network: network, sync: c.SyncErrors || n.far.cfg.SyncErrors, make: makeListener, kept: true, options: c.optionsOf(n.far)}
+// Listen implements nodeBackend.
+func (f *remoteNode) Listen(ctx context.Context, c SocketConfig, network string, stream bool, addr net.Addr, r Range) (listenerBackend, error) {
+	s := &remoteSocket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makeListener, kept: true, options: c.optionsOf(f)}
 	if addr != nil {
 		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
 	}

@@ -20,14 +20,13 @@ type remotePacket struct {
 	scope Scope // of its bindings
 }
 
-// listenPacketRemote makes a connectionless socket at the daemon, bound to r unless addr is
-// nil, that outlives the daemon.
-func (c SocketConfig) listenPacketRemote(ctx context.Context, n *Node, network string, addr net.Addr, r Range) (*remotePacket, error) {
+// ListenPacket implements nodeBackend. The socket outlives the daemon.
+func (f *remoteNode) ListenPacket(ctx context.Context, c SocketConfig, network string, addr net.Addr, r Range) (packetBackend, error) {
 	var names []boundName
 	if addr != nil {
 		names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
 	}
-	return c.openPacket(ctx, n.far, network, names, true)
+	return c.openPacket(ctx, f, network, names, true)
 }
 
 // openPacket makes a connectionless socket at the daemon; kept says that it outlives that.
@@ -294,7 +293,7 @@ func (c *remotePacket) SetMulticast(m Method) error { return c.set(attach.OptMul
 
 // Bindings implements packetBackend.
 func (c *remotePacket) Bindings() []Binding {
-	return aboutFar[[]Binding](c.remoteSocket, "socket.bindings")
+	return querySocket[[]Binding](c.remoteSocket, "socket.bindings")
 }
 
 // ReturnMsg implements packetBackend.

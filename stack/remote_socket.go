@@ -273,7 +273,7 @@ func (s *remoteSocket) SetDeadlines(read, write *time.Time) error {
 func (s *remoteSocket) Close() error { return s.close("close", true) }
 
 // Stats implements socketBackend.
-func (s *remoteSocket) Stats() SocketStats { return aboutFar[SocketStats](s, "socket.stats") }
+func (s *remoteSocket) Stats() SocketStats { return querySocket[SocketStats](s, "socket.stats") }
 
 // poll implements socketBackend.
 func (s *remoteSocket) poll(*Poller, any) *Polled { panic(errOtherNode) }

@@ -79,7 +79,12 @@ func (c *remoteStream) read(l *clientConn) error {
 	}
 }
 
-// capture is Capture for an attached node.
+// Capture implements nodeBackend.
+func (f *remoteNode) Capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+	c, err := f.capture(ctx, cfg)
+	return c, manageError("capture", err)
+}
+
 func (f *remoteNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
 	c, err := newCapture(cfg)
 	if err != nil {
@@ -105,7 +110,12 @@ func (f *remoteNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, 
 	return c, nil
 }
 
-// watchNode is Watch for an attached node. It goes on with the next daemon.
+// Watch implements nodeBackend. It goes on with the next daemon.
+func (f *remoteNode) Watch() (*Watch, error) {
+	w, err := f.watchNode()
+	return w, manageError("watch", err)
+}
+
 func (f *remoteNode) watchNode() (*Watch, error) {
 	w := newWatch()
 	ctx, cancel := context.WithTimeout(context.Background(), showWait)

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
 )
 
 // A remoteSubscription is a subscription at the daemon, with a connection of its own. The next
@@ -21,8 +22,8 @@ type remoteSubscription struct {
 	over time.Time // when its time is over; zero: never
 }
 
-// subscribeRemote subscribes at the daemon.
-func (c SubscriptionConfig) subscribeRemote(ctx context.Context, n *Node, r Range) (*remoteSubscription, error) {
+// Subscribe implements nodeBackend.
+func (f *remoteNode) Subscribe(ctx context.Context, c SubscriptionConfig, r Range, _ frame.Filter) (subscriptionBackend, error) {
 	h := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(r, c.Scope), Arg0: uint32(c.At), Arg1: uint32(c.Limit)}
 	if c.Ranges {
 		h.Flags |= attach.FlagRanges
@@ -30,7 +31,7 @@ func (c SubscriptionConfig) subscribeRemote(ctx context.Context, n *Node, r Rang
 	if c.Changes {
 		h.Flags |= attach.FlagChanges
 	}
-	s := &remoteSubscription{remoteSocket: &remoteSocket{f: n.far, network: "tipc", aside: true, kept: c.At == 0}}
+	s := &remoteSubscription{remoteSocket: &remoteSocket{f: f, network: "tipc", aside: true, kept: c.At == 0}}
 	if c.Timeout > 0 {
 		s.over = time.Now().Add(c.Timeout)
 	}

@@ -22,7 +22,7 @@ const (
 )
 
 // sendTime is the time to give a send.
-func (n *Node) sendTime() time.Duration {
+func (n *localNode) sendTime() time.Duration {
 	if n.run > runStart && n.run%runClock != 0 {
 		return n.latest
 	}
@@ -31,7 +31,7 @@ func (n *Node) sendTime() time.Duration {
 }
 
 // inRun reports whether a message of k bytes that is sent at now waits for others.
-func (n *Node) inRun(now time.Duration, k int) bool {
+func (n *localNode) inRun(now time.Duration, k int) bool {
 	if n.unclocked++; now > n.sent {
 		if now-n.sent > runPause*n.unclocked {
 			n.run = 0
@@ -44,14 +44,14 @@ func (n *Node) inRun(now time.Duration, k int) bool {
 
 // amidRun reports whether a run goes on, for whose messages the pump need not look at the
 // devices.
-func (n *Node) amidRun() bool {
+func (n *localNode) amidRun() bool {
 	return n.run > runStart && n.actives == 0 && n.now()-n.sent < doze
 }
 
 // afterSend ends the turn of a sender of k bytes: out with the frames, unless they wait for more;
 // now and then a full lap, so that a sender that never waits hears acknowledgements
 // too.
-func (n *Node) afterSend(now time.Duration, k int) {
+func (n *localNode) afterSend(now time.Duration, k int) {
 	if n.eng.Holding() && !n.eng.Output() {
 		n.askFlush()
 		return
@@ -65,10 +65,10 @@ func (n *Node) afterSend(now time.Duration, k int) {
 }
 
 // resume begins the next pause of whoever sends, at now.
-func (n *Node) resume(now time.Duration) { n.sent, n.unclocked = now, 0 }
+func (n *localNode) resume(now time.Duration) { n.sent, n.unclocked = now, 0 }
 
 // askFlush makes the node's own goroutine ready to send what waits.
-func (n *Node) askFlush() {
+func (n *localNode) askFlush() {
 	if !n.flushAsked {
 		n.flushAsked = true
 		n.pumpSeat.rouse()

@@ -22,7 +22,7 @@ func TestSlowSendsAreNoPauses(t *testing.T) {
 		{"pauses", 5 * us, 2 * us, 10 * us, false},
 		{"pauses on a slow carrier", 5 * us, 12 * us, 60 * us, false},
 	} {
-		n := &Node{}
+		n := &localNode{}
 		now, waits, held := time.Second, 0, 0
 		for i := range 1000 {
 			at := now

@@ -27,7 +27,7 @@ type socket interface {
 
 // A writeHalf is the half of a socket that sends.
 type writeHalf struct {
-	n        *Node
+	n        *localNode
 	network  string
 	local    SocketAddr
 	nameWait time.Duration // for which its sends wait for a name

@@ -43,43 +43,13 @@ func (l *Listener) Stats() SocketStats { return l.b.Stats() }
 
 // Sockets returns all sockets of the node, by number; those of the node itself, as the
 // topology service, are Inside. It takes the lap lock for some 100 ns for each.
-func (n *Node) Sockets() []Socket {
-	if n.far != nil {
-		return showFar[[]Socket](n, "sockets")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	all := n.eng.Sockets()
-	for i := range all {
-		if o, ok := all[i].Owner.(socket); ok {
-			all[i].Addr.Net = o.writes().network
-			if all[i].Kind == ConnectedSocket {
-				all[i].Peer.Net = all[i].Addr.Net
-			}
-		}
-	}
-	return all
-}
+func (n *Node) Sockets() []Socket { return n.b.Sockets() }
 
 // ServiceStats returns what is counted by service type, by type. The first 1024 types
 // that sockets of this node were bound to or sent to have a row each; the others share
 // that of type 0.
-func (n *Node) ServiceStats() []ServiceStats {
-	if n.far != nil {
-		return showFar[[]ServiceStats](n, "service-stats")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return n.eng.Services()
-}
+func (n *Node) ServiceStats() []ServiceStats { return n.b.ServiceStats() }
 
 // Peers returns the other nodes that are known, by address; for links to them see
 // Links. One is forgotten, with its counters, five minutes after contact was lost.
-func (n *Node) Peers() []Peer {
-	if n.far != nil {
-		return showFar[[]Peer](n, "peers")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return n.eng.Traffic()
-}
+func (n *Node) Peers() []Peer { return n.b.Peers() }

@@ -4,7 +4,6 @@ package stack
 
 import (
 	"net/netip"
-	"slices"
 
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -20,30 +19,10 @@ type Stats struct {
 }
 
 // Names returns every binding the node knows: by type, then lower bound.
-func (n *Node) Names() []Binding {
-	if n.far != nil {
-		return showFar[[]Binding](n, "names")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	return slices.Collect(n.eng.Bindings)
-}
+func (n *Node) Names() []Binding { return n.b.Names() }
 
 // Stats returns a snapshot.
-func (n *Node) Stats() Stats {
-	if n.far != nil {
-		return showFar[Stats](n, "stats")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.wakeups, Kept: n.eng.Kept()}
-	for _, a := range n.attached {
-		in, out := a.dev.Dropped()
-		s.DeviceDropsIn += in
-		s.DeviceDropsOut += out
-	}
-	return s
-}
+func (n *Node) Stats() Stats { return n.b.Stats() }
 
 // Carried is what went over a bearer since the node was opened, in frames. A bearer
 // that drops is short of room: its interface, or this node, is too slow. One that
@@ -66,25 +45,4 @@ type BearerStatus struct {
 }
 
 // Bearers returns the node's bearers, in the order in which they were enabled.
-func (n *Node) Bearers() []BearerStatus {
-	if n.far != nil {
-		return showFar[[]BearerStatus](n, "bearers")
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	var all []BearerStatus
-	for _, a := range n.attached {
-		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
-		if d, ok := as[ender](a.dev); ok {
-			s.Local, s.Remote = d.Ends()
-		}
-		all = append(all, s)
-	}
-	return all
-}
-
-func (a *attachment) carried() Carried {
-	c := Carried{FramesIn: a.in, FramesOut: a.out}
-	c.DropsIn, c.DropsOut = a.dev.Dropped()
-	return c
-}
+func (n *Node) Bearers() []BearerStatus { return n.b.Bearers() }

@@ -94,12 +94,7 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 	if err != nil {
 		return nil, err
 	}
-	var b subscriptionBackend
-	if n.far != nil {
-		b, err = c.subscribeRemote(ctx, n, r)
-	} else {
-		b, err = c.subscribeLocal(ctx, n, r, f)
-	}
+	b, err := n.b.Subscribe(ctx, c, r, f)
 	if err != nil {
 		return nil, err
 	}
@@ -180,7 +175,7 @@ func (s *Subscription) Close() error {
 // WaitFor waits until somebody is bound to the service. Errors as for Subscribe; when ctx
 // is done, *BlockedError that says how long it waited.
 func (n *Node) WaitFor(ctx context.Context, a Service) error {
-	began := n.now()
+	began := time.Now()
 	s, err := n.Subscribe(ctx, a.Range())
 	if err != nil {
 		return err
@@ -189,7 +184,7 @@ func (n *Node) WaitFor(ctx context.Context, a Service) error {
 	for {
 		ev, err := s.Next(ctx)
 		if err != nil && ctx.Err() != nil {
-			return opError("wait", "tipc", nil, a, &BlockedError{Name: a, Blocked: n.now() - began, Cause: ctx.Err()})
+			return opError("wait", "tipc", nil, a, &BlockedError{Name: a, Blocked: time.Since(began), Cause: ctx.Err()})
 		}
 		if err != nil {
 			return err

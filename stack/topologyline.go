@@ -49,7 +49,7 @@ func (e *TopologyError) Temporary() bool { return e.Timeout() }
 // A topologyLine is a connection to the topology service of another node. The lap lock
 // guards it, and all of its methods are called with that held.
 type topologyLine struct {
-	n      *Node
+	n      *localNode
 	at     NodeAddr
 	c      *engine.Conn
 	wait   *waitList // its owner's calls
@@ -59,7 +59,7 @@ type topologyLine struct {
 // dialTopology connects to the topology service of a node; the request has a record
 // with it. All of that has so long (0: 8 seconds), from the call on. Errors:
 // ErrUnreachable, *TopologyError, net.ErrClosed, the context's.
-func (n *Node) dialTopology(ctx context.Context, at NodeAddr, record []byte, timeout time.Duration, list *waitList) (*topologyLine, error) {
+func (n *localNode) dialTopology(ctx context.Context, at NodeAddr, record []byte, timeout time.Duration, list *waitList) (*topologyLine, error) {
 	if timeout == 0 {
 		timeout = engine.DefaultConnTimeout
 	}

@@ -48,7 +48,7 @@ type waiter struct {
 
 // newWaiter returns a waiter that is nobody's. They are kept by node: the lap lock
 // guards the list.
-func (n *Node) newWaiter() *waiter {
+func (n *localNode) newWaiter() *waiter {
 	if k := len(n.idleWaiters); k > 0 {
 		w := n.idleWaiters[k-1]
 		n.idleWaiters = n.idleWaiters[:k-1]
@@ -79,7 +79,7 @@ func (l *waitList) remove(w *waiter) {
 // The lap lock is held, but not while it waits. Errors, of which each is looked for before
 // every attempt: net.ErrClosed, what ctx says, os.ErrDeadlineExceeded. The call stays among
 // those who wait until leave, so that it can go on waiting, for something else perhaps.
-func (n *Node) await(c *wait, try func() bool) error {
+func (n *localNode) await(c *wait, try func() bool) error {
 	for {
 		switch {
 		case c.closed != nil && *c.closed:
@@ -121,7 +121,7 @@ func (c *wait) lookBy(at time.Time) {
 
 // enter takes the call among those who wait, if it is not yet. Everything from here to
 // leave holds the lap lock, but for the sleeps in block.
-func (n *Node) enter(c *wait) {
+func (n *localNode) enter(c *wait) {
 	w := c.w
 	if w == nil {
 		w = n.newWaiter()
@@ -143,7 +143,7 @@ func (n *Node) enter(c *wait) {
 }
 
 // leave takes the call out again, of everything it stands in, and hands the role on.
-func (n *Node) leave(c *wait) {
+func (n *localNode) leave(c *wait) {
 	w := c.w
 	if w == nil {
 		return
@@ -178,7 +178,7 @@ func (n *Node) leave(c *wait) {
 // attempt is an attempt of w's call to send, of which send is the engine's part. When that
 // finds no room w stands in line for it until there is, or until another attempt meets
 // something else.
-func (n *Node) attempt(w *waiter, now time.Duration, send func() error) error {
+func (n *localNode) attempt(w *waiter, now time.Duration, send func() error) error {
 	n.latest = now
 	w.ticket.Owner = w
 	n.eng.SendAs(&w.ticket)
@@ -194,7 +194,7 @@ func (n *Node) attempt(w *waiter, now time.Duration, send func() error) error {
 // block waits for something to happen, at most until the deadline (zero: none):
 // a lap if w drives, a sleep if not. It always lets go of the lock, but for a driver's first
 // lap. It returns often without reason; see await.
-func (n *Node) block(w *waiter, deadline time.Time) {
+func (n *localNode) block(w *waiter, deadline time.Time) {
 	if w.ticket.Invited() { // there is room: it tries as soon as others have had the lock
 		if n.hand.driver != w {
 			n.breathe()
@@ -227,7 +227,7 @@ func (n *Node) block(w *waiter, deadline time.Time) {
 }
 
 // rouse makes a waiting call look.
-func (n *Node) rouse(w *waiter) {
+func (n *localNode) rouse(w *waiter) {
 	if n.hand.driver != w {
 		signal(w.wake)
 		return
@@ -238,13 +238,13 @@ func (n *Node) rouse(w *waiter) {
 	}
 }
 
-func (n *Node) rouseFirst(l waitList) {
+func (n *localNode) rouseFirst(l waitList) {
 	if len(l) > 0 {
 		n.rouse(l[0])
 	}
 }
 
-func (n *Node) rouseAll(l waitList) {
+func (n *localNode) rouseAll(l waitList) {
 	for _, w := range l {
 		n.rouse(w)
 	}
@@ -252,7 +252,7 @@ func (n *Node) rouseAll(l waitList) {
 
 // rouseWhen arranges that w looks when ctx is done. The returned function ends that; it may
 // come too late, which is harmless.
-func (n *Node) rouseWhen(ctx context.Context, w *waiter) (stop func() bool) {
+func (n *localNode) rouseWhen(ctx context.Context, w *waiter) (stop func() bool) {
 	return context.AfterFunc(ctx, func() {
 		n.mu.Lock()
 		n.rouse(w)

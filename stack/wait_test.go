@@ -310,38 +310,38 @@ func nobodyWaits(t *testing.T, n *Node, none bool) {
 	if !none {
 		return
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	lists := map[string]waitList{"starting": n.starting, "draining": n.draining}
-	for s := range n.sockets {
+	n.inside().mu.Lock()
+	defer n.inside().unlock()
+	lists := map[string]waitList{"starting": n.inside().starting, "draining": n.inside().draining}
+	for s := range n.inside().sockets {
 		lists["writing"] = append(lists["writing"], s.writes().writing...)
 		if r, ok := s.(interface{ reading() waitList }); ok {
 			lists["reading"] = append(lists["reading"], r.reading()...)
 		}
 	}
-	for s := range n.subs {
+	for s := range n.inside().subs {
 		lists["subscribers"] = append(lists["subscribers"], s.wait...)
 	}
-	for p := range n.pollers {
+	for p := range n.inside().pollers {
 		lists["pollers"] = append(lists["pollers"], p.wait...)
 	}
-	if n.closing {
+	if n.inside().closing {
 		delete(lists, "draining") // Close itself
-	} else if n.hand.driver != nil || len(n.hand.parked) > 0 {
-		t.Errorf("a call drives: %t, and %d are parked", n.hand.driver != nil, len(n.hand.parked))
+	} else if n.inside().hand.driver != nil || len(n.inside().hand.parked) > 0 {
+		t.Errorf("a call drives: %t, and %d are parked", n.inside().hand.driver != nil, len(n.inside().hand.parked))
 	}
 	for name, l := range lists {
 		if len(l) > 0 {
 			t.Errorf("%s: %d calls", name, len(l))
 		}
 	}
-	for _, w := range n.idleWaiters {
+	for _, w := range n.inside().idleWaiters {
 		if w.entered || w.waiting || w.ticket.Owner != nil {
 			t.Errorf("a waiter that nobody has: entered %t, waits for a name %t, has a ticket %t", w.entered, w.waiting, w.ticket.Owner != nil)
 		}
 	}
-	if len(n.awaited) > 0 || n.eng.Waiting() > 0 || n.trying != nil {
-		t.Errorf("%d types are awaited, %d calls stand in line", len(n.awaited), n.eng.Waiting())
+	if len(n.inside().awaited) > 0 || n.inside().eng.Waiting() > 0 || n.inside().trying != nil {
+		t.Errorf("%d types are awaited, %d calls stand in line", len(n.inside().awaited), n.inside().eng.Waiting())
 	}
 }
 
@@ -488,12 +488,12 @@ func TestInvitedCallSleeps(t *testing.T) {
 		a, b := all[0], all[1]
 		c := mustOpen(t, a.Node, nil)
 		full(t, a, b)
-		l := &topologyLine{n: a.Node, at: 2, wait: new(waitList)}
+		l := &topologyLine{n: a.Node.inside(), at: 2, wait: new(waitList)}
 		tries, behind := 0, make(chan error)
 		sent := make(chan error)
 		go func() {
-			a.mu.Lock()
-			defer a.unlock()
+			a.inside().mu.Lock()
+			defer a.inside().unlock()
 			sent <- l.send(t.Context(), time.Now().Add(time.Second), func(now time.Duration) error {
 				if tries++; tries == 1 {
 					return c.inside().port.Send(now, b.elsewhere(), make([]byte, 1000))
@@ -517,11 +517,11 @@ func TestInvitedCallSleeps(t *testing.T) {
 			t.Errorf("the call behind it: %v", err)
 		}
 		pass(100 * time.Millisecond)
-		a.mu.Lock()
-		if k := a.eng.Waiting(); k != 0 {
+		a.inside().mu.Lock()
+		if k := a.inside().eng.Waiting(); k != 0 {
 			t.Errorf("%d calls stand in line", k)
 		}
-		a.unlock()
+		a.inside().unlock()
 		if err := <-sent; err != os.ErrDeadlineExceeded || tries < 2 {
 			t.Errorf("got %v after %d attempts", err, tries)
 		}

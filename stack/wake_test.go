@@ -75,18 +75,18 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
-		n.mu.Lock()
+		n.inside().mu.Lock()
 		w := wait{list: &c.inside().readers}
-		n.enter(&w)
-		n.block(w.w, time.Time{})
+		n.inside().enter(&w)
+		n.inside().block(w.w, time.Time{})
 		began := time.Now()
-		n.jobs.push(&job{from: c.inside(), dest: socketDest(c.inside().local), data: []byte("x"), done: make(chan struct{}, 1)})
-		n.block(w.w, time.Time{})
+		n.inside().jobs.push(&job{from: c.inside(), dest: socketDest(c.inside().local), data: []byte("x"), done: make(chan struct{}, 1)})
+		n.inside().block(w.w, time.Time{})
 		if c.inside().port.Pending() != 1 || time.Since(began) != 0 {
 			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.inside().port.Pending())
 		}
-		n.leave(&w)
-		n.unlock()
+		n.inside().leave(&w)
+		n.inside().unlock()
 	})
 }
 

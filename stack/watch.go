@@ -6,7 +6,6 @@ import (
 	"context"
 	"fmt"
 	"net"
-	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -102,28 +101,7 @@ type Watch struct {
 
 // Watch begins to watch the node. Errors, inside *net.OpError: a *Refusal with EUSERS
 // for more than 256; net.ErrClosed.
-func (n *Node) Watch() (*Watch, error) {
-	if n.far != nil {
-		w, err := n.far.watchNode()
-		return w, manageError("watch", err)
-	}
-	n.mu.Lock()
-	defer n.unlock()
-	switch {
-	case n.closing:
-		return nil, opError("watch", "tipc", nil, nil, net.ErrClosed)
-	case len(n.watches) >= maxWatches:
-		return nil, opError("watch", "tipc", nil, nil, refuse(syscall.EUSERS, "Too many watches."))
-	}
-	w := newWatch()
-	w.stop = func() {
-		n.mu.Lock()
-		defer n.unlock()
-		delete(n.watches, w)
-	}
-	n.watches[w] = struct{}{}
-	return w, nil
-}
+func (n *Node) Watch() (*Watch, error) { return n.b.Watch() }
 
 func newWatch() *Watch {
 	w := &Watch{stop: func() {}}
@@ -150,14 +128,3 @@ func (w *Watch) Close() error {
 
 // end ends it once what waits is read.
 func (w *Watch) end(why error) { w.queue.end(why, false) }
-
-// tellWatches tells those who watch. The lap lock is held.
-func (n *Node) tellWatches(ev NodeEvent) {
-	if len(n.watches) == 0 {
-		return
-	}
-	ev.Time = time.Now()
-	for w := range n.watches {
-		w.queue.put(ev)
-	}
-}

@@ -67,12 +67,12 @@ func (l *jobList) empty() bool { return l.head.Load() == nil }
 // payload is copied, the job appended, the lock tried once more; and whoever
 // unlocks looks at the list again. So a job is always seen, by its own sender or
 // by the holder. It returns what the engine said.
-func (n *Node) submit(s sender, d dest, data []byte) error {
+func (n *localNode) submit(s sender, d dest, data []byte) error {
 	return n.submitSized(s, d, data, len(data))
 }
 
 // submitSized is submit for a sender that may have the data itself, size bytes.
-func (n *Node) submitSized(s sender, d dest, data []byte, size int) error {
+func (n *localNode) submitSized(s sender, d dest, data []byte, size int) error {
 	if n.mu.TryLock() {
 		now := n.sendTime()
 		n.eng.Hold(n.inRun(now, size))
@@ -100,7 +100,7 @@ func (n *Node) submitSized(s sender, d dest, data []byte, size int) error {
 
 // unlock ends a turn: it carries out what was appended meanwhile, and looks once
 // more after letting go, because who failed to get the lock counts on that.
-func (n *Node) unlock() {
+func (n *localNode) unlock() {
 	for {
 		if !n.jobs.empty() {
 			n.runJobs()
@@ -114,7 +114,7 @@ func (n *Node) unlock() {
 
 // runJobs sends what other goroutines have appended, all with one kick, and small
 // ones in common packets.
-func (n *Node) runJobs() {
+func (n *localNode) runJobs() {
 	now := n.now()
 	n.eng.Hold(true)
 	for j := n.jobs.take(); j != nil; {
@@ -129,7 +129,7 @@ func (n *Node) runJobs() {
 }
 
 // send hands a message of s to the engine.
-func (n *Node) send(now time.Duration, s sender, d dest, data []byte) error {
+func (n *localNode) send(now time.Duration, s sender, d dest, data []byte) error {
 	w := s.writes()
 	if n.closed || w.closed {
 		return engine.ErrClosed

@@ -51,13 +51,13 @@ func jam(t *testing.T, c Config) *jammed {
 		t.Fatal(err)
 	}
 	<-time.After(time.Second / 2) // everything is acknowledged
-	j.n.mu.Lock()
+	j.n.inside().mu.Lock()
 	d.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
-	j.n.unlock()
+	j.n.inside().unlock()
 	j.free = func() {
-		j.n.mu.Lock()
+		j.n.inside().mu.Lock()
 		d.transmit = nil
-		j.n.unlock()
+		j.n.inside().unlock()
 	}
 	filler := mustOpen(t, j.n, nil)
 	for err == nil {
@@ -154,9 +154,9 @@ func TestTurnIsHandedOn(t *testing.T) {
 			if i == 0 {
 				// What it waits for comes, and the deadline with it.
 				j.write(t, c, big('a'))
-				j.n.mu.Lock()
+				j.n.inside().mu.Lock()
 				c.inside().writeBy = time.Now()
-				j.n.unlock()
+				j.n.inside().unlock()
 				continue
 			}
 			j.write(t, c, big('a'+byte(i)))
@@ -182,14 +182,14 @@ func TestWritersShareALink(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &throttle{perMs: 20}
-		n.mu.Lock()
+		n.inside().mu.Lock()
 		d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 			if k := r.take(len(bufs)); k > 0 {
 				return d.Device.Transmit(bufs[:k])
 			}
 			return 0, nil
 		}
-		n.unlock()
+		n.inside().unlock()
 		end := time.Now().Add(long)
 		var wg sync.WaitGroup
 		var sent [writers]int

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"errors"
+	"io/fs"
+	"syscall"
+)
+
+// RequestBearer implements nodeBackend.
+func (n *localNode) RequestBearer(ctx context.Context, r BearerRequest) error {
+	if err := n.requestBearer(ctx, r); err != nil {
+		return opError("enable bearer", "tipc", nil, nil, refused(err))
+	}
+	return nil
+}
+
+func (n *localNode) requestBearer(ctx context.Context, r BearerRequest) error {
+	m, ok := parseMedium(r.Medium)
+	switch {
+	case !ok:
+		return refuse(syscall.EINVAL, "Unknown medium.")
+	case n.cfg.OpenBearer == nil:
+		return refuse(syscall.EOPNOTSUPP, "This node opens no devices.")
+	}
+	name := r.Device
+	if m == udpMedium && r.Name != "" {
+		name = r.Name
+	}
+	n.mu.Lock()
+	there, mtu := n.bearer(name) != nil, n.media[m].MTU
+	n.unlock()
+	if there { // before the device is opened: it could not be, a second time
+		return refuse(syscall.EINVAL, "Already enabled.")
+	}
+	if m == udpMedium && r.MTU == 0 {
+		r.MTU = mtu
+	}
+	dev, err := n.cfg.OpenBearer(ctx, r)
+	if err != nil {
+		return openRefusal(err)
+	}
+	c := BearerConfig{LinkConfig: LinkConfig{Tolerance: r.Tolerance, Priority: r.Priority}, Domain: r.Domain}
+	if r.Window > 0 {
+		c.Window, c.MaxWindow = min(r.Window, defaultWindow), r.Window
+	}
+	if err := n.enable(ctx, dev, c); err != nil {
+		dev.Close()
+		return err
+	}
+	return nil
+}
+
+// openRefusal gives the error of an opener the errno and text that a kernel has for it: of
+// an interface that is not there ENODEV, of what has no errno EINVAL.
+func openRefusal(err error) error {
+	var r *Refusal
+	if errors.As(err, &r) {
+		return err
+	}
+	errno := syscall.EINVAL
+	switch {
+	case errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENXIO):
+		errno = syscall.ENODEV
+	default:
+		errors.As(err, &errno)
+	}
+	return &Refusal{Errno: errno, Reason: "Failed to enable media.", Err: err}
+}

@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// Links implements nodeBackend.
+func (n *localNode) Links() []Link {
+	n.mu.Lock()
+	defer n.unlock()
+	var all []Link
+	for s := range n.eng.Peers(n.now()) {
+		a := n.byID(s.Bearer)
+		all = append(all, Link{
+			Peer: s.Peer, Identity: s.Identity, Bearer: a.dev.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
+			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
+			Statistics: s.Statistics, Device: a.carried(),
+		})
+	}
+	return all
+}
+
+// SetLink implements nodeBackend.
+func (n *localNode) SetLink(peer NodeAddr, bearer string, c LinkConfig) error {
+	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.SetLink(now, peer, id, c) })
+}
+
+// ResetStatistics implements nodeBackend.
+func (n *localNode) ResetStatistics(peer NodeAddr, bearer string) error {
+	return n.onBearer(bearer, func(now time.Duration, id int) error { return n.eng.ResetStatistics(now, peer, id) })
+}
+
+// onBearer lets change work on the engine, with the number of the bearer of that name.
+func (n *localNode) onBearer(name string, change func(now time.Duration, id int) error) error {
+	n.mu.Lock()
+	defer n.unlock()
+	err := engine.ErrUnreachable
+	now := n.now()
+	if a := n.bearer(name); a != nil {
+		err = change(now, a.id)
+	}
+	n.lap(now, false)
+	if err != nil {
+		return opError("set", "tipc", nil, nil, err)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"cmp"
+	"fmt"
+	"net"
+	"slices"
+	"syscall"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// LinkProperty implements nodeBackend.
+func (n *localNode) LinkProperty(link string, p Property) (int, error) {
+	n.mu.Lock()
+	defer n.unlock()
+	v, err := n.linkProperty(link, p)
+	return v, manageError("get", err)
+}
+
+func (n *localNode) linkProperty(link string, p Property) (int, error) {
+	if link == BroadcastLinkName && p == PropertyWindow {
+		return n.castWindow(), nil
+	}
+	s, err := n.linkNamed(link)
+	if err != nil {
+		return 0, err
+	}
+	switch p {
+	case PropertyPriority:
+		return int(s.Priority), nil
+	case PropertyTolerance:
+		return int(s.Tolerance.Milliseconds()), nil
+	case PropertyWindow:
+		return s.Window, nil
+	}
+	return 0, p.refusal()
+}
+
+// SetLinkProperty implements nodeBackend.
+func (n *localNode) SetLinkProperty(link string, p Property, value int) error {
+	return n.manage("set", func() error { return n.setLinkProperty(link, p, value) })
+}
+
+func (n *localNode) setLinkProperty(link string, p Property, value int) error {
+	if err := p.check(value); err != nil {
+		return err
+	}
+	if link == BroadcastLinkName && p == PropertyWindow {
+		n.bcastWindow = value
+		return nil
+	}
+	s, err := n.linkNamed(link)
+	if err != nil {
+		return err
+	}
+	if p == PropertyMTU {
+		return p.refusal()
+	}
+	now := n.now()
+	err = n.eng.SetLink(now, s.Peer, s.Bearer, p.change(value, s.MinWindow))
+	n.lap(now, false)
+	return err
+}
+
+// castWindow is the window of the broadcast link that was set.
+func (n *localNode) castWindow() int { return cmp.Or(n.bcastWindow, leastWindow) }
+
+// linkNamed finds a link by its name. Errors: *Refusal with EINVAL.
+func (n *localNode) linkNamed(name string) (engine.LinkStatus, error) {
+	for s := range n.eng.Peers(n.now()) {
+		if s.Name == name && name != "" {
+			return s, nil
+		}
+	}
+	return engine.LinkStatus{}, &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %.80q", ErrUnreachable, name)}
+}
+
+// ResetLinkStatistics implements nodeBackend.
+func (n *localNode) ResetLinkStatistics(link string) error {
+	return n.manage("reset", func() error { return n.resetLinkStatistics(link) })
+}
+
+func (n *localNode) resetLinkStatistics(link string) error {
+	now := n.now()
+	if link == BroadcastLinkName {
+		n.eng.ResetBroadcastStatistics(now)
+		return nil
+	}
+	for r := range n.eng.Receptions() {
+		if r.Name == link {
+			return n.eng.ResetReception(r.Peer)
+		}
+	}
+	s, err := n.linkNamed(link)
+	if err != nil {
+		return err
+	}
+	return n.eng.ResetStatistics(now, s.Peer, s.Bearer)
+}
+
+// BroadcastReceptions implements nodeBackend.
+func (n *localNode) BroadcastReceptions() []BroadcastReception {
+	n.mu.Lock()
+	defer n.unlock()
+	return slices.Collect(n.eng.Receptions())
+}
+
+// BroadcastMethod implements nodeBackend.
+func (n *localNode) BroadcastMethod() BroadcastMethod {
+	n.mu.Lock()
+	defer n.unlock()
+	m, ratio := n.eng.Multicast()
+	for name, k := range broadcastMethods {
+		if k == m {
+			return BroadcastMethod{name, ratio}
+		}
+	}
+	return BroadcastMethod{Ratio: ratio}
+}
+
+// SetBroadcastMethod implements nodeBackend.
+func (n *localNode) SetBroadcastMethod(m BroadcastMethod) error {
+	k, ok := broadcastMethods[m.Method]
+	if !ok {
+		return manageError("set", fmt.Errorf("%w: no broadcast method %.40q", ErrConfig, m.Method))
+	}
+	return n.manage("set", func() error { return n.eng.SetMulticast(k, m.Ratio) })
+}
+
+// MonitorThreshold implements nodeBackend.
+func (n *localNode) MonitorThreshold() int {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.MonitorThreshold()
+}
+
+// manage lets the lock's holder change something, unless the node has ended.
+func (n *localNode) manage(op string, change func() error) error {
+	n.mu.Lock()
+	defer n.unlock()
+	if n.closing {
+		return manageError(op, net.ErrClosed)
+	}
+	return manageError(op, change())
+}

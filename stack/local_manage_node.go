@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"errors"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// NetID implements nodeBackend.
+func (n *localNode) NetID() uint32 {
+	n.mu.Lock()
+	defer n.unlock()
+	return n.eng.NetID()
+}
+
+// SetAddress implements nodeBackend.
+func (n *localNode) SetAddress(a NodeAddr) error {
+	return n.beforeAddress(func(now time.Duration) error { return n.eng.SetAddress(now, a) })
+}
+
+// SetIdentity implements nodeBackend.
+func (n *localNode) SetIdentity(id Identity) error {
+	return n.beforeAddress(func(time.Duration) error { return n.eng.SetIdentity(id) })
+}
+
+// SetNetID implements nodeBackend.
+func (n *localNode) SetNetID(id uint32) error {
+	return n.beforeAddress(func(time.Duration) error { return n.eng.SetNetID(id) })
+}
+
+func (n *localNode) beforeAddress(change func(now time.Duration) error) error {
+	n.mu.Lock()
+	defer n.unlock()
+	now := n.now()
+	err := n.running()
+	if err == nil || errors.Is(err, ErrNoAddress) {
+		err = change(now)
+		n.lap(now, false)
+	}
+	if errors.Is(err, engine.ErrSettled) {
+		err = &Refusal{Errno: syscall.EPERM, Err: err}
+	}
+	return manageError("set", err)
+}
+
+// RemovePeer implements nodeBackend.
+func (n *localNode) RemovePeer(a NodeAddr) error {
+	return n.manage("remove", func() error {
+		err := n.eng.RemovePeer(a)
+		if errors.Is(err, engine.ErrContact) {
+			err = &Refusal{Errno: syscall.EBUSY, Err: err}
+		}
+		return err
+	})
+}
+
+// RemovePeerIdentity implements nodeBackend.
+func (n *localNode) RemovePeerIdentity(id Identity) error {
+	return n.manage("remove", func() error {
+		a, contact := n.eng.ByIdentity(id)
+		if a == 0 || contact {
+			return ErrUnreachable
+		}
+		return n.eng.RemovePeer(a)
+	})
+}

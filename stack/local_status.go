@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import "slices"
+
+// Names implements nodeBackend.
+func (n *localNode) Names() []Binding {
+	n.mu.Lock()
+	defer n.unlock()
+	return slices.Collect(n.eng.Bindings)
+}
+
+// Stats implements nodeBackend.
+func (n *localNode) Stats() Stats {
+	n.mu.Lock()
+	defer n.unlock()
+	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.wakeups, Kept: n.eng.Kept()}
+	for _, a := range n.attached {
+		in, out := a.dev.Dropped()
+		s.DeviceDropsIn += in
+		s.DeviceDropsOut += out
+	}
+	return s
+}
+
+// Bearers implements nodeBackend.
+func (n *localNode) Bearers() []BearerStatus {
+	n.mu.Lock()
+	defer n.unlock()
+	var all []BearerStatus
+	for _, a := range n.attached {
+		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
+		if d, ok := as[ender](a.dev); ok {
+			s.Local, s.Remote = d.Ends()
+		}
+		all = append(all, s)
+	}
+	return all
+}
+
+func (a *attachment) carried() Carried {
+	c := Carried{FramesIn: a.in, FramesOut: a.out}
+	c.DropsIn, c.DropsOut = a.dev.Dropped()
+	return c
+}

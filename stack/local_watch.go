@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"net"
+	"syscall"
+	"time"
+)
+
+// Watch implements nodeBackend.
+func (n *localNode) Watch() (*Watch, error) {
+	n.mu.Lock()
+	defer n.unlock()
+	switch {
+	case n.closing:
+		return nil, opError("watch", "tipc", nil, nil, net.ErrClosed)
+	case len(n.watches) >= maxWatches:
+		return nil, opError("watch", "tipc", nil, nil, refuse(syscall.EUSERS, "Too many watches."))
+	}
+	w := newWatch()
+	w.stop = func() {
+		n.mu.Lock()
+		defer n.unlock()
+		delete(n.watches, w)
+	}
+	n.watches[w] = struct{}{}
+	return w, nil
+}
+
+// tellWatches tells those who watch. The lap lock is held.
+func (n *localNode) tellWatches(ev NodeEvent) {
+	if len(n.watches) == 0 {
+		return
+	}
+	ev.Time = time.Now()
+	for w := range n.watches {
+		w.queue.put(ev)
+	}
+}
