@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -33,20 +32,16 @@ const maxOwedUpdates = 4096
 func (e *Engine) sendOpening(now time.Duration, n *node) {
 	d := &nameDebt{opening: true, last: e.cast.sender.Last(), bulk: true}
 	d.items, d.next = e.pub.Bulk()
-	e.did(WorkBindings, len(d.items))
 	n.owed = d
 	n.reading = !e.cfg.AsKernel
-	if !e.payNames(now, n) {
-		d.items = slices.Clone(d.items)
-		e.oweNames(now)
-	}
+	e.payNames(now, n)
 }
 
-// oweNames has what nodes are owed tried again.
-func (e *Engine) oweNames(now time.Duration) {
-	if a := &e.namesAgain; !a.isSet() {
+// oweNames has what nodes are owed tried again at a time.
+func (e *Engine) oweNames(at time.Duration) {
+	if a := &e.namesAgain; !a.isSet() || at < a.at {
 		a.owner = namesAgain{e}
-		e.alarms.set(a, now+owedPause)
+		e.alarms.set(a, at)
 	}
 }
 
@@ -60,15 +55,23 @@ func (x namesAgain) ring(now time.Duration, _ *alarm) {
 			continue
 		}
 		l := n.slots[0] // of a node that is up, as all that are owed something
-		if !x.e.payNames(now, n) {
-			x.e.oweNames(now)
-		}
+		x.e.payNames(now, n)
 		x.e.after(now, l)
 	}
 }
 
-// payNames sends a node what it is owed, and reports whether that was all.
-func (e *Engine) payNames(now time.Duration, n *node) bool {
+// payNames sends a node what it is owed: as much as the turn may still do. The rest is tried
+// again.
+func (e *Engine) payNames(now time.Duration, n *node) {
+	if !e.payNow(now, n) {
+		e.oweNames(now + owedPause)
+	} else if n.owed != nil {
+		e.oweNames(now)
+	}
+}
+
+// payNow is payNames, and reports false where there is no memory or room.
+func (e *Engine) payNow(now time.Duration, n *node) bool {
 	d, l := n.owed, n.slots[0]
 	if d.opening {
 		if !e.openBroadcast(now, l, d.last) {
@@ -79,6 +82,9 @@ func (e *Engine) payNames(now time.Duration, n *node) bool {
 	}
 	limit := max(1, (l.PacketLimit()-frame.IntLen)/frame.NameItemLen)
 	for d.bulk {
+		if !e.mayDo(3) {
+			return true
+		}
 		part := d.items[:min(limit, len(d.items))]
 		f := frame.NamesFields{Bulk: true, NonLegacy: true, BcastAckInvalid: true}
 		if len(part) == len(d.items) {
@@ -87,6 +93,7 @@ func (e *Engine) payNames(now time.Duration, n *node) bool {
 		if !e.sendNames(now, l, f, part...) {
 			return false
 		}
+		e.did(WorkBindings, len(part))
 		d.items = d.items[len(part):]
 		if d.bulk = !f.LastBulk; !d.bulk {
 			l.told = d.next
@@ -94,6 +101,10 @@ func (e *Engine) payNames(now time.Duration, n *node) bool {
 		}
 	}
 	for len(d.updates) > 0 {
+		if !e.mayDo(3) {
+			return true
+		}
+		e.did(WorkBindings, 1)
 		u := d.updates[0]
 		if !e.sendNames(now, l, u.fields(), u.item) {
 			return false
@@ -116,7 +127,7 @@ func (e *Engine) tellOne(now time.Duration, n *node, u update) {
 		fallthrough
 	default:
 		n.owed.updates = append(n.owed.updates, u)
-		e.oweNames(now)
+		e.oweNames(now + owedPause)
 	}
 	e.after(now, l)
 	if n.owed != nil && len(n.owed.updates) > maxOwedUpdates {
