@@ -36,7 +36,8 @@ func (e *CallError) Timeout() bool { return e.Err == context.DeadlineExceeded }
 // service or a range the first of anybody. Each call has a socket to itself. That of a
 // call that got no answer, or of one of a range, is closed, so that what is late is never
 // taken for the answer to another call; who answers one request twice, later than at
-// once, may be.
+// once, may be, and on an attached node whenever the second answer has not yet come from the
+// daemon when the next call begins.
 //
 // A request that nobody takes comes back: then the error is a *RejectError. When the socket
 // that took it closes without an answer, as that of a program does that ends, or contact with

@@ -103,13 +103,19 @@ func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 	defer after.Close()
 	after.SetDeadline(time.Now().Add(patience))
 	for i, want := range []string{"second", "third"} {
+		both := []string{want, "twice"}
+		if attachedTests { // when the second answer reaches the program is not known: see Call
+			both = both[:1]
+		}
 		var wg sync.WaitGroup
 		wg.Go(func() {
 			_, from := read()
 			answer(old, "stale")
-			answer(from, want, "twice")
+			answer(from, both...)
 			answer(after.LocalAddr(), "both have come")
-			old = from
+			if len(both) > 1 { // else its socket may have the next call
+				old = from
+			}
 		})
 		k, _, err := a.Call(within(t), server.LocalAddr(), []byte("again"), resp)
 		wg.Wait()

@@ -169,10 +169,10 @@ func TestConnWritesAreWhole(t *testing.T) {
 func TestConnReaderStops(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
-		client.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
 		var err error
 		sent := 0
-		for ; err == nil; sent++ {
+		for ; err == nil; sent++ { // a deadline for each: all of them may take longer
+			client.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
 			_, err = client.Write(make([]byte, 1000))
 		}
 		var blocked *stack.BlockedError

@@ -102,8 +102,9 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 	return a, nil
 }
 
-// A Reply is the way from a Handler to whoever sent the message. It never waits. It is
-// the port's own: void after the handler has returned, and not for other goroutines.
+// A Reply is the way from a Handler to whoever sent the message. It never waits, but on an
+// attached node, whose handlers have goroutines of their own. It is the port's own: void after
+// the handler has returned, and not for other goroutines.
 type Reply struct {
 	a    *ActivePort
 	to   SocketAddr
@@ -111,9 +112,11 @@ type Reply struct {
 }
 
 // Send sends b, which is copied, to the socket the message came from; from there it is a
-// message of the active port. It may be called any number of times. Errors, of which
-// each is counted: ErrNoRoom where it would have to wait, ErrUnreachable, ErrTooLong,
-// ErrEmpty, net.ErrClosed after the handler has returned.
+// message of the active port. It may be called any number of times. On an attached node it
+// waits for room between program and daemon until the port is closed, and what the daemon
+// cannot send is lost, with SyncErrors too. Errors, of which each is counted: ErrNoRoom where a
+// node of Open would have to wait, ErrUnreachable, ErrTooLong, ErrEmpty, net.ErrClosed after the
+// handler has returned.
 func (w *Reply) Send(b []byte) error {
 	if !w.open {
 		return net.ErrClosed

@@ -22,6 +22,12 @@ func TestProbe(t *testing.T) {
 		}
 		gone := mustListen(t, b, stack.SocketConfig{}, nil)
 		gone.Close()
+		for alive := attachedTests; alive; { // Close does not wait for the daemon for long
+			var err error
+			if alive, _, err = b.Probe(within(t), gone.LocalAddr().(stack.SocketAddr)); err != nil {
+				t.Fatal(err)
+			}
+		}
 		for _, n := range []*stack.Node{a, b} { // of another node, and of this one
 			for want, c := range map[bool]*stack.PacketConn{true: server, false: gone} {
 				if got, _, err := n.Probe(t.Context(), c.LocalAddr().(stack.SocketAddr)); got != want || err != nil {

@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"context"
 	"log/slog"
 	"net"
 	"sync"
@@ -25,6 +26,7 @@ type remotePort struct {
 func (c *remotePacket) serve(a *ActivePort, r Range, bound bool) error {
 	p := &remotePort{remotePacket: c, a: a, start: time.Now()}
 	a.b, a.apart = p, true
+	p.sync = false // Close would end an answer that waits for the daemon's, and is sent
 	if bound {
 		if err := p.bind(attach.OpBind, r, p.scope); err != nil {
 			p.Close()
@@ -50,9 +52,9 @@ func (p *remotePort) ownHandler() bool { return false }
 // closeLater implements portBackend.
 func (p *remotePort) closeLater() {}
 
-// reply implements portBackend.
+// reply implements portBackend. It waits: the handler has a goroutine of its own.
 func (p *remotePort) reply(to SocketAddr, b []byte) error {
-	_, err := p.TryWrite(socketDest(to), b, to)
+	_, err := p.write(context.Background(), socketDest(to), b, to)
 	return inner(err)
 }
 

@@ -64,7 +64,7 @@ func (l *clientConn) ended() bool {
 // useRing makes a line that nobody else uses yet have a ring, if the program wants rings.
 // What the daemon refuses is an error with RingAlways alone.
 func (l *clientConn) useRing(ctx context.Context, c AttachConfig) error {
-	if !c.rings() {
+	if !c.rings() || l.ended() { // a read will report it
 		return nil
 	}
 	h := attach.Header{Op: attach.OpRing}
@@ -76,10 +76,11 @@ func (l *clientConn) useRing(ctx context.Context, c AttachConfig) error {
 	}
 	l.fds = true
 	a, err := l.exchange(ctx, new(time.Time), h, nil)
+	if err != nil && l.ended() { // the connection, before it had a ring
+		a, err = l.ringAnswer(ctx)
+	}
 	l.fds = false
 	switch {
-	case err != nil && l.ended(): // the connection, before it had a ring: a read will tell
-		return nil
 	case err != nil:
 		return err
 	case a.Errno != 0 && c.Ring == RingAlways:
@@ -97,4 +98,27 @@ func (l *clientConn) useRing(ctx context.Context, c AttachConfig) error {
 		l.conn.SetSpin(-1)
 	}
 	return nil
+}
+
+// ringAnswer reads the answer to OpRing that comes after the end of the connection: the
+// daemon takes what the program says from the ring, or from the socket, as it has answered.
+func (l *clientConn) ringAnswer(ctx context.Context) (response, error) {
+	defer context.AfterFunc(ctx, func() {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		l.conned = longAgo
+		l.conn.SetReadDeadline(l.conned)
+	})()
+	for {
+		_, fd, err := l.conn.ReadFD(&l.h, nil)
+		switch {
+		case err != nil && ctx.Err() != nil:
+			return response{}, ctx.Err()
+		case err != nil:
+			return response{}, lineError(err)
+		case l.h.IsReply() && l.h.Op == attach.OpRing:
+			return response{l.h, nil, fd}, nil
+		}
+		closeFD(fd)
+	}
 }
