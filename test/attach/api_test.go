@@ -4,7 +4,6 @@ package attach
 
 import (
 	"context"
-	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -13,6 +12,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
 // modes are the ways in which the tests are run, by what $UTIPC_TEST_ATTACHED is.
@@ -20,35 +21,47 @@ var modes = [3]struct{ name, env string }{{"Open", ""}, {"Attach", "1"}, {"Attac
 
 var verdict = regexp.MustCompile(`(?m)^--- (PASS|FAIL|SKIP): (\w+)`)
 
-// run runs tests, and returns what became of each.
-func run(binary, mode string, tests ...string) (map[string]string, string) {
+// An outcome is what became of each test, and what was said.
+type outcome struct {
+	verdicts map[string]string
+	said     string
+}
+
+// run runs tests in a mode; calls fail by seed, unless that is empty.
+func run(binary, mode, seed string, tests []string) outcome {
 	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$")
 	cmd.Dir = filepath.Join("..", "..", "stack")
-	cmd.Env = append(os.Environ(), "UTIPC_TEST_ATTACHED="+mode)
+	cmd.Env = append(os.Environ(), "UTIPC_TEST_ATTACHED="+mode, callfault.Variable+"="+seed)
 	out, _ := cmd.CombinedOutput() // that tests fail is what is looked for
-	got := map[string]string{}
-	for _, m := range verdict.FindAllStringSubmatch(string(out), -1) {
-		got[m[2]] = m[1]
+	o := outcome{map[string]string{}, string(out)}
+	for _, m := range verdict.FindAllStringSubmatch(o.said, -1) {
+		o.verdicts[m[2]] = m[1]
 	}
-	return got, string(out)
+	return o
 }
 
-// Every test of the API gives the same on nodes from Open and from Attach, but for those
-// of the list of differences, which all do differ.
-func TestOpenAndAttachDifferAsListed(t *testing.T) {
-	binary := filepath.Join(t.TempDir(), "stack.test")
+// buildStack builds the tests of package stack.
+func buildStack(t *testing.T) (binary string) {
+	t.Helper()
+	binary = filepath.Join(t.TempDir(), "stack.test")
 	build := exec.Command("go", "test", "-c", "-o", binary, "./stack")
 	build.Dir = filepath.Join("..", "..")
 	if out, err := build.CombinedOutput(); err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
-	var got [len(modes)]map[string]string
-	var said [len(modes)]string
+	return binary
+}
+
+// Every test of the API gives the same on nodes from Open and from Attach, but for those
+// of the list of differences, which all do differ.
+func TestOpenAndAttachDifferAsListed(t *testing.T) {
+	binary := buildStack(t)
+	var got [len(modes)]outcome
 	var wg sync.WaitGroup
 	for i, m := range modes {
-		wg.Go(func() { got[i], said[i] = run(binary, m.env, apiTests...) })
+		wg.Go(func() { got[i] = run(binary, m.env, "", apiTests) })
 	}
 	wg.Wait()
 	differ := map[string]difference{}
@@ -68,22 +81,21 @@ func TestOpenAndAttachDifferAsListed(t *testing.T) {
 		}
 		var row [len(modes)]string
 		for i := range modes {
-			row[i] = got[i][name]
+			row[i] = got[i].verdicts[name]
 		}
 		if row[0] == "SKIP" {
 			want = [len(modes)]string{"SKIP", "SKIP", "SKIP"}
-		}
-		for i, m := range modes {
-			if row[i] != want[i] { // alone it has the time that others may have taken
-				again, what := run(binary, m.env, name)
-				row[i], said[i] = again[name], what
-			}
 		}
 		if row[1] != row[0] || row[2] != row[0] {
 			t.Logf("%-40s %-8s %-8s %s", name, row[0], row[1], row[2])
 		}
 		if row != want {
-			t.Errorf("%s: got %q, want %q\n%s", name, row, want, about(name, said[:]))
+			t.Errorf("%s: got %q, want %q", name, row, want)
+			for i, m := range modes {
+				if row[i] != want[i] {
+					t.Errorf("%s: %s", m.name, got[i].about(name))
+				}
+			}
 		}
 		delete(differ, name)
 	}
@@ -93,15 +105,14 @@ func TestOpenAndAttachDifferAsListed(t *testing.T) {
 }
 
 // about is what was said about a test where it failed.
-func about(name string, said []string) (all string) {
-	for i, s := range said {
-		if from := strings.Index(s, "=== RUN   "+name+"\n"); from >= 0 {
-			part := s[from:]
-			if to := strings.Index(part[1:], "\n=== RUN   Test"); to >= 0 && !strings.Contains(part[1:to+1], "panic") {
-				part = part[:to+1]
-			}
-			all += fmt.Sprintf("%s: %.600s\n", modes[i].name, part)
-		}
+func (o *outcome) about(name string) string {
+	from := strings.Index(o.said, "=== RUN   "+name+"\n")
+	if from < 0 {
+		return "it was not run: " + o.said[max(0, len(o.said)-2000):]
 	}
-	return all
+	part := o.said[from:]
+	if to := strings.Index(part[1:], "\n=== RUN   Test"); to >= 0 && !strings.Contains(part[1:to+1], "panic") {
+		part = part[:to+1]
+	}
+	return part[:min(len(part), 2000)]
 }

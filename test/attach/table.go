@@ -19,6 +19,16 @@ var apiTests = []string{
 	"TestSubscriptionOptions", "TestSubscriptionErrors", "TestSubscriptionLimit", "TestAllLinks",
 }
 
+// fastTests are those that ask for what is not so while calls fail: calls that wait allocate,
+// and of more reports than the daemon keeps for a program the number alone comes, with the next.
+var fastTests = []string{
+	"TestRoundTripAllocatesNothing", "TestConnectionAllocatesNothing", "TestCallAllocatesNothing", "TestBuffersAndBatchesAllocateNothing",
+	"TestAttachedSendFailsAlone", "TestAttachedReportsAreBounded",
+}
+
+// attaching names the tests of package stack that attach by themselves.
+const attaching = "^Test(Attach|Reattach|NoReattach|AcceptBeyond)"
+
 // A difference is why a test that passes on nodes from Open does not on attached ones.
 type difference struct {
 	test    string
