@@ -108,6 +108,13 @@ func (s *ourGroup) Send(b []byte, to net.Addr) (err error) {
 	return named(err)
 }
 
+func (s *ourGroup) Report() error {
+	if s.group == nil {
+		return play.ErrInvalid
+	}
+	return nextReport(s.ctx, s.group)
+}
+
 func (s *ourGroup) Receive(b []byte, wait time.Duration) (r play.Received, err error) {
 	if s.group == nil {
 		return r, play.ErrClosed

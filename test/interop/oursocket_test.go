@@ -19,10 +19,15 @@ import (
 	"github.com/utipc/utipc/test/interop/play"
 )
 
+// dialTime is how long a socket of scripts waits for a connection where they do not say: a
+// guest on a busy machine may be slow to accept.
+const dialTime = 2 * time.Minute
+
 // openOurPart makes a part that sockets of ours play.
 func openOurPart(ctx context.Context, n *stack.Node) part {
 	return ourPart{play.NewPlayer(func(kind string) (play.Socket, error) {
 		s := &ourSocket{ctx: ctx, node: n, kind: kind}
+		s.cfg.DialTimeout = dialTime
 		switch kind {
 		case "rdm":
 			s.network = "tipcrdm"
@@ -169,16 +174,36 @@ func (s *ourSocket) Send(b []byte, to net.Addr) (err error) {
 	return named(err)
 }
 
+// A reporter is a socket of ours whose sends may be reported as failed later.
+type reporter interface {
+	TryNextReport() (stack.SendReport, error)
+	NextReport(ctx context.Context) (stack.SendReport, error)
+}
+
 // reported is the error of a message before that an attached program's send took: as
 // docs/attach.md says, it is reported. Scripts know errors of sends alone.
-func reported(s interface {
-	TryNextReport() (stack.SendReport, error)
-}) error {
+func reported(s reporter) error {
 	r, err := s.TryNextReport()
 	if err != nil {
 		return nil
 	}
 	return r.Err
+}
+
+// nextReport waits for such an error.
+func nextReport(ctx context.Context, s reporter) error {
+	r, err := s.NextReport(ctx)
+	if err != nil {
+		return err
+	}
+	return named(r.Err)
+}
+
+func (s *ourSocket) Report() error {
+	if s.packets == nil {
+		return play.ErrInvalid
+	}
+	return nextReport(s.ctx, s.packets)
 }
 
 func (s *ourSocket) Receive(b []byte, wait time.Duration) (r play.Received, err error) {

@@ -170,7 +170,7 @@ var connecting = []script{
 		c! C => refused
 	`},
 	{name: "nobody accepts in time; accepted too late", text: listening("KIND") + `
-		c: C set timeout 300
+		c: C set timeout 2000
 		c: C connect $name => timeout
 		c: C close
 		s: L accept S

@@ -24,7 +24,7 @@ const playedAtOnce = 12
 // newStage makes a stage of a pair; c is its end with that number.
 func newStage(t *testing.T, p *pair, c int) *stage {
 	t.Helper()
-	g := &stage{ctx: p.ctx, cut: p.lines[0].Cut}
+	g := &stage{ctx: p.ctx, cut: p.lines[0].Cut, seats: make(chan struct{}, playedAtOnce)}
 	for i := range g.nodes {
 		end := p.ends[(c+i)%2]
 		g.nodes[i] = end.addr()
@@ -59,14 +59,13 @@ func playAll(g *stage, all []script, at int) map[string]result {
 	results := map[string]result{}
 	var mu sync.Mutex
 	var wg sync.WaitGroup
-	seats := make(chan struct{}, playedAtOnce)
 	for i, s := range all {
 		if !only.MatchString(s.name) || s.stalls && g.kernels() {
 			continue
 		}
-		seats <- struct{}{}
+		g.seats <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-seats }()
+			defer func() { <-g.seats }()
 			began := time.Now()
 			r := result{err: g.perform(s, at+i)}
 			r.took = time.Since(began)

@@ -34,6 +34,7 @@ var commands = map[string]command{
 	"recv":     {1, receive},
 	"piece":    {2, piece},
 	"read":     {0, read},
+	"report":   {0, report},
 	"end":      {0, end},
 	"none":     {1, none},
 	"pour":     {2, pour},
@@ -147,6 +148,15 @@ func read(s *opened, w []string) (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("%d bytes, name %s, code %d", r.Len, r.Name, r.Code), nil
+}
+
+// report waits for the report of a send that has failed.
+func report(s *opened, _ []string) (string, error) {
+	r, ok := s.Socket.(Reporter)
+	if !ok {
+		return "", ErrInvalid
+	}
+	return "", r.Report()
 }
 
 func end(s *opened, _ []string) (string, error) {

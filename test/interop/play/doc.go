@@ -24,6 +24,8 @@
 //	                            a seqpacket socket must have that length
 //	overrun BYTES ADDR          sends until a message comes back
 //	read                        waits for a message, as the socket tells of it
+//	report                      waits for the report of a send that failed after it had
+//	                            returned; only sockets of attached programs have such
 //	id, peer                    socket addresses
 //	join TYPE:INSTANCE [node], leave
 //	                            a socket of the kind group, which with "set events 1" hears

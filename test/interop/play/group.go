@@ -85,8 +85,9 @@ func members(s *opened, w []string) (string, error) {
 	return fmt.Sprintf("%d joined, %d left", joined, left), nil
 }
 
-// fillTime is how long fill waits for room before it says there is none, in ms.
-const fillTime = 300
+// fillTime is how long fill waits for room before it says there is none, in ms: longer than a
+// busy machine keeps a peer that has read from saying so.
+const fillTime = 2000
 
 // fill sends until the members have no more room. Its messages have the numbers 0, 1 ...
 func fill(s *opened, w []string) (string, error) {

@@ -32,6 +32,12 @@ type Socket interface {
 	Close() error
 }
 
+// A Reporter is a Socket whose sends may fail after they have returned.
+type Reporter interface {
+	// Report waits for the report of such a send and returns its error.
+	Report() error
+}
+
 // Received tells of what was received.
 type Received struct {
 	Len  int
