@@ -98,6 +98,22 @@ func TestWhoDrawsInWhichModule(t *testing.T) {
 	}
 }
 
+// What the package installs is free of what tests and measures it.
+//
+// Mutation it catches: a command of cmd/utipc imports test/netns.
+func TestInstalledProgramLinksNoTests(t *testing.T) {
+	deps := goList(t, "-deps", "./cmd/utipc")
+	if !slices.Contains(deps, module+"stack") {
+		t.Fatalf("got %d packages without stack", len(deps))
+	}
+	for _, pkg := range deps {
+		own, _ := strings.CutPrefix(pkg, module)
+		if strings.HasPrefix(own, "test/") || own == "internal/kernels" || strings.HasPrefix(own, "internal/kernels/") {
+			t.Errorf("cmd/utipc links %s: that belongs into cmd/utipc-lab", own)
+		}
+	}
+}
+
 // What reads packets in general stays behind frame/layers, tests included.
 func TestWhoImportsGopacket(t *testing.T) {
 	for _, line := range goList(t, "-f", `{{.ImportPath}}{{range .Imports}},{{.}}{{end}}{{range .TestImports}},{{.}}{{end}}{{range .XTestImports}},{{.}}{{end}}`, "./...") {

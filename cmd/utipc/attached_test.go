@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -74,7 +75,7 @@ func TestDaemonEnds(t *testing.T) {
 	}{
 		{"capture", func(ctx context.Context, n *stack.Node, out io.Writer) error {
 			c := capturer{CaptureConfig: stack.CaptureConfig{Frames: 64}}
-			return c.run(ctx, n, stdio{nil, out, io.Discard})
+			return c.run(ctx, n, cmdline.Stdio{In: nil, Out: out, Err: io.Discard})
 		}},
 		{"map", func(ctx context.Context, n *stack.Node, out io.Writer) error {
 			m := mapper{serve: "127.0.0.1:0", interval: time.Hour, wait: time.Second}
@@ -82,7 +83,7 @@ func TestDaemonEnds(t *testing.T) {
 		}},
 		{"top", func(ctx context.Context, n *stack.Node, out io.Writer) error {
 			w := top{interval: 10 * time.Millisecond}
-			return w.run(ctx, n, stdio{nil, out, io.Discard})
+			return w.run(ctx, n, cmdline.Stdio{In: nil, Out: out, Err: io.Discard})
 		}},
 		{"watch", func(ctx context.Context, n *stack.Node, out io.Writer) error {
 			var w watcher

@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var auditCommand = command{
-	name:  "audit",
-	short: "compare the binding tables of all nodes",
-	usage: `utipc audit: compare the binding tables of all nodes.
+var auditCommand = cmdline.Command{
+	Name:  "audit",
+	Short: "compare the binding tables of all nodes",
+	Usage: `utipc audit: compare the binding tables of all nodes.
 
     utipc audit [FLAGS]
 
@@ -44,7 +45,7 @@ node's table is bound to are not asked about, unless --types names them.
 ` + hostUsage + `
     utipc audit --if eth1 --address 1.1.9
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var a auditor
 		f := flag.NewFlagSet("audit", flag.ContinueOnError)
@@ -53,11 +54,11 @@ node's table is bound to are not asked about, unless --types names them.
 		f.BoolVar(&a.json, "json", false, "")
 		f.DurationVar(&a.wait, "wait", 10*time.Second, "")
 		f.DurationVar(&a.Patience, "patience", 8*time.Second, "")
-		if _, err := parse(f, args, 0, 0); err != nil {
+		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}
 		if a.wait <= 0 || a.Patience <= 0 {
-			return usageError("--wait and --patience must be positive")
+			return cmdline.UsageError("--wait and --patience must be positive")
 		}
 		var err error
 		if a.Types, err = typesArg(*types); err != nil {
@@ -67,7 +68,7 @@ node's table is bound to are not asked about, unless --types names them.
 		if err != nil {
 			return err
 		}
-		return errors.Join(a.run(ctx, n, std.out), closeHost(n, finish))
+		return errors.Join(a.run(ctx, n, std.Out), closeHost(n, finish))
 	},
 }
 
@@ -79,7 +80,7 @@ func typesArg(s string) (types []uint32, err error) {
 	for t := range strings.SplitSeq(s, ",") {
 		typ, err := strconv.ParseUint(t, 10, 32)
 		if err != nil {
-			return nil, usageError(fmt.Sprintf("--types: %q is no service type", t))
+			return nil, cmdline.UsageError(fmt.Sprintf("--types: %q is no service type", t))
 		}
 		types = append(types, uint32(typ))
 	}

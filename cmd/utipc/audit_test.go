@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -134,8 +135,8 @@ func TestAuditMisuse(t *testing.T) {
 		{[]string{"--if", "x", "--patience", "-1s"}, "--wait and --patience"},
 	} {
 		_, errs, code := utipc(nil, append([]string{"audit"}, c.args...)...)
-		if code != exitMisuse || !strings.Contains(errs, c.want) {
-			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, errs, exitMisuse, c.want)
+		if code != cmdline.Misuse || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, errs, cmdline.Misuse, c.want)
 		}
 	}
 }

@@ -12,14 +12,15 @@ import (
 	"os"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
-var captureCommand = command{
-	name:  "capture",
-	short: "record what a running node sends and receives, as pcapng",
-	usage: `utipc capture: record what a running node sends and receives, as pcapng.
+var captureCommand = cmdline.Command{
+	Name:  "capture",
+	Short: "record what a running node sends and receives, as pcapng",
+	Usage: `utipc capture: record what a running node sends and receives, as pcapng.
 
     utipc capture [FLAGS] [FILE]
 
@@ -40,13 +41,13 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
     utipc capture --bearer eth0 | tshark -r -
     utipc capture --count 1000 | utipc decode -
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var c capturer
 		f := flag.NewFlagSet("capture", flag.ContinueOnError)
 		h.flags(f)
 		c.flags(f)
-		rest, err := parse(f, args, 0, 1)
+		rest, err := cmdline.Parse(f, args, 0, 1)
 		if err != nil {
 			return err
 		}
@@ -56,8 +57,8 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
 		if len(rest) == 1 && rest[0] != "-" {
 			c.file = rest[0]
 		}
-		if o, ok := std.raw().(*os.File); ok && c.file == "" && isTerminal(o) {
-			return usageError("a capture is not for terminals: name a FILE, or pipe it")
+		if o, ok := std.Raw().(*os.File); ok && c.file == "" && isTerminal(o) {
+			return cmdline.UsageError("a capture is not for terminals: name a FILE, or pipe it")
 		}
 		n, finish, err := h.open(ctx, std)
 		if err != nil {
@@ -89,17 +90,17 @@ func (c *capturer) flags(f *flag.FlagSet) {
 func (c *capturer) check() error {
 	switch {
 	case c.count < 0 || c.duration < 0:
-		return usageError("--count and --duration must not be negative")
+		return cmdline.UsageError("--count and --duration must not be negative")
 	case c.Snap < 0 || c.Snap > 0 && c.Snap < 14:
-		return usageError("--snap is under 14, the Ethernet header")
+		return cmdline.UsageError("--snap is under 14, the Ethernet header")
 	case c.Frames < 1 || c.Frames > 65536:
-		return usageError("--buffer is not in 1 to 65536")
+		return cmdline.UsageError("--buffer is not in 1 to 65536")
 	}
 	return nil
 }
 
 // run records until there is enough, or ctx or the node is done.
-func (c *capturer) run(ctx context.Context, n *stack.Node, std stdio) (err error) {
+func (c *capturer) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) (err error) {
 	if c.duration > 0 {
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, c.duration)
@@ -110,7 +111,7 @@ func (c *capturer) run(ctx context.Context, n *stack.Node, std stdio) (err error
 		return err
 	}
 	defer record.Close()
-	out, flush := std.raw(), func() error { return nil }
+	out, flush := std.Raw(), func() error { return nil }
 	if c.file != "" {
 		f, err := os.Create(c.file)
 		if err != nil {
@@ -124,7 +125,7 @@ func (c *capturer) run(ctx context.Context, n *stack.Node, std stdio) (err error
 	frames := 0
 	defer func() {
 		err = errors.Join(err, flush())
-		fmt.Fprintf(std.err, "utipc capture: %d frames, %d lost for want of room\n", frames, record.Lost())
+		fmt.Fprintf(std.Err, "utipc capture: %d frames, %d lost for want of room\n", frames, record.Lost())
 	}()
 	for c.count == 0 || frames < c.count {
 		f, err := record.Next(ctx)

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -27,7 +28,7 @@ func TestCapture(t *testing.T) {
 		record := func(args ...string) (out, errs bytes.Buffer) {
 			t.Helper()
 			var c capturer
-			rest, err := parse(flagsOf(&c), args, 0, 1)
+			rest, err := cmdline.Parse(flagsOf(&c), args, 0, 1)
 			if err == nil {
 				err = c.check()
 			}
@@ -38,7 +39,7 @@ func TestCapture(t *testing.T) {
 				c.file = rest[0]
 			}
 			done := make(chan error, 1)
-			go func() { done <- c.run(t.Context(), all[0], stdio{nil, &out, &errs}) }()
+			go func() { done <- c.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: &out, Err: &errs}) }()
 			from, err := all[0].ListenPacket(t.Context(), "tipcrdm", nil)
 			if err != nil {
 				t.Fatal(err)
@@ -100,7 +101,7 @@ func TestCaptureForTshark(t *testing.T) {
 	var errs, words bytes.Buffer
 	cmd.Stderr = &errs
 	go func() {
-		c.run(t.Context(), all[0], stdio{nil, in, &words}) // states of the link are frames enough
+		c.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: in, Err: &words}) // states of the link are frames enough
 		in.Close()
 	}()
 	out, err := cmd.Output()
@@ -114,7 +115,7 @@ func TestCaptureForTshark(t *testing.T) {
 
 func TestCaptureMisuse(t *testing.T) {
 	for _, c := range [][]string{{"--snap", "13"}, {"--buffer", "0"}, {"--buffer", "65537"}, {"--count", "-1"}, {"--duration", "-1s"}, {"a", "b"}} {
-		if _, errs, code := utipc(nil, append([]string{"capture"}, c...)...); code != exitMisuse {
+		if _, errs, code := utipc(nil, append([]string{"capture"}, c...)...); code != cmdline.Misuse {
 			t.Errorf("%q: exit %d, %q", c, code, errs)
 		}
 	}

@@ -11,13 +11,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var catCommand = command{
-	name:  "cat",
-	short: "netcat on names: standard input to a socket, and back",
-	usage: `utipc cat: netcat on names: the standard input to a socket, what comes from there to
+var catCommand = cmdline.Command{
+	Name:  "cat",
+	Short: "netcat on names: standard input to a socket, and back",
+	Usage: `utipc cat: netcat on names: the standard input to a socket, what comes from there to
 the standard output. Nothing is added, left out or changed.
 
     utipc cat [FLAGS] ADDRESS
@@ -61,13 +62,13 @@ read the input.
     utipc cat 18888:17 < file              # and on any other node
     echo hello | utipc cat --network tipcrdm --once --linger 1s 18888:17
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var c cat
 		f := flag.NewFlagSet("cat", flag.ContinueOnError)
 		h.flags(f)
 		c.flags(f)
-		rest, err := parse(f, args, 0, 1)
+		rest, err := cmdline.Parse(f, args, 0, 1)
 		if err != nil {
 			return err
 		}
@@ -114,23 +115,23 @@ func (c *cat) flags(f *flag.FlagSet) {
 func (c *cat) check(rest []string) (err error) {
 	if c.once {
 		if c.count > 1 {
-			return usageError("--once and --count do not go together")
+			return cmdline.UsageError("--once and --count do not go together")
 		}
 		c.count = 1
 	}
 	switch {
 	case len(rest) == 0 && !c.listen:
-		return usageError("too few arguments")
+		return cmdline.UsageError("too few arguments")
 	case c.count < 0 || c.linger < 0 || c.timeout <= 0:
-		return usageError("--timeout must be positive, --count and --linger not negative")
+		return cmdline.UsageError("--timeout must be positive, --count and --linger not negative")
 	case c.size < 1 || c.size > frame.MaxPayload:
-		return usageError(fmt.Sprintf("--size is not in 1 to %d", frame.MaxPayload))
+		return cmdline.UsageError(fmt.Sprintf("--size is not in 1 to %d", frame.MaxPayload))
 	case c.lines && c.whole:
-		return usageError("--lines and --whole do not go together")
+		return cmdline.UsageError("--lines and --whole do not go together")
 	}
 	if len(rest) > 0 {
 		if c.addr, err = stack.ParseAddr(rest[0]); err != nil {
-			return usageError(fmt.Sprintf("%q is no address such as 18888:17, 18888:0-99 or <1001002:7>", rest[0]))
+			return cmdline.UsageError(fmt.Sprintf("%q is no address such as 18888:17, 18888:0-99 or <1001002:7>", rest[0]))
 		}
 	}
 	_, many := c.addr.(stack.Range)
@@ -145,22 +146,22 @@ func (c *cat) check(rest []string) (err error) {
 	connected := c.kind.connected() && !c.kind.group
 	switch svc, one := c.addr.(stack.Service); {
 	case c.kind.group && (!one || svc.Node != 0):
-		return usageError("--group wants TYPE:INSTANCE")
+		return cmdline.UsageError("--group wants TYPE:INSTANCE")
 	case c.listen && c.addr != nil && !many && (!one || svc.Node != 0):
-		return usageError("with -l the name is TYPE:INSTANCE or TYPE:LOWER-UPPER")
+		return cmdline.UsageError("with -l the name is TYPE:INSTANCE or TYPE:LOWER-UPPER")
 	case connected && many && !c.listen:
-		return usageError("a range is multicast, which is not for connections")
+		return cmdline.UsageError("a range is multicast, which is not for connections")
 	case c.keep && (!c.listen || !connected):
-		return usageError("--keep goes with -l and connections")
+		return cmdline.UsageError("--keep goes with -l and connections")
 	case c.kind.network == "tipc" && (c.lines || c.whole) && connected:
-		return usageError("a stream has no messages: --lines and --whole do not go with it")
+		return cmdline.UsageError("a stream has no messages: --lines and --whole do not go with it")
 	}
 	return nil
 }
 
 // run copies until both ways are over.
-func (c *cat) run(ctx context.Context, n *stack.Node, std stdio) error {
-	out := &catOutput{w: std.raw(), json: c.json, most: c.count}
+func (c *cat) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
+	out := &catOutput{w: std.Raw(), json: c.json, most: c.count}
 	err := c.copy(ctx, n, std, out)
 	if err == nil {
 		err = c.back
@@ -171,7 +172,7 @@ func (c *cat) run(ctx context.Context, n *stack.Node, std stdio) error {
 	return err
 }
 
-func (c *cat) copy(ctx context.Context, n *stack.Node, std stdio, out *catOutput) error {
+func (c *cat) copy(ctx context.Context, n *stack.Node, std cmdline.Stdio, out *catOutput) error {
 	switch {
 	case c.kind.group:
 		return c.group(ctx, n, std, out)
@@ -184,9 +185,9 @@ func (c *cat) copy(ctx context.Context, n *stack.Node, std stdio, out *catOutput
 }
 
 // say tells something on the standard error.
-func (c *cat) say(std stdio, format string, args ...any) {
+func (c *cat) say(std cmdline.Stdio, format string, args ...any) {
 	if !c.quiet {
-		fmt.Fprintf(std.err, "utipc cat: "+format+"\n", args...)
+		fmt.Fprintf(std.Err, "utipc cat: "+format+"\n", args...)
 	}
 }
 

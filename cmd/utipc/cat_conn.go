@@ -11,11 +11,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
 // accept takes one connection, or with --keep one after the other.
-func (c *cat) accept(ctx context.Context, n *stack.Node, std stdio, out *catOutput) error {
+func (c *cat) accept(ctx context.Context, n *stack.Node, std cmdline.Stdio, out *catOutput) error {
 	l, err := n.Listen(ctx, c.kind.network, c.addr)
 	if err != nil {
 		return err
@@ -45,7 +46,7 @@ func (c *cat) accept(ctx context.Context, n *stack.Node, std stdio, out *catOutp
 }
 
 // dial connects.
-func (c *cat) dial(ctx context.Context, n *stack.Node, std stdio, out *catOutput) error {
+func (c *cat) dial(ctx context.Context, n *stack.Node, std cmdline.Stdio, out *catOutput) error {
 	if err := c.wait(ctx, n); err != nil {
 		return err
 	}

@@ -12,11 +12,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
 // packets copies without a connection.
-func (c *cat) packets(ctx context.Context, n *stack.Node, std stdio, out *catOutput) error {
+func (c *cat) packets(ctx context.Context, n *stack.Node, std cmdline.Stdio, out *catOutput) error {
 	var bound net.Addr
 	if c.listen {
 		bound = c.addr
@@ -67,7 +68,7 @@ func (c *cat) packets(ctx context.Context, n *stack.Node, std stdio, out *catOut
 }
 
 // group copies to all members and from all.
-func (c *cat) group(ctx context.Context, n *stack.Node, std stdio, out *catOutput) error {
+func (c *cat) group(ctx context.Context, n *stack.Node, std cmdline.Stdio, out *catOutput) error {
 	g, err := n.Join(ctx, c.addr.(stack.Service))
 	if err != nil {
 		return err
@@ -109,7 +110,7 @@ func (g catGroup) WriteTo(b []byte, to net.Addr) (int, error) { return g.Write(b
 
 // exchange sends the input to whom to says, and writes what read reads, until the input
 // has ended and --linger is over, or with -l until it is interrupted.
-func (c *cat) exchange(ctx context.Context, std stdio, s catSocket, to func() (net.Addr, error), out *catOutput, read func(b []byte) (piece, error)) error {
+func (c *cat) exchange(ctx context.Context, std cmdline.Stdio, s catSocket, to func() (net.Addr, error), out *catOutput, read func(b []byte) (piece, error)) error {
 	defer s.Close()
 	defer context.AfterFunc(ctx, func() { s.Close() })()
 	in := c.input(std)

@@ -10,6 +10,8 @@ import (
 	"net"
 	"sync"
 	"time"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // errEnough ends the command when all came that was asked for.
@@ -24,11 +26,11 @@ type catInput struct {
 
 // input is the standard input as the flags cut it; nil if it is not to be read. A read of
 // it cannot be interrupted: the goroutine that does it ends with the program.
-func (c *cat) input(std stdio) *catInput {
-	if c.recv || std.in == nil {
+func (c *cat) input(std cmdline.Stdio) *catInput {
+	if c.recv || std.In == nil {
 		return nil
 	}
-	return &catInput{std.in, c.size, c.lines, c.whole}
+	return &catInput{std.In, c.size, c.lines, c.whole}
 }
 
 // each gives each message to send, until that or the input ends.

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -70,7 +71,7 @@ type catRun struct {
 func startCat(t *testing.T, n *stack.Node, in io.Reader, said bool, args ...string) *catRun {
 	t.Helper()
 	var c cat
-	rest, err := parse(flagsOf(&c), args, 0, 1)
+	rest, err := cmdline.Parse(flagsOf(&c), args, 0, 1)
 	if err == nil {
 		err = c.check(rest)
 	}
@@ -81,7 +82,7 @@ func startCat(t *testing.T, n *stack.Node, in io.Reader, said bool, args ...stri
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	t.Cleanup(cancel)
 	r.stop = cancel
-	go func() { r.done <- c.run(ctx, n, stdio{in, r.out, r.words}) }()
+	go func() { r.done <- c.run(ctx, n, cmdline.Stdio{In: in, Out: r.out, Err: r.words}) }()
 	if said {
 		r.words.until(t, "utipc cat: ", r.done)
 	}
@@ -208,14 +209,14 @@ func waitNames(t *testing.T, n *stack.Node, typ uint32, k int) {
 func TestCatKeep(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, all []*stack.Node) {
 		var c cat
-		rest, err := parse(flagsOf(&c), []string{"-l", "--keep", "--quiet", "18888:17"}, 0, 1)
+		rest, err := cmdline.Parse(flagsOf(&c), []string{"-l", "--keep", "--quiet", "18888:17"}, 0, 1)
 		if err != nil || c.check(rest) != nil {
 			t.Fatal(err)
 		}
 		ctx, stop := context.WithCancel(t.Context())
 		var out bytes.Buffer
 		done := make(chan error, 1)
-		go func() { done <- c.run(ctx, all[0], stdio{nil, &out, io.Discard}) }()
+		go func() { done <- c.run(ctx, all[0], cmdline.Stdio{In: nil, Out: &out, Err: io.Discard}) }()
 		for _, s := range []string{"one\n", "two\n"} {
 			startCat(t, all[0], strings.NewReader(s), false, "18888:17").wait(t)
 		}
@@ -276,8 +277,8 @@ func TestCatMisuse(t *testing.T) {
 		{[]string{"--size", "66001", "18888:17"}, "--size"},
 		{[]string{"--once", "--count", "2", "18888:17"}, "do not go together"},
 	} {
-		if _, errs, code := utipc(nil, append([]string{"cat"}, c.args...)...); code != exitMisuse || !strings.Contains(errs, c.want) {
-			t.Errorf("%q: exit %d, %q, want %d, %q", c.args, code, errs, exitMisuse, c.want)
+		if _, errs, code := utipc(nil, append([]string{"cat"}, c.args...)...); code != cmdline.Misuse || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit %d, %q, want %d, %q", c.args, code, errs, cmdline.Misuse, c.want)
 		}
 	}
 }

@@ -20,6 +20,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -238,7 +239,7 @@ func TestTopPicture(t *testing.T) {
 	}
 	var out, errs bytes.Buffer
 	p := top{count: 1, interval: 500 * time.Millisecond, sort: "rate", rows: 20}
-	if err := p.run(t.Context(), all[0], stdio{nil, &out, &errs}); err != nil {
+	if err := p.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: &out, Err: &errs}); err != nil {
 		t.Fatal(err)
 	}
 	if !strings.Contains(out.String(), "does not read: ") {

@@ -12,13 +12,14 @@ import (
 	"text/tabwriter"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var clientsCommand = command{
-	name:  "clients",
-	short: "list the programs that use this host's daemon",
-	usage: `utipc clients: list the programs that use this host's daemon.
+var clientsCommand = cmdline.Command{
+	Name:  "clients",
+	Short: "list the programs that use this host's daemon",
+	Usage: `utipc clients: list the programs that use this host's daemon.
 
     utipc clients [FLAGS]
 
@@ -37,14 +38,14 @@ user share a line.
 
     utipc clients --json
 `,
-	run: runClients,
+	Run: runClients,
 }
 
-func runClients(ctx context.Context, args []string, std stdio) error {
+func runClients(ctx context.Context, args []string, std cmdline.Stdio) error {
 	f := flag.NewFlagSet("clients", flag.ContinueOnError)
 	asJSON := f.Bool("json", false, "")
 	socket := f.String("socket", "", "")
-	if _, err := parse(f, args, 0, 0); err != nil {
+	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithTimeout(ctx, attachTimeout)
@@ -54,7 +55,7 @@ func runClients(ctx context.Context, args []string, std stdio) error {
 		return fmt.Errorf("%w; 'utipc daemon' serves there", err)
 	}
 	defer n.Close(ctx)
-	return showClients(ctx, n, std.out, *asJSON)
+	return showClients(ctx, n, std.Out, *asJSON)
 }
 
 // showClients prints the programs of an attached node's daemon.

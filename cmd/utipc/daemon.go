@@ -9,13 +9,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/settings"
 )
 
-var daemonCommand = command{
-	name:  "daemon",
-	short: "the node of this host, which programs attach to",
-	usage: `utipc daemon: the node of this host, which programs attach to, until it is
+var daemonCommand = cmdline.Command{
+	Name:  "daemon",
+	Short: "the node of this host, which programs attach to",
+	Usage: `utipc daemon: the node of this host, which programs attach to, until it is
 stopped.
 
     utipc daemon [--config FILE] [FLAGS]
@@ -45,36 +46,47 @@ are told.
 It exits with 0 when it was stopped, 1 when it could not start or the node ended, 2
 when it was misused or the settings are wrong.
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
-		var d daemonFlags
-		f := flag.NewFlagSet("daemon", flag.ContinueOnError)
-		d.flags(f)
-		if _, err := parse(f, args, 0, 0); err != nil {
-			return err
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
+		err := runDaemon(ctx, args, std)
+		if wrong := (settingsError{}); errors.As(err, &wrong) {
+			for line := range strings.SplitSeq(err.Error(), "\n") {
+				fmt.Fprintf(std.Err, "utipc daemon: %s\n", line)
+			}
+			return cmdline.Status(cmdline.Misuse)
 		}
-		if d.example {
-			fmt.Fprint(std.out, settings.Example())
-			return nil
-		}
-		s, err := settings.Load(d.config, &d.over)
-		if err != nil {
-			return wrongSettings(err)
-		}
-		if d.print {
-			fmt.Fprint(std.out, s)
-			return nil
-		}
-		p, err := planDaemon(s)
-		if err != nil {
-			return err
-		}
-		if d.check {
-			p.keys.wipe()
-			fmt.Fprintln(std.out, "the settings are right")
-			return nil
-		}
-		return p.run(ctx, &d, std)
+		return err
 	},
+}
+
+func runDaemon(ctx context.Context, args []string, std cmdline.Stdio) error {
+	var d daemonFlags
+	f := flag.NewFlagSet("daemon", flag.ContinueOnError)
+	d.flags(f)
+	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
+		return err
+	}
+	if d.example {
+		fmt.Fprint(std.Out, settings.Example())
+		return nil
+	}
+	s, err := settings.Load(d.config, &d.over)
+	if err != nil {
+		return wrongSettings(err)
+	}
+	if d.print {
+		fmt.Fprint(std.Out, s)
+		return nil
+	}
+	p, err := planDaemon(s)
+	if err != nil {
+		return err
+	}
+	if d.check {
+		p.keys.Wipe()
+		fmt.Fprintln(std.Out, "the settings are right")
+		return nil
+	}
+	return p.run(ctx, &d, std)
 }
 
 // A daemonFlags is the flags of the daemon.

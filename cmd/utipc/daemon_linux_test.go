@@ -24,6 +24,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	protocol "github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/netns"
 )
@@ -184,7 +185,7 @@ func TestDaemonLife(t *testing.T) {
 	second := exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, aloneByUDP(t)...)...)
 	second.Env = append(os.Environ(), asProgram+"=1")
 	said, _ := second.CombinedOutput()
-	if want := fmt.Sprintf("another daemon, pid %d, serves %s", s.cmd.Process.Pid, socket); second.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(said), want) {
+	if want := fmt.Sprintf("another daemon, pid %d, serves %s", s.cmd.Process.Pid, socket); second.ProcessState.ExitCode() != cmdline.Failed || !strings.Contains(string(said), want) {
 		t.Errorf("a second one: status %d, %s", second.ProcessState.ExitCode(), said)
 	}
 	if !protocol.Alive(t.Context(), socket) {
@@ -193,7 +194,7 @@ func TestDaemonLife(t *testing.T) {
 
 	s.cmd.Process.Signal(syscall.SIGTERM)
 	s.told("STOPPING=1")
-	if status := s.ends(); status != exitDone {
+	if status := s.ends(); status != cmdline.Done {
 		t.Errorf("stopped with status %d", status)
 	}
 	if left, _ := os.ReadDir(filepath.Dir(socket)); len(left) != 1 || left[0].Name() != "utipc.sock.lock" {
@@ -329,7 +330,7 @@ func TestDaemonRights(t *testing.T) {
 		cmd.Dir = "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: c.caps}
 		out, _ := cmd.CombinedOutput()
-		if cmd.ProcessState.ExitCode() != exitFailed || !strings.Contains(string(out), c.want) {
+		if cmd.ProcessState.ExitCode() != cmdline.Failed || !strings.Contains(string(out), c.want) {
 			t.Errorf("%q: status %d, %s", c.args, cmd.ProcessState.ExitCode(), out)
 		}
 	}

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/metrics"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/engine"
@@ -63,7 +64,7 @@ func one(name string, kind metrics.Kind, help string, value func(s *sight) float
 
 var nodeMetrics = []metric{
 	{"info", metrics.Gauge, "version, node, identity", "1, with what the node is.", func(s *sight, put func(float64, ...string)) {
-		put(1, "version", ownVersion(), "node", s.node.Addr().String(), "identity", s.node.Identity().String())
+		put(1, "version", cmdline.Version(), "node", s.node.Addr().String(), "identity", s.node.Identity().String())
 	}},
 	one("frames_in_total", metrics.Counter, "Frames received.", func(s *sight) float64 { return float64(s.stats.FramesIn) }),
 	one("frames_out_total", metrics.Counter, "Frames sent.", func(s *sight) float64 { return float64(s.stats.FramesOut) }),

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/keyflags"
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/stack"
 )
@@ -21,7 +22,7 @@ type daemonPlan struct {
 	settings settings.Settings
 	gid      int // of the socket; -1: the daemon's own
 	policy   daemon.Policy
-	keys     keyFlags
+	keys     keyflags.Keys
 }
 
 // planDaemon looks up what the settings name. Errors: a settingsError; the system's.
@@ -34,16 +35,16 @@ func planDaemon(s settings.Settings) (*daemonPlan, error) {
 	if p.policy, err = policyOf(s.Access); err != nil {
 		return nil, settingsError{err}
 	}
-	p.keys = keyFlags{file: s.Keys.File, rekey: time.Duration(s.Keys.Rekey), migrate: s.Keys.Migrate}
-	if p.keys.file == "" && p.keys.migrate {
+	p.keys = keyflags.Keys{File: s.Keys.File, Rekey: time.Duration(s.Keys.Rekey), Migrate: s.Keys.Migrate}
+	if p.keys.File == "" && p.keys.Migrate {
 		return nil, settingsError{errors.New("keys.migrate goes with keys.file")}
 	}
-	if err := p.keys.read(nil); err != nil {
+	if err := p.keys.Read(nil); err != nil {
 		return nil, settingsError{fmt.Errorf("keys.file: %w", err)}
 	}
-	if p.keys.open {
-		p.keys.wipe()
-		return nil, settingsError{fmt.Errorf("keys.file: %s is open to others than its owner; chmod 600 %[1]s", p.keys.file)}
+	if p.keys.Open {
+		p.keys.Wipe()
+		return nil, settingsError{fmt.Errorf("keys.file: %s is open to others than its owner; chmod 600 %[1]s", p.keys.File)}
 	}
 	return p, nil
 }
@@ -145,8 +146,8 @@ func (p *daemonPlan) config() (c stack.Config, err error) {
 			return c, err
 		}
 	}
-	if p.keys.any() {
-		c.Encryption = p.keys.encryption()
+	if p.keys.Any() {
+		c.Encryption = p.keys.Encryption()
 	}
 	return c, nil
 }

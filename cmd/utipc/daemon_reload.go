@@ -36,7 +36,7 @@ func (d *daemonProcess) reloaded(ctx context.Context) (failed string) {
 		d.log.Error("the settings stay as they are", "err", err)
 		return err.Error()
 	}
-	p.keys.wipe() // keys change by 'utipc node set key'
+	p.keys.Wipe() // keys change by 'utipc node set key'
 	var later, wrong []string
 	for _, key := range settings.Changed(d.settings, s) {
 		if !settings.Live(key) {

@@ -15,6 +15,7 @@ import (
 
 	protocol "github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/internal/systemd"
 	"github.com/utipc/utipc/stack"
@@ -38,9 +39,9 @@ type daemonProcess struct {
 }
 
 // run is the daemon, until ctx is done or the node ends.
-func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std stdio) (err error) {
+func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.Stdio) (err error) {
 	d := &daemonProcess{flags: flags, settings: p.settings}
-	d.log = d.logger(std.err)
+	d.log = d.logger(std.Err)
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
@@ -61,7 +62,7 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std stdio) (er
 	if err != nil {
 		return errors.Join(fmt.Errorf("socket: %w", err), d.close(context.Background()))
 	}
-	if d.server, err = daemon.New(d.node, daemon.Config{Program: "utipc " + ownVersion(), Policy: &p.policy, Quotas: p.quotas(), Logger: d.log}); err != nil {
+	if d.server, err = daemon.New(d.node, daemon.Config{Program: "utipc " + cmdline.Version(), Policy: &p.policy, Quotas: p.quotas(), Logger: d.log}); err != nil {
 		return errors.Join(err, l.Close(), d.close(context.Background()))
 	}
 	go func() { served <- d.server.Serve(l) }()
@@ -98,7 +99,7 @@ func (d *daemonProcess) setLevel() {
 
 // open opens the bearers and the node.
 func (d *daemonProcess) open(ctx context.Context, p *daemonPlan) error {
-	defer p.keys.wipe() // the node has copies
+	defer p.keys.Wipe() // the node has copies
 	c, err := p.config()
 	if err != nil {
 		return err

@@ -61,11 +61,11 @@ func TestDaemonSettings(t *testing.T) {
 
 func TestDaemonUsage(t *testing.T) {
 	for _, s := range settings.Table() {
-		if s.Flag != "" && !strings.Contains(daemonCommand.usage, "--"+s.Flag+" ") && !strings.Contains(daemonCommand.usage, "--"+s.Flag+"\n") {
+		if s.Flag != "" && !strings.Contains(daemonCommand.Usage, "--"+s.Flag+" ") && !strings.Contains(daemonCommand.Usage, "--"+s.Flag+"\n") {
 			t.Errorf("-h says nothing of --%s", s.Flag)
 		}
 	}
-	for line := range strings.Lines(daemonCommand.usage) {
+	for line := range strings.Lines(daemonCommand.Usage) {
 		if len(line) > 90 {
 			t.Errorf("a long line: %q", line)
 		}

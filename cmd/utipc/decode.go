@@ -17,12 +17,13 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
-var decodeCommand = command{
-	name:  "decode",
-	short: "print the TIPC messages of packet captures, a line a frame",
-	usage: `utipc decode: print the TIPC messages of packet captures, a line a frame.
+var decodeCommand = cmdline.Command{
+	Name:  "decode",
+	Short: "print the TIPC messages of packet captures, a line a frame",
+	Usage: `utipc decode: print the TIPC messages of packet captures, a line a frame.
 
     utipc decode [-v] [--lint] [--json] [--ladder | --stats] [FILTER]... [KEYS]... FILE...
     utipc decode [...] --if DEV
@@ -132,7 +133,7 @@ comes before counts, the other files are read, and the exit status is 1.
     utipc decode --json capture.pcap | jq 'select(.message.user == "link")'
     tcpdump -i eth0 -U -w - ether proto 0x88ca | utipc decode -v -
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		flags := flag.NewFlagSet("decode", flag.ContinueOnError)
 		var o decodeOptions
 		flags.BoolVar(&o.tree, "v", false, "")
@@ -142,7 +143,7 @@ comes before counts, the other files are read, and the exit status is 1.
 		keyFile := flags.String("keyfile", "", "")
 		flags.Func("key", "", o.keys.flag(&wrong))
 		o.flags(flags)
-		files, err := parse(flags, args, 0, -1)
+		files, err := cmdline.Parse(flags, args, 0, -1)
 		if err = cmp.Or(err, wrong, o.check(files)); err != nil {
 			return err
 		}
@@ -152,7 +153,7 @@ comes before counts, the other files are read, and the exit status is 1.
 			}
 		}
 		if o.width == 0 {
-			o.width = ladderWidth(std.raw())
+			o.width = ladderWidth(std.Raw())
 		}
 		return decode(ctx, files, o, std)
 	},
@@ -194,23 +195,23 @@ func (o *decodeOptions) flags(f *flag.FlagSet) {
 func (o *decodeOptions) check(files []string) error {
 	switch {
 	case o.dev == "" && len(files) == 0:
-		return usageError("too few arguments")
+		return cmdline.UsageError("too few arguments")
 	case o.dev != "" && len(files) > 0:
-		return usageError("--if and files do not go together")
+		return cmdline.UsageError("--if and files do not go together")
 	case o.follow && (len(files) != 1 || files[0] == "-"):
-		return usageError("--follow is for one file")
+		return cmdline.UsageError("--follow is for one file")
 	case o.ladder && o.stats:
-		return usageError("--ladder and --stats do not go together")
+		return cmdline.UsageError("--ladder and --stats do not go together")
 	case (o.ladder || o.stats) && (o.tree || o.lint):
-		return usageError("-v and --lint are for frames, not for --ladder and --stats")
+		return cmdline.UsageError("-v and --lint are for frames, not for --ladder and --stats")
 	case o.ascii && o.utf8:
-		return usageError("--ascii and --utf8 do not go together")
+		return cmdline.UsageError("--ascii and --utf8 do not go together")
 	case o.width != 0 && (o.width < leastLadder || o.width > mostLadder):
-		return usageError(fmt.Sprintf("--width is %d to %d", leastLadder, mostLadder))
+		return cmdline.UsageError(fmt.Sprintf("--width is %d to %d", leastLadder, mostLadder))
 	case o.count < 0:
-		return usageError("--count is below 0")
+		return cmdline.UsageError("--count is below 0")
 	case o.stats && len(o.filter.users) > 0:
-		return usageError("--user is for frames, not for --stats")
+		return cmdline.UsageError("--user is for frames, not for --stats")
 	}
 	return nil
 }
@@ -282,8 +283,8 @@ var errDecode = errors.New("not all files were read")
 var errLint = errors.New("messages break the rules")
 
 // decode prints the frames of files, or those of an interface, and last the counts.
-func decode(ctx context.Context, files []string, o decodeOptions, std stdio) error {
-	d := decoder{decodeOptions: o, out: bufio.NewWriter(std.out)}
+func decode(ctx context.Context, files []string, o decodeOptions, std cmdline.Stdio) error {
+	d := decoder{decodeOptions: o, out: bufio.NewWriter(std.Out)}
 	var failed error
 	if o.dev != "" {
 		live, err := listenOn(ctx, o.dev)
@@ -291,26 +292,26 @@ func decode(ctx context.Context, files []string, o decodeOptions, std stdio) err
 			return err
 		}
 		defer live.Close()
-		fmt.Fprintf(std.err, "utipc decode: listening on %s\n", o.dev)
+		fmt.Fprintf(std.Err, "utipc decode: listening on %s\n", o.dev)
 		if err := d.frames(ctx, live, true); err != nil && ctx.Err() == nil {
 			return err
 		}
 		if n := live.Lost(); n > 0 {
-			fmt.Fprintf(std.err, "utipc decode: %d frames came too fast to be read\n", n)
+			fmt.Fprintf(std.Err, "utipc decode: %d frames came too fast to be read\n", n)
 		}
 	}
 	for _, name := range files {
 		if len(files) > 1 {
 			d.name = name
 		}
-		err := d.file(ctx, name, std.in)
+		err := d.file(ctx, name, std.In)
 		var write writeError
 		switch {
 		case errors.As(err, &write):
 			return write.err // nobody reads any more
 		case err != nil && ctx.Err() == nil:
 			d.out.Flush() // so that both streams keep their order on a terminal
-			fmt.Fprintf(std.err, "utipc decode: %s: %v\n", name, err)
+			fmt.Fprintf(std.Err, "utipc decode: %s: %v\n", name, err)
 			failed = errDecode
 		}
 	}

@@ -8,6 +8,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // A command in the documents whose output stands below it, perhaps cut to some lines.
@@ -28,7 +30,7 @@ func TestDecodeDocument(t *testing.T) {
 		m := docCommand.FindStringSubmatch(block)
 		args := strings.Fields(strings.ReplaceAll(m[1], "'", ""))
 		out, errs, status := utipc(nil, args...)
-		if status != exitDone || errs != "" {
+		if status != cmdline.Done || errs != "" {
 			t.Errorf("%s: got status %d, %q, want 0, nothing", m[1], status, errs)
 		}
 		if m[2] != "" {

@@ -5,6 +5,8 @@ package main
 import (
 	"strings"
 	"testing"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // TestDecodeFilters counts what passes. The numbers agree with the texts beside the
@@ -39,7 +41,7 @@ func TestDecodeFilters(t *testing.T) {
 	} {
 		args := append(append([]string{"decode"}, strings.Fields(c.args)...), capture(c.name))
 		out, errs, status := utipc(nil, args...)
-		if got := lastLine(t, out); !strings.HasSuffix(got, ", "+c.want) || status != exitDone || errs != "" {
+		if got := lastLine(t, out); !strings.HasSuffix(got, ", "+c.want) || status != cmdline.Done || errs != "" {
 			t.Errorf("%s %s: got %q, status %d, %q, want %s", c.name, c.args, got, status, errs, c.want)
 		}
 		n := strings.Count(out, "\n") - 1
@@ -76,12 +78,12 @@ func TestDecodeOptionsMisused(t *testing.T) {
 		{"--follow " + file, "one file"},
 	} {
 		out, errs, status := utipc(nil, append(append([]string{"decode"}, strings.Fields(c.args)...), file)...)
-		if status != exitMisuse || out != "" || !strings.Contains(errs, c.want) {
-			t.Errorf("%s: got status %d, %q, %q, want %d and %q", c.args, status, out, errs, exitMisuse, c.want)
+		if status != cmdline.Misuse || out != "" || !strings.Contains(errs, c.want) {
+			t.Errorf("%s: got status %d, %q, %q, want %d and %q", c.args, status, out, errs, cmdline.Misuse, c.want)
 		}
 	}
-	if _, errs, status := utipc(strings.NewReader(""), "decode", "--follow", "-"); status != exitMisuse {
-		t.Errorf("--follow -: got status %d, %q, want %d", status, errs, exitMisuse)
+	if _, errs, status := utipc(strings.NewReader(""), "decode", "--follow", "-"); status != cmdline.Misuse {
+		t.Errorf("--follow -: got status %d, %q, want %d", status, errs, cmdline.Misuse)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
@@ -76,7 +77,7 @@ func TestDecodeFollow(t *testing.T) {
 	if l, want := next(), "2 frames, 2 tipc, 0 unknown, 0 malformed"; l != want {
 		t.Errorf("got %q, want %q", l, want)
 	}
-	if s := <-status; s != exitDone || errs.Len() > 0 {
+	if s := <-status; s != cmdline.Done || errs.Len() > 0 {
 		t.Errorf("got status %d, %q, want 0, nothing", s, errs.String())
 	}
 }
@@ -111,15 +112,15 @@ func TestDecodeFollowCut(t *testing.T) {
 	if l := next(); !strings.HasPrefix(l, "69 frames") {
 		t.Errorf("got %q, want the last line", l)
 	}
-	if s := <-status; s != exitFailed || !strings.Contains(errs.String(), errShrunk.Error()) {
-		t.Errorf("got status %d, %q, want %d, %q", s, errs.String(), exitFailed, errShrunk)
+	if s := <-status; s != cmdline.Failed || !strings.Contains(errs.String(), errShrunk.Error()) {
+		t.Errorf("got status %d, %q, want %d, %q", s, errs.String(), cmdline.Failed, errShrunk)
 	}
 }
 
 // TestDecodeCount ends after so many frames.
 func TestDecodeCount(t *testing.T) {
 	out, _, status := utipc(nil, "decode", "--count", "3", capture("01-discovery-linkup"))
-	if got, want := lastLine(t, out), "3 frames, 3 tipc, 0 unknown, 0 malformed"; got != want || status != exitDone {
+	if got, want := lastLine(t, out), "3 frames, 3 tipc, 0 unknown, 0 malformed"; got != want || status != cmdline.Done {
 		t.Errorf("got %q, status %d, want %q, 0", got, status, want)
 	}
 }
@@ -158,7 +159,7 @@ func TestDecodePipe(t *testing.T) {
 	if l, want := next(), "3 frames, 3 tipc, 0 unknown, 0 malformed"; l != want {
 		t.Errorf("got %q, want %q", l, want)
 	}
-	if s := <-status; s != exitDone || errs.Len() > 0 {
+	if s := <-status; s != cmdline.Done || errs.Len() > 0 {
 		t.Errorf("got status %d, %q", s, errs.String())
 	}
 }

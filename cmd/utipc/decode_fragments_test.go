@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // ipFragments cuts the datagram in a frame of udpOverIP into fragments of so many bytes.
@@ -70,7 +71,7 @@ func TestDecodeFragments(t *testing.T) {
 		c[1], a[1], other[0]) // 13: two more
 	out, errs, status := utipc(bytes.NewReader(all), "decode", "-")
 	got := strings.Split(out, "\n")
-	if errs != "" || status != exitDone || len(got) != 13+2+1 {
+	if errs != "" || status != cmdline.Done || len(got) != 13+2+1 {
 		t.Fatalf("got %q, %q, status %d, want 13 frames and 2 lines", out, errs, status)
 	}
 	for n, want := range map[int]string{

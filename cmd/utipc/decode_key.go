@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -211,7 +212,7 @@ func sealedLine(sealed []byte, inside string) string {
 func (k *keyring) flag(wrong *error) func(string) error {
 	return func(text string) error {
 		if err := k.add(text); err != nil && *wrong == nil {
-			*wrong = usageError("--key: " + err.Error())
+			*wrong = cmdline.UsageError("--key: " + err.Error())
 		}
 		return nil
 	}

@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -50,7 +51,7 @@ func TestDecodeKey(t *testing.T) {
 		{[]string{"--keyfile", keyFile(t, "node 0x"+session1+"\npeer 1001002 0x"+session2+"\n"), capture("25-crypto-master-key")}, "136 frames, 136 tipc, 0 unknown, 0 malformed, 51 opened, 85 sealed"},
 	} {
 		out, errs, status := utipc(nil, append([]string{"decode"}, c.args...)...)
-		if got := lastLine(t, out); got != c.want || status != exitDone || errs != "" {
+		if got := lastLine(t, out); got != c.want || status != cmdline.Done || errs != "" {
 			t.Errorf("%v: got %q, status %d, %q, want %q, 0, nothing", c.args[2:], got, status, errs, c.want)
 		}
 	}
@@ -113,12 +114,12 @@ func TestDecodeKeyMisused(t *testing.T) {
 		status int
 		want   string
 	}{
-		{[]string{"--key", "0x1234"}, exitMisuse, "--key: seal: a key has 16, 24 or 32 bytes and 4 of salt"},
-		{[]string{"--key", ""}, exitMisuse, "--key: seal: a key has 16, 24 or 32 bytes and 4 of salt"},
-		{[]string{"--keyfile", keyFile(t, "0x1234")}, exitFailed, "line 1: seal: a key has 16, 24 or 32 bytes and 4 of salt"},
-		{[]string{"--keyfile", keyFile(t, "# nothing\n")}, exitFailed, "no key in it"},
-		{[]string{capture("24-crypto-cluster-key"), "--key", captureKey}, exitMisuse, "flags stand before the arguments; "},
-		{[]string{"--keyfile", filepath.Join(t.TempDir(), "none")}, exitFailed, "no such file"},
+		{[]string{"--key", "0x1234"}, cmdline.Misuse, "--key: seal: a key has 16, 24 or 32 bytes and 4 of salt"},
+		{[]string{"--key", ""}, cmdline.Misuse, "--key: seal: a key has 16, 24 or 32 bytes and 4 of salt"},
+		{[]string{"--keyfile", keyFile(t, "0x1234")}, cmdline.Failed, "line 1: seal: a key has 16, 24 or 32 bytes and 4 of salt"},
+		{[]string{"--keyfile", keyFile(t, "# nothing\n")}, cmdline.Failed, "no key in it"},
+		{[]string{capture("24-crypto-cluster-key"), "--key", captureKey}, cmdline.Misuse, "flags stand before the arguments; "},
+		{[]string{"--keyfile", filepath.Join(t.TempDir(), "none")}, cmdline.Failed, "no such file"},
 	} {
 		out, errs, status := utipc(nil, append(append([]string{"decode"}, c.args...), capture("24-crypto-cluster-key"))...)
 		if status != c.status || !strings.Contains(errs, c.want) || out != "" {
@@ -130,7 +131,7 @@ func TestDecodeKeyMisused(t *testing.T) {
 func TestDecodeKeyJSON(t *testing.T) {
 	out, _, status := utipc(nil, "decode", "--json", "--key", captureKey, capture("25-crypto-master-key"))
 	lines := strings.Split(strings.TrimSpace(out), "\n")
-	if status != exitDone || len(lines) != 137 {
+	if status != cmdline.Done || len(lines) != 137 {
 		t.Fatalf("got status %d, %d lines", status, len(lines))
 	}
 	var f struct {

@@ -16,6 +16,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
@@ -28,7 +29,7 @@ func TestLadderFits(t *testing.T) {
 	for _, file := range files {
 		for width, set := range map[int]string{leastLadder: "--ascii", 100: "--utf8"} {
 			out, errs, status := utipc(nil, "decode", "--ladder", set, "--width", itoa(width), file)
-			if status != exitDone || errs != "" {
+			if status != cmdline.Done || errs != "" {
 				t.Fatalf("%s: got status %d, %q", file, status, errs)
 			}
 			lines := strings.Split(strings.TrimSuffix(out, "\n"), "\n")
@@ -78,7 +79,7 @@ func TestLadderLosses(t *testing.T) {
 // TestLadderJSON: with --json the same stands beside the messages.
 func TestLadderJSON(t *testing.T) {
 	out, _, status := utipc(nil, "decode", "--ladder", "--json", capture("16-loss-gap"))
-	if status != exitDone {
+	if status != cmdline.Done {
 		t.Fatalf("got status %d", status)
 	}
 	var again int
@@ -132,7 +133,7 @@ func TestLadderManyNodes(t *testing.T) {
 		frames = append(frames, b)
 	}
 	out, errs, status := utipc(bytes.NewReader(pcap(1, 999, frames...)), "decode", "--ladder", "--ascii", "--width", "80", "-")
-	if status != exitDone || errs != "" || !strings.Contains(out, othersOnLadder) || !strings.HasSuffix(out, "1200 frames, 1200 tipc, 0 unknown, 0 malformed\n") {
+	if status != cmdline.Done || errs != "" || !strings.Contains(out, othersOnLadder) || !strings.HasSuffix(out, "1200 frames, 1200 tipc, 0 unknown, 0 malformed\n") {
 		t.Errorf("got status %d, %q, %q at the end", status, errs, out[max(0, len(out)-200):])
 	}
 }

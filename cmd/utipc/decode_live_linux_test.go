@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -136,8 +137,8 @@ func TestDecodeLive(t *testing.T) {
 	if l := next(); !strings.HasPrefix(l, `{"total":{"frames":9,"tipc":8,"unknown":0,"malformed":0,"fragments":2,"joined":1,"refused":0,"incomplete":0`) {
 		t.Errorf("got %q, want 9 frames, 8 of TIPC", l)
 	}
-	if s := <-status; s != exitDone {
-		t.Errorf("got status %d, want %d", s, exitDone)
+	if s := <-status; s != cmdline.Done {
+		t.Errorf("got status %d, want %d", s, cmdline.Done)
 	}
 }
 
@@ -151,12 +152,12 @@ func TestDecodeLiveEnds(t *testing.T) {
 	var out, errs bytes.Buffer
 	var status int
 	a.Do(func() { status = run(ctx, []string{"decode", "--if", "lo"}, nil, &out, &errs) })
-	if status != exitDone || !strings.HasPrefix(out.String(), "0 frames") {
+	if status != cmdline.Done || !strings.HasPrefix(out.String(), "0 frames") {
 		t.Errorf("interrupted: got status %d, %q, %q, want 0", status, out.String(), errs.String())
 	}
 	errs.Reset()
 	a.Do(func() { status = run(t.Context(), []string{"decode", "--if", "none0"}, nil, os.Stdout, &errs) })
-	if status != exitFailed || !strings.Contains(errs.String(), "none0: no such interface") {
+	if status != cmdline.Failed || !strings.Contains(errs.String(), "none0: no such interface") {
 		t.Errorf("no such interface: got status %d, %q", status, errs.String())
 	}
 }

@@ -11,11 +11,12 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 func TestDecodeTree(t *testing.T) {
 	out, errs, status := utipc(nil, "decode", "-v", capture("01-discovery-linkup"))
-	if status != exitDone || errs != "" || lastLine(t, out) != "69 frames, 69 tipc, 0 unknown, 0 malformed" {
+	if status != cmdline.Done || errs != "" || lastLine(t, out) != "69 frames, 69 tipc, 0 unknown, 0 malformed" {
 		t.Errorf("got status %d, %q, %q", status, errs, lastLine(t, out))
 	}
 	plain, _, _ := utipc(nil, "decode", capture("01-discovery-linkup"))
@@ -49,7 +50,7 @@ func TestDecodeJSON(t *testing.T) {
 	for _, lint := range []bool{false, true} {
 		args := append([]string{"decode", "--json", fmt.Sprintf("--lint=%v", lint)}, all...)
 		out, errs, status := utipc(nil, args...)
-		if status != exitDone || errs != "" {
+		if status != cmdline.Done || errs != "" {
 			t.Errorf("got status %d, %q, want 0, nothing", status, errs)
 		}
 		n := map[string]int{}
@@ -106,8 +107,8 @@ func TestDecodeJSONGolden(t *testing.T) {
 {"frame":4,"time":0.000000,"src":"02:00:00:00:00:01","dst":"ff:ff:ff:ff:ff:ff","class":"malformed","summary":"frame: truncated (1 bytes)","message":{"error":"truncated","data":"41"},"lint":[{"rule":"base","where":"w0","text":"frame: truncated"}]}
 {"total":{"frames":4,"tipc":3,"unknown":0,"malformed":1,"findings":2,"habits":0}}
 `
-	if status != exitFailed || errs != "utipc decode: messages break the rules\n" {
-		t.Errorf("got status %d, %q, want %d, that rules are broken", status, errs, exitFailed)
+	if status != cmdline.Failed || errs != "utipc decode: messages break the rules\n" {
+		t.Errorf("got status %d, %q, want %d, that rules are broken", status, errs, cmdline.Failed)
 	}
 	g, w := strings.Split(out, "\n"), strings.Split(want, "\n")
 	if len(g) != len(w) {
@@ -122,7 +123,7 @@ func TestDecodeJSONGolden(t *testing.T) {
 
 func TestDecodeLint(t *testing.T) {
 	out, errs, status := utipc(nil, "decode", "--lint", capture("22-groups"))
-	if got, want := lastLine(t, out), "182 frames, 182 tipc, 0 unknown, 0 malformed, 0 findings, 6 habits"; got != want || status != exitDone || errs != "" {
+	if got, want := lastLine(t, out), "182 frames, 182 tipc, 0 unknown, 0 malformed, 0 findings, 6 habits"; got != want || status != cmdline.Done || errs != "" {
 		t.Errorf("got %q, status %d, %q, want %q, 0, nothing", got, status, errs, want)
 	}
 	if want := "\n                  habit group-ucast-ack: w10 0: a unicast asks for acknowledgement\n"; !strings.Contains(out, want) {
@@ -130,8 +131,8 @@ func TestDecodeLint(t *testing.T) {
 	}
 	f := frame.PayloadFields{Type: frame.DirectMsg}
 	out, errs, status = utipc(bytes.NewReader(pcap(1, 999, ethernet(f.Append(nil, nil)))), "decode", "--lint", "-")
-	if got, want := lastLine(t, out), "1 frames, 1 tipc, 0 unknown, 0 malformed, 4 findings, 0 habits"; got != want || status != exitFailed || errs == "" {
-		t.Errorf("got %q, status %d, %q, want %q, %d, why", got, status, errs, want, exitFailed)
+	if got, want := lastLine(t, out), "1 frames, 1 tipc, 0 unknown, 0 malformed, 4 findings, 0 habits"; got != want || status != cmdline.Failed || errs == "" {
+		t.Errorf("got %q, status %d, %q, want %q, %d, why", got, status, errs, want, cmdline.Failed)
 	}
 	if want := "\n                  lint prev-node: w3: no sender\n"; !strings.Contains(out, want) {
 		t.Errorf("got no %q in %q", want, out)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 func verdict(from, to frame.NodeAddr) conversation.Verdict {
@@ -22,7 +23,7 @@ func TestDecodeStatsJSON(t *testing.T) {
 	read := func(args ...string) (r []statsReport) {
 		t.Helper()
 		out, errs, status := utipc(nil, append([]string{"decode", "--stats", "--json"}, args...)...)
-		if status != exitDone || errs != "" {
+		if status != cmdline.Done || errs != "" {
 			t.Fatalf("got status %d, %q", status, errs)
 		}
 		for l := range strings.Lines(out) {
@@ -61,7 +62,7 @@ func TestDecodeStatsText(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	for _, file := range files {
 		out, errs, status := utipc(nil, "decode", "--stats", file)
-		if status != exitDone || errs != "" || strings.Contains(out, "Beyond") {
+		if status != cmdline.Done || errs != "" || strings.Contains(out, "Beyond") {
 			t.Errorf("%s: got status %d, %q\n%s", file, status, errs, out)
 		}
 		sealed := strings.Contains(file, "crypto")

@@ -14,6 +14,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 const captures = "../../test/testdata/captures"
@@ -61,7 +62,7 @@ func TestDecodeCaptures(t *testing.T) {
 		{"25-crypto-master-key", "136 frames, 136 tipc, 0 unknown, 0 malformed"}, // all encrypted
 	} {
 		out, errs, status := utipc(nil, "decode", capture(c.name))
-		if got := lastLine(t, out); got != c.want || status != exitDone || errs != "" {
+		if got := lastLine(t, out); got != c.want || status != cmdline.Done || errs != "" {
 			t.Errorf("%s: got %q, status %d, %q, want %q, 0, nothing", c.name, got, status, errs, c.want)
 		}
 		frames, err := layers.ReadFile(capture(c.name))
@@ -98,7 +99,7 @@ func TestDecodeLines(t *testing.T) {
 func TestDecodeSeveralFiles(t *testing.T) {
 	a, b := capture("01-discovery-linkup"), capture("22-groups")
 	out, errs, status := utipc(nil, "decode", a, b)
-	if got, want := lastLine(t, out), "251 frames, 251 tipc, 0 unknown, 0 malformed"; got != want || status != exitDone || errs != "" {
+	if got, want := lastLine(t, out), "251 frames, 251 tipc, 0 unknown, 0 malformed"; got != want || status != cmdline.Done || errs != "" {
 		t.Errorf("got %q, status %d, %q, want %q, 0, nothing", got, status, errs, want)
 	}
 	lines := strings.Split(out, "\n")
@@ -117,7 +118,7 @@ func TestDecodeStdin(t *testing.T) {
 	}
 	want, _, _ := utipc(nil, "decode", capture("01-discovery-linkup"))
 	got, errs, status := utipc(bytes.NewReader(b), "decode", "-")
-	if got != want || errs != "" || status != exitDone {
+	if got != want || errs != "" || status != cmdline.Done {
 		t.Errorf("got %q, %q, status %d, want what the file gives", got, errs, status)
 	}
 }
@@ -171,7 +172,7 @@ func TestDecodeFrames(t *testing.T) {
 		{"another link type", 113, 999, ethernet(good), "- not Ethernet: link type 113, 51 bytes", "1 frames, 0 tipc, 0 unknown, 0 malformed"},
 	} {
 		out, errs, status := utipc(bytes.NewReader(pcap(c.link, c.snap, c.f)), "decode", "-")
-		if got := lastLine(t, out); got != c.sum || !strings.Contains(out, c.line) || errs != "" || status != exitDone {
+		if got := lastLine(t, out); got != c.sum || !strings.Contains(out, c.line) || errs != "" || status != cmdline.Done {
 			t.Errorf("%s: got %q, %q, status %d, want %q and %q, nothing, 0", c.name, out, errs, status, c.line, c.sum)
 		}
 	}
@@ -203,9 +204,9 @@ func TestDecodeDamaged(t *testing.T) {
 		if err := os.WriteFile(name, c.b, 0o600); err != nil {
 			t.Fatal(err)
 		}
-		want := exitFailed
+		want := cmdline.Failed
 		if c.errs == "" {
-			want = exitDone
+			want = cmdline.Done
 		}
 		out, errs, status := utipc(nil, "decode", name, good)
 		if got := lastLine(t, out); got != c.sum || status != want || !strings.Contains(errs, c.errs) || c.errs != "" && !strings.Contains(errs, name) {
@@ -213,11 +214,11 @@ func TestDecodeDamaged(t *testing.T) {
 		}
 	}
 	out, errs, status := utipc(nil, "decode", filepath.Join(t.TempDir(), "none"), good)
-	if got := lastLine(t, out); status != exitFailed || !strings.Contains(errs, "no such file") || !strings.HasPrefix(got, "69 frames") {
-		t.Errorf("no such file: got %q, status %d, %q, want 69 frames, %d, a reason", got, status, errs, exitFailed)
+	if got := lastLine(t, out); status != cmdline.Failed || !strings.Contains(errs, "no such file") || !strings.HasPrefix(got, "69 frames") {
+		t.Errorf("no such file: got %q, status %d, %q, want 69 frames, %d, a reason", got, status, errs, cmdline.Failed)
 	}
-	if _, errs, status := utipc(nil, "decode", captures); status != exitFailed || errs == "" {
-		t.Errorf("a directory: got status %d, %q, want %d, a reason", status, errs, exitFailed)
+	if _, errs, status := utipc(nil, "decode", captures); status != cmdline.Failed || errs == "" {
+		t.Errorf("a directory: got status %d, %q, want %d, a reason", status, errs, cmdline.Failed)
 	}
 }
 
@@ -230,7 +231,7 @@ func TestDecodeCutAnywhere(t *testing.T) {
 	for n := range 500 {
 		out, _, status := utipc(bytes.NewReader(b[:n]), "decode", "-")
 		whole := n >= 24 && (n-24)%(16+90) == 0
-		if got := lastLine(t, out); !strings.HasSuffix(got, "0 unknown, 0 malformed") || (status == exitDone) != whole {
+		if got := lastLine(t, out); !strings.HasSuffix(got, "0 unknown, 0 malformed") || (status == cmdline.Done) != whole {
 			t.Fatalf("cut to %d: got %q, status %d", n, got, status)
 		}
 	}
@@ -244,8 +245,8 @@ func TestDecodeOutputFails(t *testing.T) {
 	for _, name := range []string{"01-discovery-linkup", "07-rdm-reject"} { // less and more than a buffer
 		var errs bytes.Buffer
 		status := run(context.Background(), []string{"decode", capture(name)}, nil, fullDisk{}, &errs)
-		if status != exitFailed || !strings.Contains(errs.String(), "disk full") {
-			t.Errorf("%s: got status %d, %q, want %d, disk full", name, status, errs.String(), exitFailed)
+		if status != cmdline.Failed || !strings.Contains(errs.String(), "disk full") {
+			t.Errorf("%s: got status %d, %q, want %d, disk full", name, status, errs.String(), cmdline.Failed)
 		}
 	}
 }
@@ -255,7 +256,7 @@ func TestDecodeInterrupted(t *testing.T) {
 	cancel()
 	var out, errs bytes.Buffer
 	status := run(ctx, []string{"decode", capture("01-discovery-linkup")}, nil, &out, &errs)
-	if got, want := lastLine(t, out.String()), "0 frames, 0 tipc, 0 unknown, 0 malformed"; got != want || status != exitFailed {
-		t.Errorf("got %q, status %d, want %q, %d", got, status, want, exitFailed)
+	if got, want := lastLine(t, out.String()), "0 frames, 0 tipc, 0 unknown, 0 malformed"; got != want || status != cmdline.Failed {
+		t.Errorf("got %q, status %d, want %q, %d", got, status, want, cmdline.Failed)
 	}
 }

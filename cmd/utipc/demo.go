@@ -15,14 +15,15 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
-var demoCommand = command{
-	name:  "demo",
-	short: "a cluster of three nodes in this process, in under ten seconds",
-	usage: `utipc demo: a cluster of three nodes in this process, in under ten seconds.
+var demoCommand = cmdline.Command{
+	Name:  "demo",
+	Short: "a cluster of three nodes in this process, in under ten seconds",
+	Usage: `utipc demo: a cluster of three nodes in this process, in under ten seconds.
 
 Three nodes on a network in memory choose addresses, find each other, publish
 services and exchange messages by name; then one of them loses power. Needs no
@@ -37,11 +38,11 @@ privilege and no configuration. The last line is "demo: ok".
     --encrypt  with a master key, made for this run, that all three have: every frame
                is sealed
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		flags := flag.NewFlagSet("demo", flag.ContinueOnError)
 		veth := flags.Bool("veth", false, "")
 		encrypt := flags.Bool("encrypt", false, "")
-		if _, err := parse(flags, args, 0, 0); err != nil {
+		if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 			return err
 		}
 		var network demoNetwork = newDemoHub()
@@ -52,7 +53,7 @@ privilege and no configuration. The last line is "demo: ok".
 			}
 		}
 		defer network.close()
-		err := runDemo(ctx, std.out, network, *encrypt)
+		err := runDemo(ctx, std.Out, network, *encrypt)
 		if err != nil && ctx.Err() != nil {
 			return errors.New("interrupted") // whatever came of that in each node
 		}

@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 func TestDemo(t *testing.T) { testDemo(t, nil, "multicast, 64 B, to three") }
@@ -19,7 +21,7 @@ func testDemo(t *testing.T, args []string, want string) {
 	t.Helper()
 	var out, errs bytes.Buffer
 	begin := time.Now()
-	if code := run(t.Context(), append([]string{"demo"}, args...), nil, &out, &errs); code != exitDone {
+	if code := run(t.Context(), append([]string{"demo"}, args...), nil, &out, &errs); code != cmdline.Done {
 		t.Fatalf("exit %d: %s%s", code, out.String(), errs.String())
 	}
 	if !strings.Contains(out.String(), want) {

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -33,7 +34,7 @@ func TestDemoVeth(t *testing.T) {
 	netns.Require(t)
 	sockets, interfaces := countSockets(t), interfaceNames(t)
 	var out, plain, errs bytes.Buffer
-	if code := run(t.Context(), []string{"demo", "--veth"}, nil, &out, &errs); code != exitDone {
+	if code := run(t.Context(), []string{"demo", "--veth"}, nil, &out, &errs); code != cmdline.Done {
 		t.Fatalf("exit %d: %s%s", code, out.String(), errs.String())
 	}
 	t.Log("\n" + out.String())
@@ -42,7 +43,7 @@ func TestDemoVeth(t *testing.T) {
 			t.Errorf("want %q in the output", want)
 		}
 	}
-	if code := run(t.Context(), []string{"demo"}, nil, &plain, &errs); code != exitDone {
+	if code := run(t.Context(), []string{"demo"}, nil, &plain, &errs); code != cmdline.Done {
 		t.Fatalf("in memory: exit %d: %s%s", code, plain.String(), errs.String())
 	}
 	if got, want := demoShape(out.String()), demoShape(plain.String()); got != want {
@@ -79,7 +80,7 @@ func TestDemoVethInterrupted(t *testing.T) {
 		out := &cutter{at: at, cancel: cancel}
 		var errs bytes.Buffer
 		begin := time.Now()
-		if code := run(ctx, []string{"demo", "--veth"}, nil, out, &errs); code != exitFailed || errs.String() != "utipc demo: interrupted\n" {
+		if code := run(ctx, []string{"demo", "--veth"}, nil, out, &errs); code != cmdline.Failed || errs.String() != "utipc demo: interrupted\n" {
 			t.Errorf("at %q: exit %d, %q, %s", at, code, errs.String(), out.String())
 		}
 		if d := time.Since(begin); d > time.Minute {
@@ -111,15 +112,15 @@ func TestDemoVethWithoutRights(t *testing.T) {
 	cmd.Dir = "/"
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}}
 	out, _ := cmd.CombinedOutput()
-	if code := cmd.ProcessState.ExitCode(); code != exitFailed || !strings.Contains(string(out), "root") {
-		t.Errorf("exit %d, %q, want %d and a word about root", code, out, exitFailed)
+	if code := cmd.ProcessState.ExitCode(); code != cmdline.Failed || !strings.Contains(string(out), "root") {
+		t.Errorf("exit %d, %q, want %d and a word about root", code, out, cmdline.Failed)
 	}
 }
 
 func TestDemoMisuse(t *testing.T) {
 	for _, args := range [][]string{{"demo", "more"}, {"demo", "--vet"}} {
 		var out, errs bytes.Buffer
-		if code := run(t.Context(), args, nil, &out, &errs); code != exitMisuse || out.Len() > 0 {
+		if code := run(t.Context(), args, nil, &out, &errs); code != cmdline.Misuse || out.Len() > 0 {
 			t.Errorf("%q: exit %d, %q", args, code, out.String())
 		}
 	}

@@ -10,13 +10,14 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/xdp"
 )
 
-var doctorCommand = command{
-	name:  "doctor",
-	short: "what this host and its interfaces can do, and what to mend",
-	usage: `utipc doctor: what this host and its Ethernet interfaces can do for TIPC, which
+var doctorCommand = cmdline.Command{
+	Name:  "doctor",
+	Short: "what this host and its interfaces can do, and what to mend",
+	Usage: `utipc doctor: what this host and its Ethernet interfaces can do for TIPC, which
 carrier would be chosen on each and why, and the command that mends each
 shortcoming.
 
@@ -35,16 +36,16 @@ when none is named, else with 1.
 
     utipc doctor eth1
 `,
-	run: func(_ context.Context, args []string, std stdio) error {
+	Run: func(_ context.Context, args []string, std cmdline.Stdio) error {
 		f := flag.NewFlagSet("doctor", flag.ContinueOnError)
 		asJSON := f.Bool("json", false, "")
-		names, err := parse(f, args, 0, -1)
+		names, err := cmdline.Parse(f, args, 0, -1)
 		if err != nil {
 			return err
 		}
 		for _, n := range names {
 			if strings.HasPrefix(n, "-") {
-				return usageError("flags stand before the arguments")
+				return cmdline.UsageError("flags stand before the arguments")
 			}
 		}
 		r, err := examine(names)
@@ -52,12 +53,12 @@ when none is named, else with 1.
 			return err
 		}
 		if *asJSON {
-			e := json.NewEncoder(std.out)
+			e := json.NewEncoder(std.Out)
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")
 			err = e.Encode(r)
 		} else {
-			_, err = std.out.Write(r.text())
+			_, err = std.Out.Write(r.text())
 		}
 		if err != nil {
 			return err

@@ -11,6 +11,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
 )
@@ -64,7 +65,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 		return out, errs, status
 	}
 	out, errs, status := doctor("left")
-	if status != exitDone || errs != "" {
+	if status != cmdline.Done || errs != "" {
 		t.Errorf("left: got status %d, %q", status, errs)
 	}
 	wantLines(t, "left", out, "host\n", "kernel Linux ", "rights CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF", "AF_XDP works\n",
@@ -72,13 +73,13 @@ func TestDoctorOnAVeth(t *testing.T) {
 		"frames arrive on queue 0: ", "carrier af_xdp generic\n", "should it fail af_xdp native, then af_packet\n", "!refused ", "!right\n")
 
 	// Without a name it finds the interface itself; the loopback is none.
-	if all, _, status := doctor(); status != exitDone || all != out {
+	if all, _, status := doctor(); status != cmdline.Done || all != out {
 		t.Errorf("all: got status %d,\n%s\nwant\n%s", status, all, out)
 	}
 
 	out, _, status = doctor("--json", "left")
 	var r diagnosis
-	if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitDone || len(r.Interfaces) != 1 {
+	if err := json.Unmarshal([]byte(out), &r); err != nil || status != cmdline.Done || len(r.Interfaces) != 1 {
 		t.Fatalf("--json: status %d, %v in\n%s", status, err, out)
 	}
 	c := r.Interfaces[0]
@@ -107,7 +108,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, status = doctor("left")
-	if status != exitFailed || !strings.Contains(errs, "no carrier can be chosen on left") {
+	if status != cmdline.Failed || !strings.Contains(errs, "no carrier can be chosen on left") {
 		t.Errorf("owned: got status %d, %q", status, errs)
 	}
 	wantLines(t, "owned", out, "carrier none: interface left belongs to another node (pid ", "ip link add link left name tipc0 type macvlan")
@@ -115,7 +116,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 
 	a.Run("ip", "link", "set", "dev", "left", "down")
 	out, _, status = doctor("left")
-	if status != exitFailed {
+	if status != cmdline.Failed {
 		t.Errorf("down: got status %d", status)
 	}
 	wantLines(t, "down", out, "state down, ", "carrier none: interface left is down", "ip link set dev left up\n")
@@ -131,7 +132,7 @@ func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 	} {
 		a.Do(func() {
 			out, errs, status := utipc(nil, "doctor", c.name)
-			if status != exitFailed || errs != "utipc doctor: no carrier can be chosen on "+c.name+"\n" {
+			if status != cmdline.Failed || errs != "utipc doctor: no carrier can be chosen on "+c.name+"\n" {
 				t.Errorf("%s: got status %d, %q", c.name, status, errs)
 			}
 			wantLines(t, c.name, out, c.name+"\n", c.want)
@@ -140,13 +141,13 @@ func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 				t.Errorf("%s --json: got %s, want empty lists", c.name, out)
 			}
 			var r diagnosis
-			if err := json.Unmarshal([]byte(out), &r); err != nil || status != exitFailed || r.Interfaces[0].Unusable == "" {
+			if err := json.Unmarshal([]byte(out), &r); err != nil || status != cmdline.Failed || r.Interfaces[0].Unusable == "" {
 				t.Errorf("%s --json: got status %d, %v, %+v", c.name, status, err, r.Interfaces)
 			}
 		})
 	}
 	a.Do(func() {
-		if _, errs, status := utipc(nil, "doctor"); status != exitFailed || !strings.Contains(errs, "there is no Ethernet interface here") {
+		if _, errs, status := utipc(nil, "doctor"); status != cmdline.Failed || !strings.Contains(errs, "there is no Ethernet interface here") {
 			t.Errorf("an empty namespace: got status %d, %q", status, errs)
 		}
 	})
@@ -157,7 +158,7 @@ func TestDoctorWithFewRights(t *testing.T) {
 	a, b := netns.New(t), netns.New(t)
 	netns.Veth(t, a, b, "left", "right", 1500)
 	out, errs, status := asNobody(t, a, nil, "doctor", "left")
-	if status != exitFailed || !strings.Contains(errs, "no carrier can be chosen on left") {
+	if status != cmdline.Failed || !strings.Contains(errs, "no carrier can be chosen on left") {
 		t.Errorf("no rights: got status %d, %q", status, errs)
 	}
 	wantLines(t, "no rights", out, "rights none that matter\n", "AF_PACKET denied (", "AF_XDP denied (",
@@ -166,7 +167,7 @@ func TestDoctorWithFewRights(t *testing.T) {
 		"setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep /", "advice ", "the UDP carrier needs no privilege", "--udp IP in place of --if left\n")
 	const netRaw = 13 // CAP_NET_RAW, linux/capability.h
 	out, errs, status = asNobody(t, a, []uintptr{netRaw}, "doctor", "left")
-	if status != exitDone || errs != "" {
+	if status != cmdline.Done || errs != "" {
 		t.Errorf("CAP_NET_RAW: got status %d, %q", status, errs)
 	}
 	wantLines(t, "CAP_NET_RAW", out, "rights CAP_NET_RAW\n", "carrier af_packet\n", "because the best that is left, without af_xdp generic: ",
@@ -190,7 +191,7 @@ func TestDriverFlag(t *testing.T) {
 			}
 		})
 	}
-	if out, errs, status := asNobody(t, a, nil, "ping", "--if", "left", "18888:1"); status != exitFailed || out != "" ||
+	if out, errs, status := asNobody(t, a, nil, "ping", "--if", "left", "18888:1"); status != cmdline.Failed || out != "" ||
 		!strings.Contains(errs, "no driver can be had") || !strings.Contains(errs, "setcap cap_net_raw+ep /") {
 		t.Errorf("no rights: got status %d, %q", status, errs)
 	}

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -160,7 +161,7 @@ func TestDoctorVerdict(t *testing.T) {
 
 func TestDoctorMisuse(t *testing.T) {
 	for _, args := range [][]string{{"doctor", "-x"}, {"doctor", "eth0", "--json"}} {
-		if out, errs, status := utipc(nil, args...); status != exitMisuse || out != "" || errs == "" {
+		if out, errs, status := utipc(nil, args...); status != cmdline.Misuse || out != "" || errs == "" {
 			t.Errorf("%q: got status %d, %q, %q", args, status, out, errs)
 		}
 	}

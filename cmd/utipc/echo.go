@@ -12,13 +12,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var echoCommand = command{
-	name:  "echo",
-	short: "a node that answers on a name, until it is interrupted",
-	usage: `utipc echo: a node that sends everything that comes for a name back to its
+var echoCommand = cmdline.Command{
+	Name:  "echo",
+	Short: "a node that answers on a name, until it is interrupted",
+	Usage: `utipc echo: a node that sends everything that comes for a name back to its
 sender, until it is interrupted.
 
     utipc echo [FLAGS] SERVICE
@@ -33,13 +34,13 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
     utipc echo --if eth1 --address 1.1.1 18888:17
     utipc echo --if eth1 --address 1.1.1 --network tipcpacket 18888:17
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var k socketKind
 		f := flag.NewFlagSet("echo", flag.ContinueOnError)
 		h.flags(f)
 		k.flags(f)
-		rest, err := parse(f, args, 1, 1)
+		rest, err := cmdline.Parse(f, args, 1, 1)
 		if err != nil {
 			return err
 		}
@@ -51,14 +52,14 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 			return err
 		}
 		if _, one := addr.(stack.Service); k.group && !one {
-			return usageError("--group wants TYPE:INSTANCE")
+			return cmdline.UsageError("--group wants TYPE:INSTANCE")
 		}
 		h.serves = true
 		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err
 		}
-		return errors.Join(echo(ctx, n, h.place(), k, addr, std.out), closeHost(n, finish))
+		return errors.Join(echo(ctx, n, h.place(), k, addr, std.Out), closeHost(n, finish))
 	},
 }
 

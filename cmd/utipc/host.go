@@ -12,6 +12,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -52,7 +53,7 @@ func (h *host) flags(f *flag.FlagSet) {
 func (h *host) embedded() bool { return h.iface != "" || h.udp.ends != "" }
 
 // open finds the node: it attaches, or opens one. closeHost is to be called at the end.
-func (h *host) open(ctx context.Context, std stdio) (n *stack.Node, finish func() error, err error) {
+func (h *host) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node, finish func() error, err error) {
 	if err := h.check(); err != nil {
 		return nil, nil, err
 	}
@@ -78,7 +79,7 @@ var attachNode = func(ctx context.Context, path string, cfg stack.AttachConfig) 
 	return cfg.Attach(ctx, path)
 }
 
-// check reports flags that do not go together, as a usageError.
+// check reports flags that do not go together, as a cmdline.UsageError.
 func (h *host) check() error {
 	own := flag.NewFlagSet("", flag.ContinueOnError)
 	new(member).flags(own)
@@ -90,9 +91,9 @@ func (h *host) check() error {
 	})
 	switch {
 	case h.embedded() && h.socket != "":
-		return usageError("--socket does not go with --if and --udp: with these the command is a node of its own")
+		return cmdline.UsageError("--socket does not go with --if and --udp: with these the command is a node of its own")
 	case !h.embedded() && len(given) > 0:
-		return usageError(strings.Join(given, ", ") + ": only with --if or --udp; the daemon has its own settings")
+		return cmdline.UsageError(strings.Join(given, ", ") + ": only with --if or --udp; the daemon has its own settings")
 	}
 	return nil
 }

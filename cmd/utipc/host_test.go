@@ -10,6 +10,7 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -40,11 +41,11 @@ func TestHostPath(t *testing.T) {
 		var h host
 		f := flag.NewFlagSet("x", flag.ContinueOnError)
 		h.flags(f)
-		if _, err := parse(f, c.args, 0, 0); err != nil {
+		if _, err := cmdline.Parse(f, c.args, 0, 0); err != nil {
 			t.Fatal(err)
 		}
 		got := attachTo(t, nil, net.ErrClosed)
-		_, _, err := h.open(t.Context(), stdio{})
+		_, _, err := h.open(t.Context(), cmdline.Stdio{})
 		if *got != c.want || !errors.Is(err, net.ErrClosed) || !strings.Contains(err.Error(), "attach to "+c.want) || !strings.Contains(err.Error(), "--if or --udp") {
 			t.Errorf("%q, %q: attached to %q, %v, want %q and both ways out", c.env, c.args, *got, err, c.want)
 		}
@@ -65,8 +66,8 @@ func TestHostMisuse(t *testing.T) {
 		{[]string{"--socket", "x", "--udp", "127.0.0.1"}, "--socket does not go with --if and --udp"},
 	} {
 		_, errs, code := utipc(nil, append(append([]string{"ping"}, c.args...), "18888:17")...)
-		if code != exitMisuse || !strings.Contains(errs, c.want) {
-			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, errs, exitMisuse, c.want)
+		if code != cmdline.Misuse || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit %d, %q; want %d, %q", c.args, code, errs, cmdline.Misuse, c.want)
 		}
 	}
 }

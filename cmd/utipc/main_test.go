@@ -8,6 +8,8 @@ import (
 	"io"
 	"strings"
 	"testing"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // utipc runs the program in this process.
@@ -17,37 +19,18 @@ func utipc(stdin io.Reader, args ...string) (stdout, stderr string, status int) 
 	return out.String(), err.String(), status
 }
 
-func TestHelp(t *testing.T) {
-	out, errs, status := utipc(nil, "-h")
-	if status != exitDone || errs != "" {
-		t.Errorf("-h: got status %d, %q, want 0, nothing", status, errs)
-	}
-	for _, c := range commands() {
-		if !strings.Contains(out, "\n    "+c.name+" ") || c.short == "" {
-			t.Errorf("-h: got no line on %s", c.name)
-		}
-		usage, errs, status := utipc(nil, c.name, "-h")
-		if status != exitDone || errs != "" || usage != c.usage {
-			t.Errorf("%s -h: got status %d, %q, want 0 and its usage", c.name, status, errs)
-		}
-		if !strings.Contains(usage, "\n    utipc "+c.name) || !strings.HasSuffix(usage, "\n") {
-			t.Errorf("%s -h: got %q, want an example in it", c.name, usage)
-		}
-	}
-}
-
 func TestMisuse(t *testing.T) {
 	for _, args := range [][]string{{}, {"no-such-command"}, {"-x"}, {"decode"}, {"decode", "-x", "file"}, {"version", "now"}, {"version", "-x"}, {""}} {
 		out, errs, status := utipc(nil, args...)
-		if status != exitMisuse || out != "" || errs == "" {
-			t.Errorf("%q: got status %d, %q and %q, want %d, nothing, a reason", args, status, out, errs, exitMisuse)
+		if status != cmdline.Misuse || out != "" || errs == "" {
+			t.Errorf("%q: got status %d, %q and %q, want %d, nothing, a reason", args, status, out, errs, cmdline.Misuse)
 		}
 	}
 }
 
 func TestVersion(t *testing.T) {
 	out, errs, status := utipc(nil, "version")
-	if status != exitDone || errs != "" || !strings.HasPrefix(out, "utipc ") || strings.Count(out, "\n") != 1 {
+	if status != cmdline.Done || errs != "" || !strings.HasPrefix(out, "utipc ") || strings.Count(out, "\n") != 1 {
 		t.Errorf("got %q, %q, status %d, want a line, nothing, 0", out, errs, status)
 	}
 }

@@ -10,13 +10,14 @@ import (
 	"io"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var mapCommand = command{
-	name:  "map",
-	short: "the cluster as a picture, in the terminal or on a web page",
-	usage: `utipc map: the cluster as a picture, in the terminal or on a web page.
+var mapCommand = cmdline.Command{
+	Name:  "map",
+	Short: "the cluster as a picture, in the terminal or on a web page",
+	Usage: `utipc map: the cluster as a picture, in the terminal or on a web page.
 
     utipc map [FLAGS]
     utipc map --serve ADDR [FLAGS]
@@ -44,13 +45,13 @@ reach it can read it; nothing can be changed through it.
     utipc map
     utipc map --serve 127.0.0.1:8080
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var m mapper
 		f := flag.NewFlagSet("map", flag.ContinueOnError)
 		h.flags(f)
 		m.flags(f)
-		if _, err := parse(f, args, 0, 0); err != nil {
+		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}
 		if err := m.check(); err != nil {
@@ -60,7 +61,7 @@ reach it can read it; nothing can be changed through it.
 		if err != nil {
 			return err
 		}
-		return errors.Join(m.run(ctx, n, std.out), closeHost(n, finish))
+		return errors.Join(m.run(ctx, n, std.Out), closeHost(n, finish))
 	},
 }
 
@@ -90,13 +91,13 @@ func (m *mapper) flags(f *flag.FlagSet) {
 func (m *mapper) check() error {
 	switch {
 	case m.interval < 50*time.Millisecond || m.wait <= 0:
-		return usageError("--interval is under 50ms, or --wait not positive")
+		return cmdline.UsageError("--interval is under 50ms, or --wait not positive")
 	case m.svg && m.json:
-		return usageError("--svg and --json do not go together")
+		return cmdline.UsageError("--svg and --json do not go together")
 	case m.serve == "" && (m.public || len(m.hosts) > 0):
-		return usageError("--public and --host go with --serve")
+		return cmdline.UsageError("--public and --host go with --serve")
 	case m.serve != "" && (m.svg || m.json):
-		return usageError("--svg and --json do not go with --serve: it has /map.svg and /map.json")
+		return cmdline.UsageError("--svg and --json do not go with --serve: it has /map.svg and /map.json")
 	}
 	return nil
 }

@@ -19,6 +19,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -111,11 +112,11 @@ func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) err
 func (m *mapper) listen(ctx context.Context) (net.Listener, error) {
 	host, _, err := net.SplitHostPort(m.serve)
 	if err != nil {
-		return nil, usageError(fmt.Sprintf("--serve %q is not ADDRESS:PORT", m.serve))
+		return nil, cmdline.UsageError(fmt.Sprintf("--serve %q is not ADDRESS:PORT", m.serve))
 	}
 	ip, err := netip.ParseAddr(host)
 	if local := host == "localhost" || err == nil && ip.IsLoopback(); !local && !m.public {
-		return nil, usageError(fmt.Sprintf("--serve %q is not an address of this host alone; --public lets others read the map", m.serve))
+		return nil, cmdline.UsageError(fmt.Sprintf("--serve %q is not an address of this host alone; --public lets others read the map", m.serve))
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", m.serve)
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -29,7 +30,7 @@ func TestMap(t *testing.T) {
 		print := func(args ...string) string {
 			var m mapper
 			var out bytes.Buffer
-			if _, err := parse(flagsOf(&m), append(args, "--wait", "1m"), 0, 0); err != nil || m.check() != nil {
+			if _, err := cmdline.Parse(flagsOf(&m), append(args, "--wait", "1m"), 0, 0); err != nil || m.check() != nil {
 				t.Fatal(err)
 			}
 			if err := m.run(t.Context(), all[0], &out); err != nil {
@@ -266,8 +267,8 @@ func TestMapMisuse(t *testing.T) {
 		if c.args[0] == "--serve" { // each ends its node
 			attachTo(t, liveBed(t, 1)[0], nil)
 		}
-		if _, errs, code := utipc(nil, append([]string{"map"}, c.args...)...); code != exitMisuse || !strings.Contains(errs, c.want) {
-			t.Errorf("%q: exit %d, %q, want %d, %q", c.args, code, errs, exitMisuse, c.want)
+		if _, errs, code := utipc(nil, append([]string{"map"}, c.args...)...); code != cmdline.Misuse || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit %d, %q, want %d, %q", c.args, code, errs, cmdline.Misuse, c.want)
 		}
 	}
 }

@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/keyflags"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/tap"
 	"github.com/utipc/utipc/xdp"
@@ -28,7 +30,7 @@ const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC o
                      digits; with neither, it is the interface's MAC address
     --netid N        the cluster's number, 1 to 9999 (default 4711)
     --tolerance D    how long a peer may be silent, 50ms to 30s (default 1.5s)
-` + keysUsage + `    --tap FILE       record all frames in a pcapng file
+` + keyflags.Usage + `    --tap FILE       record all frames in a pcapng file
     --verbose        log links and nodes that come and go, not only what is wrong
 
 The flags stand before what follows them. A file of --tap is complete when the
@@ -39,7 +41,7 @@ command has ended.
 type member struct {
 	iface, driver, address, identity, tapFile string
 	udp                                       udpFlags
-	keys                                      keyFlags
+	keys                                      keyflags.Keys
 	netID                                     uint
 	tolerance                                 time.Duration
 	verbose                                   bool
@@ -49,7 +51,7 @@ func (m *member) flags(f *flag.FlagSet) {
 	f.StringVar(&m.iface, "if", "", "")
 	f.StringVar(&m.driver, "driver", xdp.Auto.String(), "")
 	m.udp.flags(f)
-	m.keys.flags(f)
+	m.keys.Declare(f)
 	f.StringVar(&m.address, "address", "", "")
 	f.StringVar(&m.identity, "identity", "", "")
 	f.StringVar(&m.tapFile, "tap", "", "")
@@ -60,45 +62,45 @@ func (m *member) flags(f *flag.FlagSet) {
 
 // open makes this process a node as the flags say. The node's Close ends it, and
 // finish closes what it leaves open.
-func (m *member) open(ctx context.Context, std stdio) (n *stack.Node, finish func() error, err error) {
+func (m *member) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node, finish func() error, err error) {
 	if m.iface == "" && m.udp.ends == "" {
-		return nil, nil, usageError("neither --if nor --udp is given")
+		return nil, nil, cmdline.UsageError("neither --if nor --udp is given")
 	}
 	if m.iface != "" && m.udp.ends != "" {
-		return nil, nil, usageError("--if and --udp do not go together: a node has one bearer")
+		return nil, nil, cmdline.UsageError("--if and --udp do not go together: a node has one bearer")
 	}
 	if m.netID > 9999 {
-		return nil, nil, usageError("--netid is not in 1 to 9999")
+		return nil, nil, cmdline.UsageError("--netid is not in 1 to 9999")
 	}
 	if m.tolerance != 0 && (m.tolerance < flowctl.MinTolerance || m.tolerance > flowctl.MaxTolerance) {
-		return nil, nil, usageError("--tolerance is not in 50ms to 30s")
+		return nil, nil, cmdline.UsageError("--tolerance is not in 50ms to 30s")
 	}
 	cfg := stack.Config{NetID: uint32(m.netID), Tolerance: m.tolerance}
 	if m.address != "" {
 		if cfg.Address, err = stack.ParseNodeAddr(m.address); err != nil || cfg.Address == 0 {
-			return nil, nil, usageError(fmt.Sprintf("--address %q is no address", m.address))
+			return nil, nil, cmdline.UsageError(fmt.Sprintf("--address %q is no address", m.address))
 		}
 	}
 	if m.identity != "" {
 		if cfg.Identity, err = stack.ParseIdentity(m.identity); err != nil {
-			return nil, nil, usageError(fmt.Sprintf("--identity %q is no identity", m.identity))
+			return nil, nil, cmdline.UsageError(fmt.Sprintf("--identity %q is no identity", m.identity))
 		}
 	}
 	driver, err := xdp.ParseDriver(m.driver)
 	if err != nil {
-		return nil, nil, usageError(fmt.Sprintf("--driver %q is not auto, af_xdp or af_packet", m.driver))
+		return nil, nil, cmdline.UsageError(fmt.Sprintf("--driver %q is not auto, af_xdp or af_packet", m.driver))
 	}
-	if err := m.keys.read(std.in); err != nil {
+	if err := m.keys.Read(std.In); err != nil {
 		return nil, nil, err
 	}
-	defer m.keys.wipe() // the node has copies
-	cfg.Encryption = m.keys.encryption()
+	defer m.keys.Wipe() // the node has copies
+	cfg.Encryption = m.keys.Encryption()
 	level := slog.LevelWarn
 	if m.verbose {
 		level = slog.LevelInfo
 	}
-	cfg.Logger = slog.New(slog.NewTextHandler(std.err, &slog.HandlerOptions{Level: level}))
-	for _, w := range m.keys.warnings() {
+	cfg.Logger = slog.New(slog.NewTextHandler(std.Err, &slog.HandlerOptions{Level: level}))
+	for _, w := range m.keys.Warnings() {
 		cfg.Logger.Warn(w)
 	}
 	carrier, err := m.carrier(driver)
@@ -162,7 +164,7 @@ func serviceArg(s string) (stack.Service, error) {
 			return svc, nil
 		}
 	}
-	return stack.Service{}, usageError(fmt.Sprintf("%q is no service address such as 18888:17", s))
+	return stack.Service{}, cmdline.UsageError(fmt.Sprintf("%q is no service address such as 18888:17", s))
 }
 
 // bindArg reads a service address or range from the command line.
@@ -178,5 +180,5 @@ func bindArg(s string) (net.Addr, error) {
 			return a, nil
 		}
 	}
-	return nil, usageError(fmt.Sprintf("%q is no service such as 18888:17 or 18888:0-99", s))
+	return nil, cmdline.UsageError(fmt.Sprintf("%q is no service such as 18888:17 or 18888:0-99", s))
 }

@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -106,7 +107,7 @@ func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	if rest, _ := io.ReadAll(pingOut); !strings.HasPrefix(line, "ping: node") || !strings.Contains(string(rest), " 0 lost") {
 		t.Errorf("interrupted ping: %q %q", line, rest)
 	}
-	if err := ping.Wait(); err != nil && ping.ProcessState.ExitCode() != exitFailed {
+	if err := ping.Wait(); err != nil && ping.ProcessState.ExitCode() != cmdline.Failed {
 		t.Errorf("interrupted ping: %v", err)
 	}
 	echo.Process.Signal(syscall.SIGCONT)

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/xdp"
@@ -40,7 +41,7 @@ func (u *udpFlags) config(netID uint32) (c udp.Config, err error) {
 	for s := range strings.SplitSeq(u.ends, ",") {
 		a, err := endArg(s)
 		if err != nil {
-			return c, usageError(fmt.Sprintf("--udp: %q is no IP address, with or without a port", s))
+			return c, cmdline.UsageError(fmt.Sprintf("--udp: %q is no IP address, with or without a port", s))
 		}
 		ends = append(ends, a)
 	}

@@ -11,6 +11,8 @@ import (
 	"regexp"
 	"strings"
 	"testing"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // startEcho runs an echo in this process, over UDP on the loopback interface. stop
@@ -32,7 +34,7 @@ func startEcho(t *testing.T, args ...string) (first string, stop func() string) 
 	return first, func() string {
 		cancel()
 		rest, _ := io.ReadAll(out)
-		if got := <-code; got != exitDone {
+		if got := <-code; got != cmdline.Done {
 			t.Errorf("echo %q: exit %d", args, got)
 		}
 		return string(rest)
@@ -67,7 +69,7 @@ func TestEchoAndPingOfEveryKind(t *testing.T) {
 			{"--count 3 --interval 1ms --size 22000 --stats", `(?s)\n22000 bytes from <1001001:\d+>: seq=3 time=.*ping: 3 sent, 3 answered, 0 lost; min.*Link <.*\nDropped: \w.*, 0 bytes kept for others\n$`},
 		} {
 			out, code := startPing(t, append(append(c.flags, strings.Fields(size.args)...), "18888:17")...)
-			if code != exitDone || !regexp.MustCompile(size.want).MatchString(out) {
+			if code != cmdline.Done || !regexp.MustCompile(size.want).MatchString(out) {
 				t.Errorf("%q %s: exit %d, %q, want %q", c.flags, size.args, code, out, size.want)
 			}
 		}
@@ -86,19 +88,19 @@ func TestEchoAndPingMismatched(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--network", "udp", "18888:17"}, exitMisuse, `--network "udp" is not tipc, `},
-		{[]string{"--network", "tipc", "--group", "18888:17"}, exitMisuse, "do not go together"},
-		{[]string{"--group", "18888:17@1001001"}, exitMisuse, "without a node"},
-		{[]string{"--network", "tipcpacket", "--timeout", "100ms", "18888:18"}, exitFailed, "nobody has bound 18888:18 within 100ms; links: "},
-		{[]string{"--count", "1", "18888:17"}, exitFailed, "rejected: no port\nping: 1 sent, 0 answered, 1 lost\n"},
-		{[]string{"--group", "--timeout", "500ms", "18888:17"}, exitFailed, " 18888:17 within 500ms"},
+		{[]string{"--network", "udp", "18888:17"}, cmdline.Misuse, `--network "udp" is not tipc, `},
+		{[]string{"--network", "tipc", "--group", "18888:17"}, cmdline.Misuse, "do not go together"},
+		{[]string{"--group", "18888:17@1001001"}, cmdline.Misuse, "without a node"},
+		{[]string{"--network", "tipcpacket", "--timeout", "100ms", "18888:18"}, cmdline.Failed, "nobody has bound 18888:18 within 100ms; links: "},
+		{[]string{"--count", "1", "18888:17"}, cmdline.Failed, "rejected: no port\nping: 1 sent, 0 answered, 1 lost\n"},
+		{[]string{"--group", "--timeout", "500ms", "18888:17"}, cmdline.Failed, " 18888:17 within 500ms"},
 	} {
 		if out, code := startPing(t, c.args...); code != c.code || !strings.Contains(out, c.want) {
 			t.Errorf("ping %q: exit %d, %q; want %d, %q", c.args, code, out, c.code, c.want)
 		}
 	}
 	var errs bytes.Buffer
-	if code := run(t.Context(), []string{"echo", "--if", "x", "--group", "18888:0-9"}, nil, io.Discard, &errs); code != exitMisuse || !strings.Contains(errs.String(), "--group wants TYPE:INSTANCE") {
+	if code := run(t.Context(), []string{"echo", "--if", "x", "--group", "18888:0-9"}, nil, io.Discard, &errs); code != cmdline.Misuse || !strings.Contains(errs.String(), "--group wants TYPE:INSTANCE") {
 		t.Errorf("echo in a group with a range: exit %d, %q", code, errs.String())
 	}
 }
@@ -124,7 +126,7 @@ func TestPingWhoseEchoEnds(t *testing.T) {
 		go func() { stopped <- stop() }()
 		rest, _ := io.ReadAll(out)
 		want := `(^|\n)ping: \d+ sent, \d+ answered, 1 lost; .*\nutipc ping: (the echo has closed the connection|write .*)\n$`
-		if got := <-code; got != exitFailed || !regexp.MustCompile(want).Match(rest) {
+		if got := <-code; got != cmdline.Failed || !regexp.MustCompile(want).Match(rest) {
 			t.Errorf("%s: exit %d, %q", network, got, rest)
 		}
 		<-stopped

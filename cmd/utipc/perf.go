@@ -13,13 +13,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var perfCommand = command{
-	name:  "perf",
-	short: "latency and throughput between two programs",
-	usage: `utipc perf: latency and throughput between two programs.
+var perfCommand = cmdline.Command{
+	Name:  "perf",
+	Short: "latency and throughput between two programs",
+	Usage: `utipc perf: latency and throughput between two programs.
 
     utipc perf -s [FLAGS] SERVICE
     utipc perf [FLAGS] SERVICE
@@ -48,13 +49,13 @@ each network and size of messages:
     utipc perf -s 18888:1                        # here
     utipc perf --network tipcrdm --sizes 64 18888:1   # and on any other node
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var p perf
 		f := flag.NewFlagSet("perf", flag.ContinueOnError)
 		h.flags(f)
 		p.flags(f)
-		rest, err := parse(f, args, 1, 1)
+		rest, err := cmdline.Parse(f, args, 1, 1)
 		if err != nil {
 			return err
 		}
@@ -109,17 +110,17 @@ func (p *perf) check(service string) (err error) {
 	for s := range strings.SplitSeq(p.sizeList, ",") {
 		size, err := strconv.Atoi(s)
 		if err != nil || size < 1 || size > frame.MaxPayload {
-			return usageError(fmt.Sprintf("--sizes: %q is not in 1 to %d", s, frame.MaxPayload))
+			return cmdline.UsageError(fmt.Sprintf("--sizes: %q is not in 1 to %d", s, frame.MaxPayload))
 		}
 		p.sizes = append(p.sizes, size)
 	}
 	switch {
 	case p.test != "latency" && p.test != "throughput" && p.test != "both":
-		return usageError(fmt.Sprintf("--test %q is not latency, throughput or both", p.test))
+		return cmdline.UsageError(fmt.Sprintf("--test %q is not latency, throughput or both", p.test))
 	case p.time < leastPerf || p.time > mostPerf:
-		return usageError(fmt.Sprintf("--time is not in %v to %v", leastPerf, mostPerf))
+		return cmdline.UsageError(fmt.Sprintf("--time is not in %v to %v", leastPerf, mostPerf))
 	case p.timeout <= 0:
-		return usageError("--timeout must be positive")
+		return cmdline.UsageError("--timeout must be positive")
 	}
 	return nil
 }
@@ -163,7 +164,7 @@ func (r perfRow) String() string {
 }
 
 // client measures with whoever serves.
-func (p *perf) client(ctx context.Context, n *stack.Node, std stdio) error {
+func (p *perf) client(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
 	wait, cancel := context.WithTimeout(ctx, p.timeout)
 	defer cancel()
 	if err := n.WaitFor(wait, p.to); err != nil {
@@ -173,7 +174,7 @@ func (p *perf) client(ctx context.Context, n *stack.Node, std stdio) error {
 		return err
 	}
 	if !p.json {
-		fmt.Fprintf(std.out, "node %v to %v, each over %v\n%s\n", n.Addr(), p.to, p.time, perfHead)
+		fmt.Fprintf(std.Out, "node %v to %v, each over %v\n%s\n", n.Addr(), p.to, p.time, perfHead)
 	}
 	for _, network := range p.networks {
 		for _, size := range p.sizes {
@@ -188,7 +189,7 @@ func (p *perf) client(ctx context.Context, n *stack.Node, std stdio) error {
 				if err != nil {
 					return fmt.Errorf("%s of %d bytes over %s: %w", test, size, network, err)
 				}
-				if err := p.print(std.out, r); err != nil {
+				if err := p.print(std.Out, r); err != nil {
 					return err
 				}
 			}

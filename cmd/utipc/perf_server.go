@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -26,14 +27,14 @@ const (
 )
 
 // server measures with others until ctx is done.
-func (p *perf) server(ctx context.Context, n *stack.Node, std stdio) error {
+func (p *perf) server(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
 	l, err := n.Listen(ctx, "tipcpacket", p.to)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
 	defer context.AfterFunc(ctx, func() { l.Close() })()
-	fmt.Fprintf(std.out, "perf: node %v serves as %v\n", n.Addr(), p.to)
+	fmt.Fprintf(std.Out, "perf: node %v serves as %v\n", n.Addr(), p.to)
 	var all sync.WaitGroup
 	defer all.Wait()
 	var busy atomic.Int32

@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -24,7 +25,7 @@ func perfServer(t *testing.T, n *stack.Node, service string) {
 	ctx, stop := context.WithCancel(t.Context())
 	words := newHeard()
 	done := make(chan error, 1)
-	go func() { done <- p.server(ctx, n, stdio{nil, words, words}) }()
+	go func() { done <- p.server(ctx, n, cmdline.Stdio{In: nil, Out: words, Err: words}) }()
 	words.until(t, "serves as", done)
 	t.Cleanup(func() {
 		stop()
@@ -41,7 +42,7 @@ func TestPerf(t *testing.T) {
 		measure := func(args ...string) string {
 			t.Helper()
 			var p perf
-			rest, err := parse(flagsOf(&p), append(args, "18888:1"), 1, 1)
+			rest, err := cmdline.Parse(flagsOf(&p), append(args, "18888:1"), 1, 1)
 			if err == nil {
 				err = p.check(rest[0])
 			}
@@ -49,7 +50,7 @@ func TestPerf(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			if err := p.client(t.Context(), all[0], stdio{nil, &out, &out}); err != nil {
+			if err := p.client(t.Context(), all[0], cmdline.Stdio{In: nil, Out: &out, Err: &out}); err != nil {
 				t.Fatal(err)
 			}
 			return out.String()
@@ -127,7 +128,7 @@ func TestPerfServerRefuses(t *testing.T) {
 
 func TestPerfMisuse(t *testing.T) {
 	for _, c := range [][]string{{}, {"18888"}, {"--network", "tcp", "18888:1"}, {"--sizes", "0", "18888:1"}, {"--sizes", "66001", "18888:1"}, {"--test", "x", "18888:1"}, {"--time", "1ms", "18888:1"}} {
-		if _, errs, code := utipc(nil, append([]string{"perf"}, c...)...); code != exitMisuse {
+		if _, errs, code := utipc(nil, append([]string{"perf"}, c...)...); code != cmdline.Misuse {
 			t.Errorf("%q: exit %d, %q", c, code, errs)
 		}
 	}

@@ -15,13 +15,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var pingCommand = command{
-	name:  "ping",
-	short: "measure round trips to an echo on a name",
-	usage: `utipc ping: measure round trips to an echo on a name.
+var pingCommand = cmdline.Command{
+	Name:  "ping",
+	Short: "measure round trips to an echo on a name",
+	Usage: `utipc ping: measure round trips to an echo on a name.
 
     utipc ping [FLAGS] SERVICE
 
@@ -44,7 +45,7 @@ answer does not come.
 ` + hostUsage + `
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var p pinger
 		f := flag.NewFlagSet("ping", flag.ContinueOnError)
@@ -56,7 +57,7 @@ answer does not come.
 		f.DurationVar(&p.timeout, "timeout", 10*time.Second, "")
 		f.BoolVar(&p.stats, "stats", false, "")
 		f.BoolVar(&p.json, "json", false, "")
-		rest, err := parse(f, args, 1, 1)
+		rest, err := cmdline.Parse(f, args, 1, 1)
 		if err != nil {
 			return err
 		}
@@ -70,19 +71,19 @@ answer does not come.
 			return err
 		}
 		if p.size < 8 || p.size > frame.MaxPayload {
-			return usageError(fmt.Sprintf("--size is not in 8 to %d", frame.MaxPayload))
+			return cmdline.UsageError(fmt.Sprintf("--size is not in 8 to %d", frame.MaxPayload))
 		}
 		if p.count < 1 || p.interval < 0 || p.timeout <= 0 {
-			return usageError("--count and --timeout must be positive, --interval not negative")
+			return cmdline.UsageError("--count and --timeout must be positive, --interval not negative")
 		}
 		if p.json && p.stats {
-			return usageError("--stats has no JSON; utipc link --json statistics show has")
+			return cmdline.UsageError("--stats has no JSON; utipc link --json statistics show has")
 		}
 		n, finish, err := h.open(ctx, std)
 		if err != nil {
 			return err
 		}
-		return errors.Join(p.run(ctx, n, std.out), closeHost(n, finish))
+		return errors.Join(p.run(ctx, n, std.Out), closeHost(n, finish))
 	},
 }
 

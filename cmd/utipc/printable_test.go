@@ -67,9 +67,9 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		{"decode", "--stats", "--json", capture}, {"decode", capture, capture}, {"decode", filepath.Join(dir, hostileText)},
 		{"daemon", "--config", settings}, {"daemon", "--config", settings, "--log-format", "json"}, {"--" + hostileText}, {hostileText},
 	}
-	for _, c := range commands() {
-		ways = append(ways, []string{c.name, "--" + hostileText}, []string{c.name, hostileText, hostileText, hostileText},
-			[]string{c.name, "--socket", filepath.Join(dir, hostileText)}, []string{c.name, "--if", hostileText})
+	for _, c := range newProgram().Commands {
+		ways = append(ways, []string{c.Name, "--" + hostileText}, []string{c.Name, hostileText, hostileText, hostileText},
+			[]string{c.Name, "--socket", filepath.Join(dir, hostileText)}, []string{c.Name, "--if", hostileText})
 	}
 	for _, args := range ways {
 		ctx, cancel := context.WithTimeout(t.Context(), 5*time.Second)
@@ -107,20 +107,5 @@ func TestHostileTextsInLines(t *testing.T) {
 		if s := steers(got); s != "" || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", name, got)
 		}
-	}
-}
-
-// A character that comes in pieces is whole, and one that stays a piece is shown at the end.
-//
-// Mutation it catches: Write that looks at its own bytes alone.
-func TestPrintableWriterPieces(t *testing.T) {
-	var b bytes.Buffer
-	p := &printableWriter{w: &b}
-	for _, c := range []byte("é日😀\u009b\n\xe2\x80") {
-		p.Write([]byte{c})
-	}
-	p.flush()
-	if want := "é日😀\\u009b\n\\xe2\\x80"; b.String() != want {
-		t.Errorf("got %q, want %q", b.String(), want)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -25,15 +26,15 @@ func (k *socketKind) flags(f *flag.FlagSet) {
 	f.BoolVar(&k.group, "group", false, "")
 }
 
-// check reports flags that cannot be, as a usageError.
+// check reports flags that cannot be, as a cmdline.UsageError.
 func (k socketKind) check() error {
 	switch k.network {
 	case "tipc", "tipcpacket", "tipcrdm", "tipcgram":
 	default:
-		return usageError(fmt.Sprintf("--network %q is not tipc, tipcpacket, tipcrdm or tipcgram", k.network))
+		return cmdline.UsageError(fmt.Sprintf("--network %q is not tipc, tipcpacket, tipcrdm or tipcgram", k.network))
 	}
 	if k.group && k.given {
-		return usageError("--group and --network do not go together")
+		return cmdline.UsageError("--group and --network do not go together")
 	}
 	return nil
 }
@@ -55,7 +56,7 @@ func (k socketKind) note() string {
 // target checks what ping is to send to.
 func (k socketKind) target(to stack.Service) error {
 	if k.group && to.Node != 0 {
-		return usageError("--group wants TYPE:INSTANCE, without a node")
+		return cmdline.UsageError("--group wants TYPE:INSTANCE, without a node")
 	}
 	return nil
 }

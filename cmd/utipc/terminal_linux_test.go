@@ -11,6 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -59,7 +60,7 @@ func TestTopInTerminal(t *testing.T) {
 		}
 	}()
 	p := top{interval: 20 * time.Millisecond, sort: "rate", rows: 20}
-	go func() { done <- p.run(t.Context(), all[0], stdio{tty, tty, tty}) }()
+	go func() { done <- p.run(t.Context(), all[0], cmdline.Stdio{In: tty, Out: tty, Err: tty}) }()
 	shown.until(t, enterScreen, done)
 	shown.until(t, "by rate   r rate", done)
 	seat.WriteString("l")

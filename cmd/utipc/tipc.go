@@ -5,22 +5,23 @@ package main
 import (
 	"context"
 	"flag"
-	"fmt"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/tipctool"
 	"github.com/utipc/utipc/stack"
 )
 
 // toolCommand is one of the words that tipc(8) has, too.
-func toolCommand(noun, example string) *command {
-	return &command{
-		name:  noun,
-		short: tipctool.Short(noun),
-		words: tipctool.Words(noun),
-		usage: "utipc " + noun + ": " + tipctool.Short(noun) + `, in the words of tipc(8).
+func toolCommand(noun, example string) *cmdline.Command {
+	return &cmdline.Command{
+		Name:  noun,
+		First: true,
+		Short: tipctool.Short(noun),
+		Words: tipctool.Words(noun),
+		Usage: "utipc " + noun + ": " + tipctool.Short(noun) + `, in the words of tipc(8).
 
     utipc ` + noun + ` COMMAND [FLAGS]
 
@@ -28,7 +29,9 @@ func toolCommand(noun, example string) *command {
     ` + example + `
     utipc -j ` + strings.TrimPrefix(example, "utipc ") + `
 `,
-		run: func(ctx context.Context, args []string, std stdio) error { return runTool(ctx, noun, args, std) },
+		Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
+			return runTool(ctx, noun, args, std)
+		},
 	}
 }
 
@@ -43,17 +46,12 @@ and more in lines of its own below. The status is 0, or 255 for whatever went wr
                      are heard are in contact (default 3s)
 `
 
-// A status is an error that was told already, and what to exit with.
-type status int
-
-func (s status) Error() string { return fmt.Sprintf("status %d", int(s)) }
-
 // runTool reads the flags, which may stand anywhere, and carries out the rest.
-func runTool(ctx context.Context, noun string, args []string, std stdio) error {
+func runTool(ctx context.Context, noun string, args []string, std cmdline.Stdio) error {
 	f := flag.NewFlagSet(noun, flag.ContinueOnError)
 	var h host
 	h.flags(f)
-	t := tipctool.Tool{Name: "utipc", In: std.in, Out: std.out, Err: std.err}
+	t := tipctool.Tool{Name: "utipc", In: std.In, Out: std.Out, Err: std.Err}
 	for _, name := range []string{"j", "json"} {
 		f.BoolVar(&t.JSON, name, false, "")
 	}
@@ -65,14 +63,14 @@ func runTool(ctx context.Context, noun string, args []string, std stdio) error {
 	}
 	wait := f.Duration("wait", 3*time.Second, "")
 	flags, words := parted(f, args)
-	if _, err := parse(f, flags, 0, 0); err != nil {
+	if _, err := cmdline.Parse(f, flags, 0, 0); err != nil {
 		return err
 	}
 	if t.Help && len(words) == 0 {
-		return helpError{flags: f}
+		return cmdline.HelpError{Flags: f}
 	}
 	if *wait < 0 {
-		return usageError("--wait is negative")
+		return cmdline.UsageError("--wait is negative")
 	}
 	if err := h.check(); err != nil {
 		return err
@@ -96,7 +94,7 @@ func runTool(ctx context.Context, noun string, args []string, std stdio) error {
 		}
 	}
 	if code != tipctool.Done {
-		return status(code)
+		return cmdline.Status(code)
 	}
 	return nil
 }
@@ -126,18 +124,13 @@ func parted(f *flag.FlagSet, args []string) (flags, words []string) {
 		}
 		flags = append(flags, a)
 		name, _, valued := strings.Cut(strings.TrimLeft(a, "-"), "=")
-		if x := f.Lookup(name); x == nil || valued || isBool(x) || i+1 == len(args) {
+		if x := f.Lookup(name); x == nil || valued || cmdline.IsBool(x) || i+1 == len(args) {
 			continue
 		}
 		i++
 		flags = append(flags, args[i])
 	}
 	return flags, words
-}
-
-func isBool(f *flag.Flag) bool {
-	b, ok := f.Value.(interface{ IsBoolFlag() bool })
-	return ok && b.IsBoolFlag()
 }
 
 // jsonBefore moves -j, --json, -p and --pretty from before the command behind it, and
@@ -158,28 +151,4 @@ func jsonBefore(args []string) []string {
 		args = args[1:]
 	}
 	return nil // there is no command
-}
-
-// findCommand returns the command of a name, or that a beginning of one means: tipc(8)'s
-// words come first, so that what is short for one there is so here.
-func findCommand(name string) *command {
-	var tools, all []*command
-	for _, c := range commands() {
-		switch {
-		case c.name == name:
-			return c
-		case name == "" || !strings.HasPrefix(c.name, name):
-			continue
-		case slices.Contains(tipctool.Nouns(), c.name):
-			tools = append(tools, c)
-		}
-		all = append(all, c)
-	}
-	switch {
-	case len(tools) == 1:
-		return tools[0]
-	case len(all) == 1:
-		return all[0]
-	}
-	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/tipctool"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -53,12 +54,12 @@ func TestToolFlags(t *testing.T) {
 		{"link get priority link nope", "", "kernel answers: Invalid argument\n", 255},
 		{"link get", "", "Usage: utipc", 255},
 		{"link foo", "", "error, invalid command", 255},
-		{"link list --foo", "", "flag provided but not defined", exitMisuse},
-		{"link list --driver auto", "", "only with --if or --udp", exitMisuse},
-		{"link list --wait -1s", "", "--wait is negative", exitMisuse},
-		{"-j", "", "utipc COMMAND", exitMisuse},
-		{"-j nothing", "", "no command \"nothing\"", exitMisuse},
-		{"d", "", "no command \"d\"", exitMisuse},
+		{"link list --foo", "", "flag provided but not defined", cmdline.Misuse},
+		{"link list --driver auto", "", "only with --if or --udp", cmdline.Misuse},
+		{"link list --wait -1s", "", "--wait is negative", cmdline.Misuse},
+		{"-j", "", "utipc COMMAND", cmdline.Misuse},
+		{"-j nothing", "", "no command \"nothing\"", cmdline.Misuse},
+		{"d", "", "no command \"d\"", cmdline.Misuse},
 		{"link get priority -h", "Usage: utipc [-j [-p]] link get priority link LINK\n", "", 0},
 		{"help link", "utipc link: ", "", 0},
 	} {
@@ -78,7 +79,7 @@ func TestToolKeyFile(t *testing.T) {
 	if status != 0 || out+errs != "" {
 		t.Errorf("got status %d, %q, %q", status, out, errs)
 	}
-	if _, errs, status := utipc(nil, "node", "--keyfile", "-", "list"); status != exitMisuse || !strings.Contains(errs, "--keyfile") {
+	if _, errs, status := utipc(nil, "node", "--keyfile", "-", "list"); status != cmdline.Misuse || !strings.Contains(errs, "--keyfile") {
 		t.Errorf("before the words: got status %d, %q", status, errs)
 	}
 }
@@ -94,15 +95,15 @@ func TestToolOnOwnNode(t *testing.T) {
 // Every word of tipc(8) is a command here, and what is short for one there is so here.
 func TestToolNames(t *testing.T) {
 	for short, long := range map[string]string{"b": "bearer", "l": "link", "m": "media", "na": "nametable", "no": "node", "p": "peer", "s": "socket"} {
-		if c := findCommand(short); c == nil || c.name != long {
+		if c := newProgram().Find(short); c == nil || c.Name != long {
 			t.Errorf("%s: got %v, want %s", short, c, long)
 		}
 	}
-	if c := findCommand("n"); c != nil {
-		t.Errorf("n: got %s, want none", c.name)
+	if c := newProgram().Find("n"); c != nil {
+		t.Errorf("n: got %s, want none", c.Name)
 	}
 	for _, noun := range tipctool.Nouns() {
-		if !slices.ContainsFunc(commands(), func(c *command) bool { return c.name == noun }) {
+		if !slices.ContainsFunc(newProgram().Commands, func(c *cmdline.Command) bool { return c.Name == noun }) {
 			t.Errorf("no command %s", noun)
 		}
 	}

@@ -11,13 +11,14 @@ import (
 	"strings"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var topCommand = command{
-	name:  "top",
-	short: "what a node does now: rates, losses, who waits for whom",
-	usage: `utipc top: what a node does now: rates, losses, who waits for whom.
+var topCommand = cmdline.Command{
+	Name:  "top",
+	Short: "what a node does now: rates, losses, who waits for whom",
+	Usage: `utipc top: what a node does now: rates, losses, who waits for whom.
 
     utipc top [FLAGS]
 
@@ -48,13 +49,13 @@ Rates are per second, of the time between two pictures. In the order of the scre
     utipc top --once --sort loss
     utipc top --json --interval 10s --count 6
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var t top
 		f := flag.NewFlagSet("top", flag.ContinueOnError)
 		h.flags(f)
 		t.flags(f)
-		if _, err := parse(f, args, 0, 0); err != nil {
+		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}
 		if err := t.check(); err != nil {
@@ -100,13 +101,13 @@ func (t *top) check() error {
 	}
 	switch {
 	case !known:
-		return usageError(fmt.Sprintf("--sort %q is not rate, loss, wait or name", t.sort))
+		return cmdline.UsageError(fmt.Sprintf("--sort %q is not rate, loss, wait or name", t.sort))
 	case t.interval < 10*time.Millisecond:
-		return usageError("--interval is under 10ms")
+		return cmdline.UsageError("--interval is under 10ms")
 	case t.count < 0 || t.rows < 0:
-		return usageError("--count and --rows must not be negative")
+		return cmdline.UsageError("--count and --rows must not be negative")
 	case t.once && t.count > 1:
-		return usageError("--once and --count do not go together")
+		return cmdline.UsageError("--once and --count do not go together")
 	}
 	if t.once {
 		t.count = 1
@@ -115,10 +116,10 @@ func (t *top) check() error {
 }
 
 // run draws pictures until there were enough, somebody presses q, or ctx is done.
-func (t *top) run(ctx context.Context, n *stack.Node, std stdio) error {
+func (t *top) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
 	var screen *terminal
 	if !t.json && !t.once {
-		screen = openTerminal(std.in, std.raw())
+		screen = openTerminal(std.In, std.Raw())
 	}
 	keys := make(<-chan byte)
 	if screen != nil {
@@ -151,7 +152,7 @@ func (t *top) run(ctx context.Context, n *stack.Node, std stdio) error {
 		if drawn == 0 {
 			continue
 		}
-		if err := t.draw(screen, std.out); err != nil {
+		if err := t.draw(screen, std.Out); err != nil {
 			return err
 		}
 		if t.count > 0 && drawn >= t.count {

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -118,13 +119,13 @@ func TestTopOnce(t *testing.T) {
 			var out, errs bytes.Buffer
 			c := top{}
 			f := flagsOf(&c)
-			if _, err := parse(f, args, 0, 0); err != nil {
+			if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.check(); err != nil {
 				t.Fatal(err)
 			}
-			if err := c.run(t.Context(), all[0], stdio{nil, &out, &errs}); err != nil {
+			if err := c.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: &out, Err: &errs}); err != nil {
 				t.Fatal(err)
 			}
 			return out.String()
@@ -153,7 +154,7 @@ func TestTopOnce(t *testing.T) {
 
 func TestTopMisuse(t *testing.T) {
 	for _, c := range [][]string{{"--sort", "x"}, {"--interval", "1ms"}, {"--count", "-1"}, {"--once", "--count", "2"}, {"x"}} {
-		if _, errs, code := utipc(nil, append([]string{"top"}, c...)...); code != exitMisuse {
+		if _, errs, code := utipc(nil, append([]string{"top"}, c...)...); code != cmdline.Misuse {
 			t.Errorf("%q: exit %d, %q", c, code, errs)
 		}
 	}

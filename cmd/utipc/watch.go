@@ -14,13 +14,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
-var watchCommand = command{
-	name:  "watch",
-	short: "tell what comes and goes: nodes, links, names, bearers",
-	usage: `utipc watch: tell what comes and goes: nodes, links, names, bearers.
+var watchCommand = cmdline.Command{
+	Name:  "watch",
+	Short: "tell what comes and goes: nodes, links, names, bearers",
+	Usage: `utipc watch: tell what comes and goes: nodes, links, names, bearers.
 
     utipc watch [FLAGS] [NAMES...]
 
@@ -49,13 +50,13 @@ use, addresses that two nodes have.
     utipc watch 18888
     utipc watch --only name --json 18888:0-99
 `,
-	run: func(ctx context.Context, args []string, std stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var w watcher
 		f := flag.NewFlagSet("watch", flag.ContinueOnError)
 		h.flags(f)
 		w.flags(f)
-		rest, err := parse(f, args, 0, -1)
+		rest, err := cmdline.Parse(f, args, 0, -1)
 		if err != nil {
 			return err
 		}
@@ -66,7 +67,7 @@ use, addresses that two nodes have.
 		if err != nil {
 			return err
 		}
-		return errors.Join(w.run(ctx, n, std.out), closeHost(n, finish))
+		return errors.Join(w.run(ctx, n, std.Out), closeHost(n, finish))
 	},
 }
 
@@ -108,14 +109,14 @@ func (w *watcher) check(names []string) (err error) {
 	}
 	if w.at != "" {
 		if w.node, err = stack.ParseNodeAddr(w.at); err != nil || w.node == 0 {
-			return usageError(fmt.Sprintf("--at %q is no address", w.at))
+			return cmdline.UsageError(fmt.Sprintf("--at %q is no address", w.at))
 		}
 	}
 	if w.count < 0 || w.timeout < 0 {
-		return usageError("--count and --timeout must not be negative")
+		return cmdline.UsageError("--count and --timeout must not be negative")
 	}
 	if len(names) > mostWatched {
-		return usageError(fmt.Sprintf("more than %d names", mostWatched))
+		return cmdline.UsageError(fmt.Sprintf("more than %d names", mostWatched))
 	}
 	w.ranges = nil
 	if kinds["node"] {
@@ -135,7 +136,7 @@ func (w *watcher) check(names []string) (err error) {
 	}
 	w.own = kinds["own"] && w.node == 0
 	if len(w.ranges) == 0 && !w.own {
-		return usageError("nothing to watch: with --only name the names are missing, and another node tells nothing of its own")
+		return cmdline.UsageError("nothing to watch: with --only name the names are missing, and another node tells nothing of its own")
 	}
 	return nil
 }
@@ -151,7 +152,7 @@ func listArg(flag, s string, known ...string) (map[string]bool, error) {
 	}
 	for _, word := range strings.Split(s, ",") {
 		if _, ok := set[word]; !ok {
-			return nil, usageError(fmt.Sprintf("%s: %q is none of %v", flag, word, known))
+			return nil, cmdline.UsageError(fmt.Sprintf("%s: %q is none of %v", flag, word, known))
 		}
 		set[word] = true
 	}
@@ -174,7 +175,7 @@ func rangeArg(s string) (stack.Range, error) {
 			return a, nil
 		}
 	}
-	return stack.Range{}, usageError(fmt.Sprintf("%q is no service type, service or range such as 18888, 18888:17 or 18888:0-99", s))
+	return stack.Range{}, cmdline.UsageError(fmt.Sprintf("%q is no service type, service or range such as 18888, 18888:17 or 18888:0-99", s))
 }
 
 // A watchEvent is what is told of an event.

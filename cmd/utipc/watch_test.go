@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -147,8 +148,8 @@ func TestWatchMisuse(t *testing.T) {
 		{[]string{"18888:2-1"}, "is no service type"},
 		{[]string{"18888:17@1001002"}, "is no service type"},
 	} {
-		if _, errs, code := utipc(nil, append([]string{"watch"}, c.args...)...); code != exitMisuse || !strings.Contains(errs, c.want) {
-			t.Errorf("%q: exit %d, %q, want %d, %q", c.args, code, errs, exitMisuse, c.want)
+		if _, errs, code := utipc(nil, append([]string{"watch"}, c.args...)...); code != cmdline.Misuse || !strings.Contains(errs, c.want) {
+			t.Errorf("%q: exit %d, %q, want %d, %q", c.args, code, errs, cmdline.Misuse, c.want)
 		}
 	}
 }

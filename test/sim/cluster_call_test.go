@@ -24,7 +24,7 @@ func TestClusterConnections(t *testing.T) {
 				t.Errorf("%s", v)
 			}
 			if len(r.Violations) > 0 {
-				t.Logf("%s; repeat with: utipc sim connections --seed %d --trace FILE", r.Setup, r.Seed)
+				t.Logf("%s; repeat with: utipc-lab sim connections --seed %d --trace FILE", r.Setup, r.Seed)
 			}
 			all.Add(r)
 		}

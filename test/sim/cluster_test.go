@@ -21,7 +21,7 @@ func TestClusters(t *testing.T) {
 			t.Errorf("%s", v)
 		}
 		if len(r.Violations) > 0 {
-			t.Logf("%s; repeat with: utipc sim names --seed %d --trace FILE", r.Setup, r.Seed)
+			t.Logf("%s; repeat with: utipc-lab sim names --seed %d --trace FILE", r.Setup, r.Seed)
 		}
 		all.Add(r)
 	}

@@ -14,7 +14,7 @@
 //	Run          one cluster, with every check
 //	Flow         one node sends to another as fast as it may: goodput; only what is read
 //	             is checked
-//	Size.Table   many of both, for 'utipc sim report'; Rows says which faults
+//	Size.Table   many of both, for 'utipc-lab sim report'; Rows says which faults
 //	Conversation a bystander who holds what is sent to the protocol's rules
 //
 // Every network has faults of its own (NetworkFaults), and so have nodes and devices

@@ -11,7 +11,7 @@ import (
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
-// Crypto is the table of utipc bench crypto.
+// Crypto is the table of utipc-lab bench crypto.
 var Crypto = Sheet{Rows: CryptoRows, Sets: CryptoSets, More: append(aesSpeeds(), cryptoFigures...)}
 
 // aesLeaves is what share of what AES alone would leave is to be reached.

@@ -7,7 +7,7 @@ import (
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
-// Daemon is the table of utipc bench daemon.
+// Daemon is the table of utipc-lab bench daemon.
 var Daemon = Sheet{Rows: DaemonRows, Sets: DaemonSets, More: daemonFigures}
 
 // DaemonRows returns the rows of the table of the daemon, in order.

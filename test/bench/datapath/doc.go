@@ -2,7 +2,7 @@
 
 // Package datapath measures what a message costs beside what it must cost: beside bare
 // frames on the same device, and beside the kernel's TCP between the same two cores. It
-// makes the table of utipc bench datapath.
+// makes the table of utipc-lab bench datapath.
 //
 //	Row      a line of the table: what of which variant, beside which, and the target
 //	Set      variants that are measured in turn, round by round

@@ -72,7 +72,7 @@ func (s Single) line(ctx context.Context, o Options) Line {
 	return l
 }
 
-// The tables of utipc bench datapath and utipc bench sockets.
+// The tables of utipc-lab bench datapath and utipc-lab bench sockets.
 var (
 	Datapath = Sheet{Rows: Rows, Sets: Sets}
 	Sockets  = Sheet{Rows: SocketRows, Sets: SocketSets, More: socketFigures}

@@ -15,7 +15,7 @@ package figure
 
 import "time"
 
-// A Report is one run of utipc bench report, or of one kind of measurement.
+// A Report is one run of utipc-lab bench report, or of one kind of measurement.
 type Report struct {
 	Title    string        `json:"title"`
 	Command  string        `json:"command"`

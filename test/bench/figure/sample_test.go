@@ -67,7 +67,7 @@ func sample() *Report {
 		{Name: "TCP", Cells: []Cell{CellOf(PerSecond, around(8e6)), CellOf(PerSecond, around(0.3e6)), {Word: "-"}}, Note: "it cannot be offered more than it takes: the write blocks"},
 	}}
 	return &Report{
-		Title: "utipc beside other systems", Command: "utipc bench report --short", Commit: "c6c0349", Place: "two network namespaces, a veth cable between them",
+		Title: "utipc beside other systems", Command: "utipc-lab bench report --short", Commit: "c6c0349", Place: "two network namespaces, a veth cable between them",
 		Machine: Machine{CPU: "A Processor", Cores: 2, Memory: 24 << 30, Kernel: "Linux 6.18", Go: "go1.26 amd64"},
 		Plan:    "5 rounds of 200ms, interleaved", Began: time.Date(2026, 11, 23, 22, 0, 0, 0, time.UTC), Took: 9*time.Minute + 7*time.Second, Others: 0.031,
 		Warnings: []string{"the machine was not quiet: 3 measurements were repeated"},

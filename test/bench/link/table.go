@@ -56,7 +56,7 @@ func (r *Report) Write(w io.Writer) {
 
 // Markdown prints the report as a section of docs/figures.md.
 func (r *Report) Markdown(w io.Writer) {
-	fmt.Fprintf(w, "## The link\n\nPrinted by `utipc bench link --markdown`; `utipc bench link -h` says how each row is\n")
+	fmt.Fprintf(w, "## The link\n\nPrinted by `utipc-lab bench link --markdown`; `utipc-lab bench link -h` says how each row is\n")
 	fmt.Fprintf(w, "measured. What an idle endpoint takes and costs: `%s`.\n\n", idle)
 	for _, line := range r.head() {
 		fmt.Fprintf(w, "* %s\n", line)

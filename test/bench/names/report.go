@@ -61,7 +61,7 @@ func (r *Report) Write(w io.Writer) {
 
 // Markdown prints the report as a section of docs/figures.md.
 func (r *Report) Markdown(w io.Writer) {
-	fmt.Fprintf(w, "## Names\n\nPrinted by `utipc bench names --markdown`; `utipc bench names -h` says how each row is\nmeasured.\n\n")
+	fmt.Fprintf(w, "## Names\n\nPrinted by `utipc-lab bench names --markdown`; `utipc-lab bench names -h` says how each row is\nmeasured.\n\n")
 	for _, line := range r.head() {
 		fmt.Fprintf(w, "* %s\n", line)
 	}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Peers is a worker, as those of utipc bench, whose loads are other systems: what a user
+// Peers is a worker, as those of utipc-lab bench, whose loads are other systems: what a user
 // would choose in place of this stack. It is a module of its own, so that nobody who uses
 // the stack gets them with it, and is built when they are to be measured.
 //

@@ -3,7 +3,7 @@
 // Package remote has workers run on another host, for benchmarks between two: over a TCP
 // connection for each worker.
 //
-//	this host                          the other, utipc bench host
+//	this host                          the other, utipc-lab bench host
 //	Dial ── Hello, a line of JSON ───► Serve: knows the secret?
 //	     ◄─ Welcome, a line of JSON ── which interface, address, machine
 //	     ◄─ requests, responses ─────► a worker (package worker), if the Hello asks for one

@@ -3,7 +3,7 @@
 // Package report measures what this stack is worth beside the systems that people would
 // otherwise use, one kind of measurement after the other, and says where it loses.
 //
-//	Kind     a kind of measurement: utipc bench NAME; measured it is a figure.Section
+//	Kind     a kind of measurement: utipc-lab bench NAME; measured it is a figure.Section
 //	Plan     how much is measured: rounds, their length, how many sizes
 //	Bench    what a Kind measures with
 //	Subject  a system that is measured: a station.Variant
@@ -31,7 +31,7 @@ import (
 
 // A Kind is a kind of measurement.
 type Kind struct {
-	Name  string // utipc bench NAME
+	Name  string // utipc-lab bench NAME
 	Title string
 	How   string // it is measured: paragraphs, parted by empty lines
 	// Ends means that two ends have to be placed; a Bench without a Site has none.

@@ -28,7 +28,7 @@ type Options struct {
 	Wait    time.Duration // how long to wait, in all, for others to leave the cores alone
 
 	Memory bool   // all is on this host, without privilege
-	Host   string // the address, with a port, of the host where end 1 is: utipc bench host
+	Host   string // the address, with a port, of the host where end 1 is: utipc-lab bench host
 	Secret string // which that host knows
 	Iface  string // of this host, towards that
 }

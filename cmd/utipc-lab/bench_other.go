@@ -1,0 +1,39 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"runtime"
+
+	"github.com/utipc/utipc/internal/cmdline"
+)
+
+var errNoBench = errors.New("bench needs Linux: network namespaces and AF_PACKET; this is " + runtime.GOOS)
+
+// noBench tells what a measurement would do, or that it cannot be done here.
+func noBench(_ context.Context, args []string, _ cmdline.Stdio) error {
+	for _, a := range args {
+		if a == "-h" || a == "-help" || a == "--help" {
+			return cmdline.HelpError{Flags: flag.NewFlagSet("bench", flag.ContinueOnError)}
+		}
+	}
+	return errNoBench
+}
+
+// reportBenches are the report, which needs the same.
+func reportBenches() []bench {
+	return []bench{{"report", "beside TCP and others", benchUsageElsewhere, noBench}}
+}
+
+const benchUsageElsewhere = "utipc-lab bench report: what this stack is worth beside other systems, measured on Linux.\n"
+
+var (
+	benchDatapath, benchLink, benchNames, benchSockets = noBench, noBench, noBench, noBench
+	benchCrypto, benchDaemon, benchIdle                = noBench, noBench, noBench
+	benchHost, benchRank, benchWorker                  = noBench, noBench, noBench
+)
