@@ -8,12 +8,13 @@ what AES alone would leave.
     utipc-lab bench crypto [--short] [FLAGS]
 
 Needs root and two cores. It measures as 'utipc-lab bench datapath' does, whose -h tells of
-the table and of the flags; here
+the table; here
 
-    --short          7 rounds of 250ms, some four minutes; else 11 rounds of 1s
     ours             sealed
     beside           the same plain, in the same round
     ratio            ours to what AES alone would leave of the plain figure, of that round
+
+{flags}
 
 What AES alone would leave is worked out for each round from the frames that travelled
 in it. At each end every sealed frame that came and left is counted by its length,

@@ -26,24 +26,7 @@ A row of the table:
 The last line is "N of M targets met". The exit status is 1 when something could not
 be measured, not when a target is missed. Progress goes to the standard error.
 
-    --short          7 rounds of 250ms, under four minutes; else 11 rounds of 1s
-    --rounds N       rounds
-    --time D         of one measurement
-    --wait D         how long to wait, in all, for other programs to leave the cores
-                     alone before a measurement, and to repeat those they disturbed
-                     (default 10m, with --short 30s)
-    --rows REGEX     only the rows whose name or text matches; --list prints the names
-    --list           print the names of the rows and what they measure, and end
-    --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto,
-                     which is what the stack itself would take for the interface
-                     (default); bare frames use the same
-    --nice N         priority of all processes measured, TCP's and burners included,
-                     -20 to 19 (default 0). Below 0 they take the cores from whatever
-                     else runs: for a machine that cannot be quiet
-    --json FILE      write all results there
-    --pprof DIR      write CPU profiles there, of a further run of the round trip and of
-                     the bundled send; go tool pprof -top prints one
-    --quiet          no progress
+{flags}
 
 How things are measured:
 

@@ -10,13 +10,7 @@ Prints what to say on the host that measures, and runs the processes that it ask
 until it is interrupted. Needs root, and an IPv4 address on the interface; both interfaces
 need the same MTU.
 
-    --if IFACE       the interface that is measured
-    --listen ADDR    where the other host connects to, with a port (default: the
-                     interface's address, port 6119)
-    --secret WORD    what the other host must know (default: made up)
-    --core N         the core of all its processes (default: the first for what is measured,
-                     and two for burners)
-    --quiet          do not tell who connects
+{flags}
 
 Whoever knows the secret can load this host's processors and send what it likes by that
 interface. What goes over the connection is not encrypted: use it where you trust the

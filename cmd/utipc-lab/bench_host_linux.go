@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"crypto/rand"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -21,12 +20,12 @@ import (
 const benchHostPort = "6119"
 
 func benchHost(ctx context.Context, args []string, std cmdline.Stdio) error {
-	f := flag.NewFlagSet("bench host", flag.ContinueOnError)
-	iface := f.String("if", "", "")
-	listen := f.String("listen", "", "")
-	secret := f.String("secret", "", "")
-	core := f.Int("core", -1, "")
-	quiet := f.Bool("quiet", false, "")
+	f := cmdline.NewFlags("bench host")
+	iface := f.String("if IFACE", "", "the interface that is measured")
+	listen := f.String("listen ADDR", "", "where the other host connects to, with a port (default: the interface's address, port "+benchHostPort+")")
+	secret := f.String("secret WORD", "", "what the other host must know (default: made up)")
+	core := f.Int("core N", -1, "the core of all its processes (default: the first for what is measured, and two for burners)")
+	quiet := f.Bool("quiet", false, "do not tell who connects")
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}

@@ -12,7 +12,5 @@ how often a node went on after a sleep, by its own counter (utipc_wakeups_total)
 node may wake 20 times a second; a peer may add 10: at the default tolerance each end sends a
 probe every 375 ms, which the other answers.
 
-    --short          2 seconds, after 4 in which the nodes settle; else 30 after 30
-    --markdown       a table for docs/figures.md
-    --json FILE      the rows besides, as JSON
+{flags}
 `

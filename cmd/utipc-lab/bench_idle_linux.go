@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
@@ -13,10 +12,10 @@ import (
 )
 
 func benchIdle(ctx context.Context, args []string, std cmdline.Stdio) error {
-	f := flag.NewFlagSet("bench idle", flag.ContinueOnError)
-	short := f.Bool("short", false, "")
-	markdown := f.Bool("markdown", false, "")
-	file := f.String("json", "", "")
+	f := cmdline.NewFlags("bench idle")
+	short := f.Bool("short", false, "2 seconds, after 4 in which the nodes settle; else 30 after 30")
+	markdown := f.Bool("markdown", false, "a table for docs/figures.md")
+	file := f.String("json FILE", "", "write the rows there, too")
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}

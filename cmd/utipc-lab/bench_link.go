@@ -19,15 +19,7 @@ gone when it ends, however it ends. A row of the table:
 The last line is "N of M targets met". The exit status is 1 when something could not
 be measured, not when a target is missed. Progress goes to the standard error.
 
-    --short          5 rounds of 300ms and 4 failovers of each kind, under 90 seconds;
-                     else 7 rounds of 1s and 8 failovers
-    --markdown       as a section of docs/figures.md
-    --only REGEX     only what matches: core, loss, virtual, failover, long
-    --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto,
-                     which is what the stack itself would take for the interface
-                     (default)
-    --json FILE      write all results there
-    --quiet          no progress
+{flags}
 
 How things are measured:
 

@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -22,36 +21,39 @@ import (
 var errNotMeasured = errors.New("not everything could be measured")
 
 func benchDatapath(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench datapath", datapath.Datapath, args, std)
+	return benchTable(ctx, "bench datapath", datapath.Datapath, "under four minutes", args, std)
 }
 
 func benchSockets(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench sockets", datapath.Sockets, args, std)
+	return benchTable(ctx, "bench sockets", datapath.Sockets, "about a minute", args, std)
 }
 
 func benchDaemon(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench daemon", datapath.Daemon, args, std)
+	return benchTable(ctx, "bench daemon", datapath.Daemon, "about a minute", args, std)
 }
 
 func benchCrypto(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench crypto", datapath.Crypto, args, std)
+	return benchTable(ctx, "bench crypto", datapath.Crypto, "some four minutes", args, std)
 }
 
-// benchTable measures the rows of a table.
-func benchTable(ctx context.Context, name string, table datapath.Sheet, args []string, std cmdline.Stdio) error {
+// benchTable measures the rows of a table. long is how long that takes with --short.
+func benchTable(ctx context.Context, name string, table datapath.Sheet, long string, args []string, std cmdline.Stdio) error {
 	o := datapath.Options{Sheet: table, Plan: datapath.Full, Progress: std.Err}
-	f := flag.NewFlagSet(name, flag.ContinueOnError)
-	short := f.Bool("short", false, "")
-	rounds := f.Int("rounds", 0, "")
-	length := f.Duration("time", 0, "")
-	wait := f.Duration("wait", -1, "")
-	rows := f.String("rows", "", "")
-	list := f.Bool("list", false, "")
-	file := f.String("json", "", "")
-	quiet := f.Bool("quiet", false, "")
-	f.IntVar(&o.Nice, "nice", 0, "")
-	f.StringVar(&o.Driver, "driver", worker.Auto, "")
-	f.StringVar(&o.Profile, "pprof", "", "")
+	f := cmdline.NewFlags(name)
+	f.Section("FLAGS OF TABLES")
+	short := f.Bool("short", false, "7 rounds of 250ms, "+long+"; else 11 rounds of 1s")
+	rounds := f.Int("rounds N", 0, "rounds")
+	length := f.Duration("time D", 0, "of one measurement")
+	wait := f.Duration("wait D", -1, "how long to wait, in all, for other programs to leave the cores alone before a measurement, and to repeat those they "+
+		"disturbed (default 10m, with --short 30s)")
+	rows := f.String("rows REGEX", "", "only the rows whose name or text matches; --list prints the names")
+	list := f.Bool("list", false, "print the names of the rows and what they measure, and end")
+	file := f.String("json FILE", "", "write all results there")
+	quiet := f.Bool("quiet", false, "no progress")
+	f.IntVar(&o.Nice, "nice N", 0, "priority of all processes measured, TCP's and burners included, -20 to 19. Below 0 they take the cores from whatever "+
+		"else runs: for a machine that cannot be quiet")
+	f.StringVar(&o.Driver, "driver "+drivers, worker.Auto, driverHelp+"; bare frames use the same")
+	f.StringVar(&o.Profile, "pprof DIR", "", "write CPU profiles there, of a further run of the round trip and of the bundled send; go tool pprof -top prints one")
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}
@@ -142,7 +144,7 @@ func writeJSON(name string, v any) error {
 
 // benchWorker is one end of a measurement; its parent talks to it.
 func benchWorker(ctx context.Context, args []string, std cmdline.Stdio) error {
-	if _, err := cmdline.Parse(flag.NewFlagSet("bench worker", flag.ContinueOnError), args, 0, 0); err != nil {
+	if _, err := cmdline.Parse(cmdline.NewFlags("bench worker"), args, 0, 0); err != nil {
 		return err
 	}
 	return worker.Serve(ctx, std.In, std.Raw(), worker.OpenLoad)

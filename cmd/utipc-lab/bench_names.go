@@ -19,15 +19,7 @@ gone when it ends, however it ends. A row of the table:
 The last line is "N of M targets met". The exit status is 1 when something could not
 be measured, not when a target is missed. Progress goes to the standard error.
 
-    --short          fewer and shorter rounds, three ways of a million bindings, two
-                     deaths: under a minute; else some three
-    --markdown       as a section of docs/figures.md
-    --only REGEX     only what matches: table, million, multicast, bind, events, dead
-    --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto,
-                     which is what the stack itself would take for the interface
-                     (default packet: AF_PACKET)
-    --json FILE      write all results there
-    --quiet          no progress
+{flags}
 
 How things are measured:
 

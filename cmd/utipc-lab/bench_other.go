@@ -7,7 +7,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"runtime"
 
 	"github.com/utipc/utipc/internal/cmdline"
@@ -19,15 +18,15 @@ var errNoBench = errors.New("bench needs Linux: network namespaces and AF_PACKET
 func noBench(_ context.Context, args []string, _ cmdline.Stdio) error {
 	for _, a := range args {
 		if a == "-h" || a == "-help" || a == "--help" {
-			return cmdline.HelpError{Flags: flag.NewFlagSet("bench", flag.ContinueOnError)}
+			return cmdline.HelpError{Flags: cmdline.NewFlags("bench")}
 		}
 	}
 	return errNoBench
 }
 
 // reportBenches are the report, which needs the same.
-func reportBenches() []bench {
-	return []bench{{"report", "beside TCP and others", benchUsageElsewhere, noBench}}
+func reportBenches() []*cmdline.Command {
+	return []*cmdline.Command{{Name: "report", Short: "beside TCP and others", Usage: benchUsageElsewhere, Run: noBench}}
 }
 
 const benchUsageElsewhere = "utipc-lab bench report: what this stack is worth beside other systems, measured on Linux.\n"

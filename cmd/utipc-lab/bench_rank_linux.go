@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"flag"
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/kernels"
@@ -13,7 +12,7 @@ import (
 
 // benchRank is one rank of an application kernel, or a burner; its parent talks to it.
 func benchRank(ctx context.Context, args []string, std cmdline.Stdio) error {
-	if _, err := cmdline.Parse(flag.NewFlagSet("bench rank", flag.ContinueOnError), args, 0, 0); err != nil {
+	if _, err := cmdline.Parse(cmdline.NewFlags("bench rank"), args, 0, 0); err != nil {
 		return err
 	}
 	return launch.Rank(ctx, std.In, std.Raw(), kernels.Find)

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -32,39 +31,7 @@ Prints curves and tables, and in the end each cell in which TCP is better, with 
 Kinds of measurement, each by itself or all of them in turn:
 
 %s
-Two ends are placed
-
-    --veth           in two network namespaces that it makes, with a veth cable between them
-                     (default; needs root and two cores); all are gone when it ends
-    --memory         on this host, without privilege: two nodes in one process with a network
-                     in memory, beside processes that use the loopback interface
-    --host ADDR      on this host and another, where 'utipc-lab bench host' runs and has said this
-                     line: --host ADDR --secret WORD, and --if, this host's interface to there.
-                     IP needs an address on both; root on both
-
-and measured in turn, round by round, so that what the machine does meanwhile hits all
-alike; ratios are medians of the rounds' ratios. Rounds in which others used more than a
-quarter of the cores are left out, if enough are left.
-
-    --short          3 rounds of 80ms, fewer sizes: the whole report in under ten minutes;
-                     else 5 rounds of 200ms, half an hour
-    --tiny           a round of 10ms: does everything run here? The figures are worth nothing
-    --rounds N       rounds
-    --time D         of one measurement, beside burners one and a half times as long
-    --wait D         how long to wait, in all, for other programs to leave the cores alone
-    --only KINDS     of report: these kinds, parted by commas
-    --systems REGEX  only the systems whose names, as the tables have them, match
-    --out DIR        write report.json (all raw results), report.html (one file), report.md
-                     and plots/*.svg there; made if it is not there
-    --from FILE      measure nothing: print, or write to --out, the report.json of a run
-    --json FILE      write all results there
-    --peers PATH     the program that has gRPC, ZeroMQ and NATS, built of test/bench/peers; else it
-                     is built from the checkout in which this runs, where Go is at hand
-    --driver NAME    packet, xdp, generic or native (AF_XDP in that mode), or auto, which is
-                     what the stack itself would take for the interface (default)
-    --nice N         priority of all processes measured, others' and burners included, -20
-                     to 19 (default 0). Below 0 they take the cores from whatever else runs
-    --quiet          no progress
+{flags}
 
     utipc-lab bench report --short --out report
     utipc-lab bench latency
@@ -115,26 +82,35 @@ func benchReport(ctx context.Context, name string, kinds []report.Kind, args []s
 
 // parse reads the flags.
 func (o *benchReportFlags) parse(name string, args []string) error {
-	f := flag.NewFlagSet("bench "+name, flag.ContinueOnError)
-	f.BoolVar(&o.short, "short", false, "")
-	f.BoolVar(&o.tiny, "tiny", false, "")
-	f.Bool("veth", false, "")
-	f.BoolVar(&o.site.Memory, "memory", false, "")
-	f.StringVar(&o.site.Host, "host", "", "")
-	f.StringVar(&o.site.Secret, "secret", "", "")
-	f.StringVar(&o.site.Iface, "if", "", "")
-	f.IntVar(&o.rounds, "rounds", 0, "")
-	f.DurationVar(&o.length, "time", 0, "")
-	f.DurationVar(&o.wait, "wait", -1, "")
-	f.StringVar(&o.only, "only", "", "")
-	f.StringVar(&o.systems, "systems", "", "")
-	f.StringVar(&o.out, "out", "", "")
-	f.StringVar(&o.from, "from", "", "")
-	f.StringVar(&o.json, "json", "", "")
-	f.StringVar(&o.peers, "peers", "", "")
-	f.StringVar(&o.site.Driver, "driver", worker.Auto, "")
-	f.IntVar(&o.site.Nice, "nice", 0, "")
-	f.BoolVar(&o.quiet, "quiet", false, "")
+	f := cmdline.NewFlags("bench " + name)
+	f.Section("FLAGS OF THE REPORT")
+	f.Text("Two ends are placed\n\n")
+	f.Bool("veth", false, "in two network namespaces that it makes, with a veth cable between them (default; needs root and two cores); all are gone when it ends")
+	f.BoolVar(&o.site.Memory, "memory", false, "on this host, without privilege: two nodes in one process with a network in memory, beside processes that "+
+		"use the loopback interface")
+	f.StringVar(&o.site.Host, "host ADDR", "", "on this host and another, where 'utipc-lab bench host' runs and has said this line: --host ADDR --secret "+
+		"WORD. IP needs an address on both; root on both")
+	f.StringVar(&o.site.Secret, "secret WORD", "", "with --host: what the other host has said")
+	f.StringVar(&o.site.Iface, "if IFACE", "", "with --host: this host's interface to there")
+	f.Text("\nand measured in turn, round by round, so that what the machine does meanwhile hits all\n" +
+		"alike; ratios are medians of the rounds' ratios. Rounds in which others used more than a\n" +
+		"quarter of the cores are left out, if enough are left.\n\n")
+	f.BoolVar(&o.short, "short", false, "3 rounds of 80ms, fewer sizes: the whole report in under ten minutes; else 5 rounds of 200ms, half an hour")
+	f.BoolVar(&o.tiny, "tiny", false, "a round of 10ms: does everything run here? The figures are worth nothing")
+	f.IntVar(&o.rounds, "rounds N", 0, "rounds")
+	f.DurationVar(&o.length, "time D", 0, "of one measurement, beside burners one and a half times as long")
+	f.DurationVar(&o.wait, "wait D", -1, "how long to wait, in all, for other programs to leave the cores alone")
+	f.StringVar(&o.only, "only KINDS", "", "of report: these kinds, parted by commas")
+	f.StringVar(&o.systems, "systems REGEX", "", "only the systems whose names, as the tables have them, match")
+	f.StringVar(&o.out, "out DIR", "", "write report.json (all raw results), report.html (one file), report.md and plots/*.svg there; made if it is not there")
+	f.StringVar(&o.from, "from FILE", "", "measure nothing: print, or write to --out, the report.json of a run")
+	f.StringVar(&o.json, "json FILE", "", "write all results there")
+	f.StringVar(&o.peers, "peers PATH", "", "the program that has gRPC, ZeroMQ and NATS, built of test/bench/peers; else it is built from the checkout in "+
+		"which this runs, where Go is at hand")
+	f.StringVar(&o.site.Driver, "driver "+drivers, worker.Auto, driverHelp)
+	f.IntVar(&o.site.Nice, "nice N", 0, "priority of all processes measured, others' and burners included, -20 to 19. Below 0 they take the cores from "+
+		"whatever else runs")
+	f.BoolVar(&o.quiet, "quiet", false, "no progress")
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}
@@ -266,7 +242,9 @@ func kindUsage(kinds []report.Kind) string {
 
 %s
 
-It takes the flags of 'utipc-lab bench report', whose chapter of this name it is.
+It is the chapter of this name of 'utipc-lab bench report'.
+
+{flags}
 `, k.Name, kindShort(k), k.Name, k.How)
 }
 
@@ -290,11 +268,11 @@ func listKinds() string {
 func kindShort(k report.Kind) string { return strings.ToLower(k.Title[:1]) + k.Title[1:] }
 
 // reportBenches are the report, and its kinds.
-func reportBenches() []bench {
-	all := []bench{{"report", "all of these, in turn, and where TCP is better", kindUsage(report.Kinds), kindRun("report", report.Kinds)}}
+func reportBenches() []*cmdline.Command {
+	all := []*cmdline.Command{{Name: "report", Short: "all of these, in turn, and where TCP is better", Usage: kindUsage(report.Kinds), Run: kindRun("report", report.Kinds)}}
 	for _, k := range report.Kinds {
 		one := []report.Kind{k}
-		all = append(all, bench{k.Name, kindShort(k), kindUsage(one), kindRun(k.Name, one)})
+		all = append(all, &cmdline.Command{Name: k.Name, Short: kindShort(k), Usage: kindUsage(one), Run: kindRun(k.Name, one)})
 	}
 	return all
 }

@@ -4,7 +4,6 @@ package main
 
 import (
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
@@ -21,10 +20,18 @@ type sheetReport interface {
 	Measured() bool
 }
 
+// What the help says of --driver.
+const (
+	drivers    = "auto|packet|xdp|generic|native"
+	driverHelp = "packet is AF_PACKET; xdp, generic and native are AF_XDP, the last two in that mode; auto is what the stack itself would take for the interface"
+)
+
 // A sheetBench is such a measurement, as a command.
 type sheetBench struct {
 	name   string
 	driver string // unless told otherwise
+	short  string // what --short does
+	sets   string // what --only can match
 	// measure does it. A report that is not nil is printed, whatever the error.
 	measure func(o sheetOptions) (sheetReport, error)
 }
@@ -39,13 +46,13 @@ type sheetOptions struct {
 
 func (s sheetBench) run(args []string, std cmdline.Stdio) error {
 	o := sheetOptions{progress: std.Err}
-	f := flag.NewFlagSet("bench "+s.name, flag.ContinueOnError)
-	f.BoolVar(&o.short, "short", false, "")
-	markdown := f.Bool("markdown", false, "")
-	only := f.String("only", "", "")
-	driver := f.String("driver", s.driver, "")
-	file := f.String("json", "", "")
-	quiet := f.Bool("quiet", false, "")
+	f := cmdline.NewFlags("bench " + s.name)
+	f.BoolVar(&o.short, "short", false, s.short)
+	markdown := f.Bool("markdown", false, "as a section of docs/figures.md")
+	only := f.String("only REGEX", "", "only what matches: "+s.sets)
+	driver := f.String("driver "+drivers, s.driver, driverHelp)
+	file := f.String("json FILE", "", "write all results there")
+	quiet := f.Bool("quiet", false, "no progress")
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}

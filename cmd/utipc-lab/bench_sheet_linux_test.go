@@ -34,7 +34,7 @@ func TestSheetBenchEnds(t *testing.T) {
 	} {
 		var out, errs strings.Builder
 		file := filepath.Join(t.TempDir(), "results.json")
-		err := sheetBench{"link", "auto", func(o sheetOptions) (sheetReport, error) {
+		err := sheetBench{"link", "auto", "", "", func(o sheetOptions) (sheetReport, error) {
 			if !o.short || o.only == nil {
 				t.Errorf("%s: got %+v, want short and some", c.name, o)
 			}

@@ -9,9 +9,9 @@ beside bare frames.
     utipc-lab bench sockets [--short] [FLAGS]
 
 Needs root and two cores. It measures as 'utipc-lab bench datapath' does, whose -h tells of
-the table and of the flags; here
+the table.
 
-    --short          7 rounds of 250ms, about a minute; else 11 rounds of 1s
+{flags}
 
 How things are measured:
 

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -28,13 +27,7 @@ compared, byte for byte, with what NODE sent, on the capture's own clock. NODE i
 an address (1001001 or 1.1.1), a MAC, or a name used in the calls. The capture is
 pcap or pcapng, of Ethernet frames, and holds the beginning of NODE.
 
-    --calls FILE   what the users did; by default FILE.calls beside the capture, if
-                   there is one. docs/replay.md tells how to write it.
-    --until N      leave out the frames from number N on
-    --keyfile FILE, --key KEY, --master-key KEY, --node-key KEY, --peer-key ID=KEY
-                   keys that NODE is given, and that open the capture's frames, as
-                   'utipc echo -h' describes them. The calls may have them, too
-
+{flags}
 The last line is the verdict. The exit status is 0 when every answer agrees;
 otherwise it is 1, and the first difference is printed with both frames, where !
 marks the lines that differ.
@@ -43,12 +36,14 @@ marks the lines that differ.
     utipc-lab replay --as A test/testdata/captures/07-rdm-reject.pcap
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		flags := flag.NewFlagSet("replay", flag.ContinueOnError)
-		as := flags.String("as", "", "")
-		calls := flags.String("calls", "", "")
-		until := flags.Int("until", 0, "")
+		flags := cmdline.NewFlags("replay")
+		as := flags.String("as NODE", "", "the node whose place is taken")
+		calls := flags.String("calls FILE", "", "what the users did; by default FILE.calls beside the capture, if there is one. docs/replay.md tells how to write it")
+		until := flags.Int("until N", 0, "leave out the frames from number N on")
 		var keys keyflags.Keys
+		flags.Text("\nKeys that NODE is given, and that open the capture's frames. The calls may have them, too.\n\n")
 		keys.DeclareKeys(flags)
+		flags.Text("\n")
 		files, err := cmdline.Parse(flags, args, 1, 1)
 		switch {
 		case err != nil:

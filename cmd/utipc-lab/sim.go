@@ -2,35 +2,42 @@
 
 package main
 
-import (
-	"context"
-	"fmt"
-
-	"github.com/utipc/utipc/internal/cmdline"
-)
+import "github.com/utipc/utipc/internal/cmdline"
 
 var simCommand = cmdline.Command{
 	Name:  "sim",
 	Short: "simulate clusters and networks with faults, and what becomes of messages",
-	Usage: `utipc-lab sim report: what faults do to messages, in simulated clusters.
-utipc-lab sim names: whether all nodes have the same names, and multicasts arrive.
-utipc-lab sim connections: whether connections carry all, end as they must, and nobody
-waits for ever.
-utipc-lab sim monitor: clusters of up to a thousand nodes, what they say when they idle, and how
-soon they notice that nodes have died.
-utipc-lab sim keys: clusters that encrypt and change keys all the time.
+	Usage: `utipc-lab sim: simulate clusters and networks with faults, and what becomes of messages.
+
+    utipc-lab sim NAME [FLAGS]
+    utipc-lab sim NAME -h      what is simulated, and what must hold
+
+    report       what faults do to messages
+    names        whether all nodes have the same names, and multicasts arrive
+    connections  whether connections carry all, end as they must, and no call waits for ever
+    monitor      clusters of up to a thousand nodes, and how soon they notice that nodes died
+    keys         clusters that encrypt and change keys all the time
+
+The last line is "violations: N". The exit status is 1 when N is not 0.
+
+    utipc-lab sim report --short
+    utipc-lab sim names --short
+`,
+	Commands: []*cmdline.Command{
+		{Name: "report", Short: "what faults do to messages", Usage: simReportUsage, Run: simReport},
+		{Name: "names", Short: "whether all nodes have the same names, and multicasts arrive", Usage: simNamesUsage, Run: simNames},
+		{Name: "connections", Short: "whether connections carry all and end as they must", Usage: simConnectionsUsage, Run: simConnections},
+		{Name: "monitor", Short: "how soon large clusters notice that nodes died", Usage: simMonitorUsage, Run: simMonitor},
+		{Name: "keys", Short: "clusters that change keys all the time", Usage: simKeysUsage, Run: simKeys},
+	},
+}
+
+const simReportUsage = `utipc-lab sim report: what faults do to messages, in simulated clusters.
 
     utipc-lab sim report [--short] [--seeds N] [--seed N] [--markdown]
     utipc-lab sim report --seed N --steps N [--trace FILE.pcapng]
-    utipc-lab sim names [--short] [--seeds N]
-    utipc-lab sim names --seed N [--seeds N | --trace FILE]
-    utipc-lab sim connections [--short] [--seeds N]
-    utipc-lab sim connections --seed N [--seeds N | --trace FILE]
-    utipc-lab sim monitor [--short] [--seed N] [--markdown]
-    utipc-lab sim monitor --nodes N [--kill N] [--loss PERCENT] [--part] [--seed N]
-    utipc-lab sim keys [--short] [--seeds N] [--seed N]
 
-"sim report" prints two tables. Each row of the first is a kind of fault, tried on
+It prints two tables. Each row of the first is a kind of fault, tried on
 clusters of three nodes that do all kinds of things, with every check after each step,
 and on one flow of 1400-byte messages that goes as fast as it may:
 
@@ -49,19 +56,18 @@ The second table is goodput at a loss both ways, beside no loss: simulated links
 
 The last line is "violations: N". The exit status is 1 when N is not 0.
 
-    --short        under a minute; else about three minutes
-    --seeds N      clusters of each row
-    --seed N       the first seed; default 1
-    --markdown     the whole of docs/simulation.md
+{flags}
 
-With --steps it runs one cluster of its seed, faults and all, and prints what came of
-it.
+    utipc-lab sim report --short
+    utipc-lab sim report --seed 66 --steps 20000 --trace /tmp/66.pcapng
+`
 
-    --steps N      end it after so many turns of nodes; 0: when it is over
-    --trace FILE   write every frame sent there, as pcapng on the virtual clock, with
-                   an interface for each network
+const simNamesUsage = `utipc-lab sim names: whether all nodes have the same names, and multicasts arrive.
 
-"sim names" boots 100 nodes of 100 bindings, and then runs clusters of 3 to 8 nodes, on
+    utipc-lab sim names [--short] [--seeds N]
+    utipc-lab sim names --seed N [--seeds N | --trace FILE]
+
+It boots 100 nodes of 100 bindings, and then runs clusters of 3 to 8 nodes, on
 one network or two, that bind and withdraw names and multicast to them all the time, while
 networks lose, repeat and reorder frames and split, and nodes crash and come back, some as
 other nodes. After each bout the network is left in peace, and then all tables must be
@@ -70,20 +76,36 @@ alternate, and the last must be true. After a node is lost nobody may have a bin
 for longer than tolerance, two intervals and a second. A multicast must be read once, in
 order, by every socket that was bound all the time, while there is contact.
 
-    --short        50 clusters; else 1000
-    --seeds N      as many clusters
-    --seed N       the first seed; without --seeds that one cluster alone, with its hash,
-                   which is the same every time
-    --trace FILE   write every frame and event of it there, a line each
+{flags}
 
-"sim connections" runs clusters of 2 to 5 nodes in which, besides, sockets listen, dial
-each other by name and by address, within a node too, write, stop reading for a while,
+    utipc-lab sim names --short
+`
+
+const simConnectionsUsage = `utipc-lab sim connections: whether connections carry all, end as they must, and no
+call waits for ever.
+
+    utipc-lab sim connections [--short] [--seeds N]
+    utipc-lab sim connections --seed N [--seeds N | --trace FILE]
+
+It runs clusters of 2 to 5 nodes as 'utipc-lab sim names' does, in which besides sockets
+listen, dial each other by name and by address, within a node too, write, stop reading for a while,
 and close or abort from either end; nodes crash and come back, and run short of memory.
 What is read must be a prefix of what was written; all of it before a close; a close must
 be read as one. Contact that was lost must be heard of in time, and whoever waits must have
-a reason. In the end nothing may be left. Its flags are those of 'utipc-lab sim names'.
+a reason. In the end nothing may be left.
 
-"sim monitor" boots clusters of 16, 64, 256 and 1000 nodes on one segment, each node with a
+{flags}
+
+    utipc-lab sim connections --short
+`
+
+const simMonitorUsage = `utipc-lab sim monitor: clusters of up to a thousand nodes, what they say when they idle,
+and how soon they notice that nodes have died.
+
+    utipc-lab sim monitor [--short] [--seed N] [--markdown]
+    utipc-lab sim monitor --nodes N [--kill N] [--loss PERCENT] [--part] [--seed N]
+
+It boots clusters of 16, 64, 256 and 1000 nodes on one segment, each node with a
 name; nobody sends messages. They idle, then 1, 10 and 100 nodes die at once, and come back;
 some clusters lose frames, or fall into halves. Each row of the first table is a cluster:
 
@@ -102,13 +124,16 @@ from too few to take their word. Nobody may ever report a node lost that lives; 
 must be right. From 64 nodes on, idle traffic may grow by no more than 1.3 times the square
 root of the nodes.
 
-    --short        up to 256 nodes, under two minutes; else up to 1000
-    --nodes N      one cluster of so many
-    --kill N       of which so many die
-    --loss P       that loses so many frames of a hundred
-    --part         that falls into halves
+{flags}
 
-"sim keys" runs clusters of 3 to 6 nodes with a key for all, a key for each, a master key, both,
+    utipc-lab sim monitor --nodes 100 --kill 20
+`
+
+const simKeysUsage = `utipc-lab sim keys: clusters that encrypt and change keys all the time.
+
+    utipc-lab sim keys [--short] [--seeds N] [--seed N]
+
+It runs clusters of 3 to 6 nodes with a key for all, a key for each, a master key, both,
 or a first key that comes when they are at work. Nodes talk, make keys of their own, are given
 others, crash and start again, while frames are lost, repeated and reordered, and a stranger
 without a key, with another one, or with all that it has heard, tries what it can. All
@@ -123,35 +148,7 @@ Each row is a kind of keys:
     changes    keys made on demand or given by the operator; those by interval come on top
     meddled    frames that the stranger repeated, cut or changed
 
-    --short        20 clusters, some ten seconds; else 200
-    --seeds N      as many clusters
-    --seed N       the first seed; without --seeds that one cluster alone, with what is done
-                   with keys and what nodes tell
+{flags}
 
-    utipc-lab sim report --short
-    utipc-lab sim report --seed 66 --steps 20000 --trace /tmp/66.pcapng
-    utipc-lab sim names --short
-    utipc-lab sim connections --short
-    utipc-lab sim monitor --nodes 100 --kill 20
     utipc-lab sim keys --short
-`,
-	Words: []string{"report|names|connections|monitor|keys"},
-	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		if len(args) > 0 {
-			switch args[0] {
-			case "report", "-h", "-help", "--help":
-				return simReport(args, std)
-			case "names":
-				return simNames(args[1:], std)
-			case "connections":
-				return simConnections(args[1:], std)
-			case "monitor":
-				return simMonitor(args[1:], std)
-			case "keys":
-				return simKeys(args[1:], std)
-			}
-			return cmdline.UsageError(fmt.Sprintf("nothing to simulate is called %q", args[0]))
-		}
-		return cmdline.UsageError("too few arguments")
-	},
-}
+`

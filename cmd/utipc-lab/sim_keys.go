@@ -3,7 +3,7 @@
 package main
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"time"
 
@@ -17,11 +17,11 @@ const (
 	keysSeedsShort = 20
 )
 
-func simKeys(args []string, std cmdline.Stdio) error {
-	flags := flag.NewFlagSet("sim keys", flag.ContinueOnError)
-	short := flags.Bool("short", false, "")
-	seeds := flags.Int("seeds", 0, "")
-	seed := flags.Uint64("seed", 0, "")
+func simKeys(_ context.Context, args []string, std cmdline.Stdio) error {
+	flags := cmdline.NewFlags("sim keys")
+	short := flags.Bool("short", false, fmt.Sprintf("%d clusters, some ten seconds; else %d", keysSeedsShort, keysSeeds))
+	seeds := flags.Int("seeds N", 0, "as many clusters")
+	seed := flags.Uint64("seed N", 0, "the first seed; without --seeds that one cluster alone, with what is done with keys and what nodes tell")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}

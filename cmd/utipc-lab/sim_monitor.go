@@ -3,7 +3,7 @@
 package main
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"io"
 	"strings"
@@ -13,15 +13,15 @@ import (
 	"github.com/utipc/utipc/test/sim/scale"
 )
 
-func simMonitor(args []string, std cmdline.Stdio) error {
-	flags := flag.NewFlagSet("sim monitor", flag.ContinueOnError)
-	short := flags.Bool("short", false, "")
-	nodes := flags.Int("nodes", 0, "")
-	kill := flags.Int("kill", 0, "")
-	loss := flags.Float64("loss", 0, "")
-	part := flags.Bool("part", false, "")
-	seed := flags.Uint64("seed", 1, "")
-	markdown := flags.Bool("markdown", false, "")
+func simMonitor(_ context.Context, args []string, std cmdline.Stdio) error {
+	flags := cmdline.NewFlags("sim monitor")
+	short := flags.Bool("short", false, "up to 256 nodes, under two minutes; else up to 1000")
+	nodes := flags.Int("nodes N", 0, "one cluster of so many")
+	kill := flags.Int("kill N", 0, "of which so many die")
+	loss := flags.Float64("loss PERCENT", 0, "that loses so many frames of a hundred")
+	part := flags.Bool("part", false, "that falls into halves")
+	seed := flags.Uint64("seed N", 1, "the first seed")
+	markdown := flags.Bool("markdown", false, "as a section of docs/figures.md")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}

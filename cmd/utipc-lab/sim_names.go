@@ -3,7 +3,7 @@
 package main
 
 import (
-	"flag"
+	"context"
 	"fmt"
 	"os"
 	"time"
@@ -18,7 +18,7 @@ const (
 	namesSeedsShort = 50
 )
 
-func simNames(args []string, std cmdline.Stdio) error {
+func simNames(_ context.Context, args []string, std cmdline.Stdio) error {
 	c, n, err := simClusters("sim names", sim.Cluster{}, args, std)
 	if n == 0 {
 		return err
@@ -37,7 +37,7 @@ func simNames(args []string, std cmdline.Stdio) error {
 }
 
 // simConnections is simNames of clusters whose sockets connect to each other.
-func simConnections(args []string, std cmdline.Stdio) error {
+func simConnections(_ context.Context, args []string, std cmdline.Stdio) error {
 	c, n, err := simClusters("sim connections", sim.Cluster{Connections: true}, args, std)
 	if n == 0 {
 		return err
@@ -54,11 +54,11 @@ func simConnections(args []string, std cmdline.Stdio) error {
 // simClusters takes the flags of clusters and returns the first one and how many to run;
 // n is 0 when there is nothing more to do.
 func simClusters(name string, c sim.Cluster, args []string, std cmdline.Stdio) (first sim.Cluster, n int, err error) {
-	flags := flag.NewFlagSet(name, flag.ContinueOnError)
-	short := flags.Bool("short", false, "")
-	seeds := flags.Int("seeds", 0, "")
-	seed := flags.Uint64("seed", 0, "")
-	trace := flags.String("trace", "", "")
+	flags := cmdline.NewFlags(name)
+	short := flags.Bool("short", false, fmt.Sprintf("%d clusters; else %d", namesSeedsShort, namesSeeds))
+	seeds := flags.Int("seeds N", 0, "as many clusters")
+	seed := flags.Uint64("seed N", 0, "the first seed; without --seeds that one cluster alone, with its hash, which is the same every time")
+	trace := flags.String("trace FILE", "", "write every frame and event of it there, a line each")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return c, 0, err
 	}

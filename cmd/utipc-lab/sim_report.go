@@ -3,8 +3,8 @@
 package main
 
 import (
+	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -16,17 +16,15 @@ import (
 // errViolations means that something did not hold that always must, which was printed.
 var errViolations = errors.New("there are violations")
 
-func simReport(args []string, std cmdline.Stdio) error {
-	flags := flag.NewFlagSet("sim report", flag.ContinueOnError)
-	short := flags.Bool("short", false, "")
-	seeds := flags.Int("seeds", 0, "")
-	seed := flags.Uint64("seed", 0, "")
-	steps := flags.Uint64("steps", 0, "")
-	trace := flags.String("trace", "", "")
-	markdown := flags.Bool("markdown", false, "")
-	if args[0] == "report" {
-		args = args[1:]
-	}
+func simReport(_ context.Context, args []string, std cmdline.Stdio) error {
+	flags := cmdline.NewFlags("sim report")
+	short := flags.Bool("short", false, "under a minute; else about three minutes")
+	seeds := flags.Int("seeds N", 0, "clusters of each row")
+	seed := flags.Uint64("seed N", 0, "the first seed (default 1)")
+	steps := flags.Uint64("steps N", 0, "run one cluster of its seed, faults and all, print what came of it, and end it after so many turns of nodes; 0: "+
+		"when it is over")
+	trace := flags.String("trace FILE", "", "with --seed: write every frame sent there, as pcapng on the virtual clock, with an interface for each network")
+	markdown := flags.Bool("markdown", false, "the whole of docs/simulation.md")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -35,25 +34,19 @@ not be asked.
 Every node must have contact with every other. Service types that nothing in this
 node's table is bound to are not asked about, unless --types names them.
 
-    --types T,...    service types to ask about, beside those known here
-    --wait D         how long to wait at most, until there is contact with every node
-                     heard of and for a second no more was heard of (default 10s)
-    --patience D     how long a node may say nothing before it counts as one that
-                     could not be asked (default 8s)
-    --json           print JSON: node, bindings, types, nodes (node, bindings, lacks and
-                     extra with name and socket, error), differences
-` + hostUsage + `
+{flags}
+
     utipc audit --if eth1 --address 1.1.9
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var a auditor
-		f := flag.NewFlagSet("audit", flag.ContinueOnError)
+		f := cmdline.NewFlags("audit")
+		types := f.String("types T,...", "", "service types to ask about, beside those known here")
+		f.BoolVar(&a.json, "json", false, "print JSON: node, bindings, types, nodes (node, bindings, lacks and extra with name and socket, error), differences")
+		f.DurationVar(&a.wait, "wait D", 10*time.Second, "how long to wait at most, until there is contact with every node heard of and for a second no more was heard of")
+		f.DurationVar(&a.Patience, "patience D", 8*time.Second, "how long a node may say nothing before it counts as one that could not be asked")
 		h.flags(f)
-		types := f.String("types", "", "")
-		f.BoolVar(&a.json, "json", false, "")
-		f.DurationVar(&a.wait, "wait", 10*time.Second, "")
-		f.DurationVar(&a.Patience, "patience", 8*time.Second, "")
 		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -31,12 +30,8 @@ capture goes to the standard output, each frame at once. It ends when it is inte
 what was lost for want of room is told then. Frames are as they are on the wire: sealed,
 where there are keys. Nobody else's frames are in it: the node sees only TIPC.
 
-    --bearer NAME    this bearer alone; may be given again (default all)
-    --count N        end after N frames; 0: never (default 0)
-    --duration D     end after that time; 0: never (default 0)
-    --snap N         bytes of a frame that are kept; 0: all (default 0)
-    --buffer N       frames that may wait to be written, 1 to 65536 (default 4096)
-` + hostUsage + `
+{flags}
+
     utipc capture node.pcapng
     utipc capture --bearer eth0 | tshark -r -
     utipc capture --count 1000 | utipc decode -
@@ -44,9 +39,9 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var c capturer
-		f := flag.NewFlagSet("capture", flag.ContinueOnError)
-		h.flags(f)
+		f := cmdline.NewFlags("capture")
 		c.flags(f)
+		h.flags(f)
 		rest, err := cmdline.Parse(f, args, 0, 1)
 		if err != nil {
 			return err
@@ -76,15 +71,15 @@ type capturer struct {
 	file     string // empty: the standard output
 }
 
-func (c *capturer) flags(f *flag.FlagSet) {
-	f.Func("bearer", "", func(s string) error {
+func (c *capturer) flags(f *cmdline.Flags) {
+	f.Func("bearer NAME", "this bearer alone; may be given again (default all)", func(s string) error {
 		c.Bearers = append(c.Bearers, s)
 		return nil
 	})
-	f.IntVar(&c.count, "count", 0, "")
-	f.DurationVar(&c.duration, "duration", 0, "")
-	f.IntVar(&c.Snap, "snap", 0, "")
-	f.IntVar(&c.Frames, "buffer", 4096, "")
+	f.IntVar(&c.count, "count N", 0, "end after N frames; 0: never (default 0)")
+	f.DurationVar(&c.duration, "duration D", 0, "end after that time; 0: never (default 0)")
+	f.IntVar(&c.Snap, "snap N", 0, "bytes of a frame that are kept; 0: all (default 0)")
+	f.IntVar(&c.Frames, "buffer N", 4096, "frames that may wait to be written, 1 to 65536")
 }
 
 func (c *capturer) check() error {

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"time"
@@ -40,24 +39,8 @@ behind the other; with -l the input goes to whoever sent last. What nobody takes
 back: when it does before the end, the exit status is 1. In a group (--group) all members
 read the input.
 
-    -l               be the one with the name
-    --network KIND   tipc, a stream; tipcpacket, messages over a connection; tipcrdm or
-                     tipcgram, messages (default tipc; of a range tipcrdm)
-    --group          join the communication group of ADDRESS or NAME, a service
-    --keep           with -l: when a connection has ended take the next
-    --once           end with the first message that comes
-    --count N        end with message N that comes; 0: never (default 0)
-    --linger D       how long to wait, from the end of the input on, for something to
-                     come, and again after each; without -l (default 0)
-    --recv           do not read the standard input: only what comes counts
-    --lines          every line of the input is a message, its end included
-    --whole          all of the input is one message, of 66000 bytes at most
-    --size N         bytes of a message at most, 1 to 66000 (default 66000)
-    --timeout D      how long to wait for the name (default 10s)
-    --json           what comes as JSON, an object on a line for each piece: time, from,
-                     name, bytes and data, in base64
-    --quiet          no word on the standard error of who is connected
-` + hostUsage + `
+{flags}
+
     utipc cat -l 18888:17 > copy           # here
     utipc cat 18888:17 < file              # and on any other node
     echo hello | utipc cat --network tipcrdm --once --linger 1s 18888:17
@@ -65,9 +48,9 @@ read the input.
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var c cat
-		f := flag.NewFlagSet("cat", flag.ContinueOnError)
-		h.flags(f)
+		f := cmdline.NewFlags("cat")
 		c.flags(f)
+		h.flags(f)
 		rest, err := cmdline.Parse(f, args, 0, 1)
 		if err != nil {
 			return err
@@ -95,20 +78,21 @@ type cat struct {
 	back error    // the last message that came back
 }
 
-func (c *cat) flags(f *flag.FlagSet) {
-	c.kind.flags(f)
-	f.BoolVar(&c.listen, "l", false, "")
-	f.BoolVar(&c.keep, "keep", false, "")
-	f.BoolVar(&c.once, "once", false, "")
-	f.BoolVar(&c.recv, "recv", false, "")
-	f.BoolVar(&c.lines, "lines", false, "")
-	f.BoolVar(&c.whole, "whole", false, "")
-	f.BoolVar(&c.json, "json", false, "")
-	f.BoolVar(&c.quiet, "quiet", false, "")
-	f.IntVar(&c.count, "count", 0, "")
-	f.IntVar(&c.size, "size", frame.MaxPayload, "")
-	f.DurationVar(&c.linger, "linger", 0, "")
-	f.DurationVar(&c.timeout, "timeout", 10*time.Second, "")
+func (c *cat) flags(f *cmdline.Flags) {
+	f.BoolVar(&c.listen, "l", false, "be the one with the name")
+	c.kind.flags(f, "tipc, a stream; tipcpacket, messages over a connection; tipcrdm or tipcgram, messages (default tipc; of a range tipcrdm)",
+		"join the communication group of ADDRESS or NAME, a service")
+	f.BoolVar(&c.keep, "keep", false, "with -l: when a connection has ended take the next")
+	f.BoolVar(&c.once, "once", false, "end with the first message that comes")
+	f.BoolVar(&c.recv, "recv", false, "do not read the standard input: only what comes counts")
+	f.BoolVar(&c.lines, "lines", false, "every line of the input is a message, its end included")
+	f.BoolVar(&c.whole, "whole", false, "all of the input is one message, of 66000 bytes at most")
+	f.BoolVar(&c.json, "json", false, "what comes as JSON, an object on a line for each piece: time, from, name, bytes and data, in base64")
+	f.BoolVar(&c.quiet, "quiet", false, "no word on the standard error of who is connected")
+	f.IntVar(&c.count, "count N", 0, "end with message N that comes; 0: never (default 0)")
+	f.IntVar(&c.size, "size N", frame.MaxPayload, "bytes of a message at most, 1 to 66000")
+	f.DurationVar(&c.linger, "linger D", 0, "how long to wait, from the end of the input on, for something to come, and again after each; without -l (default 0)")
+	f.DurationVar(&c.timeout, "timeout D", 10*time.Second, "how long to wait for the name")
 }
 
 // check reads the address and reports flags that do not go together.

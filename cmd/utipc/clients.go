@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"syscall"
@@ -32,9 +31,7 @@ user share a line.
     PID   USER  CONNS  NAMES  SUBS  RINGS  RECORDS  MESSAGES  WAITING  REFUSED  PROGRAM
     1234  1000  3      2      0     1      90210    90115     0        0        server
 
-    --json           a JSON object with all that is counted: "clients", and "daemon", the sums
-    --socket PATH    the daemon's socket (default: $UTIPC_SOCKET, else
-                     ` + defaultSocket + `)
+{flags}
 
     utipc clients --json
 `,
@@ -42,9 +39,9 @@ user share a line.
 }
 
 func runClients(ctx context.Context, args []string, std cmdline.Stdio) error {
-	f := flag.NewFlagSet("clients", flag.ContinueOnError)
-	asJSON := f.Bool("json", false, "")
-	socket := f.String("socket", "", "")
+	f := cmdline.NewFlags("clients")
+	asJSON := f.Bool("json", false, "a JSON object with all that is counted: \"clients\", and \"daemon\", the sums")
+	socket := f.String("socket PATH", "", "the daemon's socket (default: $UTIPC_SOCKET, else "+defaultSocket+")")
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
 	}

@@ -10,11 +10,18 @@ import (
 	"github.com/utipc/utipc/internal/cmdline/cmdlinetest"
 )
 
-func TestHelp(t *testing.T) { cmdlinetest.Help(t, newProgram()) }
-
-// Help, manual page and completion name the flags that the commands parse.
+// The help of all commands is in testdata/help.txt.
 //
-// Mutation it catches: a line of the help of a flag that the command does not have.
+// Mutation it catches: another order of flags, or another default.
+func TestHelp(t *testing.T) {
+	cmdlinetest.Help(t, newProgram())
+	cmdlinetest.Golden(t, newProgram())
+}
+
+// Help, manual page and completion name the flags that the commands parse, and no others.
+//
+// Mutations it catches: a usage without the line {flags}; a flag without a description; the
+// completion that leaves out flags with two names.
 func TestFlagsAgree(t *testing.T) { cmdlinetest.Flags(t, newProgram()) }
 
 // What bash offers.

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 
@@ -26,19 +25,7 @@ What is not set by a flag is what the file says, else the default. SIGHUP, or
 rights and the log's level. SIGTERM and SIGINT stop it: programs and other nodes
 are told.
 
-    --config FILE    the settings, in TOML; docs/daemon.md tells of each
-    --check          only check the settings, and what they name on this host
-    --print-config   only print the settings that result, as a file
-    --example        only print a file in which everything is commented out
-
-    --if IFACE       an Ethernet interface to speak TIPC on; with this and the next
-                     two, up to three bearers, none of the file's
-    --udp IP[,TO...] speak TIPC over UDP from this address of the host, to these
-                     hosts or the multicast group; alone: the cluster's group
-    --bearer WORDS   a bearer in the words of the file: "medium eth device eth1
-                     priority 5"
-
-` + daemonFlagsUsage() + `
+{flags}
     utipc daemon --config /etc/utipc/utipc.toml
     utipc daemon --if eth1 --address 1.1.1 --socket /tmp/utipc.sock
     utipc daemon --udp 10.0.0.1 --log-level debug --metrics 127.0.0.1:9118
@@ -60,7 +47,7 @@ when it was misused or the settings are wrong.
 
 func runDaemon(ctx context.Context, args []string, std cmdline.Stdio) error {
 	var d daemonFlags
-	f := flag.NewFlagSet("daemon", flag.ContinueOnError)
+	f := cmdline.NewFlags("daemon")
 	d.flags(f)
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return err
@@ -96,12 +83,14 @@ type daemonFlags struct {
 	over                  settings.Flags
 }
 
-func (d *daemonFlags) flags(f *flag.FlagSet) {
-	f.StringVar(&d.config, "config", "", "")
-	f.BoolVar(&d.check, "check", false, "")
-	f.BoolVar(&d.print, "print-config", false, "")
-	f.BoolVar(&d.example, "example", false, "")
+func (d *daemonFlags) flags(f *cmdline.Flags) {
+	f.StringVar(&d.config, "config FILE", "", "the settings, in TOML; docs/daemon.md tells of each")
+	f.BoolVar(&d.check, "check", false, "only check the settings, and what they name on this host")
+	f.BoolVar(&d.print, "print-config", false, "only print the settings that result, as a file")
+	f.BoolVar(&d.example, "example", false, "only print a file in which everything is commented out")
+	f.Text("\n")
 	d.over.Register(f)
+	f.Text("\n")
 }
 
 // wrongSettings makes what is wrong with the settings a misuse.
@@ -118,37 +107,3 @@ func wrongSettings(err error) error {
 type settingsError struct{ error }
 
 func (e settingsError) Unwrap() error { return e.error }
-
-// daemonFlagsUsage describes the flags of single settings.
-func daemonFlagsUsage() string {
-	var b strings.Builder
-	for _, s := range settings.Table() {
-		if s.Flag == "" {
-			continue
-		}
-		text := fmt.Sprintf("%s: %s", s.Doc, s.Allowed)
-		if d := strings.Trim(s.Default, `"[]`); d != "" {
-			text += fmt.Sprintf(" (default %s)", d)
-		}
-		usageLines(&b, "--"+s.Flag, text)
-	}
-	return b.String()
-}
-
-// usageLines writes a flag and what it does, in lines as those of the other flags.
-func usageLines(b *strings.Builder, flag, text string) {
-	const indent, width = 21, 84
-	line := fmt.Sprintf("    %-16s", flag)
-	if len(line) >= indent {
-		fmt.Fprintln(b, line)
-		line = strings.Repeat(" ", indent-1)
-	}
-	for _, word := range strings.Fields(text) {
-		if len(line)+1+len(word) > width {
-			fmt.Fprintln(b, line)
-			line = strings.Repeat(" ", indent-1)
-		}
-		line += " " + word
-	}
-	fmt.Fprintln(b, line)
-}

@@ -60,12 +60,13 @@ func TestDaemonSettings(t *testing.T) {
 }
 
 func TestDaemonUsage(t *testing.T) {
+	usage, _, _ := utipc(nil, "daemon", "-h")
 	for _, s := range settings.Table() {
-		if s.Flag != "" && !strings.Contains(daemonCommand.Usage, "--"+s.Flag+" ") && !strings.Contains(daemonCommand.Usage, "--"+s.Flag+"\n") {
+		if s.Flag != "" && !strings.Contains(usage, "--"+s.Flag+" ") && !strings.Contains(usage, "--"+s.Flag+"\n") {
 			t.Errorf("-h says nothing of --%s", s.Flag)
 		}
 	}
-	for line := range strings.Lines(daemonCommand.Usage) {
+	for line := range strings.Lines(usage) {
 		if len(line) > 90 {
 			t.Errorf("a long line: %q", line)
 		}

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -31,17 +30,14 @@ privilege and no configuration. The last line is "demo: ok".
 
     utipc demo
 
-    --veth     not in memory, but between two network namespaces with a veth pair
-               between them, through the driver that serves each interface best.
-               Needs root and Linux. What it makes is gone when it ends, however
-               it ends; the interfaces of this host are left alone.
-    --encrypt  with a master key, made for this run, that all three have: every frame
-               is sealed
+{flags}
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		flags := flag.NewFlagSet("demo", flag.ContinueOnError)
-		veth := flags.Bool("veth", false, "")
-		encrypt := flags.Bool("encrypt", false, "")
+		flags := cmdline.NewFlags("demo")
+		veth := flags.Bool("veth", false, "not in memory, but between two network namespaces with a veth pair between them, through the driver that serves "+
+			"each interface best. Needs root and Linux. What it makes is gone when it ends, however it ends; the interfaces of this host are left "+
+			"alone.")
+		encrypt := flags.Bool("encrypt", false, "with a master key, made for this run, that all three have: every frame is sealed")
 		if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 			return err
 		}

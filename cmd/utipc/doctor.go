@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"flag"
 	"fmt"
 	"strings"
 
@@ -31,14 +30,13 @@ node will run as.
 It exits with 0 when a carrier can be chosen on every interface named, or on any
 when none is named, else with 1.
 
-    --json           the same for programs; each fact is {"value": ...} or
-                     {"unknown": "why"}
+{flags}
 
     utipc doctor eth1
 `,
 	Run: func(_ context.Context, args []string, std cmdline.Stdio) error {
-		f := flag.NewFlagSet("doctor", flag.ContinueOnError)
-		asJSON := f.Bool("json", false, "")
+		f := cmdline.NewFlags("doctor")
+		asJSON := f.Bool("json", false, "the same for programs; each fact is {\"value\": ...} or {\"unknown\": \"why\"}")
 		names, err := cmdline.Parse(f, args, 0, -1)
 		if err != nil {
 			return err

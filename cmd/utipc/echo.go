@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -26,20 +25,18 @@ sender, until it is interrupted.
 
 SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 
-    --network KIND   the socket: tipcrdm or tipcgram, messages; tipcpacket or tipc,
-                     connections with messages or a stream of bytes, 1000 at a time
-                     (default tipcrdm)
-    --group          a member of the communication group TYPE, with INSTANCE
-` + hostUsage + `
+{flags}
+
     utipc echo --if eth1 --address 1.1.1 18888:17
     utipc echo --if eth1 --address 1.1.1 --network tipcpacket 18888:17
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var k socketKind
-		f := flag.NewFlagSet("echo", flag.ContinueOnError)
+		f := cmdline.NewFlags("echo")
+		k.flags(f, "the socket: tipcrdm or tipcgram, messages; tipcpacket or tipc, connections with messages or a stream of bytes, 1000 at a time (default tipcrdm)",
+			"a member of the communication group TYPE, with INSTANCE")
 		h.flags(f)
-		k.flags(f)
 		rest, err := cmdline.Parse(f, args, 1, 1)
 		if err != nil {
 			return err

@@ -16,15 +16,6 @@ import (
 	"github.com/utipc/utipc/stack"
 )
 
-// hostUsage describes the flags of every command that works on a node: the daemon's of
-// this host, or one of its own.
-const hostUsage = `    --socket PATH    attach to the daemon there (default: $UTIPC_SOCKET, else
-                     ` + defaultSocket + `)
-
-With --if or --udp the command needs no daemon: it is a node of its own while it runs.
-
-` + memberUsage
-
 // defaultSocket is where the daemon of a host listens.
 const defaultSocket = "/run/utipc/utipc.sock"
 
@@ -40,12 +31,17 @@ type host struct {
 	member
 	socket string
 	serves bool // it is a server, which outlives a restart of the daemon; others end with it
-	set    *flag.FlagSet
+	set    *cmdline.Flags
 }
 
-func (h *host) flags(f *flag.FlagSet) {
+// flags declares the flags of every command that works on a node: the daemon's of this
+// host, or one of its own.
+func (h *host) flags(f *cmdline.Flags) {
 	h.set = f
-	f.StringVar(&h.socket, "socket", "", "")
+	f.Section("NODE FLAGS")
+	f.Text("\n")
+	f.StringVar(&h.socket, "socket PATH", "", "attach to the daemon there (default: $UTIPC_SOCKET, else "+defaultSocket+")")
+	f.Text("\nWith --if or --udp the command needs no daemon: it is a node of its own while it runs.\n\n")
 	h.member.flags(f)
 }
 
@@ -81,7 +77,7 @@ var attachNode = func(ctx context.Context, path string, cfg stack.AttachConfig) 
 
 // check reports flags that do not go together, as a cmdline.UsageError.
 func (h *host) check() error {
-	own := flag.NewFlagSet("", flag.ContinueOnError)
+	own := cmdline.NewFlags("")
 	new(member).flags(own)
 	var given []string // flags of a node of its own
 	h.set.Visit(func(f *flag.Flag) {

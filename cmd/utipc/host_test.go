@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"net"
 	"strings"
 	"testing"
@@ -39,7 +38,7 @@ func TestHostPath(t *testing.T) {
 	} {
 		t.Setenv("UTIPC_SOCKET", c.env)
 		var h host
-		f := flag.NewFlagSet("x", flag.ContinueOnError)
+		f := cmdline.NewFlags("x")
 		h.flags(f)
 		if _, err := cmdline.Parse(f, c.args, 0, 0); err != nil {
 			t.Fatal(err)
@@ -73,8 +72,8 @@ func TestHostMisuse(t *testing.T) {
 }
 
 // flagsOf is a set with the flags of a command's own.
-func flagsOf(c interface{ flags(*flag.FlagSet) }) *flag.FlagSet {
-	f := flag.NewFlagSet("test", flag.ContinueOnError)
+func flagsOf(c interface{ flags(*cmdline.Flags) }) *cmdline.Flags {
+	f := cmdline.NewFlags("test")
 	c.flags(f)
 	return f
 }

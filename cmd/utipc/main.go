@@ -50,9 +50,6 @@ func newProgram() *cmdline.Program {
 		},
 		Manual: cmdline.Manual{
 			Description: "utipc speaks TIPC, the cluster protocol, from user space. Its commands work on a node: that of this host's daemon, or one of their own. Data goes to the standard output, all else to the standard error.",
-			Shared:      hostUsage,
-			SharedTitle: "NODE FLAGS",
-			SharedText:  "Every command that works on a node takes these.",
 			Status:      "0 when done, 1 when it failed, 2 when it was misused; of the words of tipc(8) 255 when they failed.",
 			Environment: [][2]string{{"UTIPC_SOCKET", "where the daemon's socket is, if not at " + defaultSocket}},
 		},

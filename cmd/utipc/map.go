@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"time"
@@ -33,24 +32,17 @@ alone (127.0.0.1:8080, [::1]:8080, localhost:8080, port 0 for any) unless --publ
 given, and answers only to the names of --host, localhost, and IP addresses. Whoever can
 reach it can read it; nothing can be changed through it.
 
-    --serve ADDR     serve the page there, until it is interrupted
-    --public         let --serve listen on an address that others reach
-    --host NAME      a name that the page may be asked for by; may be given again
-    --interval D     how often the page looks (default 1s)
-    --wait D         how long to wait at most for what other nodes tell (default 2s)
-    --own            do not ask other nodes: own links alone
-    --svg            print the picture as SVG
-    --json           print what is known as JSON
-` + hostUsage + `
+{flags}
+
     utipc map
     utipc map --serve 127.0.0.1:8080
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var m mapper
-		f := flag.NewFlagSet("map", flag.ContinueOnError)
-		h.flags(f)
+		f := cmdline.NewFlags("map")
 		m.flags(f)
+		h.flags(f)
 		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}
@@ -74,18 +66,18 @@ type mapper struct {
 	own, svg, json bool
 }
 
-func (m *mapper) flags(f *flag.FlagSet) {
-	f.StringVar(&m.serve, "serve", "", "")
-	f.BoolVar(&m.public, "public", false, "")
-	f.Func("host", "", func(s string) error {
+func (m *mapper) flags(f *cmdline.Flags) {
+	f.StringVar(&m.serve, "serve ADDR", "", "serve the page there, until it is interrupted")
+	f.BoolVar(&m.public, "public", false, "let --serve listen on an address that others reach")
+	f.Func("host NAME", "a name that the page may be asked for by; may be given again", func(s string) error {
 		m.hosts = append(m.hosts, s)
 		return nil
 	})
-	f.DurationVar(&m.interval, "interval", time.Second, "")
-	f.DurationVar(&m.wait, "wait", 2*time.Second, "")
-	f.BoolVar(&m.own, "own", false, "")
-	f.BoolVar(&m.svg, "svg", false, "")
-	f.BoolVar(&m.json, "json", false, "")
+	f.DurationVar(&m.interval, "interval D", time.Second, "how often the page looks")
+	f.DurationVar(&m.wait, "wait D", 2*time.Second, "how long to wait at most for what other nodes tell")
+	f.BoolVar(&m.own, "own", false, "do not ask other nodes: own links alone")
+	f.BoolVar(&m.svg, "svg", false, "print the picture as SVG")
+	f.BoolVar(&m.json, "json", false, "print what is known as JSON")
 }
 
 func (m *mapper) check() error {

@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"log/slog"
 	"net"
@@ -21,22 +20,6 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-// memberUsage describes the flags of a command that is a node for as long as it runs.
-const memberUsage = `    --if IFACE       the Ethernet interface to speak TIPC on
-    --driver D       af_xdp, af_packet, or auto: the better that can be had; 'utipc
-                     doctor IFACE' tells which that is (default auto)
-` + udpUsage + `    --address ADDR   the node's address, hexadecimal (1001001) or 1.1.1
-    --identity ID    the node's identity, up to 16 characters or 32 hexadecimal
-                     digits; with neither, it is the interface's MAC address
-    --netid N        the cluster's number, 1 to 9999 (default 4711)
-    --tolerance D    how long a peer may be silent, 50ms to 30s (default 1.5s)
-` + keyflags.Usage + `    --tap FILE       record all frames in a pcapng file
-    --verbose        log links and nodes that come and go, not only what is wrong
-
-The flags stand before what follows them. A file of --tap is complete when the
-command has ended.
-`
-
 // A member is the flags of a command that is a node for as long as it runs.
 type member struct {
 	iface, driver, address, identity, tapFile string
@@ -47,17 +30,18 @@ type member struct {
 	verbose                                   bool
 }
 
-func (m *member) flags(f *flag.FlagSet) {
-	f.StringVar(&m.iface, "if", "", "")
-	f.StringVar(&m.driver, "driver", xdp.Auto.String(), "")
+func (m *member) flags(f *cmdline.Flags) {
+	f.StringVar(&m.iface, "if IFACE", "", "the Ethernet interface to speak TIPC on")
+	f.StringVar(&m.driver, "driver auto|af_xdp|af_packet", xdp.Auto.String(), "auto is the better that can be had; 'utipc doctor IFACE' tells which that is")
 	m.udp.flags(f)
+	f.StringVar(&m.address, "address ADDR", "", "the node's address, hexadecimal (1001001) or 1.1.1")
+	f.StringVar(&m.identity, "identity ID", "", "the node's identity, up to 16 characters or 32 hexadecimal digits; with neither, it is the interface's MAC address")
+	f.UintVar(&m.netID, "netid N", 0, "the cluster's number, 1 to 9999 (default 4711)")
+	f.DurationVar(&m.tolerance, "tolerance D", 0, "how long a peer may be silent, 50ms to 30s (default 1.5s)")
 	m.keys.Declare(f)
-	f.StringVar(&m.address, "address", "", "")
-	f.StringVar(&m.identity, "identity", "", "")
-	f.StringVar(&m.tapFile, "tap", "", "")
-	f.UintVar(&m.netID, "netid", 0, "")
-	f.DurationVar(&m.tolerance, "tolerance", 0, "")
-	f.BoolVar(&m.verbose, "verbose", false, "")
+	f.StringVar(&m.tapFile, "tap FILE", "", "record all frames in a pcapng file")
+	f.BoolVar(&m.verbose, "verbose", false, "log links and nodes that come and go, not only what is wrong")
+	f.Text("\nThe flags stand before what follows them. A file of --tap is complete when the\ncommand has ended.\n")
 }
 
 // open makes this process a node as the flags say. The node's Close ends it, and

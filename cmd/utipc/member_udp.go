@@ -3,7 +3,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 	"net/netip"
 	"strings"
@@ -15,24 +14,16 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-// udpUsage describes the flags of a node that speaks TIPC over UDP.
-const udpUsage = `    --udp IP[,TO...] in place of --if: speak TIPC over UDP, from this address of
-                     the host. TO are the other nodes' addresses, or a multicast
-                     group; with none, the group of the cluster's number. Each may
-                     have a port: 10.0.0.1:6118, [fd00::1]:6118 (default 6118)
-    --udp-mtu N      the longest message over UDP (default 14000, on IPv6 1280); 1472
-                     travels in whole packets where interfaces have an MTU of 1500
-`
-
 // udpFlags are the flags of a node that speaks TIPC over UDP.
 type udpFlags struct {
 	ends string
 	mtu  int
 }
 
-func (u *udpFlags) flags(f *flag.FlagSet) {
-	f.StringVar(&u.ends, "udp", "", "")
-	f.IntVar(&u.mtu, "udp-mtu", 0, "")
+func (u *udpFlags) flags(f *cmdline.Flags) {
+	f.StringVar(&u.ends, "udp IP[,TO...]", "", "in place of --if: speak TIPC over UDP, from this address of the host. TO are the other nodes' addresses, "+
+		"or a multicast group; with none, the group of the cluster's number. Each may have a port: 10.0.0.1:6118, [fd00::1]:6118 (default 6118)")
+	f.IntVar(&u.mtu, "udp-mtu N", 0, "the longest message over UDP (default 14000, on IPv6 1280); 1472 travels in whole packets where interfaces have an MTU of 1500")
 }
 
 // config reads the flags of a node in the network of the number netID.

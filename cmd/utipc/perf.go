@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -37,24 +36,17 @@ each network and size of messages:
     cpu%         processor time of the two programs, this one and the server, in parts of
                  the time measured; that of a daemon between them is not in it
 
-    -s               serve
-    --network LIST   tipcrdm, tipcgram, tipcpacket, tipc, with commas between (default
-                     tipcrdm,tipcpacket,tipc)
-    --sizes LIST     bytes of a message, 1 to 66000 (default 64,1024,16384,66000)
-    --test WHAT      latency, throughput or both (default both)
-    --time D         of each measurement, 10ms to 1h (default 1s)
-    --timeout D      how long to wait for the name, and for answers (default 10s)
-    --json           a JSON object on a line for each measurement
-` + hostUsage + `
+{flags}
+
     utipc perf -s 18888:1                        # here
     utipc perf --network tipcrdm --sizes 64 18888:1   # and on any other node
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var p perf
-		f := flag.NewFlagSet("perf", flag.ContinueOnError)
-		h.flags(f)
+		f := cmdline.NewFlags("perf")
 		p.flags(f)
+		h.flags(f)
 		rest, err := cmdline.Parse(f, args, 1, 1)
 		if err != nil {
 			return err
@@ -87,14 +79,14 @@ type perf struct {
 	sizes    []int
 }
 
-func (p *perf) flags(f *flag.FlagSet) {
-	f.BoolVar(&p.serve, "s", false, "")
-	f.BoolVar(&p.json, "json", false, "")
-	f.StringVar(&p.network, "network", "tipcrdm,tipcpacket,tipc", "")
-	f.StringVar(&p.sizeList, "sizes", "64,1024,16384,66000", "")
-	f.StringVar(&p.test, "test", "both", "")
-	f.DurationVar(&p.time, "time", time.Second, "")
-	f.DurationVar(&p.timeout, "timeout", 10*time.Second, "")
+func (p *perf) flags(f *cmdline.Flags) {
+	f.BoolVar(&p.serve, "s", false, "serve")
+	f.BoolVar(&p.json, "json", false, "a JSON object on a line for each measurement")
+	f.StringVar(&p.network, "network LIST", "tipcrdm,tipcpacket,tipc", "tipcrdm, tipcgram, tipcpacket, tipc, with commas between")
+	f.StringVar(&p.sizeList, "sizes LIST", "64,1024,16384,66000", "bytes of a message, 1 to 66000")
+	f.StringVar(&p.test, "test latency|throughput|both", "both", "what is measured")
+	f.DurationVar(&p.time, "time D", time.Second, "of each measurement, 10ms to 1h")
+	f.DurationVar(&p.timeout, "timeout D", 10*time.Second, "how long to wait for the name, and for answers")
 }
 
 func (p *perf) check(service string) (err error) {

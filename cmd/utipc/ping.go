@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"net"
@@ -30,33 +29,23 @@ SERVICE is TYPE:INSTANCE, with @NODE behind it for the one on that node. The
 command waits until somebody has the name, then sends. It exits with 1 when an
 answer does not come.
 
-    --count N        messages (default 10)
-    --interval D     from one message to the next; 0: at once, and only the
-                     summary is printed (default 100ms)
-    --size N         bytes of a message, 8 to 66000 (default 64)
-    --timeout D      how long to wait for the name, and for an answer (default 10s)
-    --network KIND   the socket, as the echo's: tipcrdm or tipcgram, messages;
-                     tipcpacket or tipc, over one connection (default tipcrdm)
-    --group          join the communication group TYPE and ask members with INSTANCE
-    --stats          print the statistics of all links at the end, how neighbours are
-                     watched (tipc link monitor summary), and what was dropped
-    --json           a JSON object a line: each answer, or why there is none, unless
-                     --interval is 0; last the summary. Times are microseconds
-` + hostUsage + `
+{flags}
+
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var p pinger
-		f := flag.NewFlagSet("ping", flag.ContinueOnError)
+		f := cmdline.NewFlags("ping")
+		p.kind.flags(f, "the socket, as the echo's: tipcrdm or tipcgram, messages; tipcpacket or tipc, over one connection (default tipcrdm)",
+			"join the communication group TYPE and ask members with INSTANCE")
+		f.IntVar(&p.count, "count N", 10, "messages")
+		f.DurationVar(&p.interval, "interval D", 100*time.Millisecond, "from one message to the next; 0: at once, and only the summary is printed")
+		f.IntVar(&p.size, "size N", 64, "bytes of a message, 8 to 66000")
+		f.DurationVar(&p.timeout, "timeout D", 10*time.Second, "how long to wait for the name, and for an answer")
+		f.BoolVar(&p.stats, "stats", false, "print the statistics of all links at the end, how neighbours are watched (tipc link monitor summary), and what was dropped")
+		f.BoolVar(&p.json, "json", false, "a JSON object a line: each answer, or why there is none, unless --interval is 0; last the summary. Times are microseconds")
 		h.flags(f)
-		p.kind.flags(f)
-		f.IntVar(&p.count, "count", 10, "")
-		f.DurationVar(&p.interval, "interval", 100*time.Millisecond, "")
-		f.IntVar(&p.size, "size", 64, "")
-		f.DurationVar(&p.timeout, "timeout", 10*time.Second, "")
-		f.BoolVar(&p.stats, "stats", false, "")
-		f.BoolVar(&p.json, "json", false, "")
 		rest, err := cmdline.Parse(f, args, 1, 1)
 		if err != nil {
 			return err

@@ -3,7 +3,6 @@
 package main
 
 import (
-	"flag"
 	"fmt"
 
 	"github.com/utipc/utipc/internal/cmdline"
@@ -17,13 +16,14 @@ type socketKind struct {
 	given   bool // --network was
 }
 
-func (k *socketKind) flags(f *flag.FlagSet) {
+// flags declares the flags; network and group say what they do.
+func (k *socketKind) flags(f *cmdline.Flags, network, group string) {
 	k.network = "tipcrdm"
-	f.Func("network", "", func(s string) error {
+	f.Func("network tipc|tipcpacket|tipcrdm|tipcgram", network, func(s string) error {
 		k.network, k.given = s, true
 		return nil
 	})
-	f.BoolVar(&k.group, "group", false, "")
+	f.BoolVar(&k.group, "group", false, group)
 }
 
 // check reports flags that cannot be, as a cmdline.UsageError.

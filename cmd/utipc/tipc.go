@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"flag"
 	"slices"
 	"strings"
 	"time"
@@ -25,7 +24,7 @@ func toolCommand(noun, example string) *cmdline.Command {
 
     utipc ` + noun + ` COMMAND [FLAGS]
 
-` + tipctool.Commands("utipc", noun) + toolUsage + hostUsage + `
+` + tipctool.Commands("utipc", noun) + toolUsage + `
     ` + example + `
     utipc -j ` + strings.TrimPrefix(example, "utipc ") + `
 `,
@@ -39,29 +38,19 @@ const toolUsage = `
 Words may be shortened as long as one is meant. What tipc(8) prints is printed alike,
 and more in lines of its own below. The status is 0, or 255 for whatever went wrong.
 
-    -j, --json       print JSON; may stand before the command
-    -p, --pretty     in lines, instead of one line; with -j
-    -h               what the words before it mean
-    --wait D         with --if and --udp: how long to wait at most until all nodes that
-                     are heard are in contact (default 3s)
+{flags}
 `
 
 // runTool reads the flags, which may stand anywhere, and carries out the rest.
 func runTool(ctx context.Context, noun string, args []string, std cmdline.Stdio) error {
-	f := flag.NewFlagSet(noun, flag.ContinueOnError)
+	f := cmdline.NewFlags(noun)
 	var h host
-	h.flags(f)
 	t := tipctool.Tool{Name: "utipc", In: std.In, Out: std.Out, Err: std.Err}
-	for _, name := range []string{"j", "json"} {
-		f.BoolVar(&t.JSON, name, false, "")
-	}
-	for _, name := range []string{"p", "pretty"} {
-		f.BoolVar(&t.Pretty, name, false, "")
-	}
-	for _, name := range []string{"h", "help"} {
-		f.BoolVar(&t.Help, name, false, "")
-	}
-	wait := f.Duration("wait", 3*time.Second, "")
+	f.BoolVar(&t.JSON, "j, json", false, "print JSON; may stand before the command")
+	f.BoolVar(&t.Pretty, "p, pretty", false, "in lines, instead of one line; with -j")
+	f.BoolVar(&t.Help, "h, help", false, "what the words before it mean")
+	wait := f.Duration("wait D", 3*time.Second, "with --if and --udp: how long to wait at most until all nodes that are heard are in contact")
+	h.flags(f)
 	flags, words := parted(f, args)
 	if _, err := cmdline.Parse(f, flags, 0, 0); err != nil {
 		return err
@@ -101,7 +90,7 @@ func runTool(ctx context.Context, noun string, args []string, std cmdline.Stdio)
 
 // parted takes flags, with their values, from among the words. Behind "node set key" the
 // flag --keyfile is the word keyfile: it says which key to set, not the node's own.
-func parted(f *flag.FlagSet, args []string) (flags, words []string) {
+func parted(f *cmdline.Flags, args []string) (flags, words []string) {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
 		switch {

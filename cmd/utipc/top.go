@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strings"
@@ -37,14 +36,8 @@ Rates are per second, of the time between two pictures. In the order of the scre
              there was no room for, or came back, "blk%" of the time spent waiting
     waits    writes that wait now, longest first: who for whom, and why
 
-    --once           print one picture and end
-    --interval D     from one picture to the next (default 1s)
-    --count N        end after N pictures; 0: go on (default 0)
-    --sort WHAT      rate, loss, wait or name (default rate)
-    --rows N         links, sockets and waits at most that are shown where there is no
-                     terminal to fill; 0: all (default 20)
-    --json           a JSON object on a line for each picture, with all rows
-` + hostUsage + `
+{flags}
+
     utipc top
     utipc top --once --sort loss
     utipc top --json --interval 10s --count 6
@@ -52,9 +45,9 @@ Rates are per second, of the time between two pictures. In the order of the scre
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var t top
-		f := flag.NewFlagSet("top", flag.ContinueOnError)
-		h.flags(f)
+		f := cmdline.NewFlags("top")
 		t.flags(f)
+		h.flags(f)
 		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}
@@ -82,13 +75,13 @@ type top struct {
 	view   topView
 }
 
-func (t *top) flags(f *flag.FlagSet) {
-	f.BoolVar(&t.once, "once", false, "")
-	f.BoolVar(&t.json, "json", false, "")
-	f.DurationVar(&t.interval, "interval", time.Second, "")
-	f.IntVar(&t.count, "count", 0, "")
-	f.IntVar(&t.rows, "rows", 20, "")
-	f.StringVar(&t.sort, "sort", "rate", "")
+func (t *top) flags(f *cmdline.Flags) {
+	f.BoolVar(&t.once, "once", false, "print one picture and end")
+	f.BoolVar(&t.json, "json", false, "a JSON object on a line for each picture, with all rows")
+	f.DurationVar(&t.interval, "interval D", time.Second, "from one picture to the next")
+	f.IntVar(&t.count, "count N", 0, "end after N pictures; 0: go on (default 0)")
+	f.IntVar(&t.rows, "rows N", 20, "links, sockets and waits at most that are shown where there is no terminal to fill; 0: all")
+	f.StringVar(&t.sort, "sort rate|loss|wait|name", "rate", "what the rows are sorted by")
 }
 
 // topSorts are the orders, by the key that chooses each.

@@ -5,7 +5,6 @@ package main
 import (
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"strconv"
@@ -37,25 +36,17 @@ use, addresses that two nodes have.
     16:10:09.000321 name 18888:17 withdrawn by <1001002:134550589>
     16:10:11.500007 this node: link down 1001002 1001001:eth0-1001002:eth0: silence
 
-    --only KINDS     node, link, name or own, with commas between: only these
-    --at ADDR        what that node sees, ours or a kernel: its topology service is
-                     asked, which tells nothing of its own (default: this node)
-    --changes        leave out what is there already
-    --count N        end after N events; 0: never (default 0)
-    --timeout D      end after that time; 0: never (default 0)
-    --json           a JSON object on a line for each event: time, event (node, link,
-                     name), up, and node, bearer, name, type, lower, upper, socket, scope;
-                     event own has "what" with event, node, link, bearer, reason, count
-` + hostUsage + `
+{flags}
+
     utipc watch 18888
     utipc watch --only name --json 18888:0-99
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		var h host
 		var w watcher
-		f := flag.NewFlagSet("watch", flag.ContinueOnError)
-		h.flags(f)
+		f := cmdline.NewFlags("watch")
 		w.flags(f)
+		h.flags(f)
 		rest, err := cmdline.Parse(f, args, 0, -1)
 		if err != nil {
 			return err
@@ -92,13 +83,14 @@ type watched struct {
 // mostWatched is how many ranges may be watched at a time.
 const mostWatched = 100
 
-func (w *watcher) flags(f *flag.FlagSet) {
-	f.StringVar(&w.only, "only", "", "")
-	f.StringVar(&w.at, "at", "", "")
-	f.BoolVar(&w.changes, "changes", false, "")
-	f.BoolVar(&w.json, "json", false, "")
-	f.IntVar(&w.count, "count", 0, "")
-	f.DurationVar(&w.timeout, "timeout", 0, "")
+func (w *watcher) flags(f *cmdline.Flags) {
+	f.StringVar(&w.only, "only node|link|name|own", "", "only these; several have commas between")
+	f.StringVar(&w.at, "at ADDR", "", "what that node sees, ours or a kernel: its topology service is asked, which tells nothing of its own (default: this node)")
+	f.BoolVar(&w.changes, "changes", false, "leave out what is there already")
+	f.BoolVar(&w.json, "json", false, "a JSON object on a line for each event: time, event (node, link, name), up, and node, bearer, name, type, lower, "+
+		"upper, socket, scope; event own has \"what\" with event, node, link, bearer, reason, count")
+	f.IntVar(&w.count, "count N", 0, "end after N events; 0: never (default 0)")
+	f.DurationVar(&w.timeout, "timeout D", 0, "end after that time; 0: never (default 0)")
 }
 
 // check reads what is to be watched.

@@ -4,7 +4,6 @@ package cmdline
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"slices"
@@ -18,7 +17,7 @@ func (p *Program) completionCommand() *Command {
 		Usage: strings.ReplaceAll(completionUsage, "utipc", p.Name),
 		Words: []string{"bash|zsh|fish"},
 		Run: func(_ context.Context, args []string, std Stdio) error {
-			rest, err := Parse(flag.NewFlagSet("completion", flag.ContinueOnError), args, 1, 1)
+			rest, err := Parse(NewFlags("completion"), args, 1, 1)
 			if err != nil {
 				return err
 			}
@@ -100,24 +99,16 @@ func (c *completion) step(from int, word string) (to int) {
 	return to
 }
 
-// flagValues are what flags of these names take.
-var flagValues = map[string]string{
-	"--network": "tipc tipcpacket tipcrdm tipcgram",
-	"--driver":  "auto af_xdp af_packet",
-	"--sort":    "rate loss wait name",
-	"--only":    "node link name own",
-}
-
 // valueKind says how a flag's value is completed: from words, interfaces, files or not.
-func (f flagText) valueKind() (kind, words string) {
+func (i *item) valueKind() (kind, words string) {
 	switch {
-	case f.bare:
+	case IsBool(i.flag):
 		return "bare", ""
-	case flagValues[f.name] != "":
-		return "words", flagValues[f.name]
-	case f.name == "--if":
+	case strings.Contains(i.value, "|") && i.value == strings.ToLower(i.value):
+		return "words", strings.ReplaceAll(i.value, "|", " ")
+	case strings.HasPrefix(i.value, "IFACE"):
 		return "if", ""
-	case strings.Contains(f.value, "FILE") || strings.Contains(f.value, "PATH") || strings.Contains(f.value, "DIR"):
+	case strings.Contains(i.value, "FILE") || strings.Contains(i.value, "PATH") || strings.Contains(i.value, "DIR"):
 		return "files", ""
 	}
 	return "none", ""
@@ -129,9 +120,11 @@ func (c *completion) kinds() (names []string, kind, words map[string]string) {
 	kind, words = map[string]string{}, map[string]string{}
 	for _, d := range c.all {
 		for _, f := range d.flags {
-			if _, ok := kind[f.name]; !ok {
-				kind[f.name], words[f.name] = f.valueKind()
-				names = append(names, f.name)
+			for _, n := range f.names {
+				if n = dashed(n); kind[n] == "" {
+					kind[n], words[n] = f.valueKind()
+					names = append(names, n)
+				}
 			}
 		}
 	}
@@ -142,8 +135,10 @@ func (c *completion) kinds() (names []string, kind, words map[string]string) {
 func (d description) flagNames() string {
 	names := []string{"-h"}
 	for _, f := range d.flags {
-		if f.name != "-h" {
-			names = append(names, f.name)
+		for _, n := range f.names {
+			if n != "h" {
+				names = append(names, dashed(n))
+			}
 		}
 	}
 	return strings.Join(names, " ")
@@ -271,13 +266,18 @@ func (c *completion) fish() string {
 	}
 	for _, d := range c.all {
 		for _, f := range d.flags {
-			option := "-l " + strings.TrimPrefix(f.name, "--")
-			if !strings.HasPrefix(f.name, "--") {
-				option = "-s " + strings.TrimPrefix(f.name, "-")
+			var option string
+			for _, n := range f.names {
+				if len(n) == 1 {
+					option += "-s " + n + " "
+				} else {
+					option += "-l " + n + " "
+				}
 			}
-			switch kind[f.name] {
+			option = strings.TrimSpace(option)
+			switch kind[dashed(f.names[0])] {
 			case "words":
-				option += " -x -a '" + words[f.name] + "'"
+				option += " -x -a '" + words[dashed(f.names[0])] + "'"
 			case "if":
 				option += " -x -a '(ls /sys/class/net)'"
 			case "files":
@@ -285,7 +285,7 @@ func (c *completion) fish() string {
 			case "none":
 				option += " -x"
 			}
-			p("complete -c utipc -n '__fish_seen_subcommand_from %s' %s -d %s", d.Name, option, fishQuote(firstWords(f.text, 60)))
+			p("complete -c utipc -n '__fish_seen_subcommand_from %s' %s -d %s", d.Name, option, fishQuote(firstWords(f.about(), 60)))
 		}
 	}
 	return b.String()

@@ -3,106 +3,37 @@
 package cmdline
 
 import (
-	"context"
-	"errors"
-	"flag"
-	"io"
-	"regexp"
 	"slices"
 	"strings"
 )
 
-// A description is all that is known of a command: what completion offers and the manual
-// says. Its texts are those of -h, its flags those of the command's own FlagSets, and its
-// words are Command.Words.
+// A description is what completion offers of a command.
 type description struct {
 	*Command
-	flags []flagText // by name; of its words' too
-	ways  [][]string // what may stand behind the name, alternatives and options written out
-}
-
-// A flagText is a flag, and what -h says of it.
-type flagText struct {
-	name  string // with one dash or two, as it is written
-	bare  bool   // it takes no value
-	value string // what -h calls its value
-	text  string // what -h says of it
+	flags []item     // by name; of its own commands' too
+	ways  [][]string // what can follow the name, alternatives and options written out
 }
 
 // describe asks every command for its flags.
 func (p *Program) describe() (all []description) {
 	for _, c := range p.Commands {
 		d := description{Command: c, ways: spell(c.Words)}
-		told := usageFlags(c.Usage)
-		asked := [][]string{{"-h"}}
-		for _, w := range d.ways {
-			if way := []string{w[0], "-h"}; !slices.ContainsFunc(asked, func(a []string) bool { return a[0] == w[0] }) {
-				asked = append(asked, way)
-			}
-		}
 		seen := map[string]bool{}
-		for _, args := range asked {
-			var h HelpError
-			if !errors.As(c.Run(context.Background(), args, Stdio{nil, io.Discard, io.Discard}), &h) {
-				continue // it has none, or they are not of this machine
+		for _, x := range append([]*Command{c}, Listed(c.Commands)...) {
+			if x != c {
+				d.ways = append(d.ways, []string{x.Name})
 			}
-			for name, t := range usageFlags(h.Usage) {
-				if _, ok := told[name]; !ok {
-					told[name] = t
+			for _, i := range x.flags().items {
+				if i.flag != nil && !seen[i.names[0]] {
+					seen[i.names[0]] = true
+					d.flags = append(d.flags, i)
 				}
 			}
-			h.Flags.VisitAll(func(f *flag.Flag) {
-				if seen[f.Name] {
-					return
-				}
-				seen[f.Name] = true
-				t := flagText{name: "--" + f.Name, bare: IsBool(f)}
-				if len(f.Name) == 1 {
-					t.name = "-" + f.Name
-				}
-				if u, ok := told[f.Name]; ok {
-					t.value, t.text = u.value, u.text
-				}
-				d.flags = append(d.flags, t)
-			})
 		}
-		slices.SortFunc(d.flags, func(a, b flagText) int { return strings.Compare(a.name, b.name) })
+		slices.SortFunc(d.flags, func(a, b item) int { return strings.Compare(a.names[0], b.names[0]) })
 		all = append(all, d)
 	}
 	return all
-}
-
-var (
-	flagHead = regexp.MustCompile(`^ {0,4}(-[a-zA-Z-].*?)(?: {2,}(.*))?$`)
-	flagName = regexp.MustCompile(`(?:^|, )--?([a-zA-Z][a-zA-Z0-9-]*)(?:[ =]([A-Z][^,]*))?`)
-)
-
-// usageFlags are the flags that a usage text tells of, by name: lines that begin with a
-// flag, its value and two spaces or more, and the lines below that are indented further.
-func usageFlags(usage string) map[string]flagText {
-	told := map[string]flagText{}
-	var open []string // flags that the lines below belong to
-	for line := range strings.Lines(usage) {
-		line = strings.TrimRight(line, "\n")
-		if m := flagHead.FindStringSubmatch(line); m != nil {
-			open = open[:0]
-			for _, f := range flagName.FindAllStringSubmatch(m[1], -1) {
-				told[f[1]] = flagText{name: f[1], value: strings.TrimSpace(f[2]), text: m[2]}
-				open = append(open, f[1])
-			}
-			continue
-		}
-		if len(open) > 0 && strings.HasPrefix(line, "         ") {
-			for _, name := range open {
-				t := told[name]
-				t.text = strings.TrimSpace(t.text + " " + strings.TrimSpace(line))
-				told[name] = t
-			}
-			continue
-		}
-		open = open[:0]
-	}
-	return told
 }
 
 // spell writes out lines of words: alternatives (a|b, {a b|c}) and options ([c]) become

@@ -7,32 +7,6 @@ import (
 	"testing"
 )
 
-func TestUsageFlags(t *testing.T) {
-	got := usageFlags(`about: nothing.
-
-    --one N          a number of
-                     things
-    --two KEY, --three ID=KEY
-    -j, --json       print JSON
---bare     no indent
-
-    utipc about --not-a-flag x
-    --if IFACE       two lines
-                     of text
-
-text --neither
-`)
-	for name, want := range map[string]string{"one": "N: a number of things", "two": "KEY: ", "three": "ID=KEY: ", "j": ": print JSON", "json": ": print JSON", "bare": ": no indent", "if": "IFACE: two lines of text"} {
-		if f := got[name]; f.value+": "+f.text != want {
-			t.Errorf("%s: got %+v, want %s", name, f, want)
-		}
-		delete(got, name)
-	}
-	if len(got) > 0 {
-		t.Errorf("and these: %v", got)
-	}
-}
-
 func TestSpell(t *testing.T) {
 	for line, want := range map[string]string{
 		"list":                                "[[list]]",

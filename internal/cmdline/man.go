@@ -4,10 +4,10 @@ package cmdline
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"io"
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -17,18 +17,17 @@ func (p *Program) manCommand() *Command {
 		Short: "the manual page, for man(1)",
 		Usage: strings.ReplaceAll(manUsage, "utipc", p.Name),
 		Run: func(_ context.Context, args []string, std Stdio) error {
-			rest, err := Parse(flag.NewFlagSet("man", flag.ContinueOnError), args, 0, 1)
+			rest, err := Parse(NewFlags("man"), args, 0, 1)
 			if err != nil {
 				return err
 			}
-			all := p.describe()
 			if len(rest) == 0 {
-				_, err = io.WriteString(std.Out, p.manual(all))
+				_, err = io.WriteString(std.Out, p.manual())
 				return err
 			}
-			for _, d := range all {
-				if d.Name == rest[0] {
-					_, err = io.WriteString(std.Out, p.manualOf(d))
+			for _, c := range p.Commands {
+				if c.Name == rest[0] {
+					_, err = io.WriteString(std.Out, p.manualOf(c))
 					return err
 				}
 			}
@@ -48,7 +47,7 @@ It prints the page of the whole program, or of one command, as roff.
 `
 
 // manual is the page of the program.
-func (prog *Program) manual(all []description) string {
+func (prog *Program) manual() string {
 	var p page
 	p.head(prog, prog.Name)
 	p.section("NAME")
@@ -58,39 +57,98 @@ func (prog *Program) manual(all []description) string {
 	p.section("DESCRIPTION")
 	p.text(prog.Manual.Description)
 	p.section("COMMANDS")
-	for _, d := range all {
-		p.raw(".SS " + roff(d.Name))
-		m := &prog.Manual
-		before, after, shared := d.Usage, "", false
-		if m.Shared != "" {
-			before, after, shared = strings.Cut(d.Usage, m.Shared)
-		}
-		p.usage(before)
-		if shared {
-			p.raw(".PP")
-			p.text("The section " + m.SharedTitle + " below describes more flags.")
-			p.usage(after)
-		}
+	var later sections
+	for _, c := range prog.Commands {
+		p.command(c.Name, c, &later)
 	}
-	if m := &prog.Manual; m.Shared != "" {
-		p.section(m.SharedTitle)
-		p.text(m.SharedText)
-		p.usage(m.Shared)
-	}
+	p.sections(&later)
 	p.tail(prog)
 	return p.String()
 }
 
 // manualOf is the page of one command.
-func (prog *Program) manualOf(d description) string {
+func (prog *Program) manualOf(c *Command) string {
 	var p page
-	p.head(prog, prog.Name+"-"+d.Name)
+	p.head(prog, prog.Name+"-"+c.Name)
 	p.section("NAME")
-	p.text(prog.Name + "-" + d.Name + " - " + d.Short)
+	p.text(prog.Name + "-" + c.Name + " - " + c.Short)
 	p.section("DESCRIPTION")
-	p.usage(d.Usage)
+	var later sections
+	p.command("", c, &later)
+	p.sections(&later)
 	p.tail(prog)
 	return p.String()
+}
+
+// Sections are the flags that several commands have, by the titles of their sections.
+type sections struct {
+	titles []string
+	items  map[string][]item
+}
+
+// add takes the items of a section, each flag once.
+func (s *sections) add(items []item) {
+	title := items[0].section
+	if s.items == nil {
+		s.items = map[string][]item{}
+	}
+	if s.items[title] == nil {
+		s.titles = append(s.titles, title)
+	}
+	for _, i := range items {
+		if !slices.ContainsFunc(s.items[title], func(x item) bool { return x.text == i.text && slices.Equal(x.names, i.names) }) {
+			s.items[title] = append(s.items[title], i)
+		}
+	}
+}
+
+func (p *page) sections(s *sections) {
+	for _, title := range s.titles {
+		p.section(title)
+		p.flags(s.items[title])
+	}
+}
+
+// command writes what -h prints of a command and of its own commands. Flags of a section
+// go to later.
+func (p *page) command(title string, c *Command, later *sections) {
+	if title != "" {
+		p.raw(".SS " + roff(title))
+	}
+	before, after, here := strings.Cut(c.Usage, flagsHere)
+	p.usage(before)
+	if here {
+		for items := c.flags().items; len(items) > 0; {
+			n := 1
+			for n < len(items) && items[n].section == items[0].section {
+				n++
+			}
+			if items[0].section == "" {
+				p.flags(items[:n])
+			} else {
+				p.raw(".PP")
+				p.text("The section " + items[0].section + " below describes more flags.")
+				later.add(items[:n])
+			}
+			items = items[n:]
+		}
+	}
+	p.usage(after)
+	for _, sub := range Listed(c.Commands) {
+		p.command(c.Name+" "+sub.Name, sub, later)
+	}
+}
+
+// flags writes flags as tagged paragraphs.
+func (p *page) flags(items []item) {
+	for _, i := range items {
+		if i.flag == nil {
+			p.usage(i.text)
+			continue
+		}
+		p.raw(".TP 17\n.B " + roff(i.head()))
+		p.text(i.about())
+	}
 }
 
 // A page is roff being written.
@@ -156,7 +214,7 @@ func (p *page) usage(text string) {
 			tag = nil // an example with a remark
 		}
 		indent := indentOf(line)
-		alone := indent <= 4 && (flagHead.MatchString(line) || i+1 < len(lines) && indentOf(lines[i+1]) > 8) // explained below
+		alone := indent <= 4 && i+1 < len(lines) && indentOf(lines[i+1]) > 8 // explained below
 		switch {
 		case line == "":
 			if state != tagged {

@@ -6,7 +6,6 @@ import (
 	"bytes"
 	"context"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -28,9 +27,6 @@ type Program struct {
 // A Manual is what the manual page of a program says besides its commands.
 type Manual struct {
 	Description string
-	Shared      string // the part that the usage of several commands has
-	SharedTitle string // the title of its section
-	SharedText  string // what is said of it
 	Status      string // the exit status
 	Environment [][2]string
 }
@@ -71,16 +67,29 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 		args = []string{"version"}
 	}
 	if c := p.Find(args[0]); c != nil {
-		return p.exec(ctx, c, args[1:], Stdio{stdin, stdout, stderr})
+		std, flush := Stdio{stdin, stdout, stderr}.text()
+		defer flush()
+		return p.exec(ctx, c, c.Name, args[1:], std)
 	}
 	fmt.Fprintf(stderr, "%s: no command %q; '%[1]s -h' lists them\n", p.Name, args[0])
 	return Misuse
 }
 
-func (p *Program) exec(ctx context.Context, c *Command, args []string, std Stdio) int {
-	std, flush := std.text()
-	defer flush()
-	err := c.Run(ctx, args, std)
+// exec runs a command, which is known by name: that of the command it belongs to
+// and its own.
+func (p *Program) exec(ctx context.Context, c *Command, name string, args []string, std Stdio) int {
+	if len(c.Commands) > 0 && len(args) > 0 {
+		for _, sub := range c.Commands {
+			if sub.Name == args[0] {
+				return p.exec(ctx, sub, name+" "+sub.Name, args[1:], std)
+			}
+		}
+	}
+	run := c.Run
+	if run == nil {
+		run = c.noneOf
+	}
+	err := run(ctx, args, std)
 	var misuse UsageError
 	var status Status
 	var help HelpError
@@ -89,18 +98,24 @@ func (p *Program) exec(ctx context.Context, c *Command, args []string, std Stdio
 		return Done
 	case errors.As(err, &status):
 		return int(status)
-	case errors.As(err, &help) && help.Usage != "":
-		io.WriteString(std.Out, help.Usage)
-		return Done
-	case errors.Is(err, flag.ErrHelp):
-		io.WriteString(std.Out, c.Usage)
+	case errors.As(err, &help):
+		io.WriteString(std.Out, c.Help(help.Flags))
 		return Done
 	case errors.As(err, &misuse):
-		fmt.Fprintf(std.Err, "%s %s: %v; '%[1]s %[2]s -h' shows how\n", p.Name, c.Name, misuse)
+		fmt.Fprintf(std.Err, "%s %s: %v; '%[1]s %[2]s -h' shows how\n", p.Name, name, misuse)
 		return Misuse
 	}
-	fmt.Fprintf(std.Err, "%s %s: %v\n", p.Name, c.Name, err)
+	fmt.Fprintf(std.Err, "%s %s: %v\n", p.Name, name, err)
 	return Failed
+}
+
+// noneOf runs a command whose arguments begin with none of its commands.
+func (c *Command) noneOf(_ context.Context, args []string, _ Stdio) error {
+	rest, err := Parse(NewFlags(c.Name), args[:min(len(args), 1)], 1, 1)
+	if err != nil {
+		return err
+	}
+	return UsageError(fmt.Sprintf("no command %q", rest[0]))
 }
 
 // Find returns the command of a name, or the one command whose name begins so. Of several,

@@ -4,7 +4,6 @@ package cmdline
 
 import (
 	"context"
-	"flag"
 	"fmt"
 	"runtime"
 	"runtime/debug"
@@ -20,7 +19,7 @@ the one of Go, and what it runs on.
     ` + p.Name + ` version
 `,
 		Run: func(_ context.Context, args []string, std Stdio) error {
-			if _, err := Parse(flag.NewFlagSet("version", flag.ContinueOnError), args, 0, 0); err != nil {
+			if _, err := Parse(NewFlags("version"), args, 0, 0); err != nil {
 				return err
 			}
 			_, err := fmt.Fprintf(std.Out, "%s %s %s %s/%s\n", p.Name, Version(), runtime.Version(), runtime.GOOS, runtime.GOARCH)

@@ -7,7 +7,6 @@ package keyflags
 import (
 	"bufio"
 	"errors"
-	"flag"
 	"fmt"
 	"io"
 	"os"
@@ -19,24 +18,6 @@ import (
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 )
-
-// Usage describes the flags of a node whose frames are sealed.
-const Usage = `    --keyfile FILE   the keys with which frames are sealed; - is the standard input.
-                     A line is KEY, the cluster's; or cluster KEY; master KEY, which
-                     keys of the nodes' own are exchanged under; node KEY, what this
-                     node seals with; peer ID KEY, what node ID does. KEY is as for
-                     tipc(8): 0x and hexadecimal digits, else characters; 16, 24 or 32
-                     bytes for AES, then 4 of salt. Empty lines and # say nothing
-    --key KEY        the cluster's key. Everybody on the host can see it in the list of
-                     processes: --keyfile keeps it to itself. So with the next three
-    --master-key KEY, --node-key KEY, --peer-key ID=KEY
-    --rekey D        how often this node makes a new key of its own, where it has a
-                     master key, which seals until the first; a minute or more; 0: never
-                     (default 24h)
-    --migrate        take plain frames besides sealed ones, as kernels do: for the time in
-                     which the nodes are given their keys. Else they are dropped. A node
-                     without a key understands nothing of this one all the same
-`
 
 // A peerKey is what another node seals with.
 type peerKey struct {
@@ -60,17 +41,20 @@ type Keys struct {
 const defaultRekey = 24 * time.Hour
 
 // Declare adds the flags to f.
-func (k *Keys) Declare(f *flag.FlagSet) {
+func (k *Keys) Declare(f *cmdline.Flags) {
 	k.DeclareKeys(f)
-	f.DurationVar(&k.Rekey, "rekey", defaultRekey, "")
-	f.BoolVar(&k.Migrate, "migrate", false, "")
+	f.DurationVar(&k.Rekey, "rekey D", defaultRekey, "how often this node makes a new key of its own, where it has a master key, which seals until the "+
+		"first; a minute or more; 0: never")
+	f.BoolVar(&k.Migrate, "migrate", false, "take plain frames besides sealed ones, as kernels do: for the time in which the nodes are given their keys. "+
+		"Else they are dropped. A node without a key understands nothing of this one all the same")
 }
 
 // DeclareKeys adds those that give keys, without --rekey and --migrate.
-func (k *Keys) DeclareKeys(f *flag.FlagSet) {
+func (k *Keys) DeclareKeys(f *cmdline.Flags) {
 	// What is wrong is reported by Read: package flag would tell the value, too.
-	argument := func(name string, set func(text string) error) {
-		f.Func(name, "", func(text string) error {
+	argument := func(head, usage string, set func(text string) error) {
+		name, _, _ := strings.Cut(head, " ")
+		f.Func(head, usage, func(text string) error {
 			k.shown = true
 			if err := set(text); err != nil && k.wrong == nil {
 				k.wrong = cmdline.UsageError(fmt.Sprintf("--%s: %v", name, err))
@@ -78,11 +62,15 @@ func (k *Keys) DeclareKeys(f *flag.FlagSet) {
 			return nil
 		})
 	}
-	f.StringVar(&k.File, "keyfile", "", "")
-	argument("key", func(s string) error { return setKey(&k.cluster, frame.ClusterKey, s) })
-	argument("master-key", func(s string) error { return setKey(&k.master, frame.ClusterKey, s) })
-	argument("node-key", func(s string) error { return setKey(&k.node, frame.NodeKey, s) })
-	argument("peer-key", func(s string) error {
+	f.StringVar(&k.File, "keyfile FILE", "", "the keys with which frames are sealed; - is the standard input. "+
+		"A line is KEY, the cluster's; or cluster KEY; master KEY, which keys of the nodes' own are exchanged under; "+
+		"node KEY, what this node seals with; peer ID KEY, what node ID does. KEY is as for tipc(8): 0x and hexadecimal digits, "+
+		"else characters; 16, 24 or 32 bytes for AES, then 4 of salt. Empty lines and # say nothing")
+	argument("key KEY", "the cluster's key. Everybody on the host can see it in the list of processes: --keyfile keeps it to itself. So with the next three",
+		func(s string) error { return setKey(&k.cluster, frame.ClusterKey, s) })
+	argument("master-key KEY", "the key that keys of the nodes' own are exchanged under", func(s string) error { return setKey(&k.master, frame.ClusterKey, s) })
+	argument("node-key KEY", "what this node seals with", func(s string) error { return setKey(&k.node, frame.NodeKey, s) })
+	argument("peer-key ID=KEY", "what node ID seals with; may be given again", func(s string) error {
 		id, key, ok := strings.Cut(s, "=")
 		if !ok {
 			return errors.New("is not ID=KEY")

@@ -4,7 +4,6 @@ package keyflags
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"strings"
@@ -26,7 +25,7 @@ const (
 func readKeys(t *testing.T, stdin string, args ...string) (*Keys, error) {
 	t.Helper()
 	var k Keys
-	f := flag.NewFlagSet("test", flag.ContinueOnError)
+	f := cmdline.NewFlags("test")
 	k.Declare(f)
 	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 		return &k, err

@@ -9,10 +9,10 @@ import (
 )
 
 // bearerFlags are the flags that give a bearer.
-var bearerFlags = []struct{ name, doc string }{
-	{"if", "the Ethernet interface to speak TIPC on; up to three"},
-	{"udp", "IP[,TO...]: speak TIPC over UDP from this address of the host, to these or to the cluster's multicast group"},
-	{"bearer", `a bearer in the words of the file, as "medium eth device eth1 priority 5"`},
+var bearerFlags = []struct{ name, value, doc string }{
+	{"if", "IFACE", "an Ethernet interface to speak TIPC on; with the next two, up to three bearers, none of the file's"},
+	{"udp", "IP[,TO...]", "speak TIPC over UDP from this address of the host, to these hosts or the multicast group; alone: the cluster's group"},
+	{"bearer", "WORDS", `a bearer in the words of the file, as "medium eth device eth1 priority 5"`},
 }
 
 // bearer reads the bearer that the flag gives, number i.

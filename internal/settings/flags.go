@@ -3,11 +3,12 @@
 package settings
 
 import (
-	"flag"
 	"fmt"
 	"reflect"
 	"strconv"
 	"strings"
+
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // Flags are settings of the command line, which go over those of a file. The nil Flags
@@ -23,18 +24,41 @@ type given struct {
 
 // Register adds a flag for each setting to the set: --netid for node.netid. Bearers
 // given by --if, --udp and --bearer are instead of all those of the file.
-func (o *Flags) Register(set *flag.FlagSet) {
+func (o *Flags) Register(set *cmdline.Flags) {
+	for _, b := range bearerFlags {
+		set.Var(&flagValue{o, Setting{Key: "bearer", Flag: b.name}, false}, b.name+" "+b.value, b.doc)
+	}
+	set.Text("\n")
 	d := Default()
 	for f := range fields(&d) {
 		s := f.setting()
 		if s.Flag == "" {
 			continue
 		}
-		set.Var(&flagValue{o, s, f.value.Kind() == reflect.Bool}, s.Flag, s.Doc)
+		head := s.Flag
+		if v := f.valueName(); v != "" {
+			head += " " + v
+		}
+		set.Var(&flagValue{o, s, f.value.Kind() == reflect.Bool}, head, s.Doc+": "+s.Allowed)
 	}
-	for _, b := range bearerFlags {
-		set.Var(&flagValue{o, Setting{Key: "bearer", Flag: b.name}, false}, b.name, b.doc)
+}
+
+// valueName is what the help calls the value of the flag; empty: it takes none.
+func (f field) valueName() string {
+	switch f.value.Interface().(type) {
+	case bool:
+		return ""
+	case Duration:
+		return "D"
+	case int:
+		return "N"
+	case []string:
+		return "LIST"
 	}
+	if one := f.tag.Get("one"); one != "" {
+		return one
+	}
+	return strings.ToUpper(f.tag.Get("kind"))
 }
 
 // A flagValue keeps what is said of one setting, to be read when the file was.

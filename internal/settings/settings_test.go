@@ -4,7 +4,6 @@ package settings
 
 import (
 	"errors"
-	"flag"
 	"os"
 	"path/filepath"
 	"reflect"
@@ -14,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 const whole = `
@@ -133,7 +133,7 @@ func TestMistakes(t *testing.T) {
 func over(t *testing.T, args ...string) *Flags {
 	t.Helper()
 	var o Flags
-	set := flag.NewFlagSet("", flag.ContinueOnError)
+	set := cmdline.NewFlags("")
 	o.Register(set)
 	if err := set.Parse(args); err != nil {
 		t.Fatal(err)

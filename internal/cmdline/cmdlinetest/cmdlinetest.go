@@ -31,104 +31,140 @@ func Output(t *testing.T, p *cmdline.Program, args ...string) string {
 	return out.String()
 }
 
+// update makes Golden write its file.
+var update = flag.Bool("update-help", false, "write testdata/help.txt")
+
+// Golden checks that the help of all commands is that of testdata/help.txt; go test
+// -run TestHelp -update-help writes it. Of a long paragraph that is there already it has the
+// first line alone.
+func Golden(t *testing.T, p *cmdline.Program) {
+	t.Helper()
+	var b strings.Builder
+	b.WriteString(Output(t, p, "-h"))
+	written := map[string]bool{}
+	each(p, func(c *cmdline.Command, path []string) {
+		b.WriteString("\n$ " + strings.Join(append([]string{p.Name}, append(path, "-h")...), " ") + "\n")
+		parts := strings.Split(Output(t, p, append(path, "-h")...), "\n\n")
+		for i, part := range parts {
+			if first, _, _ := strings.Cut(part, "\n"); written[part] && strings.Count(part, "\n") > 4 {
+				parts[i] = first + "\n    [...]"
+			}
+			written[part] = true
+		}
+		b.WriteString(strings.Join(parts, "\n\n"))
+	})
+	file := filepath.Join("testdata", "help.txt")
+	if *update {
+		if err := os.WriteFile(file, []byte(b.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if b.String() == string(want) {
+		return
+	}
+	got, old := strings.Split(b.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range min(len(got), len(old)) {
+		if got[i] != old[i] {
+			t.Fatalf("%s, line %d: got %q, want %q; -update-help writes it", file, i+1, got[i], old[i])
+		}
+	}
+	t.Errorf("%s: got %d lines, want %d; -update-help writes it", file, len(got), len(old))
+}
+
 // Help checks that the program lists its commands, and that each command prints its help.
 func Help(t *testing.T, p *cmdline.Program) {
-	list := Output(t, p, "-h")
-	for _, c := range p.Commands {
-		if !strings.Contains(list, "\n    "+c.Name+" ") || c.Short == "" {
-			t.Errorf("%s -h: got no line on %s", p.Name, c.Name)
+	each(p, func(c *cmdline.Command, path []string) {
+		name := strings.Join(path, " ")
+		list := Output(t, p, append(slices.Clone(path[:len(path)-1]), "-h")...)
+		if !strings.Contains(list, "\n    "+c.Name+" ") {
+			t.Errorf("%s -h: got no line on %s", p.Name, name)
 		}
-		usage := Output(t, p, c.Name, "-h")
-		if !strings.Contains(usage, "\n    "+p.Name+" "+c.Name) || !strings.HasSuffix(usage, "\n") {
-			t.Errorf("%s %s -h: got %q, want an example in it", p.Name, c.Name, usage)
+		usage := Output(t, p, append(path, "-h")...)
+		if !strings.Contains(usage, "\n    "+p.Name+" "+name) || !strings.HasSuffix(usage, "\n") {
+			t.Errorf("%s %s -h: got %q, want an example in it", p.Name, name, usage)
+		}
+	})
+}
+
+// each visits the commands of a program and theirs that are not hidden. The path is the
+// arguments that name one.
+func each(p *cmdline.Program, visit func(c *cmdline.Command, path []string)) {
+	for _, c := range p.Commands {
+		visit(c, []string{c.Name})
+		for _, sub := range cmdline.Listed(c.Commands) {
+			visit(sub, []string{c.Name, sub.Name})
 		}
 	}
 }
 
-// flagName is the name of a flag in a line of help.
-var flagName = regexp.MustCompile(`(?:^|[ (,])(--?[a-zA-Z][a-zA-Z0-9-]*)`)
+// flagName is the name of a flag at the beginning of a line of help.
+var flagName = regexp.MustCompile(`(?:^|, )(--?[a-zA-Z][a-zA-Z0-9-]*)`)
 
 // Flags checks that the help, the manual page and the completion of each command name
-// every flag that the command parses, and that the lines of the help that begin with a
-// flag name no other.
+// every flag that the command parses, that each flag is described, and that lines of the
+// help that begin with a flag name no other.
 func Flags(t *testing.T, p *cmdline.Program) {
-	scripts := map[string]string{}
-	for line := range strings.Lines(Output(t, p, "completion", "bash")) {
-		if name, flags, ok := strings.Cut(strings.TrimSpace(line), ") REPLY='"); ok {
-			scripts[name] = scripts[name] + " " + strings.ReplaceAll(strings.TrimSuffix(flags, "' ;;"), "'", " ")
-		}
-	}
+	completed := completions(t, p)
 	manual := Output(t, p, "man")
-	for _, c := range p.Commands {
-		page := Output(t, p, "man", c.Name)
-		known := map[string]bool{"-h": true}
-		usages := Output(t, p, c.Name, "-h")
-		for _, args := range ways(c) {
-			flags := parsed(c, args)
-			if flags == nil {
-				continue // not of this system
+	each(p, func(c *cmdline.Command, path []string) {
+		name := strings.Join(path, " ")
+		usage, page := Output(t, p, append(path, "-h")...), Output(t, p, "man", path[0])
+		said := map[string]bool{}
+		for line := range strings.Lines(usage) {
+			if text := strings.TrimLeft(line, " "); strings.HasPrefix(text, "-") && len(line)-len(text) <= 4 {
+				head, _, _ := strings.Cut(strings.TrimSpace(text), "  ")
+				for _, m := range flagName.FindAllStringSubmatch(head, -1) {
+					said[m[1]] = true
+				}
 			}
-			usage := Output(t, p, append([]string{c.Name}, args...)...)
-			usages += usage
-			flags.VisitAll(func(f *flag.Flag) {
-				name := "--" + f.Name
+		}
+		var h cmdline.HelpError
+		if c.Run != nil && errors.As(c.Run(context.Background(), []string{"-h"}, cmdline.Stdio{In: nil, Out: io.Discard, Err: io.Discard}), &h) {
+			h.Flags.VisitAll(func(f *flag.Flag) {
+				dashed := "--" + f.Name
 				if len(f.Name) == 1 {
-					name = "-" + f.Name
+					dashed = "-" + f.Name
 				}
-				known[name] = true
-				if len(args) == 1 && f.Name != "help" && !slices.Contains(names(usage), name) {
-					t.Errorf("%s %s %q: no word about %s", p.Name, c.Name, args, name)
+				if !said[dashed] {
+					t.Errorf("%s %s -h has no line on %s", p.Name, name, dashed)
 				}
-				if !slices.Contains(strings.Fields(scripts[c.Name]), name) {
-					t.Errorf("%s completion: %s has no %s", p.Name, c.Name, name)
+				delete(said, dashed)
+				if f.Usage == "" {
+					t.Errorf("%s %s: %s is not described", p.Name, name, dashed)
 				}
-				roff := strings.ReplaceAll(name, "-", `\-`)
-				if len(args) == 1 && f.Name != "help" && (!strings.Contains(page, roff) || !strings.Contains(manual, roff)) {
-					t.Errorf("%s man %s: no %s", p.Name, c.Name, name)
+				if !slices.Contains(completed[path[0]], dashed) {
+					t.Errorf("%s completion: %s has no %s", p.Name, name, dashed)
+				}
+				roff := "\n.B " + strings.ReplaceAll(dashed, "-", `\-`)
+				second := ", " + strings.ReplaceAll(dashed, "-", `\-`)
+				if !strings.Contains(page, roff) && !strings.Contains(page, second) || !strings.Contains(manual, roff) && !strings.Contains(manual, second) {
+					t.Errorf("%s man %s: no paragraph on %s", p.Name, name, dashed)
 				}
 			})
 		}
-		for line := range strings.Lines(usages) {
-			if text := strings.TrimLeft(line, " "); strings.HasPrefix(text, "-") && len(line)-len(text) <= 4 {
-				head, _, _ := strings.Cut(text, "  ")
-				for _, name := range names(head) {
-					if !known[name] {
-						t.Errorf("%s %s -h names %s, which is no flag", p.Name, c.Name, name)
-					}
-				}
-			}
+		for dashed := range said {
+			t.Errorf("%s %s -h has a line on %s, which it does not parse", p.Name, name, dashed)
 		}
-	}
+	})
 }
 
-// names are the flags that a text names.
-func names(text string) (all []string) {
-	for line := range strings.Lines(text) {
-		for _, m := range flagName.FindAllStringSubmatch(line, -1) {
-			all = append(all, m[1])
-		}
-	}
-	return all
-}
-
-// ways are the arguments that ask a command for its help, and for that of its words.
-func ways(c *cmdline.Command) (all [][]string) {
-	all = [][]string{{"-h"}}
-	for _, line := range c.Words {
-		for _, w := range strings.Split(strings.Fields(line)[0], "|") {
-			all = append(all, []string{w, "-h"})
+// completions are the flags that bash is offered, by command.
+func completions(t *testing.T, p *cmdline.Program) map[string][]string {
+	t.Helper()
+	script := Output(t, p, "completion", "bash")
+	_, script, _ = strings.Cut(script, "_flags() {")
+	script, _, _ = strings.Cut(script, "\n}\n")
+	all := map[string][]string{}
+	for line := range strings.Lines(script) {
+		if name, flags, ok := strings.Cut(strings.TrimSpace(line), ") REPLY='"); ok {
+			all[name] = strings.Fields(strings.TrimSuffix(flags, "' ;;"))
 		}
 	}
 	return all
-}
-
-// parsed is what a command parses its flags with.
-func parsed(c *cmdline.Command, args []string) *flag.FlagSet {
-	var h cmdline.HelpError
-	if errors.As(c.Run(context.Background(), args, cmdline.Stdio{In: nil, Out: io.Discard, Err: io.Discard}), &h) {
-		return h.Flags
-	}
-	return nil
 }
 
 // Bash returns what bash offers to complete the last of some words.
