@@ -111,7 +111,7 @@ func (e *KernelError) Error() string {
 
 // A FrameError says that the system refused one frame. It unwraps to the
 // system's error: EMSGSIZE for one longer than the interface takes, EINVAL for
-// one without an Ethernet header.
+// one without an Ethernet header, ENOBUFS for one that its driver throws away each time.
 type FrameError struct {
 	Interface string
 	Len       int // of the frame, in bytes, the Ethernet header included

@@ -4,8 +4,11 @@ package xdp_test
 
 import (
 	"bytes"
+	"errors"
 	"os"
+	"runtime"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -105,4 +108,36 @@ func openTap(t *testing.T, d *bed, name string) (fd int) {
 	d.a.Run("ip", "link", "set", "dev", name, "up")
 	d.a.WaitCarrier(name, true)
 	return fd
+}
+
+// The interface takes frames of 3000 bytes, its other end none beyond 1500: the kernel
+// answers ENOBUFS to each long one, for ever. Fails when such a frame is offered again
+// without an end, which keeps those behind it from the wire.
+func TestFrameThatIsAlwaysRefused(t *testing.T) {
+	d := newBed(t, 1500)
+	a, _ := open(t, d.a, nameA, nil)
+	b, _ := open(t, d.b, nameB, nil)
+	d.a.Run("ip", "link", "set", "dev", nameA, "mtu", "3000")
+	long, short := raw(b.Addr(), a.Addr(), 2500, 1), raw(b.Addr(), a.Addr(), 64, 2)
+	bufs := buffers(t, long, long, short)
+	var lost []error
+	for end := time.Now().Add(patience); len(bufs) > 0; runtime.Gosched() {
+		n, err := a.Transmit(bufs)
+		if err != nil {
+			lost = append(lost, err)
+			n++
+		}
+		if bufs = bufs[n:]; time.Now().After(end) {
+			t.Fatalf("%d frames are still offered", len(bufs))
+		}
+	}
+	if len(lost) != 2 || !errors.Is(lost[0], unix.ENOBUFS) || !errors.As(lost[1], new(*xdp.FrameError)) {
+		t.Errorf("got %v, want both long frames refused", lost)
+	}
+	if got := await(t, b, 1)[0]; !bytes.Equal(got, short) {
+		t.Errorf("got % x, want the short frame", got)
+	}
+	if _, out := a.Dropped(); out != 2 {
+		t.Errorf("dropped %d out, want 2", out)
+	}
 }

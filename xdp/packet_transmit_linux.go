@@ -3,6 +3,8 @@
 package xdp
 
 import (
+	"time"
+
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/netdev"
@@ -20,7 +22,8 @@ import (
 // Errors, always about bufs[n]: *InterfaceError with ErrDown or ErrNoCarrier as
 // long as it is so, with ErrRemoved for good; *FrameError with EMSGSIZE for a
 // frame longer than the interface takes now, with EINVAL for one shorter than an
-// Ethernet header; net.ErrClosed.
+// Ethernet header, with ENOBUFS or ENOMEM for one that was refused for 50 ms while the
+// interface was up, and then for those as long; net.ErrClosed.
 func (p *Packet) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -30,14 +33,22 @@ func (p *Packet) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	for n < len(bufs) {
 		switch k, errno := p.sendLocked(bufs[n:]); errno {
 		case 0:
+			if !p.refusals.none() {
+				for _, b := range bufs[n : n+k] {
+					p.refusals.took(b.Len())
+				}
+			}
 			n += k
 		case unix.EINTR: // once more
-		case unix.EAGAIN, unix.ENOMEM:
+		case unix.EAGAIN:
 			return n, nil
-		case unix.ENOBUFS:
-			// The queue is full, or nothing leaves the interface at all.
+		case unix.ENOBUFS, unix.ENOMEM:
+			// The queue is full, nothing leaves the interface at all, or this frame never does.
 			if err := p.linkFaultLocked(); err != nil {
 				return n, p.refuseLocked(err)
+			}
+			if size := bufs[n].Len(); p.refusals.refused(time.Now(), size) {
+				return n, p.refuseLocked(&FrameError{p.name, size, errno})
 			}
 			return n, nil
 		case unix.ENETDOWN, unix.ENXIO, unix.ENODEV:
