@@ -143,7 +143,7 @@ func (p *Packet) openReceiver(c PacketConfig) (err error) {
 	if p.rx, err = newSocket(); err != nil {
 		return err
 	}
-	if err := attachFilter(p.rx, stationFilter); err != nil {
+	if err := attachFilter(p.rx, stationFilter(p.index)); err != nil {
 		return os.NewSyscallError("setsockopt SO_ATTACH_FILTER", err)
 	}
 	// Older kernels lack it, and then the filter does the same a little later.
