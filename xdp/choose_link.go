@@ -25,12 +25,23 @@ func (l Link) unusable() error {
 			"or a veth pair (ip link add tipc0 type veth peer name tipc1)")
 	case !l.Ethernet:
 		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
+	case l.Master != "":
+		return refuse(ErrPort, "%[1]s%[2]s takes the frames that arrive: use %[1]s, or free it: ip link set dev %[3]s nomaster",
+			l.Master, l.masterKind(), l.Name)
 	case l.MTU < MinMTU:
 		return refuse(ErrMTU, "it is %d: raise it: ip link set dev %s mtu 1500", l.MTU, l.Name)
 	case !l.Up:
 		return refuse(ErrDown, "bring it up: ip link set dev %s up", l.Name)
 	}
 	return nil
+}
+
+// masterKind is the kind of the master in brackets.
+func (l Link) masterKind() string {
+	if l.MasterKind == "" {
+		return ""
+	}
+	return " (" + l.MasterKind + ")"
 }
 
 // awaitsProgram reports whether the best way is refused because of another program

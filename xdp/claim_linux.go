@@ -63,9 +63,9 @@ type claim struct {
 // is, and one that has just looked and takes its own claim back; so the newcomer tries
 // again, for no longer than claimPatience.
 func takeClaim(ifname string) (*claim, error) {
-	ifi, err := net.InterfaceByName(ifname)
+	ifi, err := InterfaceByName(ifname)
 	if err != nil {
-		return nil, missing(ifname)
+		return nil, err
 	}
 	for end := time.Now().Add(claimPatience); ; time.Sleep(claimPause/2 + rand.N(claimPause)) {
 		fd, inode, err := bindClaim(ifi.Index)
@@ -86,12 +86,12 @@ func takeClaim(ifname string) (*claim, error) {
 		if len(others) == 0 {
 			c := &claim{socket: fd}
 			if fd >= 0 {
-				c.introduce(introduction(ifname, inode))
+				c.introduce(introduction(ifi.Name, inode))
 			}
 			return c, nil
 		}
 		closeSocket(&fd)
-		owner, ending := askOwner(ifname, others[0])
+		owner, ending := askOwner(ifi.Name, others[0])
 		if !ending || time.Now().After(end) {
 			return nil, &OwnedError{Interface: ifname, Owner: owner}
 		}

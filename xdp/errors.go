@@ -18,6 +18,15 @@ var (
 	ErrLoopback error = &reason{"is the loopback", nil}
 	// ErrNotEthernet means the interface's frames have no Ethernet header.
 	ErrNotEthernet error = &reason{"is not Ethernet", nil}
+	// ErrName means an alternative name of the interface is longer than the 15 characters
+	// that the names of TIPC's links have room for.
+	ErrName error = &reason{"has a name longer than 15 characters", nil}
+	// ErrPort means the interface is a port of a bridge, a bond or the like, which takes
+	// the frames that arrive. An open device works again when it is no longer.
+	ErrPort error = &reason{"is a port of another interface", nil}
+	// ErrAddress means the interface has another station address than when the device was
+	// opened. The device goes on with the old one, which switches may not forgive.
+	ErrAddress error = &reason{"has another address", nil}
 	// ErrMTU means the interface's MTU is below MinMTU.
 	ErrMTU error = &reason{fmt.Sprintf("has an MTU below %d bytes", MinMTU), nil}
 	// ErrDown means the interface is administratively down. An open device works
@@ -55,7 +64,7 @@ func (r *reason) Unwrap() error { return r.is }
 // and what to do. It unwraps to its Reason.
 type InterfaceError struct {
 	Interface string
-	Reason    error  // ErrMissing, ErrLoopback, ErrNotEthernet, ErrMTU, ErrDown, ErrNoCarrier or ErrRemoved
+	Reason    error  // one of those above
 	Advice    string // what to do
 }
 

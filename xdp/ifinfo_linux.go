@@ -6,9 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"net"
 	"os"
-	"strings"
 
 	"github.com/cilium/ebpf"
 	"golang.org/x/sys/unix"
@@ -18,8 +16,9 @@ import (
 
 // An ifInfo is what an interface was when it was looked up.
 type ifInfo struct {
-	name   string
-	index  int // its number; its name may change
+	name   string // as it was asked for, perhaps an alternative one
+	real   string
+	index  int // its number; its names may change
 	mac    frame.MAC
 	mtu    int    // bytes, the Ethernet header not counted
 	driver string // "" when it does not tell
@@ -27,54 +26,28 @@ type ifInfo struct {
 	strips bool   // the driver takes VLAN tags out of the frames received
 }
 
-// validName reports whether an interface can have the name.
-func validName(ifname string) bool {
-	return ifname != "" && len(ifname) < unix.IFNAMSIZ && !strings.ContainsAny(ifname, "/\x00")
-}
-
 // findInterface looks an interface of the calling thread's network namespace up,
 // and refuses what TIPC cannot use, with an *InterfaceError.
 // Source: docs/spec/03-discovery-and-node.md §7.
 func findInterface(ifname string) (i ifInfo, err error) {
-	if !validName(ifname) {
-		return i, missing(ifname)
-	}
-	n, err := net.InterfaceByName(ifname)
+	l, err := findUsable(ifname)
 	if err != nil {
-		return i, missing(ifname)
+		return i, err
 	}
-	refuse := func(why error, advice string, args ...any) (ifInfo, error) {
-		return i, &InterfaceError{ifname, why, fmt.Sprintf(advice, args...)}
-	}
-	switch {
-	case n.Flags&net.FlagLoopback != 0:
-		return refuse(ErrLoopback, "use the in-memory hub between nodes of one program, "+
-			"or a veth pair (ip link add tipc0 type veth peer name tipc1)")
-	case len(n.HardwareAddr) != len(i.mac):
-		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
-	case n.MTU < MinMTU:
-		return refuse(ErrMTU, "it is %d: raise it: ip link set dev %s mtu 1500", n.MTU, ifname)
-	case n.Flags&net.FlagUp == 0:
-		return refuse(ErrDown, "bring it up: ip link set dev %s up", ifname)
-	}
-	i = ifInfo{name: ifname, index: n.Index, mac: frame.MAC(n.HardwareAddr), mtu: n.MTU, queues: 1}
+	i = ifInfo{name: ifname, real: l.Name, index: l.Index, mac: l.mac(), mtu: l.MTU, queues: 1}
 	// Any socket takes the questions about the interface.
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
 		return i, os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(fd)
-	if ifr, err := unix.NewIfreq(ifname); err == nil && unix.IoctlIfreq(fd, unix.SIOCGIFHWADDR, ifr) == nil &&
-		ifr.Uint16() != unix.ARPHRD_ETHER { // of the address, its family
-		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
-	}
-	if d, err := unix.IoctlGetEthtoolDrvinfo(fd, ifname); err == nil {
+	if d, err := unix.IoctlGetEthtoolDrvinfo(fd, i.real); err == nil {
 		i.driver = unix.ByteSliceToString(d.Driver[:])
 	}
-	if q, ok := receiveQueues(fd, ifname); ok {
+	if q, ok := receiveQueues(fd, i.real); ok {
 		i.queues = q
 	}
-	i.strips = stripsTags(fd, ifname)
+	i.strips = stripsTags(fd, i.real)
 	return i, nil
 }
 

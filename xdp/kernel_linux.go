@@ -5,6 +5,8 @@ package xdp
 import (
 	"encoding/binary"
 	"os"
+	"slices"
+	"strings"
 
 	"golang.org/x/sys/unix"
 )
@@ -19,9 +21,9 @@ const (
 )
 
 // kernelBearer reports whether the kernel's own TIPC has a bearer on the
-// interface, in the calling thread's network namespace. Any failure to find out
-// counts as no.
-func kernelBearer(ifname string) bool {
+// interface, under whichever of its names, in the calling thread's network namespace. Any
+// failure to find out counts as no.
+func (l Link) kernelBearer() bool {
 	// To ask for a family that is not there would make the kernel load the tipc
 	// module, which is not what somebody wants who runs this program.
 	if !exists("/proc/sys/net/tipc") && !exists("/sys/module/tipc") {
@@ -46,7 +48,8 @@ func kernelBearer(ifname string) bool {
 	}
 	found := false
 	request(fd, id, tipcBearerGet, unix.NLM_F_DUMP, nil, func(attrs []byte) {
-		found = found || bearerName(attrs) == "eth:"+ifname
+		name, eth := strings.CutPrefix(bearerName(attrs), "eth:")
+		found = found || eth && (name == l.Name || slices.Contains(l.AltNames, name))
 	})
 	return found
 }

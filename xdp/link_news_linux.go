@@ -7,12 +7,24 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
 )
 
 // A linkState is what a watch tells of an interface.
 type linkState struct {
 	mtu     int // bytes; 0 while down or without carrier
 	removed bool
+	port    bool      // of a bridge, a bond or the like, which takes the frames that arrive
+	mac     frame.MAC // zero: not said
+}
+
+// carries is how long a message may be, in bytes; 0 while none would arrive.
+func (s linkState) carries() int {
+	if s.port {
+		return 0
+	}
+	return s.mtu
 }
 
 // linkNews returns what the messages in b, from the kernel's rtnetlink, say last
@@ -40,7 +52,11 @@ func linkNews(b []byte, index int) (s linkState, told bool) {
 			}
 		case unix.RTM_NEWLINK:
 			if isLink(body, index) {
-				s, told = linkState{mtu: runningMTU(body)}, true
+				attrs := body[unix.SizeofIfInfomsg:]
+				s, told = linkState{mtu: runningMTU(body), port: masterOf(attrs) > 0}, true
+				if v := attribute(attrs, unix.IFLA_ADDRESS); len(v) == len(s.mac) {
+					s.mac = frame.MAC(v)
+				}
 			}
 		}
 		if n > len(b) {

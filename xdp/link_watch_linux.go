@@ -29,7 +29,7 @@ const watchPause = 100 * time.Millisecond
 // One goroutine sleeps in the runtime's poller until Close.
 type linkWatch struct {
 	index   int
-	changed func(mtu int, removed bool)
+	changed func(linkState)
 	file    *os.File      // the netlink socket
 	stop    chan struct{} // closed by Close
 	once    sync.Once
@@ -45,14 +45,13 @@ type linkWatch struct {
 // calling thread, whatever thread goes on with it.
 //
 // changed is called once before watchLink returns, with the present state, and
-// then whenever that changes, from one goroutine, never twice at a time: mtu in
-// bytes while the interface is up and has carrier, 0 while not; removed when it is
-// gone from the namespace, which is the last call. It may block shortly, but must
+// then whenever that changes, from one goroutine, never twice at a time. The last call
+// says that the interface is gone from the namespace. It may block shortly, but must
 // not call Close.
 //
 // Errors: ErrRemoved when there is no such interface (changed has heard it too), or
 // the system's.
-func watchLink(index int, changed func(mtu int, removed bool)) (*linkWatch, error) {
+func watchLink(index int, changed func(linkState)) (*linkWatch, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_ROUTE)
 	if err != nil {
 		return nil, os.NewSyscallError("socket", err)
@@ -155,7 +154,7 @@ func (w *linkWatch) step(fd int) (wait bool, err error) {
 func (w *linkWatch) hear(b []byte) {
 	if s, told := linkNews(b, w.index); told && s != w.state && !w.state.removed {
 		w.state = s
-		w.changed(s.mtu, s.removed)
+		w.changed(s)
 	}
 }
 

@@ -14,6 +14,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -56,7 +57,7 @@ func (w *watched) open() (watch *linkWatch) {
 	w.Helper()
 	var err error
 	w.ns.Do(func() {
-		watch, err = watchLink(w.index, func(mtu int, removed bool) { w.told <- linkState{mtu, removed} })
+		watch, err = watchLink(w.index, func(s linkState) { s.mac = frame.MAC{}; w.told <- s })
 	})
 	if err != nil {
 		w.Fatal(err)
@@ -133,9 +134,11 @@ func TestWatchKnowsABridgeFromTheNamespace(t *testing.T) {
 	<-w.told
 	w.ip("add", "name", "br", "type", "bridge")
 	w.ip("set", "dev", "one", "master", "br")
+	w.want("entering a bridge", linkState{mtu: 1500, port: true})
 	w.ip("set", "dev", "one", "nomaster")
+	w.want("leaving a bridge", linkState{mtu: 1500})
 	w.ip("set", "dev", "one", "mtu", "1400")
-	w.want("leaving a bridge", linkState{mtu: 1400})
+	w.want("a change after that", linkState{mtu: 1400})
 }
 
 // toggle changes the MTU many times, faster than ip can.
@@ -165,9 +168,10 @@ func TestWatchAsksForNewsThatWereLost(t *testing.T) {
 	hold, held := make(chan struct{}), make(chan struct{}, 1)
 	var err error
 	w.ns.Do(func() {
-		w.watch, err = watchLink(w.index, func(mtu int, removed bool) {
-			w.told <- linkState{mtu, removed}
-			if mtu == 1400 {
+		w.watch, err = watchLink(w.index, func(s linkState) {
+			s.mac = frame.MAC{}
+			w.told <- s
+			if s.mtu == 1400 {
 				held <- struct{}{}
 				<-hold
 			}
@@ -240,7 +244,7 @@ func TestWatchOfNothing(t *testing.T) {
 	netns.Require(t)
 	before := netlinks(t)
 	netns.New(t).Do(func() {
-		_, err := watchLink(4711, func(int, bool) {})
+		_, err := watchLink(4711, func(linkState) {})
 		if !errors.Is(err, ErrRemoved) {
 			t.Errorf("got %v, want %v", err, ErrRemoved)
 		}

@@ -4,6 +4,8 @@
 
 package xdp
 
+import "net"
+
 // Open always fails here, with an errors.ErrUnsupported.
 func Open(string, *Config) (Bearer, error) { return nil, errNotSupported }
 
@@ -18,3 +20,6 @@ func Interfaces() ([]string, error) { return nil, errNotSupported }
 
 // ProbeLink always fails here, with an errors.ErrUnsupported.
 func ProbeLink(string) (Link, error) { return Link{}, errNotSupported }
+
+// InterfaceByName always fails here, with an errors.ErrUnsupported.
+func InterfaceByName(string) (*net.Interface, error) { return nil, errNotSupported }

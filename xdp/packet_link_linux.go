@@ -4,16 +4,19 @@ package xdp
 
 import "github.com/utipc/utipc/frame"
 
-// linkChanged is told by the watch what has become of the interface: its MTU in
-// bytes, 0 while it is down or without carrier.
-func (p *Packet) linkChanged(mtu int, removed bool) {
+// linkChanged is told by the watch what has become of the interface.
+func (p *Packet) linkChanged(s linkState) {
 	p.mu.Lock()
-	p.linkMTU = mtu
-	p.removed = p.removed || removed
+	p.linkMTU = s.carries()
+	p.removed = p.removed || s.removed
+	news := p.fate.follow(s, p.name, p.mac)
+	if news != nil {
+		p.pending = news
+	}
 	changed, wake := p.measureLocked(), p.wake
 	p.mu.Unlock()
-	if (changed || removed) && wake != nil {
-		wake() // Receive says ErrRemoved, the socket itself may keep silent about it
+	if (changed || s.removed || news != nil) && wake != nil {
+		wake() // Receive says why, the socket itself may keep silent about it
 	}
 }
 

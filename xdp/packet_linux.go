@@ -43,7 +43,8 @@ type Packet struct {
 	pending  error // what Receive says next, having had frames to give first
 	arena    *netdev.Arena
 	wake     func()
-	linkMTU  int            // the interface's in bytes, 0 while down or without carrier
+	linkMTU  int // the interface's in bytes, 0 while down, without carrier or a port
+	fate     fate
 	long     bool           // frames that need a large chunk are to be expected
 	spare    *netdev.Buffer // taken from the arena, not yet filled
 	burst    burst
@@ -61,7 +62,7 @@ func (p *Packet) Addr() frame.MAC { return p.mac }
 
 // MTU is the longest message a frame may carry now, in bytes, the Ethernet header
 // not counted: what the interface takes, or less when the arena's largest chunk
-// takes less; 0 while the interface is down, without carrier or removed. It costs
+// takes less; 0 while the interface is down, without carrier, removed, or a port of another. It costs
 // an atomic load and is safe for concurrent use. When it changes the wake of
 // Attach is called.
 func (p *Packet) MTU() int { return int(p.mtu.Load()) }

@@ -21,12 +21,9 @@ import (
 // then on its TIPC frames are collected for Receive. cfg may be nil.
 //
 // Errors, each saying what to do: *OwnedError, *KernelError, *PrivilegeError,
-// *InterfaceError with ErrMissing, ErrLoopback, ErrNotEthernet, ErrMTU or
-// ErrDown. Any other is the system's.
+// *InterfaceError with ErrMissing, ErrName, ErrLoopback, ErrNotEthernet, ErrPort, ErrMTU
+// or ErrDown. Any other is the system's.
 func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
-	if ifname == "" || len(ifname) >= unix.IFNAMSIZ || strings.ContainsAny(ifname, "/\x00") {
-		return nil, missing(ifname) // no interface can have such a name
-	}
 	p := &Packet{name: ifname, rx: -1, tx: -1}
 	if p.claim, err = takeClaim(ifname); err != nil {
 		return nil, err
@@ -38,12 +35,14 @@ func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 			p.claim.release()
 		}
 	}()
-	if kernelBearer(ifname) {
+	l, err := findUsable(ifname)
+	if l.kernelBearer() {
 		return nil, &KernelError{ifname}
 	}
-	if err := p.lookUp(); err != nil {
+	if err != nil {
 		return nil, err
 	}
+	p.index, p.mac = l.Index, l.mac()
 	c := cfg.withDefaults()
 	if err := p.openSender(c); err != nil {
 		return nil, p.systemError(err)
@@ -59,31 +58,6 @@ func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 		return nil, p.systemError(err)
 	}
 	return p, nil
-}
-
-// lookUp reads what the interface is and refuses what TIPC cannot use.
-// Source: docs/spec/03-discovery-and-node.md §7.
-func (p *Packet) lookUp() error {
-	ifi, err := net.InterfaceByName(p.name)
-	if err != nil {
-		return missing(p.name)
-	}
-	refuse := func(why error, advice string, args ...any) error {
-		return &InterfaceError{p.name, why, fmt.Sprintf(advice, args...)}
-	}
-	switch {
-	case ifi.Flags&net.FlagLoopback != 0:
-		return refuse(ErrLoopback, "use the in-memory hub between nodes of one program, "+
-			"or a veth pair (ip link add tipc0 type veth peer name tipc1)")
-	case len(ifi.HardwareAddr) != len(p.mac):
-		return refuse(ErrNotEthernet, "use a bearer on an Ethernet interface")
-	case ifi.MTU < MinMTU:
-		return refuse(ErrMTU, "it is %d: raise it: ip link set dev %s mtu 1500", ifi.MTU, p.name)
-	case ifi.Flags&net.FlagUp == 0:
-		return refuse(ErrDown, "bring it up: ip link set dev %s up", p.name)
-	}
-	p.index, p.mac = ifi.Index, frame.MAC(ifi.HardwareAddr)
-	return nil
 }
 
 // missing lists the interfaces there are.

@@ -14,8 +14,8 @@ import (
 // or some were longer than any chunk and dropped.
 //
 // Errors, only with no frame: *InterfaceError with ErrDown, said once each time
-// the interface has gone down, even if it is up again; with ErrRemoved, said
-// from then on; ErrNotAttached, net.ErrClosed.
+// the interface has gone down, even if it is up again; with ErrPort and ErrAddress, said
+// once each time; with ErrRemoved, said from then on; ErrNotAttached, net.ErrClosed.
 func (p *Packet) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

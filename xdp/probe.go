@@ -122,6 +122,11 @@ type Link struct {
 	Kind     string  `json:"kind"`    // of a software interface, as "veth", "macvlan"; empty for hardware
 	Program  Program `json:"xdp_program"`
 
+	AltNames   []string `json:"alt_names,omitempty"`   // alternative names
+	Master     string   `json:"master,omitempty"`      // the interface that it is a port of, which takes the frames that arrive
+	MasterKind string   `json:"master_kind,omitempty"` // its kind, as "bridge", "bond"
+	master     int      // its number
+
 	Driver   Fact[string]   `json:"driver"`
 	XDP      Fact[Features] `json:"xdp"`
 	Queues   Fact[Sizes]    `json:"queues"`

@@ -17,19 +17,9 @@ import (
 // Nothing comes from /sys, which shows the namespace it was mounted in and not the
 // thread's.
 func ProbeLink(ifname string) (Link, error) {
-	if !validName(ifname) {
-		return Link{}, missing(ifname)
-	}
-	ifi, err := net.InterfaceByName(ifname)
+	l, queues, err := findLink(ifname)
 	if err != nil {
-		return Link{}, missing(ifname)
-	}
-	l, queues, err := askLink(ifi.Index)
-	if errors.Is(err, unix.ENODEV) {
-		return Link{}, missing(ifname) // removed since
-	}
-	if err != nil {
-		return Link{}, fmt.Errorf("xdp: interface %s: %w", ifname, err)
+		return Link{}, err
 	}
 	probeEthtool(&l)
 	l.XDP = probeFeatures(l.Index)
@@ -37,8 +27,8 @@ func ProbeLink(ifname string) (Link, error) {
 		// Drivers that cannot change the number do not tell it either.
 		l.Queues = known(queues)
 	}
-	l.KernelBearer = kernelBearer(ifname)
-	l.Owner = owner(ifname, l.Index)
+	l.KernelBearer = l.kernelBearer()
+	l.Owner = owner(l.Name, l.Index)
 	return l, nil
 }
 
@@ -58,6 +48,19 @@ func owner(ifname string, index int) string {
 // askLink asks routing netlink about the interface of that number, and for how
 // many queues the kernel made room.
 func askLink(index int) (Link, Sizes, error) {
+	l, queues, err := requestLink(index, nil)
+	if err == nil && l.master > 0 {
+		l.Master = fmt.Sprint("interface number ", l.master)
+		if i, err := net.InterfaceByIndex(l.master); err == nil {
+			l.Master = i.Name
+		}
+	}
+	return l, queues, err
+}
+
+// requestLink asks for the interface of that number, or with 0 for the one that attrs
+// name.
+func requestLink(index int, attrs []byte) (Link, Sizes, error) {
 	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
 	if err != nil {
 		return Link{}, Sizes{}, os.NewSyscallError("socket", err)
@@ -66,13 +69,14 @@ func askLink(index int) (Link, Sizes, error) {
 	wait := unix.Timeval{Sec: 1}
 	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
 	n := binary.NativeEndian
-	m := n.AppendUint32(nil, unix.NLMSG_HDRLEN+unix.SizeofIfInfomsg)
+	m := n.AppendUint32(nil, uint32(unix.NLMSG_HDRLEN+unix.SizeofIfInfomsg+len(attrs)))
 	m = n.AppendUint16(m, unix.RTM_GETLINK)
 	m = n.AppendUint16(m, unix.NLM_F_REQUEST)
 	m = append(m, make([]byte, 8)...) // sequence, port
 	m = append(m, 0, 0, 0, 0)         // family, padding, type
 	m = n.AppendUint32(m, uint32(index))
 	m = append(m, make([]byte, 8)...) // flags, change
+	m = append(m, attrs...)
 	if err := unix.Sendto(fd, m, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
 		return Link{}, Sizes{}, os.NewSyscallError("sendto", err)
 	}
@@ -112,14 +116,48 @@ func parseLink(b []byte) (Link, Sizes, error) {
 		Up:       flags&unix.IFF_UP != 0,
 		Carrier:  flags&unix.IFF_RUNNING != 0,
 		MTU:      int(number(attrs, unix.IFLA_MTU)),
-		Kind:     unix.ByteSliceToString(attribute(attribute(attrs, unix.IFLA_LINKINFO), unix.IFLA_INFO_KIND)),
+		Kind:     linkKind(attrs, unix.IFLA_INFO_KIND),
 		Program:  readProgram(attribute(attrs, unix.IFLA_XDP)),
+		AltNames: altNames(attrs),
+		master:   masterOf(attrs),
+	}
+	if l.master > 0 {
+		l.MasterKind = linkKind(attrs, unix.IFLA_INFO_SLAVE_KIND)
 	}
 	if len(mac) == 6 {
 		l.Address = net.HardwareAddr(mac).String()
 	}
 	rx, tx := int(number(attrs, unix.IFLA_NUM_RX_QUEUES)), int(number(attrs, unix.IFLA_NUM_TX_QUEUES))
 	return l, Sizes{RX: rx, TX: tx, MaxRX: rx, MaxTX: tx}, nil
+}
+
+// linkKind is what sort of software interface a link is, or its master.
+func linkKind(attrs []byte, which uint16) string {
+	return unix.ByteSliceToString(attribute(attribute(attrs, unix.IFLA_LINKINFO), which))
+}
+
+// masterOf is the number of the interface that takes the frames which arrive at a link,
+// 0 without one. A VRF is the master of IP alone.
+func masterOf(attrs []byte) int {
+	if linkKind(attrs, unix.IFLA_INFO_SLAVE_KIND) == "vrf" {
+		return 0
+	}
+	return int(number(attrs, unix.IFLA_MASTER))
+}
+
+// altNames are a link's alternative names.
+func altNames(attrs []byte) (names []string) {
+	for b := attribute(attrs, unix.IFLA_PROP_LIST); len(b) >= 4; {
+		n := int(binary.NativeEndian.Uint16(b))
+		if n < 4 || n > len(b) {
+			break
+		}
+		if binary.NativeEndian.Uint16(b[2:]) == unix.IFLA_ALT_IFNAME {
+			names = append(names, unix.ByteSliceToString(b[4:n]))
+		}
+		b = b[min(len(b), align(n)):]
+	}
+	return names
 }
 
 // number returns the 32-bit value of an attribute, 0 without one.

@@ -8,22 +8,22 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// setLink says what the interface carries now: messages of mtu bytes, 0 nothing.
-// It comes from any goroutine.
-func (x *XSK) setLink(mtu int) {
+// setLink says what has become of the interface. It comes from any goroutine.
+func (x *XSK) setLink(s linkState) {
+	if s.removed {
+		x.removed.Store(true)
+	}
 	x.mu.Lock()
-	x.linkMTU = mtu
+	x.linkMTU = s.carries()
+	news := x.fate.follow(s, x.info.name, x.info.mac)
+	if news != nil {
+		x.pending = news
+	}
 	changed, wake := x.measureLocked(), x.wake
 	x.mu.Unlock()
-	if (changed || x.removed.Load()) && wake != nil {
-		wake() // Receive says ErrRemoved
+	if (changed || x.removed.Load() || news != nil) && wake != nil {
+		wake() // Receive says why
 	}
-}
-
-// setRemoved says that the interface is gone for good.
-func (x *XSK) setRemoved() {
-	x.removed.Store(true)
-	x.setLink(0)
 }
 
 // measureLocked makes MTU what it is now, and reports whether it was another.

@@ -61,7 +61,9 @@ type XSK struct {
 	tomb     runtime.Cleanup // closes the tombstone if nobody comes by
 	arena    *netdev.Arena
 	wake     func()
-	linkMTU  int     // the interface's in bytes, 0 while it carries nothing
+	linkMTU  int // the interface's in bytes, 0 while it carries nothing
+	fate     fate
+	pending  error   // what Receive says next
 	limit    int     // the largest MTU that can be served, in bytes
 	chunks   []chunk // what the kernel has of each chunk of the arena, by Buffer.Index
 	turn     int     // the socket that Receive begins with

@@ -24,16 +24,13 @@ const mostQueues = 64
 // while attaching.
 //
 // Errors, each saying what to do: *OwnedError, *KernelError, *CapabilityError,
-// *FeatureError, *BusyError, *InterfaceError with ErrMissing, ErrLoopback,
-// ErrNotEthernet, ErrMTU or ErrDown, several joined when several modes were
+// *FeatureError, *BusyError, *InterfaceError with ErrMissing, ErrName, ErrLoopback,
+// ErrNotEthernet, ErrPort, ErrMTU or ErrDown, several joined when several modes were
 // tried. Any other is the system's.
 func OpenXSK(ifname string, cfg *XSKConfig) (_ *XSK, err error) {
 	c := cfg.withDefaults()
 	if err := c.check(ifname); err != nil {
 		return nil, err
-	}
-	if !validName(ifname) {
-		return nil, missing(ifname)
 	}
 	x := &XSK{config: c, mode: c.Mode, poll: -1, stone: -1}
 	if x.claim, err = takeClaim(ifname); err != nil {
@@ -44,7 +41,7 @@ func OpenXSK(ifname string, cfg *XSKConfig) (_ *XSK, err error) {
 			x.Close()
 		}
 	}()
-	if kernelBearer(ifname) {
+	if l, _, err := findLink(ifname); err == nil && l.kernelBearer() {
 		return nil, &KernelError{ifname}
 	}
 	if x.info, err = findInterface(ifname); err != nil {
@@ -73,13 +70,7 @@ func OpenXSK(ifname string, cfg *XSKConfig) (_ *XSK, err error) {
 	x.errDown = &InterfaceError{ifname, ErrDown, "bring it up: ip link set dev " + ifname + " up"}
 	x.errNoCarrier = &InterfaceError{ifname, ErrNoCarrier, "check the cable, or bring its other end up"}
 	x.errRemoved = &InterfaceError{ifname, ErrRemoved, "open it again when it is back"}
-	if x.watch, err = watchLink(x.info.index, func(mtu int, removed bool) {
-		if removed {
-			x.setRemoved()
-		} else {
-			x.setLink(mtu)
-		}
-	}); err != nil {
+	if x.watch, err = watchLink(x.info.index, x.setLink); err != nil {
 		return nil, fmt.Errorf("xdp: interface %s: %w", ifname, err)
 	}
 	return x, nil

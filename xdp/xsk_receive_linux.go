@@ -13,7 +13,8 @@ import (
 // given back since make up for those received; while the arena has none, frames
 // that arrive are dropped and counted. Completions are collected, too.
 //
-// Errors, only with no frame: *InterfaceError with ErrRemoved, from then on;
+// Errors, only with no frame: *InterfaceError with ErrPort and ErrAddress, said once each
+// time; with ErrRemoved, from then on;
 // ErrNotAttached, net.ErrClosed.
 func (x *XSK) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	x.mu.Lock()
@@ -39,8 +40,15 @@ func (x *XSK) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	if s := x.sockets[0]; s.tx.pending() > 0 {
 		x.kickLocked(s)
 	}
-	if n == 0 && x.removed.Load() {
+	if n > 0 {
+		return n, nil
+	}
+	if x.removed.Load() {
 		return 0, x.errRemoved
+	}
+	if err = x.pending; err != nil {
+		x.pending = nil
+		return 0, err
 	}
 	return n, nil
 }

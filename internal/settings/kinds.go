@@ -23,6 +23,7 @@ type kind struct {
 
 var (
 	ifName = regexp.MustCompile(`^[^\s/:]{1,15}$`)
+	device = regexp.MustCompile(`^[^\s/:]{1,127}$`)
 	unixID = regexp.MustCompile(`^[A-Za-z_][A-Za-z0-9_.-]{0,31}\$?$|^[0-9]{1,10}$`)
 )
 
@@ -36,7 +37,7 @@ var kinds = map[string]kind{
 		_, err := frame.ParseIdentity(s)
 		return err == nil
 	}},
-	"device": {"an interface's name, up to 15 characters", ifName.MatchString},
+	"device": {"an interface's name, or an alternative one", device.MatchString},
 	"name":   {"a name of up to 15 characters without spaces", ifName.MatchString},
 	"path":   {"an absolute path of printable characters", isPath},
 	"mode":   {"octal digits up to 0777", nil},

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package xdp
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strings"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// longestAltName is how long an alternative name may be, in bytes. Source: linux/if.h,
+// ALTIFNAMSIZ, the final 0 not counted.
+const longestAltName = 127
+
+// InterfaceByName finds an interface of the calling thread's network namespace by its
+// name or by one of its alternative names ("ip link property add dev eth0 altname lan7").
+// Errors: *InterfaceError with ErrMissing.
+func InterfaceByName(name string) (*net.Interface, error) {
+	if name == "" || len(name) > longestAltName || strings.ContainsAny(name, "/\x00") {
+		return nil, missing(name) // no interface can have such a name
+	}
+	if len(name) < unix.IFNAMSIZ {
+		if i, err := net.InterfaceByName(name); err == nil {
+			return i, nil
+		}
+	}
+	// Kernels before Linux 5.5 have no such names, and refuse the question.
+	l, _, err := requestLink(0, appendAttribute(nil, unix.IFLA_ALT_IFNAME, append([]byte(name), 0)))
+	if err != nil {
+		return nil, missing(name)
+	}
+	i, err := net.InterfaceByIndex(l.Index)
+	if err != nil {
+		return nil, missing(name) // removed since
+	}
+	return i, nil
+}
+
+// findLink finds an interface as InterfaceByName does, and says what routing netlink
+// knows of it.
+func findLink(name string) (Link, Sizes, error) {
+	i, err := InterfaceByName(name)
+	if err != nil {
+		return Link{}, Sizes{}, err
+	}
+	l, queues, err := askLink(i.Index)
+	if errors.Is(err, unix.ENODEV) {
+		err = missing(name) // removed since
+	} else if err != nil {
+		err = fmt.Errorf("xdp: interface %s: %w", name, err)
+	}
+	return l, queues, err
+}
+
+// findUsable finds an interface that a node can use, under a name that its links can
+// have. Errors: an *InterfaceError; the system's.
+func findUsable(name string) (Link, error) {
+	l, _, err := findLink(name)
+	if err != nil {
+		return l, err
+	}
+	if len(name) >= unix.IFNAMSIZ {
+		return l, &InterfaceError{name, ErrName, "it is an alternative name of " + l.Name + ": use that"}
+	}
+	return l, l.unusable()
+}
+
+// mac is the link's station address.
+func (l Link) mac() (m frame.MAC) {
+	hw, _ := net.ParseMAC(l.Address) // as parseLink has written it
+	copy(m[:], hw)
+	return m
+}
