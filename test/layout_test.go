@@ -22,6 +22,7 @@ const module = "github.com/utipc/utipc/"
 var imports = map[string][]string{
 	"attach":              {"frame", "internal/callfault"},
 	"daemon":              {"attach", "frame", "stack"},
+	"daemon/bearers":      {"frame"},
 	"frame":               {},
 	"frame/conversation":  {"frame"},
 	"frame/layers":        {"frame"},
@@ -43,6 +44,7 @@ var imports = map[string][]string{
 var modules = map[string][]string{
 	"attach":              {"golang.org/x/sys"},
 	"daemon":              {"golang.org/x/sys"},
+	"daemon/bearers":      {},
 	"frame":               {},
 	"frame/conversation":  {},
 	"frame/layers":        {"github.com/google/gopacket", "golang.org/x/net", "golang.org/x/sys"}, // gopacket's own
@@ -153,7 +155,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 		"log/slog": "the core does not log", "crypto/rand": "chance comes as an argument", "sync": "the core has no lock",
 	}
 	fset := token.NewFileSet()
-	for _, file := range sources(t, "frame", "frame/conversation", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine") {
+	for _, file := range sources(t, "frame", "frame/conversation", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "daemon/bearers") {
 		f, err := parser.ParseFile(fset, file, nil, 0)
 		if err != nil {
 			t.Fatal(err)
