@@ -48,6 +48,21 @@ func (d *Device) Ends() (local, remote netip.AddrPort) { return local, remote }
 // AddRemote fails here.
 func (d *Device) AddRemote(netip.AddrPort) error { return errNotSupported }
 
+// RemoveRemote fails here.
+func (d *Device) RemoveRemote(netip.AddrPort) error { return errNotSupported }
+
+// Remotes are none here.
+func (d *Device) Remotes() []netip.AddrPort { return nil }
+
+// Rejoin fails here.
+func (d *Device) Rejoin() error { return errNotSupported }
+
+// Joined is true here.
+func (d *Device) Joined() bool { return true }
+
+// Index is 0 here.
+func (d *Device) Index() int { return 0 }
+
 // Keep does nothing here.
 func (d *Device) Keep(frame.MAC, bool) {}
 

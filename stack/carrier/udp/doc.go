@@ -44,7 +44,13 @@
 // that fit: a copy costs a tenth of the system call before it, and the long
 // frames of this medium do not take up long chunks when they are not long.
 //
-// Not implemented: following changes of the local address or of the interface (a
+// # When the interface changes
+//
+// An interface that is made anew takes the membership in the group with it. Joined tells,
+// and Rejoin joins by the interface that has the address now. The device does neither by
+// itself: the daemon does, which looks after its bearers (package daemon/bearers).
+//
+// Not implemented: following changes of the local address (a
 // peer that is not reached falls silent, and the link notices); authentication of
 // any kind (TIPC's own encryption is the place for that).
 package udp

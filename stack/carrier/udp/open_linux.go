@@ -172,10 +172,24 @@ func (d *Device) outgoing(iface *net.Interface) error {
 			{"IPV6_MULTICAST_LOOP", unix.SOL_IPV6, unix.IPV6_MULTICAST_LOOP, 1},
 			{"IPV6_MULTICAST_IF", unix.SOL_IPV6, unix.IPV6_MULTICAST_IF, iface.Index},
 		}
-	} else if err := unix.SetsockoptIPMreqn(d.uni, unix.SOL_IP, unix.IP_MULTICAST_IF, &unix.IPMreqn{Ifindex: int32(iface.Index)}); err != nil {
-		return &OpenError{d.cfg.Local, "multicast by " + iface.Name, err, ""}
+	} else if err := d.multicastBy(iface); err != nil {
+		return err
 	}
 	return d.set(d.uni, options)
+}
+
+// multicastBy says by which interface datagrams to the group leave.
+func (d *Device) multicastBy(iface *net.Interface) error {
+	var err error
+	if d.cfg.Local.Addr().Is6() {
+		err = unix.SetsockoptInt(d.uni, unix.SOL_IPV6, unix.IPV6_MULTICAST_IF, iface.Index)
+	} else {
+		err = unix.SetsockoptIPMreqn(d.uni, unix.SOL_IP, unix.IP_MULTICAST_IF, &unix.IPMreqn{Ifindex: int32(iface.Index)})
+	}
+	if err != nil {
+		return &OpenError{d.cfg.Local, "multicast by " + iface.Name, err, ""}
+	}
+	return nil
 }
 
 func (d *Device) set(fd int, options []option) error {
@@ -199,13 +213,11 @@ func (d *Device) openGroup(iface *net.Interface) (err error) {
 	if ip.Is6() {
 		// Older kernels lack it; then other programs' memberships count here too.
 		_ = unix.SetsockoptInt(d.multi, unix.SOL_IPV6, unix.IPV6_MULTICAST_ALL, 0)
-		err = unix.SetsockoptIPv6Mreq(d.multi, unix.SOL_IPV6, unix.IPV6_JOIN_GROUP, &unix.IPv6Mreq{Multiaddr: ip.As16(), Interface: uint32(iface.Index)})
 	} else {
 		options = append(options, option{"IP_MULTICAST_ALL", unix.SOL_IP, unix.IP_MULTICAST_ALL, 0})
-		err = unix.SetsockoptIPMreqn(d.multi, unix.SOL_IP, unix.IP_ADD_MEMBERSHIP, &unix.IPMreqn{Multiaddr: ip.As4(), Ifindex: int32(iface.Index)})
 	}
-	if err != nil {
-		return &OpenError{d.cfg.Local, fmt.Sprintf("join %v by %s", ip, iface.Name), err, "is the interface up, and does it do multicast? If not, name the remotes"}
+	if err := d.join(iface); err != nil {
+		return err
 	}
 	if err := d.set(d.multi, options); err != nil {
 		return err

@@ -6,15 +6,27 @@ import (
 	"fmt"
 	"net"
 	"net/netip"
+	"slices"
 )
 
 // Ends are the own address, and where broadcasts go: the group, else the first of
-// Config.Remotes.
+// Remotes, if there is any.
 func (d *Device) Ends() (local, remote netip.AddrPort) {
 	if d.cfg.Multicast.IsValid() {
 		return d.cfg.Local, d.cfg.Multicast
 	}
-	return d.cfg.Local, d.cfg.Remotes[0]
+	if all := d.Remotes(); len(all) > 0 {
+		remote = all[0]
+	}
+	return d.cfg.Local, remote
+}
+
+// Remotes are who gets the broadcasts when there is no group, as Config.Remotes had them
+// and AddRemote and RemoveRemote have changed them since.
+func (d *Device) Remotes() []netip.AddrPort {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return slices.Clone(d.cfg.Remotes)
 }
 
 // AddRemote makes one more host get the broadcasts; port 0 is DefaultPort. One that is
@@ -35,8 +47,31 @@ func (d *Device) AddRemote(a netip.AddrPort) error {
 		return &ConfigError{"Remotes", a, "not one host's address of Local's IP version"}
 	case d.table.fixed >= maxRemotes:
 		return &ConfigError{"Remotes", a, fmt.Sprintf("more than %d", maxRemotes)}
+	case slices.Contains(d.cfg.Remotes, a):
 	case a != d.cfg.Local:
 		d.table.add(a, makeSockaddr(a, d.ifindex))
+		fallthrough
+	default:
+		d.cfg.Remotes = append(slices.Clone(d.cfg.Remotes), a)
 	}
+	return nil
+}
+
+// RemoveRemote ends that a host gets the broadcasts; port 0 is DefaultPort. A link to it
+// stays until it ends by itself, and until then the host gets them still. It is safe for
+// concurrent use. Errors: *ConfigError for a host that is not among Remotes; net.ErrClosed.
+func (d *Device) RemoveRemote(a netip.AddrPort) error {
+	a = withPort(a)
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	i := slices.Index(d.cfg.Remotes, a)
+	switch {
+	case d.closed:
+		return net.ErrClosed
+	case i < 0:
+		return &ConfigError{"Remotes", a, "not one of them"}
+	}
+	d.cfg.Remotes = slices.Delete(slices.Clone(d.cfg.Remotes), i, i+1)
+	d.table.remove(a)
 	return nil
 }

@@ -26,6 +26,7 @@ const (
 type station struct {
 	mac        frame.MAC
 	rank       rank
+	linked     bool           // there is a link, whatever the rank
 	addr       netip.AddrPort // without a zone
 	to         sockaddr
 	prev, next *station // in the list of its rank, heard and answered alone; the oldest is first
@@ -139,23 +140,46 @@ func (t *table) add(addr netip.AddrPort, to sockaddr) {
 // keep notes that there is a link to a station, or none any more.
 func (t *table) keep(mac frame.MAC, up bool) {
 	s := t.byMAC[mac]
-	switch {
-	case s == nil || s.rank == fixed:
+	if s == nil {
+		return
+	}
+	switch s.linked = up; {
+	case s.rank == fixed:
 	case up && s.rank != kept:
 		t.unlink(s)
 		s.rank = kept
 		t.copies = append(t.copies, s)
 	case !up && s.rank == kept:
-		for i, c := range t.copies {
-			if c == s {
-				last := len(t.copies) - 1
-				t.copies[i], t.copies[last] = t.copies[last], nil
-				t.copies = t.copies[:last]
-				break
-			}
-		}
-		t.link(s, answered)
+		t.loosen(s)
 	}
+}
+
+// loosen makes a station that stayed one that may be displaced, and gets no broadcasts.
+func (t *table) loosen(s *station) {
+	for i, c := range t.copies {
+		if c == s {
+			last := len(t.copies) - 1
+			t.copies[i], t.copies[last] = t.copies[last], nil
+			t.copies = t.copies[:last]
+			break
+		}
+	}
+	t.link(s, answered)
+}
+
+// remove makes a station that was put in for good one like others: it stays as long as
+// there is a link.
+func (t *table) remove(addr netip.AddrPort) {
+	s := t.byAddr[addr]
+	if s == nil || s.rank != fixed {
+		return
+	}
+	t.fixed--
+	if s.linked {
+		s.rank = kept
+		return
+	}
+	t.loosen(s)
 }
 
 // link puts a station behind all others of a rank.
