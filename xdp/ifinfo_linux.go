@@ -23,6 +23,7 @@ type ifInfo struct {
 	mtu    int    // bytes, the Ethernet header not counted
 	driver string // "" when it does not tell
 	queues int    // receive queues; 1 when the driver does not tell
+	told   bool   // it does
 	strips bool   // the driver takes VLAN tags out of the frames received
 }
 
@@ -45,7 +46,7 @@ func findInterface(ifname string) (i ifInfo, err error) {
 		i.driver = unix.ByteSliceToString(d.Driver[:])
 	}
 	if q, ok := receiveQueues(fd, i.real); ok {
-		i.queues = q
+		i.queues, i.told = q, true
 	}
 	i.strips = stripsTags(fd, i.real)
 	return i, nil

@@ -25,6 +25,8 @@ type Bearer interface {
 	Driver() Device
 	// Reason is why the driver that was tried first was the first.
 	Reason() string
+	// Standing is what the chosen driver was opened on.
+	Standing() Standing
 	// Why tells what was not chosen, and why: what was ruled out beforehand, then
 	// what was tried.
 	Why() []Refusal

@@ -4,7 +4,10 @@
 
 package xdp
 
-import "net"
+import (
+	"io"
+	"net"
+)
 
 // Open always fails here, with an errors.ErrUnsupported.
 func Open(string, *Config) (Bearer, error) { return nil, errNotSupported }
@@ -20,6 +23,12 @@ func Interfaces() ([]string, error) { return nil, errNotSupported }
 
 // ProbeLink always fails here, with an errors.ErrUnsupported.
 func ProbeLink(string) (Link, error) { return Link{}, errNotSupported }
+
+// FindLink always fails here, with an errors.ErrUnsupported.
+func FindLink(string) (Link, error) { return Link{}, errNotSupported }
+
+// WatchNews always fails here, with an errors.ErrUnsupported.
+func WatchNews(func()) (io.Closer, error) { return nil, errNotSupported }
 
 // InterfaceByName always fails here, with an errors.ErrUnsupported.
 func InterfaceByName(string) (*net.Interface, error) { return nil, errNotSupported }

@@ -124,6 +124,7 @@ type Link struct {
 
 	AltNames   []string `json:"alt_names,omitempty"`   // alternative names
 	Master     string   `json:"master,omitempty"`      // the interface that it is a port of, which takes the frames that arrive
+	Losses     uint32   `json:"carrier_losses"`        // times that it has lost the carrier; 0: the kernel does not tell
 	MasterKind string   `json:"master_kind,omitempty"` // its kind, as "bridge", "bond"
 	master     int      // its number
 

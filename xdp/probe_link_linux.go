@@ -107,6 +107,8 @@ func parseLink(b []byte) (Link, Sizes, error) {
 	}
 	info, attrs := b[unix.NLMSG_HDRLEN:head], b[head:size]
 	flags := n.Uint32(info[8:])
+	// A new interface counts as running until the kernel has looked for the carrier.
+	const running = unix.IFF_RUNNING | unix.IFF_LOWER_UP
 	mac := attribute(attrs, unix.IFLA_ADDRESS)
 	l := Link{
 		Name:     unix.ByteSliceToString(attribute(attrs, unix.IFLA_IFNAME)),
@@ -114,11 +116,12 @@ func parseLink(b []byte) (Link, Sizes, error) {
 		Ethernet: n.Uint16(info[2:]) == unix.ARPHRD_ETHER && len(mac) == 6,
 		Loopback: flags&unix.IFF_LOOPBACK != 0,
 		Up:       flags&unix.IFF_UP != 0,
-		Carrier:  flags&unix.IFF_RUNNING != 0,
+		Carrier:  flags&running == running,
 		MTU:      int(number(attrs, unix.IFLA_MTU)),
 		Kind:     linkKind(attrs, unix.IFLA_INFO_KIND),
 		Program:  readProgram(attribute(attrs, unix.IFLA_XDP)),
 		AltNames: altNames(attrs),
+		Losses:   number(attrs, unix.IFLA_CARRIER_DOWN_COUNT),
 		master:   masterOf(attrs),
 	}
 	if l.master > 0 {

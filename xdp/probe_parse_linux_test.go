@@ -49,15 +49,15 @@ func TestParseLink(t *testing.T) {
 		u32(unix.IFLA_MTU, 9000), u32(unix.IFLA_NUM_TX_QUEUES, 3), u32(unix.IFLA_NUM_RX_QUEUES, 2),
 		appendAttribute(nil, unix.IFLA_LINKINFO, join(appendAttribute(nil, unix.IFLA_INFO_KIND, []byte("veth\x00")),
 			appendAttribute(nil, unix.IFLA_INFO_SLAVE_KIND, []byte("bridge\x00")))),
-		u32(unix.IFLA_MASTER, 3),
+		u32(unix.IFLA_MASTER, 3), u32(unix.IFLA_CARRIER_DOWN_COUNT, 5),
 		appendAttribute(nil, unix.IFLA_PROP_LIST|unix.NLA_F_NESTED, join(appendAttribute(nil, unix.IFLA_ALT_IFNAME, []byte("lan7\x00")),
 			appendAttribute(nil, unix.IFLA_ALT_IFNAME, []byte("a-long-name-of-it\x00")))),
 		appendAttribute(nil, unix.IFLA_XDP, join(appendAttribute(nil, unix.IFLA_XDP_ATTACHED, []byte{2}), u32(unix.IFLA_XDP_PROG_ID, 77))),
 	)
-	good := aboutLink(unix.ARPHRD_ETHER, unix.IFF_UP|unix.IFF_RUNNING, attrs)
+	good := aboutLink(unix.ARPHRD_ETHER, unix.IFF_UP|unix.IFF_RUNNING|unix.IFF_LOWER_UP, attrs)
 	want := Link{Name: "tipc0", Index: 7, Address: "02:00:00:00:00:09", Ethernet: true, Up: true, Carrier: true,
 		MTU: 9000, Kind: "veth", Program: Program{"generic", 77},
-		AltNames: []string{"lan7", "a-long-name-of-it"}, master: 3, MasterKind: "bridge"}
+		AltNames: []string{"lan7", "a-long-name-of-it"}, master: 3, MasterKind: "bridge", Losses: 5}
 	if got, queues, err := parseLink(good); err != nil || !reflect.DeepEqual(got, want) || queues != (Sizes{2, 3, 2, 3}) {
 		t.Errorf("got %+v, %v, %v, want %+v", got, queues, err, want)
 	}
