@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/cmdline"
 )
 
 // withinFrames are what tcpdump shows on the loopback device of a kernel node whose sockets
@@ -51,7 +52,7 @@ func TestDecodeMessagesWithinANode(t *testing.T) {
 	file := pcap(1, 65535, withinFrames(t)...)
 	run := func(option string) string {
 		out, errs, status := utipc(bytes.NewReader(file), "decode", option, "-")
-		if status != exitDone || errs != "" {
+		if status != cmdline.Done || errs != "" {
 			t.Fatalf("%s: status %d, %q\n%s", option, status, errs, out)
 		}
 		return out
