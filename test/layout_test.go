@@ -37,7 +37,7 @@ var imports = map[string][]string{
 	"stack/carrier/fault": {"frame", "netdev"},
 	"stack/carrier/tap":   {"frame", "netdev"},
 	"stack/carrier/udp":   {"frame", "netdev"},
-	"xdp":                 {"frame", "netdev"},
+	"xdp":                 {"frame", "netdev", "internal/netlink"},
 }
 
 // modules says which other modules each may draw in, directly or not.

@@ -10,6 +10,8 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	"github.com/utipc/utipc/internal/netlink"
+
 	"github.com/utipc/utipc/frame"
 )
 
@@ -30,7 +32,7 @@ func InterfaceByName(name string) (*net.Interface, error) {
 		}
 	}
 	// Kernels before Linux 5.5 have no such names, and refuse the question.
-	l, _, err := requestLink(0, appendAttribute(nil, unix.IFLA_ALT_IFNAME, append([]byte(name), 0)))
+	l, _, err := requestLink(0, netlink.AppendAttribute(nil, unix.IFLA_ALT_IFNAME, append([]byte(name), 0)))
 	if err != nil {
 		return nil, missing(name)
 	}

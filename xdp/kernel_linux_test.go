@@ -5,11 +5,13 @@ package xdp
 import (
 	"encoding/binary"
 	"testing"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // bearer is the attributes of one answer about a bearer.
 func bearer(name string) []byte {
-	return appendAttribute(nil, nlaBearer|1<<15, appendAttribute(nil, nlaBearerName, append([]byte(name), 0)))
+	return netlink.AppendAttribute(nil, nlaBearer|1<<15, netlink.AppendAttribute(nil, nlaBearerName, append([]byte(name), 0)))
 }
 
 func TestBearerName(t *testing.T) {
@@ -20,10 +22,10 @@ func TestBearerName(t *testing.T) {
 		want  string
 	}{
 		{"a bearer", good, "eth:eth0"},
-		{"behind another attribute", append(appendAttribute(nil, 7, []byte("x")), good...), "eth:eth0"},
+		{"behind another attribute", append(netlink.AppendAttribute(nil, 7, []byte("x")), good...), "eth:eth0"},
 		{"no attribute", nil, ""},
-		{"an empty one", appendAttribute(nil, nlaBearer, nil), ""},
-		{"no name in it", appendAttribute(nil, nlaBearer, appendAttribute(nil, 5, []byte("abcd"))), ""},
+		{"an empty one", netlink.AppendAttribute(nil, nlaBearer, nil), ""},
+		{"no name in it", netlink.AppendAttribute(nil, nlaBearer, netlink.AppendAttribute(nil, 5, []byte("abcd"))), ""},
 		{"a length of 0", []byte{0, 0, 1, 0}, ""},
 		{"a length beyond the end", []byte{200, 0, 1, 0, 1, 2, 3, 4}, ""},
 	} {

@@ -4,11 +4,11 @@ package xdp
 
 import (
 	"encoding/binary"
-	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // A linkState is what a watch tells of an interface.
@@ -32,39 +32,33 @@ func (s linkState) carries() int {
 // A message that is cut counts as far as it goes, which is enough: the MTU is
 // among the first attributes.
 func linkNews(b []byte, index int) (s linkState, told bool) {
-	const head = unix.SizeofNlMsghdr
-	for len(b) >= head {
-		n := int(binary.NativeEndian.Uint32(b))
-		if n < head {
-			break
+	for {
+		m, rest, ok := netlink.Next(b)
+		if !ok {
+			return s, told
 		}
-		body := b[head:min(n, len(b))]
-		switch binary.NativeEndian.Uint16(b[4:]) {
+		switch m.Type {
 		case unix.NLMSG_ERROR: // our question's answer
-			if len(body) >= 4 && syscall.Errno(-int32(binary.NativeEndian.Uint32(body))) == unix.ENODEV {
+			if errno, ok := m.Errno(); ok && errno == unix.ENODEV {
 				s, told = linkState{removed: true}, true
 			}
 		case unix.RTM_DELLINK:
 			// A bridge tells in the same way that the interface is not its own any
 			// more, but under its family.
-			if isLink(body, index) {
+			if isLink(m.Body, index) {
 				s, told = linkState{removed: true}, true
 			}
 		case unix.RTM_NEWLINK:
-			if isLink(body, index) {
-				attrs := body[unix.SizeofIfInfomsg:]
-				s, told = linkState{mtu: runningMTU(body), port: masterOf(attrs) > 0}, true
-				if v := attribute(attrs, unix.IFLA_ADDRESS); len(v) == len(s.mac) {
+			if isLink(m.Body, index) {
+				attrs := m.Body[unix.SizeofIfInfomsg:]
+				s, told = linkState{mtu: runningMTU(m.Body), port: masterOf(attrs) > 0}, true
+				if v := netlink.Attribute(attrs, unix.IFLA_ADDRESS); len(v) == len(s.mac) {
 					s.mac = frame.MAC(v)
 				}
 			}
 		}
-		if n > len(b) {
-			break
-		}
-		b = b[min(len(b), align(n)):]
+		b = rest
 	}
-	return s, told
 }
 
 // isLink reports whether an rtnetlink message is about the interface itself.
@@ -78,7 +72,7 @@ func isLink(body []byte, index int) bool {
 // interface counts as running until the kernel has looked for the carrier.
 func runningMTU(body []byte) int {
 	const running = unix.IFF_UP | unix.IFF_RUNNING | unix.IFF_LOWER_UP
-	v := attribute(body[unix.SizeofIfInfomsg:], unix.IFLA_MTU)
+	v := netlink.Attribute(body[unix.SizeofIfInfomsg:], unix.IFLA_MTU)
 	if binary.NativeEndian.Uint32(body[8:])&running != running || len(v) < 4 {
 		return 0
 	}

@@ -11,6 +11,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // watchPause is how long a watch waits before it tries again what failed.
@@ -160,10 +162,7 @@ func (w *linkWatch) hear(b []byte) {
 
 // ask makes the kernel send the interface's state.
 func (w *linkWatch) ask(fd int) error {
-	m := make([]byte, unix.SizeofNlMsghdr+unix.SizeofIfInfomsg)
-	binary.NativeEndian.PutUint32(m, uint32(len(m)))
-	binary.NativeEndian.PutUint16(m[4:], unix.RTM_GETLINK)
-	binary.NativeEndian.PutUint16(m[6:], unix.NLM_F_REQUEST)
-	binary.NativeEndian.PutUint32(m[unix.SizeofNlMsghdr+4:], uint32(w.index))
-	return os.NewSyscallError("sendto", unix.Sendto(fd, m, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}))
+	body := make([]byte, unix.SizeofIfInfomsg)
+	binary.NativeEndian.PutUint32(body[4:], uint32(w.index))
+	return netlink.Send(fd, netlink.AppendRequest(nil, unix.RTM_GETLINK, 0, body))
 }

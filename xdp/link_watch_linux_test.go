@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/netlink"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -305,8 +306,8 @@ func linkMessage(typ uint16, family byte, index int, flags, mtu uint32) []byte {
 	m[16] = family
 	binary.NativeEndian.PutUint32(m[20:], uint32(index))
 	binary.NativeEndian.PutUint32(m[24:], flags)
-	m = appendAttribute(m, unix.IFLA_IFNAME, []byte("eth0\x00"))
-	m = appendAttribute(m, unix.IFLA_MTU, binary.NativeEndian.AppendUint32(nil, mtu))
+	m = netlink.AppendAttribute(m, unix.IFLA_IFNAME, []byte("eth0\x00"))
+	m = netlink.AppendAttribute(m, unix.IFLA_MTU, binary.NativeEndian.AppendUint32(nil, mtu))
 	binary.NativeEndian.PutUint32(m, uint32(len(m)))
 	return m
 }

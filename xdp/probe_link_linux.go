@@ -4,12 +4,12 @@ package xdp
 
 import (
 	"encoding/binary"
-	"errors"
 	"fmt"
 	"net"
-	"os"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // ProbeLink is the half of Probe that concerns the interface.
@@ -61,67 +61,39 @@ func askLink(index int) (Link, Sizes, error) {
 // requestLink asks for the interface of that number, or with 0 for the one that attrs
 // name.
 func requestLink(index int, attrs []byte) (Link, Sizes, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	body := make([]byte, unix.SizeofIfInfomsg)
+	binary.NativeEndian.PutUint32(body[4:], uint32(index))
+	m, err := netlink.Route(unix.RTM_GETLINK, 0, append(body, attrs...))
 	if err != nil {
-		return Link{}, Sizes{}, os.NewSyscallError("socket", err)
+		return Link{}, Sizes{}, err
 	}
-	defer unix.Close(fd)
-	wait := unix.Timeval{Sec: 1}
-	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
-	n := binary.NativeEndian
-	m := n.AppendUint32(nil, uint32(unix.NLMSG_HDRLEN+unix.SizeofIfInfomsg+len(attrs)))
-	m = n.AppendUint16(m, unix.RTM_GETLINK)
-	m = n.AppendUint16(m, unix.NLM_F_REQUEST)
-	m = append(m, make([]byte, 8)...) // sequence, port
-	m = append(m, 0, 0, 0, 0)         // family, padding, type
-	m = n.AppendUint32(m, uint32(index))
-	m = append(m, make([]byte, 8)...) // flags, change
-	m = append(m, attrs...)
-	if err := unix.Sendto(fd, m, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return Link{}, Sizes{}, os.NewSyscallError("sendto", err)
-	}
-	buf := make([]byte, 1<<16)
-	k, _, err := unix.Recvfrom(fd, buf, 0)
-	if err != nil {
-		return Link{}, Sizes{}, os.NewSyscallError("recvfrom", err)
-	}
-	return parseLink(buf[:k])
+	return parseLink(m)
 }
 
-var errNetlink = errors.New("an answer of netlink that cannot be read")
-
-// parseLink reads the answer to RTM_GETLINK, or the error in its place.
+// parseLink reads the answer to RTM_GETLINK.
 // Source: rtnetlink(7), linux/if_link.h.
-func parseLink(b []byte) (Link, Sizes, error) {
+func parseLink(m netlink.Message) (Link, Sizes, error) {
+	if m.Type != unix.RTM_NEWLINK || len(m.Body) < unix.SizeofIfInfomsg {
+		return Link{}, Sizes{}, netlink.ErrAnswer
+	}
 	n := binary.NativeEndian
-	if len(b) < unix.NLMSG_HDRLEN+4 {
-		return Link{}, Sizes{}, errNetlink
-	}
-	size := int(n.Uint32(b))
-	if n.Uint16(b[4:]) == unix.NLMSG_ERROR {
-		return Link{}, Sizes{}, unix.Errno(-int32(n.Uint32(b[unix.NLMSG_HDRLEN:])))
-	}
-	const head = unix.NLMSG_HDRLEN + unix.SizeofIfInfomsg
-	if n.Uint16(b[4:]) != unix.RTM_NEWLINK || size < head || size > len(b) {
-		return Link{}, Sizes{}, errNetlink
-	}
-	info, attrs := b[unix.NLMSG_HDRLEN:head], b[head:size]
+	info, attrs := m.Body[:unix.SizeofIfInfomsg], m.Body[unix.SizeofIfInfomsg:]
 	flags := n.Uint32(info[8:])
 	// A new interface counts as running until the kernel has looked for the carrier.
 	const running = unix.IFF_RUNNING | unix.IFF_LOWER_UP
-	mac := attribute(attrs, unix.IFLA_ADDRESS)
+	mac := netlink.Attribute(attrs, unix.IFLA_ADDRESS)
 	l := Link{
-		Name:     unix.ByteSliceToString(attribute(attrs, unix.IFLA_IFNAME)),
+		Name:     netlink.Text(attrs, unix.IFLA_IFNAME),
 		Index:    int(n.Uint32(info[4:])),
 		Ethernet: n.Uint16(info[2:]) == unix.ARPHRD_ETHER && len(mac) == 6,
 		Loopback: flags&unix.IFF_LOOPBACK != 0,
 		Up:       flags&unix.IFF_UP != 0,
 		Carrier:  flags&running == running,
-		MTU:      int(number(attrs, unix.IFLA_MTU)),
+		MTU:      int(netlink.Number(attrs, unix.IFLA_MTU)),
 		Kind:     linkKind(attrs, unix.IFLA_INFO_KIND),
-		Program:  readProgram(attribute(attrs, unix.IFLA_XDP)),
+		Program:  readProgram(netlink.Attribute(attrs, unix.IFLA_XDP)),
 		AltNames: altNames(attrs),
-		Losses:   number(attrs, unix.IFLA_CARRIER_DOWN_COUNT),
+		Losses:   netlink.Number(attrs, unix.IFLA_CARRIER_DOWN_COUNT),
 		master:   masterOf(attrs),
 	}
 	if l.master > 0 {
@@ -130,13 +102,13 @@ func parseLink(b []byte) (Link, Sizes, error) {
 	if len(mac) == 6 {
 		l.Address = net.HardwareAddr(mac).String()
 	}
-	rx, tx := int(number(attrs, unix.IFLA_NUM_RX_QUEUES)), int(number(attrs, unix.IFLA_NUM_TX_QUEUES))
+	rx, tx := int(netlink.Number(attrs, unix.IFLA_NUM_RX_QUEUES)), int(netlink.Number(attrs, unix.IFLA_NUM_TX_QUEUES))
 	return l, Sizes{RX: rx, TX: tx, MaxRX: rx, MaxTX: tx}, nil
 }
 
 // linkKind is what sort of software interface a link is, or its master.
 func linkKind(attrs []byte, which uint16) string {
-	return unix.ByteSliceToString(attribute(attribute(attrs, unix.IFLA_LINKINFO), which))
+	return netlink.Text(netlink.Attribute(attrs, unix.IFLA_LINKINFO), which)
 }
 
 // masterOf is the number of the interface that takes the frames which arrive at a link,
@@ -145,12 +117,12 @@ func masterOf(attrs []byte) int {
 	if linkKind(attrs, unix.IFLA_INFO_SLAVE_KIND) == "vrf" {
 		return 0
 	}
-	return int(number(attrs, unix.IFLA_MASTER))
+	return int(netlink.Number(attrs, unix.IFLA_MASTER))
 }
 
 // altNames are a link's alternative names.
 func altNames(attrs []byte) (names []string) {
-	for b := attribute(attrs, unix.IFLA_PROP_LIST); len(b) >= 4; {
+	for b := netlink.Attribute(attrs, unix.IFLA_PROP_LIST); len(b) >= 4; {
 		n := int(binary.NativeEndian.Uint16(b))
 		if n < 4 || n > len(b) {
 			break
@@ -158,22 +130,14 @@ func altNames(attrs []byte) (names []string) {
 		if binary.NativeEndian.Uint16(b[2:]) == unix.IFLA_ALT_IFNAME {
 			names = append(names, unix.ByteSliceToString(b[4:n]))
 		}
-		b = b[min(len(b), align(n)):]
+		b = b[min(len(b), netlink.Align(n)):]
 	}
 	return names
 }
 
-// number returns the 32-bit value of an attribute, 0 without one.
-func number(attrs []byte, typ uint16) uint32 {
-	if v := attribute(attrs, typ); len(v) >= 4 {
-		return binary.NativeEndian.Uint32(v)
-	}
-	return 0
-}
-
 // readProgram reads the attributes that tell of an XDP program.
 func readProgram(attrs []byte) Program {
-	at := attribute(attrs, unix.IFLA_XDP_ATTACHED)
+	at := netlink.Attribute(attrs, unix.IFLA_XDP_ATTACHED)
 	if len(at) < 1 {
 		return Program{}
 	}
@@ -182,7 +146,7 @@ func readProgram(attrs []byte) Program {
 	if int(at[0]) >= len(mode) {
 		return Program{Mode: fmt.Sprint("mode ", at[0])}
 	}
-	return Program{Mode: mode[at[0]], ID: number(attrs, unix.IFLA_XDP_PROG_ID)}
+	return Program{Mode: mode[at[0]], ID: netlink.Number(attrs, unix.IFLA_XDP_PROG_ID)}
 }
 
 // Numbers of the generic netlink family "netdev", from the public header
@@ -202,21 +166,19 @@ const (
 // probeFeatures asks what the driver can do for XDP.
 func probeFeatures(index int) Fact[Features] {
 	const old = "the kernel does not tell (it does since Linux 6.3)"
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_GENERIC)
+	fd, err := netlink.Open(unix.NETLINK_GENERIC)
 	if err != nil {
-		return unknown[Features](os.NewSyscallError("socket", err).Error())
+		return unknown[Features](err.Error())
 	}
 	defer unix.Close(fd)
-	wait := unix.Timeval{Sec: 1}
-	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait)
 	// All families are listed: to ask for one by its name would make an old kernel
 	// look for a module that has it.
 	var id uint16
 	request(fd, unix.GENL_ID_CTRL, unix.CTRL_CMD_GETFAMILY, unix.NLM_F_DUMP, nil, func(attrs []byte) {
-		if unix.ByteSliceToString(attribute(attrs, unix.CTRL_ATTR_FAMILY_NAME)) != netdevFamily {
+		if netlink.Text(attrs, unix.CTRL_ATTR_FAMILY_NAME) != netdevFamily {
 			return
 		}
-		if v := attribute(attrs, unix.CTRL_ATTR_FAMILY_ID); len(v) >= 2 {
+		if v := netlink.Attribute(attrs, unix.CTRL_ATTR_FAMILY_ID); len(v) >= 2 {
 			id = binary.NativeEndian.Uint16(v)
 		}
 	})
@@ -224,14 +186,14 @@ func probeFeatures(index int) Fact[Features] {
 		return unknown[Features](old)
 	}
 	f := unknown[Features](old)
-	ask := appendAttribute(nil, nlaIndex, binary.NativeEndian.AppendUint32(nil, uint32(index)))
+	ask := netlink.AppendAttribute(nil, nlaIndex, binary.NativeEndian.AppendUint32(nil, uint32(index)))
 	request(fd, id, netdevDevGet, 0, ask, func(attrs []byte) { f = readFeatures(attrs) })
 	return f
 }
 
 // readFeatures reads one device's attributes.
 func readFeatures(attrs []byte) Fact[Features] {
-	v := attribute(attrs, nlaFeatures)
+	v := netlink.Attribute(attrs, nlaFeatures)
 	if len(v) < 8 {
 		return unknown[Features]("the kernel's answer has no features in it")
 	}
@@ -241,6 +203,6 @@ func readFeatures(attrs []byte) Fact[Features] {
 		Redirect:         bits&featureToXSK != 0,
 		ZeroCopy:         bits&featureZC != 0,
 		MultiBuffer:      bits&featureReceive != 0,
-		ZeroCopySegments: int(number(attrs, nlaZCSegments)),
+		ZeroCopySegments: int(netlink.Number(attrs, nlaZCSegments)),
 	})
 }

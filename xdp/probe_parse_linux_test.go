@@ -11,15 +11,17 @@ import (
 	"testing/fstest"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // u32 and u64 are attributes of a number.
 func u32(typ uint16, v uint32) []byte {
-	return appendAttribute(nil, typ, binary.NativeEndian.AppendUint32(nil, v))
+	return netlink.AppendAttribute(nil, typ, binary.NativeEndian.AppendUint32(nil, v))
 }
 
 func u64(typ uint16, v uint64) []byte {
-	return appendAttribute(nil, typ, binary.NativeEndian.AppendUint64(nil, v))
+	return netlink.AppendAttribute(nil, typ, binary.NativeEndian.AppendUint64(nil, v))
 }
 
 func join(parts ...[]byte) (b []byte) {
@@ -30,29 +32,25 @@ func join(parts ...[]byte) (b []byte) {
 }
 
 // aboutLink is the kernel's answer about an interface.
-func aboutLink(typ uint16, flags uint32, attrs []byte) []byte {
+func aboutLink(typ uint16, flags uint32, attrs []byte) netlink.Message {
 	n := binary.NativeEndian
-	m := n.AppendUint32(nil, uint32(unix.NLMSG_HDRLEN+unix.SizeofIfInfomsg+len(attrs)))
-	m = n.AppendUint16(m, unix.RTM_NEWLINK)
-	m = append(m, make([]byte, 10)...)
-	m = append(m, 0, 0)
-	m = n.AppendUint16(m, typ)
-	m = n.AppendUint32(m, 7)
-	m = n.AppendUint32(m, flags)
-	return append(append(m, 0, 0, 0, 0), attrs...)
+	b := n.AppendUint16([]byte{0, 0}, typ)
+	b = n.AppendUint32(b, 7)
+	b = n.AppendUint32(b, flags)
+	return netlink.Message{Type: unix.RTM_NEWLINK, Body: append(append(b, 0, 0, 0, 0), attrs...)}
 }
 
 func TestParseLink(t *testing.T) {
 	attrs := join(
-		appendAttribute(nil, unix.IFLA_ADDRESS, []byte{2, 0, 0, 0, 0, 9}),
-		appendAttribute(nil, unix.IFLA_IFNAME, []byte("tipc0\x00")),
+		netlink.AppendAttribute(nil, unix.IFLA_ADDRESS, []byte{2, 0, 0, 0, 0, 9}),
+		netlink.AppendAttribute(nil, unix.IFLA_IFNAME, []byte("tipc0\x00")),
 		u32(unix.IFLA_MTU, 9000), u32(unix.IFLA_NUM_TX_QUEUES, 3), u32(unix.IFLA_NUM_RX_QUEUES, 2),
-		appendAttribute(nil, unix.IFLA_LINKINFO, join(appendAttribute(nil, unix.IFLA_INFO_KIND, []byte("veth\x00")),
-			appendAttribute(nil, unix.IFLA_INFO_SLAVE_KIND, []byte("bridge\x00")))),
+		netlink.AppendAttribute(nil, unix.IFLA_LINKINFO, join(netlink.AppendAttribute(nil, unix.IFLA_INFO_KIND, []byte("veth\x00")),
+			netlink.AppendAttribute(nil, unix.IFLA_INFO_SLAVE_KIND, []byte("bridge\x00")))),
 		u32(unix.IFLA_MASTER, 3), u32(unix.IFLA_CARRIER_DOWN_COUNT, 5),
-		appendAttribute(nil, unix.IFLA_PROP_LIST|unix.NLA_F_NESTED, join(appendAttribute(nil, unix.IFLA_ALT_IFNAME, []byte("lan7\x00")),
-			appendAttribute(nil, unix.IFLA_ALT_IFNAME, []byte("a-long-name-of-it\x00")))),
-		appendAttribute(nil, unix.IFLA_XDP, join(appendAttribute(nil, unix.IFLA_XDP_ATTACHED, []byte{2}), u32(unix.IFLA_XDP_PROG_ID, 77))),
+		netlink.AppendAttribute(nil, unix.IFLA_PROP_LIST|unix.NLA_F_NESTED, join(netlink.AppendAttribute(nil, unix.IFLA_ALT_IFNAME, []byte("lan7\x00")),
+			netlink.AppendAttribute(nil, unix.IFLA_ALT_IFNAME, []byte("a-long-name-of-it\x00")))),
+		netlink.AppendAttribute(nil, unix.IFLA_XDP, join(netlink.AppendAttribute(nil, unix.IFLA_XDP_ATTACHED, []byte{2}), u32(unix.IFLA_XDP_PROG_ID, 77))),
 	)
 	good := aboutLink(unix.ARPHRD_ETHER, unix.IFF_UP|unix.IFF_RUNNING|unix.IFF_LOWER_UP, attrs)
 	want := Link{Name: "tipc0", Index: 7, Address: "02:00:00:00:00:09", Ethernet: true, Up: true, Carrier: true,
@@ -61,27 +59,22 @@ func TestParseLink(t *testing.T) {
 	if got, queues, err := parseLink(good); err != nil || !reflect.DeepEqual(got, want) || queues != (Sizes{2, 3, 2, 3}) {
 		t.Errorf("got %+v, %v, %v, want %+v", got, queues, err, want)
 	}
-	for i := range good {
-		if _, _, err := parseLink(good[:i]); !errors.Is(err, errNetlink) {
-			t.Errorf("cut to %d bytes: got %v, want %v", i, err, errNetlink)
+	for i := range unix.SizeofIfInfomsg {
+		if _, _, err := parseLink(netlink.Message{Type: unix.RTM_NEWLINK, Body: good.Body[:i]}); !errors.Is(err, netlink.ErrAnswer) {
+			t.Errorf("cut to %d bytes: got %v, want %v", i, err, netlink.ErrAnswer)
 		}
 	}
-	refusal := make([]byte, 36)
-	binary.NativeEndian.PutUint32(refusal, 36)
-	binary.NativeEndian.PutUint16(refusal[4:], unix.NLMSG_ERROR)
-	gone := -int32(unix.ENODEV)
-	binary.NativeEndian.PutUint32(refusal[16:], uint32(gone))
-	if _, _, err := parseLink(refusal); !errors.Is(err, unix.ENODEV) {
-		t.Errorf("refused: got %v, want %v", err, unix.ENODEV)
+	if _, _, err := parseLink(netlink.Message{Type: unix.RTM_NEWADDR, Body: good.Body}); !errors.Is(err, netlink.ErrAnswer) {
+		t.Errorf("of another type: got %v, want %v", err, netlink.ErrAnswer)
 	}
 	tun, _, err := parseLink(aboutLink(unix.ARPHRD_NONE, unix.IFF_LOOPBACK, nil))
 	if err != nil || tun.Ethernet || !tun.Loopback || tun.Up || tun.Carrier || tun.Address != "" || tun.Program != (Program{}) {
 		t.Errorf("without attributes: got %+v, %v", tun, err)
 	}
-	if got := readProgram(appendAttribute(nil, unix.IFLA_XDP_ATTACHED, []byte{9})); got.Mode != "mode 9" {
+	if got := readProgram(netlink.AppendAttribute(nil, unix.IFLA_XDP_ATTACHED, []byte{9})); got.Mode != "mode 9" {
 		t.Errorf("a mode that is not known: got %+v", got)
 	}
-	if got := readProgram(appendAttribute(nil, unix.IFLA_XDP_ATTACHED, nil)); got != (Program{}) {
+	if got := readProgram(netlink.AppendAttribute(nil, unix.IFLA_XDP_ATTACHED, nil)); got != (Program{}) {
 		t.Errorf("an empty attribute: got %+v", got)
 	}
 }
@@ -127,10 +120,10 @@ func TestReadEthtool(t *testing.T) {
 }
 
 func FuzzParseLink(f *testing.F) {
-	f.Add(aboutLink(unix.ARPHRD_ETHER, 1, join(u32(unix.IFLA_MTU, 1500), appendAttribute(nil, unix.IFLA_LINKINFO, []byte("abcdefgh")))))
+	f.Add(aboutLink(unix.ARPHRD_ETHER, 1, join(u32(unix.IFLA_MTU, 1500), netlink.AppendAttribute(nil, unix.IFLA_LINKINFO, []byte("abcdefgh")))).Body)
 	f.Add([]byte{})
 	f.Fuzz(func(_ *testing.T, b []byte) {
-		_, _, _ = parseLink(b)
+		_, _, _ = parseLink(netlink.Message{Type: unix.RTM_NEWLINK, Body: b})
 		readFeatures(b)
 	})
 }

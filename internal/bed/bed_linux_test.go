@@ -14,10 +14,12 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // makeBed makes a bed or skips the test, saying why.
 func makeBed(t *testing.T, o bed.Options) *bed.Bed {
+	tier.SkipShort(t, "network namespaces")
 	t.Helper()
 	b, err := bed.New(o)
 	switch {

@@ -4,11 +4,10 @@ package bed
 
 import (
 	"encoding/binary"
-	"errors"
-	"os"
-	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // Numbers the public headers have and x/sys has not: linux/veth.h, linux/if_link.h, linux/if.h.
@@ -37,12 +36,7 @@ func newLink(index int, up bool) link {
 }
 
 // with adds an attribute.
-func (m link) with(typ uint16, value []byte) link {
-	m = binary.NativeEndian.AppendUint16(m, uint16(4+len(value)))
-	m = binary.NativeEndian.AppendUint16(m, typ)
-	m = append(m, value...)
-	return append(m, make([]byte, -len(value)&3)...)
-}
+func (m link) with(typ uint16, value []byte) link { return netlink.AppendAttribute(m, typ, value) }
 
 func (m link) withText(typ uint16, s string) link { return m.with(typ, append([]byte(s), 0)) }
 
@@ -75,37 +69,11 @@ func get(name string) (link, error) {
 // request sends the message and returns what the kernel answers: nothing more than
 // that all went well, or a message.
 func (m link) request(typ, flags uint16) (link, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
-	if err != nil {
-		return nil, os.NewSyscallError("socket", err)
+	answer, err := netlink.Route(typ, flags, m)
+	if err != nil || answer.Type == unix.NLMSG_ERROR {
+		return nil, err
 	}
-	defer unix.Close(fd)
-	const head = unix.SizeofNlMsghdr
-	b := binary.NativeEndian.AppendUint32(nil, uint32(head+len(m)))
-	b = binary.NativeEndian.AppendUint16(b, typ)
-	b = binary.NativeEndian.AppendUint16(b, unix.NLM_F_REQUEST|flags)
-	b = append(b, make([]byte, 8)...) // sequence, port
-	if err := unix.Sendto(fd, append(b, m...), 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}); err != nil {
-		return nil, os.NewSyscallError("sendto", err)
-	}
-	answer := make([]byte, 32<<10)
-	for {
-		n, _, err := unix.Recvfrom(fd, answer, 0)
-		switch {
-		case err == unix.EINTR:
-			continue
-		case err != nil:
-			return nil, os.NewSyscallError("recvfrom", err)
-		case n < head+4:
-			return nil, errors.New("the kernel's answer is too short")
-		case binary.NativeEndian.Uint16(answer[4:]) != unix.NLMSG_ERROR:
-			return answer[head:n], nil
-		}
-		if errno := syscall.Errno(-int32(binary.NativeEndian.Uint32(answer[head:]))); errno != 0 {
-			return nil, errno
-		}
-		return nil, nil
-	}
+	return answer.Body, nil
 }
 
 // flags are the interface's, 0 when the message is too short to have any.
@@ -118,15 +86,5 @@ func (m link) flags() uint32 {
 
 // attribute is the value of the first attribute of that type, or nil.
 func (m link) attribute(typ uint16) []byte {
-	for b := m[min(unix.SizeofIfInfomsg, len(m)):]; len(b) >= 4; {
-		n := int(binary.NativeEndian.Uint16(b))
-		if n < 4 || n > len(b) {
-			return nil
-		}
-		if binary.NativeEndian.Uint16(b[2:])&^unix.NLA_F_NESTED == typ {
-			return b[4:n]
-		}
-		b = b[min(len(b), (n+3)&^3):]
-	}
-	return nil
+	return netlink.Attribute(m[min(unix.SizeofIfInfomsg, len(m)):], typ)
 }

@@ -11,6 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A tap is a packet socket on an end's interface, for frames of an EtherType that nobody
@@ -63,6 +64,7 @@ func (p tap) hear(t *testing.T, who int, want string) {
 
 // What one end sends to everybody all others hear, but for one that is not plugged in.
 func TestSegment(t *testing.T) {
+	tier.SkipShort(t, "network namespaces")
 	s, err := bed.NewSegment(3, 1400)
 	switch {
 	case errors.Is(err, os.ErrPermission) && os.Getenv("UTIPC_TEST_REQUIRE") != "all":

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package netlink
+
+import (
+	"errors"
+	"os"
+
+	"golang.org/x/sys/unix"
+)
+
+// ErrAnswer means that an answer of the kernel cannot be read.
+var ErrAnswer = errors.New("netlink: the kernel's answer cannot be read")
+
+// Open opens a socket of a netlink family, for example unix.NETLINK_ROUTE, in the network
+// namespace of the calling thread. Its reads end after a second, with EAGAIN. The caller
+// closes it.
+func Open(family int) (fd int, err error) {
+	fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, family)
+	if err != nil {
+		return -1, os.NewSyscallError("socket", err)
+	}
+	wait := unix.Timeval{Sec: 1}
+	if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &wait); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("setsockopt", err)
+	}
+	return fd, nil
+}
+
+// Send sends a message to the kernel.
+func Send(fd int, message []byte) error {
+	return os.NewSyscallError("sendto", unix.Sendto(fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}))
+}
+
+// Receive returns the next datagram from the kernel, in buf.
+func Receive(fd int, buf []byte) ([]byte, error) {
+	for {
+		n, from, err := unix.Recvfrom(fd, buf, 0)
+		switch a, ok := from.(*unix.SockaddrNetlink); {
+		case err == unix.EINTR:
+		case err != nil:
+			return nil, os.NewSyscallError("recvfrom", err)
+		case ok && a.Pid == 0: // what another process sends is not the kernel's word
+			return buf[:n], nil
+		}
+	}
+}
+
+// Route sends one request to rtnetlink and returns the message that answers it: of type
+// NLMSG_ERROR, with the error 0, where the kernel only acknowledges.
+//
+// Errors: the unix.Errno with which the kernel refuses the request; ErrAnswer; the system's.
+func Route(typ, flags uint16, body []byte) (Message, error) {
+	fd, err := Open(unix.NETLINK_ROUTE)
+	if err != nil {
+		return Message{}, err
+	}
+	defer unix.Close(fd)
+	if err := Send(fd, AppendRequest(nil, typ, flags, body)); err != nil {
+		return Message{}, err
+	}
+	b, err := Receive(fd, make([]byte, 64<<10))
+	if err != nil {
+		return Message{}, err
+	}
+	m, _, ok := Next(b)
+	if !ok || m.Cut {
+		return Message{}, ErrAnswer
+	}
+	if errno, ok := m.Errno(); ok && errno != 0 {
+		return Message{}, errno
+	}
+	return m, nil
+}
