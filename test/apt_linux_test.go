@@ -14,6 +14,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 // test/apt waits while another program holds a lock of the package manager, each of them, and
@@ -21,6 +23,7 @@ import (
 //
 // Mutations it catches, in test/apt: no repetition; repetition of errors of all kinds.
 func TestAptWaitsForLocks(t *testing.T) {
+	tier.SkipShort(t, "apt-get")
 	if _, err := exec.LookPath("apt-get"); err != nil {
 		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
 			t.Fatal("no apt-get: the machine is none of Debian's")

@@ -10,6 +10,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A runCase is a run of test/run on a module of one package. Tests of that package named Once
@@ -33,6 +35,7 @@ type runCase struct {
 // is forgotten; judge without defect; kernels that forgets the half beside it; binary without
 // -test.paniconexit0, or that prints no package.
 func TestRun(t *testing.T) {
+	tier.SkipShort(t, "a Go module for each of its cases")
 	for _, c := range []runCase{
 		{"in quarantine", "sims", "test/sim", []string{"TestPasses", "TestOnce", "TestOnceMore"},
 			"# comment\ntest/sim TestOnce a reason\ntest/sim TestOnceMore a reason\n",

@@ -10,9 +10,11 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/datapath"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestBenchCrypto(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	cmd := itself("bench", "crypto", "--rounds", "1", "--time", "100ms", "--wait", "0", "--quiet",
 		"--rows", "^(rtt-aes128|stream-9000-aes256|memory-rtt-aes192|memory-1500-aes128|wrong-key|aes128-112|dropping-64|allocations)$")

@@ -10,9 +10,11 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/datapath"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestBenchDaemon(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	cmd := itself("bench", "daemon", "--rounds", "1", "--time", "100ms", "--wait", "0", "--quiet", "--rows", "^(hop-|path-|flood)")
 	out, err := cmd.CombinedOutput()

@@ -9,9 +9,11 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/link"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestBenchLink(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	out, errs, status := utipcLab(nil, "bench", "link", "--short", "--quiet", "--only", "^core$")
 	if status != cmdline.Done || errs != "" {
 		t.Fatalf("got status %d, %q", status, errs)

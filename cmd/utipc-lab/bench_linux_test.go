@@ -19,12 +19,14 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/datapath"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // tiny is a run that only shows that everything works.
 var tiny = []string{"bench", "datapath", "--rounds", "2", "--time", "50ms", "--wait", "0"}
 
 func TestBenchDatapath(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	file := filepath.Join(t.TempDir(), "results.json")
 	var out, errs bytes.Buffer
@@ -65,6 +67,7 @@ func TestBenchDatapath(t *testing.T) {
 // A round in which too little was counted, on a busy machine say, is repeated as a
 // longer one.
 func TestBenchTooShort(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	cmd := itself("bench", "datapath", "--rounds", "1", "--time", "10us", "--wait", "0", "--rows", "^rtt-bare$")
 	var out, errs bytes.Buffer
@@ -83,6 +86,7 @@ func TestBenchTooShort(t *testing.T) {
 // Interrupted or killed, it leaves nothing behind, and interrupted it says what it
 // has.
 func TestBenchEndsEarly(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		var out bytes.Buffer

@@ -10,9 +10,11 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/names"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestBenchNames(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	out, errs, status := utipcLab(nil, "bench", "names", "--short", "--quiet", "--only", "^(bind|events)$")
 	if status != cmdline.Done || errs != "" {

@@ -17,6 +17,7 @@ import (
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/report"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // runBench runs utipc in its own process, where start starts it, and returns what it printed.
@@ -63,6 +64,7 @@ var elsewhere = []string{"bypass", "copy", "local", "loss", "failover", "scale",
 // something of every system. With UTIPC_LONG it is all kinds, else those that have no other
 // test.
 func TestBenchReport(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	dir := t.TempDir()
 	var kinds []report.Kind
@@ -121,6 +123,7 @@ func TestBenchReport(t *testing.T) {
 
 // In memory a measurement needs no privilege.
 func TestBenchMemory(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	cmd := itself("bench", "latency", "--memory", "--tiny", "--wait", "0", "--quiet", "--systems", "blocking|asleep$")
 	out, errs, err := runBench(t, cmd, (*exec.Cmd).Start)
 	if err != nil {
@@ -135,6 +138,7 @@ func TestBenchMemory(t *testing.T) {
 
 // Two hosts are two namespaces, one of which serves.
 func TestBenchHosts(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	b, err := bed.New(bed.Options{})
 	if err != nil {

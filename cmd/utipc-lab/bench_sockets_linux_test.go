@@ -10,9 +10,11 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/datapath"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestBenchSockets(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	cmd := itself("bench", "sockets", "--rounds", "1", "--time", "200ms", "--wait", "0", "--quiet", "--rows", "^(rtt-stream|dials)$")
 	out, err := cmd.CombinedOutput()

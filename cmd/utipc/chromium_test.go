@@ -41,7 +41,7 @@ func chromium(t *testing.T, url string, args ...string) string {
 		skipOrFail(t, "chromium is missing")
 	}
 	if testing.Short() {
-		t.Skip("not in --short: a browser takes seconds")
+		t.Skip("-short: a browser takes seconds")
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()

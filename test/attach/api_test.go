@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/callfault"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // modes are the ways in which the tests are run, by what $UTIPC_TEST_ATTACHED is.
@@ -45,6 +46,7 @@ func run(binary, mode, seed string, tests []string) outcome {
 // buildStack builds the tests of package stack.
 func buildStack(t *testing.T) (binary string) {
 	t.Helper()
+	tier.SkipShort(t, "a build of the tests of stack, and runs of them")
 	binary = filepath.Join(t.TempDir(), "stack.test")
 	build := exec.Command("go", "test", "-c", "-o", binary, "./stack")
 	build.Dir = filepath.Join("..", "..")

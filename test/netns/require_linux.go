@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Require skips the test where no namespace can be made, saying why: an ordinary
@@ -17,6 +18,7 @@ import (
 // it fails the test instead.
 func Require(tb testing.TB) {
 	tb.Helper()
+	tier.SkipShort(tb, "network namespaces")
 	err := obstacle()
 	switch {
 	case err == nil:

@@ -5,6 +5,7 @@
 package tshark
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A column is one of tshark's fields and what we say in its place, a value for
@@ -178,6 +180,33 @@ func read(t *testing.T, file string) [][]string {
 	return frames
 }
 
+// concatenate makes one capture of several, as each start of tshark takes longer than it
+// needs to read all of them, and returns its path.
+func concatenate(t *testing.T, files []string) string {
+	t.Helper()
+	const head = 24 // bytes: magic number, version, time zone, accuracy, longest frame, link type
+	var all []byte
+	for _, file := range files {
+		b, err := os.ReadFile(file)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if all == nil {
+			all = b
+			continue
+		}
+		if len(b) < head || !bytes.Equal(b[:head], all[:head]) {
+			t.Fatalf("%s begins with % x, %s with % x", file, b[:min(head, len(b))], files[0], all[:head])
+		}
+		all = append(all, b[head:]...)
+	}
+	path := filepath.Join(t.TempDir(), "all.pcap")
+	if err := os.WriteFile(path, all, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
 // messages are the packet and what is in its bundle.
 func messages(m frame.Message) []frame.Message {
 	all := []frame.Message{m}
@@ -193,6 +222,7 @@ func messages(m frame.Message) []frame.Message {
 }
 
 func TestSameAsTshark(t *testing.T) {
+	tier.SkipShort(t, "tshark")
 	if _, err := exec.LookPath("tshark"); err != nil {
 		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
 			t.Fatal(err)
@@ -203,6 +233,7 @@ func TestSameAsTshark(t *testing.T) {
 	if err != nil || len(files) == 0 {
 		t.Fatalf("no captures: %v", err)
 	}
+	all := read(t, concatenate(t, files))
 	used := map[*difference]int{}
 	compared, values := 0, 0
 	for _, file := range files {
@@ -210,11 +241,11 @@ func TestSameAsTshark(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		theirs := read(t, file)
-		if len(theirs) != len(ours) {
-			t.Errorf("%s: %d frames, tshark has %d", file, len(ours), len(theirs))
-			continue
+		if len(all) < len(ours) {
+			t.Fatalf("%s: %d frames, tshark has %d", file, len(ours), len(all))
 		}
+		theirs := all[:len(ours)]
+		all = all[len(ours):]
 		shown := 0
 		for i, f := range ours {
 			b, ok := tipc(f)
@@ -243,6 +274,9 @@ func TestSameAsTshark(t *testing.T) {
 				}
 			}
 		}
+	}
+	if len(all) != 0 {
+		t.Errorf("tshark has %d frames that we have not", len(all))
 	}
 	for i := range differences {
 		d := &differences[i]

@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/test/bench/bare"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // ends opens two ends on a network in memory.
@@ -34,16 +35,19 @@ func ends(t *testing.T) (a, b *bare.End) {
 }
 
 func TestFrames(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t)
 	loadtest.Check(t, a, b, load.Job{Size: 64, For: 20 * time.Millisecond})
 }
 
 func TestBundles(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t)
 	loadtest.Check(t, a, b, load.Job{Size: 64, Per: bare.PerFrame(1500, 64), For: 20 * time.Millisecond})
 }
 
 func TestPerFrame(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, c := range []struct{ mtu, size, want int }{{1500, 64, 17}, {3506, 64, 39}, {1500, 65, 16}, {1500, 1476, 1}, {1500, 1477, 0}} {
 		if got := bare.PerFrame(c.mtu, c.size); got != c.want {
 			t.Errorf("%d bytes in %d: got %d, want %d", c.size, c.mtu, got, c.want)

@@ -7,11 +7,13 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A table of a shape has the shape's ranges, each once; every key is bound, and those of
 // ranges around one point are also what their name says.
 func TestShapes(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, s := range Shapes() {
 		const n = 2000
 		ranges, keys := s.Make(n)
@@ -46,6 +48,7 @@ func TestShapes(t *testing.T) {
 
 // A round looks every key up in both, and sees what is missing; allocations are counted.
 func TestLookups(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	l, err := NewLookups(Shapes()[0], 1000)
 	if err != nil {
 		t.Fatal(err)
@@ -76,6 +79,7 @@ func TestLookups(t *testing.T) {
 
 // Binding one more leaves the table as it was.
 func TestBinds(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	crowd := NewCrowd()
 	all := []*Binds{crowd}
 	for _, s := range Shapes() {
@@ -106,6 +110,7 @@ func TestBinds(t *testing.T) {
 
 // Every way binds as many as it says, and loses a whole node.
 func TestMillions(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, m := range Millions() {
 		f, err := m.Measure(100)
 		if err != nil || f.Bytes < 50 || f.Bytes > 2000 || f.Insert <= 0 || f.Purge <= 0 || f.Purge > time.Minute {

@@ -6,10 +6,13 @@ import (
 	"context"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 // The target is 2 KiB; the table prints what it is.
 func TestIdle(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	conns := 10_000
 	if testing.Short() {
 		conns = 1000

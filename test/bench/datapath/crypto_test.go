@@ -11,11 +11,13 @@ import (
 
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/station"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // What AES takes of each message is added to the plain time of its round: of both ends
 // of a round trip, of the slower end of what goes one way.
 func TestSealedRows(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	trips := func(p50 time.Duration, aes0, aes1 float64) *Outcome {
 		r := station.Run{Round: 1}
 		r.Ends[0] = load.Result{P50: p50, All: 1000, Sealed: 2000, AES: 1000 * aes0}
@@ -60,6 +62,7 @@ func TestSealedRows(t *testing.T) {
 
 // A single figure has a target, must be 0, or is printed.
 func TestSingles(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	of := func(v float64) func(context.Context, Options) (Figure, error) {
 		return func(context.Context, Options) (Figure, error) { return Figure{v, "a note"}, nil }
 	}

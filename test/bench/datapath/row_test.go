@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/test/bench/station"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestMedian(t *testing.T) {
@@ -118,6 +119,7 @@ func TestLimit(t *testing.T) {
 }
 
 func TestAllocations(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	r := Row{Ours: "a", Also: "b", Count: allocations}
 	with := func(mallocs ...uint64) *Outcome {
 		o := &Outcome{}

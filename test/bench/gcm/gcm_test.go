@@ -8,6 +8,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // stations are two devices of one network, the first of which is counted.
@@ -75,6 +76,7 @@ func TestCensus(t *testing.T) {
 // Every frame has its price: a seal for what left, an open for what came; lengths beyond
 // those that are measured cost as the next longer one, or the longest.
 func TestCost(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	asked := map[int]int{}
 	of := func(n int) (seal, open float64) {
 		asked[n]++
@@ -106,6 +108,7 @@ func TestCost(t *testing.T) {
 }
 
 func TestPrice(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, key := range []int{16, 24, 32} {
 		c, err := New(key)
 		if err != nil {

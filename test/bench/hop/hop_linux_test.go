@@ -11,10 +11,12 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
 	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Both ends of what has two count the round trips, in every job anew.
 func TestEnds(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for name, open := range map[string]func(path string, end int) (load.Load, error){
 		"shared memory": func(path string, end int) (load.Load, error) { return OpenShared(path, end) },
 		"UNIX socket":   func(path string, end int) (load.Load, error) { return OpenUnix(path, end) },
@@ -42,6 +44,7 @@ func TestEnds(t *testing.T) {
 
 // A program of the daemon talks to itself, and the daemon serves until it is told to stop.
 func TestAttached(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	path := filepath.Join(t.TempDir(), "socket")
 	d, err := OpenDaemon(t.Context(), DaemonConfig{Path: path, Address: tipc.Address(1), Wait: stack.Sleep})
 	if err != nil {

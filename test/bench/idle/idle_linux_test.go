@@ -7,6 +7,8 @@ import (
 	"os"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 // An idle node sleeps over every carrier, a program's own and a daemon's, alone and with a
@@ -16,6 +18,7 @@ import (
 // It fails if wake-ups that come seldom count as false, or if a device that is not
 // listened to is asked every millisecond for ever.
 func TestIdleNodesSleep(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	samples, err := Measure(t.Context(), Options{Settle: 4 * time.Second, For: 2 * time.Second})
 	if errors.Is(err, os.ErrPermission) && os.Getenv("UTIPC_TEST_REQUIRE") != "all" {
 		t.Skip("needs root:", err)

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // openBoth opens both ends on loopback, or skips the test where the program is missing.
@@ -37,6 +38,7 @@ func openBoth(t *testing.T, open func(Config) (load.Load, error), udp bool) (end
 
 // What iperf3 prints is understood.
 func TestIperf3(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	t.Parallel()
 	ends := openBoth(t, OpenIperf3, false)
 	_, got := loadtest.Run(t, ends[0], ends[1], true, load.Job{Size: 4096, For: time.Millisecond})
@@ -47,6 +49,7 @@ func TestIperf3(t *testing.T) {
 
 // What sockperf prints is understood, of TCP and of UDP.
 func TestSockperf(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, udp := range []bool{false, true} {
 		t.Run(map[bool]string{false: "TCP", true: "UDP"}[udp], func(t *testing.T) {
 			t.Parallel()

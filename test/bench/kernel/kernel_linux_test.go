@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/test/bench/kernel"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A way is one way to move bytes.
@@ -39,6 +40,7 @@ func ways(t *testing.T, wait kernel.Wait, subnet int) []way {
 
 // Every way, waiting in every way, moves messages of one byte, of some, and the longest.
 func TestEveryWay(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for i, wait := range []kernel.Wait{kernel.Spin, kernel.Block, kernel.GoNet} {
 		for _, w := range ways(t, wait, i+1) {
 			t.Run(fmt.Sprint(w.name, " ", wait), func(t *testing.T) {

@@ -8,10 +8,12 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Data arrives with loss and without, and whoever has lost frames has sent again.
 func TestGoodputUnderLoss(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	for _, l := range Lossies {
 		rates, err := l.Goodput(t.Context(), []float64{0, 0.05}, 30*time.Millisecond)
@@ -25,6 +27,7 @@ func TestGoodputUnderLoss(t *testing.T) {
 // What is said to be lost is lost: with all frames gone nothing arrives, and with half of
 // them the sender repeats.
 func TestDropperLoses(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	x, err := Lossies[1].open(t.Context())
 	if err != nil {
@@ -58,6 +61,7 @@ func TestDropperLoses(t *testing.T) {
 
 // A discovery message without the capability says all else that it said.
 func TestHideBlocks(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: frame.CapSynBit | frame.CapGapAckBlock | frame.CapNodeID128, Signature: 0x1234,
 		Prev: 0x1001001, NetID: frame.DefaultNetID, MAC: frame.MAC{2, 0, 0, 0, 0, 1}, Identity: frame.AddrIdentity(0x1001001)}
 	old := f

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -17,6 +18,7 @@ var tiny = Plan{Rounds: 1, For: 30 * time.Millisecond, Failovers: 1, Flow: 2000,
 // All rows are there, and none but for a reason of the machine's is without a value:
 // messages arrive under loss, and while bearers are lost, once and in order.
 func TestRows(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	var rows []Row
 	rows = append(rows, lossRows(t.Context(), tiny, xdp.Config{})...)
@@ -45,6 +47,7 @@ func TestRows(t *testing.T) {
 
 // A stream notices what is missing.
 func TestStreamSeesLoss(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	p, err := openPair(t.Context(), config{cables: 1, mtu: 1500})
 	if err != nil {

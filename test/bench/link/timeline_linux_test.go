@@ -8,12 +8,14 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
 
 // While the frames of a cable vanish its stream brings nothing until the tolerance is over,
 // the other goes on, and before the cut both did; nothing is lost, doubled or reordered.
 func TestTimeline(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	f := Failovers[1]
 	line, err := f.Timeline(t.Context(), xdp.Config{})

@@ -8,11 +8,13 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Both ends of round trips and of a stream run, plain and sealed; what is sealed is
 // counted and priced.
 func TestPair(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, c := range []Config{{}, {Key: 16}, {Stream: true, MTU: 9000}, {Stream: true, MTU: 9000, Key: 32}} {
 		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
 		defer cancel()

@@ -12,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -24,6 +25,7 @@ var packet = xdp.Config{Driver: xdp.AFPacket}
 // Every line is there, with a value: messages arrive by all ways once and in order, names
 // are heard of and forgotten.
 func TestLines(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	r, err := Measure(t.Context(), Options{Plan: tiny, Driver: packet, Progress: io.Discard})
 	if err != nil {
@@ -77,6 +79,7 @@ func TestLines(t *testing.T) {
 
 // A receiver notices what is not the next message, and a run that nobody reads ends.
 func TestFlockSeesLoss(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	s, err := openSegment(t.Context(), packet)
 	if err != nil {
@@ -110,6 +113,7 @@ func TestFlockSeesLoss(t *testing.T) {
 
 // Whoever counts withdrawals is not content with what is published.
 func TestCountSeesOtherEvents(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	s, err := openSegment(t.Context(), packet)
 	if err != nil {

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // role says that a child of this test is a worker.
@@ -75,6 +76,7 @@ func filled(t *testing.T, table figure.Table, none ...string) {
 
 // Every way to the network has its row, and zero copy, which a veth has not, its reason.
 func TestBypass(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	s := measure(t, bypass)
 	if len(s.Tables) != 1 || len(s.Tables[0].Rows) != len(paths) {
 		t.Fatalf("got %+v", s.Tables)
@@ -116,6 +118,7 @@ func complete(t *testing.T, s figure.Section, curves map[string]int, sizes int) 
 }
 
 func TestCopied(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	s := measure(t, copied)
 	complete(t, s, map[string]int{"copy-rate-1500": 4, "copy-cpu-1500": 4, "copy-ratio-1500": 4, "copy-rate-65000": 4, "copy-cpu-65000": 4, "copy-ratio-65000": 4}, len(some(Tiny, copiedSizes)))
 	if len(s.Says) != 4 {
@@ -124,6 +127,7 @@ func TestCopied(t *testing.T) {
 }
 
 func TestLocal(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	s := measure(t, local)
 	complete(t, s, map[string]int{
 		"local-trip-asleep": 12, "local-rate-asleep": 11, "local-ratio-trip-asleep": 6, "local-ratio-rate-asleep": 6,

@@ -10,6 +10,7 @@ import (
 	"github.com/utipc/utipc/test/bench/link"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/sim"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // tiny measures a kind with the smallest plan, and demands that all of it could be measured.
@@ -26,6 +27,7 @@ func tiny(t *testing.T, k Kind) figure.Section {
 // Every system has its points, those of this stack and TCP's, and on the simulated link what
 // is lost costs.
 func TestLossKind(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	s := tiny(t, lossy)
 	if len(s.Figures) != 3 || len(s.Figures[0].Series) != len(sim.Windows) || len(s.Figures[1].Series) != len(link.Lossies) {
@@ -47,6 +49,7 @@ func TestLossKind(t *testing.T) {
 
 // The cut is at 0, and what is drawn begins before it and ends behind the return.
 func TestFailoverKind(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	s := tiny(t, failover)
 	if len(s.Tables) != 1 || len(s.Tables[0].Rows) != 1 || len(s.Figures) != 2 || len(s.Figures[1].Series) != 2 {
@@ -61,6 +64,7 @@ func TestFailoverKind(t *testing.T) {
 }
 
 func TestScaleKind(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	s := tiny(t, scale)
 	if len(s.Tables) != 1 || len(s.Tables[0].Rows) != 1 || s.Tables[0].Rows[0].Name != "10" {
 		t.Fatalf("got %+v", s.Tables)

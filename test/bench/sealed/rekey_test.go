@@ -2,11 +2,16 @@
 
 package sealed
 
-import "testing"
+import (
+	"testing"
+
+	"github.com/utipc/utipc/test/tier"
+)
 
 // A change of keys under load loses nothing and resets no link; how long the longest gap
 // was is printed.
 func TestRekey(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	if testing.Short() {
 		t.Skip("a key rests for ten seconds before the next")
 	}

@@ -10,9 +10,11 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
 	"github.com/utipc/utipc/test/bench/tcp"
+	"github.com/utipc/utipc/test/tier"
 )
 
 func TestEveryWait(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for i, wait := range []tcp.Wait{tcp.Spin, tcp.Block, tcp.GoNet} {
 		t.Run(string(wait), func(t *testing.T) {
 			var ends [2]*kernel.Stream

@@ -12,6 +12,7 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
 	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // ends opens two nodes on a network in memory.
@@ -36,24 +37,28 @@ func ends(t *testing.T, c tipc.Config) (a, b *tipc.End) {
 }
 
 func TestNode(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Wait: stack.Adaptive})
 	loadtest.Check(t, a, b, load.Job{Size: 64, For: 20 * time.Millisecond})
 }
 
 // Round trips may be calls that an active port answers.
 func TestCall(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Call: true})
 	loadtest.Check(t, a, b, load.Job{Size: 64, For: 20 * time.Millisecond})
 }
 
 // What goes one way may do so without a copy.
 func TestBuffers(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Buffers: true})
 	loadtest.Check(t, a, b, load.Job{Size: 5000, For: 20 * time.Millisecond})
 }
 
 // A node that sends each message in a frame of its own has sent a frame each.
 func TestSingle(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Single: true})
 	sent, _ := loadtest.Run(t, a, b, true, load.Job{Size: 64, For: 20 * time.Millisecond})
 	if sent.Frames < sent.Count-200 { // what waits for the window
@@ -63,6 +68,7 @@ func TestSingle(t *testing.T) {
 
 // What is offered beyond what can be sent is not waited for.
 func TestOffer(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Datagram: true})
 	for _, rate := range []float64{1000, 1e8} {
 		sent, got := loadtest.Run(t, a, b, true, load.Job{Size: 64, For: 100 * time.Millisecond, Offered: rate})
@@ -81,12 +87,14 @@ func TestOffer(t *testing.T) {
 
 // The shortest messages belong to their round, too.
 func TestOneByte(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Wait: stack.Adaptive})
 	loadtest.Check(t, a, b, load.Job{Size: 1, For: 20 * time.Millisecond})
 }
 
 // A message that is timed says when it was due.
 func TestTimed(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	a, b := ends(t, tipc.Config{Wait: stack.Adaptive})
 	sent, got := loadtest.Run(t, a, b, true, load.Job{Size: 64, For: 50 * time.Millisecond, Offered: 2000, Timed: true})
 	if got.P50 <= 0 || got.P99 < got.P50 || len(got.Quantiles) != len(load.Fractions) || got.Count == 0 || got.Count > sent.Count {

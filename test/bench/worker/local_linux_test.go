@@ -9,11 +9,13 @@ import (
 
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/worker"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // What has both ends in one process measures at the end that does, and only waits at the
 // other.
 func TestOneProcess(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, o := range []worker.Open{
 		{Load: worker.Local, Socket: "rdm", Wait: "sleep"}, {Load: worker.Local, Socket: "call", Wait: "adaptive"},
 		{Load: worker.Local, Socket: "tipcpacket", Wait: "sleep"}, {Load: worker.Local, Socket: "tipc", Wait: "sleep"},

@@ -15,6 +15,7 @@ import (
 
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/worker"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // role says what a child of this test does in place of tests.
@@ -51,6 +52,7 @@ func start(t *testing.T, what string) *worker.Process {
 }
 
 func TestWorker(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	p := start(t, "worker")
 	if _, err := run(p, load.Job{}); err == nil || !strings.Contains(err.Error(), "no load is open") {
 		t.Errorf("a job before a load: got %v", err)
@@ -82,6 +84,7 @@ func run(p *worker.Process, j load.Job) (load.Result, error) {
 
 // A job ends when it is told to, and when it has gone on for too long.
 func TestStop(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	p := start(t, "worker")
 	if _, err := p.Open(worker.Open{Load: worker.Burn}); err != nil {
 		t.Fatal(err)
@@ -112,6 +115,7 @@ func TestStop(t *testing.T) {
 
 // A worker that does not answer is killed, and one that has died says why.
 func TestHungAndDead(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	p := start(t, "deaf")
 	c, err := p.Run(load.Job{})
 	if err != nil {
@@ -146,6 +150,7 @@ func waitUntilDead(t *testing.T, pid int) {
 
 // Serve reports what is no request, and does not stop at a job that runs.
 func TestServe(t *testing.T) {
+	tier.SkipShort(t, "a machine to itself: it measures")
 	var out bytes.Buffer
 	if err := worker.Serve(t.Context(), strings.NewReader("{\"id\":1}\nhello\n"), &out, worker.OpenLoad); err == nil {
 		t.Error("got no error")

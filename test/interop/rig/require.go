@@ -10,6 +10,8 @@ import (
 	"sync"
 	"testing"
 	"time"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 // buildTimeout is for everything from package lists to archive.
@@ -31,6 +33,7 @@ func Require(tb testing.TB) *Image {
 // RequireKernel is Require for any flavour.
 func RequireKernel(tb testing.TB, f Flavour) *Image {
 	tb.Helper()
+	tier.SkipShort(tb, "a kernel that runs as a guest")
 	building.Lock()
 	build := built[f]
 	if build == nil {
