@@ -379,25 +379,23 @@ func errnoOrNil(e syscall.Errno) error {
 // accepted is the connection that answers an accept.
 func (p *program) accepted(id uint32) *program {
 	p.t.Helper()
-	for {
-		var h attach.Header
-		buf := make([]byte, 1000)
-		k, fd, err := p.c.ReadFD(&h, buf)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		if h.Op != attach.OpAccept || h.ID != id {
-			p.t.Fatalf("got %v %q", &h, buf[:k])
-		}
-		if h.Errno != 0 || fd < 0 {
-			p.t.Fatalf("accept: %v, descriptor %d", h.Errno, fd)
-		}
-		c, err := attach.NewConn(fd)
-		if err != nil {
-			p.t.Fatal(err)
-		}
-		p.t.Cleanup(func() { c.Close() })
-		c.SetDeadline(time.Now().Add(patience))
-		return &program{t: p.t, c: c}
+	var h attach.Header
+	buf := make([]byte, 1000)
+	k, fd, err := p.c.ReadFD(&h, buf)
+	if err != nil {
+		p.t.Fatal(err)
 	}
+	if h.Op != attach.OpAccept || h.ID != id {
+		p.t.Fatalf("got %v %q", &h, buf[:k])
+	}
+	if h.Errno != 0 || fd < 0 {
+		p.t.Fatalf("accept: %v, descriptor %d", h.Errno, fd)
+	}
+	c, err := attach.NewConn(fd)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(patience))
+	return &program{t: p.t, c: c}
 }

@@ -41,7 +41,7 @@ func (x *session) gathered(h *attach.Header, data []byte) (verb string, in []byt
 	}
 	var all []byte
 	if g.err == nil {
-		if all, done, err = g.Add(h, data, attach.MaxRequest); err != nil {
+		if all, _, err = g.Add(h, data, attach.MaxRequest); err != nil {
 			g.err = syscall.EMSGSIZE
 		}
 	}

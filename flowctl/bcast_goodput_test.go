@@ -28,14 +28,13 @@ type castNetwork struct {
 
 // A castPeer is a receiver, and the link between it and the sender.
 type castPeer struct {
-	addr  frame.NodeAddr
-	own   *Link // the sender's end of the link
-	link  *Link // its own end
-	bc    *BroadcastReceiver
-	m     *Member
-	wire  modelWire
-	got   int
-	twice uint64
+	addr frame.NodeAddr
+	own  *Link // the sender's end of the link
+	link *Link // its own end
+	bc   *BroadcastReceiver
+	m    *Member
+	wire modelWire
+	got  int
 }
 
 func newCastNetwork(t testing.TB, seed uint64, n int, kernel bool) *castNetwork {

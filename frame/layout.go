@@ -67,6 +67,9 @@ var showTypes = map[User]func(v uint32) string{
 // layout returns the fields in the header of m, which a kind's parser takes, in
 // the order of the wire. Bits in none of them are reserved.
 // Source: docs/spec/01-wire.md §2, §4.
+// Complex: one case for each kind of message, in the order of the words on the wire, as the specification has them.
+//
+//gocyclo:ignore
 func (m Message) layout() []slot {
 	w := func(word int, name string, show func(uint32) string) slot { return slot{word, 31, 0, name, show} }
 	high := func(word int, name string) slot { return slot{word, 31, 16, name, nil} }

@@ -191,9 +191,15 @@ func (l *linter) header(m Message, c context) bool {
 	if u == UserDiscovery {
 		return true
 	}
+	l.nodes(m, c)
+	return true
+}
+
+// nodes holds m to the rules about whom it is from and for.
+func (l *linter) nodes(m Message, c context) {
 	if m.NonSeq() && c == onWire {
 		l.addIf(m.NetID() < 1 || m.NetID() > 9999, "net-id", "w5", "%d, want 1 to 9999", m.NetID())
-		if u != UserBroadcast {
+		if m.User() != UserBroadcast {
 			l.addIf(m.BcastAck() != 0 || m.Ack() != 0, "bcast-words", "w1 15:0", "acknowledges %d and %d in a broadcast, want 0", m.BcastAck(), m.Ack())
 			to, ok := m.DestNode()
 			l.addIf(ok && to != 0, "bcast-words", "w7", "a broadcast for %v alone", to)
@@ -210,8 +216,7 @@ func (l *linter) header(m Message, c context) bool {
 	}
 	if m.hlen >= BasicLen {
 		orig := NodeAddr(m.word(6))
-		rerouted := u.IsPayload() && m.bits(1, 21, 4) != 0
+		rerouted := m.User().IsPayload() && m.bits(1, 21, 4) != 0
 		l.addIf(orig != m.Prev() && !rerouted, "orig-node", "w6", "%v, want %v as in w3", orig, m.Prev())
 	}
-	return true
 }

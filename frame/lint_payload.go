@@ -14,6 +14,10 @@ func (l *linter) port(m Message, word int, what string) {
 	l.addIf(m.word(word) == 0, "port", []string{4: "w4", 5: "w5"}[word], "no %s", what)
 }
 
+// payload holds a payload message to the rules of its kind.
+// Complex: a list of rules, each a condition of its own.
+//
+//gocyclo:ignore
 func (l *linter) payload(m Message, c context) {
 	p := Payload{m}
 	t, code := p.Type(), p.Error()

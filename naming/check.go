@@ -106,6 +106,9 @@ func (t *Table) checkNodes() error {
 }
 
 // checkBound looks at one range of a type.
+// Complex: a list of invariants, each a condition of its own.
+//
+//gocyclo:ignore
 func (t *Table) checkBound(b *bound, typ uint32) error {
 	h := home{b, b.turn, b.port}
 	if b.all.n > 1 {

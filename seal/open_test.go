@@ -85,7 +85,7 @@ func TestOpenHostile(t *testing.T) {
 	t.Run("inside of another kind than the header", func(t *testing.T) {
 		disc := bytes.Repeat([]byte{0}, frame.DiscLen)
 		disc[0] = 2<<5 | byte(frame.UserDiscovery)<<1
-		var d frame.Identity = frame.AddrIdentity(desk2)
+		d := frame.AddrIdentity(desk2)
 		b := sealed("c0", disc, Header{TX: 1, Identity: d})
 		if _, err := open(b); err != nil {
 			t.Fatalf("discovery: %v", err)

@@ -114,8 +114,7 @@ func TestSlowHandlerIsMoved(t *testing.T) {
 		for began := time.Now(); time.Since(began) < d; {
 		}
 	}
-	var p *stack.ActivePort
-	p = handle(t, b, stack.HandlerConfig{TimeLimit: limit}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+	p := handle(t, b, stack.HandlerConfig{TimeLimit: limit}, activeService, func(w *stack.Reply, m *stack.Incoming) {
 		spin(2 * limit)
 		w.Send(m.Data)
 	})

@@ -103,9 +103,6 @@ func mapInto[E uint64 | descriptor](s *socket, to *shared[E], page int64, at uni
 	return nil
 }
 
-// sends reports whether the socket has a transmit ring.
-func (s *socket) sends() bool { return len(s.tx.entries) > 0 }
-
 // zeroCopy reports whether the card and the socket share memory.
 func (s *socket) zeroCopy() bool {
 	options, err := unix.GetsockoptInt(s.fd, unix.SOL_XDP, unix.XDP_OPTIONS)

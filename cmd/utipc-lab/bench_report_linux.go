@@ -41,18 +41,18 @@ Kinds of measurement, each by itself or all of them in turn:
 
 // benchReportFlags are what the command line says.
 type benchReportFlags struct {
-	plan           report.Plan
-	site           station.Options
-	kinds          []report.Kind
-	out, json      string
-	from, only     string
-	systems        string
-	progress       io.Writer
-	peers          string
-	rounds         int
-	length, wait   time.Duration
-	tiny, short    bool
-	quiet, listing bool
+	plan         report.Plan
+	site         station.Options
+	kinds        []report.Kind
+	out, json    string
+	from, only   string
+	systems      string
+	progress     io.Writer
+	peers        string
+	rounds       int
+	length, wait time.Duration
+	tiny, short  bool
+	quiet        bool
 }
 
 // benchReport measures all kinds, or those named; whole says that it is a report.

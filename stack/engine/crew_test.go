@@ -444,13 +444,3 @@ func (c *crew) done(what string) {
 
 // allRange is a range that the tests send to.
 var allRange = frame.Range{Type: 1000, Lower: 0, Upper: 100}
-
-// bcastLines keeps of what was sent the packets of the broadcast link.
-func bcastLines(lines []string) (s []string) {
-	for _, l := range lines {
-		if strings.Contains(l, ">all ") && !strings.Contains(l, "disc/") {
-			s = append(s, l)
-		}
-	}
-	return s
-}

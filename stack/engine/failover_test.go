@@ -20,14 +20,13 @@ var roughSeed = flag.Uint64("rough", 0, "seed")
 // every message is numbered.
 type twin struct {
 	*bed
-	x, y   *bedNode
-	to     []frame.SocketAddr // of y's sockets
-	from   []*Port            // of x's, one for each
-	ports  []*Port            // y's
-	sent   []int
-	next   []int // the number expected
-	buf    [2048]byte
-	failed bool
+	x, y  *bedNode
+	to    []frame.SocketAddr // of y's sockets
+	from  []*Port            // of x's, one for each
+	ports []*Port            // y's
+	sent  []int
+	next  []int // the number expected
+	buf   [2048]byte
 }
 
 func newTwin(t testing.TB, second BearerConfig, change ...func(*Config)) *twin {

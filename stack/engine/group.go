@@ -147,7 +147,6 @@ type groups struct {
 	held   bool // see HoldGroups
 	kept   flowctl.Queue[heldMessage]
 	ready  []*Group
-	nodes  []frame.NodeAddr
 }
 
 // A groupNews is a binding that came or went.

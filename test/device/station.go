@@ -82,7 +82,7 @@ func (s *station) offer(bufs []*netdev.Buffer) (n int, err error) {
 		var k int
 		k, err = s.dev.Transmit(bufs[n:])
 		if k < 0 || k > len(bufs)-n {
-			err = fmt.Errorf("Transmit of %d frames took %d", len(bufs)-n, k)
+			err = fmt.Errorf("got %d from Transmit of %d frames", k, len(bufs)-n)
 			return true
 		}
 		n += k
@@ -126,9 +126,9 @@ func (s *station) receive(max int) ([]*netdev.Buffer, error) {
 		n, err := s.dev.Receive(s.batch[:max])
 		switch {
 		case n < 0 || n > max:
-			return nil, fmt.Errorf("Receive into %d Buffers gave %d", max, n)
+			return nil, fmt.Errorf("got %d from Receive into %d Buffers", n, max)
 		case n > 0 && err != nil:
-			return nil, fmt.Errorf("Receive gave %d frames with the error %w", n, err)
+			return nil, fmt.Errorf("got %d frames from Receive, with the error %w", n, err)
 		case n > 0 || err != nil:
 			return s.batch[:n], err
 		}

@@ -31,7 +31,6 @@ type distantSubscriber struct {
 	*stack.Subscription
 	name   string
 	server int
-	want   []string // events not seen yet
 }
 
 // subscribeAt subscribes at a member, from a node of ours.

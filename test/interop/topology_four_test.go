@@ -35,7 +35,6 @@ type subscriber struct {
 	server int // member
 	swap   bool
 	job    *rig.Job
-	seen   int // lines taken so far
 	fences int
 }
 

@@ -156,6 +156,9 @@ func (l *life) enter(p *port, m *message, returned bool, invariant int) {
 }
 
 // settle compares what happened with what should have.
+// Complex: one account of what a poll counted, whose terms depend on each other.
+//
+//gocyclo:ignore
 func (l *life) settle(k *look, o *outcomes) {
 	w := l.n.w
 	for _, p := range l.ports {

@@ -11,6 +11,9 @@ import (
 )
 
 // checkFrame is invariant 6, for a frame a device is about to take.
+// Complex: a list of invariants, each a condition of its own.
+//
+//gocyclo:ignore
 func (l *life) checkFrame(net int, b []byte, s *session) {
 	w := l.n.w
 	bad := func(format string, args ...any) {

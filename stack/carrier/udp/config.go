@@ -70,6 +70,29 @@ func (c Config) withDefaults() (Config, error) {
 		return c, &ConfigError{"Local", c.Local, "not an address of this host that peers can be told"}
 	}
 	c.Local = withPort(c.Local)
+	c, err := c.withPeers()
+	if err != nil {
+		return c, err
+	}
+	if c.MTU == 0 {
+		if c.MTU = defaultMTU4; ip.Is6() {
+			c.MTU = defaultMTU6
+		}
+	}
+	if c.MTU < minMTU || c.MTU > maxMTU {
+		return c, &ConfigError{"MTU", c.MTU, fmt.Sprintf("not in %d to %d", minMTU, maxMTU)}
+	}
+	if c.TTL == 0 {
+		c.TTL = defaultTTL
+	}
+	if c.TTL < 1 || c.TTL > 255 {
+		return c, &ConfigError{"TTL", c.TTL, "not in 1 to 255"}
+	}
+	return c, nil
+}
+
+// withPeers fills in the ports of the multicast group or of the remotes.
+func (c Config) withPeers() (Config, error) {
 	switch {
 	case c.Multicast.Addr().IsValid() && len(c.Remotes) > 0:
 		return c, &ConfigError{"Remotes", c.Remotes, "there is a multicast group already"}
@@ -90,20 +113,6 @@ func (c Config) withDefaults() (Config, error) {
 		}
 	}
 	c.Remotes = remotes
-	if c.MTU == 0 {
-		if c.MTU = defaultMTU4; ip.Is6() {
-			c.MTU = defaultMTU6
-		}
-	}
-	if c.MTU < minMTU || c.MTU > maxMTU {
-		return c, &ConfigError{"MTU", c.MTU, fmt.Sprintf("not in %d to %d", minMTU, maxMTU)}
-	}
-	if c.TTL == 0 {
-		c.TTL = defaultTTL
-	}
-	if c.TTL < 1 || c.TTL > 255 {
-		return c, &ConfigError{"TTL", c.TTL, "not in 1 to 255"}
-	}
 	return c, nil
 }
 

@@ -32,6 +32,9 @@ func WaitMode(name string) (m stack.WaitMode, ok bool) {
 }
 
 // OpenLoad opens one of the loads that package worker names.
+// Complex: one case for each load.
+//
+//gocyclo:ignore
 func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 	switch o.Load {
 	case TCP:

@@ -238,11 +238,7 @@ func buildImage(ctx context.Context, root string, p parts, dir string) error {
 
 // compile builds the guest's program.
 func compile(ctx context.Context, root, to string) error {
-	tool := filepath.Join(runtime.GOROOT(), "bin", "go")
-	if p, err := exec.LookPath("go"); err == nil {
-		tool = p
-	}
-	c := exec.CommandContext(ctx, tool, "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", to, "./test/interop/guest")
+	c := exec.CommandContext(ctx, "go", "build", "-trimpath", "-buildvcs=false", "-ldflags=-s -w", "-o", to, "./test/interop/guest")
 	c.Dir = root
 	// Flags for the tests, such as -race, are not for the guest.
 	c.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH=amd64", "GOFLAGS=")

@@ -13,7 +13,6 @@ import (
 type known struct {
 	*seal.Key
 	cipher *seal.Cipher
-	master bool
 	used   map[[12]byte]bool // nonces of what was sealed with it
 	number int
 }
