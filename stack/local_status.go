@@ -2,13 +2,17 @@
 
 package stack
 
-import "slices"
+import "github.com/utipc/utipc/naming"
 
 // Names implements nodeBackend.
 func (n *localNode) Names() []Binding {
-	n.mu.Lock()
-	defer n.unlock()
-	return slices.Collect(n.eng.Bindings)
+	var all []Binding
+	for c := (naming.Cursor{}); !c.Done(); {
+		n.mu.Lock()
+		n.eng.NextBindings(&c, lookPart, func(b Binding) { all = append(all, b) })
+		n.unlock()
+	}
+	return all
 }
 
 // Stats implements nodeBackend.

@@ -49,7 +49,9 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 		e.pieces = pieces{}
 		c.talking.hush(e.from, e.to)
 	}
-	e.next = q + 1
+	if e.next = q + 1; e.told != nil && !e.next.Before(e.told.next) {
+		e.told = nil
+	}
 	e.pieces.begun = e.pieces.begun || q == c.first() && e.began
 	e.sums = remember(e.sums, q, m.Bytes())
 	if e.began && r.known && !r.stale && !e.stale {
