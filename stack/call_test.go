@@ -83,7 +83,7 @@ func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 		return string(buf[:k]), from
 	}
 	resp := make([]byte, 100)
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
 	defer cancel()
 	_, _, err := a.Call(ctx, server.LocalAddr(), []byte("first"), resp)
 	var late *stack.CallError

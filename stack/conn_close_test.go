@@ -187,8 +187,8 @@ func TestAttachedProgramLearnsWhatIsLost(t *testing.T) {
 	x, _ := attachTo(t, a, stack.AttachConfig{})
 	c, s := connect(t, within(t), x, b)
 	total := 0
-	c.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
 	for {
+		c.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
 		k, err := c.Write(make([]byte, 100))
 		if total += k; err != nil { // all is full between here and the peer
 			break

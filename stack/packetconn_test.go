@@ -457,7 +457,7 @@ func TestCloseIsQuick(t *testing.T) {
 		if err := a.Close(t.Context()); err != nil {
 			t.Error(err)
 		}
-		if d := time.Since(began); d > 10*time.Millisecond {
+		if d := time.Since(began); d > 10*time.Millisecond && !attachedTests { // there the clock does not stand still meanwhile
 			t.Errorf("took %v", d)
 		}
 	})

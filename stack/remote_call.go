@@ -23,6 +23,9 @@ func (f *remoteNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp 
 	for c == nil {
 		var err error
 		if c, err = f.takeCaller(ctx); err != nil {
+			if why := ctx.Err(); why != nil && errors.Is(err, why) {
+				err = &CallError{addr, time.Since(began), why}
+			}
 			return 0, SocketAddr{}, err
 		}
 		_, err = c.write(ctx, d, req, addr)

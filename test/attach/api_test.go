@@ -112,9 +112,13 @@ func (o *outcome) about(name string) string {
 	if from < 0 {
 		return "it was not run: " + o.said[max(0, len(o.said)-2000):]
 	}
-	part := o.said[from:]
-	if to := strings.Index(part[1:], "\n=== RUN   Test"); to >= 0 && !strings.Contains(part[1:to+1], "panic") {
-		part = part[:to+1]
+	whole := ""
+	for line := range strings.Lines(o.said[from:]) { // up to the next test that is none of its own
+		other, begins := strings.CutPrefix(line, "=== RUN   Test")
+		if begins && !strings.HasPrefix("Test"+other, name) && !strings.Contains(whole, "panic") {
+			break
+		}
+		whole += line
 	}
-	return part[:min(len(part), 2000)]
+	return whole[:min(len(whole), 2000)]
 }
