@@ -34,7 +34,7 @@ func someErrors() []error {
 		&SilentError{0x1001002, "l", time.Second, context.Canceled},
 		&TopologyError{0x1001002, "it said nothing", os.ErrDeadlineExceeded},
 		&RejectError{frame.NoName, SocketAddr{Node: 3}, Service{Type: 18888, Instance: 1}},
-		&Refusal{syscall.EINVAL, "Already enabled.", ErrConfig}, &Refusal{Errno: syscall.EBUSY}, &MemoryError{Needed: 50, Most: 32}, &GoneError{"it was told to", true},
+		&Refusal{syscall.EINVAL, "Already enabled.", ErrConfig}, &Refusal{Errno: syscall.EBUSY}, &MemoryError{Needed: 50, Most: 32}, &GoneError{"it was told to", true, syscall.EPROTO},
 		&net.AddrError{Err: "missing address", Addr: "x"},
 		net.UnknownNetworkError("tcp"), syscall.EBUSY,
 	}

@@ -47,7 +47,9 @@ type clientConn struct {
 	strays []response     // accepted connections that nobody waits for any more
 	failed error          // of a send of a connection, for the next call
 	over   error          // why nothing comes any more
-	readBy time.Time
+	// farewell is why the daemon is about to close; what it has delivered before is read first.
+	farewell *GoneError
+	readBy   time.Time
 	// answerBy is when a send that is answered waits no longer: a little after the write
 	// deadline, which the daemon keeps.
 	answerBy time.Time
@@ -265,7 +267,7 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		l.end(err)
 		r.release()
 	case r.Op == attach.OpGone:
-		l.end(&GoneError{Reason: frame.PrintablePrefix(string(r.data), maxErrorText)})
+		l.farewell = &GoneError{Reason: frame.PrintablePrefix(string(r.data), maxErrorText), Errno: r.Errno}
 		r.release()
 	default: // of a later version
 		r.release()
@@ -323,6 +325,9 @@ func (l *clientConn) reply(r *clientRecord, fd int) {
 // end notes why nothing comes any more, and tells everybody.
 func (l *clientConn) end(err error) {
 	if l.over == nil {
+		if l.farewell != nil && isGone(err) {
+			err = l.farewell
+		}
 		l.over = err
 		if isGone(err) {
 			if l.seen != nil {

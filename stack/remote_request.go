@@ -23,17 +23,29 @@ type GoneError struct {
 	// Unanswered says that the request had been sent: whether the daemon did what was asked
 	// for is not known.
 	Unanswered bool
+	// Errno is why the daemon has ended this one socket, as what the program sent was no record;
+	// 0: it has ended itself. It is unwrapped to, too.
+	Errno syscall.Errno
 }
 
 func (e *GoneError) Error() string {
-	if e.Unanswered {
-		return "the daemon is gone, and has not answered: " + e.Reason
+	what := "the daemon is gone"
+	if e.Errno != 0 {
+		what = "the daemon has ended this socket"
 	}
-	return "the daemon is gone: " + e.Reason
+	if e.Unanswered {
+		what += ", and has not answered"
+	}
+	return what + ": " + e.Reason
 }
 
-// Unwrap returns syscall.ECONNRESET and net.ErrClosed.
-func (e *GoneError) Unwrap() []error { return []error{syscall.ECONNRESET, net.ErrClosed} }
+// Unwrap returns syscall.ECONNRESET and net.ErrClosed, and Errno if there is one.
+func (e *GoneError) Unwrap() []error {
+	if e.Errno != 0 {
+		return []error{syscall.ECONNRESET, net.ErrClosed, e.Errno}
+	}
+	return []error{syscall.ECONNRESET, net.ErrClosed}
+}
 
 // lineError is what the end of a connection to the daemon means to the program.
 func lineError(err error) error {
@@ -125,7 +137,7 @@ func (l *clientConn) converse(ctx context.Context, by *time.Time, grace time.Dur
 			}
 		}
 		if gone := (*GoneError)(nil); errors.As(err, &gone) {
-			err = &GoneError{gone.Reason, true}
+			err = &GoneError{gone.Reason, true, gone.Errno}
 		}
 	}
 	a = w.answer
@@ -155,6 +167,9 @@ func (l *clientConn) explained(err error) error {
 			}
 		}
 		if l.over == nil && l.leader != nil { // which reads what there is, and then the end
+			if l.farewell != nil {
+				return l.farewell
+			}
 			return &GoneError{Reason: err.Error()}
 		}
 		l.end(&GoneError{Reason: err.Error()})

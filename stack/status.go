@@ -5,7 +5,6 @@ package stack
 import (
 	"net/netip"
 
-	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/engine"
 )
 
