@@ -8,7 +8,6 @@ import (
 	"sync/atomic"
 	"syscall"
 	"testing"
-	"time"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
@@ -20,24 +19,7 @@ import (
 // at once.
 func TestShutdownSendsWhatWasWritten(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 1000}}) // it reads slowly
-	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if err := b.node.WaitFor(within(t), stack.Service{Type: 18888, Instance: 1}); err != nil {
-		t.Fatal(err)
-	}
-	p := b.program(t)
-	p.socket(attach.KindSeqPacket)
-	p.send(attach.Header{Op: attach.OpConnect, ID: 600, Addr: service(18888, 1)}, nil)
-	c, err := l.AcceptConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	p.answer(600)
-	c.SetDeadline(time.Now().Add(patience))
+	p, c := b.connected(t, attach.KindSeqPacket)
 	const wrote = 125 // more than the pace lets through at once, less than the first window
 	for range wrote {
 		p.send(attach.Header{Op: attach.OpSend}, []byte("hello"))

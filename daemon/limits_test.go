@@ -95,15 +95,7 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 300000}}})
 	p, q := b.program(t), b.program(t)
 	own := p.socket(attach.KindRDM)
-	if err := b.peer.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.node.Addr())}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.peer, "tipcrdm", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
+	c := b.sender(t)
 	to, _ := own.Socket()
 	mine := func() stack.Socket {
 		for _, s := range b.node.Sockets() {
@@ -168,15 +160,7 @@ func TestLastRecordCounts(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 2 * len(data)}}})
 	p := b.program(t)
 	own := p.socket(attach.KindRDM)
-	if err := b.peer.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.node.Addr())}); err != nil {
-		t.Fatal(err)
-	}
-	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.peer, "tipcrdm", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
+	c := b.sender(t)
 	to, _ := own.Socket()
 	send := func(data []byte) {
 		t.Helper()
@@ -220,23 +204,7 @@ func TestSendThatWaits(t *testing.T) {
 	for _, ring := range []bool{false, true} {
 		t.Run(fmt.Sprint("ring ", ring), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})
-			l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			if err := b.node.WaitFor(within(t), stack.Service{Type: 18888, Instance: 1}); err != nil {
-				t.Fatal(err)
-			}
-			p := b.program(t)
-			p.socket(attach.KindSeqPacket)
-			p.send(attach.Header{Op: attach.OpConnect, ID: 600, Addr: service(18888, 1)}, nil)
-			c, err := l.AcceptConn()
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer c.Close()
-			p.answer(600)
+			p, c := b.connected(t, attach.KindSeqPacket)
 			if ring {
 				p.useRing(0)
 			}
@@ -265,7 +233,6 @@ func TestSendThatWaits(t *testing.T) {
 			p.send(h, data)
 			waitFor(t, func() bool { return len(b.node.Waits()) == 1 })
 			buf := make([]byte, len(data))
-			c.SetDeadline(time.Now().Add(patience))
 			if _, err := c.Read(buf); err != nil { // makes room
 				t.Fatal(err)
 			}

@@ -69,16 +69,8 @@ func TestUndeliveredDatagram(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	to, _ := p.socket(attach.KindRDM).Socket()
-	if err := b.peer.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.node.Addr())}); err != nil {
-		t.Fatal(err)
-	}
+	c := b.sender(t)
 	p.shutRead()
-	c, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.peer, "tipcrdm", nil)
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
 	if _, err := c.WriteTo([]byte("hello"), to); err != nil {
 		t.Fatal(err)
 	}
@@ -95,25 +87,8 @@ func TestUndeliveredDatagram(t *testing.T) {
 // The mutation: as of TestUndeliveredDatagram.
 func TestUndeliveredOfConnection(t *testing.T) {
 	b := newBed(t, daemon.Config{})
-	l, err := b.peer.Listen(within(t), "tipc", stack.Service{Type: 18888, Instance: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer l.Close()
-	if err := b.node.WaitFor(within(t), stack.Service{Type: 18888, Instance: 1}); err != nil {
-		t.Fatal(err)
-	}
-	p := b.program(t)
-	p.socket(attach.KindStream)
-	p.send(attach.Header{Op: attach.OpConnect, ID: 600, Addr: service(18888, 1)}, nil)
-	c, err := l.AcceptConn()
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer c.Close()
-	p.answer(600)
+	p, c := b.connected(t, attach.KindStream)
 	p.shutRead()
-	c.SetDeadline(time.Now().Add(patience))
 	if _, err := c.Write([]byte("hello")); err != nil {
 		t.Fatal(err)
 	}
@@ -134,15 +109,7 @@ func TestStalledDatagramReturns(t *testing.T) {
 		if ring {
 			p.useRing(0)
 		}
-		if err := b.peer.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.node.Addr())}); err != nil {
-			t.Fatal(err)
-		}
-		c, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.peer, "tipcrdm", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		c.SetDeadline(time.Now().Add(patience))
+		c := b.sender(t)
 		data, sent := make([]byte, 60000), uint64(0)
 		for b.srv.Counters().Stalled == 0 || sent < b.srv.Counters().Messages+4 {
 			if _, err := c.WriteTo(data, to); err != nil {
