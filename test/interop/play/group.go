@@ -87,7 +87,7 @@ func members(s *opened, w []string) (string, error) {
 
 // fillTime is how long fill waits for room before it says there is none, in ms: longer than a
 // busy machine keeps a peer that has read from saying so.
-const fillTime = 2000
+const fillTime = 5000
 
 // fill sends until the members have no more room. Its messages have the numbers 0, 1 ...
 func fill(s *opened, w []string) (string, error) {
