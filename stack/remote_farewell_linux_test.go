@@ -34,7 +34,7 @@ func TestDeliveredAfterFarewellIsRead(t *testing.T) {
 		}
 		daemon.Close()
 		read := func() (got string, err error) {
-			err = s.line().next(context.Background(), false, func(r *farRecord) bool {
+			err = s.line().next(context.Background(), false, func(r *clientRecord) bool {
 				got = string(r.data)
 				return true
 			})
