@@ -25,10 +25,12 @@ func lentBatch(ms []MessageBuffer) []MessageBuffer {
 
 var kept MessageBuffer
 
-// hidden returns s, of which the compiler does not know that it is s.
-func hidden[T any](s []T) (same []T) {
-	type words [3]uintptr
-	*(*words)(unsafe.Pointer(&same)) = *(*words)(unsafe.Pointer(&s))
-	runtime.KeepAlive(s)
-	return same
+// hidden returns s, of which the compiler does not know that it is s: its pointer is copied as
+// a number. One word is, as three would wait for each other in the store buffer.
+func hidden[T any](s []T) []T {
+	p := unsafe.SliceData(s)
+	var same *T
+	*(*uintptr)(unsafe.Pointer(&same)) = *(*uintptr)(unsafe.Pointer(&p))
+	runtime.KeepAlive(p)
+	return unsafe.Slice(same, len(s))
 }
