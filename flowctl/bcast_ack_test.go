@@ -113,8 +113,14 @@ func TestBroadcastHoldOffAsKernel(t *testing.T) {
 		sent, report time.Duration
 		again        bool
 	}{
-		{0, 0, false}, {0, 11 * ms, false}, {0, 12 * ms, true}, {3 * ms, 12 * ms, true}, {4 * ms, 12 * ms, false},
-		{4*ms - 1, 12 * ms, true}, {7 * ms, 16*ms - 1, false}, {7 * ms, 16 * ms, true},
+		{0, 0, false},
+		{0, 11 * ms, false},
+		{0, 12 * ms, true},
+		{3 * ms, 12 * ms, true},
+		{4 * ms, 12 * ms, false},
+		{4*ms - 1, 12 * ms, true},
+		{7 * ms, 16*ms - 1, false},
+		{7 * ms, 16 * ms, true},
 	} {
 		r := newCastRig(t, 1, func(c *BroadcastConfig) { c.AsKernel = true })
 		r.now = c.sent

@@ -52,8 +52,10 @@ func newCastNetwork(t testing.TB, seed uint64, n int, kernel bool) *castNetwork 
 		p.bc = NewBroadcastReceiver(p.addr)
 		p.wire.chance = c.dice
 		link := func(l *Local, to frame.NodeAddr, bc *BroadcastReceiver) *Link {
-			return NewLink(0, Config{Local: l, Peer: to, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-				MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: bc}, caps)
+			return NewLink(0, Config{
+				Local: l, Peer: to, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
+				MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: bc,
+			}, caps)
 		}
 		p.own = link(ours, p.addr, NewBroadcastReceiver(self))
 		p.link = link(local(p.addr), self, p.bc)

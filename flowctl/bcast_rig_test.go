@@ -59,8 +59,10 @@ func (r *castRig) message(n int) *netdev.Buffer {
 
 // write writes a multicast message that fills msg.
 func (r *castRig) write(msg []byte) {
-	f := frame.PayloadFields{Common: frame.Common{Prev: self}, Type: frame.McastMsg,
-		OrigPort: 1, OrigNode: self, NameType: 7777, Upper: 10}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: self}, Type: frame.McastMsg,
+		OrigPort: 1, OrigNode: self, NameType: 7777, Upper: 10,
+	}
 	f.Put(msg, len(msg)-frame.McastLen)
 	clear(msg[frame.McastLen:])
 }

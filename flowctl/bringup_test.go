@@ -27,8 +27,10 @@ type duo struct {
 func newDuo(t *testing.T, late time.Duration) *duo {
 	d := &duo{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64})}
 	for i, a := range []frame.NodeAddr{self, peer} {
-		c := Config{Local: &Local{Self: a, IfName: "eth0", Arena: d.arena}, Peer: self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: frame.Seq(99 + 100*i), Broadcast: NewBroadcastReceiver(a)}
+		c := Config{
+			Local: &Local{Self: a, IfName: "eth0", Arena: d.arena}, Peer: self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
+			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: frame.Seq(99 + 100*i), Broadcast: NewBroadcastReceiver(a),
+		}
 		c.Session++ // 100 and 200
 		d.ends[i] = NewLink(late*time.Duration(i), c, allCaps)
 	}

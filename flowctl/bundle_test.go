@@ -28,8 +28,10 @@ func newBundling(t testing.TB, change ...func(*Config)) *rig {
 
 // said is the message say sends. System messages are errors, as programs cause them.
 func said(imp frame.Importance, data string) []byte {
-	f := frame.PayloadFields{Common: frame.Common{Prev: self}, Importance: imp, Type: frame.DirectMsg,
-		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: self}, Importance: imp, Type: frame.DirectMsg,
+		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer,
+	}
 	if imp == frame.System {
 		f.Importance, f.Error = frame.Low, frame.NoPort
 	}

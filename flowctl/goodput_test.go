@@ -54,9 +54,11 @@ func newModel(t testing.TB, seed uint64, loss float64, change func(*Config)) *mo
 	m := &model{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 20000})}
 	caps := allCaps | frame.CapGapAckBlock
 	for i, a := range []frame.NodeAddr{self, peer} {
-		c := Config{Local: &Local{Self: a, IfName: "eth0", Arena: m.arena, Alone: true, Capabilities: caps},
-			Peer: self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: NewBroadcastReceiver(a)}
+		c := Config{
+			Local: &Local{Self: a, IfName: "eth0", Arena: m.arena, Alone: true, Capabilities: caps},
+			Peer:  self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
+			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: NewBroadcastReceiver(a),
+		}
 		change(&c)
 		m.ends[i] = NewLink(0, c, caps)
 		m.wires[i] = modelWire{chance: rand.New(rand.NewPCG(seed, uint64(i)))}
@@ -132,8 +134,10 @@ func (m *model) deliver(p frame.Message) {
 // carry sends n packets and returns how long it takes until the last is delivered.
 func (m *model) carry(n int) time.Duration {
 	began := m.now
-	f := frame.PayloadFields{Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
-		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
+		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer,
+	}
 	for m.got < n {
 		for m.sent < n && !m.ends[0].Congested(frame.Low) {
 			b := m.arena.Get(frame.EthernetLen+modelPacket, netdev.Data)

@@ -118,8 +118,10 @@ func TestNagle(t *testing.T) {
 		{"the end", "7x10 flush", "4x10 10? 20", 0},
 		{"answers that nobody asked for", "answer answer 5x10 answer answer 9x10", "4x10 10? 8x10 10?", 0},
 		{"traffic both ways never waits", strings.Repeat("3x10 data ", 100), "300x10", 0},
-		{"the most that go alone", "5x1 answer 9x1 answer 17x1 answer 33x1 answer 65x1 answer 129x1 answer 257x1 answer 513x1 answer 1025x1 answer 1025x1",
-			"4x1 1? 8x1 1? 16x1 1? 32x1 1? 64x1 1? 128x1 1? 256x1 1? 512x1 1? 1024x1 1? 1024x1 1?", 0},
+		{
+			"the most that go alone", "5x1 answer 9x1 answer 17x1 answer 33x1 answer 65x1 answer 129x1 answer 257x1 answer 513x1 answer 1025x1 answer 1025x1",
+			"4x1 1? 8x1 1? 16x1 1? 32x1 1? 64x1 1? 128x1 1? 256x1 1? 512x1 1? 1024x1 1? 1024x1 1?", 0,
+		},
 	} {
 		r := newNagleRig(1428)
 		r.do(c.do)

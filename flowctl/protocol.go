@@ -35,8 +35,10 @@ func (l *Link) sendState(now time.Duration, o stateOptions) {
 		return
 	}
 	f := frame.StateFields{
-		Common: frame.Common{Seq: l.sndNxt + 32767, Ack: l.rcvNxt - 1,
-			BcastAck: l.bcast.Ack(), Prev: l.cfg.Self},
+		Common: frame.Common{
+			Seq: l.sndNxt + 32767, Ack: l.rcvNxt - 1,
+			BcastAck: l.bcast.Ack(), Prev: l.cfg.Self,
+		},
 		LinkInfo: l.info(), Probe: o.probe, Keepalive: o.keepalive, Gap: o.gap,
 		BcastGap: l.bcast.Gap(),
 	}

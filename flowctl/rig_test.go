@@ -171,8 +171,10 @@ func (r *rig) packet(seq, ack frame.Seq, data string) (frame.Message, *netdev.Bu
 	if b == nil {
 		r.t.Fatal("no chunk")
 	}
-	f := frame.PayloadFields{Common: frame.Common{Seq: seq, Ack: ack, Prev: peer}, Type: frame.DirectMsg,
-		OrigPort: 2, DestPort: 1, OrigNode: peer, DestNode: self}
+	f := frame.PayloadFields{
+		Common: frame.Common{Seq: seq, Ack: ack, Prev: peer}, Type: frame.DirectMsg,
+		OrigPort: 2, DestPort: 1, OrigNode: peer, DestNode: self,
+	}
 	b.Extend(frame.EthernetLen)
 	f.Append(b.Extend(frame.BasicLen + len(data))[:0], []byte(data))
 	m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
@@ -205,8 +207,10 @@ func (r *rig) message(n int) *netdev.Buffer {
 	if b == nil {
 		r.t.Fatal("no chunk")
 	}
-	f := frame.PayloadFields{Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
-		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
+		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer,
+	}
 	b.Extend(frame.EthernetLen)
 	f.Append(b.Extend(frame.BasicLen + n)[:0], make([]byte, n))
 	return b

@@ -19,27 +19,45 @@ func TestAnswerToState(t *testing.T) {
 	}{
 		{"plain", nil, func(f *frame.StateFields) {}, nil},
 		{"plain, behind", nil, func(f *frame.StateFields) { f.NextSent = 9 }, nil},
-		{"probe", nil, func(f *frame.StateFields) { f.Probe, f.Keepalive = true, true },
-			[]string{"link/state keepalive next=1 session=100 seq=2 ack=0"}},
-		{"probe, tail lost", nil, func(f *frame.StateFields) { f.Probe, f.Keepalive, f.NextSent = true, true, 4 },
-			[]string{"link/state keepalive gap=3 next=1 session=100 seq=2 ack=0"}},
-		{"probe without the keepalive bit, tail lost", nil, func(f *frame.StateFields) { f.Probe, f.NextSent = true, 4 },
-			[]string{"link/state keepalive gap=3 next=1 session=100 seq=2 ack=0"}},
+		{
+			"probe", nil, func(f *frame.StateFields) { f.Probe, f.Keepalive = true, true },
+			[]string{"link/state keepalive next=1 session=100 seq=2 ack=0"},
+		},
+		{
+			"probe, tail lost", nil, func(f *frame.StateFields) { f.Probe, f.Keepalive, f.NextSent = true, true, 4 },
+			[]string{"link/state keepalive gap=3 next=1 session=100 seq=2 ack=0"},
+		},
+		{
+			"probe without the keepalive bit, tail lost", nil, func(f *frame.StateFields) { f.Probe, f.NextSent = true, 4 },
+			[]string{"link/state keepalive gap=3 next=1 session=100 seq=2 ack=0"},
+		},
 		{"keepalive", nil, func(f *frame.StateFields) { f.Keepalive = true }, nil},
-		{"keepalive, tail lost", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 4 },
-			[]string{"link/state gap=3 next=1 session=100 seq=2 ack=0"}},
+		{
+			"keepalive, tail lost", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 4 },
+			[]string{"link/state gap=3 next=1 session=100 seq=2 ack=0"},
+		},
 		{"keepalive, next sent before ours", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 0xfff0 }, nil},
-		{"keepalive, something deferred", func(r *rig) { r.receive(5, 0) },
-			func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 6 }, nil},
-		{"probe, something deferred", func(r *rig) { r.receive(5, 0) },
+		{
+			"keepalive, something deferred", func(r *rig) { r.receive(5, 0) },
+			func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 6 }, nil,
+		},
+		{
+			"probe, something deferred", func(r *rig) { r.receive(5, 0) },
 			func(f *frame.StateFields) { f.Probe, f.Keepalive, f.NextSent = true, true, 6 },
-			[]string{"link/state keepalive gap=4 next=1 session=100 seq=2 ack=0"}},
-		{"gap of 8191", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 1+8191 },
-			[]string{"link/state gap=8191 next=1 session=100 seq=2 ack=0"}},
-		{"gap beyond the window is cut", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 20000 },
-			[]string{"link/state gap=8191 next=1 session=100 seq=2 ack=0"}},
-		{"tail lost across the wrap", func(r *rig) { r.at(1, 65534) }, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 2 },
-			[]string{"link/state gap=4 next=1 session=100 seq=2 ack=65533"}},
+			[]string{"link/state keepalive gap=4 next=1 session=100 seq=2 ack=0"},
+		},
+		{
+			"gap of 8191", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 1+8191 },
+			[]string{"link/state gap=8191 next=1 session=100 seq=2 ack=0"},
+		},
+		{
+			"gap beyond the window is cut", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 20000 },
+			[]string{"link/state gap=8191 next=1 session=100 seq=2 ack=0"},
+		},
+		{
+			"tail lost across the wrap", func(r *rig) { r.at(1, 65534) }, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 2 },
+			[]string{"link/state gap=4 next=1 session=100 seq=2 ack=65533"},
+		},
 	} {
 		r := newRig(t).up()
 		if c.prep != nil {

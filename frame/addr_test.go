@@ -52,9 +52,11 @@ func TestParseAddr(t *testing.T) {
 }
 
 func TestParseAddrRefuses(t *testing.T) {
-	for _, s := range []string{"", ":", "1", "1:", ":1", "1:2:3", "1:2-", "1:-2", "1:3-2", "1:2-3-4", "1:2-3@4", "1:2@", "1:2@0", "1:2@x", "1:2@1.1",
+	for _, s := range []string{
+		"", ":", "1", "1:", ":1", "1:2:3", "1:2-", "1:-2", "1:3-2", "1:2-3-4", "1:2-3@4", "1:2@", "1:2@0", "1:2@x", "1:2@1.1",
 		"1:2@1.1.1.1", "1:2@256.1.1", "1:2@1.4096.1", "1:2@1.1.4096", "1:2@01.1.1", "1:2@1..1", "1:2@100000000", "4294967296:1", "1:4294967296",
-		"-1:1", "+1:1", "0x1:1", " 1:1", "1:1 ", "1_0:1", "<1:2", "1:2>", "<1>", "<:1>", "<1:>", "<1.1.1:2>", "<1:2>>", "<1:-2>", "<1:4294967296>", "<>"} {
+		"-1:1", "+1:1", "0x1:1", " 1:1", "1:1 ", "1_0:1", "<1:2", "1:2>", "<1>", "<:1>", "<1:>", "<1.1.1:2>", "<1:2>>", "<1:-2>", "<1:4294967296>", "<>",
+	} {
 		if a, err := frame.ParseAddr(s); !errors.Is(err, frame.ErrAddress) || a != nil {
 			t.Errorf("%q: got %v, %v, want %v", s, a, err, frame.ErrAddress)
 		} else if !strings.Contains(err.Error(), `"`+s+`"`) {
@@ -69,8 +71,13 @@ func TestNodeAddr(t *testing.T) {
 		want frame.NodeAddr
 		out  string
 	}{
-		{"0", 0, "0"}, {"1001001", 0x01001001, "1001001"}, {"01001001", 0x01001001, "1001001"}, {"1.1.1", 0x01001001, "1001001"},
-		{"255.4095.4095", 0xffffffff, "ffffffff"}, {"0.0.0", 0, "0"}, {"DEADbeef", 0xdeadbeef, "deadbeef"},
+		{"0", 0, "0"},
+		{"1001001", 0x01001001, "1001001"},
+		{"01001001", 0x01001001, "1001001"},
+		{"1.1.1", 0x01001001, "1001001"},
+		{"255.4095.4095", 0xffffffff, "ffffffff"},
+		{"0.0.0", 0, "0"},
+		{"DEADbeef", 0xdeadbeef, "deadbeef"},
 	} {
 		got, err := frame.ParseNodeAddr(c.text)
 		if err != nil || got != c.want || got.String() != c.out {
@@ -91,9 +98,12 @@ func TestOverlaps(t *testing.T) {
 		b    frame.Range
 		want bool
 	}{
-		{frame.Range{Type: 1, Lower: 0, Upper: 9}, false}, {frame.Range{Type: 1, Lower: 0, Upper: 10}, true},
-		{frame.Range{Type: 1, Lower: 12, Upper: 13}, true}, {frame.Range{Type: 1, Lower: 0, Upper: 99}, true},
-		{frame.Range{Type: 1, Lower: 20, Upper: 99}, true}, {frame.Range{Type: 1, Lower: 21, Upper: 99}, false},
+		{frame.Range{Type: 1, Lower: 0, Upper: 9}, false},
+		{frame.Range{Type: 1, Lower: 0, Upper: 10}, true},
+		{frame.Range{Type: 1, Lower: 12, Upper: 13}, true},
+		{frame.Range{Type: 1, Lower: 0, Upper: 99}, true},
+		{frame.Range{Type: 1, Lower: 20, Upper: 99}, true},
+		{frame.Range{Type: 1, Lower: 21, Upper: 99}, false},
 		{frame.Range{Type: 2, Lower: 10, Upper: 20}, false},
 	} {
 		if got := a.Overlaps(c.b); got != c.want || c.b.Overlaps(a) != c.want {

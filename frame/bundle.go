@@ -51,8 +51,10 @@ type BundleFields struct {
 
 // Fields returns what the packet around the messages says.
 func (u Bundle) Fields() BundleFields {
-	f := BundleFields{Common: u.common(), Count: uint16(u.Count()), Importance: Importance(u.bits(9, 0, 3)),
-		Orig: NodeAddr(u.word(6)), Dest: NodeAddr(u.word(7))}
+	f := BundleFields{
+		Common: u.common(), Count: uint16(u.Count()), Importance: Importance(u.bits(9, 0, 3)),
+		Orig: NodeAddr(u.word(6)), Dest: NodeAddr(u.word(7)),
+	}
 	if u.NonSeq() {
 		f.NetID = u.NetID()
 	}

@@ -138,8 +138,10 @@ func TestBundleOfMany(t *testing.T) {
 // counts what comes in.
 func TestBundleBuiltInPlace(t *testing.T) {
 	p := frame.PayloadFields{Importance: frame.High, Type: frame.DirectMsg}
-	f := frame.BundleFields{Common: frame.Common{Prev: 1, Seq: 7, Ack: 8, BcastAck: 9, NonSeq: true},
-		Count: 1, Importance: frame.High, NetID: 4711, Orig: 2, Dest: 3}
+	f := frame.BundleFields{
+		Common: frame.Common{Prev: 1, Seq: 7, Ack: 8, BcastAck: 9, NonSeq: true},
+		Count:  1, Importance: frame.High, NetID: 4711, Orig: 2, Dest: 3,
+	}
 	msg := p.Append(nil, []byte("data"))
 	b := append(bytes.Repeat([]byte{0xee}, frame.IntLen), msg...)
 	f.Put(b, len(msg))

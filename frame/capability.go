@@ -25,9 +25,11 @@ const (
 	capMask Capabilities = 1<<13 - 1
 )
 
-var capNames = [...]string{"syn", "bcast-synch", "bcast-state-nack", "block-flowctl",
+var capNames = [...]string{
+	"syn", "bcast-synch", "bcast-state-nack", "block-flowctl",
 	"bcast-rcast", "id128", "link-seqno", "mcast-rbctl", "gap-ack", "tunnel-enhanced",
-	"nagle", "named-bcast", "bit12"}
+	"nagle", "named-bcast", "bit12",
+}
 
 // Has reports whether all of want are in c.
 func (c Capabilities) Has(want Capabilities) bool { return c&want == want }

@@ -48,15 +48,27 @@ func TestNamesOfEnums(t *testing.T) {
 		got  interface{ String() string }
 		want string
 	}{
-		{netdev.Data, "data"}, {netdev.Control, "control"},
-		{frame.NoScope, "none"}, {frame.ClusterScope, "cluster"}, {frame.NodeScope, "node"}, {frame.Scope(4), "Scope(4)"},
-		{frame.UserLow, "low"}, {frame.UserDiscovery, "disc"}, {frame.User(16), "User(16)"},
-		{frame.System, "system"}, {frame.Importance(9), "Importance(9)"},
-		{frame.GroupUcastMsg, "group-ucast"}, {frame.PayloadType(8), "PayloadType(8)"},
-		{frame.ConnShutdown, "connection shutdown"}, {frame.ErrorCode(6), "ErrorCode(6)"},
-		{frame.TrialFail, "trial-fail"}, {frame.DiscoveryType(4), "DiscoveryType(4)"},
-		{frame.LastFragment, "last"}, {frame.FragmentType(3), "FragmentType(3)"},
-		{frame.ConnProbeReply, "probe-reply"}, {frame.ConnType(3), "ConnType(3)"},
+		{netdev.Data, "data"},
+		{netdev.Control, "control"},
+		{frame.NoScope, "none"},
+		{frame.ClusterScope, "cluster"},
+		{frame.NodeScope, "node"},
+		{frame.Scope(4), "Scope(4)"},
+		{frame.UserLow, "low"},
+		{frame.UserDiscovery, "disc"},
+		{frame.User(16), "User(16)"},
+		{frame.System, "system"},
+		{frame.Importance(9), "Importance(9)"},
+		{frame.GroupUcastMsg, "group-ucast"},
+		{frame.PayloadType(8), "PayloadType(8)"},
+		{frame.ConnShutdown, "connection shutdown"},
+		{frame.ErrorCode(6), "ErrorCode(6)"},
+		{frame.TrialFail, "trial-fail"},
+		{frame.DiscoveryType(4), "DiscoveryType(4)"},
+		{frame.LastFragment, "last"},
+		{frame.FragmentType(3), "FragmentType(3)"},
+		{frame.ConnProbeReply, "probe-reply"},
+		{frame.ConnType(3), "ConnType(3)"},
 	} {
 		if c.got.String() != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

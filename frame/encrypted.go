@@ -96,8 +96,10 @@ type EncryptedFields struct {
 // Fields returns what the header says.
 func (e Encrypted) Fields() EncryptedFields {
 	x := e.b[1]
-	f := EncryptedFields{User: e.User(), Destined: e.b[0]&1 != 0, TX: x >> 6, RX: x >> 4 & 3,
-		Keepalive: x&8 != 0, Master: x&4 != 0, NoKey: x&2 != 0, Seq: e.Seq()}
+	f := EncryptedFields{
+		User: e.User(), Destined: e.b[0]&1 != 0, TX: x >> 6, RX: x >> 4 & 3,
+		Keepalive: x&8 != 0, Master: x&4 != 0, NoKey: x&2 != 0, Seq: e.Seq(),
+	}
 	if id, ok := e.Identity(); ok {
 		f.Identity = id
 	} else {

@@ -85,8 +85,13 @@ func (m Message) dissect(at int) ([]Field, error) {
 // raw shows the words of a message whose fields cannot be told.
 func (m Message) raw(at int, err error) []Field {
 	f := []Field{errorField(at, err)}
-	l := []slot{{0, 31, 29, "version", nil}, {0, 28, 25, "user", showUser}, {0, 24, 21, "header_words", nil}, {0, 16, 0, "size", nil},
-		{1, 31, 29, "type", nil}}
+	l := []slot{
+		{0, 31, 29, "version", nil},
+		{0, 28, 25, "user", showUser},
+		{0, 24, 21, "header_words", nil},
+		{0, 16, 0, "size", nil},
+		{1, 31, 29, "type", nil},
+	}
 	for _, s := range l {
 		f = append(f, m.slotField(at, s))
 	}
@@ -123,8 +128,10 @@ func (m Message) header(at int, l []slot) (f []Field) {
 	extra := func(until int) {
 		for ; next < until; next++ {
 			if v := m.word(next) & mask[next]; v != 0 {
-				f = append(f, Field{Name: fmt.Sprintf("reserved_w%d", next), Offset: at + 4*next, Len: 4, Word: next, High: 31,
-					Value: fmt.Sprintf("%08x", v), Raw: uint64(v)})
+				f = append(f, Field{
+					Name: fmt.Sprintf("reserved_w%d", next), Offset: at + 4*next, Len: 4, Word: next, High: 31,
+					Value: fmt.Sprintf("%08x", v), Raw: uint64(v),
+				})
 			}
 		}
 	}
@@ -259,8 +266,10 @@ func (s State) dissect(at int) (f []Field) {
 	if err != nil {
 		return append(append(f, rest(at, d)...), errorField(at, err))
 	}
-	g2 := Field{Name: "domain", Offset: at, Len: len(d), Word: -1, Fields: []Field{num("len", at, d[:2]), num("gen", at+2, d[2:4]),
-		num("ack_gen", at+4, d[4:6]), num("member_cnt", at+6, d[6:8]), text("up_map", at+8, 8, fmt.Sprintf("%016x", x.UpMap()))}}
+	g2 := Field{Name: "domain", Offset: at, Len: len(d), Word: -1, Fields: []Field{
+		num("len", at, d[:2]), num("gen", at+2, d[2:4]),
+		num("ack_gen", at+4, d[4:6]), num("member_cnt", at+6, d[6:8]), text("up_map", at+8, 8, fmt.Sprintf("%016x", x.UpMap())),
+	}}
 	list := Field{Name: "members", Offset: at + domainHead, Len: len(d) - domainHead, Word: -1, List: true}
 	for i, a := range x.Members() {
 		o := at + domainHead + 4*i
@@ -310,8 +319,16 @@ func (u Bundle) dissect(at int) []Field {
 func (e Encrypted) dissect() []Field {
 	m := Message{e.b, SealedLen}
 	var f []Field
-	for _, s := range []slot{{0, 31, 29, "version", nil}, {0, 28, 25, "user", showSealed}, {0, 24, 24, "destined", nil}, {0, 23, 22, "tx", nil}, {0, 21, 20, "rx", nil},
-		{0, 19, 19, "keepalive", nil}, {0, 18, 18, "master", nil}, {0, 17, 17, "no_key", nil}} {
+	for _, s := range []slot{
+		{0, 31, 29, "version", nil},
+		{0, 28, 25, "user", showSealed},
+		{0, 24, 24, "destined", nil},
+		{0, 23, 22, "tx", nil},
+		{0, 21, 20, "rx", nil},
+		{0, 19, 19, "keepalive", nil},
+		{0, 18, 18, "master", nil},
+		{0, 17, 17, "no_key", nil},
+	} {
 		f = append(f, m.slotField(0, s))
 	}
 	if v := m.bits(0, 0, 17); v != 0 {

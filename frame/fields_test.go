@@ -32,9 +32,11 @@ func (r maker) common(nonSeq bool) frame.Common {
 }
 
 func (r maker) linkInfo() frame.LinkInfo {
-	return frame.LinkInfo{LastBcast: r.seq(), NextSent: r.seq(), Session: r.seq(), BcastAckInvalid: r.yes(), PeerStopping: r.yes(),
+	return frame.LinkInfo{
+		LastBcast: r.seq(), NextSent: r.seq(), Session: r.seq(), BcastAckInvalid: r.yes(), PeerStopping: r.yes(),
 		RedundantLink: r.yes(), Bearer: uint8(r.IntN(8)), Priority: uint8(r.IntN(32)), Plane: uint8(r.IntN(8)),
-		Tolerance: uint16(r.Uint32()), Orig: r.node(), Dest: r.node()}
+		Tolerance: uint16(r.Uint32()), Orig: r.node(), Dest: r.node(),
+	}
 }
 
 // broadcast returns what only a message on the broadcast link has.
@@ -50,10 +52,14 @@ func (r maker) broadcast() (nonSeq bool, netID uint32) {
 func (r maker) fields() (all []any, data [][]byte) {
 	add := func(f any, b []byte) { all, data = append(all, f), append(data, b) }
 
-	p := frame.PayloadFields{Common: r.common(r.yes()), Importance: frame.Importance(r.IntN(4)), DestDroppable: r.yes(), SrcDroppable: r.yes(),
-		Syn: r.yes(), Error: frame.ErrorCode(r.IntN(16)), Reroute: uint8(r.IntN(16)), Scope: frame.Scope(r.IntN(4)), OrigPort: r.Uint32(), DestPort: r.Uint32()}
-	p.Type = [...]frame.PayloadType{frame.ConnMsg, frame.McastMsg, frame.NamedMsg, frame.DirectMsg,
-		frame.GroupBcastMsg, frame.GroupMcastMsg, frame.GroupUcastMsg}[r.IntN(7)]
+	p := frame.PayloadFields{
+		Common: r.common(r.yes()), Importance: frame.Importance(r.IntN(4)), DestDroppable: r.yes(), SrcDroppable: r.yes(),
+		Syn: r.yes(), Error: frame.ErrorCode(r.IntN(16)), Reroute: uint8(r.IntN(16)), Scope: frame.Scope(r.IntN(4)), OrigPort: r.Uint32(), DestPort: r.Uint32(),
+	}
+	p.Type = [...]frame.PayloadType{
+		frame.ConnMsg, frame.McastMsg, frame.NamedMsg, frame.DirectMsg,
+		frame.GroupBcastMsg, frame.GroupMcastMsg, frame.GroupUcastMsg,
+	}[r.IntN(7)]
 	p.Long = p.Type == frame.ConnMsg && r.yes()
 	p.OrigNode = p.Prev
 	if p.Len() >= frame.BasicLen {
@@ -76,8 +82,10 @@ func (r maker) fields() (all []any, data [][]byte) {
 	}
 	add(s, nil)
 
-	d := frame.DiscoveryFields{Type: frame.DiscoveryType(r.IntN(4)), Capabilities: frame.Capabilities(r.IntN(1 << 13)), Signature: uint16(r.IntN(1 << 15)),
-		Dest: r.node(), Prev: r.node(), NetID: r.Uint32(), MAC: frame.MAC{2, byte(r.Uint32()), 3}, NetHash: r.Uint32(), Suggested: r.node(), Identity: frame.Identity{1, byte(r.Uint32())}}
+	d := frame.DiscoveryFields{
+		Type: frame.DiscoveryType(r.IntN(4)), Capabilities: frame.Capabilities(r.IntN(1 << 13)), Signature: uint16(r.IntN(1 << 15)),
+		Dest: r.node(), Prev: r.node(), NetID: r.Uint32(), MAC: frame.MAC{2, byte(r.Uint32()), 3}, NetHash: r.Uint32(), Suggested: r.node(), Identity: frame.Identity{1, byte(r.Uint32())},
+	}
 	if d.Capabilities.Has(frame.CapSynBit) {
 		d.Signature |= 1 << 15
 	}
@@ -89,27 +97,39 @@ func (r maker) fields() (all []any, data [][]byte) {
 	add(d, nil)
 
 	nonSeq, netID := r.broadcast()
-	add(frame.NamesFields{Common: r.common(nonSeq), Withdrawal: r.yes(), Bulk: r.yes(), LastBulk: r.yes(), NonLegacy: r.yes(), UpdateSeq: r.seq(),
-		BcastAckInvalid: !nonSeq && r.yes(), NetID: netID, Orig: r.node(), Dest: r.node()}, r.data())
+	add(frame.NamesFields{
+		Common: r.common(nonSeq), Withdrawal: r.yes(), Bulk: r.yes(), LastBulk: r.yes(), NonLegacy: r.yes(), UpdateSeq: r.seq(),
+		BcastAckInvalid: !nonSeq && r.yes(), NetID: netID, Orig: r.node(), Dest: r.node(),
+	}, r.data())
 
 	add(frame.BcastInitFields{Common: r.common(false), LastBcast: r.seq(), BcastAckInvalid: r.yes(), Orig: r.node(), Dest: r.node()}, nil)
 
-	add(frame.ConnFields{Common: r.common(r.yes()), Type: frame.ConnType(r.IntN(3)), Error: frame.ErrorCode(r.IntN(16)), NagleAck: r.yes(),
-		OrigPort: r.Uint32(), DestPort: r.Uint32(), Orig: r.node(), Dest: r.node(), Acked: uint16(r.Uint32()), Window: uint16(r.Uint32())}, nil)
+	add(frame.ConnFields{
+		Common: r.common(r.yes()), Type: frame.ConnType(r.IntN(3)), Error: frame.ErrorCode(r.IntN(16)), NagleAck: r.yes(),
+		OrigPort: r.Uint32(), DestPort: r.Uint32(), Orig: r.node(), Dest: r.node(), Acked: uint16(r.Uint32()), Window: uint16(r.Uint32()),
+	}, nil)
 
 	nonSeq, netID = r.broadcast()
-	add(frame.FragmentFields{Common: r.common(nonSeq), Type: frame.FragmentType(r.IntN(3)), Number: uint16(r.Uint32()), Importance: frame.Importance(r.IntN(5)),
-		NetID: netID, Orig: r.node(), Dest: r.node()}, r.data())
+	add(frame.FragmentFields{
+		Common: r.common(nonSeq), Type: frame.FragmentType(r.IntN(3)), Number: uint16(r.Uint32()), Importance: frame.Importance(r.IntN(5)),
+		NetID: netID, Orig: r.node(), Dest: r.node(),
+	}, r.data())
 
 	nonSeq, netID = r.broadcast()
-	add(frame.BundleFields{Common: r.common(nonSeq), Count: uint16(r.Uint32()), Importance: frame.Importance(r.IntN(5)),
-		NetID: netID, Orig: r.node(), Dest: r.node()}, r.data())
+	add(frame.BundleFields{
+		Common: r.common(nonSeq), Count: uint16(r.Uint32()), Importance: frame.Importance(r.IntN(5)),
+		NetID: netID, Orig: r.node(), Dest: r.node(),
+	}, r.data())
 
-	add(frame.GroupFields{Common: r.common(false), Type: frame.GroupType(r.IntN(6)), DestDroppable: r.yes(), OrigPort: r.Uint32(), DestPort: r.Uint32(),
-		Orig: r.node(), Dest: r.node(), Number: uint16(r.Uint32()), Window: uint16(r.Uint32())}, nil)
+	add(frame.GroupFields{
+		Common: r.common(false), Type: frame.GroupType(r.IntN(6)), DestDroppable: r.yes(), OrigPort: r.Uint32(), DestPort: r.Uint32(),
+		Orig: r.node(), Dest: r.node(), Number: uint16(r.Uint32()), Window: uint16(r.Uint32()),
+	}, nil)
 
-	x, inside := frame.TunnelFields{Common: r.common(false), Type: frame.TunnelType(r.IntN(2)), Bearer: uint8(r.IntN(8)), Orig: r.node(), Dest: r.node(),
-		Count: uint16(1 + r.IntN(1<<16-1))}, append(make([]byte, frame.ShortLen), r.data()...)
+	x, inside := frame.TunnelFields{
+		Common: r.common(false), Type: frame.TunnelType(r.IntN(2)), Bearer: uint8(r.IntN(8)), Orig: r.node(), Dest: r.node(),
+		Count: uint16(1 + r.IntN(1<<16-1)),
+	}, append(make([]byte, frame.ShortLen), r.data()...)
 	if x.Type == frame.TunnelFailover && r.yes() {
 		x.Pieces = uint16(2 + r.IntN(50))
 		x.Piece = uint16(2 + r.IntN(int(x.Pieces)-1))

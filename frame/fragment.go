@@ -49,8 +49,10 @@ func (f Fragment) Number() uint16 { return uint16(f.word(4) >> 16) }
 
 // Fields returns what the fragment says of itself.
 func (f Fragment) Fields() FragmentFields {
-	x := FragmentFields{Common: f.common(), Type: f.Type(), Number: f.Number(), Importance: Importance(f.bits(9, 0, 3)),
-		Orig: NodeAddr(f.word(6)), Dest: NodeAddr(f.word(7))}
+	x := FragmentFields{
+		Common: f.common(), Type: f.Type(), Number: f.Number(), Importance: Importance(f.bits(9, 0, 3)),
+		Orig: NodeAddr(f.word(6)), Dest: NodeAddr(f.word(7)),
+	}
 	if f.NonSeq() {
 		x.NetID = f.NetID()
 	}

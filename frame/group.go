@@ -74,9 +74,11 @@ func (g Group) Window() uint16 { return uint16(g.word(9)) }
 
 // Fields returns what the message says.
 func (g Group) Fields() GroupFields {
-	return GroupFields{Common: g.common(), Type: g.Type(), DestDroppable: g.flag(0, 19),
+	return GroupFields{
+		Common: g.common(), Type: g.Type(), DestDroppable: g.flag(0, 19),
 		OrigPort: g.word(4), DestPort: g.word(5), Orig: NodeAddr(g.word(6)), Dest: NodeAddr(g.word(7)),
-		Number: g.Number(), Window: g.Window()}
+		Number: g.Number(), Window: g.Window(),
+	}
 }
 
 // Append adds the message to b.

@@ -34,8 +34,10 @@ func (i BcastInit) LastBcast() Seq { return Seq(i.word(4) >> 16) }
 
 // Fields returns what the message says.
 func (i BcastInit) Fields() BcastInitFields {
-	return BcastInitFields{Common: i.common(), LastBcast: i.LastBcast(), BcastAckInvalid: i.flag(5, 14),
-		Orig: NodeAddr(i.word(6)), Dest: NodeAddr(i.word(7))}
+	return BcastInitFields{
+		Common: i.common(), LastBcast: i.LastBcast(), BcastAckInvalid: i.flag(5, 14),
+		Orig: NodeAddr(i.word(6)), Dest: NodeAddr(i.word(7)),
+	}
 }
 
 // Append adds the message to b.
@@ -94,9 +96,11 @@ func (c Conn) Error() ErrorCode { return ErrorCode(c.bits(1, 25, 4)) }
 
 // Fields returns what the message says.
 func (c Conn) Fields() ConnFields {
-	return ConnFields{Common: c.common(), Type: ConnType(c.RawType()), Error: c.Error(), NagleAck: c.flag(0, 18),
+	return ConnFields{
+		Common: c.common(), Type: ConnType(c.RawType()), Error: c.Error(), NagleAck: c.flag(0, 18),
 		OrigPort: c.word(4), DestPort: c.word(5), Orig: NodeAddr(c.word(6)), Dest: NodeAddr(c.word(7)),
-		Acked: uint16(c.word(9) >> 16), Window: uint16(c.word(9))}
+		Acked: uint16(c.word(9) >> 16), Window: uint16(c.word(9)),
+	}
 }
 
 // Append adds the message to b.

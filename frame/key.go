@@ -80,8 +80,10 @@ func (k KeyMessage) Key() []byte { return k.Data()[keyHead:] }
 
 // Fields returns what the message says but for the key.
 func (k KeyMessage) Fields() KeyFields {
-	f := KeyFields{Common: k.common(), Generation: k.Generation(), Mode: k.Mode(),
-		Orig: NodeAddr(k.word(6)), Dest: NodeAddr(k.word(7))}
+	f := KeyFields{
+		Common: k.common(), Generation: k.Generation(), Mode: k.Mode(),
+		Orig: NodeAddr(k.word(6)), Dest: NodeAddr(k.word(7)),
+	}
 	if k.NonSeq() {
 		f.NetID = k.NetID()
 	}

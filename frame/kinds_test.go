@@ -371,8 +371,10 @@ func opened(t testing.TB, number string, n int) []byte {
 // in the order of kinds.
 func samples(t testing.TB) [][]byte {
 	t.Helper()
-	ack := frame.ConnFields{Common: frame.Common{Seq: 41, Ack: 40, BcastAck: 3, Prev: 0x22222222}, Type: frame.ConnAck,
-		OrigPort: 0x50000002, DestPort: 0xc0000001, Orig: 0x22222222, Dest: 0x11111111, Acked: 33, Window: 512}
+	ack := frame.ConnFields{
+		Common: frame.Common{Seq: 41, Ack: 40, BcastAck: 3, Prev: 0x22222222}, Type: frame.ConnAck,
+		OrigPort: 0x50000002, DestPort: 0xc0000001, Orig: 0x22222222, Dest: 0x11111111, Acked: 33, Window: 512,
+	}
 	return [][]byte{
 		message(t, "06", 25),
 		message(t, "01", 12),

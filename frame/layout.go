@@ -77,8 +77,12 @@ func (m Message) layout() []slot {
 	flag := func(word, bit int, name string) slot { return slot{word, bit, bit, name, nil} }
 
 	u := m.User()
-	l := []slot{{0, 31, 29, "version", nil}, {0, 28, 25, "user", showUser},
-		{0, 24, 21, "header_words", nil}, flag(0, 20, "non_seq")}
+	l := []slot{
+		{0, 31, 29, "version", nil},
+		{0, 28, 25, "user", showUser},
+		{0, 24, 21, "header_words", nil},
+		flag(0, 20, "non_seq"),
+	}
 	show := showTypes[u]
 	switch {
 	case u.IsPayload():

@@ -134,8 +134,10 @@ type StateFields struct {
 
 // Fields returns what the message says; its record is Data.
 func (s State) Fields() StateFields {
-	return StateFields{Common: s.common(), LinkInfo: s.linkInfo(),
-		Probe: s.Probe(), Keepalive: s.Keepalive(), Gap: s.Gap(), BcastGap: s.BcastGap()}
+	return StateFields{
+		Common: s.common(), LinkInfo: s.linkInfo(),
+		Probe: s.Probe(), Keepalive: s.Keepalive(), Gap: s.Gap(), BcastGap: s.BcastGap(),
+	}
 }
 
 // Append adds the message, with the record it carries, to b.
@@ -193,8 +195,10 @@ type ResetFields struct {
 
 // Fields returns what the message says.
 func (r Reset) Fields() ResetFields {
-	f := ResetFields{Common: r.common(), LinkInfo: r.linkInfo(),
-		Activate: r.IsActivate(), MaxPacket: r.MaxPacket(), IfName: [IfNameLen]byte(r.Data())}
+	f := ResetFields{
+		Common: r.common(), LinkInfo: r.linkInfo(),
+		Activate: r.IsActivate(), MaxPacket: r.MaxPacket(), IfName: [IfNameLen]byte(r.Data()),
+	}
 	if f.Activate {
 		f.DestSession, f.DestSessionValid = r.DestSession()
 		f.BcastAck = 0

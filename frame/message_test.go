@@ -136,8 +136,10 @@ func TestHeaderLengths(t *testing.T) {
 }
 
 func TestPayloadHeaderLengths(t *testing.T) {
-	want := map[frame.PayloadType][]int{frame.ConnMsg: {24, 32}, frame.McastMsg: {44}, frame.NamedMsg: {40}, frame.DirectMsg: {32},
-		frame.GroupBcastMsg: {44}, frame.GroupMcastMsg: {44}, frame.GroupUcastMsg: {44}}
+	want := map[frame.PayloadType][]int{
+		frame.ConnMsg: {24, 32}, frame.McastMsg: {44}, frame.NamedMsg: {40}, frame.DirectMsg: {32},
+		frame.GroupBcastMsg: {44}, frame.GroupMcastMsg: {44}, frame.GroupUcastMsg: {44},
+	}
 	for typ := frame.PayloadType(0); typ < 8; typ++ {
 		legal := map[int]bool{}
 		for _, n := range want[typ] {
@@ -182,42 +184,71 @@ func TestKindErrors(t *testing.T) {
 	for i, edits := range [][]edit{
 		{{"group event", set(4, 4<<5), frame.ErrUnknown}},
 		{{"type 3", set(4, 3<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}, {"no record", size(40), nil}},
-		{{"type 3", set(4, 3<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed},
-			{"interface name one byte short", size(55), frame.ErrMalformed}, {"no interface name", size(40), frame.ErrMalformed}},
-		{{"type 4", or(4, 4<<5), frame.ErrUnknown}, {"in sequence", func(b []byte) []byte { b[1] &^= 0x10; return b }, frame.ErrMalformed},
-			{"UDP", set(23, 3), frame.ErrUnknown}, {"no medium", set(23, 0), frame.ErrUnknown}, {"medium in other bytes", set(20, 1), frame.ErrUnknown},
+		{
+			{"type 3", set(4, 3<<5), frame.ErrUnknown},
+			{"non-seq", or(1, 0x10), frame.ErrMalformed},
+			{"interface name one byte short", size(55), frame.ErrMalformed},
+			{"no interface name", size(40), frame.ErrMalformed},
+		},
+		{
+			{"type 4", or(4, 4<<5), frame.ErrUnknown},
+			{"in sequence", func(b []byte) []byte { b[1] &^= 0x10; return b }, frame.ErrMalformed},
+			{"UDP", set(23, 3), frame.ErrUnknown},
+			{"no medium", set(23, 0), frame.ErrUnknown},
+			{"medium in other bytes", set(20, 1), frame.ErrUnknown},
 			{"broadcast MAC", func(b []byte) []byte { copy(b[24:], frame.BroadcastMAC[:]); return b }, frame.ErrMalformed},
 			{"group MAC", or(24, 1), frame.ErrMalformed},
 			{"no MAC", func(b []byte) []byte { clear(b[24:30]); return b }, frame.ErrMalformed},
-			{"identity one byte short", size(75), frame.ErrMalformed}, {"no identity", size(60), frame.ErrMalformed},
-			{"identity zero", func(b []byte) []byte { clear(b[60:76]); return b }, frame.ErrMalformed}},
+			{"identity one byte short", size(75), frame.ErrMalformed},
+			{"no identity", size(60), frame.ErrMalformed},
+			{"identity zero", func(b []byte) []byte { clear(b[60:76]); return b }, frame.ErrMalformed},
+		},
 		{{"type 2", or(4, 2<<5), frame.ErrUnknown}, {"no items", size(40), nil}, {"half an item", size(50), nil}},
 		{{"type 1", or(4, 1<<5), frame.ErrUnknown}, {"old message", or(1, 0x10), frame.ErrUnknown}},
 		{{"type 3", or(4, 3<<5), frame.ErrUnknown}},
 		{{"type 3", or(4, 3<<5), frame.ErrUnknown}, {"no data", size(40), nil}},
 		{{"type 7", or(4, 7<<5), nil}, {"no data", size(40), nil}},
 		{{"type 6", set(4, 6<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}},
-		{{"type 2", set(4, 2<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}, {"no count", func(b []byte) []byte { clear(b[36:38]); return b }, frame.ErrMalformed},
-			{"packet one byte short", size(63), frame.ErrMalformed}, {"no packet", size(40), frame.ErrMalformed},
-			{"piece 0 of 2", set(19, 2), frame.ErrMalformed}, {"piece 3 of 2", func(b []byte) []byte { b[17], b[19] = 3, 2; return b }, frame.ErrMalformed},
-			{"piece 1 of 0", set(17, 1), frame.ErrMalformed}, {"piece 2 of 2", func(b []byte) []byte { b[17], b[19] = 2, 2; return b }, nil},
+		{
+			{"type 2", set(4, 2<<5), frame.ErrUnknown},
+			{"non-seq", or(1, 0x10), frame.ErrMalformed},
+			{"no count", func(b []byte) []byte { clear(b[36:38]); return b }, frame.ErrMalformed},
+			{"packet one byte short", size(63), frame.ErrMalformed},
+			{"no packet", size(40), frame.ErrMalformed},
+			{"piece 0 of 2", set(19, 2), frame.ErrMalformed},
+			{"piece 3 of 2", func(b []byte) []byte { b[17], b[19] = 3, 2; return b }, frame.ErrMalformed},
+			{"piece 1 of 0", set(17, 1), frame.ErrMalformed},
+			{"piece 2 of 2", func(b []byte) []byte { b[17], b[19] = 2, 2; return b }, nil},
 			{"empty last piece", func(b []byte) []byte { b[17], b[19] = 2, 2; return size(40)(b) }, nil},
 			{"first piece one byte short", func(b []byte) []byte { b[17], b[19] = 1, 2; return size(63)(b) }, frame.ErrMalformed},
 			{"too many pieces", func(b []byte) []byte { b[17], b[18] = 2, 0x10; return b }, frame.ErrMalformed},
 			{"synch with a piece", func(b []byte) []byte { b[4], b[17], b[19] = 0, 1, 2; return b }, frame.ErrMalformed},
-			{"synch without a packet", func(b []byte) []byte { b[4] = 0; return size(40)(b) }, nil}},
-		{{"type 1", or(4, 1<<5), frame.ErrUnknown}, {"key one byte short", size(95), frame.ErrMalformed}, {"no length", size(75), frame.ErrMalformed},
-			{"length one less", set(75, 19), frame.ErrMalformed}, {"length wraps", set(72, 0xff), frame.ErrMalformed},
-			{"another algorithm", set(40, 'c'), frame.ErrMalformed}, {"more behind the algorithm", set(71, 1), frame.ErrMalformed}},
+			{"synch without a packet", func(b []byte) []byte { b[4] = 0; return size(40)(b) }, nil},
+		},
+		{
+			{"type 1", or(4, 1<<5), frame.ErrUnknown},
+			{"key one byte short", size(95), frame.ErrMalformed},
+			{"no length", size(75), frame.ErrMalformed},
+			{"length one less", set(75, 19), frame.ErrMalformed},
+			{"length wraps", set(72, 0xff), frame.ErrMalformed},
+			{"another algorithm", set(40, 'c'), frame.ErrMalformed},
+			{"more behind the algorithm", set(71, 1), frame.ErrMalformed},
+		},
 		{{"type 1", or(4, 1<<5), frame.ErrUnknown}, {"in sequence", func(b []byte) []byte { b[1] &^= 0x10; return b }, frame.ErrUnknown}},
-		{{"type 4", or(4, 4<<5), frame.ErrUnknown}, {"Ethernet", set(23, 1), frame.ErrUnknown}, {"InfiniBand", set(23, 2), frame.ErrUnknown},
+		{
+			{"type 4", or(4, 4<<5), frame.ErrUnknown},
+			{"Ethernet", set(23, 1), frame.ErrUnknown},
+			{"InfiniBand", set(23, 2), frame.ErrUnknown},
 			{"medium 33", set(23, 33), frame.ErrUnknown},
-			{"port 0", func(b []byte) []byte { clear(b[26:28]); return b }, frame.ErrMalformed}, {"no family", set(24, 0), frame.ErrMalformed},
-			{"unspecified", func(b []byte) []byte { clear(b[28:32]); return b }, frame.ErrMalformed}, {"multicast", set(28, 228), frame.ErrMalformed},
+			{"port 0", func(b []byte) []byte { clear(b[26:28]); return b }, frame.ErrMalformed},
+			{"no family", set(24, 0), frame.ErrMalformed},
+			{"unspecified", func(b []byte) []byte { clear(b[28:32]); return b }, frame.ErrMalformed},
+			{"multicast", set(28, 228), frame.ErrMalformed},
 			{"everyone", func(b []byte) []byte { copy(b[28:], "\xff\xff\xff\xff"); return b }, frame.ErrMalformed},
 			{"IPv6", func(b []byte) []byte { b[24], b[25] = 0x86, 0xdd; return b }, nil},
 			{"IPv6 multicast", func(b []byte) []byte { b[24], b[25], b[28] = 0x86, 0xdd, 0xff; return b }, frame.ErrMalformed},
-			{"no identity", size(60), frame.ErrMalformed}},
+			{"no identity", size(60), frame.ErrMalformed},
+		},
 	} {
 		for _, e := range edits {
 			m, err := frame.Parse(e.do(bytes.Clone(s[i])))
@@ -428,8 +459,10 @@ func TestDescribeSaysWhy(t *testing.T) {
 
 // TestLinkMessage reads through the common view what the two kinds' fields say.
 func TestLinkMessage(t *testing.T) {
-	info := frame.LinkInfo{LastBcast: 1, NextSent: 2, Session: 3, BcastAckInvalid: true, PeerStopping: true, RedundantLink: true,
-		Bearer: 2, Priority: 10, Plane: 1, Tolerance: 1500, Orig: 4, Dest: 5}
+	info := frame.LinkInfo{
+		LastBcast: 1, NextSent: 2, Session: 3, BcastAckInvalid: true, PeerStopping: true, RedundantLink: true,
+		Bearer: 2, Priority: 10, Plane: 1, Tolerance: 1500, Orig: 4, Dest: 5,
+	}
 	state := frame.StateFields{LinkInfo: info}
 	reset := frame.ResetFields{LinkInfo: info}
 	activate := frame.ResetFields{LinkInfo: info, Activate: true}
@@ -445,8 +478,10 @@ func TestLinkMessage(t *testing.T) {
 		if l.IsState() != (i == 0) || l.IsReset() != (i == 1) || l.IsActivate() != (i == 2) {
 			t.Errorf("type %d: got state %v, reset %v, activate %v", i, l.IsState(), l.IsReset(), l.IsActivate())
 		}
-		got := frame.LinkInfo{LastBcast: l.LastBcast(), NextSent: 2, Session: l.Session(), BcastAckInvalid: l.BcastAckInvalid(), PeerStopping: true,
-			RedundantLink: l.RedundantLink(), Bearer: 2, Priority: 10, Plane: 1, Tolerance: 1500, Orig: 4, Dest: 5}
+		got := frame.LinkInfo{
+			LastBcast: l.LastBcast(), NextSent: 2, Session: l.Session(), BcastAckInvalid: l.BcastAckInvalid(), PeerStopping: true,
+			RedundantLink: l.RedundantLink(), Bearer: 2, Priority: 10, Plane: 1, Tolerance: 1500, Orig: 4, Dest: 5,
+		}
 		if got != info || l.Info() != info {
 			t.Errorf("type %d: got %+v and %+v, want %+v", i, got, l.Info(), info)
 		}

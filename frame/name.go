@@ -94,8 +94,10 @@ func (n Names) Items() iter.Seq[NameItem] {
 
 // Fields returns what the message says but for its items.
 func (n Names) Fields() NamesFields {
-	f := NamesFields{Common: n.common(), Withdrawal: n.Withdrawal(), Bulk: n.Bulk(), LastBulk: n.LastBulk(),
-		NonLegacy: n.NonLegacy(), UpdateSeq: n.UpdateSeq(), Orig: n.Orig()}
+	f := NamesFields{
+		Common: n.common(), Withdrawal: n.Withdrawal(), Bulk: n.Bulk(), LastBulk: n.LastBulk(),
+		NonLegacy: n.NonLegacy(), UpdateSeq: n.UpdateSeq(), Orig: n.Orig(),
+	}
 	f.Dest, _ = n.DestNode()
 	if n.NonSeq() {
 		f.NetID = n.NetID()

@@ -23,8 +23,10 @@ func TestParseEncrypted(t *testing.T) {
 	}{
 		{"09 §1.2", vector, frame.EncryptedFields{Destined: true, TX: 1, RX: 1, Seq: 1, Source: 0x0a0b0c0d}, nil},
 		{"discovery", disc.Append(nil, make([]byte, 17)), disc, nil},
-		{"all bits", append([]byte{0xef, 0xff, 0, 0}, make([]byte, 30)...), frame.EncryptedFields{User: frame.UserLink, Destined: true, TX: 3, RX: 3,
-			Keepalive: true, Master: true, NoKey: true}, nil},
+		{"all bits", append([]byte{0xef, 0xff, 0, 0}, make([]byte, 30)...), frame.EncryptedFields{
+			User: frame.UserLink, Destined: true, TX: 3, RX: 3,
+			Keepalive: true, Master: true, NoKey: true,
+		}, nil},
 		{"nothing behind the tag's room", vector[:32], frame.EncryptedFields{}, frame.ErrTruncated},
 		{"one byte", vector[:33], frame.EncryptedFields{Destined: true, TX: 1, RX: 1, Seq: 1, Source: 0x0a0b0c0d}, nil},
 		{"discovery too short", disc.Append(nil, make([]byte, 16)), frame.EncryptedFields{}, frame.ErrTruncated},
@@ -155,8 +157,10 @@ func TestSubscription(t *testing.T) {
 
 func TestTopologyEvent(t *testing.T) {
 	b := unhex(t, `01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000`) // 06 §3.1
-	want := frame.TopologyEventFields{Type: frame.Published, Lower: 17, Upper: 17, Port: 0x50000001, Node: node1,
-		Subscription: frame.SubscriptionFields{Range: frame.Range{Type: 18888, Upper: 100}, Timeout: frame.Forever, Filter: frame.FilterService, Handle: [8]byte{1}}}
+	want := frame.TopologyEventFields{
+		Type: frame.Published, Lower: 17, Upper: 17, Port: 0x50000001, Node: node1,
+		Subscription: frame.SubscriptionFields{Range: frame.Range{Type: 18888, Upper: 100}, Timeout: frame.Forever, Filter: frame.FilterService, Handle: [8]byte{1}},
+	}
 	for _, order := range []frame.Order{frame.LittleEndian, frame.BigEndian} {
 		want.Subscription.Order = order
 		built := want.Append(nil)

@@ -126,10 +126,16 @@ func TestDomain(t *testing.T) {
 		fields frame.DomainFields
 		want   error
 	}{
-		{"03 §8.2", unhex(t, "0014 0001 0000 0001 0000000000000001 01001002"),
-			frame.DomainFields{Gen: 1, UpMap: 1, Members: []frame.NodeAddr{nodeB}}, nil},
-		{"03 §8.2, dummy", unhex(t, "0010 0001 0002 0000 0000000001001001"),
-			frame.DomainFields{Gen: 1, AckGen: 2, UpMap: 0x01001001}, nil},
+		{
+			"03 §8.2", unhex(t, "0014 0001 0000 0001 0000000000000001 01001002"),
+			frame.DomainFields{Gen: 1, UpMap: 1, Members: []frame.NodeAddr{nodeB}},
+			nil,
+		},
+		{
+			"03 §8.2, dummy", unhex(t, "0010 0001 0002 0000 0000000001001001"),
+			frame.DomainFields{Gen: 1, AckGen: 2, UpMap: 0x01001001},
+			nil,
+		},
 		{"64 members", full.Append(nil), frame.DomainFields{Members: members[:64]}, nil},
 		{"65 members", many, frame.DomainFields{}, frame.ErrMalformed},
 		{"15 bytes", make([]byte, 15), frame.DomainFields{}, frame.ErrTruncated},

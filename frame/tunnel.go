@@ -127,8 +127,10 @@ func ParseTunnelled(b []byte) (Message, error) {
 
 // Fields returns what the message says of what it carries.
 func (t Tunnel) Fields() TunnelFields {
-	return TunnelFields{Common: t.common(), Type: t.Type(), Piece: uint16(t.word(4) >> 16), Pieces: uint16(t.word(4)),
-		Bearer: t.Bearer(), Orig: NodeAddr(t.word(6)), Dest: NodeAddr(t.word(7)), Count: uint16(t.Count())}
+	return TunnelFields{
+		Common: t.common(), Type: t.Type(), Piece: uint16(t.word(4) >> 16), Pieces: uint16(t.word(4)),
+		Bearer: t.Bearer(), Orig: NodeAddr(t.word(6)), Dest: NodeAddr(t.word(7)), Count: uint16(t.Count()),
+	}
 }
 
 // Put writes the header of a message that carries n bytes into the first IntLen

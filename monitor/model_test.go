@@ -328,8 +328,10 @@ func compare(t *testing.T, at int, m *Monitor, s *slow) {
 	for _, p := range m.ring {
 		n := s.nodes[a]
 		got := seen{p.addr, p.up, p.head, p.local, p.look, p.record != nil, int(p.applied), int(p.downs), p.cookie}
-		want := seen{a, n.up, n.head, n.local, n.look, n.has, n.applied, len(n.by),
-			cookie{n.list, n.peer, n.acked, n.monitoring, n.probing, n.reset, n.synched}}
+		want := seen{
+			a, n.up, n.head, n.local, n.look, n.has, n.applied, len(n.by),
+			cookie{n.list, n.peer, n.acked, n.monitoring, n.probing, n.reset, n.synched},
+		}
 		if got != want {
 			t.Fatalf("step %d: got %+v, want %+v", at, got, want)
 		}

@@ -59,8 +59,10 @@ func TestAudit(t *testing.T) {
 func TestAuditTables(t *testing.T) {
 	x, y := naming.NewTable(1), naming.NewTable(2)
 	for i := range uint32(50) {
-		b := naming.Binding{Range: frame.Range{Type: 64 + i%3, Lower: i % 7, Upper: i%7 + i%2}, Scope: frame.ClusterScope,
-			Socket: frame.SocketAddr{Port: i, Node: 1}, Key: i}
+		b := naming.Binding{
+			Range: frame.Range{Type: 64 + i%3, Lower: i % 7, Upper: i%7 + i%2}, Scope: frame.ClusterScope,
+			Socket: frame.SocketAddr{Port: i, Node: 1}, Key: i,
+		}
 		x.Insert(b)
 		if i != 33 {
 			y.Insert(b)

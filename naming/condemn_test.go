@@ -17,8 +17,10 @@ func TestCondemn(t *testing.T) {
 	const many = 3000
 	table := NewTable(own)
 	bind := func(i uint32, n frame.NodeAddr) Binding {
-		return Binding{Range: frame.Range{Type: 100, Lower: i, Upper: i}, Scope: frame.ClusterScope,
-			Socket: frame.SocketAddr{Port: 7, Node: n}, Key: i}
+		return Binding{
+			Range: frame.Range{Type: 100, Lower: i, Upper: i}, Scope: frame.ClusterScope,
+			Socket: frame.SocketAddr{Port: 7, Node: n}, Key: i,
+		}
 	}
 	for i := range uint32(many) {
 		table.Insert(bind(i, far1))

@@ -65,8 +65,10 @@ type arrival struct {
 
 func (a arrival) message(t testing.TB) frame.Names {
 	t.Helper()
-	f := frame.NamesFields{Orig: far1, Dest: own, NonLegacy: a.kind != "legacy", UpdateSeq: a.seq,
-		Bulk: a.kind == "bulk" || a.kind == "last", LastBulk: a.kind == "last", Withdrawal: a.kind == "withdraw"}
+	f := frame.NamesFields{
+		Orig: far1, Dest: own, NonLegacy: a.kind != "legacy", UpdateSeq: a.seq,
+		Bulk: a.kind == "bulk" || a.kind == "last", LastBulk: a.kind == "last", Withdrawal: a.kind == "withdraw",
+	}
 	f.Prev = far1
 	if a.kind == "bulk" {
 		f.UpdateSeq = 0
@@ -127,8 +129,15 @@ func permute(as []arrival, f func([]arrival)) {
 // link.
 func TestInboxAllOrders(t *testing.T) {
 	for _, first := range []frame.Seq{1, 0, 65534, 32767} {
-		as := []arrival{{"bulk", 1000}, {"bulk", 1001}, {"last", first},
-			{"update", first}, {"withdraw", first + 1}, {"update", first + 2}, {"update", first + 2}}
+		as := []arrival{
+			{"bulk", 1000},
+			{"bulk", 1001},
+			{"last", first},
+			{"update", first},
+			{"withdraw", first + 1},
+			{"update", first + 2},
+			{"update", first + 2},
+		}
 		// The last part of the bulk carries the number, and an item of it.
 		permute(as, func(as []arrival) {
 			bulk := slices.DeleteFunc(slices.Clone(as), func(a arrival) bool { return a.kind != "bulk" && a.kind != "last" })

@@ -30,8 +30,10 @@ func TestListingBesideChanges(t *testing.T) {
 			if r.IntN(3) == 0 {
 				lower = 77 // many of one lower bound
 			}
-			b := Binding{Range: frame.Range{Type: 100, Lower: lower, Upper: lower + uint32(r.IntN(4))*uint32(r.IntN(30))},
-				Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: uint32(r.IntN(40)), Node: frame.NodeAddr(1 + r.IntN(3))}, Key: uint32(r.IntN(3))}
+			b := Binding{
+				Range: frame.Range{Type: 100, Lower: lower, Upper: lower + uint32(r.IntN(4))*uint32(r.IntN(30))},
+				Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: uint32(r.IntN(40)), Node: frame.NodeAddr(1 + r.IntN(3))}, Key: uint32(r.IntN(3)),
+			}
 			if table.Insert(b) {
 				all = append(all, b)
 			}

@@ -209,8 +209,10 @@ func runTable(t testing.TB, b []byte) {
 	}
 	binding := func() Binding {
 		r, x := rng(), pop()
-		b := Binding{Range: r, Scope: frame.ClusterScope, Key: uint32(x >> 5 & 3),
-			Socket: frame.SocketAddr{Port: uint32(x & 3), Node: [...]frame.NodeAddr{own, far1, far2}[x>>2%3%3]}}
+		b := Binding{
+			Range: r, Scope: frame.ClusterScope, Key: uint32(x >> 5 & 3),
+			Socket: frame.SocketAddr{Port: uint32(x & 3), Node: [...]frame.NodeAddr{own, far1, far2}[x>>2%3%3]},
+		}
 		if x&0x80 != 0 && b.Socket.Node == own {
 			b.Scope = frame.NodeScope
 		}

@@ -112,8 +112,14 @@ func TestOverlap(t *testing.T) {
 		typ, lower, upper uint32
 		want              bool
 	}{
-		{100, 5, 20, true}, {100, 20, 20, true}, {100, 0, 5, true}, {100, 0, 1<<32 - 1, true}, {100, 7, 8, true},
-		{100, 0, 4, false}, {100, 21, 1<<32 - 1, false}, {101, 5, 20, false},
+		{100, 5, 20, true},
+		{100, 20, 20, true},
+		{100, 0, 5, true},
+		{100, 0, 1<<32 - 1, true},
+		{100, 7, 8, true},
+		{100, 0, 4, false},
+		{100, 21, 1<<32 - 1, false},
+		{101, 5, 20, false},
 	} {
 		tab, s := NewTable(own), &Subscriptions{}
 		h := subscribe(tab, s, frame.Range{Type: c.typ, Lower: c.lower, Upper: c.upper}, frame.FilterPorts)
@@ -131,8 +137,11 @@ func TestLegal(t *testing.T) {
 		f            frame.Filter
 		want         bool
 	}{
-		{0, 0, frame.FilterPorts, true}, {1, 0, frame.FilterPorts, false}, {0, 1<<32 - 1, frame.FilterService, true},
-		{0, 1, 0, true}, {0, 1, frame.FilterPorts | frame.FilterService, false},
+		{0, 0, frame.FilterPorts, true},
+		{1, 0, frame.FilterPorts, false},
+		{0, 1<<32 - 1, frame.FilterService, true},
+		{0, 1, 0, true},
+		{0, 1, frame.FilterPorts | frame.FilterService, false},
 		{0, 1, frame.FilterPorts | 0xffffff00, true},
 	} {
 		x := Subscription{Range: frame.Range{Type: 1, Lower: c.lower, Upper: c.upper}, Filter: c.f}

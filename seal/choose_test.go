@@ -90,9 +90,17 @@ func TestKindOf(t *testing.T) {
 		typ  byte
 		want Kind
 	}{
-		{frame.UserDiscovery, 0, Discovery}, {frame.UserDiscovery, 1, Discovery}, {frame.UserLink, 0, LinkState},
-		{frame.UserLink, 1, LinkReset}, {frame.UserLink, 2, LinkActivate}, {frame.UserLink, 7, LinkActivate},
-		{frame.UserCrypto, 0, KeyDistr}, {frame.UserCrypto, 1, Other}, {frame.UserTunnel, 0, Other}, {0, 0, Other}, {3, 7, Other},
+		{frame.UserDiscovery, 0, Discovery},
+		{frame.UserDiscovery, 1, Discovery},
+		{frame.UserLink, 0, LinkState},
+		{frame.UserLink, 1, LinkReset},
+		{frame.UserLink, 2, LinkActivate},
+		{frame.UserLink, 7, LinkActivate},
+		{frame.UserCrypto, 0, KeyDistr},
+		{frame.UserCrypto, 1, Other},
+		{frame.UserTunnel, 0, Other},
+		{0, 0, Other},
+		{3, 7, Other},
 	} {
 		b := make([]byte, frame.ShortLen)
 		b[0], b[4] = 2<<5|byte(c.user)<<1, c.typ<<5

@@ -107,9 +107,11 @@ func TestKeyIsNeverShown(t *testing.T) {
 	for i := range dec {
 		dec[i] = fmt.Sprint(text[i])
 	}
-	for _, secret := range []string{text[:4], text[6:10], text[10:16], "salt", hex.EncodeToString([]byte(text[:4])),
+	for _, secret := range []string{
+		text[:4], text[6:10], text[10:16], "salt", hex.EncodeToString([]byte(text[:4])),
 		strings.ToUpper(hex.EncodeToString([]byte(text[:4]))), strings.Join(dec, " "), strings.Join(dec, ", "),
-		fmt.Sprintf("% x", text[:4]), fmt.Sprintf("%#v", []byte(text[:4]))[7:20]} {
+		fmt.Sprintf("% x", text[:4]), fmt.Sprintf("%#v", []byte(text[:4]))[7:20],
+	} {
 		if i := strings.Index(out.String(), secret); i >= 0 {
 			t.Errorf("got %q in the output: …%s…", secret, out.String()[max(0, i-60):min(out.Len(), i+60)])
 		}

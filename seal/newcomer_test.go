@@ -26,10 +26,14 @@ func TestNewcomerHearsAll(t *testing.T) {
 		slot  uint8
 		slots string
 	}{
-		{"one has the active key", old, 1, "[1]"}, {"it takes up the pending one", old, 2, "[1]"},
-		{"one comes with the pending key", newcomer, 2, "[2 1]"}, {"it is lost", newcomer, 0, "[1]"},
-		{"it comes with the active key", newcomer, 1, "[1]"}, {"and takes up the pending one", newcomer, 2, "[1]"},
-		{"it is lost again", newcomer, 0, "[1]"}, {"it comes with the pending key again", newcomer, 2, "[2 1]"},
+		{"one has the active key", old, 1, "[1]"},
+		{"it takes up the pending one", old, 2, "[1]"},
+		{"one comes with the pending key", newcomer, 2, "[2 1]"},
+		{"it is lost", newcomer, 0, "[1]"},
+		{"it comes with the active key", newcomer, 1, "[1]"},
+		{"and takes up the pending one", newcomer, 2, "[1]"},
+		{"it is lost again", newcomer, 0, "[1]"},
+		{"it comes with the pending key again", newcomer, 2, "[2 1]"},
 		{"and goes on to another", newcomer, 3, "[1]"},
 	} {
 		r.report(Lasting, s.p, s.slot)

@@ -60,10 +60,18 @@ func TestProof(t *testing.T) {
 		err            error
 		fresh, strange bool
 	}{
-		{5000, ErrReplay, false, false}, {4999, ErrReplay, false, false}, {4000, ErrReplay, false, false}, {1, ErrReplay, false, true},
-		{5002, nil, true, false}, {5001, nil, true, false}, {5002, ErrReplay, false, false},
-		{5002 + furthest + 1, ErrReplay, false, true}, {1 << 61, ErrReplay, false, true},
-		{50000, nil, true, false}, {50000 - windowSize - 64, ErrReplay, false, true}, {50000 - 500, nil, true, false},
+		{5000, ErrReplay, false, false},
+		{4999, ErrReplay, false, false},
+		{4000, ErrReplay, false, false},
+		{1, ErrReplay, false, true},
+		{5002, nil, true, false},
+		{5001, nil, true, false},
+		{5002, ErrReplay, false, false},
+		{5002 + furthest + 1, ErrReplay, false, true},
+		{1 << 61, ErrReplay, false, true},
+		{50000, nil, true, false},
+		{50000 - windowSize - 64, ErrReplay, false, true},
+		{50000 - 500, nil, true, false},
 	} {
 		for _, key := range []string{"c0", "n0"} { // one window for all keys
 			o, err := open(sealed(key, 2, c.number, packet()))

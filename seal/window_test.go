@@ -42,8 +42,21 @@ func TestWindow(t *testing.T) {
 	for _, c := range []struct {
 		n    uint64
 		want bool
-	}{{1, true}, {1, false}, {0, true}, {0, false}, {1 << 40, true}, {2, false}, {1<<40 - 900, true}, {1<<40 - 900, false}, {1<<40 - windowSize - 64, false},
-		{math.MaxUint64, true}, {math.MaxUint64, false}, {math.MaxUint64 - 1, true}, {0, false}} {
+	}{
+		{1, true},
+		{1, false},
+		{0, true},
+		{0, false},
+		{1 << 40, true},
+		{2, false},
+		{1<<40 - 900, true},
+		{1<<40 - 900, false},
+		{1<<40 - windowSize - 64, false},
+		{math.MaxUint64, true},
+		{math.MaxUint64, false},
+		{math.MaxUint64 - 1, true},
+		{0, false},
+	} {
 		if got := w.take(c.n); got != c.want {
 			t.Errorf("%d: got %v, want %v", c.n, got, c.want)
 		}

@@ -37,21 +37,49 @@ type runCase struct {
 func TestRun(t *testing.T) {
 	tier.SkipShort(t, "a Go module for each of its cases")
 	for _, c := range []runCase{
-		{"in quarantine", "sims", "test/sim", []string{"TestPasses", "TestOnce", "TestOnceMore"},
+		{
+			"in quarantine", "sims", "test/sim",
+			[]string{"TestPasses", "TestOnce", "TestOnceMore"},
 			"# comment\ntest/sim TestOnce a reason\ntest/sim TestOnceMore a reason\n",
-			true, map[string]int{"TestPasses": 1, "TestOnce": 2, "TestOnceMore": 2}, []string{"TestOnce", "TestOnceMore"}},
-		{"of another package, beside one in quarantine", "sims", "test/sim", []string{"TestOnce", "TestOnceMore"},
-			"test/sim TestOnce a reason\ntest/replay TestOnceMore a reason\n", false, map[string]int{"TestOnce": 1, "TestOnceMore": 1}, nil},
+			true,
+			map[string]int{"TestPasses": 1, "TestOnce": 2, "TestOnceMore": 2},
+			[]string{"TestOnce", "TestOnceMore"},
+		},
+		{
+			"of another package, beside one in quarantine", "sims", "test/sim",
+			[]string{"TestOnce", "TestOnceMore"},
+			"test/sim TestOnce a reason\ntest/replay TestOnceMore a reason\n", false,
+			map[string]int{"TestOnce": 1, "TestOnceMore": 1},
+			nil,
+		},
 		{"fails twice", "sims", "test/sim", []string{"TestNever"}, "test/sim TestNever a reason\n", false, map[string]int{"TestNever": 2}, []string{"TestNever"}},
 		{"panics", "sims", "test/sim", []string{"TestPanics"}, "test/sim TestPanics a reason\n", false, map[string]int{"TestPanics": 1}, nil},
 		// TestKeys is of the half that runs beside the other.
-		{"beside kernels", "kernels", "test/interop", []string{"TestKeysOnce", "TestNever"}, "test/interop TestKeys a reason\n",
-			false, map[string]int{"TestKeys": 2, "TestNever": 1}, []string{"TestKeys"}},
+		{
+			"beside kernels", "kernels", "test/interop",
+			[]string{"TestKeysOnce", "TestNever"},
+			"test/interop TestKeys a reason\n",
+			false,
+			map[string]int{"TestKeys": 2, "TestNever": 1},
+			[]string{"TestKeys"},
+		},
 		// These run as test binaries.
-		{"kernels, in quarantine", "kernels", "test/interop", []string{"TestOnce", "TestPasses"}, "test/interop TestOnce a reason\n",
-			true, map[string]int{"TestOnce": 2, "TestPasses": 1}, []string{"TestOnce"}},
-		{"kernels, panics", "kernels", "test/interop", []string{"TestPanics"}, "test/interop TestPanics a reason\n",
-			false, map[string]int{"TestPanics": 1}, nil},
+		{
+			"kernels, in quarantine", "kernels", "test/interop",
+			[]string{"TestOnce", "TestPasses"},
+			"test/interop TestOnce a reason\n",
+			true,
+			map[string]int{"TestOnce": 2, "TestPasses": 1},
+			[]string{"TestOnce"},
+		},
+		{
+			"kernels, panics", "kernels", "test/interop",
+			[]string{"TestPanics"},
+			"test/interop TestPanics a reason\n",
+			false,
+			map[string]int{"TestPanics": 1},
+			nil,
+		},
 		{"kernels, exits", "kernels", "test/interop", []string{"TestExits"}, "", false, map[string]int{"TestExits": 1}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t) })

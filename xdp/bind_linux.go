@@ -66,12 +66,16 @@ func (i *ifInfo) bindRefusal(queue int, pieces bool, err error) error {
 	program, _ := os.Executable()
 	switch {
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
-		return &CapabilityError{i.name, "an AF_XDP socket", "CAP_NET_RAW", program,
+		return &CapabilityError{
+			i.name, "an AF_XDP socket", "CAP_NET_RAW", program,
 			fmt.Sprintf("run as root, or give it to the program (setcap cap_net_raw+ep %s), "+
-				"or use the in-memory carrier, which needs none", program), err}
+				"or use the in-memory carrier, which needs none", program), err,
+		}
 	case errors.Is(err, unix.ENOBUFS), errors.Is(err, unix.ENOMEM):
-		return &CapabilityError{i.name, "memory shared with the kernel", "locked memory (RLIMIT_MEMLOCK) or CAP_IPC_LOCK", program,
-			"raise the limit (ulimit -l, LimitMEMLOCK= of systemd), or make the arena smaller, or use AF_PACKET", err}
+		return &CapabilityError{
+			i.name, "memory shared with the kernel", "locked memory (RLIMIT_MEMLOCK) or CAP_IPC_LOCK", program,
+			"raise the limit (ulimit -l, LimitMEMLOCK= of systemd), or make the arena smaller, or use AF_PACKET", err,
+		}
 	case errors.Is(err, unix.EAFNOSUPPORT):
 		return &FeatureError{i.name, "AF_XDP sockets in this kernel (CONFIG_XDP_SOCKETS)", err}
 	case errors.Is(err, unix.EBUSY):

@@ -27,22 +27,26 @@ const anyMTU = math.MaxInt
 // pair, both ends spinning; docs/drivers.md shows the table.
 var preferences = []preference{
 	{
-		"veth", isVeth, 2048, []Way{generic, native, packet},
+		"veth", isVeth, 2048,
+		[]Way{generic, native, packet},
 		"the shortest path for short frames: 64 B round trip 2.4 µs beside 3.0 native and 3.4 AF_PACKET, " +
 			"0.83 million frames a second beside 0.78 and 0.68; native mode makes veth copy each frame once more",
 	},
 	{
-		"veth", isVeth, anyMTU, []Way{packet, generic, native},
+		"veth", isVeth, anyMTU,
+		[]Way{packet, generic, native},
 		"AF_PACKET copies long frames on the receiver's processor: 3500 B frames at 19.5 Gbit/s beside 17.6 generic, " +
 			"9000 B at 31 beside 21, 64000 B at 156 beside 40",
 	},
 	{
-		"network card", isCard, anyMTU, []Way{native, packet, generic},
+		"network card", isCard, anyMTU,
+		[]Way{native, packet, generic},
 		"native AF_XDP, in zero-copy mode where the driver has it, takes the frame before the kernel makes a packet of it; " +
 			"generic mode comes after that and saves nothing on a card",
 	},
 	{
-		"other software interface", func(string) bool { return true }, anyMTU, []Way{packet, generic, native},
+		"other software interface", func(string) bool { return true }, anyMTU,
+		[]Way{packet, generic, native},
 		"every such interface has AF_PACKET, and it takes nothing from the other users of the interface",
 	},
 }
@@ -88,7 +92,8 @@ var xsk = []Way{native, generic}
 // refusal. What is not known counts as met.
 var needs = []need{
 	{
-		[]Way{packet}, false, "packet sockets: `CONFIG_PACKET`, and the right `CAP_NET_RAW`",
+		[]Way{packet},
+		false, "packet sockets: `CONFIG_PACKET`, and the right `CAP_NET_RAW`",
 		func(f Facts, _ Config) lack {
 			return lacksTrial(f.Host.PacketSocket, "no packet sockets (CONFIG_PACKET)", "modprobe af_packet", "CAP_NET_RAW", "cap_net_raw")
 		},
@@ -155,7 +160,8 @@ var needs = []need{
 		},
 	},
 	{
-		[]Way{native}, false, "a driver with native XDP that gives frames to AF_XDP",
+		[]Way{native},
+		false, "a driver with native XDP that gives frames to AF_XDP",
 		func(f Facts, _ Config) lack {
 			if x := f.Link.XDP; x.Known() && (!x.Value.Native || !x.Value.Redirect) {
 				return lack{driverOf(f.Link) + " has no native XDP for AF_XDP", "", errors.ErrUnsupported}
@@ -164,7 +170,8 @@ var needs = []need{
 		},
 	},
 	{
-		[]Way{native}, false, fmt.Sprintf("for an MTU above %d, a driver with native XDP on frames longer than a page", pageMTU),
+		[]Way{native},
+		false, fmt.Sprintf("for an MTU above %d, a driver with native XDP on frames longer than a page", pageMTU),
 		func(f Facts, _ Config) lack {
 			if x := f.Link.XDP; x.Known() && !x.Value.MultiBuffer && f.Link.MTU > pageMTU {
 				return lack{

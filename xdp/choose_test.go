@@ -74,44 +74,86 @@ func TestChoose(t *testing.T) {
 			f.Host.XDPProgram = raw
 			f.Link.Program = Program{"native", 7}
 		}), Config{XSK: &XSKConfig{MapPath: "/sys/fs/bpf/x"}}, "af_xdp native, af_packet, af_xdp generic", ""},
-		{"capabilities not known", with(able("", 1500), func(f *Facts) { f.Host.Capabilities = unknown[Capabilities]("x") }),
-			Config{}, "af_xdp native, af_packet, af_xdp generic", ""},
+		{
+			"capabilities not known", with(able("", 1500), func(f *Facts) { f.Host.Capabilities = unknown[Capabilities]("x") }),
+			Config{},
+			"af_xdp native, af_packet, af_xdp generic", "",
+		},
 
 		{"no AF_XDP", with(able("veth", 1500), func(f *Facts) {
 			f.Host.XDPSocket = Trial{Absent, "address family not supported by protocol"}
 		}), Config{}, "af_packet", "no AF_XDP sockets (CONFIG_XDP_SOCKETS)|no AF_XDP"},
-		{"no AF_PACKET", with(able("", 1500), func(f *Facts) { f.Host.PacketSocket = Trial{Absent, "x"} }), Config{},
-			"af_xdp native, af_xdp generic", "no packet sockets (CONFIG_PACKET)"},
-		{"trial failed", with(able("", 1500), func(f *Facts) { f.Host.XDPSocket = Trial{Failed, "too many open files"} }), Config{},
-			"af_packet", "too many open files|too many"},
+		{
+			"no AF_PACKET", with(able("", 1500), func(f *Facts) { f.Host.PacketSocket = Trial{Absent, "x"} }),
+			Config{},
+			"af_xdp native, af_xdp generic", "no packet sockets (CONFIG_PACKET)",
+		},
+		{
+			"trial failed", with(able("", 1500), func(f *Facts) { f.Host.XDPSocket = Trial{Failed, "too many open files"} }),
+			Config{},
+			"af_packet", "too many open files|too many",
+		},
 		{"old kernel", with(able("", 1500), func(f *Facts) { f.Host.Kernel = known("5.8.18") }), Config{}, "af_packet", "Linux 5.8.18 is older than 5.9|5.9"},
-		{"old kernel, ready map", with(able("", 1500), func(f *Facts) { f.Host.Kernel = known("5.8.18") }), Config{XSK: &XSKConfig{MapFD: 3}},
-			"af_xdp native, af_packet, af_xdp generic", ""},
+		{
+			"old kernel, ready map", with(able("", 1500), func(f *Facts) { f.Host.Kernel = known("5.8.18") }),
+			Config{XSK: &XSKConfig{MapFD: 3}},
+			"af_xdp native, af_packet, af_xdp generic", "",
+		},
 		{"kernel without chunks", with(able("", 9000), func(f *Facts) { f.Host.Kernel = known("6.5.1") }), Config{}, "af_packet", "older than 6.6|6.6"},
-		{"kernel not told", with(able("", 9000), func(f *Facts) { f.Host.Kernel = unknown[string]("x") }), Config{},
-			"af_xdp native, af_packet, af_xdp generic", ""},
+		{
+			"kernel not told", with(able("", 9000), func(f *Facts) { f.Host.Kernel = unknown[string]("x") }),
+			Config{},
+			"af_xdp native, af_packet, af_xdp generic", "",
+		},
 		{"strange kernel", with(able("", 9000), func(f *Facts) { f.Host.Kernel = known("next") }), Config{}, "af_xdp native, af_packet, af_xdp generic", ""},
 
-		{"no native XDP", with(able("", 1500), func(f *Facts) { f.Link.XDP.Value.Native = false }), Config{},
-			"af_packet, af_xdp generic", "the driver drv has no native XDP"},
-		{"native XDP without AF_XDP", with(able("veth", 1500), func(f *Facts) { f.Link.XDP.Value.Redirect = false }), Config{},
-			"af_xdp generic, af_packet", "the driver drv has no native XDP"},
-		{"features not told", with(able("", 9000), func(f *Facts) { f.Link.XDP = unknown[Features]("x") }), Config{},
-			"af_xdp native, af_packet, af_xdp generic", ""},
-		{"one buffer, a page", with(able("", 3506), func(f *Facts) { f.Link.XDP.Value.MultiBuffer = false }), Config{},
-			"af_xdp native, af_packet, af_xdp generic", ""},
-		{"one buffer, above", with(able("", 3507), func(f *Facts) { f.Link.XDP.Value.MultiBuffer = false }), Config{},
-			"af_packet, af_xdp generic", "frames longer than a page, as the MTU of 3507 allows"},
-		{"another program", with(able("", 1500), func(f *Facts) { f.Link.Program = Program{"generic", 12} }), Config{},
-			"af_packet", "another XDP program is attached (generic, id 12)|another"},
+		{
+			"no native XDP", with(able("", 1500), func(f *Facts) { f.Link.XDP.Value.Native = false }),
+			Config{},
+			"af_packet, af_xdp generic", "the driver drv has no native XDP",
+		},
+		{
+			"native XDP without AF_XDP", with(able("veth", 1500), func(f *Facts) { f.Link.XDP.Value.Redirect = false }),
+			Config{},
+			"af_xdp generic, af_packet", "the driver drv has no native XDP",
+		},
+		{
+			"features not told", with(able("", 9000), func(f *Facts) { f.Link.XDP = unknown[Features]("x") }),
+			Config{},
+			"af_xdp native, af_packet, af_xdp generic", "",
+		},
+		{
+			"one buffer, a page", with(able("", 3506), func(f *Facts) { f.Link.XDP.Value.MultiBuffer = false }),
+			Config{},
+			"af_xdp native, af_packet, af_xdp generic", "",
+		},
+		{
+			"one buffer, above", with(able("", 3507), func(f *Facts) { f.Link.XDP.Value.MultiBuffer = false }),
+			Config{},
+			"af_packet, af_xdp generic", "frames longer than a page, as the MTU of 3507 allows",
+		},
+		{
+			"another program", with(able("", 1500), func(f *Facts) { f.Link.Program = Program{"generic", 12} }),
+			Config{},
+			"af_packet", "another XDP program is attached (generic, id 12)|another",
+		},
 
 		{"little memory, right to lock", able("", 1500), Config{Memory: 1 << 30}, "af_xdp native, af_packet, af_xdp generic", ""},
-		{"little memory", with(able("", 1500), func(f *Facts) { f.Host.Capabilities.Value.IPCLock = false }), Config{},
-			"af_packet", "only 8192 KiB of memory may be locked, 16384 are needed|only"},
-		{"little memory, long frames", with(able("", 9000), func(f *Facts) { f.Host.Capabilities.Value.IPCLock = false }), Config{},
-			"af_packet", "22528 are needed|only"},
-		{"enough memory", with(able("", 1500), func(f *Facts) { f.Host.Capabilities.Value.IPCLock = false }), Config{Memory: 8 << 20},
-			"af_xdp native, af_packet, af_xdp generic", ""},
+		{
+			"little memory", with(able("", 1500), func(f *Facts) { f.Host.Capabilities.Value.IPCLock = false }),
+			Config{},
+			"af_packet", "only 8192 KiB of memory may be locked, 16384 are needed|only",
+		},
+		{
+			"little memory, long frames", with(able("", 9000), func(f *Facts) { f.Host.Capabilities.Value.IPCLock = false }),
+			Config{},
+			"af_packet", "22528 are needed|only",
+		},
+		{
+			"enough memory", with(able("", 1500), func(f *Facts) { f.Host.Capabilities.Value.IPCLock = false }),
+			Config{Memory: 8 << 20},
+			"af_xdp native, af_packet, af_xdp generic", "",
+		},
 		{"any memory", with(able("", 1500), func(f *Facts) {
 			f.Host.Capabilities.Value.IPCLock = false
 			f.Host.LockedMemory.Value = -1

@@ -77,10 +77,12 @@ func (i *ifInfo) refusal(doing string, mode Mode, err error) error {
 	lacks := func(what string) error { return &FeatureError{i.name, what, err} }
 	switch {
 	case errors.Is(err, fs.ErrPermission):
-		return &CapabilityError{i.name, doing, "CAP_BPF and CAP_NET_ADMIN (before Linux 5.8 CAP_SYS_ADMIN)", program,
+		return &CapabilityError{
+			i.name, doing, "CAP_BPF and CAP_NET_ADMIN (before Linux 5.8 CAP_SYS_ADMIN)", program,
 			fmt.Sprintf("run as root, or give them to the program (setcap cap_bpf,cap_net_admin,cap_net_raw+ep %s), "+
 				"or let a privileged process set the XSKMAP up (XSKConfig.MapPath), "+
-				"or use AF_PACKET, which needs CAP_NET_RAW alone", program), err}
+				"or use AF_PACKET, which needs CAP_NET_RAW alone", program), err,
+		}
 	case errors.Is(err, unix.ENOSYS):
 		return lacks("BPF (CONFIG_BPF_SYSCALL)")
 	case errors.Is(err, unix.EBUSY), errors.Is(err, unix.EEXIST):

@@ -76,8 +76,12 @@ func TestOpenTriesInOrder(t *testing.T) {
 	}{
 		{"the first", nil, "af_xdp native", ""},
 		{"the second", map[Way]error{native: errNo}, "af_xdp generic", "af_xdp native: no"},
-		{"the third, the queue being somebody's", map[Way]error{native: errNo, generic: errQueue}, "af_packet",
-			"af_xdp native: no; af_xdp generic: " + errQueue.Error()},
+		{
+			"the third, the queue being somebody's",
+			map[Way]error{native: errNo, generic: errQueue},
+			"af_packet",
+			"af_xdp native: no; af_xdp generic: " + errQueue.Error(),
+		},
 		{"none", map[Way]error{native: errNo, generic: errNo, packet: errNo}, "no driver can be had: af_xdp native: no; af_xdp generic: no; af_packet: no; ", ""},
 		{"none, by another node", map[Way]error{native: errQueue, generic: errQueue, packet: errQueue}, "belongs to another node", ""},
 		{"the interface", map[Way]error{native: errDown}, "is down", ""},

@@ -53,9 +53,11 @@ func TestParseLink(t *testing.T) {
 		netlink.AppendAttribute(nil, unix.IFLA_XDP, join(netlink.AppendAttribute(nil, unix.IFLA_XDP_ATTACHED, []byte{2}), u32(unix.IFLA_XDP_PROG_ID, 77))),
 	)
 	good := aboutLink(unix.ARPHRD_ETHER, unix.IFF_UP|unix.IFF_RUNNING|unix.IFF_LOWER_UP, attrs)
-	want := Link{Name: "tipc0", Index: 7, Address: "02:00:00:00:00:09", Ethernet: true, Up: true, Carrier: true,
+	want := Link{
+		Name: "tipc0", Index: 7, Address: "02:00:00:00:00:09", Ethernet: true, Up: true, Carrier: true,
 		MTU: 9000, Kind: "veth", Program: Program{"generic", 77},
-		AltNames: []string{"lan7", "a-long-name-of-it"}, master: 3, MasterKind: "bridge", Losses: 5}
+		AltNames: []string{"lan7", "a-long-name-of-it"}, master: 3, MasterKind: "bridge", Losses: 5,
+	}
 	if got, queues, err := parseLink(good); err != nil || !reflect.DeepEqual(got, want) || queues != (Sizes{2, 3, 2, 3}) {
 		t.Errorf("got %+v, %v, %v, want %+v", got, queues, err, want)
 	}
@@ -147,12 +149,21 @@ func TestQuota(t *testing.T) {
 		{"the tighter", "0::/a/b\n", two, map[string]string{"a/cpu.max": "20000 100000\n", "a/b/cpu.max": "80000 100000\n"}, Quota{0.2, "/sys/fs/cgroup/a/cpu.max"}},
 		{"a neighbour's", "0::/a/b\n", two, map[string]string{"a/c/cpu.max": "20000 100000\n"}, Quota{}},
 		{"top of a namespace", "0::/\n", two, map[string]string{"cpu.max": "50000 100000\n"}, Quota{0.5, "/sys/fs/cgroup/cpu.max"}},
-		{"container, mount at its group", "0::/docker/x\n", strings.Replace(two, " / /sys", " /docker/x /sys", 1),
-			map[string]string{"cpu.max": "50000 100000\n"}, Quota{0.5, "/sys/fs/cgroup/cpu.max"}},
-		{"mount at another's group", "0::/y\n", strings.Replace(two, " / /sys", " /docker/x /sys", 1),
-			map[string]string{"cpu.max": "50000 100000\n"}, Quota{0.5, "/sys/fs/cgroup/cpu.max"}},
-		{"version 1", "4:cpu,cpuacct:/g\n3:cpuset:/g\n", one, map[string]string{"cpu,cpuacct/g/cpu.cfs_quota_us": "25000", "cpu,cpuacct/g/cpu.cfs_period_us": "100000"},
-			Quota{0.25, "/sys/fs/cgroup/cpu,cpuacct/g/cpu.cfs_quota_us"}},
+		{
+			"container, mount at its group", "0::/docker/x\n", strings.Replace(two, " / /sys", " /docker/x /sys", 1),
+			map[string]string{"cpu.max": "50000 100000\n"},
+			Quota{0.5, "/sys/fs/cgroup/cpu.max"},
+		},
+		{
+			"mount at another's group", "0::/y\n", strings.Replace(two, " / /sys", " /docker/x /sys", 1),
+			map[string]string{"cpu.max": "50000 100000\n"},
+			Quota{0.5, "/sys/fs/cgroup/cpu.max"},
+		},
+		{
+			"version 1", "4:cpu,cpuacct:/g\n3:cpuset:/g\n", one,
+			map[string]string{"cpu,cpuacct/g/cpu.cfs_quota_us": "25000", "cpu,cpuacct/g/cpu.cfs_period_us": "100000"},
+			Quota{0.25, "/sys/fs/cgroup/cpu,cpuacct/g/cpu.cfs_quota_us"},
+		},
 		{"version 1, none", "4:cpu,cpuacct:/g\n", one, map[string]string{"cpu,cpuacct/g/cpu.cfs_quota_us": "-1", "cpu,cpuacct/g/cpu.cfs_period_us": "100000"}, Quota{}},
 		{"garbage", "0::/a\nx\n::\n", two + "zz\n - cgroup2\n", map[string]string{"a/cpu.max": "x y\n"}, Quota{}},
 		{"a period of 0", "0::/a\n", two, map[string]string{"a/cpu.max": "1 0\n"}, Quota{}},

@@ -69,8 +69,10 @@ func (s *socket) prepare(fill, rx, tx int) error {
 	// The kernel wants a completion ring of every socket.
 	completion := max(tx, smallestRing)
 	for _, r := range []struct{ option, size int }{
-		{unix.XDP_UMEM_FILL_RING, fill}, {unix.XDP_UMEM_COMPLETION_RING, completion},
-		{unix.XDP_RX_RING, rx}, {unix.XDP_TX_RING, tx},
+		{unix.XDP_UMEM_FILL_RING, fill},
+		{unix.XDP_UMEM_COMPLETION_RING, completion},
+		{unix.XDP_RX_RING, rx},
+		{unix.XDP_TX_RING, tx},
 	} {
 		if r.size == 0 {
 			continue

@@ -20,9 +20,12 @@ var xskBenches = []struct {
 	mode      xdp.Mode
 	mtu, size int
 }{
-	{xdp.ModeGeneric, 1500, 64}, {xdp.ModeNative, 1500, 64},
-	{xdp.ModeGeneric, 1500, 1514}, {xdp.ModeNative, 1500, 1514},
-	{xdp.ModeGeneric, 9000, 9014}, {xdp.ModeNative, 9000, 9014},
+	{xdp.ModeGeneric, 1500, 64},
+	{xdp.ModeNative, 1500, 64},
+	{xdp.ModeGeneric, 1500, 1514},
+	{xdp.ModeNative, 1500, 1514},
+	{xdp.ModeGeneric, 9000, 9014},
+	{xdp.ModeNative, 9000, 9014},
 }
 
 // xskEnds opens a pair and a batch of frames each way, in the sender's arena.

@@ -184,12 +184,24 @@ func TestXSKFollowsTheMTU(t *testing.T) {
 		arena netdev.ArenaConfig
 		mtus  [][2]int // of the interface, of the device
 	}{
-		{"one chunk", xdp.XSKConfig{}, netdev.ArenaConfig{Small: 256},
-			[][2]int{{1400, 1400}, {3822, 3822}, {3823, 3822}, {9000, 3822}, {1500, 1500}}},
-		{"several chunks", xdp.XSKConfig{MultiBuffer: true}, netdev.ArenaConfig{Small: 256, Jumbo: 32, JumboSize: 9014},
-			[][2]int{{1400, 1400}, {9000, 9000}, {12146, 12146}, {20000, 12146}, {1500, 1500}}},
-		{"several chunks, none of them large", xdp.XSKConfig{MultiBuffer: true}, netdev.ArenaConfig{Small: 256},
-			[][2]int{{1400, 1400}, {3954, 3954}, {9000, 3954}, {1500, 1500}}},
+		{
+			"one chunk",
+			xdp.XSKConfig{},
+			netdev.ArenaConfig{Small: 256},
+			[][2]int{{1400, 1400}, {3822, 3822}, {3823, 3822}, {9000, 3822}, {1500, 1500}},
+		},
+		{
+			"several chunks",
+			xdp.XSKConfig{MultiBuffer: true},
+			netdev.ArenaConfig{Small: 256, Jumbo: 32, JumboSize: 9014},
+			[][2]int{{1400, 1400}, {9000, 9000}, {12146, 12146}, {20000, 12146}, {1500, 1500}},
+		},
+		{
+			"several chunks, none of them large",
+			xdp.XSKConfig{MultiBuffer: true},
+			netdev.ArenaConfig{Small: 256},
+			[][2]int{{1400, 1400}, {3954, 3954}, {9000, 3954}, {1500, 1500}},
+		},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			d := newBed(t, 1500)

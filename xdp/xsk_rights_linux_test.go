@@ -319,8 +319,14 @@ func TestXSKOpenRefusals(t *testing.T) {
 		name   string
 		reason error
 	}{
-		{"eth9", xdp.ErrMissing}, {"", xdp.ErrMissing}, {"sixteen-letters-", xdp.ErrMissing}, {"a/b", xdp.ErrMissing},
-		{"lo", xdp.ErrLoopback}, {"tun0", xdp.ErrNotEthernet}, {"thin0", xdp.ErrMTU}, {"down0", xdp.ErrDown},
+		{"eth9", xdp.ErrMissing},
+		{"", xdp.ErrMissing},
+		{"sixteen-letters-", xdp.ErrMissing},
+		{"a/b", xdp.ErrMissing},
+		{"lo", xdp.ErrLoopback},
+		{"tun0", xdp.ErrNotEthernet},
+		{"thin0", xdp.ErrMTU},
+		{"down0", xdp.ErrDown},
 	} {
 		var x *xdp.XSK
 		var err error

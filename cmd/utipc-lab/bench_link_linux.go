@@ -11,7 +11,8 @@ import (
 )
 
 func benchLink(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return sheetBench{"link", worker.Auto, "5 rounds of 300ms and 4 failovers of each kind, under 90 seconds; else 7 rounds of 1s and 8 failovers",
+	return sheetBench{
+		"link", worker.Auto, "5 rounds of 300ms and 4 failovers of each kind, under 90 seconds; else 7 rounds of 1s and 8 failovers",
 		"core, loss, virtual, failover, long", func(o sheetOptions) (sheetReport, error) {
 			plan := link.Full
 			if o.short {
@@ -22,5 +23,6 @@ func benchLink(ctx context.Context, args []string, std cmdline.Stdio) error {
 				return nil, err
 			}
 			return r, err
-		}}.run(args, std)
+		},
+	}.run(args, std)
 }

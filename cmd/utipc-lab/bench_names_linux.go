@@ -11,7 +11,8 @@ import (
 )
 
 func benchNames(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return sheetBench{"names", worker.Packet, "fewer and shorter rounds, three ways of a million bindings, two deaths: under a minute; else some three",
+	return sheetBench{
+		"names", worker.Packet, "fewer and shorter rounds, three ways of a million bindings, two deaths: under a minute; else some three",
 		"table, million, multicast, bind, events, dead", func(o sheetOptions) (sheetReport, error) {
 			plan := names.Full
 			if o.short {
@@ -22,5 +23,6 @@ func benchNames(ctx context.Context, args []string, std cmdline.Stdio) error {
 				return nil, err
 			}
 			return r, err
-		}}.run(args, std)
+		},
+	}.run(args, std)
 }

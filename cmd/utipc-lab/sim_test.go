@@ -37,11 +37,22 @@ func TestSimRepeatsOneRun(t *testing.T) {
 
 func TestSimMisuse(t *testing.T) {
 	for _, args := range [][]string{
-		{}, {"other"}, {"report", "more"}, {"report", "--steps", "3"}, {"report", "--trace", "x"},
-		{"report", "--seed", "1", "--steps", "3", "--short"}, {"report", "--seeds", "-1"},
-		{"names", "more"}, {"names", "--seeds", "-1"}, {"names", "--trace", "x"}, {"names", "--seed", "1", "--seeds", "2", "--trace", "x"},
-		{"connections", "more"}, {"connections", "--seeds", "-1"}, {"connections", "--trace", "x"},
-		{"keys", "more"}, {"keys", "--seeds", "-1"},
+		{},
+		{"other"},
+		{"report", "more"},
+		{"report", "--steps", "3"},
+		{"report", "--trace", "x"},
+		{"report", "--seed", "1", "--steps", "3", "--short"},
+		{"report", "--seeds", "-1"},
+		{"names", "more"},
+		{"names", "--seeds", "-1"},
+		{"names", "--trace", "x"},
+		{"names", "--seed", "1", "--seeds", "2", "--trace", "x"},
+		{"connections", "more"},
+		{"connections", "--seeds", "-1"},
+		{"connections", "--trace", "x"},
+		{"keys", "more"},
+		{"keys", "--seeds", "-1"},
 	} {
 		if _, errs, status := utipcLab(nil, append([]string{"sim"}, args...)...); status != cmdline.Misuse {
 			t.Errorf("%q: got status %d, %q, want %d", args, status, errs, cmdline.Misuse)

@@ -46,8 +46,10 @@ var transitions = []struct {
 	want string
 }{
 	{"the interface appears", false, func(h *host) { h.gone(); h.back() }, "close waiting(interface eth0 does not exist) open up"},
-	{"it appears and is down", false, func(h *host) { h.gone(); h.change(func(f *Facts) { f.Exists, f.Index, f.Up = true, 2, false }) },
-		"close waiting(interface eth0 does not exist) waiting(interface eth0 is down)"},
+	{
+		"it appears and is down", false, func(h *host) { h.gone(); h.change(func(f *Facts) { f.Exists, f.Index, f.Up = true, 2, false }) },
+		"close waiting(interface eth0 does not exist) waiting(interface eth0 is down)",
+	},
 	{"it comes up", false, func(h *host) {
 		h.change(func(f *Facts) { f.Up, f.Carrier = false, false })
 		h.change(func(f *Facts) { f.Up, f.Carrier = true, true })
@@ -67,14 +69,22 @@ var transitions = []struct {
 	}, "down(interface eth0 has no carrier) up hold damped(the carrier comes and goes) release up"},
 	{"the interface is gone", false, func(h *host) { h.gone() }, "close waiting(interface eth0 does not exist)"},
 	{"gone and back between two looks", false, func(h *host) { h.change(func(f *Facts) { f.Index++ }) }, "down(interface eth0 was made anew) close open up"},
-	{"another MAC", false, func(h *host) { h.change(func(f *Facts) { f.MAC[5]++ }) },
-		"down(interface eth0 has the address 02:00:00:00:00:02 now, no longer 02:00:00:00:00:01) close open up"},
-	{"other queues", false, func(h *host) { h.change(func(f *Facts) { f.Queues = 4 }) },
-		"down(interface eth0 has 4 receive queues now, no longer 2) close open up"},
-	{"the program is gone", false, func(h *host) { h.change(func(f *Facts) { f.Program = 0 }) },
-		"down(the XDP program on interface eth0 is not ours any more) close open up"},
-	{"a port of a bridge", false, func(h *host) { h.change(func(f *Facts) { f.Master = "br0" }) },
-		"close waiting(interface eth0 is a port of br0, which takes the frames that arrive: use br0)"},
+	{
+		"another MAC", false, func(h *host) { h.change(func(f *Facts) { f.MAC[5]++ }) },
+		"down(interface eth0 has the address 02:00:00:00:00:02 now, no longer 02:00:00:00:00:01) close open up",
+	},
+	{
+		"other queues", false, func(h *host) { h.change(func(f *Facts) { f.Queues = 4 }) },
+		"down(interface eth0 has 4 receive queues now, no longer 2) close open up",
+	},
+	{
+		"the program is gone", false, func(h *host) { h.change(func(f *Facts) { f.Program = 0 }) },
+		"down(the XDP program on interface eth0 is not ours any more) close open up",
+	},
+	{
+		"a port of a bridge", false, func(h *host) { h.change(func(f *Facts) { f.Master = "br0" }) },
+		"close waiting(interface eth0 is a port of br0, which takes the frames that arrive: use br0)",
+	},
 	{"and freed", false, func(h *host) {
 		h.change(func(f *Facts) { f.Master = "br0" })
 		h.change(func(f *Facts) { f.Master = "" })
@@ -84,10 +94,14 @@ var transitions = []struct {
 	{"other settings", false, func(h *host) { h.wish.Rest = "af_xdp"; h.want(h.wish) }, "close open up"},
 	{"no longer wanted", false, func(h *host) { h.want() }, "close forget"},
 	{"the same settings", false, func(h *host) { h.want(h.wish) }, ""},
-	{"a remote goes and another comes", true, func(h *host) { h.wish.Remotes = []netip.AddrPort{remote(2), remote(4)}; h.want(h.wish) },
-		"add_remote:10.0.0.4:6118 remove_remote:10.0.0.3:6118"},
-	{"the UDP interface is gone and back", true, func(h *host) { h.gone(); h.back() },
-		"hold down(no interface has the address 10.0.0.1) rejoin release up"},
+	{
+		"a remote goes and another comes", true, func(h *host) { h.wish.Remotes = []netip.AddrPort{remote(2), remote(4)}; h.want(h.wish) },
+		"add_remote:10.0.0.4:6118 remove_remote:10.0.0.3:6118",
+	},
+	{
+		"the UDP interface is gone and back", true, func(h *host) { h.gone(); h.back() },
+		"hold down(no interface has the address 10.0.0.1) rejoin release up",
+	},
 	{"the membership is gone", true, func(h *host) { h.change(func(f *Facts) { f.Group = false }) }, "rejoin"},
 	{"joining fails", true, func(h *host) { h.rejoins = errors.New("no such device"); h.change(func(f *Facts) { f.Group = false }) }, "rejoin close open up"},
 	{"another IP by DHCP", true, func(h *host) {

@@ -90,8 +90,10 @@ func told(t *testing.T, name, node, link string) (sent tally, ok bool) {
 }
 
 func tallyOf(c *conversation.Counters) tally {
-	return tally{c.Numbered - c.Retransmitted - c.Duplicates, c.Retransmitted, c.Naks, c.Probes,
-		c.Fragments, c.Fragmented, c.Bundles, c.Bundled}
+	return tally{
+		c.Numbered - c.Retransmitted - c.Duplicates, c.Retransmitted, c.Naks, c.Probes,
+		c.Fragments, c.Fragmented, c.Bundles, c.Bundled,
+	}
 }
 
 // TestLinksAsKernelsCount compares what is read off captures with what the kernels in

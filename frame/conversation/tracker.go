@@ -61,9 +61,11 @@ func NewTracker(l Limits) *Tracker {
 	set(&l.Pairs, 16384)
 	set(&l.Services, 16384)
 	set(&l.Numbers, 1<<19)
-	return &Tracker{limits: l, room: l.Numbers,
+	return &Tracker{
+		limits: l, room: l.Numbers,
 		nodes: map[Station]frame.NodeAddr{}, byLink: map[linkKey]*Link{}, bySender: map[senderKey]*Sender{},
-		byPair: map[pairKey]*Pair{}, byService: map[serviceKey]*Service{}, asked: map[frame.SocketAddr]frame.Range{}}
+		byPair: map[pairKey]*Pair{}, byService: map[serviceKey]*Service{}, asked: map[frame.SocketAddr]frame.Range{},
+	}
 }
 
 // Links returns the links in the order in which they appeared. They belong to t.

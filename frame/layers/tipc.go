@@ -63,6 +63,7 @@ func decodeTIPC(data []byte, p gopacket.PacketBuilder) error {
 // 0x88CA and UDP port 6118 are decoded as TIPC.
 func init() {
 	layers.EthernetTypeMetadata[frame.EtherType] = layers.EnumMetadata{
-		DecodeWith: gopacket.DecodeFunc(decodeTIPC), Name: "TIPC", LayerType: LayerTypeTIPC}
+		DecodeWith: gopacket.DecodeFunc(decodeTIPC), Name: "TIPC", LayerType: LayerTypeTIPC,
+	}
 	layers.RegisterUDPPortLayerType(UDPPort, LayerTypeTIPC)
 }

@@ -60,11 +60,15 @@ func TestKeyFlags(t *testing.T) {
 	}{
 		{name: "none"},
 		{name: "an argument", args: []string{"--key", key20}, cluster: key20, shown: true},
-		{name: "all arguments", args: []string{"--master-key", key36, "--node-key", key20, "--peer-key", "1.1.2=" + key20, "--peer-key", "beta=" + key28},
-			master: key36, node: key20, peers: map[string]string{"1001002": key20, "beta": key28}, shown: true},
+		{
+			name: "all arguments", args: []string{"--master-key", key36, "--node-key", key20, "--peer-key", "1.1.2=" + key20, "--peer-key", "beta=" + key28},
+			master: key36, node: key20, peers: map[string]string{"1001002": key20, "beta": key28}, shown: true,
+		},
 		{name: "a key alone", args: []string{"--keyfile", file(key36 + "\n")}, cluster: key36},
-		{name: "the standard input", args: []string{"--keyfile", "-"}, master: key28, node: key36, peers: map[string]string{"1001002": key20, "node-b": key36},
-			stdin: "# keys\n\n  master " + key28 + "\r\nnode   " + key36 + "\npeer 1001002 " + key20 + "\npeer node-b " + key36},
+		{
+			name: "the standard input", args: []string{"--keyfile", "-"}, master: key28, node: key36, peers: map[string]string{"1001002": key20, "node-b": key36},
+			stdin: "# keys\n\n  master " + key28 + "\r\nnode   " + key36 + "\npeer 1001002 " + key20 + "\npeer node-b " + key36,
+		},
 		{name: "a line that says so", args: []string{"--keyfile", "-"}, stdin: "cluster " + key28, cluster: key28},
 		{name: "a file and an argument", args: []string{"--keyfile", "-", "--master-key", key28}, stdin: key20, cluster: key20, master: key28, shown: true},
 		{name: "other flags", args: []string{"--key", key20, "--rekey", "0", "--migrate"}, cluster: key20, shown: true},

@@ -28,8 +28,13 @@ func BearersJSON(all []stack.BearerStatus) Array {
 	for i := range all {
 		b := &all[i]
 		o := Object{
-			{"bearer", BearerName(b)}, {"media", b.Medium}, {"name", frame.PrintablePrefix(b.Name, 32)}, {"mtu", b.MTU}, {"priority", b.Links.Priority},
-			{"tolerance", b.Links.Tolerance.Milliseconds()}, {"window", max(b.Links.Window, b.Links.MaxWindow)},
+			{"bearer", BearerName(b)},
+			{"media", b.Medium},
+			{"name", frame.PrintablePrefix(b.Name, 32)},
+			{"mtu", b.MTU},
+			{"priority", b.Links.Priority},
+			{"tolerance", b.Links.Tolerance.Milliseconds()},
+			{"window", max(b.Links.Window, b.Links.MaxWindow)},
 		}
 		if b.Local.IsValid() {
 			o = append(o, Field{"local", b.Local.String()}, Field{"remote", b.Remote.String()})

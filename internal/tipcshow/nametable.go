@@ -70,8 +70,12 @@ func NameTableJSON(all []stack.Binding, of Namer) Array {
 	rows := Array{}
 	for _, b := range sorted(all) {
 		rows = append(rows, Object{
-			{"type", b.Range.Type}, {"lower", b.Range.Lower}, {"upper", b.Range.Upper},
-			{"scope", scope(b.Scope)}, {"port", b.Socket.Port}, {"node", of(b.Socket.Node)},
+			{"type", b.Range.Type},
+			{"lower", b.Range.Lower},
+			{"upper", b.Range.Upper},
+			{"scope", scope(b.Scope)},
+			{"port", b.Socket.Port},
+			{"node", of(b.Socket.Node)},
 		})
 	}
 	return rows

@@ -22,8 +22,12 @@ func Statistics(w io.Writer, l *LinkRow) {
 func StatisticsJSON(l *LinkRow) Object {
 	samples := l.LengthSamples()
 	o := Object{
-		{"link", l.Name}, {"state", Array{l.State()}}, {"mtu", l.MTU}, {"priority", l.Priority},
-		{"tolerance", l.Tolerance.Milliseconds()}, {"window", l.Window},
+		{"link", l.Name},
+		{"state", Array{l.State()}},
+		{"mtu", l.MTU},
+		{"priority", l.Priority},
+		{"tolerance", l.Tolerance.Milliseconds()},
+		{"window", l.Window},
 	}
 	o = append(o, packets(&l.Counters, l.RecvPackets)...)
 	o = append(o, Field{"tx profile sample", samples}, Field{"packets average", mean(l.LengthSum, samples)})
@@ -35,10 +39,21 @@ func StatisticsJSON(l *LinkRow) Object {
 		Field{"tx states", Object{{"tx states", l.SentStates}, {"probes", l.SentProbes}, {"naks", l.SentNacks}, {"acks", l.SentAcks}, {"retrans", l.Retransmits}}},
 		Field{"congestion link", l.Congested}, Field{"send queue max", l.QueueMax}, Field{"avg", mean(l.QueueSum, l.QueueSamples)},
 		Field{"utipc", Object{
-			{"up", l.Up}, {"window min", l.MinWindow}, {"window max", l.MaxWindow}, {"rtt us", micros(l.RTT)},
-			{"unacknowledged", l.Unacked}, {"waiting", l.Backlog}, {"senders", l.Senders}, {"blocked us", micros(l.Blocked)},
-			{"resets", l.Resets}, {"last reset", lastReset(l.Ended)}, {"bearer", l.Bearer},
-			{"frames in", l.Device.FramesIn}, {"frames out", l.Device.FramesOut}, {"drops in", l.Device.DropsIn}, {"drops out", l.Device.DropsOut},
+			{"up", l.Up},
+			{"window min", l.MinWindow},
+			{"window max", l.MaxWindow},
+			{"rtt us", micros(l.RTT)},
+			{"unacknowledged", l.Unacked},
+			{"waiting", l.Backlog},
+			{"senders", l.Senders},
+			{"blocked us", micros(l.Blocked)},
+			{"resets", l.Resets},
+			{"last reset", lastReset(l.Ended)},
+			{"bearer", l.Bearer},
+			{"frames in", l.Device.FramesIn},
+			{"frames out", l.Device.FramesOut},
+			{"drops in", l.Device.DropsIn},
+			{"drops out", l.Device.DropsOut},
 		}})
 }
 
@@ -85,10 +100,20 @@ func castJSON(name string, window int, c *flowctl.Counters, received, deferred, 
 
 func packets(c *flowctl.Counters, received uint64) Object {
 	return Object{
-		{"rx packets", Object{{"rx packets", received}, {"fragments", c.RecvFragments}, {"fragmented", c.RecvFragmented},
-			{"bundles", c.RecvBundles}, {"bundled", c.RecvBundled}}},
-		{"tx packets", Object{{"tx packets", c.SentPackets}, {"fragments", c.SentFragments}, {"fragmented", c.SentFragmented},
-			{"bundles", c.SentBundles}, {"bundled", c.SentBundled}}},
+		{"rx packets", Object{
+			{"rx packets", received},
+			{"fragments", c.RecvFragments},
+			{"fragmented", c.RecvFragmented},
+			{"bundles", c.RecvBundles},
+			{"bundled", c.RecvBundled},
+		}},
+		{"tx packets", Object{
+			{"tx packets", c.SentPackets},
+			{"fragments", c.SentFragments},
+			{"fragmented", c.SentFragmented},
+			{"bundles", c.SentBundles},
+			{"bundled", c.SentBundled},
+		}},
 	}
 }
 

@@ -18,8 +18,10 @@ var bearerVerb = verb{name: "bearer", short: "show bearers, enable and disable t
 	{name: "add", short: "add something to a bearer", subs: []*verb{
 		{name: "media", args: "udp name NAME remoteip IP", short: "one more host to speak to", run: (*call).addRemote},
 	}},
-	{name: "enable", args: "[domain D] [priority N] media {eth device DEV [driver D]|udp name NAME {localip IP|device DEV} [localport N] [remoteip IP] [remoteport N]}",
-		short: "begin to speak TIPC on a network", run: (*call).enableBearer},
+	{
+		name: "enable", args: "[domain D] [priority N] media {eth device DEV [driver D]|udp name NAME {localip IP|device DEV} [localport N] [remoteip IP] [remoteport N]}",
+		short: "begin to speak TIPC on a network", run: (*call).enableBearer,
+	},
 	{name: "disable", args: bearerArgs, short: "end that", run: (*call).disableBearer},
 	{name: "set", short: "change settings of a bearer and its links", subs: []*verb{
 		{name: "priority", args: "N " + bearerArgs, short: "1 to 31", run: func(c *call) error { return c.setBearer(stack.PropertyPriority) }},

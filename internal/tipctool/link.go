@@ -3,9 +3,10 @@
 package tipctool
 
 import (
+	"io"
+
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
-	"io"
 )
 
 var linkVerb = verb{name: "link", short: "show and set links", subs: []*verb{

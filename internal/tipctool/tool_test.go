@@ -180,8 +180,10 @@ func FuzzWords(f *testing.F) {
 	f.Add("link monitor list media media media")
 	f.Fuzz(func(t *testing.T, command string) {
 		words := strings.Fields(command)
-		tool := tipctool.Tool{Name: "utipc", In: strings.NewReader(""), Out: new(bytes.Buffer), Err: new(bytes.Buffer),
-			Node: func(context.Context) (*stack.Node, error) { return nil, context.Canceled }}
+		tool := tipctool.Tool{
+			Name: "utipc", In: strings.NewReader(""), Out: new(bytes.Buffer), Err: new(bytes.Buffer),
+			Node: func(context.Context) (*stack.Node, error) { return nil, context.Canceled },
+		}
 		for _, w := range words {
 			if strings.HasPrefix("keyfile", w) || w == "keyfile" {
 				return // it would open files

@@ -169,8 +169,10 @@ func TestNodeInRootlessContainer(t *testing.T) {
 		t.Fatalf("echo: got %q", echo.said())
 	}
 	nodeInside := func(args ...string) (string, int) {
-		return output(t, nil, host.Command("nsenter", append([]string{"--target", pid, "--user", "--net", "--setuid", "0", "--setgid", "0", "--",
-			binary, "ping", "--if", "eth0", "--address", "1.1.2"}, args...)...))
+		return output(t, nil, host.Command("nsenter", append([]string{
+			"--target", pid, "--user", "--net", "--setuid", "0", "--setgid", "0", "--",
+			binary, "ping", "--if", "eth0", "--address", "1.1.2",
+		}, args...)...))
 	}
 	out, status := nodeInside("--count", "5", "--interval", "0", "18888:17")
 	wantPing(t, "rootless", out, status)

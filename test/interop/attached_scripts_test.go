@@ -102,10 +102,14 @@ var attachedDifferences = []attachedDifference{
 	{"nobody reads for 10 s", waitsForAnswers, readAhead, []string{"4000000", "3000000", "s? S\n", "\n"}},
 	{"group, much to all, both ways at once", readsBesides, readAhead, []string{"1000000", "12000000"}},
 	{"group, much to all, both ways at once", waitsForAnswers, readAhead, []string{"s? S\n", "\n"}},
-	{"unread messages come back at close", playsS, lostThere,
-		[]string{"c: C recv 1 => returned 2, 100 bytes\n", "\n", "c: C recv 2 => returned 2, 1024 bytes\n", "\n"}},
-	{"group, s's process is killed while c waits for it", roomEndsLater, between,
-		[]string{"c: C fill 1 => 65 sent\n", "c& C pour 12000000 1000\n", "c& C send 10 1\n", "\n", "=> unreachable ||", "=> ...unreachable ||"}},
+	{
+		"unread messages come back at close", playsS, lostThere,
+		[]string{"c: C recv 1 => returned 2, 100 bytes\n", "\n", "c: C recv 2 => returned 2, 1024 bytes\n", "\n"},
+	},
+	{
+		"group, s's process is killed while c waits for it", roomEndsLater, between,
+		[]string{"c: C fill 1 => 65 sent\n", "c& C pour 12000000 1000\n", "c& C send 10 1\n", "\n", "=> unreachable ||", "=> ...unreachable ||"},
+	},
 	// How much fits is what this is about. Who has sends answered plays it as it is written.
 	{"group, a reader that stops, 65 and then 780 blocks", roomEndsLater, between, nil},
 	{"group, one of an instance in turn", playsS, noTurns, nil},

@@ -67,9 +67,14 @@ func named(err error) error {
 		return nil
 	}
 	for _, is := range []struct{ what, name error }{
-		{io.EOF, play.ErrEnd}, {net.ErrClosed, play.ErrClosed}, {syscall.ECONNRESET, play.ErrReset},
-		{syscall.EPIPE, play.ErrPipe}, {syscall.ECONNREFUSED, play.ErrRefused}, {os.ErrDeadlineExceeded, play.ErrTime},
-		{stack.ErrUnreachable, play.ErrUnreachable}, {stack.ErrTooLong, play.ErrTooLong},
+		{io.EOF, play.ErrEnd},
+		{net.ErrClosed, play.ErrClosed},
+		{syscall.ECONNRESET, play.ErrReset},
+		{syscall.EPIPE, play.ErrPipe},
+		{syscall.ECONNREFUSED, play.ErrRefused},
+		{os.ErrDeadlineExceeded, play.ErrTime},
+		{stack.ErrUnreachable, play.ErrUnreachable},
+		{stack.ErrTooLong, play.ErrTooLong},
 	} {
 		if errors.Is(err, is.what) {
 			return is.name

@@ -42,7 +42,10 @@ func TestProbeKernelSockets(t *testing.T) {
 		to   stack.SocketAddr
 		want bool
 	}{
-		{"RDM", rdm, true}, {"listening", listener, true}, {"connected", connected, true}, {"closed", gone, false},
+		{"RDM", rdm, true},
+		{"listening", listener, true},
+		{"connected", connected, true},
+		{"closed", gone, false},
 		{"of no number that was given", stack.SocketAddr{Port: 3333, Node: kernelAddr}, false},
 		{"of another", stack.SocketAddr{Port: 3334, Node: kernelAddr}, false},
 	} {

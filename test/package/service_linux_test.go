@@ -82,8 +82,10 @@ func start(ctx context.Context, h *host) *service {
 	h.t.Cleanup(func() { s.manager.Close() })
 	go s.hear()
 	h.must(ctx, "install -d -o utipc -g utipc -m "+u["RuntimeDirectoryMode"]+" /run/utipc")
-	words := []string{"bash", "-c", limits, "limits", "setpriv", "--reuid", u["User"], "--regid", u["Group"], "--clear-groups", "--no-new-privs",
-		"--inh-caps", u.caps("AmbientCapabilities"), "--ambient-caps", u.caps("AmbientCapabilities"), "--bounding-set", u.caps("CapabilityBoundingSet"), "--"}
+	words := []string{
+		"bash", "-c", limits, "limits", "setpriv", "--reuid", u["User"], "--regid", u["Group"], "--clear-groups", "--no-new-privs",
+		"--inh-caps", u.caps("AmbientCapabilities"), "--ambient-caps", u.caps("AmbientCapabilities"), "--bounding-set", u.caps("CapabilityBoundingSet"), "--",
+	}
 	s.cmd = h.command(ctx, append(words, strings.Fields(u["ExecStart"])...)...)
 	s.cmd.Env = append(s.cmd.Env, "NOTIFY_SOCKET="+name, "WATCHDOG_USEC="+u["WatchdogSec"]+"000000")
 	s.cmd.Stdout, s.cmd.Stderr = &s.log, &s.log

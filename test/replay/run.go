@@ -389,8 +389,10 @@ func (r *run) expect(f *Frame) *Difference {
 		}
 	}
 	if d := f.At - ours.at; d > AnswersWithin {
-		return &Difference{No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, compared: r.compared,
-			Why: fmt.Sprintf("it was sent %v later than we send it", d.Round(time.Microsecond))}
+		return &Difference{
+			No: f.No, At: f.At, Recorded: f.Data, Ours: ours.data, compared: r.compared,
+			Why: fmt.Sprintf("it was sent %v later than we send it", d.Round(time.Microsecond)),
+		}
 	}
 	for _, rule := range rules {
 		r.stats.allowed[rule]++

@@ -105,8 +105,10 @@ func newSide(c *Capture, o Options) (*side, error) {
 		return nil, fmt.Errorf("%w: %s", ErrSilent, o.Node)
 	}
 	for _, mac := range st.MACs {
-		s.bearers = append(s.bearers, attachment{BearerConfig: engine.BearerConfig{Name: "eth0", MAC: mac, MTU: 1500,
-			LinkConfig: engine.LinkConfig{Window: flowctl.DefaultWindow, MaxWindow: flowctl.MaxWindow}}})
+		s.bearers = append(s.bearers, attachment{BearerConfig: engine.BearerConfig{
+			Name: "eth0", MAC: mac, MTU: 1500,
+			LinkConfig: engine.LinkConfig{Window: flowctl.DefaultWindow, MaxWindow: flowctl.MaxWindow},
+		}})
 	}
 	if c.UDP != nil {
 		b := &s.bearers[0]
@@ -216,8 +218,10 @@ func discovery(f Frame) (frame.Discovery, error) {
 
 func (s *side) configure() {
 	d, _ := discovery(s.own[0])
-	s.cfg = engine.Config{Identity: d.Identity(), NetID: d.NetID(), Capabilities: d.Capabilities(),
-		AsKernel: true, Margin: 32} // the recorded kernels were built with encryption
+	s.cfg = engine.Config{
+		Identity: d.Identity(), NetID: d.NetID(), Capabilities: d.Capabilities(),
+		AsKernel: true, Margin: 32,
+	} // the recorded kernels were built with encryption
 	if d.Type() == frame.Request {
 		s.cfg.Address = d.Prev()
 	}

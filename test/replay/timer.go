@@ -166,8 +166,10 @@ func (r *run) overdue(at time.Duration) *Difference {
 		}
 		r.last = nil
 		if r.serve(first, first.rings()); r.last != nil {
-			return &Difference{At: r.now, Ours: r.last, compared: r.compared,
-				Why: fmt.Sprintf("our timer of %v sends it, and it was not sent within %v of being due", first.every, LateBy(first.every))}
+			return &Difference{
+				At: r.now, Ours: r.last, compared: r.compared,
+				Why: fmt.Sprintf("our timer of %v sends it, and it was not sent within %v of being due", first.every, LateBy(first.every)),
+			}
 		}
 	}
 	return nil

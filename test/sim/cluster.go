@@ -120,8 +120,10 @@ func newCluster(cfg Cluster) *cluster {
 		c.drawCalls()
 	}
 	for i := range c.Networks {
-		s := &fabric{clock: &c.clock, r: c.rand(10 + uint64(i)), f: &c.faults[i], maxDelay: time.Microsecond, lost: &c.report.FramesLost,
-			deliver: func(to int, p *packet) { c.members[to].arrived(i, p) }}
+		s := &fabric{
+			clock: &c.clock, r: c.rand(10 + uint64(i)), f: &c.faults[i], maxDelay: time.Microsecond, lost: &c.report.FramesLost,
+			deliver: func(to int, p *packet) { c.members[to].arrived(i, p) },
+		}
 		s.connect(c.Nodes)
 		c.nets = append(c.nets, s)
 	}

@@ -28,13 +28,29 @@ type CallReport struct {
 
 func (r *CallReport) add(o *CallReport) {
 	for _, p := range [][2]*uint64{
-		{&r.Dials, &o.Dials}, {&r.Connected, &o.Connected}, {&r.Accepted, &o.Accepted}, {&r.Storms, &o.Storms},
-		{&r.Unreachable, &o.Unreachable}, {&r.Refused, &o.Refused}, {&r.Timeouts, &o.Timeouts}, {&r.HangUps, &o.HangUps},
-		{&r.Shutdowns, &o.Shutdowns}, {&r.Resets, &o.Resets}, {&r.CallsLost, &o.CallsLost}, {&r.CallsWhole, &o.CallsWhole},
-		{&r.CallMessages, &o.CallMessages}, {&r.CallBytes, &o.CallBytes}, {&r.CallRead, &o.CallRead},
-		{&r.WindowWaits, &o.WindowWaits}, {&r.MessageWaits, &o.MessageWaits}, {&r.CallWaits, &o.CallWaits},
-		{&r.EndsLooked, &o.EndsLooked}, {&r.Probes, &o.Probes},
-		{&r.Pauses, &o.Pauses}, {&r.Accounts, &o.Accounts}, {&r.LostBytes, &o.LostBytes},
+		{&r.Dials, &o.Dials},
+		{&r.Connected, &o.Connected},
+		{&r.Accepted, &o.Accepted},
+		{&r.Storms, &o.Storms},
+		{&r.Unreachable, &o.Unreachable},
+		{&r.Refused, &o.Refused},
+		{&r.Timeouts, &o.Timeouts},
+		{&r.HangUps, &o.HangUps},
+		{&r.Shutdowns, &o.Shutdowns},
+		{&r.Resets, &o.Resets},
+		{&r.CallsLost, &o.CallsLost},
+		{&r.CallsWhole, &o.CallsWhole},
+		{&r.CallMessages, &o.CallMessages},
+		{&r.CallBytes, &o.CallBytes},
+		{&r.CallRead, &o.CallRead},
+		{&r.WindowWaits, &o.WindowWaits},
+		{&r.MessageWaits, &o.MessageWaits},
+		{&r.CallWaits, &o.CallWaits},
+		{&r.EndsLooked, &o.EndsLooked},
+		{&r.Probes, &o.Probes},
+		{&r.Pauses, &o.Pauses},
+		{&r.Accounts, &o.Accounts},
+		{&r.LostBytes, &o.LostBytes},
 	} {
 		*p[0] += *p[1]
 	}

@@ -59,7 +59,6 @@ type term struct {
 	over      []*side // whose accounts are to be drawn up, see checkUnsent
 	mustLose  uint64  // bytes of closed calls that were lost
 	watchdog  watchdog
-
 }
 
 // mac is a member's station in a network. Messages of connections do not say which node

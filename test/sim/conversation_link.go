@@ -77,8 +77,10 @@ func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
 		x := *e
 		x.before, before = nil, &x
 	}
-	*e = endpoint{endKey: e.endKey, before: before, bearer: e.bearer, bearerKnown: e.bearerKnown, known: true, began: began, session: session, maxPacket: e.maxPacket,
-		earlier: earlier[max(0, len(earlier)-8):]}
+	*e = endpoint{
+		endKey: e.endKey, before: before, bearer: e.bearer, bearerKnown: e.bearerKnown, known: true, began: began, session: session, maxPacket: e.maxPacket,
+		earlier: earlier[max(0, len(earlier)-8):],
+	}
 	if began {
 		e.next, e.nextKnown, e.stateNext, e.stateKnown = c.first(), true, 1, true
 		e.ack, e.stateAck = c.first()-1, c.first()-1

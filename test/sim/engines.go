@@ -12,8 +12,10 @@ import (
 )
 
 func (w *world) arenaConfig(l *life) netdev.ArenaConfig {
-	return netdev.ArenaConfig{Small: w.faults.Chunks, Reserve: w.faults.Reserve, Poison: true,
-		Refuse: func(netdev.Use) bool { return l.refuses() }}
+	return netdev.ArenaConfig{
+		Small: w.faults.Chunks, Reserve: w.faults.Reserve, Poison: true,
+		Refuse: func(netdev.Use) bool { return l.refuses() },
+	}
 }
 
 func (w *world) engineConfig(l *life) engine.Config {

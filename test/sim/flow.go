@@ -137,8 +137,10 @@ func newFlow(c Flow) *flow {
 	}
 	for n := range c.Networks {
 		for d := range f.pipes[n] {
-			f.pipes[n][d] = pipe{f: f, faults: &f.Faults.Net[n], forth: d == 0, to: 1 - d, net: n,
-				r: rand.New(rand.NewPCG(c.Seed, uint64(10+2*n+d)))}
+			f.pipes[n][d] = pipe{
+				f: f, faults: &f.Faults.Net[n], forth: d == 0, to: 1 - d, net: n,
+				r: rand.New(rand.NewPCG(c.Seed, uint64(10+2*n+d))),
+			}
 		}
 	}
 	f.plan()

@@ -15,15 +15,19 @@ type difference struct {
 }
 
 var differences = []difference{
-	{"it reads the bits of word 5 in the opening of the broadcast link as a network's number",
+	{
+		"it reads the bits of word 5 in the opening of the broadcast link as a network's number",
 		func(m frame.Message, _ bool, field string, _ []string, theirs string) bool {
 			_, err := frame.ParseBcastInit(m)
 			return err == nil && field == "tipcv2.network_id" && theirs == "16384"
-		}},
-	{"it takes the group protocol for an older one, whose words mean other things",
+		},
+	},
+	{
+		"it takes the group protocol for an older one, whose words mean other things",
 		func(m frame.Message, _ bool, _ string, _ []string, _ string) bool {
 			return m.Bytes() != nil && m.User() == frame.UserGroup
-		}},
+		},
+	},
 }
 
 // explain returns the reason for a difference, or nil.

@@ -116,8 +116,12 @@ func TestRankFails(t *testing.T) {
 
 func TestOptionsThatCannotBe(t *testing.T) {
 	for _, o := range []Options{
-		{Kernel: halo.Kernel, Ranks: 1}, {Kernel: halo.Kernel, Ranks: MostRanks + 1}, {Kernel: migrate.Kernel, Ranks: 2},
-		{Kernel: halo.Kernel, Over: "smoke"}, {Kernel: halo.Kernel, Wait: "never"}, {Kernel: halo.Kernel, Config: kernel.Config{Steps: -1}},
+		{Kernel: halo.Kernel, Ranks: 1},
+		{Kernel: halo.Kernel, Ranks: MostRanks + 1},
+		{Kernel: migrate.Kernel, Ranks: 2},
+		{Kernel: halo.Kernel, Over: "smoke"},
+		{Kernel: halo.Kernel, Wait: "never"},
+		{Kernel: halo.Kernel, Config: kernel.Config{Steps: -1}},
 	} {
 		if _, err := InProcess(t.Context(), o); err == nil {
 			t.Errorf("%+v is possible", o)

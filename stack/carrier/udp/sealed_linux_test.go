@@ -19,8 +19,10 @@ func TestSealedOverUDP(t *testing.T) {
 	var nodes []*stack.Node
 	for i := range at {
 		d := device(t, nil, udp.Config{Local: at[i], Remotes: at[1-i : 2-i]})
-		n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001001 + i),
-			Encryption: stack.Encryption{Keys: []stack.Key{master}}})
+		n, err := stack.Open(within(t), stack.Config{
+			Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001001 + i),
+			Encryption: stack.Encryption{Keys: []stack.Key{master}},
+		})
 		if err != nil {
 			t.Fatal(err)
 		}

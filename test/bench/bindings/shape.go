@@ -39,22 +39,30 @@ var shapes = []Shape{
 	{Name: "a", What: "1000 types of 100 instances", Beside: 2},
 	{Name: "b", What: "one type of 100,000 instances", Beside: 2},
 	{Name: "b-wide", What: "the same and one wide range"},
-	{Name: "c", What: "10,000 ranges around one point, random", Beside: 4,
+	{
+		Name: "c", What: "10,000 ranges around one point, random", Beside: 4,
 		around: func(_ uint32, r *rand.Rand) frame.Range {
 			return frame.Range{Type: 300, Lower: point - 1 - r.Uint32N(1<<30), Upper: point + 1 + r.Uint32N(1<<30)}
-		}},
-	{Name: "c-nested", What: "10,000 ranges around one point, nested", Beside: 4,
+		},
+	},
+	{
+		Name: "c-nested", What: "10,000 ranges around one point, nested", Beside: 4,
 		around: func(i uint32, _ *rand.Rand) frame.Range {
 			return frame.Range{Type: 300, Lower: point - 1 - i, Upper: point + 1 + i}
-		}},
-	{Name: "c-shifted", What: "10,000 ranges around one point, shifted", Beside: 4,
+		},
+	},
+	{
+		Name: "c-shifted", What: "10,000 ranges around one point, shifted", Beside: 4,
 		around: func(i uint32, _ *rand.Rand) frame.Range {
 			return frame.Range{Type: 300, Lower: point - 10_000 + i, Upper: point + 1 + i}
-		}},
-	{Name: "c-equal-lower", What: "10,000 ranges around one point, of one lower bound", Beside: 4,
+		},
+	},
+	{
+		Name: "c-equal-lower", What: "10,000 ranges around one point, of one lower bound", Beside: 4,
 		around: func(i uint32, _ *rand.Rand) frame.Range {
 			return frame.Range{Type: 300, Lower: point - 1000, Upper: point + 1 + i}
-		}},
+		},
+	},
 }
 
 // Shapes returns all shapes.

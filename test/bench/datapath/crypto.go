@@ -81,8 +81,10 @@ func CryptoSets() []Set {
 		if name == "" {
 			name = "alone"
 		}
-		beside.Variants = append(beside.Variants, station.Variant{Name: name, MTU: 1500, Size: small, OneWay: true, Beside: company,
-			Ends: both(worker.Open{Load: worker.TIPC, Wait: "spin", Key: 16})})
+		beside.Variants = append(beside.Variants, station.Variant{
+			Name: name, MTU: 1500, Size: small, OneWay: true, Beside: company,
+			Ends: both(worker.Open{Load: worker.TIPC, Wait: "spin", Key: 16}),
+		})
 	}
 	sets = append(sets, beside)
 	for _, mtu := range sealedMTUs {

@@ -42,15 +42,19 @@ func rekeying() []Single {
 		return c, err
 	}
 	return []Single{
-		{ID: "rekeying-lost", What: "rekeying under load: messages lost", None: true,
+		{
+			ID: "rekeying-lost", What: "rekeying under load: messages lost", None: true,
 			Measure: func(ctx context.Context, _ Options) (Figure, error) {
 				c, err := once(ctx)
 				return Figure{float64(c.Lost + c.Resets), fmt.Sprintf("of %d, in memory; %d link resets", c.Messages, c.Resets)}, err
-			}},
-		{ID: "rekeying-gap", What: "rekeying under load: the longest gap between two messages", Unit: "ms",
+			},
+		},
+		{
+			ID: "rekeying-gap", What: "rekeying under load: the longest gap between two messages", Unit: "ms",
 			Measure: func(ctx context.Context, _ Options) (Figure, error) {
 				c, err := once(ctx)
 				return Figure{c.Gap.Seconds() * 1e3, fmt.Sprintf("%.2f ms in as long a time without; the key was taken up in %.0f ms", c.Usual.Seconds()*1e3, c.Took.Seconds()*1e3)}, err
-			}},
+			},
+		},
 	}
 }

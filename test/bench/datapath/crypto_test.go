@@ -37,11 +37,15 @@ func TestSealedRows(t *testing.T) {
 		ratio         float64
 		verdict, note string
 	}{
-		{"a round trip", TripTime, trips(4000, 300, 200), trips(2500, 0, 0), 3000. / 4000, "MISS",
-			"AES alone takes 0.50 us of 2.0 frames and leaves 3.00 us; 0.62 of plain"},
+		{
+			"a round trip", TripTime, trips(4000, 300, 200), trips(2500, 0, 0), 3000. / 4000, "MISS",
+			"AES alone takes 0.50 us of 2.0 frames and leaves 3.00 us; 0.62 of plain",
+		},
 		{"a short one", TripTime, trips(3500, 300, 200), trips(2500, 0, 0), 3000. / 3500, "ok", "; 0.71 of plain"},
-		{"a stream", Bits, stream(1000, 400e3, 200e3), stream(2000, 0, 0), 1000. / (1 / (0.0005 + 0.0004)), "ok",
-			"AES alone takes 400.00 us of 46.0 frames and leaves 0.57 Gbit/s; 0.50 of plain"},
+		{
+			"a stream", Bits, stream(1000, 400e3, 200e3), stream(2000, 0, 0), 1000. / (1 / (0.0005 + 0.0004)), "ok",
+			"AES alone takes 400.00 us of 46.0 frames and leaves 0.57 Gbit/s; 0.50 of plain",
+		},
 		{"a slower receiver", Bits, stream(800, 400e3, 500e3), stream(2000, 0, 0), 800. / 1000, "ok", "AES alone takes 500.00 us"},
 		{"a slow stream", Bits, stream(800, 400e3, 200e3), stream(2000, 0, 0), 800. * 0.0009, "MISS", "; 0.40 of plain"},
 	} {

@@ -39,20 +39,26 @@ func idleCrowd() []Single {
 	}
 	what := fmt.Sprintf("%d programs with %d sockets and names each, idle: ", crowdPrograms, crowdSockets)
 	return []Single{
-		{ID: "crowd-memory", What: what + "memory of the daemon for a socket", Unit: "B",
+		{
+			ID: "crowd-memory", What: what + "memory of the daemon for a socket", Unit: "B",
 			Measure: func(ctx context.Context, o Options) (Figure, error) {
 				r, err := once(ctx, o)
 				return Figure{Value: r.Memory, Note: fmt.Sprintf("%.0f MB in all", r.Memory*crowdPrograms*crowdSockets/1e6)}, err
-			}},
-		{ID: "crowd-cpu", What: what + "the daemon's share of a core", Unit: "%",
+			},
+		},
+		{
+			ID: "crowd-cpu", What: what + "the daemon's share of a core", Unit: "%",
 			Measure: func(ctx context.Context, o Options) (Figure, error) {
 				r, err := once(ctx, o)
 				return Figure{Value: 100 * r.CPU}, err
-			}},
-		{ID: "crowd-opening", What: what + "the daemon's processor time to open and name a socket", Unit: "us",
+			},
+		},
+		{
+			ID: "crowd-opening", What: what + "the daemon's processor time to open and name a socket", Unit: "us",
 			Measure: func(ctx context.Context, o Options) (Figure, error) {
 				r, err := once(ctx, o)
 				return Figure{Value: float64(r.Opening) / 1e3}, err
-			}},
+			},
+		},
 	}
 }

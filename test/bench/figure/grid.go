@@ -137,8 +137,12 @@ func (f *Figure) shapes(xs []float64) grid {
 		l := line{name: s.Name, ours: s.Ours, cells: []entry{{text: "-"}, {text: "-"}, {text: "-"}, {}}}
 		if len(y) > 0 {
 			u := f.Y.Unit
-			l.cells = []entry{{text: u.Text(slices.Min(y))}, {text: u.Text(sheet.Median(y))}, {text: u.Text(slices.Max(y))},
-				{text: spark(s.Points, xs[0], xs[len(xs)-1], slices.Max(y))}}
+			l.cells = []entry{
+				{text: u.Text(slices.Min(y))},
+				{text: u.Text(sheet.Median(y))},
+				{text: u.Text(slices.Max(y))},
+				{text: spark(s.Points, xs[0], xs[len(xs)-1], slices.Max(y))},
+			}
 		}
 		g.rows = append(g.rows, l)
 	}

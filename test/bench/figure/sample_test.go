@@ -27,7 +27,8 @@ func sample() *Report {
 	line := func(base, perByte float64) func(float64) float64 {
 		return func(x float64) float64 { return base + perByte*x }
 	}
-	latency := Figure{ID: "latency-size", Title: "Round trip by message size, both ends spinning", X: size, Y: Axis{Label: "round trip", Unit: Seconds, Log: true},
+	latency := Figure{
+		ID: "latency-size", Title: "Round trip by message size, both ends spinning", X: size, Y: Axis{Label: "round trip", Unit: Seconds, Log: true},
 		Series: []Series{
 			curve("utipc, spinning", true, 1, 19, line(3.7e-6, 0.25e-9)),
 			curve("utipc, sleeping", true, 1, 19, line(8.7e-6, 0.3e-9)),
@@ -35,12 +36,15 @@ func sample() *Report {
 			curve("TCP NODELAY, blocking, without offloads", false, 1, 19, line(16.4e-6, 0.3e-9)),
 			curve("UDP", false, 1, 16, line(15e-6, 0.2e-9)),
 			curve("UNIX socket", false, 1, 19, line(6e-6, 0.1e-9)),
-		}}
-	ratio := Figure{ID: "latency-ratio", Title: "How many times as long others take", X: size, Y: Axis{Label: "other / ours", Unit: Ratio},
+		},
+	}
+	ratio := Figure{
+		ID: "latency-ratio", Title: "How many times as long others take", X: size, Y: Axis{Label: "other / ours", Unit: Ratio},
 		Series: []Series{
 			curve("TCP NODELAY, spinning", false, 1, 19, func(x float64) float64 { return line(7.9e-6, 0.12e-9)(x) / line(3.7e-6, 0.25e-9)(x) }),
 			curve("UNIX socket", false, 1, 19, func(x float64) float64 { return line(6e-6, 0.1e-9)(x) / line(3.7e-6, 0.25e-9)(x) }),
-		}}
+		},
+	}
 	cut := Figure{ID: "failover", Title: "Goodput while a bearer is cut and comes back", X: Axis{Label: "time", Unit: Seconds}, Y: Axis{Label: "goodput", Unit: BitsPerSecond}}
 	for _, name := range []string{"carrier lost", "frames vanish"} {
 		s := Series{Name: name, Ours: true}
@@ -53,9 +57,11 @@ func sample() *Report {
 		}
 		cut.Series = append(cut.Series, s)
 	}
-	bypass := Figure{ID: "bypass", Title: "One engine over each device: CPU time of a 64-byte message", Y: Axis{Label: "CPU time of a message", Unit: Seconds},
+	bypass := Figure{
+		ID: "bypass", Title: "One engine over each device: CPU time of a 64-byte message", Y: Axis{Label: "CPU time of a message", Unit: Seconds},
 		Ticks:  []string{"memory", "AF_XDP native", "AF_XDP generic", "AF_PACKET", "UDP with GSO", "UDP without GSO, a system call for each datagram"},
-		Series: []Series{{Name: "sender", Ours: true}, {Name: "receiver", Ours: true}, {Name: "TCP, both ends"}}}
+		Series: []Series{{Name: "sender", Ours: true}, {Name: "receiver", Ours: true}, {Name: "TCP, both ends"}},
+	}
 	for i := range bypass.Ticks {
 		y := 120e-9 * math.Pow(1.7, float64(i))
 		bypass.Series[0].Points = append(bypass.Series[0].Points, PointOf(float64(i), around(y)))
@@ -72,8 +78,10 @@ func sample() *Report {
 		Plan:    "5 rounds of 200ms, interleaved", Began: time.Date(2026, 11, 23, 22, 0, 0, 0, time.UTC), Took: 9*time.Minute + 7*time.Second, Others: 0.031,
 		Warnings: []string{"the machine was not quiet: 3 measurements were repeated"},
 		Sections: []Section{
-			{ID: "latency", Title: "Latency against size", How: "One message is sent and answered.\n\nIn every round all systems have their turn.",
-				Says: []string{"At 64 B a round trip takes 3.72 us, TCP's 7.91 us."}, Figures: []Figure{latency, ratio}, Errors: []string{"UDP: 128 KiB: message too long"}},
+			{
+				ID: "latency", Title: "Latency against size", How: "One message is sent and answered.\n\nIn every round all systems have their turn.",
+				Says: []string{"At 64 B a round trip takes 3.72 us, TCP's 7.91 us."}, Figures: []Figure{latency, ratio}, Errors: []string{"UDP: 128 KiB: message too long"},
+			},
 			{ID: "failover", Title: "Failover", How: "A cable is cut.", Figures: []Figure{cut}},
 			{ID: "bypass", Title: "Bypass or not", How: "One engine.", Figures: []Figure{bypass}, Tables: []Table{table}},
 		},
@@ -107,11 +115,16 @@ func hostile() *Report {
 	for i := range 20 {
 		crowd.Series = append(crowd.Series, curve(fmt.Sprintf("system number %d with a name that is rather long", i), i%4 == 0, 1, 12, func(x float64) float64 { return float64(i+1) * x * 1e-9 }))
 	}
-	return &Report{Title: bad, Command: bad, Commit: bad, Place: bad, Plan: bad, Began: time.Unix(1, 0).UTC(), Others: nan, Warnings: []string{bad},
+	return &Report{
+		Title: bad, Command: bad, Commit: bad, Place: bad, Plan: bad, Began: time.Unix(1, 0).UTC(), Others: nan, Warnings: []string{bad},
 		Sections: []Section{
-			{ID: bad, Title: bad, How: bad, Says: []string{bad}, Errors: []string{bad}, Figures: append(figures, crowd),
-				Tables: []Table{{ID: "losses", Title: bad, Heads: []string{bad}, Rows: []Row{{Name: bad, Note: bad, Cells: []Cell{{Value: nan}, {Value: 1, Low: inf}, {Word: bad}}}, {}}}, {}}},
-			{}, {ID: "losses"},
+			{
+				ID: bad, Title: bad, How: bad, Says: []string{bad}, Errors: []string{bad}, Figures: append(figures, crowd),
+				Tables: []Table{{ID: "losses", Title: bad, Heads: []string{bad}, Rows: []Row{{Name: bad, Note: bad, Cells: []Cell{{Value: nan}, {Value: 1, Low: inf}, {Word: bad}}}, {}}}, {}},
+			},
+			{},
+			{ID: "losses"},
 		},
-		Losses: []Loss{{Section: bad, Where: bad, Ours: bad, Theirs: bad, Reason: bad, Times: inf}}}
+		Losses: []Loss{{Section: bad, Where: bad, Ours: bad, Theirs: bad, Reason: bad, Times: inf}},
+	}
 }

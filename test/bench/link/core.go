@@ -263,6 +263,8 @@ func measureCore(batches int, hold bool) (coreCost, error) {
 		receive = append(receive, float64(sum.receive)/(group*batch))
 	}
 	runtime.ReadMemStats(&after)
-	return coreCost{sheet.Median(send), sheet.Median(receive), slices.Min(send), slices.Min(receive), calibrate(),
-		float64(after.Mallocs-before.Mallocs) / float64(groups*group*batch)}, nil
+	return coreCost{
+		sheet.Median(send), sheet.Median(receive), slices.Min(send), slices.Min(receive), calibrate(),
+		float64(after.Mallocs-before.Mallocs) / float64(groups*group*batch),
+	}, nil
 }

@@ -28,17 +28,23 @@ const (
 )
 
 var partings = [...]parting{
-	{"carrier", "carrier lost", quick,
+	{
+		"carrier", "carrier lost", quick,
 		func(p *pair, i int) error { return p.plug(i, false) },
-		func(p *pair, i int) error { return p.plug(i, true) }},
-	{"reset", "link reset, by a new priority", quick,
+		func(p *pair, i int) error { return p.plug(i, true) },
+	},
+	{
+		"reset", "link reset, by a new priority", quick,
 		func(p *pair, i int) error {
 			return p.nodes[0].SetLink(p.nodes[1].Addr(), p.names[0][i], stack.LinkConfig{Priority: 20})
 		},
-		func(*pair, int) error { return nil }},
-	{"silent", "frames vanish, both ways", flowctl.DefaultTolerance + 2*interval + quick,
+		func(*pair, int) error { return nil },
+	},
+	{
+		"silent", "frames vanish, both ways", flowctl.DefaultTolerance + 2*interval + quick,
 		func(p *pair, i int) error { p.lose(i, 1, 0); return nil },
-		func(p *pair, i int) error { p.lose(i, 0, 0); return nil }},
+		func(p *pair, i int) error { p.lose(i, 0, 0); return nil },
+	},
 }
 
 // Times of a round.
@@ -60,8 +66,10 @@ func failoverRows(ctx context.Context, p Plan, driver xdp.Config) (rows []Row) {
 	var wrong uint64
 	var errs error
 	for _, x := range partings {
-		r := Row{ID: "failover-" + x.id, What: fmt.Sprintf("failover gap, two bearers under load, %s", x.name),
-			Unit: "ms", Goal: AtMost, Target: float64(x.target) / 1e6}
+		r := Row{
+			ID: "failover-" + x.id, What: fmt.Sprintf("failover gap, two bearers under load, %s", x.name),
+			Unit: "ms", Goal: AtMost, Target: float64(x.target) / 1e6,
+		}
 		var cut []float64
 		var usual, mended time.Duration
 		for round := range p.Failovers {

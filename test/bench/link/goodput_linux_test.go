@@ -62,8 +62,10 @@ func TestDropperLoses(t *testing.T) {
 // A discovery message without the capability says all else that it said.
 func TestHideBlocks(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
-	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: frame.CapSynBit | frame.CapGapAckBlock | frame.CapNodeID128, Signature: 0x1234,
-		Prev: 0x1001001, NetID: frame.DefaultNetID, MAC: frame.MAC{2, 0, 0, 0, 0, 1}, Identity: frame.AddrIdentity(0x1001001)}
+	f := frame.DiscoveryFields{
+		Type: frame.Request, Capabilities: frame.CapSynBit | frame.CapGapAckBlock | frame.CapNodeID128, Signature: 0x1234,
+		Prev: 0x1001001, NetID: frame.DefaultNetID, MAC: frame.MAC{2, 0, 0, 0, 0, 1}, Identity: frame.AddrIdentity(0x1001001),
+	}
 	old := f
 	old.Capabilities &^= frame.CapGapAckBlock
 	head := make([]byte, frame.EthernetLen)

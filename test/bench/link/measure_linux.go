@@ -50,8 +50,10 @@ func Measure(ctx context.Context, o Options) (*Report, error) {
 		n.Close()
 	}
 	m := station.ThisMachine([2]int{})
-	r := &Report{Plan: o.Plan, Began: time.Now(),
-		Machine: fmt.Sprintf("%s, %d cores, %s, %s; both nodes in one process, GOMAXPROCS %d", m.CPU, m.Cores, m.Kernel, m.Go, runtime.GOMAXPROCS(0))}
+	r := &Report{
+		Plan: o.Plan, Began: time.Now(),
+		Machine: fmt.Sprintf("%s, %d cores, %s, %s; both nodes in one process, GOMAXPROCS %d", m.CPU, m.Cores, m.Kernel, m.Go, runtime.GOMAXPROCS(0)),
+	}
 	r.Rows = sheet.Run(ctx, chosen, o, o.Progress)
 	r.Took = time.Since(r.Began)
 	return r, ctx.Err()

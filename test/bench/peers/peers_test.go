@@ -43,8 +43,11 @@ func openBoth(t *testing.T, o worker.Open) (ends [2]load.Load) {
 // after job.
 func TestLoads(t *testing.T) {
 	for _, o := range []worker.Open{
-		{Load: "grpc", Socket: "tcp"}, {Load: "grpc-stream", Socket: "tcp"}, {Load: "nats", Socket: "tcp"},
-		{Load: "zeromq", Socket: "tcp"}, {Load: "zeromq", Socket: "ipc"},
+		{Load: "grpc", Socket: "tcp"},
+		{Load: "grpc-stream", Socket: "tcp"},
+		{Load: "nats", Socket: "tcp"},
+		{Load: "zeromq", Socket: "tcp"},
+		{Load: "zeromq", Socket: "ipc"},
 	} {
 		for _, size := range []int{64, 256 << 10} {
 			t.Run(fmt.Sprint(o.Load, " ", o.Socket, " ", size), func(t *testing.T) {

@@ -40,11 +40,15 @@ func measureCopied(b *Bench) (s figure.Section, err error) {
 			return fmt.Sprintf("copy-%s-%d", what, mtu), fmt.Sprintf("MTU %d", mtu)
 		}
 		id, of := name("rate")
-		s.Figures = append(s.Figures, figure.Figure{ID: id, Title: "Throughput with and without a copy, " + of, X: sizeAxis,
-			Y: figure.Axis{Label: "payload", Unit: figure.BitsPerSecond, Log: true}, Series: t.All(sizes(true, false), bits)})
+		s.Figures = append(s.Figures, figure.Figure{
+			ID: id, Title: "Throughput with and without a copy, " + of, X: sizeAxis,
+			Y: figure.Axis{Label: "payload", Unit: figure.BitsPerSecond, Log: true}, Series: t.All(sizes(true, false), bits),
+		})
 		id, of = name("cpu")
-		s.Figures = append(s.Figures, figure.Figure{ID: id, Title: "Processor time of a kilobyte, both ends, " + of, X: sizeAxis,
-			Y: figure.Axis{Label: "of 1000 bytes", Unit: figure.Seconds, Log: true}, Series: t.All(sizes(true, false), perKilobyte)})
+		s.Figures = append(s.Figures, figure.Figure{
+			ID: id, Title: "Processor time of a kilobyte, both ends, " + of, X: sizeAxis,
+			Y: figure.Axis{Label: "of 1000 bytes", Unit: figure.Seconds, Log: true}, Series: t.All(sizes(true, false), perKilobyte),
+		})
 		id, of = name("ratio")
 		gain := figure.Figure{ID: id, Title: "Without a copy : with one, " + of, X: sizeAxis, Y: figure.Axis{Label: "times as good", Unit: figure.Ratio}}
 		for _, p := range copiedPairs {

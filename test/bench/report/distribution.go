@@ -25,8 +25,10 @@ func measureDistribution(b *Bench) (s figure.Section, err error) {
 	s.Errors = t.Errors
 	table := figure.Table{ID: "distribution", Title: "Round trips of 64 B", Heads: []string{"", "median", "p99", "p99.9", "median, burners", "p99, burners", "p99.9, burners"}}
 	for i, where := range []string{"cores idle", "a CPU burner on each core"} {
-		f := figure.Figure{ID: "distribution-" + []string{"idle", "loaded"}[i], Title: "Round trips of 64 B: how many took how long, " + where,
-			X: figure.Axis{Label: "one round trip in so many takes longer", Log: true}, Y: figure.Axis{Label: "round trip", Unit: figure.Seconds, Log: true}}
+		f := figure.Figure{
+			ID: "distribution-" + []string{"idle", "loaded"}[i], Title: "Round trips of 64 B: how many took how long, " + where,
+			X: figure.Axis{Label: "one round trip in so many takes longer", Log: true}, Y: figure.Axis{Label: "round trip", Unit: figure.Seconds, Log: true},
+		}
 		for _, subject := range t.Subjects {
 			c := figure.Series{Name: subject.Name, Ours: subject.Ours}
 			for k, share := range load.Fractions {

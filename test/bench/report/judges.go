@@ -66,7 +66,8 @@ func measureJudges(b *Bench) (s figure.Section, err error) {
 			for _, p := range pairs {
 				table.Rows = append(table.Rows, figure.Row{Name: p.Theirs + ", " + describe(x), Cells: []figure.Cell{
 					figure.CellOf(unit, t.Values(p.Ours, i, value)), figure.CellOf(unit, t.Values(p.Theirs, i, value)),
-					figure.CellOf(figure.Ratio, t.ratios(p, i, value, !oneWay))}})
+					figure.CellOf(figure.Ratio, t.ratios(p, i, value, !oneWay)),
+				}})
 			}
 		}
 	}

@@ -203,8 +203,10 @@ func (a *errands) ratios(e errand) (v []float64) {
 
 // figure has the ratios as bars, and keeps those below 1 as losses.
 func (a *errands) figure(burn bool) figure.Figure {
-	f := figure.Figure{ID: "kernels-idle", Title: "How many times as fast ours is, " + company(burn),
-		X: figure.Axis{Label: "kernel"}, Y: figure.Axis{Label: "other / ours", Unit: figure.Ratio}}
+	f := figure.Figure{
+		ID: "kernels-idle", Title: "How many times as fast ours is, " + company(burn),
+		X: figure.Axis{Label: "kernel"}, Y: figure.Axis{Label: "other / ours", Unit: figure.Ratio},
+	}
 	if burn {
 		f.ID = "kernels-loaded"
 	}

@@ -22,9 +22,17 @@ Beside burners a busy process of the same priority runs on each core meanwhile.`
 
 // latencyPairs are compared like with like.
 var latencyPairs = []Pair{
-	{messagesSpin, tcpSpin}, {messagesSpin, tcpSpinPlain}, {messagesSpin, udpSpin}, {streamSpin, tcpSpin},
-	{messagesSleep, tcpBlock}, {messagesOneCore, tcpOneCore}, {messagesOneCore, tcpGoOneCore}, {messagesAdaptive, tcpBlock},
-	{streamSleep, tcpBlock}, {streamAdaptive, tcpGo}, {streamAdaptive, tcpNagle},
+	{messagesSpin, tcpSpin},
+	{messagesSpin, tcpSpinPlain},
+	{messagesSpin, udpSpin},
+	{streamSpin, tcpSpin},
+	{messagesSleep, tcpBlock},
+	{messagesOneCore, tcpOneCore},
+	{messagesOneCore, tcpGoOneCore},
+	{messagesAdaptive, tcpBlock},
+	{streamSleep, tcpBlock},
+	{streamAdaptive, tcpGo},
+	{streamAdaptive, tcpNagle},
 }
 
 func measureLatency(b *Bench) (s figure.Section, err error) {
@@ -39,10 +47,14 @@ func measureLatency(b *Bench) (s figure.Section, err error) {
 			id, where = "loaded", "a CPU burner on each core"
 		}
 		s.Figures = append(s.Figures,
-			figure.Figure{ID: "latency-" + id, Title: "Round trip against size, " + where,
-				X: sizeAxis, Y: figure.Axis{Label: "round trip", Unit: figure.Seconds, Log: true}, Series: t.All(which, tripTime)},
-			figure.Figure{ID: "latency-ratio-" + id, Title: "How many times as fast ours is, " + where,
-				X: sizeAxis, Y: figure.Axis{Label: "other / ours", Unit: figure.Ratio, Log: true}, Series: b.Ratios(t, c, which, where)})
+			figure.Figure{
+				ID: "latency-" + id, Title: "Round trip against size, " + where,
+				X: sizeAxis, Y: figure.Axis{Label: "round trip", Unit: figure.Seconds, Log: true}, Series: t.All(which, tripTime),
+			},
+			figure.Figure{
+				ID: "latency-ratio-" + id, Title: "How many times as fast ours is, " + where,
+				X: sizeAxis, Y: figure.Axis{Label: "other / ours", Unit: figure.Ratio, Log: true}, Series: b.Ratios(t, c, which, where),
+			})
 	}
 	s.Says = append(s.Says, best(s.Figures[1], "Round trips on idle cores"), best(s.Figures[3], "Round trips beside burners"))
 	return s, nil

@@ -101,10 +101,14 @@ func measureLocal(b *Bench) (s figure.Section, err error) {
 		trips := Contest{Section: "local", What: "round trip within a host", Value: tripTime, Less: true, Unit: figure.Seconds, Pairs: localPairs[i], Reason: localReason}
 		rates := Contest{Section: "local", What: "throughput within a host", Value: bits, Unit: figure.BitsPerSecond, Pairs: localPairs[i], Reason: localReason}
 		s.Figures = append(s.Figures,
-			figure.Figure{ID: "local-trip-" + c.id, Title: "Round trip within a host, " + c.where, X: sizeAxis,
-				Y: figure.Axis{Label: "round trip", Unit: figure.Seconds, Log: true}, Series: t.All(sizes(false, false), tripTime)},
-			figure.Figure{ID: "local-rate-" + c.id, Title: "Throughput within a host, " + c.where, X: sizeAxis,
-				Y: figure.Axis{Label: "payload", Unit: figure.BitsPerSecond, Log: true}, Series: t.All(sizes(true, false), bits)})
+			figure.Figure{
+				ID: "local-trip-" + c.id, Title: "Round trip within a host, " + c.where, X: sizeAxis,
+				Y: figure.Axis{Label: "round trip", Unit: figure.Seconds, Log: true}, Series: t.All(sizes(false, false), tripTime),
+			},
+			figure.Figure{
+				ID: "local-rate-" + c.id, Title: "Throughput within a host, " + c.where, X: sizeAxis,
+				Y: figure.Axis{Label: "payload", Unit: figure.BitsPerSecond, Log: true}, Series: t.All(sizes(true, false), bits),
+			})
 		for _, f := range []figure.Figure{
 			{ID: "local-ratio-trip-" + c.id, Title: "Round trip, other : ours, " + c.where, Series: b.Ratios(t, trips, sizes(false, false), c.where)},
 			{ID: "local-ratio-rate-" + c.id, Title: "Throughput, ours : other, " + c.where, Series: b.Ratios(t, rates, sizes(true, false), c.where)},

@@ -34,10 +34,14 @@ var lossAxis = figure.Axis{Label: "frames lost, each way", Unit: figure.Percent}
 func measureLossy(b *Bench) (s figure.Section, err error) {
 	shares := some(b.Plan, lossShares)
 	s.Figures = append(s.Figures, b.simulatedLoss(shares, &s))
-	real := figure.Figure{ID: "loss-veth", Title: "Goodput under loss, veth cable, MTU 1500", X: lossAxis,
-		Y: figure.Axis{Label: "goodput", Unit: figure.BitsPerSecond, Log: true}}
-	beside := figure.Figure{ID: "loss-beside", Title: "Goodput beside none lost, veth cable, MTU 1500", X: lossAxis,
-		Y: figure.Axis{Label: "goodput / without loss", Unit: figure.Ratio}}
+	real := figure.Figure{
+		ID: "loss-veth", Title: "Goodput under loss, veth cable, MTU 1500", X: lossAxis,
+		Y: figure.Axis{Label: "goodput", Unit: figure.BitsPerSecond, Log: true},
+	}
+	beside := figure.Figure{
+		ID: "loss-beside", Title: "Goodput beside none lost, veth cable, MTU 1500", X: lossAxis,
+		Y: figure.Axis{Label: "goodput / without loss", Unit: figure.Ratio},
+	}
 	rates := make([][][]float64, len(link.Lossies)) // by system and share, of each round
 	failed := make([]bool, len(link.Lossies))
 	for i := range rates {
@@ -93,8 +97,10 @@ func kept(where string, c figure.Series) string {
 
 // simulatedLoss is goodput on the simulated link.
 func (b *Bench) simulatedLoss(shares []float64, s *figure.Section) figure.Figure {
-	f := figure.Figure{ID: "loss-simulated", Title: "Goodput under loss, simulated link of 1 Gbit/s and 100 us there and back", X: lossAxis,
-		Y: figure.Axis{Label: "goodput", Unit: figure.BitsPerSecond}}
+	f := figure.Figure{
+		ID: "loss-simulated", Title: "Goodput under loss, simulated link of 1 Gbit/s and 100 us there and back", X: lossAxis,
+		Y: figure.Axis{Label: "goodput", Unit: figure.BitsPerSecond},
+	}
 	messages := 300_000
 	if b.Plan.Few {
 		messages = 30_000

@@ -40,9 +40,11 @@ func measureOffered(b *Bench) (s figure.Section, err error) {
 		id, title string
 		value     Value
 	}{{"median", "Median delay", delay}, {"p99", "Delay that 99 of 100 do not reach", delay99}} {
-		s.Figures = append(s.Figures, figure.Figure{ID: "offered-" + q.id, Title: q.title + " against offered load, 64 B",
+		s.Figures = append(s.Figures, figure.Figure{
+			ID: "offered-" + q.id, Title: q.title + " against offered load, 64 B",
 			X: figure.Axis{Label: "offered", Unit: figure.PerSecond, Log: true}, Y: figure.Axis{Label: "delay", Unit: figure.Seconds, Log: true},
-			Series: t.All(which, q.value)})
+			Series: t.All(which, q.value),
+		})
 	}
 	return s, nil
 }
@@ -65,8 +67,10 @@ func measureOverload(b *Bench) (s figure.Section, err error) {
 	ours := named(mtu, messagesSpin)[0]
 	ours.Name, ours.Ends[0], ours.Ends[1] = "utipc datagrams, spinning", datagrams, datagrams
 	subjects := append([]Subject{ours}, named(mtu, udpSpin)...)
-	f := figure.Figure{ID: "overload", Title: "Delivered against offered, in parts of the peak, 64 B",
-		X: figure.Axis{Label: "offered / peak", Unit: figure.Ratio}, Y: figure.Axis{Label: "delivered / peak", Unit: figure.Ratio}}
+	f := figure.Figure{
+		ID: "overload", Title: "Delivered against offered, in parts of the peak, 64 B",
+		X: figure.Axis{Label: "offered / peak", Unit: figure.Ratio}, Y: figure.Axis{Label: "delivered / peak", Unit: figure.Ratio},
+	}
 	table := figure.Table{ID: "overload", Title: "Overload", Heads: []string{"", "peak", "delivered at twice the peak", "of the peak"}}
 	for _, subject := range subjects {
 		peaks := b.Take("overload, the peak of "+subject.Name, []Subject{subject}, []station.Exchange{{OneWay: true, Size: small}})
@@ -90,8 +94,10 @@ func measureOverload(b *Bench) (s figure.Section, err error) {
 		f.Series = append(f.Series, c)
 		for i, x := range overloads {
 			if x == 2 {
-				table.Rows = append(table.Rows, figure.Row{Name: subject.Name, Ours: subject.Ours, Cells: []figure.Cell{peak,
-					figure.CellOf(figure.PerSecond, t.Values(subject.Name, i, messages)), figure.CellOf(figure.Ratio, t.Values(subject.Name, i, share))}})
+				table.Rows = append(table.Rows, figure.Row{Name: subject.Name, Ours: subject.Ours, Cells: []figure.Cell{
+					peak,
+					figure.CellOf(figure.PerSecond, t.Values(subject.Name, i, messages)), figure.CellOf(figure.Ratio, t.Values(subject.Name, i, share)),
+				}})
 				s.Says = append(s.Says, fmt.Sprintf("%s: at twice the peak %.2f of the peak are delivered.", subject.Name, table.Rows[len(table.Rows)-1].Cells[2].Value))
 			}
 		}

@@ -43,8 +43,10 @@ func (b *Bench) Ratios(t *Take, c Contest, which Which, where string) (all []fig
 			}
 			point := figure.PointOf(at, v)
 			s.Points = append(s.Points, point)
-			l := loss{x: at, times: 1 / point.Y, sure: point.High < 1,
-				ours: sheet.Median(t.Values(p.Ours, i, c.Value)), theirs: sheet.Median(t.Values(p.Theirs, i, c.Value)), reason: c.Reason(p, x)}
+			l := loss{
+				x: at, times: 1 / point.Y, sure: point.High < 1,
+				ours: sheet.Median(t.Values(p.Ours, i, c.Value)), theirs: sheet.Median(t.Values(p.Theirs, i, c.Value)), reason: c.Reason(p, x),
+			}
 			if point.Y < 1 {
 				if len(run) > 0 && run[0].reason != l.reason {
 					b.lose(c, p, where, run)

@@ -114,7 +114,8 @@ func (b *Bench) peerSubjects() (all []Subject, missing []string) {
 		}
 		o := peerLoads[name]
 		all = append(all, Subject{Ours: name == grpcTIPC, Variant: station.Variant{
-			Name: name, MTU: mtu, Ends: [2]worker.Open{o, o}, Program: []string{p.path}, Offloads: name != grpcTIPC}})
+			Name: name, MTU: mtu, Ends: [2]worker.Open{o, o}, Program: []string{p.path}, Offloads: name != grpcTIPC,
+		}})
 	}
 	return all, p.missing
 }

@@ -39,8 +39,10 @@ func measureScale(b *Bench) (s figure.Section, err error) {
 	if b.Plan.Name == Tiny.Name {
 		sizes = []int{10}
 	}
-	table := figure.Table{ID: "scale", Title: "Clusters of idle nodes", Heads: []string{"nodes", "all links up", "frames of a node", "bytes of a node", "memory of a node",
-		"CPU time of a node, a second", "dead node known to half", "known to all"}}
+	table := figure.Table{ID: "scale", Title: "Clusters of idle nodes", Heads: []string{
+		"nodes", "all links up", "frames of a node", "bytes of a node", "memory of a node",
+		"CPU time of a node, a second", "dead node known to half", "known to all",
+	}}
 	traffic, cpu := figure.Series{Name: "frames a node sends a second", Ours: true}, figure.Series{Name: "CPU time of a node, a simulated second", Ours: true}
 	half, all, up := figure.Series{Name: "a dead node is known to half", Ours: true}, figure.Series{Name: "a dead node is known to all", Ours: true}, figure.Series{Name: "all links are up", Ours: true}
 	for _, n := range sizes {
@@ -67,8 +69,13 @@ func measureScale(b *Bench) (s figure.Section, err error) {
 			return figure.Cell{Value: d.Seconds(), Unit: figure.Seconds}
 		}
 		table.Rows = append(table.Rows, figure.Row{Name: fmt.Sprint(n), Ours: true, Cells: []figure.Cell{
-			seconds(r.Booted), {Value: r.Idle.Messages, Unit: figure.PerSecond}, {Value: r.Idle.Bytes, Unit: figure.BytesPerSecond},
-			{Value: r.Memory.Node, Unit: figure.Bytes}, {Value: busy, Unit: figure.Seconds}, seconds(k.P50), seconds(k.Max)}})
+			seconds(r.Booted),
+			{Value: r.Idle.Messages, Unit: figure.PerSecond},
+			{Value: r.Idle.Bytes, Unit: figure.BytesPerSecond},
+			{Value: r.Memory.Node, Unit: figure.Bytes},
+			{Value: busy, Unit: figure.Seconds},
+			seconds(k.P50), seconds(k.Max),
+		}})
 		s.Says = append(s.Says, fmt.Sprintf("%d nodes: all links are up %s after the last start; an idle node sends %.0f frames a second, %s; a dead one is known to all after %s.",
 			n, figure.Seconds.Text(r.Booted.Seconds()), r.Idle.Messages, figure.BytesPerSecond.Text(r.Idle.Bytes), figure.Seconds.Text(k.Max.Seconds())))
 	}

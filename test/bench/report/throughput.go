@@ -29,8 +29,15 @@ spins takes all of a core, whatever it does: compare those that sleep.`,
 }
 
 var throughputPairs = []Pair{
-	{messagesSpin, tcpSpin}, {messagesSpin, tcpSpinPlain}, {messagesAdaptive, tcpBlock}, {messagesAdaptive, tcpPlain}, {messagesAdaptive, tcpNagle},
-	{messagesAdaptive, udpBlock}, {streamAdaptive, tcpBlock}, {streamAdaptive, tcpPlain}, {streamAdaptive, tcpGo},
+	{messagesSpin, tcpSpin},
+	{messagesSpin, tcpSpinPlain},
+	{messagesAdaptive, tcpBlock},
+	{messagesAdaptive, tcpPlain},
+	{messagesAdaptive, tcpNagle},
+	{messagesAdaptive, udpBlock},
+	{streamAdaptive, tcpBlock},
+	{streamAdaptive, tcpPlain},
+	{streamAdaptive, tcpGo},
 }
 
 var efficiencyPairs = []Pair{
@@ -81,14 +88,20 @@ func measureThroughput(b *Bench) (s figure.Section, err error) {
 				continue
 			}
 			c := Contest{Section: "throughput", What: "one way", Value: bits, Unit: figure.BitsPerSecond, Pairs: throughputPairs, Reason: throughputReason}
-			s.Figures = append(s.Figures, figure.Figure{ID: "throughput-" + id, Title: "Throughput against size, " + where,
-				X: sizeAxis, Y: figure.Axis{Label: "throughput", Unit: figure.BitsPerSecond, Log: true}, Series: rates})
+			s.Figures = append(s.Figures, figure.Figure{
+				ID: "throughput-" + id, Title: "Throughput against size, " + where,
+				X: sizeAxis, Y: figure.Axis{Label: "throughput", Unit: figure.BitsPerSecond, Log: true}, Series: rates,
+			})
 			if mtu == b.mtus(throughputMTUs)[0] {
-				s.Figures = append(s.Figures, figure.Figure{ID: "messages-" + id, Title: "Messages a second against size, " + where,
-					X: sizeAxis, Y: figure.Axis{Label: "messages", Unit: figure.PerSecond, Log: true}, Series: t.All(which, messages)})
+				s.Figures = append(s.Figures, figure.Figure{
+					ID: "messages-" + id, Title: "Messages a second against size, " + where,
+					X: sizeAxis, Y: figure.Axis{Label: "messages", Unit: figure.PerSecond, Log: true}, Series: t.All(which, messages),
+				})
 			}
-			ratios := figure.Figure{ID: "throughput-ratio-" + id, Title: "How many times the throughput ours has, " + where,
-				X: sizeAxis, Y: figure.Axis{Label: "ours / other", Unit: figure.Ratio, Log: true}, Series: b.Ratios(t, c, which, where)}
+			ratios := figure.Figure{
+				ID: "throughput-ratio-" + id, Title: "How many times the throughput ours has, " + where,
+				X: sizeAxis, Y: figure.Axis{Label: "ours / other", Unit: figure.Ratio, Log: true}, Series: b.Ratios(t, c, which, where),
+			}
 			s.Figures = append(s.Figures, ratios)
 			s.Says = append(s.Says, best(ratios, "Throughput, "+where))
 			if !burners {
@@ -119,7 +132,8 @@ func halfPower(all []figure.Series, mtu int) (rows []figure.Row) {
 			}
 		}
 		rows = append(rows, figure.Row{Name: fmt.Sprintf("MTU %d: %s", mtu, c.Name), Ours: c.Ours, Cells: []figure.Cell{
-			{Unit: figure.BitsPerSecond, Value: peak.Y, Low: peak.Low, High: peak.High}, {Unit: figure.Bytes, Value: peak.X}, cell}})
+			{Unit: figure.BitsPerSecond, Value: peak.Y, Low: peak.Low, High: peak.High}, {Unit: figure.Bytes, Value: peak.X}, cell,
+		}})
 	}
 	return rows
 }
@@ -138,10 +152,14 @@ func measureEfficiency(b *Bench) (s figure.Section, err error) {
 			}
 			c := Contest{Section: "efficiency", What: "bytes per CPU second", Value: perCPU, Unit: figure.BytesPerSecond, Pairs: efficiencyPairs, Reason: throughputReason}
 			s.Figures = append(s.Figures,
-				figure.Figure{ID: "efficiency-" + id, Title: "Bytes per second of processor time, " + where,
-					X: sizeAxis, Y: figure.Axis{Label: "bytes per CPU second", Unit: figure.BytesPerSecond, Log: true}, Series: curves},
-				figure.Figure{ID: "efficiency-ratio-" + id, Title: "How many times the bytes per CPU second ours has, " + where,
-					X: sizeAxis, Y: figure.Axis{Label: "ours / other", Unit: figure.Ratio, Log: true}, Series: b.Ratios(t, c, which, where)})
+				figure.Figure{
+					ID: "efficiency-" + id, Title: "Bytes per second of processor time, " + where,
+					X: sizeAxis, Y: figure.Axis{Label: "bytes per CPU second", Unit: figure.BytesPerSecond, Log: true}, Series: curves,
+				},
+				figure.Figure{
+					ID: "efficiency-ratio-" + id, Title: "How many times the bytes per CPU second ours has, " + where,
+					X: sizeAxis, Y: figure.Axis{Label: "ours / other", Unit: figure.Ratio, Log: true}, Series: b.Ratios(t, c, which, where),
+				})
 			s.Says = append(s.Says, best(s.Figures[len(s.Figures)-1], "Efficiency, "+where))
 		}
 	}

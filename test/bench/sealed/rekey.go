@@ -52,8 +52,10 @@ func Rekey(ctx context.Context) (c Change, err error) {
 		if err != nil {
 			return c, err
 		}
-		nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{p}, Address: tipc.Address(i),
-			Encryption: stack.Encryption{Keys: []stack.Key{{Key: k, Master: true}}}})
+		nodes[i], err = stack.Open(ctx, stack.Config{
+			Bearers: []stack.Bearer{p}, Address: tipc.Address(i),
+			Encryption: stack.Encryption{Keys: []stack.Key{{Key: k, Master: true}}},
+		})
 		if err != nil {
 			return c, err
 		}

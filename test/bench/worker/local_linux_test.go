@@ -17,9 +17,12 @@ import (
 func TestOneProcess(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, o := range []worker.Open{
-		{Load: worker.Local, Socket: "rdm", Wait: "sleep"}, {Load: worker.Local, Socket: "call", Wait: "adaptive"},
-		{Load: worker.Local, Socket: "tipcpacket", Wait: "sleep"}, {Load: worker.Local, Socket: "tipc", Wait: "sleep"},
-		{Load: worker.Local, Socket: "channel"}, {Load: worker.Memory, MTU: 1500, Single: true},
+		{Load: worker.Local, Socket: "rdm", Wait: "sleep"},
+		{Load: worker.Local, Socket: "call", Wait: "adaptive"},
+		{Load: worker.Local, Socket: "tipcpacket", Wait: "sleep"},
+		{Load: worker.Local, Socket: "tipc", Wait: "sleep"},
+		{Load: worker.Local, Socket: "channel"},
+		{Load: worker.Memory, MTU: 1500, Single: true},
 	} {
 		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
 		defer cancel()

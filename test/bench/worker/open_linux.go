@@ -118,8 +118,10 @@ func openNode(ctx context.Context, o Open, dev netdev.Device, info load.Info, wa
 	if o.Load == Conns {
 		return conns.Open(ctx, conns.Config{Dev: dev, Info: info, End: o.End, Network: o.Socket, Wait: wait, Dials: o.Dials, Buffers: o.Buffers, Key: key})
 	}
-	return tipc.Open(ctx, tipc.Config{Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single,
-		Call: o.Socket == "call", Buffers: o.Socket == "buffers", Key: key}, o.Peer.Socket)
+	return tipc.Open(ctx, tipc.Config{
+		Dev: dev, Info: info, End: o.End, Wait: wait, Datagram: o.Datagram, Single: o.Single,
+		Call: o.Socket == "call", Buffers: o.Socket == "buffers", Key: key,
+	}, o.Peer.Socket)
 }
 
 func parseMAC(s string) (frame.MAC, error) {

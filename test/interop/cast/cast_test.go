@@ -50,10 +50,16 @@ func TestJudgeSees(t *testing.T) {
 		corrupt int
 	}{
 		"nothing": {func(all [][]byte) [][]byte { return all }, Verdict{Messages: n}, 0},
-		"missing": {func(all [][]byte) [][]byte { return append(all[:at:at], all[at+1:]...) },
-			Verdict{Messages: n - 1, Missing: 1}, 0},
-		"twice": {func(all [][]byte) [][]byte { return append(all[:at+1:at+1], all[at:]...) },
-			Verdict{Messages: n, Twice: 1}, 0},
+		"missing": {
+			func(all [][]byte) [][]byte { return append(all[:at:at], all[at+1:]...) },
+			Verdict{Messages: n - 1, Missing: 1},
+			0,
+		},
+		"twice": {
+			func(all [][]byte) [][]byte { return append(all[:at+1:at+1], all[at:]...) },
+			Verdict{Messages: n, Twice: 1},
+			0,
+		},
 		"late": {func(all [][]byte) [][]byte {
 			all[at], all[at+1] = all[at+1], all[at]
 			return all
@@ -62,8 +68,11 @@ func TestJudgeSees(t *testing.T) {
 			all[at][len(all[at])-1] ^= 1
 			return all
 		}, Verdict{Messages: n - 1, Missing: 1}, 1},
-		"another's": {func(all [][]byte) [][]byte { return append(all, message(&p, 1, stray)) },
-			Verdict{Messages: n, Stray: 1}, 0},
+		"another's": {
+			func(all [][]byte) [][]byte { return append(all, message(&p, 1, stray)) },
+			Verdict{Messages: n, Stray: 1},
+			0,
+		},
 		"cut": {func(all [][]byte) [][]byte { return all[:at] }, Verdict{Messages: at, Left: n - at}, 0},
 	} {
 		j := newJudge(p, 0)

@@ -37,10 +37,14 @@ func TestJudgeSees(t *testing.T) {
 			want   Verdict
 		}{
 			"nothing": {func(all [][]byte) [][]byte { return all }, Verdict{Messages: n}},
-			"lost": {func(all [][]byte) [][]byte { return append(all[:at:at], all[at+1:]...) },
-				Verdict{Messages: n - 1, Lost: 1}},
-			"doubled": {func(all [][]byte) [][]byte { return append(all[:at+1:at+1], all[at:]...) },
-				Verdict{Messages: n, Doubled: 1}},
+			"lost": {
+				func(all [][]byte) [][]byte { return append(all[:at:at], all[at+1:]...) },
+				Verdict{Messages: n - 1, Lost: 1},
+			},
+			"doubled": {
+				func(all [][]byte) [][]byte { return append(all[:at+1:at+1], all[at:]...) },
+				Verdict{Messages: n, Doubled: 1},
+			},
 			"late": {func(all [][]byte) [][]byte {
 				all[at], all[at+1] = all[at+1], all[at]
 				return all

@@ -20,10 +20,12 @@ func (im *Image) commandLine(initrd string, mem int, o Options) []string {
 // uml returns the words for user-mode-linux, which is its own program.
 func uml(kernel, initrd string, mem int, o Options) []string {
 	// It leaves files in the directory it runs in.
-	args := []string{kernel, fmt.Sprintf("mem=%dM", mem), "initrd=" + initrd, "umid=guest", "uml_dir=./",
+	args := []string{
+		kernel, fmt.Sprintf("mem=%dM", mem), "initrd=" + initrd, "umid=guest", "uml_dir=./",
 		"con=null", "con0=null,fd:1", "ssl=null", fmt.Sprintf("ssl1=fd:%d,fd:%[1]d", firstLink-1), "quiet", "panic=-1",
 		// It would try for most of a second which way to compute check blocks of disks is best.
-		"initcall_blacklist=raid6_select_algo,calibrate_xor_blocks"}
+		"initcall_blacklist=raid6_select_algo,calibrate_xor_blocks",
+	}
 	for i, l := range o.Links {
 		vec := fmt.Sprintf("vec%d:transport=fd,fd=%d,mac=%s,gro=0", i, firstLink+i, l.MAC)
 		if l.MTU > 0 {
@@ -40,7 +42,8 @@ func qemu(kernel, initrd string, mem int, o Options) []string {
 	for _, w := range o.words() {
 		line += " " + w
 	}
-	args := []string{emulator, "-M", "pc", "-accel", "tcg,tb-size=32", "-cpu", "max", "-m", fmt.Sprint(mem),
+	args := []string{
+		emulator, "-M", "pc", "-accel", "tcg,tb-size=32", "-cpu", "max", "-m", fmt.Sprint(mem),
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
 		"-kernel", kernel, "-initrd", initrd, "-append", line,
 		"-chardev", "file,id=console,path=/dev/stdout", "-serial", "chardev:console",

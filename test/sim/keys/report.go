@@ -48,9 +48,21 @@ func (r *Report) Add(o Report) {
 		to   *uint64
 		more uint64
 	}{
-		{&r.Frames, o.Frames}, {&r.Sealed, o.Sealed}, {&r.Plain, o.Plain}, {&r.Lost, o.Lost}, {&r.Doubled, o.Doubled}, {&r.Meddled, o.Meddled},
-		{&r.KeyMessages, o.KeyMessages}, {&r.Taken, o.Taken}, {&r.Switched, o.Switched}, {&r.Rekeys, o.Rekeys}, {&r.Changes, o.Changes},
-		{&r.Busy, o.Busy}, {&r.Crashes, o.Crashes}, {&r.Messages, o.Messages}, {&r.Read, o.Read},
+		{&r.Frames, o.Frames},
+		{&r.Sealed, o.Sealed},
+		{&r.Plain, o.Plain},
+		{&r.Lost, o.Lost},
+		{&r.Doubled, o.Doubled},
+		{&r.Meddled, o.Meddled},
+		{&r.KeyMessages, o.KeyMessages},
+		{&r.Taken, o.Taken},
+		{&r.Switched, o.Switched},
+		{&r.Rekeys, o.Rekeys},
+		{&r.Changes, o.Changes},
+		{&r.Busy, o.Busy},
+		{&r.Crashes, o.Crashes},
+		{&r.Messages, o.Messages},
+		{&r.Read, o.Read},
 	} {
 		*x.to += x.more
 	}

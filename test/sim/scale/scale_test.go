@@ -92,8 +92,10 @@ func TestChecksFind(t *testing.T) {
 // Who is to stay dead does: nobody comes back into contact. What is read of a clock is told.
 func TestStayDead(t *testing.T) {
 	ticks := time.Duration(0)
-	r := run(t, scale.Config{Nodes: 8, Seed: 1, Kills: []int{1}, Idle: time.Second, Settle: time.Second, StayDead: true,
-		Clock: func() time.Duration { ticks++; return ticks }})
+	r := run(t, scale.Config{
+		Nodes: 8, Seed: 1, Kills: []int{1}, Idle: time.Second, Settle: time.Second, StayDead: true,
+		Clock: func() time.Duration { ticks++; return ticks },
+	})
 	if len(r.Kills) != 1 || r.Kills[0].Rejoined != 0 || r.Kills[0].Max == 0 {
 		t.Errorf("got %+v, want one death that all noticed, and nobody back", r.Kills)
 	}
