@@ -79,6 +79,7 @@ type manageBackend interface {
 	SetBearer(name string, c BearerConfig) error
 	SetBearerProperty(name string, p Property, value int) error
 	AddRemote(bearer string, remote netip.AddrPort) error
+	RemoveRemote(bearer string, remote netip.AddrPort) error
 	SetMediumProperty(name string, p Property, value int) error
 	SetLink(peer NodeAddr, bearer string, c LinkConfig) error
 	SetLinkProperty(link string, p Property, value int) error

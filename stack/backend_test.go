@@ -6,6 +6,5 @@ package stack
 
 func (c *PacketConn) inside() *localPacket { return c.b.(*localPacket) }
 func (c *Conn) inside() *localConn         { return c.b.(*localConn) }
-func (g *Group) inside() *localGroup       { return g.b.(*localGroup) }
 
 func (n *Node) inside() *localNode { return n.b.(*localNode) }

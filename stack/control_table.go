@@ -75,6 +75,7 @@ var changeControls = map[string]control{
 		return n.ResetStatistics(in.Peer, in.Bearer)
 	}),
 	"set-monitor-threshold": tell(ManageControl, "SetMonitorThreshold", (*Node).SetMonitorThreshold),
+	"remove-remote":         tell(ManageControl, "RemoveRemote", func(n *Node, in remoteWords) error { return n.RemoveRemote(in.Bearer, in.Remote) }),
 	"add-remote":            tell(ManageControl, "AddRemote", func(n *Node, in remoteWords) error { return n.AddRemote(in.Bearer, in.Remote) }),
 }
 

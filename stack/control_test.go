@@ -22,7 +22,7 @@ import (
 var socketMethods = map[string]bool{
 	"Call": true, "Close": true, "Dial": true, "DialContext": true, "DialPacket": true, "Handle": true, "Join": true,
 	"Listen": true, "ListenPacket": true, "NewPoller": true, "Subscribe": true, "WaitFor": true,
-	"EnableBearer": true, "Capture": true, "Watch": true, "Done": true, "Err": true, "Control": true, "NewAccount": true,
+	"EnableBearer": true, "NoteBearer": true, "ForgetBearer": true, "BearerNoted": true, "HoldBearer": true, "Capture": true, "Watch": true, "Done": true, "Err": true, "Control": true, "NewAccount": true,
 }
 
 func TestEveryManagementMethodHasAControl(t *testing.T) {

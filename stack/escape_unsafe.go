@@ -23,6 +23,7 @@ func lentBatch(ms []MessageBuffer) []MessageBuffer {
 	return hidden(ms)
 }
 
+//lint:ignore U1000 the compiler is to see an assignment
 var kept MessageBuffer
 
 // hidden returns s, of which the compiler does not know that it is s: its pointer is copied as

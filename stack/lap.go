@@ -52,6 +52,7 @@ type attachment struct {
 	in, out  uint64 // frames
 	wakes    falseWakes
 	leaving  bool // DisableBearer is at it
+	held     bool // it is treated as one that carries nothing, see HoldBearer
 	*taps         // nil: nobody captures its frames
 }
 
@@ -121,6 +122,9 @@ func (n *localNode) lapAgain() {
 // sleep of who had not taken the seat yet: so every turn looks, after that.
 func (n *localNode) follow(now time.Duration, a *attachment) (changed bool) {
 	mtu := a.dev.MTU()
+	if a.held {
+		mtu = 0
+	}
 	if mtu == a.mtu {
 		return false
 	}

@@ -23,6 +23,8 @@ func (n *localNode) DisableBearer(ctx context.Context, name string) error {
 		err = net.ErrClosed
 	case a != nil:
 		err = n.disable(ctx, a)
+	case n.disableNoted(name):
+		err = nil
 	}
 	if err != nil {
 		return opError("disable bearer", "tipc", nil, nil, err)

@@ -27,7 +27,8 @@ type localNode struct {
 	arena    *netdev.Arena
 	unmap    func() // the arena's memory
 	attached []*attachment
-	buried   []burial // devices that were closed while the node goes on
+	notes    []notedBearer // bearers that somebody keeps, with a device or without
+	buried   []burial      // devices that were closed while the node goes on
 	media    [2]MediumConfig
 
 	bcastWindow int // set of the broadcast link, which never uses more than 50; 0: 50

@@ -34,13 +34,13 @@ func (n *localNode) Bearers() []BearerStatus {
 	defer n.unlock()
 	var all []BearerStatus
 	for _, a := range n.attached {
-		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
+		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), BearerState: n.state(a), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
 		if d, ok := as[ender](a.dev); ok {
 			s.Local, s.Remote = d.Ends()
 		}
 		all = append(all, s)
 	}
-	return all
+	return append(all, n.withoutDevice()...)
 }
 
 func (a *attachment) carried() Carried {

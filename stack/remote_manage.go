@@ -13,6 +13,11 @@ func (n *remoteNode) AddRemote(bearer string, remote netip.AddrPort) error {
 	return n.command("add-remote", remoteWords{bearer, remote})
 }
 
+// RemoveRemote implements nodeBackend.
+func (n *remoteNode) RemoveRemote(bearer string, remote netip.AddrPort) error {
+	return n.command("remove-remote", remoteWords{bearer, remote})
+}
+
 // DisableBearer implements nodeBackend.
 func (n *remoteNode) DisableBearer(ctx context.Context, name string) error {
 	return n.call(ctx, "disable-bearer", name, nil)

@@ -40,10 +40,16 @@ type BearerStatus struct {
 	Medium string // "eth" or "udp"
 	MTU    int    // bytes of a message; 0: the interface is down
 	Unsent int    // frames the device has not taken
+	BearerState
 	Carried
 	Links         LinkConfig     // what new links begin with
 	Local, Remote netip.AddrPort // over UDP: the own address, and the group or first host that broadcasts go to
 }
 
-// Bearers returns the node's bearers, in the order in which they were enabled.
+// Waiting reports whether the bearer is wanted and has no device, as its interface is not
+// there or cannot be used.
+func (b *BearerStatus) Waiting() bool { return b.Links.Priority == 0 }
+
+// Bearers returns the node's bearers, in the order in which they were enabled, and after
+// them those that are wanted and wait for their interface.
 func (n *Node) Bearers() []BearerStatus { return n.b.Bearers() }

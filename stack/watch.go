@@ -40,8 +40,9 @@ const (
 
 	BearerEnabled  EventKind = "bearer enabled"
 	BearerDisabled EventKind = "bearer disabled"
-	BearerUp       EventKind = "bearer up"   // its interface carries again
-	BearerDown     EventKind = "bearer down" // and carries nothing
+	BearerUp       EventKind = "bearer up"      // its interface carries again
+	BearerDown     EventKind = "bearer down"    // and carries nothing
+	BearerChanged  EventKind = "bearer changed" // what becomes of a bearer that is kept as it is wanted; Reason is its state, and why
 
 	DaemonLost EventKind = "daemon lost" // of an attached node; Node is the address that it had
 	DaemonBack EventKind = "daemon back" // the node is attached to the next one; Node is its address

@@ -11,8 +11,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/internal/netlink"
-
-	"github.com/utipc/utipc/frame"
 )
 
 // longestAltName is how long an alternative name may be, in bytes. Source: linux/if.h,
@@ -70,11 +68,4 @@ func findUsable(name string) (Link, error) {
 		return l, &InterfaceError{name, ErrName, "it is an alternative name of " + l.Name + ": use that"}
 	}
 	return l, l.unusable()
-}
-
-// mac is the link's station address.
-func (l Link) mac() (m frame.MAC) {
-	hw, _ := net.ParseMAC(l.Address) // as parseLink has written it
-	copy(m[:], hw)
-	return m
 }

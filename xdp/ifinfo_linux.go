@@ -35,7 +35,7 @@ func findInterface(ifname string) (i ifInfo, err error) {
 	if err != nil {
 		return i, err
 	}
-	i = ifInfo{name: ifname, real: l.Name, index: l.Index, mac: l.mac(), mtu: l.MTU, queues: 1}
+	i = ifInfo{name: ifname, real: l.Name, index: l.Index, mac: l.MAC(), mtu: l.MTU, queues: 1}
 	// Any socket takes the questions about the interface.
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {

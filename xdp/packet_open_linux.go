@@ -42,7 +42,7 @@ func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 	if err != nil {
 		return nil, err
 	}
-	p.index, p.mac = l.Index, l.mac()
+	p.index, p.mac = l.Index, l.MAC()
 	c := cfg.withDefaults()
 	if err := p.openSender(c); err != nil {
 		return nil, p.systemError(err)

@@ -2,7 +2,12 @@
 
 package xdp
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"net"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // A Fact is something Probe found out, or why it could not.
 type Fact[T any] struct {
@@ -137,6 +142,13 @@ type Link struct {
 
 	KernelBearer bool   `json:"kernel_bearer"`   // the kernel's own TIPC uses it
 	Owner        string `json:"owner,omitempty"` // the node that owns it; empty: none
+}
+
+// MAC is the interface's station address, zero without one of 6 bytes.
+func (l Link) MAC() (m frame.MAC) {
+	hw, _ := net.ParseMAC(l.Address) // as parseLink has written it
+	copy(m[:], hw)
+	return m
 }
 
 // A Program is the XDP program on an interface.

@@ -4,11 +4,12 @@ package main
 
 import (
 	"context"
-	"net"
+	"fmt"
 	"net/netip"
 	"syscall"
 	"time"
 
+	"github.com/utipc/utipc/daemon/bearers"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/netdev"
@@ -37,18 +38,58 @@ func openSetBearer(b settings.Bearer, n settings.Node) (netdev.Device, error) {
 	return openUDP(c)
 }
 
-// openBearer opens the device of a bearer that somebody asks the running node for.
-func openBearer(n settings.Node) stack.BearerOpener {
+// openRequested opens the device of a bearer that somebody asks the running node for.
+func openRequested(r stack.BearerRequest, n settings.Node) (netdev.Device, error) {
+	if r.Medium != "udp" {
+		return openEthernet(r.Device, r.Driver, n)
+	}
+	c, err := requestedUDP(r, uint32(n.NetID))
+	if err != nil {
+		return nil, err
+	}
+	return openUDP(c)
+}
+
+// openBearer opens bearers that somebody asks the running node for, and has them kept.
+func openBearer(n settings.Node, k *keeper) stack.BearerOpener {
 	return func(ctx context.Context, r stack.BearerRequest) (netdev.Device, error) {
-		if r.Medium != "udp" {
-			return openEthernet(r.Device, r.Driver, n)
-		}
-		c, err := requestedUDP(r, uint32(n.NetID))
+		dev, err := openRequested(r, n)
 		if err != nil {
 			return nil, err
 		}
-		return openUDP(c)
+		b := &keptBearer{open: func() (netdev.Device, error) { return openRequested(r, n) }, dev: dev, config: stack.BearerConfig{Domain: r.Domain}}
+		k.do(func() { k.adopt(requestedWish(r, dev.Name()), b) })
+		return dev, nil
 	}
+}
+
+// requestedWish is what a request wants, of a bearer of that name.
+func requestedWish(r stack.BearerRequest, name string) bearers.Wish {
+	if r.Medium != "udp" {
+		return bearers.Wish{ID: "eth:" + name, Device: r.Device, Command: true}
+	}
+	w := bearers.Wish{ID: "udp:" + name, Device: r.Device, Command: true}
+	if r.LocalIP.IsValid() {
+		w.Device, w.Local = "", r.LocalIP
+	}
+	return w
+}
+
+// settingsWish is what a bearer of the settings wants.
+func settingsWish(b settings.Bearer) bearers.Wish {
+	if b.Medium != "udp" {
+		return bearers.Wish{ID: "eth:" + b.Device, Device: b.Device, Rest: b.Driver}
+	}
+	local, _ := settings.Endpoint(b.Local)
+	w := bearers.Wish{ID: "udp:" + b.Name, Local: local.Addr(), Rest: fmt.Sprint(local.Port(), b.MTU, b.Multicast)}
+	for _, r := range b.Remotes {
+		to, _ := settings.Endpoint(r)
+		if to.Port() == 0 {
+			to = netip.AddrPortFrom(to.Addr(), udp.DefaultPort)
+		}
+		w.Remotes = append(w.Remotes, to)
+	}
+	return w
 }
 
 // requestedUDP reads what is asked for of a bearer over UDP.
@@ -99,7 +140,7 @@ func openEthernet(name, driver string, n settings.Node) (netdev.Device, error) {
 // as package stack makes it: chunks, and 512 more for frames that do not fit one.
 func memoryFor(name string, n settings.Node) int {
 	mtu := n.MTU
-	if ifi, err := net.InterfaceByName(name); err == nil {
+	if ifi, err := xdp.InterfaceByName(name); err == nil {
 		mtu = max(mtu, ifi.MTU)
 	}
 	all := n.Chunks * netdev.SmallChunk
@@ -126,7 +167,7 @@ func bearerConfig(b settings.Bearer) stack.BearerConfig {
 
 // addressOf is the address of the interface that peers can be told: IPv4 if it has one.
 func addressOf(device string) (found netip.Addr, err error) {
-	ifi, err := net.InterfaceByName(device)
+	ifi, err := xdp.InterfaceByName(device)
 	if err != nil {
 		return found, &stack.Refusal{Errno: syscall.ENODEV, Reason: "Failed to enable media.", Err: err}
 	}

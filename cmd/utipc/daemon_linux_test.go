@@ -355,7 +355,7 @@ func TestDaemonReloadsBearers(t *testing.T) {
 	for _, c := range []struct{ file, want, said string }{
 		{bearer(0, "") + bearer(1, "priority = 7"), "U0:10 MINE:10 U1:7", ""},
 		{bearer(0, "tolerance = \"100ms\"\npriority = 12") + bearer(1, "priority = 7"), "U0:12 MINE:10 U1:7", ""},
-		{bearer(0, "") + bearer(1, "priority = 7") + bearer(2, ""), "U0:10 MINE:10 U1:7", "bearer U2: "}, // a fourth
+		{bearer(0, "") + bearer(1, "priority = 7") + bearer(2, ""), "U0:10 MINE:10 U1:7 U2:0", "bearer U2: "}, // a fourth
 		{bearer(1, "priority = 8\nmtu = 1400"), "MINE:10 U1:8", ""},
 		{"", "MINE:10", ""},
 		{bearer(2, ""), "MINE:10 U2:10", ""},

@@ -115,6 +115,13 @@ func bearerMetric(name string, kind metrics.Kind, help string, value func(b *sta
 
 var bearerMetrics = []metric{
 	bearerMetric("mtu_bytes", metrics.Gauge, "MTU; 0 while the interface is down.", func(b *stack.BearerStatus) float64 { return float64(b.MTU) }),
+	bearerMetric("up", metrics.Gauge, "1 when it is as wanted and its interface carries, else 0.", func(b *stack.BearerStatus) float64 {
+		if b.State == "up" {
+			return 1
+		}
+		return 0
+	}),
+	bearerMetric("changes_total", metrics.Counter, "States that it has had: waiting, opening, up, down, damped, closing.", func(b *stack.BearerStatus) float64 { return float64(b.Changes) }),
 	bearerMetric("frames_in_total", metrics.Counter, "Frames received.", func(b *stack.BearerStatus) float64 { return float64(b.FramesIn) }),
 	bearerMetric("frames_out_total", metrics.Counter, "Frames sent.", func(b *stack.BearerStatus) float64 { return float64(b.FramesOut) }),
 	bearerMetric("drops_in_total", metrics.Counter, "Frames the device lost on their way in.", func(b *stack.BearerStatus) float64 { return float64(b.DropsIn) }),

@@ -4,13 +4,13 @@ package main
 
 import (
 	"context"
-	"fmt"
 	"os"
-	"reflect"
 	"slices"
 	"strings"
 
+	"github.com/utipc/utipc/daemon/bearers"
 	"github.com/utipc/utipc/internal/settings"
+	"github.com/utipc/utipc/netdev"
 )
 
 // reload reads the settings again and applies what can be applied while the node runs.
@@ -57,7 +57,7 @@ func (d *daemonProcess) reloaded(ctx context.Context) (failed string) {
 	for _, w := range wrong {
 		d.log.Error("reload", "err", w)
 	}
-	d.log.Info("settings reloaded", "level", d.settings.Log.Level, "bearers", len(d.node.Bearers()))
+	d.log.Info("settings reloaded", "level", d.settings.Log.Level, "bearers", working(d.node))
 	return strings.Join(wrong, "; ")
 }
 
@@ -81,44 +81,32 @@ func (d *daemonProcess) reopen(p *daemonPlan) error {
 }
 
 // changeBearers makes the bearers of the node as the settings have them now. Bearers that
-// came by 'utipc bearer enable' stay. What fails is told, and tried again by the next
-// reload.
+// came by 'utipc bearer enable' stay. What fails is told, and tried again when its
+// interface changes, and by the next reload.
 func (d *daemonProcess) changeBearers(ctx context.Context, is []settings.Bearer) (failed []error) {
-	now := d.settings.Bearers
-	gone, changed, fresh := compareBearers(now, is)
-	for _, b := range gone {
-		if err := d.node.DisableBearer(ctx, b.ID()); err != nil {
-			failed = append(failed, err)
-		}
-		now = without(now, b)
+	var wishes []bearers.Wish
+	kept := map[string]*keptBearer{}
+	changed := changedLinks(d.settings.Bearers, is)
+	for _, b := range is {
+		w := settingsWish(b)
+		wishes = append(wishes, w)
+		kept[w.ID] = d.kept(b)
 	}
+	failed = d.keeper.want(ctx, wishes, kept)
 	for _, b := range changed {
-		if err := d.node.SetBearer(b.ID(), bearerConfig(d.filled(b))); err != nil {
+		err := d.node.SetBearer(settingsWish(b).ID, bearerConfig(d.filled(b)))
+		if err != nil && kept[settingsWish(b).ID].dev != nil { // else the links begin so
 			failed = append(failed, err)
-			continue
 		}
-		now = append(without(now, b), b)
 	}
-	for _, b := range fresh {
-		dev, err := openSetBearer(b, d.settings.Node)
-		if err == nil {
-			if err = d.node.EnableBearer(ctx, dev, bearerConfig(b)); err == nil {
-				logChoice(d.log, dev)
-			}
-		}
-		if err != nil {
-			failed = append(failed, fmt.Errorf("bearer %s: %w", b.ID(), err))
-			continue
-		}
-		now = append(now, b)
-	}
-	d.settings.Bearers = now
+	d.settings.Bearers = is
 	return failed
 }
 
-// without is the bearers but the one of that name.
-func without(all []settings.Bearer, b settings.Bearer) []settings.Bearer {
-	return slices.DeleteFunc(slices.Clone(all), func(o settings.Bearer) bool { return o.ID() == b.ID() })
+// kept is how a bearer of the settings is opened.
+func (d *daemonProcess) kept(b settings.Bearer) *keptBearer {
+	n := d.settings.Node
+	return &keptBearer{open: func() (netdev.Device, error) { return openSetBearer(b, n) }, config: bearerConfig(b)}
 }
 
 // filled has the node's values where the bearer has none, so that one that was set and no
@@ -137,28 +125,14 @@ func (d *daemonProcess) filled(b settings.Bearer) settings.Bearer {
 	return b
 }
 
-// compareBearers parts what becomes of bearers: those that go, those whose links change,
-// and those that come. One of which anything else changes goes and comes.
-func compareBearers(was, is []settings.Bearer) (gone, changed, fresh []settings.Bearer) {
-	links := func(b settings.Bearer) settings.Bearer {
-		b.Tolerance, b.Priority, b.Window, b.MaxWindow = 0, 0, 0, 0
-		return b
-	}
-	find := func(all []settings.Bearer, id string) int {
-		return slices.IndexFunc(all, func(b settings.Bearer) bool { return b.ID() == id })
-	}
-	for _, b := range was {
-		if i := find(is, b.ID()); i < 0 || !reflect.DeepEqual(links(b), links(is[i])) {
-			gone = append(gone, b)
-		}
-	}
+// changedLinks are the bearers whose links are to begin with something else, and to go on
+// with it.
+func changedLinks(was, is []settings.Bearer) (changed []settings.Bearer) {
 	for _, b := range is {
-		switch i := find(was, b.ID()); {
-		case i < 0 || !reflect.DeepEqual(links(b), links(was[i])):
-			fresh = append(fresh, b)
-		case !reflect.DeepEqual(b, was[i]):
+		i := slices.IndexFunc(was, func(o settings.Bearer) bool { return o.ID() == b.ID() })
+		if i >= 0 && bearerConfig(was[i]) != bearerConfig(b) {
 			changed = append(changed, b)
 		}
 	}
-	return gone, changed, fresh
+	return changed
 }

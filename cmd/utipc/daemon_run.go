@@ -32,6 +32,7 @@ type daemonProcess struct {
 	log      *slog.Logger
 	notify   *systemd.Notifier
 	node     *stack.Node
+	keeper   *keeper // of the node's bearers
 	server   *daemon.Server
 	http     *metricsServer
 	status   string // that was told last
@@ -108,7 +109,8 @@ func (d *daemonProcess) open(ctx context.Context, p *daemonPlan) error {
 		return err
 	}
 	c.Logger = d.log
-	c.OpenBearer = openBearer(p.settings.Node)
+	d.keeper = newKeeper(d.log)
+	c.OpenBearer = openBearer(p.settings.Node, d.keeper)
 	c.Links = map[string]stack.LinkConfig{}
 	for _, b := range p.settings.Bearers {
 		dev, err := openSetBearer(b, p.settings.Node)
@@ -121,13 +123,17 @@ func (d *daemonProcess) open(ctx context.Context, p *daemonPlan) error {
 		c.Bearers = append(c.Bearers, dev)
 		c.Links[dev.Name()] = bearerConfig(b).LinkConfig
 	}
-	bearers := c.Bearers
+	opened := c.Bearers
 	if d.node, err = stack.Open(ctx, c); err != nil {
 		return err
 	}
-	for _, b := range bearers {
-		logChoice(d.log, b)
+	for i, b := range p.settings.Bearers {
+		kept := d.kept(b)
+		kept.dev = opened[i]
+		d.keeper.adopt(settingsWish(b), kept)
+		logChoice(d.log, opened[i])
 	}
+	d.keeper.keep(d.node)
 	return nil
 }
 
@@ -182,7 +188,7 @@ func (d *daemonProcess) describe() string {
 		}
 	}
 	return fmt.Sprintf("node %v, bearers: %d, other nodes: %d, programs: %d",
-		d.node.Addr(), len(d.node.Bearers()), len(up), d.server.Counters().Clients)
+		d.node.Addr(), working(d.node), len(up), d.server.Counters().Clients)
 }
 
 // told notes that the service manager could not be told, once until it hears again.
@@ -210,6 +216,7 @@ func (d *daemonProcess) stop() error {
 
 // close closes the node. What others did not acknowledge in time is no failure.
 func (d *daemonProcess) close(ctx context.Context) error {
+	d.keeper.close()
 	err := d.node.Close(ctx)
 	var unsent *stack.UnsentError
 	if errors.As(err, &unsent) {

@@ -12,6 +12,9 @@ import (
 // Never is the deadline of a machine that waits for nothing.
 const Never time.Duration = math.MaxInt64
 
+// OtherSettings is the Reason of a Close because another way to open the device is wanted.
+const OtherSettings = "other settings"
+
 // How long things take.
 const (
 	LookEvery  = 10 * time.Second       // between two slow looks
@@ -51,6 +54,7 @@ type bearer struct {
 	adopted time.Duration // by when the node must have the device of a command; 0: it has had
 	noted   bool          // the node has been told of the bearer
 	leaving bool
+	prompt  bool             // somebody waits for the opening: it does not wait for the interface to settle
 	reopen  string           // why the device is to be closed and opened again, though it fits the interface
 	busy    Action           // what is under way
 	remotes []netip.AddrPort // of the device
@@ -98,13 +102,13 @@ func (r *Reconciler) Retry(now time.Duration) {
 func (r *Reconciler) want(now time.Duration, w Wish) {
 	b := r.bearer(w.ID)
 	if b == nil {
-		r.all = append(r.all, &bearer{wish: w})
+		r.all = append(r.all, &bearer{wish: w, prompt: true})
 		return
 	}
 	if b.wish.reopens(&w) {
-		b.tries, b.retry = 0, now
+		b.tries, b.retry, b.prompt = 0, now, true
 		if b.open || b.busy.Act == Open {
-			b.reopen = "other settings"
+			b.reopen = OtherSettings
 		}
 	}
 	b.wish, b.leaving = w, false
@@ -121,14 +125,6 @@ func (r *Reconciler) Adopt(now time.Duration, w Wish) {
 	}
 	*b = bearer{wish: w, status: b.status, noted: b.noted, open: true, adopted: now + adoptLimit, remotes: slices.Clone(w.Remotes)}
 	r.lookBy(now + newsPause)
-}
-
-// SetRemotes says that a command has changed who gets the broadcasts of a bearer. That
-// is done already.
-func (r *Reconciler) SetRemotes(id string, remotes []netip.AddrPort) {
-	if b := r.bearer(id); b != nil {
-		b.wish.Remotes, b.remotes = slices.Clone(remotes), slices.Clone(remotes)
-	}
 }
 
 // drop wants a bearer no longer.
@@ -209,6 +205,7 @@ func (r *Reconciler) Done(now time.Duration, id string, act Act, err error) {
 	}
 	done := b.busy
 	b.busy, b.fresh = Action{}, false
+	b.prompt = b.prompt && act == Close
 	switch {
 	case act == Open && err == nil:
 		b.open, b.tries, b.failure, b.held, b.adopted = true, 0, "", false, 0
@@ -242,7 +239,7 @@ func (b *bearer) deadline() time.Duration {
 	case b.busy.Act != None || !b.fresh:
 		return Never
 	case !b.open && b.facts.lacks(&b.wish) == "":
-		return max(b.retry, b.changed+settle)
+		return b.opens()
 	case !b.open:
 		return Never
 	case b.stale() != "":
@@ -252,6 +249,14 @@ func (b *bearer) deadline() time.Duration {
 		d = min(d, b.damper.until)
 	}
 	return d
+}
+
+// opens is when the device may be opened.
+func (b *bearer) opens() time.Duration {
+	if b.prompt {
+		return b.retry
+	}
+	return max(b.retry, b.changed+settle)
 }
 
 // stale says why the open device is to be closed.
@@ -264,7 +269,7 @@ func (b *bearer) stale() string {
 
 // decide finds the next thing to do for a bearer.
 func (r *Reconciler) decide(now time.Duration, b *bearer) {
-	f, w := &b.facts, &b.wish
+	f := &b.facts
 	switch {
 	case b.busy.Act != None:
 		return
@@ -298,13 +303,19 @@ func (r *Reconciler) decide(now time.Duration, b *bearer) {
 	b.noted = b.noted || f.Noted
 	if b.open {
 		r.mend(now, b)
-		return
+	} else {
+		r.tryOpen(now, b)
 	}
-	switch why := f.lacks(w); {
+}
+
+// tryOpen finds what is to be done about a bearer without a device.
+func (r *Reconciler) tryOpen(now time.Duration, b *bearer) {
+	w := &b.wish
+	switch why := b.facts.lacks(w); {
 	case why != "":
 		b.failure = ""
 		r.report(now, b, Waiting, why)
-	case now >= max(b.retry, b.changed+settle) || b.status.Changes <= 1 && now >= b.retry:
+	case now >= b.opens():
 		b.remotes = slices.Clone(w.Remotes)
 		r.act(now, b, Action{Act: Open})
 	default:
@@ -321,9 +332,9 @@ func (r *Reconciler) mend(now time.Duration, b *bearer) {
 		r.act(now, b, Action{Act: Close, Reason: stale})
 	case stale != "":
 		r.report(now, b, Down, stale)
-	case !w.udp() && (!f.Exists || f.Master != ""):
+	case !w.UDP() && (!f.Exists || f.Master != ""):
 		r.act(now, b, Action{Act: Close, Reason: lacks})
-	case w.udp() && !f.Exists:
+	case w.UDP() && !f.Exists:
 		r.hold(now, b, Down, lacks)
 	case f.adrift(w) != "":
 		r.act(now, b, Action{Act: Rejoin, Reason: f.adrift(w)})
@@ -331,7 +342,7 @@ func (r *Reconciler) mend(now time.Duration, b *bearer) {
 		r.act(now, b, Action{Act: AddRemote, Remote: difference(w.Remotes, b.remotes)[0]})
 	case len(difference(b.remotes, w.Remotes)) > 0:
 		r.act(now, b, Action{Act: RemoveRemote, Remote: difference(b.remotes, w.Remotes)[0]})
-	case flaps && !w.udp():
+	case flaps && !w.UDP():
 		r.hold(now, b, Damped, "the carrier comes and goes")
 	case b.held:
 		r.act(now, b, Action{Act: Release})

@@ -92,6 +92,14 @@ var transitions = []struct {
 	{"another MTU", false, func(h *host) { h.change(func(f *Facts) { f.MTU = 9000 }) }, ""},
 	{"up, disabled by a command", false, func(h *host) { h.change(func(f *Facts) { f.Attached, f.Noted = false, false }) }, "forget"},
 	{"other settings", false, func(h *host) { h.wish.Rest = "af_xdp"; h.want(h.wish) }, "close open up"},
+	{"other settings, while it settles", false, func(h *host) {
+		h.facts.MTU = 9000
+		h.r.News(h.now)
+		h.run(30 * time.Millisecond)
+		h.wish.Rest = "af_xdp"
+		h.r.Want(h.now, []Wish{h.wish})
+		h.run(10 * time.Millisecond)
+	}, "close open up"},
 	{"no longer wanted", false, func(h *host) { h.want() }, "close forget"},
 	{"the same settings", false, func(h *host) { h.want(h.wish) }, ""},
 	{

@@ -62,7 +62,7 @@ func newWorld(seed uint64) *world {
 		case 3: // over UDP, by the interface's address, with remotes
 			l.wish = Wish{ID: "udp:UDP2", Device: "eth3", Remotes: []netip.AddrPort{remote(2)}}
 		}
-		if l.wish.udp() {
+		if l.wish.UDP() {
 			l.is.MAC, l.is.Queues, l.is.Local = frame.MAC{}, 0, remote(1).Addr()
 		}
 		w.ids = append(w.ids, l.wish.ID)
@@ -99,7 +99,7 @@ func (w *world) change() {
 		f.Exists, f.Index, f.Up, f.Carrier, f.Downs, f.Program, l.group, f.Master = true, l.numbers, true, true, 0, 0, 0, ""
 	case 2:
 		f.MAC[5]++
-		if l.wish.udp() {
+		if l.wish.UDP() {
 			f.MAC = frame.MAC{}
 		}
 	case 3:
@@ -217,7 +217,7 @@ func (l *link) carryOut(a Action, chance *rand.Rand) error {
 // wrong says what is not as it has to be; "" is right.
 func (l *link) wrong() string {
 	f, lacks := l.look(), ""
-	if lacks = f.lacks(&l.wish); lacks != "" && (!l.wish.udp() && (!f.Exists || f.Master != "") || !l.open) {
+	if lacks = f.lacks(&l.wish); lacks != "" && (!l.wish.UDP() && (!f.Exists || f.Master != "") || !l.open) {
 		if l.open || l.status.State != Waiting {
 			return fmt.Sprintf("open %v, %v, though %s", l.open, l.status, lacks)
 		}
@@ -225,7 +225,7 @@ func (l *link) wrong() string {
 	}
 	want := Up
 	switch {
-	case l.wish.udp() && !f.Exists:
+	case l.wish.UDP() && !f.Exists:
 		if !l.held || l.status.State != Down {
 			return fmt.Sprintf("held %v, %v, though %s", l.held, l.status, lacks)
 		}

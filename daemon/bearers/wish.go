@@ -21,8 +21,8 @@ type Wish struct {
 	Command bool             // a command asks for it, not the settings
 }
 
-// over reports whether the bearer is one over UDP.
-func (w *Wish) udp() bool { return len(w.ID) > 4 && w.ID[:4] == "udp:" }
+// UDP reports whether the bearer is one over UDP.
+func (w *Wish) UDP() bool { return len(w.ID) > 4 && w.ID[:4] == "udp:" }
 
 // reopens reports whether the way from w to the wish o leads over opening the device again.
 func (w *Wish) reopens(o *Wish) bool {
@@ -76,7 +76,7 @@ func (f *Facts) lacks(w *Wish) string {
 		return fmt.Sprintf("no interface has the address %v", w.Local)
 	case !f.Exists:
 		return w.where() + " does not exist"
-	case w.udp():
+	case w.UDP():
 		return ""
 	case f.Master != "":
 		return fmt.Sprintf("%s is a port of %s, which takes the frames that arrive: use %[2]s", w.where(), f.Master)
@@ -93,9 +93,9 @@ func (f *Facts) differs(w *Wish) string {
 	switch on := &f.On; {
 	case !f.Exists:
 		return ""
-	case w.udp() && f.Local != on.Local:
+	case w.UDP() && f.Local != on.Local:
 		return fmt.Sprintf("%s has the address %v now, no longer %v", w.where(), f.Local, on.Local)
-	case w.udp():
+	case w.UDP():
 		return ""
 	case f.Index != on.Index:
 		return w.where() + " was made anew"
@@ -112,7 +112,7 @@ func (f *Facts) differs(w *Wish) string {
 // adrift says why a device over UDP has to join its group again; "" when it has not.
 func (f *Facts) adrift(w *Wish) string {
 	switch {
-	case !w.udp() || !f.Exists:
+	case !w.UDP() || !f.Exists:
 		return ""
 	case f.Index != f.On.Index:
 		return w.where() + " was made anew"

@@ -47,37 +47,37 @@ It prints the page of the whole program, or of one command, as roff.
 `
 
 // manual is the page of the program.
-func (prog *Program) manual() string {
-	var p page
-	p.head(prog, prog.Name)
-	p.section("NAME")
-	p.text(prog.Name + " - " + prog.Short)
-	p.section("SYNOPSIS")
-	p.text(prog.Name + " COMMAND [ARGUMENTS]")
-	p.section("DESCRIPTION")
-	p.text(prog.Manual.Description)
-	p.section("COMMANDS")
+func (p *Program) manual() string {
+	var out page
+	out.head(p, p.Name)
+	out.section("NAME")
+	out.text(p.Name + " - " + p.Short)
+	out.section("SYNOPSIS")
+	out.text(p.Name + " COMMAND [ARGUMENTS]")
+	out.section("DESCRIPTION")
+	out.text(p.Manual.Description)
+	out.section("COMMANDS")
 	var later sections
-	for _, c := range prog.Commands {
-		p.command(c.Name, c, &later)
+	for _, c := range p.Commands {
+		out.command(c.Name, c, &later)
 	}
-	p.sections(&later)
-	p.tail(prog)
-	return p.String()
+	out.sections(&later)
+	out.tail(p)
+	return out.String()
 }
 
 // manualOf is the page of one command.
-func (prog *Program) manualOf(c *Command) string {
-	var p page
-	p.head(prog, prog.Name+"-"+c.Name)
-	p.section("NAME")
-	p.text(prog.Name + "-" + c.Name + " - " + c.Short)
-	p.section("DESCRIPTION")
+func (p *Program) manualOf(c *Command) string {
+	var out page
+	out.head(p, p.Name+"-"+c.Name)
+	out.section("NAME")
+	out.text(p.Name + "-" + c.Name + " - " + c.Short)
+	out.section("DESCRIPTION")
 	var later sections
-	p.command("", c, &later)
-	p.sections(&later)
-	p.tail(prog)
-	return p.String()
+	out.command("", c, &later)
+	out.sections(&later)
+	out.tail(p)
+	return out.String()
 }
 
 // Sections are the flags that several commands have, by the titles of their sections.

@@ -5,6 +5,7 @@ package tipcshow
 import (
 	"fmt"
 	"io"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
@@ -22,6 +23,23 @@ func Bearers(w io.Writer, all []stack.BearerStatus) {
 	}
 }
 
+// BearerStates writes how bearers stand, since when, and why.
+func BearerStates(w io.Writer, all []stack.BearerStatus) {
+	fmt.Fprintf(w, "%-20s %-8s %6s %7s %-20s %s\n", "BEARER", "STATE", "MTU", "CHANGES", "SINCE", "REASON")
+	for i := range all {
+		b := &all[i]
+		since := "-"
+		if !b.Since.IsZero() {
+			since = b.Since.UTC().Format(time.RFC3339)
+		}
+		reason := "-"
+		if b.Reason != "" {
+			reason = frame.PrintablePrefix(b.Reason, 500)
+		}
+		fmt.Fprintf(w, "%-20s %-8s %6d %7d %-20s %s\n", BearerName(b), frame.PrintablePrefix(b.State, 16), b.MTU, b.Changes, since, reason)
+	}
+}
+
 // BearersJSON is the same as JSON, and beside it settings and counters.
 func BearersJSON(all []stack.BearerStatus) Array {
 	list := Array{}
@@ -36,6 +54,7 @@ func BearersJSON(all []stack.BearerStatus) Array {
 			{"tolerance", b.Links.Tolerance.Milliseconds()},
 			{"window", max(b.Links.Window, b.Links.MaxWindow)},
 		}
+		o = append(o, Field{"state", frame.PrintablePrefix(b.State, 16)}, Field{"reason", frame.PrintablePrefix(b.Reason, 500)}, Field{"changes", b.Changes})
 		if b.Local.IsValid() {
 			o = append(o, Field{"local", b.Local.String()}, Field{"remote", b.Remote.String()})
 		}

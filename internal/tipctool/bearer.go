@@ -18,6 +18,9 @@ var bearerVerb = verb{name: "bearer", short: "show bearers, enable and disable t
 	{name: "add", short: "add something to a bearer", subs: []*verb{
 		{name: "media", args: "udp name NAME remoteip IP", short: "one more host to speak to", run: (*call).addRemote},
 	}},
+	{name: "remove", short: "remove something from a bearer", subs: []*verb{
+		{name: "media", args: "udp name NAME remoteip IP", short: "a host to speak to no more", run: (*call).removeRemote},
+	}},
 	{
 		name: "enable", args: "[domain D] [priority N] media {eth device DEV [driver D]|udp name NAME {localip IP|device DEV} [localport N] [remoteip IP] [remoteport N]}",
 		short: "begin to speak TIPC on a network", run: (*call).enableBearer,
@@ -36,7 +39,7 @@ var bearerVerb = verb{name: "bearer", short: "show bearers, enable and disable t
 		{name: "mtu", args: bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.getBearer(stack.PropertyMTU) }},
 		{name: "media", args: "udp name NAME {localip|localport|remoteip|remoteport}", short: "an end of a bearer over UDP", run: (*call).getEnd},
 	}},
-	{name: "list", short: "all bearers", run: (*call).bearerList},
+	{name: "list", args: "[-v]", short: "all bearers, with how they stand and why", run: (*call).bearerList},
 }}
 
 func (c *call) bearerList() error {
@@ -45,7 +48,11 @@ func (c *call) bearerList() error {
 		return err
 	}
 	all := n.Bearers()
-	return c.show(func(w io.Writer) { tipcshow.Bearers(w, all) }, func() any { return tipcshow.BearersJSON(all) })
+	show := tipcshow.Bearers
+	if c.Verbose {
+		show = tipcshow.BearerStates
+	}
+	return c.show(func(w io.Writer) { show(w, all) }, func() any { return tipcshow.BearersJSON(all) })
 }
 
 // bearerOption reads "media MEDIA {device DEV|name NAME}" and returns the bearer's name,
@@ -205,7 +212,12 @@ func (c *call) getEnd() error {
 	return errNoBearer
 }
 
-func (c *call) addRemote() error {
+func (c *call) addRemote() error { return c.remote((*stack.Node).AddRemote) }
+
+func (c *call) removeRemote() error { return c.remote((*stack.Node).RemoveRemote) }
+
+// remote changes who gets the broadcasts of a bearer over UDP.
+func (c *call) remote(change func(n *stack.Node, bearer string, remote netip.AddrPort) error) error {
 	name, last, err := c.udpName(" available")
 	if err != nil {
 		return err
@@ -224,5 +236,5 @@ func (c *call) addRemote() error {
 	if err != nil {
 		return err
 	}
-	return n.AddRemote(name, netip.AddrPortFrom(ip, 0))
+	return change(n, name, netip.AddrPortFrom(ip, 0))
 }

@@ -26,6 +26,7 @@ type Tool struct {
 	Out, Err     io.Writer
 	JSON, Pretty bool // Pretty has no meaning without JSON
 	Help         bool // print what the words mean, do nothing
+	Verbose      bool // lists say more
 }
 
 // Run carries out the command that words say, the noun first, and returns the status to

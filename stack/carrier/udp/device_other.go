@@ -7,6 +7,7 @@ package udp
 import (
 	"errors"
 	"fmt"
+	"net"
 	"net/netip"
 	"runtime"
 
@@ -26,6 +27,9 @@ func Open(c Config) (*Device, error) {
 	}
 	return nil, errNotSupported
 }
+
+// InterfaceOf always fails here, with an errors.ErrUnsupported.
+func InterfaceOf(netip.Addr) (*net.Interface, error) { return nil, errNotSupported }
 
 // Name is empty here.
 func (d *Device) Name() string { return "" }

@@ -54,6 +54,12 @@ func Open(c Config) (_ *Device, err error) {
 	return d, nil
 }
 
+// InterfaceOf finds the interface of the calling thread's network namespace that has an
+// address; of the loopback's that is all of its network. Errors: *OpenError.
+func InterfaceOf(local netip.Addr) (*net.Interface, error) {
+	return interfaceOf(&Config{Local: netip.AddrPortFrom(local, 0)})
+}
+
 // interfaceOf finds the interface that a Config names, or else the one that has
 // its address.
 func interfaceOf(c *Config) (*net.Interface, error) {

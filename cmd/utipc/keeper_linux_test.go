@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package main
+
+import (
+	"fmt"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"strings"
+	"syscall"
+	"testing"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/netns"
+)
+
+// A kept is a daemon whose bearers are looked at through a program attached to it.
+type kept struct {
+	*service
+	node *stack.Node
+	see  *stack.Watch
+	ns   *netns.NS
+}
+
+// keepIn starts a daemon in a network namespace; nil is the test's own.
+func keepIn(t *testing.T, ns *netns.NS, args ...string) *kept {
+	t.Helper()
+	k := &kept{ns: ns}
+	start := func() { k.service = startDaemon(t, filepath.Join(t.TempDir(), "utipc.sock"), args...) }
+	if ns != nil {
+		ns.Do(start)
+	} else {
+		start()
+	}
+	var err error
+	if k.node, err = stack.Attach(t.Context(), k.socket); err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { k.node.Close(t.Context()) })
+	if k.see, err = k.node.Watch(); err != nil {
+		t.Fatal(err)
+	}
+	return k
+}
+
+// until waits until something holds; it is looked for whenever anything happens to the node.
+func (k *kept) until(what string, holds func() bool) {
+	k.t.Helper()
+	for !holds() {
+		if _, err := k.see.Next(k.t.Context()); err != nil {
+			k.t.Fatalf("%s: %v\n%s", what, err, k.said())
+		}
+	}
+}
+
+// linked waits until there are links to so many nodes.
+func (k *kept) linked(nodes int) {
+	k.t.Helper()
+	k.until(fmt.Sprintf("%d links", nodes), func() bool {
+		up := 0
+		for _, l := range k.node.Links() {
+			if l.Up {
+				up++
+			}
+		}
+		return up == nodes
+	})
+}
+
+// changed waits for a state of the first bearer and words in its reason.
+func (k *kept) changed(state, reason string) {
+	k.t.Helper()
+	k.until(state+" "+reason, func() bool {
+		all := k.node.Bearers()
+		return len(all) > 0 && all[0].State == state && strings.Contains(all[0].Reason, reason)
+	})
+}
+
+// hears waits until a frame of TIPC from a station arrives at the interface.
+func hears(t *testing.T, ns *netns.NS, ifname string, from frame.MAC) {
+	t.Helper()
+	fd := -1
+	var err error
+	ns.Do(func() { fd, err = unix.Socket(unix.AF_PACKET, unix.SOCK_RAW, 0xca88) }) // the EtherType in network byte order
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(fd)
+	unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 1})
+	b := make([]byte, 2048)
+	for {
+		n, _, err := unix.Recvfrom(fd, b, 0)
+		if err == nil && n > frame.EthernetLen && frame.MAC(b[6:]) == from {
+			return
+		}
+		if err != nil && t.Context().Err() != nil {
+			t.Fatalf("no frame from %v: %v", from, err)
+		}
+	}
+}
+
+// What changes under a daemon, and the bearer is back by itself. Each row fails without
+// the action of daemon/bearers that keeper.carryOut has for it.
+func TestBearersAreKept(t *testing.T) {
+	netns.Require(t)
+	pair := func(t *testing.T) (a, b *netns.NS, cable func()) {
+		a, b = netns.New(t), netns.New(t)
+		return a, b, func() { netns.Veth(t, a, b, "eth0", "eth0", 1500) }
+	}
+	for _, driver := range []string{"af_packet", "af_xdp"} {
+		t.Run("interface_remade_"+driver, func(t *testing.T) {
+			t.Parallel()
+			x, y, cable := pair(t)
+			cable()
+			a := keepIn(t, x, "--address", "1.1.1", "--bearer", "device eth0 driver "+driver+" priority 7")
+			b := keepIn(t, y, "--address", "1.1.2", "--bearer", "device eth0 driver "+driver)
+			a.linked(1)
+			x.Run("ip", "link", "del", "dev", "eth0")
+			a.changed("waiting", "interface eth0 does not exist")
+			b.changed("waiting", "interface eth0 does not exist")
+			cable()
+			a.linked(1)
+			a.changed("up", "")
+			if got := a.node.Bearers()[0].Links.Priority; got != 7 {
+				t.Errorf("got a priority of %d, want 7 as before", got)
+			}
+		})
+		t.Run("mac_changes_"+driver, func(t *testing.T) {
+			t.Parallel()
+			x, y, cable := pair(t)
+			cable()
+			a := keepIn(t, x, "--address", "1.1.1", "--bearer", "device eth0 driver "+driver)
+			b := keepIn(t, y, "--address", "1.1.2", "--bearer", "device eth0 driver af_packet")
+			a.linked(1)
+			x.Run("ip", "link", "set", "dev", "eth0", "address", "02:00:00:00:aa:01")
+			a.logged(`bearer changed.*state=down reason="interface eth0 has the address 02:00:00:00:aa:01 now`)
+			hears(t, y, "eth0", frame.MAC{2, 0, 0, 0, 0xaa, 1})
+			a.linked(1)
+			b.linked(1)
+			a.changed("up", "")
+		})
+	}
+	t.Run("port_of_a_bridge", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		cable()
+		x.Run("ip", "link", "property", "add", "dev", "eth0", "altname", "lan7")
+		a := keepIn(t, x, "--address", "1.1.1", "--if", "lan7")
+		keepIn(t, y, "--address", "1.1.2", "--if", "eth0")
+		a.linked(1)
+		if got := a.node.Links()[0].Name; !strings.HasPrefix(got, "1001001:lan7-1001002:eth0") {
+			t.Errorf("got the link %s, want one on lan7", got)
+		}
+		x.Run("ip", "link", "add", "br0", "type", "bridge")
+		x.Run("ip", "link", "set", "dev", "eth0", "master", "br0")
+		a.changed("waiting", "interface lan7 is a port of br0")
+		x.Run("ip", "link", "set", "dev", "eth0", "nomaster")
+		a.linked(1)
+		x.Run("ip", "link", "set", "dev", "eth0", "master", "br0")
+		a.changed("waiting", "br0")
+		if err := a.node.DisableBearer(t.Context(), "lan7"); err != nil {
+			t.Errorf("disabling a bearer that waits: %v", err)
+		}
+		if got := a.node.Bearers(); len(got) != 0 {
+			t.Errorf("got %+v, want no bearer", got)
+		}
+	})
+	t.Run("udp_interface_remade", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		plug := func() {
+			cable()
+			x.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
+			y.Run("ip", "addr", "add", "10.9.0.2/24", "dev", "eth0")
+		}
+		plug()
+		a := keepIn(t, x, "--address", "1.1.1", "--udp", "10.9.0.1")
+		b := keepIn(t, y, "--address", "1.1.2", "--udp", "10.9.0.2")
+		a.linked(1)
+		b.linked(1)
+		x.Run("ip", "link", "del", "dev", "eth0")
+		a.changed("down", "no interface has the address 10.9.0.1")
+		b.changed("down", "no interface has the address 10.9.0.2")
+		plug()
+		a.linked(1)
+		a.logged(`group joined again`)
+		b.logged(`group joined again`)
+		l, err := a.node.Listen(t.Context(), "tipc", stack.Service{Type: 20000, Instance: 1})
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer l.Close()
+		if err := b.node.WaitFor(t.Context(), stack.Service{Type: 20000, Instance: 1}); err != nil { // names go to the group
+			t.Error(err)
+		}
+	})
+}
+
+// Remotes come and go, by the settings and by command, and links to others stay. Fails when
+// Wish.reopens looks at the remotes.
+func TestRemotesChange(t *testing.T) {
+	at := freeUDP(t, 3)
+	conf := func(remotes ...string) string {
+		return fmt.Sprintf("[[bearer]]\nmedium = \"udp\"\nname = \"U0\"\nlocal = %q\nremotes = [\"%s\"]\n", at[0], strings.Join(remotes, `", "`))
+	}
+	file := written(t, conf(at[1], at[2]))
+	a := keepIn(t, nil, "--config", file, "--address", "1.1.1")
+	keepIn(t, nil, "--address", "1.1.2", "--udp", at[1]+","+at[0])
+	keepIn(t, nil, "--address", "1.1.3", "--udp", at[2]+","+at[0])
+	a.linked(2)
+	for _, c := range []string{conf(at[1]), conf(at[1], "127.0.0.1:9"), conf(at[1], at[2])} {
+		if err := os.WriteFile(file, []byte(c), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		a.cmd.Process.Signal(syscall.SIGHUP)
+		if said := a.told("READY=1"); strings.Contains(said, "reload") {
+			t.Errorf("told %q", said)
+		}
+	}
+	to := netip.MustParseAddrPort(at[2])
+	for _, err := range []error{a.node.RemoveRemote("U0", to), a.node.AddRemote("U0", to)} {
+		if err != nil {
+			t.Error(err)
+		}
+	}
+	if err := a.node.RemoveRemote("U0", netip.MustParseAddrPort("127.0.0.1:10")); err == nil {
+		t.Error("a remote that is none was removed")
+	}
+	if got := strings.Count(a.said(), "link down"); got != 0 {
+		t.Errorf("%d links went down", got)
+	}
+	if up := len(a.node.Links()); up != 2 {
+		t.Errorf("got %d links, want 2", up)
+	}
+}

@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"strings"
+	"testing"
+)
+
+// A bearer that waits for its interface is listed, told to those who watch, and can be
+// disabled; one that is held carries nothing. Fails without withoutDevice, disableNoted, or
+// held in follow.
+func TestBearersThatAreKept(t *testing.T) {
+	n := openAlone(t, Config{})
+	w, err := n.Watch()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 2 { // again: nothing new
+		n.NoteBearer("eth:lan9", BearerState{State: "waiting", Reason: "interface lan9 does not exist", Changes: 1})
+	}
+	all := n.Bearers()
+	if len(all) != 2 || all[1].Name != "lan9" || !all[1].Waiting() || all[1].Reason == "" || all[0].Waiting() || all[0].State != "up" {
+		t.Fatalf("got %+v", all)
+	}
+	if err := n.DisableBearer(t.Context(), "lan9"); err != nil || n.BearerNoted("eth:lan9") {
+		t.Errorf("disable: %v, noted %v", err, n.BearerNoted("eth:lan9"))
+	}
+	if err := n.DisableBearer(t.Context(), "lan9"); err == nil {
+		t.Error("disabled twice")
+	}
+	for _, want := range []string{"bearer changed eth:lan9: waiting: interface lan9 does not exist", "bearer disabled lan9"} {
+		if ev, err := w.Next(t.Context()); err != nil || !strings.HasPrefix(ev.String(), want) {
+			t.Errorf("got %v, %v, want %s", ev, err, want)
+		}
+	}
+	for _, hold := range []bool{true, false} {
+		if err := n.HoldBearer("eth0", hold); err != nil {
+			t.Fatal(err)
+		}
+		if b := n.Bearers()[0]; (b.MTU == 0) != hold {
+			t.Errorf("held %v: got %+v", hold, b)
+		}
+	}
+}
