@@ -15,7 +15,7 @@ const small = 64
 // both opens the same load at both ends.
 func both(o worker.Open) [2]worker.Open { return [2]worker.Open{o, o} }
 
-func bareEnds() [2]worker.Open { return both(worker.Open{Load: worker.Bare}) }
+func bareEnds() [2]worker.Open            { return both(worker.Open{Load: worker.Bare}) }
 func tipcEnds(wait string) [2]worker.Open { return both(worker.Open{Load: worker.TIPC, Wait: wait}) }
 
 func tcpEnds(wait tcp.Wait) [2]worker.Open {
