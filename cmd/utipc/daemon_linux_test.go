@@ -76,6 +76,12 @@ func (s *service) said() string {
 // startDaemon starts one and waits until it is ready.
 func startDaemon(t *testing.T, socket string, args ...string) *service {
 	t.Helper()
+	return startDaemonTo(t, nil, socket, args...)
+}
+
+// startDaemonTo is startDaemon with a file for the log; nil: the log is kept.
+func startDaemonTo(t *testing.T, log *os.File, socket string, args ...string) *service {
+	t.Helper()
 	s := &service{t: t, socket: socket, more: make(chan struct{}, 1)}
 	path := filepath.Join(t.TempDir(), "notify")
 	var err error
@@ -86,6 +92,9 @@ func startDaemon(t *testing.T, socket string, args ...string) *service {
 	s.cmd = exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, args...)...)
 	s.cmd.Env = append(os.Environ(), asProgram+"=1", "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=300000")
 	s.cmd.Stderr = s
+	if log != nil {
+		s.cmd.Stderr = log
+	}
 	if err := s.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}

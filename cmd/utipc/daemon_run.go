@@ -43,6 +43,10 @@ type daemonProcess struct {
 func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.Stdio) (err error) {
 	d := &daemonProcess{flags: flags, settings: p.settings}
 	d.log = d.logger(std.Err)
+	// A log's reader that ends costs the line. Without this the runtime ends the process at its
+	// next line, and a service manager takes death by SIGPIPE for a clean end.
+	signal.Ignore(syscall.SIGPIPE)
+	defer signal.Reset(syscall.SIGPIPE)
 	reload := make(chan os.Signal, 1)
 	signal.Notify(reload, syscall.SIGHUP)
 	defer signal.Stop(reload)
