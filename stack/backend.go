@@ -79,6 +79,10 @@ type manageBackend interface {
 	SetBearer(name string, c BearerConfig) error
 	SetBearerProperty(name string, p Property, value int) error
 	AddRemote(bearer string, remote netip.AddrPort) error
+	NoteBearer(name string, s BearerState)
+	ForgetBearer(name string)
+	BearerNoted(name string) bool
+	HoldBearer(name string, hold bool) error
 	RemoveRemote(bearer string, remote netip.AddrPort) error
 	SetMediumProperty(name string, p Property, value int) error
 	SetLink(peer NodeAddr, bearer string, c LinkConfig) error

@@ -4,6 +4,7 @@ package stack
 
 import (
 	"errors"
+	"log/slog"
 	"net"
 	"runtime"
 	"time"
@@ -293,10 +294,35 @@ func (n *localNode) handleEvent(ev engine.Event) {
 	if ev.Kind == engine.AddressSettled {
 		n.rouseAll(n.starting)
 	}
-	n.logs.event(n.now(), ev)
-	if len(n.watches) > 0 {
-		n.tellWatches(ofEngine(ev))
+	x := ofEngine(ev)
+	var claim []slog.Attr
+	if ev.Kind == engine.DuplicateAddress {
+		x.Bearer, x.Reason, claim = n.claim(&ev.Claim)
 	}
+	n.logs.event(n.now(), ev, claim...)
+	if len(n.watches) > 0 {
+		n.tellWatches(x)
+	}
+}
+
+// claim describes where another node was seen to claim an address: the bearer, a text, and
+// what is logged.
+func (n *localNode) claim(c *engine.Claim) (bearer, text string, attrs []slog.Attr) {
+	name := func(id int) string {
+		for _, a := range n.attached {
+			if a.id == id {
+				return a.dev.Name()
+			}
+		}
+		return ""
+	}
+	bearer, text = name(c.Bearer), "station "+c.Station.String()
+	attrs = []slog.Attr{slog.String("station", c.Station.String()), slog.String("bearer", bearer)}
+	if c.Own >= 0 {
+		text += ", which is this node's own bearer " + name(c.Own)
+		attrs = append(attrs, slog.String("own_bearer", name(c.Own)))
+	}
+	return bearer, text, attrs
 }
 
 // driverSeat is where whoever drives sleeps.

@@ -81,7 +81,7 @@ func (l *logbook) add(level slog.Level, message string, attrs ...slog.Attr) {
 }
 
 // event logs what happened to links and nodes, unless much of it was logged lately.
-func (l *logbook) event(now time.Duration, ev engine.Event) {
+func (l *logbook) event(now time.Duration, ev engine.Event, claim ...slog.Attr) {
 	if l.entries == nil {
 		return
 	}
@@ -108,6 +108,7 @@ func (l *logbook) event(now time.Duration, ev engine.Event) {
 	if ev.Cause != flowctl.NoCause {
 		attrs = append(attrs, slog.String("reason", ev.Cause.String()))
 	}
+	attrs = append(attrs, claim...)
 	if ev.Count > 0 {
 		attrs = append(attrs, slog.Int("times", ev.Count))
 	}

@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"net/netip"
 	"time"
 )
@@ -211,4 +212,18 @@ func (n *remoteNode) Bearers() []BearerStatus {
 // Waits implements nodeBackend.
 func (n *remoteNode) Waits() []Wait {
 	return query[[]Wait](n, "waits")
+}
+
+// NoteBearer implements nodeBackend. How a bearer stands is the daemon's to say.
+func (n *remoteNode) NoteBearer(string, BearerState) {}
+
+// ForgetBearer implements nodeBackend.
+func (n *remoteNode) ForgetBearer(string) {}
+
+// BearerNoted implements nodeBackend.
+func (n *remoteNode) BearerNoted(string) bool { return false }
+
+// HoldBearer implements nodeBackend.
+func (n *remoteNode) HoldBearer(string, bool) error {
+	return manageError("hold", errors.ErrUnsupported)
 }

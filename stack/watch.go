@@ -57,8 +57,8 @@ type NodeEvent struct {
 	Kind   EventKind `json:"event"`
 	Node   NodeAddr  `json:"node,omitempty"`   // the peer, or who the event is about
 	Link   string    `json:"link,omitempty"`   // its name, of LinkUp and LinkDown
-	Bearer string    `json:"bearer,omitempty"` // its device's name, of the bearer events
-	Reason string    `json:"reason,omitempty"` // of LinkDown and PeerLost
+	Bearer string    `json:"bearer,omitempty"` // its device's name, of the bearer events and DuplicateAddress
+	Reason string    `json:"reason,omitempty"` // of LinkDown and PeerLost; of DuplicateAddress the station, and whose it is
 	Count  int       `json:"count,omitempty"`  // of what there was more than one of since the last such event
 	Lost   uint64    `json:"lost,omitempty"`   // events before this one for which there was no room
 }

@@ -25,7 +25,7 @@ func TestInterfaceInfo(t *testing.T) {
 		t.Fatal(err)
 	}
 	// A veth says that it strips tags, and means something else.
-	want := ifInfo{name: "left", index: 3001, mac: [6]byte{2, 0, 0, 0, 0, 7}, mtu: 9000, driver: "veth", queues: 3, strips: true}
+	want := ifInfo{name: "left", real: "left", index: 3001, mac: [6]byte{2, 0, 0, 0, 0, 7}, mtu: 9000, driver: "veth", queues: 3, told: true, strips: true}
 	if i != want {
 		t.Errorf("got %+v, want %+v", i, want)
 	}

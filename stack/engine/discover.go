@@ -148,8 +148,8 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	switch {
 	case trying:
 		e.drop(DropNoAddress)
-	case d.Prev() == e.addr || d.Prev() == 0:
-		e.alarm(now, d.Prev())
+	case d.Prev() == e.addr || d.Prev() == 0 || d.Identity() == e.cfg.Identity:
+		e.alarm(now, d.Prev(), station{src, b.id})
 		e.drop(DropForeign)
 	case !inScope(d.Dest(), e.addr) || !inScope(b.Domain, d.Prev()):
 		e.drop(DropForeign)
@@ -163,13 +163,23 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 	}
 }
 
-// alarm tells of two nodes that claim one address, or of one that moved without a
+// alarm reports two nodes that claim one address or identity, or one that moved without a
 // restart; at most once a second, since anybody can cause it.
-func (e *Engine) alarm(now time.Duration, a frame.NodeAddr) {
+func (e *Engine) alarm(now time.Duration, a frame.NodeAddr, s station) {
 	if e.alarmed == 0 || now-e.alarmed >= alarmGap {
 		e.alarmed = now
-		e.events.Push(Event{Kind: DuplicateAddress, Node: a})
+		e.events.Push(Event{Kind: DuplicateAddress, Node: a, Claim: Claim{s.mac, int(s.bearer), e.ownStation(s.mac)}})
 	}
+}
+
+// ownStation returns the bearer of this node that a station is, or -1.
+func (e *Engine) ownStation(mac frame.MAC) int {
+	for _, b := range e.bearers {
+		if b != nil && b.MAC == mac {
+			return int(b.id)
+		}
+	}
+	return -1
 }
 
 // objected begins a new trial with the address another node suggests. After

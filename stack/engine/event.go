@@ -37,7 +37,15 @@ type Event struct {
 	Node  frame.NodeAddr
 	Link  string        // the link's name, of LinkUp and LinkDown
 	Cause flowctl.Cause // of LinkDown and PeerLost
+	Claim Claim         // of DuplicateAddress
 	Count int           // of BadNames, TooManyNames, PlainDropped and NotOpened: how often since the last such event
+}
+
+// A Claim is where another node was seen to claim an address, or an identity.
+type Claim struct {
+	Station frame.MAC // the sender's
+	Bearer  int       // that it was heard on
+	Own     int       // the bearer of this node that the station is, which hears its own network twice; -1: none
 }
 
 // NextEvent returns the next event that the owner has not seen.

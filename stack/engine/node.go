@@ -86,7 +86,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 	if n == nil {
 		if n = e.identities[d.Identity()]; n != nil {
 			if n.up() {
-				e.alarm(now, d.Prev())
+				e.alarm(now, d.Prev(), station{src, b.id})
 				e.drop(DropForeign)
 				return false
 			}
@@ -114,7 +114,7 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 	}
 	switch {
 	case !m && u:
-		e.alarm(now, n.addr)
+		e.alarm(now, n.addr, station{src, b.id})
 		return false
 	case s && m && u:
 		return false

@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"slices"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// A node that hears its own identity reports the station and the bearer on which it heard it,
+// and whether that station is a card of its own.
+// Mutations: handleDiscovery compares the address alone; alarm leaves the station out.
+func TestDuplicateIsNamed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := hub.New(hub.Config{})
+		open := func(bearers ...Bearer) *Node {
+			id, err := ParseIdentity("node-x")
+			if err != nil {
+				t.Fatal(err)
+			}
+			n, err := Open(t.Context(), Config{Identity: id, Bearers: bearers, Wait: Sleep, Chunks: 512})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return n
+		}
+		port := func(name string, last byte) Bearer {
+			p, err := h.Port(name, frame.MAC{2, 0, 0, 0, 0, last})
+			if err != nil {
+				t.Fatal(err)
+			}
+			return p
+		}
+		reported := func(n *Node, want ...string) {
+			t.Helper()
+			w, err := n.Watch()
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer w.Close()
+			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+			defer cancel()
+			for {
+				ev, err := w.Next(ctx)
+				if err != nil {
+					t.Error(err)
+					return
+				}
+				if ev.Kind == DuplicateAddress {
+					if got := ev.Bearer + ": " + ev.Reason; !slices.Contains(want, got) {
+						t.Errorf("got %q, want one of %q", got, want)
+					}
+					return
+				}
+			}
+		}
+		a := open(port("eth0", 1))
+		b := open(port("eth0", 2))
+		reported(a, "eth0: station 02:00:00:00:00:02")
+		reported(b, "eth0: station 02:00:00:00:00:01")
+		if l := len(a.Links()) + len(b.Links()); l > 0 {
+			t.Errorf("%d links between two nodes of one identity", l)
+		}
+		b.Close(t.Context())
+		a.Close(t.Context())
+
+		c := open(port("eth1", 3), port("eth2", 4))
+		reported(c, "eth1: station 02:00:00:00:00:04, which is this node's own bearer eth2",
+			"eth2: station 02:00:00:00:00:03, which is this node's own bearer eth1")
+		c.Close(t.Context())
+	})
+}
