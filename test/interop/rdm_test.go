@@ -169,12 +169,13 @@ func TestLossBothWays(t *testing.T) {
 	}
 }
 
-// A burst fills the kernel's window, so that it bundles what waits.
+// A burst fills the kernel's window, so that it bundles what waits. The delay is long enough
+// that a slow guest fills the window before the first acknowledgement.
 func TestKernelBundles(t *testing.T) {
 	b := linked(t, 3*time.Minute)
 	c := b.listen(stack.SocketConfig{}, ourService)
 	b.theirs(ourService)
-	b.run("tc2 qdisc add dev eth0 root netem delay 20ms || tc qdisc add dev eth0 root netem delay 20ms")
+	b.run("tc2 qdisc add dev eth0 root netem delay 100ms || tc qdisc add dev eth0 root netem delay 100ms")
 	j, _ := b.job("rdm-send", "18888", "17", "-1", "-n", "400", "-s", "60", "-q", "-w", "0")
 	in := make([]byte, 100)
 	for i := range 400 {
