@@ -26,7 +26,6 @@ const (
 // Source: docs/spec/07-sockets.md §5.
 type Connection struct {
 	blocks  bool
-	shut    bool
 	unacked int // sent, not acknowledged
 	window  int // how much that may be
 	read    int // read by the user, not acknowledged
@@ -69,10 +68,10 @@ func (c *Connection) CountsBlocks() bool { return c.blocks }
 
 // Open reports whether a message may be sent, of any length: one may overshoot the
 // window.
-func (c *Connection) Open() bool { return c.unacked <= c.window && !c.shut }
+func (c *Connection) Open() bool { return c.unacked <= c.window }
 
 // Shut makes Open report false from now on.
-func (c *Connection) Shut() { c.shut = true }
+func (c *Connection) Shut() { c.unacked, c.window = 0, -1 }
 
 // Unacked is how much was sent and not acknowledged, in blocks or messages.
 func (c *Connection) Unacked() int { return c.unacked }

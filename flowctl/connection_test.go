@@ -136,20 +136,3 @@ func TestConnectionTwoEnds(t *testing.T) {
 		}
 	}
 }
-
-// A connection that is shut takes no message any more, whatever the peer acknowledges, and
-// tells of its window as it was. Mutations: Shut sets a window below 0; HandleAck opens it.
-func TestConnectionShut(t *testing.T) {
-	for _, blocks := range []bool{false, true} {
-		c := NewConnection(blocks, 1<<20)
-		c.Sent(3000)
-		unacked, window := c.Unacked(), c.Window()
-		c.Shut()
-		if c.Open() || c.Unacked() != unacked || c.Window() != window {
-			t.Errorf("blocks %v: open %v, %d of %d, want %d of %d", blocks, c.Open(), c.Unacked(), c.Window(), unacked, window)
-		}
-		if c.HandleAck(0, 100); c.Open() {
-			t.Errorf("blocks %v: open after an acknowledgement", blocks)
-		}
-	}
-}
