@@ -2,38 +2,21 @@
 
 package stack
 
-import "slices"
-
 // Sockets implements nodeBackend.
 func (n *localNode) Sockets() []Socket {
 	n.mu.Lock()
-	numbers := n.eng.SocketNumbers(nil)
-	n.unlock()
-	slices.Sort(numbers)
-	all := make([]Socket, 0, len(numbers))
-	for part := range slices.Chunk(numbers, lookPart) {
-		n.mu.Lock()
-		for _, number := range part {
-			x, ok := n.eng.Socket(number)
-			if !ok {
-				continue // it was closed meanwhile
+	defer n.unlock()
+	all := n.eng.Sockets()
+	for i := range all {
+		if o, ok := all[i].Owner.(socket); ok {
+			all[i].Addr.Net = o.writes().network
+			if all[i].Kind == ConnectedSocket {
+				all[i].Peer.Net = all[i].Addr.Net
 			}
-			if o, ok := x.Owner.(socket); ok {
-				x.Addr.Net = o.writes().network
-				if x.Kind == ConnectedSocket {
-					x.Peer.Net = x.Addr.Net
-				}
-			}
-			all = append(all, x)
 		}
-		n.unlock()
 	}
 	return all
 }
-
-// lookPart is the number of sockets, or bindings, that are looked at in one holding of the lap
-// lock by a call that returns all of them.
-const lookPart = 1024
 
 // ServiceStats implements nodeBackend.
 func (n *localNode) ServiceStats() []ServiceStats {

@@ -2,17 +2,13 @@
 
 package stack
 
-import "github.com/utipc/utipc/naming"
+import "slices"
 
 // Names implements nodeBackend.
 func (n *localNode) Names() []Binding {
-	var all []Binding
-	for c := (naming.Cursor{}); !c.Done(); {
-		n.mu.Lock()
-		n.eng.NextBindings(&c, lookPart, func(b Binding) { all = append(all, b) })
-		n.unlock()
-	}
-	return all
+	n.mu.Lock()
+	defer n.unlock()
+	return slices.Collect(n.eng.Bindings)
 }
 
 // Stats implements nodeBackend.

@@ -62,11 +62,7 @@ func (s *localSubscription) next() (ev Event, ok bool, err error) {
 	if s.closed {
 		return Event{}, false, net.ErrClosed
 	}
-	ev, ok, err = s.from.next()
-	if x, own := s.from.(nearby); own && x.x.Lists() { // more waits for a turn
-		s.n.lap(s.n.now(), false)
-	}
-	return ev, ok, err
+	return s.from.next()
 }
 
 // Next implements subscriptionBackend.

@@ -42,8 +42,7 @@ func (g *Group) Stats() SocketStats { return g.b.Stats() }
 func (l *Listener) Stats() SocketStats { return l.b.Stats() }
 
 // Sockets returns all sockets of the node, by number; those of the node itself, as the
-// topology service, are Inside. It takes the lap lock for some 100 ns for each, and gives it
-// back now and then: a socket that is opened meanwhile may be missing.
+// topology service, are Inside. It takes the lap lock for some 100 ns for each.
 func (n *Node) Sockets() []Socket { return n.b.Sockets() }
 
 // ServiceStats returns what is counted by service type, by type. The first 1024 types

@@ -18,8 +18,7 @@ type Stats struct {
 	WakeUps                       uint64 // times that a goroutine which turns the node went on after a sleep
 }
 
-// Names returns every binding the node knows: by type, then lower bound. It gives the lap lock
-// back now and then: of a name that comes or goes meanwhile it is open whether it is there.
+// Names returns every binding the node knows: by type, then lower bound.
 func (n *Node) Names() []Binding { return n.b.Names() }
 
 // Stats returns a snapshot.

@@ -58,7 +58,9 @@ type term struct {
 	called    []*engine.Ticket
 	over      []*side // whose accounts are to be drawn up, see checkUnsent
 	mustLose  uint64  // bytes of closed calls that were lost
-	watchdog  watchdog
+
+	fails  map[frame.NodeAddr]time.Duration // when a link to a node failed last
+	midway map[frame.NodeAddr]bool          // contact with it was lost soon after a failover
 }
 
 // mac is a member's station in a network. Messages of connections do not say which node
@@ -75,14 +77,10 @@ func (m *member) start() {
 	}
 	c.lives++
 	m.began = c.lives
-	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}}
+	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}, fails: map[frame.NodeAddr]time.Duration{}, midway: map[frame.NodeAddr]bool{}}
 	k := engine.Config{
 		Address: m.addr, Identity: m.identity, Tolerance: m.tolerance,
 		Chance: engine.NewSeeded(c.Seed, uint64(20_000+c.lives)),
-		Did:    t.watchdog.did,
-	}
-	t.watchdog.bark = func(format string, args ...any) {
-		c.violate("work", "node %d: "+format, append([]any{m.idx}, args...)...)
 	}
 	if c.Connections {
 		c.adapt(m, &k)
@@ -161,7 +159,6 @@ func (t *term) lapBy(at time.Duration) {
 // lap turns the node once: frames in, timers, frames out.
 func (t *term) lap() {
 	c := t.m.c
-	t.watchdog.begin()
 	t.lapAt = flowctl.Never
 	for net := range c.nets {
 		n := min(len(t.rx[net]), 64)
@@ -186,7 +183,6 @@ func (t *term) frame(net int, p *packet) {
 	copy(b.Extend(max(minFrame, len(p.bytes))), p.bytes)
 	c.spoilReceived(b)
 	c.report.Received++
-	t.watchdog.did(engine.WorkFrames, 1)
 	t.eng.HandleFrame(c.clock.now, net, b)
 	again := c.again(b)
 	b.Recycle()
@@ -197,7 +193,6 @@ func (t *term) frame(net int, p *packet) {
 
 // do makes a call of a user's.
 func (t *term) do(call func(now time.Duration)) {
-	t.watchdog.begin()
 	call(t.m.c.clock.now)
 	t.settle()
 }
@@ -276,6 +271,12 @@ func (t *term) events() {
 			t.begin()
 		case engine.PeerUp:
 			c.report.Contacts++
+			delete(t.fails, ev.Node)
+		case engine.LinkDown:
+			if at, ok := t.fails[ev.Node]; ok && c.clock.now-at < soonAfter {
+				t.midway[ev.Node] = true
+			}
+			t.fails[ev.Node] = c.clock.now
 		case engine.PeerLost:
 			c.report.Lost++
 			t.lost[ev.Node]++

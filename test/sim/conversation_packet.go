@@ -49,9 +49,7 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 		e.pieces = pieces{}
 		c.talking.hush(e.from, e.to)
 	}
-	if e.next = q + 1; e.told != nil && !e.next.Before(e.told.next) {
-		e.told = nil
-	}
+	e.next = q + 1
 	e.pieces.begun = e.pieces.begun || q == c.first() && e.began
 	e.sums = remember(e.sums, q, m.Bytes())
 	if e.began && r.known && !r.stale && !e.stale {

@@ -41,8 +41,6 @@ type life struct {
 	ports  []*port
 	count  engine.Counters // at the last look
 
-	watchdog watchdog
-
 	ended      int // contacts
 	forwards   []*message
 	holds      bool                    // messages wait for Flush
@@ -71,9 +69,6 @@ func (n *node) start() {
 	l := &life{n: n, serial: w.lives, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
 	l.arena = netdev.NewArena(w.arenaConfig(l))
 	l.marks = make([]uint32, l.arena.Total())
-	l.watchdog.bark = func(format string, args ...any) {
-		w.violate(5, "node %d: "+format, append([]any{n.idx}, args...)...)
-	}
 	var err error
 	if l.eng, err = engine.New(w.engineConfig(l)); err != nil {
 		panic(err)
@@ -154,7 +149,6 @@ func (l *life) lapBy(t time.Duration) {
 // lap turns the node once: frames in, timers, frames out.
 func (l *life) lap() {
 	w := l.n.w
-	l.watchdog.begin()
 	l.lapAt = flowctl.Never
 	if w.clock.now < l.n.paused {
 		l.lapBy(l.n.paused)
@@ -178,7 +172,6 @@ func (l *life) lap() {
 
 // do makes a call of a user's: a turn without reception.
 func (l *life) do(call func()) {
-	l.watchdog.begin()
 	l.call(nothing, call)
 	l.release()
 	l.finish()
