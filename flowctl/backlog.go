@@ -14,7 +14,6 @@ type backlog struct {
 	waiting [inTunnel + 1]int // packets by importance
 	crowd
 	bundler
-	moving *moving // packets of another link that have still to come in; or nil
 }
 
 // inTunnel is the importance of tunnel messages: what they carry was let in before, on
@@ -35,7 +34,7 @@ func (q *backlog) Len() int {
 }
 
 // idle reports whether nothing waits, and nobody.
-func (q *backlog) idle() bool { return q.Len() == 0 && q.turnedAway|q.invited == 0 && q.moving == nil }
+func (q *backlog) idle() bool { return q.Len() == 0 && q.turnedAway|q.invited == 0 }
 
 // needBacklog returns the link's backlog.
 func (l *Link) needBacklog() *backlog {

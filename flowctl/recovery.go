@@ -97,9 +97,6 @@ func (l *Link) recover(now time.Duration) {
 	if !l.IsUp() {
 		return
 	}
-	if l.Moving() > 0 {
-		l.move(now)
-	}
 	if len(l.deferred()) > 0 {
 		if now >= l.moved+l.reportPatience() {
 			l.RepeatedReports++

@@ -5,7 +5,6 @@ package engine
 import (
 	"time"
 
-	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 )
@@ -195,21 +194,10 @@ func (e *Engine) unacked(n *node, yield func(port uint32, bytes int)) {
 
 // unackedOn is unacked of one link.
 func unackedOn(l *link, yield func(port uint32, bytes int)) {
-	var pieces flowctl.Pieces // of a packet of a failed link
 	l.Unsettled(func(b *netdev.Buffer) {
-		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
-		if err != nil {
-			return
+		if m, err := frame.Parse(b.Bytes()[frame.EthernetLen:]); err == nil {
+			connData(m, true, yield)
 		}
-		if t, err := frame.ParseTunnel(m); err == nil && t.Type() == frame.TunnelFailover {
-			if _, _, in := t.Piece(); in {
-				if m, err = pieces.Add(t); err == nil && m.Bytes() != nil {
-					connData(m, false, yield)
-				}
-				return
-			}
-		}
-		connData(m, true, yield)
 	})
 }
 
@@ -240,7 +228,7 @@ func connData(m frame.Message, outer bool, yield func(port uint32, bytes int)) {
 		if err != nil || !outer || t.Type() != frame.TunnelFailover {
 			return
 		}
-		if inner, err := t.Inner(); err == nil {
+		if inner, err := t.Inner(); err == nil { // not of one in pieces
 			connData(inner, false, yield)
 		}
 	default:

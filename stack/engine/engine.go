@@ -423,7 +423,7 @@ func (e *Engine) Unsent() int {
 		sum += n.unsentHeld()
 		for _, l := range n.links {
 			if l != nil && l.IsUp() {
-				sum += l.Unacked() + l.Backlog() + l.Moving()
+				sum += l.Unacked() + l.Backlog()
 			}
 		}
 	}

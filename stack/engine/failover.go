@@ -17,8 +17,7 @@ import (
 //	failed link:   … 7 8 │ 9 10 11 …          survivor: … tunnel(9) tunnel(10) tunnel(11) …
 //	      acknowledged ──┘ └ sent or waiting  receiver: 9 came before, 10, 11 are delivered
 //
-// Until the last of them has come the failed link stays down at both ends. What there is no
-// chunk for is sent later, and what is sent after it waits: see SendFailover.
+// Until the last of them has come the failed link stays down at both ends.
 // Source: docs/spec/02-link.md §10.2, docs/spec/03-discovery-and-node.md §5.4, §5.5.
 
 // An heir is the receiving end of a failed link, at the survivor: what still comes
@@ -51,7 +50,7 @@ func (e *Engine) failover(now time.Duration, n *node, l *link) {
 	l.FailoverBegin()
 	n.contact = n.contact.after(failoverBegin)
 	if err != nil {
-		t.Fail() // the node would wait for what is missing, which no later try would send
+		t.Fail() // the node would wait for what is missing
 	}
 	e.resume(now, t)
 	e.after(now, t)
@@ -68,7 +67,7 @@ func (e *Engine) halfFailover(now time.Duration, t, o *link) {
 	n.contact = n.contact.after(synchEnd)
 	n.syncPoint = t.Expected() + farAhead
 	if t.SendHalfFailover(now, o.peerBearer()) != nil {
-		t.Fail() // it asks for too many
+		t.Fail()
 	}
 	t.inherit().BeginEmpty(e.first(), &e.pool)
 	if o != nil {
