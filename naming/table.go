@@ -51,17 +51,12 @@ type Event struct {
 	// withdrawn, whatever its node and scope.
 	Edge    bool
 	Binding Binding
-
-	born, serial uint64 // of its range and its own, see place
 }
-
-func (ev *Event) place() place { return place{ev.Binding.Range.Lower, ev.born, ev.serial} }
 
 // A Table is all bindings a node knows. Not safe for concurrent use.
 //
 //	services: type ──► all its ranges, in the order lookups try them
 //	             └───► the same of each node that is bound to them
-//	types:    the types, in order
 //	ranges:  range ──► bound: its bindings, in order of turn
 //	nodes:    node ──► its bindings, oldest first
 //
@@ -73,17 +68,15 @@ type Table struct {
 	// node's are counted and never refused for it: others cannot take their room.
 	Limit int
 
-	self      frame.NodeAddr
-	services  map[uint32]*service
-	types     rangeSet // their keys
-	ranges    map[frame.Range]home
-	wide      map[uint32]int // by type: ranges of more than one instance
-	nodes     map[frame.NodeAddr]*circle
-	condemned condemned
-	n         int
-	serial    uint64 // bindings that ever were
-	events    []Event
-	version   uint64 // changes so far
+	self     frame.NodeAddr
+	services map[uint32]*service
+	ranges   map[frame.Range]home
+	wide     map[uint32]int // by type: ranges of more than one instance
+	nodes    map[frame.NodeAddr]*circle
+	n        int
+	serial   uint64 // bindings that ever were
+	events   []Event
+	version  uint64 // changes so far
 }
 
 // A home is where a range's bindings are. Where there is but one it tells that one's
@@ -106,7 +99,6 @@ func (t *Table) house(x *bound) {
 
 // A service is all ranges of one type.
 type service struct {
-	key    bound // whose range is the type
 	all    rangeSet
 	shares []*share // by node
 }
@@ -147,20 +139,15 @@ func (t *Table) Add(b Binding) error {
 	}
 	node := b.Socket.Node
 	w := who{b.Socket.Port, node, b.Key}
-	if x := t.ranges[b.Range].bound; x != nil {
-		if e := x.find(w); e != nil && !t.isCondemned(e) {
-			return ErrRepeated
-		} else if e != nil {
-			t.discard(e)
-		}
-	}
-	if t.Count(node) >= MaxBindings && !t.sweepOf(node) {
+	x := t.ranges[b.Range].bound
+	switch {
+	case x != nil && x.find(w) != nil:
+		return ErrRepeated
+	case t.Count(node) >= MaxBindings:
 		return ErrNodeFull
-	}
-	if t.n >= t.Limit && node != t.self && t.Sweep(1) == 0 {
+	case t.n >= t.Limit && node != t.self:
 		return ErrTableFull
 	}
-	x := t.ranges[b.Range].bound
 	t.serial++
 	t.n++
 	e := &entry{who: w, scope: b.Scope, serial: t.serial}
@@ -179,7 +166,7 @@ func (t *Table) Add(b Binding) error {
 		t.nodes[node] = c
 	}
 	c.join(e)
-	t.changed(Event{Edge: edge, Binding: e.binding(), born: x.born, serial: e.serial})
+	t.changed(Event{Edge: edge, Binding: e.binding()})
 	return nil
 }
 
@@ -194,13 +181,35 @@ func (t *Table) Remove(b Binding) bool {
 	if e == nil {
 		return false
 	}
-	there := !t.isCondemned(e)
-	t.discard(e)
-	return there
+	t.take(e)
+	if !x.has(e.node) {
+		if s := t.services[b.Range.Type]; s != nil {
+			s.unshare(e.node, x)
+		}
+	}
+	return true
 }
 
-// discard removes an entry.
-func (t *Table) discard(e *entry) {
+// Purge removes every binding of a node in the order in which they came. What it
+// costs depends on their number, not on the table's.
+// Source: docs/spec/05-naming.md §4.
+func (t *Table) Purge(n frame.NodeAddr) {
+	c := t.nodes[n]
+	if c == nil {
+		return
+	}
+	for c.n > 0 {
+		e := c.head
+		typ := e.bound.r.Type
+		t.take(e)
+		if s := t.services[typ]; s != nil {
+			s.drop(n)
+		}
+	}
+}
+
+// take removes an entry, save from its node's share.
+func (t *Table) take(e *entry) {
 	x, c := e.bound, t.nodes[e.node]
 	x.leave(e, e.node == t.self)
 	if c.leave(e); c.n == 0 {
@@ -209,14 +218,10 @@ func (t *Table) discard(e *entry) {
 	t.n--
 	if x.all.n > 0 {
 		t.house(x)
-	}
-	if s := t.services[x.r.Type]; !x.has(e.node) {
-		s.unshare(e.node, x)
-	}
-	if x.all.n == 0 {
+	} else {
 		t.dropRange(x)
 	}
-	t.changed(Event{Withdrawn: true, Edge: x.all.n == 0, Binding: e.binding(), born: x.born, serial: e.serial})
+	t.changed(Event{Withdrawn: true, Edge: x.all.n == 0, Binding: e.binding()})
 }
 
 func (t *Table) changed(ev Event) {
@@ -228,9 +233,8 @@ func (t *Table) changed(ev Event) {
 func (t *Table) addRange(r frame.Range) *bound {
 	s := t.services[r.Type]
 	if s == nil {
-		s = &service{key: bound{r: frame.Range{Lower: r.Type, Upper: r.Type}}}
+		s = &service{}
 		t.services[r.Type] = s
-		t.types.insert(&s.key)
 	}
 	x := newBound(r, t.serial)
 	s.all.insert(x)
@@ -252,7 +256,6 @@ func (t *Table) dropRange(x *bound) {
 	}
 	if len(s.all.blocks) == 0 {
 		delete(t.services, x.r.Type)
-		t.types.remove(&s.key)
 	}
 }
 
@@ -273,6 +276,13 @@ func (s *service) share(n frame.NodeAddr) *share {
 func (s *service) unshare(n frame.NodeAddr, x *bound) {
 	i, _ := s.find(n)
 	if s.shares[i].ranges.remove(x); len(s.shares[i].ranges.blocks) == 0 {
+		s.shares = cut(s.shares, i)
+	}
+}
+
+// drop does away with a node's share, if there is one.
+func (s *service) drop(n frame.NodeAddr) {
+	if i, ok := s.find(n); ok {
 		s.shares = cut(s.shares, i)
 	}
 }

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -32,16 +33,20 @@ const maxOwedUpdates = 4096
 func (e *Engine) sendOpening(now time.Duration, n *node) {
 	d := &nameDebt{opening: true, last: e.cast.sender.Last(), bulk: true}
 	d.items, d.next = e.pub.Bulk()
+	e.did(WorkBindings, len(d.items))
 	n.owed = d
 	n.reading = !e.cfg.AsKernel
-	e.payNames(now, n)
+	if !e.payNames(now, n) {
+		d.items = slices.Clone(d.items)
+		e.oweNames(now)
+	}
 }
 
-// oweNames has what nodes are owed tried again at a time.
-func (e *Engine) oweNames(at time.Duration) {
-	if a := &e.namesAgain; !a.isSet() || at < a.at {
+// oweNames has what nodes are owed tried again.
+func (e *Engine) oweNames(now time.Duration) {
+	if a := &e.namesAgain; !a.isSet() {
 		a.owner = namesAgain{e}
-		e.alarms.set(a, at)
+		e.alarms.set(a, now+owedPause)
 	}
 }
 
@@ -55,23 +60,15 @@ func (x namesAgain) ring(now time.Duration, _ *alarm) {
 			continue
 		}
 		l := n.slots[0] // of a node that is up, as all that are owed something
-		x.e.payNames(now, n)
+		if !x.e.payNames(now, n) {
+			x.e.oweNames(now)
+		}
 		x.e.after(now, l)
 	}
 }
 
-// payNames sends a node what it is owed: as much as the turn may still do. The rest is tried
-// again.
-func (e *Engine) payNames(now time.Duration, n *node) {
-	if !e.payNow(now, n) {
-		e.oweNames(now + owedPause)
-	} else if n.owed != nil {
-		e.oweNames(now)
-	}
-}
-
-// payNow is payNames, and reports false where there is no memory or room.
-func (e *Engine) payNow(now time.Duration, n *node) bool {
+// payNames sends a node what it is owed, and reports whether that was all.
+func (e *Engine) payNames(now time.Duration, n *node) bool {
 	d, l := n.owed, n.slots[0]
 	if d.opening {
 		if !e.openBroadcast(now, l, d.last) {
@@ -82,9 +79,6 @@ func (e *Engine) payNow(now time.Duration, n *node) bool {
 	}
 	limit := max(1, (l.PacketLimit()-frame.IntLen)/frame.NameItemLen)
 	for d.bulk {
-		if !e.mayDo(3) {
-			return true
-		}
 		part := d.items[:min(limit, len(d.items))]
 		f := frame.NamesFields{Bulk: true, NonLegacy: true, BcastAckInvalid: true}
 		if len(part) == len(d.items) {
@@ -93,7 +87,6 @@ func (e *Engine) payNow(now time.Duration, n *node) bool {
 		if !e.sendNames(now, l, f, part...) {
 			return false
 		}
-		e.did(WorkBindings, len(part))
 		d.items = d.items[len(part):]
 		if d.bulk = !f.LastBulk; !d.bulk {
 			l.told = d.next
@@ -101,10 +94,6 @@ func (e *Engine) payNow(now time.Duration, n *node) bool {
 		}
 	}
 	for len(d.updates) > 0 {
-		if !e.mayDo(3) {
-			return true
-		}
-		e.did(WorkBindings, 1)
 		u := d.updates[0]
 		if !e.sendNames(now, l, u.fields(), u.item) {
 			return false
@@ -127,7 +116,7 @@ func (e *Engine) tellOne(now time.Duration, n *node, u update) {
 		fallthrough
 	default:
 		n.owed.updates = append(n.owed.updates, u)
-		e.oweNames(now + owedPause)
+		e.oweNames(now)
 	}
 	e.after(now, l)
 	if n.owed != nil && len(n.owed.updates) > maxOwedUpdates {

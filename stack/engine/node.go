@@ -36,7 +36,6 @@ type node struct {
 	slots      [2]*link                  // that carry messages; nil while there is no contact
 	bcast      *flowctl.BroadcastReceiver
 	inbox      naming.Inbox
-	draining   bool               // what it holds is a chore
 	bjoins     flowctl.Reassembly // fragments on its broadcast link
 	member     *flowctl.Member    // of our broadcast link; nil while there is no contact
 	owed       *nameDebt          // nil: it was told all of our names, and of our broadcast link
@@ -250,7 +249,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	e.dismiss(now, n)
 	n.reading, n.owed = false, nil
 	e.openBarriers(n)
-	e.condemn(now, n.addr)
+	e.table.Purge(n.addr)
 	for _, l := range n.links {
 		if l != nil {
 			l.FailoverEnd()
