@@ -41,7 +41,10 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 		bad("in the name of %v", m.Prev())
 	}
 	for _, f := range frame.Lint(msg) {
-		if w.first == 1 || f.Rule != "synch-first" && f.Rule != "bcast-init" { // a link begins with 1, says lint
+		switch {
+		case w.first != 1 && (f.Rule == "synch-first" || f.Rule == "bcast-init"): // a link begins with 1, says lint
+		case w.scarce && f.Rule == "bcast-init": // known: an opening without a chunk is sent later, behind others
+		default:
 			bad("lint: %v", f)
 		}
 	}
@@ -91,7 +94,7 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 
 // needsMemory are the rules of a Conversation that only a node can keep that gets
 // chunks for STATE messages, and for updates of names ahead of data.
-var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true, "update-seq": true, "withdrawal": true}
+var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true, "update-seq": true, "withdrawal": true, "last-bcast": true}
 
 // checkDiscovery: to all unless an answer, from here, and not too often.
 func (l *life) checkDiscovery(net int, eth frame.Ethernet, m frame.Message, bad func(string, ...any)) {
