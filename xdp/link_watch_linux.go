@@ -54,9 +54,9 @@ type linkWatch struct {
 // Errors: ErrRemoved when there is no such interface (changed has heard it too), or
 // the system's.
 func watchLink(index int, changed func(linkState)) (*linkWatch, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_ROUTE)
+	fd, err := netlink.Subscribe(unix.RTMGRP_LINK)
 	if err != nil {
-		return nil, os.NewSyscallError("socket", err)
+		return nil, fmt.Errorf("watching interface number %d: %w", index, err)
 	}
 	w := &linkWatch{
 		index: index, changed: changed,
@@ -72,12 +72,9 @@ func watchLink(index int, changed func(linkState)) (*linkWatch, error) {
 	return w, nil
 }
 
-// begin subscribes, and only then asks for the state, so that no change falls
-// between. The kernel answers before the question's system call returns.
+// begin asks for the state, on the socket that is subscribed already, so that no change
+// falls between. The kernel answers before the question's system call returns.
 func (w *linkWatch) begin(fd int) error {
-	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: unix.RTMGRP_LINK}); err != nil {
-		return os.NewSyscallError("bind", err)
-	}
 	for w.state.mtu < 0 {
 		wait, err := w.step(fd)
 		switch {

@@ -9,6 +9,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // A news is a watch on what becomes of the interfaces and addresses of a network namespace.
@@ -24,14 +26,9 @@ type news struct {
 // it was is to be looked for, with FindLink. Calls come from one goroutine, and none after
 // Close. Errors: the system's.
 func WatchNews(changed func()) (io.Closer, error) {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_ROUTE)
+	fd, err := netlink.Subscribe(unix.RTMGRP_LINK | unix.RTMGRP_IPV4_IFADDR | unix.RTMGRP_IPV6_IFADDR)
 	if err != nil {
-		return nil, os.NewSyscallError("socket", err)
-	}
-	const groups = unix.RTMGRP_LINK | unix.RTMGRP_IPV4_IFADDR | unix.RTMGRP_IPV6_IFADDR
-	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: groups}); err != nil {
-		unix.Close(fd)
-		return nil, os.NewSyscallError("bind", err)
+		return nil, err
 	}
 	n := &news{file: os.NewFile(uintptr(fd), "rtnetlink"), stop: make(chan struct{}), done: make(chan struct{})}
 	go n.run(changed)

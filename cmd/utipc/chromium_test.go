@@ -22,6 +22,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // skipOrFail ends a test that lacks something: it fails where all is required.
@@ -40,9 +41,7 @@ func chromium(t *testing.T, url string, args ...string) string {
 	if err != nil {
 		skipOrFail(t, "chromium is missing")
 	}
-	if testing.Short() {
-		t.Skip("-short: a browser takes seconds")
-	}
+	tier.SkipShort(t, "a browser, which takes seconds")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // Patience is how long WaitCarrier waits at most.
@@ -43,14 +45,11 @@ func (n *Namespace) wait(name, what string, ready func(link) bool) error {
 }
 
 func waitLink(name string, ready func(link) bool) error {
-	fd, err := unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC, unix.NETLINK_ROUTE)
+	fd, err := netlink.Subscribe(unix.RTMGRP_LINK)
 	if err != nil {
-		return os.NewSyscallError("socket", err)
+		return err
 	}
 	defer unix.Close(fd)
-	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: unix.RTMGRP_LINK}); err != nil {
-		return os.NewSyscallError("bind", err)
-	}
 	// Subscribed first, then looked: no change falls between.
 	for end := time.Now().Add(Patience); ; {
 		m, err := get(name)

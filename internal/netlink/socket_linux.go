@@ -28,6 +28,21 @@ func Open(family int) (fd int, err error) {
 	return fd, nil
 }
 
+// Subscribe opens a socket on which rtnetlink announces what changes in some groups, a set of
+// unix.RTMGRP_, in the network namespace of the calling thread. Its reads never wait. The
+// caller closes it.
+func Subscribe(groups uint32) (fd int, err error) {
+	fd, err = unix.Socket(unix.AF_NETLINK, unix.SOCK_RAW|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, unix.NETLINK_ROUTE)
+	if err != nil {
+		return -1, os.NewSyscallError("socket", err)
+	}
+	if err := unix.Bind(fd, &unix.SockaddrNetlink{Family: unix.AF_NETLINK, Groups: groups}); err != nil {
+		unix.Close(fd)
+		return -1, os.NewSyscallError("bind", err)
+	}
+	return fd, nil
+}
+
 // Send sends a message to the kernel.
 func Send(fd int, message []byte) error {
 	return os.NewSyscallError("sendto", unix.Sendto(fd, message, 0, &unix.SockaddrNetlink{Family: unix.AF_NETLINK}))
