@@ -49,14 +49,14 @@ func TestListsInTheDocs(t *testing.T) {
 	}
 }
 
-var yes = map[bool]string{true: "yes", false: "no"}
+var differs = map[expectation]string{passes: "no", fails: "yes", either: "at times"}
 
 // differing is the differences as a table.
 func differing() string {
 	var b strings.Builder
 	b.WriteString("| an attached node | | `SyncErrors` | test of `stack` |\n|---|---|---|---|\n")
 	for _, d := range slices.Concat(differences, notRun) {
-		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", d.why, yes[d.without], yes[d.with], d.test)
+		fmt.Fprintf(&b, "| %s | %s | %s | `%s` |\n", d.why, differs[d.without], differs[d.with], d.test)
 	}
 	return b.String()
 }
