@@ -22,7 +22,7 @@ var lists = []struct {
 	{"<!-- verbs: made by test/attach -->\n", "<!-- end verbs -->\n", verbs},
 }
 
-// The lists in docs/attach.md are those of the code. UTIPC_WRITE_DOCS=1 writes them.
+// The lists in docs/attach.md are those of the code. UTIPC_UPDATE_DOCS=1 writes them.
 func TestListsInTheDocs(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "attach.md")
 	b, err := os.ReadFile(file)
@@ -41,8 +41,8 @@ func TestListsInTheDocs(t *testing.T) {
 	if text == string(b) {
 		return
 	}
-	if os.Getenv("UTIPC_WRITE_DOCS") == "" {
-		t.Fatalf("%s: a list is not what the code says: run the test with UTIPC_WRITE_DOCS=1", file)
+	if os.Getenv("UTIPC_UPDATE_DOCS") == "" {
+		t.Fatalf("%s: a list is not what the code says: run the test with UTIPC_UPDATE_DOCS=1", file)
 	}
 	if err := os.WriteFile(file, []byte(text), 0o644); err != nil {
 		t.Fatal(err)
