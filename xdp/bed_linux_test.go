@@ -17,7 +17,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-const patience = 10 * time.Second
+const patience = time.Minute
 
 // TestMain lets the test binary play another process; see roles.
 func TestMain(m *testing.M) {

@@ -12,7 +12,7 @@ import (
 
 // patience is how long anything may take that must happen. It only bounds a
 // failing test.
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 var errPatience = errors.New("nothing arrived, no wake-up came")
 

@@ -24,7 +24,7 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-const patience = 20 * time.Second
+const patience = 2 * time.Minute
 
 var ports atomic.Uint32
 
