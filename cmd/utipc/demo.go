@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -129,7 +130,7 @@ func runDemo(ctx context.Context, out io.Writer, network demoNetwork, encrypt bo
 		return err
 	}
 	slices.Sort(trips)
-	at := func(q float64) time.Duration { return trips[int(q*float64(len(trips)-1))] }
+	at := func(q float64) time.Duration { return quantile.Of(trips, q) }
 	fmt.Fprintf(out, `
 what                             count        rate     p50        p99      p99.9
 round trips, 64 B, by name    %8d  %7.0f/s  %6s  %9s  %9s

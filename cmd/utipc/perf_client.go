@@ -8,13 +8,13 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"os"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -165,11 +165,8 @@ func (p *perf) trips(c perfConn, ask perfAsk, r *perfRow) error {
 	r.Rate = float64(r.Trips) / at.Sub(began).Seconds()
 	r.Bytes = r.Rate * float64(ask.Size)
 	slices.Sort(times)
-	quantile := func(q float64) float64 {
-		t := times[min(len(times)-1, max(0, int(math.Ceil(q*float64(len(times))))-1))]
-		return float64(t) / float64(time.Microsecond)
-	}
-	r.P50, r.P90, r.P99, r.P999, r.Max = quantile(0.5), quantile(0.9), quantile(0.99), quantile(0.999), quantile(1)
+	share := func(q float64) float64 { return float64(quantile.Of(times, q)) / float64(time.Microsecond) }
+	r.P50, r.P90, r.P99, r.P999, r.Max = share(0.5), share(0.9), share(0.99), share(0.999), share(1)
 	return nil
 }
 

@@ -5,11 +5,11 @@ package main
 import (
 	"fmt"
 	"io"
-	"math"
 	"net"
 	"slices"
 	"time"
 
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -59,12 +59,7 @@ func (p *pinger) missing(out io.Writer, why string) {
 // sum prints the summary; an answer that did not come is an error.
 func (p *pinger) sum(out io.Writer, node stack.NodeAddr, total time.Duration) error {
 	slices.Sort(p.trips)
-	at := func(q float64) time.Duration {
-		if len(p.trips) == 0 {
-			return 0
-		}
-		return p.trips[max(1, int(math.Ceil(q*float64(len(p.trips)))))-1]
-	}
+	at := func(q float64) time.Duration { return quantile.Of(p.trips, q) }
 	rate := 0.0
 	if p.interval == 0 && len(p.trips) > 0 {
 		rate = float64(len(p.trips)) / total.Seconds()

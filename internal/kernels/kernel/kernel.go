@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/internal/ranks"
 )
 
@@ -91,7 +92,7 @@ func (m *Meter) Result(checked string) Result {
 	slices.Sort(m.took)
 	return Result{
 		Value: m.all.Seconds() / float64(len(m.took)), Steps: len(m.took), Checked: checked,
-		P50: quantile(m.took, 0.5), P99: quantile(m.took, 0.99), Max: m.took[len(m.took)-1],
+		P50: quantile.Of(m.took, 0.5), P99: quantile.Of(m.took, 0.99), Max: m.took[len(m.took)-1],
 	}
 }
 
@@ -102,17 +103,4 @@ func (m *Meter) Rate(checked string) Result {
 		r.Value = 1 / r.Value
 	}
 	return r
-}
-
-// Quantile is of durations in any order, which it sorts.
-func Quantile(d []time.Duration, q float64) time.Duration {
-	slices.Sort(d)
-	return quantile(d, q)
-}
-
-func quantile(sorted []time.Duration, q float64) time.Duration {
-	if len(sorted) == 0 {
-		return 0
-	}
-	return sorted[int(q*float64(len(sorted)-1))]
 }

@@ -24,9 +24,11 @@ import (
 	"encoding/binary"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/internal/kernels/kernel"
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/internal/ranks"
 )
 
@@ -185,7 +187,8 @@ func work(a asker, c kernel.Config) (kernel.Result, error) {
 		*o = got
 	}
 	moves.Count = len(gaps)
-	moves.P50, moves.Max = kernel.Quantile(gaps, 0.5), kernel.Quantile(gaps, 1)
+	slices.Sort(gaps)
+	moves.P50, moves.Max = quantile.Of(gaps, 0.5), quantile.Of(gaps, 1)
 	r := m.Rate(fmt.Sprintf("each of %d objects took each message once and in order, %d moves", c.Size, moves.Count))
 	r.Moves = &moves
 	return r, nil

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/naming"
 )
 
@@ -69,6 +70,5 @@ type BindFigures struct{ Bind, BindP99, Unbind, UnbindP99 float64 }
 // Figures returns what the rounds so far have found; there is at least one.
 func (b *Binds) Figures() BindFigures {
 	bind, unbind := slices.Sorted(slices.Values(b.bind)), slices.Sorted(slices.Values(b.unbind))
-	half, most := len(bind)/2, len(bind)*99/100
-	return BindFigures{bind[half], bind[most], unbind[half], unbind[most]}
+	return BindFigures{quantile.Of(bind, 0.5), quantile.Of(bind, 0.99), quantile.Of(unbind, 0.5), quantile.Of(unbind, 0.99)}
 }

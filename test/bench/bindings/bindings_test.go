@@ -103,7 +103,7 @@ func TestBinds(t *testing.T) {
 	for i := range 200 {
 		crowd.bind, crowd.unbind = append(crowd.bind[:i], float64(200-i)), append(crowd.unbind[:i], float64(2*i))
 	}
-	if f, want := crowd.Figures(), (BindFigures{Bind: 101, BindP99: 199, Unbind: 200, UnbindP99: 396}); f != want {
+	if f, want := crowd.Figures(), (BindFigures{Bind: 100, BindP99: 198, Unbind: 198, UnbindP99: 394}); f != want {
 		t.Errorf("got %+v, want %+v", f, want)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/sheet"
@@ -91,7 +92,7 @@ func p99(ctx context.Context, conns []*stack.PacketConn, d time.Duration) (time.
 		return 0, errors.Join(err, errors.New("crowd: no round trip"))
 	}
 	slices.Sort(all)
-	return all[len(all)*99/100], nil
+	return quantile.Of(all, 0.99), nil
 }
 
 // ping sends a message to the socket itself and waits for it, at the pace, until end; it

@@ -5,6 +5,8 @@ package load
 import (
 	"slices"
 	"time"
+
+	"github.com/utipc/utipc/internal/quantile"
 )
 
 // maxTrips is how many round trips of a job are kept.
@@ -55,13 +57,12 @@ var Fractions = []float64{0, 0.01, 0.1, 0.25, 0.5, 0.75, 0.9, 0.95, 0.99, 0.999,
 
 // fill sorts samples, in ns, and puts what they say into r.
 func fill(r *Result, samples []uint32) {
-	n := len(samples)
-	if n == 0 {
+	if len(samples) == 0 {
 		return
 	}
 	slices.Sort(samples)
 	at := func(share float64) time.Duration {
-		return time.Duration(samples[min(n-1, int(share*float64(n)))])
+		return time.Duration(quantile.Of(samples, share))
 	}
 	r.P50, r.P99 = at(0.5), at(0.99)
 	r.Quantiles = make([]time.Duration, len(Fractions))

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/xdp"
 )
@@ -24,7 +25,7 @@ func spread(id, what string, took []time.Duration, err error) []Row {
 	}
 	slices.Sort(took)
 	us := func(d time.Duration) float64 { return float64(d) / 1e3 }
-	rows[0].Value, rows[1].Value = us(took[len(took)/2]), us(took[len(took)*99/100])
+	rows[0].Value, rows[1].Value = us(quantile.Of(took, 0.5)), us(quantile.Of(took, 0.99))
 	rows[1].Notes = fmt.Sprintf("%d times, the longest %.1f us", len(took), us(took[len(took)-1]))
 	return rows
 }

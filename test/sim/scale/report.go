@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/utipc/utipc/internal/quantile"
 )
 
 // A Report is what came of a run.
@@ -54,8 +56,7 @@ func (k *Kill) distribution(times []time.Duration) {
 		return
 	}
 	slices.Sort(times)
-	last := len(times) - 1
-	k.Min, k.P50, k.P99, k.Max = times[0], times[last/2], times[(99*last+99)/100], times[last]
+	k.Min, k.P50, k.P99, k.Max = quantile.Of(times, 0), quantile.Of(times, 0.5), quantile.Of(times, 0.99), quantile.Of(times, 1)
 }
 
 func (r *Report) String() string {
