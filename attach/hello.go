@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 const (
@@ -76,7 +77,7 @@ func HelloRequest(id uint32, features uint64, program string) (Header, []byte) {
 }
 
 // ParseHello checks a record as the OpHello of a program, and returns the name it gives
-// itself, escaped by frame.Printable. Errors: ErrRecord, *VersionError.
+// itself, escaped where it would not print. Errors: ErrRecord, *VersionError.
 func ParseHello(h *Header, data []byte) (program string, err error) {
 	switch {
 	case h.Op != OpHello || h.IsReply() || h.Arg0 != Magic || len(data) > MaxName:
@@ -84,7 +85,7 @@ func ParseHello(h *Header, data []byte) (program string, err error) {
 	case h.Arg1 != Version:
 		return "", &VersionError{Program: h.Arg1, Daemon: Version}
 	}
-	return frame.Printable(data), nil
+	return printable.Text(data), nil
 }
 
 // VersionReply returns the answer to the OpHello h of a program of another version, and its
@@ -129,7 +130,7 @@ func ParseWelcome(h *Header, data []byte) (w Welcome, err error) {
 		return w, ErrRecord
 	}
 	w = Welcome{Version: h.Arg1, Features: h.Wide, Node: own.Node}
-	w.Program = frame.Printable(data[copy(w.Identity[:], data):])
+	w.Program = printable.Text(data[copy(w.Identity[:], data):])
 	return w, nil
 }
 

@@ -11,7 +11,7 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // ErrNoRoom means that a Reply would have had to wait: the link to its destination is
@@ -81,7 +81,7 @@ type PanicError struct {
 }
 
 func (e *PanicError) Error() string {
-	return "active port's handler panicked: " + frame.Printable(fmt.Sprint(e.Value)) // it may hold what a message said
+	return "active port's handler panicked: " + printable.Text(fmt.Sprint(e.Value)) // it may hold what a message said
 }
 
 // Addr is the port's own address, from which its answers come.

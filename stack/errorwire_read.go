@@ -8,7 +8,7 @@ import (
 	"net"
 	"syscall"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // A remoteError is an error of the daemon's of which there is the text, and what it wraps.
@@ -48,7 +48,7 @@ func printableTexts(b []byte) []byte {
 	var v any
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	if bytes.IndexByte(b, '\\') < 0 && frame.Printable(b) == string(b) || !json.Valid(b) || d.Decode(&v) != nil {
+	if bytes.IndexByte(b, '\\') < 0 && printable.Text(b) == string(b) || !json.Valid(b) || d.Decode(&v) != nil {
 		return b // no character is written as an escape
 	}
 	out, _ := json.Marshal(printableValue(v)) // it was JSON
@@ -58,7 +58,7 @@ func printableTexts(b []byte) []byte {
 func printableValue(v any) any {
 	switch v := v.(type) {
 	case string:
-		return frame.Printable(v)
+		return printable.Text(v)
 	case []any:
 		for i := range v {
 			v[i] = printableValue(v[i])
@@ -66,7 +66,7 @@ func printableValue(v any) any {
 	case map[string]any:
 		for k, x := range v {
 			if text, ok := x.(string); ok && k == "text" && (v["err"] != nil || v["errs"] != nil) {
-				v[k] = string(frame.AppendPrintable(nil, text, "\n")) // as errors.Join has it
+				v[k] = string(printable.Append(nil, text, "\n")) // as errors.Join has it
 				continue
 			}
 			v[k] = printableValue(x)

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -138,19 +139,19 @@ func TestErrorsArePrintable(t *testing.T) {
 		&net.OpError{Op: forged, Net: forged, Err: &net.AddrError{Err: forged, Addr: forged}}, net.UnknownNetworkError(forged),
 	} {
 		errno, b := EncodeError(e)
-		if got, err := DecodeError(errno, b); err != nil || got.Error() != frame.Printable(got.Error()) || !strings.Contains(got.Error(), `gone\nlevel`) {
+		if got, err := DecodeError(errno, b); err != nil || got.Error() != printable.Text(got.Error()) || !strings.Contains(got.Error(), `gone\nlevel`) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
 	errno, b := EncodeError(errors.Join(errors.New(forged), ErrSlow))
-	if got, err := DecodeError(errno, b); err != nil || string(frame.AppendPrintable(nil, got.Error(), "\n")) != got.Error() || !errors.Is(got, ErrSlow) {
+	if got, err := DecodeError(errno, b); err != nil || string(printable.Append(nil, got.Error(), "\n")) != got.Error() || !errors.Is(got, ErrSlow) {
 		t.Errorf("joined: got %q, %v", got, err)
 	}
 	raw := []byte("{\"kind\":\"gone\",\"fields\":{\"Reason\":\"\u009b\"}}")
-	if got, err := DecodeError(0, raw); err != nil || got.Error() != frame.Printable(got.Error()) {
+	if got, err := DecodeError(0, raw); err != nil || got.Error() != printable.Text(got.Error()) {
 		t.Errorf("got %q, %v", got, err)
 	}
-	if got := (&PanicError{Value: errors.New(forged)}).Error(); got != frame.Printable(got) {
+	if got := (&PanicError{Value: errors.New(forged)}).Error(); got != printable.Text(got) {
 		t.Errorf("got %q", got)
 	}
 }

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -193,7 +193,7 @@ func (f *remoteNode) dial(ctx context.Context, fds bool) (*clientConn, attach.We
 	if err == nil {
 		w, err = attach.ParseWelcome(&a.Header, a.data)
 		if err == a.Errno && len(a.data) > 0 { // a refusal, and a text
-			err = fmt.Errorf("%w: %s", err, frame.Printable(a.data))
+			err = fmt.Errorf("%w: %s", err, printable.Text(a.data))
 		}
 	}
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // A clientConn is a connection to the daemon, and the calls that wait for something on it.
@@ -267,7 +267,7 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		l.end(err)
 		r.release()
 	case r.Op == attach.OpGone:
-		l.farewell = &GoneError{Reason: frame.PrintablePrefix(string(r.data), maxErrorText), Errno: r.Errno}
+		l.farewell = &GoneError{Reason: printable.Prefix(string(r.data), maxErrorText), Errno: r.Errno}
 		r.release()
 	default: // of a later version
 		r.release()

@@ -14,9 +14,8 @@ import (
 	"strings"
 	"time"
 
+	"github.com/utipc/utipc/internal/printable"
 	"golang.org/x/sys/unix"
-
-	"github.com/utipc/utipc/frame"
 )
 
 const (
@@ -227,7 +226,7 @@ func askOwner(ifname string, c claimant) (owner string, ending bool) {
 	_ = conn.SetDeadline(time.Now().Add(claimPatience))
 	said, err := io.ReadAll(io.LimitReader(conn, claimLine)) // what came before an error still counts
 	ending = len(said) == 0 && !errors.Is(err, os.ErrDeadlineExceeded)
-	owner = frame.Printable(strings.TrimSpace(string(said)))
+	owner = printable.Text(strings.TrimSpace(string(said)))
 	raw, err := conn.(*net.UnixConn).SyscallConn()
 	if err != nil {
 		return owner + ", uid " + c.uid, ending

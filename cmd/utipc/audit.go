@@ -12,8 +12,8 @@ import (
 	"strings"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -147,7 +147,7 @@ func auditJSON(r *stack.AuditReport) auditReport {
 	for _, x := range r.Nodes {
 		n := auditedNode{Node: x.Node.String(), Bindings: x.Bindings, Lacks: bindings(x.Lacks), Extra: bindings(x.Extra)}
 		if x.Err != nil {
-			n.Error = frame.PrintablePrefix(x.Err.Error(), longestText)
+			n.Error = printable.Prefix(x.Err.Error(), longestText)
 		}
 		a.Nodes = append(a.Nodes, n)
 	}

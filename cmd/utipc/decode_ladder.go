@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // ladderAhead is how many frames a ladder looks ahead for what repeats one, and so the
@@ -67,7 +68,7 @@ func rungOf(n int, at float64, message []byte, v *conversation.Verdict, comment 
 		r.note("has %d more", v.Acked)
 	}
 	if comment != "" {
-		r.note("%s", frame.Printable(comment))
+		r.note("%s", printable.Text(comment))
 	}
 	r.missed = lostBy(comment)
 	return r

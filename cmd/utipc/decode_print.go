@@ -10,6 +10,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // print prints frame n of its file, so long after the first, in whole.
@@ -43,7 +44,7 @@ func (d *decoder) print(n int, since time.Duration, f layers.Frame, p *part) err
 		fmt.Fprintf(d.out, " (%d bytes captured of %d)", len(f.Data), f.Len)
 	}
 	if f.Comment != "" {
-		fmt.Fprintf(d.out, " (%s)", frame.Printable(f.Comment))
+		fmt.Fprintf(d.out, " (%s)", printable.Text(f.Comment))
 	}
 	_, err := fmt.Fprintln(d.out)
 	if d.tree {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // writeStats prints what was counted of the conversations in a file.
@@ -30,7 +31,7 @@ func (d *decoder) writeStats() error {
 			continue
 		}
 		a, z := l.Ends[0].Node, l.Ends[1].Node
-		fmt.Fprintf(w, "Link %s, %.3f s\n", frame.Printable(l.String()), max(0, l.Last-l.First).Seconds())
+		fmt.Fprintf(w, "Link %s, %.3f s\n", printable.Text(l.String()), max(0, l.Last-l.First).Seconds())
 		counterTable(w, []string{fmt.Sprintf("%v>%v", a, z), fmt.Sprintf("%v>%v", z, a)}, []*conversation.Counters{&l.Sent[0], &l.Sent[1]})
 	}
 	for _, s := range d.tracker.Senders() {

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -67,9 +67,9 @@ func (a *asker) view() *mapView {
 			names[b.Socket.Node]++
 		}
 	}
-	v.Nodes = append(v.Nodes, mapNode{v.Self, frame.PrintablePrefix(n.Identity().String(), longestText), true, names[n.Addr()], true, "", n.Addr()})
+	v.Nodes = append(v.Nodes, mapNode{v.Self, printable.Prefix(n.Identity().String(), longestText), true, names[n.Addr()], true, "", n.Addr()})
 	for _, l := range n.Links() {
-		v.Links = append(v.Links, mapLink{l.Peer.String(), frame.PrintablePrefix(l.Bearer, longestText), l.State(), int(l.Priority), l.Tolerance.Milliseconds(),
+		v.Links = append(v.Links, mapLink{l.Peer.String(), printable.Prefix(l.Bearer, longestText), l.State(), int(l.Priority), l.Tolerance.Milliseconds(),
 			100 * l.RetransmitRatio(), float64(l.RTT) / float64(time.Microsecond), l.Resets, l.Peer})
 	}
 	peers := n.Peers()
@@ -78,14 +78,14 @@ func (a *asker) view() *mapView {
 	type pair struct{ a, b stack.NodeAddr }
 	ends := map[pair][2]int{} // how many links each end tells of, the smaller address first
 	for _, p := range peers {
-		node := mapNode{p.Node.String(), frame.PrintablePrefix(p.Identity.String(), longestText), p.Up, names[p.Node], false, "", p.Node}
+		node := mapNode{p.Node.String(), printable.Prefix(p.Identity.String(), longestText), p.Up, names[p.Node], false, "", p.Node}
 		switch x := a.asked[p.Node]; {
 		case !p.Up:
 			node.Untold = "no contact"
 		case x == nil:
 			node.Untold = "not asked"
 		case x.err != nil:
-			node.Untold = frame.PrintablePrefix(x.err.Error(), longestText)
+			node.Untold = printable.Prefix(x.err.Error(), longestText)
 		default:
 			node.Told = true
 			for _, to := range x.told {

@@ -13,7 +13,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 )
@@ -132,7 +132,7 @@ func perfCall(c *stack.Conn, ask perfAsk) (told perfTell, err error) {
 		return told, fmt.Errorf("the server is no utipc perf: %w", err)
 	}
 	if told.Error != "" {
-		return told, fmt.Errorf("the server: %s", frame.PrintablePrefix(told.Error, longestText))
+		return told, fmt.Errorf("the server: %s", printable.Prefix(told.Error, longestText))
 	}
 	return told, nil
 }

@@ -42,7 +42,7 @@ func steers(text string) string {
 // comments in captures, error texts, whatever it prints itself.
 //
 // Mutations it catches: exec without std.text; printableWriter that keeps the rest of a
-// character back for good; Fprintf of a comment without frame.Printable (a newline in it begins a line).
+// character back for good; Fprintf of a comment without printable.Text (a newline in it begins a line).
 func TestNothingSteersTheTerminal(t *testing.T) {
 	dir := t.TempDir()
 	var b bytes.Buffer

@@ -8,7 +8,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -113,7 +113,7 @@ func (s topSample) since(was topSample) topView {
 		b := links[linkKey{l.Peer, l.Bearer}] // of a new one all is new
 		sent, again := grown(l.SentPackets, b.SentPackets), grown(l.Retransmits, b.Retransmits)
 		row := topLink{
-			Peer: l.Peer.String(), Bearer: frame.PrintablePrefix(l.Bearer, longestText), State: l.State(),
+			Peer: l.Peer.String(), Bearer: printable.Prefix(l.Bearer, longestText), State: l.State(),
 			In: rate(l.RecvPackets, b.RecvPackets), Out: float64(sent) / sec, Nacks: rate(l.RecvNacks, b.RecvNacks),
 			Unacked: l.Unacked, Window: l.Window, Backlog: l.Backlog, Writers: l.Senders,
 			RTT: float64(l.RTT) / float64(time.Microsecond), Resets: l.Resets,
@@ -150,7 +150,7 @@ func (s topSample) since(was topSample) topView {
 	}
 	for i := range s.waits {
 		w := &s.waits[i]
-		row := topWait{Socket: w.Socket.String(), Bytes: w.Bytes, Seconds: s.at.Sub(w.Since).Seconds(), Reason: frame.PrintablePrefix(w.Reason(), longestText)}
+		row := topWait{Socket: w.Socket.String(), Bytes: w.Bytes, Seconds: s.at.Sub(w.Since).Seconds(), Reason: printable.Prefix(w.Reason(), longestText)}
 		if w.Peer.Port != 0 {
 			row.To = w.Peer.String() // of a connection, or a member
 		} else if w.To != nil {

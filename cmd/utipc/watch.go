@@ -12,8 +12,8 @@ import (
 	"sync"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -212,7 +212,7 @@ func newWatchEvent(now time.Time, kind string, e stack.Event) watchEvent {
 func (e watchEvent) String() string {
 	at, up := e.Time.Format("15:04:05.000000"), "up"
 	if e.What != nil {
-		return at + " this node: " + frame.PrintablePrefix(e.What.String(), longestText)
+		return at + " this node: " + printable.Prefix(e.What.String(), longestText)
 	}
 	if !*e.Up {
 		up = "down"

@@ -7,11 +7,11 @@ import (
 	"sync"
 	"unicode/utf8"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // A printableWriter writes text to a terminal or a log: whatever is in it but newlines and
-// tabs is escaped as frame.Printable does, in JSON as well, where that leaves the meaning as it
+// tabs is escaped as printable.Text does, in JSON as well, where that leaves the meaning as it
 // is. All commands write through it (Program.exec), so nothing that came from the wire, a file
 // or another program steers the terminal, however it came into a line. Places that put such a
 // text into a line escape it themselves, too: a newline in it would be a line of its own.
@@ -36,7 +36,7 @@ func (p *printableWriter) Write(b []byte) (int, error) {
 			break
 		}
 	}
-	p.line = frame.AppendPrintable(p.line[:0], string(text[:whole]), "\n\t")
+	p.line = printable.Append(p.line[:0], string(text[:whole]), "\n\t")
 	p.rest = append(p.rest[:0], text[whole:]...)
 	if _, err := p.w.Write(p.line); err != nil {
 		return 0, err
@@ -49,7 +49,7 @@ func (p *printableWriter) flush() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if len(p.rest) > 0 {
-		io.WriteString(p.w, frame.Printable(p.rest))
+		io.WriteString(p.w, printable.Text(p.rest))
 		p.rest = p.rest[:0]
 	}
 }

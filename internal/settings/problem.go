@@ -7,7 +7,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 // A Problem is a setting that is wrong. All found at once are joined (errors.Join).
@@ -22,9 +22,9 @@ func (p *Problem) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: ", p.Where)
 	if p.Key != "" {
-		fmt.Fprintf(&b, "%s ", frame.PrintablePrefix(p.Key, 100)) // a key in quotes may hold anything
+		fmt.Fprintf(&b, "%s ", printable.Prefix(p.Key, 100)) // a key in quotes may hold anything
 	}
-	b.WriteString(frame.Printable(p.What))
+	b.WriteString(printable.Text(p.What))
 	if p.Allowed != "" {
 		fmt.Fprintf(&b, "; allowed: %s", p.Allowed)
 	}

@@ -12,8 +12,8 @@ import (
 	"testing"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/printable"
 )
 
 const whole = `
@@ -205,12 +205,12 @@ func TestProblemsArePrintable(t *testing.T) {
 			continue
 		}
 		for line := range strings.SplitSeq(err.Error(), "\n") {
-			if !strings.HasPrefix(line, "f:") || strings.HasPrefix(line, "f:1: forged") || line != frame.Printable(line) {
+			if !strings.HasPrefix(line, "f:") || strings.HasPrefix(line, "f:1: forged") || line != printable.Text(line) {
 				t.Errorf("%q: got the line %q", doc, line)
 			}
 		}
 	}
-	if p := (&Problem{Where: "f:1", What: "what a parser\nsays"}); p.Error() != frame.Printable(p.Error()) {
+	if p := (&Problem{Where: "f:1", What: "what a parser\nsays"}); p.Error() != printable.Text(p.Error()) {
 		t.Errorf("got %q", p.Error())
 	}
 }

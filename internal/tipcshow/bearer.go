@@ -7,13 +7,13 @@ import (
 	"io"
 	"time"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
 // BearerName is a bearer's name as tipc(8) says it, "eth:eth0".
 func BearerName(b *stack.BearerStatus) string {
-	return b.Medium + ":" + frame.PrintablePrefix(b.Name, 32)
+	return b.Medium + ":" + printable.Prefix(b.Name, 32)
 }
 
 // Bearers writes what "tipc bearer list" prints.
@@ -34,9 +34,9 @@ func BearerStates(w io.Writer, all []stack.BearerStatus) {
 		}
 		reason := "-"
 		if b.Reason != "" {
-			reason = frame.PrintablePrefix(b.Reason, 500)
+			reason = printable.Prefix(b.Reason, 500)
 		}
-		fmt.Fprintf(w, "%-20s %-8s %6d %7d %-20s %s\n", BearerName(b), frame.PrintablePrefix(b.State, 16), b.MTU, b.Changes, since, reason)
+		fmt.Fprintf(w, "%-20s %-8s %6d %7d %-20s %s\n", BearerName(b), printable.Prefix(b.State, 16), b.MTU, b.Changes, since, reason)
 	}
 }
 
@@ -48,13 +48,13 @@ func BearersJSON(all []stack.BearerStatus) Array {
 		o := Object{
 			{"bearer", BearerName(b)},
 			{"media", b.Medium},
-			{"name", frame.PrintablePrefix(b.Name, 32)},
+			{"name", printable.Prefix(b.Name, 32)},
 			{"mtu", b.MTU},
 			{"priority", b.Links.Priority},
 			{"tolerance", b.Links.Tolerance.Milliseconds()},
 			{"window", max(b.Links.Window, b.Links.MaxWindow)},
 		}
-		o = append(o, Field{"state", frame.PrintablePrefix(b.State, 16)}, Field{"reason", frame.PrintablePrefix(b.Reason, 500)}, Field{"changes", b.Changes})
+		o = append(o, Field{"state", printable.Prefix(b.State, 16)}, Field{"reason", printable.Prefix(b.Reason, 500)}, Field{"changes", b.Changes})
 		if b.Local.IsValid() {
 			o = append(o, Field{"local", b.Local.String()}, Field{"remote", b.Remote.String()})
 		}

@@ -5,7 +5,7 @@
 // JSON the fields are our own; docs/tools.md names them.
 //
 // Other nodes choose some of what is printed: identities, and the names of interfaces
-// within those of links. All of it goes through frame.PrintablePrefix.
+// within those of links. All of it goes through printable.Prefix.
 //
 // Source: docs/spec/10-management.md §2, §3.
 package tipcshow

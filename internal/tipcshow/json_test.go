@@ -8,7 +8,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/tipcshow"
 )
 
@@ -61,7 +61,7 @@ func FuzzJSON(f *testing.F) {
 	f.Add("\x1b[2J\r\n\x00é\xff", 67)
 	f.Add(strings.Repeat("x", 200), 67)
 	f.Fuzz(func(t *testing.T, s string, max int) {
-		got := frame.PrintablePrefix(s, max&0xff)
+		got := printable.Prefix(s, max&0xff)
 		var b bytes.Buffer
 		if err := tipcshow.WriteJSON(&b, tipcshow.Array{tipcshow.Object{{got, s}}}, max&1 != 0); err != nil || !json.Valid(b.Bytes()) {
 			t.Errorf("%q: %v, %s is no JSON", s, err, b.String())

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -20,7 +20,7 @@ func LinkName(l *stack.Link, id stack.Identity, own stack.NodeAddr) string {
 	if name == "" {
 		name = id.LinkText(own) + ":" + l.Bearer + "-" + l.Identity.LinkText(l.Peer) + ":unknown"
 	}
-	return frame.PrintablePrefix(name, MaxLinkName)
+	return printable.Prefix(name, MaxLinkName)
 }
 
 // A LinkRow is a link with its name.

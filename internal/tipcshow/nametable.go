@@ -8,7 +8,7 @@ import (
 	"io"
 	"slices"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -39,7 +39,7 @@ func identity(id stack.Identity, a stack.NodeAddr) string {
 	default:
 		return a.String()
 	}
-	return frame.PrintablePrefix(id.String(), 32)
+	return printable.Prefix(id.String(), 32)
 }
 
 // typesInRow is the number of rows that a kernel spreads types over.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"syscall"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -52,9 +52,9 @@ func Answer(err error) string {
 	case errors.Is(err, context.Canceled):
 		return "error, interrupted\n"
 	case errors.As(err, &missing):
-		return "error, " + frame.PrintablePrefix(err.Error(), longestAnswer) + "\n"
+		return "error, " + printable.Prefix(err.Error(), longestAnswer) + "\n"
 	case errors.As(err, &r) && r.Reason != "":
-		return "Error: " + frame.PrintablePrefix(r.Reason, longestAnswer) + "\nkernel answers: " + errnoText(r.Errno) + "\n"
+		return "Error: " + printable.Prefix(r.Reason, longestAnswer) + "\nkernel answers: " + errnoText(r.Errno) + "\n"
 	case errors.As(err, &r):
 		return "kernel answers: " + errnoText(r.Errno) + "\n"
 	case errors.Is(err, stack.ErrConfig):
@@ -62,7 +62,7 @@ func Answer(err error) string {
 	case errors.As(err, &errno):
 		return "kernel answers: " + errnoText(errno) + "\n"
 	}
-	return "error, " + frame.PrintablePrefix(err.Error(), longestAnswer) + "\n"
+	return "error, " + printable.Prefix(err.Error(), longestAnswer) + "\n"
 }
 
 // errnoText is the text of an errno as C libraries have it: with a capital.

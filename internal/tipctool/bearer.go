@@ -7,7 +7,7 @@ import (
 	"net/netip"
 	"syscall"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
 )
@@ -88,7 +88,7 @@ func nameKey(media string) (string, error) {
 	case "udp":
 		return "name", nil
 	}
-	return "", said("invalid media type %s", frame.PrintablePrefix(media, 32))
+	return "", said("invalid media type %s", printable.Prefix(media, 32))
 }
 
 // theBearer reads the same where it must be there.
@@ -167,7 +167,7 @@ func (c *call) udpName(what string) (name, last string, err error) {
 	case len(c.rest) > 0 && c.key([]string{"name"}, c.rest[0]) == "":
 		return "", "", said("invalid option %q", c.rest[0])
 	case media != "udp":
-		return "", "", said("no %q media specific options%s", frame.PrintablePrefix(media, 32), what)
+		return "", "", said("no %q media specific options%s", printable.Prefix(media, 32), what)
 	case len(c.rest) < 2:
 		return "", "", said("missing media name")
 	}

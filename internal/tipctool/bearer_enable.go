@@ -5,7 +5,7 @@ package tipctool
 import (
 	"net/netip"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -78,7 +78,7 @@ func (c *call) bearerRequest() (r stack.BearerRequest, err error) {
 func domain(s string) (stack.NodeAddr, error) {
 	d, err := stack.ParseNodeAddr(s)
 	if err != nil {
-		return 0, said("invalid domain %q", frame.PrintablePrefix(s, 32))
+		return 0, said("invalid domain %q", printable.Prefix(s, 32))
 	}
 	return d, nil
 }
@@ -87,7 +87,7 @@ func domain(s string) (stack.NodeAddr, error) {
 func address(s string) (netip.Addr, error) {
 	ip, err := netip.ParseAddr(s)
 	if err != nil {
-		return ip, said("invalid IP address %q", frame.PrintablePrefix(s, 64))
+		return ip, said("invalid IP address %q", printable.Prefix(s, 64))
 	}
 	return ip, nil
 }

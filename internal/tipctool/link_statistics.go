@@ -6,7 +6,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/tipcshow"
 )
 
@@ -50,7 +50,7 @@ func (c *call) showStatistics() error {
 				continue
 			}
 			row := tipcshow.CastRow{
-				Name: frame.PrintablePrefix(r.Name, tipcshow.MaxLinkName), Window: cast.Window,
+				Name: printable.Prefix(r.Name, tipcshow.MaxLinkName), Window: cast.Window,
 				Received: r.Received, Deferred: r.Deferred, Duplicates: r.Duplicates,
 			}
 			all = append(all, statistic{

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package printable_test
 
 import (
 	"encoding/json"
@@ -9,12 +9,12 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/printable"
 )
 
-// Mutations it catches: Printable that looks for C0 and DEL alone; a byte that is no UTF-8
+// Mutations it catches: Text that looks for C0 and DEL alone; a byte that is no UTF-8
 // shown as it is, or as U+FFFD; one \u for a character beyond U+FFFF.
-func TestPrintable(t *testing.T) {
+func TestText(t *testing.T) {
 	for in, want := range map[string]string{
 		"":                               "",
 		"größe 10 µs, 日本, 😀":             "größe 10 µs, 日本, 😀",
@@ -28,35 +28,35 @@ func TestPrintable(t *testing.T) {
 		"\U000e0001":                     `\udb40\udc01`,
 		`\u001b`:                         `\u001b`,
 	} {
-		if got := frame.Printable(in); got != want {
+		if got := printable.Text(in); got != want {
 			t.Errorf("%q: got %s, want %s", in, got, want)
 		}
-		if got := frame.Printable([]byte(in)); got != want {
+		if got := printable.Text([]byte(in)); got != want {
 			t.Errorf("%q as bytes: got %s, want %s", in, got, want)
 		}
 	}
 	for most, want := range []string{"", "a", "a", "aé", `aé\n`, `aé\n`} {
-		if got := frame.PrintablePrefix("aé\n", most); got != want {
-			t.Errorf("PrintablePrefix to %d bytes: got %q, want %q", most, got, want)
+		if got := printable.Prefix("aé\n", most); got != want {
+			t.Errorf("Prefix to %d bytes: got %q, want %q", most, got, want)
 		}
 	}
-	if got := string(frame.AppendPrintable([]byte("x"), "a\n\tb\x1b", "\n\t")); got != "xa\n\tb\\u001b" {
-		t.Errorf("AppendPrintable: got %q", got)
+	if got := string(printable.Append([]byte("x"), "a\n\tb\x1b", "\n\t")); got != "xa\n\tb\\u001b" {
+		t.Errorf("Append: got %q", got)
 	}
 }
 
 // Whatever the bytes, what is shown is valid UTF-8 that can be printed, shown again it is the
 // same, and what could be printed is as it was. In JSON the escapes keep the meaning.
-func FuzzPrintable(f *testing.F) {
+func FuzzText(f *testing.F) {
 	for _, s := range []string{"eth0", "\x1b[2J\u009b\xff\u202e", "\U000e0001\xe2\x80", "é\\\"\n"} {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, s string) {
-		got := frame.Printable(s)
+		got := printable.Text(s)
 		if !utf8.ValidString(got) || strings.ContainsFunc(got, func(r rune) bool { return !unicode.IsPrint(r) }) {
 			t.Errorf("%q: got %q", s, got)
 		}
-		if again := frame.Printable(got); again != got {
+		if again := printable.Text(got); again != got {
 			t.Errorf("%q: got %q, and then %q", s, got, again)
 		}
 		if utf8.ValidString(s) && !strings.ContainsFunc(s, func(r rune) bool { return !unicode.IsPrint(r) }) && got != s {
@@ -67,7 +67,7 @@ func FuzzPrintable(f *testing.F) {
 			t.Fatal(err)
 		}
 		var back, want string
-		if err := json.Unmarshal(frame.AppendPrintable(nil, string(b), "\n\t"), &back); err != nil {
+		if err := json.Unmarshal(printable.Append(nil, string(b), "\n\t"), &back); err != nil {
 			t.Fatalf("%q: %v", s, err)
 		}
 		if json.Unmarshal(b, &want); back != want {
