@@ -234,7 +234,7 @@ func TestLinkTellsOfBroadcast(t *testing.T) {
 	b = r.NextFrame()
 	s, _ := parseLink(t, b.Bytes()[frame.EthernetLen:]).State()
 	if s.BcastAckInvalid() || !s.RedundantLink() || s.BcastAck() != 0x1234 || s.BcastGap() != 3 || s.LastBcast() != 0 {
-		t.Errorf("after: got %v", s)
+		t.Errorf("after: got %x", s.Bytes())
 	}
 	if r.bc.unacked != 5 {
 		t.Errorf("got %d owed, want 5: only the report that is due by number counts", r.bc.unacked)

@@ -28,7 +28,7 @@ func TestBroadcastSendStampsHeader(t *testing.T) {
 	}
 	m, err := frame.Parse(f.Bytes()[frame.EthernetLen:])
 	if err != nil || !m.NonSeq() || m.Seq() != 0xfffe || m.Ack() != 0 || m.BcastAck() != 0 || m.NetID() != castNet || m.Prev() != self {
-		t.Errorf("got %v %v", m, err)
+		t.Errorf("got %x %v", m.Bytes(), err)
 	}
 	if to, ok := m.DestNode(); to != 0 || !ok {
 		t.Errorf("got destination %v, want none", to)
@@ -262,14 +262,14 @@ func TestBroadcastBundles(t *testing.T) {
 	all := r.messages(f.Bytes()[frame.EthernetLen:])
 	p, _ := frame.Parse(f.Bytes()[frame.EthernetLen:])
 	if len(all) != 4 || !p.NonSeq() || p.NetID() != castNet || p.Seq() != 2 {
-		t.Errorf("got %d messages in %v", len(all), p)
+		t.Errorf("got %d messages in %x", len(all), p.Bytes())
 	}
 	if to, _ := p.DestNode(); to != 0 {
 		t.Errorf("got destination %v, want none", to)
 	}
 	for _, m := range all {
 		if m.NonSeq() || m.NetID() != 0 || m.Seq() != 0 || len(m.Bytes()) != n {
-			t.Errorf("got %v inside", m)
+			t.Errorf("got %x inside", m.Bytes())
 		}
 	}
 	r.wantOwing("sent", "[2:2]")

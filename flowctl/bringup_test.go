@@ -45,7 +45,7 @@ func (d *duo) settle() {
 		for i, l := range d.ends {
 			for b := l.NextFrame(); b != nil; b = l.NextFrame() {
 				busy = true
-				line := strings.TrimSuffix(describe(b), " bcast-ack=0")
+				line := strings.TrimSuffix(summary(b), " bcast-ack=0")
 				lost := d.lose != nil && d.lose(i, line)
 				d.lines = append(d.lines, fmt.Sprintf("%v %c %s%s", d.now, 'a'+i, line, map[bool]string{true: " LOST"}[lost]))
 				if !lost {

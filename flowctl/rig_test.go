@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/netdev"
 )
 
@@ -75,14 +76,15 @@ func (r *rig) done() {
 // out drains the frames and returns them described, shortened.
 func (r *rig) out() (lines []string) {
 	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
-		lines = append(lines, describe(b))
+		lines = append(lines, summary(b))
 		b.Release()
 	}
 	return lines
 }
 
-func describe(b *netdev.Buffer) string {
-	line, err := frame.Describe(b.Bytes()[frame.EthernetLen:])
+// summary is the frame in a line, without what most have.
+func summary(b *netdev.Buffer) string {
+	line, err := describe.Message(b.Bytes()[frame.EthernetLen:])
 	if err != nil {
 		return "UNSOUND " + line
 	}

@@ -55,7 +55,7 @@ func TestSendStampsHeader(t *testing.T) {
 	if got, want := hexWords(b.Bytes()[:24]), "02000000 00020200 00000001 88ca4100 00246000 00040008"; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
-	if got, want := describe(b), "bytes=4 seq=7 ack=8 bcast-ack=4"; got != want {
+	if got, want := summary(b), "bytes=4 seq=7 ack=8 bcast-ack=4"; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}
 }

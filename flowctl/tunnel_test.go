@@ -235,7 +235,7 @@ func TestPiecesRefused(t *testing.T) {
 		for i, x := range bad {
 			m, err := p.Add(x)
 			if last := i == len(bad)-1; (err != nil) != last || m.Bytes() != nil {
-				t.Errorf("%s, %d: got %v, %v", name, i, m, err)
+				t.Errorf("%s, %d: got %x, %v", name, i, m.Bytes(), err)
 			}
 		}
 		p.Add(piece(1, 2, packet[:60]))

@@ -39,8 +39,8 @@ func ParseBcastNack(m Message) (BcastNack, error) {
 // Fields returns what the message says.
 func (n BcastNack) Fields() BcastNackFields {
 	return BcastNackFields{
-		Ack: n.BcastAck(), After: Seq(n.word(2) >> 16), To: Seq(n.word(2)), Prev: n.Prev(),
-		LastBcast: Seq(n.word(4) >> 16), NetID: n.NetID(), Orig: NodeAddr(n.word(6)), Dest: NodeAddr(n.word(7)),
+		Ack: n.BcastAck(), After: Seq(n.Word(2) >> 16), To: Seq(n.Word(2)), Prev: n.Prev(),
+		LastBcast: Seq(n.Word(4) >> 16), NetID: n.NetID(), Orig: NodeAddr(n.Word(6)), Dest: NodeAddr(n.Word(7)),
 	}
 }
 

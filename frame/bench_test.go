@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
 
 // sink keeps the compiler from dropping what is only measured.
@@ -155,7 +156,7 @@ var readers = []func(m frame.Message) bool{
 		return true
 	},
 	func(m frame.Message) bool {
-		d, err := parseUDPDiscovery(m)
+		d, err := samples.ParseUDPDiscovery(m)
 		if err != nil {
 			return false
 		}
@@ -166,7 +167,7 @@ var readers = []func(m frame.Message) bool{
 }
 
 func TestParseDoesNotAllocate(t *testing.T) {
-	for i, b := range samples(t) {
+	for i, b := range samples.OfEachKind(t) {
 		frm := append(make([]byte, frame.EthernetLen), b...)
 		frame.PutEthernet(frm, frame.BroadcastMAC, frame.MAC{})
 		ok := true
@@ -176,7 +177,7 @@ func TestParseDoesNotAllocate(t *testing.T) {
 			ok = ok && err == nil && err2 == nil && readers[i](m)
 		})
 		if n != 0 || !ok {
-			t.Errorf("%s: got %v allocations, read %v, want 0, true", kinds[i].name, n, ok)
+			t.Errorf("%s: got %v allocations, read %v, want 0, true", samples.Kinds[i].Name, n, ok)
 		}
 	}
 }
@@ -184,14 +185,14 @@ func TestParseDoesNotAllocate(t *testing.T) {
 // TestRefusalDoesNotAllocate cuts each kind short and gives it to the wrong
 // parsers.
 func TestRefusalDoesNotAllocate(t *testing.T) {
-	for i, b := range samples(t) {
+	for i, b := range samples.OfEachKind(t) {
 		n := testing.AllocsPerRun(100, func() {
 			frame.Parse(b[:len(b)-1])
 			m, _ := frame.Parse(b)
 			readers[(i+4)%len(readers)](m)
 		})
 		if n != 0 {
-			t.Errorf("%s: got %v allocations, want 0", kinds[i].name, n)
+			t.Errorf("%s: got %v allocations, want 0", samples.Kinds[i].Name, n)
 		}
 	}
 }
@@ -229,8 +230,8 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 }
 
 func BenchmarkParse(b *testing.B) {
-	for i, s := range samples(b) {
-		b.Run(kinds[i].name, func(b *testing.B) {
+	for i, s := range samples.OfEachKind(b) {
+		b.Run(samples.Kinds[i].Name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {
 				m, err := frame.Parse(s)
@@ -254,8 +255,8 @@ func BenchmarkCalibrate(b *testing.B) {
 }
 
 func BenchmarkParseRecords(b *testing.B) {
-	gap, domain := state(b, unhex(b, "000c0200 001b0001 00230000")), state(b, unhex(b, "00040000 0014 0001 0000 0001 0000000000000001 01001002"))
-	sealed := message(b, "24", 30)
+	gap, domain := state(b, samples.Unhex(b, "000c0200 001b0001 00230000")), state(b, samples.Unhex(b, "00040000 0014 0001 0000 0001 0000000000000001 01001002"))
+	sealed := samples.Message(b, "24", 30)
 	event := (&frame.TopologyEventFields{Type: frame.Published, Subscription: frame.SubscriptionFields{Filter: frame.FilterPorts}}).Append(nil)
 	for name, read := range map[string]func() error{
 		"gap-ack":   func() error { g, _, err := gap.GapAcks(true); sink += uint32(g.Unicast().At(1).Ack); return err },

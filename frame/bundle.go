@@ -24,7 +24,7 @@ func ParseBundle(m Message) (Bundle, error) {
 }
 
 // Count is the number of messages the sender says are inside.
-func (u Bundle) Count() int { return int(u.word(9) >> 16) }
+func (u Bundle) Count() int { return int(u.Word(9) >> 16) }
 
 // Messages yields the messages in order. At the first that is not sound it
 // yields the error and stops.
@@ -53,7 +53,7 @@ type BundleFields struct {
 func (u Bundle) Fields() BundleFields {
 	f := BundleFields{
 		Common: u.common(), Count: uint16(u.Count()), Importance: Importance(u.bits(9, 0, 3)),
-		Orig: NodeAddr(u.word(6)), Dest: NodeAddr(u.word(7)),
+		Orig: NodeAddr(u.Word(6)), Dest: NodeAddr(u.Word(7)),
 	}
 	if u.NonSeq() {
 		f.NetID = u.NetID()

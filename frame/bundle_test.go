@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
 
 // bundle puts data into a bundle, followed by bytes that are not part of it.
@@ -17,7 +18,7 @@ func bundle(t testing.TB, data []byte) frame.Bundle {
 	t.Helper()
 	f := frame.BundleFields{Count: 9}
 	b := f.Append(nil, data)
-	m, err := frame.Parse(append(b, head(w0(2, 0, 24, 24), 24)...))
+	m, err := frame.Parse(append(b, samples.Head(samples.Word0(2, 0, 24, 24), 24)...))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -30,8 +31,8 @@ func bundle(t testing.TB, data []byte) frame.Bundle {
 
 // TestBundle says for each content what Messages yields: lengths and errors.
 func TestBundle(t *testing.T) {
-	msg := func(size int) []byte { return head(w0(2, 0, 24, size), size) }
-	claim := func(size, n int) []byte { return head(w0(2, 0, 24, size), n) }
+	msg := func(size int) []byte { return samples.Head(samples.Word0(2, 0, 24, size), size) }
+	claim := func(size, n int) []byte { return samples.Head(samples.Word0(2, 0, 24, size), n) }
 	for _, c := range []struct {
 		name  string
 		parts [][]byte // each but the last is padded to 4 bytes
@@ -47,7 +48,7 @@ func TestBundle(t *testing.T) {
 		{"one more than there is", [][]byte{msg(24), claim(25, 24)}, "24 " + frame.ErrTruncated.Error()},
 		{"bytes behind the bundle do not count", [][]byte{claim(48, 24)}, frame.ErrTruncated.Error()},
 		{"largest size", [][]byte{claim(66024, 24)}, frame.ErrTruncated.Error()},
-		{"encrypted", [][]byte{head(w0(7, 0, 24, 24), 24)}, frame.ErrEncrypted.Error()},
+		{"encrypted", [][]byte{samples.Head(samples.Word0(7, 0, 24, 24), 24)}, frame.ErrEncrypted.Error()},
 	} {
 		var data []byte
 		for i, p := range c.parts {
@@ -71,7 +72,7 @@ func TestBundle(t *testing.T) {
 
 func TestBundleStopsWhenAsked(t *testing.T) {
 	n := 0
-	for range bundle(t, append(head(w0(2, 0, 24, 24), 24), head(w0(2, 0, 24, 24), 24)...)).Messages() {
+	for range bundle(t, append(samples.Head(samples.Word0(2, 0, 24, 24), 24), samples.Head(samples.Word0(2, 0, 24, 24), 24)...)).Messages() {
 		n++
 		break
 	}
@@ -101,24 +102,12 @@ func checkInside(t *testing.T, u frame.Bundle) {
 	}
 }
 
-func TestDescribeNestedBundle(t *testing.T) {
-	inner := frame.BundleFields{}
-	f := frame.BundleFields{Count: 2}
-	conn := frame.PayloadFields{}
-	b := f.Append(nil, conn.Append(inner.Append(nil, nil), nil))
-	line, err := frame.Describe(b)
-	want := "bundle of 2 [ " + frame.ErrMalformed.Error() + "; data-low/conn"
-	if err != nil || !strings.Contains(line, want) {
-		t.Errorf("got %q, %v, want %q in it", line, err, want)
-	}
-}
-
 // TestBundleOfMany is the worst a frame can do: the shortest messages, as many as
 // a message can hold.
 func TestBundleOfMany(t *testing.T) {
 	data := make([]byte, frame.MaxPayload)
 	for i := 0; i+frame.ShortLen <= len(data); i += frame.ShortLen {
-		binary.BigEndian.PutUint32(data[i:], w0(2, 0, 24, 24))
+		binary.BigEndian.PutUint32(data[i:], samples.Word0(2, 0, 24, 24))
 	}
 	u := bundle(t, data)
 	checkInside(t, u)
@@ -166,7 +155,7 @@ func TestBundleBuiltInPlace(t *testing.T) {
 		t.Errorf("%d bytes: got first word %x", len(b), b[:4])
 	}
 	for u := range frame.User(16) {
-		if got := frame.UserOf(head(w0(2, int(u), 24, 24), 24)); got != u {
+		if got := frame.UserOf(samples.Head(samples.Word0(2, int(u), 24, 24), 24)); got != u {
 			t.Errorf("got %v, want %v", got, u)
 		}
 	}

@@ -77,7 +77,7 @@ func parseDiscovery(m Message, media uint) (Discovery, error) {
 		return Discovery{}, ErrMalformed
 	}
 	d := Discovery{m}
-	if media>>d.word(5)&1 == 0 {
+	if media>>d.Word(5)&1 == 0 {
 		return Discovery{}, ErrUnknown
 	}
 	if d.Capabilities().Has(CapNodeID128) && (len(d.Data()) < 16 || d.Identity() == Identity{}) {
@@ -93,16 +93,16 @@ func parseDiscovery(m Message, media uint) (Discovery, error) {
 func (d Discovery) Type() DiscoveryType { return DiscoveryType(d.RawType()) }
 
 // Capabilities are the sender's.
-func (d Discovery) Capabilities() Capabilities { return Capabilities(d.word(1)>>15) & capMask }
+func (d Discovery) Capabilities() Capabilities { return Capabilities(d.Word(1)>>15) & capMask }
 
 // Signature tells one life of the sender from another, as read: 16 bits.
-func (d Discovery) Signature() uint16 { return uint16(d.word(1)) }
+func (d Discovery) Signature() uint16 { return uint16(d.Word(1)) }
 
 // Dest is the destination domain, or the node answered.
-func (d Discovery) Dest() NodeAddr { return NodeAddr(d.word(2)) }
+func (d Discovery) Dest() NodeAddr { return NodeAddr(d.Word(2)) }
 
 // NetID is the number of the sender's network.
-func (d Discovery) NetID() uint32 { return d.word(4) }
+func (d Discovery) NetID() uint32 { return d.Word(4) }
 
 // MAC is the sender's station; zero for a UDP bearer.
 func (d Discovery) MAC() MAC { return d.Media().MAC }
@@ -114,10 +114,10 @@ func (d Discovery) Media() MediaAddr {
 }
 
 // NetHash identifies the sender's network namespace within its host.
-func (d Discovery) NetHash() uint32 { return d.word(13) }
+func (d Discovery) NetHash() uint32 { return d.Word(13) }
 
 // Suggested is the address a TrialFail proposes.
-func (d Discovery) Suggested() NodeAddr { return NodeAddr(d.word(14)) }
+func (d Discovery) Suggested() NodeAddr { return NodeAddr(d.Word(14)) }
 
 // Identity is the sender's; for old nodes that send none it is made from the
 // address.

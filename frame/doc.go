@@ -2,7 +2,7 @@
 
 // Package frame holds every byte TIPC puts on the wire: Ethernet framing, the
 // messages of each user, addresses and their text forms, wrapping sequence
-// numbers. The memory that frames live in is package netdev's.
+// numbers. It holds nothing else. The memory that frames live in is package netdev's.
 //
 //	bytes ── Parse ──► Message ── ParsePayload, ParseLink, … ──► a view of the kind
 //	                                                               │ Fields
@@ -16,9 +16,10 @@
 // so have Encrypted packets, whose header is readable, and the records of the
 // topology service, Subscription and TopologyEvent.
 //
-// For people and tools, Describe prints a message in a line, Tree in many, Dissect
-// takes it apart into all its fields, and Lint finds the rules of the protocol that
-// it breaks.
+// What is for people and tools stands in folders of its own: describe prints a message
+// in one line, dissect takes it apart into all its fields, lint finds the rules of the
+// protocol that it breaks, layers reads captures, conversation follows them. They use
+// what this package exports, Message.Word and Message.Check among it.
 //
 // Not read: InfiniBand's addresses, and what stands inside encrypted packets.
 //

@@ -32,8 +32,6 @@ func Example() {
 	}
 	r, _ := p.Range()
 	fmt.Printf("%s from %v for %v\n", p.Data(), p.From(), r)
-	fmt.Println(m)
 	// Output:
 	// hello from <1001001:1001> for 18888:17-17
-	// 1001001>1001002 data-low/named 1001>2002 name=18888:17 bytes=5 seq=5 ack=4 bcast-ack=0
 }

@@ -11,6 +11,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
 
 // A maker fills in fields with values each of which is legal, at random.
@@ -173,13 +174,13 @@ func TestBuiltParses(t *testing.T) {
 			b := build(f, nil, data[i])
 			m, err := frame.Parse(b)
 			if err != nil || len(m.Bytes()) != len(b) {
-				t.Fatalf("%s %+v: got %d bytes, %v, want %d, nil", kinds[i].name, f, len(m.Bytes()), err, len(b))
+				t.Fatalf("%s %+v: got %d bytes, %v, want %d, nil", samples.Kinds[i].Name, f, len(m.Bytes()), err, len(b))
 			}
 			got, gotData, err := parsers[i](m)
 			if err != nil || !reflect.DeepEqual(got, f) || !bytes.Equal(gotData, data[i]) {
-				t.Fatalf("%s: got %+v, %x, %v, want %+v, %x, nil", kinds[i].name, got, gotData, err, f, data[i])
+				t.Fatalf("%s: got %+v, %x, %v, want %+v, %x, nil", samples.Kinds[i].Name, got, gotData, err, f, data[i])
 			}
-			kinds[i].check(t, m)
+			samples.Kinds[i].Check(t, m)
 		}
 	}
 }
@@ -191,7 +192,7 @@ func TestAppendZeroes(t *testing.T) {
 	for i, f := range fields {
 		dirty := bytes.Repeat([]byte{0xff}, 256)
 		if got, want := build(f, dirty[:3], data[i]), build(f, nil, data[i]); !bytes.Equal(got[3:], want) {
-			t.Errorf("%s: got %x, want %x", kinds[i].name, got[3:], want)
+			t.Errorf("%s: got %x, want %x", samples.Kinds[i].Name, got[3:], want)
 		}
 	}
 	n, p := frame.NamesFields{}, frame.PayloadFields{Type: frame.McastMsg}
@@ -213,7 +214,7 @@ func TestAppendZeroes(t *testing.T) {
 func TestNetIDOnlyInBroadcast(t *testing.T) {
 	for i, f := range map[int]any{4: frame.NamesFields{NetID: 7}, 7: frame.FragmentFields{NetID: 7}, 8: frame.BundleFields{NetID: 7}, 11: frame.KeyFields{NetID: 7}} {
 		if b := build(f, nil, nil); binary.BigEndian.Uint32(b[20:]) != 0 {
-			t.Errorf("%s: got %#x in word 5, want 0", kinds[i].name, binary.BigEndian.Uint32(b[20:]))
+			t.Errorf("%s: got %#x in word 5, want 0", samples.Kinds[i].Name, binary.BigEndian.Uint32(b[20:]))
 		}
 	}
 }

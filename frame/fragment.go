@@ -45,13 +45,25 @@ func ParseFragment(m Message) (Fragment, error) {
 func (f Fragment) Type() FragmentType { return FragmentType(f.RawType()) }
 
 // Number is the fragment's number, from 1; receivers do not depend on it.
-func (f Fragment) Number() uint16 { return uint16(f.word(4) >> 16) }
+func (f Fragment) Number() uint16 { return uint16(f.Word(4) >> 16) }
+
+// Original returns the header of the message of which the fragment is the first piece, and as
+// much of its data as is in the piece; ok is false when it is another piece, or the header is
+// not sound or not all there.
+func (f Fragment) Original() (m Message, ok bool) {
+	d := f.Data()
+	if f.Type() != FirstFragment || len(d) < ShortLen {
+		return Message{}, false
+	}
+	m = Message{d, int(binary.BigEndian.Uint32(d)>>21&0xf) * 4}
+	return m, m.Word(0)>>29 == 2 && m.hlen >= ShortLen && m.hlen <= len(d)
+}
 
 // Fields returns what the fragment says of itself.
 func (f Fragment) Fields() FragmentFields {
 	x := FragmentFields{
 		Common: f.common(), Type: f.Type(), Number: f.Number(), Importance: Importance(f.bits(9, 0, 3)),
-		Orig: NodeAddr(f.word(6)), Dest: NodeAddr(f.word(7)),
+		Orig: NodeAddr(f.Word(6)), Dest: NodeAddr(f.Word(7)),
 	}
 	if f.NonSeq() {
 		x.NetID = f.NetID()

@@ -4,11 +4,10 @@ package frame_test
 
 import (
 	"math/rand/v2"
-	"strings"
 	"testing"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
 
 // seed gives a fuzzer the messages of the captures that parse takes, a few of
@@ -19,22 +18,8 @@ func seed(f *testing.F, parse func(frame.Message) error) {
 			f.Add(b)
 		}
 	}
-	seen := map[int]int{}
-	for _, c := range captures {
-		keys := newOpener(f)
-		for _, x := range readCapture(f, c.number) {
-			_, b, err := layers.Unwrap(x.Data)
-			if err != nil {
-				continue
-			}
-			if e, err := frame.ParseEncrypted(b); err == nil {
-				b = keys.open(e)
-			}
-			user := b[0] >> 1 & 0xf
-			if seen[len(b)<<4|int(user)]++; seen[len(b)<<4|int(user)] <= 2 && len(b) < 700 {
-				add(b)
-			}
-		}
+	for _, b := range samples.Few(f) {
+		add(b)
 	}
 	r := maker{rand.New(rand.NewPCG(5, 6))}
 	for range 5 {
@@ -47,18 +32,18 @@ func seed(f *testing.F, parse func(frame.Message) error) {
 
 // fuzzKind holds every message that kind i's parser takes to the law of its kind.
 func fuzzKind(f *testing.F, i int) {
-	k := kinds[i]
-	takes := func(m frame.Message) error { _, err := k.rebuild(m, nil); return err }
+	k := samples.Kinds[i]
+	takes := func(m frame.Message) error { _, err := k.Rebuild(m, nil); return err }
 	seed(f, takes)
 	f.Fuzz(func(t *testing.T, b []byte) {
 		m, err := frame.Parse(b)
 		if err != nil {
 			return
 		}
-		if _, err := k.rebuild(m, nil); err != nil {
+		if _, err := k.Rebuild(m, nil); err != nil {
 			return
 		}
-		k.check(t, m)
+		k.Check(t, m)
 	})
 }
 
@@ -83,7 +68,7 @@ func FuzzTunnel(f *testing.F) {
 			return
 		}
 		if x, err := frame.ParseTunnel(m); err == nil {
-			kinds[10].check(t, m)
+			samples.Kinds[10].Check(t, m)
 			point, err := x.SyncPoint()
 			if in, err2 := x.Inner(); err2 == nil && (err != nil || in.Seq()+frame.Seq(x.Count()-1) != point) {
 				t.Errorf("got %v, %v, want %v", point, err, in.Seq()+frame.Seq(x.Count()-1))
@@ -100,7 +85,7 @@ func FuzzBundle(f *testing.F) {
 			return
 		}
 		if u, err := frame.ParseBundle(m); err == nil {
-			kinds[8].check(t, m)
+			samples.Kinds[8].Check(t, m)
 			checkInside(t, u)
 		}
 	})
@@ -136,19 +121,22 @@ func FuzzParse(f *testing.F) {
 			p.GroupSeq()
 		}
 		taken := 0
-		for _, k := range kinds {
-			if _, err := k.rebuild(m, nil); err == nil {
+		for _, k := range samples.Kinds {
+			if _, err := k.Rebuild(m, nil); err == nil {
 				taken++
 			}
 		}
+		if err := m.Check(); (err == nil) != (taken == 1) {
+			t.Errorf("%x: got %v, but %d kinds take it", m.Bytes(), err, taken)
+		}
 		if taken > 1 {
-			t.Errorf("%v: got %d kinds, want at most 1", m, taken)
+			t.Errorf("%x: got %d kinds, want at most 1", m.Bytes(), taken)
 		}
 	})
 }
 
 func FuzzEthernet(f *testing.F) {
-	for _, x := range readCapture(f, "01")[:12] {
+	for _, x := range samples.Read(f, "01")[:12] {
 		f.Add(x.Data)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -160,55 +148,6 @@ func FuzzEthernet(f *testing.F) {
 		frame.PutEthernet(got, h.Dst(), h.Src())
 		if got = append(got, payload...); string(got) != string(b) {
 			t.Errorf("got %x, want %x", got, b)
-		}
-	})
-}
-
-func FuzzDescribe(f *testing.F) {
-	seed(f, func(frame.Message) error { return nil })
-	f.Fuzz(func(t *testing.T, b []byte) {
-		line, err := frame.Describe(b)
-		if line == "" || strings.ContainsFunc(line, func(r rune) bool { return r < ' ' || r > '~' }) {
-			t.Errorf("got %q, want one line of printable characters", line)
-		}
-		m, perr := frame.Parse(b)
-		if perr == frame.ErrEncrypted {
-			if _, perr = frame.ParseEncrypted(b); perr == nil {
-				perr = frame.ErrEncrypted
-			}
-		}
-		if perr != nil {
-			if err != perr {
-				t.Errorf("got %v, want %v", err, perr)
-			}
-			return
-		}
-		if _, ok := kindOf(m); ok != (err == nil) {
-			t.Errorf("%q: got %v, want an error: %v", line, err, !ok)
-		}
-	})
-}
-
-// FuzzLint: what no parser takes breaks a rule, and every finding is of a rule
-// there is.
-func FuzzLint(f *testing.F) {
-	seed(f, func(frame.Message) error { return nil })
-	for _, x := range readCapture(f, "25")[:20] {
-		f.Add(x.Data[frame.EthernetLen:])
-	}
-	known := map[string]bool{}
-	for _, r := range frame.Rules() {
-		known[r.ID] = true
-	}
-	f.Fuzz(func(t *testing.T, b []byte) {
-		found := frame.Lint(b)
-		for _, x := range found {
-			if !known[x.Rule] || x.Where == "" || x.Text == "" {
-				t.Errorf("got %+v, want a rule, a place and a text", x)
-			}
-		}
-		if _, err := frame.Describe(b); err != nil && err != frame.ErrEncrypted && len(found) == 0 {
-			t.Errorf("%v: got nothing", err)
 		}
 	})
 }

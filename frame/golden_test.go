@@ -4,23 +4,13 @@ package frame_test
 
 import (
 	"bytes"
-	"encoding/hex"
 	"reflect"
 	"strings"
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
-
-// unhex reads hexadecimal digits with any white space among them.
-func unhex(t testing.TB, s string) []byte {
-	t.Helper()
-	b, err := hex.DecodeString(strings.Join(strings.Fields(s), ""))
-	if err != nil {
-		t.Fatal(err)
-	}
-	return b
-}
 
 const (
 	nodeA = frame.NodeAddr(0x01001001)
@@ -142,7 +132,7 @@ func parseBcastNack(m frame.Message) (any, []byte, error) {
 }
 
 func parseUDPDiscoveryFields(m frame.Message) (any, []byte, error) {
-	d, err := parseUDPDiscovery(m)
+	d, err := samples.ParseUDPDiscovery(m)
 	if err != nil {
 		return nil, nil, err
 	}
@@ -478,7 +468,7 @@ func TestGolden(t *testing.T) {
 			"",
 		},
 	} {
-		b := unhex(t, c.hex)
+		b := samples.Unhex(t, c.hex)
 		m, err := frame.Parse(b)
 		if err != nil || len(m.Bytes()) != len(b) {
 			t.Errorf("%s: got %d bytes, %v, want %d, nil", c.name, len(m.Bytes()), err, len(b))
@@ -494,13 +484,9 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-const goldenBundle = `4d40006b 00000009 003200c8 525500aa 00000000 00000000 525500aa 525500ab 00000000 00020000
-	41000025 60000000 00000000 525500aa 11223344 55667788 525500aa 525500ab 68656c6c6f 000000
-	42c0001b 00000000 00000000 525500aa a1a2a3a4 b1b2b3b4 616263`
-
 // TestGoldenBundle takes apart and puts together the two messages of 01 §6.
 func TestGoldenBundle(t *testing.T) {
-	b := unhex(t, goldenBundle)
+	b := samples.Unhex(t, samples.Bundle)
 	fields := frame.BundleFields{Common: frame.Common{Ack: 50, Seq: 200, BcastAck: 9, Prev: 0x525500aa}, Count: 2, Orig: 0x525500aa, Dest: 0x525500ab}
 	direct := frame.PayloadFields{
 		Common: frame.Common{Prev: 0x525500aa}, Type: frame.DirectMsg,
@@ -563,7 +549,7 @@ func TestGoldenFrames(t *testing.T) {
 		{"03 §6.3", "01", 15, `5740003c 1c000000 00000002 01001001 00000001 00004000 01001001 01001002 00000000 00000000
 			00000000 01001001 01001001 00000000 01001001`},
 	} {
-		got, want := message(t, c.number, c.frame), unhex(t, c.hex)
+		got, want := samples.Message(t, c.number, c.frame), samples.Unhex(t, c.hex)
 		if !bytes.HasPrefix(got, want) {
 			t.Errorf("%s: capture %s frame %d: got %x, want %x", c.name, c.number, c.frame, got, want)
 		}

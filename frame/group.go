@@ -58,25 +58,25 @@ func (g Group) Type() GroupType { return GroupType(g.RawType()) }
 
 // From is the member that sends.
 func (g Group) From() SocketAddr {
-	return SocketAddr{Port: g.word(4), Node: NodeAddr(g.word(6))}
+	return SocketAddr{Port: g.Word(4), Node: NodeAddr(g.Word(6))}
 }
 
 // DestPort is the port of the member it is for.
-func (g Group) DestPort() uint32 { return g.word(5) }
+func (g Group) DestPort() uint32 { return g.Word(5) }
 
 // Number is the number of the next group broadcast: the sender's own in GroupJoin
 // and GroupLeave, the one it expects in GroupAck. In GroupRemit it is the window,
 // in blocks of 1 KiB, that the sender gives back.
-func (g Group) Number() uint16 { return uint16(g.word(9) >> 16) }
+func (g Group) Number() uint16 { return uint16(g.Word(9) >> 16) }
 
 // Window is the number of blocks of 1 KiB granted by GroupJoin and GroupAdv.
-func (g Group) Window() uint16 { return uint16(g.word(9)) }
+func (g Group) Window() uint16 { return uint16(g.Word(9)) }
 
 // Fields returns what the message says.
 func (g Group) Fields() GroupFields {
 	return GroupFields{
 		Common: g.common(), Type: g.Type(), DestDroppable: g.flag(0, 19),
-		OrigPort: g.word(4), DestPort: g.word(5), Orig: NodeAddr(g.word(6)), Dest: NodeAddr(g.word(7)),
+		OrigPort: g.Word(4), DestPort: g.Word(5), Orig: NodeAddr(g.Word(6)), Dest: NodeAddr(g.Word(7)),
 		Number: g.Number(), Window: g.Window(),
 	}
 }
@@ -102,7 +102,7 @@ func (p Payload) Group() (group, instance uint32, ok bool) {
 	if !p.IsGroup() {
 		return 0, 0, false
 	}
-	return p.word(8), p.word(9), true
+	return p.Word(8), p.Word(9), true
 }
 
 // GroupSeq is the message's place among the sender's group broadcasts; in a
@@ -113,7 +113,7 @@ func (p Payload) GroupSeq() (seq Seq, ackRequest, ok bool) {
 	if !p.IsGroup() {
 		return 0, false, false
 	}
-	return Seq(p.word(10) >> 16), p.flag(10, 0), true
+	return Seq(p.Word(10) >> 16), p.flag(10, 0), true
 }
 
 // GroupWord is PayloadFields.Upper of a message in a group.

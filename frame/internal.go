@@ -30,13 +30,13 @@ func ParseBcastInit(m Message) (BcastInit, error) {
 }
 
 // LastBcast is the last broadcast packet the peer sent before.
-func (i BcastInit) LastBcast() Seq { return Seq(i.word(4) >> 16) }
+func (i BcastInit) LastBcast() Seq { return Seq(i.Word(4) >> 16) }
 
 // Fields returns what the message says.
 func (i BcastInit) Fields() BcastInitFields {
 	return BcastInitFields{
 		Common: i.common(), LastBcast: i.LastBcast(), BcastAckInvalid: i.flag(5, 14),
-		Orig: NodeAddr(i.word(6)), Dest: NodeAddr(i.word(7)),
+		Orig: NodeAddr(i.Word(6)), Dest: NodeAddr(i.Word(7)),
 	}
 }
 
@@ -98,8 +98,8 @@ func (c Conn) Error() ErrorCode { return ErrorCode(c.bits(1, 25, 4)) }
 func (c Conn) Fields() ConnFields {
 	return ConnFields{
 		Common: c.common(), Type: ConnType(c.RawType()), Error: c.Error(), NagleAck: c.flag(0, 18),
-		OrigPort: c.word(4), DestPort: c.word(5), Orig: NodeAddr(c.word(6)), Dest: NodeAddr(c.word(7)),
-		Acked: uint16(c.word(9) >> 16), Window: uint16(c.word(9)),
+		OrigPort: c.Word(4), DestPort: c.Word(5), Orig: NodeAddr(c.Word(6)), Dest: NodeAddr(c.Word(7)),
+		Acked: uint16(c.Word(9) >> 16), Window: uint16(c.Word(9)),
 	}
 }
 

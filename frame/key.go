@@ -70,10 +70,10 @@ func ParseKey(m Message) (KeyMessage, error) {
 }
 
 // Generation numbers the sender's keys.
-func (k KeyMessage) Generation() Seq { return Seq(k.word(4) >> 16) }
+func (k KeyMessage) Generation() Seq { return Seq(k.Word(4) >> 16) }
 
 // Mode says whose the key is.
-func (k KeyMessage) Mode() KeyMode { return KeyMode(k.word(4) & 0xf) }
+func (k KeyMessage) Mode() KeyMode { return KeyMode(k.Word(4) & 0xf) }
 
 // Key returns key and salt, in the frame's memory: 20, 28 or 36 bytes.
 func (k KeyMessage) Key() []byte { return k.Data()[keyHead:] }
@@ -82,7 +82,7 @@ func (k KeyMessage) Key() []byte { return k.Data()[keyHead:] }
 func (k KeyMessage) Fields() KeyFields {
 	f := KeyFields{
 		Common: k.common(), Generation: k.Generation(), Mode: k.Mode(),
-		Orig: NodeAddr(k.word(6)), Dest: NodeAddr(k.word(7)),
+		Orig: NodeAddr(k.Word(6)), Dest: NodeAddr(k.Word(7)),
 	}
 	if k.NonSeq() {
 		f.NetID = k.NetID()

@@ -42,12 +42,12 @@ type LinkInfo struct {
 
 func (m Message) linkInfo() LinkInfo {
 	return LinkInfo{
-		LastBcast: Seq(m.word(4) >> 16), NextSent: Seq(m.word(4)),
-		Session:         Seq(m.word(5) >> 16),
+		LastBcast: Seq(m.Word(4) >> 16), NextSent: Seq(m.Word(4)),
+		Session:         Seq(m.Word(5) >> 16),
 		BcastAckInvalid: m.flag(5, 14), PeerStopping: m.flag(5, 13), RedundantLink: m.flag(5, 12),
 		Bearer: uint8(m.bits(5, 9, 3)), Priority: uint8(m.bits(5, 4, 5)), Plane: uint8(m.bits(5, 1, 3)),
-		Tolerance: uint16(m.word(9)),
-		Orig:      NodeAddr(m.word(6)), Dest: NodeAddr(m.word(7)),
+		Tolerance: uint16(m.Word(9)),
+		Orig:      NodeAddr(m.Word(6)), Dest: NodeAddr(m.Word(7)),
 	}
 }
 
@@ -92,13 +92,13 @@ func (l LinkMessage) IsActivate() bool { return l.RawType() == linkActivate }
 func (l LinkMessage) Info() LinkInfo { return l.linkInfo() }
 
 // Session is the sender's session.
-func (l LinkMessage) Session() Seq { return Seq(l.word(5) >> 16) }
+func (l LinkMessage) Session() Seq { return Seq(l.Word(5) >> 16) }
 
 // RedundantLink reports whether the sender takes this node for up.
 func (l LinkMessage) RedundantLink() bool { return l.flag(5, 12) }
 
 // LastBcast is the last broadcast packet the sender has sent.
-func (l LinkMessage) LastBcast() Seq { return Seq(l.word(4) >> 16) }
+func (l LinkMessage) LastBcast() Seq { return Seq(l.Word(4) >> 16) }
 
 // A State is a view of a STATE message: a link that is up, reporting.
 type State struct{ LinkMessage }
@@ -119,7 +119,7 @@ func (s State) Gap() int { return int(s.bits(1, 16, 13)) }
 func (s State) BcastGap() int { return int(s.bits(8, 0, 10)) }
 
 // NextSent is the sequence number the sender's next packet will have.
-func (s State) NextSent() Seq { return Seq(s.word(4)) }
+func (s State) NextSent() Seq { return Seq(s.Word(4)) }
 
 // StateFields is what a STATE message says, for writing. Common.Seq is the
 // number among STATE messages.
@@ -158,11 +158,11 @@ func (l LinkMessage) Reset() (r Reset, ok bool) { return Reset{l}, !l.IsState() 
 
 // DestSession is the session an ACTIVATE answers; ok is false when it names none.
 func (r Reset) DestSession() (s Seq, ok bool) {
-	return Seq(r.word(1)), r.IsActivate() && r.flag(1, 16)
+	return Seq(r.Word(1)), r.IsActivate() && r.flag(1, 16)
 }
 
 // MaxPacket is the largest packet the sender can take, in bytes.
-func (r Reset) MaxPacket() int { return int(r.word(9)>>16) * 4 }
+func (r Reset) MaxPacket() int { return int(r.Word(9)>>16) * 4 }
 
 // PeerStopping asks for a full new start.
 func (r Reset) PeerStopping() bool { return r.flag(5, 13) }

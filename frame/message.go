@@ -81,12 +81,13 @@ func ParseHead(b []byte) (m Message, whole int, err error) {
 	return Message{b[:min(whole, len(b))], hlen}, whole, nil
 }
 
-func (m Message) word(i int) uint32 { return binary.BigEndian.Uint32(m.b[4*i:]) }
+// Word returns word i of the header, from 0 to HeaderLen()/4-1, for what no kind has a name for.
+func (m Message) Word(i int) uint32 { return binary.BigEndian.Uint32(m.b[4*i:]) }
 
 // bits returns the width bits of word i from bit low upwards.
-func (m Message) bits(i, low, width int) uint32 { return m.word(i) >> low & (1<<width - 1) }
+func (m Message) bits(i, low, width int) uint32 { return m.Word(i) >> low & (1<<width - 1) }
 
-func (m Message) flag(i, bit int) bool { return m.word(i)>>bit&1 != 0 }
+func (m Message) flag(i, bit int) bool { return m.Word(i)>>bit&1 != 0 }
 
 // Bytes returns the whole message.
 func (m Message) Bytes() []byte { return m.b }
@@ -109,20 +110,20 @@ func (m Message) RawType() uint8 { return uint8(m.bits(1, 29, 3)) }
 
 // BcastAck is the last broadcast packet the sender has received in order from
 // the destination. Not every kind has it.
-func (m Message) BcastAck() Seq { return Seq(m.word(1)) }
+func (m Message) BcastAck() Seq { return Seq(m.Word(1)) }
 
 // BcastAckInvalid reports whether all that is said of broadcast is to be ignored. It
 // is void but for the link protocol, names and the opening of the broadcast link.
 func (m Message) BcastAckInvalid() bool { return m.flag(5, 14) }
 
 // Ack is the last packet the sender has received in order on this link.
-func (m Message) Ack() Seq { return Seq(m.word(2) >> 16) }
+func (m Message) Ack() Seq { return Seq(m.Word(2) >> 16) }
 
 // Seq is the packet's own place in the link's sequence.
-func (m Message) Seq() Seq { return Seq(m.word(2)) }
+func (m Message) Seq() Seq { return Seq(m.Word(2)) }
 
 // Prev is the node that put the message on the wire.
-func (m Message) Prev() NodeAddr { return NodeAddr(m.word(3)) }
+func (m Message) Prev() NodeAddr { return NodeAddr(m.Word(3)) }
 
 // DestNode is the node the message is for, and ok is false where the header is
 // too short to say.
@@ -130,15 +131,15 @@ func (m Message) DestNode() (a NodeAddr, ok bool) {
 	if m.hlen < BasicLen || m.User() == UserDiscovery {
 		return 0, false
 	}
-	return NodeAddr(m.word(7)), true
+	return NodeAddr(m.Word(7)), true
 }
 
 // NetID is the network's number in a message of the broadcast link.
-func (m Message) NetID() uint32 { return m.word(5) }
+func (m Message) NetID() uint32 { return m.Word(5) }
 
 // Selector is the originating port, whose lowest bit chooses among parallel
 // links.
-func (m Message) Selector() uint32 { return m.word(4) }
+func (m Message) Selector() uint32 { return m.Word(4) }
 
 // Importance is the class in which the message waits for a busy link: payload
 // by its user, unless it comes back with an error; bundles and fragments by what

@@ -5,62 +5,52 @@ package frame_test
 import (
 	"bytes"
 	"encoding/binary"
-	"errors"
 	"strings"
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
 
 // TestCutAndPadded cuts a message of each kind at every byte, and pads it as
 // Ethernet does.
 func TestCutAndPadded(t *testing.T) {
-	for i, b := range samples(t) {
-		k := kinds[i]
+	for i, b := range samples.OfEachKind(t) {
+		k := samples.Kinds[i]
 		for n := range b {
 			if _, err := frame.Parse(b[:n]); err != frame.ErrTruncated {
-				t.Errorf("%s cut to %d: got %v, want %v", k.name, n, err, frame.ErrTruncated)
+				t.Errorf("%s cut to %d: got %v, want %v", k.Name, n, err, frame.ErrTruncated)
 			}
 		}
 		padded := append(bytes.Clone(b), bytes.Repeat([]byte{0xee}, max(60-frame.EthernetLen-len(b), 1))...)
 		m, err := frame.Parse(padded)
 		if err != nil || !bytes.Equal(m.Bytes(), b) {
-			t.Fatalf("%s padded: got %x, %v, want %x", k.name, m.Bytes(), err, b)
+			t.Fatalf("%s padded: got %x, %v, want %x", k.Name, m.Bytes(), err, b)
 		}
-		if got, err := k.rebuild(m, nil); err != nil || !bytes.Equal(got, b) {
-			t.Errorf("%s padded: got %x, %v, want %x", k.name, got, err, b)
+		if got, err := k.Rebuild(m, nil); err != nil || !bytes.Equal(got, b) {
+			t.Errorf("%s padded: got %x, %v, want %x", k.Name, got, err, b)
 		}
 	}
 }
 
 // TestOneKindEach gives each sample to each parser.
 func TestOneKindEach(t *testing.T) {
-	for i, b := range samples(t) {
+	for i, b := range samples.OfEachKind(t) {
 		m, err := frame.Parse(b)
 		if err != nil {
 			t.Fatal(err)
 		}
-		for j, k := range kinds {
+		for j, k := range samples.Kinds {
 			want := frame.ErrUnknown
 			if i == j {
 				want = nil
 			}
-			if _, err := k.rebuild(m, nil); err != want {
-				t.Errorf("%s parsed as %s: got %v, want %v", kinds[i].name, k.name, err, want)
+			if _, err := k.Rebuild(m, nil); err != want {
+				t.Errorf("%s parsed as %s: got %v, want %v", samples.Kinds[i].Name, k.Name, err, want)
 			}
 		}
-		kinds[i].check(t, m)
+		samples.Kinds[i].Check(t, m)
 	}
-}
-
-func head(word0 uint32, n int) []byte {
-	b := make([]byte, n)
-	binary.BigEndian.PutUint32(b, word0)
-	return b
-}
-
-func w0(version, user, hlen, size int) uint32 {
-	return uint32(version)<<29 | uint32(user)<<25 | uint32(hlen/4)<<21 | uint32(size)
 }
 
 func TestParse(t *testing.T) {
@@ -89,7 +79,7 @@ func TestParse(t *testing.T) {
 		{"23 bytes", 2, 24, 23, 23, frame.ErrTruncated},
 		{"nothing", 2, 24, 24, 0, frame.ErrTruncated},
 	} {
-		b := head(w0(c.version, 0, c.hlen, c.size), max(c.len, 4))[:c.len]
+		b := samples.Head(samples.Word0(c.version, 0, c.hlen, c.size), max(c.len, 4))[:c.len]
 		m, err := frame.Parse(b)
 		if err != c.want {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
@@ -102,11 +92,11 @@ func TestParse(t *testing.T) {
 
 // TestHeaderLengths gives each kind each header length there is.
 func TestHeaderLengths(t *testing.T) {
-	for i, b := range samples(t) {
+	for i, b := range samples.OfEachKind(t) {
 		legal := map[int]bool{}
 		for hlen := 24; hlen <= 60; hlen += 4 {
 			c := make([]byte, len(b)+60)
-			if kinds[i].name == "key" { // whose length is told, and the key behind it
+			if samples.Kinds[i].Name == "key" { // whose length is told, and the key behind it
 				c = append(make([]byte, 0, 200), b...)[:hlen+len(b)-40]
 				copy(c[min(hlen, 40):], b[40:])
 			}
@@ -117,20 +107,20 @@ func TestHeaderLengths(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			switch _, err := kinds[i].rebuild(m, nil); err {
+			switch _, err := samples.Kinds[i].Rebuild(m, nil); err {
 			case nil:
 				legal[hlen] = true
 			case frame.ErrMalformed:
 			default:
-				t.Errorf("%s with a header of %d: got %v, want nil or %v", kinds[i].name, hlen, err, frame.ErrMalformed)
+				t.Errorf("%s with a header of %d: got %v, want nil or %v", samples.Kinds[i].Name, hlen, err, frame.ErrMalformed)
 			}
 		}
 		want := 40
-		if strings.HasSuffix(kinds[i].name, "discovery") {
+		if strings.HasSuffix(samples.Kinds[i].Name, "discovery") {
 			want = 60
 		}
 		if len(legal) != 1 || !legal[want] {
-			t.Errorf("%s: got header lengths %v, want %d alone", kinds[i].name, legal, want)
+			t.Errorf("%s: got header lengths %v, want %d alone", samples.Kinds[i].Name, legal, want)
 		}
 	}
 }
@@ -146,7 +136,7 @@ func TestPayloadHeaderLengths(t *testing.T) {
 			legal[n] = true
 		}
 		for hlen := 24; hlen <= 60; hlen += 4 {
-			b := head(w0(2, 1, hlen, 60), 60)
+			b := samples.Head(samples.Word0(2, 1, hlen, 60), 60)
 			b[4] = byte(typ) << 5
 			m, err := frame.Parse(b)
 			if err != nil {
@@ -180,7 +170,7 @@ func TestKindErrors(t *testing.T) {
 			return b
 		}
 	}
-	s := samples(t)
+	s := samples.OfEachKind(t)
 	for i, edits := range [][]edit{
 		{{"group event", set(4, 4<<5), frame.ErrUnknown}},
 		{{"type 3", set(4, 3<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}, {"no record", size(40), nil}},
@@ -253,15 +243,15 @@ func TestKindErrors(t *testing.T) {
 		for _, e := range edits {
 			m, err := frame.Parse(e.do(bytes.Clone(s[i])))
 			if err != nil {
-				t.Errorf("%s, %s: got %v, want nil of Parse", kinds[i].name, e.name, err)
+				t.Errorf("%s, %s: got %v, want nil of Parse", samples.Kinds[i].Name, e.name, err)
 				continue
 			}
-			_, err = kinds[i].rebuild(m, nil)
+			_, err = samples.Kinds[i].Rebuild(m, nil)
 			if err != e.want {
-				t.Errorf("%s, %s: got %v, want %v", kinds[i].name, e.name, err, e.want)
+				t.Errorf("%s, %s: got %v, want %v", samples.Kinds[i].Name, e.name, err, e.want)
 			}
 			if err == nil {
-				kinds[i].check(t, m)
+				samples.Kinds[i].Check(t, m)
 			}
 		}
 	}
@@ -316,15 +306,15 @@ func TestImportance(t *testing.T) {
 		b    []byte
 		want frame.Importance
 	}{
-		{"low", head(w0(2, 0, 24, 24), 24), frame.Low},
-		{"critical", head(w0(2, 3, 24, 24), 24), frame.Critical},
-		{"returned", func() []byte { b := head(w0(2, 1, 24, 24), 24); b[4] = 2 << 1; return b }(), frame.System},
-		{"bundle", func() []byte { b := head(w0(2, 6, 40, 40), 40); b[39] = 2; return b }(), frame.High},
-		{"bundle of names", func() []byte { b := head(w0(2, 6, 40, 40), 40); b[39] = 4; return b }(), frame.System},
-		{"fragment of no importance there is", func() []byte { b := head(w0(2, 12, 40, 40), 40); b[39] = 7; return b }(), frame.System},
-		{"short bundle", head(w0(2, 6, 24, 24), 24), frame.System},
-		{"names", head(w0(2, 11, 40, 40), 40), frame.System},
-		{"link", head(w0(2, 7, 40, 40), 40), frame.System},
+		{"low", samples.Head(samples.Word0(2, 0, 24, 24), 24), frame.Low},
+		{"critical", samples.Head(samples.Word0(2, 3, 24, 24), 24), frame.Critical},
+		{"returned", func() []byte { b := samples.Head(samples.Word0(2, 1, 24, 24), 24); b[4] = 2 << 1; return b }(), frame.System},
+		{"bundle", func() []byte { b := samples.Head(samples.Word0(2, 6, 40, 40), 40); b[39] = 2; return b }(), frame.High},
+		{"bundle of names", func() []byte { b := samples.Head(samples.Word0(2, 6, 40, 40), 40); b[39] = 4; return b }(), frame.System},
+		{"fragment of no importance there is", func() []byte { b := samples.Head(samples.Word0(2, 12, 40, 40), 40); b[39] = 7; return b }(), frame.System},
+		{"short bundle", samples.Head(samples.Word0(2, 6, 24, 24), 24), frame.System},
+		{"names", samples.Head(samples.Word0(2, 11, 40, 40), 40), frame.System},
+		{"link", samples.Head(samples.Word0(2, 7, 40, 40), 40), frame.System},
 	} {
 		m, err := frame.Parse(c.b)
 		if err != nil {
@@ -338,16 +328,16 @@ func TestImportance(t *testing.T) {
 
 func TestDestNode(t *testing.T) {
 	for i, want := range []bool{true, true, true, false, true, true, true, true, true, true, true, false, true, false} {
-		m, _ := frame.Parse(samples(t)[i])
+		m, _ := frame.Parse(samples.OfEachKind(t)[i])
 		a, ok := m.DestNode()
 		if ok && a == 0 && m.NonSeq() { // to all
 			ok = false
 		}
 		if ok != want || ok && a == 0 {
-			t.Errorf("%s: got %v, %v, want %v", kinds[i].name, a, ok, want)
+			t.Errorf("%s: got %v, %v, want %v", samples.Kinds[i].Name, a, ok, want)
 		}
 	}
-	short, _ := frame.Parse(head(w0(2, 0, 24, 60), 60))
+	short, _ := frame.Parse(samples.Head(samples.Word0(2, 0, 24, 60), 60))
 	if a, ok := short.DestNode(); ok {
 		t.Errorf("24-byte header: got %v, want none", a)
 	}
@@ -367,7 +357,7 @@ func TestStamp(t *testing.T) {
 // A packet of the broadcast link, whatever stood there: capture 15, frame 53, and a message
 // with the shortest header.
 func TestStampBroadcast(t *testing.T) {
-	want := message(t, "15", 53)
+	want := samples.Message(t, "15", 53)
 	b := bytes.Clone(want)
 	b[1] &^= 1 << 4
 	for _, i := range []int{6, 7, 8, 9, 10, 11, 20, 21, 22, 23} {
@@ -376,7 +366,7 @@ func TestStampBroadcast(t *testing.T) {
 	if frame.StampBroadcast(b, 2, 4711); !bytes.Equal(b, want) {
 		t.Errorf("got %x, want %x", b[:44], want[:44])
 	}
-	short := head(w0(2, 0, 24, 24), 24)
+	short := samples.Head(samples.Word0(2, 0, 24, 24), 24)
 	frame.StampBroadcast(short, 0xfff0, 0x01020304)
 	if m, err := frame.Parse(short); err != nil || !m.NonSeq() || m.Seq() != 0xfff0 || m.NetID() != 0x01020304 {
 		t.Errorf("got %v %x", err, short)
@@ -384,7 +374,7 @@ func TestStampBroadcast(t *testing.T) {
 }
 
 func TestClaimedSize(t *testing.T) {
-	if got := frame.ClaimedSize(head(w0(2, 15, 60, 0x1fffe), 24)); got != 0x1fffe {
+	if got := frame.ClaimedSize(samples.Head(samples.Word0(2, 15, 60, 0x1fffe), 24)); got != 0x1fffe {
 		t.Errorf("got %d, want %d", got, 0x1fffe)
 	}
 }
@@ -434,29 +424,6 @@ func TestIfName(t *testing.T) {
 	}
 }
 
-func TestDescribeSaysWhy(t *testing.T) {
-	local := head(w0(2, 15, 40, 40), 40)
-	local[15] = 5
-	for _, c := range []struct {
-		name string
-		b    []byte
-		line string
-		want error
-	}{
-		{"nothing", nil, "frame: truncated (0 bytes)", frame.ErrTruncated},
-		{"encrypted", head(w0(7, 0, 24, 24), 40), "0>* encrypted/message tx=3 rx=0 seq=0 bytes=24", frame.ErrEncrypted},
-		{"nothing sealed", head(w0(7, 0, 24, 24), 32), "encrypted: frame: truncated (32 bytes)", frame.ErrTruncated},
-		{"a user of the node's own", local, "5>* user=topsrv type=0: frame: unknown user or type", frame.ErrUnknown},
-		{"broadcast", message(t, "14", 96), "1001001>* data-low/mcast 1041772422>* name=7777:0-10 droppable bytes=200 bcast-seq=2", nil},
-		{"activate", message(t, "01", 11), "1001002>1001001 link/activate if=eth0 max=1500 dest-session=50968 session=24800 bcast-invalid seq=32768 ack=0", nil},
-	} {
-		line, err := frame.Describe(c.b)
-		if !errors.Is(err, c.want) || !bytes.HasPrefix([]byte(line), []byte(c.line)) {
-			t.Errorf("%s: got %q, %v, want %q, %v", c.name, line, err, c.line, c.want)
-		}
-	}
-}
-
 // TestLinkMessage reads through the common view what the two kinds' fields say.
 func TestLinkMessage(t *testing.T) {
 	info := frame.LinkInfo{
@@ -487,6 +454,40 @@ func TestLinkMessage(t *testing.T) {
 		}
 		if r, ok := l.Reset(); ok != (i > 0) || ok && !r.PeerStopping() {
 			t.Errorf("type %d: got reset %v, want %v, stopping", i, ok, i > 0)
+		}
+	}
+}
+
+// TestFragmentOriginal: of a first piece the header is read if it is sound and all there, whatever
+// of the data is; Check takes the fragment all the same.
+//
+// Mutation it catches: Original without the comparison of the header's length with the piece's.
+func TestFragmentOriginal(t *testing.T) {
+	whole := (&frame.PayloadFields{Type: frame.DirectMsg, OrigPort: 7}).Append(nil, make([]byte, 100))
+	for _, c := range []struct {
+		name  string
+		f     frame.FragmentFields
+		piece []byte
+		ok    bool
+	}{
+		{"first", frame.FragmentFields{Type: frame.FirstFragment}, whole[:60], true},
+		{"the header alone", frame.FragmentFields{Type: frame.FirstFragment}, whole[:frame.BasicLen], true},
+		{"a part of the header", frame.FragmentFields{Type: frame.FirstFragment}, whole[:frame.BasicLen-4], false},
+		{"nothing", frame.FragmentFields{Type: frame.FirstFragment}, nil, false},
+		{"another version", frame.FragmentFields{Type: frame.FirstFragment}, make([]byte, 60), false},
+		{"middle", frame.FragmentFields{Type: frame.MiddleFragment}, whole[:60], false},
+	} {
+		m, err := frame.Parse(c.f.Append(nil, c.piece))
+		if err != nil || m.Check() != nil {
+			t.Fatalf("%s: got %v and %v, want nil", c.name, err, m.Check())
+		}
+		f, err := frame.ParseFragment(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		in, ok := f.Original()
+		if ok != c.ok || ok && (in.Word(4) != 7 || len(in.Data()) != len(c.piece)-frame.BasicLen) {
+			t.Errorf("%s: got %v, %x", c.name, ok, in.Bytes())
 		}
 	}
 }

@@ -72,10 +72,10 @@ func (n Names) NonLegacy() bool { return n.flag(1, 26) }
 
 // UpdateSeq is the update's number; in the last message of the bulk, the number
 // of the first update that is not in it.
-func (n Names) UpdateSeq() Seq { return Seq(n.word(4)) }
+func (n Names) UpdateSeq() Seq { return Seq(n.Word(4)) }
 
 // Orig is the node that publishes.
-func (n Names) Orig() NodeAddr { return NodeAddr(n.word(6)) }
+func (n Names) Orig() NodeAddr { return NodeAddr(n.Word(6)) }
 
 // Len is the number of items.
 func (n Names) Len() int { return len(n.Data()) / NameItemLen }

@@ -8,11 +8,12 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 	"github.com/utipc/utipc/frame/layers"
 )
 
 func TestParseEncrypted(t *testing.T) {
-	vector := unhex(t, `e1500000 00000000 00000001 0a0b0c0d
+	vector := samples.Unhex(t, `e1500000 00000000 00000001 0a0b0c0d
 		a4993fb206f1e02d5035586e638cf497 abc4088ea716fcc27e5253edb2352343 0500adb93922b3a373 75b3a2a485e259`) // 09 §1.2
 	disc := frame.EncryptedFields{User: frame.UserDiscovery, TX: 3, Master: true, Seq: 1 << 40, Identity: frame.AddrIdentity(nodeA)}
 	for _, c := range []struct {
@@ -64,7 +65,7 @@ func TestParseEncrypted(t *testing.T) {
 
 func FuzzEncrypted(f *testing.F) {
 	for _, number := range []string{"24", "25"} {
-		for i, x := range readCapture(f, number) {
+		for i, x := range samples.Read(f, number) {
 			if i < 20 {
 				f.Add(x.Data[frame.EthernetLen:])
 			}
@@ -100,7 +101,7 @@ func TestMediaAddr(t *testing.T) {
 		{"00000003 86dd17e6 00000000000000000000ffff0a000001", frame.MediaAddr{Type: frame.MediaUDP, UDP: netip.MustParseAddrPort("[::ffff:10.0.0.1]:6118")}, "[::ffff:10.0.0.1]:6118"},
 	} {
 		b := make([]byte, 32)
-		copy(b, unhex(t, c.hex))
+		copy(b, samples.Unhex(t, c.hex))
 		a, err := frame.ParseMediaAddr(b)
 		if err != nil || a != c.addr || a.String() != c.text {
 			t.Errorf("%s: got %v, %v, want %v", c.hex, a, err, c.text)
@@ -133,7 +134,7 @@ func TestSubscription(t *testing.T) {
 		{"big at a little host", big, frame.LittleEndian, frame.BigEndian},
 		{"big at a big host", big, frame.BigEndian, frame.BigEndian},
 	} {
-		b := unhex(t, c.hex)
+		b := samples.Unhex(t, c.hex)
 		s, err := frame.ParseSubscription(append(b, 9), c.native)
 		fields.Order = c.want
 		if err != nil || s.Fields() != fields || !bytes.Equal(s.Bytes(), b) {
@@ -156,7 +157,7 @@ func TestSubscription(t *testing.T) {
 }
 
 func TestTopologyEvent(t *testing.T) {
-	b := unhex(t, `01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000`) // 06 §3.1
+	b := samples.Unhex(t, `01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000`) // 06 §3.1
 	want := frame.TopologyEventFields{
 		Type: frame.Published, Lower: 17, Upper: 17, Port: 0x50000001, Node: node1,
 		Subscription: frame.SubscriptionFields{Range: frame.Range{Type: 18888, Upper: 100}, Timeout: frame.Forever, Filter: frame.FilterService, Handle: [8]byte{1}},
@@ -198,7 +199,7 @@ func TestTopologyEvent(t *testing.T) {
 }
 
 func FuzzTopologyEvent(f *testing.F) {
-	b := unhex(f, "01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000")
+	b := samples.Unhex(f, "01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000")
 	f.Add(b, true)
 	f.Add(b[20:], false)
 	f.Fuzz(func(t *testing.T, b []byte, native bool) {
@@ -285,7 +286,7 @@ func TestTunnelInner(t *testing.T) {
 // TestUDPCapture finds the addresses the nodes of capture 26 announce.
 func TestUDPCapture(t *testing.T) {
 	seen := map[string]int{}
-	for _, x := range readCapture(t, "26") {
+	for _, x := range samples.Read(t, "26") {
 		_, b, err := layers.Unwrap(x.Data)
 		if err != nil {
 			continue

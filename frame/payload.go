@@ -97,17 +97,17 @@ func (p Payload) Reroute() uint8 { return uint8(p.bits(1, 21, 4)) }
 func (p Payload) Scope() Scope { return Scope(p.bits(1, 19, 2)) }
 
 // OrigPort is the sender's port.
-func (p Payload) OrigPort() uint32 { return p.word(4) }
+func (p Payload) OrigPort() uint32 { return p.Word(4) }
 
 // DestPort is the receiver's port, or 0 when the sender did not know it.
-func (p Payload) DestPort() uint32 { return p.word(5) }
+func (p Payload) DestPort() uint32 { return p.Word(5) }
 
 // Orig is the sender's node.
 func (p Payload) Orig() NodeAddr {
 	if p.hlen < BasicLen {
 		return p.Prev()
 	}
-	return NodeAddr(p.word(6))
+	return NodeAddr(p.Word(6))
 }
 
 // From is the sender's socket.
@@ -118,9 +118,9 @@ func (p Payload) From() SocketAddr { return SocketAddr{Port: p.OrigPort(), Node:
 func (p Payload) Range() (r Range, ok bool) {
 	switch {
 	case p.hlen >= McastLen:
-		return Range{p.word(8), p.word(9), p.word(10)}, p.Type() == McastMsg
+		return Range{p.Word(8), p.Word(9), p.Word(10)}, p.Type() == McastMsg
 	case p.hlen == NamedLen:
-		return Range{p.word(8), p.word(9), p.word(9)}, true
+		return Range{p.Word(8), p.Word(9), p.Word(9)}, true
 	}
 	return Range{}, false
 }
@@ -137,10 +137,10 @@ func (p Payload) Fields() PayloadFields {
 	}
 	f.DestNode, _ = p.DestNode()
 	if p.hlen >= NamedLen {
-		f.NameType, f.Lower = p.word(8), p.word(9)
+		f.NameType, f.Lower = p.Word(8), p.Word(9)
 	}
 	if p.hlen >= McastLen {
-		f.Upper = p.word(10)
+		f.Upper = p.Word(10)
 	}
 	return f
 }

@@ -9,6 +9,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 )
 
 // state returns a STATE with the record.
@@ -51,7 +52,7 @@ func TestGapAcks(t *testing.T) {
 		{"three bytes", "000400", 0, nil, nil, 0, frame.ErrTruncated},
 		{"nothing", "", 0, nil, nil, 0, frame.ErrTruncated},
 	} {
-		b := unhex(t, c.hex)
+		b := samples.Unhex(t, c.hex)
 		s := state(t, b)
 		g, rest, err := s.GapAcks(true)
 		if err != c.want || g.Form() != c.form || len(rest) != c.rest {
@@ -127,22 +128,22 @@ func TestDomain(t *testing.T) {
 		want   error
 	}{
 		{
-			"03 §8.2", unhex(t, "0014 0001 0000 0001 0000000000000001 01001002"),
+			"03 §8.2", samples.Unhex(t, "0014 0001 0000 0001 0000000000000001 01001002"),
 			frame.DomainFields{Gen: 1, UpMap: 1, Members: []frame.NodeAddr{nodeB}},
 			nil,
 		},
 		{
-			"03 §8.2, dummy", unhex(t, "0010 0001 0002 0000 0000000001001001"),
+			"03 §8.2, dummy", samples.Unhex(t, "0010 0001 0002 0000 0000000001001001"),
 			frame.DomainFields{Gen: 1, AckGen: 2, UpMap: 0x01001001},
 			nil,
 		},
 		{"64 members", full.Append(nil), frame.DomainFields{Members: members[:64]}, nil},
 		{"65 members", many, frame.DomainFields{}, frame.ErrMalformed},
 		{"15 bytes", make([]byte, 15), frame.DomainFields{}, frame.ErrTruncated},
-		{"one byte more", unhex(t, "0010 0001 0002 0000 0000000001001001 00"), frame.DomainFields{}, frame.ErrMalformed},
-		{"length one less", unhex(t, "000f 0001 0002 0000 0000000001001001"), frame.DomainFields{}, frame.ErrMalformed},
-		{"a member less than told", unhex(t, "0014 0001 0002 0001 0000000001001001"), frame.DomainFields{}, frame.ErrMalformed},
-		{"a member more than told", unhex(t, "0014 0001 0000 0000 0000000000000001 01001002"), frame.DomainFields{}, frame.ErrMalformed},
+		{"one byte more", samples.Unhex(t, "0010 0001 0002 0000 0000000001001001 00"), frame.DomainFields{}, frame.ErrMalformed},
+		{"length one less", samples.Unhex(t, "000f 0001 0002 0000 0000000001001001"), frame.DomainFields{}, frame.ErrMalformed},
+		{"a member less than told", samples.Unhex(t, "0014 0001 0002 0001 0000000001001001"), frame.DomainFields{}, frame.ErrMalformed},
+		{"a member more than told", samples.Unhex(t, "0014 0001 0000 0000 0000000000000001 01001002"), frame.DomainFields{}, frame.ErrMalformed},
 	} {
 		if d, ok, err := state(t, append([]byte{0, 4, 0, 0}, c.b...)).Domain(true); err != c.want || ok != (err == nil) {
 			t.Errorf("%s, behind a record: got %v, %v, want %v", c.name, ok, err, c.want)
@@ -188,7 +189,7 @@ func TestDomainUp(t *testing.T) {
 }
 
 func TestRecordsDoNotAllocate(t *testing.T) {
-	s := state(t, unhex(t, "000c0200 001b0001 00230000 0014 0001 0000 0001 0000000000000001 01001002"))
+	s := state(t, samples.Unhex(t, "000c0200 001b0001 00230000 0014 0001 0000 0001 0000000000000001 01001002"))
 	blocks, members := make([]frame.GapBlock, 0, 8), make([]frame.NodeAddr, 0, 8)
 	n := testing.AllocsPerRun(100, func() {
 		g, _, err := s.GapAcks(true)
@@ -250,7 +251,7 @@ func FuzzGapAcks(f *testing.F) {
 
 func FuzzDomain(f *testing.F) {
 	for _, s := range []string{"0014 0001 0000 0001 0000000000000001 01001002", "0010 0001 0002 0000 0000000001001001"} {
-		f.Add(unhex(f, s))
+		f.Add(samples.Unhex(f, s))
 	}
 	seedStates(f, func(s frame.State) { f.Add(s.Data()) })
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -269,7 +270,7 @@ func FuzzDomain(f *testing.F) {
 func seedStates(f *testing.F, add func(frame.State)) {
 	seen := map[string]bool{}
 	for _, number := range []string{"15", "16", "17", "18"} {
-		for _, x := range readCapture(f, number) {
+		for _, x := range samples.Read(f, number) {
 			m, err := frame.Parse(x.Data[frame.EthernetLen:])
 			if err != nil {
 				f.Fatal(err)

@@ -55,7 +55,7 @@ func ParseTunnel(m Message) (Tunnel, error) {
 	case t.IsSynchPoint():
 		return t, nil
 	case t.Count() == 0,
-		pieces && (t.Type() == TunnelSynch || no == 0 || no > of || of > maxPieces),
+		pieces && (t.Type() == TunnelSynch || no == 0 || no > of || of > MaxPieces),
 		!pieces && (no != 0 || len(t.Data()) < ShortLen),
 		pieces && no == 1 && len(t.Data()) < ShortLen: // the first piece has the packet's header
 		return Tunnel{}, ErrMalformed
@@ -63,9 +63,9 @@ func ParseTunnel(m Message) (Tunnel, error) {
 	return t, nil
 }
 
-// maxPieces is into how many pieces the longest message goes over the link of
+// MaxPieces is into how many pieces the longest message goes over the link of
 // the smallest packets.
-const maxPieces = 2 + MaxMessage/(MinMTU-IntLen)
+const MaxPieces = 2 + MaxMessage/(MinMTU-IntLen)
 
 // Type tells the two procedures apart.
 func (t Tunnel) Type() TunnelType { return TunnelType(t.RawType()) }
@@ -75,12 +75,12 @@ func (t Tunnel) Type() TunnelType { return TunnelType(t.RawType()) }
 func (t Tunnel) Bearer() uint8 { return uint8(t.bits(5, 9, 3)) }
 
 // Count is the number of packets that the procedure tunnels.
-func (t Tunnel) Count() int { return int(t.word(9) >> 16) }
+func (t Tunnel) Count() int { return int(t.Word(9) >> 16) }
 
 // Piece returns which piece of how many of a packet the data is; ok is false for
 // a whole packet.
 func (t Tunnel) Piece() (no, of int, ok bool) {
-	no, of = int(t.word(4)>>16), int(t.word(4)&0xffff)
+	no, of = int(t.Word(4)>>16), int(t.Word(4)&0xffff)
 	return no, of, of != 0
 }
 
@@ -93,7 +93,7 @@ func (t Tunnel) IsSynchPoint() bool { return t.Type() == TunnelSynch && len(t.Da
 // named, or counted from the first packet tunnelled. Errors: those of Inner.
 func (t Tunnel) SyncPoint() (Seq, error) {
 	if t.IsSynchPoint() {
-		return Seq(t.word(9) >> 16), nil
+		return Seq(t.Word(9) >> 16), nil
 	}
 	m, err := t.Inner()
 	if err != nil {
@@ -128,8 +128,8 @@ func ParseTunnelled(b []byte) (Message, error) {
 // Fields returns what the message says of what it carries.
 func (t Tunnel) Fields() TunnelFields {
 	return TunnelFields{
-		Common: t.common(), Type: t.Type(), Piece: uint16(t.word(4) >> 16), Pieces: uint16(t.word(4)),
-		Bearer: t.Bearer(), Orig: NodeAddr(t.word(6)), Dest: NodeAddr(t.word(7)), Count: uint16(t.Count()),
+		Common: t.common(), Type: t.Type(), Piece: uint16(t.Word(4) >> 16), Pieces: uint16(t.Word(4)),
+		Bearer: t.Bearer(), Orig: NodeAddr(t.Word(6)), Dest: NodeAddr(t.Word(7)), Count: uint16(t.Count()),
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/seal"
 )
 
@@ -36,7 +37,7 @@ func Example() {
 			fmt.Println(err)
 			return
 		}
-		fmt.Println(frame.Describe(sealed))
+		fmt.Println(describe.Message(sealed))
 		opened, _, err := b.Open(now, sealed, seal.NewPeer(0x01001001))
 		if err != nil {
 			fmt.Println(err)

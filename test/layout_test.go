@@ -20,25 +20,29 @@ const module = "github.com/utipc/utipc/"
 
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
-	"attach":              {"frame", "internal/callfault", "internal/printable"},
-	"daemon":              {"attach", "frame", "stack"},
-	"daemon/bearers":      {"frame"},
-	"frame":               {},
-	"frame/conversation":  {"frame"},
-	"frame/layers":        {"frame"},
-	"flowctl":             {"frame", "netdev"},
-	"internal/printable":  {},
-	"monitor":             {"frame"},
-	"naming":              {"frame"},
-	"netdev":              {"frame"},
-	"seal":                {"frame"},
-	"stack/engine":        {"frame", "netdev", "flowctl", "monitor", "naming", "seal"},
-	"stack":               {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "attach", "internal/printable"},
-	"stack/carrier/hub":   {"frame", "netdev"},
-	"stack/carrier/fault": {"frame", "netdev"},
-	"stack/carrier/tap":   {"frame", "netdev"},
-	"stack/carrier/udp":   {"frame", "netdev"},
-	"xdp":                 {"frame", "netdev", "internal/netlink", "internal/printable"},
+	"attach":                 {"frame", "internal/callfault", "internal/printable"},
+	"daemon":                 {"attach", "frame", "stack"},
+	"daemon/bearers":         {"frame"},
+	"frame":                  {},
+	"frame/conversation":     {"frame"},
+	"frame/describe":         {"frame"},
+	"frame/dissect":          {"frame", "frame/describe"},
+	"frame/layers":           {"frame"},
+	"frame/lint":             {"frame", "frame/dissect"},
+	"frame/internal/samples": {"frame", "frame/layers"},
+	"flowctl":                {"frame", "netdev"},
+	"internal/printable":     {},
+	"monitor":                {"frame"},
+	"naming":                 {"frame"},
+	"netdev":                 {"frame"},
+	"seal":                   {"frame"},
+	"stack/engine":           {"frame", "netdev", "flowctl", "monitor", "naming", "seal"},
+	"stack":                  {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "attach", "internal/printable"},
+	"stack/carrier/hub":      {"frame", "netdev"},
+	"stack/carrier/fault":    {"frame", "netdev"},
+	"stack/carrier/tap":      {"frame", "netdev"},
+	"stack/carrier/udp":      {"frame", "netdev"},
+	"xdp":                    {"frame", "netdev", "internal/netlink", "internal/printable"},
 }
 
 // modules says which other modules each may draw in, directly or not.
@@ -48,6 +52,9 @@ var modules = map[string][]string{
 	"daemon/bearers":      {},
 	"frame":               {},
 	"frame/conversation":  {},
+	"frame/describe":      {},
+	"frame/dissect":       {},
+	"frame/lint":          {},
 	"frame/layers":        {"github.com/google/gopacket", "golang.org/x/net", "golang.org/x/sys"}, // gopacket's own
 	"flowctl":             {},
 	"naming":              {},
@@ -156,7 +163,7 @@ func TestCoreIsDeterministic(t *testing.T) {
 		"log/slog": "the core does not log", "crypto/rand": "chance comes as an argument", "sync": "the core has no lock",
 	}
 	fset := token.NewFileSet()
-	for _, file := range sources(t, "frame", "frame/conversation", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "daemon/bearers") {
+	for _, file := range sources(t, "frame", "frame/conversation", "frame/describe", "frame/dissect", "frame/lint", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "daemon/bearers") {
 		f, err := parser.ParseFile(fset, file, nil, 0)
 		if err != nil {
 			t.Fatal(err)

@@ -15,7 +15,9 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/frame/lint"
 	"github.com/utipc/utipc/internal/cmdline"
 )
 
@@ -434,7 +436,7 @@ type result struct {
 	class   string // tipc, unknown, malformed or other
 	message []byte // nil in another; of an opened one what was inside
 	sealed  []byte // how an opened one came
-	found   []frame.Finding
+	found   []lint.Finding
 }
 
 // read reads a frame and counts it.
@@ -487,12 +489,12 @@ func (d *decoder) read(f layers.Frame, p *part) (r result) {
 	if r.message == nil {
 		r.message = []byte{}
 	}
-	r.line, err = frame.Describe(message)
+	r.line, err = describe.Message(message)
 	if errors.Is(err, frame.ErrEncrypted) {
 		if plain, ok := d.keys.open(w, message); ok {
 			d.counts.opened++
 			r.message, r.sealed = plain, message
-			r.line, err = frame.Describe(plain)
+			r.line, err = describe.Message(plain)
 			r.line = sealedLine(message, r.line)
 			message = plain
 		} else {
@@ -512,9 +514,9 @@ func (d *decoder) read(f layers.Frame, p *part) (r result) {
 	}
 	if d.lint {
 		if r.sealed != nil {
-			r.found = frame.Lint(r.sealed)
+			r.found = lint.Check(r.sealed)
 		}
-		for _, x := range frame.Lint(message) {
+		for _, x := range lint.Check(message) {
 			if r.sealed == nil || x.Rule != "clear-key" { // it was not clear
 				r.found = append(r.found, x)
 			}

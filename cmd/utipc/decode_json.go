@@ -7,7 +7,7 @@ import (
 	"encoding/json"
 	"strconv"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/dissect"
 )
 
 // A jsonObject is built member by member, in the order given.
@@ -52,7 +52,7 @@ func (o jsonObject) bytes() []byte {
 
 // fieldsJSON is an object of fields: values under their names, groups as objects,
 // lists as arrays of objects.
-func fieldsJSON(fields []frame.Field) []byte {
+func fieldsJSON(fields []dissect.Field) []byte {
 	var o jsonObject
 	for _, f := range fields {
 		switch {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/conversation"
+	"github.com/utipc/utipc/frame/dissect"
 	"github.com/utipc/utipc/frame/layers"
 	"github.com/utipc/utipc/internal/printable"
 )
@@ -52,7 +53,7 @@ func (d *decoder) print(n int, since time.Duration, f layers.Frame, p *part) err
 			if b == nil {
 				continue
 			}
-			_, tree, _ := strings.Cut(frame.Tree(b), "\n") // the line is there already
+			_, tree, _ := strings.Cut(dissect.Tree(b), "\n") // the line is there already
 			for l := range strings.Lines(tree) {
 				_, err = fmt.Fprintf(d.out, "%16s%s", "", l)
 			}
@@ -107,11 +108,11 @@ func (d *decoder) object(n int, seconds float64, f layers.Frame, r result, v *co
 			addIf(v.Reported > 0, "reported", v.Reported).addIf(v.Acked > 0, "acked", v.Acked).bytes())
 	}
 	if r.sealed != nil {
-		x, _ := frame.Dissect(r.sealed)
+		x, _ := dissect.Message(r.sealed)
 		o = o.raw("sealed", fieldsJSON(x.Fields))
 	}
 	if r.message != nil {
-		x, _ := frame.Dissect(r.message)
+		x, _ := dissect.Message(r.message)
 		o = o.raw("message", fieldsJSON(x.Fields))
 	}
 	if len(r.found) > 0 {

@@ -157,21 +157,16 @@ func (t *Tracker) message(p Packet, m frame.Message) {
 	u := m.User()
 	v.From = m.Prev()
 	dest, _ := m.DestNode()
+	if err := m.Check(); err != nil {
+		t.malformed++
+		v.Err = err
+		return
+	}
 	if u == frame.UserDiscovery {
-		if _, err := frame.ParseMediaDiscovery(m); err != nil {
-			t.malformed++
-			v.Err = err
-			return
-		}
 		v.Users = append(v.Users, u)
 		t.discovery++
 		t.learn(p.Src, v.From)
 		v.To = t.nodes[p.Dst]
-		return
-	}
-	if _, err := frame.Describe(p.Message); err != nil {
-		t.malformed++
-		v.Err = err
 		return
 	}
 	if within(p, m, dest) {

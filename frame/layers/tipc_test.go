@@ -12,6 +12,7 @@ import (
 	glayers "github.com/google/gopacket/layers"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/frame/layers"
 )
 
@@ -92,7 +93,8 @@ func ExampleTIPC() {
 	}
 	p := gopacket.NewPacket(frames[7].Data, glayers.LayerTypeEthernet, gopacket.Lazy)
 	if l, ok := p.Layer(layers.LayerTypeTIPC).(*layers.TIPC); ok {
-		fmt.Println(l.Message)
+		line, _ := describe.Message(l.Message.Bytes())
+		fmt.Println(line)
 	}
 	// Output: 1001001>1001002 link/reset if=eth0 max=1500 session=50968 bcast-invalid seq=32768 ack=0 bcast-ack=0
 }

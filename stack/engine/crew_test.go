@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/netdev"
 )
 
@@ -320,7 +321,7 @@ func (c *crew) drain() (lines []string) {
 	c.collect()
 	for _, f := range c.sent {
 		eth, payload, _ := frame.ParseEthernet(f.bytes)
-		line, err := frame.Describe(payload)
+		line, err := describe.Message(payload)
 		if err != nil {
 			line = "UNSOUND " + line
 		} else {

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/netdev"
 )
 
@@ -163,7 +164,7 @@ func (d *duo) collect() {
 func (d *duo) drain(i int) (lines []string) {
 	d.collect()
 	for _, b := range d.lines[i].sent {
-		line, err := frame.Describe(b[frame.EthernetLen:])
+		line, err := describe.Message(b[frame.EthernetLen:])
 		if err != nil {
 			line = "UNSOUND " + line
 		}

@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 )
 
 // A duoScript makes frames for both lines of a duo from bytes.
@@ -259,7 +260,7 @@ func runDuo(t testing.TB, b []byte, check bool) uint64 {
 		for i := range d.lines {
 			for _, f := range d.lines[i].sent {
 				h.Write(f)
-				if line, err := frame.Describe(f[frame.EthernetLen:]); err != nil {
+				if line, err := describe.Message(f[frame.EthernetLen:]); err != nil {
 					t.Fatalf("sent %s", line)
 				}
 			}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/netdev"
 )
 
@@ -262,7 +263,7 @@ func runScript(t testing.TB, b []byte, check bool) uint64 {
 			if !check {
 				continue
 			}
-			if line, err := frame.Describe(f[frame.EthernetLen:]); err != nil {
+			if line, err := describe.Message(f[frame.EthernetLen:]); err != nil {
 				t.Fatalf("sent %s", line)
 			}
 		}
@@ -364,8 +365,8 @@ func TestEveryMessageIsAccountedFor(t *testing.T) {
 		before := sum()
 		p.packet(msg)
 		if got := sum() - before; got != 1 {
-			m, _ := frame.Parse(msg)
-			t.Fatalf("message %d, %v: accounted for %d times", i, m, got)
+			line, _ := describe.Message(msg)
+			t.Fatalf("message %d, %v: accounted for %d times", i, line, got)
 		}
 		p.sent = nil
 		if i%7 == 0 {

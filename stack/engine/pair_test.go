@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/netdev"
 )
@@ -99,7 +100,7 @@ func (b *bed) settle() {
 					if b.taken != nil {
 						b.taken(n)
 					}
-					line, err := frame.Describe(f.Bytes()[frame.EthernetLen:])
+					line, err := describe.Message(f.Bytes()[frame.EthernetLen:])
 					if err != nil && err != frame.ErrEncrypted {
 						b.t.Errorf("node %d sent %s", i, line)
 					}

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/netdev"
 )
 
@@ -105,7 +106,7 @@ func (p *puppet) collect() {
 func (p *puppet) drain() (lines []string) {
 	p.collect()
 	for _, b := range p.sent {
-		line, err := frame.Describe(b[frame.EthernetLen:])
+		line, err := describe.Message(b[frame.EthernetLen:])
 		if err != nil {
 			line = "UNSOUND " + line
 		}

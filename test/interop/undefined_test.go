@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/lint"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 )
@@ -131,7 +132,7 @@ func (c *frameCheck) see(b []byte) {
 	default:
 		c.seen["unicast"]++
 	}
-	for _, f := range frame.Lint(m.Bytes()) {
+	for _, f := range lint.Check(m.Bytes()) {
 		if f.Habit() == "" {
 			c.found[f.String()]++
 		}

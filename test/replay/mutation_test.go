@@ -45,7 +45,7 @@ func TestEveryBitCounts(t *testing.T) {
 					m := with(c, f.No, func(f *replay.Frame) { f.Data[k] ^= 1 << (k % 8) })
 					v, err := replay.Replay(m, replay.Options{Node: stations[node].String(), Calls: calls})
 					if err == nil && v.OK() {
-						t.Errorf("%s %s: a change in byte %d of frame %d, %v, goes unseen", name, node, k, f.No, f.Message)
+						t.Errorf("%s %s: a change in byte %d of frame %d, %x, goes unseen", name, node, k, f.No, f.Message.Bytes())
 					}
 				}
 			}

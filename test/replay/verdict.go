@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/dissect"
 )
 
 // A Verdict is what a replay has found.
@@ -113,7 +114,7 @@ func tree(data []byte) []string {
 		return nil
 	}
 	lines := []string{fmt.Sprintf("%v>%v\n", eth.Src(), eth.Dst())}
-	return slices.AppendSeq(lines, strings.Lines(strings.TrimSuffix(frame.Tree(m), "\n")+"\n"))
+	return slices.AppendSeq(lines, strings.Lines(strings.TrimSuffix(dissect.Tree(m), "\n")+"\n"))
 }
 
 // differ says where two frames differ.

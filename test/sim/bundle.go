@@ -60,7 +60,7 @@ func (l *life) checkReleased(to *node, net int, when string) {
 }
 
 // messages returns what a packet carries, and holds a bundle to what is not a
-// matter of the wire: frame.Lint has the rest.
+// matter of the wire: lint.Check has the rest.
 func (l *life) messages(s *session, m frame.Message, bad func(string, ...any)) (all []frame.Message) {
 	if f, err := frame.ParseFragment(m); err == nil {
 		return s.join(f, bad)

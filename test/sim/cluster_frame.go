@@ -4,6 +4,8 @@ package sim
 
 import (
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
+	"github.com/utipc/utipc/frame/lint"
 )
 
 // checkFrame holds a frame that a node sends to what any frame must be, and counts
@@ -11,7 +13,7 @@ import (
 func (c *cluster) checkFrame(t *term, net int, b []byte) {
 	msg := b[frame.EthernetLen:]
 	if c.Trace != nil {
-		line, _ := frame.Describe(msg)
+		line, _ := describe.Message(msg)
 		c.tracef("node %d, network %d: %s", t.m.idx, net, line)
 	}
 	m, err := frame.Parse(msg)
@@ -35,12 +37,12 @@ func (c *cluster) checkFrame(t *term, net int, b []byte) {
 	if c.talk == nil {
 		return
 	}
-	bad := func(f frame.Finding) {
-		line, _ := frame.Describe(msg)
+	bad := func(f lint.Finding) {
+		line, _ := describe.Message(msg)
 		c.violate("frames", "node %d sent %s: %v", t.m.idx, line, f)
 	}
 	if c.report.Frames%8 == 0 { // all of them are held to that elsewhere
-		for _, f := range frame.Lint(msg) {
+		for _, f := range lint.Check(msg) {
 			if c.first == 0 || f.Rule != "synch-first" && f.Rule != "bcast-init" { // a link begins with 1, says lint
 				bad(f)
 			}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/lint"
 )
 
 const (
@@ -15,11 +16,11 @@ const (
 )
 
 // A Conversation holds frames to the rules that only a sequence of them can break;
-// frame.Lint has those of a single one. It is a bystander who hears all that is
+// lint.Check has those of a single one. It is a bystander who hears all that is
 // sent, before any of it is lost, and must not take what it hears for what was
 // received: each rule is one that a sender keeps to whatever it received.
 //
-//	every frame sent, in order ── Frame ──► []frame.Finding
+//	every frame sent, in order ── Frame ──► []lint.Finding
 //
 // It may begin at any time: what was not heard from its beginning is held only to
 // what was heard. It reads no clock, its memory is bounded, and what it finds
@@ -49,7 +50,7 @@ type Conversation struct {
 	stations map[frame.NodeAddr]*station
 	cards    map[frame.MAC]*card
 	talking  talks
-	found    []frame.Finding
+	found    []lint.Finding
 }
 
 // A way is a sender and the addresses its frames go from and to.
@@ -79,7 +80,7 @@ func (c *Conversation) forget() {
 // Frame takes the next message sent, from and to the stations given, and returns
 // the rules it breaks. now never goes back. What is no message, or one of another
 // network, breaks none. It keeps nothing of msg.
-func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) []frame.Finding {
+func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) []lint.Finding {
 	m, err := frame.Parse(msg)
 	if err != nil {
 		return nil
@@ -108,7 +109,7 @@ func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) 
 }
 
 func (c *Conversation) add(rule, where, format string, a ...any) {
-	c.found = append(c.found, frame.Finding{Rule: rule, Where: where, Text: fmt.Sprintf(format, a...)})
+	c.found = append(c.found, lint.Finding{Rule: rule, Where: where, Text: fmt.Sprintf(format, a...)})
 }
 
 func (c *Conversation) addIf(cond bool, rule, where, format string, a ...any) {

@@ -5,12 +5,12 @@ package sim
 import (
 	"slices"
 
-	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/lint"
 )
 
 // conversationRules are all that a Conversation knows. Each stands in a file
 // conversation_*.go under its ID.
-var conversationRules = []frame.Rule{
+var conversationRules = []lint.Rule{
 	{ID: "session", Source: "02-link.md §4.1, §4.3", Text: "a STATE has the session that the endpoint announced"},
 	{ID: "session-up", Source: "02-link.md §1.1, §2.1", Text: "an endpoint that was up says RESET or ACTIVATE only in a new session"},
 	{ID: "activate-session", Source: "02-link.md §4.1, §4.4", Text: "an ACTIVATE names a session that the peer announced, or the one before"},
@@ -65,4 +65,4 @@ var conversationRules = []frame.Rule{
 }
 
 // ConversationRules returns all rules that a Conversation knows.
-func ConversationRules() []frame.Rule { return slices.Clone(conversationRules) }
+func ConversationRules() []lint.Rule { return slices.Clone(conversationRules) }

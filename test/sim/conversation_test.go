@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/frame/layers"
 	"github.com/utipc/utipc/test/sim"
 )
@@ -54,7 +55,7 @@ func found(all []spoken) (short, long []string) {
 	c := sim.NewConversation(frame.DefaultNetID)
 	for _, s := range all {
 		for _, f := range c.Frame(s.at, s.src, s.dst, s.msg) {
-			line, _ := frame.Describe(s.msg)
+			line, _ := describe.Message(s.msg)
 			short = append(short, fmt.Sprintf("%d %s", s.number, f.Rule))
 			long = append(long, fmt.Sprintf("frame %d at %v: %v\n\t%s", s.number, s.at, f, line))
 		}

@@ -104,7 +104,7 @@
 //     sender. Session, STATE and packet numbers have no holes, a session's first message
 //     is a STATE that acknowledges nothing, its first packet opens the broadcast link, of
 //     a second link it is a sync point. The bytes of
-//     a frame do not change while a device has it. frame.Lint and Conversation find
+//     a frame do not change while a device has it. lint.Check and Conversation find
 //     nothing.
 //  7. Names. For each binding the table's events are published, withdrawn,
 //     published … and what was last published is what the table has.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
+	"github.com/utipc/utipc/frame/lint"
 )
 
 // checkFrame is invariant 6, for a frame a device is about to take.
@@ -17,7 +19,7 @@ import (
 func (l *life) checkFrame(net int, b []byte, s *session) {
 	w := l.n.w
 	bad := func(format string, args ...any) {
-		line, _ := frame.Describe(b[min(len(b), frame.EthernetLen):])
+		line, _ := describe.Message(b[min(len(b), frame.EthernetLen):])
 		w.violate(6, "node %d sent %s: "+format, append([]any{l.n.idx, line}, args...)...)
 	}
 	eth, msg, err := frame.ParseEthernet(b)
@@ -40,7 +42,7 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 	case m.Prev() != l.n.addr:
 		bad("in the name of %v", m.Prev())
 	}
-	for _, f := range frame.Lint(msg) {
+	for _, f := range lint.Check(msg) {
 		switch {
 		case w.first != 1 && (f.Rule == "synch-first" || f.Rule == "bcast-init"): // a link begins with 1, says lint
 		case w.scarce && f.Rule == "bcast-init": // known: an opening without a chunk is sent later, behind others

@@ -2,7 +2,10 @@
 
 package sim
 
-import "github.com/utipc/utipc/frame"
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
+)
 
 // take is called for each frame a device takes.
 func (w *world) take(l *life, net int, o outgoing) {
@@ -12,7 +15,7 @@ func (w *world) take(l *life, net int, o outgoing) {
 	w.report.Frames++
 	w.note('f', b, uint64(l.serial), uint64(net))
 	if w.cfg.Trace != nil {
-		line, _ := frame.Describe(b[frame.EthernetLen:])
+		line, _ := describe.Message(b[frame.EthernetLen:])
 		w.tracef("node %d, network %d: %s", l.n.idx, net, line)
 	}
 	if !w.cfg.Hostile {

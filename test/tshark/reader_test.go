@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/describe"
 	"github.com/utipc/utipc/frame/layers"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -269,7 +270,7 @@ func TestSameAsTshark(t *testing.T) {
 				if d := explain(b, c.field, want, got); d != nil {
 					used[d]++
 				} else if shown++; shown < 6 {
-					line, _ := frame.Describe(b)
+					line, _ := describe.Message(b)
 					t.Errorf("%s, frame %d, %s: tshark says %q, we %q\n%s", filepath.Base(file), i+1, c.field, got, strings.Join(want, ","), line)
 				}
 			}

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package lint
 
-// rules are all that Lint knows. Each stands in lint.go or a file of its kind
+// rules are all that Check knows. Each stands in lint.go or a file of its kind
 // under its ID.
 var rules = []Rule{
 	{"base", "01-wire.md §8.1", "version, header size and message size agree with each other and the frame", ""},

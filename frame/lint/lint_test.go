@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package lint_test
 
 import (
 	"bytes"
@@ -9,23 +9,25 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/internal/samples"
 	"github.com/utipc/utipc/frame/layers"
+	"github.com/utipc/utipc/frame/lint"
 )
 
-// TestLintCaptures lints all frames, and what is in the encrypted ones: kernels
+// TestCaptures lints all frames, and what is in the encrypted ones: kernels
 // break no rules but those they are known to.
-func TestLintCaptures(t *testing.T) {
+func TestCaptures(t *testing.T) {
 	used := map[string]int{}
-	for _, c := range captures {
-		keys := newOpener(t)
-		for i, x := range readCapture(t, c.number) {
+	for _, c := range samples.Captures {
+		keys := samples.NewOpener(t)
+		for i, x := range samples.Read(t, c.Number) {
 			_, b, err := layers.Unwrap(x.Data)
 			if err != nil {
 				continue
 			}
-			found := frame.Lint(b)
+			found := lint.Check(b)
 			if e, err := frame.ParseEncrypted(b); err == nil {
-				for _, f := range frame.Lint(keys.open(e)) {
+				for _, f := range lint.Check(keys.Open(e)) {
 					if f.Rule != "clear-key" { // it was encrypted
 						found = append(found, f)
 					}
@@ -34,7 +36,7 @@ func TestLintCaptures(t *testing.T) {
 			for _, f := range found {
 				used[f.Rule]++
 				if f.Habit() == "" {
-					t.Errorf("capture %s frame %d: %v", c.number, i+1, f)
+					t.Errorf("capture %s frame %d: %v", c.Number, i+1, f)
 				}
 			}
 		}
@@ -86,17 +88,17 @@ func breakers(t testing.TB) []struct {
 	edit        edit
 	also        string
 } {
-	s := samples(t)
+	s := samples.OfEachKind(t)
 	named, state, reset, disc, names, bcast, conn, first, bundle := s[0], s[1], s[2], s[3], s[4], s[5], s[6], s[7], s[8]
 	group, failover, key, nack, udp := s[9], s[10], s[11], s[12], s[13]
-	mcast, rcast := message(t, "14", 96), []byte(nil)
-	gbcast, gucast := []byte(nil), message(t, "22", 94)
-	last, synch := message(t, "06", 38), message(t, "18", 549)
-	activate, gap, bgap := message(t, "01", 11), message(t, "16", 60), message(t, "15", 85)
-	sealed, sealedDisc := message(t, "24", 30), message(t, "24", 1)
-	update, bcastBundle := message(t, "26", 25), message(t, "05", 135)
-	for _, c := range captures {
-		for _, x := range readCapture(t, c.number) {
+	mcast, rcast := samples.Message(t, "14", 96), []byte(nil)
+	gbcast, gucast := []byte(nil), samples.Message(t, "22", 94)
+	last, synch := samples.Message(t, "06", 38), samples.Message(t, "18", 549)
+	activate, gap, bgap := samples.Message(t, "01", 11), samples.Message(t, "16", 60), samples.Message(t, "15", 85)
+	sealed, sealedDisc := samples.Message(t, "24", 30), samples.Message(t, "24", 1)
+	update, bcastBundle := samples.Message(t, "26", 25), samples.Message(t, "05", 135)
+	for _, c := range samples.Captures {
+		for _, x := range samples.Read(t, c.Number) {
 			m, err := frame.Parse(x.Data[frame.EthernetLen:])
 			if err != nil {
 				continue
@@ -112,8 +114,8 @@ func breakers(t testing.TB) []struct {
 		}
 	}
 	gucast = set(10, 0, 0, 0)(bytes.Clone(gucast))
-	fin := unhex(t, "46c00018 0a000007 002a002b 11111111 c0000001 50000002")
-	domain := func(hex string) edit { return data(append([]byte{0, 4, 0, 0}, unhex(t, hex)...)) }
+	fin := samples.Unhex(t, "46c00018 0a000007 002a002b 11111111 c0000001 50000002")
+	domain := func(hex string) edit { return data(append([]byte{0, 4, 0, 0}, samples.Unhex(t, hex)...)) }
 	piece := edits(set(4, 31, 16, 1), set(4, 15, 0, 2))
 	return []struct {
 		rule, where string
@@ -133,7 +135,7 @@ func breakers(t testing.TB) []struct {
 		{"reserved", "w8", conn, set(8, 3, 3, 1), ""},
 		{"reserved", "w0", sealed, set(0, 16, 16, 1), ""},
 		{"pad", "+45", reset, at(50, 1), ""},
-		{"pad", "+77", unhex(t, strings.Replace(goldenBundle, "42c0", "40c0", 1)), at(77, 7), ""},
+		{"pad", "+77", samples.Unhex(t, strings.Replace(samples.Bundle, "42c0", "40c0", 1)), at(77, 7), ""},
 		{"non-seq", "w0 20", disc, set(0, 20, 20, 0), ""},
 		{"non-seq", "w0 20", named, set(0, 20, 20, 1), "net-id bcast-words"},
 		{"prev-node", "w3", fin, set(3, 31, 0, 0), ""},
@@ -172,7 +174,7 @@ func breakers(t testing.TB) []struct {
 		{"scope", "w1 20:19", fin, set(1, 20, 19, 2), ""},
 		{"range", "w9", mcast, edits(set(9, 31, 0, 7), set(10, 31, 0, 6)), ""},
 		{"range", "+40", update, at(44, 0xff), ""},
-		{"conn-header", "w0 24:21", unhex(t, "41000025 04000003 002a002b 22222222 50000002 c0000001 22222222 11111111 68656c6c6f"), set(1, 28, 25, 0), ""},
+		{"conn-header", "w0 24:21", samples.Unhex(t, "41000025 04000003 002a002b 22222222 50000002 c0000001 22222222 11111111 68656c6c6f"), set(1, 28, 25, 0), ""},
 		{"conn-end", "data", fin, data([]byte{1}), ""},
 		{"conn-end", "w0 28:25", fin, set(0, 28, 25, 2), ""},
 		{"conn-end", "w1 28:25", fin, set(1, 28, 25, uint32(frame.Overload)), ""},
@@ -269,29 +271,29 @@ func breakers(t testing.TB) []struct {
 	}
 }
 
-// TestLintBroken breaks every rule, each alone.
-func TestLintBroken(t *testing.T) {
+// TestBroken breaks every rule, each alone.
+func TestBroken(t *testing.T) {
 	tested := map[string]bool{}
 	for i, c := range breakers(t) {
 		tested[c.rule] = true
-		for _, f := range frame.Lint(c.good) {
+		for _, f := range lint.Check(c.good) {
 			if f.Rule != "clear-key" {
 				t.Errorf("row %d, %s: got %v of the good message %x", i, c.rule, f, c.good)
 			}
 		}
 		b := c.edit(bytes.Clone(c.good))
 		found := false
-		for _, f := range frame.Lint(b) {
+		for _, f := range lint.Check(b) {
 			found = found || f.Rule == c.rule && f.Where == c.where
 			if f.Rule != c.rule && !strings.Contains(c.also, f.Rule) {
 				t.Errorf("row %d, %s: got %v besides, of %x", i, c.rule, f, b)
 			}
 		}
 		if !found {
-			t.Errorf("row %d: got %v, want %s at %s, of %x", i, frame.Lint(b), c.rule, c.where, b)
+			t.Errorf("row %d: got %v, want %s at %s, of %x", i, lint.Check(b), c.rule, c.where, b)
 		}
 	}
-	for _, r := range frame.Rules() {
+	for _, r := range lint.Rules() {
 		if !tested[r.ID] {
 			t.Errorf("%s: no test breaks it", r.ID)
 		}

@@ -1,17 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package dissect
 
 import (
 	"fmt"
 	"strings"
+
+	"github.com/utipc/utipc/frame/describe"
 )
 
 // treeBytes is how many bytes of data of which no more is known a tree shows.
 const treeBytes = 32
 
-// Tree returns many lines on the message b: the one that Describe gives, and one
-// for each field of Dissect with its place, its name and its value.
+// Tree returns many lines on the message b: the one that [describe.Message] gives, and one
+// for each field of [Message] with its place, its name and its value.
 //
 //	1001001>1001002 link/state probe next=3 …
 //	  w0 31:29   version             2
@@ -24,10 +26,10 @@ const treeBytes = 32
 // its form may change.
 func Tree(b []byte) string {
 	var t strings.Builder
-	line, _ := Describe(b)
+	line, _ := describe.Message(b)
 	t.WriteString(line)
 	t.WriteByte('\n')
-	f, _ := Dissect(b)
+	f, _ := Message(b)
 	treeFields(&t, f.Fields, 1)
 	return t.String()
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package samples
 
 import (
 	"crypto/aes"
@@ -11,23 +11,24 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// An opener decrypts the encrypted captures, with the key they were made with
+// An Opener decrypts the encrypted captures, with the key they were made with
 // and those it finds inside. Source: docs/spec/09-security.md §1.1.
-type opener struct {
+type Opener struct {
 	t    testing.TB
 	keys [][]byte // each with 4 bytes of salt
 }
 
-func newOpener(t testing.TB) *opener {
+// NewOpener returns an Opener that fails t when a packet cannot be opened.
+func NewOpener(t testing.TB) *Opener {
 	key, err := hex.DecodeString("00112233445566778899aabbccddeeffdeadbeef")
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &opener{t, [][]byte{key}}
+	return &Opener{t, [][]byte{key}}
 }
 
-// open returns the message in e, and learns the key it hands out, if any.
-func (o *opener) open(e frame.Encrypted) []byte {
+// Open returns the message in e, and learns the key it hands out, if any.
+func (o *Opener) Open(e frame.Encrypted) []byte {
 	o.t.Helper()
 	source := [4]byte(e.Header()[12:])
 	for _, key := range o.keys {
@@ -58,6 +59,6 @@ func (o *opener) open(e frame.Encrypted) []byte {
 			return b
 		}
 	}
-	o.t.Fatalf("%v: no key opens it", e)
+	o.t.Fatalf("%x: no key opens it", e.Header())
 	return nil
 }

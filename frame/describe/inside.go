@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame
+package describe
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // records adds what a STATE says beyond the numbers in its header, with a guess
 // at whether it begins with a record of gap-ack blocks.
-func (l *line) records(s State) {
+func (l *line) records(s frame.State) {
 	record := s.GuessRecord()
 	g, _, err := s.GapAcks(record)
 	if err != nil {
@@ -15,7 +19,7 @@ func (l *line) records(s State) {
 	}
 	for _, x := range [...]struct {
 		name string
-		l    GapBlocks
+		l    frame.GapBlocks
 	}{{"bcast-blocks", g.Bcast()}, {"blocks", g.Unicast()}} {
 		for i := range min(x.l.Len(), 4) {
 			b := x.l.At(i)
@@ -34,26 +38,27 @@ func (l *line) records(s State) {
 	}
 }
 
-func (l *line) group(g Group) {
+func (l *line) group(g frame.Group) {
 	l.add("group/%v %d>%d", g.Type(), g.From().Port, g.DestPort())
 	switch g.Type() {
-	case GroupJoin:
+	case frame.GroupJoin:
 		l.add("next=%d window=%d", g.Number(), g.Window())
-	case GroupLeave, GroupAck:
+	case frame.GroupLeave, frame.GroupAck:
 		l.add("next=%d", g.Number())
-	case GroupAdv:
+	case frame.GroupAdv:
 		l.add("window=%d", g.Window())
-	case GroupRemit:
+	case frame.GroupRemit:
 		l.add("window=%d", g.Number())
 	}
 }
 
-func (l *line) tunnel(t Tunnel) {
+func (l *line) tunnel(t frame.Tunnel) {
 	l.add("tunnel/%v bearer=%d", t.Type(), t.Bearer())
 	no, of, pieces := t.Piece()
 	switch {
 	case t.IsSynchPoint():
-		l.add("point=%d", t.word(9)>>16)
+		point, _ := t.SyncPoint()
+		l.add("point=%d", point)
 	case pieces:
 		l.add("count=%d piece=%d/%d bytes=%d", t.Count(), no, of, len(t.Data()))
 	default:
@@ -61,7 +66,7 @@ func (l *line) tunnel(t Tunnel) {
 		m, err := t.Inner()
 		var what string
 		if err == nil {
-			what, err = m.describe()
+			what, err = kind(m)
 		}
 		if err != nil {
 			what = err.Error()
@@ -70,8 +75,8 @@ func (l *line) tunnel(t Tunnel) {
 	}
 }
 
-// String returns one line on the packet: its header.
-func (e Encrypted) String() string {
+// encrypted returns one line on the packet: its header.
+func encrypted(e frame.Encrypted) string {
 	var l line
 	from := ""
 	if id, ok := e.Identity(); ok {
@@ -81,10 +86,22 @@ func (e Encrypted) String() string {
 		from = a.String()
 	}
 	f := e.Fields()
-	l.add("%s>%s encrypted/%s tx=%d rx=%d", from, map[bool]string{false: "*", true: "."}[f.Destined], showSealed(uint32(f.User)), f.TX, f.RX)
+	l.add("%s>%s encrypted/%s tx=%d rx=%d", from, map[bool]string{false: "*", true: "."}[f.Destined], Sealed(f.User), f.TX, f.RX)
 	l.addIf(f.Keepalive, "keepalive")
 	l.addIf(f.Master, "master")
 	l.addIf(f.NoKey, "no-key")
 	l.add("seq=%d bytes=%d", f.Seq, len(e.Sealed()))
 	return l.String()
+}
+
+// Sealed says in a word what is inside an encrypted packet that has the user u outside: state,
+// disc or message.
+func Sealed(u frame.User) string {
+	switch u {
+	case frame.UserLink:
+		return "state"
+	case frame.UserDiscovery:
+		return "disc"
+	}
+	return "message"
 }

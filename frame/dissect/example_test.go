@@ -1,27 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package frame_test
+package dissect_test
 
 import (
 	"fmt"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/frame/dissect"
 )
-
-// A message to nobody, from a node that does not exist.
-func ExampleLint() {
-	f := frame.ConnFields{Type: frame.ConnProbe, OrigPort: 7, DestPort: 9, Orig: 0x01001001, Dest: 0x01001002}
-	for _, x := range frame.Lint(f.Append(nil)) {
-		fmt.Println(x)
-	}
-	// Output:
-	// prev-node: w3: no sender
-	// orig-node: w6: 1001001, want 0 as in w3
-}
 
 func ExampleTree() {
 	f := frame.ConnFields{Common: frame.Common{Prev: 0x01001001}, Type: frame.ConnProbe, OrigPort: 7, DestPort: 9, Orig: 0x01001001, Dest: 0x01001002}
-	fmt.Print(frame.Tree(f.Append(nil)))
+	fmt.Print(dissect.Tree(f.Append(nil)))
 	// Output:
 	// 1001001>1001002 conn/probe 7>9 seq=0 ack=0 bcast-ack=0
 	//   w0 31:29   version             2
