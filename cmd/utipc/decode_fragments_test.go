@@ -13,6 +13,21 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 )
 
+// udpOverIP puts a message into a datagram between two ports.
+func udpOverIP(six bool, from, to uint16, message []byte) []byte {
+	udp := []byte{byte(from >> 8), byte(from), byte(to >> 8), byte(to), byte((8 + len(message)) >> 8), byte(8 + len(message)), 0, 0}
+	udp = append(udp, message...)
+	b := make([]byte, 12)
+	copy(b, "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01")
+	if six {
+		b = append(b, 0x86, 0xdd, 0x60, 0, 0, 0, byte(len(udp)>>8), byte(len(udp)), 17, 64)
+		return append(append(b, make([]byte, 32)...), udp...)
+	}
+	n := 20 + len(udp)
+	b = append(b, 8, 0, 0x45, 0, byte(n>>8), byte(n), 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
+	return append(b, udp...)
+}
+
 // ipFragments cuts the datagram in a frame of udpOverIP into fragments of so many bytes.
 func ipFragments(b []byte, id uint16, size int) (all [][]byte) {
 	six := b[12] == 0x86

@@ -57,21 +57,6 @@ func interfaceIndex(name string) (int, error) {
 	return int(r.Uint32()), err
 }
 
-// udpOverIP puts a message into a datagram between two ports.
-func udpOverIP(six bool, from, to uint16, message []byte) []byte {
-	udp := []byte{byte(from >> 8), byte(from), byte(to >> 8), byte(to), byte((8 + len(message)) >> 8), byte(8 + len(message)), 0, 0}
-	udp = append(udp, message...)
-	b := make([]byte, 12)
-	copy(b, "\x02\x00\x00\x00\x00\x02\x02\x00\x00\x00\x00\x01")
-	if six {
-		b = append(b, 0x86, 0xdd, 0x60, 0, 0, 0, byte(len(udp)>>8), byte(len(udp)), 17, 64)
-		return append(append(b, make([]byte, 32)...), udp...)
-	}
-	n := 20 + len(udp)
-	b = append(b, 8, 0, 0x45, 0, byte(n>>8), byte(n), 0, 0, 0, 0, 64, 17, 0, 0, 10, 0, 0, 1, 10, 0, 0, 2)
-	return append(b, udp...)
-}
-
 // TestDecodeLive reads from an interface what comes and what goes: TIPC over Ethernet,
 // with a tag, over UDP, in fragments too; and nothing else.
 //
