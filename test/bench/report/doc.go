@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+//go:build linux
+
 // Package report measures what this stack is worth beside the systems that people would
 // otherwise use, one kind of measurement after the other, and says where it loses.
 //
