@@ -97,6 +97,37 @@ func (c *cat) flags(f *cmdline.Flags) {
 
 // check reads the address and reports flags that do not go together.
 func (c *cat) check(rest []string) (err error) {
+	if len(rest) == 0 && !c.listen {
+		return cmdline.UsageError("too few arguments")
+	}
+	if err := c.checkCounts(); err != nil {
+		return err
+	}
+	if len(rest) > 0 {
+		if c.addr, err = stack.ParseAddr(rest[0]); err != nil {
+			return cmdline.UsageError(fmt.Sprintf("%q is no address such as 18888:17, 18888:0-99 or <1001002:7>", rest[0]))
+		}
+	}
+	if !c.kind.given && !c.kind.group {
+		c.kind.network = "tipc"
+		if _, many := c.addr.(stack.Range); many && !c.listen {
+			c.kind.network = "tipcrdm"
+		}
+	}
+	if err := c.kind.check(); err != nil {
+		return err
+	}
+	if err := c.checkAddr(); err != nil {
+		return err
+	}
+	return c.checkConnected()
+}
+
+// connected reports whether the socket is one of connections.
+func (c *cat) connected() bool { return c.kind.connected() && !c.kind.group }
+
+// checkCounts reports limits that are out of their range, or contradict each other.
+func (c *cat) checkCounts() error {
 	if c.once {
 		if c.count > 1 {
 			return cmdline.UsageError("--once and --count do not go together")
@@ -104,8 +135,6 @@ func (c *cat) check(rest []string) (err error) {
 		c.count = 1
 	}
 	switch {
-	case len(rest) == 0 && !c.listen:
-		return cmdline.UsageError("too few arguments")
 	case c.count < 0 || c.linger < 0 || c.timeout <= 0:
 		return cmdline.UsageError("--timeout must be positive, --count and --linger not negative")
 	case c.size < 1 || c.size > frame.MaxPayload:
@@ -113,31 +142,31 @@ func (c *cat) check(rest []string) (err error) {
 	case c.lines && c.whole:
 		return cmdline.UsageError("--lines and --whole do not go together")
 	}
-	if len(rest) > 0 {
-		if c.addr, err = stack.ParseAddr(rest[0]); err != nil {
-			return cmdline.UsageError(fmt.Sprintf("%q is no address such as 18888:17, 18888:0-99 or <1001002:7>", rest[0]))
-		}
-	}
+	return nil
+}
+
+// checkAddr reports an address that the kind of socket cannot have.
+func (c *cat) checkAddr() error {
+	svc, one := c.addr.(stack.Service)
+	one = one && svc.Node == 0
 	_, many := c.addr.(stack.Range)
-	if !c.kind.given && !c.kind.group {
-		if c.kind.network = "tipc"; many && !c.listen {
-			c.kind.network = "tipcrdm"
-		}
-	}
-	if err := c.kind.check(); err != nil {
-		return err
-	}
-	connected := c.kind.connected() && !c.kind.group
-	switch svc, one := c.addr.(stack.Service); {
-	case c.kind.group && (!one || svc.Node != 0):
+	switch {
+	case c.kind.group && !one:
 		return cmdline.UsageError("--group wants TYPE:INSTANCE")
-	case c.listen && c.addr != nil && !many && (!one || svc.Node != 0):
+	case c.listen && c.addr != nil && !many && !one:
 		return cmdline.UsageError("with -l the name is TYPE:INSTANCE or TYPE:LOWER-UPPER")
-	case connected && many && !c.listen:
+	case c.connected() && many && !c.listen:
 		return cmdline.UsageError("a range is multicast, which is not for connections")
-	case c.keep && (!c.listen || !connected):
+	}
+	return nil
+}
+
+// checkConnected reports flags that want a socket of connections, or one of messages.
+func (c *cat) checkConnected() error {
+	switch {
+	case c.keep && (!c.listen || !c.connected()):
 		return cmdline.UsageError("--keep goes with -l and connections")
-	case c.kind.network == "tipc" && (c.lines || c.whole) && connected:
+	case c.kind.network == "tipc" && (c.lines || c.whole) && c.connected():
 		return cmdline.UsageError("a stream has no messages: --lines and --whole do not go with it")
 	}
 	return nil

@@ -451,17 +451,7 @@ func (d *decoder) read(f layers.Frame, p *part) (r result) {
 		data = p.Whole
 	}
 	w, message, err := layers.Unwrap(data)
-	r.Wrapping, r.path = w, "- "
-	if len(f.Data) >= frame.EthernetLen {
-		r.path = w.Src.String() + ">*"
-		if w.Dst != frame.BroadcastMAC {
-			r.path = w.Src.String() + ">" + w.Dst.String()
-		}
-		r.path += " "
-	}
-	for _, v := range w.VLANs {
-		r.path += fmt.Sprintf("vlan=%d ", v)
-	}
+	r.Wrapping, r.path = w, wayOf(f, w)
 	if p != nil {
 		d.counts.fragments++
 		switch {
@@ -485,18 +475,43 @@ func (d *decoder) read(f layers.Frame, p *part) (r result) {
 	case w.UDP:
 		r.path += "udp "
 	}
+	d.message(&r, message)
+	if d.lint {
+		d.check(&r)
+	}
+	return r
+}
+
+// wayOf says between which stations a frame went and with which tags, with a space after it.
+func wayOf(f layers.Frame, w layers.Wrapping) string {
+	way := "- "
+	if len(f.Data) >= frame.EthernetLen {
+		to := "*"
+		if w.Dst != frame.BroadcastMAC {
+			to = w.Dst.String()
+		}
+		way = w.Src.String() + ">" + to + " "
+	}
+	for _, v := range w.VLANs {
+		way += fmt.Sprintf("vlan=%d ", v)
+	}
+	return way
+}
+
+// message puts a message into r, opened if there is a key for it, and counts what it is.
+func (d *decoder) message(r *result, message []byte) {
 	r.message = message
 	if r.message == nil {
 		r.message = []byte{}
 	}
+	var err error
 	r.line, err = describe.Message(message)
 	if errors.Is(err, frame.ErrEncrypted) {
-		if plain, ok := d.keys.open(w, message); ok {
+		if plain, ok := d.keys.open(r.Wrapping, message); ok {
 			d.counts.opened++
 			r.message, r.sealed = plain, message
 			r.line, err = describe.Message(plain)
 			r.line = sealedLine(message, r.line)
-			message = plain
 		} else {
 			d.counts.sealed++
 		}
@@ -512,22 +527,23 @@ func (d *decoder) read(f layers.Frame, p *part) (r result) {
 		d.counts.malformed++
 		r.class = "malformed"
 	}
-	if d.lint {
-		if r.sealed != nil {
-			r.found = lint.Check(r.sealed)
-		}
-		for _, x := range lint.Check(message) {
-			if r.sealed == nil || x.Rule != "clear-key" { // it was not clear
-				r.found = append(r.found, x)
-			}
-		}
-		for _, x := range r.found {
-			if x.Habit() != "" {
-				d.counts.habits++
-			} else {
-				d.counts.findings++
-			}
+}
+
+// check puts into r what the message breaks, and counts it.
+func (d *decoder) check(r *result) {
+	if r.sealed != nil {
+		r.found = lint.Check(r.sealed)
+	}
+	for _, x := range lint.Check(r.message) {
+		if r.sealed == nil || x.Rule != "clear-key" { // it was not clear
+			r.found = append(r.found, x)
 		}
 	}
-	return r
+	for _, x := range r.found {
+		if x.Habit() != "" {
+			d.counts.habits++
+		} else {
+			d.counts.findings++
+		}
+	}
 }

@@ -47,13 +47,27 @@ func hostAdvice(h xdp.Host) []advice {
 // linkAdvice finds an interface's shortcomings.
 func linkAdvice(f xdp.Facts, p xdp.Plan) []advice {
 	all := []advice{}
-	l := f.Link
 	seen := map[string]bool{}
 	add := func(says, mend string) {
 		if !seen[mend] {
 			all, seen[mend] = append(all, advice{says, mend}), true
 		}
 	}
+	adviseReach(f.Link, p, add)
+	for _, r := range p.Refused {
+		if r.Mend != "" {
+			add("to have "+r.Way.String(), r.Mend)
+		}
+	}
+	if len(p.Ways) == 0 && p.Unusable == nil {
+		add(xdp.Hint, "--udp IP in place of --if "+f.Link.Name)
+	}
+	adviseCard(f.Link, p, add)
+	return all
+}
+
+// adviseReach says what keeps an interface from being used, or its peers from being reached.
+func adviseReach(l xdp.Link, p xdp.Plan, add func(says, mend string)) {
 	var owned *xdp.OwnedError
 	var kernel *xdp.KernelError
 	switch err := p.Unusable; {
@@ -72,14 +86,10 @@ func linkAdvice(f xdp.Facts, p xdp.Plan) []advice {
 	case err == nil && !l.Carrier:
 		add("there is no carrier", "check the cable and the switch")
 	}
-	for _, r := range p.Refused {
-		if r.Mend != "" {
-			add("to have "+r.Way.String(), r.Mend)
-		}
-	}
-	if len(p.Ways) == 0 && p.Unusable == nil {
-		add(xdp.Hint, "--udp IP in place of --if "+l.Name)
-	}
+}
+
+// adviseCard says what of a card's settings costs frames.
+func adviseCard(l xdp.Link, p xdp.Plan, add func(says, mend string)) {
 	if w, ok := p.Chosen(); ok && w.Driver == xdp.AFXDP {
 		if o := l.Offloads; o.Known() && o.Value.LRO && w.Mode == xdp.ModeNative {
 			add("received segments are joined by the hardware (LRO), which many drivers do not allow beside native XDP",
@@ -97,5 +107,4 @@ func linkAdvice(f xdp.Facts, p xdp.Plan) []advice {
 		add(fmt.Sprintf("the card has %d receive descriptors of %d it could have", r.Value.RX, r.Value.MaxRX),
 			fmt.Sprintf("ethtool -G %s rx %d", l.Name, min(r.Value.MaxRX, 4*fewRings)))
 	}
-	return all
 }
