@@ -103,9 +103,6 @@ func (t *Table) checkNodes() error {
 }
 
 // checkBound looks at one range of a type.
-// Complex: a list of invariants, each a condition of its own.
-//
-//gocyclo:ignore
 func (t *Table) checkBound(b *bound, typ uint32) error {
 	h := home{b, b.turn, b.port}
 	if b.all.n > 1 {
@@ -131,6 +128,11 @@ func (t *Table) checkBound(b *bound, typ uint32) error {
 	if err := b.own.check(); err != nil {
 		return err
 	}
+	return t.checkEntries(b)
+}
+
+// checkEntries looks at the bindings of one range: each once, where it belongs, and counted.
+func (t *Table) checkEntries(b *bound) error {
 	whos, own, count := map[who]bool{}, b.own.n, map[frame.NodeAddr]int32{}
 	for e := range b.all.each {
 		if whos[e.who] || e.bound != b || e.serial < b.born || b.find(e.who) != e {
