@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -30,8 +31,8 @@ type procKey struct {
 
 type account struct {
 	held    [resources]int
-	clients int            // processes, of a user and of the server
-	queued  *stack.Account // of queuedBytes, which the node counts: sockets and the rest in one place
+	clients int              // processes, of a user and of the server
+	queued  *hosting.Account // of queuedBytes, which the node counts: sockets and the rest in one place
 }
 
 // A client is a process that has connections.
@@ -55,10 +56,10 @@ func newAccounts(n *stack.Node, q Quotas) *accounts {
 }
 
 // queue makes the account of queued bytes of a scope.
-func (a *accounts) queue(scope int, of *stack.Account) *stack.Account {
+func (a *accounts) queue(scope int, of *hosting.Account) *hosting.Account {
 	limit := a.limits[scope][queuedBytes]
 	full := &LimitError{queuedBytes.String(), scopes[scope], limit, queuedBytes.errno(scope)}
-	return a.node.NewAccount(stack.AccountConfig{Limit: limit, Of: of, Full: full})
+	return hosting.NewAccount(a.node, hosting.AccountConfig{Limit: limit, Of: of, Full: full})
 }
 
 // enter counts a connection of a process. Errors: *LimitError.

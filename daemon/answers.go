@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/stack"
 )
 
 // What a call tells may be long: all names of a cluster, all sockets. So that many calls
@@ -41,7 +40,7 @@ func (x *session) serveVerb(ctx context.Context, name string, v Verb, in []byte)
 		ctx, cancel = context.WithTimeout(ctx, longAudit)
 		defer cancel()
 	}
-	leave, err := x.srv.turns.enter(ctx, name, v.Class)
+	leave, err := x.srv.turns.enter(ctx, name, v.Right)
 	if err != nil {
 		return told{err: err}
 	}
@@ -58,8 +57,8 @@ func (x *session) serveVerb(ctx context.Context, name string, v Verb, in []byte)
 
 // enter waits for a call's turn; an audit needs none, which may take long. Errors: the
 // context's.
-func (s *turns) enter(ctx context.Context, name string, class stack.ControlClass) (leave func(), err error) {
-	if name == "audit" || class != stack.ShowControl && name != "socket.bindings" {
+func (s *turns) enter(ctx context.Context, name string, right Right) (leave func(), err error) {
+	if name == "audit" || right != ShowRight && name != "socket.bindings" {
 		return func() {}, nil
 	}
 	select {

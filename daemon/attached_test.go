@@ -3,11 +3,13 @@
 package daemon_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"testing"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -21,7 +23,7 @@ func TestBindScope(t *testing.T) {
 	}
 	defer far.Close(within(t))
 	scopes := func() (all []stack.Scope) {
-		for _, n := range b.node.Names() {
+		for _, n := range must.Get(b.node.Admin().Names(context.Background())) {
 			if n.Range.Type == 900 {
 				all = append(all, n.Scope)
 			}

@@ -3,6 +3,7 @@
 package daemon_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"net"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -131,7 +133,7 @@ func TestScribbledCancel(t *testing.T) {
 	}
 	send := attach.Header{Op: attach.OpSend}
 	data := make([]byte, 60000)
-	for len(b.node.Waits()) == 0 {
+	for len(must.Get(b.node.Waits(context.Background()))) == 0 {
 		if err := p.c.TryWrite(&send, data); err != nil && err != syscall.EAGAIN {
 			t.Fatal(err)
 		}
@@ -146,7 +148,9 @@ func TestScribbledCancel(t *testing.T) {
 		t.Fatal(err)
 	}
 	raw.Write(func(s uintptr) bool { unix.Write(int(s), []byte{0}); return true }) // a bell
-	waitFor(t, func() bool { return b.srv.Counters().Connections == 0 && len(b.node.Waits()) == 0 })
+	waitFor(t, func() bool {
+		return b.srv.Counters().Connections == 0 && len(must.Get(b.node.Waits(context.Background()))) == 0
+	})
 	if c := b.srv.Counters(); c.RingFaults != 1 || c.Broken != 1 {
 		t.Errorf("counted %+v", c)
 	}
@@ -259,7 +263,7 @@ func TestShutdownWhileProgramsCome(t *testing.T) {
 		}
 	}
 	waitFor(t, func() bool {
-		for _, s := range b.node.Sockets() {
+		for _, s := range must.Get(b.node.Admin().Sockets(context.Background())) {
 			if !s.Inside {
 				return false
 			}

@@ -11,7 +11,6 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
-	"github.com/utipc/utipc/stack"
 )
 
 // What a program wrote before the daemon told it of its end is sent, and then the peer
@@ -45,7 +44,7 @@ func TestShutdownSendsWhatWasWritten(t *testing.T) {
 // mutation: stream and serveVerb do not charge for them.
 func TestStreamsAndAuditsAreLimited(t *testing.T) {
 	var timed atomic.Bool
-	hang := daemon.Verb{Class: stack.ShowControl, Serve: func(ctx context.Context, _ attach.Credentials, _ []byte) ([]byte, error) {
+	hang := daemon.Verb{Right: daemon.ShowRight, Serve: func(ctx context.Context, _ attach.Credentials, _ []byte) ([]byte, error) {
 		_, ok := ctx.Deadline()
 		timed.Store(ok)
 		<-ctx.Done()

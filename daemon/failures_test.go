@@ -3,6 +3,7 @@
 package daemon_test
 
 import (
+	"context"
 	"fmt"
 	"syscall"
 	"testing"
@@ -10,6 +11,8 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -96,7 +99,7 @@ func TestFailuresHaveTheMessage(t *testing.T) {
 		p.send(attach.Header{Op: attach.OpSend, Addr: service(18890, 1)}, message)
 		r := p.read()
 		text := r.data[:len(r.data)-int(r.Arg1)]
-		if told, err := stack.DecodeError(r.Errno, text); err != nil || r.Errno != syscall.EHOSTUNREACH {
+		if told, err := control.DecodeError(r.Errno, text); err != nil || r.Errno != syscall.EHOSTUNREACH {
 			t.Errorf("features %#x: %v, %v", features, told, err)
 		}
 		want, size := "", uint64(0)
@@ -125,10 +128,12 @@ func TestCancelIsForRequests(t *testing.T) {
 	p.socket(attach.KindSeqPacket)
 	c := p.connect(l, service(18888, 1))
 	sent := 0
-	for len(b.node.Waits()) == 0 {
+	for len(must.Get(b.node.Waits(context.Background()))) == 0 {
 		p.send(attach.Header{Op: attach.OpSend, ID: 7}, make([]byte, 1000))
 		sent++
-		waitFor(t, func() bool { return c.Stats().MessagesIn == uint64(sent) || len(b.node.Waits()) > 0 })
+		waitFor(t, func() bool {
+			return must.Get(c.Stats(context.Background())).MessagesIn == uint64(sent) || len(must.Get(b.node.Waits(context.Background()))) > 0
+		})
 	}
 	records := b.srv.Counters().Records
 	p.send(attach.Header{Op: attach.OpCancel, Arg0: 7}, nil)

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -20,13 +21,14 @@ func (x *session) join(h *attach.Header) (t told) {
 		if x.taken() {
 			return told{err: syscall.EISCONN}
 		}
-		p = &port{x: x, scope: stack.ClusterScope, cfg: stack.SocketConfig{Account: x.client.queued}}
+		p = &port{x: x, scope: stack.ClusterScope}
+		hosting.Count(&p.cfg, x.client.queued)
 	}
 	old := p.is()
 	switch {
 	case p.kind.Connected() || old.group != nil:
 		return told{err: syscall.EISCONN}
-	case old.packet != nil && len(old.packet.Bindings()) > 0:
+	case old.packet != nil && p.bound(old):
 		return told{err: syscall.EINVAL} // as with a kernel, who is bound is no member
 	}
 	scope, err := scopeOf(h.Addr, p.scope)
@@ -36,8 +38,8 @@ func (x *session) join(h *attach.Header) (t told) {
 	cfg := stack.GroupConfig{
 		Scope: scope, Loopback: h.Arg0&1 != 0, Events: h.Arg0&2 != 0, Policy: stack.SlowPolicy(h.Arg0 >> 8),
 		Importance: stack.Importance(h.Arg0 >> 16), Limit: int(h.Arg1), ReceiveLimit: int(min(h.Wide, 1<<31)),
-		Account: x.client.queued,
 	}
+	hosting.Count(&cfg, x.client.queued)
 	if t.err = p.name(1); t.err != nil {
 		return t
 	}
@@ -63,6 +65,12 @@ func (x *session) join(h *attach.Header) (t told) {
 	h.ID = 0
 	p.watch(e)
 	return t
+}
+
+// bound reports whether a socket has names.
+func (p *port) bound(e end) bool {
+	names, err := e.packet.Bindings(p.x.ctx)
+	return err == nil && len(names) > 0
 }
 
 // leaveGroup makes a member a socket as it was before.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -39,7 +40,7 @@ func (x *session) handle(h *attach.Header, data []byte) error {
 	}
 	switch h.Op {
 	case attach.OpSocket, attach.OpSubscribe, attach.OpJoin:
-		if !x.srv.cfg.Policy.Allows(stack.UseControl, x.who) {
+		if !x.srv.cfg.Policy.Allows(UseRight, x.who) {
 			x.refuse(h.Op.String())
 			return x.answer(h, syscall.EPERM)
 		}
@@ -102,14 +103,14 @@ func encode(err error) (syscall.Errno, []byte) {
 	}
 	var over *LimitError
 	if errors.As(err, &over) {
-		_, data := stack.EncodeError(over)
+		_, data := control.EncodeError(over)
 		return over.Errno, data
 	}
 	if c, ok := err.(*canceledError); ok { // with what it waited for
-		_, data := stack.EncodeError(c.error)
+		_, data := control.EncodeError(c.error)
 		return syscall.ECANCELED, data
 	}
-	return stack.EncodeError(err)
+	return control.EncodeError(err)
 }
 
 // refuse counts and logs that the program may not do something.

@@ -3,6 +3,7 @@
 package daemon_test
 
 import (
+	"context"
 	"encoding/binary"
 	"errors"
 	"io"
@@ -17,6 +18,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -259,7 +261,7 @@ func FuzzServer(f *testing.F) {
 		<-drained
 		waitFor(t, func() bool {
 			c := b.srv.Counters()
-			return c.Connections == 0 && c.Names == 0 && c.Calls == 0 && c.Subscriptions == 0 && c.QueuedBytes == 0 && c.Rings == 0 && len(b.node.Sockets()) <= 2
+			return c.Connections == 0 && c.Names == 0 && c.Calls == 0 && c.Subscriptions == 0 && c.QueuedBytes == 0 && c.Rings == 0 && len(must.Get(b.node.Admin().Sockets(context.Background()))) <= 2
 		})
 		waitFor(t, func() bool { return runtime.NumGoroutine() <= base+20 })
 	})

@@ -3,6 +3,7 @@
 package daemon_test
 
 import (
+	"context"
 	"encoding/json"
 	"strings"
 	"syscall"
@@ -11,7 +12,9 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A member of a group here and one elsewhere: messages to all, to one, events, and leaving.
@@ -185,12 +188,12 @@ func TestStreams(t *testing.T) {
 		t.Fatal(err)
 	}
 	for {
-		var ev stack.NodeEvent
+		var ev admin.NodeEvent
 		r := w.read()
 		if r.Op != attach.OpItem || json.Unmarshal(r.data, &ev) != nil {
 			t.Fatalf("got %v %s", &r.Header, r.data)
 		}
-		if ev.Kind == stack.LinkDown {
+		if ev.Kind == admin.LinkDown {
 			break
 		}
 	}
@@ -203,9 +206,15 @@ func TestOptions(t *testing.T) {
 	set := attach.AppendOption(attach.AppendOption(nil, attach.OptImportance, 2), attach.OptDestDroppable, 0)
 	p.must(attach.Header{Op: attach.OpSocket, Arg0: uint32(attach.KindRDM)}, set)
 	for _, o := range []attach.Option{
-		{Name: attach.OptImportance, Value: 3}, {Name: attach.OptSrcDroppable, Value: 1}, {Name: attach.OptDestDroppable, Value: 1},
-		{Name: attach.OptConnTimeout, Value: 1234}, {Name: attach.OptNoDelay, Value: 1}, {Name: attach.OptReceiveLimit, Value: 100000},
-		{Name: attach.OptMulticast, Value: 2}, {Name: attach.OptScope, Value: 3}, {Name: attach.OptBacklog, Value: 5},
+		{Name: attach.OptImportance, Value: 3},
+		{Name: attach.OptSrcDroppable, Value: 1},
+		{Name: attach.OptDestDroppable, Value: 1},
+		{Name: attach.OptConnTimeout, Value: 1234},
+		{Name: attach.OptNoDelay, Value: 1},
+		{Name: attach.OptReceiveLimit, Value: 100000},
+		{Name: attach.OptMulticast, Value: 2},
+		{Name: attach.OptScope, Value: 3},
+		{Name: attach.OptBacklog, Value: 5},
 	} {
 		p.must(attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, o.Name, o.Value))
 		r := p.must(attach.Header{Op: attach.OpGetOption}, attach.AppendOption(nil, o.Name, 0))
@@ -214,9 +223,14 @@ func TestOptions(t *testing.T) {
 		}
 	}
 	for _, o := range []attach.Option{
-		{Name: attach.OptImportance, Value: 4}, {Name: attach.OptImportance, Value: -1}, {Name: attach.OptConnTimeout, Value: -1},
-		{Name: attach.OptMulticast, Value: 3}, {Name: attach.OptScope, Value: 1}, {Name: attach.OptReceiveLimit, Value: 1 << 40},
-		{Name: attach.OptBacklog, Value: -1}, {Name: attach.OptRecvQueueUsed, Value: 1},
+		{Name: attach.OptImportance, Value: 4},
+		{Name: attach.OptImportance, Value: -1},
+		{Name: attach.OptConnTimeout, Value: -1},
+		{Name: attach.OptMulticast, Value: 3},
+		{Name: attach.OptScope, Value: 1},
+		{Name: attach.OptReceiveLimit, Value: 1 << 40},
+		{Name: attach.OptBacklog, Value: -1},
+		{Name: attach.OptRecvQueueUsed, Value: 1},
 	} {
 		p.fails(syscall.EINVAL, attach.Header{Op: attach.OpSetOption}, attach.AppendOption(nil, o.Name, o.Value))
 	}
@@ -232,7 +246,7 @@ func TestOptions(t *testing.T) {
 	}
 	// What was bound with the scope of the option is told on this node alone.
 	p.bind(700, 1)
-	for _, n := range b.node.Names() {
+	for _, n := range must.Get(b.node.Admin().Names(context.Background())) {
 		if n.Range.Type == 700 && n.Scope != stack.NodeScope {
 			t.Errorf("bound %v", n)
 		}

@@ -19,7 +19,7 @@ const (
 	watches
 	captures
 	audits
-	queuedBytes // that wait; the node counts them, see stack.Account
+	queuedBytes // that wait; the node counts them, see hosting.Account
 	resources
 )
 
@@ -40,7 +40,7 @@ type Limits struct {
 	Audits        int // at once
 
 	// QueuedBytes wait: for the program to read them, in the daemon or in its sockets, or to
-	// be sent. See stack.Account for what becomes of that which is beyond.
+	// be sent. See hosting.Account for what becomes of that which is beyond.
 	QueuedBytes int
 }
 

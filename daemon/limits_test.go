@@ -16,7 +16,10 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // What is beyond a limit is refused with an errno, counted, and possible again when
@@ -97,13 +100,13 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 	own := p.socket(attach.KindRDM)
 	c := b.sender(t)
 	to, _ := own.Socket()
-	mine := func() stack.Socket {
-		for _, s := range b.node.Sockets() {
+	mine := func() admin.Socket {
+		for _, s := range must.Get(b.node.Admin().Sockets(context.Background())) {
 			if s.Addr.Port == to.Port {
 				return s
 			}
 		}
-		return stack.Socket{}
+		return admin.Socket{}
 	}
 	data := make([]byte, 1000)
 	sent := uint64(0)
@@ -216,22 +219,22 @@ func TestSendThatWaits(t *testing.T) {
 				r = p.ask(h, data)
 				n++
 			}
-			_, why := stack.DecodeError(r.Errno, r.data)
+			_, why := control.DecodeError(r.Errno, r.data)
 			var blocked *stack.BlockedError
-			if told, _ := stack.DecodeError(r.Errno, r.data); r.Errno != syscall.EAGAIN || !errors.As(told, &blocked) || blocked.Peer.Port == 0 {
+			if told, _ := control.DecodeError(r.Errno, r.data); r.Errno != syscall.EAGAIN || !errors.As(told, &blocked) || blocked.Peer.Port == 0 {
 				t.Errorf("after %d: %v %s %v", n, r.Errno, r.data, why)
 			}
 			h.Wide = 0
 			h.ID = 700
 			p.send(h, data)
-			waitFor(t, func() bool { return len(b.node.Waits()) == 1 })
+			waitFor(t, func() bool { return len(must.Get(b.node.Waits(context.Background()))) == 1 })
 			p.send(attach.Header{Op: attach.OpCancel, Arg0: 700}, nil)
 			if r := p.answer(700); r.Errno != syscall.ECANCELED {
 				t.Errorf("canceled: %v %s", r.Errno, r.data)
 			}
 			h.ID = 701
 			p.send(h, data)
-			waitFor(t, func() bool { return len(b.node.Waits()) == 1 })
+			waitFor(t, func() bool { return len(must.Get(b.node.Waits(context.Background()))) == 1 })
 			buf := make([]byte, len(data))
 			if _, err := c.Read(buf); err != nil { // makes room
 				t.Fatal(err)
@@ -246,7 +249,7 @@ func TestSendThatWaits(t *testing.T) {
 			}
 			h.Flags, h.ID = 0, 0
 			wrote := 0
-			for len(b.node.Waits()) == 0 {
+			for len(must.Get(b.node.Waits(context.Background()))) == 0 {
 				switch err := p.c.TryWrite(&h, data); err {
 				case nil:
 					wrote++
@@ -267,7 +270,9 @@ func TestSendThatWaits(t *testing.T) {
 			if _, err := c.Read(buf); !errors.Is(err, syscall.ECONNRESET) {
 				t.Errorf("then got %v, want a reset", err)
 			}
-			waitFor(t, func() bool { return len(b.node.Waits()) == 0 && b.srv.Counters().Connections == 0 })
+			waitFor(t, func() bool {
+				return len(must.Get(b.node.Waits(context.Background()))) == 0 && b.srv.Counters().Connections == 0
+			})
 		})
 	}
 }
@@ -292,7 +297,7 @@ func TestRate(t *testing.T) {
 
 // Rights: who is not root and not the daemon's user has what the policy says.
 func TestPolicy(t *testing.T) {
-	all := []stack.ControlClass{stack.UseControl, stack.ShowControl, stack.ManageControl, stack.CaptureControl, stack.KeyControl}
+	all := []daemon.Right{daemon.UseRight, daemon.ShowRight, daemon.ManageRight, daemon.CaptureRight, daemon.KeysRight}
 	may := func(p daemon.Policy, who attach.Credentials) (out []string) {
 		for _, c := range all {
 			if p.Allows(c, who) {

@@ -3,6 +3,7 @@
 package daemon
 
 import (
+	"context"
 	"math"
 	"syscall"
 	"time"
@@ -173,12 +174,16 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 	case attach.OptRequests:
 		return b(c.Requests), true
 	case attach.OptSockRecvQueue:
-		return int64(p.is().stats().Queued), true
+		return int64(p.is().stats(p.x.ctx).Queued), true
 	case attach.OptRecvQueueUsed:
-		return int64(p.is().stats().Bytes), true
+		return int64(p.is().stats(p.x.ctx).Bytes), true
 	case attach.OptNodeRecvQueue:
 		var all int64
-		for _, s := range p.x.srv.node.Sockets() {
+		sockets, err := p.x.srv.node.Admin().Sockets(p.x.ctx)
+		if err != nil {
+			return 0, false
+		}
+		for _, s := range sockets {
 			all += int64(s.Queued)
 		}
 		return all, true
@@ -186,19 +191,12 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 	return 0, false
 }
 
-// stats are what the socket has done.
-func (e end) stats() stack.SocketStats {
-	switch {
-	case e.packet != nil:
-		return e.packet.Stats()
-	case e.group != nil:
-		return e.group.Stats()
-	case e.listener != nil:
-		return e.listener.Stats()
-	case e.conn != nil:
-		return e.conn.Stats()
+// stats are what the socket has done: nothing where there is none.
+func (e end) stats(ctx context.Context) (s stack.SocketStats) {
+	if c, ok := e.any().(counted); ok {
+		s, _ = c.Stats(ctx) // of a socket in this process it cannot fail
 	}
-	return stack.SocketStats{}
+	return s
 }
 
 // duration is a wide argument as a time; what is too long is cut.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -103,7 +104,7 @@ func (p *port) undelivered(out *outgoing, err error) (goesOn bool) {
 		if goesOn {
 			why = frame.Overload
 		}
-		c.ReturnMsg(out.data, why)
+		hosting.Return(c, out.data, why)
 	}
 	if !goesOn {
 		p.x.fail(err)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -98,7 +99,7 @@ func (e end) pollable() stack.Pollable {
 // hold counts bytes that the daemon keeps for the socket.
 func (e end) hold(bytes int) {
 	if s := e.pollable(); s != nil && bytes != 0 {
-		stack.Hold(s, bytes)
+		hosting.Hold(s, bytes)
 	}
 }
 
@@ -165,7 +166,8 @@ func (x *session) open(h *attach.Header, data []byte) (t told) {
 	if kind.Network() == "" {
 		return told{err: syscall.ESOCKTNOSUPPORT}
 	}
-	p := &port{x: x, kind: kind, scope: stack.ClusterScope, cfg: stack.SocketConfig{Account: x.client.queued}}
+	p := &port{x: x, kind: kind, scope: stack.ClusterScope}
+	hosting.Count(&p.cfg, x.client.queued)
 	if t.err = p.set(data); t.err != nil {
 		return t
 	}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // What is promised of a daemon that is killed; tests allow twenty times as much, as the
@@ -42,8 +43,8 @@ type lives struct {
 	port *stack.ActivePort
 	sub  *stack.Subscription
 
-	watch          *stack.Watch
-	cap            *stack.Capture
+	watch          admin.Watch
+	cap            admin.Capture
 	other, closing *stack.PacketConn
 	closingL       *stack.Listener
 	member         *stack.Group // of the peer
@@ -65,13 +66,13 @@ func openLives(t *testing.T, n *stack.Node, peer stack.Service) *lives {
 	must(err)
 	x.g, err = n.Join(within(t), group)
 	must(err)
-	x.port, err = n.Handle(within(t), stack.Service{Type: 18890, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) }))
+	x.port, err = n.Handle(within(t), stack.Service{Type: 18890, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) }))
 	must(err)
 	x.sub, err = n.Subscribe(within(t), stack.Range{Type: 18891, Upper: 9})
 	must(err)
-	x.watch, err = n.Watch()
+	x.watch, err = n.Admin().Watch(context.Background())
 	must(err)
-	x.cap, err = n.Capture(context.Background(), stack.CaptureConfig{})
+	x.cap, err = n.Admin().Capture(context.Background(), admin.CaptureConfig{})
 	must(err)
 	x.other, err = n.ListenPacket(within(t), "tipcrdm", nil)
 	must(err)
@@ -123,11 +124,14 @@ func (x *lives) lasting() map[string]func() error {
 func (x *lives) away(t *testing.T) {
 	t.Helper()
 	n := x.n
-	if n.Links() != nil || n.Sockets() != nil || n.Stats().Sockets != 0 {
-		t.Error("something is told of a daemon that is gone")
-	}
 	var gone *stack.GoneError
-	if err := n.Rekey(); !errors.As(err, &gone) || !errors.Is(err, syscall.ECONNRESET) {
+	if links, err := n.Admin().Links(context.Background()); !errors.As(err, &gone) || links != nil {
+		t.Errorf("links: got %v, %v", links, err)
+	}
+	if s, err := n.Admin().Stats(context.Background()); !errors.As(err, &gone) || s.Sockets != 0 {
+		t.Errorf("statistics: got %d sockets, %v", s.Sockets, err)
+	}
+	if err := n.Admin().Rekey(context.Background()); !errors.As(err, &gone) || !errors.Is(err, syscall.ECONNRESET) {
 		t.Errorf("a change of the node: got %v", err)
 	}
 	if n.Err() != nil {
@@ -311,8 +315,8 @@ func TestSocketsOutliveTheDaemon(t *testing.T) {
 		}
 	}
 	x.use(t, peer)
-	for _, want := range []stack.EventKind{stack.DaemonLost, stack.DaemonBack} {
-		for ev := (stack.NodeEvent{}); ev.Kind != want; {
+	for _, want := range []admin.EventKind{admin.DaemonLost, admin.DaemonBack} {
+		for ev := (admin.NodeEvent{}); ev.Kind != want; {
 			if ev, err = x.watch.Next(within(t)); err != nil {
 				t.Fatal(err)
 			}

@@ -26,21 +26,21 @@ type Config struct {
 	// HelloTimeout is how long a connection may say nothing at first; 0: 5 s.
 	HelloTimeout time.Duration
 
-	// Verbs are management calls beside those of stack.ServeControl, which they come before.
+	// Verbs are management calls beside those of the node, which they come before.
 	Verbs map[string]Verb
-	// Streams are what OpStream may ask for beside stack.ServeStream's, which they come before.
+	// Streams are what OpStream may ask for beside the node's, which they come before.
 	Streams map[string]Stream
 }
 
 // A Verb is a management call: in is JSON, and out.
 type Verb struct {
-	Class stack.ControlClass
+	Right Right
 	Serve func(ctx context.Context, who attach.Credentials, in []byte) (out []byte, err error)
 }
 
 // A Stream gives items until ctx is done, or there are no more.
 type Stream struct {
-	Class stack.ControlClass
+	Right Right
 	// Serve calls started once it will give items, and give for each. Both fail when the
 	// program has gone, and Serve is to return then. give waits while the program does not
 	// read: Serve keeps no more than it wants to, and says how many it has lost.

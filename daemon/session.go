@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -133,7 +134,7 @@ func (x *session) greet() error {
 	case err != nil:
 		return fmt.Errorf("%w: no hello, %v", errBroken, h.Op)
 	}
-	if !x.srv.cfg.Policy.Allows(stack.UseControl, x.who) && !x.srv.cfg.Policy.Allows(stack.ShowControl, x.who) {
+	if !x.srv.cfg.Policy.Allows(UseRight, x.who) && !x.srv.cfg.Policy.Allows(ShowRight, x.who) {
 		x.refuse("hello")
 		r := h.Reply(syscall.EPERM)
 		x.c.TryWrite(&r, []byte("neither sockets nor calls are allowed"))
@@ -199,7 +200,7 @@ func (x *session) releaseBuf() {
 // enter begins what makes sockets ready that the session delivers to itself, in leave.
 // In between it does not wait: who has to leaves before.
 func (x *session) enter() {
-	x.srv.poller.Enter()
+	hosting.Enter(x.srv.poller)
 	x.inside = true
 }
 
@@ -207,7 +208,7 @@ func (x *session) leave() {
 	if x.inside {
 		x.inside = false
 		x.srv.deliver()
-		x.srv.poller.Leave()
+		hosting.Leave(x.srv.poller)
 	}
 }
 

@@ -3,12 +3,10 @@
 package daemon
 
 import (
-	"context"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/stack"
 )
 
 // stream makes the connection a stream of items.
@@ -21,7 +19,7 @@ func (x *session) stream(h *attach.Header, data []byte) error {
 	switch {
 	case !ok:
 		return x.answer(h, syscall.ENOSYS)
-	case !x.srv.cfg.Policy.Allows(v.Class, x.who):
+	case !x.srv.cfg.Policy.Allows(v.Right, x.who):
 		x.refuse(verb)
 		return x.answer(h, syscall.EPERM)
 	case !x.claim():
@@ -72,12 +70,8 @@ func (s *Server) streamOf(verb string) (Stream, bool) {
 	if v, ok := s.cfg.Streams[verb]; ok {
 		return v, true
 	}
-	class, ok := stack.StreamClassOf(verb)
-	return Stream{class, func(ctx context.Context, in []byte, started func() error, give func(Item) error) error {
-		return stack.ServeStream(ctx, s.node, verb, in, started, func(i stack.StreamItem) error {
-			return give(Item{i.Kind, i.Lost, i.Time, i.Data})
-		})
-	}}, ok
+	v, ok := nodeStreams(s.node)[verb]
+	return v, ok
 }
 
 // give writes an item.

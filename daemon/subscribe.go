@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -26,8 +27,8 @@ func (x *session) subscribe(h *attach.Header) error {
 	cfg := stack.SubscriptionConfig{
 		At: stack.NodeAddr(h.Arg0), Ranges: h.Flags&attach.FlagRanges != 0, Scope: scope,
 		Changes: h.Flags&attach.FlagChanges != 0, Timeout: duration(h.Wide), Limit: int(min(h.Arg1, mostEvents)),
-		Account: x.client.queued,
 	}
+	hosting.Count(&cfg, x.client.queued)
 	req := *h
 	x.srv.wg.Go(func() {
 		defer x.client.release(subscriptions, 1)

@@ -4,12 +4,13 @@ package daemon
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"strings"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/internal/control"
 )
 
 // call makes a management call.
@@ -22,7 +23,7 @@ func (x *session) call(h *attach.Header, data []byte) error {
 	if !ok {
 		return x.answer(h, syscall.ENOSYS)
 	}
-	if !x.srv.cfg.Policy.Allows(v.Class, x.who) {
+	if !x.srv.cfg.Policy.Allows(v.Right, x.who) {
 		x.refuse(verb)
 		return x.answer(h, syscall.EPERM)
 	}
@@ -40,25 +41,26 @@ func (x *session) call(h *attach.Header, data []byte) error {
 // verb finds a management call: one about the session's socket, one of the server's, one
 // of the configuration's, one of the node's.
 func (s *Server) verb(x *session, name string) (Verb, bool) {
-	if strings.HasPrefix(name, stack.SocketControlPrefix) {
-		return Verb{stack.UseControl, func(ctx context.Context, _ attach.Credentials, in []byte) ([]byte, error) {
+	if strings.HasPrefix(name, socketPrefix) {
+		return Verb{control.Use, func(ctx context.Context, _ attach.Credentials, in []byte) ([]byte, error) {
 			x.mu.Lock()
 			p := x.port
 			x.mu.Unlock()
 			if p == nil {
 				return nil, syscall.ENOTSOCK
 			}
-			return stack.ServeSocketControl(ctx, p.is().any(), name, in)
+			return serveSocketVerb(ctx, p.is().any(), name, in)
 		}}, true
 	}
 	if v, ok := serverVerbs[name]; ok {
-		return Verb{stack.ShowControl, func(context.Context, attach.Credentials, []byte) ([]byte, error) { return v(s) }}, true
+		return Verb{control.Show, func(context.Context, attach.Credentials, []byte) ([]byte, error) { return v(s) }}, true
 	}
 	if v, ok := s.cfg.Verbs[name]; ok {
 		return v, true
 	}
-	class, ok := stack.ControlClassOf(name)
-	return Verb{class, func(ctx context.Context, _ attach.Credentials, in []byte) ([]byte, error) {
-		return stack.ServeControl(ctx, s.node, name, in)
+	c, ok := control.Lookup(name)
+	return Verb{c.Right, func(ctx context.Context, _ attach.Credentials, in []byte) (reply []byte, err error) {
+		err = s.node.Admin().Call(ctx, name, json.RawMessage(in), (*json.RawMessage)(&reply))
+		return reply, err
 	}}, ok
 }

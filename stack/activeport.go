@@ -38,7 +38,7 @@ type ActivePort struct {
 	handler Handler
 	limit   time.Duration
 
-	in    Incoming
+	in    Message
 	reply Reply
 
 	replies, refused atomic.Uint64
@@ -180,7 +180,7 @@ func (a *ActivePort) tellPanic() {
 }
 
 // take makes b the message that a handler has which runs apart.
-func (a *ActivePort) take(b []byte, m *Message) {
-	a.in = Incoming{Data: b, From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance}
+func (a *ActivePort) take(b []byte, m *envelope) {
+	a.in.Data, a.in.From, a.in.Name, a.in.Named, a.in.Importance = b, m.From, m.Name, m.Named, m.Importance
 	a.reply.to, a.reply.open = m.From, true
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A message costs no allocation: neither the sender nor the reader, nor their
@@ -62,7 +63,7 @@ func TestCaptureAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	capture, err := a.Capture(within(t), stack.CaptureConfig{})
+	capture, err := a.Admin().Capture(within(t), admin.CaptureConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -200,19 +201,19 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	to.SetDeadline(time.Now().Add(patience))
-	out, in := make([]stack.MessageBuffer, 8), make([]stack.MessageBuffer, 8)
+	out, in := make([]stack.Message, 8), make([]stack.Message, 8)
 	for i := range out {
-		out[i].Data, out[i].Addr = make([]byte, 64), echoService
+		out[i].Data, out[i].To = make([]byte, 64), echoService
 		in[i].Data = make([]byte, 64)
 	}
 	var addr net.Addr = echoService
 	for name, f := range map[string]func(){
 		"batches": func() {
-			if _, err := c.WriteBatch(out, 0); err != nil {
+			if _, err := c.WriteBatch(out); err != nil {
 				t.Fatal(err)
 			}
 			for k := 0; k < len(out); {
-				n, err := to.ReadBatch(in, 0)
+				n, err := to.ReadBatch(in)
 				if err != nil {
 					t.Fatal(err)
 				}

@@ -3,6 +3,7 @@
 package stack_test
 
 import (
+	"context"
 	"errors"
 	"net"
 	"path/filepath"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -62,7 +64,7 @@ func TestAttachedEndsAfterItsData(t *testing.T) {
 						sent++
 					}
 				}()
-				for len(a.Waits()) == 0 || time.Since(time.Unix(0, wrote.Load())) < 200*time.Millisecond {
+				for len(must.Get(a.Waits(context.Background()))) == 0 || time.Since(time.Unix(0, wrote.Load())) < 200*time.Millisecond {
 					select {
 					case err := <-waits:
 						t.Fatal(err)
@@ -141,7 +143,7 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 				}
 				waits <- err
 			}()
-			for len(a.Waits()) == 0 {
+			for len(must.Get(a.Waits(context.Background()))) == 0 {
 				runtime.Gosched()
 			}
 			(<-accepted).Close()

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -118,7 +119,7 @@ func TestAttachedLeavesNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, h := attachTo(t, a, stack.AttachConfig{})
-	sockets := len(a.Sockets())
+	sockets := len(must.Get(a.Admin().Sockets(context.Background())))
 	connections := h.srv.Counters().Connections
 	before := runtime.NumGoroutine()
 	for i := range 20 {
@@ -131,7 +132,7 @@ func TestAttachedLeavesNothing(t *testing.T) {
 		if k, _, err := n.Call(within(t), echoService, []byte("x"), buf); err != nil || k != 1 {
 			t.Fatal(k, err)
 		}
-		if _, err := n.Handle(within(t), stack.Service{Type: 301, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {})); err != nil {
+		if _, err := n.Handle(within(t), stack.Service{Type: 301, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {})); err != nil {
 			t.Fatal(err)
 		}
 		if i%3 == 0 {
@@ -142,7 +143,7 @@ func TestAttachedLeavesNothing(t *testing.T) {
 		}
 	}
 	left := func() string {
-		return fmt.Sprintf("%d sockets, %d connections", len(a.Sockets()), h.srv.Counters().Connections)
+		return fmt.Sprintf("%d sockets, %d connections", len(must.Get(a.Admin().Sockets(context.Background()))), h.srv.Counters().Connections)
 	}
 	want := fmt.Sprintf("%d sockets, %d connections", sockets, connections)
 	for by := time.Now().Add(patience); left() != want || runtime.NumGoroutine() > before; runtime.Gosched() {

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // attachedTests makes every node that the tests open one that is attached to a daemon of
@@ -116,12 +117,12 @@ func TestAttachedEcho(t *testing.T) {
 func TestAttachedStreams(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
-	w, err := n.Watch()
+	w, err := n.Admin().Watch(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
-	c, err := n.Capture(within(t), stack.CaptureConfig{})
+	c, err := n.Admin().Capture(within(t), admin.CaptureConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,7 +150,7 @@ func TestAttachedStreams(t *testing.T) {
 	if _, err := c.Next(within(t)); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
-	if err := a.DisableBearer(within(t), "eth0"); err != nil {
+	if err := a.Admin().DisableBearer(within(t), "eth0"); err != nil {
 		t.Fatal(err)
 	}
 	for {
@@ -157,11 +158,11 @@ func TestAttachedStreams(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if ev.Kind == stack.BearerDisabled && ev.Bearer == "eth0" {
+		if ev.Kind == admin.BearerDisabled && ev.Bearer == "eth0" {
 			break
 		}
 	}
-	if _, err := n.Capture(within(t), stack.CaptureConfig{Bearers: []string{"none"}}); !errors.Is(err, syscall.EINVAL) {
+	if _, err := n.Admin().Capture(within(t), admin.CaptureConfig{Bearers: []string{"none"}}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("got %v, want %v", err, syscall.EINVAL)
 	}
 }

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // forge makes a node's table wrong.
@@ -25,9 +27,9 @@ func (w ward) forge(b Binding, withdrawn bool) {
 	w.inside().lap(w.inside().now(), false)
 }
 
-func mustAudit(t *testing.T, c AuditConfig, w ward) *AuditReport {
+func mustAudit(t *testing.T, c admin.AuditConfig, w ward) *admin.AuditReport {
 	t.Helper()
-	r, err := c.Audit(t.Context(), w.Node)
+	r, err := w.Node.Admin().Audit(t.Context(), c)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -40,7 +42,7 @@ func mustAudit(t *testing.T, c AuditConfig, w ward) *AuditReport {
 }
 
 // found is what a report has found, in short.
-func found(r *AuditReport) (all []string) {
+func found(r *admin.AuditReport) (all []string) {
 	for _, x := range r.Nodes {
 		for _, b := range x.Lacks {
 			all = append(all, fmt.Sprintf("%v lacks %v %v %d %v", x.Node, b.Range, b.Socket, b.Key, b.Scope))
@@ -73,7 +75,7 @@ func TestAuditOfEqualTables(t *testing.T) {
 			}
 		}
 		<-time.After(100 * time.Millisecond)
-		r := mustAudit(t, AuditConfig{}, all[1])
+		r := mustAudit(t, admin.AuditConfig{}, all[1])
 		if r.Node != 2 || r.Bindings != 4*304+800 || len(r.Types) != 1102 || len(r.Nodes) != 3 || r.Differences() != 0 || r.Unasked() != 0 {
 			t.Errorf("got %d bindings of %d types, %q", r.Bindings, len(r.Types), found(r))
 		}
@@ -101,7 +103,7 @@ func TestAuditFindsDifferences(t *testing.T) {
 		all[1].forge(of(18888, 2, 1), false)  // node 2 alone
 		all[1].forge(of(18888, 17, 9), false) // once more than it is bound
 		all[2].forge(of(200, 3, 9), false)    // of a type that node 1 does not know
-		for _, b := range all[2].Names() {
+		for _, b := range must.Get(all[2].Admin().Names(context.Background())) {
 			if b.Range == (Range{Type: NodeState, Lower: 2, Upper: 2}) {
 				all[2].forge(b, true)
 			}
@@ -114,11 +116,11 @@ func TestAuditFindsDifferences(t *testing.T) {
 			"3 lacks 0:2-2 <2:0> 0 cluster",
 			"3 lacks 18888:1-1 " + socket + " 0 cluster",
 		}
-		r := mustAudit(t, AuditConfig{}, all[0])
+		r := mustAudit(t, admin.AuditConfig{}, all[0])
 		if got := found(r); !slices.Equal(got, want) || r.Differences() != len(want) {
 			t.Errorf("got\n%q, want\n%q", got, want)
 		}
-		r = mustAudit(t, AuditConfig{Types: []uint32{200, 201, 18888}}, all[0])
+		r = mustAudit(t, admin.AuditConfig{Types: []uint32{200, 201, 18888}}, all[0])
 		if got, want := found(r), append(want, "3 has 200:3-3 "+socket+" 0 cluster"); !slices.Equal(got, want) {
 			t.Errorf("got\n%q, want\n%q", got, want)
 		}
@@ -132,9 +134,9 @@ func TestAuditAsksAgain(t *testing.T) {
 		for i, w := range all {
 			b := Binding{Range: Range{Type: 100, Lower: 1, Upper: 1}, Scope: ClusterScope, Socket: SocketAddr{Node: 9, Port: 9}, Key: 9}
 			w.forge(b, false)
-			done := make(chan *AuditReport)
+			done := make(chan *admin.AuditReport)
 			began := time.Now()
-			go func() { done <- mustAudit(t, AuditConfig{Types: []uint32{100}, Settle: time.Second}, all[0]) }()
+			go func() { done <- mustAudit(t, admin.AuditConfig{Types: []uint32{100}, Settle: time.Second}, all[0]) }()
 			<-time.After(500 * time.Millisecond)
 			w.forge(b, true)
 			b.Range.Lower--
@@ -172,7 +174,7 @@ func TestAuditUnderChurn(t *testing.T) {
 			})
 		}
 		for range 5 {
-			if r := mustAudit(t, AuditConfig{Types: []uint32{100}}, all[0]); r.Differences() != 0 {
+			if r := mustAudit(t, admin.AuditConfig{Types: []uint32{100}}, all[0]); r.Differences() != 0 {
 				t.Errorf("got %q", found(r))
 			}
 		}
@@ -186,7 +188,7 @@ func TestAuditOfASilentNode(t *testing.T) {
 	inWard(t, 3, func(t *testing.T, all []ward) {
 		all[1].cut()
 		began := time.Now()
-		r, err := AuditConfig{Patience: time.Second}.Audit(t.Context(), all[0].Node)
+		r, err := all[0].Node.Admin().Audit(t.Context(), admin.AuditConfig{Patience: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -200,7 +202,7 @@ func TestAuditOfASilentNode(t *testing.T) {
 			t.Errorf("node %v: %v", x.Node, x.Err)
 		}
 		<-time.After(5 * time.Second) // contact is lost by now
-		if r := mustAudit(t, AuditConfig{}, all[0]); len(r.Nodes) != 1 || r.Nodes[0].Node != 3 || r.Differences() != 0 {
+		if r := mustAudit(t, admin.AuditConfig{}, all[0]); len(r.Nodes) != 1 || r.Nodes[0].Node != 3 || r.Differences() != 0 {
 			t.Errorf("got %+v", r.Nodes)
 		}
 	})
@@ -208,18 +210,18 @@ func TestAuditOfASilentNode(t *testing.T) {
 
 func TestAuditEnds(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
-		if _, err := (AuditConfig{Settle: -1}).Audit(t.Context(), all[0].Node); !errors.Is(err, ErrConfig) {
+		if _, err := all[0].Node.Admin().Audit(t.Context(), admin.AuditConfig{Settle: -1}); !errors.Is(err, ErrConfig) {
 			t.Errorf("got %v", err)
 		}
 		all[1].cut()
 		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
 		defer cancel()
-		if _, err := all[0].Audit(ctx); !errors.Is(err, context.DeadlineExceeded) {
+		if _, err := all[0].Admin().Audit(ctx, admin.AuditConfig{}); !errors.Is(err, context.DeadlineExceeded) {
 			t.Errorf("got %v", err)
 		}
 		ended := make(chan error)
 		go func() {
-			_, err := all[0].Audit(t.Context())
+			_, err := all[0].Admin().Audit(t.Context(), admin.AuditConfig{})
 			ended <- err
 		}()
 		<-time.After(100 * time.Millisecond)
@@ -230,7 +232,7 @@ func TestAuditEnds(t *testing.T) {
 		if err := <-ended; !errors.Is(err, net.ErrClosed) || !errors.As(err, &op) || op.Op != "audit" {
 			t.Errorf("got %v", err)
 		}
-		if _, err := all[0].Audit(t.Context()); !errors.Is(err, net.ErrClosed) {
+		if _, err := all[0].Admin().Audit(t.Context(), admin.AuditConfig{}); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("closed: %v", err)
 		}
 	})
@@ -238,7 +240,7 @@ func TestAuditEnds(t *testing.T) {
 		all[0].forge(Binding{Range: Range{Type: 100}, Scope: ClusterScope, Socket: SocketAddr{Node: 9, Port: 9}}, false)
 		ended := make(chan error)
 		go func() {
-			_, err := AuditConfig{Settle: time.Second}.Audit(t.Context(), all[0].Node)
+			_, err := all[0].Node.Admin().Audit(t.Context(), admin.AuditConfig{Settle: time.Second})
 			ended <- err
 		}()
 		<-time.After(500 * time.Millisecond)
@@ -280,8 +282,10 @@ func TestAuditOfAnImpostor(t *testing.T) {
 		inWard(t, 2, func(t *testing.T, all []ward) {
 			n := all[0].Node
 			p := newImpostor(t, all[1].Node)
-			q := &inquiry{audit: &audit{n: n.inside(), AuditConfig: AuditConfig{Patience: time.Second}}, at: 2,
-				asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: 6}
+			q := &inquiry{
+				audit: &audit{n: n.inside(), AuditConfig: admin.AuditConfig{Patience: time.Second}}, at: 2,
+				asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: 6,
+			}
 			q.asked[0], _ = naming.AskOnce(&x, 0)
 			q.line = p.dial(t, n, record, &q.wait, nil, c.say...)
 			n.inside().mu.Lock()

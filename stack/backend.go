@@ -6,11 +6,12 @@ import (
 	"context"
 	"log/slog"
 	"net"
-	"net/netip"
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/internal/hosting"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // What a program holds, a Node and its sockets, has a backend and knows nothing of it: the
@@ -23,15 +24,13 @@ import (
 type nodeBackend interface {
 	socketsBackend
 	showBackend
-	manageBackend
-	keysBackend
+	keeperBackend
+	control.Backend
 	life() *ending
 	Close(ctx context.Context) error
-	NewAccount(c AccountConfig) *Account
+	NewAccount(c hosting.AccountConfig) *hosting.Account // hosting.NewAccount
 	NewPoller() (*Poller, error)
-	Control(ctx context.Context, verb string, in, out any) error
-	Capture(ctx context.Context, cfg CaptureConfig) (*Capture, error)
-	Watch() (*Watch, error)
+	Admin() *admin.Admin
 }
 
 // A socketsBackend makes sockets. What it is given has been looked at: options are such as can
@@ -45,74 +44,27 @@ type socketsBackend interface {
 	Call(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error)
 }
 
-// A showBackend tells how the node stands.
+// A showBackend reports what a program asks of the node; the rest is Admin's.
 type showBackend interface {
 	Addr() NodeAddr
 	Identity() Identity
-	NetID() uint32
-	Names() []Binding
-	Stats() Stats
-	Bearers() []BearerStatus
-	Links() []Link
-	Peers() []Peer
-	Sockets() []Socket
-	ServiceStats() []ServiceStats
-	Waits() []Wait
-	Monitor() []Monitor
-	MonitorThreshold() int
-	BroadcastLink() BroadcastLink
-	BroadcastReceptions() []BroadcastReception
-	BroadcastMethod() BroadcastMethod
-	Media() []MediumConfig
-	LinkProperty(link string, p Property) (int, error)
-	BearerProperty(name string, p Property) (int, error)
-	MediumProperty(name string, p Property) (int, error)
 	Probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error)
-	Audit(ctx context.Context, c AuditConfig) (*AuditReport, error)
 }
 
-// A manageBackend changes the node, its bearers and links.
-type manageBackend interface {
-	EnableBearer(ctx context.Context, dev netdev.Device, c BearerConfig) error
-	RequestBearer(ctx context.Context, r BearerRequest) error
-	DisableBearer(ctx context.Context, name string) error
-	SetBearer(name string, c BearerConfig) error
-	SetBearerProperty(name string, p Property, value int) error
-	AddRemote(bearer string, remote netip.AddrPort) error
-	NoteBearer(name string, s BearerState)
+// A keeperBackend is what the daemon does with a bearer that it keeps as it is wanted, see
+// package hosting.
+type keeperBackend interface {
+	NoteBearer(name string, s admin.BearerState)
 	ForgetBearer(name string)
 	BearerNoted(name string) bool
 	HoldBearer(name string, hold bool) error
-	RemoveRemote(bearer string, remote netip.AddrPort) error
-	SetMediumProperty(name string, p Property, value int) error
-	SetLink(peer NodeAddr, bearer string, c LinkConfig) error
-	SetLinkProperty(link string, p Property, value int) error
-	ResetStatistics(peer NodeAddr, bearer string) error
-	ResetLinkStatistics(link string) error
-	SetBroadcastMethod(m BroadcastMethod) error
-	SetMonitorThreshold(nodes int) error
-	SetAddress(a NodeAddr) error
-	SetIdentity(id Identity) error
-	SetNetID(id uint32) error
-	RemovePeer(a NodeAddr) error
-	RemovePeerIdentity(id Identity) error
-}
-
-// A keysBackend changes what the node seals and opens frames with.
-type keysBackend interface {
-	SetKey(k Key) error
-	FlushKeys() error
-	Rekey() error
-	SetRekeying(interval time.Duration) error
-	SetMigration(on bool) error
-	Encryption() EncryptionStatus
 }
 
 // A socketBackend is what all sockets have.
 type socketBackend interface {
 	Network() string
 	Addr() SocketAddr
-	Stats() SocketStats
+	Stats(ctx context.Context) (SocketStats, error)
 	Close() error
 	SetDeadlines(read, write *time.Time) error // those that are not nil
 
@@ -153,13 +105,13 @@ type connBackend interface {
 type groupBackend interface {
 	socketBackend
 	reportBackend
-	Read(b []byte) (k int, m GroupMessage, err error) // errors are bare
-	TryReadMsg(b []byte) (k int, m GroupMessage, err error)
+	Read(b []byte) (k int, m groupEnvelope, err error) // errors are bare
+	TryReadMsg(b []byte) (k int, m groupEnvelope, err error)
 	Write(ctx context.Context, b []byte, d dest, addr net.Addr) (int, error) // d is where addr is
 	TryWrite(b []byte, d dest, addr net.Addr) (int, error)
-	Members() []GroupMember
+	Members(ctx context.Context) ([]GroupMember, error)
 	WaitMembers(ctx context.Context, k int) error
-	Counters() GroupCounters
+	Counters(ctx context.Context) (GroupCounters, error)
 }
 
 // A reportBackend is what sockets have whose messages may fail after a write has taken them.
@@ -184,23 +136,23 @@ type packetBackend interface {
 	connected()                                     // the socket has a default destination
 	serve(a *ActivePort, r Range, bound bool) error // the socket becomes a's, and is bound to r
 
-	Read(b []byte) (k int, m Message, err error) // errors are bare
-	TryReadMsg(b []byte) (k int, m Message, err error)
-	ReadBatch(ms []MessageBuffer, flags int) (int, error) // there is room for one
-	ReadBuffer() (*Buffer, Message, error)                // errors are bare
+	Read(b []byte) (k int, m envelope, err error) // errors are bare
+	TryReadMsg(b []byte) (k int, m envelope, err error)
+	ReadBatch(ms []Message, wait bool) (int, error) // there is room for one
+	ReadBuffer() (*Buffer, envelope, error)         // errors are bare
 	ReturnMsg(b []byte, why ErrorCode) error
 
 	Write(d dest, b []byte, addr net.Addr) (int, error) // d is where addr is
 	TryWrite(d dest, b []byte, addr net.Addr) (int, error)
-	WriteBatch(ms []MessageBuffer, flags int, to *defaultDest) (int, error) // there is one, and all have addresses
-	NewBuffer(size int) (*Buffer, error)                                    // errors are bare
+	WriteBatch(ms []Message, wait bool, to *defaultDest) (int, error) // there is one, and all have addresses
+	NewBuffer(size int) (*Buffer, error)                              // errors are bare
 	WriteBuffer(d dest, b *Buffer, addr net.Addr) error
 
 	Bind(addr net.Addr) error
 	Unbind(addr net.Addr) error
 	BindScope(addr net.Addr, scope Scope) error // the scope is one that can be
 	UnbindScope(addr net.Addr, scope Scope) error
-	Bindings() []Binding
+	Bindings(ctx context.Context) ([]Binding, error)
 	SetImportance(i Importance) error
 	SetReturnable(returnable bool) error
 	SetSrcDroppable(droppable bool) error

@@ -13,7 +13,9 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -62,13 +64,13 @@ func TestManyTellOneNode(t *testing.T) {
 			if err != nil {
 				return nil // somebody has the address
 			}
-			return a.EnableBearer(ctx, p, stack.BearerConfig{})
+			return a.Admin().AddDevice(ctx, p, admin.BearerConfig{})
 		case 2:
-			return a.DisableBearer(ctx, name)
+			return a.Admin().DisableBearer(ctx, name)
 		case 3:
-			return a.SetBearerProperty(name, stack.PropertyTolerance, 1000+r.IntN(1000))
+			return a.Admin().SetBearerProperty(context.Background(), name, admin.PropertyTolerance, 1000+r.IntN(1000))
 		case 4:
-			x, err := a.Capture(ctx, stack.CaptureConfig{Frames: 10, Memory: 1 << 16})
+			x, err := a.Admin().Capture(ctx, admin.CaptureConfig{Frames: 10, Memory: 1 << 16})
 			if err != nil {
 				return err
 			}
@@ -76,12 +78,12 @@ func TestManyTellOneNode(t *testing.T) {
 			_, err = x.Next(ctx)
 			return err
 		}
-		w, err := a.Watch()
+		w, err := a.Admin().Watch(context.Background())
 		if err != nil {
 			return err
 		}
-		a.Bearers()
-		a.Links()
+		must.Get(a.Admin().Bearers(context.Background()))
+		must.Get(a.Admin().Links(context.Background()))
 		return w.Close()
 	}
 	var mu sync.Mutex

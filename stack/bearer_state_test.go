@@ -3,8 +3,12 @@
 package stack
 
 import (
+	"context"
 	"strings"
 	"testing"
+
+	"github.com/utipc/utipc/internal/must"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A bearer that waits for its interface is listed, told to those who watch, and can be
@@ -12,21 +16,21 @@ import (
 // held in follow.
 func TestBearersThatAreKept(t *testing.T) {
 	n := openAlone(t, Config{})
-	w, err := n.Watch()
+	w, err := n.Admin().Watch(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for range 2 { // again: nothing new
-		n.NoteBearer("eth:lan9", BearerState{State: "waiting", Reason: "interface lan9 does not exist", Changes: 1})
+		n.b.NoteBearer("eth:lan9", admin.BearerState{State: "waiting", Reason: "interface lan9 does not exist", Changes: 1})
 	}
-	all := n.Bearers()
+	all := must.Get(n.Admin().Bearers(context.Background()))
 	if len(all) != 2 || all[1].Name != "lan9" || !all[1].Waiting() || all[1].Reason == "" || all[0].Waiting() || all[0].State != "up" {
 		t.Fatalf("got %+v", all)
 	}
-	if err := n.DisableBearer(t.Context(), "lan9"); err != nil || n.BearerNoted("eth:lan9") {
-		t.Errorf("disable: %v, noted %v", err, n.BearerNoted("eth:lan9"))
+	if err := n.Admin().DisableBearer(t.Context(), "lan9"); err != nil || n.b.BearerNoted("eth:lan9") {
+		t.Errorf("disable: %v, noted %v", err, n.b.BearerNoted("eth:lan9"))
 	}
-	if err := n.DisableBearer(t.Context(), "lan9"); err == nil {
+	if err := n.Admin().DisableBearer(t.Context(), "lan9"); err == nil {
 		t.Error("disabled twice")
 	}
 	for _, want := range []string{"bearer changed eth:lan9: waiting: interface lan9 does not exist", "bearer disabled lan9"} {
@@ -35,10 +39,10 @@ func TestBearersThatAreKept(t *testing.T) {
 		}
 	}
 	for _, hold := range []bool{true, false} {
-		if err := n.HoldBearer("eth0", hold); err != nil {
+		if err := n.b.HoldBearer("eth0", hold); err != nil {
 			t.Fatal(err)
 		}
-		if b := n.Bearers()[0]; (b.MTU == 0) != hold {
+		if b := must.Get(n.Admin().Bearers(context.Background()))[0]; (b.MTU == 0) != hold {
 			t.Errorf("held %v: got %+v", hold, b)
 		}
 	}

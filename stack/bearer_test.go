@@ -15,7 +15,9 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -32,7 +34,7 @@ func plug(t testing.TB, h *hub.Hub, name string, i int) *hub.Port {
 // bearerNames are those of a node's bearers.
 func bearerNames(n *stack.Node) string {
 	var s []string
-	for _, b := range n.Bearers() {
+	for _, b := range must.Get(n.Admin().Bearers(context.Background())) {
 		s = append(s, b.Name)
 	}
 	return strings.Join(s, " ")
@@ -50,7 +52,7 @@ func openBare(t testing.TB, cfg stack.Config) *stack.Node {
 		if err := n.Close(within(t)); err != nil {
 			t.Errorf("close: %v", err)
 		}
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 		}
 	})
@@ -79,13 +81,13 @@ func TestBearersComeAndGo(t *testing.T) {
 			if k, _, err := local.ReadFrom(buf); err != nil || string(buf[:k]) != "alone" {
 				t.Errorf("alone: got %q %v", buf[:k], err)
 			}
-			lost, err := peer.Watch()
+			lost, err := peer.Admin().Watch(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
 			defer lost.Close()
 			for range 3 {
-				if err := n.EnableBearer(within(t), plug(t, h, "eth0", 1), stack.BearerConfig{}); err != nil {
+				if err := n.Admin().AddDevice(within(t), plug(t, h, "eth0", 1), admin.BearerConfig{}); err != nil {
 					t.Fatal(err)
 				}
 				if err := n.WaitFor(within(t), echoService); err != nil {
@@ -100,10 +102,10 @@ func TestBearersComeAndGo(t *testing.T) {
 				if got := bearerNames(n); got != "eth0" {
 					t.Errorf("got bearers %q, want eth0", got)
 				}
-				if err := n.DisableBearer(within(t), "eth:eth0"); err != nil {
+				if err := n.Admin().DisableBearer(within(t), "eth:eth0"); err != nil {
 					t.Fatal(err)
 				}
-				if got, links := bearerNames(n), n.Links(); got != "" || len(links) != 0 {
+				if got, links := bearerNames(n), must.Get(n.Admin().Links(context.Background())); got != "" || len(links) != 0 {
 					t.Errorf("got bearers %q, links %v, want none", got, links)
 				}
 				for {
@@ -111,7 +113,7 @@ func TestBearersComeAndGo(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					if ev.Kind == stack.PeerLost {
+					if ev.Kind == admin.PeerLost {
 						if ev.Reason != "ended by peer" {
 							t.Errorf("the peer lost contact for %q, want the goodbye", ev.Reason)
 						}
@@ -140,20 +142,20 @@ func TestAddressFromFirstBearer(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if err := errors.Join(n.SetNetID(77), n.SetIdentity(id)); err != nil {
+		if err := errors.Join(n.Admin().SetNetID(context.Background(), 77), n.Admin().SetIdentity(context.Background(), id)); err != nil {
 			t.Fatal(err)
 		}
 		began := time.Now()
-		if err := n.EnableBearer(t.Context(), plug(t, h, "eth0", 1), stack.BearerConfig{}); err != nil {
+		if err := n.Admin().AddDevice(t.Context(), plug(t, h, "eth0", 1), admin.BearerConfig{}); err != nil {
 			t.Fatal(err)
 		}
 		if took := time.Since(began); took < time.Second || took > 2*time.Second {
 			t.Errorf("took %v, want a trial of a second", took)
 		}
-		if got := n.Addr().String(); got != "2a6f6465" || n.Identity() != id || n.NetID() != 77 {
-			t.Errorf("got %v, %v, %d, want 2a6f6465, %v, 77", got, n.Identity(), n.NetID(), id)
+		if got := n.Addr().String(); got != "2a6f6465" || n.Identity() != id || must.Get(n.Admin().NetID(context.Background())) != 77 {
+			t.Errorf("got %v, %v, %d, want 2a6f6465, %v, 77", got, n.Identity(), must.Get(n.Admin().NetID(context.Background())), id)
 		}
-		for what, err := range map[string]error{"net id": n.SetNetID(78), "identity": n.SetIdentity(id), "address": n.SetAddress(1)} {
+		for what, err := range map[string]error{"net id": n.Admin().SetNetID(context.Background(), 78), "identity": n.Admin().SetIdentity(context.Background(), id), "address": n.Admin().SetAddress(context.Background(), 1)} {
 			if !errors.Is(err, syscall.EPERM) {
 				t.Errorf("%s: got %v, want %v", what, err, syscall.EPERM)
 			}
@@ -163,10 +165,10 @@ func TestAddressFromFirstBearer(t *testing.T) {
 
 func TestSetAddress(t *testing.T) {
 	n := openBare(t, stack.Config{})
-	if err := n.SetAddress(0); !errors.Is(err, syscall.EINVAL) {
+	if err := n.Admin().SetAddress(context.Background(), 0); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("address 0: got %v, want %v", err, syscall.EINVAL)
 	}
-	if err := n.SetAddress(0x1001001); err != nil || n.Addr() != 0x1001001 {
+	if err := n.Admin().SetAddress(context.Background(), 0x1001001); err != nil || n.Addr() != 0x1001001 {
 		t.Errorf("got %v, %v", n.Addr(), err)
 	}
 	listen(t, n, echoService).Close()
@@ -177,12 +179,12 @@ func TestEnableBearerRefuses(t *testing.T) {
 	h := hub.New(hub.Config{})
 	n := openBare(t, stack.Config{Address: 1, MTU: 2000})
 	for i := range 3 {
-		if err := n.EnableBearer(within(t), plug(t, h, fmt.Sprint("eth", i), 1), stack.BearerConfig{}); err != nil {
+		if err := n.Admin().AddDevice(within(t), plug(t, h, fmt.Sprint("eth", i), 1), admin.BearerConfig{}); err != nil {
 			t.Fatal(err)
 		}
 	}
 	var prios []uint8
-	for _, b := range n.Bearers() {
+	for _, b := range must.Get(n.Admin().Bearers(context.Background())) {
 		prios = append(prios, b.Links.Priority)
 	}
 	if fmt.Sprint(prios) != "[10 10 9]" {
@@ -193,13 +195,13 @@ func TestEnableBearerRefuses(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		dev  *hub.Port
-		cfg  stack.BearerConfig
+		cfg  admin.BearerConfig
 		want error
 	}{
-		{"a fourth", plug(t, hub.New(hub.Config{}), "eth3", 1), stack.BearerConfig{}, stack.ErrConfig},
-		{"the same name", plug(t, hub.New(hub.Config{}), "eth1", 1), stack.BearerConfig{}, syscall.EINVAL},
+		{"a fourth", plug(t, hub.New(hub.Config{}), "eth3", 1), admin.BearerConfig{}, stack.ErrConfig},
+		{"the same name", plug(t, hub.New(hub.Config{}), "eth1", 1), admin.BearerConfig{}, syscall.EINVAL},
 	} {
-		err := n.EnableBearer(within(t), c.dev, c.cfg)
+		err := n.Admin().AddDevice(within(t), c.dev, c.cfg)
 		if !errors.Is(err, c.want) || !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
@@ -207,28 +209,28 @@ func TestEnableBearerRefuses(t *testing.T) {
 			t.Errorf("%s: the device was not closed", c.name)
 		}
 	}
-	if err := n.DisableBearer(within(t), "eth2"); err != nil {
+	if err := n.Admin().DisableBearer(within(t), "eth2"); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct {
 		name string
 		dev  *hub.Port
-		cfg  stack.BearerConfig
+		cfg  admin.BearerConfig
 		want error
 	}{
-		{"too large", plug(t, hub.New(hub.Config{MTU: 9000}), "eth3", 1), stack.BearerConfig{}, stack.ErrConfig},
-		{"an MTU on Ethernet", plug(t, hub.New(hub.Config{}), "eth3", 1), stack.BearerConfig{MTU: 1000}, syscall.EOPNOTSUPP},
-		{"a priority that is none", plug(t, hub.New(hub.Config{}), "eth3", 1), stack.BearerConfig{LinkConfig: stack.LinkConfig{Priority: 40}}, stack.ErrConfig},
-		{"a closed device", closed, stack.BearerConfig{}, net.ErrClosed},
+		{"too large", plug(t, hub.New(hub.Config{MTU: 9000}), "eth3", 1), admin.BearerConfig{}, stack.ErrConfig},
+		{"an MTU on Ethernet", plug(t, hub.New(hub.Config{}), "eth3", 1), admin.BearerConfig{MTU: 1000}, syscall.EOPNOTSUPP},
+		{"a priority that is none", plug(t, hub.New(hub.Config{}), "eth3", 1), admin.BearerConfig{LinkConfig: stack.LinkConfig{Priority: 40}}, stack.ErrConfig},
+		{"a closed device", closed, admin.BearerConfig{}, net.ErrClosed},
 	} {
-		if err := n.EnableBearer(within(t), c.dev, c.cfg); !errors.Is(err, c.want) {
+		if err := n.Admin().AddDevice(within(t), c.dev, c.cfg); !errors.Is(err, c.want) {
 			t.Errorf("%s: got %v, want %v", c.name, err, c.want)
 		}
 		if _, err := c.dev.Receive(nil); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s: the device was not closed", c.name)
 		}
 	}
-	if err := n.DisableBearer(within(t), "eth9"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "Bearer not found: ") {
+	if err := n.Admin().DisableBearer(within(t), "eth9"); !errors.Is(err, syscall.EINVAL) || !strings.Contains(err.Error(), "Bearer not found: ") {
 		t.Errorf("no such bearer: got %v", err)
 	}
 	if got := bearerNames(n); got != "eth0 eth1" {
@@ -243,7 +245,7 @@ func TestDisabledBearerLosesNothing(t *testing.T) {
 	open := func(i int) *stack.Node {
 		n := openBare(t, stack.Config{Address: stack.NodeAddr(i), Encryption: sealedWith})
 		for k, h := range hubs {
-			if err := n.EnableBearer(within(t), plug(t, h, fmt.Sprint("eth", k), i), stack.BearerConfig{}); err != nil {
+			if err := n.Admin().AddDevice(within(t), plug(t, h, fmt.Sprint("eth", k), i), admin.BearerConfig{}); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -296,11 +298,11 @@ func TestDisabledBearerLosesNothing(t *testing.T) {
 	for i := range 4 {
 		n, k := []*stack.Node{a, b}[i%2], i/2%2
 		name := fmt.Sprint("eth", k)
-		if err := n.DisableBearer(within(t), name); err != nil {
+		if err := n.Admin().DisableBearer(within(t), name); err != nil {
 			t.Error(err)
 			break
 		}
-		if err := n.EnableBearer(within(t), plug(t, hubs[k], name, 1+i%2), stack.BearerConfig{}); err != nil {
+		if err := n.Admin().AddDevice(within(t), plug(t, hubs[k], name, 1+i%2), admin.BearerConfig{}); err != nil {
 			t.Error(err)
 			break
 		}

@@ -14,7 +14,9 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -55,7 +57,7 @@ func inRedundantBubble(t *testing.T, links map[string]stack.LinkConfig, f func(t
 				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 				defer cancel()
 				(*n).Close(ctx)
-				if s := (*n).Stats(); s.ChunksFree != s.ChunksTotal {
+				if s := must.Get((*n).Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 					t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 				}
 			}()
@@ -68,7 +70,7 @@ func inRedundantBubble(t *testing.T, links map[string]stack.LinkConfig, f func(t
 // states tells how a node's links stand.
 func states(n *stack.Node) string {
 	var s []string
-	for _, l := range n.Links() {
+	for _, l := range must.Get(n.Admin().Links(context.Background())) {
 		s = append(s, l.Bearer+" "+l.State())
 	}
 	return strings.Join(s, ", ")
@@ -137,7 +139,7 @@ func TestCutNetworkLosesNothing(t *testing.T) {
 				}
 				wg.Wait()
 				downs := uint64(0)
-				for _, l := range r.a.Links() {
+				for _, l := range must.Get(r.a.Admin().Links(context.Background())) {
 					downs += l.Resets
 				}
 				if downs < 2 {
@@ -172,12 +174,12 @@ func TestWaitersMoveToTheOtherLink(t *testing.T) {
 			})
 		}
 		<-time.After(100 * time.Millisecond)
-		for _, w := range r.a.Waits() {
+		for _, w := range must.Get(r.a.Waits(context.Background())) {
 			if w.Bearer != "eth1" {
 				t.Errorf("one waits for %+v", w)
 			}
 		}
-		if n := len(r.a.Waits()); n != senders {
+		if n := len(must.Get(r.a.Waits(context.Background()))); n != senders {
 			t.Errorf("%d writes wait, want %d", n, senders)
 		}
 		server.SetReadDeadline(time.Now().Add(20 * time.Second))
@@ -194,10 +196,10 @@ func TestWaitersMoveToTheOtherLink(t *testing.T) {
 // priority makes a link the only active one. Bearers without such a link say so.
 func TestSetLink(t *testing.T) {
 	inRedundantBubble(t, nil, func(t *testing.T, r *redundant) {
-		link := func(n *stack.Node, i int) stack.Link { return n.Links()[i] }
+		link := func(n *stack.Node, i int) admin.Link { return must.Get(n.Admin().Links(context.Background()))[i] }
 		set := func(peer stack.NodeAddr, bearer string, c stack.LinkConfig, want error) {
 			t.Helper()
-			if err := r.a.SetLink(peer, bearer, c); !errors.Is(err, want) {
+			if err := r.a.Admin().SetLink(context.Background(), peer, bearer, c); !errors.Is(err, want) {
 				t.Errorf("got %v, want %v", err, want)
 			}
 		}
@@ -219,14 +221,14 @@ func TestSetLink(t *testing.T) {
 		if got := states(r.a) + "; " + states(r.b); got != "eth0 STANDBY, eth1 ACTIVE; eth0 STANDBY, eth1 ACTIVE" {
 			t.Errorf("links: %s", got)
 		}
-		if l := r.a.Bearers()[1]; l.Links.Priority != 20 || l.Links.Window != 100 || l.Name != "eth1" || l.MTU != 1400 || l.FramesIn == 0 {
+		if l := must.Get(r.a.Admin().Bearers(context.Background()))[1]; l.Links.Priority != 20 || l.Links.Window != 100 || l.Name != "eth1" || l.MTU != 1400 || l.FramesIn == 0 {
 			t.Errorf("got %+v", l)
 		}
 		set(3, "eth0", stack.LinkConfig{Window: 20}, stack.ErrUnreachable)
 		set(2, "eth2", stack.LinkConfig{Window: 20}, stack.ErrUnreachable)
 		set(2, "eth0", stack.LinkConfig{Window: 9000}, stack.ErrConfig)
 		set(2, "eth0", stack.LinkConfig{Tolerance: time.Millisecond}, stack.ErrConfig)
-		if err := r.a.ResetStatistics(2, "eth0"); err != nil || link(r.a, 0).SentStates != 0 || link(r.a, 1).SentStates == 0 {
+		if err := r.a.Admin().ResetStatistics(context.Background(), 2, "eth0"); err != nil || link(r.a, 0).SentStates != 0 || link(r.a, 1).SentStates == 0 {
 			t.Errorf("statistics were reset with %v: %d, %d", err, link(r.a, 0).SentStates, link(r.a, 1).SentStates)
 		}
 	})
@@ -238,8 +240,8 @@ func TestLinkStatisticsText(t *testing.T) {
 	inRedundantBubble(t, nil, func(t *testing.T, r *redundant) {
 		r.cut(1)
 		<-time.After(4 * time.Second)
-		r.a.ResetStatistics(0, "eth0")
-		l := r.a.Links()
+		r.a.Admin().ResetStatistics(context.Background(), 0, "eth0")
+		l := must.Get(r.a.Admin().Links(context.Background()))
 		want := `Link <1:eth0-2:eth0>
   ACTIVE  MTU:1500  Priority:10  Tolerance:1500 ms  Window:50 packets
   RX packets:0 fragments:0/0 bundles:0/0
@@ -258,7 +260,7 @@ func TestLinkStatisticsText(t *testing.T) {
 			t.Errorf("got\n%s", got)
 		}
 		// One end noticed first, and the other by that.
-		if both := got + r.b.Links()[1].String(); !strings.Contains(both, "last:peer silent\n") {
+		if both := got + must.Get(r.b.Admin().Links(context.Background()))[1].String(); !strings.Contains(both, "last:peer silent\n") {
 			t.Errorf("got\n%s", both)
 		}
 	})

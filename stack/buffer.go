@@ -168,5 +168,5 @@ func (c *PacketConn) ReadBuffer() (*Buffer, Message, error) {
 	if err != nil {
 		return nil, Message{}, opError("read", c.b.Network(), c.b.Addr(), nil, err)
 	}
-	return b, m, nil
+	return b, m.message(), nil
 }

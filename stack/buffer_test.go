@@ -4,6 +4,7 @@ package stack_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"io"
 	"net"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -142,12 +144,12 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 	if err := to.WriteBuffer(made, c.LocalAddr()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("after Close: got %v", err)
 	}
-	if s := b.Stats(); s.ChunksFree == s.ChunksTotal {
+	if s := must.Get(b.Admin().Stats(context.Background())); s.ChunksFree == s.ChunksTotal {
 		t.Error("a Buffer that is out holds no chunk")
 	}
 	made.Release()
 	made.Release() // harmless
-	if s := b.Stats(); s.ChunksFree != s.ChunksTotal {
+	if s := must.Get(b.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 		t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 	}
 	if _, err := to.NewBuffer(10); !errors.Is(err, net.ErrClosed) {
@@ -187,7 +189,7 @@ func TestBuffersAreLimited(t *testing.T) {
 		}
 		read = append(read, buf)
 	}
-	s := b.Stats()
+	s := must.Get(b.Admin().Stats(context.Background()))
 	if len(made) != 64 || s.ChunksTotal-s.ChunksFree > 64 {
 		t.Errorf("%d Buffers were made, want 64; those that were read hold %d chunks, want 64 at most", len(made), s.ChunksTotal-s.ChunksFree)
 	}

@@ -72,7 +72,7 @@ var errNoCallee = errors.New("stack: nobody is there to answer")
 
 // unanswered is the error of a request that came back, or that has ended: what comes back
 // has data, of which k bytes were read.
-func (m *Message) unanswered(k int) error {
+func (m *envelope) unanswered(k int) error {
 	if k == 0 && !m.Truncated {
 		return errNoCallee
 	}

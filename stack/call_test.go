@@ -226,7 +226,7 @@ func TestCallEndsWithTheNode(t *testing.T) {
 func TestCallEmpty(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	refused := make(chan error, 1)
-	port, err := a.Handle(within(t), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+	port, err := a.Handle(within(t), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
 		refused <- w.Send(nil)
 		w.Send(m.Data)
 	}))
@@ -253,7 +253,7 @@ func TestHandlerUsesAnotherNode(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	out := listen(t, b, nil)
 	sink := listen(t, b, nil)
-	first, err := a.Handle(within(t), stack.Service{Type: 18888, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+	first, err := a.Handle(within(t), stack.Service{Type: 18888, Instance: 1}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
 		if _, err := out.WriteTo(m.Data, sink.LocalAddr()); err != nil {
 			t.Error(err)
 		}
@@ -262,7 +262,7 @@ func TestHandlerUsesAnotherNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	second, err := b.Handle(within(t), stack.Service{Type: 18888, Instance: 2}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+	second, err := b.Handle(within(t), stack.Service{Type: 18888, Instance: 2}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
 		for end := time.Now().Add(50 * time.Microsecond); time.Now().Before(end); {
 		}
 		w.Send(m.Data)

@@ -6,6 +6,8 @@ import (
 	"bytes"
 	"context"
 	"sync"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A captureRing holds frames for a reader, in memory of a fixed size: put never waits
@@ -25,7 +27,7 @@ type captureRing struct {
 
 // A heldFrame is one that waits, with Data in the ring's memory.
 type heldFrame struct {
-	CapturedFrame
+	admin.CapturedFrame
 	size int // bytes of memory: the data, and what was left free before it
 }
 
@@ -35,7 +37,7 @@ func (r *captureRing) init(frames, memory int) {
 }
 
 // put adds a frame, of whose data it keeps a copy, or counts it as lost.
-func (r *captureRing) put(f CapturedFrame) {
+func (r *captureRing) put(f admin.CapturedFrame) {
 	r.mu.Lock()
 	if !r.add(f) {
 		r.lost++
@@ -44,7 +46,7 @@ func (r *captureRing) put(f CapturedFrame) {
 	signal(r.signal)
 }
 
-func (r *captureRing) add(f CapturedFrame) bool {
+func (r *captureRing) add(f admin.CapturedFrame) bool {
 	if r.n == 0 { // all of mem is free, in one piece
 		r.at = 0
 	}
@@ -66,7 +68,7 @@ func (r *captureRing) add(f CapturedFrame) bool {
 }
 
 // next takes the oldest frame out.
-func (r *captureRing) next(ctx context.Context) (CapturedFrame, error) {
+func (r *captureRing) next(ctx context.Context) (admin.CapturedFrame, error) {
 	for {
 		r.mu.Lock()
 		if r.n > 0 {
@@ -84,12 +86,12 @@ func (r *captureRing) next(ctx context.Context) (CapturedFrame, error) {
 		r.mu.Unlock()
 		if why != nil {
 			signal(r.signal)
-			return CapturedFrame{}, why
+			return admin.CapturedFrame{}, why
 		}
 		select {
 		case <-r.signal:
 		case <-ctx.Done():
-			return CapturedFrame{}, ctx.Err()
+			return admin.CapturedFrame{}, ctx.Err()
 		}
 	}
 }

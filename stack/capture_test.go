@@ -14,13 +14,15 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // captured reads what a capture has until f has seen enough.
-func captured(t testing.TB, c *stack.Capture, f func(stack.CapturedFrame) (enough bool)) {
+func captured(t testing.TB, c admin.Capture, f func(admin.CapturedFrame) (enough bool)) {
 	t.Helper()
 	for {
 		x, err := c.Next(within(t))
@@ -55,19 +57,19 @@ func TestCapture(t *testing.T) {
 		}
 	}
 	trip("before")
-	all, err := a.Capture(t.Context(), stack.CaptureConfig{})
+	all, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer all.Close()
-	short, err := a.Capture(t.Context(), stack.CaptureConfig{Bearers: []string{"eth:eth0"}, Snap: 20})
+	short, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{Bearers: []string{"eth:eth0"}, Snap: 20})
 	if err != nil {
 		t.Fatal(err)
 	}
 	began := time.Now()
 	trip("in between")
 	for _, out := range []bool{true, false} {
-		captured(t, all, func(x stack.CapturedFrame) bool {
+		captured(t, all, func(x admin.CapturedFrame) bool {
 			if x.Bearer != "eth0" || x.Length != len(x.Data) || x.Length < 30 || x.Comment != "" {
 				t.Errorf("got %+v", x)
 			}
@@ -85,7 +87,7 @@ func TestCapture(t *testing.T) {
 			return x.Out == out && (plain || len(sealedWith.Keys) > 0)
 		})
 	}
-	captured(t, short, func(x stack.CapturedFrame) bool {
+	captured(t, short, func(x admin.CapturedFrame) bool {
 		if len(x.Data) != 20 || x.Length < 30 {
 			t.Errorf("snap 20: got %d of %d bytes", len(x.Data), x.Length)
 		}
@@ -98,7 +100,7 @@ func TestCapture(t *testing.T) {
 	}
 	trip("after")
 	ctx, cancel := context.WithCancel(t.Context())
-	other, err := b.Capture(ctx, stack.CaptureConfig{})
+	other, err := b.Admin().Capture(ctx, admin.CaptureConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -135,18 +137,18 @@ func TestCaptureComments(t *testing.T) {
 		if err := a.WaitFor(within(t), echoService); err != nil {
 			t.Fatal(err)
 		}
-		out, err := a.Capture(t.Context(), stack.CaptureConfig{})
+		out, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer out.Close()
-		in, err := b.Capture(t.Context(), stack.CaptureConfig{})
+		in, err := b.Admin().Capture(t.Context(), admin.CaptureConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer in.Close()
 		wire.Set(fault.Config{Seed: 7, Out: fault.Faults{Loss: 0.3, Duplicate: 0.2}})
-		before, dropped := a.Links()[0].Retransmits, b.Stats().Drops
+		before, dropped := must.Get(a.Admin().Links(context.Background()))[0].Retransmits, must.Get(b.Admin().Stats(context.Background())).Drops
 		c := listen(t, a, nil)
 		defer c.Close()
 		buf := make([]byte, 2000)
@@ -161,10 +163,10 @@ func TestCaptureComments(t *testing.T) {
 		wire.Set(fault.Config{})
 		<-time.After(time.Second)
 		again := commented(t, out, "retransmission ")
-		if want := int(a.Links()[0].Retransmits - before); again != want || want < 20 {
+		if want := int(must.Get(a.Admin().Links(context.Background()))[0].Retransmits - before); again != want || want < 20 {
 			t.Errorf("got %d frames marked as retransmissions, want %d, some", again, want)
 		}
-		after, want := b.Stats().Drops, 0
+		after, want := must.Get(b.Admin().Stats(context.Background())).Drops, 0
 		for i := range after {
 			want += int(after[i] - dropped[i])
 		}
@@ -178,7 +180,7 @@ func TestCaptureComments(t *testing.T) {
 }
 
 // commented ends a capture once all is read, and counts the comments that begin with what.
-func commented(t *testing.T, c *stack.Capture, what string) (k int) {
+func commented(t *testing.T, c admin.Capture, what string) (k int) {
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	for {
@@ -202,12 +204,12 @@ func TestCaptureIsLimited(t *testing.T) {
 	if err := a.WaitFor(within(t), echoService); err != nil {
 		t.Fatal(err)
 	}
-	few, err := a.Capture(t.Context(), stack.CaptureConfig{Frames: 10})
+	few, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{Frames: 10})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer few.Close()
-	small, err := a.Capture(t.Context(), stack.CaptureConfig{Memory: 1 << 16})
+	small, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{Memory: 1 << 16})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +228,7 @@ func TestCaptureIsLimited(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for name, c := range map[string]*stack.Capture{"frames": few, "memory": small} {
+	for name, c := range map[string]admin.Capture{"frames": few, "memory": small} {
 		if c.Lost() < rounds/2 {
 			t.Errorf("%s: %d frames were lost, want most of %d", name, c.Lost(), rounds)
 		}
@@ -245,22 +247,22 @@ func TestCaptureIsLimited(t *testing.T) {
 		}
 		cancel()
 	}
-	for _, cfg := range []stack.CaptureConfig{
+	for _, cfg := range []admin.CaptureConfig{
 		{Snap: -1}, {Snap: 13}, {Frames: -1}, {Frames: 1 << 20}, {Memory: 100}, {Memory: 1 << 30}, {Bearers: []string{"eth7"}},
 	} {
-		if _, err := a.Capture(t.Context(), cfg); !errors.Is(err, syscall.EINVAL) {
+		if _, err := a.Admin().Capture(t.Context(), cfg); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("%+v: got %v, want %v", cfg, err, syscall.EINVAL)
 		}
 	}
-	var more []*stack.Capture
+	var more []admin.Capture
 	for range 6 {
-		x, err := a.Capture(t.Context(), stack.CaptureConfig{})
+		x, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{})
 		if err != nil {
 			t.Fatal(err)
 		}
 		more = append(more, x)
 	}
-	if _, err := a.Capture(t.Context(), stack.CaptureConfig{}); !errors.Is(err, syscall.EUSERS) {
+	if _, err := a.Admin().Capture(t.Context(), admin.CaptureConfig{}); !errors.Is(err, syscall.EUSERS) {
 		t.Errorf("the ninth: got %v, want %v", err, syscall.EUSERS)
 	}
 	for _, x := range more {
@@ -272,15 +274,15 @@ func TestCaptureIsLimited(t *testing.T) {
 // node says that it has ended, and why.
 func TestEndOfNode(t *testing.T) {
 	n := openBare(t, stack.Config{Address: 1})
-	w, err := n.Watch()
+	w, err := n.Admin().Watch(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
-	c, err := n.Capture(context.Background(), stack.CaptureConfig{})
+	c, err := n.Admin().Capture(context.Background(), admin.CaptureConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := n.EnableBearer(within(t), plug(t, hub.New(hub.Config{}), "eth0", 1), stack.BearerConfig{}); err != nil {
+	if err := n.Admin().AddDevice(within(t), plug(t, hub.New(hub.Config{}), "eth0", 1), admin.BearerConfig{}); err != nil {
 		t.Fatal(err)
 	}
 	select {
@@ -300,15 +302,15 @@ func TestEndOfNode(t *testing.T) {
 	}
 	enabled := 0
 	for err = nil; err == nil; {
-		var ev stack.NodeEvent
-		if ev, err = w.Next(within(t)); ev.Kind == stack.BearerEnabled && ev.Bearer == "eth0" {
+		var ev admin.NodeEvent
+		if ev, err = w.Next(within(t)); ev.Kind == admin.BearerEnabled && ev.Bearer == "eth0" {
 			enabled++
 		}
 	}
 	if !errors.Is(err, net.ErrClosed) || enabled != 1 {
 		t.Errorf("watch: got %v, the bearer enabled %d times, want %v, once", err, enabled, net.ErrClosed)
 	}
-	captured(t, c, func(x stack.CapturedFrame) bool { return x.Out }) // discovery
+	captured(t, c, func(x admin.CapturedFrame) bool { return x.Out }) // discovery
 	for err = nil; err == nil; {
 		_, err = c.Next(within(t))
 	}
@@ -317,17 +319,17 @@ func TestEndOfNode(t *testing.T) {
 	}
 	c.Close()
 	w.Close()
-	if _, err := n.Watch(); !errors.Is(err, net.ErrClosed) {
+	if _, err := n.Admin().Watch(context.Background()); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
-	if _, err := n.Capture(t.Context(), stack.CaptureConfig{}); !errors.Is(err, net.ErrClosed) {
+	if _, err := n.Admin().Capture(t.Context(), admin.CaptureConfig{}); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("got %v, want %v", err, net.ErrClosed)
 	}
 	for what, err := range map[string]error{
-		"enable": n.EnableBearer(t.Context(), plug(t, hub.New(hub.Config{}), "eth0", 1), stack.BearerConfig{}), "disable": n.DisableBearer(t.Context(), "eth0"),
-		"set bearer": n.SetBearer("eth0", stack.BearerConfig{}), "set property": n.SetBearerProperty("eth0", stack.PropertyWindow, 100),
-		"set medium": n.SetMediumProperty("eth", stack.PropertyWindow, 100), "set link": n.SetLinkProperty("broadcast-link", stack.PropertyWindow, 100),
-		"remove": n.RemovePeer(7), "statistics": n.ResetLinkStatistics("broadcast-link"), "address": n.SetAddress(7),
+		"enable": n.Admin().AddDevice(t.Context(), plug(t, hub.New(hub.Config{}), "eth0", 1), admin.BearerConfig{}), "disable": n.Admin().DisableBearer(t.Context(), "eth0"),
+		"set bearer": n.Admin().SetBearer(context.Background(), "eth0", admin.BearerConfig{}), "set property": n.Admin().SetBearerProperty(context.Background(), "eth0", admin.PropertyWindow, 100),
+		"set medium": n.Admin().SetMediumProperty(context.Background(), "eth", admin.PropertyWindow, 100), "set link": n.Admin().SetLinkProperty(context.Background(), "broadcast-link", admin.PropertyWindow, 100),
+		"remove": n.Admin().RemovePeer(context.Background(), 7), "statistics": n.Admin().ResetLinkStatistics(context.Background(), "broadcast-link"), "address": n.Admin().SetAddress(context.Background(), 7),
 	} {
 		if !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s: got %v, want %v", what, err, net.ErrClosed)
@@ -339,12 +341,12 @@ func TestEndOfNode(t *testing.T) {
 // loses what is beyond the limit, and is told how much.
 func TestWatch(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
-		w, err := a.Watch()
+		w, err := a.Admin().Watch(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}
 		defer w.Close()
-		next := func() stack.NodeEvent {
+		next := func() admin.NodeEvent {
 			t.Helper()
 			ev, err := w.Next(within(t))
 			if err != nil {
@@ -355,7 +357,7 @@ func TestWatch(t *testing.T) {
 			}
 			return ev
 		}
-		if err := b.DisableBearer(t.Context(), "eth0"); err != nil {
+		if err := b.Admin().DisableBearer(t.Context(), "eth0"); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{
@@ -367,13 +369,13 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		hub2 := hub.New(hub.Config{})
-		if err := a.EnableBearer(t.Context(), plug(t, hub2, "eth1", 1), stack.BearerConfig{}); err != nil {
+		if err := a.Admin().AddDevice(t.Context(), plug(t, hub2, "eth1", 1), admin.BearerConfig{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := b.EnableBearer(t.Context(), plug(t, hub2, "eth1", 2), stack.BearerConfig{}); err != nil {
+		if err := b.Admin().AddDevice(t.Context(), plug(t, hub2, "eth1", 2), admin.BearerConfig{}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.DisableBearer(t.Context(), "eth1"); err != nil {
+		if err := a.Admin().DisableBearer(t.Context(), "eth1"); err != nil {
 			t.Fatal(err)
 		}
 		for _, want := range []string{"bearer enabled eth1", "bearer disabled eth1"} {
@@ -382,10 +384,10 @@ func TestWatch(t *testing.T) {
 			}
 		}
 		for range 600 {
-			if err := a.EnableBearer(t.Context(), plug(t, hub2, "eth2", 1), stack.BearerConfig{}); err != nil {
+			if err := a.Admin().AddDevice(t.Context(), plug(t, hub2, "eth2", 1), admin.BearerConfig{}); err != nil {
 				t.Fatal(err)
 			}
-			if err := a.DisableBearer(t.Context(), "eth2"); err != nil {
+			if err := a.Admin().DisableBearer(t.Context(), "eth2"); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -397,15 +399,15 @@ func TestWatch(t *testing.T) {
 		if lost != 0 {
 			t.Errorf("the first 1024 tell of %d lost", lost)
 		}
-		if err := a.EnableBearer(t.Context(), plug(t, hub2, "eth2", 1), stack.BearerConfig{}); err != nil {
+		if err := a.Admin().AddDevice(t.Context(), plug(t, hub2, "eth2", 1), admin.BearerConfig{}); err != nil {
 			t.Fatal(err)
 		}
 		if ev := next(); ev.Lost != 1200-1024 {
 			t.Errorf("got %d lost, want %d", ev.Lost, 1200-1024)
 		}
-		var all []*stack.Watch
+		var all []admin.Watch
 		for {
-			w, err := a.Watch()
+			w, err := a.Admin().Watch(context.Background())
 			if err != nil {
 				if !errors.Is(err, syscall.EUSERS) || len(all) != 255 {
 					t.Errorf("after %d: got %v", len(all), err)

@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -50,7 +51,7 @@ func TestCloseWithFullDevice(t *testing.T) {
 		for range 2 * sendLaps {
 			c.WriteTo([]byte("x"), Service{Type: 18888})
 		}
-		if s := a.Stats(); s.ChunksFree != s.ChunksTotal || calls != 0 {
+		if s := must.Get(a.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal || calls != 0 {
 			t.Errorf("%d of %d chunks are free, the closed device was called %d times", s.ChunksFree, s.ChunksTotal, calls)
 		}
 	})

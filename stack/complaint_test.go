@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -63,7 +64,7 @@ func TestOneLineForManyBadNames(t *testing.T) {
 			}
 			pass(10 * time.Millisecond)
 		}
-		refused := n.Stats().Drops.String()
+		refused := must.Get(n.Admin().Stats(context.Background())).Drops.String()
 		c.Close()
 		liar.Close(t.Context())
 		if err := n.Close(t.Context()); err != nil {

@@ -4,6 +4,7 @@ package stack_test
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"fmt"
 	"net"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -46,7 +48,7 @@ func newSlowWire(t *testing.T, faults fault.Config, configs ...stack.Config) *sl
 		t.Cleanup(func() {
 			w.devices[i].Set(fault.Config{})
 			w.nodes[i].Close(within(t))
-			if s := w.nodes[i].Stats(); s.ChunksFree != s.ChunksTotal {
+			if s := must.Get(w.nodes[i].Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 				t.Errorf("node %d: %d of %d chunks came back", i, s.ChunksFree, s.ChunksTotal)
 			}
 		})
@@ -59,7 +61,7 @@ func newSlowWire(t *testing.T, faults fault.Config, configs ...stack.Config) *sl
 func (w *slowWire) check(t *testing.T) (retransmits uint64) {
 	t.Helper()
 	for i, n := range w.nodes {
-		links := n.Links()
+		links := must.Get(n.Admin().Links(context.Background()))
 		if len(links) != 1 || !links[0].Up || links[0].Resets != 0 {
 			t.Fatalf("node %d: got links %+v, want one that is up and never was reset", i, links)
 		}
@@ -268,7 +270,7 @@ func TestReceiverThatNeverReads(t *testing.T) {
 			if got < 100 {
 				t.Errorf("beside it: got %d messages, want some", got)
 			}
-			s := w.nodes[1].Stats()
+			s := must.Get(w.nodes[1].Admin().Stats(context.Background()))
 			if s.Drops[engine.DropOverload] == 0 || s.Returned == 0 {
 				t.Errorf("got %d dropped for overload and %d returned, want some of both", s.Drops[engine.DropOverload], s.Returned)
 			}
@@ -305,7 +307,10 @@ func TestLongMessagesAreLent(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	taken := func() int { s := nodes[1].Stats(); return s.ChunksTotal - s.ChunksFree }
+	taken := func() int {
+		s := must.Get(nodes[1].Admin().Stats(context.Background()))
+		return s.ChunksTotal - s.ChunksFree
+	}
 	wait := func(what string, done func() bool) {
 		t.Helper()
 		for end := time.Now().Add(patience); !done(); runtime.Gosched() {
@@ -317,13 +322,15 @@ func TestLongMessagesAreLent(t *testing.T) {
 	number := func(i int) []byte { return bytes.Repeat([]byte{byte(i), byte(i >> 8)}, size/2) }
 	send := func(to net.Addr, size, from, until int) {
 		t.Helper()
-		before := nodes[1].Stats().MessagesIn
+		before := must.Get(nodes[1].Admin().Stats(context.Background())).MessagesIn
 		for i := from; i < until; i++ {
 			if _, err := out.WriteTo(number(i)[:size], to); err != nil {
 				t.Fatal(err)
 			}
 		}
-		wait("delivery", func() bool { return nodes[1].Stats().MessagesIn == before+uint64(until-from) })
+		wait("delivery", func() bool {
+			return must.Get(nodes[1].Admin().Stats(context.Background())).MessagesIn == before+uint64(until-from)
+		})
 	}
 	send(read.LocalAddr(), size, 0, 100)
 	if got := taken(); got != 100 {
@@ -357,7 +364,7 @@ func TestLongMessagesAreLent(t *testing.T) {
 	send(read.LocalAddr(), size, 0, 10) // these wait when the node is closed
 	for _, n := range nodes {
 		n.Close(within(t))
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("closed: %d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -35,7 +36,7 @@ const (
 type Config struct {
 	Bearers          []Bearer              // one to three, by different names, each on a network of its own; the node closes them
 	NoBearers        bool                  // there may be none at Open; see EnableBearer
-	OpenBearer       BearerOpener          // makes devices for RequestBearer; nil: it refuses
+	OpenBearer       admin.BearerOpener    // makes devices for RequestBearer; nil: it refuses
 	Address          NodeAddr              // 0: proposed from the identity and tried on the network for a second
 	Identity         Identity              // zero: from Address, else from the bearer's station address
 	NetID            uint32                // the cluster's number, 1 to 9999; 0: 4711

@@ -10,7 +10,9 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -30,16 +32,22 @@ func FuzzServeControl(f *testing.F) {
 		{"bearer-property", `{"Name":"","Property":"mtu"}`},
 		{"reset-link-statistics", `"broadcast-link"`},
 		{"set-broadcast-method", `{"method":"AUTOSELECT","ratio":-1}`},
-		{"set-address", `"ffffffff"`}, {"set-identity", `"x"`}, {"set-net-id", `0`},
-		{"remove-peer", `"1001002"`}, {"remove-peer-identity", `"1001002"`},
+		{"set-address", `"ffffffff"`},
+		{"set-identity", `"x"`},
+		{"set-net-id", `0`},
+		{"remove-peer", `"1001002"`},
+		{"remove-peer-identity", `"1001002"`},
 		{"add-remote", `{"Bearer":"eth0","Remote":"10.0.0.1:0"}`},
-		{"set-monitor-threshold", `-1`}, {"set-rekeying", `-9223372036854775808`}, {"set-key", `{"Mode":2,"Material":"AAAA"}`},
-		{"audit", `{}`}, {"probe", `{"Addr":"<1001002:7>"}`},
+		{"set-monitor-threshold", `-1`},
+		{"set-rekeying", `-9223372036854775808`},
+		{"set-key", `{"Mode":2,"Material":"AAAA"}`},
+		{"audit", `{}`},
+		{"probe", `{"Addr":"<1001002:7>"}`},
 	} {
 		f.Add(seed.verb, []byte(seed.words))
 	}
-	for _, verb := range ControlVerbs() {
-		f.Add(verb, []byte(nil))
+	for _, verb := range control.All() {
+		f.Add(verb.Verb, []byte(nil))
 	}
 	h := hub.New(hub.Config{})
 	open := func(i byte) *Node {
@@ -49,7 +57,7 @@ func FuzzServeControl(f *testing.F) {
 		}
 		n, err := Open(context.Background(), Config{
 			Bearers: []Bearer{p}, Address: 0x1001000 + NodeAddr(i),
-			OpenBearer: func(_ context.Context, r BearerRequest) (netdev.Device, error) {
+			OpenBearer: func(_ context.Context, r admin.BearerRequest) (netdev.Device, error) {
 				if len(r.Device) > 15 {
 					return nil, errors.New("a long name")
 				}
@@ -67,7 +75,7 @@ func FuzzServeControl(f *testing.F) {
 	f.Fuzz(func(t *testing.T, verb string, words []byte) {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Millisecond)
 		defer cancel()
-		out, err := ServeControl(ctx, n, verb, words)
+		out, err := control.Serve(ctx, n.b, verb, words)
 		switch {
 		case err != nil && len(err.Error()) > 1000:
 			t.Errorf("%s %s: an error of %d bytes", verb, words, len(err.Error()))
@@ -77,7 +85,7 @@ func FuzzServeControl(f *testing.F) {
 		if n.Err() != nil {
 			t.Fatalf("%s %s: the node has ended: %v", verb, words, n.Err())
 		}
-		if _, err := ServeControl(context.Background(), n, "bearers", nil); err != nil {
+		if _, err := control.Serve(context.Background(), n.b, "bearers", nil); err != nil {
 			t.Errorf("after %s %s: %v", verb, words, err)
 		}
 	})

@@ -14,38 +14,39 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/internal/must"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-// socketMethods are the methods of Node that are no management calls: they make sockets,
-// or are made of such, or concern the program's own end.
-var socketMethods = map[string]bool{
-	"Call": true, "Close": true, "Dial": true, "DialContext": true, "DialPacket": true, "Handle": true, "Join": true,
-	"Listen": true, "ListenPacket": true, "NewPoller": true, "Subscribe": true, "WaitFor": true,
-	"EnableBearer": true, "NoteBearer": true, "ForgetBearer": true, "BearerNoted": true, "HoldBearer": true, "Capture": true, "Watch": true, "Done": true, "Err": true, "Control": true, "NewAccount": true,
-}
+// withoutVerb are the methods of Admin that are no calls in the table: they take what cannot
+// travel, or give items, or are all calls.
+var withoutVerb = map[string]bool{"Admin.AddDevice": true, "Admin.Capture": true, "Admin.Watch": true, "Admin.Call": true}
 
-func TestEveryManagementMethodHasAControl(t *testing.T) {
-	has := map[string]bool{}
-	for verb, c := range controls {
-		if has[c.method] {
-			t.Errorf("%s: a second call for Node.%s", verb, c.method)
-		}
-		if has[c.method] = true; c.class.String() == "" || c.class == 0 {
-			t.Errorf("%s has no class", verb)
-		}
+// Each call in the table is a method, and each method of Admin is a call in the table. The
+// mutation: a method of Admin that calls the backend itself.
+func TestEveryManagementMethodIsACall(t *testing.T) {
+	methods := map[string]bool{}
+	for m := range reflect.TypeFor[*admin.Admin]().Methods() {
+		methods["Admin."+m.Name] = true
 	}
 	for m := range reflect.TypeFor[*Node]().Methods() {
-		switch {
-		case has[m.Name] && socketMethods[m.Name]:
-			t.Errorf("Node.%s is both", m.Name)
-		case !has[m.Name] && !socketMethods[m.Name]:
-			t.Errorf("Node.%s has no line in a table of management calls: an attached node cannot do it", m.Name)
-		}
-		delete(has, m.Name)
+		methods["Node."+m.Name] = false
 	}
-	for method := range has {
-		t.Errorf("there is no Node.%s", method)
+	has := map[string]bool{}
+	for _, c := range control.All() {
+		if _, ok := methods[c.Method]; !ok {
+			t.Errorf("%s: there is no %s", c.Verb, c.Method)
+		}
+		if has[c.Method] = true; c.Right == 0 || strings.Contains(c.Right.String(), "(") {
+			t.Errorf("%s needs no right", c.Verb)
+		}
+	}
+	for m, admins := range methods {
+		if admins && !has[m] && !withoutVerb[m] {
+			t.Errorf("%s is no call in the table: an attached node cannot make it", m)
+		}
 	}
 }
 
@@ -113,15 +114,14 @@ func fill(v reflect.Value, depth int) {
 	}
 }
 
-// What management calls take and tell comes out of JSON as it went in, every field.
+// What management calls take and reply comes out of JSON as it went in, every field.
 func TestControlValuesSurviveJSON(t *testing.T) {
-	for _, v := range []any{
-		new([]Link), new([]BearerStatus), new([]Binding), new([]Peer), new([]Socket), new(Stats), new([]ServiceStats),
-		new([]Wait), new(BroadcastLink), new([]Monitor), new(EncryptionStatus), new(AuditReport), new(AuditConfig),
-		new(probeWords), new(probeTold), new(linkWords), new(linkName), new(keyWords), new(NodeAddr), new(Identity),
-		new(BearerRequest), new(bearerWords), new(propertyWords), new([]MediumConfig), new(BroadcastMethod), new([]BroadcastReception),
-		new(NodeEvent), new(CapturedFrame), new(CaptureConfig),
-	} {
+	values := []any{new(admin.NodeEvent), new(admin.CapturedFrame), new(admin.CaptureConfig)}
+	for _, c := range control.All() {
+		in, reply := control.Values(c.Verb)
+		values = append(values, in, reply)
+	}
+	for _, v := range values {
 		fill(reflect.ValueOf(v).Elem(), 1)
 		b, err := json.Marshal(v)
 		if err != nil {
@@ -129,7 +129,7 @@ func TestControlValuesSurviveJSON(t *testing.T) {
 			continue
 		}
 		got := reflect.New(reflect.TypeOf(v).Elem())
-		if err := words(b, got.Interface()); err != nil {
+		if err := control.Params(b, got.Interface()); err != nil {
 			t.Errorf("%T: %v in %s", v, err, b)
 		}
 		if !reflect.DeepEqual(got.Interface(), v) {
@@ -150,13 +150,13 @@ func TestServeControlRefuses(t *testing.T) {
 		{"links", `{`, syscall.EINVAL},
 		{"links", `{} {}`, syscall.EINVAL},
 		{"set-link", `{"Peer":"x"}`, syscall.EINVAL},
-		{"set-link", `{"Peer":1,"Bearer":"` + strings.Repeat("x", maxControlIn) + `"}`, syscall.EINVAL},
+		{"set-link", `{"Peer":1,"Bearer":"` + strings.Repeat("x", 1<<16) + `"}`, syscall.EINVAL},
 		{"set-link", `{"Peer":1,"Bearer":"none"}`, ErrUnreachable},
 		{"set-monitor-threshold", `5000`, ErrConfig},
 		{"set-key", `{}`, nil},
 		{"probe", `[]`, syscall.EINVAL},
 	} {
-		out, err := ServeControl(context.Background(), n, c.verb, []byte(c.in))
+		out, err := control.Serve(context.Background(), n.b, c.verb, []byte(c.in))
 		if err == nil || c.want != nil && !errors.Is(err, c.want) {
 			t.Errorf("%.20s %.40s: got %s, %v, want %v", c.verb, c.in, out, err, c.want)
 		}
@@ -173,31 +173,20 @@ func TestKeysTravelUnprinted(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	w, err := wordsOf(k)
+	in, err := json.Marshal(map[string]any{"Mode": k.Mode(), "Material": k.Append(nil), "Master": false, "Node": Identity{}})
 	if err != nil {
 		t.Fatal(err)
-	}
-	in, err := json.Marshal(w)
-	if err != nil {
-		t.Fatal(err)
-	}
-	back, err := w.key()
-	if err != nil || !back.Equal(k.Key) {
-		t.Errorf("got another key, %v", err)
-	}
-	if !bytes.Equal(w.Material, make([]byte, len(text))) {
-		t.Error("the words hold the key still")
 	}
 	log := &strings.Builder{}
 	n := openAlone(t, Config{Logger: slog.New(slog.NewTextHandler(log, &slog.HandlerOptions{Level: slog.LevelDebug}))})
-	if _, err := ServeControl(context.Background(), n, "set-key", in); err != nil {
+	if _, err := control.Serve(context.Background(), n.b, "set-key", in); err != nil {
 		t.Fatal(err)
 	}
-	if !n.Encryption().Working {
+	if !must.Get(n.Admin().Encryption(context.Background())).Working {
 		t.Error("the node has no key")
 	}
 	bad := bytes.Replace(in, []byte(`"Master"`), []byte(`"Meister"`), 1)
-	_, err = ServeControl(context.Background(), n, "set-key", bad)
+	_, err = control.Serve(context.Background(), n.b, "set-key", bad)
 	if err := n.Close(context.Background()); err != nil {
 		t.Error(err)
 	}

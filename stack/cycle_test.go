@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -79,9 +80,9 @@ func settled(a, b *stack.Node, want *leftovers) (x leftovers) {
 func leftOf(a, b *stack.Node) leftovers {
 	x := leftovers{goroutines: runtime.NumGoroutine()}
 	for _, n := range []*stack.Node{a, b} {
-		s := n.Stats()
+		s := must.Get(n.Admin().Stats(context.Background()))
 		x.sockets += s.Sockets
-		x.bindings += len(n.Names())
+		x.bindings += len(must.Get(n.Admin().Names(context.Background())))
 		x.chunks += s.ChunksTotal - s.ChunksFree
 	}
 	return x
@@ -115,7 +116,7 @@ func cycleGroup(n *stack.Node) error {
 }
 
 func cycleActivePort(n *stack.Node) error {
-	p, err := n.Handle(context.Background(), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) }))
+	p, err := n.Handle(context.Background(), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) }))
 	if err != nil {
 		return err
 	}

@@ -3,11 +3,13 @@
 package stack_test
 
 import (
+	"context"
 	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -49,7 +51,7 @@ func TestDialBurst(t *testing.T) {
 			c.Close()
 		}
 		wg.Wait()
-		s := l.Stats()
+		s := must.Get(l.Stats(context.Background()))
 		t.Logf("%d dials at once: %v, at most %d waited", dials, time.Since(begin).Round(time.Millisecond), s.MostQueued)
 		if failed.Load() > 0 || s.Returned > 0 || s.Dropped > 0 || s.MessagesIn != uint64(dials) {
 			t.Errorf("%d of %d failed, %d sent back, %d requests", failed.Load(), dials, s.Returned, s.MessagesIn)

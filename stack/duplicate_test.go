@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -39,7 +41,7 @@ func TestDuplicateIsNamed(t *testing.T) {
 		}
 		reported := func(n *Node, want ...string) {
 			t.Helper()
-			w, err := n.Watch()
+			w, err := n.Admin().Watch(context.Background())
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -52,7 +54,7 @@ func TestDuplicateIsNamed(t *testing.T) {
 					t.Error(err)
 					return
 				}
-				if ev.Kind == DuplicateAddress {
+				if ev.Kind == admin.DuplicateAddress {
 					if got := ev.Bearer + ": " + ev.Reason; !slices.Contains(want, got) {
 						t.Errorf("got %q, want one of %q", got, want)
 					}
@@ -64,7 +66,7 @@ func TestDuplicateIsNamed(t *testing.T) {
 		b := open(port("eth0", 2))
 		reported(a, "eth0: station 02:00:00:00:00:02")
 		reported(b, "eth0: station 02:00:00:00:00:01")
-		if l := len(a.Links()) + len(b.Links()); l > 0 {
+		if l := len(must.Get(a.Admin().Links(context.Background()))) + len(must.Get(b.Admin().Links(context.Background()))); l > 0 {
 			t.Errorf("%d links between two nodes of one identity", l)
 		}
 		b.Close(t.Context())

@@ -16,7 +16,7 @@ import (
 type Key = engine.Key
 
 // An Encryption says how a node's frames are sealed. The zero value: not at all, until
-// SetKey is called, which restarts the node's links then.
+// Admin.SetKey is called, which restarts the node's links then.
 // Source: docs/spec/09-security.md.
 type Encryption struct {
 	// Keys are set from the start. The node keeps copies.
@@ -25,7 +25,7 @@ type Encryption struct {
 	// restart the links: they leave room for it from the start, 32 bytes a packet.
 	Expected bool
 	// Migration lets the node take plain frames of others though it has keys, while they
-	// are given theirs, until Node.SetMigration ends it. Default: they are dropped and
+	// are given theirs, until Admin.SetMigration ends it. Default: they are dropped and
 	// counted.
 	Migration bool
 	// NoExchange makes keys neither handed out to other nodes nor taken from them.
@@ -58,35 +58,3 @@ func NodeKey(text string, of Identity) (Key, error) {
 	k, err := seal.ParseKey(frame.NodeKey, text)
 	return Key{Key: k, Node: of}, err
 }
-
-// SetKey gives the node a key, of which it keeps a copy. An own key, or the cluster's, is
-// handed to the other nodes, which go over to it without a message lost. The first key of
-// a node that did not expect any (Config.Encryption) restarts its links.
-// Errors, inside *net.OpError: ErrConfig; seal.ErrBusy while the key before is being
-// taken up; ErrClosed.
-func (n *Node) SetKey(k Key) error { return n.b.SetKey(k) }
-
-// FlushKeys wipes all keys of the node, those of others too. From then on it sends plain
-// frames, and takes no others.
-func (n *Node) FlushKeys() error { return n.b.FlushKeys() }
-
-// Rekey makes the node a new key at once and hands it to the others; the links stay up.
-// Without a master key a node that starts later cannot open what goes under it.
-// Errors, inside *net.OpError: seal.ErrNoKey without a key to succeed; seal.ErrBusy while
-// the one before is being taken up; ErrConfig where keys are not exchanged; ErrClosed.
-func (n *Node) Rekey() error { return n.b.Rekey() }
-
-// SetRekeying sets the time between two keys that the node makes itself, counted from
-// now; 0 for none.
-func (n *Node) SetRekeying(interval time.Duration) error { return n.b.SetRekeying(interval) }
-
-// SetMigration begins or ends a migration: whether the node takes plain frames of others
-// though it has keys, as Encryption.Migration says from the start.
-func (n *Node) SetMigration(on bool) error { return n.b.SetMigration(on) }
-
-// An EncryptionStatus is how a node's encryption stands. It has no key in it.
-type EncryptionStatus = engine.Encryption
-
-// Encryption returns how the node's encryption stands: which slots have keys, who uses
-// them, and what was sealed, opened and dropped.
-func (n *Node) Encryption() EncryptionStatus { return n.b.Encryption() }

@@ -4,6 +4,7 @@ package stack_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
 	"fmt"
 	"log/slog"
@@ -15,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -64,7 +66,7 @@ func TestKeysByHand(t *testing.T) {
 			}
 		}
 		trip("plain")
-		if err := a.Rekey(); !errors.Is(err, seal.ErrNoKey) {
+		if err := a.Admin().Rekey(context.Background()); !errors.Is(err, seal.ErrNoKey) {
 			t.Errorf("rekey without a key: got %v", err)
 		}
 		master, err := stack.MasterKey("0x000102030405060708090a0b0c0d0e0f10111213")
@@ -72,43 +74,43 @@ func TestKeysByHand(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, n := range []*stack.Node{a, b} {
-			if err := n.SetKey(master); err != nil {
+			if err := n.Admin().SetKey(context.Background(), master); err != nil {
 				t.Fatal(err)
 			}
 		}
 		trip("master key")
-		if x := a.Encryption(); !x.Working || x.Slots[0].State != seal.Master || x.Strict {
+		if x := must.Get(a.Admin().Encryption(context.Background())); !x.Working || x.Slots[0].State != seal.Master || x.Strict {
 			t.Errorf("with a master key: %+v", x)
 		}
 		for _, n := range []*stack.Node{a, b} { // all have it now
-			if err := n.SetMigration(false); err != nil || !n.Encryption().Strict {
-				t.Errorf("migration ended: got %v, strict %v", err, n.Encryption().Strict)
+			if err := n.Admin().SetMigration(context.Background(), false); err != nil || !must.Get(n.Admin().Encryption(context.Background())).Strict {
+				t.Errorf("migration ended: got %v, strict %v", err, must.Get(n.Admin().Encryption(context.Background())).Strict)
 			}
 		}
-		if err := a.Rekey(); err != nil {
+		if err := a.Admin().Rekey(context.Background()); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.Rekey(); !errors.Is(err, seal.ErrBusy) {
+		if err := a.Admin().Rekey(context.Background()); !errors.Is(err, seal.ErrBusy) {
 			t.Errorf("rekey at once again: got %v", err)
 		}
 		trip("two keys")
 		<-time.After(30 * time.Second)
 		trip("own key")
-		if x := a.Encryption(); x.Slots[1].State != seal.Active || x.Slots[1].Users != 1 || x.Sealing.KeysSent == 0 {
+		if x := must.Get(a.Admin().Encryption(context.Background())); x.Slots[1].State != seal.Active || x.Slots[1].Users != 1 || x.Sealing.KeysSent == 0 {
 			t.Errorf("after rekeying: %+v", x)
 		}
-		if x := b.Encryption(); x.Peers[0].Slots[1].State != seal.Active || x.Sealing.KeysTaken != 1 {
+		if x := must.Get(b.Admin().Encryption(context.Background())); x.Peers[0].Slots[1].State != seal.Active || x.Sealing.KeysTaken != 1 {
 			t.Errorf("the other: %+v", x)
 		}
-		status := fmt.Sprintf("%+v %#v", a.Encryption(), b.Encryption())
+		status := fmt.Sprintf("%+v %#v", must.Get(a.Admin().Encryption(context.Background())), must.Get(b.Admin().Encryption(context.Background())))
 		for _, n := range []*stack.Node{a, b} {
-			if err := n.FlushKeys(); err != nil {
+			if err := n.Admin().FlushKeys(context.Background()); err != nil {
 				t.Fatal(err)
 			}
 		}
 		trip("keys flushed")
 		for _, n := range []*stack.Node{a, b} {
-			for _, l := range n.Links() {
+			for _, l := range must.Get(n.Admin().Links(context.Background())) {
 				if l.Resets != 0 || !l.Up {
 					t.Errorf("link %s: up %v, %d resets", l.Name, l.Up, l.Resets)
 				}
@@ -134,17 +136,17 @@ func TestFirstKeyRestartsLinks(t *testing.T) {
 		a, b := openOn(t, h, 1, stack.Config{Wait: stack.Sleep}), openOn(t, h, 2, stack.Config{Wait: stack.Sleep})
 		<-time.After(5 * time.Second)
 		for _, n := range []*stack.Node{a, b} {
-			if err := n.SetKey(clusterKey(t)); err != nil {
+			if err := n.Admin().SetKey(context.Background(), clusterKey(t)); err != nil {
 				t.Fatal(err)
 			}
 		}
 		<-time.After(10 * time.Second)
 		for _, n := range []*stack.Node{a, b} {
-			l := n.Links()
+			l := must.Get(n.Admin().Links(context.Background()))
 			if len(l) != 1 || !l[0].Up || l[0].MTU != 1500-32 {
 				t.Errorf("links: %+v", l)
 			}
-			if x := n.Encryption(); !x.Working || x.Keys.Opened == 0 {
+			if x := must.Get(n.Admin().Encryption(context.Background())); !x.Working || x.Keys.Opened == 0 {
 				t.Errorf("%+v", x)
 			}
 		}
@@ -160,7 +162,7 @@ func TestKeysRefused(t *testing.T) {
 	}
 	h := hub.New(hub.Config{})
 	n := openOn(t, h, 1, stack.Config{})
-	if err := n.SetKey(stack.Key{}); !errors.Is(err, stack.ErrConfig) {
+	if err := n.Admin().SetKey(context.Background(), stack.Key{}); !errors.Is(err, stack.ErrConfig) {
 		t.Errorf("no key: got %v", err)
 	}
 	p, err := hub.New(hub.Config{MTU: 131}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
@@ -173,7 +175,7 @@ func TestKeysRefused(t *testing.T) {
 	if err := n.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if err := n.SetKey(clusterKey(t)); !errors.Is(err, net.ErrClosed) {
+	if err := n.Admin().SetKey(context.Background(), clusterKey(t)); !errors.Is(err, net.ErrClosed) {
 		t.Errorf("closed: got %v", err)
 	}
 }

@@ -3,8 +3,10 @@
 package stack_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -25,13 +27,13 @@ func clusterKey(t testing.TB) stack.Key {
 // TestCloseWipesKeys: a node that is closed has none any more.
 func TestCloseWipesKeys(t *testing.T) {
 	n := openOn(t, hub.New(hub.Config{}), 1, stack.Config{Encryption: stack.Encryption{Keys: []stack.Key{clusterKey(t)}}})
-	if !n.Encryption().Working {
+	if !must.Get(n.Admin().Encryption(context.Background())).Working {
 		t.Error("no key")
 	}
 	if err := n.Close(within(t)); err != nil {
 		t.Fatal(err)
 	}
-	if x := n.Encryption(); x.Working || x.Slots[1].Bits != 0 {
+	if x := must.Get(n.Admin().Encryption(context.Background())); x.Working || x.Slots[1].Bits != 0 {
 		t.Errorf("got %+v", x)
 	}
 }

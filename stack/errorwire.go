@@ -14,8 +14,10 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/seal"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -26,8 +28,8 @@ const (
 	maxErrorText  = 1024
 )
 
-// ErrErrorRecord means a record that tells of no error.
-var ErrErrorRecord = errors.New("stack: not an error's record")
+// errErrorRecord means a record that tells of no error.
+var errErrorRecord = errors.New("stack: not an error's record")
 
 // A wireError is an error as a record of the daemon's socket has it. Kind is "text", the
 // name of a sentinel, or one of those of errorKinds, with Fields of its own.
@@ -135,12 +137,8 @@ type (
 	addrFields struct{ Err, Addr string }
 )
 
-// EncodeError returns what travels of an error from the daemon to a program: JSON, at
-// most 8 KiB of it, and the errno nearest to it, for those who read no more. Of an error
-// of this package, or a sentinel of the standard library's that means something here,
-// DecodeError makes the same again; of any other there is the text, and what it wraps.
-// A nil error is 0 and nothing.
-func EncodeError(err error) (syscall.Errno, []byte) {
+// encodeError is control.EncodeError.
+func encodeError(err error) (syscall.Errno, []byte) {
 	if err == nil {
 		return 0, nil
 	}
@@ -150,6 +148,8 @@ func EncodeError(err error) (syscall.Errno, []byte) {
 	}
 	return Errno(err), b
 }
+
+func init() { control.EncodeError, control.DecodeError = encodeError, decodeError }
 
 func cut(s string) string { return s[:min(len(s), maxErrorText)] }
 
@@ -191,7 +191,7 @@ func wireOf(err error, depth int) *wireError {
 		return with("memory-limit", memoryFields{e.Needed, e.Most}, nil)
 	case *RejectError:
 		return with("reject", *e, nil)
-	case *Refusal:
+	case *admin.Refusal:
 		return with("refusal", refusalFields{int(e.Errno), e.Reason}, e.Err)
 	case *GoneError:
 		return with("gone", *e, nil)
@@ -231,11 +231,16 @@ func sentinelName(err error) (name string, ok bool) {
 }
 
 func fieldsOfBlocked(e *BlockedError) blockedFields {
-	return blockedFields{wireAddr{e.Name}, e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
-		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Away, e.Blocked}
+	return blockedFields{
+		wireAddr{e.Name},
+		e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
+		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Away, e.Blocked,
+	}
 }
 
 func (f *blockedFields) error(cause error) *BlockedError {
-	return &BlockedError{f.Name.Addr, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
-		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Unanswered, f.Away, f.Blocked, cause}
+	return &BlockedError{
+		f.Name.Addr, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
+		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Unanswered, f.Away, f.Blocked, cause,
+	}
 }

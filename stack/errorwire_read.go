@@ -9,6 +9,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/internal/printable"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A remoteError is an error of the daemon's of which there is the text, and what it wraps.
@@ -20,11 +21,8 @@ type remoteError struct {
 func (e *remoteError) Error() string   { return e.text }
 func (e *remoteError) Unwrap() []error { return e.errs }
 
-// DecodeError makes an error of what EncodeError has made of one: errors.Is and errors.As
-// find in it what they found in that. Without a record, as from a daemon that is not
-// ours, it is the errno. Errors: the second result is ErrErrorRecord where the record is
-// none; the first is the errno then.
-func DecodeError(errno syscall.Errno, b []byte) (told, err error) {
+// decodeError is control.DecodeError.
+func decodeError(errno syscall.Errno, b []byte) (told, err error) {
 	if len(b) == 0 {
 		if errno == 0 {
 			return nil, nil
@@ -33,7 +31,7 @@ func DecodeError(errno syscall.Errno, b []byte) (told, err error) {
 	}
 	var w wireError
 	if len(b) > maxErrorLen || json.Unmarshal(printableTexts(b), &w) != nil {
-		return errnoOr(errno), ErrErrorRecord
+		return errnoOr(errno), errErrorRecord
 	}
 	if told, err = w.error(maxErrorDepth); err != nil {
 		return errnoOr(errno), err
@@ -83,13 +81,13 @@ func errnoOr(errno syscall.Errno) error {
 	return errno
 }
 
-// error is the error that the record tells of. Errors: ErrErrorRecord.
+// error is the error that the record tells of. Errors: errErrorRecord.
 func (w *wireError) error(depth int) (told, err error) {
 	if e, ok := sentinels[w.Kind]; ok {
 		return e, nil
 	}
 	if depth < 0 || len(w.Errs) > maxErrorDepth {
-		return nil, ErrErrorRecord
+		return nil, errErrorRecord
 	}
 	var inner error
 	if w.Err != nil {
@@ -102,10 +100,10 @@ func (w *wireError) error(depth int) (told, err error) {
 	}
 	kind, ok := errorKinds[w.Kind]
 	if !ok {
-		return nil, ErrErrorRecord
+		return nil, errErrorRecord
 	}
 	if told = kind(w.Fields, inner); told == nil {
-		return nil, ErrErrorRecord
+		return nil, errErrorRecord
 	}
 	return told, nil
 }
@@ -117,7 +115,7 @@ func (w *wireError) remoteError(inner error, depth int) (error, error) {
 	}
 	for _, x := range w.Errs {
 		if x == nil {
-			return nil, ErrErrorRecord
+			return nil, errErrorRecord
 		}
 		inner, err := x.error(depth - 1)
 		if err != nil {
@@ -151,11 +149,13 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	"unsent":       kind(func(f unsentFields, inner error) error { return &UnsentError{f.Packets, f.Bytes, inner} }, true),
 	"memory-limit": kind(func(f memoryFields, _ error) error { return &MemoryError{Needed: f.Needed, Most: f.Most} }, false),
 	"reject":       kind(func(f RejectError, _ error) error { return &f }, false),
-	"refusal":      kind(func(f refusalFields, inner error) error { return &Refusal{syscall.Errno(f.Errno), f.Reason, inner} }, false),
-	"gone":         kind(func(f GoneError, _ error) error { return &f }, false),
-	"addr":         kind(func(f addrFields, _ error) error { return &net.AddrError{Err: f.Err, Addr: f.Addr} }, false),
-	"network":      kind(func(name string, _ error) error { return net.UnknownNetworkError(name) }, false),
-	"errno":        kind(func(e int, _ error) error { return syscall.Errno(e) }, false),
+	"refusal": kind(func(f refusalFields, inner error) error {
+		return &admin.Refusal{Errno: syscall.Errno(f.Errno), Reason: f.Reason, Err: inner}
+	}, false),
+	"gone":    kind(func(f GoneError, _ error) error { return &f }, false),
+	"addr":    kind(func(f addrFields, _ error) error { return &net.AddrError{Err: f.Err, Addr: f.Addr} }, false),
+	"network": kind(func(name string, _ error) error { return net.UnknownNetworkError(name) }, false),
+	"errno":   kind(func(e int, _ error) error { return syscall.Errno(e) }, false),
 }
 
 // kind reads fields of a type for build; wraps says that there must be an error inside.

@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/printable"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -26,8 +27,10 @@ func someErrors() []error {
 		&net.OpError{Op: "write", Net: "tipcrdm", Source: socket, Addr: Service{Type: 18888, Instance: 17}, Err: ErrUnreachable},
 		&net.OpError{Op: "close", Net: "tipc", Err: &UnsentError{7, 5000, context.DeadlineExceeded}},
 		&BlockedError{Name: Service{Type: 18888, Instance: 17}, Blocked: time.Second},
-		&BlockedError{Peer: socket, Blocks: true, Group: 4242, Need: 3, Acks: 1, Behind: 2, Node: 0x1001002, Bearer: "eth0", Link: "l",
-			Importance: High, Waiting: 5, Limit: 6, Unacked: 7, Window: 8, Ahead: 9, Unanswered: true, Blocked: time.Minute, Cause: context.Canceled},
+		&BlockedError{
+			Peer: socket, Blocks: true, Group: 4242, Need: 3, Acks: 1, Behind: 2, Node: 0x1001002, Bearer: "eth0", Link: "l",
+			Importance: High, Waiting: 5, Limit: 6, Unacked: 7, Window: 8, Ahead: 9, Unanswered: true, Blocked: time.Minute, Cause: context.Canceled,
+		},
 		conn,
 		&ConnError{Peer: socket, Reason: "contact lost", Err: ErrUnreachable},
 		&MembersError{1, 3, time.Second, net.ErrClosed},
@@ -35,7 +38,7 @@ func someErrors() []error {
 		&SilentError{0x1001002, "l", time.Second, context.Canceled},
 		&TopologyError{0x1001002, "it said nothing", os.ErrDeadlineExceeded},
 		&RejectError{frame.NoName, SocketAddr{Node: 3}, Service{Type: 18888, Instance: 1}},
-		&Refusal{syscall.EINVAL, "Already enabled.", ErrConfig}, &Refusal{Errno: syscall.EBUSY}, &MemoryError{Needed: 50, Most: 32}, &GoneError{"it was told to", true, syscall.EPROTO},
+		&admin.Refusal{Errno: syscall.EINVAL, Reason: "Already enabled.", Err: ErrConfig}, &admin.Refusal{Errno: syscall.EBUSY}, &MemoryError{Needed: 50, Most: 32}, &GoneError{"it was told to", true, syscall.EPROTO},
 		&net.AddrError{Err: "missing address", Addr: "x"},
 		net.UnknownNetworkError("tcp"), syscall.EBUSY,
 	}
@@ -47,8 +50,8 @@ func someErrors() []error {
 
 func TestErrorsOnTheWire(t *testing.T) {
 	for _, want := range someErrors() {
-		errno, b := EncodeError(want)
-		got, err := DecodeError(errno, b)
+		errno, b := encodeError(want)
+		got, err := decodeError(errno, b)
 		if err != nil || !reflect.DeepEqual(got, want) || got.Error() != want.Error() {
 			t.Errorf("got %#v, %v, want %#v", got, err, want)
 		}
@@ -56,8 +59,8 @@ func TestErrorsOnTheWire(t *testing.T) {
 			t.Errorf("%v has no errno", want)
 		}
 		wrapped := fmt.Errorf("tell node 1: %w", errors.Join(want, fmt.Errorf("beside %w", ErrSlow)))
-		errno, b = EncodeError(wrapped)
-		if got, err = DecodeError(errno, b); err != nil || got.Error() != wrapped.Error() || !errors.Is(got, ErrSlow) {
+		errno, b = encodeError(wrapped)
+		if got, err = decodeError(errno, b); err != nil || got.Error() != wrapped.Error() || !errors.Is(got, ErrSlow) {
 			t.Errorf("%v: got %v, %v", wrapped, got, err)
 		}
 	}
@@ -65,11 +68,13 @@ func TestErrorsOnTheWire(t *testing.T) {
 
 // errors.Is finds in what arrives whatever it finds in what was sent.
 func TestErrorsKeepTheirMeaning(t *testing.T) {
-	meanings := []error{net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, context.DeadlineExceeded, ErrUnreachable, ErrTooLong,
-		syscall.EMSGSIZE, syscall.ECONNRESET, syscall.ECONNREFUSED, os.ErrPermission, os.ErrNotExist, ErrConfig}
+	meanings := []error{
+		net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, context.DeadlineExceeded, ErrUnreachable, ErrTooLong,
+		syscall.EMSGSIZE, syscall.ECONNRESET, syscall.ECONNREFUSED, os.ErrPermission, os.ErrNotExist, ErrConfig,
+	}
 	for _, e := range append(someErrors(), syscall.EPERM, syscall.ENOENT, engine.ErrClosed) {
-		errno, b := EncodeError(e)
-		got, err := DecodeError(errno, b)
+		errno, b := encodeError(e)
+		got, err := decodeError(errno, b)
 		if err != nil {
 			t.Errorf("%v: %v", e, err)
 		}
@@ -90,12 +95,19 @@ func TestErrnos(t *testing.T) {
 		err  error
 		want syscall.Errno
 	}{
-		{nil, 0}, {ErrTooLong, syscall.EMSGSIZE}, {ErrUnreachable, syscall.EHOSTUNREACH},
+		{nil, 0},
+		{ErrTooLong, syscall.EMSGSIZE},
+		{ErrUnreachable, syscall.EHOSTUNREACH},
 		{opError("write", "tipc", nil, nil, &BlockedError{}), syscall.EAGAIN},
 		{&BlockedError{Cause: context.Canceled}, syscall.ECANCELED},
-		{&ConnError{Err: ErrUnreachable}, syscall.ECONNRESET}, {&ConnError{Err: os.ErrDeadlineExceeded}, syscall.ETIMEDOUT},
-		{&ConnError{Err: syscall.EPIPE}, syscall.EPIPE}, {&RejectError{}, syscall.ECONNREFUSED}, {errors.New("?"), syscall.EIO},
-		{net.UnknownNetworkError("x"), syscall.EPROTONOSUPPORT}, {engine.ErrClosed, syscall.EIO}, {net.ErrClosed, syscall.EBADF},
+		{&ConnError{Err: ErrUnreachable}, syscall.ECONNRESET},
+		{&ConnError{Err: os.ErrDeadlineExceeded}, syscall.ETIMEDOUT},
+		{&ConnError{Err: syscall.EPIPE}, syscall.EPIPE},
+		{&RejectError{}, syscall.ECONNREFUSED},
+		{errors.New("?"), syscall.EIO},
+		{net.UnknownNetworkError("x"), syscall.EPROTONOSUPPORT},
+		{engine.ErrClosed, syscall.EIO},
+		{net.ErrClosed, syscall.EBADF},
 	} {
 		if got := Errno(c.err); got != c.want {
 			t.Errorf("%v: got %v, want %v", c.err, got, c.want)
@@ -111,16 +123,16 @@ func TestErrorsHaveLimits(t *testing.T) {
 	}
 	many := errors.Join(slicesOf(ErrSlow, 1000)...)
 	for _, e := range []error{deep, many, errors.New(strings.Repeat("x", 1<<20)), &ConnError{Reason: strings.Repeat("x", 1<<20), Err: ErrSlow}, uncomparable{"a"}} {
-		errno, b := EncodeError(e)
-		if got, err := DecodeError(errno, b); err != nil || got == nil || len(b) > maxErrorLen || len(got.Error()) > 2*maxErrorText {
+		errno, b := encodeError(e)
+		if got, err := decodeError(errno, b); err != nil || got == nil || len(b) > maxErrorLen || len(got.Error()) > 2*maxErrorText {
 			t.Errorf("%.40s: %d bytes, %v", e, len(b), err)
 		}
 	}
-	if got, err := DecodeError(syscall.EPERM, nil); got != syscall.EPERM || err != nil {
+	if got, err := decodeError(syscall.EPERM, nil); got != syscall.EPERM || err != nil {
 		t.Errorf("got %v, %v", got, err)
 	}
 	for _, b := range []string{"x", "{}", `{"kind":"conn"}`, `{"kind":"op","fields":{}}`, `{"kind":"text","errs":[null]}`, `{"kind":"op","fields":{"addr":7},"err":{"kind":"eof"}}`} {
-		if got, err := DecodeError(0, []byte(b)); err != ErrErrorRecord || got != syscall.EPROTO {
+		if got, err := decodeError(0, []byte(b)); err != errErrorRecord || got != syscall.EPROTO {
 			t.Errorf("%s: got %v, %v", b, got, err)
 		}
 	}
@@ -134,21 +146,21 @@ func TestErrorsHaveLimits(t *testing.T) {
 func TestErrorsArePrintable(t *testing.T) {
 	const forged = "gone\nlevel=INFO msg=forged\u009b\u202e\x7f"
 	for _, e := range []error{
-		errors.New(forged), &GoneError{Reason: forged}, &Refusal{syscall.EINVAL, forged, errors.New(forged)},
+		errors.New(forged), &GoneError{Reason: forged}, &admin.Refusal{Errno: syscall.EINVAL, Reason: forged, Err: errors.New(forged)},
 		&ConnError{Reason: forged, Err: errors.New(forged)}, &TopologyError{1, forged, syscall.EPERM},
 		&net.OpError{Op: forged, Net: forged, Err: &net.AddrError{Err: forged, Addr: forged}}, net.UnknownNetworkError(forged),
 	} {
-		errno, b := EncodeError(e)
-		if got, err := DecodeError(errno, b); err != nil || got.Error() != printable.Text(got.Error()) || !strings.Contains(got.Error(), `gone\nlevel`) {
+		errno, b := encodeError(e)
+		if got, err := decodeError(errno, b); err != nil || got.Error() != printable.Text(got.Error()) || !strings.Contains(got.Error(), `gone\nlevel`) {
 			t.Errorf("got %q, %v", got, err)
 		}
 	}
-	errno, b := EncodeError(errors.Join(errors.New(forged), ErrSlow))
-	if got, err := DecodeError(errno, b); err != nil || string(printable.Append(nil, got.Error(), "\n")) != got.Error() || !errors.Is(got, ErrSlow) {
+	errno, b := encodeError(errors.Join(errors.New(forged), ErrSlow))
+	if got, err := decodeError(errno, b); err != nil || string(printable.Append(nil, got.Error(), "\n")) != got.Error() || !errors.Is(got, ErrSlow) {
 		t.Errorf("joined: got %q, %v", got, err)
 	}
 	raw := []byte("{\"kind\":\"gone\",\"fields\":{\"Reason\":\"\u009b\"}}")
-	if got, err := DecodeError(0, raw); err != nil || got.Error() != printable.Text(got.Error()) {
+	if got, err := decodeError(0, raw); err != nil || got.Error() != printable.Text(got.Error()) {
 		t.Errorf("got %q, %v", got, err)
 	}
 	if got := (&PanicError{Value: errors.New(forged)}).Error(); got != printable.Text(got) {
@@ -170,11 +182,11 @@ func slicesOf(err error, k int) (all []error) {
 
 func FuzzErrorRecord(f *testing.F) {
 	for _, e := range someErrors() {
-		_, b := EncodeError(e)
+		_, b := encodeError(e)
 		f.Add(b)
 	}
 	f.Fuzz(func(t *testing.T, b []byte) {
-		told, err := DecodeError(0, b)
+		told, err := decodeError(0, b)
 		if told == nil && len(b) > 0 {
 			t.Fatal("neither an error nor none")
 		}
@@ -182,8 +194,8 @@ func FuzzErrorRecord(f *testing.F) {
 			return
 		}
 		text := told.Error()
-		errno, again := EncodeError(told)
-		back, err := DecodeError(errno, again)
+		errno, again := encodeError(told)
+		back, err := decodeError(errno, again)
 		if err != nil {
 			t.Fatalf("%s: %v", again, err)
 		}

@@ -16,7 +16,7 @@ import (
 func filled(b []byte) []byte { return hidden(b) }
 
 // lentBatch is filled for the messages of a batch, whose Data and Addr are kept.
-func lentBatch(ms []MessageBuffer) []MessageBuffer {
+func lentBatch(ms []Message) []Message {
 	if len(ms) == math.MaxInt {
 		kept = ms[0] // it never comes so far: it tells the compiler what is kept
 	}
@@ -24,7 +24,7 @@ func lentBatch(ms []MessageBuffer) []MessageBuffer {
 }
 
 //lint:ignore U1000 the compiler is to see an assignment
-var kept MessageBuffer
+var kept Message
 
 // hidden returns s, of which the compiler does not know that it is s: its pointer is copied as
 // a number. One word is, as three would wait for each other in the store buffer.

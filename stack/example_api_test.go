@@ -69,21 +69,21 @@ func ExamplePacketConn_ReadBatch() {
 	counter := stack.Service{Type: 18888, Instance: 2}
 	in, out, end := examplePair(context.Background(), counter)
 	defer end()
-	send := make([]stack.MessageBuffer, 10)
+	send := make([]stack.Message, 10)
 	for i := range send {
-		send[i] = stack.MessageBuffer{Data: []byte{byte(i)}, Addr: counter}
+		send[i] = stack.Message{Data: []byte{byte(i)}, To: counter}
 	}
-	if _, err := out.WriteBatch(send, 0); err != nil {
+	if _, err := out.WriteBatch(send); err != nil {
 		log.Fatal(err)
 	}
 
-	ms := make([]stack.MessageBuffer, 32)
+	ms := make([]stack.Message, 32)
 	for i := range ms {
 		ms[i].Data = make([]byte, 1500)
 	}
 	sum := 0
 	for got := 0; got < 10; {
-		k, err := in.ReadBatch(ms, 0) // one at least, and all that wait
+		k, err := in.ReadBatch(ms) // one at least, and all that wait
 		if err != nil {
 			log.Fatal(err)
 		}
@@ -172,7 +172,7 @@ func ExamplePoller() {
 }
 
 // How a node stands.
-func ExampleNode_Links() {
+func ExampleNode_Admin() {
 	ctx := context.Background()
 	node, other := exampleNodes(ctx)
 	defer node.Close(ctx)
@@ -182,12 +182,16 @@ func ExampleNode_Links() {
 		log.Fatal(err)
 	}
 
-	for _, l := range node.Links() {
+	links, err := node.Admin().Links(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, l := range links {
 		fmt.Println(l.Peer, l.State(), l.Tolerance)
 	}
-	err := node.SetLink(other.Addr(), "eth0", stack.LinkConfig{Tolerance: 400 * time.Millisecond})
-	fmt.Println(err, node.Links()[0].Tolerance)
+	err = node.Admin().SetLink(ctx, other.Addr(), "eth0", stack.LinkConfig{Tolerance: 400 * time.Millisecond})
+	fmt.Println(err)
 	// Output:
 	// 1001002 ACTIVE 1.5s
-	// <nil> 400ms
+	// <nil>
 }

@@ -9,11 +9,12 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 // A node begins without a network, and is told of one while it runs.
-func ExampleNode_EnableBearer() {
+func ExampleNode_Admin_bearers() {
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
 	defer cancel()
 	node, err := stack.Open(ctx, stack.Config{NoBearers: true, Address: 0x1001001})
@@ -22,7 +23,7 @@ func ExampleNode_EnableBearer() {
 		return
 	}
 	defer node.Close(ctx)
-	events, err := node.Watch()
+	events, err := node.Admin().Watch(ctx)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -34,15 +35,15 @@ func ExampleNode_EnableBearer() {
 		fmt.Println(err)
 		return
 	}
-	if err := node.EnableBearer(ctx, port, stack.BearerConfig{}); err != nil { // which has the port closed
+	if err := node.Admin().AddDevice(ctx, port, admin.BearerConfig{}); err != nil { // which has the port closed
 		fmt.Println(err)
 		return
 	}
-	if err := node.DisableBearer(ctx, "eth0"); err != nil {
+	if err := node.Admin().DisableBearer(ctx, "eth0"); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(node.DisableBearer(ctx, "eth0"))
+	fmt.Println(node.Admin().DisableBearer(ctx, "eth0"))
 	for {
 		ev, err := events.Next(ctx)
 		if err != nil {
@@ -52,7 +53,7 @@ func ExampleNode_EnableBearer() {
 		if ev.Bearer != "" {
 			fmt.Println(ev)
 		}
-		if ev.Kind == stack.BearerDisabled {
+		if ev.Kind == admin.BearerDisabled {
 			return
 		}
 	}

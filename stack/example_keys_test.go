@@ -49,10 +49,13 @@ func ExampleMasterKey() {
 	if err := node.WaitFor(ctx, clock); err != nil {
 		log.Fatal(err)
 	}
-	if err := node.Rekey(); err != nil {
+	if err := node.Admin().Rekey(ctx); err != nil {
 		log.Fatal(err)
 	}
-	s := node.Encryption()
+	s, err := node.Admin().Encryption(ctx)
+	if err != nil {
+		log.Fatal(err)
+	}
 	fmt.Println(s.Working, s.Strict, s.Keys.Sealed > 0, s.Keys.Opened > 0, s.PlainDropped)
 	// Output: true true true true 0
 }

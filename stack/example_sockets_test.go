@@ -228,7 +228,7 @@ func ExampleNode_Handle() {
 	defer client.Close(ctx)
 
 	upper := stack.Service{Type: 18888, Instance: 17}
-	port, err := server.Handle(ctx, upper, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+	port, err := server.Handle(ctx, upper, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
 		w.Send(bytes.ToUpper(m.Data))
 	}))
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -71,7 +72,7 @@ func TestNodeFollowsItsInterface(t *testing.T) {
 	}
 	mtu := func(what string, want int) {
 		t.Helper()
-		if l := nodes[0].Links(); len(l) != 1 || !l[0].Up || l[0].MTU != want {
+		if l := must.Get(nodes[0].Admin().Links(context.Background())); len(l) != 1 || !l[0].Up || l[0].MTU != want {
 			t.Fatalf("%s: got %+v, want an MTU of %d", what, l, want)
 		}
 	}
@@ -81,7 +82,7 @@ func TestNodeFollowsItsInterface(t *testing.T) {
 
 	devs[0].set(0)
 	hears("the own interface went down", true)
-	if l := nodes[0].Links(); l[0].Up {
+	if l := must.Get(nodes[0].Admin().Links(context.Background())); l[0].Up {
 		t.Error("the link stays up without an interface")
 	}
 	devs[0].set(1500)

@@ -8,6 +8,7 @@ import (
 	"net"
 	"time"
 
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -29,15 +30,15 @@ const (
 
 // A GroupConfig is the options of a socket in a group; its zero value means the defaults.
 type GroupConfig struct {
-	Importance   Importance // of what is sent; Low to Critical
-	Scope        Scope      // NodeScope: a group of sockets of this node alone; zero: of the cluster
-	Loopback     bool       // what it sends to all, or to its instance, it reads as well
-	Events       bool       // members that join and leave are read, by ReadMsg
-	Policy       SlowPolicy // for members that do not read
-	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
-	SyncErrors   bool       // as of SocketConfig
-	Account      *Account   // what the socket counts in, and what limits it; nil: none
-	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
+	Importance   Importance       // of what is sent; Low to Critical
+	Scope        Scope            // NodeScope: a group of sockets of this node alone; zero: of the cluster
+	Loopback     bool             // what it sends to all, or to its instance, it reads as well
+	Events       bool             // members that join and leave are read, by ReadMsg
+	Policy       SlowPolicy       // for members that do not read
+	Limit        int              // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
+	SyncErrors   bool             // as of SocketConfig
+	ReceiveLimit int              // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
+	account      *hosting.Account // what the socket counts in
 }
 
 // A Group is a socket in a communication group: all sockets that joined one service type,
@@ -114,7 +115,7 @@ type GroupMember = engine.GroupMember
 
 // Members returns the members known, by address; the socket itself is one of them with
 // Loopback. One that has bound the type and not joined is sent to, and waited for.
-func (g *Group) Members() []GroupMember { return g.b.Members() }
+func (g *Group) Members(ctx context.Context) ([]GroupMember, error) { return g.b.Members(ctx) }
 
 // A MembersError is why WaitMembers ended before there were enough. It unwraps to
 // net.ErrClosed, or to what the context said.
@@ -146,7 +147,7 @@ func (g *Group) WaitMembers(ctx context.Context, k int) error { return g.b.WaitM
 type GroupCounters = engine.GroupCounters
 
 // Counters returns what the socket has done so far.
-func (g *Group) Counters() GroupCounters { return g.b.Counters() }
+func (g *Group) Counters(ctx context.Context) (GroupCounters, error) { return g.b.Counters(ctx) }
 
 // Close leaves the group. What was written before arrives; what waits to be read is lost.
 // Waiting calls end with net.ErrClosed, and so does a second Close.

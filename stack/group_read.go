@@ -21,16 +21,21 @@ const (
 	MemberDropping = engine.MemberDropping // by DropOldest: messages for it are dropped, until it has read what waits
 )
 
-// A GroupMessage tells what is known of a message, or which member an event is of.
-type GroupMessage struct {
+// A groupEnvelope is what a backend knows of a message or an event that it has read.
+type groupEnvelope struct {
 	Kind       GroupKind
-	From       SocketAddr // the member
-	Member     Service    // the group's type, and the member's instance
-	Private    bool       // to this socket alone, else to all or to an instance. An instance that one member has counts as alone
+	From       SocketAddr
+	Member     Service
+	Private    bool
 	Importance Importance
-	Truncated  bool // the message was longer than the space given
+	Truncated  bool
 
 	addr net.Addr // From, as an interface that is made once for messages in a row
+}
+
+// message is the message without its data.
+func (m *groupEnvelope) message() Message {
+	return Message{From: m.From, Importance: m.Importance, Truncated: m.Truncated, Kind: m.Kind, Member: m.Member, Private: m.Private}
 }
 
 // ReadFrom waits for a message and copies it into b; what does not fit is lost. It passes
@@ -49,10 +54,10 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 
 // ReadMsg is ReadFrom with everything that is known of the message, and with events, which
 // have no data.
-func (g *Group) ReadMsg(b []byte) (int, GroupMessage, error) {
+func (g *Group) ReadMsg(b []byte) (int, Message, error) {
 	k, m, err := g.b.Read(filled(b))
 	if err != nil {
-		return 0, GroupMessage{}, opError("read", g.b.Network(), g.b.Addr(), nil, err)
+		return 0, Message{}, opError("read", g.b.Network(), g.b.Addr(), nil, err)
 	}
-	return k, m, nil
+	return k, m.message(), nil
 }

@@ -14,6 +14,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -42,7 +43,7 @@ func members(t testing.TB, c stack.GroupConfig, nodes ...*stack.Node) (all []*st
 	return all
 }
 
-func groupRead(t testing.TB, g *stack.Group) (string, stack.GroupMessage) {
+func groupRead(t testing.TB, g *stack.Group) (string, stack.Message) {
 	t.Helper()
 	g.SetReadDeadline(time.Now().Add(time.Minute))
 	b := make([]byte, 100)
@@ -144,7 +145,7 @@ func TestGroupEvents(t *testing.T) {
 	if n, from, err := g[1].ReadFrom(buf); err != nil || string(buf[:n]) != "hello" || from != g[1].LocalAddr() {
 		t.Errorf("behind events: read %q from %v, %v", buf[:n], from, err)
 	}
-	if all := g[0].Members(); len(all) != 2 || !all[0].Joined || !all[1].Joined {
+	if all := must.Get(g[0].Members(context.Background())); len(all) != 2 || !all[0].Joined || !all[1].Joined {
 		t.Errorf("members: %+v", all)
 	}
 	if err := g[1].Close(); err != nil {
@@ -159,7 +160,7 @@ func TestGroupEvents(t *testing.T) {
 func fill(g *stack.Group) (n int, err error) {
 	g.SetWriteDeadline(time.Now().Add(time.Hour))
 	for ; n < 10000; n++ {
-		if g.Members()[0].Window == 0 {
+		if must.Get(g.Members(context.Background()))[0].Window == 0 {
 			break
 		}
 		if _, err := g.Write([]byte("x")); err != nil {
@@ -175,7 +176,7 @@ func TestGroupBlockedWrite(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		x, y := g[0], g[1]
-		waitFor(t, func() bool { return x.Members()[0].Window > 0 })
+		waitFor(t, func() bool { return must.Get(x.Members(context.Background()))[0].Window > 0 })
 		if n, err := fill(x); n != 65 || err != nil {
 			t.Fatalf("wrote %d, %v; want 65", n, err)
 		}
@@ -195,8 +196,8 @@ func TestGroupBlockedWrite(t *testing.T) {
 			_, err := x.WriteContext(ctx, []byte("x"))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(a.Waits()) == 1 })
-		if w := a.Waits()[0]; w.Peer != y.LocalAddr() || w.Socket != x.LocalAddr() {
+		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
+		if w := must.Get(a.Waits(context.Background()))[0]; w.Peer != y.LocalAddr() || w.Socket != x.LocalAddr() {
 			t.Errorf("waits: %+v", w)
 		}
 		cancel()
@@ -208,7 +209,7 @@ func TestGroupBlockedWrite(t *testing.T) {
 			_, err := x.Write([]byte("y"))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(a.Waits()) == 1 })
+		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
 		for i := 0; ; i++ {
 			got, _ := groupRead(t, y)
 			if got == "y" {
@@ -229,7 +230,7 @@ func TestGroupBlockedWrite(t *testing.T) {
 			_, err := x.Write([]byte("z"))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(a.Waits()) == 1 })
+		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
 		x.Close()
 		if err := <-done; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("got %v", err)
@@ -361,7 +362,7 @@ func TestGroupSlowMember(t *testing.T) {
 		if m.Kind != want || m.From != slow.LocalAddr() {
 			t.Errorf("policy %d: the writer read %+v", policy, m)
 		}
-		k := x.Counters()
+		k := must.Get(x.Counters(context.Background()))
 		if policy == stack.Lag && k.Evicted != 1 || policy == stack.DropOldest && k.Dropped != 1000-65-20 {
 			t.Errorf("policy %d: counted %+v", policy, k)
 		}
@@ -412,7 +413,7 @@ func TestGroupWritesKeepOrder(t *testing.T) {
 	}()
 	g := members(t, stack.GroupConfig{}, a, a)
 	x, y := g[0], g[1]
-	waitFor(t, func() bool { return x.Members()[0].Window > 0 })
+	waitFor(t, func() bool { return must.Get(x.Members(context.Background()))[0].Window > 0 })
 	if n, err := fill(x); n != 65 || err != nil {
 		t.Fatalf("wrote %d, %v; want 65", n, err)
 	}
@@ -423,7 +424,7 @@ func TestGroupWritesKeepOrder(t *testing.T) {
 			_, err := x.Write(fmt.Append(nil, i))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(a.Waits()) == i+1 })
+		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == i+1 })
 	}
 	groupRead(t, y)
 	if _, err := x.Write([]byte("2")); err != nil {

@@ -27,23 +27,14 @@ const (
 // w and m are valid until it returns, and m.Data is not to be changed. It must not call
 // runtime.Goexit.
 type Handler interface {
-	ServeMessage(w *Reply, m *Incoming)
+	ServeMessage(w *Reply, m *Message)
 }
 
 // A HandlerFunc is a function as a Handler.
-type HandlerFunc func(w *Reply, m *Incoming)
+type HandlerFunc func(w *Reply, m *Message)
 
 // ServeMessage calls f.
-func (f HandlerFunc) ServeMessage(w *Reply, m *Incoming) { f(w, m) }
-
-// An Incoming is a message for a Handler.
-type Incoming struct {
-	Data       []byte // in the node's own memory
-	From       SocketAddr
-	Name       Range // the name it was sent to, if Named
-	Named      bool
-	Importance Importance
-}
+func (f HandlerFunc) ServeMessage(w *Reply, m *Message) { f(w, m) }
 
 // A HandlerConfig is the options of an active port; its zero value means the defaults.
 // Of the socket's options Importance, Scope and ReceiveLimit count.

@@ -18,7 +18,7 @@ func TestLeftMessageWakesReader(t *testing.T) {
 		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		driver, reader := mustOpen(t, n, nil), mustOpen(t, n, nil)
-		p, err := n.Handle(t.Context(), nil, HandlerFunc(func(w *Reply, m *Incoming) {
+		p, err := n.Handle(t.Context(), nil, HandlerFunc(func(w *Reply, m *Message) {
 			if m.Data[0] == handlersLap {
 				w.Send(m.Data)
 			}
@@ -37,11 +37,11 @@ func TestLeftMessageWakesReader(t *testing.T) {
 			took <- time.Since(began)
 		}()
 		synctest.Wait()
-		ms := make([]MessageBuffer, handlersLap+1)
+		ms := make([]Message, handlersLap+1)
 		for i := range ms {
-			ms[i] = MessageBuffer{Data: []byte{byte(i)}, Addr: p.Addr()}
+			ms[i] = Message{Data: []byte{byte(i)}, To: p.Addr()}
 		}
-		if k, err := reader.WriteBatch(ms, 0); k != len(ms) || err != nil {
+		if k, err := reader.WriteBatch(ms); k != len(ms) || err != nil {
 			t.Fatalf("got %d, %v", k, err)
 		}
 		if d := <-took; d != 0 {

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -23,7 +24,7 @@ import (
 var activeService = stack.Service{Type: 18888, Instance: 18}
 
 // mirror answers each message with its own data.
-var mirror = stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) })
+var mirror = stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) })
 
 func handle(t testing.TB, n *stack.Node, c stack.HandlerConfig, svc net.Addr, h stack.HandlerFunc) *stack.ActivePort {
 	t.Helper()
@@ -38,8 +39,8 @@ func handle(t testing.TB, n *stack.Node, c stack.HandlerConfig, svc net.Addr, h 
 func TestActivePortAnswers(t *testing.T) {
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		a, b := pair(t, stack.Config{Wait: wait})
-		var last stack.Incoming
-		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+		var last stack.Message
+		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Message) {
 			last = *m
 			last.Data = nil
 			w.Send(m.Data)
@@ -75,7 +76,7 @@ func TestActivePortAnswers(t *testing.T) {
 func TestHandlerPanic(t *testing.T) {
 	var logged logLines
 	a, b := pair(t, stack.Config{Logger: logged.logger()})
-	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) { panic("no idea") })
+	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Message) { panic("no idea") })
 	other := handle(t, b, stack.HandlerConfig{}, stack.Service{Type: 18888, Instance: 19}, mirror)
 	if err := a.WaitFor(within(t), activeService); err != nil {
 		t.Fatal(err)
@@ -114,7 +115,7 @@ func TestSlowHandlerIsMoved(t *testing.T) {
 		for began := time.Now(); time.Since(began) < d; {
 		}
 	}
-	p := handle(t, b, stack.HandlerConfig{TimeLimit: limit}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+	p := handle(t, b, stack.HandlerConfig{TimeLimit: limit}, activeService, func(w *stack.Reply, m *stack.Message) {
 		spin(2 * limit)
 		w.Send(m.Data)
 	})
@@ -151,7 +152,7 @@ func TestHandlerApart(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	var p *stack.ActivePort
 	do := make(chan string, 1)
-	serve := func(w *stack.Reply, m *stack.Incoming) {
+	serve := func(w *stack.Reply, m *stack.Message) {
 		switch string(m.Data) {
 		case "slow":
 			for began := time.Now(); time.Since(began) < 150*time.Microsecond; {
@@ -212,7 +213,7 @@ func TestHandlerMustNotCallItsNode(t *testing.T) {
 	// of b's handler, it is no nesting, and b's handler would wait for it for ever.
 	var outer atomic.Value
 	again := make(chan bool, 1)
-	nested := handle(t, a, stack.HandlerConfig{}, nil, func(w *stack.Reply, m *stack.Incoming) {
+	nested := handle(t, a, stack.HandlerConfig{}, nil, func(w *stack.Reply, m *stack.Message) {
 		if goroutine() != outer.Load() {
 			again <- true
 			return
@@ -236,7 +237,7 @@ func TestHandlerMustNotCallItsNode(t *testing.T) {
 			}
 		},
 	} {
-		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) { call() })
+		p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Message) { call() })
 		if err := a.WaitFor(within(t), activeService); err != nil {
 			t.Fatal(err)
 		}
@@ -267,7 +268,7 @@ func TestOthersWaitForHandler(t *testing.T) {
 		defer func() { called <- recover() }()
 		b.Addr()
 	}
-	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Message) {
 		go call()
 		inside <- true
 		<-goOn
@@ -312,7 +313,7 @@ func TestHandlerClosesItsPort(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	var p *stack.ActivePort
 	var kept *stack.Reply
-	p = handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Incoming) {
+	p = handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Message) {
 		if string(m.Data) == "keep" {
 			kept = w
 			w.Send(m.Data)
@@ -353,7 +354,7 @@ func TestLapsGoOnForHandlers(t *testing.T) {
 		for _, from := range []*stack.Node{a, b} {
 			const most = 100
 			count, done := 0, make(chan struct{})
-			p := handle(t, b, stack.HandlerConfig{TimeLimit: time.Hour}, activeService, func(*stack.Reply, *stack.Incoming) {
+			p := handle(t, b, stack.HandlerConfig{TimeLimit: time.Hour}, activeService, func(*stack.Reply, *stack.Message) {
 				if count++; count == most {
 					close(done)
 				}
@@ -362,15 +363,15 @@ func TestLapsGoOnForHandlers(t *testing.T) {
 				t.Fatal(err)
 			}
 			c := mustListen(t, from, stack.SocketConfig{}, nil)
-			ms := make([]stack.MessageBuffer, most)
+			ms := make([]stack.Message, most)
 			for i := range ms {
-				ms[i] = stack.MessageBuffer{Data: []byte("x"), Addr: p.Addr()}
+				ms[i] = stack.Message{Data: []byte("x"), To: p.Addr()}
 			}
-			began, frames := time.Now(), from.Stats().FramesOut
-			if k, err := c.WriteBatch(ms, 0); k != most || err != nil {
+			began, frames := time.Now(), must.Get(from.Admin().Stats(context.Background())).FramesOut
+			if k, err := c.WriteBatch(ms); k != most || err != nil {
 				t.Fatalf("sent %d, %v", k, err)
 			}
-			if n := from.Stats().FramesOut - frames; n > 10 {
+			if n := must.Get(from.Admin().Stats(context.Background())).FramesOut - frames; n > 10 {
 				t.Errorf("%d frames for %d messages of a byte", n, most)
 			}
 			<-done

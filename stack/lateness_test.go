@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -119,7 +120,7 @@ func (b *lateBed) cut(t *testing.T) {
 	b.wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
 	var err error
 	for err == nil {
-		_, err = b.packet.WriteBatch([]stack.MessageBuffer{{Data: make([]byte, 1000), Addr: b.far}}, stack.DontWait)
+		_, err = b.packet.TryWriteBatch([]stack.Message{{Data: make([]byte, 1000), To: b.far}})
 	}
 	if !errors.Is(err, syscall.EAGAIN) {
 		t.Fatal(err)
@@ -203,7 +204,10 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 			_, _, err := b.node.Probe(ctx, b.far)
 			return err
 		}, true, nil},
-		{"Audit", func(ctx context.Context, _ time.Time) error { _, err := b.node.Audit(ctx); return err }, true, nil},
+		{"Audit", func(ctx context.Context, _ time.Time) error {
+			_, err := b.node.Admin().Audit(ctx, admin.AuditConfig{})
+			return err
+		}, true, nil},
 		{"Open, address on trial", func(ctx context.Context, _ time.Time) error {
 			dev, err := lonely()
 			if err != nil {

@@ -3,11 +3,13 @@
 package stack_test
 
 import (
+	"context"
 	"fmt"
 	"runtime"
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -22,7 +24,7 @@ func TestPacketSocketsComeAndGo(t *testing.T) {
 		}
 		state := func() string {
 			return fmt.Sprintf("%d goroutines, %d and %d sockets, %d and %d names", runtime.NumGoroutine(),
-				len(a.Sockets()), len(b.Sockets()), len(a.Names()), len(b.Names()))
+				len(must.Get(a.Admin().Sockets(context.Background()))), len(must.Get(b.Admin().Sockets(context.Background()))), len(must.Get(a.Admin().Names(context.Background()))), len(must.Get(b.Admin().Names(context.Background()))))
 		}
 		<-time.After(time.Second) // of the bubble: all names are there
 		want := state()

@@ -2,19 +2,23 @@
 
 package stack
 
-import "github.com/utipc/utipc/stack/engine"
+import (
+	"github.com/utipc/utipc/internal/hosting"
+	"github.com/utipc/utipc/stack/engine"
+)
+
+// A nodeLocker is the lock of a node.
+type nodeLocker struct{ n *localNode }
+
+func (l nodeLocker) Lock()   { l.n.mu.Lock() }
+func (l nodeLocker) Unlock() { l.n.unlock() }
 
 // NewAccount implements nodeBackend.
-func (n *localNode) NewAccount(c AccountConfig) *Account {
-	n.mu.Lock()
-	defer n.unlock()
-	return &Account{n, engine.NewAccount(engine.AccountConfig{Limit: c.Limit, Of: c.Of.account(), Full: c.Full})}
+func (n *localNode) NewAccount(c hosting.AccountConfig) *hosting.Account {
+	return hosting.OpenAccount(nodeLocker{n}, c)
 }
 
-// lock implements nodeLock.
-func (n *localNode) lock() { n.mu.Lock() }
-
-// hold is Hold for the socket of a port.
+// hold is hosting.Hold for the socket of a port.
 func (n *localNode) hold(p *engine.Port, k int) {
 	n.mu.Lock()
 	defer n.unlock()

@@ -82,7 +82,7 @@ func (p *localPort) who() slog.Attr {
 func (p *localPort) handle(r *engine.Received, data []byte) {
 	a, n := p.a, p.n
 	began := n.now()
-	a.in = Incoming{Data: data, From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance}
+	a.in.Data, a.in.From, a.in.Name, a.in.Named, a.in.Importance = data, r.From, r.Name, r.Named(), r.Importance
 	a.in.From.Net = p.network
 	a.reply.to, a.reply.open = r.From, true
 	n.did(engine.WorkFrames, 1)

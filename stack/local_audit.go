@@ -14,6 +14,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 const (
@@ -24,7 +25,7 @@ const (
 )
 
 // Audit implements nodeBackend.
-func (n *localNode) Audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
+func (n *localNode) Audit(ctx context.Context, c admin.AuditConfig) (*admin.AuditReport, error) {
 	r, err := n.audit(ctx, c)
 	if err != nil {
 		return nil, opError("audit", "tipc", nil, nil, err)
@@ -32,7 +33,7 @@ func (n *localNode) Audit(ctx context.Context, c AuditConfig) (*AuditReport, err
 	return r, nil
 }
 
-func (n *localNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
+func (n *localNode) audit(ctx context.Context, c admin.AuditConfig) (*admin.AuditReport, error) {
 	if c.Settle < 0 || c.Patience < 0 {
 		return nil, fmt.Errorf("%w: a negative time of an audit", ErrConfig)
 	}
@@ -47,19 +48,19 @@ func (n *localNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, err
 	if err != nil {
 		return nil, err
 	}
-	r := &AuditReport{Node: n.Addr(), Nodes: nodes}
+	r := &admin.AuditReport{Node: n.Addr(), Nodes: nodes}
 	own := n.census()
 	r.Bindings, r.Types = own.all, own.types(c.Types)
-	var all []*NodeAudit
+	var all []*admin.NodeAudit
 	for i := range r.Nodes {
 		all = append(all, &r.Nodes[i])
 	}
-	if err := a.round(ctx, all, func(x *NodeAudit) {
-		x.compare(ctx, a, own, r.Types)
+	if err := a.round(ctx, all, func(x *admin.NodeAudit) {
+		a.compare(ctx, x, own, r.Types)
 	}); err != nil {
 		return nil, err
 	}
-	all = slices.DeleteFunc(all, func(x *NodeAudit) bool { return x.Err != nil || len(x.Lacks)+len(x.Extra) == 0 })
+	all = slices.DeleteFunc(all, func(x *admin.NodeAudit) bool { return x.Err != nil || len(x.Lacks)+len(x.Extra) == 0 })
 	if len(all) == 0 {
 		return r, nil
 	}
@@ -67,12 +68,12 @@ func (n *localNode) audit(ctx context.Context, c AuditConfig) (*AuditReport, err
 		return nil, err
 	}
 	own = n.census()
-	return r, a.round(ctx, all, func(x *NodeAudit) { x.compareAgain(ctx, a, own) })
+	return r, a.round(ctx, all, func(x *admin.NodeAudit) { a.compareAgain(ctx, x, own) })
 }
 
 // An audit is one that is being done.
 type audit struct {
-	AuditConfig
+	admin.AuditConfig
 	n *localNode
 }
 
@@ -92,9 +93,9 @@ func (a *audit) settle(ctx context.Context) error {
 }
 
 // round compares with several nodes at a time. Errors: net.ErrClosed, the context's.
-func (a *audit) round(ctx context.Context, all []*NodeAudit, compare func(*NodeAudit)) error {
+func (a *audit) round(ctx context.Context, all []*admin.NodeAudit, compare func(*admin.NodeAudit)) error {
 	var done sync.WaitGroup
-	next := make(chan *NodeAudit)
+	next := make(chan *admin.NodeAudit)
 	for range min(auditsAtOnce, len(all)) {
 		done.Go(func() {
 			for x := range next {
@@ -117,7 +118,7 @@ func (a *audit) round(ctx context.Context, all []*NodeAudit, compare func(*NodeA
 
 // compare asks a node about types and compares with own. What own has of others, the
 // node seems to lack.
-func (x *NodeAudit) compare(ctx context.Context, a *audit, own census, types []uint32) {
+func (a *audit) compare(ctx context.Context, x *admin.NodeAudit, own census, types []uint32) {
 	told, err := a.ask(ctx, x.Node, types, own.all+strangers)
 	if err != nil {
 		x.Err = err
@@ -134,15 +135,15 @@ func (x *NodeAudit) compare(ctx context.Context, a *audit, own census, types []u
 }
 
 // compareAgain keeps, of what differs, that which still does.
-func (x *NodeAudit) compareAgain(ctx context.Context, a *audit, own census) {
+func (a *audit) compareAgain(ctx context.Context, x *admin.NodeAudit, own census) {
 	var types []uint32
 	for _, b := range slices.Concat(x.Lacks, x.Extra) {
 		types = append(types, b.Range.Type)
 	}
 	slices.Sort(types)
 	types = slices.Compact(types)
-	again := NodeAudit{Node: x.Node}
-	if again.compare(ctx, a, own, types); again.Err != nil {
+	again := admin.NodeAudit{Node: x.Node}
+	if a.compare(ctx, &again, own, types); again.Err != nil {
 		x.Err = again.Err
 		return
 	}
@@ -212,14 +213,14 @@ func (c census) types(more []uint32) []uint32 {
 
 // contacts is a report without content on every node that there is contact with.
 // Errors: net.ErrClosed.
-func (n *localNode) contacts() (all []NodeAudit, err error) {
+func (n *localNode) contacts() (all []admin.NodeAudit, err error) {
 	n.mu.Lock()
 	defer n.unlock()
 	if err := n.running(); err != nil {
 		return nil, err
 	}
 	for a := range n.eng.Contacts {
-		all = append(all, NodeAudit{Node: a})
+		all = append(all, admin.NodeAudit{Node: a})
 	}
 	return all, nil
 }

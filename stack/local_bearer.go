@@ -12,11 +12,15 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// EnableBearer implements nodeBackend.
-func (n *localNode) EnableBearer(ctx context.Context, dev netdev.Device, c BearerConfig) error {
+// AddDevice implements admin.Admin.
+func (n *localNode) AddDevice(ctx context.Context, dev netdev.Device, c admin.BearerConfig) error {
+	if dev == nil {
+		return opError("enable bearer", "tipc", nil, nil, refused(fmt.Errorf("%w: no device", ErrConfig)))
+	}
 	if err := n.enable(ctx, dev, c); err != nil {
 		dev.Close()
 		return opError("enable bearer", "tipc", nil, nil, refused(err))
@@ -24,7 +28,7 @@ func (n *localNode) EnableBearer(ctx context.Context, dev netdev.Device, c Beare
 	return nil
 }
 
-func (n *localNode) enable(ctx context.Context, dev netdev.Device, c BearerConfig) error {
+func (n *localNode) enable(ctx context.Context, dev netdev.Device, c admin.BearerConfig) error {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
@@ -44,7 +48,7 @@ func (n *localNode) enable(ctx context.Context, dev netdev.Device, c BearerConfi
 		return err
 	}
 	n.retap()
-	n.announce(a, BearerEnabled)
+	n.announce(a, admin.BearerEnabled)
 	n.lap(n.now(), false)
 	n.rouseSeats()
 	settled := n.eng.Address() != 0
@@ -60,7 +64,7 @@ func (n *localNode) enable(ctx context.Context, dev netdev.Device, c BearerConfi
 }
 
 // join attaches a device as one more bearer. After it comes regroup.
-func (n *localNode) join(d netdev.Device, c BearerConfig) (*attachment, error) {
+func (n *localNode) join(d netdev.Device, c admin.BearerConfig) (*attachment, error) {
 	name := d.Name()
 	if n.named(name) != nil {
 		return nil, refuse(syscall.EINVAL, "Already enabled.")
@@ -171,22 +175,22 @@ func (n *localNode) rouseSeats() {
 }
 
 // announce logs that a bearer comes or goes, and tells who watches.
-func (n *localNode) announce(a *attachment, kind EventKind) {
+func (n *localNode) announce(a *attachment, kind admin.EventKind) {
 	attrs := []slog.Attr{slog.String("bearer", a.dev.Name())}
-	if kind == BearerEnabled {
+	if kind == admin.BearerEnabled {
 		attrs = append(attrs, slog.Int("mtu", a.mtu))
 	}
 	n.logs.add(slog.LevelInfo, strings.ToLower(kind.String()), attrs...)
-	n.tellWatches(NodeEvent{Kind: kind, Bearer: a.dev.Name()})
+	n.tellWatches(admin.NodeEvent{Kind: kind, Bearer: a.dev.Name()})
 }
 
 // bearerTurned tells that a bearer's interface began or ended to carry.
 func (n *localNode) bearerTurned(a *attachment, up bool) {
-	kind := BearerDown
+	kind := admin.BearerDown
 	if up {
-		kind = BearerUp
+		kind = admin.BearerUp
 	}
-	n.tellWatches(NodeEvent{Kind: kind, Bearer: a.dev.Name()})
+	n.tellWatches(admin.NodeEvent{Kind: kind, Bearer: a.dev.Name()})
 }
 
 // overlaid is a with what it leaves open from b. A window that a sets alone is one that

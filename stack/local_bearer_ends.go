@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"net/netip"
 	"syscall"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // AddRemote implements nodeBackend.
@@ -21,7 +23,7 @@ func (n *localNode) AddRemote(bearer string, remote netip.AddrPort) error {
 		return manageError("add", fmt.Errorf("%w: %s has no remotes", ErrConfig, bearer))
 	}
 	if err := d.AddRemote(remote); err != nil {
-		return manageError("add", &Refusal{Errno: syscall.EINVAL, Err: err})
+		return manageError("add", &admin.Refusal{Errno: syscall.EINVAL, Err: err})
 	}
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // DisableBearer implements nodeBackend.
@@ -47,7 +48,7 @@ func (n *localNode) disable(ctx context.Context, a *attachment) error {
 	n.lap(n.now(), false)
 	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, farewell)
 	n.detach(a)
-	n.announce(a, BearerDisabled)
+	n.announce(a, admin.BearerDisabled)
 	n.unlock()
 
 	err := a.dev.Close()

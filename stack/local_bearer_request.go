@@ -7,17 +7,19 @@ import (
 	"errors"
 	"io/fs"
 	"syscall"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
-// RequestBearer implements nodeBackend.
-func (n *localNode) RequestBearer(ctx context.Context, r BearerRequest) error {
+// EnableBearer implements nodeBackend.
+func (n *localNode) EnableBearer(ctx context.Context, r admin.BearerRequest) error {
 	if err := n.requestBearer(ctx, r); err != nil {
 		return opError("enable bearer", "tipc", nil, nil, refused(err))
 	}
 	return nil
 }
 
-func (n *localNode) requestBearer(ctx context.Context, r BearerRequest) error {
+func (n *localNode) requestBearer(ctx context.Context, r admin.BearerRequest) error {
 	m, ok := parseMedium(r.Medium)
 	switch {
 	case !ok:
@@ -42,7 +44,7 @@ func (n *localNode) requestBearer(ctx context.Context, r BearerRequest) error {
 	if err != nil {
 		return openRefusal(err)
 	}
-	c := BearerConfig{LinkConfig: LinkConfig{Tolerance: r.Tolerance, Priority: r.Priority}, Domain: r.Domain}
+	c := admin.BearerConfig{LinkConfig: LinkConfig{Tolerance: r.Tolerance, Priority: r.Priority}, Domain: r.Domain}
 	if r.Window > 0 {
 		c.Window, c.MaxWindow = min(r.Window, defaultWindow), r.Window
 	}
@@ -56,7 +58,7 @@ func (n *localNode) requestBearer(ctx context.Context, r BearerRequest) error {
 // openRefusal gives the error of an opener the errno and text that a kernel has for it: of
 // an interface that is not there ENODEV, of what has no errno EINVAL.
 func openRefusal(err error) error {
-	var r *Refusal
+	var r *admin.Refusal
 	if errors.As(err, &r) {
 		return err
 	}
@@ -67,5 +69,5 @@ func openRefusal(err error) error {
 	default:
 		errors.As(err, &errno)
 	}
-	return &Refusal{Errno: errno, Reason: "Failed to enable media.", Err: err}
+	return &admin.Refusal{Errno: errno, Reason: "Failed to enable media.", Err: err}
 }

@@ -5,14 +5,16 @@ package stack
 import (
 	"fmt"
 	"syscall"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // SetBearer implements nodeBackend.
-func (n *localNode) SetBearer(name string, c BearerConfig) error {
+func (n *localNode) SetBearer(name string, c admin.BearerConfig) error {
 	return n.manage("set", func() error { return n.setBearer(name, c) })
 }
 
-func (n *localNode) setBearer(name string, c BearerConfig) error {
+func (n *localNode) setBearer(name string, c admin.BearerConfig) error {
 	a := n.bearer(name)
 	if a == nil {
 		return errNoBearer()
@@ -35,49 +37,49 @@ func (n *localNode) setBearer(name string, c BearerConfig) error {
 }
 
 // BearerProperty implements nodeBackend.
-func (n *localNode) BearerProperty(name string, p Property) (int, error) {
+func (n *localNode) BearerProperty(name string, p admin.Property) (int, error) {
 	n.mu.Lock()
 	defer n.unlock()
 	v, err := n.bearerProperty(name, p)
 	return v, manageError("get", err)
 }
 
-func (n *localNode) bearerProperty(name string, p Property) (int, error) {
+func (n *localNode) bearerProperty(name string, p admin.Property) (int, error) {
 	a := n.bearer(name)
 	if a == nil {
 		return 0, errNoBearer()
 	}
 	c := n.eng.Bearer(a.id)
 	switch {
-	case p == PropertyPriority:
+	case p == admin.PropertyPriority:
 		return int(c.Priority), nil
-	case p == PropertyTolerance:
+	case p == admin.PropertyTolerance:
 		return int(c.Tolerance.Milliseconds()), nil
-	case p == PropertyWindow:
+	case p == admin.PropertyWindow:
 		return c.MaxWindow, nil
-	case p == PropertyMTU && a.medium() == udpMedium:
+	case p == admin.PropertyMTU && a.medium() == udpMedium:
 		return n.carriedOn(a), nil
 	}
-	return 0, p.refusal()
+	return 0, noProperty(p)
 }
 
 // SetBearerProperty implements nodeBackend.
-func (n *localNode) SetBearerProperty(name string, p Property, value int) error {
+func (n *localNode) SetBearerProperty(name string, p admin.Property, value int) error {
 	return n.manage("set", func() error { return n.setBearerProperty(name, p, value) })
 }
 
-func (n *localNode) setBearerProperty(name string, p Property, value int) error {
+func (n *localNode) setBearerProperty(name string, p admin.Property, value int) error {
 	a := n.bearer(name)
 	if a == nil {
 		return errNoBearer()
 	}
-	if err := p.check(value); err != nil {
+	if err := checkProperty(p, value); err != nil {
 		return err
 	}
-	if p == PropertyMTU {
-		return n.setBearer(name, BearerConfig{MTU: value})
+	if p == admin.PropertyMTU {
+		return n.setBearer(name, admin.BearerConfig{MTU: value})
 	}
-	return n.setBearer(name, BearerConfig{LinkConfig: p.change(value, n.eng.Bearer(a.id).Window)})
+	return n.setBearer(name, admin.BearerConfig{LinkConfig: changeOf(p, value, n.eng.Bearer(a.id).Window)})
 }
 
 // checkMTU reports an MTU, unless it is 0, that a bearer cannot be given.
@@ -86,9 +88,9 @@ func checkMTU(a *attachment, mtu int) error {
 	case mtu == 0:
 		return nil
 	case a.medium() != udpMedium:
-		return PropertyMTU.refusal()
+		return noProperty(admin.PropertyMTU)
 	case a.dev.MTU() > 0 && mtu > a.dev.MTU():
-		return &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: %s was opened for messages of %d bytes", ErrConfig, a.dev.Name(), a.dev.MTU())}
+		return &admin.Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: %s was opened for messages of %d bytes", ErrConfig, a.dev.Name(), a.dev.MTU())}
 	}
-	return PropertyMTU.check(mtu)
+	return checkProperty(admin.PropertyMTU, mtu)
 }

@@ -9,12 +9,14 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A notedBearer is one that somebody keeps, and its state.
 type notedBearer struct {
 	name string // "eth:eth0"
-	BearerState
+	admin.BearerState
 }
 
 // noted returns the place of a bearer among those that somebody keeps, or -1.
@@ -23,7 +25,7 @@ func (n *localNode) noted(name string) int {
 }
 
 // NoteBearer implements nodeBackend.
-func (n *localNode) NoteBearer(name string, s BearerState) {
+func (n *localNode) NoteBearer(name string, s admin.BearerState) {
 	n.mu.Lock()
 	defer n.unlock()
 	i := n.noted(name)
@@ -49,8 +51,8 @@ func (n *localNode) NoteBearer(name string, s BearerState) {
 		attrs = append(attrs, slog.String("reason", s.Reason))
 		text += ": " + s.Reason
 	}
-	n.logs.add(level, BearerChanged.String(), attrs...)
-	n.tellWatches(NodeEvent{Kind: BearerChanged, Bearer: name, Reason: text})
+	n.logs.add(level, admin.BearerChanged.String(), attrs...)
+	n.tellWatches(admin.NodeEvent{Kind: admin.BearerChanged, Bearer: name, Reason: text})
 }
 
 // ForgetBearer implements nodeBackend.
@@ -84,8 +86,8 @@ func (n *localNode) disableNoted(name string) (ok bool) {
 	defer n.unlock()
 	for _, b := range n.notes {
 		if _, own, _ := strings.Cut(b.name, ":"); b.name == name || own == name {
-			n.logs.add(slog.LevelInfo, BearerDisabled.String(), slog.String("bearer", own))
-			n.tellWatches(NodeEvent{Kind: BearerDisabled, Bearer: own})
+			n.logs.add(slog.LevelInfo, admin.BearerDisabled.String(), slog.String("bearer", own))
+			n.tellWatches(admin.NodeEvent{Kind: admin.BearerDisabled, Bearer: own})
 			return n.forget(b.name)
 		}
 	}
@@ -122,29 +124,29 @@ func (n *localNode) RemoveRemote(bearer string, remote netip.AddrPort) error {
 			return fmt.Errorf("%w: %s has no remotes", ErrConfig, bearer)
 		}
 		if err := d.RemoveRemote(remote); err != nil {
-			return &Refusal{Errno: syscall.EINVAL, Err: err}
+			return &admin.Refusal{Errno: syscall.EINVAL, Err: err}
 		}
 		return nil
 	})
 }
 
 // state is how a bearer with a device stands.
-func (n *localNode) state(a *attachment) BearerState {
+func (n *localNode) state(a *attachment) admin.BearerState {
 	if i := n.noted(a.fullName()); i >= 0 {
 		return n.notes[i].BearerState
 	}
 	if a.mtu == 0 {
-		return BearerState{State: "down"}
+		return admin.BearerState{State: "down"}
 	}
-	return BearerState{State: "up"}
+	return admin.BearerState{State: "up"}
 }
 
 // withoutDevice are the bearers that are kept and have no device.
-func (n *localNode) withoutDevice() (all []BearerStatus) {
+func (n *localNode) withoutDevice() (all []admin.BearerStatus) {
 	for _, b := range n.notes {
 		if !slices.ContainsFunc(n.attached, func(a *attachment) bool { return a.fullName() == b.name }) {
 			medium, name, _ := strings.Cut(b.name, ":")
-			all = append(all, BearerStatus{Name: name, Medium: medium, BearerState: b.BearerState})
+			all = append(all, admin.BearerStatus{Name: name, Medium: medium, BearerState: b.BearerState})
 		}
 	}
 	return all

@@ -2,9 +2,11 @@
 
 package stack
 
+import "github.com/utipc/utipc/stack/admin"
+
 // BroadcastLink implements nodeBackend.
-func (n *localNode) BroadcastLink() BroadcastLink {
+func (n *localNode) BroadcastLink() admin.BroadcastLink {
 	n.mu.Lock()
 	defer n.unlock()
-	return BroadcastLink{n.eng.Broadcast(n.now())}
+	return admin.BroadcastLink{BroadcastStatus: n.eng.Broadcast(n.now())}
 }

@@ -13,16 +13,20 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // Capture implements nodeBackend.
-func (n *localNode) Capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+func (n *localNode) Capture(ctx context.Context, cfg admin.CaptureConfig) (admin.Capture, error) {
 	c, err := n.capture(ctx, cfg)
-	return c, manageError("capture", err)
+	if err != nil {
+		return nil, manageError("capture", err)
+	}
+	return c, nil
 }
 
-func (n *localNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+func (n *localNode) capture(ctx context.Context, cfg admin.CaptureConfig) (*frameCapture, error) {
 	c, err := newCapture(cfg)
 	if err != nil {
 		return nil, err
@@ -60,7 +64,7 @@ func (n *localNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, e
 // retap follows a change of captures or bearers.
 func (n *localNode) retap() {
 	for _, a := range n.attached {
-		var all []*Capture
+		var all []*frameCapture
 		for c := range n.captures {
 			if c.takes(a) {
 				all = append(all, c)
@@ -89,17 +93,17 @@ func (n *localNode) handleTapped(now time.Duration, a *attachment, f *netdev.Buf
 	if after != t.before {
 		comment = dropComment(t.before, after)
 	}
-	t.put(CapturedFrame{Time: time.Now(), Bearer: a.dev.Name(), Length: len(t.copy), Data: t.copy, Comment: comment})
+	t.put(admin.CapturedFrame{Time: time.Now(), Bearer: a.dev.Name(), Length: len(t.copy), Data: t.copy, Comment: comment})
 }
 
 // takes reports whether the capture wants a bearer's frames.
-func (c *Capture) takes(a *attachment) bool {
+func (c *frameCapture) takes(a *attachment) bool {
 	return len(c.cfg.Bearers) == 0 || slices.Contains(c.cfg.Bearers, a.dev.Name()) || slices.Contains(c.cfg.Bearers, a.fullName())
 }
 
 // taps are the captures of a bearer's frames.
 type taps struct {
-	all      []*Capture
+	all      []*frameCapture
 	repeated [batch]int // how often the frames in unsent were sent before
 	copy     []byte     // of a frame that the engine may open in its place
 	before   engine.Drops
@@ -135,10 +139,10 @@ func (a *attachment) tapSent(k int, err error) {
 }
 
 func (a *attachment) putSent(now time.Time, f *netdev.Buffer, comment string) {
-	a.taps.put(CapturedFrame{Time: now, Bearer: a.dev.Name(), Out: true, Length: f.Len(), Data: f.Bytes(), Comment: comment})
+	a.taps.put(admin.CapturedFrame{Time: now, Bearer: a.dev.Name(), Out: true, Length: f.Len(), Data: f.Bytes(), Comment: comment})
 }
 
-func (t *taps) put(f CapturedFrame) {
+func (t *taps) put(f admin.CapturedFrame) {
 	for _, c := range t.all {
 		c.put(f)
 	}

@@ -352,10 +352,10 @@ func (c *localConn) TryWrite(b []byte) (int, error) {
 }
 
 // Stats implements socketBackend.
-func (c *localConn) Stats() SocketStats {
+func (c *localConn) Stats(context.Context) (SocketStats, error) {
 	c.n.mu.Lock()
 	defer c.n.unlock()
-	return c.c.Stats()
+	return c.c.Stats(), nil
 }
 
 // poll implements socketBackend.

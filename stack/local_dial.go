@@ -19,7 +19,7 @@ func (n *localNode) Dial(ctx context.Context, c SocketConfig, network string, st
 	s := &localConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
 	s.writeBy = time.Now().Add(limit)
 	s.cfg = &dialConfig{limit, engine.ConnConfig{
-		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: s,
+		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.account.Engine(), Owner: s,
 	}}
 	if err := n.enroll(s); err != nil {
 		return nil, err

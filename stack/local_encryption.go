@@ -5,6 +5,8 @@ package stack
 import (
 	"net"
 	"time"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // SetKey implements nodeBackend.
@@ -58,7 +60,7 @@ func (n *localNode) onKeys(op string, change func(now time.Duration) error) erro
 }
 
 // Encryption implements nodeBackend.
-func (n *localNode) Encryption() EncryptionStatus {
+func (n *localNode) Encryption() admin.EncryptionStatus {
 	n.mu.Lock()
 	defer n.unlock()
 	return n.eng.Encryption()

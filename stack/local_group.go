@@ -35,7 +35,7 @@ func (n *localNode) Join(_ context.Context, c GroupConfig, svc Service) (groupBa
 	var err error
 	g.g, err = n.eng.Join(now, engine.GroupConfig{
 		Service: svc, Scope: c.Scope, Importance: c.Importance, Loopback: c.Loopback, Events: c.Events,
-		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Owner: g,
+		Policy: c.Policy, Limit: c.Limit, ReceiveLimit: c.ReceiveLimit, Account: c.account.Engine(), Owner: g,
 	})
 	if err != nil {
 		return nil, err
@@ -48,14 +48,14 @@ func (n *localNode) Join(_ context.Context, c GroupConfig, svc Service) (groupBa
 }
 
 // Members implements groupBackend.
-func (g *localGroup) Members() []GroupMember {
+func (g *localGroup) Members(context.Context) ([]GroupMember, error) {
 	g.n.mu.Lock()
 	defer g.n.unlock()
 	all := g.g.Members()
 	for i := range all {
 		all[i].Addr.Net = groupNetwork
 	}
-	return all
+	return all, nil
 }
 
 // WaitMembers implements groupBackend.
@@ -74,10 +74,10 @@ func (g *localGroup) WaitMembers(ctx context.Context, k int) error {
 }
 
 // Counters implements groupBackend.
-func (g *localGroup) Counters() GroupCounters {
+func (g *localGroup) Counters(context.Context) (GroupCounters, error) {
 	g.n.mu.Lock()
 	defer g.n.unlock()
-	return g.g.Counters()
+	return g.g.Counters(), nil
 }
 
 // moved is called by a lap after which there is more to read, room, or another member.
@@ -130,7 +130,7 @@ func (g *localGroup) SetDeadlines(read, write *time.Time) error {
 }
 
 // Read implements groupBackend.
-func (g *localGroup) Read(b []byte) (k int, m GroupMessage, err error) {
+func (g *localGroup) Read(b []byte) (k int, m groupEnvelope, err error) {
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -205,12 +205,12 @@ func (g *localGroup) waits(_ dest, err error) bool {
 }
 
 // TryReadMsg implements groupBackend.
-func (g *localGroup) TryReadMsg(b []byte) (int, GroupMessage, error) {
+func (g *localGroup) TryReadMsg(b []byte) (int, groupEnvelope, error) {
 	n := g.n
 	n.mu.Lock()
 	defer n.unlock()
 	if g.closed {
-		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, net.ErrClosed)
+		return 0, groupEnvelope{}, opError("read", g.network, g.local, nil, net.ErrClosed)
 	}
 	k, r, ok := g.g.Read(n.now(), b)
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
@@ -218,22 +218,24 @@ func (g *localGroup) TryReadMsg(b []byte) (int, GroupMessage, error) {
 	}
 	switch {
 	case !ok && g.g.Err() != nil:
-		return 0, GroupMessage{}, opError("read", g.network, g.local, nil, g.g.Err())
+		return 0, groupEnvelope{}, opError("read", g.network, g.local, nil, g.g.Err())
 	case !ok:
-		return 0, GroupMessage{}, errAgain
+		return 0, groupEnvelope{}, errAgain
 	}
 	return k, g.message(&r, k), nil
 }
 
 // message tells what is known of a message of which k bytes were read. The lap lock is
 // held.
-func (g *localGroup) message(r *engine.GroupReceived, k int) GroupMessage {
+func (g *localGroup) message(r *engine.GroupReceived, k int) groupEnvelope {
 	r.From.Net = g.network
 	if last, ok := g.from.(SocketAddr); !ok || last != r.From {
 		g.from = r.From
 	}
-	return GroupMessage{Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
-		Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from}
+	return groupEnvelope{
+		Kind: r.Kind, From: r.From, Member: Service{Type: g.service.Type, Instance: r.Instance},
+		Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, addr: g.from,
+	}
 }
 
 // TryWrite implements groupBackend.
@@ -249,10 +251,10 @@ func (g *localGroup) TryWrite(b []byte, d dest, addr net.Addr) (int, error) {
 }
 
 // Stats implements socketBackend.
-func (g *localGroup) Stats() SocketStats {
+func (g *localGroup) Stats(context.Context) (SocketStats, error) {
 	g.n.mu.Lock()
 	defer g.n.unlock()
-	return g.g.Stats()
+	return g.g.Stats(), nil
 }
 
 // poll implements socketBackend.

@@ -5,17 +5,18 @@ package stack
 import (
 	"time"
 
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // Links implements nodeBackend.
-func (n *localNode) Links() []Link {
+func (n *localNode) Links() []admin.Link {
 	n.mu.Lock()
 	defer n.unlock()
-	var all []Link
+	var all []admin.Link
 	for s := range n.eng.Peers(n.now()) {
 		a := n.byID(s.Bearer)
-		all = append(all, Link{
+		all = append(all, admin.Link{
 			Peer: s.Peer, Identity: s.Identity, Bearer: a.dev.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
 			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
 			Statistics: s.Statistics, Device: a.carried(),

@@ -27,7 +27,7 @@ func (n *localNode) Listen(_ context.Context, c SocketConfig, network string, st
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.Account.account(), Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.account.Engine(), Owner: l})
 	if l.l == nil {
 		return nil, ErrTooManySockets
 	}
@@ -169,10 +169,10 @@ func (l *localListener) poll(p *Poller, owner any) *Polled { return l.addTo(p, l
 func (l *localListener) hold(int) {}
 
 // Stats implements socketBackend.
-func (l *localListener) Stats() SocketStats {
+func (l *localListener) Stats(context.Context) (SocketStats, error) {
 	l.n.mu.Lock()
 	defer l.n.unlock()
-	return l.l.Stats()
+	return l.l.Stats(), nil
 }
 
 // TryAccept implements listenerBackend.

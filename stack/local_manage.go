@@ -9,19 +9,20 @@ import (
 	"slices"
 	"syscall"
 
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // LinkProperty implements nodeBackend.
-func (n *localNode) LinkProperty(link string, p Property) (int, error) {
+func (n *localNode) LinkProperty(link string, p admin.Property) (int, error) {
 	n.mu.Lock()
 	defer n.unlock()
 	v, err := n.linkProperty(link, p)
 	return v, manageError("get", err)
 }
 
-func (n *localNode) linkProperty(link string, p Property) (int, error) {
-	if link == BroadcastLinkName && p == PropertyWindow {
+func (n *localNode) linkProperty(link string, p admin.Property) (int, error) {
+	if link == admin.BroadcastLinkName && p == admin.PropertyWindow {
 		return n.castWindow(), nil
 	}
 	s, err := n.linkNamed(link)
@@ -29,26 +30,26 @@ func (n *localNode) linkProperty(link string, p Property) (int, error) {
 		return 0, err
 	}
 	switch p {
-	case PropertyPriority:
+	case admin.PropertyPriority:
 		return int(s.Priority), nil
-	case PropertyTolerance:
+	case admin.PropertyTolerance:
 		return int(s.Tolerance.Milliseconds()), nil
-	case PropertyWindow:
+	case admin.PropertyWindow:
 		return s.Window, nil
 	}
-	return 0, p.refusal()
+	return 0, noProperty(p)
 }
 
 // SetLinkProperty implements nodeBackend.
-func (n *localNode) SetLinkProperty(link string, p Property, value int) error {
+func (n *localNode) SetLinkProperty(link string, p admin.Property, value int) error {
 	return n.manage("set", func() error { return n.setLinkProperty(link, p, value) })
 }
 
-func (n *localNode) setLinkProperty(link string, p Property, value int) error {
-	if err := p.check(value); err != nil {
+func (n *localNode) setLinkProperty(link string, p admin.Property, value int) error {
+	if err := checkProperty(p, value); err != nil {
 		return err
 	}
-	if link == BroadcastLinkName && p == PropertyWindow {
+	if link == admin.BroadcastLinkName && p == admin.PropertyWindow {
 		n.bcastWindow = value
 		return nil
 	}
@@ -56,11 +57,11 @@ func (n *localNode) setLinkProperty(link string, p Property, value int) error {
 	if err != nil {
 		return err
 	}
-	if p == PropertyMTU {
-		return p.refusal()
+	if p == admin.PropertyMTU {
+		return noProperty(p)
 	}
 	now := n.now()
-	err = n.eng.SetLink(now, s.Peer, s.Bearer, p.change(value, s.MinWindow))
+	err = n.eng.SetLink(now, s.Peer, s.Bearer, changeOf(p, value, s.MinWindow))
 	n.lap(now, false)
 	return err
 }
@@ -75,7 +76,7 @@ func (n *localNode) linkNamed(name string) (engine.LinkStatus, error) {
 			return s, nil
 		}
 	}
-	return engine.LinkStatus{}, &Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %.80q", ErrUnreachable, name)}
+	return engine.LinkStatus{}, &admin.Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %.80q", ErrUnreachable, name)}
 }
 
 // ResetLinkStatistics implements nodeBackend.
@@ -85,7 +86,7 @@ func (n *localNode) ResetLinkStatistics(link string) error {
 
 func (n *localNode) resetLinkStatistics(link string) error {
 	now := n.now()
-	if link == BroadcastLinkName {
+	if link == admin.BroadcastLinkName {
 		n.eng.ResetBroadcastStatistics(now)
 		return nil
 	}
@@ -101,28 +102,30 @@ func (n *localNode) resetLinkStatistics(link string) error {
 	return n.eng.ResetStatistics(now, s.Peer, s.Bearer)
 }
 
-// BroadcastReceptions implements nodeBackend.
-func (n *localNode) BroadcastReceptions() []BroadcastReception {
+// Receptions implements nodeBackend.
+func (n *localNode) Receptions() []admin.BroadcastReception {
 	n.mu.Lock()
 	defer n.unlock()
 	return slices.Collect(n.eng.Receptions())
 }
 
+var broadcastMethods = map[string]engine.Method{"AUTOSELECT": engine.Auto, "BROADCAST": engine.Broadcast, "REPLICAST": engine.Replicast}
+
 // BroadcastMethod implements nodeBackend.
-func (n *localNode) BroadcastMethod() BroadcastMethod {
+func (n *localNode) BroadcastMethod() admin.BroadcastMethod {
 	n.mu.Lock()
 	defer n.unlock()
 	m, ratio := n.eng.Multicast()
 	for name, k := range broadcastMethods {
 		if k == m {
-			return BroadcastMethod{name, ratio}
+			return admin.BroadcastMethod{Method: name, Ratio: ratio}
 		}
 	}
-	return BroadcastMethod{Ratio: ratio}
+	return admin.BroadcastMethod{Ratio: ratio}
 }
 
 // SetBroadcastMethod implements nodeBackend.
-func (n *localNode) SetBroadcastMethod(m BroadcastMethod) error {
+func (n *localNode) SetBroadcastMethod(m admin.BroadcastMethod) error {
 	k, ok := broadcastMethods[m.Method]
 	if !ok {
 		return manageError("set", fmt.Errorf("%w: no broadcast method %.40q", ErrConfig, m.Method))

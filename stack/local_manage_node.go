@@ -7,6 +7,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -42,7 +43,7 @@ func (n *localNode) beforeAddress(change func(now time.Duration) error) error {
 		n.lap(now, false)
 	}
 	if errors.Is(err, engine.ErrSettled) {
-		err = &Refusal{Errno: syscall.EPERM, Err: err}
+		err = &admin.Refusal{Errno: syscall.EPERM, Err: err}
 	}
 	return manageError("set", err)
 }
@@ -52,7 +53,7 @@ func (n *localNode) RemovePeer(a NodeAddr) error {
 	return n.manage("remove", func() error {
 		err := n.eng.RemovePeer(a)
 		if errors.Is(err, engine.ErrContact) {
-			err = &Refusal{Errno: syscall.EBUSY, Err: err}
+			err = &admin.Refusal{Errno: syscall.EBUSY, Err: err}
 		}
 		return err
 	})

@@ -2,14 +2,16 @@
 
 package stack
 
+import "github.com/utipc/utipc/stack/admin"
+
 // Monitor implements nodeBackend.
-func (n *localNode) Monitor() []Monitor {
+func (n *localNode) Monitor() []admin.Monitor {
 	n.mu.Lock()
 	defer n.unlock()
-	var all []Monitor
+	var all []admin.Monitor
 	for _, a := range n.attached {
 		if s, rows, ok := n.eng.Monitor(a.id); ok {
-			all = append(all, Monitor{a.fullName(), s, rows})
+			all = append(all, admin.Monitor{Bearer: a.fullName(), Status: s, Members: rows})
 		}
 	}
 	return all

@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -29,12 +30,12 @@ type localNode struct {
 	attached []*attachment
 	notes    []notedBearer // bearers that somebody keeps, with a device or without
 	buried   []burial      // devices that were closed while the node goes on
-	media    [2]MediumConfig
+	media    [2]mediumState
 
 	bcastWindow int // set of the broadcast link, which never uses more than 50; 0: 50
 
-	watches  map[*Watch]struct{}
-	captures map[*Capture]struct{}
+	watches  map[*watch]struct{}
+	captures map[*frameCapture]struct{}
 	hand     handover
 	closing  bool
 	closed   bool
@@ -123,7 +124,7 @@ func open(cfg Config) (opened *localNode, failed error) {
 	n := &localNode{
 		cfg: cfg, start: time.Now(),
 		sockets: map[socket]struct{}{}, subs: map[*localSubscription]struct{}{}, lines: map[*topologyLine]struct{}{},
-		watches: map[*Watch]struct{}{}, captures: map[*Capture]struct{}{},
+		watches: map[*watch]struct{}{}, captures: map[*frameCapture]struct{}{},
 		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
 		ending: newEnding(),
 	}
@@ -154,7 +155,7 @@ func open(cfg Config) (opened *localNode, failed error) {
 	}
 	n.media = newMedia(cfg)
 	for _, d := range cfg.Bearers {
-		if _, err := n.join(d, BearerConfig{}); err != nil {
+		if _, err := n.join(d, admin.BearerConfig{}); err != nil {
 			return nil, err
 		}
 	}

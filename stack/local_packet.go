@@ -38,7 +38,7 @@ func (n *localNode) ListenPacket(_ context.Context, c SocketConfig, network stri
 	}
 	p.port = n.eng.OpenPort(engine.PortConfig{
 		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",
-		ReceiveLimit: c.ReceiveLimit, Account: c.Account.account(), Requests: c.Requests, Owner: p,
+		ReceiveLimit: c.ReceiveLimit, Account: c.account.Engine(), Requests: c.Requests, Owner: p,
 	})
 	if p.port == nil {
 		return nil, ErrTooManySockets
@@ -102,7 +102,7 @@ func (c *localPacket) Unbind(addr net.Addr) error {
 }
 
 // Read implements packetBackend.
-func (c *localPacket) Read(b []byte) (k int, m Message, err error) {
+func (c *localPacket) Read(b []byte) (k int, m envelope, err error) {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -118,13 +118,15 @@ func (c *localPacket) Read(b []byte) (k int, m Message, err error) {
 }
 
 // message tells what is known of a message of which k bytes were read.
-func (c *localPacket) message(r *engine.Received, k int) Message {
+func (c *localPacket) message(r *engine.Received, k int) envelope {
 	r.From.Net = c.network
 	if last, ok := c.from.(SocketAddr); !ok || last != r.From {
 		c.from = r.From
 	}
-	return Message{From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-		Truncated: k < r.Len, Error: r.Error, addr: c.from}
+	return envelope{
+		From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
+		Truncated: k < r.Len, Error: r.Error, addr: c.from,
+	}
 }
 
 // Write implements packetBackend.
@@ -252,10 +254,10 @@ func (c *localPacket) set(change func() error) error {
 }
 
 // Bindings implements packetBackend.
-func (c *localPacket) Bindings() []Binding {
+func (c *localPacket) Bindings(context.Context) ([]Binding, error) {
 	c.n.mu.Lock()
 	defer c.n.unlock()
-	return slices.Clone(c.port.Bindings())
+	return slices.Clone(c.port.Bindings()), nil
 }
 
 // BindScope implements packetBackend.
@@ -286,19 +288,19 @@ func (c *localPacket) rebind(op string, addr net.Addr, scope Scope, how func(*en
 }
 
 // ReadBatch implements packetBackend.
-func (c *localPacket) ReadBatch(ms []MessageBuffer, flags int) (int, error) {
-	k, err := c.readBatch(ms, flags)
+func (c *localPacket) ReadBatch(ms []Message, wait bool) (int, error) {
+	k, err := c.readBatch(ms, wait)
 	if err != nil {
 		return 0, opError("read", c.network, c.local, nil, err)
 	}
 	return k, nil
 }
 
-func (c *localPacket) readBatch(ms []MessageBuffer, flags int) (k int, err error) {
+func (c *localPacket) readBatch(ms []Message, wait bool) (k int, err error) {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
-	if flags&DontWait != 0 && c.port.Pending() == 0 && !c.closed {
+	if !wait && c.port.Pending() == 0 && !c.closed {
 		n.lap(n.now(), true) // what has come and nobody took
 		if c.port.Pending() == 0 {
 			return 0, syscall.EAGAIN
@@ -308,8 +310,8 @@ func (c *localPacket) readBatch(ms []MessageBuffer, flags int) (k int, err error
 		for ; k < len(ms) && c.port.Pending() > 0; k++ {
 			m := &ms[k]
 			got, r, _ := c.port.Read(m.Data)
-			m.N, m.Message = got, c.message(&r, got)
-			m.Addr = m.addr
+			e := c.message(&r, got)
+			e.fill(m, got)
 		}
 		return k > 0
 	}, func() bool { return c.port.Pending() > 0 })
@@ -317,21 +319,21 @@ func (c *localPacket) readBatch(ms []MessageBuffer, flags int) (k int, err error
 }
 
 // WriteBatch implements packetBackend.
-func (c *localPacket) WriteBatch(ms []MessageBuffer, flags int, to *defaultDest) (int, error) {
-	k, err := c.writeBatch(ms, flags, to)
+func (c *localPacket) WriteBatch(ms []Message, wait bool, to *defaultDest) (int, error) {
+	k, err := c.writeBatch(ms, wait, to)
 	if err != nil {
-		return 0, c.sendError(ms[0].Addr, err)
+		return 0, c.sendError(ms[0].To, err)
 	}
 	return k, nil
 }
 
-func (c *localPacket) writeBatch(ms []MessageBuffer, flags int, to *defaultDest) (int, error) {
+func (c *localPacket) writeBatch(ms []Message, wait bool, to *defaultDest) (int, error) {
 	k, err := c.sendBatch(ms, to)
 	if k > 0 || err == nil {
 		return k, nil
 	}
-	d, _ := to.destOf(ms[0].Addr)
-	if flags&DontWait != 0 && c.waits(d, err) {
+	d, _ := to.destOf(ms[0].To)
+	if !wait && c.waits(d, err) {
 		return 0, syscall.EAGAIN
 	}
 	if err := c.n.retry(context.Background(), c, d, ms[0].Data, err); err != nil {
@@ -343,7 +345,7 @@ func (c *localPacket) writeBatch(ms []MessageBuffer, flags int, to *defaultDest)
 }
 
 // sendBatch sends what goes at once, and returns why the next message does not.
-func (c *localPacket) sendBatch(ms []MessageBuffer, to *defaultDest) (k int, err error) {
+func (c *localPacket) sendBatch(ms []Message, to *defaultDest) (k int, err error) {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -352,7 +354,7 @@ func (c *localPacket) sendBatch(ms []MessageBuffer, to *defaultDest) (k int, err
 	n.eng.Hold(len(ms) > 1)
 	for k < len(ms) && err == nil {
 		m := &ms[k]
-		d, _ := to.destOf(m.Addr) // it was looked at before: nothing is called
+		d, _ := to.destOf(m.To) // it was looked at before: nothing is called
 		if err = n.send(now, c, d, m.Data); err == nil {
 			m.N = len(m.Data)
 			k++
@@ -390,7 +392,7 @@ func (c *localPacket) putLent(now time.Duration, d dest, m *engine.Lent) error {
 }
 
 // ReadBuffer implements packetBackend.
-func (c *localPacket) ReadBuffer() (b *Buffer, m Message, err error) {
+func (c *localPacket) ReadBuffer() (b *Buffer, m envelope, err error) {
 	n := c.n
 	n.mu.Lock()
 	defer n.unlock()
@@ -405,7 +407,7 @@ func (c *localPacket) ReadBuffer() (b *Buffer, m Message, err error) {
 }
 
 // takeBuffer hands out the first message that waits.
-func (c *localPacket) takeBuffer(m *Message) *Buffer {
+func (c *localPacket) takeBuffer(m *envelope) *Buffer {
 	b, counted := newBuffer(&c.lending, c)
 	data, hold, r, _ := c.port.Take(b.own)
 	b.fill(data, hold, counted)
@@ -414,15 +416,15 @@ func (c *localPacket) takeBuffer(m *Message) *Buffer {
 }
 
 // TryReadMsg implements packetBackend.
-func (c *localPacket) TryReadMsg(b []byte) (int, Message, error) {
+func (c *localPacket) TryReadMsg(b []byte) (int, envelope, error) {
 	c.n.mu.Lock()
 	defer c.n.unlock()
 	if c.closed {
-		return 0, Message{}, opError("read", c.network, c.local, nil, net.ErrClosed)
+		return 0, envelope{}, opError("read", c.network, c.local, nil, net.ErrClosed)
 	}
 	k, r, ok := c.port.Read(b)
 	if !ok {
-		return 0, Message{}, errAgain
+		return 0, envelope{}, errAgain
 	}
 	c.tried = r
 	return k, c.message(&r, k), nil
@@ -458,10 +460,10 @@ func (c *localPacket) TryWrite(d dest, b []byte, addr net.Addr) (int, error) {
 }
 
 // Stats implements socketBackend.
-func (c *localPacket) Stats() SocketStats {
+func (c *localPacket) Stats(context.Context) (SocketStats, error) {
 	c.n.mu.Lock()
 	defer c.n.unlock()
-	return c.port.Stats()
+	return c.port.Stats(), nil
 }
 
 // poll implements socketBackend.

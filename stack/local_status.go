@@ -2,7 +2,11 @@
 
 package stack
 
-import "slices"
+import (
+	"slices"
+
+	"github.com/utipc/utipc/stack/admin"
+)
 
 // Names implements nodeBackend.
 func (n *localNode) Names() []Binding {
@@ -12,10 +16,10 @@ func (n *localNode) Names() []Binding {
 }
 
 // Stats implements nodeBackend.
-func (n *localNode) Stats() Stats {
+func (n *localNode) Stats() admin.Stats {
 	n.mu.Lock()
 	defer n.unlock()
-	s := Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.wakeups, Kept: n.eng.Kept()}
+	s := admin.Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.wakeups, Kept: n.eng.Kept()}
 	for _, a := range n.attached {
 		in, out := a.dev.Dropped()
 		s.DeviceDropsIn += in
@@ -25,12 +29,12 @@ func (n *localNode) Stats() Stats {
 }
 
 // Bearers implements nodeBackend.
-func (n *localNode) Bearers() []BearerStatus {
+func (n *localNode) Bearers() []admin.BearerStatus {
 	n.mu.Lock()
 	defer n.unlock()
-	var all []BearerStatus
+	var all []admin.BearerStatus
 	for _, a := range n.attached {
-		s := BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), BearerState: n.state(a), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
+		s := admin.BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), BearerState: n.state(a), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
 		if d, ok := as[ender](a.dev); ok {
 			s.Local, s.Remote = d.Ends()
 		}
@@ -39,8 +43,8 @@ func (n *localNode) Bearers() []BearerStatus {
 	return append(all, n.withoutDevice()...)
 }
 
-func (a *attachment) carried() Carried {
-	c := Carried{FramesIn: a.in, FramesOut: a.out}
+func (a *attachment) carried() admin.Carried {
+	c := admin.Carried{FramesIn: a.in, FramesOut: a.out}
 	c.DropsIn, c.DropsOut = a.dev.Dropped()
 	return c
 }

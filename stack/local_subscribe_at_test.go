@@ -17,6 +17,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -55,7 +56,7 @@ func inWard(t *testing.T, nodes int, f func(t *testing.T, all []ward)) {
 				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 				defer cancel()
 				n.Close(ctx)
-				if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+				if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 					t.Errorf("node %d: %d of %d chunks came back", i+1, s.ChunksFree, s.ChunksTotal)
 				}
 			}()
@@ -264,7 +265,7 @@ func TestSlowSubscriberElsewhere(t *testing.T) {
 		if !errors.As(err, &e) || e.Node != 2 || !errors.Is(err, io.EOF) || k < 100 || k > 4400 {
 			t.Errorf("%v after %d events", err, k)
 		}
-		if got := all[1].Stats().SubscribersCut; got != 1 {
+		if got := must.Get(all[1].Admin().Stats(context.Background())).SubscribersCut; got != 1 {
 			t.Errorf("%d counted", got)
 		}
 	})

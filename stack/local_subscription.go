@@ -45,7 +45,7 @@ func (n *localNode) Subscribe(ctx context.Context, c SubscriptionConfig, r Range
 		return s, nil
 	}
 	now := n.now()
-	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Account: c.Account.account(), Owner: s})
+	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Account: c.account.Engine(), Owner: s})
 	if err != nil {
 		return nil, err
 	}

@@ -3,13 +3,16 @@
 package stack
 
 import (
+	"context"
 	"net"
 	"syscall"
 	"time"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // Watch implements nodeBackend.
-func (n *localNode) Watch() (*Watch, error) {
+func (n *localNode) Watch(context.Context) (admin.Watch, error) {
 	n.mu.Lock()
 	defer n.unlock()
 	switch {
@@ -29,7 +32,7 @@ func (n *localNode) Watch() (*Watch, error) {
 }
 
 // tellWatches tells those who watch. The lap lock is held.
-func (n *localNode) tellWatches(ev NodeEvent) {
+func (n *localNode) tellWatches(ev admin.NodeEvent) {
 	if len(n.watches) == 0 {
 		return
 	}

@@ -12,7 +12,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -28,7 +30,7 @@ func company(t *testing.T, f func(t *testing.T, a, b *stack.Node)) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := n.EnableBearer(t.Context(), plug(t, h, "eth0", i+1), stack.BearerConfig{}); err != nil {
+			if err := n.Admin().AddDevice(t.Context(), plug(t, h, "eth0", i+1), admin.BearerConfig{}); err != nil {
 				t.Fatal(err)
 			}
 			nodes[i] = n
@@ -46,17 +48,17 @@ const linkAB = "1001001:eth0-1001002:eth0"
 func TestProperties(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		of := map[string]struct {
-			get func(string, stack.Property) (int, error)
-			set func(string, stack.Property, int) error
+			get func(context.Context, string, admin.Property) (int, error)
+			set func(context.Context, string, admin.Property, int) error
 		}{
-			"link":   {a.LinkProperty, a.SetLinkProperty},
-			"bearer": {a.BearerProperty, a.SetBearerProperty},
-			"media":  {a.MediumProperty, a.SetMediumProperty},
+			"link":   {a.Admin().LinkProperty, a.Admin().SetLinkProperty},
+			"bearer": {a.Admin().BearerProperty, a.Admin().SetBearerProperty},
+			"media":  {a.Admin().MediumProperty, a.Admin().SetMediumProperty},
 		}
 		const get = -1
 		for _, c := range []struct {
 			of, name string
-			p        stack.Property
+			p        admin.Property
 			set      int
 			want     any // an int that is read, or the errno
 		}{
@@ -107,11 +109,11 @@ func TestProperties(t *testing.T) {
 			what := fmt.Sprintf("%s %s %s %d", c.of, c.name, c.p, c.set)
 			var err error
 			if c.set != get {
-				err = of[c.of].set(c.name, c.p, c.set)
+				err = of[c.of].set(context.Background(), c.name, c.p, c.set)
 			}
 			var got int
 			if err == nil {
-				got, err = of[c.of].get(c.name, c.p)
+				got, err = of[c.of].get(context.Background(), c.name, c.p)
 			}
 			switch want := c.want.(type) {
 			case int:
@@ -126,30 +128,30 @@ func TestProperties(t *testing.T) {
 		}
 		long := strings.Repeat("x", 60000)
 		for what, err := range map[string]error{
-			"link": a.SetLinkProperty(long, "window", 100), "property": a.SetLinkProperty(linkAB, stack.Property(long), 100),
-			"bearer": a.SetBearerProperty(long, "window", 100), "medium": a.SetMediumProperty(long, "window", 100),
-			"method": a.SetBroadcastMethod(stack.BroadcastMethod{Method: long}), "statistics": a.ResetLinkStatistics(long),
+			"link": a.Admin().SetLinkProperty(context.Background(), long, "window", 100), "property": a.Admin().SetLinkProperty(context.Background(), linkAB, admin.Property(long), 100),
+			"bearer": a.Admin().SetBearerProperty(context.Background(), long, "window", 100), "medium": a.Admin().SetMediumProperty(context.Background(), long, "window", 100),
+			"method": a.Admin().SetBroadcastMethod(context.Background(), admin.BroadcastMethod{Method: long}), "statistics": a.Admin().ResetLinkStatistics(context.Background(), long),
 		} {
 			if !errors.Is(err, syscall.EINVAL) || len(err.Error()) > 300 {
 				t.Errorf("a %s of %d bytes: got %.400v", what, len(long), err)
 			}
 		}
 		<-time.After(5 * time.Second) // the peer was told
-		l := b.Links()
+		l := must.Get(b.Admin().Links(context.Background()))
 		if len(l) != 1 || l[0].Tolerance != 800*time.Millisecond || !l[0].Active {
 			t.Errorf("the other end: got %+v", l)
 		}
-		if err := a.SetLinkProperty(linkAB, stack.PropertyPriority, 15); err != nil {
+		if err := a.Admin().SetLinkProperty(context.Background(), linkAB, admin.PropertyPriority, 15); err != nil {
 			t.Error(err)
 		}
 		<-time.After(5 * time.Second) // which began the link anew
-		if l := b.Links(); len(l) != 1 || l[0].Priority != 15 || !l[0].Active {
+		if l := must.Get(b.Admin().Links(context.Background())); len(l) != 1 || l[0].Priority != 15 || !l[0].Active {
 			t.Errorf("the other end: got %+v", l)
 		}
-		if err := a.EnableBearer(t.Context(), plug(t, hub.New(hub.Config{}), "eth1", 1), stack.BearerConfig{}); err != nil {
+		if err := a.Admin().AddDevice(t.Context(), plug(t, hub.New(hub.Config{}), "eth1", 1), admin.BearerConfig{}); err != nil {
 			t.Fatal(err)
 		}
-		if c := a.Bearers()[1].Links; c.Priority != 12 || c.Tolerance != 900*time.Millisecond || c.MaxWindow != 4000 {
+		if c := must.Get(a.Admin().Bearers(context.Background()))[1].Links; c.Priority != 12 || c.Tolerance != 900*time.Millisecond || c.MaxWindow != 4000 {
 			t.Errorf("a bearer enabled after media set: got %+v", c)
 		}
 	})
@@ -158,18 +160,18 @@ func TestProperties(t *testing.T) {
 func TestBroadcastMethod(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		for _, c := range []struct {
-			set, want stack.BroadcastMethod
+			set, want admin.BroadcastMethod
 			fails     bool
 		}{
-			{stack.BroadcastMethod{}, stack.BroadcastMethod{"AUTOSELECT", 10}, true},
-			{stack.BroadcastMethod{"AUTOSELECT", 25}, stack.BroadcastMethod{"AUTOSELECT", 25}, false},
-			{stack.BroadcastMethod{"REPLICAST", 0}, stack.BroadcastMethod{"REPLICAST", 25}, false},
-			{stack.BroadcastMethod{"AUTOSELECT", 101}, stack.BroadcastMethod{"REPLICAST", 25}, true},
-			{stack.BroadcastMethod{"broadcast", 0}, stack.BroadcastMethod{"REPLICAST", 25}, true},
-			{stack.BroadcastMethod{"BROADCAST", 0}, stack.BroadcastMethod{"BROADCAST", 25}, false},
+			{admin.BroadcastMethod{}, admin.BroadcastMethod{Method: "AUTOSELECT", Ratio: 10}, true},
+			{admin.BroadcastMethod{Method: "AUTOSELECT", Ratio: 25}, admin.BroadcastMethod{Method: "AUTOSELECT", Ratio: 25}, false},
+			{admin.BroadcastMethod{Method: "REPLICAST", Ratio: 0}, admin.BroadcastMethod{Method: "REPLICAST", Ratio: 25}, false},
+			{admin.BroadcastMethod{Method: "AUTOSELECT", Ratio: 101}, admin.BroadcastMethod{Method: "REPLICAST", Ratio: 25}, true},
+			{admin.BroadcastMethod{Method: "broadcast", Ratio: 0}, admin.BroadcastMethod{Method: "REPLICAST", Ratio: 25}, true},
+			{admin.BroadcastMethod{Method: "BROADCAST", Ratio: 0}, admin.BroadcastMethod{Method: "BROADCAST", Ratio: 25}, false},
 		} {
-			err := a.SetBroadcastMethod(c.set)
-			if got := a.BroadcastMethod(); got != c.want || (err != nil) != c.fails || c.fails && !errors.Is(err, syscall.EINVAL) {
+			err := a.Admin().SetBroadcastMethod(context.Background(), c.set)
+			if got := must.Get(a.Admin().BroadcastMethod(context.Background())); got != c.want || (err != nil) != c.fails || c.fails && !errors.Is(err, syscall.EINVAL) {
 				t.Errorf("%v: got %v, %v, want %v", c.set, got, err, c.want)
 			}
 		}
@@ -181,14 +183,14 @@ func TestBroadcastMethod(t *testing.T) {
 		c := listen(t, a, nil)
 		defer c.Close()
 		for _, method := range []string{"BROADCAST", "REPLICAST", "BROADCAST"} {
-			if err := a.SetBroadcastMethod(stack.BroadcastMethod{Method: method}); err != nil {
+			if err := a.Admin().SetBroadcastMethod(context.Background(), admin.BroadcastMethod{Method: method}); err != nil {
 				t.Fatal(err)
 			}
-			before := a.Stats()
+			before := must.Get(a.Admin().Stats(context.Background()))
 			if _, err := c.WriteTo([]byte("all"), stack.Range{Type: 18888, Lower: 5, Upper: 5}); err != nil {
 				t.Fatal(err)
 			}
-			after := a.Stats()
+			after := must.Get(a.Admin().Stats(context.Background()))
 			byCopies := after.Replicasts - before.Replicasts
 			if want := method == "REPLICAST"; byCopies == 1 != want {
 				t.Errorf("%s: got %d copies, %d broadcasts", method, byCopies, after.Broadcasts-before.Broadcasts)
@@ -202,36 +204,36 @@ func TestRemovePeer(t *testing.T) {
 	for _, by := range []string{"address", "identity", "time"} {
 		company(t, func(t *testing.T, a, b *stack.Node) {
 			addr, id := b.Addr(), b.Identity()
-			if err := a.RemovePeer(addr); !errors.Is(err, syscall.EBUSY) {
+			if err := a.Admin().RemovePeer(context.Background(), addr); !errors.Is(err, syscall.EBUSY) {
 				t.Errorf("remove one that is up: got %v, want %v", err, syscall.EBUSY)
 			}
-			if err := a.RemovePeerIdentity(id); !errors.Is(err, syscall.ENXIO) { // as 6.1.176 answers
+			if err := a.Admin().RemovePeerIdentity(context.Background(), id); !errors.Is(err, syscall.ENXIO) { // as 6.1.176 answers
 				t.Errorf("remove one that is up by identity: got %v, want %v", err, syscall.ENXIO)
 			}
-			if err := a.RemovePeer(0x1001009); !errors.Is(err, syscall.ENXIO) {
+			if err := a.Admin().RemovePeer(context.Background(), 0x1001009); !errors.Is(err, syscall.ENXIO) {
 				t.Errorf("remove one not known: got %v, want %v", err, syscall.ENXIO)
 			}
-			if err := a.RemovePeer(a.Addr()); !errors.Is(err, syscall.ENXIO) {
+			if err := a.Admin().RemovePeer(context.Background(), a.Addr()); !errors.Is(err, syscall.ENXIO) {
 				t.Errorf("remove oneself: got %v, want %v", err, syscall.ENXIO)
 			}
 			b.Close(t.Context())
 			<-time.After(200 * time.Second)
-			if l, p := a.Links(), a.Peers(); len(l) != 1 || l[0].Up || l[0].Name != linkAB || len(p) != 1 || p[0].Up {
+			if l, p := must.Get(a.Admin().Links(context.Background())), must.Get(a.Admin().Peers(context.Background())); len(l) != 1 || l[0].Up || l[0].Name != linkAB || len(p) != 1 || p[0].Up {
 				t.Errorf("after 200 s: got %+v, %+v, want one link and one peer, down", l, p)
 			}
 			var err error
 			switch by {
 			case "address":
-				err = a.RemovePeer(addr)
+				err = a.Admin().RemovePeer(context.Background(), addr)
 			case "identity":
-				err = a.RemovePeerIdentity(id)
+				err = a.Admin().RemovePeerIdentity(context.Background(), id)
 			case "time":
 				<-time.After(2 * time.Minute)
 			}
-			if l, p := a.Links(), a.Peers(); err != nil || len(l) != 0 || len(p) != 0 {
+			if l, p := must.Get(a.Admin().Links(context.Background())), must.Get(a.Admin().Peers(context.Background())); err != nil || len(l) != 0 || len(p) != 0 {
 				t.Errorf("removed by %s: got %+v, %+v, %v, want none", by, l, p, err)
 			}
-			if err := a.RemovePeer(addr); !errors.Is(err, syscall.ENXIO) {
+			if err := a.Admin().RemovePeer(context.Background(), addr); !errors.Is(err, syscall.ENXIO) {
 				t.Errorf("again: got %v, want %v", err, syscall.ENXIO)
 			}
 		})
@@ -249,9 +251,9 @@ func TestResetLinkStatistics(t *testing.T) {
 		}
 		<-time.After(time.Second)
 		sum := func() (s [3]uint64) {
-			s[0] = a.Links()[0].RecvStates
-			s[1] = a.BroadcastLink().SentPackets
-			for _, r := range a.BroadcastReceptions() {
+			s[0] = must.Get(a.Admin().Links(context.Background()))[0].RecvStates
+			s[1] = must.Get(a.Admin().BroadcastLink(context.Background())).SentPackets
+			for _, r := range must.Get(a.Admin().Receptions(context.Background())) {
 				s[2] += r.Received
 			}
 			return s
@@ -259,18 +261,18 @@ func TestResetLinkStatistics(t *testing.T) {
 		if s := sum(); s[0] == 0 || s[1] == 0 || s[2] == 0 {
 			t.Fatalf("nothing was counted: %v", s)
 		}
-		if r := a.BroadcastReceptions(); len(r) != 1 || r[0].Name != "broadcast-link:1001002" {
+		if r := must.Get(a.Admin().Receptions(context.Background())); len(r) != 1 || r[0].Name != "broadcast-link:1001002" {
 			t.Fatalf("got %+v", r)
 		}
 		for i, name := range []string{linkAB, "broadcast-link", "broadcast-link:1001002"} {
-			if err := a.ResetLinkStatistics(name); err != nil {
+			if err := a.Admin().ResetLinkStatistics(context.Background(), name); err != nil {
 				t.Error(err)
 			}
 			if s := sum(); s[i] != 0 {
 				t.Errorf("%s: got %v", name, s)
 			}
 		}
-		if err := a.ResetLinkStatistics("nobody"); !errors.Is(err, syscall.EINVAL) {
+		if err := a.Admin().ResetLinkStatistics(context.Background(), "nobody"); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("got %v, want %v", err, syscall.EINVAL)
 		}
 	})
@@ -285,7 +287,7 @@ func TestBearerDomain(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			if err := n.EnableBearer(t.Context(), plug(t, h, "eth0", i), stack.BearerConfig{Domain: domain}); err != nil {
+			if err := n.Admin().AddDevice(t.Context(), plug(t, h, "eth0", i), admin.BearerConfig{Domain: domain}); err != nil {
 				t.Fatal(err)
 			}
 			return n
@@ -297,10 +299,10 @@ func TestBearerDomain(t *testing.T) {
 		far := open(3, 0x1002003, 0)
 		defer far.Close(context.Background())
 		<-time.After(3 * time.Second)
-		if p := n.Peers(); len(p) != 1 || p[0].Node != 0x1001002 {
+		if p := must.Get(n.Admin().Peers(context.Background())); len(p) != 1 || p[0].Node != 0x1001002 {
 			t.Errorf("got peers %+v, want 1001002 alone", p)
 		}
-		if p := near.Peers(); len(p) != 2 {
+		if p := must.Get(near.Admin().Peers(context.Background())); len(p) != 2 {
 			t.Errorf("got peers %+v, want two", p)
 		}
 	})

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -50,7 +51,7 @@ func contact(t *testing.T, cfg Config) (left, right *Node, dev *moody) {
 }
 
 func up(n *Node) bool {
-	l := n.Links()
+	l := must.Get(n.Admin().Links(context.Background()))
 	return len(l) == 1 && l[0].Up
 }
 
@@ -91,7 +92,7 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 	if runtime.GOOS == "linux" && mapped.Load() != before+256*netdev.SmallChunk {
 		t.Errorf("closed, %d frames lent: got %d bytes mapped, want one node's", len(lent), mapped.Load()-before)
 	}
-	if s := left.Stats(); s.ChunksFree >= s.ChunksTotal {
+	if s := must.Get(left.Admin().Stats(context.Background())); s.ChunksFree >= s.ChunksTotal {
 		t.Errorf("got %d of %d chunks free, with %d frames lent", s.ChunksFree, s.ChunksTotal, len(lent))
 	}
 	words := 0
@@ -133,7 +134,7 @@ func TestNoChunkStaysWithFullDevice(t *testing.T) {
 	if err := left.Close(canceled()); !errors.As(err, &unsent) {
 		t.Errorf("Close: got %v, want *UnsentError", err)
 	}
-	if s := left.Stats(); s.ChunksFree != s.ChunksTotal {
+	if s := must.Get(left.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 		t.Errorf("got %d of %d chunks back", s.ChunksFree, s.ChunksTotal)
 	}
 	right.Close(canceled())

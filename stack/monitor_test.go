@@ -12,8 +12,10 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/monitor"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -42,9 +44,9 @@ func TestMonitor(t *testing.T) {
 			defer n.Close(gone)
 		}
 		<-time.After(3 * time.Second)
-		one := func() *stack.Monitor {
+		one := func() *admin.Monitor {
 			t.Helper()
-			m := all[0].Monitor()
+			m := must.Get(all[0].Admin().Monitor(context.Background()))
 			if len(m) != 1 {
 				t.Fatalf("got %d bearers", len(m))
 			}
@@ -55,13 +57,13 @@ func TestMonitor(t *testing.T) {
 			t.Errorf("got %+v, %s, want %s of 4", m.Status, m.Algorithm(), want)
 		}
 		for i, n := range []int{0, 4096, -1} {
-			err := all[0].SetMonitorThreshold(n)
+			err := all[0].Admin().SetMonitorThreshold(context.Background(), n)
 			if op := new(net.OpError); !errors.Is(err, stack.ErrConfig) || !errors.As(err, &op) || op.Op != "set" {
 				t.Errorf("%d: threshold %d: got %v", i, n, err)
 			}
 		}
 		for _, n := range all {
-			if err := n.SetMonitorThreshold(2); err != nil {
+			if err := n.Admin().SetMonitorThreshold(context.Background(), 2); err != nil {
 				t.Fatal(err)
 			}
 		}
@@ -105,7 +107,7 @@ func TestMonitorText(t *testing.T) {
 		}
 		return m
 	}
-	m := stack.Monitor{Bearer: "udp:UDP1", Members: []monitor.Row{
+	m := admin.Monitor{Bearer: "udp:UDP1", Members: []monitor.Row{
 		{Node: 0x1001001, Up: true, Direct: true, Generation: 65535, Applied: x(2, true, true, false, true, true, false)},
 		{Node: 0x1001002, Up: true, Generation: 3, Rest: x(9, true, false)},
 		{Node: 0xffffffff},
@@ -122,4 +124,4 @@ node          status monitored generation applied_node_status [non_applied_node:
 	}
 }
 
-func generation(m *stack.Monitor) string { return fmt.Sprint(uint16(m.Generation)) }
+func generation(m *admin.Monitor) string { return fmt.Sprint(uint16(m.Generation)) }

@@ -3,12 +3,14 @@
 package stack_test
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"testing"
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -120,7 +122,7 @@ func TestMulticastOnceInOrder(t *testing.T) {
 		}
 	}
 	for i, n := range nodes {
-		s := n.Stats()
+		s := must.Get(n.Admin().Stats(context.Background()))
 		if s.Broadcasts == 0 || s.Replicasts == 0 || i > 0 && s.Twins == 0 || s.BarrierBroken > 0 {
 			t.Errorf("node %d: %d by broadcast, %d by copies, %d twins, %d barriers broken", i, s.Broadcasts, s.Replicasts, s.Twins, s.BarrierBroken)
 		}

@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -39,7 +40,7 @@ func openQuiet(t *testing.T, h *hub.Hub, i int, c Config) (*Node, *moody) {
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		n.Close(ctx)
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("node %d: %d of %d chunks came back", i, s.ChunksFree, s.ChunksTotal)
 		}
 	})
@@ -92,7 +93,7 @@ func TestSendWaitsForName(t *testing.T) {
 			c := mustOpen(t, a, nil)
 			ended := started(c, absent)
 			<-time.After(3 * time.Second)
-			waits := a.Waits()
+			waits := must.Get(a.Waits(context.Background()))
 			if len(waits) != 1 || waits[0].Reason() != "waits for name 18888:17" || waits[0].Name != net.Addr(absent) ||
 				waits[0].To != net.Addr(absent) || waits[0].Blocked != 3*time.Second || waits[0].Socket != c.LocalAddr().(SocketAddr) {
 				t.Errorf("waits: %+v", waits)
@@ -114,7 +115,7 @@ func TestSendWaitsForName(t *testing.T) {
 			if err := <-ended; err != nil || time.Since(began) > 0 {
 				t.Errorf("ended %v after the name appeared: %v", time.Since(began), err)
 			}
-			if w := a.Waits(); len(w) != 0 || len(a.inside().awaited) != 0 {
+			if w := must.Get(a.Waits(context.Background())); len(w) != 0 || len(a.inside().awaited) != 0 {
 				t.Errorf("still waits: %+v, %v", w, a.inside().awaited)
 			}
 		})
@@ -128,7 +129,7 @@ func TestSendToRangeWaits(t *testing.T) {
 		to := Range{Type: 18888, Lower: 10, Upper: 20}
 		c := mustOpen(t, n, nil)
 		ended := started(c, to)
-		if w := n.Waits(); len(w) != 1 || w[0].Reason() != "waits for name 18888:10-20" {
+		if w := must.Get(n.Waits(context.Background())); len(w) != 1 || w[0].Reason() != "waits for name 18888:10-20" {
 			t.Errorf("waits: %+v", w)
 		}
 		s, began := mustOpen(t, n, Range{Type: 18888, Lower: 20, Upper: 30}), time.Now()
@@ -246,7 +247,7 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 			}
 		}
 		synctest.Wait()
-		if w := len(n.Waits()); w != types*instances {
+		if w := len(must.Get(n.Waits(context.Background()))); w != types*instances {
 			t.Fatalf("%d wait, want all", w)
 		}
 		s := mustOpen(t, n, Range{Type: 1004, Upper: 1<<32 - 1})
@@ -258,7 +259,7 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 				t.Errorf("got %q, %v", got, err)
 			}
 		}
-		if w := len(n.Waits()); w != (types-1)*instances {
+		if w := len(must.Get(n.Waits(context.Background()))); w != (types-1)*instances {
 			t.Errorf("%d wait, want all of the other types", w)
 		}
 	})
@@ -273,7 +274,7 @@ func TestNameGoneWhileWriteWaits(t *testing.T) {
 		for range 3 { // as many as the link ever has room for
 			ended = append(ended, j.write(t, mustOpen(t, j.n, nil), big('a')))
 		}
-		if w := j.n.Waits(); len(w) != 3 || w[0].Name != nil || w[0].Link == "" {
+		if w := must.Get(j.n.Waits(context.Background())); len(w) != 3 || w[0].Name != nil || w[0].Link == "" {
 			t.Fatalf("waits: %+v", w)
 		}
 		direct := mustOpen(t, j.other, nil)
@@ -289,7 +290,7 @@ func TestNameGoneWhileWriteWaits(t *testing.T) {
 		if got, err := next(direct); err != nil || got[0] != 'd' || <-behind != nil {
 			t.Errorf("behind: %v", err)
 		}
-		if w := j.n.Waits(); len(w) != 3 || w[0].Reason() != "waits for name 18888:0" || w[0].Unacked != 0 {
+		if w := must.Get(j.n.Waits(context.Background())); len(w) != 3 || w[0].Reason() != "waits for name 18888:0" || w[0].Unacked != 0 {
 			t.Fatalf("waits: %+v", w)
 		}
 		j.server = mustOpen(t, j.other, Service{Type: 18888})
@@ -313,7 +314,7 @@ func TestNameAppearsBehindFullLink(t *testing.T) {
 		ended := started(c, absent)
 		s := mustOpen(t, j.other, absent)
 		<-time.After(500 * time.Millisecond)
-		if w := j.n.Waits(); len(w) != 1 || w[0].Name != nil || w[0].Link == "" || len(j.n.inside().awaited) != 0 {
+		if w := must.Get(j.n.Waits(context.Background())); len(w) != 1 || w[0].Name != nil || w[0].Link == "" || len(j.n.inside().awaited) != 0 {
 			t.Fatalf("waits: %+v", w)
 		}
 		j.free()
@@ -461,7 +462,7 @@ func TestDataBeforeItsName(t *testing.T) {
 			if slices.Sort(got); !slices.Equal(got, []string{"hi", "sent"}) {
 				t.Errorf("on: arrived: %q", got)
 			}
-			if c := nodes[2].Stats().Counters; c.Parked != 1 || c.ParkReleased != 1 {
+			if c := must.Get(nodes[2].Admin().Stats(context.Background())).Counters; c.Parked != 1 || c.ParkReleased != 1 {
 				t.Errorf("on: counted %d parked, %d released", c.Parked, c.ParkReleased)
 			}
 		})

@@ -4,6 +4,8 @@ package stack
 
 import (
 	"context"
+
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A Node is a member of a TIPC cluster: within this process, see Open, or as the daemon of
@@ -41,6 +43,9 @@ func (n *Node) Addr() NodeAddr { return n.b.Addr() }
 
 // Identity is the node's identity.
 func (n *Node) Identity() Identity { return n.b.Identity() }
+
+// Admin returns what manages the node: its bearers, links, keys, and what it knows and counts.
+func (n *Node) Admin() *admin.Admin { return n.b.Admin() }
 
 // Close ends the node: it closes every socket, which withdraws the names, waits
 // until the other nodes have acknowledged everything or ctx is done, tells them

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -48,13 +49,13 @@ func openOn(t testing.TB, h *hub.Hub, i int, cfg stack.Config) *stack.Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		if x := n.Encryption(); sealed && (!x.Working && x.Keys.Sealed == 0 || len(x.Peers) > 0 && (x.Keys.Sealed == 0 || x.Keys.Opened == 0) || x.PlainDropped != 0) {
+		if x := must.Get(n.Admin().Encryption(context.Background())); sealed && (!x.Working && x.Keys.Sealed == 0 || len(x.Peers) > 0 && (x.Keys.Sealed == 0 || x.Keys.Opened == 0) || x.PlainDropped != 0) {
 			t.Errorf("node %d: not all went sealed: %+v", i, x)
 		}
 		if err := n.Close(within(t)); err != nil {
 			t.Errorf("close node %d: %v", i, err)
 		}
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("node %d: %d of %d chunks came back", i, s.ChunksFree, s.ChunksTotal)
 		}
 	})

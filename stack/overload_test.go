@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -115,7 +116,7 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 	wg.Wait()
 	for i, n := range all {
 		got.refused += refused[i]
-		for _, l := range n.Links() {
+		for _, l := range must.Get(n.Admin().Links(context.Background())) {
 			got.resets += uint64(l.Resets)
 		}
 	}
@@ -124,7 +125,7 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 		n.Close(ctx)
 	}
 	for _, n := range all {
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("%d of %d chunks are free", s.ChunksFree, s.ChunksTotal)
 		}
 	}

@@ -90,8 +90,14 @@ func (c *PacketConn) Unbind(addr net.Addr) error { return c.b.Unbind(addr) }
 // LocalAddr is the socket's own address, a SocketAddr.
 func (c *PacketConn) LocalAddr() net.Addr { return c.b.Addr() }
 
-// A Message tells what is known of a message that was read.
+// A Message is a message that was read, or is to be written in a batch, and what is known of it.
 type Message struct {
+	// Data is, for a Handler, the message, in the node's own memory. In a batch it is what is
+	// sent, or the room for what is read. Other calls leave it nil.
+	Data []byte
+	N    int      // in a batch: the bytes of Data that were sent or filled in
+	To   net.Addr // in WriteBatch: the destination; nil: the default one
+
 	From       SocketAddr // the sender; of a message that came back, the socket it was for
 	Name       Range      // the name it was sent to, if Named
 	Named      bool
@@ -99,7 +105,32 @@ type Message struct {
 	Truncated  bool      // the message was longer than the space given
 	Error      ErrorCode // not frame.OK: an own message that came back, with its first 1024 bytes
 
+	// In a group: From is a member.
+	Kind    GroupKind // a message, or an event, which has no data
+	Member  Service   // the group's type, and the member's instance
+	Private bool      // to this socket alone, else to all or to an instance. An instance that one member has counts as alone
+}
+
+// An envelope is what a backend knows of a message that it has read.
+type envelope struct {
+	From       SocketAddr
+	Name       Range
+	Named      bool
+	Importance Importance
+	Truncated  bool
+	Error      ErrorCode
+
 	addr net.Addr // From, as an interface that is made once for messages in a row
+}
+
+// message is the message without its data.
+func (m *envelope) message() Message {
+	return Message{From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance, Truncated: m.Truncated, Error: m.Error}
+}
+
+// fill says what is known of a message of a batch, and how much of Data it filled in.
+func (m *envelope) fill(x *Message, n int) {
+	x.N, x.From, x.Name, x.Named, x.Importance, x.Truncated, x.Error = n, m.From, m.Name, m.Named, m.Importance, m.Truncated, m.Error
 }
 
 // ReadFrom waits for a message and copies it into b; what does not fit is lost. An
@@ -120,7 +151,7 @@ func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 }
 
 // reject is the error of a message that came back.
-func (m *Message) reject() *RejectError {
+func (m *envelope) reject() *RejectError {
 	e := &RejectError{Code: m.Error, Dest: m.From}
 	if m.Named {
 		e.Name = Service{Type: m.Name.Type, Instance: m.Name.Lower}
@@ -135,7 +166,7 @@ func (c *PacketConn) ReadMsg(b []byte) (int, Message, error) {
 	if err != nil {
 		return 0, Message{}, opError("read", c.b.Network(), c.b.Addr(), nil, err)
 	}
-	return k, m, nil
+	return k, m.message(), nil
 }
 
 // WriteTo sends a message to a socket bound to addr, a Service, to the socket addr, a

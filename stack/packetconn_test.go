@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
@@ -45,7 +46,7 @@ func inBubble(t *testing.T, f func(t *testing.T, a, b *stack.Node, wire *fault.I
 				ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 				defer cancel()
 				n.Close(ctx)
-				if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+				if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 					t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 				}
 			}()

@@ -2,6 +2,8 @@
 
 package stack
 
+import "context"
+
 // SetImportance sets the importance of what is sent from now on. A message that waits
 // for room keeps its place only as far as others of the same importance wait; messages
 // of different importance may overtake each other on a busy link. Errors: ErrConfig,
@@ -28,4 +30,4 @@ func (c *PacketConn) SetReceiveLimit(bytes int) error { return c.b.SetReceiveLim
 func (c *PacketConn) SetMulticast(m Method) error { return c.b.SetMulticast(m) }
 
 // Bindings returns what the socket is bound to, oldest first; nothing of a closed one.
-func (c *PacketConn) Bindings() []Binding { return c.b.Bindings() }
+func (c *PacketConn) Bindings(ctx context.Context) ([]Binding, error) { return c.b.Bindings(ctx) }

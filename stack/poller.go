@@ -136,12 +136,11 @@ func (p *Poller) take(ready []*Polled) int {
 	return k
 }
 
-// Enter says that the caller will take what becomes ready, and wakes nobody for it until
-// Leave.
-func (p *Poller) Enter() { p.inside.Add(1) }
+// enter is hosting.Enter.
+func (p *Poller) enter() { p.inside.Add(1) }
 
-// Leave ends Enter. What the caller has not taken is left to those who wait.
-func (p *Poller) Leave() {
+// leave is hosting.Leave.
+func (p *Poller) leave() {
 	if p.inside.Add(-1) > 0 || !p.some.Load() { // note looks the other way round
 		return
 	}

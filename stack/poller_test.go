@@ -11,6 +11,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -179,7 +180,7 @@ func TestPollerEnterTakeLeave(t *testing.T) {
 		waited <- k
 	}()
 	for i := range 100 {
-		p.Enter()
+		hosting.Enter(p)
 		if _, err := from.WriteTo([]byte("x"), to.LocalAddr()); err != nil {
 			t.Fatal(err)
 		}
@@ -191,13 +192,13 @@ func TestPollerEnterTakeLeave(t *testing.T) {
 		case len(waited) == 0: // it had not begun to wait, and found it first
 			t.Fatalf("turn %d: took %d", i, k)
 		}
-		p.Leave()
+		hosting.Leave(p)
 	}
-	p.Enter()
+	hosting.Enter(p)
 	if _, err := from.WriteTo([]byte("x"), to.LocalAddr()); err != nil {
 		t.Fatal(err)
 	}
-	p.Leave()
+	hosting.Leave(p)
 	select {
 	case k := <-waited:
 		if k != 1 {

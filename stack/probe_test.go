@@ -10,7 +10,9 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
@@ -35,11 +37,11 @@ func TestProbe(t *testing.T) {
 				}
 			}
 		}
-		if s := server.Stats(); s.MessagesIn != 0 || s.Queued != 0 {
+		if s := must.Get(server.Stats(context.Background())); s.MessagesIn != 0 || s.Queued != 0 {
 			t.Errorf("the socket noticed: %+v", s)
 		}
-		if n := len(a.Sockets()); n != 1 { // the topology service
-			t.Errorf("%d sockets: %v", n, a.Sockets())
+		if n := len(must.Get(a.Admin().Sockets(context.Background()))); n != 1 { // the topology service
+			t.Errorf("%d sockets: %v", n, must.Get(a.Admin().Sockets(context.Background())))
 		}
 	})
 }
@@ -123,7 +125,7 @@ func TestOptionsAtRunTime(t *testing.T) {
 				t.Fatalf("to %v: got %d bytes from %v, %v", x.to, n, from, err)
 			}
 		}
-		if s := c.Stats(); s.CameBack != 3 || s.MessagesOut != 4 {
+		if s := must.Get(c.Stats(context.Background())); s.CameBack != 3 || s.MessagesOut != 4 {
 			t.Errorf("got %+v", s)
 		}
 		if err := c.SetImportance(stack.Critical); err != nil {
@@ -149,7 +151,7 @@ func TestOptionsAtRunTime(t *testing.T) {
 					t.Fatalf("importance %d: %v", imp, err)
 				}
 			}
-			for ; server.Stats().Queued > 0; got++ {
+			for ; must.Get(server.Stats(context.Background())).Queued > 0; got++ {
 				server.ReadFrom(buf)
 			}
 			if got != want {
@@ -164,11 +166,11 @@ func TestOptionsAtRunTime(t *testing.T) {
 			}
 		}
 		server.Bind(stack.Range{Type: 300, Lower: 1, Upper: 2})
-		if bs := server.Bindings(); len(bs) != 2 || bs[0].Range != echoService.Range() || bs[1].Range.Type != 300 {
+		if bs := must.Get(server.Bindings(context.Background())); len(bs) != 2 || bs[0].Range != echoService.Range() || bs[1].Range.Type != 300 {
 			t.Errorf("got %v", bs)
 		}
 		server.Close()
-		if bs := server.Bindings(); len(bs) != 0 {
+		if bs := must.Get(server.Bindings(context.Background())); len(bs) != 0 {
 			t.Errorf("got %v", bs)
 		}
 		if err := server.SetReturnable(true); !errors.Is(err, net.ErrClosed) {
@@ -246,23 +248,23 @@ func TestSnapshots(t *testing.T) {
 		if _, err := c.WriteTo(nil, stack.Service{Type: 300}); !errors.Is(err, stack.ErrUnreachable) {
 			t.Errorf("got %v", err)
 		}
-		if s := c.Stats(); s.Blocked != 1 || s.BlockedFor != time.Second || s.MessagesOut != 1 || s.BytesOut != 5 {
+		if s := must.Get(c.Stats(context.Background())); s.Blocked != 1 || s.BlockedFor != time.Second || s.MessagesOut != 1 || s.BytesOut != 5 {
 			t.Errorf("got %+v", s)
 		}
 		found := false
-		for _, s := range b.Sockets() {
-			if s.Kind == stack.PacketSocket {
+		for _, s := range must.Get(b.Admin().Sockets(context.Background())) {
+			if s.Kind == admin.PacketSocket {
 				found = s.Addr == server.LocalAddr() && len(s.Bindings) == 1 && s.MessagesIn == 1 && s.Truncated == 1
 			}
 		}
 		if !found {
-			t.Errorf("got %+v", b.Sockets())
+			t.Errorf("got %+v", must.Get(b.Admin().Sockets(context.Background())))
 		}
-		if p := a.Peers(); len(p) != 1 || p[0].Node != 2 || !p[0].Up || p[0].MessagesOut != 1 || p[0].BytesOut != 5 {
+		if p := must.Get(a.Admin().Peers(context.Background())); len(p) != 1 || p[0].Node != 2 || !p[0].Up || p[0].MessagesOut != 1 || p[0].BytesOut != 5 {
 			t.Errorf("got %+v", p)
 		}
-		rows := map[uint32]stack.ServiceStats{}
-		for _, s := range a.ServiceStats() {
+		rows := map[uint32]admin.ServiceStats{}
+		for _, s := range must.Get(a.Admin().ServiceStats(context.Background())) {
 			rows[s.Type] = s
 		}
 		if rows[18888].BytesOut != 5 || rows[300].Unbound == 0 {

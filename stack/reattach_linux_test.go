@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -108,7 +109,7 @@ func TestReattachToAnotherNode(t *testing.T) {
 				}
 			}
 			waitFor(t, func() bool { // the daemon has written them
-				for _, s := range a.Sockets() {
+				for _, s := range must.Get(a.Admin().Sockets(context.Background())) {
 					if s.Addr.Port == before.Port {
 						return s.MessagesIn == 3 && s.Queued == 0
 					}
@@ -189,7 +190,10 @@ func TestReattachThroughAllStates(t *testing.T) {
 	}()
 	short()
 	h.again(t, a, daemon.Config{}) // in the place of that one
-	waitFor(t, func() bool { return len(pc.Bindings()) == 1 })
+	waitFor(t, func() bool {
+		names, err := pc.Bindings(context.Background())
+		return err == nil && len(names) == 1
+	})
 	closes.Close()
 	<-done
 }
@@ -345,7 +349,7 @@ func TestReattachRefusesASocket(t *testing.T) {
 	pc := listen(t, n, nil)
 	was := pc.LocalAddr().(stack.SocketAddr)
 	done := make(chan struct{})
-	port, err := n.Handle(within(t), nil, stack.HandlerFunc(func(*stack.Reply, *stack.Incoming) {}))
+	port, err := n.Handle(within(t), nil, stack.HandlerFunc(func(*stack.Reply, *stack.Message) {}))
 	if err != nil {
 		t.Fatal(err)
 	}

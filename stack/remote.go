@@ -14,9 +14,8 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/internal/printable"
-	"github.com/utipc/utipc/netdev"
-	"github.com/utipc/utipc/stack/engine"
 )
 
 // DefaultSocket is where the daemon listens unless $UTIPC_SOCKET, or its own settings, say
@@ -123,8 +122,10 @@ type remoteNode struct {
 }
 
 func newRemoteNode(path string, c AttachConfig) *remoteNode {
-	f := &remoteNode{path: path, cfg: c, sockets: map[*remoteSocket]struct{}{}, gone: make(chan struct{}, 1),
-		there: make(chan struct{}), ending: newEnding()}
+	f := &remoteNode{
+		path: path, cfg: c, sockets: map[*remoteSocket]struct{}{}, gone: make(chan struct{}, 1),
+		there: make(chan struct{}), ending: newEnding(),
+	}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f
 }
@@ -221,27 +222,15 @@ func (f *remoteNode) line() (*clientConn, error) {
 	return f.home, nil
 }
 
-// EnableBearer implements nodeBackend.
-func (f *remoteNode) EnableBearer(_ context.Context, dev netdev.Device, _ BearerConfig) error {
-	dev.Close()
-	return opError("enable bearer", "tipc", nil, nil, errors.ErrUnsupported)
-}
-
 // NewPoller implements nodeBackend.
 func (f *remoteNode) NewPoller() (*Poller, error) {
 	return nil, opError("poll", "tipc", nil, nil, errors.ErrUnsupported)
 }
 
 // NewAccount implements nodeBackend: of an Account that nothing counts in.
-func (f *remoteNode) NewAccount(c AccountConfig) *Account {
-	return &Account{new(plainLock), engine.NewAccount(engine.AccountConfig{Limit: c.Limit, Of: c.Of.account(), Full: c.Full})}
+func (f *remoteNode) NewAccount(c hosting.AccountConfig) *hosting.Account {
+	return hosting.OpenAccount(new(sync.Mutex), c)
 }
-
-// A plainLock is a nodeLock of nothing else.
-type plainLock struct{ mu sync.Mutex }
-
-func (l *plainLock) lock()   { l.mu.Lock() }
-func (l *plainLock) unlock() { l.mu.Unlock() }
 
 // Close implements nodeBackend: it ends everything of this program's; the daemon goes on. It waits for what was sent
 // to be taken by the daemon, until ctx is done.

@@ -5,15 +5,16 @@ package stack
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack/admin"
 )
-
-// showWait is how long the daemon has to answer a call that has no context.
-const showWait = 8 * time.Second
 
 // welcomed is what the daemon said of its node.
 func (f *remoteNode) welcomed() attach.Welcome {
@@ -22,9 +23,9 @@ func (f *remoteNode) welcomed() attach.Welcome {
 	return f.welcome
 }
 
-// call makes a management call. in is its words, or nil; out takes what it tells, or is
-// nil. Errors: those of the call itself, as the method of Node has them.
-func (f *remoteNode) call(ctx context.Context, verb string, in, out any) error {
+// Control makes a management call. in is its parameters, or nil; out takes its reply, or is nil.
+// Errors: those of the call itself, as its method has them.
+func (f *remoteNode) Control(ctx context.Context, verb string, in, out any) error {
 	l, err := f.line()
 	if err != nil {
 		return opError("call", "tipc", nil, nil, err)
@@ -64,7 +65,7 @@ func (l *clientConn) tell(ctx context.Context, h attach.Header, data []byte) (re
 		return a, opError("call", "tipc", nil, nil, err)
 	}
 	if a.Errno != 0 {
-		told, _ := DecodeError(a.Errno, a.data)
+		told, _ := decodeError(a.Errno, a.data)
 		if inner(told) == told {
 			told = opError("call", "tipc", nil, nil, told)
 		}
@@ -73,47 +74,34 @@ func (l *clientConn) tell(ctx context.Context, h attach.Header, data []byte) (re
 	return a, nil
 }
 
-// query is a call without params or error. It returns nothing when there is no daemon.
-func query[Out any](f *remoteNode, verb string) (out Out) {
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	if f.call(ctx, verb, nil, &out) != nil {
-		var none Out
-		return none
+// Admin implements nodeBackend.
+func (f *remoteNode) Admin() *admin.Admin { return admin.Remote(f) }
+
+// Do implements control.Backend.
+func (f *remoteNode) Do(ctx context.Context, x control.Exchange) error {
+	return f.Control(ctx, x.Verb, x.In, x.Out)
+}
+
+// AddDevice fails: a device cannot travel.
+func (f *remoteNode) AddDevice(_ context.Context, dev netdev.Device, _ admin.BearerConfig) error {
+	if dev != nil {
+		dev.Close()
 	}
-	return out
+	return opError("enable bearer", "tipc", nil, nil, errors.ErrUnsupported)
 }
 
-// command is a call that returns only whether it failed.
-func (f *remoteNode) command(verb string, in any) error {
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	return f.call(ctx, verb, in, nil)
-}
+// NoteBearer implements nodeBackend. How a bearer stands is the daemon's to say.
+func (f *remoteNode) NoteBearer(string, admin.BearerState) {}
 
-// property is a call for one property.
-func (f *remoteNode) property(verb, name string, p Property) (v int, err error) {
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	err = f.call(ctx, verb, propertyWords{Name: name, Property: p}, &v)
-	return v, err
-}
+// ForgetBearer implements nodeBackend.
+func (f *remoteNode) ForgetBearer(string) {}
 
-// SetKey implements nodeBackend. What is left of the key here is wiped.
-func (f *remoteNode) SetKey(k Key) error {
-	w, err := wordsOf(k)
-	if err != nil {
-		return opError("set key", "tipc", nil, nil, err)
-	}
-	defer clear(w.Material)
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	return f.call(ctx, "set-key", &w, nil)
-}
+// BearerNoted implements nodeBackend.
+func (f *remoteNode) BearerNoted(string) bool { return false }
 
-// Control implements nodeBackend.
-func (f *remoteNode) Control(ctx context.Context, verb string, in, out any) error {
-	return f.call(ctx, verb, in, out)
+// HoldBearer implements nodeBackend.
+func (f *remoteNode) HoldBearer(string, bool) error {
+	return manageError("hold", errors.ErrUnsupported)
 }
 
 // Addr implements nodeBackend.
@@ -124,32 +112,18 @@ func (f *remoteNode) Identity() Identity { return f.welcomed().Identity }
 
 // Probe implements nodeBackend.
 func (f *remoteNode) Probe(ctx context.Context, addr SocketAddr) (bool, time.Duration, error) {
-	var told probeTold
 	began := time.Now()
-	err := f.call(ctx, "probe", probeWords{addr}, &told)
+	reply, err := probeCall.Do(ctx, f, probeParams{addr})
 	if why := ctx.Err(); why != nil && err != nil {
 		err = opError("probe", "tipc", nil, addr, &SilentError{Node: addr.Node, Waited: time.Since(began), Err: why})
 	}
-	return told.Alive, told.RTT, err
+	return reply.Alive, reply.RTT, err
 }
 
-// Audit implements nodeBackend.
-func (f *remoteNode) Audit(ctx context.Context, c AuditConfig) (*AuditReport, error) {
-	var r AuditReport
-	if err := f.call(ctx, "audit", c, &r); err != nil {
-		return nil, err
+// querySocket is a call about a socket.
+func querySocket[Out any](ctx context.Context, s *remoteSocket, verb string) (out Out, err error) {
+	if err := s.line().call(ctx, verb, nil, &out); err != nil {
+		return *new(Out), err
 	}
-	return &r, nil
-}
-
-// querySocket is a call about a socket that cannot fail. It tells nothing when the socket is
-// closed, or the daemon gone.
-func querySocket[Out any](s *remoteSocket, verb string) (out Out) {
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	if s.line().call(ctx, verb, nil, &out) != nil {
-		var none Out
-		return none
-	}
-	return out
+	return out, nil
 }

@@ -3,7 +3,6 @@
 package stack
 
 import (
-	"bytes"
 	"context"
 	"encoding/binary"
 	"testing"
@@ -75,7 +74,7 @@ func FuzzClientConn(f *testing.F) {
 			err := l.next(ctx, true, func(r *clientRecord) (done bool) {
 				switch i % 3 {
 				case 0:
-					var m Message
+					var m envelope
 					cur.message("tipcrdm", r, buf, nil, &m)
 					return true
 				case 1:
@@ -109,17 +108,4 @@ func (l *clientConn) isOver() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.over != nil
-}
-
-func FuzzCaptured(f *testing.F) {
-	f.Add(appendCaptured(nil, &CapturedFrame{Bearer: "eth0", Comment: "retransmission 2", Length: 60, Data: []byte("frame")}))
-	f.Fuzz(func(t *testing.T, b []byte) {
-		x, ok := parseCaptured(b)
-		if !ok {
-			return
-		}
-		if again := appendCaptured(nil, &x); !bytes.Equal(again, b) {
-			t.Fatalf("got %x, want %x", again, b)
-		}
-	})
 }

@@ -19,11 +19,15 @@ type remoteGroup struct {
 
 // Join implements nodeBackend.
 func (f *remoteNode) Join(ctx context.Context, c GroupConfig, svc Service) (groupBackend, error) {
-	h := attach.Header{Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
+	h := attach.Header{
+		Op: attach.OpJoin, Addr: attach.ServiceSockaddr(svc, c.Scope),
 		Arg0: uint32(truth(c.Loopback)) | uint32(truth(c.Events))<<1 | uint32(c.Policy)<<8 | uint32(c.Importance)<<16,
-		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit)}
-	s := &remoteSocket{f: f, network: groupNetwork, sync: c.SyncErrors || f.cfg.SyncErrors, kept: true,
-		all: Range{Type: svc.Type, Upper: ^uint32(0)}}
+		Arg1: uint32(c.Limit), Wide: uint64(c.ReceiveLimit),
+	}
+	s := &remoteSocket{
+		f: f, network: groupNetwork, sync: c.SyncErrors || f.cfg.SyncErrors, kept: true,
+		all: Range{Type: svc.Type, Upper: ^uint32(0)},
+	}
 	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (SocketAddr, error) {
 		if c.Events && s.kept {
 			l.seen = reportedMembers{}
@@ -39,7 +43,7 @@ func (f *remoteNode) Join(ctx context.Context, c GroupConfig, svc Service) (grou
 }
 
 // Read implements groupBackend.
-func (g *remoteGroup) Read(b []byte) (k int, m GroupMessage, err error) {
+func (g *remoteGroup) Read(b []byte) (k int, m groupEnvelope, err error) {
 	for again := true; again; {
 		cur := g.session.Load()
 		err = cur.line.next(context.Background(), false, func(r *clientRecord) bool {
@@ -51,11 +55,13 @@ func (g *remoteGroup) Read(b []byte) (k int, m GroupMessage, err error) {
 	return k, m, err
 }
 
-func (g *remoteGroup) took(cur *session, r *clientRecord, b []byte) (k int, m GroupMessage) {
-	var plain Message
+func (g *remoteGroup) took(cur *session, r *clientRecord, b []byte) (k int, m groupEnvelope) {
+	var plain envelope
 	k = cur.message(g.network, r, b, nil, &plain)
-	m = GroupMessage{Kind: GroupKind(r.Arg0 >> 8 & 0xff), From: plain.From, Private: r.Flags&attach.FlagPrivate != 0,
-		Importance: plain.Importance, Truncated: plain.Truncated, addr: plain.addr}
+	m = groupEnvelope{
+		Kind: GroupKind(r.Arg0 >> 8 & 0xff), From: plain.From, Private: r.Flags&attach.FlagPrivate != 0,
+		Importance: plain.Importance, Truncated: plain.Truncated, addr: plain.addr,
+	}
 	if svc, ok := r.Addr2.Service(); ok {
 		m.Member = svc
 	} else {
@@ -65,7 +71,7 @@ func (g *remoteGroup) took(cur *session, r *clientRecord, b []byte) (k int, m Gr
 }
 
 // TryReadMsg implements groupBackend.
-func (g *remoteGroup) TryReadMsg(b []byte) (k int, m GroupMessage, err error) {
+func (g *remoteGroup) TryReadMsg(b []byte) (k int, m groupEnvelope, err error) {
 	for again := true; again; {
 		cur := g.session.Load()
 		err = cur.line.try(func(r *clientRecord) bool {
@@ -81,14 +87,23 @@ func (g *remoteGroup) TryReadMsg(b []byte) (k int, m GroupMessage, err error) {
 }
 
 // Members implements groupBackend.
-func (g *remoteGroup) Members() []GroupMember {
-	return querySocket[[]GroupMember](g.remoteSocket, "socket.members")
+func (g *remoteGroup) Members(ctx context.Context) ([]GroupMember, error) {
+	return querySocket[[]GroupMember](ctx, g.remoteSocket, "socket.members")
 }
 
 // Counters implements groupBackend.
-func (g *remoteGroup) Counters() GroupCounters {
-	return querySocket[GroupCounters](g.remoteSocket, "socket.counters")
+func (g *remoteGroup) Counters(ctx context.Context) (GroupCounters, error) {
+	return querySocket[GroupCounters](ctx, g.remoteSocket, "socket.counters")
 }
+
+// membersParams are the parameters of "socket.wait-members".
+type membersParams struct {
+	Members int `json:"members"`
+}
+
+// countWait is how long the daemon has to report the members when a call that waited for more
+// is given up.
+const countWait = time.Second
 
 // WaitMembers implements groupBackend.
 func (g *remoteGroup) WaitMembers(ctx context.Context, k int) error {
@@ -96,7 +111,7 @@ func (g *remoteGroup) WaitMembers(ctx context.Context, k int) error {
 	var err error
 	for again := true; again; {
 		cur := g.session.Load()
-		err = cur.line.call(ctx, "socket.wait-members", membersWords{k}, nil)
+		err = cur.line.call(ctx, "socket.wait-members", membersParams{k}, nil)
 		again, err = g.follow(ctx, cur, noEnd, err)
 	}
 	var members *MembersError
@@ -107,8 +122,11 @@ func (g *remoteGroup) WaitMembers(ctx context.Context, k int) error {
 	if why == nil {
 		why = inner(err)
 	}
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), countWait)
+	defer cancel()
 	joined := 0
-	for _, m := range g.Members() {
+	all, _ := g.Members(ctx) // without an answer: 0 have joined, as far as is known
+	for _, m := range all {
 		if m.Joined {
 			joined++
 		}

@@ -59,12 +59,12 @@ func (c *remotePacket) UnbindScope(addr net.Addr, scope Scope) error {
 }
 
 // Read implements packetBackend.
-func (c *remotePacket) Read(b []byte) (k int, m Message, err error) {
+func (c *remotePacket) Read(b []byte) (k int, m envelope, err error) {
 	return c.read(context.Background(), b, nil)
 }
 
 // read is Read that ctx ends, too: with keep the message is handed to that.
-func (c *remotePacket) read(ctx context.Context, b []byte, keep func(data []byte)) (k int, m Message, err error) {
+func (c *remotePacket) read(ctx context.Context, b []byte, keep func(data []byte)) (k int, m envelope, err error) {
 	for again := true; again; {
 		cur := c.session.Load()
 		err = cur.line.next(ctx, c.remote, func(r *clientRecord) bool {
@@ -77,7 +77,7 @@ func (c *remotePacket) read(ctx context.Context, b []byte, keep func(data []byte
 }
 
 // message copies a record's message, and tells what is known of it.
-func (cur *session) message(network string, r *clientRecord, b []byte, keep func([]byte), m *Message) (k int) {
+func (cur *session) message(network string, r *clientRecord, b []byte, keep func([]byte), m *envelope) (k int) {
 	if keep != nil {
 		keep(r.data)
 		k = len(r.data)
@@ -89,7 +89,7 @@ func (cur *session) message(network string, r *clientRecord, b []byte, keep func
 	if last, ok := cur.from.(SocketAddr); !ok || last != from {
 		cur.from = from
 	}
-	*m = Message{From: from, Importance: Importance(r.Arg0 & 0xff), Truncated: k < len(r.data), Error: ErrorCode(r.Arg1), addr: cur.from}
+	*m = envelope{From: from, Importance: Importance(r.Arg0 & 0xff), Truncated: k < len(r.data), Error: ErrorCode(r.Arg1), addr: cur.from}
 	if name, ok := r.Addr2.Range(); ok {
 		m.Name, m.Named = name, true
 	} else if svc, ok := r.Addr2.Service(); ok {
@@ -129,7 +129,7 @@ func (d *dest) record() (attach.Header, error) {
 }
 
 // TryReadMsg implements packetBackend.
-func (c *remotePacket) TryReadMsg(b []byte) (k int, m Message, err error) {
+func (c *remotePacket) TryReadMsg(b []byte) (k int, m envelope, err error) {
 	for again := true; again; {
 		cur := c.session.Load()
 		err = cur.line.try(func(r *clientRecord) bool {
@@ -198,38 +198,38 @@ func (s *remoteSocket) trySendOn(l *clientConn, h *attach.Header, b []byte) erro
 }
 
 // ReadBatch implements packetBackend.
-func (c *remotePacket) ReadBatch(ms []MessageBuffer, flags int) (k int, err error) {
-	m := &ms[0]
-	if flags&DontWait != 0 {
-		if m.N, m.Message, err = c.TryReadMsg(m.Data); err == errAgain {
+func (c *remotePacket) ReadBatch(ms []Message, wait bool) (k int, err error) {
+	var n int
+	var m envelope
+	if !wait {
+		if n, m, err = c.TryReadMsg(ms[0].Data); err == errAgain {
 			return 0, c.opError("read", nil, syscall.EAGAIN)
 		}
-	} else if m.N, m.Message, err = c.read(context.Background(), m.Data, nil); err != nil {
+	} else if n, m, err = c.read(context.Background(), ms[0].Data, nil); err != nil {
 		err = c.opError("read", nil, err)
 	}
 	if err != nil {
 		return 0, err
 	}
-	m.Addr = m.addr
+	m.fill(&ms[0], n)
 	for k = 1; k < len(ms); k++ {
-		m := &ms[k]
-		if m.N, m.Message, err = c.TryReadMsg(m.Data); err != nil {
+		if n, m, err = c.TryReadMsg(ms[k].Data); err != nil {
 			break
 		}
-		m.Addr = m.addr
+		m.fill(&ms[k], n)
 	}
 	return k, nil
 }
 
 // WriteBatch implements packetBackend.
-func (c *remotePacket) WriteBatch(ms []MessageBuffer, flags int, to *defaultDest) (k int, err error) {
+func (c *remotePacket) WriteBatch(ms []Message, wait bool, to *defaultDest) (k int, err error) {
 	for k = range ms {
 		m := &ms[k]
-		d, _ := to.destOf(m.Addr)
-		if k == 0 && flags&DontWait == 0 {
-			_, err = c.Write(d, m.Data, m.Addr)
-		} else if _, err = c.TryWrite(d, m.Data, m.Addr); err == errAgain && k == 0 {
-			err = c.opError("write", m.Addr, err)
+		d, _ := to.destOf(m.To)
+		if k == 0 && wait {
+			_, err = c.Write(d, m.Data, m.To)
+		} else if _, err = c.TryWrite(d, m.Data, m.To); err == errAgain && k == 0 {
+			err = c.opError("write", m.To, err)
 		}
 		if err != nil {
 			if k == 0 {
@@ -259,7 +259,7 @@ func (c *remotePacket) WriteBuffer(d dest, b *Buffer, addr net.Addr) error {
 }
 
 // ReadBuffer implements packetBackend.
-func (c *remotePacket) ReadBuffer() (b *Buffer, m Message, err error) {
+func (c *remotePacket) ReadBuffer() (b *Buffer, m envelope, err error) {
 	_, m, err = c.read(context.Background(), nil, func(data []byte) { b = c.lending.copied(data) })
 	return b, m, err
 }
@@ -292,8 +292,8 @@ func (c *remotePacket) SetReceiveLimit(bytes int) error {
 func (c *remotePacket) SetMulticast(m Method) error { return c.set(attach.OptMulticast, int64(m)) }
 
 // Bindings implements packetBackend.
-func (c *remotePacket) Bindings() []Binding {
-	return querySocket[[]Binding](c.remoteSocket, "socket.bindings")
+func (c *remotePacket) Bindings(ctx context.Context) ([]Binding, error) {
+	return querySocket[[]Binding](ctx, c.remoteSocket, "socket.bindings")
 }
 
 // ReturnMsg implements packetBackend.

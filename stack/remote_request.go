@@ -63,7 +63,7 @@ func toldBy(h *attach.Header, data []byte) error {
 	if h.Errno == 0 {
 		return nil
 	}
-	told, _ := DecodeError(h.Errno, data)
+	told, _ := decodeError(h.Errno, data)
 	return inner(told)
 }
 

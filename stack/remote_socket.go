@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
 )
 
 // A remoteSocket is a socket of an attached node: a connection to the daemon, and where it is
@@ -273,7 +274,9 @@ func (s *remoteSocket) SetDeadlines(read, write *time.Time) error {
 func (s *remoteSocket) Close() error { return s.close("close", true) }
 
 // Stats implements socketBackend.
-func (s *remoteSocket) Stats() SocketStats { return querySocket[SocketStats](s, "socket.stats") }
+func (s *remoteSocket) Stats(ctx context.Context) (SocketStats, error) {
+	return querySocket[SocketStats](ctx, s, "socket.stats")
+}
 
 // poll implements socketBackend.
 func (s *remoteSocket) poll(*Poller, any) *Polled { panic(errOtherNode) }
@@ -528,8 +531,8 @@ func (s *remoteSocket) blocked(waited time.Duration, cause error) *BlockedError 
 	}
 	ctx, cancel := context.WithTimeout(context.Background(), blockedWait)
 	defer cancel()
-	var waits []Wait
-	if waited > 0 && e.Away == "" && s.f.call(ctx, "waits", nil, &waits) == nil {
+	if waited > 0 && e.Away == "" {
+		waits, _ := waitsCall.Do(ctx, s.f, control.Nothing{}) // without them the daemon is all that is known
 		own := s.Addr()
 		for i := range waits {
 			if w := &waits[i]; w.Socket.Port == own.Port && w.Socket.Node == own.Node {

@@ -10,6 +10,8 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A remoteStream is a management call that tells item by item.
@@ -80,22 +82,26 @@ func (c *remoteStream) read(l *clientConn) error {
 }
 
 // Capture implements nodeBackend.
-func (f *remoteNode) Capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+func (f *remoteNode) Capture(ctx context.Context, cfg admin.CaptureConfig) (admin.Capture, error) {
 	c, err := f.capture(ctx, cfg)
-	return c, manageError("capture", err)
+	if err != nil {
+		return nil, manageError("capture", err)
+	}
+	return c, nil
 }
 
-func (f *remoteNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, error) {
+func (f *remoteNode) capture(ctx context.Context, cfg admin.CaptureConfig) (*frameCapture, error) {
 	c, err := newCapture(cfg)
 	if err != nil {
 		return nil, err
 	}
 	stop, err := f.stream(ctx, remoteStream{verb: "capture", in: cfg, over: c.end, take: func(h *attach.Header, data []byte) {
-		x, ok := parseCaptured(data)
-		x.Time, x.Out = time.Unix(0, int64(h.Wide)), h.Arg0 != 0
 		c.ring.lose(uint64(h.Arg1))
-		if ok {
-			c.put(x)
+		if x, err := attach.ParseFrame(data); err == nil {
+			c.put(admin.CapturedFrame{
+				Time: time.Unix(0, int64(h.Wide)), Out: h.Arg0 != 0,
+				Bearer: x.Bearer, Length: x.Length, Data: x.Data, Comment: x.Comment,
+			})
 		}
 	}})
 	if err != nil {
@@ -111,27 +117,30 @@ func (f *remoteNode) capture(ctx context.Context, cfg CaptureConfig) (*Capture, 
 }
 
 // Watch implements nodeBackend. It goes on with the next daemon.
-func (f *remoteNode) Watch() (*Watch, error) {
-	w, err := f.watchNode()
-	return w, manageError("watch", err)
+func (f *remoteNode) Watch(ctx context.Context) (admin.Watch, error) {
+	w, err := f.watchNode(ctx)
+	if err != nil {
+		return nil, manageError("watch", err)
+	}
+	return w, nil
 }
 
-func (f *remoteNode) watchNode() (*Watch, error) {
+func (f *remoteNode) watchNode(ctx context.Context) (*watch, error) {
 	w := newWatch()
-	ctx, cancel := context.WithTimeout(context.Background(), showWait)
-	defer cancel()
-	put := func(kind EventKind, reason string) {
-		w.queue.put(NodeEvent{Time: time.Now(), Kind: kind, Node: f.welcomed().Node, Reason: reason})
+	put := func(kind admin.EventKind, reason string) {
+		w.queue.put(admin.NodeEvent{Time: time.Now(), Kind: kind, Node: f.welcomed().Node, Reason: reason})
 	}
-	stop, err := f.stream(ctx, remoteStream{verb: "watch", in: none{}, over: w.end,
-		lost: func(why error) { put(DaemonLost, why.Error()) },
-		back: func() { put(DaemonBack, "") },
+	stop, err := f.stream(ctx, remoteStream{
+		verb: "watch", in: control.Nothing{}, over: w.end,
+		lost: func(why error) { put(admin.DaemonLost, why.Error()) },
+		back: func() { put(admin.DaemonBack, "") },
 		take: func(_ *attach.Header, data []byte) {
-			var ev NodeEvent
+			var ev admin.NodeEvent
 			if json.Unmarshal(data, &ev) == nil {
 				w.queue.put(ev)
 			}
-		}})
+		},
+	})
 	if err != nil {
 		return nil, err
 	}

@@ -246,7 +246,7 @@ func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 			}
 			var data []byte
 			if name == "canceled" {
-				_, data = EncodeError(&BlockedError{Group: 4242})
+				_, data = encodeError(&BlockedError{Group: 4242})
 			}
 			if name != "unanswered" {
 				r := h.Reply(errno)

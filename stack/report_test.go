@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -71,7 +72,7 @@ func TestAttachedSendFailsAlone(t *testing.T) {
 			if _, err := c.TryNextReport(); err != syscall.EAGAIN {
 				t.Errorf("got %v, want %v", err, syscall.EAGAIN)
 			}
-			if s := c.Stats(); s.SendErrors != rounds || s.MessagesOut != rounds {
+			if s := must.Get(c.Stats(context.Background())); s.SendErrors != rounds || s.MessagesOut != rounds {
 				t.Errorf("%d sent, %d not, want %d of each", s.MessagesOut, s.SendErrors, rounds)
 			}
 		})
@@ -243,7 +244,7 @@ func TestNothingIsReportedOfOwnNodes(t *testing.T) {
 		net.PacketConn
 		NextReport(context.Context) (stack.SendReport, error)
 		TryNextReport() (stack.SendReport, error)
-		Stats() stack.SocketStats
+		Stats(ctx context.Context) (stack.SocketStats, error)
 	}
 	for name, s := range map[string]reporter{"packets": listen(t, a, nil), "group": g} {
 		for range 2 {
@@ -251,7 +252,7 @@ func TestNothingIsReportedOfOwnNodes(t *testing.T) {
 				t.Errorf("%s: got %v, want %v", name, err, stack.ErrUnreachable)
 			}
 		}
-		if got := s.Stats().SendErrors; got != 2 {
+		if got := must.Get(s.Stats(context.Background())).SendErrors; got != 2 {
 			t.Errorf("%s: %d sends failed, want 2", name, got)
 		}
 		if _, err := s.TryNextReport(); err != syscall.EAGAIN {

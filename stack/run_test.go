@@ -3,10 +3,12 @@
 package stack_test
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -48,7 +50,7 @@ func TestRunSharesFramesAndEnds(t *testing.T) {
 				t.Fatalf("run %d of %d messages, message %d: got %v, %v", run, n, i, buf[:k], err)
 			}
 		}
-		bundled = nodes[0].Links()[0].SentBundled
+		bundled = must.Get(nodes[0].Admin().Links(context.Background()))[0].SentBundled
 	}
 	if bundled == 0 {
 		t.Error("no message shared a frame")

@@ -5,6 +5,8 @@ package stack
 import (
 	"fmt"
 	"time"
+
+	"github.com/utipc/utipc/internal/hosting"
 )
 
 // A SocketConfig is a socket's options; its zero value means the defaults.
@@ -23,10 +25,6 @@ type SocketConfig struct {
 	NoDelay     bool          // of a stream: see Conn.SetNoDelay
 	Backlog     int           // connection requests that may wait to be accepted; 0: 4096
 
-	// Account is what the socket counts in, and what limits it beside ReceiveLimit; nil: none.
-	// Those accepted of a listener count there too. An attached node knows none.
-	Account *Account
-
 	// Requests says that each message sent to a service or a socket is a request, one at a time:
 	// when there will be no answer, as the socket that took it has closed or contact with its
 	// node is lost, a message without data and with Error NoPort or NoNode is read. See Node.Call,
@@ -34,6 +32,8 @@ type SocketConfig struct {
 	Requests bool
 
 	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
+
+	account *hosting.Account // what the socket, and those accepted of a listener, count in
 }
 
 // check reports options that cannot be. Errors: ErrConfig.

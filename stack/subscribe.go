@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/naming"
 )
 
@@ -48,9 +49,8 @@ type SubscriptionConfig struct {
 	// Limit is how many events may wait, beside the bindings that existed; zero: 4096.
 	// At another node it must be zero.
 	Limit int
-	// Account is what the events that wait count in, 64 bytes each; one that has no room
-	// ends the subscription with ErrSlow. nil: none.
-	Account *Account
+
+	account *hosting.Account // what the events that wait count in, 64 bytes each; one that has no room ends the subscription with ErrSlow
 }
 
 // A Subscription gives the changes of the bindings that overlap a range, first

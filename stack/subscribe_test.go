@@ -14,6 +14,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -170,7 +171,7 @@ func TestSubscriptionLimit(t *testing.T) {
 		if _, err := s.Next(t.Context()); !errors.Is(err, stack.ErrSlow) {
 			t.Errorf("got %v", err)
 		}
-		if got := a.Stats().SubscribersCut; got != 1 {
+		if got := must.Get(a.Admin().Stats(context.Background())).SubscribersCut; got != 1 {
 			t.Errorf("%d counted", got)
 		}
 	})

@@ -15,16 +15,9 @@ var errAgain error = syscall.EAGAIN
 // TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed.
 func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
-	return c.b.TryReadMsg(filled(b))
+	k, m, err := c.b.TryReadMsg(filled(b))
+	return k, m.message(), err
 }
-
-// ReturnMsg gives the message that TryReadMsg returned last, of which b is the data, back
-// to its sender as undeliverable: for a program that reads on behalf of others, and could
-// not pass the message on. The sender reads it as a *RejectError with that code, or with
-// NoPort after Close, if it has asked for returned messages; else the message counts as
-// dropped (SocketStats.Dropped). Errors: net.ErrClosed of a node that is closed, and
-// errors.ErrUnsupported of an attached node, inside *net.OpError.
-func (c *PacketConn) ReturnMsg(b []byte, why ErrorCode) error { return c.b.ReturnMsg(b, why) }
 
 // TryWriteTo is WriteTo that does not wait for room or for a name. Errors as for WriteTo,
 // and syscall.EAGAIN.
@@ -47,8 +40,9 @@ func (c *Conn) TryWrite(b []byte) (int, error) { return c.b.TryWrite(b) }
 
 // TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed.
-func (g *Group) TryReadMsg(b []byte) (int, GroupMessage, error) {
-	return g.b.TryReadMsg(filled(b))
+func (g *Group) TryReadMsg(b []byte) (int, Message, error) {
+	k, m, err := g.b.TryReadMsg(filled(b))
+	return k, m.message(), err
 }
 
 // TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError

@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -41,7 +42,7 @@ var waitingCalls = map[string]func(t *testing.T, a, b ward) waitingCall{
 	},
 	"PacketConn.ReadBatch": func(t *testing.T, a, b ward) waitingCall {
 		c := mustOpen(t, a.Node, nil)
-		return waitingCall{call: func(context.Context) error { _, err := c.ReadBatch(make([]MessageBuffer, 2), 0); return err }, close: c.Close, deadline: c.SetDeadline}
+		return waitingCall{call: func(context.Context) error { _, err := c.ReadBatch(make([]Message, 2)); return err }, close: c.Close, deadline: c.SetDeadline}
 	},
 	"PacketConn.WriteTo": func(t *testing.T, a, b ward) waitingCall {
 		c := mustOpen(t, a.Node, nil)
@@ -58,8 +59,8 @@ var waitingCalls = map[string]func(t *testing.T, a, b ward) waitingCall{
 	"PacketConn.WriteBatch": func(t *testing.T, a, b ward) waitingCall {
 		c := mustOpen(t, a.Node, nil)
 		full(t, a, b)
-		ms := []MessageBuffer{{Data: make([]byte, 1000), Addr: b.elsewhere()}}
-		return waitingCall{call: func(context.Context) error { _, err := c.WriteBatch(ms, 0); return err }, close: c.Close, deadline: c.SetDeadline}
+		ms := []Message{{Data: make([]byte, 1000), To: b.elsewhere()}}
+		return waitingCall{call: func(context.Context) error { _, err := c.WriteBatch(ms); return err }, close: c.Close, deadline: c.SetDeadline}
 	},
 	"PacketConn.WriteBuffer": func(t *testing.T, a, b ward) waitingCall {
 		c := mustOpen(t, a.Node, nil)
@@ -187,17 +188,17 @@ var waitingCalls = map[string]func(t *testing.T, a, b ward) waitingCall{
 	},
 	"Audit": func(t *testing.T, a, b ward) waitingCall {
 		b.cut()
-		return waitingCall{call: func(ctx context.Context) error { _, err := a.Audit(ctx); return err }, ctx: true}
+		return waitingCall{call: func(ctx context.Context) error { _, err := a.Admin().Audit(ctx, admin.AuditConfig{}); return err }, ctx: true}
 	},
 	"Audit, between its rounds": func(t *testing.T, a, b ward) waitingCall {
 		a.forge(Binding{Range: waitName.Range(), Scope: ClusterScope, Socket: SocketAddr{Node: 1, Port: 8}}, false)
 		return waitingCall{call: func(ctx context.Context) error {
-			_, err := AuditConfig{Settle: time.Hour, Types: []uint32{waitName.Type}}.Audit(ctx, a.Node)
+			_, err := a.Admin().Audit(ctx, admin.AuditConfig{Settle: time.Hour, Types: []uint32{waitName.Type}})
 			return err
 		}, ctx: true}
 	},
 	"Watch.Next": func(t *testing.T, a, b ward) waitingCall {
-		w, err := a.Watch()
+		w, err := a.Admin().Watch(context.Background())
 		if err != nil {
 			t.Fatal(err)
 		}

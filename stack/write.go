@@ -3,8 +3,11 @@
 package stack
 
 import (
+	"context"
 	"net"
 	"time"
+
+	"github.com/utipc/utipc/internal/control"
 )
 
 // A Wait is a write that waits.
@@ -18,4 +21,6 @@ type Wait struct {
 
 // Waits returns the writes that wait now, and what each waits for; who has waited
 // longest comes first.
-func (n *Node) Waits() []Wait { return n.b.Waits() }
+func (n *Node) Waits(ctx context.Context) ([]Wait, error) {
+	return waitsCall.Do(ctx, n.b, control.Nothing{})
+}

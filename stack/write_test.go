@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -115,7 +116,7 @@ func TestWritesGoInOrder(t *testing.T) {
 			ended = append(ended, j.write(t, c, big('a'+byte(i))))
 			<-time.After(time.Millisecond)
 		}
-		waits := j.n.Waits()
+		waits := must.Get(j.n.Waits(context.Background()))
 		for i, w := range waits {
 			if w.Socket != conns[i].LocalAddr().(SocketAddr) || w.To.String() != "18888:0" || w.Bytes != 1000 || w.Ahead != i ||
 				w.Node != 2 || w.Bearer != "eth0" || w.Link != "1:eth0-2:eth0" || w.Window != 1 || w.Unacked != 1 ||
@@ -139,7 +140,7 @@ func TestWritesGoInOrder(t *testing.T) {
 		if got := j.received(t, 4); got != "abdf" {
 			t.Errorf("got %q, want abdf", got)
 		}
-		if n := len(j.n.Waits()); n != 0 {
+		if n := len(must.Get(j.n.Waits(context.Background()))); n != 0 {
 			t.Errorf("%d writes wait still", n)
 		}
 	})

@@ -9,8 +9,8 @@ import (
 	"testing"
 )
 
-// docs/api.md names nothing of package stack that is not there, and leaves out no method of
-// a Node and no kind of error.
+// docs/api.md names nothing of packages stack and stack/admin that is not there, and leaves out
+// no method of a Node or an Admin and no kind of error.
 func TestAPIIsWhole(t *testing.T) {
 	text := texts(t)["docs/api.md"]
 	have := map[string]bool{}
@@ -26,19 +26,28 @@ func TestAPIIsWhole(t *testing.T) {
 			have[name] = true
 		}
 	}
+	managing, err := filepath.Glob("../stack/admin/*.go")
+	if err != nil || len(managing) < 5 {
+		t.Fatalf("%d files of package stack/admin, %v", len(managing), err)
+	}
+	for _, f := range managing {
+		for name := range declarations(t, f) {
+			have[name] = true
+		}
+	}
 	named := map[string]bool{}
-	ours := regexp.MustCompile("`[*]?(stack[.][A-Z]\\w*|(?:Node|Conn|PacketConn|Group|Listener|Subscription|ActivePort|Reply|Poller|\\w*Config)[.][A-Z]\\w*)")
+	ours := regexp.MustCompile("`[*]?((?:stack|admin)[.][A-Z]\\w*|(?:Node|Admin|Conn|PacketConn|Group|Listener|Subscription|ActivePort|Reply|Poller|\\w*Config)[.][A-Z]\\w*)")
 	for _, m := range ours.FindAllStringSubmatch(text, -1) {
-		name := strings.TrimPrefix(m[1], "stack.")
+		name := strings.TrimPrefix(strings.TrimPrefix(m[1], "stack."), "admin.")
 		named[name] = true
 		// A field of a configuration is no declaration.
 		if kind, _, _ := strings.Cut(name, "."); !have[name] && !(strings.HasSuffix(kind, "Config") && have[kind]) {
-			t.Errorf("package stack has no %s", m[1])
+			t.Errorf("there is no %s", m[1])
 		}
 	}
 	for name := range have {
-		_, method, ofNode := strings.Cut(name, "Node.")
-		if ofNode && strings.HasPrefix(name, "Node.") && upper(method) && !named[name] {
+		of, method, _ := strings.Cut(name, ".")
+		if (of == "Node" || of == "Admin") && upper(method) && !named[name] {
 			t.Errorf("docs/api.md does not name %s", name)
 		}
 		kind := strings.HasSuffix(name, "Error") || strings.HasPrefix(name, "Err")
@@ -54,7 +63,7 @@ func TestAPIIsWhole(t *testing.T) {
 // notErrors are names like those of errors that are none (methods, a number, functions),
 // and errors that a caller meets only inside of others, or who writes a daemon.
 var notErrors = map[string]bool{
-	"Err": true, "Error": true, "Errno": true, "ErrorCode": true, "EncodeError": true, "DecodeError": true, "ErrTopology": true, "ErrErrorRecord": true,
+	"Err": true, "Error": true, "Errno": true, "ErrorCode": true, "ErrTopology": true,
 }
 
 func upper(name string) bool { return name != "" && name[0] >= 'A' && name[0] <= 'Z' }

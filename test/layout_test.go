@@ -21,7 +21,7 @@ const module = "github.com/utipc/utipc/"
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
 	"attach":                 {"frame", "internal/callfault", "internal/printable"},
-	"daemon":                 {"attach", "frame", "stack"},
+	"daemon":                 {"attach", "frame", "internal/control", "internal/hosting", "stack", "stack/admin"},
 	"daemon/bearers":         {"frame"},
 	"frame":                  {},
 	"frame/conversation":     {"frame"},
@@ -37,7 +37,8 @@ var imports = map[string][]string{
 	"netdev":                 {"frame"},
 	"seal":                   {"frame"},
 	"stack/engine":           {"frame", "netdev", "flowctl", "monitor", "naming", "seal"},
-	"stack":                  {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "attach", "internal/printable"},
+	"stack":                  {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/admin", "stack/engine", "attach", "internal/control", "internal/hosting", "internal/printable"},
+	"stack/admin":            {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "internal/control", "internal/printable"},
 	"stack/carrier/hub":      {"frame", "netdev"},
 	"stack/carrier/fault":    {"frame", "netdev"},
 	"stack/carrier/tap":      {"frame", "netdev"},
@@ -63,6 +64,7 @@ var modules = map[string][]string{
 	"seal":                {},
 	"stack/engine":        {},
 	"stack":               {"golang.org/x/sys"},
+	"stack/admin":         {},
 	"stack/carrier/hub":   {},
 	"stack/carrier/fault": {},
 	"stack/carrier/tap":   {},

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // attached is the node n as a program sees it that has attached to its daemon.
@@ -74,7 +75,7 @@ func TestDaemonEnds(t *testing.T) {
 		run  func(ctx context.Context, n *stack.Node, out io.Writer) error
 	}{
 		{"capture", func(ctx context.Context, n *stack.Node, out io.Writer) error {
-			c := capturer{CaptureConfig: stack.CaptureConfig{Frames: 64}}
+			c := capturer{CaptureConfig: admin.CaptureConfig{Frames: 64}}
 			return c.run(ctx, n, cmdline.Stdio{In: nil, Out: out, Err: io.Discard})
 		}},
 		{"map", func(ctx context.Context, n *stack.Node, out io.Writer) error {

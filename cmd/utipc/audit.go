@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 var auditCommand = cmdline.Command{
@@ -82,7 +83,7 @@ func typesArg(s string) (types []uint32, err error) {
 
 // An auditor compares tables.
 type auditor struct {
-	stack.AuditConfig
+	admin.AuditConfig
 	wait time.Duration
 	json bool
 }
@@ -93,7 +94,7 @@ func (a *auditor) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r, err := a.Audit(ctx, n)
+	r, err := n.Admin().Audit(ctx, a.AuditConfig)
 	if err != nil {
 		if ctx.Err() != nil {
 			return errors.New("interrupted")
@@ -101,8 +102,8 @@ func (a *auditor) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		return err
 	}
 	for _, p := range silent {
-		if !slices.ContainsFunc(r.Nodes, func(x stack.NodeAudit) bool { return x.Node == p }) {
-			r.Nodes = append(r.Nodes, stack.NodeAudit{Node: p, Err: errors.New("heard, but no link is up")})
+		if !slices.ContainsFunc(r.Nodes, func(x admin.NodeAudit) bool { return x.Node == p }) {
+			r.Nodes = append(r.Nodes, admin.NodeAudit{Node: p, Err: errors.New("heard, but no link is up")})
 		}
 	}
 	if a.json {
@@ -136,7 +137,7 @@ type (
 )
 
 // auditJSON is a report as --json prints it.
-func auditJSON(r *stack.AuditReport) auditReport {
+func auditJSON(r *admin.AuditReport) auditReport {
 	bindings := func(all []stack.Binding) (out []auditBinding) {
 		for _, b := range all {
 			out = append(out, auditBinding{rangeText(b.Range), b.Socket.String()})
@@ -166,7 +167,11 @@ func (a *auditor) meet(ctx context.Context, n *stack.Node) (silent []stack.NodeA
 	heard, since := 0, began
 	for {
 		up := map[stack.NodeAddr]bool{}
-		for _, l := range n.Links() {
+		links, err := n.Admin().Links(ctx)
+		if err != nil && ctx.Err() == nil {
+			return nil, err
+		}
+		for _, l := range links {
 			up[l.Peer] = up[l.Peer] || l.Up
 		}
 		if len(up) != heard {
@@ -196,7 +201,7 @@ func (a *auditor) meet(ctx context.Context, n *stack.Node) (silent []stack.NodeA
 }
 
 // printAudit prints what was found; a difference is an error.
-func printAudit(out io.Writer, r *stack.AuditReport) error {
+func printAudit(out io.Writer, r *admin.AuditReport) error {
 	fmt.Fprintf(out, "audit: node %v, %d bindings, %d types asked about\n", r.Node, r.Bindings, len(r.Types))
 	for _, x := range r.Nodes {
 		if x.Err != nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
@@ -72,7 +73,7 @@ func TestAuditOfSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		wires[1].Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
-		a := auditor{wait: time.Second, AuditConfig: stack.AuditConfig{Patience: time.Second}}
+		a := auditor{wait: time.Second, AuditConfig: admin.AuditConfig{Patience: time.Second}}
 		for _, what := range []string{"no answer", "no link is up"} {
 			var out bytes.Buffer
 			err := a.run(t.Context(), all[0], &out)
@@ -98,7 +99,7 @@ func TestAuditOfSilence(t *testing.T) {
 
 func TestPrintAudit(t *testing.T) {
 	b := stack.Binding{Range: stack.Range{Type: 18888, Lower: 17, Upper: 19}, Scope: stack.ClusterScope, Socket: stack.SocketAddr{Node: 0x1001002, Port: 7}}
-	r := &stack.AuditReport{Node: 0x1001001, Bindings: 9, Types: []uint32{0, 18888}, Nodes: []stack.NodeAudit{
+	r := &admin.AuditReport{Node: 0x1001001, Bindings: 9, Types: []uint32{0, 18888}, Nodes: []admin.NodeAudit{
 		{Node: 0x1001002, Bindings: 10, Extra: []stack.Binding{b}},
 		{Node: 0x1001003, Err: errors.New("gone")},
 		{Node: 0x1001004, Bindings: 8, Lacks: []stack.Binding{b}},

@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
@@ -65,7 +66,7 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
 
 // A capturer is the flags of the command.
 type capturer struct {
-	stack.CaptureConfig
+	admin.CaptureConfig
 	count    int
 	duration time.Duration
 	file     string // empty: the standard output
@@ -101,7 +102,7 @@ func (c *capturer) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) (e
 		ctx, cancel = context.WithTimeout(ctx, c.duration)
 		defer cancel()
 	}
-	record, err := n.Capture(ctx, c.CaptureConfig)
+	record, err := n.Admin().Capture(ctx, c.CaptureConfig)
 	if err != nil {
 		return err
 	}

@@ -19,7 +19,7 @@ import (
 // What a running node sends and receives, to a file and to a pipe.
 func TestCapture(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
-		ignore := stack.HandlerFunc(func(*stack.Reply, *stack.Incoming) {})
+		ignore := stack.HandlerFunc(func(*stack.Reply, *stack.Message) {})
 		if _, err := all[1].Handle(t.Context(), stack.Service{Type: 18888, Instance: 17}, ignore); err != nil {
 			t.Fatal(err)
 		}

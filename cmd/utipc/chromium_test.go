@@ -21,6 +21,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -44,8 +45,10 @@ func chromium(t *testing.T, url string, args ...string) string {
 	tier.SkipShort(t, "a browser, which takes seconds")
 	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
-	args = append([]string{"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
-		"--no-first-run", "--user-data-dir=" + t.TempDir(), "--hide-scrollbars"}, args...)
+	args = append([]string{
+		"--headless", "--no-sandbox", "--disable-gpu", "--disable-dev-shm-usage", "--disable-background-networking",
+		"--no-first-run", "--user-data-dir=" + t.TempDir(), "--hide-scrollbars",
+	}, args...)
 	cmd := exec.CommandContext(ctx, bin, append(args, url)...)
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
@@ -196,7 +199,7 @@ func TestMapInBrowser(t *testing.T) {
 func TestTopPicture(t *testing.T) {
 	all := liveBed(t, 3)
 	for _, n := range all[1:] {
-		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) })
+		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) })
 		if _, err := n.Handle(t.Context(), stack.Range{Type: 18888, Lower: uint32(n.Addr()), Upper: uint32(n.Addr())}, echo); err != nil {
 			t.Fatal(err)
 		}
@@ -233,7 +236,7 @@ func TestTopPicture(t *testing.T) {
 	defer deaf.Close()
 	busy.Go(func() { c.Write(make([]byte, 8<<20)) })
 	defer c.Close()
-	for len(all[0].Waits()) == 0 {
+	for len(must.Get(all[0].Waits(context.Background()))) == 0 {
 		<-time.After(time.Millisecond)
 	}
 	var out, errs bytes.Buffer

@@ -61,7 +61,7 @@ func showClients(ctx context.Context, n *stack.Node, out io.Writer, asJSON bool)
 		Clients []daemon.Client `json:"clients"`
 		Daemon  daemon.Counters `json:"daemon"`
 	}
-	err := n.Control(ctx, "clients", nil, &told.Clients)
+	err := n.Admin().Call(ctx, "clients", nil, &told.Clients)
 	if errors.Is(err, syscall.ENOSYS) {
 		return errors.New("only a daemon has clients")
 	}
@@ -69,7 +69,7 @@ func showClients(ctx context.Context, n *stack.Node, out io.Writer, asJSON bool)
 		return err
 	}
 	if asJSON {
-		if err := n.Control(ctx, "daemon", nil, &told.Daemon); err != nil {
+		if err := n.Admin().Call(ctx, "daemon", nil, &told.Daemon); err != nil {
 			return err
 		}
 		return newEncoder(out).Encode(told)

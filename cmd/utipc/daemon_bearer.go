@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/xdp"
 )
@@ -39,7 +40,7 @@ func openSetBearer(b settings.Bearer, n settings.Node) (netdev.Device, error) {
 }
 
 // openRequested opens the device of a bearer that somebody asks the running node for.
-func openRequested(r stack.BearerRequest, n settings.Node) (netdev.Device, error) {
+func openRequested(r admin.BearerRequest, n settings.Node) (netdev.Device, error) {
 	if r.Medium != "udp" {
 		return openEthernet(r.Device, r.Driver, n)
 	}
@@ -51,20 +52,20 @@ func openRequested(r stack.BearerRequest, n settings.Node) (netdev.Device, error
 }
 
 // openBearer opens bearers that somebody asks the running node for, and has them kept.
-func openBearer(n settings.Node, k *keeper) stack.BearerOpener {
-	return func(ctx context.Context, r stack.BearerRequest) (netdev.Device, error) {
+func openBearer(n settings.Node, k *keeper) admin.BearerOpener {
+	return func(ctx context.Context, r admin.BearerRequest) (netdev.Device, error) {
 		dev, err := openRequested(r, n)
 		if err != nil {
 			return nil, err
 		}
-		b := &keptBearer{open: func() (netdev.Device, error) { return openRequested(r, n) }, dev: dev, config: stack.BearerConfig{Domain: r.Domain}}
+		b := &keptBearer{open: func() (netdev.Device, error) { return openRequested(r, n) }, dev: dev, config: admin.BearerConfig{Domain: r.Domain}}
 		k.do(func() { k.adopt(requestedWish(r, dev.Name()), b) })
 		return dev, nil
 	}
 }
 
 // requestedWish is what a request wants, of a bearer of that name.
-func requestedWish(r stack.BearerRequest, name string) bearers.Wish {
+func requestedWish(r admin.BearerRequest, name string) bearers.Wish {
 	if r.Medium != "udp" {
 		return bearers.Wish{ID: "eth:" + name, Device: r.Device, Command: true}
 	}
@@ -93,7 +94,7 @@ func settingsWish(b settings.Bearer) bearers.Wish {
 }
 
 // requestedUDP reads what is asked for of a bearer over UDP.
-func requestedUDP(r stack.BearerRequest, netID uint32) (c udp.Config, err error) {
+func requestedUDP(r admin.BearerRequest, netID uint32) (c udp.Config, err error) {
 	c = udp.Config{Name: r.Name, Local: netip.AddrPortFrom(r.LocalIP, r.LocalPort), MTU: r.MTU}
 	if c.Name == "" {
 		c.Name = r.Device
@@ -159,8 +160,8 @@ func openUDP(c udp.Config) (netdev.Device, error) {
 }
 
 // bearerConfig is what the links on a bearer of the settings begin with.
-func bearerConfig(b settings.Bearer) stack.BearerConfig {
-	return stack.BearerConfig{LinkConfig: stack.LinkConfig{
+func bearerConfig(b settings.Bearer) admin.BearerConfig {
+	return admin.BearerConfig{LinkConfig: stack.LinkConfig{
 		Tolerance: time.Duration(b.Tolerance), Priority: uint8(b.Priority), Window: b.Window, MaxWindow: b.MaxWindow,
 	}}
 }
@@ -169,7 +170,7 @@ func bearerConfig(b settings.Bearer) stack.BearerConfig {
 func addressOf(device string) (found netip.Addr, err error) {
 	ifi, err := xdp.InterfaceByName(device)
 	if err != nil {
-		return found, &stack.Refusal{Errno: syscall.ENODEV, Reason: "Failed to enable media.", Err: err}
+		return found, &admin.Refusal{Errno: syscall.ENODEV, Reason: "Failed to enable media.", Err: err}
 	}
 	all, err := ifi.Addrs()
 	if err != nil {
@@ -187,7 +188,7 @@ func addressOf(device string) (found netip.Addr, err error) {
 		}
 	}
 	if !found.IsValid() {
-		return found, &stack.Refusal{Errno: syscall.EADDRNOTAVAIL, Reason: "the interface has no IP address"}
+		return found, &admin.Refusal{Errno: syscall.EADDRNOTAVAIL, Reason: "the interface has no IP address"}
 	}
 	return found, nil
 }

@@ -70,9 +70,13 @@ func (d *daemonProcess) serveMetrics() error {
 
 func (m *metricsServer) close() { m.http.Close() }
 
-func (d *daemonProcess) metricsPage(w http.ResponseWriter, _ *http.Request) {
+func (d *daemonProcess) metricsPage(w http.ResponseWriter, r *http.Request) {
 	var t metrics.Text
-	s := look(d.node, d.server)
+	s, err := look(r.Context(), d.node, d.server)
+	if err != nil {
+		http.Error(w, err.Error(), http.StatusServiceUnavailable)
+		return
+	}
 	writeMetrics(&t, &s)
 	w.Header().Set("Content-Type", metrics.ContentType)
 	w.Write(t.Bytes())

@@ -15,8 +15,10 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/daemon/bearers"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/xdp"
 )
@@ -40,7 +42,7 @@ type keeper struct {
 // A keptBearer is how a bearer's device is opened, and the device.
 type keptBearer struct {
 	open   func() (netdev.Device, error)
-	config stack.BearerConfig // what its links begin with
+	config admin.BearerConfig // what its links begin with
 	dev    netdev.Device      // nil: there is none
 }
 
@@ -74,7 +76,8 @@ func (k *keeper) close() {
 
 // working counts the bearers that have a device.
 func working(n *stack.Node) int {
-	return len(slices.DeleteFunc(n.Bearers(), func(b stack.BearerStatus) bool { return b.Waiting() }))
+	all, _ := n.Admin().Bearers(context.Background()) // of a node in this process it cannot fail
+	return len(slices.DeleteFunc(all, func(b admin.BearerStatus) bool { return b.Waiting() }))
 }
 
 // tell says that interfaces have changed.
@@ -159,9 +162,9 @@ func (k *keeper) act(ctx context.Context) {
 			k.look()
 		case bearers.Report:
 			s := a.Status
-			k.node.NoteBearer(a.ID, stack.BearerState{State: s.State.String(), Reason: s.Reason, Since: k.start.Add(s.Since), Changes: s.Changes})
+			hosting.Keep(k.node).NoteBearer(a.ID, admin.BearerState{State: s.State.String(), Reason: s.Reason, Since: k.start.Add(s.Since), Changes: s.Changes})
 		case bearers.Forget:
-			k.node.ForgetBearer(a.ID)
+			hosting.Keep(k.node).ForgetBearer(a.ID)
 			delete(k.kept, a.ID)
 		default:
 			err := k.carryOut(ctx, a, k.kept[a.ID])
@@ -180,21 +183,25 @@ func (k *keeper) carryOut(ctx context.Context, a bearers.Action, b *keptBearer) 
 		if err != nil {
 			return err
 		}
-		if err := k.node.EnableBearer(ctx, dev, b.config); err != nil {
+		if err := k.node.Admin().AddDevice(ctx, dev, b.config); err != nil {
 			return err
 		}
 		b.dev = dev
 		logChoice(k.log, dev)
 	case bearers.Close:
 		if a.Reason != bearers.OtherSettings { // what commands have set stays
-			for _, s := range k.node.Bearers() {
+			all, err := k.node.Admin().Bearers(ctx)
+			if err != nil {
+				return err
+			}
+			for _, s := range all {
 				if s.Medium+":"+s.Name == a.ID {
 					b.config.LinkConfig = s.Links
 				}
 			}
 		}
 		b.dev = nil
-		return k.node.DisableBearer(ctx, a.ID)
+		return k.node.Admin().DisableBearer(ctx, a.ID)
 	case bearers.Rejoin:
 		d, ok := b.dev.(*udp.Device)
 		if !ok {
@@ -205,11 +212,11 @@ func (k *keeper) carryOut(ctx context.Context, a bearers.Action, b *keptBearer) 
 		}
 		k.log.Info("group joined again", "bearer", a.ID, "reason", a.Reason)
 	case bearers.AddRemote:
-		return k.node.AddRemote(a.ID, a.Remote)
+		return k.node.Admin().AddRemote(ctx, a.ID, a.Remote)
 	case bearers.RemoveRemote:
-		return k.node.RemoveRemote(a.ID, a.Remote)
+		return k.node.Admin().RemoveRemote(ctx, a.ID, a.Remote)
 	case bearers.Hold, bearers.Release:
-		return k.node.HoldBearer(a.ID, a.Act == bearers.Hold)
+		return hosting.Keep(k.node).HoldBearer(a.ID, a.Act == bearers.Hold)
 	}
 	return nil
 }
@@ -217,12 +224,13 @@ func (k *keeper) carryOut(ctx context.Context, a bearers.Action, b *keptBearer) 
 // look tells the Reconciler how every bearer's interface and device are.
 func (k *keeper) look() {
 	attached := map[string]bool{}
-	for _, s := range k.node.Bearers() {
+	all, _ := k.node.Admin().Bearers(context.Background()) // of a node in this process it cannot fail
+	for _, s := range all {
 		attached[s.Medium+":"+s.Name] = !s.Waiting()
 	}
 	found := map[string]bearers.Facts{}
 	k.r.Statuses(func(w bearers.Wish, _ bearers.Status, _ bearers.Facts) {
-		f := bearers.Facts{Attached: attached[w.ID], Noted: k.node.BearerNoted(w.ID)}
+		f := bearers.Facts{Attached: attached[w.ID], Noted: hosting.Keep(k.node).BearerNoted(w.ID)}
 		dev := k.kept[w.ID].dev
 		if w.UDP() {
 			lookUDP(w, dev, &f)

@@ -25,7 +25,9 @@ import (
 
 	protocol "github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -265,8 +267,13 @@ func TestDaemonMetrics(t *testing.T) {
 		path, host string
 		status     int
 	}{
-		{"/metrics", "localhost:9118", 200}, {"/metrics", "[::1]:9118", 200}, {"/metrics", "evil.example", 403}, {"/debug/pprof/", "evil.example:80", 403},
-		{"/debug/pprof/", "", 200}, {"/debug/pprof/goroutine?debug=1", "", 200}, {"/", "", 404},
+		{"/metrics", "localhost:9118", 200},
+		{"/metrics", "[::1]:9118", 200},
+		{"/metrics", "evil.example", 403},
+		{"/debug/pprof/", "evil.example:80", 403},
+		{"/debug/pprof/", "", 200},
+		{"/debug/pprof/goroutine?debug=1", "", 200},
+		{"/", "", 404},
 	} {
 		if status, _ := get(c.path, c.host); status != c.status {
 			t.Errorf("%s of %q: %d, want %d", c.path, c.host, status, c.status)
@@ -358,7 +365,7 @@ func TestDaemonReloadsBearers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close(t.Context())
-	if err := n.RequestBearer(t.Context(), stack.BearerRequest{Medium: "udp", Name: "MINE", LocalIP: netip.MustParseAddr("127.0.0.1"), LocalPort: netip.MustParseAddrPort(at[3]).Port(), RemoteIP: netip.MustParseAddr("127.0.0.1")}); err != nil {
+	if err := n.Admin().EnableBearer(t.Context(), admin.BearerRequest{Medium: "udp", Name: "MINE", LocalIP: netip.MustParseAddr("127.0.0.1"), LocalPort: netip.MustParseAddrPort(at[3]).Port(), RemoteIP: netip.MustParseAddr("127.0.0.1")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, want, said string }{
@@ -377,7 +384,7 @@ func TestDaemonReloadsBearers(t *testing.T) {
 			t.Errorf("told %q, want %q in it", said, c.said)
 		}
 		var got []string
-		for _, b := range n.Bearers() {
+		for _, b := range must.Get(n.Admin().Bearers(context.Background())) {
 			got = append(got, fmt.Sprintf("%s:%d", b.Name, b.Links.Priority))
 		}
 		if is := strings.Join(got, " "); is != c.want {

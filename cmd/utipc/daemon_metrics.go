@@ -3,6 +3,8 @@
 package main
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"strconv"
 	"strings"
@@ -11,26 +13,35 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/metrics"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // A sight is what all metrics of one page are made of: each thing is asked for once.
 type sight struct {
 	node    *stack.Node
-	stats   stack.Stats
-	bearers []stack.BearerStatus
-	links   []stack.Link
+	stats   admin.Stats
+	bearers []admin.BearerStatus
+	links   []admin.Link
 	names   int
-	sockets []stack.Socket
-	sealed  stack.EncryptionStatus
+	sockets []admin.Socket
+	sealed  admin.EncryptionStatus
 	server  daemon.Counters
 }
 
-func look(n *stack.Node, s *daemon.Server) sight {
+// look takes a sight of a node of this process, whose calls cannot fail but by ctx.
+func look(ctx context.Context, n *stack.Node, s *daemon.Server) (sight, error) {
+	a := n.Admin()
+	stats, err1 := a.Stats(ctx)
+	bearers, err2 := a.Bearers(ctx)
+	links, err3 := a.Links(ctx)
+	names, err4 := a.Names(ctx)
+	sockets, err5 := a.Sockets(ctx)
+	sealed, err6 := a.Encryption(ctx)
 	return sight{
-		node: n, stats: n.Stats(), bearers: n.Bearers(), links: n.Links(), names: len(n.Names()), sockets: n.Sockets(), sealed: n.Encryption(),
+		node: n, stats: stats, bearers: bearers, links: links, names: len(names), sockets: sockets, sealed: sealed,
 		server: s.Counters(),
-	}
+	}, errors.Join(err1, err2, err3, err4, err5, err6)
 }
 
 // A metric is a family of series.
@@ -108,48 +119,48 @@ func of[T any](name string, kind metrics.Kind, labels, help string, list func(s 
 	}}
 }
 
-func bearerMetric(name string, kind metrics.Kind, help string, value func(b *stack.BearerStatus) float64) metric {
-	return of("bearer_"+name, kind, "bearer", help, func(s *sight) []stack.BearerStatus { return s.bearers },
-		func(b *stack.BearerStatus) []string { return []string{b.Name} }, value)
+func bearerMetric(name string, kind metrics.Kind, help string, value func(b *admin.BearerStatus) float64) metric {
+	return of("bearer_"+name, kind, "bearer", help, func(s *sight) []admin.BearerStatus { return s.bearers },
+		func(b *admin.BearerStatus) []string { return []string{b.Name} }, value)
 }
 
 var bearerMetrics = []metric{
-	bearerMetric("mtu_bytes", metrics.Gauge, "MTU; 0 while the interface is down.", func(b *stack.BearerStatus) float64 { return float64(b.MTU) }),
-	bearerMetric("up", metrics.Gauge, "1 when it is as wanted and its interface carries, else 0.", func(b *stack.BearerStatus) float64 {
+	bearerMetric("mtu_bytes", metrics.Gauge, "MTU; 0 while the interface is down.", func(b *admin.BearerStatus) float64 { return float64(b.MTU) }),
+	bearerMetric("up", metrics.Gauge, "1 when it is as wanted and its interface carries, else 0.", func(b *admin.BearerStatus) float64 {
 		if b.State == "up" {
 			return 1
 		}
 		return 0
 	}),
-	bearerMetric("changes_total", metrics.Counter, "States that it has had: waiting, opening, up, down, damped, closing.", func(b *stack.BearerStatus) float64 { return float64(b.Changes) }),
-	bearerMetric("frames_in_total", metrics.Counter, "Frames received.", func(b *stack.BearerStatus) float64 { return float64(b.FramesIn) }),
-	bearerMetric("frames_out_total", metrics.Counter, "Frames sent.", func(b *stack.BearerStatus) float64 { return float64(b.FramesOut) }),
-	bearerMetric("drops_in_total", metrics.Counter, "Frames the device lost on their way in.", func(b *stack.BearerStatus) float64 { return float64(b.DropsIn) }),
-	bearerMetric("drops_out_total", metrics.Counter, "Frames the device lost on their way out.", func(b *stack.BearerStatus) float64 { return float64(b.DropsOut) }),
-	bearerMetric("unsent_frames", metrics.Gauge, "Frames the device has not taken.", func(b *stack.BearerStatus) float64 { return float64(b.Unsent) }),
+	bearerMetric("changes_total", metrics.Counter, "States that it has had: waiting, opening, up, down, damped, closing.", func(b *admin.BearerStatus) float64 { return float64(b.Changes) }),
+	bearerMetric("frames_in_total", metrics.Counter, "Frames received.", func(b *admin.BearerStatus) float64 { return float64(b.FramesIn) }),
+	bearerMetric("frames_out_total", metrics.Counter, "Frames sent.", func(b *admin.BearerStatus) float64 { return float64(b.FramesOut) }),
+	bearerMetric("drops_in_total", metrics.Counter, "Frames the device lost on their way in.", func(b *admin.BearerStatus) float64 { return float64(b.DropsIn) }),
+	bearerMetric("drops_out_total", metrics.Counter, "Frames the device lost on their way out.", func(b *admin.BearerStatus) float64 { return float64(b.DropsOut) }),
+	bearerMetric("unsent_frames", metrics.Gauge, "Frames the device has not taken.", func(b *admin.BearerStatus) float64 { return float64(b.Unsent) }),
 }
 
-func linkMetric(name string, kind metrics.Kind, help string, value func(l *stack.Link) float64) metric {
-	return of("link_"+name, kind, "peer, bearer", help, func(s *sight) []stack.Link { return s.links },
-		func(l *stack.Link) []string { return []string{l.Peer.String(), l.Bearer} }, value)
+func linkMetric(name string, kind metrics.Kind, help string, value func(l *admin.Link) float64) metric {
+	return of("link_"+name, kind, "peer, bearer", help, func(s *sight) []admin.Link { return s.links },
+		func(l *admin.Link) []string { return []string{l.Peer.String(), l.Bearer} }, value)
 }
 
 var linkMetrics = []metric{
-	linkMetric("up", metrics.Gauge, "1 while the link is up.", func(l *stack.Link) float64 { return truth(l.Up) }),
-	linkMetric("active", metrics.Gauge, "1 while it carries messages.", func(l *stack.Link) float64 { return truth(l.Active) }),
-	linkMetric("tolerance_seconds", metrics.Gauge, "How long the peer may be silent.", func(l *stack.Link) float64 { return l.Tolerance.Seconds() }),
-	linkMetric("rtt_seconds", metrics.Gauge, "Round trip, estimated; 0: unknown.", func(l *stack.Link) float64 { return l.RTT.Seconds() }),
-	linkMetric("packets_in_total", metrics.Counter, "Packets received.", func(l *stack.Link) float64 { return float64(l.RecvPackets) }),
-	linkMetric("packets_out_total", metrics.Counter, "Packets sent.", func(l *stack.Link) float64 { return float64(l.SentPackets) }),
-	linkMetric("retransmits_total", metrics.Counter, "Packets sent again.", func(l *stack.Link) float64 { return float64(l.Retransmits) }),
-	linkMetric("duplicates_total", metrics.Counter, "Packets received again.", func(l *stack.Link) float64 { return float64(l.Duplicates) }),
-	linkMetric("deferred_total", metrics.Counter, "Packets received before their turn.", func(l *stack.Link) float64 { return float64(l.Deferred) }),
-	linkMetric("congested_total", metrics.Counter, "Writes turned away for a while.", func(l *stack.Link) float64 { return float64(l.Congested) }),
-	linkMetric("resets_total", metrics.Counter, "Times the link went down.", func(l *stack.Link) float64 { return float64(l.Resets) }),
-	linkMetric("unacked_packets", metrics.Gauge, "Packets sent and not acknowledged.", func(l *stack.Link) float64 { return float64(l.Unacked) }),
-	linkMetric("backlog_packets", metrics.Gauge, "Packets that wait to be sent.", func(l *stack.Link) float64 { return float64(l.Backlog) }),
-	linkMetric("window_packets", metrics.Gauge, "Packets that may be unacknowledged.", func(l *stack.Link) float64 { return float64(l.Window) }),
-	linkMetric("waiting_writes", metrics.Gauge, "Writes that wait for the link.", func(l *stack.Link) float64 { return float64(l.Senders) }),
+	linkMetric("up", metrics.Gauge, "1 while the link is up.", func(l *admin.Link) float64 { return truth(l.Up) }),
+	linkMetric("active", metrics.Gauge, "1 while it carries messages.", func(l *admin.Link) float64 { return truth(l.Active) }),
+	linkMetric("tolerance_seconds", metrics.Gauge, "How long the peer may be silent.", func(l *admin.Link) float64 { return l.Tolerance.Seconds() }),
+	linkMetric("rtt_seconds", metrics.Gauge, "Round trip, estimated; 0: unknown.", func(l *admin.Link) float64 { return l.RTT.Seconds() }),
+	linkMetric("packets_in_total", metrics.Counter, "Packets received.", func(l *admin.Link) float64 { return float64(l.RecvPackets) }),
+	linkMetric("packets_out_total", metrics.Counter, "Packets sent.", func(l *admin.Link) float64 { return float64(l.SentPackets) }),
+	linkMetric("retransmits_total", metrics.Counter, "Packets sent again.", func(l *admin.Link) float64 { return float64(l.Retransmits) }),
+	linkMetric("duplicates_total", metrics.Counter, "Packets received again.", func(l *admin.Link) float64 { return float64(l.Duplicates) }),
+	linkMetric("deferred_total", metrics.Counter, "Packets received before their turn.", func(l *admin.Link) float64 { return float64(l.Deferred) }),
+	linkMetric("congested_total", metrics.Counter, "Writes turned away for a while.", func(l *admin.Link) float64 { return float64(l.Congested) }),
+	linkMetric("resets_total", metrics.Counter, "Times the link went down.", func(l *admin.Link) float64 { return float64(l.Resets) }),
+	linkMetric("unacked_packets", metrics.Gauge, "Packets sent and not acknowledged.", func(l *admin.Link) float64 { return float64(l.Unacked) }),
+	linkMetric("backlog_packets", metrics.Gauge, "Packets that wait to be sent.", func(l *admin.Link) float64 { return float64(l.Backlog) }),
+	linkMetric("window_packets", metrics.Gauge, "Packets that may be unacknowledged.", func(l *admin.Link) float64 { return float64(l.Window) }),
+	linkMetric("waiting_writes", metrics.Gauge, "Writes that wait for the link.", func(l *admin.Link) float64 { return float64(l.Senders) }),
 }
 
 func truth(b bool) float64 {

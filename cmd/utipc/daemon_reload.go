@@ -94,7 +94,7 @@ func (d *daemonProcess) changeBearers(ctx context.Context, is []settings.Bearer)
 	}
 	failed = d.keeper.want(ctx, wishes, kept)
 	for _, b := range changed {
-		err := d.node.SetBearer(settingsWish(b).ID, bearerConfig(d.filled(b)))
+		err := d.node.Admin().SetBearer(ctx, settingsWish(b).ID, bearerConfig(d.filled(b)))
 		if err != nil && kept[settingsWish(b).ID].dev != nil { // else the links begin so
 			failed = append(failed, err)
 		}

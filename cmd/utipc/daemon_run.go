@@ -75,7 +75,7 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 		return errors.Join(err, d.stop())
 	}
 	d.log.Info("ready", "node", d.node.Addr().String(), "socket", p.settings.Socket.Path, "pid", os.Getpid())
-	if len(d.node.Bearers()) == 0 {
+	if all, err := d.node.Admin().Bearers(ctx); err == nil && len(all) == 0 {
 		d.log.Warn("there is no bearer yet, the node speaks to nobody: name one in the settings, or use 'utipc bearer enable'")
 	}
 	d.status = d.describe()
@@ -186,7 +186,8 @@ func (d *daemonProcess) alive() {
 // the server.
 func (d *daemonProcess) describe() string {
 	up := map[stack.NodeAddr]bool{}
-	for _, l := range d.node.Links() {
+	links, _ := d.node.Admin().Links(context.Background()) // of a node in this process it cannot fail
+	for _, l := range links {
 		if l.Up {
 			up[l.Peer] = true
 		}

@@ -176,7 +176,11 @@ func (d *demoRun) boot() error {
 		}
 	}
 	d.say("links are up, every node knows all names")
-	for _, b := range d.nodes[0].node.Names() {
+	names, err := d.nodes[0].node.Admin().Names(d.ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range names {
 		if b.Scope == stack.ClusterScope {
 			d.say("    %-9s at %v", b.Range, b.Socket)
 		}
@@ -323,7 +327,11 @@ func (d *demoRun) powerLoss() (time.Duration, error) {
 		}
 	}
 	detected := time.Since(cut)
-	for _, b := range alpha.node.Names() {
+	names, err := alpha.node.Admin().Names(d.ctx)
+	if err != nil {
+		return 0, err
+	}
+	for _, b := range names {
 		if b.Socket.Node == gamma.node.Addr() {
 			return 0, fmt.Errorf("alpha still knows %v of the dead node", b.Range)
 		}

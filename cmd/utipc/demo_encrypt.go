@@ -35,12 +35,18 @@ func (d *demoRun) sealed() error {
 		return nil
 	}
 	for _, n := range d.nodes {
-		e := n.node.Encryption()
+		e, err := n.node.Admin().Encryption(d.ctx)
+		if err != nil {
+			return err
+		}
 		if e.Keys.Sealed == 0 || e.Keys.Opened == 0 || e.PlainDropped > 0 {
 			return errors.New("the frames of " + n.name + " were not all sealed")
 		}
 	}
-	e := d.nodes[0].node.Encryption()
+	e, err := d.nodes[0].node.Admin().Encryption(d.ctx)
+	if err != nil {
+		return err
+	}
 	d.say("every frame was sealed: %s sealed %d and opened %d, under one master key of 16 bytes", d.nodes[0].name, e.Keys.Sealed, e.Keys.Opened)
 	return nil
 }

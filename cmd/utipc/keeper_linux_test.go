@@ -3,6 +3,7 @@
 package main
 
 import (
+	"context"
 	"fmt"
 	"net/netip"
 	"os"
@@ -14,7 +15,9 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/test/netns"
 )
 
@@ -22,7 +25,7 @@ import (
 type kept struct {
 	*service
 	node *stack.Node
-	see  *stack.Watch
+	see  admin.Watch
 	ns   *netns.NS
 }
 
@@ -41,7 +44,7 @@ func keepIn(t *testing.T, ns *netns.NS, args ...string) *kept {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { k.node.Close(t.Context()) })
-	if k.see, err = k.node.Watch(); err != nil {
+	if k.see, err = k.node.Admin().Watch(context.Background()); err != nil {
 		t.Fatal(err)
 	}
 	return k
@@ -62,7 +65,7 @@ func (k *kept) linked(nodes int) {
 	k.t.Helper()
 	k.until(fmt.Sprintf("%d links", nodes), func() bool {
 		up := 0
-		for _, l := range k.node.Links() {
+		for _, l := range must.Get(k.node.Admin().Links(context.Background())) {
 			if l.Up {
 				up++
 			}
@@ -75,7 +78,7 @@ func (k *kept) linked(nodes int) {
 func (k *kept) changed(state, reason string) {
 	k.t.Helper()
 	k.until(state+" "+reason, func() bool {
-		all := k.node.Bearers()
+		all := must.Get(k.node.Admin().Bearers(context.Background()))
 		return len(all) > 0 && all[0].State == state && strings.Contains(all[0].Reason, reason)
 	})
 }
@@ -125,7 +128,7 @@ func TestBearersAreKept(t *testing.T) {
 			cable()
 			a.linked(1)
 			a.changed("up", "")
-			if got := a.node.Bearers()[0].Links.Priority; got != 7 {
+			if got := must.Get(a.node.Admin().Bearers(context.Background()))[0].Links.Priority; got != 7 {
 				t.Errorf("got a priority of %d, want 7 as before", got)
 			}
 		})
@@ -152,7 +155,7 @@ func TestBearersAreKept(t *testing.T) {
 		a := keepIn(t, x, "--address", "1.1.1", "--if", "lan7")
 		keepIn(t, y, "--address", "1.1.2", "--if", "eth0")
 		a.linked(1)
-		if got := a.node.Links()[0].Name; !strings.HasPrefix(got, "1001001:lan7-1001002:eth0") {
+		if got := must.Get(a.node.Admin().Links(context.Background()))[0].Name; !strings.HasPrefix(got, "1001001:lan7-1001002:eth0") {
 			t.Errorf("got the link %s, want one on lan7", got)
 		}
 		x.Run("ip", "link", "add", "br0", "type", "bridge")
@@ -162,10 +165,10 @@ func TestBearersAreKept(t *testing.T) {
 		a.linked(1)
 		x.Run("ip", "link", "set", "dev", "eth0", "master", "br0")
 		a.changed("waiting", "br0")
-		if err := a.node.DisableBearer(t.Context(), "lan7"); err != nil {
+		if err := a.node.Admin().DisableBearer(t.Context(), "lan7"); err != nil {
 			t.Errorf("disabling a bearer that waits: %v", err)
 		}
-		if got := a.node.Bearers(); len(got) != 0 {
+		if got := must.Get(a.node.Admin().Bearers(context.Background())); len(got) != 0 {
 			t.Errorf("got %+v, want no bearer", got)
 		}
 	})
@@ -222,18 +225,18 @@ func TestRemotesChange(t *testing.T) {
 		}
 	}
 	to := netip.MustParseAddrPort(at[2])
-	for _, err := range []error{a.node.RemoveRemote("U0", to), a.node.AddRemote("U0", to)} {
+	for _, err := range []error{a.node.Admin().RemoveRemote(context.Background(), "U0", to), a.node.Admin().AddRemote(context.Background(), "U0", to)} {
 		if err != nil {
 			t.Error(err)
 		}
 	}
-	if err := a.node.RemoveRemote("U0", netip.MustParseAddrPort("127.0.0.1:10")); err == nil {
+	if err := a.node.Admin().RemoveRemote(context.Background(), "U0", netip.MustParseAddrPort("127.0.0.1:10")); err == nil {
 		t.Error("a remote that is none was removed")
 	}
 	if got := strings.Count(a.said(), "link down"); got != 0 {
 		t.Errorf("%d links went down", got)
 	}
-	if up := len(a.node.Links()); up != 2 {
+	if up := len(must.Get(a.node.Admin().Links(context.Background()))); up != 2 {
 		t.Errorf("got %d links, want 2", up)
 	}
 }

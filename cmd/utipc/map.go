@@ -103,7 +103,10 @@ func (m *mapper) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 	if !m.own {
 		a.settle(ctx, m.wait)
 	}
-	v := a.view()
+	v, err := a.view()
+	if err != nil {
+		return err
+	}
 	switch {
 	case m.json:
 		return newEncoder(out).Encode(v)
@@ -111,6 +114,6 @@ func (m *mapper) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		_, err := fmt.Fprintf(out, "%s\n", v.svg(true))
 		return err
 	}
-	_, err := io.WriteString(out, v.text())
+	_, err = io.WriteString(out, v.text())
 	return err
 }

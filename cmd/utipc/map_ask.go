@@ -52,9 +52,12 @@ func (a *asker) close() {
 }
 
 // look asks nodes that are up and not asked yet, and forgets those that are not known
-// any more.
+// any more. It does nothing when the daemon does not answer.
 func (a *asker) look() {
-	peers := a.n.Peers()
+	peers, err := a.n.Admin().Peers(a.ctx)
+	if err != nil {
+		return
+	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	known := map[stack.NodeAddr]bool{}

@@ -62,7 +62,11 @@ func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) err
 		a.settle(ctx, m.wait)
 	}
 	s := &mapServer{hosts: m.hosts, changed: make(chan struct{})}
-	if err := s.update(a.view()); err != nil {
+	v, err := a.view()
+	if err == nil {
+		err = s.update(v)
+	}
+	if err != nil {
 		l.Close()
 		return err
 	}
@@ -83,7 +87,9 @@ func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) err
 				if !m.own {
 					a.look()
 				}
-				s.update(a.view())
+				if v, err := a.view(); err == nil { // else the last one stays
+					s.update(v)
+				}
 			}
 		}
 	})

@@ -4,6 +4,7 @@ package main
 
 import (
 	"cmp"
+	"errors"
 	"math"
 	"slices"
 	"time"
@@ -57,22 +58,29 @@ type mapPair struct {
 	a, b stack.NodeAddr
 }
 
-// view is what is known now.
-func (a *asker) view() *mapView {
+// view is what is known now. Errors: those of the calls of the node.
+func (a *asker) view() (*mapView, error) {
 	n := a.n
+	bindings, err1 := n.Admin().Names(a.ctx)
+	links, err2 := n.Admin().Links(a.ctx)
+	peers, err3 := n.Admin().Peers(a.ctx)
+	if err := errors.Join(err1, err2, err3); err != nil {
+		return nil, err
+	}
 	v := &mapView{Time: time.Now(), Self: n.Addr().String(), Links: []mapLink{}, Pairs: []mapPair{}}
 	names := map[stack.NodeAddr]int{}
-	for _, b := range n.Names() {
+	for _, b := range bindings {
 		if b.Scope == stack.ClusterScope && b.Range.Type > stack.LinkState { // not those of the topology service and of nodes
 			names[b.Socket.Node]++
 		}
 	}
 	v.Nodes = append(v.Nodes, mapNode{v.Self, printable.Prefix(n.Identity().String(), longestText), true, names[n.Addr()], true, "", n.Addr()})
-	for _, l := range n.Links() {
-		v.Links = append(v.Links, mapLink{l.Peer.String(), printable.Prefix(l.Bearer, longestText), l.State(), int(l.Priority), l.Tolerance.Milliseconds(),
-			100 * l.RetransmitRatio(), float64(l.RTT) / float64(time.Microsecond), l.Resets, l.Peer})
+	for _, l := range links {
+		v.Links = append(v.Links, mapLink{
+			l.Peer.String(), printable.Prefix(l.Bearer, longestText), l.State(), int(l.Priority), l.Tolerance.Milliseconds(),
+			100 * l.RetransmitRatio(), float64(l.RTT) / float64(time.Microsecond), l.Resets, l.Peer,
+		})
 	}
-	peers := n.Peers()
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	type pair struct{ a, b stack.NodeAddr }
@@ -107,7 +115,7 @@ func (a *asker) view() *mapView {
 		v.Pairs = append(v.Pairs, mapPair{k.a.String(), k.b.String(), max(e[0], e[1]), e[0] > 0 && e[1] > 0, k.a, k.b})
 	}
 	slices.SortFunc(v.Pairs, func(x, y mapPair) int { return cmp.Or(cmp.Compare(x.a, y.a), cmp.Compare(x.b, y.b)) })
-	return v
+	return v, nil
 }
 
 // index is a node's place in Nodes; -1 of one that only others know.

@@ -139,17 +139,34 @@ func (p *pinger) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		err = broken
 	}
 	if p.stats {
-		fmt.Fprintf(out, "\n%v", n.BroadcastLink())
-		for _, l := range n.Links() {
-			fmt.Fprintf(out, "\n%v", &l)
-		}
-		for _, m := range n.Monitor() {
-			fmt.Fprint(out, m.Summary())
-		}
-		s := n.Stats()
-		fmt.Fprintf(out, "\n%s, %d bytes kept for others\n", dropped(s.Drops), s.Kept)
+		err = errors.Join(err, printStatistics(ctx, n, out))
 	}
 	return err
+}
+
+// lookTime is how long a daemon has to report how things stand when a command is over.
+const lookTime = 8 * time.Second
+
+// printStatistics prints what the node has counted, when ctx is done too.
+func printStatistics(ctx context.Context, n *stack.Node, out io.Writer) error {
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), lookTime)
+	defer cancel()
+	cast, err1 := n.Admin().BroadcastLink(ctx)
+	links, err2 := n.Admin().Links(ctx)
+	monitors, err3 := n.Admin().Monitor(ctx)
+	s, err4 := n.Admin().Stats(ctx)
+	if err := errors.Join(err1, err2, err3, err4); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "\n%v", cast)
+	for _, l := range links {
+		fmt.Fprintf(out, "\n%v", &l)
+	}
+	for _, m := range monitors {
+		fmt.Fprint(out, m.Summary())
+	}
+	fmt.Fprintf(out, "\n%s, %d bytes kept for others\n", dropped(s.Drops), s.Kept)
+	return nil
 }
 
 // dropped says which frames and messages of others went no further, and why.
@@ -162,8 +179,14 @@ func dropped(d fmt.Stringer) string {
 
 // links says how the node's links stand, for an error.
 func links(n *stack.Node) string {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	all, err := n.Admin().Links(ctx)
+	if err != nil {
+		return "not known: " + err.Error()
+	}
 	s := ""
-	for _, l := range n.Links() {
+	for _, l := range all {
 		s += fmt.Sprintf(" %v on %s %s", l.Peer, l.Bearer, strings.ToLower(l.State()))
 	}
 	if s == "" {
@@ -175,7 +198,10 @@ func links(n *stack.Node) string {
 // foreign says, for an error, why frames were dropped where no other node was heard: they
 // may be of another network, or under another key.
 func foreign(n *stack.Node) string {
-	if d := n.Stats().Drops.String(); d != "" {
+	ctx, cancel := context.WithTimeout(context.Background(), lookTime)
+	defer cancel()
+	s, err := n.Admin().Stats(ctx)
+	if d := s.Drops.String(); err == nil && d != "" {
 		return "; frames dropped: " + d
 	}
 	return ""

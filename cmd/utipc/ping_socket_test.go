@@ -70,7 +70,7 @@ func TestPingJSON(t *testing.T) {
 	defer n.Close(t.Context())
 	to := stack.Service{Type: 18888, Instance: 17}
 	deaf := 0
-	if _, err := n.Handle(t.Context(), to, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+	if _, err := n.Handle(t.Context(), to, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
 		if deaf++; deaf < 3 {
 			w.Send(m.Data)
 		}

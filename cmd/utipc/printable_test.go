@@ -18,6 +18,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/tap"
 )
 
@@ -63,9 +64,17 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 		t.Fatal(err)
 	}
 	ways := [][]string{
-		{"decode", capture}, {"decode", "--json", capture}, {"decode", "--ladder", capture}, {"decode", "--stats", capture},
-		{"decode", "--stats", "--json", capture}, {"decode", capture, capture}, {"decode", filepath.Join(dir, hostileText)},
-		{"daemon", "--config", settings}, {"daemon", "--config", settings, "--log-format", "json"}, {"--" + hostileText}, {hostileText},
+		{"decode", capture},
+		{"decode", "--json", capture},
+		{"decode", "--ladder", capture},
+		{"decode", "--stats", capture},
+		{"decode", "--stats", "--json", capture},
+		{"decode", capture, capture},
+		{"decode", filepath.Join(dir, hostileText)},
+		{"daemon", "--config", settings},
+		{"daemon", "--config", settings, "--log-format", "json"},
+		{"--" + hostileText},
+		{hostileText},
 	}
 	for _, c := range newProgram().Commands {
 		ways = append(ways, []string{c.Name, "--" + hostileText}, []string{c.Name, hostileText, hostileText, hostileText},
@@ -99,10 +108,10 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 // Mutation it catches: one of these shows a text as it is.
 func TestHostileTextsInLines(t *testing.T) {
 	const text = hostileText + "\nsecond"
-	l := stack.Link{Name: text, Bearer: text}
+	l := admin.Link{Name: text, Bearer: text}
 	for name, got := range map[string]string{
 		"link":   tipcshow.LinkName(&l, stack.Identity{}, 1),
-		"bearer": tipcshow.BearerName(&stack.BearerStatus{Name: text, Medium: "eth"}),
+		"bearer": tipcshow.BearerName(&admin.BearerStatus{Name: text, Medium: "eth"}),
 	} {
 		if s := steers(got); s != "" || strings.Contains(got, "\n") {
 			t.Errorf("%s: %q", name, got)

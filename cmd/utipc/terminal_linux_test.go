@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // openPTY opens a terminal of 120 by 40 and the end that somebody sits at.
@@ -86,7 +87,7 @@ func TestTopInTerminal(t *testing.T) {
 // ping and audit do the same on the daemon's node.
 func TestPingAndAuditAttached(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
-		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) })
+		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) })
 		if _, err := all[1].Handle(t.Context(), stack.Service{Type: 18888, Instance: 17}, echo); err != nil {
 			t.Fatal(err)
 		}
@@ -96,7 +97,7 @@ func TestPingAndAuditAttached(t *testing.T) {
 			t.Errorf("ping: %v, %s", err, out)
 		}
 		out = newHeard()
-		a := auditor{wait: time.Minute, AuditConfig: stack.AuditConfig{Patience: time.Minute}}
+		a := auditor{wait: time.Minute, AuditConfig: admin.AuditConfig{Patience: time.Minute}}
 		if err := a.run(t.Context(), all[0], out); err != nil || !strings.HasSuffix(out.String(), "differences: 0\n") {
 			t.Errorf("audit: %v, %s", err, out)
 		}

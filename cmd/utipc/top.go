@@ -121,7 +121,10 @@ func (t *top) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
 	}
 	tick := time.NewTicker(t.interval)
 	defer tick.Stop()
-	t.last = takeSample(n)
+	var err error
+	if t.last, err = takeSample(ctx, n); err != nil && ctx.Err() == nil {
+		return err
+	}
 	for drawn := 0; ; {
 		select {
 		case <-ctx.Done():
@@ -137,7 +140,10 @@ func (t *top) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
 			if t.paused {
 				continue
 			}
-			now := takeSample(n)
+			now, err := takeSample(ctx, n)
+			if err != nil {
+				continue // it has ended, or the daemon is restarting
+			}
 			t.view = now.since(t.last)
 			t.last = now
 			drawn++

@@ -4,26 +4,33 @@ package main
 
 import (
 	"cmp"
+	"context"
+	"errors"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A topSample is how a node stands at a moment.
 type topSample struct {
 	at      time.Time
 	node    stack.NodeAddr
-	stats   stack.Stats
-	links   []stack.Link
-	sockets []stack.Socket
+	stats   admin.Stats
+	links   []admin.Link
+	sockets []admin.Socket
 	waits   []stack.Wait
 }
 
-func takeSample(n *stack.Node) topSample {
-	return topSample{time.Now(), n.Addr(), n.Stats(), n.Links(), n.Sockets(), n.Waits()}
+func takeSample(ctx context.Context, n *stack.Node) (topSample, error) {
+	stats, err1 := n.Admin().Stats(ctx)
+	links, err2 := n.Admin().Links(ctx)
+	sockets, err3 := n.Admin().Sockets(ctx)
+	waits, err4 := n.Waits(ctx)
+	return topSample{time.Now(), n.Addr(), stats, links, sockets, waits}, errors.Join(err1, err2, err3, err4)
 }
 
 // A topView is a picture: what happened between two samples. Rates are per second.
@@ -105,7 +112,7 @@ func (s topSample) since(was topSample) topView {
 		peer   stack.NodeAddr
 		bearer string
 	}
-	links := map[linkKey]stack.Link{}
+	links := map[linkKey]admin.Link{}
 	for _, l := range was.links {
 		links[linkKey{l.Peer, l.Bearer}] = l
 	}
@@ -130,7 +137,7 @@ func (s topSample) since(was topSample) topView {
 	for _, w := range s.waits {
 		waiting[w.Socket.Port] += min(s.at.Sub(w.Since), s.at.Sub(was.at))
 	}
-	sockets := map[uint32]stack.Socket{}
+	sockets := map[uint32]admin.Socket{}
 	for _, k := range was.sockets {
 		sockets[k.Addr.Port] = k
 	}
@@ -170,7 +177,7 @@ func grown(now, before uint64) uint64 {
 }
 
 // socketName says in short who a socket is: what it is bound to, or its peer.
-func socketName(s stack.Socket) string {
+func socketName(s admin.Socket) string {
 	var parts []string
 	for i, b := range s.Bindings {
 		if i == 2 {

@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -56,22 +57,24 @@ func liveBed(t *testing.T, nodes int) (all []*stack.Node) {
 // What happened between two samples: rates, rows of what is new, counters that began anew.
 func TestTopRates(t *testing.T) {
 	at := time.Unix(1000, 0)
-	link := func(sent, again uint64) stack.Link {
-		l := stack.Link{Peer: 0x1001002, Bearer: "eth0\x1b[2J", Up: true, Active: true}
+	link := func(sent, again uint64) admin.Link {
+		l := admin.Link{Peer: 0x1001002, Bearer: "eth0\x1b[2J", Up: true, Active: true}
 		l.SentPackets, l.Retransmits, l.RTT = sent, again, 1500*time.Microsecond
 		return l
 	}
-	socket := func(port uint32, in uint64, blocked time.Duration) stack.Socket {
-		s := stack.Socket{Addr: stack.SocketAddr{Node: 0x1001001, Port: port}, Bindings: []stack.Binding{{Range: stack.Range{Type: 18888, Lower: 17, Upper: 17}}}}
+	socket := func(port uint32, in uint64, blocked time.Duration) admin.Socket {
+		s := admin.Socket{Addr: stack.SocketAddr{Node: 0x1001001, Port: port}, Bindings: []stack.Binding{{Range: stack.Range{Type: 18888, Lower: 17, Upper: 17}}}}
 		s.MessagesIn, s.BytesIn, s.BlockedFor = in, 100*in, blocked
 		return s
 	}
 	inside := socket(1, 5, 0)
 	inside.Inside = true
-	was := topSample{at: at, node: 0x1001001, links: []stack.Link{link(100, 10)}, sockets: []stack.Socket{inside, socket(7, 50, time.Second), socket(8, 500, 0)}}
-	now := topSample{at: at.Add(2 * time.Second), node: 0x1001001, links: []stack.Link{link(280, 30)}, sockets: []stack.Socket{inside, socket(7, 250, 2*time.Second), socket(8, 20, 0), socket(9, 2, 0)}}
-	now.waits = []stack.Wait{{Socket: stack.SocketAddr{Node: 0x1001001, Port: 7}, To: stack.Service{Type: 18888, Instance: 3}, Bytes: 64, Since: at,
-		BlockedError: stack.BlockedError{Name: stack.Service{Type: 18888, Instance: 3}}}}
+	was := topSample{at: at, node: 0x1001001, links: []admin.Link{link(100, 10)}, sockets: []admin.Socket{inside, socket(7, 50, time.Second), socket(8, 500, 0)}}
+	now := topSample{at: at.Add(2 * time.Second), node: 0x1001001, links: []admin.Link{link(280, 30)}, sockets: []admin.Socket{inside, socket(7, 250, 2*time.Second), socket(8, 20, 0), socket(9, 2, 0)}}
+	now.waits = []stack.Wait{{
+		Socket: stack.SocketAddr{Node: 0x1001001, Port: 7}, To: stack.Service{Type: 18888, Instance: 3}, Bytes: 64, Since: at,
+		BlockedError: stack.BlockedError{Name: stack.Service{Type: 18888, Instance: 3}},
+	}}
 	v := now.since(was)
 	v.sort("rate")
 	want := []string{

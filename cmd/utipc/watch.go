@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 var watchCommand = cmdline.Command{
@@ -184,7 +185,7 @@ type watchEvent struct {
 	Socket string    `json:"socket,omitempty"`
 	Scope  string    `json:"scope,omitempty"`
 
-	What *stack.NodeEvent `json:"what,omitempty"` // of own
+	What *admin.NodeEvent `json:"what,omitempty"` // of own
 }
 
 // newWatchEvent tells of an event of a kind.
@@ -258,7 +259,7 @@ func (w *watcher) run(ctx context.Context, n *stack.Node, out io.Writer) error {
 		}
 	}
 	if w.own {
-		own, err := n.Watch()
+		own, err := n.Admin().Watch(ctx)
 		if err != nil {
 			return err
 		}

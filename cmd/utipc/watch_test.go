@@ -92,7 +92,7 @@ func TestWatchOwn(t *testing.T) {
 		done := make(chan error, 1)
 		go func() { done <- w.run(t.Context(), all[0], &out) }()
 		for waiting := true; waiting; { // until it watches
-			if err := all[0].SetLink(0x1001002, "eth0", stack.LinkConfig{Priority: uint8(10 + time.Now().UnixNano()%10)}); err != nil { // a new priority resets the link
+			if err := all[0].Admin().SetLink(context.Background(), 0x1001002, "eth0", stack.LinkConfig{Priority: uint8(10 + time.Now().UnixNano()%10)}); err != nil { // a new priority resets the link
 				t.Fatal(err)
 			}
 			select {

@@ -8,23 +8,23 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/printable"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // BearerName is a bearer's name as tipc(8) says it, "eth:eth0".
-func BearerName(b *stack.BearerStatus) string {
+func BearerName(b *admin.BearerStatus) string {
 	return b.Medium + ":" + printable.Prefix(b.Name, 32)
 }
 
 // Bearers writes what "tipc bearer list" prints.
-func Bearers(w io.Writer, all []stack.BearerStatus) {
+func Bearers(w io.Writer, all []admin.BearerStatus) {
 	for i := range all {
 		fmt.Fprintln(w, BearerName(&all[i]))
 	}
 }
 
 // BearerStates writes how bearers stand, since when, and why.
-func BearerStates(w io.Writer, all []stack.BearerStatus) {
+func BearerStates(w io.Writer, all []admin.BearerStatus) {
 	fmt.Fprintf(w, "%-20s %-8s %6s %7s %-20s %s\n", "BEARER", "STATE", "MTU", "CHANGES", "SINCE", "REASON")
 	for i := range all {
 		b := &all[i]
@@ -41,7 +41,7 @@ func BearerStates(w io.Writer, all []stack.BearerStatus) {
 }
 
 // BearersJSON is the same as JSON, and beside it settings and counters.
-func BearersJSON(all []stack.BearerStatus) Array {
+func BearersJSON(all []admin.BearerStatus) Array {
 	list := Array{}
 	for i := range all {
 		b := &all[i]
@@ -65,7 +65,7 @@ func BearersJSON(all []stack.BearerStatus) Array {
 }
 
 // MediaJSON is "tipc media list" as JSON, with settings.
-func MediaJSON(all []stack.MediumConfig) Array {
+func MediaJSON(all []admin.MediumConfig) Array {
 	list := Array{}
 	for _, m := range all {
 		o := Object{{"media", m.Name}, {"priority", m.Priority}, {"tolerance", m.Tolerance.Milliseconds()}, {"window", m.Window}}

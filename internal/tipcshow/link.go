@@ -8,6 +8,7 @@ import (
 
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // BroadcastLink is the name of the link that goes to all nodes.
@@ -15,7 +16,7 @@ const BroadcastLink = "broadcast-link"
 
 // LinkName is what tipc(8) calls a link of the node with that identity and address. One
 // that never was up does not know the peer's interface.
-func LinkName(l *stack.Link, id stack.Identity, own stack.NodeAddr) string {
+func LinkName(l *admin.Link, id stack.Identity, own stack.NodeAddr) string {
 	name := l.Name
 	if name == "" {
 		name = id.LinkText(own) + ":" + l.Bearer + "-" + l.Identity.LinkText(l.Peer) + ":unknown"
@@ -26,11 +27,11 @@ func LinkName(l *stack.Link, id stack.Identity, own stack.NodeAddr) string {
 // A LinkRow is a link with its name.
 type LinkRow struct {
 	Name string
-	stack.Link
+	admin.Link
 }
 
 // LinkRows gives links their names.
-func LinkRows(all []stack.Link, id stack.Identity, own stack.NodeAddr) []LinkRow {
+func LinkRows(all []admin.Link, id stack.Identity, own stack.NodeAddr) []LinkRow {
 	rows := make([]LinkRow, len(all))
 	for i := range all {
 		rows[i] = LinkRow{LinkName(&all[i], id, own), all[i]}

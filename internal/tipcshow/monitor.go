@@ -8,17 +8,18 @@ import (
 
 	"github.com/utipc/utipc/monitor"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // MonitorList writes what "tipc link monitor list" prints.
-func MonitorList(w io.Writer, all []stack.Monitor) {
+func MonitorList(w io.Writer, all []admin.Monitor) {
 	for i := range all {
 		io.WriteString(w, all[i].String())
 	}
 }
 
 // MonitorListJSON is the same as JSON.
-func MonitorListJSON(all []stack.Monitor) Array {
+func MonitorListJSON(all []admin.Monitor) Array {
 	list := Array{}
 	for _, m := range all {
 		rows := Array{}
@@ -54,14 +55,14 @@ func told(all []monitor.Member, named bool) Array {
 }
 
 // MonitorSummary writes what "tipc link monitor summary" prints.
-func MonitorSummary(w io.Writer, all []stack.Monitor) {
+func MonitorSummary(w io.Writer, all []admin.Monitor) {
 	for i := range all {
 		io.WriteString(w, all[i].Summary())
 	}
 }
 
 // MonitorSummaryJSON is the same as JSON.
-func MonitorSummaryJSON(all []stack.Monitor) Array {
+func MonitorSummaryJSON(all []admin.Monitor) Array {
 	list := Array{}
 	for _, m := range all {
 		list = append(list, Object{

@@ -10,13 +10,14 @@ import (
 
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A Namer gives the text of a node, by its address: its identity.
 type Namer func(stack.NodeAddr) string
 
 // Names returns the Namer of a node and those that it knows.
-func Names(own stack.NodeAddr, id stack.Identity, peers []stack.Peer) Namer {
+func Names(own stack.NodeAddr, id stack.Identity, peers []admin.Peer) Namer {
 	known := map[stack.NodeAddr]string{own: identity(id, own)}
 	for _, p := range peers {
 		known[p.Node] = identity(p.Identity, p.Node)

@@ -9,10 +9,11 @@ import (
 	"slices"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // Nodes writes what "tipc node list" prints: the other nodes, by address.
-func Nodes(w io.Writer, peers []stack.Peer) {
+func Nodes(w io.Writer, peers []admin.Peer) {
 	fmt.Fprintf(w, "%-32s %-8s %s\n", "Node Identity", "Hash", "State")
 	for _, p := range byAddress(peers) {
 		fmt.Fprintf(w, "%-32s %08x %s\n", identity(p.Identity, p.Node), uint32(p.Node), upDown(p.Up))
@@ -20,7 +21,7 @@ func Nodes(w io.Writer, peers []stack.Peer) {
 }
 
 // NodesJSON is the same as JSON, and beside it what went to and fro.
-func NodesJSON(peers []stack.Peer) Array {
+func NodesJSON(peers []admin.Peer) Array {
 	rows := Array{}
 	for _, p := range byAddress(peers) {
 		rows = append(rows, Object{
@@ -30,8 +31,8 @@ func NodesJSON(peers []stack.Peer) Array {
 	return rows
 }
 
-func byAddress(peers []stack.Peer) []stack.Peer {
-	return slices.SortedFunc(slices.Values(peers), func(a, b stack.Peer) int { return cmp.Compare(a.Node, b.Node) })
+func byAddress(peers []admin.Peer) []admin.Peer {
+	return slices.SortedFunc(slices.Values(peers), func(a, b admin.Peer) int { return cmp.Compare(a.Node, b.Node) })
 }
 
 // Identity writes what "tipc node get identity" prints.

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/monitor"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 const own stack.NodeAddr = 0x1001001
@@ -56,8 +57,8 @@ func identity(s string) stack.Identity {
 
 var (
 	ownID = frame.AddrIdentity(own)
-	nodeD = stack.Peer{Node: 0x2a6f6465, Identity: identity("nodeD"), Up: true}
-	peers = []stack.Peer{nodeD, {Node: 0x1001002, Identity: frame.AddrIdentity(0x1001002), Up: true}, {Node: 0x1001003, Identity: frame.AddrIdentity(0x1001003)}}
+	nodeD = admin.Peer{Node: 0x2a6f6465, Identity: identity("nodeD"), Up: true}
+	peers = []admin.Peer{nodeD, {Node: 0x1001002, Identity: frame.AddrIdentity(0x1001002), Up: true}, {Node: 0x1001003, Identity: frame.AddrIdentity(0x1001003)}}
 )
 
 func binding(typ, lower, upper uint32, s stack.Scope, port uint32, n stack.NodeAddr) stack.Binding {
@@ -111,10 +112,10 @@ nodeD                            2a6f6465
 
 func TestSockets(t *testing.T) {
 	at := func(port uint32) stack.SocketAddr { return stack.SocketAddr{Node: own, Port: port, Net: "tipcrdm"} }
-	sockets := []stack.Socket{
+	sockets := []admin.Socket{
 		{Addr: at(3294120309)},
-		{Addr: at(279341669), Kind: stack.ConnectedSocket, Peer: stack.SocketAddr{Node: 0x1001002, Port: 300195701}, Service: stack.Service{Type: 9190, Instance: 1}},
-		{Addr: at(1804621048), Kind: stack.ConnectedSocket, Peer: stack.SocketAddr{Node: 0x1001002, Port: 3059556951}},
+		{Addr: at(279341669), Kind: admin.ConnectedSocket, Peer: stack.SocketAddr{Node: 0x1001002, Port: 300195701}, Service: stack.Service{Type: 9190, Instance: 1}},
+		{Addr: at(1804621048), Kind: admin.ConnectedSocket, Peer: stack.SocketAddr{Node: 0x1001002, Port: 3059556951}},
 		{Addr: at(3865663524), Bindings: []stack.Binding{
 			binding(18888, 17, 17, stack.ClusterScope, 3865663524, own), binding(18888, 20, 29, stack.NodeScope, 3865663524, own),
 		}},
@@ -135,7 +136,7 @@ socket 3865663524
 }
 
 func links() []tipcshow.LinkRow {
-	l := stack.Link{
+	l := admin.Link{
 		Peer: 0x1001002, Identity: frame.AddrIdentity(0x1001002), Bearer: "eth0", Name: "1001001:eth0-1001002:eth0",
 		Up: true, Active: true, MTU: 1500, Priority: 10, Tolerance: 1500 * time.Millisecond,
 		Statistics: flowctl.Statistics{
@@ -147,7 +148,7 @@ func links() []tipcshow.LinkRow {
 			Window:  50,
 		},
 	}
-	return tipcshow.LinkRows([]stack.Link{l, {Peer: 0x1001003, Bearer: "eth0"}, {Peer: nodeD.Node, Identity: nodeD.Identity, Bearer: "eth0"}}, ownID, own)
+	return tipcshow.LinkRows([]admin.Link{l, {Peer: 0x1001003, Bearer: "eth0"}, {Peer: nodeD.Node, Identity: nodeD.Identity, Bearer: "eth0"}}, ownID, own)
 }
 
 func TestLinks(t *testing.T) {
@@ -192,7 +193,7 @@ func TestStatistics(t *testing.T) {
 }
 
 func TestBroadcastStatistics(t *testing.T) {
-	var l stack.BroadcastLink
+	var l admin.BroadcastLink
 	l.Window, l.SentPackets, l.SentBundles, l.SentBundled, l.RecvNacks, l.Retransmits, l.Congested = 50, 467, 45, 1131, 1, 13, 1
 	want := `Link <broadcast-link>
   Window:50 packets
@@ -227,7 +228,7 @@ func TestBroadcastStatistics(t *testing.T) {
 }
 
 func TestMonitor(t *testing.T) {
-	all := []stack.Monitor{{Bearer: "eth:eth0", Status: monitor.Status{Generation: 5, Size: 2, Threshold: 32}, Members: []monitor.Row{
+	all := []admin.Monitor{{Bearer: "eth:eth0", Status: monitor.Status{Generation: 5, Size: 2, Threshold: 32}, Members: []monitor.Row{
 		{Node: own, Up: true, Direct: true, Generation: 3, Applied: []monitor.Member{{Node: 0x1001002, Up: true}}, Rest: []monitor.Member{{Node: 0x1001007}}},
 		{Node: 0x1001002, Up: true, Direct: true},
 	}}}

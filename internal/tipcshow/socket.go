@@ -6,12 +6,12 @@ import (
 	"fmt"
 	"io"
 
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // Sockets writes what "tipc socket list" prints: each socket, and whom it is connected
 // to, or its bindings, the newest first.
-func Sockets(w io.Writer, all []stack.Socket) {
+func Sockets(w io.Writer, all []admin.Socket) {
 	for _, s := range all {
 		fmt.Fprintf(w, "socket %d\n", s.Addr.Port)
 		if connected(&s) {
@@ -30,7 +30,7 @@ func Sockets(w io.Writer, all []stack.Socket) {
 }
 
 // SocketsJSON is the same as JSON, and beside it what each socket is and has done.
-func SocketsJSON(all []stack.Socket) Array {
+func SocketsJSON(all []admin.Socket) Array {
 	rows := Array{}
 	for _, s := range all {
 		o := Object{{"socket", s.Addr.Port}, {"network", s.Addr.Net}, {"kind", s.Kind.String()}}
@@ -56,4 +56,4 @@ func SocketsJSON(all []stack.Socket) Array {
 	return rows
 }
 
-func connected(s *stack.Socket) bool { return s.Kind == stack.ConnectedSocket && s.Peer.Port != 0 }
+func connected(s *admin.Socket) bool { return s.Kind == admin.ConnectedSocket && s.Peer.Port != 0 }

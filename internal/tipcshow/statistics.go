@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // Statistics writes what "tipc link statistics show" prints of a link, lines of our own
@@ -32,7 +32,7 @@ func StatisticsJSON(l *LinkRow) Object {
 	o = append(o, packets(&l.Counters, l.RecvPackets)...)
 	o = append(o, Field{"tx profile sample", samples}, Field{"packets average", mean(l.LengthSum, samples)})
 	for i, name := range []string{"0-64", "-256", "-1024", "-4096", "-16384", "-32768", "-66000"} {
-		o = append(o, Field{name, stack.Percent(l.Lengths[i], samples)})
+		o = append(o, Field{name, admin.Percent(l.Lengths[i], samples)})
 	}
 	return append(o,
 		Field{"rx states", Object{{"rx states", l.RecvStates}, {"probes", l.RecvProbes}, {"naks", l.RecvNacks}, {"defs", l.Deferred}, {"dups", l.Duplicates}}},
@@ -59,10 +59,10 @@ func StatisticsJSON(l *LinkRow) Object {
 
 // BroadcastStatistics writes what "tipc link statistics show" prints of the broadcast
 // link, lines of our own below, and an empty line.
-func BroadcastStatistics(w io.Writer, l stack.BroadcastLink) { fmt.Fprintf(w, "%s\n", l.String()) }
+func BroadcastStatistics(w io.Writer, l admin.BroadcastLink) { fmt.Fprintf(w, "%s\n", l.String()) }
 
 // BroadcastStatisticsJSON is the same as JSON, our own fields as a member "utipc".
-func BroadcastStatisticsJSON(l stack.BroadcastLink) Object {
+func BroadcastStatisticsJSON(l admin.BroadcastLink) Object {
 	return append(castJSON(BroadcastLink, l.Window, &l.Counters, l.Received, l.Deferred, l.Duplicates, mean(l.QueueSum, l.QueueSamples), l.QueueMax),
 		Field{"utipc", Object{
 			{"peers", l.Peers}, {"mtu", l.MTU}, {"rtt us", micros(l.RTT)}, {"unacknowledged", l.Unacked}, {"waiting", l.Backlog},

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A complaint is what the tool itself says of the words.
@@ -41,7 +42,7 @@ const longestAnswer = 512
 func Answer(err error) string {
 	var c complaint
 	var bare remark
-	var r *stack.Refusal
+	var r *admin.Refusal
 	var errno syscall.Errno
 	var missing noNode
 	switch {
@@ -71,4 +72,4 @@ func errnoText(e syscall.Errno) string {
 	return strings.ToUpper(s[:1]) + s[1:]
 }
 
-var errInvalid = &stack.Refusal{Errno: syscall.EINVAL}
+var errInvalid = &admin.Refusal{Errno: syscall.EINVAL}

@@ -3,13 +3,14 @@
 package tipctool
 
 import (
+	"context"
 	"io"
 	"net/netip"
 	"syscall"
 
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/tipcshow"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 const bearerArgs = "media MEDIA {device DEV|name NAME}"
@@ -27,16 +28,16 @@ var bearerVerb = verb{name: "bearer", short: "show bearers, enable and disable t
 	},
 	{name: "disable", args: bearerArgs, short: "end that", run: (*call).disableBearer},
 	{name: "set", short: "change settings of a bearer and its links", subs: []*verb{
-		{name: "priority", args: "N " + bearerArgs, short: "1 to 31", run: func(c *call) error { return c.setBearer(stack.PropertyPriority) }},
-		{name: "tolerance", args: "MS " + bearerArgs, short: "50 to 30000", run: func(c *call) error { return c.setBearer(stack.PropertyTolerance) }},
-		{name: "window", args: "N " + bearerArgs, short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setBearer(stack.PropertyWindow) }},
-		{name: "mtu", args: "N " + bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.setBearer(stack.PropertyMTU) }},
+		{name: "priority", args: "N " + bearerArgs, short: "1 to 31", run: func(c *call) error { return c.setBearer(admin.PropertyPriority) }},
+		{name: "tolerance", args: "MS " + bearerArgs, short: "50 to 30000", run: func(c *call) error { return c.setBearer(admin.PropertyTolerance) }},
+		{name: "window", args: "N " + bearerArgs, short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setBearer(admin.PropertyWindow) }},
+		{name: "mtu", args: "N " + bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.setBearer(admin.PropertyMTU) }},
 	}},
 	{name: "get", short: "show settings of a bearer", subs: []*verb{
-		{name: "priority", args: bearerArgs, short: "0 to 31", run: func(c *call) error { return c.getBearer(stack.PropertyPriority) }},
-		{name: "tolerance", args: bearerArgs, short: "how long peers may be silent, ms", run: func(c *call) error { return c.getBearer(stack.PropertyTolerance) }},
-		{name: "window", args: bearerArgs, short: "packets not acknowledged, at most", run: func(c *call) error { return c.getBearer(stack.PropertyWindow) }},
-		{name: "mtu", args: bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.getBearer(stack.PropertyMTU) }},
+		{name: "priority", args: bearerArgs, short: "0 to 31", run: func(c *call) error { return c.getBearer(admin.PropertyPriority) }},
+		{name: "tolerance", args: bearerArgs, short: "how long peers may be silent, ms", run: func(c *call) error { return c.getBearer(admin.PropertyTolerance) }},
+		{name: "window", args: bearerArgs, short: "packets not acknowledged, at most", run: func(c *call) error { return c.getBearer(admin.PropertyWindow) }},
+		{name: "mtu", args: bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.getBearer(admin.PropertyMTU) }},
 		{name: "media", args: "udp name NAME {localip|localport|remoteip|remoteport}", short: "an end of a bearer over UDP", run: (*call).getEnd},
 	}},
 	{name: "list", args: "[-v]", short: "all bearers, with how they stand and why", run: (*call).bearerList},
@@ -47,7 +48,10 @@ func (c *call) bearerList() error {
 	if err != nil {
 		return err
 	}
-	all := n.Bearers()
+	all, err := n.Admin().Bearers(c.ctx)
+	if err != nil {
+		return err
+	}
 	show := tipcshow.Bearers
 	if c.Verbose {
 		show = tipcshow.BearerStates
@@ -109,13 +113,13 @@ func (c *call) disableBearer() error {
 	if err != nil {
 		return err
 	}
-	return n.DisableBearer(c.ctx, name)
+	return n.Admin().DisableBearer(c.ctx, name)
 }
 
 // most is a value that no setting has.
 const most = 1 << 20
 
-func (c *call) setBearer(p stack.Property) error {
+func (c *call) setBearer(p admin.Property) error {
 	v, err := c.number(most)
 	if err != nil {
 		return err
@@ -124,34 +128,34 @@ func (c *call) setBearer(p stack.Property) error {
 	switch {
 	case err != nil:
 		return err
-	case p == stack.PropertyMTU && name[:3] == "eth":
+	case p == admin.PropertyMTU && name[:3] == "eth":
 		return errNoMTU
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	return n.SetBearerProperty(name, p, int(v))
+	return n.Admin().SetBearerProperty(c.ctx, name, p, int(v))
 }
 
 var (
 	errNoMTU    = said("not supported for media")
-	errNoBearer = &stack.Refusal{Errno: syscall.EINVAL, Reason: "Bearer not found."}
+	errNoBearer = &admin.Refusal{Errno: syscall.EINVAL, Reason: "Bearer not found."}
 )
 
-func (c *call) getBearer(p stack.Property) error {
+func (c *call) getBearer(p admin.Property) error {
 	name, err := c.theBearer()
 	switch {
 	case err != nil:
 		return err
-	case p == stack.PropertyMTU && name[:3] == "eth":
+	case p == admin.PropertyMTU && name[:3] == "eth":
 		return errNoMTU
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	v, err := n.BearerProperty(name, p)
+	v, err := n.Admin().BearerProperty(c.ctx, name, p)
 	if err != nil {
 		return err
 	}
@@ -195,7 +199,11 @@ func (c *call) getEnd() error {
 	if err != nil {
 		return err
 	}
-	for _, b := range n.Bearers() {
+	all, err := n.Admin().Bearers(c.ctx)
+	if err != nil {
+		return err
+	}
+	for _, b := range all {
 		if tipcshow.BearerName(&b) != name {
 			continue
 		}
@@ -212,12 +220,12 @@ func (c *call) getEnd() error {
 	return errNoBearer
 }
 
-func (c *call) addRemote() error { return c.remote((*stack.Node).AddRemote) }
+func (c *call) addRemote() error { return c.remote((*admin.Admin).AddRemote) }
 
-func (c *call) removeRemote() error { return c.remote((*stack.Node).RemoveRemote) }
+func (c *call) removeRemote() error { return c.remote((*admin.Admin).RemoveRemote) }
 
 // remote changes who gets the broadcasts of a bearer over UDP.
-func (c *call) remote(change func(n *stack.Node, bearer string, remote netip.AddrPort) error) error {
+func (c *call) remote(change func(a *admin.Admin, ctx context.Context, bearer string, remote netip.AddrPort) error) error {
 	name, last, err := c.udpName(" available")
 	if err != nil {
 		return err
@@ -236,5 +244,5 @@ func (c *call) remote(change func(n *stack.Node, bearer string, remote netip.Add
 	if err != nil {
 		return err
 	}
-	return change(n, name, netip.AddrPortFrom(ip, 0))
+	return change(n.Admin(), c.ctx, name, netip.AddrPortFrom(ip, 0))
 }

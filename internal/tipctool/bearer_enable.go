@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 func (c *call) enableBearer() error {
@@ -18,16 +19,16 @@ func (c *call) enableBearer() error {
 	if err != nil {
 		return err
 	}
-	return n.RequestBearer(c.ctx, r)
+	return n.Admin().EnableBearer(c.ctx, r)
 }
 
 // bearerRequest reads what a bearer is to be.
-func (c *call) bearerRequest() (r stack.BearerRequest, err error) {
+func (c *call) bearerRequest() (r admin.BearerRequest, err error) {
 	o, err := c.options("domain", "priority", "media", "device", "name", "driver", "localip", "localport", "remoteip", "remoteport")
 	if err != nil {
 		return r, err
 	}
-	r = stack.BearerRequest{Medium: o["media"], Device: o["device"], Name: o["name"], Driver: o["driver"]}
+	r = admin.BearerRequest{Medium: o["media"], Device: o["device"], Name: o["name"], Driver: o["driver"]}
 	key, err := nameKey(r.Medium)
 	switch {
 	case err != nil:

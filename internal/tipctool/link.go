@@ -7,20 +7,21 @@ import (
 
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 var linkVerb = verb{name: "link", short: "show and set links", subs: []*verb{
 	{name: "list", short: "all links, and whether they are up", run: (*call).linkList},
 	{name: "get", short: "show settings of links", subs: []*verb{
-		{name: "priority", args: "link LINK", short: "0 to 31", run: func(c *call) error { return c.getLink(stack.PropertyPriority) }},
-		{name: "tolerance", args: "link LINK", short: "how long the peer may be silent, ms", run: func(c *call) error { return c.getLink(stack.PropertyTolerance) }},
-		{name: "window", args: "link LINK", short: "packets not acknowledged, now", run: func(c *call) error { return c.getLink(stack.PropertyWindow) }},
+		{name: "priority", args: "link LINK", short: "0 to 31", run: func(c *call) error { return c.getLink(admin.PropertyPriority) }},
+		{name: "tolerance", args: "link LINK", short: "how long the peer may be silent, ms", run: func(c *call) error { return c.getLink(admin.PropertyTolerance) }},
+		{name: "window", args: "link LINK", short: "packets not acknowledged, now", run: func(c *call) error { return c.getLink(admin.PropertyWindow) }},
 		{name: "broadcast", short: "how multicast messages go", run: (*call).getBroadcast},
 	}},
 	{name: "set", short: "change settings of links", subs: []*verb{
-		{name: "priority", args: "N link LINK", short: "1 to 31; the link restarts", run: func(c *call) error { return c.setLink(stack.PropertyPriority) }},
-		{name: "tolerance", args: "MS link LINK", short: "50 to 30000", run: func(c *call) error { return c.setLink(stack.PropertyTolerance) }},
-		{name: "window", args: "N link LINK", short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setLink(stack.PropertyWindow) }},
+		{name: "priority", args: "N link LINK", short: "1 to 31; the link restarts", run: func(c *call) error { return c.setLink(admin.PropertyPriority) }},
+		{name: "tolerance", args: "MS link LINK", short: "50 to 30000", run: func(c *call) error { return c.setLink(admin.PropertyTolerance) }},
+		{name: "window", args: "N link LINK", short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setLink(admin.PropertyWindow) }},
 		{name: "broadcast", args: "{BROADCAST|REPLICAST|AUTOSELECT} [ratio N]", short: "how multicast messages go", run: (*call).setBroadcast},
 	}},
 	{name: "statistics", short: "show or reset what links have done", subs: []*verb{
@@ -40,8 +41,9 @@ var linkVerb = verb{name: "link", short: "show and set links", subs: []*verb{
 }}
 
 // rows are the node's links with their names.
-func rows(n *stack.Node) []tipcshow.LinkRow {
-	return tipcshow.LinkRows(n.Links(), n.Identity(), n.Addr())
+func (c *call) rows(n *stack.Node) ([]tipcshow.LinkRow, error) {
+	all, err := n.Admin().Links(c.ctx)
+	return tipcshow.LinkRows(all, n.Identity(), n.Addr()), err
 }
 
 func (c *call) linkList() error {
@@ -49,7 +51,10 @@ func (c *call) linkList() error {
 	if err != nil {
 		return err
 	}
-	all := rows(n)
+	all, err := c.rows(n)
+	if err != nil {
+		return err
+	}
 	return c.show(func(w io.Writer) { tipcshow.Links(w, all) }, func() any { return tipcshow.LinksJSON(all) })
 }
 

@@ -6,7 +6,7 @@ import (
 	"io"
 
 	"github.com/utipc/utipc/internal/tipcshow"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // mostThreshold is the largest threshold. Source: docs/spec/10-management.md §4.
@@ -21,7 +21,7 @@ func (c *call) setThreshold() error {
 	if err != nil {
 		return err
 	}
-	return n.SetMonitorThreshold(int(v))
+	return n.Admin().SetMonitorThreshold(c.ctx, int(v))
 }
 
 func (c *call) getThreshold() error {
@@ -29,7 +29,11 @@ func (c *call) getThreshold() error {
 	if err != nil {
 		return err
 	}
-	return c.value("threshold", n.MonitorThreshold())
+	v, err := n.Admin().MonitorThreshold(c.ctx)
+	if err != nil {
+		return err
+	}
+	return c.value("threshold", v)
 }
 
 func (c *call) monitorList() error {
@@ -41,8 +45,12 @@ func (c *call) monitorList() error {
 	if err != nil {
 		return err
 	}
-	var all []stack.Monitor
-	for _, m := range n.Monitor() {
+	monitors, err := n.Admin().Monitor(c.ctx)
+	if err != nil {
+		return err
+	}
+	var all []admin.Monitor
+	for _, m := range monitors {
 		if b == "" || m.Bearer == b {
 			all = append(all, m)
 		}
@@ -55,6 +63,9 @@ func (c *call) monitorSummary() error {
 	if err != nil {
 		return err
 	}
-	all := n.Monitor()
+	all, err := n.Admin().Monitor(c.ctx)
+	if err != nil {
+		return err
+	}
 	return c.show(func(w io.Writer) { tipcshow.MonitorSummary(w, all) }, func() any { return tipcshow.MonitorSummaryJSON(all) })
 }

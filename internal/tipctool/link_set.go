@@ -8,11 +8,11 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/internal/tipcshow"
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // setLink changes a setting of a link.
-func (c *call) setLink(p stack.Property) error {
+func (c *call) setLink(p admin.Property) error {
 	v, err := c.number(most)
 	if err != nil {
 		return err
@@ -21,44 +21,47 @@ func (c *call) setLink(p stack.Property) error {
 	switch {
 	case err != nil:
 		return err
-	case name == tipcshow.BroadcastLink && p != stack.PropertyWindow:
+	case name == tipcshow.BroadcastLink && p != admin.PropertyWindow:
 		return errNotSupported
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	return n.SetLinkProperty(name, p, int(v))
+	return n.Admin().SetLinkProperty(c.ctx, name, p, int(v))
 }
 
 // getLink prints a setting of a link.
-func (c *call) getLink(p stack.Property) error {
+func (c *call) getLink(p admin.Property) error {
 	name, err := c.linkOption()
 	switch {
 	case err != nil:
 		return err
-	case name == tipcshow.BroadcastLink && p != stack.PropertyWindow:
+	case name == tipcshow.BroadcastLink && p != admin.PropertyWindow:
 		return errNotSupported
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	v, err := n.LinkProperty(name, p)
+	v, err := n.Admin().LinkProperty(c.ctx, name, p)
 	if err != nil {
 		return err
 	}
 	return c.value(string(p), v)
 }
 
-var errNotSupported = &stack.Refusal{Errno: syscall.EOPNOTSUPP}
+var errNotSupported = &admin.Refusal{Errno: syscall.EOPNOTSUPP}
 
 func (c *call) getBroadcast() error {
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	m := n.BroadcastMethod()
+	m, err := n.Admin().BroadcastMethod(c.ctx)
+	if err != nil {
+		return err
+	}
 	auto := m.Method == "AUTOSELECT"
 	return c.show(func(w io.Writer) {
 		if auto {
@@ -77,7 +80,7 @@ func (c *call) getBroadcast() error {
 
 // setBroadcast reads a method, of which the ratio may stand alone.
 func (c *call) setBroadcast() error {
-	var m stack.BroadcastMethod
+	var m admin.BroadcastMethod
 	ratio := false
 	for len(c.rest) > 0 {
 		word := c.rest[0]
@@ -109,9 +112,13 @@ func (c *call) setBroadcast() error {
 		return err
 	}
 	if m.Method == "" {
-		m.Method = n.BroadcastMethod().Method
+		now, err := n.Admin().BroadcastMethod(c.ctx)
+		if err != nil {
+			return err
+		}
+		m.Method = now.Method
 	}
-	return n.SetBroadcastMethod(m)
+	return n.Admin().SetBroadcastMethod(c.ctx, m)
 }
 
 func (c *call) resetStatistics() error {
@@ -129,5 +136,5 @@ func (c *call) resetStatistics() error {
 	if err != nil {
 		return err
 	}
-	return n.ResetLinkStatistics(name)
+	return n.Admin().ResetLinkStatistics(c.ctx, name)
 }

@@ -27,13 +27,23 @@ func (c *call) showStatistics() error {
 	if err != nil {
 		return err
 	}
-	cast := n.BroadcastLink()
+	cast, err := n.Admin().BroadcastLink(c.ctx)
+	if err != nil {
+		return err
+	}
 	all := []statistic{{
 		name:   tipcshow.BroadcastLink,
 		text:   func(w io.Writer) { tipcshow.BroadcastStatistics(w, cast) },
 		object: func() any { return tipcshow.BroadcastStatisticsJSON(cast) },
 	}}
-	links, received := rows(n), n.BroadcastReceptions()
+	links, err := c.rows(n)
+	if err != nil {
+		return err
+	}
+	received, err := n.Admin().Receptions(c.ctx)
+	if err != nil {
+		return err
+	}
 	for i := range links {
 		l := &links[i]
 		all = append(all, statistic{

@@ -7,6 +7,7 @@ import (
 
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 var nametableVerb = verb{name: "nametable", short: "show the table of names", subs: []*verb{
@@ -15,12 +16,18 @@ var nametableVerb = verb{name: "nametable", short: "show the table of names", su
 		if err != nil {
 			return err
 		}
-		names, of := n.Names(), namer(n)
+		names, err := n.Admin().Names(c.ctx)
+		if err != nil {
+			return err
+		}
+		peers, err := n.Admin().Peers(c.ctx)
+		if err != nil {
+			return err
+		}
+		of := tipcshow.Names(n.Addr(), n.Identity(), peers)
 		return c.show(func(w io.Writer) { tipcshow.NameTable(w, names, of) }, func() any { return tipcshow.NameTableJSON(names, of) })
 	}},
 }}
-
-func namer(n *stack.Node) tipcshow.Namer { return tipcshow.Names(n.Addr(), n.Identity(), n.Peers()) }
 
 var socketVerb = verb{name: "socket", short: "show sockets", subs: []*verb{
 	{name: "list", short: "all sockets of the node, with bindings and peers", run: func(c *call) error {
@@ -28,15 +35,22 @@ var socketVerb = verb{name: "socket", short: "show sockets", subs: []*verb{
 		if err != nil {
 			return err
 		}
-		all := n.Sockets()
-		bound(all, n.Names())
+		all, err := n.Admin().Sockets(c.ctx)
+		if err != nil {
+			return err
+		}
+		names, err := n.Admin().Names(c.ctx)
+		if err != nil {
+			return err
+		}
+		bound(all, names)
 		return c.show(func(w io.Writer) { tipcshow.Sockets(w, all) }, func() any { return tipcshow.SocketsJSON(all) })
 	}},
 }}
 
 // bound gives the node's own sockets, as the topology service, their bindings, which
 // stand in the table alone.
-func bound(all []stack.Socket, names []stack.Binding) {
+func bound(all []admin.Socket, names []stack.Binding) {
 	for i := range all {
 		s := &all[i]
 		if !s.Inside || len(s.Bindings) > 0 {

@@ -35,7 +35,10 @@ func (c *call) nodeList() error {
 	if err != nil {
 		return err
 	}
-	peers := n.Peers()
+	peers, err := n.Admin().Peers(c.ctx)
+	if err != nil {
+		return err
+	}
 	return c.show(func(w io.Writer) { tipcshow.Nodes(w, peers) }, func() any { return tipcshow.NodesJSON(peers) })
 }
 
@@ -61,7 +64,11 @@ func (c *call) getNetID() error {
 	if err != nil {
 		return err
 	}
-	return c.value(c.at.name, n.NetID())
+	id, err := n.Admin().NetID(c.ctx)
+	if err != nil {
+		return err
+	}
+	return c.value(c.at.name, id)
 }
 
 func (c *call) setAddress() error {
@@ -76,7 +83,7 @@ func (c *call) setAddress() error {
 	if err != nil {
 		return err
 	}
-	return n.SetAddress(a)
+	return n.Admin().SetAddress(c.ctx, a)
 }
 
 func (c *call) setIdentity() error {
@@ -91,7 +98,7 @@ func (c *call) setIdentity() error {
 	if err != nil {
 		return err
 	}
-	return n.SetIdentity(id)
+	return n.Admin().SetIdentity(c.ctx, id)
 }
 
 func (c *call) setNetID() error {
@@ -106,7 +113,7 @@ func (c *call) setNetID() error {
 	if err != nil {
 		return err
 	}
-	return n.SetNetID(uint32(v))
+	return n.Admin().SetNetID(c.ctx, uint32(v))
 }
 
 // identity reads an identity.

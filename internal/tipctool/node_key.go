@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // longestKey bounds what is read of a file with a key, in bytes.
@@ -59,7 +60,7 @@ func (c *call) setKey() error {
 	if err != nil {
 		return err
 	}
-	return keyRefusal(n.SetKey(key))
+	return keyRefusal(n.Admin().SetKey(c.ctx, key))
 }
 
 // keyOptions reads what stands behind a key. "nodeid" without a node means the cluster's.
@@ -80,7 +81,7 @@ func (c *call) keyOptions() (master bool, of string, err error) {
 		case key == "nodeid":
 			of = c.rest[0]
 		case c.rest[0] != "gcm(aes)":
-			return false, "", &stack.Refusal{Errno: syscall.ENODEV, Reason: "unable to load the algorithm (module existed?)."}
+			return false, "", &admin.Refusal{Errno: syscall.ENODEV, Reason: "unable to load the algorithm (module existed?)."}
 		}
 		c.rest = c.rest[1:]
 	}
@@ -114,9 +115,9 @@ const errnoKeyRejected syscall.Errno = 129
 func keyRefusal(err error) error {
 	switch {
 	case errors.Is(err, seal.ErrKey):
-		return &stack.Refusal{Errno: errnoKeyRejected, Reason: "incorrect key length (20, 28 or 36 octets?)."}
+		return &admin.Refusal{Errno: errnoKeyRejected, Reason: "incorrect key length (20, 28 or 36 octets?)."}
 	case errors.Is(err, seal.ErrBusy):
-		return &stack.Refusal{Errno: syscall.EBUSY}
+		return &admin.Refusal{Errno: syscall.EBUSY}
 	}
 	return err
 }
@@ -148,14 +149,14 @@ func (c *call) readKey(file string) (string, error) {
 
 func (c *call) setRekeying() error {
 	if len(c.rest) < 2 {
-		return &stack.Refusal{Errno: syscall.ENODATA}
+		return &admin.Refusal{Errno: syscall.ENODATA}
 	}
 	if c.rest[1] == "now" {
 		n, err := c.open()
 		if err != nil {
 			return err
 		}
-		return keyRefusal(n.Rekey())
+		return keyRefusal(n.Admin().Rekey(c.ctx))
 	}
 	const mostMinutes = 1 << 27 // some 255 years, what a time.Duration holds
 	v, err := number(c.rest[1], mostMinutes)
@@ -166,7 +167,7 @@ func (c *call) setRekeying() error {
 	if err != nil {
 		return err
 	}
-	return n.SetRekeying(time.Duration(v) * time.Minute) // 0: never
+	return n.Admin().SetRekeying(c.ctx, time.Duration(v)*time.Minute) // 0: never
 }
 
 func (c *call) flushKeys() error {
@@ -174,5 +175,5 @@ func (c *call) flushKeys() error {
 	if err != nil {
 		return err
 	}
-	return n.FlushKeys()
+	return n.Admin().FlushKeys(c.ctx)
 }

@@ -16,7 +16,7 @@ var peerVerb = verb{name: "peer", short: "forget nodes that are down", subs: []*
 			if err != nil {
 				return err
 			}
-			return n.RemovePeer(a)
+			return n.Admin().RemovePeer(c.ctx, a)
 		}},
 		{name: "identity", args: "ID", short: "the one of that identity", run: func(c *call) error {
 			if len(c.rest) == 0 {
@@ -30,7 +30,7 @@ var peerVerb = verb{name: "peer", short: "forget nodes that are down", subs: []*
 			if err != nil {
 				return err
 			}
-			return n.RemovePeerIdentity(id)
+			return n.Admin().RemovePeerIdentity(c.ctx, id)
 		}},
 	}},
 }}

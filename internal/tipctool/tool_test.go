@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/internal/tipctool"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -80,7 +81,7 @@ func TestHostileName(t *testing.T) {
 			t.Errorf("%s: %s is no JSON", c, out)
 		}
 	}
-	if name := n.Links()[0].Name; !strings.Contains(name, "[2J") {
+	if name := must.Get(n.Admin().Links(context.Background()))[0].Name; !strings.Contains(name, "[2J") {
 		t.Errorf("the link is called %q: this tests nothing", name)
 	}
 	if out, _, _ := do(t, n, "", "link list"); strings.Count(out, "\n") != 2 {
@@ -152,10 +153,10 @@ func TestKeys(t *testing.T) {
 		if status != tipctool.Done || out != "" || strings.Contains(errs, key) || !strings.Contains(errs, c.warning) || c.warning == "" && errs != "" {
 			t.Errorf("%s: status %d, %q, %q", c.command, status, out, errs)
 		}
-		if e := n.Encryption(); reflect.ValueOf(e.Slots).IsZero() && len(e.Given) == 0 {
+		if e := must.Get(n.Admin().Encryption(context.Background())); reflect.ValueOf(e.Slots).IsZero() && len(e.Given) == 0 {
 			t.Errorf("%s: no key is set", c.command)
 		}
-		if out, errs, status := do(t, n, "", "node flush key"); status != tipctool.Done || out+errs != "" || !reflect.ValueOf(n.Encryption().Slots).IsZero() {
+		if out, errs, status := do(t, n, "", "node flush key"); status != tipctool.Done || out+errs != "" || !reflect.ValueOf(must.Get(n.Admin().Encryption(context.Background())).Slots).IsZero() {
 			t.Errorf("flush: status %d, %q, %q", status, out, errs)
 		}
 	}

@@ -10,7 +10,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/internal/control"
+	_ "github.com/utipc/utipc/stack" // which declares calls
 )
 
 // lists are the parts of docs/attach.md that are made here.
@@ -64,10 +65,9 @@ func differing() string {
 // verbs is the management calls as a table.
 func verbs() string {
 	var b strings.Builder
-	b.WriteString("| verb | right | method of `stack.Node` |\n|---|---|---|\n")
-	for _, v := range stack.ControlVerbs() {
-		class, _ := stack.ControlClassOf(v)
-		fmt.Fprintf(&b, "| `%s` | %v | `%s` |\n", v, class, stack.ControlMethodOf(v))
+	b.WriteString("| verb | right | method |\n|---|---|---|\n")
+	for _, c := range control.All() {
+		fmt.Fprintf(&b, "| `%s` | %v | `%s` |\n", c.Verb, c.Right, c.Method)
 	}
 	return b.String()
 }

@@ -13,8 +13,10 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/xdp"
@@ -146,14 +148,14 @@ func (k *talk) end() (messages int) {
 // up waits until a node has so many links that are up.
 func up(t *testing.T, n *stack.Node, links int) {
 	t.Helper()
-	w, err := n.Watch()
+	w, err := n.Admin().Watch(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer w.Close()
 	for {
 		k := 0
-		for _, l := range n.Links() {
+		for _, l := range must.Get(n.Admin().Links(context.Background())) {
 			if l.Up {
 				k++
 			}
@@ -187,14 +189,14 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 				t.Helper()
 				d := h.open(t, i, kind)
 				began := time.Now()
-				if err := nodes[i].EnableBearer(within(t), d, stack.BearerConfig{}); err != nil {
+				if err := nodes[i].Admin().AddDevice(within(t), d, admin.BearerConfig{}); err != nil {
 					t.Fatalf("%s: %v", kind, err)
 				}
 				t.Logf("%s: enabled in %v", kind, time.Since(began).Round(time.Millisecond))
 			}
 			disable := func(i int, name string) {
 				t.Helper()
-				if err := nodes[i].DisableBearer(within(t), name); err != nil {
+				if err := nodes[i].Admin().DisableBearer(within(t), name); err != nil {
 					t.Fatal(err)
 				}
 			}
@@ -222,7 +224,7 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 			t.Logf("%d messages", k.end())
 			for i, n := range nodes {
 				disable(i, "w0")
-				if b, l := n.Bearers(), n.Links(); len(b)+len(l) > 0 {
+				if b, l := must.Get(n.Admin().Bearers(context.Background())), must.Get(n.Admin().Links(context.Background())); len(b)+len(l) > 0 {
 					t.Errorf("got %+v, %+v, want no bearers, no links", b, l)
 				}
 			}
@@ -235,7 +237,7 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 				if err := n.Close(within(t)); err != nil && !(errors.As(err, &unsent) && unsent.Packets == 0) {
 					t.Error(err)
 				}
-				if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+				if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 					t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 				}
 			}
@@ -261,8 +263,8 @@ func count(t *testing.T) int {
 func TestRequestBearer(t *testing.T) {
 	h := newHosts(t)
 	asked := 0
-	opener := func(i int) stack.BearerOpener {
-		return func(_ context.Context, r stack.BearerRequest) (d netdev.Device, err error) {
+	opener := func(i int) admin.BearerOpener {
+		return func(_ context.Context, r admin.BearerRequest) (d netdev.Device, err error) {
 			asked++
 			h[i].Do(func() {
 				if r.Medium == "eth" {
@@ -287,50 +289,50 @@ func TestRequestBearer(t *testing.T) {
 		nodes[i] = n
 	}
 	n := nodes[0]
-	if err := n.RequestBearer(within(t), stack.BearerRequest{Medium: "eth", Device: "w0", Priority: 12, Tolerance: 900 * time.Millisecond, Window: 200}); err != nil {
+	if err := n.Admin().EnableBearer(within(t), admin.BearerRequest{Medium: "eth", Device: "w0", Priority: 12, Tolerance: 900 * time.Millisecond, Window: 200}); err != nil {
 		t.Fatal(err)
 	}
 	for i, n := range nodes {
-		r := stack.BearerRequest{Medium: "udp", Name: "UDP9", LocalIP: local(i).Addr(), RemoteIP: local(1 - i).Addr()}
-		if err := n.RequestBearer(within(t), r); err != nil {
+		r := admin.BearerRequest{Medium: "udp", Name: "UDP9", LocalIP: local(i).Addr(), RemoteIP: local(1 - i).Addr()}
+		if err := n.Admin().EnableBearer(within(t), r); err != nil {
 			t.Fatal(err)
 		}
 	}
 	up(t, n, 1)
-	b := n.Bearers()
+	b := must.Get(n.Admin().Bearers(context.Background()))
 	if len(b) != 2 || b[0].Links.Priority != 12 || b[0].Links.Tolerance != 900*time.Millisecond || b[0].Links.MaxWindow != 200 {
 		t.Errorf("got %+v", b)
 	}
 	if x := b[1]; x.Name != "UDP9" || x.Medium != "udp" || x.MTU != 14000 || x.Local != local(0) || x.Remote != local(1) {
 		t.Errorf("got %+v", x)
 	}
-	if err := n.SetBearerProperty("udp:UDP9", stack.PropertyMTU, 1200); err != nil {
+	if err := n.Admin().SetBearerProperty(context.Background(), "udp:UDP9", admin.PropertyMTU, 1200); err != nil {
 		t.Error(err)
 	}
-	if got, err := n.BearerProperty("UDP9", stack.PropertyMTU); got != 1200 || err != nil {
+	if got, err := n.Admin().BearerProperty(context.Background(), "UDP9", admin.PropertyMTU); got != 1200 || err != nil {
 		t.Errorf("got an MTU of %d, %v, want 1200", got, err)
 	}
 	up(t, n, 1)
-	for mtu := 0; mtu != 1200; mtu = n.Links()[0].MTU {
+	for mtu := 0; mtu != 1200; mtu = must.Get(n.Admin().Links(context.Background()))[0].MTU {
 		up(t, n, 1)
 	}
-	if err := n.SetBearerProperty("udp:UDP9", stack.PropertyMTU, 15000); !errors.Is(err, syscall.EINVAL) {
+	if err := n.Admin().SetBearerProperty(context.Background(), "udp:UDP9", admin.PropertyMTU, 15000); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("more than the device's: got %v, want %v", err, syscall.EINVAL)
 	}
 	before := asked
 	for _, c := range []struct {
-		request stack.BearerRequest
+		request admin.BearerRequest
 		errno   syscall.Errno
 		reason  string
 	}{
-		{stack.BearerRequest{Medium: "ib", Device: "w1"}, syscall.EINVAL, ""},
-		{stack.BearerRequest{Medium: "eth", Device: "w0"}, syscall.EINVAL, "Already enabled."},
-		{stack.BearerRequest{Medium: "udp", Name: "UDP9", LocalIP: local(0).Addr()}, syscall.EINVAL, "Already enabled."},
-		{stack.BearerRequest{Medium: "eth", Device: "w7"}, syscall.ENODEV, "Failed to enable media."},
-		{stack.BearerRequest{Medium: "eth", Device: "w1", Priority: 32}, syscall.EINVAL, ""},
+		{admin.BearerRequest{Medium: "ib", Device: "w1"}, syscall.EINVAL, ""},
+		{admin.BearerRequest{Medium: "eth", Device: "w0"}, syscall.EINVAL, "Already enabled."},
+		{admin.BearerRequest{Medium: "udp", Name: "UDP9", LocalIP: local(0).Addr()}, syscall.EINVAL, "Already enabled."},
+		{admin.BearerRequest{Medium: "eth", Device: "w7"}, syscall.ENODEV, "Failed to enable media."},
+		{admin.BearerRequest{Medium: "eth", Device: "w1", Priority: 32}, syscall.EINVAL, ""},
 	} {
-		err := n.RequestBearer(within(t), c.request)
-		var r *stack.Refusal
+		err := n.Admin().EnableBearer(within(t), c.request)
+		var r *admin.Refusal
 		if !errors.Is(err, c.errno) || stack.Errno(err) != c.errno || c.reason != "" && (!errors.As(err, &r) || r.Reason != c.reason) {
 			t.Errorf("%+v: got %v, want %v, %q", c.request, err, c.errno, c.reason)
 		}
@@ -338,7 +340,7 @@ func TestRequestBearer(t *testing.T) {
 	if asked != before+2 {
 		t.Errorf("devices were opened %d times, want 2", asked-before)
 	}
-	if b := n.Bearers(); len(b) != 2 {
+	if b := must.Get(n.Admin().Bearers(context.Background())); len(b) != 2 {
 		t.Errorf("got %+v", b)
 	}
 	alone, err := stack.Open(within(t), stack.Config{NoBearers: true, Address: 9})
@@ -346,7 +348,7 @@ func TestRequestBearer(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer alone.Close(context.Background())
-	if err := alone.RequestBearer(within(t), stack.BearerRequest{Medium: "eth", Device: "w0"}); !errors.Is(err, syscall.EOPNOTSUPP) {
+	if err := alone.Admin().EnableBearer(within(t), admin.BearerRequest{Medium: "eth", Device: "w0"}); !errors.Is(err, syscall.EOPNOTSUPP) {
 		t.Errorf("got %v, want %v", err, syscall.EOPNOTSUPP)
 	}
 }

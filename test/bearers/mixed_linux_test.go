@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/carrier/udp"
 )
@@ -88,7 +89,7 @@ func TestMixedCarriers(t *testing.T) {
 			change := func(enable func(int) netdev.Device, disable string) {
 				t.Helper()
 				for i, n := range nodes {
-					if err := n.EnableBearer(within(t), enable(i), stack.BearerConfig{}); err != nil {
+					if err := n.Admin().AddDevice(within(t), enable(i), admin.BearerConfig{}); err != nil {
 						t.Fatal(err)
 					}
 				}
@@ -96,7 +97,7 @@ func TestMixedCarriers(t *testing.T) {
 				up(t, nodes[1], 2)
 				trips() // over both
 				for _, n := range nodes {
-					if err := n.DisableBearer(within(t), disable); err != nil {
+					if err := n.Admin().DisableBearer(within(t), disable); err != nil {
 						t.Fatal(err)
 					}
 				}

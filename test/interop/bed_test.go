@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
@@ -81,7 +82,7 @@ func (b *bed) open(dev netdev.Device, cfg stack.Config) {
 		if err := n.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 			b.t.Errorf("close: %v", err)
 		}
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := musthave.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			b.t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 		}
 	})

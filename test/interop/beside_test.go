@@ -15,9 +15,11 @@ import (
 	"testing"
 	"time"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/internal/tipctool"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
@@ -194,7 +196,7 @@ func TestToolsBesideKernel(t *testing.T) {
 	b := newBed(t, 4*time.Minute)
 	b.openNode(stack.Config{
 		MaxWindow: 8191, MTU: 14000, // as a kernel's
-		OpenBearer: func(_ context.Context, r stack.BearerRequest) (netdev.Device, error) {
+		OpenBearer: func(_ context.Context, r admin.BearerRequest) (netdev.Device, error) {
 			return nil, fmt.Errorf("open %s: %w", r.Device, syscall.ENODEV)
 		},
 	})
@@ -220,7 +222,7 @@ func TestToolsBesideKernel(t *testing.T) {
 	b.faults.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
 	for {
 		_, err := b.kernel.Run(b.ctx, "tipc node list | grep -q down")
-		if err == nil && b.node.Links()[0].Up == false {
+		if err == nil && musthave.Get(b.node.Admin().Links(context.Background()))[0].Up == false {
 			break
 		}
 		if b.ctx.Err() != nil {

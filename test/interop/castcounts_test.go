@@ -5,9 +5,11 @@
 package interop
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -40,7 +42,7 @@ func (f *four) castCounts(t *testing.T) (all [nodesOfFour]castCount) {
 	}
 	for _, i := range us {
 		n := f.members[i].(*ourMember).node
-		s, l := n.Stats(), n.BroadcastLink()
+		s, l := musthave.Get(n.Admin().Stats(context.Background())), musthave.Get(n.Admin().BroadcastLink(context.Background()))
 		all[i] = castCount{int(l.SentPackets), int(l.Retransmits), s.Broadcasts, s.Replicasts, s.Drops[engine.DropOverload], s.BarrierBroken}
 	}
 	return all

@@ -5,6 +5,7 @@
 package interop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"net"
@@ -15,6 +16,7 @@ import (
 	"golang.org/x/net/nettest"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -117,7 +119,7 @@ func (b *bed) smallWrites(do func(string) <-chan string) {
 	defer b.run("tc2 qdisc del dev eth0 root")
 	const writes, size = 2000, 10
 	pour := func() int {
-		before := b.node.Stats().MessagesIn
+		before := musthave.Get(b.node.Admin().Stats(context.Background())).MessagesIn
 		poured := do(fmt.Sprintf("S1 pour %d %d", writes*size, size))
 		in := make([]byte, 66000)
 		for got := 0; got < writes*size; {
@@ -126,7 +128,7 @@ func (b *bed) smallWrites(do func(string) <-chan string) {
 			got += n
 		}
 		b.done(poured, fmt.Sprintf("%d bytes", writes*size))
-		return int(b.node.Stats().MessagesIn - before)
+		return int(musthave.Get(b.node.Admin().Stats(context.Background())).MessagesIn - before)
 	}
 	if n := pour(); n > writes/2 {
 		b.t.Errorf("%d writes became %d messages", writes, n)

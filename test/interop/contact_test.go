@@ -5,6 +5,7 @@
 package interop
 
 import (
+	"context"
 	"errors"
 	"strings"
 	"sync"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -36,7 +38,7 @@ func TestLinkUpWhoeverStartsFirst(t *testing.T) {
 			if out := b.run("tipc link list"); !strings.Contains(out, "1001002:eth0-1001001:eth0: up") {
 				t.Errorf("the kernel says %q", out)
 			}
-			l := b.node.Links()
+			l := musthave.Get(b.node.Admin().Links(context.Background()))
 			if len(l) != 1 || !l[0].Up || l[0].Name != "1001001:eth0-1001002:eth0" || l[0].MTU != 1500 {
 				t.Errorf("we say %+v", l)
 			}
@@ -85,11 +87,11 @@ func TestNamesOnBothSides(t *testing.T) {
 		}
 	}
 	found := false
-	for _, n := range b.node.Names() {
+	for _, n := range musthave.Get(b.node.Admin().Names(context.Background())) {
 		found = found || n.Range == stack.Range{Type: 18889, Lower: 4, Upper: 6} && n.Socket == addr
 	}
 	if !found {
-		t.Errorf("no binding of %v in our table: %v", addr, b.node.Names())
+		t.Errorf("no binding of %v in our table: %v", addr, musthave.Get(b.node.Admin().Names(context.Background())))
 	}
 
 	sub, err := b.node.Subscribe(b.ctx, kernelService.Range())
@@ -139,7 +141,7 @@ func TestKernelDiesAndReturns(t *testing.T) {
 	if took < 1500*time.Millisecond || took > 10*(1500*time.Millisecond+2*interval) {
 		t.Errorf("link down after %v", took)
 	}
-	for _, n := range b.node.Names() {
+	for _, n := range musthave.Get(b.node.Admin().Names(context.Background())) {
 		if n.Socket.Node == kernelAddr {
 			t.Errorf("still in our table: %v", n)
 		}

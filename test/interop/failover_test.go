@@ -39,7 +39,7 @@ var partings = []parting{
 		must(p.t, k.guest.EnableBearer(p.ctx, ifaces[i]))
 	}},
 	{"our bearer disabled", failoverTarget, func(p *pair, i int) {
-		must(p.t, p.ends[0].(*ours).node.DisableBearer(p.ctx, ifaces[i]))
+		must(p.t, p.ends[0].(*ours).node.Admin().DisableBearer(p.ctx, ifaces[i]))
 	}, func(p *pair, i int) {
 		must(p.t, p.ends[0].(*ours).enable(i))
 	}},

@@ -5,6 +5,7 @@
 package interop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/play"
 )
@@ -67,7 +69,7 @@ func (g *slowGroup) open() {
 	g.Helper()
 	g.p.until(func() bool {
 		n := 0
-		for _, m := range g.x.Members() {
+		for _, m := range musthave.Get(g.x.Members(context.Background())) {
 			if m.Joined && m.Window >= flowctl.GroupIdle && m.Behind == 0 {
 				n++
 			}
@@ -177,7 +179,7 @@ func TestGroupsWithKernel(t *testing.T) {
 	t.Run("lag", func(t *testing.T) {
 		g := newSlowGroup(t, p, 29002, stack.Lag)
 		g.run(flowctl.GroupIdle + slowLimit)
-		if c := g.x.Counters(); c.Evicted != 0 {
+		if c := musthave.Get(g.x.Counters(context.Background())); c.Evicted != 0 {
 			t.Fatalf("evicted too soon: %+v", c)
 		}
 		g.run(50)
@@ -206,7 +208,7 @@ func TestGroupsWithKernel(t *testing.T) {
 		const late = 70
 		g.run(flowctl.GroupIdle + slowLimit + late)
 		g.event(stack.MemberDropping, g.slow)
-		if c := g.x.Counters(); c.Dropped != late || c.Evicted != 0 {
+		if c := musthave.Get(g.x.Counters(context.Background())); c.Dropped != late || c.Evicted != 0 {
 			t.Errorf("counted %+v, want %d dropped", c, late)
 		}
 		g.ask(fmt.Sprint("S taken ", flowctl.GroupIdle), fmt.Sprint(flowctl.GroupIdle, " taken"))
@@ -218,7 +220,7 @@ func TestGroupsWithKernel(t *testing.T) {
 			g.run(1)
 			g.ask(fmt.Sprint("S recv ", g.next-1), "100 bytes")
 		}
-		if c := g.x.Counters(); c.Dropped != late {
+		if c := musthave.Get(g.x.Counters(context.Background())); c.Dropped != late {
 			t.Errorf("counted %+v, want %d dropped still", c, late)
 		}
 		g.whole()

@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/rig"
 )
@@ -196,7 +197,7 @@ func (v *vault) openAt(t *testing.T, place int, e stack.Encryption) *ours {
 		}
 		v.close(t, s)
 	})
-	must(t, s.node.SetLink(0, "eth0", stack.LinkConfig{Tolerance: vaultTolerance}))
+	must(t, s.node.Admin().SetLink(context.Background(), 0, "eth0", stack.LinkConfig{Tolerance: vaultTolerance}))
 	return s
 }
 
@@ -208,7 +209,7 @@ func (v *vault) close(t *testing.T, s *ours) {
 	if err := s.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 		t.Errorf("close: %v", err)
 	}
-	if st := s.node.Stats(); st.ChunksFree != st.ChunksTotal {
+	if st := musthave.Get(s.node.Admin().Stats(context.Background())); st.ChunksFree != st.ChunksTotal {
 		t.Errorf("%d of %d chunks came back", st.ChunksFree, st.ChunksTotal)
 	}
 }

@@ -5,12 +5,14 @@
 package interop
 
 import (
+	"context"
 	"fmt"
 	"strings"
 	"testing"
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
@@ -126,16 +128,16 @@ func (v *vault) keyless(t *testing.T) {
 	k := key(stack.ClusterKey(key16))(t)
 	us := v.open(t, stack.Encryption{Keys: []stack.Key{k}})
 	v.meet(t, us, with)
-	v.until(t, func() bool { return us.node.Encryption().PlainDropped > 2 }, "plain frames are dropped")
+	v.until(t, func() bool { return musthave.Get(us.node.Admin().Encryption(context.Background())).PlainDropped > 2 }, "plain frames are dropped")
 	v.stranger(t, us, without)
-	v.note(t, "%d plain frames dropped", us.node.Encryption().PlainDropped)
+	v.note(t, "%d plain frames dropped", musthave.Get(us.node.Admin().Encryption(context.Background())).PlainDropped)
 	v.close(t, us)
 
 	us = v.open(t, stack.Encryption{Keys: []stack.Key{k}, Migration: true})
 	v.meet(t, us, with)
-	v.until(t, func() bool { return len(us.node.Links()) == 2 }, "it is heard")
+	v.until(t, func() bool { return len(musthave.Get(us.node.Admin().Links(context.Background()))) == 2 }, "it is heard")
 	v.stranger(t, us, without)
-	if e := us.node.Encryption(); e.PlainDropped > 0 {
+	if e := musthave.Get(us.node.Admin().Encryption(context.Background())); e.PlainDropped > 0 {
 		t.Errorf("%d plain frames dropped", e.PlainDropped)
 	}
 	without.setKey(t, key16)
@@ -153,9 +155,12 @@ func (v *vault) wrongKey(t *testing.T) {
 	v.plug(t)
 	us := v.open(t, stack.Encryption{Keys: []stack.Key{key(stack.ClusterKey(key16))(t)}})
 	v.meet(t, us, with)
-	v.until(t, func() bool { k := us.node.Encryption().Keys; return k.BadTag+k.NoKey > 2 }, "frames are not opened")
+	v.until(t, func() bool {
+		k := musthave.Get(us.node.Admin().Encryption(context.Background())).Keys
+		return k.BadTag+k.NoKey > 2
+	}, "frames are not opened")
 	v.stranger(t, us, wrong)
-	c := us.node.Encryption().Keys
+	c := musthave.Get(us.node.Admin().Encryption(context.Background())).Keys
 	v.note(t, "%d frames not opened", c.BadTag+c.NoKey)
 }
 
@@ -168,8 +173,8 @@ func (v *vault) keysLate(t *testing.T) {
 	for _, k := range v.kernels {
 		k.setKey(t, key16)
 	}
-	must(t, us.node.SetKey(key(stack.ClusterKey(key16))(t)))
-	v.until(t, func() bool { return us.node.Encryption().Keys.Opened > 20 }, "frames are opened")
+	must(t, us.node.Admin().SetKey(context.Background(), key(stack.ClusterKey(key16))(t)))
+	v.until(t, func() bool { return musthave.Get(us.node.Admin().Encryption(context.Background())).Keys.Opened > 20 }, "frames are opened")
 	v.talk(t, us, v.kernels...)
 	for _, l := range us.links(t) {
 		if !l.up || l.resets > 0 {
@@ -191,7 +196,7 @@ func (v *vault) restarts(t *testing.T) {
 	k.setKey(t, key16)
 	k.enable(t)
 	v.until(t, func() bool {
-		for _, l := range us.node.Links() {
+		for _, l := range musthave.Get(us.node.Admin().Links(context.Background())) {
 			if l.Peer == k.node {
 				return l.Up && l.Resets > 0
 			}
@@ -211,7 +216,7 @@ func (v *vault) restarts(t *testing.T) {
 // stranger checks that neither our node nor the other kernel has a link to one.
 func (v *vault) stranger(t *testing.T, us *ours, k *keeper) {
 	t.Helper()
-	for _, l := range us.node.Links() {
+	for _, l := range musthave.Get(us.node.Admin().Links(context.Background())) {
 		if l.Peer == k.node && l.Up {
 			t.Errorf("contact with %s", k.flavour)
 		}
@@ -233,7 +238,7 @@ func (v *vault) settled(t *testing.T, us *ours) {
 // inUse tells the slot of the key that our node sends with, 0 while it is not settled,
 // and the slots of those it receives with.
 func inUse(us *ours) (own int, peers map[stack.NodeAddr]int) {
-	e := us.node.Encryption()
+	e := musthave.Get(us.node.Admin().Encryption(context.Background()))
 	for i, s := range e.Slots {
 		switch {
 		case i > 0 && s.State == seal.Active && s.Users == len(e.Peers):
@@ -274,7 +279,7 @@ func (v *vault) change(t *testing.T, us *ours) {
 	before := v.segment.Counts()
 	v.segment.Set(fault.Faults{Loss: 0.01}, 7)
 	began := time.Now()
-	must(t, us.node.Rekey())
+	must(t, us.node.Admin().Rekey(context.Background()))
 	for _, k := range v.kernels {
 		k.do(t, "tipc node set key rekeying now")
 	}
@@ -346,7 +351,7 @@ func (v *vault) end(t *testing.T, us *ours) {
 			t.Errorf("our link %s: up %t, %d resets", l.name, l.up, l.resets)
 		}
 	}
-	e := us.node.Encryption()
+	e := musthave.Get(us.node.Admin().Encryption(context.Background()))
 	t.Logf("ours: %+v, %+v, plain dropped %d", e.Keys, e.Sealing, e.PlainDropped)
 	v.note(t, "no frame plain, no link reset")
 }

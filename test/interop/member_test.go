@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/rig"
 )
@@ -97,7 +98,7 @@ func (m *ourMember) close(t *testing.T, socket int) {
 
 func (m *ourMember) table(*testing.T) bounds {
 	all := bounds{}
-	for _, b := range m.node.Names() {
+	for _, b := range musthave.Get(m.node.Admin().Names(context.Background())) {
 		if b.Scope == stack.ClusterScope {
 			at := b.Socket
 			at.Net = ""
@@ -114,7 +115,7 @@ func (m *ourMember) shut(t *testing.T) {
 	if err := m.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 		t.Errorf("close: %v", err)
 	}
-	if s := m.node.Stats(); s.ChunksFree != s.ChunksTotal {
+	if s := musthave.Get(m.node.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 		t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 	}
 }

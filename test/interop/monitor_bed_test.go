@@ -16,7 +16,9 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/test/interop/rig"
 )
 
@@ -177,7 +179,7 @@ func (w *town) lost(dead ...stack.NodeAddr) {
 }
 
 // list is how a member watches the others.
-func (w *town) list(m member) *stack.Monitor {
+func (w *town) list(m member) *admin.Monitor {
 	w.t.Helper()
 	text := ""
 	if k, ok := m.(*kernelMember); ok {
@@ -186,7 +188,7 @@ func (w *town) list(m member) *stack.Monitor {
 		must(w.t, err)
 		text += "\n" // which the channel cuts off
 	} else {
-		text = m.(*ourMember).node.Monitor()[0].String()
+		text = musthave.Get(m.(*ourMember).node.Admin().Monitor(context.Background()))[0].String()
 	}
 	v, err := parseMonitor(text)
 	must(w.t, err)
@@ -197,11 +199,11 @@ func (w *town) list(m member) *stack.Monitor {
 }
 
 // agree waits until all lists agree. They are of different moments: so it asks again.
-func (w *town) agree(what string) map[stack.NodeAddr]*stack.Monitor {
+func (w *town) agree(what string) map[stack.NodeAddr]*admin.Monitor {
 	w.t.Helper()
 	began := time.Now()
 	for {
-		views := map[stack.NodeAddr]*stack.Monitor{}
+		views := map[stack.NodeAddr]*admin.Monitor{}
 		for _, m := range w.members() {
 			views[m.addr()] = w.list(m)
 		}

@@ -5,6 +5,7 @@
 package interop
 
 import (
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -14,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -70,7 +72,7 @@ func (w *town) summaries(algorithm string, size int) {
 			must(w.t, err)
 			text = out + "\n" // which the channel cuts off
 		} else {
-			text = m.(*ourMember).node.Monitor()[0].Summary()
+			text = musthave.Get(m.(*ourMember).node.Admin().Monitor(context.Background()))[0].Summary()
 		}
 		var generation int
 		if _, err := fmt.Sscanf(text, "\nbearer eth:eth0\n    table_generation %d\n", &generation); err != nil || generation == 0 || !strings.HasSuffix(text, want) {

@@ -12,11 +12,12 @@ import (
 
 	"github.com/utipc/utipc/monitor"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // parseMonitor reads what "tipc link monitor list" prints of one bearer. The addresses
 // of applied members, which are not told, are those of the next ones in the ring.
-func parseMonitor(text string) (m stack.Monitor, err error) {
+func parseMonitor(text string) (m admin.Monitor, err error) {
 	lines := strings.Split(strings.TrimSpace(text), "\n")
 	if len(lines) < 3 || !strings.HasPrefix(lines[0], "bearer ") {
 		return m, fmt.Errorf("no list: %q", text)
@@ -67,7 +68,7 @@ func parseMonitor(text string) (m stack.Monitor, err error) {
 }
 
 // row is a member's row in a list.
-func row(m *stack.Monitor, a stack.NodeAddr) *monitor.Row {
+func row(m *admin.Monitor, a stack.NodeAddr) *monitor.Row {
 	for i := range m.Members {
 		if m.Members[i].Node == a {
 			return &m.Members[i]
@@ -81,7 +82,7 @@ func told(r *monitor.Row) []monitor.Member { return slices.Concat(r.Applied, r.R
 
 // differing tells where the lists of nodes that live do not agree: each must have each
 // other, and its domain as its owner has it, and supervise whom the rules say.
-func differing(views map[stack.NodeAddr]*stack.Monitor) string {
+func differing(views map[stack.NodeAddr]*admin.Monitor) string {
 	var all []string
 	for viewer, v := range views {
 		if v.Members[0].Node != viewer {
@@ -111,7 +112,7 @@ func differing(views map[stack.NodeAddr]*stack.Monitor) string {
 
 // supervised says whom a node supervises itself, by the domains in its list.
 // Source: docs/spec/03-discovery-and-node.md §8.4.
-func supervised(m *stack.Monitor) []bool {
+func supervised(m *admin.Monitor) []bool {
 	direct := make([]bool, len(m.Members))
 	direct[0] = true
 	head, covered := 0, 0

@@ -5,10 +5,12 @@
 package interop
 
 import (
+	"context"
 	"runtime"
 	"testing"
 	"time"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/pattern"
 )
@@ -22,9 +24,9 @@ func TestTheirMessagesWaitForName(t *testing.T) {
 	b.contact()
 	const count = 5
 	for _, size := range []string{"60", "5000"} {
-		parked := b.node.Stats().Parked
+		parked := musthave.Get(b.node.Admin().Stats(context.Background())).Parked
 		j, _ := b.job("rdm-send", "18888", "17", "-N", "1001001", "-1", "-D", "-n", "5", "-s", size, "-q", "-w", "0")
-		for b.node.Stats().Parked < parked+count && b.ctx.Err() == nil {
+		for musthave.Get(b.node.Admin().Stats(context.Background())).Parked < parked+count && b.ctx.Err() == nil {
 			runtime.Gosched()
 		}
 		c := b.listen(stack.SocketConfig{}, ourService)
@@ -40,7 +42,7 @@ func TestTheirMessagesWaitForName(t *testing.T) {
 		}
 		b.expect(j, "done sent=5")
 		c.Close()
-		if s := b.node.Stats(); s.Returned != 0 || s.ParkReleased != s.Parked {
+		if s := musthave.Get(b.node.Admin().Stats(context.Background())); s.Returned != 0 || s.ParkReleased != s.Parked {
 			t.Errorf("%d returned, %d of %d released", s.Returned, s.ParkReleased, s.Parked)
 		}
 	}
@@ -57,7 +59,7 @@ func TestOurMessageWaitsForName(t *testing.T) {
 		_, err := c.WriteTo(out, kernelService)
 		sent <- err
 	}()
-	for len(b.node.Waits()) == 0 && b.ctx.Err() == nil {
+	for len(musthave.Get(b.node.Waits(context.Background()))) == 0 && b.ctx.Err() == nil {
 		runtime.Gosched()
 	}
 	b.job("rdm-echo", "18889", "4", "-q")

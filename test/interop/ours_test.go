@@ -11,7 +11,9 @@ import (
 	"testing"
 	"time"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/test/interop/flow"
 	"github.com/utipc/utipc/test/interop/rig"
 )
@@ -32,7 +34,7 @@ func (s *ours) enable(i int) error {
 		return err
 	}
 	s.cables[i] = c
-	return s.node.EnableBearer(s.ctx, c, stack.BearerConfig{})
+	return s.node.Admin().AddDevice(s.ctx, c, admin.BearerConfig{})
 }
 
 func (s *ours) addr() stack.NodeAddr { return s.node.Addr() }
@@ -117,7 +119,7 @@ func (f *ourFlow) stop(t *testing.T) flow.Sent {
 }
 
 func (s *ours) links(*testing.T) (all []linkState) {
-	for _, l := range s.node.Links() {
+	for _, l := range musthave.Get(s.node.Admin().Links(context.Background())) {
 		all = append(all, linkState{
 			name: l.Name, up: l.Up, active: l.Active, tolerance: l.Tolerance,
 			sent: int(l.SentPackets), retransmitted: int(l.Retransmits), resets: int(l.Resets),
@@ -127,7 +129,7 @@ func (s *ours) links(*testing.T) (all []linkState) {
 }
 
 func (s *ours) linksUp() (n int) {
-	for _, l := range s.node.Links() {
+	for _, l := range musthave.Get(s.node.Admin().Links(context.Background())) {
 		if l.Up {
 			n++
 		}
@@ -147,5 +149,5 @@ func (s *ours) plug(i int) error {
 
 func (s *ours) setTolerance(t *testing.T, i int, d time.Duration) {
 	t.Helper()
-	must(t, s.node.SetLink(s.peer, ifaces[i], stack.LinkConfig{Tolerance: d}))
+	must(t, s.node.Admin().SetLink(context.Background(), s.peer, ifaces[i], stack.LinkConfig{Tolerance: d}))
 }

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/interop/flow"
 	"github.com/utipc/utipc/test/interop/rig"
@@ -111,7 +112,7 @@ func newOurs(t *testing.T, ctx context.Context, links []rig.Link) *ours {
 		if err := s.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 			t.Errorf("close: %v", err)
 		}
-		if st := s.node.Stats(); st.ChunksFree != st.ChunksTotal {
+		if st := musthave.Get(s.node.Admin().Stats(context.Background())); st.ChunksFree != st.ChunksTotal {
 			t.Errorf("%d of %d chunks came back", st.ChunksFree, st.ChunksTotal)
 		}
 	})

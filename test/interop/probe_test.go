@@ -5,10 +5,13 @@
 package interop
 
 import (
+	"context"
 	"testing"
 	"time"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A kernel sends a probe back for a socket that is not there, and for no other: our
@@ -32,8 +35,8 @@ func TestProbeKernelSockets(t *testing.T) {
 	}
 	defer sub.Close()
 	var connected stack.SocketAddr // the kernel's end of it
-	for _, s := range b.node.Sockets() {
-		if s.Kind == stack.ConnectedSocket && s.Peer.Node == kernelAddr {
+	for _, s := range musthave.Get(b.node.Admin().Sockets(context.Background())) {
+		if s.Kind == admin.ConnectedSocket && s.Peer.Node == kernelAddr {
 			connected = s.Peer
 		}
 	}

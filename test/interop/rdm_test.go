@@ -5,6 +5,7 @@
 package interop
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"runtime"
@@ -13,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/test/interop/pattern"
@@ -110,7 +112,7 @@ func TestTheirMessagesComeBack(t *testing.T) {
 	c := b.listen(stack.SocketConfig{}, ourService)
 	b.theirs(ourService)
 	j, _ := b.job("rdm-send", "18888", "17", "-D", "-n", "1")
-	for b.node.Stats().MessagesIn == 0 && b.ctx.Err() == nil {
+	for musthave.Get(b.node.Admin().Stats(context.Background())).MessagesIn == 0 && b.ctx.Err() == nil {
 		runtime.Gosched()
 	}
 	c.Close()
@@ -160,7 +162,7 @@ func TestLossBothWays(t *testing.T) {
 		t.Fatal(err)
 	}
 	b.expect(j, "done sent=300 echoed=300 rejects=0 bad=0")
-	l := b.node.Links()[0]
+	l := musthave.Get(b.node.Admin().Links(context.Background()))[0]
 	lostIn, lostOut := b.faults.Counts()
 	t.Logf("lost %d of %d in, %d of %d out; repeated %d, bundles %d, fragments %d", lostIn.Lost, lostIn.Seen,
 		lostOut.Lost, lostOut.Seen, l.Retransmits, l.RecvBundles, l.RecvFragments)
@@ -188,7 +190,7 @@ func TestKernelBundles(t *testing.T) {
 		}
 	}
 	b.expect(j, "done sent=400")
-	l := b.node.Links()[0]
+	l := musthave.Get(b.node.Admin().Links(context.Background()))[0]
 	t.Logf("%d messages in %d bundles", l.RecvBundled, l.RecvBundles)
 	if l.RecvBundles == 0 {
 		t.Error("no bundle came")

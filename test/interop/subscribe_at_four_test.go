@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // Nodes of ours subscribe at the topology servers of kernels, and of each other, and
@@ -242,7 +243,7 @@ func (f *four) audit(t *testing.T) (bindings int) {
 	t.Helper()
 	for _, i := range us {
 		began := time.Now()
-		r, err := stack.AuditConfig{Types: []uint32{30001, 40000}}.Audit(f.ctx, f.members[i].(*ourMember).node)
+		r, err := f.members[i].(*ourMember).node.Admin().Audit(f.ctx, admin.AuditConfig{Types: []uint32{30001, 40000}})
 		must(t, err)
 		var all []string
 		for _, x := range r.Nodes {

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/interop/rig"
@@ -136,7 +137,7 @@ func TestUDPWithKernel(t *testing.T) {
 				mtu = 14000 // as the kernel
 				sizes = append([]int{5000, 13000}, echoSizes...)
 			}
-			if l := b.node.Links(); len(l) != 1 || !l[0].Up || l[0].Name != "1001001:UDP1-1001002:UDP1" || l[0].MTU != mtu {
+			if l := musthave.Get(b.node.Admin().Links(context.Background())); len(l) != 1 || !l[0].Up || l[0].Name != "1001001:UDP1-1001002:UDP1" || l[0].MTU != mtu {
 				t.Errorf("we say %+v", l)
 			}
 			b.echoed(ourService)

@@ -6,6 +6,7 @@ package interop
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"sync"
 	"testing"
@@ -13,6 +14,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/lint"
+	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
 )
@@ -46,7 +48,7 @@ func TestNothingUndefinedGoesToKernels(t *testing.T) {
 			v.meet(t, other, v.kernels...)
 			us.knows(t, nodeState(other.addr()))
 			v.talk(t, us, v.kernels...)
-			for _, n := range us.node.Peers() {
+			for _, n := range musthave.Get(us.node.Admin().Peers(context.Background())) {
 				if ours := n.Node == other.addr(); (n.Version != 0) != ours {
 					t.Errorf("node %v: version %d of ours", n.Node, n.Version)
 				}

@@ -19,6 +19,7 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -103,7 +104,7 @@ func open(t *testing.T, d netdev.Device, i int) *stack.Node {
 		if err := n.Close(ctx); err != nil && !lostAtPeer(err) {
 			t.Error(err)
 		}
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 		}
 	})

@@ -4,6 +4,7 @@ package nettest
 
 import (
 	"bytes"
+	"context"
 	"encoding/binary"
 	"errors"
 	"fmt"
@@ -15,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -167,8 +169,8 @@ var packetRows = []struct {
 			closed(t, "set", set(time.Time{}))
 		}
 		closed(t, "set", s.b.SetImportance(stack.High))
-		if s.b.LocalAddr() == nil || s.b.RemoteAddr() != nil || len(s.b.Bindings()) != 0 {
-			t.Errorf("got %v, %v, %v", s.b.LocalAddr(), s.b.RemoteAddr(), s.b.Bindings())
+		if s.b.LocalAddr() == nil || s.b.RemoteAddr() != nil || len(must.Get(s.b.Bindings(context.Background()))) != 0 {
+			t.Errorf("got %v, %v, %v", s.b.LocalAddr(), s.b.RemoteAddr(), must.Get(s.b.Bindings(context.Background())))
 		}
 	}},
 	{"addresses", func(t *testing.T, s *sockets) {
@@ -202,14 +204,14 @@ var packetRows = []struct {
 		if err := s.a.Bind(more); err != nil {
 			t.Fatal(err)
 		}
-		if bs := s.a.Bindings(); len(bs) != 1 || bs[0].Range != more || bs[0].Socket.Port != s.a.LocalAddr().(stack.SocketAddr).Port {
+		if bs := must.Get(s.a.Bindings(context.Background())); len(bs) != 1 || bs[0].Range != more || bs[0].Socket.Port != s.a.LocalAddr().(stack.SocketAddr).Port {
 			t.Errorf("got %v", bs)
 		}
 		if err := s.a.Unbind(stack.Range{Type: 301, Lower: 5, Upper: 8}); !errors.Is(err, stack.ErrNotBound) {
 			t.Errorf("another range: got %v", err)
 		}
-		if err := s.a.Unbind(more); err != nil || len(s.a.Bindings()) != 0 {
-			t.Errorf("got %v, %v", err, s.a.Bindings())
+		if err := s.a.Unbind(more); err != nil || len(must.Get(s.a.Bindings(context.Background()))) != 0 {
+			t.Errorf("got %v, %v", err, must.Get(s.a.Bindings(context.Background())))
 		}
 		for addr, want := range map[net.Addr]error{stack.Service{Type: 63}: stack.ErrReserved, stack.Range{Type: 64, Lower: 2, Upper: 1}: stack.ErrRange} {
 			if err := s.a.Bind(addr); !errors.Is(err, want) {
@@ -360,7 +362,7 @@ func (s *sockets) receive(t *testing.T, c *stack.PacketConn) (string, net.Addr) 
 // wait returns when something waits to be read.
 func (s *sockets) wait(t *testing.T, c *stack.PacketConn) {
 	t.Helper()
-	for until := time.Now().Add(patience); c.Stats().Queued == 0; runtime.Gosched() {
+	for until := time.Now().Add(patience); must.Get(c.Stats(context.Background())).Queued == 0; runtime.Gosched() {
 		if time.Now().After(until) {
 			t.Fatal("nothing came")
 		}
@@ -408,7 +410,7 @@ func packets(t *testing.T, here, there *stack.Node) {
 	if err := here.WaitFor(t.Context(), stack.Service{Type: stack.NodeState, Instance: uint32(there.Addr())}); err != nil {
 		t.Fatal(err)
 	}
-	before, socketsBefore := runtime.NumGoroutine(), len(here.Sockets())+len(there.Sockets())
+	before, socketsBefore := runtime.NumGoroutine(), len(must.Get(here.Admin().Sockets(context.Background())))+len(must.Get(there.Admin().Sockets(context.Background())))
 	for i, row := range packetRows {
 		t.Run(row.name, func(t *testing.T) {
 			s := &sockets{here: here, service: stack.Service{Type: 18888, Instance: uint32(i)}}
@@ -427,7 +429,7 @@ func packets(t *testing.T, here, there *stack.Node) {
 			row.run(t, s)
 		})
 	}
-	if n := len(here.Sockets()) + len(there.Sockets()); n != socketsBefore {
+	if n := len(must.Get(here.Admin().Sockets(context.Background()))) + len(must.Get(there.Admin().Sockets(context.Background()))); n != socketsBefore {
 		t.Errorf("%d sockets, were %d", n, socketsBefore)
 	}
 	for until := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {

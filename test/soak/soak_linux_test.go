@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
@@ -207,7 +208,7 @@ func generation(t *testing.T, open func(end int) netdev.Device, share time.Durat
 	for _, n := range nodes { // the cluster comes together again
 		for i := range nodes {
 			if err := n.WaitFor(ctx, stack.Service{Type: 18888, Instance: uint32(i)}); err != nil {
-				t.Errorf("after the interface was down: %v; %+v", err, n.Links())
+				t.Errorf("after the interface was down: %v; %+v", err, must.Get(n.Admin().Links(context.Background())))
 			}
 		}
 	}
@@ -218,7 +219,7 @@ func generation(t *testing.T, open func(end int) netdev.Device, share time.Durat
 	}
 	wg.Wait()
 	for i, n := range nodes {
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("node %d: %d of %d chunks free", i+1, s.ChunksFree, s.ChunksTotal)
 		}
 	}

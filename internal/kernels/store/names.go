@@ -25,7 +25,7 @@ func serveNames(ctx context.Context, p ranks.Place, n int) (end func(), err erro
 	}
 	s := newShard()
 	port, err := p.Node.Handle(ctx, stack.Range{Type: serviceType, Lower: uint32(first), Upper: uint32(first + count - 1)},
-		stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) {
+		stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
 			if answer := s.reply(m.Data); answer != nil {
 				w.Send(answer) // who cannot be answered is gone
 			}

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
@@ -75,7 +76,7 @@ func node(t testing.TB, d netdev.Device, number int) *stack.Node {
 		if err := n.Close(within(t)); err != nil {
 			t.Errorf("close node %v: %v", n.Addr(), err)
 		}
-		if s := n.Stats(); s.ChunksFree != s.ChunksTotal {
+		if s := must.Get(n.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal {
 			t.Errorf("node %v: %d of %d chunks came back", n.Addr(), s.ChunksFree, s.ChunksTotal)
 		}
 	})
@@ -113,7 +114,7 @@ func talk(t *testing.T, a, b *stack.Node) {
 	}()
 	defer func() { server.Close(); <-done }()
 	if err := a.WaitFor(ctx, svc); err != nil {
-		t.Fatalf("%v; links %+v", err, a.Links())
+		t.Fatalf("%v; links %+v", err, must.Get(a.Admin().Links(context.Background())))
 	}
 	client, err := a.ListenPacket(ctx, "tipcrdm", nil)
 	if err != nil {
@@ -168,7 +169,7 @@ func TestNodes(t *testing.T) {
 			}
 			talk(t, nodes[0], nodes[1])
 			talk(t, nodes[1], nodes[0])
-			if l := nodes[0].Links(); len(l) != 1 || l[0].Name != "1001001:UDP1-1001002:UDP1" {
+			if l := must.Get(nodes[0].Admin().Links(context.Background())); len(l) != 1 || l[0].Name != "1001001:UDP1-1001002:UDP1" {
 				t.Errorf("got links %+v", l)
 			}
 		})
@@ -275,7 +276,7 @@ func TestGarbage(t *testing.T) {
 	if s := x.Stats(); s.Strangers < 10 {
 		t.Errorf("got %+v, want strangers", s)
 	}
-	if l := a.Links(); len(l) != 1 || !l[0].Up {
+	if l := must.Get(a.Admin().Links(context.Background())); len(l) != 1 || !l[0].Up {
 		t.Errorf("got links %+v", l)
 	}
 }
@@ -300,6 +301,6 @@ func Example() {
 	if err := nodes[0].WaitFor(ctx, stack.Service{Type: stack.NodeState, Instance: 0x1001002}); err != nil {
 		fmt.Println(err)
 	}
-	fmt.Println(nodes[0].Links()[0].Name)
+	fmt.Println(must.Get(nodes[0].Admin().Links(context.Background()))[0].Name)
 	// Output: 1001001:UDP1-1001002:UDP1
 }

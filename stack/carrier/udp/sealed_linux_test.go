@@ -3,8 +3,10 @@
 package udp_test
 
 import (
+	"context"
 	"testing"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/udp"
 )
@@ -31,13 +33,13 @@ func TestSealedOverUDP(t *testing.T) {
 	}
 	talk(t, nodes[0], nodes[1])
 	for _, n := range nodes {
-		if err := n.Rekey(); err != nil {
+		if err := n.Admin().Rekey(context.Background()); err != nil {
 			t.Fatal(err)
 		}
 	}
 	talk(t, nodes[1], nodes[0])
 	for i, n := range nodes {
-		if x := n.Encryption(); !x.Working || x.Keys.Opened == 0 || x.PlainDropped != 0 || x.Sealing.KeysTaken != 1 {
+		if x := must.Get(n.Admin().Encryption(context.Background())); !x.Working || x.Keys.Opened == 0 || x.PlainDropped != 0 || x.Sealing.KeysTaken != 1 {
 			t.Errorf("node %d: %+v", i, x)
 		}
 	}

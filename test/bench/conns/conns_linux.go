@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
@@ -137,7 +138,7 @@ func (e *End) Run(ctx context.Context, j load.Job) (load.Result, error) {
 		err = nil
 	}
 	if e.node != nil {
-		for _, l := range e.node.Links() {
+		for _, l := range must.Get(e.node.Admin().Links(context.Background())) {
 			r.MTU = l.MTU
 		}
 	}

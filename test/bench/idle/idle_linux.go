@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -100,7 +101,7 @@ func Measure(ctx context.Context, o Options) (samples []Sample, err error) {
 			if up := linksUp(n); up != samples[i].Peers && samples[i].Err == nil {
 				samples[i].Err = fmt.Errorf("%d links are up, not %d", up, samples[i].Peers)
 			}
-			first[i] = n.Stats().WakeUps
+			first[i] = must.Get(n.Admin().Stats(context.Background())).WakeUps
 		}
 	}
 	if err := pause(ctx, o.For); err != nil {
@@ -109,14 +110,14 @@ func Measure(ctx context.Context, o Options) (samples []Sample, err error) {
 	seconds := time.Since(began).Seconds()
 	for i, n := range nodes {
 		if n != nil {
-			samples[i].WakeUps = float64(n.Stats().WakeUps-first[i]) / seconds
+			samples[i].WakeUps = float64(must.Get(n.Admin().Stats(context.Background())).WakeUps-first[i]) / seconds
 		}
 	}
 	return samples, nil
 }
 
 func linksUp(n *stack.Node) (up int) {
-	for _, l := range n.Links() {
+	for _, l := range must.Get(n.Admin().Links(context.Background())) {
 		if l.Up {
 			up++
 		}

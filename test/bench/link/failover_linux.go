@@ -36,7 +36,7 @@ var partings = [...]parting{
 	{
 		"reset", "link reset, by a new priority", quick,
 		func(p *pair, i int) error {
-			return p.nodes[0].SetLink(p.nodes[1].Addr(), p.names[0][i], stack.LinkConfig{Priority: 20})
+			return p.nodes[0].Admin().SetLink(context.Background(), p.nodes[1].Addr(), p.names[0][i], stack.LinkConfig{Priority: 20})
 		},
 		func(*pair, int) error { return nil },
 	},

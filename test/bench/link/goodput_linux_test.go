@@ -3,10 +3,12 @@
 package link
 
 import (
+	"context"
 	"testing"
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -34,7 +36,7 @@ func TestDropperLoses(t *testing.T) {
 		t.Fatal(err)
 	}
 	m := x.(*messages)
-	again := func() uint64 { return m.pair.nodes[0].Links()[0].Retransmits }
+	again := func() uint64 { return must.Get(m.pair.nodes[0].Admin().Links(context.Background()))[0].Retransmits }
 	before := again()
 	if err := m.lose(0.1); err != nil {
 		t.Fatal(err)

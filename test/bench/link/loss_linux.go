@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
@@ -98,9 +99,9 @@ func measureLoss(ctx context.Context, plan Plan, w window, driver xdp.Config) (m
 		for i, loss := range losses {
 			p.lose(0, loss, uint64(100*round+10*i))
 			pause(ctx, settling)
-			before, dropped := p.nodes[0].Links()[0], p.dropped()
+			before, dropped := must.Get(p.nodes[0].Admin().Links(context.Background()))[0], p.dropped()
 			m.rates[i] = append(m.rates[i], s.rate(ctx, plan.For))
-			after := p.nodes[0].Links()[0]
+			after := must.Get(p.nodes[0].Admin().Links(context.Background()))[0]
 			m.sent[i] += after.SentPackets - before.SentPackets
 			m.again[i] += after.Retransmits - before.Retransmits
 			m.dropped[i] += p.dropped() - dropped

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/xdp"
@@ -112,7 +113,7 @@ func (p *pair) await(ctx context.Context, links int) error {
 
 // up is the number of links of a node that are up.
 func (p *pair) up(end int) (n int) {
-	for _, l := range p.nodes[end].Links() {
+	for _, l := range must.Get(p.nodes[end].Admin().Links(context.Background())) {
 		if l.Up {
 			n++
 		}
@@ -123,7 +124,7 @@ func (p *pair) up(end int) (n int) {
 // resets is how often a link went down, at both ends.
 func (p *pair) resets() (n uint64) {
 	for _, x := range p.nodes {
-		for _, l := range x.Links() {
+		for _, l := range must.Get(x.Admin().Links(context.Background())) {
 			n += l.Resets
 		}
 	}
@@ -133,7 +134,7 @@ func (p *pair) resets() (n uint64) {
 // dropped is the number of frames that the devices lost.
 func (p *pair) dropped() (sum uint64) {
 	for _, x := range p.nodes {
-		s := x.Stats()
+		s := must.Get(x.Admin().Stats(context.Background()))
 		sum += s.DeviceDropsIn + s.DeviceDropsOut
 	}
 	return sum

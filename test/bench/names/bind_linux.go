@@ -9,6 +9,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/xdp"
@@ -76,7 +77,7 @@ func bindWhileSent(ctx context.Context, n *stack.Node, from, to *stack.PacketCon
 	}()
 	look := time.NewTicker(100 * time.Microsecond)
 	defer look.Stop()
-	for len(n.Waits()) == 0 {
+	for len(must.Get(n.Waits(context.Background()))) == 0 {
 		select {
 		case x := <-sent:
 			return 0, fmt.Errorf("the send did not wait: %w", x.err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
@@ -91,7 +92,7 @@ func (s *segment) die(ctx context.Context, i int) (took time.Duration, err error
 		return 0, fmt.Errorf("names of the dead: %w", err)
 	}
 	for k, n := range s.nodes {
-		for _, b := range n.Names() {
+		for _, b := range must.Get(n.Admin().Names(context.Background())) {
 			if k != i && b.Socket.Node == address(i) {
 				return 0, fmt.Errorf("%v still has %v", n.Addr(), b)
 			}

@@ -15,6 +15,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -148,7 +149,7 @@ func (f *flock) run(ctx context.Context, way int, d time.Duration) (p pace, err 
 	}
 	var over atomic.Bool
 	defer context.AfterFunc(ctx, func() { over.Store(true) })()
-	first, frames := f.sent, f.s.nodes[0].Stats().FramesOut
+	first, frames := f.sent, must.Get(f.s.nodes[0].Admin().Stats(context.Background())).FramesOut
 	begin := time.Now()
 	defer time.AfterFunc(d, func() { over.Store(true) }).Stop()
 	for !over.Load() {
@@ -164,7 +165,7 @@ func (f *flock) run(ctx context.Context, way int, d time.Duration) (p pace, err 
 	}
 	took := time.Since(begin)
 	n := float64(f.sent - first)
-	return pace{n / took.Seconds(), float64(f.s.nodes[0].Stats().FramesOut-frames) / n}, nil
+	return pace{n / took.Seconds(), float64(must.Get(f.s.nodes[0].Admin().Stats(context.Background())).FramesOut-frames) / n}, nil
 }
 
 // send sends the next message to all receivers.
@@ -198,5 +199,5 @@ func (f *flock) close() (wrong uint64, err error) {
 
 // bound reports whether a node knows of any receiver.
 func bound(n *stack.Node) bool {
-	return slices.ContainsFunc(n.Names(), func(b stack.Binding) bool { return b.Range.Type == typ })
+	return slices.ContainsFunc(must.Get(n.Admin().Names(context.Background())), func(b stack.Binding) bool { return b.Range.Type == typ })
 }

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/bed"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/xdp"
@@ -76,7 +77,7 @@ func (s *segment) close() {
 // a socket.
 func (s *segment) dropped() (frames, messages uint64) {
 	for _, n := range s.nodes {
-		x := n.Stats()
+		x := must.Get(n.Admin().Stats(context.Background()))
 		frames += x.DeviceDropsIn + x.DeviceDropsOut
 		messages += x.Drops[engine.DropOverload]
 	}
@@ -86,8 +87,8 @@ func (s *segment) dropped() (frames, messages uint64) {
 // repeated is the number of packets that were sent again.
 func (s *segment) repeated() (n uint64) {
 	for _, x := range s.nodes {
-		n += x.BroadcastLink().Retransmits
-		for _, l := range x.Links() {
+		n += must.Get(x.Admin().BroadcastLink(context.Background())).Retransmits
+		for _, l := range must.Get(x.Admin().Links(context.Background())) {
 			n += l.Retransmits
 		}
 	}

@@ -13,8 +13,10 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/tipc"
@@ -93,7 +95,7 @@ func Rekey(ctx context.Context) (c Change, err error) {
 	s := <-sent
 	err = errors.Join(err, s.err, <-r.done)
 	c.Lost, c.Messages = r.lost+s.n-r.next, s.n
-	for _, l := range nodes[0].Links() {
+	for _, l := range must.Get(nodes[0].Admin().Links(context.Background())) {
 		c.Resets += l.Resets
 	}
 	return c, err
@@ -101,12 +103,12 @@ func Rekey(ctx context.Context) (c Change, err error) {
 
 // change changes the key of n twice.
 func change(ctx context.Context, n *stack.Node, peer stack.NodeAddr, r *receiver) (c Change, err error) {
-	if err = n.Rekey(); err != nil {
+	if err = n.Admin().Rekey(context.Background()); err != nil {
 		return c, err
 	}
-	until := func(what string, ok func(e stack.EncryptionStatus) bool) error {
+	until := func(what string, ok func(e admin.EncryptionStatus) bool) error {
 		for look := time.NewTicker(2 * time.Millisecond); ; {
-			if ok(n.Encryption()) {
+			if ok(must.Get(n.Admin().Encryption(context.Background()))) {
 				look.Stop()
 				return nil
 			}
@@ -118,7 +120,7 @@ func change(ctx context.Context, n *stack.Node, peer stack.NodeAddr, r *receiver
 			}
 		}
 	}
-	active := func(e stack.EncryptionStatus) (slot uint8) {
+	active := func(e admin.EncryptionStatus) (slot uint8) {
 		for i, s := range e.Slots {
 			if s.State == seal.Active {
 				slot = uint8(i)
@@ -127,7 +129,7 @@ func change(ctx context.Context, n *stack.Node, peer stack.NodeAddr, r *receiver
 		return slot
 	}
 	var before uint8
-	if err = until("the first key is not used", func(e stack.EncryptionStatus) bool {
+	if err = until("the first key is not used", func(e admin.EncryptionStatus) bool {
 		before = active(e)
 		return before != 0
 	}); err != nil {
@@ -135,10 +137,10 @@ func change(ctx context.Context, n *stack.Node, peer stack.NodeAddr, r *receiver
 	}
 	r.gap.Store(0)
 	begin := time.Now()
-	if err = n.Rekey(); err != nil {
+	if err = n.Admin().Rekey(context.Background()); err != nil {
 		return c, err
 	}
-	err = until("the second key is not taken up", func(e stack.EncryptionStatus) bool {
+	err = until("the second key is not taken up", func(e admin.EncryptionStatus) bool {
 		for _, p := range e.Peers {
 			if p.Node == peer {
 				return p.Reported != before && p.Reported != 0

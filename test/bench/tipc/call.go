@@ -34,7 +34,7 @@ func (e *End) call(ctx context.Context, stop *load.Stop, j load.Job) (load.Resul
 // answer has an active port until the job is over; a node that spins does so while there
 // is one.
 func (e *End) answer(ctx context.Context) (r load.Result, err error) {
-	p, err := e.node.Handle(ctx, stack.Service{Type: answering}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Incoming) { w.Send(m.Data) }))
+	p, err := e.node.Handle(ctx, stack.Service{Type: answering}, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) }))
 	if err != nil {
 		return r, err
 	}

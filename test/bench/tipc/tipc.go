@@ -13,9 +13,11 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/test/bench/load"
 )
 
@@ -214,15 +216,15 @@ func (e *End) run(ctx context.Context, stop *load.Stop, j load.Job) (load.Result
 // A state is what is counted over a job.
 type state struct {
 	resets, frames, dropped, again uint64
-	drops                          stack.Stats
+	drops                          admin.Stats
 	mtu                            int
 }
 
 func (e *End) state() (s state) {
-	s.drops = e.node.Stats()
+	s.drops = must.Get(e.node.Admin().Stats(context.Background()))
 	s.frames = s.drops.FramesOut
 	s.dropped = s.drops.DeviceDropsIn + s.drops.DeviceDropsOut
-	for _, l := range e.node.Links() {
+	for _, l := range must.Get(e.node.Admin().Links(context.Background())) {
 		s.resets += l.Resets
 		s.again += l.Retransmits
 		s.mtu = l.MTU

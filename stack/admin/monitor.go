@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stack
+package admin
 
 import (
 	"fmt"
@@ -17,14 +17,6 @@ type Monitor struct {
 	monitor.Status
 	Members []monitor.Row // of the ring, this node first, the others by address behind it
 }
-
-// Monitor returns how neighbours are watched, by bearer in the order of Config.Bearers.
-func (n *Node) Monitor() []Monitor { return n.b.Monitor() }
-
-// SetMonitorThreshold changes the number of nodes on a bearer up to which every node
-// supervises every other, 1 to 4095, at once and on all bearers; 32 is what nodes begin
-// with. Nodes of one cluster should agree about it. Errors, inside *net.OpError: ErrConfig.
-func (n *Node) SetMonitorThreshold(nodes int) error { return n.b.SetMonitorThreshold(nodes) }
 
 // Algorithm is what supervises: "full-mesh" or "overlapping-ring".
 func (m *Monitor) Algorithm() string {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stack
+package admin
 
 import (
 	"fmt"
@@ -27,25 +27,6 @@ type Link struct {
 	Device Carried // by its bearer, for all links there
 }
 
-// Links returns the links to all nodes known, by address and bearer.
-func (n *Node) Links() []Link { return n.b.Links() }
-
-// SetLink changes the link to peer on the bearer of that name, or with peer 0 all
-// links there and those to come. Zero fields of c mean no change, and a Window
-// without MaxWindow one that never moves. It takes effect at once; the peer adopts a
-// new tolerance, and a higher priority; a new priority resets the link.
-// Errors, inside *net.OpError: ErrConfig, ErrUnreachable when there is no such link.
-func (n *Node) SetLink(peer NodeAddr, bearer string, c LinkConfig) error {
-	return n.b.SetLink(peer, bearer, c)
-}
-
-// ResetStatistics sets the counters of the link to peer on the bearer of that name to
-// 0, with peer 0 those of all links there. Errors, inside *net.OpError:
-// ErrUnreachable when there is no such link.
-func (n *Node) ResetStatistics(peer NodeAddr, bearer string) error {
-	return n.b.ResetStatistics(peer, bearer)
-}
-
 // State is ACTIVE, STANDBY or, of one that is down, DEFUNCT.
 func (l *Link) State() string {
 	switch {
@@ -58,7 +39,9 @@ func (l *Link) State() string {
 }
 
 // RetransmitRatio is the share of packets sent that were repetitions, 0 to 1.
-func (l *Link) RetransmitRatio() float64 { return ratio(l.Retransmits, l.SentPackets+l.Retransmits) }
+func (l *Link) RetransmitRatio() float64 {
+	return ratio(l.Retransmits, l.SentPackets+l.Retransmits)
+}
 
 // String returns the link's statistics as "tipc link statistics show" prints them, and
 // below what the kernel does not know.

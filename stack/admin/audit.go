@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stack
+package admin
 
 import (
-	"context"
+	"encoding/json"
 	"time"
+
+	"github.com/utipc/utipc/internal/control"
 )
 
 // An AuditConfig is how an audit is done; its zero value means the defaults.
@@ -56,17 +58,35 @@ func (r *AuditReport) Unasked() (k int) {
 	return k
 }
 
-// Audit compares the binding tables of all nodes that there is contact with, with
-// default options; see AuditConfig.Audit.
-func (n *Node) Audit(ctx context.Context) (*AuditReport, error) { return AuditConfig{}.Audit(ctx, n) }
+// What of a NodeAudit is JSON: the error is a record.
+type nodeAuditFields struct {
+	Node     NodeAddr
+	Bindings int
+	Lacks    []Binding
+	Extra    []Binding
+	Err      json.RawMessage `json:",omitempty"`
+}
 
-// Audit asks the topology service of every node that there is contact with, kernels
-// too, for all bindings of cluster scope, and compares them with those here. Tables
-// change while it is done: what differs is asked about a second time, Settle later,
-// and reported if it differs in the same way still. It is for clusters in which every
-// node has contact with every other. A node that cannot be asked, or is lost
-// meanwhile, is reported with the reason.
-// Errors, inside *net.OpError: ErrConfig, net.ErrClosed, the context's.
-func (c AuditConfig) Audit(ctx context.Context, n *Node) (*AuditReport, error) {
-	return n.b.Audit(ctx, c)
+// MarshalJSON implements json.Marshaler: with the error as it travels on the daemon's socket.
+func (a NodeAudit) MarshalJSON() ([]byte, error) {
+	_, record := control.EncodeError(a.Err)
+	return json.Marshal(nodeAuditFields{a.Node, a.Bindings, a.Lacks, a.Extra, record})
+}
+
+// UnmarshalJSON implements json.Unmarshaler. Errors: those of package json, and that the
+// record of the error is none.
+func (a *NodeAudit) UnmarshalJSON(b []byte) error {
+	var f nodeAuditFields
+	if err := json.Unmarshal(b, &f); err != nil {
+		return err
+	}
+	if string(f.Err) == "null" {
+		f.Err = nil
+	}
+	why, err := control.DecodeError(0, f.Err)
+	if err != nil {
+		return err
+	}
+	*a = NodeAudit{f.Node, f.Bindings, f.Lacks, f.Extra, why}
+	return nil
 }

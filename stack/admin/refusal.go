@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stack
+package admin
 
 import (
-	"errors"
 	"fmt"
 	"strings"
 	"syscall"
@@ -37,21 +36,4 @@ func (e *Refusal) Unwrap() []error {
 		return []error{e.Errno}
 	}
 	return []error{e.Errno, e.Err}
-}
-
-// refuse makes a Refusal of a text.
-func refuse(errno syscall.Errno, reason string) error { return &Refusal{Errno: errno, Reason: reason} }
-
-// refused gives err the errno that a kernel would answer: EINVAL for what cannot be,
-// ENXIO for what is not there. Others stay as they are.
-func refused(err error) error {
-	switch r := (*Refusal)(nil); {
-	case errors.As(err, &r):
-		return err
-	case errors.Is(err, ErrConfig):
-		return &Refusal{Errno: syscall.EINVAL, Err: err}
-	case errors.Is(err, ErrUnreachable):
-		return &Refusal{Errno: syscall.ENXIO, Err: err}
-	}
-	return err
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-package stack
+package admin
 
 import (
 	"fmt"
@@ -13,9 +13,6 @@ import (
 // A BroadcastLink is how the node's broadcast link stands, on which multicast messages
 // and changes of names go to all other nodes, and what came on theirs.
 type BroadcastLink struct{ engine.BroadcastStatus }
-
-// BroadcastLink returns how the broadcast link stands.
-func (n *Node) BroadcastLink() BroadcastLink { return n.b.BroadcastLink() }
 
 // String returns the statistics as "tipc link statistics show" prints them, and below
 // what the kernel does not know.

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+
+// Package hosting is what package stack does for the daemon, which lets programs use its node,
+// and for nobody else. It is no part of the public API, which stack can only be without by
+// setting these variables when it is initialized. Nodes, sockets and pollers are those of
+// stack; anything else is a mistake that panics.
+package hosting
+
+import (
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/admin"
+)
+
+// A Keeper is a node whose bearers somebody keeps as they are wanted, see package
+// daemon/bearers.
+type Keeper interface {
+	// NoteBearer says how such a bearer stands, under its full name, "eth:eth0". It is
+	// among Bearers from then on, whether the node has a device for it or not, until
+	// ForgetBearer, or DisableBearer while there is no device. A new state is logged, and
+	// reported to those who watch. On an attached node it does nothing.
+	NoteBearer(name string, s admin.BearerState)
+	// ForgetBearer says that a bearer is no longer kept. On an attached node it does nothing.
+	ForgetBearer(name string)
+	// BearerNoted reports whether a bearer is kept, under its full name; never of an
+	// attached node.
+	BearerNoted(name string) bool
+	// HoldBearer has the node treat a bearer's interface as one that carries nothing, or no
+	// longer. Errors, inside *net.OpError: a *admin.Refusal with EINVAL, "Bearer not
+	// found."; errors.ErrUnsupported of an attached node.
+	HoldBearer(name string, hold bool) error
+}
+
+var (
+	// Keep returns the Keeper of a *stack.Node.
+	Keep func(node any) Keeper
+
+	// NewAccount makes an Account of sockets of a *stack.Node. Nothing counts in one of an
+	// attached node.
+	NewAccount func(node any, c AccountConfig) *Account
+
+	// Count has what is made with a configuration count in an account: with a
+	// *stack.SocketConfig a socket, beside its ReceiveLimit, and what a listener accepts;
+	// with a *stack.GroupConfig; with a *stack.SubscriptionConfig the events that wait, 64
+	// bytes each, of which one that has no room ends the subscription with ErrSlow.
+	Count func(config any, a *Account)
+
+	// Enter says that the caller, who sends on behalf of others, will take what becomes ready
+	// of a *stack.Poller, and wakes nobody for it until Leave: it calls Take in between, and
+	// must not wait. What it has not taken by then is left to those who wait.
+	Enter func(poller any)
+	// Leave ends Enter.
+	Leave func(poller any)
+
+	// Hold counts k bytes more that its owner keeps for a socket, a stack.Pollable, beside
+	// it, in the account that the socket counts in, or -k fewer: a message that was read of
+	// it and is not passed on, or one that waits to be written. It is never refused; where
+	// there is no room for it a connection or group is ended, it may be this one.
+	Hold func(socket any, k int)
+
+	// Return gives the message that TryReadMsg of a *stack.PacketConn returned last, of
+	// which b is the data, back to its sender as undeliverable: for a program that reads on
+	// behalf of others, and could not pass the message on. The sender reads it as a
+	// *stack.RejectError with that code, or with NoPort after Close, if it has asked for
+	// returned messages; else the message counts as dropped (SocketStats.Dropped). Errors,
+	// inside *net.OpError: net.ErrClosed of a node that is closed, and errors.ErrUnsupported
+	// of an attached node.
+	Return func(packetConn any, b []byte, why frame.ErrorCode) error
+)
