@@ -53,7 +53,9 @@ func (c *Conn) TryRead(h *Header, b []byte) (n int, err error) { return 0, error
 func (c *Conn) ReadFD(h *Header, b []byte) (n, fd int, err error) {
 	return 0, -1, errors.ErrUnsupported
 }
-func (c *Conn) ReadPooled(h *Header) (*Buffer, error)           { return nil, errors.ErrUnsupported }
+
+func (c *Conn) ReadPooled(h *Header) (*Buffer, error) { return nil, errors.ErrUnsupported }
+
 func (c *Conn) TryReadPooled(h *Header) (*Buffer, error)        { return nil, errors.ErrUnsupported }
 func (c *Conn) Write(h *Header, data []byte) error              { return errors.ErrUnsupported }
 func (c *Conn) TryWrite(h *Header, data []byte) error           { return errors.ErrUnsupported }
@@ -65,13 +67,23 @@ func (c *Conn) SetWriteDeadline(t time.Time) error              { return errors.
 func (c *Conn) SetDeadline(t time.Time) error                   { return errors.ErrUnsupported }
 func (c *Conn) Close() error                                    { return errors.ErrUnsupported }
 func (c *Conn) CloseRead() error                                { return errors.ErrUnsupported }
-func (c *Conn) SyscallConn() (syscall.RawConn, error)           { return nil, errors.ErrUnsupported }
-func (c *Conn) Credentials() (Credentials, error)               { return Credentials{}, errors.ErrUnsupported }
-func (b *Buffer) Release()                                      {}
-func (l *Listener) Accept() (*Conn, error)                      { return nil, errors.ErrUnsupported }
-func (l *Listener) Addr() net.Addr                              { return nil }
-func (l *Listener) SetDeadline(t time.Time) error               { return errors.ErrUnsupported }
-func (l *Listener) Close() error                                { return errors.ErrUnsupported }
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return nil, errors.ErrUnsupported }
+
+func (c *Conn) Credentials() (Credentials, error) { return Credentials{}, errors.ErrUnsupported }
+
+func (c *Conn) Process() (*Process, error)        { return nil, errors.ErrUnsupported }
+func (c *Conn) Inode() (uint64, error)            { return 0, errors.ErrUnsupported }
+func (b *Buffer) Release()                        {}
+func (l *Listener) Accept() (*Conn, error)        { return nil, errors.ErrUnsupported }
+func (l *Listener) Addr() net.Addr                { return nil }
+func (l *Listener) SetDeadline(t time.Time) error { return errors.ErrUnsupported }
+func (l *Listener) Close() error                  { return errors.ErrUnsupported }
+
+// A Process is a process at the other end of a connection. There are none on this system.
+type Process struct{ _ byte }
+
+func (p *Process) Ended() bool  { return false }
+func (p *Process) Close() error { return errors.ErrUnsupported }
 
 // A Ring is memory that two processes share. There are none on this system.
 type Ring struct{ _ byte }

@@ -3,6 +3,8 @@
 package daemon
 
 import (
+	"errors"
+	"os"
 	"sync"
 
 	"github.com/utipc/utipc/attach"
@@ -20,13 +22,15 @@ type accounts struct {
 	server account
 	users  map[uint32]*account
 	procs  map[procKey]*client
+	former int // the last procKey.former
 }
 
 // A procKey is what tells processes apart. Those of other process namespaces that the
 // daemon cannot see have no number; such of one user share an account.
 type procKey struct {
-	pid int
-	uid uint32
+	pid    int
+	uid    uint32
+	former int // above 0: the process has ended, and another one had its number since
 }
 
 type account struct {
@@ -45,7 +49,9 @@ type client struct {
 	pace pace
 	counters
 
-	program  string // as it calls itself; this and the rest are guarded by all.mu
+	program  string          // as it calls itself; this and the rest are guarded by all.mu
+	process  *attach.Process // nil: not known, or of several
+	gone     bool            // it had ended before it could be looked at
 	sessions map[*session]struct{}
 }
 
@@ -66,8 +72,15 @@ func (a *accounts) queue(scope int, of *hosting.Account) *hosting.Account {
 func (a *accounts) enter(s *session, who attach.Credentials, q *Quotas) (*client, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	key := procKey{who.PID, who.UID}
+	key := procKey{pid: who.PID, uid: who.UID}
 	c := a.procs[key]
+	if c != nil && c.endedLocked() { // another process has the number now
+		delete(a.procs, key)
+		a.former++
+		c.key.former = a.former
+		a.procs[c.key] = c
+		c = nil
+	}
 	if c == nil {
 		u := a.users[who.UID]
 		if u == nil {
@@ -83,6 +96,7 @@ func (a *accounts) enter(s *session, who attach.Credentials, q *Quotas) (*client
 			c.user.queued = a.queue(ofUser, a.server.queued)
 		}
 		c.queued = a.queue(ofProcess, c.user.queued)
+		c.watchLocked(s.c)
 		a.procs[key], a.users[who.UID] = c, c.user
 		c.user.clients++
 		a.server.clients++
@@ -90,6 +104,19 @@ func (a *accounts) enter(s *session, who attach.Credentials, q *Quotas) (*client
 	c.sessions[s] = struct{}{}
 	return c, nil
 }
+
+// watchLocked finds the process that a connection is from.
+func (c *client) watchLocked(conn *attach.Conn) {
+	if c.who.PID == 0 { // there may be several
+		return
+	}
+	p, err := conn.Process()
+	c.process, c.gone = p, errors.Is(err, os.ErrProcessDone)
+}
+
+// endedLocked reports whether the process has ended, which had its connections: another that
+// it has forked, or passed descriptors to, holds them now.
+func (c *client) endedLocked() bool { return c.gone || c.process != nil && c.process.Ended() }
 
 // leave ends a connection, and with the last one what is known of its process.
 func (c *client) leave(s *session) {
@@ -102,6 +129,10 @@ func (c *client) leave(s *session) {
 	}
 	delete(a.procs, c.key)
 	c.queued.Close()
+	if c.process != nil {
+		c.process.Close()
+		c.process = nil
+	}
 	a.server.clients--
 	if c.user.clients--; c.user.clients == 0 {
 		delete(a.users, c.key.uid)

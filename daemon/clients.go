@@ -37,6 +37,9 @@ type Client struct {
 	Overdrawn   uint64   `json:"overdrawn"`   // connections and groups of it that were ended, for too much waited
 	Broken      uint64   `json:"broken"`      // connections that did not keep to the protocol
 	SocketPorts []uint32 `json:"socket_ports"`
+
+	Ended  bool     `json:"ended"`            // the process has ended: others hold its connections, which they have by fork, or were passed
+	Inodes []uint64 `json:"inodes,omitempty"` // then: of the daemon's ends of the connections
 }
 
 // Counters are what a Server has done, and holds.
@@ -91,6 +94,9 @@ func (s *Server) Clients() []Client {
 			if own, ok := x.socket(); ok {
 				all[i].SocketPorts = append(all[i].SocketPorts, own)
 			}
+			if ino, err := x.c.Inode(); all[i].Ended && err == nil {
+				all[i].Inodes = append(all[i].Inodes, ino)
+			}
 		}
 		slices.Sort(all[i].SocketPorts)
 	}
@@ -119,6 +125,7 @@ func (c *client) snapshotLocked() Client {
 		Records: c.records.Load(), BytesIn: c.bytesIn.Load(), Messages: c.messages.Load(), BytesOut: c.bytesOut.Load(), Undelivered: c.undelivered.Load(),
 		Failed: c.failed.Load(), Refused: c.refused.Load(), OverLimit: c.overLimit.Load(), Slowed: c.slowed.Load(),
 		Stalled: c.stalled.Load(), OverQueue: queued.Refused, Overdrawn: queued.Ended, Broken: c.broken.Load(),
+		Ended: c.endedLocked(),
 	}
 }
 

@@ -8,11 +8,14 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
@@ -73,6 +76,57 @@ func TestProgramKilled(t *testing.T) {
 	if took > time.Second {
 		t.Errorf("withdrawn after %v", took)
 	}
+	waitFor(t, func() bool { return len(b.srv.Clients()) == 0 })
+}
+
+func init() {
+	// A program that passes its connection to another, which lives until its input is closed.
+	children["heir"] = func() int {
+		c, err := attach.Dial(context.Background(), os.Getenv("SOCKET"))
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		h, name := attach.HelloRequest(1, 0, "heir")
+		c.Write(&h, name)
+		c.Read(&h, make([]byte, attach.MaxData))
+		raw, _ := c.SyscallConn()
+		fd := -1
+		raw.Control(func(own uintptr) { fd, err = unix.Dup(int(own)) })
+		if err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		holder := exec.Command(os.Args[0])
+		holder.Env = append(os.Environ(), "UTIPC_TEST_CHILD=holder")
+		holder.Stdin, holder.ExtraFiles = os.Stdin, []*os.File{os.NewFile(uintptr(fd), "connection")}
+		if err := holder.Start(); err != nil {
+			fmt.Println(err)
+			return 1
+		}
+		fmt.Println("ready")
+		untilClosed()
+		return 0
+	}
+	children["holder"] = func() int { untilClosed(); return 0 }
+}
+
+// A process that ends while another holds its connection is listed as one that has ended.
+// Mutation: endedLocked returns false.
+func TestConnectionOutlivesItsProcess(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	c := startChild(t, "heir", "SOCKET="+b.path)
+	if all := b.srv.Clients(); len(all) != 1 || all[0].Ended || len(all[0].Inodes) != 0 {
+		t.Errorf("clients: %+v", all)
+	}
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	waitFor(t, func() bool {
+		all := b.srv.Clients()
+		return len(all) == 1 && all[0].PID == c.cmd.Process.Pid && all[0].Ended && len(all[0].Inodes) == 1
+	})
+	c.in.Close()
 	waitFor(t, func() bool { return len(b.srv.Clients()) == 0 })
 }
 

@@ -7,11 +7,14 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strings"
 	"syscall"
 	"text/tabwriter"
 
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -26,7 +29,8 @@ A line for each process: its number and user; how many connections, names,
 subscriptions and rings it has; the records that came from it and the messages that went
 to it; the bytes that wait because it does not read; and what it was refused, for want of
 rights or by a limit. Processes that the daemon cannot see have no number, and those of a
-user share a line.
+user share a line. A process that has ended while others hold its connections, which they
+have from it by fork or by a socket, says so, and who these are as far as /proc tells.
 
     PID   USER  CONNS  NAMES  SUBS  RINGS  RECORDS  MESSAGES  WAITING  REFUSED  PROGRAM
     1234  1000  3      2      0     1      90210    90115     0        0        server
@@ -74,11 +78,28 @@ func showClients(ctx context.Context, n *stack.Node, out io.Writer, asJSON bool)
 		}
 		return newEncoder(out).Encode(told)
 	}
+	held := holders(told.Clients)
 	w := tabwriter.NewWriter(out, 0, 8, 2, ' ', 0)
 	fmt.Fprintln(w, "PID\tUSER\tCONNS\tNAMES\tSUBS\tRINGS\tRECORDS\tMESSAGES\tWAITING\tREFUSED\tPROGRAM")
 	for _, c := range told.Clients {
 		fmt.Fprintf(w, "%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%d\t%s\n", c.PID, c.UID, c.Connections, c.Names, c.Subscriptions,
-			c.Rings, c.Records, c.Messages, c.QueuedBytes, c.Refused+c.OverLimit, c.Program)
+			c.Rings, c.Records, c.Messages, c.QueuedBytes, c.Refused+c.OverLimit, printable.Text(c.Program)+endedClient(&c, held))
 	}
 	return w.Flush()
+}
+
+// endedClient says of a process that has ended who holds its connections.
+func endedClient(c *daemon.Client, held map[uint64][]string) string {
+	if !c.Ended {
+		return ""
+	}
+	var by []string
+	for _, inode := range c.Inodes {
+		by = append(by, held[inode]...)
+	}
+	slices.Sort(by)
+	if len(by) == 0 {
+		return " (ended; who holds its connections is not known)"
+	}
+	return " (ended; its connections are held by " + strings.Join(slices.Compact(by), ", ") + ")"
 }

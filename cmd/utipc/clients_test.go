@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"encoding/json"
 	"fmt"
 	"os"
@@ -11,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/tipctool"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -30,6 +32,11 @@ func TestClients(t *testing.T) {
 	lines := strings.Split(out.String(), "\n")
 	if len(lines) != 3 || !strings.HasPrefix(lines[1], fmt.Sprintf("%d ", os.Getpid())) || len(strings.Fields(lines[1])) < 10 {
 		t.Errorf("got %q", out.String())
+	}
+	out.Reset()
+	tool := tipctool.Tool{Node: func(context.Context) (*stack.Node, error) { return n, nil }, Out: &out, Err: &out, Verbose: true}
+	if tool.Run(t.Context(), []string{"socket", "list"}); strings.Count(out.String(), fmt.Sprintf("  of process %d: ", os.Getpid())) != 1 {
+		t.Errorf("got %s, want one socket of this process", out.String())
 	}
 	out.Reset()
 	if err := showClients(t.Context(), n, &out, true); err != nil {

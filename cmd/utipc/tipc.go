@@ -48,7 +48,7 @@ func runTool(ctx context.Context, noun string, args []string, std cmdline.Stdio)
 	t := tipctool.Tool{Name: "utipc", In: std.In, Out: std.Out, Err: std.Err}
 	f.BoolVar(&t.JSON, "j, json", false, "print JSON; may stand before the command")
 	f.BoolVar(&t.Pretty, "p, pretty", false, "in lines, instead of one line; with -j")
-	f.BoolVar(&t.Verbose, "v", false, "lists say more: of bearers how they stand, since when and why")
+	f.BoolVar(&t.Verbose, "v", false, "lists say more: of bearers how they stand, since when and why; of sockets whose they are")
 	f.BoolVar(&t.Help, "h, help", false, "what the words before it mean")
 	wait := f.Duration("wait D", 3*time.Second, "with --if and --udp: how long to wait at most until all nodes that are heard are in contact")
 	h.flags(f)

@@ -120,7 +120,7 @@ func TestSockets(t *testing.T) {
 			binding(18888, 17, 17, stack.ClusterScope, 3865663524, own), binding(18888, 20, 29, stack.NodeScope, 3865663524, own),
 		}},
 	}
-	same(t, "text", text(func(w io.Writer) { tipcshow.Sockets(w, sockets) }), `socket 3294120309
+	same(t, "text", text(func(w io.Writer) { tipcshow.Sockets(w, sockets, nil) }), `socket 3294120309
 socket 279341669
   connected to 1001002:300195701 via {9190,1}
 socket 1804621048
@@ -129,7 +129,7 @@ socket 3865663524
   bound to {18888,20,29}
   bound to {18888,17,17}
 `)
-	if got := oneLine(t, tipcshow.SocketsJSON(sockets)); !strings.Contains(got, `"connected":{"node":"1001002","port":300195701,"via":{"type":9190,"instance":1}}`) ||
+	if got := oneLine(t, tipcshow.SocketsJSON(sockets, nil)); !strings.Contains(got, `"connected":{"node":"1001002","port":300195701,"via":{"type":9190,"instance":1}}`) ||
 		!strings.Contains(got, `"bound":[{"type":18888,"lower":20,"upper":29,"scope":"node"},{`) {
 		t.Errorf("JSON: got %s", got)
 	}

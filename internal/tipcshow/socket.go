@@ -6,14 +6,31 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack/admin"
 )
 
+// A SocketOwner is the process that a socket of a daemon is for.
+type SocketOwner struct {
+	PID     int    `json:"pid"` // 0: not known
+	UID     uint32 `json:"uid"`
+	Program string `json:"program"` // as it calls itself
+	Ended   bool   `json:"ended"`   // it has ended; others hold its connections
+}
+
 // Sockets writes what "tipc socket list" prints: each socket, and whom it is connected
-// to, or its bindings, the newest first.
-func Sockets(w io.Writer, all []admin.Socket) {
+// to, or its bindings, the newest first. The processes of owners, by port, have a line of
+// their own.
+func Sockets(w io.Writer, all []admin.Socket, owners map[uint32]SocketOwner) {
 	for _, s := range all {
 		fmt.Fprintf(w, "socket %d\n", s.Addr.Port)
+		if o, ok := owners[s.Addr.Port]; ok {
+			ended := ""
+			if o.Ended {
+				ended = ", ended"
+			}
+			fmt.Fprintf(w, "  of process %d%s: %s\n", o.PID, ended, printable.Text(o.Program))
+		}
 		if connected(&s) {
 			fmt.Fprintf(w, "  connected to %x:%d", uint32(s.Peer.Node), s.Peer.Port)
 			if s.Service.Type != 0 {
@@ -30,7 +47,7 @@ func Sockets(w io.Writer, all []admin.Socket) {
 }
 
 // SocketsJSON is the same as JSON, and beside it what each socket is and has done.
-func SocketsJSON(all []admin.Socket) Array {
+func SocketsJSON(all []admin.Socket, owners map[uint32]SocketOwner) Array {
 	rows := Array{}
 	for _, s := range all {
 		o := Object{{"socket", s.Addr.Port}, {"network", s.Addr.Net}, {"kind", s.Kind.String()}}
@@ -47,6 +64,9 @@ func SocketsJSON(all []admin.Socket) Array {
 				bound = append(bound, Object{{"type", b.Range.Type}, {"lower", b.Range.Lower}, {"upper", b.Range.Upper}, {"scope", scope(b.Scope)}})
 			}
 			o = append(o, Field{"bound", bound})
+		}
+		if of, ok := owners[s.Addr.Port]; ok {
+			o = append(o, Field{"pid", of.PID}, Field{"uid", of.UID}, Field{"program", of.Program}, Field{"ended", of.Ended})
 		}
 		rows = append(rows, append(o,
 			Field{"messages_in", s.MessagesIn}, Field{"bytes_in", s.BytesIn}, Field{"messages_out", s.MessagesOut}, Field{"bytes_out", s.BytesOut},

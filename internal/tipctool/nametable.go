@@ -3,6 +3,7 @@
 package tipctool
 
 import (
+	"context"
 	"io"
 
 	"github.com/utipc/utipc/internal/tipcshow"
@@ -44,9 +45,32 @@ var socketVerb = verb{name: "socket", short: "show sockets", subs: []*verb{
 			return err
 		}
 		bound(all, names)
-		return c.show(func(w io.Writer) { tipcshow.Sockets(w, all) }, func() any { return tipcshow.SocketsJSON(all) })
+		var owners map[uint32]tipcshow.SocketOwner
+		if c.Verbose || c.JSON {
+			owners = socketOwners(c.ctx, n)
+		}
+		return c.show(func(w io.Writer) { tipcshow.Sockets(w, all, owners) }, func() any { return tipcshow.SocketsJSON(all, owners) })
 	}},
 }}
+
+// socketOwners finds the processes that a daemon has sockets for, by port. A node of one's own
+// has none, and a daemon may not want to tell.
+func socketOwners(ctx context.Context, n *stack.Node) map[uint32]tipcshow.SocketOwner {
+	var clients []struct {
+		tipcshow.SocketOwner
+		SocketPorts []uint32 `json:"socket_ports"`
+	}
+	if err := n.Admin().Call(ctx, "clients", nil, &clients); err != nil {
+		return nil
+	}
+	owners := map[uint32]tipcshow.SocketOwner{}
+	for _, c := range clients {
+		for _, port := range c.SocketPorts {
+			owners[port] = c.SocketOwner
+		}
+	}
+	return owners
+}
 
 // bound gives the node's own sockets, as the topology service, their bindings, which
 // stand in the table alone.
