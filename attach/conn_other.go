@@ -67,7 +67,7 @@ func (c *Conn) SetWriteDeadline(t time.Time) error              { return errors.
 func (c *Conn) SetDeadline(t time.Time) error                   { return errors.ErrUnsupported }
 func (c *Conn) Close() error                                    { return errors.ErrUnsupported }
 func (c *Conn) CloseRead() error                                { return errors.ErrUnsupported }
-func (c *Conn) SyscallConn() (syscall.RawConn, error) { return nil, errors.ErrUnsupported }
+func (c *Conn) SyscallConn() (syscall.RawConn, error)           { return nil, errors.ErrUnsupported }
 
 func (c *Conn) Credentials() (Credentials, error) { return Credentials{}, errors.ErrUnsupported }
 

@@ -13,8 +13,8 @@ import (
 
 // Own names reach the other nodes by these ways. A node that comes up is sent all of
 // them on its first link, the bulk. Each change after that has a number, and goes to all
-// on the broadcast link; where a node does not know such numbers, or there is but one
-// node, by unicast to each.
+// on the broadcast link; where a node does not know such numbers, or the node is told to
+// use Replicast, by unicast to each.
 //
 // The broadcast link and a node's own link may overtake each other. So an update goes to
 // a node by unicast as well
@@ -73,8 +73,12 @@ func (e *Engine) tell(now time.Duration, u update) {
 	}
 }
 
-// namesByBroadcast reports whether all nodes that are up know numbered updates.
+// namesByBroadcast reports whether all nodes that are up know numbered updates, and
+// multicast is not said to be broken. Source: docs/spec/05-naming.md §3.
 func (e *Engine) namesByBroadcast() bool {
+	if e.method == Replicast {
+		return false
+	}
 	for _, n := range e.nodes {
 		if n.up() && !n.caps.Has(frame.CapNamedBcast) {
 			return false

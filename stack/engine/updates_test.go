@@ -71,8 +71,9 @@ func (c *crew) readAll() {
 }
 
 // A change goes once, by broadcast, where all that are up know numbered updates; else by
-// unicast to each. The numbers are one sequence, and count what nobody heard; changes of
-// this node alone have none.
+// unicast to each, as where the node is told to use Replicast. The numbers are one sequence,
+// and count what nobody heard; changes of this node alone have none.
+// Mutation: namesByBroadcast does not look at the method.
 func TestUpdatesByBroadcastOrToEach(t *testing.T) {
 	c := newCrew(t, 1, 2, alone)
 	c.readAll()
@@ -99,6 +100,16 @@ func TestUpdatesByBroadcastOrToEach(t *testing.T) {
 	c.readAll()
 	c.bind(500, 4)
 	wantLines(t, "one again", c.updateLines(), "0>all publish 5")
+	if err := c.SetMulticast(Replicast, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.bind(500, 5)
+	wantLines(t, "REPLICAST", c.updateLines(), "0>1 publish 6")
+	if err := c.SetMulticast(Auto, 0); err != nil {
+		t.Fatal(err)
+	}
+	c.bind(500, 6)
+	wantLines(t, "no longer", c.updateLines(), "0>all publish 7")
 	c.done("")
 }
 
