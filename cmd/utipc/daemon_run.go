@@ -115,29 +115,43 @@ func (d *daemonProcess) open(ctx context.Context, p *daemonPlan) error {
 	c.Logger = d.log
 	d.keeper = newKeeper(d.log)
 	c.OpenBearer = openBearer(p.settings.Node, d.keeper)
-	c.Links = map[string]stack.LinkConfig{}
-	for _, b := range p.settings.Bearers {
-		dev, err := openSetBearer(b, p.settings.Node)
-		if err != nil {
-			for _, dev := range c.Bearers {
-				dev.Close()
-			}
-			return fmt.Errorf("bearer %s: %w", b.ID(), err)
-		}
-		c.Bearers = append(c.Bearers, dev)
-		c.Links[dev.Name()] = bearerConfig(b).LinkConfig
-	}
-	opened := c.Bearers
-	if d.node, err = stack.Open(ctx, c); err != nil {
+	if err := d.openNode(ctx, c, p.settings); err != nil {
 		return err
 	}
-	for i, b := range p.settings.Bearers {
-		kept := d.kept(b)
-		kept.dev = opened[i]
-		d.keeper.adopt(settingsWish(b), kept)
-		logChoice(d.log, opened[i])
-	}
 	d.keeper.keep(d.node)
+	d.changeBearers(ctx, p.settings.Bearers) // those that could not be opened are wishes like others
+	return nil
+}
+
+// openNode opens the node, on those bearers of the settings that can be opened now: so they
+// all take part in the trial of its address.
+func (d *daemonProcess) openNode(ctx context.Context, c stack.Config, s settings.Settings) error {
+	plain := c
+	c.Links = map[string]stack.LinkConfig{}
+	var opened []settings.Bearer
+	for _, b := range s.Bearers {
+		dev, err := openSetBearer(b, s.Node)
+		if err != nil {
+			continue // the keeper tries it again, and says why
+		}
+		opened, c.Bearers = append(opened, b), append(c.Bearers, dev)
+		c.Links[dev.Name()] = bearerConfig(b).LinkConfig
+	}
+	devices := c.Bearers
+	var err error
+	if d.node, err = stack.Open(ctx, c); err != nil && len(devices) > 0 && ctx.Err() == nil {
+		opened = nil // one of them is at fault: each by itself, then
+		d.node, err = stack.Open(ctx, plain)
+	}
+	if err != nil {
+		return err
+	}
+	for i, b := range opened {
+		kept := d.kept(b)
+		kept.dev = devices[i]
+		d.keeper.adopt(settingsWish(b), kept)
+		logChoice(d.log, devices[i])
+	}
 	return nil
 }
 

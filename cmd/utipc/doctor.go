@@ -18,9 +18,9 @@ var doctorCommand = cmdline.Command{
 	Short: "what this host and its interfaces can do, and what to mend",
 	Usage: `utipc doctor: what this host and its Ethernet interfaces can do for TIPC, which
 carrier would be chosen on each and why, and the command that mends each
-shortcoming.
+shortcoming; and how the bearers of the host's daemon stand, if there is one.
 
-    utipc doctor [--json] [IFACE...]
+    utipc doctor [--json] [--socket PATH] [IFACE...]
 
 Without IFACE it looks at all Ethernet interfaces of the network namespace. It
 only looks: no interface is changed, no program attached, and the kernel's tipc
@@ -34,9 +34,10 @@ when none is named, else with 1.
 
     utipc doctor eth1
 `,
-	Run: func(_ context.Context, args []string, std cmdline.Stdio) error {
+	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		f := cmdline.NewFlags("doctor")
 		asJSON := f.Bool("json", false, "the same for programs; each fact is {\"value\": ...} or {\"unknown\": \"why\"}")
+		socket := f.String("socket PATH", "", "the daemon's socket (default: $UTIPC_SOCKET, else "+defaultSocket+")")
 		names, err := cmdline.Parse(f, args, 0, -1)
 		if err != nil {
 			return err
@@ -50,6 +51,7 @@ when none is named, else with 1.
 		if err != nil {
 			return err
 		}
+		r.Daemon = examineDaemon(ctx, *socket)
 		if *asJSON {
 			e := json.NewEncoder(std.Out)
 			e.SetEscapeHTML(false)
@@ -67,9 +69,10 @@ when none is named, else with 1.
 
 // A diagnosis is what the doctor has to say.
 type diagnosis struct {
-	Host       xdp.Host  `json:"host"`
-	Advice     []advice  `json:"advice"` // on the host
-	Interfaces []checkup `json:"interfaces"`
+	Host       xdp.Host       `json:"host"`
+	Advice     []advice       `json:"advice"` // on the host
+	Daemon     *daemonCheckup `json:"daemon,omitempty"`
+	Interfaces []checkup      `json:"interfaces"`
 }
 
 // A checkup is what there is to say of one interface.

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"strings"
+	"time"
 
 	"github.com/utipc/utipc/xdp"
 )
@@ -88,6 +89,10 @@ func (r diagnosis) text() []byte {
 	}
 	s.line("kernel's tipc", module)
 	s.advice(r.Advice)
+	if r.Daemon != nil {
+		fmt.Fprintln(&s, "\ndaemon")
+		r.Daemon.write(&s, time.Now())
+	}
 	for _, c := range r.Interfaces {
 		fmt.Fprintf(&s, "\n%s\n", c.Name)
 		c.write(&s)

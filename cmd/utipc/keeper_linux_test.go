@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"syscall"
 	"testing"
@@ -147,6 +148,30 @@ func TestBearersAreKept(t *testing.T) {
 			a.changed("up", "")
 		})
 	}
+	// Mutation: openNode returns the error of a device that cannot be opened.
+	t.Run("missing_at_the_start", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		a := keepIn(t, x, "--address", "1.1.1", "--if", "eth0", "--bearer", "medium udp local 10.9.0.1")
+		a.changed("waiting", "interface eth0 does not exist")
+		if got := a.node.Bearers(); len(got) != 2 || got[1].State != "waiting" || got[1].Reason != "no interface has the address 10.9.0.1" {
+			t.Errorf("got %+v, want one that waits for 10.9.0.1", got)
+		}
+		a.logged(`bearer changed.*bearer=eth:eth0 state=waiting reason="interface eth0 does not exist"`)
+		said, _, _ := utipc(nil, "doctor", "--socket", a.socket, "lo")
+		if !regexp.MustCompile(`\n  eth:eth0 +waiting for \d+s: interface eth0 does not exist\n`).MatchString(said) {
+			t.Errorf("the doctor says\n%s", said)
+		}
+		cable()
+		x.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
+		b := keepIn(t, y, "--address", "1.1.2", "--if", "eth0")
+		a.linked(1)
+		b.linked(1)
+		a.until("both bearers", func() bool {
+			all := a.node.Bearers()
+			return len(all) == 2 && all[0].State == "up" && all[1].State == "up"
+		})
+	})
 	t.Run("port_of_a_bridge", func(t *testing.T) {
 		t.Parallel()
 		x, y, cable := pair(t)

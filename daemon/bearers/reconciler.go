@@ -280,7 +280,7 @@ func (r *Reconciler) decide(now time.Duration, b *bearer) {
 		r.forget(b)
 		return
 	case !b.fresh:
-		if b.status.State == 0 {
+		if b.status.State == 0 && !b.open {
 			r.report(now, b, Waiting, "")
 		}
 		if b.failure != "" && !b.open {
