@@ -19,26 +19,33 @@ const longestAltName = 127
 
 // InterfaceByName finds an interface of the calling thread's network namespace by its
 // name or by one of its alternative names ("ip link property add dev eth0 altname lan7").
-// Errors: *InterfaceError with ErrMissing.
+// Errors: *InterfaceError with ErrMissing; the system's, where it is short of descriptors or
+// memory and cannot tell.
 func InterfaceByName(name string) (*net.Interface, error) {
 	if name == "" || len(name) > longestAltName || strings.ContainsAny(name, "/\x00") {
 		return nil, missing(name) // no interface can have such a name
 	}
 	if len(name) < unix.IFNAMSIZ {
-		if i, err := net.InterfaceByName(name); err == nil {
+		i, err := net.InterfaceByName(name)
+		switch {
+		case err == nil:
 			return i, nil
+		case netlink.Shortage(err):
+			return nil, err
 		}
 	}
 	// Kernels before Linux 5.5 have no such names, and refuse the question.
 	l, _, err := requestLink(0, netlink.AppendAttribute(nil, unix.IFLA_ALT_IFNAME, append([]byte(name), 0)))
-	if err != nil {
-		return nil, missing(name)
+	if err == nil {
+		var i *net.Interface
+		if i, err = net.InterfaceByIndex(l.Index); err == nil {
+			return i, nil
+		}
 	}
-	i, err := net.InterfaceByIndex(l.Index)
-	if err != nil {
-		return nil, missing(name) // removed since
+	if netlink.Shortage(err) {
+		return nil, err
 	}
-	return i, nil
+	return nil, missing(name) // or removed since
 }
 
 // findLink finds an interface as InterfaceByName does, and says what routing netlink

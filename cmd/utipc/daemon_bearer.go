@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"net/netip"
 	"syscall"
@@ -169,6 +170,9 @@ func bearerConfig(b settings.Bearer) admin.BearerConfig {
 // addressOf is the address of the interface that peers can be told: IPv4 if it has one.
 func addressOf(device string) (found netip.Addr, err error) {
 	ifi, err := xdp.InterfaceByName(device)
+	if err != nil && !errors.Is(err, xdp.ErrMissing) {
+		return found, err
+	}
 	if err != nil {
 		return found, &admin.Refusal{Errno: syscall.ENODEV, Reason: "Failed to enable media.", Err: err}
 	}

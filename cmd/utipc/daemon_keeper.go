@@ -12,6 +12,7 @@ import (
 	"net/netip"
 	"slices"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/daemon/bearers"
@@ -36,7 +37,8 @@ type keeper struct {
 
 	// The goroutine's own.
 	r    *bearers.Reconciler
-	kept map[string]*keptBearer
+	kept  map[string]*keptBearer
+	blind bool // the last look found nothing out
 }
 
 // A keptBearer is how a bearer's device is opened, and the device.
@@ -229,40 +231,67 @@ func (k *keeper) look() {
 		attached[s.Medium+":"+s.Name] = !s.Waiting()
 	}
 	found := map[string]bearers.Facts{}
+	var blind error
 	k.r.Statuses(func(w bearers.Wish, _ bearers.Status, _ bearers.Facts) {
 		f := bearers.Facts{Attached: attached[w.ID], Noted: hosting.Keep(k.node).BearerNoted(w.ID)}
-		dev := k.kept[w.ID].dev
+		look := lookEthernet
 		if w.UDP() {
-			lookUDP(w, dev, &f)
-		} else {
-			lookEthernet(w, dev, &f)
+			look = lookUDP
+		}
+		if err := look(w, k.kept[w.ID].dev, &f); err != nil {
+			blind = err
+			return
 		}
 		found[w.ID] = f
 	})
 	for id, f := range found {
 		k.r.See(k.now(), id, f)
 	}
+	k.blinded(blind)
 }
 
-func lookEthernet(w bearers.Wish, dev netdev.Device, f *bearers.Facts) {
+// blinded notes that the state of interfaces is not known, which is logged once.
+func (k *keeper) blinded(err error) {
+	if err != nil {
+		k.r.Blind(k.now())
+	}
+	if (err != nil) != k.blind {
+		if k.blind = err != nil; k.blind {
+			k.log.Warn("interfaces not looked at", "err", err)
+		} else {
+			k.log.Info("interfaces looked at again")
+		}
+	}
+}
+
+// lookEthernet finds how an interface and the device on it are. An interface that is missing
+// is a fact; an error is that of a system that cannot tell.
+func lookEthernet(w bearers.Wish, dev netdev.Device, f *bearers.Facts) error {
 	if d, ok := dev.(xdp.Bearer); ok {
 		s := d.Standing()
 		f.On = bearers.Standing{Index: s.Index, MAC: s.MAC, Queues: s.Queues, Program: s.Program}
 	}
 	l, err := xdp.FindLink(w.Device)
+	if errors.Is(err, xdp.ErrMissing) {
+		return nil
+	}
 	if err != nil {
-		return
+		return err
 	}
 	f.Exists, f.Index, f.MTU, f.Up, f.Carrier, f.Downs, f.Master, f.Program = true, l.Index, l.MTU, l.Up, l.Carrier, l.Losses, l.Master, l.Program.ID
 	f.MAC, f.Queues = l.MAC(), l.Queues.Value.RX
+	return nil
 }
 
-func lookUDP(w bearers.Wish, dev netdev.Device, f *bearers.Facts) {
+// lookUDP is the same for a bearer over UDP.
+func lookUDP(w bearers.Wish, dev netdev.Device, f *bearers.Facts) error {
 	f.Local = w.Local
 	if !f.Local.IsValid() {
 		var err error
-		if f.Local, err = addressOf(w.Device); err != nil {
-			f.Local = netip.Addr{}
+		if f.Local, err = addressOf(w.Device); errors.As(err, new(*stack.Refusal)) {
+			f.Local = netip.Addr{} // no interface, or without an address
+		} else if err != nil {
+			return err
 		}
 	}
 	if d, ok := dev.(*udp.Device); ok {
@@ -270,8 +299,11 @@ func lookUDP(w bearers.Wish, dev netdev.Device, f *bearers.Facts) {
 	}
 	f.Local = f.Local.WithZone("")
 	i, err := udp.InterfaceOf(f.Local)
-	if err != nil {
-		return
+	switch {
+	case err == nil:
+		f.Exists, f.Index, f.MTU, f.Up, f.Carrier = true, i.Index, i.MTU, i.Flags&net.FlagUp != 0, i.Flags&net.FlagRunning != 0
+	case !errors.Is(err, syscall.EADDRNOTAVAIL):
+		return err
 	}
-	f.Exists, f.Index, f.MTU, f.Up, f.Carrier = true, i.Index, i.MTU, i.Flags&net.FlagUp != 0, i.Flags&net.FlagRunning != 0
+	return nil
 }

@@ -351,6 +351,29 @@ func TestDaemonRights(t *testing.T) {
 	}
 }
 
+// A folder of the socket that is full or cannot be written is named, with what helps.
+// Mutation: lockSocket without lockRemedy.
+func TestDaemonWithoutRoom(t *testing.T) {
+	netns.Require(t)
+	dir := t.TempDir()
+	for options, want := range map[string]string{
+		"ro":          "utipc.sock.lock: read-only file system; make room there, or give the daemon a --socket elsewhere",
+		"nr_inodes=1": "utipc.sock.lock: no space left on device; make room there, or give the daemon a --socket elsewhere",
+	} {
+		cmd := exec.Command("unshare", "-m", "sh", "-c", `mount -t tmpfs -o "$1" none "$2" && exec /proc/self/fd/3 daemon --socket "$2/utipc.sock"`, "sh", options, dir)
+		self, err := os.Open("/proc/self/exe")
+		if err != nil {
+			t.Fatal(err)
+		}
+		cmd.Env, cmd.ExtraFiles = append(os.Environ(), asProgram+"=1"), []*os.File{self}
+		out, _ := cmd.CombinedOutput()
+		self.Close()
+		if cmd.ProcessState.ExitCode() != cmdline.Failed || !strings.Contains(string(out), want) {
+			t.Errorf("%s: status %d, %s", options, cmd.ProcessState.ExitCode(), out)
+		}
+	}
+}
+
 // Bearers that the file gains, changes and loses; one that somebody enabled stays.
 func TestDaemonReloadsBearers(t *testing.T) {
 	at := freeUDP(t, 4) // each is at one place throughout

@@ -42,7 +42,10 @@ type daemonProcess struct {
 // run is the daemon, until ctx is done or the node ends.
 func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.Stdio) (err error) {
 	d := &daemonProcess{flags: flags, settings: p.settings}
-	d.log = d.logger(std.Err)
+	d.setLevel()
+	log := newLossyLog(std.Err, noteLost(d.handler))
+	defer log.close()
+	d.log = slog.New(d.handler(log))
 	// A log's reader that ends costs the line. Without this the runtime ends the process at its
 	// next line, and a service manager takes death by SIGPIPE for a clean end.
 	signal.Ignore(syscall.SIGPIPE)
@@ -85,14 +88,13 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 	return errors.Join(err, d.stop())
 }
 
-// logger makes the log that the settings ask for.
-func (d *daemonProcess) logger(out io.Writer) *slog.Logger {
-	d.setLevel()
+// handler writes the log as the settings ask for.
+func (d *daemonProcess) handler(out io.Writer) slog.Handler {
 	o := &slog.HandlerOptions{Level: &d.level}
 	if d.settings.Log.Format == "json" {
-		return slog.New(slog.NewJSONHandler(out, o))
+		return slog.NewJSONHandler(out, o)
 	}
-	return slog.New(slog.NewTextHandler(out, o))
+	return slog.NewTextHandler(out, o)
 }
 
 func (d *daemonProcess) setLevel() {

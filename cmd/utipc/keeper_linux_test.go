@@ -5,6 +5,7 @@ package main
 import (
 	"context"
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"path/filepath"
@@ -12,9 +13,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
+	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
@@ -226,6 +229,73 @@ func TestBearersAreKept(t *testing.T) {
 			t.Error(err)
 		}
 	})
+}
+
+// A daemon without descriptors to be had keeps what it has: a bearer whose interface cannot be
+// looked at stays, a program that connects is taken when it can be, no loop spins meanwhile,
+// and nothing is leaked.
+// Mutations: InterfaceByName returns ErrMissing for any error; Serve does not pause.
+func TestOutOfDescriptors(t *testing.T) {
+	netns.Require(t)
+	x, y := netns.New(t), netns.New(t)
+	netns.Veth(t, x, y, "eth0", "eth0", 1500)
+	a := keepIn(t, x, "--address", "1.1.1", "--bearer", "device eth0 driver af_packet")
+	keepIn(t, y, "--address", "1.1.2", "--bearer", "device eth0 driver af_packet")
+	a.linked(1)
+	a.changed("up", "")
+	pid := a.cmd.Process.Pid
+	open := func() int {
+		all, err := os.ReadDir(fmt.Sprintf("/proc/%d/fd", pid))
+		if err != nil {
+			t.Fatal(err)
+		}
+		return len(all)
+	}
+	var was unix.Rlimit
+	limit := func(set *unix.Rlimit, was *unix.Rlimit) {
+		t.Helper()
+		if err := unix.Prlimit(pid, unix.RLIMIT_NOFILE, set, was); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var told daemon.Counters
+	counters := func() daemon.Counters {
+		t.Helper()
+		if err := a.node.Control(t.Context(), "daemon", nil, &told); err != nil {
+			t.Fatal(err)
+		}
+		return told
+	}
+	limit(nil, &was)
+	had := counters().Connections
+	before, began := open(), time.Now()
+	limit(&unix.Rlimit{Cur: 3, Max: was.Max}, nil)
+	x.Run("ip", "link", "add", "other", "type", "bridge")
+	a.logged(`interfaces not looked at.*too many open files`)
+	conn, err := net.Dial("unixpacket", a.socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	a.logged(`what=accept.*too many open files`)
+	for counters().Errors < 3 { // each after a longer pause
+	}
+	if most := 10 + uint64(time.Since(began)/time.Second); told.Errors > most { // 5 ms, 10 ms, … 1 s
+		t.Errorf("%d errors of accept in %v, want at most %d", told.Errors, time.Since(began), most)
+	}
+	limit(&was, nil)
+	a.logged(`interfaces looked at again`)
+	for counters().Connections != had+1 {
+	}
+	conn.Close()
+	for counters().Connections != had {
+	}
+	if after := open(); after > before {
+		t.Errorf("%d descriptors afterwards, %d before", after, before)
+	}
+	if said := a.said(); strings.Contains(said, "link down") || strings.Contains(said, "state=waiting") {
+		t.Error("the bearer did not stay")
+	}
 }
 
 // Remotes come and go, by the settings and by command, and links to others stay. Fails when

@@ -22,6 +22,7 @@ const (
 	settle     = 100 * time.Millisecond // how long an interface must be as it is before a device is opened on it again
 	firstRetry = 250 * time.Millisecond // after an opening that failed; twice as long each time
 	lastRetry  = LookEvery
+	blindPause = time.Second            // after a look that found nothing out
 	adoptLimit = 30 * time.Second // for the node to take a device that a command has opened
 )
 
@@ -196,6 +197,10 @@ func (r *Reconciler) See(now time.Duration, id string, f Facts) {
 	b.facts, b.fresh = f, true
 	r.decide(now, b)
 }
+
+// Blind says that a look found nothing out, for want of descriptors or memory. Nothing is
+// done about what is not known; the look is made again.
+func (r *Reconciler) Blind(now time.Duration) { r.lookBy(now + blindPause) }
 
 // Done says how an action of a bearer ended.
 func (r *Reconciler) Done(now time.Duration, id string, act Act, err error) {

@@ -30,6 +30,7 @@ import (
 //	up        another number of queues                close, open                      up
 //	up        the program is another's, or none       close, open                      up
 //	up        it becomes a port, and is freed         close; open                      waiting, up
+//	any       a look finds nothing out                nothing; look 1 s later          as before
 //	up        the MTU changes                         nothing: the device follows      up
 //	up        a command disables the bearer           forget
 //	up        settings: other options                 close, open                      up
@@ -89,6 +90,14 @@ var transitions = []struct {
 		h.change(func(f *Facts) { f.Master = "br0" })
 		h.change(func(f *Facts) { f.Master = "" })
 	}, "close waiting(interface eth0 is a port of br0, which takes the frames that arrive: use br0) open up"},
+	{"nothing is found out, then that it is gone", false, func(h *host) {
+		h.blind = true
+		h.gone()
+		h.run(3 * time.Second)
+		h.did = append(h.did, "sees")
+		h.blind = false
+		h.run(blindPause)
+	}, "sees close waiting(interface eth0 does not exist)"},
 	{"another MTU", false, func(h *host) { h.change(func(f *Facts) { f.MTU = 9000 }) }, ""},
 	{"up, disabled by a command", false, func(h *host) { h.change(func(f *Facts) { f.Attached, f.Noted = false, false }) }, "forget"},
 	{"other settings", false, func(h *host) { h.wish.Rest = "af_xdp"; h.want(h.wish) }, "close open up"},
@@ -134,6 +143,7 @@ type host struct {
 	did     []string
 	fails   int   // openings that fail
 	rejoins error // how joining ends
+	blind   bool  // looks find nothing out
 }
 
 // newHost is a host whose bearer is up.
@@ -191,6 +201,10 @@ func (h *host) act() {
 		var err error
 		switch f := &h.facts; a.Act {
 		case Look:
+			if h.blind {
+				h.r.Blind(h.now)
+				continue
+			}
 			h.r.See(h.now, h.wish.ID, *f)
 			continue
 		case Report:

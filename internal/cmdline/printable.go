@@ -44,9 +44,12 @@ func (p *printableWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// flush writes the beginning of a character that nothing completed.
+// flush writes the beginning of a character that nothing completed. A write of another
+// goroutine that is under way may wait for a reader for ever, and is not waited for.
 func (p *printableWriter) flush() {
-	p.mu.Lock()
+	if !p.mu.TryLock() {
+		return
+	}
 	defer p.mu.Unlock()
 	if len(p.rest) > 0 {
 		io.WriteString(p.w, printable.Text(p.rest))

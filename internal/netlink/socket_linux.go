@@ -88,3 +88,14 @@ func Route(typ, flags uint16, body []byte) (Message, error) {
 	}
 	return m, nil
 }
+
+// Shortage reports whether an error means that the system or the process is short of
+// descriptors or memory, or did not answer in time: then nothing is known about what was asked.
+func Shortage(err error) bool {
+	for _, errno := range []unix.Errno{unix.EMFILE, unix.ENFILE, unix.ENOMEM, unix.ENOBUFS, unix.EAGAIN} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return false
+}

@@ -79,7 +79,11 @@ func interfaceOf(c *Config) (*net.Interface, error) {
 		return nil, &OpenError{c.Local, "list interfaces", err, ""}
 	}
 	for _, i := range all {
-		addrs, _ := i.Addrs() // an interface that has just gone has none
+		addrs, err := i.Addrs()
+		if short(err) {
+			return nil, &OpenError{c.Local, "list addresses", err, ""}
+		}
+		// One that has just gone has none.
 		for _, a := range addrs {
 			if p, err := netip.ParsePrefix(a.String()); err == nil && (p.Addr().WithZone("") == c.Local.Addr() ||
 				i.Flags&net.FlagLoopback != 0 && p.Contains(c.Local.Addr())) { // all of 127.0.0.0/8 is ours
@@ -88,6 +92,11 @@ func interfaceOf(c *Config) (*net.Interface, error) {
 		}
 	}
 	return nil, &OpenError{c.Local, "find its interface", unix.EADDRNOTAVAIL, "give the bearer an address of this host (ip address)"}
+}
+
+// short reports whether the process or the system lacks descriptors or memory.
+func short(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM) || errors.Is(err, unix.ENOBUFS)
 }
 
 // openOwn opens the socket of the own address. It is not shared: a second node
