@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -199,6 +200,67 @@ func TestBearersAreKept(t *testing.T) {
 		if got := must.Get(a.node.Admin().Bearers(context.Background())); len(got) != 0 {
 			t.Errorf("got %+v, want no bearer", got)
 		}
+	})
+	t.Run("namespace_removed", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		cable()
+		a := keepIn(t, x, "--address", "1.1.1", "--bearer", "device eth0 driver af_packet")
+		b := keepIn(t, y, "--address", "1.1.2", "--bearer", "device eth0 driver af_packet")
+		a.linked(1)
+		gone := fmt.Sprintf("%s-gone", x.Name)
+		x.Run("ip", "netns", "add", gone)
+		t.Cleanup(func() { exec.Command("ip", "netns", "del", gone).Run() }) // where the test ends before
+		x.Run("ip", "link", "set", "dev", "eth0", "netns", gone)
+		a.changed("waiting", "interface eth0 does not exist")
+		x.Run("ip", "netns", "del", gone)
+		b.changed("waiting", "interface eth0 does not exist") // the pair goes with the namespace
+		cable()
+		a.linked(1)
+		a.changed("up", "")
+	})
+	// Mutation: damper.holding returns false.
+	t.Run("carrier_flaps", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		cable()
+		a := keepIn(t, x, "--address", "1.1.1", "--bearer", "device eth0 driver af_packet")
+		a.changed("up", "")
+		batch := filepath.Join(t.TempDir(), "batch")
+		toggles := strings.Repeat("link set dev eth0 down\nlink set dev eth0 up\n", 20)
+		if err := os.WriteFile(batch, []byte(toggles), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		y.Run("ip", "-batch", batch)
+		a.logged(`state=damped reason="the carrier comes and goes"`)
+		a.logged(`(?s)state=damped.*state=up`)
+		_, after, _ := strings.Cut(a.said(), "state=damped")
+		if n := strings.Count(after, "bearer changed"); n != 1 {
+			t.Errorf("%d changes after it was damped, want 1", n)
+		}
+	})
+	t.Run("udp_another_address", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		cable()
+		x.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
+		y.Run("ip", "addr", "add", "10.9.0.2/24", "dev", "eth0")
+		a := keepIn(t, x, "--address", "1.1.1")
+		b := keepIn(t, y, "--address", "1.1.2", "--udp", "10.9.0.2")
+		if err := a.node.RequestBearer(t.Context(), stack.BearerRequest{Medium: "udp", Name: "U", Device: "eth0"}); err != nil {
+			t.Fatal(err)
+		}
+		a.linked(1)
+		x.Run("ip", "addr", "add", "10.9.0.7/24", "dev", "eth0")
+		x.Run("ip", "addr", "del", "10.9.0.1/24", "dev", "eth0") // takes the other one with it, as secondary
+		x.Run("ip", "addr", "replace", "10.9.0.7/24", "dev", "eth0")
+		a.logged(`bearer=udp:U state=(down|waiting)`)
+		a.until("the new address", func() bool {
+			all := a.node.Bearers()
+			return len(all) == 1 && all[0].State == "up" && all[0].Local.Addr().String() == "10.9.0.7"
+		})
+		a.linked(1)
+		b.linked(1)
 	})
 	t.Run("udp_interface_remade", func(t *testing.T) {
 		t.Parallel()
