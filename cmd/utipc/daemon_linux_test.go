@@ -213,6 +213,42 @@ func TestDaemonLife(t *testing.T) {
 	}
 }
 
+// A socket whose file was removed, with its folder too, is made again, and an attached
+// program notices nothing.
+// Mutations: wait without keepSocket; serve reports the end of a listener that was replaced.
+func TestSocketIsRemoved(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "run")
+	socket := filepath.Join(dir, "utipc.sock")
+	s := startDaemon(t, socket, append(aloneByUDP(t), "--socket-mode", "0600")...)
+	n, err := stack.Attach(t.Context(), socket)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer n.Close(t.Context())
+	for i, path := range []string{socket, dir} {
+		if err := os.RemoveAll(path); err != nil {
+			t.Fatal(err)
+		}
+		s.logged(fmt.Sprintf(`(?s)(socket made again.*){%d}`, i+1))
+		if fi, err := os.Stat(socket); err != nil || fi.Mode().Perm() != 0o600 {
+			t.Errorf("the socket: %v, %v", fi, err)
+		}
+		if !protocol.Alive(t.Context(), socket) {
+			t.Error("nobody listens")
+		}
+		if _, err := lockSocket(socket); !errors.As(err, new(*busyError)) {
+			t.Errorf("the lock: %v, want it held", err)
+		}
+	}
+	if n.Addr() != 0x1001001 {
+		t.Errorf("the program that was attached has the node %v", n.Addr())
+	}
+	s.cmd.Process.Signal(syscall.SIGTERM)
+	if status := s.ends(); status != cmdline.Done {
+		t.Errorf("stopped with status %d", status)
+	}
+}
+
 // A daemon that is killed leaves a socket, which the next one replaces.
 func TestDaemonAfterAKilledOne(t *testing.T) {
 	socket := filepath.Join(t.TempDir(), "utipc.sock")

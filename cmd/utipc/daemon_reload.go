@@ -76,7 +76,7 @@ func (d *daemonProcess) reopen(p *daemonPlan) error {
 	if err := os.Chmod(is.Path, p.mode()); err != nil {
 		return err // the next reload tries again
 	}
-	d.settings.Socket = is
+	d.settings.Socket, d.gid = is, p.gid
 	return nil
 }
 

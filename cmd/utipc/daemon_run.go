@@ -10,6 +10,7 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
+	"sync/atomic"
 	"syscall"
 	"time"
 
@@ -28,12 +29,17 @@ import (
 type daemonProcess struct {
 	flags    *daemonFlags
 	settings settings.Settings // those in force
+	gid      int               // of the socket; -1: the daemon's own
 	level    slog.LevelVar
 	log      *slog.Logger
 	notify   *systemd.Notifier
 	node     *stack.Node
 	keeper   *keeper // of the node's bearers
 	server   *daemon.Server
+	lock     *daemonLock
+	listener atomic.Pointer[protocol.Listener] // nil: the socket is gone, and could not be made again
+	served   chan error                        // gets why the listener has ended
+	unserved bool                              // that is logged
 	http     *metricsServer
 	status   string // that was told last
 	deaf     bool   // the service manager did not hear that
@@ -41,7 +47,7 @@ type daemonProcess struct {
 
 // run is the daemon, until ctx is done or the node ends.
 func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.Stdio) (err error) {
-	d := &daemonProcess{flags: flags, settings: p.settings}
+	d := &daemonProcess{flags: flags, settings: p.settings, served: make(chan error, 1), gid: p.gid}
 	d.setLevel()
 	log := newLossyLog(std.Err, noteLost(d.handler))
 	defer log.close()
@@ -57,15 +63,13 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 		d.log.Warn("the service manager is not told", "err", err)
 	}
 	defer d.notify.Close()
-	lock, err := lockSocket(p.settings.Socket.Path)
-	if err != nil {
+	if d.lock, err = lockSocket(p.settings.Socket.Path); err != nil {
 		return err
 	}
-	defer lock.release()
+	defer func() { d.lock.release() }()
 	if err := d.open(ctx, p); err != nil {
 		return err
 	}
-	served := make(chan error, 1)
 	l, err := protocol.Listen(p.settings.Socket.Path, p.mode(), p.gid)
 	if err != nil {
 		return errors.Join(fmt.Errorf("socket: %w", err), d.close(context.Background()))
@@ -73,7 +77,7 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 	if d.server, err = daemon.New(d.node, daemon.Config{Program: "utipc " + cmdline.Version(), Policy: &p.policy, Quotas: p.quotas(), Logger: d.log}); err != nil {
 		return errors.Join(err, l.Close(), d.close(context.Background()))
 	}
-	go func() { served <- d.server.Serve(l) }()
+	d.serve(l)
 	if err := d.serveMetrics(); err != nil {
 		return errors.Join(err, d.stop())
 	}
@@ -83,7 +87,7 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 	}
 	d.status = d.describe()
 	d.told(d.notify.Ready(d.status))
-	err = d.wait(ctx, reload, served)
+	err = d.wait(ctx, reload)
 	d.told(d.notify.Stopping("telling programs and other nodes"))
 	return errors.Join(err, d.stop())
 }
@@ -158,7 +162,7 @@ func (d *daemonProcess) openNode(ctx context.Context, c stack.Config, s settings
 }
 
 // wait does what is asked of the daemon until it is to end.
-func (d *daemonProcess) wait(ctx context.Context, reload <-chan os.Signal, served <-chan error) error {
+func (d *daemonProcess) wait(ctx context.Context, reload <-chan os.Signal) error {
 	beat := time.NewTicker(d.beat())
 	defer beat.Stop()
 	for {
@@ -167,11 +171,12 @@ func (d *daemonProcess) wait(ctx context.Context, reload <-chan os.Signal, serve
 			return nil
 		case <-d.node.Done():
 			return fmt.Errorf("the node has ended: %w", d.node.Err())
-		case err := <-served:
+		case err := <-d.served:
 			return fmt.Errorf("the socket has ended: %w", err)
 		case <-reload:
 			d.reload(ctx)
 		case <-beat.C:
+			d.keepSocket()
 			d.alive()
 		}
 	}
