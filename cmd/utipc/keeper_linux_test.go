@@ -293,6 +293,34 @@ func TestBearersAreKept(t *testing.T) {
 	})
 }
 
+// Devices of the table in docs/drivers.md that are bearers; those below are in the kernel here.
+// Mutation: masterOf takes the interface below (IFLA_LINK) for a master.
+func TestDevicesAsBearers(t *testing.T) {
+	netns.Require(t)
+	for device, make := range map[string]func(x *netns.NS){
+		"macvlan": func(x *netns.NS) {
+			x.Run("ip", "link", "add", "link", "eth0", "name", "dev0", "type", "macvlan", "mode", "bridge")
+		},
+		"bridge": func(x *netns.NS) {
+			x.Run("ip", "link", "add", "dev0", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
+			x.Run("ip", "link", "set", "dev", "eth0", "master", "dev0")
+		},
+	} {
+		t.Run(device, func(t *testing.T) {
+			t.Parallel()
+			x, y := netns.New(t), netns.New(t)
+			netns.Veth(t, x, y, "eth0", "eth0", 1500)
+			make(x)
+			x.Run("ip", "link", "set", "dev", "dev0", "up")
+			a := keepIn(t, x, "--address", "1.1.1", "--if", "dev0")
+			b := keepIn(t, y, "--address", "1.1.2", "--if", "eth0")
+			a.linked(1)
+			b.linked(1)
+			a.changed("up", "")
+		})
+	}
+}
+
 // A daemon without descriptors to be had keeps what it has: a bearer whose interface cannot be
 // looked at stays, a program that connects is taken when it can be, no loop spins meanwhile,
 // and nothing is leaked.
