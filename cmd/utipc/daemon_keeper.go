@@ -36,7 +36,7 @@ type keeper struct {
 	done  chan struct{}
 
 	// The goroutine's own.
-	r    *bearers.Reconciler
+	r     *bearers.Reconciler
 	kept  map[string]*keptBearer
 	blind bool // the last look found nothing out
 }

@@ -22,7 +22,7 @@ const (
 	settle     = 100 * time.Millisecond // how long an interface must be as it is before a device is opened on it again
 	firstRetry = 250 * time.Millisecond // after an opening that failed; twice as long each time
 	lastRetry  = LookEvery
-	blindPause = time.Second            // after a look that found nothing out
+	blindPause = time.Second      // after a look that found nothing out
 	adoptLimit = 30 * time.Second // for the node to take a device that a command has opened
 )
 

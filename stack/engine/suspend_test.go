@@ -56,7 +56,7 @@ func TestHostWasSuspended(t *testing.T) {
 		}
 		b.until(5*time.Second, func() bool { return false })
 		if !whole() {
-		t.Errorf("all %v: contact does not return in 5 s", all)
+			t.Errorf("all %v: contact does not return in 5 s", all)
 		}
 		if len(b.lines) > frames {
 			t.Errorf("all %v: %d frames in 5 s, want at most the %d of making contact", all, len(b.lines), frames)
