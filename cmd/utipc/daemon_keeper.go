@@ -230,7 +230,11 @@ func (k *keeper) look() {
 	for _, s := range all {
 		attached[s.Medium+":"+s.Name] = !s.Waiting()
 	}
-	found := map[string]bearers.Facts{}
+	type fact struct {
+		id string
+		bearers.Facts
+	}
+	var found []fact // in the order of the wishes, as they are listed
 	var blind error
 	k.r.Statuses(func(w bearers.Wish, _ bearers.Status, _ bearers.Facts) {
 		f := bearers.Facts{Attached: attached[w.ID], Noted: hosting.Keep(k.node).BearerNoted(w.ID)}
@@ -242,10 +246,10 @@ func (k *keeper) look() {
 			blind = err
 			return
 		}
-		found[w.ID] = f
+		found = append(found, fact{w.ID, f})
 	})
-	for id, f := range found {
-		k.r.See(k.now(), id, f)
+	for _, f := range found {
+		k.r.See(k.now(), f.id, f.Facts)
 	}
 	k.blinded(blind)
 }
