@@ -292,7 +292,7 @@ func lookUDP(w bearers.Wish, dev netdev.Device, f *bearers.Facts) error {
 	f.Local = w.Local
 	if !f.Local.IsValid() {
 		var err error
-		if f.Local, err = addressOf(w.Device); errors.As(err, new(*stack.Refusal)) {
+		if f.Local, err = addressOf(w.Device); errors.As(err, new(*admin.Refusal)) {
 			f.Local = netip.Addr{} // no interface, or without an address
 		} else if err != nil {
 			return err

@@ -48,7 +48,12 @@ func examineDaemon(ctx context.Context, socket string) *daemonCheckup {
 	}
 	defer n.Close(ctx)
 	d.Node = n.Addr().String()
-	for _, b := range n.Bearers() {
+	bearers, err := n.Admin().Bearers(ctx)
+	if err != nil {
+		d.Unknown = err.Error()
+		return d
+	}
+	for _, b := range bearers {
 		d.Bearers = append(d.Bearers, bearerCheckup{b.Medium + ":" + b.Name, b.State, b.Since, b.Reason})
 	}
 	return d

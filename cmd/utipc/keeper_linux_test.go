@@ -158,7 +158,7 @@ func TestBearersAreKept(t *testing.T) {
 		x, y, cable := pair(t)
 		a := keepIn(t, x, "--address", "1.1.1", "--if", "eth0", "--bearer", "medium udp local 10.9.0.1")
 		a.changed("waiting", "interface eth0 does not exist")
-		if got := a.node.Bearers(); len(got) != 2 || got[1].State != "waiting" || got[1].Reason != "no interface has the address 10.9.0.1" {
+		if got := must.Get(a.node.Admin().Bearers(t.Context())); len(got) != 2 || got[1].State != "waiting" || got[1].Reason != "no interface has the address 10.9.0.1" {
 			t.Errorf("got %+v, want one that waits for 10.9.0.1", got)
 		}
 		a.logged(`bearer changed.*bearer=eth:eth0 state=waiting reason="interface eth0 does not exist"`)
@@ -172,7 +172,7 @@ func TestBearersAreKept(t *testing.T) {
 		a.linked(1)
 		b.linked(1)
 		a.until("both bearers", func() bool {
-			all := a.node.Bearers()
+			all := must.Get(a.node.Admin().Bearers(t.Context()))
 			return len(all) == 2 && all[0].State == "up" && all[1].State == "up"
 		})
 	})
@@ -247,7 +247,7 @@ func TestBearersAreKept(t *testing.T) {
 		y.Run("ip", "addr", "add", "10.9.0.2/24", "dev", "eth0")
 		a := keepIn(t, x, "--address", "1.1.1")
 		b := keepIn(t, y, "--address", "1.1.2", "--udp", "10.9.0.2")
-		if err := a.node.RequestBearer(t.Context(), stack.BearerRequest{Medium: "udp", Name: "U", Device: "eth0"}); err != nil {
+		if err := a.node.Admin().EnableBearer(t.Context(), admin.BearerRequest{Medium: "udp", Name: "U", Device: "eth0"}); err != nil {
 			t.Fatal(err)
 		}
 		a.linked(1)
@@ -256,7 +256,7 @@ func TestBearersAreKept(t *testing.T) {
 		x.Run("ip", "addr", "replace", "10.9.0.7/24", "dev", "eth0")
 		a.logged(`bearer=udp:U state=(down|waiting)`)
 		a.until("the new address", func() bool {
-			all := a.node.Bearers()
+			all := must.Get(a.node.Admin().Bearers(t.Context()))
 			return len(all) == 1 && all[0].State == "up" && all[0].Local.Addr().String() == "10.9.0.7"
 		})
 		a.linked(1)
@@ -351,7 +351,7 @@ func TestOutOfDescriptors(t *testing.T) {
 	var told daemon.Counters
 	counters := func() daemon.Counters {
 		t.Helper()
-		if err := a.node.Control(t.Context(), "daemon", nil, &told); err != nil {
+		if err := a.node.Admin().Call(t.Context(), "daemon", nil, &told); err != nil {
 			t.Fatal(err)
 		}
 		return told
