@@ -37,10 +37,10 @@ type Conn struct {
 	wwait func(uintptr) bool
 	wonce func(uintptr) bool
 
-	ring  atomic.Pointer[bells] // nil: none
-	rring bool                  // reads use it; guarded by rmu
-	wring bool                  // writes do; guarded by wmu
-	take  func() []byte         // makes taken
+	ring  atomic.Pointer[wakers] // nil: none
+	rring bool                   // reads use it; guarded by rmu
+	wring bool                   // writes do; guarded by wmu
+	take  func() []byte          // makes taken
 
 	dmu       sync.Mutex // guards the deadlines
 	deadlines [2]time.Time

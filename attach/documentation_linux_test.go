@@ -40,7 +40,7 @@ func TestDocumentation(t *testing.T) {
 	}
 	has(fmt.Sprintf("%#x, `arg1` version (%d)", Magic, Version))
 	has(fmt.Sprintf("`u32` %#x, `u32` version %d", ringMagic, ringVersion))
-	for _, n := range []int{MaxData, ringOut, ringIn, ringPage, ringTail, ringHungry, ringCramped, mostBells} {
+	for _, n := range []int{MaxData, ringOut, ringIn, ringPage, ringTail, ringConsumerWants, ringProducerWants, mostWakes} {
 		has(fmt.Sprint(n))
 	}
 }

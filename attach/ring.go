@@ -21,8 +21,8 @@ import (
 //
 //	  0  head: bytes that the producer has put in, modulo 2^32      written by the producer
 //	128  tail: bytes that the consumer has taken out                written by the consumer
-//	256  the consumer sleeps: a bell when there is something        set by the consumer, cleared by the producer
-//	384  the producer sleeps: a bell when half of it is free        set by the producer, cleared by the consumer
+//	256  the consumer sleeps: a wake-up byte when there is something        set by the consumer, cleared by the producer
+//	384  the producer sleeps: a wake-up byte when half of it is free        set by the producer, cleared by the consumer
 //
 // A record begins at a multiple of 64 bytes and is followed by the next such; its data may
 // go on at the beginning of the bytes. The head is written after the bytes before it, the
@@ -32,16 +32,16 @@ import (
 // masked, a header is copied once, then checked, then used, and data is copied out and
 // never parsed in place. Whoever finds what cannot be closes the connection.
 const (
-	ringMagic   = 0x52505455
-	ringVersion = 1
-	ringPage    = 4096
-	ringOut     = 1024 // indices, program to daemon
-	ringIn      = 2048 // daemon to program
-	ringHead    = 0
-	ringTail    = 128
-	ringHungry  = 256
-	ringCramped = 384
-	ringAlign   = 64
+	ringMagic         = 0x52505455
+	ringVersion       = 1
+	ringPage          = 4096
+	ringOut           = 1024 // indices, program to daemon
+	ringIn            = 2048 // daemon to program
+	ringHead          = 0
+	ringTail          = 128
+	ringConsumerWants = 256
+	ringProducerWants = 384
+	ringAlign         = 64
 
 	// MinRing, MaxRing and DefaultRing are sizes of a ring, in bytes each way.
 	MinRing     = 128 << 10
@@ -51,7 +51,7 @@ const (
 
 // ErrRing means a ring in which something stands that cannot be. Who finds it closes
 // the connection.
-var ErrRing = errors.New("attach: a ring that was scribbled over")
+var ErrRing = errors.New("attach: corrupt ring")
 
 // RingSize is the size that a ring has when someone asks for size bytes each way, 0 for
 // whatever is usual; ok is false for what is no size.
@@ -67,7 +67,7 @@ func RingSize(size uint32) (n int, ok bool) {
 
 // indices are those of one way.
 type indices struct {
-	head, tail, hungry, cramped *uint32
+	head, tail, consumerWantsWake, producerWantsWake *uint32
 }
 
 // A producer puts records in.
@@ -89,8 +89,8 @@ type consumer struct {
 func span(n int) uint32 { return uint32(HeaderLen+n+ringAlign-1) &^ (ringAlign - 1) }
 
 // put puts in a record of h and data, which fits in the ring, if there is room now.
-// bell reports whether the consumer has to be woken. Errors: ErrRing.
-func (p *producer) put(h *Header, data []byte) (ok, bell bool, err error) {
+// wake reports whether the consumer has to be woken. Errors: ErrRing.
+func (p *producer) put(h *Header, data []byte) (ok, wake bool, err error) {
 	need := span(len(data))
 	size := uint32(len(p.mem))
 	if size-(p.next-p.seen) < need {
@@ -112,27 +112,27 @@ func (p *producer) put(h *Header, data []byte) (ok, bell bool, err error) {
 	}
 	p.next += need
 	atomic.StoreUint32(p.head, p.next)
-	return true, wants(p.hungry), nil
+	return true, wants(p.consumerWantsWake), nil
 }
 
-// wants reports whether a sleeper has asked for a bell, and takes note of it.
+// wants reports whether a sleeper has asked for a wake-up byte, and takes note of it.
 func wants(flag *uint32) bool {
 	return atomic.LoadUint32(flag) != 0 && atomic.SwapUint32(flag, 0) != 0
 }
 
-// cramp asks for a bell when there is room.
-func (p *producer) cramp() { atomic.StoreUint32(p.cramped, 1) }
+// arm asks for a wake-up byte when there is room.
+func (p *producer) arm() { atomic.StoreUint32(p.producerWantsWake, 1) }
 
-// relax takes that back.
-func (p *producer) relax() { atomic.StoreUint32(p.cramped, 0) }
+// disarm takes that back.
+func (p *producer) disarm() { atomic.StoreUint32(p.producerWantsWake, 0) }
 
 // some reports whether there is something to take, or something wrong.
 func (c *consumer) some() bool { return atomic.LoadUint32(c.head) != c.next }
 
 // get takes out a record, its header to h and as much of its data to b as fits; n is how
-// much. room, if not nil, is called for b once there is a record. bell reports whether
+// much. room, if not nil, is called for b once there is a record. wake reports whether
 // the producer has to be woken. Errors: ErrRing, ErrRecord.
-func (c *consumer) get(h *Header, b []byte, room func() []byte) (n int, ok, bell bool, err error) {
+func (c *consumer) get(h *Header, b []byte, room func() []byte) (n int, ok, wake bool, err error) {
 	size := uint32(len(c.mem))
 	used := atomic.LoadUint32(c.head) - c.next
 	switch {
@@ -161,14 +161,14 @@ func (c *consumer) get(h *Header, b []byte, room func() []byte) (n int, ok, bell
 	}
 	c.next += take
 	atomic.StoreUint32(c.tail, c.next)
-	return n, true, used-take <= size/2 && wants(c.cramped), nil
+	return n, true, used-take <= size/2 && wants(c.producerWantsWake), nil
 }
 
-// hunger asks for a bell when there is something.
-func (c *consumer) hunger() { atomic.StoreUint32(c.hungry, 1) }
+// arm asks for a wake-up byte when there is something.
+func (c *consumer) arm() { atomic.StoreUint32(c.consumerWantsWake, 1) }
 
-// feed takes that back.
-func (c *consumer) feed() { atomic.StoreUint32(c.hungry, 0) }
+// disarm takes that back.
+func (c *consumer) disarm() { atomic.StoreUint32(c.consumerWantsWake, 0) }
 
 // room reports whether a record with n bytes of data fits now, or something is wrong.
 func (p *producer) room(n int) bool {

@@ -13,7 +13,7 @@ import (
 
 // A program asks for a ring with OpRing, and says nothing until the answer has come.
 // The answer is the last record that the daemon writes to the socket; from there on both
-// write to the ring alone, and the socket carries bells.
+// write to the ring alone, and the socket carries wake-up bytes.
 
 // ServeRing answers the OpRing h, which Read has just returned, on the daemon's end:
 // with a ring of the size that h asks for, which carries all records from then on. What
@@ -71,7 +71,7 @@ func (c *Conn) TakeRing(h *Header, fd int) error {
 // useRing makes reads and writes use r from now on; reply, if there is one, is the last
 // record on the socket.
 func (c *Conn) useRing(r *Ring, reply *Header, fd int) error {
-	b := newBells(r)
+	b := newWakers(r)
 	c.wmu.Lock()
 	defer c.wmu.Unlock()
 	if reply != nil {

@@ -196,7 +196,7 @@ func TestRingWaitingEnds(t *testing.T) {
 }
 
 // Who rings and rings, and says nothing, keeps nobody busy for long.
-func TestRingBellsWithoutEnd(t *testing.T) {
+func TestRingWakesWithoutEnd(t *testing.T) {
 	for _, spin := range []time.Duration{0, -1} {
 		a, b := ringPair(t, MinRing)
 		b.SetSpin(spin)
@@ -409,7 +409,7 @@ func FuzzRing(f *testing.F) {
 
 // A peer that scribbles over the ring while we use it ends its own connection, or
 // makes its own records wrong, and that is all.
-func TestRingScribbledOver(t *testing.T) {
+func TestRingCorrupted(t *testing.T) {
 	for seed := range uint64(20) {
 		a, b := ringPair(t, MinRing)
 		mem := a.ring.Load().ring.mem

@@ -95,7 +95,7 @@ func ringOver(mem []byte, size, out, in int) *Ring {
 		if at == ringIn {
 			begin += size
 		}
-		return indices{r.word(at + ringHead), r.word(at + ringTail), r.word(at + ringHungry), r.word(at + ringCramped)},
+		return indices{r.word(at + ringHead), r.word(at + ringTail), r.word(at + ringConsumerWants), r.word(at + ringProducerWants)},
 			mem[begin : begin+size : begin+size]
 	}
 	r.out.indices, r.out.mem = way(out)

@@ -18,7 +18,7 @@ const lookOut = 100 * time.Microsecond
 
 // spinData looks for something to read for as long as SetSpin says. Errors are those of
 // heard.
-func (b *bells) spinData(c *Conn) error {
+func (b *wakers) spinData(c *Conn) error {
 	limit := time.Duration(b.spin.Load())
 	if limit == 0 {
 		return nil
@@ -59,7 +59,7 @@ func (b *bells) spinData(c *Conn) error {
 func yield() { _, _, _ = syscall.Syscall(unix.SYS_SCHED_YIELD, 0, 0, 0) }
 
 // peek looks at the socket, if nobody waits there, for the end of one that spins.
-func (b *bells) peek(c *Conn) error {
+func (b *wakers) peek(c *Conn) error {
 	select {
 	case b.turn <- struct{}{}:
 	default:

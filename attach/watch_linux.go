@@ -51,10 +51,10 @@ func (c *Conn) PeerClosed() (closed bool) {
 }
 
 // watch is Watch of a ring. The caller holds rmu.
-func (b *bells) watch(c *Conn, op Op) error {
+func (b *wakers) watch(c *Conn, op Op) error {
 	defer func() {
 		if !b.isClosed() {
-			b.ring.in.feed()
+			b.ring.in.disarm()
 		}
 	}()
 	for {
@@ -66,7 +66,7 @@ func (b *bells) watch(c *Conn, op Op) error {
 		case b.ended.Load():
 			return io.EOF
 		}
-		b.ring.in.hunger()
+		b.ring.in.arm()
 		if next, ok := b.ring.in.op(); ok && next == op {
 			return nil
 		}

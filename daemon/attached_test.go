@@ -17,11 +17,11 @@ import (
 // it alone.
 func TestBindScope(t *testing.T) {
 	b := newBed(t, daemon.Config{})
-	far, err := stack.Attach(within(t), b.path)
+	remote, err := stack.Attach(within(t), b.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer far.Close(within(t))
+	defer remote.Close(within(t))
 	scopes := func() (all []stack.Scope) {
 		for _, n := range must.Get(b.node.Admin().Names(context.Background())) {
 			if n.Range.Type == 900 {
@@ -36,7 +36,7 @@ func TestBindScope(t *testing.T) {
 		Close() error
 	}
 	name := stack.Service{Type: 900, Instance: 1}
-	for where, n := range map[string]*stack.Node{"open": b.node, "attached": far} {
+	for where, n := range map[string]*stack.Node{"open": b.node, "attached": remote} {
 		c, err := n.ListenPacket(within(t), "tipcrdm", nil)
 		if err != nil {
 			t.Fatal(err)

@@ -29,7 +29,7 @@ func (b *bed) connected(t testing.TB, kind attach.Kind) (*program, *stack.Conn) 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	p.answer(600)
 	return p, c
 }
@@ -45,6 +45,6 @@ func (b *bed) sender(t testing.TB) *stack.PacketConn {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	return c
 }

@@ -71,7 +71,7 @@ type Counters struct {
 	TurnedAway  uint64 `json:"turned_away"` // connections beyond a limit
 	Errors      uint64 `json:"errors"`      // of accepting, and of asking who is there
 	RingsMade   uint64 `json:"rings_made"`
-	RingFaults  uint64 `json:"ring_faults"` // rings that their program scribbled over
+	RingFaults  uint64 `json:"ring_faults"` // rings that a program corrupted
 }
 
 // Clients returns the processes that have connections, by number.

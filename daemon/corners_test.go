@@ -46,7 +46,7 @@ func TestConnectThatIsNotBegun(t *testing.T) {
 func (p *program) connect(l *stack.Listener, to attach.Sockaddr) *stack.Conn {
 	p.t.Helper()
 	p.send(attach.Header{Op: attach.OpConnect, ID: 600, Addr: to}, nil)
-	l.SetDeadline(time.Now().Add(patience))
+	l.SetDeadline(time.Now().Add(testTimeout))
 	accepted := make(chan *stack.Conn, 1)
 	go func() {
 		c, _ := l.AcceptConn()
@@ -99,7 +99,7 @@ func TestOptionsWhileAccepting(t *testing.T) {
 
 // A cancel in a ring, behind a send that waits, that its program scribbles over, ends the
 // connection: it is not looked at again and again.
-func TestScribbledCancel(t *testing.T) {
+func TestCorruptCancel(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
 	if err != nil {
@@ -147,14 +147,14 @@ func TestScribbledCancel(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	raw.Write(func(s uintptr) bool { unix.Write(int(s), []byte{0}); return true }) // a bell
+	raw.Write(func(s uintptr) bool { unix.Write(int(s), []byte{0}); return true }) // a wake-up byte
 	waitFor(t, func() bool {
 		return b.srv.Counters().Connections == 0 && len(must.Get(b.node.Waits(context.Background()))) == 0
 	})
 	if c := b.srv.Counters(); c.RingFaults != 1 || c.Broken != 1 {
 		t.Errorf("counted %+v", c)
 	}
-	p.c.SetReadDeadline(time.Now().Add(patience))
+	p.c.SetReadDeadline(time.Now().Add(testTimeout))
 	if _, err := p.tryRead(); err == nil {
 		t.Error("the connection goes on")
 	}

@@ -27,7 +27,7 @@ type counters struct {
 	badPeers     atomic.Uint64
 	turnedAway   atomic.Uint64
 	rings        atomic.Uint64 // made
-	ringFaults   atomic.Uint64 // rings whose program scribbled
+	ringFaults   atomic.Uint64 // corrupt rings
 }
 
 // refusals logs what was refused, a line a second of each kind at most.

@@ -19,11 +19,11 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-// patience is how long a test waits for what must happen.
-const patience = 60 * time.Second
+// testTimeout is how long a test waits for what must happen.
+const testTimeout = 60 * time.Second
 
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -96,7 +96,7 @@ func (b *bed) dial(t testing.TB) *program {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	return &program{t: t, c: c}
 }
 
@@ -277,7 +277,7 @@ func TestDatagrams(t *testing.T) {
 				t.Fatal(r.Errno)
 			}
 			got := make([]byte, attach.MaxData)
-			c.SetReadDeadline(time.Now().Add(patience))
+			c.SetReadDeadline(time.Now().Add(testTimeout))
 			if k, _, err := c.ReadFrom(got); err != nil || k != len(long) || string(got) != string(long) {
 				t.Fatalf("got %d bytes, %v", k, err)
 			}
@@ -315,7 +315,7 @@ func TestConnections(t *testing.T) {
 			for round := range 2 { // by a program, then by another node
 				server.id++
 				server.send(attach.Header{Op: attach.OpAccept, ID: server.id}, nil)
-				var far func(data string)
+				var remote func(data string)
 				var near func() (string, error)
 				var close func()
 				if round == 0 {
@@ -324,7 +324,7 @@ func TestConnections(t *testing.T) {
 						t.Errorf("connected %v", &c.Header)
 					}
 					client.fails(syscall.EISCONN, attach.Header{Op: attach.OpConnect, Addr: service(18888, 1)}, nil)
-					far = func(data string) {
+					remote = func(data string) {
 						client.must(attach.Header{Op: attach.OpSend, Flags: attach.FlagAnswer}, []byte(data))
 					}
 					near = func() (string, error) { m := client.read(); return string(m.data), errnoOrNil(m.Errno) }
@@ -337,8 +337,8 @@ func TestConnections(t *testing.T) {
 					if err != nil {
 						t.Fatal(err)
 					}
-					c.SetDeadline(time.Now().Add(patience))
-					far = func(data string) { c.Write([]byte(data)) }
+					c.SetDeadline(time.Now().Add(testTimeout))
+					remote = func(data string) { c.Write([]byte(data)) }
 					near = func() (string, error) {
 						buf := make([]byte, 100)
 						k, err := c.Read(buf)
@@ -350,7 +350,7 @@ func TestConnections(t *testing.T) {
 				if m := x.read(); m.Op != attach.OpMessage || string(m.data) != "first" {
 					t.Fatalf("got %v %q", &m.Header, m.data)
 				}
-				far("second")
+				remote("second")
 				if m := x.read(); string(m.data) != "second" {
 					t.Fatalf("got %v %q", &m.Header, m.data)
 				}
@@ -396,6 +396,6 @@ func (p *program) accepted(id uint32) *program {
 		p.t.Fatal(err)
 	}
 	p.t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	return &program{t: p.t, c: c}
 }

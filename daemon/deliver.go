@@ -47,8 +47,8 @@ type scratch [attach.MaxData]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// pump delivers what comes from other nodes, and what sessions leave.
-func (s *Server) pump() {
+// deliverAll delivers what comes from other nodes, and what sessions leave.
+func (s *Server) deliverAll() {
 	var ready [64]*stack.Polled
 	for {
 		k, err := s.poller.Wait(ready[:])

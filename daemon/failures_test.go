@@ -74,7 +74,7 @@ func listenOn(t *testing.T, n *stack.Node, svc stack.Service) *stack.PacketConn 
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { c.Close() })
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	return c
 }
 
@@ -139,7 +139,7 @@ func TestCancelIsForRequests(t *testing.T) {
 	p.send(attach.Header{Op: attach.OpCancel, Arg0: 7}, nil)
 	waitFor(t, func() bool { return b.srv.Counters().Records > records })
 	buf := make([]byte, 1000)
-	c.SetReadDeadline(time.Now().Add(patience))
+	c.SetReadDeadline(time.Now().Add(testTimeout))
 	for i := range sent {
 		if _, err := c.Read(buf); err != nil {
 			t.Fatalf("%d of %d came, then %v", i, sent, err)

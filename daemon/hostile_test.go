@@ -53,7 +53,7 @@ func TestBrokenRecords(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SetDeadline(time.Now().Add(patience))
+		c.SetDeadline(time.Now().Add(testTimeout))
 		for _, r := range records {
 			if _, err := c.Write(r); err != nil {
 				t.Fatal(what, err)
@@ -144,7 +144,7 @@ func TestUnwantedDescriptors(t *testing.T) {
 		}
 		p.answer(1)
 		w.Close()
-		r.SetReadDeadline(time.Now().Add(patience))
+		r.SetReadDeadline(time.Now().Add(testTimeout))
 		if _, err := r.Read(make([]byte, 1)); err != io.EOF {
 			t.Fatalf("somebody holds the pipe: %v", err)
 		}
@@ -168,7 +168,7 @@ func open(t *testing.T) int {
 }
 
 // A program that scribbles over its ring loses its connection, and nobody else does.
-func TestScribbledRing(t *testing.T) {
+func TestCorruptRing(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	good := b.program(t)
 	own := good.socket(attach.KindRDM)
@@ -193,12 +193,12 @@ func TestScribbledRing(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		raw.Write(func(s uintptr) bool { unix.Write(int(s), []byte{0}); return true }) // a bell
+		raw.Write(func(s uintptr) bool { unix.Write(int(s), []byte{0}); return true }) // a wake-up byte
 		if i == 2 || i == 7 {                                                          // zeros: a record, of no operation, which is unanswered
 			p.c.Close()
 			continue
 		}
-		p.c.SetReadDeadline(time.Now().Add(patience))
+		p.c.SetReadDeadline(time.Now().Add(testTimeout))
 		raw.Read(func(s uintptr) bool {
 			n, err := unix.Read(int(s), make([]byte, 100))
 			return n == 0 || err != nil && err != unix.EAGAIN

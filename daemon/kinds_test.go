@@ -28,9 +28,9 @@ func TestGroups(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	g.SetDeadline(time.Now().Add(patience))
-	far := attach.SocketSockaddr(g.LocalAddr().(stack.SocketAddr))
-	if m := p.read(); m.Op != attach.OpMessage || stack.GroupKind(m.Arg0>>8) != stack.MemberJoined || m.Addr != far || m.Addr2 != service(4242, 8) {
+	g.SetDeadline(time.Now().Add(testTimeout))
+	remote := attach.SocketSockaddr(g.LocalAddr().(stack.SocketAddr))
+	if m := p.read(); m.Op != attach.OpMessage || stack.GroupKind(m.Arg0>>8) != stack.MemberJoined || m.Addr != remote || m.Addr2 != service(4242, 8) {
 		t.Fatalf("got %v", &m.Header)
 	}
 	if r := p.call("socket.wait-members", map[string]int{"members": 1}); r.Errno != 0 {
@@ -42,7 +42,7 @@ func TestGroups(t *testing.T) {
 	}
 	p.send(attach.Header{Op: attach.OpSend}, []byte("all"))
 	p.send(attach.Header{Op: attach.OpSend, Addr: service(4242, 8)}, []byte("any"))
-	p.send(attach.Header{Op: attach.OpSend, Addr: far}, []byte("you"))
+	p.send(attach.Header{Op: attach.OpSend, Addr: remote}, []byte("you"))
 	buf := make([]byte, 10)
 	for _, want := range []string{"all", "any", "you"} {
 		if k, from, err := g.ReadFrom(buf); err != nil || string(buf[:k]) != want || attach.SocketSockaddr(from.(stack.SocketAddr)) != own {
@@ -52,7 +52,7 @@ func TestGroups(t *testing.T) {
 	if _, err := g.WriteTo([]byte("back"), stack.Service{Type: 4242, Instance: 7}); err != nil {
 		t.Fatal(err)
 	}
-	if m := p.read(); string(m.data) != "back" || m.Addr != far || m.Flags&attach.FlagPrivate == 0 {
+	if m := p.read(); string(m.data) != "back" || m.Addr != remote || m.Flags&attach.FlagPrivate == 0 {
 		t.Fatalf("got %v %q", &m.Header, m.data)
 	}
 	p.must(attach.Header{Op: attach.OpLeave}, nil)

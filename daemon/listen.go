@@ -169,11 +169,11 @@ func (p *port) offspring(c *stack.Conn) (x *session, fd int, err error) {
 		return nil, -1, err
 	}
 	p.mu.Lock()
-	h := p.heir
+	h := p.inheritedOptions
 	p.mu.Unlock()
 	x.program, x.greeted = p.x.program, true
-	if err = x.adopt(&port{x: x, kind: p.kind, cfg: h.cfg, scope: h.scope, heir: h, now: end{conn: c}}); err != nil {
-		x.stillborn()
+	if err = x.adopt(&port{x: x, kind: p.kind, cfg: h.cfg, scope: h.scope, inheritedOptions: h, now: end{conn: c}}); err != nil {
+		x.abortedHandshake()
 		unix.Close(fd)
 		return nil, -1, err
 	}

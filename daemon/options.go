@@ -20,7 +20,7 @@ type tristate struct{ set, on bool }
 func (p *port) set(data []byte) (err error) {
 	defer func() { // who accepts is another goroutine
 		p.mu.Lock()
-		p.heir = heir{p.cfg, p.scope}
+		p.inheritedOptions = inheritedOptions{p.cfg, p.scope}
 		p.mu.Unlock()
 	}()
 	if p.x.options, err = attach.ParseOptions(data, p.x.options); err != nil {

@@ -34,18 +34,18 @@ type port struct {
 	deliverer
 	failures failures
 
-	mu         sync.Mutex // guards the rest; no call under it waits
-	now        end
-	polled     *stack.Polled // of now
-	heir       heir          // what it was set to, for who is accepted
-	connecting bool
-	names      int      // charged
-	accepts    []uint32 // requests that wait for a connection
-	closed     bool
+	mu               sync.Mutex // guards the rest; no call under it waits
+	now              end
+	polled           *stack.Polled    // of now
+	inheritedOptions inheritedOptions // what it was set to, for who is accepted
+	connecting       bool
+	names            int      // charged
+	accepts          []uint32 // requests that wait for a connection
+	closed           bool
 }
 
-// A heir is what an accepted socket has of its listener.
-type heir struct {
+// A inheritedOptions is what an accepted socket has of its listener.
+type inheritedOptions struct {
 	cfg   stack.SocketConfig
 	scope frame.Scope
 }

@@ -36,7 +36,7 @@ func TestQueuedBytesOfConnections(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		c.SetDeadline(time.Now().Add(patience))
+		c.SetDeadline(time.Now().Add(testTimeout))
 		return c, p.accepted(p.id)
 	}
 	first, echo := connect()
@@ -108,7 +108,7 @@ func TestQueuedBytesOfGroups(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer g.Close()
-		g.SetDeadline(time.Now().Add(patience))
+		g.SetDeadline(time.Now().Add(testTimeout))
 		left := func() bool { return b.srv.Counters().Overdrawn > 0 } // the program's, which the last message was too much for
 		waitFor(t, func() bool { return left() || len(must.Get(g.Members(context.Background()))) == 1+int(i) })
 		if left() {

@@ -357,7 +357,7 @@ func (x *lives) serve(t *testing.T, peer *stack.Node) {
 func (x *lives) use(t *testing.T, peer *stack.Node) {
 	t.Helper()
 	buf := make([]byte, 100)
-	by := time.Now().Add(patience)
+	by := time.Now().Add(testTimeout)
 	from, err := peer.ListenPacket(within(t), "tipcrdm", nil)
 	if err != nil {
 		t.Fatal(err)

@@ -67,11 +67,11 @@ func (x *session) dropRing() {
 	}
 }
 
-// scribbled counts a ring in which there was what cannot be.
-func (x *session) scribbled(err error) error {
+// corruptRing counts a ring in which there was what cannot be.
+func (x *session) corruptRing(err error) error {
 	x.srv.counters.ringFaults.Add(1)
 	return fmt.Errorf("%w: %w", errBroken, err)
 }
 
-// isScribbled reports whether an error of a connection is such.
-func isScribbled(err error) bool { return errors.Is(err, attach.ErrRing) }
+// isCorruptRing reports whether an error of a connection is such.
+func isCorruptRing(err error) bool { return errors.Is(err, attach.ErrRing) }

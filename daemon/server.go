@@ -64,7 +64,7 @@ type Server struct {
 	accounts *accounts
 	refusals refusals
 	counters counters
-	breath   breaths
+	yielder  yielders
 	sparse   atomic.Uint64 // records of connections that do not send without pause, see session.endTurn
 	turns    turns
 	spinners atomic.Int64 // sessions that look at their rings before they sleep
@@ -107,7 +107,7 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 	}
 	s.refusals.log = cfg.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	s.wg.Go(s.pump)
+	s.wg.Go(s.deliverAll)
 	return s, nil
 }
 
@@ -261,7 +261,7 @@ func (s *Server) Shutdown(ctx context.Context, why string) error {
 	done := make(chan struct{})
 	go func() {
 		s.wg.Wait()
-		s.breath.close()
+		s.yielder.close()
 		close(done)
 	}()
 	select {

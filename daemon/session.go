@@ -79,8 +79,8 @@ func (s *Server) newSession(c *attach.Conn, who attach.Credentials) (*session, e
 // start begins to read.
 func (x *session) start() { go x.run() }
 
-// stillborn undoes newSession for one that has ended before it was started.
-func (x *session) stillborn() {
+// abortedHandshake undoes newSession for one that has ended before it was started.
+func (x *session) abortedHandshake() {
 	x.end(false)
 	x.client.leave(x)
 	x.srv.unregister(x)
@@ -163,8 +163,8 @@ func (x *session) next() error {
 	var h attach.Header
 	b, err := x.c.ReadPooled(&h)
 	if err != nil {
-		if isScribbled(err) {
-			err = x.scribbled(err)
+		if isCorruptRing(err) {
+			err = x.corruptRing(err)
 		}
 		return err
 	}
@@ -178,7 +178,7 @@ func (x *session) next() error {
 	if err != nil {
 		return err
 	}
-	x.breathe(k)
+	x.yield(k)
 	return nil
 }
 
@@ -212,9 +212,9 @@ func (x *session) leave() {
 	}
 }
 
-// breathe lets others have their turn when this connection had much of its own, or its
+// yield lets others have their turn when this connection had much of its own, or its
 // process more than it may.
-func (x *session) breathe(bytes int) {
+func (x *session) yield(bytes int) {
 	x.turn += 1 + bytes*turnRecords/turnBytes
 	if pause := x.client.pace.take(); pause > 0 {
 		x.client.slowed.Add(1)
@@ -240,7 +240,7 @@ func (x *session) endTurn() {
 	}
 	x.bulk, x.sparse = quick, sparse
 	if quick {
-		x.srv.breath.take()
+		x.srv.yielder.take()
 		if now.Before(x.yields) {
 			x.rest(turnPause)
 		}

@@ -27,13 +27,13 @@ func TestSmallSendBuffer(t *testing.T) {
 	}
 	raw, _ := near.SyscallConn()
 	b.srv.ServeConn(near)
-	far, err := attach.NewConn(fd)
+	remote, err := attach.NewConn(fd)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { far.Close() })
-	far.SetDeadline(time.Now().Add(patience))
-	p := &program{t: t, c: far}
+	t.Cleanup(func() { remote.Close() })
+	remote.SetDeadline(time.Now().Add(testTimeout))
+	p := &program{t: t, c: remote}
 	p.must(attach.HelloRequest(1, 0, "test"))
 	raw.Control(func(fd uintptr) { unix.SetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_SNDBUF, 8000) })
 	own := p.socket(attach.KindRDM)

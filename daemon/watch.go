@@ -55,8 +55,8 @@ func (x *session) readCancel() (id uint32, ok bool, err error) {
 	switch {
 	case err == syscall.EAGAIN:
 		return 0, false, nil
-	case isScribbled(err):
-		return 0, false, x.scribbled(err)
+	case isCorruptRing(err):
+		return 0, false, x.corruptRing(err)
 	case err != nil:
 		return 0, false, err
 	}

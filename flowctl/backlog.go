@@ -12,7 +12,7 @@ import (
 type backlog struct {
 	Queue[waiting]
 	waiting [inTunnel + 1]int // packets by importance
-	crowd
+	blockedSenders
 	bundler
 }
 

@@ -125,7 +125,7 @@ func (m *Member) tooSoon(now time.Duration, p *sent) bool {
 // holdOff is the time between two repetitions of one packet that the member asks for: two
 // of its round trips.
 func (m *Member) holdOff() time.Duration {
-	return min(max(leastPatience, 2*m.rtt), m.s.sup.Interval())
+	return min(max(leastWait, 2*m.rtt), m.s.sup.Interval())
 }
 
 // normalize makes the first packet behind acked one that the member does not have. Only

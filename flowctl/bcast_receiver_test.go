@@ -176,7 +176,7 @@ func TestBroadcastGap(t *testing.T) {
 }
 
 // Tried with 6.1: 50 ahead gives a gap of 50, 51 changes nothing (spec 04 §4.2).
-func TestBroadcastLastSentTooFarAhead(t *testing.T) {
+func TestBroadcastLastSentTooHigh(t *testing.T) {
 	b := NewBroadcastReceiver(self)
 	b.Open(7)
 	if b.HandleState(7 + 51); b.Gap() != 0 {

@@ -12,11 +12,11 @@ import "time"
 func (l *Link) WatchBroadcast(now time.Duration) {
 	if b := l.bcast; b.Gap() > 0 {
 		b.noteMove(now)
-		l.lookBy(b.moved + l.patience(b.repeats))
+		l.lookBy(b.moved + l.reportWait(b.repeats))
 	}
 }
 
-// noteMove begins the patience anew when packets have had their turn since it was looked last.
+// noteMove begins the wait anew when packets have had their turn since it was looked last.
 func (b *BroadcastReceiver) noteMove(now time.Duration) {
 	if b.watched != b.rcvNxt {
 		b.watched, b.moved, b.repeats = b.rcvNxt, now, 0
@@ -28,13 +28,13 @@ func (b *BroadcastReceiver) noteMove(now time.Duration) {
 func (l *Link) repeatBroadcastReport(now time.Duration) {
 	b := l.bcast
 	b.noteMove(now)
-	if now >= b.moved+l.patience(b.repeats) {
+	if now >= b.moved+l.reportWait(b.repeats) {
 		l.RepeatedReports++
 		l.sendState(now, stateOptions{})
 		b.repeats = min(b.repeats+1, 16)
 		b.moved = now
 	}
-	l.lookBy(b.moved + l.patience(b.repeats))
+	l.lookBy(b.moved + l.reportWait(b.repeats))
 }
 
 // SetMember tells what the peer is on the node's own broadcast link: while it is behind

@@ -59,7 +59,7 @@ func TestBroadcastReportIsRepeated(t *testing.T) {
 	}
 }
 
-// Whatever moves, and whatever reports, begins the patience anew; nothing is due when all came.
+// Whatever moves, and whatever reports, begins the wait anew; nothing is due when all came.
 func TestBroadcastReportBeginsAnew(t *testing.T) {
 	const us = time.Microsecond
 	r := newRig(t).up()
@@ -95,7 +95,7 @@ func TestBroadcastReportBeginsAnew(t *testing.T) {
 	}
 }
 
-// The patience begins with the first hole, however late that is.
+// The wait begins with the first hole, however late that is.
 func TestBroadcastReportOfFirstHole(t *testing.T) {
 	const ms = time.Millisecond
 	for _, last := range []frame.Seq{0, 0xffff} {

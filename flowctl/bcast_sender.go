@@ -130,7 +130,7 @@ func (s *BroadcastSender) tick() {
 	s.checkpoint = s.sndNxt
 }
 
-// calmMembers is the number of members that may be probed at once, however short the patience.
+// calmMembers is the number of members that may be probed at once, however short the wait.
 const calmMembers = 100
 
 // calm is how many times as patient the link is for its many members: each may have to

@@ -189,7 +189,7 @@ func TestBroadcastLastLeaves(t *testing.T) {
 }
 
 // Nothing of before the last left has an effect on who comes then: no room in a packet
-// that is gone, no event, and the patience is as at first.
+// that is gone, no event, and the wait is as at first.
 func TestBroadcastBeginsAnew(t *testing.T) {
 	const ms = time.Millisecond
 	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window, c.Alone = 1, false })
@@ -399,7 +399,7 @@ func TestBroadcastAsks(t *testing.T) {
 	r.done()
 }
 
-// With many members the patience is longer, as all of them may have to be asked.
+// With many members the wait is longer, as all of them may have to be asked.
 func TestBroadcastAsksManyLessOften(t *testing.T) {
 	const ms = time.Millisecond
 	r := newCastRig(t, 1000)

@@ -12,17 +12,17 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A crowdFlow is a GroupFlow with members that are told at once what is due to them, and
+// A blockedFlow is a GroupFlow with members that are told at once what is due to them, and
 // answer RECLAIM.
-type crowdFlow struct {
+type blockedFlow struct {
 	GroupFlow
 	m    []*GroupMember
 	said []string
 	mute bool // they do not answer
 }
 
-func newCrowdFlow(members, room int) *crowdFlow {
-	f := &crowdFlow{}
+func newBlockedFlow(members, room int) *blockedFlow {
+	f := &blockedFlow{}
 	f.Room = room
 	for range members {
 		m := &GroupMember{}
@@ -36,7 +36,7 @@ func newCrowdFlow(members, room int) *crowdFlow {
 }
 
 // read has one block of member i come and be read.
-func (f *crowdFlow) read(i, n int) {
+func (f *blockedFlow) read(i, n int) {
 	for range n {
 		m := f.m[i]
 		if !m.Arrived(1) {
@@ -51,7 +51,7 @@ func (f *crowdFlow) read(i, n int) {
 	}
 }
 
-func (f *crowdFlow) tell(m *GroupMember) {
+func (f *blockedFlow) tell(m *GroupMember) {
 	i := slices.Index(f.m, m)
 	if m.Due()&DueAdv != 0 {
 		m.Paid(DueAdv)
@@ -66,7 +66,7 @@ func (f *crowdFlow) tell(m *GroupMember) {
 	}
 }
 
-func (f *crowdFlow) remit(i int, n uint16) {
+func (f *blockedFlow) remit(i int, n uint16) {
 	other, ok := f.HandleRemit(f.m[i], n)
 	if !ok {
 		f.said = append(f.said, fmt.Sprint(i, " remit refused"))
@@ -76,7 +76,7 @@ func (f *crowdFlow) remit(i int, n uint16) {
 	}
 }
 
-func (f *crowdFlow) want(t *testing.T, want ...string) {
+func (f *blockedFlow) want(t *testing.T, want ...string) {
 	t.Helper()
 	if !slices.Equal(f.said, want) {
 		t.Errorf("said %q, want %q", f.said, want)
@@ -86,7 +86,7 @@ func (f *crowdFlow) want(t *testing.T, want ...string) {
 
 // What a reader grants, as kernels do (spec 08 §6.2, "Tested").
 func TestGroupGrants(t *testing.T) {
-	f := newCrowdFlow(20, 0)
+	f := newBlockedFlow(20, 0)
 	f.read(0, 1)
 	f.want(t, "0 adv 716")
 	f.read(0, 194)
@@ -118,7 +118,7 @@ func TestGroupGrants(t *testing.T) {
 // When members do not give back, those that begin to send have a small window, and it is
 // filled up: nobody stalls. What they send beyond is noticed.
 func TestGroupPending(t *testing.T) {
-	f := newCrowdFlow(20, 0)
+	f := newBlockedFlow(20, 0)
 	f.mute = true
 	for i := range 17 {
 		f.read(i, 1)
@@ -143,7 +143,7 @@ func TestGroupRoom(t *testing.T) {
 	for _, c := range []struct{ members, room, busy int }{
 		{20, 0, 17}, {200, 0, 26}, {1000, 0, 65}, {20, 1 << 14, 17}, {20, 5000, 5}, {20, 100, 1}, {20, 1, 1},
 	} {
-		f := newCrowdFlow(c.members, c.room)
+		f := newBlockedFlow(c.members, c.room)
 		f.mute = true
 		for i := range f.m {
 			f.read(i, 1)
@@ -182,7 +182,7 @@ func TestGroupRemit(t *testing.T) {
 		{"too much", 0, 781, "0 remit refused", 780, GroupReclaiming, 0, "", GroupReclaiming, 780},
 		{"far too much", 0, 65535, "0 remit refused", 780, GroupReclaiming, 0, "", GroupReclaiming, 780},
 	} {
-		f := newCrowdFlow(14, 0)
+		f := newBlockedFlow(14, 0)
 		f.mute = true
 		for i := range 12 {
 			f.read(i, 1)

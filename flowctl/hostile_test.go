@@ -126,7 +126,7 @@ func (r *rig) ack0(gap int) {
 }
 
 // Item 7: "next sent" far ahead is a gap of no more than a window.
-func TestHostileItem7NextSentFarAhead(t *testing.T) {
+func TestHostileItem7NextSentTooHigh(t *testing.T) {
 	for _, c := range []struct {
 		next frame.Seq
 		gap  int

@@ -4,14 +4,14 @@ package flowctl
 
 import "time"
 
-// Patience of a link that waits for something. All of it is local policy: on the wire
+// Timeout of a link that waits for something. All of it is local policy: on the wire
 // there are a few more STATE messages, each of a kind that a kernel sends as well.
 const (
-	mostHoldOff   = time.Millisecond       // between two repetitions of one packet, see holdOff
-	kernelTick    = 4 * time.Millisecond   // of the clock it counts by, where recorded
-	leastPatience = 200 * time.Microsecond // before a report is repeated, or a packet
-	fullPatience  = 2 * time.Millisecond   // before a full window is probed
-	quietPatience = 10 * time.Millisecond  // before a link that fell quiet is probed
+	mostHoldOff = time.Millisecond       // between two repetitions of one packet, see holdOff
+	kernelTick  = 4 * time.Millisecond   // of the clock it counts by, where recorded
+	leastWait   = 200 * time.Microsecond // before a report is repeated, or a packet
+	fullWait    = 2 * time.Millisecond   // before a full window is probed
+	quietWait   = 10 * time.Millisecond  // before a link that fell quiet is probed
 )
 
 // A recovery gets a link going again that stands still, without waiting for the tick.
@@ -50,7 +50,7 @@ func (l *Link) holdOff() time.Duration {
 	if l.withGapAck() {
 		most = l.sup.Interval()
 	}
-	return min(max(leastPatience, 2*l.estimate), most)
+	return min(max(leastWait, 2*l.estimate), most)
 }
 
 // lookBy makes sure that the link is looked at no later than at.
@@ -66,7 +66,7 @@ func (l *Link) deferredMoved(now time.Duration) {
 	l.moved = now
 	if l.repeats > 0 || len(l.deferred()) == 1 {
 		l.repeats = 0
-		l.lookBy(now + l.reportPatience())
+		l.lookBy(now + l.nextReportWait())
 	}
 }
 
@@ -75,18 +75,18 @@ func (l *Link) acknowledgedNew(now time.Duration) {
 	l.released = now
 	l.tries = 0
 	if l.unacked > 0 {
-		l.lookBy(now + quietPatience)
+		l.lookBy(now + quietWait)
 	}
 }
 
-// reportPatience is the time before the report of what is missing is repeated.
-func (l *Link) reportPatience() time.Duration {
-	return l.patience(l.repeats)
+// nextReportWait is the time before the report of what is missing is repeated.
+func (l *Link) nextReportWait() time.Duration {
+	return l.reportWait(l.repeats)
 }
 
-// patience is four round trips, twice as much for each report that changed nothing.
-func (l *Link) patience(repeats uint8) time.Duration {
-	p := max(leastPatience, 4*l.estimate)
+// reportWait is four round trips, twice as much for each report that changed nothing.
+func (l *Link) reportWait(repeats uint8) time.Duration {
+	p := max(leastWait, 4*l.estimate)
 	return min(p<<min(repeats, 16), l.sup.Interval())
 }
 
@@ -98,13 +98,13 @@ func (l *Link) recover(now time.Duration) {
 		return
 	}
 	if len(l.deferred()) > 0 {
-		if now >= l.moved+l.reportPatience() {
+		if now >= l.moved+l.nextReportWait() {
 			l.RepeatedReports++
 			l.sendState(now, stateOptions{gap: l.missing()})
 			l.repeats = min(l.repeats+1, 16)
 			l.moved = now
 		}
-		l.lookBy(l.moved + l.reportPatience())
+		l.lookBy(l.moved + l.nextReportWait())
 	}
 	if l.bcast.Gap() > 0 {
 		l.repeatBroadcastReport(now)
@@ -115,14 +115,14 @@ func (l *Link) recover(now time.Duration) {
 }
 
 func (l *Link) recoverSender(now time.Duration) {
-	patience := quietPatience
+	reportWait := quietWait
 	if !l.Open() {
-		patience = fullPatience
+		reportWait = fullWait
 	}
 	if l.cast != nil {
-		patience *= l.cast.calm()
+		reportWait *= l.cast.calm()
 	}
-	wait, interval := max(patience, 4*l.estimate)<<min(l.tries, 16), l.sup.Interval()
+	wait, interval := max(reportWait, 4*l.estimate)<<min(l.tries, 16), l.sup.Interval()
 	if wait > interval {
 		if l.cast == nil {
 			return // the tick takes over

@@ -45,7 +45,7 @@ func TestReportIsRepeated(t *testing.T) {
 	}
 }
 
-// Whatever moves begins the patience anew, and what was backed off.
+// Whatever moves begins the wait anew, and what was backed off.
 func TestReportBeginsAnewWhenSomethingMoves(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -121,7 +121,7 @@ func TestQuietSenderProbes(t *testing.T) {
 		"317ms link/state probe next=3 session=100 seq=6 ack=0")
 }
 
-// When the patience is longer than an interval the ticks are enough.
+// When the wait is longer than an interval the ticks are enough.
 func TestTickTakesOver(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -132,8 +132,8 @@ func TestTickTakesOver(t *testing.T) {
 		"510ms link/state probe next=51 session=100 seq=10 ack=0", // the last of its own
 		"750ms link/state probe next=51 session=100 seq=11 ack=0")
 	for _, repeats := range []uint8{11, 16, 255} {
-		if r.repeats = repeats; r.reportPatience() != r.sup.Interval() {
-			t.Errorf("%d reports: got a patience of %v, want an interval, %v", repeats, r.reportPatience(), r.sup.Interval())
+		if r.repeats = repeats; r.nextReportWait() != r.sup.Interval() {
+			t.Errorf("%d reports: got a patience of %v, want an interval, %v", repeats, r.nextReportWait(), r.sup.Interval())
 		}
 	}
 }

@@ -48,7 +48,7 @@ func (r *roundTrip) answerMissing(now time.Duration) {
 // acknowledged notes that a packet sent once, at sent, was acknowledged; prompt says
 // that the peer did so as soon as it came.
 func (r *roundTrip) acknowledged(now, sent time.Duration, prompt bool) {
-	if d := now - sent; prompt || r.estimate == 0 && d <= fullPatience || d < r.estimate {
+	if d := now - sent; prompt || r.estimate == 0 && d <= fullWait || d < r.estimate {
 		r.measure(d)
 	}
 }

@@ -129,7 +129,7 @@ func (l *Link) sendUnlimited(now time.Duration, b *netdev.Buffer, imp frame.Impo
 		return
 	}
 	l.queue(b, imp).open[imp] = nil
-	l.lookBy(now + fullPatience)
+	l.lookBy(now + fullWait)
 }
 
 // Hold is Send for a message that waits in any case, for more to share its packet,
@@ -202,7 +202,7 @@ func (l *Link) flush(now time.Duration, keep int) {
 	q := l.backlog
 	for q.Len() > keep {
 		if !l.Open() {
-			l.lookBy(now + fullPatience)
+			l.lookBy(now + fullWait)
 			break
 		}
 		w := q.Pop()
@@ -235,5 +235,5 @@ func (l *Link) launch(now time.Duration, b *netdev.Buffer) {
 	l.out.Push(b)
 	l.rcvUnacked = 0
 	l.SentPackets++
-	l.lookBy(now + quietPatience)
+	l.lookBy(now + quietWait)
 }

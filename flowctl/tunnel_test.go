@@ -256,12 +256,12 @@ func TestPiecesRefused(t *testing.T) {
 }
 
 // What comes through the tunnel has its turn by the failed link's numbers.
-func TestHeir(t *testing.T) {
+func TestFailoverReceiver(t *testing.T) {
 	L := newRig(t).up()
 	for _, n := range []frame.Seq{1, 2, 5, 7} {
 		L.receive(n, 0)
 	}
-	var h Heir
+	var h FailoverReceiver
 	h.Begin(L.Link)
 	var got []string
 	for _, n := range []frame.Seq{2, 4, 3, 6, 6, 9, 8, 3 + MaxWindow + 9} {

@@ -57,14 +57,14 @@ func (l GapBlocks) Monotonic(ack Seq, gap int) bool {
 	if n > MaxGapBlocks {
 		return false
 	}
-	far := gap // distance from ack of the last packet spoken of
+	last := gap // distance from ack of the last packet spoken of
 	for i := range n {
 		x := l.At(i)
 		d := ack.Distance(x.Ack)
-		if d <= far || d+int(x.Gap) > receiveWindow+1 || x.Gap == 0 && i < n-1 || x.Gap != 0 && i == n-1 && n < MaxGapBlocks {
+		if d <= last || d+int(x.Gap) > receiveWindow+1 || x.Gap == 0 && i < n-1 || x.Gap != 0 && i == n-1 && n < MaxGapBlocks {
 			return false
 		}
-		far = d + int(x.Gap)
+		last = d + int(x.Gap)
 	}
 	return true
 }

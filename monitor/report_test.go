@@ -18,7 +18,7 @@ func says(m *Monitor, p *Peer, up uint64, members ...frame.NodeAddr) bool {
 // ringOf is the monitor of node 1 in a ring of n, with every node's record.
 func ringOf(t *testing.T, n int) *Monitor {
 	t.Helper()
-	all := crowd(n, 32)
+	all := manyMonitors(n, 32)
 	exchange(t, all, everybody)
 	return all[0]
 }

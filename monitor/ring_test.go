@@ -9,8 +9,8 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// crowd is nodes 1 to n in one segment, each with a monitor, and tells each of all.
-func crowd(n, threshold int) []*Monitor {
+// manyMonitors is nodes 1 to n in one segment, each with a monitor, and tells each of all.
+func manyMonitors(n, threshold int) []*Monitor {
 	all := make([]*Monitor, n)
 	for i := range all {
 		all[i] = New(frame.NodeAddr(i+1), threshold)
@@ -82,7 +82,7 @@ func TestReach(t *testing.T) {
 // about twice the square root, and every node is supervised by its domain's owners.
 func TestEverybodyIsWatched(t *testing.T) {
 	for _, n := range []int{33, 34, 50, 100, 200} {
-		all := crowd(n, DefaultThreshold)
+		all := manyMonitors(n, DefaultThreshold)
 		exchange(t, all, everybody)
 		watchers := make([]int, n+1)
 		for _, m := range all {
@@ -113,7 +113,7 @@ func TestEverybodyIsWatched(t *testing.T) {
 
 // TestThreshold: up to it nothing is sent and everybody counts silence; beyond, not.
 func TestThreshold(t *testing.T) {
-	all := crowd(33, 33)
+	all := manyMonitors(33, 33)
 	m := all[0]
 	p := m.ring[20]
 	if m.Active() || m.RecordLen(p, 1000) != 0 || m.Judge(p) != (Duty{Count: true}) {
@@ -133,7 +133,7 @@ func TestThreshold(t *testing.T) {
 // TestSmallRoomHasDummies: a record that does not fit is sent without its members, and
 // none where not even that fits.
 func TestSmallRoomHasDummies(t *testing.T) {
-	m := crowd(40, 32)[0]
+	m := manyMonitors(40, 32)[0]
 	p := m.ring[1]
 	full := recordHead + 4*6
 	for _, c := range [][2]int{{1000, full}, {full, full}, {full - 1, recordHead}, {recordHead, recordHead}, {recordHead - 1, 0}, {-5, 0}} {
@@ -169,7 +169,7 @@ func TestExample(t *testing.T) {
 // TestLeaveAndReturn: nodes go and come at random; in the end all see the same ring.
 func TestLeaveAndReturn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
-	all := crowd(60, 32)
+	all := manyMonitors(60, 32)
 	up := make([]bool, len(all))
 	for i := range up {
 		up[i] = true

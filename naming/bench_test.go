@@ -46,7 +46,7 @@ func BenchmarkBindOneMore(b *testing.B) {
 			benchmarkBinds(b, x)
 		})
 	}
-	b.Run("equal", func(b *testing.B) { benchmarkBinds(b, bindings.NewCrowd()) })
+	b.Run("equal", func(b *testing.B) { benchmarkBinds(b, bindings.NewManyBinds()) })
 }
 
 func benchmarkBinds(b *testing.B, x *bindings.Binds) {

@@ -10,7 +10,7 @@ type entry struct {
 	scope  frame.Scope
 	serial uint64 // its place in the order in which the table's bindings came
 	bound  *bound
-	links  [lanes]link
+	links  [ringKinds]link
 }
 
 // A who tells the bindings of one range apart.
@@ -28,17 +28,17 @@ func (e *entry) binding() Binding {
 
 // A bound is one exact range and who is bound to it: at least one.
 type bound struct {
-	r     frame.Range
-	turn  frame.NodeAddr // node and
-	port  uint32         // port of all.head, here so that a lookup need not go there
-	born  uint64         // the serial of the binding that made it
-	all   circle
-	own   circle
-	crowd *crowd // nil while few are bound
+	r            frame.Range
+	turn         frame.NodeAddr // node and
+	port         uint32         // port of all.head, here so that a lookup need not go there
+	created      uint64         // the serial of the binding that made it
+	all          ring
+	own          ring
+	bindingIndex *bindingIndex // nil while few are bound
 }
 
-// A crowd finds a binding among many of one range, and counts them by node.
-type crowd struct {
+// A bindingIndex finds a binding among many of one range, and counts them by node.
+type bindingIndex struct {
 	find  map[who]*entry
 	count map[frame.NodeAddr]int32
 	room  int32 // bindings that the maps had room for
@@ -47,14 +47,14 @@ type crowd struct {
 // few is the number of bindings of one range that are looked through one by one.
 const few = 8
 
-func newBound(r frame.Range, born uint64) *bound {
-	return &bound{r: r, born: born, all: circle{lane: inTurn}, own: circle{lane: inOwnTurn}}
+func newBound(r frame.Range, created uint64) *bound {
+	return &bound{r: r, created: created, all: ring{ringKind: inTurn}, own: ring{ringKind: inOwnTurn}}
 }
 
 // find returns the binding of w, or nil.
 func (b *bound) find(w who) *entry {
-	if b.crowd != nil {
-		return b.crowd.find[w]
+	if b.bindingIndex != nil {
+		return b.bindingIndex.find[w]
 	}
 	for e := range b.all.each {
 		if e.who == w {
@@ -66,8 +66,8 @@ func (b *bound) find(w who) *entry {
 
 // has reports whether a node has bindings here.
 func (b *bound) has(n frame.NodeAddr) bool {
-	if b.crowd != nil {
-		return b.crowd.count[n] > 0
+	if b.bindingIndex != nil {
+		return b.bindingIndex.count[n] > 0
 	}
 	for e := range b.all.each {
 		if e.node == n {
@@ -85,7 +85,7 @@ func (b *bound) join(e *entry, own bool) {
 		b.own.joinFirst(e)
 	}
 	b.turned()
-	if c := b.crowd; c != nil {
+	if c := b.bindingIndex; c != nil {
 		c.find[e.who] = e
 		c.count[e.node]++
 		c.room = max(c.room, b.all.n)
@@ -103,7 +103,7 @@ func (b *bound) leave(e *entry, own bool) {
 	if b.all.n > 0 {
 		b.turned()
 	}
-	c := b.crowd
+	c := b.bindingIndex
 	if c == nil {
 		return
 	}
@@ -116,16 +116,16 @@ func (b *bound) leave(e *entry, own bool) {
 	}
 }
 
-// gather makes the crowd anew, or does away with it where few are left.
+// gather makes the index anew, or does away with it where few are left.
 func (b *bound) gather() {
-	b.crowd = nil
+	b.bindingIndex = nil
 	if b.all.n <= few {
 		return
 	}
-	b.crowd = &crowd{find: make(map[who]*entry, b.all.n), count: map[frame.NodeAddr]int32{}, room: b.all.n}
+	b.bindingIndex = &bindingIndex{find: make(map[who]*entry, b.all.n), count: map[frame.NodeAddr]int32{}, room: b.all.n}
 	for e := range b.all.each {
-		b.crowd.find[e.who] = e
-		b.crowd.count[e.node]++
+		b.bindingIndex.find[e.who] = e
+		b.bindingIndex.count[e.node]++
 	}
 }
 

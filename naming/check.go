@@ -78,8 +78,8 @@ func (t *Table) Check() error {
 func (t *Table) checkNodes() error {
 	for _, n := range slices.Sorted(maps.Keys(t.nodes)) {
 		c := t.nodes[n]
-		if c.n == 0 || c.lane != ofNode {
-			return fmt.Errorf("node %v: %d bindings in lane %d", n, c.n, c.lane)
+		if c.n == 0 || c.ringKind != ofNode {
+			return fmt.Errorf("node %v: %d bindings in ring %d", n, c.n, c.ringKind)
 		}
 		if err := c.check(); err != nil {
 			return fmt.Errorf("node %v: %w", n, err)
@@ -104,23 +104,23 @@ func (t *Table) checkNodes() error {
 
 // checkBound looks at one range of a type.
 func (t *Table) checkBound(b *bound, typ uint32) error {
-	h := home{b, b.turn, b.port}
+	h := rangeEntry{b, b.turn, b.port}
 	if b.all.n > 1 {
-		h = home{bound: b}
+		h = rangeEntry{bound: b}
 	}
 	switch head := b.all.head; {
 	case b.all.n == 0 || b.r.Type != typ:
 		return fmt.Errorf("%d are bound", b.all.n)
 	case t.ranges[b.r] != h:
-		return fmt.Errorf("home %+v, want %+v", t.ranges[b.r], h)
+		return fmt.Errorf("entry %+v, want %+v", t.ranges[b.r], h)
 	case b.turn != head.node || b.port != head.port:
 		return fmt.Errorf("turn of %v:%d, want %v", b.turn, b.port, head.socket())
-	case b.all.lane != inTurn || b.own.lane != inOwnTurn:
-		return fmt.Errorf("lanes %d, %d", b.all.lane, b.own.lane)
-	case b.crowd == nil && b.all.n > few:
-		return fmt.Errorf("no crowd of %d", b.all.n)
-	case b.crowd != nil && (len(b.crowd.find) != int(b.all.n) || b.crowd.room < b.all.n || b.crowd.room/4 >= b.all.n):
-		return fmt.Errorf("a crowd of %d of %d, with room for %d", len(b.crowd.find), b.all.n, b.crowd.room)
+	case b.all.ringKind != inTurn || b.own.ringKind != inOwnTurn:
+		return fmt.Errorf("rings %d, %d", b.all.ringKind, b.own.ringKind)
+	case b.bindingIndex == nil && b.all.n > few:
+		return fmt.Errorf("no index of %d", b.all.n)
+	case b.bindingIndex != nil && (len(b.bindingIndex.find) != int(b.all.n) || b.bindingIndex.room < b.all.n || b.bindingIndex.room/4 >= b.all.n):
+		return fmt.Errorf("an index of %d of %d, with room for %d", len(b.bindingIndex.find), b.all.n, b.bindingIndex.room)
 	}
 	if err := b.all.check(); err != nil {
 		return err
@@ -135,7 +135,7 @@ func (t *Table) checkBound(b *bound, typ uint32) error {
 func (t *Table) checkEntries(b *bound) error {
 	whos, own, count := map[who]bool{}, b.own.n, map[frame.NodeAddr]int32{}
 	for e := range b.all.each {
-		if whos[e.who] || e.bound != b || e.serial < b.born || b.find(e.who) != e {
+		if whos[e.who] || e.bound != b || e.serial < b.created || b.find(e.who) != e {
 			return fmt.Errorf("%v is out of place", e.binding())
 		}
 		whos[e.who] = true
@@ -148,27 +148,27 @@ func (t *Table) checkEntries(b *bound) error {
 			return fmt.Errorf("%v is not the own node's", e.binding())
 		}
 	}
-	if own != 0 || b.crowd != nil && !maps.Equal(count, b.crowd.count) {
+	if own != 0 || b.bindingIndex != nil && !maps.Equal(count, b.bindingIndex.count) {
 		return fmt.Errorf("counts %v, %d own ones", count, b.own.n)
 	}
 	return nil
 }
 
 // check looks whether the ring is closed both ways after n steps.
-func (c *circle) check() error {
+func (c *ring) check() error {
 	if (c.head == nil) != (c.n == 0) {
-		return fmt.Errorf("a circle of %d with head %p", c.n, c.head)
+		return fmt.Errorf("a ring of %d with head %p", c.n, c.head)
 	}
 	e := c.head
 	for i := range c.n {
-		l := e.links[c.lane]
-		if l.next == nil || l.next.links[c.lane].prev != e || i < c.n-1 && l.next == c.head {
-			return fmt.Errorf("a circle of %d is broken at %d", c.n, i)
+		l := e.links[c.ringKind]
+		if l.next == nil || l.next.links[c.ringKind].prev != e || i < c.n-1 && l.next == c.head {
+			return fmt.Errorf("a ring of %d is broken at %d", c.n, i)
 		}
 		e = l.next
 	}
 	if e != c.head {
-		return fmt.Errorf("a circle of %d does not close", c.n)
+		return fmt.Errorf("a ring of %d does not close", c.n)
 	}
 	return nil
 }
@@ -190,7 +190,7 @@ func (s *rangeSet) check() error {
 			if want := (span{b.r.Lower, reach}); bl.spans[i] != want {
 				return fmt.Errorf("block %d, place %d: span %v, want %v", k, i, bl.spans[i], want)
 			}
-			if last != nil && (last.r.Lower > b.r.Lower || last.r.Lower == b.r.Lower && last.born <= b.born) {
+			if last != nil && (last.r.Lower > b.r.Lower || last.r.Lower == b.r.Lower && last.created <= b.created) {
 				return fmt.Errorf("%v stands before %v", last.r, b.r)
 			}
 			last = b

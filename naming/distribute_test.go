@@ -66,10 +66,10 @@ type arrival struct {
 func (a arrival) message(t testing.TB) frame.Names {
 	t.Helper()
 	f := frame.NamesFields{
-		Orig: far1, Dest: own, NonLegacy: a.kind != "legacy", UpdateSeq: a.seq,
+		Orig: remote1, Dest: own, NonLegacy: a.kind != "legacy", UpdateSeq: a.seq,
 		Bulk: a.kind == "bulk" || a.kind == "last", LastBulk: a.kind == "last", Withdrawal: a.kind == "withdraw",
 	}
-	f.Prev = far1
+	f.Prev = remote1
 	if a.kind == "bulk" {
 		f.UpdateSeq = 0
 	}
@@ -202,7 +202,7 @@ func TestInboxLimits(t *testing.T) {
 	x.Reset()
 	many := make([]frame.NameItem, 3000)
 	for n = 0; ; n++ {
-		f := frame.NamesFields{NonLegacy: true, UpdateSeq: frame.Seq(n), Orig: far1}
+		f := frame.NamesFields{NonLegacy: true, UpdateSeq: frame.Seq(n), Orig: remote1}
 		m, perr := frame.Parse(f.Append(nil, many...))
 		if perr != nil {
 			t.Fatal(perr)

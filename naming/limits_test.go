@@ -23,13 +23,13 @@ func TestTableLimits(t *testing.T) {
 		want error
 		len  int
 	}{
-		{far1, single(100, 1), nil, 1},
-		{far1, frame.Range{Type: 100, Lower: 2, Upper: 1}, ErrInverted, 1},
-		{far2, single(100, 1), nil, 2},
+		{remote1, single(100, 1), nil, 1},
+		{remote1, frame.Range{Type: 100, Lower: 2, Upper: 1}, ErrInverted, 1},
+		{remote2, single(100, 1), nil, 2},
 		{own, single(100, 1), nil, 3},
-		{far1, single(100, 1), ErrTableFull, 3},
-		{far1, single(101, 1), ErrTableFull, 3},
-		{far2 + 1, single(101, 1), ErrTableFull, 3},
+		{remote1, single(100, 1), ErrTableFull, 3},
+		{remote1, single(101, 1), ErrTableFull, 3},
+		{remote2 + 1, single(101, 1), ErrTableFull, 3},
 		{own, single(101, 1), nil, 4},
 		{own, single(101, 1), nil, 5},
 	} {
@@ -37,12 +37,12 @@ func TestTableLimits(t *testing.T) {
 			t.Errorf("step %d: got %v, %d bindings; want %v, %d", i, got, tab.Len(), c.want, c.len)
 		}
 	}
-	known := Binding{Range: single(100, 1), Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: 1, Node: far1}, Key: 7}
+	known := Binding{Range: single(100, 1), Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: 1, Node: remote1}, Key: 7}
 	if err := tab.Add(known); err != ErrRepeated {
 		t.Errorf("known: got %v, want %v", err, ErrRepeated)
 	}
 	tab.Purge(own)
-	if err := add(far1, single(101, 1)); err != nil {
+	if err := add(remote1, single(101, 1)); err != nil {
 		t.Errorf("with room again: got %v", err)
 	}
 	if err := tab.Check(); err != nil {
@@ -52,7 +52,7 @@ func TestTableLimits(t *testing.T) {
 
 // A node has MaxBindings bindings at most, whatever their ranges.
 func TestNodeLimit(t *testing.T) {
-	for _, node := range []frame.NodeAddr{own, far1} {
+	for _, node := range []frame.NodeAddr{own, remote1} {
 		tab := NewTable(own)
 		add := func(i uint32) error {
 			return tab.Add(Binding{Range: single(100+i%2, i%3*i), Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: i, Node: node}})
@@ -68,11 +68,11 @@ func TestNodeLimit(t *testing.T) {
 		if err := add(1); err != ErrRepeated {
 			t.Errorf("%v: got %v, want %v", node, err, ErrRepeated)
 		}
-		if err := tab.Add(Binding{Range: single(100, 1), Socket: frame.SocketAddr{Node: far2}}); err != nil {
+		if err := tab.Add(Binding{Range: single(100, 1), Socket: frame.SocketAddr{Node: remote2}}); err != nil {
 			t.Errorf("another node: %v", err)
 		}
-		if tab.Count(node) != MaxBindings || tab.Count(far2) != 1 || tab.Len() != MaxBindings+1 {
-			t.Errorf("%v: got %d, %d of %d", node, tab.Count(node), tab.Count(far2), tab.Len())
+		if tab.Count(node) != MaxBindings || tab.Count(remote2) != 1 || tab.Len() != MaxBindings+1 {
+			t.Errorf("%v: got %d, %d of %d", node, tab.Count(node), tab.Count(remote2), tab.Len())
 		}
 	}
 }

@@ -19,7 +19,7 @@ func TestOverlappingOrder(t *testing.T) {
 		tab.Insert(Binding{Range: frame.Range{Type: 100, Lower: l, Upper: u}, Scope: frame.ClusterScope, Socket: socket(letter)})
 	}
 	insert(5, 20, 'b')
-	tab.Purge(far1) // a range that was before is new when it returns
+	tab.Purge(remote1) // a range that was before is new when it returns
 	insert(1, 10, 'c')
 	insert(5, 20, 'b')
 	insert(1, 10, 'a')
@@ -74,7 +74,7 @@ func TestEventEdges(t *testing.T) {
 	tab.Insert(step('B', cluster, 10)) // repeated: no event
 	tab.Remove(step('a', node, 10))
 	tab.Insert(step('c', cluster, 11))
-	tab.Purge(far1)
+	tab.Purge(remote1)
 	tab.Remove(step('c', cluster, 11))
 	tab.Remove(step('c', cluster, 11))
 	var got []string

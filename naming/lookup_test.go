@@ -119,8 +119,8 @@ func TestAnycastOwnNodeSkipsForeignRanges(t *testing.T) {
 
 // Another lookup node is not asked here: it will look up itself.
 func TestAnycastAtOtherNode(t *testing.T) {
-	s, ok := NewTable(own).Anycast(frame.Service{Type: 100, Instance: 7, Node: far1})
-	if want := (frame.SocketAddr{Node: far1}); !ok || s != want {
+	s, ok := NewTable(own).Anycast(frame.Service{Type: 100, Instance: 7, Node: remote1})
+	if want := (frame.SocketAddr{Node: remote1}); !ok || s != want {
 		t.Errorf("got %v %v, want %v", s, ok, want)
 	}
 }
@@ -139,7 +139,7 @@ func TestLocalReceivers(t *testing.T) {
 		{5, 15, 2, frame.NodeScope, own},
 		{9, 9, 3, frame.NodeScope, own},
 		{9, 12, 3, frame.ClusterScope, own},
-		{1, 20, 4, frame.ClusterScope, far1},
+		{1, 20, 4, frame.ClusterScope, remote1},
 		{30, 40, 5, frame.ClusterScope, own},
 		{1, 99, 0, frame.ClusterScope, own}, // nobody's
 	} {
@@ -173,21 +173,21 @@ func TestEventsOfPurge(t *testing.T) {
 	tab := NewTable(own)
 	r := frame.Range{Type: 100, Lower: 1, Upper: 2}
 	for i := range uint32(3) {
-		tab.Insert(Binding{Range: r, Socket: frame.SocketAddr{Port: i, Node: far1}, Key: i})
-		tab.Insert(Binding{Range: r, Socket: frame.SocketAddr{Port: i, Node: far2}, Key: i})
+		tab.Insert(Binding{Range: r, Socket: frame.SocketAddr{Port: i, Node: remote1}, Key: i})
+		tab.Insert(Binding{Range: r, Socket: frame.SocketAddr{Port: i, Node: remote2}, Key: i})
 	}
 	if got := len(tab.TakeEvents(nil)); got != 6 {
 		t.Errorf("published: got %v events, want 6", got)
 	}
-	tab.Purge(far1)
-	tab.Purge(far1)
+	tab.Purge(remote1)
+	tab.Purge(remote1)
 	ev := tab.TakeEvents(nil)
-	if len(ev) != 3 || tab.Count(far1) != 0 || tab.Count(far2) != 3 {
-		t.Errorf("purged: got %v, %d and %d left; want 3 events, 0 and 3", ev, tab.Count(far1), tab.Count(far2))
+	if len(ev) != 3 || tab.Count(remote1) != 0 || tab.Count(remote2) != 3 {
+		t.Errorf("purged: got %v, %d and %d left; want 3 events, 0 and 3", ev, tab.Count(remote1), tab.Count(remote2))
 	}
 	for _, e := range ev {
-		if !e.Withdrawn || e.Binding.Socket.Node != far1 {
-			t.Errorf("got %+v, want a withdrawal of %v", e, far1)
+		if !e.Withdrawn || e.Binding.Socket.Node != remote1 {
+			t.Errorf("got %+v, want a withdrawal of %v", e, remote1)
 		}
 	}
 }
@@ -214,7 +214,7 @@ func TestPurgeOfManyBindings(t *testing.T) {
 	tab := NewTable(own)
 	five := frame.Range{Type: 100, Lower: 5, Upper: 5}
 	for i := range uint32(2 * MaxBindings) {
-		if !tab.Insert(Binding{Range: five, Socket: frame.SocketAddr{Port: i, Node: far1 + frame.NodeAddr(i%2)}, Key: i}) {
+		if !tab.Insert(Binding{Range: five, Socket: frame.SocketAddr{Port: i, Node: remote1 + frame.NodeAddr(i%2)}, Key: i}) {
 			t.Fatalf("binding %d refused", i)
 		}
 	}
@@ -228,21 +228,21 @@ func TestPurgeOfManyBindings(t *testing.T) {
 		}
 	}
 	tab.TakeEvents(nil)
-	tab.Purge(far1)
+	tab.Purge(remote1)
 	for i, ev := range tab.TakeEvents(nil) {
 		if ev.Binding.Key != uint32(2*i) || !ev.Withdrawn || ev.Edge {
 			t.Fatalf("event %d: got %+v", i, ev)
 		}
 	}
-	if tab.Count(far1) != 0 || tab.Count(far2) != MaxBindings || tab.Len() != MaxBindings {
-		t.Errorf("got %d, %d and %d left, want 0, %d and %[4]d", tab.Count(far1), tab.Count(far2), tab.Len(), MaxBindings)
+	if tab.Count(remote1) != 0 || tab.Count(remote2) != MaxBindings || tab.Len() != MaxBindings {
+		t.Errorf("got %d, %d and %d left, want 0, %d and %[4]d", tab.Count(remote1), tab.Count(remote2), tab.Len(), MaxBindings)
 	}
 	for _, want := range []uint32{2*MaxBindings - 5, 2*MaxBindings - 7} {
 		if got := next(); got != want {
 			t.Errorf("turn behind the purge: got %v, want %v", got, want)
 		}
 	}
-	tab.Purge(far2)
+	tab.Purge(remote2)
 	ev := tab.TakeEvents(nil)
 	if len(ev) != MaxBindings || !ev[len(ev)-1].Edge || ev[len(ev)-2].Edge {
 		t.Errorf("got %d events, the last %+v", len(ev), ev[len(ev)-1])

@@ -12,9 +12,9 @@ import (
 )
 
 const (
-	own  frame.NodeAddr = 0xa
-	far1 frame.NodeAddr = 0xb
-	far2 frame.NodeAddr = 0xc
+	own     frame.NodeAddr = 0xa
+	remote1 frame.NodeAddr = 0xb
+	remote2 frame.NodeAddr = 0xc
 )
 
 func single(typ, instance uint32) frame.Range {
@@ -24,13 +24,13 @@ func single(typ, instance uint32) frame.Range {
 // A model is the binding table as naively as it can be written: all bindings in
 // one list, the newest first; a turn moves the binding to the end.
 type model struct {
-	born   map[frame.Range]int // when a range was created
-	clock  int
-	limit  int
-	all    []Binding // in order of turn, over all ranges
-	local  []Binding
-	came   []Binding // in order of insertion
-	events []Event
+	created map[frame.Range]int // when a range was created
+	clock   int
+	limit   int
+	all     []Binding // in order of turn, over all ranges
+	local   []Binding
+	came    []Binding // in order of insertion
+	events  []Event
 }
 
 func (m *model) bound(r frame.Range) bool {
@@ -47,7 +47,7 @@ func (m *model) add(b Binding) error {
 	edge := !m.bound(b.Range)
 	if edge {
 		m.clock++
-		m.born[b.Range] = m.clock
+		m.created[b.Range] = m.clock
 	}
 	m.all = slices.Insert(m.all, 0, b)
 	if b.Socket.Node == own {
@@ -134,7 +134,7 @@ func (m *model) ranges() (rs []frame.Range) {
 		case a.Lower != b.Lower:
 			return 1
 		}
-		return m.born[b] - m.born[a]
+		return m.created[b] - m.created[a]
 	})
 	return rs
 }
@@ -191,7 +191,7 @@ func runTable(t testing.TB, b []byte) {
 		b = b[1:]
 		return int(x)
 	}
-	tab, m := NewTable(own), &model{born: map[frame.Range]int{}, limit: DefaultLimit}
+	tab, m := NewTable(own), &model{created: map[frame.Range]int{}, limit: DefaultLimit}
 	mode := pop()
 	if mode&3 == 3 {
 		tab.Limit, m.limit = mode>>4, mode>>4
@@ -211,7 +211,7 @@ func runTable(t testing.TB, b []byte) {
 		r, x := rng(), pop()
 		b := Binding{
 			Range: r, Scope: frame.ClusterScope, Key: uint32(x >> 5 & 3),
-			Socket: frame.SocketAddr{Port: uint32(x & 3), Node: [...]frame.NodeAddr{own, far1, far2}[x>>2%3%3]},
+			Socket: frame.SocketAddr{Port: uint32(x & 3), Node: [...]frame.NodeAddr{own, remote1, remote2}[x>>2%3%3]},
 		}
 		if x&0x80 != 0 && b.Socket.Node == own {
 			b.Scope = frame.NodeScope
@@ -242,12 +242,12 @@ func runTable(t testing.TB, b []byte) {
 			}
 		case 4:
 			if op > 200 {
-				n := [...]frame.NodeAddr{own, far1, far2}[pop()%3]
+				n := [...]frame.NodeAddr{own, remote1, remote2}[pop()%3]
 				tab.Purge(n)
 				m.purge(n)
 			}
 		case 5, 6:
-			a := frame.Service{Type: 100 + uint32(pop()%3), Instance: edges[pop()%len(edges)], Node: [...]frame.NodeAddr{0, 0, own, far1}[pop()%4]}
+			a := frame.Service{Type: 100 + uint32(pop()%3), Instance: edges[pop()%len(edges)], Node: [...]frame.NodeAddr{0, 0, own, remote1}[pop()%4]}
 			if memos[a] == nil {
 				memos[a] = &Memo{}
 			}
@@ -302,7 +302,7 @@ func runTable(t testing.TB, b []byte) {
 	if tab.Len() != len(m.all) {
 		t.Fatalf("got %d bindings, want %d", tab.Len(), len(m.all))
 	}
-	for _, n := range []frame.NodeAddr{own, far1, far2} {
+	for _, n := range []frame.NodeAddr{own, remote1, remote2} {
 		want := 0
 		for _, x := range m.all {
 			if x.Socket.Node == n {

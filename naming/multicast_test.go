@@ -18,9 +18,9 @@ func TestNodes(t *testing.T) {
 		node  frame.NodeAddr
 		scope frame.Scope
 	}{
-		{1, 10, far2, frame.ClusterScope},
-		{5, 5, far1, frame.ClusterScope},
-		{7, 7, far1, frame.ClusterScope},
+		{1, 10, remote2, frame.ClusterScope},
+		{5, 5, remote1, frame.ClusterScope},
+		{7, 7, remote1, frame.ClusterScope},
 		{9, 20, own, frame.NodeScope},
 		{9, 20, own, frame.ClusterScope},
 		{0, 1<<32 - 1, 0xd, frame.ClusterScope},
@@ -33,10 +33,10 @@ func TestNodes(t *testing.T) {
 		want []frame.NodeAddr
 	}{
 		{0, 0, []frame.NodeAddr{0xd}},
-		{5, 6, []frame.NodeAddr{far1, far2, 0xd}},
-		{6, 6, []frame.NodeAddr{far2, 0xd}},
-		{6, 7, []frame.NodeAddr{far1, far2, 0xd}},
-		{7, 9, []frame.NodeAddr{own, far1, far2, 0xd}},
+		{5, 6, []frame.NodeAddr{remote1, remote2, 0xd}},
+		{6, 6, []frame.NodeAddr{remote2, 0xd}},
+		{6, 7, []frame.NodeAddr{remote1, remote2, 0xd}},
+		{7, 9, []frame.NodeAddr{own, remote1, remote2, 0xd}},
 		{11, 1<<32 - 1, []frame.NodeAddr{own, 0xd}},
 		{1<<32 - 1, 1<<32 - 1, []frame.NodeAddr{0xd}},
 	} {

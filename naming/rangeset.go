@@ -107,7 +107,7 @@ func among(a []span, b *bound, at func(int) *bound) int {
 	}
 	for hi = min(hi, len(a)); lo < hi; {
 		mid := (lo + hi) / 2
-		if x := at(mid); x.r.Lower == b.r.Lower && x.born > b.born {
+		if x := at(mid); x.r.Lower == b.r.Lower && x.created > b.created {
 			lo = mid + 1
 		} else {
 			hi = mid

@@ -23,7 +23,7 @@ func TestRangeSet(t *testing.T) {
 		var list []*bound
 		least := func(b *bound) int {
 			i, _ := slices.BinarySearchFunc(list, b, func(a, b *bound) int {
-				if a.r.Lower < b.r.Lower || a.r.Lower == b.r.Lower && a.born > b.born {
+				if a.r.Lower < b.r.Lower || a.r.Lower == b.r.Lower && a.created > b.created {
 					return -1
 				}
 				return 1
@@ -100,7 +100,7 @@ func TestRangeSetFilledInOrder(t *testing.T) {
 func TestMemoryGivenBack(t *testing.T) {
 	tab := NewTable(own)
 	bind := func(i uint32, r frame.Range) Binding {
-		return Binding{Range: r, Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: i, Node: far1 + frame.NodeAddr(i%3000)}, Key: i}
+		return Binding{Range: r, Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: i, Node: remote1 + frame.NodeAddr(i%3000)}, Key: i}
 	}
 	const many = 20_000
 	for i := range uint32(many) {
@@ -119,8 +119,8 @@ func TestMemoryGivenBack(t *testing.T) {
 		t.Fatal(err)
 	}
 	b := tab.ranges[single(100, 5)].bound
-	if b.crowd == nil || b.crowd.room > 4*10 {
-		t.Errorf("the crowd of %d: %+v", b.all.n, b.crowd)
+	if b.bindingIndex == nil || b.bindingIndex.room > 4*10 {
+		t.Errorf("the index of %d: %+v", b.all.n, b.bindingIndex)
 	}
 	for typ := range uint32(2) {
 		s := tab.services[100+typ]

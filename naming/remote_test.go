@@ -69,7 +69,7 @@ func TestRemoteEventRules(t *testing.T) {
 	r, record := AskRemote(x, 0, 7)
 	s, _ := frame.ParseSubscription(record, frame.LittleEndian)
 	event := func(change func(*frame.TopologyEventFields)) []byte {
-		f := frame.TopologyEventFields{Type: frame.Withdrawn, Lower: 1, Upper: 5, Port: 3, Node: far1, Subscription: s.Fields()}
+		f := frame.TopologyEventFields{Type: frame.Withdrawn, Lower: 1, Upper: 5, Port: 3, Node: remote1, Subscription: s.Fields()}
 		change(&f)
 		return f.Append(nil)
 	}

@@ -60,7 +60,7 @@ type Event struct {
 //	ranges:  range ──► bound: its bindings, in order of turn
 //	nodes:    node ──► its bindings, oldest first
 //
-// An entry is one binding and stands in the circle of its range and in that of its
+// An entry is one binding and stands in the ring of its range and in that of its
 // node. Maps are only looked into, never walked in their own order: two tables that
 // were told the same say the same.
 type Table struct {
@@ -70,30 +70,30 @@ type Table struct {
 
 	self     frame.NodeAddr
 	services map[uint32]*service
-	ranges   map[frame.Range]home
+	ranges   map[frame.Range]rangeEntry
 	wide     map[uint32]int // by type: ranges of more than one instance
-	nodes    map[frame.NodeAddr]*circle
+	nodes    map[frame.NodeAddr]*ring
 	n        int
 	serial   uint64 // bindings that ever were
 	events   []Event
 	version  uint64 // changes so far
 }
 
-// A home is where a range's bindings are. Where there is but one it tells that one's
+// A rangeEntry is where a range's bindings are. Where there is but one it tells that one's
 // socket, so that a lookup need not go further.
-type home struct {
+type rangeEntry struct {
 	bound *bound
 	node  frame.NodeAddr // 0: ask the bound
 	port  uint32
 }
 
-// house notes where the bindings of x are, when one has come or gone.
-func (t *Table) house(x *bound) {
+// updateEntry notes where the bindings of x are, when one has come or gone.
+func (t *Table) updateEntry(x *bound) {
 	switch x.all.n {
 	case 1:
-		t.ranges[x.r] = home{x, x.turn, x.port}
+		t.ranges[x.r] = rangeEntry{x, x.turn, x.port}
 	case 2:
-		t.ranges[x.r] = home{bound: x}
+		t.ranges[x.r] = rangeEntry{bound: x}
 	}
 }
 
@@ -113,8 +113,8 @@ type share struct {
 func NewTable(self frame.NodeAddr) *Table {
 	return &Table{
 		Limit: DefaultLimit, self: self,
-		services: map[uint32]*service{}, ranges: map[frame.Range]home{},
-		wide: map[uint32]int{}, nodes: map[frame.NodeAddr]*circle{},
+		services: map[uint32]*service{}, ranges: map[frame.Range]rangeEntry{},
+		wide: map[uint32]int{}, nodes: map[frame.NodeAddr]*ring{},
 	}
 }
 
@@ -159,10 +159,10 @@ func (t *Table) Add(b Binding) error {
 		t.services[b.Range.Type].share(node).ranges.insert(x)
 	}
 	x.join(e, node == t.self)
-	t.house(x)
+	t.updateEntry(x)
 	c := t.nodes[node]
 	if c == nil {
-		c = &circle{lane: ofNode}
+		c = &ring{ringKind: ofNode}
 		t.nodes[node] = c
 	}
 	c.join(e)
@@ -217,7 +217,7 @@ func (t *Table) take(e *entry) {
 	}
 	t.n--
 	if x.all.n > 0 {
-		t.house(x)
+		t.updateEntry(x)
 	} else {
 		t.dropRange(x)
 	}

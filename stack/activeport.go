@@ -57,9 +57,9 @@ type ActivePort struct {
 
 // When a port has a goroutine of its own.
 const (
-	mostStrikes = 16
-	farStrikes  = 8
-	forgive     = 64 // calls in time that take a strike back
+	mostStrikes   = 16
+	severeStrikes = 8
+	forgive       = 64 // calls in time that take a strike back
 )
 
 // HandlerStats are what an active port has done.
@@ -68,7 +68,7 @@ type HandlerStats struct {
 	Replies uint64        // messages it sent
 	Refused uint64        // messages it could not send
 	Late    uint64        // calls over the time limit
-	FarOver uint64        // of those, a hundred times the limit or more
+	Severe  uint64        // of those, a hundred times the limit or more
 	Longest time.Duration // call
 	Waiting int           // messages that wait for the handler
 	Apart   bool          // it has a goroutine of its own, being too slow for the lap
@@ -161,9 +161,9 @@ func (a *ActivePort) judge(now, began time.Duration) {
 	}
 	s.Late++
 	a.inTime = 0
-	if took >= farOver*a.limit {
-		s.FarOver++
-		a.strikes += farStrikes
+	if took >= severeFactor*a.limit {
+		s.Severe++
+		a.strikes += severeStrikes
 	} else {
 		a.strikes++
 	}

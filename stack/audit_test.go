@@ -24,7 +24,7 @@ func (w ward) forge(b Binding, withdrawn bool) {
 	w.inside().mu.Lock()
 	defer w.inside().unlock()
 	w.inside().eng.Forge(b, withdrawn)
-	w.inside().lap(w.inside().now(), false)
+	w.inside().pollOnce(w.inside().now(), false)
 }
 
 func mustAudit(t *testing.T, c admin.AuditConfig, w ward) *admin.AuditReport {
@@ -188,7 +188,7 @@ func TestAuditOfASilentNode(t *testing.T) {
 	inWard(t, 3, func(t *testing.T, all []ward) {
 		all[1].cut()
 		began := time.Now()
-		r, err := all[0].Node.Admin().Audit(t.Context(), admin.AuditConfig{Patience: time.Second})
+		r, err := all[0].Node.Admin().Audit(t.Context(), admin.AuditConfig{Timeout: time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -283,14 +283,14 @@ func TestAuditOfAnImpostor(t *testing.T) {
 			n := all[0].Node
 			p := newImpostor(t, all[1].Node)
 			q := &inquiry{
-				audit: &audit{n: n.inside(), AuditConfig: admin.AuditConfig{Patience: time.Second}}, at: 2,
+				audit: &audit{n: n.inside(), AuditConfig: admin.AuditConfig{Timeout: time.Second}}, at: 2,
 				asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: 6,
 			}
 			q.asked[0], _ = naming.AskOnce(&x, 0)
 			q.line = p.dial(t, n, record, &q.wait, nil, c.say...)
 			n.inside().mu.Lock()
 			began := time.Now()
-			err := q.run(t.Context(), nil)
+			err := q.sendsInRow(t.Context(), nil)
 			q.line.close()
 			n.inside().unlock()
 			if !errors.Is(err, c.want) || err == nil && q.told.all != c.told {

@@ -72,8 +72,8 @@ func TestBearersComeAndGo(t *testing.T) {
 			defer local.Close()
 			c := listen(t, n, nil)
 			defer c.Close()
-			c.SetDeadline(time.Now().Add(patience))
-			local.SetDeadline(time.Now().Add(patience))
+			c.SetDeadline(time.Now().Add(spinPolicy))
+			local.SetDeadline(time.Now().Add(spinPolicy))
 			buf := make([]byte, 100)
 			if _, err := c.WriteTo([]byte("alone"), stack.Service{Type: 18889, Instance: 1}); err != nil {
 				t.Fatal(err)
@@ -259,8 +259,8 @@ func TestDisabledBearerLosesNothing(t *testing.T) {
 	server, client := link(t, a, b, "tipcpacket")
 	defer server.Close()
 	defer client.Close()
-	server.SetDeadline(time.Now().Add(3 * patience))
-	client.SetDeadline(time.Now().Add(3 * patience))
+	server.SetDeadline(time.Now().Add(3 * spinPolicy))
+	client.SetDeadline(time.Now().Add(3 * spinPolicy))
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {

@@ -48,7 +48,7 @@ func TestCloseWithFullDevice(t *testing.T) {
 		a.Close(ctx)
 		calls := 0
 		d.receive = func([]*netdev.Buffer) (int, error) { calls++; return 0, nil }
-		for range 2 * sendLaps {
+		for range 2 * pollAfterSends {
 			c.WriteTo([]byte("x"), Service{Type: 18888})
 		}
 		if s := must.Get(a.Admin().Stats(context.Background())); s.ChunksFree != s.ChunksTotal || calls != 0 {

@@ -42,7 +42,7 @@ func newBench(t *testing.T) *bench {
 	b.conn = mustOpen(t, b.node, nil)
 	<-time.After(10 * time.Millisecond) // both pumps sleep
 	// What is not acknowledged gives the link a deadline: no send from now on makes it
-	// earlier, for which the pump would be woken.
+	// earlier, for which the background goroutine would be woken.
 	if _, err := b.conn.WriteTo([]byte("x"), Service{Type: 18888}); err != nil {
 		t.Fatal(err)
 	}

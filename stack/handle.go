@@ -13,9 +13,9 @@ import (
 
 // Limits of active ports.
 const (
-	handlersLap      = 16                     // messages that handlers take in a lap; the rest in the next
+	handlersPerPoll  = 16                     // messages that handlers take in a lap; the rest in the next
 	defaultTimeLimit = 100 * time.Microsecond // of a handler
-	farOver          = 100                    // times the limit: far over it
+	severeFactor     = 100                    // times the limit: far over it
 )
 
 // A Handler answers the messages of an active port. It runs within the turn of the

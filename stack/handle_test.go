@@ -49,7 +49,7 @@ func TestActivePortAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := listen(t, a, nil)
-		c.SetDeadline(time.Now().Add(patience))
+		c.SetDeadline(time.Now().Add(spinPolicy))
 		b1 := make([]byte, 70000)
 		for _, size := range []int{1, 64, 1500, 3000, 66000} {
 			msg := make([]byte, size)
@@ -195,7 +195,7 @@ func TestHandlerApart(t *testing.T) {
 
 // A handler that calls its node would wait for itself: it panics, however deep it is, and
 // also from within a handler of another node that it called. Mutation: inOwnHandler looks
-// for the handler among the first 128 callers; or lapLock keeps which goroutine runs a
+// for the handler among the first 128 callers; or pollLock keeps which goroutine runs a
 // handler of any node, the last one that began.
 func TestHandlerMustNotCallItsNode(t *testing.T) {
 	a, b := pair(t, stack.Config{})
@@ -349,7 +349,7 @@ func TestHandlerClosesItsPort(t *testing.T) {
 // What a lap leaves to the next, of more messages than handlers take in it, waits for no
 // clock: of those that came over the network while nobody else needs the node, and of
 // those of this node.
-func TestLapsGoOnForHandlers(t *testing.T) {
+func TestPollsGoOnForHandlers(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		for _, from := range []*stack.Node{a, b} {
 			const most = 100
@@ -396,7 +396,7 @@ func TestActivePortAnswersInTime(t *testing.T) {
 	buf := make([]byte, 10)
 	for i := range 20 {
 		c := listen(t, []*stack.Node{a, b}[i%2], nil) // over the network, and within the node
-		c.SetDeadline(time.Now().Add(patience))
+		c.SetDeadline(time.Now().Add(spinPolicy))
 		began := time.Now()
 		for range 45 {
 			if _, err := c.WriteTo([]byte("x"), activeService); err != nil {

@@ -85,7 +85,7 @@ func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	n, c, _, send := boxedPair(t)
 	n.inside().mu.Lock()
 	defer n.inside().unlock()
-	n.inside().lap(n.inside().now(), true)
+	n.inside().pollOnce(n.inside().now(), true)
 	n.inside().attached[0].width = 0
 	send(c, c, c, c)
 	w := wait{list: &c.inside().readers}
@@ -107,7 +107,7 @@ func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	n.inside().leave(&w)
 }
 
-// Rule (e): who takes frames out of a device and leaves some rings for a driver
+// Rule (e): who takes frames out of a device and leaves some rings for a leader
 // that sleeps, whom the descriptor may not wake any more.
 func TestSenderRingsForWhatItLeaves(t *testing.T) {
 	n, first, second, send := boxedPair(t)
@@ -119,11 +119,11 @@ func TestSenderRingsForWhatItLeaves(t *testing.T) {
 	for asleep := false; !asleep; {
 		runtime.Gosched()
 		n.inside().mu.Lock()
-		asleep = n.inside().callSeat.until > 0 && n.inside().callSeat.state.Load() == seatAsleep
+		asleep = n.inside().callParker.until > 0 && n.inside().callParker.state.Load() == parkerSleeping
 		if asleep {
 			send(first, second)
-			n.inside().lap(n.inside().now(), true)
-			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.inside().callSeat.rung.Load() {
+			n.inside().pollOnce(n.inside().now(), true)
+			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.inside().callParker.rung.Load() {
 				t.Error("the driver is left to sleep beside its message")
 			}
 		}

@@ -57,7 +57,7 @@ type lateBed struct {
 	lone       *stack.PacketConn // of quiet
 	wire       *fault.Injector
 	hub        *hub.Hub
-	far        stack.SocketAddr
+	remote     stack.SocketAddr
 	packet     *stack.PacketConn
 	conn       *stack.Conn
 	listener   *stack.Listener // nobody dials it
@@ -89,7 +89,7 @@ func newLateBed(t *testing.T) *lateBed {
 	b.quiet = open(pc, 3)
 	b.lone = listen(t, b.quiet, nil)
 	server := listen(t, b.peer, echoService)
-	b.far = server.LocalAddr().(stack.SocketAddr)
+	b.remote = server.LocalAddr().(stack.SocketAddr)
 	if err := b.node.WaitFor(within(t), echoService); err != nil {
 		t.Fatal(err)
 	}
@@ -120,7 +120,7 @@ func (b *lateBed) cut(t *testing.T) {
 	b.wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
 	var err error
 	for err == nil {
-		_, err = b.packet.TryWriteBatch([]stack.Message{{Data: make([]byte, 1000), To: b.far}})
+		_, err = b.packet.TryWriteBatch([]stack.Message{{Data: make([]byte, 1000), To: b.remote}})
 	}
 	if !errors.Is(err, syscall.EAGAIN) {
 		t.Fatal(err)
@@ -151,7 +151,7 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 		}, false, nil},
 		{"WriteTo, link full", func(_ context.Context, at time.Time) error {
 			b.packet.SetWriteDeadline(at)
-			_, err := b.packet.WriteTo(make([]byte, 1000), b.far)
+			_, err := b.packet.WriteTo(make([]byte, 1000), b.remote)
 			return err
 		}, false, nil},
 		{"WriteTo, nobody bound", func(_ context.Context, at time.Time) error {
@@ -181,7 +181,7 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 		}, false, nil},
 		{"WaitMembers", func(ctx context.Context, _ time.Time) error { return b.group.WaitMembers(ctx, 1) }, true, nil},
 		{"Dial, link full", func(ctx context.Context, _ time.Time) error {
-			_, err := b.node.Dial(ctx, "tipcpacket", b.far)
+			_, err := b.node.Dial(ctx, "tipcpacket", b.remote)
 			return err
 		}, true, nil},
 		{"Dial, no answer", func(ctx context.Context, _ time.Time) error {
@@ -201,7 +201,7 @@ func (b *lateBed) calls(t *testing.T) []lateCall {
 			return err
 		}, true, nil},
 		{"Probe", func(ctx context.Context, _ time.Time) error {
-			_, _, err := b.node.Probe(ctx, b.far)
+			_, _, err := b.node.Probe(ctx, b.remote)
 			return err
 		}, true, nil},
 		{"Audit", func(ctx context.Context, _ time.Time) error {

@@ -13,8 +13,8 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// What a run holds back goes out with the pump, also when that was asked for while
-// the pump let go of the lock between two turns, the second of which sent it: where
+// What a run holds back goes out with the background goroutine, also when that was asked for while
+// the background goroutine let go of the lock between two turns, the second of which sent it: where
 // all sleep, nothing is held.
 func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -25,9 +25,9 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		send := func() { // as submit does in the midst of a run
 			n.inside().mu.Lock()
 			defer n.inside().unlock()
-			n.inside().run = runStart + 1
+			n.inside().sendsInRow = batchAfter + 1
 			now := n.inside().sendTime()
-			n.inside().eng.Hold(n.inside().inRun(now, len(small)))
+			n.inside().eng.Hold(n.inside().inBatch(now, len(small)))
 			if err := n.inside().send(now, b.conn.inside(), to, small); err != nil {
 				t.Error(err)
 			}
@@ -35,7 +35,7 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		}
 		for range 20 {
 			inside, goOn := make(chan struct{}), make(chan struct{})
-			n.inside().mu.Lock() // the pump may look any time: it dozes in a run
+			n.inside().mu.Lock() // the background goroutine may look any time: it dozes in a run
 			b.dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 				b.dev.receive = nil
 				close(inside)
@@ -44,11 +44,11 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 				return 1, nil
 			}
 			n.inside().mu.Unlock()
-			n.inside().pumpSeat.rouse()
+			n.inside().backgroundParker.rouse()
 			<-inside
 			sent := make(chan struct{})
 			go func() {
-				send() // gets the lock between the pump's turns
+				send() // gets the lock between the background goroutine's turns
 				close(sent)
 			}()
 			for range 100 {
@@ -95,7 +95,7 @@ func TestInterfaceGoesDownAtOnce(t *testing.T) {
 }
 
 // A turn that takes no frames follows the interface too: the wake that told of the
-// change may have found nobody in a seat, and no descriptor is readable for it.
+// change may have found nobody in a parker, and no descriptor is readable for it.
 func TestEveryTurnFollowsTheInterface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -103,7 +103,7 @@ func TestEveryTurnFollowsTheInterface(t *testing.T) {
 		b.node.inside().mu.Lock()
 		defer b.node.inside().unlock()
 		b.dev.down.Store(true)
-		b.node.inside().lap(b.node.inside().now(), false)
+		b.node.inside().pollOnce(b.node.inside().now(), false)
 		for l := range b.node.inside().eng.Peers(b.node.inside().now()) {
 			if l.Up {
 				t.Error("the link is up on an interface that is down")
@@ -119,15 +119,15 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
 		n, to := b.node, Service{Type: 18888}
-		for range 2 * runStart {
+		for range 2 * batchAfter {
 			if _, err := b.conn.WriteTo([]byte("x"), to); err != nil {
 				t.Fatal(err)
 			}
 		}
-		<-time.After(runPause / 2)
+		<-time.After(batchPause / 2)
 		n.inside().mu.Lock()
-		if n.inside().run++; n.inside().run%runClock == 0 {
-			n.inside().run++
+		if n.inside().sendsInRow++; n.inside().sendsInRow%batchClock == 0 {
+			n.inside().sendsInRow++
 		}
 		n.inside().unlock()
 		if err := b.node.inside().retry(context.Background(), b.conn.inside(), serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
@@ -136,11 +136,11 @@ func TestTimeGoesOnAfterARetry(t *testing.T) {
 		n.inside().mu.Lock()
 		defer n.inside().unlock()
 		told := n.inside().now()
-		for range runClock {
+		for range batchClock {
 			if now := n.inside().sendTime(); now < told {
 				t.Errorf("told %v, and then %v", told, now)
 			}
-			n.inside().run++
+			n.inside().sendsInRow++
 		}
 	})
 }

@@ -28,6 +28,6 @@ func (n *localNode) hold(p *engine.Port, k int) {
 	now := n.now()
 	p.Hold(now, k)
 	if k > 0 {
-		n.lap(now, false) // what was ended is told
+		n.pollOnce(now, false) // what was ended is told
 	}
 }

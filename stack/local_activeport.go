@@ -13,8 +13,8 @@ import (
 // A localPort is the socket of an active port, of a node in this process.
 type localPort struct {
 	*localPacket
-	a      *ActivePort
-	ailing bool // it is among those of Node.ailing; guarded by the lap lock
+	a       *ActivePort
+	faulted bool // it is among those of Node.faulted; guarded by the lap lock
 }
 
 // serve implements packetBackend.
@@ -36,8 +36,8 @@ func (c *localPacket) serve(a *ActivePort, r Range, bound bool) error {
 			return err
 		}
 	}
-	if n.hand.driver == nil {
-		n.pumpSeat.rouse() // it may spin now
+	if n.leadership.leader == nil {
+		n.backgroundParker.rouse() // it may spin now
 	}
 	return nil
 }
@@ -106,19 +106,19 @@ func (p *localPort) ail(why error) {
 	if p.a.err == nil {
 		p.a.err = why
 	}
-	if !p.ailing && !p.a.apart {
-		p.ailing = true
+	if !p.faulted && !p.a.apart {
+		p.faulted = true
 		p.port.SetHandler(nil)
-		p.n.ailing = append(p.n.ailing, p)
+		p.n.faulted = append(p.n.faulted, p)
 	}
 }
 
-// treat ends what ails the active ports. The lap lock is held, and the engine at rest.
-func (n *localNode) treat() {
-	for i, p := range n.ailing {
+// reapFaulted ends what ails the active ports. The lap lock is held, and the engine at rest.
+func (n *localNode) reapFaulted() {
+	for i, p := range n.faulted {
 		a := p.a
-		n.ailing[i] = nil
-		p.ailing = false
+		n.faulted[i] = nil
+		p.faulted = false
 		switch {
 		case p.closed:
 		case a.err != nil:
@@ -127,30 +127,30 @@ func (n *localNode) treat() {
 		default:
 			p.log(slog.LevelWarn, "handler moved to a goroutine", slog.Duration("longest", a.stats.Longest), slog.Uint64("late", a.stats.Late))
 			a.apart = true
-			n.leaveLaps()
-			n.apart.Go(p.run)
+			n.leaveAfterPolls()
+			n.apart.Go(p.sendsInRow)
 		}
 	}
-	n.ailing = n.ailing[:0]
+	n.faulted = n.faulted[:0]
 }
 
 // ended notes that the port's socket is closed. The lap lock is held.
 func (p *localPort) ended() {
 	if !p.a.apart {
-		p.n.leaveLaps()
+		p.n.leaveAfterPolls()
 		close(p.a.done)
 	}
 }
 
-// leaveLaps counts an active port less whose handler runs in laps.
-func (n *localNode) leaveLaps() {
+// leaveAfterPolls counts an active port less whose handler runs in laps.
+func (n *localNode) leaveAfterPolls() {
 	if n.actives--; n.actives == 0 {
 		n.attended = 0
 	}
 }
 
-// run takes the messages one by one, in a goroutine of its own.
-func (p *localPort) run() {
+// sendsInRow takes the messages one by one, in a goroutine of its own.
+func (p *localPort) sendsInRow() {
 	a := p.a
 	defer close(a.done)
 	a.runner.Store(goroutine())
@@ -172,7 +172,7 @@ func (p *localPort) run() {
 			a.err = err
 			a.tellPanic()
 			p.shut()
-			n.lap(n.now(), false)
+			n.pollOnce(n.now(), false)
 		}
 		n.unlock()
 	}

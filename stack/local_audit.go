@@ -18,10 +18,10 @@ import (
 )
 
 const (
-	defaultSettle   = 500 * time.Millisecond
-	defaultPatience = 8 * time.Second
-	auditsAtOnce    = 8       // nodes asked at a time
-	strangers       = 1 << 16 // events a node may tell beside one for each binding here
+	defaultSettle       = 500 * time.Millisecond
+	defaultAuditTimeout = 8 * time.Second
+	auditsAtOnce        = 8       // nodes asked at a time
+	strangers           = 1 << 16 // events a node may tell beside one for each binding here
 )
 
 // Audit implements nodeBackend.
@@ -34,14 +34,14 @@ func (n *localNode) Audit(ctx context.Context, c admin.AuditConfig) (*admin.Audi
 }
 
 func (n *localNode) audit(ctx context.Context, c admin.AuditConfig) (*admin.AuditReport, error) {
-	if c.Settle < 0 || c.Patience < 0 {
+	if c.Settle < 0 || c.Timeout < 0 {
 		return nil, fmt.Errorf("%w: a negative time of an audit", ErrConfig)
 	}
 	if c.Settle == 0 {
 		c.Settle = defaultSettle
 	}
-	if c.Patience == 0 {
-		c.Patience = defaultPatience
+	if c.Timeout == 0 {
+		c.Timeout = defaultAuditTimeout
 	}
 	a := &audit{AuditConfig: c, n: n}
 	nodes, err := n.contacts()

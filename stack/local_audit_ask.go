@@ -35,20 +35,20 @@ func (a *audit) ask(ctx context.Context, at NodeAddr, types []uint32, limit int)
 	q := &inquiry{audit: a, at: at, asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: limit + len(types)}
 	a.n.mu.Lock()
 	defer a.n.unlock()
-	err := q.run(ctx, types)
+	err := q.sendsInRow(ctx, types)
 	if q.line != nil {
 		q.line.close()
 	}
 	return q.told, err
 }
 
-// run asks, and listens until all is answered. The node is given patience for each word
+// sendsInRow asks, and listens until all is answered. The node is given the spin policy for each word
 // of it, be it one that it says or one that it takes.
-func (q *inquiry) run(ctx context.Context, types []uint32) error {
-	by := time.Now().Add(q.Patience)
+func (q *inquiry) sendsInRow(ctx context.Context, types []uint32) error {
+	by := time.Now().Add(q.Timeout)
 	for len(types) > 0 || len(q.asked) > 0 {
 		if len(types) > 0 && len(q.asked) < inFlight {
-			if err := q.post(ctx, time.Now().Add(q.Patience), types[0]); err != nil {
+			if err := q.post(ctx, time.Now().Add(q.Timeout), types[0]); err != nil {
 				return err
 			}
 			types = types[1:]
@@ -59,7 +59,7 @@ func (q *inquiry) run(ctx context.Context, types []uint32) error {
 			return err
 		}
 		if heard {
-			by = time.Now().Add(q.Patience)
+			by = time.Now().Add(q.Timeout)
 			continue
 		}
 		if err = q.line.await(ctx, by, func(*wait) bool { return q.line.c.Pending() > 0 || q.line.ended() != nil }); err != nil {
@@ -76,7 +76,7 @@ func (q *inquiry) post(ctx context.Context, by time.Time, typ uint32) (err error
 	q.asked[q.next] = remote
 	q.next++
 	if q.line == nil {
-		q.line, err = q.n.dialTopology(ctx, q.at, record, q.Patience, &q.wait)
+		q.line, err = q.n.dialTopology(ctx, q.at, record, q.Timeout, &q.wait)
 		return err
 	}
 	return q.late(q.line.write(ctx, by, record))
@@ -85,7 +85,7 @@ func (q *inquiry) post(ctx context.Context, by time.Time, typ uint32) (err error
 // late is the error of a word for which the node had its time.
 func (q *inquiry) late(err error) error {
 	if err == os.ErrDeadlineExceeded {
-		return q.line.silent(q.Patience)
+		return q.line.silent(q.Timeout)
 	}
 	return err
 }

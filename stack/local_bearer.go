@@ -49,8 +49,8 @@ func (n *localNode) enable(ctx context.Context, dev netdev.Device, c admin.Beare
 	}
 	n.retap()
 	n.announce(a, admin.BearerEnabled)
-	n.lap(n.now(), false)
-	n.rouseSeats()
+	n.pollOnce(n.now(), false)
+	n.rouseParkers()
 	settled := n.eng.Address() != 0
 	n.unlock()
 	if settled {
@@ -98,7 +98,7 @@ func (n *localNode) join(d netdev.Device, c admin.BearerConfig) (*attachment, er
 }
 
 // pumping reports whether the node runs, which it does not before the end of Open.
-func (n *localNode) pumping() bool { return n.callSeat.bell.Load() != nil }
+func (n *localNode) pumping() bool { return n.callParker.waker.Load() != nil }
 
 // longest is the longest message that a bearer may carry, whatever the memory.
 func (n *localNode) longest(a *attachment) int {
@@ -132,29 +132,29 @@ func (n *localNode) withPriority(p uint8) (k int) {
 	return k
 }
 
-// regroup follows a change of the list of bearers: what laps and seats know of all of
+// regroup follows a change of the list of bearers: what laps and parkers know of all of
 // them together. Errors: those of a descriptor to be woken by.
 func (n *localNode) regroup() error {
 	polled, any := len(n.attached) > 0, false
-	var peekers []netdev.Peeker
+	var readyDevices []netdev.Peeker
 	for _, a := range n.attached {
 		fd := a.dev.FD() >= 0
 		polled, any = polled && fd, any || fd
 		if p, ok := a.dev.(netdev.Peeker); ok {
-			peekers = append(peekers, p)
+			readyDevices = append(readyDevices, p)
 		}
 	}
 	if any {
-		for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
+		for _, s := range []*parker{&n.callParker, &n.backgroundParker} {
 			if err := s.needDescriptors(n.cfg.GoPoller); err != nil {
 				return err
 			}
 		}
 	}
-	if len(peekers) < len(n.attached) {
-		peekers = nil
+	if len(readyDevices) < len(n.attached) {
+		readyDevices = nil
 	}
-	n.polled, n.peekers = polled, peekers
+	n.polled, n.readyDevices = polled, readyDevices
 	switch {
 	case !n.polled:
 		n.yield = 1 // the other end may be in this process
@@ -167,11 +167,11 @@ func (n *localNode) regroup() error {
 	return nil
 }
 
-// rouseSeats makes whoever sleeps look, and take over the list of bearers.
-func (n *localNode) rouseSeats() {
-	n.callSeat.rouse()
-	n.pumpSeat.rouse()
-	signal(n.pumpWake)
+// rouseParkers makes whoever sleeps look, and take over the list of bearers.
+func (n *localNode) rouseParkers() {
+	n.callParker.rouse()
+	n.backgroundParker.rouse()
+	signal(n.backgroundWake)
 }
 
 // announce logs that a bearer comes or goes, and tells who watches.

@@ -45,7 +45,7 @@ func (n *localNode) disable(ctx context.Context, a *attachment) error {
 	}
 	a.leaving = true
 	n.eng.RemoveBearer(n.now(), a.id)
-	n.lap(n.now(), false)
+	n.pollOnce(n.now(), false)
 	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, farewell)
 	n.detach(a)
 	n.announce(a, admin.BearerDisabled)
@@ -54,10 +54,12 @@ func (n *localNode) disable(ctx context.Context, a *attachment) error {
 	err := a.dev.Close()
 	n.mu.Lock()
 	defer n.unlock()
-	n.buried = append(n.buried, burial{a.dev, n.generation})
-	n.bury()
-	n.rouseSeats()
-	n.waitWhile(context.Background(), func() bool { return slices.ContainsFunc(n.buried, func(b burial) bool { return b.dev == a.dev }) }, farewell)
+	n.closingDevices = append(n.closingDevices, closingDevice{a.dev, n.generation})
+	n.reapClosed()
+	n.rouseParkers()
+	n.waitWhile(context.Background(), func() bool {
+		return slices.ContainsFunc(n.closingDevices, func(b closingDevice) bool { return b.dev == a.dev })
+	}, farewell)
 	return err
 }
 
@@ -80,7 +82,7 @@ func (n *localNode) detach(a *attachment) {
 	n.abandon(a)
 	n.attached = slices.DeleteFunc(slices.Clone(n.attached), func(x *attachment) bool { return x == a })
 	n.regroup() // needs nothing more than before
-	n.rouseSeats()
+	n.rouseParkers()
 }
 
 // abandon gives back the frames that a bearer's device has not taken.
@@ -93,10 +95,10 @@ func (n *localNode) abandon(a *attachment) {
 	n.eng.Abandon(a.id)
 }
 
-// bury lets go of the descriptors that nobody polls any more.
-func (n *localNode) bury() {
-	n.buried = slices.DeleteFunc(n.buried, func(b burial) bool {
-		for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
+// reapClosed lets go of the descriptors that nobody polls any more.
+func (n *localNode) reapClosed() {
+	n.closingDevices = slices.DeleteFunc(n.closingDevices, func(b closingDevice) bool {
+		for _, s := range []*parker{&n.callParker, &n.backgroundParker} {
 			if s.inside && s.fitted < b.generation {
 				return false
 			}
@@ -112,10 +114,10 @@ const farewell = time.Second
 
 func errNoBearer() error { return refuse(syscall.EINVAL, "Bearer not found.") }
 
-// A burial is a device that is closed, but whose descriptor may still be polled by who
+// A closingDevice is a device that is closed, but whose descriptor may still be polled by who
 // sleeps with an older list of bearers: until that ends what the descriptor stood for,
 // an address that is bound, say, is not free either.
-type burial struct {
+type closingDevice struct {
 	dev        netdev.Device
 	generation int
 }

@@ -32,7 +32,7 @@ func (n *localNode) setBearer(name string, c admin.BearerConfig) error {
 		a.limit = c.MTU
 		n.eng.SetMTU(now, a.id, n.carriedOn(a))
 	}
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	return nil
 }
 

@@ -102,7 +102,7 @@ func (n *localNode) HoldBearer(name string, hold bool) error {
 			return errNoBearer()
 		}
 		a.held = hold
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 		return nil
 	})
 }

@@ -69,7 +69,7 @@ func (n *localNode) request(ctx context.Context, c *caller, d dest, req []byte, 
 	n.eng.Hold(false)
 	err := n.send(now, c.localPacket, d, req)
 	if err == nil {
-		n.turn(now, false, true)
+		n.poll(now, false, true)
 		return nil
 	}
 	if !c.waits(d, err) {
@@ -101,7 +101,7 @@ func (n *localNode) takeCaller(ctx context.Context) (*caller, error) {
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	p := &localPacket{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.patience(n.cfg)}}
+	p := &localPacket{writeHalf: writeHalf{n: n, network: "tipcrdm", nameWait: SocketConfig{}.spinPolicy(n.cfg)}}
 	p.port = n.eng.OpenPort(engine.PortConfig{Returnable: true, Requests: true, Owner: p})
 	if p.port == nil {
 		return nil, ErrTooManySockets
@@ -119,7 +119,7 @@ func (n *localNode) takeCaller(ctx context.Context) (*caller, error) {
 func (n *localNode) giveCaller(c *caller) {
 	if c.spent || c.closed || len(n.callers) >= maxIdleCallers {
 		n.dismiss(c)
-		n.lap(n.now(), false) // what it says to those who wrote to it
+		n.pollOnce(n.now(), false) // what it says to those who wrote to it
 		return
 	}
 	n.callers = append(n.callers, c)

@@ -62,7 +62,7 @@ func (c *localConn) Read(b []byte) (k, size int, err error) {
 		err = ended
 	}
 	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 	}
 	return k, size, err
 }
@@ -96,7 +96,7 @@ func (c *localConn) SetNoDelay(on bool) error {
 	}
 	now := n.now()
 	c.c.SetNoDelay(now, on)
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	return nil
 }
 
@@ -154,7 +154,7 @@ func (c *localConn) ReadBuffer() (b *Buffer, err error) {
 		err = ended
 	}
 	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 	}
 	return b, err
 }
@@ -182,7 +182,7 @@ func (c *localConn) CloseWait(ctx context.Context) error {
 	defer n.unlock()
 	if !c.closed {
 		c.leave((*engine.Conn).Close)
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 	}
 	if !n.awaitGone(ctx, c) {
 		return c.opUnsent("close", c.c.Held(), context.Cause(ctx))
@@ -203,7 +203,7 @@ func (c *localConn) end(op string, how func(*engine.Conn, time.Duration)) error 
 		return opError(op, c.network, c.local, c.remote, net.ErrClosed)
 	}
 	c.leave(how)
-	n.lap(n.now(), false)
+	n.pollOnce(n.now(), false)
 	return c.unsentError(op)
 }
 
@@ -316,7 +316,7 @@ func (c *localConn) TryReadMsg(b []byte) (k, size int, err error) {
 	}
 	k, size, ok := c.c.Read(now, b)
 	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 	}
 	if !ok {
 		return 0, 0, errAgain

@@ -16,7 +16,7 @@ import (
 func (n *localNode) Dial(ctx context.Context, c SocketConfig, network string, stream bool, _ net.Addr, d dest, first []byte) (connBackend, error) {
 	began := n.now()
 	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
-	s := &localConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg), inTurn: true}, stream: stream, dialing: true}
+	s := &localConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.spinPolicy(n.cfg), inTurn: true}, stream: stream, dialing: true}
 	s.writeBy = time.Now().Add(limit)
 	s.cfg = &dialConfig{limit, engine.ConnConfig{
 		Importance: c.Importance, Stream: stream, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: c.account.Engine(), Owner: s,

@@ -51,7 +51,7 @@ func (n *localNode) onKeys(op string, change func(now time.Duration) error) erro
 	if !n.closing {
 		now := n.now()
 		err = change(now)
-		n.lap(now, false)
+		n.pollOnce(now, false)
 	}
 	if err != nil {
 		return opError(op, "tipc", nil, nil, err)

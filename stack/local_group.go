@@ -43,7 +43,7 @@ func (n *localNode) Join(_ context.Context, c GroupConfig, svc Service) (groupBa
 	g.local = g.g.Addr()
 	g.local.Net = groupNetwork
 	n.sockets[g] = struct{}{}
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	return g, nil
 }
 
@@ -97,7 +97,7 @@ func (g *localGroup) Close() error {
 		return opError("close", g.network, g.local, nil, net.ErrClosed)
 	}
 	g.shut()
-	g.n.lap(g.n.now(), false)
+	g.n.pollOnce(g.n.now(), false)
 	return nil
 }
 
@@ -151,7 +151,7 @@ func (g *localGroup) Read(b []byte) (k int, m groupEnvelope, err error) {
 		err = left
 	}
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 	}
 	return k, m, err
 }
@@ -214,7 +214,7 @@ func (g *localGroup) TryReadMsg(b []byte) (int, groupEnvelope, error) {
 	}
 	k, r, ok := g.g.Read(n.now(), b)
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
-		n.lap(n.now(), false)
+		n.pollOnce(n.now(), false)
 	}
 	switch {
 	case !ok && g.g.Err() != nil:

@@ -44,7 +44,7 @@ func (n *localNode) onBearer(name string, change func(now time.Duration, id int)
 	if a := n.bearer(name); a != nil {
 		err = change(now, a.id)
 	}
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	if err != nil {
 		return opError("set", "tipc", nil, nil, err)
 	}

@@ -39,7 +39,7 @@ func (n *localNode) Listen(_ context.Context, c SocketConfig, network string, st
 		if err != nil {
 			l.l.Close(now)
 		}
-		n.lap(now, false)
+		n.pollOnce(now, false)
 		if err != nil {
 			return nil, err
 		}
@@ -68,7 +68,7 @@ func (l *localListener) AcceptConn() (*Conn, error) {
 			return full != nil
 		}
 		c = l.welcome(e)
-		n.lap(now, false)
+		n.pollOnce(now, false)
 		return true
 	}, func() bool { return l.l.Pending() > 0 })
 	if err == nil {
@@ -119,7 +119,7 @@ func (l *localListener) rebind(op string, addr net.Addr, scope Scope, how func(*
 		if err = net.ErrClosed; !l.closed {
 			now := l.n.now()
 			err = how(l.l, now, r, scope)
-			l.n.lap(now, false)
+			l.n.pollOnce(now, false)
 		}
 	}
 	if err != nil {
@@ -137,7 +137,7 @@ func (l *localListener) Close() error {
 		return opError("close", l.network, l.local, nil, net.ErrClosed)
 	}
 	l.shut()
-	n.lap(n.now(), false)
+	n.pollOnce(n.now(), false)
 	return nil
 }
 
@@ -191,7 +191,7 @@ func (l *localListener) TryAccept() (*Conn, error) {
 	switch {
 	case ok:
 		c := l.welcome(e)
-		n.lap(now, false)
+		n.pollOnce(now, false)
 		return c, nil
 	case l.l.Pending() > 0:
 		return nil, opError("accept", l.network, l.local, nil, ErrTooManySockets)

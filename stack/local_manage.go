@@ -62,7 +62,7 @@ func (n *localNode) setLinkProperty(link string, p admin.Property, value int) er
 	}
 	now := n.now()
 	err = n.eng.SetLink(now, s.Peer, s.Bearer, changeOf(p, value, s.MinWindow))
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	return err
 }
 

@@ -40,7 +40,7 @@ func (n *localNode) beforeAddress(change func(now time.Duration) error) error {
 	err := n.running()
 	if err == nil || errors.Is(err, ErrNoAddress) {
 		err = change(now)
-		n.lap(now, false)
+		n.pollOnce(now, false)
 	}
 	if errors.Is(err, engine.ErrSettled) {
 		err = &admin.Refusal{Errno: syscall.EPERM, Err: err}

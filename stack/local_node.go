@@ -23,22 +23,22 @@ type localNode struct {
 	cfg   Config
 	start time.Time
 
-	mu       lapLock // the lap lock; guards everything below but jobs and seats
-	eng      *engine.Engine
-	arena    *netdev.Arena
-	unmap    func() // the arena's memory
-	attached []*attachment
-	notes    []notedBearer // bearers that somebody keeps, with a device or without
-	buried   []burial      // devices that were closed while the node goes on
-	media    [2]mediumState
+	mu             pollLock // the lap lock; guards everything below but jobs and parkers
+	eng            *engine.Engine
+	arena          *netdev.Arena
+	unmap          func() // the arena's memory
+	attached       []*attachment
+	notes          []notedBearer   // bearers that somebody keeps, with a device or without
+	closingDevices []closingDevice // devices that were closed while the node goes on
+	media          [2]mediumState
 
 	bcastWindow int // set of the broadcast link, which never uses more than 50; 0: 50
 
-	watches  map[*watch]struct{}
-	captures map[*frameCapture]struct{}
-	hand     handover
-	closing  bool
-	closed   bool
+	watches    map[*watch]struct{}
+	captures   map[*frameCapture]struct{}
+	leadership leadership
+	closing    bool
+	closed     bool
 
 	sockets  map[socket]struct{}
 	subs     map[*localSubscription]struct{}
@@ -49,49 +49,49 @@ type localNode struct {
 	trying   *waiter          // whose send this is, of those that wait
 	waitTold time.Duration    // when one that waits was logged last
 	actives  int              // active ports whose handlers run in laps
-	ailing   []*localPort     // to be closed, or moved to a goroutine
-	attended time.Duration    // since when the pump waits for messages to them; 0: it does not
+	faulted  []*localPort     // to be closed, or moved to a goroutine
+	attended time.Duration    // since when the background goroutine waits for messages to them; 0: it does not
 	apart    sync.WaitGroup   // the handlers that have goroutines
 	starting waitList         // Open, until the address is settled
 	settling waitList         // Audit, between its rounds
 	draining waitList         // Close, until everything is acknowledged
 	probed   []*engine.Probe
 
-	in         [batch]*netdev.Buffer
-	ready      []*engine.Port
-	names      []naming.Event
-	heard      []*engine.Subscription
-	moved      []*engine.Conn
-	groups     []*engine.Group
-	asked      []*engine.Listener
-	sends      int             // since the devices were looked at
-	turning    bool            // the driver is in its lap
-	patience   patience        // of waiting calls
-	attendance patience        // of the pump, while there are active ports
-	generation int             // of the list of bearers, for the seats
-	peekers    []netdev.Peeker // the devices, if all are such; never changed, but replaced
-	yield      int             // breaths after which a spinner gives way to others of its process; 0: never
-	polled     bool            // every device has a descriptor
-	parallel   bool            // the process has several Ps
-	breaths    int
-	wakeups    uint64        // see Stats
-	sent       time.Duration // when the last send was over for which the clock was read
-	unclocked  time.Duration // sends since
-	latest     time.Duration // what the engine was told last
-	run        int           // sends since the last pause
-	flushAsked bool          // the pump is about to send what waits
+	in           [batch]*netdev.Buffer
+	ready        []*engine.Port
+	names        []naming.Event
+	heard        []*engine.Subscription
+	moved        []*engine.Conn
+	groups       []*engine.Group
+	asked        []*engine.Listener
+	sends        int             // since the devices were looked at
+	polling      bool            // the leader is in its lap
+	spinPolicy   spinPolicy      // of waiting calls
+	attendance   spinPolicy      // of the background goroutine, while there are active ports
+	generation   int             // of the list of bearers, for the parkers
+	readyDevices []netdev.Peeker // the devices, if all are such; never changed, but replaced
+	yield        int             // yields after which a spinner gives way to others of its process; 0: never
+	polled       bool            // every device has a descriptor
+	parallel     bool            // the process has several Ps
+	yields       int
+	wakeups      uint64        // see Stats
+	sent         time.Duration // when the last send was over for which the clock was read
+	unclocked    time.Duration // sends since
+	latest       time.Duration // what the engine was told last
+	sendsInRow   int           // sends since the last pause
+	flushAsked   bool          // the background goroutine is about to send what waits
 
 	idleWaiters []*waiter
 	callers     []*caller // between two calls
 
-	jobs               jobList
-	idleJobs           sync.Pool
-	callSeat, pumpSeat seat
-	pumpWake           chan struct{}
-	pumpDone           chan struct{}
-	logs               logbook
-	closeDone          chan struct{}
-	closeErr           error // of Close, once closeDone is closed
+	jobs                         jobList
+	idleJobs                     sync.Pool
+	callParker, backgroundParker parker
+	backgroundWake               chan struct{}
+	backgroundDone               chan struct{}
+	logs                         logbook
+	closeDone                    chan struct{}
+	closeErr                     error // of Close, once closeDone is closed
 	*ending
 }
 
@@ -125,7 +125,7 @@ func open(cfg Config) (opened *localNode, failed error) {
 		cfg: cfg, start: time.Now(),
 		sockets: map[socket]struct{}{}, subs: map[*localSubscription]struct{}{}, lines: map[*topologyLine]struct{}{},
 		watches: map[*watch]struct{}{}, captures: map[*frameCapture]struct{}{},
-		pumpWake: make(chan struct{}, 1), pumpDone: make(chan struct{}), closeDone: make(chan struct{}),
+		backgroundWake: make(chan struct{}, 1), backgroundDone: make(chan struct{}), closeDone: make(chan struct{}),
 		ending: newEnding(),
 	}
 	n.mu.work = newLockWork()
@@ -168,10 +168,10 @@ func open(cfg Config) (opened *localNode, failed error) {
 	n.cfg.Bearers = nil         // those that are disabled are to be forgotten
 	n.parallel = runtime.GOMAXPROCS(0) > 1
 	quota, _ := cpuQuota()
-	n.patience = newPatience(cfg.Wait, quota)
-	n.attendance = n.patience
-	for _, s := range []*seat{&n.callSeat, &n.pumpSeat} {
-		s.hang(newChanBell())
+	n.spinPolicy = newSpinPolicy(cfg.Wait, quota)
+	n.attendance = n.spinPolicy
+	for _, s := range []*parker{&n.callParker, &n.backgroundParker} {
+		s.hang(newChanWaker())
 	}
 	if err := n.regroup(); err != nil {
 		return nil, err
@@ -271,21 +271,21 @@ func (n *localNode) Close(ctx context.Context) error {
 	now := n.now()
 	n.eng.Flush(now) // so that it is asked about, too
 	n.eng.Hurry(now)
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	unsent := n.drain(ctx)
 	now = n.now()
 	n.eng.CutShort(now) // what is closed and not sent ends in a reset
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	n.eng.Leave(now)
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	bytes := int(n.eng.Counters().ClosedUnsent)
 	n.closed = true
 	n.rouseAll(n.starting)
-	n.callSeat.ring()
-	n.pumpSeat.ring()
-	signal(n.pumpWake)
+	n.callParker.ring()
+	n.backgroundParker.ring()
+	signal(n.backgroundWake)
 	n.unlock()
-	<-n.pumpDone
+	<-n.backgroundDone
 	n.apart.Wait()
 
 	n.mu.Lock()
@@ -294,8 +294,8 @@ func (n *localNode) Close(ctx context.Context) error {
 		err = errors.Join(err, a.dev.Close())
 	}
 	n.retire()
-	n.callSeat.close()
-	n.pumpSeat.close()
+	n.callParker.close()
+	n.backgroundParker.close()
 	n.logs.close()
 	for c := range n.captures {
 		c.end(net.ErrClosed)

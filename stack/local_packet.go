@@ -30,7 +30,7 @@ type localPacket struct {
 
 // ListenPacket implements nodeBackend.
 func (n *localNode) ListenPacket(_ context.Context, c SocketConfig, network string, addr net.Addr, r Range) (packetBackend, error) {
-	p := &localPacket{writeHalf: writeHalf{n: n, network: network, nameWait: c.patience(n.cfg)}, cfg: c}
+	p := &localPacket{writeHalf: writeHalf{n: n, network: network, nameWait: c.spinPolicy(n.cfg)}, cfg: c}
 	n.mu.Lock()
 	defer n.unlock()
 	if err := n.running(); err != nil {
@@ -63,7 +63,7 @@ func (c *localPacket) connected() {}
 func (c *localPacket) bind(r Range, scope Scope) error {
 	now := c.n.now()
 	err := c.port.Bind(now, r, scope)
-	c.n.lap(now, false)
+	c.n.pollOnce(now, false)
 	return err
 }
 
@@ -93,7 +93,7 @@ func (c *localPacket) Unbind(addr net.Addr) error {
 		}
 		now := c.n.now()
 		err = c.port.Unbind(now, r, scope)
-		c.n.lap(now, false)
+		c.n.pollOnce(now, false)
 	}
 	if err != nil {
 		return opError("unbind", c.network, c.local, addr, err)
@@ -148,7 +148,7 @@ func (c *localPacket) Close() error {
 		return opError("close", c.network, c.local, nil, net.ErrClosed)
 	}
 	c.shut()
-	c.n.lap(c.n.now(), false)
+	c.n.pollOnce(c.n.now(), false)
 	return nil
 }
 
@@ -278,7 +278,7 @@ func (c *localPacket) rebind(op string, addr net.Addr, scope Scope, how func(*en
 		if err = net.ErrClosed; !c.closed {
 			now := c.n.now()
 			err = how(c.port, now, r, scope)
-			c.n.lap(now, false)
+			c.n.pollOnce(now, false)
 		}
 	}
 	if err != nil {
@@ -301,7 +301,7 @@ func (c *localPacket) readBatch(ms []Message, wait bool) (k int, err error) {
 	n.mu.Lock()
 	defer n.unlock()
 	if !wait && c.port.Pending() == 0 && !c.closed {
-		n.lap(n.now(), true) // what has come and nobody took
+		n.pollOnce(n.now(), true) // what has come and nobody took
 		if c.port.Pending() == 0 {
 			return 0, syscall.EAGAIN
 		}
@@ -360,7 +360,7 @@ func (c *localPacket) sendBatch(ms []Message, to *defaultDest) (k int, err error
 			k++
 		}
 	}
-	n.turn(now, false, true)
+	n.poll(now, false, true)
 	return k, err
 }
 
@@ -443,7 +443,7 @@ func (c *localPacket) ReturnMsg(b []byte, why ErrorCode) error {
 	}
 	now := n.now()
 	c.port.Return(now, c.tried, b, why)
-	n.lap(now, false)
+	n.pollOnce(now, false)
 	return nil
 }
 

@@ -32,7 +32,7 @@ func (n *localNode) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt
 		return false, 0, err
 	}
 	defer func() { q.Close(n.latest) }()
-	n.lap(began, false)
+	n.pollOnce(began, false)
 	if alive, rtt, ok, err := q.Result(); ok {
 		return alive, rtt, err
 	}
@@ -62,7 +62,7 @@ func (n *localNode) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt
 		}
 		began = n.now()
 		err = q.Again(began)
-		n.lap(began, false)
+		n.pollOnce(began, false)
 		again = began + pause()
 	}
 }

@@ -141,7 +141,7 @@ func TestSubscribeAt(t *testing.T) {
 			typ := uint32(100 + i)
 			whole := Range{Type: typ, Upper: 99}
 			near := openWith(t, server.Node, SocketConfig{Scope: NodeScope}, Range{Type: typ, Lower: 1, Upper: 4})
-			far := openWith(t, server.Node, SocketConfig{}, Range{Type: typ, Lower: 2, Upper: 5})
+			remote := openWith(t, server.Node, SocketConfig{}, Range{Type: typ, Lower: 2, Upper: 5})
 			subs := map[string]SubscriptionConfig{
 				"+1-4 +2-5 +2-5 -2-5 -2-5 -1-4": {},
 				"+1-4 +2-5 -2-5 -1-4":           {Ranges: true},
@@ -155,8 +155,8 @@ func TestSubscribeAt(t *testing.T) {
 				open[want] = asker.subscribe(t, c, whole)
 			}
 			own := server.subscribe(t, SubscriptionConfig{At: server.Addr(), Limit: 9}, whole)
-			far.Bind(Range{Type: typ, Lower: 2, Upper: 5})
-			far.Close()
+			remote.Bind(Range{Type: typ, Lower: 2, Upper: 5})
+			remote.Close()
 			near.Close()
 			for want, s := range open {
 				node := fmt.Sprintf("@%d", server.Addr())
@@ -441,9 +441,9 @@ func TestSubscribeAtEndsAtOnce(t *testing.T) {
 			n.inside().mu.Lock() // so that nobody looks before all is there
 			defer n.inside().unlock()
 			c.Close(now)
-			p.n.inside().lap(now, false)
+			p.n.inside().pollOnce(now, false)
 			for range 8 {
-				n.inside().lap(n.inside().now(), true)
+				n.inside().pollOnce(n.inside().now(), true)
 			}
 		}, []byte("one"))
 		n.inside().mu.Lock()
@@ -545,7 +545,7 @@ func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList,
 	if end != nil {
 		end(c, now)
 	}
-	p.n.inside().lap(now, false)
+	p.n.inside().pollOnce(now, false)
 	p.n.inside().unlock()
 	if err := <-made; err != nil {
 		t.Fatal(err)
@@ -561,7 +561,7 @@ func (p *impostor) close() {
 		c.Close(now)
 	}
 	p.l.Close(now)
-	p.n.inside().lap(now, false)
+	p.n.inside().pollOnce(now, false)
 }
 
 // What a topology service may not say ends a subscription with an error that tells

@@ -52,7 +52,7 @@ func (n *localNode) Subscribe(ctx context.Context, c SubscriptionConfig, r Range
 	s.from = nearby{x}
 	n.subs[s] = struct{}{}
 	if c.Timeout > 0 {
-		n.lap(now, false) // who sleeps has one more deadline
+		n.pollOnce(now, false) // who sleeps has one more deadline
 	}
 	return s, nil
 }

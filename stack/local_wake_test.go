@@ -17,8 +17,8 @@ func TestLocalSendsWakeReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
-		driver, reader, from := mustOpen(t, n, nil), mustOpen(t, n, nil), mustOpen(t, n, nil)
-		go driver.ReadFrom(make([]byte, 1))
+		leader, reader, from := mustOpen(t, n, nil), mustOpen(t, n, nil), mustOpen(t, n, nil)
+		go leader.ReadFrom(make([]byte, 1))
 		synctest.Wait()
 		read := make(chan bool)
 		go func() {
@@ -30,7 +30,7 @@ func TestLocalSendsWakeReader(t *testing.T) {
 		}()
 		synctest.Wait()
 		began := time.Now()
-		for i := range 3 * sendLaps {
+		for i := range 3 * pollAfterSends {
 			if _, err := from.WriteTo([]byte("x"), reader.LocalAddr()); err != nil {
 				t.Fatal(err)
 			}

@@ -28,7 +28,7 @@ func (n *localNode) retry(ctx context.Context, s sender, d dest, b []byte, err e
 }
 
 // beginWrite returns the wait of a call that sends, which is not among those who wait yet.
-// The call stays among them, once it is, until all is sent: one that has the driver's role
+// The call stays among them, once it is, until all is sent: one that has the leader's role
 // must turn the engine before it hands the role on.
 func (n *localNode) beginWrite(ctx context.Context, s sender, d dest, size int) wait {
 	own := s.writes()
@@ -61,7 +61,7 @@ func (n *localNode) persist(c *wait, s sender, b []byte, met error) error {
 			return false
 		}
 		w.appeared = false
-		n.eng.Hold(n.inRun(now, len(b)))
+		n.eng.Hold(n.inBatch(now, len(b)))
 		met = n.attempt(w, now, func() error { return n.send(now, s, w.dest, b) })
 		if !s.waits(w.dest, met) {
 			n.afterSend(now, len(b))
@@ -69,8 +69,8 @@ func (n *localNode) persist(c *wait, s sender, b []byte, met error) error {
 		}
 		w.met = met
 		n.enter(c)
-		if n.hand.driver != w && met != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
-			n.lap(now, false) // who drives sleeps, and knows neither of what the try has sent nor of the wait
+		if n.leadership.leader != w && met != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
+			n.pollOnce(now, false) // who leads sleeps, and knows neither of what the try has sent nor of the wait
 		}
 		if met != engine.ErrUnreachable {
 			n.unawait(w)

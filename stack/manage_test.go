@@ -296,8 +296,8 @@ func TestBearerDomain(t *testing.T) {
 		defer n.Close(context.Background())
 		near := open(2, 0x1001002, 0)
 		defer near.Close(context.Background())
-		far := open(3, 0x1002003, 0)
-		defer far.Close(context.Background())
+		remote := open(3, 0x1002003, 0)
+		defer remote.Close(context.Background())
 		<-time.After(3 * time.Second)
 		if p := must.Get(n.Admin().Peers(context.Background())); len(p) != 1 || p[0].Node != 0x1001002 {
 			t.Errorf("got peers %+v, want 1001002 alone", p)

@@ -12,15 +12,15 @@ import (
 )
 
 // A call that waits for more chunks than are free hears of those that come back by
-// Release, of which no lap is told, though another call sleeps as the driver.
+// Release, of which no lap is told, though another call sleeps as the leader.
 func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
 	for _, driven := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			n, _ := openMoody(t, hub.New(hub.Config{}), 1)
 			defer n.Close(context.Background())
-			c, driver := mustOpen(t, n, nil), mustOpen(t, n, nil)
+			c, leader := mustOpen(t, n, nil), mustOpen(t, n, nil)
 			if driven {
-				go driver.ReadFrom(make([]byte, 1))
+				go leader.ReadFrom(make([]byte, 1))
 				synctest.Wait()
 			}
 			var held []*Buffer

@@ -87,8 +87,8 @@ func (d *dest) name() Range {
 	return d.service().Range()
 }
 
-// patience is how long a socket's sends wait for names.
-func (c SocketConfig) patience(node Config) time.Duration {
+// spinPolicy is how long a socket's sends wait for names.
+func (c SocketConfig) spinPolicy(node Config) time.Duration {
 	if c.NameWait != 0 {
 		return max(0, c.NameWait)
 	}

@@ -139,7 +139,7 @@ func TestSendToRangeWaits(t *testing.T) {
 	})
 }
 
-// Ways in which a wait for a name ends without it.
+// Methods in which a wait for a name ends without it.
 func TestWaitForNameEnds(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {
@@ -380,7 +380,7 @@ func (g *gate) open() {
 		f.Release()
 	}
 	g.kept = nil
-	g.n.inside().lap(g.n.inside().now(), true)
+	g.n.inside().pollOnce(g.n.inside().now(), true)
 }
 
 // The complaint: data that refers to a name is there before the publication. A name

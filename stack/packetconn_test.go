@@ -24,11 +24,11 @@ var _ net.PacketConn = (*stack.PacketConn)(nil)
 
 // inBubble runs f with two nodes on a clock that jumps.
 func inBubble(t *testing.T, f func(t *testing.T, a, b *stack.Node, wire *fault.Injector)) {
-	run := synctest.Test
+	sendsInRow := synctest.Test
 	if attachedTests { // there are sockets of the system between, whose clock does not jump
-		run = func(t *testing.T, f func(*testing.T)) { f(t) }
+		sendsInRow = func(t *testing.T, f func(*testing.T)) { f(t) }
 	}
-	run(t, func(t *testing.T) {
+	sendsInRow(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
 		pa, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 		pb, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})

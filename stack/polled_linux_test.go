@@ -49,7 +49,7 @@ func (d *polled) Receive([]*netdev.Buffer) (int, error) {
 }
 
 // A device that has failed, was closed behind the node's back, or says that
-// there are frames and gives none, does not keep the driver awake.
+// there are frames and gives none, does not keep the leader awake.
 func TestSickDeviceCostsLittle(t *testing.T) {
 	for name, fault := range map[string]error{
 		"failing": errors.New("broken"), "closed": net.ErrClosed, "without memory": nil,

@@ -117,7 +117,7 @@ func TestPollerServesMany(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.SetDeadline(time.Now().Add(patience))
+			c.SetDeadline(time.Now().Add(spinPolicy))
 			for k := range 100 {
 				buf := fmt.Append(nil, network, 100+k)
 				if _, err := c.Write(buf); err != nil {
@@ -137,7 +137,7 @@ func TestPollerServesMany(t *testing.T) {
 		if err := m.WaitMembers(within(t), 1); err != nil {
 			t.Fatal(err)
 		}
-		m.SetDeadline(time.Now().Add(patience))
+		m.SetDeadline(time.Now().Add(spinPolicy))
 		if _, err := m.Write([]byte("all")); err != nil {
 			t.Fatal(err)
 		}

@@ -91,7 +91,7 @@ func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 	}
 	f.announce()
 	if !c.NoReattach {
-		f.ends.Go(f.mend)
+		f.ends.Go(f.repair)
 	}
 	return &Node{f}, nil
 }
@@ -108,7 +108,7 @@ type remoteNode struct {
 	*ending
 
 	mu      sync.Mutex // guards what follows
-	home    *clientConn
+	server  *clientConn
 	welcome attach.Welcome
 	met     bool          // a daemon is there
 	there   chan struct{} // closed while it is, and has the sockets
@@ -142,7 +142,7 @@ func (f *remoteNode) connect(ctx context.Context) error {
 		l.close()
 		return net.ErrClosed
 	}
-	f.home, f.welcome, f.met = l, w, true
+	f.server, f.welcome, f.met = l, w, true
 	f.ends.Go(func() { f.watch(l) })
 	return nil
 }
@@ -219,7 +219,7 @@ func (f *remoteNode) line() (*clientConn, error) {
 	if f.closed {
 		return nil, net.ErrClosed
 	}
-	return f.home, nil
+	return f.server, nil
 }
 
 // NewPoller implements nodeBackend.
@@ -242,7 +242,7 @@ func (f *remoteNode) Close(ctx context.Context) error {
 	for s := range f.sockets {
 		sockets = append(sockets, s)
 	}
-	home := f.home
+	server := f.server
 	f.mu.Unlock()
 	if again {
 		return nil
@@ -252,7 +252,7 @@ func (f *remoteNode) Close(ctx context.Context) error {
 	for _, s := range sockets {
 		s.close("close", true)
 	}
-	home.close()
+	server.close()
 	done := make(chan struct{})
 	go func() {
 		f.ends.Wait()

@@ -19,7 +19,7 @@ func TestDeliveredAfterFarewellIsRead(t *testing.T) {
 		0:              "the daemon is gone: the machine stops",
 		syscall.EPROTO: "the daemon has ended this socket: the machine stops",
 	} {
-		s, daemon := goodbyeBed(t, false)
+		s, daemon := closeBed(t, false)
 		for _, r := range []struct {
 			op   attach.Op
 			data string

@@ -33,7 +33,7 @@ func (c *remotePacket) serve(a *ActivePort, r Range, bound bool) error {
 			return inner(err)
 		}
 	}
-	if !p.f.background(p.run) {
+	if !p.f.background(p.sendsInRow) {
 		close(a.done)
 		return net.ErrClosed // which closes the socket, too
 	}
@@ -61,8 +61,8 @@ func (p *remotePort) reply(to SocketAddr, b []byte) error {
 // log implements portBackend. A program has no log, other than its daemon.
 func (p *remotePort) log(slog.Level, string, ...slog.Attr) {}
 
-// run takes the messages one by one, while the daemon is away too.
-func (p *remotePort) run() {
+// sendsInRow takes the messages one by one, while the daemon is away too.
+func (p *remotePort) sendsInRow() {
 	a := p.a
 	defer close(a.done)
 	a.runner.Store(goroutine())

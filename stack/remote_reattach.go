@@ -60,9 +60,9 @@ func (b *backoff) pause(chance float64) time.Duration {
 	return b.last - time.Duration(chance*float64(b.last/2))
 }
 
-// mend attaches the node and its sockets again, whenever a daemon is lost, until the node is
+// repair attaches the node and its sockets again, whenever a daemon is lost, until the node is
 // closed, or refused.
-func (f *remoteNode) mend() {
+func (f *remoteNode) repair() {
 	for {
 		select {
 		case <-f.gone:
@@ -114,9 +114,9 @@ func (f *remoteNode) reattach() (found, whole bool, err error) {
 	defer cancel()
 	f.mu.Lock()
 	found = !f.met
-	home := f.home
+	server := f.server
 	f.mu.Unlock()
-	if !found && home.conn.PeerClosed() {
+	if !found && server.conn.PeerClosed() {
 		return false, false, nil // watch is about to see it: the node comes before its sockets
 	}
 	if found {
@@ -154,7 +154,7 @@ func (f *remoteNode) sweep() {
 // goes on: it may send to another. It reports whether they are all there.
 func (f *remoteNode) reopen() (whole bool) {
 	f.mu.Lock()
-	home := f.home
+	server := f.server
 	var sockets []*remoteSocket
 	for s := range f.sockets {
 		if s.kept && s.refused.Load() == nil {
@@ -163,7 +163,7 @@ func (f *remoteNode) reopen() (whole bool) {
 	}
 	f.mu.Unlock()
 	var pid int
-	if who, err := home.conn.Credentials(); err == nil {
+	if who, err := server.conn.Credentials(); err == nil {
 		pid = who.PID
 	}
 	whole = true

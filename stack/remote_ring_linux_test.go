@@ -14,7 +14,7 @@ import (
 // that were not sent. The mutation: useRing does without a ring when the connection has ended.
 func TestRingGrantedAfterTheEnd(t *testing.T) {
 	for _, ends := range []bool{false, true} {
-		s, daemon := goodbyeBed(t, false)
+		s, daemon := closeBed(t, false)
 		granted := make(chan error, 1)
 		go func() {
 			var h attach.Header

@@ -17,10 +17,10 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// fullBed is goodbyeBed with a connection that has no room towards the daemon.
+// fullBed is closeBed with a connection that has no room towards the daemon.
 func fullBed(t *testing.T, ring bool) (*remoteSocket, *attach.Conn) {
 	t.Helper()
-	s, daemon := goodbyeBed(t, ring)
+	s, daemon := closeBed(t, ring)
 	s.f.closed = true // there is nobody to ask what a send waits for
 	fillUp(t, s.line().conn, attach.OpSend)
 	return s, daemon
@@ -222,7 +222,7 @@ func TestAcceptWaitsForRoom(t *testing.T) {
 func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 	for name, errno := range map[string]syscall.Errno{"sent": 0, "canceled": syscall.ECANCELED, "unanswered": syscall.EAGAIN} {
 		t.Run(name, func(t *testing.T) {
-			s, daemon := goodbyeBed(t, false)
+			s, daemon := closeBed(t, false)
 			s.f.closed = true
 			s.sync = true
 			if name != "unanswered" {
@@ -278,7 +278,7 @@ func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 // was begun, and canceled; other requests do not go in between. Mutations: postParts sends
 // the caller's own data; tryPost does not wait for it.
 func TestLongRequestIsSentWhole(t *testing.T) {
-	s, daemon := goodbyeBed(t, false)
+	s, daemon := closeBed(t, false)
 	l := s.line()
 	l.out.parts = true // as between two records
 	if err := l.tryPost(&attach.Header{Op: attach.OpPing}, nil); err != syscall.EAGAIN {

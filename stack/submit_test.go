@@ -16,7 +16,7 @@ const (
 	subStart   submitState = iota // tries the lock
 	subPush                       // found it taken: appends
 	subAgain                      // tries once more
-	subRun                        // has the lock: carries out what is in the list
+	subBatch                      // has the lock: carries out what is in the list
 	subRelease                    // lets go of it
 	subCheck                      // has let go: looks at the list again
 	subRetake                     // saw a job: tries the lock
@@ -36,7 +36,7 @@ func (s submitWorld) step(i int, flaw string) submitWorld {
 		if s.locked {
 			s.at[i] = subPush
 		} else {
-			s.locked, s.at[i] = true, subRun
+			s.locked, s.at[i] = true, subBatch
 		}
 	case subPush:
 		s.queued[i], s.at[i] = true, subAgain
@@ -46,9 +46,9 @@ func (s submitWorld) step(i int, flaw string) submitWorld {
 	case subAgain:
 		s.at[i] = subDone
 		if !s.locked {
-			s.locked, s.at[i] = true, subRun
+			s.locked, s.at[i] = true, subBatch
 		}
-	case subRun:
+	case subBatch:
 		s.queued, s.at[i] = [3]bool{}, subRelease
 	case subRelease:
 		s.locked, s.at[i] = false, subCheck
@@ -63,7 +63,7 @@ func (s submitWorld) step(i int, flaw string) submitWorld {
 	case subRetake:
 		s.at[i] = subDone
 		if !s.locked {
-			s.locked, s.at[i] = true, subRun
+			s.locked, s.at[i] = true, subBatch
 		}
 	}
 	return s

@@ -51,7 +51,7 @@ func TestSubscriptionOptions(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		all := stack.Range{Type: 100, Upper: 99}
 		near := mustListen(t, a, stack.SocketConfig{Scope: stack.NodeScope}, stack.Range{Type: 100, Lower: 1, Upper: 4})
-		far := mustListen(t, a, stack.SocketConfig{}, stack.Range{Type: 100, Lower: 2, Upper: 5})
+		remote := mustListen(t, a, stack.SocketConfig{}, stack.Range{Type: 100, Lower: 2, Upper: 5})
 		subs := map[string]stack.SubscriptionConfig{
 			"+1-4 +2-5 +2-5 -2-5 -2-5 -1-4": {},
 			"+1-4 +2-5 -2-5 -1-4":           {Ranges: true},
@@ -64,10 +64,10 @@ func TestSubscriptionOptions(t *testing.T) {
 		for want, c := range subs {
 			open[want] = mustSubscribe(t, a, c, all)
 		}
-		if err := far.Bind(stack.Range{Type: 100, Lower: 2, Upper: 5}); err != nil {
+		if err := remote.Bind(stack.Range{Type: 100, Lower: 2, Upper: 5}); err != nil {
 			t.Fatal(err)
 		}
-		far.Close()
+		remote.Close()
 		near.Close()
 		for _, scope := range []stack.Scope{stack.NodeScope, stack.ClusterScope} {
 			mustListen(t, a, stack.SocketConfig{Scope: scope}, stack.Range{Type: 100, Lower: 9, Upper: 9 + uint32(scope)})
@@ -147,8 +147,8 @@ func TestSubscriptionTimeout(t *testing.T) {
 // The end of a subscription wakes the call that drives, though that sleeps already.
 func TestSubscriptionTimeoutWakesTheDriver(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		driver := mustListen(t, a, stack.SocketConfig{}, nil)
-		go driver.ReadFrom(make([]byte, 1)) // until the node is closed
+		leader := mustListen(t, a, stack.SocketConfig{}, nil)
+		go leader.ReadFrom(make([]byte, 1)) // until the node is closed
 		synctest.Wait()
 		began := time.Now()
 		s := mustSubscribe(t, a, stack.SubscriptionConfig{Timeout: 7 * time.Millisecond}, stack.Range{Type: 100})
@@ -231,8 +231,8 @@ func TestManyWaiters(t *testing.T) {
 func TestReadersShareASubscription(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		const readers = 5
-		driver := mustListen(t, a, stack.SocketConfig{}, nil)
-		go driver.ReadFrom(make([]byte, 1)) // until the node is closed
+		leader := mustListen(t, a, stack.SocketConfig{}, nil)
+		go leader.ReadFrom(make([]byte, 1)) // until the node is closed
 		synctest.Wait()
 		s := mustSubscribe(t, a, stack.SubscriptionConfig{Timeout: 10 * time.Minute, Changes: true}, stack.Range{Type: 100, Upper: 99})
 		got, goOn, ended := make(chan uint32, readers), make(chan bool), make(chan error, readers)

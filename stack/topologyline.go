@@ -130,7 +130,7 @@ func (l *topologyLine) send(ctx context.Context, by time.Time, try func(now time
 	if err != nil {
 		return err
 	}
-	n.lap(n.now(), false)
+	n.pollOnce(n.now(), false)
 	return failed
 }
 
@@ -163,7 +163,7 @@ func (l *topologyLine) read(b []byte) (size int, ok bool) {
 	n := l.n
 	_, size, ok = l.c.Read(n.now(), b)
 	if ok && (n.eng.Output() || n.eng.Holding()) {
-		n.lap(n.now(), false) // the peer waits to hear that there is room
+		n.pollOnce(n.now(), false) // the peer waits to hear that there is room
 	}
 	return size, ok
 }
@@ -195,7 +195,7 @@ func (l *topologyLine) close() {
 	if l.c != nil {
 		now := n.now()
 		l.c.Close(now)
-		n.lap(now, false)
+		n.pollOnce(now, false)
 	}
 	n.rouseAll(*l.wait)
 }

@@ -34,14 +34,14 @@ type wait struct {
 }
 
 // A waiter is a call that waits for something: a message, room, an event. While
-// it drives it sleeps in the calls' seat, else on its own channel.
+// it leads it sleeps in the calls' parker, else on its own channel.
 type waiter struct {
 	wake    chan struct{} // of one place: a wake-up before the sleep is kept
 	timer   *time.Timer
 	since   time.Duration // when it began to drive; 0: not yet
-	laps    int           // turned while driving
+	polls   int           // turned while driving
 	entered bool          // it is among those who wait
-	roused  bool          // since its last attempt began; of a driver. Guarded by the lap lock
+	roused  bool          // since its last attempt began; of a leader. Guarded by the lap lock
 	write                 // of a call that sends
 	awaited               // of one that waits for a name
 }
@@ -131,11 +131,11 @@ func (n *localNode) enter(c *wait) {
 		return
 	}
 	w.entered = true
-	w.since, w.laps, w.roused = 0, 0, false
-	n.run = 0
+	w.since, w.polls, w.roused = 0, 0, false
+	n.sendsInRow = 0
 	c.list.add(w)
-	if _, ringPump := n.hand.arrive(w); ringPump {
-		n.pumpSeat.rouse()
+	if _, wakeSleeper := n.leadership.arrive(w); wakeSleeper {
+		n.backgroundParker.rouse()
 	}
 	if c.ctx != nil && !c.heeded && c.ctx.Done() != nil {
 		c.unheed = n.rouseWhen(c.ctx, w)
@@ -161,15 +161,15 @@ func (n *localNode) leave(c *wait) {
 	if w.entered {
 		w.entered = false
 		c.list.remove(w)
-		if n.hand.driver == w {
-			n.patience.left()
+		if n.leadership.leader == w {
+			n.spinPolicy.left()
 		}
-		next, wakePump := n.hand.leave(w)
+		next, wakeBackground := n.leadership.leave(w)
 		if next != nil {
 			signal(next.wake)
 		}
-		if wakePump {
-			signal(n.pumpWake)
+		if wakeBackground {
+			signal(n.backgroundWake)
 		}
 	}
 	n.idleWaiters = append(n.idleWaiters, w)
@@ -192,24 +192,24 @@ func (n *localNode) attempt(w *waiter, now time.Duration, send func() error) err
 }
 
 // block waits for something to happen, at most until the deadline (zero: none):
-// a lap if w drives, a sleep if not. It always lets go of the lock, but for a driver's first
+// a lap if w leads, a sleep if not. It always lets go of the lock, but for a leader's first
 // lap. It returns often without reason; see await.
 func (n *localNode) block(w *waiter, deadline time.Time) {
 	if w.ticket.Invited() { // there is room: it tries as soon as others have had the lock
-		if n.hand.driver != w {
-			n.breathe()
+		if n.leadership.leader != w {
+			n.yieldLock()
 			return
 		}
 		deadline = longAgo
 	}
-	if n.hand.driver == w {
-		if w.laps > 0 {
-			if n.breathe(); w.roused {
+	if n.leadership.leader == w {
+		if w.polls > 0 {
+			if n.yieldLock(); w.roused {
 				return // what came meanwhile found nobody asleep to ring for
 			}
 		}
-		w.laps++
-		n.drive(&n.callSeat, w, deadline)
+		w.polls++
+		n.lead(&n.callParker, w, deadline)
 		return
 	}
 	n.unlock()
@@ -228,13 +228,13 @@ func (n *localNode) block(w *waiter, deadline time.Time) {
 
 // rouse makes a waiting call look.
 func (n *localNode) rouse(w *waiter) {
-	if n.hand.driver != w {
+	if n.leadership.leader != w {
 		signal(w.wake)
 		return
 	}
 	w.roused = true
-	if !n.turning { // its own lap: it is awake, and looks when that ends
-		n.callSeat.rouse()
+	if !n.polling { // its own lap: it is awake, and looks when that ends
+		n.callParker.rouse()
 	}
 }
 

@@ -227,8 +227,8 @@ var waitingCalls = map[string]func(t *testing.T, a, b ward) waitingCall{
 // elsewhere is a socket of the node that nobody has.
 func (w ward) elsewhere() SocketAddr { return SocketAddr{Node: w.Addr(), Port: 99} }
 
-// mend undoes cut.
-func (w ward) mend() { w.wire.Set(fault.Config{}) }
+// repair undoes cut.
+func (w ward) repair() { w.wire.Set(fault.Config{}) }
 
 // full takes all frames of b away, and sends to it until the link there has no room.
 func full(t *testing.T, a, b ward) {
@@ -328,8 +328,8 @@ func nobodyWaits(t *testing.T, n *Node, none bool) {
 	}
 	if n.inside().closing {
 		delete(lists, "draining") // Close itself
-	} else if n.inside().hand.driver != nil || len(n.inside().hand.parked) > 0 {
-		t.Errorf("a call drives: %t, and %d are parked", n.inside().hand.driver != nil, len(n.inside().hand.parked))
+	} else if n.inside().leadership.leader != nil || len(n.inside().leadership.parked) > 0 {
+		t.Errorf("a call drives: %t, and %d are parked", n.inside().leadership.leader != nil, len(n.inside().leadership.parked))
 	}
 	for name, l := range lists {
 		if len(l) > 0 {
@@ -419,7 +419,7 @@ func TestWaitingCallsEnd(t *testing.T) {
 						}
 					}
 					nobodyWaits(t, all[0].Node, ok)
-					all[1].mend()
+					all[1].repair()
 					cancel()
 					if w.close != nil {
 						w.close()
@@ -458,7 +458,7 @@ func TestDialTimeout(t *testing.T) {
 				}
 				if c.room > 0 {
 					full(t, a, b)
-					time.AfterFunc(c.room, b.mend)
+					time.AfterFunc(c.room, b.repair)
 				}
 				began := time.Now()
 				_, err := SocketConfig{DialTimeout: limit, NameWait: 10 * time.Second}.Dial(t.Context(), a.Node, "tipc", to)
@@ -472,7 +472,7 @@ func TestDialTimeout(t *testing.T) {
 				if took := time.Since(began); took < c.took || took > c.took+20*time.Millisecond {
 					t.Errorf("it took %v, want %v: %v", took, c.took, err)
 				}
-				b.mend()
+				b.repair()
 				nobodyWaits(t, a.Node, true)
 			})
 		})
@@ -513,7 +513,7 @@ func TestInvitedCallSleeps(t *testing.T) {
 			behind <- err
 		}()
 		pass(20 * time.Millisecond)
-		b.mend()
+		b.repair()
 		if err := <-behind; err != nil {
 			t.Errorf("the call behind it: %v", err)
 		}

@@ -68,7 +68,7 @@ func mustOpen(t *testing.T, n *Node, addr net.Addr) *PacketConn {
 	return c
 }
 
-// What comes to a driver while it lets go of the lock between two laps ends its
+// What comes to a leader while it lets go of the lock between two laps ends its
 // wait, as what comes while it sleeps does.
 func TestDriverHearsWhileItBreathes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
@@ -91,7 +91,7 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 }
 
 // A deadline beyond what a Duration can say is no reason to stay awake.
-func TestDeadlineFarAway(t *testing.T) {
+func TestDistantDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, d := openMoody(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
@@ -113,7 +113,7 @@ func TestDeadlineFarAway(t *testing.T) {
 }
 
 // A frame that a full device does not take from a sender is offered again soon,
-// though the driver sleeps.
+// though the leader sleeps.
 func TestFullDeviceIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -126,7 +126,7 @@ func TestFullDeviceIsAskedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := mustOpen(t, a, nil)
-		<-time.After(10 * time.Millisecond) // the pump sleeps in its seat
+		<-time.After(10 * time.Millisecond) // the background goroutine sleeps in its parker
 		synctest.Wait()
 		full := true
 		d.transmit = func(bufs []*netdev.Buffer) (int, error) {

@@ -75,7 +75,7 @@ func (n *localNode) submit(s sender, d dest, data []byte) error {
 func (n *localNode) submitSized(s sender, d dest, data []byte, size int) error {
 	if n.mu.TryLock() {
 		now := n.sendTime()
-		n.eng.Hold(n.inRun(now, size))
+		n.eng.Hold(n.inBatch(now, size))
 		err := n.send(now, s, d, data)
 		n.afterSend(now, size)
 		n.unlock()
@@ -125,7 +125,7 @@ func (n *localNode) runJobs() {
 		j.done <- struct{}{}
 		j = next
 	}
-	n.lap(now, false)
+	n.pollOnce(now, false)
 }
 
 // send hands a message of s to the engine.

@@ -51,7 +51,7 @@ func attach(i ifInfo, mode Mode, queues int, multi bool) (_ *attachment, err err
 	if mode == ModeGeneric {
 		flags = link.XDPGenericMode
 	}
-	if err = patiently(hookPatience, func() (err error) {
+	if err = patiently(hookTimeout, func() (err error) {
 		a.link, err = link.AttachXDP(link.XDPOptions{Program: a.program, Interface: i.index, Flags: flags})
 		return err
 	}); err != nil {

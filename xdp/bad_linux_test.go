@@ -27,7 +27,7 @@ func TestReceivingEveryLength(t *testing.T) {
 	const mtu = 300
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, mtu)
-		s := sit(t, d.b, nameB, drv.open, mtu)
+		s := attachEndpoint(t, d.b, nameB, drv.open, mtu)
 		d.a.Run("ip", "link", "set", "dev", nameA, "mtu", strconv.Itoa(mtu+200))
 		w := openWire(t, d.a, nameA)
 		mark := raw(s.Addr(), frame.MAC{2}, 64, 1<<31)
@@ -62,7 +62,7 @@ func TestSendingEveryLength(t *testing.T) {
 	const mtu = 300
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, mtu)
-		a, b := sit(t, d.a, nameA, drv.open, mtu), sit(t, d.b, nameB, drv.open, mtu)
+		a, b := attachEndpoint(t, d.a, nameA, drv.open, mtu), attachEndpoint(t, d.b, nameB, drv.open, mtu)
 		refused := uint64(0)
 		for size := range mtu + 101 {
 			f := a.arena.Get(mtu+200, netdev.Control)
@@ -97,7 +97,7 @@ func TestSendingEveryLength(t *testing.T) {
 func TestFloodOfForeignFrames(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)
-		s := sit(t, d.b, nameB, drv.open, 1500)
+		s := attachEndpoint(t, d.b, nameB, drv.open, 1500)
 		w := openWire(t, d.a, nameA)
 		free, heap := s.arena.Free(), heapInUse()
 		var bufs [4]*netdev.Buffer
@@ -142,7 +142,7 @@ func heapInUse() uint64 {
 func TestReceiverThatNeverReads(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)
-		s := sit(t, d.b, nameB, drv.small, 1500)
+		s := attachEndpoint(t, d.b, nameB, drv.small, 1500)
 		w := openWire(t, d.a, nameA)
 		const sent = 20000
 		f, heap := raw(s.Addr(), frame.MAC{2}, 1000, 0), heapInUse()

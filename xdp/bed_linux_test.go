@@ -17,7 +17,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-const patience = time.Minute
+const testTimeout = time.Minute
 
 // TestMain lets the test binary play another process; see roles.
 func TestMain(m *testing.M) {
@@ -141,14 +141,14 @@ func await(tb testing.TB, p device, n int) (frames [][]byte) {
 // poll sleeps until fd has an event and returns it.
 func poll(tb testing.TB, fd int) int16 {
 	tb.Helper()
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(testTimeout); ; {
 		p := []unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}
 		n, err := unix.Poll(p, int(time.Until(end).Milliseconds()))
 		if err == unix.EINTR {
 			continue
 		}
 		if err != nil || n == 0 {
-			tb.Fatalf("poll: %d, %v, want an event within %v", n, err, patience)
+			tb.Fatalf("poll: %d, %v, want an event within %v", n, err, testTimeout)
 		}
 		return p[0].Revents
 	}
@@ -205,7 +205,7 @@ func (w *wire) send(f []byte) {
 // said it is done needs a moment to vanish.
 func waitGoroutines(tb testing.TB, want int) {
 	tb.Helper()
-	for end := time.Now().Add(patience); runtime.NumGoroutine() > want; runtime.Gosched() {
+	for end := time.Now().Add(testTimeout); runtime.NumGoroutine() > want; runtime.Gosched() {
 		if time.Now().After(end) {
 			tb.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), want)
 		}

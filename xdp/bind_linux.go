@@ -14,13 +14,13 @@ import (
 )
 
 const (
-	// queuePatience is how long a queue is waited for whose last owner has gone or
+	// queueTimeout is how long a queue is waited for whose last owner has gone or
 	// is going: the kernel frees it some milliseconds after the last reference to
 	// the socket.
-	queuePatience = 2 * time.Second
-	// hookPatience is how long a hook is waited for whose program's owner has
+	queueTimeout = 2 * time.Second
+	// hookTimeout is how long a hook is waited for whose program's owner has
 	// just ended.
-	hookPatience = 200 * time.Millisecond
+	hookTimeout = 200 * time.Millisecond
 	// trialSize is the size of the rings and the memory of a trial, in entries
 	// and bytes.
 	trialRing, trialMemory = 1, 4 * chunkSize
@@ -29,9 +29,9 @@ const (
 func bindError(err error) error { return os.NewSyscallError("bind", err) }
 
 // patiently tries until nobody is in the way, or patience is over.
-func patiently(patience time.Duration, try func() error) error {
+func patiently(testTimeout time.Duration, try func() error) error {
 	pause := time.Millisecond
-	for end := time.Now().Add(patience); ; pause = min(2*pause, 50*time.Millisecond) {
+	for end := time.Now().Add(testTimeout); ; pause = min(2*pause, 50*time.Millisecond) {
 		err := try()
 		if !errors.Is(err, unix.EBUSY) && !errors.Is(err, unix.EEXIST) || time.Now().After(end) {
 			return err
@@ -56,7 +56,7 @@ func tryQueue(s *socket, ifindex int, pieces bool) error {
 	if pieces {
 		flags |= unix.XDP_USE_SG
 	}
-	return patiently(queuePatience, func() error {
+	return patiently(queueTimeout, func() error {
 		return bindError(unix.Bind(s.fd, &unix.SockaddrXDP{Flags: flags, Ifindex: uint32(ifindex), QueueID: uint32(s.queue)}))
 	})
 }

@@ -35,7 +35,7 @@ func hold(t *testing.T, ns *netns.NS, name string) *socket {
 		err = registerMemory(s.fd, netdev.NewArena(netdev.ArenaConfig{Small: 16}).Memory())
 	}
 	if err == nil {
-		err = patiently(queuePatience, func() error {
+		err = patiently(queueTimeout, func() error {
 			return unix.Bind(s.fd, &unix.SockaddrXDP{Flags: unix.XDP_COPY, Ifindex: uint32(index)})
 		})
 	}
@@ -63,14 +63,14 @@ func TestXSKBusyQueue(t *testing.T) {
 		t.Errorf("held: got %v, want an OwnedError", err)
 	}
 	// Let go of while another opens, or attaches.
-	soon := time.AfterFunc(queuePatience/8, holder.close)
+	soon := time.AfterFunc(queueTimeout/8, holder.close)
 	defer soon.Stop()
 	x, err := openLeft()
 	if err != nil {
 		t.Fatalf("let go of: %v", err)
 	}
 	holder = hold(t, ns, "left")
-	soon = time.AfterFunc(queuePatience/8, holder.close)
+	soon = time.AfterFunc(queueTimeout/8, holder.close)
 	defer soon.Stop()
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	if err := x.Attach(arena, nil); err != nil {

@@ -43,21 +43,21 @@ func ParseDriver(s string) (Driver, error) {
 	return Auto, ErrDriver
 }
 
-// A Way is a driver and, of AF_XDP, a mode.
-type Way struct {
+// A Method is a driver and, of AF_XDP, a mode.
+type Method struct {
 	Driver Driver
 	Mode   Mode // of AFXDP alone
 }
 
 // The ways there are.
 var (
-	native  = Way{AFXDP, ModeNative}
-	generic = Way{AFXDP, ModeGeneric}
-	packet  = Way{Driver: AFPacket}
+	native  = Method{AFXDP, ModeNative}
+	generic = Method{AFXDP, ModeGeneric}
+	packet  = Method{Driver: AFPacket}
 )
 
 // String is "af_xdp native", "af_xdp generic" or "af_packet".
-func (w Way) String() string {
+func (w Method) String() string {
 	if w.Driver == AFXDP {
 		return w.Driver.String() + " " + w.Mode.String()
 	}
@@ -112,22 +112,22 @@ type Plan struct {
 	Unusable error
 	Device   string    // what sort of device the interface is, in the table's words
 	Reason   string    // why the first of Ways is the first
-	Ways     []Way     // to be tried, the best first
+	Methods  []Method  // to be tried, the best first
 	Refused  []Refusal // all others, in the order they would have had
 }
 
 // A Refusal says why a way was not chosen. As an error it unwraps to Err.
 type Refusal struct {
-	Way    Way
+	Method Method
 	Reason string // why
-	Mend   string // the command, or the change, that would help; may be empty
+	Remedy string // the command, or the change, that would help; may be empty
 	Err    error  // os.ErrPermission, errors.ErrUnsupported, ErrNotAsked, ErrMemory, ErrProgram, or what the driver said
 }
 
 func (r Refusal) Error() string {
-	s := fmt.Sprintf("%v: %s", r.Way, r.Reason)
-	if r.Mend != "" {
-		s += " (" + r.Mend + ")"
+	s := fmt.Sprintf("%v: %s", r.Method, r.Reason)
+	if r.Remedy != "" {
+		s += " (" + r.Remedy + ")"
 	}
 	return s
 }
@@ -158,10 +158,10 @@ func (f Facts) Choose(cfg Config) Plan {
 		if r, refused := f.refuse(w, cfg); refused {
 			p.Refused = append(p.Refused, r)
 		} else {
-			p.Ways = append(p.Ways, w)
+			p.Methods = append(p.Methods, w)
 		}
 	}
-	if len(p.Ways) > 0 && p.Ways[0] != c.order[0] {
+	if len(p.Methods) > 0 && p.Methods[0] != c.order[0] {
 		p.Reason = fmt.Sprintf("the best that is left, without %v: %s", c.order[0], p.Refused[0].Reason)
 	}
 	return p
@@ -169,7 +169,7 @@ func (f Facts) Choose(cfg Config) Plan {
 
 // refuse holds a way against the configuration and the table of needs. The first
 // need that is not met says why.
-func (f Facts) refuse(w Way, cfg Config) (Refusal, bool) {
+func (f Facts) refuse(w Method, cfg Config) (Refusal, bool) {
 	if cfg.Driver != Auto && cfg.Driver != w.Driver {
 		return Refusal{w, fmt.Sprintf("%v is asked for", cfg.Driver), "", ErrNotAsked}, true
 	}
@@ -181,18 +181,18 @@ func (f Facts) refuse(w Way, cfg Config) (Refusal, bool) {
 			continue
 		}
 		if l := n.lacks(f, cfg); l.reason != "" {
-			return Refusal{w, l.reason, l.mend, l.err}, true
+			return Refusal{w, l.reason, l.remedy, l.err}, true
 		}
 	}
 	return Refusal{}, false
 }
 
 // Chosen is the way that is tried first; ok is false when there is none.
-func (p Plan) Chosen() (w Way, ok bool) {
-	if len(p.Ways) == 0 {
-		return Way{}, false
+func (p Plan) Chosen() (w Method, ok bool) {
+	if len(p.Methods) == 0 {
+		return Method{}, false
 	}
-	return p.Ways[0], true
+	return p.Methods[0], true
 }
 
 // Hint says what to do when there is no way.

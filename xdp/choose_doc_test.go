@@ -73,7 +73,7 @@ func needsTable() string {
 	return s
 }
 
-func waysText(ways []Way) string {
+func waysText(ways []Method) string {
 	var s []string
 	for _, w := range ways {
 		s = append(s, w.String())

@@ -51,11 +51,11 @@ func (p Plan) awaitsProgram(l Link) bool {
 		return false
 	}
 	for _, w := range preferred(l).order {
-		if slices.Contains(p.Ways, w) {
+		if slices.Contains(p.Methods, w) {
 			return false
 		}
 		for _, r := range p.Refused {
-			if r.Way == w && errors.Is(r.Err, ErrProgram) {
+			if r.Method == w && errors.Is(r.Err, ErrProgram) {
 				return true
 			}
 		}

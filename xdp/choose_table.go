@@ -15,7 +15,7 @@ type preference struct {
 	device string // in words
 	is     func(kind string) bool
 	toMTU  int // the greatest MTU it is for, in bytes
-	order  []Way
+	order  []Method
 	reason string
 }
 
@@ -28,25 +28,25 @@ const anyMTU = math.MaxInt
 var preferences = []preference{
 	{
 		"veth", isVeth, 2048,
-		[]Way{generic, native, packet},
+		[]Method{generic, native, packet},
 		"the shortest path for short frames: 64 B round trip 2.4 µs beside 3.0 native and 3.4 AF_PACKET, " +
 			"0.83 million frames a second beside 0.78 and 0.68; native mode makes veth copy each frame once more",
 	},
 	{
 		"veth", isVeth, anyMTU,
-		[]Way{packet, generic, native},
+		[]Method{packet, generic, native},
 		"AF_PACKET copies long frames on the receiver's processor: 3500 B frames at 19.5 Gbit/s beside 17.6 generic, " +
 			"9000 B at 31 beside 21, 64000 B at 156 beside 40",
 	},
 	{
 		"network card", isCard, anyMTU,
-		[]Way{native, packet, generic},
+		[]Method{native, packet, generic},
 		"native AF_XDP, in zero-copy mode where the driver has it, takes the frame before the kernel makes a packet of it; " +
 			"generic mode comes after that and saves nothing on a card",
 	},
 	{
 		"other software interface", func(string) bool { return true }, anyMTU,
-		[]Way{packet, generic, native},
+		[]Method{packet, generic, native},
 		"every such interface has AF_PACKET, and it takes nothing from the other users of the interface",
 	},
 }
@@ -65,13 +65,13 @@ func preferred(l Link) preference {
 
 // A need is something a way cannot do without.
 type need struct {
-	ways    []Way
+	ways    []Method
 	onlyOwn bool   // only if the program and the map are to be loaded by us
 	says    string // in words
 	lacks   func(f Facts, cfg Config) lack
 }
 
-func (n need) concerns(w Way) bool {
+func (n need) concerns(w Method) bool {
 	for _, x := range n.ways {
 		if x == w {
 			return true
@@ -82,17 +82,17 @@ func (n need) concerns(w Way) bool {
 
 // A lack is what is missing; without a reason nothing is.
 type lack struct {
-	reason, mend string
-	err          error
+	reason, remedy string
+	err            error
 }
 
-var xsk = []Way{native, generic}
+var xsk = []Method{native, generic}
 
 // needs are looked at from the top; the first that is not met is the reason of the
 // refusal. What is not known counts as met.
 var needs = []need{
 	{
-		[]Way{packet},
+		[]Method{packet},
 		false, "packet sockets: `CONFIG_PACKET`, and the right `CAP_NET_RAW`",
 		func(f Facts, _ Config) lack {
 			return lacksTrial(f.Host.PacketSocket, "no packet sockets (CONFIG_PACKET)", "modprobe af_packet", "CAP_NET_RAW", "cap_net_raw")
@@ -160,7 +160,7 @@ var needs = []need{
 		},
 	},
 	{
-		[]Way{native},
+		[]Method{native},
 		false, "a driver with native XDP that gives frames to AF_XDP",
 		func(f Facts, _ Config) lack {
 			if x := f.Link.XDP; x.Known() && (!x.Value.Native || !x.Value.Redirect) {
@@ -170,7 +170,7 @@ var needs = []need{
 		},
 	},
 	{
-		[]Way{native},
+		[]Method{native},
 		false, fmt.Sprintf("for an MTU above %d, a driver with native XDP on frames longer than a page", pageMTU),
 		func(f Facts, _ Config) lack {
 			if x := f.Link.XDP; x.Known() && !x.Value.MultiBuffer && f.Link.MTU > pageMTU {
@@ -197,10 +197,10 @@ func setcap(caps string) string {
 	return "setcap " + caps + "+ep " + program
 }
 
-func lacksTrial(t Trial, absent, mendAbsent, right, caps string) lack {
+func lacksTrial(t Trial, absent, remedyAbsent, right, caps string) lack {
 	switch t.Result {
 	case Absent:
-		return lack{"this kernel has " + absent, mendAbsent, errors.ErrUnsupported}
+		return lack{"this kernel has " + absent, remedyAbsent, errors.ErrUnsupported}
 	case Denied:
 		return lack{"the privilege " + right + " is missing (" + t.Says + ")", setcap(caps), os.ErrPermission}
 	case Failed:

@@ -165,17 +165,17 @@ func TestChoose(t *testing.T) {
 		{"generic, or AF_PACKET", able("", 1500), Config{XSK: &XSKConfig{Mode: ModeGeneric}}, "af_packet, af_xdp generic", "generic mode"},
 	} {
 		p := c.facts.Choose(c.cfg)
-		if got := waysText(p.Ways); got != c.want || p.Unusable != nil || p.Device == "" || p.Reason == "" {
+		if got := waysText(p.Methods); got != c.want || p.Unusable != nil || p.Device == "" || p.Reason == "" {
 			t.Errorf("%s: got %s, %v, %q, want %s", c.what, got, p.Unusable, p.Device, c.want)
 		}
-		if first := preferred(c.facts.Link).order[0]; len(p.Ways) > 0 && (p.Ways[0] == first) == strings.HasPrefix(p.Reason, "the best that is left, without "+first.String()+": ") {
-			t.Errorf("%s: got reason %q for %v", c.what, p.Reason, p.Ways[0])
+		if first := preferred(c.facts.Link).order[0]; len(p.Methods) > 0 && (p.Methods[0] == first) == strings.HasPrefix(p.Reason, "the best that is left, without "+first.String()+": ") {
+			t.Errorf("%s: got reason %q for %v", c.what, p.Reason, p.Methods[0])
 		}
 		var parts []string
 		if c.not != "" {
 			parts = strings.Split(c.not, "|")
 		}
-		if len(p.Refused) != len(parts) || len(p.Refused)+len(p.Ways) != 3 {
+		if len(p.Refused) != len(parts) || len(p.Refused)+len(p.Methods) != 3 {
 			t.Errorf("%s: refused %v, want %d", c.what, p.Refused, len(parts))
 			continue
 		}
@@ -192,11 +192,11 @@ func TestRefusals(t *testing.T) {
 	little := able("", 1500)
 	little.Host.Capabilities.Value.IPCLock = false
 	for _, c := range []struct {
-		what  string
-		facts Facts
-		cfg   Config
-		err   error
-		mend  string
+		what   string
+		facts  Facts
+		cfg    Config
+		err    error
+		remedy string
 	}{
 		{"rights", ordinary(able("", 1500)), Config{}, os.ErrPermission, "setcap cap_net_raw,cap_net_admin,cap_bpf,cap_ipc_lock+ep /"},
 		{"kernel", with(able("", 1500), func(f *Facts) { f.Host.XDPSocket.Result = Absent }), Config{}, errors.ErrUnsupported, ""},
@@ -208,10 +208,10 @@ func TestRefusals(t *testing.T) {
 		p := c.facts.Choose(c.cfg)
 		err := error(&ChoiceError{"eth5", p.Refused})
 		var r Refusal
-		if !errors.Is(err, c.err) || !errors.As(err, &r) || r.Way != native || !strings.Contains(r.Mend, c.mend) || (c.mend == "") != (r.Mend == "") {
-			t.Errorf("%s: got %v of %v, mended by %q, want %v, %q", c.what, r.Err, r.Way, r.Mend, c.err, c.mend)
+		if !errors.Is(err, c.err) || !errors.As(err, &r) || r.Method != native || !strings.Contains(r.Remedy, c.remedy) || (c.remedy == "") != (r.Remedy == "") {
+			t.Errorf("%s: got %v of %v, mended by %q, want %v, %q", c.what, r.Err, r.Method, r.Remedy, c.err, c.remedy)
 		}
-		for _, want := range []string{"eth5", "af_xdp native: " + r.Reason, "UDP carrier", r.Mend} {
+		for _, want := range []string{"eth5", "af_xdp native: " + r.Reason, "UDP carrier", r.Remedy} {
 			if !strings.Contains(err.Error(), want) {
 				t.Errorf("%s: got %q, want %q in it", c.what, err, want)
 			}
@@ -235,8 +235,8 @@ func TestUnusableInterfaces(t *testing.T) {
 		f := able("", 1500)
 		c.change(&f.Link)
 		p := f.Choose(Config{})
-		if p.Unusable == nil || !strings.Contains(p.Unusable.Error(), c.want) || len(p.Ways) != 0 {
-			t.Errorf("%s: got %v, %v, want %q", c.what, p.Unusable, p.Ways, c.want)
+		if p.Unusable == nil || !strings.Contains(p.Unusable.Error(), c.want) || len(p.Methods) != 0 {
+			t.Errorf("%s: got %v, %v, want %q", c.what, p.Unusable, p.Methods, c.want)
 		}
 	}
 	if p := with(able("", MinMTU), func(f *Facts) { f.Link.Carrier = false }).Choose(Config{}); p.Unusable != nil {

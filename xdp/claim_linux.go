@@ -19,10 +19,10 @@ import (
 )
 
 const (
-	// claimPatience is how long a newcomer waits for the owner to say who it is, and
+	// claimTimeout is how long a newcomer waits for the owner to say who it is, and
 	// for one that is ending to end.
-	claimPatience = time.Second
-	claimPause    = 10 * time.Millisecond // on average, before it tries again
+	claimTimeout = time.Second
+	claimPause   = 10 * time.Millisecond // on average, before it tries again
 	// claimLine is the longest answer a newcomer reads, in bytes.
 	claimLine = 200
 	// claimProtocol is what a packet socket that is a claim is bound to. As an EtherType it
@@ -60,13 +60,13 @@ type claim struct {
 // was started in its stead finds the claim, and a connection that is refused or ends without
 // a word. That is how one knows such an owner, in whatever process namespace it
 // is, and one that has just looked and takes its own claim back; so the newcomer tries
-// again, for no longer than claimPatience.
+// again, for no longer than claimTimeout.
 func takeClaim(ifname string) (*claim, error) {
 	ifi, err := InterfaceByName(ifname)
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(claimPatience); ; time.Sleep(claimPause/2 + rand.N(claimPause)) {
+	for end := time.Now().Add(claimTimeout); ; time.Sleep(claimPause/2 + rand.N(claimPause)) {
 		fd, inode, err := bindClaim(ifi.Index)
 		switch {
 		case errors.Is(err, unix.ENODEV):
@@ -196,7 +196,7 @@ func (c *claim) answer(line string) {
 			select {
 			case <-c.stop:
 				return
-			case <-time.After(claimPatience / 10):
+			case <-time.After(claimTimeout / 10):
 			}
 		}
 	}
@@ -217,13 +217,13 @@ func (c *claim) release() {
 // without a word. The word of a process of another user than the claim's does not count.
 func askOwner(ifname string, c claimant) (owner string, ending bool) {
 	addr := introductionName(ifname, c.inode)
-	d := net.Dialer{Timeout: claimPatience}
+	d := net.Dialer{Timeout: claimTimeout}
 	conn, err := d.Dial(addr.Net, addr.Name)
 	if err != nil {
 		return "a process that does not answer, uid " + c.uid, errors.Is(err, unix.ECONNREFUSED)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(claimPatience))
+	_ = conn.SetDeadline(time.Now().Add(claimTimeout))
 	said, err := io.ReadAll(io.LimitReader(conn, claimLine)) // what came before an error still counts
 	ending = len(said) == 0 && !errors.Is(err, os.ErrDeadlineExceeded)
 	owner = printable.Text(strings.TrimSpace(string(said)))

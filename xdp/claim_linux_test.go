@@ -321,7 +321,7 @@ func TestClaimFollowsInterface(t *testing.T) {
 // it does not answer any more, and a moment later the claim is free.
 func TestOwnerThatIsEnding(t *testing.T) {
 	d := newBed(t, 1500)
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(testTimeout); ; {
 		soon, err := openBesideTheEnding(t, d)
 		if err == nil {
 			return

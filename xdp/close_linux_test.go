@@ -87,7 +87,7 @@ func TestCloseBesideTheEngine(t *testing.T) {
 	d := newBed(t, 1500)
 	peer, _ := open(t, d.b, nameB, nil)
 	for round := range 60 {
-		bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -97,7 +97,7 @@ func TestCloseBesideTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		arena := newArena(1500)
-		if err := p.Attach(arena, func() { unix.Write(bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }); err != nil {
+		if err := p.Attach(arena, func() { unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }); err != nil {
 			t.Fatal(err)
 		}
 		begun := make(chan struct{})
@@ -114,8 +114,8 @@ func TestCloseBesideTheEngine(t *testing.T) {
 					close(begun)
 				}
 				if sleeps {
-					both := []unix.PollFd{{Fd: int32(p.FD()), Events: unix.POLLIN}, {Fd: int32(bell), Events: unix.POLLIN}}
-					if n, err := unix.Poll(both, int(patience.Milliseconds())); n == 0 {
+					both := []unix.PollFd{{Fd: int32(p.FD()), Events: unix.POLLIN}, {Fd: int32(wake), Events: unix.POLLIN}}
+					if n, err := unix.Poll(both, int(testTimeout.Milliseconds())); n == 0 {
 						t.Errorf("round %d: nothing ended the poll", round)
 					} else if err != nil && err != unix.EINTR || both[0].Revents&unix.POLLNVAL != 0 {
 						t.Errorf("round %d: poll: %v, %#x", round, err, both[0].Revents)
@@ -164,7 +164,7 @@ func TestCloseBesideTheEngine(t *testing.T) {
 		if got, want := arena.Free(), arena.Total(); got != want {
 			t.Fatalf("round %d: %d chunks of %d are free", round, got, want)
 		}
-		unix.Close(bell)
+		unix.Close(wake)
 		for n, in := 1, make([]*netdev.Buffer, 64); n > 0; { // what the peer was sent
 			if n, err = peer.Receive(in); err != nil {
 				t.Fatal(err)

@@ -71,18 +71,18 @@ func eachDriver(t *testing.T, f func(t *testing.T, d driver)) {
 	}
 }
 
-// A seat is a device with its arena and the wake it was attached with.
-type seat struct {
+// A endpoint is a device with its arena and the wake it was attached with.
+type endpoint struct {
 	device
 	arena *netdev.Arena
 	wake  chan struct{} // holds one when wake was called since it was last looked at
 }
 
-// sit opens and attaches an interface with chunks for frames of an MTU; the test
+// attachEndpoint opens and attaches an interface with chunks for frames of an MTU; the test
 // closes it, and wants all chunks back.
-func sit(t *testing.T, ns *netns.NS, name string, open func(string) (device, error), mtu int) *seat {
+func attachEndpoint(t *testing.T, ns *netns.NS, name string, open func(string) (device, error), mtu int) *endpoint {
 	t.Helper()
-	s := &seat{arena: newArena(mtu), wake: make(chan struct{}, 1)}
+	s := &endpoint{arena: newArena(mtu), wake: make(chan struct{}, 1)}
 	var err error
 	ns.Do(func() { s.device, err = open(name) })
 	if err != nil {
@@ -107,9 +107,9 @@ func sit(t *testing.T, ns *netns.NS, name string, open func(string) (device, err
 }
 
 // awaitMTU sleeps until wake is called and the MTU is what is wanted.
-func (s *seat) awaitMTU(t *testing.T, want int) {
+func (s *endpoint) awaitMTU(t *testing.T, want int) {
 	t.Helper()
-	for end := time.After(patience); s.MTU() != want; {
+	for end := time.After(testTimeout); s.MTU() != want; {
 		select {
 		case <-s.wake:
 		case <-end:
@@ -119,9 +119,9 @@ func (s *seat) awaitMTU(t *testing.T, want int) {
 }
 
 // sleep returns when something wakes the owner: the descriptor or a call of wake.
-func (s *seat) sleep(t *testing.T) {
+func (s *endpoint) sleep(t *testing.T) {
 	t.Helper()
-	for end := time.Now().Add(patience); time.Now().Before(end); {
+	for end := time.Now().Add(testTimeout); time.Now().Before(end); {
 		select {
 		case <-s.wake:
 			return

@@ -121,7 +121,7 @@ func TestFrameThatIsAlwaysRefused(t *testing.T) {
 	long, short := raw(b.Addr(), a.Addr(), 2500, 1), raw(b.Addr(), a.Addr(), 64, 2)
 	bufs := buffers(t, long, long, short)
 	var lost []error
-	for end := time.Now().Add(patience); len(bufs) > 0; runtime.Gosched() {
+	for end := time.Now().Add(testTimeout); len(bufs) > 0; runtime.Gosched() {
 		n, err := a.Transmit(bufs)
 		if err != nil {
 			lost = append(lost, err)

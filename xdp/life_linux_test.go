@@ -16,11 +16,11 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-// A life is traffic between two seats that goes on while their interfaces change.
+// A life is traffic between two endpoints that goes on while their interfaces change.
 type life struct {
 	*testing.T
 	bed            *bed
-	a, b           *seat
+	a, b           *endpoint
 	sent, received int
 }
 
@@ -41,7 +41,7 @@ func (l *life) turn() {
 	} else if f != nil {
 		f.Release()
 	}
-	for _, s := range []*seat{l.a, l.b} {
+	for _, s := range []*endpoint{l.a, l.b} {
 		var bufs [16]*netdev.Buffer
 		n, err := s.Receive(bufs[:])
 		if err != nil && !errors.As(err, new(*xdp.InterfaceError)) {
@@ -59,7 +59,7 @@ func (l *life) until(what string, a, b int, do func()) {
 	l.Helper()
 	done := make(chan struct{})
 	go func() { defer close(done); do() }()
-	for end := time.Now().Add(patience); ; l.turn() {
+	for end := time.Now().Add(testTimeout); ; l.turn() {
 		select {
 		case <-done:
 			if l.a.MTU() == a && l.b.MTU() == b {
@@ -76,7 +76,7 @@ func (l *life) until(what string, a, b int, do func()) {
 // works wants frames of the full length to arrive.
 func (l *life) works(what string) {
 	l.Helper()
-	for end, begin := time.Now().Add(patience), l.received; l.received < begin+10; l.turn() {
+	for end, begin := time.Now().Add(testTimeout), l.received; l.received < begin+10; l.turn() {
 		if time.Now().After(end) {
 			l.Fatalf("%s: no frames arrive", what)
 		}
@@ -97,7 +97,7 @@ func TestInterfaceChangesUnderTraffic(t *testing.T) {
 		d := newBed(t, 1500)
 		goroutines, fds := runtime.NumGoroutine(), sockets(t)
 		l := &life{T: t, bed: d}
-		l.a, l.b = sit(t, d.a, nameA, drv.open, largest), sit(t, d.b, nameB, drv.open, largest)
+		l.a, l.b = attachEndpoint(t, d.a, nameA, drv.open, largest), attachEndpoint(t, d.b, nameB, drv.open, largest)
 		takes := l.a.arena.Largest() - frame.EthernetLen
 		l.works("at first")
 		for _, c := range []struct {
@@ -127,7 +127,7 @@ func TestInterfaceChangesUnderTraffic(t *testing.T) {
 			t.Error("wake was never called")
 		}
 		l.until("removed", 0, 0, func() { d.a.Run("ip", "link", "del", "dev", nameA) })
-		for _, s := range []*seat{l.a, l.b} { // with one end of a veth goes the other
+		for _, s := range []*endpoint{l.a, l.b} { // with one end of a veth goes the other
 			for _, err := s.Receive(make([]*netdev.Buffer, 1)); !errors.Is(err, xdp.ErrRemoved); _, err = s.Receive(nil) {
 				if err != nil && !errors.Is(err, xdp.ErrDown) {
 					t.Fatalf("%s: got %v, want %v", s.Name(), err, xdp.ErrRemoved)
@@ -154,7 +154,7 @@ func TestInterfaceChangesUnderTraffic(t *testing.T) {
 func TestFrameBuiltBeforeTheMTUFell(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)
-		s := sit(t, d.a, nameA, drv.open, 1500)
+		s := attachEndpoint(t, d.a, nameA, drv.open, 1500)
 		d.a.Run("ip", "link", "set", "dev", nameA, "mtu", "1000")
 		s.awaitMTU(t, 1000)
 		f := s.arena.Get(1514, netdev.Control)

@@ -109,7 +109,7 @@ func TestRemoved(t *testing.T) {
 func TestRemovedAfterItWasDown(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)
-		s := sit(t, d.a, nameA, drv.open, 1500)
+		s := attachEndpoint(t, d.a, nameA, drv.open, 1500)
 		d.a.Run("ip", "link", "set", "dev", nameA, "down")
 		s.awaitMTU(t, 0)
 		if _, err := s.Receive(nil); err != nil && !errors.Is(err, xdp.ErrDown) {

@@ -19,7 +19,7 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-const watchPatience = 10 * time.Second
+const watchTimeout = 10 * time.Second
 
 // A watched is a veth whose end "one" is watched.
 type watched struct {
@@ -79,7 +79,7 @@ func (w *watched) want(after string, want linkState) {
 		if got != want {
 			w.Fatalf("after %s: got %+v, want %+v", after, got, want)
 		}
-	case <-time.After(watchPatience):
+	case <-time.After(watchTimeout):
 		w.Fatalf("after %s: nothing was told, want %+v", after, want)
 	}
 }
@@ -192,7 +192,7 @@ func TestWatchAsksForNewsThatWereLost(t *testing.T) {
 	const changes = 100
 	w.toggle(changes, 1234)
 	close(hold)
-	for n, end := 1, time.After(watchPatience); ; n++ {
+	for n, end := 1, time.After(watchTimeout); ; n++ {
 		select {
 		case s := <-w.told:
 			if s.mtu != 1234 {
@@ -292,7 +292,7 @@ func netlinks(t *testing.T) (n int) {
 // said it is done needs a moment to vanish.
 func waitGoroutines(t *testing.T, want int) {
 	t.Helper()
-	for end := time.Now().Add(watchPatience); runtime.NumGoroutine() > want; runtime.Gosched() {
+	for end := time.Now().Add(watchTimeout); runtime.NumGoroutine() > want; runtime.Gosched() {
 		if time.Now().After(end) {
 			t.Fatalf("got %d goroutines, want %d", runtime.NumGoroutine(), want)
 		}

@@ -107,7 +107,7 @@ func TestWhatADeviceCannotFollow(t *testing.T) {
 	for _, driver := range []xdp.Driver{xdp.AFPacket, xdp.AFXDP} {
 		t.Run(driver.String(), func(t *testing.T) {
 			d := newBed(t, 1500)
-			bell := make(chan struct{}, 64)
+			wake := make(chan struct{}, 64)
 			var dev xdp.Bearer
 			var err error
 			d.a.Do(func() {
@@ -117,18 +117,18 @@ func TestWhatADeviceCannotFollow(t *testing.T) {
 				t.Fatal(err)
 			}
 			t.Cleanup(func() { dev.Close() })
-			if err := dev.Attach(newArena(1500), func() { bell <- struct{}{} }); err != nil {
+			if err := dev.Attach(newArena(1500), func() { wake <- struct{}{} }); err != nil {
 				t.Fatal(err)
 			}
 			said := func(want error, mtu int) {
 				t.Helper()
-				for end := time.After(patience); ; {
+				for end := time.After(testTimeout); ; {
 					_, err := dev.Receive(make([]*netdev.Buffer, 4))
 					if errors.Is(err, want) && dev.MTU() == mtu {
 						return
 					}
 					select {
-					case <-bell:
+					case <-wake:
 					case <-end:
 						t.Fatalf("got %v and an MTU of %d, want %v and %d", err, dev.MTU(), want, mtu)
 					}

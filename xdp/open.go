@@ -18,8 +18,8 @@ type Device interface {
 // of the interface, and *ChoiceError when all have refused.
 type Bearer interface {
 	Device
-	// Way is the driver that was chosen, and its mode.
-	Way() Way
+	// Method is the driver that was chosen, and its mode.
+	Method() Method
 	// Driver is the chosen driver itself, a *Packet or an *XSK. It stays the same
 	// from Attach on.
 	Driver() Device

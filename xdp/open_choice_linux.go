@@ -11,11 +11,11 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// programPatience is how long Open waits for another XDP program to go, in the
+// programTimeout is how long Open waits for another XDP program to go, in the
 // steps of programPause: one of a process that has just ended is still there.
 const (
-	programPatience = time.Second
-	programPause    = 20 * time.Millisecond
+	programTimeout = time.Second
+	programPause   = 20 * time.Millisecond
 )
 
 // Open makes the interface this node's, and opens it with the driver that serves
@@ -41,7 +41,7 @@ func Open(ifname string, cfg *Config) (Bearer, error) {
 	if err != nil {
 		home = -1 // without /proc a second driver is opened where Attach is called
 	}
-	open := func(w Way) (d Device, err error) {
+	open := func(w Method) (d Device, err error) {
 		err = inNamespace(home, func() error {
 			d, err = c.open(ifname, w)
 			return err
@@ -52,7 +52,7 @@ func Open(ifname string, cfg *Config) (Bearer, error) {
 }
 
 // open opens one way.
-func (c Config) open(ifname string, w Way) (Device, error) {
+func (c Config) open(ifname string, w Method) (Device, error) {
 	if w.Driver == AFPacket {
 		return device(OpenPacket(ifname, c.Packet))
 	}
@@ -81,7 +81,7 @@ func plan(ifname string, c Config) (Plan, error) {
 	}
 	f := Facts{probeHost(), l} // OpenPacket will show what probeHost has not tried
 	p := f.Choose(c)
-	for end := time.Now().Add(programPatience); p.awaitsProgram(f.Link) && time.Now().Before(end); p = f.Choose(c) {
+	for end := time.Now().Add(programTimeout); p.awaitsProgram(f.Link) && time.Now().Before(end); p = f.Choose(c) {
 		time.Sleep(programPause)
 		l, _, err := askLink(f.Link.Index)
 		if err != nil {

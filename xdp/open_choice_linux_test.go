@@ -60,7 +60,7 @@ func TestOpenChooses(t *testing.T) {
 			t.Errorf("MTU %d, %+v: %v", c.mtu, c.cfg, err)
 			continue
 		}
-		if got := b.Way().String(); got != c.want || b.Name() != nameA || b.Reason() == "" {
+		if got := b.Method().String(); got != c.want || b.Name() != nameA || b.Reason() == "" {
 			t.Errorf("MTU %d, %+v: got %s, want %s", c.mtu, c.cfg, got, c.want)
 		}
 		kind := fmt.Sprintf("%T", b.Driver())
@@ -73,7 +73,7 @@ func TestOpenChooses(t *testing.T) {
 			t.Errorf("MTU %d: Attach: %v", c.mtu, err)
 			continue
 		}
-		if n, err := b.Transmit(buffers(t, raw(p.Addr(), b.Addr(), 64, 1))); n != 1 && b.Way().Driver == xdp.AFPacket || err != nil {
+		if n, err := b.Transmit(buffers(t, raw(p.Addr(), b.Addr(), 64, 1))); n != 1 && b.Method().Driver == xdp.AFPacket || err != nil {
 			t.Errorf("MTU %d: Transmit: got %d, %v", c.mtu, n, err)
 		}
 		b.Close()
@@ -155,7 +155,7 @@ func TestOpenBesideAnotherProgram(t *testing.T) {
 		t.Fatal(err)
 	}
 	why := b.Why()
-	if b.Way().Driver != xdp.AFPacket || len(why) != 2 || !errors.Is(why[0], xdp.ErrProgram) || !strings.Contains(b.String(), "another XDP program is attached (generic, id ") {
+	if b.Method().Driver != xdp.AFPacket || len(why) != 2 || !errors.Is(why[0], xdp.ErrProgram) || !strings.Contains(b.String(), "another XDP program is attached (generic, id ") {
 		t.Errorf("got %v, %v", b, why)
 	}
 	b.Close()
@@ -169,7 +169,7 @@ func TestOpenBesideAnotherProgram(t *testing.T) {
 	time.AfterFunc(100*time.Millisecond, func() { l.Close(); close(done) })
 	b, err = choose(t, d.a, nameA, nil)
 	<-done
-	if err != nil || b.Way().String() != "af_xdp generic" {
+	if err != nil || b.Method().String() != "af_xdp generic" {
 		t.Errorf("after the program has gone: got %v, %v", b, err)
 	}
 }
@@ -189,7 +189,7 @@ func TestAttachFallsBackInItsNamespace(t *testing.T) {
 		t.Fatal(err)
 	}
 	unix.Close(thief)
-	if b.Way().Driver != xdp.AFPacket || !strings.Contains(b.String(), "not af_xdp generic: ") {
+	if b.Method().Driver != xdp.AFPacket || !strings.Contains(b.String(), "not af_xdp generic: ") {
 		t.Fatalf("got %v, want AF_PACKET instead of AF_XDP", b)
 	}
 	p, _ := open(t, d.b, nameB, nil)
@@ -255,15 +255,15 @@ func openWithLittleMemory(name string) {
 		return
 	}
 	why := b.Why()
-	fmt.Printf("told: %v of %d; too little memory may be locked: %v\n", b.Way(), len(why), errors.Is(why[0], xdp.ErrMemory))
+	fmt.Printf("told: %v of %d; too little memory may be locked: %v\n", b.Method(), len(why), errors.Is(why[0], xdp.ErrMemory))
 	b.Close()
 	if b, err = xdp.Open(name, &xdp.Config{Memory: 4096}); err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println("opened:", b.Way())
+	fmt.Println("opened:", b.Method())
 	err = b.Attach(netdev.NewArena(netdev.ArenaConfig{Small: 512}), nil)
-	fmt.Println("attached:", b.Way(), err)
+	fmt.Println("attached:", b.Method(), err)
 	fmt.Println(b)
 	b.Close()
 }

@@ -26,8 +26,8 @@ import (
 // an MTU that is changed afterwards does not change it.
 type choice struct {
 	plan Plan
-	open func(Way) (Device, error) // in the network namespace of Open
-	free func()                    // what open needs; called once
+	open func(Method) (Device, error) // in the network namespace of Open
+	free func()                       // what open needs; called once
 
 	mu       sync.Mutex // guards what follows, and that one side opens or closes
 	refused  []Refusal
@@ -42,7 +42,7 @@ type choice struct {
 // An opened is a driver and the way it is.
 type opened struct {
 	Device
-	way Way
+	way Method
 }
 
 // A peeker is a driver that can tell without a system call whether there is
@@ -59,7 +59,7 @@ func (b peekingChoice) Ready() bool {
 }
 
 // newChoice opens the first way of a plan that lets itself be opened.
-func newChoice(p Plan, open func(Way) (Device, error), free func()) (Bearer, error) {
+func newChoice(p Plan, open func(Method) (Device, error), free func()) (Bearer, error) {
 	b := &choice{plan: p, open: open, free: sync.OnceFunc(free), refused: p.Refused}
 	if err := b.nextLocked(); err != nil {
 		b.free()
@@ -74,9 +74,9 @@ func newChoice(p Plan, open func(Way) (Device, error), free func()) (Bearer, err
 // nextLocked opens the next way of the plan. An error that concerns the interface
 // and not the way ends the search.
 func (b *choice) nextLocked() error {
-	for len(b.plan.Ways) > 0 {
-		w := b.plan.Ways[0]
-		b.plan.Ways = b.plan.Ways[1:]
+	for len(b.plan.Methods) > 0 {
+		w := b.plan.Methods[0]
+		b.plan.Methods = b.plan.Methods[1:]
 		d, err := b.open(w)
 		if err == nil {
 			b.current.Store(&opened{d, w})
@@ -92,7 +92,7 @@ func (b *choice) nextLocked() error {
 
 // ofInterface reports whether an error of one way is what any other would say.
 // Who owns a queue of AF_XDP may leave AF_PACKET to us.
-func ofInterface(w Way, err error) bool {
+func ofInterface(w Method, err error) bool {
 	var i *InterfaceError
 	var k *KernelError
 	var o *OwnedError
@@ -100,9 +100,9 @@ func ofInterface(w Way, err error) bool {
 }
 
 // refuseLocked keeps why a driver could not be had.
-func (b *choice) refuseLocked(w Way, err error) {
+func (b *choice) refuseLocked(w Method, err error) {
 	reason := strings.TrimPrefix(err.Error(), "xdp: interface "+b.plan.Interface+": ")
-	b.refused = append(slices.Clip(b.refused), Refusal{Way: w, Reason: reason, Err: err})
+	b.refused = append(slices.Clip(b.refused), Refusal{Method: w, Reason: reason, Err: err})
 }
 
 // Attach attaches the driver, or the next, see Bearer.
@@ -151,7 +151,7 @@ func (b *choice) String() string {
 	s := b.current.Load().String()
 	for _, r := range b.Why() {
 		if !errors.Is(r.Err, ErrNotAsked) {
-			s += fmt.Sprintf("; not %v: %s", r.Way, r.Reason)
+			s += fmt.Sprintf("; not %v: %s", r.Method, r.Reason)
 		}
 	}
 	return s
@@ -159,7 +159,7 @@ func (b *choice) String() string {
 
 // The rest of Bearer.
 
-func (b *choice) Way() Way       { return b.current.Load().way }
+func (b *choice) Method() Method { return b.current.Load().way }
 func (b *choice) Driver() Device { return b.current.Load().Device }
 func (b *choice) Reason() string { return b.plan.Reason }
 

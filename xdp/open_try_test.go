@@ -16,7 +16,7 @@ import (
 // A dummy is a driver that opens, and attaches or not.
 type dummy struct {
 	Device
-	way      Way
+	way      Method
 	refuses  error // what Attach says
 	attached int
 	closed   int
@@ -37,13 +37,13 @@ func (peekingDummy) Ready() bool { return false }
 
 // A shop opens dummies and keeps account.
 type shop struct {
-	opens    map[Way]error // what opening says; nil is a dummy
-	attaches map[Way]error // what attaching says
+	opens    map[Method]error // what opening says; nil is a dummy
+	attaches map[Method]error // what attaching says
 	made     []*dummy
 	freed    int
 }
 
-func (s *shop) open(w Way) (Device, error) {
+func (s *shop) open(w Method) (Device, error) {
 	if err := s.opens[w]; err != nil {
 		return nil, err
 	}
@@ -57,7 +57,7 @@ func (s *shop) open(w Way) (Device, error) {
 
 // get lets newChoice try all three ways.
 func (s *shop) get() (Bearer, error) {
-	p := Plan{Interface: "eth5", Reason: "because", Ways: []Way{native, generic, packet}}
+	p := Plan{Interface: "eth5", Reason: "because", Methods: []Method{native, generic, packet}}
 	return newChoice(p, s.open, func() { s.freed++ })
 }
 
@@ -70,22 +70,22 @@ var (
 func TestOpenTriesInOrder(t *testing.T) {
 	for _, c := range []struct {
 		what  string
-		opens map[Way]error
+		opens map[Method]error
 		want  string // the way, or the error
 		why   string
 	}{
 		{"the first", nil, "af_xdp native", ""},
-		{"the second", map[Way]error{native: errNo}, "af_xdp generic", "af_xdp native: no"},
+		{"the second", map[Method]error{native: errNo}, "af_xdp generic", "af_xdp native: no"},
 		{
 			"the third, the queue being somebody's",
-			map[Way]error{native: errNo, generic: errQueue},
+			map[Method]error{native: errNo, generic: errQueue},
 			"af_packet",
 			"af_xdp native: no; af_xdp generic: " + errQueue.Error(),
 		},
-		{"none", map[Way]error{native: errNo, generic: errNo, packet: errNo}, "no driver can be had: af_xdp native: no; af_xdp generic: no; af_packet: no; ", ""},
-		{"none, by another node", map[Way]error{native: errQueue, generic: errQueue, packet: errQueue}, "belongs to another node", ""},
-		{"the interface", map[Way]error{native: errDown}, "is down", ""},
-		{"the kernel", map[Way]error{native: &KernelError{"eth5"}}, "tipc module", ""},
+		{"none", map[Method]error{native: errNo, generic: errNo, packet: errNo}, "no driver can be had: af_xdp native: no; af_xdp generic: no; af_packet: no; ", ""},
+		{"none, by another node", map[Method]error{native: errQueue, generic: errQueue, packet: errQueue}, "belongs to another node", ""},
+		{"the interface", map[Method]error{native: errDown}, "is down", ""},
+		{"the kernel", map[Method]error{native: &KernelError{"eth5"}}, "tipc module", ""},
 	} {
 		s := &shop{opens: c.opens}
 		b, err := s.get()
@@ -99,7 +99,7 @@ func TestOpenTriesInOrder(t *testing.T) {
 		for _, r := range b.Why() {
 			why = append(why, r.Error())
 		}
-		if got := b.Way().String(); got != c.want || strings.Join(why, "; ") != c.why || b.Reason() != "because" {
+		if got := b.Method().String(); got != c.want || strings.Join(why, "; ") != c.why || b.Reason() != "because" {
 			t.Errorf("%s: got %s, %q, want %s, %q", c.what, got, why, c.want, c.why)
 		}
 		b.Close()
@@ -110,18 +110,18 @@ func TestOpenTriesInOrder(t *testing.T) {
 }
 
 func TestAttachGoesOnToTheNext(t *testing.T) {
-	s := &shop{opens: map[Way]error{generic: errNo}, attaches: map[Way]error{native: errQueue}}
+	s := &shop{opens: map[Method]error{generic: errNo}, attaches: map[Method]error{native: errQueue}}
 	b, err := s.get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if b.Way() != native || s.freed != 0 {
-		t.Fatalf("opened %v, freed %d times, want %v, not yet", b.Way(), s.freed, native)
+	if b.Method() != native || s.freed != 0 {
+		t.Fatalf("opened %v, freed %d times, want %v, not yet", b.Method(), s.freed, native)
 	}
 	for range 2 {
 		err := b.Attach(nil, nil)
-		if b.Way() != packet || s.freed != 1 || b.Driver() != Device(s.made[1]) {
-			t.Errorf("attached %v, freed %d times, want %v, once", b.Way(), s.freed, packet)
+		if b.Method() != packet || s.freed != 1 || b.Driver() != Device(s.made[1]) {
+			t.Errorf("attached %v, freed %d times, want %v, once", b.Method(), s.freed, packet)
 		}
 		if s.made[0].closed != 1 || s.made[1].closed != 0 || s.made[1].attached != 1 {
 			t.Errorf("the first closed %d times, want once; the last %d, attached %d, want never, once", s.made[0].closed, s.made[1].closed, s.made[1].attached)
@@ -147,7 +147,7 @@ func TestAttachGoesOnToTheNext(t *testing.T) {
 }
 
 func TestAttachRefusedByAll(t *testing.T) {
-	s := &shop{attaches: map[Way]error{native: errNo, generic: errQueue, packet: ErrArena}}
+	s := &shop{attaches: map[Method]error{native: errNo, generic: errQueue, packet: ErrArena}}
 	b, err := s.get()
 	if err != nil {
 		t.Fatal(err)
@@ -172,13 +172,13 @@ func TestAttachRefusedByAll(t *testing.T) {
 
 // What the interface refuses leaves the choice open.
 func TestAttachRefusedByTheInterface(t *testing.T) {
-	s := &shop{attaches: map[Way]error{native: errDown}}
+	s := &shop{attaches: map[Method]error{native: errDown}}
 	b, err := s.get()
 	if err != nil {
 		t.Fatal(err)
 	}
-	if err := b.Attach(nil, nil); !errors.Is(err, ErrDown) || b.Way() != native || s.made[0].closed != 0 {
-		t.Errorf("got %v, %v, want %v, %v", err, b.Way(), ErrDown, native)
+	if err := b.Attach(nil, nil); !errors.Is(err, ErrDown) || b.Method() != native || s.made[0].closed != 0 {
+		t.Errorf("got %v, %v, want %v, %v", err, b.Method(), ErrDown, native)
 	}
 	s.made[0].refuses = nil
 	if err := b.Attach(nil, nil); err != nil {
@@ -195,7 +195,7 @@ func TestPeeking(t *testing.T) {
 	if p, ok := b.(peeker); !ok || p.Ready() {
 		t.Error("the driver's Ready is not asked")
 	}
-	s = &shop{opens: map[Way]error{native: errNo, generic: errNo}}
+	s = &shop{opens: map[Method]error{native: errNo, generic: errNo}}
 	if b, err = s.get(); err != nil {
 		t.Fatal(err)
 	}

@@ -15,9 +15,9 @@ import (
 //
 // Someone may be about to poll the number FD returned, or be polling it already,
 // and a number that is closed is the process's next file, socket or pipe. So the
-// number stays ours: it is made, in one step, to mean a tombstone, an event that
+// number stays ours: it is made, in one step, to mean a dead descriptor, an event that
 // polls readable for ever. Whoever then polls comes to Receive or Transmit and
-// is told net.ErrClosed; that call closes the tombstone, or else the garbage
+// is told net.ErrClosed; that call closes the dead descriptor, or else the garbage
 // collector does, with the Packet. A poll that was asleep still sleeps on the
 // old socket, so Close calls the wake of Attach.
 func (p *Packet) Close() error {
@@ -32,7 +32,7 @@ func (p *Packet) Close() error {
 	if p.arena == nil {
 		closeSocket(&p.rx) // nobody polls before Attach
 	} else {
-		p.entombLocked()
+		p.replaceWithDeadFD()
 	}
 	closeSocket(&p.tx)
 	p.dropSpareLocked()
@@ -56,29 +56,29 @@ func (p *Packet) dropSpareLocked() {
 	}
 }
 
-// entombLocked lets the receive socket's number mean a tombstone.
-func (p *Packet) entombLocked() {
-	stone, err := unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+// replaceWithDeadFD lets the receive socket's number mean a dead descriptor.
+func (p *Packet) replaceWithDeadFD() {
+	deadFD, err := unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
 		// No descriptor to be had. The send socket's file keeps the number taken
 		// as well; it does not poll readable, but wake is called.
-		stone, p.tx = p.tx, -1
+		deadFD, p.tx = p.tx, -1
 	}
 	for {
-		err = unix.Dup3(stone, p.rx, unix.O_CLOEXEC)
+		err = unix.Dup3(deadFD, p.rx, unix.O_CLOEXEC)
 		if err != unix.EINTR && err != unix.EBUSY {
 			break
 		}
 	}
-	unix.Close(stone)
-	p.tomb = runtime.AddCleanup(p, func(fd int) { unix.Close(fd) }, p.rx)
+	unix.Close(deadFD)
+	p.deadCleanup = runtime.AddCleanup(p, func(fd int) { unix.Close(fd) }, p.rx)
 }
 
 // closedLocked is what the engine's side is told after Close. Once it knows, it
 // polls no more.
 func (p *Packet) closedLocked() error {
 	if p.rx >= 0 {
-		p.tomb.Stop()
+		p.deadCleanup.Stop()
 		closeSocket(&p.rx)
 	}
 	return net.ErrClosed

@@ -36,22 +36,22 @@ type Packet struct {
 
 	// mu guards what follows. It is free but for Close, and no call under it
 	// waits, so the datapath takes it once a batch (10 ns).
-	mu       sync.Mutex
-	rx, tx   int // sockets, or -1; rx may be a tombstone, see Close
-	closed   bool
-	removed  bool  // the interface is gone for good
-	pending  error // what Receive says next, having had frames to give first
-	arena    *netdev.Arena
-	wake     func()
-	linkMTU  int // the interface's in bytes, 0 while down, without carrier or a port
-	fate     fate
-	long     bool           // frames that need a large chunk are to be expected
-	spare    *netdev.Buffer // taken from the arena, not yet filled
-	burst    burst
-	refusals refusals // of frames, by the interface
-	lostIn   uint64
-	lostOut  uint64
-	tomb     runtime.Cleanup // closes the tombstone if nobody comes by
+	mu          sync.Mutex
+	rx, tx      int // sockets, or -1; rx may be a dead descriptor, see Close
+	closed      bool
+	removed     bool  // the interface is gone for good
+	pending     error // what Receive says next, having had frames to give first
+	arena       *netdev.Arena
+	wake        func()
+	linkMTU     int // the interface's in bytes, 0 while down, without carrier or a port
+	fate        fate
+	long        bool           // frames that need a large chunk are to be expected
+	spare       *netdev.Buffer // taken from the arena, not yet filled
+	burst       burst
+	refusals    refusals // of frames, by the interface
+	lostIn      uint64
+	lostOut     uint64
+	deadCleanup runtime.Cleanup // closes the dead descriptor if nobody comes by
 }
 
 // Name is the interface's name at the time it was opened.

@@ -174,7 +174,7 @@ func TestShortFramesTakeSmallChunks(t *testing.T) {
 	transmit(t, a, sent...)
 	// Nothing is released meanwhile: two long frames and the spare are all large chunks.
 	var got []*netdev.Buffer
-	for end := time.Now().Add(patience); len(got) < len(sent); {
+	for end := time.Now().Add(testTimeout); len(got) < len(sent); {
 		if time.Now().After(end) {
 			t.Fatalf("got %d frames, want %d: the others find no chunk", len(got), len(sent))
 		}

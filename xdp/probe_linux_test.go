@@ -174,7 +174,7 @@ func TestProbeWithFewRights(t *testing.T) {
 			t.Errorf("%s: got %+v, %+v", c.what, f.Host.PacketSocket, f.Host.XDPProgram)
 		}
 		p := f.Choose(xdp.Config{})
-		if got := fmt.Sprint(p.Ways); got != c.want {
+		if got := fmt.Sprint(p.Methods); got != c.want {
 			t.Errorf("%s: got %s, want %s", c.what, got, c.want)
 		}
 		for _, r := range p.Refused {

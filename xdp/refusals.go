@@ -7,14 +7,14 @@ import "time"
 // How long a frame that the interface refuses is offered again, before it is held to be
 // one that the interface never takes. Both must be over.
 const (
-	refusalPatience = 50 * time.Millisecond
-	refusalTries    = 10
+	refusalTimeout = 50 * time.Millisecond
+	refusalTries   = 10
 )
 
 // A refusals tells a full queue from a frame that the interface never takes. The kernel
 // answers ENOBUFS to both: it says no more than that the driver threw the frame away.
 //
-//	refused --(refused for refusalPatience, refusalTries times)--> dropped
+//	refused --(refused for refusalTimeout, refusalTries times)--> dropped
 //	refused --(as long as one that was dropped, or longer)-------> dropped at once
 //	refused --(a frame is taken)---------------------------------> taken
 //
@@ -34,7 +34,7 @@ func (r *refusals) refused(now time.Time, size int) (drop bool) {
 	}
 	r.tries++
 	long := r.size > 0 && size >= r.size
-	if !long && (r.tries < refusalTries || now.Sub(r.since) < refusalPatience) {
+	if !long && (r.tries < refusalTries || now.Sub(r.since) < refusalTimeout) {
 		return false
 	}
 	if r.size == 0 || size < r.size {

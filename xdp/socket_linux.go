@@ -27,7 +27,7 @@ type socket struct {
 	registered bool  // memory, with this socket itself
 	umem       *umem // whom it shares with, once bound
 
-	stock, lodged int // chunks that the kernel may have to receive into, and has
+	stock, inFill int // chunks that the kernel may have to receive into, and has
 
 	sending int // descriptors sent and not yet completed
 

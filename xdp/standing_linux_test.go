@@ -40,7 +40,7 @@ func TestStandingAndNews(t *testing.T) {
 		d.a.Run("ip", command...)
 		select {
 		case <-told:
-		case <-time.After(patience):
+		case <-time.After(testTimeout):
 			t.Fatalf("%s was not announced", what)
 		}
 		if l := find(); !changed(l) {

@@ -54,7 +54,7 @@ func (x *XSK) Attach(arena *netdev.Arena, wake func()) error {
 // connectLocked binds all sockets and puts them into the map.
 func (x *XSK) connectLocked() error {
 	var err error
-	if x.stone, err = unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+	if x.deadFD, err = unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return os.NewSyscallError("eventfd2", err)
 	}
 	x.shareOutLocked()
@@ -68,7 +68,7 @@ func (x *XSK) connectLocked() error {
 			return x.info.bindRefusal(s.queue, x.pieces, err)
 		}
 		x.refillLocked(i)
-		err := patiently(queuePatience, func() (err error) {
+		err := patiently(queueTimeout, func() (err error) {
 			s.umem, err = bind(s, x.info.index, x.arena, mayZero, x.pieces)
 			return err
 		})

@@ -64,7 +64,7 @@ func offer(tb testing.TB, x *xdp.XSK, frames ...[]byte) {
 			b.Release()
 		}
 	}()
-	end := time.Now().Add(patience)
+	end := time.Now().Add(testTimeout)
 	for left := bufs; len(left) > 0; runtime.Gosched() {
 		n, err := x.Transmit(left)
 		if err != nil || time.Now().After(end) {

@@ -13,9 +13,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// drainPatience is how long Close waits for the wire to let go of what was sent.
+// drainTimeout is how long Close waits for the wire to let go of what was sent.
 // It sends what is in the transmit ring meanwhile.
-const drainPatience = 20 * time.Millisecond
+const drainTimeout = 20 * time.Millisecond
 
 // Close stops the device, takes the program off the interface, ends every hold,
 // and the claim on the interface. It always returns nil, and may be called from
@@ -65,7 +65,7 @@ func (x *XSK) drainLocked() {
 		return
 	}
 	s := x.sockets[0]
-	for end := time.Now().Add(drainPatience); ; runtime.Gosched() {
+	for end := time.Now().Add(drainTimeout); ; runtime.Gosched() {
 		x.completeLocked()
 		if s.sending == 0 || x.removed.Load() || time.Now().After(end) {
 			return
@@ -99,18 +99,18 @@ func (x *XSK) disconnectLocked() *held {
 		}
 		s.spare = nil
 		h.partials = append(h.partials, s.partial)
-		s.partial, s.lodged = partial{}, 0
+		s.partial, s.inFill = partial{}, 0
 		s.unmap()
 	}
 	if x.poll >= 0 && x.closed {
-		x.entombLocked()
+		x.replaceWithDeadFD()
 	} else {
 		if x.epoll {
 			closeSocket(&x.poll)
 		}
 		x.poll = -1
 	}
-	closeSocket(&x.stone)
+	closeSocket(&x.deadFD)
 	for _, s := range x.sockets {
 		closeSocket(&s.fd)
 	}
@@ -136,7 +136,7 @@ func (h *held) takeBack() {
 	certain := int(free.Load()) == len(h.queues)
 	for i := range h.chunks {
 		c := &h.chunks[i]
-		if c.lodged != 0 && (certain || !h.zeroCopy) {
+		if c.inFill != 0 && (certain || !h.zeroCopy) {
 			c.buf.Release()
 		}
 		for ; c.sent > 0 && (certain || !h.zeroCopy); c.sent-- {
@@ -148,11 +148,11 @@ func (h *held) takeBack() {
 	}
 }
 
-// entombLocked lets the number FD returned mean a tombstone, which polls readable
+// replaceWithDeadFD lets the number FD returned mean a dead descriptor, which polls readable
 // for ever. It was made beforehand, so that there is one.
-func (x *XSK) entombLocked() {
+func (x *XSK) replaceWithDeadFD() {
 	for {
-		err := unix.Dup3(x.stone, x.poll, unix.O_CLOEXEC)
+		err := unix.Dup3(x.deadFD, x.poll, unix.O_CLOEXEC)
 		if err != unix.EINTR && err != unix.EBUSY {
 			break
 		}
@@ -162,14 +162,14 @@ func (x *XSK) entombLocked() {
 			s.fd = -1
 		}
 	}
-	x.tomb = runtime.AddCleanup(x, func(fd int) { unix.Close(fd) }, x.poll)
+	x.deadCleanup = runtime.AddCleanup(x, func(fd int) { unix.Close(fd) }, x.poll)
 }
 
 // closedLocked is what the engine's side is told after Close. Once it knows, it
 // polls no more.
 func (x *XSK) closedLocked() error {
 	if x.poll >= 0 {
-		x.tomb.Stop()
+		x.deadCleanup.Stop()
 		closeSocket(&x.poll)
 	}
 	return net.ErrClosed

@@ -41,8 +41,8 @@ func newFakeXSK(arena *netdev.Arena, pieces bool) (*XSK, *fakeKernel) {
 	return x, k
 }
 
-// lodged takes a chunk from the fill ring.
-func (k *fakeKernel) lodged(t *testing.T) uint64 {
+// inFill takes a chunk from the fill ring.
+func (k *fakeKernel) inFill(t *testing.T) uint64 {
 	t.Helper()
 	if k.fill.consumer == k.fill.producer {
 		t.Fatal("the fill ring is empty")
@@ -221,7 +221,7 @@ func TestXSKJoinsPieces(t *testing.T) {
 	x, k := newFakeXSK(arena, true)
 	free := arena.Free()
 	piece := func(fill byte, n int, more bool) descriptor {
-		at := k.lodged(t) + chunkFront
+		at := k.inFill(t) + chunkFront
 		for i := range arena.Memory()[at:][:n] {
 			arena.Memory()[int(at)+i] = fill
 		}
@@ -287,14 +287,14 @@ func TestXSKFrameBeyondItsChunk(t *testing.T) {
 	free := arena.Free()
 	bufs := make([]*netdev.Buffer, 4)
 	for i, d := range []descriptor{
-		{k.lodged(t) + 4000, 97, 0}, {k.lodged(t) + chunkFront, chunkRoom + 1, 0}, {k.lodged(t), 1 << 31, 0}, {k.lodged(t) + 4095, 1<<32 - 1, 0},
+		{k.inFill(t) + 4000, 97, 0}, {k.inFill(t) + chunkFront, chunkRoom + 1, 0}, {k.inFill(t), 1 << 31, 0}, {k.inFill(t) + 4095, 1<<32 - 1, 0},
 	} {
 		k.arrive(d)
 		if n, err := x.Receive(bufs); n != 0 || err != nil || x.counts.corrupt != uint64(i+1) || arena.Free() != free {
 			t.Errorf("%+v: got %d, %v, %d corrupt, %d chunks free, want 0, nil, %d, %d", d, n, err, x.counts.corrupt, arena.Free(), i+1, free)
 		}
 	}
-	k.arrive(descriptor{k.lodged(t) + chunkFront, 1514, 0})
+	k.arrive(descriptor{k.inFill(t) + chunkFront, 1514, 0})
 	n, err := x.Receive(bufs)
 	if n != 1 || err != nil || bufs[0].Len() != 1514 {
 		t.Errorf("a frame in its chunk: got %d, %v, want it", n, err)
@@ -328,9 +328,9 @@ func TestXSKEntriesThatLie(t *testing.T) {
 			if k.rx.producer-k.rx.consumer < 64 {
 				k.arrive(descriptor{strange(), chance.Uint32() >> chance.IntN(32), chance.Uint32() >> chance.IntN(32)})
 			}
-		case 1: // what was lodged, but perhaps too long, or in the wrong place
+		case 1: // what was in the fill ring, but perhaps too long, or in the wrong place
 			if k.fill.consumer != k.fill.producer && k.rx.producer-k.rx.consumer < 64 {
-				k.arrive(descriptor{k.lodged(t) + uint64(chance.IntN(4096)), uint32(chance.IntN(5000)), uint32(chance.IntN(4))})
+				k.arrive(descriptor{k.inFill(t) + uint64(chance.IntN(4096)), uint32(chance.IntN(5000)), uint32(chance.IntN(4))})
 			}
 		case 2:
 			if k.completion.producer-k.completion.consumer < 64 {

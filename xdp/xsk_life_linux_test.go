@@ -53,7 +53,7 @@ func programs(ns *netns.NS, name string) string {
 // vanishes waits until no program is on the interface.
 func vanishes(t *testing.T, ns *netns.NS, name string) {
 	t.Helper()
-	for end := time.Now().Add(patience); programs(ns, name) != ""; {
+	for end := time.Now().Add(testTimeout); programs(ns, name) != ""; {
 		if time.Now().After(end) {
 			t.Fatalf("the program is still there: %s", programs(ns, name))
 		}
@@ -172,7 +172,7 @@ func TestXSKSharedArena(t *testing.T) {
 }
 
 // Three devices leave chunks for data of an arena in which as many are large: only small
-// ones are lodged.
+// ones are in the fill ring.
 func TestXSKDevicesLeaveChunks(t *testing.T) {
 	d := newBed(t, 1500)
 	netns.Veth(t, d.a, d.b, "secondA", "secondB", 1500)
@@ -184,8 +184,8 @@ func TestXSKDevicesLeaveChunks(t *testing.T) {
 			t.Fatalf("%s: %v", name, err)
 		}
 	}
-	if lodged := arena.Total() - arena.Free(); lodged > most {
-		t.Errorf("lodged %d chunks of %d, want at most %d", lodged, small, most)
+	if inFill := arena.Total() - arena.Free(); inFill > most {
+		t.Errorf("lodged %d chunks of %d, want at most %d", inFill, small, most)
 	}
 	b := arena.Get(64, netdev.Control)
 	if b == nil || b.Index() >= small {
@@ -520,13 +520,13 @@ func TestXSKCloseBesideASleeper(t *testing.T) {
 	d := newBed(t, 1500)
 	peer := attachXSK(t, d.b, nameB, nil, newArena(1500))
 	for round := range 20 {
-		bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 		if err != nil {
 			t.Fatal(err)
 		}
 		x := openXSK(t, d.a, nameA, nil)
 		arena := newArena(1500)
-		if err := x.Attach(arena, func() { unix.Write(bell, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }); err != nil {
+		if err := x.Attach(arena, func() { unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0}) }); err != nil {
 			t.Fatal(err)
 		}
 		var engine sync.WaitGroup
@@ -537,8 +537,8 @@ func TestXSKCloseBesideASleeper(t *testing.T) {
 				if turn == 1 {
 					close(asleep)
 				}
-				both := []unix.PollFd{{Fd: int32(x.FD()), Events: unix.POLLIN}, {Fd: int32(bell), Events: unix.POLLIN}}
-				if n, err := unix.Poll(both, int(patience.Milliseconds())); n == 0 || both[0].Revents&unix.POLLNVAL != 0 {
+				both := []unix.PollFd{{Fd: int32(x.FD()), Events: unix.POLLIN}, {Fd: int32(wake), Events: unix.POLLIN}}
+				if n, err := unix.Poll(both, int(testTimeout.Milliseconds())); n == 0 || both[0].Revents&unix.POLLNVAL != 0 {
 					t.Errorf("round %d: poll: %d, %v, %#x", round, n, err, both[0].Revents)
 				}
 				n, err := x.Receive(in)
@@ -564,7 +564,7 @@ func TestXSKCloseBesideASleeper(t *testing.T) {
 			t.Errorf("round %d: Close took %v", round, took)
 		}
 		engine.Wait()
-		unix.Close(bell)
+		unix.Close(wake)
 	}
 }
 
@@ -573,7 +573,7 @@ func TestXSKCloseBesideASleeper(t *testing.T) {
 func TestXSKChunksWaitForTheKernel(t *testing.T) {
 	d := newBed(t, 1500)
 	for round := 0; ; round++ {
-		bell, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
+		wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -582,11 +582,11 @@ func TestXSKChunksWaitForTheKernel(t *testing.T) {
 		if err := x.Attach(arena, nil); err != nil {
 			t.Fatal(err)
 		}
-		both := []unix.PollFd{{Fd: int32(x.FD()), Events: unix.POLLIN}, {Fd: int32(bell), Events: unix.POLLIN}}
+		both := []unix.PollFd{{Fd: int32(x.FD()), Events: unix.POLLIN}, {Fd: int32(wake), Events: unix.POLLIN}}
 		begun, woken, closed := make(chan struct{}), make(chan struct{}), make(chan struct{})
 		go func() {
 			close(begun)
-			unix.Poll(both, int(patience.Milliseconds()))
+			unix.Poll(both, int(testTimeout.Milliseconds()))
 			close(woken)
 		}()
 		<-begun
@@ -613,10 +613,10 @@ func TestXSKChunksWaitForTheKernel(t *testing.T) {
 				}
 			}
 		}
-		unix.Write(bell, []byte{1, 0, 0, 0, 0, 0, 0, 0})
+		unix.Write(wake, []byte{1, 0, 0, 0, 0, 0, 0, 0})
 		<-woken
 		<-closed
-		unix.Close(bell)
+		unix.Close(wake)
 		if got, want := arena.Free(), arena.Total(); got != want {
 			t.Errorf("closed: got %d chunks free, want %d", got, want)
 		}

@@ -18,25 +18,25 @@ import (
 // woken attaches an interface whose wake rings the channel.
 func woken(t *testing.T, d *bed, mode xdp.Mode, mtu int, arena *netdev.Arena) (*xdp.XSK, chan struct{}) {
 	t.Helper()
-	bell := make(chan struct{}, 1)
+	wake := make(chan struct{}, 1)
 	x := openXSK(t, d.a, nameA, &xdp.XSKConfig{Mode: mode})
 	if err := x.Attach(arena, func() {
 		select {
-		case bell <- struct{}{}:
+		case wake <- struct{}{}:
 		default:
 		}
 	}); err != nil {
 		t.Fatal(err)
 	}
-	return x, bell
+	return x, wake
 }
 
-// awaitMTU sleeps on the bell until the MTU is as wanted.
-func awaitMTU(t *testing.T, x *xdp.XSK, bell chan struct{}, want int) {
+// awaitMTU sleeps on the wake-up until the MTU is as wanted.
+func awaitMTU(t *testing.T, x *xdp.XSK, wake chan struct{}, want int) {
 	t.Helper()
-	for end := time.After(patience); x.MTU() != want; {
+	for end := time.After(testTimeout); x.MTU() != want; {
 		select {
-		case <-bell:
+		case <-wake:
 		case <-end:
 			t.Fatalf("MTU: got %d, want %d", x.MTU(), want)
 		}
@@ -68,28 +68,28 @@ func TestXSKDownAndUp(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
 			d := newBed(t, 1500)
-			a, bell := woken(t, d, mode, 1500, newArena(1500))
+			a, wake := woken(t, d, mode, 1500, newArena(1500))
 			b := attachXSK(t, d.b, nameB, &xdp.XSKConfig{Mode: mode}, newArena(1500))
-			awaitMTU(t, a, bell, 1500)
+			awaitMTU(t, a, wake, 1500)
 			d.b.WaitCarrier(nameB, true)
 			flowsXSK(t, a, b)
 			for range 2 {
 				d.a.Run("ip", "link", "set", "dev", nameA, "down")
-				awaitMTU(t, a, bell, 0)
+				awaitMTU(t, a, wake, 0)
 				silentXSK(t, a)
 				wantTransmitXSK(t, a, xdp.ErrDown)
 				wantTransmitXSK(t, a, xdp.ErrDown)
 				d.a.Run("ip", "link", "set", "dev", nameA, "up")
-				awaitMTU(t, a, bell, 1500)
+				awaitMTU(t, a, wake, 1500)
 				d.b.WaitCarrier(nameB, true)
 				untilMTU(t, b, 1500)
 				flowsXSK(t, a, b)
 
 				d.b.Run("ip", "link", "set", "dev", nameB, "down")
-				awaitMTU(t, a, bell, 0)
+				awaitMTU(t, a, wake, 0)
 				wantTransmitXSK(t, a, xdp.ErrNoCarrier)
 				d.b.Run("ip", "link", "set", "dev", nameB, "up")
-				awaitMTU(t, a, bell, 1500)
+				awaitMTU(t, a, wake, 1500)
 				untilMTU(t, b, 1500)
 				flowsXSK(t, a, b)
 			}
@@ -100,10 +100,10 @@ func TestXSKDownAndUp(t *testing.T) {
 	}
 }
 
-// untilMTU waits for the MTU of a device without a bell.
+// untilMTU waits for the MTU of a device without a wake-up.
 func untilMTU(t *testing.T, x *xdp.XSK, want int) {
 	t.Helper()
-	for end := time.Now().Add(patience); x.MTU() != want; {
+	for end := time.Now().Add(testTimeout); x.MTU() != want; {
 		if time.Now().After(end) {
 			t.Fatalf("MTU: got %d, want %d", x.MTU(), want)
 		}
@@ -116,7 +116,7 @@ func TestXSKRemoved(t *testing.T) {
 			t.Run(fmt.Sprint(mode, " ", how), func(t *testing.T) {
 				d := newBed(t, 1500)
 				arena := newArena(1500)
-				a, bell := woken(t, d, mode, 1500, arena)
+				a, wake := woken(t, d, mode, 1500, arena)
 				b := attachXSK(t, d.b, nameB, &xdp.XSKConfig{Mode: mode}, newArena(1500))
 				flowsXSK(t, a, b)
 				offer(t, b, raw(a.Addr(), b.Addr(), 64, 1)) // waits
@@ -125,7 +125,7 @@ func TestXSKRemoved(t *testing.T) {
 				} else {
 					d.a.Run("ip", "link", "set", "dev", nameA, "netns", d.b.Path())
 				}
-				awaitMTU(t, a, bell, 0)
+				awaitMTU(t, a, wake, 0)
 				receiveXSK(t, a, 1) // what had arrived is given first
 				for range 2 {
 					if n, err := a.Receive(make([]*netdev.Buffer, 1)); n != 0 || !errors.Is(err, xdp.ErrRemoved) {

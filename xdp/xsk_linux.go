@@ -48,33 +48,33 @@ type XSK struct {
 
 	// mu guards what follows. It is free but for Close, and no call under it
 	// waits, so the datapath takes it once a batch (10 ns).
-	mu       sync.Mutex
-	sockets  []*socket
-	sockmap  *ebpf.Map // queue to socket
-	program  io.Closer // ours on the interface, or nil
-	zeroCopy bool
-	poll     int  // what FD returns, or -1; may be a tombstone, see Close
-	epoll    bool // poll is an epoll descriptor
-	stone    int  // the tombstone to be, or -1
-	closed   bool
-	failed   error           // what Attach said
-	tomb     runtime.Cleanup // closes the tombstone if nobody comes by
-	arena    *netdev.Arena
-	wake     func()
-	linkMTU  int // the interface's in bytes, 0 while it carries nothing
-	fate     fate
-	pending  error   // what Receive says next
-	limit    int     // the largest MTU that can be served, in bytes
-	chunks   []chunk // what the kernel has of each chunk of the arena, by Buffer.Index
-	turn     int     // the socket that Receive begins with
-	counts   counts
+	mu          sync.Mutex
+	sockets     []*socket
+	sockmap     *ebpf.Map // queue to socket
+	program     io.Closer // ours on the interface, or nil
+	zeroCopy    bool
+	poll        int  // what FD returns, or -1; may be a dead descriptor, see Close
+	epoll       bool // poll is an epoll descriptor
+	deadFD      int  // the dead descriptor to be, or -1
+	closed      bool
+	failed      error           // what Attach said
+	deadCleanup runtime.Cleanup // closes the dead descriptor if nobody comes by
+	arena       *netdev.Arena
+	wake        func()
+	linkMTU     int // the interface's in bytes, 0 while it carries nothing
+	fate        fate
+	pending     error   // what Receive says next
+	limit       int     // the largest MTU that can be served, in bytes
+	chunks      []chunk // what the kernel has of each chunk of the arena, by Buffer.Index
+	turn        int     // the socket that Receive begins with
+	counts      counts
 }
 
 // A chunk is what the kernel has of one chunk of the arena.
 type chunk struct {
 	buf    *netdev.Buffer // the chunk, once the kernel has had it
 	sent   uint16         // descriptors of it that are to be completed, each with a loan
-	lodged uint16         // 1 + index of the socket that may receive into it, 0 none
+	inFill uint16         // 1 + index of the socket that may receive into it, 0 none
 }
 
 // Name is the interface's name at the time it was opened.

@@ -32,7 +32,7 @@ func OpenXSK(ifname string, cfg *XSKConfig) (_ *XSK, err error) {
 	if err := c.check(ifname); err != nil {
 		return nil, err
 	}
-	x := &XSK{config: c, mode: c.Mode, poll: -1, stone: -1}
+	x := &XSK{config: c, mode: c.Mode, poll: -1, deadFD: -1}
 	if x.claim, err = takeClaim(ifname); err != nil {
 		return nil, err
 	}

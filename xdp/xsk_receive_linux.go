@@ -80,12 +80,12 @@ func (x *XSK) receiveLocked(i int, bufs []*netdev.Buffer) (n int) {
 // or makes no sense.
 func (x *XSK) acceptLocked(s *socket, i int, d descriptor) *netdev.Buffer {
 	b := x.arena.At(d.addr)
-	if b == nil || x.chunks[b.Index()].lodged != uint16(i+1) {
+	if b == nil || x.chunks[b.Index()].inFill != uint16(i+1) {
 		x.counts.corrupt++ // not a chunk of ours that it may receive into
 		return nil
 	}
-	x.chunks[b.Index()].lodged = 0
-	s.lodged--
+	x.chunks[b.Index()].inFill = 0
+	s.inFill--
 	at := int(d.addr) - b.Chunk()
 	switch {
 	case !b.Place(at, int(d.length)):
@@ -104,7 +104,7 @@ func (x *XSK) acceptLocked(s *socket, i int, d descriptor) *netdev.Buffer {
 // refillLocked lodges chunks with a socket, as many as it may have.
 func (x *XSK) refillLocked(i int) {
 	s := x.sockets[i]
-	want := s.stock - s.lodged
+	want := s.stock - s.inFill
 	if want <= 0 {
 		return
 	}
@@ -116,11 +116,11 @@ func (x *XSK) refillLocked(i int) {
 			break
 		}
 		c := &x.chunks[b.Index()]
-		c.buf, c.lodged = b, uint16(i+1)
+		c.buf, c.inFill = b, uint16(i+1)
 		s.fill.put(uint64(b.Chunk()))
 	}
 	if put > 0 {
-		s.lodged += put
+		s.inFill += put
 		s.fill.publish()
 	}
 }

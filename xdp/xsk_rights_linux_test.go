@@ -217,7 +217,7 @@ func TestXSKMapOfAnother(t *testing.T) {
 				// Frames to nobody are the kernel's, so go on until all are back.
 				got := 0
 				in := make([]*netdev.Buffer, 8)
-				for end, done := time.Now().Add(patience), false; !done && time.Now().Before(end); {
+				for end, done := time.Now().Add(testTimeout), false; !done && time.Now().Before(end); {
 					offer(t, b, raw(frame.BroadcastMAC, b.Addr(), 64, 1))
 					n, err := b.Receive(in)
 					if err != nil {

@@ -37,7 +37,7 @@ func TestBenchDaemon(t *testing.T) {
 
 func TestBenchDaemonList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "daemon", "--list")
-	if want := len(datapath.DaemonRows()) + len(datapath.Daemon.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "crowd-memory ") {
+	if want := len(datapath.DaemonRows()) + len(datapath.Daemon.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "clients-memory ") {
 		t.Errorf("--list: got %q, status %d, want %d rows", out, status, want)
 	}
 	out, _, status = utipcLab(nil, "bench", "daemon", "-h")

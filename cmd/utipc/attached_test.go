@@ -21,12 +21,12 @@ import (
 // attached is the node n as a program sees it that has attached to its daemon.
 func attached(t *testing.T, n *stack.Node) *stack.Node {
 	t.Helper()
-	far, _ := attachedUntil(t, n)
-	return far
+	attached, _ := attachedUntil(t, n)
+	return attached
 }
 
 // attachedUntil is attached, and end ends the daemon.
-func attachedUntil(t *testing.T, n *stack.Node) (far *stack.Node, end func()) {
+func attachedUntil(t *testing.T, n *stack.Node) (attached *stack.Node, end func()) {
 	t.Helper()
 	s, err := daemon.New(n, daemon.Config{})
 	if err != nil {
@@ -48,12 +48,12 @@ func attachedUntil(t *testing.T, n *stack.Node) (far *stack.Node, end func()) {
 	t.Cleanup(end)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	far, err = stack.AttachConfig{NoReattach: true}.Attach(ctx, path)
+	attached, err = stack.AttachConfig{NoReattach: true}.Attach(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { far.Close(context.Background()) })
-	return far, end
+	t.Cleanup(func() { attached.Close(context.Background()) })
+	return attached, end
 }
 
 // A firstWord is a writer that tells of what is written first.
@@ -95,11 +95,11 @@ func TestDaemonEnds(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			far, end := attachedUntil(t, all[0])
+			attached, end := attachedUntil(t, all[0])
 			ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 			defer cancel()
 			out, done := &firstWord{news: make(chan struct{})}, make(chan error, 1)
-			go func() { done <- c.run(ctx, far, out) }()
+			go func() { done <- c.run(ctx, attached, out) }()
 			select {
 			case <-out.news:
 			case err := <-done:

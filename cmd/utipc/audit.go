@@ -40,19 +40,19 @@ node's table is bound to are not asked about, unless --types names them.
     utipc audit --if eth1 --address 1.1.9
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var a auditor
 		f := cmdline.NewFlags("audit")
 		types := f.String("types T,...", "", "service types to ask about, beside those known here")
 		f.BoolVar(&a.json, "json", false, "print JSON: node, bindings, types, nodes (node, bindings, lacks and extra with name and socket, error), differences")
 		f.DurationVar(&a.wait, "wait D", 10*time.Second, "how long to wait at most, until there is contact with every node heard of and for a second no more was heard of")
-		f.DurationVar(&a.Patience, "patience D", 8*time.Second, "how long a node may say nothing before it counts as one that could not be asked")
+		f.DurationVar(&a.Timeout, "timeout D", 8*time.Second, "how long a node may say nothing before it counts as one that could not be asked")
 		h.flags(f)
 		if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
 			return err
 		}
-		if a.wait <= 0 || a.Patience <= 0 {
-			return cmdline.UsageError("--wait and --patience must be positive")
+		if a.wait <= 0 || a.Timeout <= 0 {
+			return cmdline.UsageError("--wait and --timeout must be positive")
 		}
 		var err error
 		if a.Types, err = typesArg(*types); err != nil {
@@ -62,7 +62,7 @@ node's table is bound to are not asked about, unless --types names them.
 		if err != nil {
 			return err
 		}
-		return errors.Join(a.run(ctx, n, std.Out), closeHost(n, finish))
+		return errors.Join(a.run(ctx, n, std.Out), closeNode(n, finish))
 	},
 }
 

@@ -73,7 +73,7 @@ func TestAuditOfSilence(t *testing.T) {
 			t.Fatal(err)
 		}
 		wires[1].Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
-		a := auditor{wait: time.Second, AuditConfig: admin.AuditConfig{Patience: time.Second}}
+		a := auditor{wait: time.Second, AuditConfig: admin.AuditConfig{Timeout: time.Second}}
 		for _, what := range []string{"no answer", "no link is up"} {
 			var out bytes.Buffer
 			err := a.run(t.Context(), all[0], &out)
@@ -132,8 +132,8 @@ func TestAuditMisuse(t *testing.T) {
 		{[]string{"--if", "x", "y"}, "too many arguments"},
 		{[]string{"--if", "x", "--types", "1,,2"}, `"" is no service type`},
 		{[]string{"--if", "x", "--types", "4294967296"}, `"4294967296" is no service type`},
-		{[]string{"--if", "x", "--wait", "0"}, "--wait and --patience"},
-		{[]string{"--if", "x", "--patience", "-1s"}, "--wait and --patience"},
+		{[]string{"--if", "x", "--wait", "0"}, "--wait and --timeout"},
+		{[]string{"--if", "x", "--timeout", "-1s"}, "--wait and --timeout"},
 	} {
 		_, errs, code := utipc(nil, append([]string{"audit"}, c.args...)...)
 		if code != cmdline.Misuse || !strings.Contains(errs, c.want) {

@@ -38,7 +38,7 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
     utipc capture --count 1000 | utipc decode -
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var c capturer
 		f := cmdline.NewFlags("capture")
 		c.flags(f)
@@ -60,7 +60,7 @@ where there are keys. Nobody else's frames are in it: the node sees only TIPC.
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.run(ctx, n, std), closeHost(n, finish))
+		return errors.Join(c.run(ctx, n, std), closeNode(n, finish))
 	},
 }
 

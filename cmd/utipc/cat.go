@@ -46,7 +46,7 @@ read the input.
     echo hello | utipc cat --network tipcrdm --once --linger 1s 18888:17
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var c cat
 		f := cmdline.NewFlags("cat")
 		c.flags(f)
@@ -62,7 +62,7 @@ read the input.
 		if err != nil {
 			return err
 		}
-		return errors.Join(c.run(ctx, n, std), closeHost(n, finish))
+		return errors.Join(c.run(ctx, n, std), closeNode(n, finish))
 	},
 }
 

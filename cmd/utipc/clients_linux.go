@@ -21,22 +21,22 @@ import (
 // number of the daemon's end: as far as this network namespace has the sockets, and this
 // process may look at others' descriptors.
 func holders(all []daemon.Client) map[uint64][]string {
-	far := map[string]uint64{} // what a descriptor's link says, and the daemon's end
+	attached := map[string]uint64{} // what a descriptor's link says, and the daemon's end
 	for _, c := range all {
 		for _, inode := range c.Inodes {
 			if peer, err := unixPeer(uint32(inode)); err == nil {
-				far[fmt.Sprintf("socket:[%d]", peer)] = inode
+				attached[fmt.Sprintf("socket:[%d]", peer)] = inode
 			}
 		}
 	}
 	held := map[uint64][]string{}
-	if len(far) == 0 {
+	if len(attached) == 0 {
 		return held
 	}
 	fds, _ := filepath.Glob("/proc/[0-9]*/fd/*")
 	for _, fd := range fds {
 		target, _ := os.Readlink(fd)
-		inode, ok := far[target]
+		inode, ok := attached[target]
 		if !ok {
 			continue
 		}

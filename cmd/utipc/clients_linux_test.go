@@ -44,9 +44,9 @@ func TestHolders(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	far, err := unixPeer(uint32(inode))
-	if err != nil || uint64(far) != peer {
-		t.Fatalf("got the socket %d at the other end, want %d: %v", far, peer, err)
+	attached, err := unixPeer(uint32(inode))
+	if err != nil || uint64(attached) != peer {
+		t.Fatalf("got the socket %d at the other end, want %d: %v", attached, peer, err)
 	}
 	if got, want := held(inode), fmt.Sprintf(" (ended; its connections are held by %d ", os.Getpid()); !strings.HasPrefix(got, want) {
 		t.Errorf("got %q, want %q", got, want)

@@ -86,11 +86,11 @@ func (d *daemonProcess) metricsPage(w http.ResponseWriter, r *http.Request) {
 // of some other host, whose name somebody made lead here, sends its own.
 func onlyLocalNames(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		host := r.Host
-		if h, _, err := net.SplitHostPort(host); err == nil {
-			host = h
+		nodeFlags := r.Host
+		if h, _, err := net.SplitHostPort(nodeFlags); err == nil {
+			nodeFlags = h
 		}
-		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+		if ip, err := netip.ParseAddr(nodeFlags); nodeFlags != "localhost" && (err != nil || !ip.IsLoopback()) {
 			http.Error(w, "this port is for the host itself", http.StatusForbidden)
 			return
 		}

@@ -270,12 +270,12 @@ func TestDaemonAfterAKilledOne(t *testing.T) {
 func TestDaemonMetrics(t *testing.T) {
 	s := startDaemon(t, filepath.Join(t.TempDir(), "utipc.sock"), append(aloneByUDP(t), "--metrics", "127.0.0.1:0", "--pprof")...)
 	m := s.logged(`msg=metrics address=(\S+) pprof=true`)
-	get := func(path, host string) (int, string) {
+	get := func(path, nodeFlags string) (int, string) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		r, _ := http.NewRequestWithContext(ctx, "GET", "http://"+m[1]+path, nil)
-		if host != "" {
-			r.Host = host
+		if nodeFlags != "" {
+			r.Host = nodeFlags
 		}
 		a, err := http.DefaultClient.Do(r)
 		if err != nil {
@@ -300,8 +300,8 @@ func TestDaemonMetrics(t *testing.T) {
 		}
 	}
 	for _, c := range []struct {
-		path, host string
-		status     int
+		path, nodeFlags string
+		status          int
 	}{
 		{"/metrics", "localhost:9118", 200},
 		{"/metrics", "[::1]:9118", 200},
@@ -311,8 +311,8 @@ func TestDaemonMetrics(t *testing.T) {
 		{"/debug/pprof/goroutine?debug=1", "", 200},
 		{"/", "", 404},
 	} {
-		if status, _ := get(c.path, c.host); status != c.status {
-			t.Errorf("%s of %q: %d, want %d", c.path, c.host, status, c.status)
+		if status, _ := get(c.path, c.nodeFlags); status != c.status {
+			t.Errorf("%s of %q: %d, want %d", c.path, c.nodeFlags, status, c.status)
 		}
 	}
 }

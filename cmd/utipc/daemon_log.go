@@ -13,7 +13,7 @@ import (
 // Limits of a log whose reader is slow.
 const (
 	maxLogBytes = 256 << 10   // lines that wait
-	logGoodbye  = time.Second // for what waits at the end
+	logFlushTime  = time.Second // for what waits at the end
 )
 
 // A lossyLog writes lines to a log that may block, as a pipe that nobody reads, in a
@@ -109,7 +109,7 @@ func (l *lossyLog) close() {
 	l.ended = true
 	l.mu.Unlock()
 	l.rouse()
-	t := time.NewTimer(logGoodbye)
+	t := time.NewTimer(logFlushTime)
 	defer t.Stop()
 	select {
 	case <-l.done:

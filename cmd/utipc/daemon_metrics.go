@@ -17,8 +17,8 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A sight is what all metrics of one page are made of: each thing is asked for once.
-type sight struct {
+// A snapshot is what all metrics of one page are made of: each thing is asked for once.
+type snapshot struct {
 	node    *stack.Node
 	stats   admin.Stats
 	bearers []admin.BearerStatus
@@ -30,7 +30,7 @@ type sight struct {
 }
 
 // look takes a sight of a node of this process, whose calls cannot fail but by ctx.
-func look(ctx context.Context, n *stack.Node, s *daemon.Server) (sight, error) {
+func look(ctx context.Context, n *stack.Node, s *daemon.Server) (snapshot, error) {
 	a := n.Admin()
 	stats, err1 := a.Stats(ctx)
 	bearers, err2 := a.Bearers(ctx)
@@ -38,7 +38,7 @@ func look(ctx context.Context, n *stack.Node, s *daemon.Server) (sight, error) {
 	names, err4 := a.Names(ctx)
 	sockets, err5 := a.Sockets(ctx)
 	sealed, err6 := a.Encryption(ctx)
-	return sight{
+	return snapshot{
 		node: n, stats: stats, bearers: bearers, links: links, names: len(names), sockets: sockets, sealed: sealed,
 		server: s.Counters(),
 	}, errors.Join(err1, err2, err3, err4, err5, err6)
@@ -50,11 +50,11 @@ type metric struct {
 	kind   metrics.Kind
 	labels string // for the documentation
 	help   string
-	tell   func(s *sight, put func(v float64, labels ...string))
+	tell   func(s *snapshot, put func(v float64, labels ...string))
 }
 
 // writeMetrics writes all metrics.
-func writeMetrics(t *metrics.Text, s *sight) {
+func writeMetrics(t *metrics.Text, s *snapshot) {
 	for _, m := range allMetrics() {
 		t.Family("utipc_"+m.name, m.kind, m.help)
 		m.tell(s, t.Value)
@@ -69,44 +69,44 @@ func allMetrics() (all []metric) {
 }
 
 // one is a metric of a single series.
-func one(name string, kind metrics.Kind, help string, value func(s *sight) float64) metric {
-	return metric{name, kind, "", help, func(s *sight, put func(float64, ...string)) { put(value(s)) }}
+func one(name string, kind metrics.Kind, help string, value func(s *snapshot) float64) metric {
+	return metric{name, kind, "", help, func(s *snapshot, put func(float64, ...string)) { put(value(s)) }}
 }
 
 var nodeMetrics = []metric{
-	{"info", metrics.Gauge, "version, node, identity", "1, with what the node is.", func(s *sight, put func(float64, ...string)) {
+	{"info", metrics.Gauge, "version, node, identity", "1, with what the node is.", func(s *snapshot, put func(float64, ...string)) {
 		put(1, "version", cmdline.Version(), "node", s.node.Addr().String(), "identity", s.node.Identity().String())
 	}},
-	one("frames_in_total", metrics.Counter, "Frames received.", func(s *sight) float64 { return float64(s.stats.FramesIn) }),
-	one("frames_out_total", metrics.Counter, "Frames sent.", func(s *sight) float64 { return float64(s.stats.FramesOut) }),
-	{"messages_total", metrics.Counter, "way", "Messages of sockets: in from other nodes, out to them, local.", func(s *sight, put func(float64, ...string)) {
+	one("frames_in_total", metrics.Counter, "Frames received.", func(s *snapshot) float64 { return float64(s.stats.FramesIn) }),
+	one("frames_out_total", metrics.Counter, "Frames sent.", func(s *snapshot) float64 { return float64(s.stats.FramesOut) }),
+	{"messages_total", metrics.Counter, "way", "Messages of sockets: in from other nodes, out to them, local.", func(s *snapshot, put func(float64, ...string)) {
 		put(float64(s.stats.MessagesIn), "way", "in")
 		put(float64(s.stats.MessagesOut), "way", "out")
 		put(float64(s.stats.MessagesLocal), "way", "local")
 	}},
-	one("returned_total", metrics.Counter, "Messages sent back to their sender.", func(s *sight) float64 { return float64(s.stats.Returned) }),
-	{"dropped_total", metrics.Counter, "reason", "Frames and messages that went no further.", func(s *sight, put func(float64, ...string)) {
+	one("returned_total", metrics.Counter, "Messages sent back to their sender.", func(s *snapshot) float64 { return float64(s.stats.Returned) }),
+	{"dropped_total", metrics.Counter, "reason", "Frames and messages that went no further.", func(s *snapshot, put func(float64, ...string)) {
 		for i, n := range s.stats.Drops {
 			if n > 0 {
 				put(float64(n), "reason", engine.Drop(i).String())
 			}
 		}
 	}},
-	one("connected_total", metrics.Counter, "Connections made.", func(s *sight) float64 { return float64(s.stats.Connected) }),
-	one("parked_total", metrics.Counter, "Messages that waited for a name.", func(s *sight) float64 { return float64(s.stats.Parked) }),
-	one("bindings", metrics.Gauge, "Bindings in the table, of all nodes.", func(s *sight) float64 { return float64(s.names) }),
-	one("chunks", metrics.Gauge, "Chunks of memory for frames.", func(s *sight) float64 { return float64(s.stats.ChunksTotal) }),
-	one("chunks_free", metrics.Gauge, "Chunks that nobody holds.", func(s *sight) float64 { return float64(s.stats.ChunksFree) }),
-	one("wakeups_total", metrics.Counter, "Times that the node went on after a sleep.", func(s *sight) float64 { return float64(s.stats.WakeUps) }),
-	one("kept_bytes", metrics.Gauge, "Bytes that other nodes make this one keep.", func(s *sight) float64 { return float64(s.stats.Kept) }),
-	one("sealed_packets_total", metrics.Counter, "Packets sealed.", func(s *sight) float64 { return float64(s.sealed.Keys.Sealed) }),
-	one("opened_packets_total", metrics.Counter, "Sealed packets opened.", func(s *sight) float64 { return float64(s.sealed.Keys.Opened) }),
+	one("connected_total", metrics.Counter, "Connections made.", func(s *snapshot) float64 { return float64(s.stats.Connected) }),
+	one("parked_total", metrics.Counter, "Messages that waited for a name.", func(s *snapshot) float64 { return float64(s.stats.Parked) }),
+	one("bindings", metrics.Gauge, "Bindings in the table, of all nodes.", func(s *snapshot) float64 { return float64(s.names) }),
+	one("chunks", metrics.Gauge, "Chunks of memory for frames.", func(s *snapshot) float64 { return float64(s.stats.ChunksTotal) }),
+	one("chunks_free", metrics.Gauge, "Chunks that nobody holds.", func(s *snapshot) float64 { return float64(s.stats.ChunksFree) }),
+	one("wakeups_total", metrics.Counter, "Times that the node went on after a sleep.", func(s *snapshot) float64 { return float64(s.stats.WakeUps) }),
+	one("kept_bytes", metrics.Gauge, "Bytes that other nodes make this one keep.", func(s *snapshot) float64 { return float64(s.stats.Kept) }),
+	one("sealed_packets_total", metrics.Counter, "Packets sealed.", func(s *snapshot) float64 { return float64(s.sealed.Keys.Sealed) }),
+	one("opened_packets_total", metrics.Counter, "Sealed packets opened.", func(s *snapshot) float64 { return float64(s.sealed.Keys.Opened) }),
 }
 
 // of is a metric with a series for each thing of a list.
-func of[T any](name string, kind metrics.Kind, labels, help string, list func(s *sight) []T, values func(x *T) []string, value func(x *T) float64) metric {
+func of[T any](name string, kind metrics.Kind, labels, help string, list func(s *snapshot) []T, values func(x *T) []string, value func(x *T) float64) metric {
 	names := strings.Split(labels, ", ")
-	return metric{name, kind, labels, help, func(s *sight, put func(float64, ...string)) {
+	return metric{name, kind, labels, help, func(s *snapshot, put func(float64, ...string)) {
 		all := list(s)
 		for i := range all {
 			x := &all[i]
@@ -120,7 +120,7 @@ func of[T any](name string, kind metrics.Kind, labels, help string, list func(s 
 }
 
 func bearerMetric(name string, kind metrics.Kind, help string, value func(b *admin.BearerStatus) float64) metric {
-	return of("bearer_"+name, kind, "bearer", help, func(s *sight) []admin.BearerStatus { return s.bearers },
+	return of("bearer_"+name, kind, "bearer", help, func(s *snapshot) []admin.BearerStatus { return s.bearers },
 		func(b *admin.BearerStatus) []string { return []string{b.Name} }, value)
 }
 
@@ -141,7 +141,7 @@ var bearerMetrics = []metric{
 }
 
 func linkMetric(name string, kind metrics.Kind, help string, value func(l *admin.Link) float64) metric {
-	return of("link_"+name, kind, "peer, bearer", help, func(s *sight) []admin.Link { return s.links },
+	return of("link_"+name, kind, "peer, bearer", help, func(s *snapshot) []admin.Link { return s.links },
 		func(l *admin.Link) []string { return []string{l.Peer.String(), l.Bearer} }, value)
 }
 
@@ -178,7 +178,7 @@ type socketClass struct {
 }
 
 // classes counts the sockets that there are by kind.
-func classes(s *sight) (all []socketClass) {
+func classes(s *snapshot) (all []socketClass) {
 	at := map[string]int{}
 	for _, x := range s.sockets {
 		kind := fmt.Sprint(x.Kind)
@@ -213,11 +213,11 @@ var socketMetrics = []metric{
 }
 
 func held(name, help string, value func(c *daemon.Counters) int) metric {
-	return one("daemon_"+name, metrics.Gauge, help, func(s *sight) float64 { return float64(value(&s.server)) })
+	return one("daemon_"+name, metrics.Gauge, help, func(s *snapshot) float64 { return float64(value(&s.server)) })
 }
 
 func done(name, help string, value func(c *daemon.Counters) uint64) metric {
-	return one("daemon_"+name+"_total", metrics.Counter, help, func(s *sight) float64 { return float64(value(&s.server)) })
+	return one("daemon_"+name+"_total", metrics.Counter, help, func(s *snapshot) float64 { return float64(value(&s.server)) })
 }
 
 // Attached programs come and go: a series for each would never end, so there are sums.
@@ -244,7 +244,7 @@ var programMetrics = []metric{
 	done("overdrawn", "Connections and groups ended because too much waited for their program.", func(c *daemon.Counters) uint64 { return c.Overdrawn }),
 	done("broken", "Connections that did not keep to the protocol.", func(c *daemon.Counters) uint64 { return c.Broken }),
 	done("turned_away", "Connections beyond a limit.", func(c *daemon.Counters) uint64 { return c.TurnedAway }),
-	done("ring_faults", "Rings that their program scribbled over.", func(c *daemon.Counters) uint64 { return c.RingFaults }),
+	done("ring_faults", "Rings that a program corrupted.", func(c *daemon.Counters) uint64 { return c.RingFaults }),
 }
 
 // metricsTable is the table of docs/daemon.md.

@@ -68,7 +68,7 @@ func (v *demoVeth) drivers() (lines []string) {
 	names := make(map[string][]string)
 	var whys []string
 	for _, dev := range v.open {
-		why := fmt.Sprintf("%v: %s", dev.Way(), dev.Reason())
+		why := fmt.Sprintf("%v: %s", dev.Method(), dev.Reason())
 		if names[why] == nil {
 			whys = append(whys, why)
 		}

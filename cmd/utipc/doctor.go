@@ -91,15 +91,15 @@ type checkup struct {
 
 // A refused is a carrier that would not be tried.
 type refused struct {
-	Way    string `json:"way"`
+	Method string `json:"way"`
 	Reason string `json:"reason"`
-	Mend   string `json:"mend,omitempty"`
+	Remedy string `json:"mend,omitempty"`
 }
 
 // An advice is a shortcoming and what mends it.
 type advice struct {
-	Says string `json:"says"`
-	Mend string `json:"mend"`
+	Says   string `json:"says"`
+	Remedy string `json:"mend"`
 }
 
 // examine looks at the interfaces of those names, all Ethernet ones without a name.
@@ -143,14 +143,14 @@ func checkUp(f xdp.Facts) checkup {
 		return c
 	}
 	for _, r := range p.Refused {
-		c.Refused = append(c.Refused, refused{r.Way.String(), r.Reason, r.Mend})
+		c.Refused = append(c.Refused, refused{r.Method.String(), r.Reason, r.Remedy})
 	}
 	w, ok := p.Chosen()
 	if !ok {
 		return c
 	}
 	c.Chosen, c.Reason = w.String(), p.Reason
-	for _, w := range p.Ways[1:] {
+	for _, w := range p.Methods[1:] {
 		c.Then = append(c.Then, w.String())
 	}
 	if w.Driver == xdp.AFPacket {

@@ -17,7 +17,7 @@ const wantedReceiveBuffer = 32 << 20
 // none.
 func hostAdvice(h xdp.Host) []advice {
 	all := []advice{}
-	add := func(says, mend string) { all = append(all, advice{says, mend}) }
+	add := func(says, remedy string) { all = append(all, advice{says, remedy}) }
 	caps := h.Capabilities
 	if b := h.ReceiveBuffer; caps.Known() && !caps.Value.NetAdmin && b.Known() && b.Value < wantedReceiveBuffer {
 		add(fmt.Sprintf("AF_PACKET can keep %d KiB of frames that wait, without CAP_NET_ADMIN; it asks for %d",
@@ -25,12 +25,12 @@ func hostAdvice(h xdp.Host) []advice {
 			fmt.Sprint("sysctl -w net.core.rmem_max=", wantedReceiveBuffer))
 	}
 	if q := h.Quota; q.Known() && q.Value.CPUs > 0 && (!h.CPUs.Known() || q.Value.CPUs < float64(h.CPUs.Value)) {
-		mend := "echo max > " + q.Value.File
+		remedy := "echo max > " + q.Value.File
 		if strings.HasSuffix(q.Value.File, "cpu.cfs_quota_us") {
-			mend = "echo -1 > " + q.Value.File
+			remedy = "echo -1 > " + q.Value.File
 		}
 		add(fmt.Sprintf("processor time is limited to %.2f processors: a node that spins uses it up, and then stands still", q.Value.CPUs),
-			mend+", or a node that waits asleep")
+			remedy+", or a node that waits asleep")
 	}
 	switch n := h.CPUs; {
 	case n.Known() && n.Value == 1:
@@ -48,18 +48,18 @@ func hostAdvice(h xdp.Host) []advice {
 func linkAdvice(f xdp.Facts, p xdp.Plan) []advice {
 	all := []advice{}
 	seen := map[string]bool{}
-	add := func(says, mend string) {
-		if !seen[mend] {
-			all, seen[mend] = append(all, advice{says, mend}), true
+	add := func(says, remedy string) {
+		if !seen[remedy] {
+			all, seen[remedy] = append(all, advice{says, remedy}), true
 		}
 	}
 	adviseReach(f.Link, p, add)
 	for _, r := range p.Refused {
-		if r.Mend != "" {
-			add("to have "+r.Way.String(), r.Mend)
+		if r.Remedy != "" {
+			add("to have "+r.Method.String(), r.Remedy)
 		}
 	}
-	if len(p.Ways) == 0 && p.Unusable == nil {
+	if len(p.Methods) == 0 && p.Unusable == nil {
 		add(xdp.Hint, "--udp IP in place of --if "+f.Link.Name)
 	}
 	adviseCard(f.Link, p, add)
@@ -67,7 +67,7 @@ func linkAdvice(f xdp.Facts, p xdp.Plan) []advice {
 }
 
 // adviseReach says what keeps an interface from being used, or its peers from being reached.
-func adviseReach(l xdp.Link, p xdp.Plan, add func(says, mend string)) {
+func adviseReach(l xdp.Link, p xdp.Plan, add func(says, remedy string)) {
 	var owned *xdp.OwnedError
 	var kernel *xdp.KernelError
 	switch err := p.Unusable; {
@@ -89,7 +89,7 @@ func adviseReach(l xdp.Link, p xdp.Plan, add func(says, mend string)) {
 }
 
 // adviseCard says what of a card's settings costs frames.
-func adviseCard(l xdp.Link, p xdp.Plan, add func(says, mend string)) {
+func adviseCard(l xdp.Link, p xdp.Plan, add func(says, remedy string)) {
 	if w, ok := p.Chosen(); ok && w.Driver == xdp.AFXDP {
 		if o := l.Offloads; o.Known() && o.Value.LRO && w.Mode == xdp.ModeNative {
 			add("received segments are joined by the hardware (LRO), which many drivers do not allow beside native XDP",

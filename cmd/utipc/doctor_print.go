@@ -52,7 +52,7 @@ func (s *sheet) advice(all []advice) {
 			label = "advice"
 		}
 		s.line(label, a.Says)
-		fmt.Fprintf(s, "%*s  %s\n", doctorLabel, "", a.Mend)
+		fmt.Fprintf(s, "%*s  %s\n", doctorLabel, "", a.Remedy)
 	}
 }
 
@@ -117,7 +117,7 @@ func (c checkup) write(s *sheet) {
 		}
 	}
 	for _, r := range c.Refused {
-		s.line("refused", r.Way+": "+r.Reason)
+		s.line("refused", r.Method+": "+r.Reason)
 	}
 	s.advice(c.Advice)
 }

@@ -13,8 +13,8 @@ import (
 // fact is one that is known.
 func fact[T any](v T) xdp.Fact[T] { return xdp.Fact[T]{Value: v} }
 
-// patient is a host and a card without a shortcoming.
-func patient() xdp.Facts {
+// healthy is a host and a card without a shortcoming.
+func healthy() xdp.Facts {
 	works := xdp.Trial{Result: xdp.Works}
 	return xdp.Facts{
 		Host: xdp.Host{
@@ -34,7 +34,7 @@ func patient() xdp.Facts {
 }
 
 func TestDoctorOnACard(t *testing.T) {
-	f := patient()
+	f := healthy()
 	r := diagnosis{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{checkUp(f)}}
 	want := `host
   kernel          Linux 6.12.1
@@ -116,16 +116,16 @@ func TestDoctorAdvice(t *testing.T) {
 		{"short rings and no longer ones", func(f *xdp.Facts) { f.Link.Rings.Value = xdp.Sizes{RX: 256, TX: 256, MaxRX: 256, MaxTX: 256} }, none},
 		{"long frames in one buffer", func(f *xdp.Facts) { f.Link.MTU, f.Link.XDP.Value.MultiBuffer = 9000, false }, "ip link set dev eth7 mtu 3506"},
 	} {
-		f := patient()
+		f := healthy()
 		c.change(&f)
 		check := checkUp(f)
 		r := diagnosis{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{check}}
 		var mends []string
 		for _, a := range append(r.Advice, check.Advice...) {
 			if a.Says == "" {
-				t.Errorf("%s: %q mends what?", c.what, a.Mend)
+				t.Errorf("%s: %q mends what?", c.what, a.Remedy)
 			}
-			mends = append(mends, a.Mend)
+			mends = append(mends, a.Remedy)
 		}
 		got := strings.Join(mends, "\n")
 		if c.want == none && got != "" || c.want != none && !strings.Contains(got, c.want) {

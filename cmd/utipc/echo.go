@@ -31,7 +31,7 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
     utipc echo --if eth1 --address 1.1.1 --network tipcpacket 18888:17
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var k socketKind
 		f := cmdline.NewFlags("echo")
 		k.flags(f, "the socket: tipcrdm or tipcgram, messages; tipcpacket or tipc, connections with messages or a stream of bytes, 1000 at a time (default tipcrdm)",
@@ -56,7 +56,7 @@ SERVICE is TYPE:INSTANCE or TYPE:LOWER-UPPER, with a type from 64 up.
 		if err != nil {
 			return err
 		}
-		return errors.Join(echo(ctx, n, h.place(), k, addr, std.Out), closeHost(n, finish))
+		return errors.Join(echo(ctx, n, h.place(), k, addr, std.Out), closeNode(n, finish))
 	},
 }
 

@@ -19,15 +19,15 @@ import (
 // defaultSocket is where the daemon of a host listens.
 const defaultSocket = "/run/utipc/utipc.sock"
 
-// A host is the flags of a command that works on a node. With --if or --udp it is one of
+// A nodeFlags is the flags of a command that works on a node. With --if or --udp it is one of
 // its own (member), else the daemon's, which it attaches to.
 //
 //	var h host
 //	h.flags(f)              // f is parsed by parse
 //	n, finish, err := h.open(ctx, std)
 //	…
-//	err = errors.Join(err, closeHost(n, finish))
-type host struct {
+//	err = errors.Join(err, closeNode(n, finish))
+type nodeFlags struct {
 	member
 	socket string
 	serves bool // it is a server, which outlives a restart of the daemon; others end with it
@@ -36,7 +36,7 @@ type host struct {
 
 // flags declares the flags of every command that works on a node: the daemon's of this
 // host, or one of its own.
-func (h *host) flags(f *cmdline.Flags) {
+func (h *nodeFlags) flags(f *cmdline.Flags) {
 	h.set = f
 	f.Section("NODE FLAGS")
 	f.Text("\n")
@@ -46,10 +46,10 @@ func (h *host) flags(f *cmdline.Flags) {
 }
 
 // embedded reports whether the command is a node of its own.
-func (h *host) embedded() bool { return h.iface != "" || h.udp.ends != "" }
+func (h *nodeFlags) embedded() bool { return h.iface != "" || h.udp.ends != "" }
 
-// open finds the node: it attaches, or opens one. closeHost is to be called at the end.
-func (h *host) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node, finish func() error, err error) {
+// open finds the node: it attaches, or opens one. closeNode is to be called at the end.
+func (h *nodeFlags) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node, finish func() error, err error) {
 	if err := h.check(); err != nil {
 		return nil, nil, err
 	}
@@ -76,7 +76,7 @@ var attachNode = func(ctx context.Context, path string, cfg stack.AttachConfig) 
 }
 
 // check reports flags that do not go together, as a cmdline.UsageError.
-func (h *host) check() error {
+func (h *nodeFlags) check() error {
 	own := cmdline.NewFlags("")
 	new(member).flags(own)
 	var given []string // flags of a node of its own
@@ -95,7 +95,7 @@ func (h *host) check() error {
 }
 
 // path is where the daemon's socket is.
-func (h *host) path() string {
+func (h *nodeFlags) path() string {
 	if h.socket != "" {
 		return h.socket
 	}
@@ -106,12 +106,12 @@ func (h *host) path() string {
 }
 
 // place says in a few words which node the command works on.
-func (h *host) place() string {
+func (h *nodeFlags) place() string {
 	if h.embedded() {
 		return h.iface // which member.open has set, with --udp too
 	}
 	return "the daemon at " + h.path()
 }
 
-// closeHost ends what open began: an attached node is left, one of its own is closed.
-func closeHost(n *stack.Node, finish func() error) error { return closeMember(n, finish) }
+// closeNode ends what open began: an attached node is left, one of its own is closed.
+func closeNode(n *stack.Node, finish func() error) error { return closeMember(n, finish) }

@@ -37,7 +37,7 @@ func TestHostPath(t *testing.T) {
 		{"/tmp/env.sock", "/tmp/flag.sock", []string{"--socket", "/tmp/flag.sock"}},
 	} {
 		t.Setenv("UTIPC_SOCKET", c.env)
-		var h host
+		var h nodeFlags
 		f := cmdline.NewFlags("x")
 		h.flags(f)
 		if _, err := cmdline.Parse(f, c.args, 0, 0); err != nil {

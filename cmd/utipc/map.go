@@ -38,7 +38,7 @@ reach it can read it; nothing can be changed through it.
     utipc map --serve 127.0.0.1:8080
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var m mapper
 		f := cmdline.NewFlags("map")
 		m.flags(f)
@@ -53,7 +53,7 @@ reach it can read it; nothing can be changed through it.
 		if err != nil {
 			return err
 		}
-		return errors.Join(m.run(ctx, n, std.Out), closeHost(n, finish))
+		return errors.Join(m.run(ctx, n, std.Out), closeNode(n, finish))
 	},
 }
 

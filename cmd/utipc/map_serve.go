@@ -116,12 +116,12 @@ func (m *mapper) serveMap(ctx context.Context, n *stack.Node, out io.Writer) err
 
 // listen listens for --serve, on this host alone unless --public is given.
 func (m *mapper) listen(ctx context.Context) (net.Listener, error) {
-	host, _, err := net.SplitHostPort(m.serve)
+	nodeFlags, _, err := net.SplitHostPort(m.serve)
 	if err != nil {
 		return nil, cmdline.UsageError(fmt.Sprintf("--serve %q is not ADDRESS:PORT", m.serve))
 	}
-	ip, err := netip.ParseAddr(host)
-	if local := host == "localhost" || err == nil && ip.IsLoopback(); !local && !m.public {
+	ip, err := netip.ParseAddr(nodeFlags)
+	if local := nodeFlags == "localhost" || err == nil && ip.IsLoopback(); !local && !m.public {
 		return nil, cmdline.UsageError(fmt.Sprintf("--serve %q is not an address of this host alone; --public lets others read the map", m.serve))
 	}
 	return new(net.ListenConfig).Listen(ctx, "tcp", m.serve)
@@ -210,15 +210,15 @@ func (s *mapServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // mayAsk reports whether a request may name this host. A page of another site whose name
 // is made to lead here (DNS rebinding) names that site.
-func (s *mapServer) mayAsk(host string) bool {
-	if h, _, err := net.SplitHostPort(host); err == nil {
-		host = h
+func (s *mapServer) mayAsk(nodeFlags string) bool {
+	if h, _, err := net.SplitHostPort(nodeFlags); err == nil {
+		nodeFlags = h
 	}
-	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
-	if _, err := netip.ParseAddr(host); err == nil {
+	nodeFlags = strings.TrimSuffix(strings.TrimPrefix(nodeFlags, "["), "]")
+	if _, err := netip.ParseAddr(nodeFlags); err == nil {
 		return true
 	}
-	same := func(name string) bool { return strings.EqualFold(name, host) }
+	same := func(name string) bool { return strings.EqualFold(name, nodeFlags) }
 	return same("localhost") || slices.ContainsFunc(s.hosts, same)
 }
 

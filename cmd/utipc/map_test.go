@@ -130,14 +130,14 @@ func mapBed(t *testing.T, n *stack.Node) (url string) {
 func TestMapServe(t *testing.T) {
 	all := liveBed(t, 2)
 	url := mapBed(t, all[0])
-	ask := func(method, path, host string) (*http.Response, string) {
+	ask := func(method, path, nodeFlags string) (*http.Response, string) {
 		t.Helper()
 		r, err := http.NewRequestWithContext(t.Context(), method, url+path, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if host != "" {
-			r.Host = host
+		if nodeFlags != "" {
+			r.Host = nodeFlags
 		}
 		resp, err := http.DefaultClient.Do(r)
 		if err != nil {
@@ -156,9 +156,9 @@ func TestMapServe(t *testing.T) {
 		return resp, string(b)
 	}
 	for _, c := range []struct {
-		method, path, host string
-		code               int
-		kind, want         string
+		method, path, nodeFlags string
+		code                    int
+		kind, want              string
 	}{
 		{"GET", "", "", 200, "text/html; charset=utf-8", "<td>1001002<td>"},
 		{"HEAD", "", "", 200, "text/html; charset=utf-8", ""},
@@ -177,9 +177,9 @@ func TestMapServe(t *testing.T) {
 		{"GET", "map.json", "map.example", 200, "application/json", ""},
 		{"GET", "map.json", "map.example.evil", 421, "text/plain; charset=utf-8", ""},
 	} {
-		resp, body := ask(c.method, c.path, c.host)
+		resp, body := ask(c.method, c.path, c.nodeFlags)
 		if resp.StatusCode != c.code || resp.Header.Get("Content-Type") != c.kind || !strings.Contains(body, c.want) {
-			t.Errorf("%s /%s of %q: got %d, %q, %q; want %d, %q, %q", c.method, c.path, c.host, resp.StatusCode, resp.Header.Get("Content-Type"), body, c.code, c.kind, c.want)
+			t.Errorf("%s /%s of %q: got %d, %q, %q; want %d, %q, %q", c.method, c.path, c.nodeFlags, resp.StatusCode, resp.Header.Get("Content-Type"), body, c.code, c.kind, c.want)
 		}
 	}
 }

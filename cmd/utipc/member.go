@@ -120,18 +120,18 @@ func logChoice(l *slog.Logger, b stack.Bearer) {
 		l.Info("carrier opened", "bearer", b.Name(), "carrier", b)
 		return
 	}
-	l.Info("driver chosen", "bearer", c.Name(), "driver", c.Way(), "reason", c.Reason())
+	l.Info("driver chosen", "bearer", c.Name(), "driver", c.Method(), "reason", c.Reason())
 	for _, r := range c.Why() {
-		l.Info("driver refused", "bearer", c.Name(), "driver", r.Way, "reason", r.Reason)
+		l.Info("driver refused", "bearer", c.Name(), "driver", r.Method, "reason", r.Reason)
 	}
 }
 
-// goodbye is how long a command waits at its end for others to acknowledge.
-const goodbye = 2 * time.Second
+// farewell is how long a command waits at its end for others to acknowledge.
+const farewell = 2 * time.Second
 
 // close ends the node: its names are withdrawn, the others told.
 func closeMember(n *stack.Node, finish func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), goodbye)
+	ctx, cancel := context.WithTimeout(context.Background(), farewell)
 	defer cancel()
 	err := n.Close(ctx)
 	if u := (*stack.UnsentError)(nil); errors.As(err, &u) && u.Packets == 0 && ctx.Err() == nil {

@@ -42,7 +42,7 @@ each network and size of messages:
     utipc perf --network tipcrdm --sizes 64 18888:1   # and on any other node
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var p perf
 		f := cmdline.NewFlags("perf")
 		p.flags(f)
@@ -63,7 +63,7 @@ each network and size of messages:
 		if p.serve {
 			run = p.server
 		}
-		return errors.Join(run(ctx, n, std), closeHost(n, finish))
+		return errors.Join(run(ctx, n, std), closeNode(n, finish))
 	},
 }
 

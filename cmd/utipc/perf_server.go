@@ -20,7 +20,7 @@ import (
 // Limits of a server.
 const (
 	mostPerfs     = 16               // measurements at a time
-	perfPatience  = 30 * time.Second // for the other program, beyond the time it asked for
+	perfTimeout   = 30 * time.Second // for the other program, beyond the time it asked for
 	perfQuiet     = time.Second      // without a message, then the rest is lost
 	perfQueue     = 8 << 20          // bytes that may wait to be read
 	perfQuietLook = 10 * time.Millisecond
@@ -69,7 +69,7 @@ func perfAnswer(c *stack.Conn, t perfTell) error {
 	if err != nil {
 		return err
 	}
-	c.SetWriteDeadline(time.Now().Add(perfPatience))
+	c.SetWriteDeadline(time.Now().Add(perfTimeout))
 	_, err = c.Write(b)
 	return err
 }
@@ -90,7 +90,7 @@ func perfRead(c *stack.Conn, wait time.Duration) (ask perfAsk, err error) {
 
 // servePerf does one measurement.
 func servePerf(ctx context.Context, n *stack.Node, control *stack.Conn) error {
-	ask, err := perfRead(control, perfPatience)
+	ask, err := perfRead(control, perfTimeout)
 	switch {
 	case err != nil:
 		return err
@@ -111,7 +111,7 @@ func servePerf(ctx context.Context, n *stack.Node, control *stack.Conn) error {
 		return err
 	}
 	cpu := cpuTime()
-	end, err := perfRead(control, ask.Time+perfPatience)
+	end, err := perfRead(control, ask.Time+perfTimeout)
 	if err != nil {
 		return err
 	}
@@ -201,7 +201,7 @@ func (s *perfSink) packets(c *stack.PacketConn) {
 		}
 		s.took(k)
 		if s.ask.Test == "latency" {
-			c.SetWriteDeadline(time.Now().Add(perfPatience))
+			c.SetWriteDeadline(time.Now().Add(perfTimeout))
 			c.WriteTo(b[:k], m.From)
 		}
 	}

@@ -34,7 +34,7 @@ answer does not come.
     utipc ping --if eth1 --address 1.1.2 18888:17
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var p pinger
 		f := cmdline.NewFlags("ping")
 		p.kind.flags(f, "the socket, as the echo's: tipcrdm or tipcgram, messages; tipcpacket or tipc, over one connection (default tipcrdm)",
@@ -72,7 +72,7 @@ answer does not come.
 		if err != nil {
 			return err
 		}
-		return errors.Join(p.run(ctx, n, std.Out), closeHost(n, finish))
+		return errors.Join(p.run(ctx, n, std.Out), closeNode(n, finish))
 	},
 }
 

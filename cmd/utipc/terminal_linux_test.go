@@ -17,17 +17,17 @@ import (
 )
 
 // openPTY opens a terminal of 120 by 40 and the end that somebody sits at.
-func openPTY(t *testing.T) (seat, tty *os.File) {
+func openPTY(t *testing.T) (controller, tty *os.File) {
 	t.Helper()
-	seat, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
+	controller, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
 	if err != nil {
 		skipOrFail(t, fmt.Sprint("no terminals here: ", err))
 	}
-	t.Cleanup(func() { seat.Close() })
-	if err := unix.IoctlSetPointerInt(int(seat.Fd()), unix.TIOCSPTLCK, 0); err != nil {
+	t.Cleanup(func() { controller.Close() })
+	if err := unix.IoctlSetPointerInt(int(controller.Fd()), unix.TIOCSPTLCK, 0); err != nil {
 		t.Fatal(err)
 	}
-	number, err := unix.IoctlGetInt(int(seat.Fd()), unix.TIOCGPTN)
+	number, err := unix.IoctlGetInt(int(controller.Fd()), unix.TIOCGPTN)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -38,13 +38,13 @@ func openPTY(t *testing.T) (seat, tty *os.File) {
 	if err := unix.IoctlSetWinsize(int(tty.Fd()), unix.TIOCSWINSZ, &unix.Winsize{Row: 40, Col: 120}); err != nil {
 		t.Fatal(err)
 	}
-	return seat, tty
+	return controller, tty
 }
 
 // In a terminal top draws on the other screen, hears keys, and gives all back as it was.
 func TestTopInTerminal(t *testing.T) {
 	all := liveBed(t, 2)
-	seat, tty := openPTY(t)
+	controller, tty := openPTY(t)
 	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestTopInTerminal(t *testing.T) {
 	go func() {
 		b := make([]byte, 4096)
 		for {
-			k, err := seat.Read(b)
+			k, err := controller.Read(b)
 			if err != nil {
 				return
 			}
@@ -64,11 +64,11 @@ func TestTopInTerminal(t *testing.T) {
 	go func() { done <- p.run(t.Context(), all[0], cmdline.Stdio{In: tty, Out: tty, Err: tty}) }()
 	shown.until(t, enterScreen, done)
 	shown.until(t, "by rate   r rate", done)
-	seat.WriteString("l")
+	controller.WriteString("l")
 	shown.until(t, "by loss   r rate", done)
-	seat.WriteString("p")
+	controller.WriteString("p")
 	shown.until(t, "paused   by loss", done)
-	seat.WriteString("q")
+	controller.WriteString("q")
 	if err := <-done; err != nil {
 		t.Error(err)
 	}
@@ -97,7 +97,7 @@ func TestPingAndAuditAttached(t *testing.T) {
 			t.Errorf("ping: %v, %s", err, out)
 		}
 		out = newHeard()
-		a := auditor{wait: time.Minute, AuditConfig: admin.AuditConfig{Patience: time.Minute}}
+		a := auditor{wait: time.Minute, AuditConfig: admin.AuditConfig{Timeout: time.Minute}}
 		if err := a.run(t.Context(), all[0], out); err != nil || !strings.HasSuffix(out.String(), "differences: 0\n") {
 			t.Errorf("audit: %v, %s", err, out)
 		}

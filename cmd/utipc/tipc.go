@@ -44,7 +44,7 @@ and more in lines of its own below. The status is 0, or 255 for whatever went wr
 // runTool reads the flags, which may stand anywhere, and carries out the rest.
 func runTool(ctx context.Context, noun string, args []string, std cmdline.Stdio) error {
 	f := cmdline.NewFlags(noun)
-	var h host
+	var h nodeFlags
 	t := tipctool.Tool{Name: "utipc", In: std.In, Out: std.Out, Err: std.Err}
 	f.BoolVar(&t.JSON, "j, json", false, "print JSON; may stand before the command")
 	f.BoolVar(&t.Pretty, "p, pretty", false, "in lines, instead of one line; with -j")
@@ -71,7 +71,7 @@ func runTool(ctx context.Context, noun string, args []string, std cmdline.Stdio)
 		if err != nil {
 			return nil, err
 		}
-		done = func() error { return closeHost(n, finish) }
+		done = func() error { return closeNode(n, finish) }
 		if h.embedded() && *wait > 0 {
 			(&auditor{wait: *wait}).meet(ctx, n) // whom it does not meet is seen in the lists
 		}

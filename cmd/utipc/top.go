@@ -43,7 +43,7 @@ Rates are per second, of the time between two pictures. In the order of the scre
     utipc top --json --interval 10s --count 6
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var t top
 		f := cmdline.NewFlags("top")
 		t.flags(f)
@@ -58,7 +58,7 @@ Rates are per second, of the time between two pictures. In the order of the scre
 		if err != nil {
 			return err
 		}
-		return errors.Join(t.run(ctx, n, std), closeHost(n, finish))
+		return errors.Join(t.run(ctx, n, std), closeNode(n, finish))
 	},
 }
 

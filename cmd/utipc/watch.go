@@ -43,7 +43,7 @@ use, addresses that two nodes have.
     utipc watch --only name --json 18888:0-99
 `,
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
-		var h host
+		var h nodeFlags
 		var w watcher
 		f := cmdline.NewFlags("watch")
 		w.flags(f)
@@ -59,7 +59,7 @@ use, addresses that two nodes have.
 		if err != nil {
 			return err
 		}
-		return errors.Join(w.run(ctx, n, std.Out), closeHost(n, finish))
+		return errors.Join(w.run(ctx, n, std.Out), closeNode(n, finish))
 	},
 }
 

@@ -307,7 +307,7 @@ func (r *Reconciler) decide(now time.Duration, b *bearer) {
 	}
 	b.noted = b.noted || f.Noted
 	if b.open {
-		r.mend(now, b)
+		r.remedy(now, b)
 	} else {
 		r.tryOpen(now, b)
 	}
@@ -328,8 +328,8 @@ func (r *Reconciler) tryOpen(now time.Duration, b *bearer) {
 	}
 }
 
-// mend finds what is to be done about an open device.
-func (r *Reconciler) mend(now time.Duration, b *bearer) {
+// remedy finds what is to be done about an open device.
+func (r *Reconciler) remedy(now time.Duration, b *bearer) {
 	f, w := &b.facts, &b.wish
 	lacks, stale, flaps := f.lacks(w), b.stale(), b.damper.holding(now)
 	switch {

@@ -30,8 +30,8 @@ const (
 
 // What the services are called.
 var (
-	sums = stack.Service{Type: 18888, Instance: 1} // adds up what it is sent
-	heir = uint32(18889)                           // type; node i waits for the state at instance i
+	sums      = stack.Service{Type: 18888, Instance: 1} // adds up what it is sent
+	successor = uint32(18889)                           // type; node i waits for the state at instance i
 )
 
 // A state is all that the service knows. It moves with the service.
@@ -70,7 +70,7 @@ func host(ctx context.Context, node *stack.Node, number uint32) error {
 	var s state
 	if number > 1 {
 		var err error
-		if s, err = inherit(ctx, node, stack.Service{Type: heir, Instance: number}); err != nil {
+		if s, err = inherit(ctx, node, stack.Service{Type: successor, Instance: number}); err != nil {
 			return err
 		}
 	}
@@ -81,7 +81,7 @@ func host(ctx context.Context, node *stack.Node, number uint32) error {
 	}
 	fmt.Printf("node %v took the numbers %d to %d\n", node.Addr(), first, s.Last)
 	if more {
-		return bequeath(ctx, node, stack.Service{Type: heir, Instance: number + 1}, s)
+		return bequeath(ctx, node, stack.Service{Type: successor, Instance: number + 1}, s)
 	}
 	return nil
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/utipc/utipc/internal/netlink"
 )
 
-// Patience is how long WaitCarrier waits at most.
-const Patience = 10 * time.Second
+// Timeout is how long WaitCarrier waits at most.
+const Timeout = 10 * time.Second
 
 // WaitCarrier returns when the interface is up and has carrier, or, with false,
 // when it has not. It sleeps until the kernel tells of a change. Errors:
@@ -51,7 +51,7 @@ func waitLink(name string, ready func(link) bool) error {
 	}
 	defer unix.Close(fd)
 	// Subscribed first, then looked: no change falls between.
-	for end := time.Now().Add(Patience); ; {
+	for end := time.Now().Add(Timeout); ; {
 		m, err := get(name)
 		if err != nil {
 			return err

@@ -61,7 +61,7 @@ func (p Place) Listen(ctx context.Context, use int) (net.Listener, error) {
 	if err != nil {
 		return nil, err
 	}
-	return patientListener{ln, p.Wait}, nil
+	return waitListener{ln, p.Wait}, nil
 }
 
 // Dial connects with another rank, and waits until that listens. Errors: the context's, or
@@ -80,7 +80,7 @@ func (p Place) Dial(ctx context.Context, use, rank int) (net.Conn, error) {
 	for {
 		c, err := d.DialContext(ctx, "tcp4", p.address(use, rank))
 		if err == nil {
-			return patient(c, p.Wait)
+			return withWait(c, p.Wait)
 		}
 		if !errors.Is(err, syscall.ECONNREFUSED) && !errors.Is(err, syscall.EHOSTUNREACH) {
 			return nil, err

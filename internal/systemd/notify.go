@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// patience bounds a datagram: a manager that does not read must not stop its service.
-const patience = time.Second
+// timeout bounds a datagram: a manager that does not read must not stop its service.
+const timeout = time.Second
 
 // A Notifier tells one service manager. The nil Notifier tells nobody. Its methods may be
 // called by any number of goroutines.
@@ -110,7 +110,7 @@ func (n *Notifier) tell(lines ...string) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.conn.SetWriteDeadline(time.Now().Add(patience))
+	n.conn.SetWriteDeadline(time.Now().Add(timeout))
 	if _, err := n.conn.Write([]byte(strings.Join(lines, "\n"))); err != nil {
 		return fmt.Errorf("systemd: %w", err)
 	}

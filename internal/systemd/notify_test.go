@@ -124,7 +124,7 @@ func TestWrongEnvironment(t *testing.T) {
 	}
 }
 
-// A manager that does not read stops nobody for longer than patience.
+// A manager that does not read stops nobody for longer than the timeout.
 func TestDeafManager(t *testing.T) {
 	path, _ := manager(t)
 	n, err := open(path, "", "", 1)

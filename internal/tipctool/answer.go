@@ -14,10 +14,10 @@ import (
 	"github.com/utipc/utipc/stack/admin"
 )
 
-// A complaint is what the tool itself says of the words.
-type complaint string
+// A usageFault is what the tool itself says of the words.
+type usageFault string
 
-func (e complaint) Error() string { return string(e) }
+func (e usageFault) Error() string { return string(e) }
 
 // A remark is a complaint that tipc(8) prints as it is.
 type remark string
@@ -30,7 +30,7 @@ type noNode struct{ error }
 func (e noNode) Unwrap() error { return e.error }
 
 // said makes an error of the tool's own.
-func said(format string, args ...any) error { return complaint(fmt.Sprintf(format, args...)) }
+func said(format string, args ...any) error { return usageFault(fmt.Sprintf(format, args...)) }
 
 // longestAnswer bounds what is printed of an error, in bytes: some of it may have come
 // from a daemon.
@@ -40,7 +40,7 @@ const longestAnswer = 512
 // with the words, and for a node that refuses its reason and "kernel answers: " with the
 // text of its errno, as tipc(8) says it.
 func Answer(err error) string {
-	var c complaint
+	var c usageFault
 	var bare remark
 	var r *admin.Refusal
 	var errno syscall.Errno

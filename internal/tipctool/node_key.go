@@ -128,7 +128,7 @@ func (c *call) readKey(file string) (string, error) {
 	if file != "-" {
 		f, err := os.Open(file)
 		if err != nil {
-			return "", complaint(err.Error())
+			return "", usageFault(err.Error())
 		}
 		defer f.Close()
 		if s, err := f.Stat(); err == nil && s.Mode().IsRegular() && s.Mode().Perm()&0o077 != 0 {
@@ -141,7 +141,7 @@ func (c *call) readKey(file string) (string, error) {
 	}
 	b, err := io.ReadAll(io.LimitReader(in, longestKey))
 	if err != nil {
-		return "", complaint(err.Error())
+		return "", usageFault(err.Error())
 	}
 	line, _, _ := strings.Cut(string(b), "\n")
 	return strings.TrimRight(line, "\r"), nil

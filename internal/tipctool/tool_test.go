@@ -21,7 +21,7 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-const patience = time.Minute
+const timeout = time.Minute
 
 // open opens a node on a hub.
 func open(t *testing.T, h *hub.Hub, iface string, number byte) *stack.Node {
@@ -64,7 +64,7 @@ func do(t *testing.T, n *stack.Node, in, command string) (out, errs string, stat
 func TestHostileName(t *testing.T) {
 	h := hub.New(hub.Config{})
 	n, peer := open(t, h, "eth0", 1), open(t, h, "e\x1b[2J\"\n%s\x7f", 2)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), timeout)
 	defer cancel()
 	if err := n.WaitFor(ctx, stack.Service{Type: stack.NodeState, Instance: uint32(peer.Addr())}); err != nil {
 		t.Fatal(err)

@@ -17,9 +17,9 @@ type AuditConfig struct {
 	// Settle is how long what differs is given until it is asked about again; zero:
 	// 500 ms. It has to be longer than a change takes to every node.
 	Settle time.Duration
-	// Patience is how long a node may say nothing before it counts as one that could
+	// Timeout is how long a node may say nothing before it counts as one that could
 	// not be asked; zero: 8 s.
-	Patience time.Duration
+	Timeout time.Duration
 }
 
 // A NodeAudit is how the binding table of another node compares with this node's, by

@@ -12,25 +12,25 @@ import (
 	"github.com/utipc/utipc/flowctl"
 )
 
-// A bell notes when its alarm rings, and what else it does then.
-type bell struct {
+// A recorder notes when its alarm rings, and what else it does then.
+type recorder struct {
 	alarm
 	name string
 	log  *[]string
 	then func(now time.Duration)
 }
 
-func (b *bell) ring(now time.Duration, a *alarm) {
+func (b *recorder) ring(now time.Duration, a *alarm) {
 	*b.log = append(*b.log, fmt.Sprint(b.name, "@", now))
 	if b.then != nil {
 		b.then(now)
 	}
 }
 
-func bells(names string) (log *[]string, all map[string]*bell) {
-	log, all = &[]string{}, map[string]*bell{}
+func recorders(names string) (log *[]string, all map[string]*recorder) {
+	log, all = &[]string{}, map[string]*recorder{}
 	for _, c := range names {
-		b := &bell{name: string(c), log: log}
+		b := &recorder{name: string(c), log: log}
 		b.owner = b
 		all[b.name] = b
 	}
@@ -39,7 +39,7 @@ func bells(names string) (log *[]string, all map[string]*bell) {
 
 func TestAlarmsTranscript(t *testing.T) {
 	var s alarms
-	log, b := bells("abcdef")
+	log, b := recorders("abcdef")
 	s.set(&b["c"].alarm, 30)
 	s.set(&b["a"].alarm, 10)
 	s.set(&b["b"].alarm, 10) // behind a
@@ -78,7 +78,7 @@ func TestAlarmsTranscript(t *testing.T) {
 func TestAlarmsAgainstList(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var s alarms
-	log, all := bells("abcdefghijklmnopqrstuvwxyz")
+	log, all := recorders("abcdefghijklmnopqrstuvwxyz")
 	type entry struct {
 		at    time.Duration
 		order int
@@ -128,7 +128,7 @@ func TestAlarmsAgainstList(t *testing.T) {
 
 func TestAlarmsAllocateNothing(t *testing.T) {
 	var s alarms
-	log, b := bells("abc")
+	log, b := recorders("abc")
 	*log = make([]string, 0, 10)
 	turn := func() {
 		for _, x := range b {

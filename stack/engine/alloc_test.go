@@ -11,10 +11,10 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// hot is a puppet in contact, with a name of its peer's, a port that sends to it
+// hot is a scripted peer in contact, with a name of its peer's, a port that sends to it
 // and one that receives.
 type hot struct {
-	*puppet
+	*scriptedPeer
 	from, to *Port
 	ack      *netdev.Buffer // the peer's STATE
 	in       *netdev.Buffer // the peer's data
@@ -24,7 +24,7 @@ type hot struct {
 }
 
 func newHot(t testing.TB) *hot {
-	h := &hot{puppet: newPuppet(t).up(), svc: frame.Service{Type: 18888, Instance: 17}}
+	h := &hot{scriptedPeer: newScriptedPeer(t).up(), svc: frame.Service{Type: 18888, Instance: 17}}
 	h.packet(h.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(18888, 17, 17, 5)))
 	h.from, h.to = h.OpenPort(PortConfig{}), h.OpenPort(PortConfig{})
 	h.drain()

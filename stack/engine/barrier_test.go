@@ -12,16 +12,16 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A barrierBed is a crew, some receiving sockets, and messages to them that come by ways
+// A barrierBed is $1 peers, some receiving sockets, and messages to them that come by ways
 // which keep no order between them: of each sender the broadcast link and the unicast one.
 type barrierBed struct {
-	*crew
+	*peers
 	ports []*Port
 	ways  [][]frame.Payload // each in the order of its way
 }
 
 func newBarrierBed(t testing.TB, senders, receivers int) *barrierBed {
-	b := &barrierBed{crew: newCrew(t, 1, senders)}
+	b := &barrierBed{peers: newPeers(t, 1, senders)}
 	for range receivers {
 		p := b.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 		if err := p.Bind(b.now, allRange, frame.ClusterScope); err != nil {
@@ -142,7 +142,7 @@ func TestBarrierInAllOrders(t *testing.T) {
 					for k := range plan {
 						want = append(want, fmt.Sprint(k+1))
 					}
-					if g := got[b.mates[s].addr]; !slices.Equal(g, want) {
+					if g := got[b.peerList[s].addr]; !slices.Equal(g, want) {
 						t.Fatalf("%v, receiver %d: got %v of sender %d in order %s", x.plans, i, g, s, orderText(order))
 					}
 				}
@@ -285,7 +285,7 @@ func TestBarrierLimits(t *testing.T) {
 				t.Fatalf("%s: message %d: got %q", x.what, k, buf[:size])
 			}
 		}
-		if len(p.barrier.held) != 1 || p.barrier.held[0].Orig() != b.mates[1].addr {
+		if len(p.barrier.held) != 1 || p.barrier.held[0].Orig() != b.peerList[1].addr {
 			t.Errorf("%s: %d wait, want the other sender's", x.what, len(p.barrier.held))
 		}
 		b.done(x.what)
@@ -348,7 +348,7 @@ func TestBarrierOfFragments(t *testing.T) {
 	b.allAck()
 	b.forget()
 	whole := b.mcast(0, allRange, func(f *frame.PayloadFields) { f.SrcDroppable, f.Syn = true, true }, strings.Repeat("x", 2000))
-	f := frame.FragmentFields{Common: frame.Common{Prev: b.mates[0].addr}, Type: frame.FirstFragment, Orig: b.mates[0].addr, Dest: b.Address()}
+	f := frame.FragmentFields{Common: frame.Common{Prev: b.peerList[0].addr}, Type: frame.FirstFragment, Orig: b.peerList[0].addr, Dest: b.Address()}
 	b.packet(0, 0, f.Append(nil, whole[:1400]))
 	f.Type = frame.LastFragment
 	b.packet(0, 0, f.Append(nil, whole[1400:]))

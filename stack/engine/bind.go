@@ -44,7 +44,7 @@ func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
 	case r.Lower > r.Upper:
 		return ErrRange
 	case e.table.Count(e.addr) >= naming.MaxBindings:
-		e.complain(now, &e.crowded, TooManyNames, e.addr)
+		e.logLimited(now, &e.tooManyNames, TooManyNames, e.addr)
 		return ErrTooManyBindings
 	}
 	if scope != frame.NodeScope {

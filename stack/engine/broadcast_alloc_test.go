@@ -11,9 +11,9 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// hotCast is a crew of two whose frames are made beforehand.
+// hotCast is $1 peers of two whose frames are made beforehand.
 type hotCast struct {
-	*crew
+	*peers
 	from, to *Port
 	acks     [2]*netdev.Buffer // a STATE of each peer
 	in       *netdev.Buffer    // a broadcast of the first
@@ -22,8 +22,8 @@ type hotCast struct {
 }
 
 func newHotCast(t testing.TB, m Method) *hotCast {
-	c, p := castCrew(t, 1, 2)
-	h := &hotCast{crew: c, from: p, to: c.OpenPort(PortConfig{})}
+	c, p := broadcastPeers(t, 1, 2)
+	h := &hotCast{peers: c, from: p, to: c.OpenPort(PortConfig{})}
 	p.SetMethod(m)
 	if err := h.to.Bind(c.now, frame.Range{Type: 2000, Upper: 9}, frame.ClusterScope); err != nil {
 		t.Fatal(err)
@@ -38,10 +38,10 @@ func newHotCast(t testing.TB, m Method) *hotCast {
 		return b
 	}
 	for i := range h.acks {
-		f := frame.StateFields{Common: frame.Common{Prev: c.mates[i].addr}, LinkInfo: c.info(i, 0)}
-		h.acks[i] = keep(crewMAC(0), c.mates[i].lines[0].mac, f.Append(nil, nil))
+		f := frame.StateFields{Common: frame.Common{Prev: c.peerList[i].addr}, LinkInfo: c.info(i, 0)}
+		h.acks[i] = keep(peersMAC(0), c.peerList[i].lines[0].mac, f.Append(nil, nil))
 	}
-	h.in = keep(frame.BroadcastMAC, c.mates[0].lines[0].mac, c.mcast(0, frame.Range{Type: 2000, Upper: 9}, nil, string(h.payload[:])))
+	h.in = keep(frame.BroadcastMAC, c.peerList[0].lines[0].mac, c.mcast(0, frame.Range{Type: 2000, Upper: 9}, nil, string(h.payload[:])))
 	return h
 }
 
@@ -54,7 +54,7 @@ func (h *hotCast) sendOne() {
 		f.Release()
 	}
 	for i, b := range h.acks {
-		x := h.mates[i].lines[0]
+		x := h.peerList[i].lines[0]
 		msg := b.Bytes()[frame.EthernetLen:]
 		frame.StampAcks(msg, h.node(i).links[0].Look().SndNxt-1, h.cast.sender.Last())
 		frame.StampSeq(msg, x.state)
@@ -65,8 +65,8 @@ func (h *hotCast) sendOne() {
 
 // receiveOne lets the broadcast come and reads it.
 func (h *hotCast) receiveOne() {
-	frame.StampBroadcast(h.in.Bytes()[frame.EthernetLen:], h.mates[0].bcast, frame.DefaultNetID)
-	h.mates[0].bcast++
+	frame.StampBroadcast(h.in.Bytes()[frame.EthernetLen:], h.peerList[0].bcast, frame.DefaultNetID)
+	h.peerList[0].bcast++
 	h.HandleFrame(h.now, 0, h.in)
 	if n, _, ok := h.to.Read(h.buf[:]); !ok || n != len(h.payload) {
 		h.t.Fatalf("read %d bytes, %v", n, ok)

@@ -13,14 +13,14 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// castCrew is a crew whose peers have a socket bound to allRange, and a socket of the
+// broadcastPeers is $1 peers whose peers have a socket bound to allRange, and a socket of the
 // engine that broadcasts.
-func castCrew(t testing.TB, bearers, mates int, change ...func(*Config)) (*crew, *Port) {
+func broadcastPeers(t testing.TB, bearers, peerList int, change ...func(*Config)) (*peers, *Port) {
 	t.Helper()
-	c := newCrew(t, bearers, mates, change...)
+	c := newPeers(t, bearers, peerList, change...)
 	p := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	p.SetMethod(Broadcast)
-	for i := range mates {
+	for i := range peerList {
 		c.listen(i, 1, allRange.Type, allRange.Lower, allRange.Upper)
 	}
 	c.forget()
@@ -28,7 +28,7 @@ func castCrew(t testing.TB, bearers, mates int, change ...func(*Config)) (*crew,
 }
 
 // say sends n messages of 100 bytes to allRange.
-func (c *crew) say(p *Port, n int) {
+func (c *peers) say(p *Port, n int) {
 	c.t.Helper()
 	for i := range n {
 		if err := p.SendRange(c.now, allRange, make([]byte, 100)); err != nil {
@@ -40,7 +40,7 @@ func (c *crew) say(p *Port, n int) {
 // A node is a member from its first link to its last, and answers for what is sent for
 // the first time meanwhile.
 func TestBroadcastMembers(t *testing.T) {
-	c, p := castCrew(t, 2, 1, alone)
+	c, p := broadcastPeers(t, 2, 1, alone)
 	want := func(what string, members, unsent int) {
 		t.Helper()
 		if got := c.cast.sender.Members(); got != members || c.ups != members || c.Broadcast(c.now).Peers != members {
@@ -52,7 +52,7 @@ func TestBroadcastMembers(t *testing.T) {
 	}
 	want("one", 1, 0)
 	c.say(p, 2)
-	c.join(c.mate(popCaps), 0)
+	c.join(c.peer(popCaps), 0)
 	c.say(p, 1)
 	want("two", 2, 3)
 	c.acks(0, 3)
@@ -82,19 +82,19 @@ func TestBroadcastMembers(t *testing.T) {
 // The opening tells a node the last number that was sent; what waits then is for it too.
 func TestBroadcastOpeningTellsTheLastNumber(t *testing.T) {
 	for _, first := range []frame.Seq{1, 65530} {
-		c, p := castCrew(t, 1, 1, alone, func(c *Config) { c.FirstSeq = first })
+		c, p := broadcastPeers(t, 1, 1, alone, func(c *Config) { c.FirstSeq = first })
 		at := func(n int) frame.Seq { return first - 1 + frame.Seq(n) }
 		c.say(p, 60)
 		if got := c.cast.sender.Last(); got != at(50) {
 			t.Errorf("first %d: got %d as the last, want %d", first, got, at(50))
 		}
 		c.forget()
-		i := c.mate(popCaps)
+		i := c.peer(popCaps)
 		c.meet(i, 0, 1500)
 		if got, want := strings.Join(c.drain(), "\n"), fmt.Sprintf("bcast/init last=%d", at(50)); !strings.Contains(got, want) {
 			t.Errorf("first %d: got %s; want %q", first, got, want)
 		}
-		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.mates[i].addr}, BcastAckInvalid: true, Orig: c.mates[i].addr, Dest: c.Address()}).Append(nil))
+		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.peerList[i].addr}, BcastAckInvalid: true, Orig: c.peerList[i].addr, Dest: c.Address()}).Append(nil))
 		c.report(i, 0, nil)
 		c.acks(0, at(50))
 		c.acks(0, at(60))
@@ -114,7 +114,7 @@ func TestBroadcastOpeningTellsTheLastNumber(t *testing.T) {
 // all that reach any (spec 04 §3).
 func TestBroadcastBearers(t *testing.T) {
 	for _, self := range []frame.NodeAddr{0x1001000, 0x1001001} {
-		c, p := castCrew(t, 3, 2, func(c *Config) { c.Address = self })
+		c, p := broadcastPeers(t, 3, 2, func(c *Config) { c.Address = self })
 		odd := self&1 != 0
 		pick := func(ifOdd, ifEven string) string {
 			if odd {
@@ -150,7 +150,7 @@ func TestBroadcastBearers(t *testing.T) {
 		want("the second does not reach the other", "0")
 		c.leave(0, 0)
 		want("none reaches both", "0 1")
-		c.join(c.mate(popCaps), 2)
+		c.join(c.peer(popCaps), 2)
 		c.listen(2, 1, allRange.Type, 0, 100)
 		want("none reaches all three", "0 1 2")
 		c.RemoveBearer(c.now, 1)
@@ -200,7 +200,7 @@ func TestBroadcastPrimaryOfThree(t *testing.T) {
 
 // Packets fit the link with the smallest packets of all that are up.
 func TestBroadcastPacketSize(t *testing.T) {
-	c, p := castCrew(t, 2, 1)
+	c, p := broadcastPeers(t, 2, 1)
 	want := func(what string, mtu int) {
 		t.Helper()
 		if got := c.Broadcast(c.now).MTU; got != mtu {
@@ -221,11 +221,11 @@ func TestBroadcastPacketSize(t *testing.T) {
 		c.allAck()
 	}
 	want("one", 1500)
-	c.joinMTU(c.mate(popCaps), 0, 1200)
+	c.joinMTU(c.peer(popCaps), 0, 1200)
 	want("a smaller one", 1200)
 	c.joinMTU(1, 1, 1000)
 	want("its second link is smaller still", 1000)
-	c.joinMTU(c.mate(popCaps), 0, 1400)
+	c.joinMTU(c.peer(popCaps), 0, 1400)
 	want("a larger one", 1000)
 	c.leave(1, 1)
 	want("without the smallest", 1200)
@@ -247,8 +247,8 @@ func TestBroadcastPacketSize(t *testing.T) {
 // has our first packet, and not that of this STATE itself; nothing that is marked as
 // void does (spec 04 §2).
 func TestBroadcastAcksBelieved(t *testing.T) {
-	c, p := castCrew(t, 1, 1, alone)
-	i := c.mate(popCaps)
+	c, p := broadcastPeers(t, 1, 1, alone)
+	i := c.peer(popCaps)
 	c.meet(i, 0, 1500)
 	c.say(p, 5)
 	c.acks(0, 5)
@@ -260,13 +260,13 @@ func TestBroadcastAcksBelieved(t *testing.T) {
 	}
 	void := func(f *frame.StateFields) { f.BcastAck, f.BcastAckInvalid = 5, true }
 	all := func(f *frame.StateFields) { f.BcastAck = 5 }
-	heard := func(n frame.Seq) { c.mates[i].heard = n }
+	heard := func(n frame.Seq) { c.peerList[i].heard = n }
 
 	c.report(i, 0, void)
 	c.report(i, 0, all)
 	owes("before its opening", 5)
 	heard(5)
-	c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.mates[i].addr}, BcastAckInvalid: true, Orig: c.mates[i].addr, Dest: c.Address()}).Append(nil))
+	c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.peerList[i].addr}, BcastAckInvalid: true, Orig: c.peerList[i].addr, Dest: c.Address()}).Append(nil))
 	c.packet(i, 0, c.replica(i, "x"))
 	owes("in packets of the link", 5)
 	c.report(i, 0, func(f *frame.StateFields) { f.Ack, f.BcastAck = 0, 5 })
@@ -300,8 +300,8 @@ func TestBroadcastAcksBelieved(t *testing.T) {
 
 // What a node tells to miss is repeated to all, over all bearers, the frame as it was.
 func TestBroadcastGapIsRepeated(t *testing.T) {
-	c, p := castCrew(t, 2, 1, alone)
-	c.join(c.mate(Capabilities), 1)
+	c, p := broadcastPeers(t, 2, 1, alone)
+	c.join(c.peer(Capabilities), 1)
 	c.say(p, 6)
 	c.collect()
 	first := slices.Clone(c.sent)
@@ -312,7 +312,7 @@ func TestBroadcastGapIsRepeated(t *testing.T) {
 	again := slices.Clone(c.sent)
 	wantLines(t, "repeated", c.casts(), "0:2", "0:5", "1:2", "1:5")
 	for _, f := range again {
-		if !slices.ContainsFunc(first, func(g crewFrame) bool { return g.bearer == f.bearer && string(g.bytes) == string(f.bytes) }) {
+		if !slices.ContainsFunc(first, func(g peersFrame) bool { return g.bearer == f.bearer && string(g.bytes) == string(f.bytes) }) {
 			t.Errorf("a frame on bearer %d is not what was sent before: %x", f.bearer, f.bytes)
 		}
 	}
@@ -330,7 +330,7 @@ func TestBroadcastGapIsRepeated(t *testing.T) {
 // loses contact, alone; what others wait for goes on.
 func TestBroadcastFailureIsOfOneNode(t *testing.T) {
 	for _, reports := range []bool{true, false} {
-		c, p := castCrew(t, 1, 3, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
+		c, p := broadcastPeers(t, 1, 3, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
 		c.say(p, 3)
 		start := c.now
 		var events []string
@@ -367,7 +367,7 @@ func TestBroadcastFailureIsOfOneNode(t *testing.T) {
 
 // The report that shows it ends contact itself, before anything else it says counts.
 func TestBroadcastFailureByReport(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
+	c, p := broadcastPeers(t, 1, 2, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
 	c.say(p, 3)
 	missing := func(f *frame.StateFields) { f.BcastAck, f.BcastGap, f.Probe, f.Keepalive = 1, 1, true, true }
 	c.report(1, 0, missing)
@@ -392,12 +392,12 @@ func TestBroadcastFailureByReport(t *testing.T) {
 
 // When the link stands still the nodes that have not acknowledged all are asked, no others.
 func TestBroadcastAsksMembers(t *testing.T) {
-	c, p := castCrew(t, 1, 3, alone)
+	c, p := broadcastPeers(t, 1, 3, alone)
 	c.say(p, 60)
 	c.acks(0, 50)
 	c.acks(1, 49)
 	c.acks(2, 30)
-	if got := c.lastMember(); got != c.mates[2].addr {
+	if got := c.lastMember(); got != c.peerList[2].addr {
 		t.Errorf("got %v as who holds it up", got)
 	}
 	c.forget()
@@ -425,7 +425,7 @@ func TestBroadcastAsksMembers(t *testing.T) {
 // Unsent counts what is broadcast; Hurry asks for what is owed, and when it has come
 // nothing is.
 func TestBroadcastDrains(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone)
+	c, p := broadcastPeers(t, 1, 2, alone)
 	c.say(p, 55)
 	if got := c.Unsent(); got != 55 {
 		t.Errorf("got %d unsent, want 55", got)
@@ -450,14 +450,14 @@ func TestBroadcastDrains(t *testing.T) {
 func TestBroadcastNodeGoesInTheMidst(t *testing.T) {
 	for _, x := range []struct {
 		name string
-		end  func(c *crew)
+		end  func(c *peers)
 	}{
-		{"links lost", func(c *crew) { c.leave(1, 0); c.leave(1, 1) }},
-		{"first bearer removed", func(c *crew) { c.RemoveBearer(c.now, 0); c.leave(1, 1) }},
-		{"its MTU changed", func(c *crew) { c.SetMTU(c.now, 1, 1400); c.leave(1, 0) }},
-		{"both bearers down", func(c *crew) { c.SetMTU(c.now, 0, 0); c.SetMTU(c.now, 1, 0) }},
+		{"links lost", func(c *peers) { c.leave(1, 0); c.leave(1, 1) }},
+		{"first bearer removed", func(c *peers) { c.RemoveBearer(c.now, 0); c.leave(1, 1) }},
+		{"its MTU changed", func(c *peers) { c.SetMTU(c.now, 1, 1400); c.leave(1, 0) }},
+		{"both bearers down", func(c *peers) { c.SetMTU(c.now, 0, 0); c.SetMTU(c.now, 1, 0) }},
 	} {
-		c, p := castCrew(t, 2, 2, alone)
+		c, p := broadcastPeers(t, 2, 2, alone)
 		c.join(1, 1)
 		if err := p.SendRange(c.now, allRange, make([]byte, 66000)); err != nil {
 			t.Fatal(err)
@@ -485,11 +485,11 @@ func TestBroadcastNodeGoesInTheMidst(t *testing.T) {
 func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 	refuse := false
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool { return refuse && u == netdev.Control }})
-	c := crewOn(t, a, 2, 1, alone)
-	c.join(c.mate(popCaps), 1)
+	c := peersOn(t, a, 2, 1, alone)
+	c.join(c.peer(popCaps), 1)
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
-	for i := range c.mates {
+	for i := range c.peerList {
 		c.listen(i, 1, allRange.Type, 0, 100)
 	}
 	c.forget()
@@ -511,7 +511,7 @@ func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 // Packets that a stalled device has not taken go with the last node: the numbers begin
 // anew, and the next would take them for those.
 func TestBroadcastOfAStalledDevice(t *testing.T) {
-	c, p := castCrew(t, 1, 2)
+	c, p := broadcastPeers(t, 1, 2)
 	c.say(p, 3)
 	c.leaveQuietly(0)
 	if got := c.bearers[0].out.Len(); got < 3 {
@@ -523,7 +523,7 @@ func TestBroadcastOfAStalledDevice(t *testing.T) {
 }
 
 // leaveQuietly takes all links of a peer down; the engine's frames stay where they are.
-func (c *crew) leaveQuietly(i int) {
+func (c *peers) leaveQuietly(i int) {
 	for _, l := range c.node(i).links {
 		if l != nil {
 			c.cutLink(c.now, l)
@@ -534,7 +534,7 @@ func (c *crew) leaveQuietly(i int) {
 // Own broadcasts that come back, on the same bearer or another on the same segment, are
 // nobody's.
 func TestBroadcastComesBack(t *testing.T) {
-	c, p := castCrew(t, 2, 1)
+	c, p := broadcastPeers(t, 2, 1)
 	c.say(p, 1)
 	c.collect()
 	own := c.sent[0].bytes
@@ -549,7 +549,7 @@ func TestBroadcastComesBack(t *testing.T) {
 
 // Numbers wrap: nothing is lost or released too early around 65535.
 func TestBroadcastNumbersWrap(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone, func(c *Config) { c.FirstSeq = 65500 })
+	c, p := broadcastPeers(t, 1, 2, alone, func(c *Config) { c.FirstSeq = 65500 })
 	var got []string
 	for range 20 {
 		c.say(p, 5)
@@ -574,7 +574,7 @@ func TestBroadcastNumbersWrap(t *testing.T) {
 // Headers of the broadcast link, as spec 04 §1.1 and §6.1 have them: the network's number
 // where a port would be, no destination, nothing acknowledged.
 func TestBroadcastBytes(t *testing.T) {
-	c, p := castCrew(t, 1, 2, func(c *Config) { c.NetID = 4711 })
+	c, p := broadcastPeers(t, 1, 2, func(c *Config) { c.NetID = 4711 })
 	delete(c.ports, p.number)
 	p.number = 0xa387dc46
 	c.ports[p.number] = p
@@ -614,7 +614,7 @@ func TestBroadcastBytes(t *testing.T) {
 
 // A broadcast link that is congested stops its senders, not those of other links.
 func TestBroadcastCongested(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone)
+	c, p := broadcastPeers(t, 1, 2, alone)
 	var err error
 	n := 0
 	for ; err == nil; n++ {
@@ -624,7 +624,7 @@ func TestBroadcastCongested(t *testing.T) {
 	if !ok || b.Link != "broadcast-link" || n != 50+100+1 {
 		t.Fatalf("got %v after %d", err, n)
 	}
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Errorf("to one socket: got %v", err)
 	}
 	c.acks(0, 50)
@@ -632,7 +632,7 @@ func TestBroadcastCongested(t *testing.T) {
 	c.SendAs(&x)
 	err = p.SendRange(c.now, allRange, []byte("x"))
 	c.SendAs(nil)
-	if why, ok := c.Why(&x).(*Blocked); !ok || why.Node != c.mates[1].addr || err == nil {
+	if why, ok := c.Why(&x).(*Blocked); !ok || why.Node != c.peerList[1].addr || err == nil {
 		t.Errorf("got %v, %+v; want the second node as who holds it up", err, why)
 	}
 	if got := c.TakeCalled(nil); len(got) != 0 {
@@ -651,7 +651,7 @@ func TestBroadcastCongested(t *testing.T) {
 
 // The last node takes with it what waited; who waited for room is called.
 func TestBroadcastCongestedAndNobodyLeft(t *testing.T) {
-	c, p := castCrew(t, 1, 1, alone)
+	c, p := broadcastPeers(t, 1, 1, alone)
 	var x Ticket
 	c.SendAs(&x)
 	for p.SendRange(c.now, allRange, make([]byte, 100)) == nil {
@@ -676,7 +676,7 @@ func TestBroadcastCongestedAndNobodyLeft(t *testing.T) {
 // A node's broadcasts are taken on any bearer with a link to it, in order and once; what
 // is missing is reported on a link that is up.
 func TestBroadcastReceivedOverTwoBearers(t *testing.T) {
-	c := newCrew(t, 2, 1)
+	c := newPeers(t, 2, 1)
 	c.join(0, 1)
 	to := c.OpenPort(PortConfig{})
 	to.Bind(c.now, allRange, frame.ClusterScope)
@@ -684,7 +684,7 @@ func TestBroadcastReceivedOverTwoBearers(t *testing.T) {
 	c.forget()
 	for k := range 20 {
 		c.broadcast(0, k%2, c.mcast(0, allRange, nil, fmt.Sprint(k)))
-		c.mates[0].bcast--
+		c.peerList[0].bcast--
 		c.broadcast(0, 1-k%2, c.mcast(0, allRange, nil, fmt.Sprint(k)))
 	}
 	var want []string
@@ -702,7 +702,7 @@ func TestBroadcastReceivedOverTwoBearers(t *testing.T) {
 // The reports of what is missing go out though the packet came on a bearer whose link is
 // down.
 func TestBroadcastReportedOnTheLinkThatIsUp(t *testing.T) {
-	c := newCrew(t, 2, 1)
+	c := newPeers(t, 2, 1)
 	c.join(0, 1)
 	c.leave(0, 1)
 	c.report(0, 0, nil)
@@ -710,7 +710,7 @@ func TestBroadcastReportedOnTheLinkThatIsUp(t *testing.T) {
 	if c.node(0).links[1].IsUp() || !c.node(0).links[0].IsUp() {
 		t.Fatal("want only the first link up")
 	}
-	c.mates[0].bcast++ // one is missing
+	c.peerList[0].bcast++ // one is missing
 	for range 40 {
 		c.broadcast(0, 1, c.mcast(0, allRange, nil, "x"))
 	}

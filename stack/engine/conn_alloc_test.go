@@ -11,10 +11,10 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// hotConn is a puppet with a connection, and what its peer sends there: the link's
+// hotConn is a scripted peer with a connection, and what its peer sends there: the link's
 // acknowledgement, the connection's, and 64 bytes of data.
 type hotConn struct {
-	*puppet
+	*scriptedPeer
 	c          *Conn
 	ack        *netdev.Buffer
 	credit, in *netdev.Buffer
@@ -23,7 +23,7 @@ type hotConn struct {
 }
 
 func newHotConn(t testing.TB, stream bool) *hotConn {
-	h := &hotConn{puppet: newPuppet(t, ports(6)).up()}
+	h := &hotConn{scriptedPeer: newScriptedPeer(t, ports(6)).up()}
 	c, err := h.Dial(h.now, ConnConfig{Stream: stream}, frame.SocketAddr{Port: 80, Node: popAddr}, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -51,7 +51,7 @@ func (h *hotConn) take() {
 	for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
 		if m, _ := frame.Parse(f.Bytes()[frame.EthernetLen:]); m.User() != frame.UserLink {
 			frame.StampAcks(h.ack.Bytes()[frame.EthernetLen:], m.Seq(), 0)
-			h.puppet.ack = m.Seq()
+			h.scriptedPeer.ack = m.Seq()
 		}
 		f.Release()
 	}
@@ -64,7 +64,7 @@ func (h *hotConn) take() {
 func (h *hotConn) give(b *netdev.Buffer) {
 	msg := b.Bytes()[frame.EthernetLen:]
 	frame.StampSeq(msg, h.seq)
-	frame.StampAcks(msg, h.puppet.ack, 0)
+	frame.StampAcks(msg, h.scriptedPeer.ack, 0)
 	h.seq++
 	h.HandleFrame(h.now, 0, b)
 	h.ready = h.TakeReadyConns(h.ready[:0])

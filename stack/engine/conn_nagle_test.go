@@ -24,13 +24,13 @@ type nagleBed struct {
 
 func newNagleBed(t testing.TB, k ConnConfig, change ...func(*Config)) *nagleBed {
 	t.Helper()
-	return nagleBedOf(newPuppet(t, append(change, ports(6))...).up(), k)
+	return nagleBedOf(newScriptedPeer(t, append(change, ports(6))...).up(), k)
 }
 
 // nagleBedOf is newNagleBed of a peer that is up.
-func nagleBedOf(p *puppet, k ConnConfig) *nagleBed {
+func nagleBedOf(p *scriptedPeer, k ConnConfig) *nagleBed {
 	p.t.Helper()
-	b := &nagleBed{hostileBed: &hostileBed{puppet: p}}
+	b := &nagleBed{hostileBed: &hostileBed{scriptedPeer: p}}
 	k.Stream = true
 	c, err := b.Dial(b.now, k, frame.SocketAddr{Port: 80, Node: popAddr}, nil)
 	if err != nil {
@@ -185,7 +185,7 @@ func TestNagleOff(t *testing.T) {
 		{"the own node", ConnConfig{}, func(c *Config) { c.Capabilities = Capabilities &^ frame.CapNagle }, popCaps},
 		{"the peer's node", ConnConfig{}, alone, popCaps &^ frame.CapNagle},
 	} {
-		p := newPuppet(t, c.change, ports(6))
+		p := newScriptedPeer(t, c.change, ports(6))
 		p.disc(frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities = c.peer })
 		p.again()
 		b := nagleBedOf(p, c.k)

@@ -12,7 +12,7 @@ import (
 )
 
 // starve takes all of a node's chunks, and returns what gives them back.
-func (p *puppet) starve() (feed func()) {
+func (p *scriptedPeer) starve() (feed func()) {
 	var all []*netdev.Buffer
 	for b := p.arena.Get(100, netdev.Control); b != nil; b = p.arena.Get(100, netdev.Control) {
 		all = append(all, b)

@@ -210,12 +210,12 @@ func TestConnRetries(t *testing.T) {
 		}
 		at := service
 		at.Node = b.y.Address() // the listener is found there: its refusal comes of a port not named
-		far, err := b.x.DialService(b.now, ConnConfig{}, at, nil)
+		remote, err := b.x.DialService(b.now, ConnConfig{}, at, nil)
 		b.settle()
-		if err != nil || !far.again.isSet() {
-			t.Errorf("by a lookup node: %v, %v", err, ended(far))
+		if err != nil || !remote.again.isSet() {
+			t.Errorf("by a lookup node: %v, %v", err, ended(remote))
 		}
-		far.Close(b.now)
+		remote.Close(b.now)
 		first := clients[3].again.at - b.now
 		if first < 100*time.Millisecond || first > 1100*time.Millisecond {
 			t.Errorf("asked again after %v, want 100 ms and up to a quarter of the timeout", first)
@@ -332,7 +332,7 @@ func TestConnOldNodes(t *testing.T) {
 		l.Close(b.now)
 		b.clean()
 	}
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities = popCaps &^ frame.CapSynBit })
 	p.again()
 	l := p.Listen(ListenConfig{})
@@ -381,7 +381,7 @@ func TestConnProbes(t *testing.T) {
 
 // A peer that lives and says nothing is given up after two hours.
 func TestConnSilentPeer(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	c, err := p.Dial(p.now, ConnConfig{}, frame.SocketAddr{Port: 9, Node: popAddr}, nil)
 	if err != nil {

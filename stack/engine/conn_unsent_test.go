@@ -12,7 +12,7 @@ import (
 // holding makes n closed connections to the peer, of ports 6 and up, each with 100 bytes that
 // wait for the window.
 func holding(t *testing.T, n int) (b *nagleBed, all []*Conn) {
-	b = &nagleBed{hostileBed: &hostileBed{puppet: newPuppet(t, func(c *Config) {
+	b = &nagleBed{hostileBed: &hostileBed{scriptedPeer: newScriptedPeer(t, func(c *Config) {
 		alone(c)
 		var own []uint32
 		for i := range n {

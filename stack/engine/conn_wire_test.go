@@ -31,7 +31,7 @@ func ports(p ...uint32) func(*Config) {
 }
 
 // wantHex compares the last frame sent with a recorded one, the link's numbers cleared.
-func (p *puppet) wantHex(what, want string) {
+func (p *scriptedPeer) wantHex(what, want string) {
 	p.t.Helper()
 	p.collect()
 	if got := p.hexOf(); got != want {
@@ -75,7 +75,7 @@ func TestConnClientOnTheWire(t *testing.T) {
 		{"shutdown", (*Conn).Close, "46c00018 0a000000 00000000 01001001 3f57c3ea a67d59ba"},
 		{"close", (*Conn).Abort, "46c00018 04000000 00000000 01001001 3f57c3ea a67d59ba"},
 	} {
-		p := newPuppet(t, ports(own)).up()
+		p := newScriptedPeer(t, ports(own)).up()
 		p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 },
 			frame.NameItem{Range: frame.Range{Type: 9000, Lower: 1, Upper: 1}, Port: listens, Key: 1}))
 		x, err := p.DialService(p.now, ConnConfig{}, frame.Service{Type: 9000, Instance: 1}, nil)
@@ -103,7 +103,7 @@ func TestConnClientOnTheWire(t *testing.T) {
 // examples of 07 §4.3.
 func TestConnServerOnTheWire(t *testing.T) {
 	const listens, own, peer = 0x93c57cf8, 0xa67d59ba, 0x3f57c3ea
-	p := newPuppet(t, ports(listens, own)).up()
+	p := newScriptedPeer(t, ports(listens, own)).up()
 	defer p.done()
 	l := p.Listen(ListenConfig{})
 	p.packet(data(listens, func(f *frame.PayloadFields) { named(9000, 1)(f); f.Syn, f.OrigPort = true, peer }, ""))
@@ -171,7 +171,7 @@ func TestConnReturnsUnread(t *testing.T) {
 		{"all read", 230, true, []int{200, 30}, "data-critical/conn 7>9 error=connection shutdown bytes=0"},
 		{"none", 0, false, nil, "data-critical/conn 7>9 error=connection shutdown bytes=0"},
 	} {
-		p := newPuppet(t, ports(6, 7)).up()
+		p := newScriptedPeer(t, ports(6, 7)).up()
 		l := p.Listen(ListenConfig{Stream: c.stream})
 		p.packet(data(6, func(f *frame.PayloadFields) { f.Syn, f.OrigPort, f.Importance = true, 9, frame.High }, ""))
 		x, _ := l.Accept(p.now)

@@ -41,7 +41,7 @@ const (
 	DropFlapping                // of a link that came and went too often lately
 	DropConn                    // not of the connection it names
 	DropGroup                   // not of a member of the group, or more than it may send
-	DropCrowd                   // more than strangers, or one station, may ask for
+	DropPeerLimit               // more than strangers, or one station, may ask for
 	DropPlain                   // plain, though there are keys
 	DropPlainKey                // a key that came plain
 	DropKey                     // a key that is known, or not wanted

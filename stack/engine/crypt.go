@@ -28,7 +28,7 @@ type crypt struct {
 	open     seal.Opened // then: what its opening told
 	openedBy *seal.Peer
 
-	plain, stranger complaint // of plain frames; of frames that no key opens
+	plain, stranger rateLimitedLog // of plain frames; of frames that no key opens
 	count           Sealing
 }
 

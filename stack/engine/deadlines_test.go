@@ -87,7 +87,7 @@ func TestDueInOrderOfNodes(t *testing.T) {
 // A timeout touches the links that are due and no others: those are without an
 // endpoint here, and to look at one would panic.
 func TestTimeoutTouchesWhatIsDue(t *testing.T) {
-	c := newThrong(t, 50)
+	c := newManyPeers(t, 50)
 	for range 200 {
 		now := c.Deadline()
 		endpoints := map[*link]*flowctl.Link{}
@@ -116,7 +116,7 @@ func TestTimeoutTouchesWhatIsDue(t *testing.T) {
 // Serving a deadline at which nothing is due does not happen: the engine's deadline is
 // always that of something.
 func TestDeadlineIsExact(t *testing.T) {
-	c := newThrong(t, 20)
+	c := newManyPeers(t, 20)
 	r := rand.New(rand.NewPCG(5, 6))
 	for step := range 2000 {
 		first := c.slow
@@ -138,7 +138,7 @@ func TestDeadlineIsExact(t *testing.T) {
 
 // Links that are gone have no deadline, and their numbers are used again.
 func TestGoneLinksHaveNoDeadline(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	want := func(what string, n int) {
 		t.Helper()
 		if got := len(p.deadlines.heap); got != n || len(p.deadlines.links) > 1 {
@@ -166,7 +166,7 @@ func TestGoneLinksHaveNoDeadline(t *testing.T) {
 }
 
 func TestIdleDoesNotAllocate(t *testing.T) {
-	c := newThrong(t, 100)
+	c := newManyPeers(t, 100)
 	if got := testing.AllocsPerRun(3000, func() {
 		c.now = c.Deadline()
 		c.HandleTimeout(c.now)

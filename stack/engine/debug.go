@@ -32,8 +32,8 @@ func (e *Engine) Buffers(yield func(*netdev.Buffer) bool) {
 			if l != nil && more {
 				l.Buffers(each)
 			}
-			if l != nil && l.heir != nil && more {
-				l.heir.Buffers(each)
+			if l != nil && l.failoverReceiver != nil && more {
+				l.failoverReceiver.Buffers(each)
 			}
 		}
 		if more {

@@ -14,7 +14,7 @@ import (
 
 // hexOf is the last frame of the engine without its Ethernet header, the link's
 // numbers cleared.
-func (p *puppet) hexOf() string {
+func (p *scriptedPeer) hexOf() string {
 	p.collect()
 	if len(p.sent) == 0 {
 		return "nothing sent"
@@ -32,7 +32,7 @@ func (p *puppet) hexOf() string {
 // The example of spec 01 §4.1, tried with 6.1: 50 bytes on a connection that does
 // not exist; and the one of 07 §6.2. The reply's header has 32 bytes.
 func TestRejectOfConnectionData(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	msg := data(0xbbbb, func(f *frame.PayloadFields) { f.Type, f.OrigPort = frame.ConnMsg, 0xaaaa }, strings.Repeat("\x11", 50))
 	p.packet(msg)
@@ -96,7 +96,7 @@ func TestPayload(t *testing.T) {
 		{"connection request to a datagram port", "port", func(f *frame.PayloadFields) { f.Syn = true }, "", "", "", nil},
 		{"group data", "port", func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "hi", "", "nobody to take it, and not to be returned=1", nil},
 	} {
-		p := newPuppet(t, unparked).up()
+		p := newScriptedPeer(t, unparked).up()
 		port := p.bound(t, PortConfig{}, 18888, 17)
 		to := map[string]uint32{"port": port.number, "none": 4711}[c.to]
 		p.packet(data(to, c.change, c.text))
@@ -119,7 +119,7 @@ func TestPayload(t *testing.T) {
 // Looked up with scope "node" a name means own sockets only; a lookup that leads
 // elsewhere sends the message on, once (spec 07 §6.3).
 func TestSecondLookup(t *testing.T) {
-	p := newPuppet(t, unparked).up()
+	p := newScriptedPeer(t, unparked).up()
 	defer p.done()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 },
 		frame.NameItem{Range: frame.Range{Type: 18888, Lower: 17, Upper: 17}, Port: 99, Key: 100}))
@@ -146,7 +146,7 @@ func TestSecondLookup(t *testing.T) {
 // Refused after a lookup here, a message comes back from the port found, with the
 // lookup counted (spec 07 §4.2, "Note the matching rule").
 func TestRejectAfterSecondLookup(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	port := p.bound(t, PortConfig{ReceiveLimit: 10}, 18888, 17)
 	p.packet(data(0, named(18888, 17), "hi"))
@@ -170,7 +170,7 @@ func TestOverload(t *testing.T) {
 		{"critical", func(f *frame.PayloadFields) { f.Importance = frame.Critical }, 80},
 		{"came back", func(f *frame.PayloadFields) { f.Error = frame.NoName }, 160},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		port := p.bound(t, PortConfig{ReceiveLimit: 10 * (recordCost + 36)}, 18888, 17)
 		for range c.fit {
 			p.packet(data(port.number, c.change, strings.Repeat("x", 36)))
@@ -216,7 +216,7 @@ func TestOverload(t *testing.T) {
 
 // Empty messages are limited too, and those that are never seen count nothing.
 func TestEmptyMessagesAreLimited(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	port := p.bound(t, PortConfig{ReceiveLimit: recordCost}, 18888, 17)
 	for range 3 {
@@ -255,7 +255,7 @@ func TestConnectionManager(t *testing.T) {
 		{"bounced", func(f *frame.ConnFields) { f.Error = frame.NoPort }, false, "", "nobody to take it, and not to be returned=1"},
 		{"to a datagram port", nil, true, "", "nobody to take it, and not to be returned=1"},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		port, to := p.bound(t, PortConfig{}, 18888, 17), uint32(4711)
 		if c.known {
 			to = port.number
@@ -287,7 +287,7 @@ func mcastOnBroadcast(lower, upper uint32) func(*frame.PayloadFields) {
 // Each socket once, whichever way it comes (spec 07 §3).
 func TestMulticast(t *testing.T) {
 	for _, way := range []string{"unicast", "broadcast", "broadcast by unicast"} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		a, b, c := p.bound(t, PortConfig{}, 18888, 17), p.bound(t, PortConfig{}, 18888, 20), p.OpenPort(PortConfig{})
 		for _, port := range []*Port{a, a, b} {
 			port.Bind(p.now, frame.Range{Type: 18888, Lower: 10, Upper: 30}, frame.ClusterScope)
@@ -355,7 +355,7 @@ func TestMulticast(t *testing.T) {
 
 // Broadcasts are for names: nothing else is answered or delivered from there.
 func TestBroadcastOnlyForNames(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	onBroadcast := func(f *frame.PayloadFields) { f.NonSeq, f.DestNode = true, 0 }
@@ -381,7 +381,7 @@ func TestBroadcastOnlyForNames(t *testing.T) {
 
 // Closing a port returns what nobody read (spec 07 §4.6), but what may be dropped.
 func TestCloseReturnsUnread(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	p.packet(data(port.number, nil, "first"))
 	p.packet(data(port.number, func(f *frame.PayloadFields) { f.DestDroppable = true }, "droppable"))
@@ -442,7 +442,7 @@ func TestLocalDelivery(t *testing.T) {
 		{"overload", PortConfig{Returnable: true}, 0, 3, true, nil, []string{"<1001001:R> xxx error=overload"}, ""},
 		{"overload, droppable", PortConfig{}, 0, 3, true, nil, nil, "receiver's queue full, and not to be returned=1"},
 	} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		r := p.bound(t, PortConfig{}, 18888, 17)
 		s := p.OpenPort(c.cfg)
 		if c.full {
@@ -477,7 +477,7 @@ func TestLocalDelivery(t *testing.T) {
 
 // What is closed returns local messages to their sender too.
 func TestCloseReturnsLocal(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	r, s := p.bound(t, PortConfig{}, 18888, 17), p.OpenPort(PortConfig{Returnable: true})
 	svc := frame.Service{Type: 18888, Instance: 17}
 	if err := s.SendService(0, svc, []byte("hi")); err != nil {
@@ -500,7 +500,7 @@ func TestCloseReturnsLocal(t *testing.T) {
 
 // The forms of spec 07 §1.1 and §2 as they leave.
 func TestSentForms(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 },
 		frame.NameItem{Range: frame.Range{Type: 18888, Lower: 17, Upper: 17}, Port: 0x50000001, Key: 100}))
@@ -548,7 +548,7 @@ func TestSentForms(t *testing.T) {
 
 // A sender is turned away at its importance's limit, told why, and told of room.
 func TestBlockedAndRoom(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}

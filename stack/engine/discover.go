@@ -141,7 +141,7 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 		case e.objections.take(now, objectionGap, objections):
 			e.discover(b, src, frame.TrialFail, d.Prev(), s)
 		default:
-			e.drop(DropCrowd)
+			e.drop(DropPeerLimit)
 		}
 		return
 	}

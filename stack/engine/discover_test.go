@@ -23,9 +23,9 @@ func times(lines []string, kind string) (s []string) {
 }
 
 // fresh is an engine that has just got its bearer, its first frame not taken.
-func fresh(t testing.TB, c Config) *puppet {
+func fresh(t testing.TB, c Config) *scriptedPeer {
 	t.Helper()
-	p := &puppet{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64}), session: 700}
+	p := &scriptedPeer{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64}), session: 700}
 	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
 	e, err := New(c)
 	if err != nil {
@@ -39,7 +39,7 @@ func fresh(t testing.TB, c Config) *puppet {
 }
 
 // opened returns the first frame and all until end, with their times.
-func (p *puppet) opened(end time.Duration) (lines []string) {
+func (p *scriptedPeer) opened(end time.Duration) (lines []string) {
 	for _, l := range p.drain() {
 		lines = append(lines, fmt.Sprint(p.now, " ", l))
 	}
@@ -56,7 +56,7 @@ func TestRequestsAlone(t *testing.T) {
 // With a working link the interval doubles to a minute, and when the last link is
 // gone discovery hurries again (spec 03 §2.2).
 func TestRequestsWithLink(t *testing.T) {
-	p := newPuppet(t, func(c *Config) { c.AsKernel = true }).up() // ticks without a phase
+	p := newScriptedPeer(t, func(c *Config) { c.AsKernel = true }).up() // ticks without a phase
 	defer p.done()
 	at := times(p.keepUp(300*time.Second), "disc/request")
 	wantLines(t, "requests", at, "875ms", "1.875s", "3.875s", "7.875s", "15.875s", "31.875s", "1m3.875s", "2m3.875s", "3m3.875s", "4m3.875s")
@@ -78,7 +78,7 @@ func TestRequestsWithLink(t *testing.T) {
 }
 
 // keepUp lets time pass while the peer answers.
-func (p *puppet) keepUp(end time.Duration) (lines []string) {
+func (p *scriptedPeer) keepUp(end time.Duration) (lines []string) {
 	for p.Deadline() <= end {
 		p.now = p.Deadline()
 		p.HandleTimeout(p.now)
@@ -104,7 +104,7 @@ func TestTrialTranscript(t *testing.T) {
 	wantLines(t, "events", p.eventList(), "address settled 2b6f0815")
 }
 
-func trying(t testing.TB) *puppet {
+func trying(t testing.TB) *scriptedPeer {
 	p := fresh(t, Config{Identity: frame.Identity{1, 2, 3, 4}})
 	p.drain()
 	return p
@@ -178,7 +178,7 @@ func TestObjection(t *testing.T) {
 		{"own address", id(9), ownAddr, "other"},
 		{"free", id(9), 0x5555, ""},
 	} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		p.disc(frame.Request, nil)
 		p.drain()
 		p.disc(frame.Trial, func(f *frame.DiscoveryFields) {
@@ -199,7 +199,7 @@ func TestObjection(t *testing.T) {
 }
 
 func TestSuggestAvoidsKnown(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	first := popAddr ^ frame.NodeAddr(p.random)
 	for i := range 3 {
 		p.byAddr[first+frame.NodeAddr(i)] = &node{}
@@ -228,7 +228,7 @@ func TestDiscoveryRefused(t *testing.T) {
 		{"multicast station", func(f *frame.DiscoveryFields) { f.MAC = frame.MAC{3, 0, 0, 0, 0, 2} }, "malformed=1", nil},
 		{"no station", func(f *frame.DiscoveryFields) { f.MAC = frame.MAC{} }, "malformed=1", nil},
 	} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		p.eventList()
 		p.disc(frame.Request, c.change)
 		p.wantDrops(c.name, c.drop)
@@ -251,7 +251,7 @@ func TestDiscoveryAnswered(t *testing.T) {
 		{"response nobody asked for", frame.Response, func(f *frame.DiscoveryFields) { f.Dest = ownAddr }, 0},
 		{"old node without identity", frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities = 0x5e }, 1},
 	} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		p.disc(c.typ, c.change)
 		got := p.drain()
 		if len(got) != c.want || c.want == 1 && (!strings.HasPrefix(got[0], "disc/response") || !strings.Contains(got[0], "dest=1001002")) {
@@ -266,7 +266,7 @@ func TestDiscoveryAnswered(t *testing.T) {
 // Own frames that come back, and frames whose source is not the station they
 // name (spec 03 §9.2, §9.6).
 func TestEchoAndSpoof(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	f := frame.DiscoveryFields{Capabilities: popCaps, Prev: ownAddr, NetID: frame.DefaultNetID, MAC: ownMAC, Identity: frame.AddrIdentity(ownAddr)}
 	p.raw(ether(frame.BroadcastMAC, ownMAC, f.Append(nil)))
 	p.wantDrops("echo", "not for this station or node=1")
@@ -285,7 +285,7 @@ func TestEchoAndSpoof(t *testing.T) {
 
 // One answer to a node in 100 ms (spec 03 §9.3); a response is no answer.
 func TestAnswersAreLimited(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	var at []time.Duration
 	for i := range 50 {
 		p.now = time.Duration(i) * 10 * time.Millisecond
@@ -297,7 +297,7 @@ func TestAnswersAreLimited(t *testing.T) {
 	if got, want := fmt.Sprint(at), "[0s 100ms 200ms 300ms 400ms]"; got != want {
 		t.Errorf("answered at %v, want %v", got, want)
 	}
-	p = newPuppet(t)
+	p = newScriptedPeer(t)
 	p.disc(frame.Response, nil)
 	p.disc(frame.Request, nil)
 	if got := p.drain(); len(got) != 1 {

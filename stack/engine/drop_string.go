@@ -33,7 +33,7 @@ func _() {
 	_ = x[DropFlapping-22]
 	_ = x[DropConn-23]
 	_ = x[DropGroup-24]
-	_ = x[DropCrowd-25]
+	_ = x[DropPeerLimit-25]
 	_ = x[DropPlain-26]
 	_ = x[DropPlainKey-27]
 	_ = x[DropKey-28]

@@ -15,7 +15,7 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// A duo is an engine with two bearers and a peer, as a puppet, with a link on each,
+// A duo is an engine with two bearers and a peer, as a scripted peer, with a link on each,
 // whose every frame is made by the test.
 type duo struct {
 	*Engine

@@ -104,40 +104,40 @@ type Engine struct {
 	hash   uint32 // of the network namespace, see netHash
 	trial  trial
 
-	bearers    []*bearer
-	nodes      []*node // by address
-	byAddr     map[frame.NodeAddr]*node
-	identities map[frame.Identity]*node // the first that claims it
-	strangers  roll                     // nodes that never had a link up
-	gone       roll                     // nodes that lost the last one
-	stations   stations
-	pool       flowctl.Pool // of what they make us keep
-	objections bucket
-	lastPeer   *node
-	method     Method // of multicast messages, see SetMulticast
-	ratio      int    // 0: replicastShare
-	observer   observer
-	table      *naming.Table
-	pub        naming.Publisher
-	namesAgain alarm
-	unbinding  withdrawals
-	recent     []update      // of names, that may be under way on the broadcast link
-	cast       broadcastLink // ours
-	ups        int           // nodes there is contact with
-	mcast      multicast
-	caps       frame.Capabilities // see commonCaps
-	capsVoid   bool
-	barriers   barriers
-	refused    complaint // of names that break a rule
-	crowded    complaint // of more names than there may be
-	parking    parking
-	ports      map[uint32]*Port
-	lastPort   *Port
-	deadlines  deadlines // of links
-	watches    watches
-	topology   topology
-	slow       time.Duration // the next look for nodes to forget
-	alarmed    time.Duration // when two nodes were last seen to claim one address
+	bearers      []*bearer
+	nodes        []*node // by address
+	byAddr       map[frame.NodeAddr]*node
+	identities   map[frame.Identity]*node // the first that claims it
+	strangers    lruList                  // nodes that never had a link up
+	gone         lruList                  // nodes that lost the last one
+	stations     stations
+	pool         flowctl.Pool // of what they make us keep
+	objections   bucket
+	lastPeer     *node
+	method       Method // of multicast messages, see SetMulticast
+	ratio        int    // 0: replicastShare
+	observer     observer
+	table        *naming.Table
+	pub          naming.Publisher
+	namesAgain   alarm
+	unbinding    withdrawals
+	recent       []update      // of names, that may be under way on the broadcast link
+	cast         broadcastLink // ours
+	ups          int           // nodes there is contact with
+	mcast        multicast
+	caps         frame.Capabilities // see commonCaps
+	capsVoid     bool
+	barriers     barriers
+	refused      rateLimitedLog // of names that break a rule
+	tooManyNames rateLimitedLog // of more names than there may be
+	parking      parking
+	ports        map[uint32]*Port
+	lastPort     *Port
+	deadlines    deadlines // of links
+	watches      watches
+	topology     topology
+	slow         time.Duration // the next look for nodes to forget
+	alarmed      time.Duration // when two nodes were last seen to claim one address
 
 	hold   bool    // messages wait for Flush
 	held   []*link // that have some

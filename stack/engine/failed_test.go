@@ -20,31 +20,31 @@ import (
 // Mutation that it catches: linkDown in after, in place of noteFailed; members are passed
 // over then.
 func TestNodesLostWithinWalks(t *testing.T) {
-	const mates = 3
+	const peerList = 3
 	for _, walk := range []struct {
 		name string
-		do   func(c *groupCrew)
+		do   func(c *groupPeers)
 	}{
-		{"Leave", func(c *groupCrew) { c.g.Leave(c.now) }},
-		{"what is owed", func(c *groupCrew) {
+		{"Leave", func(c *groupPeers) { c.g.Leave(c.now) }},
+		{"what is owed", func(c *groupPeers) {
 			for _, m := range c.g.members {
 				m.flow.Owe(flowctl.DueAdv | flowctl.DueAck)
 			}
 			c.g.ring(c.now, &c.g.again)
 		}},
-		{"a broadcast that has to pay first", func(c *groupCrew) {
+		{"a broadcast that has to pay first", func(c *groupPeers) {
 			for _, m := range c.g.members {
 				m.flow.Owe(flowctl.DueAck)
 			}
 			c.g.slowest(c.now, 1)
 		}},
-		{"members that a broadcast goes past", func(c *groupCrew) {
+		{"members that a broadcast goes past", func(c *groupPeers) {
 			for _, m := range c.g.members {
 				m.flow.Owe(flowctl.DueAck)
 			}
 			c.g.markPast(c.now, 1)
 		}},
-		{"members that catch up", func(c *groupCrew) {
+		{"members that catch up", func(c *groupPeers) {
 			for _, m := range c.g.members {
 				m.diverted, m.expects = true, c.g.next
 			}
@@ -52,7 +52,7 @@ func TestNodesLostWithinWalks(t *testing.T) {
 				c.g.catchUp(c.now, m)
 			}
 		}},
-		{"names", func(c *groupCrew) {
+		{"names", func(c *groupPeers) {
 			for _, n := range c.nodes {
 				n.caps &^= frame.CapNamedBcast
 			}
@@ -63,14 +63,14 @@ func TestNodesLostWithinWalks(t *testing.T) {
 			p.Close(c.now)
 		}},
 	} {
-		want := lostWithin(t, walk.do, mates, 0)
+		want := lostWithin(t, walk.do, peerList, 0)
 		for i, lines := range want {
 			if lines == "" {
 				t.Errorf("%s: peer %d is sent nothing though nobody is lost", walk.name, i)
 			}
 		}
-		for lost := 1; lost < 1<<mates-1; lost++ {
-			for i, lines := range lostWithin(t, walk.do, mates, lost) {
+		for lost := 1; lost < 1<<peerList-1; lost++ {
+			for i, lines := range lostWithin(t, walk.do, peerList, lost) {
 				if lost&(1<<i) == 0 && lines != want[i] {
 					t.Errorf("%s: with %04b lost peer %d was sent\n%swant\n%s", walk.name, lost, i, lines, want[i])
 				}
@@ -81,21 +81,21 @@ func TestNodesLostWithinWalks(t *testing.T) {
 
 // lostWithin returns what each peer was sent of names and of the group by a walk in which
 // the peers of a set are lost.
-func lostWithin(t *testing.T, do func(c *groupCrew), mates, lost int) (sent []string) {
+func lostWithin(t *testing.T, do func(c *groupPeers), peerList, lost int) (sent []string) {
 	t.Helper()
-	c := &groupCrew{crew: crewOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 16384}), 1, mates)}
+	c := &groupPeers{peers: peersOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 16384}), 1, peerList)}
 	var err error
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}, Policy: Lag}); err != nil {
 		t.Fatal(err)
 	}
-	for i := range mates {
+	for i := range peerList {
 		c.listen(i, 1, groupType, uint32(i+2), uint32(i+2))
 		c.tell(i, frame.GroupJoin, 100, 65)
 	}
 	c.live()
 	c.forget()
 	c.eventList()
-	for i := range mates {
+	for i := range peerList {
 		if lost&(1<<i) == 0 {
 			continue
 		}
@@ -109,7 +109,7 @@ func lostWithin(t *testing.T, do func(c *groupCrew), mates, lost int) (sent []st
 			}
 		}
 	}
-	for i := range mates {
+	for i := range peerList {
 		c.Engine.after(c.now, c.node(i).slots[0])
 	}
 	c.forget()
@@ -125,7 +125,7 @@ func lostWithin(t *testing.T, do func(c *groupCrew), mates, lost int) (sent []st
 			gone++
 		}
 	}
-	for i := range mates {
+	for i := range peerList {
 		if up := c.node(i).up(); up != (lost&(1<<i) == 0) {
 			t.Errorf("peer %d of %04b lost: up %v", i, lost, up)
 		}
@@ -136,9 +136,9 @@ func lostWithin(t *testing.T, do func(c *groupCrew), mates, lost int) (sent []st
 	if gone != 0 {
 		t.Errorf("%04b lost: %+d events of that too many", lost, gone)
 	}
-	sent = make([]string, mates)
+	sent = make([]string, peerList)
 	for _, s := range c.drain() {
-		for i := range mates {
+		for i := range peerList {
 			if rest, ok := strings.CutPrefix(s, fmt.Sprintf("0>%d ", i+1)); ok && (strings.Contains(rest, "group") || strings.Contains(rest, "name")) {
 				sent[i] += rest + "\n"
 			}

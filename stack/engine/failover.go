@@ -20,24 +20,24 @@ import (
 // Until the last of them has come the failed link stays down at both ends.
 // Source: docs/spec/02-link.md §10.2, docs/spec/03-discovery-and-node.md §5.4, §5.5.
 
-// An heir is the receiving end of a failed link, at the survivor: what still comes
+// An failoverReceiver is the receiving end of a failed link, at the survivor: what still comes
 // through the tunnel has its turn there.
-type heir struct {
-	flowctl.Heir
+type failoverReceiver struct {
+	flowctl.FailoverReceiver
 	joins  flowctl.Reassembly // fragments of the failed link's messages
 	pieces flowctl.Pieces     // of a packet too large for the survivor
 }
 
-// farAhead is a number no tunnelled packet reaches: the end of a failover whose
+// syncPointAhead is a number no tunnelled packet reaches: the end of a failover whose
 // packets have not come.
-const farAhead = 32766
+const syncPointAhead = 32766
 
 // failover moves what a link that went down still had to the survivor.
 func (e *Engine) failover(now time.Duration, n *node, l *link) {
 	t := n.slots[0]
 	t.SynchEnd()
 	n.contact = n.contact.after(synchEnd)
-	n.syncPoint = t.Expected() + farAhead
+	n.syncPoint = t.Expected() + syncPointAhead
 	h := t.inherit()
 	h.Begin(l.Link)
 	h.joins, l.joins = l.joins, flowctl.Reassembly{}
@@ -65,7 +65,7 @@ func (e *Engine) halfFailover(now time.Duration, t, o *link) {
 	}
 	t.SynchEnd()
 	n.contact = n.contact.after(synchEnd)
-	n.syncPoint = t.Expected() + farAhead
+	n.syncPoint = t.Expected() + syncPointAhead
 	if t.SendHalfFailover(now, o.peerBearer()) != nil {
 		t.Fail()
 	}
@@ -100,18 +100,18 @@ func (l *link) peerBearer() uint8 {
 }
 
 // inherit makes the link the survivor of a failover.
-func (l *link) inherit() *heir {
+func (l *link) inherit() *failoverReceiver {
 	l.disinherit()
-	l.heir = &heir{}
-	return l.heir
+	l.failoverReceiver = &failoverReceiver{}
+	return l.failoverReceiver
 }
 
 // disinherit drops what the link still had of another one.
 func (l *link) disinherit() {
-	if l.heir != nil {
-		l.heir.Clear()
-		l.heir.joins.Clear()
-		l.heir = nil
+	if l.failoverReceiver != nil {
+		l.failoverReceiver.Clear()
+		l.failoverReceiver.joins.Clear()
+		l.failoverReceiver = nil
 	}
 }
 
@@ -122,11 +122,11 @@ func (e *Engine) tunnelled(now time.Duration, l *link, m frame.Message, in *netd
 		e.drop(dropOf(err))
 		return
 	}
-	h := l.heir
+	h := l.failoverReceiver
 	switch {
 	case t.Type() == frame.TunnelSynch:
 		return // its content was delivered on the link it speaks of
-	case t.Count() > farAhead: // the end of such a failover would lie behind its beginning
+	case t.Count() > syncPointAhead: // the end of such a failover would lie behind its beginning
 		e.drop(DropMalformed)
 		return
 	case h == nil:
@@ -143,7 +143,7 @@ func (e *Engine) tunnelled(now time.Duration, l *link, m frame.Message, in *netd
 	switch h.HandlePacket(inner, in) {
 	case flowctl.Deliver:
 		e.inherited(now, l, h, inner, in)
-		for l.heir == h && h.Deferring() && l.IsUp() {
+		for l.failoverReceiver == h && h.Deferring() && l.IsUp() {
 			p, ok := h.Next()
 			if !ok {
 				break
@@ -158,7 +158,7 @@ func (e *Engine) tunnelled(now time.Duration, l *link, m frame.Message, in *netd
 
 // inherited takes a packet out of the tunnel that has its turn. A tunnel message in it
 // speaks of how the links stood before.
-func (e *Engine) inherited(now time.Duration, l *link, h *heir, m frame.Message, in *netdev.Buffer) {
+func (e *Engine) inherited(now time.Duration, l *link, h *failoverReceiver, m frame.Message, in *netdev.Buffer) {
 	if m.User() != frame.UserTunnel {
 		e.deliver(now, l, &h.joins, m, in)
 	}
@@ -166,7 +166,7 @@ func (e *Engine) inherited(now time.Duration, l *link, h *heir, m frame.Message,
 
 // inner returns the packet that a tunnel message carries, or none while pieces of
 // it are missing.
-func (h *heir) inner(t frame.Tunnel, in *netdev.Buffer) (frame.Message, *netdev.Buffer, error) {
+func (h *failoverReceiver) inner(t frame.Tunnel, in *netdev.Buffer) (frame.Message, *netdev.Buffer, error) {
 	if _, _, pieces := t.Piece(); !pieces {
 		m, err := t.Inner()
 		return m, in, err

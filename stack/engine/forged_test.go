@@ -63,7 +63,7 @@ func TestForgedOrigin(t *testing.T) {
 }
 
 // listenAt makes a socket with a number.
-func (p *puppet) listenAt(number uint32) *Port {
+func (p *scriptedPeer) listenAt(number uint32) *Port {
 	q := &Port{PortConfig: PortConfig{ReceiveLimit: DefaultReceiveLimit}, e: p.Engine, number: number}
 	p.Engine.number(q)
 	return q

@@ -102,7 +102,7 @@ func TestMessagesOfAnyLength(t *testing.T) {
 
 // The fragments are those of a kernel: capture 06, frames 37 and 38.
 func TestFragmentsAsKernel(t *testing.T) {
-	p := newPuppet(t, func(c *Config) { c.Margin = 32 }).up()
+	p := newScriptedPeer(t, func(c *Config) { c.Margin = 32 }).up()
 	defer p.done()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(0x66327553, 0x44caefcb, 0x44caefcb, 5)))
 	p.drain()
@@ -132,7 +132,7 @@ func TestFragmentsAsKernel(t *testing.T) {
 // What held messages wait for is no reason to let a long one wait: they go first, and
 // it goes at once.
 func TestLongMessageEndsHolding(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
@@ -154,7 +154,7 @@ func TestLongMessageEndsHolding(t *testing.T) {
 // kept; where there never can be enough it is too long.
 func TestFragmentsAllOrNothing(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
-	p := puppetOn(t, a).up()
+	p := scriptedPeerOn(t, a).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
 	p.users()
@@ -200,7 +200,7 @@ func neverFits(err error) bool {
 // At its importance's limit a long message is not taken, not even the part for which
 // there would be room; below it is taken whole.
 func TestLongMessageAndLimit(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
 	var err error

@@ -15,7 +15,7 @@ import (
 // A connFuzz is a node with a listener at port 5, a user in the engine at 6, and
 // connections from 7 on, whose owner and whose peer do what a script says.
 type connFuzz struct {
-	*puppet
+	*scriptedPeer
 	s     *script
 	l, in *Listener
 	conns []*Conn
@@ -188,7 +188,7 @@ func (z *connFuzz) check() {
 	}
 }
 
-func (z *connFuzz) engineConns() *conns { return &z.puppet.Engine.conns }
+func (z *connFuzz) engineConns() *conns { return &z.scriptedPeer.Engine.conns }
 
 func runConnScript(t testing.TB, b []byte) uint64 {
 	h := fnv.New64a()
@@ -196,7 +196,7 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 	for i := range uint32(2000) {
 		numbers = append(numbers, 7+i)
 	}
-	z := &connFuzz{puppet: puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}), ports(numbers...)).up(), s: &script{b}}
+	z := &connFuzz{scriptedPeer: scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}), ports(numbers...)).up(), s: &script{b}}
 	z.l = z.Listen(ListenConfig{})
 	z.l.Bind(z.now, service.Range(), frame.ClusterScope)
 	z.in = z.listenInside(6, ListenConfig{}, &parrot{})
@@ -204,7 +204,7 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 		switch op := z.s.byte() % 16; {
 		case op < 7:
 			if n := z.byAddr[popAddr]; n == nil || n.links[0] == nil || !n.links[0].IsUp() {
-				z.s.contact(z.puppet)
+				z.s.contact(z.scriptedPeer)
 			}
 			z.message()
 		case op < 13:

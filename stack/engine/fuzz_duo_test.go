@@ -200,7 +200,7 @@ func (d *duo) check() {
 	}
 	n := d.node()
 	up := [2]int{}
-	synching, failing, heirs := 0, 0, 0
+	synching, failing, receivers := 0, 0, 0
 	for i, l := range n.links[:2] {
 		if l.IsUp() {
 			up[i]++
@@ -216,8 +216,8 @@ func (d *duo) check() {
 		case flowctl.Resetting, flowctl.PeerReset:
 			d.t.Fatalf("line %d is left %v", i, l.State())
 		}
-		if l.heir != nil {
-			heirs++
+		if l.failoverReceiver != nil {
+			receivers++
 		}
 		if got := d.bearers[i].links; got != up[i] {
 			d.t.Fatalf("line %d: %d links counted, %d up", i, got, up[i])
@@ -236,8 +236,8 @@ func (d *duo) check() {
 		d.t.Fatalf("no contact, and %d names, broadcast %v", d.table.Count(n.addr), n.bcast.Up())
 	case (n.contact == Synching) != (synching == 1) || synching > 1:
 		d.t.Fatalf("%d links synching, contact %v", synching, n.contact)
-	case n.contact != FailingOver && failing+heirs > 0, n.contact == FailingOver && heirs != 1:
-		d.t.Fatalf("%d links failing over to %d, contact %v", failing, heirs, n.contact)
+	case n.contact != FailingOver && failing+receivers > 0, n.contact == FailingOver && receivers != 1:
+		d.t.Fatalf("%d links failing over to %d, contact %v", failing, receivers, n.contact)
 	}
 }
 

@@ -33,7 +33,7 @@ func (s *script) take(n int) []byte {
 }
 
 // message is a sound message of the peer, mostly in sequence.
-func (s *script) message(p *puppet) []byte {
+func (s *script) message(p *scriptedPeer) []byte {
 	port := ^uint32(0)
 	for n := range p.ports {
 		port = min(port, n) // one of them, the same each time
@@ -94,7 +94,7 @@ func (s *script) message(p *puppet) []byte {
 }
 
 // step gives the engine one frame, or lets time pass.
-func (s *script) step(p *puppet) {
+func (s *script) step(p *scriptedPeer) {
 	switch op := s.byte(); op % 20 {
 	case 0: // anything at all
 		p.raw(s.take(int(s.byte() % 64)))
@@ -171,7 +171,7 @@ func (s *script) step(p *puppet) {
 }
 
 // contact lets the peer try to come into contact again.
-func (s *script) contact(p *puppet) {
+func (s *script) contact(p *scriptedPeer) {
 	p.session++
 	p.seq, p.ack, p.state, p.bcast = 1, 0, 1, 1
 	p.now += time.Second
@@ -185,7 +185,7 @@ func (s *script) contact(p *puppet) {
 }
 
 // checkAll looks at what always holds.
-func (p *puppet) checkAll() {
+func (p *scriptedPeer) checkAll() {
 	p.t.Helper()
 	held := map[*netdev.Buffer]bool{}
 	for b := range p.Buffers {
@@ -241,7 +241,7 @@ func (p *puppet) checkAll() {
 // runScript feeds an engine that is in contact and returns a hash of all it did.
 func runScript(t testing.TB, b []byte, check bool) uint64 {
 	h := fnv.New64a()
-	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}))
+	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}))
 	s := &script{b}
 	p.up()
 	port := p.OpenPort(PortConfig{ReceiveLimit: 2000, Returnable: true})
@@ -327,7 +327,7 @@ func TestDeterminism(t *testing.T) {
 // Every payload packet in sequence is delivered, sent back, sent on, or counted
 // as dropped, or waits for its name, once.
 func TestEveryMessageIsAccountedFor(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	port := p.bound(t, PortConfig{ReceiveLimit: 3000}, 18888, 5)
 	r := rand.New(rand.NewPCG(1, 5))

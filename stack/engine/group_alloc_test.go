@@ -22,25 +22,25 @@ type hotGroup struct {
 }
 
 func newHotGroup(t testing.TB, m Method) *hotGroup {
-	c := newGroupCrew(t, 2)
-	h := &hotGroup{hotCast: &hotCast{crew: c.crew}, g: c.g, next: 100}
+	c := newGroupPeers(t, 2)
+	h := &hotGroup{hotCast: &hotCast{peers: c.peers}, g: c.g, next: 100}
 	keep := func(dst, src frame.MAC, msg []byte) *netdev.Buffer {
 		b := c.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
 		copy(b.Extend(frame.EthernetLen+len(msg)), ether(dst, src, msg))
 		return b
 	}
 	for i := range h.acks {
-		f := frame.StateFields{Common: frame.Common{Prev: c.mates[i].addr}, LinkInfo: c.info(i, 0)}
-		h.acks[i] = keep(crewMAC(0), c.mates[i].lines[0].mac, f.Append(nil, nil))
+		f := frame.StateFields{Common: frame.Common{Prev: c.peerList[i].addr}, LinkInfo: c.info(i, 0)}
+		h.acks[i] = keep(peersMAC(0), c.peerList[i].lines[0].mac, f.Append(nil, nil))
 	}
-	h.in = keep(frame.BroadcastMAC, c.mates[0].lines[0].mac, c.data(0, frame.GroupBcastMsg, 0, 64, func(f *frame.PayloadFields) { f.DestNode = 0 }))
-	for i := range c.mates {
+	h.in = keep(frame.BroadcastMAC, c.peerList[0].lines[0].mac, c.data(0, frame.GroupBcastMsg, 0, 64, func(f *frame.PayloadFields) { f.DestNode = 0 }))
+	for i := range c.peerList {
 		c.tell(i, frame.GroupAdv, 0, 60000)
 	}
 	if err := c.g.Send(c.now, h.payload[:]); err != nil {
 		t.Fatal(err)
 	}
-	for i := range c.mates {
+	for i := range c.peerList {
 		c.tell(i, frame.GroupAck, uint16(c.g.next), 0)
 	}
 	c.g.port.SetMethod(m)
@@ -54,7 +54,7 @@ func (h *hotGroup) settle() {
 		f.Release()
 	}
 	for i, b := range h.acks {
-		x := h.mates[i].lines[0]
+		x := h.peerList[i].lines[0]
 		msg := b.Bytes()[frame.EthernetLen:]
 		frame.StampAcks(msg, h.node(i).links[0].Look().SndNxt-1, h.cast.sender.Last())
 		frame.StampSeq(msg, x.state)
@@ -82,8 +82,8 @@ func (h *hotGroup) readOne() {
 	msg := h.in.Bytes()[frame.EthernetLen:]
 	binary.BigEndian.PutUint32(msg[40:], frame.GroupWord(h.next, false))
 	h.next++
-	frame.StampBroadcast(msg, h.mates[0].bcast, frame.DefaultNetID)
-	h.mates[0].bcast++
+	frame.StampBroadcast(msg, h.peerList[0].bcast, frame.DefaultNetID)
+	h.peerList[0].bcast++
 	h.HandleFrame(h.now, 0, h.in)
 	if n, _, ok := h.g.Read(h.now, h.buf[:]); !ok || n != len(h.payload) {
 		h.t.Fatalf("read %d bytes, %v", n, ok)

@@ -10,12 +10,12 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// newHeldCrew has peers with members in a group, and the engine join it while its groups
+// newHeldPeers has peers with members in a group, and the engine join it while its groups
 // are held.
-func newHeldCrew(t *testing.T, mates int) *groupCrew {
+func newHeldPeers(t *testing.T, peerList int) *groupPeers {
 	t.Helper()
-	c := &groupCrew{crew: newCrew(t, 1, mates)}
-	for i := range mates {
+	c := &groupPeers{peers: newPeers(t, 1, peerList)}
+	for i := range peerList {
 		c.listen(i, 1, groupType, uint32(i+2), uint32(i+2))
 	}
 	c.forget()
@@ -29,7 +29,7 @@ func newHeldCrew(t *testing.T, mates int) *groupCrew {
 
 // lines returns what the engine has sent of groups: to which peer, what, and with which
 // acknowledgement.
-func (c *groupCrew) lines() string {
+func (c *groupPeers) lines() string {
 	var s []string
 	for _, l := range c.drain() {
 		if to, what, ok := strings.Cut(l, " group/"); ok {
@@ -43,7 +43,7 @@ func (c *groupCrew) lines() string {
 // A held group's JOIN acknowledges what it has not heard of, and grants nothing: capture
 // 22, frames 57 to 61.
 func TestGroupHeld(t *testing.T) {
-	c := newHeldCrew(t, 2)
+	c := newHeldPeers(t, 2)
 	want := func(what, lines string) {
 		t.Helper()
 		if got := c.lines(); got != lines {
@@ -81,7 +81,7 @@ func TestGroupHeld(t *testing.T) {
 
 // What waits for held groups has a limit, and ends with contact.
 func TestGroupHeldLimits(t *testing.T) {
-	c := newHeldCrew(t, 2)
+	c := newHeldPeers(t, 2)
 	const many = 10
 	for range maxForGroups + many {
 		c.tell(0, frame.GroupAdv, 0, 0)
@@ -107,7 +107,7 @@ func TestGroupHeldLimits(t *testing.T) {
 
 // Members are told at the latest when groups go on.
 func TestGroupHeldAndQuiet(t *testing.T) {
-	c := newHeldCrew(t, 1)
+	c := newHeldPeers(t, 1)
 	c.HoldGroups(c.now, false)
 	if got, want := c.lines(), "1 join next=0 window=0 seq=3 ack=3"; got != want {
 		t.Errorf("got %q, want %q", got, want)

@@ -15,18 +15,18 @@ import (
 
 const notMember = "not of a member of the group, or more than it may send=1"
 
-// A groupCrew is an engine in a group, and peers whose port 5 is a member each: what they
+// A groupPeers is an engine in a group, and peers whose port 5 is a member each: what they
 // send is made by the test.
-type groupCrew struct {
-	*crew
+type groupPeers struct {
+	*peers
 	g *Group
 }
 
-// newGroupCrew makes members that have joined, with the instances 2, 3 …; the broadcast
+// newGroupPeers makes members that have joined, with the instances 2, 3 …; the broadcast
 // expected of each is number 100.
-func newGroupCrew(t testing.TB, mates int, change ...func(*GroupConfig)) *groupCrew {
+func newGroupPeers(t testing.TB, peerList int, change ...func(*GroupConfig)) *groupPeers {
 	t.Helper()
-	c := &groupCrew{crew: newCrew(t, 1, mates)}
+	c := &groupPeers{peers: newPeers(t, 1, peerList)}
 	k := GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}, Events: true}
 	for _, f := range change {
 		f(&k)
@@ -35,7 +35,7 @@ func newGroupCrew(t testing.TB, mates int, change ...func(*GroupConfig)) *groupC
 	if c.g, err = c.Join(c.now, k); err != nil {
 		t.Fatal(err)
 	}
-	for i := range mates {
+	for i := range peerList {
 		c.listen(i, 1, groupType, uint32(i+2), uint32(i+2))
 		c.tell(i, frame.GroupJoin, 100, 65)
 		if m := c.member(i); m == nil || m.phase != joined {
@@ -47,28 +47,28 @@ func newGroupCrew(t testing.TB, mates int, change ...func(*GroupConfig)) *groupC
 	return c
 }
 
-func (c *groupCrew) member(i int) *member {
-	return c.g.find(frame.SocketAddr{Port: 5, Node: c.mates[i].addr})
+func (c *groupPeers) member(i int) *member {
+	return c.g.find(frame.SocketAddr{Port: 5, Node: c.peerList[i].addr})
 }
 
 // tell gives the engine a message of the group protocol of peer i.
-func (c *groupCrew) tell(i int, typ frame.GroupType, number, window uint16) {
+func (c *groupPeers) tell(i int, typ frame.GroupType, number, window uint16) {
 	c.t.Helper()
 	c.tellAs(i, func(f *frame.GroupFields) { f.Type, f.Number, f.Window = typ, number, window })
 }
 
-func (c *groupCrew) tellAs(i int, change func(*frame.GroupFields)) {
+func (c *groupPeers) tellAs(i int, change func(*frame.GroupFields)) {
 	c.t.Helper()
-	f := frame.GroupFields{Common: frame.Common{Prev: c.mates[i].addr}, DestDroppable: true,
-		OrigPort: 5, Orig: c.mates[i].addr, DestPort: c.g.Addr().Port, Dest: c.Address()}
+	f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[i].addr}, DestDroppable: true,
+		OrigPort: 5, Orig: c.peerList[i].addr, DestPort: c.g.Addr().Port, Dest: c.Address()}
 	change(&f)
 	c.packet(i, 0, f.Append(nil))
 }
 
 // data is a message in the group of peer i's port 5.
-func (c *groupCrew) data(i int, typ frame.PayloadType, number frame.Seq, n int, change func(*frame.PayloadFields)) []byte {
-	f := frame.PayloadFields{Common: frame.Common{Prev: c.mates[i].addr}, Type: typ, DestDroppable: true, Scope: frame.ClusterScope,
-		OrigPort: 5, OrigNode: c.mates[i].addr, DestNode: c.Address(), NameType: groupType, Upper: frame.GroupWord(number, false)}
+func (c *groupPeers) data(i int, typ frame.PayloadType, number frame.Seq, n int, change func(*frame.PayloadFields)) []byte {
+	f := frame.PayloadFields{Common: frame.Common{Prev: c.peerList[i].addr}, Type: typ, DestDroppable: true, Scope: frame.ClusterScope,
+		OrigPort: 5, OrigNode: c.peerList[i].addr, DestNode: c.Address(), NameType: groupType, Upper: frame.GroupWord(number, false)}
 	if typ == frame.GroupUcastMsg {
 		f.DestPort = c.g.Addr().Port
 	}
@@ -79,13 +79,13 @@ func (c *groupCrew) data(i int, typ frame.PayloadType, number frame.Seq, n int, 
 }
 
 // cast gives the engine a broadcast of peer i.
-func (c *groupCrew) cast(i int, number frame.Seq) {
+func (c *groupPeers) cast(i int, number frame.Seq) {
 	c.t.Helper()
 	c.packet(i, 0, c.data(i, frame.GroupBcastMsg, number, 10, nil))
 }
 
 // texts reads what there is.
-func (c *groupCrew) texts() (s []string) {
+func (c *groupPeers) texts() (s []string) {
 	buf := make([]byte, 100)
 	for {
 		n, r, ok := c.g.Read(c.now, buf)
@@ -101,7 +101,7 @@ func (c *groupCrew) texts() (s []string) {
 }
 
 // after checks what a step led to: what is read, what was dropped, what was said to peers.
-func (c *groupCrew) after(what, texts, drops string, lines ...string) {
+func (c *groupPeers) after(what, texts, drops string, lines ...string) {
 	c.t.Helper()
 	if got := strings.Join(c.texts(), " "); got != texts {
 		c.t.Errorf("%s: read %q, want %q", what, got, texts)
@@ -122,14 +122,14 @@ func (c *groupCrew) after(what, texts, drops string, lines ...string) {
 
 // The size of a header is checked before its words are read.
 func TestHostileGroupHeaderSizes(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	for h := uint32(6); h < 16; h++ { // shorter ones are no packets
 		msg := c.data(0, frame.GroupBcastMsg, 100, 60, nil)
 		if h != frame.McastLen/4 {
 			msg[0], msg[1] = msg[0]&^1|byte(h>>3), msg[1]&^0xe0|byte(h<<5)
 			c.packet(0, 0, msg)
 		}
-		f := frame.GroupFields{Common: frame.Common{Prev: c.mates[0].addr}, OrigPort: 5, Orig: c.mates[0].addr, DestPort: c.g.Addr().Port, Dest: c.Address(), Type: frame.GroupLeave}
+		f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[0].addr}, OrigPort: 5, Orig: c.peerList[0].addr, DestPort: c.g.Addr().Port, Dest: c.Address(), Type: frame.GroupLeave}
 		msg = append(f.Append(nil), make([]byte, 20)...)
 		msg[3] = 60
 		if h != frame.IntLen/4 {
@@ -153,14 +153,14 @@ func TestHostileGroupHeaderSizes(t *testing.T) {
 
 // Nobody but members is heard, and for himself alone.
 func TestHostileGroupStrangers(t *testing.T) {
-	c := newGroupCrew(t, 2)
+	c := newGroupPeers(t, 2)
 	for _, x := range []struct {
 		what string
 		do   func(f *frame.PayloadFields)
 		drop string
 	}{
 		{"another port", func(f *frame.PayloadFields) { f.OrigPort = 6 }, notMember},
-		{"another node", func(f *frame.PayloadFields) { f.OrigNode = c.mates[1].addr }, "not for this station or node=1"},
+		{"another node", func(f *frame.PayloadFields) { f.OrigNode = c.peerList[1].addr }, "not for this station or node=1"},
 		{"our own", func(f *frame.PayloadFields) { f.OrigPort, f.OrigNode = c.g.Addr().Port, c.Address() }, DropForged.String() + "=1"},
 		{"another scope", func(f *frame.PayloadFields) { f.Scope = frame.NodeScope }, ""},
 		{"another group", func(f *frame.PayloadFields) { f.NameType = 4243 }, ""},
@@ -185,7 +185,7 @@ func TestHostileGroupStrangers(t *testing.T) {
 	}{
 		{"another port", func(f *frame.GroupFields) { f.OrigPort = 6 }, notMember},
 		{"no port", func(f *frame.GroupFields) { f.OrigPort = 0 }, "nobody to take it, and not to be returned=1"},
-		{"another node", func(f *frame.GroupFields) { f.Orig = c.mates[1].addr }, "not for this station or node=1"},
+		{"another node", func(f *frame.GroupFields) { f.Orig = c.peerList[1].addr }, "not for this station or node=1"},
 		{"to nobody", func(f *frame.GroupFields) { f.DestPort = 77 }, "nobody to take it, and not to be returned=1"},
 		{"our own", func(f *frame.GroupFields) { f.OrigPort, f.Orig = c.g.Addr().Port, c.Address() }, "not for this station or node=1"},
 	} {
@@ -209,7 +209,7 @@ func TestHostileGroupStrangers(t *testing.T) {
 
 // A JOIN without a binding makes a member that is limited in number and forgotten in time.
 func TestHostileGroupJoinFlood(t *testing.T) {
-	c := newGroupCrew(t, 2)
+	c := newGroupPeers(t, 2)
 	for port := range uint32(1000) {
 		c.tellAs(0, func(f *frame.GroupFields) { f.Type, f.OrigPort = frame.GroupJoin, 1000+port })
 	}
@@ -226,7 +226,7 @@ func TestHostileGroupJoinFlood(t *testing.T) {
 	c.after("one sends", "", notMember)
 	for range 12 {
 		c.wait(c.now + joiningTime/10)
-		for i := range c.mates {
+		for i := range c.peerList {
 			c.report(i, 0, nil)
 		}
 	}
@@ -240,7 +240,7 @@ func TestHostileGroupJoinFlood(t *testing.T) {
 // Whatever a member says of its window it cannot have it wrap, nor may it send more than
 // it was granted.
 func TestHostileGroupWindow(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	c.tell(0, frame.GroupAdv, 0, 65535)
 	c.after("too much", "", notMember)
 	c.tell(0, frame.GroupAdv, 0, 65470)
@@ -269,9 +269,9 @@ func TestHostileGroupWindow(t *testing.T) {
 
 // Exactly one acknowledgement of each member counts, with the one number.
 func TestHostileGroupAcks(t *testing.T) {
-	c := newGroupCrew(t, 2)
+	c := newGroupPeers(t, 2)
 	next := uint16(c.g.next)
-	for i := range c.mates {
+	for i := range c.peerList {
 		c.tell(i, frame.GroupAck, next+1, 0) // when none is expected
 	}
 	c.after("unasked", "", strings.Replace(notMember, "=1", "=2", 1))
@@ -308,15 +308,15 @@ func TestHostileGroupAcks(t *testing.T) {
 func TestHostileGroupAckNeverComes(t *testing.T) {
 	for _, x := range []struct {
 		what string
-		go_  func(c *groupCrew)
+		go_  func(c *groupPeers)
 	}{
-		{"LEAVE", func(c *groupCrew) { c.tell(1, frame.GroupLeave, 100, 0) }},
-		{"unbound", func(c *groupCrew) {
+		{"LEAVE", func(c *groupPeers) { c.tell(1, frame.GroupLeave, 100, 0) }},
+		{"unbound", func(c *groupPeers) {
 			c.packet(1, 0, c.names(1, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 2, true }, nameItem(groupType, 3, 3, 5)))
 		}},
-		{"node lost", func(c *groupCrew) { c.leave(1, 0) }},
+		{"node lost", func(c *groupPeers) { c.leave(1, 0) }},
 	} {
-		c := newGroupCrew(t, 2)
+		c := newGroupPeers(t, 2)
 		if err := c.g.Send(c.now, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -338,7 +338,7 @@ func TestHostileGroupAckNeverComes(t *testing.T) {
 
 // Who was not asked to give back cannot, nor more than it had.
 func TestHostileGroupRemit(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	m := c.member(0)
 	for _, n := range []uint16{0, 1, 65, 66, 65535} {
 		c.tell(0, frame.GroupRemit, n, 0)
@@ -352,7 +352,7 @@ func TestHostileGroupRemit(t *testing.T) {
 
 // What comes early waits within bounds, whatever numbers a member uses.
 func TestHostileGroupQueue(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	for _, n := range []frame.Seq{99, 1124, 40000, 100 + 1<<15} {
 		c.cast(0, n)
 		c.after(fmt.Sprint("number ", n), "", notMember)
@@ -380,7 +380,7 @@ func TestHostileGroupQueue(t *testing.T) {
 
 // A JOIN that is repeated sets no numbers back.
 func TestHostileGroupReplayedJoin(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	c.cast(0, 100)
 	c.cast(0, 101)
 	c.after("before", "100 101", "", "group/adv G>5 window=716")
@@ -405,7 +405,7 @@ func TestHostileGroupReplayedJoin(t *testing.T) {
 // for.
 func TestHostileGroupLeave(t *testing.T) {
 	for _, n := range []uint16{100, 50, 2000, 40000} {
-		c := newGroupCrew(t, 1)
+		c := newGroupPeers(t, 1)
 		c.tell(0, frame.GroupLeave, n, 0)
 		c.after(fmt.Sprint("LEAVE ", n), fmt.Sprint("event ", MemberLeft), "")
 		if len(c.g.members) != 0 {
@@ -415,7 +415,7 @@ func TestHostileGroupLeave(t *testing.T) {
 		c.after("again", "", notMember)
 		c.done("")
 	}
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	c.tell(0, frame.GroupLeave, 105, 0)
 	c.after("with some to come", "", "")
 	c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 2, true }, nameItem(groupType, 2, 2, 5)))
@@ -435,7 +435,7 @@ func TestHostileGroupLeave(t *testing.T) {
 // A member that says again and again that it leaves, after messages that do not come, takes
 // up no more memory than one that says it once.
 func TestHostileGroupLeaveFlood(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	for i := range uint16(1000) {
 		c.tell(0, frame.GroupLeave, 105+i%900, 0)
 	}
@@ -451,13 +451,13 @@ func TestHostileGroupLeaveFlood(t *testing.T) {
 
 // What comes for a group that was left, or for a member that is gone, is dropped.
 func TestHostileGroupAfterLeave(t *testing.T) {
-	c := newGroupCrew(t, 2)
+	c := newGroupPeers(t, 2)
 	c.cast(0, 101) // waits
 	c.cast(0, 100)
 	c.g.Leave(c.now)
 	c.drops()
 	c.drain()
-	for i := range c.mates {
+	for i := range c.peerList {
 		c.cast(i, 102)
 		c.packet(i, 0, c.data(i, frame.GroupUcastMsg, 102, 10, nil))
 		for typ := range frame.GroupRemit + 1 {
@@ -468,26 +468,26 @@ func TestHostileGroupAfterLeave(t *testing.T) {
 	if _, _, ok := c.g.Read(c.now, nil); ok {
 		t.Error("read something")
 	}
-	for _, err := range []error{c.g.Send(c.now, []byte("x")), c.g.SendTo(c.now, c.mates0(), []byte("x")), c.g.SendAnycast(c.now, 2, []byte("x")), c.g.SendMulticast(c.now, 2, []byte("x"))} {
+	for _, err := range []error{c.g.Send(c.now, []byte("x")), c.g.SendTo(c.now, c.peerList0(), []byte("x")), c.g.SendAnycast(c.now, 2, []byte("x")), c.g.SendMulticast(c.now, 2, []byte("x"))} {
 		if err != ErrClosed {
 			t.Errorf("sending: %v", err)
 		}
 	}
 	c.done("")
-	c = newGroupCrew(t, 1)
+	c = newGroupPeers(t, 1)
 	c.cast(0, 101)
 	c.leave(0, 0)
 	c.after("node lost", fmt.Sprint("event ", MemberLeft), "")
 	c.done("")
 }
 
-func (c *groupCrew) mates0() frame.SocketAddr {
-	return frame.SocketAddr{Port: 5, Node: c.mates[0].addr}
+func (c *groupPeers) peerList0() frame.SocketAddr {
+	return frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}
 }
 
 // A group of this node alone hears nothing of others.
 func TestHostileGroupNodeScope(t *testing.T) {
-	c := &groupCrew{crew: newCrew(t, 1, 1)}
+	c := &groupPeers{peers: newPeers(t, 1, 1)}
 	var err error
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}, Scope: frame.NodeScope, Events: true}); err != nil {
 		t.Fatal(err)
@@ -521,7 +521,7 @@ func TestHostileGroupNodeScope(t *testing.T) {
 // and is told so, until it unbinds (spec 08 §7). Others leave it behind.
 func TestHostileGroupNeverJoins(t *testing.T) {
 	for _, policy := range []SlowPolicy{Strict, Lag, DropOldest} {
-		c := newGroupCrew(t, 1, func(k *GroupConfig) { k.Policy, k.Limit = policy, 4 })
+		c := newGroupPeers(t, 1, func(k *GroupConfig) { k.Policy, k.Limit = policy, 4 })
 		c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq = 2 }, nameItem(groupType, 9, 9, 6)))
 		c.drain()
 		var err error

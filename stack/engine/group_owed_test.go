@@ -19,7 +19,7 @@ func TestGroupOwes(t *testing.T) {
 		once = false
 		return was
 	}})
-	c := &groupCrew{crew: crewOn(t, arena, 1, 2)}
+	c := &groupPeers{peers: peersOn(t, arena, 1, 2)}
 	var err error
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}}); err != nil {
 		t.Fatal(err)
@@ -43,7 +43,7 @@ func TestGroupOwes(t *testing.T) {
 	// Frames of peers need chunks too, so they are handled behind the engine's door.
 	tell := func(i int, typ frame.GroupType, number, window uint16) func() {
 		return func() {
-			f := frame.GroupFields{Common: frame.Common{Prev: c.mates[i].addr}, OrigPort: 5, Orig: c.mates[i].addr,
+			f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[i].addr}, OrigPort: 5, Orig: c.peerList[i].addr,
 				DestPort: c.g.Addr().Port, Dest: c.Address(), Type: typ, Number: number, Window: window}
 			m, _ := frame.Parse(f.Append(nil))
 			c.handleGroup(c.now, c.node(i), m)
@@ -87,7 +87,7 @@ func TestGroupOwesNobody(t *testing.T) {
 		once = false
 		return was
 	}})
-	c := &groupCrew{crew: crewOn(t, arena, 1, 1)}
+	c := &groupPeers{peers: peersOn(t, arena, 1, 1)}
 	var err error
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}}); err != nil {
 		t.Fatal(err)
@@ -110,7 +110,7 @@ func TestGroupOwesNobody(t *testing.T) {
 // A member that holds up a send is granted all that it may have first: it may wait for
 // us, too (spec 08 §6.1).
 func TestGroupGrantsBeforeItWaits(t *testing.T) {
-	c := newGroupCrew(t, 1)
+	c := newGroupPeers(t, 1)
 	c.member(0).flow.Sent(65)
 	for i := range frame.Seq(11) {
 		c.cast(0, 100+i)

@@ -24,14 +24,14 @@ func TestGroupUnderRandomMessages(t *testing.T) {
 		set := func(k *GroupConfig) {
 			k.Policy, k.Limit, k.Loopback = SlowPolicy(seed%3), 5, seed%2 == 0
 		}
-		c := newGroupCrew(t, 3, set)
+		c := newGroupPeers(t, 3, set)
 		bind := frame.Seq(2) // updates of names, by all peers alike
 		buf := make([]byte, 3000)
 		for step := range steps {
 			i := rnd.IntN(3)
 			port := 5 + uint32(rnd.IntN(4))
 			near := c.g.next + frame.Seq(rnd.IntN(5)) - 2 // numbers that may mean something
-			if m := c.g.find(frame.SocketAddr{Port: port, Node: c.mates[i].addr}); m != nil && rnd.IntN(2) == 0 {
+			if m := c.g.find(frame.SocketAddr{Port: port, Node: c.peerList[i].addr}); m != nil && rnd.IntN(2) == 0 {
 				near = m.order.Next() + frame.Seq(rnd.IntN(5)) - 1
 			}
 			if rnd.IntN(20) == 0 {
@@ -55,7 +55,7 @@ func TestGroupUnderRandomMessages(t *testing.T) {
 					f.Upper = frame.GroupWord(near, rnd.IntN(3) == 0)
 				}))
 			case k == 10:
-				for j := range c.mates {
+				for j := range c.peerList {
 					withdrawn := rnd.IntN(2) == 0
 					c.packet(j, 0, c.names(j, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = bind, withdrawn },
 						nameItem(groupType, port-3, port-3, port)))
@@ -95,7 +95,7 @@ func TestGroupUnderRandomMessages(t *testing.T) {
 				t.Fatalf("seed %d, step %d: %d acknowledgements missing of %d", seed, step, a, len(c.g.members))
 			}
 		}
-		for i := range c.mates {
+		for i := range c.peerList {
 			if !c.node(i).up() {
 				t.Errorf("seed %d: contact to peer %d was lost", seed, i)
 			}

@@ -242,7 +242,7 @@ func (g *Group) slowest(now time.Duration, blocks int) (slow *member) {
 func (g *Group) spread(now time.Duration, t frame.PayloadType, instance uint32, data []byte, copies, ask bool) error {
 	e := g.port.e
 	x := &e.mcast
-	x.far = x.far[:0]
+	x.remote = x.remote[:0]
 	here := false
 	var last frame.NodeAddr
 	for _, m := range g.members {
@@ -253,13 +253,13 @@ func (g *Group) spread(now time.Duration, t frame.PayloadType, instance uint32, 
 		if last == e.addr {
 			here = true
 		} else if n := e.reach(last); n != nil {
-			x.far = append(x.far, n)
+			x.remote = append(x.remote, n)
 		}
 	}
 	x.head = g.header(t, instance, g.next, ask)
-	if len(x.far) > 0 {
+	if len(x.remote) > 0 {
 		if !copies {
-			copies, _ = e.chooseMethod(now, &g.port, len(x.far))
+			copies, _ = e.chooseMethod(now, &g.port, len(x.remote))
 		}
 		x.head.SrcDroppable = copies
 		x.ways = x.ways[:0]

@@ -14,7 +14,7 @@ import (
 // A handler takes what arrives at once, as many as it is allowed; the rest waits, ports
 // take turns, and the order of each is kept.
 func TestHandlerTakesTurns(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	var got []string
 	var ports [2]*Port
 	for i := range ports {
@@ -58,7 +58,7 @@ func TestHandlerTakesTurns(t *testing.T) {
 // Handlers of one node that answer each other, or themselves, take turns: they do not
 // nest, and a turn ends.
 func TestHandlersDoNotNest(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	var a, b *Port
 	depth, calls := 0, 0
 	serve := func(from **Port) Handler {
@@ -89,7 +89,7 @@ func TestHandlersDoNotNest(t *testing.T) {
 // A message for a port whose handler is gone waits for its owner, and so do those that
 // waited for the handler; what is beyond the port's limit goes back, as from any port.
 func TestHandlerIsTakenAway(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.OpenPort(PortConfig{Handler: func(*Received, []byte) { t.Error("called") }})
 	p.packet(data(port.number, nil, "a"))
 	port.SetHandler(nil)
@@ -125,7 +125,7 @@ func TestHandlerIsTakenAway(t *testing.T) {
 
 // An empty message is no call, and a message that nobody could parse is none either.
 func TestHandlerOfEmptyMessage(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	calls := 0
 	port := p.OpenPort(PortConfig{Handler: func(*Received, []byte) { calls++ }})
 	p.LetHandle(16)

@@ -10,7 +10,7 @@ import (
 )
 
 // users drains what was sent and returns the data in it: "[a b]" is a bundle.
-func (p *puppet) users() string {
+func (p *scriptedPeer) users() string {
 	var s []string
 	p.collect()
 	for _, b := range p.sent {
@@ -36,7 +36,7 @@ func (p *puppet) users() string {
 }
 
 func TestHold(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.OpenPort(PortConfig{})
 	defer p.done()
 	defer port.Close(0)
@@ -99,7 +99,7 @@ func TestHold(t *testing.T) {
 
 // What a lost link held is lost; the next one holds anew.
 func TestHoldEndsWithItsLink(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
 	p.Hold(true)

@@ -22,7 +22,7 @@ func BenchmarkHostile(b *testing.B) {
 	copy(forged[frame.EthernetLen:], []byte{0xe1, 0x50, 0, 0, 0, 0, 0, 0, 0, 0, 0, 1, 1, 0, 0x10, 1})
 	unknown := append([]byte(nil), forged...)
 	unknown[frame.EthernetLen+12] = 9
-	p := newPuppet(b).up()
+	p := newScriptedPeer(b).up()
 	disc := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, NetID: frame.DefaultNetID}
 	for i := range 2 * maxStrangers {
 		p.disc(frame.Request, stranger(i))

@@ -17,26 +17,26 @@ import (
 func TestHostileBroadcastSource(t *testing.T) {
 	for _, x := range []struct {
 		name   string
-		change func(c *crew, msg []byte) (src frame.MAC, bearer int)
+		change func(c *peers, msg []byte) (src frame.MAC, bearer int)
 		drop   string
 	}{
-		{"sound", func(c *crew, msg []byte) (frame.MAC, int) { return c.mates[0].lines[0].mac, 0 }, ""},
-		{"another network", func(c *crew, msg []byte) (frame.MAC, int) { msg[23]++; return c.mates[0].lines[0].mac, 0 }, "other network=1"},
-		{"network 0", func(c *crew, msg []byte) (frame.MAC, int) {
+		{"sound", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[0].lines[0].mac, 0 }, ""},
+		{"another network", func(c *peers, msg []byte) (frame.MAC, int) { msg[23]++; return c.peerList[0].lines[0].mac, 0 }, "other network=1"},
+		{"network 0", func(c *peers, msg []byte) (frame.MAC, int) {
 			msg[22], msg[23] = 0, 0
-			return c.mates[0].lines[0].mac, 0
+			return c.peerList[0].lines[0].mac, 0
 		}, "other network=1"},
-		{"another member's station", func(c *crew, msg []byte) (frame.MAC, int) { return c.mates[1].lines[0].mac, 0 }, "source is not the station it claims=1"},
-		{"nobody's station", func(c *crew, msg []byte) (frame.MAC, int) { return frame.MAC{2, 9, 9, 9, 9, 9}, 0 }, "source is not the station it claims=1"},
-		{"a bearer it is not on", func(c *crew, msg []byte) (frame.MAC, int) { return c.mates[0].lines[0].mac, 1 }, "from a node not known=1"},
-		{"an unknown node", func(c *crew, msg []byte) (frame.MAC, int) { msg[15] = 99; return c.mates[0].lines[0].mac, 0 }, "from a node not known=1"},
-		{"ourselves", func(c *crew, msg []byte) (frame.MAC, int) { msg[15] = 1; return c.mates[0].lines[0].mac, 0 }, "from a node not known=1"},
-		{"a header of 36 bytes", func(c *crew, msg []byte) (frame.MAC, int) {
+		{"another member's station", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[1].lines[0].mac, 0 }, "source is not the station it claims=1"},
+		{"nobody's station", func(c *peers, msg []byte) (frame.MAC, int) { return frame.MAC{2, 9, 9, 9, 9, 9}, 0 }, "source is not the station it claims=1"},
+		{"a bearer it is not on", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[0].lines[0].mac, 1 }, "from a node not known=1"},
+		{"an unknown node", func(c *peers, msg []byte) (frame.MAC, int) { msg[15] = 99; return c.peerList[0].lines[0].mac, 0 }, "from a node not known=1"},
+		{"ourselves", func(c *peers, msg []byte) (frame.MAC, int) { msg[15] = 1; return c.peerList[0].lines[0].mac, 0 }, "from a node not known=1"},
+		{"a header of 36 bytes", func(c *peers, msg []byte) (frame.MAC, int) {
 			msg[1] = msg[1]&0x1f | 9<<5&0xe0
-			return c.mates[0].lines[0].mac, 0
+			return c.peerList[0].lines[0].mac, 0
 		}, "malformed=1"},
 	} {
-		c := newCrew(t, 2, 2)
+		c := newPeers(t, 2, 2)
 		to := c.OpenPort(PortConfig{})
 		to.Bind(c.now, allRange, frame.ClusterScope)
 		c.allAck()
@@ -49,7 +49,7 @@ func TestHostileBroadcastSource(t *testing.T) {
 		if got := len(read(to)) == 1; got != (x.drop == "") {
 			t.Errorf("%s: delivered: %v", x.name, got)
 		}
-		c.mates[0].bcast = 1
+		c.peerList[0].bcast = 1
 		c.broadcast(0, 0, c.mcast(0, allRange, nil, "sound"))
 		if got := read(to); len(got) != 1 && x.drop != "" {
 			t.Errorf("%s: the next has no turn: %q", x.name, got)
@@ -60,7 +60,7 @@ func TestHostileBroadcastSource(t *testing.T) {
 
 // A node that was never in contact, or no more is, says nothing.
 func TestHostileBroadcastWithoutContact(t *testing.T) {
-	c := newCrew(t, 1, 1)
+	c := newPeers(t, 1, 1)
 	to := c.OpenPort(PortConfig{})
 	to.Bind(c.now, allRange, frame.ClusterScope)
 	c.forget()
@@ -68,7 +68,7 @@ func TestHostileBroadcastWithoutContact(t *testing.T) {
 	c.drops()
 	c.broadcast(0, 0, c.mcast(0, allRange, nil, "x"))
 	c.wantDrops("lost", "duplicate, early or late=1")
-	i := c.mate(popCaps)
+	i := c.peer(popCaps)
 	c.meet(i, 0, 1500)
 	c.drops()
 	c.broadcast(i, 0, c.mcast(i, allRange, nil, "x"))
@@ -103,9 +103,9 @@ func TestHostileBroadcastReports(t *testing.T) {
 		{"a last block with a gap", 3, 1, []frame.GapBlock{{Ack: 5, Gap: 2}}, 0, 1, 1},
 		{"blocks without a gap", 3, 0, []frame.GapBlock{{Ack: 5}}, 0, 1, 0},
 	} {
-		c := newCrew(t, 1, 0, alone)
-		c.join(c.mate(Capabilities), 0)
-		c.join(c.mate(popCaps), 0)
+		c := newPeers(t, 1, 0, alone)
+		c.join(c.peer(Capabilities), 0)
+		c.join(c.peer(popCaps), 0)
 		c.listen(0, 1, 1000, 0, 100)
 		p := c.OpenPort(PortConfig{})
 		p.SetMethod(Broadcast)
@@ -129,7 +129,7 @@ func TestHostileBroadcastReports(t *testing.T) {
 // However many nodes miss a packet, and however often each says so, it is repeated
 // once in a while: storms of reports make no storm of repetitions.
 func TestHostileBroadcastStorm(t *testing.T) {
-	c := newCrew(t, 1, 8, alone)
+	c := newPeers(t, 1, 8, alone)
 	c.listen(0, 1, 1000, 0, 100)
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
@@ -151,19 +151,19 @@ func TestHostileBroadcastStorm(t *testing.T) {
 
 // Names in a bundle of the broadcast link, behind those that end contact, do not stay.
 func TestHostileBroadcastBundleEndsWithContact(t *testing.T) {
-	c := newCrew(t, 1, 1)
+	c := newPeers(t, 1, 1)
 	c.forget()
 	c.table.Limit = c.table.Len() + 1
 	inner := func(legacy bool, it ...frame.NameItem) []byte {
 		return c.names(0, func(f *frame.NamesFields) { f.NonLegacy, f.Dest = !legacy, 0 }, it...)
 	}
-	msg := bundle(func(f *frame.BundleFields) { f.Prev, f.Orig, f.Dest = c.mates[0].addr, c.mates[0].addr, 0 },
+	msg := bundle(func(f *frame.BundleFields) { f.Prev, f.Orig, f.Dest = c.peerList[0].addr, c.peerList[0].addr, 0 },
 		inner(true, nameItem(1000, 1, 1, 5), nameItem(1000, 2, 2, 6)), inner(true, nameItem(1000, 3, 3, 7)))
 	c.broadcast(0, 0, msg)
 	if c.node(0).up() {
 		t.Fatal("want contact given up")
 	}
-	if got := c.table.Count(c.mates[0].addr); got != 0 {
+	if got := c.table.Count(c.peerList[0].addr); got != 0 {
 		t.Errorf("%d names of a node that is lost", got)
 	}
 	c.table.Limit = 0
@@ -195,12 +195,12 @@ func TestHostileBroadcastTunnel(t *testing.T) {
 // A multicast in the name of another node is nobody's: it could hold up that node's, or
 // never be released.
 func TestHostileMulticastInAnothersName(t *testing.T) {
-	c := newCrew(t, 1, 2)
+	c := newPeers(t, 1, 2)
 	to := c.OpenPort(PortConfig{})
 	to.Bind(c.now, allRange, frame.ClusterScope)
 	c.allAck()
 	c.forget()
-	for _, orig := range []frame.NodeAddr{c.mates[1].addr, c.Address(), 0x1001099} {
+	for _, orig := range []frame.NodeAddr{c.peerList[1].addr, c.Address(), 0x1001099} {
 		c.broadcast(0, 0, c.mcast(0, allRange, func(f *frame.PayloadFields) { f.OrigNode, f.Syn = orig, true }, "x"))
 		c.packet(0, 0, c.mcast(0, allRange, func(f *frame.PayloadFields) {
 			f.OrigNode, f.Syn, f.SrcDroppable, f.DestNode = orig, true, true, c.Address()
@@ -243,13 +243,13 @@ func TestMulticastHereReachesNoConnection(t *testing.T) {
 
 // Fragments of the broadcast link that do not join are dropped, bounded; contact stays.
 func TestHostileBroadcastFragments(t *testing.T) {
-	c := newCrew(t, 1, 1)
+	c := newPeers(t, 1, 1)
 	to := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	to.Bind(c.now, allRange, frame.ClusterScope)
 	c.allAck()
 	c.forget()
 	part := func(typ frame.FragmentType, b []byte) []byte {
-		return (&frame.FragmentFields{Common: frame.Common{Prev: c.mates[0].addr}, Type: typ, Orig: c.mates[0].addr}).Append(nil, b)
+		return (&frame.FragmentFields{Common: frame.Common{Prev: c.peerList[0].addr}, Type: typ, Orig: c.peerList[0].addr}).Append(nil, b)
 	}
 	whole := c.mcast(0, allRange, nil, strings.Repeat("x", 66000))
 	c.broadcast(0, 0, part(frame.FirstFragment, whole[:1400]))
@@ -263,6 +263,6 @@ func TestHostileBroadcastFragments(t *testing.T) {
 	long := c.mcast(0, allRange, nil, strings.Repeat("x", 2000))
 	c.broadcast(0, 0, part(frame.FirstFragment, long[:1400]))
 	c.broadcast(0, 0, part(frame.LastFragment, long[1400:]))
-	wantLines(t, "the next", read(to), fmt.Sprintf("<%v:77> 2000 bytes", c.mates[0].addr))
+	wantLines(t, "the next", read(to), fmt.Sprintf("<%v:77> 2000 bytes", c.peerList[0].addr))
 	c.done("")
 }

@@ -16,14 +16,14 @@ import (
 // A hostileBed is an engine whose peer does what it wants to: with a listener at port
 // 5, and connections of ports 6 (accepted), 7 (dialled) to the peer's ports 90, 91.
 type hostileBed struct {
-	*puppet
+	*scriptedPeer
 	l     *Listener
 	a, d  *Conn
 	spare *netdev.Buffer
 }
 
 func newHostileBed(t testing.TB) *hostileBed {
-	b := &hostileBed{puppet: newPuppet(t, ports(5, 6, 7), alone, behind).up()}
+	b := &hostileBed{scriptedPeer: newScriptedPeer(t, ports(5, 6, 7), alone, behind).up()}
 	b.l = b.Listen(ListenConfig{})
 	b.packet(syn(5, 90, ""))
 	var ok bool
@@ -315,14 +315,14 @@ func TestHostileConnConnecting(t *testing.T) {
 		{"refused on the connection", func(to uint32) []byte { return conn(81, to, code(frame.NoPort), "") }, "", "refused, no port"},
 		{"answered with data", func(to uint32) []byte { return conn(81, to, nil, "x") }, "", "established"},
 	} {
-		p := newPuppet(t, ports(8), alone).up()
+		p := newScriptedPeer(t, ports(8), alone).up()
 		x, err := p.Dial(p.now, ConnConfig{}, frame.SocketAddr{Port: 80, Node: popAddr}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
 		p.drain()
 		p.packet(c.msg(8))
-		b := &hostileBed{puppet: p}
+		b := &hostileBed{scriptedPeer: p}
 		if got := b.first(); got != c.sent || ended(x) != c.state || x.again.isSet() {
 			t.Errorf("%s: got %q, %v, want %q, %v", c.name, got, ended(x), c.sent, c.state)
 		}
@@ -330,7 +330,7 @@ func TestHostileConnConnecting(t *testing.T) {
 		p.done()
 	}
 	// The request went to a socket of this node; another node answers.
-	p := newPuppet(t, ports(8, 9)).up()
+	p := newScriptedPeer(t, ports(8, 9)).up()
 	quiet := p.OpenPort(PortConfig{})
 	x, _ := p.Dial(p.now, ConnConfig{}, quiet.Addr(), nil)
 	p.drain()

@@ -14,32 +14,32 @@ import (
 // packet is kept what it sent behind, and all comes back with contact.
 func TestHostileMemoryOfAllPeers(t *testing.T) {
 	const peers, limit, share = 9, 4 << 20, 64 << 10
-	c := newCrew(t, 1, peers)
+	c := newPeers(t, 1, peers)
 	c.pool.Limit = limit
 	text := strings.Repeat("x", 1000)
 	for i := range peers - 1 {
-		first := c.mateData(i, 4711, strings.Repeat(text, 60))
+		first := c.peerData(i, 4711, strings.Repeat(text, 60))
 		c.packet(i, 0, c.fragment(i, first[:1400]))
-		x := c.mates[i].lines[0]
-		was, bwas := x.seq, c.mates[i].bcast
+		x := c.peerList[i].lines[0]
+		was, bwas := x.seq, c.peerList[i].bcast
 		for k := range 2000 {
 			x.seq++
-			c.packet(i, 0, c.mateData(i, 4711, text))
-			c.mates[i].bcast++
+			c.packet(i, 0, c.peerData(i, 4711, text))
+			c.peerList[i].bcast++
 			c.broadcast(i, 0, c.mcast(i, allRange, nil, text))
 			c.sent = nil
 			if got := c.Kept(); got > limit+peers*2*share {
 				t.Fatalf("peer %d, packet %d: %d bytes are kept", i, k, got)
 			}
 		}
-		x.seq, c.mates[i].bcast = was, bwas
+		x.seq, c.peerList[i].bcast = was, bwas
 	}
 	i := peers - 1
 	before := c.Kept()
-	x := c.mates[i].lines[0]
+	x := c.peerList[i].lines[0]
 	x.seq++
 	for range 20 {
-		c.packet(i, 0, c.mateData(i, 4711, text))
+		c.packet(i, 0, c.peerData(i, 4711, text))
 	}
 	if got := c.Kept() - before; got < 20*1000 {
 		t.Errorf("of the honest peer %d bytes are kept, want 20 packets", got)
@@ -55,11 +55,11 @@ func TestHostileMemoryOfAllPeers(t *testing.T) {
 	c.done("")
 }
 
-func (c *crew) mateData(i int, port uint32, text string) []byte {
-	return data(port, func(f *frame.PayloadFields) { f.Prev, f.OrigNode = c.mates[i].addr, c.mates[i].addr }, text)
+func (c *peers) peerData(i int, port uint32, text string) []byte {
+	return data(port, func(f *frame.PayloadFields) { f.Prev, f.OrigNode = c.peerList[i].addr, c.peerList[i].addr }, text)
 }
 
-func (c *crew) fragment(i int, piece []byte) []byte {
-	f := frame.FragmentFields{Common: frame.Common{Prev: c.mates[i].addr}, Type: frame.FirstFragment, Number: 1, Orig: c.mates[i].addr, Dest: ownAddr}
+func (c *peers) fragment(i int, piece []byte) []byte {
+	f := frame.FragmentFields{Common: frame.Common{Prev: c.peerList[i].addr}, Type: frame.FirstFragment, Number: 1, Orig: c.peerList[i].addr, Dest: ownAddr}
 	return f.Append(nil, piece)
 }

@@ -125,7 +125,7 @@ func TestHostileMTU(t *testing.T) {
 	}
 	d.settle("up")
 	d.done("up")
-	p := newPuppet(t) // and one that is not up
+	p := newScriptedPeer(t) // and one that is not up
 	p.disc(frame.Request, nil)
 	for mtu := 0; mtu < 100; mtu += 4 {
 		f := frame.ResetFields{Common: frame.Common{Prev: popAddr}, LinkInfo: p.info(), MaxPacket: mtu}
@@ -246,7 +246,7 @@ func TestHostileTunnelDeferred(t *testing.T) {
 			t.Fatalf("packet %d: %d chunks are kept", i, used)
 		}
 	}
-	h := d.link(0).heir
+	h := d.link(0).failoverReceiver
 	if h == nil || !d.link(0).IsUp() {
 		t.Fatalf("got %v, %v", d.node().contact, d.link(0).State())
 	}
@@ -259,7 +259,7 @@ func TestHostileTunnelDeferred(t *testing.T) {
 // Spec 01 §8.5: what was joined of a message is forgotten with its link, in both
 // directions of a failover too.
 func TestHostileFragmentsEndWithTheLink(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	long := data(port.number, nil, strings.Repeat("x", 3000))
 	p.packet(frag(frame.FirstFragment, long[:1460]))
@@ -278,7 +278,7 @@ func TestHostileFragmentsEndWithTheLink(t *testing.T) {
 // Spec 03 §9.1: a discovery message cut anywhere, and one that is shorter than its own
 // flags want, is no neighbour.
 func TestHostileDiscoverySize(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 1, Prev: popAddr, NetID: frame.DefaultNetID,
 		MAC: popMAC, Identity: frame.AddrIdentity(popAddr)}
 	whole := f.Append(nil)
@@ -302,7 +302,7 @@ func TestHostileDiscoverySize(t *testing.T) {
 // Spec 03 §9.3: a flood of requests of nodes that are none: their number, and what is
 // sent for them, is limited, and contact with a node that is one stays.
 func TestHostileRequestFlood(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	for i := range 5000 {
 		p.now += 10 * time.Microsecond
 		p.disc(frame.Request, func(f *frame.DiscoveryFields) {
@@ -334,7 +334,7 @@ func TestHostileRequestFlood(t *testing.T) {
 
 // Spec 03 §9.5: who claims an address that is taken is told of at most once a second.
 func TestHostileAlarmsAreLimited(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	p.now += time.Second
 	alarms := 0
 	for i := range 1000 {
@@ -363,7 +363,7 @@ func TestHostileAlarmsAreLimited(t *testing.T) {
 // Spec 03 §9.8: whatever lies where the monitor's record would be is no record, and has
 // no effect; at most its sender is heard.
 func TestHostileDomainRecord(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	l := p.byAddr[popAddr].links[0]
 	for n := range 400 { // the record is all of the data where no Gap ACK record is
 		domain := bytes.Repeat([]byte{0xff, byte(n), 0x7f, byte(n * 7)}, (n+3)/4)[:n]

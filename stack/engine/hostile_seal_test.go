@@ -213,7 +213,7 @@ func TestIntruderAtLineRate(t *testing.T) {
 			notes++
 		}
 	}
-	if most := int(s.now/complaintGap) + 1; notes > most || notes == 0 {
+	if most := int(s.now/logGap) + 1; notes > most || notes == 0 {
 		t.Errorf("told of it %d times in %v", notes, s.now)
 	}
 }

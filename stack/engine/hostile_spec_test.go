@@ -214,7 +214,7 @@ func TestHostileTunnelSynch(t *testing.T) {
 	synch := func(d *duo, point uint16) []byte {
 		return d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, point }, nil)
 	}
-	p := newPuppet(t).up() // one link
+	p := newScriptedPeer(t).up() // one link
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	for _, point := range []uint16{0, 1, 32767, 32768, 65535} {
 		f := frame.TunnelFields{Common: frame.Common{Prev: popAddr}, Type: frame.TunnelSynch, Count: point, Orig: popAddr, Dest: ownAddr}
@@ -287,7 +287,7 @@ func TestHostileTunnelSynch(t *testing.T) {
 // one, is answered with at most one packet each, and keeps no more than the limits of the
 // link although nothing is acknowledged; at worst that link is given up.
 func TestHostileTunnelHalfFailoverFlood(t *testing.T) {
-	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096})).up()
+	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096})).up()
 	dummy := func() []byte { return data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, "") }
 	tunnel := func() []byte {
 		f := frame.TunnelFields{Common: frame.Common{Prev: popAddr}, Type: frame.TunnelFailover, Count: 1, Orig: popAddr, Dest: ownAddr}

@@ -21,7 +21,7 @@ func from(mac frame.MAC, i int) func(*frame.DiscoveryFields) {
 
 // serve lets time pass until end, deadline by deadline, as wait does, and forgets what
 // was sent.
-func (p *puppet) serve(end time.Duration) {
+func (p *scriptedPeer) serve(end time.Duration) {
 	for p.Deadline() <= end {
 		p.now = max(p.now, p.Deadline())
 		p.HandleTimeout(p.now)
@@ -57,7 +57,7 @@ func TestBucket(t *testing.T) {
 // One station that announces nodes without end is given the places of a few, and no
 // more answers than those; another that comes meanwhile makes contact.
 func TestHostileOneStationFloods(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	mallory := frame.MAC{2, 6, 6, 6, 6, 6}
 	answers, n := 0, 0
 	flood := func() {
@@ -73,7 +73,7 @@ func TestHostileOneStationFloods(t *testing.T) {
 	if len(p.nodes) != stationNodes || answers != stationNodes {
 		t.Errorf("%d nodes, %d answers to one station, want %d", len(p.nodes), answers, stationNodes)
 	}
-	p.wantDrops("beyond", fmt.Sprintf("%v=%d", DropCrowd, n-stationNodes))
+	p.wantDrops("beyond", fmt.Sprintf("%v=%d", DropPeerLimit, n-stationNodes))
 	p.disc(frame.Request, nil)
 	flood()
 	p.again()
@@ -94,7 +94,7 @@ func TestHostileOneStationFloods(t *testing.T) {
 // Requests that fake ever other stations fill the room for strangers and no more; who
 // is among them has the time to make contact, and later the oldest go.
 func TestHostileStrangersHaveTime(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	n := 0
 	flood := func(count int) {
 		for range count {
@@ -130,7 +130,7 @@ func TestHostileStrangersHaveTime(t *testing.T) {
 // A crowd that never makes contact is forgotten soon, so that nothing is sent to it for
 // long; a few are remembered.
 func TestHostileStrangersAreForgotten(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	for i := range 500 {
 		p.disc(frame.Request, stranger(i))
 	}
@@ -146,7 +146,7 @@ func TestHostileStrangersAreForgotten(t *testing.T) {
 // with none that has, nobody does.
 func TestMaxNodes(t *testing.T) {
 	const most = 50
-	p := newPuppet(t, func(c *Config) { c.MaxNodes = most })
+	p := newScriptedPeer(t, func(c *Config) { c.MaxNodes = most })
 	p.up()
 	for i := range most + 10 {
 		p.disc(frame.Request, stranger(i))
@@ -159,7 +159,7 @@ func TestMaxNodes(t *testing.T) {
 	if len(p.nodes) != most {
 		t.Errorf("got %d nodes, want %d", len(p.nodes), most)
 	}
-	p.wantDrops("beyond", fmt.Sprintf("%v=11", DropCrowd))
+	p.wantDrops("beyond", fmt.Sprintf("%v=11", DropPeerLimit))
 	p.serve(p.now + 5*time.Second)
 	p.disc(frame.Request, stranger(1000))
 	if len(p.nodes) != most || p.byAddr[popAddr] != nil || p.byAddr[0x2000000+1000] == nil {
@@ -173,12 +173,12 @@ func TestHostileIdentityThief(t *testing.T) {
 	thief := func(f *frame.DiscoveryFields) {
 		f.Prev, f.MAC, f.Identity = 0x1001009, frame.MAC{2, 9}, frame.AddrIdentity(popAddr)
 	}
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
 	for range 100 {
 		p.disc(frame.Request, thief)
 	}
-	p.wantDrops("while it makes contact", fmt.Sprintf("%v=100", DropCrowd))
+	p.wantDrops("while it makes contact", fmt.Sprintf("%v=100", DropPeerLimit))
 	p.again()
 	p.disc(frame.Request, thief)
 	wantLines(t, "while up", p.eventList(), "duplicate address 1001009")
@@ -191,7 +191,7 @@ func TestHostileIdentityThief(t *testing.T) {
 // Nothing that another station sends in the name of a node that is up has an effect:
 // not on the session, its links' properties, what is delivered, or what it can do.
 func TestHostileStation(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	l := p.byAddr[popAddr].links[0]
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	look := func() string {
@@ -222,7 +222,7 @@ func TestHostileStation(t *testing.T) {
 
 // Who tries addresses that are taken is told so, but not at any rate.
 func TestHostileTrials(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	answers := 0
 	for i := range 10_000 {
 		p.now += 100 * time.Microsecond
@@ -245,7 +245,7 @@ func TestHostileTrials(t *testing.T) {
 // A peer that begins contact and ends it, again and again, as fast as it can, is let
 // begin only so often: each beginning sends it all names.
 func TestHostileContactsAreLimited(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
 	p.serve(375 * time.Millisecond)
 	began := 0
@@ -275,7 +275,7 @@ func TestHostileContactsAreLimited(t *testing.T) {
 
 // A device that takes nothing does not gather answers to requests without end.
 func TestHostileRequestsOnStalledDevice(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	raw := func(i int) {
 		f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, NetID: frame.DefaultNetID}
 		stranger(i)(&f)

@@ -56,7 +56,7 @@ func TestHostileFrames(t *testing.T) {
 		{"broadcast with a short header", with(data(1, nil, "hello world"), func(b []byte) { b[1] |= 1 << 4; word(b, 5, frame.DefaultNetID) }), "malformed=1"},
 		{"broadcast of an unknown node", with(data(1, mcastOnBroadcast(1, 2), "x"), func(b []byte) { word(b, 3, 0x1001009) }), "from a node not known=1"},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		p.raw(ether(ownMAC, popMAC, c.b))
 		p.wantDrops(c.name, c.drop)
 		if got := p.drain(); got != nil || !p.byAddr[popAddr].links[0].IsUp() || p.arena.Free() != p.arena.Total()-p.byAddr[popAddr].links[0].Unacked() {
@@ -64,7 +64,7 @@ func TestHostileFrames(t *testing.T) {
 		}
 		p.done()
 	}
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	for _, c := range []struct {
 		name string
 		b    []byte
@@ -90,7 +90,7 @@ func TestUsersThatAreDropped(t *testing.T) {
 		frame.UserGroup: "nobody to take it, and not to be returned=1", frame.UserCrypto: "a key that came plain=1",
 		4: "not allowed inside a bundle=1", 15: "not allowed inside a bundle=1", frame.UserDiscovery: "not allowed inside a bundle=1",
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		b := connMsg(1, nil)
 		b[0] = 2<<5 | byte(u)<<1 | b[0]&1
 		p.packet(b)
@@ -115,7 +115,7 @@ func TestPayloadHeaderSizes(t *testing.T) {
 		{0, 6, true}, {0, 8, true}, {0, 7, false}, {0, 10, false}, {1, 11, true}, {1, 10, false}, {2, 10, true}, {2, 8, false}, {2, 11, false},
 		{3, 8, true}, {3, 6, false}, {3, 10, false}, {4, 11, false}, {5, 11, true}, {5, 10, false}, {7, 11, true}, {7, 15, false},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		b := make([]byte, 64)
 		copy(b, data(4711, nil, ""))
 		b[0], b[1] = 2<<5|byte(c.words>>3), byte(c.words&7)<<5
@@ -179,7 +179,7 @@ func TestBundles(t *testing.T) {
 		}, "a", "malformed=1"},
 		{"rest shorter than a header", func(p *Port) [][]byte { return [][]byte{hi(p, "a"), make([]byte, 20)} }, "a", ""},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		port := p.bound(t, PortConfig{}, 18888, 17)
 		p.packet(bundle(nil, c.in(port)...))
 		var got []string
@@ -201,7 +201,7 @@ func TestBundles(t *testing.T) {
 // What a bundle holds behind the end of its link is dropped: names of a node that
 // was just lost would stay in the table.
 func TestBundleEndsWithItsLink(t *testing.T) {
-	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096}), alone).up()
+	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096}), alone).up()
 	legacy := func(f *frame.NamesFields) { f.NonLegacy = false }
 	l := p.byAddr[popAddr].links[0]
 	stray := data(4711, func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "x")
@@ -235,7 +235,7 @@ func onBroadcast(b []byte) []byte {
 // Spec 01 §7, §8.5: an error fails the unicast link; on the broadcast link the
 // message is dropped.
 func TestFragments(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	long := data(port.number, nil, strings.Repeat("x", 3000))
 	p.packet(frag(frame.FirstFragment, long[:1460]))
@@ -267,30 +267,30 @@ func TestFragments(t *testing.T) {
 func TestHostileLinkMessages(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(p *puppet)
+		do   func(p *scriptedPeer)
 		drop string
 		sent int
 	}{
-		{"another session", func(p *puppet) {
+		{"another session", func(p *scriptedPeer) {
 			p.report(func(f *frame.StateFields) {
 				f.Session++
 				f.Probe, f.Tolerance, f.Priority, f.LastBcast = true, 100, 31, 20
 			})
 		}, "of another session=1", 0},
-		{"RESET of an old session", func(p *puppet) { p.session--; p.reset(false); p.session++ }, "of another session=1", 0},
-		{"stale STATE", func(p *puppet) { p.state = 1; p.report(func(f *frame.StateFields) { f.Seq, f.Probe = 0, true }) }, "of another session=1", 0},
-		{"acknowledges what was never sent", func(p *puppet) { p.report(func(f *frame.StateFields) { f.Ack = 100 }) }, "", 0},
-		{"gap of all there is", func(p *puppet) { p.report(func(f *frame.StateFields) { f.Gap = 8191 }) }, "", 0},
-		{"broadcast far ahead", func(p *puppet) { p.report(func(f *frame.StateFields) { f.LastBcast = 1000 }) }, "", 0},
-		{"broadcast invalid", func(p *puppet) {
+		{"RESET of an old session", func(p *scriptedPeer) { p.session--; p.reset(false); p.session++ }, "of another session=1", 0},
+		{"stale STATE", func(p *scriptedPeer) { p.state = 1; p.report(func(f *frame.StateFields) { f.Seq, f.Probe = 0, true }) }, "of another session=1", 0},
+		{"acknowledges what was never sent", func(p *scriptedPeer) { p.report(func(f *frame.StateFields) { f.Ack = 100 }) }, "", 0},
+		{"gap of all there is", func(p *scriptedPeer) { p.report(func(f *frame.StateFields) { f.Gap = 8191 }) }, "", 0},
+		{"broadcast far ahead", func(p *scriptedPeer) { p.report(func(f *frame.StateFields) { f.LastBcast = 1000 }) }, "", 0},
+		{"broadcast invalid", func(p *scriptedPeer) {
 			p.report(func(f *frame.StateFields) { f.LastBcast, f.BcastAckInvalid = 20, true })
 		}, "", 0},
-		{"broadcast lost", func(p *puppet) { p.report(func(f *frame.StateFields) { f.LastBcast = 20 }) }, "", 1},
-		{"broadcast lost, in a probe", func(p *puppet) {
+		{"broadcast lost", func(p *scriptedPeer) { p.report(func(f *frame.StateFields) { f.LastBcast = 20 }) }, "", 1},
+		{"broadcast lost, in a probe", func(p *scriptedPeer) {
 			p.report(func(f *frame.StateFields) { f.LastBcast, f.Probe, f.Keepalive = 20, true, true })
 		}, "", 1},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		l := p.byAddr[popAddr].links[0]
 		tol, pri := l.Tolerance(), l.Priority()
 		c.do(p)
@@ -311,7 +311,7 @@ func TestHostileLinkMessages(t *testing.T) {
 // The acknowledgement of broadcasts: the report is on the unicast link, behind
 // the delivery, once for a run of deferred packets (spec 04 §4.1).
 func TestBroadcastReports(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	msg := func() []byte { return data(0, mcastOnBroadcast(17, 17), "x") }
@@ -346,7 +346,7 @@ func TestBroadcastReports(t *testing.T) {
 
 // A stalled device does not make the node keep frames without end.
 func TestStalledDevice(t *testing.T) {
-	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 64}))
+	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 64}))
 	b := p.bearers[0]
 	f := p.arena.Get(10, netdev.Control)
 	for range maxOut + 5 {
@@ -367,7 +367,7 @@ func TestStalledDevice(t *testing.T) {
 
 // Without a free chunk nothing panics, and the node recovers.
 func TestNoMemory(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	s := p.OpenPort(PortConfig{})
 	msgs := [][]byte{p.next(data(4711, nil, "x")), p.next(connMsg(4711, nil))}
 	f := p.arena.Get(100, netdev.Control)
@@ -398,7 +398,7 @@ func TestNoMemory(t *testing.T) {
 
 // A node that cannot be sent the broadcast opening, nor our names, is sent them later.
 func TestNoMemoryForOpening(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
 	p.wait(375 * time.Millisecond)
 	p.drain()

@@ -16,7 +16,7 @@ import (
 // not ask it.
 func TestHostileRequestsAreNotAmplified(t *testing.T) {
 	for _, mark := range []bool{false, true} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		in, out, frames := 0, 0, 0
 		ask := func() {
 			f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
@@ -127,7 +127,7 @@ func TestHostileCapabilitiesOfALiveLink(t *testing.T) {
 
 // A peer that is another program after it started again is taken at its word.
 func TestCapabilitiesOfANewLife(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	n := p.byAddr[popAddr]
 	p.disc(frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities &^= frame.CapNamedBcast; f.Signature = 0x2222 })
 	if !n.caps.Has(frame.CapNamedBcast) {
@@ -147,7 +147,7 @@ func TestCapabilitiesOfANewLife(t *testing.T) {
 // times, and then once in ten seconds; the last that it asked for counts in the end. Caught by
 // this: HoldPriority that is not called.
 func TestHostilePriorities(t *testing.T) {
-	c := newCrew(t, 1, 1)
+	c := newPeers(t, 1, 1)
 	downs := 0
 	start := c.now
 	for i := 0; c.now < start+60*time.Second; i++ {

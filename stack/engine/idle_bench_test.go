@@ -21,7 +21,7 @@ func BenchmarkIdleMemory(b *testing.B) {
 	const n = 100_000
 	for b.Loop() {
 		before := heap()
-		c := newThrong(b, n)
+		c := newManyPeers(b, n)
 		c.names = nil
 		all := heap() - before
 		before = heap()
@@ -46,9 +46,9 @@ func BenchmarkIdleMemory(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// dropLinks drops all links, after which the throng is of no use, and returns how much
+// dropLinks drops all links, after which the many peers is of no use, and returns how much
 // memory that gives back.
-func (c *throng) dropLinks() int64 {
+func (c *manyPeers) dropLinks() int64 {
 	before := heap()
 	for _, n := range c.nodes {
 		clear(n.links[:])
@@ -68,7 +68,7 @@ func (c *throng) dropLinks() int64 {
 // are among 1000 nodes.
 func TestIdleEndpointIsSmall(t *testing.T) {
 	const n = 2000
-	c := newThrong(t, n)
+	c := newManyPeers(t, n)
 	ring := c.bearers[0].ring
 	f := frame.DomainFields{Gen: 1, Members: make([]frame.NodeAddr, 31)}
 	for i := range f.Members {
@@ -104,7 +104,7 @@ func heap() int64 {
 func BenchmarkIdleTick(b *testing.B) {
 	for _, n := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			c := newThrong(b, n)
+			c := newManyPeers(b, n)
 			b.ReportAllocs()
 			ticks := 0
 			for b.Loop() {
@@ -127,7 +127,7 @@ func BenchmarkIdleTick(b *testing.B) {
 func BenchmarkIdleOthers(b *testing.B) {
 	for _, n := range []int{100, 10_000, 100_000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			c := newThrong(b, n)
+			c := newManyPeers(b, n)
 			b.ReportAllocs()
 			for b.Loop() {
 				c.HandleTimeout(c.now)

@@ -28,9 +28,9 @@ type link struct {
 	damper  damper
 	prios   bucket // changes of its priority that the peer asked for
 
-	senders *senders           // that wait for it; nil as long as none ever did
-	joins   flowctl.Reassembly // fragments of its messages
-	heir    *heir              // of the link that failed while this one was up
+	senders          *senders           // that wait for it; nil as long as none ever did
+	joins            flowctl.Reassembly // fragments of its messages
+	failoverReceiver *failoverReceiver  // of the link that failed while this one was up
 }
 
 // accept makes mac the station of the node on a bearer and begins a link to it, or

@@ -75,7 +75,7 @@ func (e *Engine) RemovePeer(a frame.NodeAddr) error {
 	switch {
 	case n == nil:
 		return ErrUnreachable
-	case n.roll == nil:
+	case n.lruList == nil:
 		return ErrContact
 	}
 	e.remove(n)
@@ -86,7 +86,7 @@ func (e *Engine) RemovePeer(a frame.NodeAddr) error {
 // there is contact with it; 0 if none does.
 func (e *Engine) ByIdentity(id frame.Identity) (a frame.NodeAddr, contact bool) {
 	if n := e.identities[id]; n != nil {
-		return n.addr, n.roll == nil
+		return n.addr, n.lruList == nil
 	}
 	return 0, false
 }

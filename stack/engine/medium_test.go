@@ -31,14 +31,14 @@ func (m *fakeMedium) Keep(mac frame.MAC, up bool) {
 	m.kept = append(m.kept, fmt.Sprint(mac[5], " ", up))
 }
 
-// udpPuppet is a puppet whose bearer is over UDP.
-func udpPuppet(t *testing.T, c Config) (*puppet, *fakeMedium) {
+// udpScriptedPeer is a scripted peer whose bearer is over UDP.
+func udpScriptedPeer(t *testing.T, c Config) (*scriptedPeer, *fakeMedium) {
 	t.Helper()
 	m := &fakeMedium{
 		own:     netip.MustParseAddrPort("10.0.0.1:6118"),
 		remotes: map[frame.MAC]netip.AddrPort{popMAC: netip.MustParseAddrPort("10.0.0.2:6118")},
 	}
-	p := &puppet{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024}), session: 700}
+	p := &scriptedPeer{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024}), session: 700}
 	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
 	e, err := New(c)
 	if err != nil {
@@ -54,7 +54,7 @@ func udpPuppet(t *testing.T, c Config) (*puppet, *fakeMedium) {
 // Discovery over UDP tells addresses, the peer's must be the one its message came
 // from, and the medium hears of links.
 func TestDiscoveryOverUDP(t *testing.T) {
-	p, m := udpPuppet(t, Config{Address: ownAddr})
+	p, m := udpScriptedPeer(t, Config{Address: ownAddr})
 	ours := func() frame.Discovery {
 		t.Helper()
 		p.collect()

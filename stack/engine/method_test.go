@@ -75,7 +75,7 @@ func TestMethodIsChosen(t *testing.T) {
 // What all nodes can do follows those that come, are heard of anew, and are forgotten;
 // those known that are not in contact count.
 func TestCommonCapabilities(t *testing.T) {
-	c := newCrew(t, 1, 1)
+	c := newPeers(t, 1, 1)
 	want := func(what string, caps frame.Capabilities) {
 		t.Helper()
 		if got := c.commonCaps(); got != caps {
@@ -83,21 +83,21 @@ func TestCommonCapabilities(t *testing.T) {
 		}
 	}
 	want("one", popCaps)
-	i := c.mate(popCaps &^ frame.CapBcastRcast)
+	i := c.peer(popCaps &^ frame.CapBcastRcast)
 	c.join(i, 0)
 	want("one that takes no copies", popCaps&^frame.CapBcastRcast)
 	c.leave(i, 0)
 	want("it is down", popCaps&^frame.CapBcastRcast)
-	c.mates[i].caps = Capabilities
+	c.peerList[i].caps = Capabilities
 	c.join(i, 0)
 	want("it came back with more", popCaps)
-	j := c.mate(Capabilities &^ frame.CapMcastRbctl)
+	j := c.peer(Capabilities &^ frame.CapMcastRbctl)
 	c.join(j, 0)
 	c.leave(j, 0)
 	want("another, for a while", popCaps&^frame.CapMcastRbctl)
 	c.remove(c.node(j))
 	want("forgotten", popCaps)
-	c.mates = c.mates[:2]
+	c.peerList = c.peerList[:2]
 	c.done("")
 }
 
@@ -105,7 +105,7 @@ func TestCommonCapabilities(t *testing.T) {
 // packet 1, and goes first; the message is packet 3 of the unicast link. Those that follow
 // have no mark (spec 04 §6.1; the two nodes have each other's address there).
 func TestMethodTwinBytes(t *testing.T) {
-	c, p := castCrew(t, 1, 1)
+	c, p := broadcastPeers(t, 1, 1)
 	p.SetMethod(Auto)
 	delete(c.ports, p.number)
 	p.number = 0xa387dc46
@@ -145,7 +145,7 @@ func TestMethodTwinBytes(t *testing.T) {
 }
 
 // payloads returns the messages sent since, in hexadecimal.
-func (c *crew) payloads() (s []string) {
+func (c *peers) payloads() (s []string) {
 	c.collect()
 	for _, f := range c.sent {
 		if m, err := frame.Parse(f.bytes[frame.EthernetLen:]); err == nil && m.User().IsPayload() {
@@ -160,7 +160,7 @@ func (c *crew) payloads() (s []string) {
 // message the header inside is marked; and the twin has its importance, as a kernel's
 // link would let it overtake others else.
 func TestMethodTwinOfABroadcast(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone)
+	c, p := broadcastPeers(t, 1, 2, alone)
 	p.SetMethod(Auto)
 	p.method.replicast = true
 	p.Importance = frame.High
@@ -198,7 +198,7 @@ func TestMethodTwinOfABroadcast(t *testing.T) {
 // A message that was blocked changes nothing; the next one is marked as the first would
 // have been.
 func TestMethodChangesWithAMessage(t *testing.T) {
-	c, p := castCrew(t, 1, 1, alone)
+	c, p := broadcastPeers(t, 1, 1, alone)
 	q := c.OpenPort(PortConfig{})
 	q.SetMethod(Broadcast)
 	for q.SendRange(c.now, allRange, []byte("x")) == nil {
@@ -231,7 +231,7 @@ func TestMethodChangesWithAMessage(t *testing.T) {
 
 // To sockets of this node alone there is nothing to choose.
 func TestMethodOfThisNodeAlone(t *testing.T) {
-	c, p := castCrew(t, 1, 1)
+	c, p := broadcastPeers(t, 1, 1)
 	p.SetMethod(Auto)
 	p.Bind(c.now, frame.Range{Type: 5000, Upper: 9}, frame.ClusterScope)
 	c.forget()

@@ -13,11 +13,11 @@ import (
 // A multicast is the message to a range that is being sent: what its parts share. It is
 // empty between two.
 type multicast struct {
-	nodes []frame.NodeAddr    // that have a socket bound there
-	far   []*node             // of them those that it goes to, this one not
-	ways  []way               // how it gets there
-	head  frame.PayloadFields // its header
-	twin  frame.PayloadFields // and the header of its twin, see multicast
+	nodes  []frame.NodeAddr    // that have a socket bound there
+	remote []*node             // of them those that it goes to, this one not
+	ways   []way               // how it gets there
+	head   frame.PayloadFields // its header
+	twin   frame.PayloadFields // and the header of its twin, see multicast
 }
 
 // A way is a link that a multicast message goes on, or its twin.
@@ -45,18 +45,18 @@ func (p *Port) SendRange(now time.Duration, r frame.Range, data []byte) error {
 	m.head = p.template(frame.McastMsg, frame.SocketAddr{})
 	m.head.DestNode, m.head.Scope = 0, frame.ClusterScope
 	m.head.NameType, m.head.Lower, m.head.Upper = r.Type, r.Lower, r.Upper
-	m.far = m.far[:0]
+	m.remote = m.remote[:0]
 	here := false
 	m.nodes = e.table.RecallNodes(&p.nodes, m.nodes[:0], r)
 	for _, a := range m.nodes {
 		if a == e.addr {
 			here = true
 		} else if n := e.reach(a); n != nil {
-			m.far = append(m.far, n)
+			m.remote = append(m.remote, n)
 		}
 	}
 	switch {
-	case len(m.far) > 0:
+	case len(m.remote) > 0:
 		if err := e.multicast(now, p, data); err != nil {
 			return err
 		}
@@ -99,7 +99,7 @@ func (e *Engine) multicastHere(p *Port, r frame.Range, data []byte) {
 // message; receivers wait until they have both, see barrier.
 func (e *Engine) multicast(now time.Duration, p *Port, data []byte) (err error) {
 	m := &e.mcast
-	replicast, changed := e.chooseMethod(now, p, len(m.far))
+	replicast, changed := e.chooseMethod(now, p, len(m.remote))
 	m.head.SrcDroppable, m.head.Syn = replicast, changed
 	m.ways = m.ways[:0]
 	if changed {
@@ -117,7 +117,7 @@ func (e *Engine) multicast(now time.Duration, p *Port, data []byte) (err error) 
 		p.method.replicast = replicast
 		if replicast {
 			e.count.Replicasts++
-			for _, n := range m.far {
+			for _, n := range m.remote {
 				n.traffic.sent(len(data))
 			}
 		} else {
@@ -134,7 +134,7 @@ func (e *Engine) addWays(now time.Duration, p *Port, replicast, twin bool) {
 		m.ways = append(m.ways, way{link: e.cast.link, twin: twin})
 		return
 	}
-	for _, n := range m.far {
+	for _, n := range m.remote {
 		l := n.route(p.number)
 		if l.told != e.pub.Next() {
 			e.tellAhead(now, n, l)

@@ -98,7 +98,7 @@ func TestMulticastReceivers(t *testing.T) {
 }
 
 func TestMulticastErrors(t *testing.T) {
-	c, p := castCrew(t, 1, 1)
+	c, p := broadcastPeers(t, 1, 1)
 	c.listen(0, 2, 2000, 5, 5)
 	closed := c.OpenPort(PortConfig{})
 	closed.Close(c.now)
@@ -126,12 +126,12 @@ func TestMulticastErrors(t *testing.T) {
 	if got := c.Counters(); got.MessagesOut != 2 || got.Broadcasts != 2 || got.Replicasts != 0 {
 		t.Errorf("counted %d, %d, %d; want two by broadcast", got.MessagesOut, got.Broadcasts, got.Replicasts)
 	}
-	small := newCrewArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32})
+	small := newPeersArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32})
 	if err := small.p.SendRange(small.now, allRange, make([]byte, 60000)); !neverFits(err) {
 		t.Errorf("more than all memory: got %v", err)
 	}
 	for range 2 {
-		small.join(small.mate(popCaps), 0)
+		small.join(small.peer(popCaps), 0)
 	}
 	small.listen(1, 1, 1000, 0, 100)
 	small.listen(2, 1, 1000, 0, 100)
@@ -150,27 +150,27 @@ func TestMulticastErrors(t *testing.T) {
 	c.done("")
 }
 
-// An arenaCrew is one peer, bound to allRange, and a sender, with some memory.
-type arenaCrew struct {
-	*crew
+// An arenaPeers is one peer, bound to allRange, and a sender, with some memory.
+type arenaPeers struct {
+	*peers
 	p *Port
 }
 
-func newCrewArena(t testing.TB, a netdev.ArenaConfig, change ...func(*Config)) arenaCrew {
+func newPeersArena(t testing.TB, a netdev.ArenaConfig, change ...func(*Config)) arenaPeers {
 	t.Helper()
-	c := crewOn(t, netdev.NewArena(a), 1, 1, change...)
+	c := peersOn(t, netdev.NewArena(a), 1, 1, change...)
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
 	c.listen(0, 1, allRange.Type, allRange.Lower, allRange.Upper)
 	c.forget()
-	return arenaCrew{c, p}
+	return arenaPeers{c, p}
 }
 
 // A message longer than a packet goes in fragments, by either method: the header inside
 // names no node and says which method it is; that of each fragment names the node if
 // there is one (spec 04 §6).
 func TestMulticastFragments(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone)
+	c, p := broadcastPeers(t, 1, 2, alone)
 	for _, x := range []struct {
 		m       Method
 		packets []string // whose
@@ -194,7 +194,7 @@ func TestMulticastFragments(t *testing.T) {
 			who, dest := "all", frame.NodeAddr(0)
 			if eth.Dst() != frame.BroadcastMAC {
 				who = fmt.Sprint(eth.Dst()[5])
-				dest = c.mates[eth.Dst()[5]-1].addr
+				dest = c.peerList[eth.Dst()[5]-1].addr
 			}
 			order = append(order, who)
 			if d, _ := m.DestNode(); d != dest || m.NonSeq() != (who == "all") {
@@ -228,8 +228,8 @@ func TestMulticastFragments(t *testing.T) {
 // Where links differ each copy has the form of its own link: the header inside fragments
 // names no node, though the copy before it does.
 func TestMulticastCopiesOfUnlikeLinks(t *testing.T) {
-	c, p := castCrew(t, 1, 1)
-	c.joinMTU(c.mate(popCaps), 0, 1000)
+	c, p := broadcastPeers(t, 1, 1)
+	c.joinMTU(c.peer(popCaps), 0, 1000)
 	c.listen(1, 1, 1000, 0, 100)
 	p.SetMethod(Replicast)
 	c.forget()
@@ -248,7 +248,7 @@ func TestMulticastCopiesOfUnlikeLinks(t *testing.T) {
 			inside = append(inside, d)
 		}
 	}
-	if !slices.Equal(inside, []frame.NodeAddr{c.mates[0].addr, 0}) {
+	if !slices.Equal(inside, []frame.NodeAddr{c.peerList[0].addr, 0}) {
 		t.Errorf("the headers name %v, want the first node and none", inside)
 	}
 	for range 2 {
@@ -259,7 +259,7 @@ func TestMulticastCopiesOfUnlikeLinks(t *testing.T) {
 
 // A copy in one packet names the node that it goes to.
 func TestMulticastCopies(t *testing.T) {
-	c, p := castCrew(t, 1, 2)
+	c, p := broadcastPeers(t, 1, 2)
 	p.SetMethod(Replicast)
 	if err := p.SendRange(c.now, allRange, []byte("hello")); err != nil {
 		t.Fatal(err)
@@ -267,7 +267,7 @@ func TestMulticastCopies(t *testing.T) {
 	a := p.Addr().Port
 	c.collect()
 	for i, f := range c.sent {
-		if got, want := fmt.Sprintf("%x", f.bytes[frame.EthernetLen:][28:32]), fmt.Sprintf("%08x", uint32(c.mates[i].addr)); got != want {
+		if got, want := fmt.Sprintf("%x", f.bytes[frame.EthernetLen:][28:32]), fmt.Sprintf("%08x", uint32(c.peerList[i].addr)); got != want {
 			t.Errorf("got %s as the node that it is for, want %s", got, want)
 		}
 		if w := fmt.Sprintf("%x", f.bytes[frame.EthernetLen:][:4]); w != "416c0031" { // dest-droppable, is-rcast, 49 bytes
@@ -291,7 +291,7 @@ func TestMulticastAllOrNone(t *testing.T) {
 		refuse--
 		return refuse < 0 && func() bool { refuse = 0; return true }()
 	}})
-	c := crewOn(t, a, 1, 3, alone)
+	c := peersOn(t, a, 1, 3, alone)
 	for i := range 3 {
 		c.listen(i, 1, 1000, 0, 100)
 	}
@@ -342,7 +342,7 @@ func TestMulticastAllOrNone(t *testing.T) {
 	p.SetMethod(Auto)
 	p.method.replicast = false
 	for range 10 { // so that three are few
-		c.join(c.mate(popCaps), 0)
+		c.join(c.peer(popCaps), 0)
 	}
 	for n := range 2 {
 		refuse = n
@@ -353,7 +353,7 @@ func TestMulticastAllOrNone(t *testing.T) {
 		t.Error("the method has changed, the message was not sent")
 	}
 	for range 150 {
-		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[1].addr}, []byte("x")); err != nil {
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[1].addr}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -361,7 +361,7 @@ func TestMulticastAllOrNone(t *testing.T) {
 	c.forget()
 	congested := func(err error) bool {
 		b, ok := err.(*Blocked)
-		return ok && b.Node == c.mates[1].addr
+		return ok && b.Node == c.peerList[1].addr
 	}
 	none("the second is congested", p.SendRange(c.now, allRange, make([]byte, 10)), congested)
 	none("the second is congested", p.SendRange(c.now, allRange, make([]byte, 10000)), congested)
@@ -372,9 +372,9 @@ func TestMulticastAllOrNone(t *testing.T) {
 // Who waits to send to many is called when the link that holds it up has room, and
 // sends then; those behind it keep their order.
 func TestMulticastWaits(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone)
+	c, p := broadcastPeers(t, 1, 2, alone)
 	p.SetMethod(Replicast)
-	for p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[1].addr}, make([]byte, 10)) == nil {
+	for p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[1].addr}, make([]byte, 10)) == nil {
 	}
 	q := c.OpenPort(PortConfig{})
 	q.SetMethod(Replicast)
@@ -392,7 +392,7 @@ func TestMulticastWaits(t *testing.T) {
 			t.Fatal("not blocked")
 		}
 	}
-	if why, ok := c.Why(&y).(*Blocked); !ok || why.Node != c.mates[1].addr || why.Ahead != 1 {
+	if why, ok := c.Why(&y).(*Blocked); !ok || why.Node != c.peerList[1].addr || why.Ahead != 1 {
 		t.Errorf("got %+v", c.Why(&y))
 	}
 	c.forget()
@@ -424,9 +424,9 @@ func TestMulticastWaits(t *testing.T) {
 
 // Who waits for a link of a node that goes is called too, and sends to the others.
 func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
-	c, p := castCrew(t, 1, 2, alone)
+	c, p := broadcastPeers(t, 1, 2, alone)
 	p.SetMethod(Replicast)
-	for p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[1].addr}, make([]byte, 10)) == nil {
+	for p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[1].addr}, make([]byte, 10)) == nil {
 	}
 	var x Ticket
 	c.SendAs(&x)
@@ -451,8 +451,8 @@ func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
 
 // Who waits for memory for all copies together is called when there is as much.
 func TestMulticastWaitsForMemory(t *testing.T) {
-	c := newCrewArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}, alone)
-	c.join(c.mate(popCaps), 0)
+	c := newPeersArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}, alone)
+	c.join(c.peer(popCaps), 0)
 	c.listen(1, 1, 1000, 0, 100)
 	c.p.SetMethod(Replicast)
 	for range 2 {
@@ -489,7 +489,7 @@ func TestMulticastWaitsForMemory(t *testing.T) {
 // What a socket that is full would get is dropped and counted, here and there; others
 // get theirs.
 func TestMulticastOverload(t *testing.T) {
-	c, p := castCrew(t, 1, 1)
+	c, p := broadcastPeers(t, 1, 1)
 	full, has := c.OpenPort(PortConfig{ReceiveLimit: 10}), c.OpenPort(PortConfig{})
 	for _, to := range []*Port{full, has} {
 		to.Bind(c.now, allRange, frame.ClusterScope)

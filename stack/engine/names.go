@@ -20,7 +20,7 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(now, n, it, withdrawal) && fits })
 	if err != nil || !fits {
 		e.drop(DropLimit)
-		e.complain(now, &e.crowded, TooManyNames, n.addr)
+		e.logLimited(now, &e.tooManyNames, TooManyNames, n.addr)
 		e.giveUp(now, n)
 	}
 	e.unpark(now)
@@ -74,7 +74,7 @@ func (e *Engine) relieve(now time.Duration, n *node) bool {
 		return false
 	}
 	e.drop(DropLimit)
-	e.complain(now, &e.crowded, TooManyNames, most.addr)
+	e.logLimited(now, &e.tooManyNames, TooManyNames, most.addr)
 	e.giveUp(now, most)
 	e.table.Purge(most.addr)
 	return true
@@ -83,21 +83,21 @@ func (e *Engine) relieve(now time.Duration, n *node) bool {
 // refuseName counts a name message, or an item in one, that breaks a rule.
 func (e *Engine) refuseName(now time.Duration, n *node) {
 	e.drop(DropNames)
-	e.complain(now, &e.refused, BadNames, n.addr)
+	e.logLimited(now, &e.refused, BadNames, n.addr)
 }
 
-// A complaint is told once in complaintGap, however often there is reason for it.
-type complaint struct {
+// A rateLimitedLog is told once in logGap, however often there is reason for it.
+type rateLimitedLog struct {
 	next  time.Duration // not told before
 	count int           // reasons since it was told
 }
 
-const complaintGap = time.Second
+const logGap = time.Second
 
-// complain tells the owner of something that a node does which it should not.
-func (e *Engine) complain(now time.Duration, c *complaint, kind EventKind, of frame.NodeAddr) {
+// logLimited tells the owner of something that a node does which it should not.
+func (e *Engine) logLimited(now time.Duration, c *rateLimitedLog, kind EventKind, of frame.NodeAddr) {
 	if c.count++; now >= c.next {
 		e.events.Push(Event{Kind: kind, Node: of, Count: c.count})
-		*c = complaint{next: now + complaintGap}
+		*c = rateLimitedLog{next: now + logGap}
 	}
 }

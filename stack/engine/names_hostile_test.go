@@ -12,11 +12,11 @@ import (
 	"github.com/utipc/utipc/naming"
 )
 
-// badUpdate gives a puppet's engine an update with one sound name, {100,1,1}, behind what
+// badUpdate gives a scripted peer's engine an update with one sound name, {100,1,1}, behind what
 // a test puts before it, and wants the engine to take only that.
 func badUpdate(t *testing.T, what string, bad func(*frame.NamesFields), drops string, items ...frame.NameItem) {
 	t.Helper()
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	p.packet(p.names(func(f *frame.NamesFields) {
 		f.UpdateSeq = 1
 		if bad != nil {
@@ -67,7 +67,7 @@ func TestPublishingForAnotherNode(t *testing.T) {
 			badUpdate(t, fmt.Sprint(orig, withdrawal), func(f *frame.NamesFields) { f.Orig, f.Withdrawal = orig, withdrawal }, "name items that break a rule=1")
 		}
 	}
-	c := newCrew(t, 1, 2)
+	c := newPeers(t, 1, 2)
 	c.listen(1, 1, 100, 1, 1)
 	own := c.bind(100, 2)
 	c.forget()
@@ -75,12 +75,12 @@ func TestPublishingForAnotherNode(t *testing.T) {
 		return func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal, f.Orig = 1, true, a }
 	}
 	b := own.Bindings()[0]
-	c.packet(0, 0, c.names(0, victim(c.mates[1].addr), nameItem(100, 1, 1, 5)))
+	c.packet(0, 0, c.names(0, victim(c.peerList[1].addr), nameItem(100, 1, 1, 5)))
 	c.packet(0, 0, c.names(0, victim(c.Address()), frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}))
-	c.broadcast(0, 0, c.names(0, func(f *frame.NamesFields) { victim(c.mates[1].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5)))
-	c.broadcast(0, 0, c.names(0, func(f *frame.NamesFields) { victim(c.mates[0].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5))) // exactly another's, but its own node
+	c.broadcast(0, 0, c.names(0, func(f *frame.NamesFields) { victim(c.peerList[1].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5)))
+	c.broadcast(0, 0, c.names(0, func(f *frame.NamesFields) { victim(c.peerList[0].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5))) // exactly another's, but its own node
 	c.wantDrops("withdrawals of others' names", "name items that break a rule=4")
-	if got := []int{c.table.Count(c.mates[1].addr), len(own.Bindings())}; !slices.Equal(got, []int{2, 1}) {
+	if got := []int{c.table.Count(c.peerList[1].addr), len(own.Bindings())}; !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("left: %v", got)
 	}
 	c.done("")
@@ -89,7 +89,7 @@ func TestPublishingForAnotherNode(t *testing.T) {
 // Of a message that is cut in an item those before it count; nothing behind it is read.
 func TestItemsCutShort(t *testing.T) {
 	for cut := range 61 {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		msg := p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(100, 1, 1, 5), nameItem(100, 2, 2, 5), nameItem(100, 3, 3, 5))
 		msg = msg[:len(msg)-cut]
 		msg[2], msg[3] = byte(len(msg)>>8), byte(len(msg))
@@ -106,7 +106,7 @@ func TestItemsCutShort(t *testing.T) {
 // Withdrawals of names that nobody has, as many as a link carries: the work for each is
 // the same, nothing is kept, each is counted, and the owner is told once a second.
 func TestWithdrawalsOfUnknownNamesAtLineRate(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	items := make([]frame.NameItem, 70)
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(100, 1, 1, 5)))
 	before, had := p.table.Len(), p.count.Drops[DropNames]
@@ -154,7 +154,7 @@ func TestWithdrawalsOfUnknownNamesAtLineRate(t *testing.T) {
 // A peer with more names than it may have loses contact, and its names with it; the owner
 // is told who it was. Back with fewer it is as others.
 func TestTooManyNamesOfPeer(t *testing.T) {
-	c := newCrew(t, 1, 2)
+	c := newPeers(t, 1, 2)
 	c.forget()
 	items := make([]frame.NameItem, 70)
 	seq := frame.Seq(1)
@@ -164,13 +164,13 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 		}
 		c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq = seq }, items...))
 		seq++
-		if got := c.table.Count(c.mates[0].addr); got > naming.MaxBindings {
+		if got := c.table.Count(c.peerList[0].addr); got > naming.MaxBindings {
 			t.Fatalf("%d names", got)
 		}
 		c.sent = nil
 	}
-	if c.node(0).up() || c.table.Count(c.mates[0].addr) != 0 || !c.node(1).up() {
-		t.Fatalf("up: %v, with %d names; the other: %v", c.node(0).up(), c.table.Count(c.mates[0].addr), c.node(1).up())
+	if c.node(0).up() || c.table.Count(c.peerList[0].addr) != 0 || !c.node(1).up() {
+		t.Fatalf("up: %v, with %d names; the other: %v", c.node(0).up(), c.table.Count(c.peerList[0].addr), c.node(1).up())
 	}
 	if got := c.eventList(); !slices.Contains(got, "too many names 1001002 times 1") || !slices.Contains(got, "peer lost 1001002") {
 		t.Errorf("told %q", got)
@@ -178,7 +178,7 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 	c.TakeNameEvents(nil)
 	c.join(0, 0)
 	c.listen(0, 1, 100, 1, 1)
-	if got := c.table.Count(c.mates[0].addr); got != 2 {
+	if got := c.table.Count(c.peerList[0].addr); got != 2 {
 		t.Errorf("back: %d names, want 2", got)
 	}
 	c.done("")
@@ -186,7 +186,7 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 
 // When the table is full it is who has most that goes, not who needs a little.
 func TestHostileNamesLeaveRoom(t *testing.T) {
-	c := newCrew(t, 1, 3)
+	c := newPeers(t, 1, 3)
 	const most = 1000
 	c.table.Limit = most
 	c.forget()
@@ -208,7 +208,7 @@ func TestHostileNamesLeaveRoom(t *testing.T) {
 	if c.node(0).up() || !c.node(1).up() || !c.node(2).up() {
 		t.Errorf("up: %v %v %v; want the first gone", c.node(0).up(), c.node(1).up(), c.node(2).up())
 	}
-	if got := c.table.Count(c.mates[2].addr); got != 101 || c.table.Len() > most {
+	if got := c.table.Count(c.peerList[2].addr); got != 101 || c.table.Len() > most {
 		t.Errorf("%d names of the last, %d in all", got, c.table.Len())
 	}
 	if got := c.eventList(); !slices.Contains(got, "too many names 1001002 times 1") {
@@ -220,7 +220,7 @@ func TestHostileNamesLeaveRoom(t *testing.T) {
 
 // The owner is told that this node has all the names it may have, once a second.
 func TestTooManyNamesOfThisNode(t *testing.T) {
-	c := newCrew(t, 1, 0)
+	c := newPeers(t, 1, 0)
 	p := c.OpenPort(PortConfig{})
 	for k := c.table.Count(c.Address()); k < naming.MaxBindings; k++ {
 		c.table.Insert(naming.Binding{Range: frame.Range{Type: 100, Lower: uint32(k), Upper: uint32(k)}, Socket: frame.SocketAddr{Port: 9, Node: c.Address()}})
@@ -231,7 +231,7 @@ func TestTooManyNamesOfThisNode(t *testing.T) {
 			t.Fatalf("got %v", err)
 		}
 		if k == 3 {
-			c.now += complaintGap
+			c.now += logGap
 		}
 	}
 	wantLines(t, "told", c.eventList(), "too many names 1001001 times 1", "too many names 1001001 times 4")
@@ -239,7 +239,7 @@ func TestTooManyNamesOfThisNode(t *testing.T) {
 
 // Updates that never get their turn are limited; the peer starts over.
 func TestUpdatesWithoutTheirTurn(t *testing.T) {
-	c := newCrew(t, 1, 1)
+	c := newPeers(t, 1, 1)
 	c.forget()
 	n := 0
 	for ; c.node(0).up() && n < 10000; n++ {
@@ -249,7 +249,7 @@ func TestUpdatesWithoutTheirTurn(t *testing.T) {
 	if n != 4096+1 {
 		t.Errorf("contact ended after %d, want 4096 that are kept and one", n)
 	}
-	if got := c.table.Count(c.mates[0].addr); got != 0 {
+	if got := c.table.Count(c.peerList[0].addr); got != 0 {
 		t.Errorf("%d names", got)
 	}
 	c.done("")

@@ -18,7 +18,7 @@ func nameItem(typ, lower, upper, port uint32) frame.NameItem {
 }
 
 // learned returns what the table has of the peer, the node's own binding aside.
-func (p *puppet) learned() (s []string) {
+func (p *scriptedPeer) learned() (s []string) {
 	for b := range p.Bindings {
 		if b.Socket.Node == popAddr && b.Range.Type != naming.NodeState {
 			s = append(s, fmt.Sprintf("%v=%d/%d", b.Range, b.Socket.Port, b.Key))
@@ -32,7 +32,7 @@ func TestHostileNames(t *testing.T) {
 	update := func(f *frame.NamesFields) { f.UpdateSeq = 1 }
 	withdraw := func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 1, true }
 	cutShort := func(n int) []byte {
-		p := &puppet{}
+		p := &scriptedPeer{}
 		b := p.names(update, nameItem(100, 1, 1, 5), nameItem(100, 2, 2, 6))
 		b = b[:len(b)-n]
 		b[3] = byte(len(b))
@@ -41,46 +41,46 @@ func TestHostileNames(t *testing.T) {
 	type m = []string
 	for _, c := range []struct {
 		name string
-		msg  func(p *puppet) []byte
+		msg  func(p *scriptedPeer) []byte
 		want []string
 		drop string
 	}{
-		{"sound", func(p *puppet) []byte { return p.names(update, nameItem(100, 1, 9, 5)) }, m{"100:1-9=5/6"}, ""},
-		{"inverted range", func(p *puppet) []byte { return p.names(update, nameItem(100, 9, 1, 5), nameItem(100, 2, 2, 6)) }, m{"100:2-2=6/7"}, "name items that break a rule=1"},
-		{"topology server", func(p *puppet) []byte { return p.names(update, nameItem(1, 1, 1, 5)) }, nil, "name items that break a rule=1"},
-		{"link state", func(p *puppet) []byte { return p.names(update, nameItem(2, 1, 1, 5)) }, nil, "name items that break a rule=1"},
-		{"type 63", func(p *puppet) []byte { return p.names(update, nameItem(63, 1, 1, 5)) }, nil, "name items that break a rule=1"},
-		{"type 64", func(p *puppet) []byte { return p.names(update, nameItem(64, 1, 1, 5)) }, m{"64:1-1=5/6"}, ""},
-		{"another node's state", func(p *puppet) []byte {
+		{"sound", func(p *scriptedPeer) []byte { return p.names(update, nameItem(100, 1, 9, 5)) }, m{"100:1-9=5/6"}, ""},
+		{"inverted range", func(p *scriptedPeer) []byte { return p.names(update, nameItem(100, 9, 1, 5), nameItem(100, 2, 2, 6)) }, m{"100:2-2=6/7"}, "name items that break a rule=1"},
+		{"topology server", func(p *scriptedPeer) []byte { return p.names(update, nameItem(1, 1, 1, 5)) }, nil, "name items that break a rule=1"},
+		{"link state", func(p *scriptedPeer) []byte { return p.names(update, nameItem(2, 1, 1, 5)) }, nil, "name items that break a rule=1"},
+		{"type 63", func(p *scriptedPeer) []byte { return p.names(update, nameItem(63, 1, 1, 5)) }, nil, "name items that break a rule=1"},
+		{"type 64", func(p *scriptedPeer) []byte { return p.names(update, nameItem(64, 1, 1, 5)) }, m{"64:1-1=5/6"}, ""},
+		{"another node's state", func(p *scriptedPeer) []byte {
 			return p.names(update, stateItem(0x1001009))
 		}, nil, "name items that break a rule=1"},
-		{"own node's state", func(p *puppet) []byte { return p.names(update, stateItem(ownAddr)) }, nil, "name items that break a rule=1"},
-		{"all nodes' states", func(p *puppet) []byte { return p.names(update, nameItem(0, 0, 1<<32-1, 5)) }, nil, "name items that break a rule=1"},
-		{"orignode is another", func(p *puppet) []byte {
+		{"own node's state", func(p *scriptedPeer) []byte { return p.names(update, stateItem(ownAddr)) }, nil, "name items that break a rule=1"},
+		{"all nodes' states", func(p *scriptedPeer) []byte { return p.names(update, nameItem(0, 0, 1<<32-1, 5)) }, nil, "name items that break a rule=1"},
+		{"orignode is another", func(p *scriptedPeer) []byte {
 			return p.names(func(f *frame.NamesFields) { f.UpdateSeq, f.Orig = 1, 0x1001009 }, nameItem(100, 1, 9, 5))
 		}, nil, "name items that break a rule=1"},
-		{"orignode is ours", func(p *puppet) []byte {
+		{"orignode is ours", func(p *scriptedPeer) []byte {
 			return p.names(func(f *frame.NamesFields) { f.UpdateSeq, f.Orig = 1, ownAddr }, nameItem(100, 1, 9, 5))
 		}, nil, "name items that break a rule=1"},
-		{"last item cut short", func(*puppet) []byte { return cutShort(1) }, m{"100:1-1=5/6"}, ""},
-		{"both items cut short", func(*puppet) []byte { return cutShort(21) }, nil, ""},
-		{"no item", func(p *puppet) []byte { return p.names(update) }, nil, ""},
-		{"type 2 of message", func(p *puppet) []byte {
+		{"last item cut short", func(*scriptedPeer) []byte { return cutShort(1) }, m{"100:1-1=5/6"}, ""},
+		{"both items cut short", func(*scriptedPeer) []byte { return cutShort(21) }, nil, ""},
+		{"no item", func(p *scriptedPeer) []byte { return p.names(update) }, nil, ""},
+		{"type 2 of message", func(p *scriptedPeer) []byte {
 			b := p.names(update, nameItem(100, 1, 1, 5))
 			b[4] |= 2 << 5
 			return b
 		}, nil, "name items that break a rule=1"},
-		{"header of 44", func(p *puppet) []byte {
+		{"header of 44", func(p *scriptedPeer) []byte {
 			b := p.names(update, nameItem(100, 1, 1, 5))
 			b[0], b[1] = 2<<5|byte(frame.UserName)<<1|1, 3<<5
 			return b
 		}, nil, "name items that break a rule=1"},
-		{"unknown withdrawal", func(p *puppet) []byte { return p.names(withdraw, nameItem(100, 1, 1, 5)) }, nil, "name items that break a rule=1"},
-		{"same twice", func(p *puppet) []byte {
+		{"unknown withdrawal", func(p *scriptedPeer) []byte { return p.names(withdraw, nameItem(100, 1, 1, 5)) }, nil, "name items that break a rule=1"},
+		{"same twice", func(p *scriptedPeer) []byte {
 			return p.names(update, nameItem(100, 1, 1, 5), nameItem(100, 1, 1, 5))
 		}, m{"100:1-1=5/6"}, ""},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		p.packet(c.msg(p))
 		if got := p.learned(); !slices.Equal(got, c.want) {
 			t.Errorf("%s: got %q, want %q", c.name, got, c.want)
@@ -95,7 +95,7 @@ func TestHostileNames(t *testing.T) {
 
 // A withdrawal needs exactly what was published.
 func TestWithdrawalIsExact(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(100, 1, 9, 5)))
 	seq := frame.Seq(2)
@@ -115,7 +115,7 @@ func TestWithdrawalIsExact(t *testing.T) {
 // A peer with more names than a node may have, or more updates ahead of their
 // turn than are kept, has to start over.
 func TestNameLimits(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	var many []frame.NameItem
 	for i := range uint32(71) {
 		many = append(many, nameItem(100, i, i, i))
@@ -133,7 +133,7 @@ func TestNameLimits(t *testing.T) {
 	}
 	p.done()
 
-	p = newPuppet(t).up()
+	p = newScriptedPeer(t).up()
 	for i := range frame.Seq(5000) {
 		p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 100 + i }, nameItem(100, 1, 1, 5)))
 	}
@@ -142,7 +142,7 @@ func TestNameLimits(t *testing.T) {
 	}
 	p.done()
 
-	p = newPuppet(t).up()
+	p = newScriptedPeer(t).up()
 	p.table.Limit = p.table.Len() + 1
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(100, 1, 1, 5), nameItem(100, 2, 2, 6)))
 	if got := p.eventList(); !slices.Contains(got, "peer lost 1001002") || p.table.Count(popAddr) != 0 {
@@ -158,7 +158,7 @@ func TestNameLimits(t *testing.T) {
 // Updates by broadcast and by unicast are one sequence, and broadcast ones keep
 // the bulk's order (spec 05 §4).
 func TestUpdatesByBothWays(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	bc := func(seq frame.Seq, it frame.NameItem) {
 		p.broadcast(p.names(func(f *frame.NamesFields) {
@@ -177,7 +177,7 @@ func TestUpdatesByBothWays(t *testing.T) {
 }
 
 func TestBind(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	port := p.OpenPort(PortConfig{})
 	r := frame.Range{Type: 100, Lower: 1, Upper: 9}
@@ -233,7 +233,7 @@ func TestBind(t *testing.T) {
 // A node that cannot be told of more names than may be owed to it has to start over,
 // rather than have another table. Without that limit what is owed grows without end.
 func TestUpdateThatCannotBeSent(t *testing.T) {
-	p := newPuppet(t, alone).up()
+	p := newScriptedPeer(t, alone).up()
 	port := p.OpenPort(PortConfig{})
 	var err error
 	for i := uint32(0); err == nil && p.byAddr[popAddr].links[0].IsUp() && i < 2*maxOwedUpdates; i++ {

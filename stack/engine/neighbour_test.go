@@ -33,7 +33,7 @@ func TestNeighbourTable(t *testing.T) {
 		{false, false, true, false, true, false, false},
 		{false, false, false, true, false, true, true},
 	} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		if c.u {
 			p.up()
 		} else {
@@ -84,7 +84,7 @@ func TestNeighbourTable(t *testing.T) {
 
 // Where a station was accepted anew the link begins again, from RESET.
 func TestMovedNodeGetsNewLink(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
 	p.reset(false)
 	if got := p.byAddr[popAddr].links[0].State(); got != flowctl.Establishing {
@@ -106,14 +106,14 @@ func TestKnownIdentityUnderAnotherAddress(t *testing.T) {
 	elsewhere := func(f *frame.DiscoveryFields) {
 		f.Prev, f.MAC, f.Identity = 0x1001009, frame.MAC{2, 9}, frame.AddrIdentity(popAddr)
 	}
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
 	p.now += newcomerStay
 	p.disc(frame.Request, elsewhere)
 	if len(p.nodes) != 1 || p.nodes[0].addr != 0x1001009 {
 		t.Errorf("while down: got %d nodes, first %v", len(p.nodes), p.nodes[0].addr)
 	}
-	p = newPuppet(t).up()
+	p = newScriptedPeer(t).up()
 	p.disc(frame.Request, elsewhere)
 	wantLines(t, "while up", p.eventList(), "duplicate address 1001009")
 	if len(p.nodes) != 1 || p.nodes[0].addr != popAddr {
@@ -171,7 +171,7 @@ func TestAdmit(t *testing.T) {
 		{LeavingDown, "RESET", false, false, LeavingDown},
 		{LeavingDown, "STATE", false, false, LeavingDown},
 	} {
-		p := newPuppet(t)
+		p := newScriptedPeer(t)
 		if c.up {
 			p.up()
 		} else {
@@ -196,7 +196,7 @@ func TestAdmit(t *testing.T) {
 // After contact was lost, nothing but a RESET or ACTIVATE of a peer that has
 // noticed opens the way again, and each side says goodbye once.
 func TestContactIsLostAndMadeAgain(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, frame.NameItem{Range: frame.Range{Type: 100, Lower: 1, Upper: 1}, Port: 5, Key: 6}))
 	p.wait(p.now + 4*time.Second)
 	wantLines(t, "lost", p.eventList(), "link down 1001002", "peer lost 1001002", "room for blocked senders 1001002")
@@ -221,7 +221,7 @@ func TestContactIsLostAndMadeAgain(t *testing.T) {
 // First on the wire a STATE, then the broadcast opening, then all names; capture
 // 01, frames 12, 13, 15.
 func TestLinkUpTranscript(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
 	p.wait(375 * time.Millisecond)
 	p.drain()
@@ -237,7 +237,7 @@ func TestLinkUpTranscript(t *testing.T) {
 
 // The bulk is cut to the link's packets; only the last part says so.
 func TestBulkInParts(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	port := p.OpenPort(PortConfig{})
 	for i := range uint32(150) {
 		port.Bind(0, frame.Range{Type: 100, Lower: i, Upper: i}, frame.ClusterScope)
@@ -265,7 +265,7 @@ func TestBulkInParts(t *testing.T) {
 // As many names as a node may have reach a new peer: the bulk is never refused
 // for congestion (spec 05 §3).
 func TestLargestBulk(t *testing.T) {
-	p := puppetOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 2048}))
+	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 2048}))
 	port := p.OpenPort(PortConfig{})
 	for i := range uint32(65534) {
 		p.pub.Publish(frame.NameItem{Range: frame.Range{Type: 100, Lower: i, Upper: i}, Port: port.number, Key: i})
@@ -303,7 +303,7 @@ func stranger(i int) func(*frame.DiscoveryFields) {
 
 // A node is forgotten 300 s after it was lost (spec 03 §3); its memory comes back.
 func TestForget(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	p.wait(p.now + 3*time.Second)
 	lost := p.byAddr[popAddr].downSince
 	p.wait(lost + forgetAfter - time.Second)

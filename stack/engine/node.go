@@ -52,9 +52,9 @@ type node struct {
 	open           int        // of them
 	lingerers      lingerers  // of them
 	traffic        Traffic
-	twin           *node // the next that claims its identity
-	roll           *roll // that it is on while there is no contact
-	before, behind *node // on it
+	twin           *node    // the next that claims its identity
+	lruList        *lruList // that it is on while there is no contact
+	before, behind *node    // on it
 }
 
 const noSignature = 1 << 16
@@ -90,13 +90,13 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 				return false
 			}
 			if !e.cfg.AsKernel && !n.mayGo(now) { // somebody says so while it makes contact
-				e.drop(DropCrowd)
+				e.drop(DropPeerLimit)
 				return false
 			}
 			e.remove(n) // it came back under another address
 		}
 		if n = e.create(now, d, station{src, b.id}); n == nil {
-			e.drop(DropCrowd)
+			e.drop(DropPeerLimit)
 			return false
 		}
 	}
@@ -208,7 +208,7 @@ func (e *Engine) remove(n *node) {
 
 // forget removes the nodes that have been down for long.
 func (e *Engine) forget(now time.Duration) {
-	for _, r := range []*roll{&e.strangers, &e.gone} {
+	for _, r := range []*lruList{&e.strangers, &e.gone} {
 		for r.first != nil && now-r.first.downSince >= forgetAfter {
 			e.remove(r.first)
 		}

@@ -30,7 +30,7 @@ func (e *Engine) plainFrame(now time.Duration, m frame.Message) bool {
 	switch {
 	case c.keyed() && !e.takesPlain():
 		e.drop(DropPlain)
-		e.complain(now, &c.plain, PlainDropped, m.Prev())
+		e.logLimited(now, &c.plain, PlainDropped, m.Prev())
 		return false
 	case carriesKey(m.Bytes()):
 		e.drop(DropPlainKey)
@@ -165,6 +165,6 @@ func (e *Engine) unopened(now time.Duration, n *node, err error) {
 		if n != nil {
 			from = n.addr
 		}
-		e.complain(now, &e.crypt.stranger, NotOpened, from)
+		e.logLimited(now, &e.crypt.stranger, NotOpened, from)
 	}
 }

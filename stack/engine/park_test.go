@@ -16,7 +16,7 @@ import (
 
 // says lets the peer send a message to a name, and returns the data that
 // the engine sent for it.
-func (p *puppet) says(to uint32, typ, instance uint32, change func(*frame.PayloadFields), text string) string {
+func (p *scriptedPeer) says(to uint32, typ, instance uint32, change func(*frame.PayloadFields), text string) string {
 	p.t.Helper()
 	p.packet(data(to, func(f *frame.PayloadFields) {
 		named(typ, instance)(f)
@@ -28,7 +28,7 @@ func (p *puppet) says(to uint32, typ, instance uint32, change func(*frame.Payloa
 }
 
 // told returns the data that the engine has sent, without the numbers of its link.
-func (p *puppet) told() string {
+func (p *scriptedPeer) told() string {
 	var s []string
 	for _, l := range p.drain() {
 		if l, _, _ = strings.Cut(l, " seq="); strings.HasPrefix(l, "data-") {
@@ -39,13 +39,13 @@ func (p *puppet) told() string {
 }
 
 // publishes lets the peer publish or withdraw names, in the update with a number.
-func (p *puppet) publishes(seq frame.Seq, withdrawal bool, items ...frame.NameItem) {
+func (p *scriptedPeer) publishes(seq frame.Seq, withdrawal bool, items ...frame.NameItem) {
 	p.t.Helper()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = seq, withdrawal }, items...))
 }
 
 // wantParked compares the counters of the parking: began, released, expired, lost, refused.
-func (p *puppet) wantParked(what string, want ...uint64) {
+func (p *scriptedPeer) wantParked(what string, want ...uint64) {
 	p.t.Helper()
 	c := p.Counters()
 	if got := []uint64{c.Parked, c.ParkReleased, c.ParkExpired, c.ParkLost, c.ParkRefused}; !slices.Equal(got, want) {
@@ -65,18 +65,18 @@ func TestParkedUntilBound(t *testing.T) {
 	long := strings.Repeat("x", 3000)
 	for _, c := range []struct {
 		what string
-		give func(p *puppet)
+		give func(p *scriptedPeer)
 		want string
 	}{
-		{"port 0", func(p *puppet) { p.packet(data(0, name, "hi")) }, "hi"},
-		{"a port that is not here", func(p *puppet) { p.packet(data(4711, name, "hi")) }, "hi"},
-		{"droppable", func(p *puppet) {
+		{"port 0", func(p *scriptedPeer) { p.packet(data(0, name, "hi")) }, "hi"},
+		{"a port that is not here", func(p *scriptedPeer) { p.packet(data(4711, name, "hi")) }, "hi"},
+		{"droppable", func(p *scriptedPeer) {
 			p.packet(data(0, with(func(f *frame.PayloadFields) { f.DestDroppable = true }), "hi"))
 		}, "hi"},
-		{"connection request", func(p *puppet) { p.packet(data(0, with(func(f *frame.PayloadFields) { f.Syn = true }), "hi")) }, "hi"},
-		{"lookup here alone", func(p *puppet) { p.packet(data(0, with(ofNode), "hi")) }, "hi"},
-		{"in a bundle", func(p *puppet) { p.packet(bundle(nil, data(0, name, "hi"))) }, "hi"},
-		{"in fragments", func(p *puppet) {
+		{"connection request", func(p *scriptedPeer) { p.packet(data(0, with(func(f *frame.PayloadFields) { f.Syn = true }), "hi")) }, "hi"},
+		{"lookup here alone", func(p *scriptedPeer) { p.packet(data(0, with(ofNode), "hi")) }, "hi"},
+		{"in a bundle", func(p *scriptedPeer) { p.packet(bundle(nil, data(0, name, "hi"))) }, "hi"},
+		{"in fragments", func(p *scriptedPeer) {
 			b := data(0, name, long)
 			p.packet(frag(frame.FirstFragment, b[:1400]))
 			p.packet(frag(frame.MiddleFragment, b[1400:2800]))
@@ -88,7 +88,7 @@ func TestParkedUntilBound(t *testing.T) {
 			}
 		}, "3000 bytes"},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		c.give(p)
 		if got := p.told(); got != "" {
 			t.Errorf("%s: sent %q, want nothing yet", c.what, got)
@@ -107,7 +107,7 @@ func TestParkedUntilBound(t *testing.T) {
 // does not matter which way the publication came.
 func TestParkedGoesOn(t *testing.T) {
 	for _, way := range []string{"unicast", "broadcast", "bulk"} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		p.says(0, 18888, 17, nil, "hi")
 		switch it := nameItem(18888, 10, 20, 99); way {
 		case "unicast":
@@ -151,7 +151,7 @@ func TestParkExpiresWithNoName(t *testing.T) {
 		if c.config != nil {
 			change = append(change, c.config)
 		}
-		p := newPuppet(t, change...).up()
+		p := newScriptedPeer(t, change...).up()
 		port := p.bound(t, PortConfig{}, 18888, 17)
 		began := p.now
 		got := p.says(0, 18888, 18, c.change, "hi")
@@ -185,7 +185,7 @@ func TestParkExpiresWithNoName(t *testing.T) {
 // Beyond 64 messages or 256 KiB of a peer, and 1024 or 4 MiB of all, a message is
 // rejected at once; room that becomes free is used again.
 func TestParkLimits(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	const reject = "data-low/named 0>77 name=18888:17 error=no name bytes=1"
 	for i := range 64 {
@@ -256,7 +256,7 @@ func TestParkLimits(t *testing.T) {
 // same bundle behind the publication, and those that come later, to the socket's
 // number or to be looked up. Who waits for another name waits on.
 func TestParkedOrder(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	for i, to := range []uint32{0, 4711, 0, 4712} {
 		p.says(to, 18888, 17, nil, fmt.Sprint("a", i))
@@ -292,7 +292,7 @@ func TestParkedOrder(t *testing.T) {
 
 // A message with the scope "node" waits for a socket of this node, others for any.
 func TestParkScope(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	p.says(0, 18888, 17, ofNode, "here")
 	p.says(0, 18888, 17, nil, "anywhere")
@@ -311,7 +311,7 @@ func TestParkScope(t *testing.T) {
 
 // What waits goes with the contact to its node, and makes room for what comes after.
 func TestParkedOfLostNode(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	for range 65 {
 		p.says(0, 18888, 17, nil, "x")
@@ -340,7 +340,7 @@ func TestParkedOfLostNode(t *testing.T) {
 // A name that comes and goes within one change of the table releases nothing, and a
 // message it was for keeps the time it had.
 func TestParkedNameGoneAgain(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	p.says(0, 18888, 17, nil, "hi")
 	began := p.now
@@ -359,7 +359,7 @@ func TestParkedNameGoneAgain(t *testing.T) {
 
 // A message of a node that is not there any more goes nowhere, should it be left over.
 func TestParkedWithoutContact(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	defer p.done()
 	for _, instance := range []uint32{17, 18} {
 		m, err := frame.Parse(data(0, named(18888, instance), "x"))
@@ -385,7 +385,7 @@ func TestParkedWithoutContact(t *testing.T) {
 
 // A multicast is for those who are bound when it comes.
 func TestMulticastIsNotParked(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	defer p.done()
 	p.packet(data(0, mcast(17, 18), "hi"))
 	p.broadcast(data(0, mcastOnBroadcast(17, 18), "hi"))
@@ -396,7 +396,7 @@ func TestMulticastIsNotParked(t *testing.T) {
 // A peer that sends to unknown names at line rate, and makes some appear and vanish,
 // gets its rejects; what waits stays within the limits, and holds no chunk.
 func TestHostileUnknownNames(t *testing.T) {
-	p := newPuppet(t, alone).up()
+	p := newScriptedPeer(t, alone).up()
 	defer p.done()
 	const rounds, burst = 200, 100
 	update := frame.Seq(1)
@@ -448,7 +448,7 @@ func TestParkingUnderRandomCalls(t *testing.T) {
 	}
 	for seed := range uint64(seeds) {
 		r := rand.New(rand.NewPCG(seed, 6))
-		p := newPuppet(t, alone).up()
+		p := newScriptedPeer(t, alone).up()
 		type waiting struct {
 			text  string
 			until time.Duration
@@ -530,7 +530,7 @@ func BenchmarkBindingBesideParked(b *testing.B) {
 		typ  uint32
 	}{{"none", 0, 0}, {"other type", maxAllParked, 18889}, {"same type", maxAllParked, 18888}} {
 		b.Run(c.name, func(b *testing.B) {
-			p := newPuppet(b)
+			p := newScriptedPeer(b)
 			m, _ := frame.Parse(data(0, named(c.typ, 17), "x"))
 			pl, _ := frame.ParsePayload(m)
 			var n *node

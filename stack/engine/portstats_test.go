@@ -157,7 +157,7 @@ func TestStatsOfConnections(t *testing.T) {
 
 // Rows of services are limited, and messages from elsewhere make none.
 func TestServiceRowsAreLimited(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
 	before := len(p.services.rows)
 	for typ := range uint32(5000) {

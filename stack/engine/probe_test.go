@@ -114,7 +114,7 @@ func bounced(from, to uint32, change func(*frame.ConnFields)) []byte {
 // What is no answer ends no probe; a marker that a socket has is changed.
 func TestHostileProbe(t *testing.T) {
 	const own, marker, second = 5, 44, 46
-	p := newPuppet(t, ports(own, marker, second)).up()
+	p := newScriptedPeer(t, ports(own, marker, second)).up()
 	to := frame.SocketAddr{Port: 90, Node: popAddr}
 	q, err := p.Probe(p.now, to, nil)
 	if err != nil {
@@ -189,13 +189,13 @@ func short(lines []string) string {
 func TestProbeEndsWithContact(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		end  func(p *puppet)
+		end  func(p *scriptedPeer)
 		want error
 	}{
-		{"contact lost", func(p *puppet) { p.lose(p.now, p.byAddr[popAddr]) }, ErrUnreachable},
-		{"ended", func(p *puppet) { p.EndProbes() }, ErrClosed},
+		{"contact lost", func(p *scriptedPeer) { p.lose(p.now, p.byAddr[popAddr]) }, ErrUnreachable},
+		{"ended", func(p *scriptedPeer) { p.EndProbes() }, ErrClosed},
 	} {
-		p := newPuppet(t).up()
+		p := newScriptedPeer(t).up()
 		q, err := p.Probe(p.now, frame.SocketAddr{Port: 90, Node: popAddr}, nil)
 		if err != nil {
 			t.Fatal(err)
@@ -212,7 +212,7 @@ func TestProbeEndsWithContact(t *testing.T) {
 			t.Errorf("%s: a probe is left", c.name)
 		}
 	}
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	if _, err := p.Probe(p.now, frame.SocketAddr{Port: 90, Node: popAddr}, nil); err != ErrUnreachable {
 		t.Errorf("without contact: got %v", err)
 	}

@@ -42,7 +42,7 @@ func (e *Engine) proves(now time.Duration, b *bearer, src frame.MAC, d frame.Dis
 			return true
 		}
 		if n = e.create(now, d, station{src, b.id}); n == nil {
-			e.drop(DropCrowd)
+			e.drop(DropPeerLimit)
 			return false
 		}
 	}
@@ -91,7 +91,7 @@ func (e *Engine) proves(now time.Duration, b *bearer, src frame.MAC, d frame.Dis
 		m := e.byAddr[d.Prev()]
 		if m == nil {
 			if m = e.create(now, d, station{src, b.id}); m == nil {
-				e.drop(DropCrowd)
+				e.drop(DropPeerLimit)
 				return false
 			}
 		}

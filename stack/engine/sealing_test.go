@@ -16,7 +16,7 @@ import (
 // go out: it was made before there was a key.
 func TestSealedFrameTooLong(t *testing.T) {
 	for _, shared := range []bool{false, true} {
-		p := newPuppet(t, func(c *Config) { c.Sealed = true })
+		p := newScriptedPeer(t, func(c *Config) { c.Sealed = true })
 		if err := p.SetKey(0, Key{Key: testKey(t, frame.ClusterKey, 3)}); err != nil {
 			t.Fatal(err)
 		}
@@ -39,7 +39,7 @@ func TestSealedFrameTooLong(t *testing.T) {
 
 // What SetKey refuses changes nothing: the links stay as they are.
 func TestSetKeyRefuses(t *testing.T) {
-	p := newPuppet(t).up()
+	p := newScriptedPeer(t).up()
 	for name, k := range map[string]Key{
 		"none":                       {},
 		"zero":                       {Key: new(seal.Key)},
@@ -56,7 +56,7 @@ func TestSetKeyRefuses(t *testing.T) {
 
 // A key message that waited for its turn in memory of its own leaves no key there.
 func TestDeferredKeyIsWiped(t *testing.T) {
-	p := newPuppet(t, func(c *Config) { c.Sealed = true })
+	p := newScriptedPeer(t, func(c *Config) { c.Sealed = true })
 	if err := p.SetKey(0, Key{Key: testKey(t, frame.ClusterKey, 3), Master: true}); err != nil {
 		t.Fatal(err)
 	}

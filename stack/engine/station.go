@@ -49,7 +49,7 @@ type stations map[station][]*node
 
 // mayGo reports whether another may take the place of a node.
 func (n *node) mayGo(now time.Duration) bool {
-	return n != nil && n.roll != nil && now-n.downSince >= newcomerStay
+	return n != nil && n.lruList != nil && now-n.downSince >= newcomerStay
 }
 
 // makeRoom makes room for one more node, announced by a station. It reports false when

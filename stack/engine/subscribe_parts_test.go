@@ -13,7 +13,7 @@ import (
 // changed. It catches a Subscribe that has all of them wait, and a Next that does not go on.
 func TestSubscriptionInParts(t *testing.T) {
 	const many = 20000
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	for i := range uint32(many) {
 		p.table.Insert(at(100, i, i, 5, popAddr))
 	}

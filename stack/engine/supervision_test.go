@@ -16,12 +16,12 @@ import (
 
 const gapAckCaps = popCaps | frame.CapGapAckBlock
 
-// ringCrew is a crew whose peers say what they miss in records, as kernels do.
-func ringCrew(t *testing.T, bearers, mates int, change ...func(*Config)) *crew {
+// ringPeers is $1 peers whose peers say what they miss in records, as kernels do.
+func ringPeers(t *testing.T, bearers, peerList int, change ...func(*Config)) *peers {
 	t.Helper()
-	c := newCrew(t, bearers, 0, change...)
-	for range mates {
-		c.join(c.mate(gapAckCaps), 0)
+	c := newPeers(t, bearers, 0, change...)
+	for range peerList {
+		c.join(c.peer(gapAckCaps), 0)
 	}
 	return c
 }
@@ -30,12 +30,12 @@ func ringCrew(t *testing.T, bearers, mates int, change ...func(*Config)) *crew {
 func lowThreshold(k *Config) { k.MonitorThreshold = 2 }
 
 // states takes the STATEs sent to peer i on a bearer.
-func (c *crew) states(i, bearer int) (all []frame.State) {
+func (c *peers) states(i, bearer int) (all []frame.State) {
 	c.t.Helper()
 	c.collect()
 	rest := c.sent[:0]
 	for _, f := range c.sent {
-		if eth, payload, _ := frame.ParseEthernet(f.bytes); f.bearer == bearer && eth.Dst() == c.mates[i].lines[bearer].mac {
+		if eth, payload, _ := frame.ParseEthernet(f.bytes); f.bearer == bearer && eth.Dst() == c.peerList[i].lines[bearer].mac {
 			if m, err := frame.Parse(payload); err == nil && m.User() == frame.UserLink {
 				if l, err := frame.ParseLink(m); err == nil && l.IsState() {
 					s, _ := l.State()
@@ -51,7 +51,7 @@ func (c *crew) states(i, bearer int) (all []frame.State) {
 }
 
 // asked has peer i probe, and returns the answer's data in hex.
-func (c *crew) asked(i, bearer int) string {
+func (c *peers) asked(i, bearer int) string {
 	c.t.Helper()
 	c.states(i, bearer)
 	c.report(i, bearer, func(f *frame.StateFields) { f.Probe, f.Keepalive = true, true })
@@ -63,21 +63,21 @@ func (c *crew) asked(i, bearer int) string {
 }
 
 // tells has peer i say a STATE with a monitor's record.
-func (c *crew) tells(i, bearer int, d frame.DomainFields) {
+func (c *peers) tells(i, bearer int, d frame.DomainFields) {
 	c.t.Helper()
-	x := c.mates[i].lines[bearer]
-	f := frame.StateFields{Common: frame.Common{Seq: x.state, Ack: x.ack, BcastAck: c.mates[i].heard, Prev: c.mates[i].addr}, LinkInfo: c.info(i, bearer)}
-	f.LastBcast = c.mates[i].bcast - 1
+	x := c.peerList[i].lines[bearer]
+	f := frame.StateFields{Common: frame.Common{Seq: x.state, Ack: x.ack, BcastAck: c.peerList[i].heard, Prev: c.peerList[i].addr}, LinkInfo: c.info(i, bearer)}
+	f.LastBcast = c.peerList[i].bcast - 1
 	x.state++
 	var data []byte
-	if c.mates[i].caps.Has(frame.CapGapAckBlock) {
+	if c.peerList[i].caps.Has(frame.CapGapAckBlock) {
 		data = (&frame.GapAckFields{}).Append(nil)
 	}
 	c.hear(i, bearer, f.Append(nil, d.Append(data)))
 }
 
 // lives keeps some peers alive for a time, which say no record.
-func (c *crew) lives(d time.Duration, who ...int) {
+func (c *peers) lives(d time.Duration, who ...int) {
 	c.t.Helper()
 	for end := c.now + d; c.now < end; {
 		for _, i := range who {
@@ -88,7 +88,7 @@ func (c *crew) lives(d time.Duration, who ...int) {
 }
 
 // causes takes the events of links that went down.
-func (c *crew) causes() (s []string) {
+func (c *peers) causes() (s []string) {
 	for ev, ok := c.NextEvent(); ok; ev, ok = c.NextEvent() {
 		if ev.Kind == LinkDown {
 			s = append(s, fmt.Sprint(ev.Node, " ", ev.Cause))
@@ -99,9 +99,9 @@ func (c *crew) causes() (s []string) {
 
 // newRing is four nodes that all have told their domains: 1001001 supervises 1001002 and
 // 1001003, which covers 1001004.
-func newRing(t *testing.T) *crew {
+func newRing(t *testing.T) *peers {
 	t.Helper()
-	c := ringCrew(t, 1, 3, lowThreshold)
+	c := ringPeers(t, 1, 3, lowThreshold)
 	for i := range 3 {
 		c.tells(i, 0, frame.DomainFields{Gen: 1, AckGen: c.domain(), UpMap: 1, Members: []frame.NodeAddr{c.behind(i)}})
 	}
@@ -111,26 +111,26 @@ func newRing(t *testing.T) *crew {
 }
 
 // domain is the generation of the engine's own domain.
-func (c *crew) domain() frame.Seq {
+func (c *peers) domain() frame.Seq {
 	_, rows, _ := c.Monitor(0)
 	return rows[0].Generation
 }
 
 // behind is who stands behind peer i in the ring.
-func (c *crew) behind(i int) frame.NodeAddr {
-	if i+1 == len(c.mates) {
+func (c *peers) behind(i int) frame.NodeAddr {
+	if i+1 == len(c.peerList) {
 		return c.Address()
 	}
-	return c.mates[i+1].addr
+	return c.peerList[i+1].addr
 }
 
 // The record stands behind the Gap ACK record, where the monitor is at work: whole until
 // it is acknowledged, then without members. A link that begins anew tells it anew.
 func TestRecordInState(t *testing.T) {
-	if got, want := ringCrew(t, 1, 3).asked(0, 0), "00040000"; got != want {
+	if got, want := ringPeers(t, 1, 3).asked(0, 0), "00040000"; got != want {
 		t.Errorf("of four nodes with the threshold of 32: got %s, want %s", got, want)
 	}
-	c := ringCrew(t, 1, 3, lowThreshold)
+	c := ringPeers(t, 1, 3, lowThreshold)
 	g := c.domain()
 	full := fmt.Sprintf("00040000"+"0014%04x00000001"+"000000000000000101001002", uint16(g))
 	if got := c.asked(0, 0); got != full {
@@ -148,7 +148,7 @@ func TestRecordInState(t *testing.T) {
 	if got, want := c.asked(0, 0), full[:12]+fmt.Sprintf("%04x", uint16(c.domain()))+full[16:]; got != want {
 		t.Errorf("in a new session: got %s, want %s", got, want)
 	}
-	old := newCrew(t, 1, 3, lowThreshold)
+	old := newPeers(t, 1, 3, lowThreshold)
 	if got := old.asked(0, 0); got != full[8:12]+fmt.Sprintf("%04x", uint16(old.domain()))+full[16:] {
 		t.Errorf("to a peer without Gap ACK records: got %s", got)
 	}
@@ -157,8 +157,8 @@ func TestRecordInState(t *testing.T) {
 
 // What does not fit into a packet is left out: the members, or all of it.
 func TestRecordFits(t *testing.T) {
-	c := newCrew(t, 1, 0, lowThreshold)
-	i := c.mate(gapAckCaps)
+	c := newPeers(t, 1, 0, lowThreshold)
+	i := c.peer(gapAckCaps)
 	c.joinMTU(i, 0, 120)
 	r := c.bearers[0].ring
 	for k := range 300 {
@@ -167,11 +167,11 @@ func TestRecordFits(t *testing.T) {
 	if got := c.asked(i, 0); len(got) != 2*(4+16) || got[8:12] != "0010" {
 		t.Errorf("with an MTU of 120: got %s", got)
 	}
-	c.joinMTU(c.mate(gapAckCaps), 0, 1500)
+	c.joinMTU(c.peer(gapAckCaps), 0, 1500)
 	if got := c.asked(i+1, 0); len(got) != 2*(4+16+4*17) {
 		t.Errorf("with an MTU of 1500: got %d characters, %s", len(got), got)
 	}
-	if got := r.RecordLen(c.mates[i].addr, 15); got != 0 {
+	if got := r.RecordLen(c.peerList[i].addr, 15); got != 0 {
 		t.Errorf("a record of %d bytes in 15", got)
 	}
 }
@@ -221,7 +221,7 @@ func TestReportedLost(t *testing.T) {
 		{"three, one of them twice, no answer", []int{1, 2, 3, 3}, false, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			w := ringCrew(t, 1, victim+1, lowThreshold)
+			w := ringPeers(t, 1, victim+1, lowThreshold)
 			gen := make([]frame.Seq, victim)
 			says := func(i int, lost bool) {
 				gen[i]++
@@ -286,7 +286,7 @@ func TestDataIsWatched(t *testing.T) {
 // is supervised.
 func TestThresholdChanges(t *testing.T) {
 	for _, n := range []int{0, -1, monitor.MaxThreshold + 1} {
-		if err := newCrew(t, 1, 0).SetMonitorThreshold(n); !errors.Is(err, ErrConfig) {
+		if err := newPeers(t, 1, 0).SetMonitorThreshold(n); !errors.Is(err, ErrConfig) {
 			t.Errorf("threshold %d: got %v", n, err)
 		}
 	}
@@ -313,7 +313,7 @@ func TestThresholdChanges(t *testing.T) {
 // Each bearer has a ring of those with a link there; a bearer that is removed has none, a
 // node that is forgotten no place.
 func TestRingOfEachBearer(t *testing.T) {
-	c := ringCrew(t, 2, 3, lowThreshold)
+	c := ringPeers(t, 2, 3, lowThreshold)
 	c.join(0, 1)
 	size := func(bearer int) string {
 		s, rows, ok := c.Monitor(bearer)

@@ -471,7 +471,7 @@ func TestTopologyForgetsConnections(t *testing.T) {
 // The service is a name of the node: local programs alone see it, and a datagram to it
 // is undeliverable (spec 06 §1).
 func TestTopologyIsBound(t *testing.T) {
-	p := newPuppet(t)
+	p := newScriptedPeer(t)
 	defer p.done()
 	var got []string
 	for b := range p.Bindings {

@@ -15,7 +15,7 @@ import (
 
 // updateLines keeps of what was sent the updates of names, "bearer>who publish n", those
 // in bundles too.
-func (c *crew) updateLines() (s []string) {
+func (c *peers) updateLines() (s []string) {
 	c.t.Helper()
 	c.collect()
 	for _, f := range c.sent {
@@ -50,7 +50,7 @@ func (c *crew) updateLines() (s []string) {
 }
 
 // bind makes a socket bound to {type, i, i} for each of these instances.
-func (c *crew) bind(typ uint32, instances ...uint32) *Port {
+func (c *peers) bind(typ uint32, instances ...uint32) *Port {
 	c.t.Helper()
 	p := c.OpenPort(PortConfig{})
 	for _, i := range instances {
@@ -62,7 +62,7 @@ func (c *crew) bind(typ uint32, instances ...uint32) *Port {
 }
 
 // readAll lets all peers acknowledge what they were sent by unicast and by broadcast.
-func (c *crew) readAll() {
+func (c *peers) readAll() {
 	c.t.Helper()
 	c.collect()
 	c.allAck()
@@ -75,11 +75,11 @@ func (c *crew) readAll() {
 // and count what nobody heard; changes of this node alone have none.
 // Mutation: namesByBroadcast does not look at the method.
 func TestUpdatesByBroadcastOrToEach(t *testing.T) {
-	c := newCrew(t, 1, 2, alone)
+	c := newPeers(t, 1, 2, alone)
 	c.readAll()
 	p := c.bind(500, 1)
 	wantLines(t, "all know them", c.updateLines(), "0>all publish 1")
-	old := c.mate(popCaps &^ frame.CapNamedBcast)
+	old := c.peer(popCaps &^ frame.CapNamedBcast)
 	c.join(old, 0)
 	c.readAll()
 	p.Unbind(c.now, frame.Range{Type: 500, Lower: 1, Upper: 1}, frame.ClusterScope)
@@ -117,9 +117,9 @@ func TestUpdatesByBroadcastOrToEach(t *testing.T) {
 // as a kernel would not.
 func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 	for _, kernel := range []bool{false, true} {
-		c := newCrew(t, 1, 1, alone, func(c *Config) { c.AsKernel = kernel })
+		c := newPeers(t, 1, 1, alone, func(c *Config) { c.AsKernel = kernel })
 		c.readAll()
-		i := c.mate(popCaps)
+		i := c.peer(popCaps)
 		c.meet(i, 0, 1500)
 		c.forget()
 		c.bind(500, 1)
@@ -130,7 +130,7 @@ func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 		got := c.updateLines()
 		slices.Sort(got)
 		wantLines(t, fmt.Sprint("kernel ", kernel, ", before it has the bulk"), got, want...)
-		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.mates[i].addr}, BcastAckInvalid: true, Orig: c.mates[i].addr, Dest: c.Address()}).Append(nil))
+		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.peerList[i].addr}, BcastAckInvalid: true, Orig: c.peerList[i].addr, Dest: c.Address()}).Append(nil))
 		c.readAll()
 		c.bind(500, 2)
 		wantLines(t, fmt.Sprint("kernel ", kernel, ", it has"), c.updateLines(), "0>all publish 2")
@@ -141,11 +141,11 @@ func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 // Before data a node is sent what it may not have heard by broadcast: each update once,
 // none that it has acknowledged, and not where the node is configured otherwise.
 func TestUpdatesAheadOfData(t *testing.T) {
-	c := newCrew(t, 1, 2, alone)
+	c := newPeers(t, 1, 2, alone)
 	c.readAll()
 	send := func(p *Port, i int) {
 		t.Helper()
-		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[i].addr}, []byte("x")); err != nil {
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[i].addr}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -190,11 +190,11 @@ func TestUpdatesAheadOfData(t *testing.T) {
 	c.done("")
 
 	for _, change := range []func(*Config){behind, func(c *Config) { c.AsKernel = true }} {
-		c := newCrew(t, 1, 1, alone, change)
+		c := newPeers(t, 1, 1, alone, change)
 		c.readAll()
 		p := c.bind(500, 1)
 		c.forget()
-		send := c.mates[0].addr
+		send := c.peerList[0].addr
 		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: send}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
@@ -206,14 +206,14 @@ func TestUpdatesAheadOfData(t *testing.T) {
 // More updates than maxAhead are left to the broadcast link; so many are not.
 func TestUpdatesTooManyToTellAhead(t *testing.T) {
 	for _, n := range []uint32{maxAhead, maxAhead + 1} {
-		c := newCrew(t, 1, 2)
+		c := newPeers(t, 1, 2)
 		c.readAll()
 		p := c.OpenPort(PortConfig{})
 		for i := range n {
 			p.Bind(c.now, frame.Range{Type: 500, Lower: i, Upper: i}, frame.ClusterScope)
 		}
 		c.forget()
-		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		for range 20 { // the link's window
@@ -235,7 +235,7 @@ func TestUpdatesTooManyToTellAhead(t *testing.T) {
 // The node's two links overtake each other: what refers to a name, on either, comes behind
 // the name.
 func TestUpdatesAheadOnEitherLink(t *testing.T) {
-	c := newCrew(t, 2, 1, alone)
+	c := newPeers(t, 2, 1, alone)
 	c.join(0, 1)
 	c.readAll()
 	var even, odd *Port
@@ -249,7 +249,7 @@ func TestUpdatesAheadOnEitherLink(t *testing.T) {
 	even.Bind(c.now, frame.Range{Type: 500}, frame.ClusterScope)
 	c.forget()
 	for i, p := range []*Port{even, odd} {
-		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 		wantLines(t, fmt.Sprint("on link ", i), c.updateLines(), fmt.Sprintf("%d>1 publish 1", i))
@@ -259,7 +259,7 @@ func TestUpdatesAheadOnEitherLink(t *testing.T) {
 
 // A second link is held back behind what the first was told: nothing of that is said twice.
 func TestUpdatesWhenASecondLinkComes(t *testing.T) {
-	c := newCrew(t, 2, 1, alone)
+	c := newPeers(t, 2, 1, alone)
 	c.readAll()
 	p := c.bind(500, 1)
 	for c.node(0).route(p.number) != c.node(0).links[0] || p.number&1 == 0 {
@@ -267,14 +267,14 @@ func TestUpdatesWhenASecondLinkComes(t *testing.T) {
 	}
 	send := func() {
 		t.Helper()
-		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+		if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 			t.Fatal(err)
 		}
 	}
 	c.forget()
 	send()
 	wantLines(t, "on the first", c.updateLines(), "0>1 publish 1")
-	c.mates[0].heard = 0 // it does not tell that it has the broadcast
+	c.peerList[0].heard = 0 // it does not tell that it has the broadcast
 	c.join(0, 1)
 	send()
 	if c.node(0).route(p.number) != c.node(0).links[1] || c.cast.Unacked() != 1 {
@@ -287,7 +287,7 @@ func TestUpdatesWhenASecondLinkComes(t *testing.T) {
 // What was on its way by broadcast when the last node left does not come: it keeps no
 // later update from being told ahead.
 func TestUpdatesThatWentWithTheLastNode(t *testing.T) {
-	c := newCrew(t, 1, 1, alone)
+	c := newPeers(t, 1, 1, alone)
 	c.readAll()
 	var many []uint32
 	for i := range uint32(60) {
@@ -308,7 +308,7 @@ func TestUpdatesThatWentWithTheLastNode(t *testing.T) {
 	if len(c.recent) != 1 {
 		t.Errorf("%d updates under way, want 1", len(c.recent))
 	}
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, "ahead", c.updateLines(), "0>1 publish 62")
@@ -318,7 +318,7 @@ func TestUpdatesThatWentWithTheLastNode(t *testing.T) {
 // An update that all have is forgotten, also when nothing but multicasts follows it for
 // longer than half of the numbers.
 func TestUpdatesAreForgotten(t *testing.T) {
-	c, p := castCrew(t, 1, 1, alone)
+	c, p := broadcastPeers(t, 1, 1, alone)
 	c.readAll()
 	c.bind(500, 1)
 	c.readAll()
@@ -332,7 +332,7 @@ func TestUpdatesAreForgotten(t *testing.T) {
 	if len(c.recent) != 1 {
 		t.Errorf("%d updates under way, want 1", len(c.recent))
 	}
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, "ahead", c.updateLines(), "0>1 publish 2")
@@ -351,14 +351,14 @@ func TestUpdatesWithoutMemory(t *testing.T) {
 		refuse--
 		return true
 	}})
-	c := crewOn(t, a, 1, 2, alone)
+	c := peersOn(t, a, 1, 2, alone)
 	c.readAll()
 	refuse = 1
 	p := c.bind(500, 1)
 	wantLines(t, "none for the broadcast", c.updateLines(), "0>1 publish 1", "0>2 publish 1")
 	c.bind(500, 2)
 	wantLines(t, "the next", c.updateLines(), "0>all publish 2")
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, "ahead", c.updateLines(), "0>1 publish 2")
@@ -367,7 +367,7 @@ func TestUpdatesWithoutMemory(t *testing.T) {
 	refuse = 1
 	c.bind(500, 4)
 	c.forget()
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	wantLines(t, "ahead, of what was broadcast before one that was not", c.updateLines(), "0>1 publish 3")
@@ -381,7 +381,7 @@ func TestUpdatesWithoutMemory(t *testing.T) {
 	c.now += owedPause
 	c.HandleTimeout(c.now)
 	wantLines(t, "later", c.updateLines(), "0>1 publish 5", "0>1 publish 6")
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != nil {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Fatal(err)
 	}
 	c.readAll()
@@ -406,12 +406,12 @@ func TestUpdatesAheadOfDataInPart(t *testing.T) {
 		refuse--
 		return false
 	}})
-	c := crewOn(t, a, 1, 1, alone)
+	c := peersOn(t, a, 1, 1, alone)
 	c.readAll()
 	p := c.bind(500, 1, 2)
 	c.forget()
 	refuse = 1
-	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.mates[0].addr}, []byte("x")); err != ErrMemory {
+	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != ErrMemory {
 		t.Errorf("got %v", err)
 	}
 	wantLines(t, "ahead", c.updateLines(), "0>1 publish 1")

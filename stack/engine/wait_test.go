@@ -30,7 +30,7 @@ func calledOf(e *Engine) (names string) {
 // Who is called and leaves without sending hands the room on; who sends does, and a
 // newcomer does not take it.
 func TestRoomIsHandedOn(t *testing.T) {
-	p := newPuppet(t, func(c *Config) { c.Window = 1 }).up()
+	p := newScriptedPeer(t, func(c *Config) { c.Window = 1 }).up()
 	defer p.done()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
@@ -78,7 +78,7 @@ func TestRoomIsHandedOn(t *testing.T) {
 // Whoever waits for more chunks than are free is not passed by those who need fewer.
 func TestChunksAreHandedOn(t *testing.T) {
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
-	p := puppetOn(t, arena).up()
+	p := scriptedPeerOn(t, arena).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
 	var kept []*netdev.Buffer
@@ -180,7 +180,7 @@ func TestSendersMove(t *testing.T) {
 // behind it has the room; one that is refused keeps its place. Mutation: Tried does not Quit,
 // or does so whatever the attempt met.
 func TestAttemptLeavesTheLine(t *testing.T) {
-	p := newPuppet(t, func(c *Config) { c.Window = 1 }).up()
+	p := newScriptedPeer(t, func(c *Config) { c.Window = 1 }).up()
 	defer p.done()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}

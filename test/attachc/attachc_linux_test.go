@@ -24,10 +24,10 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-const patience = 60 * time.Second
+const timeout = 60 * time.Second
 
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -215,7 +215,7 @@ func TestAcceptInC(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(patience))
+	c.SetDeadline(time.Now().Add(timeout))
 	own := c.LocalAddr().(stack.SocketAddr)
 	if line, err := out.ReadString('\n'); line != fmt.Sprintf("%v:%d to 18888:19\n", own.Node, own.Port) {
 		t.Errorf("%q of %v, %v", line, own, err)

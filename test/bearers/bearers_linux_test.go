@@ -22,11 +22,11 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-// patience is how long anything may take that must happen.
-const patience = time.Minute
+// timeout is how long anything may take that must happen.
+const timeout = time.Minute
 
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -98,7 +98,7 @@ func begin(t *testing.T, from, to *stack.Node) *talk {
 		out, err = from.Dial(within(t), "tipcpacket", service)
 		dialed <- err
 	}()
-	l.SetDeadline(time.Now().Add(patience))
+	l.SetDeadline(time.Now().Add(timeout))
 	in, err := l.AcceptConn()
 	if err != nil {
 		t.Fatal(err)
@@ -106,8 +106,8 @@ func begin(t *testing.T, from, to *stack.Node) *talk {
 	if err := <-dialed; err != nil {
 		t.Fatal(err)
 	}
-	out.SetDeadline(time.Now().Add(2 * patience))
-	in.SetDeadline(time.Now().Add(2 * patience))
+	out.SetDeadline(time.Now().Add(2 * timeout))
+	in.SetDeadline(time.Now().Add(2 * timeout))
 	k := &talk{done: make(chan struct{})}
 	k.wg.Go(func() {
 		defer out.Close()

@@ -65,8 +65,8 @@ func TestMixedCarriers(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			sink.SetDeadline(time.Now().Add(patience))
-			c.SetDeadline(time.Now().Add(patience))
+			sink.SetDeadline(time.Now().Add(timeout))
+			c.SetDeadline(time.Now().Add(timeout))
 			buf := make([]byte, 100)
 			trips := func() {
 				t.Helper()

@@ -24,8 +24,8 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-// patience is how long anything may take on a machine that has other work.
-const patience = 2 * time.Minute
+// timeout is how long anything may take on a machine that has other work.
+const timeout = 2 * time.Minute
 
 // Environment of this binary as the first program of a container.
 const (
@@ -272,7 +272,7 @@ func output(t *testing.T, ns *netns.NS, cmd *exec.Cmd) (out string, status int) 
 
 // within ends with the test, or when it has taken too long.
 func within(t *testing.T) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), timeout)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -23,7 +23,7 @@ type station struct {
 	t      *testing.T
 	dev    netdev.Device
 	arena  *netdev.Arena
-	bell   *bell
+	waker  *waker
 	batch  [64]*netdev.Buffer
 	sender *frame.MAC // whom all that arrives is from, where there are no Ethernet headers; or nil
 }
@@ -37,11 +37,11 @@ func newStation(t *testing.T, dev netdev.Device) *station {
 	if longest := dev.MTU() + frame.EthernetLen + 1; longest > netdev.SmallChunk-netdev.Headroom {
 		c.Jumbo, c.JumboSize = 512, longest
 	}
-	b, err := newBell()
+	b, err := newWaker()
 	if err != nil {
 		t.Fatal(err)
 	}
-	s := &station{t: t, dev: dev, arena: netdev.NewArena(c), bell: b}
+	s := &station{t: t, dev: dev, arena: netdev.NewArena(c), waker: b}
 	t.Cleanup(func() {
 		dev.Close()
 		b.close()
@@ -61,19 +61,19 @@ func newStation(t *testing.T, dev netdev.Device) *station {
 // longest is the length of the longest frame the network takes, in bytes.
 func (s *station) longest() int { return s.dev.MTU() + frame.EthernetLen }
 
-// until turns the processor over to others until done; an error when patience is
+// until turns the processor over to others until done; an error when the timeout is
 // at its end.
 func (s *station) until(done func() bool) error {
-	for end := time.Now().Add(patience); !done(); runtime.Gosched() {
+	for end := time.Now().Add(timeout); !done(); runtime.Gosched() {
 		if time.Now().After(end) {
-			return errPatience
+			return errTimeout
 		}
 	}
 	return nil
 }
 
 // sleep returns when frames may have arrived.
-func (s *station) sleep() error { return s.bell.sleep(s.dev.FD()) }
+func (s *station) sleep() error { return s.waker.sleep(s.dev.FD()) }
 
 // offer transmits bufs, again and again while the device is full, and says how
 // many it took.

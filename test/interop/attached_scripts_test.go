@@ -187,7 +187,7 @@ func TestScriptsAttached(t *testing.T) {
 	castings := []attachedCasting{{"c", false}, {"c", true}, {"s", false}, {"s", true}}
 	played := make([]map[string]result, len(castings))
 	began := time.Now()
-	seats := make(chan struct{}, playedAtOnce) // of all castings: one guest plays all the other parts
+	slots := make(chan struct{}, playedAtOnce) // of all castings: one guest plays all the other parts
 	for i, c := range castings {
 		all, others := attachedScripts(t, c)
 		for _, o := range others {
@@ -195,7 +195,7 @@ func TestScriptsAttached(t *testing.T) {
 		}
 		k := which(c.plays)
 		g := newStage(t, p, k)
-		g.seats = seats
+		g.slots = slots
 		g.open[k] = func(int, bool) (part, error) {
 			return openAttachedPart(p.ctx, stack.AttachConfig{SyncErrors: c.sync}, path)
 		}

@@ -44,10 +44,10 @@ type bed struct {
 }
 
 // newBed makes the cable; openNode and boot plug in the two ends.
-func newBed(t *testing.T, patience time.Duration) *bed {
+func newBed(t *testing.T, testTimeout time.Duration) *bed {
 	t.Helper()
 	rig.Require(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	cable, link, err := NewCable(ourMAC, kernelMAC)
 	if err != nil {
@@ -117,8 +117,8 @@ func (b *bed) boot() {
 }
 
 // linked is a bed with both ends up and in contact.
-func linked(t *testing.T, patience time.Duration) *bed {
-	b := newBed(t, patience)
+func linked(t *testing.T, testTimeout time.Duration) *bed {
+	b := newBed(t, testTimeout)
 	b.openNode(stack.Config{})
 	b.boot()
 	b.contact()

@@ -42,7 +42,7 @@ func (s *besideSheet) note(t *testing.T, situation string, kernel, ours *party, 
 		s.met[r.words] = true
 		fmt.Fprintf(&s.differs, "| `%s` | %s | %s | %s |\n", doc(r.words), cell(r.kernel), cell(r.ours), why)
 	case r.kernel.status != 0:
-		text := complaint(r.kernel.text)
+		text := refusalText(r.kernel.text)
 		if s.by[text] == nil {
 			s.answers = append(s.answers, text)
 		}

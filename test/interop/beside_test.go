@@ -167,8 +167,8 @@ func sortedBlocks(s string) string {
 // usageText reports whether a tool printed how it is used, which is in words of its own.
 func usageText(s string) bool { return strings.Contains(s, "Usage: ") }
 
-// complaint is what a tool says; of a usage text only that it is one.
-func complaint(s string) string {
+// refusalText is what a tool says; of a usage text only that it is one.
+func refusalText(s string) string {
 	if usageText(s) {
 		return "Usage: …"
 	}
@@ -177,7 +177,7 @@ func complaint(s string) string {
 
 // alike reports where two answers differ.
 func alike(kernel, ours *party, r besideRow) string {
-	k, o := kernel.same(r.words, complaint(r.kernel.text)), ours.same(r.words, complaint(r.ours.text))
+	k, o := kernel.same(r.words, refusalText(r.kernel.text)), ours.same(r.words, refusalText(r.ours.text))
 	switch {
 	case r.kernel.status != r.ours.status:
 		return fmt.Sprintf("status %d, here %d", r.kernel.status, r.ours.status)

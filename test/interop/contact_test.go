@@ -157,7 +157,7 @@ func TestKernelDiesAndReturns(t *testing.T) {
 }
 
 // Closing the node withdraws its names and takes the link down at once.
-func TestCloseSaysGoodbye(t *testing.T) {
+func TestCloseIsGraceful(t *testing.T) {
 	b := linked(t, 3*time.Minute)
 	b.listen(stack.SocketConfig{}, ourService)
 	b.theirs(ourService)

@@ -13,9 +13,9 @@ import (
 
 // A parting is a way to lose one of two lines, and to get it back.
 type parting struct {
-	name      string
-	target    time.Duration // without a message
-	cut, mend func(p *pair, line int)
+	name        string
+	target      time.Duration // without a message
+	cut, repair func(p *pair, line int)
 }
 
 const (
@@ -138,7 +138,7 @@ func (p *pair) part(part parting, line int, streams []*stream) {
 	// one must not overtake it.
 	late := fault.Faults{Loss: 0.05}
 	p.lines[1-line].Set(fault.Config{Seed: 7, In: late, Out: late})
-	part.mend(p, line)
+	part.repair(p, line)
 	p.linksAre(2)
 	p.run(settled)
 	p.lines[1-line].Set(fault.Config{})

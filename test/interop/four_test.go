@@ -54,10 +54,10 @@ const agreement = time.Minute
 func fourAddr(i int) stack.NodeAddr { return ourAddr + stack.NodeAddr(i) }
 
 // newFour starts all four and waits until each knows all.
-func newFour(t *testing.T, patience time.Duration) *four {
+func newFour(t *testing.T, testTimeout time.Duration) *four {
 	t.Helper()
 	im := rig.Require(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	f := &four{ctx: ctx, want: map[bound]pledge{}}
 	var macs []frame.MAC

@@ -21,9 +21,9 @@ import (
 	"github.com/utipc/utipc/test/interop/rig"
 )
 
-// A vault is a segment with a kernel of each kind that can encrypt, and a place for
+// A keyCluster is a segment with a kernel of each kind that can encrypt, and a place for
 // a node of ours. Everything on it is watched.
-type vault struct {
+type keyCluster struct {
 	ctx     context.Context
 	segment *Segment
 	links   []rig.Link
@@ -45,29 +45,29 @@ type keeper struct {
 
 // Services of the kernels, the instance being a kernel's place.
 const (
-	vaultEcho  = 18920 // datagrams come back
-	vaultConn  = 18921 // connections are echoed
-	vaultCast  = 18922 // multicast is heard
-	vaultOurs  = 18923 // of ours: connections are echoed
-	vaultHeard = 18924 // of ours: multicast is heard
+	keyClusterEcho  = 18920 // datagrams come back
+	keyClusterConn  = 18921 // connections are echoed
+	keyClusterCast  = 18922 // multicast is heard
+	keyClusterOurs  = 18923 // of ours: connections are echoed
+	keyClusterHeard = 18924 // of ours: multicast is heard
 )
 
 const ourPlace = 0 // that of our node, in the segment
 
-// newVault starts both kernels. There is room for so many nodes of ours: the first has place 0, the
+// newKeyCluster starts both kernels. There is room for so many nodes of ours: the first has place 0, the
 // others those after the kernels.
-func newVault(t *testing.T, patience time.Duration, ours int) *vault {
+func newKeyCluster(t *testing.T, testTimeout time.Duration, ours int) *keyCluster {
 	t.Helper()
 	var images []*rig.Image
 	for _, f := range rig.Emulated {
 		images = append(images, rig.RequireKernel(t, f))
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
-	v := &vault{ctx: ctx, seen: newSealLog()}
+	v := &keyCluster{ctx: ctx, seen: newSealLog()}
 	var macs []frame.MAC
 	for i := range ours + len(images) {
-		macs = append(macs, vaultMAC(i))
+		macs = append(macs, keyClusterMAC(i))
 	}
 	var err error
 	v.segment, v.links, err = NewSegment(macs...)
@@ -102,7 +102,7 @@ func newVault(t *testing.T, patience time.Duration, ours int) *vault {
 	return v
 }
 
-func vaultMAC(place int) frame.MAC { return frame.MAC{0x52, 0x54, 0, 0, 2, byte(1 + place)} }
+func keyClusterMAC(place int) frame.MAC { return frame.MAC{0x52, 0x54, 0, 0, 2, byte(1 + place)} }
 
 // place is where the kernel is in the segment.
 func (k *keeper) place() int { return int(k.node - ourAddr) }
@@ -117,9 +117,9 @@ func (k *keeper) boot(im *rig.Image) (err error) {
 	}
 	for i, words := range []string{
 		fmt.Sprint("subscribe ", linkStateType, " 0 0xffffffff"),
-		fmt.Sprint("rdm-echo ", vaultEcho, " ", k.place(), " -q"),
-		fmt.Sprint("listen-stream ", vaultConn, " ", k.place(), " -q"),
-		fmt.Sprint("mcast-recv ", vaultCast, " ", k.place()),
+		fmt.Sprint("rdm-echo ", keyClusterEcho, " ", k.place(), " -q"),
+		fmt.Sprint("listen-stream ", keyClusterConn, " ", k.place(), " -q"),
+		fmt.Sprint("mcast-recv ", keyClusterCast, " ", k.place()),
 	} {
 		j, err := k.guest.Job(k.ctx, append([]string{"peer"}, strings.Fields(words)...)...)
 		if err != nil {
@@ -156,14 +156,14 @@ func (k *keeper) setKey(t *testing.T, key string, words ...string) {
 	k.do(t, "tipc node set key %s %s", key, strings.Join(words, " "))
 }
 
-// vaultTolerance is that of all links: an emulated kernel may be silent for seconds
+// keyClusterTolerance is that of all links: an emulated kernel may be silent for seconds
 // where others want the machine too.
-const vaultTolerance = 20 * time.Second
+const keyClusterTolerance = 20 * time.Second
 
 // enable puts the kernel on the segment.
 func (k *keeper) enable(t *testing.T) {
 	t.Helper()
-	k.do(t, "tipc bearer enable media eth device eth0 && tipc bearer set tolerance %d media eth device eth0", vaultTolerance.Milliseconds())
+	k.do(t, "tipc bearer enable media eth device eth0 && tipc bearer set tolerance %d media eth device eth0", keyClusterTolerance.Milliseconds())
 }
 
 // disable takes the kernel off the segment, and its keys away.
@@ -174,9 +174,9 @@ func (k *keeper) disable(t *testing.T) {
 }
 
 // open makes a node of ours on the segment.
-func (v *vault) open(t *testing.T, e stack.Encryption) *ours { return v.openAt(t, ourPlace, e) }
+func (v *keyCluster) open(t *testing.T, e stack.Encryption) *ours { return v.openAt(t, ourPlace, e) }
 
-func (v *vault) openAt(t *testing.T, place int, e stack.Encryption) *ours {
+func (v *keyCluster) openAt(t *testing.T, place int, e stack.Encryption) *ours {
 	t.Helper()
 	c, err := OpenCable("eth0", v.links[place])
 	must(t, err)
@@ -197,12 +197,12 @@ func (v *vault) openAt(t *testing.T, place int, e stack.Encryption) *ours {
 		}
 		v.close(t, s)
 	})
-	must(t, s.node.Admin().SetLink(context.Background(), 0, "eth0", stack.LinkConfig{Tolerance: vaultTolerance}))
+	must(t, s.node.Admin().SetLink(context.Background(), 0, "eth0", stack.LinkConfig{Tolerance: keyClusterTolerance}))
 	return s
 }
 
 // close ends a node of ours, once. All its memory must have come back.
-func (v *vault) close(t *testing.T, s *ours) {
+func (v *keyCluster) close(t *testing.T, s *ours) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 	defer cancel()
@@ -215,23 +215,23 @@ func (v *vault) close(t *testing.T, s *ours) {
 }
 
 // note keeps what was seen, for the table.
-func (v *vault) note(t *testing.T, format string, args ...any) {
+func (v *keyCluster) note(t *testing.T, format string, args ...any) {
 	t.Helper()
 	v.notes = append(v.notes, fmt.Sprintf(format, args...))
 	t.Log(v.notes[len(v.notes)-1])
 }
 
 // say tells, for the log, what each station has sent.
-func (v *vault) say(t *testing.T) {
+func (v *keyCluster) say(t *testing.T) {
 	for i := range v.links {
-		t.Logf("station %d sent %+v", i, v.seen.of(vaultMAC(i)))
+		t.Logf("station %d sent %+v", i, v.seen.of(keyClusterMAC(i)))
 	}
 }
 
 // until asks again and again until the answer is yes.
-func (v *vault) until(t *testing.T, yes func() bool, format string, args ...any) {
+func (v *keyCluster) until(t *testing.T, yes func() bool, format string, args ...any) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, 2*vaultPatience)
+	ctx, cancel := context.WithTimeout(v.ctx, 2*keyClusterTimeout)
 	defer cancel()
 	(&pair{t: t, ctx: ctx}).until(yes, format, args...)
 }

@@ -31,22 +31,22 @@ const (
 // contact, everything is said, keys change under load and loss, nothing goes plain
 // and no link is reset. Then what must not work, and who comes back.
 func TestKeys(t *testing.T) {
-	v := newVault(t, 6*time.Minute, 1)
+	v := newKeyCluster(t, 6*time.Minute, 1)
 	var table strings.Builder
 	table.WriteString("| keys | what happens | seen |\n|---|---|---|\n")
 	rows := []struct {
 		name, promise string
-		test          func(v *vault, t *testing.T)
+		test          func(v *keyCluster, t *testing.T)
 	}{
-		{"cluster key of 16 bytes", "contact, everything said; then each makes a key of its own, under load, 1 % of all frames lost", func(v *vault, t *testing.T) { v.clusterKey(t, key16, true) }},
-		{"cluster key of 24 bytes", "contact, everything said", func(v *vault, t *testing.T) { v.clusterKey(t, key24, false) }},
-		{"cluster key of 32 bytes", "contact, everything said", func(v *vault, t *testing.T) { v.clusterKey(t, key32, false) }},
-		{"a key for each node", "contact, everything said", (*vault).nodeKeys},
-		{"master key", "contact, everything said; session keys, and others after them, each under load, 1 % of all frames lost", (*vault).masterKey},
-		{"a kernel without a key", "no contact, nor if a node of ours takes plain frames; contact once it has the key", (*vault).keyless},
-		{"a kernel with another key", "no contact", (*vault).wrongKey},
-		{"keys given one after the other", "no link is lost, if ours takes plain frames meanwhile", (*vault).keysLate},
-		{"a kernel crashes, then we restart", "contact again, under the same address and key", (*vault).restarts},
+		{"cluster key of 16 bytes", "contact, everything said; then each makes a key of its own, under load, 1 % of all frames lost", func(v *keyCluster, t *testing.T) { v.clusterKey(t, key16, true) }},
+		{"cluster key of 24 bytes", "contact, everything said", func(v *keyCluster, t *testing.T) { v.clusterKey(t, key24, false) }},
+		{"cluster key of 32 bytes", "contact, everything said", func(v *keyCluster, t *testing.T) { v.clusterKey(t, key32, false) }},
+		{"a key for each node", "contact, everything said", (*keyCluster).nodeKeys},
+		{"master key", "contact, everything said; session keys, and others after them, each under load, 1 % of all frames lost", (*keyCluster).masterKey},
+		{"a kernel without a key", "no contact, nor if a node of ours takes plain frames; contact once it has the key", (*keyCluster).keyless},
+		{"a kernel with another key", "no contact", (*keyCluster).wrongKey},
+		{"keys given one after the other", "no link is lost, if ours takes plain frames meanwhile", (*keyCluster).keysLate},
+		{"a kernel crashes, then we restart", "contact again, under the same address and key", (*keyCluster).restarts},
 	}
 	ran := 0
 	for _, row := range rows {
@@ -77,7 +77,7 @@ func key(k stack.Key, err error) func(*testing.T) stack.Key {
 	}
 }
 
-func (v *vault) clusterKey(t *testing.T, text string, change bool) {
+func (v *keyCluster) clusterKey(t *testing.T, text string, change bool) {
 	for _, k := range v.kernels {
 		k.setKey(t, text)
 	}
@@ -91,7 +91,7 @@ func (v *vault) clusterKey(t *testing.T, text string, change bool) {
 }
 
 // nodeKeys gives each node a key of its own, which the others know.
-func (v *vault) nodeKeys(t *testing.T) {
+func (v *keyCluster) nodeKeys(t *testing.T) {
 	text := func(place int) string { return fmt.Sprintf("key_of_node_%d___salt", place) }
 	var keys []stack.Key
 	for i := range v.links {
@@ -106,7 +106,7 @@ func (v *vault) nodeKeys(t *testing.T) {
 }
 
 // masterKey has all nodes make keys of their own under a master key, twice.
-func (v *vault) masterKey(t *testing.T) {
+func (v *keyCluster) masterKey(t *testing.T) {
 	for _, k := range v.kernels {
 		k.setKey(t, key16, "master")
 	}
@@ -121,7 +121,7 @@ func (v *vault) masterKey(t *testing.T) {
 
 // keyless has one kernel without a key: it hears nothing it understands. We do not hear
 // it; nor does it help that a node of ours that takes plain frames hears it.
-func (v *vault) keyless(t *testing.T) {
+func (v *keyCluster) keyless(t *testing.T) {
 	with, without := v.kernels[0], v.kernels[1]
 	with.setKey(t, key16)
 	v.plug(t)
@@ -142,13 +142,13 @@ func (v *vault) keyless(t *testing.T) {
 	}
 	without.setKey(t, key16)
 	v.meet(t, us, v.kernels...)
-	if s := v.seen.of(vaultMAC(ourPlace)); s.plain > 0 {
+	if s := v.seen.of(keyClusterMAC(ourPlace)); s.plain > 0 {
 		t.Errorf("we sent %d frames plain", s.plain)
 	}
 }
 
 // wrongKey has one kernel with a key that nobody else has.
-func (v *vault) wrongKey(t *testing.T) {
+func (v *keyCluster) wrongKey(t *testing.T) {
 	with, wrong := v.kernels[1], v.kernels[0]
 	with.setKey(t, key16)
 	wrong.setKey(t, otherKey)
@@ -165,8 +165,8 @@ func (v *vault) wrongKey(t *testing.T) {
 }
 
 // keysLate gives keys to nodes one after the other while they are in contact: no link
-// is lost if all have them before their patience ends.
-func (v *vault) keysLate(t *testing.T) {
+// is lost if all have them before their the timeout ends.
+func (v *keyCluster) keysLate(t *testing.T) {
 	v.plug(t)
 	us := v.open(t, stack.Encryption{Expected: true, Migration: true})
 	v.meet(t, us, v.kernels...)
@@ -185,7 +185,7 @@ func (v *vault) keysLate(t *testing.T) {
 
 // restarts has a kernel crash and come back under the same address and key, whose
 // counter begins anew; then us, whose counter does not.
-func (v *vault) restarts(t *testing.T) {
+func (v *keyCluster) restarts(t *testing.T) {
 	for _, k := range v.kernels {
 		k.setKey(t, key16)
 	}
@@ -214,7 +214,7 @@ func (v *vault) restarts(t *testing.T) {
 }
 
 // stranger checks that neither our node nor the other kernel has a link to one.
-func (v *vault) stranger(t *testing.T, us *ours, k *keeper) {
+func (v *keyCluster) stranger(t *testing.T, us *ours, k *keeper) {
 	t.Helper()
 	for _, l := range musthave.Get(us.node.Admin().Links(context.Background())) {
 		if l.Peer == k.node && l.Up {
@@ -227,7 +227,7 @@ func (v *vault) stranger(t *testing.T, us *ours, k *keeper) {
 }
 
 // settled waits until each node has its first key in use for sending.
-func (v *vault) settled(t *testing.T, us *ours) {
+func (v *keyCluster) settled(t *testing.T, us *ours) {
 	t.Helper()
 	v.until(t, func() bool { own, _ := inUse(us); return own != 0 }, "our key is in use")
 	for _, k := range v.kernels {
@@ -267,10 +267,10 @@ func (k *keeper) switched(t *testing.T) int {
 // change has all nodes make new keys at about the same time, with streams both ways
 // between us and each kernel and every hundredth frame lost on its way to each station.
 // No message may be lost or doubled.
-func (v *vault) change(t *testing.T, us *ours) {
+func (v *keyCluster) change(t *testing.T, us *ours) {
 	t.Helper()
 	own, peers := inUse(us)
-	var streams []vaultFlow
+	var streams []keyClusterFlow
 	for _, k := range v.kernels {
 		k.switches = k.switched(t)
 		v.flows += 2
@@ -314,7 +314,7 @@ func (v *vault) change(t *testing.T, us *ours) {
 }
 
 // plug puts the kernels on the segment until the test ends.
-func (v *vault) plug(t *testing.T) {
+func (v *keyCluster) plug(t *testing.T) {
 	t.Helper()
 	v.seen.forget()
 	for _, k := range v.kernels {
@@ -326,7 +326,7 @@ func (v *vault) plug(t *testing.T) {
 
 // begin puts the kernels, which have their keys, and a node of ours with these on the
 // segment, and waits until all have met.
-func (v *vault) begin(t *testing.T, keys ...stack.Key) *ours {
+func (v *keyCluster) begin(t *testing.T, keys ...stack.Key) *ours {
 	t.Helper()
 	v.plug(t)
 	us := v.open(t, stack.Encryption{Keys: keys, Rekey: -1})
@@ -336,10 +336,10 @@ func (v *vault) begin(t *testing.T, keys ...stack.Key) *ours {
 
 // end checks what the wire and both sides' counters say of a time in which all had
 // keys: no frame was plain, no nonce of ours came twice, no link was reset.
-func (v *vault) end(t *testing.T, us *ours) {
+func (v *keyCluster) end(t *testing.T, us *ours) {
 	t.Helper()
 	for i := range v.links {
-		if s := v.seen.of(vaultMAC(i)); s.plain > 0 || s.frames == [4]int{} {
+		if s := v.seen.of(keyClusterMAC(i)); s.plain > 0 || s.frames == [4]int{} {
 			t.Errorf("station %d sent %d frames plain, %d sealed", i, s.plain, s.frames)
 		}
 	}

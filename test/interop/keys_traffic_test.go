@@ -23,19 +23,19 @@ import (
 // begin.
 var sealedSizes = []int{1, 2, 3, 4, 5, 64, 1300, 1370, 1380, 1388, 1400, 1401, 2900, 20000, 66000}
 
-// vaultPatience is for a kernel to answer, emulated on a machine that may be busy.
-const vaultPatience = time.Minute
+// keyClusterTimeout is for a kernel to answer, emulated on a machine that may be busy.
+const keyClusterTimeout = time.Minute
 
 // meet waits until our node and the kernels know one another, and their names.
-func (v *vault) meet(t *testing.T, us *ours, kernels ...*keeper) {
+func (v *keyCluster) meet(t *testing.T, us *ours, kernels ...*keeper) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(v.ctx, vaultPatience)
+	ctx, cancel := context.WithTimeout(v.ctx, keyClusterTimeout)
 	defer cancel()
 	met := *us
 	met.ctx = ctx
 	for i, k := range kernels {
 		met.knows(t, nodeState(k.node))
-		met.knows(t, stack.Service{Type: vaultCast, Instance: uint32(k.place())})
+		met.knows(t, stack.Service{Type: keyClusterCast, Instance: uint32(k.place())})
 		k.knows(t, nodeState(us.addr()))
 		for _, other := range kernels[:i] {
 			k.knows(t, nodeState(other.node))
@@ -44,17 +44,17 @@ func (v *vault) meet(t *testing.T, us *ours, kernels ...*keeper) {
 }
 
 // talk has everything said between our node and the kernels, all at once.
-func (v *vault) talk(t *testing.T, us *ours, kernels ...*keeper) {
+func (v *keyCluster) talk(t *testing.T, us *ours, kernels ...*keeper) {
 	t.Helper()
-	l, err := us.node.Listen(v.ctx, "tipc", stack.Service{Type: vaultOurs})
+	l, err := us.node.Listen(v.ctx, "tipc", stack.Service{Type: keyClusterOurs})
 	must(t, err)
 	t.Cleanup(func() { l.Close() })
 	go echoConns(l)
-	ears := us.listen(t, stack.Service{Type: vaultHeard})
-	until := time.Now().Add(vaultPatience)
+	ears := us.listen(t, stack.Service{Type: keyClusterHeard})
+	until := time.Now().Add(keyClusterTimeout)
 	must(t, ears.SetDeadline(until))
 	for _, k := range kernels {
-		k.knows(t, stack.Service{Type: vaultHeard})
+		k.knows(t, stack.Service{Type: keyClusterHeard})
 		t.Run("datagrams "+string(k.flavour), func(t *testing.T) { v.echo(t, us, k) })
 		t.Run("streams "+string(k.flavour), func(t *testing.T) { v.streams(t, us, k) })
 		// Both ways, messages of 1 to 66000 bytes.
@@ -68,15 +68,15 @@ func (v *vault) talk(t *testing.T, us *ours, kernels ...*keeper) {
 }
 
 // echo has a kernel send our datagrams back.
-func (v *vault) echo(t *testing.T, us *ours, k *keeper) {
+func (v *keyCluster) echo(t *testing.T, us *ours, k *keeper) {
 	c := us.listen(t, nil)
-	until := time.Now().Add(vaultPatience)
+	until := time.Now().Add(keyClusterTimeout)
 	must(t, c.SetDeadline(until))
 	in := make([]byte, 66001)
 	for i, size := range sealedSizes {
 		out := make([]byte, size)
 		pattern.Fill(out, uint32(i))
-		if _, err := c.WriteTo(out, stack.Service{Type: vaultEcho, Instance: uint32(k.place())}); err != nil {
+		if _, err := c.WriteTo(out, stack.Service{Type: keyClusterEcho, Instance: uint32(k.place())}); err != nil {
 			t.Fatalf("%d bytes: %v", size, err)
 		}
 		if n, _, err := c.ReadFrom(in); err != nil || !bytes.Equal(in[:n], out) {
@@ -86,11 +86,11 @@ func (v *vault) echo(t *testing.T, us *ours, k *keeper) {
 }
 
 // streams has a connection made from either side, and data echoed on it.
-func (v *vault) streams(t *testing.T, us *ours, k *keeper) {
-	c, err := us.node.Dial(v.ctx, "tipc", stack.Service{Type: vaultConn, Instance: uint32(k.place())})
+func (v *keyCluster) streams(t *testing.T, us *ours, k *keeper) {
+	c, err := us.node.Dial(v.ctx, "tipc", stack.Service{Type: keyClusterConn, Instance: uint32(k.place())})
 	must(t, err)
 	defer c.Close()
-	until := time.Now().Add(vaultPatience)
+	until := time.Now().Add(keyClusterTimeout)
 	must(t, c.SetDeadline(until))
 	out := make([]byte, 50000)
 	pattern.Fill(out, 1)
@@ -99,7 +99,7 @@ func (v *vault) streams(t *testing.T, us *ours, k *keeper) {
 	if n, err := io.ReadFull(c, in); err != nil || !bytes.Equal(in, out) {
 		t.Errorf("got %d bytes, %v", n, err)
 	}
-	if got := k.do(t, "peer dial-stream %d 0 -n 2 -s 30000 -q", vaultOurs); !bytes.HasSuffix([]byte(got), []byte("done sent=2 echoed=2 bad=0")) {
+	if got := k.do(t, "peer dial-stream %d 0 -n 2 -s 30000 -q", keyClusterOurs); !bytes.HasSuffix([]byte(got), []byte("done sent=2 echoed=2 bad=0")) {
 		t.Errorf("the kernel's connection: %q", got)
 	}
 }
@@ -119,7 +119,7 @@ func echoConns(l net.Listener) {
 }
 
 // multicast has all kernels hear ours, by each method, and us hear each kernel's.
-func (v *vault) multicast(t *testing.T, us *ours, ears *stack.PacketConn, kernels ...*keeper) {
+func (v *keyCluster) multicast(t *testing.T, us *ours, ears *stack.PacketConn, kernels ...*keeper) {
 	t.Helper()
 	for _, how := range []stack.Method{stack.Broadcast, stack.Replicast} {
 		c, err := stack.SocketConfig{Multicast: how}.ListenPacket(v.ctx, us.node, "tipcrdm", nil)
@@ -128,7 +128,7 @@ func (v *vault) multicast(t *testing.T, us *ours, ears *stack.PacketConn, kernel
 			out := make([]byte, size)
 			v.casts++
 			pattern.Fill(out, v.casts)
-			if _, err := c.WriteTo(out, stack.Range{Type: vaultCast, Lower: 0, Upper: 100}); err != nil {
+			if _, err := c.WriteTo(out, stack.Range{Type: keyClusterCast, Lower: 0, Upper: 100}); err != nil {
 				t.Fatalf("%v %d: %v", how, i, err)
 			}
 			for _, k := range kernels {
@@ -140,7 +140,7 @@ func (v *vault) multicast(t *testing.T, us *ours, ears *stack.PacketConn, kernel
 	}
 	in := make([]byte, 66000)
 	for _, k := range kernels {
-		k.do(t, "peer mcast-send %d 0 9 -n 3 -s 3000 -b", vaultHeard)
+		k.do(t, "peer mcast-send %d 0 9 -n 3 -s 3000 -b", keyClusterHeard)
 		for i := range 3 {
 			n, _, err := ears.ReadFrom(in)
 			if err == nil && n != 3000 {
@@ -153,26 +153,26 @@ func (v *vault) multicast(t *testing.T, us *ours, ears *stack.PacketConn, kernel
 	}
 }
 
-// A vaultFlow is a stream of messages between two stations.
-type vaultFlow struct {
+// A keyClusterFlow is a stream of messages between two stations.
+type keyClusterFlow struct {
 	name string
 	hearer
 	speaker
 }
 
 // flow starts a stream at a pace, 0 for as fast as it goes.
-func (v *vault) flow(t *testing.T, from, to station, instance uint32, pace time.Duration) vaultFlow {
+func (v *keyCluster) flow(t *testing.T, from, to station, instance uint32, pace time.Duration) keyClusterFlow {
 	t.Helper()
 	at := stack.Service{Type: flowType, Instance: instance}
 	plan := flow.Plan{Seed: instance + 1, Longest: longestMessage, Pace: pace}
-	f := vaultFlow{name: fmt.Sprintf("%v to %v", from.addr(), to.addr()), hearer: to.hear(t, at, plan)}
+	f := keyClusterFlow{name: fmt.Sprintf("%v to %v", from.addr(), to.addr()), hearer: to.hear(t, at, plan)}
 	from.knows(t, at)
 	f.speaker = from.speak(t, at, plan, 0)
 	return f
 }
 
 // end ends the stream; everything must have arrived, once and in order.
-func (f vaultFlow) end(t *testing.T) flow.Report {
+func (f keyClusterFlow) end(t *testing.T) flow.Report {
 	t.Helper()
 	sent := f.stop(t)
 	r := f.report(t)

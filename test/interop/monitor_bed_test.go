@@ -22,19 +22,19 @@ import (
 	"github.com/utipc/utipc/test/interop/rig"
 )
 
-// A town is nodes of ours and kernels in one segment, from 1.1.1 on.
-type town struct {
+// A monitorCluster is nodes of ours and kernels in one segment, from 1.1.1 on.
+type monitorCluster struct {
 	t       *testing.T
 	ctx     context.Context
 	segment *Segment
 	links   []rig.Link
-	ours    map[stack.NodeAddr]*townNode
+	ours    map[stack.NodeAddr]*monitorNode
 	kernels map[stack.NodeAddr]*kernelMember
 	ledgers map[stack.NodeAddr]*ledger // of nodes in contact, by who keeps it
 }
 
-// A townNode is a node of ours, and the cable that it is cut off by.
-type townNode struct {
+// A monitorNode is a node of ours, and the cable that it is cut off by.
+type monitorNode struct {
 	*stack.Node
 	cable *Cable
 }
@@ -42,20 +42,20 @@ type townNode struct {
 // quiet is for nodes of which there are many.
 var quiet = slog.New(slog.NewTextHandler(io.Discard, nil))
 
-func townAddr(i int) stack.NodeAddr { return ourAddr + stack.NodeAddr(i) }
-func townMAC(i int) frame.MAC       { return frame.MAC{0x52, 0x54, 0, 0, 3, byte(i)} }
+func monitorAddr(i int) stack.NodeAddr { return ourAddr + stack.NodeAddr(i) }
+func monitorMAC(i int) frame.MAC       { return frame.MAC{0x52, 0x54, 0, 0, 3, byte(i)} }
 
-// newTown makes a segment of so many stations, and kernels of some of them, without
+// newMonitorCluster makes a segment of so many stations, and kernels of some of them, without
 // bearers yet; the others are for nodes of ours.
-func newTown(t *testing.T, patience time.Duration, stations int, kernels ...int) *town {
+func newMonitorCluster(t *testing.T, testTimeout time.Duration, stations int, kernels ...int) *monitorCluster {
 	t.Helper()
 	im := rig.Require(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
-	w := &town{t: t, ctx: ctx, ours: map[stack.NodeAddr]*townNode{}, kernels: map[stack.NodeAddr]*kernelMember{}, ledgers: map[stack.NodeAddr]*ledger{}}
+	w := &monitorCluster{t: t, ctx: ctx, ours: map[stack.NodeAddr]*monitorNode{}, kernels: map[stack.NodeAddr]*kernelMember{}, ledgers: map[stack.NodeAddr]*ledger{}}
 	var macs []frame.MAC
 	for i := range stations {
-		macs = append(macs, townMAC(i))
+		macs = append(macs, monitorMAC(i))
 	}
 	var err error
 	w.segment, w.links, err = NewSegment(macs...)
@@ -65,7 +65,7 @@ func newTown(t *testing.T, patience time.Duration, stations int, kernels ...int)
 	var wg sync.WaitGroup
 	for _, i := range kernels {
 		wg.Go(func() {
-			a := townAddr(i)
+			a := monitorAddr(i)
 			g, err1 := rig.Start(ctx, im, rig.Options{Name: fmt.Sprintf("kernel-%d", i), Address: fmt.Sprintf("%x", uint32(a)), Links: w.links[i : i+1]})
 			mu.Lock()
 			defer mu.Unlock()
@@ -80,21 +80,21 @@ func newTown(t *testing.T, patience time.Duration, stations int, kernels ...int)
 }
 
 // open makes a station a node of ours.
-func (w *town) open(i int, c stack.Config) {
+func (w *monitorCluster) open(i int, c stack.Config) {
 	w.t.Helper()
 	cable, err := OpenCable("eth0", w.links[i])
 	must(w.t, err)
-	c.Bearers, c.Address = []stack.Bearer{cable}, townAddr(i)
+	c.Bearers, c.Address = []stack.Bearer{cable}, monitorAddr(i)
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(logWriter{w.t}, nil))
 	}
 	n, err := stack.Open(w.ctx, c)
 	must(w.t, err)
-	w.ours[c.Address] = &townNode{n, cable}
+	w.ours[c.Address] = &monitorNode{n, cable}
 }
 
 // members are all that live, by address.
-func (w *town) members() (all []member) {
+func (w *monitorCluster) members() (all []member) {
 	for _, n := range w.ours {
 		all = append(all, &ourMember{ctx: w.ctx, node: n.Node})
 	}
@@ -106,7 +106,7 @@ func (w *town) members() (all []member) {
 }
 
 // known are all that live, as the events of nodes tell it.
-func (w *town) known() bounds {
+func (w *monitorCluster) known() bounds {
 	want := bounds{}
 	for _, o := range w.members() {
 		a := uint32(o.addr())
@@ -116,7 +116,7 @@ func (w *town) known() bounds {
 }
 
 // meet waits until some members are in contact with all.
-func (w *town) meet(ms ...member) {
+func (w *monitorCluster) meet(ms ...member) {
 	w.t.Helper()
 	for _, m := range ms {
 		w.ledgers[m.addr()] = m.watch(w.t, stack.NodeState)
@@ -130,7 +130,7 @@ func (w *town) meet(ms ...member) {
 }
 
 // kill cuts a member's power, and returns when.
-func (w *town) kill(a stack.NodeAddr) time.Time {
+func (w *monitorCluster) kill(a stack.NodeAddr) time.Time {
 	w.t.Helper()
 	began := time.Now()
 	if k := w.kernels[a]; k != nil {
@@ -150,7 +150,7 @@ func (w *town) kill(a stack.NodeAddr) time.Time {
 
 // noticed waits until all that live know who they are, and returns how long after a
 // moment each of them did.
-func (w *town) noticed(began time.Time) map[stack.NodeAddr]time.Duration {
+func (w *monitorCluster) noticed(began time.Time) map[stack.NodeAddr]time.Duration {
 	w.t.Helper()
 	took := map[stack.NodeAddr]time.Duration{}
 	want := w.known()
@@ -165,7 +165,7 @@ func (w *town) noticed(began time.Time) map[stack.NodeAddr]time.Duration {
 }
 
 // lost checks that nobody has lost contact but with some.
-func (w *town) lost(dead ...stack.NodeAddr) {
+func (w *monitorCluster) lost(dead ...stack.NodeAddr) {
 	w.t.Helper()
 	for a, l := range w.ledgers {
 		var got []stack.NodeAddr
@@ -179,7 +179,7 @@ func (w *town) lost(dead ...stack.NodeAddr) {
 }
 
 // list is how a member watches the others.
-func (w *town) list(m member) *admin.Monitor {
+func (w *monitorCluster) list(m member) *admin.Monitor {
 	w.t.Helper()
 	text := ""
 	if k, ok := m.(*kernelMember); ok {
@@ -199,7 +199,7 @@ func (w *town) list(m member) *admin.Monitor {
 }
 
 // agree waits until all lists agree. They are of different moments: so it asks again.
-func (w *town) agree(what string) map[stack.NodeAddr]*admin.Monitor {
+func (w *monitorCluster) agree(what string) map[stack.NodeAddr]*admin.Monitor {
 	w.t.Helper()
 	began := time.Now()
 	for {
@@ -223,7 +223,7 @@ func (w *town) agree(what string) map[stack.NodeAddr]*admin.Monitor {
 }
 
 // shut ends all: ours first, which say goodbye.
-func (w *town) shut() {
+func (w *monitorCluster) shut() {
 	for _, n := range w.ours {
 		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
 		if err := n.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {

@@ -24,7 +24,7 @@ import (
 // of ours: everybody notices, and nobody loses anybody else.
 func TestRingWithKernels(t *testing.T) {
 	const threshold = 2
-	w := newTown(t, 4*time.Minute, 6, 1, 2, 4, 5)
+	w := newMonitorCluster(t, 4*time.Minute, 6, 1, 2, 4, 5)
 	for _, k := range w.kernels {
 		out, err := k.guest.Run(w.ctx, fmt.Sprintf("tipc link monitor set threshold %d && tipc bearer enable media eth device eth0", threshold))
 		if err != nil {
@@ -39,7 +39,7 @@ func TestRingWithKernels(t *testing.T) {
 	t.Log(views[ourAddr])
 	w.summaries("overlapping-ring", 6)
 	var dead []stack.NodeAddr
-	for _, a := range []stack.NodeAddr{townAddr(4), townAddr(3)} {
+	for _, a := range []stack.NodeAddr{monitorAddr(4), monitorAddr(3)} {
 		began := w.kill(a)
 		dead = append(dead, a)
 		for who, took := range w.noticed(began) {
@@ -62,7 +62,7 @@ func TestRingWithKernels(t *testing.T) {
 }
 
 // summaries compares how members sum up how they watch.
-func (w *town) summaries(algorithm string, size int) {
+func (w *monitorCluster) summaries(algorithm string, size int) {
 	w.t.Helper()
 	want := fmt.Sprintf("cluster_size %d\n    algorithm %s\n", size, algorithm)
 	for _, m := range w.members() {
@@ -159,10 +159,10 @@ func TestManyOfOursWithKernel(t *testing.T) {
 	case testing.Short():
 		calm = 5 * time.Second
 	}
-	w := newTown(t, 4*time.Minute+calm, many+1, 20)
-	kernel := townAddr(20)
+	w := newMonitorCluster(t, 4*time.Minute+calm, many+1, 20)
+	kernel := monitorAddr(20)
 	for i := range many + 1 {
-		if a := townAddr(i); a != kernel {
+		if a := monitorAddr(i); a != kernel {
 			w.open(i, stack.Config{Chunks: 128, Wait: stack.Sleep, Logger: quiet})
 		}
 	}
@@ -183,9 +183,9 @@ func TestManyOfOursWithKernel(t *testing.T) {
 	told := &tally{probed: map[stack.NodeAddr]bool{}}
 	var bad atomic.Bool
 	w.segment.watch(func(b []byte) {
-		if frame.MAC(b[6:]) == townMAC(20) {
+		if frame.MAC(b[6:]) == monitorMAC(20) {
 			told.see(b)
-		} else if bad.Load() && frame.MAC(b) == townMAC(20) {
+		} else if bad.Load() && frame.MAC(b) == monitorMAC(20) {
 			spoil(b)
 		}
 	})
@@ -201,7 +201,7 @@ func TestManyOfOursWithKernel(t *testing.T) {
 	w.agree("after that")
 	// One of the kernel's own domain dies, and nobody acknowledges what it has to tell.
 	bad.Store(true)
-	dead := townAddr(21)
+	dead := monitorAddr(21)
 	w.noticed(w.kill(dead))
 	told.take()
 	const without = 5 * time.Second
@@ -218,7 +218,7 @@ func TestManyOfOursWithKernel(t *testing.T) {
 }
 
 // pause lets time pass, and ends early when the test must.
-func (w *town) pause(d time.Duration) {
+func (w *monitorCluster) pause(d time.Duration) {
 	select {
 	case <-time.After(d):
 	case <-w.ctx.Done():

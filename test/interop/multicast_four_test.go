@@ -120,9 +120,9 @@ func (f *four) begin(t *testing.T, p cast.Plan, how method, senders []int) *roun
 
 // end waits for the senders that live and judges what the receivers that live have
 // got. Of a sender that died they must have a beginning.
-func (r *round) end(t *testing.T, patience time.Duration) {
+func (r *round) end(t *testing.T, testTimeout time.Duration) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(r.f.ctx, patience)
+	ctx, cancel := context.WithTimeout(r.f.ctx, testTimeout)
 	defer cancel()
 	for i, m := range r.mouths {
 		if r.f.ledgers[i] == nil {

@@ -41,10 +41,10 @@ var pairs = []string{twoKernels, usAndKernel}
 func (p *pair) us() bool { return p.name == usAndKernel }
 
 // newPair starts two stations and waits until they are in contact over all lines.
-func newPair(t *testing.T, name string, lines int, patience time.Duration) *pair {
+func newPair(t *testing.T, name string, lines int, testTimeout time.Duration) *pair {
 	t.Helper()
 	im := rig.Require(t)
-	ctx, cancel := context.WithTimeout(t.Context(), patience)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	t.Cleanup(cancel)
 	p := &pair{t: t, ctx: ctx, name: name}
 	var links [2][]rig.Link

@@ -59,8 +59,8 @@ type stage struct {
 	open [2]func(n int, alone bool) (part, error)
 	cut  func()
 	ours [2]bool // whether c and s are ours
-	// seats holds one for each script that is played.
-	seats chan struct{}
+	// slots holds one for each script that is played.
+	slots chan struct{}
 }
 
 // kernels reports whether both parts are.

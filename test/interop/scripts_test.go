@@ -105,7 +105,7 @@ func scripts(bulk int) (all []script) {
 			add(kind+", "+s.name, strings.ReplaceAll(s.text, "KIND", kind))
 		}
 	}
-	return slices.Concat(all, crowds, groups)
+	return slices.Concat(all, manyClients, groups)
 }
 
 // connecting are scripts about how connections come about; KIND is one that connects.
@@ -441,8 +441,8 @@ var datagrams = []script{
 	`},
 }
 
-// crowds are scripts about one kind of sockets, and about many connections.
-var crowds = []script{
+// manyClients are scripts about one kind of sockets, and about many connections.
+var manyClients = []script{
 	{name: "stream, a message read in part, then close", text: connected("stream") + `
 		s: S send 60000 1
 		c: C piece 1 100 => 100 bytes

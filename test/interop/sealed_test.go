@@ -60,7 +60,7 @@ func (l *sealLog) see(b []byte) {
 	if f.NoKey {
 		s.noKey++
 	}
-	if h.Src() == vaultMAC(ourPlace) {
+	if h.Src() == keyClusterMAC(ourPlace) {
 		n := nonce{h.Src(), f.TX, f.Seq}
 		if l.nonces[n] {
 			l.twice++

@@ -24,7 +24,7 @@ const playedAtOnce = 12
 // newStage makes a stage of a pair; c is its end with that number.
 func newStage(t *testing.T, p *pair, c int) *stage {
 	t.Helper()
-	g := &stage{ctx: p.ctx, cut: p.lines[0].Cut, seats: make(chan struct{}, playedAtOnce)}
+	g := &stage{ctx: p.ctx, cut: p.lines[0].Cut, slots: make(chan struct{}, playedAtOnce)}
 	for i := range g.nodes {
 		end := p.ends[(c+i)%2]
 		g.nodes[i] = end.addr()
@@ -63,9 +63,9 @@ func playAll(g *stage, all []script, at int) map[string]result {
 		if !only.MatchString(s.name) || s.stalls && g.kernels() {
 			continue
 		}
-		g.seats <- struct{}{}
+		g.slots <- struct{}{}
 		wg.Go(func() {
-			defer func() { <-g.seats }()
+			defer func() { <-g.slots }()
 			began := time.Now()
 			r := result{err: g.perform(s, at+i)}
 			r.took = time.Since(began)

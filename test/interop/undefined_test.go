@@ -25,7 +25,7 @@ import (
 // there is one, where frames are sealed. The log says what the check has seen.
 // Mutation: a challenge goes to every node; or a bit is set in a reserved field of discovery.
 func TestNothingUndefinedGoesToKernels(t *testing.T) {
-	v := newVault(t, 6*time.Minute, 2)
+	v := newKeyCluster(t, 6*time.Minute, 2)
 	for _, encrypted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("encrypted=%t", encrypted), func(t *testing.T) {
 			check := frameCheck{seen: map[string]int{}, found: map[string]int{}}
@@ -88,7 +88,7 @@ func (c *frameCheck) see(b []byte) {
 	if err != nil {
 		return
 	}
-	ours := func(m frame.MAC) bool { return m == vaultMAC(ourPlace) || m == vaultMAC(3) }
+	ours := func(m frame.MAC) bool { return m == keyClusterMAC(ourPlace) || m == keyClusterMAC(3) }
 	if !ours(h.Src()) {
 		return
 	}

@@ -27,7 +27,7 @@ func VethQueues(tb testing.TB, a, b *NS, nameA, nameB string, mtu, queues int) {
 
 // WaitCarrier returns when the interface is up and has carrier, or, with false,
 // when it has not. It sleeps until the kernel tells of a change, and fails the
-// test after bed.Patience.
+// test after bed.Timeout.
 func (ns *NS) WaitCarrier(name string, want bool) {
 	ns.tb.Helper()
 	if err := ns.in.WaitCarrier(name, want); err != nil {

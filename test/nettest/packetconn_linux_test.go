@@ -230,7 +230,7 @@ var packetRows = []struct {
 		s.b.Close()
 		s.send(t, strings.Repeat("0123456789", 300), gone)
 		b := make([]byte, 4000)
-		s.a.SetReadDeadline(time.Now().Add(patience))
+		s.a.SetReadDeadline(time.Now().Add(timeout))
 		n, from, err := s.a.ReadFrom(b)
 		var r *stack.RejectError
 		if !errors.As(err, &r) || n != 1024 || string(b[:4]) != "0123" || r.Dest.String() != gone.String() || from.String() != gone.String() {
@@ -267,7 +267,7 @@ var packetRows = []struct {
 				}
 			})
 		}
-		s.b.SetReadDeadline(time.Now().Add(patience))
+		s.b.SetReadDeadline(time.Now().Add(timeout))
 		for w := range writers {
 			wg.Go(func() {
 				for i := range each {
@@ -330,14 +330,14 @@ var packetRows = []struct {
 		}
 		s.b.WriteTo([]byte("back"), c.LocalAddr())
 		b := make([]byte, 9)
-		c.SetReadDeadline(time.Now().Add(patience))
+		c.SetReadDeadline(time.Now().Add(timeout))
 		if n, err := c.Read(b); string(b[:n]) != "back" || err != nil {
 			t.Errorf("got %q, %v", b[:n], err)
 		}
 	}},
 }
 
-const patience = 2 * time.Minute
+const timeout = 2 * time.Minute
 
 func (s *sockets) send(t *testing.T, text string, to net.Addr) {
 	t.Helper()
@@ -346,11 +346,11 @@ func (s *sockets) send(t *testing.T, text string, to net.Addr) {
 	}
 }
 
-// receive reads a message within patience.
+// receive reads a message within the timeout.
 func (s *sockets) receive(t *testing.T, c *stack.PacketConn) (string, net.Addr) {
 	t.Helper()
 	b := make([]byte, 66000)
-	c.SetReadDeadline(time.Now().Add(patience))
+	c.SetReadDeadline(time.Now().Add(timeout))
 	n, from, err := c.ReadFrom(b)
 	if err != nil {
 		t.Fatal(err)
@@ -362,7 +362,7 @@ func (s *sockets) receive(t *testing.T, c *stack.PacketConn) (string, net.Addr) 
 // wait returns when something waits to be read.
 func (s *sockets) wait(t *testing.T, c *stack.PacketConn) {
 	t.Helper()
-	for until := time.Now().Add(patience); must.Get(c.Stats(context.Background())).Queued == 0; runtime.Gosched() {
+	for until := time.Now().Add(timeout); must.Get(c.Stats(context.Background())).Queued == 0; runtime.Gosched() {
 		if time.Now().After(until) {
 			t.Fatal("nothing came")
 		}
@@ -432,7 +432,7 @@ func packets(t *testing.T, here, there *stack.Node) {
 	if n := len(must.Get(here.Admin().Sockets(context.Background()))) + len(must.Get(there.Admin().Sockets(context.Background()))); n != socketsBefore {
 		t.Errorf("%d sockets, were %d", n, socketsBefore)
 	}
-	for until := time.Now().Add(patience); runtime.NumGoroutine() > before; runtime.Gosched() {
+	for until := time.Now().Add(timeout); runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(until) {
 			b := make([]byte, 1<<16)
 			t.Fatalf("%d goroutines, were %d:\n%s", runtime.NumGoroutine(), before, b[:runtime.Stack(b, true)])

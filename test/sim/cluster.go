@@ -99,9 +99,9 @@ func newCluster(cfg Cluster) *cluster {
 	if !c.Quiet {
 		c.drawRefuser()
 	}
-	if c.Nodes <= clusterTalk && (c.Connections || c.hungry == 0 && c.frames == 0) { // a bystander knows nothing of what is refused
+	if c.Nodes <= clusterTalk && (c.Connections || c.refusal == 0 && c.frames == 0) { // a bystander knows nothing of what is refused
 		c.talk = NewConversation(frame.DefaultNetID)
-		c.talk.Owed = c.hungry > 0
+		c.talk.Owed = c.refusal > 0
 	}
 	mixed := c.work.IntN(3)
 	for i := range c.Nodes {

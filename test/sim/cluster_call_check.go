@@ -219,7 +219,7 @@ func (c *cluster) checkCalls() {
 		if n := m.term.eng.Counters().OverAcks; n > 0 {
 			c.violate("connections", "node %d: more was acknowledged than sent, %d times", m.idx, n)
 		}
-		if d := m.term.eng.Counters().Drops; d[engine.DropLimit] > 0 && !c.scarce && c.hungry == 0 {
+		if d := m.term.eng.Counters().Drops; d[engine.DropLimit] > 0 && !c.scarce && c.refusal == 0 {
 			c.violate("connections", "node %d: %d messages could not go back", m.idx, d[engine.DropLimit])
 		}
 	}

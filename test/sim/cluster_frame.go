@@ -49,7 +49,7 @@ func (c *cluster) checkFrame(t *term, net int, b []byte) {
 		}
 	}
 	for _, f := range c.talk.Frame(c.clock.now, frame.MAC(b[6:12]), frame.MAC(b[:6]), msg) {
-		if (!needsMemory[f.Rule] || !c.scarce && c.hungry == 0) && (!unsettled[f.Rule] || !c.Connections && f.Rule != "next-sent") {
+		if (!needsMemory[f.Rule] || !c.scarce && c.refusal == 0) && (!unsettled[f.Rule] || !c.Connections && f.Rule != "next-sent") {
 			bad(f)
 		}
 	}

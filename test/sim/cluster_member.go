@@ -34,18 +34,18 @@ type member struct {
 
 // A term is one life of a member: an engine, from its start to its end.
 type term struct {
-	m     *member
-	eng   *engine.Engine
-	arena *netdev.Arena
-	dead  bool
-	lapAt time.Duration
-	rx    [maxNetworks][]*packet
-	socks []*sock
-	told  map[naming.Binding]bool // by name events
-	lost  map[frame.NodeAddr]int  // how often contact with a node was lost
-	names []naming.Event
-	ready []*engine.Port
-	held  bool // messages wait for each other while it works
+	m      *member
+	eng    *engine.Engine
+	arena  *netdev.Arena
+	dead   bool
+	pollAt time.Duration
+	rx     [maxNetworks][]*packet
+	socks  []*sock
+	told   map[naming.Binding]bool // by name events
+	lost   map[frame.NodeAddr]int  // how often contact with a node was lost
+	names  []naming.Event
+	ready  []*engine.Port
+	held   bool // messages wait for each other while it works
 
 	bearers int                        // networks that the engine is on
 	jam     [maxNetworks]time.Duration // its devices take no frames until then
@@ -77,7 +77,7 @@ func (m *member) start() {
 	}
 	c.lives++
 	m.began = c.lives
-	t := &term{m: m, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}, fails: map[frame.NodeAddr]time.Duration{}, midway: map[frame.NodeAddr]bool{}}
+	t := &term{m: m, pollAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}, fails: map[frame.NodeAddr]time.Duration{}, midway: map[frame.NodeAddr]bool{}}
 	k := engine.Config{
 		Address: m.addr, Identity: m.identity, Tolerance: m.tolerance,
 		Chance: engine.NewSeeded(c.Seed, uint64(20_000+c.lives)),
@@ -85,7 +85,7 @@ func (m *member) start() {
 	if c.Connections {
 		c.adapt(m, &k)
 	} else {
-		k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096, Poison: c.hungry > 0, Refuse: c.refuses})
+		k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096, Poison: c.refusal > 0, Refuse: c.refuses})
 	}
 	t.arena = k.Arena
 	var err error
@@ -140,26 +140,26 @@ func (m *member) arrived(net int, p *packet) {
 // wake has the node turn soon.
 func (t *term) wake() {
 	c := t.m.c
-	t.lapBy(c.clock.now + time.Duration(2+c.nets[0].r.IntN(10))*time.Microsecond)
+	t.pollBy(c.clock.now + time.Duration(2+c.nets[0].r.IntN(10))*time.Microsecond)
 }
 
-func (t *term) lapBy(at time.Duration) {
+func (t *term) pollBy(at time.Duration) {
 	c := t.m.c
-	if at = max(at, c.clock.now); t.dead || at >= t.lapAt {
+	if at = max(at, c.clock.now); t.dead || at >= t.pollAt {
 		return
 	}
-	t.lapAt = at
+	t.pollAt = at
 	c.clock.at(at, func() {
-		if !t.dead && t.lapAt == at {
-			t.lap()
+		if !t.dead && t.pollAt == at {
+			t.pollOnce()
 		}
 	})
 }
 
-// lap turns the node once: frames in, timers, frames out.
-func (t *term) lap() {
+// pollOnce turns the node once: frames in, timers, frames out.
+func (t *term) pollOnce() {
 	c := t.m.c
-	t.lapAt = flowctl.Never
+	t.pollAt = flowctl.Never
 	for net := range c.nets {
 		n := min(len(t.rx[net]), 64)
 		for _, p := range t.rx[net][:n] {
@@ -221,14 +221,14 @@ func (t *term) settle() {
 		t.checkWaits()
 	}
 	if t.eng.WantsMemory() { // which may come back at any time
-		t.lapBy(max(c.clock.now+100*time.Microsecond, t.m.starved))
+		t.pollBy(max(c.clock.now+100*time.Microsecond, t.m.starved))
 	}
 	for _, rx := range t.rx {
 		if len(rx) > 0 {
 			t.wake()
 		}
 	}
-	t.lapBy(t.eng.Deadline())
+	t.pollBy(t.eng.Deadline())
 }
 
 // send brings the frames for a network on their way.

@@ -14,17 +14,17 @@ import (
 // clusters: arenas refuse single chunks, and devices take no frames for a moment. Nobody
 // may be given up for that, but where a link's packets cannot be moved to another link.
 type refuser struct {
-	r      chances
-	hungry float64       // of 1: chunks refused
-	frames float64       // of 1: frames at which a device takes no more
-	jam    time.Duration // for how long, at most
+	r       chances
+	refusal float64       // of 1: chunks refused
+	frames  float64       // of 1: frames at which a device takes no more
+	jam     time.Duration // for how long, at most
 }
 
 func (c *cluster) drawRefuser() {
 	x := &c.refuser
 	x.r = chances{c.rand(4)}
 	if x.r.IntN(4) == 0 {
-		x.hungry = x.r.pick(0.0005, 0.002, 0.01)
+		x.refusal = x.r.pick(0.0005, 0.002, 0.01)
 	}
 	if x.r.IntN(4) == 0 {
 		x.frames = x.r.pick(0.001, 0.01, 0.1)
@@ -34,7 +34,7 @@ func (c *cluster) drawRefuser() {
 
 // refuses is what arenas ask.
 func (c *cluster) refuses(netdev.Use) bool {
-	if c.busy && c.hungry > 0 && c.refuser.r.Float64() < c.hungry {
+	if c.busy && c.refusal > 0 && c.refuser.r.Float64() < c.refusal {
 		c.report.ChunksRefused++
 		return true
 	}
@@ -51,7 +51,7 @@ func (t *term) jammed(net int) bool {
 	if c.clock.now >= t.jam[net] {
 		return false
 	}
-	t.lapBy(t.jam[net])
+	t.pollBy(t.jam[net])
 	return true
 }
 

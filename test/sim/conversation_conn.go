@@ -50,8 +50,8 @@ func (s *talks) talk(k talkKey) (own, other *talk) {
 	return s.of[k], s.of[k.reverse()]
 }
 
-// hush forgets what two nodes said: from here on something may not be heard.
-func (s *talks) hush(a, b frame.NodeAddr) {
+// forget forgets what two nodes said: from here on something may not be heard.
+func (s *talks) forget(a, b frame.NodeAddr) {
 	for k := range s.of {
 		if k.from.node == a && k.to.node == b || k.from.node == b && k.to.node == a {
 			delete(s.of, k)

@@ -80,7 +80,7 @@ func (c *Conversation) begin(e, r *endpoint, session frame.Seq, began bool) {
 	}
 	r.stale = r.up || wasUp
 	if wasUp {
-		c.talking.hush(e.from, e.to)
+		c.talking.forget(e.from, e.to)
 	}
 	c.station(e.from).mayRestart = true
 	if r.stale { // else it is the first link, or one more

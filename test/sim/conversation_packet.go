@@ -47,7 +47,7 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 	if q != e.next {
 		c.add("packet-seq", "w2 15:0", "%d, want %d", q, e.next)
 		e.pieces = pieces{}
-		c.talking.hush(e.from, e.to)
+		c.talking.forget(e.from, e.to)
 	}
 	e.next = q + 1
 	e.pieces.begun = e.pieces.begun || q == c.first() && e.began

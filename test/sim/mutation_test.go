@@ -42,7 +42,7 @@ func mistaken(t *testing.T, m sim.Mutation, change func(*sim.Faults), invariants
 	t.Errorf("got %q, want a violation of invariant %v first", first, invariants)
 }
 
-func crowded(f *sim.Faults) {
+func noRoom(f *sim.Faults) {
 	f.Load, f.Window, f.NoBundles = 4, 8, true
 	lossyNet(f)
 }
@@ -78,7 +78,7 @@ func TestInvariant4SeesForgottenFlush(t *testing.T) { mistaken(t, sim.ForgetFlus
 
 func TestInvariant3SeesMessageAgainAfterLoss(t *testing.T) { mistaken(t, sim.ReadAgain, parted, "3") }
 
-func TestInvariant4SeesSuppressedRoom(t *testing.T) { mistaken(t, sim.SuppressRoom, crowded, "4") }
+func TestInvariant4SeesSuppressedRoom(t *testing.T) { mistaken(t, sim.SuppressRoom, noRoom, "4") }
 
 func TestInvariant5SeesLeakedChunk(t *testing.T) { mistaken(t, sim.LeakChunk, nil, "5") }
 

@@ -35,7 +35,7 @@ type life struct {
 	arena  *netdev.Arena
 	dev    []*device // one in each network
 	dead   bool
-	lapAt  time.Duration
+	pollAt time.Duration
 	out    [maxNetworks][]outgoing // frames the device has not taken
 	peers  [maxNodes]contact
 	ports  []*port
@@ -66,7 +66,7 @@ func (n *node) start() {
 		return
 	}
 	w.lives++
-	l := &life{n: n, serial: w.lives, lapAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
+	l := &life{n: n, serial: w.lives, pollAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
 	l.arena = netdev.NewArena(w.arenaConfig(l))
 	l.marks = make([]uint32, l.arena.Total())
 	var err error
@@ -130,28 +130,28 @@ func (l *life) end() {
 
 // wake has the node turn soon.
 func (l *life) wake() {
-	l.lapBy(l.n.w.clock.now + time.Duration(2+l.n.w.nets[0].r.IntN(10))*time.Microsecond)
+	l.pollBy(l.n.w.clock.now + time.Duration(2+l.n.w.nets[0].r.IntN(10))*time.Microsecond)
 }
 
-func (l *life) lapBy(t time.Duration) {
+func (l *life) pollBy(t time.Duration) {
 	t = max(t, l.n.paused, l.n.w.clock.now)
-	if l.dead || t >= l.lapAt {
+	if l.dead || t >= l.pollAt {
 		return
 	}
-	l.lapAt = t
+	l.pollAt = t
 	l.n.w.clock.at(t, func() {
-		if !l.dead && l.lapAt == t {
-			l.lap()
+		if !l.dead && l.pollAt == t {
+			l.pollOnce()
 		}
 	})
 }
 
-// lap turns the node once: frames in, timers, frames out.
-func (l *life) lap() {
+// pollOnce turns the node once: frames in, timers, frames out.
+func (l *life) pollOnce() {
 	w := l.n.w
-	l.lapAt = flowctl.Never
+	l.pollAt = flowctl.Never
 	if w.clock.now < l.n.paused {
-		l.lapBy(l.n.paused)
+		l.pollBy(l.n.paused)
 		return
 	}
 	for i, d := range l.dev {
@@ -193,7 +193,7 @@ func (l *life) finish() {
 	}
 	l.checkWaiting()
 	l.checkChunks()
-	l.lapBy(l.eng.Deadline())
+	l.pollBy(l.eng.Deadline())
 	for _, d := range l.dev {
 		if len(d.rx) > 0 {
 			l.wake()
@@ -216,7 +216,7 @@ func (l *life) flushTo(net int) {
 		}
 		*out = (*out)[n:]
 		if n == 0 {
-			l.lapBy(l.dev[net].next())
+			l.pollBy(l.dev[net].next())
 			return
 		}
 	}

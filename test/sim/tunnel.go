@@ -170,7 +170,7 @@ func (l *life) checkTunnelled(s *session, x *tunnel, m frame.Message, bad func(s
 
 // inherit consumes a packet of a failed link, and those that came early behind it.
 func (l *life) inherit(t *tunnelled, o *outcomes, from *node) {
-	s := l.heir(t.of, from)
+	s := l.successor(t.of, from)
 	s.hand(t.place, t.of, t.of.sent[t.place-1].sum)
 	for {
 		a, ok := s.seen[s.consumed+1]
@@ -181,8 +181,8 @@ func (l *life) inherit(t *tunnelled, o *outcomes, from *node) {
 	}
 }
 
-// heir returns the session that consumed the packets of another one before it ended.
-func (l *life) heir(of *session, from *node) *session {
+// successor returns the session that consumed the packets of another one before it ended.
+func (l *life) successor(of *session, from *node) *session {
 	e := &l.peers[from.idx].ends[of.net]
 	for i := len(e.all) - 1; i >= 0; i-- {
 		if e.all[i].from == of {

@@ -39,8 +39,8 @@ func (d *direction) set(f Faults, seed, stream uint64) {
 	d.dice = rand.New(rand.NewPCG(seed, stream))
 }
 
-// roll decides about one frame.
-func (d *direction) roll(b []byte) fate {
+// decide decides about one frame.
+func (d *direction) decide(b []byte) fate {
 	f := &d.faults
 	switch {
 	case len(b) < frame.EthernetLen || len(b) > d.longest:

@@ -45,7 +45,7 @@ func (j *Injector) Receive(bufs []*netdev.Buffer) (n int, err error) {
 // arrive queues b as its fate has it.
 func (j *Injector) arrive(b *netdev.Buffer) {
 	in := &j.in
-	f := in.roll(b.Bytes())
+	f := in.decide(b.Bytes())
 	in.went(1)
 	switch {
 	case f == lose:

@@ -20,7 +20,7 @@ func (j *Injector) Transmit(bufs []*netdev.Buffer) (n int, err error) {
 	j.out.counts.Changed += j.linger.tick()
 	// A frame the device had no room for is offered again: its fate stays.
 	for i := len(j.fates); i < len(bufs); i++ {
-		j.fates = append(j.fates, j.out.roll(bufs[i].Bytes()))
+		j.fates = append(j.fates, j.out.decide(bufs[i].Bytes()))
 	}
 	for n < len(bufs) && j.flush() {
 		var want, taken int

@@ -17,9 +17,9 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// patience is how long anything may take that must happen. It only bounds a
+// testTimeout is how long anything may take that must happen. It only bounds a
 // failing test.
-const patience = 2 * time.Minute
+const testTimeout = 2 * time.Minute
 
 var ports atomic.Uint32
 
@@ -90,7 +90,7 @@ func (e *end) frames(to frame.MAC, data ...[]byte) (all []*netdev.Buffer) {
 func (e *end) send(all ...*netdev.Buffer) {
 	e.t.Helper()
 	left := all
-	for limit := time.Now().Add(patience); len(left) > 0; {
+	for limit := time.Now().Add(testTimeout); len(left) > 0; {
 		n, err := e.Transmit(left)
 		if err != nil || time.Now().After(limit) {
 			e.t.Fatalf("Transmit: %v; %d frames left", err, len(left))
@@ -116,7 +116,7 @@ var errNothing = errors.New("nothing arrives")
 func (e *end) wait() error {
 	fds := []unix.PollFd{{Fd: int32(e.FD()), Events: unix.POLLIN}}
 	for {
-		switch n, err := unix.Poll(fds, int(patience.Milliseconds())); {
+		switch n, err := unix.Poll(fds, int(testTimeout.Milliseconds())); {
 		case err == unix.EINTR:
 		case err != nil:
 			return err

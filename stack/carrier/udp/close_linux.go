@@ -14,9 +14,9 @@ import (
 //
 // Someone may be about to poll the number FD returned, or be polling it already,
 // and a number that is closed is the process's next file, socket or pipe. So the
-// number stays ours: it is made, in one step, to mean a tombstone, an event that
+// number stays ours: it is made, in one step, to mean a dead descriptor, an event that
 // polls readable for ever. Whoever then polls comes to Receive or Transmit and
-// is told net.ErrClosed; that call closes the tombstone, or else the garbage
+// is told net.ErrClosed; that call closes the dead descriptor, or else the garbage
 // collector does, with the Device. A poll that was asleep still sleeps on what was
 // there, so Close calls the wake of Attach.
 func (d *Device) Close() error {
@@ -30,7 +30,7 @@ func (d *Device) Close() error {
 	wake := d.wake
 	switch {
 	case d.arena != nil:
-		d.entombLocked()
+		d.replaceWithDeadFD()
 	case d.fd == d.uni: // nobody polls before Attach
 		d.fd = -1
 	default:
@@ -38,7 +38,7 @@ func (d *Device) Close() error {
 	}
 	closeSocket(&d.uni)
 	closeSocket(&d.multi)
-	closeSocket(&d.stone)
+	closeSocket(&d.deadFD)
 	d.arena, d.wake = nil, nil
 	d.in.drop()
 	d.mu.Unlock()
@@ -48,10 +48,10 @@ func (d *Device) Close() error {
 	return nil
 }
 
-// entombLocked lets the number that FD returns mean the tombstone.
-func (d *Device) entombLocked() {
+// replaceWithDeadFD lets the number that FD returns mean the dead descriptor.
+func (d *Device) replaceWithDeadFD() {
 	for {
-		err := unix.Dup3(d.stone, d.fd, unix.O_CLOEXEC)
+		err := unix.Dup3(d.deadFD, d.fd, unix.O_CLOEXEC)
 		if err != unix.EINTR && err != unix.EBUSY {
 			break
 		}
@@ -59,14 +59,14 @@ func (d *Device) entombLocked() {
 	if d.fd == d.uni {
 		d.uni = -1 // that closed it
 	}
-	d.tomb = runtime.AddCleanup(d, func(fd int) { unix.Close(fd) }, d.fd)
+	d.deadCleanup = runtime.AddCleanup(d, func(fd int) { unix.Close(fd) }, d.fd)
 }
 
 // closedLocked is what the engine's side is told after Close. Once it knows, it
 // polls no more.
 func (d *Device) closedLocked() error {
 	if d.fd >= 0 {
-		d.tomb.Stop()
+		d.deadCleanup.Stop()
 		closeSocket(&d.fd)
 	}
 	return net.ErrClosed

@@ -27,26 +27,26 @@ type Device struct {
 
 	// mu guards what follows. It is free but for Close, and no call under it
 	// waits, so the datapath takes it once a batch (10 ns).
-	mu      sync.Mutex
-	fd      int // what FD returns: uni, or an epoll descriptor of both; the tombstone after Close
-	uni     int // socket of the own address
-	multi   int // socket of the group, or -1
-	stone   int // the tombstone, until it is needed
-	closed  bool
-	arena   *netdev.Arena
-	wake    func()
-	table   *table
-	group   *station // where broadcasts go; nil: to table.copies
-	gso     int      // longest datagram that the kernel cuts off a run, in bytes; 0: none
-	noGSO   error    // why not
-	noGRO   error    // why runs do not arrive whole
-	out     outbox
-	in      inbox
-	turn    uint // of the group to be looked at
-	stats   Stats
-	lostIn  uint64          // by the sockets, when they were asked last
-	trouble *NetworkError   // the last one, to be told again
-	tomb    runtime.Cleanup // closes the tombstone if nobody comes by
+	mu          sync.Mutex
+	fd          int // what FD returns: uni, or an epoll descriptor of both; the dead descriptor after Close
+	uni         int // socket of the own address
+	multi       int // socket of the group, or -1
+	deadFD      int // the dead descriptor, until it is needed
+	closed      bool
+	arena       *netdev.Arena
+	wake        func()
+	table       *table
+	group       *station // where broadcasts go; nil: to table.copies
+	gso         int      // longest datagram that the kernel cuts off a run, in bytes; 0: none
+	noGSO       error    // why not
+	noGRO       error    // why runs do not arrive whole
+	out         outbox
+	in          inbox
+	turn        uint // of the group to be looked at
+	stats       Stats
+	lostIn      uint64          // by the sockets, when they were asked last
+	trouble     *NetworkError   // the last one, to be told again
+	deadCleanup runtime.Cleanup // closes the dead descriptor if nobody comes by
 }
 
 // Name is the bearer's name.
@@ -144,7 +144,7 @@ func (d *Device) Dropped() (in, out uint64) {
 	defer d.mu.Unlock()
 	d.countLocked()
 	s := &d.stats
-	return d.lostIn + s.Crowded + s.TooLong + s.Empty, s.Nowhere + s.Unreachable + s.Refused
+	return d.lostIn + s.TableFull + s.TooLong + s.Empty, s.Nowhere + s.Unreachable + s.Refused
 }
 
 // countLocked asks the sockets what they have dropped so far.

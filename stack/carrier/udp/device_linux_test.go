@@ -172,8 +172,8 @@ func TestStrangers(t *testing.T) {
 	dial(t, netip.AddrPortFrom(b.Own().Addr(), 0), a.Own()).say("one more")
 	peer.say(a.Addr(), "me")
 	a.want(peer.Addr(), "me")
-	if s := a.Stats(); s.Crowded != 1 {
-		t.Errorf("got %d turned away, want 1", s.Crowded)
+	if s := a.Stats(); s.TableFull != 1 {
+		t.Errorf("got %d turned away, want 1", s.TableFull)
 	}
 }
 

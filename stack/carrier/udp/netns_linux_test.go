@@ -89,7 +89,7 @@ func TestNetworkDown(t *testing.T) {
 	w.x.Run("ip", "link", "set", "dev", "left", "up")
 	w.x.WaitCarrier("left", true)
 	f = w.a.frames(w.b.Addr(), []byte("after"))
-	for limit := time.Now().Add(patience); ; { // routes take a moment
+	for limit := time.Now().Add(testTimeout); ; { // routes take a moment
 		if n, _ := w.a.Transmit(f); n == 1 {
 			break
 		}

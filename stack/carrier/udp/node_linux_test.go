@@ -25,7 +25,7 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-const patience = 2 * time.Minute
+const testTimeout = 2 * time.Minute
 
 var ports atomic.Uint32
 
@@ -40,7 +40,7 @@ func local(n int) (all []netip.AddrPort) {
 }
 
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), patience)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }

@@ -24,14 +24,14 @@ func Open(c Config) (_ *Device, err error) {
 		return nil, err
 	}
 	own := netip.AddrPortFrom(c.Local.Addr().WithZone(""), c.Local.Port())
-	d := &Device{cfg: c, ifname: iface.Name, ifindex: iface.Index, fd: -1, uni: -1, multi: -1, stone: -1, table: newTable(own, maxStations)}
+	d := &Device{cfg: c, ifname: iface.Name, ifindex: iface.Index, fd: -1, uni: -1, multi: -1, deadFD: -1, table: newTable(own, maxStations)}
 	d.cfg.Local = own
 	defer func() {
 		if err != nil {
 			d.Close()
 		}
 	}()
-	if d.stone, err = unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
+	if d.deadFD, err = unix.Eventfd(1, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK); err != nil {
 		return nil, &OpenError{c.Local, "eventfd", err, ""}
 	}
 	if err := d.openOwn(iface); err != nil {

@@ -112,7 +112,7 @@ func (d *Device) open() bool {
 	}
 	from, isNew, displaced := d.table.hear(addr, x.from[x.at])
 	if from == nil {
-		s.Crowded++
+		s.TableFull++
 		s.Received++
 		return false
 	}

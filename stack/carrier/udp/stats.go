@@ -14,7 +14,7 @@ type Stats struct {
 	Own         uint64 // received: own multicasts that came back
 	Strangers   uint64 // senders that got a place in the table
 	Displaced   uint64 // of these, the ones that lost it to others
-	Crowded     uint64 // received and dropped: every place is taken by peers with a link
+	TableFull   uint64 // received and dropped: every place is taken by peers with a link
 	TooLong     uint64 // received and dropped: longer than the MTU
 	Empty       uint64 // received and dropped: no message
 	Nowhere     uint64 // not sent: to a station that is not, or no longer, in the table

@@ -29,8 +29,8 @@ const (
 	// roundAt is where a frame says its round, and minFrame the shortest that can.
 	roundAt  = frame.EthernetLen
 	minFrame = frame.EthernetLen + 4
-	// patience is how long a ping waits for an answer before it counts it lost.
-	patience = 100 * time.Millisecond
+	// timeout is how long a ping waits for an answer before it counts it lost.
+	timeout = 100 * time.Millisecond
 	// lookEvery is how many turns of an empty loop pass between looks at the clock.
 	lookEvery = 1024
 )

@@ -33,7 +33,7 @@ func (e *End) ping(stop *load.Stop, j load.Job, size int) (load.Result, error) {
 	return t.Result(j.Size), nil
 }
 
-// await spins until a frame of the round has arrived, or patience is at its end.
+// await spins until a frame of the round has arrived, or the timeout is at its end.
 func (e *End) await(round uint32) (ok bool, err error) {
 	var since time.Time
 	for turn := 1; ; turn++ {
@@ -52,7 +52,7 @@ func (e *End) await(round uint32) (ok bool, err error) {
 			if since.IsZero() {
 				since = time.Now()
 			}
-			if time.Since(since) > patience {
+			if time.Since(since) > timeout {
 				return false, nil
 			}
 			if err := e.flush(); err != nil { // room may have come

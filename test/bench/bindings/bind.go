@@ -32,11 +32,11 @@ func NewBinds(s Shape, n uint32) (*Binds, error) {
 	return newBinds(tab, s.more), nil
 }
 
-// NewCrowd is NewBinds for one range that a node has bound as often as it may, but once.
-func NewCrowd() *Binds {
+// NewManyBinds is NewBinds for one range that a node has bound as often as it may, but once.
+func NewManyBinds() *Binds {
 	tab := naming.NewTable(Own)
 	for i := range uint32(naming.MaxBindings - 1) {
-		tab.Insert(naming.Binding{Range: single(100, 5), Socket: frame.SocketAddr{Port: i, Node: far}, Key: i})
+		tab.Insert(naming.Binding{Range: single(100, 5), Socket: frame.SocketAddr{Port: i, Node: remote}, Key: i})
 	}
 	tab.TakeEvents(nil)
 	return newBinds(tab, func(*rand.Rand) frame.Range { return single(100, 5) })
@@ -48,7 +48,7 @@ func newBinds(tab *naming.Table, one func(r *rand.Rand) frame.Range) *Binds {
 
 // Round binds once and unbinds once.
 func (b *Binds) Round() error {
-	x := naming.Binding{Range: b.one(b.r), Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: 1 << 20, Node: far}, Key: 1 << 20}
+	x := naming.Binding{Range: b.one(b.r), Scope: frame.ClusterScope, Socket: frame.SocketAddr{Port: 1 << 20, Node: remote}, Key: 1 << 20}
 	begin := time.Now()
 	bound := b.tab.Insert(x)
 	middle := time.Now()

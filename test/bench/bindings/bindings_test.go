@@ -80,8 +80,8 @@ func TestLookups(t *testing.T) {
 // Binding one more leaves the table as it was.
 func TestBinds(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
-	crowd := NewCrowd()
-	all := []*Binds{crowd}
+	many := NewManyBinds()
+	all := []*Binds{many}
 	for _, s := range Shapes() {
 		b, err := NewBinds(s, 1000)
 		if err != nil {
@@ -101,9 +101,9 @@ func TestBinds(t *testing.T) {
 		}
 	}
 	for i := range 200 {
-		crowd.bind, crowd.unbind = append(crowd.bind[:i], float64(200-i)), append(crowd.unbind[:i], float64(2*i))
+		many.bind, many.unbind = append(many.bind[:i], float64(200-i)), append(many.unbind[:i], float64(2*i))
 	}
-	if f, want := crowd.Figures(), (BindFigures{Bind: 100, BindP99: 198, Unbind: 198, UnbindP99: 394}); f != want {
+	if f, want := many.Figures(), (BindFigures{Bind: 100, BindP99: 198, Unbind: 198, UnbindP99: 394}); f != want {
 		t.Errorf("got %+v, want %+v", f, want)
 	}
 }

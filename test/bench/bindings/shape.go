@@ -20,8 +20,8 @@ import (
 // Own is the node whose table it is; none of the bindings is its own.
 const Own frame.NodeAddr = 0xa
 
-// far is a node that binds one thing more.
-const far frame.NodeAddr = 0xb
+// remote is a node that binds one thing more.
+const remote frame.NodeAddr = 0xb
 
 // A Shape is how the bindings of a table lie.
 type Shape struct {

@@ -8,53 +8,53 @@ import (
 	"sync"
 	"time"
 
-	"github.com/utipc/utipc/test/bench/crowd"
+	"github.com/utipc/utipc/test/bench/manyclients"
 )
 
 // Programs of the crowd, and sockets of each.
-const crowdPrograms, crowdSockets = 1000, 10
+const manyPrograms, socketsOfEach = 1000, 10
 
 // daemonFigures are the last rows of the table of the daemon.
-var daemonFigures = append(idleCrowd(), Single{
+var daemonFigures = append(idleClients(), Single{
 	ID: "flood", What: "p99 of 99 programs beside one that floods, beside without", Unit: "x", Most: 3,
 	Measure: func(ctx context.Context, o Options) (Figure, error) {
-		f, err := crowd.MeasureFlood(ctx, o.Program, min(o.Plan.Rounds, 5), 2*o.Plan.For)
+		f, err := manyclients.MeasureFlood(ctx, o.Program, min(o.Plan.Rounds, 5), 2*o.Plan.For)
 		return Figure{f.Ratio, fmt.Sprintf("%v, %v without; %d messages of the flood", f.Beside.Round(time.Microsecond), f.Alone.Round(time.Microsecond), f.Messages)}, err
 	},
 })
 
-// idleCrowd is one crowd that does nothing, in three rows.
-func idleCrowd() []Single {
+// idleClients is one crowd that does nothing, in three rows.
+func idleClients() []Single {
 	var mu sync.Mutex // guards r and known
-	var r crowd.Idle
+	var r manyclients.Idle
 	known := false
-	once := func(ctx context.Context, o Options) (_ crowd.Idle, err error) {
+	once := func(ctx context.Context, o Options) (_ manyclients.Idle, err error) {
 		mu.Lock()
 		defer mu.Unlock()
 		if !known {
-			r, err = crowd.MeasureIdle(ctx, o.Program, crowdPrograms, crowdSockets, max(2*time.Second, o.Plan.For))
+			r, err = manyclients.MeasureIdle(ctx, o.Program, manyPrograms, socketsOfEach, max(2*time.Second, o.Plan.For))
 			known = err == nil
 		}
 		return r, err
 	}
-	what := fmt.Sprintf("%d programs with %d sockets and names each, idle: ", crowdPrograms, crowdSockets)
+	what := fmt.Sprintf("%d programs with %d sockets and names each, idle: ", manyPrograms, socketsOfEach)
 	return []Single{
 		{
-			ID: "crowd-memory", What: what + "memory of the daemon for a socket", Unit: "B",
+			ID: "clients-memory", What: what + "memory of the daemon for a socket", Unit: "B",
 			Measure: func(ctx context.Context, o Options) (Figure, error) {
 				r, err := once(ctx, o)
-				return Figure{Value: r.Memory, Note: fmt.Sprintf("%.0f MB in all", r.Memory*crowdPrograms*crowdSockets/1e6)}, err
+				return Figure{Value: r.Memory, Note: fmt.Sprintf("%.0f MB in all", r.Memory*manyPrograms*socketsOfEach/1e6)}, err
 			},
 		},
 		{
-			ID: "crowd-cpu", What: what + "the daemon's share of a core", Unit: "%",
+			ID: "clients-cpu", What: what + "the daemon's share of a core", Unit: "%",
 			Measure: func(ctx context.Context, o Options) (Figure, error) {
 				r, err := once(ctx, o)
 				return Figure{Value: 100 * r.CPU}, err
 			},
 		},
 		{
-			ID: "crowd-opening", What: what + "the daemon's processor time to open and name a socket", Unit: "us",
+			ID: "clients-opening", What: what + "the daemon's processor time to open and name a socket", Unit: "us",
 			Measure: func(ctx context.Context, o Options) (Figure, error) {
 				r, err := once(ctx, o)
 				return Figure{Value: float64(r.Opening) / 1e3}, err

@@ -111,15 +111,15 @@ func hostile() *Report {
 			figures = append(figures, f)
 		}
 	}
-	crowd := Figure{ID: "Crowd", Title: "twenty", X: Axis{Label: "x", Unit: Bytes, Log: true}, Y: Axis{Label: "y", Unit: Seconds, Log: true}}
+	many := Figure{ID: "Crowd", Title: "twenty", X: Axis{Label: "x", Unit: Bytes, Log: true}, Y: Axis{Label: "y", Unit: Seconds, Log: true}}
 	for i := range 20 {
-		crowd.Series = append(crowd.Series, curve(fmt.Sprintf("system number %d with a name that is rather long", i), i%4 == 0, 1, 12, func(x float64) float64 { return float64(i+1) * x * 1e-9 }))
+		many.Series = append(many.Series, curve(fmt.Sprintf("system number %d with a name that is rather long", i), i%4 == 0, 1, 12, func(x float64) float64 { return float64(i+1) * x * 1e-9 }))
 	}
 	return &Report{
 		Title: bad, Command: bad, Commit: bad, Place: bad, Plan: bad, Began: time.Unix(1, 0).UTC(), Others: nan, Warnings: []string{bad},
 		Sections: []Section{
 			{
-				ID: bad, Title: bad, How: bad, Says: []string{bad}, Errors: []string{bad}, Figures: append(figures, crowd),
+				ID: bad, Title: bad, How: bad, Says: []string{bad}, Errors: []string{bad}, Figures: append(figures, many),
 				Tables: []Table{{ID: "losses", Title: bad, Heads: []string{bad}, Rows: []Row{{Name: bad, Note: bad, Cells: []Cell{{Value: nan}, {Value: 1, Low: inf}, {Word: bad}}}, {}}}, {}},
 			},
 			{},

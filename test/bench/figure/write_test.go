@@ -144,8 +144,8 @@ func TestLoadRefusesOther(t *testing.T) {
 // fit are in parts.
 func TestTextFits(t *testing.T) {
 	r := sample()
-	crowd := hostile().Sections[0].Figures
-	r.Sections = append(r.Sections, Section{Title: "crowd", Figures: crowd[len(crowd)-1:]})
+	many := hostile().Sections[0].Figures
+	r.Sections = append(r.Sections, Section{Title: "crowd", Figures: many[len(many)-1:]})
 	for _, width := range []int{80, Width, 200} {
 		var b strings.Builder
 		r.Text(&b, width)

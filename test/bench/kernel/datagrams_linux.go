@@ -17,9 +17,9 @@ import (
 // without privilege may have where the system's limit is the default; root gets it.
 const room = 4 << 20
 
-// patience is how long a call waits before it gives up: for a datagram that is lost, and
+// timeout is how long a call waits before it gives up: for a datagram that is lost, and
 // for one that nobody sends because the job is over.
-const patience = 50 * time.Millisecond
+const timeout = 50 * time.Millisecond
 
 // A DatagramConfig says what one end of datagrams is.
 type DatagramConfig struct {

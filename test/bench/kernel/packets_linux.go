@@ -13,7 +13,7 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 )
 
-// errNothing means that nothing has come, or could be sent, for as long as patience lasts
+// errNothing means that nothing has come, or could be sent, for as long as the timeout lasts
 // or since the job was stopped.
 var errNothing = errors.New("nothing has come")
 
@@ -45,9 +45,9 @@ func newPackets(fd int, c DatagramConfig) (packets, error) {
 	return &goPackets{conn: conn}, nil
 }
 
-// timeouts has blocking calls end when patience does.
+// timeouts has blocking calls end when the timeout does.
 func timeouts(fd int) error {
-	d := unix.NsecToTimeval(int64(patience))
+	d := unix.NsecToTimeval(int64(timeout))
 	for _, option := range []int{unix.SO_RCVTIMEO, unix.SO_SNDTIMEO} {
 		if err := unix.SetsockoptTimeval(fd, unix.SOL_SOCKET, option, &d); err != nil {
 			return os.NewSyscallError("setsockopt timeout", err)
@@ -104,7 +104,7 @@ func spin(what string, stop *load.Stop, call func() unix.Errno) error {
 		if begin.IsZero() {
 			begin = now
 		}
-		if stop.Load() || now.Sub(begin) > patience {
+		if stop.Load() || now.Sub(begin) > timeout {
 			return errNothing
 		}
 	}
@@ -132,7 +132,7 @@ func asleep(what string, err error) error {
 	return os.NewSyscallError(what, err)
 }
 
-// goPackets is a socket of package net. Its deadline is between one and two times patience
+// goPackets is a socket of package net. Its deadline is between one and two times the timeout
 // away, as setting it anew for each call would cost what a call does.
 type goPackets struct {
 	conn net.Conn
@@ -159,10 +159,10 @@ func (c *goPackets) Close() error { return c.conn.Close() }
 
 func (c *goPackets) prolong() error {
 	now := time.Now()
-	if c.due.Sub(now) > patience {
+	if c.due.Sub(now) > timeout {
 		return nil
 	}
-	c.due = now.Add(2 * patience)
+	c.due = now.Add(2 * timeout)
 	return c.conn.SetDeadline(c.due)
 }
 

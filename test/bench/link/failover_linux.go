@@ -17,9 +17,9 @@ import (
 
 // A parting is a way to lose one of two bearers, or the link on it.
 type parting struct {
-	id, name  string
-	target    time.Duration // without a message
-	cut, mend func(p *pair, cable int) error
+	id, name    string
+	target      time.Duration // without a message
+	cut, repair func(p *pair, cable int) error
 }
 
 const (
@@ -142,7 +142,7 @@ func measureGap(ctx context.Context, x parting, cable int, driver xdp.Config) (g
 	}
 	pause(ctx, after)
 	g.cut = mark()
-	if err := x.mend(p, cable); err != nil {
+	if err := x.repair(p, cable); err != nil {
 		return g, err
 	}
 	ctx2, cancel := context.WithTimeout(ctx, back)

@@ -75,9 +75,9 @@ type messages struct {
 }
 
 // openMessages makes it; elder nodes know no gap-ack blocks.
-func openMessages(ctx context.Context, link stack.LinkConfig, elders bool) (_ sender, err error) {
+func openMessages(ctx context.Context, link stack.LinkConfig, oldPeers bool) (_ sender, err error) {
 	m := &messages{}
-	m.pair, err = openPair(ctx, config{cables: 1, mtu: 1500, link: link, elders: elders, driver: xdp.Config{Driver: xdp.AFPacket}})
+	m.pair, err = openPair(ctx, config{cables: 1, mtu: 1500, link: link, oldPeers: oldPeers, driver: xdp.Config{Driver: xdp.AFPacket}})
 	if err != nil {
 		return nil, err
 	}

@@ -31,12 +31,12 @@ const (
 
 // A config says what a pair is.
 type config struct {
-	cables int // 1 or 2
-	mtu    int
-	link   stack.LinkConfig
-	driver xdp.Config
-	elders bool          // the nodes know no gap-ack blocks
-	silent time.Duration // tolerance of the links; 0: the default
+	cables   int // 1 or 2
+	mtu      int
+	link     stack.LinkConfig
+	driver   xdp.Config
+	oldPeers bool          // the nodes know no gap-ack blocks
+	silent   time.Duration // tolerance of the links; 0: the default
 }
 
 // A pair is two nodes in this process, in network namespaces of their own, over one or
@@ -78,8 +78,8 @@ func openPair(ctx context.Context, c config) (p *pair, err error) {
 			j := fault.New(d, fault.Config{Seed: uint64(2*i + end)})
 			p.ports[end] = append(p.ports[end], j)
 			p.names[end] = append(p.names[end], b.Name(end))
-			if c.elders {
-				bearers = append(bearers, elder{j})
+			if c.oldPeers {
+				bearers = append(bearers, oldPeer{j})
 			} else {
 				bearers = append(bearers, j)
 			}

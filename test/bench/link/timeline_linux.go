@@ -94,7 +94,7 @@ func (f Failover) Timeline(ctx context.Context, driver xdp.Config) (t Timeline, 
 	}
 	pause(ctx, Gone)
 	t.Longest = mark()
-	if err := x.mend(p, 0); err != nil {
+	if err := x.repair(p, 0); err != nil {
 		return t, err
 	}
 	back := time.Now()

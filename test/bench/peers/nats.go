@@ -30,8 +30,8 @@ const (
 	// word that it is there.
 	credit = 1 << 20
 	fewest = 16
-	// patience is for an answer.
-	patience = 5 * time.Second
+	// timeout is for an answer.
+	timeout = 5 * time.Second
 )
 
 // A natsEnd is a client. At end 1 the server is in its process besides.
@@ -99,7 +99,7 @@ func (e *natsEnd) serve(at string) error {
 		return err
 	}
 	go e.server.Start()
-	if !e.server.ReadyForConnections(patience) {
+	if !e.server.ReadyForConnections(timeout) {
 		return errors.New("the NATS server does not take connections")
 	}
 	return nil
@@ -172,7 +172,7 @@ func (e *natsEnd) publish(stop *load.Stop, b []byte) (load.Result, error) {
 		if n == half { // the other half is free
 			return nil
 		}
-		_, err := words.NextMsg(patience)
+		_, err := words.NextMsg(timeout)
 		return err
 	})
 }

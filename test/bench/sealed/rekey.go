@@ -32,7 +32,7 @@ type Change struct {
 }
 
 // A change must be over within this: the key before must have rested for ten seconds.
-const patience = 40 * time.Second
+const timeout = 40 * time.Second
 
 var stream = stack.Service{Type: 18888, Instance: 7}
 
@@ -41,7 +41,7 @@ var stream = stack.Service{Type: 18888, Instance: 7}
 // they are not read, as fast as they are taken. The first change
 // is from the master key; what is measured is the second one, from key to key.
 func Rekey(ctx context.Context) (c Change, err error) {
-	ctx, cancel := context.WithTimeout(ctx, patience)
+	ctx, cancel := context.WithTimeout(ctx, timeout)
 	defer cancel()
 	h := hub.New(hub.Config{})
 	var nodes [2]*stack.Node

@@ -12,8 +12,8 @@ import (
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
-// patience is what a job may take longer than it was asked to.
-const patience = 30 * time.Second
+// timeout is what a job may take longer than it was asked to.
+const timeout = 30 * time.Second
 
 // jobs are what the two ends do in one measurement.
 func (x Exchange) jobs(serial uint32) (jobs [2]load.Job) {
@@ -59,13 +59,13 @@ func (st *Station) Run(x Exchange) (Run, error) {
 	var run Run
 	before := ReadUsage(st.site.workers())
 	var errs [2]error
-	run.Ends[measures], errs[0] = calls[measures].Result(2*x.For + patience)
+	run.Ends[measures], errs[0] = calls[measures].Result(2*x.For + timeout)
 	run.Others = ReadUsage(st.site.workers()).Others(before)
 	calls[serves].Stop()
-	run.Ends[serves], errs[1] = calls[serves].Result(patience)
+	run.Ends[serves], errs[1] = calls[serves].Result(timeout)
 	for _, c := range company {
 		c.Stop()
-		sent, err := c.Result(patience)
+		sent, err := c.Result(timeout)
 		errs[1] = errors.Join(errs[1], err)
 		if st.flood != nil {
 			run.Flood = sent // the flood is the last one

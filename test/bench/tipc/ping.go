@@ -10,9 +10,9 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 )
 
-// patience is how long an answer may take before the question is asked again. The link
+// timeout is how long an answer may take before the question is asked again. The link
 // loses nothing, but a socket does whose queue is full: what a flood has left there.
-const patience = 500 * time.Millisecond
+const timeout = 500 * time.Millisecond
 
 // extendEvery is how many round trips use the same deadline, so that setting it is no part
 // of what is measured.
@@ -46,13 +46,13 @@ func (e *End) ping(stop *load.Stop, j load.Job) (load.Result, error) {
 
 // extend moves the deadline of reading; that of a job that is over stays.
 func (e *End) extend(stop *load.Stop) {
-	e.conn.SetReadDeadline(time.Now().Add(patience))
+	e.conn.SetReadDeadline(time.Now().Add(timeout))
 	if stop.Load() {
 		e.conn.SetReadDeadline(time.Now())
 	}
 }
 
-// await reads until the answer of a round comes: at least for patience, as the deadline
+// await reads until the answer of a round comes: at least for the timeout, as the deadline
 // may have been set for an earlier one.
 func (e *End) await(stop *load.Stop, round uint32, answer []byte) error {
 	for late := false; ; {

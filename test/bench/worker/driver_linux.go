@@ -68,7 +68,7 @@ func OpenDevice(o Open) (netdev.Device, load.Info, error) {
 	if err != nil {
 		return nil, load.Info{}, err
 	}
-	return d, load.Info{Driver: d.Way().String(), Reason: d.Reason()}, nil
+	return d, load.Info{Driver: d.Method().String(), Reason: d.Reason()}, nil
 }
 
 // zeroCopy reports why an interface's driver does not share memory with sockets, if it

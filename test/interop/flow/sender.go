@@ -12,10 +12,10 @@ import (
 	"github.com/utipc/utipc/test/interop/pattern"
 )
 
-// patience is how long a sender waits for credit before it takes what is under
+// timeout is how long a sender waits for credit before it takes what is under
 // way for lost, as it is when contact with the other node was lost. A link may be
 // silent for its tolerance before another takes over.
-const patience = 5 * time.Second
+const timeout = 5 * time.Second
 
 // retry is how long a sender waits after a message was refused, which happens
 // while there is no contact.
@@ -109,7 +109,7 @@ func (s *sender) room(n int) error {
 
 // read waits for one message from the sink.
 func (s *sender) read() error {
-	s.conn.SetReadDeadline(time.Now().Add(patience))
+	s.conn.SetReadDeadline(time.Now().Add(timeout))
 	n, _, err := s.conn.ReadFrom(s.in)
 	if errors.Is(err, ErrReturned) {
 		s.Returned++

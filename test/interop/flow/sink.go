@@ -76,9 +76,9 @@ func (s *Sink) Serve(c Conn) (Report, error) {
 }
 
 // answer sends a note, again and again while it is refused, at most for the sender's
-// patience: who waits for credit sends nothing that would bring another.
+// the timeout: who waits for credit sends nothing that would bring another.
 func answer(c Conn, w word, number uint32, to net.Addr) error {
-	for end := time.Now().Add(patience); ; {
+	for end := time.Now().Add(timeout); ; {
 		_, err := c.WriteTo(note(w, number), to)
 		switch {
 		case errors.Is(err, net.ErrClosed):

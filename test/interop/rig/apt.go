@@ -130,14 +130,14 @@ func (a *apt) unpack(ctx context.Context, name, dir string) error {
 	return err
 }
 
-// lockPatience is how long apt's programs wait for another program's lock on lists or archives.
-const lockPatience = 10 * time.Minute
+// lockTimeout is how long apt's programs wait for another program's lock on lists or archives.
+const lockTimeout = 10 * time.Minute
 
 // tool runs one of apt's programs in a directory and returns what it printed. While another
-// program holds a lock that it needs, it is run again each second, for lockPatience.
+// program holds a lock that it needs, it is run again each second, for lockTimeout.
 // (The option DPkg::Lock::Timeout is for the lock of dpkg alone.)
 func (a *apt) tool(ctx context.Context, dir, name string, args ...string) (string, error) {
-	for end := time.Now().Add(lockPatience); ; {
+	for end := time.Now().Add(lockTimeout); ; {
 		out, err := a.once(ctx, dir, name, args...)
 		if err == nil || time.Now().After(end) || !strings.Contains(err.Error(), "E: Could not get lock") {
 			return out, err
@@ -159,11 +159,11 @@ func (a *apt) once(ctx context.Context, dir, name string, args ...string) (strin
 	c := exec.CommandContext(ctx, name, words...)
 	c.Dir = dir
 	c.Env = append(os.Environ(), "LC_ALL=C", "DEBIAN_FRONTEND=noninteractive")
-	var complaint strings.Builder
-	c.Stderr = &complaint
+	var stderr strings.Builder
+	c.Stderr = &stderr
 	out, err := c.Output()
 	if err != nil {
-		return string(out), fmt.Errorf("rig: %s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(complaint.String()))
+		return string(out), fmt.Errorf("rig: %s %s: %w: %s", name, strings.Join(args, " "), err, strings.TrimSpace(stderr.String()))
 	}
 	return string(out), nil
 }

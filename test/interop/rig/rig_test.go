@@ -220,7 +220,7 @@ func TestTwoKernels(t *testing.T) {
 }
 
 // TestPair has two kernels on one cable; one is frozen for longer than the
-// other's patience, and comes back.
+// other's the timeout, and comes back.
 func TestPair(t *testing.T) {
 	ctx := within(t, 60*time.Second)
 	linkA, linkB, err := rig.NewPair(macA, macB)

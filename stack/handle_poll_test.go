@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stack
+
+import (
+	"context"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// What a handler says to a socket of its own node wakes who reads there, also when it was
+// the last message that the lap before had left, and the lap brings nothing else.
+func TestLeftMessageWakesReader(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		defer n.Close(context.Background())
+		leader, reader := mustOpen(t, n, nil), mustOpen(t, n, nil)
+		p, err := n.Handle(t.Context(), nil, HandlerFunc(func(w *Reply, m *Message) {
+			if m.Data[0] == handlersPerPoll {
+				w.Send(m.Data)
+			}
+		}))
+		if err != nil {
+			t.Fatal(err)
+		}
+		go leader.ReadFrom(make([]byte, 1)) // it leads, until the node is closed
+		synctest.Wait()
+		took := make(chan time.Duration)
+		go func() {
+			began := time.Now()
+			if _, _, err := reader.ReadFrom(make([]byte, 1)); err != nil {
+				t.Error(err)
+			}
+			took <- time.Since(began)
+		}()
+		synctest.Wait()
+		ms := make([]Message, handlersPerPoll+1)
+		for i := range ms {
+			ms[i] = Message{Data: []byte{byte(i)}, To: p.Addr()}
+		}
+		if k, err := reader.WriteBatch(ms); k != len(ms) || err != nil {
+			t.Fatalf("got %d, %v", k, err)
+		}
+		if d := <-took; d != 0 {
+			t.Errorf("the answer was read after %v", d)
+		}
+	})
+}
