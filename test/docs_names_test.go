@@ -15,7 +15,7 @@ var (
 	quoted    = regexp.MustCompile("`([^`]+)`")
 )
 
-// What documentation says to be in a file of Go, as in `stack/lap.go` (`turn`), is
+// What documentation says to be in a file of Go, as in `stack/poll.go` (`poll`), is
 // declared there.
 func TestDocumentationNames(t *testing.T) {
 	declared := map[string]map[string]bool{}

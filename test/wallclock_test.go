@@ -21,7 +21,7 @@ var wallUses = map[string]string{
 	"daemon/send.go":              "a deadline that has passed whatever the clock",
 	"daemon/stream.go":            "when an event was, to be shown",
 	"daemon/watch.go":             "a deadline that has passed whatever the clock",
-	"attach/bell_linux.go":        "a deadline that has passed whatever the clock",
+	"attach/wake_linux.go":        "a deadline that has passed whatever the clock",
 	"xdp/claim_linux.go":          "when the interface was claimed, to be shown",
 }
 

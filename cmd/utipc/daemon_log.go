@@ -12,8 +12,8 @@ import (
 
 // Limits of a log whose reader is slow.
 const (
-	maxLogBytes = 256 << 10   // lines that wait
-	logFlushTime  = time.Second // for what waits at the end
+	maxLogBytes  = 256 << 10   // lines that wait
+	logFlushTime = time.Second // for what waits at the end
 )
 
 // A lossyLog writes lines to a log that may block, as a pipe that nobody reads, in a
