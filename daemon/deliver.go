@@ -108,9 +108,9 @@ func (p *port) run(r *stack.Polled, buf *scratch) (isStalled bool) {
 	for {
 		switch p.pass(buf) {
 		case passStalled:
+			p.from.hold(p.left.bytes()) // before it counts as stalled: who sees that sees the bytes
 			p.x.client.stalled.Add(1)
 			p.x.srv.counters.stalled.Add(1)
-			p.from.hold(p.left.bytes())
 			p.state.Store(stalled)
 			if r != nil {
 				p.x.srv.wg.Go(p.drain)
