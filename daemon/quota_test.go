@@ -97,7 +97,8 @@ func TestQueuedBytesOfConnections(t *testing.T) {
 }
 
 // A group socket whose members send more than its program's limit leaves, which the program
-// is told. The mutation: Group.accept does not heed the account.
+// is told, also one that has not read yet. The mutations: Group.accept does not heed the account;
+// fail does not wait for room.
 func TestQueuedBytesOfGroups(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 200000}}})
 	p := b.program(t)

@@ -50,6 +50,7 @@ type session struct {
 	rings     ringState
 
 	orderly atomic.Bool // the daemon ends: what was written is sent, and connections end in order
+	failed  atomic.Bool // its socket takes no more records, and the program is told so
 
 	mu    sync.Mutex // guards the rest; no call under it waits
 	port  *port      // once it is a TIPC socket
@@ -297,14 +298,27 @@ func (x *session) put(h *attach.Header, data []byte) error {
 }
 
 // fail ends a session whose socket takes no more records. A program that is there still is
-// told why.
+// told why; where it has no room for that now it has lingerTime to read.
 func (x *session) fail(err error) {
-	if !errors.Is(err, syscall.EPIPE) && !errors.Is(err, net.ErrClosed) {
-		h := attach.Header{Op: attach.OpGone, Errno: stack.Errno(err)}
-		x.c.TryWrite(&h, []byte(err.Error()))
-		x.srv.refusals.tell("write", slog.String("client", x.who.String()), slog.Any("err", err))
+	if errors.Is(err, syscall.EPIPE) || errors.Is(err, net.ErrClosed) {
+		x.end(false)
+		return
 	}
-	x.end(false)
+	if x.failed.Swap(true) {
+		return
+	}
+	x.srv.refusals.tell("write", slog.String("client", x.who.String()), slog.Any("err", err))
+	h := attach.Header{Op: attach.OpGone, Errno: stack.Errno(err)}
+	text := []byte(err.Error())
+	if x.c.TryWrite(&h, text) != syscall.EAGAIN {
+		x.end(false)
+		return
+	}
+	x.srv.wg.Go(func() {
+		x.c.SetWriteDeadline(time.Now().Add(lingerTime))
+		x.c.Write(&h, text)
+		x.end(false)
+	})
 }
 
 // end ends the session: its socket is closed, in order or not, what is under way ends, and
