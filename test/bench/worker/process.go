@@ -18,7 +18,7 @@ import (
 
 // grace is how long a job may go on after it was told to stop, and a worker after
 // its input has ended.
-const grace = 3 * time.Second
+const grace = 10 * time.Second // a worker that spins beside others on its core may get little time
 
 // ErrHung means that a worker did not answer in time. It was killed.
 var ErrHung = errors.New("worker: no answer in time, killed")
