@@ -306,12 +306,12 @@ func TestUnreadEventsEndTheSubscription(t *testing.T) {
 	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
 }
 
-// Events of bindings that exist are charged, a part of the list at a time, until they are
-// written to the program.
+// Events of bindings that exist are charged until they are written to the program. A list goes
+// on as there is room for more of it; while there is none, another subscription is refused.
 //
-// It fails if Subscribe does not charge its first part, or Next does not give it back.
+// It fails if a part of the list is not charged, or Next does not give it back.
 func TestEventsOfBindingsAreCharged(t *testing.T) {
-	const limit, bound, some = 60000, 3000, 500 // of events: those of a part are beyond the limit, some are not
+	const limit, bound, some = 60000, 8000, 500
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit, Names: 2 * bound}}})
 	p := b.program(t)
 	p.socket(attach.KindRDM)
@@ -322,12 +322,39 @@ func TestEventsOfBindingsAreCharged(t *testing.T) {
 	sub := func(upper uint32) attach.Header {
 		return attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 18888, Upper: upper}, 0)}
 	}
+	read := func(c *program, k int) {
+		for k > 0 {
+			k -= len(c.read().data) / attach.EventLen
+		}
+	}
+	queued := func() int64 { return int64(b.srv.Counters().QueuedBytes) }
 	first := b.program(t)
 	first.must(sub(some-1), nil)
-	for seen := 0; seen < some; {
-		seen += len(first.read().data) / attach.EventLen
+	read(first, some)
+	waitFor(t, func() bool { return queued() == 0 })
+
+	var lists []*program // that do not read: what their sockets do not hold waits
+	for refused := false; !refused; {
+		if len(lists) == 100 {
+			t.Fatalf("no subscription was refused, with %d bytes queued", queued())
+		}
+		c := b.program(t)
+		switch r := c.ask(sub(bound-1), nil); r.Errno {
+		case 0:
+			lists = append(lists, c)
+		case syscall.ENOBUFS:
+			refused = true
+		default:
+			t.Fatal(r.Errno)
+		}
+		if k := queued(); k > limit {
+			t.Fatalf("%d bytes are queued, want at most %d", k, limit)
+		}
 	}
-	waitFor(t, func() bool { return b.srv.Counters().QueuedBytes == 0 })
-	b.program(t).fails(syscall.ENOBUFS, sub(bound), nil)
+	read(lists[0], bound)
+	for _, c := range lists {
+		c.c.Close()
+	}
+	waitFor(t, func() bool { return queued() == 0 })
 	b.program(t).must(sub(some-1), nil)
 }

@@ -14,6 +14,7 @@ type backlog struct {
 	waiting [inTunnel + 1]int // packets by importance
 	blockedSenders
 	bundler
+	moving *moving // packets of another link that have still to come in; or nil
 }
 
 // inTunnel is the importance of tunnel messages: what they carry was let in before, on
@@ -34,7 +35,7 @@ func (q *backlog) Len() int {
 }
 
 // idle reports whether nothing waits, and nobody.
-func (q *backlog) idle() bool { return q.Len() == 0 && q.turnedAway|q.invited == 0 }
+func (q *backlog) idle() bool { return q.Len() == 0 && q.turnedAway|q.invited == 0 && q.moving == nil }
 
 // needBacklog returns the link's backlog.
 func (l *Link) needBacklog() *backlog {

@@ -14,18 +14,20 @@ import (
 // sent before, over the other link. What is sent meanwhile waits in the backlog. A
 // kernel has no cork, and loses the order in such cases; no peer can tell.
 type cork struct {
-	on   bool
-	upTo frame.Seq // of the old link
+	on    bool      // the link sends nothing: it waits, or see moving
+	waits bool      // for the old link
+	upTo  frame.Seq // of that
 }
 
 // Corked reports whether the link waits for the old one, and until which of its
 // packets is delivered.
-func (l *Link) Corked() (upTo frame.Seq, on bool) { return l.cork.upTo, l.cork.on }
+func (l *Link) Corked() (upTo frame.Seq, on bool) { return l.cork.upTo, l.cork.waits }
 
 // Uncork lets the link send what waits, if it is up still.
 func (l *Link) Uncork(now time.Duration) {
-	if l.cork.on && l.IsUp() {
-		l.cork.on = false
+	if l.cork.waits && l.IsUp() {
+		l.cork.waits = false
+		l.setCork()
 		l.Flush(now)
 	}
 }

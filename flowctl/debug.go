@@ -49,6 +49,11 @@ func (l *Link) Buffers(yield func(*netdev.Buffer) bool) {
 			return
 		}
 	}
+	for i := range l.Moving() - 1 {
+		if !yield(*l.backlog.moving.left.At(i)) {
+			return
+		}
+	}
 	for i := range l.out.Len() {
 		if !yield(*l.out.At(i)) {
 			return

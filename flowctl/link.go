@@ -385,6 +385,9 @@ func (l *Link) Tick(now time.Duration) {
 			l.cast.tick()
 			return
 		}
+		if l.Moving() > 0 {
+			l.move(now)
+		}
 		v := l.judge()
 		if v.Reset && l.sup.Silent() {
 			l.fail(PeerReported)

@@ -97,6 +97,9 @@ func (l *Link) recover(now time.Duration) {
 	if !l.IsUp() {
 		return
 	}
+	if l.Moving() > 0 {
+		l.move(now)
+	}
 	if len(l.deferred()) > 0 {
 		if now >= l.moved+l.nextReportWait() {
 			l.RepeatedReports++

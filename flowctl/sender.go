@@ -55,6 +55,9 @@ func (s *sender) clear(first frame.Seq) {
 	for s.backlog.Len() > 0 {
 		s.backlog.Pop().b.Release()
 	}
+	if s.backlog != nil {
+		s.backlog.moving.drop()
+	}
 	s.backlog = nil
 	s.sndNxt, s.sndNxtState = first, 1
 	s.unacked, s.flight = 0, 0
@@ -67,10 +70,10 @@ func (l *Link) Backlog() int { return l.backlog.Len() }
 func (l *Link) Unacked() int { return int(l.unacked) }
 
 // Idle reports whether everything sent was acknowledged.
-func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 }
+func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 && l.Moving() == 0 }
 
 // Unsettled calls visit with every packet that the peer has not acknowledged, in order: those
-// sent, and then those that wait.
+// sent, and then those that wait; of a failed link's packets those that are left at the end.
 func (l *Link) Unsettled(visit func(*netdev.Buffer)) {
 	for i := range l.transmit.Len() {
 		if b := l.transmit.At(i).b; b != nil {
@@ -79,6 +82,9 @@ func (l *Link) Unsettled(visit func(*netdev.Buffer)) {
 	}
 	for i := range l.backlog.Len() {
 		visit(l.backlog.At(i).b)
+	}
+	for i := range l.Moving() - 1 {
+		visit(*l.backlog.moving.left.At(i))
 	}
 }
 
@@ -206,6 +212,10 @@ func (l *Link) flush(now time.Duration, keep int) {
 			break
 		}
 		w := q.Pop()
+		if q.moving != nil {
+			q.moving.ahead--
+			l.setCork()
+		}
 		q.waiting[w.imp]--
 		q.leave(w.b, w.imp)
 		l.launch(now, w.b)

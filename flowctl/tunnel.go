@@ -14,9 +14,8 @@ import (
 // its end would lie behind its beginning. Source: docs/spec/02-link.md §12.9.
 const MaxTunnelled = 32766
 
-// ErrTunnel means that packets of a failed link could not go over another one: there
-// is no memory for them, they are too large and the peer takes no pieces, or they are
-// too many to be numbered.
+// ErrTunnel means that packets of a failed link cannot go over another one: they are too
+// large and the peer takes no pieces, or they are too many to be numbered.
 var ErrTunnel = errors.New("flowctl: packets of a failed link are lost")
 
 // SendSynch tells the peer, as the first packet of a second link, after which packet
@@ -71,7 +70,7 @@ func (l *Link) SendSynch(now time.Duration, old *Link) {
 // packet, and asks the peer about it.
 func (l *Link) corkUntil(now time.Duration, old *Link, upTo frame.Seq) {
 	if !l.cfg.AsKernel && !old.Delivered(upTo) {
-		l.cork = cork{true, upTo}
+		l.cork = cork{true, true, upTo}
 		old.Probe(now)
 	}
 }
@@ -90,114 +89,29 @@ func (l *Link) queued(yield func(*netdev.Buffer) bool) {
 	}
 }
 
-// SendFailover sends everything that a failed link has not got through, and takes it
-// out of that link's queues. Errors: ErrTunnel, after which this link must be given
-// up, too: the peer would wait for what is missing.
-// Source: docs/spec/02-link.md §10.2.
-func (l *Link) SendFailover(now time.Duration, failed *Link) error {
-	if !l.cork.on {
-		return l.sendFailover(now, failed)
-	}
-	var later Queue[waiting] // what waits under the cork was sent after all of this
-	if q := l.backlog; q != nil {
-		later, q.Queue = q.Queue, later
-	}
-	l.cork.on = false
-	err := l.sendFailover(now, failed)
-	for later.Len() > 0 {
-		l.backlog.Push(later.Pop())
-	}
-	if err == nil {
-		l.Flush(now)
-	}
-	return err
-}
-
-func (l *Link) sendFailover(now time.Duration, failed *Link) error {
-	failed.dropOut()
-	dummy := l.dummy()
-	if dummy == nil {
-		return ErrTunnel
-	}
-	if failed.backlog.Len() == 0 && failed.Open() { // as if sent (capture 19, frame 102)
-		frame.StampAcks(dummy.Bytes()[frame.EthernetLen:], failed.rcvNxt-1, failed.bcast.Ack())
-	}
-	failed.needBacklog().Push(waiting{dummy, frame.System})
-	for i := range failed.backlog.Len() {
-		msg := failed.backlog.At(i).b.Bytes()[frame.EthernetLen:]
-		frame.StampSeq(msg, failed.sndNxt)
-		failed.sndNxt++
-	}
-	f := l.tunnelFields(frame.TunnelFailover, failed)
-	limit := l.mtu - frame.IntLen
-	count := 0
-	for b := range failed.queued {
-		n := b.Len() - frame.EthernetLen
-		count++
-		if n > limit && frame.UserOf(b.Bytes()[frame.EthernetLen:]) != frame.UserTunnel {
-			if !l.tunnelsEnhanced() {
-				return ErrTunnel
-			}
-			count += n / limit
-		}
-	}
-	if l.transmit.Len()+l.backlog.Len()+count > MaxTunnelled {
-		return ErrTunnel
-	}
-	f.Count = uint16(count)
-	for failed.transmit.Len() > 0 { // what cannot be moved stays
-		if b := failed.transmit.At(0).b; b != nil && !l.takeOver(now, &f, b) {
-			return ErrTunnel
-		}
-		failed.transmit.Pop()
-	}
-	for failed.backlog.Len() > 0 {
-		if !l.takeOver(now, &f, failed.backlog.At(0).b) {
-			return ErrTunnel
-		}
-		failed.backlog.Pop()
-	}
-	return nil
-}
-
 // takeOver sends a packet of a failed link: of one that is a tunnel message itself, and
 // spoke of how the links stood before, only the number counts. It is as carry.
-func (l *Link) takeOver(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer) bool {
-	if frame.UserOf(b.Bytes()[frame.EthernetLen:]) != frame.UserTunnel {
-		return l.carry(now, f, b)
+func (l *Link) takeOver(now time.Duration, m *moving, b *netdev.Buffer) bool {
+	msg := b.Bytes()[frame.EthernetLen:]
+	switch {
+	case frame.UserOf(msg) == frame.UserTunnel:
+	case len(msg) > l.mtu-frame.IntLen:
+		return l.carryPieces(now, m.f, b, &m.sent)
+	default:
+		return l.carry(now, &m.f, b)
 	}
 	d := l.dummy()
 	if d == nil {
 		return false
 	}
-	m, _ := frame.Parse(b.Bytes()[frame.EthernetLen:])
-	frame.StampSeq(d.Bytes()[frame.EthernetLen:], m.Seq())
-	if !l.carry(now, f, d) {
+	inner, _ := frame.Parse(msg)
+	frame.StampSeq(d.Bytes()[frame.EthernetLen:], inner.Seq())
+	if !l.carry(now, &m.f, d) {
 		d.Release()
 		return false
 	}
 	b.Release()
 	return true
-}
-
-// SendHalfFailover answers a failover of a link that has nothing to move: one packet
-// with nothing in it. Errors: ErrTunnel, also where too much waits already: a peer can
-// ask for any number of them.
-func (l *Link) SendHalfFailover(now time.Duration, bearer uint8) error {
-	if l.waits(inTunnel) >= l.Limit(frame.System) {
-		return ErrTunnel
-	}
-	f := l.tunnelFields(frame.TunnelFailover, nil)
-	f.Bearer, f.Count = bearer, 1
-	d := l.dummy()
-	if d == nil {
-		return ErrTunnel
-	}
-	if !l.carry(now, &f, d) {
-		d.Release()
-		return ErrTunnel
-	}
-	return nil
 }
 
 // pass sends a tunnel message. What is sent later must not join a packet that waits
@@ -209,18 +123,10 @@ func (l *Link) pass(now time.Duration, b *netdev.Buffer) {
 	}
 }
 
-// carry sends one packet of another link, whole or in pieces; it takes over the
-// caller's hold, unless it reports false, for want of memory.
+// carry sends one packet of another link whole; it takes over the caller's hold, unless it
+// reports false, for want of memory.
 func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer) bool {
 	msg := b.Bytes()[frame.EthernetLen:]
-	limit := l.mtu - frame.IntLen
-	if len(msg) > limit {
-		if !l.carryPieces(now, *f, msg) {
-			return false
-		}
-		b.Release()
-		return true
-	}
 	if b.Shared() { // a device or a lap still has it
 		t := l.tunnel(f, msg)
 		if t == nil {
@@ -236,11 +142,13 @@ func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer)
 	return true
 }
 
-func (l *Link) carryPieces(now time.Duration, f frame.TunnelFields, msg []byte) bool {
-	limit := l.mtu - frame.IntLen
+// carryPieces is carry in pieces. Those that were sent count in *sent, to go on behind them.
+func (l *Link) carryPieces(now time.Duration, f frame.TunnelFields, b *netdev.Buffer, sent *int) bool {
+	msg, limit := b.Bytes()[frame.EthernetLen:], l.mtu-frame.IntLen
 	n := len(msg)/limit + 1 // the last may be empty: kernels count so
 	f.Pieces = uint16(n)
-	for i := range n {
+	for ; *sent < n; *sent++ {
+		i := *sent
 		f.Piece = uint16(i + 1)
 		t := l.tunnel(&f, msg[i*limit:min((i+1)*limit, len(msg))])
 		if t == nil {
@@ -248,6 +156,8 @@ func (l *Link) carryPieces(now time.Duration, f frame.TunnelFields, msg []byte) 
 		}
 		l.pass(now, t)
 	}
+	*sent = 0
+	b.Release()
 	return true
 }
 

@@ -2,7 +2,12 @@
 
 package naming
 
-import "github.com/utipc/utipc/frame"
+import (
+	"cmp"
+	"slices"
+
+	"github.com/utipc/utipc/frame"
+)
 
 // An entry is one binding in the table.
 type entry struct {
@@ -37,11 +42,13 @@ type bound struct {
 	bindingIndex *bindingIndex // nil while few are bound
 }
 
-// A bindingIndex finds a binding among many of one range, and counts them by node.
+// A bindingIndex finds a binding among many of one range, counts them by node, and knows their order.
 type bindingIndex struct {
 	find  map[who]*entry
 	count map[frame.NodeAddr]int32
-	room  int32 // bindings that the maps had room for
+	room  int32    // bindings that the maps had room for
+	order []*entry // oldest first; the first is there, others may have left
+	left  int      // of them
 }
 
 // few is the number of bindings of one range that are looked through one by one.
@@ -89,6 +96,7 @@ func (b *bound) join(e *entry, own bool) {
 		c.find[e.who] = e
 		c.count[e.node]++
 		c.room = max(c.room, b.all.n)
+		c.order = append(c.order, e)
 	} else if b.all.n > few {
 		b.gather()
 	}
@@ -113,8 +121,20 @@ func (b *bound) leave(e *entry, own bool) {
 	}
 	if b.all.n <= c.room/4 {
 		b.gather() // a map does not shrink
+		return
+	}
+	for c.left++; len(c.order) > 0 && c.order[0].gone(); c.left-- {
+		c.order[0] = nil
+		c.order = c.order[1:]
+	}
+	if c.left > len(c.order)/2 {
+		c.order = slices.DeleteFunc(slices.Clone(c.order), (*entry).gone)
+		c.left = 0
 	}
 }
+
+// gone reports whether the entry was taken out of the table.
+func (e *entry) gone() bool { return e.links[inTurn].next == nil }
 
 // gather makes the index anew, or does away with it where few are left.
 func (b *bound) gather() {
@@ -122,17 +142,45 @@ func (b *bound) gather() {
 	if b.all.n <= few {
 		return
 	}
-	b.bindingIndex = &bindingIndex{find: make(map[who]*entry, b.all.n), count: map[frame.NodeAddr]int32{}, room: b.all.n}
-	for e := range b.all.each {
-		b.bindingIndex.find[e.who] = e
-		b.bindingIndex.count[e.node]++
+	c := &bindingIndex{find: make(map[who]*entry, b.all.n), count: map[frame.NodeAddr]int32{}, room: b.all.n}
+	c.order = b.byAge()
+	for _, e := range c.order {
+		c.find[e.who] = e
+		c.count[e.node]++
 	}
+	b.bindingIndex = c
+}
+
+// byAge returns the bindings, oldest first.
+func (b *bound) byAge() []*entry {
+	return slices.SortedFunc(b.all.each, func(a, b *entry) int { return cmp.Compare(a.serial, b.serial) })
+}
+
+// since calls f for the bindings with at least this serial, oldest first, until it returns
+// false, and reports whether it never did.
+func (b *bound) since(serial uint64, f func(*entry) bool) bool {
+	var order []*entry
+	if b.bindingIndex != nil {
+		order = b.bindingIndex.order
+	} else {
+		order = b.byAge()
+	}
+	i, _ := slices.BinarySearchFunc(order, serial, func(e *entry, serial uint64) int { return cmp.Compare(e.serial, serial) })
+	for _, e := range order[i:] {
+		if !e.gone() && !f(e) {
+			return false
+		}
+	}
+	return true
 }
 
 func (b *bound) turned() { b.port, b.turn = b.all.head.port, b.all.head.node }
 
 // oldest returns the binding that has been in the table longest.
 func (b *bound) oldest() *entry {
+	if b.bindingIndex != nil {
+		return b.bindingIndex.order[0]
+	}
 	old := b.all.head
 	for e := range b.all.each {
 		if e.serial < old.serial {

@@ -14,6 +14,16 @@ import (
 // takes as long as the table is large. The error names the first part that does not.
 func (t *Table) Check() error {
 	ranges, bindings := 0, 0
+	if err := t.types.check(); err != nil {
+		return fmt.Errorf("types: %w", err)
+	}
+	types := 0
+	for _, bl := range t.types.blocks {
+		types += len(bl.bounds)
+	}
+	if types != len(t.services) {
+		return fmt.Errorf("%d types in order, of %d", types, len(t.services))
+	}
 	for _, typ := range slices.Sorted(maps.Keys(t.services)) {
 		s := t.services[typ]
 		if len(s.all.blocks) == 0 {
@@ -121,6 +131,12 @@ func (t *Table) checkBound(b *bound, typ uint32) error {
 		return fmt.Errorf("no index of %d", b.all.n)
 	case b.bindingIndex != nil && (len(b.bindingIndex.find) != int(b.all.n) || b.bindingIndex.room < b.all.n || b.bindingIndex.room/4 >= b.all.n):
 		return fmt.Errorf("an index of %d of %d, with room for %d", len(b.bindingIndex.find), b.all.n, b.bindingIndex.room)
+	}
+	if c := b.bindingIndex; c != nil {
+		there := slices.DeleteFunc(slices.Clone(c.order), (*entry).gone)
+		if !slices.Equal(there, b.byAge()) || c.order[0].gone() || c.left != len(c.order)-len(there) || c.left > len(there)+1 {
+			return fmt.Errorf("a crowd of %d in an order of %d, of which %d have left", b.all.n, len(c.order), c.left)
+		}
 	}
 	if err := b.all.check(); err != nil {
 		return err

@@ -12,33 +12,65 @@ import (
 // A Publisher keeps the own bindings that other nodes are told, and numbers the
 // updates. Source: docs/spec/05-naming.md §3.
 type Publisher struct {
-	list []frame.NameItem // oldest first
-	next frame.Seq        // the next update's number
+	list  []frame.NameItem       // oldest first; zero where one was withdrawn
+	where map[frame.NameItem]int // in the list
+	next  frame.Seq              // the next update's number
 }
 
-// Publish adds a binding and returns the number of the update that tells of it.
+// Publish adds a binding, unless it is there, and returns the number of the update that
+// tells of it.
 func (p *Publisher) Publish(it frame.NameItem) frame.Seq {
-	p.list = append(p.list, it)
+	if p.where == nil {
+		p.where = map[frame.NameItem]int{}
+	}
+	if _, there := p.where[it]; !there {
+		p.where[it] = len(p.list)
+		p.list = append(p.list, it)
+	}
 	p.next++
 	return p.next - 1
 }
 
 // Withdraw removes a binding and returns the number of the update that tells of it.
 func (p *Publisher) Withdraw(it frame.NameItem) frame.Seq {
-	if i := slices.Index(p.list, it); i >= 0 {
-		p.list = slices.Delete(p.list, i, i+1)
+	if i, there := p.where[it]; there {
+		delete(p.where, it)
+		p.list[i] = frame.NameItem{}
+		if len(p.where) < len(p.list)/2 {
+			p.close()
+		}
 	}
 	p.next++
 	return p.next - 1
 }
 
+// close closes the holes in the list.
+func (p *Publisher) close() {
+	list := make([]frame.NameItem, 0, len(p.where))
+	where := make(map[frame.NameItem]int, len(p.where)) // a map does not shrink
+	for _, it := range p.list {
+		if it != (frame.NameItem{}) {
+			where[it] = len(list)
+			list = append(list, it)
+		}
+	}
+	p.list, p.where = list, where
+}
+
 // Next is the number of the next update.
 func (p *Publisher) Next() frame.Seq { return p.next }
 
-// Bulk returns all bindings, for a peer that has come into contact, and the
-// number of the first update that is not among them. The slice is only valid
-// until the next call.
-func (p *Publisher) Bulk() ([]frame.NameItem, frame.Seq) { return p.list, p.next }
+// Bulk returns all bindings, for a peer that has come into contact, and the number of the
+// first update that is not among them.
+func (p *Publisher) Bulk() ([]frame.NameItem, frame.Seq) {
+	list := make([]frame.NameItem, 0, len(p.where))
+	for _, it := range p.list {
+		if it != (frame.NameItem{}) {
+			list = append(list, it)
+		}
+	}
+	return list, p.next
+}
 
 // Limits of an Inbox.
 const (
@@ -66,8 +98,8 @@ type heldUpdate struct {
 	items      []frame.NameItem
 }
 
-// Handle takes a message and calls apply for every item that has its turn.
-// Errors: ErrInbox.
+// Handle takes a message and calls apply for every item that has its turn, though not
+// for those of updates kept until then: see Due. Errors: ErrInbox.
 func (x *Inbox) Handle(m frame.Names, apply func(it frame.NameItem, withdrawal bool)) error {
 	switch {
 	case m.Bulk() || !m.NonLegacy():
@@ -76,14 +108,12 @@ func (x *Inbox) Handle(m frame.Names, apply func(it frame.NameItem, withdrawal b
 		}
 		if m.LastBulk() {
 			x.open, x.next = true, m.UpdateSeq()
-			x.drain(apply)
 		}
-	case x.open && m.UpdateSeq() == x.next:
+	case x.open && m.UpdateSeq() == x.next && !x.Due():
 		x.next++
 		for it := range m.Items() {
 			apply(it, m.Withdrawal())
 		}
-		x.drain(apply)
 	case x.open && m.UpdateSeq().Before(x.next):
 		// Told before, by the other way.
 	default:
@@ -109,11 +139,16 @@ func (x *Inbox) hold(m frame.Names) error {
 	return nil
 }
 
-// drain applies the kept updates that have their turn and drops older ones.
-func (x *Inbox) drain(apply func(frame.NameItem, bool)) {
-	for len(x.held) > 0 && x.held[0].seq.AtMost(x.next) {
+// Due reports whether kept updates have their turn.
+func (x *Inbox) Due() bool { return x.open && len(x.held) > 0 && x.held[0].seq.AtMost(x.next) }
+
+// Drain applies kept updates that have their turn, those that come after about n items
+// not, and drops older ones. It returns how many items it has applied.
+func (x *Inbox) Drain(n int, apply func(frame.NameItem, bool)) (done int) {
+	for x.Due() && done < n {
 		h := x.held[0]
-		x.held = slices.Delete(x.held, 0, 1)
+		x.held[0] = heldUpdate{}
+		x.held = x.held[1:]
 		x.items -= len(h.items)
 		if h.seq != x.next {
 			continue
@@ -122,7 +157,9 @@ func (x *Inbox) drain(apply func(frame.NameItem, bool)) {
 		for _, it := range h.items {
 			apply(it, h.withdrawal)
 		}
+		done += 1 + len(h.items)
 	}
+	return done
 }
 
 // Reset forgets everything: contact was lost.

@@ -88,15 +88,20 @@ func (a arrival) message(t testing.TB) frame.Names {
 func apply(t testing.TB, x *Inbox, as ...arrival) (got []string) {
 	t.Helper()
 	for _, a := range as {
-		err := x.Handle(a.message(t), func(it frame.NameItem, withdrawal bool) {
+		note := func(it frame.NameItem, withdrawal bool) {
 			s := fmt.Sprint(it.Port)
 			if withdrawal {
 				s = "-" + s
 			}
 			got = append(got, s)
-		})
-		if err != nil {
+		}
+		if err := x.Handle(a.message(t), note); err != nil {
 			t.Fatalf("%v: %v", a, err)
+		}
+		for x.Due() {
+			if k := x.Drain(1, note); k > 2 {
+				t.Fatalf("a part of %d items, asked for 1", k)
+			}
 		}
 	}
 	return got
@@ -230,6 +235,9 @@ func FuzzInbox(f *testing.F) {
 			a := arrival{[...]string{"bulk", "last", "update", "withdraw", "update"}[b[0]%5], frame.Seq(b[1])}
 			open, next := x.open, x.next
 			err := x.Handle(a.message(t), func(frame.NameItem, bool) {})
+			for x.Due() {
+				x.Drain(1, func(frame.NameItem, bool) {})
+			}
 			if err != nil || len(x.held) > maxHeld || x.items != len(x.held) {
 				t.Fatalf("%v: %v, %d kept with %d items", a, err, len(x.held), x.items)
 			}

@@ -108,18 +108,67 @@ func (x *Subscription) measure() {
 	}
 }
 
-// overlapping appends those to dst that are to be told of ev.
-func (x *Subscription) overlapping(dst []*Subscription, ev Event) []*Subscription {
-	r := ev.Binding.Range
+// A Matching finds the subscriptions that are to be told of an event part by part, while
+// others come and go. The zero value is at the beginning.
+type Matching struct {
+	at          mark
+	begun, done bool
+}
+
+// A mark is the place of a subscription in the tree.
+type mark struct {
+	lower  uint32
+	serial uint64
+}
+
+// Done reports whether all were found.
+func (m *Matching) Done() bool { return m.done }
+
+// Next appends to dst the next of the subscriptions that are to be told of ev. It looks at up
+// to n, by lower bound, and returns at how many it did.
+func (m *Matching) Next(s *Subscriptions, dst []*Subscription, ev Event, n int) (all []*Subscription, looked int) {
+	x := &s.search
+	*x = overlap{Matching: m, ev: ev, left: n, dst: dst}
+	m.done = x.visit(s.types[ev.Binding.Range.Type])
+	all, looked = x.dst, n-x.left
+	*x = overlap{}
+	return all, looked
+}
+
+// An overlap is what a search in a tree has found.
+type overlap struct {
+	*Matching
+	ev   Event
+	left int
+	dst  []*Subscription
+}
+
+// visit searches from x down, and reports whether it came to the end.
+func (o *overlap) visit(x *Subscription) bool {
+	r := o.ev.Binding.Range
 	if x == nil || x.reach < r.Lower {
-		return dst
+		return true
 	}
-	dst = x.left.overlapping(dst, ev)
-	if x.Range.Lower > r.Upper {
-		return dst
+	at := mark{x.Range.Lower, x.serial}
+	if ahead := !o.begun || cmp.Or(cmp.Compare(o.at.lower, at.lower), cmp.Compare(o.at.serial, at.serial)) < 0; ahead {
+		if !o.visit(x.left) {
+			return false
+		}
+		if x.Range.Lower > r.Upper {
+			return true
+		}
+		if x.Range.Upper >= r.Lower {
+			if o.left == 0 {
+				return false
+			}
+			o.left--
+			o.begun, o.at = true, at
+			if x.wants(o.ev) {
+				o.dst = append(o.dst, x)
+			}
+		}
+	} else if x.Range.Lower > r.Upper {
+		return true
 	}
-	if x.Range.Upper >= r.Lower && x.wants(ev) {
-		dst = append(dst, x)
-	}
-	return x.right.overlapping(dst, ev)
+	return o.visit(x.right)
 }

@@ -50,6 +50,18 @@ func (t *Table) Anycast(a frame.Service) (frame.SocketAddr, bool) {
 // node the answer is port 0 there: that node will look up itself.
 // Source: docs/spec/05-naming.md §5.1.
 func (t *Table) Choose(a frame.Service) (Choice, bool) {
+	c, ok := t.choose(a)
+	for k := 0; ok && t.Condemned() && k < mostSpared && t.spare(c, a); k++ {
+		c, ok = t.choose(a)
+	}
+	return c, ok
+}
+
+// mostSpared is the number of condemned bindings that a lookup passes over.
+const mostSpared = 1024
+
+// choose is Choose among all bindings, condemned ones too.
+func (t *Table) choose(a frame.Service) (Choice, bool) {
 	if a.Node != 0 && a.Node != t.self {
 		return Choice{socket: frame.SocketAddr{Node: a.Node}}, true
 	}
@@ -97,7 +109,7 @@ func (m *Memo) Service() frame.Service { return m.a }
 
 // Recall is Choose with a memory of the last lookup.
 func (t *Table) Recall(m *Memo, a frame.Service) (Choice, bool) {
-	if m.found && m.version == t.version && m.a == a {
+	if m.found && m.version == t.version && m.a == a && !t.Condemned() {
 		if b := m.choice.bound; b != nil {
 			return b.choose(m.choice.own), true
 		}

@@ -288,7 +288,11 @@ func runTable(t testing.TB, b []byte) {
 				t.Fatalf("ranges that overlap %v:\n got %v\nwant %v", r, got, ranges)
 			}
 		}
-		if got := tab.TakeEvents(nil); !slices.Equal(got, m.events) {
+		got := tab.TakeEvents(nil)
+		for i := range got {
+			got[i].created, got[i].serial = 0, 0 // the model has no places
+		}
+		if !slices.Equal(got, m.events) {
 			t.Fatalf("events:\n got %+v\nwant %+v", got, m.events)
 		}
 		m.events = m.events[:0]

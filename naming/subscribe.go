@@ -88,6 +88,8 @@ type Subscriptions struct {
 	types  map[uint32]*Subscription // the root of each type's tree
 	serial uint64
 	n      int
+	search overlap  // that runs, kept so that none has to be allocated
+	match  Matching // that of Match
 }
 
 // Len is the number of subscriptions.
@@ -123,7 +125,16 @@ func (s *Subscriptions) Remove(x *Subscription) {
 // which they were added.
 func (s *Subscriptions) Match(dst []*Subscription, ev Event) []*Subscription {
 	start := len(dst)
-	dst = s.types[ev.Binding.Range.Type].overlapping(dst, ev)
-	slices.SortFunc(dst[start:], func(a, b *Subscription) int { return cmp.Compare(a.serial, b.serial) })
+	s.match = Matching{}
+	dst, _ = s.match.Next(s, dst, ev, s.n)
+	ByAge(dst[start:])
 	return dst
 }
+
+// ByAge sorts subscriptions in the order in which they were added.
+func ByAge(l []*Subscription) {
+	slices.SortFunc(l, func(a, b *Subscription) int { return cmp.Compare(a.serial, b.serial) })
+}
+
+// Wants reports whether the subscription is to be told of ev.
+func (x *Subscription) Wants(ev Event) bool { return ev.Binding.Range.Overlaps(x.Range) && x.wants(ev) }

@@ -210,6 +210,9 @@ func TestSubscriptionsAgainstModel(t *testing.T) {
 			if got := s.Match([]*Subscription{nil}, ev); !slices.Equal(got[1:], want) {
 				t.Fatalf("seed %d, %+v: got %d, want %d subscriptions", seed, ev, len(got)-1, len(want))
 			}
+			if got := inParts(t, s, ev, 1+i%5); !slices.Equal(got, want) {
+				t.Fatalf("seed %d, %+v: in parts of %d: got %d, want %d subscriptions", seed, ev, 1+i%5, len(got), len(want))
+			}
 			if i%16 != 0 {
 				continue
 			}
@@ -264,4 +267,25 @@ func BenchmarkSubscriptions(b *testing.B) {
 			}
 		})
 	}
+}
+
+// inParts finds the subscriptions that are to be told of ev, in parts that look at no more than
+// n. Before each comes a subscription that is not to be told, and goes after it.
+//
+// Mutation: Next that begins anew.
+func inParts(t *testing.T, s *Subscriptions, ev Event, n int) (all []*Subscription) {
+	var m Matching
+	for !m.Done() {
+		r := ev.Binding.Range
+		r.Lower, r.Upper = r.Upper+1, r.Upper+5
+		y := &Subscription{Range: r}
+		s.Add(y)
+		var looked int
+		if all, looked = m.Next(s, all, ev, n); looked > n {
+			t.Fatalf("a part looks at %d, asked for %d", looked, n)
+		}
+		s.Remove(y)
+	}
+	ByAge(all)
+	return all
 }

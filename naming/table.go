@@ -51,12 +51,17 @@ type Event struct {
 	// withdrawn, whatever its node and scope.
 	Edge    bool
 	Binding Binding
+
+	created, serial uint64 // of its range and its own, see place
 }
+
+func (ev *Event) place() place { return place{ev.Binding.Range.Lower, ev.created, ev.serial} }
 
 // A Table is all bindings a node knows. Not safe for concurrent use.
 //
 //	services: type ──► all its ranges, in the order lookups try them
 //	             └───► the same of each node that is bound to them
+//	types:    the types, in order
 //	ranges:  range ──► bound: its bindings, in order of turn
 //	nodes:    node ──► its bindings, oldest first
 //
@@ -68,15 +73,17 @@ type Table struct {
 	// node's are counted and never refused for it: others cannot take their room.
 	Limit int
 
-	self     frame.NodeAddr
-	services map[uint32]*service
-	ranges   map[frame.Range]rangeEntry
-	wide     map[uint32]int // by type: ranges of more than one instance
-	nodes    map[frame.NodeAddr]*ring
-	n        int
-	serial   uint64 // bindings that ever were
-	events   []Event
-	version  uint64 // changes so far
+	self      frame.NodeAddr
+	services  map[uint32]*service
+	types     rangeSet // their keys
+	ranges    map[frame.Range]rangeEntry
+	wide      map[uint32]int // by type: ranges of more than one instance
+	nodes     map[frame.NodeAddr]*ring
+	condemned condemned
+	n         int
+	serial    uint64 // bindings that ever were
+	events    []Event
+	version   uint64 // changes so far
 }
 
 // A rangeEntry is where a range's bindings are. Where there is but one it tells that one's
@@ -99,6 +106,7 @@ func (t *Table) updateEntry(x *bound) {
 
 // A service is all ranges of one type.
 type service struct {
+	key    bound // whose range is the type
 	all    rangeSet
 	shares []*share // by node
 }
@@ -139,15 +147,20 @@ func (t *Table) Add(b Binding) error {
 	}
 	node := b.Socket.Node
 	w := who{b.Socket.Port, node, b.Key}
-	x := t.ranges[b.Range].bound
-	switch {
-	case x != nil && x.find(w) != nil:
-		return ErrRepeated
-	case t.Count(node) >= MaxBindings:
+	if x := t.ranges[b.Range].bound; x != nil {
+		if e := x.find(w); e != nil && !t.isCondemned(e) {
+			return ErrRepeated
+		} else if e != nil {
+			t.discard(e)
+		}
+	}
+	if t.Count(node) >= MaxBindings && !t.sweepOf(node) {
 		return ErrNodeFull
-	case t.n >= t.Limit && node != t.self:
+	}
+	if t.n >= t.Limit && node != t.self && t.Sweep(1) == 0 {
 		return ErrTableFull
 	}
+	x := t.ranges[b.Range].bound
 	t.serial++
 	t.n++
 	e := &entry{who: w, scope: b.Scope, serial: t.serial}
@@ -166,7 +179,7 @@ func (t *Table) Add(b Binding) error {
 		t.nodes[node] = c
 	}
 	c.join(e)
-	t.changed(Event{Edge: edge, Binding: e.binding()})
+	t.changed(Event{Edge: edge, Binding: e.binding(), created: x.created, serial: e.serial})
 	return nil
 }
 
@@ -181,35 +194,13 @@ func (t *Table) Remove(b Binding) bool {
 	if e == nil {
 		return false
 	}
-	t.take(e)
-	if !x.has(e.node) {
-		if s := t.services[b.Range.Type]; s != nil {
-			s.unshare(e.node, x)
-		}
-	}
-	return true
+	there := !t.isCondemned(e)
+	t.discard(e)
+	return there
 }
 
-// Purge removes every binding of a node in the order in which they came. What it
-// costs depends on their number, not on the table's.
-// Source: docs/spec/05-naming.md §4.
-func (t *Table) Purge(n frame.NodeAddr) {
-	c := t.nodes[n]
-	if c == nil {
-		return
-	}
-	for c.n > 0 {
-		e := c.head
-		typ := e.bound.r.Type
-		t.take(e)
-		if s := t.services[typ]; s != nil {
-			s.drop(n)
-		}
-	}
-}
-
-// take removes an entry, save from its node's share.
-func (t *Table) take(e *entry) {
+// discard removes an entry.
+func (t *Table) discard(e *entry) {
 	x, c := e.bound, t.nodes[e.node]
 	x.leave(e, e.node == t.self)
 	if c.leave(e); c.n == 0 {
@@ -218,10 +209,14 @@ func (t *Table) take(e *entry) {
 	t.n--
 	if x.all.n > 0 {
 		t.updateEntry(x)
-	} else {
+	}
+	if s := t.services[x.r.Type]; !x.has(e.node) {
+		s.unshare(e.node, x)
+	}
+	if x.all.n == 0 {
 		t.dropRange(x)
 	}
-	t.changed(Event{Withdrawn: true, Edge: x.all.n == 0, Binding: e.binding()})
+	t.changed(Event{Withdrawn: true, Edge: x.all.n == 0, Binding: e.binding(), created: x.created, serial: e.serial})
 }
 
 func (t *Table) changed(ev Event) {
@@ -233,8 +228,9 @@ func (t *Table) changed(ev Event) {
 func (t *Table) addRange(r frame.Range) *bound {
 	s := t.services[r.Type]
 	if s == nil {
-		s = &service{}
+		s = &service{key: bound{r: frame.Range{Lower: r.Type, Upper: r.Type}}}
 		t.services[r.Type] = s
+		t.types.insert(&s.key)
 	}
 	x := newBound(r, t.serial)
 	s.all.insert(x)
@@ -256,6 +252,7 @@ func (t *Table) dropRange(x *bound) {
 	}
 	if len(s.all.blocks) == 0 {
 		delete(t.services, x.r.Type)
+		t.types.remove(&s.key)
 	}
 }
 
@@ -276,13 +273,6 @@ func (s *service) share(n frame.NodeAddr) *share {
 func (s *service) unshare(n frame.NodeAddr, x *bound) {
 	i, _ := s.find(n)
 	if s.shares[i].ranges.remove(x); len(s.shares[i].ranges.blocks) == 0 {
-		s.shares = cut(s.shares, i)
-	}
-}
-
-// drop does away with a node's share, if there is one.
-func (s *service) drop(n frame.NodeAddr) {
-	if i, ok := s.find(n); ok {
 		s.shares = cut(s.shares, i)
 	}
 }

@@ -2,24 +2,43 @@
 
 package stack
 
-import "github.com/utipc/utipc/stack/admin"
+import (
+	"slices"
+
+	"github.com/utipc/utipc/stack/admin"
+)
 
 // Sockets implements nodeBackend.
 func (n *localNode) Sockets() []admin.Socket {
 	n.mu.Lock()
-	defer n.unlock()
-	all := n.eng.Sockets()
-	for i := range all {
-		if o, ok := all[i].Owner.(socket); ok {
-			all[i].Addr.Net = o.writes().network
-			if all[i].Kind == admin.ConnectedSocket {
-				all[i].Peer.Net = all[i].Addr.Net
+	numbers := n.eng.SocketNumbers(nil)
+	n.unlock()
+	slices.Sort(numbers)
+	all := make([]admin.Socket, 0, len(numbers))
+	for part := range slices.Chunk(numbers, lookPart) {
+		n.mu.Lock()
+		for _, number := range part {
+			x, ok := n.eng.Socket(number)
+			if !ok {
+				continue // it was closed meanwhile
 			}
+			if o, ok := x.Owner.(socket); ok {
+				x.Addr.Net = o.writes().network
+				if x.Kind == admin.ConnectedSocket {
+					x.Peer.Net = x.Addr.Net
+				}
+			}
+			x.Owner = nil // which means nothing to others
+			all = append(all, x)
 		}
-		all[i].Owner = nil // which means nothing to others
+		n.unlock()
 	}
 	return all
 }
+
+// lookPart is the number of sockets, or bindings, that are looked at in one holding of the lap
+// lock by a call that returns all of them.
+const lookPart = 1024
 
 // ServiceStats implements nodeBackend.
 func (n *localNode) ServiceStats() []admin.ServiceStats {

@@ -3,16 +3,19 @@
 package stack
 
 import (
-	"slices"
-
+	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/admin"
 )
 
 // Names implements nodeBackend.
 func (n *localNode) Names() []Binding {
-	n.mu.Lock()
-	defer n.unlock()
-	return slices.Collect(n.eng.Bindings)
+	var all []Binding
+	for c := (naming.Cursor{}); !c.Done(); {
+		n.mu.Lock()
+		n.eng.NextBindings(&c, lookPart, func(b Binding) { all = append(all, b) })
+		n.unlock()
+	}
+	return all
 }
 
 // Stats implements nodeBackend.

@@ -62,7 +62,11 @@ func (s *localSubscription) next() (ev Event, ok bool, err error) {
 	if s.closed {
 		return Event{}, false, net.ErrClosed
 	}
-	return s.from.next()
+	ev, ok, err = s.from.next()
+	if x, own := s.from.(nearby); own && x.x.Lists() { // more waits for a turn
+		s.n.pollOnce(s.n.now(), false)
+	}
+	return ev, ok, err
 }
 
 // Next implements subscriptionBackend.

@@ -107,6 +107,15 @@ func (a *Account) beyond(k int) *Account {
 	return nil
 }
 
+// room is what may be held more of what can be refused.
+func (a *Account) room() int {
+	most := int(^uint(0) >> 1)
+	for x := a; x != nil; x = x.Of {
+		most = min(most, x.soft()-x.held)
+	}
+	return max(0, most)
+}
+
 // Affords reports whether k bytes more may be held of what can be refused. What there is
 // no room for is counted.
 func (a *Account) Affords(k int) bool { return a.refuse(k) == nil }

@@ -77,9 +77,12 @@ func (a *alarm) isSet() bool { return a.place != notSet }
 // meanwhile rings at the next call at the earliest.
 func (s *alarms) ringDue(now time.Duration) { s.ringUntil(now, now) }
 
+// mostAlarms is the number of alarms that ring in one turn; the others ring in the next.
+const mostAlarms = 2048
+
 // ringUntil rings at now what is due until a time.
 func (s *alarms) ringUntil(now, until time.Duration) {
-	for s.first() <= until {
+	for s.first() <= until && len(s.due) < mostAlarms {
 		a := pile.Pop(&s.heap).(*alarm)
 		a.place = isDue
 		s.due = append(s.due, a)

@@ -219,7 +219,6 @@ func (e *Engine) broadcastReport(now time.Duration, l *link, s frame.State) bool
 			e.giveUp(now, n)
 			return false
 		}
-	case n.owed != nil && n.owed.opening:
 	case n.bcast.Up() && (l.bearer.id != n.openOn || !s.Ack().Before(n.openAt)):
 		m.Confirm()
 	}

@@ -5,6 +5,7 @@ package engine
 import (
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 )
@@ -194,10 +195,21 @@ func (e *Engine) unacked(n *node, yield func(port uint32, bytes int)) {
 
 // unackedOn is unacked of one link.
 func unackedOn(l *link, yield func(port uint32, bytes int)) {
+	var pieces flowctl.Pieces // of a packet of a failed link
 	l.Unsettled(func(b *netdev.Buffer) {
-		if m, err := frame.Parse(b.Bytes()[frame.EthernetLen:]); err == nil {
-			connData(m, true, yield)
+		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
+		if err != nil {
+			return
 		}
+		if t, err := frame.ParseTunnel(m); err == nil && t.Type() == frame.TunnelFailover {
+			if _, _, in := t.Piece(); in {
+				if m, err = pieces.Add(t); err == nil && m.Bytes() != nil {
+					connData(m, false, yield)
+				}
+				return
+			}
+		}
+		connData(m, true, yield)
 	})
 }
 
@@ -228,7 +240,7 @@ func connData(m frame.Message, outer bool, yield func(port uint32, bytes int)) {
 		if err != nil || !outer || t.Type() != frame.TunnelFailover {
 			return
 		}
-		if inner, err := t.Inner(); err == nil { // not of one in pieces
+		if inner, err := t.Inner(); err == nil {
 			connData(inner, false, yield)
 		}
 	default:

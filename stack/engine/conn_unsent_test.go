@@ -5,6 +5,7 @@ package engine
 import (
 	"slices"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 )
@@ -144,6 +145,57 @@ func TestUnsentOnTheLink(t *testing.T) {
 		}
 		b.lose = nil
 		for _, c := range []*Conn{x, y, z} {
+			c.Close(b.now)
+		}
+		l.Close(b.now)
+		b.clean()
+	}
+}
+
+// What a failover has sent in pieces, or has no chunk to send now, is counted likewise.
+// Mutations: unackedOn joins no pieces; Unsettled without what is to be moved.
+func TestUnsentInFailover(t *testing.T) {
+	for _, short := range []bool{false, true} {
+		refuse, lost := false, false
+		b := &connBed{bed: &bed{t: t}}
+		b.short = func(node int) bool { return node == 0 && refuse }
+		b.lose = func(from int, _ []byte) bool { return lost }
+		for i, a := range []frame.NodeAddr{0x1001001, 0x1001002} {
+			n := b.add(Config{Address: a}, uint64(i))
+			b.attach(n, BearerConfig{MTU: 700, LinkConfig: LinkConfig{Priority: 5}})
+		}
+		b.x, b.y = b.nodes[0], b.nodes[1]
+		b.until(longTime, func() bool {
+			l := b.x.nodes
+			return len(l) > 0 && l[0].links[1] != nil && l[0].links[0].IsUp() && l[0].links[1].IsUp()
+		})
+		x, y, l := b.pair(ConnConfig{})
+		b.settle()
+		b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+		lost = true
+		const all = 1000 + 1200 + 20
+		for _, n := range []int{1000, 1200, 20} {
+			if err := x.Write(b.now, text(n, 0)); err != nil {
+				t.Fatal(err)
+			}
+		}
+		b.until(10*time.Millisecond, func() bool { return false })
+		refuse = short
+		b.x.SetMTU(b.now, 0, 0)
+		b.until(10*time.Millisecond, func() bool { return false })
+		if k := b.x.nodes[0].slots[0].Moving(); (k > 0) != short {
+			t.Errorf("short of chunks %v: %d packets are to be moved", short, k)
+		}
+		if lost, underWay := b.x.UnsentBytes(); lost != 0 || underWay != all {
+			t.Errorf("short of chunks %v: %d bytes lost and %d under way, want %d", short, lost, underWay, all)
+		}
+		refuse = false
+		b.until(longTime, func() bool { return x.State() == Ended })
+		if x.Unsent() != all {
+			t.Errorf("short of chunks %v: %v, %d bytes unsent, want %d", short, ended(x), x.Unsent(), all)
+		}
+		lost = false
+		for _, c := range []*Conn{x, y} {
 			c.Close(b.now)
 		}
 		l.Close(b.now)

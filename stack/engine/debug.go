@@ -96,6 +96,16 @@ func (e *Engine) Bindings(yield func(naming.Binding) bool) {
 	}
 }
 
+// NextBindings calls f with the next part of the binding table: it looks at up to n bindings and
+// ranges. The table may change between two parts.
+func (e *Engine) NextBindings(c *naming.Cursor, n int, f func(naming.Binding)) {
+	t := e.table
+	if t == nil {
+		t = naming.NewTable(0)
+	}
+	e.did(WorkBindings, c.Next(t, n, f))
+}
+
 // Ports is the number of sockets open, but for the node's own, of its topology service.
 func (e *Engine) Ports() int {
 	if e.addr == 0 {

@@ -121,6 +121,7 @@ type Engine struct {
 	pub          naming.Publisher
 	namesAgain   alarm
 	unbinding    withdrawals
+	work         work
 	recent       []update      // of names, that may be under way on the broadcast link
 	cast         broadcastLink // ours
 	ups          int           // nodes there is contact with
@@ -270,7 +271,7 @@ func (e *Engine) Deadline() time.Duration {
 	if e.crypt != nil {
 		at = min(at, e.crypt.next)
 	}
-	if len(e.failed) > 0 || len(e.unbinding.bindings) > 0 {
+	if len(e.failed) > 0 || e.work.chores.Len() > 0 {
 		return 0
 	}
 	return at
@@ -287,8 +288,8 @@ func (e *Engine) arm(l *link) {
 // that waited for a name.
 // What is not due costs nothing. Calling it early is harmless.
 func (e *Engine) HandleTimeout(now time.Duration) {
+	e.workOff(now)
 	e.reapFailed(now)
-	e.withdrawNext(now)
 	if c := e.crypt; c != nil {
 		if c.now = now; now >= c.next {
 			e.serveKeys(now)
@@ -422,7 +423,7 @@ func (e *Engine) Unsent() int {
 		sum += n.unsentHeld()
 		for _, l := range n.links {
 			if l != nil && l.IsUp() {
-				sum += l.Unacked() + l.Backlog()
+				sum += l.Unacked() + l.Backlog() + l.Moving()
 			}
 		}
 	}

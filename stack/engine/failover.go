@@ -17,7 +17,8 @@ import (
 //	failed link:   … 7 8 │ 9 10 11 …          survivor: … tunnel(9) tunnel(10) tunnel(11) …
 //	      acknowledged ──┘ └ sent or waiting  receiver: 9 came before, 10, 11 are delivered
 //
-// Until the last of them has come the failed link stays down at both ends.
+// Until the last of them has come the failed link stays down at both ends. What there is no
+// chunk for is sent later, and what is sent after it waits: see SendFailover.
 // Source: docs/spec/02-link.md §10.2, docs/spec/03-discovery-and-node.md §5.4, §5.5.
 
 // An failoverReceiver is the receiving end of a failed link, at the survivor: what still comes
@@ -50,7 +51,7 @@ func (e *Engine) failover(now time.Duration, n *node, l *link) {
 	l.FailoverBegin()
 	n.contact = n.contact.after(failoverBegin)
 	if err != nil {
-		t.Fail() // the node would wait for what is missing
+		t.Fail() // the node would wait for what is missing, which no later try would send
 	}
 	e.resume(now, t)
 	e.after(now, t)
@@ -67,7 +68,7 @@ func (e *Engine) halfFailover(now time.Duration, t, o *link) {
 	n.contact = n.contact.after(synchEnd)
 	n.syncPoint = t.Expected() + syncPointAhead
 	if t.SendHalfFailover(now, o.peerBearer()) != nil {
-		t.Fail()
+		t.Fail() // it asks for too many
 	}
 	t.inherit().BeginEmpty(e.first(), &e.pool)
 	if o != nil {

@@ -31,7 +31,10 @@ type twin struct {
 
 func newTwin(t testing.TB, second BearerConfig, change ...func(*Config)) *twin {
 	t.Helper()
-	b := &bed{t: t}
+	return twinOn(&bed{t: t}, second, change...)
+}
+
+func twinOn(b *bed, second BearerConfig, change ...func(*Config)) *twin {
 	for i := range 2 {
 		c := Config{Address: frame.NodeAddr(0x1001001 + i)}
 		for _, f := range change {
@@ -94,6 +97,9 @@ func (w *twin) send() {
 			w.sent[i]++
 		case *Blocked:
 		default:
+			if err == ErrMemory {
+				return
+			}
 			w.t.Fatalf("socket %d, message %d: %v", i, w.sent[i], err)
 		}
 	}
@@ -244,6 +250,41 @@ func TestFailover(t *testing.T) {
 				w.done()
 			})
 		}
+	}
+}
+
+// Chunks that are refused while a link fails cost no contact and no message: the k-th that a node
+// asks for then, for many k, and those after it, for a while; either end's.
+//
+// Mutation: SendFailover that returns ErrTunnel where moveNext reports false.
+func TestFailoverWithoutChunks(t *testing.T) {
+	refused := 0
+	for k := range 24 {
+		asked, until := 0, time.Duration(0)
+		b := &bed{t: t}
+		b.short = func(node int) bool {
+			if b.now >= until || node != k%2 {
+				return false
+			}
+			if asked++; asked <= k/2 {
+				return false
+			}
+			refused++
+			return true
+		}
+		w := twinOn(b, BearerConfig{})
+		w.work(300 * time.Microsecond)
+		w.send()
+		asked, until = 0, w.now+12*time.Millisecond
+		w.x.SetMTU(w.now, 0, 0)
+		w.work(3 * time.Millisecond)
+		w.until(time.Second, func() bool { w.read(); return false })
+		w.x.SetMTU(w.now, 0, 1500)
+		w.work(time.Millisecond)
+		w.done()
+	}
+	if refused < 50 {
+		t.Errorf("%d chunks were refused", refused)
 	}
 }
 

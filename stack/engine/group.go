@@ -17,7 +17,7 @@ import (
 const (
 	MaxMembers  = 4096             // members that a group's socket knows; others it does not hear
 	maxJoining  = 64               // of one node, that have said they join and have no binding yet
-	maxMemberOf = 1024             // of one node
+	maxMemberOf = 1024             // of one node; no node has more sockets in a group
 	joiningTime = 5 * time.Second  // until such a one is forgotten
 	leavingTime = 30 * time.Second // until one that leaves is, of which not all has come
 	maxGroups   = 65535            // group sockets in this node
@@ -27,7 +27,8 @@ const (
 	MaxLag = flowctl.MaxGroupLag // the most of them
 )
 
-// ErrGroup means that the node has as many group sockets as it may have.
+// ErrGroup means that the node has as many group sockets as it may have, of all groups or of
+// this one.
 var ErrGroup = errors.New("engine: too many groups in this node")
 
 // A SlowPolicy says what becomes of a member that does not read what this socket sends to
@@ -170,7 +171,7 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 		return nil, ErrConfig
 	case len(e.ports) >= maxPorts || e.addr == 0:
 		return nil, ErrSockets
-	case len(e.groups.all) >= maxGroups:
+	case len(e.groups.all) >= maxGroups || len(e.groups.byType[k.Service.Type]) >= maxMemberOf:
 		return nil, ErrGroup
 	}
 	g := &Group{GroupConfig: k, forced: true}
@@ -184,9 +185,14 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	g.watch = watch{Subscription: naming.Subscription{Range: all, Filter: frame.FilterPorts}, by: g, due: flowctl.Never}
 
 	s := &e.groups
-	e.tellWatches() // what was before is no news to it
+	e.takeChanges() // what was before is no news to it
 	var there []naming.Binding
-	g.watch.Existing(e.table, func(b naming.Binding) { there = append(there, b) })
+	find := func(b naming.Binding) { there = append(there, b) }
+	if g.watch.Few(e.table, MaxMembers) {
+		e.did(WorkBindings, g.watch.Existing(e.table, find))
+	} else { // not all could be members
+		e.did(WorkBindings, new(naming.Listing).Next(e.table, &g.watch.Subscription, MaxMembers, find))
+	}
 	for _, b := range slices.Backward(there) { // as kernels do: capture 22, frames 74 and 75
 		g.told(naming.Event{Binding: b})
 	}
@@ -214,6 +220,24 @@ func (g *Group) told(ev naming.Event) { g.port.e.groups.news.Push(groupNews{g, e
 
 // timedOut implements subscriber.
 func (g *Group) timedOut() {}
+
+// hearNow has the group know all that the table does: what refers to a binding does not come
+// before the binding, whatever others have still to be told.
+func (g *Group) hearNow(now time.Duration) {
+	e := g.port.e
+	if e.watches.pending.Len() == 0 || g.closed {
+		return
+	}
+	e.hearNow(&g.watch)
+	s := &e.groups
+	for range s.news.Len() {
+		if x := s.news.Pop(); x.g == g {
+			g.heard(now, x.ev)
+		} else {
+			s.news.Push(x)
+		}
+	}
+}
 
 // Addr is the socket's address.
 func (g *Group) Addr() frame.SocketAddr { return g.port.Addr() }

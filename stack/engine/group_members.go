@@ -69,15 +69,21 @@ func (g *Group) find(a frame.SocketAddr) *member {
 
 // enter makes a member. It returns nil when there are too many.
 func (g *Group) enter(now time.Duration, a frame.SocketAddr, p memberPhase) *member {
-	there, joinings := 0, 0
-	for _, m := range g.at(a.Node) {
-		there++
-		if m.phase == joining {
-			joinings++
-		}
-	}
-	if len(g.members) >= MaxMembers || there >= maxMemberOf || p == joining && joinings >= maxJoining {
+	there := g.at(a.Node)
+	if len(g.members) >= MaxMembers || len(there) >= maxMemberOf {
 		return nil
+	}
+	if p == joining {
+		g.port.e.did(WorkMembers, len(there))
+		joinings := 0
+		for _, m := range there {
+			if m.phase == joining {
+				joinings++
+			}
+		}
+		if joinings >= maxJoining {
+			return nil
+		}
 	}
 	m := &member{addr: a, phase: p, since: now}
 	g.flow.Enter(&m.flow)
@@ -92,8 +98,8 @@ func (g *Group) enter(now time.Duration, a frame.SocketAddr, p memberPhase) *mem
 // at returns the members of a node.
 func (g *Group) at(n frame.NodeAddr) []*member {
 	i, _ := slices.BinarySearchFunc(g.members, frame.SocketAddr{Node: n}, byAddr)
-	j := i
-	for j < len(g.members) && g.members[j].addr.Node == n {
+	j, last := slices.BinarySearchFunc(g.members, frame.SocketAddr{Node: n, Port: ^uint32(0)}, byAddr)
+	if last {
 		j++
 	}
 	return g.members[i:j]

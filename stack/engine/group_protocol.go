@@ -113,6 +113,7 @@ func (e *Engine) handleGroup(now time.Duration, n *node, msg frame.Message) {
 	case n != e.self && p.group.Scope == frame.NodeScope:
 		e.drop(DropGroup)
 	default:
+		p.group.hearNow(now)
 		p.group.handle(now, x)
 		e.runGroups(now)
 	}

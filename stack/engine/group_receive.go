@@ -55,6 +55,7 @@ func (e *Engine) handleGroupData(now time.Duration, n *node, p frame.Payload, in
 		taken := false
 		for _, g := range e.groups.byType[typ] { // a Leave makes a new list
 			if !g.closed && g.Scope == p.Scope() && (g.Scope != frame.NodeScope || n == e.self) {
+				g.hearNow(now)
 				g.take(now, p.From(), &it, in)
 				taken = true
 			}
@@ -75,6 +76,7 @@ func (e *Engine) handleGroupData(now time.Duration, n *node, p frame.Payload, in
 			e.drop(DropGroup)
 			return
 		}
+		g.hearNow(now)
 		g.take(now, p.From(), &it, in)
 	}
 	e.runGroups(now)

@@ -14,12 +14,14 @@ import (
 // bytes. Those that pass: *MemberBlocked, after which TakeReadyGroups names the group when
 // something has changed; ErrMemory and *Blocked, as of Port.Send.
 func (g *Group) Send(now time.Duration, data []byte) error {
+	g.hearNow(now)
 	return g.cast(now, frame.GroupBcastMsg, 0, data)
 }
 
 // SendMulticast sends data to all members with an instance. Errors as for Send, with
 // ErrUnreachable when there is none.
 func (g *Group) SendMulticast(now time.Duration, instance uint32, data []byte) error {
+	g.hearNow(now)
 	var one *member
 	n := 0
 	for _, m := range g.members {
@@ -40,6 +42,7 @@ func (g *Group) SendMulticast(now time.Duration, instance uint32, data []byte) e
 
 // SendTo sends data to one member. Errors as for Send, with ErrUnreachable when it is none.
 func (g *Group) SendTo(now time.Duration, to frame.SocketAddr, data []byte) error {
+	g.hearNow(now)
 	to.Net = ""
 	if to.Node == 0 {
 		to.Node = g.port.e.addr
@@ -57,6 +60,7 @@ func (g *Group) SendTo(now time.Duration, to frame.SocketAddr, data []byte) erro
 // SendAnycast sends data to one member with an instance: they take turns, and who has
 // no room is passed over. Errors as for SendMulticast.
 func (g *Group) SendAnycast(now time.Duration, instance uint32, data []byte) error {
+	g.hearNow(now)
 	if g.closed {
 		return ErrClosed
 	}

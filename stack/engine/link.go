@@ -136,7 +136,9 @@ func (e *Engine) drain(l *link) {
 
 // linkUp brings a link up, and with the first one the node. First on the wire is a
 // STATE; behind it, on the first link, the opening of the broadcast link and all
-// names, on a second one where the first stands.
+// names, on a second one where the first stands. A first link without memory for the opening
+// does not come up yet: a kernel's first packet is that, and it has to be true when it leaves.
+// What the peer says next, and it says something at every interval, is the next try.
 // Source: docs/spec/03-discovery-and-node.md §5.2, §6.1.
 func (e *Engine) linkUp(now time.Duration, l *link) {
 	n := l.n
@@ -148,7 +150,17 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		e.drop(DropFlapping) // it will ask again
 		return
 	}
+	var opening *netdev.Buffer
+	if first {
+		if opening = e.message(frame.IntLen, netdev.Control); opening == nil {
+			l.NoChunk++
+			return
+		}
+	}
 	if !l.Up(now) {
+		if first {
+			opening.Release()
+		}
 		return
 	}
 	l.damper.up(now)
@@ -165,7 +177,8 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		n.contacts.take(now, contactGap, contacts)
 		e.enlist(n)
 		e.linkChanged(l)
-		e.sendOpening(now, n)
+		e.openBroadcast(now, l, opening)
+		e.sendBulk(now, n)
 	} else {
 		e.linkChanged(l)
 		old := other(n, l)

@@ -18,7 +18,28 @@ func (e *Engine) handleNames(now time.Duration, n *node, m frame.Message) {
 	}
 	fits := true
 	err = n.inbox.Handle(names, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(now, n, it, withdrawal) && fits })
-	if err != nil || !fits {
+	if n.inbox.Due() && !n.draining {
+		fits = e.drainNames(now, n) && fits
+		if n.draining = n.inbox.Due(); n.draining {
+			e.later(drain{e, n})
+		}
+	}
+	e.namesCame(now, n, err == nil && fits)
+}
+
+// drainNames brings a node's names into the table that came ahead of their turn and have it
+// now: as many as the turn may still do. It reports false when they are too many.
+func (e *Engine) drainNames(now time.Duration, n *node) (fits bool) {
+	fits = true
+	for n.inbox.Due() && e.mayDo(1) {
+		e.did(WorkBindings, n.inbox.Drain(64, func(it frame.NameItem, withdrawal bool) { fits = e.applyName(now, n, it, withdrawal) && fits }))
+	}
+	return fits
+}
+
+// namesCame gives a node up whose names do not fit, and does what others wait for.
+func (e *Engine) namesCame(now time.Duration, n *node, fit bool) {
+	if !fit {
 		e.drop(DropLimit)
 		e.logLimited(now, &e.tooManyNames, TooManyNames, n.addr)
 		e.giveUp(now, n)
@@ -76,7 +97,7 @@ func (e *Engine) relieve(now time.Duration, n *node) bool {
 	e.drop(DropLimit)
 	e.logLimited(now, &e.tooManyNames, TooManyNames, most.addr)
 	e.giveUp(now, most)
-	e.table.Purge(most.addr)
+	e.condemn(now, most.addr)
 	return true
 }
 

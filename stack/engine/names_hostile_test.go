@@ -169,6 +169,9 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 		}
 		c.sent = nil
 	}
+	for c.table.Condemned() {
+		c.HandleTimeout(c.now)
+	}
 	if c.node(0).up() || c.table.Count(c.peerList[0].addr) != 0 || !c.node(1).up() {
 		t.Fatalf("up: %v, with %d names; the other: %v", c.node(0).up(), c.table.Count(c.peerList[0].addr), c.node(1).up())
 	}

@@ -3,20 +3,16 @@
 package engine
 
 import (
-	"slices"
 	"time"
 
 	"github.com/utipc/utipc/frame"
 )
 
-// A nameDebt is what a node is still to be told by unicast of the own broadcast link and
-// the own names, in this order. It is paid at once when the node comes up; where there is
-// no memory, or no room, the rest is tried again every owedPause. As long as there is one,
-// whatever else the node is told by unicast of names goes behind it: its table may be
-// late, and is never another one.
+// A nameDebt is what a node is still to be told by unicast of the own names, in this order.
+// It is paid at once when the node comes up; where there is no memory, or no room, the rest
+// is tried again every owedPause. As long as there is one, whatever else the node is told by
+// unicast of names goes behind it: its table may be late, and is never another one.
 type nameDebt struct {
-	opening bool             // where the broadcast link began
-	last    frame.Seq        // is behind this packet
 	bulk    bool             // the names that there were
 	items   []frame.NameItem // of them those that are not sent
 	next    frame.Seq        // the first update that is not among them
@@ -27,26 +23,21 @@ type nameDebt struct {
 // start over.
 const maxOwedUpdates = 4096
 
-// sendOpening tells a node that has come up where the own broadcast link stands, and then
-// every binding that it should know, at least the one that says this node is there.
-// Source: docs/spec/03-discovery-and-node.md §6.1.
-func (e *Engine) sendOpening(now time.Duration, n *node) {
-	d := &nameDebt{opening: true, last: e.cast.sender.Last(), bulk: true}
+// sendBulk tells a node that has come up every binding that it should know, at least the one
+// that says this node is there. Source: docs/spec/03-discovery-and-node.md §6.1.
+func (e *Engine) sendBulk(now time.Duration, n *node) {
+	d := &nameDebt{bulk: true}
 	d.items, d.next = e.pub.Bulk()
-	e.did(WorkBindings, len(d.items))
 	n.owed = d
 	n.reading = !e.cfg.AsKernel
-	if !e.payNames(now, n) {
-		d.items = slices.Clone(d.items)
-		e.oweNames(now)
-	}
+	e.payNames(now, n)
 }
 
-// oweNames has what nodes are owed tried again.
-func (e *Engine) oweNames(now time.Duration) {
-	if a := &e.namesAgain; !a.isSet() {
+// oweNames has what nodes are owed tried again at a time.
+func (e *Engine) oweNames(at time.Duration) {
+	if a := &e.namesAgain; !a.isSet() || at < a.at {
 		a.owner = namesAgain{e}
-		e.alarms.set(a, now+owedPause)
+		e.alarms.set(a, at)
 	}
 }
 
@@ -60,25 +51,29 @@ func (x namesAgain) ring(now time.Duration, _ *alarm) {
 			continue
 		}
 		l := n.slots[0] // of a node that is up, as all that are owed something
-		if !x.e.payNames(now, n) {
-			x.e.oweNames(now)
-		}
+		x.e.payNames(now, n)
 		x.e.after(now, l)
 	}
 }
 
-// payNames sends a node what it is owed, and reports whether that was all.
-func (e *Engine) payNames(now time.Duration, n *node) bool {
-	d, l := n.owed, n.slots[0]
-	if d.opening {
-		if !e.openBroadcast(now, l, d.last) {
-			return false
-		}
-		d.opening = false
-		n.openOn, n.openAt = l.bearer.id, l.Queued()
+// payNames sends a node what it is owed: as much as the turn may still do. The rest is tried
+// again.
+func (e *Engine) payNames(now time.Duration, n *node) {
+	if !e.payNow(now, n) {
+		e.oweNames(now + owedPause)
+	} else if n.owed != nil {
+		e.oweNames(now)
 	}
+}
+
+// payNow is payNames, and reports false where there is no memory or room.
+func (e *Engine) payNow(now time.Duration, n *node) bool {
+	d, l := n.owed, n.slots[0]
 	limit := max(1, (l.PacketLimit()-frame.IntLen)/frame.NameItemLen)
 	for d.bulk {
+		if !e.mayDo(3) {
+			return true
+		}
 		part := d.items[:min(limit, len(d.items))]
 		f := frame.NamesFields{Bulk: true, NonLegacy: true, BcastAckInvalid: true}
 		if len(part) == len(d.items) {
@@ -87,6 +82,7 @@ func (e *Engine) payNames(now time.Duration, n *node) bool {
 		if !e.sendNames(now, l, f, part...) {
 			return false
 		}
+		e.did(WorkBindings, len(part))
 		d.items = d.items[len(part):]
 		if d.bulk = !f.LastBulk; !d.bulk {
 			l.told = d.next
@@ -94,6 +90,10 @@ func (e *Engine) payNames(now time.Duration, n *node) bool {
 		}
 	}
 	for len(d.updates) > 0 {
+		if !e.mayDo(3) {
+			return true
+		}
+		e.did(WorkBindings, 1)
 		u := d.updates[0]
 		if !e.sendNames(now, l, u.fields(), u.item) {
 			return false
@@ -116,7 +116,7 @@ func (e *Engine) tellOne(now time.Duration, n *node, u update) {
 		fallthrough
 	default:
 		n.owed.updates = append(n.owed.updates, u)
-		e.oweNames(now)
+		e.oweNames(now + owedPause)
 	}
 	e.after(now, l)
 	if n.owed != nil && len(n.owed.updates) > maxOwedUpdates {

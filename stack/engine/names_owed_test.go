@@ -17,8 +17,8 @@ import (
 // chunk, for every k in turn, or that and two more. All tables are the same in the end,
 // and what is multicast arrives.
 //
-// Mutations that it catches: giveUp in place of oweNames in tellOne; an opening that is not
-// tried again in payNames.
+// Mutations that it catches: giveUp in place of oweNames in tellOne; a bulk that is not tried
+// again in payNames.
 func TestRefusedChunkCostsNoContact(t *testing.T) {
 	for burst, caps := range map[int]frame.Capabilities{1: Capabilities, 3: Capabilities &^ frame.CapNamedBcast} {
 		k := 0

@@ -128,6 +128,9 @@ func TestNameLimits(t *testing.T) {
 		p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = seq }, many...))
 		seq++
 	}
+	for p.table.Condemned() {
+		p.HandleTimeout(p.now)
+	}
 	if got := p.eventList(); !slices.Contains(got, "peer lost 1001002") || p.table.Count(popAddr) != 0 {
 		t.Errorf("bindings: got %q, %d kept", got, p.table.Count(popAddr))
 	}

@@ -36,10 +36,11 @@ type node struct {
 	slots      [2]*link                  // that carry messages; nil while there is no contact
 	bcast      *flowctl.BroadcastReceiver
 	inbox      naming.Inbox
+	draining   bool               // what it holds is a chore
 	bjoins     flowctl.Reassembly // fragments on its broadcast link
 	member     *flowctl.Member    // of our broadcast link; nil while there is no contact
-	owed       *nameDebt          // nil: it was told all of our names, and of our broadcast link
-	openOn     uint8              // the bearer over which it was told of that link
+	owed       *nameDebt          // nil: it was told all of our names
+	openOn     uint8              // the bearer over which it was told of our broadcast link
 	openAt     frame.Seq          // by this packet
 	reading    bool               // it may not have all of the names it was sent first
 	bulkOn     uint8              // the bearer those were sent over
@@ -249,7 +250,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	e.dismiss(now, n)
 	n.reading, n.owed = false, nil
 	e.openBarriers(n)
-	e.table.Purge(n.addr)
+	e.condemn(now, n.addr)
 	for _, l := range n.links {
 		if l != nil {
 			l.FailoverEnd()
@@ -274,16 +275,15 @@ func (e *Engine) giveUp(now time.Duration, n *node) {
 	}
 }
 
-// openBroadcast tells a node on a link that our broadcast link began behind a packet. It
-// reports false if that cannot be done now: the node hears no broadcast before.
-func (e *Engine) openBroadcast(now time.Duration, l *link, last frame.Seq) bool {
-	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, LastBcast: last, BcastAckInvalid: true, Orig: e.addr, Dest: l.n.addr}
-	b := e.message(frame.IntLen, netdev.Control)
-	if b == nil {
-		return false
-	}
+// openBroadcast tells a node that has come up, in the first packet of its first link, where our
+// broadcast link stands: it answers for what comes behind. b is a chunk for that message.
+func (e *Engine) openBroadcast(now time.Duration, l *link, b *netdev.Buffer) {
+	f := frame.BcastInitFields{Common: frame.Common{Prev: e.addr}, LastBcast: e.cast.sender.Last(), BcastAckInvalid: true, Orig: e.addr, Dest: l.n.addr}
 	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-	return e.transmit(now, l, b, frame.System) == nil
+	if e.transmit(now, l, b, frame.System) != nil {
+		l.Fail() // a link is not to begin with something else
+	}
+	l.n.openOn, l.n.openAt = l.bearer.id, l.Queued()
 }
 
 // message takes a chunk for a message of n bytes behind an Ethernet header.

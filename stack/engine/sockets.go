@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"cmp"
 	"slices"
 
 	"github.com/utipc/utipc/frame"
@@ -36,14 +35,36 @@ type Socket struct {
 	PortStats
 }
 
-// Sockets returns the sockets of the node, by number.
+// Sockets returns the sockets of the node, by number. Of many SocketNumbers and Socket tell in
+// parts.
 func (e *Engine) Sockets() []Socket {
-	all := make([]Socket, 0, len(e.ports))
-	for _, p := range e.ports {
-		all = append(all, p.socket())
+	numbers := e.SocketNumbers(nil)
+	slices.Sort(numbers)
+	all := make([]Socket, 0, len(numbers))
+	for _, number := range numbers {
+		s, _ := e.Socket(number)
+		all = append(all, s)
 	}
-	slices.SortFunc(all, func(a, b Socket) int { return cmp.Compare(a.Addr.Port, b.Addr.Port) })
 	return all
+}
+
+// SocketNumbers appends the numbers of the node's sockets to dst, in no order.
+func (e *Engine) SocketNumbers(dst []uint32) []uint32 {
+	e.did(WorkBindings, len(e.ports)/16) // to look at a number is less than to look at a binding
+	for number := range e.ports {
+		dst = append(dst, number)
+	}
+	return dst
+}
+
+// Socket returns the socket with a number; ok is false when there is none any more.
+func (e *Engine) Socket(number uint32) (s Socket, ok bool) {
+	p := e.ports[number]
+	if p == nil {
+		return Socket{}, false
+	}
+	e.did(WorkBindings, 1+len(p.bindings)/16)
+	return p.socket(), true
 }
 
 func (p *Port) socket() Socket {

@@ -44,7 +44,8 @@ type Subscription struct {
 	queue   flowctl.Queue[naming.Event]
 	limit   int
 	room    int             // of limit, for events beside the bindings that existed
-	listing *naming.Listing // of these, while there are more; then some of them wait
+	listing *naming.Listing // of these, while there are more
+	lists   bool            // it goes on by itself: a chore, or stalled
 	err     error
 	readied bool
 	account *Account
@@ -79,8 +80,8 @@ func (s *Subscription) charge() bool {
 	return false
 }
 
-// listingPart is the number of existing bindings that are looked at in one go. Up to so many
-// a subscriber is told in the order in which they came, of more by lower bound.
+// listingPart is the number of existing bindings, and ranges, that are looked at in one go. Up
+// to so many a subscriber is told in the order in which they came, of more by lower bound.
 const listingPart = 1024
 
 // Subscribe watches the bindings that overlap a range; those that exist are the first
@@ -106,14 +107,14 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	if c.Timeout > 0 && c.Timeout < flowctl.Never-now {
 		s.watch.due = now + c.Timeout
 	}
-	e.tellWatches() // what was before is no news to it
+	e.takeChanges() // what was before is no news to it
 	switch {
 	case e.table == nil || c.Filter&frame.FilterNoStatus != 0:
 	case s.watch.Few(e.table, listingPart):
 		e.did(WorkBindings, s.watch.Existing(e.table, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) }))
 	default:
 		s.listing = &naming.Listing{}
-		s.list()
+		s.listPart(listingPart)
 	}
 	if s.account = c.Account; !s.recount() {
 		return nil, c.Account.Full
@@ -121,25 +122,78 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	s.limit = s.queue.Len() + s.room
 	e.watch(&s.watch)
 	e.watches.own++
+	s.listOn()
 	return s, nil
 }
 
-// list has the next of the bindings that existed wait. A subscriber that does not read has
-// no more of them than that: how many there are costs nobody memory, nor the others time.
-func (s *Subscription) list() {
-	s.e.tellWatches() // Reached is asked for what was before
-	for s.queue.Len() == 0 && !s.listing.Done() {
-		s.listing.Next(s.e.table, &s.watch.Subscription, listingPart, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) })
+// listPart has some more of the bindings that existed wait, of up to n that it looks at. A
+// subscriber that does not read has no more of them than that: how many there are costs nobody
+// memory, nor the others time.
+func (s *Subscription) listPart(n int) {
+	s.e.hearNow(&s.watch) // Reached is asked for what was before
+	if s.err != nil {
+		return
 	}
-	s.e.did(WorkBindings, s.queue.Len())
+	s.e.did(WorkBindings, s.listing.Next(s.e.table, &s.watch.Subscription, n, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) }))
 	s.limit = s.queue.Len() + s.room
 	if s.listing.Done() {
 		s.listing = nil
 	}
 }
 
+// listRoom is how many bindings the next part may look at.
+func (s *Subscription) listRoom() int {
+	if s.account == nil {
+		return listingPart
+	}
+	return min(listingPart, s.account.room()/eventCost)
+}
+
+// Lists reports whether nothing waits to be read, and HandleTimeout will see to it that more
+// of the bindings which existed do.
+func (s *Subscription) Lists() bool { return s.lists }
+
+// listOn has the listing go on where none of it waits to be read.
+func (s *Subscription) listOn() {
+	if s.listing != nil && s.queue.Len() == 0 && s.err == nil && !s.lists {
+		s.lists = true
+		s.e.later(s)
+	}
+}
+
+// part implements chore: it goes on until something waits. Without room in the account it
+// stalls.
+func (s *Subscription) part(time.Duration) (more bool) {
+	s.lists = s.listing != nil && s.queue.Len() == 0 && s.err == nil
+	if !s.lists {
+		return false
+	}
+	room := s.listRoom()
+	if room == 0 {
+		s.e.watches.stalled = append(s.e.watches.stalled, s)
+		return false
+	}
+	s.listPart(room)
+	if s.charge() && (s.queue.Len() > 0 || s.listing == nil) {
+		s.rouse()
+	}
+	s.lists = s.listing != nil && s.queue.Len() == 0 && s.err == nil
+	return s.lists
+}
+
+// listStalled has the listings go on that waited for room.
+func (e *Engine) listStalled(now time.Duration) {
+	s := &e.watches
+	for _, x := range s.stalled {
+		e.later(x)
+	}
+	clear(s.stalled)
+	s.stalled = s.stalled[:0]
+	s.retry = now + owedPause
+}
+
 func (s *Subscription) told(ev naming.Event) {
-	if s.listing != nil && !s.listing.Reached(&s.watch.Subscription, ev) {
+	if s.err != nil || s.listing != nil && !s.listing.Reached(ev) {
 		return
 	}
 	if s.queue.Len() >= s.limit {
@@ -177,10 +231,12 @@ func (s *Subscription) Next() (ev naming.Event, ok bool) {
 		return naming.Event{}, false
 	}
 	ev = s.queue.Pop()
-	if s.queue.Len() == 0 && s.listing != nil && s.err == nil {
-		s.list()
+	s.recount()
+	if room := s.listRoom(); s.queue.Len() == 0 && s.listing != nil && s.err == nil && !s.lists && room > 0 && s.e.mayDo(2) {
+		s.listPart(room)
+		s.charge()
 	}
-	s.charge()
+	s.listOn()
 	return ev, true
 }
 
@@ -202,6 +258,7 @@ func (s *Subscription) Close() {
 // TakeSubscriptions appends the subscriptions that have events, or have ended, since
 // the last call to dst, each once.
 func (e *Engine) TakeSubscriptions(dst []*Subscription) []*Subscription {
+	e.work.done = 0
 	e.tellWatches()
 	for _, s := range e.watches.ready {
 		s.readied = false

@@ -17,9 +17,8 @@ const (
 	clientSubscriptions = 1024    // of a connection
 	nodeSubscriptions   = 1024    // of a node, however many others have
 	clientRecords       = 4096    // that wait to be taken, of a connection
-	clientEvents        = 4096    // that wait for a connection, beside bindings that existed
+	clientEvents        = 4096    // that wait for a connection, beside a part of the bindings that existed
 	allEvents           = 1 << 20 // that wait for all connections
-	scanned             = 16384   // bindings, after which the other records wait for another turn
 )
 
 // A topology is the node's topology service: programs connect to {1,1}, send
@@ -126,10 +125,10 @@ func (t *topology) due() time.Duration {
 	return flowctl.Never
 }
 
-// serve takes records, writes events, and closes connections. Who becomes dirty
-// meanwhile waits for the next turn.
+// serve takes records, writes events, and closes connections, as many as the turn may still
+// do. Who becomes dirty meanwhile waits for the next turn.
 func (t *topology) serve(now time.Duration) {
-	for k := t.dirty.Len(); k > 0; k-- {
+	for k := t.dirty.Len(); k > 0 && t.e.mayDo(3); k-- {
 		c := t.dirty.Pop()
 		c.dirty = false
 		c.take(now)
@@ -139,7 +138,7 @@ func (t *topology) serve(now time.Duration) {
 		case c.end:
 			t.forget(c)
 			c.conn.Close(now)
-		case c.records.Len() > 0 && c.mayTake():
+		case c.mayGoOn(), c.events.Len() > 0 && !c.full:
 			c.soil()
 		}
 	}

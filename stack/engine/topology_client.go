@@ -18,6 +18,7 @@ type client struct {
 	serial  uint64 // older ones have smaller ones
 	subs    map[record][]*remote
 	n       int                   // subscriptions
+	listing *remote               // of them the last, while it is told of what existed; or nil
 	records flowctl.Queue[record] // that wait to be taken
 	events  flowctl.Queue[notice] // that wait to be written
 	news    int                   // of them, that are not of bindings which existed
@@ -33,8 +34,10 @@ type record [frame.SubscriptionLen]byte
 // A remote is a subscription of a client.
 type remote struct {
 	watch
-	c      *client
-	record record // as it was received
+	c       *client
+	record  record          // as it was received
+	listing *naming.Listing // of the bindings that existed, while there are more
+	overdue bool            // its time is over, and it is still told of those
 }
 
 // soil has serve look at the client.
@@ -57,35 +60,69 @@ func (c *client) refuse() {
 
 func (c *client) mayTake() bool { return !c.end && !c.gone && c.events.Len() < clientEvents }
 
-// take carries out records, as long as that is not much work and the client reads.
+// take carries out records, as long as the turn may do more and the client reads. Those behind a
+// subscription wait until the client was told of all that existed.
 func (c *client) take(now time.Duration) {
-	for work := 0; c.records.Len() > 0 && c.mayTake() && work < scanned; {
-		work += c.subscribe(now, c.records.Pop())
+	for c.mayTake() && c.t.e.mayDo(3) {
+		switch {
+		case c.listing != nil:
+			c.list()
+		case c.records.Len() > 0:
+			c.subscribe(now, c.records.Pop())
+		default:
+			return
+		}
 	}
 }
 
-// subscribe carries out one record, and returns how many bindings it looked at.
+// list tells the client some more of the bindings that existed.
+func (c *client) list() {
+	e, x := c.t.e, c.listing
+	e.hearNow(&x.watch) // Reached is asked for what was before
+	if c.end {
+		return
+	}
+	e.did(WorkBindings, x.listing.Next(e.table, &x.Subscription, listingPart, func(b naming.Binding) { c.note(x.notice(frame.Published, b)) }))
+	if x.listing.Done() && !c.end {
+		c.listing, x.listing = nil, nil
+		if x.overdue {
+			x.timedOut()
+		}
+	}
+}
+
+// mayGoOn reports whether take has something to do.
+func (c *client) mayGoOn() bool { return (c.listing != nil || c.records.Len() > 0) && c.mayTake() }
+
+// subscribe carries out one record.
 // Source: docs/spec/06-topology.md §2.2, §2.3.
-func (c *client) subscribe(now time.Duration, rec record) (work int) {
+func (c *client) subscribe(now time.Duration, rec record) {
 	t, e := c.t, c.t.e
 	s, _ := frame.ParseSubscription(rec[:], t.native)
 	f := s.Fields()
 	if f.Filter&frame.FilterCancel != 0 {
 		f.Filter &^= frame.FilterCancel
+		e.did(WorkSubscribers, 1)
 		c.cancel(record(f.Append(nil)))
-		return 1
+		return
 	}
 	x := &remote{c: c, record: rec}
 	x.watch = watch{Subscription: naming.Subscription{Range: f.Range, Filter: f.Filter}, by: x, due: flowctl.Never}
 	if !x.Legal() || c.n >= clientSubscriptions || !t.hasRoom(c.node) {
 		c.refuse()
-		return 1
+		return
 	}
-	e.tellWatches() // what was before is no news to it
-	work = 1 + x.Existing(e.table, func(b naming.Binding) { c.note(x.notice(frame.Published, b)) })
-	e.did(WorkBindings, work)
+	e.takeChanges() // what was before is no news to it
+	switch {
+	case f.Filter&frame.FilterNoStatus != 0:
+		e.did(WorkBindings, 1)
+	case x.Few(e.table, listingPart):
+		e.did(WorkBindings, 1+x.Existing(e.table, func(b naming.Binding) { c.note(x.notice(frame.Published, b)) }))
+	default:
+		c.listing, x.listing = x, &naming.Listing{}
+	}
 	if c.end { // these were too many
-		return work
+		return
 	}
 	if f.Timeout != frame.Forever {
 		x.due = now + time.Duration(f.Timeout)*time.Millisecond
@@ -94,7 +131,6 @@ func (c *client) subscribe(now time.Duration, rec record) (work int) {
 	c.n++
 	t.counted(c.node, 1)
 	e.watch(&x.watch)
-	return work
 }
 
 // hasRoom reports whether a node may have one more subscription: one of another node has
@@ -134,6 +170,9 @@ func (c *client) drop(x *remote) {
 	if c.subs[x.record] = same; len(same) == 0 {
 		delete(c.subs, x.record)
 	}
+	if c.listing == x {
+		c.listing = nil
+	}
 	c.n--
 	c.t.counted(c.node, -1)
 	c.t.e.unwatch(&x.watch)
@@ -146,6 +185,7 @@ func (c *client) clear() {
 	c.news = 0
 	c.events = flowctl.Queue[notice]{}
 	c.records = flowctl.Queue[record]{}
+	c.listing = nil
 	for _, same := range c.subs {
 		for _, x := range same {
 			c.t.e.unwatch(&x.watch)

@@ -21,6 +21,9 @@ type notice struct {
 
 // told is called when a binding came or went.
 func (x *remote) told(ev naming.Event) {
+	if x.listing != nil && !x.listing.Reached(ev) {
+		return
+	}
 	typ := frame.Published
 	if ev.Withdrawn {
 		typ = frame.Withdrawn
@@ -35,6 +38,10 @@ func (x *remote) told(ev naming.Event) {
 // the other byte order its own bounds swapped once too often; here they are right.
 // Source: docs/spec/06-topology.md §3.
 func (x *remote) timedOut() {
+	if x.listing != nil {
+		x.overdue = true
+		return
+	}
 	x.c.drop(x)
 	n := x.notice(frame.TimedOut, naming.Binding{Range: x.Range})
 	n.news = true
@@ -81,9 +88,10 @@ func (c *client) cut() {
 	c.soil()
 }
 
-// write sends events as long as the connection has room.
+// write sends events as long as the connection has room, and the turn may do more.
 func (c *client) write(now time.Duration) {
-	for c.events.Len() > 0 && !c.full {
+	for c.events.Len() > 0 && !c.full && c.t.e.mayDo(3) {
+		c.t.e.did(WorkSubscribers, 1)
 		n := *c.events.At(0)
 		err := c.conn.Write(now, c.t.event(n))
 		switch {

@@ -175,8 +175,8 @@ func TestConnectionsToTopology(t *testing.T) {
 	}
 }
 
-// A subscriber that never reads is cut off after 4096 events and what there was when
-// it subscribed; others hear everything.
+// A subscriber that never reads is cut off after 4096 events, and is told no more of what there
+// was when it subscribed meanwhile; others hear everything. Mutation: mayTake without a limit.
 func TestSubscriberThatNeverReads(t *testing.T) {
 	s := newService(t, ownAddr)
 	const there = 5000
@@ -190,7 +190,7 @@ func TestSubscriberThatNeverReads(t *testing.T) {
 	for i := range uint32(clientEvents) {
 		s.bind(at(100, i, i, 6, ownAddr))
 	}
-	if s.sound(); dead.closed || s.topology.waiting != there+clientEvents-10 {
+	if s.sound(); dead.closed || s.topology.waiting < 2*clientEvents-10 || s.topology.waiting > 2*clientEvents+listingPart {
 		t.Fatalf("closed %v, %d wait", dead.closed, s.topology.waiting)
 	}
 	s.bind(at(100, 1, 1, 7, ownAddr))
@@ -203,8 +203,8 @@ func TestSubscriberThatNeverReads(t *testing.T) {
 	s.sound()
 }
 
-// Who does not read has its own records wait, of which one subscription's events at
-// most come beyond the limit; too many records end the connection.
+// Who does not read has its own records wait, and what exists: a part of one subscription's at
+// most comes beyond the limit; too many records end the connection.
 func TestRecordsThatAreNotTaken(t *testing.T) {
 	s := newService(t, ownAddr)
 	for i := range uint32(3000) {
@@ -216,12 +216,12 @@ func TestRecordsThatAreNotTaken(t *testing.T) {
 	for range 4 {
 		s.say(dead, many)
 	}
-	if s.sound(); s.topology.waiting != 6000 || s.watches.Len() != 2 || dead.closed {
+	if s.sound(); !waitsForReader(s) || s.watches.Len() != 2 || dead.closed {
 		t.Errorf("%d events wait, %d subscriptions, closed %v", s.topology.waiting, s.watches.Len(), dead.closed)
 	}
 	dead.room = 2000 // it reads some, after all
 	s.topology.writable(s.now, dead)
-	if s.turn(); s.topology.waiting != 4000+3000 || s.watches.Len() != 3 {
+	if s.turn(); !waitsForReader(s) || s.watches.Len() != 3 {
 		t.Errorf("it has read 2000: %d events wait, %d subscriptions", s.topology.waiting, s.watches.Len())
 	}
 	if s.say(dead, many); !dead.closed || s.topology.waiting != 0 || s.watches.Len() != 0 {
@@ -230,7 +230,14 @@ func TestRecordsThatAreNotTaken(t *testing.T) {
 	s.sound()
 }
 
-// One message of many subscriptions to many bindings does not hold the engine up.
+// waitsForReader reports whether one client has as much waiting as it may, and a part more at
+// most.
+func waitsForReader(s *serviceBed) bool {
+	return s.topology.waiting >= clientEvents && s.topology.waiting <= clientEvents+listingPart
+}
+
+// One message of many subscriptions to many bindings does not hold the engine up. Mutation:
+// take without mayDo.
 func TestWorkIsSpread(t *testing.T) {
 	s := newService(t, ownAddr)
 	for i := range uint32(6000) {
@@ -239,12 +246,15 @@ func TestWorkIsSpread(t *testing.T) {
 	end := s.connect()
 	hidden := ask(frame.LittleEndian, 100, 0, 1<<32-1, frame.Forever, frame.FilterPorts|frame.FilterNodeScope) // all looked at, none told
 	s.topology.message(s.now, end, bytes.Repeat(hidden, 30))
-	turns := 0
+	turns, work, most := 0, 0, 0
+	s.cfg.Did = func(_ Work, k int) { work += k }
 	for ; s.Deadline() <= s.now; turns++ {
+		work = 0
 		s.HandleTimeout(s.now)
+		most = max(most, work)
 	}
-	if turns != 10 || s.watches.Len() != 30 {
-		t.Errorf("%d turns, %d subscriptions", turns, s.watches.Len())
+	if turns < 30*6000/(3*turnWork) || most > 4*turnWork || s.watches.Len() != 30 {
+		t.Errorf("%d turns, %d units in one, %d subscriptions", turns, most, s.watches.Len())
 	}
 }
 
@@ -258,11 +268,13 @@ func TestEventsOfAllConnections(t *testing.T) {
 	small.room = 0
 	s.say(small, ask(frame.LittleEndian, 100, 0, 9, frame.Forever, frame.FilterPorts))
 	var ends []*clientEnd
-	for range allEvents/8000 + 1 {
+	for s.count.SubscribersCut == 0 && len(ends) < allEvents/clientEvents+1 {
 		end := s.connect()
 		end.room = 0
 		ends = append(ends, end)
-		s.say(end, allOf(100))
+		for s.say(end, allOf(100)); s.Deadline() <= s.now; {
+			s.HandleTimeout(s.now)
+		}
 	}
 	for i, end := range ends {
 		if end.closed != (i == 0) {

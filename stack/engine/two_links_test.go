@@ -211,15 +211,19 @@ func TestMTUChangesDuringFailover(t *testing.T) {
 	d.done("")
 }
 
-// Who cannot move what a link had to the other one loses contact, once.
+// Who has no memory to move what a link had to the other one keeps contact, and loses it once
+// when that one fails, too. Mutation: SendFailover that returns an error for want of memory.
 func TestContactIsLostOnce(t *testing.T) {
 	d := newDuo(t)
 	var taken []*netdev.Buffer
 	for b := d.arena.Get(100, netdev.Control); b != nil; b = d.arena.Get(100, netdev.Control) {
 		taken = append(taken, b)
 	}
-	l := d.link(1)
-	d.cutLink(d.now, l)
+	d.cutLink(d.now, d.link(1))
+	if !d.node().up() || d.link(0).Moving() == 0 {
+		t.Errorf("contact %v, %d packets to be moved", d.node().contact, d.link(0).Moving())
+	}
+	d.cutLink(d.now, d.link(0))
 	for _, b := range taken {
 		b.Release()
 	}

@@ -39,6 +39,7 @@ type update struct {
 
 // publish enters an own binding and tells the nodes that are up.
 func (e *Engine) publish(now time.Duration, b naming.Binding) {
+	e.did(WorkBindings, 1)
 	e.table.Insert(b)
 	e.bound(b)
 	if b.Scope == frame.ClusterScope {
@@ -51,6 +52,7 @@ func (e *Engine) publish(now time.Duration, b naming.Binding) {
 
 // withdraw removes an own binding and tells the nodes that are up.
 func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
+	e.did(WorkBindings, 1)
 	e.table.Remove(b)
 	e.suspect(now, b.Socket)
 	if b.Scope == frame.ClusterScope {
@@ -62,6 +64,7 @@ func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
 
 // tell sends an update to every node that is up.
 func (e *Engine) tell(now time.Duration, u update) {
+	e.did(WorkBindings, len(e.nodes)/16) // to look at a node is less than to look at a binding
 	if e.ups == 0 {
 		return
 	}

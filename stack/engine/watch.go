@@ -22,6 +22,7 @@ type watch struct {
 	naming.Subscription // whose Owner is the watch
 	by                  subscriber
 	due                 time.Duration // when it is over, or flowctl.Never
+	since               uint64        // the change of the table that it was told, or that is no news to it
 	turn                uint64        // of two that are over at once the older comes first
 	place               int           // among those that will be over
 }
@@ -32,14 +33,26 @@ type watches struct {
 	ending  endings // those that time ends
 	turns   uint64
 	own     int            // subscriptions of this process
-	news    []naming.Event // told, for TakeNameEvents
+	news    []naming.Event // for TakeNameEvents
 	matched []*naming.Subscription
 	ready   []*Subscription
+	stalled []*Subscription // whose listing waits for room in an account
+	retry   time.Duration   // when these try again
+
+	pending  flowctl.Queue[naming.Event] // changes of the table that not all were told
+	matching naming.Matching             // who is told of the first of them
+	version  uint64                      // changes so far, the pending ones too
 }
+
+const (
+	tellPart   = 256  // subscriptions that are looked at in one go
+	maxPending = 4096 // changes that may be pending: with more telling goes on
+)
 
 // watch enters a subscription. Its subscriber knows what was there before.
 func (e *Engine) watch(w *watch) {
 	w.Owner = w
+	w.since = e.watches.version
 	e.watches.Add(&w.Subscription)
 	if w.due != flowctl.Never {
 		e.watches.turns++
@@ -59,29 +72,77 @@ func (e *Engine) unwatch(w *watch) {
 	}
 }
 
-// tellWatches hands what has changed in the table to those who subscribed, in the table's
-// order, for each change in the order of the subscriptions.
-func (e *Engine) tellWatches() {
+// takeChanges has the changes of the table be pending.
+func (e *Engine) takeChanges() {
 	if e.table == nil {
 		return
 	}
 	s := &e.watches
 	from := len(s.news)
 	s.news = e.table.TakeEvents(s.news)
-	for _, ev := range s.news[from:] {
-		s.matched = s.Match(s.matched[:0], ev)
-		e.did(WorkBindings, 1)
-		e.did(WorkSubscribers, len(s.matched))
+	k := len(s.news) - from
+	e.did(WorkBindings, k)
+	s.version += uint64(k)
+	if s.Len() > 0 {
+		for _, ev := range s.news[from:] {
+			s.pending.Push(ev)
+		}
+	}
+}
+
+// tellWatches hands what has changed in the table to those who subscribed, in the table's
+// order, for each change in the order of the subscriptions; where a change is of many, by
+// their lower bounds. It is as much as the turn may still do; for the rest see hearNow.
+func (e *Engine) tellWatches() {
+	e.takeChanges()
+	s := &e.watches
+	for s.pending.Len() > 0 && (e.mayDo(2) || s.pending.Len() > maxPending) {
+		ev, version := *s.pending.At(0), s.version-uint64(s.pending.Len())+1
+		var looked int
+		s.matched, looked = s.matching.Next(&s.Subscriptions, s.matched[:0], ev, tellPart)
+		e.did(WorkSubscribers, looked)
+		if s.matching.Done() {
+			s.pending.Drop()
+			s.matching = naming.Matching{}
+		}
+		naming.ByAge(s.matched)
 		for _, x := range s.matched {
-			x.Owner.(*watch).by.told(ev)
+			if w := x.Owner.(*watch); w.since < version {
+				w.since = version
+				w.by.told(ev)
+			}
 		}
 		clear(s.matched)
 	}
+	s.pending.Forget(64)
+}
+
+// hearNow tells one watch what is pending, before the others.
+func (e *Engine) hearNow(w *watch) {
+	e.takeChanges()
+	s := &e.watches
+	first := s.version - uint64(s.pending.Len()) + 1
+	if w.since >= s.version || s.pending.Len() == 0 {
+		return
+	}
+	e.did(WorkBindings, s.pending.Len())
+	for i := range s.pending.Len() {
+		if ev := *s.pending.At(i); first+uint64(i) > w.since && w.Wants(ev) {
+			w.by.told(ev)
+		}
+	}
+	w.since = s.version
 }
 
 // subscribersDue is when subscribers want to be served.
 func (e *Engine) subscribersDue() time.Duration {
 	at := e.topology.due()
+	if e.watches.pending.Len() > 0 {
+		return 0
+	}
+	if len(e.watches.stalled) > 0 {
+		at = min(at, e.watches.retry)
+	}
 	if len(e.watches.ending) > 0 {
 		at = min(at, e.watches.ending[0].due)
 	}
@@ -92,13 +153,20 @@ func (e *Engine) subscribersDue() time.Duration {
 // of the topology service are to know.
 func (e *Engine) serveSubscribers(now time.Duration) {
 	s := &e.watches
-	if len(e.topology.clients) > 0 || s.over(now) {
+	if len(e.topology.clients) > 0 || s.pending.Len() > 0 || s.over(now) {
 		e.tellWatches()
 	}
-	for s.over(now) {
+	for s.over(now) && e.mayDo(3) {
 		w := s.ending[0]
-		e.unwatch(w)
-		w.by.timedOut()
+		e.hearNow(w)
+		e.did(WorkSubscribers, 1)
+		if w.Added() { // else what it heard was too much
+			e.unwatch(w)
+			w.by.timedOut()
+		}
+	}
+	if len(s.stalled) > 0 && now >= s.retry {
+		e.listStalled(now)
 	}
 	e.topology.serve(now)
 }

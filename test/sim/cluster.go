@@ -99,9 +99,12 @@ func newCluster(cfg Cluster) *cluster {
 	if !c.Quiet {
 		c.drawRefuser()
 	}
-	if c.Nodes <= clusterTalk && (c.Connections || c.refusal == 0 && c.frames == 0) { // a bystander knows nothing of what is refused
+	if c.Nodes <= clusterTalk {
 		c.talk = NewConversation(frame.DefaultNetID)
-		c.talk.Owed = c.refusal > 0
+		c.talk.Owed, c.talk.TakesBack = c.refusal > 0, true
+		if c.frames > 0 {
+			c.talk.Slack = c.jam
+		}
 	}
 	mixed := c.work.IntN(3)
 	for i := range c.Nodes {
@@ -155,7 +158,7 @@ func (c *cluster) every(mean time.Duration, do func()) {
 }
 
 // violate notes that something does not hold that always must. what is one of tables,
-// events, purge, multicast, connections, waits, frames, health and memory.
+// events, purge, multicast, connections, waits, frames, health, memory and work.
 func (c *cluster) violate(what, format string, args ...any) {
 	s := fmt.Sprintf(format, args...)
 	c.tracef("VIOLATION %s: %s", what, s)

@@ -37,6 +37,7 @@ func (c *cluster) checkFrame(t *term, net int, b []byte) {
 	if c.talk == nil {
 		return
 	}
+	c.waited()
 	bad := func(f lint.Finding) {
 		line, _ := describe.Message(msg)
 		c.violate("frames", "node %d sent %s: %v", t.m.idx, line, f)
@@ -49,14 +50,13 @@ func (c *cluster) checkFrame(t *term, net int, b []byte) {
 		}
 	}
 	for _, f := range c.talk.Frame(c.clock.now, frame.MAC(b[6:12]), frame.MAC(b[:6]), msg) {
-		if (!needsMemory[f.Rule] || !c.scarce && c.refusal == 0) && (!unsettled[f.Rule] || !c.Connections && f.Rule != "next-sent") {
+		if (!needsMemory[f.Rule] || !c.scarce && c.refusal == 0) && (!unsettled[f.Rule] || !c.Connections) {
 			bad(f)
 		}
 	}
 }
 
-// unsettled are the rules that connections break here, and the first names, too: a link that goes down takes back
-// packets that a STATE of the same turn told of; the bystander forgets who asked for a
+// unsettled are the rules that connections break here: the bystander forgets who asked for a
 // connection when a node comes back as another, and an answer that finds no memory may
 // come behind data, which answers as well.
-var unsettled = map[string]bool{"next-sent": true, "conn-answer": true}
+var unsettled = map[string]bool{"conn-answer": true}

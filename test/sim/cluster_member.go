@@ -30,6 +30,8 @@ type member struct {
 	noBlocks bool          // on connections it counts messages
 	starved  time.Duration // it gets no chunk until then
 	heard    *acceptor     // of its present life, or the last
+
+	reached [clusterNodes]time.Duration // when it took a frame of each other member last
 }
 
 // A term is one life of a member: an engine, from its start to its end.
@@ -49,6 +51,7 @@ type term struct {
 
 	bearers int                        // networks that the engine is on
 	jam     [maxNetworks]time.Duration // its devices take no frames until then
+	behind  [maxNetworks]time.Duration // since when frames wait for them, 0: none do
 	leaves  bool                       // it takes its leave
 
 	sides     []*side // of calls
@@ -58,9 +61,7 @@ type term struct {
 	called    []*engine.Ticket
 	over      []*side // whose accounts are to be drawn up, see checkUnsent
 	mustLose  uint64  // bytes of closed calls that were lost
-
-	fails  map[frame.NodeAddr]time.Duration // when a link to a node failed last
-	midway map[frame.NodeAddr]bool          // contact with it was lost soon after a failover
+	watchdog  watchdog
 }
 
 // mac is a member's station in a network. Messages of connections do not say which node
@@ -77,10 +78,14 @@ func (m *member) start() {
 	}
 	c.lives++
 	m.began = c.lives
-	t := &term{m: m, pollAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}, fails: map[frame.NodeAddr]time.Duration{}, midway: map[frame.NodeAddr]bool{}}
+	t := &term{m: m, pollAt: flowctl.Never, told: map[naming.Binding]bool{}, lost: map[frame.NodeAddr]int{}}
 	k := engine.Config{
 		Address: m.addr, Identity: m.identity, Tolerance: m.tolerance,
 		Chance: engine.NewSeeded(c.Seed, uint64(20_000+c.lives)),
+		Did:    t.watchdog.did,
+	}
+	t.watchdog.bark = func(format string, args ...any) {
+		c.violate("work", "node %d: "+format, append([]any{m.idx}, args...)...)
 	}
 	if c.Connections {
 		c.adapt(m, &k)
@@ -159,6 +164,7 @@ func (t *term) pollBy(at time.Duration) {
 // pollOnce turns the node once: frames in, timers, frames out.
 func (t *term) pollOnce() {
 	c := t.m.c
+	t.watchdog.begin()
 	t.pollAt = flowctl.Never
 	for net := range c.nets {
 		n := min(len(t.rx[net]), 64)
@@ -183,6 +189,10 @@ func (t *term) frame(net int, p *packet) {
 	copy(b.Extend(max(minFrame, len(p.bytes))), p.bytes)
 	c.spoilReceived(b)
 	c.report.Received++
+	if from := int(p.bytes[11]) - 1; from >= 0 && from < clusterNodes { // see mac
+		t.m.reached[from] = c.clock.now
+	}
+	t.watchdog.did(engine.WorkFrames, 1)
 	t.eng.HandleFrame(c.clock.now, net, b)
 	again := c.again(b)
 	b.Recycle()
@@ -193,6 +203,7 @@ func (t *term) frame(net int, p *packet) {
 
 // do makes a call of a user's.
 func (t *term) do(call func(now time.Duration)) {
+	t.watchdog.begin()
 	call(t.m.c.clock.now)
 	t.settle()
 }
@@ -237,6 +248,7 @@ func (t *term) send(net int) {
 	for !t.jammed(net) {
 		b := t.eng.NextFrame(net)
 		if b == nil {
+			t.behind[net] = 0
 			return
 		}
 		c.spoilSent(b)
@@ -271,12 +283,6 @@ func (t *term) events() {
 			t.begin()
 		case engine.PeerUp:
 			c.report.Contacts++
-			delete(t.fails, ev.Node)
-		case engine.LinkDown:
-			if at, ok := t.fails[ev.Node]; ok && c.clock.now-at < soonAfter {
-				t.midway[ev.Node] = true
-			}
-			t.fails[ev.Node] = c.clock.now
 		case engine.PeerLost:
 			c.report.Lost++
 			t.lost[ev.Node]++

@@ -6,13 +6,14 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // A refuser makes the slow path of a Cluster's nodes as usual as the fast one, in some
 // clusters: arenas refuse single chunks, and devices take no frames for a moment. Nobody
-// may be given up for that, but where a link's packets cannot be moved to another link.
+// may be given up for that.
 type refuser struct {
 	r       chances
 	refusal float64       // of 1: chunks refused
@@ -51,18 +52,50 @@ func (t *term) jammed(net int) bool {
 	if c.clock.now >= t.jam[net] {
 		return false
 	}
+	if t.behind[net] == 0 {
+		t.behind[net] = c.clock.now
+	}
 	t.pollBy(t.jam[net])
 	return true
 }
 
-// givenUp is called when a node has ended contact with another one itself.
+// waited tells the bystander for how long frames have waited for any device, as they do
+// through several jams.
+func (c *cluster) waited() {
+	for _, m := range c.members {
+		if m.term == nil {
+			continue
+		}
+		for _, since := range m.term.behind {
+			if since > 0 {
+				c.talk.Slack = max(c.talk.Slack, c.clock.now-since)
+			}
+		}
+	}
+}
+
+// givenUp is called when a node has ended contact with another one itself. It may where that
+// one holds up all others: for ten tolerances nothing of what it was sent has reached it, though
+// it can be heard, and it has more the timeout. For want of memory it may not.
 func (t *term) givenUp(ev engine.Event) {
 	c := t.m.c
 	if ev.Cause != flowctl.OwnDecision || t.leaves {
 		return
 	}
 	c.report.GivenUp++
-	if len(c.nets) == 1 && c.clock.now >= t.m.starved { // with two, a failover may have lacked chunks
+	if c.clock.now >= t.m.starved && !t.unheard(ev.Node) {
 		c.violate("health", "node %d: gave %v up", t.m.idx, ev.Node)
 	}
+}
+
+// unheard reports whether nothing that a node sends has reached another one for as long as the
+// broadcast link waits for an acknowledgement.
+func (t *term) unheard(a frame.NodeAddr) bool {
+	const tolerances = 10 // docs/spec/04-broadcast.md §5
+	for _, m := range t.m.c.members {
+		if m.term != nil && m.term.eng.Address() == a {
+			return t.m.c.clock.now-m.reached[t.m.idx] > tolerances*t.m.tolerance
+		}
+	}
+	return false // it is silent, too
 }

@@ -13,11 +13,7 @@ import (
 // is an error there and the writer's side counts what is lost: the connection itself
 // (Conn.Unsent) while its owner has it, the node (Counters.ClosedUnsent) after that. The
 // number is never below what was lost, but for a message in several packets of which the
-// other node has some, see slack, and where contact was lost within a failover: a packet
-// that goes through the tunnel in pieces is not counted.
-
-// soonAfter is the time after which a failover is over.
-const soonAfter = 10 * time.Second
+// other node has some, see slack.
 
 // pauseMost is the longest time for which a reader stops.
 const pauseMost = 20 * time.Second
@@ -101,10 +97,10 @@ func (s *side) account() {
 		}
 	case ended && cut:
 		c.report.LostBytes += uint64(lost)
-		if said < lost-s.slack() && !s.t.midway[s.e.Peer().Node] {
+		if said < lost-s.slack() {
 			bad("contact was lost")
 		}
-	case !ended && s.closed != closedEarly && cut && !s.t.midway[s.e.Peer().Node]:
+	case !ended && s.closed != closedEarly && cut:
 		c.report.LostBytes += uint64(lost)
 		s.t.mustLose += uint64(max(0, lost-s.slack()))
 	}

@@ -39,6 +39,9 @@ type Conversation struct {
 	// Owed says that nodes may be short of memory: what one cannot broadcast then, it sends
 	// each peer as soon as it can, perhaps behind what was broadcast since.
 	Owed bool
+	// TakesBack says that a link which goes down takes back packets that a STATE of the same turn
+	// told of: such a STATE is found when its sender goes on in that session.
+	TakesBack bool
 
 	netid    uint32
 	heard    bool // anything

@@ -17,6 +17,7 @@ type station struct {
 	next       frame.Seq // number of the next packet on the broadcast link
 	nextKnown  bool
 	mayRestart bool         // a link went down since the last packet: it may be the last
+	mayBegin   bool         // it said that it sent nothing, now or before that waited
 	macs       [2]frame.MAC // its stations
 	restarted  bool         // it counted from the first number again, or began anew
 	before     frame.Seq    // next, before what was heard at the same time
@@ -59,7 +60,7 @@ func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 		return // an old report, without a number
 	}
 	s, q := c.station(m.Prev()), m.Seq()
-	if s.nextKnown && q == c.first() && s.next != q && s.mayRestart && s.sums[q] != content(m.Bytes()) {
+	if s.nextKnown && q == c.first() && s.next != q && (s.mayRestart || s.mayBegin) && s.sums[q] != content(m.Bytes()) {
 		s.restart(q)
 	}
 	if !s.nextKnown {
@@ -89,7 +90,7 @@ func (c *Conversation) broadcast(src frame.MAC, m frame.Message) {
 }
 
 func (s *station) restart(next frame.Seq) {
-	s.next, s.nextKnown, s.mayRestart = next, true, false
+	s.next, s.nextKnown, s.mayRestart, s.mayBegin = next, true, false, false
 	s.before, s.top, s.claimed, s.restarted = next, next-1, false, true
 	s.sums, s.pieces, s.listeners, s.sendings, s.over = nil, pieces{}, nil, nil, nil
 }
@@ -105,6 +106,8 @@ func (c *Conversation) lastBcast(from frame.NodeAddr, last frame.Seq, two, openi
 	case !s.nextKnown:
 		s.next, s.nextKnown, s.top = last+1, true, last
 	case last+1 == s.next:
+	case last == c.first()-1 && two && c.Slack > 0 && !s.mayRestart:
+		s.mayBegin = true // either this waited, or a packet did that came since a link went down
 	case last == c.first()-1 && (s.mayRestart || c.Slack > 0): // or what waited has come since
 		s.restart(c.first())
 	case two && last.Before(s.next) && (c.Slack > 0 || s.at == c.now && !last.Before(s.before-1)):

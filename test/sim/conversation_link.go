@@ -15,6 +15,12 @@ type endKey struct {
 	to frame.NodeAddr
 }
 
+// An ahead is what a STATE told of packets that were not heard.
+type ahead struct {
+	at         time.Duration
+	next, want frame.Seq
+}
+
 // reverse names the other end.
 func (k endKey) reverse() endKey { return endKey{way{k.to, k.dst, k.src}, k.from} }
 
@@ -32,6 +38,7 @@ type endpoint struct {
 	stateKnown bool
 	next       frame.Seq // number of the next packet
 	nextKnown  bool
+	told       *ahead // a STATE told of packets that did not come yet
 	sums       map[frame.Seq]uint32
 	ack        frame.Seq
 	stateAck   frame.Seq // of the last STATE
@@ -136,7 +143,8 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 	} else if !ok {
 		e.stateKnown = false
 	}
-	c.addIf(e.nextKnown && !e.failed && st.NextSent() != e.next, "next-sent", "w4 15:0", "%d, want %d", st.NextSent(), e.next)
+	c.nextSent(e, st.NextSent())
+	c.wentOn(e)
 	if !e.nextKnown {
 		e.next, e.nextKnown = st.NextSent(), true
 	}
@@ -153,6 +161,29 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 	c.reported(e, r, st)
 	c.record(e, r, st)
 	c.probe(e, r, st.Probe())
+}
+
+// nextSent holds the number of the next packet that a STATE of e tells to the rules.
+func (c *Conversation) nextSent(e *endpoint, next frame.Seq) {
+	c.goesOn(e)
+	switch {
+	case !e.nextKnown || e.failed || next == e.next:
+	case c.TakesBack && next.After(e.next):
+		if e.told == nil {
+			e.told = &ahead{c.now, next, e.next}
+		}
+	default:
+		c.add("next-sent", "w4 15:0", "%d, want %d", next, e.next)
+	}
+}
+
+// goesOn is called for what e sends: it did not go down at once after what it told. What waited
+// for its device may be older than that, and it may be down by now.
+func (c *Conversation) goesOn(e *endpoint) {
+	if t := e.told; t != nil && c.now-t.at > c.Slack {
+		e.told = nil
+		c.add("next-sent", "w4 15:0", "%d was told %v ago, want %d", t.next, c.now-t.at, t.want)
+	}
 }
 
 // record holds the gap-ack record of a STATE to the rules.

@@ -125,7 +125,7 @@ func (c *Conversation) sends(s *station, q frame.Seq, src frame.MAC) {
 		return // the news that a node is lost may wait for another device
 	}
 	if n := owed(s.listeners, q); n > bcastWindow {
-		s.over = &overrun{q, c.now, map[frame.NodeAddr]*listener{}, maps.Clone(s.listeners)}
+		s.over = &overrun{q: q, at: c.now, then: map[frame.NodeAddr]*listener{}, they: maps.Clone(s.listeners)}
 		for a, l := range s.listeners {
 			s.over.then[a] = &listener{l.ack, maps.Clone(l.got)}
 		}
@@ -152,11 +152,23 @@ func owed(all map[frame.NodeAddr]*listener, q frame.Seq) (n int) {
 }
 
 // An overrun is a packet beyond the window, unless the sender says in the same moment
-// that it has lost whoever it waited for.
+// that it has lost whoever it waited for. One short of memory may not be able to say that:
+// it is one when it goes on in the session with whoever it waited for.
 type overrun struct {
 	q          frame.Seq
 	at         time.Duration
 	then, they map[frame.NodeAddr]*listener // as they were, and are
+	with       map[frame.NodeAddr]bool      // whom it went on with since
+}
+
+// wentOn is called for what e sends in a session that is not new.
+func (c *Conversation) wentOn(e *endpoint) {
+	if o := c.station(e.from).over; o != nil && c.now > o.at {
+		if o.with == nil {
+			o.with = map[frame.NodeAddr]bool{}
+		}
+		o.with[e.to] = true
+	}
 }
 
 // overruns looks whether packets were beyond the window.
@@ -165,7 +177,6 @@ func (c *Conversation) overruns(s *station) {
 	if o == nil || o.at == c.now {
 		return
 	}
-	s.over = nil
 	for a, l := range o.they {
 		if s.listeners[a] != l {
 			delete(o.then, a)
@@ -173,6 +184,7 @@ func (c *Conversation) overruns(s *station) {
 	}
 	n := owed(o.then, o.q)
 	if n <= bcastWindow {
+		s.over = nil
 		return
 	}
 	last := frame.NodeAddr(0) // of those that have least, the one of the lowest address
@@ -181,6 +193,10 @@ func (c *Conversation) overruns(s *station) {
 			last = a
 		}
 	}
+	if c.Owed && !o.with[last] {
+		return
+	}
+	s.over = nil
 	c.add("bcast-window", "w2 15:0", "packet %d was sent, with %d not acknowledged by all; %v has them up to %d", o.q, n-1, last, o.then[last].ack)
 }
 

@@ -30,6 +30,7 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 	e.up = true
 	c.acks(e, r, m, !bcastAckInvalid(m))
 	c.unanswered(e, r)
+	c.wentOn(e)
 	if !e.nextKnown {
 		return
 	}
@@ -49,7 +50,9 @@ func (c *Conversation) packet(e, r *endpoint, m frame.Message) {
 		e.pieces = pieces{}
 		c.talking.forget(e.from, e.to)
 	}
-	e.next = q + 1
+	if e.next = q + 1; e.told != nil && !e.next.Before(e.told.next) {
+		e.told = nil
+	}
 	e.pieces.begun = e.pieces.begun || q == c.first() && e.began
 	e.sums = remember(e.sums, q, m.Bytes())
 	if e.began && r.known && !r.stale && !e.stale {

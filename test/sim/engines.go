@@ -25,6 +25,7 @@ func (w *world) engineConfig(l *life) engine.Config {
 		Arena:    l.arena, Chance: engine.NewSeeded(w.cfg.Seed, uint64(1000+w.lives)),
 		Tolerance: w.faults.Tolerance, Window: w.faults.Window, MaxWindow: w.faults.MaxWindow,
 		NamePark: w.park(),
+		Did:      l.watchdog.did,
 	}
 }
 

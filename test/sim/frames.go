@@ -43,10 +43,7 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 		bad("in the name of %v", m.Prev())
 	}
 	for _, f := range lint.Check(msg) {
-		switch {
-		case w.first != 1 && (f.Rule == "synch-first" || f.Rule == "bcast-init"): // a link begins with 1, says lint
-		case w.scarce && f.Rule == "bcast-init": // known: an opening without a chunk is sent later, behind others
-		default:
+		if w.first == 1 || f.Rule != "synch-first" && f.Rule != "bcast-init" { // a link begins with 1, says lint
 			bad("lint: %v", f)
 		}
 	}
@@ -96,7 +93,7 @@ func (l *life) checkFrame(net int, b []byte, s *session) {
 
 // needsMemory are the rules of a Conversation that only a node can keep that gets
 // chunks for STATE messages, and for updates of names ahead of data.
-var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true, "update-seq": true, "withdrawal": true, "last-bcast": true}
+var needsMemory = map[string]bool{"state-first": true, "first-packet": true, "probe-answer": true, "update-seq": true, "withdrawal": true}
 
 // checkDiscovery: to all unless an answer, from here, and not too often.
 func (l *life) checkDiscovery(net int, eth frame.Ethernet, m frame.Message, bad func(string, ...any)) {
@@ -200,7 +197,8 @@ func (l *life) checkFirst(s *session, m frame.Message, bad func(string, ...any))
 	if s.synch != nil {
 		first = m.User() == frame.UserTunnel
 	}
-	if !first && l.arena.Free() > l.n.w.faults.Chunks/4 && l.lastNoChunk() == 0 {
+	// A second link without a chunk for that does without it; a first one does not come up.
+	if !first && (s.synch == nil || l.arena.Free() > l.n.w.faults.Chunks/4 && l.lastNoChunk() == 0) {
 		bad("as the first packet")
 	}
 }

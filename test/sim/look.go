@@ -185,6 +185,7 @@ func (l *life) frame(net int, a arrival) {
 	if a.p.from != nil && !w.cfg.Hostile {
 		judge = l.handed(net, a)
 	}
+	l.watchdog.did(engine.WorkFrames, 1)
 	l.call(judge, func() { l.eng.HandleFrame(w.clock.now, net, a.buf) })
 }
 

@@ -41,6 +41,8 @@ type life struct {
 	ports  []*port
 	count  engine.Counters // at the last look
 
+	watchdog watchdog
+
 	ended      int // contacts
 	forwards   []*message
 	holds      bool                    // messages wait for Flush
@@ -69,6 +71,9 @@ func (n *node) start() {
 	l := &life{n: n, serial: w.lives, pollAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
 	l.arena = netdev.NewArena(w.arenaConfig(l))
 	l.marks = make([]uint32, l.arena.Total())
+	l.watchdog.bark = func(format string, args ...any) {
+		w.violate(5, "node %d: "+format, append([]any{n.idx}, args...)...)
+	}
 	var err error
 	if l.eng, err = engine.New(w.engineConfig(l)); err != nil {
 		panic(err)
@@ -149,6 +154,7 @@ func (l *life) pollBy(t time.Duration) {
 // pollOnce turns the node once: frames in, timers, frames out.
 func (l *life) pollOnce() {
 	w := l.n.w
+	l.watchdog.begin()
 	l.pollAt = flowctl.Never
 	if w.clock.now < l.n.paused {
 		l.pollBy(l.n.paused)
@@ -172,6 +178,7 @@ func (l *life) pollOnce() {
 
 // do makes a call of a user's: a turn without reception.
 func (l *life) do(call func()) {
+	l.watchdog.begin()
 	l.call(nothing, call)
 	l.release()
 	l.finish()
