@@ -84,7 +84,10 @@ func (s *side) account() {
 	if s.closed == closedInOrder || s.closed == aborted {
 		end, ended = engine.ConnError{}, false // it may have ended after that
 	}
-	cut := o.closed == notClosed || o.end != nil && o.end.Why == engine.EndLost // it would have read more
+	// The other side would have read more, if it has not ended for another reason, which one that
+	// does not read for a while need not have noticed when its node crashed.
+	why, over := o.e.End()
+	cut := o.closed == notClosed && (!over || why.Why == engine.EndLost) || o.end != nil && o.end.Why == engine.EndLost
 	c.report.Accounts++
 	switch {
 	case said > out.sent:
