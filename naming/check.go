@@ -14,15 +14,8 @@ import (
 // takes as long as the table is large. The error names the first part that does not.
 func (t *Table) Check() error {
 	ranges, bindings := 0, 0
-	if err := t.types.check(); err != nil {
-		return fmt.Errorf("types: %w", err)
-	}
-	types := 0
-	for _, bl := range t.types.blocks {
-		types += len(bl.bounds)
-	}
-	if types != len(t.services) {
-		return fmt.Errorf("%d types in order, of %d", types, len(t.services))
+	if err := t.checkTypes(); err != nil {
+		return err
 	}
 	for _, typ := range slices.Sorted(maps.Keys(t.services)) {
 		s := t.services[typ]
@@ -82,6 +75,21 @@ func (t *Table) Check() error {
 		}
 	}
 	return t.checkNodes()
+}
+
+// checkTypes is Check of the types in order.
+func (t *Table) checkTypes() error {
+	if err := t.types.check(); err != nil {
+		return fmt.Errorf("types: %w", err)
+	}
+	types := 0
+	for _, bl := range t.types.blocks {
+		types += len(bl.bounds)
+	}
+	if types != len(t.services) {
+		return fmt.Errorf("%d types in order, of %d", types, len(t.services))
+	}
+	return nil
 }
 
 // checkNodes compares the nodes' circles with the rest.
