@@ -158,11 +158,11 @@ func TestRingWaitingEnds(t *testing.T) {
 		end         func(a, b *Conn)
 		read, write error
 	}{
-		"own close":        {func(a, b *Conn) { a.Close() }, net.ErrClosed, net.ErrClosed},
-		"the other's":      {func(a, b *Conn) { b.Close() }, io.EOF, syscall.EPIPE},
-		"deadline":         {func(a, b *Conn) { a.SetDeadline(time.Now()) }, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
-		"later deadline":   {func(a, b *Conn) { a.SetDeadline(time.Now().Add(5 * time.Millisecond)) }, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
-		"no bell but junk": {func(a, b *Conn) { send(t, b, []byte("junk")); send(t, b, []byte("junk")) }, ErrRecord, ErrRecord},
+		"own close":           {func(a, b *Conn) { a.Close() }, net.ErrClosed, net.ErrClosed},
+		"the other's":         {func(a, b *Conn) { b.Close() }, io.EOF, syscall.EPIPE},
+		"deadline":            {func(a, b *Conn) { a.SetDeadline(time.Now()) }, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
+		"later deadline":      {func(a, b *Conn) { a.SetDeadline(time.Now().Add(5 * time.Millisecond)) }, os.ErrDeadlineExceeded, os.ErrDeadlineExceeded},
+		"no wake-up but junk": {func(a, b *Conn) { send(t, b, []byte("junk")); send(t, b, []byte("junk")) }, ErrRecord, ErrRecord},
 	} {
 		for _, spin := range []time.Duration{0, -1} {
 			t.Run(fmt.Sprint(name, " spin ", spin), func(t *testing.T) {

@@ -81,13 +81,13 @@ func TestProgramKilled(t *testing.T) {
 
 func init() {
 	// A program that passes its connection to another, which lives until its input is closed.
-	children["heir"] = func() int {
+	children["acceptor"] = func() int {
 		c, err := attach.Dial(context.Background(), os.Getenv("SOCKET"))
 		if err != nil {
 			fmt.Println(err)
 			return 1
 		}
-		h, name := attach.HelloRequest(1, 0, "heir")
+		h, name := attach.HelloRequest(1, 0, "acceptor")
 		c.Write(&h, name)
 		c.Read(&h, make([]byte, attach.MaxData))
 		raw, _ := c.SyscallConn()
@@ -115,7 +115,7 @@ func init() {
 // Mutation: endedLocked returns false.
 func TestConnectionOutlivesItsProcess(t *testing.T) {
 	b := newBed(t, daemon.Config{})
-	c := startChild(t, "heir", "SOCKET="+b.path)
+	c := startChild(t, "acceptor", "SOCKET="+b.path)
 	if all := b.srv.Clients(); len(all) != 1 || all[0].Ended || len(all[0].Inodes) != 0 {
 		t.Errorf("clients: %+v", all)
 	}

@@ -35,7 +35,7 @@ func newYielder() (*yielder, error) {
 	if err != nil {
 		return nil, err
 	}
-	b := &yielder{f: os.NewFile(uintptr(fd), "breath")}
+	b := &yielder{f: os.NewFile(uintptr(fd), "yielder")}
 	if b.raw, err = b.f.SyscallConn(); err != nil {
 		b.f.Close()
 		return nil, err

@@ -133,7 +133,7 @@ func TestTickTakesOver(t *testing.T) {
 		"750ms link/state probe next=51 session=100 seq=11 ack=0")
 	for _, repeats := range []uint8{11, 16, 255} {
 		if r.repeats = repeats; r.nextReportWait() != r.sup.Interval() {
-			t.Errorf("%d reports: got a patience of %v, want an interval, %v", repeats, r.nextReportWait(), r.sup.Interval())
+			t.Errorf("%d reports: got a wait of %v, want an interval, %v", repeats, r.nextReportWait(), r.sup.Interval())
 		}
 	}
 }

@@ -115,7 +115,7 @@ func TestBearersComeAndGo(t *testing.T) {
 					}
 					if ev.Kind == admin.PeerLost {
 						if ev.Reason != "ended by peer" {
-							t.Errorf("the peer lost contact for %q, want the goodbye", ev.Reason)
+							t.Errorf("the peer lost contact for %q, want that it stops", ev.Reason)
 						}
 						break
 					}

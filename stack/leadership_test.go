@@ -112,7 +112,7 @@ func (s *world) steps() map[string]*world {
 						return
 					}
 					_, ring := c.h.arrive(c.w[i])
-					c.backgroundRing = c.backgroundRing || ring && c.backgroundSlept && c.flaw != "the pump is not rung"
+					c.backgroundRing = c.backgroundRing || ring && c.backgroundSlept && c.flaw != "the background goroutine is not rung"
 					c.call[i] = callLooking
 				})
 			}
@@ -139,7 +139,7 @@ func (s *world) steps() map[string]*world {
 			if sendsInRow && s.polls == 0 {
 				continue // whoever sends without pause turns laps
 			}
-			add(fmt.Sprint("pump looks, a run: ", sendsInRow), func(c *world) {
+			add(fmt.Sprint("background goroutine looks, a run: ", sendsInRow), func(c *world) {
 				c.backgroundLooks = false
 				switch c.h.look(c.callAsleep, sendsInRow) {
 				case backgroundPolling:
@@ -152,12 +152,12 @@ func (s *world) steps() map[string]*world {
 		}
 	case s.backgroundSlept:
 		if s.backgroundRing || s.anyPending() {
-			add("pump wakes", func(c *world) { c.backgroundRing, c.backgroundSlept, c.backgroundLooks = false, false, true })
+			add("background goroutine wakes", func(c *world) { c.backgroundRing, c.backgroundSlept, c.backgroundLooks = false, false, true })
 		}
 	case s.backgroundTimed:
-		add("pump's doze ends", func(c *world) { c.backgroundWoken, c.backgroundTimed, c.backgroundLooks = false, false, true })
+		add("background goroutine's doze ends", func(c *world) { c.backgroundWoken, c.backgroundTimed, c.backgroundLooks = false, false, true })
 	case s.backgroundWoken:
-		add("pump is woken", func(c *world) { c.backgroundWoken, c.backgroundLooks = false, true })
+		add("background goroutine is woken", func(c *world) { c.backgroundWoken, c.backgroundLooks = false, true })
 	}
 	return next
 }
@@ -172,7 +172,7 @@ func (s *world) look(i int) {
 		if next != nil && s.flaw != "the role is not handed on" {
 			s.wake[slices.Index(s.w[:], next)] = true
 		}
-		s.backgroundWoken = s.backgroundWoken || wakeBackground && s.flaw != "the pump is not woken"
+		s.backgroundWoken = s.backgroundWoken || wakeBackground && s.flaw != "the background goroutine is not woken"
 	case s.h.leader != s.w[i]:
 		s.call[i] = callParked
 	default:
@@ -184,7 +184,7 @@ func (s *world) look(i int) {
 // turn is a leader's next lap, and its sleep if that brings nothing.
 func (s *world) turn(i int) {
 	s.call[i] = callLooking
-	if s.roused[i] && s.flaw != "a driver forgets what came while it breathed" {
+	if s.roused[i] && s.flaw != "a leader forgets what came while it yielded" {
 		return
 	}
 	s.callAsleep = true
@@ -206,10 +206,10 @@ func (s *world) broken() string {
 		}
 	}
 	if s.h.leader == nil && !s.backgroundSlept && !s.backgroundTimed && !s.backgroundWoken && !s.backgroundLooks {
-		return "nobody drives and the pump is parked"
+		return "nobody drives and the background goroutine is parked"
 	}
 	if s.backgroundSlept && !s.backgroundRing && s.h.leader != nil {
-		return "the pump stays in the kernel while a call drives"
+		return "the background goroutine stays in the kernel while a call drives"
 	}
 	return ""
 }
@@ -293,7 +293,7 @@ func TestLeadershipInAllOrders(t *testing.T) {
 
 func TestLeadershipModelFindsMistakes(t *testing.T) {
 	for _, flaw := range []string{
-		"a driver forgets what came while it breathed", "a lap does not ring", "the role is not handed on", "the pump is not woken", "the pump is not rung",
+		"a leader forgets what came while it yielded", "a lap does not ring", "the role is not handed on", "the background goroutine is not woken", "the background goroutine is not rung",
 	} {
 		s := newWorld()
 		s.flaw = flaw

@@ -49,7 +49,7 @@ func (n *Node) Admin() *admin.Admin { return n.b.Admin() }
 
 // Close ends the node: it closes every socket, which withdraws the names, waits
 // until the other nodes have acknowledged everything or ctx is done, tells them
-// goodbye, and closes the bearers. A node that does not answer is waited for as
+// that it stops, and closes the bearers. A node that does not answer is waited for as
 // long as the link to it lasts, and a peer that does not read what a connection has still to
 // send as long as its node answers: what is left when ctx is done ends in a reset. A second
 // Close waits for the first, at most until its own ctx is done, and returns the same.

@@ -25,7 +25,7 @@ import (
 //	(e) a lap that makes the next deadline earlier, delivers to a leader that
 //	    sleeps, or leaves frames in a device, rings for it
 //	(f) a spinner gives way where others of its process must make the progress
-//	    it waits for (breathe)
+//	    it waits for (yieldLock)
 const (
 	batch          = 64               // frames a lap takes from a device, and gives it
 	doze           = time.Millisecond // how long a background goroutine waits for calls to come back

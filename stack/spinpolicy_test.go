@@ -28,14 +28,14 @@ func TestSpinPolicyTranscripts(t *testing.T) {
 		"adaptive, a core":                    {Adaptive, 1, 100e3, []call{{1, 0, "yes"}}, 100e3},
 		"a spin in vain":                      {Adaptive, 0, 400e3, []call{{11, 10, "yes"}, {59, 10, "yes"}, {60, 10, "no"}, {61, 10, "no"}}, 350e3},
 		"a spin that pays":                    {Adaptive, 0, 400e3, []call{{11, 10, "yes"}, {30, 10, "yes"}, {31, 0, ""}}, 425e3},
-		"a full purse":                        {Adaptive, 0, 800e3, []call{{11, 10, "yes"}, {12, 0, ""}}, 800e3},
+		"a full budget":                       {Adaptive, 0, 800e3, []call{{11, 10, "yes"}, {12, 0, ""}}, 800e3},
 		"found at the first look":             {Adaptive, 0, 400e3, []call{{11, 0, ""}, {12, 0, ""}}, 400e3},
 		"found at the time of the first look": {Adaptive, 0, 400e3, []call{{11, 10, "yes"}, {11, 0, ""}, {20, 10, "yes"}, {21, 10, "yes"}, {21, 0, ""}}, 425e3},
 		"a frame for somebody else":           {Adaptive, 0, 400e3, []call{{11, 10, "yes"}, {40, 0, ""}, {89, 10, "yes"}, {90, 10, "no"}}, 375e3},
 		"a frame after a sleep":               {Adaptive, 0, 400e3, []call{{11, 10, "yes"}, {60, 10, "no"}, {5000, 0, ""}, {5001, 10, "yes"}}, 350e3},
 		"a wait given up":                     {Adaptive, 0, 400e3, []call{{11, 10, "yes"}, {21, 10, "yes"}, {5000, 4999, "yes"}}, 389e3},
 		"a late first look":                   {Adaptive, 0, 400e3, []call{{60, 10, "no"}}, 400e3},
-		"an empty purse, a try":               {Adaptive, 0, 0, []call{{11, 10, "yes"}, {159, 10, "yes"}, {160, 10, "no"}, {201, 200, "no"}, {10000, 9999, "no"}}, 0},
+		"an empty budget, a try":              {Adaptive, 0, 0, []call{{11, 10, "yes"}, {159, 10, "yes"}, {160, 10, "no"}, {201, 200, "no"}, {10000, 9999, "no"}}, 0},
 		"a try in vain, the next":             {Adaptive, 0, 0, []call{{11, 10, "yes"}, {160, 10, "no"}, {20000, 19999, "yes"}, {20149, 19999, "no"}, {40200, 40199, "no"}, {60300, 60299, "yes"}}, 0},
 		"a try that pays":                     {Adaptive, 0, 0, []call{{11, 10, "yes"}, {40, 0, ""}, {51, 50, "yes"}, {100, 50, "no"}}, 375e3},
 		"tries that find late":                {Adaptive, 0, 0, []call{{1, 0, "yes"}, {150, 0, ""}, {152, 151, "yes"}, {301, 0, ""}, {303, 302, "no"}, {8101, 8100, "no"}, {8103, 8102, "yes"}}, 0},
@@ -59,7 +59,7 @@ func TestSpinPolicyTranscripts(t *testing.T) {
 				}
 			}
 			if p.spinBudget != c.left {
-				t.Errorf("%v in the purse, want %v", p.spinBudget, c.left)
+				t.Errorf("%v in the budget, want %v", p.spinBudget, c.left)
 			}
 		})
 	}

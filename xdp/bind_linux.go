@@ -28,7 +28,7 @@ const (
 
 func bindError(err error) error { return os.NewSyscallError("bind", err) }
 
-// patiently tries until nobody is in the way, or patience is over.
+// patiently tries until nobody is in the way, or the time is over.
 func patiently(testTimeout time.Duration, try func() error) error {
 	pause := time.Millisecond
 	for end := time.Now().Add(testTimeout); ; pause = min(2*pause, 50*time.Millisecond) {

@@ -335,7 +335,7 @@ func TestOwnerThatIsEnding(t *testing.T) {
 }
 
 // openBesideTheEnding opens the interface while its owner ends, soon enough for
-// the newcomer's patience or not.
+// the newcomer's timeout or not.
 func openBesideTheEnding(t *testing.T, d *bed) (soon bool, err error) {
 	t.Helper()
 	cmd, _ := startOwner(t, d)

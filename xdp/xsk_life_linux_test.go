@@ -185,7 +185,7 @@ func TestXSKDevicesLeaveChunks(t *testing.T) {
 		}
 	}
 	if inFill := arena.Total() - arena.Free(); inFill > most {
-		t.Errorf("lodged %d chunks of %d, want at most %d", inFill, small, most)
+		t.Errorf("%d chunks of %d in the fill ring, want at most %d", inFill, small, most)
 	}
 	b := arena.Get(64, netdev.Control)
 	if b == nil || b.Index() >= small {

@@ -350,7 +350,7 @@ func (d *demoRun) powerLoss() (time.Duration, error) {
 	return detected, nil
 }
 
-// close ends the nodes; what a dead node cannot say goodbye to is left.
+// close ends the nodes; a dead node is not told.
 func (d *demoRun) close() {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()

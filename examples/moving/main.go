@@ -6,7 +6,7 @@
 // No number is lost, and none counts twice.
 //
 //	client ──► service on node 1      a name, a connection, the numbers 1 to 4000
-//	              │ its state, to its heir
+//	              │ its state, to its successor
 //	client ──► service on node 2      the same name; "I have 4000", so 4001 comes next
 //	              │
 //	client ──► service on node 3
