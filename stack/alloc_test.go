@@ -23,7 +23,7 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 	}
 	c := listen(t, a, nil)
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(spinPolicy))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	var to net.Addr = echoService
 	buf := make([]byte, 64)
 	trip := func() {
@@ -52,7 +52,7 @@ func TestCaptureAllocatesNothing(t *testing.T) {
 	}
 	c := listen(t, a, nil)
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(spinPolicy))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	var to net.Addr = echoService
 	buf := make([]byte, 64)
 	trip := func() {
@@ -99,7 +99,7 @@ func TestConnectionAllocatesNothing(t *testing.T) {
 				}
 			}()
 			defer client.Close()
-			client.SetDeadline(time.Now().Add(spinPolicy))
+			client.SetDeadline(time.Now().Add(testTimeout))
 			buf := make([]byte, 64)
 			trip := func() {
 				if _, err := client.Write(buf); err != nil {
@@ -152,11 +152,11 @@ func TestReadsIntoTheStackAllocateNothing(t *testing.T) {
 	}
 	c := listen(t, a, nil)
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(spinPolicy))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	server, client := link(t, a, b, "tipc")
 	defer client.Close()
-	client.SetDeadline(time.Now().Add(spinPolicy))
-	server.SetDeadline(time.Now().Add(spinPolicy))
+	client.SetDeadline(time.Now().Add(testTimeout))
+	server.SetDeadline(time.Now().Add(testTimeout))
 	var to net.Addr = echoService
 	out := make([]byte, 64)
 	for name, f := range map[string]func(){
@@ -200,7 +200,7 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 	if err := a.WaitFor(within(t), echoService); err != nil {
 		t.Fatal(err)
 	}
-	to.SetDeadline(time.Now().Add(spinPolicy))
+	to.SetDeadline(time.Now().Add(testTimeout))
 	out, in := make([]stack.Message, 8), make([]stack.Message, 8)
 	for i := range out {
 		out[i].Data, out[i].To = make([]byte, 64), echoService

@@ -50,7 +50,7 @@ func TestAttachedEndsAfterItsData(t *testing.T) {
 				}
 				p := <-accepted
 				defer p.Close()
-				p.SetReadDeadline(time.Now().Add(spinPolicy))
+				p.SetReadDeadline(time.Now().Add(testTimeout))
 				data, sent := make([]byte, 10000), 0
 				var wrote atomic.Int64 // when, the last time
 				waits := make(chan error, 1)
@@ -134,7 +134,7 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 				t.Fatal(err)
 			}
 			defer c.Close()
-			c.SetWriteDeadline(time.Now().Add(spinPolicy))
+			c.SetWriteDeadline(time.Now().Add(testTimeout))
 			waits := make(chan error, 1)
 			go func() {
 				var err error

@@ -146,7 +146,7 @@ func TestAttachedLeavesNothing(t *testing.T) {
 		return fmt.Sprintf("%d sockets, %d connections", len(must.Get(a.Admin().Sockets(context.Background()))), h.srv.Counters().Connections)
 	}
 	want := fmt.Sprintf("%d sockets, %d connections", sockets, connections)
-	for by := time.Now().Add(spinPolicy); left() != want || runtime.NumGoroutine() > before; runtime.Gosched() {
+	for by := time.Now().Add(testTimeout); left() != want || runtime.NumGoroutine() > before; runtime.Gosched() {
 		if time.Now().After(by) {
 			t.Fatalf("%s, %d goroutines are left, want %s, %d", left(), runtime.NumGoroutine(), want, before)
 		}

@@ -63,7 +63,7 @@ func serveOn(t testing.TB, n *stack.Node, path string, cfg daemon.Config) *host 
 // stop ends the daemon; its node goes on.
 func (h *host) stop(t testing.TB) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), spinPolicy)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	defer cancel()
 	if err := h.srv.Shutdown(ctx, "the test is over"); err != nil {
 		t.Errorf("shutdown: %v", err)

@@ -25,7 +25,7 @@ func TestBatch(t *testing.T) {
 	if err := a.WaitFor(within(t), echoService); err != nil {
 		t.Fatal(err)
 	}
-	to.SetDeadline(time.Now().Add(spinPolicy))
+	to.SetDeadline(time.Now().Add(testTimeout))
 	addrs := []net.Addr{echoService, to.LocalAddr(), echoService}
 	out := make([]stack.Message, 50)
 	for i := range out {

@@ -33,7 +33,7 @@ func TestManyTellOneNode(t *testing.T) {
 	}
 	c := listen(t, a, nil)
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(2 * spinPolicy))
+	c.SetDeadline(time.Now().Add(2 * testTimeout))
 	done := make(chan struct{})
 	var talking, telling sync.WaitGroup
 	talking.Go(func() {

@@ -72,8 +72,8 @@ func TestBearersComeAndGo(t *testing.T) {
 			defer local.Close()
 			c := listen(t, n, nil)
 			defer c.Close()
-			c.SetDeadline(time.Now().Add(spinPolicy))
-			local.SetDeadline(time.Now().Add(spinPolicy))
+			c.SetDeadline(time.Now().Add(testTimeout))
+			local.SetDeadline(time.Now().Add(testTimeout))
 			buf := make([]byte, 100)
 			if _, err := c.WriteTo([]byte("alone"), stack.Service{Type: 18889, Instance: 1}); err != nil {
 				t.Fatal(err)
@@ -259,8 +259,8 @@ func TestDisabledBearerLosesNothing(t *testing.T) {
 	server, client := link(t, a, b, "tipcpacket")
 	defer server.Close()
 	defer client.Close()
-	server.SetDeadline(time.Now().Add(3 * spinPolicy))
-	client.SetDeadline(time.Now().Add(3 * spinPolicy))
+	server.SetDeadline(time.Now().Add(3 * testTimeout))
+	client.SetDeadline(time.Now().Add(3 * testTimeout))
 	done := make(chan struct{})
 	var wg sync.WaitGroup
 	wg.Go(func() {

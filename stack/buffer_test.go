@@ -78,7 +78,7 @@ func TestBuffers(t *testing.T) {
 				at *stack.PacketConn
 				to net.Addr
 			}{{to, echoService}, {to, to.LocalAddr()}, {to, echoService.Range()}, {here, here.LocalAddr()}} {
-				x.at.SetDeadline(time.Now().Add(spinPolicy))
+				x.at.SetDeadline(time.Now().Add(testTimeout))
 				writeBuffer(t, c, want, x.to)
 				k, _, err := x.at.ReadFrom(into)
 				if err != nil || !bytes.Equal(into[:k], want) {
@@ -123,7 +123,7 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 		if _, err := c.WriteTo(pattern(n), echoService); err != nil {
 			t.Fatal(err)
 		}
-		to.SetDeadline(time.Now().Add(spinPolicy))
+		to.SetDeadline(time.Now().Add(testTimeout))
 		buf, _, err := to.ReadBuffer()
 		if err != nil {
 			t.Fatal(err)
@@ -178,7 +178,7 @@ func TestBuffersAreLimited(t *testing.T) {
 		made = append(made, buf)
 	}
 	var read []*stack.Buffer
-	to.SetDeadline(time.Now().Add(spinPolicy))
+	to.SetDeadline(time.Now().Add(testTimeout))
 	for i := range 2 * len(made) {
 		if _, err := c.WriteTo(pattern(5000+i), echoService); err != nil {
 			t.Fatal(err)

@@ -75,7 +75,7 @@ func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 	}
 	read := func() (string, net.Addr) {
 		buf := make([]byte, 100)
-		server.SetReadDeadline(time.Now().Add(spinPolicy))
+		server.SetReadDeadline(time.Now().Add(testTimeout))
 		k, from, err := server.ReadFrom(buf)
 		if err != nil {
 			t.Fatal(err)
@@ -101,7 +101,7 @@ func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 	}
 	after := listen(t, a, nil)
 	defer after.Close()
-	after.SetDeadline(time.Now().Add(spinPolicy))
+	after.SetDeadline(time.Now().Add(testTimeout))
 	for i, want := range []string{"second", "third"} {
 		both := []string{want, "twice"}
 		if attachedTests { // when the second answer reaches the program is not known: see Call
@@ -209,7 +209,7 @@ func TestCallEndsWithTheNode(t *testing.T) {
 		_, _, err := a.Call(context.Background(), echoService, []byte("x"), nil)
 		done <- err
 	}()
-	server.SetReadDeadline(time.Now().Add(spinPolicy))
+	server.SetReadDeadline(time.Now().Add(testTimeout))
 	if _, _, err := server.ReadFrom(make([]byte, 10)); err != nil {
 		t.Fatal(err)
 	}
@@ -309,7 +309,7 @@ func TestCallEndsWithItsCallee(t *testing.T) {
 		}
 		var wg sync.WaitGroup
 		wg.Go(func() {
-			server.SetReadDeadline(time.Now().Add(spinPolicy))
+			server.SetReadDeadline(time.Now().Add(testTimeout))
 			if _, _, err := server.ReadFrom(make([]byte, 100)); err != nil {
 				t.Error(err)
 			}

@@ -45,7 +45,7 @@ func TestCapture(t *testing.T) {
 	}
 	c := listen(t, a, nil)
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(spinPolicy))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	trip := func(text string) {
 		t.Helper()
 		buf := make([]byte, 100)
@@ -216,8 +216,8 @@ func TestCaptureIsLimited(t *testing.T) {
 	defer small.Close()
 	c := listen(t, a, nil)
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(spinPolicy))
-	sink.SetDeadline(time.Now().Add(spinPolicy))
+	c.SetDeadline(time.Now().Add(testTimeout))
+	sink.SetDeadline(time.Now().Add(testTimeout))
 	buf := make([]byte, 2000)
 	const rounds = 300
 	for range rounds {

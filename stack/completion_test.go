@@ -123,8 +123,8 @@ func (w *slowWire) exchange(t *testing.T, size int, stop func(sent uint64) bool)
 		ahead, over := make(chan struct{}, 1000), make(chan struct{}) // so that no queue overflows
 		defer in.Close()
 		defer out.Close()
-		in.SetDeadline(time.Now().Add(spinPolicy))
-		out.SetDeadline(time.Now().Add(spinPolicy))
+		in.SetDeadline(time.Now().Add(testTimeout))
+		out.SetDeadline(time.Now().Add(testTimeout))
 		all.Go(func() {
 			err := write(out, in.LocalAddr(), size, func(sent uint64) bool {
 				select {
@@ -257,7 +257,7 @@ func TestReceiverThatNeverReads(t *testing.T) {
 				if err != nil {
 					t.Fatal(err)
 				}
-				c.SetDeadline(time.Now().Add(spinPolicy))
+				c.SetDeadline(time.Now().Add(testTimeout))
 				all.Go(func() {
 					if err := write(c, lazy.LocalAddr(), 1400, stop); err != nil {
 						t.Error(err)
@@ -300,7 +300,7 @@ func TestLongMessagesAreLent(t *testing.T) {
 	read, unread := listen(t, nodes[1], echoService), listen(t, nodes[1], stack.Service{Type: 18889})
 	out := listen(t, nodes[0], nil)
 	for _, c := range []*stack.PacketConn{read, unread, out} {
-		c.SetDeadline(time.Now().Add(spinPolicy))
+		c.SetDeadline(time.Now().Add(testTimeout))
 	}
 	for _, a := range []stack.Service{echoService, {Type: 18889}} {
 		if err := nodes[0].WaitFor(within(t), a); err != nil {
@@ -313,7 +313,7 @@ func TestLongMessagesAreLent(t *testing.T) {
 	}
 	wait := func(what string, done func() bool) {
 		t.Helper()
-		for end := time.Now().Add(spinPolicy); !done(); runtime.Gosched() {
+		for end := time.Now().Add(testTimeout); !done(); runtime.Gosched() {
 			if time.Now().After(end) {
 				t.Fatalf("%s: never; %d chunks taken", what, taken())
 			}

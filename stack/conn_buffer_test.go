@@ -22,7 +22,7 @@ func TestConnBuffers(t *testing.T) {
 			a, b := wide(t, mtu)
 			server, client := link(t, a, b, network)
 			for _, c := range []*stack.Conn{server, client} {
-				c.SetDeadline(time.Now().Add(spinPolicy))
+				c.SetDeadline(time.Now().Add(testTimeout))
 			}
 			sizes := []int{1, 100, 1400, 1500, 5000, 64000, 66000, 3, 30000}
 			var want, got []byte
@@ -109,8 +109,8 @@ func TestConnBufferWaits(t *testing.T) {
 		if !errors.As(err, &blocked) || !errors.Is(err, os.ErrDeadlineExceeded) || sent == 0 {
 			t.Fatalf("after %d: got %v", sent, err)
 		}
-		client.SetDeadline(time.Now().Add(spinPolicy))
-		server.SetDeadline(time.Now().Add(spinPolicy))
+		client.SetDeadline(time.Now().Add(testTimeout))
+		server.SetDeadline(time.Now().Add(testTimeout))
 		done := make(chan error, 1)
 		go func() { done <- client.WriteBuffer(buf) }()
 		for range sent + 1 {

@@ -297,7 +297,7 @@ func TestDialWith(t *testing.T) {
 		}
 		done := make(chan error, 1)
 		go func() {
-			c, err := stack.SocketConfig{NameWait: spinPolicy, Importance: stack.High}.DialWith(within(t), b, "tipcpacket", echoService, []byte("first"))
+			c, err := stack.SocketConfig{NameWait: testTimeout, Importance: stack.High}.DialWith(within(t), b, "tipcpacket", echoService, []byte("first"))
 			if err == nil {
 				_, err = c.Write([]byte("second"))
 			}
@@ -433,7 +433,7 @@ func TestConnNoDelay(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	server.SetReadDeadline(time.Now().Add(spinPolicy))
+	server.SetReadDeadline(time.Now().Add(testTimeout))
 	for range 1000 {
 		send(t, client, []byte("x"))
 		if n, err := server.Read(make([]byte, 10)); n != 1 || err != nil {

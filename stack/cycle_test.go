@@ -69,7 +69,7 @@ type leftovers struct{ goroutines, sockets, bindings, chunks int }
 
 // settled waits until two nodes are as wanted, or with nil until all is acknowledged.
 func settled(a, b *stack.Node, want *leftovers) (x leftovers) {
-	for deadline := time.Now().Add(spinPolicy); time.Now().Before(deadline); runtime.Gosched() {
+	for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); runtime.Gosched() {
 		if x = leftOf(a, b); want != nil && x == *want || want == nil && x.chunks == 0 {
 			break
 		}

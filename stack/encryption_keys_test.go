@@ -56,7 +56,7 @@ func TestKeysByHand(t *testing.T) {
 		defer c.Close()
 		trip := func(when string) {
 			t.Helper()
-			c.SetDeadline(time.Now().Add(spinPolicy))
+			c.SetDeadline(time.Now().Add(testTimeout))
 			buf := make([]byte, 64)
 			if _, err := c.WriteTo(buf, echoService); err != nil {
 				t.Fatal(when, err)

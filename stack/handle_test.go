@@ -49,7 +49,7 @@ func TestActivePortAnswers(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := listen(t, a, nil)
-		c.SetDeadline(time.Now().Add(spinPolicy))
+		c.SetDeadline(time.Now().Add(testTimeout))
 		b1 := make([]byte, 70000)
 		for _, size := range []int{1, 64, 1500, 3000, 66000} {
 			msg := make([]byte, size)
@@ -396,7 +396,7 @@ func TestActivePortAnswersInTime(t *testing.T) {
 	buf := make([]byte, 10)
 	for i := range 20 {
 		c := listen(t, []*stack.Node{a, b}[i%2], nil) // over the network, and within the node
-		c.SetDeadline(time.Now().Add(spinPolicy))
+		c.SetDeadline(time.Now().Add(testTimeout))
 		began := time.Now()
 		for range 45 {
 			if _, err := c.WriteTo([]byte("x"), activeService); err != nil {

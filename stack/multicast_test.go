@@ -75,7 +75,7 @@ func TestMulticastOnceInOrder(t *testing.T) {
 	for _, n := range nodes {
 		c := listen(t, n, nil)
 		defer c.Close()
-		c.SetWriteDeadline(time.Now().Add(spinPolicy))
+		c.SetWriteDeadline(time.Now().Add(testTimeout))
 		go func() {
 			b := make([]byte, 66000)
 			for k := range messages {
@@ -95,7 +95,7 @@ func TestMulticastOnceInOrder(t *testing.T) {
 	for i, c := range readers {
 		node := min(i, 4)
 		next := map[stack.SocketAddr]int{}
-		c.SetReadDeadline(time.Now().Add(spinPolicy))
+		c.SetReadDeadline(time.Now().Add(testTimeout))
 		b := make([]byte, 66000)
 		for done := 0; done < len(nodes); {
 			_, m, err := c.ReadMsg(b)

@@ -18,13 +18,13 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-// spinPolicy is how long a test waits for what must happen.
-const spinPolicy = 2 * time.Minute
+// testTimeout is how long a test waits for what must happen.
+const testTimeout = 2 * time.Minute
 
 var echoService = stack.Service{Type: 18888, Instance: 17}
 
 func within(t testing.TB) context.Context {
-	ctx, cancel := context.WithTimeout(context.Background(), spinPolicy)
+	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
@@ -108,7 +108,7 @@ func TestEchoByName(t *testing.T) {
 			}
 			c := listen(t, a, nil)
 			defer c.Close()
-			c.SetDeadline(time.Now().Add(spinPolicy))
+			c.SetDeadline(time.Now().Add(testTimeout))
 			buf := make([]byte, 2048)
 			for i := range 300 {
 				msg := fmt.Appendf(nil, "message %d %0*d", i, i, 0)

@@ -117,7 +117,7 @@ func TestPollerServesMany(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			c.SetDeadline(time.Now().Add(spinPolicy))
+			c.SetDeadline(time.Now().Add(testTimeout))
 			for k := range 100 {
 				buf := fmt.Append(nil, network, 100+k)
 				if _, err := c.Write(buf); err != nil {
@@ -137,7 +137,7 @@ func TestPollerServesMany(t *testing.T) {
 		if err := m.WaitMembers(within(t), 1); err != nil {
 			t.Fatal(err)
 		}
-		m.SetDeadline(time.Now().Add(spinPolicy))
+		m.SetDeadline(time.Now().Add(testTimeout))
 		if _, err := m.Write([]byte("all")); err != nil {
 			t.Fatal(err)
 		}
@@ -175,24 +175,37 @@ func TestPollerEnterTakeLeave(t *testing.T) {
 		t.Errorf("got %v", err)
 	}
 	waited := make(chan int, 1)
-	go func() {
+	wait := func() {
 		k, _ := p.Wait(make([]*stack.Polled, 4))
 		waited <- k
-	}()
+	}
+	go wait()
+	waits := true
 	for i := range 100 {
 		hosting.Enter(p)
 		if _, err := from.WriteTo([]byte("x"), to.LocalAddr()); err != nil {
 			t.Fatal(err)
 		}
-		switch k := p.Take(ready); {
-		case k == 1:
-			if _, _, err := to.TryReadMsg(buf); err != nil {
-				t.Fatal(err)
+		if p.Take(ready) == 0 {
+			if !waits {
+				t.Fatalf("message %d: nobody else takes, and it is not there", i)
 			}
-		case len(waited) == 0: // it had not begun to wait, and found it first
-			t.Fatalf("turn %d: took %d", i, k)
+			select { // Wait looks once before it sleeps, and may have begun just now
+			case k := <-waited:
+				if waits = false; k != 1 {
+					t.Fatalf("message %d: waited for %d", i, k)
+				}
+			case <-within(t).Done():
+				t.Fatalf("message %d: nobody took it", i)
+			}
+		}
+		if _, _, err := to.TryReadMsg(buf); err != nil {
+			t.Fatal(err)
 		}
 		hosting.Leave(p)
+	}
+	if !waits {
+		go wait()
 	}
 	hosting.Enter(p)
 	if _, err := from.WriteTo([]byte("x"), to.LocalAddr()); err != nil {

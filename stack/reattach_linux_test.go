@@ -96,7 +96,7 @@ func TestReattachToAnotherNode(t *testing.T) {
 					t.Fatalf("got %+v, %v, want kind %v of %v", m, err, want, member.LocalAddr())
 				}
 			}
-			g.SetReadDeadline(time.Now().Add(spinPolicy))
+			g.SetReadDeadline(time.Now().Add(testTimeout))
 			kind(stack.MemberJoined)
 
 			from := listen(t, b, nil)
@@ -128,7 +128,7 @@ func TestReattachToAnotherNode(t *testing.T) {
 			if _, err := from.WriteTo([]byte{3}, echoService); err != nil {
 				t.Fatal(err)
 			}
-			pc.SetReadDeadline(time.Now().Add(spinPolicy))
+			pc.SetReadDeadline(time.Now().Add(testTimeout))
 			for want := range byte(4) {
 				var got [10]byte
 				if k, _, err := pc.ReadFrom(got[:]); err != nil || k != 1 || got[0] != want {
@@ -234,7 +234,7 @@ func TestReattachWaitsForALimit(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	missing.SetDeadline(time.Now().Add(spinPolicy))
+	missing.SetDeadline(time.Now().Add(testTimeout))
 	if _, err := missing.WriteTo([]byte("x"), stack.Service{Type: 700, Instance: ev.Range.Lower}); err != nil {
 		t.Fatal(err)
 	}
@@ -419,7 +419,7 @@ func TestAcceptBeyondALimitPasses(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	l.SetDeadline(time.Now().Add(spinPolicy))
+	l.SetDeadline(time.Now().Add(testTimeout))
 	if err := b.WaitFor(within(t), echoService); err != nil {
 		t.Fatal(err)
 	}

@@ -213,7 +213,7 @@ func TestAttachedReadTellsOfSends(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
-	c.SetDeadline(time.Now().Add(spinPolicy))
+	c.SetDeadline(time.Now().Add(testTimeout))
 	if _, err := c.Write([]byte("x")); err != nil {
 		t.Fatal(err)
 	}

@@ -508,9 +508,7 @@ func TestXSKOpenAndCloseLeaveNothing(t *testing.T) {
 	if got := descriptors(t); got > fds {
 		t.Errorf("after %d cycles: got %d descriptors, want %d", cycles, got, fds)
 	}
-	if got := runtime.NumGoroutine(); got > routines {
-		t.Errorf("after %d cycles: got %d goroutines, want %d", cycles, got, routines)
-	}
+	waitGoroutines(t, routines)
 	vanishes(t, d.a, nameA)
 }
 
