@@ -74,11 +74,21 @@ func (p *Port) SendRange(now time.Duration, r frame.Range, data []byte) error {
 	return nil
 }
 
-// multicastHere gives a message to a range to the sockets of this node.
+// multicastHere gives a message to a range to the sockets of this node, which share one copy
+// of a long one.
 func (e *Engine) multicastHere(p *Port, r frame.Range, data []byte) {
 	var ports [64]uint32
 	x := Received{From: p.Addr(), Importance: p.Importance, Name: r, named: true, scope: frame.ClusterScope}
-	for _, number := range e.table.LocalReceivers(ports[:0], r, false) {
+	receivers := e.table.LocalReceivers(ports[:0], r, false)
+	var shared *netdev.Buffer
+	if len(receivers) > 1 && len(data) > CopyBreak {
+		shared = e.pool.Wholes.Get(len(data))
+		copy(shared.Extend(len(data)), data)
+		data = shared.Bytes()
+		defer shared.Release()
+	}
+	e.did(WorkMembers, len(receivers))
+	for _, number := range receivers {
 		switch to := e.ports[number]; {
 		case to == nil || to.connected():
 		case !to.accepts(len(data), p.Importance):
@@ -88,7 +98,7 @@ func (e *Engine) multicastHere(p *Port, r frame.Range, data []byte) {
 			e.count.MessagesLocal++
 			if len(data) > 0 {
 				to.gotAs(r.Type, len(data))
-				to.pushLocal(x, data)
+				to.pushLocal(x, data, shared)
 			}
 		}
 	}

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 	"strings"
@@ -552,6 +553,43 @@ func TestMulticastHeld(t *testing.T) {
 		}
 		if x.arena.Free() != x.arena.Total() {
 			t.Errorf("%d of %d chunks free", x.arena.Free(), x.arena.Total())
+		}
+	}
+}
+
+// The sockets of one node share the copy of a long multicast, and give it back when all have
+// read it: else one send to thousands would copy and hold as many times as much.
+func TestMulticastHereIsOneCopy(t *testing.T) {
+	e := peersOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 64}), 1, 0)
+	var all []*Port
+	r := frame.Range{Type: 1000, Upper: 100}
+	for range 3 {
+		p := e.OpenPort(PortConfig{})
+		if err := p.Bind(e.now, r, frame.NodeScope); err != nil {
+			t.Fatal(err)
+		}
+		all = append(all, p)
+	}
+	data := bytes.Repeat([]byte("0123456789"), 6600)
+	for range 2 { // the second in what the first gave back
+		if err := all[0].SendRange(e.now, r, data); err != nil {
+			t.Fatal(err)
+		}
+		shared := all[0].queue.At(0).lent
+		if shared == nil || shared.Holders() != len(all) {
+			t.Fatalf("got %v, want a Buffer with %d holders", shared, len(all))
+		}
+		for i, p := range all {
+			if got := p.queue.At(0).lent; got != shared {
+				t.Errorf("socket %d has a copy of its own", i)
+			}
+			got := make([]byte, len(data))
+			if n, from, ok := p.Read(got); !ok || !bytes.Equal(got[:n], data) || from.From != all[0].Addr() || from.Name != r {
+				t.Errorf("socket %d: got %d bytes of %v, %v", i, n, from.From, ok)
+			}
+		}
+		if got := shared.Holders(); got != 0 {
+			t.Errorf("got %d holders after all have read, want none", got)
 		}
 	}
 }

@@ -231,10 +231,11 @@ func (p *Port) store(data []byte, in *netdev.Buffer) *Received {
 	return r
 }
 
-// pushLocal queues a message of this node.
-func (p *Port) pushLocal(r Received, data []byte) {
-	r.Len = len(data)
-	*p.push(data, nil) = r
+// pushLocal queues a message of this node, whose data lies in a Buffer if in is not nil.
+func (p *Port) pushLocal(r Received, data []byte, in *netdev.Buffer) {
+	x := p.push(data, in)
+	r.Len, r.data, r.lent = x.Len, x.data, x.lent
+	*x = r
 	if p.Requests {
 		p.answered(r.From)
 	}

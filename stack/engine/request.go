@@ -171,7 +171,7 @@ func (p *Port) noCallee(now time.Duration, n *node, f *frame.ConnFields) bool {
 func (p *Port) endRequest(why frame.ErrorCode) {
 	to := p.request.to
 	p.request.to.Node = 0
-	p.pushLocal(Received{From: to, Error: why}, nil)
+	p.pushLocal(Received{From: to, Error: why}, nil, nil)
 }
 
 // loseRequests ends the requests to a node with which contact is lost.

@@ -258,7 +258,7 @@ func (e *Engine) sendLocal(from *Port, f *frame.PayloadFields, data []byte) {
 			if r.named {
 				port.gotAs(r.Name.Type, len(data))
 			}
-			port.pushLocal(r, data)
+			port.pushLocal(r, data, nil)
 		}
 	}
 }
@@ -278,7 +278,7 @@ func (e *Engine) returnLocal(to frame.SocketAddr, r Received, data []byte, why f
 	default:
 		r.From, r.Error, r.returnable = to, why, false
 		port.stats.CameBack++
-		port.pushLocal(r, data)
+		port.pushLocal(r, data, nil)
 		e.count.Returned++
 	}
 }
