@@ -4,6 +4,7 @@ package engine
 
 // Limits of what a node keeps for connections whose queues are empty now.
 const (
+	leastRoom    = 4 << 10   // bytes of data of one
 	maxRoom      = 256 << 10 // bytes of one
 	maxSpareRoom = 4 << 20   // bytes of all
 )
@@ -24,7 +25,7 @@ type rooms struct {
 	bytes int // of them
 }
 
-// moveIn gives a connection a room, if it has none; where none is spare it will build one.
+// moveIn gives a connection a room, if it has none; where none is spare, a new one.
 func (c *Conn) moveIn() {
 	if c.housed {
 		return
@@ -33,6 +34,7 @@ func (c *Conn) moveIn() {
 	s := &c.port.e.conns.rooms
 	n := len(s.spare)
 	if n == 0 {
+		c.port.data = ring{buf: make([]byte, leastRoom)}
 		return
 	}
 	r := s.spare[n-1]

@@ -241,6 +241,9 @@ func (p *Port) pushLocal(r Received, data []byte, in *netdev.Buffer) {
 	}
 }
 
+// leastRing is what a ring begins with: most sockets never hold more at a time.
+const leastRing = 512
+
 // A ring is a byte queue that grows to what it once held.
 type ring struct {
 	buf  []byte // length a power of two
@@ -250,7 +253,7 @@ type ring struct {
 
 func (q *ring) push(d []byte) {
 	if q.n+len(d) > len(q.buf) {
-		size := max(4096, len(q.buf))
+		size := max(leastRing, len(q.buf))
 		for size < q.n+len(d) {
 			size *= 2
 		}
