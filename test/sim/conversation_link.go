@@ -151,7 +151,7 @@ func (c *Conversation) state(e, r *endpoint, st frame.State) {
 	c.acks(e, r, st.Message, !st.BcastAckInvalid())
 	if !e.stale && r.nextKnown {
 		end := st.Ack() + frame.Seq(st.Gap())
-		c.addIf(st.Gap() > 0 && !end.Before(r.next), "gap", "w1 28:16", "up to %d of packets up to %d", end, r.next-1)
+		c.addIf(st.Gap() > 0 && !end.Before(r.announced()), "gap", "w1 28:16", "up to %d of packets up to %d", end, r.announced()-1)
 	}
 	if b := c.station(r.from); !e.stale && !st.BcastAckInvalid() && b.nextKnown && b.listening(e.from) {
 		end := st.BcastAck() + frame.Seq(st.BcastGap())
@@ -171,10 +171,21 @@ func (c *Conversation) nextSent(e *endpoint, next frame.Seq) {
 	case c.TakesBack && next.After(e.next):
 		if e.told == nil {
 			e.told = &ahead{c.now, next, e.next}
+		} else if next.After(e.told.next) {
+			e.told.next = next
 		}
 	default:
 		c.add("next-sent", "w4 15:0", "%d, want %d", next, e.next)
 	}
+}
+
+// announced is the number behind the last packet that e sent, or told of in a STATE: packets
+// that wait for its device may be missed by the other end.
+func (e *endpoint) announced() frame.Seq {
+	if e.told != nil && e.told.next.After(e.next) {
+		return e.told.next
+	}
+	return e.next
 }
 
 // goesOn is called for what e sends: it did not go down at once after what it told. What waited

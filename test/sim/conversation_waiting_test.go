@@ -131,6 +131,30 @@ func TestConversationPacketsTakenBack(t *testing.T) {
 	s.want(t, "after it", 1)
 }
 
+// A STATE tells of packets that wait for their device: the other end may say that it misses
+// them, and no others. Mutations: announced without what was told; without a limit.
+func TestConversationGapOfPacketsThatWait(t *testing.T) {
+	s := newSpeaker("gap", func(c *sim.Conversation) { c.Slack, c.TakesBack = 15*time.Millisecond, true })
+	misses := func(gap int) {
+		f := frame.StateFields{Common: frame.Common{Prev: listenAddr}, LinkInfo: s.info(), Gap: gap}
+		f.Orig, f.Dest = listenAddr, speakerAddr
+		for _, x := range s.c.Frame(s.now, frame.MAC{2, 0, 0, 0, 0, 2}, frame.MAC{2, 0, 0, 0, 0, 1}, f.Append(nil, nil)) {
+			if x.Rule == s.rule {
+				s.found++
+			}
+		}
+	}
+	s.state(0, 1, 0)
+	misses(1)
+	s.want(t, "nothing was told", 1)
+	s.state(0, 5, 0)
+	s.state(0, 9, 0)
+	misses(8)
+	s.want(t, "what was told", 0)
+	misses(9)
+	s.want(t, "more than that", 1)
+}
+
 // A sender whose RESET finds no memory says later that it lost whom it waited for; one that
 // goes on in the session went beyond its window. Mutations: overruns that does not wait for
 // either; wentOn that is not called for packets, or STATEs.
