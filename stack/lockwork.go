@@ -5,6 +5,8 @@ package stack
 import (
 	"fmt"
 	"os"
+	"sync"
+	"time"
 
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -14,8 +16,24 @@ import (
 // would wait for ever. It is for tests, which count as they cannot trust a clock; other
 // nodes have none, and pay for a look whether they do.
 type lockWork struct {
-	done [engine.WorkKinds]int // in this holding
-	all  int
+	done  [engine.WorkKinds]int // in this holding
+	all   int
+	began processorTime // with the first unit
+}
+
+// longest is the longest holding of a lock there was, of all that were counted.
+var longest struct {
+	sync.Mutex
+	took time.Duration // processor time of its thread
+	work string
+}
+
+// longestHolding says how much processor time the longest holding took, and for what. It is
+// printed after tests, and not asserted: the processor's speed is no property of this code.
+func longestHolding() string {
+	longest.Lock()
+	defer longest.Unlock()
+	return fmt.Sprintf("longest holding of the engine's lock: %v of processor time, for %s", longest.took, longest.work)
 }
 
 // lockWorkEnv makes the nodes that are opened count, if it is "1" in the environment.
@@ -36,6 +54,9 @@ func newLockWork() *lockWork {
 
 // did counts k units.
 func (w *lockWork) did(kind engine.Work, k int) {
+	if w.all == 0 {
+		w.began = threadTime()
+	}
 	w.done[kind] += k
 	if w.all += k; w.all > mostLockWork {
 		panic(fmt.Sprintf("stack: one holding of the lap lock does %d units of work, more than %d: %v", w.all, mostLockWork, w))
@@ -51,8 +72,19 @@ func (w *lockWork) String() (s string) {
 	return s
 }
 
-// over ends a holding.
-func (w *lockWork) over() { *w = lockWork{} }
+// over ends a holding. One whose goroutine has changed its thread meanwhile is not timed.
+func (w *lockWork) over() {
+	if w.all > 0 {
+		if took, ok := threadTime().since(w.began); ok {
+			longest.Lock()
+			if took > longest.took {
+				longest.took, longest.work = took, w.String()
+			}
+			longest.Unlock()
+		}
+	}
+	*w = lockWork{}
+}
 
 // did counts work of the node's laps and calls, where it is counted.
 func (n *localNode) did(kind engine.Work, k int) {
