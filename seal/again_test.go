@@ -51,6 +51,31 @@ func TestNodeStartsAgain(t *testing.T) {
 	}
 }
 
+// TestKnownKeyCostsNothing: a key that came again is looked for in other slots, but the packets
+// of its own slot are opened with one pass as before. Mutation: waiting does not compare
+// the ciphers; HandleKey does not share the old one.
+func TestKnownKeyCostsNothing(t *testing.T) {
+	d := newDesk(t)
+	if err := d.r.SetMaster(0, d.key("c4"), 0); err != nil {
+		t.Fatal(err)
+	}
+	for gen := range frame.Seq(2) {
+		if err := d.handleKey(0, "n0", gen); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := d.open(0, "n0", 1); err != nil {
+			t.Fatal(err)
+		}
+		d.p.HandleTimeout(0)
+	}
+	if d.state() != "210" || d.p.waiting(1) {
+		t.Errorf("got slots %s, other keys are tried on slot 1: %v, want 210, false", d.state(), d.p.waiting(1))
+	}
+	if _, err := d.open(0, "n0", 3); err != nil {
+		t.Errorf("in another slot: got %v", err)
+	}
+}
+
 // TestClusterKeyByMessage: the cluster's key is each member's, which may start again.
 func TestClusterKeyByMessage(t *testing.T) {
 	d := newDesk(t)

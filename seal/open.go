@@ -121,7 +121,7 @@ func (r *Ring) Open(now time.Duration, b []byte, p *Peer) (plain []byte, o Opene
 	}
 	p.counters.Opened++
 	if k != nil {
-		k.at, k.failed, k.worked = now, 0, true
+		k.at, k.failed, k.worked, k.doubted = now, 0, true, false
 		p.noKey = false
 		if o.Slot != p.active && o.Slot != p.pending && o.Slot != p.passive { // a copy of one in use elsewhere
 			if p.active != 0 && next(o.Slot) == p.active && p.slot(p.active).fresh(now) { // and older than what it uses
@@ -184,11 +184,17 @@ func (r *Ring) unopened(now time.Duration, p *Peer, s uint8, err error) {
 	case s == MasterSlot:
 	case p.slot(s) != nil:
 		p.fail(now, s)
-	case p.pending != 0 && !p.slot(p.pending).worked: // one is there that it will use
-	case next(s) == p.active, next(s) == p.pending: // s is an old one
+	case p.awaits(now): // one is there that it will use
+	case next(s) == p.active: // s is an old one
 	default:
 		p.noKey = true
 	}
+}
+
+// awaits reports whether a key came lately that has opened nothing yet.
+func (p *Peer) awaits(now time.Duration) bool {
+	q := p.slot(p.pending)
+	return q != nil && !q.worked && now-q.at < Lasting
 }
 
 // replayed counts a packet of a peer that may have come before.

@@ -26,10 +26,13 @@ type rxKey struct {
 	failed     uint8         // packets it did not open since it last opened one
 	told       bool          // came with a message
 	worked     bool          // has opened a packet
+	doubted    bool          // has opened none since contact was lost: the node may have started again
 }
 
 // fresh reports whether the key opened a packet lately.
-func (k *rxKey) fresh(now time.Duration) bool { return k.worked && now-k.at < quietActive }
+func (k *rxKey) fresh(now time.Duration) bool {
+	return k.worked && !k.doubted && now-k.at < quietActive
+}
 
 // A Peer is what a node with keys keeps of another node: the other's keys, at the
 // slots they have there, and what the other says of ours.
@@ -37,8 +40,9 @@ func (k *rxKey) fresh(now time.Duration) bool { return k.worked && now-k.at < qu
 //	                      opened a packet             another one became active
 //	HandleKey -> pending -----------------> active ---------------------> passive
 //	                |   ^                     |  ^                           |
-//	                |   |   silent for 3 s    |  |  opened a packet,         |
-//	                |   +---------------------+  +--none is active-----------+
+//	                |   | silent for 3 s,     |  |  opened a packet,         |
+//	                |   | contact lost        |  +--none is active-----------+
+//	                |   +---------------------+
 //	                |                   to passive if one is pending         |
 //	     deleted: 10 failures and        deleted: idle for 10 min, or 10 failures
 //	     nothing opened for 3 s                  and nothing opened for 3 s
@@ -86,14 +90,14 @@ func (p *Peer) slot(s uint8) *rxKey {
 }
 
 // waiting reports whether a key that came with a message, or was given, has yet to find its
-// slot, which may be s: a node that gives up a pending key puts the next one in its slot,
-// and may not have heard that its peer had taken up the one before.
+// slot, which may be s, though that has a key: a node that gives up a pending key puts the next
+// one in its slot, and may not have heard that its peer had taken up the one before.
 func (p *Peer) waiting(s uint8) bool {
 	if c := p.configured; c != nil && !c.worked {
 		return true
 	}
 	q := p.slot(p.pending)
-	return q != nil && p.pending != s && !q.worked && q.told
+	return q != nil && p.pending != s && !q.worked && q.told && q.Cipher != p.slot(s).Cipher
 }
 
 // put puts a key, nil for none, in the place of what is in slot s.
@@ -136,7 +140,8 @@ func (p *Peer) Configure(k *Key) error {
 
 // HandleKey takes the key of a message from this node, which came sealed and on
 // its link or broadcast link. It tells Open to use it as soon as the node does. A key
-// that came before, under another generation, is that of a node that started again.
+// that came before, under another generation, is that of a node that started again, or was
+// given the same key twice: it may have it in another slot now.
 // Errors: ErrNoKey where the ring takes no keys, ErrDouble for one that is known,
 // ErrKey. Source: docs/spec/09-security.md §5.
 func (r *Ring) HandleKey(now time.Duration, p *Peer, m frame.KeyMessage) error {
@@ -166,9 +171,7 @@ func (r *Ring) HandleKey(now time.Duration, p *Peer, m frame.KeyMessage) error {
 	}
 	for _, old := range p.rx {
 		if old != nil && old.told && old.same(c) {
-			old.window, old.generation = k.window, k.generation
-			p.noKey = false
-			return nil
+			k.Cipher, old.window, old.generation = old.Cipher, k.window, k.generation
 		}
 	}
 	p.attach(now, k)
@@ -234,22 +237,38 @@ func (p *Peer) HandleTimeout(now time.Duration) (activated uint8) {
 	if activated != 0 {
 		p.activate(activated)
 	}
-	if k := p.slot(p.active); k != nil && !k.fresh(now) {
-		s := p.active
-		p.active = 0
-		if p.pending == 0 {
-			p.pending = s
-		} else {
-			if p.passive != 0 {
-				p.put(p.passive, nil)
-			}
-			p.passive = s
-		}
-	}
+	p.rest(now)
 	if k := p.slot(p.passive); k != nil && now-k.at >= quietPassive {
 		p.put(p.passive, nil)
 	}
 	return activated
+}
+
+// rest makes the active key, unless it works, the pending one, or the passive one where
+// another is pending.
+func (p *Peer) rest(now time.Duration) {
+	s := p.active
+	if k := p.slot(s); k == nil || k.fresh(now) {
+		return
+	}
+	p.active = 0
+	if p.pending == 0 {
+		p.pending = s
+	} else {
+		p.retire(s)
+	}
+}
+
+// doubt lets no key count as one that works until it opens a packet. The node may have
+// started again, with other keys in the same slots: to say that its active key is in use
+// would have it seal for this node with nothing but a key that is not known here.
+func (p *Peer) doubt() {
+	for _, k := range p.rx {
+		if k != nil {
+			k.doubted = true
+		}
+	}
+	p.rest(0) // whenever: none is fresh
 }
 
 // fail counts a packet that the key of slot s did not open.
@@ -286,10 +305,11 @@ func (p *Peer) TakeKeyDue(now time.Duration) bool {
 }
 
 // Lost forgets what the peer said: contact was lost, or the node is removed.
-// Its keys stay, for it may be back in a moment.
+// Its keys stay, for it may be back in a moment, but none is relied on.
 func (r *Ring) Lost(now time.Duration, p *Peer) {
 	r.report(now, p, 0)
 	p.master, p.send = false, false
+	p.doubt()
 }
 
 // report notes that the peer receives with slot s.

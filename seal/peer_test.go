@@ -102,7 +102,7 @@ func (d *desk) state() string {
 func TestPeerSlots(t *testing.T) {
 	type step struct {
 		at   float64
-		do   string // "open key slot", "key key generation", "timer", "cluster key", "node key", "master key"
+		do   string // "open key slot", "key key generation", "timer", "lost", "cluster key", "node key", "master key"
 		err  error
 		want string
 	}
@@ -291,6 +291,60 @@ func TestPeerSlots(t *testing.T) {
 			{4, "timer", nil, "201"}, // and the newer one no more
 			{4.4, "timer", nil, "210"},
 		},
+		// Mutations of the four that follow: Lost does not call doubt; doubt does not call rest;
+		// HandleKey returns after a known key as it does after one that is a double; unopened takes
+		// the slot before the pending key for an old one, as it does that before the active
+		// key; awaits has no limit.
+		"after contact was lost another key at the same slot": {
+			{0, "master c4", nil, "000"},
+			{0, "cluster c0", nil, "000"},
+			{0, "key n0 7", nil, "100"},
+			{0, "open n0 1", nil, "100"},
+			{0, "timer", nil, "010"},
+			{1, "open c0 1", ErrTag, "010"}, // its key works: no other is tried
+			{1, "lost", nil, "100"},
+			{1, "open c0 1", nil, "010"},
+			{1, "timer", nil, "010"},
+		},
+		"after contact was lost the same key": {
+			{0, "master c4", nil, "000"},
+			{0, "key n0 7", nil, "100"},
+			{0, "open n0 1", nil, "100"},
+			{0, "timer", nil, "010"},
+			{1, "key n1 8", nil, "210"},
+			{1, "lost", nil, "201"},
+			{1, "timer", nil, "201"},
+			{1, "open n0 1", nil, "201"},
+			{1, "timer", nil, "210"},
+		},
+		"a key of the life before at another slot": {
+			{0, "master c4", nil, "000"},
+			{0, "key n0 7", nil, "100"},
+			{0, "open n0 2", nil, "200"},
+			{0, "timer", nil, "020"},
+			{5, "timer", nil, "200"},
+			{5, "open n0 1", ErrNoKey, "200 N"}, // which is no old one: nothing works
+			{6, "key n0 900", nil, "302"},       // the answer
+			{6, "open n0 1", nil, "102"},
+			{6, "timer", nil, "012"},
+		},
+		"a key that was given to the node twice": {
+			{0, "master c4", nil, "000"},
+			{0, "key n0 7", nil, "100"},
+			{0, "open n0 1", nil, "100"},
+			{0, "timer", nil, "010"},
+			{1, "key n0 8", nil, "210"},
+			{1, "key n0 8", ErrDouble, "210"},
+			{1, "open n0 1", nil, "210"}, // of the active key, the pending one's first
+			{1, "open n0 2", nil, "210"},
+			{1, "timer", nil, "021"},
+		},
+		"a key that came and is never used": {
+			{0, "master c4", nil, "000"},
+			{0, "key n0 7", nil, "100"},
+			{9.9, "open n1 2", ErrNoKey, "100"},
+			{10, "open n1 2", ErrNoKey, "100 N"}, // it started again without that
+		},
 		"exchange off": {
 			{0, "key n0 7", ErrNoKey, "000"}, // no keys, so nothing is sealed
 			{0, "cluster c0", nil, "000"},
@@ -324,6 +378,8 @@ func TestPeerSlots(t *testing.T) {
 					}
 				case "timer":
 					d.p.HandleTimeout(now)
+				case "lost":
+					d.r.Lost(now, d.p)
 				case "cluster":
 					_, err = d.r.SetKey(now, d.key(key), 0)
 				case "switch":

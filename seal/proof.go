@@ -102,6 +102,9 @@ func (p *Peer) HandleEcho(echo, number, next uint64) (ok, again bool) {
 	if again = f.done; again && number <= f.top && f.top-number <= furthest {
 		return false, false // of the life that is known: it was held back, or comes again
 	}
+	if again {
+		p.doubt()
+	}
 	f.required, f.done, f.challenge = true, true, next
 	f.begin(number)
 	return true, again

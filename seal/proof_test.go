@@ -104,3 +104,30 @@ func TestProof(t *testing.T) {
 		t.Errorf("of a kernel: got %v", err)
 	}
 }
+
+// TestProofOfAnotherLife: once a node has shown that it started again, none of its keys counts as one that
+// works, though there was no contact that could be lost. Caught by this: HandleEcho that does not call doubt.
+func TestProofOfAnotherLife(t *testing.T) {
+	d := newDesk(t)
+	for _, err := range []error{d.r.SetMaster(0, d.key("c4"), 0), d.handleKey(0, "n0", 7)} {
+		if err != nil {
+			t.Fatal(err)
+		}
+	}
+	d.p.Require(1)
+	if ok, again := d.p.HandleEcho(1, 50, 2); !ok || again {
+		t.Fatalf("the first echo: got %v, %v", ok, again)
+	}
+	if _, err := d.open(0, "n0", 1); err != nil {
+		t.Fatal(err)
+	}
+	if d.p.HandleTimeout(0); d.state() != "010" {
+		t.Fatalf("got %s, want slot 1 active", d.state())
+	}
+	if ok, again := d.p.HandleEcho(2, 1<<40, 3); !ok || !again {
+		t.Fatalf("the echo of another life: got %v, %v", ok, again)
+	}
+	if d.state() != "100" || d.p.slot(1).fresh(0) {
+		t.Errorf("got %s, slot 1 fresh %v, want it pending and not relied on", d.state(), d.p.slot(1).fresh(0))
+	}
+}
