@@ -110,7 +110,9 @@ func (c *cluster) arrive() {
 	}
 	copy(b.Extend(len(f.b)), f.b)
 	f.to.eng.HandleFrame(c.now, f.bearer, b)
-	b.Release()
+	if c.Mutation != Keep || f.serial != 1000 {
+		b.Release()
+	}
 	c.after(f.to)
 }
 

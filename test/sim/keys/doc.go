@@ -26,6 +26,8 @@
 //
 // Beside a master key, no node crashes while the operator changes the cluster's key: one that starts
 // in between, with a key that others have not, may lose a link once, as they are sent it up to
-// 2.5 s after they ask, and a link ends after 1.5. Of a node's own keys that others are given
+// 2.5 s after they ask, and a link ends after 1.5. Nor is it changed while one makes contact: the new key takes the
+// place of its first, in the same slot, as in kernels, and it may not have heard that others took the
+// first up: they cannot open what it seals for that slot (docs/spec/09-security.md §5). Of a node's own keys that others are given
 // the operator changes one only when the one before is in use: they keep one of each node.
 package keys

@@ -34,7 +34,7 @@ func TestKeys(t *testing.T) {
 // TestChecksFind makes mistakes, and sees the checks tell.
 func TestChecksFind(t *testing.T) {
 	for m, seed := range map[keys.Mutation]uint64{
-		keys.SameStart: 5, keys.Forget: 5, keys.Deaf: 7, keys.Insider: 10, keys.Silence: 6, keys.Swallow: 5, keys.Again: 5, keys.SendMaster: 7,
+		keys.SameStart: 5, keys.Forget: 5, keys.Deaf: 7, keys.Insider: 10, keys.Silence: 6, keys.Swallow: 5, keys.Again: 5, keys.SendMaster: 7, keys.Keep: 5,
 	} {
 		r := keys.Config{Seed: seed, Mutation: m}.Run()
 		if r.Violations == 0 {

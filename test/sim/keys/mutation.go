@@ -15,9 +15,10 @@ const (
 	Swallow             // a socket loses a message
 	Again               // a socket reads a message twice
 	SendMaster          // the operator gives the master key as that of the cluster
+	Keep                // a chunk with a frame is not given back
 	Mutations
 )
 
 func (m Mutation) String() string {
-	return [...]string{"none", "same start", "forget", "deaf", "insider", "silence", "swallow", "again", "send master"}[m]
+	return [...]string{"none", "same start", "forget", "deaf", "insider", "silence", "swallow", "again", "send master", "keep"}[m]
 }
