@@ -18,7 +18,7 @@ import (
 // node beside the Backlog.
 func TestDialBurst(t *testing.T) {
 	a, b := pair(t, stack.Config{Tolerance: 30 * time.Second}) // the burst may starve the link's supervision
-	dialer := stack.SocketConfig{DialTimeout: testTimeout}      // so that on a slow machine the burst may take its time
+	dialer := stack.SocketConfig{DialTimeout: testTimeout}     // so that on a slow machine the burst may take its time
 	for i, dials := range []int{256, 4096} {
 		svc := stack.Service{Type: 18888, Instance: uint32(i)}
 		l, err := b.Listen(t.Context(), "tipcpacket", svc)

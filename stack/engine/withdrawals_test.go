@@ -12,7 +12,7 @@ import (
 // A socket with many names, or many sockets, that are closed withdraw them in parts, all of
 // them in the end, the newest of each socket first.
 //
-// It fails if retire withdraws all at once, if HandleTimeout is not due while some are left,
+// It fails if withdrawAll withdraws all at once, if HandleTimeout is not due while some are left,
 // and if what is left is forgotten.
 func TestManyNamesLeaveInParts(t *testing.T) {
 	const names, sockets = 5000, 3
