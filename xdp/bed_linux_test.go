@@ -17,7 +17,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
-const testTimeout = time.Minute
+const testTimeout = 2 * time.Minute
 
 // TestMain lets the test binary play another process; see roles.
 func TestMain(m *testing.M) {
@@ -111,12 +111,29 @@ func buffers(tb testing.TB, frames ...[]byte) (bufs []*netdev.Buffer) {
 	return bufs
 }
 
-// transmit sends all frames through p.
+// transmit sends all frames through p, again and again while it is full: what was sent
+// before may not have been delivered yet.
 func transmit(tb testing.TB, p device, frames ...[]byte) {
 	tb.Helper()
 	bufs := buffers(tb, frames...)
-	if n, err := p.Transmit(bufs); n != len(bufs) || err != nil {
-		tb.Fatalf("%s: Transmit: got %d, %v, want %d", p.Name(), n, err, len(bufs))
+	for end := time.Now().Add(testTimeout); ; runtime.Gosched() {
+		n, err := p.Transmit(bufs)
+		if bufs = bufs[n:]; err == nil && len(bufs) == 0 {
+			return
+		}
+		if err != nil || time.Now().After(end) {
+			tb.Fatalf("%s: Transmit: got %d, %v, %d more wanted", p.Name(), n, err, len(bufs))
+		}
+	}
+}
+
+// until waits for what the kernel does after the call that causes it has returned.
+func until(tb testing.TB, what string, cond func() bool) {
+	tb.Helper()
+	for end := time.Now().Add(testTimeout); !cond(); runtime.Gosched() {
+		if time.Now().After(end) {
+			tb.Fatalf("waited for %s in vain", what)
+		}
 	}
 }
 
@@ -196,8 +213,15 @@ func openWire(tb testing.TB, ns *netns.NS, name string) *wire {
 
 func (w *wire) send(f []byte) {
 	w.tb.Helper()
-	if _, err := unix.Write(w.fd, f); err != nil {
-		w.tb.Fatalf("sending %d bytes: %v", len(f), err)
+	for end := time.Now().Add(testTimeout); ; runtime.Gosched() {
+		_, err := unix.Write(w.fd, f)
+		if err == nil {
+			return
+		}
+		// Where the kernel has not delivered what was sent before, it may have no room.
+		if err != unix.ENOBUFS && err != unix.EINTR || time.Now().After(end) {
+			w.tb.Fatalf("sending %d bytes: %v", len(f), err)
+		}
 	}
 }
 

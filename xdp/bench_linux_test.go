@@ -33,7 +33,7 @@ func benchEnds(b *testing.B, mtu, size, batch int) (left, right *xdp.Packet, the
 }
 
 // drain receives what there is and returns how many.
-func drain(b *testing.B, p *xdp.Packet, bufs []*netdev.Buffer) int {
+func drain(b testing.TB, p *xdp.Packet, bufs []*netdev.Buffer) int {
 	n, err := p.Receive(bufs)
 	if err != nil {
 		b.Error(err)

@@ -13,7 +13,8 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-const (
+// Tests change them.
+var (
 	// queueTimeout is how long a queue is waited for whose last owner has gone or
 	// is going: the kernel frees it some milliseconds after the last reference to
 	// the socket.
@@ -21,6 +22,9 @@ const (
 	// hookTimeout is how long a hook is waited for whose program's owner has
 	// just ended.
 	hookTimeout = 200 * time.Millisecond
+)
+
+const (
 	// trialSize is the size of the rings and the memory of a trial, in entries
 	// and bytes.
 	trialRing, trialMemory = 1, 4 * chunkSize
@@ -29,9 +33,9 @@ const (
 func bindError(err error) error { return os.NewSyscallError("bind", err) }
 
 // patiently tries until nobody is in the way, or the time is over.
-func patiently(testTimeout time.Duration, try func() error) error {
+func patiently(timeout time.Duration, try func() error) error {
 	pause := time.Millisecond
-	for end := time.Now().Add(testTimeout); ; pause = min(2*pause, 50*time.Millisecond) {
+	for end := time.Now().Add(timeout); ; pause = min(2*pause, 50*time.Millisecond) {
 		err := try()
 		if !errors.Is(err, unix.EBUSY) && !errors.Is(err, unix.EEXIST) || time.Now().After(end) {
 			return err

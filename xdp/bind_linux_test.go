@@ -59,19 +59,20 @@ func TestXSKBusyQueue(t *testing.T) {
 	}
 	holder := hold(t, ns, "left")
 	var owned *OwnedError
+	const soon = 100 * time.Millisecond
+	SetTimeouts(t, Timeouts{Queue: soon})
 	if _, err := openLeft(); !errors.As(err, &owned) || owned.Interface != "left" || !strings.Contains(owned.Owner, "queue 0") {
 		t.Errorf("held: got %v, want an OwnedError", err)
 	}
 	// Let go of while another opens, or attaches.
-	soon := time.AfterFunc(queueTimeout/8, holder.close)
-	defer soon.Stop()
+	SetTimeouts(t, Timeouts{})
+	defer time.AfterFunc(soon, holder.close).Stop()
 	x, err := openLeft()
 	if err != nil {
 		t.Fatalf("let go of: %v", err)
 	}
 	holder = hold(t, ns, "left")
-	soon = time.AfterFunc(queueTimeout/8, holder.close)
-	defer soon.Stop()
+	defer time.AfterFunc(soon, holder.close).Stop()
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
 	if err := x.Attach(arena, nil); err != nil {
 		t.Fatalf("let go of while it attaches: %v", err)
@@ -83,6 +84,7 @@ func TestXSKBusyQueue(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer hold(t, ns, "left").close()
+	SetTimeouts(t, Timeouts{Queue: soon})
 	for range 2 {
 		if err := x.Attach(arena, nil); !errors.As(err, &owned) {
 			t.Errorf("Attach to a taken queue: got %v, want an OwnedError", err)

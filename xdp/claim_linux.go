@@ -18,11 +18,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
+// claimTimeout is how long a newcomer waits for the owner to say who it is, and
+// for one that is ending to end. Tests change it.
+var claimTimeout = time.Second
+
 const (
-	// claimTimeout is how long a newcomer waits for the owner to say who it is, and
-	// for one that is ending to end.
-	claimTimeout = time.Second
-	claimPause   = 10 * time.Millisecond // on average, before it tries again
+	claimPause = 10 * time.Millisecond // on average, before it tries again
 	// claimLine is the longest answer a newcomer reads, in bytes.
 	claimLine = 200
 	// claimProtocol is what a packet socket that is a claim is bound to. As an EtherType it

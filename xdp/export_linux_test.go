@@ -3,12 +3,34 @@
 package xdp
 
 import (
+	"cmp"
 	"net"
+	"testing"
+	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/netdev"
 )
+
+// Timeouts are how long opening and attaching wait for somebody who is in the way: the owner of
+// a claim, of a queue, of a hook, and of a program. 0: as long as a test may take.
+type Timeouts struct{ Claim, Queue, Hook, Program time.Duration }
+
+// SetTimeouts sets them until the test ends. While no test has set them, all are as long as
+// a test may take, so that a pause of an owner that goes, or answers, is no failure.
+func SetTimeouts(tb testing.TB, t Timeouts) {
+	tb.Cleanup(func() { setTimeouts(Timeouts{}) })
+	setTimeouts(t)
+}
+
+func setTimeouts(t Timeouts) {
+	const long = 2 * time.Minute
+	claimTimeout, queueTimeout = cmp.Or(t.Claim, long), cmp.Or(t.Queue, long)
+	hookTimeout, programTimeout = cmp.Or(t.Hook, long), cmp.Or(t.Program, long)
+}
+
+func init() { setTimeouts(Timeouts{}) }
 
 // TakeClaim is takeClaim.
 func TakeClaim(ifname string) (release func(), err error) {

@@ -45,6 +45,8 @@ func TestSendBufferFull(t *testing.T) {
 	a, _ := open(t, d.a, nameA, &xdp.PacketConfig{SendBuffer: 64 << 10, Qdisc: true})
 	b, _ := open(t, d.b, nameB, nil)
 	f := raw(b.Addr(), a.Addr(), 1000, 7)
+	transmit(t, a, f, f) // the burst goes through, and must not make room later
+	await(t, b, 2)
 	if got := fill(t, a, f); got < 10 {
 		t.Errorf("took %d frames, want some tens", got)
 	}

@@ -19,7 +19,7 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-const watchTimeout = 10 * time.Second
+const watchTimeout = 2 * time.Minute
 
 // A watched is a veth whose end "one" is watched.
 type watched struct {

@@ -12,11 +12,11 @@ import (
 )
 
 // programTimeout is how long Open waits for another XDP program to go, in the
-// steps of programPause: one of a process that has just ended is still there.
-const (
-	programTimeout = time.Second
-	programPause   = 20 * time.Millisecond
-)
+// steps of programPause: one of a process that has just ended is still there. Tests
+// change it.
+var programTimeout = time.Second
+
+const programPause = 20 * time.Millisecond
 
 // Open makes the interface this node's, and opens it with the driver that serves
 // it best and can be had, in the network namespace of the calling thread. cfg may

@@ -150,6 +150,7 @@ func attachPass(t *testing.T, ns *netns.NS, name string) link.Link {
 func TestOpenBesideAnotherProgram(t *testing.T) {
 	d := newBed(t, 1500)
 	l := attachPass(t, d.a, nameA)
+	xdp.SetTimeouts(t, xdp.Timeouts{Program: 100 * time.Millisecond})
 	b, err := choose(t, d.a, nameA, nil)
 	if err != nil {
 		t.Fatal(err)
@@ -165,6 +166,7 @@ func TestOpenBesideAnotherProgram(t *testing.T) {
 		t.Errorf("AF_XDP alone: got %v", err)
 	}
 	// A program that is about to go is waited for.
+	xdp.SetTimeouts(t, xdp.Timeouts{})
 	done := make(chan struct{})
 	time.AfterFunc(100*time.Millisecond, func() { l.Close(); close(done) })
 	b, err = choose(t, d.a, nameA, nil)
@@ -185,9 +187,11 @@ func TestAttachFallsBackInItsNamespace(t *testing.T) {
 	// Its queue becomes another's.
 	thief := stealQueue(t, d.a, nameA, b)
 	arena := newArena(1500)
+	xdp.SetTimeouts(t, xdp.Timeouts{Queue: 100 * time.Millisecond})
 	if err := b.Attach(arena, nil); err != nil {
 		t.Fatal(err)
 	}
+	xdp.SetTimeouts(t, xdp.Timeouts{})
 	unix.Close(thief)
 	if b.Method().Driver != xdp.AFPacket || !strings.Contains(b.String(), "not af_xdp generic: ") {
 		t.Fatalf("got %v, want AF_PACKET instead of AF_XDP", b)

@@ -74,8 +74,10 @@ func TestXSKDownAndUp(t *testing.T) {
 			d.b.WaitCarrier(nameB, true)
 			flowsXSK(t, a, b)
 			for range 2 {
+				// Both ends must have noticed before it is up again, or b notices later.
 				d.a.Run("ip", "link", "set", "dev", nameA, "down")
 				awaitMTU(t, a, wake, 0)
+				untilMTU(t, b, 0)
 				silentXSK(t, a)
 				wantTransmitXSK(t, a, xdp.ErrDown)
 				wantTransmitXSK(t, a, xdp.ErrDown)
@@ -87,6 +89,7 @@ func TestXSKDownAndUp(t *testing.T) {
 
 				d.b.Run("ip", "link", "set", "dev", nameB, "down")
 				awaitMTU(t, a, wake, 0)
+				untilMTU(t, b, 0)
 				wantTransmitXSK(t, a, xdp.ErrNoCarrier)
 				d.b.Run("ip", "link", "set", "dev", nameB, "up")
 				awaitMTU(t, a, wake, 1500)
@@ -119,7 +122,8 @@ func TestXSKRemoved(t *testing.T) {
 				a, wake := woken(t, d, mode, 1500, arena)
 				b := attachXSK(t, d.b, nameB, &xdp.XSKConfig{Mode: mode}, newArena(1500))
 				flowsXSK(t, a, b)
-				offer(t, b, raw(a.Addr(), b.Addr(), 64, 1)) // waits
+				offer(t, b, raw(a.Addr(), b.Addr(), 64, 1))
+				poll(t, a.FD()) // it waits there
 				if how == "removed" {
 					d.a.Run("ip", "link", "del", "dev", nameA)
 				} else {
@@ -127,6 +131,16 @@ func TestXSKRemoved(t *testing.T) {
 				}
 				awaitMTU(t, a, wake, 0)
 				receiveXSK(t, a, 1) // what had arrived is given first
+				for end := time.After(testTimeout); ; {
+					if _, err := a.Receive(nil); err != nil {
+						break // below
+					}
+					select { // it went down first
+					case <-wake:
+					case <-end:
+						t.Fatal("nothing is told of the removal")
+					}
+				}
 				for range 2 {
 					if n, err := a.Receive(make([]*netdev.Buffer, 1)); n != 0 || !errors.Is(err, xdp.ErrRemoved) {
 						t.Errorf("Receive: got %d, %v, want %v", n, err, xdp.ErrRemoved)
@@ -158,6 +172,7 @@ func TestXSKChangesBeforeAttach(t *testing.T) {
 	a := openXSK(t, d.a, nameA, nil)
 	d.a.Run("ip", "link", "set", "dev", nameA, "down")
 	untilMTU(t, a, 0)
+	untilMTU(t, b, 0) // or it notices later
 	if err := a.Attach(newArena(1500), nil); err != nil {
 		t.Fatalf("Attach while down: %v", err)
 	}
