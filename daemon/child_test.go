@@ -7,11 +7,11 @@ import (
 	"context"
 	"fmt"
 	"io"
-	"net"
 	"net/netip"
 	"os"
 	"os/exec"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/utipc/utipc/attach"
@@ -86,20 +86,23 @@ func overLoopback(own string, others ...string) (*stack.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	return stack.Open(context.Background(), stack.Config{Bearers: []stack.Bearer{d}, GoPoller: true,
-		Address: stack.NodeAddr(0x1000000 + uint32(cfg.Local.Port()))})
+	return stack.Open(context.Background(), stack.Config{
+		Bearers: []stack.Bearer{d}, GoPoller: true, Tolerance: tolerance,
+		Address: stack.NodeAddr(0x1000000 + uint32(cfg.Local.Port())),
+	})
 }
 
-// ports are free ports of UDP on this host.
+var usedPorts atomic.Uint32
+
+// ports are ports of UDP that nobody else has: every process has an address of 127.0.0.0/8 to
+// itself, as long as it lives, and each call ports of its own. They are none of those that the
+// kernel hands out.
 func ports(t testing.TB, k int) (all []string) {
 	t.Helper()
+	pid := os.Getpid()
+	ip := netip.AddrFrom4([4]byte{127, 64 | byte(pid>>15)&63, byte(pid >> 7), byte(pid<<1) | 1})
 	for range k {
-		c, err := net.ListenPacket("udp", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close() // all are taken until all are found
-		all = append(all, c.LocalAddr().String())
+		all = append(all, netip.AddrPortFrom(ip, uint16(10000+usedPorts.Add(1))).String())
 	}
 	return all
 }

@@ -12,6 +12,8 @@ import (
 	"testing"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
@@ -20,13 +22,16 @@ import (
 )
 
 // testTimeout is how long a test waits for what must happen.
-const testTimeout = 60 * time.Second
+const testTimeout = 2 * time.Minute
 
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), testTimeout)
 	t.Cleanup(cancel)
 	return ctx
 }
+
+// tolerance is that of links: a node that a test's machine holds up is not lost.
+const tolerance = 30 * time.Second
 
 // A bed is a daemon on a hub, and a node of another process beside it.
 type bed struct {
@@ -68,7 +73,7 @@ func openOn(t testing.TB, h *hub.Hub, i int) *stack.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001000 + i)})
+	n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001000 + i), Tolerance: tolerance})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -132,6 +137,20 @@ func (p *program) tryRead() (r record, err error) {
 	k, err := p.c.Read(&r.Header, buf)
 	r.data = buf[:k]
 	return r, err
+}
+
+// readable reports whether something lies in the program's socket.
+func (p *program) readable() (is bool) {
+	p.t.Helper()
+	raw, err := p.c.SyscallConn()
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	raw.Control(func(fd uintptr) {
+		n, err := unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLIN}}, 0)
+		is = n > 0 && err == nil
+	})
+	return is
 }
 
 func (p *program) send(h attach.Header, data []byte) {

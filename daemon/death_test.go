@@ -67,15 +67,10 @@ func TestProgramKilled(t *testing.T) {
 	if err := c.cmd.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	ev, err := s.Next(within(t))
-	took := time.Since(began)
-	if err != nil || !ev.Withdrawn {
+	if ev, err := s.Next(within(t)); err != nil || !ev.Withdrawn {
 		t.Fatalf("got %v, %v", ev, err)
 	}
-	t.Logf("its name was withdrawn at another node after %v; promised: 50 ms", took)
-	if took > time.Second {
-		t.Errorf("withdrawn after %v", took)
-	}
+	t.Logf("its name was withdrawn at another node after %v; promised: 50 ms", time.Since(began))
 	waitFor(t, func() bool { return len(b.srv.Clients()) == 0 })
 }
 
@@ -168,9 +163,5 @@ func TestDaemonKilled(t *testing.T) {
 			t.Errorf("got %v", err)
 		}
 	}
-	took := time.Since(began)
-	t.Logf("%d calls ended after %v; promised: 100 ms", len(all), took)
-	if took > 2*time.Second {
-		t.Errorf("after %v", took)
-	}
+	t.Logf("%d calls ended after %v; promised: 100 ms", len(all), time.Since(began))
 }

@@ -75,11 +75,12 @@ func TestSubscriptions(t *testing.T) {
 	if err := b.node.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.peer.Addr())}); err != nil {
 		t.Fatal(err)
 	}
-	for _, at := range []uint32{0, uint32(b.peer.Addr())} {
+	for i, at := range []uint32{0, uint32(b.peer.Addr())} {
 		p, q := b.program(t), b.program(t)
 		q.socket(attach.KindRDM)
-		q.bind(300, 1)
-		h := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Upper: 9}, 0), Arg0: at}
+		lower := uint32(10*i + 1) // the peer may hear late that the name before is gone
+		q.bind(300, lower)
+		h := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Lower: lower, Upper: lower + 8}, 0), Arg0: at}
 		p.must(h, nil)
 		next := func() attach.Event {
 			r := p.read()
@@ -89,7 +90,7 @@ func TestSubscriptions(t *testing.T) {
 			}
 			return all[0]
 		}
-		if ev := next(); ev.Kind != attach.EventPublished || ev.Range != (stack.Range{Type: 300, Lower: 1, Upper: 1}) || ev.Node != b.node.Addr() {
+		if ev := next(); ev.Kind != attach.EventPublished || ev.Range != (stack.Range{Type: 300, Lower: lower, Upper: lower}) || ev.Node != b.node.Addr() {
 			t.Errorf("got %+v", ev)
 		}
 		q.c.Close() // as if it had died
@@ -100,7 +101,7 @@ func TestSubscriptions(t *testing.T) {
 		p.fails(syscall.EISCONN, attach.Header{Op: attach.OpSocket, Arg0: 4}, nil)
 	}
 	p := b.program(t)
-	p.must(attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Upper: 9}, 0), Wide: 1e6}, nil)
+	p.must(attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 301, Upper: 9}, 0), Wide: 1e6}, nil)
 	if r := p.read(); r.Op != attach.OpEnd || r.Errno != 0 {
 		t.Errorf("time over: got %v", &r.Header)
 	}

@@ -38,7 +38,7 @@ func TestLimits(t *testing.T) {
 	q.must(attach.Header{Op: attach.OpUnbind, Addr: service(18888, 3)}, nil)
 	p.bind(18888, 4)
 	p.c.Close()
-	waitFor(t, func() bool { return b.srv.Counters().Names == 0 })
+	waitFor(t, func() bool { c := b.srv.Counters(); return c.Names == 0 && c.Connections == 1 })
 
 	s := b.program(t)
 	sub := attach.Header{Op: attach.OpSubscribe, Addr: attach.RangeSockaddr(stack.Range{Type: 300, Upper: 9}, 0)}
@@ -110,7 +110,9 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 	}
 	data := make([]byte, 1000)
 	sent := uint64(0)
-	for mine().Returned == 0 && sent < 100000 {
+	stalled := func() bool { return b.srv.Counters().Stalled > 0 }
+	for (mine().Returned == 0 || !stalled()) && sent < 100000 {
+		waitFor(t, func() bool { return stalled() || mine().Bytes == 0 }) // or the node's queue may be full before the program's socket
 		for range 50 {
 			if _, err := c.WriteTo(data, to); err != nil {
 				t.Fatal(err)
@@ -213,16 +215,19 @@ func TestSendThatWaits(t *testing.T) {
 			}
 			data := make([]byte, 60000)
 			h := attach.Header{Op: attach.OpSend, Flags: attach.FlagAnswer, Wide: uint64(50 * time.Millisecond)}
-			n := 0
-			var r record
-			for r.Errno == 0 {
-				r = p.ask(h, data)
-				n++
-			}
-			_, why := control.DecodeError(r.Errno, r.data)
-			var blocked *stack.BlockedError
-			if told, _ := control.DecodeError(r.Errno, r.data); r.Errno != syscall.EAGAIN || !errors.As(told, &blocked) || blocked.Peer.Port == 0 {
-				t.Errorf("after %d: %v %s %v", n, r.Errno, r.data, why)
+			n := 0 // that are taken
+			for ended := false; !ended; {
+				r := p.ask(h, data)
+				if r.Errno == 0 {
+					n++
+					continue
+				}
+				told, why := control.DecodeError(r.Errno, r.data)
+				var blocked *stack.BlockedError
+				if r.Errno != syscall.EAGAIN || !errors.As(told, &blocked) || blocked.Peer.Port == 0 && blocked.Link == "" {
+					t.Fatalf("after %d: %v %s %v", n, r.Errno, r.data, why)
+				}
+				ended = blocked.Peer.Port != 0 // a link has room again in a moment
 			}
 			h.Wide = 0
 			h.ID = 700
@@ -239,7 +244,7 @@ func TestSendThatWaits(t *testing.T) {
 			if _, err := c.Read(buf); err != nil { // makes room
 				t.Fatal(err)
 			}
-			for k := 1; k < n; k++ {
+			for range n {
 				if _, err := c.Read(buf); err != nil {
 					t.Fatal(err)
 				}
@@ -279,15 +284,15 @@ func TestSendThatWaits(t *testing.T) {
 
 // Who sends more than a process may is read more slowly, and has all of it taken.
 func TestRate(t *testing.T) {
-	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 2000}})
+	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 100}}) // the machine sends more
 	p := b.program(t)
 	began := time.Now()
-	const k = 700
+	const k = 30
 	for range k {
 		p.send(attach.Header{Op: attach.OpPing}, nil)
 	}
 	p.must(attach.Header{Op: attach.OpPing}, nil)
-	if took := time.Since(began); took < (k-200)*time.Second/2000-50*time.Millisecond {
+	if took := time.Since(began); took < (k-10)*time.Second/100-50*time.Millisecond {
 		t.Errorf("%d records in %v", k, took)
 	}
 	if c := b.srv.Clients(); c[0].Slowed == 0 || c[0].Records < k {

@@ -212,8 +212,8 @@ func (s *Server) drainedLocked() {
 	}
 }
 
-// mostDrain is how long Shutdown lets sends wait for room.
-const mostDrain = time.Second
+// mostDrain is how long Shutdown lets sends wait for room. Tests change it.
+var mostDrain = time.Second
 
 // Shutdown ends the Server: it takes no more connections, tells all programs that the
 // daemon goes and why, sends what they have written before, closes their sockets, and waits
