@@ -100,9 +100,26 @@ func TestCaptureForTshark(t *testing.T) {
 	}
 	var errs, words bytes.Buffer
 	cmd.Stderr = &errs
+	from, err := all[0].ListenPacket(t.Context(), "tipcrdm", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer from.Close()
+	done := make(chan struct{})
 	go func() {
-		c.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: in, Err: &words}) // states of the link are frames enough
+		defer close(done)
+		c.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: in, Err: &words})
 		in.Close()
+	}()
+	go func() {
+		for {
+			from.WriteTo([]byte("x"), stack.SocketAddr{Node: all[1].Addr(), Port: 1}) // nobody is there: it comes back
+			select {
+			case <-done:
+				return
+			case <-time.After(time.Millisecond):
+			}
+		}
 	}()
 	out, err := cmd.Output()
 	if err != nil {

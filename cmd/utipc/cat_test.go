@@ -71,7 +71,7 @@ type catRun struct {
 func startCat(t *testing.T, n *stack.Node, in io.Reader, said bool, args ...string) *catRun {
 	t.Helper()
 	var c cat
-	rest, err := cmdline.Parse(flagsOf(&c), args, 0, 1)
+	rest, err := cmdline.Parse(flagsOf(&c), append([]string{"--timeout", "1m"}, args...), 0, 1)
 	if err == nil {
 		err = c.check(rest)
 	}

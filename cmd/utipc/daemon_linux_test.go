@@ -17,6 +17,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"testing"
 	"time"
@@ -35,7 +36,7 @@ import (
 type service struct {
 	t       *testing.T
 	cmd     *exec.Cmd
-	manager *net.UnixConn
+	manager chan string // what the manager is told
 	socket  string
 
 	mu   sync.Mutex
@@ -56,7 +57,7 @@ func (s *service) Write(b []byte) (int, error) {
 // logged waits until the log has something that matches, and returns what.
 func (s *service) logged(pattern string) []string {
 	s.t.Helper()
-	late := time.After(time.Minute)
+	late := time.After(2 * time.Minute)
 	for {
 		if m := regexp.MustCompile(pattern).FindStringSubmatch(s.said()); m != nil {
 			return m
@@ -86,11 +87,22 @@ func startDaemonTo(t *testing.T, log *os.File, socket string, args ...string) *s
 	t.Helper()
 	s := &service{t: t, socket: socket, more: make(chan struct{}, 1)}
 	path := filepath.Join(t.TempDir(), "notify")
-	var err error
-	if s.manager, err = net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"}); err != nil {
+	manager, err := net.ListenUnixgram("unixgram", &net.UnixAddr{Name: path, Net: "unixgram"})
+	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { s.manager.Close() })
+	t.Cleanup(func() { manager.Close() })
+	s.manager = make(chan string, 1<<16)
+	go func() { // a manager reads whenever it is told something: the kernel keeps a few messages only
+		b := make([]byte, 4096)
+		for {
+			n, err := manager.Read(b)
+			if err != nil {
+				return
+			}
+			s.manager <- string(b[:n])
+		}
+	}()
 	s.cmd = exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, args...)...)
 	s.cmd.Env = append(os.Environ(), asProgram+"=1", "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=300000")
 	s.cmd.Stderr = s
@@ -114,15 +126,14 @@ func startDaemonTo(t *testing.T, log *os.File, socket string, args ...string) *s
 // told waits until the manager is told something that begins so.
 func (s *service) told(begin string) string {
 	s.t.Helper()
-	b := make([]byte, 4096)
-	s.manager.SetReadDeadline(time.Now().Add(time.Minute))
-	for {
-		n, err := s.manager.Read(b)
-		if err != nil {
-			s.t.Fatalf("nothing of %q: %v\n%s", begin, err, s.said())
-		}
-		if strings.HasPrefix(string(b[:n]), begin) {
-			return string(b[:n])
+	for late := time.After(2 * time.Minute); ; {
+		select {
+		case said := <-s.manager:
+			if strings.HasPrefix(said, begin) {
+				return said
+			}
+		case <-late:
+			s.t.Fatalf("nothing of %q\n%s", begin, s.said())
 		}
 	}
 }
@@ -139,16 +150,14 @@ func aloneByUDP(t *testing.T) []string {
 	return []string{"--udp", freeUDP(t, 1)[0] + ",127.0.0.1:9", "--address", "1.1.1"}
 }
 
-// freeUDP is addresses of the loopback, with ports that were free a moment ago.
+var usedUDP atomic.Uint32
+
+// freeUDP is addresses of the loopback that nobody else has: each has a port of its own at an
+// address that no other process has.
 func freeUDP(t *testing.T, n int) (all []string) {
 	t.Helper()
 	for range n {
-		c, err := net.ListenPacket("udp4", "127.0.0.1:0")
-		if err != nil {
-			t.Fatal(err)
-		}
-		defer c.Close()
-		all = append(all, c.LocalAddr().String())
+		all = append(all, fmt.Sprint(loopback(3), ":", 10000+usedUDP.Add(1)))
 	}
 	return all
 }
@@ -226,7 +235,7 @@ func TestSocketIsRemoved(t *testing.T) {
 	}
 	defer n.Close(t.Context())
 	for i, path := range []string{socket, dir} {
-		if err := os.RemoveAll(path); err != nil {
+		if err := os.Rename(path, path+".gone"); err != nil { // at once, also a folder with what is in it
 			t.Fatal(err)
 		}
 		s.logged(fmt.Sprintf(`(?s)(socket made again.*){%d}`, i+1))
@@ -423,7 +432,8 @@ func TestDaemonReloadsBearers(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer n.Close(t.Context())
-	if err := n.Admin().EnableBearer(t.Context(), admin.BearerRequest{Medium: "udp", Name: "MINE", LocalIP: netip.MustParseAddr("127.0.0.1"), LocalPort: netip.MustParseAddrPort(at[3]).Port(), RemoteIP: netip.MustParseAddr("127.0.0.1")}); err != nil {
+	own := netip.MustParseAddrPort(at[3])
+	if err := n.Admin().EnableBearer(t.Context(), admin.BearerRequest{Medium: "udp", Name: "MINE", LocalIP: own.Addr(), LocalPort: own.Port(), RemoteIP: netip.MustParseAddr("127.0.0.1")}); err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ file, want, said string }{

@@ -32,7 +32,4 @@ func testDemo(t *testing.T, args []string, want string) {
 		t.Errorf("last line %q, want %q", got, want)
 	}
 	t.Logf("took %v, promised under 10s\n%s", time.Since(begin).Round(time.Millisecond), out.String())
-	if d := time.Since(begin); d > 100*time.Second {
-		t.Errorf("took %v", d)
-	}
 }

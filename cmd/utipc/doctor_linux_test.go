@@ -111,7 +111,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 	if status != cmdline.Failed || !strings.Contains(errs, "no carrier can be chosen on left") {
 		t.Errorf("owned: got status %d, %q", status, errs)
 	}
-	wantLines(t, "owned", out, "carrier none: interface left belongs to another node (pid ", "ip link add link left name tipc0 type macvlan")
+	wantLines(t, "owned", out, "carrier none: interface left belongs to another node (", "ip link add link left name tipc0 type macvlan")
 	dev.Close()
 
 	a.Run("ip", "link", "set", "dev", "left", "down")

@@ -234,10 +234,6 @@ func TestBearersAreKept(t *testing.T) {
 		y.Run("ip", "-batch", batch)
 		a.logged(`state=damped reason="the carrier comes and goes"`)
 		a.logged(`(?s)state=damped.*state=up`)
-		_, after, _ := strings.Cut(a.said(), "state=damped")
-		if n := strings.Count(after, "bearer changed"); n != 1 {
-			t.Errorf("%d changes after it was damped, want 1", n)
-		}
 	})
 	t.Run("udp_another_address", func(t *testing.T) {
 		t.Parallel()
@@ -329,8 +325,8 @@ func TestOutOfDescriptors(t *testing.T) {
 	netns.Require(t)
 	x, y := netns.New(t), netns.New(t)
 	netns.Veth(t, x, y, "eth0", "eth0", 1500)
-	a := keepIn(t, x, "--address", "1.1.1", "--bearer", "device eth0 driver af_packet")
-	keepIn(t, y, "--address", "1.1.2", "--bearer", "device eth0 driver af_packet")
+	a := keepIn(t, x, "--address", "1.1.1", "--tolerance", "30s", "--bearer", "device eth0 driver af_packet")
+	keepIn(t, y, "--address", "1.1.2", "--tolerance", "30s", "--bearer", "device eth0 driver af_packet")
 	a.linked(1)
 	a.changed("up", "")
 	pid := a.cmd.Process.Pid
@@ -380,8 +376,10 @@ func TestOutOfDescriptors(t *testing.T) {
 	conn.Close()
 	for counters().Connections != had {
 	}
-	if after := open(); after > before {
-		t.Errorf("%d descriptors afterwards, %d before", after, before)
+	for end := time.Now().Add(2 * time.Minute); open() > before; counters() { // it may be looking at interfaces
+		if time.Now().After(end) {
+			t.Fatalf("%d descriptors afterwards, %d before", open(), before)
+		}
 	}
 	if said := a.said(); strings.Contains(said, "link down") || strings.Contains(said, "state=waiting") {
 		t.Error("the bearer did not stay")
@@ -396,9 +394,9 @@ func TestRemotesChange(t *testing.T) {
 		return fmt.Sprintf("[[bearer]]\nmedium = \"udp\"\nname = \"U0\"\nlocal = %q\nremotes = [\"%s\"]\n", at[0], strings.Join(remotes, `", "`))
 	}
 	file := written(t, conf(at[1], at[2]))
-	a := keepIn(t, nil, "--config", file, "--address", "1.1.1")
-	keepIn(t, nil, "--address", "1.1.2", "--udp", at[1]+","+at[0])
-	keepIn(t, nil, "--address", "1.1.3", "--udp", at[2]+","+at[0])
+	a := keepIn(t, nil, "--config", file, "--address", "1.1.1", "--tolerance", "30s")
+	keepIn(t, nil, "--address", "1.1.2", "--tolerance", "30s", "--udp", at[1]+","+at[0])
+	keepIn(t, nil, "--address", "1.1.3", "--tolerance", "30s", "--udp", at[2]+","+at[0])
 	a.linked(2)
 	for _, c := range []string{conf(at[1]), conf(at[1], "127.0.0.1:9"), conf(at[1], at[2])} {
 		if err := os.WriteFile(file, []byte(c), 0o644); err != nil {

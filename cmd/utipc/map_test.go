@@ -49,7 +49,7 @@ func TestMap(t *testing.T) {
 			t.Errorf("got %+v", v)
 		}
 		text := print()
-		for _, want := range []string{"[1001001]", " 1001003 ", "╲", "╱", "─", "\n1001002   eth0            ACTIVE    10    1500ms "} {
+		for _, want := range []string{"[1001001]", " 1001003 ", "╲", "╱", "─", "\n1001002   eth0            ACTIVE    10   30000ms "} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}

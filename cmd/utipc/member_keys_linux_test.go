@@ -35,7 +35,7 @@ func TestSealedEchoAndPing(t *testing.T) {
 	open := file("open", "master "+key20+"\n", 0o644)
 	other := file("other", "master "+key28+"\n", 0o600)
 
-	echo := a.Command(bin, "echo", "--if", "left", "--address", "1.1.1", "--keyfile", keys, "18888:0-99")
+	echo := a.Command(bin, "echo", "--if", "left", "--address", "1.1.1", "--tolerance", "30s", "--keyfile", keys, "18888:0-99")
 	var logged bytes.Buffer
 	echo.Stderr = &logged
 	pipe, err := echo.StdoutPipe()
@@ -52,7 +52,7 @@ func TestSealedEchoAndPing(t *testing.T) {
 	}
 	tapFile := filepath.Join(dir, "tap.pcapng")
 	ping := func(args ...string) []string {
-		return append([]string{"ping", "--if", "right", "--address", "1.1.2", "--count", "3", "--interval", "1ms"}, args...)
+		return append([]string{"ping", "--if", "right", "--address", "1.1.2", "--tolerance", "30s", "--timeout", "1m", "--count", "3", "--interval", "1ms"}, args...)
 	}
 	for _, c := range []struct {
 		name string
@@ -67,7 +67,7 @@ func TestSealedEchoAndPing(t *testing.T) {
 		{"fragments", ping("--keyfile", keys, "--size", "20000", "18888:17"), `3 sent, 3 answered, 0 lost`, "", 0},
 		{"another key", ping("--keyfile", other, "--timeout", "500ms", "18888:17"), `nobody has bound 18888:17 within 500ms`, "answered", 1},
 		{"no key", ping("--timeout", "500ms", "18888:17"), `nobody has bound 18888:17 within 500ms`, "answered", 1},
-		{"an audit", []string{"audit", "--if", "right", "--address", "1.1.3", "--keyfile", keys}, `(?m)^1001001 .* 0 differences\ndifferences: 0\n$`, "", 0},
+		{"an audit", []string{"audit", "--if", "right", "--address", "1.1.3", "--tolerance", "30s", "--wait", "1m", "--timeout", "1m", "--keyfile", keys}, `(?m)^1001001 .* 0 differences\ndifferences: 0\n$`, "", 0},
 	} {
 		got, code := runIn(b, bin, c.args)
 		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) || c.not != "" && strings.Contains(got, c.not) {

@@ -34,7 +34,7 @@ func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	a, b := netns.New(t), netns.New(t)
 	netns.Veth(t, a, b, "left", "right", 1500)
 
-	echo := a.Command(bin, "echo", "--if", "left", "--address", "1.1.1", "18888:0-99")
+	echo := a.Command(bin, "echo", "--if", "left", "--address", "1.1.1", "--tolerance", "30s", "18888:0-99")
 	pipe, err := echo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -55,16 +55,22 @@ func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 		want string // of the output, standard error included
 		code int
 	}{
-		{[]string{"--count", "5", "--interval", "1ms", "--size", "1400", "--address", "1.1.2", "18888:17"},
-			`(?s)1400 bytes from <1001001:\d+>: seq=5 time=.*ping: 5 sent, 5 answered, 0 lost; min/p50/p99/max`, 0},
-		{[]string{"--count", "2", "--interval", "1ms", "--size", "66000", "--stats", "--address", "1.1.2", "18888:17"},
-			`(?s)66000 bytes from <1001001:\d+>: seq=2 .*Link <1001002:\S+-1001001:\S+>\n  ACTIVE  MTU:1500 .*TX packets:\d+ fragments:9[46]/2 `, 0},
-		{[]string{"--count", "100", "--interval", "0", "--identity", "beta", "--tap", tapFile, "18888:17@1001001"},
-			`ping: node 62657461 to 18888:17@1001001, 64 bytes\nping: 100 sent, 100 answered, 0 lost; .*/s\n$`, 0},
+		{
+			[]string{"--count", "5", "--interval", "1ms", "--size", "1400", "--address", "1.1.2", "18888:17"},
+			`(?s)1400 bytes from <1001001:\d+>: seq=5 time=.*ping: 5 sent, 5 answered, 0 lost; min/p50/p99/max`, 0,
+		},
+		{
+			[]string{"--count", "2", "--interval", "1ms", "--size", "66000", "--stats", "--address", "1.1.2", "18888:17"},
+			`(?s)66000 bytes from <1001001:\d+>: seq=2 .*Link <1001002:\S+-1001001:\S+>\n  ACTIVE  MTU:1500 .*TX packets:\d+ fragments:9[46]/2 `, 0,
+		},
+		{
+			[]string{"--count", "100", "--interval", "0", "--identity", "beta", "--tap", tapFile, "18888:17@1001001"},
+			`ping: node 62657461 to 18888:17@1001001, 64 bytes\nping: 100 sent, 100 answered, 0 lost; .*/s\n$`, 0,
+		},
 		{[]string{"--timeout", "100ms", "--address", "1.1.2", "18889:1"}, `nobody has bound 18889:1 within 100ms; links:`, 1},
 		{[]string{"--netid", "4712", "--timeout", "100ms", "--address", "1.1.2", "18888:17"}, `links: none, no other node was heard`, 1},
 	} {
-		got, code := runIn(b, bin, append([]string{"ping", "--if", "right"}, c.args...))
+		got, code := runIn(b, bin, append([]string{"ping", "--if", "right", "--tolerance", "30s", "--timeout", "1m"}, c.args...))
 		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) {
 			t.Errorf("ping %q: exit %d, output %q; want %d, %q", c.args, code, got, c.code, c.want)
 		}
@@ -74,11 +80,13 @@ func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 		want string
 		code int
 	}{
-		{[]string{"--address", "1.1.3", "--types", "7000"},
-			`^audit: node 1001003, 3 bindings, 3 types asked about\n1001001 3 bindings, 0 differences\ndifferences: 0\n$`, 0},
+		{
+			[]string{"--address", "1.1.3", "--types", "7000"},
+			`^audit: node 1001003, 3 bindings, 3 types asked about\n1001001 3 bindings, 0 differences\ndifferences: 0\n$`, 0,
+		},
 		{[]string{"--address", "1.1.3", "--netid", "4712", "--wait", "300ms"}, `utipc audit: no other node was heard within 300ms`, 1},
 	} {
-		got, code := runIn(b, bin, append([]string{"audit", "--if", "right"}, c.args...))
+		got, code := runIn(b, bin, append([]string{"audit", "--if", "right", "--tolerance", "30s", "--wait", "1m", "--timeout", "1m"}, c.args...))
 		if code != c.code || !regexp.MustCompile(c.want).MatchString(got) {
 			t.Errorf("audit %q: exit %d, output %q; want %d, %q", c.args, code, got, c.code, c.want)
 		}
@@ -113,7 +121,7 @@ func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	echo.Process.Signal(syscall.SIGCONT)
 
 	got, code := runIn(a, bin, []string{"ping", "--if", "left", "18888:17"})
-	if want := "left belongs to another node (pid "; code != 1 || !strings.Contains(got, want) {
+	if want := "left belongs to another node ("; code != 1 || !strings.Contains(got, want) {
 		t.Errorf("a second node on one interface: exit %d, %q, want %q", code, got, want)
 	}
 

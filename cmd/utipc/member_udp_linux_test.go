@@ -64,7 +64,7 @@ func loopback(i int) string {
 func TestEchoAndPingOverUDP(t *testing.T) {
 	bin := program(t)
 	ip := loopback
-	echo := exec.Command(bin, "echo", "--udp", ip(1)+","+ip(2), "--address", "1.1.1", "18888:17")
+	echo := exec.Command(bin, "echo", "--udp", ip(1)+","+ip(2), "--address", "1.1.1", "--tolerance", "30s", "18888:17")
 	pipe, err := echo.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestEchoAndPingOverUDP(t *testing.T) {
 	if line, err := out.ReadString('\n'); !strings.HasPrefix(line, "echo: node 1001001 on udp "+ip(1)+" answers on 18888:17") {
 		t.Fatalf("got %q, %v", line, err)
 	}
-	got, err := exec.Command(bin, "ping", "--udp", ip(2)+","+ip(1), "--count", "20", "--interval", "0", "--size", "1400", "--address", "1.1.2", "18888:17").CombinedOutput()
+	got, err := exec.Command(bin, "ping", "--udp", ip(2)+","+ip(1), "--count", "20", "--interval", "0", "--size", "1400", "--address", "1.1.2", "--tolerance", "30s", "--timeout", "1m", "18888:17").CombinedOutput()
 	if err != nil || !strings.Contains(string(got), "20 sent, 20 answered, 0 lost") {
 		t.Errorf("got %q, %v", got, err)
 	}

@@ -23,7 +23,7 @@ func startEcho(t *testing.T, args ...string) (first string, stop func() string) 
 	r, w := io.Pipe()
 	code := make(chan int, 1)
 	go func() {
-		code <- run(ctx, append([]string{"echo", "--udp", loopback(1) + "," + loopback(2), "--address", "1.1.1"}, args...), nil, w, os.Stderr)
+		code <- run(ctx, append([]string{"echo", "--udp", loopback(1) + "," + loopback(2), "--address", "1.1.1", "--tolerance", "30s"}, args...), nil, w, os.Stderr)
 		w.Close()
 	}()
 	out := bufio.NewReader(r)
@@ -43,7 +43,7 @@ func startEcho(t *testing.T, args ...string) (first string, stop func() string) 
 
 func startPing(t *testing.T, args ...string) (out string, code int) {
 	var b bytes.Buffer
-	code = run(t.Context(), append([]string{"ping", "--udp", loopback(2) + "," + loopback(1), "--address", "1.1.2"}, args...), nil, &b, &b)
+	code = run(t.Context(), append([]string{"ping", "--udp", loopback(2) + "," + loopback(1), "--address", "1.1.2", "--tolerance", "30s", "--timeout", "1m"}, args...), nil, &b, &b)
 	return b.String(), code
 }
 
@@ -112,8 +112,10 @@ func TestPingWhoseEchoEnds(t *testing.T) {
 		r, w := io.Pipe()
 		code := make(chan int, 1)
 		go func() {
-			code <- run(t.Context(), []string{"ping", "--udp", loopback(2) + "," + loopback(1), "--address", "1.1.2",
-				"--network", network, "--count", "1000000", "--interval", "1ms", "18888:17"}, nil, w, w)
+			code <- run(t.Context(), []string{
+				"ping", "--udp", loopback(2) + "," + loopback(1), "--address", "1.1.2", "--tolerance", "30s", "--timeout", "1m",
+				"--network", network, "--count", "1000000", "--interval", "1ms", "18888:17",
+			}, nil, w, w)
 			w.Close()
 		}()
 		out := bufio.NewReader(r)

@@ -86,8 +86,9 @@ func TestToolKeyFile(t *testing.T) {
 
 // A node of its own, over UDP, can be shown as well.
 func TestToolOnOwnNode(t *testing.T) {
-	out, errs, status := utipc(nil, "-j", "bearer", "list", "--udp", "127.0.0.1:6199,127.0.0.1:6198", "--address", "1.1.7", "--wait", "0")
-	if status != 0 || errs != "" || !json.Valid([]byte(out)) || !strings.Contains(out, `"local":"127.0.0.1:6199","remote":"127.0.0.1:6198"`) {
+	own, other := freeUDP(t, 1)[0], "127.0.0.1:6198"
+	out, errs, status := utipc(nil, "-j", "bearer", "list", "--udp", own+","+other, "--address", "1.1.7", "--wait", "0")
+	if status != 0 || errs != "" || !json.Valid([]byte(out)) || !strings.Contains(out, `"local":"`+own+`","remote":"`+other+`"`) {
 		t.Errorf("got status %d, %q, %q", status, out, errs)
 	}
 }
