@@ -3,6 +3,7 @@
 package systemd
 
 import (
+	"errors"
 	"fmt"
 	"net"
 	"os"
@@ -21,6 +22,7 @@ type Notifier struct {
 	mu       sync.Mutex
 	conn     *net.UnixConn
 	watchdog time.Duration
+	timeout  time.Duration // of a datagram
 }
 
 // New reads the environment of the process: NOTIFY_SOCKET, WATCHDOG_USEC, WATCHDOG_PID,
@@ -43,7 +45,7 @@ func open(path, usec, pid string, own int) (*Notifier, error) {
 	if path[0] != '/' && path[0] != '@' { // @ stands for an abstract one, also in package net
 		return nil, fmt.Errorf("systemd: NOTIFY_SOCKET %q is neither a path nor abstract", path)
 	}
-	n := &Notifier{}
+	n := &Notifier{timeout: timeout}
 	if usec != "" && (pid == "" || pid == strconv.Itoa(own)) {
 		us, err := strconv.ParseInt(usec, 10, 64)
 		if err != nil || us <= 0 || us > int64(24*time.Hour/time.Microsecond) {
@@ -110,9 +112,17 @@ func (n *Notifier) tell(lines ...string) error {
 	}
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	n.conn.SetWriteDeadline(time.Now().Add(timeout))
-	if _, err := n.conn.Write([]byte(strings.Join(lines, "\n"))); err != nil {
-		return fmt.Errorf("systemd: %w", err)
+	datagram := []byte(strings.Join(lines, "\n"))
+	var err error
+	// Who stood still for a while finds the deadline over before it has tried.
+	for range 2 {
+		n.conn.SetWriteDeadline(time.Now().Add(n.timeout))
+		if _, err = n.conn.Write(datagram); err == nil {
+			return nil
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			break
+		}
 	}
-	return nil
+	return fmt.Errorf("systemd: %w", err)
 }
