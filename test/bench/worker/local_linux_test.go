@@ -24,7 +24,7 @@ func TestOneProcess(t *testing.T) {
 		{Load: worker.Local, Socket: "channel"},
 		{Load: worker.Memory, MTU: 1500, Single: true},
 	} {
-		ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 		defer cancel()
 		l, err := worker.OpenLoad(ctx, o)
 		if err != nil {

@@ -41,7 +41,7 @@ type Process struct {
 // Start starts cmd, which is to call Serve, by start, which calls cmd.Start in the
 // place where the worker is to live.
 func Start(cmd *exec.Cmd, start func(*exec.Cmd) error) (*Process, error) {
-	p := &Process{gone: make(chan struct{}), waiting: map[int]chan Response{}, end: cmd.Wait}
+	p := &Process{gone: make(chan struct{}), waiting: map[int]chan Response{}, end: sync.OnceValue(cmd.Wait)}
 	cmd.Stderr = &p.say
 	in, err := cmd.StdinPipe()
 	if err != nil {
@@ -192,15 +192,27 @@ func (k *Call) wait(d time.Duration) (Response, error) {
 	return Response{}, ErrHung
 }
 
-// fault adds what the worker wrote to its standard error.
+// fault adds what the worker wrote to its standard error: all of it, where it has ended.
 func (p *Process) fault(err error) error {
 	if err == nil {
 		return nil
 	}
+	p.lastWords()
 	if s := p.say.String(); s != "" {
 		return fmt.Errorf("worker: %w: %s", err, s)
 	}
 	return fmt.Errorf("worker: %w", err)
+}
+
+// lastWords waits until a worker that fails has ended, so that its last words are there.
+func (p *Process) lastWords() {
+	if p.pid == 0 {
+		return // another host's says nothing here
+	}
+	kill := time.AfterFunc(grace, func() { p.kill() })
+	defer kill.Stop()
+	<-p.gone
+	p.end()
 }
 
 // Close ends the worker, kindly at first, and returns when it has ended.
