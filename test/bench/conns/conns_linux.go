@@ -90,7 +90,7 @@ func (e *End) open(ctx context.Context) (err error) {
 	if e.node = e.c.Node; e.node == nil {
 		e.node, err = stack.Open(ctx, stack.Config{
 			Bearers: []stack.Bearer{e.c.Dev}, Address: tipc.Address(e.c.End), Wait: e.c.Wait,
-			Encryption: tipc.Encryption(e.c.Key),
+			Encryption: tipc.Encryption(e.c.Key), Tolerance: load.Tolerance,
 		})
 	}
 	switch {

@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/bench/load"
 )
 
 // Idle is what one end of a connection keeps of the heap, in bytes, while nothing is
@@ -24,7 +25,7 @@ func Idle(ctx context.Context, conns int) (bytes float64, err error) {
 		if err != nil {
 			return 0, err
 		}
-		if nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{p}, Address: stack.NodeAddr(0x1001001 + i)}); err != nil {
+		if nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{p}, Address: stack.NodeAddr(0x1001001 + i), Tolerance: load.Tolerance}); err != nil {
 			return 0, err
 		}
 		defer nodes[i].Close(ctx)

@@ -17,7 +17,7 @@ func TestIdle(t *testing.T) {
 	if testing.Short() {
 		conns = 1000
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
 	defer cancel()
 	bytes, err := Idle(ctx, conns)
 	if err != nil {

@@ -33,7 +33,7 @@ var unlimited = daemon.Limits{Connections: -1, Names: -1, Subscriptions: -1, Cal
 
 // OpenDaemon starts a daemon.
 func OpenDaemon(ctx context.Context, c DaemonConfig) (*Daemon, error) {
-	n, err := stack.Open(ctx, stack.Config{Bearers: c.Bearers, NoBearers: len(c.Bearers) == 0, Address: c.Address, Wait: c.Wait, GoPoller: true})
+	n, err := stack.Open(ctx, stack.Config{Bearers: c.Bearers, NoBearers: len(c.Bearers) == 0, Address: c.Address, Wait: c.Wait, GoPoller: true, Tolerance: load.Tolerance})
 	if err != nil {
 		return nil, err
 	}

@@ -92,15 +92,17 @@ func Measure(ctx context.Context, o Options) (samples []Sample, err error) {
 			}
 		}
 	}
+	for i, n := range nodes {
+		if n != nil && samples[i].Err == nil {
+			samples[i].Err = awaitLinks(ctx, n, samples[i].Peers)
+		}
+	}
 	if err := pause(ctx, o.Settle); err != nil {
 		return nil, err
 	}
 	first, began := make([]uint64, len(nodes)), time.Now()
 	for i, n := range nodes {
 		if n != nil {
-			if up := linksUp(n); up != samples[i].Peers && samples[i].Err == nil {
-				samples[i].Err = fmt.Errorf("%d links are up, not %d", up, samples[i].Peers)
-			}
 			first[i] = must.Get(n.Admin().Stats(context.Background())).WakeUps
 		}
 	}
@@ -114,6 +116,22 @@ func Measure(ctx context.Context, o Options) (samples []Sample, err error) {
 		}
 	}
 	return samples, nil
+}
+
+// meeting is how long two nodes may take to find each other.
+const meeting = time.Minute
+
+// awaitLinks waits until so many links are up.
+func awaitLinks(ctx context.Context, n *stack.Node, links int) error {
+	for end := time.Now().Add(meeting); linksUp(n) != links; {
+		if time.Now().After(end) {
+			return fmt.Errorf("%d links are up, not %d", linksUp(n), links)
+		}
+		if err := pause(ctx, time.Millisecond); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func linksUp(n *stack.Node) (up int) {

@@ -42,8 +42,15 @@ var partings = [...]parting{
 	},
 	{
 		"silent", "frames vanish, both ways", flowctl.DefaultTolerance + 2*interval + quick,
-		func(p *pair, i int) error { p.lose(i, 1, 0); return nil },
-		func(p *pair, i int) error { p.lose(i, 0, 0); return nil },
+		func(p *pair, i int) error {
+			p.lose(i, 1, 0)
+			return p.tolerate(i, p.silent)
+		},
+		func(p *pair, i int) error {
+			err := p.tolerate(i, p.tolerance)
+			p.lose(i, 0, 0)
+			return err
+		},
 	},
 }
 
@@ -51,7 +58,7 @@ var partings = [...]parting{
 const (
 	before = 300 * time.Millisecond // of traffic over both links
 	after  = 300 * time.Millisecond // of traffic over what is left
-	back   = 15 * time.Second       // a link may take to come back
+	back   = time.Minute            // a link may take to come back
 )
 
 // A gap is what a round has found.

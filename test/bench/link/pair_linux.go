@@ -3,6 +3,7 @@
 package link
 
 import (
+	"cmp"
 	"context"
 	"encoding/binary"
 	"errors"
@@ -12,6 +13,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
@@ -20,7 +22,7 @@ import (
 )
 
 const (
-	meeting = 10 * time.Second // how long two nodes may take to find each other
+	meeting = time.Minute // how long two nodes may take to find each other
 
 	// underWay is how many bytes of messages may be sent and not read: what a receiver
 	// keeps, since datagrams have no flow control of their own. No window is larger.
@@ -29,6 +31,10 @@ const (
 	chunks       = 16384
 )
 
+// Tolerance is that of links where nothing else is said; 0: the default. It is for tests: beside
+// others' work this process may stand still for longer than the default.
+var Tolerance time.Duration
+
 // A config says what a pair is.
 type config struct {
 	cables   int // 1 or 2
@@ -36,7 +42,7 @@ type config struct {
 	link     stack.LinkConfig
 	driver   xdp.Config
 	oldPeers bool          // the nodes know no gap-ack blocks
-	silent   time.Duration // tolerance of the links; 0: the default
+	silent   time.Duration // tolerance of the links; 0: Tolerance
 }
 
 // A pair is two nodes in this process, in network namespaces of their own, over one or
@@ -46,12 +52,15 @@ type pair struct {
 	ports [2][]*fault.Injector // by node and cable
 	nodes [2]*stack.Node
 	names [2][]string // of interfaces
+
+	// tolerance is that of the links, and silent that by which it is noticed that one is cut.
+	tolerance, silent time.Duration
 }
 
 func openPair(ctx context.Context, c config) (p *pair, err error) {
 	ctx, cancel := context.WithTimeout(ctx, meeting)
 	defer cancel()
-	p = &pair{}
+	p = &pair{tolerance: cmp.Or(c.silent, Tolerance, flowctl.DefaultTolerance), silent: cmp.Or(c.silent, flowctl.DefaultTolerance)}
 	defer func() {
 		if err != nil {
 			p.close()
@@ -86,7 +95,7 @@ func openPair(ctx context.Context, c config) (p *pair, err error) {
 		}
 		p.nodes[end], err = stack.Open(ctx, stack.Config{
 			Bearers: bearers, Address: stack.NodeAddr(0x1001001 + end), Window: c.link.Window, MaxWindow: c.link.MaxWindow, Chunks: chunks,
-			Tolerance: c.silent,
+			Tolerance: p.tolerance,
 		})
 		if err != nil {
 			return p, err
@@ -145,6 +154,14 @@ func (p *pair) lose(cable int, share float64, seed uint64) {
 	for end := range p.ports {
 		p.ports[end][cable].Set(fault.Config{Seed: seed + uint64(end), In: fault.Faults{Loss: share}})
 	}
+}
+
+// tolerate sets the tolerance of a cable's link, at both ends: cut off, they cannot tell each other.
+func (p *pair) tolerate(cable int, d time.Duration) (err error) {
+	for end, n := range p.nodes {
+		err = errors.Join(err, n.Admin().SetLink(context.Background(), p.nodes[1-end].Addr(), p.names[end][cable], stack.LinkConfig{Tolerance: d}))
+	}
+	return err
 }
 
 // plug gives or takes both ends of a cable their carrier: the interface of the second
@@ -282,15 +299,21 @@ func (s *stream) end() (wrong uint64, err error) {
 			end, was = time.Now().Add(meeting), n
 		}
 	}
+	s.leave()
+	if n := s.sent.Load(); s.read.Load() != n && s.err == nil {
+		return s.wrong.Load(), fmt.Errorf("%d messages were sent and %d arrived", n, s.read.Load())
+	}
+	return s.wrong.Load(), s.err
+}
+
+// leave ends the stream as it stands.
+func (s *stream) leave() {
+	s.stop.Store(true)
 	s.from.SetWriteDeadline(time.Now())
 	s.to.SetReadDeadline(time.Now())
 	s.done.Wait()
 	s.from.Close()
 	s.to.Close()
-	if n := s.sent.Load(); s.read.Load() != n && s.err == nil {
-		return s.wrong.Load(), fmt.Errorf("%d messages were sent and %d arrived", n, s.read.Load())
-	}
-	return s.wrong.Load(), s.err
 }
 
 // rate is how many messages arrive in a second.

@@ -3,14 +3,21 @@
 package link
 
 import (
+	"os"
 	"strings"
 	"testing"
 	"time"
 
+	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
+
+func TestMain(m *testing.M) {
+	Tolerance = load.Tolerance
+	os.Exit(m.Run())
+}
 
 // tiny is a run that only shows that everything works.
 var tiny = Plan{Rounds: 1, For: 30 * time.Millisecond, Failovers: 1, Flow: 2000, Batches: 300}

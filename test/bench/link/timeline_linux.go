@@ -48,6 +48,7 @@ const Gone = 2600 * time.Millisecond
 const (
 	lineBefore = 300 * time.Millisecond
 	lineAfter  = 1100 * time.Millisecond
+	lineLate   = time.Minute // that all of it may be late
 )
 
 // Timeline makes two nodes, and cuts the first of their two cables, once.
@@ -59,7 +60,7 @@ func (f Failover) Timeline(ctx context.Context, driver xdp.Config) (t Timeline, 
 	}
 	defer p.close()
 	began := time.Now()
-	buckets := int((settling + lineBefore + Gone + lineAfter) / Bucket)
+	buckets := int((settling + lineBefore + Gone + lineAfter + lineLate) / Bucket)
 	var streams []*stream
 	end := func() (err error) {
 		for _, s := range streams {
@@ -88,10 +89,11 @@ func (f Failover) Timeline(ctx context.Context, driver xdp.Config) (t Timeline, 
 	pause(ctx, settling)
 	mark()
 	pause(ctx, lineBefore)
-	t.Usual, t.Cut = mark(), time.Since(began)
+	t.Usual = mark()
 	if err := x.cut(p, 0); err != nil {
 		return t, err
 	}
+	t.Cut = time.Since(began)
 	pause(ctx, Gone)
 	t.Longest = mark()
 	if err := x.repair(p, 0); err != nil {
@@ -104,11 +106,12 @@ func (f Failover) Timeline(ctx context.Context, driver xdp.Config) (t Timeline, 
 		t.Back = time.Since(back)
 	}
 	pause(ctx, lineAfter-time.Since(back))
+	buckets = min(buckets, int(time.Since(began)/Bucket))
 	if err := end(); err != nil {
 		return t, fmt.Errorf("%s: %w", f.Name, err)
 	}
 	for i, s := range both {
-		for _, n := range s.tally {
+		for _, n := range s.tally[:buckets] {
 			t.Rates[i] = append(t.Rates[i], float64(n*lossSize)/Bucket.Seconds())
 		}
 	}

@@ -15,6 +15,10 @@ import (
 	"time"
 )
 
+// Tolerance is that of links between nodes that are measured: beside others' work one may get no
+// processor for seconds, and is not dead.
+const Tolerance = 20 * time.Second
+
 // A Kind says which end of which exchange a Job is.
 type Kind string
 

@@ -16,7 +16,7 @@ import (
 func TestPair(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, c := range []Config{{}, {Key: 16}, {Stream: true, MTU: 9000}, {Stream: true, MTU: 9000, Key: 32}} {
-		ctx, cancel := context.WithTimeout(t.Context(), 60*time.Second)
+		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Minute)
 		defer cancel()
 		p, err := Open(ctx, c)
 		if err != nil {

@@ -87,6 +87,9 @@ func (s *segment) die(ctx context.Context, i int) (took time.Duration, err error
 	if err := s.bed.Plug(i, false); err != nil {
 		return 0, err
 	}
+	if err := s.suspect(i, flowctl.DefaultTolerance); err != nil {
+		return 0, err
+	}
 	end, err := count(ctx, subs, true)
 	if err != nil {
 		return 0, fmt.Errorf("names of the dead: %w", err)
@@ -97,6 +100,9 @@ func (s *segment) die(ctx context.Context, i int) (took time.Duration, err error
 				return 0, fmt.Errorf("%v still has %v", n.Addr(), b)
 			}
 		}
+	}
+	if err := s.suspect(i, tolerance); err != nil {
+		return 0, err
 	}
 	if err := s.bed.Plug(i, true); err != nil {
 		return 0, err

@@ -15,9 +15,13 @@ import (
 )
 
 const (
-	members = 4                // nodes of a segment
-	meeting = 15 * time.Second // how long they may take to find each other, and a message to arrive
-	typ     = 18888            // service type
+	members = 4           // nodes of a segment
+	meeting = time.Minute // how long they may take to find each other, and a message to arrive
+	typ     = 18888       // service type
+
+	// tolerance is that of links, but where it is seen by silence that a node is dead: this process
+	// may stand still for seconds beside others' work.
+	tolerance = 20 * time.Second
 )
 
 // A segment is four nodes in this process, in network namespaces of their own, on a bridge.
@@ -43,7 +47,7 @@ func openSegment(ctx context.Context, driver xdp.Config) (s *segment, err error)
 		if err := s.bed.Do(i, func() (err error) { d, err = xdp.Open(s.bed.Name(i), &driver); return err }); err != nil {
 			return s, err
 		}
-		s.nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{d}, Address: address(i), Wait: stack.Sleep})
+		s.nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{d}, Address: address(i), Wait: stack.Sleep, Tolerance: tolerance})
 		if err != nil {
 			return s, err
 		}
@@ -59,6 +63,19 @@ func openSegment(ctx context.Context, driver xdp.Config) (s *segment, err error)
 }
 
 func address(i int) stack.NodeAddr { return stack.NodeAddr(0x1001001 + i) }
+
+// suspect sets the tolerance of the others' links to node i.
+func (s *segment) suspect(i int, d time.Duration) error {
+	for k, n := range s.nodes {
+		if k == i {
+			continue
+		}
+		if err := n.Admin().SetLink(context.Background(), address(i), s.bed.Name(k), stack.LinkConfig{Tolerance: d}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
 
 func (s *segment) close() {
 	for _, n := range s.nodes {

@@ -90,7 +90,7 @@ func (e *grpcEnd) openNode(ctx context.Context, o worker.Open) error {
 		return err
 	}
 	e.info.Driver, e.info.Reason = info.Driver, info.Reason
-	e.node, err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Address: tipc.Address(o.End), Wait: wait, GoPoller: true})
+	e.node, err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Address: tipc.Address(o.End), Wait: wait, GoPoller: true, Tolerance: load.Tolerance})
 	return err
 }
 

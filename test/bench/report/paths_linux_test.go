@@ -13,6 +13,8 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/test/bench/figure"
+	"github.com/utipc/utipc/test/bench/link"
+	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
 	"github.com/utipc/utipc/test/tier"
@@ -29,6 +31,7 @@ func TestMain(m *testing.M) {
 		}
 		return
 	}
+	link.Tolerance = load.Tolerance
 	os.Exit(m.Run())
 }
 

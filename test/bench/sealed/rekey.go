@@ -19,6 +19,7 @@ import (
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/test/bench/gcm"
+	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/tipc"
 )
 
@@ -32,7 +33,7 @@ type Change struct {
 }
 
 // A change must be over within this: the key before must have rested for ten seconds.
-const timeout = 40 * time.Second
+const timeout = 3 * time.Minute
 
 var stream = stack.Service{Type: 18888, Instance: 7}
 
@@ -55,7 +56,7 @@ func Rekey(ctx context.Context) (c Change, err error) {
 			return c, err
 		}
 		nodes[i], err = stack.Open(ctx, stack.Config{
-			Bearers: []stack.Bearer{p}, Address: tipc.Address(i),
+			Bearers: []stack.Bearer{p}, Address: tipc.Address(i), Tolerance: load.Tolerance,
 			Encryption: stack.Encryption{Keys: []stack.Key{{Key: k, Master: true}}},
 		})
 		if err != nil {

@@ -81,7 +81,7 @@ func Open(ctx context.Context, c Config, peer string) (*End, error) {
 	default:
 		e.node, err = stack.Open(ctx, stack.Config{
 			Bearers: []stack.Bearer{c.Dev}, Address: Address(c.End), Wait: c.Wait, NoBundles: c.Single,
-			Encryption: Encryption(c.Key),
+			Encryption: Encryption(c.Key), Tolerance: load.Tolerance,
 		})
 	}
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 )
 
 // deadline is for one measurement.
-const deadline = 30 * time.Second
+const deadline = 2 * time.Minute
 
 // Run runs j at both ends, as Ping and Pong or as Send and Receive, and returns what
 // they have measured. a is the end that asks or sends.
