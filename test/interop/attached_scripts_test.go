@@ -29,7 +29,7 @@ func serve(t *testing.T, n *stack.Node) string {
 	served := make(chan error, 1)
 	go func() { served <- srv.Serve(l) }()
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		if err := srv.Shutdown(ctx, "the test is over"); err != nil {
 			t.Error(err)
@@ -51,7 +51,7 @@ type attachedPart struct {
 // kill closes what the program has, as the end of a process does.
 func (p attachedPart) kill() error {
 	p.CloseAll()
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	return p.node.Close(ctx)
 }

@@ -11,6 +11,7 @@ import (
 	"log/slog"
 	"net"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -32,6 +33,17 @@ var (
 	kernelMAC = frame.MAC{0x52, 0x54, 0, 0, 0, 2}
 )
 
+// patient is the tolerance of all links but those that a test is to see lost by silence:
+// kernels keep real time, and they or this process may stand still for seconds where
+// others want the machine too.
+const patient = 20 * time.Second
+
+// impatient is the tolerance that a link is given for its loss to be seen soon: the default.
+const impatient = 1500 * time.Millisecond
+
+// closeTime is how long a node that is closed waits for what it has to hand out.
+const closeTime = time.Minute
+
 // A bed is a node of ours and a kernel at two ends of a cable.
 type bed struct {
 	t      *testing.T
@@ -41,6 +53,7 @@ type bed struct {
 	link   rig.Link
 	node   *stack.Node
 	kernel *rig.Guest
+	shut   func() // ends the node; it must, before the kernel that is to acknowledge what it says
 }
 
 // newBed makes the cable; openNode and boot plug in the two ends.
@@ -54,7 +67,7 @@ func newBed(t *testing.T, testTimeout time.Duration) *bed {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { link.Close() })
-	return &bed{t: t, ctx: ctx, cable: cable, faults: fault.New(cable, fault.Config{Seed: 1}), link: link}
+	return &bed{t: t, ctx: ctx, cable: cable, faults: fault.New(cable, fault.Config{Seed: 1}), link: link, shut: func() {}}
 }
 
 // openNode makes our end of the cable a node.
@@ -67,6 +80,9 @@ func (b *bed) openNode(cfg stack.Config) {
 func (b *bed) open(dev netdev.Device, cfg stack.Config) {
 	b.t.Helper()
 	cfg.Bearers = []stack.Bearer{dev}
+	if cfg.Tolerance == 0 {
+		cfg.Tolerance = patient
+	}
 	if cfg.Address == 0 && cfg.Identity == (stack.Identity{}) {
 		cfg.Address = ourAddr
 	}
@@ -76,8 +92,8 @@ func (b *bed) open(dev netdev.Device, cfg stack.Config) {
 		b.t.Fatal(err)
 	}
 	b.node = n
-	b.t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	b.shut = sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		if err := n.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 			b.t.Errorf("close: %v", err)
@@ -86,6 +102,7 @@ func (b *bed) open(dev netdev.Device, cfg stack.Config) {
 			b.t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 		}
 	})
+	b.t.Cleanup(b.shut)
 }
 
 type logWriter struct{ t *testing.T }
@@ -101,13 +118,16 @@ func (w logWriter) Write(p []byte) (int, error) {
 func (b *bed) boot() {
 	b.t.Helper()
 	g, err := rig.Start(b.ctx, rig.Require(b.t), rig.Options{
-		Name: "kernel", Address: "1.1.2", Links: []rig.Link{b.link}, Enable: true,
+		Name: "kernel", Address: "1.1.2", Links: []rig.Link{b.link}, Enable: true, Tolerance: patient,
 	})
 	if err != nil {
 		b.t.Fatal(err)
 	}
 	b.kernel = g
 	b.t.Cleanup(func() {
+		if b.kernel == g {
+			b.shut()
+		}
 		g.Close()
 		if b.t.Failed() {
 			b.t.Logf("console:\n%s", g.Console())
@@ -123,6 +143,13 @@ func linked(t *testing.T, testTimeout time.Duration) *bed {
 	b.boot()
 	b.contact()
 	return b
+}
+
+// kill cuts the kernel's power, and has our node notice soon: nobody else would tell it.
+func (b *bed) kill() {
+	b.t.Helper()
+	must(b.t, b.kernel.Kill())
+	must(b.t, b.node.Admin().SetLink(b.ctx, kernelAddr, "eth0", stack.LinkConfig{Tolerance: impatient}))
 }
 
 // contact waits until each end knows the other.

@@ -67,7 +67,7 @@ var besideWrong = []string{
 // each group.
 var besideSet = [][]string{
 	{
-		"link set tolerance 1000 link $link", "link get tolerance link $link", "link set window 60 link $link", "link get window link $link",
+		"link set tolerance 20000 link $link", "link get tolerance link $link", "link set window 60 link $link", "link get window link $link",
 		"link set window 100 link broadcast-link", "link get window link broadcast-link", "link set window 50 link broadcast-link",
 		"link set broadcast BROADCAST", "link get broadcast", "-j link get broadcast", "link set broadcast REPLICAST", "link get broadcast",
 		"link set broadcast AUTOSELECT", "link get broadcast", "link set broadcast AUTOSELECT ratio 25", "link get broadcast", "-j link get broadcast",
@@ -77,7 +77,7 @@ var besideSet = [][]string{
 		"media set priority 12 media eth", "media get priority media eth", "media set priority 31 media eth", "media set priority 10 media eth",
 		"media set mtu 1400 media udp", "media get mtu media udp", "media set mtu 14000 media udp",
 		"bearer set window 100 media eth device eth0", "bearer get window media eth device eth0", "bearer set window 8191 media eth device eth0",
-		"bearer set tolerance 800 media eth device eth0", "bearer get tolerance media eth device eth0", "link get tolerance link $link",
+		"bearer set tolerance 15000 media eth device eth0", "bearer get tolerance media eth device eth0", "link get tolerance link $link",
 		"link statistics reset link $link", "link statistics reset link broadcast-link", "node flush key",
 	},
 	{"bearer set priority 12 media eth device eth0", "bearer get priority media eth device eth0", "link get prio link $link"},

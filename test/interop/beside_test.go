@@ -193,7 +193,7 @@ func alike(kernel, ours *party, r besideRow) string {
 // the difference is one of those that docs/tools.md lists, which has the answers, too
 // (-update writes them).
 func TestToolsBesideKernel(t *testing.T) {
-	b := newBed(t, 4*time.Minute)
+	b := newBed(t, 15*time.Minute)
 	b.openNode(stack.Config{
 		MaxWindow: 8191, MTU: 14000, // as a kernel's
 		OpenBearer: func(_ context.Context, r admin.BearerRequest) (netdev.Device, error) {

@@ -65,7 +65,7 @@ func (b *bed) dial(do func(string) <-chan string, network string, svc stack.Serv
 
 // Our connections with a kernel: what needs more than a script.
 func TestConnWithKernel(t *testing.T) {
-	b := linked(t, 5*time.Minute)
+	b := linked(t, 15*time.Minute)
 	do := b.commander()
 	for _, tt := range []struct {
 		name string
@@ -160,7 +160,7 @@ func (b *bed) writeCloseExit(do func(string) <-chan string) {
 // A kernel that dies takes its connections with it: reads and writes here end, each time
 // they are tried. A kernel that comes back can be dialed again.
 func TestConnKernelDies(t *testing.T) {
-	b := linked(t, 3*time.Minute)
+	b := linked(t, 15*time.Minute)
 	hello := func() *stack.Conn {
 		b.job("listen-seqpacket", "18889", "4", "-q")
 		b.ours(kernelService)
@@ -177,7 +177,7 @@ func TestConnKernelDies(t *testing.T) {
 	}
 	c := hello()
 	defer c.Close()
-	must(t, b.kernel.Kill())
+	b.kill()
 	for range 2 {
 		_, err := c.Read(make([]byte, 100))
 		var lost *stack.ConnError

@@ -83,7 +83,7 @@ func (g *slowGroup) answer(line string) string {
 	select {
 	case a := <-g.kernel.do(line):
 		return a
-	case <-time.After(time.Minute):
+	case <-time.After(3 * time.Minute):
 		g.Fatalf("%s: no answer", line)
 	case <-g.p.ctx.Done():
 		g.Fatal(g.p.ctx.Err())
@@ -115,7 +115,7 @@ func (g *slowGroup) write(wait time.Duration) error {
 func (g *slowGroup) read() {
 	g.Helper()
 	last, b := g.next-1, make([]byte, 200)
-	g.y.SetReadDeadline(time.Now().Add(time.Minute))
+	g.y.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	n, _, err := g.y.ReadFrom(b)
 	must(g.T, err)
 	if n != 100 || play.Differ(b[:n], uint32(last), 0) >= 0 {
@@ -128,7 +128,7 @@ func (g *slowGroup) read() {
 func (g *slowGroup) run(k int) {
 	g.Helper()
 	for range k {
-		must(g.T, g.write(time.Minute))
+		must(g.T, g.write(3*time.Minute))
 		g.read()
 	}
 }
@@ -136,7 +136,7 @@ func (g *slowGroup) run(k int) {
 // event reads what the writer is told of a member.
 func (g *slowGroup) event(kind stack.GroupKind, of stack.SocketAddr) {
 	g.Helper()
-	g.x.SetReadDeadline(time.Now().Add(time.Minute))
+	g.x.SetReadDeadline(time.Now().Add(3 * time.Minute))
 	_, m, err := g.x.ReadMsg(make([]byte, 100))
 	must(g.T, err)
 	if m.Kind != kind || m.From != of {
@@ -150,7 +150,7 @@ func (g *slowGroup) whole() {
 	g.ask("S send 100 7777", "ok")
 	g.ask("Q recv 7777", "100 bytes")
 	for _, m := range []*stack.Group{g.x, g.y} {
-		m.SetReadDeadline(time.Now().Add(time.Minute))
+		m.SetReadDeadline(time.Now().Add(3 * time.Minute))
 		if _, from, err := m.ReadFrom(make([]byte, 200)); err != nil || from != g.slow {
 			g.Fatalf("read of %v, %v, want %v", from, err, g.slow)
 		}
@@ -160,11 +160,16 @@ func (g *slowGroup) whole() {
 // A kernel's member that does not read holds up our writer, which says so, or nobody, as
 // the writer's policy is; and when it reads again it gets what it is to get, in order.
 func TestGroupsWithKernel(t *testing.T) {
-	p := newPair(t, usAndKernel, 1, 5*time.Minute)
+	p := newPair(t, usAndKernel, 1, 15*time.Minute)
 	t.Run("strict", func(t *testing.T) {
 		g := newSlowGroup(t, p, 29001, stack.Strict)
 		g.run(flowctl.GroupIdle)
-		err := g.write(50 * time.Millisecond)
+		failed := make(chan error, 1)
+		go func() { failed <- g.write(time.Hour) }()
+		node := p.ends[0].(*ours).node
+		p.until(func() bool { return len(musthave.Get(node.Waits(p.ctx))) > 0 }, "the write waits")
+		must(t, g.x.SetWriteDeadline(time.Now()))
+		err := <-failed
 		var e *stack.BlockedError
 		if !errors.As(err, &e) || !errors.Is(err, os.ErrDeadlineExceeded) || e.Peer != g.slow || e.Group != 29001 || e.Window != 0 || e.Need != 1 {
 			t.Fatalf("got %+v", err)

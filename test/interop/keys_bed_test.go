@@ -156,14 +156,10 @@ func (k *keeper) setKey(t *testing.T, key string, words ...string) {
 	k.do(t, "tipc node set key %s %s", key, strings.Join(words, " "))
 }
 
-// keyClusterTolerance is that of all links: an emulated kernel may be silent for seconds
-// where others want the machine too.
-const keyClusterTolerance = 20 * time.Second
-
 // enable puts the kernel on the segment.
 func (k *keeper) enable(t *testing.T) {
 	t.Helper()
-	k.do(t, "tipc bearer enable media eth device eth0 && tipc bearer set tolerance %d media eth device eth0", keyClusterTolerance.Milliseconds())
+	k.do(t, "tipc bearer enable media eth device eth0 && tipc bearer set tolerance %d media eth device eth0", patient.Milliseconds())
 }
 
 // disable takes the kernel off the segment, and its keys away.
@@ -197,14 +193,14 @@ func (v *keyCluster) openAt(t *testing.T, place int, e stack.Encryption) *ours {
 		}
 		v.close(t, s)
 	})
-	must(t, s.node.Admin().SetLink(context.Background(), 0, "eth0", stack.LinkConfig{Tolerance: keyClusterTolerance}))
+	must(t, s.node.Admin().SetLink(context.Background(), 0, "eth0", stack.LinkConfig{Tolerance: patient}))
 	return s
 }
 
 // close ends a node of ours, once. All its memory must have come back.
 func (v *keyCluster) close(t *testing.T, s *ours) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if err := s.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 		t.Errorf("close: %v", err)

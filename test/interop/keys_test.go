@@ -31,7 +31,7 @@ const (
 // contact, everything is said, keys change under load and loss, nothing goes plain
 // and no link is reset. Then what must not work, and who comes back.
 func TestKeys(t *testing.T) {
-	v := newKeyCluster(t, 6*time.Minute, 1)
+	v := newKeyCluster(t, 20*time.Minute, 1)
 	var table strings.Builder
 	table.WriteString("| keys | what happens | seen |\n|---|---|---|\n")
 	rows := []struct {
@@ -316,6 +316,7 @@ func (v *keyCluster) change(t *testing.T, us *ours) {
 // plug puts the kernels on the segment until the test ends.
 func (v *keyCluster) plug(t *testing.T) {
 	t.Helper()
+	must(t, v.segment.settle(v.links)) // what those before have said is no matter
 	v.seen.forget()
 	for _, k := range v.kernels {
 		k.switches = k.switched(t)

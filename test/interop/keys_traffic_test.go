@@ -24,7 +24,7 @@ import (
 var sealedSizes = []int{1, 2, 3, 4, 5, 64, 1300, 1370, 1380, 1388, 1400, 1401, 2900, 20000, 66000}
 
 // keyClusterTimeout is for a kernel to answer, emulated on a machine that may be busy.
-const keyClusterTimeout = time.Minute
+const keyClusterTimeout = 3 * time.Minute
 
 // meet waits until our node and the kernels know one another, and their names.
 func (v *keyCluster) meet(t *testing.T, us *ours, kernels ...*keeper) {
@@ -51,7 +51,7 @@ func (v *keyCluster) talk(t *testing.T, us *ours, kernels ...*keeper) {
 	t.Cleanup(func() { l.Close() })
 	go echoConns(l)
 	ears := us.listen(t, stack.Service{Type: keyClusterHeard})
-	until := time.Now().Add(keyClusterTimeout)
+	until, _ := v.ctx.Deadline()
 	must(t, ears.SetDeadline(until))
 	for _, k := range kernels {
 		k.knows(t, stack.Service{Type: keyClusterHeard})

@@ -11,7 +11,6 @@ import (
 	"fmt"
 	"strings"
 	"testing"
-	"time"
 
 	musthave "github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
@@ -30,6 +29,8 @@ type member interface {
 	unbind(t *testing.T, socket int, r stack.Range, scope stack.Scope, count int)
 	// close closes a socket.
 	close(t *testing.T, socket int)
+	// suspect has the node notice soon that another is silent.
+	suspect(other stack.NodeAddr) error
 	// table is the node's binding table, of cluster scope.
 	table(t *testing.T) bounds
 }
@@ -96,6 +97,10 @@ func (m *ourMember) close(t *testing.T, socket int) {
 	delete(m.sockets, socket)
 }
 
+func (m *ourMember) suspect(other stack.NodeAddr) error {
+	return m.node.Admin().SetLink(m.ctx, other, "eth0", stack.LinkConfig{Tolerance: impatient})
+}
+
 func (m *ourMember) table(*testing.T) bounds {
 	all := bounds{}
 	for _, b := range musthave.Get(m.node.Admin().Names(context.Background())) {
@@ -110,7 +115,7 @@ func (m *ourMember) table(*testing.T) bounds {
 
 // shut ends the node. All its memory must have come back.
 func (m *ourMember) shut(t *testing.T) {
-	ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 	defer cancel()
 	if err := m.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 		t.Errorf("close: %v", err)
@@ -132,7 +137,7 @@ type kernelMember struct {
 func newKernelMember(ctx context.Context, im *rig.Image, node stack.NodeAddr, link rig.Link) (*kernelMember, error) {
 	g, err := rig.Start(ctx, im, rig.Options{
 		Name: fmt.Sprintf("kernel-%x", uint32(node)), Address: fmt.Sprintf("%x", uint32(node)),
-		Links: []rig.Link{link}, Enable: true,
+		Links: []rig.Link{link}, Enable: true, Tolerance: patient,
 	})
 	if err != nil {
 		return nil, err
@@ -222,6 +227,10 @@ func (m *kernelMember) close(t *testing.T, socket int) {
 func (m *kernelMember) ping(t *testing.T) {
 	t.Helper()
 	m.command(t, "pong", "ping")
+}
+
+func (m *kernelMember) suspect(other stack.NodeAddr) error {
+	return m.guest.SetLink(m.ctx, fmt.Sprintf("%x:eth0-%x:eth0", uint32(m.node), uint32(other)), "tolerance", int(impatient.Milliseconds()))
 }
 
 func (m *kernelMember) table(t *testing.T) bounds {

@@ -66,7 +66,7 @@ func newMonitorCluster(t *testing.T, testTimeout time.Duration, stations int, ke
 	for _, i := range kernels {
 		wg.Go(func() {
 			a := monitorAddr(i)
-			g, err1 := rig.Start(ctx, im, rig.Options{Name: fmt.Sprintf("kernel-%d", i), Address: fmt.Sprintf("%x", uint32(a)), Links: w.links[i : i+1]})
+			g, err1 := rig.Start(ctx, im, rig.Options{Name: fmt.Sprintf("kernel-%d", i), Address: fmt.Sprintf("%x", uint32(a)), Links: w.links[i : i+1], Tolerance: patient})
 			mu.Lock()
 			defer mu.Unlock()
 			if err = errors.Join(err, err1); err1 == nil {
@@ -84,7 +84,7 @@ func (w *monitorCluster) open(i int, c stack.Config) {
 	w.t.Helper()
 	cable, err := OpenCable("eth0", w.links[i])
 	must(w.t, err)
-	c.Bearers, c.Address = []stack.Bearer{cable}, monitorAddr(i)
+	c.Bearers, c.Address, c.Tolerance = []stack.Bearer{cable}, monitorAddr(i), patient
 	if c.Logger == nil {
 		c.Logger = slog.New(slog.NewTextHandler(logWriter{w.t}, nil))
 	}
@@ -129,7 +129,7 @@ func (w *monitorCluster) meet(ms ...member) {
 	}
 }
 
-// kill cuts a member's power, and returns when.
+// kill cuts a member's power, has the others notice soon, and returns when.
 func (w *monitorCluster) kill(a stack.NodeAddr) time.Time {
 	w.t.Helper()
 	began := time.Now()
@@ -145,6 +145,9 @@ func (w *monitorCluster) kill(a stack.NodeAddr) time.Time {
 		delete(w.ours, a)
 	}
 	delete(w.ledgers, a)
+	for _, m := range w.members() {
+		must(w.t, m.suspect(a))
+	}
 	return began
 }
 
@@ -216,7 +219,7 @@ func (w *monitorCluster) agree(what string) map[stack.NodeAddr]*admin.Monitor {
 		case <-time.After(100 * time.Millisecond):
 		case <-w.ctx.Done():
 		}
-		if time.Since(began) > time.Minute || w.ctx.Err() != nil {
+		if time.Since(began) > agreement || w.ctx.Err() != nil {
 			w.t.Fatalf("%s: after %v\n%s", what, time.Since(began), differ)
 		}
 	}
@@ -225,7 +228,7 @@ func (w *monitorCluster) agree(what string) map[stack.NodeAddr]*admin.Monitor {
 // shut ends all: ours first, which say goodbye.
 func (w *monitorCluster) shut() {
 	for _, n := range w.ours {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		if err := n.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 			w.t.Errorf("close: %v", err)
 		}

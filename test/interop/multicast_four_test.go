@@ -90,8 +90,9 @@ type round struct {
 }
 
 // begin opens all sockets, waits until their names are known everywhere and starts
-// the senders, which are the members given.
-func (f *four) begin(t *testing.T, p cast.Plan, how method, senders []int) *round {
+// the senders, which are the members given. The first of ours waits half way until hold is
+// closed, if it is given.
+func (f *four) begin(t *testing.T, p cast.Plan, how method, senders []int, hold <-chan struct{}) *round {
 	t.Helper()
 	r := &round{f: f, plan: p, method: how, mouths: map[int]castMouth{}}
 	for i, m := range f.members {
@@ -110,6 +111,9 @@ func (f *four) begin(t *testing.T, p cast.Plan, how method, senders []int) *roun
 	f.agree(t)
 	for _, i := range senders {
 		r.mouths[i] = f.members[i].(caster).speak(t, p, i, how)
+	}
+	if hold != nil {
+		r.mouths[us[0]].(*ourMouth).sender.Hold(p.Count/2, hold)
 	}
 	r.began = time.Now()
 	for _, m := range r.mouths {
@@ -202,7 +206,7 @@ var everybody = []int{0, 1, 2, 3}
 // it once and in order, whether it comes by broadcast, as copies, or as the sender
 // chooses for each message.
 func TestMulticastOnFour(t *testing.T) {
-	f := newFour(t, 5*time.Minute)
+	f := newFour(t, 15*time.Minute)
 	for _, i := range kernels {
 		f.run(t, i, "sysctl -w net.core.rmem_max=%d", receiveRoom)
 	}
@@ -232,9 +236,9 @@ func (f *four) cast(t *testing.T, p cast.Plan, how method, senders []int) {
 	defer f.segment.Set(fault.Faults{}, 0)
 	before := f.castCounts(t)
 	lost := f.segment.Counts()
-	r := f.begin(t, p, how, senders)
+	r := f.begin(t, p, how, senders, nil)
 	r.disorder = how == automatic && p.Longest == longestMessage
-	r.end(t, 3*time.Minute)
+	r.end(t, 15*time.Minute)
 	c := f.segment.Counts()
 	t.Logf("%d of %d frames lost; %d of them, or more, changes of method", c.Lost-lost.Lost, c.Seen-lost.Seen, dummies.Load())
 	if c.Lost == lost.Lost {
@@ -279,14 +283,16 @@ func (f *four) castKilled(t *testing.T) {
 			p.Await = append(p.Await, r)
 		}
 	}
-	r := f.begin(t, p, broadcast, everybody)
+	hold := make(chan struct{})
+	r := f.begin(t, p, broadcast, everybody, hold)
 	f.castHalfway(t, r, victim)
 	f.kill(t, victim)
-	r.end(t, 3*time.Minute)
+	close(hold)
+	r.end(t, 15*time.Minute)
 	f.restart(t, victim)
 	f.agree(t)
 	f.run(t, victim, "sysctl -w net.core.rmem_max=%d", receiveRoom)
-	f.begin(t, gently(changePlan(10, castTotal()/200)), automatic, everybody).end(t, 3*time.Minute)
+	f.begin(t, gently(changePlan(10, castTotal()/200)), automatic, everybody, nil).end(t, 15*time.Minute)
 }
 
 // castHalfway waits until the first of the members that will live has sent a quarter.
@@ -305,16 +311,9 @@ func (f *four) castHalfway(t *testing.T, r *round, victim int) {
 	for !begun() {
 		must(t, f.ctx.Err())
 	}
-	left := 0 // to be sent by those that live
 	for i, m := range r.mouths {
 		st, err := m.status()
 		must(t, err)
 		t.Logf("member %d has sent %d of %d when the kernel %d dies", i, st.Sent, r.plan.Count, victim)
-		if i != victim {
-			left += r.plan.Count - st.Sent
-		}
-	}
-	if left == 0 {
-		t.Error("everything was sent before the kernel died")
 	}
 }

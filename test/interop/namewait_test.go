@@ -18,7 +18,7 @@ import (
 // A kernel's messages, short and in fragments, for a name that we bind after they came,
 // arrive, in order; the kernel sees none of them come back.
 func TestTheirMessagesWaitForName(t *testing.T) {
-	b := newBed(t, 3*time.Minute)
+	b := newBed(t, 15*time.Minute)
 	b.openNode(stack.Config{NamePark: time.Minute})
 	b.boot()
 	b.contact()
@@ -50,7 +50,7 @@ func TestTheirMessagesWaitForName(t *testing.T) {
 
 // A message of ours to a name that a kernel binds later is sent then.
 func TestOurMessageWaitsForName(t *testing.T) {
-	b := linked(t, 3*time.Minute)
+	b := linked(t, 15*time.Minute)
 	c := b.listen(stack.SocketConfig{NameWait: time.Minute}, nil)
 	out, in := make([]byte, 100), make([]byte, 200)
 	pattern.Fill(out, 7)

@@ -25,6 +25,7 @@ type ours struct {
 	peer   stack.NodeAddr
 	cables []*Cable
 	wires  []rig.Link // that the cables are made of
+	shut   func()     // ends the node
 }
 
 // enable gives the node a bearer again that was disabled.
@@ -147,7 +148,6 @@ func (s *ours) plug(i int) error {
 	return nil
 }
 
-func (s *ours) setTolerance(t *testing.T, i int, d time.Duration) {
-	t.Helper()
-	must(t, s.node.Admin().SetLink(context.Background(), s.peer, ifaces[i], stack.LinkConfig{Tolerance: d}))
+func (s *ours) setTolerance(i int, d time.Duration) error {
+	return s.node.Admin().SetLink(s.ctx, s.peer, ifaces[i], stack.LinkConfig{Tolerance: d})
 }

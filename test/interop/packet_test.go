@@ -60,7 +60,7 @@ func TestPacketWithKernel(t *testing.T) {
 	netns.Require(t)
 	tshark := need(t, "tshark")
 	rig.Require(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	t.Cleanup(cancel)
 	a, z := netns.New(t), netns.New(t)
 	netns.Veth(t, a, z, "ours", "theirs", 1500)
@@ -71,7 +71,7 @@ func TestPacketWithKernel(t *testing.T) {
 			t.Fatal(err)
 		}
 	})
-	b := &bed{t: t, ctx: ctx, link: rawEnd(t, z, "theirs")}
+	b := &bed{t: t, ctx: ctx, link: rawEnd(t, z, "theirs"), shut: func() {}}
 	var wire bytes.Buffer
 	b.open(tap.New(dev, &wire, tap.Config{}), stack.Config{})
 	b.boot()
@@ -112,7 +112,7 @@ func TestPacketWithKernel(t *testing.T) {
 // A kernel whose TIPC has a bearer on the interface keeps us off it.
 func TestKernelOwnsInterface(t *testing.T) {
 	bin := buildUtipc(t)
-	b := newBed(t, 3*time.Minute)
+	b := newBed(t, 15*time.Minute)
 	t.Cleanup(func() { b.cable.Close() })
 	g, err := rig.Start(b.ctx, rig.Require(t), rig.Options{
 		Name: "kernel", Address: "1.1.2", Links: []rig.Link{b.link}, Enable: true, Mem: 192,
@@ -122,7 +122,7 @@ func TestKernelOwnsInterface(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer g.Close()
-	ping := "utipc ping --if eth0 --timeout 1s --address 1.1.3 18888:17"
+	ping := "utipc ping --if eth0 --timeout 3s --address 1.1.3 18888:17"
 	out, err := g.Run(b.ctx, ping)
 	if want := regexp.MustCompile(`eth0.*kernel.*tipc bearer disable media eth device eth0`); err == nil || !want.MatchString(out+fmt.Sprint(err)) {
 		t.Errorf("with the kernel's bearer: got %q, %v", out, err)

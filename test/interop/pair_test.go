@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"log/slog"
 	"os"
+	"sync"
 	"testing"
 	"time"
 
@@ -30,7 +31,8 @@ type pair struct {
 	name  string // usAndKernel, twoKernels
 	lines []*Line
 	ends  [2]station
-	next  uint32 // instance of the next stream
+	plan  flow.Plan // of streams; seed, length and pace are each stream's own
+	next  uint32    // instance of the next stream
 }
 
 const usAndKernel, twoKernels = "us and a kernel", "two kernels"
@@ -59,8 +61,9 @@ func newPair(t *testing.T, name string, lines int, testTimeout time.Duration) *p
 		}
 	}
 	if p.us() {
-		p.ends[0] = newOurs(t, ctx, links[0])
-		links[0] = nil
+		o := newOurs(t, ctx, links[0])
+		p.ends[0], links[0] = o, nil
+		defer func() { t.Cleanup(o.shut) }() // before the kernel, which is to acknowledge what it says
 	}
 	started := make(chan error, 2)
 	kernels := 0
@@ -96,7 +99,7 @@ func newPair(t *testing.T, name string, lines int, testTimeout time.Duration) *p
 func newOurs(t *testing.T, ctx context.Context, links []rig.Link) *ours {
 	t.Helper()
 	s := &ours{ctx: ctx, peer: kernelAddr, wires: links}
-	cfg := stack.Config{Address: ourAddr, Logger: slog.New(slog.NewTextHandler(logWriter{t}, nil))}
+	cfg := stack.Config{Address: ourAddr, Tolerance: patient, Logger: slog.New(slog.NewTextHandler(logWriter{t}, nil))}
 	for i, l := range links {
 		c, err := OpenCable(ifaces[i], l)
 		must(t, err)
@@ -106,8 +109,8 @@ func newOurs(t *testing.T, ctx context.Context, links []rig.Link) *ours {
 	var err error
 	s.node, err = stack.Open(ctx, cfg)
 	must(t, err)
-	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 5*time.Second)
+	s.shut = sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), closeTime)
 		defer cancel()
 		if err := s.node.Close(ctx); err != nil && !errors.As(err, new(*stack.UnsentError)) {
 			t.Errorf("close: %v", err)
@@ -116,6 +119,7 @@ func newOurs(t *testing.T, ctx context.Context, links []rig.Link) *ours {
 			t.Errorf("%d of %d chunks came back", st.ChunksFree, st.ChunksTotal)
 		}
 	})
+	t.Cleanup(s.shut)
 	return s
 }
 
@@ -148,6 +152,12 @@ func (p *pair) until(yes func() bool, format string, args ...any) {
 			p.t.Fatalf("%v: not so: %s", p.ctx.Err(), fmt.Sprintf(format, args...))
 		}
 	}
+}
+
+// tolerate sets the tolerance of a link at both ends: one cannot tell the other of it while
+// the link is down.
+func (p *pair) tolerate(line int, d time.Duration) error {
+	return errors.Join(p.ends[0].setTolerance(line, d), p.ends[1].setTolerance(line, d))
 }
 
 // atBoth has both stations do the same at once.
@@ -185,7 +195,8 @@ func (p *pair) stream(from, parity int, pace time.Duration) *stream {
 	p.next++
 	at := stack.Service{Type: flowType, Instance: p.next}
 	src, dst := p.ends[from], p.ends[1-from]
-	plan := flow.Plan{Seed: p.next, Longest: longestMessage, Pace: pace}
+	plan := p.plan
+	plan.Seed, plan.Longest, plan.Pace = p.next, longestMessage, pace
 	s := &stream{p: p, from: from, hearer: dst.hear(p.t, at, plan)}
 	src.knows(p.t, at)
 	s.speaker = src.speak(p.t, at, plan, parity)

@@ -57,7 +57,7 @@ type stage struct {
 	// open gives a part of the n-th script; alone means that others are not to share its
 	// process, because it will be killed.
 	open [2]func(n int, alone bool) (part, error)
-	cut  func()
+	cut  func() error
 	ours [2]bool // whether c and s are ours
 	// slots holds one for each script that is played.
 	slots chan struct{}
@@ -111,8 +111,7 @@ func (p *performance) step(line string) error {
 	case words[0] == "pass" && len(words) == 2:
 		return p.pass(words[1])
 	case words[0] == "cut":
-		p.cut()
-		return nil
+		return p.cut()
 	case words[0] == "kill" && len(words) == 2:
 		return p.parts[which(words[1])].kill()
 	case len(words[0]) != 2:

@@ -6,6 +6,9 @@ package interop
 
 import (
 	"net"
+	"os"
+
+	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/carrier/fault"
@@ -16,14 +19,15 @@ import (
 // frames on the way to each station, apart from those on the way to the others: a
 // broadcast is lost at some and arrives at the rest.
 type Segment struct {
-	hub  *rig.Hub
-	ends []*segmentEnd
+	hub   *rig.Hub
+	ends  []*segmentEnd
+	marks chan int // stations whose mark has come, see settle
 }
 
 // NewSegment makes a segment and returns the station's ends, in the order of their
 // addresses, which their maker closes.
 func NewSegment(macs ...frame.MAC) (*Segment, []rig.Link, error) {
-	var s Segment
+	s := Segment{marks: make(chan int, len(macs))}
 	var links []rig.Link
 	var ports []rig.Port
 	for _, mac := range macs {
@@ -82,12 +86,48 @@ func (e *segmentEnd) WriteFrame(b []byte) error {
 
 // watch has all frames seen by a function, which must be quick; nil ends that.
 func (s *Segment) watch(see func(frame []byte)) {
-	if see == nil {
-		s.hub.Filter(nil)
-		return
-	}
-	s.hub.Filter(func(_ int, b []byte) bool {
-		see(b)
+	s.hub.Filter(func(from int, b []byte) bool {
+		switch {
+		case isMark(b):
+			s.marks <- from
+			return false
+		case see != nil:
+			see(b)
+		}
 		return true
 	})
+}
+
+// settle returns once all frames that the stations have sent before are seen. links are those
+// that NewSegment returned, and watch has been called.
+func (s *Segment) settle(links []rig.Link) error {
+	mark := make([]byte, 60)
+	mark[12], mark[13] = markType>>8, markType&0xff
+	for _, l := range links {
+		raw, err := l.File.SyscallConn()
+		if err != nil {
+			return err
+		}
+		// Behind what the station has sent; the socket may be full.
+		if err := raw.Write(func(fd uintptr) bool {
+			_, err = unix.Write(int(fd), mark)
+			return err != unix.EAGAIN
+		}); err != nil {
+			return err
+		}
+		if err != nil {
+			return os.NewSyscallError("write", err)
+		}
+	}
+	for range links {
+		<-s.marks
+	}
+	return nil
+}
+
+// markType is the type of frames of no station: that for local experiments.
+const markType = 0x88b5
+
+func isMark(b []byte) bool {
+	return len(b) >= frame.EthernetLen && int(b[12])<<8|int(b[13]) == markType
 }

@@ -31,7 +31,7 @@ type station interface {
 	unplug(iface int) error
 	plug(iface int) error
 	// setTolerance sets that of the link over an interface.
-	setTolerance(t *testing.T, iface int, d time.Duration)
+	setTolerance(iface int, d time.Duration) error
 }
 
 // A hearer is the receiving end of a stream.

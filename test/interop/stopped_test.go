@@ -17,7 +17,8 @@ func TestKernelStopped(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel() // most of it is waiting
-			p := newPair(t, name, 1, 5*time.Minute)
+			p := newPair(t, name, 1, 15*time.Minute)
+			p.plan.Timeout = 5 * time.Second // much is lost, and not again
 			kernel := p.ends[1].(*theirs)
 			stopFor := func(d time.Duration) {
 				must(t, kernel.guest.Stop())
@@ -39,9 +40,12 @@ func TestKernelStopped(t *testing.T) {
 			}
 
 			streams = both()
+			must(t, p.tolerate(0, impatient))
 			stopFor(4 * time.Second)
 			resumed := time.Now()
-			p.until(func() bool { _, went := kernel.events(); return went == 1 && kernel.linksUp() == 1 }, "the link went and came back")
+			// How often it goes is the machine's business.
+			p.until(func() bool { _, went := kernel.events(); return went >= 1 && kernel.linksUp() == 1 }, "the link went and came back")
+			must(t, p.tolerate(0, patient))
 			p.linksAre(1)
 			t.Logf("contact %v after a stop of 4 s", ms(time.Since(resumed)))
 			for _, s := range streams {

@@ -21,7 +21,7 @@ import (
 // Nodes of ours subscribe at the topology servers of kernels, and of each other, and
 // are told the same by all.
 func TestSubscribeAtOnFour(t *testing.T) {
-	f := newFour(t, 5*time.Minute)
+	f := newFour(t, 15*time.Minute)
 	_ = t.Run("events", f.distantEvents) &&
 		t.Run("unread", f.distantUnread) &&
 		t.Run("loss", f.distantLoss)
@@ -195,7 +195,7 @@ func (f *four) distantLoss(t *testing.T) {
 
 // The tables of two kernels and two nodes of ours agree, as each of ours finds.
 func TestAuditOnFour(t *testing.T) {
-	f := newFour(t, 5*time.Minute)
+	f := newFour(t, 15*time.Minute)
 	const perNode, types = 150, 300
 	for i, m := range f.members {
 		for k := range uint32(perNode) { // types that are one's own, and types of all
@@ -237,13 +237,18 @@ func TestAuditOnFour(t *testing.T) {
 	f.audit(t)
 }
 
+// auditSettle is how long what differs is given to arrive: longer than anybody stands still.
+const auditSettle = 3 * time.Second
+
 // audit compares the four's tables from each of ours, and returns how many bindings
 // the one that was asked last has.
 func (f *four) audit(t *testing.T) (bindings int) {
 	t.Helper()
 	for _, i := range us {
 		began := time.Now()
-		r, err := f.members[i].(*ourMember).node.Admin().Audit(f.ctx, admin.AuditConfig{Types: []uint32{30001, 40000}})
+		r, err := f.members[i].(*ourMember).node.Admin().Audit(f.ctx, admin.AuditConfig{
+			Types: []uint32{30001, 40000}, Settle: auditSettle, Timeout: 2 * time.Minute,
+		})
 		must(t, err)
 		var all []string
 		for _, x := range r.Nodes {

@@ -69,7 +69,7 @@ func TestFaultTable(t *testing.T) {
 	for _, way := range faultWays {
 		p := opened[way.pair]
 		if p == nil {
-			p = newPair(t, way.pair, 1, time.Minute+time.Duration(2*len(faultRows))*(each+10*time.Second))
+			p = newPair(t, way.pair, 1, 15*time.Minute+time.Duration(2*len(faultRows))*(each+10*time.Second))
 			opened[way.pair] = p
 			release = p.ends[1].(*theirs).guest.Release()
 		}

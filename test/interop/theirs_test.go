@@ -29,7 +29,7 @@ type theirs struct {
 func newTheirs(ctx context.Context, im *rig.Image, node stack.NodeAddr, links []rig.Link) (*theirs, error) {
 	g, err := rig.Start(ctx, im, rig.Options{
 		Name: fmt.Sprintf("kernel-%x", uint32(node)), Address: fmt.Sprintf("%x", uint32(node)),
-		Links: links, Enable: true, Pluggable: true,
+		Links: links, Enable: true, Pluggable: true, Tolerance: patient,
 	})
 	if err != nil {
 		return nil, err
@@ -90,7 +90,7 @@ func (j flowJob) expect(t *testing.T, word string, into any) {
 
 // words are the options that say a plan.
 func words(p flow.Plan) string {
-	return fmt.Sprintf("-seed %d -longest %d -pace %v", p.Seed, p.Longest, p.Pace)
+	return fmt.Sprintf("-seed %d -longest %d -pace %v -timeout %v", p.Seed, p.Longest, p.Pace, p.Timeout)
 }
 
 func (s *theirs) hear(t *testing.T, at stack.Service, p flow.Plan) hearer {
@@ -173,7 +173,10 @@ func must(t *testing.T, err error) {
 func (s *theirs) unplug(i int) error { return s.guest.Unplug(s.ctx, ifaces[i]) }
 func (s *theirs) plug(i int) error   { return s.guest.Plug(s.ctx, ifaces[i]) }
 
-func (s *theirs) setTolerance(t *testing.T, i int, d time.Duration) {
-	t.Helper()
-	must(t, s.guest.SetLink(s.ctx, s.links(t)[i].name, "tolerance", int(d.Milliseconds())))
+func (s *theirs) setTolerance(i int, d time.Duration) error {
+	all, err := s.guest.Links(s.ctx)
+	if err != nil {
+		return err
+	}
+	return s.guest.SetLink(s.ctx, all[i].Name, "tolerance", int(d.Milliseconds()))
 }

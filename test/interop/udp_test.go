@@ -77,7 +77,7 @@ func overUDP(t *testing.T, cfg udp.Config, words string) *bed {
 	t.Helper()
 	netns.Require(t)
 	rig.Require(t)
-	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+	ctx, cancel := context.WithTimeout(t.Context(), 15*time.Minute)
 	t.Cleanup(cancel)
 	ns := netns.New(t)
 	link, wire, err := rig.NewLink(net.HardwareAddr(kernelMAC[:]))
@@ -94,13 +94,14 @@ func overUDP(t *testing.T, cfg udp.Config, words string) *bed {
 			t.Fatal(err)
 		}
 	})
-	b := &bed{t: t, ctx: ctx, link: link}
+	b := &bed{t: t, ctx: ctx, link: link, shut: func() {}}
 	b.open(dev, stack.Config{})
-	b.kernel, err = rig.Start(ctx, rig.Require(t), rig.Options{Name: "kernel", Address: "1.1.2", Links: []rig.Link{link}})
+	b.kernel, err = rig.Start(ctx, rig.Require(t), rig.Options{Name: "kernel", Address: "1.1.2", Links: []rig.Link{link}, Tolerance: patient})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
+		b.shut()
 		b.kernel.Close()
 		if t.Failed() {
 			t.Logf("console:\n%s", b.kernel.Console())

@@ -25,7 +25,7 @@ import (
 // there is one, where frames are sealed. The log says what the check has seen.
 // Mutation: a challenge goes to every node; or a bit is set in a reserved field of discovery.
 func TestNothingUndefinedGoesToKernels(t *testing.T) {
-	v := newKeyCluster(t, 6*time.Minute, 2)
+	v := newKeyCluster(t, 20*time.Minute, 2)
 	for _, encrypted := range []bool{false, true} {
 		t.Run(fmt.Sprintf("encrypted=%t", encrypted), func(t *testing.T) {
 			check := frameCheck{seen: map[string]int{}, found: map[string]int{}}
@@ -40,6 +40,7 @@ func TestNothingUndefinedGoesToKernels(t *testing.T) {
 					k.setKey(t, key16)
 				}
 			}
+			must(t, v.segment.settle(v.links)) // what those before have said is no matter
 			v.segment.watch(check.see)
 			defer v.segment.watch(v.seen.see)
 			v.plug(t)
@@ -55,6 +56,7 @@ func TestNothingUndefinedGoesToKernels(t *testing.T) {
 			}
 			v.close(t, other)
 			v.close(t, us)
+			must(t, v.segment.settle(v.links))
 
 			check.mu.Lock()
 			defer check.mu.Unlock()

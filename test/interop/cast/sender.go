@@ -14,6 +14,8 @@ import (
 type Sender struct {
 	plan   Plan
 	sender int
+	held   int             // before this message it waits
+	hold   <-chan struct{} // for this, if it is not nil
 
 	mu        sync.Mutex // guards what follows
 	sent      int
@@ -24,6 +26,9 @@ type Sender struct {
 func NewSender(p Plan, sender int) *Sender {
 	return &Sender{plan: p, sender: sender, confirmed: make([]int, len(p.Receivers))}
 }
+
+// Hold has Run wait for a channel to be closed before it sends message i.
+func (s *Sender) Hold(i int, until <-chan struct{}) { s.held, s.hold = i, until }
 
 // A Status is how far a sender has come.
 type Status struct {
@@ -49,6 +54,9 @@ func (s *Sender) Run(c Conn, addr func(typ uint32, r Range) net.Addr) error {
 			if err := s.await(c, i-marksAhead*p.Batch); err != nil {
 				return err
 			}
+		}
+		if s.hold != nil && i == s.held {
+			<-s.hold
 		}
 		m := b[:p.Size(s.sender, i)]
 		pattern.Fill(m, number(s.sender, i))

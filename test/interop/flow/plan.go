@@ -13,6 +13,18 @@ type Plan struct {
 	Longest int           // bytes of the longest message, at least 1
 	Window  int           // bytes that may be under way, or one message; 0: 512 KiB
 	Pace    time.Duration // between messages, at least
+
+	// Timeout is how long a sender waits for credit before it takes what is under way for
+	// lost, as it is when contact with the other node was lost; 0: a minute. A link may be
+	// silent for its tolerance before another takes over.
+	Timeout time.Duration
+}
+
+func (p *Plan) timeout() time.Duration {
+	if p.Timeout == 0 {
+		return time.Minute
+	}
+	return p.Timeout
 }
 
 // Size is how long a message is. A quarter of them each are tiny, within one

@@ -12,11 +12,6 @@ import (
 	"github.com/utipc/utipc/test/interop/pattern"
 )
 
-// timeout is how long a sender waits for credit before it takes what is under
-// way for lost, as it is when contact with the other node was lost. A link may be
-// silent for its tolerance before another takes over.
-const timeout = 5 * time.Second
-
 // retry is how long a sender waits after a message was refused, which happens
 // while there is no contact.
 const retry = 10 * time.Millisecond
@@ -109,7 +104,7 @@ func (s *sender) room(n int) error {
 
 // read waits for one message from the sink.
 func (s *sender) read() error {
-	s.conn.SetReadDeadline(time.Now().Add(timeout))
+	s.conn.SetReadDeadline(time.Now().Add(s.plan.timeout()))
 	n, _, err := s.conn.ReadFrom(s.in)
 	if errors.Is(err, ErrReturned) {
 		s.Returned++

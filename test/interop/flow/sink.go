@@ -32,6 +32,7 @@ type Mark struct {
 
 // A Sink receives one stream. Mark may be called beside Serve.
 type Sink struct {
+	plan        Plan
 	mu          sync.Mutex // guards what follows
 	judge       *judge
 	first, last time.Time
@@ -40,7 +41,7 @@ type Sink struct {
 }
 
 // NewSink returns a sink that has received nothing.
-func NewSink(p Plan) *Sink { return &Sink{judge: newJudge(p)} }
+func NewSink(p Plan) *Sink { return &Sink{plan: p, judge: newJudge(p)} }
 
 // Serve receives until the stream's end.
 func (s *Sink) Serve(c Conn) (Report, error) {
@@ -58,7 +59,7 @@ func (s *Sink) Serve(c Conn) (Report, error) {
 			if w != end {
 				continue
 			}
-			if err := answer(c, ended, number, from); err != nil {
+			if err := s.answer(c, ended, number, from); err != nil {
 				return Report{}, err
 			}
 			return s.report(number), nil
@@ -68,7 +69,7 @@ func (s *Sink) Serve(c Conn) (Report, error) {
 		bytes += n
 		if messages >= windowMessages/4 || bytes >= windowBytes/4 {
 			messages, bytes = 0, 0
-			if err := answer(c, credit, want, from); err != nil {
+			if err := s.answer(c, credit, want, from); err != nil {
 				return Report{}, err
 			}
 		}
@@ -76,9 +77,9 @@ func (s *Sink) Serve(c Conn) (Report, error) {
 }
 
 // answer sends a note, again and again while it is refused, at most for the sender's
-// the timeout: who waits for credit sends nothing that would bring another.
-func answer(c Conn, w word, number uint32, to net.Addr) error {
-	for end := time.Now().Add(timeout); ; {
+// timeout: who waits for credit sends nothing that would bring another.
+func (s *Sink) answer(c Conn, w word, number uint32, to net.Addr) error {
+	for end := time.Now().Add(s.plan.timeout()); ; {
 		_, err := c.WriteTo(note(w, number), to)
 		switch {
 		case errors.Is(err, net.ErrClosed):

@@ -23,7 +23,7 @@ import (
 // the host. What goes wrong on the way is told to the host in the hello: a
 // guest that cannot speak is the only one that panics.
 //
-//	rig.line=DEVICE rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.bearers=N rig.pluggable=1
+//	rig.line=DEVICE rig.name=NAME rig.netid=N rig.address=A rig.identity=ID rig.tolerance=MS rig.bearers=N rig.pluggable=1
 func boot() {
 	var problems []error
 	try := func(what string, err error) {
@@ -51,6 +51,11 @@ func boot() {
 	for _, what := range []string{"netid", "identity", "address"} {
 		if v := words["rig."+what]; v != "" {
 			try("set "+what, run("tipc", "node", "set", what, v))
+		}
+	}
+	if v := words["rig.tolerance"]; v != "" {
+		for _, media := range []string{"eth", "udp"} {
+			try("tolerance", run("tipc", "media", "set", "tolerance", v, "media", media))
 		}
 	}
 	n, _ := strconv.Atoi(words["rig.bearers"])

@@ -133,5 +133,5 @@ func openWithParity(o options) (socket, error) {
 }
 
 func (o options) plan() flow.Plan {
-	return flow.Plan{Seed: uint32(o.seed), Longest: o.longest, Pace: o.pace}
+	return flow.Plan{Seed: uint32(o.seed), Longest: o.longest, Pace: o.pace, Timeout: o.timeout}
 }

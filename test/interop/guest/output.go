@@ -12,6 +12,8 @@ import (
 	"sync/atomic"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/utipc/utipc/test/interop/channel"
 )
 
@@ -35,24 +37,40 @@ func (o *output) hurry() {
 func (o *output) copyTo(w io.Writer) {
 	defer o.pipe.Close()
 	b := make([]byte, 16<<10)
-	// A deadline may pass while w is slow, so one alone says nothing.
-	for late := 0; late < 2; {
+	for {
 		n, err := o.pipe.Read(b)
-		switch {
-		case n > 0:
-			late = 0
-			if _, err := w.Write(b[:n]); err != nil {
-				return
-			}
-		case errors.Is(err, os.ErrDeadlineExceeded):
-			late++
-		case err != nil:
+		if errors.Is(err, os.ErrDeadlineExceeded) {
+			// A deadline may have passed while w was slow, or all of us stood still: it says
+			// nothing of what is there.
+			n, err = o.there(b)
+		}
+		if n > 0 {
+			_, err = w.Write(b[:n])
+		}
+		if err != nil {
 			return
 		}
 		if o.ended.Load() {
 			o.pipe.SetReadDeadline(time.Now().Add(linger))
 		}
 	}
+}
+
+// there reads what is there, without waiting. Errors: io.EOF when nothing is.
+func (o *output) there(b []byte) (n int, err error) {
+	o.pipe.SetReadDeadline(time.Time{})
+	raw, err := o.pipe.SyscallConn()
+	if err != nil {
+		return 0, err
+	}
+	err = raw.Read(func(fd uintptr) bool {
+		n, _ = unix.Read(int(fd), b)
+		return true
+	})
+	if err == nil && n <= 0 {
+		err = io.EOF
+	}
+	return max(n, 0), err
 }
 
 // A lineWriter sends what a job prints, line by line.

@@ -48,7 +48,7 @@ type options struct {
 	broadcast, replicast                  bool
 	swap                                  bool
 	seed, longest, parity                 int
-	pace                                  time.Duration
+	pace, timeout                         time.Duration
 }
 
 // peer runs one mode and returns its exit status.
@@ -57,7 +57,7 @@ func peer(args []string) int {
 	f := flag.NewFlagSet("peer", flag.ContinueOnError)
 	f.IntVar(&o.count, "n", -1, "messages, events or connections; 0 is for ever (default 1 to send, 0 to receive)")
 	f.IntVar(&o.size, "s", 64, "payload `bytes`")
-	f.IntVar(&o.wait, "w", 5000, "`milliseconds` to wait for an echo, or with -1 for rejects after the last message")
+	f.IntVar(&o.wait, "w", 60_000, "`milliseconds` to wait for an echo, or with -1 for rejects after the last message")
 	f.IntVar(&o.rcvbuf, "R", 0, "receive buffer limit, `bytes`")
 	f.IntVar(&o.importance, "i", -1, "importance, 0 to 3")
 	f.StringVar(&o.node, "N", "0", "lookup `node`, hexadecimal")
@@ -71,6 +71,7 @@ func peer(args []string) int {
 	f.IntVar(&o.seed, "seed", 1, "seed of a stream's sizes")
 	f.IntVar(&o.longest, "longest", 66000, "longest message of a stream, `bytes`")
 	f.DurationVar(&o.pace, "pace", 0, "of a stream, time between messages")
+	f.DurationVar(&o.timeout, "timeout", 0, "of a stream, time until what is under way is taken for lost; 0 is a minute")
 	f.IntVar(&o.parity, "parity", -1, "parity of the sending port's number, 0 or 1")
 	f.Usage = func() {
 		io.WriteString(f.Output(), usage)

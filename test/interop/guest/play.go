@@ -87,6 +87,11 @@ func openPlayed(kind string) (play.Socket, error) {
 	if kind == "group" {
 		return &playedMember{playedSocket: s}, nil
 	}
+	if s.connects() { // scripts say when it is to be sooner
+		if err := s.set(unix.TIPC_CONN_TIMEOUT, connTimeout); err != nil {
+			return nil, err
+		}
+	}
 	return &s, nil
 }
 

@@ -19,6 +19,10 @@ import (
 // maxMessage is room for the longest message, with some to spare.
 const maxMessage = 1 << 17
 
+// connTimeout is how long sockets wait for a connection, in milliseconds: the other end may
+// be slow to accept on a machine that does other work as well.
+const connTimeout = 120_000
+
 // A socket is a blocking AF_TIPC socket for one goroutine. Errors of its
 // methods name the call that failed.
 type socket struct {
@@ -35,6 +39,9 @@ func open(kind int, o options) (socket, error) {
 		return socket{}, os.NewSyscallError("socket", err)
 	}
 	s := newSocket(fd)
+	if kind == unix.SOCK_STREAM || kind == unix.SOCK_SEQPACKET {
+		err = s.set(unix.TIPC_CONN_TIMEOUT, connTimeout)
+	}
 	if o.importance >= 0 {
 		err = errors.Join(err, s.set(unix.TIPC_IMPORTANCE, o.importance))
 	}

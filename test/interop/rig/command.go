@@ -75,6 +75,9 @@ func (o Options) words() (words []string) {
 	if o.NetID != 0 {
 		set("netid", fmt.Sprint(o.NetID))
 	}
+	if o.Tolerance != 0 {
+		set("tolerance", fmt.Sprint(o.Tolerance.Milliseconds()))
+	}
 	if o.Enable {
 		set("bearers", fmt.Sprint(len(o.Links)))
 	}

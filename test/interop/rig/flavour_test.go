@@ -17,7 +17,7 @@ import (
 // TestFlavours has each emulated kernel on a cable with the other: they are the
 // kernels they are said to be, and talk.
 func TestFlavours(t *testing.T) {
-	ctx := within(t, 2*time.Minute)
+	ctx := within(t, 15*time.Minute)
 	linkA, linkB, err := rig.NewPair(macA, macB)
 	if err != nil {
 		t.Fatal(err)
@@ -32,7 +32,7 @@ func TestFlavours(t *testing.T) {
 		go func() {
 			var err error
 			guests[i], err = rig.Start(ctx, im, rig.Options{
-				Name: "a" + string(f), Address: fmt.Sprintf("1.1.%d", i+1), Links: []rig.Link{[]rig.Link{linkA, linkB}[i]}, Enable: true,
+				Name: "a" + string(f), Address: fmt.Sprintf("1.1.%d", i+1), Links: []rig.Link{[]rig.Link{linkA, linkB}[i]}, Enable: true, Tolerance: patient,
 			})
 			ended <- err
 		}()

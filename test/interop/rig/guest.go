@@ -27,7 +27,7 @@ var ErrGone = errors.New("rig: the guest is gone")
 const (
 	defaultMem  = 128
 	bootTries   = 3
-	bootTimeout = 60 * time.Second
+	bootTimeout = 3 * time.Minute
 )
 
 // Options say what a guest is. The zero value is a guest without network.
@@ -38,6 +38,7 @@ type Options struct {
 	NetID     uint32            // TIPC cluster number; 0 leaves it at the kernel's default
 	Links     []Link            // its interfaces eth0, eth1, ...
 	Enable    bool              // enable a TIPC bearer on each interface at boot
+	Tolerance time.Duration     // of the links of bearers that are enabled at boot or later, 50 ms to 30 s; 0 leaves it at the kernel's default
 	Pluggable bool              // the interfaces can go down and come back, and lose their carrier, see Unplug
 	Mem       int               // memory, MiB; 0 means 128
 	Files     map[string]string // more files in the guest, path there to path here; modes are kept

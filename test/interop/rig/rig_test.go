@@ -28,6 +28,18 @@ const (
 	nodeB = 0x1001002
 )
 
+// patient is the tolerance of links: a guest may stand still for seconds where others want
+// the machine too.
+const patient = 20 * time.Second
+
+// suspect has a notice soon that b is silent.
+func suspect(t *testing.T, ctx context.Context, a *rig.Guest) {
+	t.Helper()
+	if err := a.SetLink(ctx, "1001001:eth0-1001002:eth0", "tolerance", 1500); err != nil {
+		t.Fatal(err)
+	}
+}
+
 // within returns a context for one test, whose time does not include that for
 // building the image.
 func within(t *testing.T, d time.Duration) context.Context {
@@ -77,7 +89,7 @@ func startTwo(t *testing.T, ctx context.Context, a, b rig.Link) (*rig.Guest, *ri
 		go func() {
 			o := rig.Options{
 				Name: string(rune('a' + i)), Address: fmt.Sprintf("1.1.%d", i+1),
-				Links: []rig.Link{l}, Enable: true,
+				Links: []rig.Link{l}, Enable: true, Tolerance: patient,
 			}
 			g, err := rig.Start(ctx, im, o)
 			guests[i] = g
@@ -121,7 +133,7 @@ func checkSends(t *testing.T, ctx context.Context, g *rig.Guest, words, want str
 
 // TestTwoKernels has two kernels talk over a hub, crash and come back.
 func TestTwoKernels(t *testing.T) {
-	ctx := within(t, 90*time.Second)
+	ctx := within(t, 10*time.Minute)
 	linkA, wireA, err := rig.NewLink(macA)
 	if err != nil {
 		t.Fatal(err)
@@ -202,6 +214,7 @@ func TestTwoKernels(t *testing.T) {
 	if err := b.Kill(); err != nil {
 		t.Fatal(err)
 	}
+	suspect(t, ctx, a)
 	if _, err := b.Run(ctx, "true"); !errors.Is(err, rig.ErrGone) {
 		t.Errorf("Run after Kill: got %v, want %v", err, rig.ErrGone)
 	}
@@ -211,7 +224,7 @@ func TestTwoKernels(t *testing.T) {
 	expect(t, ctx, names, "event withdrawn found={8888,2,2}")
 	expect(t, ctx, nodes, "event withdrawn")
 
-	b = start(t, ctx, rig.Options{Name: "b", Address: "1.1.2", Links: []rig.Link{linkB}, Enable: true})
+	b = start(t, ctx, rig.Options{Name: "b", Address: "1.1.2", Links: []rig.Link{linkB}, Enable: true, Tolerance: patient})
 	expect(t, ctx, nodes, "event published")
 	expect(t, ctx, job(t, ctx, b, "peer rdm-echo 8888 2"), "ready")
 	expect(t, ctx, names, "event published found={8888,2,2}")
@@ -222,7 +235,7 @@ func TestTwoKernels(t *testing.T) {
 // TestPair has two kernels on one cable; one is frozen for longer than the
 // other's the timeout, and comes back.
 func TestPair(t *testing.T) {
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, 10*time.Minute)
 	linkA, linkB, err := rig.NewPair(macA, macB)
 	if err != nil {
 		t.Fatal(err)
@@ -235,6 +248,7 @@ func TestPair(t *testing.T) {
 	if err := b.Stop(); err != nil {
 		t.Fatal(err)
 	}
+	suspect(t, ctx, a)
 	expect(t, ctx, nodes, "event withdrawn")
 	if err := b.Cont(); err != nil {
 		t.Fatal(err)
@@ -248,7 +262,7 @@ func TestPair(t *testing.T) {
 // TestGuest is about one guest without network: options, files, jobs, and
 // more output and input than the serial line holds.
 func TestGuest(t *testing.T) {
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, 10*time.Minute)
 	script := filepath.Join(t.TempDir(), "script")
 	if err := os.WriteFile(script, []byte("#!/bin/sh\necho hello $1\n"), 0o755); err != nil {
 		t.Fatal(err)
@@ -306,7 +320,7 @@ func TestGuest(t *testing.T) {
 
 // TestBootProblem has a guest that cannot be configured as asked.
 func TestBootProblem(t *testing.T) {
-	ctx := within(t, 60*time.Second)
+	ctx := within(t, 10*time.Minute)
 	g, err := rig.Start(ctx, rig.Require(t), rig.Options{Name: "bad", Address: "1.1.9999"})
 	if err == nil {
 		g.Close()
