@@ -125,7 +125,7 @@ func (s *service) hear() {
 // told waits until the manager is told something that begins so.
 func (s *service) told(begin string) string {
 	s.h.t.Helper()
-	for late := time.After(time.Minute); ; {
+	for late := time.After(3 * time.Minute); ; {
 		select {
 		case said := <-s.heard:
 			if strings.HasPrefix(said, begin) {
