@@ -47,7 +47,7 @@ func TestAptWaitsForLocks(t *testing.T) {
 			}
 			config := fmt.Sprintf("Dir::State \"%[1]s/state\";\nDir::Cache \"%[1]s/cache\";\nDir::Etc \"%[1]s/etc\";\nDir::State::status \"%[1]s/dpkg/status\";\nAPT::Sandbox::User \"root\";\n", dir)
 			check(t, os.WriteFile(filepath.Join(dir, "apt.conf"), []byte(config), 0o644))
-			ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+			ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 			defer cancel()
 			cmd := exec.CommandContext(ctx, "./apt", c.command)
 			cmd.Env = append(os.Environ(), "APT_CONFIG="+filepath.Join(dir, "apt.conf"))

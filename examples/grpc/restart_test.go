@@ -99,7 +99,7 @@ func startDaemon(t *testing.T, path string) (kill func()) {
 func TestServerOutlivesTheDaemon(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "utipc.sock")
 	kill := startDaemon(t, path)
-	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
 	defer cancel()
 	n, err := stack.Attach(ctx, path)
 	if err != nil {

@@ -193,7 +193,7 @@ func TestCloseLeavesNothing(t *testing.T) {
 	if _, err := bed.New(bed.Options{Names: [2]string{"a name that is too long", ""}}); err == nil {
 		t.Error("a name that is too long: got no error")
 	}
-	if got := descriptors(t); got != before {
+	if got := descriptors(t); got > before {
 		t.Errorf("got %d descriptors, want %d", got, before)
 	}
 }

@@ -13,11 +13,11 @@ import (
 )
 
 // Timeout is how long WaitCarrier waits at most.
-const Timeout = 10 * time.Second
+const Timeout = time.Minute
 
 // WaitCarrier returns when the interface is up and has carrier, or, with false,
 // when it has not. It sleeps until the kernel tells of a change. Errors:
-// os.ErrDeadlineExceeded after Patience, or the system's.
+// os.ErrDeadlineExceeded after Timeout, or the system's.
 func (n *Namespace) WaitCarrier(name string, want bool) error {
 	return n.wait(name, fmt.Sprintf("carrier=%v", want), func(m link) bool { return carrier(m) == want })
 }

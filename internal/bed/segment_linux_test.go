@@ -34,7 +34,7 @@ func openTap(t *testing.T, s *bed.Segment, i int) (p tap) {
 			return err
 		}
 		return errors.Join(unix.Bind(p.fd, &unix.SockaddrLinklayer{Protocol: typ, Ifindex: p.index}),
-			unix.SetsockoptTimeval(p.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 10}))
+			unix.SetsockoptTimeval(p.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &unix.Timeval{Sec: 120}))
 	})
 	if err != nil {
 		t.Fatal(err)
@@ -57,6 +57,9 @@ func (p tap) hear(t *testing.T, who int, want string) {
 	t.Helper()
 	b := make([]byte, 100)
 	n, _, err := unix.Recvfrom(p.fd, b, 0)
+	for err == unix.EINTR {
+		n, _, err = unix.Recvfrom(p.fd, b, 0)
+	}
 	if got := string(b[:max(0, n)]); err != nil || got != want {
 		t.Errorf("end %d: got %q, %v, want %q", who, got, err, want)
 	}
@@ -112,7 +115,7 @@ func TestSegmentLeavesNothing(t *testing.T) {
 	if _, err := bed.NewSegment(2, 1); err == nil {
 		t.Error("an MTU of 1: got no error")
 	}
-	if got := descriptors(t); got != before {
+	if got := descriptors(t); got > before {
 		t.Errorf("got %d descriptors, want %d", got, before)
 	}
 }

@@ -21,7 +21,11 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-const timeout = time.Minute
+const timeout = 2 * time.Minute
+
+// tolerance is that of links: this process may stand still for seconds where others want the
+// machine too.
+const tolerance = 20 * time.Second
 
 // open opens a node on a hub.
 func open(t *testing.T, h *hub.Hub, iface string, number byte) *stack.Node {
@@ -30,7 +34,7 @@ func open(t *testing.T, h *hub.Hub, iface string, number byte) *stack.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{port}, Address: 0x1001000 + stack.NodeAddr(number)})
+	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{port}, Address: 0x1001000 + stack.NodeAddr(number), Tolerance: tolerance})
 	if err != nil {
 		t.Fatal(err)
 	}

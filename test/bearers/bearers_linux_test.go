@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"net/netip"
 	"os"
+	"runtime"
 	"sync"
 	"syscall"
 	"testing"
@@ -23,7 +24,11 @@ import (
 )
 
 // timeout is how long anything may take that must happen.
-const timeout = time.Minute
+const timeout = 2 * time.Minute
+
+// tolerance is that of links: this process may stand still for seconds where others want the
+// machine too.
+const tolerance = 20 * time.Second
 
 func within(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -178,7 +183,7 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 			descriptors := count(t)
 			var nodes [2]*stack.Node
 			for i := range nodes {
-				n, err := stack.Open(within(t), stack.Config{NoBearers: true, Address: stack.NodeAddr(0x1001001 + i), GoPoller: goPoller})
+				n, err := stack.Open(within(t), stack.Config{NoBearers: true, Tolerance: tolerance, Address: stack.NodeAddr(0x1001001 + i), GoPoller: goPoller})
 				if err != nil {
 					t.Fatal(err)
 				}
@@ -241,9 +246,12 @@ func TestCarriersChangeUnderLoad(t *testing.T) {
 					t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 				}
 			}
-			const pollers = 8 // Go's own, and what is on its way to be collected
-			if got := count(t); got > descriptors+pollers {
-				t.Errorf("got %d descriptors, had %d", got, descriptors)
+			const pollers = 8 // Go's own
+			// Some are closed by who waits on them, once it has noticed.
+			for end := time.Now().Add(timeout); count(t) > descriptors+pollers; runtime.GC() {
+				if time.Now().After(end) {
+					t.Fatalf("got %d descriptors, had %d", count(t), descriptors)
+				}
 			}
 		})
 	}
@@ -281,7 +289,7 @@ func TestRequestBearer(t *testing.T) {
 	}
 	var nodes [2]*stack.Node
 	for i := range nodes {
-		n, err := stack.Open(within(t), stack.Config{NoBearers: true, Address: stack.NodeAddr(0x1001001 + i), OpenBearer: opener(i)})
+		n, err := stack.Open(within(t), stack.Config{NoBearers: true, Tolerance: tolerance, Address: stack.NodeAddr(0x1001001 + i), OpenBearer: opener(i)})
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -44,7 +44,7 @@ func TestMixedCarriers(t *testing.T) {
 		t.Run(fmt.Sprintf("GoPoller %v", goPoller), func(t *testing.T) {
 			var nodes [2]*stack.Node
 			for i := range nodes {
-				n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port(i)}, NoBearers: true, Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, GoPoller: goPoller})
+				n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port(i)}, NoBearers: true, Tolerance: tolerance, Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, GoPoller: goPoller})
 				if err != nil {
 					t.Fatal(err)
 				}

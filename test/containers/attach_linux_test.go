@@ -125,10 +125,10 @@ func TestClientsInContainers(t *testing.T) {
 			if !strings.Contains(echo.first, "18888:17") {
 				t.Fatalf("echo: got %q, %q", echo.first, echo.said())
 			}
-			out, status := output(t, nil, box.command(ctx, t, "ping", "--count", "5", "--interval", "0", "18888:17"))
+			out, status := output(t, nil, box.command(ctx, t, "ping", "--count", "5", "--interval", "0", "--timeout", waiting, "18888:17"))
 			wantPing(t, c.name, out, status)
 			// The same name, from a program that is the daemon's neighbour on the host.
-			out, status = output(t, nil, container{socket: dir}.command(ctx, t, "ping", "--count", "5", "--interval", "0", "18888:17"))
+			out, status = output(t, nil, container{socket: dir}.command(ctx, t, "ping", "--count", "5", "--interval", "0", "--timeout", waiting, "18888:17"))
 			wantPing(t, c.name+", from the host", out, status)
 			// A container that dies takes its names along.
 			echo.cmd.Process.Kill()

@@ -27,6 +27,13 @@ import (
 // timeout is how long anything may take on a machine that has other work.
 const timeout = 2 * time.Minute
 
+// What programs are told: how long they wait, and how long a peer may be silent, as one is
+// that stands still for seconds where others want the machine too.
+const (
+	waiting   = "90s"
+	tolerance = "20s"
+)
+
 // Environment of this binary as the first program of a container.
 const (
 	initRoot     = "UTIPC_TEST_CONTAINER_ROOT"     // of its files

@@ -128,11 +128,11 @@ func TestNodesOnMacvlans(t *testing.T) {
 	}
 	ctx := within(t)
 	raw := container{net: a, user: nobody, caps: 1 << unix.CAP_NET_RAW}
-	echo := serve(t, a, raw.command(ctx, t, "echo", "--if", "tipc0", "--address", "1.1.1", "18888:17"))
+	echo := serve(t, a, raw.command(ctx, t, "echo", "--if", "tipc0", "--address", "1.1.1", "--tolerance", tolerance, "18888:17"))
 	if !strings.Contains(echo.first, "node 1001001 on tipc0") {
 		t.Fatalf("echo: got %q, %q", echo.first, echo.said())
 	}
-	out, status := output(t, b, raw.command(ctx, t, "ping", "--if", "tipc1", "--address", "1.1.2", "--count", "5", "--interval", "0", "18888:17"))
+	out, status := output(t, b, raw.command(ctx, t, "ping", "--if", "tipc1", "--address", "1.1.2", "--tolerance", tolerance, "--timeout", waiting, "--count", "5", "--interval", "0", "18888:17"))
 	wantPing(t, "macvlans", out, status)
 }
 
@@ -164,14 +164,14 @@ func TestNodeInRootlessContainer(t *testing.T) {
 	binary := image(t) + "/utipc"
 
 	raw := container{net: host, user: nobody, caps: 1 << unix.CAP_NET_RAW}
-	echo := serve(t, host, raw.command(ctx, t, "echo", "--if", "left", "--driver", "af_packet", "--address", "1.1.1", "18888:17"))
+	echo := serve(t, host, raw.command(ctx, t, "echo", "--if", "left", "--driver", "af_packet", "--address", "1.1.1", "--tolerance", tolerance, "18888:17"))
 	if echo.first == "" {
 		t.Fatalf("echo: got %q", echo.said())
 	}
 	nodeInside := func(args ...string) (string, int) {
 		return output(t, nil, host.Command("nsenter", append([]string{
 			"--target", pid, "--user", "--net", "--setuid", "0", "--setgid", "0", "--",
-			binary, "ping", "--if", "eth0", "--address", "1.1.2",
+			binary, "ping", "--if", "eth0", "--address", "1.1.2", "--tolerance", tolerance, "--timeout", waiting,
 		}, args...)...))
 	}
 	out, status := nodeInside("--count", "5", "--interval", "0", "18888:17")

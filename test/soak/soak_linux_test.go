@@ -108,7 +108,7 @@ func now(t *testing.T) state {
 // settle waits until no more is in use than was before.
 func settle(t *testing.T, before state) {
 	t.Helper()
-	for end := time.Now().Add(20 * time.Second); ; runtime.Gosched() {
+	for end := time.Now().Add(2 * time.Minute); ; runtime.Gosched() {
 		s := now(t)
 		if s.descriptors <= before.descriptors && s.goroutines <= before.goroutines {
 			return
@@ -134,7 +134,7 @@ func run(t *testing.T, open func(end int) netdev.Device, total time.Duration, li
 }
 
 func generation(t *testing.T, open func(end int) netdev.Device, share time.Duration, link func(up bool)) uint64 {
-	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
 	var nodes [2]*stack.Node
 	for i := range nodes {

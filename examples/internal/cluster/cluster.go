@@ -32,7 +32,11 @@ import (
 var overUDP = flag.Bool("udp", false, "the nodes speak over UDP, from 127.0.0.1, 127.0.0.2, ... port 6118")
 
 // limit is how long an example may take.
-const limit = time.Minute
+const limit = 5 * time.Minute
+
+// tolerance is how long a node may be silent: this process may stand still where others want the
+// machine too, and no node ends without a word.
+const tolerance = 20 * time.Second
 
 // Main is an example's main: it opens nodes 1001001, 1001002 ..., runs example with
 // them, and closes those that it has not closed. An error is printed, and the process exits with 1.
@@ -84,7 +88,7 @@ func open(ctx context.Context, count int) (nodes []*stack.Node, err error) {
 		if err != nil {
 			return nodes, err
 		}
-		n, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + i)})
+		n, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + i), Tolerance: tolerance})
 		if err != nil {
 			return nodes, err
 		}

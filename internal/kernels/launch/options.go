@@ -14,7 +14,11 @@ import (
 )
 
 // limit is how long a run may take.
-const limit = 2 * time.Minute
+const limit = 10 * time.Minute
+
+// tolerance is how long a rank may be silent: one that computes beside others may get no
+// processor for a while. That one has ended is seen otherwise.
+const tolerance = 20 * time.Second
 
 // MostRanks is how many there may be.
 const MostRanks = 16

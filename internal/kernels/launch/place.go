@@ -34,7 +34,7 @@ func enter(ctx context.Context, s Spec, k kernel.Kernel, open func() (stack.Bear
 	}
 	p.Node, err = stack.Open(ctx, stack.Config{
 		Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + s.Rank), Wait: p.Wait,
-		MaxWindow: window, GoPoller: k.BothWays,
+		MaxWindow: window, GoPoller: k.BothWays, Tolerance: tolerance,
 	})
 	if err != nil {
 		return err
