@@ -261,7 +261,7 @@ func TestServeRingRefuses(t *testing.T) {
 		if err := a.TakeRing(&h, fd); err != syscall.EINVAL || a.HasRing() || b.HasRing() {
 			t.Errorf("size %d: %v", size, err)
 		}
-		if now := descriptors(t); now != before {
+		if now := descriptors(t); now > before {
 			t.Errorf("size %d: %d descriptors, %d before", size, now, before)
 		}
 		if err := a.Write(&h, nil); err != nil { // it goes on without

@@ -16,7 +16,7 @@ func TestWatchOverAFullRing(t *testing.T) {
 	watched := make(chan error, 1)
 	go func() { watched <- b.Watch(OpCancel) }()
 	consumerWantsWake := b.ring.Load().ring.in.consumerWantsWake
-	by := time.Now().Add(time.Minute)
+	by := time.Now().Add(testTimeout)
 	k := 0
 	for ; ; k++ {
 		for atomic.LoadUint32(consumerWantsWake) == 0 { // the next is a wake-up byte again
@@ -45,7 +45,7 @@ func TestWatchOverAFullRing(t *testing.T) {
 	var h Header
 	b.SetReadDeadline(time.Now()) // ends the watch
 	<-watched
-	b.SetReadDeadline(time.Now().Add(time.Minute))
+	b.SetReadDeadline(time.Now().Add(testTimeout))
 	for range k {
 		if _, err := b.Read(&h, nil); err != nil {
 			t.Fatal(err)

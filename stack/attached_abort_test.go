@@ -7,7 +7,7 @@ import (
 	"errors"
 	"net"
 	"path/filepath"
-	"runtime"
+	"slices"
 	"sync/atomic"
 	"syscall"
 	"testing"
@@ -98,6 +98,12 @@ func TestAttachedEndsAfterItsData(t *testing.T) {
 	}
 }
 
+// waitsForPeer reports whether a write on n waits for its peer to read: not for the link, which
+// has room again without that.
+func waitsForPeer(n *stack.Node) bool {
+	return slices.ContainsFunc(must.Get(n.Waits(context.Background())), func(w stack.Wait) bool { return w.Peer.Port != 0 })
+}
+
 // A write that waits, for room or for its answer, while the peer closes in order is told
 // so as one of a node of one's own.
 func TestAttachedWriteAndPeerCloses(t *testing.T) {
@@ -143,9 +149,7 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 				}
 				waits <- err
 			}()
-			for len(must.Get(a.Waits(context.Background()))) == 0 {
-				runtime.Gosched()
-			}
+			waitFor(t, func() bool { return waitsForPeer(a) })
 			(<-accepted).Close()
 			if err := <-waits; !errors.Is(err, syscall.EPIPE) {
 				t.Errorf("got %v, want EPIPE", err)

@@ -122,7 +122,8 @@ func TestAttachedLeavesNothing(t *testing.T) {
 	sockets := len(must.Get(a.Admin().Sockets(context.Background())))
 	connections := h.srv.Counters().Connections
 	before := runtime.NumGoroutine()
-	for i := range 20 {
+	const programs, slack = 20, 5 // what belongs to the daemon may have begun since; a leak is one of each program, or of each third
+	for i := range programs {
 		n, err := stack.AttachConfig{SyncErrors: i%2 == 0}.Attach(within(t), h.path)
 		if err != nil {
 			t.Fatal(err)
@@ -146,7 +147,7 @@ func TestAttachedLeavesNothing(t *testing.T) {
 		return fmt.Sprintf("%d sockets, %d connections", len(must.Get(a.Admin().Sockets(context.Background()))), h.srv.Counters().Connections)
 	}
 	want := fmt.Sprintf("%d sockets, %d connections", sockets, connections)
-	for by := time.Now().Add(testTimeout); left() != want || runtime.NumGoroutine() > before; runtime.Gosched() {
+	for by := time.Now().Add(testTimeout); left() != want || runtime.NumGoroutine() > before+slack; runtime.Gosched() {
 		if time.Now().After(by) {
 			t.Fatalf("%s, %d goroutines are left, want %s, %d", left(), runtime.NumGoroutine(), want, before)
 		}

@@ -43,7 +43,7 @@ func bearerNames(n *stack.Node) string {
 // openBare opens a node without a bearer.
 func openBare(t testing.TB, cfg stack.Config) *stack.Node {
 	t.Helper()
-	cfg.NoBearers = true
+	cfg.NoBearers, cfg.Tolerance = true, steady
 	n, err := stack.Open(within(t), cfg)
 	if err != nil {
 		t.Fatal(err)

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
@@ -109,7 +110,7 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	b, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{p}, Address: 0x1001009})
+	b, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{p}, Address: 0x1001009, Tolerance: steady})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -208,10 +209,13 @@ func TestBuffersAreLimited(t *testing.T) {
 // NewBuffer waits for memory, and WriteBuffer for the link, no longer than the deadline;
 // what was not sent is the caller's still, and can be sent later.
 func TestBufferDeadline(t *testing.T) {
+	inBubble(t, bufferDeadline)
+}
+
+func bufferDeadline(t *testing.T, a, _ *stack.Node, _ *fault.Injector) {
 	const promise = 10 * time.Millisecond
-	h := hub.New(hub.Config{})
-	a := openOn(t, h, 1, stack.Config{Chunks: 256})
 	c := listen(t, a, nil)
+	defer c.Close()
 	var out []*stack.Buffer
 	var took []time.Duration
 	for len(took) < 3 {

@@ -15,6 +15,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
 // A call is answered by an active port and by a program that reads, on another node and
@@ -83,14 +84,19 @@ func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 		return string(buf[:k]), from
 	}
 	resp := make([]byte, 100)
-	ctx, cancel := context.WithTimeout(t.Context(), 200*time.Millisecond)
+	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	_, _, err := a.Call(ctx, server.LocalAddr(), []byte("first"), resp)
+	given := make(chan error, 1)
+	go func() {
+		_, _, err := a.Call(ctx, server.LocalAddr(), []byte("first"), resp)
+		given <- err
+	}()
+	_, old := read()
+	cancel()
 	var late *stack.CallError
-	if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || !late.Timeout() || late.Waited <= 0 {
+	if err := <-given; !errors.As(err, &late) || !errors.Is(err, context.Canceled) || late.Waited <= 0 {
 		t.Fatalf("got %v", err)
 	}
-	_, old := read()
 
 	answer := func(to net.Addr, all ...string) {
 		for _, s := range all {
@@ -153,47 +159,50 @@ func TestCallsAtOnce(t *testing.T) {
 	wg.Wait()
 }
 
-// inTime prints how long something took, several times, beside what is promised, and wants
-// the median of that to be ten times the promise at most: a machine that is busy with
-// something else makes any one of them late.
+// inTime prints how long something took, several times, beside what is promised, and holds
+// it to that on the clock of a bubble, which stands still while somebody has work: on the
+// system's clock a machine that is busy with something else makes any one of them late.
 func inTime(t *testing.T, what string, took []time.Duration, promise time.Duration) {
 	t.Helper()
 	slices.Sort(took)
 	median, worst := took[len(took)/2], took[len(took)-1]
 	t.Logf("%s: %v, at most %v, target %v", what, median, worst, promise)
-	if median > 10*promise {
-		t.Errorf("%s: %v, want at most %v", what, median, 10*promise)
+	if worst > promise && !attachedTests {
+		t.Errorf("%s: %v, want at most %v", what, worst, promise)
 	}
 }
 
 // A call ends with its context, by deadline and by cancellation, within the promised 10 ms.
+// Mutation: watch rouses nobody.
 func TestCallObeysItsContext(t *testing.T) {
-	const promise = 10 * time.Millisecond
-	a, b := pair(t, stack.Config{})
-	silent := listen(t, b, echoService)
-	defer silent.Close()
-	if err := a.WaitFor(within(t), echoService); err != nil {
-		t.Fatal(err)
-	}
-	var took []time.Duration
-	for range 5 {
-		due := time.Now().Add(5 * time.Millisecond)
-		ctx, cancel := context.WithDeadline(t.Context(), due)
-		_, _, err := a.Call(ctx, echoService, []byte("x"), nil)
-		took = append(took, time.Since(due))
-		if cancel(); !errors.Is(err, context.DeadlineExceeded) {
-			t.Fatalf("deadline: got %v", err)
+	inBubble(t, func(t *testing.T, a, b *stack.Node, _ *fault.Injector) {
+		const promise = 10 * time.Millisecond
+		silent := listen(t, b, echoService)
+		defer silent.Close()
+		if err := a.WaitFor(within(t), echoService); err != nil {
+			t.Fatal(err)
 		}
-		ctx, cancel = context.WithCancel(t.Context())
-		cancelled := make(chan time.Time, 1)
-		time.AfterFunc(5*time.Millisecond, func() { cancelled <- time.Now(); cancel() })
-		_, _, err = a.Call(ctx, echoService, []byte("x"), nil)
-		took = append(took, time.Since(<-cancelled))
-		if !errors.Is(err, context.Canceled) {
-			t.Fatalf("cancelled: got %v", err)
+		var took []time.Duration
+		for range 5 {
+			due := time.Now().Add(60 * time.Millisecond) // when nothing but the link's tick would wake the call
+			ctx, cancel := context.WithDeadline(t.Context(), due)
+			_, _, err := a.Call(ctx, echoService, []byte("x"), nil)
+			took = append(took, time.Since(due))
+			var late *stack.CallError
+			if cancel(); !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) || !late.Timeout() {
+				t.Fatalf("deadline: got %v", err)
+			}
+			ctx, cancel = context.WithCancel(t.Context())
+			cancelled := make(chan time.Time, 1)
+			time.AfterFunc(60*time.Millisecond, func() { cancelled <- time.Now(); cancel() })
+			_, _, err = a.Call(ctx, echoService, []byte("x"), nil)
+			took = append(took, time.Since(<-cancelled))
+			if !errors.Is(err, context.Canceled) {
+				t.Fatalf("cancelled: got %v", err)
+			}
 		}
-	}
-	inTime(t, "a call ended after its context", took, promise)
+		inTime(t, "a call ended after its context", took, promise)
+	})
 }
 
 // A call that waits ends when its node is closed.
@@ -328,4 +337,40 @@ func TestCallEndsWithItsCallee(t *testing.T) {
 	if k, _, err := a.Call(within(t), server.LocalAddr(), []byte("again"), resp); err != nil || string(resp[:k]) != "again" {
 		t.Errorf("got %q, %v", resp[:k], err)
 	}
+}
+
+// An unnoticed is a context whose deadline comes, or has come, and whose timer has not fired.
+type unnoticed struct {
+	context.Context
+	at time.Time
+}
+
+func (c unnoticed) Deadline() (time.Time, bool) { return c.at, true }
+
+// A call that finds its context's deadline over before the context does ends with the context's
+// word for it, whether it has sent nothing yet or waits for room.
+//
+// Mutation: Call gives what request says.
+func TestCallNoticesItsDeadlineFirst(t *testing.T) {
+	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
+		to := listen(t, b, echoService).LocalAddr()
+		if err := a.WaitFor(within(t), echoService); err != nil {
+			t.Fatal(err)
+		}
+		var late *stack.CallError
+		_, _, err := a.Call(unnoticed{t.Context(), time.Now()}, to, []byte("x"), nil)
+		if !errors.As(err, &late) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("at once: got %v", err)
+		}
+		wire.Set(fault.Config{Out: fault.Faults{Loss: 1}})
+		filler := listen(t, a, nil)
+		for err = nil; err == nil; {
+			_, err = filler.TryWriteTo(make([]byte, 1000), to)
+		}
+		var blocked *stack.BlockedError
+		_, _, err = a.Call(unnoticed{t.Context(), time.Now().Add(10 * time.Millisecond)}, to, make([]byte, 1000), nil)
+		if !errors.As(err, &blocked) || !errors.Is(err, context.DeadlineExceeded) {
+			t.Errorf("without room: got %v", err)
+		}
+	})
 }

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"os"
 	"testing"
 	"time"
 
@@ -93,37 +92,32 @@ func TestConnBuffers(t *testing.T) {
 func TestConnBufferWaits(t *testing.T) {
 	a, b := wide(t, 9000)
 	server, client := link(t, a, b, "tipcpacket")
-	sent := 0
-	for {
-		client.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
-		buf, err := client.NewBuffer(20000)
-		if err != nil {
+	var buf *stack.Buffer
+	sent, _ := untilBlocked(t, client, func() (err error) {
+		if buf == nil {
+			if buf, err = client.NewBuffer(20000); err != nil {
+				return err
+			}
+			buf.Write(pattern(20000))
+		}
+		if err = client.WriteBuffer(buf); err == nil {
+			buf = nil
+		}
+		return err
+	})
+	client.SetDeadline(time.Now().Add(testTimeout))
+	server.SetDeadline(time.Now().Add(testTimeout))
+	done := make(chan error, 1)
+	go func() { done <- client.WriteBuffer(buf) }()
+	for range sent + 1 {
+		got, err := server.ReadBuffer()
+		if err != nil || !bytes.Equal(got.Bytes(), pattern(20000)) {
 			t.Fatal(err)
 		}
-		buf.Write(pattern(20000))
-		if err = client.WriteBuffer(buf); err == nil {
-			sent++
-			continue
-		}
-		var blocked *stack.BlockedError
-		if !errors.As(err, &blocked) || !errors.Is(err, os.ErrDeadlineExceeded) || sent == 0 {
-			t.Fatalf("after %d: got %v", sent, err)
-		}
-		client.SetDeadline(time.Now().Add(testTimeout))
-		server.SetDeadline(time.Now().Add(testTimeout))
-		done := make(chan error, 1)
-		go func() { done <- client.WriteBuffer(buf) }()
-		for range sent + 1 {
-			got, err := server.ReadBuffer()
-			if err != nil || !bytes.Equal(got.Bytes(), pattern(20000)) {
-				t.Fatal(err)
-			}
-			got.Release()
-		}
-		if err := <-done; err != nil {
-			t.Error(err)
-		}
-		break
+		got.Release()
+	}
+	if err := <-done; err != nil {
+		t.Error(err)
 	}
 	client.Close()
 	server.Close()

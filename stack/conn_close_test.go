@@ -186,17 +186,22 @@ func TestAttachedProgramLearnsWhatIsLost(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	x, _ := attachTo(t, a, stack.AttachConfig{})
 	c, s := connect(t, within(t), x, b)
-	total := 0
-	for {
-		c.SetWriteDeadline(time.Now().Add(500 * time.Millisecond))
-		k, err := c.Write(make([]byte, 100))
-		if total += k; err != nil { // all is full between here and the peer
-			break
+	written := make(chan int, 1)
+	go func() {
+		total := 0
+		for {
+			k, err := c.Write(make([]byte, 100))
+			if total += k; err != nil {
+				written <- total
+				return
+			}
 		}
-	}
+	}()
+	waitFor(t, func() bool { return waitsForPeer(a) }) // with what the daemon has taken
 	if err := c.Close(); err != nil {
 		t.Fatal(err)
 	}
+	total := <-written
 	s.Close()
 	var unsent *stack.UnsentError
 	if err := c.CloseWait(within(t)); !errors.As(err, &unsent) || unsent.Bytes <= 0 || unsent.Bytes >= total {

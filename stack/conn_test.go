@@ -165,20 +165,37 @@ func TestConnWritesAreWhole(t *testing.T) {
 	}
 }
 
+// untilBlocked writes until that has waited for the peer until its deadline, and returns how
+// often it did not. A write that begins after its deadline, or waits for the link, has the next
+// deadline come later.
+func untilBlocked(t *testing.T, c interface{ SetWriteDeadline(time.Time) error }, write func() error) (sent int, blocked *stack.BlockedError) {
+	t.Helper()
+	for wait := 20 * time.Millisecond; wait < testTimeout; {
+		c.SetWriteDeadline(time.Now().Add(wait))
+		err := write()
+		if err == nil {
+			sent++
+			continue
+		}
+		if !errors.Is(err, os.ErrDeadlineExceeded) {
+			t.Fatalf("after %d: %v", sent, err)
+		}
+		if errors.As(err, &blocked) && blocked.Peer.Port != 0 {
+			return sent, blocked
+		}
+		wait *= 2
+	}
+	t.Fatalf("after %d nothing says that it waits for the peer", sent)
+	return
+}
+
 // A reader that stops holds its writer back, who learns why.
 func TestConnReaderStops(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
-		var err error
-		sent := 0
-		for ; err == nil; sent++ { // a deadline for each: all of them may take longer
-			client.SetWriteDeadline(time.Now().Add(200 * time.Millisecond))
-			_, err = client.Write(make([]byte, 1000))
-		}
-		var blocked *stack.BlockedError
-		if !errors.As(err, &blocked) || !errors.Is(err, os.ErrDeadlineExceeded) || blocked.Peer != client.RemoteAddr() ||
-			blocked.Unacked <= blocked.Window || !blocked.Blocks {
-			t.Errorf("blocked: %v (%+v)", err, blocked)
+		sent, blocked := untilBlocked(t, client, func() error { _, err := client.Write(make([]byte, 1000)); return err })
+		if blocked.Peer != client.RemoteAddr() || blocked.Unacked <= blocked.Window || !blocked.Blocks {
+			t.Errorf("blocked: %+v", blocked)
 		}
 		client.SetWriteDeadline(time.Time{})
 		done := make(chan error, 1)
@@ -186,7 +203,7 @@ func TestConnReaderStops(t *testing.T) {
 			_, err := client.Write(make([]byte, 1000))
 			done <- err
 		}()
-		for got := 0; got < sent; got++ { // all but the one that failed, and the last
+		for range sent { // all but those that failed, and the last
 			if _, err := server.Read(make([]byte, 2000)); err != nil {
 				t.Fatal(err)
 			}

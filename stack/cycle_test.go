@@ -57,7 +57,7 @@ func TestCyclesLeaveNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			if after := settled(a, b, &before); after != before {
+			if after := settled(a, b, &before); !after.within(before) {
 				t.Errorf("left %+v, at the start %+v", after, before)
 			}
 		})
@@ -67,10 +67,17 @@ func TestCyclesLeaveNothing(t *testing.T) {
 // leftovers are what sockets have of two nodes and of the process.
 type leftovers struct{ goroutines, sockets, bindings, chunks int }
 
-// settled waits until two nodes are as wanted, or with nil until all is acknowledged.
+// within reports whether nothing is more than in y. What y has may go later: a goroutine, for
+// example, that had done all and was not yet gone.
+func (x leftovers) within(y leftovers) bool {
+	return x.goroutines <= y.goroutines && x.sockets <= y.sockets && x.bindings <= y.bindings && x.chunks <= y.chunks
+}
+
+// settled waits until two nodes have no more than is wanted, or with nil until all is
+// acknowledged.
 func settled(a, b *stack.Node, want *leftovers) (x leftovers) {
 	for deadline := time.Now().Add(testTimeout); time.Now().Before(deadline); runtime.Gosched() {
-		if x = leftOf(a, b); want != nil && x == *want || want == nil && x.chunks == 0 {
+		if x = leftOf(a, b); want != nil && x.within(*want) || want == nil && x.chunks == 0 {
 			break
 		}
 	}

@@ -107,7 +107,7 @@ func ExampleBlockedError() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	pc.SetWriteDeadline(time.Now().Add(10 * time.Millisecond))
+	pc.SetWriteDeadline(time.Now().Add(time.Second))
 	_, err = pc.WriteTo([]byte("is anybody there?"), stack.Service{Type: 18888, Instance: 3})
 	var blocked *stack.BlockedError
 	if errors.As(err, &blocked) {
@@ -192,6 +192,6 @@ func ExampleNode_Admin() {
 	err = node.Admin().SetLink(ctx, other.Addr(), "eth0", stack.LinkConfig{Tolerance: 400 * time.Millisecond})
 	fmt.Println(err)
 	// Output:
-	// 1001002 ACTIVE 1.5s
+	// 1001002 ACTIVE 30s
 	// <nil>
 }

@@ -15,7 +15,7 @@ import (
 
 // A node begins without a network, and is told of one while it runs.
 func ExampleNode_Admin_bearers() {
-	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	node, err := stack.Open(ctx, stack.Config{NoBearers: true, Address: 0x1001001})
 	if err != nil {

@@ -29,7 +29,7 @@ func exampleNodes(ctx context.Context) (a, b *stack.Node) {
 		if err != nil {
 			log.Fatal(err)
 		}
-		if nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001001 + i)}); err != nil {
+		if nodes[i], err = stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001001 + i), Tolerance: steady}); err != nil {
 			log.Fatal(err)
 		}
 	}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/must"
@@ -37,7 +36,7 @@ func (c *changing) set(mtu int) {
 // A node follows its interface: links go down with it, say why, and come back with
 // what it can carry then.
 func TestNodeFollowsItsInterface(t *testing.T) {
-	ctx, cancel := context.WithTimeout(t.Context(), 30*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	h := hub.New(hub.Config{MTU: 9000})
 	var devs [2]*changing
@@ -49,7 +48,7 @@ func TestNodeFollowsItsInterface(t *testing.T) {
 		}
 		devs[i] = &changing{Device: p}
 		devs[i].mtu.Store(1500)
-		cfg := stack.Config{Bearers: []stack.Bearer{devs[i]}, Address: stack.NodeAddr(i + 1), MTU: 9000}
+		cfg := stack.Config{Bearers: []stack.Bearer{devs[i]}, Address: stack.NodeAddr(i + 1), MTU: 9000, Tolerance: steady}
 		if i == 1 {
 			devs[i].mtu.Store(0) // down at first
 		}

@@ -45,7 +45,7 @@ func members(t testing.TB, c stack.GroupConfig, nodes ...*stack.Node) (all []*st
 
 func groupRead(t testing.TB, g *stack.Group) (string, stack.Message) {
 	t.Helper()
-	g.SetReadDeadline(time.Now().Add(time.Minute))
+	g.SetReadDeadline(time.Now().Add(testTimeout))
 	b := make([]byte, 100)
 	n, m, err := g.ReadMsg(b)
 	if err != nil {
@@ -180,8 +180,18 @@ func TestGroupBlockedWrite(t *testing.T) {
 		if n, err := fill(x); n != 65 || err != nil {
 			t.Fatalf("wrote %d, %v; want 65", n, err)
 		}
+		waits := func() {
+			t.Helper()
+			waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
+		}
+		done := make(chan error, 1)
+		go func() {
+			_, err := x.Write([]byte("x"))
+			done <- err
+		}()
+		waits()
 		x.SetWriteDeadline(time.Now().Add(20 * time.Millisecond))
-		_, err := x.Write([]byte("x"))
+		err := <-done
 		var e *stack.BlockedError
 		if !errors.As(err, &e) || !errors.Is(err, os.ErrDeadlineExceeded) || e.Peer != y.LocalAddr() || e.Group != 4242 || e.Window != 0 || e.Need != 1 || e.Blocked < 20*time.Millisecond {
 			t.Errorf("got %+v", err)
@@ -191,12 +201,11 @@ func TestGroupBlockedWrite(t *testing.T) {
 		}
 		x.SetWriteDeadline(time.Time{})
 		ctx, cancel := context.WithCancel(context.Background())
-		done := make(chan error, 1)
 		go func() {
 			_, err := x.WriteContext(ctx, []byte("x"))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
+		waits()
 		if w := must.Get(a.Waits(context.Background()))[0]; w.Peer != y.LocalAddr() || w.Socket != x.LocalAddr() {
 			t.Errorf("waits: %+v", w)
 		}
@@ -209,7 +218,7 @@ func TestGroupBlockedWrite(t *testing.T) {
 			_, err := x.Write([]byte("y"))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
+		waits()
 		for i := 0; ; i++ {
 			got, _ := groupRead(t, y)
 			if got == "y" {
@@ -230,7 +239,7 @@ func TestGroupBlockedWrite(t *testing.T) {
 			_, err := x.Write([]byte("z"))
 			done <- err
 		}()
-		waitFor(t, func() bool { return len(must.Get(a.Waits(context.Background()))) == 1 })
+		waits()
 		x.Close()
 		if err := <-done; !errors.Is(err, net.ErrClosed) {
 			t.Errorf("got %v", err)
@@ -323,7 +332,7 @@ func TestGroupAllWrite(t *testing.T) {
 		go func() {
 			defer wg.Done()
 			next := map[stack.SocketAddr]int{}
-			x.SetReadDeadline(time.Now().Add(30 * time.Second))
+			x.SetReadDeadline(time.Now().Add(testTimeout))
 			buf := make([]byte, 10)
 			for range each * (len(g) - 1) {
 				n, m, err := x.ReadMsg(buf)
@@ -348,7 +357,7 @@ func TestGroupSlowMember(t *testing.T) {
 		a, b := pair(t, stack.Config{})
 		g := members(t, stack.GroupConfig{Policy: policy, Limit: 20}, a, b, b)
 		x, slow, quick := g[0], g[1], g[2]
-		x.SetWriteDeadline(time.Now().Add(20 * time.Second))
+		x.SetWriteDeadline(time.Now().Add(testTimeout))
 		for k := range 1000 {
 			if _, err := x.Write(fmt.Append(nil, k)); err != nil {
 				t.Fatal(err)
@@ -384,7 +393,7 @@ func TestGroupLongMessages(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		buf := make([]byte, 66000)
-		g[1].SetReadDeadline(time.Now().Add(time.Minute))
+		g[1].SetReadDeadline(time.Now().Add(testTimeout))
 		for _, n := range []int{1, 1500, 5000, 66000} {
 			data := random(n)
 			if _, err := g[0].Write(data); err != nil {
@@ -417,7 +426,7 @@ func TestGroupWritesKeepOrder(t *testing.T) {
 	if n, err := fill(x); n != 65 || err != nil {
 		t.Fatalf("wrote %d, %v; want 65", n, err)
 	}
-	x.SetWriteDeadline(time.Now().Add(time.Minute))
+	x.SetWriteDeadline(time.Now().Add(testTimeout))
 	done := make(chan error, 2)
 	for i := range 2 {
 		go func() {

@@ -23,11 +23,11 @@ func TestPacketSocketsComeAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		state := func() string {
-			return fmt.Sprintf("%d goroutines, %d and %d sockets, %d and %d names", runtime.NumGoroutine(),
+			return fmt.Sprintf("%d and %d sockets, %d and %d names",
 				len(must.Get(a.Admin().Sockets(context.Background()))), len(must.Get(b.Admin().Sockets(context.Background()))), len(must.Get(a.Admin().Names(context.Background()))), len(must.Get(b.Admin().Names(context.Background()))))
 		}
 		<-time.After(time.Second) // of the bubble: all names are there
-		want := state()
+		want, goroutines := state(), runtime.NumGoroutine()
 		for i := range cycles {
 			network := [2]string{"tipcrdm", "tipcgram"}[i%2]
 			c, err := a.ListenPacket(t.Context(), network, nil)
@@ -60,6 +60,9 @@ func TestPacketSocketsComeAndGo(t *testing.T) {
 		<-time.After(time.Second) // of the bubble: the last names are withdrawn
 		if got := state(); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+		if now := runtime.NumGoroutine(); now > goroutines { // some of tests before may have gone since
+			t.Errorf("%d goroutines, %d before", now, goroutines)
 		}
 	})
 }

@@ -4,6 +4,7 @@ package stack
 
 import (
 	"context"
+	"errors"
 	"io"
 	"net"
 	"os"
@@ -41,7 +42,7 @@ func (n *localNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp [
 	c.readBy, c.writeBy = deadline, deadline
 	began := n.now()
 	if err := n.request(ctx, c, d, req, began); err != nil {
-		return 0, SocketAddr{}, err
+		return 0, SocketAddr{}, overdue(err, addr, n.now()-began)
 	}
 	w := wait{list: &c.readers, closed: &c.closed, by: &c.readBy, ctx: ctx, heeded: true}
 	defer n.leave(&w)
@@ -61,6 +62,19 @@ func (n *localNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp [
 		return 0, SocketAddr{}, &CallError{addr, n.now() - began, over}
 	}
 	return k, from, err
+}
+
+// overdue is the error of a request, with the context's word for a deadline that is over: the
+// write may have found that before the context did.
+func overdue(err error, addr net.Addr, waited time.Duration) error {
+	var blocked *BlockedError
+	switch {
+	case err == os.ErrDeadlineExceeded:
+		return &CallError{addr, waited, context.DeadlineExceeded}
+	case errors.As(err, &blocked) && blocked.Cause == nil:
+		blocked.Cause = context.DeadlineExceeded
+	}
+	return err
 }
 
 // request sends a call's request at once, with what waits for others.

@@ -44,7 +44,7 @@ func TestSlowLogger(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	a, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: 9, Logger: slog.New(h)})
+	a, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: 9, Logger: slog.New(h), Tolerance: steady})
 	if err != nil {
 		t.Fatal(err)
 	}

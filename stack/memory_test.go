@@ -27,7 +27,7 @@ func contact(t *testing.T, cfg Config) (left, right *Node, dev *moody) {
 			t.Fatal(err)
 		}
 		d := &moody{Device: port}
-		cfg.Bearers, cfg.Address, cfg.Wait = []Bearer{d}, NodeAddr(i+1), Sleep
+		cfg.Bearers, cfg.Address, cfg.Wait, cfg.Tolerance = []Bearer{d}, NodeAddr(i+1), Sleep, 30*time.Second
 		n, err := Open(t.Context(), cfg)
 		if err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func contact(t *testing.T, cfg Config) (left, right *Node, dev *moody) {
 			right = n
 		}
 	}
-	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
+	ctx, cancel := context.WithTimeout(t.Context(), 2*time.Minute)
 	defer cancel()
 	for !up(left) || !up(right) {
 		if ctx.Err() != nil {

@@ -35,9 +35,11 @@ func inBubble(t *testing.T, f func(t *testing.T, a, b *stack.Node, wire *fault.I
 		wire := fault.New(pb, fault.Config{})
 		var nodes [2]*stack.Node
 		for i, dev := range []netdev.Device{pa, wire} {
-			n, err := stack.Open(t.Context(), stack.Config{
-				Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, Chunks: 512,
-			})
+			cfg := stack.Config{Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(i + 1), Wait: stack.Sleep, Chunks: 512}
+			if attachedTests {
+				cfg.Tolerance = steady
+			}
+			n, err := stack.Open(t.Context(), cfg)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -50,6 +52,9 @@ func inBubble(t *testing.T, f func(t *testing.T, a, b *stack.Node, wire *fault.I
 					t.Errorf("%d of %d chunks came back", s.ChunksFree, s.ChunksTotal)
 				}
 			}()
+		}
+		if attachedTests { // where a link lasts, its node would wait for what is not acknowledged
+			defer wire.Set(fault.Config{})
 		}
 		f(t, nodes[0], nodes[1], wire)
 	})
@@ -149,6 +154,9 @@ func TestWriterEndsWithContact(t *testing.T) {
 			t.Fatal(err)
 		}
 		c := mustListen(t, a, stack.SocketConfig{}, nil)
+		if err := a.Admin().SetLink(context.Background(), 2, "eth0", stack.LinkConfig{Tolerance: 1500 * time.Millisecond}); err != nil { // attached, it is more
+			t.Fatal(err)
+		}
 		wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
 		var err error
 		for err == nil {

@@ -121,7 +121,15 @@ func TestReattachToAnotherNode(t *testing.T) {
 			kind(stack.MemberLeft)
 			kind(stack.MemberJoined)
 			both("true 0", "true 2", "false 0", "false 2")
-			waitFor(t, func() bool { return pc.LocalAddr().(stack.SocketAddr).Node == b.Addr() })
+			waitFor(t, func() bool { // it is there, and no more where it was
+				at := map[stack.NodeAddr]bool{}
+				for _, x := range must.Get(b.Admin().Names(context.Background())) {
+					if x.Range == echoService.Range() {
+						at[x.Socket.Node] = true
+					}
+				}
+				return pc.LocalAddr().(stack.SocketAddr).Node == b.Addr() && at[b.Addr()] && len(at) == 1
+			})
 			if n.Addr() != b.Addr() {
 				t.Errorf("the node is %v, want %v", n.Addr(), b.Addr())
 			}

@@ -118,7 +118,7 @@ func TestGracefulCloseIsNotCutShort(t *testing.T) {
 				defer l.mu.Unlock()
 				return l.leader != nil
 			}
-			for by := time.Now().Add(20 * time.Second); !leads(); runtime.Gosched() {
+			for by := time.Now().Add(2 * time.Minute); !leads(); runtime.Gosched() {
 				if time.Now().After(by) {
 					t.Fatal("nobody says goodbye")
 				}

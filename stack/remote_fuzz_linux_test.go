@@ -60,7 +60,7 @@ func FuzzClientConn(f *testing.F) {
 		unix.Shutdown(fd, unix.SHUT_WR)
 		defer unix.Close(fd)
 		defer l.close()
-		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 		defer cancel()
 		asked := make(chan struct{})
 		go func() {

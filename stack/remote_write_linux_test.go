@@ -34,7 +34,7 @@ func untilWaiting(t *testing.T, l *clientConn, k int) {
 		defer l.out.mu.Unlock()
 		return l.out.waiting == k && l.out.held
 	}
-	for by := time.Now().Add(20 * time.Second); !waiting(); runtime.Gosched() {
+	for by := time.Now().Add(2 * time.Minute); !waiting(); runtime.Gosched() {
 		if time.Now().After(by) {
 			t.Fatalf("%d calls do not wait for room", k)
 		}
@@ -104,7 +104,7 @@ func TestEndedWriteSendsNothing(t *testing.T) {
 							if !errors.Is(err, e.want) {
 								t.Errorf("got %v, want %v", err, e.want)
 							}
-						case <-time.After(20 * time.Second):
+						case <-time.After(2 * time.Minute):
 							t.Fatal("a write did not end")
 						}
 					}
@@ -226,7 +226,7 @@ func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 			s.f.closed = true
 			s.sync = true
 			if name != "unanswered" {
-				s.line().grace = 20 * time.Second
+				s.line().grace = 2 * time.Minute
 			}
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()

@@ -7,52 +7,48 @@ import (
 	"testing"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
-// A sendsInRow's messages share frames, arrive in order, and none waits for another call of
-// its sender: the tolerance is so long that no tick of the link helps.
+// A run's messages share frames, arrive in order, and none waits for another call of its
+// sender, nor for the next tick of the link, which comes after 375 ms. On the system's clock
+// nodes spin; the clock of a bubble says how long a message waited.
+// Mutation: pollOnce does not flush.
 func TestRunSharesFramesAndEnds(t *testing.T) {
-	h := hub.New(hub.Config{})
-	var nodes [2]*stack.Node
-	for i := range nodes {
-		p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		cfg := stack.Config{Bearers: []stack.Bearer{p}, Address: stack.NodeAddr(i + 1), Tolerance: 30 * time.Second}
-		if nodes[i], err = stack.Open(t.Context(), cfg); err != nil {
-			t.Fatal(err)
-		}
-		t.Cleanup(func() { nodes[i].Close(t.Context()) })
-	}
-	to := mustListen(t, nodes[1], stack.SocketConfig{}, echoService)
-	from := mustListen(t, nodes[0], stack.SocketConfig{}, nil)
-	if err := nodes[0].WaitFor(t.Context(), echoService); err != nil {
+	t.Run("system's clock", func(t *testing.T) {
+		a, b := pair(t, stack.Config{})
+		runs(t, a, b, testTimeout)
+	})
+	t.Run("clock of a bubble", func(t *testing.T) {
+		inBubble(t, func(t *testing.T, a, b *stack.Node, _ *fault.Injector) { runs(t, a, b, 100*time.Millisecond) })
+	})
+}
+
+func runs(t *testing.T, a, b *stack.Node, most time.Duration) {
+	to := mustListen(t, b, stack.SocketConfig{}, echoService)
+	from := mustListen(t, a, stack.SocketConfig{}, nil)
+	if err := a.WaitFor(t.Context(), echoService); err != nil {
 		t.Fatal(err)
 	}
-	var bundled uint64
-	for sendsInRow := range 50 {
-		n := 1 + sendsInRow*13
+	for run := range 50 {
+		n := 1 + run*13
 		for i := range n {
-			if _, err := from.WriteTo([]byte{byte(i), byte(i >> 8), byte(sendsInRow)}, echoService); err != nil {
+			if _, err := from.WriteTo([]byte{byte(i), byte(i >> 8), byte(run)}, echoService); err != nil {
 				t.Fatal(err)
 			}
 		}
-		to.SetReadDeadline(time.Now().Add(20 * time.Second)) // less than a tick and the answer to it
+		to.SetReadDeadline(time.Now().Add(most))
 		buf := make([]byte, 8)
 		for i := range n {
 			k, _, err := to.ReadFrom(buf)
-			if err != nil || k != 3 || int(buf[0])|int(buf[1])<<8 != i || int(buf[2]) != sendsInRow {
-				t.Fatalf("run %d of %d messages, message %d: got %v, %v", sendsInRow, n, i, buf[:k], err)
+			if err != nil || k != 3 || int(buf[0])|int(buf[1])<<8 != i || int(buf[2]) != run {
+				t.Fatalf("run %d of %d messages, message %d: got %v, %v", run, n, i, buf[:k], err)
 			}
 		}
-		bundled = must.Get(nodes[0].Admin().Links(context.Background()))[0].SentBundled
 	}
-	if bundled == 0 {
+	if must.Get(a.Admin().Links(context.Background()))[0].SentBundled == 0 {
 		t.Error("no message shared a frame")
 	}
 }

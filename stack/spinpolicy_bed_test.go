@@ -397,6 +397,8 @@ func (g *game) watch(d time.Duration) tally {
 	g.longest = 0
 	g.sendsInRow(d)
 	k := g.trips - trips
-	return tally{k, (g.waited - waited) / time.Duration(max(k, 1)), g.longest, float64(k) / d.Seconds(),
-		(g.client.used + g.server.used - used).Seconds() / d.Seconds()}
+	return tally{
+		k, (g.waited - waited) / time.Duration(max(k, 1)), g.longest, float64(k) / d.Seconds(),
+		(g.client.used + g.server.used - used).Seconds() / d.Seconds(),
+	}
 }

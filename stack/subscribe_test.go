@@ -68,6 +68,11 @@ func TestSubscriptionOptions(t *testing.T) {
 			t.Fatal(err)
 		}
 		remote.Close()
+		waitFor(t, func() bool { // attached, Close does not wait for the daemon for long
+			return !slices.ContainsFunc(must.Get(a.Admin().Names(context.Background())), func(b stack.Binding) bool {
+				return b.Range == (stack.Range{Type: 100, Lower: 2, Upper: 5})
+			})
+		})
 		near.Close()
 		for _, scope := range []stack.Scope{stack.NodeScope, stack.ClusterScope} {
 			mustListen(t, a, stack.SocketConfig{Scope: scope}, stack.Range{Type: 100, Lower: 9, Upper: 9 + uint32(scope)})

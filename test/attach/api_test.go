@@ -30,7 +30,7 @@ type outcome struct {
 
 // run runs tests in a mode; calls fail by seed, unless that is empty.
 func run(binary, mode, seed string, tests []string) outcome {
-	ctx, cancel := context.WithTimeout(context.Background(), 4*time.Minute)
+	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Minute)
 	defer cancel()
 	cmd := exec.CommandContext(ctx, binary, "-test.v", "-test.run", "^("+strings.Join(tests, "|")+")$")
 	cmd.Dir = filepath.Join("..", "..", "stack")

@@ -24,7 +24,7 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-const timeout = 60 * time.Second
+const timeout = 5 * time.Minute
 
 func within(t *testing.T) context.Context {
 	ctx, cancel := context.WithTimeout(context.Background(), timeout)
@@ -73,7 +73,7 @@ func bed(t *testing.T) (path string, node, peer *stack.Node) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001000 + i)})
+		n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: stack.NodeAddr(0x1001000 + i), Tolerance: 30 * time.Second})
 		if err != nil {
 			t.Fatal(err)
 		}

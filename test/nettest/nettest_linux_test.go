@@ -78,7 +78,7 @@ func pipes(t *testing.T, here, there *stack.Node) {
 			c1, err = here.DialContext(t.Context(), "tipc", service.String())
 			dialed <- err
 		}()
-		l.SetDeadline(time.Now().Add(20 * time.Second))
+		l.SetDeadline(time.Now().Add(timeout))
 		if c2, err = l.Accept(); err != nil {
 			return nil, nil, nil, err
 		}
@@ -92,14 +92,15 @@ func pipes(t *testing.T, here, there *stack.Node) {
 	}
 }
 
+// open opens a node whose links outlive what keeps the machine from it.
 func open(t *testing.T, d netdev.Device, i int) *stack.Node {
 	t.Helper()
-	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001000 + i)})
+	n, err := stack.Open(t.Context(), stack.Config{Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001000 + i), Tolerance: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := n.Close(ctx); err != nil && !lostAtPeer(err) {
 			t.Error(err)
@@ -137,12 +138,12 @@ func attached(t *testing.T, n *stack.Node) *stack.Node {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := a.Close(ctx); err != nil && !lostAtPeer(err) {
 			t.Errorf("%v\n%s", err, ours()) // before Shutdown ends what hangs
 		}
-		ctx, cancel = context.WithTimeout(context.Background(), 20*time.Second)
+		ctx, cancel = context.WithTimeout(context.Background(), timeout)
 		defer cancel()
 		if err := srv.Shutdown(ctx, "the test is over"); err != nil {
 			t.Errorf("%v\n%s", err, ours())

@@ -7,6 +7,9 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"runtime"
+	"slices"
+	"strings"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -159,12 +162,26 @@ func (e *end) next(n int) (all []packet) {
 	return all
 }
 
-// want receives frames, which must be from a station and say this.
+// want receives as many frames as there are data: they must be from a station and say these.
+// In which order they come is the system's affair, whose processors each have a queue of what
+// was sent there.
 func (e *end) want(from frame.MAC, data ...string) {
 	e.t.Helper()
-	for i, p := range e.next(len(data)) {
-		if p.src != from || p.data != data[i] {
-			e.t.Fatalf("got %d bytes from %v, %.20q; want %d from %v, %.20q", len(p.data), p.src, p.data, len(data[i]), from, data[i])
+	got, want := e.next(len(data)), slices.Sorted(slices.Values(data))
+	slices.SortFunc(got, func(a, b packet) int { return strings.Compare(a.data, b.data) })
+	for i, p := range got {
+		if p.src != from || p.data != want[i] {
+			e.t.Fatalf("got %d bytes from %v, %.20q; want %d from %v, %.20q", len(p.data), p.src, p.data, len(want[i]), from, want[i])
+		}
+	}
+}
+
+// until receives until a condition holds, and no frames meanwhile.
+func (e *end) until(what string, holds func() bool) {
+	e.t.Helper()
+	for limit := time.Now().Add(testTimeout); !holds(); runtime.Gosched() {
+		if k, err := e.Receive(e.bufs[:]); k > 0 || err != nil || time.Now().After(limit) {
+			e.t.Fatalf("%s: got %d frames, %v", what, k, err)
 		}
 	}
 }

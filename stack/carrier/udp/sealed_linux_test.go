@@ -5,6 +5,7 @@ package udp_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
@@ -22,7 +23,7 @@ func TestSealedOverUDP(t *testing.T) {
 	for i := range at {
 		d := device(t, nil, udp.Config{Local: at[i], Remotes: at[1-i : 2-i]})
 		n, err := stack.Open(within(t), stack.Config{
-			Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001001 + i),
+			Bearers: []stack.Bearer{d}, Address: stack.NodeAddr(0x1001001 + i), Tolerance: 30 * time.Second,
 			Encryption: stack.Encryption{Keys: []stack.Key{master}},
 		})
 		if err != nil {
