@@ -93,6 +93,10 @@ func TestAttachedEndsAfterItsData(t *testing.T) {
 				if got != sent {
 					t.Errorf("%d messages of %d came", got, sent)
 				}
+				waitFor(t, func() bool { // until b has acknowledged them: what it had not, would be lost with it
+					s := must.Get(a.Admin().Stats(context.Background()))
+					return s.ChunksFree == s.ChunksTotal
+				})
 			})
 		}
 	}

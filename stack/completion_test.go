@@ -58,7 +58,7 @@ func newSlowWire(t *testing.T, faults fault.Config, configs ...stack.Config) *sl
 	return w
 }
 
-// A paced device sends ten frames a millisecond, so that time passes in a bubble while as much
+// A paced device sends five frames a millisecond, so that time passes in a bubble while as much
 // is sent as goes.
 type paced struct {
 	netdev.Device
@@ -68,7 +68,7 @@ type paced struct {
 
 func (p *paced) Transmit(bufs []*netdev.Buffer) (int, error) {
 	if now := time.Now().Truncate(time.Millisecond); !now.Equal(p.now) {
-		p.now, p.left = now, 10
+		p.now, p.left = now, 5
 	}
 	n, err := p.Device.Transmit(bufs[:min(len(bufs), p.left)])
 	p.left -= n
@@ -234,7 +234,7 @@ func TestSmallestArena(t *testing.T) {
 						Seed: 1, Linger: linger, Out: fault.Faults{Loss: loss, Match: isPayload},
 					}, stack.Config{Chunks: 64, Tolerance: tolerance, Wait: stack.Sleep})
 					w.connect(t)
-					if got := w.exchange(t, 1400, during(20*tolerance)); got < 100 {
+					if got := w.exchange(t, 1400, during(4*tolerance)); got < 100 {
 						t.Errorf("got %d messages, want some", got)
 					} else {
 						t.Logf("%d messages", got)
@@ -254,7 +254,7 @@ func TestSmallestArenaBesideALargeOne(t *testing.T) {
 			Seed: 1, Linger: 16, Out: fault.Faults{Loss: 0.03, Match: isPayload},
 		}, stack.Config{Chunks: 64, Tolerance: tolerance, Wait: stack.Sleep}, stack.Config{Window: 1000, Tolerance: tolerance, Wait: stack.Sleep})
 		w.connect(t)
-		if got := w.exchange(t, 1400, during(20*tolerance)); got < 100 {
+		if got := w.exchange(t, 1400, during(4*tolerance)); got < 100 {
 			t.Errorf("got %d messages, want some", got)
 		} else {
 			t.Logf("%d messages", got)
@@ -276,7 +276,7 @@ func TestReceiverThatNeverReads(t *testing.T) {
 					t.Fatal(err)
 				}
 				var all sync.WaitGroup
-				stop := during(20 * tolerance)
+				stop := during(4 * tolerance)
 				for _, returnable := range []bool{false, true} {
 					c, err := stack.SocketConfig{Returnable: returnable}.ListenPacket(within(t), w.nodes[0], "tipcrdm", nil)
 					if err != nil {
