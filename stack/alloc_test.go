@@ -201,9 +201,11 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 		t.Fatal(err)
 	}
 	to.SetDeadline(time.Now().Add(testTimeout))
-	out, in := make([]stack.Message, 8), make([]stack.Message, 8)
+	out, in := make([]stack.Message, 8), make([]stack.Message, 9) // one that is never there
 	for i := range out {
 		out[i].Data, out[i].To = make([]byte, 64), echoService
+	}
+	for i := range in {
 		in[i].Data = make([]byte, 64)
 	}
 	var addr net.Addr = echoService
