@@ -5,6 +5,7 @@ package stack
 import (
 	"fmt"
 	"os"
+	"runtime"
 	"sync"
 	"time"
 
@@ -18,7 +19,7 @@ import (
 type lockWork struct {
 	done  [engine.WorkKinds]int // in this holding
 	all   int
-	began processorTime // with the first unit
+	began time.Duration // with the first unit, as threadTime tells
 }
 
 // longest is the longest holding of a lock there was, of all that were counted.
@@ -54,7 +55,8 @@ func newLockWork() *lockWork {
 
 // did counts k units.
 func (w *lockWork) did(kind engine.Work, k int) {
-	if w.all == 0 {
+	if w.all == 0 && k > 0 { // until over nobody else uses the thread, whose time it is
+		runtime.LockOSThread()
 		w.began = threadTime()
 	}
 	w.done[kind] += k
@@ -72,16 +74,16 @@ func (w *lockWork) String() (s string) {
 	return s
 }
 
-// over ends a holding. One whose goroutine has changed its thread meanwhile is not timed.
+// over ends a holding.
 func (w *lockWork) over() {
 	if w.all > 0 {
-		if took, ok := threadTime().since(w.began); ok {
-			longest.Lock()
-			if took > longest.took {
-				longest.took, longest.work = took, w.String()
-			}
-			longest.Unlock()
+		took := threadTime() - w.began
+		runtime.UnlockOSThread()
+		longest.Lock()
+		if took > longest.took {
+			longest.took, longest.work = took, w.String()
 		}
+		longest.Unlock()
 	}
 	*w = lockWork{}
 }
