@@ -47,7 +47,8 @@ func segment(t *testing.T, nodes int, faults fault.Config, cfg stack.Config) []*
 func TestMulticastOnceInOrder(t *testing.T) { synctest.Test(t, multicastOnceInOrder) }
 
 func multicastOnceInOrder(t *testing.T) {
-	const typ, messages = 1000, 1500
+	// No more of a round can wait for twins at a socket than may, which is 1024 of all senders.
+	const typ, rounds, each = 1000, 8, 200
 	loss := fault.Config{In: fault.Faults{Loss: 0.01}, Out: fault.Faults{Loss: 0.01}}
 	nodes := segment(t, 5, loss, stack.Config{Wait: stack.Sleep})
 	limit := stack.SocketConfig{ReceiveLimit: 256 << 20}
@@ -73,58 +74,49 @@ func multicastOnceInOrder(t *testing.T) {
 			}
 		}
 	}
-	sizes := []int{8, 100, 1400, 3000, 8, 8, 20000, 60, 66000}
-	// to is the instance that message k is sent to: those of a few nodes and of many
-	// follow each other.
-	to := func(k int) uint32 { return uint32(k * 7 / 3 % 5) }
-	send := make(chan error, len(nodes))
+	var senders []*stack.PacketConn
 	for _, n := range nodes {
 		c := listen(t, n, nil)
 		defer c.Close()
 		c.SetWriteDeadline(time.Now().Add(testTimeout))
-		go func() {
-			b := make([]byte, 66000)
-			for k := range messages {
-				binary.BigEndian.PutUint64(b, uint64(k))
-				size := sizes[k%len(sizes)]
-				if k%50 > len(sizes) { // mostly short ones
-					size = min(size, 200)
-				}
-				if _, err := c.WriteTo(b[:size], stack.Range{Type: typ, Lower: to(k), Upper: to(k)}); err != nil {
-					send <- fmt.Errorf("message %d: %w", k, err)
-					return
-				}
-			}
-			send <- nil
-		}()
+		senders = append(senders, c)
 	}
+	var next [6]map[stack.SocketAddr]int // of each reader, by sender
 	for i, c := range readers {
-		node := min(i, 4)
-		next := map[stack.SocketAddr]int{}
+		next[i] = map[stack.SocketAddr]int{}
 		c.SetReadDeadline(time.Now().Add(testTimeout))
-		b := make([]byte, 66000)
-		for done := 0; done < len(nodes); {
-			_, m, err := c.ReadMsg(b)
-			if err != nil {
-				t.Fatalf("reader %d: %v; have %v", i, err, next)
-			}
-			k := next[m.From]
-			for to(k) > uint32(node) {
-				k++
-			}
-			if got := int(binary.BigEndian.Uint64(b)); got != k {
-				t.Fatalf("reader %d: message %d of %v, want %d", i, got, m.From, k)
-			}
-			for k++; k < messages && to(k) > uint32(node); k++ {
-			}
-			if next[m.From] = k; k == messages {
-				done++
+	}
+	b := make([]byte, 66000)
+	for first := 0; first < rounds*each; first += each {
+		sent := make(chan error, len(senders))
+		for _, c := range senders {
+			go func() { sent <- multicastRound(c, typ, first, first+each) }()
+		}
+		for i, c := range readers {
+			node := min(i, 4)
+			for done := 0; done < len(nodes); {
+				_, m, err := c.ReadMsg(b)
+				if err != nil {
+					t.Fatalf("reader %d: %v; have %v", i, err, next[i])
+				}
+				k := max(next[i][m.From], first)
+				for multicastTo(k) > uint32(node) {
+					k++
+				}
+				if got := int(binary.BigEndian.Uint64(b)); got != k {
+					t.Fatalf("reader %d: message %d of %v, want %d", i, got, m.From, k)
+				}
+				for k++; k < first+each && multicastTo(k) > uint32(node); k++ {
+				}
+				if next[i][m.From] = k; k == first+each {
+					done++
+				}
 			}
 		}
-	}
-	for range nodes {
-		if err := <-send; err != nil {
-			t.Error(err)
+		for range senders {
+			if err := <-sent; err != nil {
+				t.Error(err)
+			}
 		}
 	}
 	for i, n := range nodes {
@@ -133,4 +125,25 @@ func multicastOnceInOrder(t *testing.T) {
 			t.Errorf("node %d: %d by broadcast, %d by copies, %d twins, %d barriers broken", i, s.Broadcasts, s.Replicasts, s.Twins, s.BarrierBroken)
 		}
 	}
+}
+
+// multicastTo is the instance that message k is sent to: those of a few nodes and of many
+// follow each other.
+func multicastTo(k int) uint32 { return uint32(k * 7 / 3 % 5) }
+
+// multicastRound sends messages from first to before end, each with its number.
+func multicastRound(c *stack.PacketConn, typ uint32, first, end int) error {
+	sizes := []int{8, 100, 1400, 3000, 8, 8, 20000, 60, 66000}
+	b := make([]byte, 66000)
+	for k := first; k < end; k++ {
+		binary.BigEndian.PutUint64(b, uint64(k))
+		size := sizes[k%len(sizes)]
+		if k%50 > len(sizes) { // mostly short ones
+			size = min(size, 200)
+		}
+		if _, err := c.WriteTo(b[:size], stack.Range{Type: typ, Lower: multicastTo(k), Upper: multicastTo(k)}); err != nil {
+			return fmt.Errorf("message %d: %w", k, err)
+		}
+	}
+	return nil
 }
