@@ -127,7 +127,7 @@ func (l *Link) pass(now time.Duration, b *netdev.Buffer) {
 // reports false, for want of memory.
 func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer) bool {
 	msg := b.Bytes()[frame.EthernetLen:]
-	if b.Shared() { // a device or a lap still has it
+	if b.Shared() { // a device or a poll still has it
 		t := l.tunnel(f, msg)
 		if t == nil {
 			return false

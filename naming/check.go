@@ -143,7 +143,7 @@ func (t *Table) checkBound(b *bound, typ uint32) error {
 	if c := b.bindingIndex; c != nil {
 		there := slices.DeleteFunc(slices.Clone(c.order), (*entry).gone)
 		if !slices.Equal(there, b.byAge()) || c.order[0].gone() || c.left != len(c.order)-len(there) || c.left > len(there)+1 {
-			return fmt.Errorf("a crowd of %d in an order of %d, of which %d have left", b.all.n, len(c.order), c.left)
+			return fmt.Errorf("an index of %d in an order of %d, of which %d have left", b.all.n, len(c.order), c.left)
 		}
 	}
 	if err := b.all.check(); err != nil {

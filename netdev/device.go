@@ -31,7 +31,7 @@ type Device interface {
 	Addr() frame.MAC
 	// MTU is the largest message a frame may carry now, in bytes, the Ethernet
 	// header not counted; 0 while the interface carries nothing. It is asked in
-	// every lap, so it costs no system call. When it changes FD is readable or wake
+	// every poll, so it costs no system call. When it changes FD is readable or wake
 	// is called: the node resets its links there, and goes on with the new value.
 	MTU() int
 	// Attach is called once, before anything below; a second call is an error and
@@ -65,7 +65,7 @@ type Device interface {
 type LevelTriggered interface{ LevelTriggered() bool }
 
 // A Peeker is a Device that can tell cheaply, without a system call, whether there
-// is something to receive. A driver that spins then does so without the lap lock.
+// is something to receive. A driver that spins then does so without the node's lock.
 type Peeker interface {
 	// Ready reports whether Receive would find something. It may be called by
 	// anybody at any time, also while Receive runs and after Close; what it says

@@ -19,10 +19,10 @@ import (
 var ErrNoRoom = errors.New("stack: no room to send without waiting")
 
 // An ActivePort is a socket whose messages are not read but taken by a Handler, within
-// the lap that brought them. Its methods may be called by any goroutine.
+// the poll that brought them. Its methods may be called by any goroutine.
 //
 //	        ┌──(too long, too often)──► apart: a goroutine of its own
-//	in lap ─┤                             │
+//	in poll─┤                             │
 //	        └──(Close, or a panic)─► closed ◄─(the same)
 //
 // A handler that takes too long delays everybody of its node. A call over the limit is a
@@ -31,7 +31,7 @@ var ErrNoRoom = errors.New("stack: no room to send without waiting")
 // wait in its queue as in a PacketConn's. A single call that is far over does not do it:
 // more often than not that was the machine, which gave the core to somebody else.
 //
-// A handler that panics closes its port; the lap goes on. Done tells of it, Err is a
+// A handler that panics closes its port; the poll goes on. Done tells of it, Err is a
 // *PanicError, and Config.Logger gets it with its stack. Who asked hears nothing.
 type ActivePort struct {
 	b       portBackend
@@ -71,7 +71,7 @@ type HandlerStats struct {
 	Severe  uint64        // of those, a hundred times the limit or more
 	Longest time.Duration // call
 	Waiting int           // messages that wait for the handler
-	Apart   bool          // it has a goroutine of its own, being too slow for the lap
+	Apart   bool          // it has a goroutine of its own, being too slow for the poll
 }
 
 // A PanicError is why an active port was closed: its handler panicked.
@@ -119,7 +119,7 @@ func (a *ActivePort) Stats() HandlerStats {
 
 // Close withdraws the port's names, returns what waits to those who sent it, as far as
 // they want it back, and waits until the handler does not run any more. Called by the
-// handler itself it does not wait, and the port is closed at the end of the lap; nor does
+// handler itself it does not wait, and the port is closed at the end of the poll; nor does
 // it when a handler that has a goroutine of its own calls it. Such a handler must not
 // close its node, which waits for it. A second Close is an error, net.ErrClosed.
 func (a *ActivePort) Close() error {

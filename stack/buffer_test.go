@@ -246,7 +246,7 @@ func bufferDeadline(t *testing.T, a, _ *stack.Node, _ *fault.Injector) {
 		done <- err
 	}()
 	out[0].Release()
-	listen(t, a, nil).Close() // any lap
+	listen(t, a, nil).Close() // any poll
 	if err := <-done; err != nil {
 		t.Errorf("with memory again: got %v", err)
 	}

@@ -14,7 +14,7 @@ import (
 
 func TestBindToNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		n, _ := openFake(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
 		if c.Bind(nil) == nil || c.Unbind(nil) == nil {
@@ -28,8 +28,8 @@ func TestBindToNothing(t *testing.T) {
 func TestCloseWithFullDevice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
-		a, d := openMoody(t, h, 1)
-		b, _ := openMoody(t, h, 2)
+		a, d := openFake(t, h, 1)
+		b, _ := openFake(t, h, 2)
 		defer b.Close(context.Background())
 		server := mustOpen(t, b, Service{Type: 18888})
 		if err := a.WaitFor(t.Context(), Service{Type: 18888}); err != nil {

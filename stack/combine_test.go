@@ -17,7 +17,7 @@ import (
 type bench struct {
 	*testing.T
 	node   *Node
-	dev    *moody
+	dev    *fakeDevice
 	conn   *PacketConn
 	server *PacketConn
 	big    []byte // fills more than half a packet: no two share one
@@ -32,8 +32,8 @@ type bench struct {
 func newBench(t *testing.T) *bench {
 	h := hub.New(hub.Config{})
 	b := &bench{T: t, big: make([]byte, 1000), held: make(chan chan struct{})}
-	b.node, b.dev = openMoody(t, h, 1)
-	other, _ := openMoody(t, h, 2)
+	b.node, b.dev = openFake(t, h, 1)
+	other, _ := openFake(t, h, 2)
 	b.closes = []func(){func() { b.node.Close(context.Background()) }, func() { other.Close(context.Background()) }}
 	b.server = mustOpen(t, other, Service{Type: 18888})
 	if err := b.node.WaitFor(t.Context(), Service{Type: 18888}); err != nil {
@@ -98,7 +98,7 @@ func (b *bench) send(data []byte) <-chan struct{} {
 	return done
 }
 
-// Sends that find a lap under way go out together, in one lap with one kick.
+// Sends that find a poll under way go out together, in one poll with one kick.
 func TestSendersCombine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

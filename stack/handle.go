@@ -13,7 +13,7 @@ import (
 
 // Limits of active ports.
 const (
-	handlersPerPoll  = 16                     // messages that handlers take in a lap; the rest in the next
+	handlersPerPoll  = 16                     // messages that handlers take in a poll; the rest in the next
 	defaultTimeLimit = 100 * time.Microsecond // of a handler
 	severeFactor     = 100                    // times the limit: far over it
 )

@@ -12,10 +12,10 @@ import (
 )
 
 // What a handler says to a socket of its own node wakes who reads there, also when it was
-// the last message that the lap before had left, and the lap brings nothing else.
+// the last message that the poll before had left, and the poll brings nothing else.
 func TestLeftMessageWakesReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		n, _ := openFake(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		leader, reader := mustOpen(t, n, nil), mustOpen(t, n, nil)
 		p, err := n.Handle(t.Context(), nil, HandlerFunc(func(w *Reply, m *Message) {

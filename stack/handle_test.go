@@ -35,7 +35,7 @@ func handle(t testing.TB, n *stack.Node, c stack.HandlerConfig, svc net.Addr, h 
 	return a
 }
 
-// An active port answers in the lap that brought the request, from its own address.
+// An active port answers in the poll that brought the request, from its own address.
 func TestActivePortAnswers(t *testing.T) {
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		a, b := pair(t, stack.Config{Wait: wait})
@@ -338,7 +338,7 @@ func TestHandlerClosesItsPort(t *testing.T) {
 	if _, _, err := a.Call(within(t), activeService, []byte("keep"), resp); err != nil {
 		t.Fatal(err)
 	}
-	b.Addr() // the lap is over
+	b.Addr() // the poll is over
 	if err := kept.Send([]byte("late")); err != net.ErrClosed {
 		t.Errorf("a Reply kept: got %v", err)
 	}
@@ -351,7 +351,7 @@ func TestHandlerClosesItsPort(t *testing.T) {
 	}
 }
 
-// What a lap leaves to the next, of more messages than handlers take in it, waits for no
+// What a poll leaves to the next, of more messages than handlers take in it, waits for no
 // clock: of those that came over the network while nobody else needs the node, and of
 // those of this node.
 func TestPollsGoOnForHandlers(t *testing.T) {
@@ -389,7 +389,7 @@ func TestPollsGoOnForHandlers(t *testing.T) {
 }
 
 // Requests that come to a node where nobody waits, and none is made, are answered within
-// the promised 10 ms, also those beyond what a lap hands over.
+// the promised 10 ms, also those beyond what a poll hands over.
 func TestActivePortAnswersInTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, _ *fault.Injector) {
 		const promise = 10 * time.Millisecond

@@ -27,7 +27,7 @@ import "slices"
 //	   ▲  └──────(a run)───────► │  ▲                              │
 //	   └─(none came for a doze)──┘  └────────(woken by leave)──────┘
 //
-// A leadership has no goroutine and no lock: the lap lock guards it.
+// A leadership has no goroutine and no lock: the node's lock guards it.
 type leadership struct {
 	leader     *waiter   // nil: the background goroutine
 	parked     []*waiter // in order of arrival

@@ -10,8 +10,8 @@ import (
 )
 
 // The model: three calls that wait for messages, the first one twice, the background goroutine, and a
-// sender that turns a lap now and then without waiting. Every step is what the
-// code does under the lap lock; all orders of steps are tried. Frames arrive at
+// sender that turns a poll now and then without waiting. Every step is what the
+// code does under the node's lock; all orders of steps are tried. Frames arrive at
 // any time. What must hold: at the end nobody waits for a message that has come,
 // and at no time is progress nobody's business.
 
@@ -22,7 +22,7 @@ type callerState uint8
 const (
 	callAway      callerState = iota // not waiting
 	callLooking                      // holds the lock next: looks, then blocks
-	callBreathing                    // leads, and has let go of the lock between two laps
+	callBreathing                    // leads, and has let go of the lock between two polls
 	callParked                       // sleeps on its channel
 	callSlept                        // leads, and sleeps in the calls' parker
 )
@@ -79,7 +79,7 @@ func (s *world) pollOnce(own bool) (busy bool) {
 		case s.call[i] == callAway:
 		case s.h.leader == s.w[i]:
 			s.roused[i] = true
-			s.callRing = s.callRing || !own && s.callAsleep && s.flaw != "a lap does not ring"
+			s.callRing = s.callRing || !own && s.callAsleep && s.flaw != "a poll does not ring"
 		default:
 			s.wake[i] = true
 		}
@@ -137,7 +137,7 @@ func (s *world) steps() map[string]*world {
 	case s.backgroundLooks:
 		for _, sendsInRow := range []bool{false, true} {
 			if sendsInRow && s.polls == 0 {
-				continue // whoever sends without pause turns laps
+				continue // whoever sends without pause turns polls
 			}
 			add(fmt.Sprint("background goroutine looks, a run: ", sendsInRow), func(c *world) {
 				c.backgroundLooks = false
@@ -181,7 +181,7 @@ func (s *world) look(i int) {
 	}
 }
 
-// turn is a leader's next lap, and its sleep if that brings nothing.
+// turn is a leader's next poll, and its sleep if that brings nothing.
 func (s *world) turn(i int) {
 	s.call[i] = callLooking
 	if s.roused[i] && s.flaw != "a leader forgets what came while it yielded" {
@@ -293,7 +293,7 @@ func TestLeadershipInAllOrders(t *testing.T) {
 
 func TestLeadershipModelFindsMistakes(t *testing.T) {
 	for _, flaw := range []string{
-		"a leader forgets what came while it yielded", "a lap does not ring", "the role is not handed on", "the background goroutine is not woken", "the background goroutine is not rung",
+		"a leader forgets what came while it yielded", "a poll does not ring", "the role is not handed on", "the background goroutine is not woken", "the background goroutine is not rung",
 	} {
 		s := newWorld()
 		s.flaw = flaw

@@ -14,7 +14,7 @@ import (
 type localPort struct {
 	*localPacket
 	a       *ActivePort
-	faulted bool // it is among those of Node.faulted; guarded by the lap lock
+	faulted bool // it is among those of Node.faulted; guarded by the node's lock
 }
 
 // serve implements packetBackend.
@@ -78,7 +78,7 @@ func (p *localPort) who() slog.Attr {
 	return slog.String("port", p.local.String())
 }
 
-// handle implements engine.Handler: it runs the handler within a lap.
+// handle implements engine.Handler: it runs the handler within a poll.
 func (p *localPort) handle(r *engine.Received, data []byte) {
 	a, n := p.a, p.n
 	began := n.now()
@@ -99,7 +99,7 @@ func (p *localPort) handle(r *engine.Received, data []byte) {
 	}
 }
 
-// ail takes the port out of the laps: messages wait in its queue from now on. When the
+// ail takes the port out of the polls: messages wait in its queue from now on. When the
 // engine has done what it is doing the port is closed for that reason, or, without one,
 // moved to a goroutine.
 func (p *localPort) ail(why error) {
@@ -113,7 +113,7 @@ func (p *localPort) ail(why error) {
 	}
 }
 
-// reapFaulted ends what ails the active ports. The lap lock is held, and the engine at rest.
+// reapFaulted ends what ails the active ports. The node's lock is held, and the engine at rest.
 func (n *localNode) reapFaulted() {
 	for i, p := range n.faulted {
 		a := p.a
@@ -134,7 +134,7 @@ func (n *localNode) reapFaulted() {
 	n.faulted = n.faulted[:0]
 }
 
-// ended notes that the port's socket is closed. The lap lock is held.
+// ended notes that the port's socket is closed. The node's lock is held.
 func (p *localPort) ended() {
 	if !p.a.apart {
 		p.n.leaveAfterPolls()
@@ -142,7 +142,7 @@ func (p *localPort) ended() {
 	}
 }
 
-// leaveAfterPolls counts an active port less whose handler runs in laps.
+// leaveAfterPolls counts an active port less whose handler runs in polls.
 func (n *localNode) leaveAfterPolls() {
 	if n.actives--; n.actives == 0 {
 		n.attended = 0

@@ -132,7 +132,7 @@ func (n *localNode) withPriority(p uint8) (k int) {
 	return k
 }
 
-// regroup follows a change of the list of bearers: what laps and parkers know of all of
+// regroup follows a change of the list of bearers: what polls and parkers know of all of
 // them together. Errors: those of a descriptor to be woken by.
 func (n *localNode) regroup() error {
 	polled, any := len(n.attached) > 0, false

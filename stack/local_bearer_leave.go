@@ -46,7 +46,7 @@ func (n *localNode) disable(ctx context.Context, a *attachment) error {
 	a.leaving = true
 	n.eng.RemoveBearer(n.now(), a.id)
 	n.pollOnce(n.now(), false)
-	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, farewell)
+	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, leaveTimeout)
 	n.detach(a)
 	n.announce(a, admin.BearerDisabled)
 	n.unlock()
@@ -59,7 +59,7 @@ func (n *localNode) disable(ctx context.Context, a *attachment) error {
 	n.rouseParkers()
 	n.waitWhile(context.Background(), func() bool {
 		return slices.ContainsFunc(n.closingDevices, func(b closingDevice) bool { return b.dev == a.dev })
-	}, farewell)
+	}, leaveTimeout)
 	return err
 }
 
@@ -108,9 +108,9 @@ func (n *localNode) reapClosed() {
 	})
 }
 
-// farewell is how long DisableBearer waits for a device that is full to take the last
+// leaveTimeout is how long DisableBearer waits for a device that is full to take the last
 // frames.
-const farewell = time.Second
+const leaveTimeout = time.Second
 
 func errNoBearer() error { return refuse(syscall.EINVAL, "Bearer not found.") }
 

@@ -67,10 +67,10 @@ func (c *localConn) Read(b []byte) (k, size int, err error) {
 	return k, size, err
 }
 
-// readable reports whether a Read would not wait. The lap lock is held.
+// readable reports whether a Read would not wait. The node's lock is held.
 func (c *localConn) readable() bool { return c.c.Pending() > 0 || c.c.State() != engine.Established }
 
-// moved is called by a lap after which there is more to read, room, or another state.
+// moved is called by a poll after which there is more to read, room, or another state.
 func (c *localConn) moved() {
 	if c.c.State() != engine.Established {
 		c.wake(c.n, true)

@@ -57,7 +57,7 @@ type dialConfig struct {
 	engine.ConnConfig
 }
 
-// request asks for the connection, which has what is left of the time. The lap lock is held.
+// request asks for the connection, which has what is left of the time. The node's lock is held.
 func (c *localConn) request(now time.Duration, d dest, first []byte) (err error) {
 	if c.writeBy.IsZero() { // the name has appeared, perhaps
 		c.writeBy = time.Now().Add(c.cfg.limit)

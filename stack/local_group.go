@@ -16,7 +16,7 @@ type localGroup struct {
 	writeHalf
 	service Service
 
-	// Guarded by the node's lap lock.
+	// Guarded by the node's node's lock.
 	readHalf
 	g       *engine.Group
 	waiting waitList // WaitMembers
@@ -80,7 +80,7 @@ func (g *localGroup) Counters(context.Context) (GroupCounters, error) {
 	return g.g.Counters(), nil
 }
 
-// moved is called by a lap after which there is more to read, room, or another member.
+// moved is called by a poll after which there is more to read, room, or another member.
 func (g *localGroup) moved() {
 	if g.g.Pending() > 0 || g.g.Err() != nil {
 		g.wake(g.n, false)
@@ -225,7 +225,7 @@ func (g *localGroup) TryReadMsg(b []byte) (int, groupEnvelope, error) {
 	return k, g.message(&r, k), nil
 }
 
-// message tells what is known of a message of which k bytes were read. The lap lock is
+// message tells what is known of a message of which k bytes were read. The node's lock is
 // held.
 func (g *localGroup) message(r *engine.GroupReceived, k int) groupEnvelope {
 	r.From.Net = g.network

@@ -23,7 +23,7 @@ type localNode struct {
 	cfg   Config
 	start time.Time
 
-	mu             pollLock // the lap lock; guards everything below but jobs and parkers
+	mu             pollLock // the node's lock; guards everything below but jobs and parkers
 	eng            *engine.Engine
 	arena          *netdev.Arena
 	unmap          func() // the arena's memory
@@ -48,7 +48,7 @@ type localNode struct {
 	called   []*engine.Ticket // writes for which there is room now
 	trying   *waiter          // whose send this is, of those that wait
 	waitTold time.Duration    // when one that waits was logged last
-	actives  int              // active ports whose handlers run in laps
+	actives  int              // active ports whose handlers run in polls
 	faulted  []*localPort     // to be closed, or moved to a goroutine
 	attended time.Duration    // since when the background goroutine waits for messages to them; 0: it does not
 	apart    sync.WaitGroup   // the handlers that have goroutines
@@ -65,7 +65,7 @@ type localNode struct {
 	groups       []*engine.Group
 	asked        []*engine.Listener
 	sends        int             // since the devices were looked at
-	polling      bool            // the leader is in its lap
+	polling      bool            // the leader is in its poll
 	spinPolicy   spinPolicy      // of waiting calls
 	attendance   spinPolicy      // of the background goroutine, while there are active ports
 	generation   int             // of the list of bearers, for the parkers

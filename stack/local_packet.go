@@ -20,7 +20,7 @@ type localPacket struct {
 	cfg SocketConfig
 	lending
 
-	// Guarded by the node's lap lock.
+	// Guarded by the node's node's lock.
 	readHalf
 	port   *engine.Port
 	active *localPort      // whose socket it is, or nil
@@ -59,7 +59,7 @@ func (n *localNode) ListenPacket(_ context.Context, c SocketConfig, network stri
 // connected implements packetBackend.
 func (c *localPacket) connected() {}
 
-// bind is called with the lap lock held.
+// bind is called with the node's lock held.
 func (c *localPacket) bind(r Range, scope Scope) error {
 	now := c.n.now()
 	err := c.port.Bind(now, r, scope)
@@ -239,7 +239,7 @@ func (c *localPacket) SetMulticast(m Method) error {
 	})
 }
 
-// set changes an option with the lap lock held.
+// set changes an option with the node's lock held.
 func (c *localPacket) set(change func() error) error {
 	c.n.mu.Lock()
 	defer c.n.unlock()

@@ -36,7 +36,7 @@ func (n *localNode) Sockets() []admin.Socket {
 	return all
 }
 
-// lookPart is the number of sockets, or bindings, that are looked at in one holding of the lap
+// lookPart is the number of sockets, or bindings, that are looked at in one holding of the node's
 // lock by a call that returns all of them.
 const lookPart = 1024
 

@@ -15,7 +15,7 @@ import (
 type localSubscription struct {
 	n      *localNode
 	r      Range
-	from   source // this and the rest is guarded by the lap lock
+	from   source // this and the rest is guarded by the node's lock
 	wait   waitList
 	closed bool
 }
@@ -119,7 +119,7 @@ func (s *localSubscription) Close() {
 	s.close()
 }
 
-// close is called with the lap lock held.
+// close is called with the node's lock held.
 func (s *localSubscription) close() {
 	s.closed = true
 	s.from.close()

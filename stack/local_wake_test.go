@@ -15,7 +15,7 @@ import (
 // devices, where nothing has come.
 func TestLocalSendsWakeReader(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		n, _ := openFake(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		leader, reader, from := mustOpen(t, n, nil), mustOpen(t, n, nil), mustOpen(t, n, nil)
 		go leader.ReadFrom(make([]byte, 1))

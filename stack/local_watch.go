@@ -31,7 +31,7 @@ func (n *localNode) Watch(context.Context) (admin.Watch, error) {
 	return w, nil
 }
 
-// tellWatches tells those who watch. The lap lock is held.
+// tellWatches tells those who watch. The node's lock is held.
 func (n *localNode) tellWatches(ev admin.NodeEvent) {
 	if len(n.watches) == 0 {
 		return

@@ -12,7 +12,7 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A lockWork counts what is done in one holding of a node's lap lock, and panics when that
+// A lockWork counts what is done in one holding of a node's node's lock, and panics when that
 // is more than the limit: by then everybody else of the node has waited for too long, or
 // would wait for ever. It is for tests, which count as they cannot trust a clock; other
 // nodes have none, and pay for a look whether they do.
@@ -29,11 +29,15 @@ var longest struct {
 	work string
 }
 
-// longestHolding says how much processor time the longest holding took, and for what. It is
-// printed after tests, and not asserted: the processor's speed is no property of this code.
+// longestHolding says how much processor time the longest holding took, and for what; "" where
+// none was counted. It is printed after tests, and not asserted: the processor's speed is no
+// property of this code.
 func longestHolding() string {
 	longest.Lock()
 	defer longest.Unlock()
+	if longest.took == 0 {
+		return ""
+	}
 	return fmt.Sprintf("longest holding of the engine's lock: %v of processor time, for %s", longest.took, longest.work)
 }
 
@@ -42,7 +46,7 @@ const lockWorkEnv = "UTIPC_LOCKWORK"
 
 // mostLockWork is the units that one holding may do. A frame, or a send, takes up to a
 // microsecond, all others less: so nobody waits for longer than 16 ms, a link without an
-// answer for 100 times as long is lost. A lap of several devices stays below 1000 but for
+// answer for 100 times as long is lost. A poll of several devices stays below 1000 but for
 // bindings. What needs most of all is a subscription to all of a large table.
 const mostLockWork = 1 << 14
 
@@ -61,7 +65,7 @@ func (w *lockWork) did(kind engine.Work, k int) {
 	}
 	w.done[kind] += k
 	if w.all += k; w.all > mostLockWork {
-		panic(fmt.Sprintf("stack: one holding of the lap lock does %d units of work, more than %d: %v", w.all, mostLockWork, w))
+		panic(fmt.Sprintf("stack: one holding of the node's lock does %d units of work, more than %d: %v", w.all, mostLockWork, w))
 	}
 }
 
@@ -88,7 +92,7 @@ func (w *lockWork) over() {
 	*w = lockWork{}
 }
 
-// did counts work of the node's laps and calls, where it is counted.
+// did counts work of the node's polls and calls, where it is counted.
 func (n *localNode) did(kind engine.Work, k int) {
 	if w := n.mu.work; w != nil {
 		w.did(kind, k)

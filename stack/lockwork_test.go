@@ -14,7 +14,7 @@ import (
 // this package's tests count. Mutation: Unlock does not reset the count; did does not panic;
 // open does not give the engine what counts.
 func TestLockWork(t *testing.T) {
-	n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+	n, _ := openFake(t, hub.New(hub.Config{}), 1)
 	defer n.Close(t.Context())
 	for range 2 {
 		n.inside().mu.Lock()

@@ -22,7 +22,7 @@ const (
 // handler that is slow, or waits for the node, stops nobody. Entries beyond what
 // may wait are lost and counted. Without a logger it does nothing.
 type logbook struct {
-	entries chan entry // guarded by the lap lock against close; nil without a logger
+	entries chan entry // guarded by the node's lock against close; nil without a logger
 	lost    int        // since the last entry; guarded likewise
 	quiet   quiet      // guarded likewise
 	done    chan struct{}

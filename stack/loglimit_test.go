@@ -36,7 +36,7 @@ func TestOneLineForManyBadNames(t *testing.T) {
 		if port, err = h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1}); err != nil {
 			t.Fatal(err)
 		}
-		dev := &moody{Device: port, transmit: func(bufs []*netdev.Buffer) (int, error) {
+		dev := &fakeDevice{Device: port, transmit: func(bufs []*netdev.Buffer) (int, error) {
 			for _, b := range bufs {
 				invert(b.Bytes())
 			}

@@ -19,7 +19,9 @@ func TestMain(m *testing.M) {
 	}
 	callfault.FromEnvironment()
 	code := m.Run()
-	fmt.Println(longestHolding())
+	if said := longestHolding(); said != "" && testing.Verbose() {
+		fmt.Println(said)
+	}
 	if left := mapped.Load(); left != 0 && code == 0 {
 		fmt.Printf("FAIL: all nodes are closed, %d bytes are mapped still\n", left)
 		code = 1

@@ -18,7 +18,7 @@ import (
 )
 
 // A contact is two nodes whose link is up; left's device is in the test's hands.
-func contact(t *testing.T, cfg Config) (left, right *Node, dev *moody) {
+func contact(t *testing.T, cfg Config) (left, right *Node, dev *fakeDevice) {
 	t.Helper()
 	h := hub.New(hub.Config{})
 	for i := range 2 {
@@ -26,7 +26,7 @@ func contact(t *testing.T, cfg Config) (left, right *Node, dev *moody) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		d := &moody{Device: port}
+		d := &fakeDevice{Device: port}
 		cfg.Bearers, cfg.Address, cfg.Wait, cfg.Tolerance = []Bearer{d}, NodeAddr(i+1), Sleep, 30*time.Second
 		n, err := Open(t.Context(), cfg)
 		if err != nil {

@@ -12,11 +12,11 @@ import (
 )
 
 // A call that waits for more chunks than are free hears of those that come back by
-// Release, of which no lap is told, though another call sleeps as the leader.
+// Release, of which no poll is told, though another call sleeps as the leader.
 func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
 	for _, driven := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
-			n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+			n, _ := openFake(t, hub.New(hub.Config{}), 1)
 			defer n.Close(context.Background())
 			c, leader := mustOpen(t, n, nil), mustOpen(t, n, nil)
 			if driven {

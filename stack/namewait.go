@@ -20,7 +20,7 @@ type awaited struct {
 
 // awaiting is the calls that wait for a name to appear, by service type, each list in
 // order of arrival. A binding wakes those whose name it has in it, and no others. The
-// lap lock guards it.
+// node's lock guards it.
 type awaiting map[uint32]waitList
 
 // awaitName enters a call, which is entered among those that wait already, for the name of

@@ -24,13 +24,13 @@ import (
 var absent = Service{Type: 18888, Instance: 17}
 
 // openQuiet opens a node that does not spin, in a bubble of synctest.
-func openQuiet(t *testing.T, h *hub.Hub, i int, c Config) (*Node, *moody) {
+func openQuiet(t *testing.T, h *hub.Hub, i int, c Config) (*Node, *fakeDevice) {
 	t.Helper()
 	port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &moody{Device: port}
+	d := &fakeDevice{Device: port}
 	c.Bearers, c.Address, c.Wait, c.Chunks = []Bearer{d}, NodeAddr(i), Sleep, 512
 	n, err := Open(t.Context(), c)
 	if err != nil {
@@ -343,12 +343,12 @@ func TestLongWaitForNameIsLogged(t *testing.T) {
 // A gate keeps what some stations send to a device, alone or to all, until it is opened.
 type gate struct {
 	n    *Node
-	d    *moody
+	d    *fakeDevice
 	kept []*netdev.Buffer
 }
 
 // shut keeps the frames of other nodes from a node's device.
-func shut(n *Node, d *moody, nodes ...byte) *gate {
+func shut(n *Node, d *fakeDevice, nodes ...byte) *gate {
 	g := &gate{n: n, d: d}
 	n.inside().mu.Lock()
 	defer n.inside().unlock()
@@ -401,7 +401,7 @@ func TestDataBeforeItsName(t *testing.T) {
 			}
 			h := hub.New(hub.Config{})
 			var nodes [5]*Node
-			var devs [5]*moody
+			var devs [5]*fakeDevice
 			for i := 1; i <= 4; i++ {
 				nodes[i], devs[i] = openQuiet(t, h, i, cfg)
 			}

@@ -46,11 +46,11 @@ type flood struct {
 func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServer bool) (got flood) {
 	const long = 100 * time.Millisecond
 	h := hub.New(hub.Config{})
-	srv, dev := openMoody(t, h, 100)
+	srv, dev := openFake(t, h, 100)
 	server := mustOpen(t, srv, Service{Type: 18888})
 	var all []*Node
 	for i := range nodes {
-		n, d := openMoody(t, h, 1+i)
+		n, d := openFake(t, h, 1+i)
 		all = append(all, n)
 		if err := n.WaitFor(t.Context(), Service{Type: 18888}); err != nil {
 			t.Fatal(err)

@@ -64,7 +64,7 @@ func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr 
 // isPacket reports whether sockets of a network are connectionless.
 func isPacket(network string) bool { return network == "tipcrdm" || network == "tipcgram" }
 
-// bindable calls addr's methods, so it is for callers without the lap lock.
+// bindable calls addr's methods, so it is for callers without the node's lock.
 func bindable(addr net.Addr) (Range, error) {
 	switch a := addr.(type) {
 	case nil:

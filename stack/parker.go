@@ -15,7 +15,7 @@ type parker struct {
 	rung  atomic.Bool   // somebody roused it since it was last taken
 	waker atomic.Pointer[waker]
 
-	// The lap lock guards the rest.
+	// The node's lock guards the rest.
 	until  time.Duration // when the sleep or spin in it ends by itself, else 0
 	inside bool          // somebody sleeps in it
 	on     []*attachment // that can end the sleep
@@ -65,7 +65,7 @@ func (s *parker) close() {
 }
 
 // fit makes the bearers what ends the next sleep in the parker. The sleeper calls it, with
-// the lap lock: nobody else looks at the list.
+// the node's lock: nobody else looks at the list.
 func (s *parker) fit(generation int, attached []*attachment) {
 	if s.next != nil {
 		(*s.waker.Load()).close()

@@ -14,20 +14,20 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// The engine is turned in laps: take a batch from the devices, read the clock
+// The engine is turned in polls: take a batch from the devices, read the clock
 // once, feed, drain, write a batch, kick once. The rules:
 //
-//	(a) the lap lock is held for one bounded lap, never while sleeping
+//	(a) the node's lock is held for one bounded poll, never while sleeping
 //	(b) at every moment exactly one leader is responsible (leadership)
 //	(c) only the leader spins or sleeps in the kernel; all others park
 //	(d) who finds the lock taken copies, appends, tries once more (submit);
 //	    who unlocks looks again (unlock)
-//	(e) a lap that makes the next deadline earlier, delivers to a leader that
+//	(e) a poll that makes the next deadline earlier, delivers to a leader that
 //	    sleeps, or leaves frames in a device, rings for it
 //	(f) a spinner gives way where others of its process must make the progress
 //	    it waits for (yieldLock)
 const (
-	batch          = 64               // frames a lap takes from a device, and gives it
+	batch          = 64               // frames a poll takes from a device, and gives it
 	doze           = time.Millisecond // how long a background goroutine waits for calls to come back
 	retry          = time.Millisecond // when to look again at a device that cannot go on
 	idle           = time.Hour        // the longest sleep
@@ -43,8 +43,8 @@ type attachment struct {
 	id       int
 	limit    int  // set by SetBearer, bytes of a message; 0: the device's MTU alone
 	mtu      int  // as the engine knows it
-	width    int  // the next lap asks for 1<<width frames, see receive
-	more     bool // the last lap may have left frames of which nobody is told
+	width    int  // the next poll asks for 1<<width frames, see receive
+	more     bool // the last poll may have left frames of which nobody is told
 	level    bool // its descriptor tells of every frame, see LevelTriggered
 	unsent   [batch]*netdev.Buffer
 	n        int
@@ -65,14 +65,14 @@ func (n *localNode) pollOnce(now time.Duration, receive bool) (busy bool) {
 	return n.poll(now, receive, true)
 }
 
-// poll is a lap; only with flush does what a run holds back go out, too.
+// poll is one bounded pass; only with flush does what a run holds back go out, too.
 func (n *localNode) poll(now time.Duration, receive, flush bool) (busy bool) {
 	if n.closed {
 		return false // the bearers are closed, or about to be
 	}
 	n.latest = now
 	n.eng.LetHandle(handlersPerPoll)
-	n.eng.ServeHandlers() // what the last lap has left
+	n.eng.ServeHandlers() // what the last poll has left
 	changed := len(n.faulted) > 0
 	for _, a := range n.attached {
 		changed = n.follow(now, a) || changed
@@ -244,7 +244,7 @@ func (n *localNode) flush() {
 			clear(a.unsent[a.n-k : a.n])
 			a.n -= k
 			if k == 0 {
-				break // full; offered again in a later lap
+				break // full; offered again in a later poll
 			}
 		}
 	}
@@ -339,7 +339,7 @@ func (n *localNode) wakeDevices() {
 	n.backgroundParker.rouse()
 }
 
-// yieldLock lets go of the lock between two laps of one leader.
+// yieldLock lets go of the lock between two polls of one leader.
 func (n *localNode) yieldLock() {
 	n.yields++
 	yield := n.yield > 0 && n.yields%n.yield == 0
@@ -350,7 +350,7 @@ func (n *localNode) yieldLock() {
 	n.mu.Lock()
 }
 
-// lead is one turn of the leader, the waiter w or the background goroutine (nil): a lap, and if
+// lead is one turn of the leader, the waiter w or the background goroutine (nil): a poll, and if
 // that brought nothing, a spin or a sleep in s until frames come, something is due,
 // w is roused, or its deadline (zero: none).
 func (n *localNode) lead(s *parker, w *waiter, deadline time.Time) {
@@ -373,7 +373,7 @@ func (n *localNode) lead(s *parker, w *waiter, deadline time.Time) {
 		return
 	}
 	if spin && n.readyDevices == nil {
-		return // the next look is a lap
+		return // the next look is a poll
 	}
 	until := min(n.due(now), now+idle)
 	if !deadline.IsZero() {
@@ -425,7 +425,7 @@ func (n *localNode) lead(s *parker, w *waiter, deadline time.Time) {
 	}
 }
 
-// fetch is the shortest way from the wire to who leads: a lap as soon as a device has
+// fetch is the shortest way from the wire to who leads: a poll as soon as a device has
 // told that there are frames. since and p are what waitingSince has returned.
 func (n *localNode) fetch(since time.Duration, p *spinPolicy) {
 	now := n.now()

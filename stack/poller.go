@@ -29,7 +29,7 @@ type Poller struct {
 	inside atomic.Int32 // between Enter and Leave
 	some   atomic.Bool  // a socket is ready
 
-	// Guarded by the node's lap lock.
+	// Guarded by the node's node's lock.
 	ready  []*Polled // from first on
 	first  int
 	wait   waitList
@@ -40,7 +40,7 @@ type Poller struct {
 type Polled struct {
 	Owner  any // as given to Add
 	p      *Poller
-	listed bool // it is ready; guarded by the lap lock
+	listed bool // it is ready; guarded by the node's lock
 }
 
 // A Pollable is a socket that can be added to a Poller: *PacketConn, *Conn, *Group or
@@ -74,7 +74,7 @@ func (s *Polled) Again() {
 	s.note()
 }
 
-// note lists the socket as ready. The lap lock is held.
+// note lists the socket as ready. The node's lock is held.
 func (s *Polled) note() {
 	p := s.p
 	if s.listed {
@@ -118,7 +118,7 @@ func (p *Poller) Take(ready []*Polled) int {
 	return p.take(ready)
 }
 
-// take is called with the lap lock held.
+// take is called with the node's lock held.
 func (p *Poller) take(ready []*Polled) int {
 	k := copy(ready, p.ready[p.first:])
 	for i, s := range ready[:k] {
@@ -160,7 +160,7 @@ func (p *Poller) Close() error {
 	return nil
 }
 
-// close is called with the lap lock held.
+// close is called with the node's lock held.
 func (p *Poller) close() {
 	p.closed = true
 	delete(p.n.pollers, p)

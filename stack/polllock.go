@@ -20,7 +20,7 @@ import (
 type pollLock struct {
 	held    sync.Mutex
 	work    *lockWork      // of this holding; nil: nobody counts
-	handler atomic.Uintptr // the goroutine that runs a Handler in the lap; 0: none does
+	handler atomic.Uintptr // the goroutine that runs a Handler in the poll; 0: none does
 }
 
 // enterHandler and leaveHandler stand around a Handler's call.
@@ -28,14 +28,14 @@ func (l *pollLock) enterHandler() { l.handler.Store(goroutine()) }
 
 func (l *pollLock) leaveHandler() { l.handler.Store(0) }
 
-// inOwnHandler reports whether the goroutine is in the Handler that the lock's lap runs.
+// inOwnHandler reports whether the goroutine is in the Handler that the lock's poll runs.
 // None but itself can make that true, or untrue.
 func (l *pollLock) inOwnHandler() bool {
 	handler := l.handler.Load()
 	return handler != 0 && handler == goroutine()
 }
 
-// Lock takes the lock. It panics in a Handler that a lap runs.
+// Lock takes the lock. It panics in a Handler that a poll runs.
 func (l *pollLock) Lock() {
 	if !l.TryLock() {
 		l.held.Lock()

@@ -4,14 +4,14 @@ package stack
 
 import "time"
 
-// A readHalf is the half of a socket that waits for what comes. The lap lock guards it.
+// A readHalf is the half of a socket that waits for what comes. The node's lock guards it.
 type readHalf struct {
 	readers waitList
 	readBy  time.Time // read deadline
 	polled  *Polled   // who is told instead of readers, or nil
 }
 
-// wake makes a call that reads look, or all of them. The lap lock is held.
+// wake makes a call that reads look, or all of them. The node's lock is held.
 func (r *readHalf) wake(n *localNode, all bool) {
 	if r.polled != nil {
 		r.polled.note()
@@ -23,7 +23,7 @@ func (r *readHalf) wake(n *localNode, all bool) {
 	}
 }
 
-// await calls try until it reports true, sleeping in between, with the lap lock held.
+// await calls try until it reports true, sleeping in between, with the node's lock held.
 // more says whether there is more for another call, which looks then. Errors:
 // net.ErrClosed, os.ErrDeadlineExceeded.
 func (r *readHalf) await(n *localNode, closed *bool, try, more func() bool) error {
@@ -36,7 +36,7 @@ func (r *readHalf) await(n *localNode, closed *bool, try, more func() bool) erro
 	return err
 }
 
-// setReadBy sets the read deadline. The lap lock is held.
+// setReadBy sets the read deadline. The node's lock is held.
 func (r *readHalf) setReadBy(n *localNode, t time.Time) {
 	r.readBy = t
 	n.rouseAll(r.readers)

@@ -47,9 +47,9 @@ type clientConn struct {
 	strays []response     // accepted connections that nobody waits for any more
 	failed error          // of a send of a connection, for the next call
 	over   error          // why nothing comes any more
-	// farewell is why the daemon is about to close; what it has delivered before is read first.
-	farewell *GoneError
-	readBy   time.Time
+	// goneReason is why the daemon is about to close; what it has delivered before is read first.
+	goneReason *GoneError
+	readBy     time.Time
 	// answerBy is when a send that is answered waits no longer: a little after the write
 	// deadline, which the daemon keeps.
 	answerBy time.Time
@@ -267,7 +267,7 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		l.end(err)
 		r.release()
 	case r.Op == attach.OpGone:
-		l.farewell = &GoneError{Reason: printable.Prefix(string(r.data), maxErrorText), Errno: r.Errno}
+		l.goneReason = &GoneError{Reason: printable.Prefix(string(r.data), maxErrorText), Errno: r.Errno}
 		r.release()
 	default: // of a later version
 		r.release()
@@ -325,8 +325,8 @@ func (l *clientConn) reply(r *clientRecord, fd int) {
 // end notes why nothing comes any more, and tells everybody.
 func (l *clientConn) end(err error) {
 	if l.over == nil {
-		if l.farewell != nil && isGone(err) {
-			err = l.farewell
+		if l.goneReason != nil && isGone(err) {
+			err = l.goneReason
 		}
 		l.over = err
 		if isGone(err) {

@@ -14,7 +14,7 @@ import (
 )
 
 // A remotePort is the socket of an active port, at the daemon: its handler has a goroutine, as
-// one that is too slow for the laps has.
+// one that is too slow for the polls has.
 type remotePort struct {
 	*remotePacket
 	a     *ActivePort

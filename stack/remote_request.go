@@ -167,8 +167,8 @@ func (l *clientConn) explained(err error) error {
 			}
 		}
 		if l.over == nil && l.leader != nil { // which reads what there is, and then the end
-			if l.farewell != nil {
-				return l.farewell
+			if l.goneReason != nil {
+				return l.goneReason
 			}
 			return &GoneError{Reason: err.Error()}
 		}

@@ -49,7 +49,7 @@ func (n *localNode) batching() bool {
 }
 
 // afterSend ends the turn of a sender of k bytes: out with the frames, unless they wait for more;
-// now and then a full lap, so that a sender that never waits hears acknowledgements
+// now and then a full poll, so that a sender that never waits hears acknowledgements
 // too.
 func (n *localNode) afterSend(now time.Duration, k int) {
 	if n.eng.Holding() && !n.eng.Output() {

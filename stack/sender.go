@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// A sender is a socket that sends messages. The lap lock is held in all calls but
+// A sender is a socket that sends messages. The node's lock is held in all calls but
 // writes.
 type sender interface {
 	// writes is what every sender has.
@@ -22,7 +22,7 @@ type sender interface {
 // A socket is what a node closes when it is closed.
 type socket interface {
 	writes() *writeHalf
-	shut() // the lap lock is held
+	shut() // the node's lock is held
 }
 
 // A writeHalf is the half of a socket that sends.
@@ -33,7 +33,7 @@ type writeHalf struct {
 	nameWait time.Duration // for which its sends wait for a name
 	inTurn   bool          // the first of its calls that wait goes before all others
 
-	// Guarded by the node's lap lock.
+	// Guarded by the node's node's lock.
 	closed  bool
 	writeBy time.Time     // write deadline
 	writing waitList      // its calls that wait
@@ -60,7 +60,7 @@ func (w *writeHalf) sendError(addr net.Addr, err error) error {
 
 func (w *writeHalf) writes() *writeHalf { return w }
 
-// setWriteBy sets the write deadline. The lap lock is held.
+// setWriteBy sets the write deadline. The node's lock is held.
 func (w *writeHalf) setWriteBy(t time.Time) {
 	w.writeBy = t
 	w.n.rouseAll(w.writing)
@@ -97,7 +97,7 @@ func (w *writeHalf) TryNextReport() (SendReport, error) {
 	return SendReport{}, errAgain
 }
 
-// went ends the calls of NextReport. The lap lock is held.
+// went ends the calls of NextReport. The node's lock is held.
 func (w *writeHalf) went() {
 	if w.gone != nil {
 		close(w.gone)

@@ -16,7 +16,7 @@ import (
 // slices, wake-ups, quotas and others who want the core; all in simulated time.
 
 const (
-	bedRound  = 250 * time.Nanosecond  // a lap that finds nothing, or finds a frame
+	bedRound  = 250 * time.Nanosecond  // a poll that finds nothing, or finds a frame
 	bedKick   = 1200 * time.Nanosecond // to send
 	bedRing   = 700 * time.Nanosecond  // on top, when that wakes somebody
 	bedPoll   = time.Microsecond       // into the kernel to sleep, and out of it

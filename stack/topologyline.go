@@ -46,7 +46,7 @@ func (e *TopologyError) Timeout() bool { return errors.Is(e.Err, os.ErrDeadlineE
 // Temporary is as Timeout.
 func (e *TopologyError) Temporary() bool { return e.Timeout() }
 
-// A topologyLine is a connection to the topology service of another node. The lap lock
+// A topologyLine is a connection to the topology service of another node. The node's lock
 // guards it, and all of its methods are called with that held.
 type topologyLine struct {
 	n      *localNode
@@ -149,7 +149,7 @@ func (l *topologyLine) await(ctx context.Context, by time.Time, try func(*wait) 
 	return err
 }
 
-// moved is called by a lap after which there is more to read, room, or another state.
+// moved is called by a poll after which there is more to read, room, or another state.
 func (l *topologyLine) moved() {
 	if l.c == nil || l.c.State() != engine.Established {
 		l.n.rouseAll(*l.wait)

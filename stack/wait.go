@@ -19,7 +19,7 @@ import (
 //	err := n.await(&c, func() bool { return r.tookOne() })
 //	n.leave(&c)
 //
-// Between two attempts it always lets go of the lap lock, and an attempt to send that met
+// Between two attempts it always lets go of the node's lock, and an attempt to send that met
 // something else than before leaves the line it stood in; see Node.attempt.
 type wait struct {
 	list   *waitList       // the calls that wait for the same; it is roused through this
@@ -41,12 +41,12 @@ type waiter struct {
 	since   time.Duration // when it began to drive; 0: not yet
 	polls   int           // turned while driving
 	entered bool          // it is among those who wait
-	roused  bool          // since its last attempt began; of a leader. Guarded by the lap lock
+	roused  bool          // since its last attempt began; of a leader. Guarded by the node's lock
 	write                 // of a call that sends
 	awaited               // of one that waits for a name
 }
 
-// newWaiter returns a waiter that is nobody's. They are kept by node: the lap lock
+// newWaiter returns a waiter that is nobody's. They are kept by node: the node's lock
 // guards the list.
 func (n *localNode) newWaiter() *waiter {
 	if k := len(n.idleWaiters); k > 0 {
@@ -63,7 +63,7 @@ func (n *localNode) newWaiter() *waiter {
 	return &waiter{wake: make(chan struct{}, 1), timer: t}
 }
 
-// A waitList is the calls that wait for one thing, in order of arrival. The lap
+// A waitList is the calls that wait for one thing, in order of arrival. The node's
 // lock guards it.
 type waitList []*waiter
 
@@ -76,7 +76,7 @@ func (l *waitList) remove(w *waiter) {
 }
 
 // await calls try until that reports true, and waits for something to happen in between.
-// The lap lock is held, but not while it waits. Errors, of which each is looked for before
+// The node's lock is held, but not while it waits. Errors, of which each is looked for before
 // every attempt: net.ErrClosed, what ctx says, os.ErrDeadlineExceeded. The call stays among
 // those who wait until leave, so that it can go on waiting, for something else perhaps.
 func (n *localNode) await(c *wait, try func() bool) error {
@@ -120,7 +120,7 @@ func (c *wait) lookBy(at time.Time) {
 }
 
 // enter takes the call among those who wait, if it is not yet. Everything from here to
-// leave holds the lap lock, but for the sleeps in block.
+// leave holds the node's lock, but for the sleeps in block.
 func (n *localNode) enter(c *wait) {
 	w := c.w
 	if w == nil {
@@ -192,8 +192,8 @@ func (n *localNode) attempt(w *waiter, now time.Duration, send func() error) err
 }
 
 // block waits for something to happen, at most until the deadline (zero: none):
-// a lap if w leads, a sleep if not. It always lets go of the lock, but for a leader's first
-// lap. It returns often without reason; see await.
+// a poll if w leads, a sleep if not. It always lets go of the lock, but for a leader's first
+// poll. It returns often without reason; see await.
 func (n *localNode) block(w *waiter, deadline time.Time) {
 	if w.ticket.Invited() { // there is room: it tries as soon as others have had the lock
 		if n.leadership.leader != w {
@@ -233,7 +233,7 @@ func (n *localNode) rouse(w *waiter) {
 		return
 	}
 	w.roused = true
-	if !n.polling { // its own lap: it is awake, and looks when that ends
+	if !n.polling { // its own poll: it is awake, and looks when that ends
 		n.callParker.rouse()
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 )
 
-// A waitQueue holds what laps leave for a reader: put never waits.
+// A waitQueue holds what polls leave for a reader: put never waits.
 type waitQueue[T any] struct {
 	mu     sync.Mutex // guards the rest but for signal
 	items  []queuedItem[T]

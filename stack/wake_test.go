@@ -15,43 +15,43 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-// A moody is a device whose Transmit and Receive a test may replace.
-type moody struct {
+// A fakeDevice is a device whose Transmit and Receive a test may replace.
+type fakeDevice struct {
 	netdev.Device
 	transmit func(bufs []*netdev.Buffer) (int, error)
 	receive  func(bufs []*netdev.Buffer) (int, error)
 	down     atomic.Bool // the interface carries nothing
 }
 
-func (d *moody) MTU() int {
+func (d *fakeDevice) MTU() int {
 	if d.down.Load() {
 		return 0
 	}
 	return d.Device.MTU()
 }
 
-func (d *moody) Transmit(bufs []*netdev.Buffer) (int, error) {
+func (d *fakeDevice) Transmit(bufs []*netdev.Buffer) (int, error) {
 	if d.transmit != nil {
 		return d.transmit(bufs)
 	}
 	return d.Device.Transmit(bufs)
 }
 
-func (d *moody) Receive(bufs []*netdev.Buffer) (int, error) {
+func (d *fakeDevice) Receive(bufs []*netdev.Buffer) (int, error) {
 	if d.receive != nil {
 		return d.receive(bufs)
 	}
 	return d.Device.Receive(bufs)
 }
 
-// openMoody opens a node with the address i on h that does not spin.
-func openMoody(t *testing.T, h *hub.Hub, i int) (*Node, *moody) {
+// openFake opens a node with the address i on h that does not spin.
+func openFake(t *testing.T, h *hub.Hub, i int) (*Node, *fakeDevice) {
 	t.Helper()
 	port, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i)})
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &moody{Device: port}
+	d := &fakeDevice{Device: port}
 	n, err := Open(t.Context(), Config{Bearers: []Bearer{d}, Address: NodeAddr(i), Wait: Sleep, Chunks: 512})
 	if err != nil {
 		t.Fatal(err)
@@ -68,11 +68,11 @@ func mustOpen(t *testing.T, n *Node, addr net.Addr) *PacketConn {
 	return c
 }
 
-// What comes to a leader while it lets go of the lock between two laps ends its
+// What comes to a leader while it lets go of the lock between two polls ends its
 // wait, as what comes while it sleeps does.
 func TestDriverHearsWhileItBreathes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, _ := openMoody(t, hub.New(hub.Config{}), 1)
+		n, _ := openFake(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
 		n.inside().mu.Lock()
@@ -93,7 +93,7 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 // A deadline beyond what a Duration can say is no reason to stay awake.
 func TestDistantDeadline(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, d := openMoody(t, hub.New(hub.Config{}), 1)
+		n, d := openFake(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
 		looks := 0
@@ -117,9 +117,9 @@ func TestDistantDeadline(t *testing.T) {
 func TestFullDeviceIsAskedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
-		a, d := openMoody(t, h, 1)
+		a, d := openFake(t, h, 1)
 		defer a.Close(context.Background())
-		b, _ := openMoody(t, h, 2)
+		b, _ := openFake(t, h, 2)
 		defer b.Close(context.Background())
 		server := mustOpen(t, b, Service{Type: 18888})
 		if err := a.WaitFor(t.Context(), Service{Type: 18888}); err != nil {

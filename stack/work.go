@@ -10,7 +10,7 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A job is a message whose sender found the lap lock taken: the payload copied,
+// A job is a message whose sender found the node's lock taken: the payload copied,
 // to be sent by whoever has the lock.
 type job struct {
 	from sender
@@ -22,7 +22,7 @@ type job struct {
 }
 
 // jobLooks is how often a sender looks whether its job is done before it sleeps:
-// the holder of the lock is at most a lap away, and to be woken costs more.
+// the holder of the lock is at most a poll away, and to be woken costs more.
 const jobLooks = 400
 
 // wait waits until the job is done. parallel: its doer may be running now.
@@ -39,7 +39,7 @@ func (j *job) wait(parallel bool) {
 	<-j.done
 }
 
-// A jobList is a stack of jobs that anyone may push to and the holder of the lap
+// A jobList is a stack of jobs that anyone may push to and the holder of the node's
 // lock empties.
 type jobList struct{ head atomic.Pointer[job] }
 

@@ -36,13 +36,13 @@ func jam(t *testing.T, c Config) *jammed {
 	if err != nil {
 		t.Fatal(err)
 	}
-	d := &moody{Device: port}
+	d := &fakeDevice{Device: port}
 	c.Bearers, c.Address, c.Wait, c.Chunks = []Bearer{d}, 1, Sleep, 512
 	j := &jammed{}
 	if j.n, err = Open(t.Context(), c); err != nil {
 		t.Fatal(err)
 	}
-	j.other, _ = openMoody(t, h, 2)
+	j.other, _ = openFake(t, h, 2)
 	t.Cleanup(func() {
 		j.n.Close(context.Background())
 		j.other.Close(context.Background())
@@ -176,8 +176,8 @@ func TestWritersShareALink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const writers, long = 7, 200 * time.Millisecond
 		h := hub.New(hub.Config{})
-		n, d := openMoody(t, h, 1)
-		other, _ := openMoody(t, h, 2)
+		n, d := openFake(t, h, 1)
+		other, _ := openFake(t, h, 2)
 		server := mustOpen(t, other, Service{Type: 18888})
 		if err := n.WaitFor(t.Context(), Service{Type: 18888}); err != nil {
 			t.Fatal(err)
@@ -232,7 +232,7 @@ func TestLongMessageGetsItsChunks(t *testing.T) {
 			t.Fatal(err)
 		}
 		defer n.Close(context.Background())
-		other, _ := openMoody(t, h, 2)
+		other, _ := openFake(t, h, 2)
 		defer other.Close(context.Background())
 		server := mustOpen(t, other, Service{Type: 18888})
 		if err := n.WaitFor(t.Context(), Service{Type: 18888}); err != nil {

@@ -23,7 +23,7 @@ be measured, not when a target is missed. Progress goes to the standard error.
 
 How things are measured:
 
-core            two engines in memory, without device, lap and lock: 32 messages are
+core            two engines in memory, without device, poll and lock: 32 messages are
                 sent, then received. To send are the calls, the frames taken, and the
                 acknowledgements that come back; to receive the frames, the messages
                 read, and the acknowledgements made. The copy from one memory to the

@@ -22,7 +22,7 @@ STREAM          the same; a reply is read until it is whole
 Go net TCP      package net on the kernel's TCP, both ends asleep
 dials           one goroutine connects and closes, one accepts and closes. TCP closes with a
                 reset, so that no port stays in use
-Call            Node.Call to an active port, whose handler answers within the lap; beside
+Call            Node.Call to an active port, whose handler answers within the poll; beside
                 bare frames, and beside RDM with sockets at both ends
 WriteBuffer     messages written where they are sent from, and read where they lie. Above
                 the MTU they are cut, and joined by one copy

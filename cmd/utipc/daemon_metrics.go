@@ -29,7 +29,7 @@ type snapshot struct {
 	server  daemon.Counters
 }
 
-// look takes a sight of a node of this process, whose calls cannot fail but by ctx.
+// look takes a snapshot of a node of this process, whose calls cannot fail but by ctx.
 func look(ctx context.Context, n *stack.Node, s *daemon.Server) (snapshot, error) {
 	a := n.Admin()
 	stats, err1 := a.Stats(ctx)

@@ -126,12 +126,12 @@ func logChoice(l *slog.Logger, b stack.Bearer) {
 	}
 }
 
-// farewell is how long a command waits at its end for others to acknowledge.
-const farewell = 2 * time.Second
+// closeTimeout is how long a command waits at its end for others to acknowledge.
+const closeTimeout = 2 * time.Second
 
 // close ends the node: its names are withdrawn, the others told.
 func closeMember(n *stack.Node, finish func() error) error {
-	ctx, cancel := context.WithTimeout(context.Background(), farewell)
+	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	err := n.Close(ctx)
 	if u := (*stack.UnsentError)(nil); errors.As(err, &u) && u.Packets == 0 && ctx.Err() == nil {

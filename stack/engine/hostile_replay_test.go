@@ -179,13 +179,13 @@ func (s *replayBed) replay(b []byte) {
 func (s *replayBed) attack(how string, seed uint64) {
 	r := rand.New(rand.NewPCG(seed, 1))
 	tape := append([][]byte(nil), s.recorded...)
-	const laps = 800
-	for i := range laps {
+	const rounds = 800
+	for i := range rounds {
 		if how == "shuffled" && i%100 == 0 {
 			r.Shuffle(len(tape), func(i, j int) { tape[i], tape[j] = tape[j], tape[i] })
 		}
-		for k := range len(tape) * 4 / laps {
-			s.replay(tape[(i*(len(tape)*4/laps)+k)%len(tape)])
+		for k := range len(tape) * 4 / rounds {
+			s.replay(tape[(i*(len(tape)*4/rounds)+k)%len(tape)])
 			if how == "mixed" && s.contact() {
 				s.ping()
 			}

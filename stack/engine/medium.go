@@ -16,7 +16,7 @@ type Medium interface {
 	// Own is the bearer's own address.
 	Own() netip.AddrPort
 	// Remote is the address that frames of a station come from, while the medium
-	// remembers it: at least until the lap that received such a frame is over.
+	// remembers it: at least until the poll that received such a frame is over.
 	Remote(frame.MAC) (addr netip.AddrPort, ok bool)
 	// Keep says that there is a link to a station, which then is not forgotten, or
 	// that there is none any more.

@@ -16,7 +16,7 @@ import (
 const DefaultReceiveLimit = 2 << 20
 
 // CopyBreak is the length, in bytes, up to which a received message is copied into
-// its socket's own memory; its chunk is free again in the same lap. A longer one
+// its socket's own memory; its chunk is free again in the same poll. A longer one
 // stays in its chunk while more than half of the chunks are free.
 const CopyBreak = 2048
 

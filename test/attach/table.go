@@ -75,7 +75,7 @@ var differences = []difference{
 // notRun are tests that would not end, or need a clock that jumps, which sockets of the
 // system have none of.
 var notRun = []difference{
-	{"TestHandlerMustNotCallItsNode", fails, fails, "a handler is outside of the laps, and may call its node"},
+	{"TestHandlerMustNotCallItsNode", fails, fails, "a handler is outside of the polls, and may call its node"},
 	{"TestHandlerClosesItsPort", fails, fails, "an active port that is closed by its own handler is closed at once: nothing can be sent from it any more"},
 	{"TestOptionsAtRunTime", fails, fails, "`ReceiveLimit` is the limit of what the node keeps: beside it some 200 KiB lie between daemon and program"},
 	{"TestSubscriptionTimeout", fails, fails, "times are kept by the daemon, to the millisecond at best"},

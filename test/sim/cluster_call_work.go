@@ -13,7 +13,7 @@ import (
 const (
 	maxSides       = 8 // calls that a node has at a time; in a storm more
 	stormSides     = 100
-	longestSilence = 4 * time.Second // after which the bystander believes that what it saw sent is lost
+	longestSilence = 4 * time.Second // after which the observer believes that what it saw sent is lost
 )
 
 // A world of connections differs from others by what its nodes are like.

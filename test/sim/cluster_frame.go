@@ -56,7 +56,7 @@ func (c *cluster) checkFrame(t *term, net int, b []byte) {
 	}
 }
 
-// unsettled are the rules that connections break here: the bystander forgets who asked for a
+// unsettled are the rules that connections break here: the observer forgets who asked for a
 // connection when a node comes back as another, and an answer that finds no memory may
 // come behind data, which answers as well.
 var unsettled = map[string]bool{"conn-answer": true}

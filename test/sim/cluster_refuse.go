@@ -59,7 +59,7 @@ func (t *term) jammed(net int) bool {
 	return true
 }
 
-// waited tells the bystander for how long frames have waited for any device, as they do
+// waited tells the observer for how long frames have waited for any device, as they do
 // through several jams.
 func (c *cluster) waited() {
 	for _, m := range c.members {

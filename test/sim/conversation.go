@@ -16,7 +16,7 @@ const (
 )
 
 // A Conversation holds frames to the rules that only a sequence of them can break;
-// lint.Check has those of a single one. It is a bystander who hears all that is
+// lint.Check has those of a single one. It is an observer that hears all that is
 // sent, before any of it is lost, and must not take what it hears for what was
 // received: each rule is one that a sender keeps to whatever it received.
 //

@@ -11,7 +11,7 @@ import (
 )
 
 // A speaker is a node, 1001001, that says to another, 1001002, what a test wants, in two
-// networks; of what the bystander finds it counts one rule.
+// networks; of what the observer finds it counts one rule.
 type speaker struct {
 	c       *sim.Conversation
 	rule    string

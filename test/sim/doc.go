@@ -15,7 +15,7 @@
 //	Flow         one node sends to another as fast as it may: goodput; only what is read
 //	             is checked
 //	Size.Table   many of both, for 'utipc-lab sim report'; Rows says which faults
-//	Conversation a bystander who holds what is sent to the protocol's rules
+//	Conversation an observer that holds what is sent to the protocol's rules
 //
 // Every network has faults of its own (NetworkFaults), and so have nodes and devices
 // (Faults): loss, in bursts and one way; reordering by time and by places; duplication;

@@ -185,7 +185,7 @@ func (l *life) do(call func()) {
 }
 
 // finish gives frames to the device, lets fast readers read, checks, and plans
-// the next lap.
+// the next poll.
 func (l *life) finish() {
 	w := l.n.w
 	w.report.Steps++

@@ -8,7 +8,7 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A watchdog sees to it that no call of an engine, and no lap, does more than a fixed number of
+// A watchdog sees to it that no call of an engine, and no poll, does more than a fixed number of
 // units of work: in a real node everybody else would wait for its lock meanwhile.
 type watchdog struct {
 	bark func(format string, args ...any)
@@ -16,7 +16,7 @@ type watchdog struct {
 	all  int
 }
 
-// mostWork is the units of one call, or lap; see also package stack, which counts its own.
+// mostWork is the units of one call, or poll; see also package stack, which counts its own.
 const mostWork = 1 << 14
 
 // did is what engines tell of their work.
@@ -33,5 +33,5 @@ func (d *watchdog) did(kind engine.Work, k int) {
 	}
 }
 
-// begin is called when a call of the engine, or a lap, begins.
+// begin is called when a call of the engine, or a poll, begins.
 func (d *watchdog) begin() { d.done, d.all = [engine.WorkKinds]int{}, 0 }

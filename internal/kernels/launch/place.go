@@ -13,8 +13,8 @@ import (
 	"github.com/utipc/utipc/stack/carrier/udp"
 )
 
-// farewell is how long a node waits at its end for others to acknowledge.
-const farewell = 2 * time.Second
+// closeTimeout is how long a node waits at its end for others to acknowledge.
+const closeTimeout = 2 * time.Second
 
 // window is how far a link's window may grow, in packets: the kernels' longest messages, of 64
 // to 128 KiB, go out without waiting for the receiver, who may be computing. With the 50 that
@@ -40,7 +40,7 @@ func enter(ctx context.Context, s Spec, k kernel.Kernel, open func() (stack.Bear
 		return err
 	}
 	defer func() {
-		ctx, cancel := context.WithTimeout(context.Background(), farewell)
+		ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 		defer cancel()
 		p.Node.Close(ctx) // whether the others are still there to acknowledge is not asked
 	}()

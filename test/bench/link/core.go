@@ -21,7 +21,7 @@ import (
 const batch = 32
 
 // A core is two engines with a link, 64-byte messages from the first to the second, and
-// nothing else: no device, no lap, no lock. Frames are copied from one's memory to the
+// nothing else: no device, no poll, no lock. Frames are copied from one's memory to the
 // other's, as a wire would; that is nobody's cost.
 type core struct {
 	engines [2]*engine.Engine

@@ -25,7 +25,7 @@ const (
 )
 
 // Drop is what a frame of end 0, with a message of so many bytes, takes of the engine of
-// end 1, in ns, when it was sealed with another key than the cluster's: no device, no lap,
+// end 1, in ns, when it was sealed with another key than the cluster's: no device, no poll,
 // no lock. The frame is copied to the engine's memory first, which counts. beside is what
 // the same frame takes when it comes twice under the right key: dropped as a replay, or of a
 // sender that has not proved itself as a duplicate, by the link.

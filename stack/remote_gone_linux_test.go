@@ -14,7 +14,7 @@ import (
 // What a daemon delivers after it has said that it ends is read before its end is, whose reason
 // is what it has said; an errno is of this socket alone. The mutation: take ends the line with
 // the record OpGone.
-func TestDeliveredAfterFarewellIsRead(t *testing.T) {
+func TestDeliveredBeforeGoneIsRead(t *testing.T) {
 	for errno, want := range map[syscall.Errno]string{
 		0:              "the daemon is gone: the machine stops",
 		syscall.EPROTO: "the daemon has ended this socket: the machine stops",
