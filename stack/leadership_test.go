@@ -10,7 +10,7 @@ import (
 )
 
 // The model: three calls that wait for messages, the first one twice, the background goroutine, and a
-// sender that turns a poll now and then without waiting. Every step is what the
+// sender that polls now and then without waiting. Every step is what the
 // code does under the node's lock; all orders of steps are tried. Frames arrive at
 // any time. What must hold: at the end nobody waits for a message that has come,
 // and at no time is progress nobody's business.
@@ -137,7 +137,7 @@ func (s *world) steps() map[string]*world {
 	case s.backgroundLooks:
 		for _, sendsInRow := range []bool{false, true} {
 			if sendsInRow && s.polls == 0 {
-				continue // whoever sends without pause turns polls
+				continue // whoever sends without pause polls
 			}
 			add(fmt.Sprint("background goroutine looks, a run: ", sendsInRow), func(c *world) {
 				c.backgroundLooks = false

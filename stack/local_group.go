@@ -16,7 +16,7 @@ type localGroup struct {
 	writeHalf
 	service Service
 
-	// Guarded by the node's node's lock.
+	// Guarded by the node's lock.
 	readHalf
 	g       *engine.Group
 	waiting waitList // WaitMembers

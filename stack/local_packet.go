@@ -20,7 +20,7 @@ type localPacket struct {
 	cfg SocketConfig
 	lending
 
-	// Guarded by the node's node's lock.
+	// Guarded by the node's lock.
 	readHalf
 	port   *engine.Port
 	active *localPort      // whose socket it is, or nil

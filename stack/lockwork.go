@@ -12,7 +12,7 @@ import (
 	"github.com/utipc/utipc/stack/engine"
 )
 
-// A lockWork counts what is done in one holding of a node's node's lock, and panics when that
+// A lockWork counts what is done in one holding of a node's lock, and panics when that
 // is more than the limit: by then everybody else of the node has waited for too long, or
 // would wait for ever. It is for tests, which count as they cannot trust a clock; other
 // nodes have none, and pay for a look whether they do.

@@ -29,7 +29,7 @@ type Poller struct {
 	inside atomic.Int32 // between Enter and Leave
 	some   atomic.Bool  // a socket is ready
 
-	// Guarded by the node's node's lock.
+	// Guarded by the node's lock.
 	ready  []*Polled // from first on
 	first  int
 	wait   waitList

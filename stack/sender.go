@@ -33,7 +33,7 @@ type writeHalf struct {
 	nameWait time.Duration // for which its sends wait for a name
 	inTurn   bool          // the first of its calls that wait goes before all others
 
-	// Guarded by the node's node's lock.
+	// Guarded by the node's lock.
 	closed  bool
 	writeBy time.Time     // write deadline
 	writing waitList      // its calls that wait
