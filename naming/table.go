@@ -277,6 +277,9 @@ func (s *service) unshare(n frame.NodeAddr, x *bound) {
 	}
 }
 
+// Changed reports whether TakeEvents has something to return.
+func (t *Table) Changed() bool { return len(t.events) > 0 }
+
 // TakeEvents appends the changes since the last call to dst.
 func (t *Table) TakeEvents(dst []Event) []Event {
 	dst = append(dst, t.events...)

@@ -81,6 +81,9 @@ func (s *conns) deadline() time.Duration {
 // or whose state has changed since the last call, each once; of closed ones those that
 // WatchClose speaks of.
 func (e *Engine) TakeReadyConns(dst []*Conn) []*Conn {
+	if len(e.conns.ready) == 0 {
+		return dst
+	}
 	for _, c := range e.conns.ready {
 		c.due = 0
 		if c.state != ConnClosed || c.watched && c.Gone() {
@@ -94,6 +97,9 @@ func (e *Engine) TakeReadyConns(dst []*Conn) []*Conn {
 
 // TakeReadyListeners appends to dst the listeners that were given requests, each once.
 func (e *Engine) TakeReadyListeners(dst []*Listener) []*Listener {
+	if len(e.conns.listeners) == 0 {
+		return dst
+	}
 	for _, l := range e.conns.listeners {
 		l.readied = false
 	}

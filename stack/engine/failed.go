@@ -23,6 +23,12 @@ func (e *Engine) noteFailed(l *link) { e.failed = append(e.failed, l) }
 // reapFailed deals with the links that have failed, and with those that fail meanwhile. It is
 // called where nothing is walked over, and nowhere else.
 func (e *Engine) reapFailed(now time.Duration) {
+	if len(e.failed) > 0 {
+		e.reap(now)
+	}
+}
+
+func (e *Engine) reap(now time.Duration) {
 	for i := 0; i < len(e.failed); i++ {
 		l := e.failed[i]
 		e.failed[i] = nil

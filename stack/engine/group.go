@@ -372,6 +372,9 @@ func (s *groups) localRoom(n int) []byte {
 // have changed, since the last call, each once.
 func (e *Engine) TakeReadyGroups(dst []*Group) []*Group {
 	s := &e.groups
+	if len(s.ready) == 0 {
+		return dst
+	}
 	for _, g := range s.ready {
 		g.readied = false
 	}

@@ -58,6 +58,12 @@ func (e *Engine) handOver(p *Port, data []byte) {
 // ServeHandlers hands over what waits in ports, one message of each in turn, as far as
 // LetHandle allows.
 func (e *Engine) ServeHandlers() {
+	if e.HandlersWait() {
+		e.serveWaiting()
+	}
+}
+
+func (e *Engine) serveWaiting() {
 	s := &e.handlers
 	for s.left > 0 && s.waiting.Len() > 0 {
 		p := s.waiting.Pop()

@@ -131,6 +131,9 @@ func (e *Engine) EndProbes() {
 // TakeProbes appends to dst the probes that have ended since the last call.
 func (e *Engine) TakeProbes(dst []*Probe) []*Probe {
 	s := &e.probes
+	if len(s.ended) == 0 {
+		return dst
+	}
 	dst = append(dst, s.ended...)
 	clear(s.ended)
 	s.ended = s.ended[:0]

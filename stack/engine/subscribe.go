@@ -260,6 +260,9 @@ func (s *Subscription) Close() {
 func (e *Engine) TakeSubscriptions(dst []*Subscription) []*Subscription {
 	e.work.done = 0
 	e.tellWatches()
+	if len(e.watches.ready) == 0 {
+		return dst
+	}
 	for _, s := range e.watches.ready {
 		s.readied = false
 	}

@@ -75,6 +75,9 @@ func (e *Engine) TakeCalled(dst []*Ticket) []*Ticket {
 			e.inviteMemory(i)
 		}
 	}
+	if len(q.called) == 0 {
+		return dst
+	}
 	for i, t := range q.called {
 		t.called = false
 		dst = append(dst, t)

@@ -74,9 +74,12 @@ func (e *Engine) unwatch(w *watch) {
 
 // takeChanges has the changes of the table be pending.
 func (e *Engine) takeChanges() {
-	if e.table == nil {
-		return
+	if e.table != nil && e.table.Changed() {
+		e.noteChanges()
 	}
+}
+
+func (e *Engine) noteChanges() {
 	s := &e.watches
 	from := len(s.news)
 	s.news = e.table.TakeEvents(s.news)
@@ -95,6 +98,12 @@ func (e *Engine) takeChanges() {
 // their lower bounds. It is as much as the turn may still do; for the rest see hearNow.
 func (e *Engine) tellWatches() {
 	e.takeChanges()
+	if e.watches.pending.Len() > 0 {
+		e.tellPending()
+	}
+}
+
+func (e *Engine) tellPending() {
 	s := &e.watches
 	for s.pending.Len() > 0 && (e.mayDo(2) || s.pending.Len() > maxPending) {
 		ev, version := *s.pending.At(0), s.version-uint64(s.pending.Len())+1
