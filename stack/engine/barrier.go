@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"cmp"
 	"slices"
 	"time"
 
@@ -23,8 +24,17 @@ import (
 // A twin that does not come, for a receiver that was bound in between gets but one, is
 // waited for until barrierLife. Source: docs/spec/04-broadcast.md §6.1.
 type barrier struct {
-	held  []heldMulticast // in the order they came
-	bytes int
+	senders map[frame.SocketAddr]*heldSender // those that have messages here
+	began   uint64                           // senders so far
+	bytes   int                              // of all messages, and what keeping each costs
+}
+
+// A heldSender has messages that wait, in the order they came. The first is marked, for
+// what stands before a mark goes on.
+type heldSender struct {
+	from  frame.SocketAddr
+	order uint64 // the sender's among those of its barrier, by age
+	held  flowctl.Queue[heldMulticast]
 }
 
 // A heldMulticast is a message that waits; it lies in memory of its own.
@@ -33,10 +43,14 @@ type heldMulticast struct {
 	at time.Duration
 }
 
-// Limits of a barrier.
+// size is what a message counts against the socket's limits.
+func (h *heldMulticast) size() int { return len(h.Bytes()) + recordCost }
+
+// Limits of a barrier. A sender's messages go on in one turn, so they are limited in number,
+// too; but each sender's for itself, for a fast one says nothing of the others.
 const (
 	barrierLife = 5 * time.Second
-	maxHeld     = 1024 // messages that wait at one socket
+	maxHeld     = 1024 // messages of one sender that wait at one socket
 )
 
 // barriers are the sockets at which messages wait.
@@ -51,21 +65,23 @@ func (e *Engine) receiveMulticast(now time.Duration, p frame.Payload, in *netdev
 		e.takeMulticast(p, in, port)
 		return
 	}
-	q := port.heldSyn(p.From())
+	q := port.heldOf(p.From())
 	switch {
-	case q < 0 && p.Syn():
+	case q == nil && p.Syn():
 		e.holdMulticast(now, p, port)
-	case q < 0:
+	case q == nil:
 		e.takeMulticast(p, in, port)
-	case port.barrier.held[q].SrcDroppable() == p.SrcDroppable():
+	case q.held.At(0).SrcDroppable() == p.SrcDroppable():
 		e.holdMulticast(now, p, port)
 	case !p.Syn():
 		e.takeMulticast(p, in, port)
 	default:
-		twin := port.unhold(q)
-		e.takeMulticast(twin, nil, port)
+		e.takeMulticast(port.unhold(q), nil, port)
 		e.takeMulticast(p, in, port)
-		e.followBarrier(port, p.From())
+		for q.held.Len() > 0 && !q.held.At(0).Syn() {
+			e.takeMulticast(port.unhold(q), nil, port)
+		}
+		e.letGo(port, q)
 	}
 }
 
@@ -79,20 +95,26 @@ func (e *Engine) takeMulticast(p frame.Payload, in *netdev.Buffer, port *Port) {
 	}
 }
 
-// heldSyn returns the place of the first marked message of a sender, or -1.
-func (p *Port) heldSyn(from frame.SocketAddr) int {
+// heldOf is the sender's messages that wait, or nil.
+func (p *Port) heldOf(from frame.SocketAddr) *heldSender {
 	if p.barrier == nil {
-		return -1
+		return nil
 	}
-	return slices.IndexFunc(p.barrier.held, func(h heldMulticast) bool { return h.Syn() && h.From() == from })
+	return p.barrier.senders[from]
 }
 
-// unhold takes out a message that waits.
-func (p *Port) unhold(i int) frame.Payload {
-	b := p.barrier
-	h := b.held[i]
-	b.held = slices.Delete(b.held, i, i+1)
-	b.bytes -= len(h.Bytes())
+// waiting is what messages count that wait.
+func (p *Port) waiting() int {
+	if p.barrier == nil {
+		return 0
+	}
+	return p.barrier.bytes
+}
+
+// unhold takes out a sender's first message.
+func (p *Port) unhold(q *heldSender) frame.Payload {
+	h := q.held.Pop()
+	p.barrier.bytes -= h.size()
 	p.recount()
 	return h.Payload
 }
@@ -100,13 +122,8 @@ func (p *Port) unhold(i int) frame.Payload {
 // holdMulticast makes a message wait. Where too much does, the sender's go on as they
 // came.
 func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
-	b := port.barrier
-	if b == nil {
-		b = &barrier{}
-		port.barrier = b
-		e.barriers.ports = append(e.barriers.ports, port)
-	}
-	if len(b.held) >= maxHeld || b.bytes+len(p.Bytes()) > port.ReceiveLimit || !port.Account.Affords(len(p.Bytes())) {
+	q, size := port.heldOf(p.From()), len(p.Bytes())+recordCost
+	if q != nil && q.held.Len() >= maxHeld || port.waiting()+size > port.ReceiveLimit || !port.Account.Affords(size) {
 		e.breakBarrier(port, p.From())
 		e.takeMulticast(p, nil, port)
 		return
@@ -115,45 +132,43 @@ func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
 	if err != nil {
 		return // it was parsed before
 	}
-	b.held = append(b.held, heldMulticast{frame.Payload{Message: m}, now})
-	b.bytes += len(m.Bytes())
+	b := port.barrier
+	if b == nil {
+		b = &barrier{senders: map[frame.SocketAddr]*heldSender{}}
+		port.barrier = b
+		e.barriers.ports = append(e.barriers.ports, port)
+	}
+	if q == nil {
+		b.began++
+		q = &heldSender{from: p.From(), order: b.began}
+		b.senders[q.from] = q
+	}
+	q.held.Push(heldMulticast{frame.Payload{Message: m}, now})
+	b.bytes += size
 	port.recount()
 	e.barriers.next = min(e.barriers.next, now+barrierLife)
-}
-
-// followBarrier lets those of a sender's messages go on that wait behind no mark.
-func (e *Engine) followBarrier(port *Port, from frame.SocketAddr) {
-	for i := 0; i < len(port.barrier.held); {
-		h := &port.barrier.held[i]
-		switch {
-		case h.From() != from:
-			i++
-		case h.Syn():
-			e.emptied(port)
-			return
-		default:
-			e.takeMulticast(port.unhold(i), nil, port)
-		}
-	}
-	e.emptied(port)
 }
 
 // breakBarrier lets all of a sender's messages go on as they came.
 func (e *Engine) breakBarrier(port *Port, from frame.SocketAddr) {
 	e.count.BarrierBroken++
-	for i := 0; i < len(port.barrier.held); {
-		if port.barrier.held[i].From() != from {
-			i++
-			continue
-		}
-		e.takeMulticast(port.unhold(i), nil, port)
+	q := port.heldOf(from)
+	if q == nil {
+		return
 	}
-	e.emptied(port)
+	for q.held.Len() > 0 {
+		e.takeMulticast(port.unhold(q), nil, port)
+	}
+	e.letGo(port, q)
 }
 
-// emptied forgets a barrier at which nothing waits any more.
-func (e *Engine) emptied(port *Port) {
-	if len(port.barrier.held) == 0 {
+// letGo forgets a sender of which nothing waits any more, and a barrier without senders.
+func (e *Engine) letGo(port *Port, q *heldSender) {
+	if q.held.Len() > 0 {
+		return
+	}
+	delete(port.barrier.senders, q.from)
+	if len(port.barrier.senders) == 0 {
 		port.barrier = nil
 		e.barriers.remove(port)
 	}
@@ -167,29 +182,33 @@ func (b *barriers) remove(port *Port) {
 
 // breakBarriers looks for messages that have waited long enough.
 func (e *Engine) breakBarriers(now time.Duration) {
-	e.eachBarrier(func(h *heldMulticast) bool { return h.Syn() && now-h.at >= barrierLife })
+	e.eachBarrier(func(q *heldSender) bool { return now-q.held.At(0).at >= barrierLife })
 	e.barriers.next = flowctl.Never
 	for _, port := range e.barriers.ports {
-		for i := range port.barrier.held {
-			e.barriers.next = min(e.barriers.next, port.barrier.held[i].at+barrierLife)
+		for _, q := range port.barrier.senders {
+			e.barriers.next = min(e.barriers.next, q.held.At(0).at+barrierLife)
 		}
 	}
 }
 
 // openBarriers ends the waiting of what a node has sent, with which contact is lost.
 func (e *Engine) openBarriers(n *node) {
-	e.eachBarrier(func(h *heldMulticast) bool { return h.Orig() == n.addr })
+	e.eachBarrier(func(q *heldSender) bool { return q.from.Node == n.addr })
 }
 
-// eachBarrier breaks the barriers of the senders of which a message is meant.
-func (e *Engine) eachBarrier(meant func(*heldMulticast) bool) {
+// eachBarrier breaks the barriers of the senders that are meant, at each socket the oldest
+// first.
+func (e *Engine) eachBarrier(meant func(*heldSender) bool) {
 	for _, port := range slices.Clone(e.barriers.ports) {
-		for port.barrier != nil {
-			i := slices.IndexFunc(port.barrier.held, func(h heldMulticast) bool { return meant(&h) })
-			if i < 0 {
-				break
+		var broken []*heldSender
+		for _, q := range port.barrier.senders {
+			if meant(q) {
+				broken = append(broken, q)
 			}
-			e.breakBarrier(port, port.barrier.held[i].From())
+		}
+		slices.SortFunc(broken, func(a, b *heldSender) int { return cmp.Compare(a.order, b.order) })
+		for _, q := range broken {
+			e.breakBarrier(port, q.from)
 		}
 	}
 }

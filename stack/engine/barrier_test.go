@@ -250,6 +250,33 @@ func TestBarrierBoundInBetween(t *testing.T) {
 	b.done("")
 }
 
+// Senders that run ahead of their twins by as much as one may do not end each other's waiting:
+// what each sent is read in order. Mutation: the number is limited for the socket as a whole.
+func TestBarrierOfManySenders(t *testing.T) {
+	b := newBarrierBed(t, 4, 1)
+	p := b.ports[0]
+	for k := range maxHeld {
+		for s := range 4 {
+			b.arrive(b.message(s, true, k == 0, false, fmt.Sprint(k)))
+		}
+	}
+	if n := p.Pending(); n > 0 {
+		t.Fatalf("%d messages did not wait", n)
+	}
+	for s := range 4 {
+		b.arrive(b.message(s, false, true, true, ""))
+		want := make([]string, maxHeld)
+		for k := range want {
+			want[k] = fmt.Sprintf("<%s:77> %d", strings.Trim(b.peerList[s].addr.String(), "<>"), k)
+		}
+		wantLines(t, fmt.Sprint("sender ", s), read(p), want...)
+	}
+	if k := b.Counters().BarrierBroken; k > 0 || p.barrier != nil {
+		t.Errorf("%d broken, waits: %v", k, p.barrier)
+	}
+	b.done("")
+}
+
 // What waits is limited: in number, in bytes. Beyond it the sender's go on as they came,
 // the new one behind them; others' stay.
 func TestBarrierLimits(t *testing.T) {
@@ -258,7 +285,7 @@ func TestBarrierLimits(t *testing.T) {
 		limit int // bytes
 		size  int // of a message's data
 		most  int // that wait
-	}{{"number", 1 << 20, 4, maxHeld}, {"bytes", 1 << 16, 1000, 1 << 16 / 1044}} {
+	}{{"number", 1 << 20, 4, maxHeld}, {"bytes", 1 << 16, 1000, 1 << 16 / (1044 + recordCost)}} {
 		b := newBarrierBed(t, 2, 1)
 		p := b.ports[0]
 		p.ReceiveLimit = x.limit << 8 // room for what goes on
@@ -269,8 +296,8 @@ func TestBarrierLimits(t *testing.T) {
 		n := 1
 		for ; n < 3000 && p.Pending() == 0; n++ {
 			b.arrive(b.message(0, true, false, false, text(n)))
-			if p.barrier.bytes > x.limit || len(p.barrier.held) > maxHeld {
-				t.Fatalf("%s: %d messages, %d bytes wait", x.what, len(p.barrier.held), p.barrier.bytes)
+			if k := held(p, b.peerList[0].addr); p.barrier.bytes > x.limit || k > maxHeld {
+				t.Fatalf("%s: %d messages, %d bytes wait", x.what, k, p.barrier.bytes)
 			}
 		}
 		if n < x.most-1 || n > x.most+1 || b.Counters().BarrierBroken != 1 {
@@ -285,8 +312,8 @@ func TestBarrierLimits(t *testing.T) {
 				t.Fatalf("%s: message %d: got %q", x.what, k, buf[:size])
 			}
 		}
-		if len(p.barrier.held) != 1 || p.barrier.held[0].Orig() != b.peerList[1].addr {
-			t.Errorf("%s: %d wait, want the other sender's", x.what, len(p.barrier.held))
+		if k := held(p, b.peerList[1].addr); len(p.barrier.senders) != 1 || k != 1 {
+			t.Errorf("%s: of %d senders %d wait, want the other sender's", x.what, len(p.barrier.senders), k)
 		}
 		b.done(x.what)
 	}
@@ -303,7 +330,7 @@ func TestBarrierLostAndClosed(t *testing.T) {
 	b.leave(0, 0)
 	for i, p := range b.ports {
 		wantLines(t, fmt.Sprint("receiver ", i), read(p), "<1001002:77> 1", "<1001002:77> 2")
-		if p.barrier == nil || len(p.barrier.held) != 2 {
+		if p.barrier == nil || held(p, b.peerList[1].addr) != 2 {
 			t.Fatalf("receiver %d: got %+v, want two of the other sender that wait", i, p.barrier)
 		}
 	}
@@ -353,10 +380,20 @@ func TestBarrierOfFragments(t *testing.T) {
 	f.Type = frame.LastFragment
 	b.packet(0, 0, f.Append(nil, whole[1400:]))
 	b.packet(0, 0, b.replica(0, "behind"))
-	if free, total := b.arena.Free(), b.arena.Total(); free != total || len(b.ports[0].barrier.held) != 2 {
-		t.Errorf("%d of %d chunks free, %d wait", free, total, len(b.ports[0].barrier.held))
+	if free, total := b.arena.Free(), b.arena.Total(); free != total || held(b.ports[0], b.peerList[0].addr) != 2 {
+		t.Errorf("%d of %d chunks free, %d wait", free, total, held(b.ports[0], b.peerList[0].addr))
 	}
 	b.broadcast(0, 0, b.mcast(0, allRange, func(f *frame.PayloadFields) { f.Syn, f.Error = true, frame.NoPort }, ""))
 	wantLines(t, "read", read(b.ports[0]), "<1001002:77> 2000 bytes", "<1001002:77> behind")
 	b.done("")
+}
+
+// held is the number of messages of a node that wait at the socket.
+func held(p *Port, from frame.NodeAddr) (k int) {
+	for _, q := range p.barrier.senders {
+		if q.from.Node == from {
+			k += q.held.Len()
+		}
+	}
+	return k
 }
