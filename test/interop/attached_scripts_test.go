@@ -83,9 +83,6 @@ const (
 	toldLater = "that nobody is there is reported later"
 	between   = "some 200 KiB lie between daemon and program: room ends later"
 	readAhead = "a call that waits for room or an answer reads ahead up to 4 MiB"
-	// With many scripts at once it happens that one of two members gets nothing. Traced once:
-	// the node's sockets had taken in both messages, at the other member.
-	noTurns   = "a kernel does not always take turns"
 	lostThere = "what lies between daemon and program when a socket is closed is gone, not returned"
 )
 
@@ -112,7 +109,6 @@ var attachedDifferences = []attachedDifference{
 	},
 	// How much fits is what this is about. Who has sends answered plays it as it is written.
 	{"group, a reader that stops, 65 and then 780 blocks", roomEndsLater, between, nil},
-	{"group, one of an instance in turn", playsS, noTurns, nil},
 }
 
 // Whose sends are answered does not send on while more than that is unread: it reads last.

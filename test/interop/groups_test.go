@@ -104,11 +104,16 @@ var groups = []script{
 		c! C => unreachable || ...
 		c: C take 0 => left, $S, $type:2
 	`},
+	// A member that has joined has no window yet, and is passed over until it grants one. A
+	// message to all waits for every window, so that they take turns after it.
 	{name: "group, one of an instance in turn", text: inGroup + `
 		s: R open group
 		s: R join $type:2
 		c: C members 1 => 1 joined, 0 left
 		s: S members 1 => 1 joined, 0 left
+		c: C send 10 9
+		s: S recv 9 => 10 bytes
+		s: R recv 9 => 10 bytes
 		c: C send 10 1 $type:2
 		c: C send 10 1 $type:2
 		s: S recv 1 => 10 bytes
