@@ -31,6 +31,16 @@ func TestRefusedChunkCostsNoContact(t *testing.T) {
 	}
 }
 
+// known is what a node knows of the test's names.
+func known(n *bedNode) string {
+	var have []string
+	for g := range n.table.Overlapping(frame.Range{Type: 500, Upper: 100}) {
+		have = append(have, fmt.Sprint(g.Range.Lower))
+	}
+	slices.Sort(have)
+	return strings.Join(have, " ")
+}
+
 // refuseOne refuses a burst of chunks from the k-th on, and reports whether there were so many.
 func refuseOne(t *testing.T, caps frame.Capabilities, k, burst int) (there bool) {
 	t.Helper()
@@ -58,6 +68,10 @@ func refuseOne(t *testing.T, caps frame.Capabilities, k, burst int) (there bool)
 	together := func() bool { return b.nodes[0].ups == 2 && b.nodes[1].ups == 2 && b.nodes[2].ups == 2 }
 	if !b.until(longTime, together) {
 		t.Fatalf("chunk %d: no contact", k)
+	}
+	told := func() bool { return known(b.nodes[1]) == "0 1 2" && known(b.nodes[2]) == "0 1 2" }
+	if !b.until(time.Second, told) { // by the bulk alone: no update asks for its rest
+		t.Errorf("chunk %d: of 0 1 2 the others know %s, and %s", k, known(b.nodes[1]), known(b.nodes[2]))
 	}
 	for i := range uint32(6) {
 		bind(10 + i)
@@ -90,12 +104,7 @@ func refuseOne(t *testing.T, caps frame.Capabilities, k, burst int) (there bool)
 				t.Errorf("chunk %d: node %d: %v of %v", k, i, ev.Kind, ev.Node)
 			}
 		}
-		var have []string
-		for g := range n.table.Overlapping(frame.Range{Type: 500, Upper: 100}) {
-			have = append(have, fmt.Sprint(g.Range.Lower))
-		}
-		slices.Sort(have)
-		if got := strings.Join(have, " "); got != "0 1 10 12 14 2 20" {
+		if got := known(n); got != "0 1 10 12 14 2 20" {
 			t.Errorf("chunk %d: node %d knows %s", k, i, got)
 		}
 	}

@@ -105,7 +105,7 @@ var attachedDifferences = []attachedDifference{
 	},
 	{
 		"group, s's process is killed while c waits for it", roomEndsLater, between,
-		[]string{"c: C fill 1 => 65 sent\n", "c& C pour 12000000 1000\n", "c& C send 10 1\n", "\n", "=> unreachable ||", "=> ...unreachable ||"},
+		[]string{"c: C fill 1 => 64 sent\n", "c& C pour 12000000 1000\n", "c& C send 10 1\n", "\n", "=> unreachable ||", "=> ...unreachable ||"},
 	},
 	// How much fits is what this is about. Who has sends answered plays it as it is written.
 	{"group, a reader that stops, 65 and then 780 blocks", roomEndsLater, between, nil},

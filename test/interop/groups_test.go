@@ -95,8 +95,10 @@ var groups = []script{
 		s: S take 0 => left, $C, $type:1
 		s: S send 10 1 => unreachable
 	`},
+	// The first message waits for the window that the other grants, the others do not.
 	{name: "group, s's process is killed while c waits for it", text: inGroup + `
-		c: C fill 1 => 65 sent
+		c: C send 1 0
+		c: C fill 1 => 64 sent
 		c& C send 10 1
 		pass 100ms
 		c? C
@@ -170,7 +172,8 @@ var groups = []script{
 		s: S none 100
 	`},
 	{name: "group, a reader that stops, 65 and then 780 blocks", text: inGroup + `
-		c: C fill 1 => 65 sent
+		c: C send 1 0
+		c: C fill 1 => 64 sent
 		c& C send 10 65
 		pass 100ms
 		c? C
