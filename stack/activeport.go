@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/printable"
+	"github.com/utipc/utipc/stack/internal/goroutine"
 )
 
 // ErrNoRoom means that a Reply would have had to wait: the link to its destination is
@@ -130,7 +131,7 @@ func (a *ActivePort) Close() error {
 	if err := a.b.Close(); err != nil {
 		return err
 	}
-	if a.runner.Load() != goroutine() {
+	if a.runner.Load() != goroutine.ID() {
 		<-a.done
 	}
 	return nil

@@ -21,10 +21,10 @@ import (
 
 // forge makes a node's table wrong.
 func (w ward) forge(b Binding, withdrawn bool) {
-	w.inside().mu.Lock()
-	defer w.inside().unlock()
+	w.inside().loop.Lock()
+	defer w.inside().loop.Unlock()
 	w.inside().eng.Forge(b, withdrawn)
-	w.inside().pollOnce(w.inside().now(), false)
+	w.inside().pollOnce(w.inside().loop.Now(), false)
 }
 
 func mustAudit(t *testing.T, c admin.AuditConfig, w ward) *admin.AuditReport {
@@ -288,11 +288,11 @@ func TestAuditOfAnImpostor(t *testing.T) {
 			}
 			q.asked[0], _ = naming.AskOnce(&x, 0)
 			q.line = p.dial(t, n, record, &q.wait, nil, c.say...)
-			n.inside().mu.Lock()
+			n.inside().loop.Lock()
 			began := time.Now()
 			err := q.sendsInRow(t.Context(), nil)
 			q.line.close()
-			n.inside().unlock()
+			n.inside().loop.Unlock()
 			if !errors.Is(err, c.want) || err == nil && q.told.all != c.told {
 				t.Errorf("%s: %v, told of %d; want %v, %d", c.name, err, q.told.all, c.want, c.told)
 			}

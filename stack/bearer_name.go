@@ -18,7 +18,7 @@ func (n *localNode) bearer(name string) *attachment {
 // named returns the bearer whose device has the name, though it be about to leave.
 func (n *localNode) named(name string) *attachment {
 	for _, a := range n.attached {
-		if a.dev.Name() == name {
+		if a.Device.Name() == name {
 			return a
 		}
 	}
@@ -36,4 +36,4 @@ func (n *localNode) byID(id int) *attachment {
 }
 
 // fullName is the bearer's name as tipc(8) says it.
-func (a *attachment) fullName() string { return a.medium().String() + ":" + a.dev.Name() }
+func (a *attachment) fullName() string { return a.medium().String() + ":" + a.Device.Name() }

@@ -171,14 +171,14 @@ func TestSubmitTriesAgain(t *testing.T) {
 		gone := false
 		b.node.inside().idleJobs.New = func() any { // where the sender takes its job from
 			gone = true
-			b.node.inside().unlock()
+			b.node.inside().loop.Unlock()
 			return nil
 		}
-		b.node.inside().mu.Lock()
+		b.node.inside().loop.Lock()
 		<-b.send(b.big)
 		if !gone {
 			t.Error("the holder was not gone when the job was made")
-			b.node.inside().unlock()
+			b.node.inside().loop.Unlock()
 		}
 	})
 }

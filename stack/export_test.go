@@ -6,7 +6,7 @@ package stack
 // them, and they are not on the link.
 func Held(c *Conn) int {
 	l := c.inside()
-	l.n.mu.Lock()
-	defer l.n.unlock()
+	l.n.loop.Lock()
+	defer l.n.loop.Unlock()
 	return l.c.Held()
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A boxed device takes all that waits at once and keeps it for the next calls, as
@@ -82,27 +83,27 @@ func boxedPair(t *testing.T) (n *Node, first, second *PacketConn, send func(...*
 // though no descriptor says so.
 func TestNextCallFindsWhatIsLeft(t *testing.T) {
 	n, c, _, send := boxedPair(t)
-	n.inside().mu.Lock()
-	defer n.inside().unlock()
-	d := n.inside().attached[0].dev.(*boxed)
-	w := wait{list: &c.inside().readers}
+	n.inside().loop.Lock()
+	defer n.inside().loop.Unlock()
+	d := n.inside().attached[0].Device.(*boxed)
+	w := poll.Wait{List: &c.inside().readers}
 	for len(d.box) == 0 { // a frame of the link before the others has the call look more than once
-		n.inside().pollOnce(n.inside().now(), true)
+		n.inside().pollOnce(n.inside().loop.Now(), true)
 		n.inside().attached[0].width = 0
 		send(c, c, c, c)
-		n.inside().await(&w, func() bool { return c.inside().port.Pending() > 0 })
-		n.inside().leave(&w)
+		n.inside().loop.Await(&w, func() bool { return c.inside().port.Pending() > 0 })
+		n.inside().loop.Leave(&w)
 		for c.inside().port.Pending() > 0 {
 			c.inside().port.Read(make([]byte, 1000))
 		}
 	}
 	left := len(d.box)
-	n.inside().enter(&w)
-	n.inside().block(w.w, time.Time{})
+	looks := 0
+	n.inside().loop.Await(&w, func() bool { looks++; return looks > 1 })
 	if len(d.box) == left {
 		t.Error("the call slept beside frames")
 	}
-	n.inside().leave(&w)
+	n.inside().loop.Leave(&w)
 }
 
 // Rule (e): who takes frames out of a device and leaves some rings for a leader
@@ -116,16 +117,16 @@ func TestSenderRingsForWhatItLeaves(t *testing.T) {
 	}()
 	for asleep := false; !asleep; {
 		runtime.Gosched()
-		n.inside().mu.Lock()
-		asleep = n.inside().callParker.until > 0 && n.inside().callParker.state.Load() == parkerSleeping
+		n.inside().loop.Lock()
+		asleep = n.inside().loop.State().Asleep
 		if asleep {
 			send(first, second)
-			n.inside().pollOnce(n.inside().now(), true)
-			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.inside().callParker.rung.Load() {
+			n.inside().pollOnce(n.inside().loop.Now(), true)
+			if first.inside().port.Pending() == 1 && second.inside().port.Pending() == 0 && !n.inside().loop.State().Rung {
 				t.Error("the driver is left to sleep beside its message")
 			}
 		}
-		n.inside().unlock()
+		n.inside().loop.Unlock()
 	}
 	if err := <-read; err != nil {
 		t.Error(err)

@@ -23,11 +23,14 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		n := b.node
 		to, small := serviceDest(Service{Type: 18888}), make([]byte, 100)
 		send := func() { // as submit does in the midst of a run
-			n.inside().mu.Lock()
-			defer n.inside().unlock()
-			n.inside().sendsInRow = batchAfter + 1
-			now := n.inside().sendTime()
-			n.inside().eng.Hold(n.inside().inBatch(now, len(small)))
+			n.inside().loop.Lock()
+			defer n.inside().loop.Unlock()
+			now := n.inside().loop.Now()
+			for range sendsOfARun {
+				n.inside().loop.InBatch(now, len(small))
+			}
+			now = n.inside().sendTime()
+			n.inside().eng.Hold(n.inside().loop.InBatch(now, len(small)))
 			if err := n.inside().send(now, b.conn.inside(), to, small); err != nil {
 				t.Error(err)
 			}
@@ -35,7 +38,7 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 		}
 		for range 20 {
 			inside, goOn := make(chan struct{}), make(chan struct{})
-			n.inside().mu.Lock() // the background goroutine may look any time: it dozes in a run
+			n.inside().loop.Lock() // the background goroutine may look any time: it dozes in a run
 			b.dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 				b.dev.receive = nil
 				close(inside)
@@ -43,8 +46,8 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 				bufs[0] = n.inside().arena.Get(0, netdev.Control) // so that another turn follows
 				return 1, nil
 			}
-			n.inside().mu.Unlock()
-			n.inside().backgroundParker.rouse()
+			n.inside().loop.Unlock()
+			n.inside().loop.Wake()
 			<-inside
 			sent := make(chan struct{})
 			go func() {
@@ -59,9 +62,9 @@ func TestNothingIsHeldWhileAllSleep(t *testing.T) {
 			synctest.Wait()
 			send()
 			synctest.Wait()
-			n.inside().mu.Lock()
+			n.inside().loop.Lock()
 			holding := n.inside().eng.Holding()
-			n.inside().unlock()
+			n.inside().loop.Unlock()
 			if holding {
 				t.Fatal("a message is held, and all sleep")
 			}
@@ -84,7 +87,7 @@ func TestInterfaceGoesDownAtOnce(t *testing.T) {
 		<-time.After(10 * time.Millisecond)
 		began := time.Now()
 		b.dev.down.Store(true)
-		b.node.inside().wakeDevices()
+		b.node.inside().loop.Wake()
 		if ev, err := sub.Next(context.Background()); err != nil || !ev.Withdrawn {
 			t.Fatal(ev, err)
 		}
@@ -100,11 +103,11 @@ func TestEveryTurnFollowsTheInterface(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
-		b.node.inside().mu.Lock()
-		defer b.node.inside().unlock()
+		b.node.inside().loop.Lock()
+		defer b.node.inside().loop.Unlock()
 		b.dev.down.Store(true)
-		b.node.inside().pollOnce(b.node.inside().now(), false)
-		for l := range b.node.inside().eng.Peers(b.node.inside().now()) {
+		b.node.inside().pollOnce(b.node.inside().loop.Now(), false)
+		for l := range b.node.inside().eng.Peers(b.node.inside().loop.Now()) {
 			if l.Up {
 				t.Error("the link is up on an interface that is down")
 			}
@@ -113,34 +116,36 @@ func TestEveryTurnFollowsTheInterface(t *testing.T) {
 }
 
 // The engine's time does not go back: a send that takes the time of the last one
-// takes that of one which met an obstacle, too.
+// takes that of one which met an obstacle, too. Mutation: attempt leaves latest alone.
 func TestTimeGoesOnAfterARetry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
 		defer b.close()
-		n, to := b.node, Service{Type: 18888}
-		for range 2 * batchAfter {
-			if _, err := b.conn.WriteTo([]byte("x"), to); err != nil {
+		n, to := b.node.inside(), Service{Type: 18888}
+		for more := range 8 { // in a run the clock is read now and then: each place in it
+			<-time.After(time.Second)
+			for range sendsOfARun + more {
+				if _, err := b.conn.WriteTo([]byte("x"), to); err != nil {
+					t.Fatal(err)
+				}
+			}
+			<-time.After(2 * time.Microsecond) // no pause that ends a run
+			if err := n.retry(context.Background(), b.conn.inside(), serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
 				t.Fatal(err)
 			}
-		}
-		<-time.After(batchPause / 2)
-		n.inside().mu.Lock()
-		if n.inside().sendsInRow++; n.inside().sendsInRow%batchClock == 0 {
-			n.inside().sendsInRow++
-		}
-		n.inside().unlock()
-		if err := b.node.inside().retry(context.Background(), b.conn.inside(), serviceDest(to), []byte("x"), engine.ErrMemory); err != nil {
-			t.Fatal(err)
-		}
-		n.inside().mu.Lock()
-		defer n.inside().unlock()
-		told := n.inside().now()
-		for range batchClock {
-			if now := n.inside().sendTime(); now < told {
-				t.Errorf("told %v, and then %v", told, now)
+			n.loop.Lock()
+			told := n.loop.Now()
+			for range 8 {
+				now := n.sendTime()
+				if now < told {
+					t.Errorf("told %v, and then %v", told, now)
+				}
+				n.loop.InBatch(now, 1)
 			}
-			n.inside().sendsInRow++
+			n.loop.Unlock()
 		}
 	})
 }
+
+// sendsOfARun is more sends without pause than make a run.
+const sendsOfARun = 32

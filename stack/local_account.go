@@ -10,8 +10,8 @@ import (
 // A nodeLocker is the lock of a node.
 type nodeLocker struct{ n *localNode }
 
-func (l nodeLocker) Lock()   { l.n.mu.Lock() }
-func (l nodeLocker) Unlock() { l.n.unlock() }
+func (l nodeLocker) Lock()   { l.n.loop.Lock() }
+func (l nodeLocker) Unlock() { l.n.loop.Unlock() }
 
 // NewAccount implements nodeBackend.
 func (n *localNode) NewAccount(c hosting.AccountConfig) *hosting.Account {
@@ -20,12 +20,12 @@ func (n *localNode) NewAccount(c hosting.AccountConfig) *hosting.Account {
 
 // hold is hosting.Hold for the socket of a port.
 func (n *localNode) hold(p *engine.Port, k int) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if p == nil {
 		return
 	}
-	now := n.now()
+	now := n.loop.Now()
 	p.Hold(now, k)
 	if k > 0 {
 		n.pollOnce(now, false) // what was ended is told

@@ -8,6 +8,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/goroutine"
 )
 
 // A localPort is the socket of an active port, of a node in this process.
@@ -22,13 +23,13 @@ func (c *localPacket) serve(a *ActivePort, r Range, bound bool) error {
 	p := &localPort{localPacket: c, a: a}
 	a.b = p
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if c.closed { // with the node, meanwhile
 		return net.ErrClosed
 	}
 	c.active = p
-	n.actives++
+	n.loop.Attend(1)
 	c.port.SetHandler(p.handle)
 	if bound {
 		if err := c.bind(r, c.cfg.Scope); err != nil {
@@ -36,14 +37,11 @@ func (c *localPacket) serve(a *ActivePort, r Range, bound bool) error {
 			return err
 		}
 	}
-	if n.leadership.leader == nil {
-		n.backgroundParker.rouse() // it may spin now
-	}
 	return nil
 }
 
-func (p *localPort) lock()   { p.n.mu.Lock() }
-func (p *localPort) unlock() { p.n.unlock() }
+func (p *localPort) lock()   { p.n.loop.Lock() }
+func (p *localPort) unlock() { p.n.loop.Unlock() }
 
 // isClosed implements portBackend.
 func (p *localPort) isClosed() bool { return p.closed }
@@ -52,7 +50,7 @@ func (p *localPort) isClosed() bool { return p.closed }
 func (p *localPort) pending() int { return p.port.Pending() }
 
 // ownHandler implements portBackend.
-func (p *localPort) ownHandler() bool { return p.n.mu.inOwnHandler() }
+func (p *localPort) ownHandler() bool { return p.n.loop.InOwnHandler() }
 
 // closeLater implements portBackend.
 func (p *localPort) closeLater() { p.ail(net.ErrClosed) }
@@ -81,16 +79,16 @@ func (p *localPort) who() slog.Attr {
 // handle implements engine.Handler: it runs the handler within a poll.
 func (p *localPort) handle(r *engine.Received, data []byte) {
 	a, n := p.a, p.n
-	began := n.now()
+	began := n.loop.Now()
 	a.in.Data, a.in.From, a.in.Name, a.in.Named, a.in.Importance = data, r.From, r.Name, r.Named(), r.Importance
 	a.in.From.Net = p.network
 	a.reply.to, a.reply.open = r.From, true
-	n.did(engine.WorkFrames, 1)
-	n.mu.enterHandler()
+	n.loop.Did(engine.WorkFrames, 1)
+	n.loop.EnterHandler()
 	err := a.call()
-	n.mu.leaveHandler()
+	n.loop.LeaveHandler()
 	a.reply.open, a.in.Data = false, nil
-	a.judge(n.now(), began)
+	a.judge(n.loop.Now(), began)
 	switch {
 	case err != nil:
 		p.ail(err)
@@ -127,8 +125,8 @@ func (n *localNode) reapFaulted() {
 		default:
 			p.log(slog.LevelWarn, "handler moved to a goroutine", slog.Duration("longest", a.stats.Longest), slog.Uint64("late", a.stats.Late))
 			a.apart = true
-			n.leaveAfterPolls()
-			n.apart.Go(p.sendsInRow)
+			n.loop.Attend(-1)
+			n.apart.Go(p.run)
 		}
 	}
 	n.faulted = n.faulted[:0]
@@ -137,23 +135,16 @@ func (n *localNode) reapFaulted() {
 // ended notes that the port's socket is closed. The node's lock is held.
 func (p *localPort) ended() {
 	if !p.a.apart {
-		p.n.leaveAfterPolls()
+		p.n.loop.Attend(-1)
 		close(p.a.done)
 	}
 }
 
-// leaveAfterPolls counts an active port less whose handler runs in polls.
-func (n *localNode) leaveAfterPolls() {
-	if n.actives--; n.actives == 0 {
-		n.attended = 0
-	}
-}
-
-// sendsInRow takes the messages one by one, in a goroutine of its own.
-func (p *localPort) sendsInRow() {
+// run takes the messages one by one, in a goroutine of its own.
+func (p *localPort) run() {
 	a := p.a
 	defer close(a.done)
-	a.runner.Store(goroutine())
+	a.runner.Store(goroutine.ID())
 	defer a.runner.Store(0) // before Close is answered: another goroutine may get its record
 	n := p.n
 	buf := make([]byte, frame.MaxPayload)
@@ -163,17 +154,17 @@ func (p *localPort) sendsInRow() {
 			return
 		}
 		a.take(buf[:k], &m)
-		began := n.now()
+		began := n.loop.Now()
 		err = a.call()
 		a.reply.open = false
-		n.mu.Lock()
-		a.judge(n.now(), began)
+		n.loop.Lock()
+		a.judge(n.loop.Now(), began)
 		if err != nil && !p.closed {
 			a.err = err
 			a.tellPanic()
 			p.shut()
-			n.pollOnce(n.now(), false)
+			n.pollOnce(n.loop.Now(), false)
 		}
-		n.unlock()
+		n.loop.Unlock()
 	}
 }

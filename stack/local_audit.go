@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/admin"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 const (
@@ -81,12 +82,12 @@ type audit struct {
 // context's.
 func (a *audit) settle(ctx context.Context) error {
 	n := a.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	by := time.Now().Add(a.Settle)
-	c := wait{list: &n.settling, closed: &n.closing, by: &by, ctx: ctx}
-	defer n.leave(&c)
-	if err := n.await(&c, func() bool { return false }); err != os.ErrDeadlineExceeded {
+	c := poll.Wait{List: &n.settling, Closed: &n.closing, By: &by, Ctx: ctx}
+	defer n.loop.Leave(&c)
+	if err := n.loop.Await(&c, func() bool { return false }); err != os.ErrDeadlineExceeded {
 		return err
 	}
 	return nil
@@ -214,8 +215,8 @@ func (c census) types(more []uint32) []uint32 {
 // contacts is a report without content on every node that there is contact with.
 // Errors: net.ErrClosed.
 func (n *localNode) contacts() (all []admin.NodeAudit, err error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return nil, err
 	}
@@ -227,8 +228,8 @@ func (n *localNode) contacts() (all []admin.NodeAudit, err error) {
 
 // census counts the bindings of this node's table.
 func (n *localNode) census() census {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	c := census{count: map[Binding]int{}}
 	for b := range n.eng.Bindings {
 		if b.Scope == frame.ClusterScope {

@@ -10,6 +10,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // inFlight is how many types a node is asked about at a time: few beside the 1024
@@ -21,7 +22,7 @@ const inFlight = 64
 type inquiry struct {
 	*audit
 	at    NodeAddr
-	wait  waitList
+	wait  poll.List
 	line  *topologyLine
 	asked map[uint64]naming.Remote // not answered yet, by handle
 	next  uint64                   // handle
@@ -33,8 +34,8 @@ type inquiry struct {
 // ErrUnreachable, *TopologyError, net.ErrClosed, the context's.
 func (a *audit) ask(ctx context.Context, at NodeAddr, types []uint32, limit int) (census, error) {
 	q := &inquiry{audit: a, at: at, asked: map[uint64]naming.Remote{}, told: census{count: map[Binding]int{}}, left: limit + len(types)}
-	a.n.mu.Lock()
-	defer a.n.unlock()
+	a.n.loop.Lock()
+	defer a.n.loop.Unlock()
 	err := q.sendsInRow(ctx, types)
 	if q.line != nil {
 		q.line.close()
@@ -62,7 +63,7 @@ func (q *inquiry) sendsInRow(ctx context.Context, types []uint32) error {
 			by = time.Now().Add(q.Timeout)
 			continue
 		}
-		if err = q.line.await(ctx, by, func(*wait) bool { return q.line.c.Pending() > 0 || q.line.ended() != nil }); err != nil {
+		if err = q.line.await(ctx, by, func(*poll.Wait) bool { return q.line.c.Pending() > 0 || q.line.ended() != nil }); err != nil {
 			return q.late(err)
 		}
 	}

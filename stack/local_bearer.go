@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // AddDevice implements admin.Admin.
@@ -32,9 +33,9 @@ func (n *localNode) enable(ctx context.Context, dev netdev.Device, c admin.Beare
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	n.mu.Lock()
+	n.loop.Lock()
 	if n.closing {
-		n.unlock()
+		n.loop.Unlock()
 		return net.ErrClosed
 	}
 	a, err := n.join(dev, c)
@@ -44,15 +45,15 @@ func (n *localNode) enable(ctx context.Context, dev netdev.Device, c admin.Beare
 		}
 	}
 	if err != nil {
-		n.unlock()
+		n.loop.Unlock()
 		return err
 	}
 	n.retap()
 	n.announce(a, admin.BearerEnabled)
-	n.pollOnce(n.now(), false)
-	n.rouseParkers()
+	n.pollOnce(n.loop.Now(), false)
+	n.loop.WakeAll()
 	settled := n.eng.Address() != 0
-	n.unlock()
+	n.loop.Unlock()
 	if settled {
 		return nil
 	}
@@ -72,19 +73,19 @@ func (n *localNode) join(d netdev.Device, c admin.BearerConfig) (*attachment, er
 	if len(n.attached) >= engine.MaxBearers {
 		return nil, fmt.Errorf("%w: more than %d bearers", ErrConfig, engine.MaxBearers)
 	}
-	a := &attachment{dev: d, mtu: d.MTU(), limit: c.MTU}
-	if most := n.arena.Largest() - frame.EthernetLen; n.pumping() && n.longest(a) > most {
+	a := &attachment{Source: poll.Source{Device: d}, mtu: d.MTU(), limit: c.MTU}
+	if most := n.arena.Largest() - frame.EthernetLen; n.complete && n.longest(a) > most {
 		return nil, fmt.Errorf("%w: %s carries messages of %d bytes, the node's memory was made for %d (Config.MTU)", ErrConfig, name, n.longest(a), most)
 	}
 	if err := checkMTU(a, c.MTU); err != nil {
 		return nil, err
 	}
 	links := n.beginWith(a, c.LinkConfig)
-	if err := d.Attach(n.arena, n.wakeDevices); err != nil {
+	if err := d.Attach(n.arena, n.loop.Wake); err != nil {
 		return nil, fmt.Errorf("attach %s: %w", name, err)
 	}
 	var err error
-	a.id, err = n.eng.AddBearer(n.now(), engine.BearerConfig{
+	a.id, err = n.eng.AddBearer(n.loop.Now(), engine.BearerConfig{
 		Name: name, MAC: d.Addr(), MTU: n.carriedOn(a), LinkConfig: links, Medium: mediumOf(d), Domain: c.Domain,
 	})
 	if err != nil {
@@ -96,9 +97,6 @@ func (n *localNode) join(d netdev.Device, c admin.BearerConfig) (*attachment, er
 	n.attached = append(n.attached, a)
 	return a, nil
 }
-
-// pumping reports whether the node runs, which it does not before the end of Open.
-func (n *localNode) pumping() bool { return n.callParker.waker.Load() != nil }
 
 // longest is the longest message that a bearer may carry, whatever the memory.
 func (n *localNode) longest(a *attachment) int {
@@ -112,7 +110,7 @@ func (n *localNode) longest(a *attachment) int {
 // Config.Links, else its medium.
 func (n *localNode) beginWith(a *attachment, c LinkConfig) LinkConfig {
 	of := n.media[a.medium()]
-	given := overlaid(c, n.cfg.Links[a.dev.Name()])
+	given := overlaid(c, n.cfg.Links[a.Device.Name()])
 	whole := overlaid(given, of.links())
 	if given.Priority == 0 {
 		for whole.Priority > 1 && n.withPriority(whole.Priority) >= 2 {
@@ -132,56 +130,24 @@ func (n *localNode) withPriority(p uint8) (k int) {
 	return k
 }
 
-// regroup follows a change of the list of bearers: what polls and parkers know of all of
-// them together. Errors: those of a descriptor to be woken by.
+// regroup has the leader listen to the bearers there are now. Errors: those of a descriptor
+// to be woken by.
 func (n *localNode) regroup() error {
-	polled, any := len(n.attached) > 0, false
-	var readyDevices []netdev.Peeker
-	for _, a := range n.attached {
-		fd := a.dev.FD() >= 0
-		polled, any = polled && fd, any || fd
-		if p, ok := a.dev.(netdev.Peeker); ok {
-			readyDevices = append(readyDevices, p)
-		}
+	sources := make([]*poll.Source, len(n.attached))
+	for i, a := range n.attached {
+		sources[i] = &a.Source
 	}
-	if any {
-		for _, s := range []*parker{&n.callParker, &n.backgroundParker} {
-			if err := s.needDescriptors(n.cfg.GoPoller); err != nil {
-				return err
-			}
-		}
-	}
-	if len(readyDevices) < len(n.attached) {
-		readyDevices = nil
-	}
-	n.polled, n.readyDevices = polled, readyDevices
-	switch {
-	case !n.polled:
-		n.yield = 1 // the other end may be in this process
-	case !n.parallel:
-		n.yield = yieldAfter
-	default:
-		n.yield = 0
-	}
-	n.generation++
-	return nil
-}
-
-// rouseParkers makes whoever sleeps look, and take over the list of bearers.
-func (n *localNode) rouseParkers() {
-	n.callParker.rouse()
-	n.backgroundParker.rouse()
-	signal(n.backgroundWake)
+	return n.loop.SetSources(sources)
 }
 
 // announce logs that a bearer comes or goes, and tells who watches.
 func (n *localNode) announce(a *attachment, kind admin.EventKind) {
-	attrs := []slog.Attr{slog.String("bearer", a.dev.Name())}
+	attrs := []slog.Attr{slog.String("bearer", a.Device.Name())}
 	if kind == admin.BearerEnabled {
 		attrs = append(attrs, slog.Int("mtu", a.mtu))
 	}
 	n.logs.add(slog.LevelInfo, strings.ToLower(kind.String()), attrs...)
-	n.tellWatches(admin.NodeEvent{Kind: kind, Bearer: a.dev.Name()})
+	n.tellWatches(admin.NodeEvent{Kind: kind, Bearer: a.Device.Name()})
 }
 
 // bearerTurned tells that a bearer's interface began or ended to carry.
@@ -190,7 +156,7 @@ func (n *localNode) bearerTurned(a *attachment, up bool) {
 	if up {
 		kind = admin.BearerUp
 	}
-	n.tellWatches(admin.NodeEvent{Kind: kind, Bearer: a.dev.Name()})
+	n.tellWatches(admin.NodeEvent{Kind: kind, Bearer: a.Device.Name()})
 }
 
 // overlaid is a with what it leaves open from b. A window that a sets alone is one that

@@ -12,13 +12,13 @@ import (
 
 // AddRemote implements nodeBackend.
 func (n *localNode) AddRemote(bearer string, remote netip.AddrPort) error {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	a := n.bearer(bearer)
 	if a == nil {
 		return manageError("add", errNoBearer())
 	}
-	d, ok := as[remoteAdder](a.dev)
+	d, ok := as[remoteAdder](a.Device)
 	if !ok {
 		return manageError("add", fmt.Errorf("%w: %s has no remotes", ErrConfig, bearer))
 	}

@@ -9,15 +9,15 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/admin"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // DisableBearer implements nodeBackend.
 func (n *localNode) DisableBearer(ctx context.Context, name string) error {
-	n.mu.Lock()
+	n.loop.Lock()
 	a, ended := n.bearer(name), n.closing
-	n.unlock()
+	n.loop.Unlock()
 	err := errNoBearer()
 	switch {
 	case ended:
@@ -34,55 +34,51 @@ func (n *localNode) DisableBearer(ctx context.Context, name string) error {
 }
 
 func (n *localNode) disable(ctx context.Context, a *attachment) error {
-	n.mu.Lock()
+	n.loop.Lock()
 	switch {
 	case n.closing:
-		n.unlock()
+		n.loop.Unlock()
 		return net.ErrClosed
 	case a.leaving:
-		n.unlock()
+		n.loop.Unlock()
 		return errNoBearer()
 	}
 	a.leaving = true
-	n.eng.RemoveBearer(n.now(), a.id)
-	n.pollOnce(n.now(), false)
+	n.eng.RemoveBearer(n.loop.Now(), a.id)
+	n.pollOnce(n.loop.Now(), false)
 	n.waitWhile(ctx, func() bool { return a.n > 0 || n.eng.Outgoing(a.id) > 0 }, leaveTimeout)
 	n.detach(a)
 	n.announce(a, admin.BearerDisabled)
-	n.unlock()
+	n.loop.Unlock()
 
-	err := a.dev.Close()
-	n.mu.Lock()
-	defer n.unlock()
-	n.closingDevices = append(n.closingDevices, closingDevice{a.dev, n.generation})
-	n.reapClosed()
-	n.rouseParkers()
-	n.waitWhile(context.Background(), func() bool {
-		return slices.ContainsFunc(n.closingDevices, func(b closingDevice) bool { return b.dev == a.dev })
-	}, leaveTimeout)
+	err := a.Device.Close()
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	n.loop.Retire(a.Device)
+	n.waitWhile(context.Background(), func() bool { return n.loop.Retiring(a.Device) }, leaveTimeout)
 	return err
 }
 
 // waitWhile waits as long as something is so, at most for d, or until the node ends or ctx
 // is done. Nobody tells of the end of it: it is looked for.
 func (n *localNode) waitWhile(ctx context.Context, so func() bool, d time.Duration) {
-	var list waitList
+	var list poll.List
 	by := time.Now().Add(d)
-	c := wait{list: &list, closed: &n.closing, by: &by, ctx: ctx}
-	defer n.leave(&c)
-	n.await(&c, func() bool {
-		c.lookBy(time.Now().Add(retry))
+	c := poll.Wait{List: &list, Closed: &n.closing, By: &by, Ctx: ctx}
+	defer n.loop.Leave(&c)
+	n.loop.Await(&c, func() bool {
+		c.LookBy(time.Now().Add(poll.Retry))
 		return !so()
 	})
 }
 
 // detach takes a bearer out of the list. Frames that are left are lost.
 func (n *localNode) detach(a *attachment) {
-	n.eng.RemoveBearer(n.now(), a.id)
+	n.eng.RemoveBearer(n.loop.Now(), a.id)
 	n.abandon(a)
 	n.attached = slices.DeleteFunc(slices.Clone(n.attached), func(x *attachment) bool { return x == a })
 	n.regroup() // needs nothing more than before
-	n.rouseParkers()
+	n.loop.WakeAll()
 }
 
 // abandon gives back the frames that a bearer's device has not taken.
@@ -95,29 +91,8 @@ func (n *localNode) abandon(a *attachment) {
 	n.eng.Abandon(a.id)
 }
 
-// reapClosed lets go of the descriptors that nobody polls any more.
-func (n *localNode) reapClosed() {
-	n.closingDevices = slices.DeleteFunc(n.closingDevices, func(b closingDevice) bool {
-		for _, s := range []*parker{&n.callParker, &n.backgroundParker} {
-			if s.inside && s.fitted < b.generation {
-				return false
-			}
-		}
-		b.dev.Receive(nil) // which answers net.ErrClosed, and closes the descriptor
-		return true
-	})
-}
-
 // leaveTimeout is how long DisableBearer waits for a device that is full to take the last
 // frames.
 const leaveTimeout = time.Second
 
 func errNoBearer() error { return refuse(syscall.EINVAL, "Bearer not found.") }
-
-// A closingDevice is a device that is closed, but whose descriptor may still be polled by who
-// sleeps with an older list of bearers: until that ends what the descriptor stood for,
-// an address that is bound, say, is not free either.
-type closingDevice struct {
-	dev        netdev.Device
-	generation int
-}

@@ -31,9 +31,9 @@ func (n *localNode) requestBearer(ctx context.Context, r admin.BearerRequest) er
 	if m == udpMedium && r.Name != "" {
 		name = r.Name
 	}
-	n.mu.Lock()
+	n.loop.Lock()
 	there, mtu := n.bearer(name) != nil, n.media[m].MTU
-	n.unlock()
+	n.loop.Unlock()
 	if there { // before the device is opened: it could not be, a second time
 		return refuse(syscall.EINVAL, "Already enabled.")
 	}

@@ -22,7 +22,7 @@ func (n *localNode) setBearer(name string, c admin.BearerConfig) error {
 	if err := checkMTU(a, c.MTU); err != nil {
 		return err
 	}
-	now := n.now()
+	now := n.loop.Now()
 	if c.LinkConfig != (LinkConfig{}) {
 		if err := n.eng.SetLink(now, 0, a.id, c.LinkConfig); err != nil {
 			return err
@@ -38,8 +38,8 @@ func (n *localNode) setBearer(name string, c admin.BearerConfig) error {
 
 // BearerProperty implements nodeBackend.
 func (n *localNode) BearerProperty(name string, p admin.Property) (int, error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	v, err := n.bearerProperty(name, p)
 	return v, manageError("get", err)
 }
@@ -89,8 +89,8 @@ func checkMTU(a *attachment, mtu int) error {
 		return nil
 	case a.medium() != udpMedium:
 		return noProperty(admin.PropertyMTU)
-	case a.dev.MTU() > 0 && mtu > a.dev.MTU():
-		return &admin.Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: %s was opened for messages of %d bytes", ErrConfig, a.dev.Name(), a.dev.MTU())}
+	case a.Device.MTU() > 0 && mtu > a.Device.MTU():
+		return &admin.Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: %s was opened for messages of %d bytes", ErrConfig, a.Device.Name(), a.Device.MTU())}
 	}
 	return checkProperty(admin.PropertyMTU, mtu)
 }

@@ -26,8 +26,8 @@ func (n *localNode) noted(name string) int {
 
 // NoteBearer implements nodeBackend.
 func (n *localNode) NoteBearer(name string, s admin.BearerState) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	i := n.noted(name)
 	if i < 0 {
 		n.notes = append(n.notes, notedBearer{name: name})
@@ -57,8 +57,8 @@ func (n *localNode) NoteBearer(name string, s admin.BearerState) {
 
 // ForgetBearer implements nodeBackend.
 func (n *localNode) ForgetBearer(name string) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	n.forget(name)
 }
 
@@ -74,16 +74,16 @@ func (n *localNode) forget(name string) bool {
 
 // BearerNoted implements nodeBackend.
 func (n *localNode) BearerNoted(name string) bool {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.noted(name) >= 0
 }
 
 // disableNoted ends that a bearer without a device is wanted; ok is false where there is
 // none of that name, with or without its medium in front.
 func (n *localNode) disableNoted(name string) (ok bool) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	for _, b := range n.notes {
 		if _, own, _ := strings.Cut(b.name, ":"); b.name == name || own == name {
 			n.logs.add(slog.LevelInfo, admin.BearerDisabled.String(), slog.String("bearer", own))
@@ -102,7 +102,7 @@ func (n *localNode) HoldBearer(name string, hold bool) error {
 			return errNoBearer()
 		}
 		a.held = hold
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 		return nil
 	})
 }
@@ -119,7 +119,7 @@ func (n *localNode) RemoveRemote(bearer string, remote netip.AddrPort) error {
 		if a == nil {
 			return errNoBearer()
 		}
-		d, ok := as[remoteRemover](a.dev)
+		d, ok := as[remoteRemover](a.Device)
 		if !ok {
 			return fmt.Errorf("%w: %s has no remotes", ErrConfig, bearer)
 		}

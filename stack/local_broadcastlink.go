@@ -6,7 +6,7 @@ import "github.com/utipc/utipc/stack/admin"
 
 // BroadcastLink implements nodeBackend.
 func (n *localNode) BroadcastLink() admin.BroadcastLink {
-	n.mu.Lock()
-	defer n.unlock()
-	return admin.BroadcastLink{BroadcastStatus: n.eng.Broadcast(n.now())}
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	return admin.BroadcastLink{BroadcastStatus: n.eng.Broadcast(n.loop.Now())}
 }

@@ -12,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // maxIdleCallers is how many sockets of calls are kept for the next ones.
@@ -28,8 +29,8 @@ type caller struct {
 // Call implements nodeBackend.
 func (n *localNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp []byte) (int, SocketAddr, error) {
 	deadline, _ := ctx.Deadline()
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	c, err := n.takeCaller(ctx)
 	if err != nil {
 		return 0, SocketAddr{}, err
@@ -40,15 +41,15 @@ func (n *localNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp [
 		return 0, SocketAddr{}, &CallError{addr, 0, err}
 	}
 	c.readBy, c.writeBy = deadline, deadline
-	began := n.now()
+	began := n.loop.Now()
 	if err := n.request(ctx, c, d, req, began); err != nil {
-		return 0, SocketAddr{}, overdue(err, addr, n.now()-began)
+		return 0, SocketAddr{}, overdue(err, addr, n.loop.Now()-began)
 	}
-	w := wait{list: &c.readers, closed: &c.closed, by: &c.readBy, ctx: ctx, heeded: true}
-	defer n.leave(&w)
+	w := poll.Wait{List: &c.readers, Closed: &c.closed, By: &c.readBy, Ctx: ctx, Heeded: true}
+	defer n.loop.Leave(&w)
 	var k int
 	var from SocketAddr
-	over := n.await(&w, func() (done bool) {
+	over := n.loop.Await(&w, func() (done bool) {
 		k, from, done, err = c.answer(d, resp)
 		return done
 	})
@@ -59,7 +60,7 @@ func (n *localNode) Call(ctx context.Context, d dest, addr net.Addr, req, resp [
 		over = ErrUnreachable
 	}
 	if over != nil {
-		return 0, SocketAddr{}, &CallError{addr, n.now() - began, over}
+		return 0, SocketAddr{}, &CallError{addr, n.loop.Now() - began, over}
 	}
 	return k, from, err
 }
@@ -89,10 +90,10 @@ func (n *localNode) request(ctx context.Context, c *caller, d dest, req []byte, 
 	if !c.waits(d, err) {
 		return err
 	}
-	w := n.beginWrite(ctx, c.localPacket, d, len(req))
-	w.heeded = true
-	defer n.endWrite(c.localPacket, &w)
-	return n.persist(&w, c.localPacket, req, err)
+	wait, w := n.beginWrite(ctx, c.localPacket, d, len(req))
+	wait.Heeded = true
+	defer n.endWrite(c.localPacket, &wait, w)
+	return n.persist(&wait, w, c.localPacket, req, err)
 }
 
 // takeCaller returns a socket for a call.
@@ -133,7 +134,7 @@ func (n *localNode) takeCaller(ctx context.Context) (*caller, error) {
 func (n *localNode) giveCaller(c *caller) {
 	if c.spent || c.closed || len(n.callers) >= maxIdleCallers {
 		n.dismiss(c)
-		n.pollOnce(n.now(), false) // what it says to those who wrote to it
+		n.pollOnce(n.loop.Now(), false) // what it says to those who wrote to it
 		return
 	}
 	n.callers = append(n.callers, c)
@@ -183,10 +184,10 @@ func (c *caller) watch(ctx context.Context) {
 	}
 	n := c.n
 	c.stop = context.AfterFunc(ctx, func() {
-		n.mu.Lock()
-		n.rouseAll(c.readers)
-		n.rouseAll(c.writing)
-		n.unlock()
+		n.loop.Lock()
+		n.loop.RouseAll(c.readers)
+		n.loop.RouseAll(c.writing)
+		n.loop.Unlock()
 	})
 }
 

@@ -34,8 +34,8 @@ func (n *localNode) capture(ctx context.Context, cfg admin.CaptureConfig) (*fram
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	switch {
 	case n.closing:
 		return nil, net.ErrClosed
@@ -50,8 +50,8 @@ func (n *localNode) capture(ctx context.Context, cfg admin.CaptureConfig) (*fram
 	ctx, cancel := context.WithCancel(ctx)
 	c.stop = func() {
 		cancel()
-		n.mu.Lock()
-		defer n.unlock()
+		n.loop.Lock()
+		defer n.loop.Unlock()
 		delete(n.captures, c)
 		n.retap()
 	}
@@ -93,12 +93,12 @@ func (n *localNode) handleTapped(now time.Duration, a *attachment, f *netdev.Buf
 	if after != t.before {
 		comment = dropComment(t.before, after)
 	}
-	t.put(admin.CapturedFrame{Time: time.Now(), Bearer: a.dev.Name(), Length: len(t.copy), Data: t.copy, Comment: comment})
+	t.put(admin.CapturedFrame{Time: time.Now(), Bearer: a.Device.Name(), Length: len(t.copy), Data: t.copy, Comment: comment})
 }
 
 // takes reports whether the capture wants a bearer's frames.
 func (c *frameCapture) takes(a *attachment) bool {
-	return len(c.cfg.Bearers) == 0 || slices.Contains(c.cfg.Bearers, a.dev.Name()) || slices.Contains(c.cfg.Bearers, a.fullName())
+	return len(c.cfg.Bearers) == 0 || slices.Contains(c.cfg.Bearers, a.Device.Name()) || slices.Contains(c.cfg.Bearers, a.fullName())
 }
 
 // taps are the captures of a bearer's frames.
@@ -139,7 +139,7 @@ func (a *attachment) tapSent(k int, err error) {
 }
 
 func (a *attachment) putSent(now time.Time, f *netdev.Buffer, comment string) {
-	a.taps.put(admin.CapturedFrame{Time: now, Bearer: a.dev.Name(), Out: true, Length: f.Len(), Data: f.Bytes(), Comment: comment})
+	a.taps.put(admin.CapturedFrame{Time: now, Bearer: a.Device.Name(), Out: true, Length: f.Len(), Data: f.Bytes(), Comment: comment})
 }
 
 func (t *taps) put(f admin.CapturedFrame) {

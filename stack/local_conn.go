@@ -12,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A localConn is one end of a connection, of a node in this process.
@@ -24,7 +25,7 @@ type localConn struct {
 	dialing  bool         // Dial waits
 	cfg      *dialConfig  // of Dial
 	c        *engine.Conn // nil: the request is not under way yet
-	closers  waitList     // calls of CloseWait
+	closers  poll.List    // calls of CloseWait
 }
 
 // RemoteAddr implements connBackend.
@@ -43,8 +44,8 @@ func (c *localConn) Importance() Importance {
 // Read implements connBackend.
 func (c *localConn) Read(b []byte) (k, size int, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var ended error
 	err = c.await(n, &c.closed, func() (ok bool) {
 		if c.c.Pending() == 0 {
@@ -53,7 +54,7 @@ func (c *localConn) Read(b []byte) (k, size int, err error) {
 		}
 		now := n.latest
 		if c.c.Due() {
-			now = n.now()
+			now = n.loop.Now()
 		}
 		k, size, ok = c.c.Read(now, b)
 		return ok
@@ -62,7 +63,7 @@ func (c *localConn) Read(b []byte) (k, size int, err error) {
 		err = ended
 	}
 	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 	}
 	return k, size, err
 }
@@ -74,27 +75,27 @@ func (c *localConn) readable() bool { return c.c.Pending() > 0 || c.c.State() !=
 func (c *localConn) moved() {
 	if c.c.State() != engine.Established {
 		c.wake(c.n, true)
-		c.n.rouseAll(c.writing)
-		c.n.rouseAll(c.closers)
+		c.n.loop.RouseAll(c.writing)
+		c.n.loop.RouseAll(c.closers)
 		return
 	}
 	if c.readable() || c.dialing {
 		c.wake(c.n, false)
 	}
 	if len(c.writing) > 0 {
-		c.n.rouse(c.writing[0])
+		c.n.loop.Rouse(c.writing[0])
 	}
 }
 
 // SetNoDelay implements connBackend.
 func (c *localConn) SetNoDelay(on bool) error {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if c.closed {
 		return opError("set", c.network, c.local, c.remote, net.ErrClosed)
 	}
-	now := n.now()
+	now := n.loop.Now()
 	c.c.SetNoDelay(now, on)
 	n.pollOnce(now, false)
 	return nil
@@ -102,8 +103,8 @@ func (c *localConn) SetNoDelay(on bool) error {
 
 // SetDeadlines implements socketBackend.
 func (c *localConn) SetDeadlines(read, write *time.Time) error {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	if c.closed {
 		return opError("set", c.network, c.local, c.remote, net.ErrClosed)
 	}
@@ -136,8 +137,8 @@ func (c *localConn) WriteBuffer(b *Buffer) error {
 // ReadBuffer implements connBackend.
 func (c *localConn) ReadBuffer() (b *Buffer, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var ended error
 	err = c.await(n, &c.closed, func() bool {
 		if c.c.Pending() == 0 {
@@ -146,7 +147,7 @@ func (c *localConn) ReadBuffer() (b *Buffer, err error) {
 		}
 		var counted bool
 		b, counted = newBuffer(&c.lending, c)
-		data, hold, _ := c.c.Take(n.now(), b.own)
+		data, hold, _ := c.c.Take(n.loop.Now(), b.own)
 		b.fill(data, hold, counted)
 		return true
 	}, c.readable)
@@ -154,7 +155,7 @@ func (c *localConn) ReadBuffer() (b *Buffer, err error) {
 		err = ended
 	}
 	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 	}
 	return b, err
 }
@@ -178,11 +179,11 @@ func (c *localConn) Close() error {
 // CloseWait implements connBackend.
 func (c *localConn) CloseWait(ctx context.Context) error {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if !c.closed {
 		c.leave((*engine.Conn).Close)
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 	}
 	if !n.awaitGone(ctx, c) {
 		return c.opUnsent("close", c.c.Held(), context.Cause(ctx))
@@ -197,13 +198,13 @@ func (c *localConn) Abort() error {
 
 func (c *localConn) end(op string, how func(*engine.Conn, time.Duration)) error {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if c.closed {
 		return opError(op, c.network, c.local, c.remote, net.ErrClosed)
 	}
 	c.leave(how)
-	n.pollOnce(n.now(), false)
+	n.pollOnce(n.loop.Now(), false)
 	return c.unsentError(op)
 }
 
@@ -215,10 +216,10 @@ func (c *localConn) leave(how func(*engine.Conn, time.Duration)) {
 	c.closed = true
 	delete(n.sockets, c)
 	if c.c != nil {
-		how(c.c, n.now())
+		how(c.c, n.loop.Now())
 	}
 	c.wake(n, true)
-	n.rouseAll(c.writing)
+	n.loop.RouseAll(c.writing)
 }
 
 // unsentError is the error of a closed connection whose bytes are lost, or nil.
@@ -259,14 +260,14 @@ func (c *localConn) Write(b []byte) (int, error) {
 // done.
 func (c *localConn) writeLong(b []byte) (done int, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	w := n.beginWrite(context.Background(), c, dest{}, len(b))
-	n.enter(&w)
-	defer n.endWrite(c, &w)
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	wait, w := n.beginWrite(context.Background(), c, dest{}, len(b))
+	n.loop.Enter(&wait)
+	defer n.endWrite(c, &wait, w)
 	for len(b) > 0 && err == nil {
 		part := b[:min(len(b), frame.MaxPayload)]
-		if err = n.persist(&w, c, part, errTurn); err == nil {
+		if err = n.persist(&wait, w, c, part, errTurn); err == nil {
 			done += len(part)
 			b = b[len(part):]
 		}
@@ -300,8 +301,8 @@ func (c *localConn) waits(d dest, err error) bool {
 // TryReadMsg implements connBackend.
 func (c *localConn) TryReadMsg(b []byte) (k, size int, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	switch {
 	case c.closed:
 		return 0, 0, opError("read", c.network, c.local, c.remote, net.ErrClosed)
@@ -312,11 +313,11 @@ func (c *localConn) TryReadMsg(b []byte) (k, size int, err error) {
 	}
 	now := n.latest
 	if c.c.Due() {
-		now = n.now()
+		now = n.loop.Now()
 	}
 	k, size, ok := c.c.Read(now, b)
 	if c.c.Acknowledged() { // it goes out now: the peer may wait for it, on this node too
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 	}
 	if !ok {
 		return 0, 0, errAgain
@@ -353,8 +354,8 @@ func (c *localConn) TryWrite(b []byte) (int, error) {
 
 // Stats implements socketBackend.
 func (c *localConn) Stats(context.Context) (SocketStats, error) {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	return c.c.Stats(), nil
 }
 
@@ -371,9 +372,9 @@ func (n *localNode) awaitGone(ctx context.Context, c *localConn) bool {
 		return true
 	}
 	c.c.WatchClose()
-	w := wait{list: &c.closers, closed: &n.closed, ctx: ctx}
-	_ = n.await(&w, c.c.Gone) // whatever ended it, what counts is whether it is gone
-	n.leave(&w)
+	w := poll.Wait{List: &c.closers, Closed: &n.closed, Ctx: ctx}
+	_ = n.loop.Await(&w, c.c.Gone) // whatever ended it, what counts is whether it is gone
+	n.loop.Leave(&w)
 	return c.c.Gone()
 }
 

@@ -10,11 +10,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // Dial implements nodeBackend.
 func (n *localNode) Dial(ctx context.Context, c SocketConfig, network string, stream bool, _ net.Addr, d dest, first []byte) (connBackend, error) {
-	began := n.now()
+	began := n.loop.Now()
 	limit := cmp.Or(c.DialTimeout, engine.DefaultConnTimeout)
 	s := &localConn{writeHalf: writeHalf{n: n, network: network, nameWait: c.spinPolicy(n.cfg), inTurn: true}, stream: stream, dialing: true}
 	s.writeBy = time.Now().Add(limit)
@@ -40,8 +41,8 @@ func (n *localNode) Dial(ctx context.Context, c SocketConfig, network string, st
 
 // enroll makes a Conn known to its node. Errors: net.ErrClosed.
 func (n *localNode) enroll(s *localConn) error {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return err
 	}
@@ -82,12 +83,12 @@ func (c *localConn) request(now time.Duration, d dest, first []byte) (err error)
 // Errors: *ConnError, net.ErrClosed.
 func (c *localConn) answer(ctx context.Context, began time.Duration) error {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	w := wait{list: &c.readers, closed: &c.closed, ctx: ctx}
-	over := n.await(&w, func() bool { return c.c.State() != engine.Connecting })
-	n.leave(&w)
-	waited := (n.now() - began).Round(time.Microsecond)
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	w := poll.Wait{List: &c.readers, Closed: &c.closed, Ctx: ctx}
+	over := n.loop.Await(&w, func() bool { return c.c.State() != engine.Connecting })
+	n.loop.Leave(&w)
+	waited := (n.loop.Now() - began).Round(time.Microsecond)
 	switch {
 	case over == net.ErrClosed:
 		return over

@@ -45,11 +45,11 @@ func (n *localNode) SetMigration(on bool) error {
 
 // onKeys lets change work on the engine, and sends what follows.
 func (n *localNode) onKeys(op string, change func(now time.Duration) error) error {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	err := net.ErrClosed
 	if !n.closing {
-		now := n.now()
+		now := n.loop.Now()
 		err = change(now)
 		n.pollOnce(now, false)
 	}
@@ -61,7 +61,7 @@ func (n *localNode) onKeys(op string, change func(now time.Duration) error) erro
 
 // Encryption implements nodeBackend.
 func (n *localNode) Encryption() admin.EncryptionStatus {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.Encryption()
 }

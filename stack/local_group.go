@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A localGroup is a socket in a group, of a node in this process.
@@ -19,19 +20,19 @@ type localGroup struct {
 	// Guarded by the node's lock.
 	readHalf
 	g       *engine.Group
-	waiting waitList // WaitMembers
-	from    net.Addr // of the last message, so that the next from there costs no allocation
+	waiting poll.List // WaitMembers
+	from    net.Addr  // of the last message, so that the next from there costs no allocation
 }
 
 // Join implements nodeBackend.
 func (n *localNode) Join(_ context.Context, c GroupConfig, svc Service) (groupBackend, error) {
 	g := &localGroup{writeHalf: writeHalf{n: n, network: groupNetwork}, service: svc}
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	now := n.now()
+	now := n.loop.Now()
 	var err error
 	g.g, err = n.eng.Join(now, engine.GroupConfig{
 		Service: svc, Scope: c.Scope, Importance: c.Importance, Loopback: c.Loopback, Events: c.Events,
@@ -49,8 +50,8 @@ func (n *localNode) Join(_ context.Context, c GroupConfig, svc Service) (groupBa
 
 // Members implements groupBackend.
 func (g *localGroup) Members(context.Context) ([]GroupMember, error) {
-	g.n.mu.Lock()
-	defer g.n.unlock()
+	g.n.loop.Lock()
+	defer g.n.loop.Unlock()
 	all := g.g.Members()
 	for i := range all {
 		all[i].Addr.Net = groupNetwork
@@ -61,22 +62,22 @@ func (g *localGroup) Members(context.Context) ([]GroupMember, error) {
 // WaitMembers implements groupBackend.
 func (g *localGroup) WaitMembers(ctx context.Context, k int) error {
 	n := g.n
-	n.mu.Lock()
-	defer n.unlock()
-	began := n.now()
-	c := wait{list: &g.waiting, closed: &g.closed, ctx: ctx}
-	err := n.await(&c, func() bool { return g.g.Joined() >= k })
-	n.leave(&c)
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	began := n.loop.Now()
+	c := poll.Wait{List: &g.waiting, Closed: &g.closed, Ctx: ctx}
+	err := n.loop.Await(&c, func() bool { return g.g.Joined() >= k })
+	n.loop.Leave(&c)
 	if err != nil {
-		return opError("wait", groupNetwork, g.local, g.service, &MembersError{g.g.Joined(), k, n.now() - began, err})
+		return opError("wait", groupNetwork, g.local, g.service, &MembersError{g.g.Joined(), k, n.loop.Now() - began, err})
 	}
 	return nil
 }
 
 // Counters implements groupBackend.
 func (g *localGroup) Counters(context.Context) (GroupCounters, error) {
-	g.n.mu.Lock()
-	defer g.n.unlock()
+	g.n.loop.Lock()
+	defer g.n.loop.Unlock()
 	return g.g.Counters(), nil
 }
 
@@ -85,19 +86,19 @@ func (g *localGroup) moved() {
 	if g.g.Pending() > 0 || g.g.Err() != nil {
 		g.wake(g.n, false)
 	}
-	g.n.rouseAll(g.writing)
-	g.n.rouseAll(g.waiting)
+	g.n.loop.RouseAll(g.writing)
+	g.n.loop.RouseAll(g.waiting)
 }
 
 // Close implements socketBackend.
 func (g *localGroup) Close() error {
-	g.n.mu.Lock()
-	defer g.n.unlock()
+	g.n.loop.Lock()
+	defer g.n.loop.Unlock()
 	if g.closed {
 		return opError("close", g.network, g.local, nil, net.ErrClosed)
 	}
 	g.shut()
-	g.n.pollOnce(g.n.now(), false)
+	g.n.pollOnce(g.n.loop.Now(), false)
 	return nil
 }
 
@@ -107,16 +108,16 @@ func (g *localGroup) shut() {
 	g.closed = true
 	g.went()
 	delete(n.sockets, g)
-	g.g.Leave(n.now())
+	g.g.Leave(n.loop.Now())
 	g.wake(n, true)
-	n.rouseAll(g.writing)
-	n.rouseAll(g.waiting)
+	n.loop.RouseAll(g.writing)
+	n.loop.RouseAll(g.waiting)
 }
 
 // SetDeadlines implements socketBackend.
 func (g *localGroup) SetDeadlines(read, write *time.Time) error {
-	g.n.mu.Lock()
-	defer g.n.unlock()
+	g.n.loop.Lock()
+	defer g.n.loop.Unlock()
 	if g.closed {
 		return opError("set", g.network, g.local, nil, net.ErrClosed)
 	}
@@ -132,8 +133,8 @@ func (g *localGroup) SetDeadlines(read, write *time.Time) error {
 // Read implements groupBackend.
 func (g *localGroup) Read(b []byte) (k int, m groupEnvelope, err error) {
 	n := g.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var left error
 	err = g.await(n, &g.closed, func() bool {
 		if g.g.Pending() == 0 {
@@ -142,7 +143,7 @@ func (g *localGroup) Read(b []byte) (k int, m groupEnvelope, err error) {
 		}
 		var r engine.GroupReceived
 		var ok bool
-		if k, r, ok = g.g.Read(n.now(), b); ok {
+		if k, r, ok = g.g.Read(n.loop.Now(), b); ok {
 			m = g.message(&r, k)
 		}
 		return ok
@@ -151,7 +152,7 @@ func (g *localGroup) Read(b []byte) (k int, m groupEnvelope, err error) {
 		err = left
 	}
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 	}
 	return k, m, err
 }
@@ -171,9 +172,9 @@ func (g *localGroup) Write(ctx context.Context, b []byte, d dest, addr net.Addr)
 // however it did.
 func (g *localGroup) retry(ctx context.Context, d dest, b []byte, err error) error {
 	err = g.n.retry(ctx, g, d, b, err)
-	g.n.mu.Lock()
-	g.n.rouseAll(g.writing)
-	g.n.unlock()
+	g.n.loop.Lock()
+	g.n.loop.RouseAll(g.writing)
+	g.n.loop.Unlock()
 	return err
 }
 
@@ -183,7 +184,7 @@ func (g *localGroup) put(now time.Duration, d dest, data []byte) error {
 		if w == g.n.trying {
 			break
 		}
-		if w.dest == d || w.dest.many() && d.many() {
+		if x := writeOf(w); x.dest == d || x.dest.many() && d.many() {
 			return errTurn
 		}
 	}
@@ -207,14 +208,14 @@ func (g *localGroup) waits(_ dest, err error) bool {
 // TryReadMsg implements groupBackend.
 func (g *localGroup) TryReadMsg(b []byte) (int, groupEnvelope, error) {
 	n := g.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if g.closed {
 		return 0, groupEnvelope{}, opError("read", g.network, g.local, nil, net.ErrClosed)
 	}
-	k, r, ok := g.g.Read(n.now(), b)
+	k, r, ok := g.g.Read(n.loop.Now(), b)
 	if g.g.Spoke() { // it goes out now: a member may wait for it, on this node too
-		n.pollOnce(n.now(), false)
+		n.pollOnce(n.loop.Now(), false)
 	}
 	switch {
 	case !ok && g.g.Err() != nil:
@@ -252,8 +253,8 @@ func (g *localGroup) TryWrite(b []byte, d dest, addr net.Addr) (int, error) {
 
 // Stats implements socketBackend.
 func (g *localGroup) Stats(context.Context) (SocketStats, error) {
-	g.n.mu.Lock()
-	defer g.n.unlock()
+	g.n.loop.Lock()
+	defer g.n.loop.Unlock()
 	return g.g.Stats(), nil
 }
 

@@ -11,13 +11,13 @@ import (
 
 // Links implements nodeBackend.
 func (n *localNode) Links() []admin.Link {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var all []admin.Link
-	for s := range n.eng.Peers(n.now()) {
+	for s := range n.eng.Peers(n.loop.Now()) {
 		a := n.byID(s.Bearer)
 		all = append(all, admin.Link{
-			Peer: s.Peer, Identity: s.Identity, Bearer: a.dev.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
+			Peer: s.Peer, Identity: s.Identity, Bearer: a.Device.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
 			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
 			Statistics: s.Statistics, Device: a.carried(),
 		})
@@ -37,10 +37,10 @@ func (n *localNode) ResetStatistics(peer NodeAddr, bearer string) error {
 
 // onBearer lets change work on the engine, with the number of the bearer of that name.
 func (n *localNode) onBearer(name string, change func(now time.Duration, id int) error) error {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	err := engine.ErrUnreachable
-	now := n.now()
+	now := n.loop.Now()
 	if a := n.bearer(name); a != nil {
 		err = change(now, a.id)
 	}

@@ -22,8 +22,8 @@ type localListener struct {
 // Listen implements nodeBackend.
 func (n *localNode) Listen(_ context.Context, c SocketConfig, network string, stream bool, addr net.Addr, r Range) (listenerBackend, error) {
 	l := &localListener{writeHalf: writeHalf{n: n, network: network}, cfg: c, stream: stream}
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return nil, err
 	}
@@ -34,7 +34,7 @@ func (n *localNode) Listen(_ context.Context, c SocketConfig, network string, st
 	l.local = l.l.Addr()
 	l.local.Net = network
 	if addr != nil {
-		now := n.now()
+		now := n.loop.Now()
 		err := l.l.Bind(now, r, c.Scope)
 		if err != nil {
 			l.l.Close(now)
@@ -51,15 +51,15 @@ func (n *localNode) Listen(_ context.Context, c SocketConfig, network string, st
 // AcceptConn implements listenerBackend.
 func (l *localListener) AcceptConn() (*Conn, error) {
 	n := l.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var c *Conn
 	var full error
 	err := l.await(n, &l.closed, func() bool {
 		if l.l.Pending() == 0 {
 			return false
 		}
-		now := n.now()
+		now := n.loop.Now()
 		e, ok := l.l.Accept(now)
 		if !ok {
 			if l.l.Pending() > 0 {
@@ -114,10 +114,10 @@ func (l *localListener) UnbindScope(addr net.Addr, scope Scope) error {
 func (l *localListener) rebind(op string, addr net.Addr, scope Scope, how func(*engine.Listener, time.Duration, Range, Scope) error) error {
 	r, err := bindable(addr)
 	if err == nil {
-		l.n.mu.Lock()
-		defer l.n.unlock()
+		l.n.loop.Lock()
+		defer l.n.loop.Unlock()
 		if err = net.ErrClosed; !l.closed {
-			now := l.n.now()
+			now := l.n.loop.Now()
 			err = how(l.l, now, r, scope)
 			l.n.pollOnce(now, false)
 		}
@@ -131,13 +131,13 @@ func (l *localListener) rebind(op string, addr net.Addr, scope Scope, how func(*
 // Close implements socketBackend.
 func (l *localListener) Close() error {
 	n := l.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if l.closed {
 		return opError("close", l.network, l.local, nil, net.ErrClosed)
 	}
 	l.shut()
-	n.pollOnce(n.now(), false)
+	n.pollOnce(n.loop.Now(), false)
 	return nil
 }
 
@@ -145,14 +145,14 @@ func (l *localListener) Close() error {
 func (l *localListener) shut() {
 	l.closed = true
 	delete(l.n.sockets, l)
-	l.l.Close(l.n.now())
+	l.l.Close(l.n.loop.Now())
 	l.wake(l.n, true)
 }
 
 // SetDeadlines implements socketBackend.
 func (l *localListener) SetDeadlines(read, _ *time.Time) error {
-	l.n.mu.Lock()
-	defer l.n.unlock()
+	l.n.loop.Lock()
+	defer l.n.loop.Unlock()
 	if l.closed {
 		return opError("set", l.network, l.local, nil, net.ErrClosed)
 	}
@@ -170,23 +170,23 @@ func (l *localListener) hold(int) {}
 
 // Stats implements socketBackend.
 func (l *localListener) Stats(context.Context) (SocketStats, error) {
-	l.n.mu.Lock()
-	defer l.n.unlock()
+	l.n.loop.Lock()
+	defer l.n.loop.Unlock()
 	return l.l.Stats(), nil
 }
 
 // TryAccept implements listenerBackend.
 func (l *localListener) TryAccept() (*Conn, error) {
 	n := l.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if l.closed {
 		return nil, opError("accept", l.network, l.local, nil, net.ErrClosed)
 	}
 	if l.l.Pending() == 0 {
 		return nil, errAgain
 	}
-	now := n.now()
+	now := n.loop.Now()
 	e, ok := l.l.Accept(now)
 	switch {
 	case ok:

@@ -15,8 +15,8 @@ import (
 
 // LinkProperty implements nodeBackend.
 func (n *localNode) LinkProperty(link string, p admin.Property) (int, error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	v, err := n.linkProperty(link, p)
 	return v, manageError("get", err)
 }
@@ -60,7 +60,7 @@ func (n *localNode) setLinkProperty(link string, p admin.Property, value int) er
 	if p == admin.PropertyMTU {
 		return noProperty(p)
 	}
-	now := n.now()
+	now := n.loop.Now()
 	err = n.eng.SetLink(now, s.Peer, s.Bearer, changeOf(p, value, s.MinWindow))
 	n.pollOnce(now, false)
 	return err
@@ -71,7 +71,7 @@ func (n *localNode) castWindow() int { return cmp.Or(n.bcastWindow, leastWindow)
 
 // linkNamed finds a link by its name. Errors: *Refusal with EINVAL.
 func (n *localNode) linkNamed(name string) (engine.LinkStatus, error) {
-	for s := range n.eng.Peers(n.now()) {
+	for s := range n.eng.Peers(n.loop.Now()) {
 		if s.Name == name && name != "" {
 			return s, nil
 		}
@@ -85,7 +85,7 @@ func (n *localNode) ResetLinkStatistics(link string) error {
 }
 
 func (n *localNode) resetLinkStatistics(link string) error {
-	now := n.now()
+	now := n.loop.Now()
 	if link == admin.BroadcastLinkName {
 		n.eng.ResetBroadcastStatistics(now)
 		return nil
@@ -104,8 +104,8 @@ func (n *localNode) resetLinkStatistics(link string) error {
 
 // Receptions implements nodeBackend.
 func (n *localNode) Receptions() []admin.BroadcastReception {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return slices.Collect(n.eng.Receptions())
 }
 
@@ -113,8 +113,8 @@ var broadcastMethods = map[string]engine.Method{"AUTOSELECT": engine.Auto, "BROA
 
 // BroadcastMethod implements nodeBackend.
 func (n *localNode) BroadcastMethod() admin.BroadcastMethod {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	m, ratio := n.eng.Multicast()
 	for name, k := range broadcastMethods {
 		if k == m {
@@ -135,15 +135,15 @@ func (n *localNode) SetBroadcastMethod(m admin.BroadcastMethod) error {
 
 // MonitorThreshold implements nodeBackend.
 func (n *localNode) MonitorThreshold() int {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.MonitorThreshold()
 }
 
 // manage lets the lock's holder change something, unless the node has ended.
 func (n *localNode) manage(op string, change func() error) error {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if n.closing {
 		return manageError(op, net.ErrClosed)
 	}

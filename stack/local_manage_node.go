@@ -13,8 +13,8 @@ import (
 
 // NetID implements nodeBackend.
 func (n *localNode) NetID() uint32 {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.NetID()
 }
 
@@ -34,9 +34,9 @@ func (n *localNode) SetNetID(id uint32) error {
 }
 
 func (n *localNode) beforeAddress(change func(now time.Duration) error) error {
-	n.mu.Lock()
-	defer n.unlock()
-	now := n.now()
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	now := n.loop.Now()
 	err := n.running()
 	if err == nil || errors.Is(err, ErrNoAddress) {
 		err = change(now)

@@ -12,8 +12,8 @@ import (
 
 // Media implements nodeBackend.
 func (n *localNode) Media() (all []admin.MediumConfig) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	for _, m := range n.media {
 		all = append(all, m.MediumConfig)
 	}
@@ -22,8 +22,8 @@ func (n *localNode) Media() (all []admin.MediumConfig) {
 
 // MediumProperty implements nodeBackend.
 func (n *localNode) MediumProperty(name string, p admin.Property) (int, error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	v, err := n.mediumProperty(name, p)
 	return v, manageError("get", err)
 }
@@ -80,7 +80,7 @@ func (n *localNode) setMediumProperty(name string, p admin.Property, value int) 
 }
 
 func (a *attachment) medium() medium {
-	if mediumOf(a.dev) != nil {
+	if mediumOf(a.Device) != nil {
 		return udpMedium
 	}
 	return ethMedium

@@ -6,8 +6,8 @@ import "github.com/utipc/utipc/stack/admin"
 
 // Monitor implements nodeBackend.
 func (n *localNode) Monitor() []admin.Monitor {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var all []admin.Monitor
 	for _, a := range n.attached {
 		if s, rows, ok := n.eng.Monitor(a.id); ok {
@@ -19,8 +19,8 @@ func (n *localNode) Monitor() []admin.Monitor {
 
 // SetMonitorThreshold implements nodeBackend.
 func (n *localNode) SetMonitorThreshold(nodes int) error {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.eng.SetMonitorThreshold(nodes); err != nil {
 		return opError("set", "tipc", nil, nil, err)
 	}

@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"net"
-	"runtime"
 	"sync"
 	"time"
 
@@ -15,30 +14,28 @@ import (
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A localNode is a node in this process. All methods with exported names may be called by any
 // number of goroutines.
 type localNode struct {
-	cfg   Config
-	start time.Time
+	cfg  Config
+	loop poll.Loop // with the node's lock, which guards everything below
 
-	mu             pollLock // the node's lock; guards everything below but jobs and parkers
-	eng            *engine.Engine
-	arena          *netdev.Arena
-	unmap          func() // the arena's memory
-	attached       []*attachment
-	notes          []notedBearer   // bearers that somebody keeps, with a device or without
-	closingDevices []closingDevice // devices that were closed while the node goes on
-	media          [2]mediumState
+	eng      *engine.Engine
+	arena    *netdev.Arena
+	unmap    func() // the arena's memory
+	attached []*attachment
+	notes    []notedBearer // bearers that somebody keeps, with a device or without
+	media    [2]mediumState
 
 	bcastWindow int // set of the broadcast link, which never uses more than 50; 0: 50
 
-	watches    map[*watch]struct{}
-	captures   map[*frameCapture]struct{}
-	leadership leadership
-	closing    bool
-	closed     bool
+	watches  map[*watch]struct{}
+	captures map[*frameCapture]struct{}
+	closing  bool
+	closed   bool
 
 	sockets  map[socket]struct{}
 	subs     map[*localSubscription]struct{}
@@ -46,54 +43,40 @@ type localNode struct {
 	pollers  map[*Poller]struct{}
 	awaited  awaiting         // calls that wait for a name
 	called   []*engine.Ticket // writes for which there is room now
-	trying   *waiter          // whose send this is, of those that wait
+	trying   *poll.Waiter     // whose send this is, of those that wait
 	waitTold time.Duration    // when one that waits was logged last
-	actives  int              // active ports whose handlers run in polls
 	faulted  []*localPort     // to be closed, or moved to a goroutine
-	attended time.Duration    // since when the background goroutine waits for messages to them; 0: it does not
 	apart    sync.WaitGroup   // the handlers that have goroutines
-	starting waitList         // Open, until the address is settled
-	settling waitList         // Audit, between its rounds
-	draining waitList         // Close, until everything is acknowledged
+	starting poll.List        // Open, until the address is settled
+	settling poll.List        // Audit, between its rounds
+	draining poll.List        // Close, until everything is acknowledged
 	probed   []*engine.Probe
 
-	in           [batch]*netdev.Buffer
-	ready        []*engine.Port
-	names        []naming.Event
-	heard        []*engine.Subscription
-	moved        []*engine.Conn
-	groups       []*engine.Group
-	asked        []*engine.Listener
-	sends        int             // since the devices were looked at
-	polling      bool            // the leader is in its poll
-	spinPolicy   spinPolicy      // of waiting calls
-	attendance   spinPolicy      // of the background goroutine, while there are active ports
-	generation   int             // of the list of bearers, for the parkers
-	readyDevices []netdev.Peeker // the devices, if all are such; never changed, but replaced
-	yield        int             // yields after which a spinner gives way to others of its process; 0: never
-	polled       bool            // every device has a descriptor
-	parallel     bool            // the process has several Ps
-	yields       int
-	wakeups      uint64        // see Stats
-	sent         time.Duration // when the last send was over for which the clock was read
-	unclocked    time.Duration // sends since
-	latest       time.Duration // what the engine was told last
-	sendsInRow   int           // sends since the last pause
-	flushAsked   bool          // the background goroutine is about to send what waits
+	in       [batch]*netdev.Buffer
+	ready    []*engine.Port
+	names    []naming.Event
+	heard    []*engine.Subscription
+	moved    []*engine.Conn
+	groups   []*engine.Group
+	asked    []*engine.Listener
+	sends    int           // since the devices were looked at
+	latest   time.Duration // what the engine was told last
+	callers  []*caller     // between two calls
+	complete bool          // Open has attached its bearers
 
-	idleWaiters []*waiter
-	callers     []*caller // between two calls
-
-	jobs                         jobList
-	idleJobs                     sync.Pool
-	callParker, backgroundParker parker
-	backgroundWake               chan struct{}
-	backgroundDone               chan struct{}
-	logs                         logbook
-	closeDone                    chan struct{}
-	closeErr                     error // of Close, once closeDone is closed
+	idleJobs  sync.Pool
+	logs      logbook
+	closeDone chan struct{}
+	closeErr  error // of Close, once closeDone is closed
 	*ending
 }
+
+// The modes of package poll have the values of a WaitMode.
+var (
+	_ = [1]struct{}{}[Adaptive-WaitMode(poll.Adaptive)]
+	_ = [1]struct{}{}[Sleep-WaitMode(poll.Sleep)]
+	_ = [1]struct{}{}[Spin-WaitMode(poll.Spin)]
+)
 
 // Bounds of Config.Chunks.
 const (
@@ -122,17 +105,12 @@ func open(cfg Config) (opened *localNode, failed error) {
 		return nil, fmt.Errorf("%w: MTU %d, not in 0 to %d", ErrConfig, cfg.MTU, maxMTU)
 	}
 	n := &localNode{
-		cfg: cfg, start: time.Now(),
+		cfg:     cfg,
 		sockets: map[socket]struct{}{}, subs: map[*localSubscription]struct{}{}, lines: map[*topologyLine]struct{}{},
 		watches: map[*watch]struct{}{}, captures: map[*frameCapture]struct{}{},
-		backgroundWake: make(chan struct{}, 1), backgroundDone: make(chan struct{}), closeDone: make(chan struct{}),
-		ending: newEnding(),
+		closeDone: make(chan struct{}), ending: newEnding(),
 	}
-	n.mu.work = newLockWork()
-	var did func(engine.Work, int)
-	if n.mu.work != nil {
-		did = n.mu.work.did
-	}
+	n.loop.Init(poll.Config{Machine: machine{n}, Mode: poll.Mode(cfg.Wait), GoPoller: cfg.GoPoller})
 	var err error
 	if n.arena, n.unmap, err = newArena(cfg); err != nil {
 		return nil, err
@@ -148,7 +126,7 @@ func open(cfg Config) (opened *localNode, failed error) {
 		NamePark: cfg.NamePark, MonitorThreshold: cfg.MonitorThreshold,
 		Sealed: cfg.Encryption.Expected || len(cfg.Encryption.Keys) > 0, Migration: cfg.Encryption.Migration,
 		NoExchange: cfg.Encryption.NoExchange, Rekey: cfg.Encryption.Rekey,
-		Arena: n.arena, Chance: newChance(), Did: did,
+		Arena: n.arena, Chance: newChance(), Did: n.loop.Counter(),
 	})
 	if err != nil {
 		return nil, err
@@ -160,19 +138,13 @@ func open(cfg Config) (opened *localNode, failed error) {
 		}
 	}
 	for _, k := range cfg.Encryption.Keys { // before any frame is taken out
-		if err := n.eng.SetKey(n.now(), k); err != nil {
+		if err := n.eng.SetKey(n.loop.Now(), k); err != nil {
 			return nil, err
 		}
 	}
 	n.cfg.Encryption.Keys = nil // the engine has copies
 	n.cfg.Bearers = nil         // those that are disabled are to be forgotten
-	n.parallel = runtime.GOMAXPROCS(0) > 1
-	quota, _ := cpuQuota()
-	n.spinPolicy = newSpinPolicy(cfg.Wait, quota)
-	n.attendance = n.spinPolicy
-	for _, s := range []*parker{&n.callParker, &n.backgroundParker} {
-		s.hang(newChanWaker())
-	}
+	n.complete = true
 	if err := n.regroup(); err != nil {
 		return nil, err
 	}
@@ -204,11 +176,11 @@ var errClosedLost = errors.New("connections were lost after they had been closed
 
 // settled waits until the node has its address.
 func (n *localNode) settled(ctx context.Context) error {
-	n.mu.Lock()
-	defer n.unlock()
-	c := wait{list: &n.starting, closed: &n.closing, ctx: ctx}
-	defer n.leave(&c)
-	return n.await(&c, func() bool { return n.eng.Address() != 0 })
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	c := poll.Wait{List: &n.starting, Closed: &n.closing, Ctx: ctx}
+	defer n.loop.Leave(&c)
+	return n.loop.Await(&c, func() bool { return n.eng.Address() != 0 })
 }
 
 // running reports why sockets cannot be made. Errors: net.ErrClosed, ErrNoAddress.
@@ -224,25 +196,25 @@ func (n *localNode) running() error {
 
 // Addr implements nodeBackend.
 func (n *localNode) Addr() NodeAddr {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.Address()
 }
 
 // Identity implements nodeBackend.
 func (n *localNode) Identity() Identity {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.Identity()
 }
 
 // Close implements nodeBackend.
 func (n *localNode) Close(ctx context.Context) error {
-	n.mu.Lock()
+	n.loop.Lock()
 	again := n.closing
 	n.closing = true
 	if again {
-		n.unlock()
+		n.loop.Unlock()
 		select {
 		case <-n.closeDone:
 			return n.closeErr
@@ -252,8 +224,8 @@ func (n *localNode) Close(ctx context.Context) error {
 	}
 	defer n.ending.end(net.ErrClosed)
 	defer close(n.closeDone)
-	n.rouseAll(n.starting) // nothing will settle any more
-	n.rouseAll(n.settling)
+	n.loop.RouseAll(n.starting) // nothing will settle any more
+	n.loop.RouseAll(n.settling)
 	for s := range n.sockets {
 		s.shut()
 	}
@@ -268,34 +240,31 @@ func (n *localNode) Close(ctx context.Context) error {
 		p.close()
 	}
 	n.eng.EndProbes()
-	now := n.now()
+	now := n.loop.Now()
 	n.eng.Flush(now) // so that it is asked about, too
 	n.eng.Hurry(now)
 	n.pollOnce(now, false)
 	unsent := n.drain(ctx)
-	now = n.now()
+	now = n.loop.Now()
 	n.eng.CutShort(now) // what is closed and not sent ends in a reset
 	n.pollOnce(now, false)
 	n.eng.Leave(now)
 	n.pollOnce(now, false)
 	bytes := int(n.eng.Counters().ClosedUnsent)
 	n.closed = true
-	n.rouseAll(n.starting)
-	n.callParker.ring()
-	n.backgroundParker.ring()
-	signal(n.backgroundWake)
-	n.unlock()
-	<-n.backgroundDone
+	n.loop.RouseAll(n.starting)
+	n.loop.Stop()
+	n.loop.Unlock()
+	n.loop.Stopped()
 	n.apart.Wait()
 
-	n.mu.Lock()
+	n.loop.Lock()
 	var err error
 	for _, a := range n.attached {
-		err = errors.Join(err, a.dev.Close())
+		err = errors.Join(err, a.Close())
 	}
 	n.retire()
-	n.callParker.close()
-	n.backgroundParker.close()
+	n.loop.Close()
 	n.logs.close()
 	for c := range n.captures {
 		c.end(net.ErrClosed)
@@ -305,7 +274,7 @@ func (n *localNode) Close(ctx context.Context) error {
 	}
 	clear(n.captures)
 	clear(n.watches)
-	n.unlock()
+	n.loop.Unlock()
 	n.logs.wait()
 	if unsent > 0 || bytes > 0 {
 		why := errClosedLost
@@ -322,8 +291,8 @@ func (n *localNode) Close(ctx context.Context) error {
 
 // drain waits until everything sent is acknowledged and returns what is not.
 func (n *localNode) drain(ctx context.Context) int {
-	c := wait{list: &n.draining, ctx: ctx}
-	defer n.leave(&c)
-	n.await(&c, func() bool { return n.eng.Unsent() == 0 })
+	c := poll.Wait{List: &n.draining, Ctx: ctx}
+	defer n.loop.Leave(&c)
+	n.loop.Await(&c, func() bool { return n.eng.Unsent() == 0 })
 	return n.eng.Unsent()
 }

@@ -31,8 +31,8 @@ type localPacket struct {
 // ListenPacket implements nodeBackend.
 func (n *localNode) ListenPacket(_ context.Context, c SocketConfig, network string, addr net.Addr, r Range) (packetBackend, error) {
 	p := &localPacket{writeHalf: writeHalf{n: n, network: network, nameWait: c.spinPolicy(n.cfg)}, cfg: c}
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return nil, err
 	}
@@ -48,7 +48,7 @@ func (n *localNode) ListenPacket(_ context.Context, c SocketConfig, network stri
 	p.local.Net = network
 	if addr != nil {
 		if err := p.bind(r, c.Scope); err != nil {
-			p.port.Close(n.now())
+			p.port.Close(n.loop.Now())
 			return nil, err
 		}
 	}
@@ -61,7 +61,7 @@ func (c *localPacket) connected() {}
 
 // bind is called with the node's lock held.
 func (c *localPacket) bind(r Range, scope Scope) error {
-	now := c.n.now()
+	now := c.n.loop.Now()
 	err := c.port.Bind(now, r, scope)
 	c.n.pollOnce(now, false)
 	return err
@@ -71,8 +71,8 @@ func (c *localPacket) bind(r Range, scope Scope) error {
 func (c *localPacket) Bind(addr net.Addr) error {
 	r, err := bindable(addr)
 	if err == nil {
-		c.n.mu.Lock()
-		defer c.n.unlock()
+		c.n.loop.Lock()
+		defer c.n.loop.Unlock()
 		err = c.bind(r, c.cfg.Scope)
 	}
 	if err != nil {
@@ -85,13 +85,13 @@ func (c *localPacket) Bind(addr net.Addr) error {
 func (c *localPacket) Unbind(addr net.Addr) error {
 	r, err := bindable(addr)
 	if err == nil {
-		c.n.mu.Lock()
-		defer c.n.unlock()
+		c.n.loop.Lock()
+		defer c.n.loop.Unlock()
 		scope := c.cfg.Scope
 		if scope != NodeScope {
 			scope = ClusterScope
 		}
-		now := c.n.now()
+		now := c.n.loop.Now()
 		err = c.port.Unbind(now, r, scope)
 		c.n.pollOnce(now, false)
 	}
@@ -104,8 +104,8 @@ func (c *localPacket) Unbind(addr net.Addr) error {
 // Read implements packetBackend.
 func (c *localPacket) Read(b []byte) (k int, m envelope, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	err = c.await(n, &c.closed, func() bool {
 		var r engine.Received
 		var ok bool
@@ -142,13 +142,13 @@ func (c *localPacket) Write(d dest, b []byte, addr net.Addr) (int, error) {
 
 // Close implements socketBackend.
 func (c *localPacket) Close() error {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	if c.closed {
 		return opError("close", c.network, c.local, nil, net.ErrClosed)
 	}
 	c.shut()
-	c.n.pollOnce(c.n.now(), false)
+	c.n.pollOnce(c.n.loop.Now(), false)
 	return nil
 }
 
@@ -158,9 +158,9 @@ func (c *localPacket) shut() {
 	c.closed = true
 	c.went()
 	delete(n.sockets, c)
-	c.port.Close(n.now())
+	c.port.Close(n.loop.Now())
 	c.wake(n, true)
-	n.rouseAll(c.writing)
+	n.loop.RouseAll(c.writing)
 	if c.active != nil {
 		c.active.ended()
 	}
@@ -182,8 +182,8 @@ func (c *localPacket) waits(d dest, err error) bool { return blocks(err) || c.aw
 
 // SetDeadlines implements socketBackend.
 func (c *localPacket) SetDeadlines(read, write *time.Time) error {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	if c.closed {
 		return opError("set", c.network, c.local, nil, net.ErrClosed)
 	}
@@ -241,8 +241,8 @@ func (c *localPacket) SetMulticast(m Method) error {
 
 // set changes an option with the node's lock held.
 func (c *localPacket) set(change func() error) error {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	err := error(net.ErrClosed)
 	if !c.closed {
 		err = change()
@@ -255,8 +255,8 @@ func (c *localPacket) set(change func() error) error {
 
 // Bindings implements packetBackend.
 func (c *localPacket) Bindings(context.Context) ([]Binding, error) {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	return slices.Clone(c.port.Bindings()), nil
 }
 
@@ -273,10 +273,10 @@ func (c *localPacket) UnbindScope(addr net.Addr, scope Scope) error {
 func (c *localPacket) rebind(op string, addr net.Addr, scope Scope, how func(*engine.Port, time.Duration, Range, Scope) error) error {
 	r, err := bindable(addr)
 	if err == nil {
-		c.n.mu.Lock()
-		defer c.n.unlock()
+		c.n.loop.Lock()
+		defer c.n.loop.Unlock()
 		if err = net.ErrClosed; !c.closed {
-			now := c.n.now()
+			now := c.n.loop.Now()
 			err = how(c.port, now, r, scope)
 			c.n.pollOnce(now, false)
 		}
@@ -298,10 +298,10 @@ func (c *localPacket) ReadBatch(ms []Message, wait bool) (int, error) {
 
 func (c *localPacket) readBatch(ms []Message, wait bool) (k int, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if !wait && c.port.Pending() == 0 && !c.closed {
-		n.pollOnce(n.now(), true) // what has come and nobody took
+		n.pollOnce(n.loop.Now(), true) // what has come and nobody took
 		if c.port.Pending() == 0 {
 			return 0, syscall.EAGAIN
 		}
@@ -347,9 +347,9 @@ func (c *localPacket) writeBatch(ms []Message, wait bool, to *defaultDest) (int,
 // sendBatch sends what goes at once, and returns why the next message does not.
 func (c *localPacket) sendBatch(ms []Message, to *defaultDest) (k int, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
-	now := n.now()
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	now := n.loop.Now()
 	n.latest = now
 	n.eng.Hold(len(ms) > 1)
 	for k < len(ms) && err == nil {
@@ -394,8 +394,8 @@ func (c *localPacket) putLent(now time.Duration, d dest, m *engine.Lent) error {
 // ReadBuffer implements packetBackend.
 func (c *localPacket) ReadBuffer() (b *Buffer, m envelope, err error) {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	err = c.await(n, &c.closed, func() bool {
 		if c.port.Pending() == 0 {
 			return false
@@ -417,8 +417,8 @@ func (c *localPacket) takeBuffer(m *envelope) *Buffer {
 
 // TryReadMsg implements packetBackend.
 func (c *localPacket) TryReadMsg(b []byte) (int, envelope, error) {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	if c.closed {
 		return 0, envelope{}, opError("read", c.network, c.local, nil, net.ErrClosed)
 	}
@@ -433,15 +433,15 @@ func (c *localPacket) TryReadMsg(b []byte) (int, envelope, error) {
 // ReturnMsg implements packetBackend.
 func (c *localPacket) ReturnMsg(b []byte, why ErrorCode) error {
 	n := c.n
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return opError("return", c.network, c.local, nil, err)
 	}
 	if c.closed {
 		why = frame.NoPort
 	}
-	now := n.now()
+	now := n.loop.Now()
 	c.port.Return(now, c.tried, b, why)
 	n.pollOnce(now, false)
 	return nil
@@ -461,8 +461,8 @@ func (c *localPacket) TryWrite(d dest, b []byte, addr net.Addr) (int, error) {
 
 // Stats implements socketBackend.
 func (c *localPacket) Stats(context.Context) (SocketStats, error) {
-	c.n.mu.Lock()
-	defer c.n.unlock()
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
 	return c.port.Stats(), nil
 }
 

@@ -6,8 +6,8 @@ import "net"
 
 // NewPoller implements nodeBackend.
 func (n *localNode) NewPoller() (*Poller, error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if n.closing {
 		return nil, opError("poll", "tipc", nil, nil, net.ErrClosed)
 	}
@@ -24,8 +24,8 @@ func (r *readHalf) addTo(p *Poller, n *localNode, owner any) *Polled {
 	if n != p.n {
 		panic(errOtherNode)
 	}
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if r.polled != nil {
 		panic("stack: the socket has a Poller")
 	}

@@ -5,6 +5,8 @@ package stack
 import (
 	"context"
 	"time"
+
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // Probe implements nodeBackend.
@@ -16,16 +18,16 @@ func (n *localNode) Probe(ctx context.Context, addr SocketAddr) (alive bool, rtt
 }
 
 func (n *localNode) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt time.Duration, err error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return false, 0, err
 	}
 	if err := ctx.Err(); err != nil {
 		return false, 0, err
 	}
-	var asking waitList
-	began := n.now()
+	var asking poll.List
+	began := n.loop.Now()
 	first := began
 	q, err := n.eng.Probe(began, addr, &asking)
 	if q == nil {
@@ -36,8 +38,8 @@ func (n *localNode) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt
 	if alive, rtt, ok, err := q.Result(); ok {
 		return alive, rtt, err
 	}
-	c := wait{list: &asking, ctx: ctx}
-	defer n.leave(&c)
+	c := poll.Wait{List: &asking, Ctx: ctx}
+	defer n.loop.Leave(&c)
 	pause := func() time.Duration {
 		if err != nil {
 			return probeMemory
@@ -46,21 +48,21 @@ func (n *localNode) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt
 	}
 	var failed error
 	for again, answered := began+pause(), false; ; {
-		why := n.await(&c, func() bool {
+		why := n.loop.Await(&c, func() bool {
 			if alive, rtt, answered, failed = q.Result(); answered {
 				return true
 			}
-			left := again - n.now()
-			c.lookBy(time.Now().Add(left))
+			left := again - n.loop.Now()
+			c.LookBy(time.Now().Add(left))
 			return left <= 0
 		})
 		switch {
 		case why != nil:
-			return false, 0, &SilentError{addr.Node, n.eng.LinkName(addr.Node), n.now() - first, why}
+			return false, 0, &SilentError{addr.Node, n.eng.LinkName(addr.Node), n.loop.Now() - first, why}
 		case answered:
 			return alive, rtt, failed
 		}
-		began = n.now()
+		began = n.loop.Now()
 		err = q.Again(began)
 		n.pollOnce(began, false)
 		again = began + pause()
@@ -71,7 +73,7 @@ func (n *localNode) probe(ctx context.Context, addr SocketAddr) (alive bool, rtt
 func (n *localNode) endProbes() {
 	n.probed = n.eng.TakeProbes(n.probed[:0])
 	for i, q := range n.probed {
-		n.rouseAll(*q.Owner.(*waitList))
+		n.loop.RouseAll(*q.Owner.(*poll.List))
 		n.probed[i] = nil
 	}
 }

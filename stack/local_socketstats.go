@@ -10,13 +10,13 @@ import (
 
 // Sockets implements nodeBackend.
 func (n *localNode) Sockets() []admin.Socket {
-	n.mu.Lock()
+	n.loop.Lock()
 	numbers := n.eng.SocketNumbers(nil)
-	n.unlock()
+	n.loop.Unlock()
 	slices.Sort(numbers)
 	all := make([]admin.Socket, 0, len(numbers))
 	for part := range slices.Chunk(numbers, lookPart) {
-		n.mu.Lock()
+		n.loop.Lock()
 		for _, number := range part {
 			x, ok := n.eng.Socket(number)
 			if !ok {
@@ -31,7 +31,7 @@ func (n *localNode) Sockets() []admin.Socket {
 			x.Owner = nil // which means nothing to others
 			all = append(all, x)
 		}
-		n.unlock()
+		n.loop.Unlock()
 	}
 	return all
 }
@@ -42,14 +42,14 @@ const lookPart = 1024
 
 // ServiceStats implements nodeBackend.
 func (n *localNode) ServiceStats() []admin.ServiceStats {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.Services()
 }
 
 // Peers implements nodeBackend.
 func (n *localNode) Peers() []admin.Peer {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	return n.eng.Traffic()
 }

@@ -11,20 +11,20 @@ import (
 func (n *localNode) Names() []Binding {
 	var all []Binding
 	for c := (naming.Cursor{}); !c.Done(); {
-		n.mu.Lock()
+		n.loop.Lock()
 		n.eng.NextBindings(&c, lookPart, func(b Binding) { all = append(all, b) })
-		n.unlock()
+		n.loop.Unlock()
 	}
 	return all
 }
 
 // Stats implements nodeBackend.
 func (n *localNode) Stats() admin.Stats {
-	n.mu.Lock()
-	defer n.unlock()
-	s := admin.Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.wakeups, Kept: n.eng.Kept()}
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	s := admin.Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.loop.State().WakeUps, Kept: n.eng.Kept()}
 	for _, a := range n.attached {
-		in, out := a.dev.Dropped()
+		in, out := a.Device.Dropped()
 		s.DeviceDropsIn += in
 		s.DeviceDropsOut += out
 	}
@@ -33,12 +33,12 @@ func (n *localNode) Stats() admin.Stats {
 
 // Bearers implements nodeBackend.
 func (n *localNode) Bearers() []admin.BearerStatus {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	var all []admin.BearerStatus
 	for _, a := range n.attached {
-		s := admin.BearerStatus{Name: a.dev.Name(), Medium: a.medium().String(), BearerState: n.state(a), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
-		if d, ok := as[ender](a.dev); ok {
+		s := admin.BearerStatus{Name: a.Device.Name(), Medium: a.medium().String(), BearerState: n.state(a), MTU: n.carriedOn(a), Unsent: a.n, Carried: a.carried(), Links: n.eng.Bearer(a.id)}
+		if d, ok := as[ender](a.Device); ok {
 			s.Local, s.Remote = d.Ends()
 		}
 		all = append(all, s)
@@ -48,6 +48,6 @@ func (n *localNode) Bearers() []admin.BearerStatus {
 
 func (a *attachment) carried() admin.Carried {
 	c := admin.Carried{FramesIn: a.in, FramesOut: a.out}
-	c.DropsIn, c.DropsOut = a.dev.Dropped()
+	c.DropsIn, c.DropsOut = a.Device.Dropped()
 	return c
 }

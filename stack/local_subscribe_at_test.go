@@ -22,6 +22,7 @@ import (
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A ward is a node in a bubble, and what its frames pass.
@@ -89,8 +90,8 @@ func inWard(t *testing.T, nodes int, f func(t *testing.T, all []ward)) {
 
 // left says what a node still has of what was opened on it.
 func (n *Node) left() string {
-	n.inside().mu.Lock()
-	defer n.inside().unlock()
+	n.inside().loop.Lock()
+	defer n.inside().loop.Unlock()
 	if len(n.inside().lines) == 0 && len(n.inside().subs) == 0 && n.inside().eng.Ports() == len(n.inside().sockets) {
 		return ""
 	}
@@ -245,9 +246,9 @@ func TestSlowSubscriberElsewhere(t *testing.T) {
 		}
 		s := all[0].subscribe(t, SubscriptionConfig{At: 2}, absent.Range())
 		churn(2000)
-		all[0].inside().mu.Lock()
+		all[0].inside().loop.Lock()
 		waits := s.b.(*localSubscription).from.pending()
-		all[0].inside().unlock()
+		all[0].inside().loop.Unlock()
 		if waits < 100 || waits > 600 {
 			t.Errorf("%d events wait", waits)
 		}
@@ -393,9 +394,9 @@ func TestSubscribeAtWaitsForRoom(t *testing.T) {
 			ended <- err
 		}()
 		synctest.Wait()
-		all[0].inside().mu.Lock()
+		all[0].inside().loop.Lock()
 		lines, ports := len(all[0].inside().lines), all[0].inside().eng.Ports()
-		all[0].inside().unlock()
+		all[0].inside().loop.Unlock()
 		if lines != 1 || ports != 2 {
 			t.Errorf("%d connections wait, with %d sockets", lines, ports)
 		}
@@ -436,18 +437,18 @@ func TestSubscribeAtBesideADriver(t *testing.T) {
 func TestSubscribeAtEndsAtOnce(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		n, p := all[0].Node, newImpostor(t, all[1].Node)
-		var wait waitList
+		var wait poll.List
 		l := p.dial(t, n, []byte("x"), &wait, func(c *engine.Conn, now time.Duration) {
-			n.inside().mu.Lock() // so that nobody looks before all is there
-			defer n.inside().unlock()
+			n.inside().loop.Lock() // so that nobody looks before all is there
+			defer n.inside().loop.Unlock()
 			c.Close(now)
 			p.n.inside().pollOnce(now, false)
 			for range 8 {
-				n.inside().pollOnce(n.inside().now(), true)
+				n.inside().pollOnce(n.inside().loop.Now(), true)
 			}
 		}, []byte("one"))
-		n.inside().mu.Lock()
-		defer n.inside().unlock()
+		n.inside().loop.Lock()
+		defer n.inside().loop.Unlock()
 		var b [8]byte
 		size, ok := l.read(b[:])
 		if err := l.ended(); size != 3 || !ok || !errors.Is(err, io.EOF) {
@@ -509,33 +510,33 @@ type impostor struct {
 // newImpostor makes a socket on n to which to subscribe, by dial.
 func newImpostor(t *testing.T, n *Node) *impostor {
 	t.Helper()
-	n.inside().mu.Lock()
-	defer n.inside().unlock()
+	n.inside().loop.Lock()
+	defer n.inside().loop.Unlock()
 	return &impostor{n: n, l: n.inside().eng.Listen(engine.ListenConfig{})}
 }
 
 // dial connects a line of from to the impostor with a request that has a record, and
 // lets it answer: each message in a write, then with end.
-func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList, end func(c *engine.Conn, now time.Duration), say ...[]byte) *topologyLine {
+func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *poll.List, end func(c *engine.Conn, now time.Duration), say ...[]byte) *topologyLine {
 	t.Helper()
 	l := &topologyLine{n: from.inside(), at: p.n.Addr(), wait: wait}
 	made := make(chan error)
 	go func() {
-		from.inside().mu.Lock()
-		defer from.inside().unlock()
+		from.inside().loop.Lock()
+		defer from.inside().loop.Unlock()
 		made <- l.dial(t.Context(), engine.DefaultConnTimeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
 			return from.inside().eng.Dial(now, c, p.l.Addr(), record)
 		})
 	}()
 	<-time.After(10 * time.Millisecond)
-	p.n.inside().mu.Lock()
-	now := p.n.inside().now()
+	p.n.inside().loop.Lock()
+	now := p.n.inside().loop.Now()
 	c, ok := p.l.Accept(now)
 	if !ok {
-		p.n.inside().unlock()
+		p.n.inside().loop.Unlock()
 		t.Fatal("nobody has connected")
 	}
-	c.Owner = &topologyLine{n: p.n.inside(), c: c, wait: new(waitList)} // who is told of it
+	c.Owner = &topologyLine{n: p.n.inside(), c: c, wait: new(poll.List)} // who is told of it
 	p.cs = append(p.cs, c)
 	for _, b := range say {
 		if err := c.Write(now, b); err != nil {
@@ -546,7 +547,7 @@ func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList,
 		end(c, now)
 	}
 	p.n.inside().pollOnce(now, false)
-	p.n.inside().unlock()
+	p.n.inside().loop.Unlock()
 	if err := <-made; err != nil {
 		t.Fatal(err)
 	}
@@ -554,9 +555,9 @@ func (p *impostor) dial(t *testing.T, from *Node, record []byte, wait *waitList,
 }
 
 func (p *impostor) close() {
-	p.n.inside().mu.Lock()
-	defer p.n.inside().unlock()
-	now := p.n.inside().now()
+	p.n.inside().loop.Lock()
+	defer p.n.inside().loop.Unlock()
+	now := p.n.inside().loop.Now()
 	for _, c := range p.cs {
 		c.Close(now)
 	}
@@ -623,9 +624,9 @@ func TestSubscribeAtImpostor(t *testing.T) {
 func TestSubscribeAtNobody(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		n := all[0].Node
-		n.inside().mu.Lock()
-		defer n.inside().unlock()
-		l := &topologyLine{n: n.inside(), at: 2, wait: new(waitList)}
+		n.inside().loop.Lock()
+		defer n.inside().loop.Unlock()
+		l := &topologyLine{n: n.inside(), at: 2, wait: new(poll.List)}
 		err := l.dial(t.Context(), engine.DefaultConnTimeout, func(now time.Duration, c engine.ConnConfig) (*engine.Conn, error) {
 			return n.inside().eng.Dial(now, c, SocketAddr{Node: 2, Port: 1}, []byte("x"))
 		})

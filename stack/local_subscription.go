@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A localSubscription is a subscription of a node in this process.
@@ -16,7 +17,7 @@ type localSubscription struct {
 	n      *localNode
 	r      Range
 	from   source // this and the rest is guarded by the node's lock
-	wait   waitList
+	wait   poll.List
 	closed bool
 }
 
@@ -32,8 +33,8 @@ type nearby struct{ x *engine.Subscription }
 
 // Subscribe implements nodeBackend: at this node's table, or at another's topology service.
 func (n *localNode) Subscribe(ctx context.Context, c SubscriptionConfig, r Range, f frame.Filter) (subscriptionBackend, error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
 		return nil, err
 	}
@@ -44,7 +45,7 @@ func (n *localNode) Subscribe(ctx context.Context, c SubscriptionConfig, r Range
 		}
 		return s, nil
 	}
-	now := n.now()
+	now := n.loop.Now()
 	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Account: c.account.Engine(), Owner: s})
 	if err != nil {
 		return nil, err
@@ -64,7 +65,7 @@ func (s *localSubscription) next() (ev Event, ok bool, err error) {
 	}
 	ev, ok, err = s.from.next()
 	if x, own := s.from.(nearby); own && x.x.Lists() { // more waits for a turn
-		s.n.pollOnce(s.n.now(), false)
+		s.n.pollOnce(s.n.loop.Now(), false)
 	}
 	return ev, ok, err
 }
@@ -72,18 +73,18 @@ func (s *localSubscription) next() (ev Event, ok bool, err error) {
 // Next implements subscriptionBackend.
 func (s *localSubscription) Next(ctx context.Context) (Event, error) {
 	n := s.n
-	n.mu.Lock()
-	defer n.unlock()
-	c := wait{list: &s.wait, ctx: ctx}
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	c := poll.Wait{List: &s.wait, Ctx: ctx}
 	var ev Event
 	var ended error
-	err := n.await(&c, func() (ok bool) {
+	err := n.loop.Await(&c, func() (ok bool) {
 		ev, ok, ended = s.next()
 		return ok || ended != nil
 	})
-	n.leave(&c)
+	n.loop.Leave(&c)
 	if s.from.pending() > 0 {
-		n.rouseFirst(s.wait)
+		n.loop.RouseFirst(s.wait)
 	}
 	if err == nil {
 		err = ended
@@ -93,8 +94,8 @@ func (s *localSubscription) Next(ctx context.Context) (Event, error) {
 
 // TryNext implements subscriptionBackend.
 func (s *localSubscription) TryNext() (Event, error) {
-	s.n.mu.Lock()
-	defer s.n.unlock()
+	s.n.loop.Lock()
+	defer s.n.loop.Unlock()
 	ev, ok, err := s.next()
 	if !ok && err == nil {
 		err = errAgain
@@ -104,8 +105,8 @@ func (s *localSubscription) TryNext() (Event, error) {
 
 // Pending implements subscriptionBackend.
 func (s *localSubscription) Pending() int {
-	s.n.mu.Lock()
-	defer s.n.unlock()
+	s.n.loop.Lock()
+	defer s.n.loop.Unlock()
 	if s.closed {
 		return 0
 	}
@@ -114,8 +115,8 @@ func (s *localSubscription) Pending() int {
 
 // Close implements subscriptionBackend.
 func (s *localSubscription) Close() {
-	s.n.mu.Lock()
-	defer s.n.unlock()
+	s.n.loop.Lock()
+	defer s.n.loop.Unlock()
 	s.close()
 }
 
@@ -139,7 +140,7 @@ func (n *localNode) publishNames() {
 	for i, x := range n.heard {
 		s := x.Owner.(*localSubscription)
 		if x.Err() == nil {
-			n.rouseFirst(s.wait)
+			n.loop.RouseFirst(s.wait)
 		} else {
 			n.endSubscription(s)
 		}
@@ -150,7 +151,7 @@ func (n *localNode) publishNames() {
 // endSubscription lets everybody who waits know that there will be no more events.
 func (n *localNode) endSubscription(s *localSubscription) {
 	delete(n.subs, s)
-	n.rouseAll(s.wait)
+	n.loop.RouseAll(s.wait)
 }
 
 func (s nearby) next() (ev Event, ok bool, err error) {

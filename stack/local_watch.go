@@ -13,8 +13,8 @@ import (
 
 // Watch implements nodeBackend.
 func (n *localNode) Watch(context.Context) (admin.Watch, error) {
-	n.mu.Lock()
-	defer n.unlock()
+	n.loop.Lock()
+	defer n.loop.Unlock()
 	switch {
 	case n.closing:
 		return nil, opError("watch", "tipc", nil, nil, net.ErrClosed)
@@ -23,8 +23,8 @@ func (n *localNode) Watch(context.Context) (admin.Watch, error) {
 	}
 	w := newWatch()
 	w.stop = func() {
-		n.mu.Lock()
-		defer n.unlock()
+		n.loop.Lock()
+		defer n.loop.Unlock()
 		delete(n.watches, w)
 	}
 	n.watches[w] = struct{}{}

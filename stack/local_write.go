@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // retry waits for whatever the message of s met to give way, and sends it then; ctx
@@ -20,68 +21,83 @@ func (n *localNode) retry(ctx context.Context, s sender, d dest, b []byte, err e
 	if !s.waits(d, err) {
 		return err
 	}
-	n.mu.Lock()
-	defer n.unlock()
-	c := n.beginWrite(ctx, s, d, len(b))
-	defer n.endWrite(s, &c)
-	return n.persist(&c, s, b, err)
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	c, w := n.beginWrite(ctx, s, d, len(b))
+	defer n.endWrite(s, &c, w)
+	return n.persist(&c, w, s, b, err)
 }
 
 // beginWrite returns the wait of a call that sends, which is not among those who wait yet.
 // The call stays among them, once it is, until all is sent: one that has the leader's role
 // must turn the engine before it hands the role on.
-func (n *localNode) beginWrite(ctx context.Context, s sender, d dest, size int) wait {
+func (n *localNode) beginWrite(ctx context.Context, s sender, d dest, size int) (poll.Wait, *write) {
 	own := s.writes()
-	c := wait{list: &own.writing, closed: &own.closed, by: &own.writeBy, ctx: ctx, w: n.newWaiter()}
-	c.w.write = write{dest: d, size: size, began: n.now()}
-	c.w.awaited = awaited{}
-	return c
+	c := poll.Wait{List: &own.writing, Closed: &own.closed, By: &own.writeBy, Ctx: ctx, Waiter: n.loop.NewWaiter()}
+	w := writeOf(c.Waiter)
+	*w = write{waiter: c.Waiter, dest: d, size: size, began: n.loop.Now()}
+	return c, w
 }
 
-func (n *localNode) endWrite(s sender, c *wait) {
-	own, entered := s.writes(), c.w.entered
+// writeOf is what is known of a call that sends.
+func writeOf(w *poll.Waiter) *write {
+	x, ok := w.Owner.(*write)
+	if !ok {
+		x = &write{waiter: w}
+		w.Owner = x
+	}
+	return x
+}
+
+func (n *localNode) endWrite(s sender, c *poll.Wait, w *write) {
+	own, entered := s.writes(), c.Waiter.Entered()
 	if entered {
-		n.eng.Waited(own.local.Port, n.latest-c.w.began)
+		n.eng.Waited(own.local.Port, n.latest-w.began)
 	}
-	n.leave(c)
+	n.quit(w)
+	n.loop.Leave(c)
 	if entered && own.inTurn {
-		n.rouseFirst(own.writing)
+		n.loop.RouseFirst(own.writing)
 	}
 }
 
-// persist tries to send until it is not for want of what passes that it fails. met is
-// what the message met already.
-func (n *localNode) persist(c *wait, s sender, b []byte, met error) error {
-	own, w := s.writes(), c.w
-	over := n.await(c, func() bool {
-		now := n.now()
-		if w.waiting && !w.appeared && !own.nameOver(w, now) {
-			c.lookBy(own.nameBy(w, now))
-			n.tellOnce(c, own, now)
-			return false
+// quit takes a call that sends out of the line it stands in, and of those that wait for a name.
+func (n *localNode) quit(w *write) {
+	if w.ticket.Owner == nil {
+		return
+	}
+	n.eng.Quit(n.latest, &w.ticket)
+	w.ticket.Owner = nil
+	n.callWriters()
+	n.unawait(w)
+}
+
+// attempt is an attempt of w's call to send, of which send is the engine's part. When that
+// finds no room w stands in line for it until there is, or until another attempt meets
+// something else.
+func (n *localNode) attempt(w *write, now time.Duration, send func() error) error {
+	n.latest = now
+	w.ticket.Owner = w
+	n.eng.SendAs(&w.ticket)
+	n.trying = w.waiter
+	n.loop.Did(engine.WorkSends, 1)
+	err := send()
+	n.trying = nil
+	n.eng.Tried(now)
+	n.callWriters() // for who left a line has left room
+	return err
+}
+
+// persist tries to send until it is not for want of what passes that it fails. w is the call's
+// own, met what the message met already.
+func (n *localNode) persist(c *poll.Wait, w *write, s sender, b []byte, met error) error {
+	own := s.writes()
+	over := n.loop.Await(c, func() (done bool) {
+		done, met = n.tryWrite(c, w, s, b, met)
+		if !done && w.ticket.Invited() { // there is room
+			c.TryAgain()
 		}
-		w.appeared = false
-		n.eng.Hold(n.inBatch(now, len(b)))
-		met = n.attempt(w, now, func() error { return n.send(now, s, w.dest, b) })
-		if !s.waits(w.dest, met) {
-			n.afterSend(now, len(b))
-			return true
-		}
-		w.met = met
-		n.enter(c)
-		if n.leadership.leader != w && met != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
-			n.pollOnce(now, false) // who leads sleeps, and knows neither of what the try has sent nor of the wait
-		}
-		if met != engine.ErrUnreachable {
-			n.unawait(w)
-		} else if n.awaitName(w, now); own.nameOver(w, now) {
-			met = unnamed(w.dest.addr(own.network), now-w.from)
-			return true
-		} else {
-			c.lookBy(own.nameBy(w, now))
-		}
-		n.tellOnce(c, own, now)
-		return false
+		return done
 	})
 	switch over {
 	case nil:
@@ -89,29 +105,61 @@ func (n *localNode) persist(c *wait, s sender, b []byte, met error) error {
 	case net.ErrClosed:
 		return over
 	}
-	e := n.blockedWrite(own, w, met, n.now())
+	e := n.blockedWrite(own, w, met, n.loop.Now())
 	if over != os.ErrDeadlineExceeded {
 		e.Cause = over
 	}
 	return e
 }
 
+// tryWrite is one attempt of persist, after one that has met the given error. It reports
+// whether the call is over, and with what.
+func (n *localNode) tryWrite(c *poll.Wait, w *write, s sender, b []byte, met error) (done bool, err error) {
+	own, now := s.writes(), n.loop.Now()
+	if w.waiting && !w.appeared && !own.nameOver(w, now) {
+		c.LookBy(own.nameBy(w, now))
+		n.tellOnce(c, own, w, now)
+		return false, met
+	}
+	w.appeared = false
+	n.eng.Hold(n.loop.InBatch(now, len(b)))
+	met = n.attempt(w, now, func() error { return n.send(now, s, w.dest, b) })
+	if !s.waits(w.dest, met) {
+		n.afterSend(now, len(b))
+		return true, met
+	}
+	w.met = met
+	n.loop.Enter(c)
+	if !n.loop.Leads(w.waiter) && met != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
+		n.pollOnce(now, false) // who leads sleeps, and knows neither of what the try has sent nor of the wait
+	}
+	if met != engine.ErrUnreachable {
+		n.unawait(w)
+	} else if n.awaitName(w, now); own.nameOver(w, now) {
+		return true, unnamed(w.dest.addr(own.network), now-w.from)
+	} else {
+		c.LookBy(own.nameBy(w, now))
+	}
+	n.tellOnce(c, own, w, now)
+	return false, met
+}
+
 // callWriters makes the writes look for which there is room now.
 func (n *localNode) callWriters() {
 	n.called = n.eng.TakeCalled(n.called[:0])
 	for i, t := range n.called {
-		n.rouse(t.Owner.(*waiter))
+		n.loop.Rouse(t.Owner.(*write).waiter)
 		n.called[i] = nil
 	}
 }
 
 // blockedWrite tells what a write of s waits for at now; err is what it met last. Who
 // waits for another write of its socket waits for what that waits for.
-func (n *localNode) blockedWrite(s *writeHalf, w *waiter, err error, now time.Duration) *BlockedError {
+func (n *localNode) blockedWrite(s *writeHalf, w *write, err error, now time.Duration) *BlockedError {
 	ahead := 0
 	if err == errTurn {
-		if ahead = max(0, slices.Index(s.writing, w)); ahead > 0 {
-			first := s.writing[0]
+		if ahead = max(0, slices.Index(s.writing, w.waiter)); ahead > 0 {
+			first := writeOf(s.writing[0])
 			err = first.met
 			if why := n.eng.Why(&first.ticket); why != nil {
 				err = why
@@ -132,13 +180,12 @@ func (n *localNode) blockedWrite(s *writeHalf, w *waiter, err error, now time.Du
 }
 
 // tellOnce logs a write that has waited for long, or has it look when it will have.
-func (n *localNode) tellOnce(c *wait, s *writeHalf, now time.Duration) {
-	w := c.w
+func (n *localNode) tellOnce(c *poll.Wait, s *writeHalf, w *write, now time.Duration) {
 	if w.told || n.logs.entries == nil {
 		return
 	}
 	if left := w.began + worthAWord - now; left > 0 {
-		c.lookBy(time.Now().Add(left))
+		c.LookBy(time.Now().Add(left))
 		return
 	}
 	w.told = true
@@ -158,14 +205,15 @@ func (n *localNode) tellOnce(c *wait, s *writeHalf, now time.Duration) {
 
 // Waits implements nodeBackend.
 func (n *localNode) Waits() []Wait {
-	n.mu.Lock()
-	defer n.unlock()
-	now := n.now()
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	now := n.loop.Now()
 	var all []Wait
 	for c := range n.sockets {
 		s := c.writes()
-		for _, w := range s.writing {
-			all = append(all, Wait{Socket: s.local, Bytes: w.size, Since: n.start.Add(w.began), To: w.dest.addr(s.network),
+		for _, x := range s.writing {
+			w := writeOf(x)
+			all = append(all, Wait{Socket: s.local, Bytes: w.size, Since: n.loop.Time(w.began), To: w.dest.addr(s.network),
 				BlockedError: *n.blockedWrite(s, w, w.met, now)})
 		}
 	}
@@ -177,12 +225,14 @@ func (n *localNode) Waits() []Wait {
 
 // A write is what is known of a call that sends and waits.
 type write struct {
+	waiter *poll.Waiter // whose Owner it is
 	ticket engine.Ticket
 	dest   dest
 	size   int
 	began  time.Duration
 	met    error // last
 	told   bool  // it was logged
+	awaited
 }
 
 // Limits of what is logged of writes that wait.

@@ -129,10 +129,10 @@ func (n *localNode) deviceError(a *attachment, op string, err error) {
 	if err == nil || n.logs.entries == nil {
 		return
 	}
-	now, text := n.now(), err.Error()
+	now, text := n.loop.Now(), err.Error()
 	if a.text != "" && (now-a.at < anyTrouble || text == a.text && now-a.at < sameTrouble) {
 		return
 	}
 	a.text, a.at = text, now
-	n.logs.add(slog.LevelWarn, "bearer error", slog.String("bearer", a.dev.Name()), slog.String("op", op), slog.Any("err", err))
+	n.logs.add(slog.LevelWarn, "bearer error", slog.String("bearer", a.Device.Name()), slog.String("op", op), slog.Any("err", err))
 }

@@ -8,18 +8,19 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/callfault"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // All tests run with poisoned chunks, and leave no memory mapped.
 func TestMain(m *testing.M) {
-	for _, env := range []string{"UTIPC_POISON", lockWorkEnv} {
+	for _, env := range []string{"UTIPC_POISON", poll.LockWorkEnv} {
 		if err := os.Setenv(env, "1"); err != nil {
 			panic(err)
 		}
 	}
 	callfault.FromEnvironment()
 	code := m.Run()
-	if said := longestHolding(); said != "" && testing.Verbose() {
+	if said := poll.LongestHolding(); said != "" && testing.Verbose() {
 		fmt.Println(said)
 	}
 	if left := mapped.Load(); left != 0 && code == 0 {

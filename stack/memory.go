@@ -47,7 +47,7 @@ func newArena(cfg Config) (a *netdev.Arena, unmap func(), err error) {
 // are wiped, and so those frames need no chunks to be sealed into.
 func (n *localNode) retire() {
 	if n.eng != nil {
-		n.eng.FlushKeys(n.now())
+		n.eng.FlushKeys(n.loop.Now())
 	}
 	for _, a := range n.attached {
 		n.abandon(a)

@@ -70,7 +70,7 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 		t.Errorf("got %d bytes mapped for two nodes of 256 chunks", mapped.Load()-before)
 	}
 	var lent []*netdev.Buffer
-	left.inside().mu.Lock()
+	left.inside().loop.Lock()
 	dev.transmit = func(bufs []*netdev.Buffer) (int, error) {
 		for _, b := range bufs {
 			b.Lend()
@@ -78,7 +78,7 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 		}
 		return dev.Device.Transmit(bufs)
 	}
-	left.inside().mu.Unlock()
+	left.inside().loop.Unlock()
 	c := mustOpen(t, left, nil)
 	if _, err := c.WriteTo([]byte("the last words"), SocketAddr{Port: 1, Node: 2}); err != nil {
 		t.Fatal(err)
@@ -121,9 +121,9 @@ func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 func TestNoChunkStaysWithFullDevice(t *testing.T) {
 	before := mapped.Load()
 	left, right, dev := contact(t, Config{Chunks: 1024, Window: 500, NoBundles: true})
-	left.inside().mu.Lock()
+	left.inside().loop.Lock()
 	dev.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
-	left.inside().mu.Unlock()
+	left.inside().loop.Unlock()
 	c := mustOpen(t, left, nil)
 	for range 2 * batch {
 		if _, err := c.WriteTo([]byte("x"), SocketAddr{Port: 1, Node: 2}); err != nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A call that waits for more chunks than are free hears of those that come back by
@@ -45,7 +46,7 @@ func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
 			began := time.Now()
 			held[0].Release()
 			<-took
-			if d := time.Since(began); d > retry {
+			if d := time.Since(began); d > poll.Retry {
 				t.Errorf("driven %v: waited for %v", driven, d)
 			}
 			b.Release()
@@ -58,12 +59,12 @@ func TestReleaseWakesWhoWaitsForMemory(t *testing.T) {
 
 // memoryFor reports whether a Buffer of so many bytes could be made at once.
 func (n *Node) memoryFor(c *PacketConn, size int) bool {
-	n.inside().mu.Lock()
-	defer n.inside().unlock()
+	n.inside().loop.Lock()
+	defer n.inside().loop.Unlock()
 	var m blank
 	m.from = c.inside()
 	m.size = size
-	err := m.put(n.inside().now(), dest{}, nil)
+	err := m.put(n.inside().loop.Now(), dest{}, nil)
 	m.lent.Release()
 	return err == nil
 }

@@ -5,6 +5,7 @@ package stack
 import (
 	"fmt"
 	"net"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/stack/engine"
@@ -21,11 +22,11 @@ type awaited struct {
 // awaiting is the calls that wait for a name to appear, by service type, each list in
 // order of arrival. A binding wakes those whose name it has in it, and no others. The
 // node's lock guards it.
-type awaiting map[uint32]waitList
+type awaiting map[uint32][]*write
 
 // awaitName enters a call, which is entered among those that wait already, for the name of
 // its message.
-func (n *localNode) awaitName(w *waiter, now time.Duration) {
+func (n *localNode) awaitName(w *write, now time.Duration) {
 	if w.waiting {
 		return
 	}
@@ -41,16 +42,16 @@ func (n *localNode) awaitName(w *waiter, now time.Duration) {
 }
 
 // unawait takes a call out again. It is harmless for one that waits for no name.
-func (n *localNode) unawait(w *waiter) {
+func (n *localNode) unawait(w *write) {
 	if !w.waiting {
 		return
 	}
 	w.waiting = false
-	l := n.awaited[w.name.Type]
-	if l.remove(w); len(l) == 0 {
+	left := slices.DeleteFunc(n.awaited[w.name.Type], func(x *write) bool { return x == w })
+	if len(left) == 0 {
 		delete(n.awaited, w.name.Type)
 	} else {
-		n.awaited[w.name.Type] = l
+		n.awaited[w.name.Type] = left
 	}
 }
 
@@ -59,7 +60,7 @@ func (n *localNode) callAwaiting(r Range) {
 	for _, w := range n.awaited[r.Type] {
 		if r.Overlaps(w.name) && !w.appeared {
 			w.appeared = true
-			n.rouse(w)
+			n.loop.Rouse(w.waiter)
 		}
 	}
 }
@@ -72,10 +73,10 @@ func (s *writeHalf) awaits(d dest, err error) bool {
 }
 
 // nameOver reports whether w has waited for its name for as long as it may.
-func (s *writeHalf) nameOver(w *waiter, now time.Duration) bool { return now-w.from >= s.nameWait }
+func (s *writeHalf) nameOver(w *write, now time.Duration) bool { return now-w.from >= s.nameWait }
 
 // nameBy is when that will be so.
-func (s *writeHalf) nameBy(w *waiter, now time.Duration) time.Time {
+func (s *writeHalf) nameBy(w *write, now time.Duration) time.Time {
 	return time.Now().Add(w.from + s.nameWait - now)
 }
 

@@ -216,8 +216,8 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 			ended = append(ended, started(c, Service{Type: 1000 + uint32(i/instances), Instance: uint32(i % instances)}))
 		}
 		woken := func() (s []string) {
-			n.inside().mu.Lock()
-			defer n.inside().unlock()
+			n.inside().loop.Lock()
+			defer n.inside().loop.Unlock()
 			for typ := uint32(1000); typ < 1000+types; typ++ {
 				for _, w := range n.inside().awaited[typ] {
 					if w.appeared {
@@ -229,9 +229,9 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 			return s
 		}
 		call := func(r Range) { // without the sends that would follow
-			n.inside().mu.Lock()
+			n.inside().loop.Lock()
 			n.inside().callAwaiting(r)
-			n.inside().unlock()
+			n.inside().loop.Unlock()
 		}
 		for _, c := range []struct {
 			r    Range
@@ -350,8 +350,8 @@ type gate struct {
 // shut keeps the frames of other nodes from a node's device.
 func shut(n *Node, d *fakeDevice, nodes ...byte) *gate {
 	g := &gate{n: n, d: d}
-	n.inside().mu.Lock()
-	defer n.inside().unlock()
+	n.inside().loop.Lock()
+	defer n.inside().loop.Unlock()
 	d.receive = func(bufs []*netdev.Buffer) (k int, err error) {
 		var one [1]*netdev.Buffer
 		for k < len(bufs) {
@@ -372,15 +372,15 @@ func shut(n *Node, d *fakeDevice, nodes ...byte) *gate {
 }
 
 func (g *gate) open() {
-	g.n.inside().mu.Lock()
-	defer g.n.inside().unlock()
+	g.n.inside().loop.Lock()
+	defer g.n.inside().loop.Unlock()
 	g.d.receive = nil
 	for _, f := range g.kept {
-		g.n.inside().eng.HandleFrame(g.n.inside().now(), 0, f)
+		g.n.inside().eng.HandleFrame(g.n.inside().loop.Now(), 0, f)
 		f.Release()
 	}
 	g.kept = nil
-	g.n.inside().pollOnce(g.n.inside().now(), true)
+	g.n.inside().pollOnce(g.n.inside().loop.Now(), true)
 }
 
 // The complaint: data that refers to a name is there before the publication. A name
@@ -476,7 +476,7 @@ func BenchmarkBindingBesideWaiters(b *testing.B) {
 		b.Run(fmt.Sprint("of type ", typ), func(b *testing.B) {
 			n := &localNode{}
 			for i := range uint32(1000) {
-				n.awaitName(&waiter{write: write{dest: serviceDest(Service{Type: typ, Instance: i})}}, 1)
+				n.awaitName(&write{dest: serviceDest(Service{Type: typ, Instance: i})}, 1)
 			}
 			for b.Loop() {
 				n.callAwaiting(Range{Type: 18888, Lower: 5000, Upper: 6000})

@@ -27,7 +27,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 		return nil, opError("open", "tipc", nil, nil, err)
 	}
 	n.logs.open(cfg.Logger)
-	go n.background()
+	go n.loop.Run()
 	if len(cfg.Bearers) == 0 {
 		return &Node{n}, nil
 	}

@@ -57,26 +57,26 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 		}
 		if !atServer {
 			r := &throttle{perMs: limit / float64(nodes)}
-			n.inside().mu.Lock()
+			n.inside().loop.Lock()
 			d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 				if k := r.take(len(bufs)); k > 0 {
 					return d.Device.Transmit(bufs[:k])
 				}
 				return 0, nil
 			}
-			n.inside().unlock()
+			n.inside().loop.Unlock()
 		}
 	}
 	if atServer {
 		r := &throttle{perMs: limit}
-		srv.inside().mu.Lock()
+		srv.inside().loop.Lock()
 		dev.receive = func(bufs []*netdev.Buffer) (int, error) {
 			may := r.take(len(bufs))
 			k, err := dev.Device.Receive(bufs[:may])
 			r.left += float64(may - k)
 			return k, err
 		}
-		srv.inside().unlock()
+		srv.inside().loop.Unlock()
 	}
 	end := time.Now().Add(long)
 	ctx, cancel := context.WithDeadline(context.Background(), end)
@@ -84,7 +84,7 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 	var wg sync.WaitGroup
 	wg.Go(func() { // frames that had to wait call again, as a slow device's do
 		for tick := time.NewTicker(50 * time.Microsecond); ctx.Err() == nil; <-tick.C {
-			srv.inside().wakeDevices()
+			srv.inside().loop.Wake()
 		}
 	})
 	refused := make([]int, nodes)

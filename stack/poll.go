@@ -6,59 +6,47 @@ import (
 	"errors"
 	"log/slog"
 	"net"
-	"runtime"
 	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
-// The engine is turned in polls: take a batch from the devices, read the clock
-// once, feed, drain, write a batch, kick once. The rules:
-//
-//	(a) the node's lock is held for one bounded poll, never while sleeping
-//	(b) at every moment exactly one leader is responsible (leadership)
-//	(c) only the leader spins or sleeps in the kernel; all others park
-//	(d) who finds the lock taken copies, appends, tries once more (submit);
-//	    who unlocks looks again (unlock)
-//	(e) a poll that makes the next deadline earlier, delivers to a leader that
-//	    sleeps, or leaves frames in a device, rings for it
-//	(f) a spinner gives way where others of its process must make the progress
-//	    it waits for (yieldLock)
 const (
-	batch          = 64               // frames a poll takes from a device, and gives it
-	doze           = time.Millisecond // how long a background goroutine waits for calls to come back
-	retry          = time.Millisecond // when to look again at a device that cannot go on
-	idle           = time.Hour        // the longest sleep
-	pollAfterSends = 16               // sends after which a sender looks at the devices too
-
-	looks      = 32 // of a spinning leader at the devices, between two at the clock
-	yieldAfter = 16 // polls, or looks at the clock, after which one gives way on a single P
+	batch          = 64 // frames a poll takes from a device, and gives it
+	pollAfterSends = 16 // sends after which a sender looks at the devices too
 )
+
+// A machine is a localNode as what its Loop turns.
+type machine struct{ n *localNode }
+
+// Poll implements poll.Machine.
+func (m machine) Poll(now time.Duration, receive bool) (busy bool) { return m.n.pollOnce(now, receive) }
+
+// Due implements poll.Machine.
+func (m machine) Due(now time.Duration) time.Duration { return m.n.due(now) }
+
+// Do implements poll.Machine.
+func (m machine) Do(first *poll.Job) { m.n.runJobs(first) }
 
 // A port of the node into a network: a device, and the frames it has not taken.
 type attachment struct {
-	dev      netdev.Device
+	poll.Source
 	id       int
 	limit    int  // set by SetBearer, bytes of a message; 0: the device's MTU alone
 	mtu      int  // as the engine knows it
 	width    int  // the next poll asks for 1<<width frames, see receive
-	more     bool // the last poll may have left frames of which nobody is told
 	level    bool // its descriptor tells of every frame, see LevelTriggered
 	unsent   [batch]*netdev.Buffer
 	n        int
 	troubles        // errors that were logged
-	gone     bool   // closed; its descriptor is somebody else's
 	in, out  uint64 // frames
-	wakes    falseWakes
-	leaving  bool // DisableBearer is at it
-	held     bool // it is treated as one that carries nothing, see HoldBearer
-	*taps         // nil: nobody captures its frames
+	leaving  bool   // DisableBearer is at it
+	held     bool   // it is treated as one that carries nothing, see HoldBearer
+	*taps           // nil: nobody captures its frames
 }
-
-// now is the engine's time.
-func (n *localNode) now() time.Duration { return time.Since(n.start) }
 
 // pollOnce turns the engine once, and reports whether frames came in. The lock is held.
 func (n *localNode) pollOnce(now time.Duration, receive bool) (busy bool) {
@@ -83,7 +71,7 @@ func (n *localNode) poll(now time.Duration, receive, flush bool) (busy bool) {
 		}
 		n.sends = 0
 	}
-	if (receive || n.polling) && !busy && !changed && n.still(now) {
+	if (receive || n.loop.Polling()) && !busy && !changed && n.still(now) {
 		return false // a spinner's turn, or one before a sleep, mostly
 	}
 	n.eng.HandleTimeout(now)
@@ -97,32 +85,21 @@ func (n *localNode) poll(now time.Duration, receive, flush bool) (busy bool) {
 	}
 	n.flush()
 	if held {
-		n.resume(n.now()) // whoever is in a run has waited for this
+		n.loop.Resume(n.loop.Now()) // whoever is in a run has waited for this
 	}
 	n.deliver()
-	if s := n.leaderParker(); s.until > 0 && (n.due(now) < s.until || receive && n.more()) {
-		s.rouse()
-	}
-	if n.eng.HandlersWait() && !n.polling {
-		n.pollAgain()
+	n.loop.Polled(now, receive)
+	if n.eng.HandlersWait() && !n.loop.Polling() {
+		n.loop.PollAgain()
 	}
 	return busy
-}
-
-// pollAgain makes whoever leads turn the engine once more.
-func (n *localNode) pollAgain() {
-	if n.leadership.leader != nil {
-		n.callParker.rouse()
-	} else {
-		n.askFlush()
-	}
 }
 
 // follow tells the engine when the interface is not what it was, and reports that.
 // A device with a descriptor may say so by its wake alone, which does not end the
 // sleep of who had not taken the parker yet: so every turn looks, after that.
 func (n *localNode) follow(now time.Duration, a *attachment) (changed bool) {
-	mtu := a.dev.MTU()
+	mtu := a.Device.MTU()
 	if a.held {
 		mtu = 0
 	}
@@ -141,7 +118,7 @@ func (n *localNode) follow(now time.Duration, a *attachment) (changed bool) {
 // last one when that came in full: to find out that no more wait may cost a system
 // call.
 func (n *localNode) receive(now time.Duration, a *attachment) (busy bool) {
-	k, err := a.dev.Receive(n.in[:1<<a.width])
+	k, err := a.Device.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
 		if a.taps != nil {
 			n.handleTapped(now, a, f)
@@ -152,18 +129,18 @@ func (n *localNode) receive(now time.Duration, a *attachment) (busy bool) {
 		n.in[i] = nil
 	}
 	if k > 0 {
-		n.did(engine.WorkFrames, k)
-		a.wakes.came()
+		n.loop.Did(engine.WorkFrames, k)
+		a.Came()
 		a.in += uint64(k)
 	}
-	a.more = k == 1<<a.width && !a.level || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)
+	a.More = k == 1<<a.width && !a.level || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)
 	if k < 1<<a.width {
 		a.width = 0
 	} else if 1<<a.width < batch {
 		a.width++
 	}
 	if err != nil {
-		a.gone = a.gone || errors.Is(err, net.ErrClosed)
+		a.Closed = a.Closed || errors.Is(err, net.ErrClosed)
 		n.deviceError(a, "receive", err)
 	}
 	return k > 0
@@ -180,17 +157,6 @@ func (n *localNode) still(now time.Duration) bool {
 		}
 	}
 	return true
-}
-
-// more reports whether frames may wait in a device that tells of none but the next
-// one to come: it does so only after a Receive that filled less than it was given.
-func (n *localNode) more() bool {
-	for _, a := range n.attached {
-		if a.more {
-			return true
-		}
-	}
-	return false
 }
 
 // carried is how much of an interface's MTU the node's chunks can hold.
@@ -223,7 +189,7 @@ func (n *localNode) flush() {
 			if a.n == 0 {
 				break
 			}
-			k, err := a.dev.Transmit(a.unsent[:a.n])
+			k, err := a.Device.Transmit(a.unsent[:a.n])
 			if a.taps != nil {
 				a.tapSent(k, err)
 			}
@@ -233,7 +199,7 @@ func (n *localNode) flush() {
 			}
 			k = min(k, a.n)
 			a.out += uint64(k)
-			n.did(engine.WorkFrames, k)
+			n.loop.Did(engine.WorkFrames, k)
 			for _, f := range a.unsent[:k] {
 				f.Recycle()
 			}
@@ -280,7 +246,7 @@ func (n *localNode) deliver() {
 	n.publishNames()
 	n.callWriters()
 	if len(n.draining) > 0 && n.eng.Unsent() == 0 {
-		n.rouseAll(n.draining)
+		n.loop.RouseAll(n.draining)
 	}
 }
 
@@ -292,14 +258,14 @@ func (n *localNode) handleEvent(ev engine.Event) {
 		return // who waits has a ticket
 	}
 	if ev.Kind == engine.AddressSettled {
-		n.rouseAll(n.starting)
+		n.loop.RouseAll(n.starting)
 	}
 	x := ofEngine(ev)
 	var claim []slog.Attr
 	if ev.Kind == engine.DuplicateAddress {
 		x.Bearer, x.Reason, claim = n.claim(&ev.Claim)
 	}
-	n.logs.event(n.now(), ev, claim...)
+	n.logs.event(n.loop.Now(), ev, claim...)
 	if len(n.watches) > 0 {
 		n.tellWatches(x)
 	}
@@ -311,7 +277,7 @@ func (n *localNode) claim(c *engine.Claim) (bearer, text string, attrs []slog.At
 	name := func(id int) string {
 		for _, a := range n.attached {
 			if a.id == id {
-				return a.dev.Name()
+				return a.Device.Name()
 			}
 		}
 		return ""
@@ -325,223 +291,21 @@ func (n *localNode) claim(c *engine.Claim) (bearer, text string, attrs []slog.At
 	return bearer, text, attrs
 }
 
-// leaderParker is where whoever leads sleeps.
-func (n *localNode) leaderParker() *parker {
-	if n.leadership.leader != nil {
-		return &n.callParker
-	}
-	return &n.backgroundParker
-}
-
-// wakeDevices is what devices without a descriptor call when frames have come.
-func (n *localNode) wakeDevices() {
-	n.callParker.rouse()
-	n.backgroundParker.rouse()
-}
-
-// yieldLock lets go of the lock between two polls of one leader.
-func (n *localNode) yieldLock() {
-	n.yields++
-	yield := n.yield > 0 && n.yields%n.yield == 0
-	n.unlock()
-	if yield {
-		runtime.Gosched()
-	}
-	n.mu.Lock()
-}
-
-// lead is one turn of the leader, the waiter w or the background goroutine (nil): a poll, and if
-// that brought nothing, a spin or a sleep in s until frames come, something is due,
-// w is roused, or its deadline (zero: none).
-func (n *localNode) lead(s *parker, w *waiter, deadline time.Time) {
-	s.take()
-	defer s.state.Store(parkerEmpty)
-	now := n.now()
-	spin, look := false, true
-	since, p := n.waitingSince(w, now)
-	if since > 0 {
-		spin = p.look(now, since)
-		look = spin || w == nil || w.polls > 1 || !n.polled || n.more() || anyReady(n.readyDevices) // if not, the sleep ends at once should there be something
-	}
-	n.polling = true
-	busy := n.pollOnce(now, look)
-	n.polling = false
-	if busy || w != nil && w.roused {
-		if since > 0 {
-			p.came(now)
-		}
-		return
-	}
-	if spin && n.readyDevices == nil {
-		return // the next look is a poll
-	}
-	until := min(n.due(now), now+idle)
-	if !deadline.IsZero() {
-		until = min(until, now+min(time.Until(deadline), idle))
-	}
-	if until <= now {
-		return
-	}
-	s.until = until
-	if spin {
-		readyDevices, yield := n.readyDevices, n.yield
-		n.unlock()
-		ready := n.watch(s, p, since, until, readyDevices, yield)
-		n.mu.Lock()
-		s.until = 0
-		if ready && (w == nil || !w.roused) {
-			n.fetch(since, p)
-		}
-		return
-	}
-	if s.fitted != n.generation {
-		s.fit(n.generation, n.attached)
-	}
-	b := *s.waker.Load()
-	for i, a := range s.on {
-		b.listen(i, !a.gone && a.wakes.deaf == 0)
-	}
-	s.inside = true
-	n.unlock()
-	slept := s.prepareSleep()
-	if slept {
-		b.wait(now, until)
-	}
-	n.mu.Lock()
-	n.wakeups++
-	s.until, s.inside = 0, false
-	heard := false
-	for i, a := range s.on {
-		if slept && b.heard(i) {
-			a.wakes.woke()
-			heard = true
-		}
-	}
-	if len(n.closingDevices) > 0 {
-		n.reapClosed()
-	}
-	if heard && (w == nil || !w.roused) {
-		n.fetch(since, p)
-	}
-}
-
-// fetch is the shortest way from the wire to who leads: a poll as soon as a device has
-// told that there are frames. since and p are what waitingSince has returned.
-func (n *localNode) fetch(since time.Duration, p *spinPolicy) {
-	now := n.now()
-	n.polling = true
-	busy := n.pollOnce(now, true)
-	n.polling = false
-	if busy && since > 0 {
-		p.came(now)
-	}
-}
-
-// waitingSince is when what the leader waits for began to be waited for, w by its call or
-// messages to active ports by the background goroutine, and how long it spins then. 0: the background goroutine has
-// nothing to wait for.
-func (n *localNode) waitingSince(w *waiter, now time.Duration) (time.Duration, *spinPolicy) {
-	if w == nil {
-		if n.actives > 0 && n.attended == 0 {
-			n.attended = now
-		}
-		return n.attended, &n.attendance
-	}
-	n.attended = 0 // the background goroutine's waiting begins anew after this
-	if w.since == 0 {
-		w.since = now
-	}
-	return w.since, &n.spinPolicy
-}
-
-// watch spins, without the lock, until one of the devices has frames, which it reports,
-// the parker is roused, or it has been long enough. yield is the node's.
-func (n *localNode) watch(s *parker, p *spinPolicy, since, until time.Duration, devices []netdev.Peeker, yield int) (ready bool) {
-	for i := 1; ; i++ {
-		if anyReady(devices) {
-			return true
-		}
-		if s.rung.Load() {
-			return false
-		}
-		if yield > 0 && i%(looks*yieldAfter) == 0 {
-			runtime.Gosched()
-		}
-		if i%looks == 0 {
-			if now := n.now(); now >= until || !p.look(now, since) {
-				return false
-			}
-		}
-	}
-}
-
-// anyReady reports whether one of the devices has frames.
-func anyReady(devices []netdev.Peeker) bool {
-	for _, d := range devices {
-		if d.Ready() {
-			return true
-		}
-	}
-	return false
-}
-
-// due is when the engine or a device has to be looked at again, though no frame
-// comes.
+// due is when the engine, or a device that could not go on, has to be looked at again, though
+// no frame comes.
 func (n *localNode) due(now time.Duration) time.Duration {
 	at := n.eng.Deadline()
 	if n.eng.HandlersWait() {
 		at = now
 	}
 	if n.eng.WantsMemory() { // nobody tells of a Buffer that is released
-		at = min(at, now+retry)
+		at = min(at, now+poll.Retry)
 	}
 	for _, a := range n.attached {
 		// The last: it may have had no chunk to receive into.
-		if a.n > 0 || !a.gone && n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen) {
-			return min(at, now+retry)
-		}
-		if !a.gone && !a.wakes.listens(now) {
-			at = min(at, a.wakes.deaf)
+		if a.n > 0 || !a.Closed && n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen) {
+			return min(at, now+poll.Retry)
 		}
 	}
 	return at
-}
-
-// background is the node's own goroutine: it leads when no call does.
-func (n *localNode) background() {
-	defer close(n.backgroundDone)
-	timer := time.NewTimer(doze)
-	n.mu.Lock()
-	for polls := 0; !n.closed; {
-		if n.flushAsked {
-			n.flushAsked = false
-			n.pollOnce(n.now(), false)
-		}
-		switch n.leadership.look(n.callParker.state.Load() == parkerSleeping, n.batching()) {
-		case backgroundPolling:
-			if polls > 0 {
-				n.yieldLock()
-			}
-			polls++
-			if !n.closed && n.leadership.leader == nil {
-				n.flushAsked = false // this turn does it; who asks from now on finds the parker taken
-				n.lead(&n.backgroundParker, nil, time.Time{})
-			}
-			continue
-		case backgroundDozing:
-			n.unlock()
-			timer.Reset(doze)
-			select {
-			case <-n.backgroundWake:
-			case <-timer.C:
-			}
-		case backgroundParked:
-			n.unlock()
-			<-n.backgroundWake
-		}
-		polls = 0
-		n.mu.Lock()
-		n.wakeups++
-	}
-	n.unlock()
 }

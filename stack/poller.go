@@ -5,6 +5,8 @@ package stack
 import (
 	"net"
 	"sync/atomic"
+
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A Poller tells which of many sockets may be read, so that a few goroutines serve
@@ -32,7 +34,7 @@ type Poller struct {
 	// Guarded by the node's lock.
 	ready  []*Polled // from first on
 	first  int
-	wait   waitList
+	wait   poll.List
 	closed bool
 }
 
@@ -69,8 +71,8 @@ const errOtherNode = "stack: a socket of another node"
 
 // Again makes the Poller hand out the socket once more: for who has not read all of it.
 func (s *Polled) Again() {
-	s.p.n.mu.Lock()
-	defer s.p.n.unlock()
+	s.p.n.loop.Lock()
+	defer s.p.n.loop.Unlock()
 	s.note()
 }
 
@@ -84,7 +86,7 @@ func (s *Polled) note() {
 	p.ready = append(p.ready, s)
 	p.some.Store(true)
 	if p.inside.Load() == 0 {
-		p.n.rouseFirst(p.wait)
+		p.n.loop.RouseFirst(p.wait)
 	}
 }
 
@@ -93,14 +95,14 @@ func (s *Polled) note() {
 // Errors, inside *net.OpError: net.ErrClosed, when the Poller or the node is closed.
 func (p *Poller) Wait(ready []*Polled) (int, error) {
 	n := p.n
-	n.mu.Lock()
-	defer n.unlock()
-	c := wait{list: &p.wait}
-	n.await(&c, func() bool { return len(ready) == 0 || p.first < len(p.ready) || p.closed })
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	c := poll.Wait{List: &p.wait}
+	n.loop.Await(&c, func() bool { return len(ready) == 0 || p.first < len(p.ready) || p.closed })
 	k := p.take(ready)
-	n.leave(&c)
+	n.loop.Leave(&c)
 	if p.first < len(p.ready) && p.inside.Load() == 0 {
-		n.rouseFirst(p.wait)
+		n.loop.RouseFirst(p.wait)
 	}
 	if k == 0 && p.closed {
 		return 0, opError("poll", "tipc", nil, nil, net.ErrClosed)
@@ -113,8 +115,8 @@ func (p *Poller) Take(ready []*Polled) int {
 	if !p.some.Load() {
 		return 0
 	}
-	p.n.mu.Lock()
-	defer p.n.unlock()
+	p.n.loop.Lock()
+	defer p.n.loop.Unlock()
 	return p.take(ready)
 }
 
@@ -144,18 +146,18 @@ func (p *Poller) leave() {
 	if p.inside.Add(-1) > 0 || !p.some.Load() { // note looks the other way round
 		return
 	}
-	p.n.mu.Lock()
-	defer p.n.unlock()
+	p.n.loop.Lock()
+	defer p.n.loop.Unlock()
 	if p.first < len(p.ready) {
-		p.n.rouseFirst(p.wait)
+		p.n.loop.RouseFirst(p.wait)
 	}
 }
 
 // Close ends the calls of Wait with net.ErrClosed; the sockets stay as they are. Closing
 // twice is harmless.
 func (p *Poller) Close() error {
-	p.n.mu.Lock()
-	defer p.n.unlock()
+	p.n.loop.Lock()
+	defer p.n.loop.Unlock()
 	p.close()
 	return nil
 }
@@ -164,5 +166,5 @@ func (p *Poller) Close() error {
 func (p *Poller) close() {
 	p.closed = true
 	delete(p.n.pollers, p)
-	p.n.rouseAll(p.wait)
+	p.n.loop.RouseAll(p.wait)
 }

@@ -2,11 +2,15 @@
 
 package stack
 
-import "time"
+import (
+	"time"
+
+	"github.com/utipc/utipc/stack/internal/poll"
+)
 
 // A readHalf is the half of a socket that waits for what comes. The node's lock guards it.
 type readHalf struct {
-	readers waitList
+	readers poll.List
 	readBy  time.Time // read deadline
 	polled  *Polled   // who is told instead of readers, or nil
 }
@@ -17,9 +21,9 @@ func (r *readHalf) wake(n *localNode, all bool) {
 		r.polled.note()
 	}
 	if all {
-		n.rouseAll(r.readers)
+		n.loop.RouseAll(r.readers)
 	} else {
-		n.rouseFirst(r.readers)
+		n.loop.RouseFirst(r.readers)
 	}
 }
 
@@ -27,11 +31,11 @@ func (r *readHalf) wake(n *localNode, all bool) {
 // more says whether there is more for another call, which looks then. Errors:
 // net.ErrClosed, os.ErrDeadlineExceeded.
 func (r *readHalf) await(n *localNode, closed *bool, try, more func() bool) error {
-	c := wait{list: &r.readers, closed: closed, by: &r.readBy}
-	err := n.await(&c, try)
-	n.leave(&c)
+	c := poll.Wait{List: &r.readers, Closed: closed, By: &r.readBy}
+	err := n.loop.Await(&c, try)
+	n.loop.Leave(&c)
 	if len(r.readers) > 0 && more() {
-		n.rouse(r.readers[0])
+		n.loop.Rouse(r.readers[0])
 	}
 	return err
 }
@@ -39,5 +43,5 @@ func (r *readHalf) await(n *localNode, closed *bool, try, more func() bool) erro
 // setReadBy sets the read deadline. The node's lock is held.
 func (r *readHalf) setReadBy(n *localNode, t time.Time) {
 	r.readBy = t
-	n.rouseAll(r.readers)
+	n.loop.RouseAll(r.readers)
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/internal/goroutine"
 )
 
 // A remotePort is the socket of an active port, at the daemon: its handler has a goroutine, as
@@ -33,7 +34,7 @@ func (c *remotePacket) serve(a *ActivePort, r Range, bound bool) error {
 			return inner(err)
 		}
 	}
-	if !p.f.background(p.sendsInRow) {
+	if !p.f.background(p.run) {
 		close(a.done)
 		return net.ErrClosed // which closes the socket, too
 	}
@@ -62,10 +63,10 @@ func (p *remotePort) reply(to SocketAddr, b []byte) error {
 func (p *remotePort) log(slog.Level, string, ...slog.Attr) {}
 
 // sendsInRow takes the messages one by one, while the daemon is away too.
-func (p *remotePort) sendsInRow() {
+func (p *remotePort) run() {
 	a := p.a
 	defer close(a.done)
-	a.runner.Store(goroutine())
+	a.runner.Store(goroutine.ID())
 	defer a.runner.Store(0)
 	buf := make([]byte, frame.MaxPayload)
 	for {

@@ -6,6 +6,8 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A sender is a socket that sends messages. The node's lock is held in all calls but
@@ -36,7 +38,7 @@ type writeHalf struct {
 	// Guarded by the node's lock.
 	closed  bool
 	writeBy time.Time     // write deadline
-	writing waitList      // its calls that wait
+	writing poll.List     // its calls that wait
 	gone    chan struct{} // closed with the socket; nil: nobody waits for that
 }
 
@@ -51,9 +53,9 @@ func (w *writeHalf) Addr() SocketAddr {
 // sendError implements reportBackend, and counts.
 func (w *writeHalf) sendError(addr net.Addr, err error) error {
 	if err != errAgain {
-		w.n.mu.Lock()
+		w.n.loop.Lock()
 		w.n.eng.SendFailed(w.local.Port)
-		w.n.unlock()
+		w.n.loop.Unlock()
 	}
 	return opError("write", w.network, w.Addr(), addr, err)
 }
@@ -63,12 +65,12 @@ func (w *writeHalf) writes() *writeHalf { return w }
 // setWriteBy sets the write deadline. The node's lock is held.
 func (w *writeHalf) setWriteBy(t time.Time) {
 	w.writeBy = t
-	w.n.rouseAll(w.writing)
+	w.n.loop.RouseAll(w.writing)
 }
 
 // NextReport implements reportBackend. There is none: a write returns its own error.
 func (w *writeHalf) NextReport(ctx context.Context) (SendReport, error) {
-	w.n.mu.Lock()
+	w.n.loop.Lock()
 	if w.gone == nil {
 		w.gone = make(chan struct{})
 		if w.closed {
@@ -76,7 +78,7 @@ func (w *writeHalf) NextReport(ctx context.Context) (SendReport, error) {
 		}
 	}
 	gone := w.gone
-	w.n.unlock()
+	w.n.loop.Unlock()
 	var err error
 	select {
 	case <-gone:
@@ -89,8 +91,8 @@ func (w *writeHalf) NextReport(ctx context.Context) (SendReport, error) {
 
 // TryNextReport implements reportBackend.
 func (w *writeHalf) TryNextReport() (SendReport, error) {
-	w.n.mu.Lock()
-	defer w.n.unlock()
+	w.n.loop.Lock()
+	defer w.n.loop.Unlock()
 	if w.closed {
 		return SendReport{}, opError("report", w.network, w.local, nil, net.ErrClosed)
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A TopologyError is why the topology service of another node tells nothing, or no
@@ -52,14 +53,14 @@ type topologyLine struct {
 	n      *localNode
 	at     NodeAddr
 	c      *engine.Conn
-	wait   *waitList // its owner's calls
+	wait   *poll.List // its owner's calls
 	closed bool
 }
 
 // dialTopology connects to the topology service of a node; the request has a record
 // with it. All of that has so long (0: 8 seconds), from the call on. Errors:
 // ErrUnreachable, *TopologyError, net.ErrClosed, the context's.
-func (n *localNode) dialTopology(ctx context.Context, at NodeAddr, record []byte, timeout time.Duration, list *waitList) (*topologyLine, error) {
+func (n *localNode) dialTopology(ctx context.Context, at NodeAddr, record []byte, timeout time.Duration, list *poll.List) (*topologyLine, error) {
 	if timeout == 0 {
 		timeout = engine.DefaultConnTimeout
 	}
@@ -78,14 +79,14 @@ func (l *topologyLine) dial(ctx context.Context, timeout time.Duration, how func
 		return err
 	}
 	n.lines[l] = struct{}{}
-	limit := n.now() + timeout
+	limit := n.loop.Now() + timeout
 	by := time.Now().Add(timeout)
 	err := l.send(ctx, by, func(now time.Duration) (err error) {
 		l.c, err = how(now, engine.ConnConfig{Timeout: max(1, limit-now), ReceiveLimit: engine.MinConnReceiveLimit, Owner: l})
 		return err
 	})
 	if err == nil { // it ends by itself when the time is over
-		err = l.await(ctx, time.Time{}, func(*wait) bool { return l.c.State() != engine.Connecting })
+		err = l.await(ctx, time.Time{}, func(*poll.Wait) bool { return l.c.State() != engine.Connecting })
 	}
 	if err == nil && l.c.Pending() == 0 {
 		err = l.ended()
@@ -119,32 +120,43 @@ func (l *topologyLine) write(ctx context.Context, by time.Time, record []byte) e
 func (l *topologyLine) send(ctx context.Context, by time.Time, try func(now time.Duration) error) error {
 	n := l.n
 	var failed error
-	err := l.await(ctx, by, func(c *wait) bool {
-		if c.w == nil {
-			c.w = n.newWaiter() // it has a place in line
+	err := l.await(ctx, by, func(c *poll.Wait) bool {
+		if c.Waiter == nil {
+			c.Waiter = n.loop.NewWaiter() // it has a place in line
 		}
-		now := n.now()
-		failed = n.attempt(c.w, now, func() error { return try(now) })
-		return !blocks(failed) && !isFull(failed)
+		now, w := n.loop.Now(), writeOf(c.Waiter)
+		failed = n.attempt(w, now, func() error { return try(now) })
+		if !blocks(failed) && !isFull(failed) {
+			return true
+		}
+		if w.ticket.Invited() {
+			c.TryAgain()
+		}
+		return false
 	})
 	if err != nil {
 		return err
 	}
-	n.pollOnce(n.now(), false)
+	n.pollOnce(n.loop.Now(), false)
 	return failed
 }
 
 // await is Node.await for the line's owner. Errors: net.ErrClosed when the line, or the
 // node, is closed before; os.ErrDeadlineExceeded (a zero by is none), *SilentError when ctx
 // is done.
-func (l *topologyLine) await(ctx context.Context, by time.Time, try func(*wait) bool) error {
+func (l *topologyLine) await(ctx context.Context, by time.Time, try func(*poll.Wait) bool) error {
 	n := l.n
-	began := n.now()
-	c := wait{list: l.wait, closed: &l.closed, by: &by, ctx: ctx}
-	defer n.leave(&c)
-	err := n.await(&c, func() bool { return try(&c) })
+	began := n.loop.Now()
+	c := poll.Wait{List: l.wait, Closed: &l.closed, By: &by, Ctx: ctx}
+	defer func() {
+		if c.Waiter != nil {
+			n.quit(writeOf(c.Waiter))
+		}
+		n.loop.Leave(&c)
+	}()
+	err := n.loop.Await(&c, func() bool { return try(&c) })
 	if err != nil && err != net.ErrClosed && err != os.ErrDeadlineExceeded {
-		return &SilentError{l.at, n.eng.LinkName(l.at), n.now() - began, err}
+		return &SilentError{l.at, n.eng.LinkName(l.at), n.loop.Now() - began, err}
 	}
 	return err
 }
@@ -152,18 +164,18 @@ func (l *topologyLine) await(ctx context.Context, by time.Time, try func(*wait) 
 // moved is called by a poll after which there is more to read, room, or another state.
 func (l *topologyLine) moved() {
 	if l.c == nil || l.c.State() != engine.Established {
-		l.n.rouseAll(*l.wait)
+		l.n.loop.RouseAll(*l.wait)
 	} else {
-		l.n.rouseFirst(*l.wait)
+		l.n.loop.RouseFirst(*l.wait)
 	}
 }
 
 // read takes a message, of which b may hold too little, as size tells.
 func (l *topologyLine) read(b []byte) (size int, ok bool) {
 	n := l.n
-	_, size, ok = l.c.Read(n.now(), b)
+	_, size, ok = l.c.Read(n.loop.Now(), b)
 	if ok && (n.eng.Output() || n.eng.Holding()) {
-		n.pollOnce(n.now(), false) // the peer waits to hear that there is room
+		n.pollOnce(n.loop.Now(), false) // the peer waits to hear that there is room
 	}
 	return size, ok
 }
@@ -193,9 +205,9 @@ func (l *topologyLine) close() {
 	l.closed = true
 	delete(n.lines, l)
 	if l.c != nil {
-		now := n.now()
+		now := n.loop.Now()
 		l.c.Close(now)
 		n.pollOnce(now, false)
 	}
-	n.rouseAll(*l.wait)
+	n.loop.RouseAll(*l.wait)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A waitingCall is a call of the API that waits, and what ends it.
@@ -303,7 +304,7 @@ func waitingDial(a ward, to net.Addr, nameWait time.Duration) waitingCall {
 	}, ctx: true}
 }
 
-func (r *readHalf) reading() waitList { return r.readers }
+func (r *readHalf) reading() poll.List { return r.readers }
 
 // nobodyWaits checks that no call stands anywhere, unless some does still.
 func nobodyWaits(t *testing.T, n *Node, none bool) {
@@ -311,12 +312,12 @@ func nobodyWaits(t *testing.T, n *Node, none bool) {
 	if !none {
 		return
 	}
-	n.inside().mu.Lock()
-	defer n.inside().unlock()
-	lists := map[string]waitList{"starting": n.inside().starting, "draining": n.inside().draining}
+	n.inside().loop.Lock()
+	defer n.inside().loop.Unlock()
+	lists := map[string]poll.List{"starting": n.inside().starting, "draining": n.inside().draining}
 	for s := range n.inside().sockets {
 		lists["writing"] = append(lists["writing"], s.writes().writing...)
-		if r, ok := s.(interface{ reading() waitList }); ok {
+		if r, ok := s.(interface{ reading() poll.List }); ok {
 			lists["reading"] = append(lists["reading"], r.reading()...)
 		}
 	}
@@ -328,17 +329,12 @@ func nobodyWaits(t *testing.T, n *Node, none bool) {
 	}
 	if n.inside().closing {
 		delete(lists, "draining") // Close itself
-	} else if n.inside().leadership.leader != nil || len(n.inside().leadership.parked) > 0 {
-		t.Errorf("a call drives: %t, and %d are parked", n.inside().leadership.leader != nil, len(n.inside().leadership.parked))
+	} else if s := n.inside().loop.State(); s.Led || s.Parked > 0 {
+		t.Errorf("a call leads: %t, and %d are parked", s.Led, s.Parked)
 	}
 	for name, l := range lists {
 		if len(l) > 0 {
 			t.Errorf("%s: %d calls", name, len(l))
-		}
-	}
-	for _, w := range n.inside().idleWaiters {
-		if w.entered || w.waiting || w.ticket.Owner != nil {
-			t.Errorf("a waiter that nobody has: entered %t, waits for a name %t, has a ticket %t", w.entered, w.waiting, w.ticket.Owner != nil)
 		}
 	}
 	if len(n.inside().awaited) > 0 || n.inside().eng.Waiting() > 0 || n.inside().trying != nil {
@@ -349,7 +345,7 @@ func nobodyWaits(t *testing.T, n *Node, none bool) {
 // Every call that waits ends at once, with the error that says why, when what it is a call of
 // is closed, the node is, its context is done, or its deadline passes or is set to a time
 // that has passed; and leaves nothing behind that waits.
-// Mutations: Node.await does not look at closed, ctx, or by; leave does not Quit; Poller.close
+// Mutations: Loop.Await does not look at closed, ctx, or by; quit does not Quit; Poller.close
 // rouses nobody; audit sleeps between its rounds.
 func TestWaitingCallsEnd(t *testing.T) {
 	const soon = 100 * time.Millisecond // before a link without answers is lost
@@ -483,18 +479,18 @@ func TestDialTimeout(t *testing.T) {
 // the line for the room that it was invited to: it sleeps, and others have the lock and the
 // room. Here it is a record for a topology service that closes its window while the link to
 // it is full.
-// Mutations: Tried does not Quit; block returns at once to a call that is invited.
+// Mutations: Tried does not Quit; persist and send call TryAgain for every failed attempt.
 func TestInvitedCallSleeps(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		a, b := all[0], all[1]
 		c := mustOpen(t, a.Node, nil)
 		full(t, a, b)
-		l := &topologyLine{n: a.Node.inside(), at: 2, wait: new(waitList)}
+		l := &topologyLine{n: a.Node.inside(), at: 2, wait: new(poll.List)}
 		tries, behind := 0, make(chan error)
 		sent := make(chan error)
 		go func() {
-			a.inside().mu.Lock()
-			defer a.inside().unlock()
+			a.inside().loop.Lock()
+			defer a.inside().loop.Unlock()
 			sent <- l.send(t.Context(), time.Now().Add(time.Second), func(now time.Duration) error {
 				if tries++; tries == 1 {
 					return c.inside().port.Send(now, b.elsewhere(), make([]byte, 1000))
@@ -518,11 +514,11 @@ func TestInvitedCallSleeps(t *testing.T) {
 			t.Errorf("the call behind it: %v", err)
 		}
 		pass(100 * time.Millisecond)
-		a.inside().mu.Lock()
+		a.inside().loop.Lock()
 		if k := a.inside().eng.Waiting(); k != 0 {
 			t.Errorf("%d calls stand in line", k)
 		}
-		a.inside().unlock()
+		a.inside().loop.Unlock()
 		if err := <-sent; err != os.ErrDeadlineExceeded || tries < 2 {
 			t.Errorf("got %v after %d attempts", err, tries)
 		}

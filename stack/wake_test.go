@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A fakeDevice is a device whose Transmit and Receive a test may replace.
@@ -75,18 +76,23 @@ func TestDriverHearsWhileItBreathes(t *testing.T) {
 		n, _ := openFake(t, hub.New(hub.Config{}), 1)
 		defer n.Close(context.Background())
 		c := mustOpen(t, n, nil)
-		n.inside().mu.Lock()
-		w := wait{list: &c.inside().readers}
-		n.inside().enter(&w)
-		n.inside().block(w.w, time.Time{})
-		began := time.Now()
-		n.inside().jobs.push(&job{from: c.inside(), dest: socketDest(c.inside().local), data: []byte("x"), done: make(chan struct{}, 1)})
-		n.inside().block(w.w, time.Time{})
+		n.inside().loop.Lock()
+		w := poll.Wait{List: &c.inside().readers}
+		var began time.Time
+		looks := 0
+		n.inside().loop.Await(&w, func() bool {
+			if looks++; looks == 2 {
+				began = time.Now()
+				go n.inside().submit(c.inside(), socketDest(c.inside().local), []byte("x"))
+				synctest.Wait() // it finds the lock taken
+			}
+			return looks > 2
+		})
 		if c.inside().port.Pending() != 1 || time.Since(began) != 0 {
 			t.Errorf("the driver slept for %v beside %d messages", time.Since(began), c.inside().port.Pending())
 		}
-		n.inside().leave(&w)
-		n.inside().unlock()
+		n.inside().loop.Leave(&w)
+		n.inside().loop.Unlock()
 	})
 }
 
@@ -141,7 +147,7 @@ func TestFullDeviceIsAskedAgain(t *testing.T) {
 			t.Fatal(err)
 		}
 		server.ReadFrom(nil)
-		if took := time.Since(began); took > 2*retry {
+		if took := time.Since(began); took > 2*poll.Retry {
 			t.Errorf("the message took %v", took)
 		}
 	})

@@ -4,126 +4,62 @@ package stack
 
 import (
 	"os"
-	"sync/atomic"
 	"time"
 
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/poll"
 )
 
 // A job is a message whose sender found the node's lock taken: the payload copied,
 // to be sent by whoever has the lock.
 type job struct {
+	*poll.Job
 	from sender
 	dest dest
 	data []byte
 	err  error
-	done chan struct{} // of one place
-	next *job
 }
 
-// jobLooks is how often a sender looks whether its job is done before it sleeps:
-// the holder of the lock is at most a poll away, and to be woken costs more.
-const jobLooks = 400
-
-// wait waits until the job is done. parallel: its doer may be running now.
-func (j *job) wait(parallel bool) {
-	if parallel {
-		for range jobLooks {
-			select {
-			case <-j.done:
-				return
-			default:
-			}
-		}
-	}
-	<-j.done
-}
-
-// A jobList is a stack of jobs that anyone may push to and the holder of the node's
-// lock empties.
-type jobList struct{ head atomic.Pointer[job] }
-
-func (l *jobList) push(j *job) {
-	for {
-		j.next = l.head.Load()
-		if l.head.CompareAndSwap(j.next, j) {
-			return
-		}
-	}
-}
-
-// take returns all jobs, oldest first.
-func (l *jobList) take() *job {
-	var first *job
-	for j := l.head.Swap(nil); j != nil; {
-		j, j.next, first = j.next, first, j
-	}
-	return first
-}
-
-func (l *jobList) empty() bool { return l.head.Load() == nil }
-
-// submit sends data from s by rule (d): with the lock if it is free; else the
-// payload is copied, the job appended, the lock tried once more; and whoever
-// unlocks looks at the list again. So a job is always seen, by its own sender or
-// by the holder. It returns what the engine said.
+// submit sends data from s: with the lock if it is free; else the payload is copied, and
+// left for whoever has the lock. It returns what the engine said.
 func (n *localNode) submit(s sender, d dest, data []byte) error {
 	return n.submitSized(s, d, data, len(data))
 }
 
 // submitSized is submit for a sender that may have the data itself, size bytes.
 func (n *localNode) submitSized(s sender, d dest, data []byte, size int) error {
-	if n.mu.TryLock() {
+	if n.loop.TryLock() {
 		now := n.sendTime()
-		n.eng.Hold(n.inBatch(now, size))
+		n.eng.Hold(n.loop.InBatch(now, size))
 		err := n.send(now, s, d, data)
 		n.afterSend(now, size)
-		n.unlock()
+		n.loop.Unlock()
 		return err
 	}
 	j, ok := n.idleJobs.Get().(*job)
 	if !ok {
-		j = &job{done: make(chan struct{}, 1)}
+		j = new(job)
+		j.Job = poll.NewJob(j)
 	}
 	j.from, j.dest = s, d
 	j.data = append(j.data[:0], data...)
-	n.jobs.push(j)
-	if n.mu.TryLock() {
-		n.unlock()
-	}
-	j.wait(n.parallel)
+	n.loop.Submit(j.Job)
 	err := j.err
 	j.from, j.err = nil, nil
 	n.idleJobs.Put(j)
 	return err
 }
 
-// unlock ends a turn: it carries out what was appended meanwhile, and looks once
-// more after letting go, because who failed to get the lock counts on that.
-func (n *localNode) unlock() {
-	for {
-		if !n.jobs.empty() {
-			n.runJobs()
-		}
-		n.mu.Unlock()
-		if n.jobs.empty() || !n.mu.TryLock() {
-			return
-		}
-	}
-}
-
-// runJobs sends what other goroutines have appended, all with one kick, and small
+// runJobs sends what other goroutines have submitted, all with one kick, and small
 // ones in common packets.
-func (n *localNode) runJobs() {
-	now := n.now()
+func (n *localNode) runJobs(first *poll.Job) {
+	now := n.loop.Now()
 	n.eng.Hold(true)
-	for j := n.jobs.take(); j != nil; {
-		next := j.next
-		j.next = nil
-		n.did(engine.WorkSends, 1)
+	for p := first; p != nil; {
+		j := p.Owner.(*job)
+		n.loop.Did(engine.WorkSends, 1)
 		j.err = n.send(now, j.from, j.dest, j.data)
-		j.done <- struct{}{}
-		j = next
+		p = p.Done()
 	}
 	n.pollOnce(now, false)
 }
@@ -138,4 +74,26 @@ func (n *localNode) send(now time.Duration, s sender, d dest, data []byte) error
 		return os.ErrDeadlineExceeded
 	}
 	return s.put(now, d, data)
+}
+
+// sendTime is the time to give a send.
+func (n *localNode) sendTime() time.Duration {
+	n.latest = n.loop.SendTime(n.latest)
+	return n.latest
+}
+
+// afterSend ends the turn of a sender of k bytes: out with the frames, unless they wait for more;
+// now and then a full poll, so that a sender that never waits hears acknowledgements
+// too.
+func (n *localNode) afterSend(now time.Duration, k int) {
+	if n.eng.Holding() && !n.eng.Output() {
+		n.loop.AskFlush()
+		return
+	}
+	n.sends += 1 + k/poll.BatchLongest
+	n.poll(now, n.sends >= pollAfterSends || n.eng.Holding(), false)
+	if n.eng.Holding() {
+		n.loop.AskFlush()
+	}
+	n.loop.Resume(n.loop.Now())
 }

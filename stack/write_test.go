@@ -52,13 +52,13 @@ func jam(t *testing.T, c Config) *jammed {
 		t.Fatal(err)
 	}
 	<-time.After(time.Second / 2) // everything is acknowledged
-	j.n.inside().mu.Lock()
+	j.n.inside().loop.Lock()
 	d.transmit = func([]*netdev.Buffer) (int, error) { return 0, nil }
-	j.n.inside().unlock()
+	j.n.inside().loop.Unlock()
 	j.free = func() {
-		j.n.inside().mu.Lock()
+		j.n.inside().loop.Lock()
 		d.transmit = nil
-		j.n.inside().unlock()
+		j.n.inside().loop.Unlock()
 	}
 	filler := mustOpen(t, j.n, nil)
 	for err == nil {
@@ -155,9 +155,9 @@ func TestTurnIsHandedOn(t *testing.T) {
 			if i == 0 {
 				// What it waits for comes, and the deadline with it.
 				j.write(t, c, big('a'))
-				j.n.inside().mu.Lock()
+				j.n.inside().loop.Lock()
 				c.inside().writeBy = time.Now()
-				j.n.inside().unlock()
+				j.n.inside().loop.Unlock()
 				continue
 			}
 			j.write(t, c, big('a'+byte(i)))
@@ -183,14 +183,14 @@ func TestWritersShareALink(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := &throttle{perMs: 20}
-		n.inside().mu.Lock()
+		n.inside().loop.Lock()
 		d.transmit = func(bufs []*netdev.Buffer) (int, error) {
 			if k := r.take(len(bufs)); k > 0 {
 				return d.Device.Transmit(bufs[:k])
 			}
 			return 0, nil
 		}
-		n.inside().unlock()
+		n.inside().loop.Unlock()
 		end := time.Now().Add(long)
 		var wg sync.WaitGroup
 		var sent [writers]int

@@ -1,0 +1,8 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !amd64 && !arm64
+
+package goroutine
+
+// ID is what tells the calling goroutine from all others that live, and is never 0.
+func ID() uintptr { return number() }
