@@ -8,7 +8,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
-	"github.com/utipc/utipc/test/bench/bindings"
+	"github.com/utipc/utipc/test/bench/names/bindings"
 )
 
 // Lookups, all kinds of them, are on the path of every message.

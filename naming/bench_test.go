@@ -5,7 +5,7 @@ package naming_test
 import (
 	"testing"
 
-	"github.com/utipc/utipc/test/bench/bindings"
+	"github.com/utipc/utipc/test/bench/names/bindings"
 )
 
 // BenchmarkLookup looks random keys up in a Table and in a map of the same keys, by

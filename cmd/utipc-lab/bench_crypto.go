@@ -47,5 +47,5 @@ rekeying            two nodes in this process with a master key and keys of thei
                     that arrive until the new key is in use
 
     utipc-lab bench crypto --short
-    utipc-lab bench crypto --rows 'rtt|stream-9000' --json results.json --pprof .
+    utipc-lab bench crypto --only 'rtt|stream-9000' --json results.json --pprof .
 `

@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/test/bench/datapath"
+	"github.com/utipc/utipc/test/bench/sealed"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -17,7 +17,7 @@ func TestBenchCrypto(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
 	cmd := itself("bench", "crypto", "--rounds", "1", "--time", "100ms", "--wait", "0", "--quiet",
-		"--rows", "^(rtt-aes128|stream-9000-aes256|memory-rtt-aes192|memory-1500-aes128|wrong-key|aes128-112|dropping-64|allocations)$")
+		"--only", "^(rtt-aes128|stream-9000-aes256|memory-rtt-aes192|memory-1500-aes128|wrong-key|aes128-112|dropping-64|allocations)$")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -40,7 +40,7 @@ func TestBenchCrypto(t *testing.T) {
 
 func TestBenchCryptoList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "crypto", "--list")
-	if want := len(datapath.CryptoRows()) + len(datapath.Crypto.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "rekeying-lost ") {
+	if want := len(sealed.Table.Rows) + len(sealed.Table.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "rekeying-lost ") {
 		t.Errorf("--list: got %q, status %d, want %d rows", out, status, want)
 	}
 	out, _, status = utipcLab(nil, "bench", "crypto", "-h")

@@ -27,5 +27,5 @@ flood           99 programs write to themselves 100 times a second each, and one
                 as it can to a socket that nobody reads; rounds without it and with it by turns
 
     utipc-lab bench daemon --short
-    utipc-lab bench daemon --rows hop --json results.json --pprof .
+    utipc-lab bench daemon --only hop --json results.json --pprof .
 `

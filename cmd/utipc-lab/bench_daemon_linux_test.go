@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/test/bench/datapath"
+	"github.com/utipc/utipc/test/bench/daemon"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -16,7 +16,7 @@ import (
 func TestBenchDaemon(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
-	cmd := itself("bench", "daemon", "--rounds", "1", "--time", "100ms", "--wait", "0", "--quiet", "--rows", "^(hop-|path-|flood)")
+	cmd := itself("bench", "daemon", "--rounds", "1", "--time", "100ms", "--wait", "0", "--quiet", "--only", "^(hop-|path-|flood)")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -37,7 +37,7 @@ func TestBenchDaemon(t *testing.T) {
 
 func TestBenchDaemonList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "daemon", "--list")
-	if want := len(datapath.DaemonRows()) + len(datapath.Daemon.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "clients-memory ") {
+	if want := len(daemon.Table.Rows) + len(daemon.Table.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "clients-memory ") {
 		t.Errorf("--list: got %q, status %d, want %d rows", out, status, want)
 	}
 	out, _, status = utipcLab(nil, "bench", "daemon", "-h")

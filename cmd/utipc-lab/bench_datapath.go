@@ -15,8 +15,9 @@ A row of the table:
     what      what is measured, and beside what
     ours      the median over the rounds; of a round trip the round's median
     beside    the same of what it stands beside
-    ratio     the median of the rounds' ratios, and the smallest and largest: how many
+    value     the median of the rounds' ratios, and the smallest and largest: how many
               times as good ours is, but beside bare round trips how many times as long.
+              Where nothing stands in the columns before it, it is a figure.
               "bare frames reach" is what the same ratio is without any protocol, hence
               what no stack on this device can pass
     target    what the ratio has to be
@@ -48,12 +49,12 @@ malformed       a third process on the sender's core, which the sender then has 
                 sends frames as fast as it can. Foreign ones, of another EtherType, cost
                 the machine as much and the node nothing: what they reach is the limit
 allocations     of the whole process, divided by messages: the worse end of the round
-                trip and of the bundled send. Below 0.001 is none: what begins and ends
+                trip and of the bundled send. Up to 0.001 is none: what begins and ends
                 a job allocates, too
 
 Measure on a quiet machine. Rounds in which others used more than a quarter of the
 cores are left out, if enough are left; the output says how much they used in all.
 
     utipc-lab bench datapath --short
-    utipc-lab bench datapath --rows 'rtt|bundle' --json results.json --pprof .
+    utipc-lab bench datapath --only 'rtt|bundle' --json results.json --pprof .
 `

@@ -12,8 +12,8 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/cores"
-	"github.com/utipc/utipc/test/bench/remote"
 	"github.com/utipc/utipc/test/bench/station"
+	"github.com/utipc/utipc/test/bench/station/remote"
 )
 
 // benchHostPort is where a host listens unless it is told otherwise.

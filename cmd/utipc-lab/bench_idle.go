@@ -4,7 +4,7 @@ package main
 
 const benchIdleUsage = `utipc-lab bench idle: how often a node wakes while its programs do nothing.
 
-    utipc-lab bench idle [--short] [--markdown] [--json FILE]
+    utipc-lab bench idle [--short] [--markdown] [FLAGS]
 
 Needs root. All nodes run at once in this process, each on a network of its own, over each
 carrier: a program's own node and a daemon's, alone and with a link to one peer. Counted is

@@ -34,7 +34,8 @@ func TestBenchLinkHelpAndMisuse(t *testing.T) {
 	if status != cmdline.Done || !strings.HasPrefix(out, "utipc-lab bench link:") {
 		t.Errorf("-h: got %q, status %d", out, status)
 	}
-	for _, name := range link.Sets() {
+	for _, set := range link.Sets {
+		name := set.Name
 		if !strings.Contains(out, "\n"+name+" ") {
 			t.Errorf("-h does not tell of %s", name)
 		}

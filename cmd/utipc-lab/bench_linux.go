@@ -4,142 +4,75 @@ package main
 
 import (
 	"context"
-	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"os"
-	"regexp"
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/test/bench/daemon"
+	"github.com/utipc/utipc/test/bench/daemon/idle"
 	"github.com/utipc/utipc/test/bench/datapath"
+	"github.com/utipc/utipc/test/bench/link"
+	"github.com/utipc/utipc/test/bench/names"
+	"github.com/utipc/utipc/test/bench/sealed"
+	"github.com/utipc/utipc/test/bench/sheet"
+	"github.com/utipc/utipc/test/bench/sockets"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
-// errNotMeasured means that a row could not be measured, which was said.
-var errNotMeasured = errors.New("not everything could be measured")
-
 func benchDatapath(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench datapath", datapath.Datapath, "under four minutes", args, std)
+	return apart(&datapath.Table, "under four minutes").run(ctx, args, std)
 }
 
 func benchSockets(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench sockets", datapath.Sockets, "about a minute", args, std)
+	return apart(&sockets.Table, "about a minute").run(ctx, args, std)
 }
 
 func benchDaemon(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench daemon", datapath.Daemon, "about a minute", args, std)
+	return apart(&daemon.Table, "about a minute").run(ctx, args, std)
 }
 
 func benchCrypto(ctx context.Context, args []string, std cmdline.Stdio) error {
-	return benchTable(ctx, "bench crypto", datapath.Crypto, "some four minutes", args, std)
+	return apart(&sealed.Table, "some four minutes").run(ctx, args, std)
 }
 
-// benchTable measures the rows of a table. long is how long that takes with --short.
-func benchTable(ctx context.Context, name string, table datapath.Sheet, long string, args []string, std cmdline.Stdio) error {
-	o := datapath.Options{Sheet: table, Plan: datapath.Full, Progress: std.Err}
-	f := cmdline.NewFlags(name)
-	f.Section("FLAGS OF TABLES")
-	short := f.Bool("short", false, "7 rounds of 250ms, "+long+"; else 11 rounds of 1s")
-	rounds := f.Int("rounds N", 0, "rounds")
-	length := f.Duration("time D", 0, "of one measurement")
-	wait := f.Duration("wait D", -1, "how long to wait, in all, for other programs to leave the cores alone before a measurement, and to repeat those they "+
-		"disturbed (default 10m, with --short 30s)")
-	rows := f.String("rows REGEX", "", "only the rows whose name or text matches; --list prints the names")
-	list := f.Bool("list", false, "print the names of the rows and what they measure, and end")
-	file := f.String("json FILE", "", "write all results there")
-	quiet := f.Bool("quiet", false, "no progress")
-	f.IntVar(&o.Nice, "nice N", 0, "priority of all processes measured, TCP's and burners included, -20 to 19. Below 0 they take the cores from whatever "+
-		"else runs: for a machine that cannot be quiet")
-	f.StringVar(&o.Driver, "driver "+drivers, worker.Auto, driverHelp+"; bare frames use the same")
-	f.StringVar(&o.Profile, "pprof DIR", "", "write CPU profiles there, of a further run of the round trip and of the bundled send; go tool pprof -top prints one")
-	if _, err := cmdline.Parse(f, args, 0, 0); err != nil {
-		return err
-	}
-	if *list {
-		return listRows(std.Out, table)
-	}
-	if *short {
-		o.Plan = datapath.Short
-	}
-	if *rounds < 0 || *length < 0 || *length > time.Minute {
-		return cmdline.UsageError("--rounds must be positive, --time as well and at most a minute")
-	}
-	if o.Nice < -20 || o.Nice > 19 {
-		return cmdline.UsageError("--nice is not in -20 to 19")
-	}
-	if *rounds > 0 {
-		o.Plan.Rounds = *rounds
-	}
-	if *length > 0 {
-		o.Plan.For = *length
-	}
-	if *wait >= 0 {
-		o.Plan.Wait = *wait
-	}
-	if *quiet {
-		o.Progress = io.Discard
-	}
-	if !worker.KnownDriver(o.Driver) {
-		return cmdline.UsageError(fmt.Sprintf("no driver is called %q", o.Driver))
-	}
-	if *rows != "" {
-		var err error
-		if o.Rows, err = regexp.Compile(*rows); err != nil {
-			return cmdline.UsageError(err.Error())
-		}
-	}
-	if o.Profile != "" {
-		if err := os.MkdirAll(o.Profile, 0o755); err != nil {
-			return err
-		}
-	}
-	self, err := os.Executable()
-	if err != nil {
-		return err
-	}
-	o.Program = []string{self, "bench", "worker"}
-	report, err := datapath.Measure(ctx, o)
-	if report == nil {
-		return err
-	}
-	report.Write(std.Out)
-	if *file != "" {
-		err = errors.Join(err, writeJSON(*file, report))
-	}
-	for _, l := range report.Lines {
-		if l.Error != "" && err == nil {
-			err = errNotMeasured
-		}
-	}
-	return err
+func benchLink(ctx context.Context, args []string, std cmdline.Stdio) error {
+	return tableBench{
+		name: "link", driver: worker.Auto, list: listSets(link.Sets),
+		short: "5 rounds of 300ms and 4 failovers of each kind, under 90 seconds; else 7 rounds of 1s and 8 failovers",
+		measure: func(ctx context.Context, o tableOptions) (*sheet.Report, error) {
+			plan := link.Full
+			if o.short {
+				plan = link.Short
+			}
+			return link.Measure(ctx, link.Options{Plan: plan, Only: o.only, Driver: o.device(), Progress: o.progress})
+		},
+	}.run(ctx, args, std)
 }
 
-func listRows(out io.Writer, table datapath.Sheet) error {
-	line := func(id, what string) error {
-		_, err := fmt.Fprintf(out, "%-25s %s\n", id, what)
-		return err
-	}
-	for _, r := range table.Rows() {
-		if err := line(r.ID, r.What); err != nil {
-			return err
-		}
-	}
-	for _, s := range table.More {
-		if err := line(s.ID, s.What); err != nil {
-			return err
-		}
-	}
-	return nil
+func benchNames(ctx context.Context, args []string, std cmdline.Stdio) error {
+	return tableBench{
+		name: "names", driver: worker.Packet, list: listSets(names.Sets),
+		short: "fewer and shorter rounds, three ways of a million bindings, two deaths: under a minute; else some three",
+		measure: func(ctx context.Context, o tableOptions) (*sheet.Report, error) {
+			plan := names.Full
+			if o.short {
+				plan = names.Short
+			}
+			return names.Measure(ctx, names.Options{Plan: plan, Only: o.only, Driver: o.device(), Progress: o.progress})
+		},
+	}.run(ctx, args, std)
 }
 
-func writeJSON(name string, v any) error {
-	b, err := json.MarshalIndent(v, "", "\t")
-	if err != nil {
-		return err
-	}
-	return os.WriteFile(name, append(b, '\n'), 0o644)
+func benchIdle(ctx context.Context, args []string, std cmdline.Stdio) error {
+	return tableBench{
+		name: "idle", list: listSets(idle.Sets), short: "2 seconds, after 4 in which the nodes settle; else 30 after 30",
+		measure: func(ctx context.Context, o tableOptions) (*sheet.Report, error) {
+			x := idle.Options{Settle: 30 * time.Second, For: 30 * time.Second}
+			if o.short {
+				x = idle.Options{Settle: 4 * time.Second, For: 2 * time.Second}
+			}
+			return idle.Report(ctx, x, o.only, o.progress)
+		},
+	}.run(ctx, args, std)
 }
 
 // benchWorker is one end of a measurement; its parent talks to it.

@@ -18,6 +18,8 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/bench/datapath"
+	"github.com/utipc/utipc/test/bench/rounds"
+	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -30,7 +32,7 @@ func TestBenchDatapath(t *testing.T) {
 	netns.Require(t)
 	file := filepath.Join(t.TempDir(), "results.json")
 	var out, errs bytes.Buffer
-	cmd := itself(append(tiny, "--rows", "^rtt-bare$|^bulk-1500-tcp$", "--json", file)...)
+	cmd := itself(append(tiny, "--only", "^rtt-bare$|^bulk-1500-tcp$", "--json", file)...)
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	mark := fmt.Sprintf("UTIPC_TEST_FAMILY=%d", os.Getpid()) // which its workers inherit
 	cmd.Env = append(cmd.Env, mark)
@@ -46,13 +48,16 @@ func TestBenchDatapath(t *testing.T) {
 			t.Errorf("got\n%s\nwant %s", &out, want)
 		}
 	}
-	var r datapath.Report
+	var r struct {
+		Rows     sheet.Rows
+		Outcomes []rounds.Outcome
+	}
 	b, err := os.ReadFile(file)
 	if err == nil {
 		err = json.Unmarshal(b, &r)
 	}
-	if err != nil || len(r.Lines) != 2 || len(r.Outcomes) != 5 {
-		t.Errorf("results: got %d lines, %d outcomes, %v, want 2, 5", len(r.Lines), len(r.Outcomes), err)
+	if err != nil || len(r.Rows) != 2 || len(r.Outcomes) != 5 {
+		t.Errorf("results: got %d rows, %d outcomes, %v, want 2, 5", len(r.Rows), len(r.Outcomes), err)
 	}
 	for _, o := range r.Outcomes {
 		if len(o.Runs) != 2 || o.Error != "" {
@@ -89,7 +94,7 @@ func none(t *testing.T, word string) {
 func TestBenchTooShort(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
-	cmd := itself("bench", "datapath", "--rounds", "1", "--time", "10us", "--wait", "0", "--rows", "^rtt-bare$")
+	cmd := itself("bench", "datapath", "--rounds", "1", "--time", "10us", "--wait", "0", "--only", "^rtt-bare$")
 	var out, errs bytes.Buffer
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	if err := cmd.Run(); err != nil {
@@ -110,7 +115,7 @@ func TestBenchEndsEarly(t *testing.T) {
 	netns.Require(t)
 	for _, sig := range []syscall.Signal{syscall.SIGINT, syscall.SIGKILL} {
 		var out bytes.Buffer
-		cmd := itself("bench", "datapath", "--rows", "^rtt-adaptive-tcp$", "--wait", "0")
+		cmd := itself("bench", "datapath", "--only", "^rtt-adaptive-tcp$", "--wait", "0")
 		cmd.Stdout = &out
 		if err := cmd.Start(); err != nil {
 			t.Fatal(err)
@@ -204,7 +209,7 @@ func TestBenchMisuse(t *testing.T) {
 		{"bench"},
 		{"bench", "sleep"},
 		{"bench", "datapath", "now"},
-		{"bench", "datapath", "--rows", "("},
+		{"bench", "datapath", "--only", "("},
 		{"bench", "datapath", "--driver", "pigeon"},
 		{"bench", "datapath", "--rounds", "-1"},
 		{"bench", "datapath", "--time", "2h"},
@@ -215,11 +220,11 @@ func TestBenchMisuse(t *testing.T) {
 			t.Errorf("%q: got %q, %q, status %d, want a usage error", args, out, errs, status)
 		}
 	}
-	if out, errs, status := utipcLab(nil, "bench", "datapath", "--rows", "no such row"); status != cmdline.Failed || out != "" || !strings.Contains(errs, "no row") {
+	if out, errs, status := utipcLab(nil, "bench", "datapath", "--only", "no such row"); status != cmdline.Failed || out != "" || !strings.Contains(errs, "nothing has such a name") {
 		t.Errorf("no row: got %q, %q, status %d", out, errs, status)
 	}
 	out, _, status := utipcLab(nil, "bench", "datapath", "--list")
-	if status != cmdline.Done || strings.Count(out, "\n") != len(datapath.Rows()) || !strings.Contains(out, "rtt-bare") {
+	if status != cmdline.Done || strings.Count(out, "\n") != len(datapath.Table.Rows)+len(datapath.Table.More) || !strings.Contains(out, "rtt-bare") {
 		t.Errorf("--list: got %q, status %d", out, status)
 	}
 }

@@ -42,7 +42,8 @@ func TestBenchNamesHelpAndMisuse(t *testing.T) {
 	if status != cmdline.Done || !strings.HasPrefix(out, "utipc-lab bench names:") {
 		t.Errorf("-h: got %q, status %d", out, status)
 	}
-	for _, name := range names.Sets() {
+	for _, set := range names.Sets {
+		name := set.Name
 		if !strings.Contains(out, "\n"+name+" ") {
 			t.Errorf("-h does not tell of %s", name)
 		}

@@ -30,5 +30,5 @@ idle            heap in use behind a collection, of 10,000 connections between t
                 this process, each of which has carried a message both ways
 
     utipc-lab bench sockets --short
-    utipc-lab bench sockets --rows 'rtt|call' --json results.json --pprof .
+    utipc-lab bench sockets --only 'rtt|call' --json results.json --pprof .
 `

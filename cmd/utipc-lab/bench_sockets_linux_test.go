@@ -8,7 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/test/bench/datapath"
+	"github.com/utipc/utipc/test/bench/sockets"
 	"github.com/utipc/utipc/test/netns"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -16,7 +16,7 @@ import (
 func TestBenchSockets(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
-	cmd := itself("bench", "sockets", "--rounds", "1", "--time", "200ms", "--wait", "0", "--quiet", "--rows", "^(rtt-stream|dials)$")
+	cmd := itself("bench", "sockets", "--rounds", "1", "--time", "200ms", "--wait", "0", "--quiet", "--only", "^(rtt-stream|dials)$")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
@@ -34,7 +34,7 @@ func TestBenchSockets(t *testing.T) {
 
 func TestBenchSocketsList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "sockets", "--list")
-	if want := len(datapath.SocketRows()) + len(datapath.Sockets.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "idle ") {
+	if want := len(sockets.Table.Rows) + len(sockets.Table.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "idle ") {
 		t.Errorf("--list: got %q, status %d, want %d rows", out, status, want)
 	}
 	out, _, status = utipcLab(nil, "bench", "sockets", "-h")

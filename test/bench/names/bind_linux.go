@@ -12,6 +12,7 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/internal/quantile"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -22,7 +23,7 @@ func spread(id, what string, took []time.Duration, err error) []Row {
 		{ID: id + "-p99", What: "the same, 99 of 100", Unit: "us"},
 	}
 	if err != nil {
-		return broken(rows, err)
+		return sheet.Rows(rows).Break(err)
 	}
 	slices.Sort(took)
 	us := func(d time.Duration) float64 { return float64(d) / 1e3 }

@@ -8,9 +8,7 @@ import (
 	"io"
 	"regexp"
 	"runtime"
-	"time"
 
-	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/xdp"
@@ -19,43 +17,27 @@ import (
 // Options say what is measured and how.
 type Options struct {
 	Plan     Plan
-	Sets     *regexp.Regexp // of those to measure; nil: all
+	Only     *regexp.Regexp // of sets, those to measure; nil: all
 	Driver   xdp.Config     // of interfaces
 	Progress io.Writer
 }
 
-var sets = []sheet.Set[Options]{
-	{Name: "table", Measure: func(ctx context.Context, o Options) []Row { return tableRows(ctx, o.Plan) }},
-	{Name: "million", Measure: func(ctx context.Context, o Options) []Row { return millionRows(ctx, o.Plan) }},
-	{Name: "multicast", World: true, Measure: func(ctx context.Context, o Options) []Row { return multicastRows(ctx, o.Plan, o.Driver) }},
-	{Name: "bind", World: true, Measure: func(ctx context.Context, o Options) []Row { return usableRows(ctx, o.Plan, o.Driver) }},
-	{Name: "events", World: true, Measure: func(ctx context.Context, o Options) []Row { return eventRows(ctx, o.Plan, o.Driver) }},
-	{Name: "dead", World: true, Measure: func(ctx context.Context, o Options) []Row { return deadRows(ctx, o.Plan, o.Driver) }},
+// Sets are what can be measured.
+var Sets = []sheet.Set[Options]{
+	{Name: "table", What: "look-ups beside a Go map, one binding more", Measure: func(ctx context.Context, o Options) []Row { return tableRows(ctx, o.Plan) }},
+	{Name: "million", What: "a million bindings: memory, time", Measure: func(ctx context.Context, o Options) []Row { return millionRows(ctx, o.Plan) }},
+	{Name: "multicast", What: "broadcast, copies and unicasts to three nodes", Ready: station.Ready, Measure: func(ctx context.Context, o Options) []Row { return multicastRows(ctx, o.Plan, o.Driver) }},
+	{Name: "bind", What: "from Bind until another node can send there", Ready: station.Ready, Measure: func(ctx context.Context, o Options) []Row { return usableRows(ctx, o.Plan, o.Driver) }},
+	{Name: "events", What: "from Bind until subscribers know", Ready: station.Ready, Measure: func(ctx context.Context, o Options) []Row { return eventRows(ctx, o.Plan, o.Driver) }},
+	{Name: "dead", What: "from silence until the names of a node are gone", Ready: station.Ready, Measure: func(ctx context.Context, o Options) []Row { return deadRows(ctx, o.Plan, o.Driver) }},
 }
-
-// Sets lists the names of what can be measured.
-func Sets() []string { return sheet.Names(sets) }
 
 // Measure measures the sets. Interrupted, it reports what it has, with ctx's error.
 // Nothing is left behind: no namespace, no interface.
-func Measure(ctx context.Context, o Options) (*Report, error) {
-	chosen, world, err := sheet.Choose(sets, o.Sets)
-	if err != nil {
-		return nil, err
-	}
-	if world { // so that a missing right is said once, and at once
-		n, err := bed.NewNamespace()
-		if err != nil {
-			return nil, err
-		}
-		n.Close()
-	}
-	m := station.ThisMachine([2]int{})
-	r := &Report{
-		Plan: o.Plan, Began: time.Now(),
-		Machine: fmt.Sprintf("%s, %d cores, %s, %s; all nodes in one process, GOMAXPROCS %d", m.CPU, m.Cores, m.Kernel, m.Go, runtime.GOMAXPROCS(0)),
-	}
-	r.Rows = sheet.Run(ctx, chosen, o, o.Progress)
-	r.Took = time.Since(r.Began)
-	return r, ctx.Err()
+func Measure(ctx context.Context, o Options) (*sheet.Report, error) {
+	r := &sheet.Report{Name: "names", Title: "Names", Plan: o.Plan, Head: []string{
+		fmt.Sprintf("%v; all nodes in one process, GOMAXPROCS %d", station.ThisMachine([2]int{}), runtime.GOMAXPROCS(0)),
+		fmt.Sprintf("%d rounds of look-ups, %d of %v of multicast, %d names, %d deaths of a node", o.Plan.Lookups, o.Plan.Rounds, o.Plan.For, o.Plan.Names, o.Plan.Deaths),
+	}}
+	return r, sheet.Measure(ctx, r, Sets, o.Only, o, o.Progress)
 }

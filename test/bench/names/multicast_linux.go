@@ -31,7 +31,7 @@ func multicastRows(ctx context.Context, p Plan, driver xdp.Config) (rows []Row) 
 			wrong.Value += float64(n)
 		}
 		if err != nil {
-			broken(x, err)
+			sheet.Rows(x).Break(err)
 		}
 		rows = append(rows, x...)
 	}

@@ -6,7 +6,7 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/utipc/utipc/test/bench/bindings"
+	"github.com/utipc/utipc/test/bench/names/bindings"
 	"github.com/utipc/utipc/test/bench/sheet"
 )
 
@@ -70,7 +70,7 @@ func bindRows(ctx context.Context, s bindings.Shape, p Plan) []Row {
 		}
 	}
 	if err != nil {
-		return broken(rows, err)
+		return sheet.Rows(rows).Break(err)
 	}
 	f := b.Figures()
 	rows[0].Value, rows[0].Notes = f.Bind, fmt.Sprintf("to unbind %.0f ns", f.Unbind)
@@ -91,7 +91,7 @@ func millionRows(ctx context.Context, p Plan) (rows []Row) {
 			f, err = m.Measure(p.Each)
 		}
 		if err != nil {
-			broken(x, err)
+			sheet.Rows(x).Break(err)
 		}
 		x[0].Value, x[1].Value, x[2].Value = f.Bytes, f.Insert, float64(f.Purge)/1e6
 		rows = append(rows, x...)

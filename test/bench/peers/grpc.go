@@ -18,7 +18,7 @@ import (
 
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/bench/load"
-	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/bench/load/tipc"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 

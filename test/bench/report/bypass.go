@@ -73,7 +73,7 @@ func measureBypass(b *Bench) (s figure.Section, err error) {
 	spinning := b.Take("bypass, spinning", on("spin", false, nil), []station.Exchange{roundTrip, oneWay, full})
 	var absent []string
 	for _, p := range paths {
-		if _, ok := spinning.Infos[p.name]; !ok {
+		if !spinning.Outcome(p.name).Opened {
 			absent = append(absent, p.name)
 		}
 	}

@@ -9,7 +9,7 @@
 //	Plan     how much is measured: rounds, their length, how many sizes
 //	Bench    what a Kind measures with
 //	Subject  a system that is measured: a station.Variant
-//	Take     Subjects that take turns, round by round, through all Exchanges
+//	Take     Subjects that take turns through all Exchanges, by package rounds
 //	Pair     what is compared, like with like; its cells below 1 are the losses
 //
 // All figures of a Take come from one run: in each round every Subject has its turn with

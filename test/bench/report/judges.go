@@ -6,7 +6,7 @@ package report
 
 import (
 	"github.com/utipc/utipc/test/bench/figure"
-	"github.com/utipc/utipc/test/bench/judge"
+	"github.com/utipc/utipc/test/bench/load/judge"
 	"github.com/utipc/utipc/test/bench/station"
 	"github.com/utipc/utipc/test/bench/worker"
 )
@@ -60,13 +60,13 @@ func measureJudges(b *Bench) (s figure.Section, err error) {
 		t := b.Take("judges, "+program, subjects, exchanges(oneWay, sizes, nil))
 		s.Errors = append(s.Errors, t.Errors...)
 		for _, sub := range subjects {
-			if how := settings(t.Infos[sub.Name]); how != "" {
+			if how := settings(t.Outcome(sub.Name).Infos); how != "" {
 				s.Says = append(s.Says, sub.Name+": "+how+".")
 			}
 		}
 		for i, x := range t.Exchanges {
 			for _, p := range pairs {
-				table.Rows = append(table.Rows, figure.Row{Name: p.Theirs + ", " + describe(x), Cells: []figure.Cell{
+				table.Rows = append(table.Rows, figure.Row{Name: p.Theirs + ", " + x.String(), Cells: []figure.Cell{
 					figure.CellOf(unit, t.Values(p.Ours, i, value)), figure.CellOf(unit, t.Values(p.Theirs, i, value)),
 					figure.CellOf(figure.Ratio, t.ratios(p, i, value, !oneWay)),
 				}})

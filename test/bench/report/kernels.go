@@ -17,6 +17,7 @@ import (
 	"github.com/utipc/utipc/internal/kernels/migrate"
 	"github.com/utipc/utipc/internal/kernels/store"
 	"github.com/utipc/utipc/test/bench/figure"
+	"github.com/utipc/utipc/test/bench/rounds"
 	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/test/bench/station"
 )
@@ -167,7 +168,7 @@ func (a *errands) run(site *launch.Site, e errand, round int) {
 func (a *errands) counted(e errand) []found {
 	all := a.found[e]
 	quiet := slices.DeleteFunc(slices.Clone(all), func(f found) bool { return f.others > station.Busy })
-	if 2*len(quiet) < len(all) {
+	if !rounds.Enough(len(quiet), len(all)) {
 		return all
 	}
 	return quiet

@@ -71,7 +71,7 @@ func measurePeers(b *Bench) (s figure.Section, err error) {
 		b.peerFigures(&s, trips, flows, burners)
 	}
 	for _, o := range others {
-		if how := settings(trips.Infos[o.Name]); how != "" {
+		if how := settings(trips.Outcome(o.Name).Infos); how != "" {
 			s.Says = append(s.Says, o.Name+": "+how+".")
 		}
 	}

@@ -5,12 +5,10 @@
 package report
 
 import (
-	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/utipc/utipc/test/bench/figure"
-	"github.com/utipc/utipc/test/bench/load"
+	"github.com/utipc/utipc/test/bench/rounds"
 	"github.com/utipc/utipc/test/bench/station"
 )
 
@@ -31,147 +29,63 @@ func (s Subject) can(x station.Exchange) bool {
 type Take struct {
 	Subjects  []Subject
 	Exchanges []station.Exchange
-	Infos     map[string][2]load.Info // by the subject's name
-	Errors    []string                // what could not be measured
+	Errors    []string // what could not be measured
 
-	runs   map[cell][]station.Run
-	failed map[string]bool // subjects, by name: they are not opened again
+	outcomes map[string]*rounds.Outcome // by the subject's name
 }
 
-// A cell is one subject and one exchange.
-type cell struct {
-	subject  string
-	exchange int
-}
-
-// Take opens all subjects, has them take turns through all exchanges, and closes them.
-// Where they share interfaces, each is opened for its turn.
-// A length of an Exchange of 0 is that of the Plan.
+// Take has all subjects take turns through all exchanges. A length of an Exchange of 0 is that
+// of the Plan.
 func (b *Bench) Take(what string, subjects []Subject, exchanges []station.Exchange) *Take {
 	if b.Systems != nil {
 		subjects = slices.DeleteFunc(slices.Clone(subjects), func(s Subject) bool { return !b.Systems.MatchString(s.Name) })
 	}
-	t := &Take{Subjects: subjects, Exchanges: exchanges, Infos: map[string][2]load.Info{}, runs: map[cell][]station.Run{}, failed: map[string]bool{}}
-	open := stations{}
-	defer open.close()
-	if !b.Site.Shared() {
-		for _, s := range subjects {
-			b.open(t, what, open, s)
-		}
+	t := &Take{Subjects: subjects, Exchanges: exchanges, outcomes: map[string]*rounds.Outcome{}}
+	turns := rounds.Turns{Name: what, Rounds: b.Plan.Rounds, Exchanges: len(exchanges)}
+	for _, s := range subjects {
+		turns.Variants = append(turns.Variants, s.Variant)
 	}
-	for round := 1; round <= b.Plan.Rounds && b.Context.Err() == nil; round++ {
-		b.say("%s: round %d of %d", what, round, b.Plan.Rounds)
-		if !b.Site.Shared() {
-			for i := range exchanges {
-				for _, s := range subjects {
-					b.turn(t, open, s, i, round)
-				}
+	turns.Exchange = func(v, x, round int, _ []*rounds.Outcome) (station.Exchange, bool, error) {
+		e := exchanges[x]
+		if e.For == 0 {
+			e.For = b.Plan.For
+			if e.Burners {
+				e.For = b.Plan.Loaded
 			}
-			continue
 		}
-		for _, s := range subjects { // one at a time has the interfaces
-			b.open(t, what, open, s)
-			for i := range exchanges {
-				b.turn(t, open, s, i, round)
-			}
-			open.close()
+		return e, subjects[v].can(e) && !(e.Burners && round > b.Plan.LoadedRounds), nil
+	}
+	for _, o := range turns.Take(b.Context, b.Site, b.say) {
+		t.outcomes[o.Variant] = o
+		if o.Error != "" && !o.Missing {
+			t.Errors = append(t.Errors, o.Variant+": "+o.Error)
 		}
 	}
 	return t
 }
 
-// stations are those that are open, by the subject's name.
-type stations map[string]*station.Station
-
-func (o stations) close() {
-	for name, st := range o {
-		st.Close()
-		delete(o, name)
+// Outcome is what was measured of a subject; nothing, of one that is not of the Take.
+func (t *Take) Outcome(subject string) *rounds.Outcome {
+	if o := t.outcomes[subject]; o != nil {
+		return o
 	}
+	return &rounds.Outcome{}
 }
 
-// open opens a subject, unless that has failed before.
-func (b *Bench) open(t *Take, what string, open stations, s Subject) {
-	if b.Context.Err() != nil || t.failed[s.Name] {
-		return
+// counted are the runs of a subject with an exchange that count.
+func (t *Take) counted(subject string, exchange int) (runs []station.Run) {
+	o := t.Outcome(subject)
+	quiet, _ := rounds.Quiet(exchange, o)
+	for _, round := range quiet {
+		r, _ := o.Run(exchange, round)
+		runs = append(runs, r)
 	}
-	b.say("%s: opening %s", what, s.Name)
-	st, err := b.Site.Open(s.Variant)
-	switch {
-	case errors.Is(err, station.ErrNotHere):
-		b.say("%s: %v", s.Name, err)
-		t.failed[s.Name] = true
-	case err != nil:
-		t.fail(b, s.Name, s.Name, err)
-	default:
-		open[s.Name], t.Infos[s.Name] = st, st.Infos
-	}
-}
-
-// turn measures a cell once, if it is one. A subject that fails is closed, and measured no
-// more.
-func (b *Bench) turn(t *Take, open stations, s Subject, exchange, round int) {
-	x, st := t.Exchanges[exchange], open[s.Name]
-	if st == nil || b.Context.Err() != nil || !s.can(x) || x.Burners && round > b.Plan.LoadedRounds {
-		return
-	}
-	if x.For == 0 {
-		x.For = b.Plan.For
-		if x.Burners {
-			x.For = b.Plan.Loaded
-		}
-	}
-	run, err := st.Turn(x, func(error) {})
-	run.Round = round
-	switch c := (cell{s.Name, exchange}); {
-	case b.Context.Err() != nil || errors.Is(err, station.ErrNotHere):
-	case err != nil:
-		t.fail(b, s.Name, fmt.Sprintf("%s, %s", s.Name, describe(x)), err)
-		st.Close()
-		delete(open, s.Name)
-	default:
-		t.runs[c] = append(t.runs[c], run)
-	}
-}
-
-// describe says in words what an exchange is.
-func describe(x station.Exchange) string {
-	s := figure.Bytes.Text(float64(x.Size))
-	if x.Offered > 0 {
-		s += fmt.Sprintf(", %s offered", figure.PerSecond.Text(x.Offered))
-	}
-	if x.Burners {
-		s += ", beside burners"
-	}
-	return s
-}
-
-// fail notes what could not be measured of a subject.
-func (t *Take) fail(b *Bench, subject, what string, err error) {
-	t.failed[subject] = true
-	t.Errors = append(t.Errors, fmt.Sprintf("%s: %v", what, err))
-	b.say("%s: %v", what, err)
-}
-
-// counted are the runs of a cell that count: those in which others left the cores alone,
-// unless that leaves fewer than half.
-func (t *Take) counted(c cell) []station.Run {
-	all := t.runs[c]
-	var quiet []station.Run
-	for _, r := range all {
-		if r.Others <= station.Busy {
-			quiet = append(quiet, r)
-		}
-	}
-	if 2*len(quiet) < len(all) {
-		return all
-	}
-	return quiet
+	return runs
 }
 
 // Values are the figures of a cell, one for each round that counts.
 func (t *Take) Values(subject string, exchange int, value Value) (v []float64) {
-	for _, r := range t.counted(cell{subject, exchange}) {
+	for _, r := range t.counted(subject, exchange) {
 		if y := value(r); y > 0 {
 			v = append(v, y)
 		}
@@ -236,12 +150,12 @@ func (t *Take) All(which Which, value Value) (all []figure.Series) {
 // ratios are how many times as good ours is as theirs at an exchange, one for each round
 // that both have; less says that less is better.
 func (t *Take) ratios(p Pair, exchange int, value Value, less bool) (v []float64) {
-	other := map[int]float64{}
-	for _, r := range t.counted(cell{p.Theirs, exchange}) {
-		other[r.Round] = value(r)
-	}
-	for _, r := range t.counted(cell{p.Ours, exchange}) {
-		a, b := value(r), other[r.Round]
+	ours, theirs := t.Outcome(p.Ours), t.Outcome(p.Theirs)
+	quiet, _ := rounds.Quiet(exchange, ours, theirs)
+	for _, round := range quiet {
+		x, _ := ours.Run(exchange, round)
+		y, _ := theirs.Run(exchange, round)
+		a, b := value(x), value(y)
 		if a <= 0 || b <= 0 {
 			continue
 		}

@@ -14,9 +14,9 @@ import (
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack/engine"
-	"github.com/utipc/utipc/test/bench/gcm"
+	"github.com/utipc/utipc/test/bench/load/gcm"
+	"github.com/utipc/utipc/test/bench/load/tipc"
 	"github.com/utipc/utipc/test/bench/sheet"
-	"github.com/utipc/utipc/test/bench/tipc"
 )
 
 const (

@@ -18,9 +18,9 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/load"
-	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/bench/load/gcm"
+	"github.com/utipc/utipc/test/bench/load/tipc"
 )
 
 // A Change is what going over to another key costs under load.

@@ -7,14 +7,24 @@ import (
 	"strings"
 )
 
-// A Row is one line of the table.
+// A Row is one line of the table: a figure, or the ratio of two.
 type Row struct {
-	ID     string  `json:"id"`
-	What   string  `json:"what"`
-	Value  float64 `json:"value"`
-	Unit   string  `json:"unit,omitempty"` // "ns", "MB/s", "ms", "us"; empty: a number or a share
+	ID    string  `json:"id"`
+	What  string  `json:"what"`
+	Value float64 `json:"value"`
+	Unit  string  `json:"unit,omitempty"` // "ns", "MB/s", "ms", "us"; empty: a number, a share or a ratio
+
+	// Of a ratio: the figures it is of, and the smallest and largest ratio of a round.
+	Ours   string  `json:"ours,omitempty"`
+	Beside string  `json:"beside,omitempty"`
+	Low    float64 `json:"low,omitempty"`
+	High   float64 `json:"high,omitempty"`
+	Rounds int     `json:"rounds,omitempty"` // that Value is of
+	Busy   int     `json:"busy,omitempty"`   // rounds left out because others used the cores
+
 	Goal   Goal    `json:"goal"`
 	Target float64 `json:"target"`
+	Missed string  `json:"missed,omitempty"` // why the target is not met, whatever the Value
 	Notes  string  `json:"notes,omitempty"`
 	Error  string  `json:"error,omitempty"` // why there is no Value
 }
@@ -31,7 +41,7 @@ const (
 // Met reports whether a row has what it ought to.
 func (r *Row) Met() bool {
 	switch {
-	case r.Error != "":
+	case r.Error != "" || r.Missed != "":
 		return false
 	case r.Goal == AtLeast:
 		return r.Value >= r.Target
@@ -41,8 +51,8 @@ func (r *Row) Met() bool {
 	return true
 }
 
-// verdict is the row's last column.
-func (r *Row) verdict() string {
+// Verdict is the row's last column.
+func (r *Row) Verdict() string {
 	switch {
 	case r.Goal == Printed && r.Error == "":
 		return "-"
@@ -67,10 +77,22 @@ func (r *Row) figure(v float64) string {
 	return text + " " + r.Unit
 }
 
-func (r *Row) cells() []string {
-	value, target := r.figure(r.Value), "-"
-	if r.Error != "" {
+// heads are those of the columns; a table with ratios has more.
+func heads(ratios bool) []string {
+	if ratios {
+		return []string{"what", "ours", "beside", "value", "(min..max)", "target", ""}
+	}
+	return []string{"what", "value", "target", ""}
+}
+
+func (r *Row) cells(ratios bool) []string {
+	ours, beside, value, span, target := "", "", r.figure(r.Value), "", "-"
+	switch {
+	case r.Error != "":
 		value = "-"
+	case r.Beside != "":
+		ours, beside = r.Ours, r.Beside
+		value, span = fmt.Sprintf("%.2f", r.Value), fmt.Sprintf("(%.2f..%.2f)", r.Low, r.High)
 	}
 	switch r.Goal {
 	case AtLeast:
@@ -78,7 +100,10 @@ func (r *Row) cells() []string {
 	case AtMost:
 		target = "<= " + r.figure(r.Target)
 	}
-	return []string{r.What, value, target, r.verdict()}
+	if ratios {
+		return []string{r.What, ours, beside, value, span, target, r.Verdict()}
+	}
+	return []string{r.What, value, target, r.Verdict()}
 }
 
 // note is what stands below a row.

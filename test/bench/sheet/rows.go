@@ -5,16 +5,23 @@ package sheet
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
 // Rows are a table of values and targets.
 type Rows []Row
 
+// ratios reports whether a row is one.
+func (rows Rows) ratios() bool {
+	return slices.ContainsFunc(rows, func(r Row) bool { return r.Beside != "" })
+}
+
 func (rows Rows) cells() [][]string {
-	cells := [][]string{{"what", "value", "target", ""}}
+	ratios := rows.ratios()
+	cells := [][]string{heads(ratios)}
 	for i := range rows {
-		cells = append(cells, rows[i].cells())
+		cells = append(cells, rows[i].cells(ratios))
 	}
 	return cells
 }
@@ -35,12 +42,15 @@ func (rows Rows) tally() string {
 
 // Measured reports whether every row has a value.
 func (rows Rows) Measured() bool {
+	return !slices.ContainsFunc(rows, func(r Row) bool { return r.Error != "" })
+}
+
+// Break puts a reason into rows that could not be measured, and returns them.
+func (rows Rows) Break(err error) Rows {
 	for i := range rows {
-		if rows[i].Error != "" {
-			return false
-		}
+		rows[i].Error = err.Error()
 	}
-	return true
+	return rows
 }
 
 // Write prints the rows in columns, and last how many targets were met.
@@ -51,10 +61,10 @@ func (rows Rows) Write(w io.Writer) {
 
 // Markdown prints the rows as a table of docs/figures.md, and how many targets were met.
 func (rows Rows) Markdown(w io.Writer) {
-	fmt.Fprintf(w, "| what | value | target | | notes |\n|---|---:|---:|---|---|\n")
-	cells := rows.cells()[1:]
-	for i := range rows {
-		fmt.Fprintf(w, "| %s | %s |\n", strings.Join(cells[i], " | "), rows[i].note())
+	cells := rows.cells()
+	fmt.Fprintf(w, "| %s | notes |\n|---%s|---|---|\n", strings.Join(cells[0], " | "), strings.Repeat("|---:", len(cells[0])-2))
+	for i, c := range cells[1:] {
+		fmt.Fprintf(w, "| %s | %s |\n", strings.Join(c, " | "), rows[i].note())
 	}
 	fmt.Fprintf(w, "\n%s\n", rows.tally())
 }

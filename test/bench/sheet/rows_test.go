@@ -4,9 +4,9 @@ package sheet
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
-	"slices"
 	"strings"
 	"testing"
 )
@@ -47,11 +47,41 @@ broken, without a target           -            -  MISS
 	}
 }
 
+// Ratios have what they are of beside them, and the span of the rounds.
+//
+// It fails if the columns of ratios are left out, or if a reason to miss the target is not heeded.
+func TestRatios(t *testing.T) {
+	var b strings.Builder
+	Rows{
+		{What: "short", Ours: "1.00 us", Beside: "10.00 us", Value: 10, Low: 9, High: 11, Goal: AtLeast, Target: 4, Notes: "p99 2.00 us"},
+		{What: "a longer one", Ours: "1.000 M/s", Beside: "2.000 M/s", Value: 0.5, Low: 0.4, High: 0.6, Goal: AtLeast, Target: 0.8},
+		{What: "missed", Ours: "1.000 M/s", Beside: "1.000 M/s", Value: 1, Low: 1, High: 1, Goal: AtLeast, Target: 0.8, Missed: "links were reset"},
+		{What: "printed", Ours: "1 Gbit/s", Beside: "2 Gbit/s", Value: 0.5, Low: 0.4, High: 0.6},
+		{What: "counted", Value: 0, Goal: AtMost, Target: 0.001},
+		{What: "broken", Goal: AtLeast, Target: 1, Error: "two\nlines"},
+	}.Write(&b)
+	want := `
+what               ours     beside  value     (min..max)    target
+short           1.00 us   10.00 us  10.00  (9.00..11.00)      >= 4  ok
+    p99 2.00 us
+a longer one  1.000 M/s  2.000 M/s   0.50   (0.40..0.60)    >= 0.8  MISS
+missed        1.000 M/s  1.000 M/s   1.00   (1.00..1.00)    >= 0.8  MISS
+printed        1 Gbit/s   2 Gbit/s   0.50   (0.40..0.60)         -  -
+counted                                 0                 <= 0.001  ok
+broken                                  -                     >= 1  MISS
+    error: two; lines
+2 of 5 targets met
+`
+	if got := "\n" + regexp.MustCompile(`(?m) +$`).ReplaceAllString(b.String(), ""); got != want {
+		t.Errorf("got%s\nwant%s", got, want)
+	}
+}
+
 func TestMarkdown(t *testing.T) {
 	var b strings.Builder
 	sample.Markdown(&b)
 	for _, want := range []string{
-		"| what | value | target | | notes |\n|---|---:|---:|---|---|\n| as fast as it must be | 100 ns | <= 120 ns | ok | a note |\n",
+		"| what | value | target |  | notes |\n|---|---:|---:|---|---|\n| as fast as it must be | 100 ns | <= 120 ns | ok | a note |\n",
 		"\n| broken | - | <= 50.0 ms | MISS | error: no; luck |\n", "\n\n2 of 7 targets met\n",
 	} {
 		if !strings.Contains(b.String(), want) {
@@ -75,45 +105,42 @@ func TestMeasured(t *testing.T) {
 	}
 }
 
-// Sets are chosen by name and run in order, until interrupted.
+// Sets are chosen by name and run in order, until interrupted; one that cannot be measured here
+// is said before any has begun.
+//
+// It fails if Measure goes on after its context is done, or asks Ready of sets that are not chosen.
 func TestSets(t *testing.T) {
+	notHere := errors.New("not here")
 	var interrupt func()
-	set := func(name string, world bool) Set[int] {
-		return Set[int]{name, world, func(_ context.Context, o int) []Row {
+	set := func(name string, ready func() error) Set[int] {
+		return Set[int]{Name: name, Ready: ready, Measure: func(_ context.Context, o int) []Row {
 			if name == "c" {
 				interrupt()
 			}
 			return []Row{{What: name, Value: float64(o)}}
 		}}
 	}
-	sets := []Set[int]{set("a", true), set("b", false), set("c", false), set("bd", false)}
-	if got := Names(sets); !slices.Equal(got, []string{"a", "b", "c", "bd"}) {
-		t.Errorf("names: got %v", got)
-	}
-	for only, want := range map[string]string{"": "a b c true", "b": "b bd false", "^c$|d": "c false", "x": "nothing has such a name"} {
+	sets := []Set[int]{set("a", func() error { return notHere }), set("b", nil), set("c", nil), set("bd", nil)}
+	for only, want := range map[string]struct {
+		rows string
+		err  error
+	}{"": {"", notHere}, "b": {"b bd ", nil}, "^c$|d": {"c ", context.Canceled}, "x": {"", ErrNone}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		interrupt = cancel
-		chosen, world, err := Choose(sets, regexp.MustCompile(only))
-		if err != nil {
-			if err.Error() != want {
-				t.Errorf("%q: got %v, want %v", only, err, want)
-			}
-			continue
-		}
 		var got, said strings.Builder
-		for _, r := range Run(ctx, chosen, 7, &said) {
+		r := &Report{}
+		if err := Measure(ctx, r, sets, regexp.MustCompile(only), 7, &said); !errors.Is(err, want.err) {
+			t.Errorf("%q: got %v, want %v", only, err, want.err)
+		}
+		for _, r := range r.Rows {
 			fmt.Fprintf(&got, "%s ", r.What)
 			if r.Value != 7 {
 				t.Errorf("%s: got %v, want 7", r.What, r.Value)
 			}
 		}
-		fmt.Fprint(&got, world)
-		if got.String() != want || strings.ReplaceAll(said.String(), "\n", " ") != strings.TrimSuffix(strings.TrimSuffix(want, "true"), "false") {
-			t.Errorf("%q: got %q, said %q, want %q", only, &got, &said, want)
+		if got.String() != want.rows || strings.ReplaceAll(said.String(), "\n", " ") != want.rows {
+			t.Errorf("%q: got %q, said %q, want %q", only, &got, &said, want.rows)
 		}
-	}
-	if chosen, _, err := Choose(sets, nil); len(chosen) != 4 || err != nil {
-		t.Errorf("nil: got %d, %v, want all", len(chosen), err)
 	}
 }

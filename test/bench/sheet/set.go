@@ -8,45 +8,56 @@ import (
 	"fmt"
 	"io"
 	"regexp"
+	"time"
 )
 
 // A Set is rows that are measured together; O is what says how.
 type Set[O any] struct {
-	Name    string
-	World   bool // it needs namespaces
+	Name string
+	What string
+	// Ready returns why the set cannot be measured here; nil: it always can.
+	Ready   func() error
 	Measure func(ctx context.Context, o O) []Row
 }
 
-// Names lists the names of sets.
-func Names[O any](sets []Set[O]) (names []string) {
-	for _, s := range sets {
-		names = append(names, s.Name)
-	}
-	return names
-}
+// ErrNone is of an expression that nothing matches.
+var ErrNone = errors.New("nothing has such a name")
 
-// Choose returns the sets whose name matches, all if only is nil, and whether one of them
-// needs namespaces. The error says that there is none.
-func Choose[O any](sets []Set[O], only *regexp.Regexp) (chosen []Set[O], world bool, err error) {
+// choose returns the sets whose name matches, all if only is nil. The error says that there
+// is none, or why one cannot be measured here: once, and at once.
+func choose[O any](sets []Set[O], only *regexp.Regexp) (chosen []Set[O], err error) {
 	for _, s := range sets {
 		if only == nil || only.MatchString(s.Name) {
-			chosen, world = append(chosen, s), world || s.World
+			chosen = append(chosen, s)
 		}
 	}
 	if len(chosen) == 0 {
-		return nil, false, errors.New("nothing has such a name")
+		return nil, ErrNone
 	}
-	return chosen, world, nil
+	for _, s := range chosen {
+		if s.Ready != nil {
+			return chosen, s.Ready()
+		}
+	}
+	return chosen, nil
 }
 
-// Run measures the sets one after the other until ctx is done.
-func Run[O any](ctx context.Context, sets []Set[O], o O, progress io.Writer) (rows Rows) {
-	for _, s := range sets {
+// Measure measures the sets whose name matches, one after the other, and puts their rows into
+// the report. Interrupted, it has those that were measured, and the error is ctx's. Any other
+// error is of a measurement that did not begin.
+func Measure[O any](ctx context.Context, r *Report, sets []Set[O], only *regexp.Regexp, o O, progress io.Writer) error {
+	chosen, err := choose(sets, only)
+	if err != nil {
+		return err
+	}
+	r.Began = time.Now()
+	for _, s := range chosen {
 		if ctx.Err() != nil {
 			break
 		}
 		fmt.Fprintf(progress, "%s\n", s.Name)
-		rows = append(rows, s.Measure(ctx, o)...)
+		r.Rows = append(r.Rows, s.Measure(ctx, o)...)
 	}
-	return rows
+	r.Took = time.Since(r.Began)
+	return ctx.Err()
 }

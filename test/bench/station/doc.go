@@ -12,6 +12,7 @@
 package station
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/utipc/utipc/test/bench/load"
@@ -72,10 +73,27 @@ type Exchange struct {
 	Profile string  // the beginning of the names of CPU profiles; empty: none
 }
 
+// String says in words what an exchange is.
+func (x Exchange) String() string {
+	s := fmt.Sprintf("%d B", x.Size)
+	if x.OneWay {
+		s += " one way"
+	}
+	if x.Offered > 0 {
+		s += fmt.Sprintf(", %.0f/s offered", x.Offered)
+	}
+	if x.Burners {
+		s += ", beside burners"
+	}
+	return s
+}
+
 // A Run is one Exchange: what the two ends say.
 type Run struct {
-	Round int            `json:"round"` // from 1; the caller's
-	Ends  [2]load.Result `json:"ends"`
+	Round int `json:"round"` // from 1; the caller's
+	// Exchange is its number, from 0; the caller's.
+	Exchange int            `json:"exchange,omitempty"`
+	Ends     [2]load.Result `json:"ends"`
 	// Flood is what the third sender has sent, if there is one.
 	Flood load.Result `json:"flood"`
 	// Others is the share of all cores that other processes used meanwhile.
@@ -103,6 +121,11 @@ type Machine struct {
 	Memory uint64 `json:"memory"` // bytes
 	Kernel string `json:"kernel"`
 	Go     string `json:"go"`
+}
+
+// String is a line of the processor and the system.
+func (m Machine) String() string {
+	return fmt.Sprintf("%s, %d cores, %s, %s", m.CPU, m.Cores, m.Kernel, m.Go)
 }
 
 // Busy is the share of the cores that others may use in a measurement.

@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"net"
 
-	"github.com/utipc/utipc/test/bench/remote"
+	"github.com/utipc/utipc/test/bench/station/remote"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 

@@ -6,9 +6,9 @@ import (
 	"context"
 
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/bench/hop"
 	"github.com/utipc/utipc/test/bench/load"
-	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/bench/load/hop"
+	"github.com/utipc/utipc/test/bench/load/tipc"
 )
 
 // attach opens a program of a daemon. Without a peer it talks to itself.

@@ -15,9 +15,9 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/seal"
-	"github.com/utipc/utipc/test/bench/gcm"
 	"github.com/utipc/utipc/test/bench/load"
-	"github.com/utipc/utipc/test/bench/tipc"
+	"github.com/utipc/utipc/test/bench/load/gcm"
+	"github.com/utipc/utipc/test/bench/load/tipc"
 )
 
 // foreignType is an EtherType for local experiments, which nobody listens to here.

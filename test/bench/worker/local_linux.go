@@ -9,10 +9,10 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/bench/conns"
 	"github.com/utipc/utipc/test/bench/load"
-	"github.com/utipc/utipc/test/bench/tipc"
-	"github.com/utipc/utipc/test/bench/within"
+	"github.com/utipc/utipc/test/bench/load/conns"
+	"github.com/utipc/utipc/test/bench/load/tipc"
+	"github.com/utipc/utipc/test/bench/load/within"
 )
 
 // openLocal opens two sockets of one node, which has no bearers, or two ends of channels.
