@@ -15,6 +15,8 @@ import (
 
 // A message costs no allocation: neither the sender nor the reader, nor their
 // nodes.
+//
+// Proves: poll.allocations
 func TestRoundTripAllocatesNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	echo(t, listen(t, b, echoService))
@@ -44,6 +46,8 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 
 // Nor does it while its frames are captured, whether or not anybody reads them, and
 // afterwards nothing is left of that.
+//
+// Proves: tools.capture
 func TestCaptureAllocatesNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	echo(t, listen(t, b, echoService))
@@ -83,6 +87,8 @@ func TestCaptureAllocatesNothing(t *testing.T) {
 }
 
 // Nor does what goes over a connection.
+//
+// Proves: poll.allocations
 func TestConnectionAllocatesNothing(t *testing.T) {
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		t.Run(network, func(t *testing.T) {
@@ -120,6 +126,8 @@ func TestConnectionAllocatesNothing(t *testing.T) {
 }
 
 // Nor does a call that an active port answers.
+//
+// Proves: poll.allocations
 func TestCallAllocatesNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	handle(t, b, stack.HandlerConfig{TimeLimit: time.Minute}, activeService, mirror)
@@ -248,6 +256,8 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 }
 
 // Nor does encryption.
+//
+// Proves: seal.cost
 func TestSealedAllocatesNothing(t *testing.T) {
 	sealedWith = stack.Encryption{Keys: []stack.Key{clusterKey(t)}}
 	defer func() { sealedWith = stack.Encryption{} }()

@@ -21,6 +21,8 @@ import (
 // What an attached connection has written before Abort, or Close, comes to a peer that
 // reads only then, also what still lay between program and daemon; a write that waits
 // ends at once.
+//
+// Proves: socket.scripts
 func TestAttachedEndsAfterItsData(t *testing.T) {
 	for _, end := range []struct {
 		name string
@@ -110,6 +112,8 @@ func waitsForPeer(n *stack.Node) bool {
 
 // A write that waits, for room or for its answer, while the peer closes in order is told
 // so as one of a node of one's own.
+//
+// Proves: socket.scripts
 func TestAttachedWriteAndPeerCloses(t *testing.T) {
 	for _, mode := range []string{"plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {

@@ -24,6 +24,8 @@ var attachedModes = map[string]stack.AttachConfig{
 
 // What waits on an attached node ends with a deadline that is set, or moved, meanwhile,
 // with its context, with Close of the socket, and with that of the node.
+//
+// Proves: daemon.api
 func TestAttachedCallsEnd(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	for name, cfg := range attachedModes {
@@ -112,6 +114,8 @@ func TestAttachedCallsEnd(t *testing.T) {
 }
 
 // Programs and sockets that come and go leave no goroutine, nor anything at the daemon.
+//
+// Proves: daemon.api
 func TestAttachedLeavesNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	echo(t, listen(t, b, echoService))

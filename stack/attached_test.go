@@ -114,6 +114,7 @@ func TestAttachedEcho(t *testing.T) {
 	}
 }
 
+// Proves: daemon.api
 func TestAttachedStreams(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})

@@ -56,6 +56,8 @@ func found(r *admin.AuditReport) (all []string) {
 
 // Nodes that agree: types by the hundred, ranges that overlap, a socket bound to one
 // range several times, names of node scope.
+//
+// Proves: names.audit
 func TestAuditOfEqualTables(t *testing.T) {
 	inWard(t, 4, func(t *testing.T, all []ward) {
 		for i, n := range all {
@@ -89,6 +91,8 @@ func TestAuditOfEqualTables(t *testing.T) {
 
 // What one table has and another has not is found, in both directions, also one more of
 // a binding that all have.
+//
+// Proves: names.audit
 func TestAuditFindsDifferences(t *testing.T) {
 	inWard(t, 3, func(t *testing.T, all []ward) {
 		c := openWith(t, all[0].Node, SocketConfig{}, absent)
@@ -153,6 +157,8 @@ func TestAuditAsksAgain(t *testing.T) {
 }
 
 // While names come and go all the time there is nothing to report.
+//
+// Proves: names.audit
 func TestAuditUnderChurn(t *testing.T) {
 	inWard(t, 3, func(t *testing.T, all []ward) {
 		end := make(chan bool)
@@ -208,6 +214,7 @@ func TestAuditOfASilentNode(t *testing.T) {
 	})
 }
 
+// Proves: names.audit
 func TestAuditEnds(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		if _, err := all[0].Node.Admin().Audit(t.Context(), admin.AuditConfig{Settle: -1}); !errors.Is(err, ErrConfig) {

@@ -76,6 +76,8 @@ func TestBatch(t *testing.T) {
 }
 
 // A batch ends before the message that cannot be sent; the next call says why.
+//
+// Proves: socket.buffers
 func TestBatchEndsAtAnError(t *testing.T) {
 	a, _ := wide(t, 1500)
 	here := listen(t, a, echoService)
@@ -101,6 +103,8 @@ func TestBatchEndsAtAnError(t *testing.T) {
 }
 
 // A batch waits for the first message's room and for no other's, until the deadline.
+//
+// Proves: socket.buffers
 func TestBatchWaits(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		to := mustListen(t, b, stack.SocketConfig{}, echoService)

@@ -21,6 +21,8 @@ import (
 
 // Many tell one node at once, of the same bearers, and it ends while they do: each gets
 // an answer that can be, traffic on another bearer goes on, and all memory comes back.
+//
+// Proves: socket.bearers
 func TestManyTellOneNode(t *testing.T) {
 	hubs := [3]*hub.Hub{}
 	for i := range hubs {

@@ -61,6 +61,8 @@ func openBare(t testing.TB, cfg stack.Config) *stack.Node {
 
 // A node without a bearer is alone, has company with the first, and is alone again
 // without: its peer learns that at once. The same name can be enabled again and again.
+//
+// Proves: socket.bearers
 func TestBearersComeAndGo(t *testing.T) {
 	for _, wait := range []stack.WaitMode{stack.Sleep, stack.Adaptive} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
@@ -127,6 +129,8 @@ func TestBearersComeAndGo(t *testing.T) {
 
 // A node without an address takes it, in the end, from its first bearer; until then it
 // has no sockets, and can be told what it is called.
+//
+// Proves: socket.bearers
 func TestAddressFromFirstBearer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -163,6 +167,7 @@ func TestAddressFromFirstBearer(t *testing.T) {
 	})
 }
 
+// Proves: socket.bearers
 func TestSetAddress(t *testing.T) {
 	n := openBare(t, stack.Config{})
 	if err := n.Admin().SetAddress(context.Background(), 0); !errors.Is(err, syscall.EINVAL) {
@@ -240,6 +245,8 @@ func TestEnableBearerRefuses(t *testing.T) {
 
 // Two networks, each taken away and given back in turn under load: nothing is lost,
 // doubled or out of order.
+//
+// Proves: socket.bearers
 func TestDisabledBearerLosesNothing(t *testing.T) {
 	hubs := [2]*hub.Hub{hub.New(hub.Config{}), hub.New(hub.Config{})}
 	open := func(i int) *stack.Node {

@@ -78,6 +78,8 @@ func states(n *stack.Node) string {
 
 // One of two networks is cut under load, comes back, and the other is cut: nothing is
 // lost, doubled or reordered, be both links used or one a standby.
+//
+// Proves: link.failover
 func TestCutNetworkLosesNothing(t *testing.T) {
 	for _, c := range []struct {
 		name, want string
@@ -194,6 +196,8 @@ func TestWaitersMoveToTheOtherLink(t *testing.T) {
 
 // A window takes effect at once, also one that moves; a tolerance reaches the peer; a
 // priority makes a link the only active one. Bearers without such a link say so.
+//
+// Proves: link.windows
 func TestSetLink(t *testing.T) {
 	inRedundantBubble(t, nil, func(t *testing.T, r *redundant) {
 		link := func(n *stack.Node, i int) admin.Link { return must.Get(n.Admin().Links(context.Background()))[i] }
@@ -236,6 +240,8 @@ func TestSetLink(t *testing.T) {
 
 // A link's statistics are printed as tipc(8) does, and tell what lost: the peer is
 // silent while the device drops nothing.
+//
+// Proves: link.statistics
 func TestLinkStatisticsText(t *testing.T) {
 	inRedundantBubble(t, nil, func(t *testing.T, r *redundant) {
 		r.cut(1)

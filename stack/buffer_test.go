@@ -57,6 +57,8 @@ func writeBuffer(t testing.TB, c *stack.PacketConn, b []byte, to net.Addr) {
 
 // Messages of all lengths arrive as they were written, whether in a Buffer or not, to
 // names, sockets and ranges, over the network and within the node, in frames of all sizes.
+//
+// Proves: socket.buffers
 func TestBuffers(t *testing.T) {
 	for _, mtu := range []int{100, 600, 1500, 9000, 65000} {
 		if len(sealedWith.Keys) > 0 {
@@ -103,6 +105,8 @@ func TestBuffers(t *testing.T) {
 
 // A Buffer that was read lives on after its socket and its node are closed; so do their
 // chunks, which go when it does.
+//
+// Proves: socket.buffers
 func TestBufferOutlivesItsNode(t *testing.T) {
 	h := hub.New(hub.Config{})
 	a := openOn(t, h, 1, stack.Config{})
@@ -160,6 +164,8 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 
 // A socket has so many Buffers out and no more: then none is made, and what is read is
 // copied.
+//
+// Proves: socket.buffers
 func TestBuffersAreLimited(t *testing.T) {
 	a, b := wide(t, 9000)
 	to := listen(t, b, echoService)

@@ -20,6 +20,8 @@ import (
 
 // A call is answered by an active port and by a program that reads, on another node and
 // on its own.
+//
+// Proves: socket.calls
 func TestCall(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	p := handle(t, b, stack.HandlerConfig{}, activeService, mirror)
@@ -45,6 +47,8 @@ func TestCall(t *testing.T) {
 }
 
 // A request that nobody takes comes back, and says so.
+//
+// Proves: socket.calls
 func TestCallRejected(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	c := listen(t, b, echoService)
@@ -67,6 +71,8 @@ func TestCallRejected(t *testing.T) {
 
 // The answer to a call that has timed out, and the second of two answers, are not taken
 // for those of later calls.
+//
+// Proves: socket.calls
 func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	server := listen(t, b, echoService)
@@ -174,6 +180,8 @@ func inTime(t *testing.T, what string, took []time.Duration, promise time.Durati
 
 // A call ends with its context, by deadline and by cancellation, within the promised 10 ms.
 // Mutation: watch rouses nobody.
+//
+// Proves: socket.calls
 func TestCallObeysItsContext(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, _ *fault.Injector) {
 		const promise = 10 * time.Millisecond

@@ -37,6 +37,8 @@ func captured(t testing.TB, c admin.Capture, f func(admin.CapturedFrame) (enough
 
 // A capture begun on a running node has the frames of both ways, with what becomes of
 // them; ended, it leaves the traffic alone.
+//
+// Proves: tools.capture
 func TestCapture(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	echo(t, listen(t, b, echoService))
@@ -114,6 +116,8 @@ func TestCapture(t *testing.T) {
 }
 
 // A capture says which packets were sent again, and which were dropped for what reason.
+//
+// Proves: tools.capture
 func TestCaptureComments(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -265,6 +269,8 @@ func TestCaptureIsLimited(t *testing.T) {
 
 // Captures and watches of a node that ends give what they have, and then end too; the
 // node says that it has ended, and why.
+//
+// Proves: tools.capture
 func TestEndOfNode(t *testing.T) {
 	n := openBare(t, stack.Config{Address: 1})
 	w, err := n.Admin().Watch(context.Background())
@@ -332,6 +338,8 @@ func TestEndOfNode(t *testing.T) {
 
 // Those who watch hear of what happens to bearers, links and peers; who does not read
 // loses what is beyond the limit, and is told how much.
+//
+// Proves: tools.capture
 func TestWatch(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		w, err := a.Admin().Watch(context.Background())

@@ -99,6 +99,8 @@ func (b *bench) send(data []byte) <-chan struct{} {
 }
 
 // Sends that find a poll under way go out together, in one poll with one kick.
+//
+// Proves: link.bundles
 func TestSendersCombine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -130,6 +132,8 @@ func TestSendersCombine(t *testing.T) {
 }
 
 // Small ones share packets besides.
+//
+// Proves: link.bundles
 func TestSmallSendsCombine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -164,6 +168,8 @@ func TestSmallSendsCombine(t *testing.T) {
 
 // Rule (d), the sender's half: the holder of the lock may have looked for jobs and
 // gone between a sender's failure to get it and its job's being in the list.
+//
+// Proves: poll.leader
 func TestSubmitTriesAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)
@@ -185,6 +191,8 @@ func TestSubmitTriesAgain(t *testing.T) {
 
 // Rule (d), the holder's half: a job may come while the holder carries out the ones
 // before, and its sender finds the lock still taken.
+//
+// Proves: poll.leader
 func TestUnlockLooksAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		b := newBench(t)

@@ -188,6 +188,8 @@ func (w *slowWire) connect(t *testing.T) {
 }
 
 // Completions that come after the acknowledgement, with and without losses.
+//
+// Proves: memory.lent
 func TestLateCompletions(t *testing.T) {
 	for _, loss := range []float64{0, 0.03} {
 		for _, linger := range []int{1, 8, 200} {
@@ -225,6 +227,8 @@ const tolerance = 50 * time.Millisecond
 // With the smallest arena there is a link stays up at a short tolerance, while as much is
 // sent as goes and devices keep chunks for long.
 // Mutation: Arena.Get keeps no chunks for what is Control.
+//
+// Proves: memory.small
 func TestSmallestArena(t *testing.T) {
 	for _, linger := range []int{0, 16, 64} {
 		for _, loss := range []float64{0, 0.03} {
@@ -248,6 +252,8 @@ func TestSmallestArena(t *testing.T) {
 
 // A peer with all the memory it wants, and a window wider than the smallest arena,
 // takes none of it away for long.
+//
+// Proves: memory.small
 func TestSmallestArenaBesideALargeOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newSlowWire(t, fault.Config{
@@ -265,6 +271,8 @@ func TestSmallestArenaBesideALargeOne(t *testing.T) {
 
 // A receiver that never reads is its senders' business alone: their messages come
 // back, the link stays up and carries others.
+//
+// Proves: memory.small
 func TestReceiverThatNeverReads(t *testing.T) {
 	for _, chunks := range []int{64, 4096} {
 		t.Run(fmt.Sprint(chunks, " chunks"), func(t *testing.T) {
@@ -308,6 +316,8 @@ func TestReceiverThatNeverReads(t *testing.T) {
 // Long messages that wait in a socket stay in their chunks while more than half of
 // those are free, then they are copied; however they are kept, they are read whole,
 // and their chunks come back, also when nobody ever reads them.
+//
+// Proves: memory.lent
 func TestLongMessagesAreLent(t *testing.T) {
 	const size, messages, jumbo = 8000, 400, 512
 	h := hub.New(hub.Config{MTU: 9000})

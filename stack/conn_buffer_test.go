@@ -15,6 +15,8 @@ import (
 
 // What goes over a connection in Buffers arrives as it was written, in order, whether it
 // is read in Buffers or not, and the window counts it.
+//
+// Proves: socket.buffers
 func TestConnBuffers(t *testing.T) {
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		for _, mtu := range []int{1500, 9000, 65000} {

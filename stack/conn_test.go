@@ -80,6 +80,7 @@ func twoAndOne(t *testing.T, test func(t *testing.T, a, b *stack.Node)) {
 	})
 }
 
+// Proves: socket.conn
 func TestConnMessages(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipcpacket", echoService)
@@ -117,6 +118,7 @@ func TestConnMessages(t *testing.T) {
 	})
 }
 
+// Proves: socket.conn
 func TestConnStream(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipc")
@@ -139,6 +141,8 @@ func TestConnStream(t *testing.T) {
 }
 
 // Writes of several goroutines stay whole, also those that take many messages.
+//
+// Proves: socket.conn
 func TestConnWritesAreWhole(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
@@ -190,6 +194,8 @@ func untilBlocked(t *testing.T, c interface{ SetWriteDeadline(time.Time) error }
 }
 
 // A reader that stops holds its writer back, who learns why.
+//
+// Proves: socket.conn, socket.deadlines
 func TestConnReaderStops(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
@@ -214,6 +220,7 @@ func TestConnReaderStops(t *testing.T) {
 	})
 }
 
+// Proves: socket.conn
 func TestConnEnds(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
@@ -247,6 +254,7 @@ func TestConnEnds(t *testing.T) {
 	})
 }
 
+// Proves: socket.conn
 func TestConnPeerNodeLost(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
@@ -262,6 +270,7 @@ func TestConnPeerNodeLost(t *testing.T) {
 	}
 }
 
+// Proves: socket.conn
 func TestDialErrors(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	l, err := a.Listen(within(t), "tipc", nil)
@@ -306,6 +315,8 @@ func TestDialErrors(t *testing.T) {
 }
 
 // What goes with the request is the first message.
+//
+// Proves: socket.conn
 func TestDialWith(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipcpacket", echoService)
@@ -339,6 +350,7 @@ func TestDialWith(t *testing.T) {
 	})
 }
 
+// Proves: socket.conn
 func TestListenerEnds(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	l, err := a.Listen(within(t), "tipc", nil)
@@ -368,6 +380,8 @@ func TestListenerEnds(t *testing.T) {
 }
 
 // A peer that closes at once has accepted all the same.
+//
+// Proves: socket.conn
 func TestDialToWhoClosesAtOnce(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipc", nil)
@@ -401,6 +415,8 @@ func TestDialToWhoClosesAtOnce(t *testing.T) {
 
 // Who writes, closes and ends his node has sent all: what waits for the peer to read, or
 // is collected, too.
+//
+// Proves: socket.close
 func TestNodeCloseSendsAll(t *testing.T) {
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		t.Run(network, func(t *testing.T) {
@@ -442,6 +458,8 @@ func TestNodeCloseSendsAll(t *testing.T) {
 
 // SetNoDelay lets short writes go one by one: a reader that asks for them one by one
 // gets the next without having answered.
+//
+// Proves: socket.nagle
 func TestConnNoDelay(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")

@@ -26,6 +26,8 @@ var withoutVerb = map[string]bool{"Admin.AddDevice": true, "Admin.Capture": true
 
 // Each call in the table is a method, and each method of Admin is a call in the table. The
 // mutation: a method of Admin that calls the backend itself.
+//
+// Proves: daemon.calls
 func TestEveryManagementMethodIsACall(t *testing.T) {
 	methods := map[string]bool{}
 	for m := range reflect.TypeFor[*admin.Admin]().Methods() {
@@ -115,6 +117,8 @@ func fill(v reflect.Value, depth int) {
 }
 
 // What management calls take and reply comes out of JSON as it went in, every field.
+//
+// Proves: daemon.calls
 func TestControlValuesSurviveJSON(t *testing.T) {
 	values := []any{new(admin.NodeEvent), new(admin.CapturedFrame), new(admin.CaptureConfig)}
 	for _, c := range control.All() {
@@ -167,6 +171,8 @@ func TestServeControlRefuses(t *testing.T) {
 }
 
 // The material of a key is in what travels and in no error, and nothing prints it.
+//
+// Proves: daemon.calls
 func TestKeysTravelUnprinted(t *testing.T) {
 	const text = "this_is_a_secret_key"
 	k, err := ClusterKey(text)

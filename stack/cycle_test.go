@@ -15,6 +15,8 @@ import (
 
 // What was opened and closed ten thousand times has left nothing: no goroutine, no
 // socket, no chunk.
+//
+// Proves: socket.small
 func TestCyclesLeaveNothing(t *testing.T) {
 	cycles := 10_000
 	if testing.Short() || raceEnabled { // test/run does all of them without

@@ -42,6 +42,8 @@ func (b *safeBuffer) String() string {
 
 // The life of keys by the API: set while nodes talk, changed on demand, flushed; what
 // each step answers; and the key is in no log and no status.
+//
+// Proves: keys.node
 func TestKeysByHand(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var log safeBuffer
@@ -130,6 +132,8 @@ func TestKeysByHand(t *testing.T) {
 }
 
 // The first key of nodes that did not expect any restarts their links once.
+//
+// Proves: keys.node
 func TestFirstKeyRestartsLinks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -154,6 +158,8 @@ func TestFirstKeyRestartsLinks(t *testing.T) {
 }
 
 // What cannot be a key is refused, and so is a bearer too small.
+//
+// Proves: keys.node
 func TestKeysRefused(t *testing.T) {
 	for _, text := range []string{"", "short", "0x00", "0x0001", strings.Repeat("k", 21), strings.Repeat("k", 37), "0x" + strings.Repeat("g", 40)} {
 		if _, err := stack.ClusterKey(text); !errors.Is(err, seal.ErrKey) || text != "" && strings.Contains(err.Error(), text) {

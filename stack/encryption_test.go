@@ -25,6 +25,8 @@ func clusterKey(t testing.TB) stack.Key {
 }
 
 // TestCloseWipesKeys: a node that is closed has none any more.
+//
+// Proves: seal.secrets
 func TestCloseWipesKeys(t *testing.T) {
 	n := openOn(t, hub.New(hub.Config{}), 1, stack.Config{Encryption: stack.Encryption{Keys: []stack.Key{clusterKey(t)}}})
 	if !must.Get(n.Admin().Encryption(context.Background())).Working {
@@ -39,6 +41,8 @@ func TestCloseWipesKeys(t *testing.T) {
 }
 
 // TestSealed is the broad tests with a key: the same must hold, and nothing goes plain.
+//
+// Proves: keys.node, socket.bearers, tools.capture
 func TestSealed(t *testing.T) {
 	sealedWith = stack.Encryption{Keys: []stack.Key{clusterKey(t)}}
 	defer func() { sealedWith = stack.Encryption{} }()

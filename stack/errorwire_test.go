@@ -48,6 +48,7 @@ func someErrors() []error {
 	return all
 }
 
+// Proves: daemon.calls
 func TestErrorsOnTheWire(t *testing.T) {
 	for _, want := range someErrors() {
 		errno, b := encodeError(want)
@@ -67,6 +68,8 @@ func TestErrorsOnTheWire(t *testing.T) {
 }
 
 // errors.Is finds in what arrives whatever it finds in what was sent.
+//
+// Proves: daemon.calls
 func TestErrorsKeepTheirMeaning(t *testing.T) {
 	meanings := []error{
 		net.ErrClosed, os.ErrDeadlineExceeded, context.Canceled, context.DeadlineExceeded, ErrUnreachable, ErrTooLong,

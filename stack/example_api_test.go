@@ -35,6 +35,8 @@ func examplePair(ctx context.Context, name stack.Service) (in, out *stack.Packet
 }
 
 // A message is written where it is sent from, and read where it came in.
+//
+// Proves: house.docs
 func ExamplePacketConn_WriteBuffer() {
 	store := stack.Service{Type: 18888, Instance: 1}
 	in, out, end := examplePair(context.Background(), store)
@@ -65,6 +67,8 @@ func ExamplePacketConn_WriteBuffer() {
 }
 
 // Many messages in one call.
+//
+// Proves: house.docs
 func ExamplePacketConn_ReadBatch() {
 	counter := stack.Service{Type: 18888, Instance: 2}
 	in, out, end := examplePair(context.Background(), counter)
@@ -97,6 +101,8 @@ func ExamplePacketConn_ReadBatch() {
 }
 
 // A write that waits ends at its deadline, and says what it waited for.
+//
+// Proves: house.docs
 func ExampleBlockedError() {
 	ctx := context.Background()
 	node, other := exampleNodes(ctx)
@@ -120,6 +126,8 @@ func ExampleBlockedError() {
 }
 
 // One goroutine serves many sockets.
+//
+// Proves: house.docs
 func ExamplePoller() {
 	ctx := context.Background()
 	server, client := exampleNodes(ctx)
@@ -172,6 +180,8 @@ func ExamplePoller() {
 }
 
 // How a node stands.
+//
+// Proves: house.docs
 func ExampleNode_Admin() {
 	ctx := context.Background()
 	node, other := exampleNodes(ctx)

@@ -14,6 +14,8 @@ import (
 )
 
 // A node begins without a network, and is told of one while it runs.
+//
+// Proves: house.docs
 func ExampleNode_Admin_bearers() {
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()

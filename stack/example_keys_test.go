@@ -14,6 +14,8 @@ import (
 )
 
 // Nodes with one master key send nothing plain. docs/programming.md shows parts of this.
+//
+// Proves: house.docs
 func ExampleMasterKey() {
 	ctx := context.Background()
 	segment := hub.New(hub.Config{})

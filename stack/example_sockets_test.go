@@ -36,6 +36,7 @@ func exampleNodes(ctx context.Context) (a, b *stack.Node) {
 	return nodes[0], nodes[1]
 }
 
+// Proves: house.docs
 func ExampleNode_Listen() {
 	ctx := context.Background()
 	server, client := exampleNodes(ctx)
@@ -75,6 +76,8 @@ func ExampleNode_Listen() {
 }
 
 // How a connection ends, and what a deadline does.
+//
+// Proves: house.docs
 func ExampleConnError() {
 	ctx := context.Background()
 	server, client := exampleNodes(ctx)
@@ -137,6 +140,8 @@ func ExampleConnError() {
 }
 
 // A message that nobody reads comes back.
+//
+// Proves: house.docs
 func ExampleRejectError() {
 	ctx := context.Background()
 	server, client := exampleNodes(ctx)
@@ -168,6 +173,7 @@ func ExampleRejectError() {
 	// Output: "what time is it?" came back
 }
 
+// Proves: house.docs
 func ExamplePacketConn_TryNextReport() {
 	node, err := stack.Attach(context.Background(), "") // to the daemon of this host
 	if err != nil {
@@ -186,6 +192,7 @@ func ExamplePacketConn_TryNextReport() {
 	}
 }
 
+// Proves: house.docs
 func ExampleNode_Join() {
 	ctx := context.Background()
 	one, other := exampleNodes(ctx)
@@ -221,6 +228,7 @@ func ExampleNode_Join() {
 	// from 4242:1: to these
 }
 
+// Proves: house.docs
 func ExampleNode_Handle() {
 	ctx := context.Background()
 	server, client := exampleNodes(ctx)

@@ -14,6 +14,8 @@ import (
 
 // Two nodes on a network in memory; on a real one a node's bearer comes from
 // xdp.OpenPacket.
+//
+// Proves: house.docs
 func Example() {
 	ctx := context.Background()
 	segment := hub.New(hub.Config{})
@@ -64,6 +66,7 @@ func Example() {
 	// Output: rain, says node 1001001
 }
 
+// Proves: house.docs
 func ExampleNode_Subscribe() {
 	ctx := context.Background()
 	port, err := hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})

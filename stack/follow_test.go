@@ -35,6 +35,8 @@ func (c *changing) set(mtu int) {
 
 // A node follows its interface: links go down with it, say why, and come back with
 // what it can carry then.
+//
+// Proves: device.changes
 func TestNodeFollowsItsInterface(t *testing.T) {
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()

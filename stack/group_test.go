@@ -172,6 +172,8 @@ func fill(g *stack.Group) (n int, err error) {
 
 // A blocked write ends at its deadline, with its context, and with the socket; and says
 // which member it waited for.
+//
+// Proves: socket.deadlines, group.flow
 func TestGroupBlockedWrite(t *testing.T) {
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
@@ -352,6 +354,8 @@ func TestGroupAllWrite(t *testing.T) {
 }
 
 // A member that does not read holds up nobody under Lag and DropOldest.
+//
+// Proves: group.flow
 func TestGroupSlowMember(t *testing.T) {
 	for _, policy := range []stack.SlowPolicy{stack.Lag, stack.DropOldest} {
 		a, b := pair(t, stack.Config{})

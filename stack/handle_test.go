@@ -73,6 +73,8 @@ func TestActivePortAnswers(t *testing.T) {
 }
 
 // A handler that panics closes its port, says so with its stack, and the node goes on.
+//
+// Proves: socket.calls
 func TestHandlerPanic(t *testing.T) {
 	var logged logLines
 	a, b := pair(t, stack.Config{Logger: logged.logger()})
@@ -107,6 +109,8 @@ func TestHandlerPanic(t *testing.T) {
 }
 
 // A handler that is too slow, too often, gets a goroutine, where it may wait.
+//
+// Proves: socket.calls
 func TestSlowHandlerIsMoved(t *testing.T) {
 	var logged logLines
 	a, b := pair(t, stack.Config{Logger: logged.logger()})
@@ -148,6 +152,8 @@ func TestSlowHandlerIsMoved(t *testing.T) {
 }
 
 // What a handler apart does ends with its port: a panic, and a Close from within.
+//
+// Proves: socket.calls
 func TestHandlerApart(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	var p *stack.ActivePort
@@ -202,6 +208,8 @@ func TestHandlerApart(t *testing.T) {
 // also from within a handler of another node that it called. Mutation: inOwnHandler looks
 // for the handler among the first 128 callers; or pollLock keeps which goroutine runs a
 // handler of any node, the last one that began.
+//
+// Proves: socket.calls
 func TestHandlerMustNotCallItsNode(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	c := listen(t, b, nil)
@@ -354,6 +362,8 @@ func TestHandlerClosesItsPort(t *testing.T) {
 // What a poll leaves to the next, of more messages than handlers take in it, waits for no
 // clock: of those that came over the network while nobody else needs the node, and of
 // those of this node.
+//
+// Proves: socket.calls
 func TestPollsGoOnForHandlers(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		for _, from := range []*stack.Node{a, b} {
@@ -390,6 +400,8 @@ func TestPollsGoOnForHandlers(t *testing.T) {
 
 // Requests that come to a node where nobody waits, and none is made, are answered within
 // the promised 10 ms, also those beyond what a poll hands over.
+//
+// Proves: socket.calls
 func TestActivePortAnswersInTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, _ *fault.Injector) {
 		const promise = 10 * time.Millisecond

@@ -237,6 +237,8 @@ func (c *lateCall) late() (time.Duration, error) {
 }
 
 // Mutations: until gives no time; the parker sleeps until the engine's deadline alone.
+//
+// Proves: socket.deadlines
 func TestWaitsEndInTime(t *testing.T) {
 	t.Run("clock of a bubble", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) { waitsEndInTime(t, true) })

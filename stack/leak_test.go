@@ -16,6 +16,8 @@ import (
 
 // Ten thousand sockets that come and go leave nothing: bound or not, with messages
 // unread, and probed.
+//
+// Proves: socket.small
 func TestPacketSocketsComeAndGo(t *testing.T) {
 	const cycles = 10000
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {

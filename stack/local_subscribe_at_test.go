@@ -135,6 +135,8 @@ func told(t *testing.T, s *Subscription, k int) string {
 
 // Another node's topology service tells what a subscription there would be told, those
 // of its own scope too, but for scope and key. To the own node it is the own table.
+//
+// Proves: names.subscriptions
 func TestSubscribeAt(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		for i, asker := range all {
@@ -188,6 +190,7 @@ func TestSubscribeAtSeesItsLinks(t *testing.T) {
 	})
 }
 
+// Proves: names.subscriptions
 func TestSubscribeAtErrors(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		done, cancel := context.WithCancel(t.Context())
@@ -233,6 +236,8 @@ func TestSubscribeAtTimeout(t *testing.T) {
 
 // A subscriber that does not read holds the server back, and reads all that was told;
 // after too many events it is cut off, and reads those that were on their way.
+//
+// Proves: names.subscriptions
 func TestSlowSubscriberElsewhere(t *testing.T) {
 	inWard(t, 2, func(t *testing.T, all []ward) {
 		c := openWith(t, all[1].Node, SocketConfig{}, nil)

@@ -21,6 +21,8 @@ import (
 
 // A node whose every update of names breaks a rule, 100 a second for 5 s, makes one line
 // in the log a second, which says how many there were.
+//
+// Proves: names.hostile
 func TestOneLineForManyBadNames(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var text bytes.Buffer

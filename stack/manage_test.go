@@ -45,6 +45,8 @@ const linkAB = "1001001:eth0-1001002:eth0"
 
 // What tipc(8) may set of links, bearers and media, and what a kernel answers to what it
 // may not. Source: docs/spec/10-management.md.
+//
+// Proves: tools.tipc
 func TestProperties(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		of := map[string]struct {
@@ -157,6 +159,7 @@ func TestProperties(t *testing.T) {
 	})
 }
 
+// Proves: tools.tipc
 func TestBroadcastMethod(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		for _, c := range []struct {
@@ -200,6 +203,8 @@ func TestBroadcastMethod(t *testing.T) {
 }
 
 // A peer that is lost stays in the lists until somebody takes it out, or for 300 s.
+//
+// Proves: contact.late
 func TestRemovePeer(t *testing.T) {
 	for _, by := range []string{"address", "identity", "time"} {
 		company(t, func(t *testing.T, a, b *stack.Node) {
@@ -240,6 +245,7 @@ func TestRemovePeer(t *testing.T) {
 	}
 }
 
+// Proves: tools.tipc
 func TestResetLinkStatistics(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		sink := listen(t, a, stack.Service{Type: 18888, Instance: 1}) // of which the other hears
@@ -279,6 +285,8 @@ func TestResetLinkStatistics(t *testing.T) {
 }
 
 // A bearer of another domain is deaf to who is not of it.
+//
+// Proves: tools.tipc
 func TestBearerDomain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})

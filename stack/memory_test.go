@@ -63,6 +63,8 @@ func canceled() context.Context {
 
 // What the wire has not let go of when the node is closed stays readable, and the
 // mapping goes when the last of it comes back, in whatever goroutine.
+//
+// Proves: memory.release
 func TestMappingLivesUntilTheLastChunkIsBack(t *testing.T) {
 	before := mapped.Load()
 	left, right, dev := contact(t, Config{Chunks: 256})
@@ -144,6 +146,8 @@ func TestNoChunkStaysWithFullDevice(t *testing.T) {
 }
 
 // An Open that fails leaves nothing mapped.
+//
+// Proves: memory.release
 func TestFailedOpenUnmaps(t *testing.T) {
 	before := mapped.Load()
 	port, err := hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})

@@ -21,6 +21,8 @@ import (
 
 // Four nodes watch each other, all at first, then by their neighbours, and what is
 // printed is tipc(8)'s text; one that dies without a word is seen to be down.
+//
+// Proves: contact.monitor
 func TestMonitor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -100,6 +102,8 @@ node          status monitored generation applied_node_status [non_applied_node:
 
 // All that the text of a row can hold: groups of five, and members that are not where
 // their owner has them.
+//
+// Proves: contact.monitor
 func TestMonitorText(t *testing.T) {
 	x := func(n int, up ...bool) (m []monitor.Member) {
 		for i, u := range up {

@@ -44,6 +44,8 @@ func segment(t *testing.T, nodes int, faults fault.Config, cfg stack.Config) []*
 //
 // It has the clock of a bubble: what waits for its twin waits for 5 s and no longer, which a
 // machine that is busy with something else may need.
+//
+// Proves: multicast.once
 func TestMulticastOnceInOrder(t *testing.T) { synctest.Test(t, multicastOnceInOrder) }
 
 func multicastOnceInOrder(t *testing.T) {

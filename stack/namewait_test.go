@@ -77,6 +77,8 @@ func started(c *PacketConn, to net.Addr) <-chan error {
 
 // A send to a name unknown here waits for it, is listed meanwhile, and goes on when
 // somebody binds the name, here or on another node; not when it is another name.
+//
+// Proves: names.late
 func TestSendWaitsForName(t *testing.T) {
 	for _, here := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
@@ -123,6 +125,8 @@ func TestSendWaitsForName(t *testing.T) {
 }
 
 // A multicast to a range in which nobody is bound waits for the first who is.
+//
+// Proves: names.late
 func TestSendToRangeWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, _ := openQuiet(t, hub.New(hub.Config{}), 1, Config{NameWait: time.Second})
@@ -140,6 +144,8 @@ func TestSendToRangeWaits(t *testing.T) {
 }
 
 // Methods in which a wait for a name ends without it.
+//
+// Proves: names.late
 func TestWaitForNameEnds(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {
@@ -206,6 +212,8 @@ func TestWaitForNameEnds(t *testing.T) {
 
 // Of 1000 calls that wait for names a binding wakes those that it is for, by type
 // without a look at the others; and each of many that wait for one name sends once.
+//
+// Proves: names.late
 func TestNamesWakeTheirOwn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, _ := openQuiet(t, hub.New(hub.Config{}), 1, Config{NameWait: time.Hour})
@@ -267,6 +275,8 @@ func TestNamesWakeTheirOwn(t *testing.T) {
 
 // A name that vanishes while writes wait for room is waited for, and they give up their
 // places in the line to those behind.
+//
+// Proves: names.late
 func TestNameGoneWhileWriteWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := jam(t, Config{Window: 1, NameWait: time.Minute})
@@ -307,6 +317,8 @@ func TestNameGoneWhileWriteWaits(t *testing.T) {
 
 // A name that appears behind a link without room ends the wait for the name, and begins
 // one for room.
+//
+// Proves: names.late
 func TestNameAppearsBehindFullLink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := jam(t, Config{Window: 1, NameWait: 5 * time.Second})
@@ -392,6 +404,8 @@ func (g *gate) open() {
 //     returned, as it knows nobody to send it on to.
 //
 // With the knobs off both are lost, as between kernels; with them nothing is.
+//
+// Proves: names.late
 func TestDataBeforeItsName(t *testing.T) {
 	for _, on := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {

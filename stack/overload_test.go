@@ -134,6 +134,8 @@ func offer(t *testing.T, network string, nodes int, perMs, limit float64, atServ
 
 // Offered more than the network or the server takes, as much arrives as at the
 // peak. The surplus costs a call that ends at once, and no link.
+//
+// Proves: link.goodput
 func TestGoodputAtOverload(t *testing.T) {
 	const limit = 20 // frames a millisecond
 	for _, c := range []struct {

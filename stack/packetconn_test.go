@@ -69,6 +69,7 @@ func mustListen(t *testing.T, n *stack.Node, c stack.SocketConfig, addr net.Addr
 	return p
 }
 
+// Proves: contact.supervision
 func TestDeadNodeInABubble(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -105,6 +106,8 @@ func TestDeadNodeInABubble(t *testing.T) {
 
 // A link without acknowledgements fills up; the writer waits until its deadline
 // and is told which limit it hit.
+//
+// Proves: link.importance
 func TestWriteBlocksAndSaysWhy(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -147,6 +150,8 @@ func TestWriteBlocksAndSaysWhy(t *testing.T) {
 }
 
 // Contact is lost while a writer waits: it is told so, not left.
+//
+// Proves: link.importance
 func TestWriterEndsWithContact(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -171,6 +176,7 @@ func TestWriterEndsWithContact(t *testing.T) {
 	})
 }
 
+// Proves: socket.deadlines
 func TestDeadlinesAndClosing(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		c := mustListen(t, a, stack.SocketConfig{}, echoService)
@@ -215,6 +221,7 @@ func TestDeadlinesAndClosing(t *testing.T) {
 	})
 }
 
+// Proves: socket.deadlines
 func TestNodeCloseEndsEverything(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		c := mustListen(t, a, stack.SocketConfig{}, nil)
@@ -246,6 +253,8 @@ func TestNodeCloseEndsEverything(t *testing.T) {
 
 // Close waits for acknowledgements; with a context that ends before they come it
 // says how many are missing.
+//
+// Proves: socket.deadlines
 func TestCloseSaysWhatIsUnsent(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -266,6 +275,7 @@ func TestCloseSaysWhatIsUnsent(t *testing.T) {
 	})
 }
 
+// Proves: socket.deadlines
 func TestContextEndsWaiting(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -332,6 +342,8 @@ func TestAddressesAndErrors(t *testing.T) {
 
 // A message longer than the buffer is cut, and ReadMsg says so; the empty one is
 // never seen; the name it was sent to is known.
+//
+// Proves: socket.deadlines
 func TestReadMsg(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		server := mustListen(t, b, stack.SocketConfig{}, stack.Range{Type: 18888, Lower: 0, Upper: 99})
@@ -354,6 +366,7 @@ func TestReadMsg(t *testing.T) {
 	})
 }
 
+// Proves: socket.deadlines, names.subscriptions
 func TestSlowSubscriber(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		sub, err := a.Subscribe(t.Context(), echoService.Range())
@@ -472,6 +485,7 @@ func TestCloseIsQuick(t *testing.T) {
 	})
 }
 
+// Proves: device.open
 func TestOpenRefuses(t *testing.T) {
 	h := hub.New(hub.Config{})
 	port := func(mtu int) netdev.Device {

@@ -73,6 +73,8 @@ func serveOne(p *stack.Poller, s *stack.Polled, buf []byte) error {
 }
 
 // One goroutine serves sockets of all kinds, here and from another node.
+//
+// Proves: daemon.sleeps
 func TestPollerServesMany(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	p, err := b.NewPoller()
@@ -155,6 +157,8 @@ func TestPollerServesMany(t *testing.T) {
 
 // Who sends between Enter and Leave takes what he has made ready himself; what he leaves
 // wakes who waits.
+//
+// Proves: daemon.sleeps
 func TestPollerEnterTakeLeave(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	p, err := a.NewPoller()
@@ -235,6 +239,8 @@ func TestPollerEnterTakeLeave(t *testing.T) {
 
 // A Try call that would have to wait says so, and succeeds when the Poller says that the
 // other end has read.
+//
+// Proves: daemon.sleeps
 func TestTryWriteIsRefusedNotBlocked(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	client, server := link(t, a, b, "tipcpacket") // of a and of b

@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
+// Proves: socket.seen
 func TestProbe(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		server := mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -48,6 +49,8 @@ func TestProbe(t *testing.T) {
 
 // A probe that finds no answer says whose, on which link and for how long; one whose
 // node is lost, or closed, ends with that.
+//
+// Proves: socket.seen
 func TestProbeWithoutAnswer(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		to := mustListen(t, b, stack.SocketConfig{}, echoService).LocalAddr().(stack.SocketAddr)
@@ -92,6 +95,8 @@ func TestProbeWithoutAnswer(t *testing.T) {
 
 // A message that came back tells where it was to go, and has its first 1024 bytes; the
 // marks of what is sent can be changed.
+//
+// Proves: socket.packet
 func TestOptionsAtRunTime(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		server := mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -180,6 +185,8 @@ func TestOptionsAtRunTime(t *testing.T) {
 }
 
 // A socket with a default destination is a net.Conn that reads from everybody.
+//
+// Proves: socket.packet
 func TestDialPacket(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		server := mustListen(t, b, stack.SocketConfig{}, echoService)
@@ -234,6 +241,8 @@ func TestDialPacket(t *testing.T) {
 }
 
 // A node tells of its sockets, of services and of other nodes.
+//
+// Proves: socket.seen
 func TestSnapshots(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		server := mustListen(t, b, stack.SocketConfig{}, echoService)

@@ -16,6 +16,8 @@ import (
 
 // A peer whose link comes and goes a thousand times a second makes a few lines, then one
 // of each kind a second, and every one that is left out is counted.
+//
+// Proves: hostile.bounded
 func TestLogOfFlappingPeer(t *testing.T) {
 	l := logbook{entries: make(chan entry, maxLogs)}
 	logged, left := 0, 0
@@ -56,6 +58,8 @@ func TestLogOfFlappingPeer(t *testing.T) {
 
 // Ever other peers make no more lines than there may be in all, and what is remembered of
 // them is bounded, and forgotten when they are quiet.
+//
+// Proves: hostile.bounded
 func TestLogOfManyPeers(t *testing.T) {
 	var q quiet
 	logged, left, now := 0, 0, time.Duration(0)

@@ -45,6 +45,8 @@ func (h *host) again(t *testing.T, n *stack.Node, cfg daemon.Config) {
 //
 // Mutations: succeed that does not take over the inbox; clientConn.end without takeBack; reportedBindings
 // that does not forget what was withdrawn.
+//
+// Proves: daemon.dies
 func TestReattachToAnotherNode(t *testing.T) {
 	for name, cfg := range map[string]stack.AttachConfig{"sockets": {}, "ring": {Ring: stack.RingAlways}} {
 		t.Run(name, func(t *testing.T) {
@@ -151,6 +153,8 @@ func TestReattachToAnotherNode(t *testing.T) {
 // daemon that closes what it accepts.
 //
 // Mutation: isAway without one of its errnos.
+//
+// Proves: daemon.dies
 func TestReattachThroughAllStates(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	n, h := attachAt(t, a, stack.AttachConfig{})
@@ -210,6 +214,8 @@ func TestReattachThroughAllStates(t *testing.T) {
 // it is made as soon as there is room. The other sockets are there all the time.
 //
 // Mutations: isFinal that is always true; reopen that stops at the first error.
+//
+// Proves: daemon.dies
 func TestReattachWaitsForALimit(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	n, h := attachAt(t, a, stack.AttachConfig{})
@@ -297,6 +303,8 @@ func refusing(t *testing.T, path string, answer func(h *attach.Header) (attach.H
 // settings. The node ends, and every call says why.
 //
 // Mutations: isRefusal that is always false; refuse that does not kick.
+//
+// Proves: daemon.dies, daemon.versions
 func TestReattachRefused(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	for name, c := range map[string]struct {
@@ -351,6 +359,8 @@ func TestReattachRefused(t *testing.T) {
 // The next daemon refuses a socket for good: that ends, and the node goes on.
 //
 // Mutation: isFinal that is always false.
+//
+// Proves: daemon.dies
 func TestReattachRefusesASocket(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	n, h := attachAt(t, a, stack.AttachConfig{})
@@ -392,6 +402,8 @@ func TestReattachRefusesASocket(t *testing.T) {
 // With NoReattach the node ends with the daemon.
 //
 // Mutation: openWithin that keeps s.kept.
+//
+// Proves: daemon.dies
 func TestNoReattach(t *testing.T) {
 	a, _ := pair(t, stack.Config{})
 	n, h := attachAt(t, a, stack.AttachConfig{NoReattach: true})
@@ -414,6 +426,8 @@ func TestNoReattach(t *testing.T) {
 // Accept beyond a limit of the daemon fails for now: net/http and gRPC try again.
 //
 // Mutation: acceptFar without passing.
+//
+// Proves: daemon.limits
 func TestAcceptBeyondALimitPasses(t *testing.T) {
 	a, b := pair(t, stack.Config{})
 	h := serveOn(t, a, filepath.Join(t.TempDir(), "utipc.sock"), daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{Connections: 3}}})

@@ -81,6 +81,8 @@ func heard(c *attach.Conn) (k int, err error) {
 
 // A socket that is closed while there is no room either way reads what the daemon has to
 // say, which does not read before it is rid of that.
+//
+// Proves: socket.close
 func TestGracefulCloseReadsWhileItWaitsForRoom(t *testing.T) {
 	for name, ring := range map[string]bool{"socket": false, "ring": true} {
 		t.Run(name, func(t *testing.T) {

@@ -10,6 +10,8 @@ import (
 // Attempts come quickly at first, then at most every half second, and never two at once in step.
 //
 // Mutations: pause that does not double; without chance; without lastPause.
+//
+// Proves: daemon.dies
 func TestBackoff(t *testing.T) {
 	var early, late backoff
 	for _, want := range []time.Duration{10, 20, 40, 80, 160, 320, 500, 500} {

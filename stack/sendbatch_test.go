@@ -15,6 +15,8 @@ import (
 // A run's messages share frames, arrive in order, and none waits for another call of its
 // sender, nor for the next tick of the link, which comes after 375 ms. On the system's clock
 // nodes spin; the clock of a bubble says how long a message waited.
+//
+// Proves: link.bundles
 func TestRunSharesFramesAndEnds(t *testing.T) {
 	t.Run("system's clock", func(t *testing.T) {
 		a, b := pair(t, stack.Config{})

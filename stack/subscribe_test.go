@@ -47,6 +47,8 @@ func next(t *testing.T, s *stack.Subscription, k int) (got []string) {
 
 // Which bindings each option lets through; the last event is of a range that all are
 // told of.
+//
+// Proves: names.subscriptions
 func TestSubscriptionOptions(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		all := stack.Range{Type: 100, Upper: 99}
@@ -183,6 +185,8 @@ func TestSubscriptionLimit(t *testing.T) {
 }
 
 // The links of a node are seen as AllLinks says.
+//
+// Proves: names.subscriptions
 func TestAllLinks(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		ev, err := mustSubscribe(t, a, stack.SubscriptionConfig{}, stack.AllLinks).Next(t.Context())
@@ -195,6 +199,8 @@ func TestAllLinks(t *testing.T) {
 
 // Ten thousand calls wait for a name each; a name wakes the call that waits for it,
 // and no other.
+//
+// Proves: names.subscriptions
 func TestManyWaiters(t *testing.T) {
 	many := 10000
 	if raceEnabled {
@@ -233,6 +239,8 @@ func TestManyWaiters(t *testing.T) {
 
 // Several readers of one subscription share events that come at once, and all hear of
 // its end, while another call drives the node.
+//
+// Proves: names.subscriptions
 func TestReadersShareASubscription(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		const readers = 5

@@ -105,6 +105,8 @@ func (j *jammed) received(t *testing.T, n int) string {
 
 // Writes that wait are listed with what they wait for, and go in the order in which
 // they began to wait, though one of another socket leaves; a newcomer goes behind them.
+//
+// Proves: link.importance
 func TestWritesGoInOrder(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := jam(t, Config{Window: 1}) // room comes for one at a time
@@ -147,6 +149,8 @@ func TestWritesGoInOrder(t *testing.T) {
 }
 
 // One that is called and leaves without sending, at its deadline, hands its turn on.
+//
+// Proves: link.importance
 func TestTurnIsHandedOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		j := jam(t, Config{Window: 1})
@@ -172,6 +176,8 @@ func TestTurnIsHandedOn(t *testing.T) {
 // Writers that all send as much as they may, over a link that takes some frames a
 // millisecond, get the same share of its packets: none has sent more beyond another
 // than the 150 that were taken before anybody had to wait: window and backlog.
+//
+// Proves: link.importance
 func TestWritersShareALink(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const writers, long = 7, 200 * time.Millisecond
@@ -223,6 +229,8 @@ func TestWritersShareALink(t *testing.T) {
 
 // Long messages wait for chunks in turn with others: a stream of short ones does not
 // keep one from its chunks.
+//
+// Proves: link.long
 func TestLongMessageGetsItsChunks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -282,6 +290,8 @@ func TestLongMessageGetsItsChunks(t *testing.T) {
 
 // A write that waits for a second is logged, with what it waits for; others at the same
 // time are not.
+//
+// Proves: link.importance
 func TestLongWaitIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var b strings.Builder

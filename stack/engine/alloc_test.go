@@ -69,6 +69,7 @@ func (h *hot) receiveOne() {
 	}
 }
 
+// Proves: poll.allocations
 func TestNoAllocs(t *testing.T) {
 	h := newHot(t)
 	for _, c := range []struct {

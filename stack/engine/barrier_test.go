@@ -112,6 +112,8 @@ func orderText(order []frame.Payload) string {
 
 // Whatever order messages by two ways arrive in, each receiver has those of each sender in
 // the order sent, once, and no twin; nothing waits in the end.
+//
+// Proves: multicast.once
 func TestBarrierInAllOrders(t *testing.T) {
 	for _, x := range []struct {
 		receivers int
@@ -163,6 +165,8 @@ func TestBarrierInAllOrders(t *testing.T) {
 
 // A twin that does not come is waited for 5 s, then all that waits goes on in order; the
 // node wakes for that once.
+//
+// Proves: multicast.once
 func TestBarrierEnds(t *testing.T) {
 	b := newBarrierBed(t, 2, 2)
 	b.forget()
@@ -222,6 +226,8 @@ func TestBarrierEndsOneByOne(t *testing.T) {
 
 // A receiver that was bound between the two gets but one of them: its sender's messages
 // wait, others' do not, and a change back later is no trouble for ever.
+//
+// Proves: multicast.once
 func TestBarrierBoundInBetween(t *testing.T) {
 	b := newBarrierBed(t, 1, 1)
 	b.arrive(b.message(0, false, true, true, ""))
@@ -279,6 +285,8 @@ func TestBarrierOfManySenders(t *testing.T) {
 
 // What waits is limited: in number, in bytes. Beyond it the sender's go on as they came,
 // the new one behind them; others' stay.
+//
+// Proves: multicast.once
 func TestBarrierLimits(t *testing.T) {
 	for _, x := range []struct {
 		what  string
@@ -321,6 +329,8 @@ func TestBarrierLimits(t *testing.T) {
 
 // With contact what waits of a node goes on; of others it waits still. A socket that is
 // closed forgets what waits.
+//
+// Proves: multicast.once
 func TestBarrierLostAndClosed(t *testing.T) {
 	b := newBarrierBed(t, 2, 2)
 	for s := range 2 {

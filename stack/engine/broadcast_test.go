@@ -39,6 +39,8 @@ func (c *peers) say(p *Port, n int) {
 
 // A node is a member from its first link to its last, and answers for what is sent for
 // the first time meanwhile.
+//
+// Proves: multicast.link
 func TestBroadcastMembers(t *testing.T) {
 	c, p := broadcastPeers(t, 2, 1, alone)
 	want := func(what string, members, unsent int) {
@@ -112,6 +114,8 @@ func TestBroadcastOpeningTellsTheLastNumber(t *testing.T) {
 // The broadcast link goes over one bearer that reaches all nodes: of several the first
 // whose number and the own address make an odd sum, else the last; with none such over
 // all that reach any (spec 04 §3).
+//
+// Proves: multicast.link
 func TestBroadcastBearers(t *testing.T) {
 	for _, self := range []frame.NodeAddr{0x1001000, 0x1001001} {
 		c, p := broadcastPeers(t, 3, 2, func(c *Config) { c.Address = self })
@@ -199,6 +203,8 @@ func TestBroadcastPrimaryOfThree(t *testing.T) {
 }
 
 // Packets fit the link with the smallest packets of all that are up.
+//
+// Proves: multicast.link
 func TestBroadcastPacketSize(t *testing.T) {
 	c, p := broadcastPeers(t, 2, 1)
 	want := func(what string, mtu int) {
@@ -246,6 +252,8 @@ func TestBroadcastPacketSize(t *testing.T) {
 // What a node says of our broadcasts counts from the first STATE on that tells that it
 // has our first packet, and not that of this STATE itself; nothing that is marked as
 // void does (spec 04 §2).
+//
+// Proves: multicast.link
 func TestBroadcastAcksBelieved(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1, alone)
 	i := c.peer(popCaps)
@@ -328,6 +336,8 @@ func TestBroadcastGapIsRepeated(t *testing.T) {
 
 // A node that misses a packet, or owes its acknowledgement, for longer than 10 tolerances
 // loses contact, alone; what others wait for goes on.
+//
+// Proves: multicast.link
 func TestBroadcastFailureIsOfOneNode(t *testing.T) {
 	for _, reports := range []bool{true, false} {
 		c, p := broadcastPeers(t, 1, 3, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
@@ -424,6 +434,8 @@ func TestBroadcastAsksMembers(t *testing.T) {
 
 // Unsent counts what is broadcast; Hurry asks for what is owed, and when it has come
 // nothing is.
+//
+// Proves: multicast.link
 func TestBroadcastDrains(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 2, alone)
 	c.say(p, 55)
@@ -447,6 +459,8 @@ func TestBroadcastDrains(t *testing.T) {
 
 // A node that goes in the midst releases what it owed, with two links too, and every
 // chunk comes back, also where bearers are removed.
+//
+// Proves: multicast.link
 func TestBroadcastNodeGoesInTheMidst(t *testing.T) {
 	for _, x := range []struct {
 		name string
@@ -510,6 +524,8 @@ func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 
 // Packets that a stalled device has not taken go with the last node: the numbers begin
 // anew, and the next would take them for those.
+//
+// Proves: multicast.link
 func TestBroadcastOfAStalledDevice(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 2)
 	c.say(p, 3)
@@ -548,6 +564,8 @@ func TestBroadcastComesBack(t *testing.T) {
 }
 
 // Numbers wrap: nothing is lost or released too early around 65535.
+//
+// Proves: multicast.link
 func TestBroadcastNumbersWrap(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 2, alone, func(c *Config) { c.FirstSeq = 65500 })
 	var got []string

@@ -89,6 +89,8 @@ func (h *hotConn) readOne() {
 
 // Steady writing and reading allocate nothing, acknowledgements included; nor does a
 // write that finds the window full.
+//
+// Proves: poll.allocations
 func TestConnAllocatesNothing(t *testing.T) {
 	for _, stream := range []bool{false, true} {
 		h := newHotConn(t, stream)
@@ -118,6 +120,8 @@ func TestConnAllocatesNothing(t *testing.T) {
 
 // So does a stream whose messages are collected, with the answers that let them go, and
 // with those that never come; the same in one that sends all at once.
+//
+// Proves: poll.allocations
 func TestNagleAllocatesNothing(t *testing.T) {
 	h := newHotConn(t, true)
 	answer := h.buffer(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Window, f.NagleAck = frame.ConnAck, 512, true }))

@@ -145,6 +145,8 @@ func ended(c *Conn) string {
 }
 
 // Data goes both ways, whole and in order, of every length that takes a way of its own.
+//
+// Proves: socket.flow
 func TestConnCarriesMessages(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		client, server, l := b.pair(ConnConfig{Importance: frame.High})
@@ -223,6 +225,8 @@ func TestConnStream(t *testing.T) {
 }
 
 // The window stops a writer, and lets it go on; nothing is lost, nothing overflows.
+//
+// Proves: socket.flow
 func TestConnWindow(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		client, server, l := b.pair(ConnConfig{})
@@ -279,6 +283,8 @@ func TestConnWindow(t *testing.T) {
 }
 
 // Whatever ends a connection, both ends know why.
+//
+// Proves: socket.flow
 func TestConnEnds(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		l := b.listen(ListenConfig{})

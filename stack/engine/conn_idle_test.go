@@ -70,6 +70,8 @@ func idleConns(t testing.TB, n int) float64 {
 
 // An end of a connection that had traffic and is idle takes little, with its place among
 // the node's sockets and alarms.
+//
+// Proves: socket.small
 func TestIdleConnIsSmall(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the detector's own memory counts")
@@ -136,6 +138,8 @@ func TestConnRooms(t *testing.T) {
 
 // Nothing is left of connections that came and went, whoever closed, with data and
 // without: no socket, chunk, alarm, or entry anywhere.
+//
+// Proves: socket.small
 func TestConnCycles(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		l := b.listen(ListenConfig{Stream: true})

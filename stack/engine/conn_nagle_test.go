@@ -92,6 +92,8 @@ func (b *nagleBed) want(what, want string) {
 }
 
 // A stream's short messages on the wire, as kernels send them: spec 07 §5.3, "Tested".
+//
+// Proves: socket.nagle
 func TestNagleOnTheWire(t *testing.T) {
 	b := newNagleBed(t, ConnConfig{}, func(c *Config) { c.Margin = 32 })
 	b.write(4, 10)
@@ -127,6 +129,8 @@ func TestNagleOnTheWire(t *testing.T) {
 
 // The packets are of the link's length, or within the node of 1500 bytes; what does not
 // fit into one that asks goes in two.
+//
+// Proves: socket.nagle
 func TestNaglePacketLength(t *testing.T) {
 	b := newNagleBed(t, ConnConfig{})
 	b.write(4, 10)
@@ -385,6 +389,8 @@ func TestNagleWaitsInLine(t *testing.T) {
 // Ten thousand short messages and a close, or an abort, in one go: the peer reads them
 // all and then the end, through a window that is full most of the time. The ends count
 // alike at all times.
+//
+// Proves: socket.nagle
 func TestNagleCloseLosesNothing(t *testing.T) {
 	for _, abort := range []bool{false, true} {
 		each(t, func(t *testing.T, b *connBed) {
@@ -464,6 +470,8 @@ func TestNagleCloseLosesNothing(t *testing.T) {
 
 // Both ends count alike, whatever was collected: when all is read, what the sender
 // thinks is not acknowledged is what the receiver has not told yet.
+//
+// Proves: socket.nagle
 func TestNagleCountsAlike(t *testing.T) {
 	for _, blocks := range []bool{true, false} {
 		caps := Capabilities
@@ -510,6 +518,8 @@ func untold(c *Conn) uint16 {
 // it ends in a reset. Meanwhile it takes no data, and knows its peer. What it could not send
 // is counted. Mutations: the end stays orderly when the bytes are given up (cutShort leaves
 // owedEnd); lose does not count for a closed connection.
+//
+// Proves: socket.nagle
 func TestNagleLingers(t *testing.T) {
 	begin := func() *nagleBed {
 		b := newNagleBed(t, ConnConfig{})

@@ -15,6 +15,8 @@ import (
 
 // A request may bring the first message, and go to a name, a name at a node, or a
 // socket.
+//
+// Proves: socket.flow
 func TestConnRequests(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		l := b.listen(ListenConfig{})
@@ -73,6 +75,8 @@ func TestConnRequests(t *testing.T) {
 }
 
 // A request that cannot be served is refused; one that is not answered times out.
+//
+// Proves: socket.flow
 func TestConnRefused(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		l := b.listen(ListenConfig{})
@@ -138,6 +142,8 @@ func TestConnRefused(t *testing.T) {
 
 // A request that is repeated while the link is full is sent when there is room, in line
 // with those that wait: no luck is needed.
+//
+// Proves: socket.scripts
 func TestConnRetriesInLine(t *testing.T) {
 	b := newConnBed(t, false)
 	l := b.listen(ListenConfig{Backlog: 1})
@@ -193,6 +199,8 @@ func TestConnRetriesInLine(t *testing.T) {
 }
 
 // A full listener is asked again, until there is room or the time is over.
+//
+// Proves: socket.flow
 func TestConnRetries(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		l := b.listen(ListenConfig{Backlog: 2})
@@ -294,6 +302,8 @@ func TestConnCloseBeforeAccept(t *testing.T) {
 }
 
 // Nodes without blocks count messages; nodes without the SYN bit ask without it.
+//
+// Proves: socket.flow
 func TestConnOldNodes(t *testing.T) {
 	for _, old := range []int{0, 1} {
 		b := &connBed{bed: &bed{t: t}}
@@ -348,6 +358,8 @@ func TestConnOldNodes(t *testing.T) {
 
 // Each end asks the other every hour whether it is there, and gives up one that has not
 // answered.
+//
+// Proves: socket.flow
 func TestConnProbes(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		client, server, l := b.pair(ConnConfig{})
@@ -404,6 +416,8 @@ func TestConnSilentPeer(t *testing.T) {
 
 // Loss of contact ends the connections that lead to the node, and no others; a request
 // waits on.
+//
+// Proves: socket.flow
 func TestConnContactLost(t *testing.T) {
 	b := newConnBed(t, false)
 	client, server, l := b.pair(ConnConfig{})

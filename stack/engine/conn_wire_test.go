@@ -65,6 +65,8 @@ func manager(from, to uint32, change func(*frame.ConnFields)) []byte {
 
 // A client, byte for byte as a kernel's in capture 09: frames 27, 29 and 33, and 31 of
 // capture 10.
+//
+// Proves: socket.flow
 func TestConnClientOnTheWire(t *testing.T) {
 	const own, listens, accepted = 0x3f57c3ea, 0x93c57cf8, 0xa67d59ba
 	for _, c := range []struct {
@@ -101,6 +103,8 @@ func TestConnClientOnTheWire(t *testing.T) {
 // A server, byte for byte as a kernel's: frames 28 and 102 of capture 09, 67 of 08 and
 // 49 of 10, but for the nodes, which are the other way round there; and the
 // examples of 07 §4.3.
+//
+// Proves: socket.flow
 func TestConnServerOnTheWire(t *testing.T) {
 	const listens, own, peer = 0x93c57cf8, 0xa67d59ba, 0x3f57c3ea
 	p := newScriptedPeer(t, ports(listens, own)).up()

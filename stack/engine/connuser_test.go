@@ -64,6 +64,8 @@ func (b *connBed) dialInside(first []byte) *Conn {
 }
 
 // A user hears of what happens in order, and answers in the call.
+//
+// Proves: socket.flow
 func TestConnUser(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		echo := &scribe{then: func(now time.Duration, what string, c *Conn, data []byte) {

@@ -167,6 +167,8 @@ func (n *bedNode) told(k EventKind) (c int) {
 
 // With each kind of key nodes find each other, talk, and nothing goes plain. With a master
 // key they make their own when they are told to.
+//
+// Proves: keys.node
 func TestKinds(t *testing.T) {
 	id := func(i int) frame.Identity { return frame.AddrIdentity(frame.NodeAddr(0x1001001 + i)) }
 	for _, c := range []struct {
@@ -234,6 +236,8 @@ func TestKinds(t *testing.T) {
 
 // Under load and with losses, nodes with a master key change their own keys again and
 // again: no message is lost, no link fails, no number comes twice.
+//
+// Proves: keys.node
 func TestRekeyUnderLoad(t *testing.T) {
 	b := newBed(t)
 	for i := range 3 {
@@ -267,6 +271,8 @@ func TestRekeyUnderLoad(t *testing.T) {
 
 // In a cluster of two nodes with a key and one without, the two talk, and the third has
 // contact with nobody; with migration they would hear it, but it cannot open what they send.
+//
+// Proves: keys.node
 func TestTwoNodesWithKeysAndOneWithout(t *testing.T) {
 	b := newBed(t)
 	for i := range 3 {
@@ -302,6 +308,8 @@ func TestTwoNodesWithKeysAndOneWithout(t *testing.T) {
 
 // When data has taken all chunks but the reserve, packets are sealed into half of that;
 // with a device that keeps those, frames wait, in order, and go on when chunks come back.
+//
+// Proves: keys.node
 func TestSealingWaitsForChunks(t *testing.T) {
 	p := newSealedPair(t, false)
 	s := p.stream(p.x, p.y, frame.Service{Type: 18888, Instance: 1})

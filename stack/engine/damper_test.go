@@ -9,6 +9,8 @@ import (
 
 // One short life is forgiven; then each doubles the wait, up to a bound, until the
 // link has been up for long.
+//
+// Proves: link.flapping
 func TestDamper(t *testing.T) {
 	var d damper
 	now := time.Duration(0)
@@ -39,6 +41,8 @@ func TestDamper(t *testing.T) {
 }
 
 // A flapping link is kept out of use while another works, and contact never waits for it.
+//
+// Proves: link.flapping
 func TestFlappingLinkIsHeldBack(t *testing.T) {
 	w := newTwin(t, BearerConfig{})
 	ups := func() (n int) {
@@ -76,6 +80,8 @@ func TestFlappingLinkIsHeldBack(t *testing.T) {
 }
 
 // A bearer that is removed frees its number, and the node goes on with the other.
+//
+// Proves: link.failover
 func TestRemoveBearer(t *testing.T) {
 	w := newTwin(t, BearerConfig{})
 	w.work(2 * time.Millisecond)

@@ -27,6 +27,8 @@ func placesOf(links []*link) (s []string) {
 
 // Whatever is entered, moved and taken out, the first is the earliest, and due are
 // those whose time has come, by node and bearer.
+//
+// Proves: link.timers
 func TestDeadlinesAsSortedList(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	var d deadlines
@@ -64,6 +66,8 @@ func TestDeadlinesAsSortedList(t *testing.T) {
 }
 
 // What is due does not depend on the order in which it was entered.
+//
+// Proves: link.timers
 func TestDueInOrderOfNodes(t *testing.T) {
 	r := rand.New(rand.NewPCG(3, 4))
 	var want []string
@@ -86,6 +90,8 @@ func TestDueInOrderOfNodes(t *testing.T) {
 
 // A timeout touches the links that are due and no others: those are without an
 // endpoint here, and to look at one would panic.
+//
+// Proves: link.timers
 func TestTimeoutTouchesWhatIsDue(t *testing.T) {
 	c := newManyPeers(t, 50)
 	for range 200 {
@@ -115,6 +121,8 @@ func TestTimeoutTouchesWhatIsDue(t *testing.T) {
 
 // Serving a deadline at which nothing is due does not happen: the engine's deadline is
 // always that of something.
+//
+// Proves: link.timers
 func TestDeadlineIsExact(t *testing.T) {
 	c := newManyPeers(t, 20)
 	r := rand.New(rand.NewPCG(5, 6))

@@ -50,6 +50,8 @@ func TestRejectOfConnectionData(t *testing.T) {
 }
 
 // A row for each way a message can be refused or taken: spec 07 §6, 01 §4.1.
+//
+// Proves: socket.returned
 func TestPayload(t *testing.T) {
 	droppable := func(f *frame.PayloadFields) { f.DestDroppable = true }
 	both := func(fs ...func(*frame.PayloadFields)) func(*frame.PayloadFields) {
@@ -118,6 +120,8 @@ func TestPayload(t *testing.T) {
 
 // Looked up with scope "node" a name means own sockets only; a lookup that leads
 // elsewhere sends the message on, once (spec 07 §6.3).
+//
+// Proves: socket.returned, names.rules
 func TestSecondLookup(t *testing.T) {
 	p := newScriptedPeer(t, unparked).up()
 	defer p.done()
@@ -145,6 +149,8 @@ func TestSecondLookup(t *testing.T) {
 
 // Refused after a lookup here, a message comes back from the port found, with the
 // lookup counted (spec 07 §4.2, "Note the matching rule").
+//
+// Proves: names.rules
 func TestRejectAfterSecondLookup(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()
@@ -158,6 +164,8 @@ func TestRejectAfterSecondLookup(t *testing.T) {
 
 // The queue's limit doubles with importance; what comes back has 16 times as much
 // (spec 07 §7).
+//
+// Proves: socket.returned
 func TestOverload(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -242,6 +250,8 @@ func connMsg(to uint32, change func(*frame.ConnFields)) []byte {
 }
 
 // There are no connections: their manager hears NO_PORT, once (spec 07 §4.5).
+//
+// Proves: socket.returned
 func TestConnectionManager(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -380,6 +390,8 @@ func TestBroadcastOnlyForNames(t *testing.T) {
 }
 
 // Closing a port returns what nobody read (spec 07 §4.6), but what may be dropped.
+//
+// Proves: socket.returned
 func TestCloseReturnsUnread(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)

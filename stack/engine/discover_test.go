@@ -47,6 +47,8 @@ func (p *scriptedPeer) opened(end time.Duration) (lines []string) {
 }
 
 // Captures 01 and 04: 0, 0.13, 0.41, 0.96, 2.01 s, then every second while alone.
+//
+// Proves: contact.discovery
 func TestRequestsAlone(t *testing.T) {
 	p := fresh(t, Config{Address: ownAddr})
 	wantLines(t, "requests", times(p.opened(5*time.Second), "disc/request"),
@@ -55,6 +57,8 @@ func TestRequestsAlone(t *testing.T) {
 
 // With a working link the interval doubles to a minute, and when the last link is
 // gone discovery hurries again (spec 03 §2.2).
+//
+// Proves: contact.discovery
 func TestRequestsWithLink(t *testing.T) {
 	p := newScriptedPeer(t, func(c *Config) { c.AsKernel = true }).up() // ticks without a phase
 	defer p.done()
@@ -92,6 +96,8 @@ func (p *scriptedPeer) keepUp(end time.Duration) (lines []string) {
 }
 
 // Capture 02: eight TRIALs, nothing at the end of the trial, then requests.
+//
+// Proves: contact.discovery
 func TestTrialTranscript(t *testing.T) {
 	p := fresh(t, Config{Identity: frame.Identity{'n', 'o', 'd', 'e', '-', 'a', 'l', 'p', 'h', 'a'}})
 	lines := p.opened(3 * time.Second)
@@ -118,6 +124,8 @@ func object(dest, suggested frame.NodeAddr) func(*frame.DiscoveryFields) {
 
 // Capture 03, frames 12 to 22: an objection starts a new second with the address
 // suggested.
+//
+// Proves: contact.discovery
 func TestTrialFailRestarts(t *testing.T) {
 	p := trying(t)
 	p.wait(500 * time.Millisecond)
@@ -131,6 +139,8 @@ func TestTrialFailRestarts(t *testing.T) {
 }
 
 // Objections are not authenticated (spec 03 §9.4).
+//
+// Proves: contact.discovery
 func TestTrialFailIsLimited(t *testing.T) {
 	for _, c := range []struct {
 		name            string
@@ -164,6 +174,8 @@ func TestTrialFailIsLimited(t *testing.T) {
 }
 
 // Spec 03 §2.4, in its order.
+//
+// Proves: contact.discovery
 func TestObjection(t *testing.T) {
 	id := func(b byte) frame.Identity { return frame.Identity{b} }
 	for _, c := range []struct {

@@ -173,6 +173,8 @@ func (w *twin) rough(seed uint64) {
 func (w *twin) link(n *bedNode, bearer int) *link { return n.nodes[0].links[bearer] }
 
 // Two links of one priority share the load by socket.
+//
+// Proves: link.failover
 func TestTwoLinksShareTheLoad(t *testing.T) {
 	w := newTwin(t, BearerConfig{})
 	w.work(5 * time.Millisecond)
@@ -185,6 +187,8 @@ func TestTwoLinksShareTheLoad(t *testing.T) {
 }
 
 // A link of lower priority carries messages only when the other is gone.
+//
+// Proves: link.failover
 func TestStandbyLinkWaits(t *testing.T) {
 	w := newTwin(t, BearerConfig{LinkConfig: LinkConfig{Priority: 5}})
 	w.work(5 * time.Millisecond)
@@ -200,6 +204,8 @@ func TestStandbyLinkWaits(t *testing.T) {
 }
 
 // A link of higher priority takes everything over when it comes up.
+//
+// Proves: link.failover
 func TestBetterLinkTakesOver(t *testing.T) {
 	w := newTwin(t, BearerConfig{LinkConfig: LinkConfig{Priority: 20}})
 	before := w.link(w.x, 0).SentPackets
@@ -212,6 +218,8 @@ func TestBetterLinkTakesOver(t *testing.T) {
 
 // Nothing is lost, doubled or reordered when one of two links dies, either way,
 // and when it returns.
+//
+// Proves: link.failover
 func TestFailover(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -289,6 +297,8 @@ func TestFailoverWithoutChunks(t *testing.T) {
 }
 
 // A node that leaves says so on every link: its peer does not wait for silence.
+//
+// Proves: link.failover
 func TestLeaveOverTwoLinks(t *testing.T) {
 	w := newTwin(t, BearerConfig{})
 	w.x.Leave(w.now)

@@ -45,6 +45,8 @@ func pattern(n int) []byte {
 
 // A message of any length arrives whole, by name and by socket address, whatever the
 // two ends' MTUs are; what fits in a packet is not cut.
+//
+// Proves: link.long
 func TestMessagesOfAnyLength(t *testing.T) {
 	for _, mtus := range [][2]int{{100, 100}, {112, 1500}, {123, 123}, {124, 124}, {500, 9000}, {1500, 1500}, {9000, 1500}, {9000, 9000}, {65000, 65000}} {
 		t.Run(fmt.Sprint(mtus), func(t *testing.T) {
@@ -101,6 +103,8 @@ func TestMessagesOfAnyLength(t *testing.T) {
 }
 
 // The fragments are those of a kernel: capture 06, frames 37 and 38.
+//
+// Proves: link.long
 func TestFragmentsAsKernel(t *testing.T) {
 	p := newScriptedPeer(t, func(c *Config) { c.Margin = 32 }).up()
 	defer p.done()
@@ -131,6 +135,8 @@ func TestFragmentsAsKernel(t *testing.T) {
 
 // What held messages wait for is no reason to let a long one wait: they go first, and
 // it goes at once.
+//
+// Proves: link.long
 func TestLongMessageEndsHolding(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()
@@ -152,6 +158,8 @@ func TestLongMessageEndsHolding(t *testing.T) {
 
 // Without chunks for all of its fragments nothing of a message is sent, and none is
 // kept; where there never can be enough it is too long.
+//
+// Proves: link.long
 func TestFragmentsAllOrNothing(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
 	p := scriptedPeerOn(t, a).up()

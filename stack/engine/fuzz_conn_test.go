@@ -243,6 +243,8 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 
 // FuzzConn gives connections arbitrary messages of a peer, and lets their owner do
 // anything: never a panic, chunks conserved, limits kept, the same each time.
+//
+// Proves: socket.flow
 func FuzzConn(f *testing.F) {
 	f.Add([]byte("\x00\x01\x02\x00\x04hihi\x00\x00"))
 	f.Add(randomScript(1, 300))
@@ -250,6 +252,7 @@ func FuzzConn(f *testing.F) {
 	f.Fuzz(func(t *testing.T, b []byte) { runConnScript(t, b[:min(len(b), 4000)]) })
 }
 
+// Proves: socket.flow
 func TestConnsUnderRandomMessages(t *testing.T) {
 	n := 40
 	if raceEnabled || testing.Short() {

@@ -15,6 +15,8 @@ import (
 // network that loses frames as it says. Whatever happens, no number is used twice under a
 // key, nothing goes plain while the sender has a key, every chunk comes back, and once
 // both have the same key again and the network is whole they talk.
+//
+// Proves: keys.never-plain
 func FuzzKeyExchange(f *testing.F) {
 	f.Add([]byte{0, 0x40, 1, 0x40, 2, 0x43, 0x80, 0x90})
 	f.Add([]byte{0x10, 0x11, 4, 5, 0xff, 0xc5, 6, 7, 0x20, 0x61, 2, 3, 0xf0})
@@ -87,6 +89,8 @@ func fuzzKeys(t *testing.T, in []byte) {
 
 // FuzzSealedFrames gives a node with keys, in contact, frames that are sealed with its key
 // and have anything inside, and such that only look sealed.
+//
+// Proves: keys.never-plain
 func FuzzSealedFrames(f *testing.F) {
 	state := frame.StateFields{Common: frame.Common{Prev: 0x1001002}, LinkInfo: frame.LinkInfo{Orig: 0x1001002, Dest: 0x1001001}}
 	f.Add(byte(0x11), state.Append(nil, nil))

@@ -286,6 +286,8 @@ func runDuo(t testing.TB, b []byte, check bool) uint64 {
 // FuzzEngineTwoLinks gives an engine with two links to a peer arbitrary frames on either
 // bearer, tunnel messages among them, while interfaces go down and up: never a panic,
 // chunks conserved, links, slots and contact of one mind.
+//
+// Proves: link.hostile
 func FuzzEngineTwoLinks(f *testing.F) {
 	f.Add([]byte("\x0c\x00\x05\x00hello\x00\x00\x00\x00\x8c\x00\x05\x00world\x00\x00"))
 	f.Add([]byte("\x0b\x00\x0c\x00\x00\x00\x14\x14\x0b\xff\x12\x12\x12"))
@@ -294,6 +296,8 @@ func FuzzEngineTwoLinks(f *testing.F) {
 }
 
 // The same with fixed input, which gives the same frames, events and data each time.
+//
+// Proves: link.hostile
 func TestEngineWithTwoLinksUnderRandomFrames(t *testing.T) {
 	n := 60
 	if raceEnabled || testing.Short() {

@@ -285,6 +285,8 @@ func runScript(t testing.TB, b []byte, check bool) uint64 {
 
 // FuzzEngine gives an engine in contact with a peer arbitrary frames, and sound
 // ones with something changed: never a panic, chunks conserved, limits kept.
+//
+// Proves: link.hostile
 func FuzzEngine(f *testing.F) {
 	f.Add([]byte("\x00\x10some bytes of noise.."))
 	f.Add([]byte("\x0d\x00\x05hello\x01\x0d\x08\x02hi\x04\x08\x01\x06\x00\x07"))
@@ -301,6 +303,7 @@ func randomScript(seed uint64, n int) []byte {
 	return b
 }
 
+// Proves: link.hostile
 func TestEngineUnderRandomFrames(t *testing.T) {
 	n := 60
 	if raceEnabled || testing.Short() {
@@ -326,6 +329,8 @@ func TestDeterminism(t *testing.T) {
 
 // Every payload packet in sequence is delivered, sent back, sent on, or counted
 // as dropped, or waits for its name, once.
+//
+// Proves: link.hostile
 func TestEveryMessageIsAccountedFor(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()

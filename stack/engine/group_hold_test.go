@@ -42,6 +42,8 @@ func (c *groupPeers) lines() string {
 
 // A held group's JOIN acknowledges what it has not heard of, and grants nothing: capture
 // 22, frames 57 to 61.
+//
+// Proves: group.kernels
 func TestGroupHeld(t *testing.T) {
 	c := newHeldPeers(t, 2)
 	want := func(what, lines string) {
@@ -80,6 +82,8 @@ func TestGroupHeld(t *testing.T) {
 }
 
 // What waits for held groups has a limit, and ends with contact.
+//
+// Proves: group.kernels
 func TestGroupHeldLimits(t *testing.T) {
 	c := newHeldPeers(t, 2)
 	const many = 10

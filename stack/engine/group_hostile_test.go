@@ -121,6 +121,8 @@ func (c *groupPeers) after(what, texts, drops string, lines ...string) {
 }
 
 // The size of a header is checked before its words are read.
+//
+// Proves: hostile.docs
 func TestHostileGroupHeaderSizes(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	for h := uint32(6); h < 16; h++ { // shorter ones are no packets
@@ -152,6 +154,8 @@ func TestHostileGroupHeaderSizes(t *testing.T) {
 }
 
 // Nobody but members is heard, and for himself alone.
+//
+// Proves: hostile.docs
 func TestHostileGroupStrangers(t *testing.T) {
 	c := newGroupPeers(t, 2)
 	for _, x := range []struct {
@@ -208,6 +212,8 @@ func TestHostileGroupStrangers(t *testing.T) {
 }
 
 // A JOIN without a binding makes a member that is limited in number and forgotten in time.
+//
+// Proves: hostile.docs
 func TestHostileGroupJoinFlood(t *testing.T) {
 	c := newGroupPeers(t, 2)
 	for port := range uint32(1000) {
@@ -239,6 +245,8 @@ func TestHostileGroupJoinFlood(t *testing.T) {
 
 // Whatever a member says of its window it cannot have it wrap, nor may it send more than
 // it was granted.
+//
+// Proves: hostile.docs
 func TestHostileGroupWindow(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	c.tell(0, frame.GroupAdv, 0, 65535)
@@ -268,6 +276,8 @@ func TestHostileGroupWindow(t *testing.T) {
 }
 
 // Exactly one acknowledgement of each member counts, with the one number.
+//
+// Proves: hostile.docs
 func TestHostileGroupAcks(t *testing.T) {
 	c := newGroupPeers(t, 2)
 	next := uint16(c.g.next)
@@ -305,6 +315,8 @@ func TestHostileGroupAcks(t *testing.T) {
 }
 
 // A member that goes without acknowledging holds up nobody, however it goes.
+//
+// Proves: hostile.docs
 func TestHostileGroupAckNeverComes(t *testing.T) {
 	for _, x := range []struct {
 		what string
@@ -337,6 +349,8 @@ func TestHostileGroupAckNeverComes(t *testing.T) {
 }
 
 // Who was not asked to give back cannot, nor more than it had.
+//
+// Proves: hostile.docs
 func TestHostileGroupRemit(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	m := c.member(0)
@@ -351,6 +365,8 @@ func TestHostileGroupRemit(t *testing.T) {
 }
 
 // What comes early waits within bounds, whatever numbers a member uses.
+//
+// Proves: hostile.docs
 func TestHostileGroupQueue(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	for _, n := range []frame.Seq{99, 1124, 40000, 100 + 1<<15} {
@@ -379,6 +395,8 @@ func TestHostileGroupQueue(t *testing.T) {
 }
 
 // A JOIN that is repeated sets no numbers back.
+//
+// Proves: hostile.docs
 func TestHostileGroupReplayedJoin(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	c.cast(0, 100)
@@ -403,6 +421,8 @@ func TestHostileGroupReplayedJoin(t *testing.T) {
 
 // A LEAVE is not believed beyond what may come, and one that never comes is not waited
 // for.
+//
+// Proves: hostile.docs
 func TestHostileGroupLeave(t *testing.T) {
 	for _, n := range []uint16{100, 50, 2000, 40000} {
 		c := newGroupPeers(t, 1)
@@ -434,6 +454,8 @@ func TestHostileGroupLeave(t *testing.T) {
 
 // A member that says again and again that it leaves, after messages that do not come, takes
 // up no more memory than one that says it once.
+//
+// Proves: hostile.docs
 func TestHostileGroupLeaveFlood(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	for i := range uint16(1000) {
@@ -450,6 +472,8 @@ func TestHostileGroupLeaveFlood(t *testing.T) {
 }
 
 // What comes for a group that was left, or for a member that is gone, is dropped.
+//
+// Proves: hostile.docs
 func TestHostileGroupAfterLeave(t *testing.T) {
 	c := newGroupPeers(t, 2)
 	c.cast(0, 101) // waits
@@ -486,6 +510,8 @@ func (c *groupPeers) peerList0() frame.SocketAddr {
 }
 
 // A group of this node alone hears nothing of others.
+//
+// Proves: hostile.docs
 func TestHostileGroupNodeScope(t *testing.T) {
 	c := &groupPeers{peers: newPeers(t, 1, 1)}
 	var err error
@@ -519,6 +545,8 @@ func TestHostileGroupNodeScope(t *testing.T) {
 
 // An ordinary socket that is bound to the type never joins: a strict sender waits for it,
 // and is told so, until it unbinds (spec 08 §7). Others leave it behind.
+//
+// Proves: hostile.docs
 func TestHostileGroupNeverJoins(t *testing.T) {
 	for _, policy := range []SlowPolicy{Strict, Lag, DropOldest} {
 		c := newGroupPeers(t, 1, func(k *GroupConfig) { k.Policy, k.Limit = policy, 4 })

@@ -14,6 +14,8 @@ import (
 // Whatever members and others say, in whatever order, while the program sends, reads,
 // leaves and joins: nothing panics, all that is counted stays within its limits, and
 // everything is given back.
+//
+// Proves: group.hostile
 func TestGroupUnderRandomMessages(t *testing.T) {
 	seeds, steps := uint64(9), 3000
 	if testing.Short() {

@@ -393,6 +393,8 @@ func TestGroupLengths(t *testing.T) {
 
 // With frames lost each reader gets everything of each sender once and in order, whatever
 // way it went.
+//
+// Proves: group.order
 func TestGroupOrderUnderLoss(t *testing.T) {
 	for _, policy := range []SlowPolicy{Strict, Lag, DropOldest} {
 		b := newGroupBed(t, 3)
@@ -474,6 +476,8 @@ func TestGroupOrderUnderLoss(t *testing.T) {
 }
 
 // A slow member is evicted when too much waits for it, and told; the others get all.
+//
+// Proves: group.flow
 func TestGroupLag(t *testing.T) {
 	for _, local := range []int{1, 0} {
 		b := newGroupBed(t, 2)
@@ -524,6 +528,8 @@ func TestGroupLag(t *testing.T) {
 
 // Of what waits for a slow member the oldest is dropped, for it alone; it gets the rest
 // in order, and is a member like others when it reads again.
+//
+// Proves: group.flow
 func TestGroupDropOldest(t *testing.T) {
 	for _, local := range []int{1, 0} {
 		b := newGroupBed(t, 2)
@@ -575,6 +581,8 @@ func TestGroupDropOldest(t *testing.T) {
 
 // Members come and go, nodes are lost, while all send: who stays gets everything of those
 // who stay.
+//
+// Proves: group.order
 func TestGroupChurn(t *testing.T) {
 	for _, policy := range []SlowPolicy{Strict, Lag} {
 		b := newGroupBed(t, 3)

@@ -13,6 +13,8 @@ import (
 
 // A handler takes what arrives at once, as many as it is allowed; the rest waits, ports
 // take turns, and the order of each is kept.
+//
+// Proves: socket.calls
 func TestHandlerTakesTurns(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	var got []string
@@ -88,6 +90,8 @@ func TestHandlersDoNotNest(t *testing.T) {
 
 // A message for a port whose handler is gone waits for its owner, and so do those that
 // waited for the handler; what is beyond the port's limit goes back, as from any port.
+//
+// Proves: socket.calls
 func TestHandlerIsTakenAway(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	port := p.OpenPort(PortConfig{Handler: func(*Received, []byte) { t.Error("called") }})

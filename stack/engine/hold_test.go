@@ -35,6 +35,7 @@ func (p *scriptedPeer) users() string {
 	return strings.Join(s, " ")
 }
 
+// Proves: link.bundles
 func TestHold(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	port := p.OpenPort(PortConfig{})

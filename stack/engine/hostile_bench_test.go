@@ -11,6 +11,8 @@ import (
 )
 
 // BenchmarkHostile is what a frame costs that goes no further, by what is wrong with it.
+//
+// Proves: hostile.cost
 func BenchmarkHostile(b *testing.B) {
 	s := newSealedBed(b)
 	forged := make([]byte, frame.EthernetLen+200)

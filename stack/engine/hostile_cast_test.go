@@ -14,6 +14,8 @@ import (
 
 // Of the broadcast link a node hears those it has a link to, from their own stations,
 // in its own network (spec 04, "Validation and hostile input").
+//
+// Proves: hostile.docs
 func TestHostileBroadcastSource(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -59,6 +61,8 @@ func TestHostileBroadcastSource(t *testing.T) {
 }
 
 // A node that was never in contact, or no more is, says nothing.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastWithoutContact(t *testing.T) {
 	c := newPeers(t, 1, 1)
 	to := c.OpenPort(PortConfig{})
@@ -81,6 +85,8 @@ func TestHostileBroadcastWithoutContact(t *testing.T) {
 
 // Acknowledgements and reports of our broadcasts that cannot be change nothing, are
 // counted, and are no reason to end contact.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastReports(t *testing.T) {
 	for _, x := range []struct {
 		name   string
@@ -128,6 +134,8 @@ func TestHostileBroadcastReports(t *testing.T) {
 
 // However many nodes miss a packet, and however often each says so, it is repeated
 // once in a while: storms of reports make no storm of repetitions.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastStorm(t *testing.T) {
 	c := newPeers(t, 1, 8, alone)
 	c.listen(0, 1, 1000, 0, 100)
@@ -150,6 +158,8 @@ func TestHostileBroadcastStorm(t *testing.T) {
 }
 
 // Names in a bundle of the broadcast link, behind those that end contact, do not stay.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastBundleEndsWithContact(t *testing.T) {
 	c := newPeers(t, 1, 1)
 	c.forget()
@@ -171,6 +181,8 @@ func TestHostileBroadcastBundleEndsWithContact(t *testing.T) {
 }
 
 // A tunnel belongs to two links between two nodes: by broadcast it is refused.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastTunnel(t *testing.T) {
 	d := newDuo(t)
 	port := d.bound()
@@ -194,6 +206,8 @@ func TestHostileBroadcastTunnel(t *testing.T) {
 
 // A multicast in the name of another node is nobody's: it could hold up that node's, or
 // never be released.
+//
+// Proves: hostile.docs
 func TestHostileMulticastInAnothersName(t *testing.T) {
 	c := newPeers(t, 1, 2)
 	to := c.OpenPort(PortConfig{})
@@ -242,6 +256,8 @@ func TestMulticastHereReachesNoConnection(t *testing.T) {
 }
 
 // Fragments of the broadcast link that do not join are dropped, bounded; contact stays.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastFragments(t *testing.T) {
 	c := newPeers(t, 1, 1)
 	to := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})

@@ -95,6 +95,8 @@ func (b *hostileBed) first() string {
 
 // Whatever is not of a connection is sent back, or dropped, and counted; it changes
 // nothing. A row for each.
+//
+// Proves: socket.flow, hostile.docs
 func TestHostileConnStrangers(t *testing.T) {
 	const noPort, notOf, nobody = " error=no port", "not of the connection it names=1", "nobody to take it, and not to be returned=1"
 	long := func(f *frame.PayloadFields) { f.Long, f.OrigNode, f.DestNode = true, popAddr, ownAddr }
@@ -151,6 +153,8 @@ func TestHostileConnStrangers(t *testing.T) {
 }
 
 // An acknowledgement of more than was sent is ignored, its window too.
+//
+// Proves: socket.flow, hostile.docs
 func TestHostileConnOverAck(t *testing.T) {
 	b := newHostileBed(t)
 	b.a.Write(b.now, []byte("one block"))
@@ -174,6 +178,8 @@ func TestHostileConnOverAck(t *testing.T) {
 
 // A peer that ignores the window fills the queue to its limit, with messages of any
 // length, and loses the connection: what is too much comes back.
+//
+// Proves: hostile.docs
 func TestHostileConnIgnoresWindow(t *testing.T) {
 	for _, n := range []int{1, 700, 1400} {
 		b := newHostileBed(t)
@@ -205,6 +211,8 @@ func TestHostileConnIgnoresWindow(t *testing.T) {
 // A flood of requests, empty and large, ends at a limit, and leaves room for others: what a
 // node has most of gives way, the newest first. It catches a makeRoom that evicts nothing,
 // or for a node that has as many itself.
+//
+// Proves: socket.flow, hostile.docs
 func TestHostileConnSynFlood(t *testing.T) {
 	b := newHostileBed(t)
 	b.l.Close(b.now)
@@ -265,6 +273,8 @@ func TestHostileConnSynFlood(t *testing.T) {
 
 // Two requests of one socket are two requests; the second connection is the client's to
 // refuse.
+//
+// Proves: hostile.docs
 func TestHostileConnSecondSyn(t *testing.T) {
 	b := newHostileBed(t)
 	b.packet(syn(5, 90, "again"))
@@ -284,6 +294,8 @@ func TestHostileConnSecondSyn(t *testing.T) {
 }
 
 // While connecting: answers of others, answers to other requests, forged returns.
+//
+// Proves: hostile.docs
 func TestHostileConnConnecting(t *testing.T) {
 	returned := func(from uint32, e frame.ErrorCode) func(*frame.PayloadFields) {
 		return func(f *frame.PayloadFields) { f.OrigPort, f.Syn, f.Error = from, true, e }
@@ -344,6 +356,8 @@ func TestHostileConnConnecting(t *testing.T) {
 }
 
 // A peer that asks for an answer with every message has one each.
+//
+// Proves: hostile.docs
 func TestHostileConnAsksAlways(t *testing.T) {
 	b := newHostileBed(t)
 	asks := func(f *frame.PayloadFields) { f.SrcDroppable = true }
@@ -368,6 +382,8 @@ func TestHostileConnAsksAlways(t *testing.T) {
 }
 
 // A closed connection's methods do nothing, and its number is nobody's.
+//
+// Proves: hostile.docs
 func TestHostileConnUseAfterClose(t *testing.T) {
 	b := newHostileBed(t)
 	b.packet(conn(90, 6, nil, "x"))
@@ -406,6 +422,8 @@ func TestHostileConnUseAfterClose(t *testing.T) {
 func (c *Conn) alarmed() bool { return c.limit.isSet() || c.again.isSet() }
 
 // Multicast reaches no listener and no connection, though the range is bound.
+//
+// Proves: hostile.docs
 func TestHostileConnMulticast(t *testing.T) {
 	b := newHostileBed(t)
 	b.l.Bind(b.now, frame.Range{Type: 18888, Lower: 0, Upper: 9}, frame.ClusterScope)
@@ -424,6 +442,8 @@ func TestHostileConnMulticast(t *testing.T) {
 }
 
 // A connection within the node is not another node's, whatever a message says.
+//
+// Proves: hostile.docs
 func TestHostileConnForgedOwnNode(t *testing.T) {
 	b := newHostileBed(t)
 	own := b.Listen(ListenConfig{})

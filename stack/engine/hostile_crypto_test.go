@@ -121,6 +121,8 @@ func (p *sealedPair) plainKey(change func(msg []byte)) []byte {
 }
 
 // A node that has the key sends key messages that nobody builds: lengths, names, modes.
+//
+// Proves: hostile.docs
 func TestHostileKeyMessages(t *testing.T) {
 	const name, length, key = frame.IntLen, frame.IntLen + 32, frame.KeyMessageLen
 	setLen := func(n uint32) func([]byte) { return func(b []byte) { binary.BigEndian.PutUint32(b[length:], n) } }
@@ -169,6 +171,8 @@ func TestHostileKeyMessages(t *testing.T) {
 
 // A key message that came plain is dropped, also in a bundle or a tunnel, whether there
 // are keys, or none, and whatever else may come plain.
+//
+// Proves: hostile.docs
 func TestHostilePlainKey(t *testing.T) {
 	bundled := func(p *sealedPair) []byte {
 		key := p.plainKey(nil)
@@ -209,6 +213,8 @@ func TestHostilePlainKey(t *testing.T) {
 
 // With keys nothing that comes plain goes on, by default: discovery, a RESET, data. It is
 // told once a second.
+//
+// Proves: hostile.docs
 func TestHostilePlainFrames(t *testing.T) {
 	p := newSealedPair(t, false)
 	disc := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Prev: 0x1001009, NetID: frame.DefaultNetID, MAC: frame.MAC{2, 9}, Identity: frame.Identity{9}}
@@ -229,6 +235,8 @@ func TestHostilePlainFrames(t *testing.T) {
 
 // What was sealed by the peer comes again, cut at every length, or with any bit of its
 // header changed: none of it has an effect, and the link stands.
+//
+// Proves: hostile.docs
 func TestHostileSealedFrames(t *testing.T) {
 	for _, session := range []bool{false, true} {
 		p := newSealedPair(t, session)
@@ -276,6 +284,8 @@ func TestHostileSealedFrames(t *testing.T) {
 
 // A flood of frames sealed with another key costs no memory and no contact, is told once a
 // second, and makes no node known.
+//
+// Proves: hostile.docs
 func TestHostileWrongKey(t *testing.T) {
 	p := newSealedPair(t, false)
 	other, err := seal.NewSender(testKey(t, frame.ClusterKey, 77), 1)
@@ -310,6 +320,8 @@ func TestHostileWrongKey(t *testing.T) {
 
 // A kernel that says over and over that it has no key of ours is sent it twice in three
 // seconds at most. Of a node that has to prove itself nobody else can say so.
+//
+// Proves: hostile.docs
 func TestHostileNoKeyStorm(t *testing.T) {
 	for _, kernel := range []bool{true, false} {
 		p := newSealedPair(t, true)
@@ -348,6 +360,8 @@ func TestHostileNoKeyStorm(t *testing.T) {
 
 // What is sealed must be what its header says: another sender's address, discovery in a
 // header of 16 bytes, a message in one of 28.
+//
+// Proves: hostile.docs
 func TestHostileInsideOfAnother(t *testing.T) {
 	p := newSealedPair(t, false)
 	s, err := seal.NewSender(testKey(t, frame.ClusterKey, 3), 1<<40)

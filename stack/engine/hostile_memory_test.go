@@ -12,6 +12,8 @@ import (
 // Peers that send all but the packet that has its turn, and fragments that never end, on
 // their links and broadcast links, are kept no more than the pool has; one that has lost a
 // packet is kept what it sent behind, and all comes back with contact.
+//
+// Proves: hostile.docs, hostile.bounded
 func TestHostileMemoryOfAllPeers(t *testing.T) {
 	const peers, limit, share = 9, 4 << 20, 64 << 10
 	c := newPeers(t, 1, peers)

@@ -16,6 +16,8 @@ import (
 // Spec 02 §12, the engine's view: link messages that are wrong in one thing are counted
 // under a reason, answered by nothing, and leave both links up, their tolerance, priority
 // and MTU as they were, and no memory behind.
+//
+// Proves: hostile.docs
 func TestHostileLinkProtocol(t *testing.T) {
 	reset := func(change func(*frame.ResetFields)) func(d *duo) {
 		return func(d *duo) { d.reset(1, false, change) }
@@ -111,6 +113,8 @@ func TestHostileLinkProtocol(t *testing.T) {
 
 // Spec 02 §12.2: a RESET that announces an MTU of 0 to 99 does not move the link on, and
 // an up link stays so, whatever session it claims.
+//
+// Proves: hostile.docs
 func TestHostileMTU(t *testing.T) {
 	d := newDuo(t)
 	for mtu := 0; mtu < 100; mtu += 4 { // the field counts in 4
@@ -139,6 +143,8 @@ func TestHostileMTU(t *testing.T) {
 
 // Spec 02 §12.6, 12.13: whatever a flood of STATE messages asks for, on two links, there
 // is at most one STATE for each, and each packet is repeated once in a hold-off.
+//
+// Proves: hostile.docs
 func TestHostileStateFlood(t *testing.T) {
 	d := newDuo(t)
 	port := d.OpenPort(PortConfig{})
@@ -185,6 +191,8 @@ func TestHostileStateFlood(t *testing.T) {
 // Spec 03 §9.10: a peer, or a forger, that resets one of two links again and again does
 // not take contact away, nor the other link; the one that flaps is left down for longer
 // and longer, and what wants it up is counted.
+//
+// Proves: hostile.docs
 func TestHostileFlapping(t *testing.T) {
 	d := newDuo(t)
 	flaps := 0
@@ -231,6 +239,8 @@ func TestHostileFlapping(t *testing.T) {
 
 // Spec 02 §12.8, 12.9: what comes early through a tunnel waits within the bounds of a
 // link, mostly not in the arena, and goes when the failover ends.
+//
+// Proves: hostile.docs
 func TestHostileTunnelDeferred(t *testing.T) {
 	d := newDuo(t)
 	free := d.arena.Free()
@@ -258,6 +268,8 @@ func TestHostileTunnelDeferred(t *testing.T) {
 
 // Spec 01 §8.5: what was joined of a message is forgotten with its link, in both
 // directions of a failover too.
+//
+// Proves: hostile.docs
 func TestHostileFragmentsEndWithTheLink(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
@@ -277,6 +289,8 @@ func TestHostileFragmentsEndWithTheLink(t *testing.T) {
 
 // Spec 03 §9.1: a discovery message cut anywhere, and one that is shorter than its own
 // flags want, is no neighbour.
+//
+// Proves: hostile.docs
 func TestHostileDiscoverySize(t *testing.T) {
 	p := newScriptedPeer(t)
 	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 1, Prev: popAddr, NetID: frame.DefaultNetID,
@@ -301,6 +315,8 @@ func TestHostileDiscoverySize(t *testing.T) {
 
 // Spec 03 §9.3: a flood of requests of nodes that are none: their number, and what is
 // sent for them, is limited, and contact with a node that is one stays.
+//
+// Proves: hostile.docs
 func TestHostileRequestFlood(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	for i := range 5000 {
@@ -333,6 +349,8 @@ func TestHostileRequestFlood(t *testing.T) {
 }
 
 // Spec 03 §9.5: who claims an address that is taken is told of at most once a second.
+//
+// Proves: hostile.docs
 func TestHostileAlarmsAreLimited(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	p.now += time.Second
@@ -362,6 +380,8 @@ func TestHostileAlarmsAreLimited(t *testing.T) {
 
 // Spec 03 §9.8: whatever lies where the monitor's record would be is no record, and has
 // no effect; at most its sender is heard.
+//
+// Proves: hostile.docs
 func TestHostileDomainRecord(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	l := p.byAddr[popAddr].links[0]
@@ -379,6 +399,8 @@ func TestHostileDomainRecord(t *testing.T) {
 
 // Spec 03 §9.11: what still comes for a bearer that was removed, or was never there for
 // this peer, finds nothing; the other link works on.
+//
+// Proves: hostile.docs
 func TestHostileRemovedBearer(t *testing.T) {
 	d := newDuo(t)
 	d.RemoveBearer(d.now, 1)

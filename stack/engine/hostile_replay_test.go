@@ -254,6 +254,8 @@ func TestReplaysAfterRestart(t *testing.T) {
 
 // Recorded challenges that come again have an echo each, of the same length, and no more: the
 // link stays, and nothing is kept.
+//
+// Proves: hostile.docs
 func TestHostileChallengesAreAnswered(t *testing.T) {
 	s := newSealedBed(t)
 	var challenges [][]byte

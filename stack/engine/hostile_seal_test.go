@@ -128,6 +128,8 @@ func (s *sealedBed) unharmed(what string) {
 
 // A node without the key, or with another, gets no contact with those that have it, no
 // answer, and is not remembered; nor does it learn a name.
+//
+// Proves: hostile.docs
 func TestIntruderMakesNoContact(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -166,6 +168,8 @@ func TestIntruderMakesNoContact(t *testing.T) {
 
 // Frames that claim to be sealed by a node, of every slot, from its own station, at line
 // rate, open nothing, keep nothing and take no key away, not while keys are changed either.
+//
+// Proves: hostile.docs, hostile.forged
 func TestIntruderAtLineRate(t *testing.T) {
 	s := newSealedBed(t)
 	r := rand.New(rand.NewPCG(1, 2))
@@ -219,6 +223,8 @@ func TestIntruderAtLineRate(t *testing.T) {
 }
 
 // A sealed frame of which any bit is changed, or that is cut anywhere, does nothing.
+//
+// Proves: hostile.docs
 func TestIntruderChangesBits(t *testing.T) {
 	s := newSealedBed(t)
 	s.recorded = nil
@@ -261,6 +267,8 @@ func TestIntruderChangesBits(t *testing.T) {
 
 // What was recorded and comes again brings no message twice, no name back, and ends no
 // contact; TestReplaysAfterRestart is of nodes that were restarted meanwhile.
+//
+// Proves: hostile.docs
 func TestIntruderReplays(t *testing.T) {
 	for _, rekey := range []bool{false, true} {
 		s := newSealedBed(t)

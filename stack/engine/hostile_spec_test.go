@@ -13,6 +13,8 @@ import (
 
 // Spec 02 §12.9: tunnel messages that no sender builds are dropped, counted, and have
 // no other effect: both links stay up, and nothing of them is kept.
+//
+// Proves: hostile.docs
 func TestHostileTunnelMalformed(t *testing.T) {
 	hi := data(1, nil, "hello")
 	set := func(b []byte, change func(b []byte)) []byte {
@@ -71,6 +73,8 @@ func TestHostileTunnelMalformed(t *testing.T) {
 // Spec 02 §12.9, 03 §4.3: a FAILOVER says that the other link is down at the peer, and
 // takes it down here. That is the most it can do: contact stays, with the link it came on;
 // what is inside is judged like what comes by itself, and dropped where it cannot be.
+//
+// Proves: hostile.docs
 func TestHostileTunnelForgedFailover(t *testing.T) {
 	hi := func() []byte { return data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hello") }
 	for _, c := range []struct {
@@ -142,6 +146,8 @@ func TestHostileTunnelForgedFailover(t *testing.T) {
 
 // A forged FAILOVER out of the receive window, or of a number that was used, has no
 // effect on the other link (spec 02 §12.8).
+//
+// Proves: hostile.docs
 func TestHostileTunnelOutsideTheWindow(t *testing.T) {
 	for _, ahead := range []frame.Seq{65535, 60000, 32768, 32767, 8192} {
 		d := newDuo(t)
@@ -158,6 +164,8 @@ func TestHostileTunnelOutsideTheWindow(t *testing.T) {
 
 // Spec 02 §12.9: pieces that do not follow each other are dropped, and what was joined of
 // them is forgotten; the packets that come after them are taken.
+//
+// Proves: hostile.docs
 func TestHostileTunnelPieces(t *testing.T) {
 	d := newDuo(t)
 	defer d.done("")
@@ -210,6 +218,8 @@ func TestHostileTunnelPieces(t *testing.T) {
 // Spec 02 §12.9: a SYNCH where there is no other link, one that is not the first packet,
 // and one whose point never comes. No data are lost by it, and at most the new link is
 // held back.
+//
+// Proves: hostile.docs
 func TestHostileTunnelSynch(t *testing.T) {
 	synch := func(d *duo, point uint16) []byte {
 		return d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, point }, nil)
@@ -286,6 +296,8 @@ func TestHostileTunnelSynch(t *testing.T) {
 // Spec 02 §12.9, 12.13: a flood of FAILOVERs for a link that never was, each of them a new
 // one, is answered with at most one packet each, and keeps no more than the limits of the
 // link although nothing is acknowledged; at worst that link is given up.
+//
+// Proves: hostile.docs
 func TestHostileTunnelHalfFailoverFlood(t *testing.T) {
 	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096})).up()
 	dummy := func() []byte { return data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, "") }

@@ -56,6 +56,8 @@ func TestBucket(t *testing.T) {
 
 // One station that announces nodes without end is given the places of a few, and no
 // more answers than those; another that comes meanwhile makes contact.
+//
+// Proves: hostile.docs, hostile.forged
 func TestHostileOneStationFloods(t *testing.T) {
 	p := newScriptedPeer(t)
 	mallory := frame.MAC{2, 6, 6, 6, 6, 6}
@@ -93,6 +95,8 @@ func TestHostileOneStationFloods(t *testing.T) {
 
 // Requests that fake ever other stations fill the room for strangers and no more; who
 // is among them has the time to make contact, and later the oldest go.
+//
+// Proves: hostile.docs, hostile.forged
 func TestHostileStrangersHaveTime(t *testing.T) {
 	p := newScriptedPeer(t)
 	n := 0
@@ -129,6 +133,8 @@ func TestHostileStrangersHaveTime(t *testing.T) {
 
 // A crowd that never makes contact is forgotten soon, so that nothing is sent to it for
 // long; a few are remembered.
+//
+// Proves: hostile.docs
 func TestHostileStrangersAreForgotten(t *testing.T) {
 	p := newScriptedPeer(t)
 	for i := range 500 {
@@ -169,6 +175,8 @@ func TestMaxNodes(t *testing.T) {
 
 // Who says that it is a node that makes contact, under another address, is not
 // believed; one that is up stays as well, and the alarm is told.
+//
+// Proves: hostile.docs
 func TestHostileIdentityThief(t *testing.T) {
 	thief := func(f *frame.DiscoveryFields) {
 		f.Prev, f.MAC, f.Identity = 0x1001009, frame.MAC{2, 9}, frame.AddrIdentity(popAddr)
@@ -190,6 +198,8 @@ func TestHostileIdentityThief(t *testing.T) {
 
 // Nothing that another station sends in the name of a node that is up has an effect:
 // not on the session, its links' properties, what is delivered, or what it can do.
+//
+// Proves: hostile.docs
 func TestHostileStation(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	l := p.byAddr[popAddr].links[0]
@@ -221,6 +231,8 @@ func TestHostileStation(t *testing.T) {
 }
 
 // Who tries addresses that are taken is told so, but not at any rate.
+//
+// Proves: hostile.docs
 func TestHostileTrials(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	answers := 0
@@ -244,6 +256,8 @@ func TestHostileTrials(t *testing.T) {
 
 // A peer that begins contact and ends it, again and again, as fast as it can, is let
 // begin only so often: each beginning sends it all names.
+//
+// Proves: hostile.docs
 func TestHostileContactsAreLimited(t *testing.T) {
 	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
@@ -274,6 +288,8 @@ func TestHostileContactsAreLimited(t *testing.T) {
 }
 
 // A device that takes nothing does not gather answers to requests without end.
+//
+// Proves: hostile.docs
 func TestHostileRequestsOnStalledDevice(t *testing.T) {
 	p := newScriptedPeer(t)
 	raw := func(i int) {

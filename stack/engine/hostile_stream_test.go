@@ -16,6 +16,8 @@ import (
 
 // Messages of the connection manager with types that have no meaning, of other lengths,
 // and acknowledgements of nothing: dropped, or without effect; window 65535 is one.
+//
+// Proves: hostile.docs
 func TestHostileConnManagerValues(t *testing.T) {
 	b := newHostileBed(t)
 	for typ := range uint32(8) {
@@ -56,6 +58,8 @@ func TestHostileConnManagerValues(t *testing.T) {
 }
 
 // Reasons that have no meaning end a connection as those that have one, and are told.
+//
+// Proves: hostile.docs
 func TestHostileConnErrorCodes(t *testing.T) {
 	for e := frame.ErrorCode(1); e <= 15; e++ {
 		why := fmt.Sprintf("reset by the peer, %v", e)
@@ -90,6 +94,8 @@ func TestHostileConnErrorCodes(t *testing.T) {
 
 // Lengths that are none: shorter than the header, longer than the frame, headers of
 // another size; the longest that a packet holds is taken, in a stream too.
+//
+// Proves: hostile.docs
 func TestHostileConnLengths(t *testing.T) {
 	b := newHostileBed(t)
 	length := func(words, size uint32, n int) []byte {
@@ -138,6 +144,8 @@ func TestHostileConnLengths(t *testing.T) {
 }
 
 // A listener's own limit, beside that of one node.
+//
+// Proves: hostile.docs
 func TestHostileConnBacklog(t *testing.T) {
 	b := newHostileBed(t)
 	b.l.Close(b.now)
@@ -158,6 +166,8 @@ func TestHostileConnBacklog(t *testing.T) {
 
 // A peer that never answers a stream's question holds no more than the limit; one that
 // answers always, or what nobody asked, changes nothing but what is held.
+//
+// Proves: hostile.docs
 func TestHostileStreamAnswers(t *testing.T) {
 	b := newNagleBed(t, ConnConfig{})
 	b.c.flow.HandleAck(0, 65535)
@@ -198,6 +208,8 @@ func TestHostileStreamAnswers(t *testing.T) {
 
 // Every method of what is closed can be called: it sends nothing, and what returns an
 // error returns ErrClosed.
+//
+// Proves: hostile.docs
 func TestHostileUseAfterCloseOfAll(t *testing.T) {
 	b := newHostileBed(t)
 	b.l.Bind(b.now, service.Range(), frame.ClusterScope)

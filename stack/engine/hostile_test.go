@@ -16,6 +16,8 @@ import (
 
 // Spec 01 §8, items 1, 2, 3, 8, 12, and §1.4: each frame is counted under its
 // reason and has no other effect.
+//
+// Proves: link.hostile, hostile.docs
 func TestHostileFrames(t *testing.T) {
 	ok := data(1, nil, "hello")
 	with := func(b []byte, change func([]byte)) []byte {
@@ -146,6 +148,8 @@ func bundle(change func(*frame.BundleFields), msgs ...[]byte) []byte {
 
 // Spec 01 §6, §8.4: what may be inside is delivered; what may not is dropped, and
 // the messages behind it are delivered where they can be found.
+//
+// Proves: link.long
 func TestBundles(t *testing.T) {
 	nested := "not allowed inside a bundle=1"
 	hi := func(p *Port, s string) []byte { return data(p.number, nil, s) }
@@ -234,6 +238,8 @@ func onBroadcast(b []byte) []byte {
 
 // Spec 01 §7, §8.5: an error fails the unicast link; on the broadcast link the
 // message is dropped.
+//
+// Proves: link.long
 func TestFragments(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
@@ -264,6 +270,8 @@ func TestFragments(t *testing.T) {
 }
 
 // Spec 02 §12: what a peer says of its link is checked before it has an effect.
+//
+// Proves: link.hostile, hostile.docs
 func TestHostileLinkMessages(t *testing.T) {
 	for _, c := range []struct {
 		name string

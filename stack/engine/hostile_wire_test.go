@@ -14,6 +14,8 @@ import (
 // however long it is and whatever follows, until a link to it is up; every further one, and
 // every RESET, as much again. Caught by this: spend that is always true; drain that does
 // not ask it.
+//
+// Proves: hostile.docs
 func TestHostileRequestsAreNotAmplified(t *testing.T) {
 	for _, mark := range []bool{false, true} {
 		p := newScriptedPeer(t)
@@ -91,6 +93,8 @@ func TestContactThoughOneFrameIsLost(t *testing.T) {
 // nothing: its link goes on, idle and under load. When the peer really starts again as another
 // program, what it says counts. Caught by this: neighbour that takes capabilities while there is
 // contact; lost that does not take those of the next life.
+//
+// Proves: hostile.docs
 func TestHostileCapabilitiesOfALiveLink(t *testing.T) {
 	for _, signature := range []uint16{0x1111, 0x2222} {
 		b := newBed(t, sealedAddrs[0], sealedAddrs[1])
@@ -146,6 +150,8 @@ func TestCapabilitiesOfANewLife(t *testing.T) {
 // A peer that asks for another priority over and over, in the session, resets the link three
 // times, and then once in ten seconds; the last that it asked for counts in the end. Caught by
 // this: HoldPriority that is not called.
+//
+// Proves: hostile.docs
 func TestHostilePriorities(t *testing.T) {
 	c := newPeers(t, 1, 1)
 	downs := 0

@@ -66,6 +66,8 @@ func (c *manyPeers) dropLinks() int64 {
 // An endpoint that had traffic and is idle takes at most 1 KiB, with all it points to: its
 // place on the ring and the record of its neighbour too, with as many members as there
 // are among 1000 nodes.
+//
+// Proves: link.timers, contact.monitor
 func TestIdleEndpointIsSmall(t *testing.T) {
 	const n = 2000
 	c := newManyPeers(t, n)

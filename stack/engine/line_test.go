@@ -156,6 +156,8 @@ func (m *lineModel) state() string {
 // overtakes who waits, nobody who is invited sleeps, and not all wait beside room. So
 // as long as room comes and those invited run, the first in the line goes next, and by
 // induction everyone does.
+//
+// Proves: link.importance
 func TestLineInEveryState(t *testing.T) {
 	const senders = 3
 	seen := map[string]bool{}
@@ -188,6 +190,8 @@ func TestLineInEveryState(t *testing.T) {
 // Whoever is called runs some time, in any order, and sends all it may; room comes as
 // it likes. Each time room comes no sender gets more than twice its share and some, and
 // in the end all have sent alike.
+//
+// Proves: link.importance
 func TestLineIsFair(t *testing.T) {
 	const senders, burst = 8, 50
 	r := rand.New(rand.NewPCG(1, 2))

@@ -12,6 +12,8 @@ import (
 )
 
 // The rule of spec 04 §6, at a time later than its first use.
+//
+// Proves: multicast.once
 func TestMethodIsChosen(t *testing.T) {
 	const (
 		all  = Capabilities
@@ -104,6 +106,8 @@ func TestCommonCapabilities(t *testing.T) {
 // A socket's first multicast to few nodes, as recorded from 6.1: the twin is broadcast
 // packet 1, and goes first; the message is packet 3 of the unicast link. Those that follow
 // have no mark (spec 04 §6.1; the two nodes have each other's address there).
+//
+// Proves: multicast.once
 func TestMethodTwinBytes(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1)
 	p.SetMethod(Auto)
@@ -197,6 +201,8 @@ func TestMethodTwinOfABroadcast(t *testing.T) {
 
 // A message that was blocked changes nothing; the next one is marked as the first would
 // have been.
+//
+// Proves: multicast.once
 func TestMethodChangesWithAMessage(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1, alone)
 	q := c.OpenPort(PortConfig{})

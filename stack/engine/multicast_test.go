@@ -26,6 +26,8 @@ func mcastLines(lines []string) (s []string) {
 
 // Every socket bound to a range that overlaps gets a message once, on whatever node; of
 // this node those with node scope too, and the sender.
+//
+// Proves: multicast.once
 func TestMulticastReceivers(t *testing.T) {
 	for _, m := range []Method{Broadcast, Replicast} {
 		b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
@@ -170,6 +172,8 @@ func newPeersArena(t testing.TB, a netdev.ArenaConfig, change ...func(*Config)) 
 // A message longer than a packet goes in fragments, by either method: the header inside
 // names no node and says which method it is; that of each fragment names the node if
 // there is one (spec 04 §6).
+//
+// Proves: multicast.once
 func TestMulticastFragments(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 2, alone)
 	for _, x := range []struct {
@@ -283,6 +287,8 @@ func TestMulticastCopies(t *testing.T) {
 
 // A multicast is taken by all links that it goes on or by none: where one of them is
 // congested, or memory is short, nothing goes out, nothing is kept, nobody here reads it.
+//
+// Proves: multicast.once
 func TestMulticastAllOrNone(t *testing.T) {
 	refuse := -1 // chunks of data that are given before one is refused; negative: none is
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
@@ -372,6 +378,8 @@ func TestMulticastAllOrNone(t *testing.T) {
 
 // Who waits to send to many is called when the link that holds it up has room, and
 // sends then; those behind it keep their order.
+//
+// Proves: multicast.once
 func TestMulticastWaits(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 2, alone)
 	p.SetMethod(Replicast)
@@ -489,6 +497,8 @@ func TestMulticastWaitsForMemory(t *testing.T) {
 
 // What a socket that is full would get is dropped and counted, here and there; others
 // get theirs.
+//
+// Proves: multicast.once
 func TestMulticastOverload(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1)
 	full, has := c.OpenPort(PortConfig{ReceiveLimit: 10}), c.OpenPort(PortConfig{})

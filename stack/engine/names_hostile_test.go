@@ -42,6 +42,7 @@ func badUpdate(t *testing.T, what string, bad func(*frame.NamesFields), drops st
 	p.done()
 }
 
+// Proves: names.hostile
 func TestInvertedRangeFromPeer(t *testing.T) {
 	const one = "name items that break a rule=1"
 	badUpdate(t, "9 to 1", nil, one, nameItem(100, 9, 1, 5))
@@ -51,6 +52,8 @@ func TestInvertedRangeFromPeer(t *testing.T) {
 
 // Subscribers of types 0 to 2 learn of nodes, the topology service and links from these:
 // a peer says of them only that it is there itself.
+//
+// Proves: names.hostile
 func TestReservedTypesFromPeer(t *testing.T) {
 	for typ := range uint32(naming.FirstUser) {
 		badUpdate(t, fmt.Sprint("type ", typ), nil, "name items that break a rule=1", nameItem(typ, 1, 1, 5))
@@ -61,6 +64,8 @@ func TestReservedTypesFromPeer(t *testing.T) {
 }
 
 // A node publishes and withdraws for itself: in another's name it does neither.
+//
+// Proves: names.hostile
 func TestPublishingForAnotherNode(t *testing.T) {
 	for _, orig := range []frame.NodeAddr{ownAddr, 0x1001009, 0} {
 		for _, withdrawal := range []bool{false, true} {
@@ -87,6 +92,8 @@ func TestPublishingForAnotherNode(t *testing.T) {
 }
 
 // Of a message that is cut in an item those before it count; nothing behind it is read.
+//
+// Proves: names.hostile
 func TestItemsCutShort(t *testing.T) {
 	for cut := range 61 {
 		p := newScriptedPeer(t).up()
@@ -105,6 +112,8 @@ func TestItemsCutShort(t *testing.T) {
 
 // Withdrawals of names that nobody has, as many as a link carries: the work for each is
 // the same, nothing is kept, each is counted, and the owner is told once a second.
+//
+// Proves: names.hostile
 func TestWithdrawalsOfUnknownNamesAtLineRate(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	items := make([]frame.NameItem, 70)
@@ -153,6 +162,8 @@ func TestWithdrawalsOfUnknownNamesAtLineRate(t *testing.T) {
 
 // A peer with more names than it may have loses contact, and its names with it; the owner
 // is told who it was. Back with fewer it is as others.
+//
+// Proves: names.hostile
 func TestTooManyNamesOfPeer(t *testing.T) {
 	c := newPeers(t, 1, 2)
 	c.forget()
@@ -188,6 +199,8 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 }
 
 // When the table is full it is who has most that goes, not who needs a little.
+//
+// Proves: hostile.docs, hostile.bounded
 func TestHostileNamesLeaveRoom(t *testing.T) {
 	c := newPeers(t, 1, 3)
 	const most = 1000

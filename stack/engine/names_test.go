@@ -28,6 +28,8 @@ func (p *scriptedPeer) learned() (s []string) {
 }
 
 // Spec 05, "Validation and hostile input", and spec 01 §8.10.
+//
+// Proves: link.hostile, hostile.docs
 func TestHostileNames(t *testing.T) {
 	update := func(f *frame.NamesFields) { f.UpdateSeq = 1 }
 	withdraw := func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 1, true }
@@ -114,6 +116,8 @@ func TestWithdrawalIsExact(t *testing.T) {
 
 // A peer with more names than a node may have, or more updates ahead of their
 // turn than are kept, has to start over.
+//
+// Proves: names.limits
 func TestNameLimits(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	var many []frame.NameItem
@@ -160,6 +164,8 @@ func TestNameLimits(t *testing.T) {
 
 // Updates by broadcast and by unicast are one sequence, and broadcast ones keep
 // the bulk's order (spec 05 §4).
+//
+// Proves: names.distribution
 func TestUpdatesByBothWays(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()

@@ -15,6 +15,8 @@ import (
 
 // The eight rows of spec 03 §3, all tried with 6.1: "answer" is one RESP, nothing
 // means no frame at all.
+//
+// Proves: contact.discovery
 func TestNeighbourTable(t *testing.T) {
 	other := frame.MAC{2, 0, 0, 0, 0, 3}
 	for _, c := range []struct {
@@ -123,6 +125,8 @@ func TestKnownIdentityUnderAnotherAddress(t *testing.T) {
 }
 
 // Every cell of the contact table of spec 03 §4.1 that one link can reach.
+//
+// Proves: contact.machines
 func TestContactTable(t *testing.T) {
 	type row [4]Contact // by event: self established, self lost, peer established, peer lost
 	for from, want := range map[Contact]row{
@@ -141,6 +145,8 @@ func TestContactTable(t *testing.T) {
 }
 
 // The filter in front of the link, spec 03 §4.3.
+//
+// Proves: contact.machines
 func TestAdmit(t *testing.T) {
 	reset := func(nodeUp bool) []byte {
 		f := frame.ResetFields{LinkInfo: frame.LinkInfo{RedundantLink: nodeUp}, MaxPacket: 1500}
@@ -220,6 +226,8 @@ func TestContactIsLostAndMadeAgain(t *testing.T) {
 
 // First on the wire a STATE, then the broadcast opening, then all names; capture
 // 01, frames 12, 13, 15.
+//
+// Proves: contact.machines, names.distribution
 func TestLinkUpTranscript(t *testing.T) {
 	p := newScriptedPeer(t)
 	p.disc(frame.Request, nil)
@@ -236,6 +244,8 @@ func TestLinkUpTranscript(t *testing.T) {
 }
 
 // The bulk is cut to the link's packets; only the last part says so.
+//
+// Proves: names.distribution
 func TestBulkInParts(t *testing.T) {
 	p := newScriptedPeer(t)
 	port := p.OpenPort(PortConfig{})
@@ -265,6 +275,8 @@ func TestBulkInParts(t *testing.T) {
 // As many names as a node may have reach a new peer, in parts: the bulk is never refused
 // for congestion (spec 05 §3), and no turn sends all of it. It fails where payNow does not ask
 // what the turn may still do.
+//
+// Proves: names.distribution
 func TestLargestBulk(t *testing.T) {
 	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 2048}))
 	port := p.OpenPort(PortConfig{})
@@ -335,6 +347,8 @@ func TestForget(t *testing.T) {
 }
 
 // What is announced is exactly what is built.
+//
+// Proves: contact.capabilities
 func TestCapabilities(t *testing.T) {
 	for _, c := range []struct {
 		bit       frame.Capabilities

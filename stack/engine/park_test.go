@@ -57,6 +57,8 @@ func ofNode(f *frame.PayloadFields) { f.Scope = frame.NodeScope }
 
 // A message for a name that is bound within 100 ms arrives, whatever it is and however
 // it came.
+//
+// Proves: names.late
 func TestParkedUntilBound(t *testing.T) {
 	name := named(18888, 17)
 	with := func(change func(*frame.PayloadFields)) func(*frame.PayloadFields) {
@@ -105,6 +107,8 @@ func TestParkedUntilBound(t *testing.T) {
 
 // A binding of another node sends the parked message on, with its lookup counted; it
 // does not matter which way the publication came.
+//
+// Proves: names.late
 func TestParkedGoesOn(t *testing.T) {
 	for _, way := range []string{"unicast", "broadcast", "bulk"} {
 		p := newScriptedPeer(t).up()
@@ -128,6 +132,8 @@ func TestParkedGoesOn(t *testing.T) {
 }
 
 // Without a binding a message comes back, or vanishes, as it would have at once.
+//
+// Proves: names.late
 func TestParkExpiresWithNoName(t *testing.T) {
 	const reject = "data-low/named 0>77 name=18888:18 error=no name bytes=2"
 	for _, c := range []struct {
@@ -184,6 +190,8 @@ func TestParkExpiresWithNoName(t *testing.T) {
 
 // Beyond 64 messages or 256 KiB of a peer, and 1024 or 4 MiB of all, a message is
 // rejected at once; room that becomes free is used again.
+//
+// Proves: names.late
 func TestParkLimits(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()
@@ -255,6 +263,8 @@ func TestParkLimits(t *testing.T) {
 // Messages to one name keep their order: those that were parked, those that come in the
 // same bundle behind the publication, and those that come later, to the socket's
 // number or to be looked up. Who waits for another name waits on.
+//
+// Proves: names.late
 func TestParkedOrder(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()
@@ -291,6 +301,8 @@ func TestParkedOrder(t *testing.T) {
 }
 
 // A message with the scope "node" waits for a socket of this node, others for any.
+//
+// Proves: names.late
 func TestParkScope(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()
@@ -310,6 +322,8 @@ func TestParkScope(t *testing.T) {
 }
 
 // What waits goes with the contact to its node, and makes room for what comes after.
+//
+// Proves: names.late
 func TestParkedOfLostNode(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	defer p.done()
@@ -395,6 +409,8 @@ func TestMulticastIsNotParked(t *testing.T) {
 
 // A peer that sends to unknown names at line rate, and makes some appear and vanish,
 // gets its rejects; what waits stays within the limits, and holds no chunk.
+//
+// Proves: names.limits, hostile.docs
 func TestHostileUnknownNames(t *testing.T) {
 	p := newScriptedPeer(t, alone).up()
 	defer p.done()
@@ -441,6 +457,8 @@ func TestHostileUnknownNames(t *testing.T) {
 // Random calls beside a model: a message is read at the first moment at which its name
 // is bound here, in the order of arrival of those to that name, or comes back 100 ms
 // after it came.
+//
+// Proves: names.late
 func TestParkingUnderRandomCalls(t *testing.T) {
 	seeds := 200
 	if raceEnabled || testing.Short() {

@@ -11,6 +11,8 @@ import (
 
 // Every message is counted where it went and where it came from: by socket, by service
 // and by peer.
+//
+// Proves: socket.seen
 func TestStatsOfDatagrams(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		to := b.y.OpenPort(PortConfig{ReceiveLimit: 3 * (100 + recordCost)})
@@ -92,6 +94,8 @@ func TestStatsOfDatagrams(t *testing.T) {
 }
 
 // A connection counts as a socket does, and is one of its service's and of its peer's.
+//
+// Proves: socket.seen
 func TestStatsOfConnections(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		client, server, l := b.pair(ConnConfig{})
@@ -156,6 +160,8 @@ func TestStatsOfConnections(t *testing.T) {
 }
 
 // Rows of services are limited, and messages from elsewhere make none.
+//
+// Proves: socket.seen
 func TestServiceRowsAreLimited(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	port := p.bound(t, PortConfig{}, 18888, 17)
@@ -187,6 +193,8 @@ func TestServiceRowsAreLimited(t *testing.T) {
 }
 
 // A member counts what it sends and reads, and is listed with its group.
+//
+// Proves: socket.seen
 func TestStatsOfGroups(t *testing.T) {
 	b := newGroupBed(t, 2)
 	x, y, z := b.join(0, 1), b.join(1, 2), b.join(0, 3)

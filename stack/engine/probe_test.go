@@ -30,6 +30,8 @@ func (b *connBed) ask(to frame.SocketAddr) (alive bool, took time.Duration) {
 
 // A probe tells sockets that are there from those that are not, whatever they are, and
 // leaves them as they were.
+//
+// Proves: socket.seen
 func TestProbeTellsWhoIsThere(t *testing.T) {
 	each(t, func(t *testing.T, b *connBed) {
 		client, server, l := b.pair(ConnConfig{})
@@ -75,6 +77,8 @@ func TestProbeTellsWhoIsThere(t *testing.T) {
 
 // With two links, one slow, the answers keep their order: they go on one of them,
 // whichever number the socket has.
+//
+// Proves: socket.seen
 func TestProbeOnTwoLinks(t *testing.T) {
 	b := newConnBed(t, false)
 	for _, n := range b.nodes {
@@ -112,6 +116,8 @@ func bounced(from, to uint32, change func(*frame.ConnFields)) []byte {
 }
 
 // What is no answer ends no probe; a marker that a socket has is changed.
+//
+// Proves: socket.seen, hostile.docs
 func TestHostileProbe(t *testing.T) {
 	const own, marker, second = 5, 44, 46
 	p := newScriptedPeer(t, ports(own, marker, second)).up()
@@ -186,6 +192,8 @@ func short(lines []string) string {
 }
 
 // Contact that is lost, and an engine that ends, end probes; without contact there is none.
+//
+// Proves: socket.seen
 func TestProbeEndsWithContact(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -15,6 +15,8 @@ import (
 // peer may still have keys of its life before. Contact is made once and stays, and the peer takes up the new life's key.
 // Mutations, both in package seal: doubt lets the keys count as before (the link comes up at one end
 // and is lost after its tolerance); HandleKey returns after a known key (the key is never taken up).
+//
+// Proves: keys.restart
 func TestRestartWithOtherSlots(t *testing.T) {
 	master, first, second := testKey(t, frame.ClusterKey, 5), testKey(t, frame.ClusterKey, 3), testKey(t, frame.ClusterKey, 7)
 	for name, life := range map[string]func(s *replayBed){

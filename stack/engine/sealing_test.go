@@ -14,6 +14,8 @@ import (
 
 // A frame that no chunk has room for once it is sealed is dropped, and those behind it
 // go out: it was made before there was a key.
+//
+// Proves: seal.secrets
 func TestSealedFrameTooLong(t *testing.T) {
 	for _, shared := range []bool{false, true} {
 		p := newScriptedPeer(t, func(c *Config) { c.Sealed = true })
@@ -38,6 +40,8 @@ func TestSealedFrameTooLong(t *testing.T) {
 }
 
 // What SetKey refuses changes nothing: the links stay as they are.
+//
+// Proves: seal.secrets
 func TestSetKeyRefuses(t *testing.T) {
 	p := newScriptedPeer(t).up()
 	for name, k := range map[string]Key{
@@ -55,6 +59,8 @@ func TestSetKeyRefuses(t *testing.T) {
 }
 
 // A key message that waited for its turn in memory of its own leaves no key there.
+//
+// Proves: seal.secrets
 func TestDeferredKeyIsWiped(t *testing.T) {
 	p := newScriptedPeer(t, func(c *Config) { c.Sealed = true })
 	if err := p.SetKey(0, Key{Key: testKey(t, frame.ClusterKey, 3), Master: true}); err != nil {

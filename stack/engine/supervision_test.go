@@ -126,6 +126,8 @@ func (c *peers) behind(i int) frame.NodeAddr {
 
 // The record stands behind the Gap ACK record, where the monitor is at work: whole until
 // it is acknowledged, then without members. A link that begins anew tells it anew.
+//
+// Proves: contact.monitor
 func TestRecordInState(t *testing.T) {
 	if got, want := ringPeers(t, 1, 3).asked(0, 0), "00040000"; got != want {
 		t.Errorf("of four nodes with the threshold of 32: got %s, want %s", got, want)
@@ -156,6 +158,8 @@ func TestRecordInState(t *testing.T) {
 }
 
 // What does not fit into a packet is left out: the members, or all of it.
+//
+// Proves: contact.monitor
 func TestRecordFits(t *testing.T) {
 	c := newPeers(t, 1, 0, lowThreshold)
 	i := c.peer(gapAckCaps)
@@ -179,6 +183,8 @@ func TestRecordFits(t *testing.T) {
 // Who is not ours to supervise is not probed while nothing is to be said, and may be
 // silent, until the one that covers it says that it is lost: then it is probed, and lost
 // if it is silent for as long as others may be.
+//
+// Proves: contact.monitor
 func TestOthersWatch(t *testing.T) {
 	c := newRing(t)
 	c.states(2, 0)
@@ -207,6 +213,8 @@ func TestOthersWatch(t *testing.T) {
 
 // Four members that report another end the link to it at the second interval, unless a
 // probe is answered before; one that does so as often is no more than one.
+//
+// Proves: contact.monitor
 func TestReportedLost(t *testing.T) {
 	const victim = 5
 	for _, c := range []struct {
@@ -265,6 +273,8 @@ func TestReportedLost(t *testing.T) {
 }
 
 // Data that waits for its acknowledgement has silence counted, whoever supervises.
+//
+// Proves: contact.monitor
 func TestDataIsWatched(t *testing.T) {
 	c := newRing(t)
 	p := c.OpenPort(PortConfig{})
@@ -284,6 +294,8 @@ func TestDataIsWatched(t *testing.T) {
 
 // The threshold may change while links are up: records begin and end, and with them who
 // is supervised.
+//
+// Proves: contact.monitor
 func TestThresholdChanges(t *testing.T) {
 	for _, n := range []int{0, -1, monitor.MaxThreshold + 1} {
 		if err := newPeers(t, 1, 0).SetMonitorThreshold(n); !errors.Is(err, ErrConfig) {
@@ -312,6 +324,8 @@ func TestThresholdChanges(t *testing.T) {
 
 // Each bearer has a ring of those with a link there; a bearer that is removed has none, a
 // node that is forgotten no place.
+//
+// Proves: contact.monitor
 func TestRingOfEachBearer(t *testing.T) {
 	c := ringPeers(t, 2, 3, lowThreshold)
 	c.join(0, 1)

@@ -14,6 +14,8 @@ import (
 )
 
 // Each timer is listed, and rings by itself, due or not.
+//
+// Proves: replay.found
 func TestTimers(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	e := b.nodes[0]
@@ -92,6 +94,8 @@ func TestSocketTimers(t *testing.T) {
 }
 
 // What is announced in place of what is built is in every discovery message.
+//
+// Proves: replay.found
 func TestConfiguredCapabilities(t *testing.T) {
 	b := newBed(t)
 	b.add(Config{Address: 0x1001001, Capabilities: 0xfff}, 1)
@@ -112,6 +116,7 @@ func TestConfiguredCapabilities(t *testing.T) {
 	}
 }
 
+// Proves: replay.found
 func TestSetLink(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	e := b.nodes[0]

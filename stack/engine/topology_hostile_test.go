@@ -73,22 +73,26 @@ func wantRefused(t *testing.T, record []byte) {
 	s.sound()
 }
 
+// Proves: names.hostile
 func TestSubscriptionWithInvertedRange(t *testing.T) {
 	wantRefused(t, ask(frame.LittleEndian, 100, 9, 8, frame.Forever, frame.FilterPorts))
 	wantRefused(t, ask(frame.BigEndian, 100, 9, 8, frame.Forever, frame.FilterPorts))
 }
 
+// Proves: names.hostile
 func TestSubscriptionToPortsAndService(t *testing.T) {
 	wantRefused(t, ask(frame.LittleEndian, 100, 8, 9, frame.Forever, frame.FilterPorts|frame.FilterService))
 	wantRefused(t, ask(frame.BigEndian, 100, 8, 9, frame.Forever, frame.FilterPorts|frame.FilterService|frame.FilterNoStatus))
 }
 
+// Proves: names.hostile
 func TestSubscriptionCutShort(t *testing.T) {
 	for n := range frame.SubscriptionLen {
 		wantRefused(t, allOf(100)[:n])
 	}
 }
 
+// Proves: names.hostile
 func TestSubscriptionsOfOneConnection(t *testing.T) {
 	s := newService(t, ownAddr)
 	end := s.connect()
@@ -111,6 +115,8 @@ func TestSubscriptionsOfOneConnection(t *testing.T) {
 
 // 65536 subscriptions on one node: the last connection is closed, those before stay,
 // and this process subscribes all the same.
+//
+// Proves: names.hostile
 func TestSubscriptionsOfOneNode(t *testing.T) {
 	s := newService(t, ownAddr)
 	all := bytes.Repeat(ask(frame.LittleEndian, 100, 5, 5, frame.Forever, frame.FilterService), 1024)
@@ -136,6 +142,8 @@ func TestSubscriptionsOfOneNode(t *testing.T) {
 }
 
 // A few nodes that subscribe without end leave room for each other, and for others.
+//
+// Proves: hostile.docs, hostile.bounded
 func TestHostileSubscribersLeaveRoom(t *testing.T) {
 	s := newService(t, ownAddr)
 	all := bytes.Repeat(ask(frame.LittleEndian, 100, 5, 5, frame.Forever, frame.FilterService), 1024)
@@ -177,6 +185,8 @@ func TestConnectionsToTopology(t *testing.T) {
 
 // A subscriber that never reads is cut off after 4096 events, and is told no more of what there
 // was when it subscribed meanwhile; others hear everything. Mutation: mayTake without a limit.
+//
+// Proves: names.hostile
 func TestSubscriberThatNeverReads(t *testing.T) {
 	s := newService(t, ownAddr)
 	const there = 5000
@@ -205,6 +215,8 @@ func TestSubscriberThatNeverReads(t *testing.T) {
 
 // Who does not read has its own records wait, and what exists: a part of one subscription's at
 // most comes beyond the limit; too many records end the connection.
+//
+// Proves: names.hostile
 func TestRecordsThatAreNotTaken(t *testing.T) {
 	s := newService(t, ownAddr)
 	for i := range uint32(3000) {
@@ -290,6 +302,8 @@ func TestEventsOfAllConnections(t *testing.T) {
 // FuzzTopologyServer has clients say anything while bindings come and go: nobody
 // panics, what is counted is there, and for each subscription to ports the events of a
 // binding alternate and none is behind the end of its time.
+//
+// Proves: names.hostile
 func FuzzTopologyServer(f *testing.F) {
 	f.Add([]byte("\x00\x01\x02\x00\x00\x00\x00\x00\x10\x03\x04\x10\x05\x11\x06\x01\x07\x00\x02"))
 	f.Add([]byte("clients say anything while bindings come and go, and time passes"))

@@ -162,6 +162,8 @@ func unhex(t *testing.T, s string) []byte {
 
 // The bytes of spec 06 §3.1, asked of a host of either order; the answer is in the
 // asker's.
+//
+// Proves: names.subscriptions
 func TestTopologyRecords(t *testing.T) {
 	const node = 0x11111111
 	little := unhex(t, `c8 49 00 00 00 00 00 00 64 00 00 00 ff ff ff ff 02 00 00 00 01 00 00 00 00 00 00 00`)
@@ -190,6 +192,8 @@ func TestTopologyRecords(t *testing.T) {
 
 // What the subscribers of capture 21 printed, with the changes of the table that its
 // frames show.
+//
+// Proves: names.subscriptions
 func TestTopologyCapture21(t *testing.T) {
 	text, err := os.ReadFile("../../test/testdata/captures/21-topology.txt")
 	if err != nil {
@@ -260,6 +264,8 @@ func TestTopologyCapture21(t *testing.T) {
 
 // How much of a message is taken: whole records, or the first, or none and the
 // connection ends (spec 06 §2.2).
+//
+// Proves: names.subscriptions
 func TestTopologyMessages(t *testing.T) {
 	one, two := allOf(100), allOf(101)
 	for _, c := range []struct {
@@ -305,6 +311,8 @@ func TestTopologyEndIsBehindEvents(t *testing.T) {
 
 // A subscription is cancelled by its own bytes alone: of equal ones the oldest, and
 // nobody is told (spec 06 §2.2).
+//
+// Proves: names.subscriptions
 func TestTopologyCancel(t *testing.T) {
 	const port, cancel = frame.FilterPorts, frame.FilterCancel
 	for _, o := range []frame.Order{frame.LittleEndian, frame.BigEndian} {
@@ -341,6 +349,8 @@ func TestTopologyCancel(t *testing.T) {
 
 // The end of a subscription's time is told once, behind what was before, and is the
 // last that is told (spec 06 §2.3).
+//
+// Proves: names.subscriptions
 func TestTopologyTimeout(t *testing.T) {
 	s := newService(t, ownAddr)
 	b := s.bind(at(100, 1, 1, 5, ownAddr))

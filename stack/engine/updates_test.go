@@ -74,6 +74,8 @@ func (c *peers) readAll() {
 // unicast to each, as where the node is told to use Replicast. The numbers are one sequence,
 // and count what nobody heard; changes of this node alone have none.
 // Mutation: namesByBroadcast does not look at the method.
+//
+// Proves: names.distribution
 func TestUpdatesByBroadcastOrToEach(t *testing.T) {
 	c := newPeers(t, 1, 2, alone)
 	c.readAll()
@@ -115,6 +117,8 @@ func TestUpdatesByBroadcastOrToEach(t *testing.T) {
 
 // A node that may not have all of the bulk is told by unicast as well, on the same link;
 // as a kernel would not.
+//
+// Proves: names.distribution
 func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 	for _, kernel := range []bool{false, true} {
 		c := newPeers(t, 1, 1, alone, func(c *Config) { c.AsKernel = kernel })
@@ -140,6 +144,8 @@ func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 
 // Before data a node is sent what it may not have heard by broadcast: each update once,
 // none that it has acknowledged, and not where the node is configured otherwise.
+//
+// Proves: names.distribution
 func TestUpdatesAheadOfData(t *testing.T) {
 	c := newPeers(t, 1, 2, alone)
 	c.readAll()
@@ -342,6 +348,8 @@ func TestUpdatesAreForgotten(t *testing.T) {
 // Without memory for the broadcast an update goes to each by unicast; who cannot be sent
 // that either is owed it, and is told later, ahead of what changes then. It catches
 // updates that do not go behind what is owed, see tellOne.
+//
+// Proves: names.distribution
 func TestUpdatesWithoutMemory(t *testing.T) {
 	refuse := 0 // chunks
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
@@ -422,6 +430,8 @@ func TestUpdatesAheadOfDataInPart(t *testing.T) {
 
 // A node that restarts, at once or after it was lost, has the whole table and nothing
 // twice; what is bound meanwhile reaches it.
+//
+// Proves: names.distribution
 func TestUpdatesAcrossARestart(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
 	x := b.nodes[0]

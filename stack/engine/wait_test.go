@@ -29,6 +29,8 @@ func calledOf(e *Engine) (names string) {
 
 // Who is called and leaves without sending hands the room on; who sends does, and a
 // newcomer does not take it.
+//
+// Proves: link.importance
 func TestRoomIsHandedOn(t *testing.T) {
 	p := newScriptedPeer(t, func(c *Config) { c.Window = 1 }).up()
 	defer p.done()
@@ -76,6 +78,8 @@ func TestRoomIsHandedOn(t *testing.T) {
 }
 
 // Whoever waits for more chunks than are free is not passed by those who need fewer.
+//
+// Proves: link.importance
 func TestChunksAreHandedOn(t *testing.T) {
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
 	p := scriptedPeerOn(t, arena).up()
@@ -120,6 +124,8 @@ func TestChunksAreHandedOn(t *testing.T) {
 
 // Calls that wait for a link that fails wait for the other one, in the order in which
 // they began; without any link they are called, to find that out.
+//
+// Proves: link.importance
 func TestSendersMove(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	x, y := b.nodes[0], b.nodes[1]

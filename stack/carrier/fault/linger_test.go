@@ -43,6 +43,7 @@ func completed(t *testing.T, c fault.Config, frames, batch int, call func(j *fau
 	return calls
 }
 
+// Proves: memory.lent
 func TestLinger(t *testing.T) {
 	var batch [8]*netdev.Buffer
 	ways := map[string]func(j *fault.Injector){

@@ -11,6 +11,8 @@ import (
 )
 
 // A trace with a time of its own and a remark.
+//
+// Proves: house.docs
 func ExampleWriter() {
 	var file bytes.Buffer
 	w := tap.NewWriter(&file, "net0", 1500)

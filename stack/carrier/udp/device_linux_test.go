@@ -16,6 +16,8 @@ import (
 )
 
 // Whatever offloads there are, what arrives is what was sent, byte for byte.
+//
+// Proves: device.udp
 func TestOffloadsChangeNothing(t *testing.T) {
 	for _, off := range []struct{ gso, gro bool }{{true, true}, {true, false}, {false, true}, {false, false}} {
 		t.Run(fmt.Sprintf("gso %v, gro %v", off.gso, off.gro), func(t *testing.T) {
@@ -54,6 +56,8 @@ func TestOffloadsChangeNothing(t *testing.T) {
 }
 
 // A batch of equal frames is one message; mixed ones are still one call.
+//
+// Proves: device.udp
 func TestManyFramesACall(t *testing.T) {
 	a, b := pair(t, Config{MTU: 1400})
 	c := open(t, Config{Local: local(1)[0], Remotes: []netip.AddrPort{b.Own()}, MTU: 1400})
@@ -145,6 +149,8 @@ func TestOwnMulticast(t *testing.T) {
 }
 
 // Strangers have room for themselves, and displace nobody who matters.
+//
+// Proves: device.udp
 func TestStrangers(t *testing.T) {
 	a, b := pair(t, Config{})
 	peer := open(t, Config{Local: local(1)[0], Remotes: []netip.AddrPort{a.Own()}})
@@ -180,6 +186,8 @@ func TestStrangers(t *testing.T) {
 }
 
 // Datagrams of every length, up to what cannot be a frame here.
+//
+// Proves: device.udp
 func TestOddDatagrams(t *testing.T) {
 	a, b := pair(t, Config{MTU: 1000})
 	for _, gro := range []bool{true, false} {

@@ -66,6 +66,8 @@ func TestNarrowWay(t *testing.T) {
 
 // While the network is down every frame is an error, which costs nothing; then
 // all is well again.
+//
+// Proves: device.udp
 func TestNetworkDown(t *testing.T) {
 	w := newWire(t, Config{})
 	w.a.say(w.b.Addr(), "before")

@@ -244,6 +244,8 @@ func TestAcrossNamespaces(t *testing.T) {
 }
 
 // Garbage from ever new ports beside the traffic of two nodes: they talk on.
+//
+// Proves: device.udp
 func TestGarbage(t *testing.T) {
 	at := local(3)
 	x := device(t, nil, udp.Config{Local: at[0], Remotes: at[1:2]})

@@ -13,6 +13,8 @@ import (
 
 // A remote that is added gets broadcasts from then on, whether it was heard before, has a
 // link, or neither.
+//
+// Proves: device.udp
 func TestAddRemote(t *testing.T) {
 	at := local(4)
 	a := open(t, Config{Local: at[0], Remotes: at[1:2]})
@@ -49,6 +51,8 @@ func TestAddRemote(t *testing.T) {
 }
 
 // Remotes that are added are bounded like those configured.
+//
+// Proves: device.udp
 func TestAddRemoteBounds(t *testing.T) {
 	at := local(2)
 	a := open(t, Config{Local: at[0], Remotes: at[1:]})

@@ -17,6 +17,8 @@ import (
 
 // Two nodes that know nobody meet when one of them is told of the other, also through a
 // wrapper; the bearer's ends are told.
+//
+// Proves: device.udp
 func TestNodeAddRemote(t *testing.T) {
 	at := local(3)
 	da := device(t, nil, udp.Config{Local: at[0], Remotes: at[2:]})

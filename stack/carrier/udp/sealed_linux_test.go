@@ -13,6 +13,8 @@ import (
 )
 
 // Two nodes with a master key and keys of their own talk over UDP.
+//
+// Proves: keys.node
 func TestSealedOverUDP(t *testing.T) {
 	master, err := stack.MasterKey("this_is_a_key16_salt")
 	if err != nil {

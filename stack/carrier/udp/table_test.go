@@ -80,6 +80,8 @@ func TestTableMakesRoom(t *testing.T) {
 
 // However many strangers come, none of them displaces a peer with a link, and
 // when all have one, strangers are refused.
+//
+// Proves: device.udp
 func TestTableKeepsPeers(t *testing.T) {
 	x := newTable(at(60000), 64)
 	for i := range 64 {

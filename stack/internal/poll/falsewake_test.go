@@ -11,6 +11,8 @@ import (
 // fail in turn if a stuck descriptor is listened to for ever, if it is asked at a fixed
 // interval, if seldom wake-ups count, if a frame does not end the suspicion, and if a
 // device that came to rest is not listened to any more.
+//
+// Proves: daemon.sleeps
 func TestFalseWakes(t *testing.T) {
 	const ms = time.Millisecond
 	stuck := func(f *falseWakes, from, to time.Duration) (wakes int, now time.Duration) {

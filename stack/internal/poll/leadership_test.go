@@ -282,6 +282,7 @@ func newWorld() *world {
 	return s
 }
 
+// Proves: poll.leader
 func TestLeadershipInAllOrders(t *testing.T) {
 	s := newWorld()
 	states, wrong, path := explore(s)
@@ -291,6 +292,7 @@ func TestLeadershipInAllOrders(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
+// Proves: poll.leader
 func TestLeadershipModelFindsMistakes(t *testing.T) {
 	for _, flaw := range []string{
 		"a leader forgets what came while it yielded", "a poll does not ring", "the role is not handed on", "the background goroutine is not woken", "the background goroutine is not rung",

@@ -16,6 +16,7 @@ const (
 	mountDocker = "31 23 0:27 /docker/a1 /sys/fs/cgroup/cpu ro - cgroup cgroup rw,cpu\n"
 )
 
+// Proves: poll.spin
 func TestQuota(t *testing.T) {
 	long := strings.Repeat("x/", 500)
 	for name, c := range map[string]struct {

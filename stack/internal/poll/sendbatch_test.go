@@ -9,6 +9,8 @@ import (
 
 // What ends a run is the pauses of a sender, however long its sends take: on a slow carrier
 // each takes longer than a pause may be, and in a run one of many hands over all that waited.
+//
+// Proves: link.bundles
 func TestSlowSendsAreNoPauses(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {

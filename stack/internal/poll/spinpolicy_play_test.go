@@ -29,6 +29,8 @@ func (g *game) doubt() {
 
 // Alone on two cores, adaptive ends are as fast as spinning ones from the first
 // trip on, and ten times as fast as sleeping ones.
+//
+// Proves: poll.spin
 func TestSpinPolicyAlone(t *testing.T) {
 	const d = 50 * time.Millisecond
 	asleep, spun, got := both(Sleep, play{}).watch(d), both(Spin, play{}).watch(d), both(Adaptive, play{}).watch(d)
@@ -40,6 +42,8 @@ func TestSpinPolicyAlone(t *testing.T) {
 
 // Two ends that both sleep take two wake-ups a trip, more than any of them would
 // spin for: each alone sees no reason to spin. They get out all the same.
+//
+// Proves: poll.spin
 func TestSpinPolicyLeavesTrap(t *testing.T) {
 	spun := both(Spin, play{}).watch(20 * time.Millisecond)
 	for _, wake := range []time.Duration{25, 45, 60, 100} {
@@ -63,6 +67,8 @@ func TestSpinPolicyLeavesTrap(t *testing.T) {
 
 // A peer that always sleeps is waited for awake if its wake-up is short: that
 // saves one of two.
+//
+// Proves: poll.spin
 func TestSpinPolicyBesideSleeper(t *testing.T) {
 	asleep := both(Sleep, play{}).watch(100 * time.Millisecond)
 	got := newGame(play{mode: Adaptive, peer: Sleep}).watch(100 * time.Millisecond)
@@ -73,6 +79,8 @@ func TestSpinPolicyBesideSleeper(t *testing.T) {
 
 // On one core, spinning only keeps the other end from answering. Whether the
 // scheduler lets who is woken go first or not, adaptive ends learn to sleep.
+//
+// Proves: poll.spin
 func TestSpinPolicyOnOneCore(t *testing.T) {
 	for _, lazy := range []bool{false, true} {
 		c := play{cores: 1, lazy: lazy}
@@ -105,6 +113,8 @@ func burning(mode Mode, cores ...int) (g *game, stop func()) {
 
 // With somebody else on the core, adaptive ends behave as sleeping ones; when he
 // leaves they spin again within a second.
+//
+// Proves: poll.spin
 func TestSpinPolicyBesideBurners(t *testing.T) {
 	const d = 500 * time.Millisecond
 	for _, cores := range [][]int{{0, 1}, {0}, {1}} {
@@ -133,6 +143,8 @@ func TestSpinPolicyBesideBurners(t *testing.T) {
 
 // Beside somebody who takes half a millisecond now and then, as any system does,
 // spinning goes on.
+//
+// Proves: poll.spin
 func TestSpinPolicyBesideDaemon(t *testing.T) {
 	g := both(Adaptive, play{})
 	var daemon func()
@@ -150,6 +162,8 @@ func TestSpinPolicyBesideDaemon(t *testing.T) {
 
 // With half a core each, ends that know it never use up their quota; ends that do
 // not are stopped now and then, and are no slower than sleeping ones for it.
+//
+// Proves: poll.spin
 func TestSpinPolicyWithinQuota(t *testing.T) {
 	throttled := func(mode Mode, known float64) *game {
 		g := both(mode, play{quota: known})
@@ -171,6 +185,8 @@ func TestSpinPolicyWithinQuota(t *testing.T) {
 }
 
 // Where spinning does not pay it costs little; where it pays now and then it goes on.
+//
+// Proves: poll.spin
 func TestSpinPolicyByTraffic(t *testing.T) {
 	const ms = time.Millisecond
 	us300 := func(*game) time.Duration { return 300 * time.Microsecond }
@@ -210,6 +226,8 @@ func TestSpinPolicyByTraffic(t *testing.T) {
 
 // After replies that took long for a while, the ends are fast again within a
 // second of the replies being so.
+//
+// Proves: poll.spin
 func TestSpinPolicyAfterSlowReplies(t *testing.T) {
 	slow := true
 	g := both(Adaptive, play{idleWake: 40 * time.Microsecond, delay: func(*game) time.Duration {
@@ -228,6 +246,8 @@ func TestSpinPolicyAfterSlowReplies(t *testing.T) {
 
 // The bed gives what was measured between two virtual cores, or the rest means
 // nothing.
+//
+// Proves: poll.spin
 func TestSpinPolicyBed(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -9,6 +9,8 @@ import (
 
 // What a spin policy says, call by call: look or came at so many microseconds, of a
 // wait that began at since.
+//
+// Proves: poll.spin
 func TestSpinPolicyTranscripts(t *testing.T) {
 	type call struct {
 		at, since int
@@ -66,6 +68,8 @@ func TestSpinPolicyTranscripts(t *testing.T) {
 }
 
 // However often a leader was absent, it spins again within half a second.
+//
+// Proves: poll.spin
 func TestSpinPolicyRestsWithinBounds(t *testing.T) {
 	p := newSpinPolicy(Adaptive, 0)
 	now := time.Second
@@ -81,6 +85,8 @@ func TestSpinPolicyRestsWithinBounds(t *testing.T) {
 }
 
 // Who has found spinning good for a while tries again soon when it ceases to be.
+//
+// Proves: poll.spin
 func TestSpinPolicyForgetsFailures(t *testing.T) {
 	p := newSpinPolicy(Adaptive, 0)
 	p.spinBudget, p.pause = 0, longWait

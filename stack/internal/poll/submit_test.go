@@ -94,6 +94,7 @@ func lost(flaw string) (worst *submitWorld, states int) {
 	return worst, len(seen)
 }
 
+// Proves: poll.leader
 func TestSubmitInAllOrders(t *testing.T) {
 	if s, n := lost(""); s != nil {
 		t.Errorf("a job is left: %+v", *s)

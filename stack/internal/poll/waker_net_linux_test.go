@@ -11,6 +11,8 @@ import (
 
 // A netWaker is woken by a ring, also one before the sleep, by a device that is listened
 // to, by time, and by close; it says who it was.
+//
+// Proves: daemon.sleeps
 func TestNetWaker(t *testing.T) {
 	dev, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)
 	if err != nil {
