@@ -75,6 +75,7 @@ func roundTrips(b *testing.B, a, c *Conn, size int) {
 	})
 }
 
+// Proves: daemon.cost
 func BenchmarkRoundTripRing64Spinning(b *testing.B) {
 	a, c := ringPair(b, DefaultRing)
 	noDeadlines(a, c)
@@ -89,6 +90,7 @@ func BenchmarkRoundTripRing64Asleep(b *testing.B) {
 	roundTrips(b, a, c, 64)
 }
 
+// Proves: daemon.cost
 func BenchmarkRoundTripConn64(b *testing.B) {
 	a, c := pair(b)
 	noDeadlines(a, c)
@@ -102,6 +104,8 @@ func noDeadlines(ends ...*Conn) {
 }
 
 // BenchmarkRoundTripMemory is the limit of a ring: a word and a line of data each way.
+//
+// Proves: daemon.cost
 func BenchmarkRoundTripMemory(b *testing.B) {
 	mem, err := unix.Mmap(-1, 0, 4096, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED|unix.MAP_ANONYMOUS)
 	if err != nil {
@@ -148,6 +152,7 @@ func giveWay(k int) {
 	}
 }
 
+// Proves: daemon.cost
 func BenchmarkRoundTripUnix64(b *testing.B) {
 	fds, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
 	if err != nil {

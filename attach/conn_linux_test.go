@@ -39,6 +39,7 @@ func pair(tb testing.TB) (a, b *Conn) {
 	return a, b
 }
 
+// Proves: daemon.socket
 func TestConnCarriesRecords(t *testing.T) {
 	a, b := pair(t)
 	room := make([]byte, MaxData)
@@ -82,6 +83,8 @@ func TestConnCarriesRecords(t *testing.T) {
 
 // What was written before a close arrives, also when the one that closed had left
 // records unread.
+//
+// Proves: daemon.socket
 func TestConnEnds(t *testing.T) {
 	a, b := pair(t)
 	h := anyHeader
@@ -116,6 +119,7 @@ func TestConnEnds(t *testing.T) {
 	}
 }
 
+// Proves: daemon.socket
 func TestConnDeadlinesAndClosing(t *testing.T) {
 	a, _ := pair(t)
 	var h Header
@@ -369,6 +373,7 @@ func TestListener(t *testing.T) {
 	}
 }
 
+// Proves: daemon.cost
 func TestConnAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")

@@ -44,6 +44,7 @@ func TestRecord(t *testing.T) {
 	}
 }
 
+// Proves: daemon.harmless
 func FuzzRecord(f *testing.F) {
 	h := anyHeader
 	b, _ := h.Append(nil, []byte("data"))
@@ -122,6 +123,8 @@ func TestHello(t *testing.T) {
 // answers. A daemon of before VersionReply does not say its own.
 //
 // Mutations: VersionReply without Arg1; VersionError.Error with the two sentences exchanged.
+//
+// Proves: daemon.versions
 func TestHelloOfAnotherVersion(t *testing.T) {
 	for _, c := range []struct {
 		program uint32 // as it says in its hello

@@ -48,6 +48,8 @@ func ringPair(tb testing.TB, size int) (program, daemon *Conn) {
 }
 
 // Both ends write records of all lengths at once, and read what the other writes.
+//
+// Proves: daemon.socket
 func TestRingCarriesRecords(t *testing.T) {
 	for name, spin := range map[string]time.Duration{"asleep": 0, "spinning": time.Millisecond} {
 		t.Run(name, func(t *testing.T) {
@@ -108,6 +110,7 @@ func TestRingCarriesRecords(t *testing.T) {
 	}
 }
 
+// Proves: daemon.socket
 func TestRingEnds(t *testing.T) {
 	a, b := ringPair(t, MinRing)
 	for range 3 {
@@ -144,6 +147,8 @@ func TestRingEnds(t *testing.T) {
 
 // Whoever waits on a ring, for data or for room, or spins, hears of the end of the other,
 // of its own close, and of deadlines that are set meanwhile.
+//
+// Proves: daemon.socket
 func TestRingWaitingEnds(t *testing.T) {
 	fill := func(c *Conn) {
 		for {
@@ -218,6 +223,8 @@ func TestRingWakesWithoutEnd(t *testing.T) {
 }
 
 // Deadlines of one side do not touch the other, whoever waits on the socket.
+//
+// Proves: daemon.socket
 func TestRingDeadlinesApart(t *testing.T) {
 	a, b := ringPair(t, MinRing)
 	a.SetDeadline(time.Time{})
@@ -345,6 +352,8 @@ func TestMapRingRefuses(t *testing.T) {
 // FuzzRing is a peer that scribbles: between our calls it sets any word of the first
 // page, and any bytes of the rest. Whatever it writes, nothing is read or written
 // elsewhere, nothing panics, and every call comes back.
+//
+// Proves: daemon.harmless
 func FuzzRing(f *testing.F) {
 	le := binary.NativeEndian
 	step := func(kind byte, at, value uint32) []byte {
@@ -409,6 +418,8 @@ func FuzzRing(f *testing.F) {
 
 // A peer that scribbles over the ring while we use it ends its own connection, or
 // makes its own records wrong, and that is all.
+//
+// Proves: daemon.harmless
 func TestRingCorrupted(t *testing.T) {
 	for seed := range uint64(20) {
 		a, b := ringPair(t, MinRing)
@@ -451,6 +462,7 @@ func TestRingCorrupted(t *testing.T) {
 	}
 }
 
+// Proves: daemon.cost
 func TestRingAllocatesNothing(t *testing.T) {
 	if raceEnabled {
 		t.Skip("the race detector allocates")
@@ -480,6 +492,8 @@ func TestRingAllocatesNothing(t *testing.T) {
 
 // Watch hears of a record of the operation that it waits for, and of the end, whatever
 // waits to be read, on the socket and on a ring.
+//
+// Proves: daemon.socket
 func TestWatch(t *testing.T) {
 	for name, ends := range map[string]func() (a, b *Conn){
 		"socket": func() (a, b *Conn) { return pair(t) },

@@ -18,6 +18,8 @@ import (
 
 // A message costs no allocation: neither on its way into the node, nor out of it, over the
 // socket and over the ring.
+//
+// Proves: daemon.cost
 func TestMessageAllocatesNothing(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	for _, ring := range []bool{false, true} {
@@ -47,6 +49,8 @@ func TestMessageAllocatesNothing(t *testing.T) {
 }
 
 // What a socket costs the daemon while nothing happens: memory, and no processor.
+//
+// Proves: daemon.cost
 func TestMemoryOfSockets(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	c := startChild(t, "daemon", "SOCKET="+path, "PORTS="+strings.Join(ports(t, 2), " "))

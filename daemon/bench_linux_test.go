@@ -45,6 +45,8 @@ func init() {
 
 // BenchmarkRoundTrip is 64 bytes from a client to the daemon and back to a socket of the
 // same client, beside the same records echoed by a process that does nothing else.
+//
+// Proves: daemon.cost
 func BenchmarkRoundTrip(b *testing.B) {
 	for _, part := range []string{"echo", "daemon"} {
 		for _, ring := range []uint32{0, 1, 2} {

@@ -244,6 +244,8 @@ var children = map[string]func() int{}
 
 // Two programs, and a node elsewhere, write to each other by name; the wire does not tell
 // who has a daemon.
+//
+// Proves: daemon.api
 func TestDatagrams(t *testing.T) {
 	for _, kind := range []attach.Kind{attach.KindRDM, attach.KindDatagram} {
 		t.Run(kind.String(), func(t *testing.T) {
@@ -315,6 +317,8 @@ func TestDatagrams(t *testing.T) {
 
 // Connections: accepted with a descriptor each, both kinds, between programs and with
 // another node; ended in order and not.
+//
+// Proves: daemon.api
 func TestConnections(t *testing.T) {
 	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
 		t.Run(kind.String(), func(t *testing.T) {

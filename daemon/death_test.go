@@ -49,6 +49,8 @@ func init() {
 
 // A program that is killed takes its sockets and names with it at once, here and at other
 // nodes; in orderly fashion, 50 ms are promised.
+//
+// Proves: daemon.dies
 func TestProgramKilled(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	c := startChild(t, "program", "SOCKET="+b.path)
@@ -126,6 +128,8 @@ func TestConnectionOutlivesItsProcess(t *testing.T) {
 }
 
 // A daemon that is killed ends every call of its programs; 100 ms are promised.
+//
+// Proves: daemon.dies
 func TestDaemonKilled(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	c := startChild(t, "daemon", "SOCKET="+path, "PORTS="+strings.Join(ports(t, 2), " "))

@@ -53,6 +53,8 @@ func init() {
 
 // One program that sends as fast as it can does not keep 99 others from their round trips. How
 // long these take is measured by "utipc-lab bench daemon": three times their p99 is the target.
+//
+// Proves: daemon.limits
 func TestFloodDisturbsNobody(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "s")
 	startChild(t, "daemon", "SOCKET="+path, "PORTS="+strings.Join(ports(t, 2), " "))

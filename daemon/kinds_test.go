@@ -18,6 +18,8 @@ import (
 )
 
 // A member of a group here and one elsewhere: messages to all, to one, events, and leaving.
+//
+// Proves: daemon.api
 func TestGroups(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
@@ -70,6 +72,8 @@ func TestGroups(t *testing.T) {
 }
 
 // Topology events of this node and of another.
+//
+// Proves: daemon.api
 func TestSubscriptions(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	if err := b.node.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.peer.Addr())}); err != nil {
@@ -111,6 +115,8 @@ func TestSubscriptions(t *testing.T) {
 }
 
 // Management calls: in several records, canceled, unknown, and about the daemon itself.
+//
+// Proves: daemon.api
 func TestCalls(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
@@ -168,6 +174,8 @@ func TestCalls(t *testing.T) {
 }
 
 // Streams: what happens to the node, and its frames.
+//
+// Proves: daemon.api
 func TestStreams(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
@@ -201,6 +209,8 @@ func TestStreams(t *testing.T) {
 }
 
 // Options are what they were set to, before and after there is a socket.
+//
+// Proves: daemon.api
 func TestOptions(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
@@ -255,6 +265,8 @@ func TestOptions(t *testing.T) {
 }
 
 // What comes back is told with its code and the name it was for.
+//
+// Proves: daemon.api
 func TestReturned(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
@@ -270,6 +282,8 @@ func TestReturned(t *testing.T) {
 }
 
 // A ring carries what the socket did, both ways.
+//
+// Proves: daemon.socket
 func TestRing(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	for _, spin := range []uint32{0, 100} {

@@ -24,6 +24,8 @@ import (
 
 // What is beyond a limit is refused with an errno, counted, and possible again when
 // something was given back; others have what they had.
+//
+// Proves: daemon.limits
 func TestLimits(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{Connections: 6, Names: 3, Subscriptions: 1, Calls: 2, Rings: 1, QueuedBytes: 100000}}})
 	p, q := b.program(t), b.program(t)
@@ -94,6 +96,8 @@ func TestSilentConnection(t *testing.T) {
 // A program that does not read is stopped: what comes waits as far as its limit goes, and
 // the others have their messages meanwhile. When it reads it has all that was taken. The
 // mutations: accepts does not heed the account; drain does not count what it delivers.
+//
+// Proves: daemon.limits
 func TestProgramThatDoesNotRead(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 300000}}})
 	p, q := b.program(t), b.program(t)
@@ -160,6 +164,8 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 // What a program that does not read is to have next counts as waiting, though the socket
 // has nothing more: who sees that nothing waits may count on the socket taking what comes.
 // The mutation: run of the deliverer does not hold what is left.
+//
+// Proves: daemon.limits
 func TestLastRecordCounts(t *testing.T) {
 	data := make([]byte, 60000)
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 2 * len(data)}}})
@@ -205,6 +211,8 @@ func TestLastRecordCounts(t *testing.T) {
 // A send that waits for room holds up its own connection, ends at its time, can be
 // canceled; and with its program all that was written before goes out. The mutation:
 // persist ends the session when the program is gone.
+//
+// Proves: daemon.limits
 func TestSendThatWaits(t *testing.T) {
 	for _, ring := range []bool{false, true} {
 		t.Run(fmt.Sprint("ring ", ring), func(t *testing.T) {
@@ -283,6 +291,8 @@ func TestSendThatWaits(t *testing.T) {
 }
 
 // Who sends more than a process may is read more slowly, and has all of it taken.
+//
+// Proves: daemon.limits
 func TestRate(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 100}}) // the machine sends more
 	p := b.program(t)
@@ -301,6 +311,8 @@ func TestRate(t *testing.T) {
 }
 
 // Rights: who is not root and not the daemon's user has what the policy says.
+//
+// Proves: daemon.limits
 func TestPolicy(t *testing.T) {
 	all := []daemon.Right{daemon.UseRight, daemon.ShowRight, daemon.ManageRight, daemon.CaptureRight, daemon.KeysRight}
 	may := func(p daemon.Policy, who attach.Credentials) (out []string) {
@@ -336,6 +348,8 @@ func TestPolicy(t *testing.T) {
 }
 
 // A graceful end: every program is told why, and reads the end then.
+//
+// Proves: daemon.end
 func TestShutdownTellsWhy(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p, q := b.program(t), b.program(t)

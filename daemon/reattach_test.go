@@ -199,6 +199,8 @@ func (x *lives) away(t *testing.T) {
 //
 // Mutations: remoteSocket.follow that returns err; remoteNode.mend that returns at once; succeed that
 // does not kick.
+//
+// Proves: daemon.dies
 func TestSocketsOutliveTheDaemon(t *testing.T) {
 	all := ports(t, 2)
 	path := filepath.Join(t.TempDir(), "utipc.sock")

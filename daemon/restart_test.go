@@ -25,6 +25,8 @@ import (
 // it is away arrives; what a server's program had been given before is read before that.
 //
 // Mutations: acceptFar that returns what follow returned first; send that does not go round.
+//
+// Proves: daemon.dies
 func TestServersOutliveTheDaemon(t *testing.T) {
 	for name, cfg := range map[string]stack.AttachConfig{
 		"sockets":     {},
@@ -134,6 +136,8 @@ func serversOutlive(t *testing.T, cfg stack.AttachConfig) {
 // daemon's answer has and its log, and its connection is closed.
 //
 // Mutation: greet that answers with an errno alone.
+//
+// Proves: daemon.versions
 func TestProgramOfAnotherVersion(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	for _, version := range []uint32{attach.Version + 1, attach.Version + 7} {

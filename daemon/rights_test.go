@@ -56,6 +56,8 @@ func init() {
 }
 
 // Another user may use sockets and look, and nothing else; what he was refused is counted.
+//
+// Proves: daemon.limits
 func TestRefusedVerbs(t *testing.T) {
 	if os.Geteuid() != 0 {
 		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
@@ -128,6 +130,8 @@ func startChildAs(t *testing.T, part string, uid uint32, words ...string) *child
 }
 
 // Accounts of a process, a user and all add up, and are gone with who had them.
+//
+// Proves: daemon.limits
 func TestAccounts(t *testing.T) {
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{Names: -1}, User: daemon.Limits{Names: 3}}})
 	p, q := b.program(t), b.program(t)

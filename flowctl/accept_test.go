@@ -12,6 +12,8 @@ import (
 
 // The acceptance table of spec 02 §4.3: the session of the message relative to
 // the peer's, for sessions that wrap and others.
+//
+// Proves: contact.machines
 func TestAccept(t *testing.T) {
 	type cell struct{ reset, activate, state bool }
 	for _, base := range []frame.Seq{700, 0, 1, 65535, 32767, 32768} {
@@ -119,6 +121,8 @@ func TestRefusedMessageHasNoEffect(t *testing.T) {
 }
 
 // The steps of spec 02 §4.4.
+//
+// Proves: contact.machines
 func TestHandleReset(t *testing.T) {
 	type result struct {
 		state     State
@@ -222,6 +226,8 @@ func TestHandleResetWhileUp(t *testing.T) {
 }
 
 // The state a row for each arrow drawn above State, and those that are not there.
+//
+// Proves: contact.machines
 func TestStateTransitions(t *testing.T) {
 	newSession := func(f *frame.ResetFields) { f.Session = 701 }
 	do := map[string]func(r *rig){

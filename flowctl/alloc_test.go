@@ -23,6 +23,7 @@ func wantNoAllocs(t *testing.T, f func()) {
 	}
 }
 
+// Proves: poll.allocations
 func TestNoAllocsSendAndAck(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -54,6 +55,8 @@ func TestNoAllocsSendAndAck(t *testing.T) {
 
 // Messages that share packets: by Send behind a full window, by Hold, and written
 // straight into their place.
+//
+// Proves: link.bundles
 func TestNoAllocsBundles(t *testing.T) {
 	for _, way := range []string{"Send", "Hold", "Room"} {
 		r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 4, 4 }).up()
@@ -91,6 +94,7 @@ func TestNoAllocsBundles(t *testing.T) {
 	}
 }
 
+// Proves: poll.allocations
 func TestNoAllocsHandlePacket(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -109,6 +113,8 @@ func TestNoAllocsHandlePacket(t *testing.T) {
 }
 
 // A packet that comes early, the report, and the repetition at the other end.
+//
+// Proves: poll.allocations
 func TestNoAllocsLossAndRepair(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()

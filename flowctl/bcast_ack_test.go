@@ -12,6 +12,8 @@ import (
 )
 
 // What came out of order is released, what is missing is sent again, as it was.
+//
+// Proves: multicast.link
 func TestBroadcastBlocks(t *testing.T) {
 	r := newCastRig(t, 2)
 	defer r.done()
@@ -35,6 +37,8 @@ func TestBroadcastBlocks(t *testing.T) {
 
 // A member counts once for each packet, in whatever order it tells of it; and a member that
 // takes back what it said is not believed.
+//
+// Proves: multicast.link
 func TestBroadcastCountsOnce(t *testing.T) {
 	r := newCastRig(t, 2)
 	defer r.done()
@@ -61,6 +65,8 @@ func TestBroadcastCountsOnce(t *testing.T) {
 // Packet 7 is missing at three members, which report it again and again: it is repeated
 // once per hold-off, two round trips and at least 200 µs, whoever asks; and at once
 // when it was sent once.
+//
+// Proves: multicast.link
 func TestBroadcastHoldOff(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {
@@ -141,6 +147,8 @@ func TestBroadcastHoldOffAsKernel(t *testing.T) {
 }
 
 // What cannot be acknowledged changes nothing and is counted.
+//
+// Proves: multicast.link
 func TestBroadcastBadAcks(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -168,6 +176,8 @@ func TestBroadcastBadAcks(t *testing.T) {
 
 // Gaps and blocks that cannot be say nothing, and are counted; the acknowledgement beside
 // them counts.
+//
+// Proves: multicast.link
 func TestBroadcastBadBlocks(t *testing.T) {
 	b := func(ack frame.Seq, gap uint16) frame.GapBlock { return frame.GapBlock{Ack: ack, Gap: gap} }
 	many := make([]frame.GapBlock, 65)
@@ -255,6 +265,8 @@ func TestBroadcastUnconfirmedMember(t *testing.T) {
 
 // The first packet missing is repeated for 10 tolerances since the first time, then the
 // member has failed: at a report, as tried with a kernel, or overdue without one.
+//
+// Proves: multicast.link
 func TestBroadcastFailure(t *testing.T) {
 	const ms = time.Millisecond
 	r := newCastRig(t, 2, func(c *BroadcastConfig) { c.Tolerance = 100 * ms })

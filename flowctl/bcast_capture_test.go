@@ -17,6 +17,8 @@ import (
 // the same time, the reports of both members are taken when they came, and every
 // repetition must be the kernel's: the same packet, in the same words, in the same order,
 // and no other.
+//
+// Proves: multicast.link
 func TestBroadcastCapture15(t *testing.T) {
 	const sender = 0x1001001
 	frames, err := layers.ReadFile("../test/testdata/captures/15-broadcast-loss.pcap")

@@ -330,12 +330,15 @@ func runCast(t testing.TB, b []byte) *castModel {
 // FuzzBroadcastSender makes any sequence of calls: members come, go, tell the truth and
 // lie; a packet is released exactly when nobody owes it, chunks are conserved, and every
 // message leaves once, whole and in order.
+//
+// Proves: multicast.link
 func FuzzBroadcastSender(f *testing.F) {
 	f.Add([]byte{0, 4, 1, 0, 0, 60, 9, 9, 9, 12, 0, 7})
 	f.Add([]byte("\x00\x04\x01\x04\x02\x00\x00\x27\x0c\x00\x05\x08\x00\x00"))
 	f.Fuzz(func(t *testing.T, b []byte) { runCast(t, b) })
 }
 
+// Proves: multicast.link
 func TestBroadcastSenderUnderRandomCalls(t *testing.T) {
 	n := 60
 	if testing.Short() || raceEnabled {

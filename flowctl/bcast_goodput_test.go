@@ -229,6 +229,8 @@ func (c *castNetwork) carry(n int) time.Duration {
 // Goodput to three members beside no loss: packets of 1400 bytes over 1 Gbit/s with a round
 // trip of 100 µs, each frame lost for each receiver on its own, reports as well. The figures
 // with a bound are targets.
+//
+// Proves: multicast.goodput
 func TestBroadcastGoodputUnderLoss(t *testing.T) {
 	n := 50_000
 	if testing.Short() || raceEnabled {

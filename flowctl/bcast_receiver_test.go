@@ -81,6 +81,8 @@ func TestBroadcastBeforeOpeningIsDropped(t *testing.T) {
 
 // Captures 14 and 23: acknowledgements of 0x01001002 end in hex digit c, those of
 // 0x01001003 in b. At least every 16 to 31 packets.
+//
+// Proves: multicast.link, replay.found
 func TestBroadcastAckDigit(t *testing.T) {
 	for _, c := range []struct {
 		self frame.NodeAddr
@@ -145,6 +147,7 @@ func TestBroadcastNackSpreading(t *testing.T) {
 	}
 }
 
+// Proves: multicast.link
 func TestBroadcastGap(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -192,6 +195,8 @@ func TestBroadcastLastSentTooHigh(t *testing.T) {
 
 // Packets are put in order and repetitions dropped, wherever they come from: a
 // repetition by unicast is the same packet.
+//
+// Proves: multicast.link
 func TestBroadcastOrder(t *testing.T) {
 	for _, last := range []frame.Seq{0, 65533} {
 		r := newBcRig(t, self, last)
@@ -218,6 +223,8 @@ func TestBroadcastOrder(t *testing.T) {
 }
 
 // All the link tells of broadcast: acknowledge, gap, validity.
+//
+// Proves: replay.found
 func TestLinkTellsOfBroadcast(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()

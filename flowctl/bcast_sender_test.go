@@ -37,6 +37,8 @@ func TestBroadcastSendStampsHeader(t *testing.T) {
 
 // 50 packets are under way, and the next follow as all members have acknowledged, not
 // before.
+//
+// Proves: multicast.link
 func TestBroadcastWindow(t *testing.T) {
 	r := newCastRig(t, 3)
 	defer r.done()
@@ -67,6 +69,8 @@ func TestBroadcastWindow(t *testing.T) {
 
 // The window is never more than 50, whatever is asked for, and counts from the oldest
 // packet missing.
+//
+// Proves: multicast.link
 func TestBroadcastWindowBounds(t *testing.T) {
 	for _, c := range []struct{ ask, want int }{{0, 50}, {7, 7}, {50, 50}, {51, 50}, {8191, 50}, {-3, 1}} {
 		r := newCastRig(t, 1, func(k *BroadcastConfig) { k.Window = c.ask })
@@ -96,6 +100,8 @@ func TestBroadcastWindowBounds(t *testing.T) {
 }
 
 // Who joins answers for what is sent first from then on, also for what waited.
+//
+// Proves: multicast.link
 func TestBroadcastJoinInTraffic(t *testing.T) {
 	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window = 3 })
 	defer r.done()
@@ -121,6 +127,8 @@ func TestBroadcastJoinInTraffic(t *testing.T) {
 }
 
 // Who leaves owes nothing any more, wherever it stood; the others still do.
+//
+// Proves: multicast.link
 func TestBroadcastLeaveInTraffic(t *testing.T) {
 	r := newCastRig(t, 3, func(c *BroadcastConfig) { c.Window = 6 })
 	defer r.done()
@@ -148,6 +156,8 @@ func TestBroadcastLeaveInTraffic(t *testing.T) {
 
 // With the last member all goes, what waits and what has not left too. As a kernel,
 // numbers begin anew; else they go on. Who was turned away has room.
+//
+// Proves: multicast.link
 func TestBroadcastLastLeaves(t *testing.T) {
 	for i, first := range []frame.Seq{0, 0xfff0, 0, 0xfff0} {
 		kernel := i < 2
@@ -190,6 +200,8 @@ func TestBroadcastLastLeaves(t *testing.T) {
 
 // Nothing of before the last left has an effect on who comes then: no room in a packet
 // that is gone, no event, and the wait is as at first.
+//
+// Proves: multicast.link
 func TestBroadcastBeginsAnew(t *testing.T) {
 	const ms = time.Millisecond
 	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window, c.Alone = 1, false })

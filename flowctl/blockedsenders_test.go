@@ -31,6 +31,8 @@ func (r *rig) full(imp frame.Importance, n int) *rig {
 type rooms = [frame.System + 1]int
 
 // Room is told for each importance in packets.
+//
+// Proves: link.importance
 func TestTakeRoom(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -77,6 +79,8 @@ func TestTakeRoomOfEach(t *testing.T) {
 
 // Nobody's wake-up is lost: neither when somebody was faster, nor when there was room
 // for some only.
+//
+// Proves: link.importance
 func TestNoLostRoom(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -112,6 +116,8 @@ func TestNoLostRoom(t *testing.T) {
 }
 
 // Time blocked is the time during which anybody was turned away.
+//
+// Proves: link.statistics
 func TestTimeBlocked(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()

@@ -98,6 +98,7 @@ func (d *duo) take() []string {
 	return l
 }
 
+// Proves: contact.machines
 func TestBringUp(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -116,6 +116,8 @@ func (r *rig) flow() (s []string) {
 
 // A bundle is built around its first message where that lies, and is what frame
 // writes.
+//
+// Proves: link.bundles
 func TestBundleInPlace(t *testing.T) {
 	var header [frame.EthernetLen]byte
 	frame.PutEthernet(header[:], frame.MAC{2, 0, 0, 0, 0, 2}, frame.MAC{2, 0, 0, 0, 0, 1})
@@ -151,6 +153,8 @@ func TestBundleInPlace(t *testing.T) {
 }
 
 // What the second, or the third, message may be long, in bytes.
+//
+// Proves: link.bundles
 func TestBundleSizes(t *testing.T) {
 	const jumbo = 65000
 	for _, c := range []struct {
@@ -211,6 +215,8 @@ func TestBundleSizes(t *testing.T) {
 
 // Each importance has its own bundle, and its messages keep their order. Packets
 // leave in the order of their first message. System joins only the last packet.
+//
+// Proves: link.bundles
 func TestBundlesByImportance(t *testing.T) {
 	for _, c := range []struct {
 		send string // importance and name of each message
@@ -236,6 +242,8 @@ func TestBundlesByImportance(t *testing.T) {
 }
 
 // A message of another layer goes alone, and nothing joins a packet before it.
+//
+// Proves: link.bundles
 func TestNeverBundled(t *testing.T) {
 	for _, u := range []frame.User{frame.UserFragment, frame.UserTunnel, frame.UserBroadcast, frame.UserBundler} {
 		r := newBundling(t)
@@ -296,6 +304,8 @@ func TestNothingJoinsWhatWasSent(t *testing.T) {
 }
 
 // A bundle is repeated as it was, though others were built since.
+//
+// Proves: link.bundles
 func TestRepetitionOfBundle(t *testing.T) {
 	r := newBundling(t)
 	r.say(frame.Low, "a", "bb")
@@ -376,6 +386,8 @@ func TestLimitsCountPackets(t *testing.T) {
 }
 
 // What is held waits behind a window with room, and goes with Flush.
+//
+// Proves: link.bundles
 func TestHoldAndFlush(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()
 	hold := func(imp frame.Importance, data string) {
@@ -414,6 +426,8 @@ func TestHoldAndFlush(t *testing.T) {
 }
 
 // Where held messages fill the backlog behind a window with room, Flush makes room.
+//
+// Proves: link.bundles
 func TestFlushTellsOfRoom(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = true, 4, 4 }).up()
 	for range r.Limit(frame.Low) {

@@ -9,6 +9,8 @@ import (
 )
 
 // A message counts a block more than its whole KiB, its header included: spec 07 §5.1.
+//
+// Proves: socket.flow
 func TestConnectionBlocks(t *testing.T) {
 	for _, c := range []struct{ size, blocks, messages int }{
 		{24 + 0, 1, 1}, {24 + 999, 1, 1}, {24 + 1000, 2, 1}, {40 + 984, 2, 1}, {24 + 984, 1, 1}, {24 + 60000, 59, 1}, {24 + 66000, 65, 1},
@@ -104,6 +106,8 @@ func TestConnectionUncredited(t *testing.T) {
 }
 
 // Two ends that count alike never stall, whatever the messages, and never drift.
+//
+// Proves: socket.flow
 func TestConnectionTwoEnds(t *testing.T) {
 	for seed := range uint64(200) {
 		r := rand.New(rand.NewPCG(seed, 7))

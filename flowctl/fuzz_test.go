@@ -267,12 +267,15 @@ func runCalls(t testing.TB, b []byte) uint64 {
 
 // FuzzLink makes any sequence of calls: no panic, chunks conserved, limits kept,
 // and every message leaves once, whole and in order.
+//
+// Proves: link.bundles, link.hostile
 func FuzzLink(f *testing.F) {
 	f.Add([]byte{1, 7, 60, 2, 0, 0, 0, 0, 11, 9, 3})
 	f.Add([]byte("\x01\x04\x80\x64\x04\x99\x64\x09\xff\x01\x07\x27"))
 	f.Fuzz(func(t *testing.T, b []byte) { runCalls(t, b) })
 }
 
+// Proves: link.bundles
 func TestLinkUnderRandomCalls(t *testing.T) {
 	n := 120
 	if testing.Short() || raceEnabled {

@@ -56,6 +56,8 @@ func blockText(blocks []frame.GapBlock) (s string) {
 }
 
 // The example of spec 02 §5, and where a list is cut off.
+//
+// Proves: link.gaps
 func TestGapBlocksOfDeferred(t *testing.T) {
 	odd := func(n int) (s []int) {
 		for i := range n {
@@ -106,6 +108,8 @@ func (r *rig) records() (all []string) {
 
 // Capture 16, frame 60: received up to 14, deferred 16 to 27 and 29 to 35, reported
 // when the 19th was deferred.
+//
+// Proves: link.gaps
 func TestGapBlocksAsCaptured(t *testing.T) {
 	r := newGapRig(t).at(3, 15)
 	defer r.done()
@@ -118,6 +122,8 @@ func TestGapBlocksAsCaptured(t *testing.T) {
 }
 
 // Blocks on this link stand behind a gap only; those on the broadcast link always.
+//
+// Proves: link.gaps
 func TestGapBlocksOfBothLinks(t *testing.T) {
 	r := newGapRig(t).at(1, 1)
 	defer r.done()
@@ -146,6 +152,8 @@ func TestGapBlocksOfBothLinks(t *testing.T) {
 }
 
 // A report is no longer than a packet may be.
+//
+// Proves: link.gaps
 func TestGapBlocksFitIntoMTU(t *testing.T) {
 	for mtu, want := range map[int]int{100: 14, 148: 26, 300: 64, 1500: 64} {
 		r := newGapRig(t, func(c *Config) { c.MTU = mtu })
@@ -167,6 +175,8 @@ func TestGapBlocksFitIntoMTU(t *testing.T) {
 
 // What blocks acknowledge is released though older packets are not (spec 02 §6.3,
 // tried; capture 16, frame 60).
+//
+// Proves: link.gaps
 func TestGapBlocksRelease(t *testing.T) {
 	for _, first := range []int{1, 65530} {
 		f := frame.Seq(first)
@@ -201,6 +211,8 @@ func TestGapBlocksRelease(t *testing.T) {
 }
 
 // The window counts what is under way: what blocks acknowledge makes room for as much.
+//
+// Proves: link.gaps
 func TestGapBlocksOpenTheWindow(t *testing.T) {
 	r := newGapRig(t)
 	defer r.done()
@@ -214,6 +226,8 @@ func TestGapBlocksOpenTheWindow(t *testing.T) {
 }
 
 // Not more than the receiver takes, however little of it is under way.
+//
+// Proves: link.gaps
 func TestSpanIsLimited(t *testing.T) {
 	r := newGapRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 256}) }).at(65000, 1)
 	defer r.done()
@@ -236,6 +250,8 @@ func TestSpanIsLimited(t *testing.T) {
 }
 
 // Both forms of a record, and one that says nothing: the gap counts in all.
+//
+// Proves: link.gaps
 func TestGapRecordForms(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -263,6 +279,8 @@ func TestGapRecordForms(t *testing.T) {
 }
 
 // A peer without the bit sends no record: what its messages carry is something else.
+//
+// Proves: link.gaps
 func TestNoBlocksWithoutTheCapability(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Capabilities = allCaps }).up()
 	defer r.done()
@@ -283,6 +301,8 @@ func TestNoBlocksWithoutTheCapability(t *testing.T) {
 }
 
 // What one end builds the other one takes: a link with holes is repaired.
+//
+// Proves: link.gaps
 func TestGapBlocksEndToEnd(t *testing.T) {
 	lost := []int{1, 2, 7, 20, 21, 22, 40}
 	a := newGapRig(t)

@@ -160,6 +160,8 @@ func (m *model) carry(n int) time.Duration {
 
 // Goodput beside no loss: 10^5 packets of 1400 bytes over 1 Gbit/s with a round trip of
 // 100 µs, loss both ways. The figures with a bound are targets.
+//
+// Proves: link.goodput
 func TestGoodputUnderLoss(t *testing.T) {
 	n := 100_000
 	if testing.Short() || raceEnabled {

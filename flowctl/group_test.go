@@ -270,6 +270,8 @@ func TestGroupAcks(t *testing.T) {
 // A sender's messages in the order sent; its broadcasts go one way, its unicasts another.
 // After a unicast the next broadcast goes that way too, and the one after it waits until
 // it was acknowledged. The receiver gets everything in order, whatever the two ways do.
+//
+// Proves: group.order
 func TestGroupOrderProperty(t *testing.T) {
 	for seed := range uint64(300) {
 		rnd := rand.New(rand.NewPCG(seed, 8))
@@ -467,6 +469,8 @@ func (x *flowLine) pay(f *GroupFlow) {
 
 // Members send as they like to a reader that reads as it likes; messages of the protocol
 // take their time, in order. Nobody sends more than was granted, and everybody goes on.
+//
+// Proves: group.flow
 func TestGroupFlowProperty(t *testing.T) {
 	for seed := range uint64(24) {
 		rnd := rand.New(rand.NewPCG(seed, 3))

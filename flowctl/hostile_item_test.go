@@ -15,6 +15,8 @@ import (
 
 // Item 1: a RESET has a name of 16 bytes behind a header of 40, or it is none; the name
 // ends at its NUL or after 15 bytes, and shows no byte that does not print.
+//
+// Proves: hostile.docs
 func TestHostileItem1ShortReset(t *testing.T) {
 	whole := reset(nil)
 	for n := range len(whole) {
@@ -48,6 +50,8 @@ func TestHostileItem1ShortReset(t *testing.T) {
 
 // Item 2: no MTU of a peer raises ours, and none below the least is believed, whatever
 // else the message says.
+//
+// Proves: hostile.docs
 func TestHostileItem2MTU(t *testing.T) {
 	for _, c := range []struct{ says, want int }{
 		{0, 1500}, {4, 1500}, {96, 1500}, {100, 100}, {1496, 1496}, {1500, 1500}, {1504, 1500}, {9000, 1500}, {65532, 1500},
@@ -72,6 +76,8 @@ func TestHostileItem2MTU(t *testing.T) {
 
 // Item 3: a tolerance or priority out of its range is not adopted, and not that of
 // another session; the link stays up.
+//
+// Proves: hostile.docs
 func TestHostileItem3ToleranceAndPriority(t *testing.T) {
 	for _, tol := range []uint16{1, 49, 30001, 65535} {
 		r := newRig(t).up()
@@ -105,6 +111,8 @@ func TestHostileItem3ToleranceAndPriority(t *testing.T) {
 
 // Item 4: the broadcast half of a record is skipped over, however long, and the unicast
 // blocks behind it count; nothing is read past the data.
+//
+// Proves: hostile.docs
 func TestHostileItem4BroadcastHalf(t *testing.T) {
 	r := newGapRig(t)
 	defer r.done()
@@ -136,6 +144,8 @@ func TestHostileItem4BroadcastHalf(t *testing.T) {
 }
 
 // Item 10: bearer and plane are 3 bits, and no index: every value is taken.
+//
+// Proves: hostile.docs
 func TestHostileItem10BearerAndPlane(t *testing.T) {
 	for x := range uint8(8) {
 		r := newRig(t)
@@ -152,6 +162,8 @@ func TestHostileItem10BearerAndPlane(t *testing.T) {
 
 // Item 11: a message of every session but the peer's, of every type, changes nothing at
 // all. (TestRefusedMessageHasNoEffect has what each may not change.)
+//
+// Proves: hostile.docs
 func TestHostileItem11SessionFirst(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -188,6 +200,8 @@ func TestHostileItem11SessionFirst(t *testing.T) {
 
 // Spec 04, "Validation": the deferred queue of the broadcast link has a bound, and the
 // last broadcast that a STATE tells of is believed only within the window.
+//
+// Proves: hostile.docs
 func TestHostileBroadcastWithoutEnd(t *testing.T) {
 	r := newRig(t)
 	defer r.done()
@@ -214,6 +228,8 @@ func TestHostileBroadcastWithoutEnd(t *testing.T) {
 
 // A forged RESET that says the peer stops counts only in a session that is newer; the
 // ACTIVATE of the session that is up neither ends it nor moves it.
+//
+// Proves: hostile.docs
 func TestHostileForgedStopping(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()

@@ -16,6 +16,8 @@ import (
 
 // Item 4: lists of blocks that no receiver builds are ignored whole; the gap of the
 // header counts.
+//
+// Proves: hostile.docs
 func TestHostileItem4GapBlocks(t *testing.T) {
 	long := make([]frame.GapBlock, 64)
 	for i := range long {
@@ -77,6 +79,8 @@ func TestHostileItem4GapBlocks(t *testing.T) {
 }
 
 // Item 5: what was never sent cannot be acknowledged; counted, the link stays up.
+//
+// Proves: hostile.docs
 func TestHostileItem5AckOfWhatWasNeverSent(t *testing.T) {
 	r := newGapRig(t)
 	defer r.done()
@@ -97,6 +101,8 @@ func TestHostileItem5AckOfWhatWasNeverSent(t *testing.T) {
 
 // Item 6: a storm of reports repeats a packet once in a hold-off, and a gap of 65535 is
 // what the field holds, of which what was sent is repeated.
+//
+// Proves: hostile.docs
 func TestHostileItem6NackStorm(t *testing.T) {
 	r := newGapRig(t)
 	defer r.done()
@@ -126,6 +132,8 @@ func (r *rig) ack0(gap int) {
 }
 
 // Item 7: "next sent" far ahead is a gap of no more than a window.
+//
+// Proves: hostile.docs
 func TestHostileItem7NextSentTooHigh(t *testing.T) {
 	for _, c := range []struct {
 		next frame.Seq
@@ -144,6 +152,8 @@ func TestHostileItem7NextSentTooHigh(t *testing.T) {
 }
 
 // Item 8: the window is checked before anything is kept, and what is kept has a bound.
+//
+// Proves: hostile.docs
 func TestHostileItem8DeferredWithoutEnd(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -166,6 +176,8 @@ func TestHostileItem8DeferredWithoutEnd(t *testing.T) {
 
 // Item 12: who never acknowledges pins no more than the limits, and all of it comes back
 // when the link ends.
+//
+// Proves: hostile.docs
 func TestHostileItem12NeverAcknowledges(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096}) }).up()
 	n := 0
@@ -198,6 +210,8 @@ func TestHostileItem12NeverAcknowledges(t *testing.T) {
 }
 
 // Item 13: no STATE has more than one in answer, and a deadline has a bounded number.
+//
+// Proves: hostile.docs
 func TestHostileItem13StateFlood(t *testing.T) {
 	for _, deferring := range []bool{false, true} {
 		r := newGapRig(t)
@@ -234,6 +248,8 @@ func TestHostileItem13StateFlood(t *testing.T) {
 }
 
 // Forged RESETs of a session that is not newer than the peer's do nothing.
+//
+// Proves: hostile.docs
 func TestHostileForgedReset(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -250,6 +266,8 @@ func TestHostileForgedReset(t *testing.T) {
 }
 
 // MTUs below the least are ignored.
+//
+// Proves: hostile.docs
 func TestHostileTinyMTU(t *testing.T) {
 	for mtu := 0; mtu < 100; mtu += 4 {
 		r := newRig(t)
@@ -262,6 +280,8 @@ func TestHostileTinyMTU(t *testing.T) {
 
 // Item 4: a report that takes back what blocks have acknowledged repeats nothing of it,
 // and its own blocks count from where they say.
+//
+// Proves: hostile.docs
 func TestHostileItem4TakesBack(t *testing.T) {
 	r := newGapRig(t)
 	defer r.done()
@@ -279,6 +299,8 @@ func TestHostileItem4TakesBack(t *testing.T) {
 }
 
 // Item 4: the gap that ends a list which was cut off lies before what is sent next.
+//
+// Proves: hostile.docs
 func TestHostileItem4LastGap(t *testing.T) {
 	for gap, refused := range map[uint16]uint64{1: 0, 2: 1} {
 		r := newGapRig(t, func(c *Config) { c.MinWindow, c.MaxWindow = 200, 200 })

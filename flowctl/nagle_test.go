@@ -89,6 +89,8 @@ func (r *nagleRig) got() string {
 
 // What is written and heard, and what is sent. Spec 07 §5.3; the first two rows are what
 // it says of kernels.
+//
+// Proves: socket.nagle
 func TestNagle(t *testing.T) {
 	for _, c := range []struct {
 		name, do, want string
@@ -174,6 +176,8 @@ func TestNagleStaysDue(t *testing.T) {
 
 // Capture 08: a kernel writes 1000 bytes a hundred times, and the answers come after 5,
 // 50 and 100 of them; what it sent is sent here.
+//
+// Proves: socket.nagle
 func TestNagleCapture08(t *testing.T) {
 	frames, err := layers.ReadFile("../test/testdata/captures/08-stream.pcap")
 	if err != nil {
@@ -263,6 +267,8 @@ func (m *nagleModel) answer() {
 
 // Whatever is written and heard, what is sent is what the specification says; no byte is
 // lost or held for nothing, and never more than the limit.
+//
+// Proves: socket.nagle
 func TestNagleRandom(t *testing.T) {
 	sizes := []int{1, 10, 100, 700, 1000, 1404, 1405, 1428, 1429, 5000}
 	for seed := range uint64(300) {

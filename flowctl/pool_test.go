@@ -10,6 +10,8 @@ import (
 
 // Who sends without its turn is kept no more than half of what is left of the pool, and
 // its share when that is less; and all of it comes back.
+//
+// Proves: hostile.bounded
 func TestPoolLeavesRoom(t *testing.T) {
 	r := newRig(t)
 	m, b := r.packet(1, 0, "data")

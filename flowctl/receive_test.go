@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
+// Proves: link.order
 func TestAckEverySixteen(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -63,6 +64,8 @@ func TestDataAndStateClearWhatIsOwed(t *testing.T) {
 
 // NACK when 3, 19, 35 ... packets are deferred (spec 02 §4.2 item 4), for numbers
 // that wrap and others.
+//
+// Proves: link.order
 func TestNackByDeferredLength(t *testing.T) {
 	for _, next := range []frame.Seq{1, 65530, 65535, 0} {
 		r := newRig(t).up().at(1, next)
@@ -93,6 +96,7 @@ func TestNackByDeferredLength(t *testing.T) {
 	}
 }
 
+// Proves: link.order
 func TestOrder(t *testing.T) {
 	for _, c := range []struct {
 		in, out  string

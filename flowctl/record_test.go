@@ -11,6 +11,8 @@ import (
 )
 
 // The record stands in every STATE where both ends announce it, and in none else.
+//
+// Proves: replay.found
 func TestGapAckRecord(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -50,6 +52,8 @@ func TestGapAckRecord(t *testing.T) {
 }
 
 // A new priority is told once (capture 20, frame 28).
+//
+// Proves: replay.found
 func TestSetPriority(t *testing.T) {
 	r := newRig(t)
 	defer r.done()
@@ -69,6 +73,8 @@ func TestSetPriority(t *testing.T) {
 }
 
 // A tick that is served late moves the ones behind it, as in the kernel.
+//
+// Proves: replay.found
 func TestTickCountsFromWhenItIsServed(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -86,6 +92,8 @@ func TestTickCountsFromWhenItIsServed(t *testing.T) {
 // A reset does not make the next tick forget how many packets there were: with as
 // many in the new session the tick probes (captures 20 and 21), with more or fewer
 // it does not (capture 11, frame 66).
+//
+// Proves: replay.found
 func TestCheckpointOutlivesReset(t *testing.T) {
 	for _, c := range []struct {
 		sent int

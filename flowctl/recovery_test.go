@@ -25,6 +25,8 @@ func (r *rig) until(end time.Duration) (lines []string) {
 
 // A receiver that holds packets and does not move repeats its report after four round
 // trips, at least 200 µs, and backs off up to an interval.
+//
+// Proves: link.gaps
 func TestReportIsRepeated(t *testing.T) {
 	for _, c := range []struct {
 		rtt   time.Duration
@@ -81,6 +83,8 @@ func TestReportByNumberCounts(t *testing.T) {
 
 // A sender whose window is full probes after 2 ms without progress, then less often,
 // until the tick takes over.
+//
+// Proves: link.gaps
 func TestFullWindowProbes(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -105,6 +109,8 @@ func TestFullWindowProbes(t *testing.T) {
 }
 
 // A sender that fell quiet with something unacknowledged probes after 10 ms.
+//
+// Proves: link.gaps
 func TestQuietSenderProbes(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -122,6 +128,8 @@ func TestQuietSenderProbes(t *testing.T) {
 }
 
 // When the wait is longer than an interval the ticks are enough.
+//
+// Proves: link.gaps
 func TestTickTakesOver(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -139,6 +147,8 @@ func TestTickTakesOver(t *testing.T) {
 }
 
 // A peer that is far away is given four round trips.
+//
+// Proves: link.gaps
 func TestProbesWaitForTheRoundTrip(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -149,6 +159,8 @@ func TestProbesWaitForTheRoundTrip(t *testing.T) {
 }
 
 // An idle link has its tick alone, also after everything was acknowledged.
+//
+// Proves: link.gaps
 func TestIdleLinkHasItsTickAlone(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -167,6 +179,8 @@ func TestIdleLinkHasItsTickAlone(t *testing.T) {
 
 // A link that sends without loss sends no probe, however long, at full rate and at a
 // packet each millisecond.
+//
+// Proves: link.gaps
 func TestNoProbesInSteadyState(t *testing.T) {
 	m := newModel(t, 1, 0, func(*Config) {})
 	m.carry(20_000)
@@ -188,6 +202,8 @@ func TestNoProbesInSteadyState(t *testing.T) {
 }
 
 // As a kernel: nothing but the tick.
+//
+// Proves: link.gaps
 func TestRecoveryAsKernel(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.AsKernel = true }).up()
 	defer r.done()
@@ -202,6 +218,8 @@ func TestRecoveryAsKernel(t *testing.T) {
 }
 
 // What the estimate is made of.
+//
+// Proves: link.gaps
 func TestRoundTrip(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {

@@ -87,6 +87,8 @@ func TestWindowAndBacklog(t *testing.T) {
 
 // What was never sent cannot be acknowledged, and a packet that says so is not delivered (spec
 // 02 §12.5). Mutation: HandlePacket does not look at MayAck.
+//
+// Proves: link.order
 func TestAckOfWhatWasNeverSent(t *testing.T) {
 	for _, c := range []struct {
 		first, ack frame.Seq
@@ -125,6 +127,7 @@ func TestAckOfWhatWasNeverSent(t *testing.T) {
 	}
 }
 
+// Proves: link.order
 func TestGap(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -153,6 +156,7 @@ func TestGap(t *testing.T) {
 	}
 }
 
+// Proves: link.order
 func TestGapOfWholeWindow(t *testing.T) {
 	r := newRig(t, func(c *Config) {
 		c.MinWindow, c.MaxWindow, c.Arena = MaxWindow, MaxWindow, netdev.NewArena(netdev.ArenaConfig{Small: 8600})
@@ -168,6 +172,8 @@ func TestGapOfWholeWindow(t *testing.T) {
 // A packet is repeated at once, and then not more often than once in two round trips,
 // 200 µs to 1 ms, with gap-ack blocks up to an interval; as a kernel, once between two ticks of its clock, from the first time
 // it was sent (capture 16).
+//
+// Proves: link.order, link.gaps
 func TestHoldOff(t *testing.T) {
 	const us = time.Microsecond
 	for _, c := range []struct {
@@ -210,6 +216,8 @@ func TestHoldOff(t *testing.T) {
 
 // A repeated packet keeps its number and content, and acknowledges what has come
 // since (spec 02 §6.3 MUST).
+//
+// Proves: link.order
 func TestRepetitionKeepsContent(t *testing.T) {
 	for _, lent := range []bool{false, true} {
 		r := newRig(t).up()
@@ -280,6 +288,8 @@ func TestRepetitionWithoutMemory(t *testing.T) {
 
 // Ten tolerances after the oldest packet was first repeated the link fails, at
 // the report that asks for it once more (spec 02 §6.3).
+//
+// Proves: link.order
 func TestRetransmissionFailure(t *testing.T) {
 	const tol = 100 * time.Millisecond
 	for _, c := range []struct {

@@ -79,6 +79,8 @@ func TestSendAllTooLong(t *testing.T) {
 
 // The packets follow each other whatever was held before and comes behind, and share
 // with no message.
+//
+// Proves: link.long
 func TestSendAllIsConsecutive(t *testing.T) {
 	for _, held := range []bool{false, true} {
 		r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()

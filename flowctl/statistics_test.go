@@ -14,6 +14,8 @@ import (
 
 // The length of the oldest message unacknowledged, in seven classes, and how many there
 // are, at each tick.
+//
+// Proves: link.statistics
 func TestProfile(t *testing.T) {
 	var p Profile
 	for _, n := range []int{24, 64, 65, 256, 257, 1024, 1025, 4096, 4097, 16384, 16385, 32768, 32769, 66060} {
@@ -39,6 +41,8 @@ func TestProfile(t *testing.T) {
 }
 
 // Of a first fragment the whole message counts.
+//
+// Proves: link.statistics
 func TestProfileOfFragment(t *testing.T) {
 	inner := make([]byte, 100)
 	binary.BigEndian.PutUint32(inner, 2<<29|8<<21|20000)
@@ -55,6 +59,8 @@ func TestProfileOfFragment(t *testing.T) {
 }
 
 // Counters outlive a reset, and not ResetStatistics.
+//
+// Proves: link.statistics
 func TestCountersOutliveReset(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -106,6 +112,8 @@ func TestFirstSeq(t *testing.T) {
 const idleLink = 768
 
 // An idle link is small with all it points to but its name, also after traffic.
+//
+// Proves: link.timers
 func TestIdleLinkIsSmall(t *testing.T) {
 	m := newModel(t, 1, 0.01, func(c *Config) { c.MaxWindow = MaxWindow })
 	m.carry(3000)

@@ -12,6 +12,7 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
+// Proves: contact.supervision
 func TestSupervisorLosesSilentPeer(t *testing.T) {
 	for _, c := range []struct {
 		tolerance, interval time.Duration
@@ -43,6 +44,8 @@ func TestSupervisorLosesSilentPeer(t *testing.T) {
 }
 
 // Spec 02 §3: from a link that is up and idle to one that keeps sending RESET.
+//
+// Proves: contact.supervision
 func TestSilentPeerTranscript(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()
@@ -117,6 +120,8 @@ func TestActivateEveryTick(t *testing.T) {
 }
 
 // The decision of spec 02 §3 in states that are up, a row for each reason.
+//
+// Proves: contact.supervision
 func TestTickSendsState(t *testing.T) {
 	const (
 		nothing = ""

@@ -31,6 +31,8 @@ func doneBoth(T, L *rig) {
 }
 
 // The frames of capture 18 that docs/spec/02-link.md §10 shows.
+//
+// Proves: link.failover
 func TestTunnelBytesAsRecorded(t *testing.T) {
 	T, L := twoLinks(t, frame.CapTunnelEnhanced, 1500)
 	L.at(176, 1)
@@ -57,6 +59,8 @@ func TestTunnelBytesAsRecorded(t *testing.T) {
 
 // The synchronisation point is the last number that was given out, or will be to what
 // waits already; an old peer is sent all of it.
+//
+// Proves: link.failover
 func TestSynchCountsWhatWaits(t *testing.T) {
 	T, L := twoLinks(t, frame.CapTunnelEnhanced, 1500)
 	L.send(60) // ten wait
@@ -82,6 +86,8 @@ func TestSynchCountsWhatWaits(t *testing.T) {
 // A packet too large for the survivor goes in pieces, which are counted as
 // docs/spec/02-link.md §10.2 found it: over 500 bytes 1428 are 4, 920 are 3, the last
 // without data.
+//
+// Proves: link.failover
 func TestFailoverInPieces(t *testing.T) {
 	T, L := twoLinks(t, frame.CapTunnelEnhanced, 500)
 	for _, n := range []int{1428, 920, 460} {
@@ -131,6 +137,8 @@ func TestFailoverInPieces(t *testing.T) {
 }
 
 // Without pieces the survivor has to be given up; nothing leaks.
+//
+// Proves: link.failover
 func TestFailoverThatCannotBe(t *testing.T) {
 	T, L := twoLinks(t, 0, 500)
 	if err := L.Send(0, L.message(1000), frame.Low); err != nil {
@@ -145,6 +153,8 @@ func TestFailoverThatCannotBe(t *testing.T) {
 }
 
 // A packet somebody still holds goes as a copy, another one where it lies.
+//
+// Proves: link.failover
 func TestFailoverCopiesWhatIsShared(t *testing.T) {
 	T, L := twoLinks(t, frame.CapTunnelEnhanced, 1500)
 	L.send(2)
@@ -170,6 +180,8 @@ func TestFailoverCopiesWhatIsShared(t *testing.T) {
 }
 
 // Nothing that is sent later may join a packet that waits before the tunnel.
+//
+// Proves: link.failover
 func TestNothingOvertakesTheTunnel(t *testing.T) {
 	T := newRig(t, func(c *Config) { c.Alone = false }).up()
 	T.SetCapabilities(allCaps | frame.CapTunnelEnhanced)
@@ -189,6 +201,8 @@ func TestNothingOvertakesTheTunnel(t *testing.T) {
 
 // Pieces in any order but theirs, or of a packet that is none, are refused, and the
 // next packet is not harmed (docs/spec/02-link.md §12.9).
+//
+// Proves: link.failover
 func TestPiecesRefused(t *testing.T) {
 	packet := (&frame.PayloadFields{Type: frame.DirectMsg}).Append(nil, make([]byte, 100))
 	piece := func(no, of int, data []byte) frame.Tunnel {
@@ -235,6 +249,8 @@ func TestPiecesRefused(t *testing.T) {
 }
 
 // What comes through the tunnel has its turn by the failed link's numbers.
+//
+// Proves: link.failover
 func TestFailoverReceiver(t *testing.T) {
 	L := newRig(t).up()
 	for _, n := range []frame.Seq{1, 2, 5, 7} {

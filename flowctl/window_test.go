@@ -12,6 +12,8 @@ import (
 )
 
 // The kernel's rule, branch by branch. Source: docs/spec/02-link.md §7.3.
+//
+// Proves: link.windows
 func TestAdaptiveWindow(t *testing.T) {
 	type state struct{ window, ssthresh, congAcks int32 }
 	for _, c := range []struct {
@@ -91,6 +93,8 @@ func TestAdaptiveWindowOfLink(t *testing.T) {
 }
 
 // A static window never changes by itself.
+//
+// Proves: link.windows
 func TestStaticWindow(t *testing.T) {
 	r := newRig(t, func(c *Config) { c.MinWindow, c.MaxWindow = 1000, 1000 })
 	defer r.done()
@@ -105,6 +109,8 @@ func TestStaticWindow(t *testing.T) {
 }
 
 // A changed window takes effect at once.
+//
+// Proves: link.windows
 func TestSetWindow(t *testing.T) {
 	r := newRig(t).up()
 	defer r.done()

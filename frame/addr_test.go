@@ -20,6 +20,7 @@ func checkAddr(t *testing.T, a net.Addr) {
 	}
 }
 
+// Proves: wire.addresses
 func TestParseAddr(t *testing.T) {
 	for _, c := range []struct {
 		text string
@@ -51,6 +52,7 @@ func TestParseAddr(t *testing.T) {
 	}
 }
 
+// Proves: wire.addresses
 func TestParseAddrRefuses(t *testing.T) {
 	for _, s := range []string{
 		"", ":", "1", "1:", ":1", "1:2:3", "1:2-", "1:-2", "1:3-2", "1:2-3-4", "1:2-3@4", "1:2@", "1:2@0", "1:2@x", "1:2@1.1",

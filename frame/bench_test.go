@@ -166,6 +166,7 @@ var readers = []func(m frame.Message) bool{
 	},
 }
 
+// Proves: wire.cost
 func TestParseDoesNotAllocate(t *testing.T) {
 	for i, b := range samples.OfEachKind(t) {
 		frm := append(make([]byte, frame.EthernetLen), b...)
@@ -184,6 +185,8 @@ func TestParseDoesNotAllocate(t *testing.T) {
 
 // TestRefusalDoesNotAllocate cuts each kind short and gives it to the wrong
 // parsers.
+//
+// Proves: wire.cost
 func TestRefusalDoesNotAllocate(t *testing.T) {
 	for i, b := range samples.OfEachKind(t) {
 		n := testing.AllocsPerRun(100, func() {
@@ -197,6 +200,7 @@ func TestRefusalDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// Proves: wire.cost
 func TestAppendDoesNotAllocate(t *testing.T) {
 	buf := make([]byte, 0, 2048)
 	data := make([]byte, 60)
@@ -229,6 +233,7 @@ func TestAppendDoesNotAllocate(t *testing.T) {
 	}
 }
 
+// Proves: wire.cost
 func BenchmarkParse(b *testing.B) {
 	for i, s := range samples.OfEachKind(b) {
 		b.Run(samples.Kinds[i].Name, func(b *testing.B) {
@@ -245,6 +250,8 @@ func BenchmarkParse(b *testing.B) {
 
 // BenchmarkCalibrate is what to measure the others by, on any machine: 64 words
 // of memory added up.
+//
+// Proves: wire.cost
 func BenchmarkCalibrate(b *testing.B) {
 	x := make([]byte, 256)
 	for b.Loop() {

@@ -125,6 +125,8 @@ func TestBundleOfMany(t *testing.T) {
 
 // A bundle that is built where its first message lies is what Append writes, and
 // counts what comes in.
+//
+// Proves: link.bundles
 func TestBundleBuiltInPlace(t *testing.T) {
 	p := frame.PayloadFields{Importance: frame.High, Type: frame.DirectMsg}
 	f := frame.BundleFields{

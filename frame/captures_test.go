@@ -15,6 +15,8 @@ import (
 
 // TestCaptures reads every frame the kernel sent, and builds it again
 // byte for byte; encrypted ones as they are, and what is in them.
+//
+// Proves: wire.bytes
 func TestCaptures(t *testing.T) {
 	byUser := map[string]int{}
 	for _, c := range samples.Captures {

@@ -47,19 +47,43 @@ func fuzzKind(f *testing.F, i int) {
 	})
 }
 
-func FuzzPayload(f *testing.F)   { fuzzKind(f, 0) }
-func FuzzState(f *testing.F)     { fuzzKind(f, 1) }
-func FuzzReset(f *testing.F)     { fuzzKind(f, 2) }
-func FuzzDiscovery(f *testing.F) { fuzzKind(f, 3) }
-func FuzzNames(f *testing.F)     { fuzzKind(f, 4) }
-func FuzzBcastInit(f *testing.F) { fuzzKind(f, 5) }
-func FuzzConn(f *testing.F)      { fuzzKind(f, 6) }
-func FuzzFragment(f *testing.F)  { fuzzKind(f, 7) }
-func FuzzGroup(f *testing.F)     { fuzzKind(f, 9) }
-func FuzzKey(f *testing.F)       { fuzzKind(f, 11) }
-func FuzzBcastNack(f *testing.F) { fuzzKind(f, 12) }
-func FuzzMedia(f *testing.F)     { fuzzKind(f, 13) }
+// Proves: wire.hostile
+func FuzzPayload(f *testing.F) { fuzzKind(f, 0) }
 
+// Proves: wire.hostile
+func FuzzState(f *testing.F) { fuzzKind(f, 1) }
+
+// Proves: wire.hostile
+func FuzzReset(f *testing.F) { fuzzKind(f, 2) }
+
+// Proves: wire.hostile
+func FuzzDiscovery(f *testing.F) { fuzzKind(f, 3) }
+
+// Proves: wire.hostile
+func FuzzNames(f *testing.F) { fuzzKind(f, 4) }
+
+// Proves: wire.hostile
+func FuzzBcastInit(f *testing.F) { fuzzKind(f, 5) }
+
+// Proves: wire.hostile
+func FuzzConn(f *testing.F) { fuzzKind(f, 6) }
+
+// Proves: wire.hostile
+func FuzzFragment(f *testing.F) { fuzzKind(f, 7) }
+
+// Proves: wire.hostile
+func FuzzGroup(f *testing.F) { fuzzKind(f, 9) }
+
+// Proves: wire.hostile
+func FuzzKey(f *testing.F) { fuzzKind(f, 11) }
+
+// Proves: wire.hostile
+func FuzzBcastNack(f *testing.F) { fuzzKind(f, 12) }
+
+// Proves: wire.hostile
+func FuzzMedia(f *testing.F) { fuzzKind(f, 13) }
+
+// Proves: wire.hostile
 func FuzzTunnel(f *testing.F) {
 	seed(f, func(m frame.Message) error { _, err := frame.ParseTunnel(m); return err })
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -77,6 +101,7 @@ func FuzzTunnel(f *testing.F) {
 	})
 }
 
+// Proves: wire.hostile
 func FuzzBundle(f *testing.F) {
 	seed(f, func(m frame.Message) error { _, err := frame.ParseBundle(m); return err })
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -93,6 +118,8 @@ func FuzzBundle(f *testing.F) {
 
 // FuzzParse calls all that can be called on any message: nothing may panic, and
 // no two kinds may take the same message.
+//
+// Proves: wire.hostile
 func FuzzParse(f *testing.F) {
 	seed(f, func(frame.Message) error { return nil })
 	f.Fuzz(func(t *testing.T, b []byte) {
@@ -135,6 +162,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
+// Proves: wire.hostile
 func FuzzEthernet(f *testing.F) {
 	for _, x := range samples.Read(f, "01")[:12] {
 		f.Add(x.Data)
@@ -153,6 +181,8 @@ func FuzzEthernet(f *testing.F) {
 }
 
 // FuzzParseAddr: what parses prints a text that parses as the same.
+//
+// Proves: wire.hostile, wire.addresses
 func FuzzParseAddr(f *testing.F) {
 	for _, s := range addrTexts {
 		f.Add(s)
@@ -169,6 +199,8 @@ func FuzzParseAddr(f *testing.F) {
 }
 
 // FuzzAddrString: every address prints a text that parses as the same.
+//
+// Proves: wire.hostile
 func FuzzAddrString(f *testing.F) {
 	f.Add(uint32(1), uint32(2), uint32(3))
 	f.Add(uint32(0), uint32(0), uint32(0xffffffff))
@@ -179,6 +211,7 @@ func FuzzAddrString(f *testing.F) {
 	})
 }
 
+// Proves: wire.hostile
 func FuzzIdentity(f *testing.F) {
 	f.Add("node-alpha")
 	f.Add("525400aa000100000000000000000000")

@@ -189,6 +189,8 @@ func ifName(s string) (n [frame.IfNameLen]byte) {
 
 // TestGolden holds both halves of the package to bytes written down in the
 // specification, whose sections the names give.
+//
+// Proves: wire.bytes
 func TestGolden(t *testing.T) {
 	macA := frame.MAC{0x52, 0x54, 0x61, 0x4f, 0xd8, 0x00}
 	for _, c := range []struct {
@@ -485,6 +487,8 @@ func TestGolden(t *testing.T) {
 }
 
 // TestGoldenBundle takes apart and puts together the two messages of 01 §6.
+//
+// Proves: wire.bytes
 func TestGoldenBundle(t *testing.T) {
 	b := samples.Unhex(t, samples.Bundle)
 	fields := frame.BundleFields{Common: frame.Common{Ack: 50, Seq: 200, BcastAck: 9, Prev: 0x525500aa}, Count: 2, Orig: 0x525500aa, Dest: 0x525500ab}
@@ -526,6 +530,8 @@ func TestGoldenBundle(t *testing.T) {
 }
 
 // TestGoldenFrames checks the frames of captures that the specification quotes.
+//
+// Proves: wire.bytes
 func TestGoldenFrames(t *testing.T) {
 	for _, c := range []struct {
 		name, number string

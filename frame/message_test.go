@@ -156,6 +156,8 @@ func TestPayloadHeaderLengths(t *testing.T) {
 }
 
 // TestKindErrors changes one thing in a good message of each kind.
+//
+// Proves: wire.bytes
 func TestKindErrors(t *testing.T) {
 	type edit struct {
 		name string

@@ -12,6 +12,7 @@ import (
 	"github.com/utipc/utipc/frame/layers"
 )
 
+// Proves: wire.bytes
 func TestParseEncrypted(t *testing.T) {
 	vector := samples.Unhex(t, `e1500000 00000000 00000001 0a0b0c0d
 		a4993fb206f1e02d5035586e638cf497 abc4088ea716fcc27e5253edb2352343 0500adb93922b3a373 75b3a2a485e259`) // 09 §1.2
@@ -63,6 +64,7 @@ func TestParseEncrypted(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzEncrypted(f *testing.F) {
 	for _, number := range []string{"24", "25"} {
 		for i, x := range samples.Read(f, number) {
@@ -89,6 +91,7 @@ func FuzzEncrypted(f *testing.F) {
 	})
 }
 
+// Proves: wire.bytes
 func TestMediaAddr(t *testing.T) {
 	for _, c := range []struct {
 		hex  string
@@ -119,6 +122,7 @@ func TestMediaAddr(t *testing.T) {
 	}
 }
 
+// Proves: wire.bytes
 func TestSubscription(t *testing.T) {
 	little := "c8490000 00000000 64000000 ffffffff 02000000 0100000000000000"
 	big := "000049c8 00000000 00000064 ffffffff 00000002 0100000000000000"
@@ -156,6 +160,7 @@ func TestSubscription(t *testing.T) {
 	}
 }
 
+// Proves: wire.bytes
 func TestTopologyEvent(t *testing.T) {
 	b := samples.Unhex(t, `01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000`) // 06 §3.1
 	want := frame.TopologyEventFields{
@@ -198,6 +203,7 @@ func TestTopologyEvent(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzTopologyEvent(f *testing.F) {
 	b := samples.Unhex(f, "01000000 11000000 11000000 01000050 11111111 c8490000 00000000 64000000 ffffffff 02000000 0100000000000000")
 	f.Add(b, true)
@@ -223,6 +229,8 @@ func FuzzTopologyEvent(f *testing.F) {
 }
 
 // TestGroupData reads the words of group messages that other kinds do not have.
+//
+// Proves: wire.bytes
 func TestGroupData(t *testing.T) {
 	f := frame.PayloadFields{Type: frame.GroupMcastMsg, NameType: 4711, Lower: 7, Upper: frame.GroupWord(0xfffe, true)}
 	m, _ := frame.Parse(f.Append(nil, nil))
@@ -247,6 +255,8 @@ func TestGroupData(t *testing.T) {
 }
 
 // TestTunnelInner takes packets out of tunnels.
+//
+// Proves: wire.bytes
 func TestTunnelInner(t *testing.T) {
 	inner := frame.PayloadFields{Common: frame.Common{Seq: 65}, Type: frame.DirectMsg, Error: frame.NoPort}
 	again := frame.TunnelFields{Count: 1}
@@ -284,6 +294,8 @@ func TestTunnelInner(t *testing.T) {
 }
 
 // TestUDPCapture finds the addresses the nodes of capture 26 announce.
+//
+// Proves: wire.bytes
 func TestUDPCapture(t *testing.T) {
 	seen := map[string]int{}
 	for _, x := range samples.Read(t, "26") {

@@ -28,6 +28,7 @@ func state(t testing.TB, record []byte) frame.State {
 	return s
 }
 
+// Proves: wire.bytes
 func TestGapAcks(t *testing.T) {
 	for _, c := range []struct {
 		name, hex      string
@@ -76,6 +77,7 @@ func TestGapAcks(t *testing.T) {
 	}
 }
 
+// Proves: wire.bytes
 func TestGapBlocksMonotonic(t *testing.T) {
 	cut := make([]frame.GapBlock, frame.MaxGapBlocks)
 	for i := range cut {
@@ -117,6 +119,7 @@ func TestGapBlocksMonotonic(t *testing.T) {
 	}
 }
 
+// Proves: wire.bytes
 func TestDomain(t *testing.T) {
 	members := make([]frame.NodeAddr, 65)
 	full := frame.DomainFields{Members: members}
@@ -188,6 +191,7 @@ func TestDomainUp(t *testing.T) {
 	}
 }
 
+// Proves: wire.cost
 func TestRecordsDoNotAllocate(t *testing.T) {
 	s := state(t, samples.Unhex(t, "000c0200 001b0001 00230000 0014 0001 0000 0001 0000000000000001 01001002"))
 	blocks, members := make([]frame.GapBlock, 0, 8), make([]frame.NodeAddr, 0, 8)
@@ -214,6 +218,7 @@ func TestRecordsDoNotAllocate(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzGapAcks(f *testing.F) {
 	f.Add([]byte{0, 12, 2, 0, 0, 27, 0, 1, 0, 35, 0, 0}, uint16(14), uint16(1))
 	f.Add([]byte{0, 8, 1, 0xee, 0, 27, 0, 0}, uint16(14), uint16(1))
@@ -249,6 +254,7 @@ func FuzzGapAcks(f *testing.F) {
 	})
 }
 
+// Proves: wire.hostile
 func FuzzDomain(f *testing.F) {
 	for _, s := range []string{"0014 0001 0000 0001 0000000000000001 01001002", "0010 0001 0002 0000 0000000001001001"} {
 		f.Add(samples.Unhex(f, s))

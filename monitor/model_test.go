@@ -348,6 +348,8 @@ type seen struct {
 }
 
 // TestAgainstModel plays random lives of a ring, most of the time a large one.
+//
+// Proves: contact.monitor
 func TestAgainstModel(t *testing.T) {
 	for seed := range uint64(12) {
 		r := rand.New(rand.NewPCG(seed, 1))
@@ -360,6 +362,8 @@ func TestAgainstModel(t *testing.T) {
 }
 
 // FuzzMonitor looks for a life of a ring that the model lives otherwise, or that panics.
+//
+// Proves: contact.monitor
 func FuzzMonitor(f *testing.F) {
 	for seed := range uint64(3) {
 		r := rand.New(rand.NewPCG(seed, 9))

@@ -33,6 +33,8 @@ func domain(n, reach int, a frame.NodeAddr) (members []frame.NodeAddr) {
 
 // TestReports: a node that those before it report lost is probed, and given up after
 // four reports and one probe without answer. One that answers stays.
+//
+// Proves: contact.monitor
 func TestReports(t *testing.T) {
 	const n, victim = 50, 30
 	reach := frame.NodeAddr(7)
@@ -69,6 +71,8 @@ func TestReports(t *testing.T) {
 // TestLiarEndsNoLink: one neighbour says of a living one, as often as it can, that it
 // is lost, up, lost, and is gone and there again. It counts once, so that the living one
 // is not given up though half of its probes are lost.
+//
+// Proves: contact.monitor
 func TestLiarEndsNoLink(t *testing.T) {
 	const n, victim, liar = 50, 30, 29
 	m := ringOf(t, n)
@@ -96,6 +100,8 @@ func TestLiarEndsNoLink(t *testing.T) {
 }
 
 // TestLostHead: when a head is lost, those it covered are probed once.
+//
+// Proves: contact.monitor
 func TestLostHead(t *testing.T) {
 	m := ringOf(t, 50)
 	i := slices.IndexFunc(m.ring, func(p *Peer) bool { return p.head && p != m.ring[0] && p.applied > 0 })
@@ -130,6 +136,8 @@ func TestLostHeadKeepsReports(t *testing.T) {
 
 // TestRecords: what is no record changes nothing; what is wrong about the ring is kept,
 // and covers nobody.
+//
+// Proves: contact.monitor
 func TestRecords(t *testing.T) {
 	good := func(gen, ack frame.Seq, up uint64, members ...frame.NodeAddr) []byte {
 		return (&frame.DomainFields{Gen: gen, AckGen: ack, UpMap: up, Members: members}).Append(nil)
@@ -176,6 +184,8 @@ func TestRecords(t *testing.T) {
 
 // TestAcknowledgement: an acknowledgement counts forwards alone, and a new session
 // begins with what the first record says.
+//
+// Proves: contact.monitor
 func TestAcknowledgement(t *testing.T) {
 	m := ringOf(t, 50)
 	p := m.Peer(20)
@@ -194,6 +204,8 @@ func TestAcknowledgement(t *testing.T) {
 }
 
 // TestDomainFollowsTheRing: the own domain has the ring's size at once, whoever came.
+//
+// Proves: contact.monitor
 func TestDomainFollowsTheRing(t *testing.T) {
 	m := New(1, 32)
 	for a := frame.NodeAddr(2); a <= 300; a++ {
@@ -213,6 +225,7 @@ func TestDomainFollowsTheRing(t *testing.T) {
 	}
 }
 
+// Proves: contact.monitor
 func TestNoAllocs(t *testing.T) {
 	m := ringOf(t, 100)
 	p := m.Peer(40)

@@ -66,6 +66,7 @@ func exchange(t *testing.T, all []*Monitor, up func(int) bool) {
 
 func everybody(int) bool { return true }
 
+// Proves: contact.monitor
 func TestReach(t *testing.T) {
 	for _, c := range []struct{ size, want int }{
 		{1, 0}, {2, 1}, {4, 1}, {5, 2}, {9, 2}, {10, 3}, {33, 5}, {1000, 31}, {3969, 62}, {3970, 63}, {4097, 63},
@@ -80,6 +81,8 @@ func TestReach(t *testing.T) {
 // TestEverybodyIsWatched asks of rings of many sizes: each node that is up is
 // supervised directly or stands in the applied domain of a head, the supervised are
 // about twice the square root, and every node is supervised by its domain's owners.
+//
+// Proves: contact.monitor
 func TestEverybodyIsWatched(t *testing.T) {
 	for _, n := range []int{33, 34, 50, 100, 200} {
 		all := manyMonitors(n, DefaultThreshold)
@@ -112,6 +115,8 @@ func TestEverybodyIsWatched(t *testing.T) {
 }
 
 // TestThreshold: up to it nothing is sent and everybody counts silence; beyond, not.
+//
+// Proves: contact.monitor
 func TestThreshold(t *testing.T) {
 	all := manyMonitors(33, 33)
 	m := all[0]
@@ -132,6 +137,8 @@ func TestThreshold(t *testing.T) {
 
 // TestSmallRoomHasDummies: a record that does not fit is sent without its members, and
 // none where not even that fits.
+//
+// Proves: contact.monitor
 func TestSmallRoomHasDummies(t *testing.T) {
 	m := manyMonitors(40, 32)[0]
 	p := m.ring[1]
@@ -145,6 +152,8 @@ func TestSmallRoomHasDummies(t *testing.T) {
 
 // TestExample is the specification's: four nodes, threshold 2.
 // Source: docs/spec/03-discovery-and-node.md §8.2.
+//
+// Proves: contact.monitor
 func TestExample(t *testing.T) {
 	m := New(0x01001001, 2)
 	for _, a := range []frame.NodeAddr{0x01001002, 0x01001003, 0x01001004} {
@@ -167,6 +176,8 @@ func TestExample(t *testing.T) {
 }
 
 // TestLeaveAndReturn: nodes go and come at random; in the end all see the same ring.
+//
+// Proves: contact.monitor
 func TestLeaveAndReturn(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 2))
 	all := manyMonitors(60, 32)

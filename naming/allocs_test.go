@@ -12,6 +12,8 @@ import (
 )
 
 // Lookups, all kinds of them, are on the path of every message.
+//
+// Proves: names.cost
 func TestNoAllocsLookups(t *testing.T) {
 	for _, s := range bindings.Shapes() {
 		ranges, keys := s.Make(10_000)

@@ -16,6 +16,7 @@ func audited(n frame.NodeAddr, all ...naming.Binding) naming.Copy {
 	return naming.Copy{Node: n, Bindings: slices.Values(all)}
 }
 
+// Proves: names.audit
 func TestAudit(t *testing.T) {
 	bound := func(lower uint32, node frame.NodeAddr, key uint32) naming.Binding {
 		return naming.Binding{
@@ -56,6 +57,8 @@ func TestAudit(t *testing.T) {
 }
 
 // A table as it is kept can be audited.
+//
+// Proves: names.audit
 func TestAuditTables(t *testing.T) {
 	x, y := naming.NewTable(1), naming.NewTable(2)
 	for i := range uint32(50) {

@@ -16,6 +16,8 @@ func item(n uint32) frame.NameItem {
 
 // Every update has a number, whoever is there to hear it, from 0 on; the bulk
 // tells the first that is not in it (spec 05 §3).
+//
+// Proves: names.distribution
 func TestPublisherNumbers(t *testing.T) {
 	var p Publisher
 	if _, next := p.Bulk(); next != 0 {
@@ -127,6 +129,8 @@ func permute(as []arrival, f func([]arrival)) {
 // Updates are applied in order, each once, behind the bulk, in whatever order
 // bulk and updates come. The bulk's own parts keep their order, being on one
 // link.
+//
+// Proves: names.distribution
 func TestInboxAllOrders(t *testing.T) {
 	for _, first := range []frame.Seq{1, 0, 65534, 32767} {
 		as := []arrival{
@@ -227,6 +231,8 @@ func TestInboxLimits(t *testing.T) {
 
 // FuzzInbox: whatever comes, nothing that has its turn is kept, nothing is kept
 // twice, and the number expected only goes back with another bulk.
+//
+// Proves: names.distribution
 func FuzzInbox(f *testing.F) {
 	f.Add([]byte{3, 1, 1, 5, 1, 6, 0, 0, 2, 4})
 	f.Fuzz(func(t *testing.T, b []byte) {

@@ -9,6 +9,8 @@ import (
 )
 
 // A full table refuses other nodes and says why; the own node has room in it still.
+//
+// Proves: names.limits
 func TestTableLimits(t *testing.T) {
 	tab := NewTable(own)
 	tab.Limit = 3
@@ -51,6 +53,8 @@ func TestTableLimits(t *testing.T) {
 }
 
 // A node has MaxBindings bindings at most, whatever their ranges.
+//
+// Proves: names.limits
 func TestNodeLimit(t *testing.T) {
 	for _, node := range []frame.NodeAddr{own, remote1} {
 		tab := NewTable(own)

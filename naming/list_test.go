@@ -13,6 +13,8 @@ import (
 
 // Bindings [1,10], [5,20], [1,10] made in this order give three events by binding and
 // two by range, in this order, whoever has the turn. Source: docs/spec/06-topology.md §2.3.
+//
+// Proves: names.subscriptions
 func TestOverlappingOrder(t *testing.T) {
 	tab := NewTable(own)
 	insert := func(l, u uint32, letter rune) {
@@ -61,6 +63,8 @@ func TestOverlappingOrder(t *testing.T) {
 
 // The first binding of exactly a range and the last are told as such, whatever their
 // node and scope, by Remove and Purge. Source: docs/spec/06-topology.md §2.3.
+//
+// Proves: names.subscriptions
 func TestEventEdges(t *testing.T) {
 	tab := NewTable(own)
 	step := func(letter rune, scope frame.Scope, u uint32) Binding {

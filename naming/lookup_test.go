@@ -30,6 +30,8 @@ func letterOf(s frame.SocketAddr) string {
 
 // Who receives consecutive messages: rows of the table "Tested" in spec 05 §5.1,
 // seen from node A; a is its own socket.
+//
+// Proves: names.rules
 func TestAnycastTurns(t *testing.T) {
 	five := frame.Range{Type: 100, Lower: 5, Upper: 5}
 	for _, c := range []struct {
@@ -75,6 +77,8 @@ func TestAnycastTurns(t *testing.T) {
 
 // "With overlapping ranges {1,10} at b and {5,15} at c instance 7 always goes to b
 // (lower lower), with {5,15} and {5,8} always to the range created last."
+//
+// Proves: names.rules
 func TestAnycastFirstRange(t *testing.T) {
 	for _, c := range []struct {
 		ranges [2][2]uint32 // of b, then c
@@ -126,6 +130,8 @@ func TestAnycastAtOtherNode(t *testing.T) {
 }
 
 // Spec 05 §5.2: each socket once; a message from elsewhere reaches cluster scope.
+//
+// Proves: names.rules
 func TestLocalReceivers(t *testing.T) {
 	tab := NewTable(own)
 	for i, b := range []struct {
@@ -210,6 +216,8 @@ func TestNoAllocsAnycast(t *testing.T) {
 
 // Two peers with as many bindings of one range as they may have: one is lost, the
 // turns of the other's stay.
+//
+// Proves: names.rules
 func TestPurgeOfManyBindings(t *testing.T) {
 	tab := NewTable(own)
 	five := frame.Range{Type: 100, Lower: 5, Upper: 5}

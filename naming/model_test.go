@@ -320,12 +320,15 @@ func runTable(t testing.TB, b []byte) {
 }
 
 // FuzzTable runs a Table beside the naive model.
+//
+// Proves: names.distribution, names.rules
 func FuzzTable(f *testing.F) {
 	f.Add([]byte("\x00\x01\x05\x00\x00\x05\x00\x05\x00"))
 	f.Add([]byte("some bindings come and go and are looked up"))
 	f.Fuzz(func(t *testing.T, b []byte) { runTable(t, b) })
 }
 
+// Proves: names.distribution, names.rules
 func TestTableAgainstModel(t *testing.T) {
 	for seed := range uint64(80) {
 		r := rand.New(rand.NewPCG(seed, 3))

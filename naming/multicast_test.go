@@ -11,6 +11,8 @@ import (
 
 // Every node with an overlapping range counts, the own one too and with node scope
 // alone. Source: docs/spec/05-naming.md §5.2.
+//
+// Proves: names.rules
 func TestNodes(t *testing.T) {
 	tab := NewTable(own)
 	for i, b := range []struct {
@@ -51,6 +53,8 @@ func TestNodes(t *testing.T) {
 
 // A memo answers for the table as it is, of another range too, and keeps no more
 // than it may.
+//
+// Proves: names.rules
 func TestRecallNodes(t *testing.T) {
 	tab := NewTable(own)
 	bind := func(n uint32) Binding {
@@ -77,6 +81,8 @@ func TestRecallNodes(t *testing.T) {
 
 // One port bound many times, and many ports: each once, and without memory where the
 // ports themselves have room.
+//
+// Proves: names.cost
 func TestLocalReceiversOfMany(t *testing.T) {
 	tab := NewTable(own)
 	for i := range uint32(30_000) {

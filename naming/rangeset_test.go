@@ -11,6 +11,8 @@ import (
 )
 
 // Thousands of ranges come and go; first and visit are compared with a sorted list.
+//
+// Proves: names.rules
 func TestRangeSet(t *testing.T) {
 	for name, c := range map[string]struct{ lowers, width uint32 }{
 		"narrow":       {1 << 20, 3},
@@ -97,6 +99,8 @@ func TestRangeSetFilledInOrder(t *testing.T) {
 
 // What was large once gives its memory back: else a peer could make a table of few
 // bindings as large as it likes.
+//
+// Proves: names.rules
 func TestMemoryGivenBack(t *testing.T) {
 	tab := NewTable(own)
 	bind := func(i uint32, r frame.Range) Binding {

@@ -55,6 +55,8 @@ func bound1(lower, upper, key uint32, scope frame.Scope) Binding {
 
 // The bindings of spec 06 §2.3, "Tested", for each filter: those there, a further one,
 // and their end. Of [1,10] the last binding has the scope of the node.
+//
+// Proves: names.subscriptions
 func TestFilters(t *testing.T) {
 	const (
 		ports, service   = frame.FilterPorts, frame.FilterService
@@ -173,6 +175,8 @@ func (x *Subscription) sound(t *testing.T, lo, hi *Subscription) int {
 
 // Subscriptions come and go, and each change finds those, in their order, that a look
 // at all of them finds.
+//
+// Proves: names.subscriptions
 func TestSubscriptionsAgainstModel(t *testing.T) {
 	for seed := range uint64(20) {
 		r := rand.New(rand.NewPCG(seed, 9))

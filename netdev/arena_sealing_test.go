@@ -10,6 +10,8 @@ import (
 )
 
 // Data leaves the reserve alone, sealing half of it, the link protocol nothing.
+//
+// Proves: keys.node
 func TestSealingReserve(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 100, Reserve: 20})
 	for _, c := range []struct {

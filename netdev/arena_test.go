@@ -18,6 +18,7 @@ func panics(f func()) (p any) {
 	return nil
 }
 
+// Proves: socket.buffers
 func TestBufferHolders(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 2})
 	b := a.Get(100, netdev.Control)
@@ -44,6 +45,7 @@ func TestBufferHolders(t *testing.T) {
 	}
 }
 
+// Proves: socket.buffers
 func TestBufferPanics(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -139,6 +141,8 @@ func TestBuffersApart(t *testing.T) {
 }
 
 // TestReserve takes all there is for data, then all there is.
+//
+// Proves: memory.small
 func TestTotalFor(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 8, Jumbo: 3, JumboSize: 9014})
 	for size, want := range map[int]int{64: 8, netdev.SmallChunk - netdev.Headroom: 8, netdev.SmallChunk: 3, 9014: 3, 65536: 0} {
@@ -148,6 +152,7 @@ func TestTotalFor(t *testing.T) {
 	}
 }
 
+// Proves: socket.buffers
 func TestReserve(t *testing.T) {
 	for _, c := range []struct {
 		config                netdev.ArenaConfig
@@ -192,6 +197,8 @@ func TestReserve(t *testing.T) {
 
 // TestArenaConcurrent turns one side that takes and many that give back, some of
 // them as devices do. At the end every chunk is there, once.
+//
+// Proves: socket.buffers
 func TestArenaConcurrent(t *testing.T) {
 	const givers, rounds = 8, 20000
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 8, JumboSize: 5000, Reserve: 4})
@@ -253,6 +260,8 @@ func TestArenaConcurrent(t *testing.T) {
 
 // A Buffer goes from the arena to the wire and back: whoever still needs it holds
 // it, and the last one to let go frees it.
+//
+// Proves: house.docs
 func ExampleBuffer() {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 8})
 	b := a.Get(1514, netdev.Data)

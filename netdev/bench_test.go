@@ -8,6 +8,7 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
+// Proves: wire.cost
 func TestArenaDoesNotAllocate(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 16, Jumbo: 2, JumboSize: 9000})
 	for _, size := range []int{1514, 9000} {

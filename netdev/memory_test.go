@@ -17,6 +17,8 @@ import (
 
 // Every chunk lies where the drawing of Arena says, and At finds it by its first
 // byte and its last.
+//
+// Proves: memory.lent
 func TestMemoryLayout(t *testing.T) {
 	for _, c := range []netdev.ArenaConfig{
 		{Small: 3},
@@ -58,6 +60,7 @@ func TestMemoryLayout(t *testing.T) {
 	}
 }
 
+// Proves: memory.lent
 func TestMemoryOfTheOwner(t *testing.T) {
 	c := netdev.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9014}
 	mem := netdev.NewArena(c).Memory()
@@ -81,6 +84,7 @@ func TestMemoryOfTheOwner(t *testing.T) {
 	}
 }
 
+// Proves: memory.lent
 func TestPlace(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 1})
 	b := a.Get(100, netdev.Control)
@@ -104,6 +108,8 @@ func TestPlace(t *testing.T) {
 }
 
 // The memory goes back to its owner with the last chunk, not before, and once.
+//
+// Proves: memory.release
 func TestRetire(t *testing.T) {
 	for name, last := range map[string]func(b *netdev.Buffer){
 		"released":  (*netdev.Buffer).Release,
@@ -136,6 +142,8 @@ func TestRetire(t *testing.T) {
 }
 
 // However Retire and the last releases meet, the memory goes back once.
+//
+// Proves: memory.release
 func TestRetireConcurrent(t *testing.T) {
 	mem := netdev.NewArena(netdev.ArenaConfig{Small: 1}).Memory()
 	var round, answered atomic.Int32 // the two sides go on together, as close as they can
@@ -200,6 +208,7 @@ func TestScarceFor(t *testing.T) {
 	check("a jumbo chunk back", true, false)
 }
 
+// Proves: memory.lent
 func TestMayKeep(t *testing.T) {
 	a := netdev.NewArena(netdev.ArenaConfig{Small: 5, Jumbo: 4, JumboSize: 9000})
 	for _, c := range []struct{ size, total int }{{100, 5}, {9000, 4}} {
@@ -212,6 +221,7 @@ func TestMayKeep(t *testing.T) {
 	}
 }
 
+// Proves: memory.release
 func TestPoison(t *testing.T) {
 	c := netdev.ArenaConfig{Small: 2, Jumbo: 1, JumboSize: 9000, Poison: true}
 	for _, size := range []int{100, 9000} {
@@ -247,6 +257,8 @@ func TestPoison(t *testing.T) {
 
 // A write after release is found when the chunk is taken again, at whatever byte,
 // and when the arena ends.
+//
+// Proves: memory.release
 func TestPoisonFindsWrites(t *testing.T) {
 	for _, size := range []int{100, 9000} {
 		for _, at := range []int{0, 4095} {

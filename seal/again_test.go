@@ -12,6 +12,8 @@ import (
 // TestNodeStartsAgain: a key that a node was given by its owner, and that it also handed
 // over in a message, begins with other numbers when the node starts again. They are no
 // repetitions, wherever the copies came from.
+//
+// Proves: seal.nonce, keys.restart
 func TestNodeStartsAgain(t *testing.T) {
 	const low, high = 1, 1 << 40
 	type step struct {
@@ -77,6 +79,8 @@ func TestKnownKeyCostsNothing(t *testing.T) {
 }
 
 // TestClusterKeyByMessage: the cluster's key is each member's, which may start again.
+//
+// Proves: keys.restart
 func TestClusterKeyByMessage(t *testing.T) {
 	d := newDesk(t)
 	if err := d.r.SetMaster(0, d.key("c4"), 0); err != nil {

@@ -12,6 +12,8 @@ import (
 )
 
 // TestNothingAllocates seals and opens what is good and drops what is not.
+//
+// Proves: seal.cost
 func TestNothingAllocates(t *testing.T) {
 	const now = time.Second
 	for _, mode := range []frame.KeyMode{frame.ClusterKey, frame.NodeKey} {
@@ -59,6 +61,8 @@ func TestNothingAllocates(t *testing.T) {
 }
 
 // TestPeerSize: thousands of nodes have one each.
+//
+// Proves: seal.cost
 func TestPeerSize(t *testing.T) {
 	if n := unsafe.Sizeof(seal.Peer{}); n > 144 {
 		t.Errorf("a Peer has %d bytes, want at most 144", n)

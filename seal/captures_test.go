@@ -128,6 +128,7 @@ func replay(t *testing.T, name string, master bool) (kinds map[seal.Kind]int, no
 	return kinds, nodes
 }
 
+// Proves: seal.vectors
 func TestCaptureClusterKey(t *testing.T) {
 	kinds, nodes := replay(t, "24-crypto-cluster-key", false)
 	want := map[seal.Kind]int{seal.Discovery: 15, seal.LinkReset: 1, seal.LinkActivate: 1, seal.LinkState: 13, seal.Other: 17}
@@ -141,6 +142,7 @@ func TestCaptureClusterKey(t *testing.T) {
 	}
 }
 
+// Proves: seal.vectors
 func TestCaptureMasterKey(t *testing.T) {
 	kinds, _ := replay(t, "25-crypto-master-key", true)
 	want := map[seal.Kind]int{seal.Discovery: 22, seal.LinkReset: 1, seal.LinkActivate: 1, seal.LinkState: 95, seal.Other: 15, seal.KeyDistr: 2}

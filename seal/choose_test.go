@@ -12,6 +12,8 @@ import (
 
 // TestChoose has a line for every row of docs/spec/09-security.md §4.1. The pending
 // key is in slot 2, the active one in slot 1.
+//
+// Proves: seal.rules
 func TestChoose(t *testing.T) {
 	const now = time.Minute
 	peer := func(master bool, reported uint8) *Peer { return &Peer{master: master, reported: reported} }
@@ -111,6 +113,8 @@ func TestKindOf(t *testing.T) {
 }
 
 // TestSlots has the transitions drawn above Ring.
+//
+// Proves: seal.rules
 func TestSlots(t *testing.T) {
 	r := NewRing(41, true)
 	k := testKey(t, frame.ClusterKey, 1)
@@ -178,6 +182,7 @@ func TestSlots(t *testing.T) {
 	}
 }
 
+// Proves: seal.secrets
 func TestDistributionNeverMaster(t *testing.T) {
 	r := NewRing(0, true)
 	if err := r.SetMaster(0, testKey(t, frame.NodeKey, 7), 0); err != nil {
@@ -201,6 +206,7 @@ func TestDistributionNeverMaster(t *testing.T) {
 	}
 }
 
+// Proves: seal.rules
 func TestRekeyInterval(t *testing.T) {
 	r := NewRing(0, true)
 	r.SetInterval(0, time.Minute)
@@ -241,6 +247,8 @@ func TestRekeyInterval(t *testing.T) {
 
 // TestNumbersBelongToTheKey puts one key in two slots, and in the place of itself:
 // the numbers go on, wherever chance says that a new key begins.
+//
+// Proves: seal.nonce
 func TestNumbersBelongToTheKey(t *testing.T) {
 	r := NewRing(0, true)
 	k := testKey(t, frame.ClusterKey, 7)
@@ -277,6 +285,8 @@ func TestNumbersBelongToTheKey(t *testing.T) {
 }
 
 // TestKeySpent wears keys out that may seal a few packets only.
+//
+// Proves: seal.nonce
 func TestKeySpent(t *testing.T) {
 	for _, c := range []struct {
 		exchange, master bool

@@ -30,6 +30,8 @@ func seedCaptures(f *testing.F, add func([]byte)) {
 
 // FuzzOpen gives a ring any bytes: it never panics, and what opens is what was
 // sealed, so that sealing it again with the same header gives the same bytes.
+//
+// Proves: seal.nonce
 func FuzzOpen(f *testing.F) {
 	seedCaptures(f, func(b []byte) { f.Add(b, true) })
 	key := parseKey(f, frame.ClusterKey, captureKey)
@@ -96,6 +98,8 @@ func canonical(b, plain []byte) bool {
 
 // FuzzKeyMessage gives a peer key messages of any content, sealed as they should be:
 // only a whole one with a key of a right length is taken, and then it serves.
+//
+// Proves: seal.rules
 func FuzzKeyMessage(f *testing.F) {
 	k := frame.KeyFields{Generation: 7, Mode: frame.NodeKey}
 	for _, n := range []int{0, 19, 20, 21, 28, 36, 40} {
@@ -147,6 +151,8 @@ func FuzzKeyMessage(f *testing.F) {
 
 // FuzzRing calls the rules of two nodes in any order, with packets, keys and time as
 // the bytes say; what always holds is checked after each call.
+//
+// Proves: seal.nonce
 func FuzzRing(f *testing.F) {
 	f.Add([]byte("set, send, time, key, rekey, lost, flush"))
 	f.Add([]byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15})

@@ -18,6 +18,7 @@ import (
 	"github.com/utipc/utipc/seal"
 )
 
+// Proves: seal.rules
 func TestNewKeyLengths(t *testing.T) {
 	for n := range 80 {
 		for mode := range frame.KeyMode(4) {
@@ -30,6 +31,7 @@ func TestNewKeyLengths(t *testing.T) {
 	}
 }
 
+// Proves: seal.rules
 func TestParseKey(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"this_is_a_key16_salt", "746869735f69735f615f6b657931365f73616c74"},
@@ -66,6 +68,8 @@ func TestParseKey(t *testing.T) {
 
 // TestKeyIsNeverShown prints, logs and encodes a key in every way at hand, by
 // itself and inside of other values.
+//
+// Proves: seal.secrets
 func TestKeyIsNeverShown(t *testing.T) {
 	const text = "SECRETsecretSE98salt"
 	k := parseKey(t, frame.ClusterKey, text)
@@ -128,6 +132,7 @@ func TestKeyIsNeverShown(t *testing.T) {
 	}
 }
 
+// Proves: seal.secrets
 func TestKeyWipe(t *testing.T) {
 	k := parseKey(t, frame.ClusterKey, benchKey)
 	same, clone := parseKey(t, frame.NodeKey, benchKey), k.Clone()

@@ -349,6 +349,8 @@ var allModelKeys = map[string]modelKeys{
 
 // TestSwitchLosesNothing rekeys nodes that are in contact, on a network that loses
 // nothing: of every packet at least one copy is opened by everyone it is for.
+//
+// Proves: seal.nonce
 func TestSwitchLosesNothing(t *testing.T) {
 	for name, keys := range allModelKeys {
 		t.Run(name, func(t *testing.T) {
@@ -411,6 +413,8 @@ func TestSwitchLosesNothing(t *testing.T) {
 // TestOperatorChangesKey gives nodes in contact another cluster key, one after the
 // other and 5 seconds apart, with and without exchange of keys. Nothing is lost, and in the
 // end all send with the new key alone.
+//
+// Proves: seal.nonce
 func TestOperatorChangesKey(t *testing.T) {
 	for _, exchange := range []bool{true, false} {
 		m := newModel(t, 2, 3, modelKeys{cluster: true})
@@ -461,6 +465,8 @@ func TestOperatorChangesKey(t *testing.T) {
 // keys at any time, an attacker who makes up and repeats packets; then lets all be
 // for a minute: everything queued has arrived and every node opens what any other
 // sends, to it alone and to all. No nonce comes twice in any of it.
+//
+// Proves: seal.nonce
 func TestKeysFindTogether(t *testing.T) {
 	seeds := uint64(12)
 	if testing.Short() {

@@ -11,6 +11,8 @@ import (
 
 // What is for all goes under the pending key too while a node is there that came with
 // that: if it started since, it may have been given no other.
+//
+// Proves: seal.nonce
 func TestNewcomerHearsAll(t *testing.T) {
 	r, old, newcomer := NewRing(0, true), NewPeer(desk1), NewPeer(desk2)
 	for i := range 2 {

@@ -11,6 +11,8 @@ import (
 )
 
 // TestOpenHostile changes a good packet: nothing but the packet itself opens.
+//
+// Proves: seal.tampered
 func TestOpenHostile(t *testing.T) {
 	fresh := func() *desk {
 		d := newDesk(t)
@@ -131,6 +133,8 @@ func TestOpenHostile(t *testing.T) {
 }
 
 // TestReplays sends packets of every sort of key twice.
+//
+// Proves: seal.tampered
 func TestReplays(t *testing.T) {
 	const now = time.Second
 	for _, c := range []struct {
@@ -182,6 +186,8 @@ func TestReplays(t *testing.T) {
 }
 
 // TestSealErrors: what is refused takes no number.
+//
+// Proves: seal.nonce
 func TestSealErrors(t *testing.T) {
 	r := NewRing(0, true)
 	slot, err := r.SetKey(0, testKey(t, frame.ClusterKey, 1), 77)

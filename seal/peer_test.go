@@ -99,6 +99,8 @@ func (d *desk) state() string {
 
 // TestPeerSlots has the transitions drawn above Peer, as transcripts: what happens
 // at which second, and pending, active and passive slot after it.
+//
+// Proves: keys.restart, seal.rules, seal.nonce
 func TestPeerSlots(t *testing.T) {
 	type step struct {
 		at   float64
@@ -402,6 +404,8 @@ func TestPeerSlots(t *testing.T) {
 }
 
 // TestBits has the rows of docs/spec/09-security.md §4.4: who is heeded, and what follows.
+//
+// Proves: seal.rules
 func TestBits(t *testing.T) {
 	const now = time.Minute
 	long := frame.PayloadFields{Type: frame.DirectMsg, OrigNode: desk2, DestNode: desk1}
@@ -461,6 +465,8 @@ func TestBits(t *testing.T) {
 }
 
 // TestKeyIsSentOnce asks for a key many times while one is scheduled.
+//
+// Proves: seal.rules
 func TestKeyIsSentOnce(t *testing.T) {
 	p := NewPeer(1)
 	if p.TakeKeyDue(time.Hour) || p.KeyDeadline() != Never {
@@ -478,6 +484,8 @@ func TestKeyIsSentOnce(t *testing.T) {
 }
 
 // TestRemind: a peer that goes on with the key before gets the pending one again.
+//
+// Proves: seal.rules
 func TestRemind(t *testing.T) {
 	d := newDesk(t)
 	const second = time.Second
@@ -507,6 +515,7 @@ func TestRemind(t *testing.T) {
 	}
 }
 
+// Proves: seal.rules
 func TestForget(t *testing.T) {
 	d := newDesk(t)
 	if _, err := d.r.SetKey(0, d.key("c0"), 0); err != nil {

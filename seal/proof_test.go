@@ -107,6 +107,8 @@ func TestProof(t *testing.T) {
 
 // TestProofOfAnotherLife: once a node has shown that it started again, none of its keys counts as one that
 // works, though there was no contact that could be lost. Caught by this: HandleEcho that does not call doubt.
+//
+// Proves: keys.restart
 func TestProofOfAnotherLife(t *testing.T) {
 	d := newDesk(t)
 	for _, err := range []error{d.r.SetMaster(0, d.key("c4"), 0), d.handleKey(0, "n0", 7)} {

@@ -40,6 +40,7 @@ const (
 		05 00 ad b9 39 22 b3 a3 73 75 b3 a2 a4 85 e2 59`
 )
 
+// Proves: seal.vectors
 func TestVector(t *testing.T) {
 	key := parseKey(t, frame.ClusterKey, "this_is_a_key16_salt")
 	inner, want := unhex(t, vectorInner), unhex(t, vectorPacket)

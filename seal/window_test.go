@@ -10,6 +10,8 @@ import (
 
 // TestWindow compares the window with a set of all numbers that came: it never
 // takes one twice, and refuses no new one that is not too old.
+//
+// Proves: seal.tampered
 func TestWindow(t *testing.T) {
 	for seed := range uint64(30) {
 		r := rand.New(rand.NewPCG(seed, 1))

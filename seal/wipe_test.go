@@ -23,6 +23,8 @@ func testKey(t testing.TB, mode frame.KeyMode, c byte) *Key {
 }
 
 // TestRingWipes holds on to a ring's own copies and looks at them after they were let go.
+//
+// Proves: seal.secrets
 func TestRingWipes(t *testing.T) {
 	const p = 5
 	r := NewRing(0, true)

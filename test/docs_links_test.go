@@ -51,6 +51,8 @@ func anchors(text string) map[string]bool {
 
 // Every link of README and docs leads to a file that is there, and to a heading in it;
 // every path in backquotes that begins with a folder of this repository is there too.
+//
+// Proves: house.docs
 func TestDocumentationLinks(t *testing.T) {
 	all := texts(t)
 	links, paths := 0, 0

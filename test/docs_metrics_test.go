@@ -10,6 +10,8 @@ import (
 
 // Every metric that documentation names is in the table of docs/daemon.md, which the
 // program writes.
+//
+// Proves: daemon.metrics
 func TestDocumentationMetrics(t *testing.T) {
 	all := texts(t)
 	_, table, found := strings.Cut(all["docs/daemon.md"], "<!-- metrics:")

@@ -11,6 +11,8 @@ import (
 )
 
 // Every test that docs/hostile.md names is there, in the package it names.
+//
+// Proves: hostile.docs
 func TestHostileTableNamesTests(t *testing.T) {
 	text, err := os.ReadFile("../docs/hostile.md")
 	if err != nil {

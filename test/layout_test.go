@@ -88,6 +88,7 @@ func goList(t *testing.T, args ...string) []string {
 	return strings.Fields(string(out))
 }
 
+// Proves: house.layout
 func TestWhoImportsWhom(t *testing.T) {
 	for pkg, allowed := range imports {
 		for _, im := range goList(t, "-f", `{{join .Imports "\n"}}`, "./"+pkg) {
@@ -103,6 +104,7 @@ func TestWhoImportsWhom(t *testing.T) {
 	}
 }
 
+// Proves: house.layout
 func TestWhoDrawsInWhichModule(t *testing.T) {
 	for pkg, allowed := range modules {
 		deps := goList(t, "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}`, "./"+pkg)
@@ -117,6 +119,8 @@ func TestWhoDrawsInWhichModule(t *testing.T) {
 // What the package installs is free of what tests and measures it.
 //
 // Mutation it catches: a command of cmd/utipc imports test/netns.
+//
+// Proves: house.layout
 func TestInstalledProgramLinksNoTests(t *testing.T) {
 	deps := goList(t, "-deps", "./cmd/utipc")
 	if !slices.Contains(deps, module+"stack") {
@@ -157,6 +161,8 @@ func sources(t *testing.T, folders ...string) (files []string) {
 
 // The core is a machine without a world: no clock, no chance of its own, no
 // goroutine, no I/O.
+//
+// Proves: house.layout
 func TestCoreIsDeterministic(t *testing.T) {
 	forbidden := map[string]string{
 		"time.Now": "time comes as an argument", "time.Since": "time comes as an argument",
@@ -202,6 +208,8 @@ func TestCoreIsDeterministic(t *testing.T) {
 }
 
 // xdp knows bytes and Buffers; no TIPC header is read there.
+//
+// Proves: house.layout
 func TestDriversReadNoHeader(t *testing.T) {
 	allowed := []string{"MAC", "EtherType", "EthernetLen", "BroadcastMAC", "MinMTU"}
 	fset := token.NewFileSet()
@@ -221,6 +229,7 @@ func TestDriversReadNoHeader(t *testing.T) {
 	}
 }
 
+// Proves: house.layout
 func TestEveryFile(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "..").Output()
 	if err != nil {

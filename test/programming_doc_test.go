@@ -12,6 +12,8 @@ import (
 
 // Every snippet of docs/programming.md and docs/api.md is a part of an example that is
 // compiled and run.
+//
+// Proves: house.docs
 func TestProgrammingSnippets(t *testing.T) {
 	code := ""
 	for _, pattern := range []string{"../stack/example*_test.go", "../examples/*/main.go"} {

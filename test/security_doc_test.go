@@ -30,6 +30,8 @@ func testNames(pkg, text string) (names [][2]string) {
 
 // Every sentence of the tables of docs/security.md, and every promise on keys, has a test,
 // and each that is named anywhere is there.
+//
+// Proves: hostile.docs
 func TestSecuritySentencesHaveTests(t *testing.T) {
 	text, err := os.ReadFile("../docs/security.md")
 	if err != nil {

@@ -23,6 +23,8 @@ import (
 
 // Frames of every length that the wire carries, up to some that the receiver's
 // MTU does not allow. Those it does allow all arrive, whatever comes between.
+//
+// Proves: device.lengths
 func TestReceivingEveryLength(t *testing.T) {
 	const mtu = 300
 	eachDriver(t, func(t *testing.T, drv driver) {
@@ -58,6 +60,8 @@ func TestReceivingEveryLength(t *testing.T) {
 
 // Frames of every length are given to the device. Those the wire carries arrive,
 // and all others are refused by a FrameError and counted.
+//
+// Proves: device.lengths
 func TestSendingEveryLength(t *testing.T) {
 	const mtu = 300
 	eachDriver(t, func(t *testing.T, drv driver) {
@@ -94,6 +98,8 @@ func TestSendingEveryLength(t *testing.T) {
 }
 
 // A flood of what is not TIPC's neither reaches the node nor costs it anything.
+//
+// Proves: device.floods
 func TestFloodOfForeignFrames(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)
@@ -139,6 +145,8 @@ func heapInUse() uint64 {
 
 // A receiver that never reads keeps a limited number of frames, counts the others,
 // and works again when it reads.
+//
+// Proves: device.floods, memory.small
 func TestReceiverThatNeverReads(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)
@@ -188,6 +196,8 @@ func TestReceiverThatNeverReads(t *testing.T) {
 }
 
 // Without rights each driver says which it wants.
+//
+// Proves: device.open
 func TestMissingRights(t *testing.T) {
 	d := newBed(t, 1500)
 	cmd := exec.Command("/proc/self/exe", nameA)

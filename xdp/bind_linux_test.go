@@ -46,6 +46,8 @@ func hold(t *testing.T, ns *netns.NS, name string) *socket {
 }
 
 // A queue that somebody has is waited for, and no longer than that.
+//
+// Proves: device.open
 func TestXSKBusyQueue(t *testing.T) {
 	netns.Require(t)
 	ns := netns.New(t)

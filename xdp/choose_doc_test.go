@@ -15,6 +15,8 @@ var update = flag.Bool("update", false, "write the tables of the code into docs/
 const driversDoc = "../docs/drivers.md"
 
 // The documentation shows the tables that Choose works with.
+//
+// Proves: device.choice
 func TestDocumentedTables(t *testing.T) {
 	b, err := os.ReadFile(driversDoc)
 	if err != nil {

@@ -44,6 +44,7 @@ func with(f Facts, change func(f *Facts)) Facts {
 	return f
 }
 
+// Proves: device.choice
 func TestChoose(t *testing.T) {
 	raw := Trial{Denied, "operation not permitted"}
 	for _, c := range []struct {
@@ -188,6 +189,8 @@ func TestChoose(t *testing.T) {
 }
 
 // Refusals can be taken apart, and say what helps.
+//
+// Proves: device.choice, bench.loads
 func TestRefusals(t *testing.T) {
 	little := able("", 1500)
 	little.Host.Capabilities.Value.IPCLock = false
@@ -244,6 +247,7 @@ func TestUnusableInterfaces(t *testing.T) {
 	}
 }
 
+// Proves: device.choice
 func TestArrival(t *testing.T) {
 	several := func(f *Facts) { f.Link.Queues = known(Sizes{4, 4, 8, 8}) }
 	for _, c := range []struct {

@@ -72,6 +72,7 @@ func wantOwned(t *testing.T, d *bed, says ...string) {
 	}
 }
 
+// Proves: device.open
 func TestOneNodeOwnsAnInterface(t *testing.T) {
 	d := newBed(t, 1500)
 	before := runtime.NumGoroutine()
@@ -91,6 +92,7 @@ func TestOneNodeOwnsAnInterface(t *testing.T) {
 	r.Close()
 }
 
+// Proves: device.open
 func TestAnotherProcessOwnsAnInterface(t *testing.T) {
 	d := newBed(t, 1500)
 	for _, end := range []string{"close", "kill"} {

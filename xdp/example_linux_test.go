@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
+// Proves: house.docs
 func ExampleOpenPacket() {
 	dev, err := xdp.OpenPacket("no-such-device", nil)
 	if errors.Is(err, xdp.ErrMissing) {

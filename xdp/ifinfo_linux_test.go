@@ -44,6 +44,8 @@ func TestInterfaceInfo(t *testing.T) {
 }
 
 // Each refusal of the kernel says what is missing, or who is in the way.
+//
+// Proves: device.open
 func TestXSKRefusals(t *testing.T) {
 	i := ifInfo{name: "eth9", mtu: 9000, driver: "dull"}
 	for _, c := range []struct {

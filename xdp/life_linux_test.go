@@ -92,6 +92,7 @@ func (l *life) ip(end int, args ...string) {
 	ns.Run("ip", append([]string{"link", "set", "dev", name}, args...)...)
 }
 
+// Proves: device.changes
 func TestInterfaceChangesUnderTraffic(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		const largest = 9000
@@ -173,6 +174,8 @@ func TestFrameBuiltBeforeTheMTUFell(t *testing.T) {
 }
 
 // Opened and closed again and again, in every state.
+//
+// Proves: device.changes
 func TestOpenAndCloseAHundredTimes(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)

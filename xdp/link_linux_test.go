@@ -107,6 +107,8 @@ func TestRemoved(t *testing.T) {
 
 // An interface that goes down and is removed only then: its owner, asleep, is told
 // both.
+//
+// Proves: device.changes
 func TestRemovedAfterItWasDown(t *testing.T) {
 	eachDriver(t, func(t *testing.T, drv driver) {
 		d := newBed(t, 1500)

@@ -58,6 +58,7 @@ func TestLinkNews(t *testing.T) {
 	}
 }
 
+// Proves: device.changes
 func FuzzLinkNews(f *testing.F) {
 	up := linkMessage(unix.RTM_NEWLINK, unix.AF_UNSPEC, 7, unix.IFF_UP|unix.IFF_RUNNING|unix.IFF_LOWER_UP, 1500)
 	for i := range up {

@@ -84,6 +84,7 @@ func (w *watched) want(after string, want linkState) {
 	}
 }
 
+// Proves: device.changes
 func TestWatchFollowsTheInterface(t *testing.T) {
 	w := newWatched(t)
 	select {
@@ -163,6 +164,8 @@ func (w *watched) toggle(times, last int) {
 
 // While the receiver of news is busy, more come than the kernel keeps for it. The
 // last of them is told all the same.
+//
+// Proves: device.changes
 func TestWatchAsksForNewsThatWereLost(t *testing.T) {
 	w := newWatched(t)
 	w.watch.Close()

@@ -39,6 +39,7 @@ func choose(t *testing.T, ns *netns.NS, name string, cfg *xdp.Config) (xdp.Beare
 	return b, err
 }
 
+// Proves: device.choice
 func TestOpenChooses(t *testing.T) {
 	netns.Require(t)
 	for _, c := range []struct {
@@ -82,6 +83,8 @@ func TestOpenChooses(t *testing.T) {
 }
 
 // What is chosen keeps the device contract.
+//
+// Proves: device.choice
 func TestChosenDevice(t *testing.T) {
 	netns.Require(t)
 	contract.Run(t, func(t *testing.T) (a, b netdev.Device) {
@@ -147,6 +150,7 @@ func attachPass(t *testing.T, ns *netns.NS, name string) link.Link {
 	return l
 }
 
+// Proves: device.choice
 func TestOpenBesideAnotherProgram(t *testing.T) {
 	d := newBed(t, 1500)
 	l := attachPass(t, d.a, nameA)
@@ -178,6 +182,8 @@ func TestOpenBesideAnotherProgram(t *testing.T) {
 
 // A driver that refuses at Attach makes way for the next, which is opened in the
 // namespace of the first although Attach is called elsewhere.
+//
+// Proves: device.choice
 func TestAttachFallsBackInItsNamespace(t *testing.T) {
 	d := newBed(t, 1500)
 	b, err := choose(t, d.a, nameA, nil)
@@ -225,6 +231,8 @@ func stealQueue(t *testing.T, ns *netns.NS, name string, b xdp.Bearer) (fd int) 
 
 // Memory that may not be locked is found out at Attach when the arena is larger
 // than was said.
+//
+// Proves: device.choice
 func TestLittleMemory(t *testing.T) {
 	d := newBed(t, 1500)
 	const netAdmin, netRaw, bpf = 12, 13, 39 // linux/capability.h

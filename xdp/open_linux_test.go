@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
+// Proves: device.open
 func TestOpenRefusals(t *testing.T) {
 	d := newBed(t, 1500)
 	ns := d.a
@@ -63,6 +64,7 @@ func TestOpenRefusals(t *testing.T) {
 	open(t, ns, "down0", nil)
 }
 
+// Proves: device.open
 func TestOpenWithoutPrivilege(t *testing.T) {
 	d := newBed(t, 1500)
 	// The path of the binary may be closed to others, the link of /proc is not.

@@ -67,6 +67,7 @@ var (
 	errDown  = &InterfaceError{"eth5", ErrDown, "bring it up"}
 )
 
+// Proves: device.choice
 func TestOpenTriesInOrder(t *testing.T) {
 	for _, c := range []struct {
 		what  string
@@ -109,6 +110,7 @@ func TestOpenTriesInOrder(t *testing.T) {
 	}
 }
 
+// Proves: device.choice
 func TestAttachGoesOnToTheNext(t *testing.T) {
 	s := &shop{opens: map[Method]error{generic: errNo}, attaches: map[Method]error{native: errQueue}}
 	b, err := s.get()

@@ -17,6 +17,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
+// Proves: device.lengths
 func TestFramesOfEverySizePass(t *testing.T) {
 	for _, mtu := range []int{100, 1500, 3900, 3968, 9000, 65000, 65535} {
 		t.Run(fmt.Sprint(mtu), func(t *testing.T) {
@@ -45,6 +46,7 @@ func TestFramesOfEverySizePass(t *testing.T) {
 	}
 }
 
+// Proves: device.filter
 func TestReceiveFilter(t *testing.T) {
 	d := newBed(t, 1500)
 	b, _ := open(t, d.b, nameB, nil)
@@ -103,6 +105,7 @@ func TestReceiveFilter(t *testing.T) {
 	}
 }
 
+// Proves: device.filter
 func TestOwnFramesDoNotComeBack(t *testing.T) {
 	_, a, b := pair(t, 1500)
 	for _, dst := range []frame.MAC{frame.BroadcastMAC, a.Addr(), b.Addr()} {
@@ -152,6 +155,8 @@ func TestLongFramesAreDroppedAndCounted(t *testing.T) {
 }
 
 // Where frames may be long, a short one does not cost a large chunk.
+//
+// Proves: device.lengths
 func TestShortFramesTakeSmallChunks(t *testing.T) {
 	d := newBed(t, 9000)
 	a, _ := open(t, d.a, nameA, nil)
@@ -311,6 +316,7 @@ func TestEmptyArenaLeavesFramesWaiting(t *testing.T) {
 	}
 }
 
+// Proves: device.lengths
 func TestFullReceiveBufferIsCounted(t *testing.T) {
 	d := newBed(t, 1500)
 	a, _ := open(t, d.a, nameA, nil)
@@ -338,6 +344,8 @@ func TestFullReceiveBufferIsCounted(t *testing.T) {
 }
 
 // What a receiver that is away for a few milliseconds must not lose.
+//
+// Proves: device.lengths
 func TestReceiveBufferHolds(t *testing.T) {
 	for _, c := range []struct{ mtu, size, frames int }{{1500, 64, 16384}, {1500, 1514, 8192}, {65000, 64014, 512}} {
 		t.Run(fmt.Sprint(c.size), func(t *testing.T) {
@@ -392,6 +400,7 @@ func TestAttach(t *testing.T) {
 	}
 }
 
+// Proves: poll.allocations
 func TestDatapathAllocatesNothing(t *testing.T) {
 	for _, mtu := range []int{1500, 9000} {
 		t.Run(fmt.Sprint(mtu), func(t *testing.T) { allocatesNothing(t, mtu) })

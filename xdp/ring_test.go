@@ -35,6 +35,7 @@ func (f *fakeRing[E]) consumerAt(at uint32) *consumerRing[E] {
 // starts are indexes worth beginning at: the counts wrap around at 2^32.
 var starts = []uint32{0, 1, 62, math.MaxUint32 - 70, math.MaxUint32 - 1, math.MaxUint32, 1 << 31}
 
+// Proves: device.rings
 func TestProducerRing(t *testing.T) {
 	for _, start := range starts {
 		f := newFakeRing[uint64](64)
@@ -69,6 +70,7 @@ func TestProducerRing(t *testing.T) {
 	}
 }
 
+// Proves: device.rings
 func TestConsumerRing(t *testing.T) {
 	for _, start := range starts {
 		f := newFakeRing[uint64](64)
@@ -101,6 +103,8 @@ func TestConsumerRing(t *testing.T) {
 }
 
 // What the other side writes cannot make us put or take what is not there.
+//
+// Proves: device.rings
 func TestRingIndexesThatLie(t *testing.T) {
 	for _, start := range starts {
 		for _, lie := range []uint32{65, 66, 1 << 16, 1 << 31, math.MaxUint32 - 63, math.MaxUint32} {
@@ -134,6 +138,7 @@ func TestRingIndexesThatLie(t *testing.T) {
 	}
 }
 
+// Proves: device.rings
 func TestWakeupFlag(t *testing.T) {
 	f := newFakeRing[uint64](64)
 	r := f.producerAt(0)
@@ -148,6 +153,7 @@ func TestWakeupFlag(t *testing.T) {
 	}
 }
 
+// Proves: device.contract
 func TestFramesAreCutAtChunks(t *testing.T) {
 	type d = descriptor
 	for _, c := range []struct {
@@ -182,6 +188,8 @@ func TestFramesAreCutAtChunks(t *testing.T) {
 }
 
 // FuzzRings lets the other side write whatever it likes while we put and take.
+//
+// Proves: device.rings
 func FuzzRings(f *testing.F) {
 	f.Add([]byte{0, 1, 2, 3, 255, 255, 255, 255})
 	f.Fuzz(func(t *testing.T, script []byte) {

@@ -85,6 +85,8 @@ func fakeFrame(a *netdev.Arena, n int) *netdev.Buffer {
 
 // A frame is lent until its completion, however late that comes, and whoever else
 // has let go of it.
+//
+// Proves: memory.lent
 func TestXSKLendsUntilCompletion(t *testing.T) {
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Poison: true})
 	x, k := newFakeXSK(arena, false)
@@ -132,6 +134,8 @@ func TestXSKLendsUntilCompletion(t *testing.T) {
 
 // A transmit ring that the kernel does not empty makes Transmit short, and holds
 // no more than it has taken.
+//
+// Proves: memory.lent
 func TestXSKTransmitRingFull(t *testing.T) {
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 256})
 	x, k := newFakeXSK(arena, false)
@@ -216,6 +220,8 @@ func TestXSKCopiesFramesInPieces(t *testing.T) {
 }
 
 // Frames in pieces, whole and broken, one after the other.
+//
+// Proves: device.contract
 func TestXSKJoinsPieces(t *testing.T) {
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 2, JumboSize: 9014})
 	x, k := newFakeXSK(arena, true)
@@ -303,6 +309,8 @@ func TestXSKFrameBeyondItsChunk(t *testing.T) {
 
 // Whatever stands in the rings, no chunk is handed out that the kernel was not
 // given, none twice, and none gets lost.
+//
+// Proves: device.rings
 func TestXSKEntriesThatLie(t *testing.T) {
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 4, JumboSize: 9014, Poison: true})
 	x, k := newFakeXSK(arena, true)

@@ -62,6 +62,8 @@ func vanishes(t *testing.T, ns *netns.NS, name string) {
 
 // A process that is killed leaves nothing on the interface, and the next owner
 // gets it, at once but for what the kernel needs to free the queue.
+//
+// Proves: device.filter
 func TestXSKProgramVanishesWithItsProcess(t *testing.T) {
 	d := newBed(t, 1500)
 	for range 3 {
@@ -102,6 +104,8 @@ func TestXSKProgramVanishesWithItsProcess(t *testing.T) {
 
 // Devices that share an arena share its registration; one goes, the other works
 // on, and another one comes.
+//
+// Proves: device.contract
 func TestXSKSharedArena(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -173,6 +177,8 @@ func TestXSKSharedArena(t *testing.T) {
 
 // Three devices leave chunks for data of an arena in which as many are large: only small
 // ones are in the fill ring.
+//
+// Proves: memory.small
 func TestXSKDevicesLeaveChunks(t *testing.T) {
 	d := newBed(t, 1500)
 	netns.Veth(t, d.a, d.b, "secondA", "secondB", 1500)
@@ -196,6 +202,8 @@ func TestXSKDevicesLeaveChunks(t *testing.T) {
 
 // Devices with and without frames in pieces cannot share a registration, but the
 // memory.
+//
+// Proves: device.contract
 func TestXSKSharedArenaOfUnlikeDevices(t *testing.T) {
 	d := newBed(t, 1500)
 	netns.Veth(t, d.a, d.b, "otherA", "otherB", 9000)
@@ -234,6 +242,8 @@ func TestXSKSharedArenaOfUnlikeDevices(t *testing.T) {
 
 // Small rings and a small arena: frames are lost under overload, never more than
 // that.
+//
+// Proves: device.rings
 func TestXSKSmallRings(t *testing.T) {
 	for _, mode := range modes {
 		for _, c := range []struct {
@@ -308,6 +318,8 @@ func TestXSKSmallRings(t *testing.T) {
 
 // When the arena is empty, frames are lost and counted; when chunks are back they
 // arrive again.
+//
+// Proves: device.rings
 func TestXSKEmptyArena(t *testing.T) {
 	d := newBed(t, 1500)
 	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64})
@@ -349,6 +361,8 @@ func TestXSKEmptyArena(t *testing.T) {
 }
 
 // One call to the kernel sends up to 32 frames, and none is made for nothing.
+//
+// Proves: device.rings
 func TestXSKKicks(t *testing.T) {
 	_, a, b := xskPair(t, 1500, xdp.ModeGeneric)
 	f := raw(b.Addr(), a.Addr(), 64, 1)
@@ -377,6 +391,7 @@ func TestXSKKicks(t *testing.T) {
 	}
 }
 
+// Proves: device.rings
 func TestXSKBusyPolling(t *testing.T) {
 	d := newBed(t, 1500)
 	cfg := &xdp.XSKConfig{Mode: xdp.ModeNative, BusyPoll: 20 * time.Microsecond, BusyPollBudget: 16}
@@ -387,6 +402,7 @@ func TestXSKBusyPolling(t *testing.T) {
 	}
 }
 
+// Proves: device.contract
 func TestXSKSeveralQueues(t *testing.T) {
 	d := newBed(t, 1500)
 	d.a.Run("ip", "link", "add", "manyA", "index", "2001", "numrxqueues", "4", "numtxqueues", "4", "type", "veth",
@@ -422,6 +438,7 @@ func TestXSKSeveralQueues(t *testing.T) {
 	}
 }
 
+// Proves: device.leaks
 func TestXSKDatapathAllocatesNothing(t *testing.T) {
 	for _, mode := range modes {
 		for _, mtu := range []int{1500, 9000} {
@@ -475,6 +492,7 @@ func descriptors(t *testing.T) int {
 	return len(all)
 }
 
+// Proves: device.leaks
 func TestXSKOpenAndCloseLeaveNothing(t *testing.T) {
 	d := newBed(t, 1500)
 	b := attachXSK(t, d.b, nameB, nil, newArena(1500))
@@ -574,6 +592,8 @@ func TestXSKCloseBesideASleeper(t *testing.T) {
 
 // As long as the kernel has the socket, and may write into its chunks, none is
 // given back: here a poll that nobody wakes has it.
+//
+// Proves: memory.lent
 func TestXSKChunksWaitForTheKernel(t *testing.T) {
 	d := newBed(t, 1500)
 	wake, err := unix.Eventfd(0, unix.EFD_CLOEXEC|unix.EFD_NONBLOCK)

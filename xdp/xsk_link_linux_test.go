@@ -192,6 +192,8 @@ func TestXSKChangesBeforeAttach(t *testing.T) {
 }
 
 // The MTU follows the interface, as far as device and arena go.
+//
+// Proves: device.changes
 func TestXSKFollowsTheMTU(t *testing.T) {
 	for _, c := range []struct {
 		name  string

@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/xdp"
 )
 
+// Proves: device.contract
 func TestXSKFramesOfEverySizePass(t *testing.T) {
 	for _, mode := range modes {
 		for _, mtu := range []int{100, 1500, 3506, 3822, 3823, 3954, 9000, 65000, 65535} {
@@ -90,6 +91,7 @@ func TestXSKEveryLength(t *testing.T) {
 	}
 }
 
+// Proves: device.filter
 func TestXSKReceiveFilter(t *testing.T) {
 	for _, mode := range modes {
 		t.Run(mode.String(), func(t *testing.T) {
@@ -199,6 +201,8 @@ func TestXSKOwnFramesDoNotComeBack(t *testing.T) {
 }
 
 // The two drivers understand each other.
+//
+// Proves: device.filter
 func TestXSKBesidePacket(t *testing.T) {
 	for _, mode := range modes {
 		for _, mtu := range []int{1500, 9000} {
@@ -243,6 +247,8 @@ func TestXSKAttach(t *testing.T) {
 }
 
 // Modes are told, and so is why others were not taken.
+//
+// Proves: device.open
 func TestXSKSaysWhatItIs(t *testing.T) {
 	for _, c := range []struct {
 		cfg  xdp.XSKConfig
@@ -272,6 +278,8 @@ func TestXSKSaysWhatItIs(t *testing.T) {
 }
 
 // A driver without native mode gets generic mode, and String says why.
+//
+// Proves: device.open
 func TestXSKKeepsRefusals(t *testing.T) {
 	d := newBed(t, 1500)
 	d.a.Run("ip", "link", "add", "link", nameA, "name", "mac0", "type", "macvlan", "mode", "bridge")

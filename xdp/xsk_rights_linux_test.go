@@ -126,6 +126,7 @@ func wantSaid(t *testing.T, ns *netns.NS, cmd *exec.Cmd, parts ...string) {
 	}
 }
 
+// Proves: device.open
 func TestXSKWithoutRights(t *testing.T) {
 	d := newBed(t, 1500)
 	bpf := []uintptr{capNetRaw, capBPF, capNetAdmin}
@@ -184,6 +185,8 @@ func install(t *testing.T, ns *netns.NS, name, path string, mode xdp.Mode) inter
 }
 
 // A process with CAP_NET_RAW alone runs on a map that somebody else has set up.
+//
+// Proves: device.open
 func TestXSKMapOfAnother(t *testing.T) {
 	d := newBed(t, 1500)
 	path := filepath.Join(bpfFS(t), "sockets")
@@ -266,6 +269,7 @@ func TestXSKMapOfAnother(t *testing.T) {
 	}
 }
 
+// Proves: device.open
 func TestXSKWrongMaps(t *testing.T) {
 	d := newBed(t, 1500)
 	dir := bpfFS(t)
@@ -364,6 +368,8 @@ func TestXSKOneNodeOwnsAnInterface(t *testing.T) {
 
 // A foreign program on the interface is not replaced, but another mode's hook
 // may be free.
+//
+// Proves: device.open
 func TestXSKForeignProgram(t *testing.T) {
 	for _, c := range []struct {
 		theirs link.XDPAttachFlags

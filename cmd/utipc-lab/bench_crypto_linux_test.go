@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
+// Proves: bench.tables
 func TestBenchCrypto(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -38,6 +39,7 @@ func TestBenchCrypto(t *testing.T) {
 	}
 }
 
+// Proves: bench.tables
 func TestBenchCryptoList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "crypto", "--list")
 	if want := len(sealed.Table.Rows) + len(sealed.Table.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "rekeying-lost ") {

@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
+// Proves: daemon.cost
 func TestBenchDaemon(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -35,6 +36,7 @@ func TestBenchDaemon(t *testing.T) {
 	}
 }
 
+// Proves: daemon.cost
 func TestBenchDaemonList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "daemon", "--list")
 	if want := len(daemon.Table.Rows) + len(daemon.Table.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "clients-memory ") {

@@ -27,6 +27,7 @@ import (
 // tiny is a run that only shows that everything works.
 var tiny = []string{"bench", "datapath", "--rounds", "2", "--time", "50ms", "--wait", "0"}
 
+// Proves: bench.tables
 func TestBenchDatapath(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -110,6 +111,8 @@ func TestBenchTooShort(t *testing.T) {
 
 // Interrupted or killed, it leaves nothing behind, and interrupted it says what it
 // has.
+//
+// Proves: bench.tables
 func TestBenchEndsEarly(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
+// Proves: names.cost
 func TestBenchNames(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -37,6 +38,7 @@ func TestBenchNames(t *testing.T) {
 	}
 }
 
+// Proves: names.cost
 func TestBenchNamesHelpAndMisuse(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "names", "-h")
 	if status != cmdline.Done || !strings.HasPrefix(out, "utipc-lab bench names:") {

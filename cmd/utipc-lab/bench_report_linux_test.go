@@ -63,6 +63,8 @@ var elsewhere = []string{"bypass", "copy", "local", "loss", "failover", "scale",
 // The report, so short that its figures say nothing: every kind is there, and has measured
 // something of every system. With UTIPC_LONG it is all kinds, else those that have no other
 // test.
+//
+// Proves: bench.report
 func TestBenchReport(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -122,6 +124,8 @@ func TestBenchReport(t *testing.T) {
 }
 
 // In memory a measurement needs no privilege.
+//
+// Proves: bench.report
 func TestBenchMemory(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	cmd := itself("bench", "latency", "--memory", "--tiny", "--wait", "0", "--quiet", "--systems", "blocking|asleep$")
@@ -137,6 +141,8 @@ func TestBenchMemory(t *testing.T) {
 }
 
 // Two hosts are two namespaces, one of which serves.
+//
+// Proves: bench.report
 func TestBenchHosts(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)

@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
+// Proves: bench.tables
 func TestBenchSockets(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -32,6 +33,7 @@ func TestBenchSockets(t *testing.T) {
 	}
 }
 
+// Proves: bench.tables
 func TestBenchSocketsList(t *testing.T) {
 	out, _, status := utipcLab(nil, "bench", "sockets", "--list")
 	if want := len(sockets.Table.Rows) + len(sockets.Table.More); status != cmdline.Done || strings.Count(out, "\n") != want || !strings.Contains(out, "idle ") {

@@ -17,6 +17,8 @@ import (
 
 // What was measured is printed and written, also when it is not all; a target that is
 // missed is no error, a row without a value is.
+//
+// Proves: names.cost
 func TestTableBenchEnds(t *testing.T) {
 	missed := sheet.Row{What: "slow", Value: 2, Goal: sheet.AtMost, Target: 1}
 	unknown := sheet.Row{What: "unknown", Error: "no luck"}

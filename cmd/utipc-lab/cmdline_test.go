@@ -13,6 +13,8 @@ import (
 // The help of all commands is in testdata/help.txt.
 //
 // Mutation it catches: another order of flags, or another default.
+//
+// Proves: tools.flags
 func TestHelp(t *testing.T) {
 	cmdlinetest.Help(t, newProgram())
 	cmdlinetest.Golden(t, newProgram())
@@ -22,11 +24,15 @@ func TestHelp(t *testing.T) {
 //
 // Mutations it catches: a usage without the line {flags}; a flag without a description; the
 // completion that leaves out flags with two names.
+//
+// Proves: tools.flags
 func TestFlagsAgree(t *testing.T) { cmdlinetest.Flags(t, newProgram()) }
 
 // What bash offers.
 //
 // Mutation it catches: functions of the script that are named as those of utipc.
+//
+// Proves: tools.flags
 func TestBashCompletion(t *testing.T) {
 	try := cmdlinetest.Bash(t, newProgram())
 	for line, want := range map[string]string{
@@ -40,6 +46,7 @@ func TestBashCompletion(t *testing.T) {
 	}
 }
 
+// Proves: tools.flags
 func TestManual(t *testing.T) {
 	if page := cmdlinetest.Manual(t, newProgram()); !strings.Contains(page, "utipc-lab replay --as 1.1.1") {
 		t.Errorf("groff made of it:\n%s", page)

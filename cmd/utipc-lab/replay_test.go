@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 )
 
+// Proves: replay.input, keys.tools
 func TestReplayCommand(t *testing.T) {
 	for _, c := range []struct {
 		name, as string
@@ -53,6 +54,8 @@ func TestReplayCommand(t *testing.T) {
 }
 
 // The first difference is printed as two trees, with the lines that differ marked.
+//
+// Proves: replay.input
 func TestReplayPrintsDifference(t *testing.T) {
 	b, err := os.ReadFile(capture("01-discovery-linkup"))
 	if err != nil {
@@ -88,6 +91,7 @@ func TestReplayPrintsDifference(t *testing.T) {
 	}
 }
 
+// Proves: replay.input
 func TestReplayMisuse(t *testing.T) {
 	for _, args := range [][]string{
 		{"replay"},

@@ -14,6 +14,8 @@ import (
 )
 
 // One run is the same every time, and its wire is a capture that can be read.
+//
+// Proves: link.simulated
 func TestSimRepeatsOneRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "1.pcapng")
 	args := []string{"sim", "report", "--seed", "1", "--steps", "3000"}
@@ -35,6 +37,7 @@ func TestSimRepeatsOneRun(t *testing.T) {
 	}
 }
 
+// Proves: link.simulated
 func TestSimMisuse(t *testing.T) {
 	for _, args := range [][]string{
 		{},
@@ -61,6 +64,8 @@ func TestSimMisuse(t *testing.T) {
 }
 
 // The document is what the command prints, but for its numbers.
+//
+// Proves: link.simulated
 func TestSimDocument(t *testing.T) {
 	b, err := os.ReadFile("../../docs/simulation.md")
 	if err != nil {
@@ -78,6 +83,8 @@ func TestSimDocument(t *testing.T) {
 }
 
 // Violations make the command fail, and links that go down where none may are some.
+//
+// Proves: link.simulated
 func TestSimCountsViolations(t *testing.T) {
 	var r sim.Result
 	r.NoReset = true
@@ -89,6 +96,8 @@ func TestSimCountsViolations(t *testing.T) {
 }
 
 // One cluster is the same every time, and other than that of another seed.
+//
+// Proves: names.simulated
 func TestSimNamesRepeatsOneRun(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "trace")
 	first, errs, status := utipcLab(nil, "sim", "names", "--seed", "3", "--trace", file)
@@ -116,6 +125,8 @@ func TestSimNamesCountsViolations(t *testing.T) {
 }
 
 // One cluster with keys is the same every time.
+//
+// Proves: keys.simulated
 func TestSimKeysRepeatsOneRun(t *testing.T) {
 	first, errs, status := utipcLab(nil, "sim", "keys", "--seed", "2")
 	if status != cmdline.Done || errs != "" || lastLine(t, first) != "violations: 0" {

@@ -17,6 +17,8 @@ import (
 )
 
 // What a running node sends and receives, to a file and to a pipe.
+//
+// Proves: tools.small
 func TestCapture(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		ignore := stack.HandlerFunc(func(*stack.Reply, *stack.Message) {})
@@ -85,6 +87,8 @@ func TestCapture(t *testing.T) {
 }
 
 // What tshark makes of a capture from a pipe.
+//
+// Proves: tools.capture
 func TestCaptureForTshark(t *testing.T) {
 	bin, err := exec.LookPath("tshark")
 	if err != nil {

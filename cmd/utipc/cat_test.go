@@ -99,6 +99,8 @@ func (r *catRun) wait(t *testing.T) string {
 }
 
 // A file goes to another node as it is, over every kind of socket that keeps the order.
+//
+// Proves: tools.small
 func TestCatFile(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		file := make([]byte, 300000)
@@ -118,6 +120,8 @@ func TestCatFile(t *testing.T) {
 }
 
 // A question and its answer: the input of the one that listens goes to whoever asked.
+//
+// Proves: tools.small
 func TestCatAnswer(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		for i, network := range []string{"tipc", "tipcpacket", "tipcrdm", "tipcgram"} {
@@ -142,6 +146,8 @@ func TestCatAnswer(t *testing.T) {
 }
 
 // Lines are messages; each comes to every socket of a range, and every member of a group.
+//
+// Proves: tools.small
 func TestCatMulticast(t *testing.T) {
 	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
 		for _, c := range []struct {
@@ -206,6 +212,8 @@ func waitNames(t *testing.T, n *stack.Node, typ uint32, k int) {
 }
 
 // With --keep connection follows connection, until it is interrupted.
+//
+// Proves: tools.small
 func TestCatKeep(t *testing.T) {
 	onBoth(t, 1, func(t *testing.T, all []*stack.Node) {
 		var c cat

@@ -157,6 +157,8 @@ func (w *witness) until(seen func(shown string) bool) {
 }
 
 // The page of map in a browser: its script runs, hears of a change, and shows it.
+//
+// Proves: tools.small
 func TestMapInBrowser(t *testing.T) {
 	all := liveBed(t, 4)
 	bind := func(n *stack.Node, instance int) error {
@@ -196,6 +198,8 @@ func TestMapInBrowser(t *testing.T) {
 
 // A picture of top at work, as a terminal shows it: a node that asks another, and one
 // that writes to somebody who does not read.
+//
+// Proves: tools.small
 func TestTopPicture(t *testing.T) {
 	all := liveBed(t, 3)
 	for _, n := range all[1:] {

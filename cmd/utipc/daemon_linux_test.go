@@ -162,6 +162,7 @@ func freeUDP(t *testing.T, n int) (all []string) {
 	return all
 }
 
+// Proves: daemon.settings
 func TestDaemonLife(t *testing.T) {
 	dir := t.TempDir()
 	socket := filepath.Join(dir, "run", "utipc.sock")
@@ -276,6 +277,7 @@ func TestDaemonAfterAKilledOne(t *testing.T) {
 	}
 }
 
+// Proves: daemon.metrics
 func TestDaemonMetrics(t *testing.T) {
 	s := startDaemon(t, filepath.Join(t.TempDir(), "utipc.sock"), append(aloneByUDP(t), "--metrics", "127.0.0.1:0", "--pprof")...)
 	m := s.logged(`msg=metrics address=(\S+) pprof=true`)
@@ -420,6 +422,8 @@ func TestDaemonWithoutRoom(t *testing.T) {
 }
 
 // Bearers that the file gains, changes and loses; one that somebody enabled stays.
+//
+// Proves: daemon.settings
 func TestDaemonReloadsBearers(t *testing.T) {
 	at := freeUDP(t, 4) // each is at one place throughout
 	bearer := func(i int, more string) string {

@@ -24,6 +24,7 @@ func written(t *testing.T, text string) (path string) {
 	return path
 }
 
+// Proves: daemon.settings
 func TestDaemonSettings(t *testing.T) {
 	good := written(t, "[node]\naddress = \"1.1.1\"\n[[bearer]]\ndevice = \"eth1\"\n")
 	bad := written(t, "[node]\nnetid = 12000\nadress = \"1.1.1\"\n")
@@ -59,6 +60,7 @@ func TestDaemonSettings(t *testing.T) {
 	}
 }
 
+// Proves: daemon.settings
 func TestDaemonUsage(t *testing.T) {
 	usage, _, _ := utipc(nil, "daemon", "-h")
 	for _, s := range settings.Table() {
@@ -73,6 +75,7 @@ func TestDaemonUsage(t *testing.T) {
 	}
 }
 
+// Proves: daemon.settings
 func TestCompareBearers(t *testing.T) {
 	bearers := func(s string) (all []settings.Bearer) {
 		for _, w := range strings.Fields(s) {
@@ -107,6 +110,8 @@ func TestCompareBearers(t *testing.T) {
 var update = flag.Bool("update", false, "write the tables of docs/daemon.md")
 
 // The tables of docs/daemon.md, and the settings of the package, are those of the program.
+//
+// Proves: daemon.settings, daemon.metrics
 func TestDaemonDocs(t *testing.T) {
 	const file = "../../docs/daemon.md"
 	b, err := os.ReadFile(file)

@@ -17,6 +17,8 @@ var docCommand = regexp.MustCompile("(?m)^```\n\\$ utipc (decode [^|\n]*?)( \\| 
 
 // TestDecodeDocument runs the commands in docs/decode.md and compares what they print.
 // With UTIPC_UPDATE_DOCS=1 it writes the outputs anew.
+//
+// Proves: tools.decode
 func TestDecodeDocument(t *testing.T) {
 	const name = "../../docs/decode.md"
 	text, err := os.ReadFile(name)

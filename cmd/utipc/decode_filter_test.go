@@ -11,6 +11,8 @@ import (
 
 // TestDecodeFilters counts what passes. The numbers agree with the texts beside the
 // captures, which count by user and direction.
+//
+// Proves: tools.decode
 func TestDecodeFilters(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -53,6 +55,8 @@ func TestDecodeFilters(t *testing.T) {
 
 // TestDecodeFilterConnection: what goes through a connection belongs to the service that
 // it was asked of, in both directions, in pieces too; and to nothing else.
+//
+// Proves: tools.decode
 func TestDecodeFilterConnection(t *testing.T) {
 	out, _, _ := utipc(nil, "decode", "--ladder", "--service", "9000", capture("08-stream"))
 	for _, want := range []string{" 9000:1 syn ", " conn 9000:1 ", "frag of data 9000:1", "connection shutdown"} {
@@ -66,6 +70,8 @@ func TestDecodeFilterConnection(t *testing.T) {
 }
 
 // TestDecodeOptionsMisused: each is refused with a word on what is allowed.
+//
+// Proves: tools.decode
 func TestDecodeOptionsMisused(t *testing.T) {
 	file := capture("16-loss-gap")
 	for _, c := range []struct{ args, want string }{

@@ -41,6 +41,8 @@ func lines(t *testing.T, r io.Reader) func() string {
 
 // TestDecodeFollow: a file is read as it grows, in the middle of a frame too, and an
 // interrupt is its end.
+//
+// Proves: tools.decode
 func TestDecodeFollow(t *testing.T) {
 	b, err := os.ReadFile(capture("01-discovery-linkup"))
 	if err != nil {

@@ -33,6 +33,7 @@ func keyFile(t *testing.T, text string) string {
 	return name
 }
 
+// Proves: keys.tools
 func TestDecodeKey(t *testing.T) {
 	for _, c := range []struct {
 		args []string
@@ -57,6 +58,7 @@ func TestDecodeKey(t *testing.T) {
 	}
 }
 
+// Proves: keys.tools
 func TestDecodeKeyLines(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -78,6 +80,8 @@ func TestDecodeKeyLines(t *testing.T) {
 
 // TestDecodeKeyNotShown looks for keys in all that decode prints of a capture with
 // key messages in it, and of keys that are wrong.
+//
+// Proves: keys.tools
 func TestDecodeKeyNotShown(t *testing.T) {
 	var all strings.Builder
 	for _, args := range [][]string{
@@ -108,6 +112,7 @@ func TestDecodeKeyNotShown(t *testing.T) {
 	}
 }
 
+// Proves: keys.tools
 func TestDecodeKeyMisused(t *testing.T) {
 	for _, c := range []struct {
 		args   []string
@@ -128,6 +133,7 @@ func TestDecodeKeyMisused(t *testing.T) {
 	}
 }
 
+// Proves: keys.tools
 func TestDecodeKeyJSON(t *testing.T) {
 	out, _, status := utipc(nil, "decode", "--json", "--key", captureKey, capture("25-crypto-master-key"))
 	lines := strings.Split(strings.TrimSpace(out), "\n")
@@ -154,6 +160,8 @@ func TestDecodeKeyJSON(t *testing.T) {
 }
 
 // TestKeyringHostile: what a capture holds is bounded, whatever it says.
+//
+// Proves: keys.tools
 func TestKeyringHostile(t *testing.T) {
 	var k keyring
 	if err := k.add("this_is_a_key16_salt"); err != nil {

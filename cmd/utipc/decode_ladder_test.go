@@ -24,6 +24,8 @@ func itoa(n int) string { return strconv.Itoa(n) }
 
 // TestLadderFits draws every capture in several widths: no line is longer, ASCII is
 // ASCII, and each frame of TIPC is drawn once, alone or with others.
+//
+// Proves: tools.decode
 func TestLadderFits(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	for _, file := range files {
@@ -64,6 +66,8 @@ func TestLadderFits(t *testing.T) {
 
 // TestLadderLosses: of the frames that the ladder of capture 16 calls missed each is
 // repeated, and a repetition of what arrived says so.
+//
+// Proves: tools.decode
 func TestLadderLosses(t *testing.T) {
 	out, _, _ := utipc(nil, "decode", "--ladder", "--ascii", capture("16-loss-gap"))
 	for _, c := range []struct {
@@ -77,6 +81,8 @@ func TestLadderLosses(t *testing.T) {
 }
 
 // TestLadderJSON: with --json the same stands beside the messages.
+//
+// Proves: tools.decode
 func TestLadderJSON(t *testing.T) {
 	out, _, status := utipc(nil, "decode", "--ladder", "--json", capture("16-loss-gap"))
 	if status != cmdline.Done {
@@ -110,6 +116,8 @@ func TestLadderJSON(t *testing.T) {
 }
 
 // TestLadderLive: what comes live is drawn frame by frame.
+//
+// Proves: tools.decode
 func TestLadderLive(t *testing.T) {
 	b, err := os.ReadFile(capture("16-loss-gap"))
 	if err != nil {

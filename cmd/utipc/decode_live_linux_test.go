@@ -62,6 +62,8 @@ func interfaceIndex(name string) (int, error) {
 //
 // Mutations it catches: each that prints fragments of other ports; sniffFilter without its
 // test of the fragment's place.
+//
+// Proves: tools.decode
 func TestDecodeLive(t *testing.T) {
 	netns.Require(t)
 	a, b := netns.New(t), netns.New(t)
@@ -129,6 +131,8 @@ func TestDecodeLive(t *testing.T) {
 
 // TestDecodeLiveEnds: an interrupt is the end, not a failure; and what cannot be read
 // from is named.
+//
+// Proves: tools.decode
 func TestDecodeLiveEnds(t *testing.T) {
 	netns.Require(t)
 	a := netns.New(t)

@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 )
 
+// Proves: tools.decode
 func TestDecodeTree(t *testing.T) {
 	out, errs, status := utipc(nil, "decode", "-v", capture("01-discovery-linkup"))
 	if status != cmdline.Done || errs != "" || lastLine(t, out) != "69 frames, 69 tipc, 0 unknown, 0 malformed" {
@@ -42,6 +43,8 @@ func TestDecodeTree(t *testing.T) {
 
 // TestDecodeJSON reads what is printed: each line an object, with the same keys
 // for the same kinds.
+//
+// Proves: tools.decode
 func TestDecodeJSON(t *testing.T) {
 	all, err := filepath.Glob(filepath.Join(captures, "[0-2][0-9]-*.pcap"))
 	if err != nil || len(all) != 27 {
@@ -94,6 +97,7 @@ func TestDecodeJSON(t *testing.T) {
 	}
 }
 
+// Proves: tools.decode
 func TestDecodeJSONGolden(t *testing.T) {
 	f := frame.TunnelFields{Common: frame.Common{Seq: 1, BcastAck: 2, Prev: 0x01001001}, Bearer: 1, Orig: 0x01001001, Dest: 0x01001002, Count: 175}
 	names := frame.NamesFields{Common: frame.Common{Prev: 1, NonSeq: true}, NonLegacy: true, NetID: 4711, Orig: 1}
@@ -121,6 +125,7 @@ func TestDecodeJSONGolden(t *testing.T) {
 	}
 }
 
+// Proves: wire.lint
 func TestDecodeLint(t *testing.T) {
 	out, errs, status := utipc(nil, "decode", "--lint", capture("22-groups"))
 	if got, want := lastLine(t, out), "182 frames, 182 tipc, 0 unknown, 0 malformed, 0 findings, 6 habits"; got != want || status != cmdline.Done || errs != "" {

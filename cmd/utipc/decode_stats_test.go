@@ -19,6 +19,8 @@ func verdict(from, to frame.NodeAddr) conversation.Verdict {
 
 // TestDecodeStatsJSON reads the numbers of a capture: an object a file, with those that
 // the filters leave.
+//
+// Proves: tools.decode
 func TestDecodeStatsJSON(t *testing.T) {
 	read := func(args ...string) (r []statsReport) {
 		t.Helper()
@@ -58,6 +60,8 @@ func TestDecodeStatsJSON(t *testing.T) {
 }
 
 // TestDecodeStatsText prints the numbers of every capture.
+//
+// Proves: tools.decode
 func TestDecodeStatsText(t *testing.T) {
 	files, _ := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	for _, file := range files {

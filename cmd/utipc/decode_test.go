@@ -31,6 +31,7 @@ func lastLine(t *testing.T, out string) string {
 	return lines[len(lines)-2]
 }
 
+// Proves: tools.decode, wire.bytes
 func TestDecodeCaptures(t *testing.T) {
 	for _, c := range []struct{ name, want string }{
 		{"01-discovery-linkup", "69 frames, 69 tipc, 0 unknown, 0 malformed"},
@@ -180,6 +181,8 @@ func TestDecodeFrames(t *testing.T) {
 
 // TestDecodeDamaged gives damaged files before a good one: each is reported, what
 // is whole in it counts, and the good one is read.
+//
+// Proves: tools.decode
 func TestDecodeDamaged(t *testing.T) {
 	good := capture("01-discovery-linkup")
 	b, err := os.ReadFile(good)
@@ -223,6 +226,8 @@ func TestDecodeDamaged(t *testing.T) {
 }
 
 // TestDecodeCutAnywhere cuts a capture at every byte of its first frames.
+//
+// Proves: tools.decode
 func TestDecodeCutAnywhere(t *testing.T) {
 	b, err := os.ReadFile(capture("01-discovery-linkup"))
 	if err != nil {

@@ -11,8 +11,10 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 )
 
+// Proves: house.setup, tools.demo
 func TestDemo(t *testing.T) { testDemo(t, nil, "multicast, 64 B, to three") }
 
+// Proves: keys.node
 func TestDemoEncrypt(t *testing.T) {
 	testDemo(t, []string{"--encrypt"}, "every frame was sealed: alpha sealed ")
 }

@@ -31,6 +31,8 @@ func demoShape(out string) string {
 
 // The demo between two namespaces shows what the demo in memory shows, and which
 // driver it ran on and why, and leaves nothing behind.
+//
+// Proves: tools.demo
 func TestDemoVeth(t *testing.T) {
 	netns.Require(t)
 	sockets, interfaces := countSockets(t), interfaceNames(t)
@@ -71,6 +73,8 @@ func (c *cutter) Write(b []byte) (int, error) {
 }
 
 // Interrupted, it ends and leaves nothing behind, wherever it was.
+//
+// Proves: tools.demo
 func TestDemoVethInterrupted(t *testing.T) {
 	netns.Require(t)
 	for _, at := range []string{"are plugged into", "driver of", "links are up", "loses power"} {

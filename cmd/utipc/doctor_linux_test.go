@@ -55,6 +55,7 @@ func wantLines(t *testing.T, what, text string, lines ...string) {
 	}
 }
 
+// Proves: device.choice
 func TestDoctorOnAVeth(t *testing.T) {
 	netns.Require(t)
 	a, b := netns.New(t), netns.New(t)
@@ -122,6 +123,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 	wantLines(t, "down", out, "state down, ", "carrier none: interface left is down", "ip link set dev left up\n")
 }
 
+// Proves: device.choice
 func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 	netns.Require(t)
 	a := netns.New(t)
@@ -153,6 +155,7 @@ func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 	})
 }
 
+// Proves: device.choice
 func TestDoctorWithFewRights(t *testing.T) {
 	netns.Require(t)
 	a, b := netns.New(t), netns.New(t)

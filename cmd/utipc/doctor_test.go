@@ -33,6 +33,7 @@ func healthy() xdp.Facts {
 	}
 }
 
+// Proves: device.choice
 func TestDoctorOnACard(t *testing.T) {
 	f := healthy()
 	r := diagnosis{Host: f.Host, Advice: hostAdvice(f.Host), Interfaces: []checkup{checkUp(f)}}
@@ -72,6 +73,8 @@ eth7
 }
 
 // Each shortcoming has its advice, and a host or card without it does not.
+//
+// Proves: device.choice
 func TestDoctorAdvice(t *testing.T) {
 	const none = "nothing"
 	for _, c := range []struct {
@@ -139,6 +142,7 @@ func TestDoctorAdvice(t *testing.T) {
 	}
 }
 
+// Proves: device.choice
 func TestDoctorVerdict(t *testing.T) {
 	good, bad := checkup{Name: "a", Chosen: "af_packet"}, checkup{Name: "b"}
 	for _, c := range []struct {

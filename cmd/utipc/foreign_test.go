@@ -19,6 +19,8 @@ import (
 
 // Who finds nobody, because all others have another key, or keys where it has none, or
 // another network, is told so; so is the log of a node that waits.
+//
+// Proves: keys.tools
 func TestNobodyHeardSaysWhy(t *testing.T) {
 	for _, c := range []struct {
 		name       string

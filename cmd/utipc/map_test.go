@@ -21,6 +21,8 @@ import (
 )
 
 // A cluster of three, as text, SVG and JSON.
+//
+// Proves: tools.small
 func TestMap(t *testing.T) {
 	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
 		if _, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17}); err != nil {

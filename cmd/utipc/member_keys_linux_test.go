@@ -18,6 +18,8 @@ import (
 
 // Nodes with one key reach each other, and nobody else; what they say is sealed, and read
 // by who has the key.
+//
+// Proves: keys.tools
 func TestSealedEchoAndPing(t *testing.T) {
 	netns.Require(t)
 	bin := program(t)

@@ -28,6 +28,7 @@ func program(t *testing.T) string {
 	return bin
 }
 
+// Proves: tools.small, names.audit
 func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	netns.Require(t)
 	bin := program(t)
@@ -138,6 +139,7 @@ func runIn(ns *netns.NS, bin string, args []string) (out string, code int) {
 	return string(b), cmd.ProcessState.ExitCode()
 }
 
+// Proves: tools.small
 func TestMemberMisuse(t *testing.T) {
 	for _, c := range []struct {
 		args []string

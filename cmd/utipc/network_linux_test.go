@@ -48,6 +48,8 @@ func startPing(t *testing.T, args ...string) (out string, code int) {
 }
 
 // Each kind of socket answers, and says what it is.
+//
+// Proves: tools.small
 func TestEchoAndPingOfEveryKind(t *testing.T) {
 	for _, c := range []struct {
 		flags []string
@@ -80,6 +82,8 @@ func TestEchoAndPingOfEveryKind(t *testing.T) {
 }
 
 // What does not fit together says so, and nobody waits long for it.
+//
+// Proves: tools.small
 func TestEchoAndPingMismatched(t *testing.T) {
 	_, stop := startEcho(t, "--network", "tipcpacket", "18888:17")
 	defer stop()
@@ -106,6 +110,8 @@ func TestEchoAndPingMismatched(t *testing.T) {
 }
 
 // A ping whose echo goes away tells what came until then, and why there is no more.
+//
+// Proves: tools.small
 func TestPingWhoseEchoEnds(t *testing.T) {
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		_, stop := startEcho(t, "--network", network, "18888:17")

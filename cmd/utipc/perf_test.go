@@ -36,6 +36,8 @@ func perfServer(t *testing.T, n *stack.Node, service string) {
 }
 
 // Every network, both tests, as JSON and as lines.
+//
+// Proves: tools.small
 func TestPerf(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		perfServer(t, all[1], "18888:1")

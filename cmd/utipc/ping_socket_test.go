@@ -18,6 +18,8 @@ import (
 )
 
 // An answer on a stream comes in parts, some of them behind a deadline.
+//
+// Proves: tools.small
 func TestPingStreamKeepsParts(t *testing.T) {
 	port, err := hub.New(hub.Config{}).Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 	if err != nil {

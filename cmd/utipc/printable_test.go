@@ -106,6 +106,8 @@ func TestNothingSteersTheTerminal(t *testing.T) {
 // What nodes, programs and daemons chose as texts, in the lines that show them.
 //
 // Mutation it catches: one of these shows a text as it is.
+//
+// Proves: hostile.docs
 func TestHostileTextsInLines(t *testing.T) {
 	const text = hostileText + "\nsecond"
 	l := admin.Link{Name: text, Bearer: text}

@@ -42,6 +42,8 @@ func openPTY(t *testing.T) (controller, tty *os.File) {
 }
 
 // In a terminal top draws on the other screen, hears keys, and gives all back as it was.
+//
+// Proves: tools.small
 func TestTopInTerminal(t *testing.T) {
 	all := liveBed(t, 2)
 	controller, tty := openPTY(t)
@@ -85,6 +87,8 @@ func TestTopInTerminal(t *testing.T) {
 }
 
 // ping and audit do the same on the daemon's node.
+//
+// Proves: tools.small
 func TestPingAndAuditAttached(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) })

@@ -33,6 +33,8 @@ func standIn(t *testing.T) *stack.Node {
 
 // Flags stand anywhere, -j and -p before the command as well, words are shortened, and
 // the status is tipc(8)'s.
+//
+// Proves: tools.tipc
 func TestToolFlags(t *testing.T) {
 	for _, c := range []struct {
 		args, out, errs string
@@ -73,6 +75,8 @@ func TestToolFlags(t *testing.T) {
 }
 
 // A key's file stands behind the words as a flag, too; before them it is of a node of one's own.
+//
+// Proves: tools.tipc
 func TestToolKeyFile(t *testing.T) {
 	attachTo(t, attached(t, standIn(t)), nil)
 	out, errs, status := utipc(strings.NewReader("this_is_a_key16_salt\n"), "node", "set", "key", "--keyfile", "-")
@@ -85,6 +89,8 @@ func TestToolKeyFile(t *testing.T) {
 }
 
 // A node of its own, over UDP, can be shown as well.
+//
+// Proves: tools.tipc
 func TestToolOnOwnNode(t *testing.T) {
 	own, other := freeUDP(t, 1)[0], "127.0.0.1:6198"
 	out, errs, status := utipc(nil, "-j", "bearer", "list", "--udp", own+","+other, "--address", "1.1.7", "--wait", "0")
@@ -94,6 +100,8 @@ func TestToolOnOwnNode(t *testing.T) {
 }
 
 // Every word of tipc(8) is a command here, and what is short for one there is so here.
+//
+// Proves: tools.tipc
 func TestToolNames(t *testing.T) {
 	for short, long := range map[string]string{"b": "bearer", "l": "link", "m": "media", "na": "nametable", "no": "node", "p": "peer", "s": "socket"} {
 		if c := newProgram().Find(short); c == nil || c.Name != long {

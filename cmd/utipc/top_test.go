@@ -112,6 +112,8 @@ func TestHuman(t *testing.T) {
 }
 
 // One picture of a living node: text, and JSON.
+//
+// Proves: tools.small
 func TestTopOnce(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		if _, err := all[0].ListenPacket(t.Context(), "tipcrdm", stack.Range{Type: 18888, Lower: 1, Upper: 9}); err != nil {

@@ -18,6 +18,8 @@ import (
 )
 
 // What is there, and what comes and goes: here, and as another node sees it.
+//
+// Proves: tools.small
 func TestWatch(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		c, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17})
@@ -82,6 +84,8 @@ func TestWatch(t *testing.T) {
 }
 
 // What the node tells of itself: a link that is lost, and why.
+//
+// Proves: tools.small
 func TestWatchOwn(t *testing.T) {
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		w := watcher{only: "own", count: 2, timeout: time.Minute}

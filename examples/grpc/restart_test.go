@@ -96,6 +96,8 @@ func startDaemon(t *testing.T, path string) (kill func()) {
 // daemon after theirs was killed.
 //
 // Mutation: a Listener whose Accept returns the daemon's end.
+//
+// Proves: daemon.dies, house.docs
 func TestServerOutlivesTheDaemon(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "utipc.sock")
 	kill := startDaemon(t, path)

@@ -100,6 +100,8 @@ func tallyOf(c *conversation.Counters) tally {
 // them counted on the same links. They were asked before the capture's end, so there
 // may be one probe more in it; and of capture 17, in which link messages get lost, it has
 // fewer reports than were sent.
+//
+// Proves: tools.decode
 func TestLinksAsKernelsCount(t *testing.T) {
 	for _, c := range []struct{ name, node string }{
 		{"13-bundling", "A"}, {"16-loss-gap", "A"}, {"16-loss-gap", "B"}, {"17-reorder-dup", "A"}, {"17-reorder-dup", "B"},
@@ -124,6 +126,8 @@ func TestLinksAsKernelsCount(t *testing.T) {
 }
 
 // TestBroadcastsAsKernelsCount does so for the broadcast link.
+//
+// Proves: tools.decode
 func TestBroadcastsAsKernelsCount(t *testing.T) {
 	for _, name := range []string{"14-multicast", "15-broadcast-loss"} {
 		tr := follow(t, name, nil)
@@ -151,6 +155,8 @@ var notDelivered = regexp.MustCompile(`(?m)^(\d+)(?:-(\d+))? .*NOT DELIVERED`)
 
 // TestLostFramesAreFound compares the frames that others repeat with those that were
 // taken away on the wire, as the capture's text lists them.
+//
+// Proves: tools.decode
 func TestLostFramesAreFound(t *testing.T) {
 	const name = "16-loss-gap"
 	repeated := map[int]bool{}
@@ -187,6 +193,8 @@ func TestLostFramesAreFound(t *testing.T) {
 
 // TestAllCaptures follows all captures: every frame of TIPC is read, and what is
 // counted adds up.
+//
+// Proves: tools.decode
 func TestAllCaptures(t *testing.T) {
 	names, _ := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	for _, file := range names {
@@ -224,6 +232,8 @@ func TestAllCaptures(t *testing.T) {
 }
 
 // TestPairsAndServices looks at who speaks with whom in two captures.
+//
+// Proves: tools.decode
 func TestPairsAndServices(t *testing.T) {
 	tr := follow(t, "16-loss-gap", nil)
 	if len(tr.Services()) != 1 || len(tr.Pairs()) != 1 {

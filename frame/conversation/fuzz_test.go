@@ -17,6 +17,8 @@ import (
 // FuzzTracker gives a Tracker with small limits any packets: it does not panic, keeps
 // its limits, and does the same again. Each packet is two bytes of length, a byte that
 // says from which to which of four stations, and the message.
+//
+// Proves: tools.decode
 func FuzzTracker(f *testing.F) {
 	for _, name := range []string{"01-discovery-linkup", "12-fragmentation", "13-bundling", "16-loss-gap", "18-two-bearers-failover", "22-groups"} {
 		frames, err := layers.ReadFile(filepath.Join(captures, name+".pcap"))
@@ -89,6 +91,8 @@ func TestLimits(t *testing.T) {
 }
 
 // An example of what is found in a capture.
+//
+// Proves: house.docs
 func ExampleTracker() {
 	frames, err := layers.ReadFile(filepath.Join(captures, "16-loss-gap.pcap"))
 	if err != nil {

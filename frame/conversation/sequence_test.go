@@ -13,6 +13,8 @@ import (
 
 // TestSequenceTranscripts: s is a packet, a an acknowledgement, m a report of what is
 // missing, l a packet that is lost. Packets count from 1.
+//
+// Proves: tools.decode
 func TestSequenceTranscripts(t *testing.T) {
 	for _, c := range []struct{ name, calls, want string }{
 		{"in order", "s1 s2 s3 a3", "new new new +3"},
@@ -71,6 +73,8 @@ func TestSequenceTranscripts(t *testing.T) {
 }
 
 // TestAckTime: no time is taken of a packet that was sent twice.
+//
+// Proves: tools.decode
 func TestAckTime(t *testing.T) {
 	var q sequence
 	room := 0
@@ -92,6 +96,8 @@ func TestAckTime(t *testing.T) {
 
 // TestSequenceMemory: the memory grows with what is in flight and no further than room
 // goes; without room it stays at its least.
+//
+// Proves: tools.decode
 func TestSequenceMemory(t *testing.T) {
 	for _, c := range []struct{ room, want, left int }{{1 << 20, mostSlots, 1<<20 - mostSlots + leastSlots}, {100, 128, 36}, {0, leastSlots, 0}} {
 		var q sequence

@@ -16,6 +16,8 @@ import (
 )
 
 // TestCaptures prints every frame the kernel sent, and what is in encrypted ones.
+//
+// Proves: wire.bytes
 func TestCaptures(t *testing.T) {
 	for _, c := range samples.Captures {
 		keys := samples.NewOpener(t)
@@ -38,6 +40,7 @@ func TestCaptures(t *testing.T) {
 	}
 }
 
+// Proves: wire.bytes
 func TestGolden(t *testing.T) {
 	var got strings.Builder
 	for _, f := range samples.Read(t, "01") {
@@ -82,6 +85,7 @@ func TestNestedBundle(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzMessage(f *testing.F) {
 	for _, b := range append(samples.Few(f), samples.OfEachKind(f)...) {
 		f.Add(b)

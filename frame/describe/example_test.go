@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/frame/describe"
 )
 
+// Proves: house.docs
 func ExampleMessage() {
 	f := frame.PayloadFields{
 		Common: frame.Common{Seq: 5, Ack: 4, Prev: 0x01001001}, Type: frame.NamedMsg, Scope: frame.ClusterScope,

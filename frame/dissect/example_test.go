@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/frame/dissect"
 )
 
+// Proves: house.docs
 func ExampleTree() {
 	f := frame.ConnFields{Common: frame.Common{Prev: 0x01001001}, Type: frame.ConnProbe, OrigPort: 7, DestPort: 9, Orig: 0x01001001, Dest: 0x01001002}
 	fmt.Print(dissect.Tree(f.Append(nil)))

@@ -27,6 +27,7 @@ func trees(t testing.TB) (all [][]byte) {
 		samples.Message(t, "01", 11), []byte{0x5e, 0x40}, samples.Head(samples.Word0(2, 15, 40, 41), 43), samples.Head(samples.Word0(3, 0, 24, 24), 24))
 }
 
+// Proves: tools.decode
 func TestTreeGolden(t *testing.T) {
 	var got strings.Builder
 	for _, b := range trees(t) {
@@ -44,6 +45,8 @@ func walk(fields []dissect.Field, f func(dissect.Field)) {
 }
 
 // TestCaptures takes all frames apart: none has anything that is not told.
+//
+// Proves: tools.decode
 func TestCaptures(t *testing.T) {
 	for _, c := range samples.Captures {
 		keys := samples.NewOpener(t)
@@ -93,6 +96,8 @@ func checkFields(t *testing.T, f dissect.Field, n int) {
 }
 
 // TestReservedShows sets each bit that a kind does not read: it must show.
+//
+// Proves: tools.decode
 func TestReservedShows(t *testing.T) {
 	for i, b := range samples.OfEachKind(t) {
 		m, _ := frame.Parse(b)
@@ -116,6 +121,7 @@ func TestReservedShows(t *testing.T) {
 	}
 }
 
+// Proves: tools.decode
 func TestKeyIsHidden(t *testing.T) {
 	b := samples.Opened(t, "25", 61)
 	m, _ := frame.Parse(b)
@@ -140,6 +146,7 @@ func TestKeyIsHidden(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzTree(f *testing.F) {
 	for _, b := range append(samples.Few(f), samples.OfEachKind(f)...) {
 		f.Add(b)

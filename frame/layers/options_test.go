@@ -13,6 +13,8 @@ import (
 )
 
 // TestCommentsAndDirections reads what a tap wrote beside the frames.
+//
+// Proves: tools.decode
 func TestCommentsAndDirections(t *testing.T) {
 	long := strings.Repeat("x", 5000)
 	want := []struct {

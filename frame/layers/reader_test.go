@@ -192,6 +192,7 @@ func TestReadCutAnywhere(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzReader(f *testing.F) {
 	pcap := capture(f, "01-discovery-linkup")
 	frames, _ := readAll(pcap)

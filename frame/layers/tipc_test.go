@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/frame/layers"
 )
 
+// Proves: tools.decode
 func TestImportTeachesGopacket(t *testing.T) {
 	if got := glayers.EthernetTypeMetadata[frame.EtherType]; got.LayerType != layers.LayerTypeTIPC || got.Name != "TIPC" {
 		t.Errorf("EtherType: got %v %q, want %v TIPC", got.LayerType, got.Name, layers.LayerTypeTIPC)
@@ -28,6 +29,7 @@ func TestImportTeachesGopacket(t *testing.T) {
 	}
 }
 
+// Proves: tools.decode
 func TestLayer(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -86,6 +88,8 @@ func TestDecodingLayer(t *testing.T) {
 }
 
 // A program that uses gopacket imports the package and finds TIPC among the layers.
+//
+// Proves: house.docs, tools.decode
 func ExampleTIPC() {
 	frames, err := layers.ReadFile(captures + "/01-discovery-linkup.pcap")
 	if err != nil {

@@ -128,6 +128,7 @@ func TestUnwrapUDPCaptures(t *testing.T) {
 	}
 }
 
+// Proves: wire.hostile
 func FuzzUnwrap(f *testing.F) {
 	for _, name := range []string{"01-discovery-linkup", "26-udp-multicast"} {
 		frames, err := readAll(capture(f, name))

@@ -10,6 +10,8 @@ import (
 )
 
 // A message to nobody, from a node that does not exist.
+//
+// Proves: house.docs
 func ExampleCheck() {
 	f := frame.ConnFields{Type: frame.ConnProbe, OrigPort: 7, DestPort: 9, Orig: 0x01001001, Dest: 0x01001002}
 	for _, x := range lint.Check(f.Append(nil)) {

@@ -13,6 +13,8 @@ import (
 
 // FuzzCheck: what no parser takes breaks a rule, and every finding is of a rule
 // there is.
+//
+// Proves: wire.hostile
 func FuzzCheck(f *testing.F) {
 	for _, b := range append(samples.Few(f), samples.OfEachKind(f)...) {
 		f.Add(b)

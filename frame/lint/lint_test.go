@@ -16,6 +16,8 @@ import (
 
 // TestCaptures lints all frames, and what is in the encrypted ones: kernels
 // break no rules but those they are known to.
+//
+// Proves: wire.lint
 func TestCaptures(t *testing.T) {
 	used := map[string]int{}
 	for _, c := range samples.Captures {
@@ -272,6 +274,8 @@ func breakers(t testing.TB) []struct {
 }
 
 // TestBroken breaks every rule, each alone.
+//
+// Proves: wire.lint, socket.simulated
 func TestBroken(t *testing.T) {
 	tested := map[string]bool{}
 	for i, c := range breakers(t) {

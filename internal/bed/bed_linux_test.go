@@ -179,6 +179,8 @@ func TestMacvlan(t *testing.T) {
 }
 
 // What is closed leaves no descriptor and no namespace.
+//
+// Proves: tools.demo
 func TestCloseLeavesNothing(t *testing.T) {
 	makeBed(t, bed.Options{}).Close() // a first one, for what the runtime opens once
 	before := descriptors(t)

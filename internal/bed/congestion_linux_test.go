@@ -30,6 +30,8 @@ func congestion(t *testing.T, c net.Conn) (name string) {
 
 // Connections that are made and those that are taken use what the route says, which is
 // not what the machine does. (A kernel without modules has reno at least.)
+//
+// Proves: bench.loads
 func TestSetCongestion(t *testing.T) {
 	b := makeBed(t, bed.Options{})
 	addrs := []netip.Addr{netip.MustParseAddr("10.71.9.1"), netip.MustParseAddr("10.71.9.2")}

@@ -66,6 +66,8 @@ func (p tap) hear(t *testing.T, who int, want string) {
 }
 
 // What one end sends to everybody all others hear, but for one that is not plugged in.
+//
+// Proves: names.cost
 func TestSegment(t *testing.T) {
 	tier.SkipShort(t, "network namespaces")
 	s, err := bed.NewSegment(3, 1400)
@@ -102,6 +104,8 @@ func TestSegment(t *testing.T) {
 }
 
 // What is closed leaves no descriptor, also when it could not be made whole.
+//
+// Proves: names.cost
 func TestSegmentLeavesNothing(t *testing.T) {
 	makeBed(t, bed.Options{}).Close() // skips; and what the runtime opens once
 	before := descriptors(t)

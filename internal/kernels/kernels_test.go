@@ -13,6 +13,8 @@ import (
 
 // Each kernel checks its own result, and fails when that is wrong: halo's stencil against a
 // single rank's, and so on.
+//
+// Proves: bench.kernels
 func TestInProcess(t *testing.T) {
 	sizes := map[string]kernel.Config{
 		"halo": {Steps: 300, Size: 20}, "intsort": {Steps: 5, Size: 20000}, "cg": {Steps: 60, Size: 50},

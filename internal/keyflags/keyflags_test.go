@@ -41,6 +41,7 @@ func same(k *seal.Key, mode frame.KeyMode, text string) bool {
 	return err == nil && k.Equal(want) && k.Mode() == mode
 }
 
+// Proves: keys.tools
 func TestKeyFlags(t *testing.T) {
 	dir := t.TempDir()
 	file := func(text string) string {
@@ -93,6 +94,8 @@ func TestKeyFlags(t *testing.T) {
 }
 
 // What is wrong is said, and never with the key in it.
+//
+// Proves: keys.tools
 func TestWrongKeys(t *testing.T) {
 	secret := "secret-and-wrong"
 	for _, c := range []struct {

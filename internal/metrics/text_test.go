@@ -9,6 +9,7 @@ import (
 	"testing"
 )
 
+// Proves: daemon.metrics
 func TestText(t *testing.T) {
 	var m Text
 	m.Family("a_total", Counter, "One\\two\nthree.")

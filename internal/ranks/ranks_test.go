@@ -42,6 +42,8 @@ func together(t *testing.T, f func(c *ranks.Comm) error) {
 }
 
 // A message waits until its tag is asked for; those of one tag keep their order.
+//
+// Proves: bench.kernels
 func TestTags(t *testing.T) {
 	together(t, func(c *ranks.Comm) error {
 		const to, from = 0, 2
@@ -73,6 +75,8 @@ func TestTags(t *testing.T) {
 }
 
 // What is long goes both ways at once, whoever's is longer.
+//
+// Proves: bench.kernels
 func TestAlltoall(t *testing.T) {
 	together(t, func(c *ranks.Comm) error {
 		length := func(from, to int) int { return []int{0, 5, 300_000, 2_000_000}[(from+2*to)%4] }
@@ -94,6 +98,8 @@ func TestAlltoall(t *testing.T) {
 }
 
 // All ranks get the same bits, of numbers whose sum depends on the order.
+//
+// Proves: bench.kernels
 func TestSum(t *testing.T) {
 	together(t, func(c *ranks.Comm) error {
 		parts := []float64{1e100, 1, -1e100}
@@ -108,6 +114,7 @@ func TestSum(t *testing.T) {
 	})
 }
 
+// Proves: bench.kernels
 func TestGather(t *testing.T) {
 	together(t, func(c *ranks.Comm) error {
 		parts := [][]byte{make([]byte, 1), make([]byte, 100_000), make([]byte, 7)}
@@ -129,6 +136,8 @@ func TestGather(t *testing.T) {
 }
 
 // A rank that fails ends the others' waiting.
+//
+// Proves: bench.kernels
 func TestOneFails(t *testing.T) {
 	broken := errors.New("broken")
 	for _, over := range []string{launch.UTIPC, launch.TCP} {

@@ -50,6 +50,7 @@ listen = "127.0.0.1:0"
 pprof = true
 `
 
+// Proves: daemon.settings
 func TestWholeFile(t *testing.T) {
 	s, err := Parse("f", []byte(whole), nil)
 	if err != nil {
@@ -141,6 +142,7 @@ func over(t *testing.T, args ...string) *Flags {
 	return &o
 }
 
+// Proves: daemon.settings
 func TestFlagsGoOverTheFile(t *testing.T) {
 	s, err := Parse("f", []byte(whole), over(t, "--netid", "7", "--wait=sleep", "--name-park", "0", "--pprof=false", "--migrate", "--access-keys", "a,@b",
 		"--socket-mode", "0666", "--udp", "10.0.0.9,239.1.2.3", "--bearer", "medium eth device eth7 tolerance 100ms"))
@@ -216,6 +218,8 @@ func TestProblemsArePrintable(t *testing.T) {
 }
 
 // The example is a file, and says what holds without it; so does what is uncommented.
+//
+// Proves: daemon.settings
 func TestExample(t *testing.T) {
 	s, err := Parse("example", []byte(Example()), nil)
 	if err != nil || !reflect.DeepEqual(s, Default()) {
@@ -229,6 +233,8 @@ func TestExample(t *testing.T) {
 }
 
 // Every setting has words for people, a flag of its own, and a rule.
+//
+// Proves: daemon.settings
 func TestTable(t *testing.T) {
 	flags := map[string]bool{}
 	for _, s := range Table() {
@@ -262,6 +268,8 @@ func TestChanged(t *testing.T) {
 
 // Whatever stands in a file, it is read or refused with problems that have a place; what
 // is read reads back.
+//
+// Proves: daemon.settings
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(whole))
 	f.Add([]byte(Example()))

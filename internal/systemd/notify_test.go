@@ -31,6 +31,7 @@ func manager(t *testing.T) (path string, next func() string) {
 	}
 }
 
+// Proves: daemon.settings
 func TestTells(t *testing.T) {
 	path, next := manager(t)
 	t.Setenv("NOTIFY_SOCKET", path)

@@ -13,6 +13,8 @@ import (
 )
 
 // What a kernel 6.1.176's tool printed with -j -p.
+//
+// Proves: tools.tipc
 func TestPrettyJSON(t *testing.T) {
 	array := func(v ...any) tipcshow.Array { return tipcshow.Array(v) }
 	for _, c := range []struct {

@@ -66,6 +66,8 @@ func binding(typ, lower, upper uint32, s stack.Scope, port uint32, n stack.NodeA
 }
 
 // The sample of docs/spec/10-management.md §3.
+//
+// Proves: tools.tipc
 func TestNameTable(t *testing.T) {
 	names := []stack.Binding{
 		binding(0, 16781313, 16781313, stack.ClusterScope, 0, own),
@@ -92,6 +94,7 @@ func TestNameTable(t *testing.T) {
 			`{"type":0,"lower":711943269,"upper":711943269,"scope":"cluster","port":0,"node":"nodeD"}]`+"\n")
 }
 
+// Proves: tools.tipc
 func TestNodes(t *testing.T) {
 	same(t, "text", text(func(w io.Writer) { tipcshow.Nodes(w, peers) }),
 		`Node Identity                    Hash     State
@@ -110,6 +113,7 @@ nodeD                            2a6f6465
 `)
 }
 
+// Proves: tools.tipc
 func TestSockets(t *testing.T) {
 	at := func(port uint32) stack.SocketAddr { return stack.SocketAddr{Node: own, Port: port, Net: "tipcrdm"} }
 	sockets := []admin.Socket{
@@ -151,6 +155,7 @@ func links() []tipcshow.LinkRow {
 	return tipcshow.LinkRows([]admin.Link{l, {Peer: 0x1001003, Bearer: "eth0"}, {Peer: nodeD.Node, Identity: nodeD.Identity, Bearer: "eth0"}}, ownID, own)
 }
 
+// Proves: tools.tipc
 func TestLinks(t *testing.T) {
 	all := links()
 	same(t, "text", text(func(w io.Writer) { tipcshow.Links(w, all) }), `broadcast-link: up
@@ -162,6 +167,8 @@ func TestLinks(t *testing.T) {
 }
 
 // The first lines are those of docs/spec/10-management.md §3; ours stand below.
+//
+// Proves: tools.tipc
 func TestStatistics(t *testing.T) {
 	all := links()
 	got := text(func(w io.Writer) { tipcshow.Statistics(w, &all[0]) })
@@ -192,6 +199,7 @@ func TestStatistics(t *testing.T) {
 	}
 }
 
+// Proves: tools.tipc
 func TestBroadcastStatistics(t *testing.T) {
 	var l admin.BroadcastLink
 	l.Window, l.SentPackets, l.SentBundles, l.SentBundled, l.RecvNacks, l.Retransmits, l.Congested = 50, 467, 45, 1131, 1, 13, 1
@@ -227,6 +235,7 @@ func TestBroadcastStatistics(t *testing.T) {
 	}
 }
 
+// Proves: tools.tipc
 func TestMonitor(t *testing.T) {
 	all := []admin.Monitor{{Bearer: "eth:eth0", Status: monitor.Status{Generation: 5, Size: 2, Threshold: 32}, Members: []monitor.Row{
 		{Node: own, Up: true, Direct: true, Generation: 3, Applied: []monitor.Member{{Node: 0x1001002, Up: true}}, Rest: []monitor.Member{{Node: 0x1001007}}},

@@ -65,6 +65,8 @@ func do(t *testing.T, n *stack.Node, in, command string) (out, errs string, stat
 
 // A peer's interface may be called anything. What is printed of it is one line of
 // printable characters; as JSON it is valid; and the link can be named by it.
+//
+// Proves: hostile.docs
 func TestHostileName(t *testing.T) {
 	h := hub.New(hub.Config{})
 	n, peer := open(t, h, "eth0", 1), open(t, h, "e\x1b[2J\"\n%s\x7f", 2)
@@ -94,6 +96,8 @@ func TestHostileName(t *testing.T) {
 }
 
 // Every command that shows something has JSON, text on one output alone, and a usage.
+//
+// Proves: tools.tipc
 func TestEveryCommand(t *testing.T) {
 	n := open(t, hub.New(hub.Config{}), "eth0", 1)
 	fill := strings.NewReplacer("media MEDIA", "media eth", "{device DEV|name NAME}", "device eth0", "link LINK", "link broadcast-link", "[", "", "]", "")
@@ -119,6 +123,8 @@ func TestEveryCommand(t *testing.T) {
 }
 
 // What is wrong with the words is told without a node.
+//
+// Proves: tools.tipc
 func TestWrongWords(t *testing.T) {
 	for command, want := range map[string]string{
 		"link foo":                         "error, invalid command \"foo\"\nuse --help for command help\n",
@@ -140,6 +146,8 @@ func TestWrongWords(t *testing.T) {
 }
 
 // Keys come from an argument, a file, or the standard input, and are never printed.
+//
+// Proves: keys.tools
 func TestKeys(t *testing.T) {
 	const key = "this_is_a_key16_salt"
 	file := filepath.Join(t.TempDir(), "key")

@@ -58,6 +58,8 @@ func buildStack(t *testing.T) (binary string) {
 
 // Every test of the API gives the same on nodes from Open and from Attach, but for those
 // of the list of differences, which do differ, unless the list says that either may be.
+//
+// Proves: daemon.api
 func TestOpenAndAttachDifferAsListed(t *testing.T) {
 	binary := buildStack(t)
 	var got [len(modes)]outcome

@@ -24,6 +24,8 @@ var lists = []struct {
 }
 
 // The lists in docs/attach.md are those of the code. UTIPC_UPDATE_DOCS=1 writes them.
+//
+// Proves: daemon.api
 func TestListsInTheDocs(t *testing.T) {
 	file := filepath.Join("..", "..", "docs", "attach.md")
 	b, err := os.ReadFile(file)

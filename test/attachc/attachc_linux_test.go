@@ -128,6 +128,8 @@ func start(t *testing.T, program string, args ...string) (out *bufio.Reader, wai
 }
 
 // The client that docs/attach.md shows works as it stands there.
+//
+// Proves: daemon.socket
 func TestEchoOfTheDocumentation(t *testing.T) {
 	doc := string(source(t, "../../docs/attach.md"))
 	_, rest, ok := strings.Cut(doc, "<!-- begin echo.c -->\n```c\n")
@@ -160,6 +162,8 @@ func TestEchoOfTheDocumentation(t *testing.T) {
 
 // A stream through a ring, whose other end is in C: more than the ring holds, both ways,
 // with both ends asleep again and again.
+//
+// Proves: daemon.socket
 func TestRingInC(t *testing.T) {
 	program := compile(t, "ring", source(t, "testdata/ring.c"))
 	path, node, peer := bed(t)
@@ -199,6 +203,8 @@ func TestRingInC(t *testing.T) {
 
 // A listener in C: requests without waiting for answers, one that fails, a connection
 // as a descriptor, its messages and its end.
+//
+// Proves: daemon.socket
 func TestAcceptInC(t *testing.T) {
 	program := compile(t, "accept", source(t, "testdata/accept.c"))
 	path, _, peer := bed(t)

@@ -176,6 +176,8 @@ func up(t *testing.T, n *stack.Node, links int) {
 
 // A node goes from one carrier to the next while it talks, also from those without a
 // descriptor's poll to Go's poller: nothing is lost, and no descriptor stays behind.
+//
+// Proves: socket.bearers
 func TestCarriersChangeUnderLoad(t *testing.T) {
 	for _, goPoller := range []bool{false, true} {
 		t.Run(fmt.Sprintf("GoPoller %v", goPoller), func(t *testing.T) {
@@ -268,6 +270,8 @@ func count(t *testing.T) int {
 
 // A program that is attached, or a tool, asks for bearers in words; the answers are those
 // that a kernel gives.
+//
+// Proves: socket.bearers
 func TestRequestBearer(t *testing.T) {
 	h := newHosts(t)
 	asked := 0

@@ -20,6 +20,8 @@ import (
 
 // A node whose devices have no descriptors is given one that has, and the other way
 // round: whoever sleeps is woken by both kinds.
+//
+// Proves: socket.bearers
 func TestMixedCarriers(t *testing.T) {
 	h := hub.New(hub.Config{})
 	port := func(i int) netdev.Device {

@@ -18,6 +18,8 @@ import (
 
 // TestStaticBinary: the binary needs no file beside it. It runs in a root where there is
 // nothing else.
+//
+// Proves: tools.containers
 func TestStaticBinary(t *testing.T) {
 	require(t)
 	root := image(t)
@@ -96,6 +98,8 @@ func daemon(t *testing.T, mode string, group int) (dir string) {
 // interface, reach each other through the host's daemon. Each has its own mount,
 // network, PID and user namespaces, and nothing in common with the host but the
 // directory of the socket.
+//
+// Proves: tools.containers
 func TestClientsInContainers(t *testing.T) {
 	require(t)
 	for _, c := range []struct {

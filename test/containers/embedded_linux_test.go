@@ -83,6 +83,8 @@ func lockable(t *testing.T) {
 
 // TestRightsOfCarriers tries the sets of rights with every carrier, as a user
 // who has no other, and compares with the table in docs/containers.md.
+//
+// Proves: tools.containers
 func TestRightsOfCarriers(t *testing.T) {
 	require(t)
 	text, err := os.ReadFile("../../docs/containers.md")
@@ -115,6 +117,8 @@ func TestRightsOfCarriers(t *testing.T) {
 
 // TestNodesOnMacvlans: two containers, each with a node of its own on a macvlan of one
 // interface of the host, and no right but CAP_NET_RAW.
+//
+// Proves: tools.containers
 func TestNodesOnMacvlans(t *testing.T) {
 	require(t)
 	host, cable, a, b := netns.New(t), netns.New(t), netns.New(t), netns.New(t)
@@ -139,6 +143,8 @@ func TestNodesOnMacvlans(t *testing.T) {
 // TestNodeInRootlessContainer: a container whose root is nobody on the host has a veth of
 // its own: its network namespace belongs to its user namespace, so that its root may open
 // packet sockets there. AF_XDP needs rights of the host's, and says so.
+//
+// Proves: tools.containers
 func TestNodeInRootlessContainer(t *testing.T) {
 	require(t)
 	host := netns.New(t)

@@ -29,6 +29,7 @@ func lingering(d netdev.Device) netdev.Device {
 }
 func tapped(d netdev.Device) netdev.Device { return tap.New(d, io.Discard, tap.Config{}) }
 
+// Proves: device.contract
 func TestCarriers(t *testing.T) {
 	tests := []struct {
 		name string

@@ -16,6 +16,8 @@ var _ netdev.Device = (*xdp.Packet)(nil)
 
 // TestPacket holds AF_PACKET to the contract, on a veth pair between two
 // namespaces.
+//
+// Proves: device.contract
 func TestPacket(t *testing.T) {
 	netns.Require(t)
 	for _, mtu := range []int{1500, 9000} {

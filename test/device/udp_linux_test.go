@@ -19,6 +19,8 @@ import (
 var _ netdev.Device = (*udp.Device)(nil)
 
 // TestUDP holds the UDP carrier to the contract, on the loopback interface.
+//
+// Proves: device.contract
 func TestUDP(t *testing.T) {
 	for _, tt := range []struct {
 		name string
@@ -49,6 +51,8 @@ func TestUDP(t *testing.T) {
 }
 
 // TestUDP6 does the same over IPv6, on the loopback interface of a namespace.
+//
+// Proves: device.contract
 func TestUDP6(t *testing.T) {
 	netns.Require(t)
 	ends := [2]netip.AddrPort{netip.MustParseAddrPort("[::1]:6118"), netip.MustParseAddrPort("[::1]:6119")}

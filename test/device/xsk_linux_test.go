@@ -15,6 +15,8 @@ import (
 var _ netdev.Device = (*xdp.XSK)(nil)
 
 // TestXSK holds AF_XDP to the contract, on a veth pair between two namespaces.
+//
+// Proves: device.contract
 func TestXSK(t *testing.T) {
 	netns.Require(t)
 	for _, c := range []struct {

@@ -173,6 +173,8 @@ func tellLater(text, plays string) string {
 
 // Programs attached to a daemon do in its node's place what scripts say, with a kernel as
 // the other part, of all kinds of sockets; what is different by design stands above.
+//
+// Proves: socket.scripts
 func TestScriptsAttached(t *testing.T) {
 	if raceDetector {
 		t.Skip("not under the race detector: four thousand connections at once, beside a kernel that keeps real time")

@@ -192,6 +192,8 @@ func alike(kernel, ours *party, r besideRow) string {
 // that is down, and a peer that is removed; a bearer that is disabled. Where they differ
 // the difference is one of those that docs/tools.md lists, which has the answers, too
 // (-update writes them).
+//
+// Proves: tools.tipc
 func TestToolsBesideKernel(t *testing.T) {
 	b := newBed(t, 15*time.Minute)
 	b.openNode(stack.Config{

@@ -64,6 +64,8 @@ func (b *bed) dial(do func(string) <-chan string, network string, svc stack.Serv
 }
 
 // Our connections with a kernel: what needs more than a script.
+//
+// Proves: socket.conn, socket.close
 func TestConnWithKernel(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	do := b.commander()
@@ -159,6 +161,8 @@ func (b *bed) writeCloseExit(do func(string) <-chan string) {
 
 // A kernel that dies takes its connections with it: reads and writes here end, each time
 // they are tried. A kernel that comes back can be dialed again.
+//
+// Proves: socket.conn
 func TestConnKernelDies(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	hello := func() *stack.Conn {

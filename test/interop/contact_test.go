@@ -24,6 +24,7 @@ var (
 	kernelService = stack.Service{Type: 18889, Instance: 4}
 )
 
+// Proves: link.kernel
 func TestLinkUpWhoeverStartsFirst(t *testing.T) {
 	for _, first := range []string{"ours", "kernel"} {
 		t.Run(first, func(t *testing.T) {
@@ -49,6 +50,8 @@ func TestLinkUpWhoeverStartsFirst(t *testing.T) {
 
 // The node tries the address its identity gives, and the kernel shows the
 // identity (capability id128).
+//
+// Proves: contact.discovery
 func TestAddressTrial(t *testing.T) {
 	b := newBed(t, 15*time.Minute)
 	b.boot()
@@ -68,6 +71,7 @@ func TestAddressTrial(t *testing.T) {
 	}
 }
 
+// Proves: names.distribution, contact.capabilities
 func TestNamesOnBothSides(t *testing.T) {
 	b := newBed(t, 15*time.Minute)
 	b.openNode(stack.Config{})
@@ -114,6 +118,7 @@ func TestNamesOnBothSides(t *testing.T) {
 	b.expect(watch, "withdrawn found={18888,17,17}")
 }
 
+// Proves: contact.supervision
 func TestKernelDiesAndReturns(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	b.job("publish", "18889", "4", "4", "cluster")
@@ -152,6 +157,8 @@ func TestKernelDiesAndReturns(t *testing.T) {
 }
 
 // Closing the node withdraws its names and takes the link down at once.
+//
+// Proves: names.distribution
 func TestCloseIsGraceful(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	b.listen(stack.SocketConfig{}, ourService)
@@ -184,6 +191,8 @@ func TestCloseIsGraceful(t *testing.T) {
 
 // Broadcast packets of the kernel that get lost are reported and repeated
 // (bcast-synch, bcast-state-nack): every name arrives, in order.
+//
+// Proves: multicast.link, contact.capabilities
 func TestBroadcastLoss(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	var mu sync.Mutex
@@ -215,6 +224,8 @@ func TestBroadcastLoss(t *testing.T) {
 
 // Multicast of the kernel reaches our sockets by replicated unicast and over the
 // broadcast link (bcast-rcast), one copy for each socket.
+//
+// Proves: multicast.link, contact.capabilities
 func TestMulticastFromKernel(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	var conns []*stack.PacketConn
@@ -248,6 +259,8 @@ func TestMulticastFromKernel(t *testing.T) {
 
 // A datagram of ours to a listening socket is no connection request: the kernel
 // knows that from our SYN capability, and returns it.
+//
+// Proves: contact.capabilities
 func TestDatagramToListener(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	l, addr := b.job("listen-seqpacket", "18889", "4")

@@ -55,6 +55,8 @@ var partings = []parting{
 // comes back: nothing is lost, doubled or reordered, and the longest time in which
 // a stream brings nothing is printed beside the target. Ours fails where silence had to tell
 // it what its own device or the peer had told.
+//
+// Proves: link.failover, socket.bearers
 func TestFailover(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {
@@ -77,6 +79,8 @@ func TestFailover(t *testing.T) {
 
 // The same with a link that stands by, because the other has a higher priority, which
 // is given to it while both are up.
+//
+// Proves: link.failover
 func TestStandby(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {

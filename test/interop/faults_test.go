@@ -15,6 +15,8 @@ import (
 // Frames are lost, doubled and reordered, each 2 % both ways, while messages from 1
 // to 66000 bytes go both ways: all arrive, once, in order, unchanged, and no link is
 // reset that a pair of kernels would not have reset.
+//
+// Proves: link.order
 func TestFaultsBothWays(t *testing.T) {
 	resets := map[string]int{}
 	for _, name := range pairs {

@@ -159,6 +159,8 @@ func (g *slowGroup) whole() {
 
 // A kernel's member that does not read holds up our writer, which says so, or nobody, as
 // the writer's policy is; and when it reads again it gets what it is to get, in order.
+//
+// Proves: group.flow
 func TestGroupsWithKernel(t *testing.T) {
 	p := newPair(t, usAndKernel, 1, 15*time.Minute)
 	t.Run("strict", func(t *testing.T) {

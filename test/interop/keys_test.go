@@ -30,6 +30,8 @@ const (
 // Both kernels and a node of ours in one segment, with each kind of key: they make
 // contact, everything is said, keys change under load and loss, nothing goes plain
 // and no link is reset. Then what must not work, and who comes back.
+//
+// Proves: keys.kernels
 func TestKeys(t *testing.T) {
 	v := newKeyCluster(t, 20*time.Minute, 1)
 	var table strings.Builder

@@ -22,6 +22,8 @@ import (
 // Four kernels and two nodes of ours watch each other by rings: all tell the same of
 // everybody's domain, and supervise whom they should. One of the kernels dies, then one
 // of ours: everybody notices, and nobody loses anybody else.
+//
+// Proves: contact.monitor
 func TestRingWithKernels(t *testing.T) {
 	const threshold = 2
 	w := newMonitorCluster(t, 15*time.Minute, 6, 1, 2, 4, 5)
@@ -151,6 +153,8 @@ func spoil(b []byte) {
 // A kernel and forty nodes of ours are a cluster above the threshold that a kernel begins
 // with: it watches us by our records, and resets nobody. Without them it probes all of
 // us at every interval.
+//
+// Proves: contact.monitor
 func TestManyOfOursWithKernel(t *testing.T) {
 	if raceDetector {
 		t.Skip("not under the race detector: forty nodes of one process would be too slow to hear each other in time")

@@ -205,6 +205,8 @@ var everybody = []int{0, 1, 2, 3}
 // one frame in a hundred is lost on the way to each: every socket gets what is meant for
 // it once and in order, whether it comes by broadcast, as copies, or as the sender
 // chooses for each message.
+//
+// Proves: multicast.kernels, contact.capabilities
 func TestMulticastOnFour(t *testing.T) {
 	f := newFour(t, 15*time.Minute)
 	for _, i := range kernels {

@@ -23,6 +23,8 @@ const (
 
 // Two kernels and two nodes of ours in one segment: names that are bound and unbound
 // on each are known to all, and all tables are equal.
+//
+// Proves: names.kernels
 func TestNamesOnFour(t *testing.T) {
 	f := newFour(t, 15*time.Minute)
 	_ = t.Run("one by one", f.namesOneByOne) &&

@@ -17,6 +17,8 @@ import (
 
 // A kernel's messages, short and in fragments, for a name that we bind after they came,
 // arrive, in order; the kernel sees none of them come back.
+//
+// Proves: names.late
 func TestTheirMessagesWaitForName(t *testing.T) {
 	b := newBed(t, 15*time.Minute)
 	b.openNode(stack.Config{NamePark: time.Minute})
@@ -49,6 +51,8 @@ func TestTheirMessagesWaitForName(t *testing.T) {
 }
 
 // A message of ours to a name that a kernel binds later is sent then.
+//
+// Proves: names.late
 func TestOurMessageWaitsForName(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	c := b.listen(stack.SocketConfig{NameWait: time.Minute}, nil)

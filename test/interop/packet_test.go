@@ -56,6 +56,8 @@ func rawEnd(t *testing.T, ns *netns.NS, name string) rig.Link {
 
 // TestPacketWithKernel has a node on AF_PACKET at one end of a veth pair and a
 // kernel at the other, and lets another reader judge every frame.
+//
+// Proves: device.tshark
 func TestPacketWithKernel(t *testing.T) {
 	netns.Require(t)
 	tshark := need(t, "tshark")
@@ -110,6 +112,8 @@ func TestPacketWithKernel(t *testing.T) {
 }
 
 // A kernel whose TIPC has a bearer on the interface keeps us off it.
+//
+// Proves: device.open
 func TestKernelOwnsInterface(t *testing.T) {
 	bin := buildUtipc(t)
 	b := newBed(t, 15*time.Minute)

@@ -16,6 +16,8 @@ import (
 
 // A kernel sends a probe back for a socket that is not there, and for no other: our
 // Probe tells them apart, whatever they are, and they notice nothing.
+//
+// Proves: socket.seen
 func TestProbeKernelSockets(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	_, rdm := b.job("rdm-echo", "18889", "4", "-q")

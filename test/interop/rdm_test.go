@@ -22,6 +22,7 @@ import (
 
 var echoSizes = []int{1, 2, 3, 15, 16, 17, 63, 64, 100, 500, 1000, 1380, 1387, 1388, 1389, 1399, 1400}
 
+// Proves: link.long, link.kernel
 func TestEchoKernelAsks(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	b.echoed(ourService)
@@ -32,6 +33,7 @@ func TestEchoKernelAsks(t *testing.T) {
 	}
 }
 
+// Proves: link.kernel
 func TestEchoWeAsk(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	_, addr := b.job("rdm-echo", "18889", "4", "-q")
@@ -73,6 +75,7 @@ func (b *bed) rejected(c *stack.PacketConn, want frame.ErrorCode, data string) {
 	}
 }
 
+// Proves: socket.returned
 func TestOurMessagesComeBack(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	c := b.listen(stack.SocketConfig{Returnable: true}, nil)
@@ -94,6 +97,7 @@ func TestOurMessagesComeBack(t *testing.T) {
 	}
 }
 
+// Proves: socket.returned
 func TestTheirMessagesComeBack(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	for _, args := range [][]string{
@@ -122,6 +126,8 @@ func TestTheirMessagesComeBack(t *testing.T) {
 
 // A kernel under load bundles its messages, and sends long ones in fragments,
 // without being asked; frames get lost both ways. Everything arrives, in order.
+//
+// Proves: link.long, link.order, contact.capabilities
 func TestLossBothWays(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	b.echoed(ourService)
@@ -174,6 +180,8 @@ func TestLossBothWays(t *testing.T) {
 
 // A burst fills the kernel's window, so that it bundles what waits. The delay is long enough
 // that a slow guest fills the window before the first acknowledgement.
+//
+// Proves: link.long
 func TestKernelBundles(t *testing.T) {
 	b := linked(t, 15*time.Minute)
 	c := b.listen(stack.SocketConfig{}, ourService)

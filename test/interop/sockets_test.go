@@ -129,6 +129,8 @@ func castings() []casting {
 
 // Two kernels behave as the scripts say, and so do we, as either part, with a kernel as
 // the other. No link is reset meanwhile. The table in docs/interop.md has all scripts.
+//
+// Proves: socket.scripts, group.kernels
 func TestScripts(t *testing.T) {
 	opened := map[string]*pair{}
 	for _, name := range pairs {

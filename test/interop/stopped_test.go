@@ -13,6 +13,8 @@ import (
 // nothing, and no link. One that stops for longer loses contact, and what was under
 // way: the links come back, nobody is stuck, nothing arrives twice or out of order,
 // and new streams are whole.
+//
+// Proves: link.tolerance
 func TestKernelStopped(t *testing.T) {
 	for _, name := range pairs {
 		t.Run(name, func(t *testing.T) {

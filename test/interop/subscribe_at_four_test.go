@@ -20,6 +20,8 @@ import (
 
 // Nodes of ours subscribe at the topology servers of kernels, and of each other, and
 // are told the same by all.
+//
+// Proves: names.subscriptions
 func TestSubscribeAtOnFour(t *testing.T) {
 	f := newFour(t, 15*time.Minute)
 	_ = t.Run("events", f.distantEvents) &&
@@ -194,6 +196,8 @@ func (f *four) distantLoss(t *testing.T) {
 }
 
 // The tables of two kernels and two nodes of ours agree, as each of ours finds.
+//
+// Proves: names.audit
 func TestAuditOnFour(t *testing.T) {
 	f := newFour(t, 15*time.Minute)
 	const perNode, types = 150, 300

@@ -58,6 +58,8 @@ type faultCell struct {
 // reset that a pair of kernels would not have reset. The table in docs/interop.md
 // has these rows; -update measures it anew, otherwise every other row is tried for
 // a moment.
+//
+// Proves: link.kernel
 func TestFaultTable(t *testing.T) {
 	each, step := 300*time.Millisecond, 2
 	if *update {

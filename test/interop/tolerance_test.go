@@ -13,6 +13,8 @@ import (
 
 // The tolerance of a link that is up, set at either end, holds at both at once: both
 // show it, and both notice by it that the other is silent.
+//
+// Proves: link.tolerance
 func TestToleranceFromEitherSide(t *testing.T) {
 	const (
 		most  = 30 * time.Second

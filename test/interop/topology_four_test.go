@@ -120,6 +120,8 @@ func (s *subscriber) tells(t *testing.T, what string, want ...string) {
 
 // Programs of a kernel subscribe at its own topology server, at the other kernel's and
 // at ours, in both byte orders, and are told the same.
+//
+// Proves: names.subscriptions
 func TestTopologyOnFour(t *testing.T) {
 	f := newFour(t, 15*time.Minute)
 	_ = t.Run("events", f.topologyEvents) &&

@@ -116,6 +116,8 @@ func overUDP(t *testing.T, cfg udp.Config, words string) *bed {
 
 // The kernel's UDP bearer takes us for one of its own: the link comes up, names
 // go both ways, messages of all lengths, its broadcasts and ours.
+//
+// Proves: device.udp
 func TestUDPWithKernel(t *testing.T) {
 	remote := []netip.AddrPort{netip.MustParseAddrPort("10.77.0.2:6118")}
 	for _, tt := range []struct {
@@ -180,6 +182,8 @@ func TestUDPWithKernel(t *testing.T) {
 
 // We are not configured at the kernel: it answers us, and we talk; its updates of
 // names go to those it has configured.
+//
+// Proves: device.udp
 func TestUDPKernelDoesNotKnowUs(t *testing.T) {
 	b := overUDP(t, udp.Config{Remotes: []netip.AddrPort{netip.MustParseAddrPort("10.77.0.2:6118")}}, "remoteip 10.77.0.99")
 	b.contact()

@@ -40,6 +40,7 @@ var carriers = []struct {
 	{"UDP", onUDP},
 }
 
+// Proves: socket.conn, daemon.api
 func TestConn(t *testing.T) {
 	for _, c := range carriers {
 		t.Run(c.name, func(t *testing.T) {

@@ -391,6 +391,8 @@ func closed(t *testing.T, op string, err error) {
 
 // TestPacketConn holds packet sockets to the table, and looks for goroutines, sockets
 // and bindings that are left.
+//
+// Proves: socket.packet
 func TestPacketConn(t *testing.T) {
 	for _, c := range carriers {
 		t.Run(c.name, func(t *testing.T) {

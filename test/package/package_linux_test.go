@@ -150,6 +150,8 @@ func until(t *testing.T, ctx context.Context, pattern string, run func() (string
 }
 
 // TestPackage is the life of the package on two hosts beside a kernel.
+//
+// Proves: daemon.package, daemon.dies
 func TestPackage(t *testing.T) {
 	need(t)
 	rig.Require(t)

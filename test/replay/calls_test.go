@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/test/replay"
 )
 
+// Proves: replay.bytes
 func TestParseCalls(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"", "[]"},
@@ -50,6 +51,7 @@ func TestParseCalls(t *testing.T) {
 	}
 }
 
+// Proves: replay.bytes
 func TestParseCallsRefuses(t *testing.T) {
 	for _, c := range []struct{ line, want string }{
 		{"0 A", "want SECONDS NODE VERB ARGS"},
@@ -143,6 +145,8 @@ func TestParseCallsRefuses(t *testing.T) {
 }
 
 // Verbs of what is not built yet are refused by name, when they are this node's.
+//
+// Proves: replay.bytes
 func TestCallsOfWhatIsNotBuilt(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
 	for _, verb := range []string{"cancel", "subscribe"} {
@@ -161,6 +165,8 @@ func TestCallsOfWhatIsNotBuilt(t *testing.T) {
 }
 
 // A call that fails is a difference, which says so.
+//
+// Proves: replay.bytes
 func TestCallsThatFail(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
 	for _, x := range []struct{ text, want string }{
@@ -206,6 +212,8 @@ func TestCallsThatFail(t *testing.T) {
 }
 
 // A wrong configuration shows in the first frame.
+//
+// Proves: replay.bytes
 func TestCallsConfigure(t *testing.T) {
 	c, _ := read(t, "01-discovery-linkup")
 	const bearer = "0 A bearer eth0 52:54:61:4f:d8:00\n"
@@ -232,6 +240,7 @@ func TestCallsConfigure(t *testing.T) {
 	}
 }
 
+// Proves: replay.bytes
 func FuzzParseCalls(f *testing.F) {
 	files, err := filepath.Glob(filepath.Join(captures, "*.calls"))
 	if err != nil || len(files) == 0 {

@@ -54,6 +54,8 @@ func parse(t *testing.T, b []byte) *replay.Capture {
 
 // What is around and in a capture beside whole frames of TIPC is told, and does not
 // disturb the replay.
+//
+// Proves: replay.input
 func TestForeignFrames(t *testing.T) {
 	whole := plain(t, "01-discovery-linkup")
 	with := func(at int, data []byte) []layers.Frame {
@@ -96,6 +98,8 @@ func TestForeignFrames(t *testing.T) {
 }
 
 // A file that ends anywhere is replayed as far as it goes.
+//
+// Proves: replay.input
 func TestTruncatedFile(t *testing.T) {
 	b, err := os.ReadFile(filepath.Join(captures, "01-discovery-linkup.pcap"))
 	if err != nil {
@@ -123,6 +127,8 @@ func TestTruncatedFile(t *testing.T) {
 }
 
 // Frames that the capture cut are compared as far as they go, and not fed.
+//
+// Proves: replay.input
 func TestCutFrames(t *testing.T) {
 	whole := plain(t, "04-discovery-no-link")
 	c := parse(t, pcap(whole, 60))
@@ -147,6 +153,8 @@ func TestCutFrames(t *testing.T) {
 }
 
 // A capture that starts in the middle is refused with the reason.
+//
+// Proves: replay.input
 func TestStartsInTheMiddle(t *testing.T) {
 	whole := plain(t, "01-discovery-linkup")
 	for _, x := range []struct {
@@ -173,6 +181,7 @@ func TestStartsInTheMiddle(t *testing.T) {
 	}
 }
 
+// Proves: replay.input
 func TestStation(t *testing.T) {
 	c, calls := read(t, "04-discovery-no-link")
 	for _, x := range []struct{ name, want string }{
@@ -206,6 +215,8 @@ func TestStationOfSeveralBearers(t *testing.T) {
 }
 
 // A verdict that takes too many allowances is none.
+//
+// Proves: replay.notices
 func TestTooManyAllowances(t *testing.T) {
 	for _, x := range []struct {
 		n    int

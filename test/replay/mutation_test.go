@@ -31,6 +31,8 @@ func with(c *replay.Capture, no int, change func(f *replay.Frame)) *replay.Captu
 
 // TestEveryBitCounts changes a bit of every byte of what a node has sent, behind
 // the station addresses: no such capture may agree.
+//
+// Proves: replay.notices
 func TestEveryBitCounts(t *testing.T) {
 	for _, name := range []string{"03-discovery-trial-conflict"} {
 		c, calls := read(t, name)
@@ -56,6 +58,8 @@ func TestEveryBitCounts(t *testing.T) {
 
 // TestFieldsCount changes one field of one frame, sent or received, in places of
 // special interest.
+//
+// Proves: replay.notices, group.kernels, socket.simulated
 func TestFieldsCount(t *testing.T) {
 	const eth = frame.EthernetLen
 	for _, c := range []struct {
@@ -215,6 +219,8 @@ func TestFieldsCount(t *testing.T) {
 
 // TestCallsCount replays without a line of the calls that is about broadcasts or
 // connections, or with another in its place.
+//
+// Proves: replay.notices, group.kernels, socket.simulated
 func TestCallsCount(t *testing.T) {
 	for _, x := range []struct{ capture, node, line, instead string }{
 		{"05-names", "A", "A unbind 2688700929 5000:60-60 cluster", ""},
@@ -287,6 +293,8 @@ func TestCallsCount(t *testing.T) {
 }
 
 // TestOrderCounts has frames come twice, not at all, or in another order.
+//
+// Proves: replay.notices
 func TestOrderCounts(t *testing.T) {
 	c, calls := read(t, "01-discovery-linkup")
 	o := replay.Options{Node: "A", Calls: calls}
@@ -316,6 +324,8 @@ func TestOrderCounts(t *testing.T) {
 
 // TestTimersHaveBounds has every frame from one on recorded later, so that one
 // timer rings too late, or earlier.
+//
+// Proves: replay.notices
 func TestTimersHaveBounds(t *testing.T) {
 	c, calls := read(t, "01-discovery-linkup")
 	o := replay.Options{Node: "A", Calls: calls}
@@ -346,6 +356,8 @@ func TestTimersHaveBounds(t *testing.T) {
 }
 
 // TestAnswersHaveBounds has the last frame, an answer, recorded later.
+//
+// Proves: replay.notices
 func TestAnswersHaveBounds(t *testing.T) {
 	c, calls := read(t, "01-discovery-linkup")
 	for _, x := range []struct {
@@ -369,6 +381,8 @@ func TestAnswersHaveBounds(t *testing.T) {
 
 // TestSlowInterface ends a capture anywhere while an interface of the node delays what it
 // sends: what it sent is known as far as it was recorded.
+//
+// Proves: replay.notices
 func TestSlowInterface(t *testing.T) {
 	c, calls := read(t, "07-rdm-reject")
 	for until := 27; until <= 89; until++ {

@@ -122,6 +122,8 @@ func read(t testing.TB, name string) (*replay.Capture, []replay.Call) {
 }
 
 // TestReplay puts our engine in the place of every node of every capture.
+//
+// Proves: link.bundles, replay.bytes, multicast.link, group.kernels, socket.simulated, keys.replay
 func TestReplay(t *testing.T) {
 	sum, whole := 0, 0
 	used := map[string]int{}
@@ -164,6 +166,8 @@ func TestReplay(t *testing.T) {
 }
 
 // TestEverySideIsListed finds the sides of captures that both tables forget.
+//
+// Proves: replay.bytes
 func TestEverySideIsListed(t *testing.T) {
 	files, err := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	if err != nil || len(files) == 0 {

@@ -17,6 +17,8 @@ import (
 // is drawn, but is at least 100 ms. There is no capture of that; this one is made of the
 // beginning of capture 09: B returns the request that it answers there, and A's next
 // STATE is numbered accordingly.
+//
+// Proves: socket.simulated
 func TestRepeatedRequest(t *testing.T) {
 	for _, x := range []struct {
 		pause   time.Duration // 0: it is not repeated

@@ -59,6 +59,8 @@ func resealed(t testing.TB, data []byte, change func(h *seal.Header, plain []byt
 
 // Of a sealed frame all is compared, inside and in its header. What depends on the order
 // of sealing, or is nobody's, is counted: its number, and what fills it up to 4 bytes.
+//
+// Proves: keys.replay
 func TestSealedFramesAreCompared(t *testing.T) {
 	c, calls := read(t, "24-crypto-cluster-key")
 	whole := 24
@@ -100,6 +102,8 @@ func TestSealedFramesAreCompared(t *testing.T) {
 }
 
 // A bit of what was sealed, changed on its way, is seen.
+//
+// Proves: keys.replay
 func TestEverySealedBitCounts(t *testing.T) {
 	for _, name := range []string{"24-crypto-cluster-key"} {
 		c, calls := read(t, name)
@@ -123,6 +127,8 @@ func TestEverySealedBitCounts(t *testing.T) {
 
 // Without its key a capture cannot be replayed; the key may be among the options instead
 // of the calls.
+//
+// Proves: keys.replay
 func TestKeysOfACapture(t *testing.T) {
 	c, calls := read(t, "24-crypto-cluster-key")
 	var keyless []replay.Call

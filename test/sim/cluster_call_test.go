@@ -11,6 +11,8 @@ import (
 
 // Connections carry all, in order, end as they were ended, and nobody waits for ever: see
 // sim.Cluster and its checks in cluster_call.go.
+//
+// Proves: socket.simulated
 func TestClusterConnections(t *testing.T) {
 	n := defaultCallClusters
 	if testing.Short() {
@@ -71,6 +73,8 @@ func TestClusterConnectionsSameSeedSameHash(t *testing.T) {
 }
 
 // Each deliberate mistake is seen within a few seeds.
+//
+// Proves: socket.simulated
 func TestClusterSeesMistakesInConnections(t *testing.T) {
 	if racing {
 		t.Skip("too long here; test/run has it without the race detector")

@@ -10,6 +10,8 @@ import (
 )
 
 // Names agree, events are true, multicasts arrive: see sim.Cluster.
+//
+// Proves: names.simulated
 func TestClusters(t *testing.T) {
 	n := defaultClusters
 	if testing.Short() {
@@ -40,6 +42,8 @@ func TestClusters(t *testing.T) {
 }
 
 // A hundred nodes of a hundred bindings begin at once, and agree.
+//
+// Proves: names.simulated
 func TestClusterBoot(t *testing.T) {
 	if testing.Short() || racing {
 		t.Skip("too long here; test/run has it without the race detector")
@@ -54,6 +58,7 @@ func TestClusterBoot(t *testing.T) {
 	}
 }
 
+// Proves: names.simulated
 func TestClusterSameSeedSameHash(t *testing.T) {
 	a, b := sim.Cluster{Seed: 2, Rounds: 1}.Run(), sim.Cluster{Seed: 2, Rounds: 1}.Run()
 	if a.Hash != b.Hash || a.Hash == 0 {
@@ -65,6 +70,8 @@ func TestClusterSameSeedSameHash(t *testing.T) {
 }
 
 // Each deliberate mistake is seen within a few seeds, and without it there is nothing.
+//
+// Proves: names.simulated
 func TestClusterSeesMistakes(t *testing.T) {
 	if racing {
 		t.Skip("too long here; test/run has it without the race detector")

@@ -218,6 +218,8 @@ func cutRecord(b []byte) { setWord(b, 0, word(b, 0)&^0x1ffff|frame.IntLen) }
 
 // TestConversationSeesMistakes changes one frame of a capture and wants the rule
 // to see it, which did not before.
+//
+// Proves: wire.lint, link.simulated, names.simulated, socket.simulated
 func TestConversationSeesMistakes(t *testing.T) {
 	seen := map[string]bool{}
 	for _, x := range mistakes {

@@ -79,6 +79,8 @@ var kernelHabits = map[string]string{
 }
 
 // TestConversationCaptures holds what kernels said to each other to all rules.
+//
+// Proves: wire.lint, link.simulated, socket.simulated
 func TestConversationCaptures(t *testing.T) {
 	files, err := filepath.Glob("../testdata/captures/*.pcap")
 	if err != nil || len(files) == 0 {
@@ -108,6 +110,8 @@ func TestConversationCaptures(t *testing.T) {
 }
 
 // TestConversationMidway begins to listen at many places of each capture.
+//
+// Proves: wire.lint, link.simulated
 func TestConversationMidway(t *testing.T) {
 	files, _ := filepath.Glob("../testdata/captures/*.pcap")
 	for _, file := range files {

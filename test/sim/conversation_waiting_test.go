@@ -82,6 +82,8 @@ func (s *speaker) want(t *testing.T, what string, count int) {
 // What waited for the device of one network says that nothing was broadcast, while a packet is
 // heard in the other: nobody began anew. What is never sent is found all the same. Mutation:
 // lastBcast that restarts there.
+//
+// Proves: link.simulated
 func TestConversationStateWaited(t *testing.T) {
 	s := newSpeaker("last-bcast", func(c *sim.Conversation) { c.Slack = 15 * time.Millisecond })
 	s.state(0, 1, 0)
@@ -99,6 +101,8 @@ func TestConversationStateWaited(t *testing.T) {
 }
 
 // It may have begun anew: then its first packet is another one. Mutation: broadcast without mayBegin.
+//
+// Proves: link.simulated
 func TestConversationBeganAnew(t *testing.T) {
 	s := newSpeaker("bcast-repeat", func(c *sim.Conversation) { c.Slack = 15 * time.Millisecond })
 	s.state(0, 1, 0)
@@ -119,6 +123,8 @@ func TestConversationBeganAnew(t *testing.T) {
 
 // Several STATEs that waited for a device tell of packets that were taken back when the link
 // went down; one that cannot have waited is a mistake. Mutations: goesOn without Slack; that finds nothing.
+//
+// Proves: link.simulated
 func TestConversationPacketsTakenBack(t *testing.T) {
 	s := newSpeaker("next-sent", func(c *sim.Conversation) { c.Slack, c.TakesBack = 15*time.Millisecond, true })
 	s.state(0, 1, 0)
@@ -133,6 +139,8 @@ func TestConversationPacketsTakenBack(t *testing.T) {
 
 // A STATE tells of packets that wait for their device: the other end may say that it misses
 // them, and no others. Mutations: announced without what was told; without a limit.
+//
+// Proves: link.simulated
 func TestConversationGapOfPacketsThatWait(t *testing.T) {
 	s := newSpeaker("gap", func(c *sim.Conversation) { c.Slack, c.TakesBack = 15*time.Millisecond, true })
 	misses := func(gap int) {
@@ -158,6 +166,8 @@ func TestConversationGapOfPacketsThatWait(t *testing.T) {
 // A sender whose RESET finds no memory says later that it lost whom it waited for; one that
 // goes on in the session went beyond its window. Mutations: overruns that does not wait for
 // either; wentOn that is not called for packets, or STATEs.
+//
+// Proves: link.simulated
 func TestConversationOverrunWithoutMemory(t *testing.T) {
 	for _, c := range []struct {
 		what  string

@@ -10,6 +10,8 @@ import (
 )
 
 // A flow at a loss delivers every message once and in order, the same in every run.
+//
+// Proves: link.goodput
 func TestFlowDeliversAll(t *testing.T) {
 	for _, networks := range []int{1, 2} {
 		f := sim.Flow{Seed: 3, Networks: networks, Messages: 20_000}
@@ -26,6 +28,8 @@ func TestFlowDeliversAll(t *testing.T) {
 }
 
 // A wire carries as much as its rate allows, with what Ethernet and the headers take.
+//
+// Proves: link.goodput
 func TestFlowFillsTheWire(t *testing.T) {
 	f := sim.Flow{Seed: 1, Messages: 20_000}
 	f.Faults.Everywhere(sim.NetworkFaults{Wire: sim.Gigabit})

@@ -56,42 +56,58 @@ func lateDone(f *sim.Faults) { f.Device.Complete = 200 * time.Microsecond }
 
 func lossyNet(f *sim.Faults) { f.Everywhere(sim.NetworkFaults{Loss: 0.05}) }
 
+// Proves: link.simulated
 func TestInvariant1SeesPayloadTwice(t *testing.T) { mistaken(t, sim.DeliverTwice, nil, "1") }
 
+// Proves: link.simulated
 func TestInvariant1SeesChangedPayload(t *testing.T) { mistaken(t, sim.ChangePayload, nil, "1") }
 
+// Proves: link.simulated
 func TestInvariant2SeesAcceptedMessageDropped(t *testing.T) { mistaken(t, sim.DropAccepted, nil, "2") }
 
+// Proves: link.simulated
 func TestInvariant2SeesUncountedDrop(t *testing.T) { mistaken(t, sim.DropUncounted, nil, "2") }
 
+// Proves: link.bundles, link.simulated
 func TestInvariant2SeesMessageLeftOutOfBundle(t *testing.T) {
 	mistaken(t, sim.OmitBundled, nil, "2")
 }
 
+// Proves: link.bundles, link.simulated
 func TestInvariant1SeesMessageTwiceInBundle(t *testing.T) {
 	mistaken(t, sim.RepeatBundled, nil, "1", "2")
 }
 
+// Proves: link.bundles, link.simulated
 func TestInvariant2SeesOrderWithinBundle(t *testing.T) { mistaken(t, sim.SwapBundled, nil, "2") }
 
+// Proves: link.bundles, link.simulated
 func TestInvariant4SeesForgottenFlush(t *testing.T) { mistaken(t, sim.ForgetFlush, nil, "4") }
 
+// Proves: link.simulated
 func TestInvariant3SeesMessageAgainAfterLoss(t *testing.T) { mistaken(t, sim.ReadAgain, parted, "3") }
 
+// Proves: link.simulated
 func TestInvariant4SeesSuppressedRoom(t *testing.T) { mistaken(t, sim.SuppressRoom, noRoom, "4") }
 
+// Proves: link.simulated
 func TestInvariant5SeesLeakedChunk(t *testing.T) { mistaken(t, sim.LeakChunk, nil, "5") }
 
+// Proves: link.simulated
 func TestInvariant6SeesAckOfPacketThatDidNotCome(t *testing.T) {
 	mistaken(t, sim.AckTooMuch, lossyNet, "6")
 }
 
+// Proves: link.simulated
 func TestInvariant6SeesBrokenFrame(t *testing.T) { mistaken(t, sim.BreakFrame, nil, "6") }
 
+// Proves: link.order, link.simulated
 func TestInvariant6SeesLentFrameChanged(t *testing.T) { mistaken(t, sim.RewriteLent, lateDone, "6") }
 
+// Proves: link.simulated
 func TestInvariant7SeesSuppressedWithdrawal(t *testing.T) { mistaken(t, sim.SuppressName, nil, "7") }
 
+// Proves: link.simulated
 func TestInvariant7SeesBindingThatStays(t *testing.T) { mistaken(t, sim.KeepBinding, nil, "7") }
 
 // parallel runs with two networks, of which one comes and goes.
@@ -101,22 +117,28 @@ func parallel(f *sim.Faults) {
 	f.Net[1] = sim.NetworkFaults{Loss: 0.05}
 }
 
+// Proves: link.simulated
 func TestInvariant1SeesMessagesSwapped(t *testing.T) { mistaken(t, sim.ReadSwapped, nil, "1") }
 
+// Proves: link.simulated
 func TestInvariant2SeesContactLostForNoReason(t *testing.T) {
 	mistaken(t, sim.LoseContact, nil, "2")
 }
 
+// Proves: link.simulated
 func TestInvariant1SeesSpoiltFragment(t *testing.T) { mistaken(t, sim.SpoilFragment, nil, "1", "6") }
 
+// Proves: link.simulated
 func TestInvariant6SeesTunnelledPacketMissing(t *testing.T) {
 	mistaken(t, sim.OmitTunnelled, parallel, "6")
 }
 
+// Proves: link.simulated
 func TestInvariant6SeesTunnelledPacketChanged(t *testing.T) {
 	mistaken(t, sim.SpoilTunnelled, parallel, "6", "1")
 }
 
+// Proves: link.failover, link.simulated
 func TestInvariant1SeesSecondLinkOvertake(t *testing.T) {
 	mistaken(t, sim.EarlySynch, func(f *sim.Faults) {
 		parallel(f)
@@ -124,4 +146,5 @@ func TestInvariant1SeesSecondLinkOvertake(t *testing.T) {
 	}, "1")
 }
 
+// Proves: link.failover, link.simulated
 func TestInvariant6SeesWrongSynchPoint(t *testing.T) { mistaken(t, sim.MoveSynch, parallel, "6") }

@@ -108,6 +108,7 @@ func one(t *testing.T, c sim.Config) bool {
 	return true
 }
 
+// Proves: link.bundles, link.simulated, wire.lint, link.failover, names.simulated
 func TestSeeds(t *testing.T) {
 	if one(t, sim.Config{}) {
 		return
@@ -117,6 +118,7 @@ func TestSeeds(t *testing.T) {
 	}
 }
 
+// Proves: link.simulated, hostile.docs
 func TestHostile(t *testing.T) {
 	if one(t, sim.Config{Hostile: true}) {
 		return
@@ -127,6 +129,7 @@ func TestHostile(t *testing.T) {
 	}
 }
 
+// Proves: link.simulated
 func TestSameSeedSameHash(t *testing.T) {
 	for seed := uint64(1); seed <= 6; seed++ {
 		for _, hostile := range []bool{false, true} {

@@ -10,6 +10,8 @@ import (
 )
 
 // The shortest and the longest tolerance, on two networks that lose frames.
+//
+// Proves: link.tolerance
 func TestToleranceFromShortestToLongest(t *testing.T) {
 	for _, tolerance := range []time.Duration{50 * time.Millisecond, 400 * time.Millisecond, 5 * time.Second, 30 * time.Second} {
 		f := sim.Perfect()

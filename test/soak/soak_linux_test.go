@@ -64,6 +64,7 @@ func openUDP(_ string, end int) (netdev.Device, error) {
 	return udp.Open(udp.Config{Local: addr(end), Remotes: []netip.AddrPort{addr(1 - end)}, MTU: 1472})
 }
 
+// Proves: device.leaks
 func TestSoak(t *testing.T) {
 	netns.Require(t)
 	for _, d := range drivers {

@@ -222,6 +222,7 @@ func messages(m frame.Message) []frame.Message {
 	return all
 }
 
+// Proves: wire.tshark
 func TestSameAsTshark(t *testing.T) {
 	tier.SkipShort(t, "tshark")
 	if _, err := exec.LookPath("tshark"); err != nil {

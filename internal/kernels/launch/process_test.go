@@ -69,6 +69,8 @@ func site(t *testing.T, ranks int) *Site {
 }
 
 // A process a rank, on a cable and on a bridge, with burners and without.
+//
+// Proves: bench.kernels
 func TestNamespaces(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -95,6 +97,8 @@ func TestNamespaces(t *testing.T) {
 }
 
 // Who may make no namespaces has the loopback interface.
+//
+// Proves: bench.kernels
 func TestLoopback(t *testing.T) {
 	s := &Site{program: []string{os.Args[0], rankArg}, hosts: loopback(2)}
 	for _, over := range []string{UTIPC, TCP} {
@@ -106,6 +110,8 @@ func TestLoopback(t *testing.T) {
 }
 
 // A rank's error is the run's, and ends the others.
+//
+// Proves: bench.kernels
 func TestRankFails(t *testing.T) {
 	s := &Site{program: []string{os.Args[0], rankArg}, hosts: loopback(2)}
 	_, err := s.Run(t.Context(), Options{Kernel: fails, Over: TCP})
@@ -114,6 +120,7 @@ func TestRankFails(t *testing.T) {
 	}
 }
 
+// Proves: bench.kernels
 func TestOptionsThatCannotBe(t *testing.T) {
 	for _, o := range []Options{
 		{Kernel: halo.Kernel, Ranks: 1},
@@ -130,6 +137,8 @@ func TestOptionsThatCannotBe(t *testing.T) {
 }
 
 // What examples print: text, and a line of JSON that names everything.
+//
+// Proves: bench.kernels
 func TestPrinted(t *testing.T) {
 	o, err := Options{Kernel: migrate.Kernel, Burn: true}.withDefaults()
 	if err != nil {
@@ -159,6 +168,8 @@ func TestPrinted(t *testing.T) {
 }
 
 // What an example's main does: flags in, a line of JSON out.
+//
+// Proves: bench.kernels
 func TestFlags(t *testing.T) {
 	var out bytes.Buffer
 	args := []string{"-over", "tcp", "-steps", "50", "-size", "10", "-wait", "sleep", "-json"}

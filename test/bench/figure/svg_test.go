@@ -57,6 +57,8 @@ func parse(t *testing.T, svg string) *element {
 }
 
 // Every picture can be read, has no number that is none, and says what its figure is called.
+//
+// Proves: bench.report
 func TestSVGIsXML(t *testing.T) {
 	for _, r := range []*Report{sample(), hostile()} {
 		for _, s := range r.Sections {
@@ -100,6 +102,8 @@ func marksOf(t *testing.T, f *Figure) (at [][2]float64) {
 }
 
 // Points are where the axes say: equal steps on a linear one, equal factors on the other.
+//
+// Proves: bench.report
 func TestPointsAreInTheirPlace(t *testing.T) {
 	s := []Series{{Name: "ours", Ours: true, Points: []Point{{X: 1, Y: 0.001}, {X: 10, Y: 0.1}, {X: 100, Y: 10}}}}
 	linear := []Series{{Name: "ours", Ours: true, Points: []Point{{X: 0, Y: 0}, {X: 5, Y: 50}, {X: 10, Y: 100}}}}
@@ -131,6 +135,8 @@ func TestPointsAreInTheirPlace(t *testing.T) {
 }
 
 // Bars are as long as their values, and each has its value beside it.
+//
+// Proves: bench.report
 func TestBarsAreAsLongAsValues(t *testing.T) {
 	f := Figure{Ticks: []string{"one", "three"}, Y: Axis{Unit: PerSecond}, Series: []Series{{Name: "ours", Ours: true, Points: []Point{{X: 0, Y: 1e6}, {X: 1, Y: 3e6}, {X: 2, Y: 5}}}}}
 	e := parse(t, f.SVG())
@@ -157,6 +163,8 @@ func TestBarsAreAsLongAsValues(t *testing.T) {
 }
 
 // Names of curves stand to the right of all that is drawn, and within the picture.
+//
+// Proves: bench.report
 func TestLegendCoversNothing(t *testing.T) {
 	for _, f := range sample().Sections[0].Figures {
 		e := parse(t, f.SVG())
@@ -181,6 +189,8 @@ func TestLegendCoversNothing(t *testing.T) {
 
 // Twenty curves differ, by colour, mark or dash; the same name has the same ink in all
 // figures of a section, whatever their order.
+//
+// Proves: bench.report
 func TestInk(t *testing.T) {
 	for _, ours := range []bool{false, true} {
 		var f Figure
@@ -208,6 +218,8 @@ func TestInk(t *testing.T) {
 }
 
 // Ticks are within the axis, in order, some with labels but not too many, and none twice.
+//
+// Proves: bench.report
 func TestTicks(t *testing.T) {
 	for _, x := range []struct {
 		axis     Axis

@@ -7,6 +7,7 @@ import (
 	"testing"
 )
 
+// Proves: bench.report
 func TestText(t *testing.T) {
 	for _, x := range []struct {
 		v    float64
@@ -63,6 +64,7 @@ func TestText(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestSpread(t *testing.T) {
 	for _, x := range []struct {
 		v, low, high float64
@@ -80,6 +82,7 @@ func TestSpread(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestRoundText(t *testing.T) {
 	for v, want := range map[float64]string{5e-3: "5 ms", 2.5e-6: "2.5 us", 100: "100 s", 0: "0 s"} {
 		if got := Seconds.roundText(v); got != want {
@@ -88,6 +91,7 @@ func TestRoundText(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestOfRounds(t *testing.T) {
 	p := PointOf(64, []float64{5, 1, 3})
 	if p.X != 64 || p.Y != 3 || p.Low != 1 || p.High != 5 || len(p.Raw) != 3 || p.Raw[0] != 5 {

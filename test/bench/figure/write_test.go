@@ -26,6 +26,8 @@ func read(t *testing.T, elem ...string) string {
 
 // What is written is complete: each plot a file, each file in the document and the page.
 // Read and written again it is the same.
+//
+// Proves: bench.report
 func TestWriteAndLoad(t *testing.T) {
 	for name, r := range map[string]*Report{"sample": sample(), "hostile": hostile(), "empty": {Title: "x", Began: sample().Began}} {
 		load := func(dir string) *Report {
@@ -76,6 +78,8 @@ func TestWriteAndLoad(t *testing.T) {
 }
 
 // IDs are names of files, and none is there twice.
+//
+// Proves: bench.report
 func TestIDsFit(t *testing.T) {
 	good := regexp.MustCompile(`^[a-z0-9][a-z0-9-]*$`)
 	seen := map[string]bool{"losses": true}
@@ -97,6 +101,8 @@ func TestIDsFit(t *testing.T) {
 }
 
 // Values that are none are told of, and the report in memory is left as it was.
+//
+// Proves: bench.report
 func TestTidy(t *testing.T) {
 	r := hostile()
 	out := r.tidy()
@@ -109,6 +115,8 @@ func TestTidy(t *testing.T) {
 }
 
 // No text of a report is markup of a page or a document.
+//
+// Proves: bench.report
 func TestTextIsNoMarkup(t *testing.T) {
 	var page, doc bytes.Buffer
 	r := hostile()
@@ -132,6 +140,7 @@ func TestTextIsNoMarkup(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestLoadRefusesOther(t *testing.T) {
 	for _, s := range []string{"", "{}", "[1]", `{"title": "x"}`, `{"sections": 3}`} {
 		if _, err := Load(strings.NewReader(s)); !errors.Is(err, ErrNotAReport) {
@@ -142,6 +151,8 @@ func TestLoadRefusesOther(t *testing.T) {
 
 // Tables of the terminal are no wider than it is, and have every value: those that do not
 // fit are in parts.
+//
+// Proves: bench.report
 func TestTextFits(t *testing.T) {
 	r := sample()
 	many := hostile().Sections[0].Figures
@@ -169,6 +180,7 @@ func TestTextFits(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestWrap(t *testing.T) {
 	for _, x := range []struct {
 		text  string
@@ -184,6 +196,8 @@ func TestWrap(t *testing.T) {
 }
 
 // A curve of many points is drawn in a line: high, nothing, and high again.
+//
+// Proves: bench.report
 func TestShapes(t *testing.T) {
 	f := sample().Sections[1].Figures[0]
 	g := f.grid()
@@ -197,6 +211,8 @@ func TestShapes(t *testing.T) {
 
 // The parts of a page's markup that are opened are closed: a browser mends what a reader
 // of the source would not see.
+//
+// Proves: bench.report
 func TestPageIsBalanced(t *testing.T) {
 	var page bytes.Buffer
 	if err := sample().HTML(&page); err != nil {

@@ -14,6 +14,8 @@ import (
 )
 
 // Data arrives with loss and without, and whoever has lost frames has sent again.
+//
+// Proves: bench.report
 func TestGoodputUnderLoss(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -28,6 +30,8 @@ func TestGoodputUnderLoss(t *testing.T) {
 
 // What is said to be lost is lost: with all frames gone the link ends, and with some of
 // them the sender repeats.
+//
+// Proves: bench.report
 func TestDropperLoses(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)

@@ -13,6 +13,8 @@ import (
 
 // While the frames of a cable vanish its stream brings nothing until the tolerance is over;
 // nothing is lost, doubled or reordered.
+//
+// Proves: bench.report
 func TestTimeline(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)

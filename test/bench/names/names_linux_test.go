@@ -24,6 +24,8 @@ var packet = xdp.Config{Driver: xdp.AFPacket}
 
 // Every line is there, with a value: messages arrive by all ways once and in order, names
 // are heard of and forgotten.
+//
+// Proves: names.cost
 func TestLines(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -76,6 +78,8 @@ func TestLines(t *testing.T) {
 }
 
 // A receiver notices what is not the next message, and a run that nobody reads ends.
+//
+// Proves: names.cost
 func TestFlockSeesLoss(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -110,6 +114,8 @@ func TestFlockSeesLoss(t *testing.T) {
 }
 
 // Whoever counts withdrawals is not content with what is published.
+//
+// Proves: names.cost
 func TestCountSeesOtherEvents(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)

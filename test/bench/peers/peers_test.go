@@ -41,6 +41,8 @@ func openBoth(t *testing.T, o worker.Open) (ends [2]load.Load) {
 
 // Each system moves messages both ways, small ones and such as are many packets, job
 // after job.
+//
+// Proves: bench.loads
 func TestLoads(t *testing.T) {
 	for _, o := range []worker.Open{
 		{Load: "grpc", Socket: "tcp"},
@@ -62,6 +64,7 @@ func TestLoads(t *testing.T) {
 	}
 }
 
+// Proves: bench.loads
 func TestRefusals(t *testing.T) {
 	for _, o := range []worker.Open{{Load: "carrier pigeons"}, {Load: "grpc", Socket: "ipc"}, {Load: "nats", Socket: "tipc"}, {Load: "zeromq"}} {
 		if _, err := open(t.Context(), o); err == nil {

@@ -16,6 +16,8 @@ import (
 
 // Of a time less is better, of a rate more; a ratio below 1 is a loss, and rounds that others
 // disturbed do not count.
+//
+// Proves: bench.kernels
 func TestKernelRatios(t *testing.T) {
 	a := &errands{b: &Bench{Progress: io.Discard}, found: map[errand][]found{}}
 	add := func(e errand, round int, value, others float64) {

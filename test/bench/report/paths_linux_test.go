@@ -78,6 +78,8 @@ func filled(t *testing.T, table figure.Table, none ...string) {
 }
 
 // Every way to the network has its row, and zero copy, which a veth has not, its reason.
+//
+// Proves: bench.report
 func TestBypass(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	s := measure(t, bypass)
@@ -120,6 +122,7 @@ func complete(t *testing.T, s figure.Section, curves map[string]int, sizes int) 
 	}
 }
 
+// Proves: bench.report
 func TestCopied(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	s := measure(t, copied)
@@ -129,6 +132,7 @@ func TestCopied(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestLocal(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	s := measure(t, local)

@@ -12,6 +12,8 @@ import (
 )
 
 // Where the program of other systems is not to be had, it is said which command mends that.
+//
+// Proves: bench.loads
 func TestFindPeersMissing(t *testing.T) {
 	if p := findPeers(t.Context(), filepath.Join(t.TempDir(), "none")); p.path != "" || len(p.missing) != 1 || !strings.Contains(p.missing[0], "go build -C "+peersPlace) {
 		t.Errorf("a program there is not: got %+v", p)
@@ -34,6 +36,8 @@ func TestFindPeersMissing(t *testing.T) {
 }
 
 // The checkout is found from within.
+//
+// Proves: bench.loads
 func TestCheckout(t *testing.T) {
 	root, err := checkout(t.Context())
 	if err != nil {

@@ -26,6 +26,8 @@ func tiny(t *testing.T, k Kind) figure.Section {
 
 // Every system has its points, those of this stack and TCP's, and on the simulated link what
 // is lost costs.
+//
+// Proves: bench.report
 func TestLossKind(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -48,6 +50,8 @@ func TestLossKind(t *testing.T) {
 }
 
 // The cut is at 0, and what is drawn begins before it and ends behind the return.
+//
+// Proves: bench.report
 func TestFailoverKind(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	netns.Require(t)
@@ -63,6 +67,7 @@ func TestFailoverKind(t *testing.T) {
 	}
 }
 
+// Proves: bench.report
 func TestScaleKind(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	s := tiny(t, scale)

@@ -14,6 +14,8 @@ import (
 
 // What AES takes of each message is added to the plain time of its round: of both ends
 // of a round trip, of the slower end of what goes one way.
+//
+// Proves: bench.tables
 func TestSealedRows(t *testing.T) {
 	trips := func(p50 time.Duration, aes0, aes1 float64) *Outcome {
 		r := station.Run{Round: 1}

@@ -12,6 +12,8 @@ import (
 // A single figure has a target, must be 0, or is printed.
 //
 // It fails if the row of a Single lacks the target, the note or the error.
+//
+// Proves: bench.tables, daemon.cost
 func TestSingles(t *testing.T) {
 	of := func(v float64) func(context.Context, Options) (Figure, error) {
 		return func(context.Context, Options) (Figure, error) { return Figure{v, "a note"}, nil }

@@ -19,6 +19,8 @@ import (
 // two have one name.
 //
 // It fails if a variant of a set is renamed.
+//
+// Proves: bench.tables, daemon.cost
 func TestRowsAndSetsAgree(t *testing.T) {
 	for _, table := range []rounds.Table{datapath.Table, sockets.Table, daemon.Table, sealed.Table} {
 		if err := table.Check(); err != nil {

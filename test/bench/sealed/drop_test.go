@@ -4,6 +4,7 @@ package sealed
 
 import "testing"
 
+// Proves: bench.tables
 func TestDrop(t *testing.T) {
 	for _, size := range []int{64, 1400} {
 		wrong, beside, err := Drop(t.Context(), size)

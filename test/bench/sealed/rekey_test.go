@@ -10,6 +10,8 @@ import (
 
 // A change of keys under load loses nothing and resets no link; how long the longest gap
 // was is printed.
+//
+// Proves: bench.tables
 func TestRekey(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	if testing.Short() {

@@ -24,6 +24,8 @@ var sample = Rows{
 
 // A row that misses its target says so, one that could not be measured too, with the
 // reason; the last line counts those with a target.
+//
+// Proves: names.cost
 func TestTable(t *testing.T) {
 	var b strings.Builder
 	sample.Write(&b)
@@ -77,6 +79,7 @@ broken                                  -                     >= 1  MISS
 	}
 }
 
+// Proves: names.cost
 func TestMarkdown(t *testing.T) {
 	var b strings.Builder
 	sample.Markdown(&b)
@@ -99,6 +102,8 @@ func TestMedian(t *testing.T) {
 }
 
 // All that have no value are told.
+//
+// Proves: names.cost
 func TestMeasured(t *testing.T) {
 	if sample.Measured() || !sample[:5].Measured() || !(Rows{}).Measured() {
 		t.Errorf("got %v, %v, want false, true", sample.Measured(), sample[:5].Measured())
@@ -109,6 +114,8 @@ func TestMeasured(t *testing.T) {
 // is said before any has begun.
 //
 // It fails if Measure goes on after its context is done, or asks Ready of sets that are not chosen.
+//
+// Proves: names.cost
 func TestSets(t *testing.T) {
 	notHere := errors.New("not here")
 	var interrupt func()

@@ -11,6 +11,8 @@ import (
 )
 
 // The target is 2 KiB; the table prints what it is.
+//
+// Proves: socket.small
 func TestIdle(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	conns := 10_000

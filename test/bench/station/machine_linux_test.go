@@ -10,6 +10,8 @@ import (
 )
 
 // What a process has started is found, and its time counts when it has ended.
+//
+// Proves: bench.loads
 func TestChildren(t *testing.T) {
 	cmd := exec.Command("sh", "-c", "read line; i=0; while [ $i -lt 50000 ]; do i=$((i+1)); done")
 	in, err := cmd.StdinPipe()

@@ -14,6 +14,8 @@ import (
 
 // What has both ends in one process measures at the end that does, and only waits at the
 // other.
+//
+// Proves: bench.loads
 func TestOneProcess(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, o := range []worker.Open{

@@ -36,6 +36,8 @@ func meant(p *Plan) (all [][]byte) {
 }
 
 // The judge sees each thing that can go wrong, once.
+//
+// Proves: multicast.kernels
 func TestJudgeSees(t *testing.T) {
 	p := testPlan()
 	stray := 0
@@ -95,6 +97,8 @@ func TestJudgeSees(t *testing.T) {
 }
 
 // Sizes reach from the shortest to nearly the longest, and most fit into a frame.
+//
+// Proves: multicast.kernels
 func TestPlanSizes(t *testing.T) {
 	p := testPlan()
 	shortest, most, small, sum := 1<<30, 0, 0, 0
@@ -165,6 +169,8 @@ func (c busConn) WriteTo(b []byte, to net.Addr) (int, error) {
 }
 
 // A whole round over a medium without faults, and the bound on what is under way.
+//
+// Proves: multicast.kernels
 func TestRound(t *testing.T) {
 	p := testPlan()
 	medium := &bus{p, map[string]chan packet{}}
@@ -241,6 +247,8 @@ func (c *slowConn) ReadFrom(b []byte) (int, net.Addr, error) {
 }
 
 // A sender does not run ahead of receivers that are slow, and waits for each.
+//
+// Proves: multicast.kernels
 func TestSenderWaits(t *testing.T) {
 	p := testPlan()
 	c := &slowConn{t: t, plan: p}

@@ -11,6 +11,7 @@ import (
 	"github.com/utipc/utipc/test/interop/channel"
 )
 
+// Proves: link.gaps
 func TestRoundTrip(t *testing.T) {
 	var b bytes.Buffer
 	sent := []channel.Message{

@@ -9,6 +9,8 @@ import (
 
 // Content is the same in whatever pieces it is filled, and a byte that is changed, left
 // out or of another content is found where it stands.
+//
+// Proves: socket.scripts
 func TestContent(t *testing.T) {
 	whole := make([]byte, 300)
 	Fill(whole, 7, 0)
@@ -37,6 +39,8 @@ func TestContent(t *testing.T) {
 }
 
 // A name may stand for many, and their answers are one where they are alike.
+//
+// Proves: socket.scripts
 func TestMany(t *testing.T) {
 	for word, want := range map[string]int{"C": 1, "C#3": 3, "C#1000+": 1000, "C#x": 0, "C#1": 0, "C#-2": 0} {
 		names, atOnce, err := expand(word)

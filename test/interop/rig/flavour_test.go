@@ -16,6 +16,8 @@ import (
 
 // TestFlavours has each emulated kernel on a cable with the other: they are the
 // kernels they are said to be, and talk.
+//
+// Proves: keys.kernels
 func TestFlavours(t *testing.T) {
 	ctx := within(t, 15*time.Minute)
 	linkA, linkB, err := rig.NewPair(macA, macB)

@@ -234,6 +234,8 @@ func TestTwoKernels(t *testing.T) {
 
 // TestPair has two kernels on one cable; one is frozen for longer than the
 // other's the timeout, and comes back.
+//
+// Proves: bench.tables
 func TestPair(t *testing.T) {
 	ctx := within(t, 10*time.Minute)
 	linkA, linkB, err := rig.NewPair(macA, macB)

@@ -9,6 +9,8 @@ import (
 )
 
 // TestKeys runs clusters of each kind of keys.
+//
+// Proves: keys.simulated
 func TestKeys(t *testing.T) {
 	n := uint64(seeds)
 	if testing.Short() {
@@ -32,6 +34,8 @@ func TestKeys(t *testing.T) {
 }
 
 // TestChecksFind makes mistakes, and sees the checks tell.
+//
+// Proves: keys.simulated
 func TestChecksFind(t *testing.T) {
 	for m, seed := range map[keys.Mutation]uint64{
 		keys.SameStart: 5, keys.Forget: 5, keys.Deaf: 7, keys.Insider: 10, keys.Silence: 6, keys.Swallow: 5, keys.Again: 5, keys.SendMaster: 7, keys.Keep: 5,

@@ -21,8 +21,10 @@ func run(t *testing.T, c scale.Config) scale.Report {
 	return r
 }
 
+// Proves: contact.scale
 func TestScale16(t *testing.T) { run(t, scale.Config{Nodes: 16, Seed: 1, Kills: []int{1, 8}}) }
 
+// Proves: contact.scale
 func TestScale64(t *testing.T) {
 	run(t, scale.Config{Nodes: 64, Seed: 1, Kills: []int{1, 10}})
 	run(t, scale.Config{Nodes: 64, Seed: 2, Kills: []int{1, 10}, Loss: 0.01})
@@ -30,6 +32,8 @@ func TestScale64(t *testing.T) {
 }
 
 // TestScale256 judges growth too: from 64 to 256 nodes the traffic of an idle one doubles.
+//
+// Proves: contact.scale
 func TestScale256(t *testing.T) {
 	if testing.Short() {
 		t.Skip("not with -short: 256 nodes take some ten seconds")
@@ -45,6 +49,8 @@ func TestScale256(t *testing.T) {
 }
 
 // TestScale1000 is the largest; it takes minutes, and 4 GB of memory.
+//
+// Proves: contact.scale
 func TestScale1000(t *testing.T) {
 	if os.Getenv("UTIPC_LONG") == "" {
 		t.Skip("only with UTIPC_LONG, which test/run --long sets: minutes, and 4 GB of memory")
@@ -61,6 +67,8 @@ func TestScale1000(t *testing.T) {
 
 // TestWatchingAllGrows shows what the monitor is for: without it an idle node of 64 sends
 // several times as much.
+//
+// Proves: contact.scale
 func TestWatchingAllGrows(t *testing.T) {
 	with := run(t, scale.Config{Nodes: 64, Seed: 1, Idle: 5 * time.Second})
 	without := run(t, scale.Config{Nodes: 64, Seed: 1, Idle: 5 * time.Second, NoMonitor: true})
@@ -70,11 +78,15 @@ func TestWatchingAllGrows(t *testing.T) {
 }
 
 // TestLyingRecords: a record that calls living nodes dead ends no link.
+//
+// Proves: contact.scale
 func TestLyingRecords(t *testing.T) {
 	run(t, scale.Config{Nodes: 64, Seed: 1, Mutation: scale.AllDown})
 }
 
 // TestChecksFind breaks the segment, and sees the checks tell.
+//
+// Proves: contact.scale
 func TestChecksFind(t *testing.T) {
 	for _, c := range []scale.Config{
 		{Nodes: 64, Seed: 1, Kills: []int{1}, Mutation: scale.AllUp},

@@ -17,6 +17,8 @@ import (
 //
 // It fails if wake-ups that come seldom count as false, or if a device that is not
 // listened to is asked every millisecond for ever.
+//
+// Proves: daemon.sleeps
 func TestIdleNodesSleep(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	samples, err := Measure(t.Context(), Options{Settle: 4 * time.Second, For: 2 * time.Second})

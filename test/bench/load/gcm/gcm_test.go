@@ -34,6 +34,8 @@ func stations(t *testing.T) (c *Census, devs [2]netdev.Device, arena *netdev.Are
 }
 
 // Sealed frames are counted by length, each way; plain ones are not.
+//
+// Proves: bench.tables
 func TestCensus(t *testing.T) {
 	c, devs, arena := stations(t)
 	_, peeked := devs[1].(netdev.Peeker)
@@ -75,6 +77,8 @@ func TestCensus(t *testing.T) {
 
 // Every frame has its price: a seal for what left, an open for what came; lengths beyond
 // those that are measured cost as the next longer one, or the longest.
+//
+// Proves: bench.tables
 func TestCost(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	asked := map[int]int{}
@@ -107,6 +111,7 @@ func TestCost(t *testing.T) {
 	}
 }
 
+// Proves: bench.tables
 func TestPrice(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, key := range []int{16, 24, 32} {

@@ -15,6 +15,8 @@ import (
 )
 
 // Both ends of what has two count the round trips, in every job anew.
+//
+// Proves: daemon.cost
 func TestEnds(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for name, open := range map[string]func(path string, end int) (load.Load, error){
@@ -43,6 +45,8 @@ func TestEnds(t *testing.T) {
 }
 
 // A program of the daemon talks to itself, and the daemon serves until it is told to stop.
+//
+// Proves: daemon.cost
 func TestAttached(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	path := filepath.Join(t.TempDir(), "socket")

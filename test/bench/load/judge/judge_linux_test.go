@@ -37,6 +37,8 @@ func openBoth(t *testing.T, open func(Config) (load.Load, error), udp bool) (end
 }
 
 // What iperf3 prints is understood.
+//
+// Proves: bench.loads
 func TestIperf3(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	t.Parallel()
@@ -48,6 +50,8 @@ func TestIperf3(t *testing.T) {
 }
 
 // What sockperf prints is understood, of TCP and of UDP.
+//
+// Proves: bench.loads
 func TestSockperf(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, udp := range []bool{false, true} {
@@ -62,6 +66,7 @@ func TestSockperf(t *testing.T) {
 	}
 }
 
+// Proves: bench.loads
 func TestRefusals(t *testing.T) {
 	if _, err := Find("a program there is not"); !errors.Is(err, ErrMissing) {
 		t.Errorf("got %v, want %v", err, ErrMissing)

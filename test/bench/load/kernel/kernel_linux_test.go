@@ -39,6 +39,8 @@ func ways(t *testing.T, wait kernel.Wait, subnet int) []way {
 }
 
 // Every way, waiting in every way, moves messages of one byte, of some, and the longest.
+//
+// Proves: bench.loads
 func TestEveryWay(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for i, wait := range []kernel.Wait{kernel.Spin, kernel.Block, kernel.GoNet} {
@@ -66,6 +68,7 @@ func TestEveryWay(t *testing.T) {
 	}
 }
 
+// Proves: bench.loads
 func TestRefusals(t *testing.T) {
 	if _, err := kernel.OpenUDP([2]string{"127.0.0.1", "fe80::1"}, 0, kernel.Spin); err == nil {
 		t.Error("an IPv6 address: got no error")

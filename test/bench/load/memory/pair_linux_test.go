@@ -13,6 +13,8 @@ import (
 
 // Both ends of round trips and of a stream run, plain and sealed; what is sealed is
 // counted and priced.
+//
+// Proves: bench.tables
 func TestPair(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, c := range []Config{{}, {Key: 16}, {Stream: true, MTU: 9000}, {Stream: true, MTU: 9000, Key: 32}} {

@@ -13,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
+// Proves: bench.loads
 func TestEveryWait(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for i, wait := range []tcp.Wait{tcp.Spin, tcp.Block, tcp.GoNet} {
@@ -31,6 +32,7 @@ func TestEveryWait(t *testing.T) {
 	}
 }
 
+// Proves: bench.loads
 func TestRefusals(t *testing.T) {
 	if _, err := tcp.Open(tcp.Config{Addr: "fe80::1"}); err == nil {
 		t.Error("an IPv6 address: got no error")

@@ -103,6 +103,7 @@ func TestTimed(t *testing.T) {
 	}
 }
 
+// Proves: bench.loads
 func TestRefusals(t *testing.T) {
 	a, _ := ends(t, tipc.Config{})
 	for _, j := range []load.Job{{Kind: load.Send}, {Kind: load.Send, Size: frame.MaxPayload + 1}, {Kind: load.Send, Size: load.TimedSize - 1, Timed: true}} {

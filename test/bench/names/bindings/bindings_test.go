@@ -12,6 +12,8 @@ import (
 
 // A table of a shape has the shape's ranges, each once; every key is bound, and those of
 // ranges around one point are also what their name says.
+//
+// Proves: names.cost
 func TestShapes(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, s := range Shapes() {
@@ -47,6 +49,8 @@ func TestShapes(t *testing.T) {
 }
 
 // A round looks every key up in both, and sees what is missing; allocations are counted.
+//
+// Proves: names.cost
 func TestLookups(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	l, err := NewLookups(Shapes()[0], 1000)
@@ -78,6 +82,8 @@ func TestLookups(t *testing.T) {
 }
 
 // Binding one more leaves the table as it was.
+//
+// Proves: names.cost
 func TestBinds(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	many := NewManyBinds()
@@ -109,6 +115,8 @@ func TestBinds(t *testing.T) {
 }
 
 // Every way binds as many as it says, and loses a whole node.
+//
+// Proves: names.cost
 func TestMillions(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	for _, m := range Millions() {
