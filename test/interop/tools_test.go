@@ -9,6 +9,8 @@ import (
 	"os/exec"
 	"path/filepath"
 	"testing"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 // need returns the path of a program. Without it the test is skipped, or fails if
@@ -28,6 +30,7 @@ func need(t *testing.T, program string) string {
 // buildUtipc builds the program and returns where it is.
 func buildUtipc(t *testing.T) string {
 	t.Helper()
+	tier.SkipShort(t, "a kernel that runs as a guest") // before a build that takes longer than the rest of the first tier here
 	bin := filepath.Join(t.TempDir(), "utipc")
 	cmd := exec.Command("go", "build", "-o", bin, "github.com/utipc/utipc/cmd/utipc")
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0")
