@@ -34,14 +34,25 @@ func (p *port) set(data []byte) (err error) {
 	return nil
 }
 
+// largest are the values that options with a range may have; the least is 0.
+var largest = map[attach.OptionName]int64{
+	attach.OptImportance:   int64(stack.Critical),
+	attach.OptConnTimeout:  math.MaxUint32,
+	attach.OptMulticast:    int64(stack.Replicast),
+	attach.OptReceiveLimit: math.MaxInt32,
+	attach.OptScope:        int64(stack.NodeScope),
+	attach.OptBacklog:      math.MaxInt32,
+}
+
+// setOption sets an option, of the socket as it is if there is one already.
 func (p *port) setOption(name attach.OptionName, v int64) error {
+	if most, ok := largest[name]; ok && (v < 0 || v > most) {
+		return syscall.EINVAL
+	}
 	e := p.is()
 	c := &p.cfg
 	switch name {
 	case attach.OptImportance:
-		if v < 0 || v > int64(stack.Critical) {
-			return syscall.EINVAL
-		}
 		c.Importance = stack.Importance(v)
 		if e.packet != nil {
 			return e.packet.SetImportance(c.Importance)
@@ -56,51 +67,45 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 		if e.packet != nil {
 			return e.packet.SetReturnable(c.Returnable)
 		}
-	case attach.OptConnTimeout:
-		if v < 0 || v > math.MaxUint32 {
-			return syscall.EINVAL
-		}
-		c.DialTimeout = time.Duration(v) * time.Millisecond
-	case attach.OptBroadcast, attach.OptReplicast, attach.OptMulticast:
-		switch {
-		case name == attach.OptBroadcast:
-			v = int64(stack.Broadcast)
-		case name == attach.OptReplicast:
-			v = int64(stack.Replicast)
-		case v < 0 || v > int64(stack.Replicast):
-			return syscall.EINVAL
-		}
-		c.Multicast = stack.Method(v)
-		if e.packet != nil {
-			return e.packet.SetMulticast(c.Multicast)
-		}
+	case attach.OptBroadcast:
+		return p.setMulticast(e, stack.Broadcast)
+	case attach.OptReplicast:
+		return p.setMulticast(e, stack.Replicast)
+	case attach.OptMulticast:
+		return p.setMulticast(e, stack.Method(v))
 	case attach.OptNoDelay:
 		c.NoDelay = v != 0
 		if e.conn != nil {
 			return e.conn.SetNoDelay(c.NoDelay)
 		}
 	case attach.OptReceiveLimit:
-		if v < 0 || v > math.MaxInt32 {
-			return syscall.EINVAL
-		}
 		c.ReceiveLimit = int(v)
 		if e.packet != nil {
 			return e.packet.SetReceiveLimit(c.ReceiveLimit)
 		}
+	default:
+		return p.setKept(e, name, v)
+	}
+	return nil
+}
+
+// setKept sets an option that is kept for what the socket does next, and is not handed on.
+func (p *port) setKept(e end, name attach.OptionName, v int64) error {
+	c := &p.cfg
+	switch name {
+	case attach.OptConnTimeout:
+		c.DialTimeout = time.Duration(v) * time.Millisecond
 	case attach.OptNameWait:
 		if e != (end{}) {
 			return syscall.EISCONN // it belongs to the socket from its beginning
 		}
 		c.NameWait = time.Duration(v)
 	case attach.OptScope:
-		if s := frame.Scope(v); v < 0 || v > 3 || s != stack.ClusterScope && s != stack.NodeScope {
+		if s := frame.Scope(v); s != stack.ClusterScope && s != stack.NodeScope {
 			return syscall.EINVAL
 		}
 		p.scope = frame.Scope(v)
 	case attach.OptBacklog:
-		if v < 0 || v > math.MaxInt32 {
-			return syscall.EINVAL
-		}
 		c.Backlog = int(v)
 	case attach.OptRequests:
 		if e != (end{}) {
@@ -111,6 +116,15 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 		return syscall.EINVAL // only to be asked for
 	default:
 		return syscall.ENOPROTOOPT
+	}
+	return nil
+}
+
+// setMulticast sets the method of multicasts.
+func (p *port) setMulticast(e end, m stack.Method) error {
+	p.cfg.Multicast = m
+	if e.packet != nil {
+		return e.packet.SetMulticast(m)
 	}
 	return nil
 }

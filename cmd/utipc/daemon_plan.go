@@ -98,8 +98,11 @@ func policyOf(a settings.Access) (p daemon.Policy, err error) {
 		who  []string
 		rule *daemon.Rule
 	}{
-		{"use", a.Use, &p.Use}, {"show", a.Show, &p.Show}, {"manage", a.Manage, &p.Manage},
-		{"capture", a.Capture, &p.Capture}, {"keys", a.Keys, &p.Keys},
+		{"use", a.Use, &p.Use},
+		{"show", a.Show, &p.Show},
+		{"manage", a.Manage, &p.Manage},
+		{"capture", a.Capture, &p.Capture},
+		{"keys", a.Keys, &p.Keys},
 	} {
 		for _, who := range c.who {
 			switch {

@@ -109,9 +109,11 @@ func (f *decodeFilter) addLink(text string) error {
 }
 
 // wireUsers are those that come from the wire.
-var wireUsers = [...]frame.User{frame.UserLow, frame.UserMedium, frame.UserHigh, frame.UserCritical, frame.UserBroadcast,
+var wireUsers = [...]frame.User{
+	frame.UserLow, frame.UserMedium, frame.UserHigh, frame.UserCritical, frame.UserBroadcast,
 	frame.UserBundler, frame.UserLink, frame.UserConn, frame.UserGroup, frame.UserTunnel, frame.UserName,
-	frame.UserFragment, frame.UserDiscovery, frame.UserCrypto}
+	frame.UserFragment, frame.UserDiscovery, frame.UserCrypto,
+}
 
 // addUser takes the users as lines have them, without the type, and data for those of
 // programs.

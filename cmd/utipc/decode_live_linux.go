@@ -67,8 +67,10 @@ func listenOn(ctx context.Context, name string) (liveFrames, error) {
 		unix.Close(fd)
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	return &sniffer{ctx: ctx, file: os.NewFile(uintptr(fd), name), loopback: ifi.Flags&net.FlagLoopback != 0,
-		buf: make([]byte, sniffLongest), oob: make([]byte, 256)}, nil
+	return &sniffer{
+		ctx: ctx, file: os.NewFile(uintptr(fd), name), loopback: ifi.Flags&net.FlagLoopback != 0,
+		buf: make([]byte, sniffLongest), oob: make([]byte, 256),
+	}, nil
 }
 
 func prepareSniffer(fd, index int) error {

@@ -214,8 +214,11 @@ func (d *decoder) statsJSON() []byte {
 	r.Totals, r.Beyond = d.tracker.Totals()
 	for _, l := range d.tracker.Links() {
 		if d.filter.keepsLink(l) {
-			r.Links = append(r.Links, statsLink{l.String(), max(0, l.Last-l.First).Seconds(),
-				[2]statsEnd{endOf(l.Ends[0]), endOf(l.Ends[1])}, [2]*conversation.Counters{&l.Sent[0], &l.Sent[1]}})
+			r.Links = append(r.Links, statsLink{
+				l.String(), max(0, l.Last-l.First).Seconds(),
+				[2]statsEnd{endOf(l.Ends[0]), endOf(l.Ends[1])},
+				[2]*conversation.Counters{&l.Sent[0], &l.Sent[1]},
+			})
 		}
 	}
 	for _, s := range d.tracker.Senders() {
@@ -232,8 +235,10 @@ func (d *decoder) statsJSON() []byte {
 		if !d.filter.keepsPair(p) {
 			continue
 		}
-		x := statsPair{Sockets: [2]string{p.Sockets[0].String(), p.Sockets[1].String()}, Connected: p.Connected,
-			Messages: p.Messages, Bytes: p.Bytes, Returned: p.Returned}
+		x := statsPair{
+			Sockets: [2]string{p.Sockets[0].String(), p.Sockets[1].String()}, Connected: p.Connected,
+			Messages: p.Messages, Bytes: p.Bytes, Returned: p.Returned,
+		}
 		if p.Service != nil {
 			x.Service = p.Service.String()
 		}

@@ -14,6 +14,10 @@ import (
 // where the two ends of a node pair notice each other's synchronising and failover,
 // and where those end. Of the link protocol p is the message's own view.
 // Source: docs/spec/03-discovery-and-node.md §4.3.
+//
+// Complex: the checks are those of the specification, in its order, which matters.
+//
+//gocyclo:ignore
 func (e *Engine) admit(now time.Duration, l *link, m frame.Message, p *frame.LinkMessage) bool {
 	n := l.n
 	if n.contact == UpUp && m.User() != frame.UserTunnel {
