@@ -29,8 +29,8 @@ func TestBenchCrypto(t *testing.T) {
 		`(?m)^in memory: 64 B round trip, AES-192, of what AES leaves of plain +[\d.]+ us `,
 		`(?m)^in memory: STREAM, MTU 1500, AES-128, of what AES leaves of plain +[\d.]+ Gbit/s `,
 		`(?m)^sealed goodput with frames of a wrong key at line rate beside +[\d.]+ M/s +[\d.]+ M/s .*\n.*useless frames beside.*the receiver dropped, in one round: .*another key`,
-		`(?m)^AES-128 of this core, a seal and an open of a packet of 112 B +\d+ ns `,
-		`(?m)^dropping a frame with a wrong key, a message of 64 B, engine alone +\d+ ns `,
+		`(?m)^AES-128 of this core, a seal and an open of a packet of 112 B +[\d.]+ ns `,
+		`(?m)^dropping a frame with a wrong key, a message of 64 B, engine alone +[\d.]+ ns `,
 		`\n[0-5] of 5 targets met\n$`,
 	} {
 		if !regexp.MustCompile(want).Match(out) {
