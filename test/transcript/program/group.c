@@ -64,7 +64,61 @@ static void wrong(void)
 	Close(s);
 }
 
+static int by_text(const void *a, const void *b) { return strcmp(a, b); }
+
+void Members(int fd, int count)
+{
+	char texts[8][ROOM];
+	if (count > (int)COUNT(texts))
+		abort();
+	begin("members(%s)", name(fd));
+	for (int i = 0; i < count; i++) {
+		address from[2] = {0};
+		struct iovec v = {texts[i], ROOM};
+		struct msghdr m = {.msg_name = from, .msg_namelen = sizeof from, .msg_iov = &v, .msg_iovlen = 1};
+		struct pollfd p = {.fd = fd, .events = POLLIN};
+		poll(&p, 1, LIMIT);
+		if (recvmsg(fd, &m, MSG_DONTWAIT) < 0) {
+			add(" after %d", i);
+			finish(-1);
+			return;
+		}
+		bool joined = m.msg_flags == MSG_OOB, left = m.msg_flags == (MSG_OOB | MSG_EOR);
+		snprintf(texts[i], ROOM, "%s %s as %s", joined ? "joined" : left ? "left" : "other", address_text(&from[0], sizeof from[0]),
+			address_text(&from[1], sizeof from[1]));
+	}
+	qsort(texts, (size_t)count, sizeof texts[0], by_text);
+	for (int i = 0; i < count; i++)
+		add("%s %s", i == 0 ? " =" : ",", texts[i]);
+	end();
+}
+
+/*
+ * until waits for what a send of no data to a member gives: 0 once that one has joined, as it is
+ * known here. Receivers see nothing of it. Members learn of each other after the call that joins.
+ */
+static void until(int fd, int member, int error)
+{
+	address to = own_address(member);
+	for (int i = 0; i < LIMIT; i++) {
+		long r = sendto(fd, "", 0, MSG_DONTWAIT, (const struct sockaddr *)&to, sizeof to);
+		if (r == 0 ? error == 0 : errno == error)
+			return;
+		poll(NULL, 0, 1);
+	}
+	note("%s does not know %s", name(fd), name(member));
+}
+
 enum { MEMBERS = 3 };
+
+/* all_know waits until each of the members knows each other one, itself as well in some groups. */
+static void all_know(const int *s, bool loopback)
+{
+	for (int i = 0; i < MEMBERS; i++)
+		for (int k = 0; k < MEMBERS; k++)
+			if (i != k || loopback)
+				until(s[i], s[k], 0);
+}
 
 static void all_receive(const int *s, int n)
 {
@@ -82,8 +136,13 @@ static void members(int type, uint32_t scope, uint32_t flags)
 		s[i] = Socket(type);
 		Join(s[i], id, instance[i], scope, flags);
 	}
-	for (int i = 0; i < MEMBERS; i++)
+	bool loopback = flags & TIPC_GROUP_LOOPBACK, events = flags & TIPC_GROUP_MEMBER_EVTS;
+	all_know(s, loopback);
+	for (int i = 0; i < MEMBERS; i++) {
 		Wait(s[i], POLLOUT);
+		if (events)
+			Members(s[i], loopback ? MEMBERS : MEMBERS - 1);
+	}
 	all_receive(s, MEMBERS);
 	note("to all");
 	Send(s[0], "broadcast", MSG_DONTWAIT);
@@ -145,7 +204,10 @@ static void members(int type, uint32_t scope, uint32_t flags)
 	Send(s[0], "to the rest", MSG_DONTWAIT);
 	all_receive(s, MEMBERS);
 	Join(s[2], id, 5, scope, flags);
+	all_know(s, loopback);
 	Wait(s[2], POLLOUT);
+	for (int i = 0; events && i < MEMBERS; i++)
+		Members(s[i], i < 2 ? 1 : loopback ? MEMBERS : MEMBERS - 1);
 	all_receive(s, MEMBERS);
 	Close(s[1]);
 	all_receive(s, 1);
@@ -167,9 +229,8 @@ static void window(void)
 		s[i] = Socket(SOCK_RDM);
 		Join(s[i], GROUP_TYPE + 5, (uint32_t)i, 2, 0);
 	}
-	for (int i = 0; i < MEMBERS; i++)
-		Wait(s[i], POLLOUT);
-	all_receive(s, MEMBERS); /* The members know each other once they have looked. */
+	all_know(s, false);
+	all_receive(s, MEMBERS);
 	address third = own_address(s[2]), second = own_address(s[1]);
 	Fill(s[0], 100, &third);
 	Ready(s[0]);
@@ -189,6 +250,7 @@ static void names(void)
 	int s = Socket(SOCK_RDM), o = Socket(SOCK_RDM);
 	Join(s, GROUP_TYPE + 6, 1, 2, TIPC_GROUP_MEMBER_EVTS);
 	Bind(o, service(GROUP_TYPE + 6, 2));
+	until(s, o, EAGAIN);
 	Ready(s);
 	Send(s, "x", MSG_DONTWAIT);
 	Sendto(s, "x", MSG_DONTWAIT, own_address(o));

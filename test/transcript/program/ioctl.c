@@ -23,17 +23,8 @@ static void node_id(int fd, uint32_t peer)
 	begin("ioctl(%s, SIOCGETNODEID, %s)", name(fd), node_name(peer));
 	int r = ioctl(fd, SIOCGETNODEID, &q);
 	result(r);
-	if (r == 0) {
-		bool hex = false;
-		add(" ");
-		for (int i = 0; i < TIPC_NODEID_LEN && !hex; i++)
-			hex = q.node_id[i] != 0 && (q.node_id[i] < ' ' || q.node_id[i] > 126);
-		if (hex)
-			for (int i = 0; i < TIPC_NODEID_LEN; i++)
-				add("%02x", (unsigned char)q.node_id[i]);
-		else
-			add("\"%.*s\"", TIPC_NODEID_LEN, q.node_id);
-	}
+	if (r == 0)
+		add(" %s", identity_text(q.node_id, peer));
 	end();
 }
 

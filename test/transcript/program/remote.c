@@ -466,10 +466,8 @@ static void links(void)
 	begin("ioctl(%s, SIOCGETNODEID, %s)", name(s), node_name(other_node));
 	int r = ioctl(s, SIOCGETNODEID, &id);
 	result(r);
-	char text[TIPC_NODEID_LEN + 1] = {0}, hex[16];
-	memcpy(text, id.node_id, TIPC_NODEID_LEN);
-	snprintf(hex, sizeof hex, "%x", other_node);
-	add(" %s", strcmp(text, hex) == 0 ? "its address in hexadecimal" : text);
+	if (r == 0)
+		add(" %s", identity_text(id.node_id, other_node));
 	end();
 	for (uint32_t bearer = 0; bearer < 3; bearer++) {
 		struct tipc_sioc_ln_req ln = {.peer = other_node, .bearer_id = bearer};

@@ -150,3 +150,14 @@ const char *option_text(int level, int option)
 	snprintf(text, ROOM, "level %d option %d", level, option);
 	return text;
 }
+
+const char *identity_text(const char *identity, uint32_t node)
+{
+	char *text = room(), hex[TIPC_NODEID_LEN] = {0};
+	snprintf(hex, sizeof hex, "%x", node);
+	if (memcmp(hex, identity, sizeof hex) == 0)
+		return "its address in hexadecimal";
+	for (int i = 0; i < TIPC_NODEID_LEN; i++)
+		snprintf(text + 2 * i, ROOM - 2 * (size_t)i, "%02x", (unsigned char)identity[i]);
+	return text;
+}

@@ -72,6 +72,7 @@ const char *flags_text(int flags);    /* MSG_... */
 const char *events_text(unsigned events); /* POLL... */
 const char *type_text(int type);      /* SOCK_... */
 const char *option_text(int level, int option);
+const char *identity_text(const char *identity, uint32_t node); /* of a node */
 char *room(void);                     /* 512 bytes for a text */
 enum { ROOM = 512 };
 
@@ -138,6 +139,7 @@ void Wait(int fd, unsigned events);    /* waits for events with poll */
 /* group.c */
 int Join(int fd, uint32_t type, uint32_t instance, uint32_t scope, uint32_t flags);
 int Leave(int fd);
+void Members(int fd, int count);       /* waits for so many events of members, and prints them in one line, sorted */
 
 /* topology.c */
 int Topology(int type);                /* a socket connected to the topology server */
