@@ -20,7 +20,7 @@ import (
 var update = flag.Bool("update", false, "write what the kernel prints to testdata")
 
 const (
-	testTime    = 5 * time.Minute
+	testTime    = 20 * time.Minute
 	guestTarget = "/bin/transcript" // the program's path in a guest
 )
 
@@ -127,7 +127,7 @@ func startGuests(ctx context.Context, t *testing.T, program string) [2]*rig.Gues
 		go func() {
 			var err error
 			guests[i], err = rig.Start(ctx, image, rig.Options{
-				Name: "n" + strings.ReplaceAll(string(flavour), ".", "-"), Address: fmt.Sprintf("1.1.%d", i+1), Links: links[i : i+1],
+				Name: "n" + strings.ReplaceAll(string(flavour), ".", "-"), Address: fmt.Sprintf("1.1.%d", i+1), Links: links[i : i+1], Tolerance: 30 * time.Second,
 				Files: map[string]string{guestTarget: program},
 			})
 			started <- err

@@ -80,7 +80,7 @@ func openNode(t *testing.T) (*stack.Node, rig.Link) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { link.Close() })
-	n, err := stack.Open(t.Context(), stack.Config{Address: 0x1001001, Bearers: []stack.Bearer{cable}, Tolerance: 10 * time.Second})
+	n, err := stack.Open(t.Context(), stack.Config{Address: 0x1001001, Bearers: []stack.Bearer{cable}, Tolerance: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -118,7 +118,7 @@ func TestLibraryBesideKernel(t *testing.T) {
 	n, link := openNode(t)
 	image := rig.RequireKernel(t, rig.UML)
 	g, err := rig.Start(ctx, image, rig.Options{
-		Name: "kernel", Address: "1.1.2", Links: []rig.Link{link}, Enable: true, Files: map[string]string{guestTarget: build(t, true)},
+		Name: "kernel", Address: "1.1.2", Links: []rig.Link{link}, Enable: true, Tolerance: 30 * time.Second, Files: map[string]string{guestTarget: build(t, true)},
 	})
 	if err != nil {
 		t.Fatal(err)

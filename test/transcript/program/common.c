@@ -26,3 +26,9 @@ int Connected(int type, int listener, address a, int *server)
 	Nonblock(fd, false);
 	return fd;
 }
+
+void patient(int fd)
+{
+	uint32_t milliseconds = 60000;
+	setsockopt(fd, SOL_TIPC, TIPC_CONN_TIMEOUT, &milliseconds, sizeof milliseconds);
+}

@@ -7,6 +7,7 @@ static void blocking_client(void *argument)
 {
 	const int *type = argument;
 	int s = Socket(*type);
+	patient(s);
 	Connect(s, service(CONNECT_TYPE, (uint32_t)*type));
 	Getpeername(s);
 	Ready(s);
@@ -92,6 +93,7 @@ static void waiting(int type)
 	int l = Listener(type, a);
 	actor server = Start("server", waiting_acceptor, &l);
 	int s = Socket(type);
+	patient(s);
 	Connect(s, a);
 	Let(&server, 2);
 	Send(s, "request", 0);

@@ -77,7 +77,7 @@ void Members(int fd, int count)
 		struct iovec v = {texts[i], ROOM};
 		struct msghdr m = {.msg_name = from, .msg_namelen = sizeof from, .msg_iov = &v, .msg_iovlen = 1};
 		struct pollfd p = {.fd = fd, .events = POLLIN};
-		poll(&p, 1, LIMIT);
+		poll(&p, 1, limit());
 		if (recvmsg(fd, &m, MSG_DONTWAIT) < 0) {
 			add(" after %d", i);
 			finish(-1);
@@ -100,7 +100,7 @@ void Members(int fd, int count)
 static void until(int fd, int member, int error)
 {
 	address to = own_address(member);
-	for (int i = 0; i < LIMIT; i++) {
+	for (int i = 0; i < limit(); i++) {
 		long r = sendto(fd, "", 0, MSG_DONTWAIT, (const struct sockaddr *)&to, sizeof to);
 		if (r == 0 ? error == 0 : errno == error)
 			return;

@@ -126,4 +126,12 @@ void catch_signals(void)
 	sigaction(SIGALRM, &a, NULL);
 }
 
-void limit_time(void) { alarm(SECTION_LIMIT); }
+static int from_environment(int otherwise)
+{
+	const char *s = getenv("TRANSCRIPT_LIMIT");
+	return s != NULL && atoi(s) > 0 ? atoi(s) : otherwise;
+}
+
+void limit_time(void) { alarm((unsigned)from_environment(SECTION_LIMIT)); }
+
+int limit(void) { return from_environment(LIMIT / 1000) * 1000; }

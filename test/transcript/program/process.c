@@ -87,6 +87,7 @@ static void prefork(int type)
 	for (int i = 0; i < 2; i++) {
 		actor child = Start("child", accepts, &l);
 		int c = Socket(type);
+		patient(c);
 		Connect(c, a);
 		Send(c, "request", 0);
 		Let(&child, 4);

@@ -50,7 +50,7 @@ void Wait(int fd, unsigned events)
 	begin("wait(%s, %s)", name(fd), events_text(events));
 	int r;
 	do
-		r = poll(&p, 1, LIMIT);
+		r = poll(&p, 1, limit());
 	while (r < 0 && errno == EINTR);
 	if (r == 0)
 		add(" = nothing came");

@@ -15,7 +15,7 @@ static void meet(void)
 {
 	char c = 0;
 	struct pollfd p = {.fd = meeting, .events = POLLIN};
-	if (send(meeting, "m", 1, 0) != 1 || poll(&p, 1, LIMIT) != 1 || recv(meeting, &c, 1, MSG_DONTWAIT) != 1) {
+	if (send(meeting, "m", 1, 0) != 1 || poll(&p, 1, limit()) != 1 || recv(meeting, &c, 1, MSG_DONTWAIT) != 1) {
 		note("the other part is gone");
 		exit(6);
 	}
@@ -42,6 +42,7 @@ static void begin_client(void)
 	address a = service(TIPC_TOP_SRV, TIPC_TOP_SRV), to = service(REMOTE_TYPE, 0);
 	socklen_t length = sizeof a;
 	meeting = socket(AF_TIPC, SOCK_SEQPACKET, 0);
+	patient(meeting);
 	if (connect(top, (const struct sockaddr *)&a, sizeof a) < 0) {
 		perror("transcript: the topology server");
 		exit(6);
@@ -206,6 +207,7 @@ static void connections_client(int type)
 	for (int i = 0; i < 3; i++) {
 		address to[] = {a, service_at(CONNECTION, 2, other_node), service(CONNECTION, 3)};
 		int c = Socket(type);
+		patient(c);
 		if (i == 2) {
 			Nonblock(c, true);
 			Set(c, SOL_TIPC, TIPC_IMPORTANCE, 2);
@@ -223,6 +225,7 @@ static void connections_client(int type)
 		Close(c);
 	}
 	int c = Socket(type);
+	patient(c);
 	note("a request with data");
 	Sendto(c, "first", 0, a);
 	Wait(c, POLLHUP);
@@ -232,6 +235,7 @@ static void connections_client(int type)
 	meet();
 	note("a mebibyte");
 	c = Socket(type);
+	patient(c);
 	Connect(c, a);
 	if (type == SOCK_STREAM)
 		Send_data(c, 1 << 20, 0);
@@ -242,6 +246,7 @@ static void connections_client(int type)
 	Close(c);
 	note("closed with unread data at both ends");
 	c = Socket(type);
+	patient(c);
 	Connect(c, a);
 	Send(c, "unread", 0);
 	Send(c, "and more", 0);
@@ -255,6 +260,7 @@ static void connections_client(int type)
 	Close(c);
 	note("a process that ends");
 	c = Socket(type);
+	patient(c);
 	Connect(c, a);
 	Wait(c, POLLIN);
 	Recv(c, 100, 0);
@@ -264,10 +270,12 @@ static void connections_client(int type)
 	address to[] = {service(CONNECTION, 50), port_at(1234567, other_node), service_at(CONNECTION, 77, other_node), service(CONNECTION, 77)};
 	for (size_t i = 0; i < COUNT(to); i++) {
 		c = Socket(type);
+		patient(c);
 		Connect(c, to[i]);
 		Ready(c);
 		Close(c);
 		c = Socket(type | SOCK_NONBLOCK);
+		patient(c);
 		if (Connect(c, to[i]) == 0 || errno == EINPROGRESS) {
 			Wait(c, POLLHUP);
 			Get(c, SOL_SOCKET, SO_ERROR);
@@ -277,6 +285,7 @@ static void connections_client(int type)
 	}
 	note("requests to a listener that is closed");
 	c = Socket(type | SOCK_NONBLOCK);
+	patient(c);
 	Connect(c, a);
 	meet();
 	meet();
@@ -430,6 +439,7 @@ static void watched_client(void)
 	events(s, 1);
 	note("the topology server of the other node");
 	int t = Socket(SOCK_SEQPACKET);
+	patient(t);
 	Connect(t, service_at(TIPC_TOP_SRV, TIPC_TOP_SRV, other_node));
 	Subscribe(t, WATCHED, 0, 100, FOREVER, TIPC_SUB_PORTS, "other", false);
 	events(t, 1);
@@ -452,7 +462,7 @@ static void watched_client(void)
 		if (send(s, &q, sizeof q, 0) != sizeof q)
 			note("send failed");
 		begin("event of type %u", type);
-		if (poll(&p, 1, LIMIT) == 1 && recv(s, &e, sizeof e, MSG_DONTWAIT) == sizeof e)
+		if (poll(&p, 1, limit()) == 1 && recv(s, &e, sizeof e, MSG_DONTWAIT) == sizeof e)
 			add(" = %u lower %s upper %s node %s", e.event, node_name(e.found_lower), node_name(e.found_upper), node_name(e.port.node));
 		end();
 	}

@@ -18,6 +18,7 @@ static struct tipc_subscr subscription(uint32_t type, uint32_t lower, uint32_t u
 int Topology(int type)
 {
 	int s = Socket(type);
+	patient(s);
 	Connect(s, service(TIPC_TOP_SRV, TIPC_TOP_SRV));
 	return s;
 }
@@ -56,7 +57,7 @@ static void event(int fd, bool swapped, bool wait)
 	memset(&e, 0xee, sizeof e);
 	begin("event(%s)", name(fd));
 	if (wait)
-		poll(&p, 1, LIMIT);
+		poll(&p, 1, limit());
 	long r = recv(fd, &e, sizeof e, MSG_DONTWAIT);
 	result(r);
 	if (r == sizeof e) {
@@ -77,11 +78,11 @@ void Event(int fd, bool swapped) { event(fd, swapped, true); }
 
 void Await_name(int fd, uint32_t type, uint32_t instance)
 {
-	struct tipc_subscr q = {.seq = {type, instance, instance}, .timeout = LIMIT, .filter = TIPC_SUB_SERVICE};
+	struct tipc_subscr q = {.seq = {type, instance, instance}, .timeout = (uint32_t)limit(), .filter = TIPC_SUB_SERVICE};
 	struct tipc_event e;
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 	send(fd, &q, sizeof q, 0);
-	if (poll(&p, 1, LIMIT) != 1 || recv(fd, &e, sizeof e, MSG_DONTWAIT) != sizeof e || e.event != TIPC_PUBLISHED)
+	if (poll(&p, 1, limit()) != 1 || recv(fd, &e, sizeof e, MSG_DONTWAIT) != sizeof e || e.event != TIPC_PUBLISHED)
 		note("{%u,%u} was not bound", type, instance);
 	q.filter |= TIPC_SUB_CANCEL;
 	send(fd, &q, sizeof q, 0);
@@ -109,7 +110,7 @@ static void bindings(int type, bool swapped)
 	Subscribe(s, t, 0, 100, FOREVER, TIPC_SUB_SERVICE, "service", swapped);
 	for (int i = 0; i < 3; i++)
 		Event(s, swapped);
-	Subscribe(s, t, 7, 7, 60000, TIPC_SUB_SERVICE, "point", swapped);
+	Subscribe(s, t, 7, 7, 3600000, TIPC_SUB_SERVICE, "point", swapped);
 	for (int i = 0; i < 2; i++)
 		Event(s, swapped);
 	note("bound later");
@@ -195,7 +196,7 @@ static void bad(void)
 					Subscribe(s, TOPOLOGY_TYPE + 99, 0, 0, 0, TIPC_SUB_PORTS, "now", false);
 				struct tipc_event e;
 				struct pollfd p = {.fd = s, .events = POLLIN};
-				if (poll(&p, 1, LIMIT) == 1 && recv(s, &e, sizeof e, MSG_PEEK | MSG_DONTWAIT) == sizeof e && e.event == TIPC_SUBSCR_TIMEOUT)
+				if (poll(&p, 1, limit()) == 1 && recv(s, &e, sizeof e, MSG_PEEK | MSG_DONTWAIT) == sizeof e && e.event == TIPC_SUBSCR_TIMEOUT)
 					k = 4;
 				event(s, false, false);
 			}
@@ -216,7 +217,7 @@ static void others(void)
 	begin("event of the own node");
 	struct tipc_event e;
 	struct pollfd p = {.fd = s, .events = POLLIN};
-	poll(&p, 1, LIMIT);
+	poll(&p, 1, limit());
 	long r = recv(s, &e, sizeof e, MSG_DONTWAIT);
 	result(r);
 	add(" event %u lower %s upper %s port %u", e.event, node_name(e.found_lower), node_name(e.found_upper), e.port.ref);
@@ -242,6 +243,7 @@ static void others(void)
 	Event(c, false);
 	note("at this node, by its address");
 	int d = Socket(SOCK_SEQPACKET);
+	patient(d);
 	Connect(d, service_at(TIPC_TOP_SRV, TIPC_TOP_SRV, own_node()));
 	until_now(d);
 	Connect(d, a);

@@ -36,8 +36,11 @@ typedef struct sockaddr_tipc address;
 
 enum { LONGEST = TIPC_MAX_USER_MSG_SIZE };
 
-/* LIMIT is how long a wait lasts at most, in milliseconds, and SECTION_LIMIT a section, in seconds. */
-enum { LIMIT = 20000, SECTION_LIMIT = 45 };
+/*
+ * LIMIT is how long a wait lasts at most, in milliseconds, and SECTION_LIMIT a section, in seconds;
+ * TRANSCRIPT_LIMIT in the environment, in seconds, is instead of both. Nothing that ends well waits so long.
+ */
+enum { LIMIT = 60000, SECTION_LIMIT = 240 };
 
 /* FOREVER is a subscription's timeout, as TIPC_WAIT_FOREVER without a sign. */
 #define FOREVER 0xffffffffU
@@ -52,7 +55,8 @@ void end(void);                                                           /* wri
 void finish(long r);                                                      /* result, then end */
 void note(const char *format, ...) __attribute__((format(printf, 1, 2)));  /* a line of its own */
 void catch_signals(void);
-void limit_time(void);
+void limit_time(void);                /* of this process */
+int limit(void);                      /* of a wait, in milliseconds */
 extern const char *speaker;           /* goes before each line: whose it is */
 extern int turn_from, turn_to;        /* descriptors of the process that grants turns, or -1 */
 
@@ -142,6 +146,7 @@ int Leave(int fd);
 void Members(int fd, int count);       /* waits for so many events of members, and prints them in one line, sorted */
 
 /* topology.c */
+void patient(int fd);                  /* gives a connect as long as any wait, without a line */
 int Topology(int type);                /* a socket connected to the topology server */
 long Subscribe(int fd, uint32_t type, uint32_t lower, uint32_t upper, uint32_t timeout, uint32_t filter, const char *handle, bool swapped);
 void Event(int fd, bool swapped);      /* waits for an event and prints it */
