@@ -393,6 +393,8 @@ static void group_client(void)
 	meet();
 	Leave(c);
 	meet();
+	Close(c);
+	c = Socket(SOCK_RDM); /* section group says why */
 	Join(c, GROUP, 3, 2, TIPC_GROUP_MEMBER_EVTS);
 	Wait(c, POLLIN);
 	Recvmsg(c, 100, 0, 4096);
