@@ -40,6 +40,7 @@ func (l *Link) SetMTU(now time.Duration, mtu int) {
 	told := l.ownMTU
 	if mtu > 0 {
 		l.ownMTU = mtu
+		l.pathMTU = 0
 	}
 	switch {
 	case l.state == Down || l.state == FailingOver:
@@ -53,6 +54,12 @@ func (l *Link) SetMTU(now time.Duration, mtu int) {
 func (l *Link) fail(c Cause) {
 	if l.IsUp() {
 		l.state, l.cause = Resetting, c
+		switch c {
+		case PeerSilent: // it may come back by another path
+			l.pathMTU = 0
+		case Unacknowledged:
+			l.suspectPath()
+		}
 		l.events |= WentDown
 	}
 }

@@ -130,7 +130,8 @@ type Link struct {
 	ownMTU     int
 	peerIf     string
 	peer       frame.NodeAddr
-	resets     uint32 // ticks since the endpoint was reset
+	resets     uint16 // ticks since the endpoint was reset
+	pathMTU    uint16 // see usableMTU; 0: not bounded
 	header     [frame.EthernetLen]byte
 	caps       frame.Capabilities // the peer's
 	checkpoint frame.Seq          // sndNxt at the last tick, which a reset keeps (captures 20 and 21)
@@ -288,7 +289,7 @@ func (l *Link) NextFrame() *netdev.Buffer {
 
 // clear puts everything but the session back to the start.
 func (l *Link) clear() {
-	l.mtu = l.fits(l.ownMTU)
+	l.mtu = l.fits(l.usableMTU())
 	l.sup.silent, l.resets = 0, 0
 	if p := l.AskedPriority(); p != 0 {
 		l.priority, l.wanted = p, 0
@@ -375,7 +376,10 @@ func (l *Link) Tick(now time.Duration) {
 	l.next = now + l.sup.Interval()
 	switch l.state {
 	case Down:
-		if l.resets++; l.resets <= 5 || l.resets%16 == 0 {
+		if l.resets++; l.resets == 0 {
+			l.resets = 16
+		}
+		if l.resets <= 5 || l.resets%16 == 0 {
 			l.sendReset(false)
 		}
 	case Establishing:

@@ -106,7 +106,7 @@ func (l *Link) sendReset(last bool) {
 	f := frame.ResetFields{
 		Common:   frame.Common{Seq: l.sndNxt + 32767, Ack: l.rcvNxt - 1, BcastAck: l.bcast.Ack(), Prev: l.cfg.Self},
 		LinkInfo: l.info(), Activate: l.state == Establishing,
-		MaxPacket: l.ownMTU &^ 3,
+		MaxPacket: l.usableMTU() &^ 3,
 	}
 	if f.Activate {
 		f.DestSession, f.DestSessionValid = l.peerSession, true

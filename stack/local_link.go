@@ -18,7 +18,7 @@ func (n *localNode) Links() []admin.Link {
 		a := n.byID(s.Bearer)
 		all = append(all, admin.Link{
 			Peer: s.Peer, Identity: s.Identity, Bearer: a.Device.Name(), Name: s.Name, Up: s.Up, Active: s.Active,
-			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended,
+			MTU: s.MTU, Tolerance: s.Tolerance, Priority: s.Priority, Senders: s.Senders, Ended: s.Ended, Impaired: impaired(s.Impaired),
 			Statistics: s.Statistics, Device: a.carried(),
 		})
 	}
@@ -49,4 +49,12 @@ func (n *localNode) onBearer(name string, change func(now time.Duration, id int)
 		return opError("set", "tipc", nil, nil, err)
 	}
 	return nil
+}
+
+// impaired is an impairment as links show it.
+func impaired(f engine.Impairment) string {
+	if f == engine.Unimpaired {
+		return ""
+	}
+	return f.String()
 }

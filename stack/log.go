@@ -91,7 +91,7 @@ func (l *logbook) event(now time.Duration, ev engine.Event, claim ...slog.Attr) 
 	}
 	level := slog.LevelInfo
 	switch ev.Kind {
-	case engine.DuplicateAddress, engine.BadNames, engine.TooManyNames, engine.PlainDropped, engine.NotOpened:
+	case engine.DuplicateAddress, engine.BadNames, engine.TooManyNames, engine.PlainDropped, engine.NotOpened, engine.LinkImpaired:
 		level = slog.LevelWarn
 	case engine.LinkDown, engine.PeerLost:
 		if !ev.Cause.Orderly() {
@@ -107,6 +107,12 @@ func (l *logbook) event(now time.Duration, ev engine.Event, claim ...slog.Attr) 
 	}
 	if ev.Cause != flowctl.NoCause {
 		attrs = append(attrs, slog.String("reason", ev.Cause.String()))
+	}
+	if ev.Fault != engine.Unimpaired {
+		attrs = append(attrs, slog.String("reason", ev.Fault.String()))
+	}
+	if ev.MTU > 0 {
+		attrs = append(attrs, slog.Int("mtu", ev.MTU))
 	}
 	attrs = append(attrs, claim...)
 	if ev.Count > 0 {

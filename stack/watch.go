@@ -23,6 +23,9 @@ func ofEngine(ev engine.Event) admin.NodeEvent {
 	if ev.Cause != flowctl.NoCause {
 		x.Reason = ev.Cause.String()
 	}
+	if ev.Fault != engine.Unimpaired {
+		x.Reason = ev.Fault.String()
+	}
 	return x
 }
 

@@ -27,6 +27,8 @@ const (
 	KeyWearsOut      EventKind = "key wears out"
 	PlainDropped     EventKind = "plain frames dropped"
 	NotOpened        EventKind = "sealed frames not opened"
+	LinkImpaired     EventKind = "link impaired"  // Reason is what the network has not done for it for 10 s
+	LinkRecovered    EventKind = "link recovered" // and does again
 
 	BearerEnabled  EventKind = "bearer enabled"
 	BearerDisabled EventKind = "bearer disabled"
@@ -46,9 +48,9 @@ type NodeEvent struct {
 	Time   time.Time `json:"time"`
 	Kind   EventKind `json:"event"`
 	Node   NodeAddr  `json:"node,omitempty"`   // the peer, or who the event is about
-	Link   string    `json:"link,omitempty"`   // its name, of LinkUp and LinkDown
+	Link   string    `json:"link,omitempty"`   // its name, of the link events
 	Bearer string    `json:"bearer,omitempty"` // its device's name, of the bearer events and DuplicateAddress
-	Reason string    `json:"reason,omitempty"` // of LinkDown and PeerLost; of DuplicateAddress the station, and whose it is
+	Reason string    `json:"reason,omitempty"` // of LinkDown, PeerLost and LinkImpaired; of DuplicateAddress the station, and whose it is
 	Count  int       `json:"count,omitempty"`  // of what there was more than one of since the last such event
 	Lost   uint64    `json:"lost,omitempty"`   // events before this one for which there was no room
 }

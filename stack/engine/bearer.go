@@ -222,6 +222,7 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m fr
 // handleLink takes a message of the link protocol.
 func (e *Engine) handleLink(now time.Duration, l *link, p frame.LinkMessage) {
 	n := l.n
+	l.hear(now)
 	switch {
 	case !l.Accept(p):
 		e.drop(DropSession)

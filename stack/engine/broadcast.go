@@ -42,6 +42,7 @@ func (e *Engine) openBroadcastLink() {
 func (e *Engine) enlist(n *node) {
 	n.member = e.cast.sender.Join()
 	n.bcast.SetMember(n.member)
+	n.castTo.mark = uint64(n.member.Acked())
 	e.ups++
 }
 

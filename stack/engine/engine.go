@@ -302,6 +302,7 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 		for _, l := range e.deadlines.due(now) {
 			l.HandleTimeout(now)
 			e.after(now, l)
+			e.inspect(now, l)
 		}
 	}
 	if now >= e.barriers.next {

@@ -29,14 +29,18 @@ const (
 	KeyWearing                        // key wears out
 	PlainDropped                      // plain frames dropped
 	NotOpened                         // sealed frames not opened
+	LinkImpaired                      // link impaired
+	LinkRecovered                     // link recovered
 )
 
 // An Event tells the owner of something that happened.
 type Event struct {
 	Kind  EventKind
 	Node  frame.NodeAddr
-	Link  string        // the link's name, of LinkUp and LinkDown
+	Link  string        // the link's name, of LinkUp, LinkDown, LinkImpaired and LinkRecovered
 	Cause flowctl.Cause // of LinkDown and PeerLost
+	Fault Impairment    // of LinkImpaired and LinkRecovered
+	MTU   int           // of LinkImpaired by a NarrowPath: of the link now, in bytes
 	Claim Claim         // of DuplicateAddress
 	Count int           // of BadNames, TooManyNames, PlainDropped and NotOpened: how often since the last such event
 }

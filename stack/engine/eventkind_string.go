@@ -23,11 +23,13 @@ func _() {
 	_ = x[KeyWearing-12]
 	_ = x[PlainDropped-13]
 	_ = x[NotOpened-14]
+	_ = x[LinkImpaired-15]
+	_ = x[LinkRecovered-16]
 }
 
-const _EventKind_name = "address settledlink uplink downpeer uppeer lostduplicate addressnames refusedtoo many namesroom for blocked senderskey in usepeer's key in usekey receivedkey wears outplain frames droppedsealed frames not opened"
+const _EventKind_name = "address settledlink uplink downpeer uppeer lostduplicate addressnames refusedtoo many namesroom for blocked senderskey in usepeer's key in usekey receivedkey wears outplain frames droppedsealed frames not openedlink impairedlink recovered"
 
-var _EventKind_index = [...]uint8{0, 15, 22, 31, 38, 47, 64, 77, 91, 115, 125, 142, 154, 167, 187, 211}
+var _EventKind_index = [...]uint8{0, 15, 22, 31, 38, 47, 64, 77, 91, 115, 125, 142, 154, 167, 187, 211, 224, 238}
 
 func (i EventKind) String() string {
 	idx := int(i) - 0

@@ -26,6 +26,8 @@ type link struct {
 	number  int32     // among the engine's deadlines; void where due is Never
 	due     time.Duration
 	damper  damper
+	heard   heardDown
+	bound   bool   // the owner was told that the path carries less than the interface
 	prios   bucket // changes of its priority that the peer asked for
 
 	senders          *senders           // that wait for it; nil as long as none ever did
@@ -164,6 +166,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		return
 	}
 	l.damper.up(now)
+	e.answered(l)
 	l.reached = true
 	e.supervise(l.bearer).Up(n.addr)
 	l.bearer.links++

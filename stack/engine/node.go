@@ -39,6 +39,8 @@ type node struct {
 	draining   bool               // what it holds is a chore
 	bjoins     flowctl.Reassembly // fragments on its broadcast link
 	member     *flowctl.Member    // of our broadcast link; nil while there is no contact
+	castFrom   castWatch          // of its broadcast link
+	castTo     castWatch          // of ours
 	owed       *nameDebt          // nil: it was told all of our names
 	openOn     uint8              // the bearer over which it was told of our broadcast link
 	openAt     frame.Seq          // by this packet
@@ -111,6 +113,9 @@ func (e *Engine) neighbour(now time.Duration, b *bearer, src frame.MAC, d frame.
 		n.version = d.Version()
 	case m && !s: // it started again, or somebody says so: the link will show
 		n.next, n.renewed = said{d.Capabilities(), d.Version()}, true
+	}
+	if m {
+		l.hear(now)
 	}
 	switch {
 	case !m && u:
@@ -247,6 +252,8 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	e.dropParked(n)
 	n.downSince = now
 	e.enrol(n)
+	n.castFrom.pause(now)
+	n.castTo.pause(now)
 	e.dismiss(now, n)
 	n.reading, n.owed = false, nil
 	e.openBarriers(n)

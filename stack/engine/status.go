@@ -25,6 +25,7 @@ type LinkStatus struct {
 	Priority  uint8
 	Senders   int           // calls that wait for it
 	Ended     flowctl.Cause // why it went down last
+	Impaired  Impairment    // what the network does not do for it
 	flowctl.Statistics
 }
 
@@ -55,7 +56,7 @@ func (l *link) status(now time.Duration) LinkStatus {
 	s := LinkStatus{
 		Peer: l.n.addr, Identity: l.n.identity, Bearer: int(l.bearer.id), Name: l.label(),
 		Up: l.IsUp(), Active: l.n.uses(l), Priority: l.Priority(),
-		MTU: l.MTU(), Tolerance: l.Tolerance(), Ended: l.Cause(), Statistics: l.Link.Statistics(now),
+		MTU: l.MTU(), Tolerance: l.Tolerance(), Ended: l.Cause(), Impaired: l.impairment(), Statistics: l.Link.Statistics(now),
 	}
 	if l.senders != nil {
 		for i := range l.senders.lines {

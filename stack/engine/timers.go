@@ -77,6 +77,7 @@ func (e *Engine) HandleTimer(now time.Duration, t Timer) {
 		l := n.links[t.Bearer]
 		l.Tick(now)
 		e.after(now, l)
+		e.inspect(now, l)
 	}
 	e.reapFailed(now)
 }
