@@ -17,7 +17,7 @@ import (
 
 // A node that hears its own identity reports the station and the bearer on which it heard it,
 // and whether that station is a card of its own.
-// Mutations: handleDiscovery compares the address alone; alarm leaves the station out.
+// Mutations: handleDiscovery compares the address alone; alarm leaves the station out, or the conflict.
 func TestDuplicateIsNamed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
@@ -66,6 +66,9 @@ func TestDuplicateIsNamed(t *testing.T) {
 		b := open(port("eth0", 2))
 		reported(a, "eth0: station 02:00:00:00:00:02")
 		reported(b, "eth0: station 02:00:00:00:00:01")
+		if got := must.Get(a.Admin().Stats(context.Background())).Conflict; got.Node == 0 || got.Station != "02:00:00:00:00:02" || got.Bearer != "eth0" || got.Ago > time.Minute || got.Times == 0 {
+			t.Errorf("got the conflict %+v, want station 02:00:00:00:00:02 on eth0, of the last minute", got)
+		}
 		if l := len(must.Get(a.Admin().Links(context.Background()))) + len(must.Get(b.Admin().Links(context.Background()))); l > 0 {
 			t.Errorf("%d links between two nodes of one identity", l)
 		}

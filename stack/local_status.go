@@ -23,6 +23,10 @@ func (n *localNode) Stats() admin.Stats {
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	s := admin.Stats{Counters: n.eng.Counters(), Sockets: n.eng.Ports(), ChunksFree: n.arena.Free(), ChunksTotal: n.arena.Total(), WakeUps: n.loop.State().WakeUps, Kept: n.eng.Kept()}
+	if c := n.eng.Conflict(); c.Node != 0 {
+		name, _, _ := n.claim(&c.Claim)
+		s.Conflict = admin.Conflict{Node: c.Node, Station: c.Claim.Station.String(), Bearer: name, Ago: n.loop.Now() - c.At, Times: c.Times}
+	}
 	for _, a := range n.attached {
 		in, out := a.Device.Dropped()
 		s.DeviceDropsIn += in

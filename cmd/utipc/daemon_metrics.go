@@ -94,6 +94,7 @@ var nodeMetrics = []metric{
 	}},
 	one("connected_total", metrics.Counter, "Connections made.", func(s *snapshot) float64 { return float64(s.stats.Connected) }),
 	one("parked_total", metrics.Counter, "Messages that waited for a name.", func(s *snapshot) float64 { return float64(s.stats.Parked) }),
+	one("address_conflicts_total", metrics.Counter, "Times that a node was heard whose address or identity another one has.", func(s *snapshot) float64 { return float64(s.stats.Conflict.Times) }),
 	one("bindings", metrics.Gauge, "Bindings in the table, of all nodes.", func(s *snapshot) float64 { return float64(s.names) }),
 	one("chunks", metrics.Gauge, "Chunks of memory for frames.", func(s *snapshot) float64 { return float64(s.stats.ChunksTotal) }),
 	one("chunks_free", metrics.Gauge, "Chunks that nobody holds.", func(s *snapshot) float64 { return float64(s.stats.ChunksFree) }),
@@ -156,6 +157,12 @@ var linkMetrics = []metric{
 	linkMetric("duplicates_total", metrics.Counter, "Packets received again.", func(l *admin.Link) float64 { return float64(l.Duplicates) }),
 	linkMetric("deferred_total", metrics.Counter, "Packets received before their turn.", func(l *admin.Link) float64 { return float64(l.Deferred) }),
 	linkMetric("congested_total", metrics.Counter, "Writes turned away for a while.", func(l *admin.Link) float64 { return float64(l.Congested) }),
+	linkMetric("impaired", metrics.Gauge, "1 while the network does not serve it: multicast eaten, one way only, or a path that carries less than the interface.", func(l *admin.Link) float64 {
+		if l.Impaired != "" {
+			return 1
+		}
+		return 0
+	}),
 	linkMetric("resets_total", metrics.Counter, "Times the link went down.", func(l *admin.Link) float64 { return float64(l.Resets) }),
 	linkMetric("unacked_packets", metrics.Gauge, "Packets sent and not acknowledged.", func(l *admin.Link) float64 { return float64(l.Unacked) }),
 	linkMetric("backlog_packets", metrics.Gauge, "Packets that wait to be sent.", func(l *admin.Link) float64 { return float64(l.Backlog) }),

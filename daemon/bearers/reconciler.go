@@ -348,13 +348,13 @@ func (r *Reconciler) remedy(now time.Duration, b *bearer) {
 	case len(difference(b.remotes, w.Remotes)) > 0:
 		r.act(now, b, Action{Act: RemoveRemote, Remote: difference(b.remotes, w.Remotes)[0]})
 	case flaps && !w.UDP():
-		r.hold(now, b, Damped, "the carrier comes and goes")
+		r.hold(now, b, Damped, flapping)
 	case b.held:
 		r.act(now, b, Action{Act: Release})
 	case lacks != "":
 		r.report(now, b, Down, lacks)
 	case !f.Carrier:
-		r.report(now, b, Down, w.where()+" has no carrier")
+		r.report(now, b, Down, w.where()+noCarrier)
 	default:
 		r.report(now, b, Up, "")
 	}

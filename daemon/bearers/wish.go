@@ -73,17 +73,17 @@ const minMTU = 128
 func (f *Facts) lacks(w *Wish) string {
 	switch {
 	case !f.Exists && w.Device == "":
-		return fmt.Sprintf("no interface has the address %v", w.Local)
+		return noAddress + w.Local.String()
 	case !f.Exists:
-		return w.where() + " does not exist"
+		return w.where() + isMissing
 	case w.UDP():
 		return ""
 	case f.Master != "":
-		return fmt.Sprintf("%s is a port of %s, which takes the frames that arrive: use %[2]s", w.where(), f.Master)
+		return w.where() + isPort + f.Master + ", which takes the frames that arrive: use " + f.Master
 	case f.MTU < minMTU:
-		return fmt.Sprintf("%s has an MTU of %d bytes, below %d", w.where(), f.MTU, minMTU)
+		return fmt.Sprintf("%s%s%d bytes, below %d", w.where(), hasSmallMTU, f.MTU, minMTU)
 	case !f.Up:
-		return w.where() + " is down"
+		return w.where() + isDown
 	}
 	return ""
 }

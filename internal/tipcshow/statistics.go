@@ -49,6 +49,7 @@ func StatisticsJSON(l *LinkRow) Object {
 			{"blocked us", micros(l.Blocked)},
 			{"resets", l.Resets},
 			{"last reset", lastReset(l.Ended)},
+			{"impaired", l.Impaired},
 			{"bearer", l.Bearer},
 			{"frames in", l.Device.FramesIn},
 			{"frames out", l.Device.FramesOut},

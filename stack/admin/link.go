@@ -75,6 +75,9 @@ func (l *Link) String() string {
 		last = "none"
 	}
 	p("  Blocked for:%v  retransmitted:%.2f%%  resets:%d last:%s", l.Blocked.Round(time.Microsecond), 100*l.RetransmitRatio(), l.Resets, last)
+	if l.Impaired != "" {
+		p("  Impaired: %s", l.Impaired)
+	}
 	p("  Device %s frames in:%d out:%d  dropped in:%d out:%d", l.Bearer, l.Device.FramesIn, l.Device.FramesOut, l.Device.DropsIn, l.Device.DropsOut)
 	return b.String()
 }

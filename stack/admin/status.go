@@ -4,6 +4,7 @@ package admin
 
 import (
 	"context"
+	"time"
 
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -23,7 +24,18 @@ type Stats struct {
 	ChunksFree, ChunksTotal       int
 	Kept                          int // bytes that other nodes make it keep: packets before their turn, and fragments
 	DeviceDropsIn, DeviceDropsOut uint64
+	Conflict                      Conflict
 	WakeUps                       uint64 // times that a goroutine which turns the node went on after a sleep
+}
+
+// A Conflict is the last node that was seen to claim the address, or the identity, of this node
+// or of one that there is a link to. The newcomer gets no link here as long as the other lives.
+type Conflict struct {
+	Node    NodeAddr      // the address; 0: there was none
+	Station string        // of the newcomer
+	Bearer  string        // on which it was heard
+	Ago     time.Duration // since it was heard last
+	Times   uint64        // that any was heard
 }
 
 // What is counted; the counters never go back.

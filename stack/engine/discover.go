@@ -166,9 +166,11 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 // alarm reports two nodes that claim one address or identity, or one that moved without a
 // restart; at most once a second, since anybody can cause it.
 func (e *Engine) alarm(now time.Duration, a frame.NodeAddr, s station) {
+	claim := Claim{s.mac, int(s.bearer), e.ownStation(s.mac)}
+	e.conflict = Conflict{a, claim, now, e.conflict.Times + 1}
 	if e.alarmed == 0 || now-e.alarmed >= alarmGap {
 		e.alarmed = now
-		e.events.Push(Event{Kind: DuplicateAddress, Node: a, Claim: Claim{s.mac, int(s.bearer), e.ownStation(s.mac)}})
+		e.events.Push(Event{Kind: DuplicateAddress, Node: a, Claim: claim})
 	}
 }
 

@@ -3,6 +3,8 @@
 package engine
 
 import (
+	"time"
+
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/naming"
@@ -51,6 +53,17 @@ type Claim struct {
 	Bearer  int       // that it was heard on
 	Own     int       // the bearer of this node that the station is, which hears its own network twice; -1: none
 }
+
+// A Conflict is the last node that was seen to claim an address, or an identity, of another.
+type Conflict struct {
+	Node  frame.NodeAddr // 0: there was none
+	Claim Claim
+	At    time.Duration // when it was seen last
+	Times uint64        // that any was seen
+}
+
+// Conflict returns the last conflict.
+func (e *Engine) Conflict() Conflict { return e.conflict }
 
 // NextEvent returns the next event that the owner has not seen.
 func (e *Engine) NextEvent() (Event, bool) {
