@@ -25,7 +25,7 @@ func TestDoctorOnImpairments(t *testing.T) {
 	var s sheet
 	d.write(&s, now)
 	wantLines(t, "impairments", s.String(), "eth:eth0 down for 3s: interface eth0 is down", "ip link set dev eth0 up\n",
-		"multicast from the peer not seen, unicast is", "multicast to the peer not acknowledged, unicast is", "utipc link set broadcast REPLICAST\n",
-		"the peer is heard and does not answer", "the path carries shorter frames than the interface", "ip link set dev IFACE mtu 1400\n",
-		"conflict node 1.1.1 is claimed by station 02:00:00:00:00:09 on eth0 too, heard 3s ago")
+		"1001001:eth0-1001002:eth0 multicast from the peer not seen, unicast is\n", "1001001:eth0-1001002:eth0 multicast to the peer not acknowledged, unicast is\n", "utipc link set broadcast REPLICAST\n",
+		"1001001:eth0-1001002:eth0 the peer is heard and does not answer\n", "1001001:eth0-1001002:eth0 the path carries shorter frames than the interface\n", "ip link set dev IFACE mtu 1400\n",
+		"conflict node 1001001 is claimed by station 02:00:00:00:00:09 on eth0 ")
 }

@@ -178,12 +178,8 @@ func TestBroadcastPrimaryOfThree(t *testing.T) {
 		over []uint8 // that reach all
 		want uint8
 	}{
-		{0x1001001, []uint8{0, 1, 2}, 0},
-		{0x1001000, []uint8{0, 1, 2}, 1},
-		{0x1001001, []uint8{1, 2}, 2},
-		{0x1001001, []uint8{1}, 1},
-		{0x1001000, []uint8{0, 2}, 2},
-		{0x1001000, []uint8{0}, 0},
+		{0x1001001, []uint8{0, 1, 2}, 0}, {0x1001000, []uint8{0, 1, 2}, 1}, {0x1001001, []uint8{1, 2}, 2},
+		{0x1001001, []uint8{1}, 1}, {0x1001000, []uint8{0, 2}, 2}, {0x1001000, []uint8{0}, 0},
 	} {
 		e := &Engine{addr: x.self, ups: 4}
 		for id := range uint8(3) {

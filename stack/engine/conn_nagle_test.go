@@ -537,10 +537,8 @@ func TestNagleLingers(t *testing.T) {
 		left bool
 		lost int // bytes
 	}{
-		{
-			"the window opens", func(b *nagleBed) { b.credit(1, 512, false) },
-			"data-low/conn 6>90 bytes=100; data-critical/conn 6>90 error=connection shutdown bytes=0", false, 0,
-		},
+		{"the window opens", func(b *nagleBed) { b.credit(1, 512, false) },
+			"data-low/conn 6>90 bytes=100; data-critical/conn 6>90 error=connection shutdown bytes=0", false, 0},
 		{"it does not open enough", func(b *nagleBed) { b.credit(0, 1, true) }, "", true, 0},
 		{"a probe", func(b *nagleBed) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true, 0},
 		{"data", func(b *nagleBed) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true, 0},

@@ -25,7 +25,6 @@ func (i ConnState) String() string {
 	}
 	return _ConnState_name[_ConnState_index[idx]:_ConnState_index[idx+1]]
 }
-
 func _() {
 	// An "invalid array index" compiler error signifies that the constant values have changed.
 	// Re-run the stringer command to generate them again.

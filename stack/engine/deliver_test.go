@@ -75,10 +75,8 @@ func TestPayload(t *testing.T) {
 		{"direct", "port", nil, "hi", "", "", []string{"<1001002:77> hi"}},
 		{"direct, empty: never seen", "port", nil, "", "", "", nil},
 		{"direct, no port", "none", nil, "hi", "data-low/direct 4711>77 error=no port bytes=2", "", nil},
-		{
-			"direct, no port, importance kept", "none", func(f *frame.PayloadFields) { f.Importance = frame.High }, "hi",
-			"data-high/direct 4711>77 error=no port bytes=2", "", nil,
-		},
+		{"direct, no port, importance kept", "none", func(f *frame.PayloadFields) { f.Importance = frame.High }, "hi",
+			"data-high/direct 4711>77 error=no port bytes=2", "", nil},
 		{"direct, no port, droppable", "none", droppable, "hi", "", "nobody to take it, and not to be returned=1", nil},
 		{"direct, no port, a reject", "none", failed, "hi", "", "nobody to take it, and not to be returned=1", nil},
 		{"direct, no port, cut", "none", nil, long, "data-low/direct 4711>77 error=no port bytes=1024", "", nil},
@@ -90,19 +88,13 @@ func TestPayload(t *testing.T) {
 		{"named, unknown", "none", named(18888, 18), "hi", "data-low/named 4711>77 name=18888:18 error=no name bytes=2", "", nil},
 		{"named, unknown, port 0", "zero", named(18888, 18), "hi", "data-low/named 0>77 name=18888:18 error=no name bytes=2", "", nil},
 		{"named, unknown, droppable", "zero", both(named(18888, 18), droppable), "hi", "", "nobody to take it, and not to be returned=1", nil},
-		{
-			"named, looked up before", "none", both(named(18888, 17), func(f *frame.PayloadFields) { f.Reroute = 1 }), "hi",
-			"data-low/named 4711>77 name=18888:17 error=no name reroute=1 bytes=2", "", nil,
-		},
+		{"named, looked up before", "none", both(named(18888, 17), func(f *frame.PayloadFields) { f.Reroute = 1 }), "hi",
+			"data-low/named 4711>77 name=18888:17 error=no name reroute=1 bytes=2", "", nil},
 		{"named, a reject", "none", both(named(18888, 17), failed), "hi", "", "nobody to take it, and not to be returned=1", nil},
-		{
-			"connection data to a datagram port", "port", func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "hi",
-			"data-low/conn PORT>77 error=no port bytes=2", "", nil,
-		},
-		{
-			"end of a connection", "port", func(f *frame.PayloadFields) { f.Type, f.Error = frame.ConnMsg, frame.ConnShutdown }, "",
-			"", "nobody to take it, and not to be returned=1", nil,
-		},
+		{"connection data to a datagram port", "port", func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "hi",
+			"data-low/conn PORT>77 error=no port bytes=2", "", nil},
+		{"end of a connection", "port", func(f *frame.PayloadFields) { f.Type, f.Error = frame.ConnMsg, frame.ConnShutdown }, "",
+			"", "nobody to take it, and not to be returned=1", nil},
 		{"connection request to a datagram port", "port", func(f *frame.PayloadFields) { f.Syn = true }, "", "", "", nil},
 		{"group data", "port", func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "hi", "", "nobody to take it, and not to be returned=1", nil},
 	} {
@@ -530,28 +522,16 @@ func TestSentForms(t *testing.T) {
 		send func(s *Port) error
 		want string // PORT for the sender's
 	}{
-		{
-			"direct",
-			PortConfig{},
-			func(s *Port) error { return s.Send(p.now, frame.SocketAddr{Port: 9, Node: popAddr}, []byte("hi")) },
-			"41080022 60000000 00000000 01001001 PORT 00000009 01001001 01001002 6869",
+		{"direct", PortConfig{}, func(s *Port) error { return s.Send(p.now, frame.SocketAddr{Port: 9, Node: popAddr}, []byte("hi")) },
+			"41080022 60000000 00000000 01001001 PORT 00000009 01001001 01001002 6869"},
+		{"service", PortConfig{Returnable: true}, func(s *Port) error {
+			return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17}, []byte("hi"))
 		},
-		{
-			"service",
-			PortConfig{Returnable: true},
-			func(s *Port) error {
-				return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17}, []byte("hi"))
-			},
-			"4140002a 40100000 00000000 01001001 PORT 50000001 01001001 01001002 000049c8 00000011 6869",
+			"4140002a 40100000 00000000 01001001 PORT 50000001 01001001 01001002 000049c8 00000011 6869"},
+		{"service at a node", PortConfig{Importance: frame.Critical, SrcDroppable: true}, func(s *Port) error {
+			return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17, Node: popAddr}, nil)
 		},
-		{
-			"service at a node",
-			PortConfig{Importance: frame.Critical, SrcDroppable: true},
-			func(s *Port) error {
-				return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17, Node: popAddr}, nil)
-			},
-			"474c0028 40180000 00000000 01001001 PORT 00000000 01001001 01001002 000049c8 00000011",
-		},
+			"474c0028 40180000 00000000 01001001 PORT 00000000 01001001 01001002 000049c8 00000011"},
 	} {
 		p.drain()
 		s := p.OpenPort(c.cfg)

@@ -65,10 +65,8 @@ func TestMessagesOfAnyLength(t *testing.T) {
 			limit := l.PacketLimit()
 			cut := uint64(0)
 			buf := make([]byte, frame.MaxPayload+1)
-			for _, n := range []int{
-				1, limit - frame.NamedLen, limit - frame.NamedLen + 1, limit - frame.BasicLen, limit - frame.BasicLen + 1,
-				2 * (limit - frame.IntLen), 5000, frame.MaxPayload - 1, frame.MaxPayload,
-			} {
+			for _, n := range []int{1, limit - frame.NamedLen, limit - frame.NamedLen + 1, limit - frame.BasicLen, limit - frame.BasicLen + 1,
+				2 * (limit - frame.IntLen), 5000, frame.MaxPayload - 1, frame.MaxPayload} {
 				n = min(n, frame.MaxPayload)
 				for _, named := range []bool{true, false} {
 					data, hlen := pattern(n), frame.BasicLen

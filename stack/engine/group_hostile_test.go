@@ -59,20 +59,16 @@ func (c *groupPeers) tell(i int, typ frame.GroupType, number, window uint16) {
 
 func (c *groupPeers) tellAs(i int, change func(*frame.GroupFields)) {
 	c.t.Helper()
-	f := frame.GroupFields{
-		Common: frame.Common{Prev: c.peerList[i].addr}, DestDroppable: true,
-		OrigPort: 5, Orig: c.peerList[i].addr, DestPort: c.g.Addr().Port, Dest: c.Address(),
-	}
+	f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[i].addr}, DestDroppable: true,
+		OrigPort: 5, Orig: c.peerList[i].addr, DestPort: c.g.Addr().Port, Dest: c.Address()}
 	change(&f)
 	c.packet(i, 0, f.Append(nil))
 }
 
 // data is a message in the group of peer i's port 5.
 func (c *groupPeers) data(i int, typ frame.PayloadType, number frame.Seq, n int, change func(*frame.PayloadFields)) []byte {
-	f := frame.PayloadFields{
-		Common: frame.Common{Prev: c.peerList[i].addr}, Type: typ, DestDroppable: true, Scope: frame.ClusterScope,
-		OrigPort: 5, OrigNode: c.peerList[i].addr, DestNode: c.Address(), NameType: groupType, Upper: frame.GroupWord(number, false),
-	}
+	f := frame.PayloadFields{Common: frame.Common{Prev: c.peerList[i].addr}, Type: typ, DestDroppable: true, Scope: frame.ClusterScope,
+		OrigPort: 5, OrigNode: c.peerList[i].addr, DestNode: c.Address(), NameType: groupType, Upper: frame.GroupWord(number, false)}
 	if typ == frame.GroupUcastMsg {
 		f.DestPort = c.g.Addr().Port
 	}

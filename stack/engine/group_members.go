@@ -290,10 +290,8 @@ type GroupMember struct {
 func (g *Group) Members() (all []GroupMember) {
 	for _, m := range g.members {
 		if m.receives() || m.phase == evicted {
-			all = append(all, GroupMember{
-				m.addr, m.instance, m.phase == joined, m.phase == evicted,
-				m.flow.Window(), m.flow.Advertised(), m.flow.Unread(), m.lag.Len(), m.dropped,
-			})
+			all = append(all, GroupMember{m.addr, m.instance, m.phase == joined, m.phase == evicted,
+				m.flow.Window(), m.flow.Advertised(), m.flow.Unread(), m.lag.Len(), m.dropped})
 		}
 	}
 	return all

@@ -43,10 +43,8 @@ func TestGroupOwes(t *testing.T) {
 	// Frames of peers need chunks too, so they are handled behind the engine's door.
 	tell := func(i int, typ frame.GroupType, number, window uint16) func() {
 		return func() {
-			f := frame.GroupFields{
-				Common: frame.Common{Prev: c.peerList[i].addr}, OrigPort: 5, Orig: c.peerList[i].addr,
-				DestPort: c.g.Addr().Port, Dest: c.Address(), Type: typ, Number: number, Window: window,
-			}
+			f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[i].addr}, OrigPort: 5, Orig: c.peerList[i].addr,
+				DestPort: c.g.Addr().Port, Dest: c.Address(), Type: typ, Number: number, Window: window}
 			m, _ := frame.Parse(f.Append(nil))
 			c.handleGroup(c.now, c.node(i), m)
 		}

@@ -114,23 +114,8 @@ func TestPayloadHeaderSizes(t *testing.T) {
 		typ, words int
 		ok         bool
 	}{
-		{0, 6, true},
-		{0, 8, true},
-		{0, 7, false},
-		{0, 10, false},
-		{1, 11, true},
-		{1, 10, false},
-		{2, 10, true},
-		{2, 8, false},
-		{2, 11, false},
-		{3, 8, true},
-		{3, 6, false},
-		{3, 10, false},
-		{4, 11, false},
-		{5, 11, true},
-		{5, 10, false},
-		{7, 11, true},
-		{7, 15, false},
+		{0, 6, true}, {0, 8, true}, {0, 7, false}, {0, 10, false}, {1, 11, true}, {1, 10, false}, {2, 10, true}, {2, 8, false}, {2, 11, false},
+		{3, 8, true}, {3, 6, false}, {3, 10, false}, {4, 11, false}, {5, 11, true}, {5, 10, false}, {7, 11, true}, {7, 15, false},
 	} {
 		p := newScriptedPeer(t).up()
 		b := make([]byte, 64)

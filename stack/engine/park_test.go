@@ -145,17 +145,13 @@ func TestParkExpiresWithNoName(t *testing.T) {
 		drop   string
 	}{
 		{"by default", nil, nil, 100 * time.Millisecond, reject, ""},
-		{
-			"droppable", nil, func(f *frame.PayloadFields) { f.DestDroppable = true }, 100 * time.Millisecond, "",
-			"nobody to take it, and not to be returned=1",
-		},
+		{"droppable", nil, func(f *frame.PayloadFields) { f.DestDroppable = true }, 100 * time.Millisecond, "",
+			"nobody to take it, and not to be returned=1"},
 		{"for as long as it is told", func(c *Config) { c.NamePark = 20 * time.Millisecond }, nil, 20 * time.Millisecond, reject, ""},
 		{"not at all", unparked, nil, 0, reject, ""},
 		{"as a kernel", func(c *Config) { c.AsKernel, c.NamePark = true, time.Second }, nil, 0, reject, ""},
-		{
-			"looked up before", nil, func(f *frame.PayloadFields) { f.Reroute = 1 }, 0,
-			"data-low/named 0>77 name=18888:18 error=no name reroute=1 bytes=2", "",
-		},
+		{"looked up before", nil, func(f *frame.PayloadFields) { f.Reroute = 1 }, 0,
+			"data-low/named 0>77 name=18888:18 error=no name reroute=1 bytes=2", ""},
 	} {
 		var change []func(*Config)
 		if c.config != nil {
