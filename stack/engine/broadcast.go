@@ -42,7 +42,9 @@ func (e *Engine) openBroadcastLink() {
 func (e *Engine) enlist(n *node) {
 	n.member = e.cast.sender.Join()
 	n.bcast.SetMember(n.member)
-	n.castTo.mark = uint64(n.member.Acked())
+	if n.castTo != nil {
+		n.castTo.mark = uint32(n.member.Acked())
+	}
 	e.ups++
 }
 

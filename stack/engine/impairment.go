@@ -33,19 +33,19 @@ const (
 type heardDown struct {
 	first, last time.Duration
 	ripened     time.Duration
-	any, ripe   bool
-	told        bool
+	ripe, told  bool
 }
 
 // hear notes that the peer was heard. While the link is up that says nothing, and neither
 // while it is held down by this node.
 func (l *link) hear(now time.Duration) {
-	h := &l.heard
+	h := l.n.heard[l.bearer.id]
 	switch {
 	case l.IsUp() || !l.IsReset() || l.n.up() && l.damper.waits(now):
 		return
-	case !h.any || now-h.last > heardGap:
-		*h = heardDown{first: now, any: true}
+	case h == nil || now-h.last > heardGap:
+		h = &heardDown{first: now}
+		l.n.heard[l.bearer.id] = h
 	case !h.ripe && now-h.first >= heardFor:
 		h.ripe, h.ripened = true, now
 	}
@@ -54,8 +54,8 @@ func (l *link) hear(now time.Duration) {
 
 // answered ends what was noted of a link that comes up.
 func (e *Engine) answered(l *link) {
-	told := l.heard.told
-	l.heard = heardDown{}
+	told := l.n.heard[l.bearer.id] != nil && l.n.heard[l.bearer.id].told
+	l.n.heard[l.bearer.id] = nil
 	if told {
 		e.impaired(l, OneWay, false)
 	}
@@ -65,15 +65,32 @@ func (e *Engine) answered(l *link) {
 // there, though other packets do. What stalls over several contacts adds up: a node that
 // misses packets for too long is given up, and comes back.
 type castWatch struct {
-	mark    uint64 // changes when a packet has got there
 	since   time.Duration
 	sum     time.Duration // of stalls before
+	mark    uint32        // changes when a packet has got there
 	stalled bool          // since then
 	told    bool
 }
 
+// watchCast has a watch look, which is there only while something has stalled.
+func watchCast(w **castWatch, now time.Duration, mark uint32, lacks bool) (news bool) {
+	if *w == nil {
+		if !lacks {
+			return false
+		}
+		*w = &castWatch{mark: mark}
+	}
+	if news = (*w).look(now, mark, lacks); !(*w).stalled && (*w).sum == 0 {
+		*w = nil
+	}
+	return news
+}
+
+// says reports whether the owner was told.
+func (w *castWatch) says() bool { return w != nil && w.told }
+
 // look takes how the broadcast link stands at now; news means that told has changed.
-func (w *castWatch) look(now time.Duration, mark uint64, lacks bool) (news bool) {
+func (w *castWatch) look(now time.Duration, mark uint32, lacks bool) (news bool) {
 	if mark != w.mark {
 		news = w.told
 		*w = castWatch{mark: mark}
@@ -94,7 +111,7 @@ func (w *castWatch) look(now time.Duration, mark uint64, lacks bool) (news bool)
 
 // pause ends a stall without anything having got there.
 func (w *castWatch) pause(now time.Duration) {
-	if w.stalled {
+	if w != nil && w.stalled {
 		w.sum += now - w.since
 		w.stalled = false
 	}
@@ -102,26 +119,27 @@ func (w *castWatch) pause(now time.Duration) {
 
 // inspect looks at a link at its tick for what the network does not do for it.
 func (e *Engine) inspect(now time.Duration, l *link) {
-	n, h := l.n, &l.heard
+	n, h := l.n, l.n.heard[l.bearer.id]
 	if bound := l.PathMTU() > 0; bound != l.bound {
 		l.bound = bound
 		e.impaired(l, NarrowPath, bound)
 	}
 	switch {
+	case !l.IsUp() && h == nil:
 	case !l.IsUp():
 		if h.told && now-h.last > heardGap {
-			*h = heardDown{}
+			l.n.heard[l.bearer.id] = nil
 		}
 		if h.ripe && !h.told && now-h.ripened >= answerTime {
 			h.told = true
 			e.impaired(l, OneWay, true)
 		}
 	case n.slots[0] == l:
-		if n.castFrom.look(now, n.bcast.Received+n.bcast.Duplicates, n.bcast.Gap() > 0) {
-			e.impaired(l, MulticastIn, n.castFrom.told)
+		if watchCast(&n.castFrom, now, uint32(n.bcast.Received+n.bcast.Duplicates), n.bcast.Gap() > 0) {
+			e.impaired(l, MulticastIn, n.castFrom.says())
 		}
-		if n.castTo.look(now, uint64(n.member.Acked()), n.member.Behind()) {
-			e.impaired(l, MulticastOut, n.castTo.told)
+		if watchCast(&n.castTo, now, uint32(n.member.Acked()), n.member.Behind()) {
+			e.impaired(l, MulticastOut, n.castTo.says())
 		}
 	}
 }
@@ -142,13 +160,13 @@ func (e *Engine) impaired(l *link, what Impairment, begins bool) {
 func (l *link) impairment() Impairment {
 	n := l.n
 	switch {
-	case l.heard.told:
+	case l.n.heard[l.bearer.id] != nil && l.n.heard[l.bearer.id].told:
 		return OneWay
 	case l.PathMTU() > 0:
 		return NarrowPath
-	case l.IsUp() && n.castFrom.told:
+	case l.IsUp() && n.castFrom.says():
 		return MulticastIn
-	case l.IsUp() && n.castTo.told:
+	case l.IsUp() && n.castTo.says():
 		return MulticastOut
 	}
 	return Unimpaired

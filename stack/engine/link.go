@@ -20,14 +20,13 @@ type link struct {
 	mac     frame.MAC // the station
 	held    bool      // it has messages that wait for Flush
 	reached bool      // it was up: the station is there
+	bound   bool      // the owner was told that the path carries less than the interface
 	name    string    // once a sender had to wait for it
 	id      uint32    // of the binding that says it is up
 	told    frame.Seq // the first update of names it was not told on this link, see tellAhead
 	number  int32     // among the engine's deadlines; void where due is Never
 	due     time.Duration
 	damper  damper
-	heard   heardDown
-	bound   bool   // the owner was told that the path carries less than the interface
 	prios   bucket // changes of its priority that the peer asked for
 
 	senders          *senders           // that wait for it; nil as long as none ever did
@@ -58,7 +57,7 @@ func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
 		Session: e.cfg.Chance.Session(), Broadcast: n.bcast,
 	}
 	l = &link{Link: flowctl.NewLink(now, c, n.caps), n: n, bearer: b, mac: mac, due: flowctl.Never}
-	n.links[b.id] = l
+	n.links[b.id], n.heard[b.id] = l, nil
 	if n.contact == FailingOver {
 		l.FailoverBegin()
 	}

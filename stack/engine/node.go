@@ -33,14 +33,15 @@ type node struct {
 	answered   [MaxBearers]time.Duration // when it was last answered there; a second before the first
 	credits    [MaxBearers]credit        // of stations that had no link yet
 	links      [MaxBearers]*link         // by own bearer; nil until a station is accepted there
+	heard      [MaxBearers]*heardDown    // of links that are down
 	slots      [2]*link                  // that carry messages; nil while there is no contact
 	bcast      *flowctl.BroadcastReceiver
 	inbox      naming.Inbox
 	draining   bool               // what it holds is a chore
 	bjoins     flowctl.Reassembly // fragments on its broadcast link
 	member     *flowctl.Member    // of our broadcast link; nil while there is no contact
-	castFrom   castWatch          // of its broadcast link
-	castTo     castWatch          // of ours
+	castFrom   *castWatch         // of its broadcast link; nil while nothing stalls
+	castTo     *castWatch         // of ours, likewise
 	owed       *nameDebt          // nil: it was told all of our names
 	openOn     uint8              // the bearer over which it was told of our broadcast link
 	openAt     frame.Seq          // by this packet
