@@ -135,7 +135,7 @@ func (b *bed) wireMessage(f []byte) []byte {
 // A node that is not heard by its peer says so 10 s after it heard it: from the start, and
 // when a link that worked becomes one-way. The peer, which hears nothing, says nothing.
 // Mutations: hear is not called by neighbour (the first part) or handleLink (the second);
-// inspect does not wait for answerTime; answered tells nothing.
+// answered tells nothing.
 func TestOneWayLink(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	x, y := b.nodes[0], b.nodes[1]
@@ -163,7 +163,7 @@ func TestOneWayLink(t *testing.T) {
 }
 
 // A cable that is out for a minute or two is no one-way link, however often it was heard
-// just before and after. Mutation: inspect does not wait for answerTime.
+// just before and after. Mutation: heardFor is 0.
 func TestCableOutIsNotOneWay(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	contact(t, b)
