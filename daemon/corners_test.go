@@ -309,7 +309,7 @@ func TestUnreadEventsEndTheSubscription(t *testing.T) {
 // Events of bindings that exist are charged until they are written to the program. A list goes
 // on as there is room for more of it; while there is none, another subscription is refused.
 //
-// It fails if a part of the list is not charged, or Next does not give it back.
+// It fails if Next does not give back what an event was charged.
 func TestEventsOfBindingsAreCharged(t *testing.T) {
 	const limit, bound, some = 60000, 8000, 500
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: limit, Names: 2 * bound}}})
