@@ -33,7 +33,7 @@ func TestBenchNames(t *testing.T) {
 		}
 	}
 	out, errs, status = utipcLab(nil, "bench", "names", "--short", "--markdown", "--only", "^bind$")
-	if status != cmdline.Done || errs != "bind\n" || !strings.HasPrefix(out, "## Names\n") || !strings.Contains(out, "\n| what | value | target | | notes |\n") {
+	if status != cmdline.Done || errs != "bind\n" || !strings.HasPrefix(out, "## Names\n") || !strings.Contains(out, "\n| what | value | target |  | notes |\n") {
 		t.Errorf("--markdown: got %q, %q, status %d", out, errs, status)
 	}
 }

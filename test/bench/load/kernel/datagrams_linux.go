@@ -94,10 +94,15 @@ func (d *Datagrams) connect() error {
 	return err
 }
 
-// drain throws away what has come before the job.
+// held is more datagrams than a socket has room for: the system counts some 800 bytes for the
+// least.
+const held = 1 << 14
+
+// drain throws away what has come before the job. The other end may send already, faster
+// than this one reads, so it ends when all that was there must be gone.
 func (d *Datagrams) drain() {
 	var b [1]byte // the rest of a datagram goes with it
-	for {
+	for range held {
 		if _, _, err := unix.Recvfrom(d.fd, b[:], unix.MSG_DONTWAIT); err != nil && err != unix.EINTR && err != unix.ECONNREFUSED {
 			return
 		}
