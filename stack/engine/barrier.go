@@ -26,6 +26,7 @@ import (
 type barrier struct {
 	senders map[frame.SocketAddr]*heldSender // those that have messages here
 	began   uint64                           // senders so far
+	count   int                              // messages
 	bytes   int                              // of all messages, and what keeping each costs
 }
 
@@ -46,11 +47,12 @@ type heldMulticast struct {
 // size is what a message counts against the socket's limits.
 func (h *heldMulticast) size() int { return len(h.Bytes()) + recordCost }
 
-// Limits of a barrier. A sender's messages go on in one turn, so they are limited in number,
-// too; but each sender's for itself, for a fast one says nothing of the others.
+// Limits of a barrier. What waits may go on in one turn, so it is limited in number, too; and
+// each sender's for itself, so that a fast one does not end the waiting of others.
 const (
 	barrierLife = 5 * time.Second
-	maxHeld     = 1024 // messages of one sender that wait at one socket
+	maxHeld     = 1024        // messages of one sender that wait at one socket
+	maxHeldAll  = 4 * maxHeld // of all senders
 )
 
 // barriers are the sockets at which messages wait.
@@ -103,18 +105,11 @@ func (p *Port) heldOf(from frame.SocketAddr) *heldSender {
 	return p.barrier.senders[from]
 }
 
-// waiting is what messages count that wait.
-func (p *Port) waiting() int {
-	if p.barrier == nil {
-		return 0
-	}
-	return p.barrier.bytes
-}
-
 // unhold takes out a sender's first message.
 func (p *Port) unhold(q *heldSender) frame.Payload {
 	h := q.held.Pop()
 	p.barrier.bytes -= h.size()
+	p.barrier.count--
 	p.recount()
 	return h.Payload
 }
@@ -122,8 +117,12 @@ func (p *Port) unhold(q *heldSender) frame.Payload {
 // holdMulticast makes a message wait. Where too much does, the sender's go on as they
 // came.
 func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
-	q, size := port.heldOf(p.From()), len(p.Bytes())+recordCost
-	if q != nil && q.held.Len() >= maxHeld || port.waiting()+size > port.ReceiveLimit || !port.Account.Affords(size) {
+	b, q := port.barrier, port.heldOf(p.From())
+	if b == nil {
+		b = &barrier{}
+	}
+	h := heldMulticast{p, now}
+	if q != nil && q.held.Len() >= maxHeld || b.count >= maxHeldAll || b.bytes+h.size() > port.ReceiveLimit || !port.Account.Affords(h.size()) {
 		e.breakBarrier(port, p.From())
 		e.takeMulticast(p, nil, port)
 		return
@@ -132,9 +131,9 @@ func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
 	if err != nil {
 		return // it was parsed before
 	}
-	b := port.barrier
-	if b == nil {
-		b = &barrier{senders: map[frame.SocketAddr]*heldSender{}}
+	h.Message = m
+	if port.barrier == nil {
+		b.senders = map[frame.SocketAddr]*heldSender{}
 		port.barrier = b
 		e.barriers.ports = append(e.barriers.ports, port)
 	}
@@ -143,8 +142,9 @@ func (e *Engine) holdMulticast(now time.Duration, p frame.Payload, port *Port) {
 		q = &heldSender{from: p.From(), order: b.began}
 		b.senders[q.from] = q
 	}
-	q.held.Push(heldMulticast{frame.Payload{Message: m}, now})
-	b.bytes += size
+	q.held.Push(h)
+	b.bytes += h.size()
+	b.count++
 	port.recount()
 	e.barriers.next = min(e.barriers.next, now+barrierLife)
 }
