@@ -32,8 +32,9 @@ type Conn struct {
 	rwait func(uintptr) bool
 	ronce func(uintptr) bool
 
-	wmu   sync.Mutex // guards w
+	wmu   sync.Mutex // guards w and last
 	w     message
+	last  bool // the last record has been written, or its writing begun
 	wwait func(uintptr) bool
 	wonce func(uintptr) bool
 

@@ -58,6 +58,7 @@ func (c *Conn) ReadPooled(h *Header) (*Buffer, error) { return nil, errors.ErrUn
 
 func (c *Conn) TryReadPooled(h *Header) (*Buffer, error)        { return nil, errors.ErrUnsupported }
 func (c *Conn) Write(h *Header, data []byte) error              { return errors.ErrUnsupported }
+func (c *Conn) WriteLast(h *Header, data []byte) error          { return errors.ErrUnsupported }
 func (c *Conn) TryWrite(h *Header, data []byte) error           { return errors.ErrUnsupported }
 func (c *Conn) WriteFD(h *Header, data []byte, fd int) error    { return errors.ErrUnsupported }
 func (c *Conn) TryWriteFD(h *Header, data []byte, fd int) error { return errors.ErrUnsupported }

@@ -26,6 +26,7 @@ const (
 	FeatureRing     = 1 << 0 // OpRing
 	FeatureReports  = 1 << 1 // OpFailed has the beginning of the message
 	FeatureRequests = 1 << 2 // OptRequests
+	FeatureCounts   = 1 << 3 // OpShutdown breaks off; OpEnd and OpFailed of a connection say how many bytes have gone
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol: a

@@ -30,7 +30,7 @@ const (
 	OpListen    Op = 34 // takes connections from now on
 	OpAccept    Op = 35 // answered when there is a connection, with its descriptor
 	OpConnect   Op = 36 // answered when there is a connection, or none
-	OpShutdown  Op = 37 // an orderly end of a connection
+	OpShutdown  Op = 37 // the end of a connection: in order, or with Arg0 ShutdownAbort a reset
 	OpSetOption Op = 38
 	OpGetOption Op = 39
 	OpJoin      Op = 40 // makes the socket a member of a group
@@ -44,6 +44,24 @@ const (
 	OpEnd     Op = 67 // from the daemon: nothing comes any more, and why
 	OpEvent   Op = 68 // from the daemon: topology events
 	OpItem    Op = 69 // from the daemon: an item of a stream
+
+	// Of plain sockets: each is the first record of a connection, without OpHello, and has the
+	// socket's descriptor with it, but for the first and the last.
+	OpPlainSocket    Op = 96 // makes one; the answer has its descriptor
+	OpPlainBind      Op = 97
+	OpPlainListen    Op = 98
+	OpPlainConnect   Op = 99
+	OpPlainState     Op = 100
+	OpPlainShutdown  Op = 101
+	OpPlainSetOption Op = 102
+	OpPlainGetOption Op = 103
+	OpPlainAccept    Op = 104 // on the connection that came through a listening socket
+	OpPlainSend      Op = 105 // of a connectionless socket
+	OpPlainPair      Op = 106 // makes another, connected to this one; the answer has its descriptor
+	OpPlainInfo      Op = 107 // what SIOCGETNODEID and SIOCGETLINKNAME ask for
+	OpPlainJoin      Op = 108 // makes it a member of a group
+	OpPlainLeave     Op = 109
+	OpPlainClosed    Op = 110 // without a descriptor: the program has closed one
 )
 
 var opNames = map[Op]string{
@@ -54,6 +72,11 @@ var opNames = map[Op]string{
 	OpGetOption: "getoption", OpJoin: "join", OpLeave: "leave", OpRing: "ring",
 	OpSend: "send", OpMessage: "message", OpFailed: "failed", OpEnd: "end",
 	OpEvent: "event", OpItem: "item",
+	OpPlainSocket: "plain-socket", OpPlainBind: "plain-bind", OpPlainListen: "plain-listen", OpPlainConnect: "plain-connect",
+	OpPlainState: "plain-state", OpPlainShutdown: "plain-shutdown", OpPlainSetOption: "plain-setoption",
+	OpPlainGetOption: "plain-getoption", OpPlainAccept: "plain-accept",
+	OpPlainSend: "plain-send", OpPlainPair: "plain-pair", OpPlainInfo: "plain-info",
+	OpPlainJoin: "plain-join", OpPlainLeave: "plain-leave", OpPlainClosed: "plain-closed",
 }
 
 // String returns the operation's name in docs/attach.md, or its number.
@@ -67,6 +90,9 @@ func (o Op) String() string {
 // Known reports whether the operation has a meaning in this version.
 func (o Op) Known() bool { _, ok := opNames[o]; return ok }
 
+// Plain reports whether it is a request of plain sockets.
+func (o Op) Plain() bool { return o >= OpPlainSocket && o <= OpPlainClosed }
+
 // FromDaemon reports whether only the daemon sends it, beside answers.
 func (o Op) FromDaemon() bool {
 	switch o {
@@ -75,6 +101,10 @@ func (o Op) FromDaemon() bool {
 	}
 	return false
 }
+
+// ShutdownAbort in Arg0 of OpShutdown makes the end a reset; of a daemon that grants
+// FeatureCounts.
+const ShutdownAbort = 1
 
 // Flags say more about a record.
 type Flags uint16

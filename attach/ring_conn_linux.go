@@ -3,6 +3,7 @@
 package attach
 
 import (
+	"errors"
 	"net"
 	"os"
 	"syscall"
@@ -38,9 +39,7 @@ func (c *Conn) ServeRing(h *Header) (refused, err error) {
 	}
 	if refused != nil {
 		reply.Errno = syscall.ENOMEM
-		if e, ok := refused.(syscall.Errno); ok {
-			reply.Errno = e
-		}
+		errors.As(refused, &reply.Errno)
 		return refused, c.Write(&reply, nil)
 	}
 	reply.Arg0 = uint32(size)
@@ -50,14 +49,18 @@ func (c *Conn) ServeRing(h *Header) (refused, err error) {
 // TakeRing makes the program's end use the ring that the answer h to its OpRing came
 // with as fd, which becomes its own. Nobody else reads or writes meanwhile. Errors:
 // what the daemon refused with, as syscall.Errno, then the connection goes on without a
-// ring; ErrRing, or those of the system, after which the connection is of no use.
+// ring; ErrRing, or those of the system, EMFILE where this process had no room for the
+// descriptor, after which the connection is of no use.
 func (c *Conn) TakeRing(h *Header, fd int) error {
 	if h.Op != OpRing || !h.IsReply() || h.Errno != 0 || fd < 0 {
 		if fd >= 0 {
 			unix.Close(fd)
 		}
-		if h.Errno != 0 {
+		switch {
+		case h.Errno != 0:
 			return h.Errno
+		case fd < 0 && c.refused.Load() > 0:
+			return os.NewSyscallError("recvmsg", syscall.EMFILE)
 		}
 		return ErrRing
 	}

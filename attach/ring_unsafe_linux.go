@@ -9,6 +9,8 @@ import (
 	"unsafe"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/callfault"
 )
 
 // seals are what the memory of a ring must have: its length stays as it is, so that
@@ -29,6 +31,9 @@ type Ring struct {
 func MakeRing(size int) (r *Ring, fd int, err error) {
 	if n, ok := RingSize(uint32(size)); !ok || n != size {
 		return nil, -1, os.NewSyscallError("ring", unix.EINVAL)
+	}
+	if e := callfault.Answer(callfault.RingMake); e != 0 {
+		return nil, -1, os.NewSyscallError("memfd_create", e)
 	}
 	fd, err = unix.MemfdCreate("utipc-ring", unix.MFD_CLOEXEC|unix.MFD_ALLOW_SEALING|unix.MFD_NOEXEC_SEAL)
 	if errors.Is(err, unix.EINVAL) { // a kernel before 6.3
@@ -80,6 +85,9 @@ func MapRing(fd, size int) (*Ring, error) {
 
 // mapRing maps the memory; out and in are where the indices of the two ways lie.
 func mapRing(fd, size, out, in int) (*Ring, error) {
+	if e := callfault.Answer(callfault.RingMap); e != 0 {
+		return nil, os.NewSyscallError("mmap of a ring", e)
+	}
 	mem, err := unix.Mmap(fd, 0, ringPage+2*size, unix.PROT_READ|unix.PROT_WRITE, unix.MAP_SHARED)
 	if err != nil {
 		return nil, os.NewSyscallError("mmap of a ring", err)

@@ -4,6 +4,7 @@ package attach
 
 import (
 	"encoding/binary"
+	"net"
 	"os"
 	"syscall"
 	"time"
@@ -55,6 +56,19 @@ func widen(fd uintptr) (wider bool) {
 // syscall.EMSGSIZE when the system allows no send buffer of the record's length.
 func (c *Conn) Write(h *Header, data []byte) error { return c.write(h, data, -1, true) }
 
+// WriteLast is Write of the last record: every call that writes after it fails with
+// net.ErrClosed, so that the peer has read whatever a call reported as written when it reads
+// this.
+func (c *Conn) WriteLast(h *Header, data []byte) error {
+	c.wmu.Lock()
+	defer c.wmu.Unlock()
+	if c.last {
+		return net.ErrClosed
+	}
+	c.last = true
+	return c.writeLocked(h, data, -1, true)
+}
+
 // TryWrite is Write that fails with syscall.EAGAIN rather than wait: for room, for the
 // system's memory, or for another call that writes.
 func (c *Conn) TryWrite(h *Header, data []byte) error { return c.write(h, data, -1, false) }
@@ -77,6 +91,13 @@ func (c *Conn) write(h *Header, data []byte, fd int, wait bool) error {
 		return unix.EAGAIN
 	}
 	defer c.wmu.Unlock()
+	if c.last {
+		return net.ErrClosed
+	}
+	return c.writeLocked(h, data, fd, wait)
+}
+
+func (c *Conn) writeLocked(h *Header, data []byte, fd int, wait bool) error {
 	if c.wring {
 		if fd >= 0 {
 			return os.NewSyscallError("ring", unix.EOPNOTSUPP)

@@ -53,6 +53,7 @@ type client struct {
 	process  *attach.Process // nil: not known, or of several
 	gone     bool            // it had ended before it could be looked at
 	sessions map[*session]struct{}
+	plain    int // sockets
 }
 
 func newAccounts(n *stack.Node, q Quotas) *accounts {
@@ -91,7 +92,7 @@ func (a *accounts) enter(s *session, who attach.Credentials, q *Quotas) (*client
 	if err := c.chargeLocked(connections, 1); err != nil {
 		return nil, err
 	}
-	if len(c.sessions) == 0 {
+	if len(c.sessions) == 0 && c.plain == 0 {
 		if c.user.queued == nil {
 			c.user.queued = a.queue(ofUser, a.server.queued)
 		}
@@ -124,7 +125,14 @@ func (c *client) leave(s *session) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	c.releaseLocked(connections, 1)
-	if delete(c.sessions, s); len(c.sessions) > 0 {
+	delete(c.sessions, s)
+	c.departedLocked()
+}
+
+// departedLocked ends what is known of the process when it has nothing any more.
+func (c *client) departedLocked() {
+	a := c.all
+	if len(c.sessions) > 0 || c.plain > 0 {
 		return
 	}
 	delete(a.procs, c.key)

@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -44,8 +45,9 @@ func (p *port) connect(h *attach.Header, data []byte) error {
 	p.setConnecting(true)
 	data = append([]byte(nil), data...)
 	begun, err := x.spawn(*h, func(ctx context.Context) (t told) {
-		c, err := cfg.DialWith(ctx, x.srv.node, p.kind.Network(), addr, data)
+		c, err := cfg.DialWith(hosting.Count(ctx, x.client.queued), x.srv.node, p.kind.Network(), addr, data)
 		if err == nil {
+			p.request = hosting.Placed(c)
 			err = p.become(end{conn: c})
 		}
 		if err != nil {
@@ -82,8 +84,8 @@ func (p *port) welcome(c *stack.Conn) (t told) {
 	return t
 }
 
-// shutdown ends the connection in order. The answer comes when the node has sent what was
-// written before, or cannot: *stack.UnsentError.
+// shutdown ends the connection, in order or with a reset. The answer comes when the node has
+// sent what was written before, or cannot: *stack.UnsentError.
 func (p *port) shutdown(h *attach.Header) error {
 	x, c := p.x, p.is().conn
 	if c == nil {
@@ -91,7 +93,11 @@ func (p *port) shutdown(h *attach.Header) error {
 	}
 	failed := p.unsent
 	p.unsent = 0
-	if err := c.Close(); err != nil {
+	finish := c.Close
+	if h.Arg0 == attach.ShutdownAbort {
+		finish = c.Abort
+	}
+	if err := finish(); err != nil {
 		return x.answer(h, unsent(err, failed))
 	}
 	if err := c.CloseWait(over); !errors.Is(err, context.Canceled) {
@@ -113,6 +119,10 @@ func unsent(err error, failed int) error {
 	}
 	return all
 }
+
+// placed is how many bytes of what the program has sent to a connection have gone, and are not
+// known to be lost.
+func (p *port) placed(c *stack.Conn) uint64 { return hosting.Placed(c) - p.request }
 
 // over is a context that is done: a call that waits looks once.
 var over = func() context.Context {

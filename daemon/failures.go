@@ -37,7 +37,10 @@ func (p *port) report(h *attach.Header, message []byte, why error) error {
 	p.x.srv.counters.failed.Add(1)
 	errno, data := encode(why)
 	r := attach.Header{Op: attach.OpFailed, ID: h.ID, Errno: errno, Addr: h.Addr, Arg0: 1}
-	if p.x.features&attach.FeatureReports != 0 {
+	switch c := p.is().conn; {
+	case c != nil && p.x.features&attach.FeatureCounts != 0:
+		r.Wide = p.placed(c)
+	case p.x.features&attach.FeatureReports != 0:
 		begin := message[:min(len(message), mostReturned)]
 		r.Arg1, r.Wide = uint32(len(begin)), uint64(len(message))
 		data = append(data[:len(data):len(data)], begin...)

@@ -22,7 +22,6 @@ func (x *session) join(h *attach.Header) (t told) {
 			return told{err: syscall.EISCONN}
 		}
 		p = &port{x: x, scope: stack.ClusterScope}
-		hosting.Count(&p.cfg, x.client.queued)
 	}
 	old := p.is()
 	switch {
@@ -39,11 +38,10 @@ func (x *session) join(h *attach.Header) (t told) {
 		Scope: scope, Loopback: h.Arg0&1 != 0, Events: h.Arg0&2 != 0, Policy: stack.SlowPolicy(h.Arg0 >> 8),
 		Importance: stack.Importance(h.Arg0 >> 16), Limit: int(h.Arg1), ReceiveLimit: int(min(h.Wide, 1<<31)),
 	}
-	hosting.Count(&cfg, x.client.queued)
 	if t.err = p.name(1); t.err != nil {
 		return t
 	}
-	g, err := cfg.Join(x.ctx, x.srv.node, svc)
+	g, err := cfg.Join(hosting.Count(x.ctx, x.client.queued), x.srv.node, svc)
 	if err == nil && x.port == nil {
 		if err = x.adopt(p); err != nil {
 			g.Close()

@@ -11,6 +11,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -50,7 +51,7 @@ func (p *port) listen(h *attach.Header) (t told) {
 	if t.err = p.name(k); t.err != nil {
 		return t
 	}
-	l, err := cfg.Listen(p.x.ctx, p.x.srv.node, p.kind.Network(), addr)
+	l, err := cfg.Listen(hosting.Count(p.x.ctx, p.x.client.queued), p.x.srv.node, p.kind.Network(), addr)
 	if err == nil {
 		err = p.become(end{listener: l})
 	}
@@ -171,7 +172,7 @@ func (p *port) offspring(c *stack.Conn) (x *session, fd int, err error) {
 	p.mu.Lock()
 	h := p.inheritedOptions
 	p.mu.Unlock()
-	x.program, x.greeted = p.x.program, true
+	x.program, x.greeted, x.features = p.x.program, true, p.x.features
 	if err = x.adopt(&port{x: x, kind: p.kind, cfg: h.cfg, scope: h.scope, inheritedOptions: h, now: end{conn: c}}); err != nil {
 		x.abortedHandshake()
 		unix.Close(fd)
@@ -186,10 +187,7 @@ func (p *port) handOver(h attach.Header, x *session, c *stack.Conn, fd int) pass
 	h.Addr, h.Addr2, h.Arg0, h.Wide = t.Addr, t.Addr2, t.Arg0, t.Wide
 	done := func(err error) {
 		unix.Close(fd)
-		if err != nil {
-			x.end(false) // it ends as soon as it is started
-		}
-		x.port.watch(end{conn: c})
+		x.port.watch(end{conn: c}) // with an error nobody has the other end: it is reset
 		x.start()
 	}
 	err := p.x.c.TryWriteFD(&h, nil, fd)

@@ -155,7 +155,7 @@ func (p *port) readConn(c *stack.Conn, h *attach.Header, buf *scratch) ([]byte, 
 		return nil, false
 	}
 	p.told = true
-	h.Op = attach.OpEnd
+	h.Op, h.Wide = attach.OpEnd, p.placed(c)
 	if err == io.EOF {
 		return nil, true
 	}

@@ -33,6 +33,7 @@ type port struct {
 
 	deliverer
 	failures failures
+	request  uint64 // bytes that made the connection; they are no send. It does not change then
 
 	mu               sync.Mutex // guards the rest; no call under it waits
 	now              end
@@ -167,7 +168,6 @@ func (x *session) open(h *attach.Header, data []byte) (t told) {
 		return told{err: syscall.ESOCKTNOSUPPORT}
 	}
 	p := &port{x: x, kind: kind, scope: stack.ClusterScope}
-	hosting.Count(&p.cfg, x.client.queued)
 	if t.err = p.set(data); t.err != nil {
 		return t
 	}
@@ -209,7 +209,7 @@ func (x *session) adopt(p *port) error {
 }
 
 func (p *port) openPacket() error {
-	c, err := p.cfg.ListenPacket(p.x.ctx, p.x.srv.node, p.kind.Network(), nil)
+	c, err := p.cfg.ListenPacket(hosting.Count(p.x.ctx, p.x.client.queued), p.x.srv.node, p.kind.Network(), nil)
 	if err != nil {
 		return err
 	}

@@ -5,6 +5,8 @@ package daemon
 import (
 	"errors"
 	"fmt"
+	"log/slog"
+	"os"
 	"runtime"
 	"syscall"
 	"time"
@@ -44,6 +46,9 @@ func (x *session) ring(h *attach.Header) error {
 	refused, err := x.c.ServeRing(h)
 	if err != nil || refused != nil {
 		x.client.release(rings, k)
+		if err == nil && errors.As(refused, new(*os.SyscallError)) { // and not the program's mistake
+			x.srv.refusals.tell("ring", slog.String("client", x.who.String()), slog.Any("err", refused))
+		}
 		return err
 	}
 	x.rings.charged = k

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon/plain"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -67,6 +68,7 @@ type Server struct {
 	yielder  yielders
 	sparse   atomic.Uint64 // records of connections that do not send without pause, see session.endTurn
 	turns    turns
+	plain    *plain.Sockets
 	spinners atomic.Int64 // sessions that look at their rings before they sleep
 
 	ctx  context.Context // of everything that may take long; done when the server ends
@@ -107,6 +109,11 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 	}
 	s.refusals.log = cfg.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
+	if s.plain, err = plain.New(n); err != nil {
+		s.stop()
+		p.Close()
+		return nil, err
+	}
 	s.wg.Go(s.deliverAll)
 	return s, nil
 }
@@ -257,6 +264,7 @@ func (s *Server) Shutdown(ctx context.Context, why string) error {
 		s.refusals.tell("drain", slog.String("client", x.who.String()))
 		x.end(false)
 	}
+	s.plain.Close()
 	s.poller.Close()
 	done := make(chan struct{})
 	go func() {

@@ -14,6 +14,8 @@ import (
 	"syscall"
 	"time"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
@@ -119,13 +121,22 @@ func (x *session) greet() error {
 	}
 	x.c.SetReadDeadline(time.Now().Add(x.srv.cfg.HelloTimeout))
 	var h attach.Header
-	b, err := x.c.ReadPooled(&h)
+	b := scratches.Get().(*scratch)
+	defer scratches.Put(b)
+	k, fd, err := x.c.ReadFD(&h, b[:])
 	if err != nil {
 		return err
 	}
-	defer b.Release()
-	x.count(len(b.Data))
-	program, err := attach.ParseHello(&h, b.Data)
+	x.count(k)
+	if h.Op.Plain() {
+		x.c.SetReadDeadline(time.Time{})
+		return x.servePlain(&h, b[:k], fd)
+	}
+	if fd >= 0 {
+		unix.Close(fd)
+		x.srv.counters.descriptors.Add(1)
+	}
+	program, err := attach.ParseHello(&h, b[:k])
 	switch {
 	case errors.Is(err, attach.ErrVersion):
 		r, text := attach.VersionReply(&h)

@@ -28,11 +28,10 @@ func (x *session) subscribe(h *attach.Header) error {
 		At: stack.NodeAddr(h.Arg0), Ranges: h.Flags&attach.FlagRanges != 0, Scope: scope,
 		Changes: h.Flags&attach.FlagChanges != 0, Timeout: duration(h.Wide), Limit: int(min(h.Arg1, mostEvents)),
 	}
-	hosting.Count(&cfg, x.client.queued)
 	req := *h
 	x.srv.wg.Go(func() {
 		defer x.client.release(subscriptions, 1)
-		s, err := cfg.Subscribe(x.ctx, x.srv.node, r)
+		s, err := cfg.Subscribe(hosting.Count(x.ctx, x.client.queued), x.srv.node, r)
 		if err == nil {
 			defer s.Close()
 		} else {

@@ -48,13 +48,18 @@ func (l *Link) acknowledge(now time.Duration, ack frame.Seq, gap int, blocks fra
 	}
 	var n news
 	for range oldest.Distance(ack + 1) {
-		if p := l.transmit.At(0); p.b != nil {
+		p := l.transmit.At(0)
+		if p.waits() {
 			n = n.with(p)
-			l.free(p.b)
+			l.hasGot(p.b)
 		}
+		l.letGo(p.b)
 		l.transmit.Drop()
 	}
 	l.trim()
+	if l.undelivered != nil {
+		l.letGoInherited()
+	}
 	if gap > 0 && l.transmit.Len() > 0 {
 		var ok bool
 		if n, ok = l.handleGap(now, ack, gap, blocks, n); !ok {
@@ -98,10 +103,9 @@ func (l *Link) handleGap(now time.Duration, ack frame.Seq, gap int, blocks frame
 		end = ack.Distance(block.Ack) - known
 		n.late = false // what is told in blocks is told at once
 		for ; i < min(end, l.transmit.Len()); i++ {
-			if p := l.transmit.At(i); p.b != nil {
+			if p := l.transmit.At(i); p.waits() {
 				n = n.with(p)
-				l.free(p.b)
-				p.b = nil
+				l.hasEarly(p)
 			}
 		}
 		end += int(block.Gap)
@@ -119,9 +123,21 @@ func within(blocks frame.GapBlocks, ack, next frame.Seq) bool {
 
 // trim makes transmit begin with a packet that is not acknowledged.
 func (l *Link) trim() {
-	for l.transmit.Len() > 0 && l.transmit.At(0).b == nil {
-		l.transmit.Drop()
+	for l.transmit.Len() > 0 && !l.transmit.At(0).waits() {
+		l.letGo(l.transmit.Pop().b)
 	}
+}
+
+// hasEarly notes that the peer has a packet, and not all before it: it has not delivered it. About
+// a window of such packets is kept for Unsettled, the others are let go of.
+func (l *Link) hasEarly(p *sent) {
+	if l.transmit.Len()-int(l.unacked) >= int(l.window) {
+		l.free(p.b)
+		p.b = nil
+		return
+	}
+	l.hasGot(p.b)
+	p.owing = hasLater
 }
 
 // with is the news that the peer has a packet, besides n.
@@ -134,16 +150,21 @@ func (n news) with(p *sent) news {
 	return n
 }
 
-// free lets go of the memory of a packet the peer has.
-func (l *Link) free(b *netdev.Buffer) {
+// hasGot counts a packet as acknowledged.
+func (l *Link) hasGot(b *netdev.Buffer) {
 	l.unacked--
 	l.flight -= int32(b.Len())
+}
+
+// free lets go of the memory of a packet the peer has.
+func (l *Link) free(b *netdev.Buffer) {
+	l.hasGot(b)
 	b.Recycle()
 }
 
 // repeat sends a packet again unless that was done a moment ago.
 func (l *Link) repeat(now time.Duration, p *sent) (done bool) {
-	return p.b != nil && !l.tooSoon(now, p) && l.resend(now, p)
+	return p.waits() && !l.tooSoon(now, p) && l.resend(now, p)
 }
 
 // resend sends a packet again. Its number and content stay, the acknowledgements are

@@ -65,7 +65,7 @@ func NewBroadcastSender(c BroadcastConfig) *BroadcastSender {
 // changes nothing.
 func (s *BroadcastSender) SetMTU(mtu int) {
 	if mtu > 0 {
-		s.mtu, s.ownMTU = mtu, mtu
+		s.mtu, s.ownMTU = int32(mtu), int32(mtu)
 	}
 }
 

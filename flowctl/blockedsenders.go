@@ -88,7 +88,7 @@ func (l *Link) Want(now time.Duration, imp frame.Importance) {
 func (l *Link) Limit(imp frame.Importance) int {
 	limit := int(l.least) * 2 * (int(imp) + 1)
 	if imp == frame.System {
-		limit += 65535 / max(1, (l.mtu-2*frame.IntLen)/frame.NameItemLen)
+		limit += 65535 / max(1, (l.MTU()-2*frame.IntLen)/frame.NameItemLen)
 	}
 	return limit
 }

@@ -39,7 +39,7 @@ func (u *bundler) leave(b *netdev.Buffer, imp frame.Importance) {
 
 // PacketLimit is the size of the largest packet to build, in bytes: room is left for
 // a header should it have to take another link, and for Config.Margin.
-func (l *Link) PacketLimit() int { return l.mtu - frame.IntLen - l.cfg.Margin }
+func (l *Link) PacketLimit() int { return l.MTU() - frame.IntLen - l.cfg.Margin }
 
 // Room makes room for a message of n bytes in a packet that waits, and returns it:
 // the caller writes the whole message there, which is sent then. It returns nil

@@ -39,12 +39,12 @@ func (l *Link) FailAs(c Cause) { l.fail(c) }
 func (l *Link) SetMTU(now time.Duration, mtu int) {
 	told := l.ownMTU
 	if mtu > 0 {
-		l.ownMTU = mtu
+		l.ownMTU = int32(mtu)
 		l.pathMTU = 0
 	}
 	switch {
 	case l.state == Down || l.state == FailingOver:
-		l.mtu = l.fits(l.ownMTU)
+		l.mtu = l.fits(int(l.ownMTU))
 	case l.state == Establishing && l.ownMTU != told:
 		l.Restart(now) // the peer may be up already, with what it was told
 	}

@@ -39,18 +39,8 @@ func (l *Link) Look() Look {
 
 // Buffers yields every Buffer the link holds, once for each hold.
 func (l *Link) Buffers(yield func(*netdev.Buffer) bool) {
-	for i := range l.transmit.Len() {
-		if b := l.transmit.At(i).b; b != nil && !yield(b) {
-			return
-		}
-	}
-	for i := range l.backlog.Len() {
-		if !yield(l.backlog.At(i).b) {
-			return
-		}
-	}
-	for i := range l.Moving() - 1 {
-		if !yield(*l.backlog.moving.left.At(i)) {
+	for b := range l.Unsettled {
+		if !yield(b) {
 			return
 		}
 	}

@@ -31,7 +31,7 @@ func (l *Link) holdsRecord(data []byte) bool {
 // a gap, and on the broadcast link always. The message is no longer than a packet may be.
 // Source: docs/spec/02-link.md §5; docs/spec/04-broadcast.md §4.3.
 func (l *Link) writeBlocks(now time.Duration, f *frame.StateFields) {
-	room := (l.mtu - frame.IntLen - len(emptyGapAck)) / gapBlockLen
+	room := (l.MTU() - frame.IntLen - len(emptyGapAck)) / gapBlockLen
 	var bcast, unicast [frame.MaxGapBlocks]frame.GapBlock
 	var r frame.GapAckFields
 	r.Bcast = shorten(l.bcast.blocks(bcast[:0:min(frame.MaxGapBlocks, room)]))

@@ -229,7 +229,7 @@ func TestGapBlocksOpenTheWindow(t *testing.T) {
 //
 // Proves: link.gaps
 func TestSpanIsLimited(t *testing.T) {
-	r := newGapRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 256}) }).at(65000, 1)
+	r := newGapRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 512}) }).at(65000, 1)
 	defer r.done()
 	r.send(100)
 	last := 0

@@ -210,7 +210,7 @@ func (l *ledger) leaves(m frame.Message) {
 func (r *rig) messages(b []byte) (s []frame.Message) {
 	r.t.Helper()
 	m, err := frame.Parse(b)
-	if err != nil || len(m.Bytes()) != len(b) || len(b) > r.ownMTU {
+	if err != nil || len(m.Bytes()) != len(b) || len(b) > int(r.ownMTU) {
 		r.t.Fatalf("%v: %d bytes of %d, MTU %d: %x", err, len(m.Bytes()), len(b), r.ownMTU, b)
 	}
 	if m.User() != frame.UserBundler {
@@ -229,7 +229,7 @@ func (r *rig) messages(b []byte) (s []frame.Message) {
 		}
 		s = append(s, in)
 	}
-	if u.Count() != len(s) || len(s) < 2 || len(b) > r.ownMTU-frame.IntLen-r.cfg.Margin {
+	if u.Count() != len(s) || len(s) < 2 || len(b) > int(r.ownMTU)-frame.IntLen-r.cfg.Margin {
 		r.t.Fatalf("bundle of %d holds %d, %d bytes: %x", u.Count(), len(s), len(b), b)
 	}
 	return s

@@ -126,8 +126,8 @@ type Link struct {
 
 	sup        Supervisor
 	next       time.Duration // the next tick
-	mtu        int           // of both ends
-	ownMTU     int
+	mtu        int32         // of both ends
+	ownMTU     int32
 	peerIf     string
 	peer       frame.NodeAddr
 	resets     uint16 // ticks since the endpoint was reset
@@ -158,7 +158,7 @@ type Link struct {
 func NewLink(now time.Duration, cfg Config, caps frame.Capabilities) *Link {
 	l := &Link{
 		cfg: cfg.Local, bcast: cfg.Broadcast, peer: cfg.Peer, header: cfg.Header,
-		ownMTU: cfg.MTU, priority: cfg.Priority, session: cfg.Session, caps: caps,
+		ownMTU: int32(cfg.MTU), priority: cfg.Priority, session: cfg.Session, caps: caps,
 	}
 	l.plane = cfg.Bearer
 	l.sup.tolerance = cfg.Tolerance
@@ -198,14 +198,14 @@ func (l *Link) blocked() bool {
 }
 
 // MTU is the largest packet, in bytes, before it is sealed: the smaller of both ends'.
-func (l *Link) MTU() int { return l.mtu }
+func (l *Link) MTU() int { return int(l.mtu) }
 
 // fits is the largest packet that fits into mtu bytes once it is sealed.
-func (l *Link) fits(mtu int) int {
+func (l *Link) fits(mtu int) int32 {
 	if l.cfg.Overhead == 0 {
-		return mtu
+		return int32(mtu)
 	}
-	return mtu&^3 - l.cfg.Overhead
+	return int32(mtu&^3 - l.cfg.Overhead)
 }
 
 // Tolerance is how long the peer may be silent, in principle.

@@ -34,7 +34,7 @@ const movePause = 5 * time.Millisecond
 // nothing sent or taken; then this link must be given up, too: the peer would wait for what is
 // missing. Source: docs/spec/02-link.md §10.2.
 func (l *Link) SendFailover(now time.Duration, failed *Link) error {
-	count, limit := 1, l.mtu-frame.IntLen
+	count, limit := 1, l.MTU()-frame.IntLen
 	for b := range failed.queued {
 		n := b.Len() - frame.EthernetLen
 		count++
@@ -54,9 +54,12 @@ func (l *Link) SendFailover(now time.Duration, failed *Link) error {
 		m.acks, m.ack, m.bcast = true, failed.rcvNxt-1, failed.bcast.Ack()
 	}
 	failed.dropOut()
+	l.inherit(failed)
 	for failed.transmit.Len() > 0 {
-		if b := failed.transmit.Pop().b; b != nil {
-			m.left.Push(b)
+		if p := failed.transmit.Pop(); p.waits() {
+			m.left.Push(p.b)
+		} else if p.b != nil {
+			l.undelivered.inherited = append(l.undelivered.inherited, p.b)
 		}
 	}
 	for failed.backlog.Len() > 0 {

@@ -21,9 +21,9 @@ const narrowRepeats = 3
 // largest packet of RESET and ACTIVATE. Source: docs/spec/02-link.md §4.6.
 func (l *Link) usableMTU() int {
 	if l.pathMTU > 0 {
-		return min(int(l.pathMTU), l.ownMTU)
+		return min(int(l.pathMTU), int(l.ownMTU))
 	}
-	return l.ownMTU
+	return int(l.ownMTU)
 }
 
 // PathMTU is the bound, in bytes, that the link has put on its packets because the path
@@ -38,7 +38,7 @@ func (l *Link) suspectPath() {
 		return
 	}
 	p := l.transmit.At(0)
-	if p.b == nil || p.retransmits < narrowRepeats || l.cfg.AsKernel {
+	if !p.waits() || p.retransmits < narrowRepeats || l.cfg.AsKernel {
 		return
 	}
 	size := p.b.Len() - frame.EthernetLen

@@ -32,19 +32,26 @@ type sender struct {
 	congestion
 	sndNxt      frame.Seq // the next packet's number
 	sndNxtState frame.Seq
-	transmit    Queue[sent] // from the oldest packet that is not acknowledged to sndNxt
-	unacked     int32       // packets in it that are not acknowledged, at most MaxWindow
-	flight      int32       // their bytes
-	backlog     *backlog    // nil: nothing waits
+	transmit    Queue[sent]  // from the oldest packet that is not acknowledged to sndNxt
+	unacked     int32        // packets in it that are not acknowledged, at most MaxWindow
+	flight      int32        // their bytes
+	backlog     *backlog     // nil: nothing waits
+	undelivered *undelivered // nil: none as yet
 }
 
 type sent struct {
-	b           *netdev.Buffer // nil: acknowledged, though older ones are not
+	b           *netdev.Buffer // nil: acknowledged, though older ones are not, and not kept
 	at          time.Duration  // when it was sent last
 	first       time.Duration  // when it was first repeated
 	retransmits int32
-	owing       int32 // members of a broadcast link that have not acknowledged it
+	owing       int32 // members of a broadcast link that have not acknowledged it, or hasLater
 }
+
+// hasLater, in owing, is of a packet that is kept, though it is acknowledged.
+const hasLater = -1
+
+// waits reports whether a packet is to be acknowledged yet.
+func (p *sent) waits() bool { return p.b != nil && p.owing != hasLater }
 
 func (s *sender) clear(first frame.Seq) {
 	for s.transmit.Len() > 0 {
@@ -59,6 +66,8 @@ func (s *sender) clear(first frame.Seq) {
 		s.backlog.moving.drop()
 	}
 	s.backlog = nil
+	s.undelivered.drop()
+	s.undelivered = nil
 	s.sndNxt, s.sndNxtState = first, 1
 	s.unacked, s.flight = 0, 0
 }
@@ -72,19 +81,31 @@ func (l *Link) Unacked() int { return int(l.unacked) }
 // Idle reports whether everything sent was acknowledged.
 func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 && l.Moving() == 0 }
 
-// Unsettled calls visit with every packet that the peer has not acknowledged, in order: those
-// sent, and then those that wait; of a failed link's packets those that are left at the end.
-func (l *Link) Unsettled(visit func(*netdev.Buffer)) {
+// Unsettled yields every packet that the peer has not delivered, in order: those sent, and of
+// those that it has, though not all before them, about a window; then those that wait; of a
+// failed link's packets those that are left at the end. Before all of them come those of a failed
+// link that the peer has, but not all before them, and the first packet of a message that the peer
+// has in part.
+func (l *Link) Unsettled(yield func(*netdev.Buffer) bool) {
+	for b := range l.undelivered.all {
+		if !yield(b) {
+			return
+		}
+	}
 	for i := range l.transmit.Len() {
-		if b := l.transmit.At(i).b; b != nil {
-			visit(b)
+		if b := l.transmit.At(i).b; b != nil && !yield(b) {
+			return
 		}
 	}
 	for i := range l.backlog.Len() {
-		visit(l.backlog.At(i).b)
+		if !yield(l.backlog.At(i).b) {
+			return
+		}
 	}
 	for i := range l.Moving() - 1 {
-		visit(*l.backlog.moving.left.At(i))
+		if !yield(*l.backlog.moving.left.At(i)) {
+			return
+		}
 	}
 }
 
@@ -150,7 +171,7 @@ func (l *Link) Hold(b *netdev.Buffer, imp frame.Importance) error {
 
 // admit reports why a message may not be sent now.
 func (l *Link) admit(b *netdev.Buffer, imp frame.Importance) error {
-	if b.Len()-frame.EthernetLen > l.mtu {
+	if b.Len()-frame.EthernetLen > l.MTU() {
 		return ErrTooLong
 	}
 	if !l.Congested(imp) {

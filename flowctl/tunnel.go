@@ -53,8 +53,8 @@ func (l *Link) SendSynch(now time.Duration, old *Link) {
 	f.Count = uint16(old.sndNxt + frame.Seq(old.backlog.Len()) - first)
 	for b := range old.queued {
 		msg := b.Bytes()[frame.EthernetLen:]
-		if frame.IntLen+len(msg) > l.mtu {
-			msg = msg[:l.mtu-frame.IntLen]
+		if frame.IntLen+len(msg) > l.MTU() {
+			msg = msg[:l.MTU()-frame.IntLen]
 		}
 		t := l.tunnel(&f, msg)
 		if t == nil {
@@ -78,7 +78,7 @@ func (l *Link) corkUntil(now time.Duration, old *Link, upTo frame.Seq) {
 // queued yields the packets that were sent and not acknowledged, and those that wait.
 func (l *Link) queued(yield func(*netdev.Buffer) bool) {
 	for i := range l.transmit.Len() {
-		if b := l.transmit.At(i).b; b != nil && !yield(b) {
+		if p := l.transmit.At(i); p.waits() && !yield(p.b) {
 			return
 		}
 	}
@@ -95,7 +95,7 @@ func (l *Link) takeOver(now time.Duration, m *moving, b *netdev.Buffer) bool {
 	msg := b.Bytes()[frame.EthernetLen:]
 	switch {
 	case frame.UserOf(msg) == frame.UserTunnel:
-	case len(msg) > l.mtu-frame.IntLen:
+	case len(msg) > l.MTU()-frame.IntLen:
 		return l.carryPieces(now, m.f, b, &m.sent)
 	default:
 		return l.carry(now, &m.f, b)
@@ -144,7 +144,7 @@ func (l *Link) carry(now time.Duration, f *frame.TunnelFields, b *netdev.Buffer)
 
 // carryPieces is carry in pieces. Those that were sent count in *sent, to go on behind them.
 func (l *Link) carryPieces(now time.Duration, f frame.TunnelFields, b *netdev.Buffer, sent *int) bool {
-	msg, limit := b.Bytes()[frame.EthernetLen:], l.mtu-frame.IntLen
+	msg, limit := b.Bytes()[frame.EthernetLen:], l.MTU()-frame.IntLen
 	n := len(msg)/limit + 1 // the last may be empty: kernels count so
 	f.Pieces = uint16(n)
 	for ; *sent < n; *sent++ {

@@ -43,6 +43,6 @@ func (l *Link) watched(n int) (record, room int) {
 	if l.cfg.Watch == nil {
 		return 0, 0
 	}
-	room = l.mtu - frame.IntLen - n
+	room = l.MTU() - frame.IntLen - n
 	return l.cfg.Watch.RecordLen(l.peer, room), room
 }

@@ -29,26 +29,12 @@ func (c *PacketConn) WriteBatch(ms []Message) (int, error) { return c.writeBatch
 func (c *PacketConn) TryWriteBatch(ms []Message) (int, error) { return c.writeBatch(ms, false) }
 
 func (c *PacketConn) writeBatch(ms []Message, wait bool) (int, error) {
-	k, err := c.peer.reachable(ms)
+	k, err := c.peer.Reachable(ms)
 	if err != nil {
-		return 0, c.b.sendError(ms[0].To, err)
+		return 0, c.b.SendError(ms[0].To, err)
 	}
 	if k == 0 {
 		return 0, nil
 	}
 	return c.b.WriteBatch(lentBatch(ms[:k]), wait, &c.peer)
-}
-
-// reachable is how many of the messages have an address that can be, from the first on;
-// the error is that of the first one.
-func (d *defaultDest) reachable(ms []Message) (int, error) {
-	for i := range ms {
-		if _, err := d.destOf(ms[i].To); err != nil {
-			if i == 0 {
-				return 0, err
-			}
-			return i, nil
-		}
-	}
-	return len(ms), nil
 }

@@ -70,7 +70,7 @@ func TestManyTellOneNode(t *testing.T) {
 		case 2:
 			return a.Admin().DisableBearer(ctx, name)
 		case 3:
-			return a.Admin().SetBearerProperty(context.Background(), name, admin.PropertyTolerance, 1000+r.IntN(1000))
+			return a.Admin().SetBearer(context.Background(), name, admin.BearerConfig{LinkConfig: admin.LinkConfig{Tolerance: time.Duration(1000+r.IntN(1000)) * time.Millisecond}})
 		case 4:
 			x, err := a.Admin().Capture(ctx, admin.CaptureConfig{Frames: 10, Memory: 1 << 16})
 			if err != nil {

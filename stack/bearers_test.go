@@ -232,7 +232,7 @@ func TestSetLink(t *testing.T) {
 		set(2, "eth2", stack.LinkConfig{Window: 20}, stack.ErrUnreachable)
 		set(2, "eth0", stack.LinkConfig{Window: 9000}, stack.ErrConfig)
 		set(2, "eth0", stack.LinkConfig{Tolerance: time.Millisecond}, stack.ErrConfig)
-		if err := r.a.Admin().ResetStatistics(context.Background(), 2, "eth0"); err != nil || link(r.a, 0).SentStates != 0 || link(r.a, 1).SentStates == 0 {
+		if err := r.a.Admin().ResetStatistics(context.Background(), link(r.a, 0).Name); err != nil || link(r.a, 0).SentStates != 0 || link(r.a, 1).SentStates == 0 {
 			t.Errorf("statistics were reset with %v: %d, %d", err, link(r.a, 0).SentStates, link(r.a, 1).SentStates)
 		}
 	})
@@ -246,7 +246,9 @@ func TestLinkStatisticsText(t *testing.T) {
 	inRedundantBubble(t, nil, func(t *testing.T, r *redundant) {
 		r.cut(1)
 		<-time.After(4 * time.Second)
-		r.a.Admin().ResetStatistics(context.Background(), 0, "eth0")
+		if err := r.a.Admin().ResetStatistics(context.Background(), must.Get(r.a.Admin().Links(context.Background()))[0].Name); err != nil {
+			t.Fatal(err)
+		}
 		l := must.Get(r.a.Admin().Links(context.Background()))
 		want := `Link <1:eth0-2:eth0>
   ACTIVE  MTU:1500  Priority:10  Tolerance:1500 ms  Window:50 packets

@@ -4,28 +4,10 @@ package stack
 
 import (
 	"context"
-	"errors"
-	"fmt"
 	"net"
-	"time"
+
+	"github.com/utipc/utipc/stack/internal/backend"
 )
-
-// A CallError is why a call ended without an answer.
-type CallError struct {
-	To     net.Addr
-	Waited time.Duration // since the request was sent
-	Err    error         // of the context, net.ErrClosed, or ErrUnreachable, see Call
-}
-
-func (e *CallError) Error() string {
-	return fmt.Sprintf("no answer from %v for %v: %v", e.To, e.Waited.Round(time.Microsecond), e.Err)
-}
-
-// Unwrap returns why the call did not wait longer.
-func (e *CallError) Unwrap() error { return e.Err }
-
-// Timeout reports whether that was a deadline.
-func (e *CallError) Timeout() bool { return e.Err == context.DeadlineExceeded }
 
 // Call sends req to addr, a Service, a Range or a SocketAddr, waits for the answer and
 // copies it into resp; k is how much of that is filled, from the socket that answered.
@@ -54,7 +36,7 @@ func (e *CallError) Timeout() bool { return e.Err == context.DeadlineExceeded }
 //
 // A context that was used for the last call too costs no allocation.
 func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int, from SocketAddr, err error) {
-	d, err := destOf(addr)
+	d, err := backend.DestOf(addr)
 	if err == nil && len(req) == 0 {
 		err = ErrEmpty
 	}
@@ -62,27 +44,7 @@ func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int
 		k, from, err = n.b.Call(ctx, d, addr, req, filled(resp))
 	}
 	if err != nil {
-		return k, from, opError("call", "tipcrdm", nil, addr, err)
+		return k, from, backend.OpError("call", "tipcrdm", nil, addr, err)
 	}
 	return k, from, nil
-}
-
-// errNoCallee means that the socket which took a request is gone.
-var errNoCallee = errors.New("stack: nobody is there to answer")
-
-// unanswered is the error of a request that came back, or that has ended: what comes back
-// has data, of which k bytes were read.
-func (m *envelope) unanswered(k int) error {
-	if k == 0 && !m.Truncated {
-		return errNoCallee
-	}
-	return m.reject()
-}
-
-// isFrom reports whether a message came from the socket that was called.
-func isFrom(from, called, own SocketAddr) bool {
-	if called.Node == 0 {
-		called.Node = own.Node
-	}
-	return from.Port == called.Port && from.Node == called.Node
 }

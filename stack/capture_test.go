@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
@@ -326,9 +327,9 @@ func TestEndOfNode(t *testing.T) {
 	}
 	for what, err := range map[string]error{
 		"enable": n.Admin().AddDevice(t.Context(), plug(t, hub.New(hub.Config{}), "eth0", 1), admin.BearerConfig{}), "disable": n.Admin().DisableBearer(t.Context(), "eth0"),
-		"set bearer": n.Admin().SetBearer(context.Background(), "eth0", admin.BearerConfig{}), "set property": n.Admin().SetBearerProperty(context.Background(), "eth0", admin.PropertyWindow, 100),
-		"set medium": n.Admin().SetMediumProperty(context.Background(), "eth", admin.PropertyWindow, 100), "set link": n.Admin().SetLinkProperty(context.Background(), "broadcast-link", admin.PropertyWindow, 100),
-		"remove": n.Admin().RemovePeer(context.Background(), 7), "statistics": n.Admin().ResetLinkStatistics(context.Background(), "broadcast-link"), "address": n.Admin().SetAddress(context.Background(), 7),
+		"set bearer": n.Admin().SetBearer(context.Background(), "eth0", admin.BearerConfig{}), "set property": n.Admin().Call(context.Background(), "set-bearer-property", control.PropertyParams{Name: "eth0", Property: control.PropertyWindow, Value: 100}, nil),
+		"set medium": n.Admin().SetMedium(context.Background(), "eth", admin.MediumConfig{Window: 100}), "set link": n.Admin().SetLink(context.Background(), 7, "eth0", admin.LinkConfig{Window: 100}),
+		"remove": n.Admin().RemovePeer(context.Background(), 7), "statistics": n.Admin().ResetStatistics(context.Background(), "broadcast-link"), "address": n.Admin().SetAddress(context.Background(), 7),
 	} {
 		if !errors.Is(err, net.ErrClosed) {
 			t.Errorf("%s: got %v, want %v", what, err, net.ErrClosed)

@@ -18,20 +18,6 @@ type Bearer = netdev.Device
 // MaxWindow. Zero fields mean the node's values.
 type LinkConfig = engine.LinkConfig
 
-// A WaitMode says what a waiting call does while nothing comes.
-type WaitMode uint8
-
-const (
-	// Adaptive spins for some 50 µs as long as that has lately paid off, then
-	// sleeps; it does not spin where it shares its core, or has less than one. The
-	// default.
-	Adaptive WaitMode = iota
-	// Sleep never spins.
-	Sleep
-	// Spin owns a core: it never sleeps while a call waits.
-	Spin
-)
-
 // A Config describes a node. Only Bearers must be set.
 type Config struct {
 	Bearers          []Bearer              // one to three, by different names, each on a network of its own; the node closes them

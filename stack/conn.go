@@ -6,6 +6,8 @@ import (
 	"io"
 	"net"
 	"time"
+
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // A Conn is one end of a connection: "tipc", a stream of bytes (SOCK_STREAM), or
@@ -27,7 +29,7 @@ import (
 // what the node had not yet put on the link, and what the peer's node had not acknowledged
 // there when contact was lost; whether the peer's program reads what its node has, nobody
 // is told.
-type Conn struct{ b connBackend }
+type Conn struct{ b backend.Conn }
 
 var _ net.Conn = (*Conn)(nil)
 
@@ -66,7 +68,7 @@ func (c *Conn) ReadMsg(b []byte) (n, size int, err error) {
 	case io.EOF:
 		return 0, 0, io.EOF
 	}
-	return 0, 0, opError("read", c.b.Network(), c.b.Addr(), c.b.RemoteAddr(), err)
+	return 0, 0, backend.OpError("read", c.b.Network(), c.b.Addr(), c.b.RemoteAddr(), err)
 }
 
 // SetNoDelay says whether short writes of a stream go out one by one. Else, the default,

@@ -2,9 +2,7 @@
 
 package stack
 
-import (
-	"context"
-)
+import "context"
 
 // Close ends the connection in order: the peer reads what was written, then io.EOF. Close does
 // not wait, not for a peer that does not read either: what the node still holds goes as the

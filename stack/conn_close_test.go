@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
@@ -47,7 +48,7 @@ func stuffed(t *testing.T, a, b *stack.Node) (c, s *stack.Conn, total int) {
 	t.Helper()
 	for range 100 { // the window may close when nothing is left to be sent
 		c, s, total = filled(t, a, b)
-		if stack.Held(c) > 0 {
+		if hosting.Backend(c).(interface{ Held() int }).Held() > 0 {
 			return c, s, total
 		}
 		c.Close()
@@ -177,38 +178,4 @@ func TestWriterLearnsWhatIsLost(t *testing.T) {
 			t.Errorf("Node.Close: %v, want %d bytes", err, lost)
 		}
 	})
-}
-
-// What the daemon has taken of an attached program's stream and cannot send is told to the
-// program: by CloseWait, and by the Close of its node. Close does not wait for it. Mutations:
-// shutdown of the daemon answers without CloseWait; end of closeResult does not add the bytes.
-func TestAttachedProgramLearnsWhatIsLost(t *testing.T) {
-	a, b := pair(t, stack.Config{})
-	x, _ := attachTo(t, a, stack.AttachConfig{})
-	c, s := connect(t, within(t), x, b)
-	written := make(chan int, 1)
-	go func() {
-		total := 0
-		for {
-			k, err := c.Write(make([]byte, 100))
-			if total += k; err != nil {
-				written <- total
-				return
-			}
-		}
-	}()
-	waitFor(t, func() bool { return waitsForPeer(a) }) // with what the daemon has taken
-	if err := c.Close(); err != nil {
-		t.Fatal(err)
-	}
-	total := <-written
-	s.Close()
-	var unsent *stack.UnsentError
-	if err := c.CloseWait(within(t)); !errors.As(err, &unsent) || unsent.Bytes <= 0 || unsent.Bytes >= total {
-		t.Fatalf("CloseWait: %v, of %d bytes", err, total)
-	}
-	bytes := unsent.Bytes
-	if err := x.Close(within(t)); !errors.As(err, &unsent) || unsent.Bytes != bytes {
-		t.Errorf("Node.Close: %v, want %d bytes", err, bytes)
-	}
 }

@@ -5,6 +5,8 @@ package stack
 import (
 	"context"
 	"net"
+
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // Dial connects with default options; see SocketConfig.Dial.
@@ -21,7 +23,7 @@ func (n *Node) DialContext(ctx context.Context, network, address string) (net.Co
 	}
 	addr, err := ParseAddr(address)
 	if err != nil {
-		return nil, opError("dial", network, nil, nil, err)
+		return nil, backend.OpError("dial", network, nil, nil, err)
 	}
 	if isPacket(network) {
 		c, err := n.DialPacket(ctx, network, addr)
@@ -56,25 +58,25 @@ func (c SocketConfig) Dial(ctx context.Context, n *Node, network string, addr ne
 func (c SocketConfig) DialWith(ctx context.Context, n *Node, network string, addr net.Addr, first []byte) (*Conn, error) {
 	s, err := c.dial(ctx, n, network, addr, first)
 	if err != nil {
-		return nil, opError("dial", network, nil, addr, err)
+		return nil, backend.OpError("dial", network, nil, addr, err)
 	}
 	return s, nil
 }
 
 func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr net.Addr, first []byte) (*Conn, error) {
-	stream, err := connected(network)
+	stream, err := backend.Connected(network)
 	if err != nil {
 		return nil, err
 	}
 	if err := c.check(); err != nil {
 		return nil, err
 	}
-	var d dest
+	var d backend.Dest
 	switch a := addr.(type) {
 	case Service:
-		d = serviceDest(a)
+		d = backend.ServiceDest(a)
 	case SocketAddr:
-		d = socketDest(a)
+		d = backend.SocketDest(a)
 	case nil:
 		return nil, &net.AddrError{Err: "missing address"}
 	default:
@@ -83,20 +85,9 @@ func (c SocketConfig) dial(ctx context.Context, n *Node, network string, addr ne
 	if err := ctx.Err(); err != nil {
 		return nil, err
 	}
-	b, err := n.b.Dial(ctx, c, network, stream, addr, d, first)
+	b, err := n.b.Dial(ctx, backend.SocketOptions(c), network, stream, addr, d, first)
 	if err != nil {
 		return nil, err
 	}
 	return &Conn{b}, nil
-}
-
-// connected reports what connections of a network are. Errors: net.UnknownNetworkError.
-func connected(network string) (stream bool, err error) {
-	switch network {
-	case "tipc":
-		return true, nil
-	case "tipcpacket":
-		return false, nil
-	}
-	return false, net.UnknownNetworkError(network)
 }

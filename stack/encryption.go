@@ -3,10 +3,9 @@
 package stack
 
 import (
-	"time"
-
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/seal"
+	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -15,26 +14,10 @@ import (
 // and MasterKey make one of a text. Nothing prints the key itself.
 type Key = engine.Key
 
-// An Encryption says how a node's frames are sealed. The zero value: not at all, until
-// Admin.SetKey is called, which restarts the node's links then.
-// Source: docs/spec/09-security.md.
-type Encryption struct {
-	// Keys are set from the start. The node keeps copies.
-	Keys []Key
-	// Expected says that keys will be set later, so that the first of them does not
-	// restart the links: they leave room for it from the start, 32 bytes a packet.
-	Expected bool
-	// Migration lets the node take plain frames of others though it has keys, while they
-	// are given theirs, until Admin.SetMigration ends it. Default: they are dropped and
-	// counted.
-	Migration bool
-	// NoExchange makes keys neither handed out to other nodes nor taken from them.
-	NoExchange bool
-	// Rekey is the time between two keys that the node makes itself and hands to the
-	// others, and from the master key to the first, while it has a master key; 0: 24 h,
-	// negative: never.
-	Rekey time.Duration
-}
+// An Encryption says how a node's frames are sealed; go doc ./stack/admin Encryption has the
+// fields. The zero value: not at all, until Admin.SetKey is called, which restarts the node's
+// links then.
+type Encryption = admin.Encryption
 
 // ClusterKey makes a key that all nodes have of a text as tipc(8) takes it: 0x and
 // hexadecimal digits, or the characters themselves; 16, 24 or 32 bytes and 4 of salt.

@@ -8,8 +8,8 @@ import (
 	"net"
 	"time"
 
-	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // A SlowPolicy says what becomes of a member of a group that does not read what a socket
@@ -30,15 +30,14 @@ const (
 
 // A GroupConfig is the options of a socket in a group; its zero value means the defaults.
 type GroupConfig struct {
-	Importance   Importance       // of what is sent; Low to Critical
-	Scope        Scope            // NodeScope: a group of sockets of this node alone; zero: of the cluster
-	Loopback     bool             // what it sends to all, or to its instance, it reads as well
-	Events       bool             // members that join and leave are read, by ReadMsg
-	Policy       SlowPolicy       // for members that do not read
-	Limit        int              // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
-	SyncErrors   bool             // as of SocketConfig
-	ReceiveLimit int              // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
-	account      *hosting.Account // what the socket counts in
+	Importance   Importance // of what is sent; Low to Critical
+	Scope        Scope      // NodeScope: a group of sockets of this node alone; zero: of the cluster
+	Loopback     bool       // what it sends to all, or to its instance, it reads as well
+	Events       bool       // members that join and leave are read, by ReadMsg
+	Policy       SlowPolicy // for members that do not read
+	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
+	SyncErrors   bool       // as of SocketConfig
+	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
 }
 
 // A Group is a socket in a communication group: all sockets that joined one service type,
@@ -56,7 +55,7 @@ type GroupConfig struct {
 //
 // Nobody binds sockets that are not in a group to its type: members wait for those.
 type Group struct {
-	b       groupBackend
+	b       backend.Group
 	service Service
 }
 
@@ -74,13 +73,10 @@ func (n *Node) Join(ctx context.Context, svc Service) (*Group, error) {
 func (c GroupConfig) Join(ctx context.Context, n *Node, svc Service) (*Group, error) {
 	g, err := c.join(ctx, n, svc)
 	if err != nil {
-		return nil, opError("join", groupNetwork, nil, svc, err)
+		return nil, backend.OpError("join", backend.GroupNetwork, nil, svc, err)
 	}
 	return g, nil
 }
-
-// groupNetwork is what addresses of members say of their network.
-const groupNetwork = "tipcrdm"
 
 func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, error) {
 	if err := ctx.Err(); err != nil {
@@ -95,7 +91,7 @@ func (c GroupConfig) join(ctx context.Context, n *Node, svc Service) (*Group, er
 	if svc.Node != 0 {
 		return nil, &net.AddrError{Err: "a group has no lookup node", Addr: svc.String()}
 	}
-	b, err := n.b.Join(ctx, c, svc)
+	b, err := n.b.Join(ctx, backend.GroupOptions(c), svc)
 	if err != nil {
 		return nil, err
 	}
@@ -116,27 +112,6 @@ type GroupMember = engine.GroupMember
 // Members returns the members known, by address; the socket itself is one of them with
 // Loopback. One that has bound the type and not joined is sent to, and waited for.
 func (g *Group) Members(ctx context.Context) ([]GroupMember, error) { return g.b.Members(ctx) }
-
-// A MembersError is why WaitMembers ended before there were enough. It unwraps to
-// net.ErrClosed, or to what the context said.
-type MembersError struct {
-	Joined, Wanted int
-	Waited         time.Duration
-	Err            error
-}
-
-func (e *MembersError) Error() string {
-	return fmt.Sprintf("%d of %d members after %v: %v", e.Joined, e.Wanted, e.Waited.Round(time.Microsecond), e.Err)
-}
-
-// Unwrap returns why it ended.
-func (e *MembersError) Unwrap() error { return e.Err }
-
-// Timeout reports whether the context's deadline was over.
-func (e *MembersError) Timeout() bool { return e.Err == context.DeadlineExceeded }
-
-// Temporary is as Timeout.
-func (e *MembersError) Temporary() bool { return e.Timeout() }
 
 // WaitMembers waits until at least k members have joined. Errors, inside *net.OpError:
 // *MembersError.

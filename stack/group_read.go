@@ -6,6 +6,7 @@ import (
 	"net"
 
 	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // A GroupKind says what was read from a group.
@@ -21,33 +22,16 @@ const (
 	MemberDropping = engine.MemberDropping // by DropOldest: messages for it are dropped, until it has read what waits
 )
 
-// A groupEnvelope is what a backend knows of a message or an event that it has read.
-type groupEnvelope struct {
-	Kind       GroupKind
-	From       SocketAddr
-	Member     Service
-	Private    bool
-	Importance Importance
-	Truncated  bool
-
-	addr net.Addr // From, as an interface that is made once for messages in a row
-}
-
-// message is the message without its data.
-func (m *groupEnvelope) message() Message {
-	return Message{From: m.From, Importance: m.Importance, Truncated: m.Truncated, Kind: m.Kind, Member: m.Member, Private: m.Private}
-}
-
 // ReadFrom waits for a message and copies it into b; what does not fit is lost. It passes
 // over events. Errors, inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded.
 func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 	for {
 		k, m, err := g.b.Read(filled(b))
 		if err != nil {
-			return 0, nil, opError("read", g.b.Network(), g.b.Addr(), nil, err)
+			return 0, nil, backend.OpError("read", g.b.Network(), g.b.Addr(), nil, err)
 		}
 		if m.Kind == GroupData {
-			return k, m.addr, nil
+			return k, m.Addr, nil
 		}
 	}
 }
@@ -57,7 +41,7 @@ func (g *Group) ReadFrom(b []byte) (int, net.Addr, error) {
 func (g *Group) ReadMsg(b []byte) (int, Message, error) {
 	k, m, err := g.b.Read(filled(b))
 	if err != nil {
-		return 0, Message{}, opError("read", g.b.Network(), g.b.Addr(), nil, err)
+		return 0, Message{}, backend.OpError("read", g.b.Network(), g.b.Addr(), nil, err)
 	}
-	return k, m.message(), nil
+	return k, m.Message(), nil
 }

@@ -6,21 +6,22 @@ import (
 	"context"
 	"net"
 
-	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // Write sends b to all members, as one message of up to 66000 bytes, which is copied. It
 // waits while a member has not read enough of what was sent before (see SlowPolicy), or
 // a link is congested. A nil error means that the message was taken: it arrives as long
-// as contact with the members' nodes lasts. Empty it is no message. Errors, inside
-// *net.OpError: ErrUnreachable without other members, ErrTooLong, net.ErrClosed;
-// *BlockedError at the deadline, which names the member.
+// as contact with the members' nodes lasts. Empty it is not sent, but with the policy
+// Strict waits as a message would. Errors, inside *net.OpError: ErrUnreachable without
+// other members, ErrTooLong, net.ErrClosed; *BlockedError at the deadline, which names the
+// member.
 func (g *Group) Write(b []byte) (int, error) { return g.WriteContext(context.Background(), b) }
 
 // WriteContext is Write that ctx ends, too.
 func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 	d := g.toAll()
-	return g.b.Write(ctx, b, d, d.all())
+	return g.b.Write(ctx, b, d, d.All())
 }
 
 // WriteTo sends b to one member with the instance of addr, a Service, where they take
@@ -31,7 +32,7 @@ func (g *Group) WriteContext(ctx context.Context, b []byte) (int, error) {
 func (g *Group) WriteTo(b []byte, addr net.Addr) (int, error) {
 	d, err := g.destOf(addr)
 	if err != nil {
-		return 0, opError("write", g.b.Network(), g.b.Addr(), addr, err)
+		return 0, backend.OpError("write", g.b.Network(), g.b.Addr(), addr, err)
 	}
 	return g.b.Write(context.Background(), b, d, addr)
 }
@@ -43,45 +44,37 @@ func (g *Group) TryWriteTo(b []byte, addr net.Addr) (int, error) {
 	if addr != nil {
 		var err error
 		if d, err = g.destOf(addr); err != nil {
-			return 0, g.b.sendError(addr, err)
+			return 0, g.b.SendError(addr, err)
 		}
 	}
 	return g.b.TryWrite(b, d, addr)
 }
 
 // toAll is where a message to all members goes.
-func (g *Group) toAll() dest {
-	return dest{kind: toAll, a: g.service.Type, c: ^uint32(0)}
+func (g *Group) toAll() backend.Dest {
+	return backend.AllDest(g.service.Type)
 }
 
 // destOf is where a message to addr goes. It calls addr's methods.
-func (g *Group) destOf(addr net.Addr) (d dest, err error) {
+func (g *Group) destOf(addr net.Addr) (d backend.Dest, err error) {
 	typ := g.service.Type
 	switch a := addr.(type) {
 	case Service:
 		typ = a.Type
-		d = serviceDest(a)
+		d = backend.ServiceDest(a)
 	case Range:
 		typ = a.Type
-		d = rangeDest(a)
+		d = backend.RangeDest(a)
 	case SocketAddr:
 		a.Net = ""
-		d = socketDest(a)
+		d = backend.SocketDest(a)
 	case nil:
-		return dest{}, &net.AddrError{Err: "missing address"}
+		return backend.Dest{}, &net.AddrError{Err: "missing address"}
 	default:
-		return dest{}, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()}
+		return backend.Dest{}, &net.AddrError{Err: "not a service, service range or socket address", Addr: addr.String()}
 	}
 	if typ != 0 && typ != g.service.Type {
-		return dest{}, &net.AddrError{Err: "not of this group", Addr: addr.String()}
+		return backend.Dest{}, &net.AddrError{Err: "not of this group", Addr: addr.String()}
 	}
 	return d, nil
-}
-
-// many reports whether a message in a group goes to several members.
-func (d *dest) many() bool { return d.kind == toAll || d.kind == toRange }
-
-// member says what a write in a group waits for.
-func (e *BlockedError) member() string {
-	return (&engine.MemberBlocked{Group: e.Group, Member: e.Peer, Window: e.Window, Need: e.Need, Acks: e.Acks, Behind: e.Behind}).What()
 }

@@ -8,15 +8,11 @@ import (
 	"net"
 	"time"
 
-	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
-// Limits of active ports.
-const (
-	handlersPerPoll  = 16                     // messages that handlers take in a poll; the rest in the next
-	defaultTimeLimit = 100 * time.Microsecond // of a handler
-	severeFactor     = 100                    // times the limit: far over it
-)
+// defaultTimeLimit is that of a handler.
+const defaultTimeLimit = 100 * time.Microsecond
 
 // A Handler answers the messages of an active port. It runs within the turn of the
 // node's engine that took the message from the network, before anybody is woken and
@@ -58,7 +54,7 @@ func (n *Node) Handle(ctx context.Context, svc net.Addr, h Handler) (*ActivePort
 func (c HandlerConfig) Handle(ctx context.Context, n *Node, svc net.Addr, h Handler) (*ActivePort, error) {
 	a, err := c.open(ctx, n, svc, h)
 	if err != nil {
-		return nil, opError("handle", "tipcrdm", nil, svc, err)
+		return nil, backend.OpError("handle", "tipcrdm", nil, svc, err)
 	}
 	return a, nil
 }
@@ -76,7 +72,7 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 	var r Range
 	if svc != nil {
 		var err error
-		if r, err = bindable(svc); err != nil {
+		if r, err = backend.Bindable(svc); err != nil {
 			return nil, err
 		}
 	}
@@ -85,9 +81,10 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 	if err != nil {
 		return nil, err
 	}
-	a := &ActivePort{handler: h, limit: c.TimeLimit, done: make(chan struct{})}
+	a := &ActivePort{}
 	a.reply.a = a
-	if err := pc.b.serve(a, r, svc != nil); err != nil {
+	a.p.Init(c.TimeLimit, func() { h.ServeMessage(&a.reply, &a.p.In) })
+	if err := pc.b.Serve(&a.p, r, svc != nil); err != nil {
 		return nil, err
 	}
 	return a, nil
@@ -96,11 +93,7 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 // A Reply is the way from a Handler to whoever sent the message. It never waits, but on an
 // attached node, whose handlers have goroutines of their own. It is the port's own: void after
 // the handler has returned, and not for other goroutines.
-type Reply struct {
-	a    *ActivePort
-	to   SocketAddr
-	open bool // the handler runs
-}
+type Reply struct{ a *ActivePort }
 
 // Send sends b, which is copied, to the socket the message came from; from there it is a
 // message of the active port. It may be called any number of times. On an attached node it
@@ -109,24 +102,18 @@ type Reply struct {
 // node of Open would have to wait, ErrUnreachable, ErrTooLong, ErrEmpty, net.ErrClosed after the
 // handler has returned.
 func (w *Reply) Send(b []byte) error {
-	if !w.open {
+	a := w.a
+	if !a.p.Open {
 		return net.ErrClosed
 	}
-	a := w.a
 	err := ErrEmpty
 	if len(b) > 0 {
-		err = a.b.reply(w.to, b)
+		err = a.p.B.Reply(a.p.To, b)
 	}
 	if err == nil {
 		a.replies.Add(1)
 		return nil
 	}
 	a.refused.Add(1)
-	switch {
-	case blocks(err), err == errAgain:
-		return ErrNoRoom
-	case err == engine.ErrClosed:
-		return net.ErrClosed
-	}
 	return err
 }

@@ -2,14 +2,31 @@
 
 package stack
 
-import "github.com/utipc/utipc/internal/hosting"
+import (
+	"fmt"
 
-func init() {
-	hosting.Keep = func(n any) hosting.Keeper { return n.(*Node).b }
-	hosting.NewAccount = func(n any, c hosting.AccountConfig) *hosting.Account { return n.(*Node).b.NewAccount(c) }
-	hosting.Count = count
-	hosting.Enter = func(p any) { p.(*Poller).enter() }
-	hosting.Leave = func(p any) { p.(*Poller).leave() }
-	hosting.Hold = func(s any, k int) { s.(Pollable).hold(k) }
-	hosting.Return = func(c any, b []byte, why ErrorCode) error { return c.(*PacketConn).b.ReturnMsg(b, why) }
+	"github.com/utipc/utipc/internal/hosting"
+)
+
+func init() { hosting.Backend = backendOf }
+
+// backendOf is hosting.Backend.
+func backendOf(x any) any {
+	switch x := x.(type) {
+	case *Node:
+		return x.b
+	case *PacketConn:
+		return x.b
+	case *Conn:
+		return x.b
+	case *Group:
+		return x.b
+	case *Listener:
+		return x.b
+	case *Poller:
+		return x.b
+	case *Subscription:
+		return x.b
+	}
+	panic(fmt.Sprintf("stack: %T has no backend", x))
 }

@@ -6,10 +6,12 @@ import (
 	"context"
 	"net"
 	"time"
+
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // A Listener is a socket that accepts connections. It is safe for concurrent use.
-type Listener struct{ b listenerBackend }
+type Listener struct{ b backend.Listener }
 
 var _ net.Listener = (*Listener)(nil)
 
@@ -25,13 +27,13 @@ func (n *Node) Listen(ctx context.Context, network string, addr net.Addr) (*List
 func (c SocketConfig) Listen(ctx context.Context, n *Node, network string, addr net.Addr) (*Listener, error) {
 	l, err := c.listenConn(ctx, n, network, addr)
 	if err != nil {
-		return nil, opError("listen", network, nil, addr, err)
+		return nil, backend.OpError("listen", network, nil, addr, err)
 	}
 	return l, nil
 }
 
 func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, addr net.Addr) (*Listener, error) {
-	stream, err := connected(network)
+	stream, err := backend.Connected(network)
 	if err != nil {
 		return nil, err
 	}
@@ -43,11 +45,11 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 	}
 	var r Range
 	if addr != nil {
-		if r, err = bindable(addr); err != nil {
+		if r, err = backend.Bindable(addr); err != nil {
 			return nil, err
 		}
 	}
-	b, err := n.b.Listen(ctx, c, network, stream, addr, r)
+	b, err := n.b.Listen(ctx, backend.SocketOptions(c), network, stream, addr, r)
 	if err != nil {
 		return nil, err
 	}
@@ -62,7 +64,7 @@ func (l *Listener) Addr() net.Addr { return l.b.Addr() }
 // and syscall.EMFILE, EUSERS and others of the daemon's limits, which are Temporary: net/http and
 // gRPC try again after them.
 func (l *Listener) Accept() (net.Conn, error) {
-	c, err := l.b.AcceptConn()
+	c, err := l.AcceptConn()
 	if err != nil {
 		return nil, err
 	}
@@ -70,7 +72,14 @@ func (l *Listener) Accept() (net.Conn, error) {
 }
 
 // AcceptConn is Accept that returns a *Conn.
-func (l *Listener) AcceptConn() (*Conn, error) { return l.b.AcceptConn() }
+func (l *Listener) AcceptConn() (*Conn, error) { return accepted(l.b.AcceptConn()) }
+
+func accepted(b backend.Conn, err error) (*Conn, error) {
+	if err != nil {
+		return nil, err
+	}
+	return &Conn{b}, nil
+}
 
 // Bind binds the socket to one more Service or Range, with the scope it was made
 // with. Errors as for Listen.

@@ -8,6 +8,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/callfault"
+	"github.com/utipc/utipc/stack/internal/local"
 	"github.com/utipc/utipc/stack/internal/poll"
 )
 
@@ -23,7 +24,7 @@ func TestMain(m *testing.M) {
 	if said := poll.LongestHolding(); said != "" && testing.Verbose() {
 		fmt.Println(said)
 	}
-	if left := mapped.Load(); left != 0 && code == 0 {
+	if left := local.Mapped(); left != 0 && code == 0 {
 		fmt.Printf("FAIL: all nodes are closed, %d bytes are mapped still\n", left)
 		code = 1
 	}

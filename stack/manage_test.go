@@ -12,6 +12,7 @@ import (
 	"testing/synctest"
 	"time"
 
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
@@ -50,17 +51,19 @@ const linkAB = "1001001:eth0-1001002:eth0"
 func TestProperties(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		of := map[string]struct {
-			get func(context.Context, string, admin.Property) (int, error)
-			set func(context.Context, string, admin.Property, int) error
+			get, set string
 		}{
-			"link":   {a.Admin().LinkProperty, a.Admin().SetLinkProperty},
-			"bearer": {a.Admin().BearerProperty, a.Admin().SetBearerProperty},
-			"media":  {a.Admin().MediumProperty, a.Admin().SetMediumProperty},
+			"link":   {"link-property", "set-link-property"},
+			"bearer": {"bearer-property", "set-bearer-property"},
+			"media":  {"medium-property", "set-medium-property"},
+		}
+		do := func(verb, name string, p control.Property, value int, out any) error {
+			return a.Admin().Call(context.Background(), verb, control.PropertyParams{Name: name, Property: p, Value: value}, out)
 		}
 		const get = -1
 		for _, c := range []struct {
 			of, name string
-			p        admin.Property
+			p        control.Property
 			set      int
 			want     any // an int that is read, or the errno
 		}{
@@ -111,11 +114,11 @@ func TestProperties(t *testing.T) {
 			what := fmt.Sprintf("%s %s %s %d", c.of, c.name, c.p, c.set)
 			var err error
 			if c.set != get {
-				err = of[c.of].set(context.Background(), c.name, c.p, c.set)
+				err = do(of[c.of].set, c.name, c.p, c.set, nil)
 			}
 			var got int
 			if err == nil {
-				got, err = of[c.of].get(context.Background(), c.name, c.p)
+				err = do(of[c.of].get, c.name, c.p, 0, &got)
 			}
 			switch want := c.want.(type) {
 			case int:
@@ -130,9 +133,9 @@ func TestProperties(t *testing.T) {
 		}
 		long := strings.Repeat("x", 60000)
 		for what, err := range map[string]error{
-			"link": a.Admin().SetLinkProperty(context.Background(), long, "window", 100), "property": a.Admin().SetLinkProperty(context.Background(), linkAB, admin.Property(long), 100),
-			"bearer": a.Admin().SetBearerProperty(context.Background(), long, "window", 100), "medium": a.Admin().SetMediumProperty(context.Background(), long, "window", 100),
-			"method": a.Admin().SetBroadcastMethod(context.Background(), admin.BroadcastMethod{Method: long}), "statistics": a.Admin().ResetLinkStatistics(context.Background(), long),
+			"link": do("set-link-property", long, "window", 100, nil), "property": do("set-link-property", linkAB, control.Property(long), 100, nil),
+			"bearer": do("set-bearer-property", long, "window", 100, nil), "medium": do("set-medium-property", long, "window", 100, nil),
+			"method": a.Admin().SetBroadcastMethod(context.Background(), admin.BroadcastMethod{Method: long}), "statistics": a.Admin().ResetStatistics(context.Background(), long),
 		} {
 			if !errors.Is(err, syscall.EINVAL) || len(err.Error()) > 300 {
 				t.Errorf("a %s of %d bytes: got %.400v", what, len(long), err)
@@ -143,7 +146,7 @@ func TestProperties(t *testing.T) {
 		if len(l) != 1 || l[0].Tolerance != 800*time.Millisecond || !l[0].Active {
 			t.Errorf("the other end: got %+v", l)
 		}
-		if err := a.Admin().SetLinkProperty(context.Background(), linkAB, admin.PropertyPriority, 15); err != nil {
+		if err := do("set-link-property", linkAB, control.PropertyPriority, 15, nil); err != nil {
 			t.Error(err)
 		}
 		<-time.After(5 * time.Second) // which began the link anew
@@ -246,7 +249,7 @@ func TestRemovePeer(t *testing.T) {
 }
 
 // Proves: tools.tipc
-func TestResetLinkStatistics(t *testing.T) {
+func TestResetStatistics(t *testing.T) {
 	company(t, func(t *testing.T, a, b *stack.Node) {
 		sink := listen(t, a, stack.Service{Type: 18888, Instance: 1}) // of which the other hears
 		sink.Close()
@@ -271,14 +274,14 @@ func TestResetLinkStatistics(t *testing.T) {
 			t.Fatalf("got %+v", r)
 		}
 		for i, name := range []string{linkAB, "broadcast-link", "broadcast-link:1001002"} {
-			if err := a.Admin().ResetLinkStatistics(context.Background(), name); err != nil {
+			if err := a.Admin().ResetStatistics(context.Background(), name); err != nil {
 				t.Error(err)
 			}
 			if s := sum(); s[i] != 0 {
 				t.Errorf("%s: got %v", name, s)
 			}
 		}
-		if err := a.Admin().ResetLinkStatistics(context.Background(), "nobody"); !errors.Is(err, syscall.EINVAL) {
+		if err := a.Admin().ResetStatistics(context.Background(), "nobody"); !errors.Is(err, syscall.EINVAL) {
 			t.Errorf("got %v, want %v", err, syscall.EINVAL)
 		}
 	})
@@ -312,6 +315,34 @@ func TestBearerDomain(t *testing.T) {
 		}
 		if p := must.Get(near.Admin().Peers(context.Background())); len(p) != 2 {
 			t.Errorf("got peers %+v, want two", p)
+		}
+	})
+}
+
+// SetMedium changes the fields that are given, or, when one of them cannot be, none. Mutation:
+// SetMedium keeps what it changed before an error.
+//
+// Proves: tools.tipc
+func TestSetMedium(t *testing.T) {
+	company(t, func(t *testing.T, a, _ *stack.Node) {
+		eth := func() admin.MediumConfig { return must.Get(a.Admin().Media(context.Background()))[0] }
+		want := eth()
+		want.Priority, want.Window = 12, 60
+		if err := a.Admin().SetMedium(context.Background(), "eth", admin.MediumConfig{Priority: 12, Window: 60}); err != nil || eth() != want {
+			t.Errorf("got %+v, %v, want %+v", eth(), err, want)
+		}
+		for _, c := range []struct {
+			name string
+			set  admin.MediumConfig
+			want syscall.Errno
+		}{
+			{"eth", admin.MediumConfig{Priority: 13, MTU: 1400}, syscall.EOPNOTSUPP},
+			{"eth", admin.MediumConfig{Priority: 13, Tolerance: 49 * time.Millisecond}, syscall.EINVAL},
+			{"ib", admin.MediumConfig{Priority: 13}, syscall.EINVAL},
+		} {
+			if err := a.Admin().SetMedium(context.Background(), c.name, c.set); !errors.Is(err, c.want) || eth() != want {
+				t.Errorf("%s, %+v: got %+v, %v, want %v and no change", c.name, c.set, eth(), err, c.want)
+			}
 		}
 	})
 }

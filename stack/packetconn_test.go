@@ -24,11 +24,11 @@ var _ net.PacketConn = (*stack.PacketConn)(nil)
 
 // inBubble runs f with two nodes on a clock that jumps.
 func inBubble(t *testing.T, f func(t *testing.T, a, b *stack.Node, wire *fault.Injector)) {
-	sendsInRow := synctest.Test
+	run := synctest.Test
 	if attachedTests { // there are sockets of the system between, whose clock does not jump
-		sendsInRow = func(t *testing.T, f func(*testing.T)) { f(t) }
+		run = func(t *testing.T, f func(*testing.T)) { f(t) }
 	}
-	sendsInRow(t, func(t *testing.T) {
+	run(t, func(t *testing.T) {
 		h := hub.New(hub.Config{})
 		pa, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 1})
 		pb, _ := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})
@@ -222,60 +222,6 @@ func TestDeadlinesAndClosing(t *testing.T) {
 }
 
 // Proves: socket.deadlines
-func TestNodeCloseEndsEverything(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		c := mustListen(t, a, stack.SocketConfig{}, nil)
-		sub, err := a.Subscribe(t.Context(), stack.Range{Type: 100, Upper: 9})
-		if err != nil {
-			t.Fatal(err)
-		}
-		ended := make(chan error)
-		go func() { _, _, err := c.ReadFrom(make([]byte, 1)); ended <- err }()
-		go func() { _, err := sub.Next(t.Context()); ended <- err }()
-		go func() { ended <- a.WaitFor(t.Context(), stack.Service{Type: 100, Instance: 1}) }()
-		synctest.Wait()
-		if err := a.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		for range 3 {
-			if err := <-ended; !errors.Is(err, net.ErrClosed) {
-				t.Errorf("got %v", err)
-			}
-		}
-		if _, err := a.ListenPacket(t.Context(), "tipcrdm", nil); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("got %v", err)
-		}
-		if err := a.Close(t.Context()); err != nil {
-			t.Errorf("a second close: %v", err)
-		}
-	})
-}
-
-// Close waits for acknowledgements; with a context that ends before they come it
-// says how many are missing.
-//
-// Proves: socket.deadlines
-func TestCloseSaysWhatIsUnsent(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		mustListen(t, b, stack.SocketConfig{}, echoService)
-		if err := a.WaitFor(t.Context(), echoService); err != nil {
-			t.Fatal(err)
-		}
-		c := mustListen(t, a, stack.SocketConfig{}, nil)
-		wire.Set(fault.Config{Out: fault.Faults{Loss: 1}})
-		for range 10 {
-			c.WriteTo([]byte("x"), echoService)
-		}
-		ctx, cancel := context.WithTimeout(t.Context(), 100*time.Millisecond)
-		defer cancel()
-		var unsent *stack.UnsentError
-		if err := a.Close(ctx); !errors.As(err, &unsent) || unsent.Packets < 10 || !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-	})
-}
-
-// Proves: socket.deadlines
 func TestContextEndsWaiting(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -362,125 +308,6 @@ func TestReadMsg(t *testing.T) {
 		}
 		if n, m, err = server.ReadMsg(make([]byte, 9)); err != nil || n != 6 || m.Named || m.Truncated {
 			t.Errorf("got %d bytes, %+v, %v", n, m, err)
-		}
-	})
-}
-
-// Proves: socket.deadlines, names.subscriptions
-func TestSlowSubscriber(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		sub, err := a.Subscribe(t.Context(), echoService.Range())
-		if err != nil {
-			t.Fatal(err)
-		}
-		c := mustListen(t, a, stack.SocketConfig{}, nil)
-		for range 3000 {
-			c.Bind(echoService)
-			c.Unbind(echoService)
-		}
-		n := 0
-		for {
-			if _, err = sub.Next(t.Context()); err != nil {
-				break
-			}
-			n++
-		}
-		if !errors.Is(err, stack.ErrSlow) || n != 4096 {
-			t.Errorf("%d events, then %v", n, err)
-		}
-	})
-}
-
-// A range with more bindings than may wait for a subscriber can be subscribed to.
-func TestSubscribeToManyBindings(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		c := mustListen(t, a, stack.SocketConfig{}, nil)
-		const many = 5000
-		for i := range uint32(many) {
-			if err := c.Bind(stack.Service{Type: 100, Instance: i}); err != nil {
-				t.Fatal(err)
-			}
-		}
-		sub, err := a.Subscribe(t.Context(), stack.Range{Type: 100, Upper: 1<<32 - 1})
-		if err != nil {
-			t.Fatal(err)
-		}
-		for i := range uint32(many) {
-			if ev, err := sub.Next(t.Context()); err != nil || ev.Range.Lower != i {
-				t.Fatalf("event %d: got %v, %v", i, ev, err)
-			}
-		}
-	})
-}
-
-// A context that is done, and Close, come before events that wait.
-func TestSubscriptionEnds(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		c := mustListen(t, a, stack.SocketConfig{}, echoService)
-		c.Bind(echoService)
-		sub, err := a.Subscribe(t.Context(), echoService.Range())
-		if err != nil {
-			t.Fatal(err)
-		}
-		ctx, cancel := context.WithCancel(t.Context())
-		defer cancel()
-		n := 0
-		for range sub.Events(ctx) {
-			n++
-			cancel()
-		}
-		if n != 1 {
-			t.Errorf("%d events, want 1", n)
-		}
-		sub.Close()
-		sub.Close()
-		if ev, err := sub.Next(t.Context()); !errors.Is(err, net.ErrClosed) {
-			t.Errorf("got %v, %v", ev, err)
-		}
-	})
-}
-
-// A second Close waits for the first, as long as its own context lasts.
-func TestSecondClose(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		mustListen(t, b, stack.SocketConfig{}, echoService)
-		if err := a.WaitFor(t.Context(), echoService); err != nil {
-			t.Fatal(err)
-		}
-		c := mustListen(t, a, stack.SocketConfig{}, nil)
-		wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
-		c.WriteTo([]byte("x"), echoService)
-		first := make(chan error)
-		go func() { first <- a.Close(t.Context()) }()
-		synctest.Wait()
-		ctx, cancel := context.WithTimeout(t.Context(), 50*time.Millisecond)
-		defer cancel()
-		if err := a.Close(ctx); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("got %v", err)
-		}
-		if err := <-first; err != nil {
-			t.Errorf("the first: %v", err)
-		}
-		if err := a.Close(t.Context()); err != nil {
-			t.Errorf("a third: %v", err)
-		}
-	})
-}
-
-// Close does not wait for the peer's next report: it asks for one.
-func TestCloseIsQuick(t *testing.T) {
-	inBubble(t, func(t *testing.T, a, b *stack.Node, wire *fault.Injector) {
-		c := mustListen(t, a, stack.SocketConfig{}, nil)
-		if err := a.WaitFor(t.Context(), stack.Service{Type: stack.NodeState, Instance: 2}); err != nil {
-			t.Fatal(err)
-		}
-		c.Bind(echoService)
-		began := time.Now()
-		if err := a.Close(t.Context()); err != nil {
-			t.Error(err)
-		}
-		if d := time.Since(began); d > 10*time.Millisecond && !attachedTests { // there the clock does not stand still meanwhile
-			t.Errorf("took %v", d)
 		}
 	})
 }

@@ -5,6 +5,8 @@ package stack
 import (
 	"context"
 	"net"
+
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 var _ net.Conn = (*PacketConn)(nil)
@@ -20,44 +22,29 @@ func (n *Node) DialPacket(ctx context.Context, network string, addr net.Addr) (*
 // with a kernel's connect, messages from anywhere are read, and WriteTo sends to other
 // addresses. network is "tipcrdm" or "tipcgram". Errors as for ListenPacket.
 func (c SocketConfig) DialPacket(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
-	d, err := destOf(addr)
+	d, err := backend.DestOf(addr)
 	var p *PacketConn
 	if err == nil {
 		p, err = c.listen(ctx, n, network, nil)
 	}
 	if err != nil {
-		return nil, opError("dial", network, nil, addr, err)
+		return nil, backend.OpError("dial", network, nil, addr, err)
 	}
-	p.peer = defaultDest{addr, d}
-	p.b.connected()
+	p.peer = backend.DefaultDest{Addr: addr, To: d}
+	p.b.Connected()
 	return p, nil
 }
 
-// A defaultDest is where messages without an address go: addr, which is nil where there is
-// none, and to the same.
-type defaultDest struct {
-	addr net.Addr
-	to   dest
-}
-
-// destOf is destOf but for the default destination.
-func (d *defaultDest) destOf(addr net.Addr) (dest, error) {
-	if addr == nil && d.addr != nil {
-		return d.to, nil
-	}
-	return destOf(addr)
-}
-
 // RemoteAddr is the default destination, or nil.
-func (c *PacketConn) RemoteAddr() net.Addr { return c.peer.addr }
+func (c *PacketConn) RemoteAddr() net.Addr { return c.peer.Addr }
 
 // Write sends a message to the default destination, as WriteTo does. Without one it is an
 // error.
 func (c *PacketConn) Write(b []byte) (int, error) {
-	if c.peer.addr == nil {
-		return 0, opError("write", c.b.Network(), c.b.Addr(), nil, &net.AddrError{Err: "missing address"})
+	if c.peer.Addr == nil {
+		return 0, backend.OpError("write", c.b.Network(), c.b.Addr(), nil, &net.AddrError{Err: "missing address"})
 	}
-	return c.b.Write(c.peer.to, b, c.peer.addr)
+	return c.b.Write(c.peer.To, b, c.peer.Addr)
 }
 
 // Read is ReadFrom, whoever sent the message.

@@ -5,8 +5,6 @@ package stack
 import (
 	"fmt"
 	"time"
-
-	"github.com/utipc/utipc/internal/hosting"
 )
 
 // A SocketConfig is a socket's options; its zero value means the defaults.
@@ -32,8 +30,6 @@ type SocketConfig struct {
 	Requests bool
 
 	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
-
-	account *hosting.Account // what the socket, and those accepted of a listener, count in
 }
 
 // check reports options that cannot be. Errors: ErrConfig.

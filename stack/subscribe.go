@@ -9,26 +9,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/naming"
+	"github.com/utipc/utipc/stack/internal/backend"
 )
-
-// An Event tells that a socket was bound to a range, or is bound no longer.
-type Event struct {
-	Withdrawn bool // else published
-	Binding
-}
 
 // A Binding is a socket bound to a range: Range, Scope, Socket and Key.
 type Binding = naming.Binding
-
-func (ev Event) String() string {
-	verb := "published"
-	if ev.Withdrawn {
-		verb = "withdrawn"
-	}
-	return fmt.Sprintf("%s %v at %v", verb, ev.Range, ev.Socket)
-}
 
 // A SubscriptionConfig is a subscription's options; its zero value means the defaults.
 type SubscriptionConfig struct {
@@ -49,8 +35,6 @@ type SubscriptionConfig struct {
 	// Limit is how many events may wait, beside the bindings that existed; zero: 4096.
 	// At another node it must be zero.
 	Limit int
-
-	account *hosting.Account // what the events that wait count in, 64 bytes each; one that has no room ends the subscription with ErrSlow
 }
 
 // A Subscription gives the changes of the bindings that overlap a range, first
@@ -63,7 +47,7 @@ type SubscriptionConfig struct {
 // comes behind what was told before. The scope and the key of a binding are not told
 // there; they are zero.
 type Subscription struct {
-	b subscriptionBackend
+	b backend.Subscription
 	r Range
 }
 
@@ -81,7 +65,7 @@ func (n *Node) Subscribe(ctx context.Context, r Range) (*Subscription, error) {
 func (c SubscriptionConfig) Subscribe(ctx context.Context, n *Node, r Range) (*Subscription, error) {
 	s, err := c.subscribe(ctx, n, r)
 	if err != nil {
-		return nil, opError("subscribe", "tipc", nil, r, err)
+		return nil, backend.OpError("subscribe", "tipc", nil, r, err)
 	}
 	return s, nil
 }
@@ -94,7 +78,7 @@ func (c SubscriptionConfig) subscribe(ctx context.Context, n *Node, r Range) (*S
 	if err != nil {
 		return nil, err
 	}
-	b, err := n.b.Subscribe(ctx, c, r, f)
+	b, err := n.b.Subscribe(ctx, backend.SubscriptionOptions(c), r, f)
 	if err != nil {
 		return nil, err
 	}
@@ -135,7 +119,7 @@ func (c SubscriptionConfig) filter() (f frame.Filter, err error) {
 func (s *Subscription) Next(ctx context.Context) (Event, error) {
 	ev, err := s.b.Next(ctx)
 	if err != nil {
-		return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+		return Event{}, backend.OpError("subscribe", "tipc", nil, s.r, err)
 	}
 	return ev, nil
 }
@@ -143,8 +127,8 @@ func (s *Subscription) Next(ctx context.Context) (Event, error) {
 // TryNext is Next that does not wait. Errors as for Next, and syscall.EAGAIN itself.
 func (s *Subscription) TryNext() (Event, error) {
 	ev, err := s.b.TryNext()
-	if err != nil && err != errAgain {
-		return Event{}, opError("subscribe", "tipc", nil, s.r, err)
+	if err != nil && err != backend.ErrAgain {
+		return Event{}, backend.OpError("subscribe", "tipc", nil, s.r, err)
 	}
 	return ev, err
 }
@@ -184,7 +168,7 @@ func (n *Node) WaitFor(ctx context.Context, a Service) error {
 	for {
 		ev, err := s.Next(ctx)
 		if err != nil && ctx.Err() != nil {
-			return opError("wait", "tipc", nil, a, &BlockedError{Name: a, Blocked: time.Since(began), Cause: ctx.Err()})
+			return backend.OpError("wait", "tipc", nil, a, &BlockedError{Name: a, Blocked: time.Since(began), Cause: ctx.Err()})
 		}
 		if err != nil {
 			return err

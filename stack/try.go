@@ -2,29 +2,25 @@
 
 package stack
 
-import (
-	"net"
-	"syscall"
-)
+import "net"
 
 // The Try calls never wait: where Read, Write or Accept would, they fail with
 // syscall.EAGAIN itself, which costs no allocation. They heed no deadline and are for
 // those who serve many sockets by a Poller.
-var errAgain error = syscall.EAGAIN
 
 // TryReadMsg is ReadMsg that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed.
 func (c *PacketConn) TryReadMsg(b []byte) (int, Message, error) {
 	k, m, err := c.b.TryReadMsg(filled(b))
-	return k, m.message(), err
+	return k, m.Message(), err
 }
 
 // TryWriteTo is WriteTo that does not wait for room or for a name. Errors as for WriteTo,
 // and syscall.EAGAIN.
 func (c *PacketConn) TryWriteTo(b []byte, addr net.Addr) (int, error) {
-	d, err := c.peer.destOf(addr)
+	d, err := c.peer.DestOf(addr)
 	if err != nil {
-		return 0, c.b.sendError(addr, err)
+		return 0, c.b.SendError(addr, err)
 	}
 	return c.b.TryWrite(d, b, addr)
 }
@@ -42,9 +38,9 @@ func (c *Conn) TryWrite(b []byte) (int, error) { return c.b.TryWrite(b) }
 // net.ErrClosed.
 func (g *Group) TryReadMsg(b []byte) (int, Message, error) {
 	k, m, err := g.b.TryReadMsg(filled(b))
-	return k, m.message(), err
+	return k, m.Message(), err
 }
 
 // TryAccept is AcceptConn that does not wait. Errors: syscall.EAGAIN; inside *net.OpError
 // net.ErrClosed, ErrTooManySockets.
-func (l *Listener) TryAccept() (*Conn, error) { return l.b.TryAccept() }
+func (l *Listener) TryAccept() (*Conn, error) { return accepted(l.b.TryAccept()) }

@@ -4,16 +4,23 @@
 package test
 
 import (
+	"bytes"
+	"encoding/json"
+	"fmt"
 	"go/ast"
 	"go/format"
 	"go/parser"
 	"go/token"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 	"testing"
+
+	"github.com/utipc/utipc/test/tier"
 )
 
 const module = "github.com/utipc/utipc/"
@@ -21,8 +28,9 @@ const module = "github.com/utipc/utipc/"
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
 	"attach":                   {"frame", "internal/callfault", "internal/printable"},
-	"daemon":                   {"attach", "frame", "internal/control", "internal/hosting", "stack", "stack/admin"},
+	"daemon":                   {"attach", "daemon/plain", "frame", "internal/control", "internal/hosting", "stack", "stack/admin"},
 	"daemon/bearers":           {"frame"},
+	"daemon/plain":             {"attach", "frame", "internal/hosting", "stack"},
 	"frame":                    {},
 	"frame/conversation":       {"frame"},
 	"frame/describe":           {"frame"},
@@ -37,7 +45,12 @@ var imports = map[string][]string{
 	"netdev":                   {"frame"},
 	"seal":                     {"frame"},
 	"stack/engine":             {"frame", "netdev", "flowctl", "monitor", "naming", "seal"},
-	"stack":                    {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/admin", "stack/engine", "stack/internal/goroutine", "stack/internal/poll", "attach", "internal/control", "internal/hosting", "internal/printable"},
+	"stack":                    {"frame", "naming", "netdev", "seal", "stack/admin", "stack/engine", "stack/internal/backend", "stack/internal/goroutine", "stack/internal/local", "stack/internal/remote", "stack/socket", "internal/control", "internal/hosting"},
+	"stack/socket":             {"frame", "flowctl", "naming", "seal", "stack/admin", "stack/engine", "internal/control", "internal/printable"},
+	"stack/internal/backend":   {"frame", "naming", "netdev", "stack/admin", "stack/engine", "stack/socket", "internal/control", "internal/hosting"},
+	"stack/internal/feed":      {"frame", "stack/admin", "stack/engine"},
+	"stack/internal/local":     {"frame", "flowctl", "naming", "netdev", "stack/admin", "stack/engine", "stack/internal/backend", "stack/internal/feed", "stack/internal/goroutine", "stack/internal/poll", "stack/socket", "internal/control", "internal/hosting"},
+	"stack/internal/remote":    {"attach", "frame", "naming", "netdev", "stack/admin", "stack/engine", "stack/internal/backend", "stack/internal/feed", "stack/internal/goroutine", "stack/socket", "internal/control", "internal/hosting", "internal/printable"},
 	"stack/internal/goroutine": {},
 	"stack/internal/poll":      {"netdev", "stack/engine", "stack/internal/goroutine"},
 	"stack/admin":              {"frame", "netdev", "flowctl", "monitor", "naming", "seal", "stack/engine", "internal/control", "internal/printable"},
@@ -53,6 +66,7 @@ var modules = map[string][]string{
 	"attach":                   {"golang.org/x/sys"},
 	"daemon":                   {"golang.org/x/sys"},
 	"daemon/bearers":           {},
+	"daemon/plain":             {"golang.org/x/sys"},
 	"frame":                    {},
 	"frame/conversation":       {},
 	"frame/describe":           {},
@@ -66,8 +80,13 @@ var modules = map[string][]string{
 	"seal":                     {},
 	"stack/engine":             {},
 	"stack":                    {"golang.org/x/sys"},
+	"stack/internal/backend":   {},
+	"stack/internal/feed":      {},
 	"stack/internal/goroutine": {},
+	"stack/internal/local":     {"golang.org/x/sys"},
 	"stack/internal/poll":      {"golang.org/x/sys"},
+	"stack/internal/remote":    {"golang.org/x/sys"},
+	"stack/socket":             {},
 	"stack/admin":              {},
 	"stack/carrier/hub":        {},
 	"stack/carrier/fault":      {},
@@ -76,29 +95,84 @@ var modules = map[string][]string{
 	"xdp":                      {"golang.org/x/sys", "golang.org/x/net", "github.com/cilium/ebpf"},
 }
 
-func goList(t *testing.T, args ...string) []string {
-	t.Helper()
-	cmd := exec.Command("go", append([]string{"list"}, args...)...)
+// A listed is a package as go list prints it, of this module or among what one of it needs.
+type listed struct {
+	ImportPath                         string
+	Imports, TestImports, XTestImports []string
+	DepOnly                            bool // not of this module
+	Module                             *struct {
+		Path string
+		Main bool
+	}
+}
+
+// everyPackage asks go list once for all that tests ask of it: to ask for each package took
+// most of this folder's time.
+var everyPackage = sync.OnceValues(func() (map[string]*listed, error) {
+	cmd := exec.Command("go", "list", "-deps", "-json=ImportPath,Imports,TestImports,XTestImports,DepOnly,Module", "./...")
 	cmd.Dir = ".."
 	cmd.Stderr = os.Stderr
 	out, err := cmd.Output()
 	if err != nil {
-		t.Fatalf("go list %q: %v", args, err)
+		return nil, fmt.Errorf("go list: %w", err)
 	}
-	return strings.Fields(string(out))
+	all := map[string]*listed{}
+	for d := json.NewDecoder(bytes.NewReader(out)); ; {
+		p := new(listed)
+		if err := d.Decode(p); err == io.EOF {
+			return all, nil
+		} else if err != nil {
+			return nil, fmt.Errorf("go list: %w", err)
+		}
+		all[p.ImportPath] = p
+	}
+})
+
+// packages are all packages of this module and what they need, by import path.
+func packages(t *testing.T) map[string]*listed {
+	t.Helper()
+	all, err := everyPackage()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return all
+}
+
+// named is the package of this module with this path below the module's.
+func named(t *testing.T, all map[string]*listed, pkg string) *listed {
+	t.Helper()
+	p := all[module+pkg]
+	if p == nil {
+		t.Fatalf("there is no package %s", pkg)
+	}
+	return p
+}
+
+// needs adds to found the package itself and what it imports, directly or not.
+func needs(all map[string]*listed, p *listed, found map[string]*listed) {
+	if p == nil || found[p.ImportPath] != nil {
+		return
+	}
+	found[p.ImportPath] = p
+	for _, im := range p.Imports {
+		needs(all, all[im], found)
+	}
 }
 
 // Proves: house.layout
 func TestWhoImportsWhom(t *testing.T) {
+	all := packages(t)
 	for pkg, allowed := range imports {
-		for _, im := range goList(t, "-f", `{{join .Imports "\n"}}`, "./"+pkg) {
+		for _, im := range named(t, all, pkg).Imports {
 			if own, ok := strings.CutPrefix(im, module); ok && !slices.Contains(allowed, own) {
 				t.Errorf("%s imports %s; allowed: %v", pkg, own, allowed)
 			}
 		}
 	}
-	for _, pkg := range goList(t, "./attach/...", "./daemon/...", "./frame/...", "./flowctl/...", "./monitor/...", "./naming/...", "./netdev/...", "./seal/...", "./stack/...", "./xdp/...") {
-		if own := strings.TrimPrefix(pkg, module); imports[own] == nil {
+	for path := range all {
+		own, ours := strings.CutPrefix(path, module)
+		root, _, _ := strings.Cut(own, "/")
+		if ours && imports[own] == nil && slices.Contains([]string{"attach", "daemon", "frame", "flowctl", "monitor", "naming", "netdev", "seal", "stack", "xdp"}, root) {
 			t.Errorf("%s has no line in the table of imports", own)
 		}
 	}
@@ -106,11 +180,15 @@ func TestWhoImportsWhom(t *testing.T) {
 
 // Proves: house.layout
 func TestWhoDrawsInWhichModule(t *testing.T) {
+	all := packages(t)
 	for pkg, allowed := range modules {
-		deps := goList(t, "-deps", "-f", `{{with .Module}}{{if not .Main}}{{.Path}}{{end}}{{end}}`, "./"+pkg)
-		for _, m := range slices.Compact(slices.Sorted(slices.Values(deps))) {
-			if !slices.Contains(allowed, m) {
-				t.Errorf("%s draws in %s; allowed: %v", pkg, m, allowed)
+		found := map[string]*listed{}
+		needs(all, named(t, all, pkg), found)
+		drawn := map[string]bool{}
+		for _, p := range found {
+			if m := p.Module; m != nil && !m.Main && !slices.Contains(allowed, m.Path) && !drawn[m.Path] {
+				drawn[m.Path] = true
+				t.Errorf("%s draws in %s; allowed: %v", pkg, m.Path, allowed)
 			}
 		}
 	}
@@ -122,11 +200,12 @@ func TestWhoDrawsInWhichModule(t *testing.T) {
 //
 // Proves: house.layout
 func TestInstalledProgramLinksNoTests(t *testing.T) {
-	deps := goList(t, "-deps", "./cmd/utipc")
-	if !slices.Contains(deps, module+"stack") {
-		t.Fatalf("got %d packages without stack", len(deps))
+	all, found := packages(t), map[string]*listed{}
+	needs(all, named(t, all, "cmd/utipc"), found)
+	if found[module+"stack"] == nil {
+		t.Fatalf("got %d packages without stack", len(found))
 	}
-	for _, pkg := range deps {
+	for pkg := range found {
 		own, _ := strings.CutPrefix(pkg, module)
 		if strings.HasPrefix(own, "test/") || own == "internal/kernels" || strings.HasPrefix(own, "internal/kernels/") {
 			t.Errorf("cmd/utipc links %s: that belongs into cmd/utipc-lab", own)
@@ -136,10 +215,17 @@ func TestInstalledProgramLinksNoTests(t *testing.T) {
 
 // What reads packets in general stays behind frame/layers, tests included.
 func TestWhoImportsGopacket(t *testing.T) {
-	for _, line := range goList(t, "-f", `{{.ImportPath}}{{range .Imports}},{{.}}{{end}}{{range .TestImports}},{{.}}{{end}}{{range .XTestImports}},{{.}}{{end}}`, "./...") {
-		if pkg, all, _ := strings.Cut(line, ","); strings.Contains(all, "github.com/google/gopacket") && pkg != module+"frame/layers" {
-			t.Errorf("%s imports gopacket; only frame/layers may", pkg)
+	users := 0
+	for path, p := range packages(t) {
+		if p.DepOnly || !slices.ContainsFunc(slices.Concat(p.Imports, p.TestImports, p.XTestImports), func(im string) bool { return strings.HasPrefix(im, "github.com/google/gopacket") }) {
+			continue
 		}
+		if users++; path != module+"frame/layers" {
+			t.Errorf("%s imports gopacket; only frame/layers may", path)
+		}
+	}
+	if users == 0 {
+		t.Error("frame/layers does not import gopacket")
 	}
 }
 
@@ -233,10 +319,7 @@ func TestDriversReadNoHeader(t *testing.T) {
 func TestEveryFile(t *testing.T) {
 	out, err := exec.Command("git", "ls-files", "--cached", "--others", "--exclude-standard", "..").Output()
 	if err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatalf("not a git checkout: %v", err)
-		}
-		t.Skipf("not a git checkout: %v", err)
+		tier.Missing(t, "not a git checkout:", err)
 	}
 	for _, file := range strings.Fields(string(out)) {
 		b, err := os.ReadFile(file)

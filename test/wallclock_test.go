@@ -15,22 +15,23 @@ var wall = regexp.MustCompile(`\.UTC\(\)|\.Local\(\)|\.Round\(0\)|\.Unix(Milli|M
 
 // wallUses are the places where the wall clock is right.
 var wallUses = map[string]string{
-	"stack/remote_line.go":        "a deadline that has passed whatever the clock",
-	"stack/remote_stream.go":      "when an event was, to be shown",
-	"stack/carrier/tap/pcapng.go": "when a frame was, in a capture",
-	"daemon/send.go":              "a deadline that has passed whatever the clock",
-	"daemon/stream.go":            "when an event was, to be shown",
-	"daemon/watch.go":             "a deadline that has passed whatever the clock",
-	"attach/wake_linux.go":        "a deadline that has passed whatever the clock",
-	"xdp/claim_linux.go":          "when the interface was claimed, to be shown",
+	"stack/internal/remote/line.go":   "a deadline that has passed whatever the clock",
+	"stack/internal/remote/stream.go": "when an event was, to be shown",
+	"stack/internal/poll/wait.go":     "a deadline that has passed whatever the clock",
+	"stack/carrier/tap/pcapng.go":     "when a frame was, in a capture",
+	"daemon/send.go":                  "a deadline that has passed whatever the clock",
+	"daemon/stream.go":                "when an event was, to be shown",
+	"daemon/watch.go":                 "a deadline that has passed whatever the clock",
+	"attach/wake_linux.go":            "a deadline that has passed whatever the clock",
+	"xdp/claim_linux.go":              "when the interface was claimed, to be shown",
 }
 
 // A wall clock that is set changes no timer of a node: what is timed uses Go's monotonic
 // clock, which time.Now carries along, and nothing takes it off but what is listed.
-// Mutation: localNode.now takes the difference of two UnixNano.
+// Mutation: poll.Loop.Now takes the difference of two UnixNano.
 func TestNothingIsTimedByTheWallClock(t *testing.T) {
 	used := map[string]bool{}
-	for _, file := range sources(t, "stack", "stack/engine", "stack/carrier/*", "daemon", "daemon/bearers", "attach", "xdp", "netdev", "flowctl", "naming", "seal", "monitor", "internal/systemd", "cmd/utipc") {
+	for _, file := range sources(t, "stack", "stack/socket", "stack/internal/*", "stack/engine", "stack/carrier/*", "daemon", "daemon/bearers", "attach", "xdp", "netdev", "flowctl", "naming", "seal", "monitor", "internal/systemd", "cmd/utipc") {
 		name := strings.TrimPrefix(filepath.ToSlash(file), "../")
 		if strings.HasPrefix(name, "cmd/utipc/") && !strings.HasPrefix(name, "cmd/utipc/daemon") {
 			continue // tools print times

@@ -19,6 +19,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -242,10 +243,7 @@ func startSquatter(t *testing.T, d *bed, env ...string) {
 // the user.
 func TestClaimOfAStranger(t *testing.T) {
 	if os.Getuid() != 0 {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatal("it takes root to be somebody else")
-		}
-		t.Skip("it takes root to be somebody else")
+		tier.Missing(t, "it takes root to be somebody else")
 	}
 	d := newBed(t, 1500)
 	startSquatter(t, d)

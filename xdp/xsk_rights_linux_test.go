@@ -24,6 +24,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -162,10 +163,7 @@ func bpfFS(t *testing.T) string {
 		t.Fatal(err)
 	}
 	if err := unix.Mount("bpf", dir, "bpf", 0, "mode=0755"); err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatalf("no BPF file system: %v", err)
-		}
-		t.Skipf("no BPF file system: %v", err)
+		tier.Missing(t, "no BPF file system:", err)
 	}
 	t.Cleanup(func() { unix.Unmount(dir, unix.MNT_DETACH) })
 	return dir

@@ -28,32 +28,39 @@ func attached(t *testing.T, n *stack.Node) *stack.Node {
 // attachedUntil is attached, and end ends the daemon.
 func attachedUntil(t *testing.T, n *stack.Node) (attached *stack.Node, end func()) {
 	t.Helper()
-	s, err := daemon.New(n, daemon.Config{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	path := filepath.Join(t.TempDir(), "s")
-	l, err := attach.Listen(path, 0o600, -1)
-	if err != nil {
-		t.Fatal(err)
-	}
-	served := make(chan error, 1)
-	go func() { served <- s.Serve(l) }()
-	end = sync.OnceFunc(func() {
-		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
-		defer cancel()
-		s.Shutdown(ctx, "the test is over")
-		<-served
-	})
-	t.Cleanup(end)
+	path, end := served(t, n)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	attached, err = stack.AttachConfig{NoReattach: true}.Attach(ctx, path)
+	attached, err := stack.AttachConfig{NoReattach: true}.Attach(ctx, path)
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { attached.Close(context.Background()) })
 	return attached, end
+}
+
+// served starts a daemon for the node n, whose socket is at path, and end ends it.
+func served(t *testing.T, n *stack.Node) (path string, end func()) {
+	t.Helper()
+	s, err := daemon.New(n, daemon.Config{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	path = filepath.Join(t.TempDir(), "s")
+	l, err := attach.Listen(path, 0o600, -1)
+	if err != nil {
+		t.Fatal(err)
+	}
+	done := make(chan error, 1)
+	go func() { done <- s.Serve(l) }()
+	end = sync.OnceFunc(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
+		defer cancel()
+		s.Shutdown(ctx, "the test is over")
+		<-done
+	})
+	t.Cleanup(end)
+	return path, end
 }
 
 // A firstWord is a writer that tells of what is written first.

@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/frame/layers"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // What a running node sends and receives, to a file and to a pipe.
@@ -92,7 +93,7 @@ func TestCapture(t *testing.T) {
 func TestCaptureForTshark(t *testing.T) {
 	bin, err := exec.LookPath("tshark")
 	if err != nil {
-		skipOrFail(t, "tshark is missing")
+		tier.Missing(t, "tshark is missing")
 	}
 	all := liveBed(t, 2)
 	c := capturer{count: 10}

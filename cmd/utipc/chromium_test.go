@@ -26,21 +26,12 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
-// skipOrFail ends a test that lacks something: it fails where all is required.
-func skipOrFail(t *testing.T, why string) {
-	t.Helper()
-	if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-		t.Fatal(why)
-	}
-	t.Skip(why)
-}
-
 // chromium runs the browser without a screen on a page and returns what it prints.
 func chromium(t *testing.T, url string, args ...string) string {
 	t.Helper()
 	bin, err := exec.LookPath("chromium")
 	if err != nil {
-		skipOrFail(t, "chromium is missing")
+		tier.Missing(t, "chromium is missing")
 	}
 	tier.SkipShort(t, "a browser, which takes seconds")
 	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)

@@ -149,7 +149,7 @@ func (k *keeper) want(ctx context.Context, all []bearers.Wish, kept map[string]*
 		k.r.Statuses(func(w bearers.Wish, s bearers.Status, _ bearers.Facts) {
 			if _, ok := kept[w.ID]; ok && s.State == bearers.Waiting {
 				_, name, _ := strings.Cut(w.ID, ":")
-				failed = append(failed, fmt.Errorf("bearer %s: %s", name, s.Reason))
+				failed = append(failed, fmt.Errorf("bearer %s: %s", name, s.Reason.Text))
 			}
 		})
 	})
@@ -164,7 +164,7 @@ func (k *keeper) act(ctx context.Context) {
 			k.look()
 		case bearers.Report:
 			s := a.Status
-			hosting.Keep(k.node).NoteBearer(a.ID, admin.BearerState{State: s.State.String(), Reason: s.Reason, Since: k.start.Add(s.Since), Changes: s.Changes})
+			hosting.Keep(k.node).NoteBearer(a.ID, admin.BearerState{State: s.State.String(), Reason: s.Reason.Text, Remedy: s.Reason.Remedy, Above: s.Above, Since: k.start.Add(s.Since), Changes: s.Changes})
 		case bearers.Forget:
 			hosting.Keep(k.node).ForgetBearer(a.ID)
 			delete(k.kept, a.ID)
@@ -235,7 +235,11 @@ func (k *keeper) look() {
 		bearers.Facts
 	}
 	var found []fact // in the order of the wishes, as they are listed
-	var blind error
+	above, blind := xdp.LinksAbove()
+	if blind != nil {
+		k.blinded(blind)
+		return
+	}
 	k.r.Statuses(func(w bearers.Wish, _ bearers.Status, _ bearers.Facts) {
 		f := bearers.Facts{Attached: attached[w.ID], Noted: hosting.Keep(k.node).BearerNoted(w.ID)}
 		look := lookEthernet
@@ -245,6 +249,9 @@ func (k *keeper) look() {
 		if err := look(w, k.kept[w.ID].dev, &f); err != nil {
 			blind = err
 			return
+		}
+		if !w.UDP() {
+			f.Above = strings.Join(above[f.Index], ", ")
 		}
 		found = append(found, fact{w.ID, f})
 	})

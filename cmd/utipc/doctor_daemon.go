@@ -9,10 +9,10 @@ import (
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
 	"syscall"
 	"time"
 
-	"github.com/utipc/utipc/daemon/bearers"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/engine"
@@ -46,6 +46,7 @@ type bearerCheckup struct {
 	Since  time.Time `json:"since"`
 	Reason string    `json:"reason,omitempty"`
 	Remedy string    `json:"mend,omitempty"`
+	Above  string    `json:"above,omitempty"` // VLANs and macvlans on the interface
 }
 
 // examineDaemon asks the daemon at a socket; empty is the default one. It returns nil where
@@ -71,7 +72,7 @@ func examineDaemon(ctx context.Context, socket string) *daemonCheckup {
 		return d
 	}
 	for _, b := range all {
-		d.Bearers = append(d.Bearers, bearerCheckup{b.Medium + ":" + b.Name, b.State, b.Since, b.Reason, bearers.Remedy(b.Reason)})
+		d.Bearers = append(d.Bearers, bearerCheckup{b.Medium + ":" + b.Name, b.State, b.Since, b.Reason, b.Remedy, b.Above})
 	}
 	links, err := n.Admin().Links(ctx)
 	if err != nil {
@@ -115,6 +116,11 @@ func (d *daemonCheckup) write(s *sheet, now time.Time) {
 		s.line(b.Bearer, text)
 		if b.Remedy != "" {
 			s.advice([]advice{{"the bearer is back by itself after", b.Remedy}})
+		}
+		if b.Above != "" {
+			first, _, _ := strings.Cut(b.Above, ",")
+			s.line("above "+b.Bearer, b.Above)
+			s.advice([]advice{{"their frames are not heard here; for nodes there, a bearer of its own", "utipc bearer enable media eth device " + first}})
 		}
 	}
 	for _, l := range d.Links {

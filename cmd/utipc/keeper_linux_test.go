@@ -176,6 +176,29 @@ func TestBearersAreKept(t *testing.T) {
 			return len(all) == 2 && all[0].State == "up" && all[1].State == "up"
 		})
 	})
+	// Mutations: keeper.look leaves out Above; report does not compare it.
+	t.Run("macvlan_above", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		cable()
+		a := keepIn(t, x, "--address", "1.1.1", "--if", "eth0")
+		keepIn(t, y, "--address", "1.1.2", "--if", "eth0")
+		a.linked(1)
+		above := func(want string) {
+			t.Helper()
+			a.until("above: "+want, func() bool { return must.Get(a.node.Admin().Bearers(t.Context()))[0].Above == want })
+		}
+		x.Run("ip", "link", "add", "link", "eth0", "name", "mac0", "type", "macvlan", "mode", "bridge")
+		above("mac0")
+		a.logged(`bearer changed.*bearer=eth:eth0 state=up above=mac0`)
+		said, _, _ := utipc(nil, "doctor", "--socket", a.socket, "lo")
+		if !regexp.MustCompile(`\n  above eth:eth0 +mac0\n(.*\n)*.*utipc bearer enable media eth device mac0\n`).MatchString(said) {
+			t.Errorf("the doctor says\n%s", said)
+		}
+		x.Run("ip", "link", "del", "dev", "mac0")
+		above("")
+		a.linked(1)
+	})
 	t.Run("port_of_a_bridge", func(t *testing.T) {
 		t.Parallel()
 		x, y, cable := pair(t)
@@ -293,20 +316,22 @@ func TestBearersAreKept(t *testing.T) {
 // Mutation: masterOf takes the interface below (IFLA_LINK) for a master.
 func TestDevicesAsBearers(t *testing.T) {
 	netns.Require(t)
-	for device, make := range map[string]func(x *netns.NS){
-		"macvlan": func(x *netns.NS) {
+	for device, lay := range map[string]func(t *testing.T, x, y *netns.NS){
+		"macvlan": func(t *testing.T, x, y *netns.NS) {
+			netns.Veth(t, x, y, "eth0", "eth0", 1500)
 			x.Run("ip", "link", "add", "link", "eth0", "name", "dev0", "type", "macvlan", "mode", "bridge")
 		},
-		"bridge": func(x *netns.NS) {
+		"bridge": func(t *testing.T, x, y *netns.NS) {
+			netns.Veth(t, x, y, "eth0", "eth0", 1500)
 			x.Run("ip", "link", "add", "dev0", "type", "bridge", "forward_delay", "0", "mcast_snooping", "0")
 			x.Run("ip", "link", "set", "dev", "eth0", "master", "dev0")
 		},
+		"tap": func(t *testing.T, x, y *netns.NS) { joinTaps(t, x, "dev0", y, "eth0") },
 	} {
 		t.Run(device, func(t *testing.T) {
 			t.Parallel()
 			x, y := netns.New(t), netns.New(t)
-			netns.Veth(t, x, y, "eth0", "eth0", 1500)
-			make(x)
+			lay(t, x, y)
 			x.Run("ip", "link", "set", "dev", "dev0", "up")
 			a := keepIn(t, x, "--address", "1.1.1", "--if", "dev0")
 			b := keepIn(t, y, "--address", "1.1.2", "--if", "eth0")

@@ -44,6 +44,7 @@ func newProgram() *cmdline.Program {
 			toolCommand("peer", "utipc peer remove address 1.1.7"),
 			&perfCommand,
 			&pingCommand,
+			&runCommand,
 			toolCommand("socket", "utipc socket list"),
 			&topCommand,
 			&watchCommand,

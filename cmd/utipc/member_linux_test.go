@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"regexp"
 	"strings"
@@ -18,12 +17,14 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-// program builds utipc once for the tests that run it in other namespaces.
+// program is the path of this test binary, which is utipc in the processes that the test starts:
+// a build of utipc took longer than the tests that run it.
 func program(t *testing.T) string {
 	t.Helper()
-	bin := filepath.Join(t.TempDir(), "utipc")
-	if out, err := exec.Command("go", "build", "-o", bin, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	t.Setenv(asProgram, "1")
+	bin, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
 	}
 	return bin
 }

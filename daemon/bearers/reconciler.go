@@ -62,7 +62,7 @@ type bearer struct {
 	changed time.Duration    // when the facts were others
 	retry   time.Duration    // when opening may be tried
 	tries   int              // openings that failed in a row
-	failure string           // what the last of them said
+	failure Reason           // what the last of them said
 	damper  damper
 	held    bool
 }
@@ -189,7 +189,7 @@ func (r *Reconciler) See(now time.Duration, id string, f Facts) {
 		b.changed = now
 	}
 	was := b.facts
-	was.Downs, was.Attached, was.Noted, was.On = f.Downs, f.Attached, f.Noted, f.On
+	was.Downs, was.Above, was.Attached, was.Noted, was.On = f.Downs, f.Above, f.Attached, f.Noted, f.On
 	if was != f {
 		b.changed, b.tries = now, 0
 		b.retry = min(b.retry, now)
@@ -213,9 +213,9 @@ func (r *Reconciler) Done(now time.Duration, id string, act Act, err error) {
 	b.prompt = b.prompt && act == Close
 	switch {
 	case act == Open && err == nil:
-		b.open, b.tries, b.failure, b.held, b.adopted = true, 0, "", false, 0
+		b.open, b.tries, b.failure, b.held, b.adopted = true, 0, Reason{}, false, 0
 	case act == Open:
-		b.failure = err.Error()
+		b.failure = b.wish.failed(err)
 		b.retry = now + min(firstRetry<<min(b.tries, 8), lastRetry)
 		b.tries++
 	case act == Close:
@@ -243,7 +243,7 @@ func (b *bearer) deadline() time.Duration {
 	switch {
 	case b.busy.Act != None || !b.fresh:
 		return Never
-	case !b.open && b.facts.lacks(&b.wish) == "":
+	case !b.open && b.facts.lacks(&b.wish) == (Reason{}):
 		return b.opens()
 	case !b.open:
 		return Never
@@ -286,9 +286,9 @@ func (r *Reconciler) decide(now time.Duration, b *bearer) {
 		return
 	case !b.fresh:
 		if b.status.State == 0 && !b.open {
-			r.report(now, b, Waiting, "")
+			r.report(now, b, Waiting, Reason{})
 		}
-		if b.failure != "" && !b.open {
+		if b.failure != (Reason{}) && !b.open {
 			r.report(now, b, Waiting, b.failure)
 		}
 		return
@@ -317,8 +317,8 @@ func (r *Reconciler) decide(now time.Duration, b *bearer) {
 func (r *Reconciler) tryOpen(now time.Duration, b *bearer) {
 	w := &b.wish
 	switch why := b.facts.lacks(w); {
-	case why != "":
-		b.failure = ""
+	case why != (Reason{}):
+		b.failure = Reason{}
 		r.report(now, b, Waiting, why)
 	case now >= b.opens():
 		b.remotes = slices.Clone(w.Remotes)
@@ -336,9 +336,9 @@ func (r *Reconciler) remedy(now time.Duration, b *bearer) {
 	case stale != "" && (now >= b.changed+settle || b.reopen != ""):
 		r.act(now, b, Action{Act: Close, Reason: stale})
 	case stale != "":
-		r.report(now, b, Down, stale)
+		r.report(now, b, Down, because(stale))
 	case !w.UDP() && (!f.Exists || f.Master != ""):
-		r.act(now, b, Action{Act: Close, Reason: lacks})
+		r.act(now, b, Action{Act: Close, Reason: lacks.Text})
 	case w.UDP() && !f.Exists:
 		r.hold(now, b, Down, lacks)
 	case f.adrift(w) != "":
@@ -351,19 +351,19 @@ func (r *Reconciler) remedy(now time.Duration, b *bearer) {
 		r.hold(now, b, Damped, flapping)
 	case b.held:
 		r.act(now, b, Action{Act: Release})
-	case lacks != "":
+	case lacks != (Reason{}):
 		r.report(now, b, Down, lacks)
 	case !f.Carrier:
-		r.report(now, b, Down, w.where()+noCarrier)
+		r.report(now, b, Down, w.noCarrier())
 	default:
-		r.report(now, b, Up, "")
+		r.report(now, b, Up, Reason{})
 	}
 }
 
 // hold has the node treat the interface as one that carries nothing.
-func (r *Reconciler) hold(now time.Duration, b *bearer, s State, why string) {
+func (r *Reconciler) hold(now time.Duration, b *bearer, s State, why Reason) {
 	if !b.held {
-		r.act(now, b, Action{Act: Hold, Reason: why})
+		r.act(now, b, Action{Act: Hold, Reason: why.Text})
 	}
 	r.report(now, b, s, why)
 }
@@ -374,23 +374,24 @@ func (r *Reconciler) act(now time.Duration, b *bearer, a Action) {
 	b.busy = a
 	switch a.Act {
 	case Open:
-		r.report(now, b, Opening, "")
+		r.report(now, b, Opening, Reason{})
 	case Close:
-		r.report(now, b, Closing, a.Reason)
+		r.report(now, b, Closing, because(a.Reason))
 	}
 	r.out = append(r.out, a)
 }
 
 // report gives out a new state, once.
-func (r *Reconciler) report(now time.Duration, b *bearer, s State, why string) {
-	if b.status.State == s && b.status.Reason == why {
+func (r *Reconciler) report(now time.Duration, b *bearer, s State, why Reason) {
+	above := b.facts.Above
+	if b.status.State == s && b.status.Reason == why && b.status.Above == above {
 		return
 	}
 	if b.status.State != s {
 		b.status.Since = now
 		b.status.Changes++
 	}
-	b.status.State, b.status.Reason = s, why
+	b.status.State, b.status.Reason, b.status.Above = s, why, above
 	r.out = append(r.out, Action{Act: Report, ID: b.wish.ID, Status: b.status})
 }
 

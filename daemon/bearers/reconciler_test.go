@@ -32,6 +32,7 @@ import (
 //	up        it becomes a port, and is freed         close; open                      waiting, up
 //	any       a look finds nothing out                nothing; look 1 s later          as before
 //	up        the MTU changes                         nothing: the device follows      up
+//	up        a VLAN or a macvlan is put on it        nothing, says so                 up
 //	up        a command disables the bearer           forget
 //	up        settings: other options                 close, open                      up
 //	up        settings: another remote                add_remote, remove_remote        up
@@ -99,6 +100,10 @@ var transitions = []struct {
 		h.run(blindPause)
 	}, "sees close waiting(interface eth0 does not exist)"},
 	{"another MTU", false, func(h *host) { h.change(func(f *Facts) { f.MTU = 9000 }) }, ""},
+	{"a VLAN comes and goes", false, func(h *host) {
+		h.change(func(f *Facts) { f.Above = "eth0.184" })
+		h.change(func(f *Facts) { f.Above = "" })
+	}, "up, below eth0.184 up"},
 	{"up, disabled by a command", false, func(h *host) { h.change(func(f *Facts) { f.Attached, f.Noted = false, false }) }, "forget"},
 	{"other settings", false, func(h *host) { h.wish.Rest = "af_xdp"; h.want(h.wish) }, "close open up"},
 	{"other settings, while it settles", false, func(h *host) {
@@ -211,8 +216,10 @@ func (h *host) act() {
 			switch s := a.Status; s.State {
 			case Opening, Closing:
 			case Waiting, Down, Damped, Up:
-				if s.Reason != "" {
-					h.did = append(h.did, fmt.Sprintf("%v(%s)", s.State, s.Reason))
+				if s.Reason != (Reason{}) {
+					h.did = append(h.did, fmt.Sprintf("%v(%s)", s.State, s.Reason.Text))
+				} else if s.State == Up && s.Above != "" {
+					h.did = append(h.did, "up, below "+s.Above)
 				} else if s.State == Up {
 					h.did = append(h.did, "up")
 				}
@@ -241,7 +248,7 @@ func (h *host) act() {
 	}
 }
 
-// Each row fails without the case of decide or mend that it is about.
+// Each row fails without the case of decide or remedy that it is about.
 func TestTransitions(t *testing.T) {
 	for _, c := range transitions {
 		t.Run(strings.ReplaceAll(c.what, " ", "_"), func(t *testing.T) {

@@ -90,7 +90,7 @@ func (w *world) change() {
 	l := w.links[w.ids[w.rand.IntN(len(w.ids))]]
 	f := &l.is
 	said := true
-	what := w.rand.IntN(11)
+	what := w.rand.IntN(12)
 	switch what {
 	case 0: // vanishes
 		f.Exists, f.Program, l.group = false, 0, 0
@@ -125,6 +125,8 @@ func (w *world) change() {
 		f.Program, said = 0, false
 	case 9:
 		l.group, said = 0, false
+	case 11:
+		f.Above = []string{"", "eth0.184"}[w.rand.IntN(2)]
 	case 10: // the settings
 		switch {
 		case len(l.wish.Remotes) > 0:
@@ -164,7 +166,7 @@ func (w *world) act() {
 			continue
 		case Report:
 			l.status = a.Status
-			w.logf("%s %v %s", a.ID, a.Status.State, a.Status.Reason)
+			w.logf("%s %v %s", a.ID, a.Status.State, a.Status.Reason.Text)
 			continue
 		}
 		w.after(time.Duration(w.rand.IntN(60))*time.Millisecond, func() {
@@ -182,7 +184,7 @@ func (l *link) carryOut(a Action, chance *rand.Rand) error {
 		if l.open {
 			panic("opened twice")
 		}
-		if why := f.lacks(&l.wish); why != "" {
+		if why := f.lacks(&l.wish).Text; why != "" {
 			return errors.New(why)
 		}
 		if chance.IntN(8) == 0 {
@@ -216,8 +218,9 @@ func (l *link) carryOut(a Action, chance *rand.Rand) error {
 
 // wrong says what is not as it has to be; "" is right.
 func (l *link) wrong() string {
-	f, lacks := l.look(), ""
-	if lacks = f.lacks(&l.wish); lacks != "" && (!l.wish.UDP() && (!f.Exists || f.Master != "") || !l.open) {
+	f := l.look()
+	lacks := f.lacks(&l.wish).Text
+	if lacks != "" && (!l.wish.UDP() && (!f.Exists || f.Master != "") || !l.open) {
 		if l.open || l.status.State != Waiting {
 			return fmt.Sprintf("open %v, %v, though %s", l.open, l.status, lacks)
 		}
@@ -234,6 +237,8 @@ func (l *link) wrong() string {
 		want = Down
 	}
 	switch {
+	case l.status.Above != f.Above:
+		return fmt.Sprintf("below %q, though %q is there", l.status.Above, f.Above)
 	case !l.open:
 		return "not open"
 	case f.differs(&l.wish) != "" || f.adrift(&l.wish) != "":

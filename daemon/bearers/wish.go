@@ -58,6 +58,7 @@ type Facts struct {
 	Master  string     // the interface that it is a port of, which takes the frames that arrive
 	Queues  int        // receive queues; 0: not known
 	Program uint32     // number of the XDP program on it; 0: none
+	Above   string     // VLANs and macvlans that lie on it, which have their frames to themselves: "eth0.184, mac0"
 	Local   netip.Addr // over UDP: the address that a new device would have
 
 	Attached bool     // the node has the bearer
@@ -68,25 +69,6 @@ type Facts struct {
 
 // minMTU is the least that TIPC can use, in bytes. Source: docs/spec/01-wire.md §1.1.
 const minMTU = 128
-
-// lacks says why a device for w cannot be opened, or cannot carry anything; "" when it can.
-func (f *Facts) lacks(w *Wish) string {
-	switch {
-	case !f.Exists && w.Device == "":
-		return noAddress + w.Local.String()
-	case !f.Exists:
-		return w.where() + isMissing
-	case w.UDP():
-		return ""
-	case f.Master != "":
-		return w.where() + isPort + f.Master + ", which takes the frames that arrive: use " + f.Master
-	case f.MTU < minMTU:
-		return fmt.Sprintf("%s%s%d bytes, below %d", w.where(), hasSmallMTU, f.MTU, minMTU)
-	case !f.Up:
-		return w.where() + isDown
-	}
-	return ""
-}
 
 // differs says why the open device is not one for the interface any more; "" when it is.
 func (f *Facts) differs(w *Wish) string {
@@ -181,7 +163,8 @@ type Action struct {
 // A Status is how a bearer stands, and why.
 type Status struct {
 	State   State
-	Reason  string        // empty when Up
+	Reason  Reason        // zero when Up
+	Above   string        // as of Facts; it changes nothing for the bearer
 	Since   time.Duration // when the state began
 	Changes int           // states that the bearer has had
 }

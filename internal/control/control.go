@@ -5,7 +5,7 @@
 //
 // A call is declared once, as a variable:
 //
-//	var linksCall = control.Query("Admin", "links", (*localNode).Links)
+//	var linksCall = control.Query("Admin", "links", (*local.Node).Links)
 //
 // That is its verb on the socket, the right it needs, what its parameters and its reply are,
 // how they travel (JSON), the public method that makes it, and what carries it out. The method
@@ -108,9 +108,13 @@ type entry struct {
 var table = map[string]entry{}
 
 // New declares a call that the method of the type made of its verb makes: "set-link" of
-// "Admin" is Admin.SetLink.
+// "Admin" is Admin.SetLink. A call of "" has no method, and is made by Admin.Call.
 func New[N, In, Out any](of, verb string, r Right, serve func(context.Context, N, In) (Out, error)) *Call[N, In, Out] {
-	c := &Call[N, In, Out]{Info{verb, r, of + "." + methodOf(verb)}, serve}
+	method := "Admin.Call"
+	if of != "" {
+		method = of + "." + methodOf(verb)
+	}
+	c := &Call[N, In, Out]{Info{verb, r, method}, serve}
 	if _, twice := table[verb]; twice {
 		panic("control: " + verb + " is declared twice")
 	}

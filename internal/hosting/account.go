@@ -3,6 +3,7 @@
 package hosting
 
 import (
+	"context"
 	"sync"
 
 	"github.com/utipc/utipc/stack/engine"
@@ -39,6 +40,21 @@ func OpenAccount(mu sync.Locker, c AccountConfig) *Account {
 	mu.Lock()
 	defer mu.Unlock()
 	return &Account{mu, engine.NewAccount(engine.AccountConfig{Limit: c.Limit, Of: c.Of.Engine(), Full: c.Full})}
+}
+
+type accountKey struct{}
+
+// Count returns a context in which what is made counts in an account: a socket, beside its
+// ReceiveLimit, and what a listener accepts; a member of a group; the events of a subscription
+// that wait, 64 bytes each, of which one that has no room ends the subscription with ErrSlow.
+func Count(ctx context.Context, a *Account) context.Context {
+	return context.WithValue(ctx, accountKey{}, a)
+}
+
+// AccountOf returns the account of Count, or nil.
+func AccountOf(ctx context.Context) *Account {
+	a, _ := ctx.Value(accountKey{}).(*Account)
+	return a
 }
 
 // Engine returns the engine's account.

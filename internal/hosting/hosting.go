@@ -2,8 +2,8 @@
 
 // Package hosting is what package stack does for the daemon, which lets programs use its node,
 // and for nobody else. It is no part of the public API, which stack can only be without by
-// setting these variables when it is initialized. Nodes, sockets and pollers are those of
-// stack; anything else is a mistake that panics.
+// setting Backend when it is initialized. Nodes, sockets and pollers are those of stack;
+// anything else is a mistake that panics.
 package hosting
 
 import (
@@ -30,39 +30,69 @@ type Keeper interface {
 	HoldBearer(name string, hold bool) error
 }
 
-var (
-	// Keep returns the Keeper of a *stack.Node.
-	Keep func(node any) Keeper
+// Backend returns what is behind a *stack.Node, a socket or a *stack.Poller.
+var Backend func(x any) any
 
-	// NewAccount makes an Account of sockets of a *stack.Node. Nothing counts in one of an
-	// attached node.
-	NewAccount func(node any, c AccountConfig) *Account
+// Keep returns the Keeper of a *stack.Node.
+func Keep(node any) Keeper { return Backend(node).(Keeper) }
 
-	// Count has what is made with a configuration count in an account: with a
-	// *stack.SocketConfig a socket, beside its ReceiveLimit, and what a listener accepts;
-	// with a *stack.GroupConfig; with a *stack.SubscriptionConfig the events that wait, 64
-	// bytes each, of which one that has no room ends the subscription with ErrSlow.
-	Count func(config any, a *Account)
+// NewAccount makes an Account of sockets of a *stack.Node. Nothing counts in one of an
+// attached node.
+func NewAccount(node any, c AccountConfig) *Account {
+	return Backend(node).(interface {
+		NewAccount(c AccountConfig) *Account
+	}).NewAccount(c)
+}
 
-	// Enter says that the caller, who sends on behalf of others, will take what becomes ready
-	// of a *stack.Poller, and wakes nobody for it until Leave: it calls Take in between, and
-	// must not wait. What it has not taken by then is left to those who wait.
-	Enter func(poller any)
-	// Leave ends Enter.
-	Leave func(poller any)
+// An enterer is the backend of a *stack.Poller.
+type enterer interface {
+	Enter()
+	Leave()
+	Await() error
+	Settle()
+}
 
-	// Hold counts k bytes more that its owner keeps for a socket, a stack.Pollable, beside
-	// it, in the account that the socket counts in, or -k fewer: a message that was read of
-	// it and is not passed on, or one that waits to be written. It is never refused; where
-	// there is no room for it a connection or group is ended, it may be this one.
-	Hold func(socket any, k int)
+// Enter says that the caller, who sends on behalf of others, will take what becomes ready
+// of a *stack.Poller, and wakes nobody for it until Leave: it calls Take in between, and
+// must not wait. What it has not taken by then is left to those who wait.
+func Enter(poller any) { Backend(poller).(enterer).Enter() }
 
-	// Return gives the message that TryReadMsg of a *stack.PacketConn returned last, of
-	// which b is the data, back to its sender as undeliverable: for a program that reads on
-	// behalf of others, and could not pass the message on. The sender reads it as a
-	// *stack.RejectError with that code, or with NoPort after Close, if it has asked for
-	// returned messages; else the message counts as dropped (SocketStats.Dropped). Errors,
-	// inside *net.OpError: net.ErrClosed of a node that is closed, and errors.ErrUnsupported
-	// of an attached node.
-	Return func(packetConn any, b []byte, why frame.ErrorCode) error
-)
+// Leave ends Enter.
+func Leave(poller any) { Backend(poller).(enterer).Leave() }
+
+// Await waits until a socket of a *stack.Poller is ready, and takes none: for one goroutine,
+// beside callers of Take. Errors: net.ErrClosed, inside *net.OpError.
+func Await(poller any) error { return Backend(poller).(enterer).Await() }
+
+// Settle makes ready of a *stack.Poller what sends that have returned brought to *stack.PacketConn,
+// *stack.Listener and *stack.Group of the same node; without it a node that collects small messages of a sender
+// without pause does so a little later.
+func Settle(poller any) { Backend(poller).(enterer).Settle() }
+
+// Start makes an idle *stack.Listener, see Idle, take requests.
+func Start(listener any) { Backend(listener).(interface{ Start() }).Start() }
+
+// Hold counts k bytes more that its owner keeps for a socket, a stack.Pollable, beside
+// it, in the account that the socket counts in, or -k fewer: a message that was read of
+// it and is not passed on, or one that waits to be written. It is never refused; where
+// there is no room for it a connection or group is ended, it may be this one.
+func Hold(socket any, k int) { Backend(socket).(interface{ Hold(k int) }).Hold(k) }
+
+// Placed is the number of bytes of a *stack.Conn that its node has put on the link, or into the
+// queue of a peer of its own, and does not count as lost; of one that has ended it does not
+// change. The request for the connection counts.
+func Placed(conn any) uint64 { return Backend(conn).(interface{ Placed() uint64 }).Placed() }
+
+// Return gives the message that TryReadMsg of a *stack.PacketConn returned last, of
+// which b is the data, back to its sender as undeliverable: for a program that reads on
+// behalf of others, and could not pass the message on. The sender reads it as a
+// *stack.RejectError with that code, or with NoPort after Close, if it has asked for
+// returned messages; else the message counts as dropped (SocketStats.Dropped). Errors,
+// inside *net.OpError: net.ErrClosed of a node that is closed, and errors.ErrUnsupported
+// of an attached node.
+func Return(packetConn any, b []byte, why frame.ErrorCode) error {
+	type returner interface {
+		ReturnMsg(b []byte, why frame.ErrorCode) error
+	}
+	return Backend(packetConn).(returner).ReturnMsg(b, why)
+}

@@ -89,6 +89,42 @@ func Route(typ, flags uint16, body []byte) (Message, error) {
 	return m, nil
 }
 
+// Dump sends one request to rtnetlink and calls each for every message of the list that
+// answers it.
+//
+// Errors: as of Route. What each was called for until then is part of a list.
+func Dump(typ uint16, body []byte, each func(Message)) error {
+	fd, err := Open(unix.NETLINK_ROUTE)
+	if err != nil {
+		return err
+	}
+	defer unix.Close(fd)
+	if err := Send(fd, AppendRequest(nil, typ, unix.NLM_F_DUMP, body)); err != nil {
+		return err
+	}
+	buf := make([]byte, 64<<10)
+	for {
+		b, err := Receive(fd, buf)
+		if err != nil {
+			return err
+		}
+		for len(b) > 0 {
+			m, rest, ok := Next(b)
+			if !ok || m.Cut {
+				return ErrAnswer
+			}
+			if m.Type == unix.NLMSG_DONE {
+				return nil
+			}
+			if errno, ok := m.Errno(); ok && errno != 0 {
+				return errno
+			}
+			each(m)
+			b = rest
+		}
+	}
+}
+
 // Shortage reports whether an error means that the system or the process is short of
 // descriptors or memory, or did not answer in time: then nothing is known about what was asked.
 func Shortage(err error) bool {

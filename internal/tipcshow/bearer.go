@@ -36,6 +36,12 @@ func BearerStates(w io.Writer, all []admin.BearerStatus) {
 		if b.Reason != "" {
 			reason = printable.Prefix(b.Reason, 500)
 		}
+		if b.Above != "" {
+			reason += "; above it: " + printable.Prefix(b.Above, 500)
+		}
+		if b.Spare > 0 {
+			reason += fmt.Sprintf("; %d nodes without a link here: they have two links, the most, over other bearers", b.Spare)
+		}
 		fmt.Fprintf(w, "%-20s %-8s %6d %7d %-20s %s\n", BearerName(b), printable.Prefix(b.State, 16), b.MTU, b.Changes, since, reason)
 	}
 }
@@ -54,12 +60,12 @@ func BearersJSON(all []admin.BearerStatus) Array {
 			{"tolerance", b.Links.Tolerance.Milliseconds()},
 			{"window", max(b.Links.Window, b.Links.MaxWindow)},
 		}
-		o = append(o, Field{"state", printable.Prefix(b.State, 16)}, Field{"reason", printable.Prefix(b.Reason, 500)}, Field{"changes", b.Changes})
+		o = append(o, Field{"state", printable.Prefix(b.State, 16)}, Field{"reason", printable.Prefix(b.Reason, 500)}, Field{"changes", b.Changes}, Field{"above", printable.Prefix(b.Above, 500)})
 		if b.Local.IsValid() {
 			o = append(o, Field{"local", b.Local.String()}, Field{"remote", b.Remote.String()})
 		}
 		list = append(list, append(o, Field{"frames_in", b.FramesIn}, Field{"frames_out", b.FramesOut}, Field{"drops_in", b.DropsIn},
-			Field{"drops_out", b.DropsOut}, Field{"unsent", b.Unsent}))
+			Field{"drops_out", b.DropsOut}, Field{"unsent", b.Unsent}, Field{"spare", b.Spare}))
 	}
 	return list
 }

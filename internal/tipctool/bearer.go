@@ -8,6 +8,7 @@ import (
 	"net/netip"
 	"syscall"
 
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack/admin"
@@ -28,16 +29,16 @@ var bearerVerb = verb{name: "bearer", short: "show bearers, enable and disable t
 	},
 	{name: "disable", args: bearerArgs, short: "end that", run: (*call).disableBearer},
 	{name: "set", short: "change settings of a bearer and its links", subs: []*verb{
-		{name: "priority", args: "N " + bearerArgs, short: "1 to 31", run: func(c *call) error { return c.setBearer(admin.PropertyPriority) }},
-		{name: "tolerance", args: "MS " + bearerArgs, short: "50 to 30000", run: func(c *call) error { return c.setBearer(admin.PropertyTolerance) }},
-		{name: "window", args: "N " + bearerArgs, short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setBearer(admin.PropertyWindow) }},
-		{name: "mtu", args: "N " + bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.setBearer(admin.PropertyMTU) }},
+		{name: "priority", args: "N " + bearerArgs, short: "1 to 31", run: func(c *call) error { return c.setBearer(control.PropertyPriority) }},
+		{name: "tolerance", args: "MS " + bearerArgs, short: "50 to 30000", run: func(c *call) error { return c.setBearer(control.PropertyTolerance) }},
+		{name: "window", args: "N " + bearerArgs, short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setBearer(control.PropertyWindow) }},
+		{name: "mtu", args: "N " + bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.setBearer(control.PropertyMTU) }},
 	}},
 	{name: "get", short: "show settings of a bearer", subs: []*verb{
-		{name: "priority", args: bearerArgs, short: "0 to 31", run: func(c *call) error { return c.getBearer(admin.PropertyPriority) }},
-		{name: "tolerance", args: bearerArgs, short: "how long peers may be silent, ms", run: func(c *call) error { return c.getBearer(admin.PropertyTolerance) }},
-		{name: "window", args: bearerArgs, short: "packets not acknowledged, at most", run: func(c *call) error { return c.getBearer(admin.PropertyWindow) }},
-		{name: "mtu", args: bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.getBearer(admin.PropertyMTU) }},
+		{name: "priority", args: bearerArgs, short: "0 to 31", run: func(c *call) error { return c.getBearer(control.PropertyPriority) }},
+		{name: "tolerance", args: bearerArgs, short: "how long peers may be silent, ms", run: func(c *call) error { return c.getBearer(control.PropertyTolerance) }},
+		{name: "window", args: bearerArgs, short: "packets not acknowledged, at most", run: func(c *call) error { return c.getBearer(control.PropertyWindow) }},
+		{name: "mtu", args: bearerArgs, short: "bytes of a message, of udp only", run: func(c *call) error { return c.getBearer(control.PropertyMTU) }},
 		{name: "media", args: "udp name NAME {localip|localport|remoteip|remoteport}", short: "an end of a bearer over UDP", run: (*call).getEnd},
 	}},
 	{name: "list", args: "[-v]", short: "all bearers, with how they stand and why", run: (*call).bearerList},
@@ -119,7 +120,7 @@ func (c *call) disableBearer() error {
 // most is a value that no setting has.
 const most = 1 << 20
 
-func (c *call) setBearer(p admin.Property) error {
+func (c *call) setBearer(p control.Property) error {
 	v, err := c.number(most)
 	if err != nil {
 		return err
@@ -128,14 +129,14 @@ func (c *call) setBearer(p admin.Property) error {
 	switch {
 	case err != nil:
 		return err
-	case p == admin.PropertyMTU && name[:3] == "eth":
+	case p == control.PropertyMTU && name[:3] == "eth":
 		return errNoMTU
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	return n.Admin().SetBearerProperty(c.ctx, name, p, int(v))
+	return c.setProperty(n, "bearer", name, p, int(v))
 }
 
 var (
@@ -143,23 +144,19 @@ var (
 	errNoBearer = &admin.Refusal{Errno: syscall.EINVAL, Reason: "Bearer not found."}
 )
 
-func (c *call) getBearer(p admin.Property) error {
+func (c *call) getBearer(p control.Property) error {
 	name, err := c.theBearer()
 	switch {
 	case err != nil:
 		return err
-	case p == admin.PropertyMTU && name[:3] == "eth":
+	case p == control.PropertyMTU && name[:3] == "eth":
 		return errNoMTU
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	v, err := n.Admin().BearerProperty(c.ctx, name, p)
-	if err != nil {
-		return err
-	}
-	return c.value(string(p), v)
+	return c.getProperty(n, "bearer", name, p)
 }
 
 // udpName reads what stands behind "media": "udp name NAME", and one more word.

@@ -5,23 +5,23 @@ package tipctool
 import (
 	"io"
 
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/stack/admin"
 )
 
 var linkVerb = verb{name: "link", short: "show and set links", subs: []*verb{
 	{name: "list", short: "all links, and whether they are up", run: (*call).linkList},
 	{name: "get", short: "show settings of links", subs: []*verb{
-		{name: "priority", args: "link LINK", short: "0 to 31", run: func(c *call) error { return c.getLink(admin.PropertyPriority) }},
-		{name: "tolerance", args: "link LINK", short: "how long the peer may be silent, ms", run: func(c *call) error { return c.getLink(admin.PropertyTolerance) }},
-		{name: "window", args: "link LINK", short: "packets not acknowledged, now", run: func(c *call) error { return c.getLink(admin.PropertyWindow) }},
+		{name: "priority", args: "link LINK", short: "0 to 31", run: func(c *call) error { return c.getLink(control.PropertyPriority) }},
+		{name: "tolerance", args: "link LINK", short: "how long the peer may be silent, ms", run: func(c *call) error { return c.getLink(control.PropertyTolerance) }},
+		{name: "window", args: "link LINK", short: "packets not acknowledged, now", run: func(c *call) error { return c.getLink(control.PropertyWindow) }},
 		{name: "broadcast", short: "how multicast messages go", run: (*call).getBroadcast},
 	}},
 	{name: "set", short: "change settings of links", subs: []*verb{
-		{name: "priority", args: "N link LINK", short: "1 to 31; the link restarts", run: func(c *call) error { return c.setLink(admin.PropertyPriority) }},
-		{name: "tolerance", args: "MS link LINK", short: "50 to 30000", run: func(c *call) error { return c.setLink(admin.PropertyTolerance) }},
-		{name: "window", args: "N link LINK", short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setLink(admin.PropertyWindow) }},
+		{name: "priority", args: "N link LINK", short: "1 to 31; the link restarts", run: func(c *call) error { return c.setLink(control.PropertyPriority) }},
+		{name: "tolerance", args: "MS link LINK", short: "50 to 30000", run: func(c *call) error { return c.setLink(control.PropertyTolerance) }},
+		{name: "window", args: "N link LINK", short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setLink(control.PropertyWindow) }},
 		{name: "broadcast", args: "{BROADCAST|REPLICAST|AUTOSELECT} [ratio N]", short: "how multicast messages go", run: (*call).setBroadcast},
 	}},
 	{name: "statistics", short: "show or reset what links have done", subs: []*verb{

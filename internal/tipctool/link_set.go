@@ -7,12 +7,13 @@ import (
 	"io"
 	"syscall"
 
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack/admin"
 )
 
 // setLink changes a setting of a link.
-func (c *call) setLink(p admin.Property) error {
+func (c *call) setLink(p control.Property) error {
 	v, err := c.number(most)
 	if err != nil {
 		return err
@@ -21,34 +22,30 @@ func (c *call) setLink(p admin.Property) error {
 	switch {
 	case err != nil:
 		return err
-	case name == tipcshow.BroadcastLink && p != admin.PropertyWindow:
+	case name == tipcshow.BroadcastLink && p != control.PropertyWindow:
 		return errNotSupported
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	return n.Admin().SetLinkProperty(c.ctx, name, p, int(v))
+	return c.setProperty(n, "link", name, p, int(v))
 }
 
 // getLink prints a setting of a link.
-func (c *call) getLink(p admin.Property) error {
+func (c *call) getLink(p control.Property) error {
 	name, err := c.linkOption()
 	switch {
 	case err != nil:
 		return err
-	case name == tipcshow.BroadcastLink && p != admin.PropertyWindow:
+	case name == tipcshow.BroadcastLink && p != control.PropertyWindow:
 		return errNotSupported
 	}
 	n, err := c.open()
 	if err != nil {
 		return err
 	}
-	v, err := n.Admin().LinkProperty(c.ctx, name, p)
-	if err != nil {
-		return err
-	}
-	return c.value(string(p), v)
+	return c.getProperty(n, "link", name, p)
 }
 
 var errNotSupported = &admin.Refusal{Errno: syscall.EOPNOTSUPP}
@@ -136,5 +133,5 @@ func (c *call) resetStatistics() error {
 	if err != nil {
 		return err
 	}
-	return n.Admin().ResetLinkStatistics(c.ctx, name)
+	return n.Admin().ResetStatistics(c.ctx, name)
 }

@@ -6,23 +6,23 @@ import (
 	"fmt"
 	"io"
 
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/tipcshow"
-	"github.com/utipc/utipc/stack/admin"
 )
 
 var mediaVerb = verb{name: "media", short: "show and set what bearers begin with, by kind of network", subs: []*verb{
 	{name: "list", short: "kinds of networks", run: (*call).mediaList},
 	{name: "get", short: "show what bearers begin with", subs: []*verb{
-		{name: "priority", args: "media MEDIA", short: "0 to 31", run: func(c *call) error { return c.getMedia(admin.PropertyPriority) }},
-		{name: "tolerance", args: "media MEDIA", short: "how long peers may be silent, ms", run: func(c *call) error { return c.getMedia(admin.PropertyTolerance) }},
-		{name: "window", args: "media MEDIA", short: "packets not acknowledged, at most", run: func(c *call) error { return c.getMedia(admin.PropertyWindow) }},
-		{name: "mtu", args: "media MEDIA", short: "bytes of a message, of udp only", run: func(c *call) error { return c.getMedia(admin.PropertyMTU) }},
+		{name: "priority", args: "media MEDIA", short: "0 to 31", run: func(c *call) error { return c.getMedia(control.PropertyPriority) }},
+		{name: "tolerance", args: "media MEDIA", short: "how long peers may be silent, ms", run: func(c *call) error { return c.getMedia(control.PropertyTolerance) }},
+		{name: "window", args: "media MEDIA", short: "packets not acknowledged, at most", run: func(c *call) error { return c.getMedia(control.PropertyWindow) }},
+		{name: "mtu", args: "media MEDIA", short: "bytes of a message, of udp only", run: func(c *call) error { return c.getMedia(control.PropertyMTU) }},
 	}},
 	{name: "set", short: "change what bearers begin with from now on", subs: []*verb{
-		{name: "priority", args: "N media MEDIA", short: "1 to 31", run: func(c *call) error { return c.setMedia(admin.PropertyPriority) }},
-		{name: "tolerance", args: "MS media MEDIA", short: "50 to 30000", run: func(c *call) error { return c.setMedia(admin.PropertyTolerance) }},
-		{name: "window", args: "N media MEDIA", short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setMedia(admin.PropertyWindow) }},
-		{name: "mtu", args: "N media MEDIA", short: "bytes of a message, of udp only", run: func(c *call) error { return c.setMedia(admin.PropertyMTU) }},
+		{name: "priority", args: "N media MEDIA", short: "1 to 31", run: func(c *call) error { return c.setMedia(control.PropertyPriority) }},
+		{name: "tolerance", args: "MS media MEDIA", short: "50 to 30000", run: func(c *call) error { return c.setMedia(control.PropertyTolerance) }},
+		{name: "window", args: "N media MEDIA", short: "packets at most, 50 to 8191", run: func(c *call) error { return c.setMedia(control.PropertyWindow) }},
+		{name: "mtu", args: "N media MEDIA", short: "bytes of a message, of udp only", run: func(c *call) error { return c.setMedia(control.PropertyMTU) }},
 	}},
 }}
 
@@ -43,20 +43,20 @@ func (c *call) mediaList() error {
 }
 
 // mediaOption reads "media MEDIA".
-func (c *call) mediaOption(p admin.Property) (string, error) {
+func (c *call) mediaOption(p control.Property) (string, error) {
 	o, err := c.options("media")
 	switch {
 	case err != nil:
 		return "", err
 	case o["media"] == "":
 		return "", said("missing media")
-	case o["media"] == "eth" && p == admin.PropertyMTU:
+	case o["media"] == "eth" && p == control.PropertyMTU:
 		return "", errNoMTU
 	}
 	return o["media"], nil
 }
 
-func (c *call) getMedia(p admin.Property) error {
+func (c *call) getMedia(p control.Property) error {
 	media, err := c.mediaOption(p)
 	if err != nil {
 		return err
@@ -65,14 +65,10 @@ func (c *call) getMedia(p admin.Property) error {
 	if err != nil {
 		return err
 	}
-	v, err := n.Admin().MediumProperty(c.ctx, media, p)
-	if err != nil {
-		return err
-	}
-	return c.value(string(p), v)
+	return c.getProperty(n, "medium", media, p)
 }
 
-func (c *call) setMedia(p admin.Property) error {
+func (c *call) setMedia(p control.Property) error {
 	v, err := c.number(most)
 	if err != nil {
 		return err
@@ -85,5 +81,5 @@ func (c *call) setMedia(p admin.Property) error {
 	if err != nil {
 		return err
 	}
-	return n.Admin().SetMediumProperty(c.ctx, media, p, int(v))
+	return c.setProperty(n, "medium", media, p, int(v))
 }

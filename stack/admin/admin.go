@@ -30,10 +30,11 @@ type (
 
 // An Admin manages a node; stack.Node.Admin returns it. Its methods may be called by any
 // number of goroutines.
-type Admin struct{ b backend }
+type Admin struct{ b Backend }
 
-// A backend is what carries the calls out, and what cannot travel as JSON.
-type backend interface {
+// A Backend is what carries the calls out, and what cannot travel as JSON. Package stack has one
+// for each kind of node.
+type Backend interface {
 	control.Backend
 	Control(ctx context.Context, verb string, in, out any) error
 	AddDevice(ctx context.Context, dev netdev.Device, c BearerConfig) error
@@ -41,20 +42,17 @@ type backend interface {
 	Watch(ctx context.Context) (Watch, error)
 }
 
-// A localNode carries out all calls of this package itself. Its errors are those of the
+// A Node is the Backend that is the node: it carries out all calls of this package itself. Its errors are those of the
 // method of Admin.
-type localNode interface {
-	backend
+type Node interface {
+	Backend
 	show
 	manage
 	keys
 }
 
-// Local returns the Admin of a node in this process. Package stack calls it.
-func Local(n localNode) *Admin { return &Admin{n} }
-
-// Remote returns the Admin of the daemon's node. Package stack calls it.
-func Remote(n backend) *Admin { return &Admin{n} }
+// New returns the Admin of a node. Package stack calls it.
+func New(b Backend) *Admin { return &Admin{b} }
 
 // A show reports how a node stands.
 type show interface {
@@ -73,9 +71,9 @@ type show interface {
 	Media() []MediumConfig
 	NetID() uint32
 	Encryption() EncryptionStatus
-	LinkProperty(link string, p Property) (int, error)
-	BearerProperty(name string, p Property) (int, error)
-	MediumProperty(name string, p Property) (int, error)
+	LinkProperty(link string, p control.Property) (int, error)
+	BearerProperty(name string, p control.Property) (int, error)
+	MediumProperty(name string, p control.Property) (int, error)
 	Audit(ctx context.Context, c AuditConfig) (*AuditReport, error)
 }
 
@@ -84,14 +82,14 @@ type manage interface {
 	EnableBearer(ctx context.Context, r BearerRequest) error
 	DisableBearer(ctx context.Context, name string) error
 	SetBearer(name string, c BearerConfig) error
-	SetBearerProperty(name string, p Property, value int) error
+	SetBearerProperty(name string, p control.Property, value int) error
 	AddRemote(bearer string, remote netip.AddrPort) error
 	RemoveRemote(bearer string, remote netip.AddrPort) error
-	SetMediumProperty(name string, p Property, value int) error
+	SetMedium(name string, c MediumConfig) error
+	SetMediumProperty(name string, p control.Property, value int) error
 	SetLink(peer NodeAddr, bearer string, c LinkConfig) error
-	SetLinkProperty(link string, p Property, value int) error
-	ResetStatistics(peer NodeAddr, bearer string) error
-	ResetLinkStatistics(link string) error
+	SetLinkProperty(link string, p control.Property, value int) error
+	ResetStatistics(link string) error
 	SetBroadcastMethod(m BroadcastMethod) error
 	SetMonitorThreshold(nodes int) error
 	SetAddress(a NodeAddr) error
@@ -121,31 +119,37 @@ func (a *Admin) Call(ctx context.Context, verb string, in, out any) error {
 
 // How a call of this package is declared, see package control.
 
-func query[Out any](verb string, f func(localNode) Out) *control.Call[localNode, control.Nothing, Out] {
+func query[Out any](verb string, f func(Node) Out) *control.Call[Node, control.Nothing, Out] {
 	return control.Query("Admin", verb, f)
 }
 
-func command[In any](verb string, r control.Right, f func(localNode, In) error) *control.Call[localNode, In, control.Nothing] {
+func command[In any](verb string, r control.Right, f func(Node, In) error) *control.Call[Node, In, control.Nothing] {
 	return control.Command("Admin", verb, r, f)
 }
 
-// get is a call for one property.
-func get(verb string, f func(localNode, string, Property) (int, error)) *control.Call[localNode, propertyParams, int] {
-	return control.New("Admin", verb, control.Show, func(_ context.Context, n localNode, in propertyParams) (int, error) {
+// get declares a call for one property, which has no method.
+func get(verb string, f func(Node, string, control.Property) (int, error)) {
+	control.New("", verb, control.Show, func(_ context.Context, n Node, in control.PropertyParams) (int, error) {
 		return f(n, in.Name, in.Property)
 	})
 }
 
-// set is a call that changes one.
-func set(verb string, f func(localNode, string, Property, int) error) *control.Call[localNode, propertyParams, control.Nothing] {
-	return command(verb, control.Manage, func(n localNode, in propertyParams) error { return f(n, in.Name, in.Property, in.Value) })
+// set declares a call that changes one.
+func set(verb string, f func(Node, string, control.Property, int) error) {
+	control.Command("", verb, control.Manage, func(n Node, in control.PropertyParams) error {
+		return f(n, in.Name, in.Property, in.Value)
+	})
 }
 
-// propertyParams are the parameters of both.
-type propertyParams struct {
-	Name     string // of a link, bearer or medium
-	Property Property
-	Value    int // when it is set
+// What tipc(8) gets and sets: programs have it as fields of Links, Bearers and Media, and SetLink,
+// SetBearer and SetMedium.
+func init() {
+	get("link-property", Node.LinkProperty)
+	set("set-link-property", Node.SetLinkProperty)
+	get("bearer-property", Node.BearerProperty)
+	set("set-bearer-property", Node.SetBearerProperty)
+	get("medium-property", Node.MediumProperty)
+	set("set-medium-property", Node.SetMediumProperty)
 }
 
 // done is a call without a reply.

@@ -12,15 +12,12 @@ import (
 )
 
 var (
-	bearersCall       = query("bearers", localNode.Bearers)
-	enableBearerCall  = control.New("Admin", "enable-bearer", control.Manage, withContext(localNode.EnableBearer))
-	disableBearerCall = control.New("Admin", "disable-bearer", control.Manage, withContext(localNode.DisableBearer))
-	setBearerCall     = command("set-bearer", control.Manage, func(n localNode, in bearerParams) error { return n.SetBearer(in.Name, in.BearerConfig) })
-	addRemoteCall     = command("add-remote", control.Manage, func(n localNode, in remoteParams) error { return n.AddRemote(in.Bearer, in.Remote) })
-	removeRemoteCall  = command("remove-remote", control.Manage, func(n localNode, in remoteParams) error { return n.RemoveRemote(in.Bearer, in.Remote) })
-
-	bearerPropertyCall    = get("bearer-property", localNode.BearerProperty)
-	setBearerPropertyCall = set("set-bearer-property", localNode.SetBearerProperty)
+	bearersCall       = query("bearers", Node.Bearers)
+	enableBearerCall  = control.New("Admin", "enable-bearer", control.Manage, withContext(Node.EnableBearer))
+	disableBearerCall = control.New("Admin", "disable-bearer", control.Manage, withContext(Node.DisableBearer))
+	setBearerCall     = command("set-bearer", control.Manage, func(n Node, in bearerParams) error { return n.SetBearer(in.Name, in.BearerConfig) })
+	addRemoteCall     = command("add-remote", control.Manage, func(n Node, in remoteParams) error { return n.AddRemote(in.Bearer, in.Remote) })
+	removeRemoteCall  = command("remove-remote", control.Manage, func(n Node, in remoteParams) error { return n.RemoveRemote(in.Bearer, in.Remote) })
 )
 
 type (
@@ -35,8 +32,8 @@ type (
 )
 
 // withContext is what carries out a call that may take long and has no reply.
-func withContext[In any](f func(localNode, context.Context, In) error) func(context.Context, localNode, In) (control.Nothing, error) {
-	return func(ctx context.Context, n localNode, in In) (control.Nothing, error) { return nothing, f(n, ctx, in) }
+func withContext[In any](f func(Node, context.Context, In) error) func(context.Context, Node, In) (control.Nothing, error) {
+	return func(ctx context.Context, n Node, in In) (control.Nothing, error) { return nothing, f(n, ctx, in) }
 }
 
 // Carried is what went over a bearer since the node was opened, in frames. A bearer
@@ -53,6 +50,8 @@ type Carried struct {
 type BearerState struct {
 	State   string    // "waiting", "opening", "up", "down", "damped", "closing"
 	Reason  string    // why; empty when up
+	Remedy  string    // what an operator can do about it; empty where the bearer needs nobody
+	Above   string    // VLANs and macvlans on the interface, whose frames the bearer does not hear: "eth0.184, mac0"
 	Since   time.Time // zero: not known
 	Changes int       // states that the bearer has had
 }
@@ -63,6 +62,7 @@ type BearerStatus struct {
 	Medium string // "eth" or "udp"
 	MTU    int    // bytes of a message; 0: the interface is down
 	Unsent int    // frames the device has not taken
+	Spare  int    // nodes that are heard here without a link, as they have the two that a node can have over other bearers
 	BearerState
 	Carried
 	Links         LinkConfig     // what new links begin with
@@ -151,18 +151,6 @@ func (a *Admin) DisableBearer(ctx context.Context, name string) error {
 // with EOPNOTSUPP for the MTU of an Ethernet.
 func (a *Admin) SetBearer(ctx context.Context, name string, c BearerConfig) error {
 	return done(setBearerCall.Do(ctx, a.b, bearerParams{name, c}))
-}
-
-// BearerProperty returns one value of a bearer, in the units of Property: of its links
-// what new ones begin with. Errors as of SetBearer.
-func (a *Admin) BearerProperty(ctx context.Context, name string, p Property) (int, error) {
-	return bearerPropertyCall.Do(ctx, a.b, propertyParams{Name: name, Property: p})
-}
-
-// SetBearerProperty changes one value of a bearer as SetBearer does, within the bounds of
-// Property. Errors as there.
-func (a *Admin) SetBearerProperty(ctx context.Context, name string, p Property, value int) error {
-	return done(setBearerPropertyCall.Do(ctx, a.b, propertyParams{name, p, value}))
 }
 
 // AddRemote makes one more host get what goes to all, over the bearer of that name,

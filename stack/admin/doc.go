@@ -4,7 +4,7 @@
 // its cluster and what it has counted, by the names that tipc(8) uses.
 //
 //	links, err := node.Admin().Links(ctx)
-//	err = node.Admin().SetBearerProperty(ctx, "eth0", admin.PropertyTolerance, 800)
+//	err = node.Admin().SetBearer(ctx, "eth0", admin.BearerConfig{LinkConfig: admin.LinkConfig{Tolerance: time.Second}})
 //
 // A node in this process, of stack.Open, answers at once. Of an attached one, of
 // stack.Attach, the daemon does, which may refuse a program that lacks the right

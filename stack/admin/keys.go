@@ -15,8 +15,8 @@ import (
 )
 
 var (
-	encryptionCall = query("encryption", localNode.Encryption)
-	setKeyCall     = command("set-key", control.Keys, func(n localNode, in *keyParams) error {
+	encryptionCall = query("encryption", Node.Encryption)
+	setKeyCall     = command("set-key", control.Keys, func(n Node, in *keyParams) error {
 		k, err := in.key()
 		if err != nil {
 			return err
@@ -24,10 +24,10 @@ var (
 		defer k.Wipe()
 		return n.SetKey(k)
 	})
-	flushKeysCall    = command("flush-keys", control.Keys, func(n localNode, _ control.Nothing) error { return n.FlushKeys() })
-	rekeyCall        = command("rekey", control.Keys, func(n localNode, _ control.Nothing) error { return n.Rekey() })
-	setRekeyingCall  = command("set-rekeying", control.Keys, localNode.SetRekeying)
-	setMigrationCall = command("set-migration", control.Keys, localNode.SetMigration)
+	flushKeysCall    = command("flush-keys", control.Keys, func(n Node, _ control.Nothing) error { return n.FlushKeys() })
+	rekeyCall        = command("rekey", control.Keys, func(n Node, _ control.Nothing) error { return n.Rekey() })
+	setRekeyingCall  = command("set-rekeying", control.Keys, Node.SetRekeying)
+	setMigrationCall = command("set-migration", control.Keys, Node.SetMigration)
 )
 
 // keyParams are a key, whose material travels from one process of a machine to another and

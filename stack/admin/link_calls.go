@@ -10,21 +10,18 @@ import (
 )
 
 var (
-	linksCall               = query("links", localNode.Links)
-	linkPropertyCall        = get("link-property", localNode.LinkProperty)
-	setLinkPropertyCall     = set("set-link-property", localNode.SetLinkProperty)
-	setLinkCall             = command("set-link", control.Manage, func(n localNode, in linkParams) error { return n.SetLink(in.Peer, in.Bearer, in.LinkConfig) })
-	resetStatisticsCall     = command("reset-statistics", control.Manage, func(n localNode, in linkName) error { return n.ResetStatistics(in.Peer, in.Bearer) })
-	resetLinkStatisticsCall = command("reset-link-statistics", control.Manage, localNode.ResetLinkStatistics)
+	linksCall           = query("links", Node.Links)
+	setLinkCall         = command("set-link", control.Manage, func(n Node, in linkParams) error { return n.SetLink(in.Peer, in.Bearer, in.LinkConfig) })
+	resetStatisticsCall = command("reset-statistics", control.Manage, Node.ResetStatistics)
 
-	broadcastLinkCall      = query("broadcast-link", localNode.BroadcastLink)
-	receptionsCall         = query("receptions", localNode.Receptions)
-	broadcastMethodCall    = query("broadcast-method", localNode.BroadcastMethod)
-	setBroadcastMethodCall = command("set-broadcast-method", control.Manage, localNode.SetBroadcastMethod)
+	broadcastLinkCall      = query("broadcast-link", Node.BroadcastLink)
+	receptionsCall         = query("receptions", Node.Receptions)
+	broadcastMethodCall    = query("broadcast-method", Node.BroadcastMethod)
+	setBroadcastMethodCall = command("set-broadcast-method", control.Manage, Node.SetBroadcastMethod)
 
-	monitorCall             = query("monitor", localNode.Monitor)
-	monitorThresholdCall    = query("monitor-threshold", localNode.MonitorThreshold)
-	setMonitorThresholdCall = command("set-monitor-threshold", control.Manage, localNode.SetMonitorThreshold)
+	monitorCall             = query("monitor", Node.Monitor)
+	monitorThresholdCall    = query("monitor-threshold", Node.MonitorThreshold)
+	setMonitorThresholdCall = command("set-monitor-threshold", control.Manage, Node.SetMonitorThreshold)
 )
 
 type (
@@ -32,10 +29,6 @@ type (
 		Peer   NodeAddr
 		Bearer string
 		LinkConfig
-	}
-	linkName struct {
-		Peer   NodeAddr
-		Bearer string
 	}
 )
 
@@ -54,33 +47,11 @@ func (a *Admin) SetLink(ctx context.Context, peer NodeAddr, bearer string, c Lin
 	return done(setLinkCall.Do(ctx, a.b, linkParams{peer, bearer, c}))
 }
 
-// ResetStatistics sets the counters of the link to peer on the bearer of that name to
-// 0, with peer 0 those of all links there. Errors: stack.ErrUnreachable when there is no such
-// link.
-func (a *Admin) ResetStatistics(ctx context.Context, peer NodeAddr, bearer string) error {
-	return done(resetStatisticsCall.Do(ctx, a.b, linkName{peer, bearer}))
-}
-
-// LinkProperty returns one value of the link of that name, in the units of Property: of
-// the window the present one. Of the broadcast link there is the window alone.
-// Errors: a *Refusal with EINVAL.
-func (a *Admin) LinkProperty(ctx context.Context, link string, p Property) (int, error) {
-	return linkPropertyCall.Do(ctx, a.b, propertyParams{Name: link, Property: p})
-}
-
-// SetLinkProperty changes one value of the link of that name, within the bounds of
-// Property, at once; see SetLink. The window is the largest that there may be. Of the
-// broadcast link, that can be set too, but never are more than 50 packets under way
-// there: no receiver could bear more. Errors as of LinkProperty.
-func (a *Admin) SetLinkProperty(ctx context.Context, link string, p Property, value int) error {
-	return done(setLinkPropertyCall.Do(ctx, a.b, propertyParams{link, p, value}))
-}
-
-// ResetLinkStatistics sets the counters of the link of that name to 0: also those of
+// ResetStatistics sets the counters of the link of that name to 0: also those of
 // "broadcast-link", and of what came on a peer's, "broadcast-link:1001002".
 // Errors: a *Refusal with EINVAL.
-func (a *Admin) ResetLinkStatistics(ctx context.Context, link string) error {
-	return done(resetLinkStatisticsCall.Do(ctx, a.b, link))
+func (a *Admin) ResetStatistics(ctx context.Context, link string) error {
+	return done(resetStatisticsCall.Do(ctx, a.b, link))
 }
 
 // BroadcastLink returns how the broadcast link stands.

@@ -5,12 +5,13 @@ package admin
 import (
 	"context"
 	"time"
+
+	"github.com/utipc/utipc/internal/control"
 )
 
 var (
-	mediaCall             = query("media", localNode.Media)
-	mediumPropertyCall    = get("medium-property", localNode.MediumProperty)
-	setMediumPropertyCall = set("set-medium-property", localNode.SetMediumProperty)
+	mediaCall     = query("media", Node.Media)
+	setMediumCall = command("set-medium", control.Manage, func(n Node, in MediumConfig) error { return n.SetMedium(in.Name, in) })
 )
 
 // A MediumConfig is what bearers of a kind of network begin with.
@@ -27,14 +28,10 @@ func (a *Admin) Media(ctx context.Context) ([]MediumConfig, error) {
 	return mediaCall.Do(ctx, a.b, nothing)
 }
 
-// MediumProperty returns one value of a medium, "eth" or "udp", in the units of Property.
-// Errors: a *Refusal with EINVAL, or EOPNOTSUPP for the MTU of an Ethernet.
-func (a *Admin) MediumProperty(ctx context.Context, name string, p Property) (int, error) {
-	return mediumPropertyCall.Do(ctx, a.b, propertyParams{Name: name, Property: p})
-}
-
-// SetMediumProperty changes what bearers that are enabled from now on begin with, in the
-// units and bounds of Property. Errors as of MediumProperty.
-func (a *Admin) SetMediumProperty(ctx context.Context, name string, p Property, value int) error {
-	return done(setMediumPropertyCall.Do(ctx, a.b, propertyParams{name, p, value}))
+// SetMedium changes what bearers of the medium of that name, "eth" or "udp", begin with that are
+// enabled from now on; zero fields of c mean no change. Errors: a *Refusal with EINVAL, or
+// EOPNOTSUPP for the MTU of an Ethernet.
+func (a *Admin) SetMedium(ctx context.Context, name string, c MediumConfig) error {
+	c.Name = name
+	return done(setMediumCall.Do(ctx, a.b, c))
 }

@@ -9,13 +9,13 @@ import (
 )
 
 var (
-	netIDCall              = query("net-id", localNode.NetID)
-	setAddressCall         = command("set-address", control.Manage, localNode.SetAddress)
-	setIdentityCall        = command("set-identity", control.Manage, localNode.SetIdentity)
-	setNetIDCall           = command("set-net-id", control.Manage, localNode.SetNetID)
-	removePeerCall         = command("remove-peer", control.Manage, localNode.RemovePeer)
-	removePeerIdentityCall = command("remove-peer-identity", control.Manage, localNode.RemovePeerIdentity)
-	auditCall              = control.New("Admin", "audit", control.Show, func(ctx context.Context, n localNode, c AuditConfig) (*AuditReport, error) {
+	netIDCall              = query("net-id", Node.NetID)
+	setAddressCall         = command("set-address", control.Manage, Node.SetAddress)
+	setIdentityCall        = command("set-identity", control.Manage, Node.SetIdentity)
+	setNetIDCall           = command("set-net-id", control.Manage, Node.SetNetID)
+	removePeerCall         = command("remove-peer", control.Manage, Node.RemovePeer)
+	removePeerIdentityCall = command("remove-peer-identity", control.Manage, Node.RemovePeerIdentity)
+	auditCall              = control.New("Admin", "audit", control.Show, func(ctx context.Context, n Node, c AuditConfig) (*AuditReport, error) {
 		return n.Audit(ctx, c)
 	})
 )

@@ -10,11 +10,11 @@ import (
 )
 
 var (
-	namesCall        = query("names", localNode.Names)
-	statsCall        = query("stats", localNode.Stats)
-	peersCall        = query("peers", localNode.Peers)
-	socketsCall      = query("sockets", localNode.Sockets)
-	serviceStatsCall = query("service-stats", localNode.ServiceStats)
+	namesCall        = query("names", Node.Names)
+	statsCall        = query("stats", Node.Stats)
+	peersCall        = query("peers", Node.Peers)
+	socketsCall      = query("sockets", Node.Sockets)
+	serviceStatsCall = query("service-stats", Node.ServiceStats)
 )
 
 // Stats are what a node has done since it was opened.

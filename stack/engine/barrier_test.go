@@ -119,8 +119,16 @@ func TestBarrierInAllOrders(t *testing.T) {
 		receivers int
 		plans     []string // of the senders
 	}{
-		{1, []string{"r"}}, {1, []string{"b"}}, {1, []string{"bbrr"}}, {2, []string{"brrbb"}}, {1, []string{"brbrbr"}},
-		{1, []string{"bbrrrbb"}}, {1, []string{"rbrbrb"}}, {2, []string{"brr", "rb"}}, {1, []string{"brb", "br"}}, {1, []string{"r", "r", "r"}},
+		{1, []string{"r"}},
+		{1, []string{"b"}},
+		{1, []string{"bbrr"}},
+		{2, []string{"brrbb"}},
+		{1, []string{"brbrbr"}},
+		{1, []string{"bbrrrbb"}},
+		{1, []string{"rbrbrb"}},
+		{2, []string{"brr", "rb"}},
+		{1, []string{"brb", "br"}},
+		{1, []string{"r", "r", "r"}},
 		{1, []string{"bbbrrrbbbrr"}},
 	} {
 		b := newBarrierBed(t, len(x.plans), x.receivers)

@@ -60,6 +60,11 @@ func (e *Engine) RemoveBearer(now time.Duration, bearerID int) {
 			e.end(l)
 			n.links[bearerID] = nil
 		}
+		s := n.spare
+		n.spare = nil // there are not two others any more
+		if s != nil && int(s.bearer) != bearerID && now-s.heard <= heardGap && !e.cfg.AsKernel {
+			e.accept(now, n, e.bearers[s.bearer], s.mac)
+		}
 	}
 	b.next = flowctl.Never
 }
@@ -182,6 +187,9 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m fr
 	}
 	n := e.peer(m.Prev())
 	if n == nil || n.links[b.id] == nil {
+		if n != nil && m.User() == frame.UserLink {
+			e.stray(now, n, b, src, m)
+		}
 		e.drop(DropStranger)
 		return
 	}
@@ -222,6 +230,7 @@ func (e *Engine) handleUnicast(now time.Duration, b *bearer, src frame.MAC, m fr
 // handleLink takes a message of the link protocol.
 func (e *Engine) handleLink(now time.Duration, l *link, p frame.LinkMessage) {
 	n := l.n
+	l.spoke = now
 	l.hear(now)
 	switch {
 	case !l.Accept(p):

@@ -103,7 +103,9 @@ func (p *Port) retire(now time.Duration) {
 		p.barrier = nil
 		p.e.barriers.remove(p)
 	}
-	delete(p.e.ports, p.number)
+	if p.e.ports[p.number] == p { // else a member of a group has the number, see GroupConfig.Of
+		delete(p.e.ports, p.number)
+	}
 	p.e.lastPort = nil
 	if p.Requests {
 		p.e.requests.leave(p)

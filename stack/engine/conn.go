@@ -160,6 +160,7 @@ type Conn struct {
 
 	early     *earlyEnd // the peer's end has come, and may have overtaken data
 	unsent    int       // see Unsent
+	sentLost  uint64    // of unsent, what had stood on the link
 	lingering int       // bytes it counts among those of closed connections, see mayLinger
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
@@ -213,7 +214,7 @@ func (c *Conn) Window() (unacked, window int) { return c.flow.Unacked(), c.flow.
 func (c *Conn) Pending() int { return c.port.Pending() }
 
 // newConn makes a socket for one end of a connection, or nil.
-func (e *Engine) newConn(k ConnConfig) *Conn {
+func (e *Engine) newConn(k ConnConfig, number uint32) *Conn {
 	if len(e.ports) >= maxPorts || e.addr == 0 {
 		return nil
 	}
@@ -225,7 +226,7 @@ func (e *Engine) newConn(k ConnConfig) *Conn {
 	}
 	k.ReceiveLimit, k.Timeout = max(k.ReceiveLimit, MinConnReceiveLimit), max(k.Timeout, leastTimeout)
 	c := &Conn{ConnConfig: k}
-	c.port = Port{PortConfig: PortConfig{Importance: k.Importance, Returnable: true, ReceiveLimit: k.ReceiveLimit, Account: k.Account}, e: e, conn: c}
+	c.port = Port{PortConfig: PortConfig{Importance: k.Importance, Returnable: true, ReceiveLimit: k.ReceiveLimit, Account: k.Account}, e: e, number: number, conn: c}
 	c.port.enter()
 	c.limit.owner, c.again.owner, c.ticket.conn = c, c, c
 	e.number(&c.port)

@@ -42,6 +42,22 @@ func newConnBed(t testing.TB, local bool, change ...func(*Config)) *connBed {
 	return b
 }
 
+// newTwoLinkBed is two nodes with two links, the second of smaller packets. short and lose are as
+// of bed.
+func newTwoLinkBed(t *testing.T, short func(node int) bool, lose func(from int, frame []byte) bool) *connBed {
+	b := &connBed{bed: &bed{t: t, short: short, lose: lose}}
+	for i, a := range []frame.NodeAddr{0x1001001, 0x1001002} {
+		n := b.add(Config{Address: a}, uint64(i))
+		b.attach(n, BearerConfig{MTU: 700, LinkConfig: LinkConfig{Priority: 5}})
+	}
+	b.x, b.y = b.nodes[0], b.nodes[1]
+	b.until(longTime, func() bool {
+		l := b.x.nodes
+		return len(l) > 0 && l[0].links[1] != nil && l[0].links[0].IsUp() && l[0].links[1].IsUp()
+	})
+	return b
+}
+
 func (b *connBed) inContact() bool {
 	return b.nodes[0].reach(0x1001002) != nil && b.nodes[1].reach(0x1001001) != nil
 }

@@ -17,9 +17,15 @@ import (
 // which *Blocked and ErrMemory pass, see SendAs.
 // Source: docs/spec/07-sockets.md §4.2.
 func (e *Engine) Dial(now time.Duration, k ConnConfig, to frame.SocketAddr, first []byte) (*Conn, error) {
-	c := e.newConn(k)
-	if c == nil {
-		return nil, ErrSockets
+	return e.DialFrom(now, nil, k, to, first)
+}
+
+// DialFrom is Dial for a connection that takes the number of from, an idle socket without
+// names, and closes it; nil: any number. Where the node cannot be reached from stays as it was.
+func (e *Engine) DialFrom(now time.Duration, from *Listener, k ConnConfig, to frame.SocketAddr, first []byte) (*Conn, error) {
+	c, err := e.dialing(now, from, k, to.Node)
+	if err != nil {
+		return nil, err
 	}
 	return c.dial(now, c.port.template(frame.DirectMsg, to), first)
 }
@@ -28,6 +34,11 @@ func (e *Engine) Dial(now time.Duration, k ConnConfig, to frame.SocketAddr, firs
 // several are they take turns. With a.Node set the service is looked up there, among
 // the sockets of that node.
 func (e *Engine) DialService(now time.Duration, k ConnConfig, a frame.Service, first []byte) (*Conn, error) {
+	return e.DialServiceFrom(now, nil, k, a, first)
+}
+
+// DialServiceFrom is DialService as DialFrom is Dial.
+func (e *Engine) DialServiceFrom(now time.Duration, from *Listener, k ConnConfig, a frame.Service, first []byte) (*Conn, error) {
 	if e.table == nil {
 		return nil, ErrSockets
 	}
@@ -37,9 +48,9 @@ func (e *Engine) DialService(now time.Duration, k ConnConfig, a frame.Service, f
 		row.Unbound++
 		return nil, ErrUnreachable
 	}
-	c := e.newConn(k)
-	if c == nil {
-		return nil, ErrSockets
+	c, err := e.dialing(now, from, k, to.Socket().Node)
+	if err != nil {
+		return nil, err
 	}
 	c.name, c.named = a, true
 	f := c.port.template(frame.NamedMsg, to.Socket())
@@ -47,11 +58,29 @@ func (e *Engine) DialService(now time.Duration, k ConnConfig, a frame.Service, f
 	if a.Node != 0 {
 		f.Scope = frame.NodeScope
 	}
-	c, err := c.dial(now, f, first)
+	c, err = c.dial(now, f, first)
 	if _, blocked := err.(*Blocked); !blocked {
 		to.Take() // who is busy now keeps its turn
 	}
 	return c, err
+}
+
+// dialing makes the socket of a request to a node, with the number of from, which may be nil.
+// Errors: ErrSockets; ErrUnreachable, which leaves from as it was.
+func (e *Engine) dialing(now time.Duration, from *Listener, k ConnConfig, to frame.NodeAddr) (*Conn, error) {
+	number := uint32(0)
+	if from != nil {
+		if to != 0 && to != e.addr && e.reach(to) == nil {
+			return nil, ErrUnreachable
+		}
+		number = from.port.number
+		from.Close(now)
+	}
+	c := e.newConn(k, number)
+	if c == nil {
+		return nil, ErrSockets
+	}
+	return c, nil
 }
 
 func (c *Conn) dial(now time.Duration, f frame.PayloadFields, first []byte) (*Conn, error) {

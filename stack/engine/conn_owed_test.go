@@ -35,10 +35,12 @@ func TestConnOwes(t *testing.T) {
 	}{
 		{"probe reply", func() []byte { return manager(90, 6, nil) }, nil, "conn/probe-reply 6>90"},
 		{"nagle ack", func() []byte { return conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "") }, nil, "conn/ack 6>90 acked=7 window=512 nagle"},
-		{"both", func() []byte {
-			return bundle(nil, conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, ""), manager(90, 6, nil))
-		}, nil,
-			"conn/ack 6>90 acked=7 window=512 nagle; conn/probe-reply 6>90"},
+		{
+			"both", func() []byte {
+				return bundle(nil, conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, ""), manager(90, 6, nil))
+			}, nil,
+			"conn/ack 6>90 acked=7 window=512 nagle; conn/probe-reply 6>90",
+		},
 		{"ack", nil, func(b *hostileBed) {
 			for range 25 {
 				b.a.port.store([]byte("x"), nil)
@@ -52,8 +54,10 @@ func TestConnOwes(t *testing.T) {
 		}, "data-low/conn 8>95 bytes=0"},
 		{"close", nil, func(b *hostileBed) { b.a.Close(b.now) }, "data-critical/conn 6>90 error=connection shutdown bytes=0"},
 		{"abort", nil, func(b *hostileBed) { b.a.Abort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0"},
-		{"close with unread data", func() []byte { return conn(90, 6, nil, "x") }, func(b *hostileBed) { b.a.Close(b.now) },
-			"data-critical/conn 6>90 error=connection shutdown bytes=0"},
+		{
+			"close with unread data", func() []byte { return conn(90, 6, nil, "x") }, func(b *hostileBed) { b.a.Close(b.now) },
+			"data-critical/conn 6>90 error=connection shutdown bytes=0",
+		},
 		{"close, and what comes then", nil, func(b *hostileBed) {
 			b.a.Close(b.now)
 			b.packetIn(conn(90, 6, code(frame.NoPort), ""))

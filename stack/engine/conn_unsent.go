@@ -7,7 +7,6 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/netdev"
 )
 
 // What Write has taken has one owner until it stands on the link, in order: the connection,
@@ -124,9 +123,9 @@ func (e *Engine) cutShort(now time.Duration, n *node) {
 
 // Unsent is the number of bytes that Write has taken and that the peer will not read, of a
 // connection that has ended or was closed: those that it held then, and where contact was
-// lost those on the link, too, that the peer's node had not acknowledged. A few of the latter
-// may have arrived. Of a message in several packets nothing is counted once the peer's node
-// had acknowledged the first of them.
+// lost those on the link, too, that the peer's node had not acknowledged with all before them. A
+// few of the latter may have arrived. A message in several packets counts as a whole, but not one
+// whose first packet has come by the tunnel of a failover that was not finished.
 func (c *Conn) Unsent() int { return c.unsent }
 
 // Gone reports whether nothing of the connection is left to do: of a closed one that it has
@@ -150,6 +149,16 @@ func (c *Conn) lose(bytes int) {
 	}
 }
 
+// loseSent counts bytes as lost that have stood on the link.
+func (c *Conn) loseSent(bytes int) {
+	c.sentLost += uint64(bytes)
+	c.lose(bytes)
+}
+
+// Placed is the number of bytes that were put on the link, or in the own node's peer, and that
+// are not counted as lost: those of the request for the connection among them.
+func (c *Conn) Placed() uint64 { return c.port.stats.BytesOut - min(c.sentLost, c.port.stats.BytesOut) }
+
 // UnsentBytes is the number of bytes that the Write of a connection has taken and that no
 // other node has acknowledged: those that are lost with connections that were closed, and
 // those still under way.
@@ -172,13 +181,16 @@ func (e *Engine) loseUnacked(n *node) {
 	}
 }
 
-// loseUnackedOn is loseUnacked of one link.
+// loseUnackedOn is loseUnacked of one link. What is for a connection that has ended meanwhile,
+// its peer would not have read: the end has said so.
 func (e *Engine) loseUnackedOn(n *node, l *link) {
 	unackedOn(l, func(port uint32, bytes int) {
-		if p := e.ports[port]; p != nil && p.conn != nil && p.conn.node == n {
-			p.conn.lose(bytes)
-		} else { // it was closed before
+		p := e.ports[port]
+		switch {
+		case p == nil || p.conn == nil || p.conn.node != n && p.conn.state != Ended: // it was closed before
 			e.count.ClosedUnsent += uint64(bytes)
+		case p.conn.node == n:
+			p.conn.loseSent(bytes)
 		}
 	})
 }
@@ -196,21 +208,21 @@ func (e *Engine) unacked(n *node, yield func(port uint32, bytes int)) {
 // unackedOn is unacked of one link.
 func unackedOn(l *link, yield func(port uint32, bytes int)) {
 	var pieces flowctl.Pieces // of a packet of a failed link
-	l.Unsettled(func(b *netdev.Buffer) {
+	for b := range l.Unsettled {
 		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
 		if err != nil {
-			return
+			continue
 		}
 		if t, err := frame.ParseTunnel(m); err == nil && t.Type() == frame.TunnelFailover {
 			if _, _, in := t.Piece(); in {
 				if m, err = pieces.Add(t); err == nil && m.Bytes() != nil {
 					connData(m, false, yield)
 				}
-				return
+				continue
 			}
 		}
 		connData(m, true, yield)
-	})
+	}
 }
 
 // connData yields the data of connections in a packet, or in what a packet carries; outer says

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"bytes"
 	"slices"
 	"testing"
 	"time"
@@ -152,23 +153,141 @@ func TestUnsentOnTheLink(t *testing.T) {
 	}
 }
 
+// A message in several packets of which the peer has the first is lost as a whole.
+// Mutation: the link keeps no packet of what the peer has in part.
+func TestUnsentMessageInPart(t *testing.T) {
+	b := newConnBed(t, false)
+	x, y, l := b.pair(ConnConfig{})
+	b.settle()
+	b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+	b.lose = func(_ int, f []byte) bool { return isFragment(f, frame.LastFragment) }
+	if err := x.Write(b.now, text(20000, 0)); err != nil {
+		t.Fatal(err)
+	}
+	b.until(longTime, func() bool { return x.node.links[0].Unacked() == 1 })
+	if lost, underWay := b.x.UnsentBytes(); lost != 0 || underWay != 20000 {
+		t.Errorf("%d bytes lost and %d under way, want 20000", lost, underWay)
+	}
+	b.lose = func(int, []byte) bool { return true }
+	b.until(longTime, func() bool { return x.State() == Ended })
+	if x.Unsent() != 20000 || x.end.Unsent != 20000 {
+		t.Errorf("%d bytes unsent, the end says %d, want 20000", x.Unsent(), x.end.Unsent)
+	}
+	b.lose = nil
+	for _, c := range []*Conn{x, y} {
+		c.Close(b.now)
+	}
+	l.Close(b.now)
+	b.clean()
+}
+
+// isFragment reports whether a frame holds a packet of a message in several, of such a type.
+func isFragment(f []byte, types ...frame.FragmentType) bool {
+	m, err := frame.Parse(f[frame.EthernetLen:])
+	if err != nil {
+		return false
+	}
+	part, err := frame.ParseFragment(m)
+	return err == nil && slices.Contains(types, part.Type())
+}
+
+// What the peer has taken behind a packet that it misses it has not delivered when contact is
+// lost. Mutation: handleGap lets go of each packet that a block acknowledges.
+func TestUnsentBehindAGap(t *testing.T) {
+	b := newConnBed(t, false)
+	x, y, l := b.pair(ConnConfig{})
+	b.lose = func(_ int, frame []byte) bool { return bytes.Contains(frame, []byte("missing")) }
+	sum := 0
+	for _, msg := range []string{"missing", "first behind", "second behind"} {
+		if err := x.Write(b.now, []byte(msg)); err != nil {
+			t.Fatal(err)
+		}
+		sum += len(msg)
+	}
+	b.until(longTime, func() bool { return x.node.links[0].Unacked() == 1 })
+	b.lose = func(int, []byte) bool { return true }
+	b.until(longTime, func() bool { return x.State() == Ended })
+	if x.Unsent() != sum || x.end.Unsent != sum {
+		t.Errorf("%d bytes unsent, the end says %d, want %d", x.Unsent(), x.end.Unsent, sum)
+	}
+	b.lose = nil
+	for _, c := range []*Conn{x, y} {
+		c.Close(b.now)
+	}
+	l.Close(b.now)
+	b.clean()
+}
+
+// What the peer has and cannot deliver is lost, too, where its link fails, and then the one that
+// took over; where that one brings the rest, nothing is kept.
+// Mutations: inherit takes over nothing; SendFailover lets go of what came early; letGoInherited
+// lets go at once, or never.
+func TestUndeliveredInFailover(t *testing.T) {
+	for _, missing := range [][]frame.FragmentType{{frame.FirstFragment}, {frame.MiddleFragment, frame.LastFragment}} {
+		for _, comes := range []bool{false, true} {
+			b := newTwoLinkBed(t, nil, nil)
+			x, y, l := b.pair(ConnConfig{})
+			b.settle()
+			b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+			b.lose = func(_ int, f []byte) bool { return isFragment(f, missing...) }
+			all := 0
+			for _, n := range []int{20000, 500} {
+				if err := x.Write(b.now, text(n, 0)); err != nil {
+					t.Fatal(err)
+				}
+				all += n
+			}
+			on := slices.IndexFunc(x.node.links[:], func(l *link) bool { return l != nil && l.Unacked() > 0 })
+			left := 1
+			if len(missing) > 1 {
+				left = x.node.links[on].Unacked() - 2
+			}
+			b.until(longTime, func() bool { return x.node.links[on].Unacked() == left })
+			if !comes { // but for the first packet, of several
+				tunnelled := 0
+				b.lose = func(from int, f []byte) bool {
+					if frame.UserOf(f[frame.EthernetLen:]) == frame.UserTunnel {
+						tunnelled++
+					}
+					return from == 0 && (tunnelled != 1 || len(missing) == 1)
+				}
+			}
+			b.x.SetMTU(b.now, on, 0)
+			if other := x.node.links[1-on]; !comes && len(missing) > 1 {
+				n := other.Unacked()
+				b.until(longTime, func() bool { return other.Unacked() < n })
+			}
+			if lost, underWay := b.x.UnsentBytes(); lost != 0 || underWay != uint64(all) {
+				t.Errorf("%v is missing, come %v: %d bytes lost and %d under way, want %d", missing, comes, lost, underWay, all)
+			}
+			b.lose = nil
+			if comes {
+				b.until(longTime, func() bool { return y.Pending() == 2 && b.x.Unsent() == 0 })
+				if lost, underWay := b.x.UnsentBytes(); lost != 0 || underWay != 0 {
+					t.Errorf("%v has come: %d bytes lost and %d under way", missing, lost, underWay)
+				}
+			} else {
+				b.x.SetMTU(b.now, 1-on, 0)
+				b.until(longTime, func() bool { return x.State() == Ended })
+				if x.Unsent() != all {
+					t.Errorf("%v is missing, both links have failed: %d bytes unsent, want %d", missing, x.Unsent(), all)
+				}
+			}
+			for _, c := range []*Conn{x, y} {
+				c.Close(b.now)
+			}
+			l.Close(b.now)
+			b.clean()
+		}
+	}
+}
+
 // What a failover has sent in pieces, or has no chunk to send now, is counted likewise.
 // Mutations: unackedOn joins no pieces; Unsettled without what is to be moved.
 func TestUnsentInFailover(t *testing.T) {
 	for _, short := range []bool{false, true} {
 		refuse, lost := false, false
-		b := &connBed{bed: &bed{t: t}}
-		b.short = func(node int) bool { return node == 0 && refuse }
-		b.lose = func(from int, _ []byte) bool { return lost }
-		for i, a := range []frame.NodeAddr{0x1001001, 0x1001002} {
-			n := b.add(Config{Address: a}, uint64(i))
-			b.attach(n, BearerConfig{MTU: 700, LinkConfig: LinkConfig{Priority: 5}})
-		}
-		b.x, b.y = b.nodes[0], b.nodes[1]
-		b.until(longTime, func() bool {
-			l := b.x.nodes
-			return len(l) > 0 && l[0].links[1] != nil && l[0].links[0].IsUp() && l[0].links[1].IsUp()
-		})
+		b := newTwoLinkBed(t, func(node int) bool { return node == 0 && refuse }, func(int, []byte) bool { return lost })
 		x, y, l := b.pair(ConnConfig{})
 		b.settle()
 		b.until(longTime, func() bool { return b.x.Unsent() == 0 })
@@ -200,5 +319,50 @@ func TestUnsentInFailover(t *testing.T) {
 		}
 		l.Close(b.now)
 		b.clean()
+	}
+}
+
+// What is under way to a peer that has ended the connection is not lost: nobody would read it, and
+// the end has said so. Mutation: loseUnackedOn counts for a connection that has ended.
+func TestEndedByItsPeerLosesNothing(t *testing.T) {
+	b := newConnBed(t, false)
+	x, y, l := b.pair(ConnConfig{})
+	b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+	b.lose = func(from int, _ []byte) bool { return from == 0 }
+	if err := x.Write(b.now, text(100, 0)); err != nil {
+		t.Fatal(err)
+	}
+	y.Close(b.now)
+	b.until(longTime, func() bool { return x.State() == Ended })
+	if _, underWay := b.x.UnsentBytes(); underWay != 100 {
+		t.Fatalf("%d bytes under way, want 100", underWay)
+	}
+	b.until(longTime, func() bool { return !b.x.nodes[0].links[0].IsUp() })
+	if lost, underWay := b.x.UnsentBytes(); lost != 0 || underWay != 0 || x.Unsent() != 0 {
+		t.Errorf("%d bytes lost of closed connections, %d of the one that ended, %d under way; want none", lost, x.Unsent(), underWay)
+	}
+	b.lose = nil
+	x.Close(b.now)
+	l.Close(b.now)
+	b.clean()
+}
+
+// A node that leaves acknowledges what has come, so that its peer does not count that as lost.
+// Mutation: Leave does not report.
+func TestLeaveAcknowledges(t *testing.T) {
+	b := newConnBed(t, false)
+	x, _, _ := b.pair(ConnConfig{})
+	b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+	if err := x.Write(b.now, text(100, 0)); err != nil {
+		t.Fatal(err)
+	}
+	b.settle()
+	if _, underWay := b.x.UnsentBytes(); underWay != 100 {
+		t.Fatalf("%d bytes under way, want 100", underWay)
+	}
+	b.y.Leave(b.now)
+	b.until(longTime, func() bool { return x.State() == Ended })
+	if x.Unsent() != 0 {
+		t.Errorf("%d bytes are lost that the peer had received", x.Unsent())
 	}
 }

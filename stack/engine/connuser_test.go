@@ -32,10 +32,12 @@ func (s *scribe) note(now time.Duration, what string, c *Conn, data []byte) {
 	}
 }
 
-func (s *scribe) accepted(now time.Duration, c *Conn)             { s.note(now, "accepted", c, nil) }
+func (s *scribe) accepted(now time.Duration, c *Conn) { s.note(now, "accepted", c, nil) }
+
 func (s *scribe) message(now time.Duration, c *Conn, data []byte) { s.note(now, "message", c, data) }
-func (s *scribe) writable(now time.Duration, c *Conn)             { s.note(now, "writable", c, nil) }
-func (s *scribe) ended(now time.Duration, c *Conn)                { s.note(now, "ended", c, nil) }
+
+func (s *scribe) writable(now time.Duration, c *Conn) { s.note(now, "writable", c, nil) }
+func (s *scribe) ended(now time.Duration, c *Conn)    { s.note(now, "ended", c, nil) }
 
 // inside makes a listener of the topology service's name for a user.
 func (b *connBed) inside(user connUser) *Listener {

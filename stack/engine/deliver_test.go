@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/utipc/utipc/frame"
 )
@@ -75,8 +74,10 @@ func TestPayload(t *testing.T) {
 		{"direct", "port", nil, "hi", "", "", []string{"<1001002:77> hi"}},
 		{"direct, empty: never seen", "port", nil, "", "", "", nil},
 		{"direct, no port", "none", nil, "hi", "data-low/direct 4711>77 error=no port bytes=2", "", nil},
-		{"direct, no port, importance kept", "none", func(f *frame.PayloadFields) { f.Importance = frame.High }, "hi",
-			"data-high/direct 4711>77 error=no port bytes=2", "", nil},
+		{
+			"direct, no port, importance kept", "none", func(f *frame.PayloadFields) { f.Importance = frame.High }, "hi",
+			"data-high/direct 4711>77 error=no port bytes=2", "", nil,
+		},
 		{"direct, no port, droppable", "none", droppable, "hi", "", "nobody to take it, and not to be returned=1", nil},
 		{"direct, no port, a reject", "none", failed, "hi", "", "nobody to take it, and not to be returned=1", nil},
 		{"direct, no port, cut", "none", nil, long, "data-low/direct 4711>77 error=no port bytes=1024", "", nil},
@@ -88,13 +89,19 @@ func TestPayload(t *testing.T) {
 		{"named, unknown", "none", named(18888, 18), "hi", "data-low/named 4711>77 name=18888:18 error=no name bytes=2", "", nil},
 		{"named, unknown, port 0", "zero", named(18888, 18), "hi", "data-low/named 0>77 name=18888:18 error=no name bytes=2", "", nil},
 		{"named, unknown, droppable", "zero", both(named(18888, 18), droppable), "hi", "", "nobody to take it, and not to be returned=1", nil},
-		{"named, looked up before", "none", both(named(18888, 17), func(f *frame.PayloadFields) { f.Reroute = 1 }), "hi",
-			"data-low/named 4711>77 name=18888:17 error=no name reroute=1 bytes=2", "", nil},
+		{
+			"named, looked up before", "none", both(named(18888, 17), func(f *frame.PayloadFields) { f.Reroute = 1 }), "hi",
+			"data-low/named 4711>77 name=18888:17 error=no name reroute=1 bytes=2", "", nil,
+		},
 		{"named, a reject", "none", both(named(18888, 17), failed), "hi", "", "nobody to take it, and not to be returned=1", nil},
-		{"connection data to a datagram port", "port", func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "hi",
-			"data-low/conn PORT>77 error=no port bytes=2", "", nil},
-		{"end of a connection", "port", func(f *frame.PayloadFields) { f.Type, f.Error = frame.ConnMsg, frame.ConnShutdown }, "",
-			"", "nobody to take it, and not to be returned=1", nil},
+		{
+			"connection data to a datagram port", "port", func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "hi",
+			"data-low/conn PORT>77 error=no port bytes=2", "", nil,
+		},
+		{
+			"end of a connection", "port", func(f *frame.PayloadFields) { f.Type, f.Error = frame.ConnMsg, frame.ConnShutdown }, "",
+			"", "nobody to take it, and not to be returned=1", nil,
+		},
 		{"connection request to a datagram port", "port", func(f *frame.PayloadFields) { f.Syn = true }, "", "", "", nil},
 		{"group data", "port", func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "hi", "", "nobody to take it, and not to be returned=1", nil},
 	} {
@@ -159,85 +166,6 @@ func TestRejectAfterSecondLookup(t *testing.T) {
 	got, _, _ := strings.Cut(strings.Join(p.drain(), ";"), " seq=")
 	if want := fmt.Sprintf("data-low/named %d>77 name=18888:17 error=overload reroute=1 bytes=2", port.number); got != want {
 		t.Errorf("got %q, want %q", got, want)
-	}
-}
-
-// The queue's limit doubles with importance; what comes back has 16 times as much
-// (spec 07 §7).
-//
-// Proves: socket.returned
-func TestOverload(t *testing.T) {
-	for _, c := range []struct {
-		name   string
-		change func(*frame.PayloadFields)
-		fit    int
-	}{
-		{"low", nil, 10},
-		{"medium", func(f *frame.PayloadFields) { f.Importance = frame.Medium }, 20},
-		{"high", func(f *frame.PayloadFields) { f.Importance = frame.High }, 40},
-		{"critical", func(f *frame.PayloadFields) { f.Importance = frame.Critical }, 80},
-		{"came back", func(f *frame.PayloadFields) { f.Error = frame.NoName }, 160},
-	} {
-		p := newScriptedPeer(t).up()
-		port := p.bound(t, PortConfig{ReceiveLimit: 10 * (recordCost + 36)}, 18888, 17)
-		for range c.fit {
-			p.packet(data(port.number, c.change, strings.Repeat("x", 36)))
-		}
-		p.sent = nil
-		if port.Pending() != c.fit {
-			t.Errorf("%s: got %d messages, want %d", c.name, port.Pending(), c.fit)
-		}
-		p.packet(data(port.number, c.change, strings.Repeat("y", 36)))
-		got := p.drain()
-		if c.name == "came back" {
-			p.wantDrops(c.name, "receiver's queue full, and not to be returned=1")
-		} else if len(got) != 1 || !strings.Contains(got[0], "error=overload bytes=36") {
-			t.Errorf("%s: sent %q, want a reject", c.name, got)
-		}
-		if port.Pending() != c.fit {
-			t.Errorf("%s: got %d messages, want %d still", c.name, port.Pending(), c.fit)
-		}
-		p.packet(data(port.number, func(f *frame.PayloadFields) {
-			if c.change != nil {
-				c.change(f)
-			}
-			f.DestDroppable = true
-		}, "x"+strings.Repeat("z", 36)))
-		p.wantDrops(c.name, "receiver's queue full, and not to be returned=1")
-		p.packet(data(port.number, func(f *frame.PayloadFields) {
-			if c.change != nil {
-				c.change(f)
-			}
-			f.Syn = true
-		}, strings.Repeat("z", 40)))
-		if got := p.drain(); c.name != "came back" && (len(got) != 1 || !strings.Contains(got[0], "error=overload syn bytes=0")) {
-			t.Errorf("%s: connection request: sent %q, want a reject without data", c.name, got)
-		}
-		read(port)
-		p.packet(data(port.number, c.change, "again"))
-		if port.Pending() != 1 || port.queued != recordCost+5 {
-			t.Errorf("%s: after reading: %d messages, %d bytes", c.name, port.Pending(), port.queued)
-		}
-		p.done()
-	}
-}
-
-// Empty messages are limited too, and those that are never seen count nothing.
-func TestEmptyMessagesAreLimited(t *testing.T) {
-	p := newScriptedPeer(t).up()
-	defer p.done()
-	port := p.bound(t, PortConfig{ReceiveLimit: recordCost}, 18888, 17)
-	for range 3 {
-		p.packet(data(port.number, nil, ""))
-	}
-	if port.Pending() != 0 || p.Counters().MessagesIn != 3 {
-		t.Errorf("got %d waiting, %d counted; want 0, 3", port.Pending(), p.Counters().MessagesIn)
-	}
-	for range 20 {
-		p.packet(data(port.number, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))
-	}
-	if port.Pending() != 16 {
-		t.Errorf("got %d waiting, want 16", port.Pending())
 	}
 }
 
@@ -389,50 +317,6 @@ func TestBroadcastOnlyForNames(t *testing.T) {
 	}
 }
 
-// Closing a port returns what nobody read (spec 07 §4.6), but what may be dropped.
-//
-// Proves: socket.returned
-func TestCloseReturnsUnread(t *testing.T) {
-	p := newScriptedPeer(t).up()
-	port := p.bound(t, PortConfig{}, 18888, 17)
-	p.packet(data(port.number, nil, "first"))
-	p.packet(data(port.number, func(f *frame.PayloadFields) { f.DestDroppable = true }, "droppable"))
-	p.packet(data(port.number, func(f *frame.PayloadFields) { f.Error = frame.NoName }, "came back"))
-	p.packet(data(0, func(f *frame.PayloadFields) {
-		named(18888, 17)(f)
-		f.Importance, f.SrcDroppable, f.Syn = frame.High, true, true
-	}, strings.Repeat("x", 1300)))
-	p.drain()
-	port.Close(p.now)
-	port.Close(p.now)
-	lines := p.drain()
-	for i, l := range lines {
-		lines[i], _, _ = strings.Cut(strings.ReplaceAll(l, fmt.Sprint(port.number), "PORT"), " seq=")
-	}
-	if left, _ := p.pub.Bulk(); len(left) != 1 {
-		t.Errorf("names left: %v", left)
-	}
-	if len(lines) != 3 || !strings.HasPrefix(lines[0], "name/withdraw update=2 18888:17-17=PORT/") ||
-		lines[1] != "data-low/direct PORT>77 error=no port bytes=5" ||
-		lines[2] != "data-high/named PORT>77 name=18888:17 error=no port reroute=1 syn bytes=1024" {
-		t.Errorf("got %q", lines)
-	}
-	if err := port.Send(p.now, frame.SocketAddr{Port: 1, Node: popAddr}, nil); err != ErrClosed {
-		t.Errorf("send: got %v, want %v", err, ErrClosed)
-	}
-	if err := port.Bind(p.now, frame.Range{Type: 100}, frame.ClusterScope); err != ErrClosed {
-		t.Errorf("bind: got %v, want %v", err, ErrClosed)
-	}
-	if err := port.SendService(p.now, frame.Service{Type: 18888, Instance: 17}, nil); err != ErrClosed {
-		t.Errorf("send to a service: got %v, want %v", err, ErrClosed)
-	}
-	p.packet(data(port.number, nil, "late"))
-	if got := p.drain(); len(got) != 1 || !strings.Contains(got[0], "error=no port") {
-		t.Errorf("late message: got %q, want a reject", got)
-	}
-	p.done()
-}
-
 // Spec 07 §9: the same rules without a link.
 func TestLocalDelivery(t *testing.T) {
 	for _, c := range []struct {
@@ -487,29 +371,6 @@ func TestLocalDelivery(t *testing.T) {
 	}
 }
 
-// What is closed returns local messages to their sender too.
-func TestCloseReturnsLocal(t *testing.T) {
-	p := newScriptedPeer(t)
-	r, s := p.bound(t, PortConfig{}, 18888, 17), p.OpenPort(PortConfig{Returnable: true})
-	svc := frame.Service{Type: 18888, Instance: 17}
-	if err := s.SendService(0, svc, []byte("hi")); err != nil {
-		t.Fatal(err)
-	}
-	addr := r.Addr()
-	r.Close(0)
-	wantLines(t, "came back", read(s), fmt.Sprintf("%v hi error=no port", addr))
-	if err := s.SendService(0, svc, []byte("hi")); err != ErrUnreachable {
-		t.Errorf("nobody is bound: got %v, want %v", err, ErrUnreachable)
-	}
-	s.SendService(0, svc, nil)
-	// Nobody left to take it back.
-	r = p.bound(t, PortConfig{}, 18888, 17)
-	s.SendService(0, svc, []byte("hi"))
-	s.Close(0)
-	r.Close(0)
-	p.wantDrops("sender gone", "nobody to take it, and not to be returned=1")
-}
-
 // The forms of spec 07 §1.1 and §2 as they leave.
 func TestSentForms(t *testing.T) {
 	p := newScriptedPeer(t).up()
@@ -522,16 +383,28 @@ func TestSentForms(t *testing.T) {
 		send func(s *Port) error
 		want string // PORT for the sender's
 	}{
-		{"direct", PortConfig{}, func(s *Port) error { return s.Send(p.now, frame.SocketAddr{Port: 9, Node: popAddr}, []byte("hi")) },
-			"41080022 60000000 00000000 01001001 PORT 00000009 01001001 01001002 6869"},
-		{"service", PortConfig{Returnable: true}, func(s *Port) error {
-			return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17}, []byte("hi"))
+		{
+			"direct",
+			PortConfig{},
+			func(s *Port) error { return s.Send(p.now, frame.SocketAddr{Port: 9, Node: popAddr}, []byte("hi")) },
+			"41080022 60000000 00000000 01001001 PORT 00000009 01001001 01001002 6869",
 		},
-			"4140002a 40100000 00000000 01001001 PORT 50000001 01001001 01001002 000049c8 00000011 6869"},
-		{"service at a node", PortConfig{Importance: frame.Critical, SrcDroppable: true}, func(s *Port) error {
-			return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17, Node: popAddr}, nil)
+		{
+			"service",
+			PortConfig{Returnable: true},
+			func(s *Port) error {
+				return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17}, []byte("hi"))
+			},
+			"4140002a 40100000 00000000 01001001 PORT 50000001 01001001 01001002 000049c8 00000011 6869",
 		},
-			"474c0028 40180000 00000000 01001001 PORT 00000000 01001001 01001002 000049c8 00000011"},
+		{
+			"service at a node",
+			PortConfig{Importance: frame.Critical, SrcDroppable: true},
+			func(s *Port) error {
+				return s.SendService(p.now, frame.Service{Type: 18888, Instance: 17, Node: popAddr}, nil)
+			},
+			"474c0028 40180000 00000000 01001001 PORT 00000000 01001001 01001002 000049c8 00000011",
+		},
 	} {
 		p.drain()
 		s := p.OpenPort(c.cfg)
@@ -556,35 +429,4 @@ func TestSentForms(t *testing.T) {
 			t.Errorf("%d bytes to %v: got %v, want %v", c.n, c.to, err, c.want)
 		}
 	}
-}
-
-// A sender is turned away at its importance's limit, told why, and told of room.
-func TestBlockedAndRoom(t *testing.T) {
-	p := newScriptedPeer(t).up()
-	defer p.done()
-	s := p.OpenPort(PortConfig{})
-	to := frame.SocketAddr{Port: 9, Node: popAddr}
-	var err error
-	n := 0
-	for ; err == nil; n++ {
-		err = s.Send(p.now, to, []byte("hi"))
-	}
-	b, ok := err.(*Blocked)
-	if !ok || b.Node != popAddr || b.Unacked != 50 || b.Backlog != 100 || b.Limit != 100 {
-		t.Errorf("message %d: got %v", n, err)
-	}
-	p.collect()
-	p.eventList()
-	p.report(nil)
-	wantLines(t, "events", p.eventList(), "room for blocked senders 1001002")
-	if err := s.Send(p.now, to, []byte("hi")); err != nil {
-		t.Errorf("then: %v", err)
-	}
-	for range 4 {
-		p.report(nil)
-	}
-	if p.Unsent() != 0 {
-		t.Errorf("got %d unsent, want 0", p.Unsent())
-	}
-	p.now += time.Second
 }

@@ -14,6 +14,7 @@ const (
 	discoverFast  = 125 * time.Millisecond
 	discoverAlone = time.Second      // longest interval without a link
 	discoverSlow  = 60 * time.Second // longest interval with one
+	discoverLate  = 10 * time.Second // an announcement as late is one of a node that stood still
 	trialPeriod   = time.Second
 	maxTrials     = 8                      // addresses tried before an objection is overruled
 	answerGap     = 100 * time.Millisecond // between two answers to one node
@@ -53,6 +54,10 @@ func (e *Engine) discoveryTimeout(now time.Duration, b *bearer) {
 		b.interval = discoverFast
 		b.next = now + b.interval
 		return
+	case now-b.next >= discoverLate && !e.cfg.AsKernel:
+		// Peers may have lost this node, which may be about to forget them: it looks for them as
+		// at first, or they would not hear of each other for a minute.
+		b.interval = discoverFast
 	default:
 		limit := discoverAlone
 		if b.links > 0 {

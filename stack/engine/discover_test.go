@@ -25,7 +25,7 @@ func times(lines []string, kind string) (s []string) {
 // fresh is an engine that has just got its bearer, its first frame not taken.
 func fresh(t testing.TB, c Config) *scriptedPeer {
 	t.Helper()
-	p := &scriptedPeer{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64}), session: 700}
+	p := &scriptedPeer{t: t, arena: newArena(t, netdev.ArenaConfig{Small: 64}), session: 700}
 	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
 	e, err := New(c)
 	if err != nil {

@@ -40,7 +40,7 @@ type duoLine struct {
 // newDuo makes contact over both lines.
 func newDuo(t testing.TB, change ...func(*Config)) *duo {
 	t.Helper()
-	d := &duo{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024})}
+	d := &duo{t: t, arena: newArena(t, netdev.ArenaConfig{Small: 1024})}
 	c := Config{Address: ownAddr, Arena: d.arena, Chance: NewSeeded(1, 2)}
 	for _, f := range change {
 		f(&c)
@@ -92,8 +92,10 @@ func (d *duo) bothUp() bool {
 func (d *duo) disc(i int) {
 	d.t.Helper()
 	x := &d.lines[i]
-	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
-		MAC: x.pop, NetHash: 9, Identity: frame.AddrIdentity(popAddr)}
+	f := frame.DiscoveryFields{
+		Type: frame.Request, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
+		MAC: x.pop, NetHash: 9, Identity: frame.AddrIdentity(popAddr),
+	}
 	d.raw(i, ether(frame.BroadcastMAC, x.pop, f.Append(nil)))
 }
 
@@ -198,8 +200,10 @@ func (d *duo) info(i int) frame.LinkInfo {
 // reset says RESET, or ACTIVATE of the session heard.
 func (d *duo) reset(i int, activate bool, change ...func(*frame.ResetFields)) {
 	d.t.Helper()
-	f := frame.ResetFields{Common: frame.Common{Seq: 0x8000, Prev: popAddr}, LinkInfo: d.info(i), Activate: activate,
-		DestSession: d.lines[i].dest, DestSessionValid: activate, MaxPacket: 1500}
+	f := frame.ResetFields{
+		Common: frame.Common{Seq: 0x8000, Prev: popAddr}, LinkInfo: d.info(i), Activate: activate,
+		DestSession: d.lines[i].dest, DestSessionValid: activate, MaxPacket: 1500,
+	}
 	f.NextSent, f.RedundantLink = 1, d.node().up()
 	copy(f.IfName[:], fmt.Sprint("eth", i))
 	for _, c := range change {

@@ -304,6 +304,7 @@ func (e *Engine) HandleTimeout(now time.Duration) {
 			l.HandleTimeout(now)
 			e.after(now, l)
 			e.inspect(now, l)
+			e.replace(now, l)
 		}
 	}
 	if now >= e.barriers.next {
@@ -378,10 +379,16 @@ func (e *Engine) settle(now time.Duration, a frame.NodeAddr) {
 	e.events.Push(Event{Kind: AddressSettled, Node: a})
 }
 
-// Leave ends contact with all nodes: each is told once. What was not
-// acknowledged is lost.
+// Leave ends contact with all nodes: each is told once, and before, what has come from it, so
+// that it does not count that as lost. What others have not acknowledged is lost.
 func (e *Engine) Leave(now time.Duration) {
 	for _, n := range e.nodes {
+		for _, l := range n.links {
+			if l != nil && l.IsUp() {
+				l.Report(now)
+				e.after(now, l)
+			}
+		}
 		e.giveUp(now, n)
 	}
 	e.reapFailed(now)

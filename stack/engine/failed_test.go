@@ -83,7 +83,7 @@ func TestNodesLostWithinWalks(t *testing.T) {
 // the peers of a set are lost.
 func lostWithin(t *testing.T, do func(c *groupPeers), peerList, lost int) (sent []string) {
 	t.Helper()
-	c := &groupPeers{peers: peersOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 16384}), 1, peerList)}
+	c := &groupPeers{peers: peersOn(t, newArena(t, netdev.ArenaConfig{Small: 16384}), 1, peerList)}
 	var err error
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}, Policy: Lag}); err != nil {
 		t.Fatal(err)

@@ -330,8 +330,10 @@ func TestFailoverOntoALinkThatIsNotUp(t *testing.T) {
 	w.x.SetMTU(w.now, 1, 0)
 	w.y.SetMTU(w.now, 1, 0)
 	w.until(5*time.Second, func() bool { return false })
-	f := frame.TunnelFields{Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.TunnelFailover,
-		Orig: 0x1001001, Dest: 0x1001002, Count: 1}
+	f := frame.TunnelFields{
+		Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.TunnelFailover,
+		Orig: 0x1001001, Dest: 0x1001002, Count: 1,
+	}
 	inner := frame.PayloadFields{Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.DirectMsg, Error: frame.NoPort}
 	b := w.y.arena.Get(200, netdev.Control)
 	frame.PutEthernet(b.Extend(frame.EthernetLen), w.y.macs[1], w.x.macs[1])

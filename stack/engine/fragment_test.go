@@ -19,7 +19,7 @@ import (
 func fragmentBed(t testing.TB, mtus ...int) *bed {
 	b := &bed{t: t}
 	for i, mtu := range mtus {
-		n := &bedNode{arena: netdev.NewArena(netdev.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: 65535 + frame.EthernetLen})}
+		n := &bedNode{arena: newArena(t, netdev.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: 65535 + frame.EthernetLen})}
 		e, err := New(Config{Address: frame.NodeAddr(i + 1), Arena: n.arena, Chance: NewSeeded(uint64(i), 1)})
 		if err != nil {
 			t.Fatal(err)
@@ -65,8 +65,10 @@ func TestMessagesOfAnyLength(t *testing.T) {
 			limit := l.PacketLimit()
 			cut := uint64(0)
 			buf := make([]byte, frame.MaxPayload+1)
-			for _, n := range []int{1, limit - frame.NamedLen, limit - frame.NamedLen + 1, limit - frame.BasicLen, limit - frame.BasicLen + 1,
-				2 * (limit - frame.IntLen), 5000, frame.MaxPayload - 1, frame.MaxPayload} {
+			for _, n := range []int{
+				1, limit - frame.NamedLen, limit - frame.NamedLen + 1, limit - frame.BasicLen, limit - frame.BasicLen + 1,
+				2 * (limit - frame.IntLen), 5000, frame.MaxPayload - 1, frame.MaxPayload,
+			} {
 				n = min(n, frame.MaxPayload)
 				for _, named := range []bool{true, false} {
 					data, hlen := pattern(n), frame.BasicLen
@@ -161,7 +163,7 @@ func TestLongMessageEndsHolding(t *testing.T) {
 //
 // Proves: link.long
 func TestFragmentsAllOrNothing(t *testing.T) {
-	a := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
+	a := newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 16})
 	p := scriptedPeerOn(t, a).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}

@@ -196,7 +196,7 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 	for i := range uint32(2000) {
 		numbers = append(numbers, 7+i)
 	}
-	z := &connFuzz{scriptedPeer: scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}), ports(numbers...)).up(), s: &script{b}}
+	z := &connFuzz{scriptedPeer: scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 512}), ports(numbers...)).up(), s: &script{b}}
 	z.l = z.Listen(ListenConfig{})
 	z.l.Bind(z.now, service.Range(), frame.ClusterScope)
 	z.in = z.listenInside(6, ListenConfig{}, &parrot{})

@@ -241,7 +241,7 @@ func (p *scriptedPeer) checkAll() {
 // runScript feeds an engine that is in contact and returns a hash of all it did.
 func runScript(t testing.TB, b []byte, check bool) uint64 {
 	h := fnv.New64a()
-	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 512}))
+	p := scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 512}))
 	s := &script{b}
 	p.up()
 	port := p.OpenPort(PortConfig{ReceiveLimit: 2000, Returnable: true})

@@ -60,6 +60,7 @@ type GroupConfig struct {
 	Limit        int      // messages, see SlowPolicy; default DefaultLag, at most flowctl.MaxGroupLag
 	ReceiveLimit int      // bytes that may wait to be read; default: what kernels let; each member has 65 KiB in any case
 	Account      *Account // that it counts in, or nil
+	Of           *Port    // the connectionless port whose number the member has until it leaves, or nil; nothing comes to that port meanwhile
 	Owner        any      // the owner's own word for the group
 }
 
@@ -83,7 +84,8 @@ type Group struct {
 	forced bool      // the next one takes the way of unicasts, and is acknowledged
 	asked  bool      // the last one was to be
 	acks   flowctl.GroupAcks
-	turn   frame.SocketAddr // the member that had the last anycast
+	turn   uint64 // anycasts that were sent
+	serial uint64 // of the last member
 
 	records   flowctl.Queue[groupRecord] // what waits in the port's queue, by place
 	events    int                        // of them
@@ -155,7 +157,8 @@ type groupNews struct {
 	ev naming.Event
 }
 
-// Join makes a socket in a group. Errors: ErrReserved, ErrConfig, ErrSockets, ErrGroup,
+// Join makes a socket in a group. Errors: ErrReserved, ErrConfig, also of a port that is closed or
+// a member's already, ErrSockets, ErrGroup,
 // ErrTooManyBindings. Source: docs/spec/08-groups.md §1.
 func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	if k.Scope != frame.NodeScope {
@@ -167,6 +170,8 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	switch {
 	case k.Service.Type < naming.FirstUser:
 		return nil, ErrReserved
+	case k.Of != nil && e.ports[k.Of.number] != k.Of: // it is closed, or in a group
+		return nil, ErrConfig
 	case k.Service.Node != 0 || k.Limit < 0 || k.Limit > flowctl.MaxGroupLag || k.ReceiveLimit < 0 || k.Policy > DropOldest || k.Importance > frame.Critical:
 		return nil, ErrConfig
 	case len(e.ports) >= maxPorts || e.addr == 0:
@@ -179,6 +184,10 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	g.port = Port{PortConfig: PortConfig{Importance: k.Importance, Account: k.Account}, e: e, group: g}
 	g.port.enter()
 	g.again.owner, g.sweep.owner = g, g
+	if k.Of != nil {
+		g.port.number = k.Of.number
+		e.putPort(&g.port)
+	}
 	e.number(&g.port)
 	typ := k.Service.Type
 	all := frame.Range{Type: typ, Upper: ^uint32(0)}
@@ -208,6 +217,7 @@ func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	s.busy = was
 	if err != nil {
 		g.closed = true
+		g.giveNumberBack()
 		g.release(now)
 		return nil, err
 	}
@@ -250,6 +260,10 @@ func (g *Group) Spoke() bool {
 	return was
 }
 
+// Room reports whether there is a member, and no send has found one without room since TakeReadyGroups
+// named the group.
+func (g *Group) Room() bool { return !g.stuck && g.Joined() > 0 }
+
 // Counters returns what the socket has done so far.
 func (g *Group) Counters() GroupCounters { return g.count }
 
@@ -276,7 +290,19 @@ func (g *Group) Leave(now time.Duration) {
 	g.drainRead()
 	g.wake()
 	e.runGroups(now)
+	g.giveNumberBack()
 	g.linger(now)
+}
+
+// giveNumberBack has the port that the member had its number of receive again. What is still to be
+// sent says the same number.
+func (g *Group) giveNumberBack() {
+	if of := g.Of; of != nil {
+		g.Of = nil
+		if !of.closed {
+			g.port.e.putPort(of)
+		}
+	}
 }
 
 // linger keeps the number of a socket that has left until all members are told.

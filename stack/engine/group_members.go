@@ -35,6 +35,8 @@ type member struct {
 	addr     frame.SocketAddr
 	instance uint32
 	phase    memberPhase
+	serial   uint64        // of those that came before, it is more
+	turn     uint64        // which anycast it had last, see Group.turn
 	since    time.Duration // that it is joining, or leaving
 	flow     flowctl.GroupMember
 	order    flowctl.GroupOrder
@@ -85,7 +87,8 @@ func (g *Group) enter(now time.Duration, a frame.SocketAddr, p memberPhase) *mem
 			return nil
 		}
 	}
-	m := &member{addr: a, phase: p, since: now}
+	g.serial++
+	m := &member{addr: a, phase: p, since: now, serial: g.serial}
 	g.flow.Enter(&m.flow)
 	i, _ := slices.BinarySearchFunc(g.members, a, byAddr)
 	g.members = slices.Insert(g.members, i, m)
@@ -290,8 +293,10 @@ type GroupMember struct {
 func (g *Group) Members() (all []GroupMember) {
 	for _, m := range g.members {
 		if m.receives() || m.phase == evicted {
-			all = append(all, GroupMember{m.addr, m.instance, m.phase == joined, m.phase == evicted,
-				m.flow.Window(), m.flow.Advertised(), m.flow.Unread(), m.lag.Len(), m.dropped})
+			all = append(all, GroupMember{
+				m.addr, m.instance, m.phase == joined, m.phase == evicted,
+				m.flow.Window(), m.flow.Advertised(), m.flow.Unread(), m.lag.Len(), m.dropped,
+			})
 		}
 	}
 	return all

@@ -14,7 +14,7 @@ import (
 // kind once.
 func TestGroupOwes(t *testing.T) {
 	refuse, once := false, false // all, or the next one
-	arena := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(netdev.Use) bool {
+	arena := newArena(t, netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(netdev.Use) bool {
 		was := refuse || once
 		once = false
 		return was
@@ -43,8 +43,10 @@ func TestGroupOwes(t *testing.T) {
 	// Frames of peers need chunks too, so they are handled behind the engine's door.
 	tell := func(i int, typ frame.GroupType, number, window uint16) func() {
 		return func() {
-			f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[i].addr}, OrigPort: 5, Orig: c.peerList[i].addr,
-				DestPort: c.g.Addr().Port, Dest: c.Address(), Type: typ, Number: number, Window: window}
+			f := frame.GroupFields{
+				Common: frame.Common{Prev: c.peerList[i].addr}, OrigPort: 5, Orig: c.peerList[i].addr,
+				DestPort: c.g.Addr().Port, Dest: c.Address(), Type: typ, Number: number, Window: window,
+			}
 			m, _ := frame.Parse(f.Append(nil))
 			c.handleGroup(c.now, c.node(i), m)
 		}
@@ -82,7 +84,7 @@ func TestGroupOwes(t *testing.T) {
 // Where a member's node goes meanwhile nothing is owed any more.
 func TestGroupOwesNobody(t *testing.T) {
 	once := false // the next one is refused
-	arena := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(netdev.Use) bool {
+	arena := newArena(t, netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(netdev.Use) bool {
 		was := once
 		once = false
 		return was

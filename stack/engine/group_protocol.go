@@ -32,8 +32,12 @@ func (g *Group) pay(now time.Duration, m *member) (all bool) {
 		due flowctl.GroupDue
 		typ frame.GroupType
 	}{
-		{flowctl.DueJoin, frame.GroupJoin}, {flowctl.DueAck, frame.GroupAck}, {flowctl.DueAdv, frame.GroupAdv},
-		{flowctl.DueReclaim, frame.GroupReclaim}, {flowctl.DueRemit, frame.GroupRemit}, {flowctl.DueLeave, frame.GroupLeave},
+		{flowctl.DueJoin, frame.GroupJoin},
+		{flowctl.DueAck, frame.GroupAck},
+		{flowctl.DueAdv, frame.GroupAdv},
+		{flowctl.DueReclaim, frame.GroupReclaim},
+		{flowctl.DueRemit, frame.GroupRemit},
+		{flowctl.DueLeave, frame.GroupLeave},
 	} {
 		if m.flow.Due()&kind.due != 0 && !g.tellMember(now, m, kind.typ) {
 			g.owe(now)
@@ -48,8 +52,10 @@ func (g *Group) pay(now time.Duration, m *member) (all bool) {
 // tried again; to a node without contact nothing is.
 func (g *Group) tellMember(now time.Duration, m *member, typ frame.GroupType) bool {
 	e := g.port.e
-	f := frame.GroupFields{Common: frame.Common{Prev: e.addr}, Type: typ, DestDroppable: true,
-		OrigPort: g.port.number, Orig: e.addr, DestPort: m.addr.Port, Dest: m.addr.Node}
+	f := frame.GroupFields{
+		Common: frame.Common{Prev: e.addr}, Type: typ, DestDroppable: true,
+		OrigPort: g.port.number, Orig: e.addr, DestPort: m.addr.Port, Dest: m.addr.Node,
+	}
 	var granted, remitted uint16
 	switch typ {
 	case frame.GroupJoin:

@@ -44,8 +44,10 @@ type groupRecord struct {
 func (e *Engine) handleGroupData(now time.Duration, n *node, p frame.Payload, in *netdev.Buffer, broadcast bool) {
 	typ, instance, _ := p.Group()
 	number, ask, _ := p.GroupSeq()
-	it := flowctl.GroupItem{Number: number, Numbered: p.Type() != frame.GroupUcastMsg, AckRequest: ask,
-		Type: p.Type(), Instance: instance, Importance: frame.Importance(p.User()), Data: p.Data()}
+	it := flowctl.GroupItem{
+		Number: number, Numbered: p.Type() != frame.GroupUcastMsg, AckRequest: ask,
+		Type: p.Type(), Instance: instance, Importance: frame.Importance(p.User()), Data: p.Data(),
+	}
 	switch {
 	case p.From().Node != n.addr:
 		e.drop(DropForeign)

@@ -9,9 +9,9 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// Send sends data to all members. It is copied; empty it is no message. Errors: ErrClosed;
-// ErrUnreachable, as long as there are no others; ErrTooLong above frame.MaxPayload
-// bytes. Those that pass: *MemberBlocked, after which TakeReadyGroups names the group when
+// Send sends data to all members. It is copied. Empty data is not sent, but with the policy Strict
+// fails as a message of one block would. Errors: ErrClosed; ErrUnreachable, as long as there are no others; ErrTooLong
+// above frame.MaxPayload bytes. Those that pass: *MemberBlocked, after which TakeReadyGroups names the group when
 // something has changed; ErrMemory and *Blocked, as of Port.Send.
 func (g *Group) Send(now time.Duration, data []byte) error {
 	g.hearNow(now)
@@ -57,17 +57,17 @@ func (g *Group) SendTo(now time.Duration, to frame.SocketAddr, data []byte) erro
 	return g.sendOne(now, m, data)
 }
 
-// SendAnycast sends data to one member with an instance: they take turns, and who has
-// no room is passed over. Errors as for SendMulticast.
+// SendAnycast sends data to one member with an instance: they take turns, the
+// newest first, and one that has no room is passed over. Errors as for SendMulticast. Source:
+// docs/spec/08-groups.md §3.
 func (g *Group) SendAnycast(now time.Duration, instance uint32, data []byte) error {
 	g.hearNow(now)
 	if g.closed {
 		return ErrClosed
 	}
-	var next, open *member // of those behind the one that had the last turn the first, else of all
+	var next, open *member
 	best := func(old, m *member) *member {
-		switch {
-		case old == nil, byAddr(old, g.turn) <= 0 && byAddr(m, g.turn) > 0:
+		if old == nil || m.turn < old.turn || m.turn == old.turn && m.serial > old.serial {
 			return m
 		}
 		return old
@@ -89,7 +89,8 @@ func (g *Group) SendAnycast(now time.Duration, instance uint32, data []byte) err
 	}
 	err := g.sendOne(now, open, data)
 	if err == nil {
-		g.turn = open.addr
+		g.turn++
+		open.turn = g.turn
 	}
 	return err
 }
@@ -105,10 +106,10 @@ func (g *Group) sendOne(now time.Duration, m *member, data []byte) error {
 	switch {
 	case len(data) > frame.MaxPayload:
 		return ErrTooLong
-	case len(data) == 0:
-		return nil
 	case !g.mayUnicast(m, blocks) || !g.pay(now, m):
 		return g.blocked(now, m, blocks)
+	case len(data) == 0:
+		return nil
 	}
 	err := g.unicast(now, m, data)
 	g.port.e.runGroups(now)
@@ -175,7 +176,7 @@ func (g *Group) cast(now time.Duration, t frame.PayloadType, instance uint32, da
 		return ErrTooLong
 	case !g.any():
 		return ErrUnreachable
-	case len(data) == 0:
+	case len(data) == 0 && g.Policy != Strict:
 		return nil
 	case g.Policy != Strict:
 		return g.castPast(now, t, instance, data)
@@ -190,6 +191,9 @@ func (g *Group) cast(now time.Duration, t frame.PayloadType, instance uint32, da
 				return g.blocked(now, m, 0)
 			}
 		}
+	}
+	if len(data) == 0 {
+		return nil
 	}
 	forced := g.forced
 	if err := g.spread(now, t, instance, data, forced, forced); err != nil {

@@ -45,7 +45,7 @@ func BenchmarkHostile(b *testing.B) {
 		{"STATE of another station", p.Engine, ether(ownMAC, frame.MAC{2, 9}, state.Append(nil, nil))},
 	} {
 		b.Run(c.name, func(b *testing.B) {
-			a := netdev.NewArena(netdev.ArenaConfig{Small: 64})
+			a := newArena(b, netdev.ArenaConfig{Small: 64})
 			f := a.Get(len(c.frame), netdev.Control)
 			f.Resize(len(c.frame))
 			b.ReportAllocs()

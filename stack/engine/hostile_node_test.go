@@ -293,8 +293,10 @@ func TestHostileFragmentsEndWithTheLink(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileDiscoverySize(t *testing.T) {
 	p := newScriptedPeer(t)
-	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 1, Prev: popAddr, NetID: frame.DefaultNetID,
-		MAC: popMAC, Identity: frame.AddrIdentity(popAddr)}
+	f := frame.DiscoveryFields{
+		Type: frame.Request, Capabilities: popCaps, Signature: 1, Prev: popAddr, NetID: frame.DefaultNetID,
+		MAC: popMAC, Identity: frame.AddrIdentity(popAddr),
+	}
 	whole := f.Append(nil)
 	for n := range len(whole) {
 		p.raw(ether(frame.BroadcastMAC, popMAC, whole[:n])) // shorter than it says

@@ -41,8 +41,10 @@ var replayKinds = map[string]func(t *testing.T) (keys func(i int) []Key, rekey b
 	},
 	"node": func(t *testing.T) (func(int) []Key, bool) {
 		return func(i int) []Key {
-			return []Key{{Key: testKey(t, frame.NodeKey, byte(20+i))},
-				{Key: testKey(t, frame.NodeKey, byte(21-i)), Node: frame.AddrIdentity(sealedAddrs[1-i])}}
+			return []Key{
+				{Key: testKey(t, frame.NodeKey, byte(20+i))},
+				{Key: testKey(t, frame.NodeKey, byte(21-i)), Node: frame.AddrIdentity(sealedAddrs[1-i])},
+			}
 		}, false
 	},
 }
@@ -92,7 +94,7 @@ func (s *replayBed) equip(i int) {
 func (s *replayBed) restart(i int) {
 	c := s.cfg[i]
 	n := s.nodes[i]
-	n.arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024})
+	n.arena = newArena(s.t, netdev.ArenaConfig{Small: 1024})
 	c.Arena, c.Chance = n.arena, NewSeeded(s.seed(), 1)
 	e, err := New(c)
 	if err != nil {
@@ -299,8 +301,10 @@ func TestForgedMarkHarmsNoKernel(t *testing.T) {
 		if n.has(Proofs) || n.crypt.Required() {
 			t.Fatal("a kernel bears a mark")
 		}
-		f := frame.DiscoveryFields{Type: frame.Request, Capabilities: Capabilities, Signature: 0x1234, Prev: sealedAddrs[1], NetID: frame.DefaultNetID,
-			MAC: s.y.macs[0], Identity: n.identity}
+		f := frame.DiscoveryFields{
+			Type: frame.Request, Capabilities: Capabilities, Signature: 0x1234, Prev: sealedAddrs[1], NetID: frame.DefaultNetID,
+			MAC: s.y.macs[0], Identity: n.identity,
+		}
 		f.NetHash = frame.Mark(f.Identity, f.Signature, Version)
 		for range 50 {
 			s.inject(s.x, ether(frame.BroadcastMAC, s.y.macs[0], f.Append(nil)))

@@ -360,8 +360,10 @@ func TestMigrationTakesPlain(t *testing.T) {
 		if got := s.x.Engine.count.Drops[DropPlainKey] == 1; got != migrate || s.x.Engine.crypt.count.KeysTaken != 0 {
 			t.Errorf("migration %v: of a plain key: %v", migrate, s.x.Engine.count.Drops)
 		}
-		f := frame.ResetFields{Common: frame.Common{Prev: sealedAddrs[1]}, MaxPacket: 1400,
-			LinkInfo: frame.LinkInfo{Session: 0, Orig: sealedAddrs[1], Dest: sealedAddrs[0]}}
+		f := frame.ResetFields{
+			Common: frame.Common{Prev: sealedAddrs[1]}, MaxPacket: 1400,
+			LinkInfo: frame.LinkInfo{Session: 0, Orig: sealedAddrs[1], Dest: sealedAddrs[0]},
+		}
 		for session := range 4 { // one in four is a newer one
 			f.Session = frame.Seq(session << 14)
 			s.inject(s.x, ether(s.x.macs[0], s.y.macs[0], f.Append(nil)))

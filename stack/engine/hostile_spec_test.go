@@ -299,7 +299,7 @@ func TestHostileTunnelSynch(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileTunnelHalfFailoverFlood(t *testing.T) {
-	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096})).up()
+	p := scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 4096})).up()
 	dummy := func() []byte { return data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, "") }
 	tunnel := func() []byte {
 		f := frame.TunnelFields{Common: frame.Common{Prev: popAddr}, Type: frame.TunnelFailover, Count: 1, Orig: popAddr, Dest: ownAddr}

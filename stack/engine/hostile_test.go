@@ -114,8 +114,23 @@ func TestPayloadHeaderSizes(t *testing.T) {
 		typ, words int
 		ok         bool
 	}{
-		{0, 6, true}, {0, 8, true}, {0, 7, false}, {0, 10, false}, {1, 11, true}, {1, 10, false}, {2, 10, true}, {2, 8, false}, {2, 11, false},
-		{3, 8, true}, {3, 6, false}, {3, 10, false}, {4, 11, false}, {5, 11, true}, {5, 10, false}, {7, 11, true}, {7, 15, false},
+		{0, 6, true},
+		{0, 8, true},
+		{0, 7, false},
+		{0, 10, false},
+		{1, 11, true},
+		{1, 10, false},
+		{2, 10, true},
+		{2, 8, false},
+		{2, 11, false},
+		{3, 8, true},
+		{3, 6, false},
+		{3, 10, false},
+		{4, 11, false},
+		{5, 11, true},
+		{5, 10, false},
+		{7, 11, true},
+		{7, 15, false},
 	} {
 		p := newScriptedPeer(t).up()
 		b := make([]byte, 64)
@@ -205,7 +220,7 @@ func TestBundles(t *testing.T) {
 // What a bundle holds behind the end of its link is dropped: names of a node that
 // was just lost would stay in the table.
 func TestBundleEndsWithItsLink(t *testing.T) {
-	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096}), alone).up()
+	p := scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 4096}), alone).up()
 	legacy := func(f *frame.NamesFields) { f.NonLegacy = false }
 	l := p.byAddr[popAddr].links[0]
 	stray := data(4711, func(f *frame.PayloadFields) { f.Type = frame.ConnMsg }, "x")
@@ -354,7 +369,7 @@ func TestBroadcastReports(t *testing.T) {
 
 // A stalled device does not make the node keep frames without end.
 func TestStalledDevice(t *testing.T) {
-	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 64}))
+	p := scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 64}))
 	b := p.bearers[0]
 	f := p.arena.Get(10, netdev.Control)
 	for range maxOut + 5 {

@@ -21,8 +21,10 @@ func TestHostileRequestsAreNotAmplified(t *testing.T) {
 		p := newScriptedPeer(t)
 		in, out, frames := 0, 0, 0
 		ask := func() {
-			f := frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
-				MAC: popMAC, NetHash: 9, Identity: frame.AddrIdentity(popAddr)}
+			f := frame.DiscoveryFields{
+				Type: frame.Request, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
+				MAC: popMAC, NetHash: 9, Identity: frame.AddrIdentity(popAddr),
+			}
 			if mark {
 				f.NetHash = frame.Mark(f.Identity, f.Signature, 255)
 			}
@@ -105,8 +107,10 @@ func TestHostileCapabilitiesOfALiveLink(t *testing.T) {
 		}
 		n := x.byAddr[sealedAddrs[1]]
 		caps := n.caps
-		f := frame.DiscoveryFields{Type: frame.Request, Signature: signature, Capabilities: frame.CapNodeID128, Prev: sealedAddrs[1], NetID: frame.DefaultNetID,
-			MAC: b.nodes[1].macs[0], NetHash: 9, Identity: n.identity}
+		f := frame.DiscoveryFields{
+			Type: frame.Request, Signature: signature, Capabilities: frame.CapNodeID128, Prev: sealedAddrs[1], NetID: frame.DefaultNetID,
+			MAC: b.nodes[1].macs[0], NetHash: 9, Identity: n.identity,
+		}
 		if signature == 0x1111 {
 			f.Signature = uint16(n.signature) & 0x7fff
 		}

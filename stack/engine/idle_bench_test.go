@@ -27,8 +27,10 @@ func BenchmarkIdleMemory(b *testing.B) {
 		before = heap()
 		t := naming.NewTable(ownAddr)
 		for _, n := range c.nodes {
-			t.Insert(naming.Binding{Range: frame.Range{Type: naming.NodeState, Lower: uint32(n.addr), Upper: uint32(n.addr)},
-				Scope: frame.ClusterScope, Socket: frame.SocketAddr{Node: n.addr}, Key: uint32(n.addr)})
+			t.Insert(naming.Binding{
+				Range: frame.Range{Type: naming.NodeState, Lower: uint32(n.addr), Upper: uint32(n.addr)},
+				Scope: frame.ClusterScope, Socket: frame.SocketAddr{Node: n.addr}, Key: uint32(n.addr),
+			})
 			t.Insert(c.linkBinding(n.links[0]))
 		}
 		t.TakeEvents(nil)

@@ -69,7 +69,7 @@ func (n *bedNode) bind(t *testing.T, now time.Duration, instance uint32) {
 
 // A switch that no longer passes multicast on: both ends say so after 10 s, before contact is
 // given up, and again when it passes.
-// Mutations: inspect does not look at castFrom, or castTo; look clears at the start of a stall.
+// Mutations: inspect does not look at castFrom, or castTo; look does not wait for impairedAfter.
 func TestMulticastEaten(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	contact(t, b)
@@ -93,8 +93,10 @@ func TestMulticastEaten(t *testing.T) {
 }
 
 // Where contact is given up earlier than after 10 s the stalls of several contacts add up.
-// A node that broadcasts nothing for long after one is not told of.
-// Mutations: pause forgets the stall; lost does not pause.
+// A node that broadcasts nothing for long after one is not told of, and time without contact
+// does not count.
+// Mutations: pause forgets the stall; look clears the sum at the start of one; lost does not
+// pause.
 func TestMulticastEatenOverSeveralContacts(t *testing.T) {
 	b := newBed(t)
 	for i := range 2 {
@@ -114,7 +116,21 @@ func TestMulticastEatenOverSeveralContacts(t *testing.T) {
 	if x.shows(b.now) != Unimpaired || y.shows(b.now) != Unimpaired || len(x.impaired())+len(y.impaired()) > 0 {
 		t.Error("told of one short stall")
 	}
-	for i := uint32(2); i < 40 && y.shows(b.now) == Unimpaired; i++ {
+	eaten := b.lose
+	x.bind(t, b.now, 2)
+	b.until(time.Second, func() bool { return false })
+	b.lose = func(int, []byte) bool { return true }
+	b.until(15*time.Second, func() bool { return false })
+	b.lose = eaten
+	if !b.until(5*time.Second, func() bool { return y.ups == 1 }) {
+		t.Fatal("no contact")
+	}
+	x.bind(t, b.now, 3)
+	b.until(time.Second, func() bool { return false })
+	if len(x.impaired())+len(y.impaired()) > 0 {
+		t.Error("told of time without contact")
+	}
+	for i := uint32(4); i < 40 && y.shows(b.now) == Unimpaired; i++ {
 		x.bind(t, b.now, i)
 		b.until(time.Second, func() bool { return false })
 	}
@@ -134,8 +150,7 @@ func (b *bed) wireMessage(f []byte) []byte {
 
 // A node that is not heard by its peer says so 10 s after it heard it: from the start, and
 // when a link that worked becomes one-way. The peer, which hears nothing, says nothing.
-// Mutations: hear is not called by neighbour (the first part) or handleLink (the second);
-// answered tells nothing.
+// Mutations: neighbour does not call hear; answered tells nothing.
 func TestOneWayLink(t *testing.T) {
 	b := newBed(t, 0x1001001, 0x1001002)
 	x, y := b.nodes[0], b.nodes[1]
@@ -159,6 +174,59 @@ func TestOneWayLink(t *testing.T) {
 			t.Fatalf("%s: no contact", part)
 		}
 		wantImpaired(t, b, y, LinkRecovered, OneWay)
+	}
+}
+
+// A peer with other links on the bearer announces itself once a minute, but repeats its RESET.
+// Mutation: handleLink does not call hear.
+func TestOneWayLinkToOneWithOthers(t *testing.T) {
+	b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+	x, y, z := b.nodes[0], b.nodes[1], b.nodes[2]
+	met := func() bool { return x.ups == 2 && y.ups == 2 && z.ups == 2 }
+	if !b.until(5*time.Second, met) || b.until(90*time.Second, func() bool { return !met() }) {
+		t.Fatal("no contact")
+	}
+	y.impaired()
+	b.lose = func(from int, _ []byte) bool { return from == 1 }
+	start := b.now
+	told := func() bool {
+		return slices.ContainsFunc(y.events, func(ev Event) bool { return ev.Kind == LinkImpaired && ev.Fault == OneWay })
+	}
+	if !b.until(30*time.Second, told) {
+		t.Errorf("not told after %v", b.now-start)
+	}
+}
+
+// A link that comes up shortly after its peer was heard for long enough was never one-way: the
+// other direction is back a moment later.
+// Mutation: inspect does not wait for answerTime.
+func TestAnswerInTimeIsNotOneWay(t *testing.T) {
+	b := newBed(t, 0x1001001, 0x1001002)
+	x, y := b.nodes[0], b.nodes[1]
+	b.lose = func(from int, _ []byte) bool { return from == 1 }
+	ripe := func() bool {
+		for _, n := range y.byAddr {
+			for _, h := range n.heard {
+				if h != nil && h.ripe {
+					return true
+				}
+			}
+		}
+		return false
+	}
+	if !b.until(20*time.Second, ripe) {
+		t.Fatal("the peer is not heard for long enough")
+	}
+	b.until(answerTime/2, func() bool { return false })
+	b.lose = nil
+	if !b.until(answerTime/2, func() bool { return x.ups == 1 && y.ups == 1 }) {
+		t.Fatal("no contact in time")
+	}
+	b.until(answerTime, func() bool { return false })
+	for _, n := range b.nodes {
+		if all := n.impaired(); len(all) > 0 {
+			t.Errorf("got %+v", all)
+		}
 	}
 }
 
@@ -190,7 +258,8 @@ func TestCableOutIsNotOneWay(t *testing.T) {
 // A path that carries less than the interfaces at its ends: the link fails as one of a kernel
 // does, and comes back with packets that get through, at both ends. Each end of it is
 // told; an interface whose MTU is changed, or a peer that was silent, begins anew.
-// Mutations: fail does not call suspectPath; sendReset announces ownMTU; SetMTU keeps the bound.
+// Mutations: fail does not call suspectPath, or keeps the bound of a peer that was silent;
+// sendReset announces ownMTU; SetMTU keeps the bound.
 func TestNarrowPath(t *testing.T) {
 	for _, c := range []struct{ carries, bound, steps int }{{1450, 1400, 1}, {1300, 1280, 2}, {600, 576, 3}} {
 		b := newBed(t, 0x1001001, 0x1001002)
@@ -231,14 +300,30 @@ func TestNarrowPath(t *testing.T) {
 				}
 			}
 		}
-		b.lose = nil
-		for _, n := range b.nodes {
-			n.SetMTU(b.now, 0, 1501)
+		mtu := 1500
+		if c.steps == 1 { // the peer is silent
+			b.lose = func(int, []byte) bool { return true }
+			if !b.until(10*time.Second, func() bool { return x.ups+y.ups == 0 }) {
+				t.Fatalf("%d: the links stay up", c.carries)
+			}
+		} else {
+			mtu = 1504
+			for _, n := range b.nodes {
+				n.SetMTU(b.now, 0, mtu)
+			}
 		}
-		if !b.until(10*time.Second, func() bool { return x.ups == 1 && y.ups == 1 }) {
-			t.Fatalf("%d: no contact with another MTU", c.carries)
+		b.lose = nil
+		if !b.until(20*time.Second, func() bool { return x.ups == 1 && y.ups == 1 }) {
+			t.Fatalf("%d: no contact with another path", c.carries)
 		}
 		b.until(time.Second, func() bool { return false })
+		for _, n := range b.nodes {
+			for s := range n.Peers(b.now) {
+				if s.MTU != mtu {
+					t.Errorf("%d: node %v has a link with an MTU of %d afterwards, want %d", c.carries, n.Address(), s.MTU, mtu)
+				}
+			}
+		}
 		wantImpaired(t, b, x, LinkRecovered, NarrowPath)
 	}
 }

@@ -21,13 +21,14 @@ type link struct {
 	held    bool      // it has messages that wait for Flush
 	reached bool      // it was up: the station is there
 	bound   bool      // the owner was told that the path carries less than the interface
-	name    string    // once a sender had to wait for it
-	id      uint32    // of the binding that says it is up
 	told    frame.Seq // the first update of names it was not told on this link, see tellAhead
 	number  int32     // among the engine's deadlines; void where due is Never
+	name    string    // once a sender had to wait for it
+	id      uint32    // of the binding that says it is up
 	due     time.Duration
 	damper  damper
-	prios   bucket // changes of its priority that the peer asked for
+	spoke   time.Duration // when a message of the other end came, or the link began or went down
+	prios   bucket        // changes of its priority that the peer asked for
 
 	senders          *senders           // that wait for it; nil as long as none ever did
 	joins            flowctl.Reassembly // fragments of its messages
@@ -41,6 +42,7 @@ func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
 	l := n.links[b.id]
 	switch {
 	case l == nil && n.count() == maxLinks:
+		n.spares(now, b, mac, false)
 		return
 	case l != nil && l.State() == flowctl.FailingOver:
 		l.mac = mac
@@ -56,8 +58,11 @@ func (e *Engine) accept(now time.Duration, n *node, b *bearer, mac frame.MAC) {
 		Tolerance: b.Tolerance, Priority: b.Priority, MinWindow: b.Window, MaxWindow: b.MaxWindow,
 		Session: e.cfg.Chance.Session(), Broadcast: n.bcast,
 	}
-	l = &link{Link: flowctl.NewLink(now, c, n.caps), n: n, bearer: b, mac: mac, due: flowctl.Never}
+	l = &link{Link: flowctl.NewLink(now, c, n.caps), n: n, bearer: b, mac: mac, due: flowctl.Never, spoke: now}
 	n.links[b.id], n.heard[b.id] = l, nil
+	if s := n.spare; s != nil && s.bearer == b.id {
+		n.spare = nil
+	}
 	if n.contact == FailingOver {
 		l.FailoverBegin()
 	}
@@ -203,6 +208,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 func (e *Engine) linkDown(now time.Duration, l *link) {
 	n := l.n
 	l.damper.down(now)
+	l.spoke = now
 	l.ringDown(false)
 	if !l.bearer.removed { // what it still sends is the last, and in order
 		e.purge(l)

@@ -27,6 +27,7 @@ type ListenConfig struct {
 	ReceiveLimit int      // of the connections, as in ConnConfig
 	NoDelay      bool     // of the connections, as in ConnConfig
 	Account      *Account // that it and the connections count in, or nil
+	Idle         bool     // it has a number and may be bound, and refuses all requests until Start
 	Owner        any      // the owner's own word for the socket
 }
 
@@ -92,6 +93,12 @@ func (l *Listener) Unbind(now time.Duration, r frame.Range, scope frame.Scope) e
 // Bindings is as of Port.
 func (l *Listener) Bindings() []naming.Binding { return l.port.Bindings() }
 
+// Port is the socket's port.
+func (l *Listener) Port() *Port { return &l.port }
+
+// Start makes an idle socket take requests.
+func (l *Listener) Start() { l.Idle = false }
+
 // Pending is the number of requests that wait.
 func (l *Listener) Pending() int { return len(l.pending) }
 
@@ -99,7 +106,7 @@ func (l *Listener) Pending() int { return len(l.pending) }
 func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
 	e := l.port.e
 	switch {
-	case !e.isRequest(f):
+	case l.Idle || !e.isRequest(f):
 		e.giveBack(now, n, f, data, frame.NoPort)
 	case !l.makeRoom(now, f, len(data)) || !l.affords(now, len(data)):
 		l.port.stats.noRoom(!f.DestDroppable)
@@ -277,7 +284,7 @@ func (l *Listener) acceptInside(now time.Duration, n *node, f *frame.PayloadFiel
 // connect makes a connection to the sender of a request. What came with it counts as a
 // message with the short header. Source: docs/spec/07-sockets.md §5.1.
 func (l *Listener) connect(now time.Duration, n *node, f *frame.PayloadFields) *Conn {
-	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit, NoDelay: l.NoDelay || l.user != nil, Account: l.Account})
+	c := l.port.e.newConn(ConnConfig{Stream: l.Stream, ReceiveLimit: l.ReceiveLimit, NoDelay: l.NoDelay || l.user != nil, Account: l.Account}, 0)
 	c.establish(now, n, frame.SocketAddr{Port: f.OrigPort, Node: f.OrigNode}, f.Importance)
 	if f.Type == frame.NamedMsg {
 		c.name, c.named = frame.Service{Type: f.NameType, Instance: f.Lower}, true

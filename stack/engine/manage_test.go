@@ -35,7 +35,7 @@ func TestInScope(t *testing.T) {
 // What a node is called can be said as long as it has no address and tries none.
 func TestNamedBeforeItsAddress(t *testing.T) {
 	b := &bed{t: t}
-	n := &bedNode{arena: netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 8})}
+	n := &bedNode{arena: newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 8})}
 	var err error
 	if n.Engine, err = New(Config{Arena: n.arena, Chance: NewSeeded(1, 1)}); err != nil {
 		t.Fatal(err)

@@ -33,7 +33,7 @@ const manyPeersTick = 500 * time.Millisecond
 // lets all fall idle.
 func newManyPeers(t testing.TB, n int) *manyPeers {
 	t.Helper()
-	c := &manyPeers{t: t, n: n, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024})}
+	c := &manyPeers{t: t, n: n, arena: newArena(t, netdev.ArenaConfig{Small: 1024})}
 	e, err := New(Config{Address: ownAddr, Arena: c.arena, Chance: NewSeeded(1, 2), Tolerance: flowctl.MaxTolerance, MaxNodes: max(n, MaxNodes)})
 	if err != nil {
 		t.Fatal(err)
@@ -86,8 +86,10 @@ func (c *manyPeers) take() (frames int) {
 // meet brings the link to peer i up, with names.
 func (c *manyPeers) meet(i int) {
 	a, buf := c.addr(i), c.msg[:0]
-	c.give(i, (&frame.DiscoveryFields{Type: frame.Request, Capabilities: popCaps, Signature: 1, Prev: a, NetID: frame.DefaultNetID,
-		MAC: frame.MAC{2, 1, 0, byte(i >> 16), byte(i >> 8), byte(i)}, Identity: frame.AddrIdentity(a)}).Append(buf))
+	c.give(i, (&frame.DiscoveryFields{
+		Type: frame.Request, Capabilities: popCaps, Signature: 1, Prev: a, NetID: frame.DefaultNetID,
+		MAC: frame.MAC{2, 1, 0, byte(i >> 16), byte(i >> 8), byte(i)}, Identity: frame.AddrIdentity(a),
+	}).Append(buf))
 	for _, activate := range []bool{false, true} {
 		r := frame.ResetFields{Common: frame.Common{Seq: 0x8000, Prev: a}, LinkInfo: c.info(i, 1), Activate: activate, MaxPacket: 1500}
 		r.RedundantLink, r.BcastAckInvalid = false, true
@@ -95,8 +97,10 @@ func (c *manyPeers) meet(i int) {
 		c.give(i, r.Append(buf))
 	}
 	c.packet(i, 1, (&frame.BcastInitFields{Common: frame.Common{Prev: a}, BcastAckInvalid: true, Orig: a, Dest: ownAddr}).Append(buf))
-	c.packet(i, 2, (&frame.NamesFields{Common: frame.Common{Prev: a}, NonLegacy: true, Bulk: true, LastBulk: true, UpdateSeq: 1,
-		Orig: a, Dest: ownAddr}).Append(buf, stateItem(a)))
+	c.packet(i, 2, (&frame.NamesFields{
+		Common: frame.Common{Prev: a}, NonLegacy: true, Bulk: true, LastBulk: true, UpdateSeq: 1,
+		Orig: a, Dest: ownAddr,
+	}).Append(buf, stateItem(a)))
 	c.seq = 3
 	if n := c.byAddr[a]; n == nil || n.contact != UpUp {
 		c.t.Fatalf("no contact with peer %d: %+v", i, n)
@@ -134,8 +138,10 @@ func (c *manyPeers) say(i int) {
 	if err := c.port.Send(c.now, frame.SocketAddr{Port: 77, Node: c.addr(i)}, c.msg[:64]); err != nil {
 		c.t.Fatal(err)
 	}
-	p := frame.PayloadFields{Common: frame.Common{Prev: c.addr(i)}, Type: frame.DirectMsg, OrigPort: 77, DestPort: c.port.number,
-		OrigNode: c.addr(i), DestNode: ownAddr}
+	p := frame.PayloadFields{
+		Common: frame.Common{Prev: c.addr(i)}, Type: frame.DirectMsg, OrigPort: 77, DestPort: c.port.number,
+		OrigNode: c.addr(i), DestNode: ownAddr,
+	}
 	c.packet(i, c.seq, p.Append(c.msg[:0], c.msg[128:192]))
 	c.seq++
 	if n, _, ok := c.port.Read(c.msg[:]); !ok || n != 64 {

@@ -38,7 +38,7 @@ func udpScriptedPeer(t *testing.T, c Config) (*scriptedPeer, *fakeMedium) {
 		own:     netip.MustParseAddrPort("10.0.0.1:6118"),
 		remotes: map[frame.MAC]netip.AddrPort{popMAC: netip.MustParseAddrPort("10.0.0.2:6118")},
 	}
-	p := &scriptedPeer{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024}), session: 700}
+	p := &scriptedPeer{t: t, arena: newArena(t, netdev.ArenaConfig{Small: 1024}), session: 700}
 	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
 	e, err := New(c)
 	if err != nil {
@@ -137,7 +137,7 @@ func TestMediumHearsOfLinks(t *testing.T) {
 	m := &fakeMedium{own: netip.MustParseAddrPort("10.0.0.1:6118")}
 	b := newBed(t)
 	for i := range 2 {
-		n := &bedNode{arena: netdev.NewArena(netdev.ArenaConfig{Small: 1024}), macs: []frame.MAC{frame.MAC{2, 0, 0, 0, 0, byte(i + 1)}}}
+		n := &bedNode{arena: newArena(t, netdev.ArenaConfig{Small: 1024}), macs: []frame.MAC{{2, 0, 0, 0, 0, byte(i + 1)}}}
 		e, err := New(Config{Address: 0x1001001 + frame.NodeAddr(i), Arena: n.arena, Chance: NewSeeded(uint64(i), 1)})
 		if err != nil {
 			t.Fatal(err)

@@ -101,8 +101,11 @@ func TestWithdrawalIsExact(t *testing.T) {
 	defer p.done()
 	p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(100, 1, 9, 5)))
 	seq := frame.Seq(2)
-	for _, it := range []frame.NameItem{nameItem(100, 1, 8, 5), nameItem(100, 2, 9, 5), nameItem(101, 1, 9, 5), nameItem(100, 1, 9, 6),
-		{Range: frame.Range{Type: 100, Lower: 1, Upper: 9}, Port: 5, Key: 7}, nameItem(100, 1, 9, 5)} {
+	for _, it := range []frame.NameItem{
+		nameItem(100, 1, 8, 5), nameItem(100, 2, 9, 5), nameItem(101, 1, 9, 5), nameItem(100, 1, 9, 6),
+		{Range: frame.Range{Type: 100, Lower: 1, Upper: 9}, Port: 5, Key: 7},
+		nameItem(100, 1, 9, 5),
+	} {
 		if got := p.learned(); len(got) != 1 {
 			t.Fatalf("before %v: got %q", it, got)
 		}
@@ -197,7 +200,8 @@ func TestBind(t *testing.T) {
 		{frame.Range{Type: 63}, ErrReserved},
 		{frame.Range{Type: 0}, ErrReserved},
 		{frame.Range{Type: 64, Lower: 2, Upper: 1}, ErrRange},
-		{r, nil}, {r, nil},
+		{r, nil},
+		{r, nil},
 	} {
 		if err := port.Bind(0, c.r, frame.ClusterScope); err != c.want {
 			t.Errorf("%v: got %v, want %v", c.r, err, c.want)

@@ -278,7 +278,7 @@ func TestBulkInParts(t *testing.T) {
 //
 // Proves: names.distribution
 func TestLargestBulk(t *testing.T) {
-	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 2048}))
+	p := scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 2048}))
 	port := p.OpenPort(PortConfig{})
 	for i := range uint32(65534) {
 		p.pub.Publish(frame.NameItem{Range: frame.Range{Type: 100, Lower: i, Upper: i}, Port: port.number, Key: i})
@@ -380,7 +380,7 @@ func TestCapabilities(t *testing.T) {
 
 func TestConfig(t *testing.T) {
 	good := func() Config {
-		return Config{Address: ownAddr, Arena: netdev.NewArena(netdev.ArenaConfig{Small: 8}), Chance: NewSeeded(1, 1)}
+		return Config{Address: ownAddr, Arena: newArena(t, netdev.ArenaConfig{Small: 8}), Chance: NewSeeded(1, 1)}
 	}
 	for _, c := range []struct {
 		name   string

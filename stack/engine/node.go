@@ -34,6 +34,7 @@ type node struct {
 	credits    [MaxBearers]credit        // of stations that had no link yet
 	links      [MaxBearers]*link         // by own bearer; nil until a station is accepted there
 	heard      [MaxBearers]*heardDown    // of links that are down
+	spare      *spare                    // a bearer on which it is heard and has no link; nil: none
 	slots      [2]*link                  // that carry messages; nil while there is no contact
 	bcast      *flowctl.BroadcastReceiver
 	inbox      naming.Inbox

@@ -60,7 +60,7 @@ func (b *bed) add(c Config, seed uint64) *bedNode {
 	if i := len(b.nodes); b.short != nil {
 		k.Poison, k.Refuse = true, func(netdev.Use) bool { return !b.feeds && b.short(i) }
 	}
-	n := &bedNode{arena: netdev.NewArena(k)}
+	n := &bedNode{arena: newArena(b.t, k)}
 	c.Arena, c.Chance = n.arena, NewSeeded(seed, 1)
 	e, err := New(c)
 	if err != nil {

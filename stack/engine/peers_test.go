@@ -56,7 +56,7 @@ func peersMAC(bearer int) frame.MAC { return frame.MAC{2, 0, 0, 0, byte(bearer),
 // newPeers makes an engine with some bearers and so many peers, all on the first.
 func newPeers(t testing.TB, bearers, peerList int, change ...func(*Config)) *peers {
 	t.Helper()
-	return peersOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 1024}), bearers, peerList, change...)
+	return peersOn(t, newArena(t, netdev.ArenaConfig{Small: 1024}), bearers, peerList, change...)
 }
 
 func peersOn(t testing.TB, a *netdev.Arena, bearers, peerList int, change ...func(*Config)) *peers {
@@ -123,8 +123,10 @@ func (c *peers) meet(i, bearer, mtu int) {
 	}
 	x.session++
 	x.mtu, x.seq, x.ack, x.state = mtu, c.first(), c.first()-1, 1
-	f := frame.DiscoveryFields{Type: frame.Request, Capabilities: m.caps, Signature: 0x1111, Prev: m.addr, NetID: frame.DefaultNetID,
-		MAC: x.mac, NetHash: 9, Identity: frame.AddrIdentity(m.addr)}
+	f := frame.DiscoveryFields{
+		Type: frame.Request, Capabilities: m.caps, Signature: 0x1111, Prev: m.addr, NetID: frame.DefaultNetID,
+		MAC: x.mac, NetHash: 9, Identity: frame.AddrIdentity(m.addr),
+	}
 	c.raw(bearer, ether(frame.BroadcastMAC, x.mac, f.Append(nil)))
 	l := c.node(i).links[bearer]
 	if other := c.otherLine(i, bearer); other < 0 {
@@ -168,8 +170,10 @@ func (c *peers) reset(i, bearer int, activate bool) {
 	c.t.Helper()
 	m := c.peerList[i]
 	x := m.lines[bearer]
-	f := frame.ResetFields{Common: frame.Common{Seq: 0x8000, Prev: m.addr}, LinkInfo: c.info(i, bearer), Activate: activate,
-		DestSession: x.dest, DestSessionValid: activate, MaxPacket: x.mtu}
+	f := frame.ResetFields{
+		Common: frame.Common{Seq: 0x8000, Prev: m.addr}, LinkInfo: c.info(i, bearer), Activate: activate,
+		DestSession: x.dest, DestSessionValid: activate, MaxPacket: x.mtu,
+	}
 	f.NextSent, f.RedundantLink, f.BcastAckInvalid = c.first(), c.node(i).up(), true
 	copy(f.IfName[:], fmt.Sprint("eth", bearer))
 	c.hear(i, bearer, f.Append(nil))
@@ -417,8 +421,10 @@ func (c *peers) names(i int, change func(*frame.NamesFields), items ...frame.Nam
 
 // mcast is a message of peer i's port 77 to a range.
 func (c *peers) mcast(i int, r frame.Range, change func(*frame.PayloadFields), text string) []byte {
-	f := frame.PayloadFields{Common: frame.Common{Prev: c.peerList[i].addr}, Type: frame.McastMsg, Scope: frame.ClusterScope,
-		OrigPort: 77, OrigNode: c.peerList[i].addr, NameType: r.Type, Lower: r.Lower, Upper: r.Upper}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: c.peerList[i].addr}, Type: frame.McastMsg, Scope: frame.ClusterScope,
+		OrigPort: 77, OrigNode: c.peerList[i].addr, NameType: r.Type, Lower: r.Lower, Upper: r.Upper,
+	}
 	if change != nil {
 		change(&f)
 	}

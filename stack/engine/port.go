@@ -125,10 +125,16 @@ func (p *Port) SetReceiveLimit(n int) {
 
 // number gives a socket its number, unless it has one.
 func (e *Engine) number(p *Port) {
-	for p.number == 0 || e.ports[p.number] != nil {
+	for p.number == 0 || e.ports[p.number] != nil && e.ports[p.number] != p {
 		p.number = e.cfg.Chance.Port()
 	}
 	e.ports[p.number] = p
+}
+
+// putPort has messages to a port's number come to it, whatever had the number before.
+func (e *Engine) putPort(p *Port) {
+	e.ports[p.number] = p
+	e.lastPort = nil
 }
 
 // port returns the socket with a number, or nil. Mostly it is the same as last time.

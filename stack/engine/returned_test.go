@@ -13,7 +13,7 @@ import (
 // none of it, gets what half the backlog holds. The rest is dropped and counted, and the
 // link lasts, with room for names. Found with a kernel that outran a full socket.
 func TestReturnedLeaveRoom(t *testing.T) {
-	p := scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096})).up()
+	p := scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 4096})).up()
 	defer p.done()
 	l := p.byAddr[popAddr].slots[0]
 	const many = 3000

@@ -46,7 +46,7 @@ type scriptedPeer struct {
 
 func newScriptedPeer(t testing.TB, change ...func(*Config)) *scriptedPeer {
 	t.Helper()
-	return scriptedPeerOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 1024}), change...)
+	return scriptedPeerOn(t, newArena(t, netdev.ArenaConfig{Small: 1024}), change...)
 }
 
 func scriptedPeerOn(t testing.TB, a *netdev.Arena, change ...func(*Config)) *scriptedPeer {
@@ -137,8 +137,10 @@ func ether(dst, src frame.MAC, msg []byte) []byte {
 // disc gives the engine a discovery message of the peer, changed.
 func (p *scriptedPeer) disc(t frame.DiscoveryType, change func(*frame.DiscoveryFields)) {
 	p.t.Helper()
-	f := frame.DiscoveryFields{Type: t, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
-		MAC: popMAC, NetHash: 9, Identity: frame.AddrIdentity(popAddr)}
+	f := frame.DiscoveryFields{
+		Type: t, Capabilities: popCaps, Signature: 0x1111, Prev: popAddr, NetID: frame.DefaultNetID,
+		MAC: popMAC, NetHash: 9, Identity: frame.AddrIdentity(popAddr),
+	}
 	if change != nil {
 		change(&f)
 	}
@@ -152,8 +154,10 @@ func (p *scriptedPeer) info() frame.LinkInfo {
 // reset says RESET, or ACTIVATE of the session heard.
 func (p *scriptedPeer) reset(activate bool) {
 	p.t.Helper()
-	f := frame.ResetFields{Common: frame.Common{Seq: 0x8000, Prev: popAddr}, LinkInfo: p.info(), Activate: activate,
-		DestSession: p.dest, DestSessionValid: true, MaxPacket: 1500}
+	f := frame.ResetFields{
+		Common: frame.Common{Seq: 0x8000, Prev: popAddr}, LinkInfo: p.info(), Activate: activate,
+		DestSession: p.dest, DestSessionValid: true, MaxPacket: 1500,
+	}
 	f.NextSent, f.RedundantLink, f.BcastAckInvalid = 1, false, true
 	copy(f.IfName[:], "eth0")
 	p.hear(f.Append(nil))
@@ -239,8 +243,10 @@ func (p *scriptedPeer) names(change func(*frame.NamesFields), items ...frame.Nam
 
 // data is a message to a port of the engine, to be returned when that fails.
 func data(to uint32, change func(*frame.PayloadFields), text string) []byte {
-	f := frame.PayloadFields{Common: frame.Common{Prev: popAddr}, Type: frame.DirectMsg,
-		OrigPort: 77, DestPort: to, OrigNode: popAddr, DestNode: ownAddr}
+	f := frame.PayloadFields{
+		Common: frame.Common{Prev: popAddr}, Type: frame.DirectMsg,
+		OrigPort: 77, DestPort: to, OrigNode: popAddr, DestNode: ownAddr,
+	}
 	if change != nil {
 		change(&f)
 	}

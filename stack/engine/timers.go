@@ -78,6 +78,7 @@ func (e *Engine) HandleTimer(now time.Duration, t Timer) {
 		l.Tick(now)
 		e.after(now, l)
 		e.inspect(now, l)
+		e.replace(now, l)
 	}
 	e.reapFailed(now)
 }

@@ -352,7 +352,7 @@ func TestUpdatesAreForgotten(t *testing.T) {
 // Proves: names.distribution
 func TestUpdatesWithoutMemory(t *testing.T) {
 	refuse := 0 // chunks
-	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
+	a := newArena(t, netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
 		if refuse == 0 {
 			return false
 		}
@@ -404,7 +404,7 @@ func TestUpdatesWithoutMemory(t *testing.T) {
 // Where there is no room to tell all ahead what was sent of it goes out all the same.
 func TestUpdatesAheadOfDataInPart(t *testing.T) {
 	refuse := -1 // chunks given until one is refused
-	a := netdev.NewArena(netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
+	a := newArena(t, netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool {
 		if refuse < 0 {
 			return false
 		}

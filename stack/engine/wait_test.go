@@ -81,7 +81,7 @@ func TestRoomIsHandedOn(t *testing.T) {
 //
 // Proves: link.importance
 func TestChunksAreHandedOn(t *testing.T) {
-	arena := netdev.NewArena(netdev.ArenaConfig{Small: 64, Reserve: 16})
+	arena := newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 16})
 	p := scriptedPeerOn(t, arena).up()
 	s := p.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}

@@ -4,6 +4,7 @@ package engine
 
 import (
 	heaps "container/heap"
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -94,8 +95,8 @@ func (e *Engine) noteChanges() {
 }
 
 // tellWatches hands what has changed in the table to those who subscribed, in the table's
-// order, for each change in the order of the subscriptions; where a change is of many, by
-// their lower bounds. It is as much as the turn may still do; for the rest see hearNow.
+// order, each change to the newest subscription first, as kernels do; where a change is of many,
+// by their lower bounds, and so in each part. It is as much as the turn may still do; for the rest see hearNow.
 func (e *Engine) tellWatches() {
 	e.takeChanges()
 	if e.watches.pending.Len() > 0 {
@@ -115,7 +116,7 @@ func (e *Engine) tellPending() {
 			s.matching = naming.Matching{}
 		}
 		naming.ByAge(s.matched)
-		for _, x := range s.matched {
+		for _, x := range slices.Backward(s.matched) {
 			if w := x.Owner.(*watch); w.since < version {
 				w.since = version
 				w.by.told(ev)

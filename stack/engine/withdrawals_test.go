@@ -16,7 +16,7 @@ import (
 // and if what is left is forgotten.
 func TestManyNamesLeaveInParts(t *testing.T) {
 	const names, sockets = 5000, 3
-	e := peersOn(t, netdev.NewArena(netdev.ArenaConfig{Small: 4096}), 1, 2)
+	e := peersOn(t, newArena(t, netdev.ArenaConfig{Small: 4096}), 1, 2)
 	work := 0
 	e.cfg.Did = func(w Work, k int) {
 		if w == WorkBindings {

@@ -22,6 +22,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/tier"
 )
 
 const timeout = 5 * time.Minute
@@ -37,12 +38,8 @@ func within(t *testing.T) context.Context {
 func compile(t *testing.T, name string, source []byte) string {
 	t.Helper()
 	gcc, err := exec.LookPath("gcc")
-	switch {
-	case err == nil:
-	case os.Getenv("UTIPC_TEST_REQUIRE") == "all":
-		t.Fatal(err)
-	default:
-		t.Skip(err)
+	if err != nil {
+		tier.Missing(t, err)
 	}
 	dir := t.TempDir()
 	file, program := filepath.Join(dir, name+".c"), filepath.Join(dir, name)

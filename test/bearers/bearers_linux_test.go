@@ -318,17 +318,17 @@ func TestRequestBearer(t *testing.T) {
 	if x := b[1]; x.Name != "UDP9" || x.Medium != "udp" || x.MTU != 14000 || x.Local != local(0) || x.Remote != local(1) {
 		t.Errorf("got %+v", x)
 	}
-	if err := n.Admin().SetBearerProperty(context.Background(), "udp:UDP9", admin.PropertyMTU, 1200); err != nil {
+	if err := n.Admin().SetBearer(context.Background(), "udp:UDP9", admin.BearerConfig{MTU: 1200}); err != nil {
 		t.Error(err)
 	}
-	if got, err := n.Admin().BearerProperty(context.Background(), "UDP9", admin.PropertyMTU); got != 1200 || err != nil {
-		t.Errorf("got an MTU of %d, %v, want 1200", got, err)
+	if b := must.Get(n.Admin().Bearers(context.Background())); b[1].MTU != 1200 {
+		t.Errorf("got an MTU of %d, want 1200", b[1].MTU)
 	}
 	up(t, n, 1)
 	for mtu := 0; mtu != 1200; mtu = must.Get(n.Admin().Links(context.Background()))[0].MTU {
 		up(t, n, 1)
 	}
-	if err := n.Admin().SetBearerProperty(context.Background(), "udp:UDP9", admin.PropertyMTU, 15000); !errors.Is(err, syscall.EINVAL) {
+	if err := n.Admin().SetBearer(context.Background(), "udp:UDP9", admin.BearerConfig{MTU: 15000}); !errors.Is(err, syscall.EINVAL) {
 		t.Errorf("more than the device's: got %v, want %v", err, syscall.EINVAL)
 	}
 	before := asked

@@ -19,10 +19,7 @@ func need(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
 	if err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		tier.Missing(t, err)
 	}
 	return path
 }

@@ -19,13 +19,8 @@ import (
 func Require(tb testing.TB) {
 	tb.Helper()
 	tier.SkipShort(tb, "network namespaces")
-	err := obstacle()
-	switch {
-	case err == nil:
-	case os.Getenv("UTIPC_TEST_REQUIRE") == "all":
-		tb.Fatalf("network namespaces are required: %v", err)
-	default:
-		tb.Skipf("no network namespaces: %v", err)
+	if err := obstacle(); err != nil {
+		tier.Missing(tb, "no network namespaces:", err)
 	}
 }
 

@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/internal/bed"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A host is this machine with files of its own to write, and a name.
@@ -119,10 +120,7 @@ func need(t *testing.T) {
 	t.Helper()
 	netns.Require(t)
 	if err := overlays(); err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatalf("hosts are required: %v", err)
-		}
-		t.Skipf("no hosts: %v", err)
+		tier.Missing(t, "no hosts:", err)
 	}
 }
 

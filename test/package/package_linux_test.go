@@ -69,6 +69,10 @@ func checkModes(t *testing.T, file string) {
 			t.Errorf("in the package: %q, want %s of root", line, want)
 		}
 	}
+	// Mutation it catches: build-deb without the preload library.
+	if !regexp.MustCompile(`(?m) \./usr/lib/[a-z0-9_]+-linux-gnu/libutipc\.so$`).Match(list) {
+		t.Errorf("the package has no preload library:\n%s", list)
+	}
 	if entries < 10 {
 		t.Errorf("the package has %d entries:\n%s", entries, list)
 	}

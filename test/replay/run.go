@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/arenapool"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
 )
@@ -53,6 +54,7 @@ type run struct {
 	plan  plan
 	eng   *engine.Engine
 	arena *netdev.Arena
+	frees []func() // give back the memory of each life
 	now   time.Duration
 	sent  map[stream][]emission
 	ports map[uint32]*socket
@@ -146,7 +148,8 @@ func (r *run) live() (err error) {
 	if n := frame.EthernetLen + mtu; n > netdev.SmallChunk-netdev.Headroom {
 		memory.Jumbo, memory.JumboSize = 512, n
 	}
-	r.arena = netdev.NewArena(memory)
+	arena, free := arenapool.New(memory)
+	r.arena, r.frees = arena, append(r.frees, free)
 	r.chance, r.lives = r.lives[0].fresh(), r.lives[1:]
 	r.cfg.Arena, r.cfg.Chance = r.arena, r.chance
 	r.ports, r.timers, r.blocked, r.unread = map[uint32]*socket{}, map[timerKey]*timer{}, nil, nil
@@ -159,6 +162,14 @@ func (r *run) live() (err error) {
 		}
 	}
 	return nil
+}
+
+// free gives back the memory of all lives; the engine is not used after it.
+func (r *run) free() {
+	for _, f := range r.frees {
+		f()
+	}
+	r.frees, r.arena = nil, nil
 }
 
 // all replays everything and returns the first difference, or nil.

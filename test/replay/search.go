@@ -67,6 +67,7 @@ func (x *search) try(p plan) (result, error) {
 	if err != nil {
 		return result{}, err
 	}
+	defer r.free() // frames that are compared are copies
 	return result{r, r.all(), p}, nil
 }
 

@@ -19,15 +19,21 @@ import (
 type Cluster struct {
 	Seed     uint64
 	Nodes    int  // 0: 3 to 8, by the seed; at most 250
-	Networks int  // 1 or 2; 0: by the seed, two in one of three
+	Networks int  // 1 to 3; 0: by the seed, two in one of three
 	Bindings int  // of each node when it starts; 0: 1 to 20, by the seed
 	Rounds   int  // of faults and changes, each with a rest behind it; 0: two
 	Quiet    bool // no faults and no changes: the nodes start, and that is all
 	// Connections has sockets connect to each other, and end that, besides. See
 	// cluster_call.go.
 	Connections bool
-	Mutation    Mutation  // a deliberate mistake, to see the checks find it
-	Trace       io.Writer // one line a frame and event; nil: none
+	// Suspend has nodes be suspended instead of all other faults and changes. See
+	// cluster_suspend.go.
+	Suspend bool
+	// Outage has networks fail, of which there must be three, at the end of each round's trouble.
+	// See cluster_outage.go.
+	Outage   bool
+	Mutation Mutation  // a deliberate mistake, to see the checks find it
+	Trace    io.Writer // one line a frame and event; nil: none
 }
 
 const (
@@ -43,13 +49,16 @@ type cluster struct {
 	Cluster
 	clock   clock
 	work    *rand.Rand
-	faults  [maxNetworks]NetworkFaults
+	faults  [clusterNets]NetworkFaults
 	nets    []*fabric
 	members []*member
 	lives   int
-	round   int  // of faults and changes
-	busy    bool // while they last
-	split   int  // changes of the partitions so far
+	round   int    // of faults and changes
+	busy    bool   // while they last
+	failed  int    // networks that carry nothing
+	split   int    // changes of the partitions so far
+	met     uint64 // frames that the nodes sent while they met, of Suspend
+	storm   uint64 // and after how many there is a storm; 0: none is looked for
 	casts   []*cast
 	nextID  uint32
 	talk    *Conversation // all that is sent; nil in large clusters
@@ -67,7 +76,14 @@ func (c Cluster) Run() ClusterReport {
 	x := newCluster(c)
 	x.boot()
 	for x.round = 1; x.round <= x.Rounds && !x.stop(); x.round++ {
-		x.trouble()
+		if x.Suspend {
+			x.suspend()
+		} else {
+			x.trouble()
+		}
+		if x.Outage && !x.stop() {
+			x.outage()
+		}
 		x.rest()
 	}
 	if !x.stop() {
@@ -89,14 +105,14 @@ func newCluster(cfg Cluster) *cluster {
 	if c.Connections && cfg.Nodes == 0 {
 		c.Nodes = 2 + c.Nodes%4
 	}
-	c.Nodes, c.Networks = min(max(c.Nodes, 2), clusterNodes), min(max(c.Networks, 1), maxNetworks)
+	c.Nodes, c.Networks = min(max(c.Nodes, 2), clusterNodes), min(max(c.Networks, 1), clusterNets)
 	switch {
 	case c.Quiet:
 		c.Rounds = 0
 	case c.Rounds == 0:
 		c.Rounds = 2
 	}
-	if !c.Quiet {
+	if !c.Quiet && !c.Suspend {
 		c.drawRefuser()
 	}
 	if c.Nodes <= clusterTalk {
@@ -110,7 +126,7 @@ func newCluster(cfg Cluster) *cluster {
 	for i := range c.Nodes {
 		m := &member{c: c, idx: i, addr: frame.NodeAddr(0x1001001 + i), identity: frame.AddrIdentity(frame.NodeAddr(0x1001001 + i))}
 		m.tolerance = 1500 * time.Millisecond
-		m.mtu = [maxNetworks]int{1500, 1500}
+		m.mtu = [clusterNets]int{1500, 1500, 1500}
 		if mixed == 0 {
 			m.tolerance = time.Duration(200+c.work.IntN(3000)) * time.Millisecond
 		}
@@ -196,16 +212,22 @@ func (c *cluster) boot() {
 		c.run(10 * time.Millisecond)
 	}
 	c.report.Booted = c.clock.now
+	if c.Suspend {
+		c.run(suspendMeet - min(suspendMeet, c.clock.now))
+		c.met = c.report.Frames
+	}
 	c.settle()
 }
 
 // settle waits until nothing is on its way any more, and looks whether all is as it
 // must be.
 func (c *cluster) settle() {
-	end := c.clock.now + clusterRest
+	began := c.clock.now
+	end := began + clusterRest
 	for c.clock.now < end && !c.stop() && !c.well() {
 		c.run(100 * time.Millisecond)
 	}
+	c.report.Slowest = max(c.report.Slowest, c.clock.now-began)
 	c.run(barrierTime)
 	if !c.stop() {
 		c.checkWell()
@@ -219,18 +241,26 @@ func (c *cluster) settle() {
 
 // rest ends the faults and the changes.
 func (c *cluster) rest() {
-	c.busy = false
+	c.calm()
+	c.settle()
+}
+
+// calm ends the faults and the changes, but that some networks carry nothing.
+func (c *cluster) calm(failed ...int) {
+	c.busy, c.failed = false, len(failed)
 	for i, s := range c.nets {
 		c.faults[i] = NetworkFaults{}
 		s.join()
 		clear(s.gone)
+	}
+	for _, i := range failed {
+		c.faults[i].Loss = 1
 	}
 	c.split++
 	for _, m := range c.members {
 		m.start() // if it is down
 		m.calm()
 	}
-	c.settle()
 }
 
 // shutdown closes and leaves everything, and looks whether all memory has come back.

@@ -132,7 +132,7 @@ func (s *sock) sendOne() error {
 	data := c.buf[:x.size]
 	x.fill(data)
 	before := t.eng.Counters()
-	if err := s.e.SendRange(c.clock.now, x.r, data); err != nil {
+	if err := s.e.SendRange(s.t.now(), x.r, data); err != nil {
 		j.tried = x
 		return err
 	}

@@ -26,7 +26,7 @@ type member struct {
 	card      int // its stations change with it
 	began     int // number of the latest life
 
-	mtu      [maxNetworks]int
+	mtu      [clusterNets]int
 	noBlocks bool          // on connections it counts messages
 	starved  time.Duration // it gets no chunk until then
 	heard    *acceptor     // of its present life, or the last
@@ -41,7 +41,7 @@ type term struct {
 	arena  *netdev.Arena
 	dead   bool
 	pollAt time.Duration
-	rx     [maxNetworks][]*packet
+	rx     [clusterNets][]*packet
 	socks  []*sock
 	told   map[naming.Binding]bool // by name events
 	lost   map[frame.NodeAddr]int  // how often contact with a node was lost
@@ -50,8 +50,10 @@ type term struct {
 	held   bool // messages wait for each other while it works
 
 	bearers int                        // networks that the engine is on
-	jam     [maxNetworks]time.Duration // its devices take no frames until then
-	behind  [maxNetworks]time.Duration // since when frames wait for them, 0: none do
+	jam     [clusterNets]time.Duration // its devices take no frames until then
+	behind  [clusterNets]time.Duration // since when frames wait for them, 0: none do
+	ahead   time.Duration              // of its clock, see now
+	asleep  time.Duration              // it is suspended until then
 	leaves  bool                       // it takes its leave
 
 	sides     []*side // of calls
@@ -122,7 +124,7 @@ func (m *member) end(leave bool) {
 	if leave {
 		t.leaves = true
 		if c.Connections && c.work.IntN(2) == 0 {
-			t.eng.CutShort(c.clock.now)
+			t.eng.CutShort(t.now())
 		}
 		t.do(func(now time.Duration) { t.eng.Leave(now) })
 		c.report.Leaves++
@@ -150,7 +152,7 @@ func (t *term) wake() {
 
 func (t *term) pollBy(at time.Duration) {
 	c := t.m.c
-	if at = max(at, c.clock.now); t.dead || at >= t.pollAt {
+	if at = max(at, c.clock.now, t.asleep); t.dead || at >= t.pollAt {
 		return
 	}
 	t.pollAt = at
@@ -166,6 +168,10 @@ func (t *term) pollOnce() {
 	c := t.m.c
 	t.watchdog.begin()
 	t.pollAt = flowctl.Never
+	if c.clock.now < t.asleep {
+		t.pollBy(t.asleep)
+		return
+	}
 	for net := range c.nets {
 		n := min(len(t.rx[net]), 64)
 		for _, p := range t.rx[net][:n] {
@@ -173,8 +179,8 @@ func (t *term) pollOnce() {
 		}
 		t.rx[net] = t.rx[net][n:]
 	}
-	if c.clock.now >= t.eng.Deadline() {
-		t.eng.HandleTimeout(c.clock.now)
+	if t.now() >= t.eng.Deadline() {
+		t.eng.HandleTimeout(t.now())
 	}
 	t.settle()
 }
@@ -193,7 +199,7 @@ func (t *term) frame(net int, p *packet) {
 		t.m.reached[from] = c.clock.now
 	}
 	t.watchdog.did(engine.WorkFrames, 1)
-	t.eng.HandleFrame(c.clock.now, net, b)
+	t.eng.HandleFrame(t.now(), net, b)
 	again := c.again(b)
 	b.Recycle()
 	if again != nil {
@@ -204,14 +210,14 @@ func (t *term) frame(net int, p *packet) {
 // do makes a call of a user's.
 func (t *term) do(call func(now time.Duration)) {
 	t.watchdog.begin()
-	call(t.m.c.clock.now)
+	call(t.now())
 	t.settle()
 }
 
 // settle takes what the engine gives: events, messages, frames, the next deadline.
 func (t *term) settle() {
 	c := t.m.c
-	t.eng.Flush(c.clock.now)
+	t.eng.Flush(t.now())
 	t.events()
 	t.ready = t.eng.TakeReady(t.ready[:0])
 	for _, p := range t.ready {
@@ -220,7 +226,7 @@ func (t *term) settle() {
 		}
 	}
 	for t.attend() {
-		t.eng.Flush(c.clock.now)
+		t.eng.Flush(t.now())
 		t.events()
 	}
 	for net := range c.nets {
@@ -239,7 +245,7 @@ func (t *term) settle() {
 			t.wake()
 		}
 	}
-	t.pollBy(t.eng.Deadline())
+	t.pollBy(t.due())
 }
 
 // send brings the frames for a network on their way.
@@ -254,7 +260,9 @@ func (t *term) send(net int) {
 		c.spoilSent(b)
 		p := &packet{bytes: append([]byte(nil), b.Bytes()...)}
 		b.Recycle()
-		c.report.Frames++
+		if c.report.Frames++; c.storm > 0 && c.report.Frames > c.storm {
+			c.violate("storm", "frames after a suspension, beyond the %d when the nodes met", c.met)
+		}
 		c.note('f', from, p.bytes, uint64(net))
 		c.checkFrame(t, net, p.bytes)
 		dst := frame.MAC(p.bytes[:6])

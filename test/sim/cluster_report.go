@@ -15,6 +15,7 @@ type ClusterReport struct {
 	Violations []string // at most eight; each begins with what it is of
 	Simulated  time.Duration
 	Booted     time.Duration // when all tables were equal first
+	Slowest    time.Duration // the longest until all was well again
 
 	Frames, FramesLost    uint64 // sent; lost by the network
 	Received              uint64 // frames handed to nodes
@@ -27,6 +28,7 @@ type ClusterReport struct {
 	Partitions, Flaps     uint64
 	Contacts              uint64 // times that a node met another
 	Lost                  uint64 // and lost it
+	Suspended             uint64 // times that a node was suspended
 	Casts, Read           uint64 // multicasts sent; copies read
 	Judged                uint64 // copies that had to be read
 	Fragmented            uint64 // multicasts too long for a packet
@@ -45,6 +47,7 @@ type ClusterReport struct {
 func (r *ClusterReport) Add(o ClusterReport) {
 	r.Violations = append(r.Violations, o.Violations...)
 	r.Simulated += o.Simulated
+	r.Slowest = max(r.Slowest, o.Slowest)
 	for _, p := range [][2]*uint64{
 		{&r.Frames, &o.Frames},
 		{&r.FramesLost, &o.FramesLost},
@@ -61,6 +64,7 @@ func (r *ClusterReport) Add(o ClusterReport) {
 		{&r.Flaps, &o.Flaps},
 		{&r.Contacts, &o.Contacts},
 		{&r.Lost, &o.Lost},
+		{&r.Suspended, &o.Suspended},
 		{&r.Casts, &o.Casts},
 		{&r.Read, &o.Read},
 		{&r.Judged, &o.Judged},

@@ -41,6 +41,54 @@ func TestClusters(t *testing.T) {
 	}
 }
 
+// Nodes that are suspended for hours, one by one or all together, find each other again as if
+// they met: no timer makes up for what it missed. See sim.Cluster.Suspend.
+//
+// Mutations: discoveryTimeout adds its interval to when it was due, not to now, or goes on as
+// slowly as before.
+//
+// Proves: names.simulated
+func TestClustersSuspended(t *testing.T) {
+	n := 32
+	if testing.Short() || racing {
+		n = 8
+	}
+	var all sim.ClusterReport
+	for _, r := range sim.Clusters(sim.Cluster{Seed: 1, Suspend: true}, n) {
+		for _, v := range r.Violations {
+			t.Errorf("%s (%s)", v, r.Setup)
+		}
+		all.Add(r)
+	}
+	t.Logf("%d clusters, %d suspensions: %s", n, all.Suspended, &all)
+	if all.Suspended == 0 || all.Lost == 0 {
+		t.Error("no node was suspended, or none lost contact")
+	}
+}
+
+// Clusters on three networks, of which first one fails for good, and then one more: between each
+// two nodes are two links while two networks work, one while one does, and names agree. See
+// sim.Cluster.Outage.
+//
+// Mutation: replace does nothing.
+//
+// Proves: names.simulated
+func TestClustersOverThreeNetworks(t *testing.T) {
+	n := 24
+	if testing.Short() || racing {
+		n = 4
+	}
+	var all sim.ClusterReport
+	for _, r := range sim.Clusters(sim.Cluster{Seed: 1, Networks: 3, Rounds: 1, Outage: true}, n) {
+		for _, v := range r.Violations {
+			t.Errorf("%s (%s)", v, r.Setup)
+		}
+		t.Logf("seed %d: %v, %s", r.Seed, r.Slowest, r.Setup)
+		all.Add(r)
+	}
+	t.Logf("%d clusters, well again after %v at the latest: %s", n, all.Slowest, &all)
+}
+
 // A hundred nodes of a hundred bindings begin at once, and agree.
 //
 // Proves: names.simulated

@@ -5,15 +5,13 @@ package sim
 import (
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 )
 
 // Accepted bytes have one owner. What Write has taken is read by the other end, or the end
 // is an error there and the writer's side counts what is lost: the connection itself
 // (Conn.Unsent) while its owner has it, the node (Counters.ClosedUnsent) after that. The
-// number is never below what was lost, but for a message in several packets of which the
-// other node has some, see slack.
+// number is never below what was lost.
 
 // pauseMost is the longest time for which a reader stops.
 const pauseMost = 20 * time.Second
@@ -100,24 +98,11 @@ func (s *side) account() {
 		}
 	case ended && cut:
 		c.report.LostBytes += uint64(lost)
-		if said < lost-s.slack() {
+		if said < lost {
 			bad("contact was lost")
 		}
 	case !ended && s.closed != closedEarly && cut:
 		c.report.LostBytes += uint64(lost)
-		s.t.mustLose += uint64(max(0, lost-s.slack()))
+		s.t.mustLose += uint64(max(0, lost))
 	}
-}
-
-// slack is what a writer's number may lack: on each network one message in several
-// packets, of which the other node has acknowledged the first.
-func (s *side) slack() int {
-	longest := 0
-	for _, n := range s.out().sizes {
-		longest = max(longest, n)
-	}
-	if longest <= frame.MinMTU-100 {
-		return 0
-	}
-	return longest * len(s.t.m.c.nets)
 }

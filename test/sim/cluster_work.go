@@ -119,7 +119,7 @@ func (c *cluster) castRange(width int) frame.Range {
 
 func (s *sock) bind(r frame.Range, scope frame.Scope) {
 	c := s.t.m.c
-	if err := s.e.Bind(c.clock.now, r, scope); err != nil {
+	if err := s.e.Bind(s.t.now(), r, scope); err != nil {
 		c.violate("tables", "node %d: bind %v: %v", s.t.m.idx, r, err)
 		return
 	}
@@ -137,7 +137,7 @@ func (s *sock) unbind(i int) {
 		}
 	}
 	s.withdrawn[gone[len(gone)-1]] = true // the newest
-	if err := s.e.Unbind(c.clock.now, b.r, b.scope); err != nil {
+	if err := s.e.Unbind(s.t.now(), b.r, b.scope); err != nil {
 		c.violate("tables", "node %d: unbind %v: %v", s.t.m.idx, b.r, err)
 	}
 	c.report.Unbinds++

@@ -69,17 +69,17 @@ func (s *talks) bound() {
 
 // cost is what a message counts in the flow control of a connection of two nodes: of
 // its size, header included, blocks of 1 KiB, or 1. Source: docs/spec/07-sockets.md §5.
-func (c *Conversation) cost(e *endpoint, size int) int {
-	if c.both(e, frame.CapBlockFlowctl) {
+func (c *Conversation) cost(a, b frame.NodeAddr, size int) int {
+	if c.both(a, b, frame.CapBlockFlowctl) {
 		return size/1024 + 1
 	}
 	return 1
 }
 
 // both reports whether both nodes have announced a capability.
-func (c *Conversation) both(e *endpoint, f frame.Capabilities) bool {
-	mine, _ := c.caps(e.from)
-	theirs, _ := c.caps(e.to)
+func (c *Conversation) both(a, b frame.NodeAddr, f frame.Capabilities) bool {
+	mine, _ := c.caps(a)
+	theirs, _ := c.caps(b)
 	return (mine & theirs).Has(f)
 }
 
@@ -107,7 +107,7 @@ func (c *Conversation) said(e *endpoint, p frame.Payload) {
 	if p.Syn() && p.Error() == frame.OK && p.Type() != frame.McastMsg {
 		n := 0
 		if len(p.Data()) > 0 {
-			n = c.cost(e, len(p.Bytes()))
+			n = c.cost(f.OrigNode, e.to, len(p.Bytes())) // another node may have sent it on to this one
 		}
 		c.talking.asked[talkEnd{f.OrigNode, f.OrigPort}] = n
 		return
@@ -132,15 +132,15 @@ func (c *Conversation) said(e *endpoint, p frame.Payload) {
 		return
 	}
 	window := max(talkWindow, other.window)
-	if !c.both(e, frame.CapBlockFlowctl) {
+	if !c.both(e.from, e.to, frame.CapBlockFlowctl) {
 		window = talkMessages
 	}
-	if c.both(e, frame.CapNagle) {
+	if c.both(e.from, e.to, frame.CapNagle) {
 		window += talkHeld
 	}
 	n := own.sent - other.acked
 	c.addIf(own.known && n > window, "conn-unacked", "w0 16:0", "%d not acknowledged, window %d", n, window)
-	own.sent += c.cost(e, len(p.Bytes()))
+	own.sent += c.cost(e.from, e.to, len(p.Bytes()))
 }
 
 // begins takes the first message between two sockets: it is the answer to a request, and

@@ -22,7 +22,7 @@ type listener struct {
 
 // A sending is one packet of the broadcast link, as it was sent last.
 type sending struct {
-	by      [2]frame.MAC // stations of the sender's that sent it, one in each network
+	by      [clusterNets]frame.MAC // stations of the sender's that sent it, one in each network
 	n       int
 	reports int // that it is missing, which it was not sent again for
 }
@@ -119,7 +119,7 @@ func (c *Conversation) sends(s *station, q frame.Seq, src frame.MAC) {
 	if s.sendings == nil {
 		s.sendings = map[frame.Seq]*sending{}
 	}
-	s.sendings[q] = &sending{by: [2]frame.MAC{src}, n: 1}
+	s.sendings[q] = &sending{by: [clusterNets]frame.MAC{src}, n: 1}
 	delete(s.sendings, q-kept)
 	if c.Slack > 0 || s.over != nil {
 		return // the news that a node is lost may wait for another device
@@ -207,11 +207,11 @@ func (c *Conversation) repeats(s *station, q frame.Seq, src frame.MAC) {
 		return
 	}
 	if x.n < len(x.by) && !slices.Contains(x.by[:x.n], src) {
-		x.by[x.n] = src // in the other network
+		x.by[x.n] = src // in another network
 		x.n++
 		return
 	}
 	// A report may take its time, and none has two repetitions.
 	c.addIf(x.reports == 0 && c.Slack == 0, "bcast-missing", "w2 15:0", "packet %d again, more often than somebody missed it", q)
-	*x = sending{by: [2]frame.MAC{src}, n: 1, reports: max(0, x.reports-1)}
+	*x = sending{by: [clusterNets]frame.MAC{src}, n: 1, reports: max(0, x.reports-1)}
 }

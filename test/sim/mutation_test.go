@@ -8,10 +8,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/sim"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // mistaken runs a few seeds with a deliberate mistake and wants the first
-// violation of one of them to be of the invariant.
+// violation of one of them to be of the invariant. Without the mistake there is none; the
+// first tier leaves that out.
 func mistaken(t *testing.T, m sim.Mutation, change func(*sim.Faults), invariants ...string) {
 	t.Helper()
 	t.Parallel()
@@ -23,8 +25,10 @@ func mistaken(t *testing.T, m sim.Mutation, change func(*sim.Faults), invariants
 			change(&f)
 		}
 		c := sim.Config{Seed: seed, Nodes: 3, Networks: 1 + int(seed%2), Duration: 6 * time.Second, Calm: 70 * time.Second, Faults: &f}
-		if r := sim.Run(c); len(r.Violations) > 0 {
-			t.Fatalf("without the mistake: %s", r.Violations[0])
+		if !tier.First() {
+			if r := sim.Run(c); len(r.Violations) > 0 {
+				t.Fatalf("without the mistake: %s", r.Violations[0])
+			}
 		}
 		c.Mutation = m
 		r := sim.Run(c)

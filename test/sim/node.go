@@ -9,6 +9,7 @@ import (
 
 	"github.com/utipc/utipc/flowctl"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/arenapool"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/engine"
@@ -33,6 +34,7 @@ type life struct {
 	chance *rand.Rand // which chunks it is refused
 	eng    *engine.Engine
 	arena  *netdev.Arena
+	free   func()    // gives back the memory of arena
 	dev    []*device // one in each network
 	dead   bool
 	pollAt time.Duration
@@ -69,7 +71,7 @@ func (n *node) start() {
 	}
 	w.lives++
 	l := &life{n: n, serial: w.lives, pollAt: flowctl.Never, told: map[naming.Binding]bool{}, chance: w.rand(3000 + uint64(w.lives))}
-	l.arena = netdev.NewArena(w.arenaConfig(l))
+	l.arena, l.free = arenapool.New(w.arenaConfig(l))
 	l.marks = make([]uint32, l.arena.Total())
 	l.watchdog.bark = func(format string, args ...any) {
 		w.violate(5, "node %d: "+format, append([]any{n.idx}, args...)...)

@@ -60,6 +60,11 @@ func Run(cfg Config) Report {
 	w.report.Simulated = w.clock.now
 	w.sum()
 	w.closeCapture()
+	for _, n := range w.nodes {
+		if n.life != nil { // a life that ended may have left frames with its devices
+			n.life.free()
+		}
+	}
 	return w.report
 }
 

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/sim"
+	"github.com/utipc/utipc/test/tier"
 )
 
 var (
@@ -26,6 +27,9 @@ func seeds(t *testing.T) int {
 	n := defaultSeeds
 	if testing.Short() {
 		n = shortSeeds
+	}
+	if tier.First() {
+		n = shortSeeds / 3
 	}
 	if s := os.Getenv("UTIPC_SIM_SEEDS"); s != "" {
 		v, err := strconv.Atoi(s)
@@ -131,7 +135,11 @@ func TestHostile(t *testing.T) {
 
 // Proves: link.simulated
 func TestSameSeedSameHash(t *testing.T) {
-	for seed := uint64(1); seed <= 6; seed++ {
+	last := uint64(6)
+	if tier.First() {
+		last = 2
+	}
+	for seed := uint64(1); seed <= last; seed++ {
 		for _, hostile := range []bool{false, true} {
 			c := sim.Config{Seed: seed, Hostile: hostile, Duration: 5 * time.Second, Calm: 10 * time.Second}
 			a, b := sim.Run(c), sim.Run(c)

@@ -23,3 +23,13 @@ func SkipShort(tb testing.TB, needs string) {
 
 // First reports whether the first tier alone is to run.
 func First() bool { return testing.Short() && os.Getenv("UTIPC_SHORT") != "all" }
+
+// Missing skips the test for want of something, which it names as Skip does, or fails it where all
+// is required: with UTIPC_TEST_REQUIRE=all in the environment.
+func Missing(tb testing.TB, what ...any) {
+	tb.Helper()
+	if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
+		tb.Fatal(what...)
+	}
+	tb.Skip(what...)
+}

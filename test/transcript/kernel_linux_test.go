@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/test/interop/rig"
+	"github.com/utipc/utipc/test/tier"
 )
 
 var update = flag.Bool("update", false, "write what the kernel prints to testdata")
@@ -32,8 +33,8 @@ func build(t *testing.T, static bool) string {
 	err := Build(t.Context(), "program", path, static)
 	switch {
 	case err == nil:
-	case errors.Is(err, exec.ErrNotFound) && os.Getenv("UTIPC_TEST_REQUIRE") != "all":
-		t.Skip(err)
+	case errors.Is(err, exec.ErrNotFound):
+		tier.Missing(t, err)
 	default:
 		t.Fatal(err)
 	}
@@ -54,8 +55,13 @@ func recorded(t *testing.T, name string) string {
 // are errors, of which some are shown.
 func check(t *testing.T, where, name, got string, kinds []Kind) {
 	t.Helper()
+	checkBeside(t, where, name, recorded(t, name), got, kinds)
+}
+
+func checkBeside(t *testing.T, where, name, want, got string, kinds []Kind) {
+	t.Helper()
 	const shown = 40
-	r := Compare(recorded(t, name), got, kinds)
+	r := Compare(want, got, kinds)
 	unknown := r.Unknown()
 	t.Logf("%s: %s: %d of %d lines are equal, kinds %v", where, name, r.Equal, r.Lines, r.Kinds())
 	for i, d := range unknown {
@@ -157,6 +163,7 @@ func startGuests(ctx context.Context, t *testing.T, program string) [2]*rig.Gues
 // listed; so do the client's and the server's part, whichever kernel has which. Mutation it
 // catches: a line of testdata is changed.
 func TestKernels(t *testing.T) {
+	tier.SkipShort(t, "kernels that run as guests") // before a build that takes longer than most of the first tier
 	ctx, cancel := context.WithTimeout(t.Context(), testTime)
 	defer cancel()
 	guests := startGuests(ctx, t, build(t, true))

@@ -11,3 +11,16 @@ var KernelKinds = []Kind{
 		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_USED\) = 0 (\d+)$`),
 	},
 }
+
+// LibraryKinds are differences of the preload library to a kernel. There are at most ten, and
+// none is about data, readiness, or the error of connect, send or receive.
+var LibraryKinds = []Kind{
+	{
+		"queued bytes", "the memory that a message takes is an implementation's own",
+		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_USED\) = 0 (\d+)$`),
+	},
+	{
+		"window", "how much is sent ahead of a reader is an implementation's own",
+		regexp.MustCompile(`^send\(s\d+, \d+ bytes, DONTWAIT\) again and again: (\d+) times, then = EAGAIN$`),
+	},
+}

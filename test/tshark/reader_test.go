@@ -226,10 +226,7 @@ func messages(m frame.Message) []frame.Message {
 func TestSameAsTshark(t *testing.T) {
 	tier.SkipShort(t, "tshark")
 	if _, err := exec.LookPath("tshark"); err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatal(err)
-		}
-		t.Skip(err)
+		tier.Missing(t, err)
 	}
 	files, err := filepath.Glob("../testdata/captures/*.pcap")
 	if err != nil || len(files) == 0 {

@@ -19,6 +19,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Output runs a program, which must succeed and report nothing, and returns what it prints.
@@ -241,10 +242,7 @@ func lookPath(t *testing.T, name string) string {
 	t.Helper()
 	bin, err := exec.LookPath(name)
 	if err != nil {
-		if os.Getenv("UTIPC_TEST_REQUIRE") == "all" {
-			t.Fatalf("%s is missing", name)
-		}
-		t.Skipf("%s is missing", name)
+		tier.Missing(t, name, "is missing")
 	}
 	return bin
 }

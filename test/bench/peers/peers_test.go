@@ -5,7 +5,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -14,6 +13,7 @@ import (
 	"github.com/utipc/utipc/test/bench/load"
 	"github.com/utipc/utipc/test/bench/load/loadtest"
 	"github.com/utipc/utipc/test/bench/worker"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // openBoth opens both ends, on loopback.
@@ -24,8 +24,8 @@ func openBoth(t *testing.T, o worker.Open) (ends [2]load.Load) {
 		var err error
 		o.End = end
 		ends[end], err = open(t.Context(), o)
-		if errors.Is(err, errNoZeroMQ) && os.Getenv("UTIPC_TEST_REQUIRE") != "all" {
-			t.Skip(err)
+		if errors.Is(err, errNoZeroMQ) {
+			tier.Missing(t, err)
 		}
 		if err != nil {
 			t.Fatal(err)

@@ -40,8 +40,8 @@ func bench(t *testing.T) *Bench {
 	t.Helper()
 	t.Setenv(role, "worker")
 	s, err := station.NewSite(t.Context(), station.Options{Program: []string{os.Args[0]}, Driver: worker.Auto})
-	if errors.Is(err, os.ErrPermission) && os.Getenv("UTIPC_TEST_REQUIRE") != "all" {
-		t.Skip(err)
+	if errors.Is(err, os.ErrPermission) {
+		tier.Missing(t, err)
 	}
 	if err != nil {
 		t.Fatal(err)

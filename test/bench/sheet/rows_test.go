@@ -113,7 +113,8 @@ func TestMeasured(t *testing.T) {
 // Sets are chosen by name and run in order, until interrupted; one that cannot be measured here
 // is said before any has begun.
 //
-// It fails if Measure goes on after its context is done, or asks Ready of sets that are not chosen.
+// It fails if Measure goes on after its context is done, asks Ready of sets that are not chosen, or
+// asks the first alone that has one.
 //
 // Proves: names.cost
 func TestSets(t *testing.T) {
@@ -127,11 +128,12 @@ func TestSets(t *testing.T) {
 			return []Row{{What: name, Value: float64(o)}}
 		}}
 	}
-	sets := []Set[int]{set("a", func() error { return notHere }), set("b", nil), set("c", nil), set("bd", nil)}
+	refuses, allows := func() error { return notHere }, func() error { return nil }
+	sets := []Set[int]{set("a", refuses), set("b", nil), set("c", nil), set("bd", nil), set("e", allows), set("f", refuses)}
 	for only, want := range map[string]struct {
 		rows string
 		err  error
-	}{"": {"", notHere}, "b": {"b bd ", nil}, "^c$|d": {"c ", context.Canceled}, "x": {"", ErrNone}} {
+	}{"": {"", notHere}, "b": {"b bd ", nil}, "^c$|d": {"c ", context.Canceled}, "e": {"e ", nil}, "e|f": {"", notHere}, "x": {"", ErrNone}} {
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		interrupt = cancel

@@ -24,7 +24,7 @@ type Set[O any] struct {
 var ErrNone = errors.New("nothing has such a name")
 
 // choose returns the sets whose name matches, all if only is nil. The error says that there
-// is none, or why one cannot be measured here: once, and at once.
+// is none, or why the first of them that cannot be measured here cannot.
 func choose[O any](sets []Set[O], only *regexp.Regexp) (chosen []Set[O], err error) {
 	for _, s := range sets {
 		if only == nil || only.MatchString(s.Name) {
@@ -35,8 +35,11 @@ func choose[O any](sets []Set[O], only *regexp.Regexp) (chosen []Set[O], err err
 		return nil, ErrNone
 	}
 	for _, s := range chosen {
-		if s.Ready != nil {
-			return chosen, s.Ready()
+		if s.Ready == nil {
+			continue
+		}
+		if err := s.Ready(); err != nil {
+			return nil, err
 		}
 	}
 	return chosen, nil

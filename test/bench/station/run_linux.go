@@ -81,7 +81,7 @@ func (st *Station) Run(x Exchange) (Run, error) {
 }
 
 // longest is a round that has to be repeated because it was none.
-const longest = 15 * time.Second
+const longest = time.Minute
 
 // Turn is a Run in a round of several: on cores that others leave alone, as long as the
 // site waits for that. Where others take the cores for longer than a round lasts, a longer

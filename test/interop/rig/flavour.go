@@ -19,18 +19,23 @@ const (
 	Linux61 Flavour = "6.1"
 	// Linux612 is the newer kernel for Debian 12, emulated.
 	Linux612 Flavour = "6.12"
+	// Linux612Devices is Linux612 with bonds, VLANs and WireGuard. It has an image of its own,
+	// as modules make the other guests slower to boot.
+	Linux612Devices Flavour = "6.12-devices"
 )
 
 // Emulated are the flavours that run in qemu, without its accelerator: a machine
 // that has /dev/kvm need not have a KVM that works.
 var Emulated = []Flavour{Linux61, Linux612}
 
-func (f Flavour) emulated() bool { return f == Linux61 || f == Linux612 }
+func (f Flavour) emulated() bool { return f == Linux61 || f == Linux612 || f == Linux612Devices }
 
 // meta is the package that depends on the newest kernel of a flavour.
 var meta = map[Flavour]string{
 	Linux61:  "linux-image-cloud-amd64",
 	Linux612: "linux-image-6.12-cloud-amd64",
+
+	Linux612Devices: "linux-image-6.12-cloud-amd64",
 }
 
 const umlPackage = "user-mode-linux"
@@ -44,6 +49,9 @@ func (f Flavour) modules() []string {
 	}
 	// The guest has no modprobe: what TIPC's encryption asks the kernel for must be
 	// there, and drbg is where new keys come from when it changes them by itself.
+	if f == Linux612Devices {
+		common = append(common, "bonding", "8021q", "wireguard")
+	}
 	return append([]string{"virtio_pci", "virtio_net", "virtio_console", "gcm", "ghash-generic", "ctr", "drbg"}, common...)
 }
 

@@ -6,7 +6,6 @@ package rig
 
 import (
 	"context"
-	"os"
 	"sync"
 	"testing"
 	"time"
@@ -46,12 +45,8 @@ func RequireKernel(tb testing.TB, f Flavour) *Image {
 	}
 	building.Unlock()
 	im, err := build()
-	switch {
-	case err == nil:
-	case os.Getenv("UTIPC_TEST_REQUIRE") == "all":
-		tb.Fatal(err)
-	default:
-		tb.Skip(err)
+	if err != nil {
+		tier.Missing(tb, err)
 	}
 	return im
 }

@@ -22,8 +22,8 @@ import (
 func TestIdleNodesSleep(t *testing.T) {
 	tier.SkipShort(t, "a machine to itself: it measures")
 	samples, err := Measure(t.Context(), Options{Settle: 4 * time.Second, For: 2 * time.Second})
-	if errors.Is(err, os.ErrPermission) && os.Getenv("UTIPC_TEST_REQUIRE") != "all" {
-		t.Skip("needs root:", err)
+	if errors.Is(err, os.ErrPermission) {
+		tier.Missing(t, "needs root:", err)
 	}
 	if err != nil {
 		t.Fatal(err)

@@ -4,7 +4,6 @@ package judge
 
 import (
 	"errors"
-	"os"
 	"strings"
 	"testing"
 	"time"
@@ -22,8 +21,8 @@ func openBoth(t *testing.T, open func(Config) (load.Load, error), udp bool) (end
 		var err error
 		c.End = end
 		ends[end], err = open(c)
-		if errors.Is(err, ErrMissing) && os.Getenv("UTIPC_TEST_REQUIRE") != "all" {
-			t.Skip(err)
+		if errors.Is(err, ErrMissing) {
+			tier.Missing(t, err)
 		}
 		if err != nil {
 			t.Fatal(err)

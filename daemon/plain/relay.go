@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+// lingerTime is for how long what a program has written before it closed its end waits for room.
+const lingerTime = 30 * time.Second
+
+// relay copies between the program and a connection, both ways, in goroutines of its own.
+func (x *socket) relay(c *stack.Conn) {
+	rest, err := x.prime(c)
+	x.all.wg.Go(func() { x.toPeer(c) })
+	if err != nil {
+		x.endedBy(err)
+		return
+	}
+	x.all.wg.Go(func() { x.toProgram(c, rest) })
+}
+
+// prime copies what came with the request, so that the program finds it at once, and the end if
+// that came as well: err is why. rest had no room.
+func (x *socket) prime(c *stack.Conn) (rest []byte, err error) {
+	buf := scratches.Get().(*scratch)
+	defer scratches.Put(buf)
+	for range 2 {
+		k, _, err := c.TryReadMsg(buf[:attach.MaxData])
+		if err == syscall.EAGAIN {
+			return nil, nil
+		}
+		if err != nil {
+			return nil, err
+		}
+		if x.d.tryWrite(buf[:k]) != nil { // toProgram finds out why
+			return bytes.Clone(buf[:k]), nil
+		}
+	}
+	return nil, nil
+}
+
+// toPeer copies what the program writes. When it has closed or shut down its end, the
+// connection ends.
+func (x *socket) toPeer(c *stack.Conn) {
+	for {
+		buf, n, err := x.d.read()
+		if err != nil || n == 0 {
+			if buf != nil {
+				scratches.Put(buf)
+			}
+			if !errors.Is(err, os.ErrClosed) {
+				x.end(ending{})
+			}
+			return
+		}
+		err = x.send(c, buf[:n])
+		scratches.Put(buf)
+		if err != nil { // the connection has ended: toProgram says how
+			return
+		}
+	}
+}
+
+// send writes to a connection, and waits for room, after the program has closed its end
+// for lingerTime.
+func (x *socket) send(c *stack.Conn, b []byte) error {
+	n, err := c.TryWrite(b)
+	for err == syscall.EAGAIN || errors.Is(err, os.ErrDeadlineExceeded) {
+		if errors.Is(err, os.ErrDeadlineExceeded) && x.hungUp() {
+			x.end(ending{})
+			return err
+		}
+		b = b[n:]
+		c.SetWriteDeadline(time.Now().Add(lingerTime))
+		n, err = c.Write(b)
+	}
+	return err
+}
+
+// hungUp reports whether the program has closed its end.
+func (x *socket) hungUp() (closed bool) {
+	err := x.d.control(func(fd int) error {
+		closed = poll(fd)&unix.POLLHUP != 0
+		return nil
+	})
+	return closed || err != nil
+}
+
+// toProgram copies what comes, and ends the socket when the connection has.
+func (x *socket) toProgram(c *stack.Conn, rest []byte) {
+	if len(rest) > 0 && x.d.write(rest) != nil {
+		return
+	}
+	for {
+		b, err := c.ReadBuffer()
+		if err == nil {
+			for _, p := range b.Pieces() {
+				if err = x.d.write(p); err != nil {
+					break
+				}
+			}
+			b.Release()
+			if err != nil { // toPeer sees that as well, when it has sent the rest
+				return
+			}
+			continue
+		}
+		x.endedBy(err)
+		return
+	}
+}
+
+// endedBy ends the socket as its connection has.
+func (x *socket) endedBy(err error) {
+	how := ending{}
+	var e *stack.ConnError
+	switch {
+	case err == io.EOF:
+		how.code = frame.ConnShutdown
+	case errors.As(err, &e):
+		how.code = e.Code
+	}
+	x.end(how)
+}

@@ -1,0 +1,17 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import "golang.org/x/sys/unix"
+
+const (
+	readHangup        = unix.POLLRDHUP
+	closeOnExec       = unix.SOCK_CLOEXEC
+	receiveRoomOption = unix.SO_RCVBUFFORCE // beyond what the system allows to others
+	sendRoomOption    = unix.SO_SNDBUFFORCE
+)
+
+// cookieOf is the number that a socket has as long as the system runs.
+func cookieOf(fd int) (uint64, error) {
+	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build !linux
+
+package plain
+
+import (
+	"syscall"
+
+	"golang.org/x/sys/unix"
+)
+
+// The library of unmodified programs is for Linux: elsewhere the package compiles, and no program
+// is served.
+const (
+	readHangup        = 0
+	closeOnExec       = 0
+	receiveRoomOption = unix.SO_RCVBUF
+	sendRoomOption    = unix.SO_SNDBUF
+)
+
+func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }

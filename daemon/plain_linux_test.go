@@ -1,0 +1,491 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon_test
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"os"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/stack"
+)
+
+// A plainSocket is the program's end of a plain socket.
+type plainSocket struct {
+	t  testing.TB
+	b  *bed
+	fd int
+}
+
+// plainAsk makes a request on a connection of its own. The answer's descriptor is -1 without one.
+func (b *bed) plainAsk(t testing.TB, h attach.Header, data []byte, fd int) (attach.Header, []byte, int) {
+	t.Helper()
+	c, err := attach.Dial(within(t), b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	c.SetDeadline(time.Now().Add(testTimeout))
+	return plainAskOn(t, c, h, data, fd)
+}
+
+func plainAskOn(t testing.TB, c *attach.Conn, h attach.Header, data []byte, fd int) (attach.Header, []byte, int) {
+	t.Helper()
+	h.ID = 1
+	if err := c.WriteFD(&h, data, fd); err != nil {
+		t.Fatal(err)
+	}
+	var r attach.Header
+	buf := make([]byte, 1000)
+	n, got, err := c.ReadFD(&r, buf)
+	if err != nil {
+		t.Fatalf("%v: %v", h.Op, err)
+	}
+	return r, buf[:n], got
+}
+
+func (b *bed) plain(t testing.TB, kind attach.Kind) *plainSocket {
+	t.Helper()
+	r, _, fd := b.plainAsk(t, attach.Header{Op: attach.OpPlainSocket, Arg0: uint32(kind)}, nil, -1)
+	if r.Errno != 0 || fd < 0 {
+		t.Fatalf("socket: %v", r.Errno)
+	}
+	return plainOf(t, b, fd)
+}
+
+func plainOf(t testing.TB, b *bed, fd int) *plainSocket {
+	s := &plainSocket{t, b, fd}
+	t.Cleanup(s.close)
+	return s
+}
+
+func (s *plainSocket) close() {
+	if s.fd >= 0 {
+		unix.Close(s.fd)
+		s.fd = -1
+	}
+}
+
+func (s *plainSocket) ask(h attach.Header) attach.Header {
+	s.t.Helper()
+	r, _, _ := s.b.plainAsk(s.t, h, nil, s.fd)
+	return r
+}
+
+// want makes a request and wants an errno.
+func (s *plainSocket) want(errno syscall.Errno, h attach.Header) attach.Header {
+	s.t.Helper()
+	r := s.ask(h)
+	if r.Errno != errno {
+		s.t.Fatalf("%v %v: %v, want %v", h.Op, &h.Addr, r.Errno, errno)
+	}
+	return r
+}
+
+// accept takes a ticket and asks for the connection.
+func (s *plainSocket) accept() *plainSocket {
+	s.t.Helper()
+	return s.redeem(s.ticket())
+}
+
+// ticket waits for one and takes it.
+func (s *plainSocket) ticket() *attach.Conn {
+	s.t.Helper()
+	s.await(unix.POLLIN)
+	var b [8]byte
+	oob := make([]byte, unix.CmsgSpace(4))
+	n, on, _, _, err := unix.Recvmsg(s.fd, b[:], oob, unix.MSG_CMSG_CLOEXEC)
+	if err != nil || n != 1 {
+		s.t.Fatalf("a ticket of %d bytes, %v", n, err)
+	}
+	m, err := unix.ParseSocketControlMessage(oob[:on])
+	if err != nil || len(m) != 1 {
+		s.t.Fatal(m, err)
+	}
+	fds, err := unix.ParseUnixRights(&m[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	c, err := attach.NewConn(fds[0])
+	if err != nil {
+		s.t.Fatal(err)
+	}
+	s.t.Cleanup(func() { c.Close() })
+	return c
+}
+
+func (s *plainSocket) redeem(c *attach.Conn) *plainSocket {
+	s.t.Helper()
+	defer c.Close()
+	r, _, fd := plainAskOn(s.t, c, attach.Header{Op: attach.OpPlainAccept}, nil, -1)
+	if r.Errno != 0 {
+		s.t.Fatalf("accept: %v", r.Errno)
+	}
+	return plainOf(s.t, s.b, fd)
+}
+
+// await waits for an event.
+func (s *plainSocket) await(event int16) {
+	s.t.Helper()
+	p := []unix.PollFd{{Fd: int32(s.fd), Events: event}}
+	for {
+		n, err := unix.Poll(p, int(testTimeout.Milliseconds()))
+		if err == unix.EINTR {
+			continue
+		}
+		if n == 0 || err != nil {
+			s.t.Fatalf("no event %#x", event)
+		}
+		return
+	}
+}
+
+func (s *plainSocket) write(text string) {
+	s.t.Helper()
+	if _, err := unix.Write(s.fd, []byte(text)); err != nil {
+		s.t.Fatal(err)
+	}
+}
+
+// reads wants exactly this to come, then, if it ends, the end.
+func (s *plainSocket) reads(text string) {
+	s.t.Helper()
+	got := make([]byte, len(text))
+	for n := 0; n < len(got); {
+		k, err := unix.Read(s.fd, got[n:])
+		if err != nil || k == 0 {
+			s.t.Fatalf("%q, then %d, %v; want %q", got[:n], k, err, text)
+		}
+		n += k
+	}
+	if string(got) != text {
+		s.t.Fatalf("%q, want %q", got, text)
+	}
+}
+
+func (s *plainSocket) ends() {
+	s.t.Helper()
+	if k, err := unix.Read(s.fd, make([]byte, 8)); k != 0 || err != nil {
+		s.t.Fatalf("%d, %v where the end was to be", k, err)
+	}
+}
+
+func (s *plainSocket) state() attach.Header {
+	s.t.Helper()
+	return s.want(0, attach.Header{Op: attach.OpPlainState})
+}
+
+var plainService = stack.Service{Type: 18888, Instance: 17}
+
+func serviceHeader(op attach.Op) attach.Header {
+	return attach.Header{Op: op, Addr: attach.ServiceSockaddr(plainService, 0)}
+}
+
+func (b *bed) plainListener(t testing.TB, kind attach.Kind) *plainSocket {
+	t.Helper()
+	l := b.plain(t, kind)
+	l.want(0, serviceHeader(attach.OpPlainBind))
+	l.want(0, attach.Header{Op: attach.OpPlainListen})
+	return l
+}
+
+// plainPair connects two plain sockets of one host.
+func (b *bed) plainPair(t testing.TB, l *plainSocket, kind attach.Kind) (client, server *plainSocket) {
+	t.Helper()
+	c := b.plain(t, kind)
+	h := serviceHeader(attach.OpPlainConnect)
+	h.Arg0 = 1
+	c.want(syscall.EINPROGRESS, h)
+	s := l.accept()
+	h.Arg0 = 0
+	if r := c.ask(h); r.Errno != 0 && r.Errno != syscall.EISCONN {
+		t.Fatal(r.Errno)
+	}
+	return c, s
+}
+
+// Two programs of one host are connected by their own descriptors: each reads what the other
+// wrote, knows both addresses, and is told how the connection ended. The daemon has nothing of
+// it. Mutations: Sockets.take never returns the socket that connects; Sockets.passed forgets
+// the ending of the peer.
+//
+// Proves: plain.connections
+func TestPlainDirect(t *testing.T) {
+	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
+		t.Run(kind.String(), func(t *testing.T) {
+			b := newBed(t, daemon.Config{})
+			l := b.plainListener(t, kind)
+			c, s := b.plainPair(t, l, kind)
+			if n := b.srv.Counters().Connections; n > 2 { // the listener, and a request that is answered
+				t.Errorf("%d connections are counted, want the listener", n)
+			}
+			c.write("to the server")
+			s.reads("to the server")
+			s.write("to the client")
+			c.reads("to the client")
+			cs, ss := c.state(), s.state()
+			if cs.Addr != ss.Addr2 || cs.Addr2 != ss.Addr || cs.Addr == ss.Addr || cs.Arg0 != 3 || ss.Arg0 != 3 {
+				t.Errorf("client %v, server %v", &cs, &ss)
+			}
+			c.want(syscall.EISCONN, serviceHeader(attach.OpPlainConnect))
+			c.want(0, attach.Header{Op: attach.OpPlainShutdown})
+			c.write("last")
+			unix.Shutdown(c.fd, unix.SHUT_RDWR)
+			s.reads("last")
+			s.ends()
+			if r := s.state(); r.Arg0 != 4 || r.Wide != 5 {
+				t.Errorf("after the peer's shutdown: %v", &r)
+			}
+			c, s = b.plainPair(t, l, kind)
+			c.close()
+			s.ends()
+			if r := s.state(); r.Arg0 != 4 || syscall.Errno(r.Arg1) != syscall.ECONNRESET {
+				t.Errorf("after the peer's close: %v", &r)
+			}
+		})
+	}
+}
+
+// A plain socket and a program on another node are connected through the daemon, either way
+// round, and each reads all that the other wrote before it ended. Mutation: end aborts a
+// connection that was shut down in order.
+//
+// Proves: plain.connections
+func TestPlainRelayed(t *testing.T) {
+	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
+		t.Run(kind.String(), func(t *testing.T) {
+			b := newBed(t, daemon.Config{})
+			l, err := b.peer.Listen(within(t), kind.Network(), plainService)
+			if err != nil {
+				t.Fatal(err)
+			}
+			defer l.Close()
+			if err := b.node.WaitFor(within(t), plainService); err != nil {
+				t.Fatal(err)
+			}
+			dialed := func() (*plainSocket, net.Conn) {
+				p := b.plain(t, kind)
+				h := serviceHeader(attach.OpPlainConnect)
+				h.Arg0 = 1
+				p.want(syscall.EINPROGRESS, h)
+				c, err := l.Accept()
+				if err != nil {
+					t.Fatal(err)
+				}
+				h.Arg0 = 0
+				if r := p.ask(h); r.Errno != 0 && r.Errno != syscall.EISCONN {
+					t.Fatal(r.Errno)
+				}
+				return p, c
+			}
+			p, c := dialed()
+			big := bytes.Repeat([]byte("0123456789"), 6000)
+			p.write(string(big))
+			p.want(0, attach.Header{Op: attach.OpPlainShutdown})
+			unix.Shutdown(p.fd, unix.SHUT_RDWR)
+			if got, err := readAll(c); err != nil || !bytes.Equal(got, big) {
+				t.Errorf("%d bytes, %v", len(got), err)
+			}
+			p, c = dialed()
+			p.write(string(big))
+			p.close()
+			if got, err := readAll(c); !errors.Is(err, syscall.ECONNRESET) || !bytes.Equal(got, big) {
+				t.Errorf("%d bytes, %v, want all and a reset", len(got), err)
+			}
+			p, c = dialed()
+			if _, err := c.Write(big); err != nil {
+				t.Fatal(err)
+			}
+			c.Close()
+			p.reads(string(big))
+			p.ends()
+			if r := p.state(); r.Arg0 != 4 || r.Wide != 5 {
+				t.Errorf("after the peer's close: %v", &r)
+			}
+		})
+	}
+}
+
+// readAll is io.ReadAll in whole messages.
+func readAll(c net.Conn) (all []byte, err error) {
+	buf := make([]byte, attach.MaxData)
+	for {
+		n, err := c.Read(buf)
+		all = append(all, buf[:n]...)
+		if err == io.EOF {
+			return all, nil
+		}
+		if err != nil {
+			return all, err
+		}
+	}
+}
+
+// What a kernel refuses is refused, with its errno. Mutation: an idle socket takes requests.
+//
+// Proves: plain.errors
+func TestPlainErrors(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	s := b.plain(t, attach.KindSeqPacket)
+	bind := func(a attach.Sockaddr) attach.Header { return attach.Header{Op: attach.OpPlainBind, Addr: a} }
+	own := s.state().Addr
+	if own.A == 0 {
+		t.Error("a socket without a port")
+	}
+	s.want(syscall.EAFNOSUPPORT, bind(own))
+	s.want(syscall.EACCES, bind(attach.Sockaddr{Family: attach.AFTIPC, Type: attach.TypeService, A: 63}))
+	s.want(syscall.EINVAL, bind(attach.Sockaddr{Family: attach.AFTIPC, Type: attach.TypeRange, A: 63, B: 2, C: 1}))
+	s.want(syscall.EINVAL, bind(attach.Sockaddr{Family: attach.AFTIPC, Type: 9}))
+	unbind := attach.ServiceSockaddr(plainService, 0)
+	unbind.Scope = -2
+	s.want(0, bind(unbind)) // nothing is bound
+	connect := serviceHeader(attach.OpPlainConnect)
+	for _, wait := range []uint32{0, 1} {
+		connect.Arg0 = wait
+		s.want(syscall.EHOSTUNREACH, connect)
+	}
+	s.want(syscall.ENOTCONN, attach.Header{Op: attach.OpPlainShutdown})
+	s.want(0, serviceHeader(attach.OpPlainBind))
+	s.want(syscall.EOPNOTSUPP, connect)
+	other := unbind
+	other.B++
+	s.want(syscall.EINVAL, bind(other))
+
+	c := b.plain(t, attach.KindSeqPacket)
+	connect.Arg0 = 0
+	c.want(syscall.ECONNREFUSED, connect) // bound, not listening
+	c.ends()
+	c.want(syscall.EINVAL, connect)
+	c = b.plain(t, attach.KindSeqPacket)
+	connect.Arg0 = 1
+	c.want(syscall.EINPROGRESS, connect)
+	c.await(unix.POLLHUP)
+	if r := c.state(); syscall.Errno(r.Arg1) != syscall.ECONNREFUSED {
+		t.Errorf("state %v, want ECONNREFUSED", &r)
+	}
+	if r := c.state(); r.Arg1 != 0 {
+		t.Errorf("the second state has %v", syscall.Errno(r.Arg1))
+	}
+	s.want(0, bind(unbind))
+	s.want(0, attach.Header{Op: attach.OpPlainListen})
+	s.want(syscall.EINVAL, attach.Header{Op: attach.OpPlainListen})
+	s.want(syscall.EINVAL, connect)
+
+	other2 := b.plain(t, attach.KindStream)
+	r, _, _ := b.plainAsk(t, attach.Header{Op: attach.OpPlainState}, nil, -1)
+	if r.Errno != syscall.ENOTSOCK {
+		t.Errorf("without a descriptor: %v", r.Errno)
+	}
+	pair, err := unix.Socketpair(unix.AF_UNIX, unix.SOCK_SEQPACKET, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(pair[0])
+	defer unix.Close(pair[1])
+	name, err := unix.Getsockname(other2.fd)
+	if err != nil {
+		t.Fatal(err)
+	}
+	other2.close()
+	if err := unix.Bind(pair[0], name); err != nil {
+		t.Fatal(err)
+	}
+	r, _, _ = b.plainAsk(t, attach.Header{Op: attach.OpPlainState}, nil, pair[0])
+	if r.Errno != syscall.ENOTSOCK {
+		t.Errorf("with another socket of the same name: %v", r.Errno)
+	}
+}
+
+// A ticket that a program took and did not use is replaced, and a request is refused when its
+// listener closes. Mutation: serveTicket does not offer another.
+//
+// Proves: plain.connections
+func TestPlainTickets(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	l := b.plainListener(t, attach.KindStream)
+	c := b.plain(t, attach.KindStream)
+	connect := serviceHeader(attach.OpPlainConnect)
+	connect.Arg0 = 1
+	c.want(syscall.EINPROGRESS, connect)
+	l.ticket().Close()
+	s := l.accept()
+	c.write("x")
+	s.reads("x")
+	c2 := b.plain(t, attach.KindStream)
+	c2.want(syscall.EINPROGRESS, connect)
+	unused := l.ticket()
+	l.close()
+	c2.await(unix.POLLHUP)
+	if r := c2.state(); syscall.Errno(r.Arg1) != syscall.ECONNREFUSED {
+		t.Errorf("state %v, want ECONNREFUSED", &r)
+	}
+	var h attach.Header
+	if _, err := unused.Read(&h, nil); err != io.EOF {
+		t.Errorf("a ticket of a closed listener reads %v", err)
+	}
+}
+
+// The daemon holds no descriptor of a socket when a request about it is answered: a close after
+// that is the last one. Mutation: plainRequest closes the descriptor after the answer.
+//
+// Proves: plain.harmless
+func TestPlainHoldsNothing(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	c, s := b.plainPair(t, b.plainListener(t, attach.KindStream), attach.KindStream)
+	own, err := os.Readlink(fmt.Sprintf("/proc/self/fd/%d", c.fd))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for range 100 {
+		c.state()
+		all, err := os.ReadDir("/proc/self/fd") // the daemon is in this process
+		if err != nil {
+			t.Fatal(err)
+		}
+		held := 0
+		for _, e := range all {
+			if name, err := os.Readlink("/proc/self/fd/" + e.Name()); err == nil && name == own {
+				held++
+			}
+		}
+		if held != 1 {
+			t.Fatalf("%d descriptors of the socket after an answer, want the program's", held)
+		}
+	}
+	c.close()
+	s.ends()
+}
+
+// A connection between two programs of one host is direct, and connect succeeds, however soon
+// the request is accepted. Mutations: try enters the socket in dialing when the request is sent;
+// try keeps the error of a dial that handOver cut short.
+//
+// Proves: plain.connections
+func TestPlainAcceptedAtOnce(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	l := b.plainListener(t, attach.KindSeqPacket)
+	for range 50 {
+		c := b.plain(t, attach.KindSeqPacket)
+		connected := make(chan attach.Header, 1)
+		go func() { connected <- c.ask(serviceHeader(attach.OpPlainConnect)) }()
+		s := l.accept()
+		if r := <-connected; r.Errno != 0 {
+			t.Fatalf("connect: %v", r.Errno)
+		}
+		c.close()
+		if k, _, err := unix.Recvfrom(s.fd, make([]byte, 8), unix.MSG_DONTWAIT); k != 0 || err != nil {
+			t.Fatalf("%d, %v after the peer's close: the connection is not direct", k, err)
+		}
+		s.close()
+	}
+}

@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// Requests to the daemon.
+#include "plain.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/un.h>
+
+static int connect_daemon(void)
+{
+	static const char usual[] = "/run/utipc/utipc.sock";
+	const char *path = getenv("UTIPC_SOCKET");
+	struct sockaddr_un a = { .sun_family = AF_UNIX };
+	if (path == NULL || *path == 0)
+		path = usual;
+	size_t n = strlen(path);
+	if (n >= sizeof a.sun_path) {
+		errno = EAFNOSUPPORT;
+		return -1;
+	}
+	memcpy(a.sun_path, path, n);
+	socklen_t len = offsetof(struct sockaddr_un, sun_path) + n;
+	if (*path == '@')
+		a.sun_path[0] = 0;
+	else
+		len++;
+	int c = syscall(SYS_socket, AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0);
+	if (c < 0)
+		return -1;
+	int rc;
+	do
+		rc = syscall(SYS_connect, c, &a, len);
+	while (rc < 0 && errno == EINTR);
+	if (rc < 0) {
+		if (getenv("UTIPC_PRELOAD_DEBUG") != NULL)
+			dprintf(2, "utipc: no daemon at %s: %s\n", path, strerror(errno));
+		syscall(SYS_close, c);
+		errno = EAFNOSUPPORT;
+		return -1;
+	}
+	return c;
+}
+
+enum { UNREAD = -2 };
+
+// unread is the result for a request that the daemon has not read.
+static int unread(void)
+{
+	errno = ENETDOWN;
+	return UNREAD;
+}
+
+static int receive(int c, struct record *r, int *got, struct iovec buf)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct iovec v[2] = { { r, sizeof *r }, buf };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = 2, .msg_control = &control, .msg_controllen = sizeof control };
+	ssize_t k = syscall(SYS_recvmsg, c, &m, MSG_CMSG_CLOEXEC);
+	if (k < 0 && errno == ECONNRESET)
+		return unread();
+	if (k < 0)
+		return -1;
+	int fd = -1;
+	struct cmsghdr *h = CMSG_FIRSTHDR(&m);
+	if (h != NULL && h->cmsg_level == SOL_SOCKET && h->cmsg_type == SCM_RIGHTS)
+		memcpy(&fd, CMSG_DATA(h), sizeof fd);
+	if (k < (ssize_t)sizeof *r || r->error != 0) {
+		if (fd >= 0)
+			syscall(SYS_close, fd);
+		errno = k < (ssize_t)sizeof *r ? ENETDOWN : (int)r->error;
+		return -1;
+	}
+	if (got != NULL)
+		*got = fd;
+	else if (fd >= 0)
+		syscall(SYS_close, fd);
+	return 0;
+}
+
+int ask_on(int c, const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf)
+{
+	union {
+		struct cmsghdr h;
+		char room[CMSG_SPACE(sizeof(int))];
+	} control;
+	struct record head = *q;
+	struct iovec v[2] = { { &head, sizeof head }, { (void *)(uintptr_t)p.data, p.len } };
+	struct msghdr m = { .msg_iov = v, .msg_iovlen = p.len > 0 ? 2 : 1 };
+	head.id = 1;
+	head.len = p.len;
+	if (pass >= 0) {
+		m.msg_control = &control;
+		m.msg_controllen = CMSG_SPACE(sizeof(int));
+		memset(&control, 0, sizeof control);
+		control.h = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };
+		memcpy(CMSG_DATA(&control.h), &pass, sizeof pass);
+	}
+	ssize_t k;
+	do
+		k = syscall(SYS_sendmsg, c, &m, MSG_NOSIGNAL);
+	while (k < 0 && errno == EINTR);
+	if (k < 0)
+		return errno == EPIPE || errno == ECONNRESET ? unread() : -1;
+	int rc;
+	do
+		rc = receive(c, r, got, buf);
+	while (rc < 0 && errno == EINTR && q->op != OP_CONNECT);
+	return rc;
+}
+
+int ask(const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf)
+{
+	int rc = 0, tries = 2; // the daemon gives up a connection that says nothing for long: of a process that was stopped, for example
+	do {
+		int c = connect_daemon();
+		if (c < 0) {
+			errno = rc == UNREAD ? ENETDOWN : errno;
+			return -1;
+		}
+		rc = ask_on(c, q, p, pass, r, got, buf);
+		int e = errno;
+		syscall(SYS_close, c);
+		errno = e;
+	} while (rc == UNREAD && --tries > 0);
+	return rc;
+}
+
+int simple(struct record q, int fd, struct record *r)
+{
+	struct record answer;
+	return ask(&q, (struct payload){ 0 }, fd, r != NULL ? r : &answer, NULL, (struct iovec){ 0 });
+}

@@ -1,0 +1,411 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// The calls that send and receive. Of a connection they are the kernel's, but for what comes
+// after its end.
+#include "plain.h"
+
+#include <arpa/inet.h>
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+// fail sets errno.
+static ssize_t fail(int e)
+{
+	errno = e;
+	return -1;
+}
+
+const void *gather(const struct msghdr *m, size_t len, void **room)
+{
+	*room = NULL;
+	if (m->msg_iovlen == 1)
+		return m->msg_iov[0].iov_base;
+	char *all = *room = malloc(len + 1);
+	for (size_t i = 0, n = 0; all != NULL && i < (size_t)m->msg_iovlen; i++) {
+		memcpy(all + n, m->msg_iov[i].iov_base, m->msg_iov[i].iov_len);
+		n += m->msg_iov[i].iov_len;
+	}
+	return all;
+}
+
+// unconnected_send is what a send on a socket without a peer comes to: with an address it connects.
+static ssize_t unconnected_send(int fd, const struct msghdr *m, size_t len, int flags)
+{
+	struct record q = { .op = OP_CONNECT }, r;
+	if (hung_up(fd)) // it ended, the daemon may know that later
+		return fail(EPIPE);
+	if (simple((struct record){ .op = OP_STATE }, fd, &r) < 0)
+		return -1;
+	if (r.arg0 == STATE_ENDED)
+		return fail(EPIPE);
+	if (r.arg0 != STATE_OPEN || m->msg_name == NULL)
+		return fail(ENOTCONN);
+	if (m->msg_namelen < sizeof q.addr)
+		return fail(EINVAL);
+	if (len > MAX_MESSAGE)
+		return fail(EMSGSIZE);
+	memcpy(&q.addr, m->msg_name, sizeof q.addr);
+	void *room;
+	const void *all = gather(m, len, &room);
+	if (all == NULL)
+		return fail(ENOMEM);
+	q.arg0 = (flags & MSG_DONTWAIT) != 0 || nonblocking(fd);
+	q.arg1 = raise_barrier(fd);
+	if (len > 0 && syscall(SYS_sendto, fd, all, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) == (ssize_t)len)
+		q.arg0 |= FOLLOWS;
+	if ((q.arg0 & 1) == 0)
+		q.wide = send_limit(fd);
+	int rc = ask(&q, (struct payload){ all, len }, fd, &r, NULL, (struct iovec){ 0 }), e = errno;
+	free(room);
+	if (rc < 0 && (e == ETIMEDOUT || e == ECONNREFUSED)) { // the message is under way
+		if (e == ECONNREFUSED)
+			simple((struct record){ .op = OP_STATE }, fd, &r); // SO_ERROR is 0
+		return (ssize_t)len;
+	}
+	if (rc < 0 && e != EINPROGRESS)
+		return fail(e);
+	return (ssize_t)len;
+}
+
+// refuse_send says why a send is not the kernel's, with 0 if it is.
+static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ssize_t *rc)
+{
+	struct name peer;
+	switch (look_at(fd, &peer)) {
+	case FOREIGN:
+		return 0;
+	case MESSAGES:
+		*rc = message_send(fd, m, len, flags);
+		return 1;
+	case UNCONNECTED:
+		*rc = unconnected_send(fd, m, len, flags);
+		return 1;
+	case CONNECTED:
+		break;
+	}
+	*rc = 0;
+	if (peer.kind != SOCK_STREAM && len > MAX_MESSAGE)
+		*rc = fail(EMSGSIZE);
+	else if (len > 0)
+		return -1;
+	else if (hung_up(fd))
+		*rc = fail(EPIPE);
+	return 1;
+}
+
+// sent maps the error of a connection that has ended.
+static ssize_t sent(ssize_t rc)
+{
+	if (rc < 0 && (errno == ECONNRESET || errno == ENOTCONN || errno == ECONNREFUSED))
+		errno = EPIPE;
+	return rc;
+}
+
+static size_t length(const struct iovec *v, size_t n)
+{
+	size_t sum = 0;
+	for (size_t i = 0; i < n; i++)
+		sum += v[i].iov_len;
+	return sum;
+}
+
+EXPORT ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct sockaddr *a, socklen_t len)
+{
+	struct iovec v = { (void *)(uintptr_t)b, n };
+	struct msghdr m = { .msg_name = (void *)(uintptr_t)a, .msg_namelen = len, .msg_iov = &v, .msg_iovlen = 1 };
+	ssize_t rc;
+	switch (refuse_send(fd, &m, n, flags, &rc)) {
+	case 0:
+		return waiting_call(SYS_sendto, fd, b, n, flags, a, len);
+	case 1:
+		return rc;
+	}
+	return sent(waiting_call(SYS_sendto, fd, b, n, (flags & MSG_DONTWAIT) | MSG_NOSIGNAL, NULL, 0));
+}
+
+EXPORT ssize_t send(int fd, const void *b, size_t n, int flags) { return sendto(fd, b, n, flags, NULL, 0); }
+
+EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
+{
+	ssize_t rc;
+	if (!plain_active || !readable(m, sizeof *m)) // a bad pointer is the kernel's
+		return waiting_call(SYS_sendmsg, fd, m, flags);
+	switch (refuse_send(fd, m, length(m->msg_iov, m->msg_iovlen), flags, &rc)) {
+	case 0:
+		return waiting_call(SYS_sendmsg, fd, m, flags);
+	case 1:
+		return rc;
+	}
+	struct msghdr own = { .msg_iov = m->msg_iov, .msg_iovlen = m->msg_iovlen };
+	return sent(waiting_call(SYS_sendmsg, fd, &own, (flags & MSG_DONTWAIT) | MSG_NOSIGNAL));
+}
+
+EXPORT int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_sendmmsg, fd, m, n, flags);
+	for (unsigned int i = 0; i < n; i++) {
+		ssize_t rc = sendmsg(fd, &m[i].msg_hdr, flags);
+		if (rc < 0)
+			return i > 0 ? (int)i : -1;
+		m[i].msg_len = rc;
+	}
+	return n;
+}
+
+EXPORT ssize_t write(int fd, const void *b, size_t n)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_write, fd, b, n);
+	return sendto(fd, b, n, 0, NULL, 0);
+}
+
+EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_writev, fd, v, n);
+	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = n };
+	return sendmsg(fd, &m, 0);
+}
+
+void put_control(struct control *c, int type, const void *data, size_t len)
+{
+	size_t room = c->m->msg_control != NULL ? c->m->msg_controllen - c->used : 0, want = CMSG_LEN(len);
+	if (room < want)
+		c->m->msg_flags |= MSG_CTRUNC;
+	if (room < sizeof(struct cmsghdr))
+		return;
+	struct cmsghdr *h = (void *)((char *)c->m->msg_control + c->used);
+	h->cmsg_level = SOL_TIPC;
+	h->cmsg_type = type;
+	h->cmsg_len = room < want ? room : want;
+	memcpy(CMSG_DATA(h), data, h->cmsg_len - CMSG_LEN(0));
+	c->used += room < CMSG_SPACE(len) ? room : CMSG_SPACE(len);
+}
+
+// wait_readable waits as the descriptor and the flags have it; 0: it may be read.
+static int wait_readable(int fd, int flags)
+{
+	struct pollfd p = { .fd = fd, .events = POLLIN };
+	struct timeval t = { 0 };
+	socklen_t len = sizeof t;
+	if ((flags & MSG_DONTWAIT) != 0 || nonblocking(fd))
+		return fail(EAGAIN);
+	syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &t, &len);
+	struct timespec limit = { t.tv_sec, t.tv_usec * 1000 };
+	int n = waiting_call(SYS_ppoll, &p, 1, t.tv_sec != 0 || t.tv_usec != 0 ? &limit : NULL, NULL, 0);
+	if (n == 0)
+		return fail(EAGAIN);
+	return n < 0 ? -1 : 0;
+}
+
+// wait_end waits at the end of a connection that was read, for as long as SO_RCVTIMEO says, without that
+// not at all.
+static int wait_end(int fd, int flags)
+{
+	struct timeval t = { 0 };
+	socklen_t len = sizeof t;
+	if ((flags & MSG_DONTWAIT) != 0 || nonblocking(fd))
+		return fail(EAGAIN);
+	syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_RCVTIMEO, &t, &len);
+	if (t.tv_sec == 0 && t.tv_usec == 0)
+		return 0;
+	struct timespec limit = { t.tv_sec, t.tv_usec * 1000 };
+	waiting_call(SYS_ppoll, NULL, 0, &limit, NULL, 0);
+	return fail(EAGAIN);
+}
+
+// What came back of a request that was refused: the range that it was sent to, then its data.
+struct returned {
+	uint32_t name[3];
+	char data[1024];
+};
+
+// ended is what a read comes to on a connection that has ended.
+static ssize_t ended(int fd, struct msghdr *m, const struct name *peer, int flags)
+{
+	int control = m->msg_control != NULL && m->msg_controllen > 0;
+	struct record q = { .op = OP_STATE, .arg0 = flags & MSG_PEEK ? 0 : control ? READ_CONTROL : READ }, r;
+	uint32_t info[2] = { 0 };
+	struct returned back;
+	m->msg_flags = 0;
+	if (ask(&q, (struct payload){ 0 }, fd, &r, NULL, (struct iovec){ &back, sizeof back }) < 0)
+		return fail(errno == ENOTSOCK || errno == EAFNOSUPPORT ? ENETDOWN : errno); // another daemon, or none
+	if (r.arg0 != STATE_ENDED)
+		return 0;
+	info[0] = r.wide;
+	if (r.arg1 != 0 && r.arg1 != ECONNRESET)
+		return fail((int)r.arg1);
+	if (info[0] == 0) // it was shut down here
+		return fail((flags & MSG_DONTWAIT) != 0 || nonblocking(fd) ? EAGAIN : ENOTCONN);
+	if (r.wide >> 32 != 0) { // as with a kernel, the end is read once; who waits has it again
+		if (wait_end(fd, flags) < 0)
+			return -1;
+		m->msg_namelen = 0;
+		m->msg_controllen = 0;
+		return 0;
+	}
+	if (info[0] != TIPC_CONN_SHUTDOWN && !control)
+		return fail(ECONNRESET);
+	struct control c = { m, 0 };
+	if (r.len > sizeof back.name)
+		info[1] = r.len - sizeof back.name;
+	put_control(&c, TIPC_ERRINFO, info, sizeof info);
+	if (info[1] > 0)
+		put_control(&c, TIPC_RETDATA, back.data, info[1]);
+	if (info[1] > 0 && back.name[0] != 0) {
+		for (int i = 0; i < 3; i++)
+			back.name[i] = ntohl(back.name[i]);
+		put_control(&c, TIPC_DESTNAME, back.name, sizeof back.name);
+	}
+	m->msg_controllen = c.used;
+	socklen_t len = m->msg_namelen;
+	const struct sockaddr_tipc *from = peer != NULL ? &peer->addr : &r.addr2;
+	if (from->family == AF_TIPC && m->msg_name != NULL)
+		give_address(from, m->msg_name, &len);
+	else
+		len = 0;
+	m->msg_namelen = len;
+	return 0;
+}
+
+// unconnected_receive is what a read comes to on a socket without a peer; 0: there is one now.
+static int unconnected_receive(int fd, int flags)
+{
+	struct record r;
+	if (simple((struct record){ .op = OP_STATE }, fd, &r) < 0)
+		return -1;
+	switch (r.arg0) {
+	case STATE_OPEN:
+		return fail(ENOTCONN);
+	case STATE_ENDED:
+		return r.arg1 != 0 ? fail((int)r.arg1) : 0;
+	}
+	return wait_readable(fd, flags);
+}
+
+static ssize_t receive(int fd, struct msghdr *m, int flags)
+{
+	struct name peer, own;
+	size_t room = m->msg_controllen;
+	if (length(m->msg_iov, m->msg_iovlen) == 0)
+		return fail(EINVAL);
+	enum look is;
+	while ((is = look_at(fd, &peer)) == UNCONNECTED) {
+		if (unconnected_receive(fd, flags) < 0)
+			return -1;
+		if (hung_up(fd))
+			return ended(fd, m, NULL, flags);
+	}
+	if (is == MESSAGES)
+		return message_receive(fd, m, flags);
+	struct msghdr k = { .msg_iov = m->msg_iov, .msg_iovlen = m->msg_iovlen };
+	int off = peer.kind == SOCK_STREAM ? -1 : parts(fd, flags);
+	ssize_t n = off >= 0 ? receive_part(fd, &k, off, 0, flags) :
+			       waiting_call(SYS_recvmsg, fd, &k, flags & ~(MSG_EOR | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC));
+	if (n < 0 && errno == ECONNRESET) // the peer closed, with something unread; what it wrote before comes first
+		n = waiting_call(SYS_recvmsg, fd, &k, flags & ~(MSG_EOR | MSG_OOB | MSG_ERRQUEUE | MSG_TRUNC));
+	m->msg_flags = (k.msg_flags & (MSG_TRUNC | MSG_EOR)) | (flags & MSG_CMSG_CLOEXEC);
+	if (n == 0 || (n < 0 && errno == ECONNRESET))
+		return ended(fd, m, &peer, flags);
+	if (n < 0)
+		return n;
+	if (m->msg_name != NULL) {
+		socklen_t len = m->msg_namelen;
+		give_address(&peer.addr, m->msg_name, &len);
+		m->msg_namelen = len;
+	}
+	if (m->msg_control != NULL) {
+		struct control c = { m, 0 };
+		m->msg_controllen = room;
+		if (peer.named || (own_name(fd, &own) && own.named)) {
+			const uint32_t *s = peer.named ? peer.service : own.service;
+			uint32_t name[3] = { s[0], s[1], s[1] };
+			put_control(&c, TIPC_DESTNAME, name, sizeof name);
+		}
+		m->msg_controllen = c.used;
+	}
+	return n;
+}
+
+EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
+{
+	struct name own;
+	if (plain_active && own_name(fd, &own) && readable(m, sizeof *m)) // a bad pointer is the kernel's
+		return receive(fd, m, flags);
+	ssize_t n = waiting_call(SYS_recvmsg, fd, m, flags);
+	if (n >= 0 && m->msg_controllen > 0)
+		plain_active = 1; // a plain socket may have come
+	return n;
+}
+
+EXPORT int recvmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags, struct timespec *timeout)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_recvmmsg, fd, m, n, flags, timeout);
+	for (unsigned int i = 0; i < n; i++) {
+		ssize_t rc = receive(fd, &m[i].msg_hdr, i > 0 && (flags & MSG_WAITFORONE) ? flags | MSG_DONTWAIT : flags);
+		if (rc < 0)
+			return i > 0 ? (int)i : -1;
+		m[i].msg_len = rc;
+	}
+	return n;
+}
+
+EXPORT ssize_t recvfrom(int fd, void *restrict b, size_t n, int flags, struct sockaddr *restrict a, socklen_t *restrict len)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_recvfrom, fd, b, n, flags, a, len);
+	struct iovec v = { b, n };
+	struct msghdr m = { .msg_name = a, .msg_namelen = a != NULL && len != NULL ? *len : 0, .msg_iov = &v, .msg_iovlen = 1 };
+	ssize_t rc = receive(fd, &m, flags);
+	if (a != NULL && len != NULL && rc >= 0)
+		*len = m.msg_namelen;
+	return rc;
+}
+
+EXPORT ssize_t recv(int fd, void *b, size_t n, int flags) { return recvfrom(fd, b, n, flags, NULL, NULL); }
+
+EXPORT ssize_t read(int fd, void *b, size_t n)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_read, fd, b, n);
+	return n > 0 ? recvfrom(fd, b, n, 0, NULL, NULL) : 0;
+}
+
+EXPORT ssize_t readv(int fd, const struct iovec *v, int n)
+{
+	if (look_at(fd, NULL) == FOREIGN)
+		return waiting_call(SYS_readv, fd, v, n);
+	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = n };
+	return receive(fd, &m, 0);
+}
+
+// The names that calls have with _FORTIFY_SOURCE.
+ssize_t __read_chk(int fd, void *b, size_t n, size_t room);
+ssize_t __recv_chk(int fd, void *b, size_t n, size_t room, int flags);
+ssize_t __recvfrom_chk(int fd, void *restrict b, size_t n, size_t room, int flags, struct sockaddr *restrict a, socklen_t *restrict len);
+
+EXPORT ssize_t __read_chk(int fd, void *b, size_t n, size_t room)
+{
+	if (n > room)
+		abort();
+	return read(fd, b, n);
+}
+
+EXPORT ssize_t __recv_chk(int fd, void *b, size_t n, size_t room, int flags)
+{
+	if (n > room)
+		abort();
+	return recv(fd, b, n, flags);
+}
+
+EXPORT ssize_t __recvfrom_chk(int fd, void *restrict b, size_t n, size_t room, int flags, struct sockaddr *restrict a, socklen_t *restrict len)
+{
+	if (n > room)
+		abort();
+	return recvfrom(fd, b, n, flags, a, len);
+}

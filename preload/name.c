@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+//
+// What a descriptor is, by the names of its two ends.
+#include "plain.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <sys/un.h>
+
+int plain_active;
+
+static const char prefix[] = "utipc1/";
+
+static uint64_t hexes(const char *p, int n)
+{
+	uint64_t v = 0;
+	for (int i = 0; i < n; i++)
+		v = v << 4 | (uint64_t)(p[i] <= '9' ? p[i] - '0' : p[i] - 'a' + 10);
+	return v;
+}
+
+static uint32_t hex(const char *p) { return (uint32_t)hexes(p, 8); }
+
+// parse reads "utipc1/KIND/PORTNODE/COOKIE/SERVICE/CHECK".
+static int parse(const struct sockaddr_un *a, socklen_t len, struct name *n)
+{
+	enum { KIND = sizeof prefix - 1, ADDR = KIND + 2, COOKIE = ADDR + 17, SERVICE = COOKIE + 17 };
+	const char *p = a->sun_path + 1;
+	if (a->sun_family != AF_UNIX || len < offsetof(struct sockaddr_un, sun_path) + 1 + SERVICE + 2 || a->sun_path[0] != 0 ||
+	    memcmp(p, prefix, sizeof prefix - 1) != 0)
+		return 0;
+	if (n == NULL)
+		return 1;
+	*n = (struct name){ .kind = p[KIND] - '0', .addr = { .family = AF_TIPC, .addrtype = TIPC_SOCKET_ADDR } };
+	n->addr.addr.id.ref = hex(p + ADDR);
+	n->addr.addr.id.node = hex(p + ADDR + 8);
+	n->cookie = hexes(p + COOKIE, 16);
+	n->named = p[SERVICE] != '-';
+	if (n->named) {
+		n->service[0] = hex(p + SERVICE);
+		n->service[1] = hex(p + SERVICE + 8);
+	}
+	return 1;
+}
+
+int own_name(int fd, struct name *own)
+{
+	struct sockaddr_un a;
+	socklen_t len = sizeof a;
+	int e = errno;
+	int ok = syscall(SYS_getsockname, fd, &a, &len) == 0 && parse(&a, len, own);
+	errno = e;
+	return ok;
+}
+
+int peer_name(int fd, struct name *peer)
+{
+	struct sockaddr_un a;
+	socklen_t len = sizeof a;
+	int e = errno;
+	int ok = syscall(SYS_getpeername, fd, &a, &len) == 0 && parse(&a, len, peer);
+	errno = e;
+	return ok;
+}
+
+enum look look_at(int fd, struct name *peer)
+{
+	struct sockaddr_un a;
+	socklen_t len = sizeof a;
+	if (!plain_active)
+		return FOREIGN;
+	int e = errno;
+	enum look is = FOREIGN;
+	struct name own;
+	if (syscall(SYS_getpeername, fd, &a, &len) == 0 && a.sun_family == AF_UNIX) {
+		if (parse(&a, len, peer))
+			is = CONNECTED;
+		else if (len <= offsetof(struct sockaddr_un, sun_path) && own_name(fd, &own))
+			is = own.kind == SOCK_RDM || own.kind == SOCK_DGRAM ? MESSAGES : UNCONNECTED;
+	}
+	errno = e;
+	return is;
+}
+
+int hung_up(int fd)
+{
+	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+	int e = errno;
+	struct timespec none = { 0 };
+	int n = syscall(SYS_ppoll, &p, 1, &none, NULL, 0);
+	errno = e;
+	return n > 0 && (p.revents & (POLLHUP | POLLRDHUP)) != 0;
+}
+
+int nonblocking(int fd) { return (syscall(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK) != 0; }
+
+int readable(const void *p, size_t len)
+{
+	enum { NO_WAY = -1, WORD = 8 }; // a change of the signal mask that there is not, and the bytes of one
+	uintptr_t ends[] = { (uintptr_t)p, (uintptr_t)p + len - 1 };
+	int e = errno, ok = 1;
+	for (int i = 0; ok && i < 2; i++) // a page has all of an aligned word, or nothing
+		ok = syscall(SYS_rt_sigprocmask, NO_WAY, ends[i] / WORD * WORD, NULL, WORD) == 0 || errno != EFAULT;
+	errno = ok ? e : EFAULT;
+	return ok;
+}
+
+int give_address(const struct sockaddr_tipc *from, struct sockaddr *to, socklen_t *len)
+{
+	if (to == NULL || len == NULL)
+		return 0;
+	if (*len > INT32_MAX) {
+		errno = EINVAL;
+		return -1;
+	}
+	if (*len > 0 && !readable(to, *len < sizeof *from ? *len : sizeof *from))
+		return -1;
+	memcpy(to, from, *len < sizeof *from ? *len : sizeof *from);
+	*len = sizeof *from;
+	return 0;
+}
+
+// Programs that are started by others may have got plain sockets from them.
+__attribute__((constructor)) static void look_at_inherited(void)
+{
+	enum { FEW = 64 };
+	for (int fd = 0; fd < FEW && !plain_active; fd++)
+		plain_active = own_name(fd, NULL);
+}

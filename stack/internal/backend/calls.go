@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package backend
+
+import (
+	"context"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/stack/socket"
+)
+
+// Management calls that are methods of Node.
+var (
+	_         = control.Query("Node", "addr", Node.Addr)
+	_         = control.Query("Node", "identity", Node.Identity)
+	WaitsCall = control.Query("Node", "waits", waiting.Waits)
+	ProbeCall = control.New("Node", "probe", control.Use, func(ctx context.Context, n Node, in ProbeParams) (out probeReply, err error) {
+		out.Alive, out.RTT, err = n.Probe(ctx, in.Addr)
+		return out, err
+	})
+)
+
+// waiting is what a node has that carries out calls itself.
+type waiting interface{ Waits() []socket.Wait }
+
+type (
+	ProbeParams struct{ Addr frame.SocketAddr }
+	probeReply  struct {
+		Alive bool
+		RTT   time.Duration
+	}
+)

@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package local
+
+import (
+	"context"
+	"net"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/internal/backend"
+	"github.com/utipc/utipc/stack/internal/poll"
+	"github.com/utipc/utipc/stack/socket"
+)
+
+// A sender is a socket that sends messages. The node's lock is held in all calls but
+// writes.
+type sender interface {
+	// writes is what every sender has.
+	writes() *writeHalf
+	// put hands a message to the engine. Errors: the engine's, and errTurn.
+	put(now time.Duration, d backend.Dest, data []byte) error
+	// waits reports whether a message that met err may go later.
+	waits(d backend.Dest, err error) bool
+}
+
+// An openSocket is what a node closes when it is closed.
+type openSocket interface {
+	writes() *writeHalf
+	shut() // the node's lock is held
+}
+
+// A writeHalf is the half of a socket that sends.
+type writeHalf struct {
+	n        *Node
+	network  string
+	local    frame.SocketAddr
+	nameWait time.Duration // for which its sends wait for a name
+	inTurn   bool          // the first of its calls that wait goes before all others
+
+	// Guarded by the node's lock.
+	closed  bool
+	writeBy time.Time     // write deadline
+	writing poll.List     // its calls that wait
+	gone    chan struct{} // closed with the socket; nil: nobody waits for that
+}
+
+// Network implements backend.Socket.
+func (w *writeHalf) Network() string { return w.network }
+
+// Addr implements backend.Socket.
+func (w *writeHalf) Addr() frame.SocketAddr {
+	return w.local
+}
+
+// SendError implements backend.Reporter, and counts.
+func (w *writeHalf) SendError(addr net.Addr, err error) error {
+	if err != backend.ErrAgain {
+		w.n.loop.Lock()
+		w.n.eng.SendFailed(w.local.Port)
+		w.n.loop.Unlock()
+	}
+	return backend.OpError("write", w.network, w.Addr(), addr, err)
+}
+
+func (w *writeHalf) writes() *writeHalf { return w }
+
+// setWriteBy sets the write deadline. The node's lock is held.
+func (w *writeHalf) setWriteBy(t time.Time) {
+	w.writeBy = t
+	w.n.loop.RouseAll(w.writing)
+}
+
+// NextReport implements backend.Reporter. There is none: a write returns its own error.
+func (w *writeHalf) NextReport(ctx context.Context) (socket.SendReport, error) {
+	w.n.loop.Lock()
+	if w.gone == nil {
+		w.gone = make(chan struct{})
+		if w.closed {
+			close(w.gone)
+		}
+	}
+	gone := w.gone
+	w.n.loop.Unlock()
+	var err error
+	select {
+	case <-gone:
+		err = net.ErrClosed
+	case <-ctx.Done():
+		err = ctx.Err()
+	}
+	return socket.SendReport{}, backend.OpError("report", w.network, w.local, nil, err)
+}
+
+// TryNextReport implements backend.Reporter.
+func (w *writeHalf) TryNextReport() (socket.SendReport, error) {
+	w.n.loop.Lock()
+	defer w.n.loop.Unlock()
+	if w.closed {
+		return socket.SendReport{}, backend.OpError("report", w.network, w.local, nil, net.ErrClosed)
+	}
+	return socket.SendReport{}, backend.ErrAgain
+}
+
+// went ends the calls of NextReport. The node's lock is held.
+func (w *writeHalf) went() {
+	if w.gone != nil {
+		close(w.gone)
+	}
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"context"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack/internal/backend"
+)
+
+// next waits for a record that is to be read; heed says that a report ends it, as its error.
+// use is called with it, and reports whether it is done with. Errors: the end of the
+// socket, os.ErrDeadlineExceeded, the context's.
+func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientRecord) (done bool)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.inbox) == 0 || backend.Past(l.readBy) {
+		w := l.enter(0)
+		stop := l.when(ctx, w)
+		defer l.leave(w)
+		defer stop()
+		for {
+			err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || heed && l.socket.reports.waiting() })
+			if err != nil {
+				return err
+			}
+			if len(l.inbox) > 0 {
+				break
+			}
+			if r, ok := l.socket.reports.take(); ok { // else another call has it
+				return r.Err
+			}
+		}
+	}
+	l.use(use)
+	return nil
+}
+
+// use hands out the first record of the inbox.
+func (l *clientConn) use(use func(r *clientRecord) (done bool)) {
+	r := &l.inbox[0]
+	before := len(r.data)
+	if !use(r) {
+		l.kept -= before - len(r.data)
+		return
+	}
+	l.kept -= before + attach.HeaderLen
+	r.release()
+	if l.inbox = l.inbox[1:]; len(l.inbox) == 0 {
+		l.inbox = l.room[:0]
+	}
+	if l.kept <= maxInbox && l.leader == nil {
+		l.wakeNext()
+	}
+}
+
+// try is next that does not wait: its error is syscall.EAGAIN then.
+func (l *clientConn) try(use func(r *clientRecord) (done bool)) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for len(l.inbox) == 0 {
+		switch {
+		case l.over != nil:
+			return l.over
+		case l.leader != nil || !l.look():
+			if l.over != nil {
+				return l.over
+			}
+			return backend.ErrAgain
+		}
+	}
+	l.use(use)
+	return nil
+}

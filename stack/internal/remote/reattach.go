@@ -1,0 +1,432 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"net"
+	"os"
+	"slices"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack/internal/backend"
+	"github.com/utipc/utipc/stack/socket"
+)
+
+const (
+	// Pauses between two attempts to reach a daemon, or to make a socket: the first, and the
+	// longest, which with the time to make the sockets stays below a second.
+	firstPause = 10 * time.Millisecond
+	lastPause  = 500 * time.Millisecond
+	// connectWait is how long a daemon has to answer when a program attaches again.
+	connectWait = 5 * time.Second
+	// accessWait is how long the socket's file may be without the right to connect: a service
+	// manager makes folders first and gives them away then.
+	accessWait = 5 * time.Second
+	// settling is how many more times sockets are looked at after a daemon was found: the end of
+	// the one before may reach some of them late.
+	settling = 5
+)
+
+// A backoff makes the pauses between attempts.
+type backoff struct{ last time.Duration }
+
+// pause returns the next pause: twice the last, up to lastPause, and a random part of half of
+// it less, so that many programs do not come at once. chance is in [0, 1).
+func (b *backoff) pause(chance float64) time.Duration {
+	b.last = min(max(2*b.last, firstPause), lastPause)
+	return b.last - time.Duration(chance*float64(b.last/2))
+}
+
+// repair attaches the node and its sockets again, whenever a daemon is lost, until the node is
+// closed, or refused.
+func (f *Node) repair() {
+	for {
+		select {
+		case <-f.gone:
+		case <-f.ctx.Done():
+			return
+		}
+		var b backoff
+		var denied time.Time // since when the system does not let us connect
+		for left := settling; left > 0; {
+			found, whole, err := f.reattach()
+			switch {
+			case found:
+				b, left = backoff{}, settling
+			case whole:
+				left--
+			}
+			if !errors.Is(err, syscall.EACCES) {
+				denied = time.Time{}
+			} else if denied.IsZero() {
+				denied = time.Now()
+			}
+			if isRefusal(err) || !denied.IsZero() && time.Since(denied) > accessWait {
+				f.refuse(err)
+				return
+			}
+			if !f.rest(b.pause(rand.Float64())) {
+				return
+			}
+		}
+	}
+}
+
+// rest waits so long, or until the node is closed, which it reports with false.
+func (f *Node) rest(d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-f.ctx.Done():
+		return false
+	}
+}
+
+// reattach is one attempt. found says that a daemon is there that was not before, whole that
+// all sockets are there. The error is why there is no daemon.
+func (f *Node) reattach() (found, whole bool, err error) {
+	ctx, cancel := context.WithTimeout(f.ctx, connectWait)
+	defer cancel()
+	f.mu.Lock()
+	found = !f.met
+	server := f.server
+	f.mu.Unlock()
+	if !found && server.conn.PeerClosed() {
+		return false, false, nil // watch is about to see it: the node comes before its sockets
+	}
+	if found {
+		f.sweep()
+		if err = f.connect(ctx); err != nil {
+			f.mu.Lock()
+			f.away = err
+			f.mu.Unlock()
+			return false, false, err
+		}
+	}
+	return found, f.reopen(), nil
+}
+
+// sweep ends the lines whose daemon has closed and that nobody reads, so that nothing is sent
+// there: memory that is shared with it takes messages still.
+func (f *Node) sweep() {
+	f.mu.Lock()
+	var sockets []*Socket
+	for s := range f.sockets {
+		sockets = append(sockets, s)
+	}
+	f.mu.Unlock()
+	for _, s := range sockets {
+		l := s.session.Load().line
+		l.mu.Lock()
+		if l.over == nil && l.conn.PeerClosed() {
+			l.drain()
+		}
+		l.mu.Unlock()
+	}
+}
+
+// reopen makes the sockets again that the daemon does not have, all of them before a call on one
+// goes on: it may send to another. It reports whether they are all there.
+func (f *Node) reopen() (whole bool) {
+	f.mu.Lock()
+	server := f.server
+	var sockets []*Socket
+	for s := range f.sockets {
+		if s.kept && s.refused.Load() == nil {
+			sockets = append(sockets, s)
+		}
+	}
+	f.mu.Unlock()
+	var pid int
+	if who, err := server.conn.Credentials(); err == nil {
+		pid = who.PID
+	}
+	whole = true
+	var made []func() bool
+	for _, s := range sockets {
+		old := s.session.Load()
+		if !old.line.lost(pid) {
+			continue
+		}
+		old.line.mu.Lock()
+		old.line.drain()
+		old.line.kick()
+		old.line.mu.Unlock()
+		old.line.conn.Close()
+		switch cur, want, err := s.openSession(f.ctx, old.line.fds); {
+		case err == nil:
+			made = append(made, func() bool { return s.succeed(old, cur, want) })
+		case isFinal(err) && !isAway(err):
+			s.refuse(&socket.ReattachError{Path: f.path, Socket: old.local, Err: err})
+		default:
+			s.missing(err)
+			whole = false
+		}
+	}
+	for _, succeed := range made {
+		whole = succeed() && whole
+	}
+	f.announce()
+	return whole
+}
+
+// refuse ends the node, which a daemon does not want for a reason that does not pass.
+func (f *Node) refuse(err error) {
+	f.mu.Lock()
+	e := &socket.ReattachError{Path: f.path, Err: err}
+	f.away = e
+	var sockets []*Socket
+	for s := range f.sockets {
+		sockets = append(sockets, s)
+	}
+	f.mu.Unlock()
+	f.End(e)
+	for _, s := range sockets {
+		s.refuse(e)
+	}
+}
+
+// presence returns a channel that is closed while a daemon is there, and why none is.
+func (f *Node) presence() (there <-chan struct{}, away error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.there, f.away
+}
+
+// whenThere calls try, which makes something at the daemon, until it fails for another reason
+// than that none is there. Errors: try's; net.ErrClosed; *ReattachError; the context's, with why
+// no daemon is there.
+func (f *Node) whenThere(ctx context.Context, try func() error) error {
+	var b backoff
+	for {
+		switch {
+		case isDone(f.Over):
+			return f.Why
+		case f.ctx.Err() != nil:
+			return net.ErrClosed
+		}
+		err := try()
+		there, _ := f.presence()
+		if err == nil || f.cfg.NoReattach || !isAway(err) && (!isRefusal(err) || isDone(there)) {
+			return err // not where it is the whole node that will be refused
+		}
+		t := time.NewTimer(b.pause(rand.Float64()))
+		if isDone(there) { // so it was believed
+			there = nil
+		} else {
+			t.Stop()
+		}
+		select {
+		case <-there:
+		case <-t.C:
+		case <-f.Over:
+			t.Stop()
+			return f.Why
+		case <-f.ctx.Done():
+			t.Stop()
+			return net.ErrClosed
+		case <-ctx.Done():
+			t.Stop()
+			return fmt.Errorf("%w; no daemon: %w", ctx.Err(), err)
+		}
+	}
+}
+
+func isDone(c <-chan struct{}) bool {
+	select {
+	case <-c:
+		return true
+	default:
+		return false
+	}
+}
+
+// isGone reports whether the error is that the daemon is gone.
+func isGone(err error) bool {
+	var gone *socket.GoneError
+	return errors.As(err, &gone)
+}
+
+// isAway reports whether an attempt to reach the daemon failed because none is there, or not
+// any more.
+func isAway(err error) bool {
+	var sys *os.SyscallError // of connect(2) to the daemon: what the daemon answers is none
+	if errors.As(err, &sys) {
+		return slices.Contains([]error{syscall.ENOENT, syscall.ENOTDIR, syscall.ECONNREFUSED, syscall.ECONNRESET, syscall.EAGAIN}, sys.Err)
+	}
+	return isGone(err)
+}
+
+// isRefusal reports whether a daemon's refusal of a program is for good. Limits are not: others
+// leave.
+func isRefusal(err error) bool {
+	return errors.Is(err, attach.ErrVersion) || errors.Is(err, syscall.EPERM)
+}
+
+// isFinal reports whether a daemon's refusal of a socket is for good.
+func isFinal(err error) bool {
+	for _, errno := range []syscall.Errno{syscall.EPERM, syscall.EACCES, syscall.EINVAL, syscall.EOPNOTSUPP, syscall.ENOSYS, syscall.ENOPROTOOPT} {
+		if errors.Is(err, errno) {
+			return true
+		}
+	}
+	return isRefusal(err)
+}
+
+// succeed makes a session that was made as want says the socket's, instead of old. What the daemon
+// said before it ended, and nobody has read, is read before what the next one says. It reports
+// whether that is all: not where something else is wanted meanwhile.
+func (s *Socket) succeed(old, cur *session, want wantedState) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		cur.line.close()
+		return true
+	}
+	if s.changes != want.changes {
+		cur.line.close()
+		return false
+	}
+	o, l := old.line, cur.line
+	l.setWriteBy(o.writeDeadline())
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	l.readBy = o.readBy
+	l.inbox = append(o.inbox, l.inbox...)
+	l.room = l.inbox
+	l.kept += o.kept
+	o.inbox, o.room, o.kept = nil, nil, 0
+	for _, a := range o.strays {
+		closeFD(a.fd)
+	}
+	o.strays = nil
+	s.why = nil
+	s.session.Store(cur)
+	o.kick()
+	return true
+}
+
+// refuse ends the socket: the daemon does not make it again.
+func (s *Socket) refuse(e *socket.ReattachError) {
+	s.refused.CompareAndSwap(nil, e)
+	l := s.line()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.kick()
+}
+
+// missing keeps why the socket is not there.
+func (s *Socket) missing(err error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.why = err
+}
+
+// absence is why the socket is not there.
+func (s *Socket) absence() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.why != nil {
+		return s.why
+	}
+	_, err := s.f.presence()
+	return err
+}
+
+// follow is called with what a call on a session of the socket failed with. If that is the end of
+// the daemon it waits for the next session, until by or until ctx is done;
+// again says that it is there. Errors: err; net.ErrClosed, *ReattachError,
+// os.ErrDeadlineExceeded, the context's.
+func (s *Socket) follow(ctx context.Context, old *session, by func(*clientConn) time.Time, err error) (again bool, failed error) {
+	if err == nil || !s.kept || !isGone(err) {
+		return false, err
+	}
+	l := old.line
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := l.enter(readsOn)
+	defer l.leave(w)
+	stop := l.when(ctx, w)
+	defer stop()
+	for {
+		end := by(l)
+		switch refused := s.refused.Load(); {
+		case l.over == net.ErrClosed:
+			return false, net.ErrClosed
+		case s.session.Load() != old:
+			return true, nil
+		case refused != nil:
+			return false, refused
+		case backend.Past(end):
+			return false, os.ErrDeadlineExceeded
+		case ctx.Err() != nil:
+			return false, ctx.Err()
+		}
+		l.sleep(w, end)
+	}
+}
+
+// tryFollow is follow that does not wait: its error is syscall.EAGAIN then.
+func (s *Socket) tryFollow(old *session, err error) (again bool, failed error) {
+	if err == nil || !s.kept || !isGone(err) {
+		return false, err
+	}
+	switch refused := s.refused.Load(); {
+	case s.session.Load() != old:
+		return true, nil
+	case refused != nil:
+		return false, refused
+	}
+	return false, backend.ErrAgain
+}
+
+// What follow waits until. The line's lock is held.
+func readEnd(l *clientConn) time.Time  { return l.readBy }
+func writeEnd(l *clientConn) time.Time { return l.writeDeadline() }
+func noEnd(*clientConn) time.Time      { return time.Time{} }
+
+// lost reports whether the line is over, or its daemon is: it has closed, or is another process
+// than that which is there now.
+func (l *clientConn) lost(pid int) bool {
+	l.mu.Lock()
+	over := l.over
+	l.mu.Unlock()
+	if over != nil {
+		return isGone(over)
+	}
+	if l.conn.PeerClosed() {
+		return true
+	}
+	who, err := l.conn.Credentials()
+	return err == nil && who.PID != pid
+}
+
+// isGoneLine reports whether the line has ended with its daemon.
+func isGoneLine(l *clientConn) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return isGone(l.over)
+}
+
+// drainWait is how long the end of a daemon may take to come after another one is there.
+const drainWait = 100 * time.Millisecond
+
+// drain takes in what the daemon said before it ended.
+func (l *clientConn) drain() {
+	if l.over != nil {
+		return
+	}
+	w := l.enter(0)
+	by := time.Now().Add(drainWait)
+	l.await(w, &by, func() bool { return false })
+	l.leave(w)
+	l.end(&socket.GoneError{Reason: "another daemon is there"})
+}

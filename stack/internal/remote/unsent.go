@@ -1,0 +1,212 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package remote
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"io"
+	"net"
+	"sync"
+	"syscall"
+
+	"github.com/utipc/utipc/stack/engine"
+	"github.com/utipc/utipc/stack/internal/backend"
+	"github.com/utipc/utipc/stack/socket"
+)
+
+// A program counts the bytes that Write of a connection has taken, and the daemon those that its
+// node has put on the link: what there is between the two when the connection ends is lost, and
+// the program knows how much with the end. Of a connection that is closed before it ends the
+// answer to the last shutdown says it.
+
+// A closeResult is how the end of an attached connection went.
+type closeResult struct {
+	once sync.Once
+	done chan struct{}
+	err  error // once done is closed: *UnsentError, that there was no answer, or nil
+}
+
+// wait is closed when the end is over.
+func (g *closeResult) wait() chan struct{} {
+	g.once.Do(func() { g.done = make(chan struct{}) })
+	return g.done
+}
+
+// begin notes that the daemon is to be told of the end.
+func (g *closeResult) begin(l *clientConn, f *Node) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.leaving == nil {
+		f.leaving = map[*clientConn]struct{}{}
+	}
+	f.leaving[l] = struct{}{}
+}
+
+// end notes how it went. Close has returned told; known says that this was all.
+func (g *closeResult) end(l *clientConn, f *Node, err error, told *socket.UnsentError, known bool) {
+	f.mu.Lock()
+	delete(f.leaving, l)
+	f.mu.Unlock()
+	var unsent *socket.UnsentError
+	switch {
+	case errors.As(err, &unsent) && told == nil:
+		f.lost(unsent.Bytes, unsent.Err)
+	case errors.As(err, &unsent) && unsent.Bytes > told.Bytes:
+		f.lost(unsent.Bytes-told.Bytes, unsent.Err)
+	case errors.Is(err, net.ErrClosed) && !known: // no answer
+		f.lost(0, err)
+	}
+	g.err = err
+	close(g.wait())
+}
+
+// lost notes for Node.Close that bytes are lost, or with 0 that nobody knows how many.
+func (f *Node) lost(bytes int, why error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.unsent.Bytes += bytes
+	f.unsent.Err = why
+}
+
+// countPlaced notes what the daemon says with a connection's end of what was sent before. The
+// lock is held.
+func (l *clientConn) countPlaced(r *clientRecord) {
+	if l.counts && l.socket == nil {
+		placed := r.Wide
+		l.placed = &placed
+	}
+}
+
+// endedUnsent is what is lost of a connection that is known to have ended, or nil; known says
+// that this is all.
+func (s *Socket) endedUnsent(l *clientConn) (unsent *socket.UnsentError, known bool) {
+	l.mu.Lock()
+	l.lookAhead() // the end may have come
+	over := l.over
+	if over == nil && isEnd(l.failed) { // a send has met it before it is told
+		over = l.failed
+	}
+	l.mu.Unlock()
+	switch {
+	case over == nil, over == net.ErrClosed:
+		return nil, false
+	case isGone(over):
+		if s.wrote.Load() > 0 {
+			unsent = &socket.UnsentError{Err: over}
+		}
+		return unsent, true
+	case over == io.EOF:
+		over = s.closedByPeer()
+	}
+	bytes, why, known := s.lostIn(over)
+	if bytes > 0 {
+		unsent = &socket.UnsentError{Bytes: bytes, Err: why}
+	}
+	return unsent, known
+}
+
+// isEnd reports whether the error of a send says that the connection has ended.
+func isEnd(err error) bool { return errors.As(err, new(*socket.ConnError)) }
+
+// ended is the error of a call on a connection that finds its end: a *ConnError has in it how
+// many bytes are lost. Other errors are as they are.
+func (s *Socket) ended(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	if err == syscall.EPIPE {
+		err = s.closedByPeer()
+	}
+	bytes, why, known := s.lostIn(err)
+	var e *socket.ConnError
+	if !known || !errors.As(why, &e) {
+		return err
+	}
+	if bytes > 0 {
+		e.Err = &socket.UnsentError{Bytes: bytes, Err: e.Err}
+	}
+	return e
+}
+
+// closedByPeer is what a Write finds of a connection that the peer has closed.
+func (s *Socket) closedByPeer() error {
+	return &socket.ConnError{Peer: s.peer, Reason: engine.EndShutdown.String(), Err: syscall.EPIPE}
+}
+
+// lostIn is how many bytes are lost of a connection that has ended with err, and that error
+// without them; known says that these are all, not those alone that the node of the daemon had.
+func (s *Socket) lostIn(err error) (bytes int, why error, known bool) {
+	var e *socket.ConnError
+	if !errors.As(err, &e) {
+		return 0, err, false
+	}
+	bare := *e
+	var unsent *socket.UnsentError
+	if errors.As(e.Err, &unsent) {
+		bytes, bare.Err = unsent.Bytes, unsent.Err
+	}
+	l := s.line()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.placed != nil {
+		bytes, known = int(max(s.wrote.Load(), *l.placed)-*l.placed), true
+	}
+	return bytes, &bare, known
+}
+
+// closeWait is CloseWait for an attached connection.
+func (s *Socket) closeWait(ctx context.Context) error {
+	if err := s.close("close", true); err != nil && !errors.Is(err, net.ErrClosed) {
+		return err
+	}
+	select {
+	case <-s.gone.wait():
+	case <-ctx.Done():
+		return s.opError("close", nil, &socket.UnsentError{Err: context.Cause(ctx)})
+	}
+	var unsent *socket.UnsentError
+	switch err := s.gone.err; {
+	case errors.As(err, &unsent):
+		return s.opError("close", nil, unsent)
+	case errors.Is(err, net.ErrClosed):
+		return s.opError("close", nil, &socket.UnsentError{Err: err})
+	}
+	return nil
+}
+
+// background begins a goroutine that Close waits for; false once Close has begun.
+func (f *Node) background(g func()) bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.closed {
+		return false
+	}
+	f.ends.Go(g)
+	return true
+}
+
+// cut ends what still waits for the daemon when the node is closed, and says how many
+// connections that were.
+func (f *Node) cut() (k int) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for l := range f.leaving {
+		l.conn.Close()
+		k++
+	}
+	return k
+}
+
+// unsentError is what Node.Close returns for bytes that are lost, or nil. over, unless it is nil, is
+// why it waited no longer: what the connections that it cut say of their ends is no other reason.
+func (f *Node) unsentError(over error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	unsent := f.unsent
+	if unsent.Err = cmp.Or(over, unsent.Err); unsent.Err == nil {
+		return nil
+	}
+	return backend.OpError("close", "tipc", nil, nil, &unsent)
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package socket
+
+// A RingMode says whether the records of an attached node's sockets go through memory that
+// is shared with the daemon, a ring for each socket, rather than through the system's
+// sockets. It takes some 512 KiB a socket, and pays off where both ends spin.
+type RingMode uint8
+
+const (
+	// RingAuto has rings with AttachConfig.Wait of Spin, if the daemon grants them. The
+	// default.
+	RingAuto RingMode = iota
+	// RingNever has none.
+	RingNever
+	// RingAlways has one for each socket but those that listen, or no socket.
+	RingAlways
+)
