@@ -122,9 +122,23 @@ func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 // Write implements backend.Conn. What of a stream is longer than a record
 // goes piece by piece, and nothing in between.
 func (c *Conn) Write(b []byte) (done int, err error) {
+	w := &c.line().out
+	if !w.enter() {
+		return 0, c.notWritten(0, net.ErrClosed)
+	}
+	done, waited, err := c.writeParts(b)
+	w.leave(done)
+	if err != nil {
+		return done, c.notWritten(waited, err)
+	}
+	return done, nil
+}
+
+// writeParts is Write, which says how long the last part has waited.
+func (c *Conn) writeParts(b []byte) (done int, waited time.Duration, err error) {
 	if c.stream {
-		if waited, err := c.takeTurn(); err != nil {
-			return 0, c.notWritten(waited, err)
+		if waited, err = c.takeTurn(); err != nil {
+			return 0, waited, err
 		}
 		defer c.endTurn()
 	}
@@ -134,14 +148,12 @@ func (c *Conn) Write(b []byte) (done int, err error) {
 			part = part[:min(len(part), frame.MaxPayload)]
 		}
 		h := attach.Header{Op: attach.OpSend}
-		waited, err := c.sendPart(&h, part)
-		if err != nil {
-			return done, c.notWritten(waited, err)
+		if waited, err = c.sendPart(&h, part); err != nil {
+			return done, waited, err
 		}
-		c.wrote.Add(uint64(len(part)))
 		done += len(part)
 	}
-	return done, nil
+	return done, 0, nil
 }
 
 // takeTurn waits until no other Write of the stream goes on, and says for how long. Errors:
@@ -198,15 +210,20 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 			return 0, backend.ErrAgain
 		}
 	}
-	h := attach.Header{Op: attach.OpSend}
-	switch err := c.trySend(&h, b); {
-	case err == backend.ErrAgain:
-		return 0, err
-	case err != nil:
-		return 0, backend.OpError("write", c.network, c.Addr(), c.peer, c.ended(err))
+	w := &c.line().out
+	if !w.enter() {
+		return 0, c.notWritten(0, net.ErrClosed)
 	}
-	c.wrote.Add(uint64(len(b)))
-	return len(b), nil
+	h := attach.Header{Op: attach.OpSend}
+	err := c.trySend(&h, b)
+	if err != nil {
+		b = nil
+	}
+	w.leave(len(b))
+	if err != nil && err != backend.ErrAgain {
+		err = c.notWritten(0, err)
+	}
+	return len(b), err
 }
 
 // ReadBuffer implements backend.Conn.

@@ -36,7 +36,6 @@ type Socket struct {
 	aside   bool         // it is a subscription or a stream: it has no ring, and ends at once
 	make    sessionMaker // makes it, on a new connection
 	peer    frame.SocketAddr
-	wrote   atomic.Uint64 // bytes that Write of a connection has taken
 	session atomic.Pointer[session]
 	refused atomic.Pointer[socket.ReattachError] // it is not made again
 

@@ -45,9 +45,10 @@ func (s *Socket) close(op string, orderly bool) error {
 func (s *Socket) gracefulClose(op string, l *clientConn, names []boundName, orderly bool) error {
 	connected := isConnected(s.network)
 	var unsent *socket.UnsentError
+	var over error
 	known := false
 	if connected {
-		unsent, known = s.endedUnsent(l)
+		over = l.knownEnd()
 	}
 	last := attach.Header{Op: attach.OpPing, ID: closeRequest}
 	switch {
@@ -57,6 +58,10 @@ func (s *Socket) gracefulClose(op string, l *clientConn, names []boundName, orde
 		last.Op, last.Arg0 = attach.OpShutdown, attach.ShutdownAbort
 	}
 	l.stopLocal()
+	if connected {
+		<-l.out.unsent // a Write that goes on counts in what is lost
+		unsent, known = s.endedUnsent(over)
+	}
 	done := make(chan struct{})
 	s.gone.begin(l, s.f)
 	go func() {

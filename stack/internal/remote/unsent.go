@@ -79,21 +79,25 @@ func (l *clientConn) countPlaced(r *clientRecord) {
 	}
 }
 
-// endedUnsent is what is lost of a connection that is known to have ended, or nil; known says
-// that this is all.
-func (s *Socket) endedUnsent(l *clientConn) (unsent *socket.UnsentError, known bool) {
+// knownEnd is why the connection has ended, as far as it is known; or nil.
+func (l *clientConn) knownEnd() (over error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	l.lookAhead() // the end may have come
-	over := l.over
-	if over == nil && isEnd(l.failed) { // a send has met it before it is told
-		over = l.failed
+	if l.over == nil && isEnd(l.failed) { // a send has met it before it is told
+		return l.failed
 	}
-	l.mu.Unlock()
+	return l.over
+}
+
+// endedUnsent is what is lost of a connection for whose end knownEnd has given the reason, or nil;
+// known says that this is all. No Write goes on any more.
+func (s *Socket) endedUnsent(over error) (unsent *socket.UnsentError, known bool) {
 	switch {
 	case over == nil, over == net.ErrClosed:
 		return nil, false
 	case isGone(over):
-		if s.wrote.Load() > 0 {
+		if s.line().out.wrote() > 0 {
 			unsent = &socket.UnsentError{Err: over}
 		}
 		return unsent, true
@@ -148,10 +152,11 @@ func (s *Socket) lostIn(err error) (bytes int, why error, known bool) {
 		bytes, bare.Err = unsent.Bytes, unsent.Err
 	}
 	l := s.line()
+	wrote := l.out.wrote()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.placed != nil {
-		bytes, known = int(max(s.wrote.Load(), *l.placed)-*l.placed), true
+		bytes, known = int(max(wrote, *l.placed)-*l.placed), true
 	}
 	return bytes, &bare, known
 }

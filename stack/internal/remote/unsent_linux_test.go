@@ -58,7 +58,7 @@ func TestGoneDaemonReportsUnknownBytes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s, daemon := nodeBed(t)
 			conn := newConn(s, true, 0)
-			s.wrote.Store(c.wrote)
+			s.line().out.taken = c.wrote
 			if c.closed {
 				if err := conn.Close(); err != nil {
 					t.Fatal(err)
@@ -308,6 +308,54 @@ func TestDaemonWithoutCounts(t *testing.T) {
 			daemon.Close()
 			server.line().close()
 			f.ends.Wait()
+		})
+	}
+}
+
+// A Write that goes on while the connection's end has come and another call closes the connection
+// counts in what Close reports: Close waits for it, and no Write begins any more.
+//
+// Mutations: gracefulClose does not wait for calls that go on, or looks at what is lost before it
+// does; Write, or TryWrite, does not say with leave how much it has written.
+//
+// Proves: socket.close
+func TestCloseCountsWriteThatGoesOn(t *testing.T) {
+	for name, write := range map[string]func(*Conn, []byte) (int, error){"Write": (*Conn).Write, "TryWrite": (*Conn).TryWrite} {
+		t.Run(name, func(t *testing.T) {
+			for range 50 {
+				s, daemon := closeBed(t, false)
+				conn := newConn(s, false, 0)
+				l := s.line()
+				l.counts = true
+				if !l.out.enter() { // as a Write does whose record is with the daemon
+					t.Fatal("closed already")
+				}
+				if k, err := write(conn, make([]byte, 5)); k != 5 || err != nil {
+					t.Fatal(k, err)
+				}
+				end := attach.Header{Op: attach.OpEnd}
+				var why []byte
+				end.Errno, why = control.EncodeError(&socket.ConnError{Reason: "aborted by the peer", Err: syscall.ECONNRESET})
+				if err := daemon.Write(&end, why); err != nil {
+					t.Fatal(err)
+				}
+				closed := make(chan error, 1)
+				go func() { closed <- conn.Close() }()
+				over := func() bool {
+					l.mu.Lock()
+					defer l.mu.Unlock()
+					return l.over == net.ErrClosed
+				}
+				for !over() {
+					runtime.Gosched()
+				}
+				if _, err := write(conn, make([]byte, 5)); !errors.Is(err, net.ErrClosed) {
+					t.Fatalf("a Write after Close began: %v", err)
+				}
+				runtime.Gosched()
+				l.out.leave(7)
+				isUnsent(t, "Close", <-closed, 12, syscall.ECONNRESET)
+			}
 		})
 	}
 }

@@ -30,10 +30,11 @@ type clientWriter struct {
 	mu      sync.Mutex // guards what follows, and the conn's write deadline
 	by      time.Time  // at which writes of data end
 	moved   chan struct{}
-	waiting int           // calls that wait for their turn, or for room
+	calls   int           // that write data of a connection, or wait for their turn or for room
+	taken   uint64        // bytes that Write of a connection has taken
 	held    bool          // by whom the conn's deadline is
 	parts   bool          // a request of several records is being written
-	unsent  chan struct{} // not nil: the line is closed; closed when no call waits any more
+	unsent  chan struct{} // not nil: the line is closed; closed when no call goes on any more
 }
 
 func newClientWriter() clientWriter {
@@ -89,7 +90,7 @@ func (l *clientConn) inTurn(ctx context.Context, timed bool, put func() error) e
 	if !w.enter() {
 		return net.ErrClosed
 	}
-	defer w.leave()
+	defer w.leave(0)
 	if err := w.await(ctx, timed, w.turn); err != nil {
 		return err
 	}
@@ -149,21 +150,24 @@ func (l *clientConn) hold(ctx context.Context, timed bool) error {
 	return nil
 }
 
-// enter counts a call that waits; none on a line that is closed.
+// enter counts a call that writes; none on a line that is closed.
 func (w *clientWriter) enter() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if w.unsent != nil {
 		return false
 	}
-	w.waiting++
+	w.calls++
 	return true
 }
 
-func (w *clientWriter) leave() {
+// leave ends that, with how many bytes of a connection the call has written. When Close has seen
+// that no call goes on any more, it knows of them.
+func (w *clientWriter) leave(taken int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.waiting--; w.waiting == 0 && w.unsent != nil {
+	w.taken += uint64(taken)
+	if w.calls--; w.calls == 0 && w.unsent != nil {
 		close(w.unsent)
 	}
 }
@@ -204,6 +208,13 @@ func (l *clientConn) tryWrite(h *attach.Header, data []byte) error {
 	return err
 }
 
+// wrote is how many bytes the calls of a connection have written that are through.
+func (w *clientWriter) wrote() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.taken
+}
+
 // endWrites ends the calls that wait for room; no others do from then on.
 func (l *clientConn) endWrites() {
 	w := &l.out
@@ -214,7 +225,7 @@ func (l *clientConn) endWrites() {
 	}
 	w.unsent = make(chan struct{})
 	close(w.closing)
-	if w.waiting == 0 {
+	if w.calls == 0 {
 		close(w.unsent)
 	}
 	if w.held {

@@ -34,7 +34,7 @@ func untilWaiting(t *testing.T, l *clientConn, k int) {
 	waiting := func() bool {
 		l.out.mu.Lock()
 		defer l.out.mu.Unlock()
-		return l.out.waiting == k && l.out.held
+		return l.out.calls == k && l.out.held
 	}
 	for by := time.Now().Add(2 * time.Minute); !waiting(); runtime.Gosched() {
 		if time.Now().After(by) {
@@ -111,8 +111,8 @@ func TestEndedWriteSendsNothing(t *testing.T) {
 						}
 					}
 					l.out.mu.Lock()
-					if l.out.waiting != 0 {
-						t.Errorf("%d wait for room still", l.out.waiting)
+					if l.out.calls != 0 {
+						t.Errorf("%d wait for room still", l.out.calls)
 					}
 					l.out.mu.Unlock()
 					copy(buf, bytes.Repeat([]byte{'X'}, len(buf))) // it is the caller's again
