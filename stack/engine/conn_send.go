@@ -242,6 +242,9 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 		return
 	}
 	c.state = ConnClosed
+	if was == Ended {
+		c.noteEnded()
+	}
 	if c.owed&owedOverload != 0 {
 		return // until that is paid
 	}

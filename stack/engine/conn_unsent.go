@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"slices"
 	"time"
 
 	"github.com/utipc/utipc/flowctl"
@@ -187,12 +188,45 @@ func (e *Engine) loseUnackedOn(n *node, l *link) {
 	unackedOn(l, func(port uint32, bytes int) {
 		p := e.ports[port]
 		switch {
+		case p == nil && slices.Contains(n.ended, port):
 		case p == nil || p.conn == nil || p.conn.node != n && p.conn.state != Ended: // it was closed before
 			e.count.ClosedUnsent += uint64(bytes)
 		case p.conn.node == n:
 			p.conn.loseSent(bytes)
 		}
 	})
+}
+
+// maxEnded is how many ports of a node are known of connections that had ended when they were closed.
+const maxEnded = 256
+
+// noteEnded notes for loseUnackedOn that a connection which is closed has ended before. Beyond
+// maxEnded the oldest is forgotten, and what is under way of it would count as lost.
+func (c *Conn) noteEnded() {
+	n := c.port.e.peer(c.peer.Node)
+	if n == nil {
+		return
+	}
+	if !n.unsettled() {
+		n.ended = n.ended[:0]
+		return
+	}
+	if len(n.ended) == maxEnded {
+		n.ended = slices.Delete(n.ended, 0, 1)
+	}
+	n.ended = append(n.ended, c.port.number)
+}
+
+// unsettled reports whether the node has not acknowledged all that was sent to it.
+func (n *node) unsettled() bool {
+	for _, l := range n.links {
+		if l != nil {
+			for range l.Unsettled {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // unacked yields the data of connections that a node has not acknowledged: the port that sent

@@ -323,8 +323,16 @@ func TestUnsentInFailover(t *testing.T) {
 }
 
 // What is under way to a peer that has ended the connection is not lost: nobody would read it, and
-// the end has said so. Mutation: loseUnackedOn counts for a connection that has ended.
+// the end has said so; also when it is closed before contact is lost. Mutations: loseUnackedOn counts
+// for a connection that has ended, or for one that was closed when it had ended; close does not note
+// that; it does so for all.
 func TestEndedByItsPeerLosesNothing(t *testing.T) {
+	for _, closed := range []bool{false, true} {
+		endedByItsPeer(t, closed)
+	}
+}
+
+func endedByItsPeer(t *testing.T, closed bool) {
 	b := newConnBed(t, false)
 	x, y, l := b.pair(ConnConfig{})
 	b.until(longTime, func() bool { return b.x.Unsent() == 0 })
@@ -337,12 +345,43 @@ func TestEndedByItsPeerLosesNothing(t *testing.T) {
 	if _, underWay := b.x.UnsentBytes(); underWay != 100 {
 		t.Fatalf("%d bytes under way, want 100", underWay)
 	}
+	if closed {
+		x.Close(b.now)
+	}
 	b.until(longTime, func() bool { return !b.x.nodes[0].links[0].IsUp() })
 	if lost, underWay := b.x.UnsentBytes(); lost != 0 || underWay != 0 || x.Unsent() != 0 {
-		t.Errorf("%d bytes lost of closed connections, %d of the one that ended, %d under way; want none", lost, x.Unsent(), underWay)
+		t.Errorf("closed before: %v: %d bytes lost of closed connections, %d of the one that ended, %d under way; want none", closed, lost, x.Unsent(), underWay)
 	}
 	b.lose = nil
 	x.Close(b.now)
+	l.Close(b.now)
+	b.clean()
+}
+
+// The ports of connections that had ended when they were closed are limited in number, and forgotten
+// when the node has acknowledged all. Mutations: noteEnded without either.
+func TestEndedPortsAreLimited(t *testing.T) {
+	b := newConnBed(t, false)
+	x, y, l := b.pair(ConnConfig{})
+	b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+	n := b.x.nodes[0]
+	b.lose = func(from int, _ []byte) bool { return from == 0 }
+	if err := x.Write(b.now, text(100, 0)); err != nil {
+		t.Fatal(err)
+	}
+	for range maxEnded + 1 {
+		x.noteEnded()
+	}
+	if len(n.ended) != maxEnded {
+		t.Errorf("%d are known, want %d", len(n.ended), maxEnded)
+	}
+	b.lose = nil
+	b.until(longTime, func() bool { return b.x.Unsent() == 0 })
+	if x.noteEnded(); len(n.ended) != 0 {
+		t.Errorf("%d are known when nothing is under way", len(n.ended))
+	}
+	x.Close(b.now)
+	y.Close(b.now)
 	l.Close(b.now)
 	b.clean()
 }

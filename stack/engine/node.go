@@ -55,6 +55,7 @@ type node struct {
 	keyTold        uint8      // slot of its key that the owner was told of
 	conns          *Conn      // that lead there, the newest first
 	open           int        // of them
+	ended          []uint32   // ports of connections that were closed when they had ended, see noteEnded
 	lingerers      lingerers  // of them
 	traffic        Traffic
 	twin           *node    // the next that claims its identity
