@@ -83,7 +83,7 @@ func (l *clientConn) countPlaced(r *clientRecord) {
 func (l *clientConn) knownEnd() (over error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.lookAhead() // the end may have come
+	l.lookAhead()                         // the end may have come
 	if l.over == nil && isEnd(l.failed) { // a send has met it before it is told
 		return l.failed
 	}

@@ -27,14 +27,14 @@ type clientWriter struct {
 	turn    chan struct{} // holds one while a call waits for room
 	closing chan struct{} // closed with the line
 
-	mu      sync.Mutex // guards what follows, and the conn's write deadline
-	by      time.Time  // at which writes of data end
-	moved   chan struct{}
-	calls   int           // that write data of a connection, or wait for their turn or for room
-	taken   uint64        // bytes that Write of a connection has taken
-	held    bool          // by whom the conn's deadline is
-	parts   bool          // a request of several records is being written
-	unsent  chan struct{} // not nil: the line is closed; closed when no call goes on any more
+	mu     sync.Mutex // guards what follows, and the conn's write deadline
+	by     time.Time  // at which writes of data end
+	moved  chan struct{}
+	calls  int           // that write data of a connection, or wait for their turn or for room
+	taken  uint64        // bytes that Write of a connection has taken
+	held   bool          // by whom the conn's deadline is
+	parts  bool          // a request of several records is being written
+	unsent chan struct{} // not nil: the line is closed; closed when no call goes on any more
 }
 
 func newClientWriter() clientWriter {
