@@ -61,7 +61,7 @@ const (
 	OpPlainInfo      Op = 107 // what SIOCGETNODEID and SIOCGETLINKNAME ask for
 	OpPlainJoin      Op = 108 // makes it a member of a group
 	OpPlainLeave     Op = 109
-	OpPlainClosed    Op = 110 // without a descriptor: the program has closed one
+	OpPlainClosed    Op = 110 // the program has closed a descriptor; with one: it is about to, and something waits in it
 )
 
 var opNames = map[Op]string{

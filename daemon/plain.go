@@ -41,11 +41,10 @@ func (x *session) plainRequest(h *attach.Header, data []byte, fd int) error {
 	}
 	ctx, stop := context.WithCancel(x.ctx)
 	defer stop()
-	by := plain.Caller{Context: ctx, Enter: x.client.enterPlain}
+	by := plain.Caller{Context: ctx, Enter: x.client.enterPlain, Closed: x.awaitShutdown, Release: closeFD}
 	if h.Op == attach.OpPlainConnect && h.Arg0 == 0 { // it waits: for as long as the program does
 		x.srv.wg.Go(func() {
-			var none attach.Header
-			_, _ = x.c.Read(&none, nil)
+			x.awaitShutdown()
 			stop()
 		})
 	}
@@ -59,6 +58,12 @@ func (x *session) plainRequest(h *attach.Header, data []byte, fd int) error {
 	err := x.c.WriteFD(&r, a.Data, a.FD)
 	unix.Close(a.FD)
 	return err
+}
+
+// awaitShutdown waits until the program has shut its end down, or is gone.
+func (x *session) awaitShutdown() {
+	var none attach.Header
+	_, _ = x.c.Read(&none, nil)
 }
 
 // A plainOwner counts a plain socket for a process.

@@ -83,7 +83,8 @@ static int receive(int c, struct record *r, int *got, struct iovec buf)
 	return 0;
 }
 
-int ask_on(int c, const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf)
+// request makes a request. UNREAD: nobody will read it.
+static int request(int c, const struct record *q, struct payload p, int pass)
 {
 	union {
 		struct cmsghdr h;
@@ -107,7 +108,14 @@ int ask_on(int c, const struct record *q, struct payload p, int pass, struct rec
 	while (k < 0 && errno == EINTR);
 	if (k < 0)
 		return errno == EPIPE || errno == ECONNRESET ? unread() : -1;
-	int rc;
+	return 0;
+}
+
+int ask_on(int c, const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf)
+{
+	int rc = request(c, q, p, pass);
+	if (rc < 0)
+		return rc;
 	do
 		rc = receive(c, r, got, buf);
 	while (rc < 0 && errno == EINTR && q->op != OP_CONNECT);
@@ -128,6 +136,24 @@ int ask(const struct record *q, struct payload p, int pass, struct record *r, in
 		syscall(SYS_close, c);
 		errno = e;
 	} while (rc == UNREAD && --tries > 0);
+	return rc;
+}
+
+int close_unread(int fd)
+{
+	struct record q = { .op = OP_CLOSED }, r;
+	int c = connect_daemon();
+	if (c >= 0 && request(c, &q, (struct payload){ 0 }, fd) < 0) {
+		syscall(SYS_close, c);
+		c = -1;
+	}
+	int rc = waiting_call(SYS_close, fd), e = errno;
+	if (c >= 0) {
+		syscall(SYS_shutdown, c, SHUT_WR); // there is no descriptor left here
+		receive(c, &r, NULL, (struct iovec){ 0 });
+		syscall(SYS_close, c);
+	}
+	errno = e;
 	return rc;
 }
 

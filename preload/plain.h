@@ -115,6 +115,8 @@ struct payload {
 int ask(const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf);
 // ask_on does so, once, on a connection that there is already.
 int ask_on(int c, const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf);
+// close_unread closes a socket in which something waits, which the daemon returns to who sent it.
+int close_unread(int fd);
 // The calls of connectionless sockets, see message.c.
 ssize_t message_send(int fd, const struct msghdr *m, size_t len, int flags);
 ssize_t message_receive(int fd, struct msghdr *m, int flags);

@@ -260,8 +260,15 @@ EXPORT int getpeername(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 
 EXPORT int close(int fd)
 {
-	struct name own;
-	enum look is = look_at(fd, NULL);
+	struct name own, peer;
+	char byte;
+	int before = errno;
+	enum look is = look_at(fd, &peer);
+	if (is == MESSAGES || (is == CONNECTED && !hung_up(fd))) {
+		if (syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) > 0)
+			return close_unread(fd);
+		errno = before;
+	}
 	int told = (is == MESSAGES || is == UNCONNECTED) && own_name(fd, &own);
 	int rc = waiting_call(SYS_close, fd), e = errno;
 	if (told && rc == 0) // the daemon has taken it back when this returns, unless there is another descriptor

@@ -68,6 +68,8 @@ func (x *socket) connect(ctx context.Context, h *attach.Header, data []byte) Ans
 	x.mu.Lock()
 	t := x.attempt
 	switch {
+	case err != nil && x.state == stateOpen && len(x.names) > 0:
+		err = syscall.EOPNOTSUPP
 	case err != nil:
 	case x.member != nil:
 		err = syscall.EINVAL

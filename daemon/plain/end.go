@@ -26,13 +26,17 @@ const sendRoom = 2 * attach.MaxData
 // receiveRoom is what SO_RCVBUF of a new socket reads, as a kernel's.
 const receiveRoom = 2 << 20
 
+// unixType is the type of the UNIX sockets of a kind.
+func unixType(kind attach.Kind) int {
+	if kind == attach.KindStream {
+		return unix.SOCK_STREAM
+	}
+	return unix.SOCK_SEQPACKET
+}
+
 // newPair makes a pair of UNIX sockets: D, and P in blocking mode.
 func newPair(kind attach.Kind) (d *end, p int, err error) {
-	typ := unix.SOCK_SEQPACKET
-	if kind == attach.KindStream {
-		typ = unix.SOCK_STREAM
-	}
-	fds, err := unix.Socketpair(unix.AF_UNIX, typ|closeOnExec, 0)
+	fds, err := unix.Socketpair(unix.AF_UNIX, unixType(kind)|closeOnExec, 0)
 	if err != nil {
 		return nil, -1, os.NewSyscallError("socketpair", err)
 	}

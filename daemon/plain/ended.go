@@ -76,6 +76,17 @@ func (m *memory[V]) put(cookie uint64, v V) {
 	m.of[cookie] = v
 }
 
+// takeBack undoes a put, of what was known before it.
+func (m *memory[V]) takeBack(cookie uint64, before V, known bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if known {
+		m.of[cookie] = before
+	} else {
+		delete(m.of, cookie)
+	}
+}
+
 func (m *memory[V]) get(cookie uint64) (v V, ok bool) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -113,6 +113,7 @@ func (m *mail) read(h *attach.Header, buf []byte) (int, bool) {
 	}
 	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(r.From)
 	h.Arg0, h.Arg1 = uint32(r.Importance), uint32(r.Error)
+	h.Wide = uint64(hosting.Marks(m.from)) // the program has no use for it, see returnUnread
 	if r.Named {
 		h.Addr2 = attach.RangeSockaddr(r.Name, 0)
 	}

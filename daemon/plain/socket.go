@@ -48,6 +48,7 @@ type socket struct {
 	attempt *attempt // to connect, the last
 	orderly bool     // the program has shut the connection down
 	handed  bool     // D is being handed over, see handOver
+	unread  []record // what the program has left unread in P, which it is closing
 }
 
 // A binding is a name that a socket is bound to.
@@ -141,8 +142,8 @@ func (x *socket) end(how ending) {
 		x.mu.Unlock()
 		return
 	}
-	l, c, p, m, names, orderly := x.l, x.conn, x.packets, x.member, len(x.names), x.orderly
-	x.l, x.conn, x.packets, x.member, x.names, x.state = nil, nil, nil, nil, nil, stateEnded
+	l, c, p, m, names, orderly, unread := x.l, x.conn, x.packets, x.member, len(x.names), x.orderly, x.unread
+	x.l, x.conn, x.packets, x.member, x.names, x.unread, x.state = nil, nil, nil, nil, nil, nil, stateEnded
 	if how != (ending{}) && !orderly {
 		x.all.ended.put(x.cookie, how)
 	}
@@ -155,6 +156,7 @@ func (x *socket) end(how ending) {
 		l.Close()
 	}
 	if p != nil {
+		returnUnread(p, unread)
 		p.Close()
 	}
 	switch {

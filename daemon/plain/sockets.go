@@ -30,6 +30,10 @@ type Caller struct {
 	Context context.Context
 	// Enter counts a socket more for the caller's process.
 	Enter func() (Owner, error)
+	// Closed waits until the program has closed the descriptor that it has passed, or is gone.
+	Closed func()
+	// Release closes the descriptor that came.
+	Release func()
 }
 
 // An Answer is what came of a request.
@@ -106,7 +110,11 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 		return s.open(by, attach.Kind(h.Arg0))
 	}
 	if h.Op == attach.OpPlainClosed {
-		s.closedByProgram(h.Wide)
+		if fd >= 0 {
+			s.closedUnread(by, fd)
+		} else {
+			s.closedByProgram(h.Wide)
+		}
 		return failure(nil)
 	}
 	own, ok := s.secret.own(fd)
@@ -216,7 +224,7 @@ func (s *Sockets) passed(own *name, h *attach.Header, data []byte, fd int) (a An
 		}
 	case attach.OpPlainShutdown:
 		if connected {
-			s.ended.put(peer.cookie, ending{code: frame.ConnShutdown})
+			s.ended.put(peer.cookie, ending{code: frame.ConnShutdown, refused: unreadOf(own, &peer, fd)})
 		}
 		s.ended.put(own.cookie, ending{}) // what there is to read goes
 	case attach.OpPlainSetOption:

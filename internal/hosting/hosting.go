@@ -9,6 +9,7 @@ package hosting
 import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/admin"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 // A Keeper is a node whose bearers somebody keeps as they are wanted, see package
@@ -82,6 +83,33 @@ func Hold(socket any, k int) { Backend(socket).(interface{ Hold(k int) }).Hold(k
 // queue of a peer of its own, and does not count as lost; of one that has ended it does not
 // change. The request for the connection counts.
 func Placed(conn any) uint64 { return Backend(conn).(interface{ Placed() uint64 }).Placed() }
+
+// A Message is what is known of one beside its data.
+type Message struct {
+	From       frame.SocketAddr
+	Name       frame.Range // that it was sent to, if any
+	Importance frame.Importance
+	Marks      uint32 // see Marks
+}
+
+// Marks is what ReturnUnread needs, beside what TryReadMsg says, of the message that this has returned
+// last of a *stack.PacketConn; for the goroutine that called it.
+func Marks(packetConn any) uint32 {
+	r := Backend(packetConn).(interface{ LastMsg() engine.Received }).LastMsg()
+	return r.Marks()
+}
+
+// ReturnUnread gives a message of a *stack.PacketConn, of which b is the data, back to its sender, if
+// that wants it back: for a program that has closed its socket without having read it. Errors as of
+// Return.
+func ReturnUnread(packetConn any, m Message, b []byte) error {
+	type returner interface {
+		ReturnUnread(r engine.Received, b []byte) error
+	}
+	r := engine.Received{From: m.From, Name: m.Name, Importance: m.Importance}
+	r.SetMarks(m.Marks)
+	return Backend(packetConn).(returner).ReturnUnread(r, b)
+}
 
 // Return gives the message that TryReadMsg of a *stack.PacketConn returned last, of
 // which b is the data, back to its sender as undeliverable: for a program that reads on

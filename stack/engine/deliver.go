@@ -329,6 +329,12 @@ func (e *Engine) mayReturn(to frame.NodeAddr, f *frame.PayloadFields) bool {
 	return 2*l.Vacant(frame.System) > l.Limit(frame.System)
 }
 
+// ReturnUnread is Return of a message that was read for somebody who has closed the socket without
+// having read it: one whose sender does not want it back does not count as dropped.
+func (p *Port) ReturnUnread(now time.Duration, r Received, data []byte) {
+	p.e.returnUnread(now, p, r, data[:min(len(data), frame.MaxReturned)], frame.NoPort)
+}
+
 // Return sends a message that was read back to its sender, as one that could not be
 // delivered, when that wants it back; else it counts as dropped. data is its beginning.
 func (p *Port) Return(now time.Duration, r Received, data []byte, why frame.ErrorCode) {

@@ -95,6 +95,25 @@ func (r *Received) letGo() {
 	r.lent, r.data = nil, nil
 }
 
+// Marks is what Return and ReturnUnread need of a message beside the fields, for who keeps those
+// elsewhere; SetMarks is its inverse.
+func (r *Received) Marks() (marks uint32) {
+	for i, on := range [...]bool{r.returnable, r.named, r.srcDroppable, r.syn} {
+		if on {
+			marks |= 1 << i
+		}
+	}
+	return marks | uint32(r.reroute)<<8 | uint32(r.scope)<<16
+}
+
+// SetMarks is the inverse of Marks.
+func (r *Received) SetMarks(marks uint32) {
+	for i, on := range [...]*bool{&r.returnable, &r.named, &r.srcDroppable, &r.syn} {
+		*on = marks&(1<<i) != 0
+	}
+	r.reroute, r.scope = uint8(marks>>8), frame.Scope(marks>>16)
+}
+
 // Named reports whether the message was sent to a name.
 func (r *Received) Named() bool { return r.named }
 

@@ -139,6 +139,8 @@ type Packet interface {
 	ReadBatch(ms []socket.Message, wait bool) (int, error) // there is room for one
 	ReadBuffer(b *Buffer) (Envelope, error)                // errors are bare
 	ReturnMsg(b []byte, why frame.ErrorCode) error
+	LastMsg() engine.Received // that TryReadMsg has returned, for the goroutine that called it
+	ReturnUnread(r engine.Received, b []byte) error
 
 	Write(d Dest, b []byte, addr net.Addr) (int, error) // d is where addr is
 	TryWrite(d Dest, b []byte, addr net.Addr) (int, error)

@@ -450,6 +450,23 @@ func (c *Packet) ReturnMsg(b []byte, why frame.ErrorCode) error {
 	return nil
 }
 
+// LastMsg implements backend.Packet.
+func (c *Packet) LastMsg() engine.Received { return c.tried }
+
+// ReturnUnread implements backend.Packet.
+func (c *Packet) ReturnUnread(r engine.Received, b []byte) error {
+	n := c.n
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	if err := n.running(); err != nil {
+		return backend.OpError("return", c.network, c.local, nil, err)
+	}
+	now := n.loop.Now()
+	c.port.ReturnUnread(now, r, b)
+	n.pollOnce(now, false)
+	return nil
+}
+
 // TryWrite implements backend.Packet.
 func (c *Packet) TryWrite(d backend.Dest, b []byte, addr net.Addr) (int, error) {
 	err := c.n.submit(c, d, b)

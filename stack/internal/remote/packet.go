@@ -302,6 +302,14 @@ func (c *Packet) Bindings(ctx context.Context) ([]naming.Binding, error) {
 	return querySocket[[]naming.Binding](ctx, c.Socket, "socket.bindings")
 }
 
+// LastMsg implements backend.Packet.
+func (c *Packet) LastMsg() engine.Received { return engine.Received{} }
+
+// ReturnUnread implements backend.Packet.
+func (c *Packet) ReturnUnread(engine.Received, []byte) error {
+	return c.opError("return", nil, errors.ErrUnsupported)
+}
+
 // ReturnMsg implements backend.Packet.
 func (c *Packet) ReturnMsg([]byte, frame.ErrorCode) error {
 	return c.opError("return", nil, errors.ErrUnsupported)

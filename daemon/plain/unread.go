@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"encoding/binary"
+	"errors"
+	"syscall"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
+	"github.com/utipc/utipc/stack"
+)
+
+// What waits unread in P when the program closes it is the kernel's to drop. So the library passes P
+// with the word that it closes it: of a connection the peer reads the beginning of the first message
+// with the end, and messages without a connection go back to who sent them. A program that does not
+// say so, as one that is killed, returns nothing.
+
+// A record is a message that waits in P.
+type record struct {
+	h    attach.Header
+	data []byte // its beginning
+}
+
+// closedUnread is closedByProgram of a socket in whose P, fd, something waits. Another descriptor of P
+// may be left, with which the socket goes on.
+func (s *Sockets) closedUnread(by Caller, fd int) {
+	own, ok := s.secret.own(fd)
+	if !ok {
+		return
+	}
+	by.Closed()
+	s.mu.Lock()
+	x := s.of[own.cookie]
+	s.mu.Unlock()
+	if x != nil && !x.kind.Connected() {
+		x.closedUnread(by, fd)
+		return
+	}
+	peer, ok := s.secret.peer(fd)
+	if _, over := s.ended.get(own.cookie); x != nil || !ok || over || poll(fd)&hangup != 0 {
+		return
+	}
+	before, known := s.ended.get(peer.cookie)
+	s.ended.put(peer.cookie, ending{code: frame.NoPort, refused: unreadOf(&own, &peer, fd)})
+	by.Release()
+	if s.secret.bound(&own) {
+		s.ended.takeBack(peer.cookie, before, known)
+	}
+}
+
+// closedUnread is closedUnread of a connectionless socket.
+func (x *socket) closedUnread(by Caller, fd int) {
+	unread := allUnread(fd)
+	x.mu.Lock()
+	x.unread = unread
+	x.mu.Unlock()
+	by.Release()
+	x.all.closedByProgram(x.cookie)
+	x.mu.Lock()
+	x.unread = nil
+	x.mu.Unlock()
+}
+
+// returnUnread gives messages back to who sent them.
+func returnUnread(p *stack.PacketConn, unread []record) {
+	for _, m := range unread {
+		from, ok := m.h.Addr.Socket()
+		if !ok {
+			continue
+		}
+		k := hosting.Message{From: from, Importance: frame.Importance(m.h.Arg0), Marks: uint32(m.h.Wide)}
+		k.Name, _ = m.h.Addr2.Range()
+		_ = hosting.ReturnUnread(p, k, m.data) // fails when the node is closed
+	}
+}
+
+// unreadOf is what the peer of a connection reads with its end of what waits in P, or nil.
+func unreadOf(own, peer *name, fd int) *refusal {
+	data := make([]byte, mostReturned)
+	n, err := peek(fd, data)
+	if err != nil || n == 0 {
+		return nil
+	}
+	service := own.service
+	if peer.named {
+		service = peer.service
+	}
+	r := &refusal{peer: own.addr}
+	for _, v := range [...]uint32{service.Type, service.Instance, service.Instance} {
+		r.data = binary.BigEndian.AppendUint32(r.data, v)
+	}
+	r.data = append(r.data, data[:min(n, len(data))]...)
+	return r
+}
+
+// allUnread is what waits in P of a connectionless socket.
+func allUnread(fd int) (all []record) {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEEK_OFF, 0) != nil {
+		return nil
+	}
+	buf := scratches.Get().(*scratch)
+	defer scratches.Put(buf)
+	for {
+		n, err := peek(fd, buf[:]) // the next peek begins behind it
+		if err != nil || n <= 0 {
+			break
+		}
+		if h, data, err := attach.ParseRecord(buf[:n]); err == nil {
+			all = append(all, record{h, append([]byte(nil), data[:min(len(data), mostReturned)]...)})
+		}
+	}
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEEK_OFF, -1)
+	return all
+}
+
+// peek reads the next message, and leaves it.
+func peek(fd int, b []byte) (n int, err error) {
+	for {
+		n, _, err = unix.Recvfrom(fd, b, unix.MSG_PEEK|unix.MSG_DONTWAIT)
+		if err != unix.EINTR {
+			return n, err
+		}
+	}
+}
+
+// bound reports whether there is a socket of a name.
+func (s *secret) bound(n *name) bool {
+	fd, err := unix.Socket(unix.AF_UNIX, unixType(n.kind)|closeOnExec, 0) // names are of a type
+	if err != nil {
+		return false
+	}
+	defer unix.Close(fd)
+	return errors.Is(s.bind(fd, n), syscall.EADDRINUSE)
+}
