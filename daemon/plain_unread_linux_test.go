@@ -165,3 +165,31 @@ func TestPlainUnreadOfConnection(t *testing.T) {
 		}
 	}
 }
+
+// Shutdown of a socket that listens fails, and the requests that wait are refused: those of this host
+// have ended when it returns. It listens on. Mutations: shutdown does not refuse; refuse does not wait.
+//
+// Proves: plain.connections
+func TestPlainShutdownOfListener(t *testing.T) {
+	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
+		t.Run(kind.String(), func(t *testing.T) {
+			b := newBed(t, daemon.Config{})
+			l := b.plainListener(t, kind)
+			for range 20 {
+				c := b.plain(t, kind)
+				h := serviceHeader(attach.OpPlainConnect)
+				h.Arg0 = 1
+				c.want(syscall.EINPROGRESS, h)
+				l.want(syscall.ENOTCONN, attach.Header{Op: attach.OpPlainShutdown})
+				p := []unix.PollFd{{Fd: int32(c.fd)}}
+				if _, err := unix.Poll(p, 0); err != nil || p[0].Revents&unix.POLLHUP == 0 {
+					t.Fatalf("%v, events %x: the request is not refused", err, p[0].Revents)
+				}
+				c.close()
+			}
+			c, s := b.plainPair(t, l, kind)
+			c.write("to the server")
+			s.reads("to the server")
+		})
+	}
+}

@@ -4,12 +4,14 @@ package plain
 
 import (
 	"context"
+	"maps"
 	"syscall"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -102,6 +104,18 @@ func (x *socket) accept() Answer {
 		}
 	}
 	return x.accepted(c, &o)
+}
+
+// refuse refuses the requests that wait. Those of this host have ended when it returns.
+func (s *Sockets) refuse(l *stack.Listener) {
+	s.mu.Lock()
+	dialing := maps.Clone(s.dialing)
+	s.mu.Unlock()
+	for _, port := range hosting.Refuse(l) {
+		if x := dialing[port]; x != nil {
+			<-x.attempt.over
+		}
+	}
 }
 
 // take accepts the oldest request. from is the socket that connects, if that is one of this

@@ -320,9 +320,15 @@ func (x *socket) listen() error {
 }
 
 // shutdown ends a connection in order: the program's own end is shut down by itself after the
-// answer, and what it has written before goes first.
+// answer, and what it has written before goes first. Of a socket that listens it fails, and the
+// requests that wait are refused. Source: docs/spec/07-sockets.md §8.2.
 func (x *socket) shutdown() error {
 	x.mu.Lock()
+	if l := x.l; x.state == stateListening {
+		x.mu.Unlock()
+		x.all.refuse(l)
+		return syscall.ENOTCONN
+	}
 	defer x.mu.Unlock()
 	switch x.state {
 	case stateConnected:

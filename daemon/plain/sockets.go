@@ -147,7 +147,9 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	case attach.OpPlainState:
 		return x.report()
 	case attach.OpPlainShutdown:
-		return failure(x.shutdown())
+		a := failure(x.shutdown())
+		s.deliver() // who was refused knows it when the answer comes
+		return a
 	case attach.OpPlainSetOption:
 		return failure(x.setOptions(data))
 	case attach.OpPlainGetOption:

@@ -73,6 +73,12 @@ func Settle(poller any) { Backend(poller).(enterer).Settle() }
 // Start makes an idle *stack.Listener, see Idle, take requests.
 func Start(listener any) { Backend(listener).(interface{ Start() }).Start() }
 
+// Refuse refuses the requests that wait at a *stack.Listener, which goes on, and returns the ports of
+// those of the same node.
+func Refuse(listener any) []uint32 {
+	return Backend(listener).(interface{ Refuse() []uint32 }).Refuse()
+}
+
 // Hold counts k bytes more that its owner keeps for a socket, a stack.Pollable, beside
 // it, in the account that the socket counts in, or -k fewer: a message that was read of
 // it and is not passed on, or one that waits to be written. It is never refused; where

@@ -300,7 +300,17 @@ func (l *Listener) Close(now time.Duration) {
 		return
 	}
 	l.port.retire(now)
+	l.Refuse(now)
+}
+
+// Refuse refuses the requests that wait, and returns the ports of those of the own node.
+func (l *Listener) Refuse(now time.Duration) (own []uint32) {
 	for len(l.pending) > 0 {
-		l.port.e.returnRequest(now, l.take(), frame.NoPort)
+		r := l.take()
+		if r.via == l.port.e.self {
+			own = append(own, r.f.OrigPort)
+		}
+		l.port.e.returnRequest(now, r, frame.NoPort)
 	}
+	return own
 }

@@ -33,7 +33,7 @@ func library(t *testing.T) string {
 
 // equalSections are those that print over the library what they print on a kernel. The others are
 // to follow: UTIPC_TRANSCRIPT_SECTIONS names others, and "all" is all.
-const equalSections = "socket descriptor name socket-option ioctl bind nonblocking poll flow group process pointer pair"
+const equalSections = "socket descriptor name socket-option ioctl bind nonblocking poll flow group process pointer pair refuse"
 
 // only returns the sections of a transcript that are named.
 func only(text, names string) string {

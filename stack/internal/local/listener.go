@@ -160,6 +160,16 @@ func (l *Listener) Start() {
 	l.l.Start()
 }
 
+// Refuse is hosting.Refuse.
+func (l *Listener) Refuse() []uint32 {
+	l.n.loop.Lock()
+	defer l.n.loop.Unlock()
+	now := l.n.loop.Now()
+	own := l.l.Refuse(now)
+	l.n.pollOnce(now, false)
+	return own
+}
+
 // SetDeadlines implements backend.Socket.
 func (l *Listener) SetDeadlines(read, _ *time.Time) error {
 	l.n.loop.Lock()
