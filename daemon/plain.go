@@ -55,9 +55,7 @@ func (x *session) plainRequest(h *attach.Header, data []byte, fd int) error {
 	if a.FD < 0 {
 		return x.write(&r, a.Data)
 	}
-	err := x.c.WriteFD(&r, a.Data, a.FD)
-	unix.Close(a.FD)
-	return err
+	return x.srv.plain.Give(x.c, &r, a)
 }
 
 // awaitShutdown waits until the program has shut its end down, or is gone.
