@@ -114,6 +114,10 @@ type Plan struct {
 	Reason   string    // why the first of Ways is the first
 	Methods  []Method  // to be tried, the best first
 	Refused  []Refusal // all others, in the order they would have had
+
+	link   Link
+	config Config
+	open   []Method // Methods, of which a choice takes away what it has tried
 }
 
 // A Refusal says why a way was not chosen. As an error it unwraps to Err.
@@ -146,25 +150,29 @@ var (
 
 // Choose makes a plan from what is known, after the tables preferences and needs.
 // What is not known is held to be there: the attempt will show. It looks at
-// nothing but its arguments.
+// nothing but its arguments. Where others use the interface (Link.Users), and Driver is Auto,
+// ways that take nothing from them come first; see Link.Cost.
 func (f Facts) Choose(cfg Config) Plan {
-	p := Plan{Interface: f.Link.Name}
+	p := Plan{Interface: f.Link.Name, link: f.Link, config: cfg}
 	if p.Unusable = f.Link.unusable(); p.Unusable != nil {
 		return p
 	}
-	c := preferred(f.Link)
-	p.Device, p.Reason = c.device, c.reason
-	for _, w := range c.order {
+	p.Device = preferred(f.Link).device
+	for _, w := range f.Link.order(cfg) {
 		if r, refused := f.refuse(w, cfg); refused {
 			p.Refused = append(p.Refused, r)
 		} else {
 			p.Methods = append(p.Methods, w)
 		}
 	}
-	if len(p.Methods) > 0 && p.Methods[0] != c.order[0] {
-		p.Reason = fmt.Sprintf("the best that is left, without %v: %s", c.order[0], p.Refused[0].Reason)
-	}
+	p.open = p.Methods
+	p.Reason = p.why()
 	return p
+}
+
+// without is why a way is taken that is not the first.
+func without(r Refusal) string {
+	return fmt.Sprintf("the best that is left, without %v: %s", r.Method, r.Reason)
 }
 
 // refuse holds a way against the configuration and the table of needs. The first

@@ -23,7 +23,7 @@ func TestDocumentedTables(t *testing.T) {
 		t.Fatal(err)
 	}
 	text := string(b)
-	for name, want := range map[string]string{"preferences": preferencesTable(), "needs": needsTable()} {
+	for name, want := range map[string]string{"preferences": preferencesTable(), "needs": needsTable(), "costs": costsTable()} {
 		begin, end := "<!-- table "+name+" -->\n", "<!-- end -->"
 		before, rest, found := strings.Cut(text, begin)
 		got, after, closed := strings.Cut(rest, end)
@@ -71,6 +71,18 @@ func needsTable() string {
 			ready = ""
 		}
 		s += fmt.Sprintf("| %s | %s | %s |\n", who, n.says, ready)
+	}
+	return s
+}
+
+func costsTable() string {
+	s := "| device | way | takes offloads | others who use the interface | the node |\n|---|---|---|---|---|\n"
+	for _, c := range costs {
+		takes := "no"
+		if c.Takes {
+			takes = "yes"
+		}
+		s += fmt.Sprintf("| %s | %s | %s | %s | %s |\n", c.device, waysText(c.ways), takes, c.Others, c.Ours)
 	}
 	return s
 }

@@ -50,7 +50,7 @@ func (p Plan) awaitsProgram(l Link) bool {
 	if p.Unusable != nil {
 		return false
 	}
-	for _, w := range preferred(l).order {
+	for _, w := range l.order(p.config) {
 		if slices.Contains(p.Methods, w) {
 			return false
 		}

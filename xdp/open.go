@@ -25,6 +25,9 @@ type Bearer interface {
 	Driver() Device
 	// Reason is why the driver that was tried first was the first.
 	Reason() string
+	// Explain names the chosen driver and its mode, and says why it was chosen, in a
+	// sentence. The node shows it, see stack/admin.BearerStatus.
+	Explain() (driver, why string)
 	// Standing is what the chosen driver was opened on.
 	Standing() Standing
 	// Why tells what was not chosen, and why: what was ruled out beforehand, then

@@ -27,8 +27,8 @@ func ProbeLink(string) (Link, error) { return Link{}, errNotSupported }
 // FindLink always fails here, with an errors.ErrUnsupported.
 func FindLink(string) (Link, error) { return Link{}, errNotSupported }
 
-// LinksAbove finds none here.
-func LinksAbove() (map[int][]string, error) { return nil, nil }
+// LookAround finds nobody here.
+func LookAround() (map[int]Around, error) { return nil, nil }
 
 // WatchNews always fails here, with an errors.ErrUnsupported.
 func WatchNews(func()) (io.Closer, error) { return nil, errNotSupported }

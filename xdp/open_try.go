@@ -163,6 +163,16 @@ func (b *choice) Method() Method { return b.current.Load().way }
 func (b *choice) Driver() Device { return b.current.Load().Device }
 func (b *choice) Reason() string { return b.plan.Reason }
 
+// Explain names the driver, and says why it is this one.
+func (b *choice) Explain() (driver, why string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if tried := b.refused[len(b.plan.Refused):]; len(tried) > 0 {
+		return b.Method().String(), without(tried[0])
+	}
+	return b.Method().String(), b.plan.Reason
+}
+
 func (b *choice) Why() []Refusal {
 	b.mu.Lock()
 	defer b.mu.Unlock()

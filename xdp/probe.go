@@ -131,6 +131,7 @@ type Link struct {
 	Master     string   `json:"master,omitempty"`      // the interface that it is a port of, which takes the frames that arrive
 	Losses     uint32   `json:"carrier_losses"`        // times that it has lost the carrier; 0: the kernel does not tell
 	MasterKind string   `json:"master_kind,omitempty"` // its kind, as "bridge", "bond"
+	Users      string   `json:"users,omitempty"`       // why others are held to use it, see Around; of ProbeLink alone
 	master     int      // its number
 
 	Driver   Fact[string]   `json:"driver"`

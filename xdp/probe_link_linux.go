@@ -29,6 +29,11 @@ func ProbeLink(ifname string) (Link, error) {
 	}
 	l.KernelBearer = l.kernelBearer()
 	l.Owner = owner(l.Name, l.Index)
+	around, err := LookAround()
+	if err != nil {
+		return Link{}, err
+	}
+	l.Users = around[l.Index].Users
 	return l, nil
 }
 

@@ -203,6 +203,7 @@ func (k *keeper) carryOut(ctx context.Context, a bearers.Action, b *keptBearer) 
 			}
 		}
 		b.dev = nil
+		k.log.Info("bearer closed", "bearer", a.ID, "reason", a.Reason)
 		return k.node.Admin().DisableBearer(ctx, a.ID)
 	case bearers.Rejoin:
 		d, ok := b.dev.(*udp.Device)
@@ -235,7 +236,7 @@ func (k *keeper) look() {
 		bearers.Facts
 	}
 	var found []fact // in the order of the wishes, as they are listed
-	above, blind := xdp.LinksAbove()
+	around, blind := xdp.LookAround()
 	if blind != nil {
 		k.blinded(blind)
 		return
@@ -251,7 +252,7 @@ func (k *keeper) look() {
 			return
 		}
 		if !w.UDP() {
-			f.Above = strings.Join(above[f.Index], ", ")
+			f.Above, f.Users = strings.Join(around[f.Index].Above, ", "), around[f.Index].Users
 		}
 		found = append(found, fact{w.ID, f})
 	})
@@ -280,7 +281,7 @@ func (k *keeper) blinded(err error) {
 func lookEthernet(w bearers.Wish, dev netdev.Device, f *bearers.Facts) error {
 	if d, ok := dev.(xdp.Bearer); ok {
 		s := d.Standing()
-		f.On = bearers.Standing{Index: s.Index, MAC: s.MAC, Queues: s.Queues, Program: s.Program}
+		f.On = bearers.Standing{Index: s.Index, MAC: s.MAC, Queues: s.Queues, Program: s.Program, Alone: s.Alone, Shared: s.Shared}
 	}
 	l, err := xdp.FindLink(w.Device)
 	if errors.Is(err, xdp.ErrMissing) {

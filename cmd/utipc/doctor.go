@@ -17,8 +17,8 @@ var doctorCommand = cmdline.Command{
 	Name:  "doctor",
 	Short: "what this host and its interfaces can do, and what to mend",
 	Usage: `utipc doctor: what this host and its Ethernet interfaces can do for TIPC, which
-carrier would be chosen on each and why, and the command that mends each
-shortcoming; and how the bearers of the host's daemon stand, if there is one.
+carrier would be chosen on each and why, what each choice costs others who use the
+interface and the node, and the command that mends each shortcoming; and how the bearers of the host's daemon stand, if there is one.
 
     utipc doctor [--json] [--socket PATH] [IFACE...]
 
@@ -84,9 +84,18 @@ type checkup struct {
 	Chosen   string    `json:"chosen,omitempty"`   // the carrier; empty: none
 	Reason   string    `json:"reason,omitempty"`   // why that is first
 	Then     []string  `json:"then"`               // what is tried next, should the chosen one fail
+	Costs    []costs   `json:"costs"`              // of each carrier that can be had
 	Refused  []refused `json:"refused"`
 	Arrival  string    `json:"arrival,omitempty"` // where frames of TIPC arrive
 	Advice   []advice  `json:"advice"`
+}
+
+// A costs is what a carrier costs both who use an interface.
+type costs struct {
+	Method string `json:"way"`
+	Takes  bool   `json:"takes_offloads"` // of the TCP of others
+	Others string `json:"others"`
+	Ours   string `json:"ours"`
 }
 
 // A refused is a carrier that would not be tried.
@@ -130,7 +139,7 @@ func examine(names []string) (diagnosis, error) {
 
 // newCheckup is a checkup whose lists are empty, and not null in JSON.
 func newCheckup(name string) checkup {
-	return checkup{Name: name, Then: []string{}, Refused: []refused{}, Advice: []advice{}}
+	return checkup{Name: name, Then: []string{}, Costs: []costs{}, Refused: []refused{}, Advice: []advice{}}
 }
 
 // checkUp says what follows from the facts.
@@ -144,6 +153,10 @@ func checkUp(f xdp.Facts) checkup {
 	}
 	for _, r := range p.Refused {
 		c.Refused = append(c.Refused, refused{r.Method.String(), r.Reason, r.Remedy})
+	}
+	for _, w := range p.Methods {
+		x := f.Link.Cost(w)
+		c.Costs = append(c.Costs, costs{w.String(), x.Takes, x.Others, x.Ours})
 	}
 	w, ok := p.Chosen()
 	if !ok {

@@ -71,7 +71,8 @@ func TestDoctorOnAVeth(t *testing.T) {
 	}
 	wantLines(t, "left", out, "host\n", "kernel Linux ", "rights CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF", "AF_XDP works\n",
 		"left\n", "state up, with carrier, MTU 1500, ", "device veth; driver: veth\n", "XDP program none\n",
-		"frames arrive on queue 0: ", "carrier af_xdp generic\n", "should it fail af_xdp native, then af_packet\n", "!refused ", "!right\n")
+		"frames arrive on queue 0: ", "carrier af_xdp generic\n", "should it fail af_xdp native, then af_packet\n", "!refused ", "!right\n",
+		"used by no one but the node\n", "af_xdp generic others: every segment", "af_packet others: nothing: ")
 
 	// Without a name it finds the interface itself; the loopback is none.
 	if all, _, status := doctor(); status != cmdline.Done || all != out {
@@ -96,7 +97,14 @@ func TestDoctorOnAVeth(t *testing.T) {
 		t.Errorf("the doctor has changed something: from\n%s\nto\n%s", before, after)
 	}
 
-	// Jumbo frames are for the other driver.
+	// An interface that others use is for the driver that takes nothing from them.
+	a.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "left")
+	out, _, _ = doctor("left")
+	wantLines(t, "with an address", out, "used by others: it has the address 10.9.0.1/24\n", "carrier af_packet\n",
+		"because others use the interface (it has the address 10.9.0.1/24), and")
+	a.Run("ip", "addr", "del", "10.9.0.1/24", "dev", "left")
+
+	// So are jumbo frames.
 	a.Run("ip", "link", "set", "dev", "left", "mtu", "9000")
 	out, _, _ = doctor("left")
 	wantLines(t, "MTU 9000", out, "carrier af_packet\n", "frames arrive on any queue")

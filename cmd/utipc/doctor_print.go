@@ -116,6 +116,9 @@ func (c checkup) write(s *sheet) {
 			s.line("should it fail", strings.Join(c.Then, ", then "))
 		}
 	}
+	for _, x := range c.Costs {
+		s.line(x.Method, "others: "+x.Others+"; the node: "+x.Ours)
+	}
 	for _, r := range c.Refused {
 		s.line("refused", r.Method+": "+r.Reason)
 	}
@@ -140,6 +143,11 @@ func writeLink(s *sheet, c checkup) {
 		device = "network card"
 	}
 	s.line("device", device+"; driver: "+show(l.Driver, orNone))
+	users := "no one but the node"
+	if l.Users != "" {
+		users = "others: " + l.Users
+	}
+	s.line("used by", users)
 	s.line("native XDP", show(l.XDP, features))
 	program := "none"
 	if l.Program.Mode != "" {

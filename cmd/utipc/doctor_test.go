@@ -51,6 +51,7 @@ func TestDoctorOnACard(t *testing.T) {
 eth7
   state           up, with carrier, MTU 1500, 02:00:00:00:00:07
   device          network card; driver: ice
+  used by         no one but the node
   native XDP      yes, AF_XDP, zero-copy, in up to 5 pieces, frames longer than a page
   XDP program     none
   queues          8 to receive, 8 to send (at most 64, 64)
@@ -63,6 +64,15 @@ eth7
                   frame before the kernel makes a packet of it; generic mode comes after
                   that and saves nothing on a card
   should it fail  af_packet, then af_xdp generic
+  af_xdp native   others: a program of a few instructions for each frame; many cards
+                  stop for a moment when it comes or goes; the node: frames before the
+                  kernel makes packets of them, without a copy where the driver can
+  af_packet       others: nothing: the socket hears frames of TIPC alone, and no
+                  offload changes; the node: a packet of the kernel and a copy for each
+                  frame: on a veth a 64 B round trip of 3.4 µs
+  af_xdp generic  others: joined segments are copied into one piece, or no longer
+                  joined, before the program sees them; the node: no packet socket's
+                  copy
 `
 	if got := string(r.text()); got != want {
 		t.Errorf("got\n%s\nwant\n%s", got, want)

@@ -199,6 +199,36 @@ func TestBearersAreKept(t *testing.T) {
 		above("")
 		a.linked(1)
 	})
+	// The driver of a bearer that may choose it follows who uses the interface, and says why.
+	// Mutations: keeper.look leaves out Users; lookEthernet leaves out Alone, or Shared;
+	// Bearers leaves out the driver.
+	t.Run("others_use_the_interface", func(t *testing.T) {
+		t.Parallel()
+		x, y, cable := pair(t)
+		cable()
+		a := keepIn(t, x, "--address", "1.1.1", "--if", "eth0")
+		b := keepIn(t, y, "--address", "1.1.2", "--bearer", "device eth0 driver af_xdp")
+		driven := func(driver, why string) {
+			t.Helper()
+			a.until(driver, func() bool {
+				s := must.Get(a.node.Admin().Bearers(t.Context()))[0]
+				return s.Driver == driver && strings.Contains(s.DriverReason, why) && s.State == "up"
+			})
+			a.linked(1)
+			b.linked(1)
+		}
+		driven("af_xdp generic", "the shortest path")
+		y.Run("ip", "addr", "add", "10.9.0.2/24", "dev", "eth0")
+		x.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
+		driven("af_packet", "others use the interface (it has the address 10.9.0.1/24), and af_xdp generic would take")
+		a.logged(`bearer closed.*reason="others use interface eth0 now: it has the address 10.9.0.1/24"`)
+		x.Run("ip", "addr", "del", "10.9.0.1/24", "dev", "eth0")
+		driven("af_xdp generic", "the shortest path")
+		a.logged(`bearer closed.*reason="nobody else uses interface eth0 any more"`)
+		if s := must.Get(b.node.Admin().Bearers(t.Context()))[0]; s.Driver != "af_xdp generic" || s.DriverReason != "af_xdp is asked for" || s.Changes != 1 {
+			t.Errorf("the other end, whose driver was asked for: got %+v, want it as it was opened", s)
+		}
+	})
 	t.Run("port_of_a_bridge", func(t *testing.T) {
 		t.Parallel()
 		x, y, cable := pair(t)

@@ -23,6 +23,8 @@ const (
 	firstRetry = 250 * time.Millisecond // after an opening that failed; twice as long each time
 	lastRetry  = LookEvery
 	blindPause = time.Second      // after a look that found nothing out
+	firstAlone = 10 * time.Second // how long nobody else must have used an interface until its bearer is opened for that; twice as long each time
+	lastAlone  = 10 * time.Minute
 	adoptLimit = 30 * time.Second // for the node to take a device that a command has opened
 )
 
@@ -34,7 +36,8 @@ const (
 //	   │  └──────Done, failed────┘           │ └──Damped◄────────┤
 //	   │                                     │                   │
 //	   └───Done── Closing ◄──────────────────┴───────────────────┘
-//	                           removed, made anew, a port; MAC, queues, program, wish changed
+//	                           removed, made anew, a port; MAC, queues, program, wish changed;
+//	                           others use it now, or have not for a while
 //
 // At most one action of a bearer is under way. Not safe for concurrent use. Times never
 // go back.
@@ -65,6 +68,7 @@ type bearer struct {
 	failure Reason           // what the last of them said
 	damper  damper
 	held    bool
+	use     use
 }
 
 // New makes a Reconciler of no bearers.
@@ -190,6 +194,10 @@ func (r *Reconciler) See(now time.Duration, id string, f Facts) {
 	}
 	was := b.facts
 	was.Downs, was.Above, was.Attached, was.Noted, was.On = f.Downs, f.Above, f.Attached, f.Noted, f.On
+	if b.use.see(now, f.Users != "") {
+		b.changed = now
+	}
+	was.Users = f.Users
 	if was != f {
 		b.changed, b.tries = now, 0
 		b.retry = min(b.retry, now)
@@ -249,6 +257,8 @@ func (b *bearer) deadline() time.Duration {
 		return Never
 	case b.stale() != "":
 		d = b.changed + settle
+	case b.facts.unsuited(&b.wish) != "":
+		d = b.movesAt()
 	}
 	if b.damper.holds {
 		d = min(d, b.damper.until)
@@ -270,6 +280,16 @@ func (b *bearer) stale() string {
 		return b.reopen
 	}
 	return b.facts.differs(&b.wish)
+}
+
+// movesAt is when an open device whose driver is not for who uses the interface is to be closed.
+// Those who lose by it do not wait. The way back is a gain for nobody but the node, whose peers
+// lose it for a moment: it has time, and ever more where users come and go.
+func (b *bearer) movesAt() time.Duration {
+	if b.facts.On.Shared {
+		return b.use.leaves()
+	}
+	return b.changed + settle
 }
 
 // decide finds the next thing to do for a bearer.
@@ -339,6 +359,9 @@ func (r *Reconciler) remedy(now time.Duration, b *bearer) {
 		r.report(now, b, Down, because(stale))
 	case !w.UDP() && (!f.Exists || f.Master != ""):
 		r.act(now, b, Action{Act: Close, Reason: lacks.Text})
+	case f.unsuited(w) != "" && now >= b.movesAt():
+		b.prompt = true // the interface is as it was
+		r.act(now, b, Action{Act: Close, Reason: f.unsuited(w)})
 	case w.UDP() && !f.Exists:
 		r.hold(now, b, Down, lacks)
 	case f.adrift(w) != "":

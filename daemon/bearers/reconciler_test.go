@@ -32,6 +32,11 @@ import (
 //	up        it becomes a port, and is freed         close; open                      waiting, up
 //	any       a look finds nothing out                nothing; look 1 s later          as before
 //	up        the MTU changes                         nothing: the device follows      up
+//	up        others use the interface                close, open                      up
+//	up        they are gone                           close, open 10 s later           up
+//	up        they are gone, and back before that     nothing                          up
+//	up        they come and go                        as above, after 20 s, 40 s, …    up
+//	up        the driver does not depend on it        nothing                          up
 //	up        a VLAN or a macvlan is put on it        nothing, says so                 up
 //	up        a command disables the bearer           forget
 //	up        settings: other options                 close, open                      up
@@ -104,6 +109,50 @@ var transitions = []struct {
 		h.change(func(f *Facts) { f.Above = "eth0.184" })
 		h.change(func(f *Facts) { f.Above = "" })
 	}, "up, below eth0.184 up"},
+	{"others use the interface", false, func(h *host) { h.users(true) }, "close open up"},
+	{"others are gone", false, func(h *host) {
+		h.users(true)
+		h.users(false)
+		h.run(firstAlone - time.Second)
+		h.did = append(h.did, "9.3s")
+		h.run(time.Second)
+	}, "close open up 9.3s close open up"},
+	{"others are gone, and back", false, func(h *host) {
+		h.users(true)
+		h.users(false)
+		h.run(firstAlone - time.Second)
+		h.users(true)
+		h.run(time.Minute)
+	}, "close open up"},
+	{"others come and go", false, func(h *host) {
+		for range 3 {
+			h.users(true)
+			h.users(false)
+			h.run(firstAlone)
+			h.did = append(h.did, "10s")
+		}
+		h.run(3 * firstAlone)
+	}, "close open up close open up 10s close open up 10s 10s close open up"},
+	{"others use it by another address", false, func(h *host) {
+		h.users(true)
+		h.change(func(f *Facts) { f.Users = "it has the address 10.0.0.2/24" })
+	}, "close open up"},
+	{"others use it, the driver was asked for", false, func(h *host) {
+		h.asked = true
+		h.wish.Rest = "af_xdp"
+		h.want(h.wish)
+		h.users(true)
+		h.users(false)
+		h.run(time.Minute)
+	}, "close open up"},
+	{"others use it while it settles", false, func(h *host) {
+		h.facts.Users = "mac0 lies on it"
+		h.r.News(h.now)
+		h.run(50 * time.Millisecond)
+		h.facts.Users = ""
+		h.r.News(h.now)
+		h.run(time.Minute)
+	}, ""},
 	{"up, disabled by a command", false, func(h *host) { h.change(func(f *Facts) { f.Attached, f.Noted = false, false }) }, "forget"},
 	{"other settings", false, func(h *host) { h.wish.Rest = "af_xdp"; h.want(h.wish) }, "close open up"},
 	{"other settings, while it settles", false, func(h *host) {
@@ -149,6 +198,7 @@ type host struct {
 	fails   int   // openings that fail
 	rejoins error // how joining ends
 	blind   bool  // looks find nothing out
+	asked   bool  // the driver is asked for
 }
 
 // newHost is a host whose bearer is up.
@@ -175,6 +225,15 @@ func (h *host) status() (s Status) {
 func (h *host) want(all ...Wish) {
 	h.r.Want(h.now, all)
 	h.run(300 * time.Millisecond)
+}
+
+// users has others use the interface, or no longer.
+func (h *host) users(are bool) {
+	h.change(func(f *Facts) {
+		if f.Users = ""; are {
+			f.Users = "it has the address 10.0.0.1/24"
+		}
+	})
 }
 
 func (h *host) gone() { h.change(func(f *Facts) { f.Exists = false }) }
@@ -232,6 +291,7 @@ func (h *host) act() {
 			}
 			f.Attached, f.Group, f.Program = true, true, 7
 			f.On = Standing{Index: f.Index, MAC: f.MAC, Queues: f.Queues, Program: 7, Local: f.Local}
+			f.On.Alone, f.On.Shared = !h.asked && f.Users == "", !h.asked && f.Users != ""
 		case Close:
 			f.Attached = false
 		case Rejoin:

@@ -90,7 +90,7 @@ func (w *world) change() {
 	l := w.links[w.ids[w.rand.IntN(len(w.ids))]]
 	f := &l.is
 	said := true
-	what := w.rand.IntN(12)
+	what := w.rand.IntN(13)
 	switch what {
 	case 0: // vanishes
 		f.Exists, f.Program, l.group = false, 0, 0
@@ -125,6 +125,8 @@ func (w *world) change() {
 		f.Program, said = 0, false
 	case 9:
 		l.group, said = 0, false
+	case 12:
+		f.Users = []string{"", "it has the address 10.0.0.1/24"}[w.rand.IntN(2)]
 	case 11:
 		f.Above = []string{"", "eth0.184"}[w.rand.IntN(2)]
 	case 10: // the settings
@@ -191,7 +193,7 @@ func (l *link) carryOut(a Action, chance *rand.Rand) error {
 			return errors.New("busy")
 		}
 		l.open, l.held, l.group, f.Program = true, false, f.Index, 7
-		l.dev = Standing{Index: f.Index, MAC: f.MAC, Queues: f.Queues, Program: 7, Local: f.Local}
+		l.dev = Standing{Index: f.Index, MAC: f.MAC, Queues: f.Queues, Program: 7, Local: f.Local, Alone: f.Users == "", Shared: f.Users != ""}
 		clear(l.remotes)
 		for _, r := range l.wish.Remotes {
 			l.remotes[r] = true
@@ -243,6 +245,8 @@ func (l *link) wrong() string {
 		return "not open"
 	case f.differs(&l.wish) != "" || f.adrift(&l.wish) != "":
 		return f.differs(&l.wish) + f.adrift(&l.wish)
+	case f.On.Alone && f.unsuited(&l.wish) != "": // the way back is not urgent
+		return f.unsuited(&l.wish)
 	case l.held:
 		return "held"
 	case l.status.State != want:

@@ -43,6 +43,8 @@ type Standing struct {
 	MAC     frame.MAC  // the interface's station address; zero over UDP
 	Queues  int        // receive queues that the interface had; 0: the device does not depend on them
 	Program uint32     // number of the XDP program; 0: none
+	Alone   bool       // its driver is for an interface that nobody else uses
+	Shared  bool       // its driver is for an interface that others use, and another is better where nobody does
 	Local   netip.Addr // over UDP: the own address
 }
 
@@ -59,6 +61,7 @@ type Facts struct {
 	Queues  int        // receive queues; 0: not known
 	Program uint32     // number of the XDP program on it; 0: none
 	Above   string     // VLANs and macvlans that lie on it, which have their frames to themselves: "eth0.184, mac0"
+	Users   string     // why others are held to use it: "it has the address 10.0.0.1/24"; empty: nobody does
 	Local   netip.Addr // over UDP: the address that a new device would have
 
 	Attached bool     // the node has the bearer
@@ -87,6 +90,20 @@ func (f *Facts) differs(w *Wish) string {
 		return fmt.Sprintf("%s has %d receive queues now, no longer %d", w.where(), f.Queues, on.Queues)
 	case on.Program != 0 && f.Program != on.Program:
 		return "the XDP program on " + w.where() + " is not ours any more"
+	}
+	return ""
+}
+
+// unsuited says why the open device's driver is not the one for who uses the interface now,
+// though the device fits it; "" when it is.
+func (f *Facts) unsuited(w *Wish) string {
+	switch {
+	case !f.Exists || w.UDP():
+		return ""
+	case f.On.Alone && f.Users != "":
+		return "others use " + w.where() + " now: " + f.Users
+	case f.On.Shared && f.Users == "":
+		return "nobody else uses " + w.where() + " any more"
 	}
 	return ""
 }

@@ -23,18 +23,24 @@ func Bearers(w io.Writer, all []admin.BearerStatus) {
 	}
 }
 
-// BearerStates writes how bearers stand, since when, and why.
+// BearerStates writes how bearers stand, since when, and why; and their drivers, and why.
 func BearerStates(w io.Writer, all []admin.BearerStatus) {
-	fmt.Fprintf(w, "%-20s %-8s %6s %7s %-20s %s\n", "BEARER", "STATE", "MTU", "CHANGES", "SINCE", "REASON")
+	fmt.Fprintf(w, "%-20s %-8s %6s %7s %-20s %-14s %s\n", "BEARER", "STATE", "MTU", "CHANGES", "SINCE", "DRIVER", "REASON")
 	for i := range all {
 		b := &all[i]
 		since := "-"
 		if !b.Since.IsZero() {
 			since = b.Since.UTC().Format(time.RFC3339)
 		}
-		reason := "-"
+		driver, reason := "-", "-"
+		if b.Driver != "" {
+			driver = printable.Prefix(b.Driver, 16)
+		}
 		if b.Reason != "" {
 			reason = printable.Prefix(b.Reason, 500)
+		}
+		if b.DriverReason != "" {
+			reason += "; driver: " + printable.Prefix(b.DriverReason, 500)
 		}
 		if b.Above != "" {
 			reason += "; above it: " + printable.Prefix(b.Above, 500)
@@ -42,7 +48,7 @@ func BearerStates(w io.Writer, all []admin.BearerStatus) {
 		if b.Spare > 0 {
 			reason += fmt.Sprintf("; %d nodes without a link here: they have two links, the most, over other bearers", b.Spare)
 		}
-		fmt.Fprintf(w, "%-20s %-8s %6d %7d %-20s %s\n", BearerName(b), printable.Prefix(b.State, 16), b.MTU, b.Changes, since, reason)
+		fmt.Fprintf(w, "%-20s %-8s %6d %7d %-20s %-14s %s\n", BearerName(b), printable.Prefix(b.State, 16), b.MTU, b.Changes, since, driver, reason)
 	}
 }
 
@@ -61,6 +67,9 @@ func BearersJSON(all []admin.BearerStatus) Array {
 			{"window", max(b.Links.Window, b.Links.MaxWindow)},
 		}
 		o = append(o, Field{"state", printable.Prefix(b.State, 16)}, Field{"reason", printable.Prefix(b.Reason, 500)}, Field{"changes", b.Changes}, Field{"above", printable.Prefix(b.Above, 500)})
+		if b.Driver != "" {
+			o = append(o, Field{"driver", printable.Prefix(b.Driver, 16)}, Field{"driver_reason", printable.Prefix(b.DriverReason, 500)})
+		}
 		if b.Local.IsValid() {
 			o = append(o, Field{"local", b.Local.String()}, Field{"remote", b.Remote.String()})
 		}

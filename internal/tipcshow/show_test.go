@@ -139,6 +139,24 @@ socket 3865663524
 	}
 }
 
+// Mutations: BearerStates leaves out the driver, or its reason; BearersJSON does.
+//
+// Proves: tools.tipc
+func TestBearerStates(t *testing.T) {
+	all := []admin.BearerStatus{
+		{Name: "eth0", Medium: "eth", MTU: 1500, BearerState: admin.BearerState{State: "up", Changes: 2}, Driver: "af_packet", DriverReason: "others use the interface"},
+		{Name: "eth1", Medium: "eth", BearerState: admin.BearerState{State: "waiting", Reason: "interface eth1 is down", Changes: 1}},
+	}
+	same(t, "text", text(func(w io.Writer) { tipcshow.BearerStates(w, all) }),
+		`BEARER               STATE       MTU CHANGES SINCE                DRIVER         REASON
+eth:eth0             up         1500       2 -                    af_packet      -; driver: others use the interface
+eth:eth1             waiting       0       1 -                    -              interface eth1 is down
+`)
+	if got := oneLine(t, tipcshow.BearersJSON(all)); strings.Count(got, `"driver":"af_packet","driver_reason":"others use the interface"`) != 1 || strings.Count(got, "driver") != 2 {
+		t.Errorf("JSON: got %s", got)
+	}
+}
+
 func links() []tipcshow.LinkRow {
 	l := admin.Link{
 		Peer: 0x1001002, Identity: frame.AddrIdentity(0x1001002), Bearer: "eth0", Name: "1001001:eth0-1001002:eth0",

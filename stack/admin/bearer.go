@@ -65,6 +65,8 @@ type BearerStatus struct {
 	Spare  int    // nodes that are heard here without a link, as they have the two that a node can have over other bearers
 	BearerState
 	Carried
+	Driver        string         // how frames come and go, as "af_packet"; empty: the device does not tell
+	DriverReason  string         // why that way
 	Links         LinkConfig     // what new links begin with
 	Local, Remote netip.AddrPort // over UDP: the own address, and the group or first host that broadcasts go to
 }

@@ -43,6 +43,12 @@ type (
 	}
 )
 
+// An explainer is a device that was chosen of several: it names the one that was, and says
+// why, as package xdp's.
+type explainer interface {
+	Explain() (driver, why string)
+}
+
 // as finds a part of a device that has it, or of one within.
 func as[T any](d any) (part T, ok bool) {
 	for {

@@ -45,6 +45,9 @@ func (n *Node) Bearers() []admin.BearerStatus {
 		if d, ok := as[ender](a.Device); ok {
 			s.Local, s.Remote = d.Ends()
 		}
+		if d, ok := as[explainer](a.Device); ok {
+			s.Driver, s.DriverReason = d.Explain()
+		}
 		all = append(all, s)
 	}
 	return append(all, n.withoutDevice()...)
