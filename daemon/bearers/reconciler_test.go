@@ -299,6 +299,9 @@ func (h *host) act() {
 				f.On.Index, f.Group = f.Index, true
 			}
 		}
+		if len(h.did) > 1000 {
+			h.t.Fatalf("no end of actions: %q", h.did[:20])
+		}
 		what := a.Act.String()
 		if a.Remote.IsValid() {
 			what += ":" + a.Remote.String()
