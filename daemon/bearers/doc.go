@@ -19,7 +19,9 @@
 // what nobody announces.
 //
 // Bounds, as long as the host carries out what it is asked: a bearer is right 2 s after the
-// last change that is announced, and 12 s after one that only the slow look finds.
+// last change that is announced, and 12 s after one that only the slow look finds. One thing
+// is put off on purpose: a driver that was taken because others use the interface stays for 10 s
+// or more after they are gone, see use.
 //
 // Not there: bearers of nodes that a program has embedded; a program owns its devices, and
 // their Receive returns errors that say what has changed.
