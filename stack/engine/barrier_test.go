@@ -34,7 +34,7 @@ func newBarrierBed(t testing.TB, senders, receivers int) *barrierBed {
 
 // message is one of a sender, with the marks of the method and of a change.
 func (b *barrierBed) message(sender int, replicast, syn, twin bool, text string) frame.Payload {
-	msg := b.mcast(sender, allRange, func(f *frame.PayloadFields) {
+	msg := b.peerList[sender].mcast(allRange, func(f *frame.PayloadFields) {
 		f.SrcDroppable, f.Syn, f.NonSeq = replicast, syn, !replicast
 		if twin {
 			f.Error = frame.NoPort
@@ -348,7 +348,7 @@ func TestBarrierLostAndClosed(t *testing.T) {
 		b.arrive(b.message(s, true, true, false, "1"))
 		b.arrive(b.message(s, true, false, false, "2"))
 	}
-	b.leave(0, 0)
+	b.on(0, 0).leave()
 	for i, p := range b.ports {
 		wantLines(t, fmt.Sprint("receiver ", i), read(p), "<1001002:77> 1", "<1001002:77> 2")
 		if p.barrier == nil || held(p, b.peerList[1].addr) != 2 {
@@ -395,16 +395,16 @@ func TestBarrierOfFragments(t *testing.T) {
 	b := newBarrierBed(t, 1, 1)
 	b.allAck()
 	b.forget()
-	whole := b.mcast(0, allRange, func(f *frame.PayloadFields) { f.SrcDroppable, f.Syn = true, true }, strings.Repeat("x", 2000))
+	whole := b.peerList[0].mcast(allRange, func(f *frame.PayloadFields) { f.SrcDroppable, f.Syn = true, true }, strings.Repeat("x", 2000))
 	f := frame.FragmentFields{Common: frame.Common{Prev: b.peerList[0].addr}, Type: frame.FirstFragment, Orig: b.peerList[0].addr, Dest: b.Address()}
-	b.packet(0, 0, f.Append(nil, whole[:1400]))
+	b.on(0, 0).packet(f.Append(nil, whole[:1400]))
 	f.Type = frame.LastFragment
-	b.packet(0, 0, f.Append(nil, whole[1400:]))
-	b.packet(0, 0, b.replica(0, "behind"))
+	b.on(0, 0).packet(f.Append(nil, whole[1400:]))
+	b.on(0, 0).packet(b.peerList[0].replica("behind"))
 	if free, total := b.arena.Free(), b.arena.Total(); free != total || held(b.ports[0], b.peerList[0].addr) != 2 {
 		t.Errorf("%d of %d chunks free, %d wait", free, total, held(b.ports[0], b.peerList[0].addr))
 	}
-	b.broadcast(0, 0, b.mcast(0, allRange, func(f *frame.PayloadFields) { f.Syn, f.Error = true, frame.NoPort }, ""))
+	b.on(0, 0).broadcast(b.peerList[0].mcast(allRange, func(f *frame.PayloadFields) { f.Syn, f.Error = true, frame.NoPort }, ""))
 	wantLines(t, "read", read(b.ports[0]), "<1001002:77> 2000 bytes", "<1001002:77> behind")
 	b.done("")
 }

@@ -17,11 +17,11 @@ func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 	refuse := false
 	a := newArena(t, netdev.ArenaConfig{Small: 1024, Poison: true, Refuse: func(u netdev.Use) bool { return refuse && u == netdev.Control }})
 	c := peersOn(t, a, 2, 1, alone)
-	c.join(c.peer(popCaps), 1)
+	c.on(c.add(popCaps), 1).join()
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
 	for i := range c.peerList {
-		c.listen(i, 1, allRange.Type, 0, 100)
+		c.peerList[i].listen(1, allRange.Type, 0, 100)
 	}
 	c.forget()
 	refuse = true
@@ -29,10 +29,10 @@ func TestBroadcastCopiesWithoutMemory(t *testing.T) {
 	refuse = false
 	wantLines(t, "without", c.casts(), "0:1", "0:2")
 	c.wantDrops("without", "a limit of this node=2")
-	c.acks(0, 2)
-	c.report(1, 1, func(f *frame.StateFields) { f.BcastGap = 2 })
+	c.peerList[0].acks(2)
+	c.on(1, 1).report(func(f *frame.StateFields) { f.BcastGap = 2 })
 	wantLines(t, "asked for", c.casts(), "0:1", "0:2", "1:1", "1:2")
-	c.acks(1, 2)
+	c.peerList[1].acks(2)
 	if c.Unsent() != 0 {
 		t.Errorf("got %d unsent", c.Unsent())
 	}
@@ -50,7 +50,7 @@ func TestBroadcastOfAStalledDevice(t *testing.T) {
 	if got := c.bearers[0].out.Len(); got < 3 {
 		t.Errorf("%d frames wait, while one node is left that has to hear them", got)
 	}
-	c.leave(1, 0)
+	c.on(1, 0).leave()
 	wantLines(t, "with the last", c.casts())
 	c.done("")
 }
@@ -111,7 +111,7 @@ func TestBroadcastCongested(t *testing.T) {
 	if err := p.Send(c.now, frame.SocketAddr{Port: 5, Node: c.peerList[0].addr}, []byte("x")); err != nil {
 		t.Errorf("to one socket: got %v", err)
 	}
-	c.acks(0, 50)
+	c.peerList[0].acks(50)
 	var x Ticket
 	c.SendAs(&x)
 	err = p.SendRange(c.now, allRange, []byte("x"))
@@ -122,7 +122,7 @@ func TestBroadcastCongested(t *testing.T) {
 	if got := c.TakeCalled(nil); len(got) != 0 {
 		t.Errorf("called without room")
 	}
-	c.acks(1, 50)
+	c.peerList[1].acks(50)
 	if got := c.TakeCalled(nil); len(got) != 1 || got[0] != &x {
 		t.Errorf("got %d called, want the one that waits", len(got))
 	}
@@ -141,7 +141,7 @@ func TestBroadcastCongestedAndNobodyLeft(t *testing.T) {
 	for p.SendRange(c.now, allRange, make([]byte, 100)) == nil {
 	}
 	c.SendAs(nil)
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	if got := c.TakeCalled(nil); len(got) != 1 {
 		t.Errorf("got %d called", len(got))
 	}

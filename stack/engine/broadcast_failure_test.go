@@ -23,10 +23,10 @@ func TestBroadcastFailureIsOfOneNode(t *testing.T) {
 		var events []string
 		for c.now < start+2*time.Second && c.ups == 3 {
 			c.wait(c.now + 10*time.Millisecond)
-			c.acks(0, 3)
-			c.acks(2, 3)
+			c.peerList[0].acks(3)
+			c.peerList[2].acks(3)
 			if c.node(1).up() {
-				c.report(1, 0, func(f *frame.StateFields) {
+				c.on(1, 0).report(func(f *frame.StateFields) {
 					if f.BcastAck = 1; reports {
 						f.BcastGap = 1
 					}
@@ -57,14 +57,14 @@ func TestBroadcastFailureByReport(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 2, alone, func(c *Config) { c.Tolerance = 100 * time.Millisecond })
 	c.say(p, 3)
 	missing := func(f *frame.StateFields) { f.BcastAck, f.BcastGap, f.Probe, f.Keepalive = 1, 1, true, true }
-	c.report(1, 0, missing)
+	c.on(1, 0).report(missing)
 	for _, x := range []struct {
 		pass time.Duration
 		up   bool
 	}{{time.Second, true}, {1, false}} {
 		c.now += x.pass // and no deadline is served
 		c.sent = nil
-		c.report(1, 0, missing)
+		c.on(1, 0).report(missing)
 		if got := c.node(1).up(); got != x.up || !c.node(0).up() {
 			t.Errorf("%v later: up %v, want %v", x.pass, got, x.up)
 		}
@@ -81,14 +81,14 @@ func TestBroadcastFailureByReport(t *testing.T) {
 func TestBroadcastAsksMembers(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 3, alone)
 	c.say(p, 60)
-	c.acks(0, 50)
-	c.acks(1, 49)
-	c.acks(2, 30)
+	c.peerList[0].acks(50)
+	c.peerList[1].acks(49)
+	c.peerList[2].acks(30)
 	if got := c.lastMember(); got != c.peerList[2].addr {
 		t.Errorf("got %v as who holds it up", got)
 	}
 	c.forget()
-	c.acks(0, c.cast.sender.Last())
+	c.peerList[0].acks(c.cast.sender.Last())
 	c.forget()
 	c.wait(c.now + 12*time.Millisecond)
 	var asked []string
@@ -143,20 +143,20 @@ func TestBroadcastNodeGoesInTheMidst(t *testing.T) {
 		name string
 		end  func(c *peers)
 	}{
-		{"links lost", func(c *peers) { c.leave(1, 0); c.leave(1, 1) }},
-		{"first bearer removed", func(c *peers) { c.RemoveBearer(c.now, 0); c.leave(1, 1) }},
-		{"its MTU changed", func(c *peers) { c.SetMTU(c.now, 1, 1400); c.leave(1, 0) }},
+		{"links lost", func(c *peers) { c.on(1, 0).leave(); c.on(1, 1).leave() }},
+		{"first bearer removed", func(c *peers) { c.RemoveBearer(c.now, 0); c.on(1, 1).leave() }},
+		{"its MTU changed", func(c *peers) { c.SetMTU(c.now, 1, 1400); c.on(1, 0).leave() }},
 		{"both bearers down", func(c *peers) { c.SetMTU(c.now, 0, 0); c.SetMTU(c.now, 1, 0) }},
 	} {
 		c, p := broadcastPeers(t, 2, 2, alone)
-		c.join(1, 1)
+		c.on(1, 1).join()
 		if err := p.SendRange(c.now, allRange, make([]byte, 66000)); err != nil {
 			t.Fatal(err)
 		}
 		c.say(p, 20)
 		had := c.Unsent()
-		c.acks(0, 50)
-		c.acks(0, c.cast.sender.Last())
+		c.peerList[0].acks(50)
+		c.peerList[0].acks(c.cast.sender.Last())
 		x.end(c)
 		c.allAck()
 		c.allAck()

@@ -20,7 +20,7 @@ func broadcastPeers(t testing.TB, bearers, peerList int, change ...func(*Config)
 	p := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	p.SetMethod(Broadcast)
 	for i := range peerList {
-		c.listen(i, 1, allRange.Type, allRange.Lower, allRange.Upper)
+		c.peerList[i].listen(1, allRange.Type, allRange.Lower, allRange.Upper)
 	}
 	c.forget()
 	return c, p
@@ -53,27 +53,27 @@ func TestBroadcastMembers(t *testing.T) {
 	}
 	want("one", 1, 0)
 	c.say(p, 2)
-	c.join(c.peer(popCaps), 0)
+	c.on(c.add(popCaps), 0).join()
 	c.say(p, 1)
 	want("two", 2, 3)
-	c.acks(0, 3)
+	c.peerList[0].acks(3)
 	want("the first has all", 2, 1)
-	c.join(1, 1)
+	c.on(1, 1).join()
 	want("a second link", 2, 1)
-	c.leave(1, 0)
+	c.on(1, 0).leave()
 	want("one link lost", 2, 1)
-	c.leave(1, 1)
+	c.on(1, 1).leave()
 	want("both lost", 1, 0)
 	c.say(p, 1)
 	want("the first again", 1, 1)
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	want("nobody", 0, 0)
 	if err := p.SendRange(c.now, allRange, []byte("x")); err != ErrUnreachable {
 		t.Errorf("to nobody: got %v", err)
 	}
 	c.forget()
-	c.join(0, 0)
-	c.listen(0, 1, allRange.Type, 0, 0)
+	c.on(0, 0).join()
+	c.peerList[0].listen(1, allRange.Type, 0, 0)
 	c.forget()
 	c.say(p, 1)
 	wantLines(t, "numbers go on", c.casts(), "0:5")
@@ -90,19 +90,20 @@ func TestBroadcastOpeningTellsTheLastNumber(t *testing.T) {
 			t.Errorf("first %d: got %d as the last, want %d", first, got, at(50))
 		}
 		c.forget()
-		i := c.peer(popCaps)
-		c.meet(i, 0, 1500)
+		i := c.add(popCaps)
+		c.on(i, 0).disc(frame.Request, nil)
+		c.on(i, 0).meet()
 		if got, want := strings.Join(c.drain(), "\n"), fmt.Sprintf("bcast/init last=%d", at(50)); !strings.Contains(got, want) {
 			t.Errorf("first %d: got %s; want %q", first, got, want)
 		}
-		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.peerList[i].addr}, BcastAckInvalid: true, Orig: c.peerList[i].addr, Dest: c.Address()}).Append(nil))
-		c.report(i, 0, nil)
-		c.acks(0, at(50))
-		c.acks(0, at(60))
+		c.on(i, 0).bcastInit()
+		c.on(i, 0).report(nil)
+		c.peerList[0].acks(at(50))
+		c.peerList[0].acks(at(60))
 		if got := c.cast.Unacked(); got != 10 {
 			t.Errorf("first %d: got %d packets that the new node owes, want 10", first, got)
 		}
-		c.acks(i, at(60))
+		c.peerList[i].acks(at(60))
 		if got := c.Unsent(); got != 0 {
 			t.Errorf("first %d: got %d unsent", first, got)
 		}
@@ -141,26 +142,26 @@ func TestBroadcastBearers(t *testing.T) {
 			c.allAck()
 		}
 		want("all on the first", "0")
-		c.join(0, 1)
+		c.on(0, 1).join()
 		want("one on both", "0")
-		c.join(1, 1)
+		c.on(1, 1).join()
 		want("all on both", pick("0", "1"))
-		c.leave(0, 0)
+		c.on(0, 0).leave()
 		want("the first does not reach one", "1")
-		c.join(0, 0)
+		c.on(0, 0).join()
 		want("again", pick("0", "1"))
-		c.leave(1, 1)
+		c.on(1, 1).leave()
 		want("the second does not reach the other", "0")
-		c.leave(0, 0)
+		c.on(0, 0).leave()
 		want("none reaches both", "0 1")
-		c.join(c.peer(popCaps), 2)
-		c.listen(2, 1, allRange.Type, 0, 100)
+		c.on(c.add(popCaps), 2).join()
+		c.peerList[2].listen(1, allRange.Type, 0, 100)
 		want("none reaches all three", "0 1 2")
 		c.RemoveBearer(c.now, 1)
 		want("without the second, and who was there", "0 2")
 		c.SetMTU(c.now, 2, 0)
 		want("the third carries nothing", "0")
-		c.leave(1, 0)
+		c.on(1, 0).leave()
 		c.forget()
 		if len(c.cast.over) != 0 {
 			t.Errorf("got %d bearers to nobody", len(c.cast.over))
@@ -230,24 +231,24 @@ func TestBroadcastPacketSize(t *testing.T) {
 		c.allAck()
 	}
 	want("one", 1500)
-	c.joinMTU(c.peer(popCaps), 0, 1200)
+	c.on(c.add(popCaps), 0).joinMTU(1200)
 	want("a smaller one", 1200)
-	c.joinMTU(1, 1, 1000)
+	c.on(1, 1).joinMTU(1000)
 	want("its second link is smaller still", 1000)
-	c.joinMTU(c.peer(popCaps), 0, 1400)
+	c.on(c.add(popCaps), 0).joinMTU(1400)
 	want("a larger one", 1000)
-	c.leave(1, 1)
+	c.on(1, 1).leave()
 	want("without the smallest", 1200)
-	c.leave(1, 0)
+	c.on(1, 0).leave()
 	want("without that node", 1400)
-	c.leave(2, 0)
+	c.on(2, 0).leave()
 	want("the first alone", 1500)
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	if got := c.Broadcast(c.now).MTU; got != 1500 {
 		t.Errorf("with nobody: got %d", got)
 	}
-	c.joinMTU(0, 0, 600)
-	c.listen(0, 1, allRange.Type, 0, 0)
+	c.on(0, 0).joinMTU(600)
+	c.peerList[0].listen(1, allRange.Type, 0, 0)
 	want("the next", 600)
 	c.done("")
 }
@@ -259,10 +260,11 @@ func TestBroadcastPacketSize(t *testing.T) {
 // Proves: multicast.link
 func TestBroadcastAcksBelieved(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1, alone)
-	i := c.peer(popCaps)
-	c.meet(i, 0, 1500)
+	i := c.add(popCaps)
+	c.on(i, 0).disc(frame.Request, nil)
+	c.on(i, 0).meet()
 	c.say(p, 5)
-	c.acks(0, 5)
+	c.peerList[0].acks(5)
 	owes := func(what string, want int) {
 		t.Helper()
 		if got := c.cast.Unacked(); got != want {
@@ -273,38 +275,38 @@ func TestBroadcastAcksBelieved(t *testing.T) {
 	all := func(f *frame.StateFields) { f.BcastAck = 5 }
 	heard := func(n frame.Seq) { c.peerList[i].heard = n }
 
-	c.report(i, 0, void)
-	c.report(i, 0, all)
+	c.on(i, 0).report(void)
+	c.on(i, 0).report(all)
 	owes("before its opening", 5)
 	heard(5)
-	c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.peerList[i].addr}, BcastAckInvalid: true, Orig: c.peerList[i].addr, Dest: c.Address()}).Append(nil))
-	c.packet(i, 0, c.replica(i, "x"))
+	c.on(i, 0).bcastInit()
+	c.on(i, 0).packet(c.peerList[i].replica("x"))
 	owes("in packets of the link", 5)
-	c.report(i, 0, func(f *frame.StateFields) { f.Ack, f.BcastAck = 0, 5 })
-	c.packet(i, 0, c.replica(i, "x"))
+	c.on(i, 0).report(func(f *frame.StateFields) { f.Ack, f.BcastAck = 0, 5 })
+	c.on(i, 0).packet(c.peerList[i].replica("x"))
 	owes("it has not our first packet", 5)
-	c.report(i, 0, void)
-	c.packet(i, 0, c.replica(i, "x"))
+	c.on(i, 0).report(void)
+	c.on(i, 0).packet(c.peerList[i].replica("x"))
 	owes("the STATE is marked void", 5)
-	c.report(i, 0, all)
+	c.on(i, 0).report(all)
 	owes("of the first STATE that counts", 5)
 	heard(2)
-	c.packet(i, 0, c.names(i, func(f *frame.NamesFields) { f.BcastAckInvalid = true }))
+	c.on(i, 0).packet(c.peerList[i].names(func(f *frame.NamesFields) { f.BcastAckInvalid = true }))
 	owes("a name message marked void", 5)
-	c.packet(i, 0, c.names(i, func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(allRange.Type, 1, 1, 5)))
+	c.on(i, 0).packet(c.peerList[i].names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(allRange.Type, 1, 1, 5)))
 	owes("a name message", 3)
 	heard(9)
-	c.packet(i, 0, c.replica(i, "x"))
+	c.on(i, 0).packet(c.peerList[i].replica("x"))
 	owes("what was never sent", 3)
 	if got := c.cast.sender.BadAcks; got != 1 {
 		t.Errorf("got %d counted, want 1", got)
 	}
 	heard(0)
-	c.packet(i, 0, c.replica(i, "x"))
+	c.on(i, 0).packet(c.peerList[i].replica("x"))
 	owes("an old one", 3)
-	c.report(i, 0, func(f *frame.StateFields) { f.BcastAck, f.BcastAckInvalid = 5, true })
+	c.on(i, 0).report(func(f *frame.StateFields) { f.BcastAck, f.BcastAckInvalid = 5, true })
 	owes("void again", 3)
-	c.report(i, 0, all)
+	c.on(i, 0).report(all)
 	owes("in a STATE", 0)
 	c.done("")
 }
@@ -312,25 +314,25 @@ func TestBroadcastAcksBelieved(t *testing.T) {
 // What a node tells to miss is repeated to all, over all bearers, the frame as it was.
 func TestBroadcastGapIsRepeated(t *testing.T) {
 	c, p := broadcastPeers(t, 2, 1, alone)
-	c.join(c.peer(Capabilities), 1)
+	c.on(c.add(Capabilities), 1).join()
 	c.say(p, 6)
 	c.collect()
 	first := slices.Clone(c.sent)
 	wantLines(t, "sent", c.casts(), "0:1", "0:2", "0:3", "0:4", "0:5", "0:6", "1:1", "1:2", "1:3", "1:4", "1:5", "1:6")
 	c.now += time.Millisecond
-	c.acks(0, 6)
-	c.reportBlocks(1, 1, []frame.GapBlock{{Ack: 4, Gap: 1}, {Ack: 6}}, func(f *frame.StateFields) { f.BcastAck, f.BcastGap = 1, 1 })
+	c.peerList[0].acks(6)
+	c.on(1, 1).reportBlocks([]frame.GapBlock{{Ack: 4, Gap: 1}, {Ack: 6}}, func(f *frame.StateFields) { f.BcastAck, f.BcastGap = 1, 1 })
 	again := slices.Clone(c.sent)
 	wantLines(t, "repeated", c.casts(), "0:2", "0:5", "1:2", "1:5")
 	for _, f := range again {
-		if !slices.ContainsFunc(first, func(g peersFrame) bool { return g.bearer == f.bearer && string(g.bytes) == string(f.bytes) }) {
+		if !slices.ContainsFunc(first, func(g sentFrame) bool { return g.bearer == f.bearer && string(g.bytes) == string(f.bytes) }) {
 			t.Errorf("a frame on bearer %d is not what was sent before: %x", f.bearer, f.bytes)
 		}
 	}
 	if got := c.cast.Unacked(); got != 2 {
 		t.Errorf("got %d owed, want 2", got)
 	}
-	c.acks(1, 6)
+	c.peerList[1].acks(6)
 	if got := c.cast.Unacked(); got != 0 {
 		t.Errorf("got %d owed in the end", got)
 	}
@@ -346,11 +348,11 @@ func TestBroadcastNumbersWrap(t *testing.T) {
 	for range 20 {
 		c.say(p, 5)
 		got = append(got, c.casts()...)
-		c.acks(0, c.cast.sender.Last())
+		c.peerList[0].acks(c.cast.sender.Last())
 		if owed := c.cast.Unacked(); owed != 5 {
 			t.Fatalf("at %d: %d owed, want 5", c.cast.sender.Last(), owed)
 		}
-		c.acks(1, c.cast.sender.Last())
+		c.peerList[1].acks(c.cast.sender.Last())
 	}
 	for i, s := range got {
 		if want := fmt.Sprintf("0:%d", frame.Seq(65500)+frame.Seq(i)); s != want {
@@ -367,15 +369,15 @@ func TestBroadcastNumbersWrap(t *testing.T) {
 // is missing is reported on a link that is up.
 func TestBroadcastReceivedOverTwoBearers(t *testing.T) {
 	c := newPeers(t, 2, 1)
-	c.join(0, 1)
+	c.on(0, 1).join()
 	to := c.OpenPort(PortConfig{})
 	to.Bind(c.now, allRange, frame.ClusterScope)
 	c.allAck()
 	c.forget()
 	for k := range 20 {
-		c.broadcast(0, k%2, c.mcast(0, allRange, nil, fmt.Sprint(k)))
+		c.on(0, k%2).broadcast(c.peerList[0].mcast(allRange, nil, fmt.Sprint(k)))
 		c.peerList[0].bcast--
-		c.broadcast(0, 1-k%2, c.mcast(0, allRange, nil, fmt.Sprint(k)))
+		c.on(0, 1-k%2).broadcast(c.peerList[0].mcast(allRange, nil, fmt.Sprint(k)))
 	}
 	var want []string
 	for k := range 20 {
@@ -393,16 +395,16 @@ func TestBroadcastReceivedOverTwoBearers(t *testing.T) {
 // down.
 func TestBroadcastReportedOnTheLinkThatIsUp(t *testing.T) {
 	c := newPeers(t, 2, 1)
-	c.join(0, 1)
-	c.leave(0, 1)
-	c.report(0, 0, nil)
+	c.on(0, 1).join()
+	c.on(0, 1).leave()
+	c.on(0, 0).report(nil)
 	c.forget()
 	if c.node(0).links[1].IsUp() || !c.node(0).links[0].IsUp() {
 		t.Fatal("want only the first link up")
 	}
 	c.peerList[0].bcast++ // one is missing
 	for range 40 {
-		c.broadcast(0, 1, c.mcast(0, allRange, nil, "x"))
+		c.on(0, 1).broadcast(c.peerList[0].mcast(allRange, nil, "x"))
 	}
 	got := strings.Join(c.drain(), "\n")
 	if !strings.Contains(got, "bcast-gap=1") {

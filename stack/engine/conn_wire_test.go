@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -148,13 +149,8 @@ func TestConnServerOnTheWire(t *testing.T) {
 }
 
 // clear16 drops what a link says for itself.
-func clear16(sent [][]byte) (rest [][]byte) {
-	for _, b := range sent {
-		if frame.UserOf(b[frame.EthernetLen:]) != frame.UserLink {
-			rest = append(rest, b)
-		}
-	}
-	return rest
+func clear16(sent []sentFrame) []sentFrame {
+	return slices.DeleteFunc(sent, func(f sentFrame) bool { return frame.UserOf(f.bytes[frame.EthernetLen:]) == frame.UserLink })
 }
 
 // What is returned unread is cut, keeps its importance, and counts from the first message

@@ -18,7 +18,7 @@ func (p *scriptedPeer) hexOf() string {
 	if len(p.sent) == 0 {
 		return "nothing sent"
 	}
-	b := p.sent[len(p.sent)-1][frame.EthernetLen:]
+	b := p.sent[len(p.sent)-1].bytes[frame.EthernetLen:]
 	frame.StampSeq(b, 0)
 	frame.StampAcks(b, 0, 0)
 	var w []string

@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/netdev"
 )
 
 // times returns when frames of a kind were sent.
@@ -25,17 +24,7 @@ func times(lines []string, kind string) (s []string) {
 // fresh is an engine that has just got its bearer, its first frame not taken.
 func fresh(t testing.TB, c Config) *scriptedPeer {
 	t.Helper()
-	p := &scriptedPeer{t: t, arena: newArena(t, netdev.ArenaConfig{Small: 64}), session: 700}
-	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
-	e, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Engine = e
-	if _, err := e.AddBearer(0, BearerConfig{Name: "eth0", MAC: ownMAC, MTU: 1500}); err != nil {
-		t.Fatal(err)
-	}
-	return p
+	return newPeers(t, 1, 0, c.all).on(0, 0).peer
 }
 
 // opened returns the first frame and all until end, with their times.

@@ -89,7 +89,7 @@ func lostWithin(t *testing.T, do func(c *groupPeers), peerList, lost int) (sent 
 		t.Fatal(err)
 	}
 	for i := range peerList {
-		c.listen(i, 1, groupType, uint32(i+2), uint32(i+2))
+		c.peerList[i].listen(1, groupType, uint32(i+2), uint32(i+2))
 		c.tell(i, frame.GroupJoin, 100, 65)
 	}
 	c.live()

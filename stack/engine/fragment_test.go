@@ -118,8 +118,8 @@ func TestFragmentsAsKernel(t *testing.T) {
 	}
 	p.collect()
 	var got []string
-	for i, b := range p.sent {
-		b = b[frame.EthernetLen:]
+	for i, f := range p.sent {
+		b := f.bytes[frame.EthernetLen:]
 		line := fmt.Sprintf("%d: %x", len(b), b[:frame.IntLen])
 		if i == 0 {
 			line += fmt.Sprintf(" %x", b[frame.IntLen:frame.IntLen+frame.NamedLen])

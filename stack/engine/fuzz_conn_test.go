@@ -222,7 +222,7 @@ func runConnScript(t testing.TB, b []byte) uint64 {
 		}
 		z.collect()
 		for _, f := range z.sent {
-			h.Write(f)
+			h.Write(f.bytes)
 		}
 		z.sent = nil
 		for _, c := range z.TakeReadyConns(nil) {

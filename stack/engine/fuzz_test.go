@@ -259,11 +259,11 @@ func runScript(t testing.TB, b []byte, check bool) uint64 {
 			p.checkAll()
 		}
 		for _, f := range p.sent {
-			h.Write(f)
+			h.Write(f.bytes)
 			if !check {
 				continue
 			}
-			if line, err := describe.Message(f[frame.EthernetLen:]); err != nil {
+			if line, err := describe.Message(f.bytes[frame.EthernetLen:]); err != nil {
 				t.Fatalf("sent %s", line)
 			}
 		}

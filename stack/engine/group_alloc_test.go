@@ -30,10 +30,10 @@ func newHotGroup(t testing.TB, m Method) *hotGroup {
 		return b
 	}
 	for i := range h.acks {
-		f := frame.StateFields{Common: frame.Common{Prev: c.peerList[i].addr}, LinkInfo: c.info(i, 0)}
-		h.acks[i] = keep(peersMAC(0), c.peerList[i].lines[0].mac, f.Append(nil, nil))
+		f := frame.StateFields{Common: frame.Common{Prev: c.peerList[i].addr}, LinkInfo: c.on(i, 0).info()}
+		h.acks[i] = keep(bearerMAC(0), c.peerList[i].links[0].mac, f.Append(nil, nil))
 	}
-	h.in = keep(frame.BroadcastMAC, c.peerList[0].lines[0].mac, c.data(0, frame.GroupBcastMsg, 0, 64, func(f *frame.PayloadFields) { f.DestNode = 0 }))
+	h.in = keep(frame.BroadcastMAC, c.peerList[0].links[0].mac, c.data(0, frame.GroupBcastMsg, 0, 64, func(f *frame.PayloadFields) { f.DestNode = 0 }))
 	for i := range c.peerList {
 		c.tell(i, frame.GroupAdv, 0, 60000)
 	}
@@ -54,7 +54,7 @@ func (h *hotGroup) settle() {
 		f.Release()
 	}
 	for i, b := range h.acks {
-		x := h.peerList[i].lines[0]
+		x := h.peerList[i].links[0]
 		msg := b.Bytes()[frame.EthernetLen:]
 		frame.StampAcks(msg, h.node(i).links[0].Look().SndNxt-1, h.cast.sender.Last())
 		frame.StampSeq(msg, x.state)

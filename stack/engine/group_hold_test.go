@@ -16,7 +16,7 @@ func newHeldPeers(t *testing.T, peerList int) *groupPeers {
 	t.Helper()
 	c := &groupPeers{peers: newPeers(t, 1, peerList)}
 	for i := range peerList {
-		c.listen(i, 1, groupType, uint32(i+2), uint32(i+2))
+		c.peerList[i].listen(1, groupType, uint32(i+2), uint32(i+2))
 	}
 	c.forget()
 	c.HoldGroups(c.now, true)
@@ -58,7 +58,7 @@ func TestGroupHeld(t *testing.T) {
 	}
 	want("the last member first", "2 join next=0 window=0 seq=3 ack=3")
 	c.tell(0, frame.GroupJoin, 100, 65)
-	c.packet(0, 0, c.data(0, frame.GroupBcastMsg, 100, 10, nil))
+	c.on(0, 0).packet(c.data(0, frame.GroupBcastMsg, 100, 10, nil))
 	want("a member joins and sends", "")
 	if !c.TellGroup(c.now) {
 		t.Error("nobody to tell")
@@ -99,7 +99,7 @@ func TestGroupHeldLimits(t *testing.T) {
 
 	c.HoldGroups(c.now, true)
 	c.tell(1, frame.GroupJoin, 100, 65)
-	c.leave(1, 0)
+	c.on(1, 0).leave()
 	c.drops()
 	c.HoldGroups(c.now, false)
 	if got := c.drops(); got == "" || c.member(1) != nil {

@@ -29,7 +29,7 @@ func TestHostileGroupLeave(t *testing.T) {
 	c := newGroupPeers(t, 1)
 	c.tell(0, frame.GroupLeave, 105, 0)
 	c.after("with some to come", "", "")
-	c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 2, true }, nameItem(groupType, 2, 2, 5)))
+	c.on(0, 0).packet(c.peerList[0].names(func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 2, true }, nameItem(groupType, 2, 2, 5)))
 	c.cast(0, 100)
 	c.after("one of them", "100", "", "group/adv G>5 window=716")
 	for range 70 {
@@ -74,7 +74,7 @@ func TestHostileGroupAfterLeave(t *testing.T) {
 	c.drain()
 	for i := range c.peerList {
 		c.cast(i, 102)
-		c.packet(i, 0, c.data(i, frame.GroupUcastMsg, 102, 10, nil))
+		c.on(i, 0).packet(c.data(i, frame.GroupUcastMsg, 102, 10, nil))
 		for typ := range frame.GroupRemit + 1 {
 			c.tell(i, typ, 102, 1)
 		}
@@ -91,7 +91,7 @@ func TestHostileGroupAfterLeave(t *testing.T) {
 	c.done("")
 	c = newGroupPeers(t, 1)
 	c.cast(0, 101)
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	c.after("node lost", fmt.Sprint("event ", MemberLeft), "")
 	c.done("")
 }
@@ -103,7 +103,7 @@ func TestHostileGroupAfterLeave(t *testing.T) {
 func TestHostileGroupNeverJoins(t *testing.T) {
 	for _, policy := range []SlowPolicy{Strict, Lag, DropOldest} {
 		c := newGroupPeers(t, 1, func(k *GroupConfig) { k.Policy, k.Limit = policy, 4 })
-		c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq = 2 }, nameItem(groupType, 9, 9, 6)))
+		c.on(0, 0).packet(c.peerList[0].names(func(f *frame.NamesFields) { f.UpdateSeq = 2 }, nameItem(groupType, 9, 9, 6)))
 		c.drain()
 		var err error
 		for range 10 {
@@ -115,7 +115,7 @@ func TestHostileGroupNeverJoins(t *testing.T) {
 		if b, ok := err.(*MemberBlocked); (policy == Strict) != ok || ok && (b.Member.Port != 6 || b.Window != 0) {
 			t.Errorf("policy %d: %+v", policy, err)
 		}
-		c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 3, true }, nameItem(groupType, 9, 9, 6)))
+		c.on(0, 0).packet(c.peerList[0].names(func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 3, true }, nameItem(groupType, 9, 9, 6)))
 		if err := c.g.Send(c.now, []byte("x")); err != nil {
 			t.Errorf("policy %d: %v", policy, err)
 		}

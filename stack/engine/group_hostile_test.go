@@ -35,7 +35,7 @@ func newGroupPeers(t testing.TB, peerList int, change ...func(*GroupConfig)) *gr
 		t.Fatal(err)
 	}
 	for i := range peerList {
-		c.listen(i, 1, groupType, uint32(i+2), uint32(i+2))
+		c.peerList[i].listen(1, groupType, uint32(i+2), uint32(i+2))
 		c.tell(i, frame.GroupJoin, 100, 65)
 		if m := c.member(i); m == nil || m.phase != joined {
 			t.Fatalf("peer %d is no member", i)
@@ -63,7 +63,7 @@ func (c *groupPeers) tellAs(i int, change func(*frame.GroupFields)) {
 		OrigPort: 5, Orig: c.peerList[i].addr, DestPort: c.g.Addr().Port, Dest: c.Address(),
 	}
 	change(&f)
-	c.packet(i, 0, f.Append(nil))
+	c.on(i, 0).packet(f.Append(nil))
 }
 
 // data is a message in the group of peer i's port 5.
@@ -84,7 +84,7 @@ func (c *groupPeers) data(i int, typ frame.PayloadType, number frame.Seq, n int,
 // cast gives the engine a broadcast of peer i.
 func (c *groupPeers) cast(i int, number frame.Seq) {
 	c.t.Helper()
-	c.packet(i, 0, c.data(i, frame.GroupBcastMsg, number, 10, nil))
+	c.on(i, 0).packet(c.data(i, frame.GroupBcastMsg, number, 10, nil))
 }
 
 // texts reads what there is.
@@ -132,14 +132,14 @@ func TestHostileGroupHeaderSizes(t *testing.T) {
 		msg := c.data(0, frame.GroupBcastMsg, 100, 60, nil)
 		if h != frame.McastLen/4 {
 			msg[0], msg[1] = msg[0]&^1|byte(h>>3), msg[1]&^0xe0|byte(h<<5)
-			c.packet(0, 0, msg)
+			c.on(0, 0).packet(msg)
 		}
 		f := frame.GroupFields{Common: frame.Common{Prev: c.peerList[0].addr}, OrigPort: 5, Orig: c.peerList[0].addr, DestPort: c.g.Addr().Port, Dest: c.Address(), Type: frame.GroupLeave}
 		msg = append(f.Append(nil), make([]byte, 20)...)
 		msg[3] = 60
 		if h != frame.IntLen/4 {
 			msg[0], msg[1] = msg[0]&^1|byte(h>>3), msg[1]&^0xe0|byte(h<<5)
-			c.packet(0, 0, msg)
+			c.on(0, 0).packet(msg)
 		}
 	}
 	if c.member(0) == nil || c.member(0).phase != joined || c.g.Pending() != 0 || c.drops() == "" {
@@ -148,7 +148,7 @@ func TestHostileGroupHeaderSizes(t *testing.T) {
 	c.drain()
 	msg := c.data(0, frame.GroupBcastMsg, 100, 10, nil)
 	msg[4] = msg[4]&0x1f | 4<<5 // the type of events, which never leaves a node
-	c.packet(0, 0, msg)
+	c.on(0, 0).packet(msg)
 	c.after("an event", "", "unknown user or type=1")
 	c.tell(0, 6, 0, 0)
 	c.tell(0, 7, 0, 0)
@@ -174,7 +174,7 @@ func TestHostileGroupStrangers(t *testing.T) {
 		{"an error", func(f *frame.PayloadFields) { f.Error = frame.Overload }, "nobody to take it, and not to be returned=1"},
 	} {
 		for _, typ := range []frame.PayloadType{frame.GroupBcastMsg, frame.GroupMcastMsg, frame.GroupUcastMsg} {
-			c.packet(0, 0, c.data(0, typ, 100, 10, x.do))
+			c.on(0, 0).packet(c.data(0, typ, 100, 10, x.do))
 			want := x.drop
 			if want == "" {
 				want = "nobody to take it, and not to be returned=1"
@@ -209,7 +209,7 @@ func TestHostileGroupStrangers(t *testing.T) {
 	p.Bind(c.now, frame.Range{Type: groupType, Lower: 1, Upper: 1}, frame.NodeScope)
 	c.drain()
 	c.cast(0, 100)
-	c.packet(0, 0, c.data(0, frame.GroupUcastMsg, 101, 10, func(f *frame.PayloadFields) { f.DestPort = p.Addr().Port }))
+	c.on(0, 0).packet(c.data(0, frame.GroupUcastMsg, 101, 10, func(f *frame.PayloadFields) { f.DestPort = p.Addr().Port }))
 	c.after("an ordinary socket", "100", "nobody to take it, and not to be returned=1", "group/adv G>5 window=716")
 	c.done("")
 }
@@ -231,12 +231,12 @@ func TestHostileGroupJoinFlood(t *testing.T) {
 	if got := len(c.g.Members()); got != 2 {
 		t.Errorf("%d members to send to", got)
 	}
-	c.packet(0, 0, c.data(0, frame.GroupUcastMsg, 0, 10, func(f *frame.PayloadFields) { f.OrigPort = 1000 }))
+	c.on(0, 0).packet(c.data(0, frame.GroupUcastMsg, 0, 10, func(f *frame.PayloadFields) { f.OrigPort = 1000 }))
 	c.after("one sends", "", notMember)
 	for range 12 {
 		c.wait(c.now + joiningTime/10)
 		for i := range c.peerList {
-			c.report(i, 0, nil)
+			c.on(i, 0).report(nil)
 		}
 	}
 	if got := len(c.g.members); got != 2 || c.g.flow.Members() != 2 {
@@ -327,9 +327,9 @@ func TestHostileGroupAckNeverComes(t *testing.T) {
 	}{
 		{"LEAVE", func(c *groupPeers) { c.tell(1, frame.GroupLeave, 100, 0) }},
 		{"unbound", func(c *groupPeers) {
-			c.packet(1, 0, c.names(1, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 2, true }, nameItem(groupType, 3, 3, 5)))
+			c.on(1, 0).packet(c.peerList[1].names(func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 2, true }, nameItem(groupType, 3, 3, 5)))
 		}},
-		{"node lost", func(c *groupPeers) { c.leave(1, 0) }},
+		{"node lost", func(c *groupPeers) { c.on(1, 0).leave() }},
 	} {
 		c := newGroupPeers(t, 2)
 		if err := c.g.Send(c.now, []byte("x")); err != nil {
@@ -435,13 +435,13 @@ func TestHostileGroupNodeScope(t *testing.T) {
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}, Scope: frame.NodeScope, Events: true}); err != nil {
 		t.Fatal(err)
 	}
-	c.listen(0, 1, groupType, 2, 2)
+	c.peerList[0].listen(1, groupType, 2, 2)
 	c.forget()
 	c.tell(0, frame.GroupJoin, 0, 65)
 	c.after("JOIN", "", notMember)
 	for _, s := range []frame.Scope{frame.NodeScope, frame.ClusterScope} {
 		for typ, want := range map[frame.PayloadType]string{frame.GroupBcastMsg: "nobody to take it, and not to be returned=1", frame.GroupUcastMsg: notMember} {
-			c.packet(0, 0, c.data(0, typ, 0, 10, func(f *frame.PayloadFields) { f.Scope = s }))
+			c.on(0, 0).packet(c.data(0, typ, 0, 10, func(f *frame.PayloadFields) { f.Scope = s }))
 			c.after(fmt.Sprint(typ, " of scope ", s), "", want)
 		}
 	}

@@ -24,7 +24,7 @@ func TestGroupOwes(t *testing.T) {
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	c.listen(0, 1, groupType, 2, 2)
+	c.peerList[0].listen(1, groupType, 2, 2)
 	c.forget()
 	starve := func(what string, lines []string, do func()) {
 		t.Helper()
@@ -94,13 +94,13 @@ func TestGroupOwesNobody(t *testing.T) {
 	if c.g, err = c.Join(c.now, GroupConfig{Service: frame.Service{Type: groupType, Instance: 1}}); err != nil {
 		t.Fatal(err)
 	}
-	c.listen(0, 1, groupType, 2, 2)
+	c.peerList[0].listen(1, groupType, 2, 2)
 	once = true // without memory for the name contact would be lost
 	c.g.Leave(c.now)
 	if len(c.groups.all) != 1 {
 		t.Fatal("nothing is owed")
 	}
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	c.now += time.Second
 	c.HandleTimeout(c.now)
 	if len(c.groups.all) != 0 || c.Ports() != 0 {

@@ -52,14 +52,14 @@ func TestGroupUnderRandomMessages(t *testing.T) {
 				})
 			case k < 10:
 				typ := frame.GroupBcastMsg + frame.PayloadType(rnd.IntN(3))
-				c.packet(i, 0, c.data(i, typ, near, 1+rnd.IntN(1200), func(f *frame.PayloadFields) {
+				c.on(i, 0).packet(c.data(i, typ, near, 1+rnd.IntN(1200), func(f *frame.PayloadFields) {
 					f.OrigPort, f.Lower = port, uint32(rnd.IntN(3))
 					f.Upper = frame.GroupWord(near, rnd.IntN(3) == 0)
 				}))
 			case k == 10:
 				for j := range c.peerList {
 					withdrawn := rnd.IntN(2) == 0
-					c.packet(j, 0, c.names(j, func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = bind, withdrawn },
+					c.on(j, 0).packet(c.peerList[j].names(func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = bind, withdrawn },
 						nameItem(groupType, port-3, port-3, port)))
 				}
 				bind++

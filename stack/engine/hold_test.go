@@ -13,7 +13,8 @@ import (
 func (p *scriptedPeer) users() string {
 	var s []string
 	p.collect()
-	for _, b := range p.sent {
+	for _, f := range p.sent {
+		b := f.bytes
 		m, err := frame.Parse(b[frame.EthernetLen:])
 		if err != nil {
 			p.t.Fatal(err)

@@ -22,20 +22,20 @@ func TestHostileBroadcastSource(t *testing.T) {
 		change func(c *peers, msg []byte) (src frame.MAC, bearer int)
 		drop   string
 	}{
-		{"sound", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[0].lines[0].mac, 0 }, ""},
-		{"another network", func(c *peers, msg []byte) (frame.MAC, int) { msg[23]++; return c.peerList[0].lines[0].mac, 0 }, "other network=1"},
+		{"sound", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[0].links[0].mac, 0 }, ""},
+		{"another network", func(c *peers, msg []byte) (frame.MAC, int) { msg[23]++; return c.peerList[0].links[0].mac, 0 }, "other network=1"},
 		{"network 0", func(c *peers, msg []byte) (frame.MAC, int) {
 			msg[22], msg[23] = 0, 0
-			return c.peerList[0].lines[0].mac, 0
+			return c.peerList[0].links[0].mac, 0
 		}, "other network=1"},
-		{"another member's station", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[1].lines[0].mac, 0 }, "source is not the station it claims=1"},
+		{"another member's station", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[1].links[0].mac, 0 }, "source is not the station it claims=1"},
 		{"nobody's station", func(c *peers, msg []byte) (frame.MAC, int) { return frame.MAC{2, 9, 9, 9, 9, 9}, 0 }, "source is not the station it claims=1"},
-		{"a bearer it is not on", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[0].lines[0].mac, 1 }, "from a node not known=1"},
-		{"an unknown node", func(c *peers, msg []byte) (frame.MAC, int) { msg[15] = 99; return c.peerList[0].lines[0].mac, 0 }, "from a node not known=1"},
-		{"ourselves", func(c *peers, msg []byte) (frame.MAC, int) { msg[15] = 1; return c.peerList[0].lines[0].mac, 0 }, "from a node not known=1"},
+		{"a bearer it is not on", func(c *peers, msg []byte) (frame.MAC, int) { return c.peerList[0].links[0].mac, 1 }, "from a node not known=1"},
+		{"an unknown node", func(c *peers, msg []byte) (frame.MAC, int) { msg[15] = 99; return c.peerList[0].links[0].mac, 0 }, "from a node not known=1"},
+		{"ourselves", func(c *peers, msg []byte) (frame.MAC, int) { msg[15] = 1; return c.peerList[0].links[0].mac, 0 }, "from a node not known=1"},
 		{"a header of 36 bytes", func(c *peers, msg []byte) (frame.MAC, int) {
 			msg[1] = msg[1]&0x1f | 9<<5&0xe0
-			return c.peerList[0].lines[0].mac, 0
+			return c.peerList[0].links[0].mac, 0
 		}, "malformed=1"},
 	} {
 		c := newPeers(t, 2, 2)
@@ -43,7 +43,7 @@ func TestHostileBroadcastSource(t *testing.T) {
 		to.Bind(c.now, allRange, frame.ClusterScope)
 		c.allAck()
 		c.forget()
-		msg := c.mcast(0, allRange, nil, "x")
+		msg := c.peerList[0].mcast(allRange, nil, "x")
 		frame.StampBroadcast(msg, 1, frame.DefaultNetID)
 		src, bearer := x.change(c, msg)
 		c.raw(bearer, ether(frame.BroadcastMAC, src, msg))
@@ -52,7 +52,7 @@ func TestHostileBroadcastSource(t *testing.T) {
 			t.Errorf("%s: delivered: %v", x.name, got)
 		}
 		c.peerList[0].bcast = 1
-		c.broadcast(0, 0, c.mcast(0, allRange, nil, "sound"))
+		c.on(0, 0).broadcast(c.peerList[0].mcast(allRange, nil, "sound"))
 		if got := read(to); len(got) != 1 && x.drop != "" {
 			t.Errorf("%s: the next has no turn: %q", x.name, got)
 		}
@@ -68,14 +68,15 @@ func TestHostileBroadcastWithoutContact(t *testing.T) {
 	to := c.OpenPort(PortConfig{})
 	to.Bind(c.now, allRange, frame.ClusterScope)
 	c.forget()
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	c.drops()
-	c.broadcast(0, 0, c.mcast(0, allRange, nil, "x"))
+	c.on(0, 0).broadcast(c.peerList[0].mcast(allRange, nil, "x"))
 	c.wantDrops("lost", "duplicate, early or late=1")
-	i := c.peer(popCaps)
-	c.meet(i, 0, 1500)
+	i := c.add(popCaps)
+	c.on(i, 0).disc(frame.Request, nil)
+	c.on(i, 0).meet()
 	c.drops()
-	c.broadcast(i, 0, c.mcast(i, allRange, nil, "x"))
+	c.on(i, 0).broadcast(c.peerList[i].mcast(allRange, nil, "x"))
 	c.wantDrops("before its opening", "duplicate, early or late=1")
 	if got := read(to); got != nil {
 		t.Errorf("read %q", got)
@@ -110,15 +111,15 @@ func TestHostileBroadcastReports(t *testing.T) {
 		{"blocks without a gap", 3, 0, []frame.GapBlock{{Ack: 5}}, 0, 1, 0},
 	} {
 		c := newPeers(t, 1, 0, alone)
-		c.join(c.peer(Capabilities), 0)
-		c.join(c.peer(popCaps), 0)
-		c.listen(0, 1, 1000, 0, 100)
+		c.on(c.add(Capabilities), 0).join()
+		c.on(c.add(popCaps), 0).join()
+		c.peerList[0].listen(1, 1000, 0, 100)
 		p := c.OpenPort(PortConfig{})
 		p.SetMethod(Broadcast)
 		c.say(p, 10)
 		c.now += time.Second / 100
 		c.casts()
-		c.reportBlocks(0, 0, x.blocks, func(f *frame.StateFields) { f.BcastAck, f.BcastGap = x.ack, x.gap })
+		c.on(0, 0).reportBlocks(x.blocks, func(f *frame.StateFields) { f.BcastAck, f.BcastGap = x.ack, x.gap })
 		if got := len(c.casts()); got != x.again {
 			t.Errorf("%s: %d repeated, want %d", x.name, got, x.again)
 		}
@@ -138,7 +139,7 @@ func TestHostileBroadcastReports(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileBroadcastStorm(t *testing.T) {
 	c := newPeers(t, 1, 8, alone)
-	c.listen(0, 1, 1000, 0, 100)
+	c.peerList[0].listen(1, 1000, 0, 100)
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
 	c.say(p, 10)
@@ -146,7 +147,7 @@ func TestHostileBroadcastStorm(t *testing.T) {
 	start, again, reports := c.now, 0, 0
 	for ; c.now < start+10*time.Millisecond; c.now += 20 * time.Microsecond {
 		for i := range 8 {
-			c.report(i, 0, func(f *frame.StateFields) { f.BcastAck, f.BcastGap = 0, 10 })
+			c.on(i, 0).report(func(f *frame.StateFields) { f.BcastAck, f.BcastGap = 0, 10 })
 			reports++
 		}
 		again += len(c.casts())
@@ -165,11 +166,11 @@ func TestHostileBroadcastBundleEndsWithContact(t *testing.T) {
 	c.forget()
 	c.table.Limit = c.table.Len() + 1
 	inner := func(legacy bool, it ...frame.NameItem) []byte {
-		return c.names(0, func(f *frame.NamesFields) { f.NonLegacy, f.Dest = !legacy, 0 }, it...)
+		return c.peerList[0].names(func(f *frame.NamesFields) { f.NonLegacy, f.Dest = !legacy, 0 }, it...)
 	}
 	msg := bundle(func(f *frame.BundleFields) { f.Prev, f.Orig, f.Dest = c.peerList[0].addr, c.peerList[0].addr, 0 },
 		inner(true, nameItem(1000, 1, 1, 5), nameItem(1000, 2, 2, 6)), inner(true, nameItem(1000, 3, 3, 7)))
-	c.broadcast(0, 0, msg)
+	c.on(0, 0).broadcast(msg)
 	if c.node(0).up() {
 		t.Fatal("want contact given up")
 	}
@@ -184,17 +185,17 @@ func TestHostileBroadcastBundleEndsWithContact(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileBroadcastTunnel(t *testing.T) {
-	d := newDuo(t)
-	port := d.bound()
-	in := inside(d.lines[1].seq, data(port.number, nil, "x"))
-	d.packet(0, d.tunnel(func(f *frame.TunnelFields) { f.Count = 5 }, inside(d.lines[1].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
+	d := newTwoLinks(t)
+	port := d.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
+	in := inside(d.links[1].seq, data(port.number, nil, "x"))
+	d.links[0].packet(d.tunnel(func(f *frame.TunnelFields) { f.Count = 5 }, inside(d.links[1].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
 	if d.node().contact != FailingOver {
 		t.Fatalf("got %v", d.node().contact)
 	}
 	d.drops()
-	msg := d.tunnel(func(f *frame.TunnelFields) { f.Count = 5 }, inside(frame.Seq(d.lines[1].seq+1), in))
+	msg := d.tunnel(func(f *frame.TunnelFields) { f.Count = 5 }, inside(frame.Seq(d.links[1].seq+1), in))
 	frame.StampBroadcast(msg, d.bcast, frame.DefaultNetID)
-	d.raw(0, ether(frame.BroadcastMAC, d.lines[0].pop, msg))
+	d.links[0].raw(ether(frame.BroadcastMAC, d.links[0].mac, msg))
 	if got := d.drops(); got != "not allowed inside a bundle=1" {
 		t.Errorf("got %q", got)
 	}
@@ -215,8 +216,8 @@ func TestHostileMulticastInAnothersName(t *testing.T) {
 	c.allAck()
 	c.forget()
 	for _, orig := range []frame.NodeAddr{c.peerList[1].addr, c.Address(), 0x1001099} {
-		c.broadcast(0, 0, c.mcast(0, allRange, func(f *frame.PayloadFields) { f.OrigNode, f.Syn = orig, true }, "x"))
-		c.packet(0, 0, c.mcast(0, allRange, func(f *frame.PayloadFields) {
+		c.on(0, 0).broadcast(c.peerList[0].mcast(allRange, func(f *frame.PayloadFields) { f.OrigNode, f.Syn = orig, true }, "x"))
+		c.on(0, 0).packet(c.peerList[0].mcast(allRange, func(f *frame.PayloadFields) {
 			f.OrigNode, f.Syn, f.SrcDroppable, f.DestNode = orig, true, true, c.Address()
 		}, "x"))
 		want := DropForeign
@@ -225,7 +226,7 @@ func TestHostileMulticastInAnothersName(t *testing.T) {
 		}
 		c.wantDrops(orig.String(), want.String()+"=2")
 	}
-	c.broadcast(1, 0, c.mcast(1, allRange, nil, "y"))
+	c.on(1, 0).broadcast(c.peerList[1].mcast(allRange, nil, "y"))
 	wantLines(t, "the other node's", read(to), "<1001003:77> y")
 	if to.barrier != nil {
 		t.Error("something waits")
@@ -267,18 +268,18 @@ func TestHostileBroadcastFragments(t *testing.T) {
 	part := func(typ frame.FragmentType, b []byte) []byte {
 		return (&frame.FragmentFields{Common: frame.Common{Prev: c.peerList[0].addr}, Type: typ, Orig: c.peerList[0].addr}).Append(nil, b)
 	}
-	whole := c.mcast(0, allRange, nil, strings.Repeat("x", 66000))
-	c.broadcast(0, 0, part(frame.FirstFragment, whole[:1400]))
+	whole := c.peerList[0].mcast(allRange, nil, strings.Repeat("x", 66000))
+	c.on(0, 0).broadcast(part(frame.FirstFragment, whole[:1400]))
 	for range 100 { // more than it announced, and than a message may have
-		c.broadcast(0, 0, part(frame.MiddleFragment, whole[1400:2800]))
+		c.on(0, 0).broadcast(part(frame.MiddleFragment, whole[1400:2800]))
 	}
-	c.broadcast(0, 0, part(frame.LastFragment, whole[1400:1410]))
+	c.on(0, 0).broadcast(part(frame.LastFragment, whole[1400:1410]))
 	if got := c.drops(); !strings.HasPrefix(got, "fragments do not join=") || !c.node(0).up() {
 		t.Errorf("dropped %q, up %v", got, c.node(0).up())
 	}
-	long := c.mcast(0, allRange, nil, strings.Repeat("x", 2000))
-	c.broadcast(0, 0, part(frame.FirstFragment, long[:1400]))
-	c.broadcast(0, 0, part(frame.LastFragment, long[1400:]))
+	long := c.peerList[0].mcast(allRange, nil, strings.Repeat("x", 2000))
+	c.on(0, 0).broadcast(part(frame.FirstFragment, long[:1400]))
+	c.on(0, 0).broadcast(part(frame.LastFragment, long[1400:]))
 	wantLines(t, "the next", read(to), fmt.Sprintf("<%v:77> 2000 bytes", c.peerList[0].addr))
 	c.done("")
 }

@@ -21,14 +21,14 @@ func TestHostileMemoryOfAllPeers(t *testing.T) {
 	text := strings.Repeat("x", 1000)
 	for i := range peers - 1 {
 		first := c.peerData(i, 4711, strings.Repeat(text, 60))
-		c.packet(i, 0, c.fragment(i, first[:1400]))
-		x := c.peerList[i].lines[0]
+		c.on(i, 0).packet(c.fragment(i, first[:1400]))
+		x := c.peerList[i].links[0]
 		was, bwas := x.seq, c.peerList[i].bcast
 		for k := range 2000 {
 			x.seq++
-			c.packet(i, 0, c.peerData(i, 4711, text))
+			c.on(i, 0).packet(c.peerData(i, 4711, text))
 			c.peerList[i].bcast++
-			c.broadcast(i, 0, c.mcast(i, allRange, nil, text))
+			c.on(i, 0).broadcast(c.peerList[i].mcast(allRange, nil, text))
 			c.sent = nil
 			if got := c.Kept(); got > limit+peers*2*share {
 				t.Fatalf("peer %d, packet %d: %d bytes are kept", i, k, got)
@@ -38,10 +38,10 @@ func TestHostileMemoryOfAllPeers(t *testing.T) {
 	}
 	i := peers - 1
 	before := c.Kept()
-	x := c.peerList[i].lines[0]
+	x := c.peerList[i].links[0]
 	x.seq++
 	for range 20 {
-		c.packet(i, 0, c.peerData(i, 4711, text))
+		c.on(i, 0).packet(c.peerData(i, 4711, text))
 	}
 	if got := c.Kept() - before; got < 20*1000 {
 		t.Errorf("of the honest peer %d bytes are kept, want 20 packets", got)

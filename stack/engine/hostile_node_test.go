@@ -19,36 +19,36 @@ import (
 //
 // Proves: hostile.docs
 func TestHostileLinkProtocol(t *testing.T) {
-	reset := func(change func(*frame.ResetFields)) func(d *duo) {
-		return func(d *duo) { d.reset(1, false, change) }
+	reset := func(change func(*frame.ResetFields)) func(d *scriptedPeer) {
+		return func(d *scriptedPeer) { d.links[1].reset(false, change) }
 	}
-	activate := func(change func(*frame.ResetFields)) func(d *duo) {
-		return func(d *duo) { d.reset(1, true, change) }
+	activate := func(change func(*frame.ResetFields)) func(d *scriptedPeer) {
+		return func(d *scriptedPeer) { d.links[1].reset(true, change) }
 	}
-	state := func(change func(*frame.StateFields)) func(d *duo) {
-		return func(d *duo) { d.report(1, change) }
+	state := func(change func(*frame.StateFields)) func(d *scriptedPeer) {
+		return func(d *scriptedPeer) { d.links[1].report(change) }
 	}
 	const session = "of another session=1"
 	for _, c := range []struct {
 		name string
-		do   func(d *duo)
+		do   func(d *scriptedPeer)
 		drop string
 	}{
 		{"RESET of this session", reset(func(f *frame.ResetFields) {}), session},
 		{"RESET of the session before", reset(func(f *frame.ResetFields) { f.Session-- }), session},
 		{"RESET of a session half way round", reset(func(f *frame.ResetFields) { f.Session += 32769 }), session},
-		{"RESET of the other link's session", func(d *duo) {
-			d.lines[1].session = 690 // which is older than either
-			d.reset(1, false)
-			d.lines[1].session = 800
+		{"RESET of the other link's session", func(d *scriptedPeer) {
+			d.links[1].session = 690 // which is older than either
+			d.links[1].reset(false)
+			d.links[1].session = 800
 		}, session},
 		{"RESET, stopping, of the session before", reset(func(f *frame.ResetFields) { f.Session--; f.PeerStopping = true }), session},
-		{"RESET from another station, of this session", func(d *duo) {
-			x := &d.lines[1]
-			was := x.pop
-			x.pop = frame.MAC{2, 0x66}
-			d.reset(1, false, func(f *frame.ResetFields) { f.PeerStopping = true })
-			x.pop = was
+		{"RESET from another station, of this session", func(d *scriptedPeer) {
+			x := d.links[1]
+			was := x.mac
+			x.mac = frame.MAC{2, 0x66}
+			d.links[1].reset(false, func(f *frame.ResetFields) { f.PeerStopping = true })
+			x.mac = was
 		}, "source is not the station it claims=1"},
 		{"RESET of another node", reset(func(f *frame.ResetFields) { f.Session++; f.Prev = 0x1001009 }), "from a node not known=1"},
 		{"RESET for another node", reset(func(f *frame.ResetFields) { f.Session++; f.LinkInfo.Dest = 0x1001009 }), "not for this station or node=1"},
@@ -58,15 +58,15 @@ func TestHostileLinkProtocol(t *testing.T) {
 			f.Session++
 			f.Priority, f.Tolerance, f.Probe, f.Ack = 31, 50, true, 99
 		}), session},
-		{"STATE with an old number", func(d *duo) {
-			d.lines[1].state--
-			d.report(1, func(f *frame.StateFields) { f.Priority, f.Tolerance, f.Probe = 31, 50, true })
+		{"STATE with an old number", func(d *scriptedPeer) {
+			d.links[1].state--
+			d.links[1].report(func(f *frame.StateFields) { f.Priority, f.Tolerance, f.Probe = 31, 50, true })
 		}, session},
 	} {
-		d := newDuo(t)
+		d := newTwoLinks(t)
 		look := func() string {
 			s := ""
-			for i := range d.lines {
+			for i := range 2 {
 				l := d.link(i)
 				s += fmt.Sprint(l.State(), l.Tolerance(), l.Priority(), l.MTU(), l.Unacked(), l.PeerBearer(), " ")
 			}
@@ -77,7 +77,7 @@ func TestHostileLinkProtocol(t *testing.T) {
 		if got := d.drops(); got != c.drop {
 			t.Errorf("%s: dropped %q, want %q", c.name, got, c.drop)
 		}
-		if got := look(); !d.bothUp() || got != before || d.drain(0) != nil || d.drain(1) != nil {
+		if got := look(); !d.bothUp() || got != before || d.links[0].drain() != nil || d.links[1].drain() != nil {
 			t.Errorf("%s: got %v %q, want %q", c.name, d.node().contact, got, before)
 		}
 		d.settle(c.name)
@@ -87,7 +87,7 @@ func TestHostileLinkProtocol(t *testing.T) {
 	// the field alone.
 	for _, c := range []struct {
 		name  string
-		do    func(d *duo)
+		do    func(d *scriptedPeer)
 		count func(l *link) uint64
 	}{
 		{"acknowledges what was never sent", state(func(f *frame.StateFields) { f.Ack += 1000 }), func(l *link) uint64 { return l.BadAcks }},
@@ -99,7 +99,7 @@ func TestHostileLinkProtocol(t *testing.T) {
 		{"tolerance 65535", state(func(f *frame.StateFields) { f.Tolerance = 65535 }), func(l *link) uint64 { return l.RecvStates }},
 		{"bearer and plane 7", state(func(f *frame.StateFields) { f.Bearer, f.Plane = 7, 7 }), func(l *link) uint64 { return l.RecvStates }},
 	} {
-		d := newDuo(t)
+		d := newTwoLinks(t)
 		l := d.link(1)
 		before, tol, acked := c.count(l), l.Tolerance(), l.Unacked()
 		c.do(d)
@@ -116,11 +116,11 @@ func TestHostileLinkProtocol(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileMTU(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	for mtu := 0; mtu < 100; mtu += 4 { // the field counts in 4
 		for _, s := range []frame.Seq{800, 801, 900} {
 			for _, activate := range []bool{false, true} {
-				d.reset(1, activate, func(f *frame.ResetFields) { f.MaxPacket, f.Session, f.PeerStopping = mtu, s, mtu&4 != 0 })
+				d.links[1].reset(activate, func(f *frame.ResetFields) { f.MaxPacket, f.Session, f.PeerStopping = mtu, s, mtu&4 != 0 })
 				if !d.bothUp() || d.link(1).MTU() != 1500 {
 					t.Fatalf("MTU %d, session %d: got up %v, MTU %d", mtu, s, d.bothUp(), d.link(1).MTU())
 				}
@@ -146,7 +146,7 @@ func TestHostileMTU(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileStateFlood(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	port := d.OpenPort(PortConfig{})
 	for i := range 20 {
 		if err := port.Send(d.now, frame.SocketAddr{Port: 77, Node: popAddr}, make([]byte, 100)); err != nil {
@@ -156,13 +156,13 @@ func TestHostileStateFlood(t *testing.T) {
 	d.collect()
 	l := d.link(int(port.number & 1))
 	id := int(l.bearer.id)
-	acked, again := d.lines[id].ack-20, l.Retransmits
+	acked, again := d.links[id].ack-20, l.Retransmits
 	const n, each = 5000, time.Microsecond
 	for i := range n {
 		d.now += each
 		x := i % 8
-		d.lines[0].sent, d.lines[1].sent = nil, nil
-		d.report(id, func(f *frame.StateFields) {
+		d.sent = nil
+		d.links[id].report(func(f *frame.StateFields) {
 			f.Ack, f.Gap = acked, 8191
 			f.Probe, f.Keepalive = x&1 != 0, x&2 != 0
 			if x&4 != 0 {
@@ -171,8 +171,8 @@ func TestHostileStateFlood(t *testing.T) {
 			f.LastBcast = frame.Seq(x * 20)
 		})
 		states := 0
-		for _, b := range append(d.lines[0].sent, d.lines[1].sent...) {
-			if frame.UserOf(b[frame.EthernetLen:]) == frame.UserLink {
+		for _, f := range d.sent {
+			if frame.UserOf(f.bytes[frame.EthernetLen:]) == frame.UserLink {
 				states++
 			}
 		}
@@ -194,23 +194,23 @@ func TestHostileStateFlood(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileFlapping(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	flaps := 0
 	for end := d.now + 30*time.Second; d.now < end; {
-		x := &d.lines[1]
+		x := d.links[1]
 		if d.link(1).IsUp() {
 			flaps++
 			x.session++
-			d.reset(1, false)
-			d.packet(0, d.tunnel(nil, inside(x.seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
+			d.links[1].reset(false)
+			d.links[0].packet(d.tunnel(nil, inside(x.seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
 			x.seq, x.ack, x.state = 1, 0, 1
 		} else {
 			x.session++
-			d.reset(1, false)
-			d.reset(1, true)
+			d.links[1].reset(false)
+			d.links[1].reset(true)
 			if d.link(1).IsUp() {
-				d.report(1, func(f *frame.StateFields) { f.Ack = 0 })
-				d.packet(1, d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[0].seq-1) }, nil))
+				d.links[1].report(func(f *frame.StateFields) { f.Ack = 0 })
+				d.links[1].packet(d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.links[0].seq-1) }, nil))
 			}
 		}
 		next := d.now + 100*time.Millisecond
@@ -220,8 +220,8 @@ func TestHostileFlapping(t *testing.T) {
 			d.collect()
 		}
 		d.now = next
-		d.report(0, nil)
-		d.lines[0].sent, d.lines[1].sent = nil, nil
+		d.links[0].report(nil)
+		d.sent = nil
 		if n := d.node(); !n.up() || !n.links[0].IsUp() {
 			t.Fatalf("after %d resets: %v, %v", flaps, n.contact, n.links[0].State())
 		}
@@ -242,16 +242,16 @@ func TestHostileFlapping(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileTunnelDeferred(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	free := d.arena.Free()
-	next := d.lines[1].seq
+	next := d.links[1].seq
 	for i := range frame.Seq(9000) {
 		b := d.tunnel(func(f *frame.TunnelFields) { f.Count = 32766 }, inside(next+2*i+1, data(4711, nil, strings.Repeat("x", 1000))))
-		d.packet(0, b)
+		d.links[0].packet(b)
 		if i%8 == 0 {
-			d.report(0, nil)
+			d.links[0].report(nil)
 		}
-		d.lines[0].sent, d.lines[1].sent = nil, nil
+		d.sent = nil
 		if used := free - d.arena.Free(); used > 80 {
 			t.Fatalf("packet %d: %d chunks are kept", i, used)
 		}
@@ -404,22 +404,22 @@ func TestHostileDomainRecord(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileRemovedBearer(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	d.RemoveBearer(d.now, 1)
 	d.collect()
-	d.lines[0].sent, d.lines[1].sent = nil, nil
+	d.sent = nil
 	d.drops()
-	d.packet(1, data(1, nil, "late"))
-	d.report(1, nil)
-	d.reset(1, false, func(f *frame.ResetFields) { f.Session++ })
-	d.disc(1)
+	d.links[1].packet(data(1, nil, "late"))
+	d.links[1].report(nil)
+	d.links[1].reset(false, func(f *frame.ResetFields) { f.Session++ })
+	d.links[1].disc(frame.Request, nil)
 	if got := d.drops(); got != "from a bearer whose interface is down=4" {
 		t.Errorf("dropped %q", got)
 	}
-	if n := d.node(); !n.up() || !n.links[0].IsUp() || n.links[1] != nil || d.drain(1) != nil {
+	if n := d.node(); !n.up() || !n.links[0].IsUp() || n.links[1] != nil || d.links[1].drain() != nil {
 		t.Errorf("got %v, %v", n.contact, n.links[0].State())
 	}
-	d.report(0, nil)
+	d.links[0].report(nil)
 	d.RemoveBearer(d.now, 1) // twice does no harm
 	d.RemoveBearer(d.now, 0)
 	if n := d.node(); n.up() {

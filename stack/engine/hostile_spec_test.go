@@ -24,45 +24,49 @@ func TestHostileTunnelMalformed(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		msg  func(d *duo) []byte
+		msg  func(d *scriptedPeer) []byte
 		drop string
 	}{
-		{"count 0", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Count = 0 }, hi) }, "malformed=1"},
-		{"count 65535", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Count = 65535 }, hi) }, "malformed=1"},
-		{"count 32767", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Count = 32767 }, hi) }, "malformed=1"},
-		{"piece 0", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces = 0, 3 }, hi) }, "malformed=1"},
-		{"piece beyond the last", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces = 4, 3 }, hi) }, "malformed=1"},
-		{"piece of none", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Piece = 1 }, hi) }, "malformed=1"},
-		{"65535 pieces", func(d *duo) []byte {
+		{"count 0", func(d *scriptedPeer) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Count = 0 }, hi) }, "malformed=1"},
+		{"count 65535", func(d *scriptedPeer) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Count = 65535 }, hi) }, "malformed=1"},
+		{"count 32767", func(d *scriptedPeer) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Count = 32767 }, hi) }, "malformed=1"},
+		{"piece 0", func(d *scriptedPeer) []byte {
+			return d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces = 0, 3 }, hi)
+		}, "malformed=1"},
+		{"piece beyond the last", func(d *scriptedPeer) []byte {
+			return d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces = 4, 3 }, hi)
+		}, "malformed=1"},
+		{"piece of none", func(d *scriptedPeer) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Piece = 1 }, hi) }, "malformed=1"},
+		{"65535 pieces", func(d *scriptedPeer) []byte {
 			return d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces = 1, 65535 }, hi)
 		}, "malformed=1"},
-		{"first piece of 23 bytes", func(d *duo) []byte {
+		{"first piece of 23 bytes", func(d *scriptedPeer) []byte {
 			return d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces = 1, 2 }, hi[:23])
 		}, "malformed=1"},
-		{"nothing inside", func(d *duo) []byte { return d.tunnel(nil, nil) }, "malformed=1"},
-		{"23 bytes inside", func(d *duo) []byte { return d.tunnel(nil, hi[:23]) }, "malformed=1"},
-		{"type 2", func(d *duo) []byte { return set(d.tunnel(nil, hi), func(b []byte) { b[4] = 2 << 5 }) }, "unknown user or type=1"},
-		{"type 7", func(d *duo) []byte { return set(d.tunnel(nil, hi), func(b []byte) { b[4] = 7 << 5 }) }, "unknown user or type=1"},
-		{"header of 36", func(d *duo) []byte {
+		{"nothing inside", func(d *scriptedPeer) []byte { return d.tunnel(nil, nil) }, "malformed=1"},
+		{"23 bytes inside", func(d *scriptedPeer) []byte { return d.tunnel(nil, hi[:23]) }, "malformed=1"},
+		{"type 2", func(d *scriptedPeer) []byte { return set(d.tunnel(nil, hi), func(b []byte) { b[4] = 2 << 5 }) }, "unknown user or type=1"},
+		{"type 7", func(d *scriptedPeer) []byte { return set(d.tunnel(nil, hi), func(b []byte) { b[4] = 7 << 5 }) }, "unknown user or type=1"},
+		{"header of 36", func(d *scriptedPeer) []byte {
 			return set(d.tunnel(nil, hi), func(b []byte) { b[0], b[1] = b[0]|1, b[1]&0x1f|1<<5 })
 		}, "malformed=1"},
-		{"header of 44", func(d *duo) []byte {
+		{"header of 44", func(d *scriptedPeer) []byte {
 			return set(d.tunnel(nil, hi), func(b []byte) { b[0], b[1] = b[0]|1, b[1]&0x1f|3<<5 })
 		}, "malformed=1"},
-		{"synch with count 0 and a packet", func(d *duo) []byte {
+		{"synch with count 0 and a packet", func(d *scriptedPeer) []byte {
 			return d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, 0 }, hi)
 		}, "malformed=1"},
-		{"synch in pieces", func(d *duo) []byte {
+		{"synch in pieces", func(d *scriptedPeer) []byte {
 			return d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Piece, f.Pieces = frame.TunnelSynch, 1, 2 }, hi)
 		}, "malformed=1"},
-		{"to another node", func(d *duo) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Dest = 0x1001009 }, hi) }, "not for this station or node=1"},
+		{"to another node", func(d *scriptedPeer) []byte { return d.tunnel(func(f *frame.TunnelFields) { f.Dest = 0x1001009 }, hi) }, "not for this station or node=1"},
 	} {
-		d := newDuo(t)
-		d.packet(0, c.msg(d))
+		d := newTwoLinks(t)
+		d.links[0].packet(c.msg(d))
 		if got := d.drops(); got != c.drop {
 			t.Errorf("%s: dropped %q, want %q", c.name, got, c.drop)
 		}
-		if !d.bothUp() || d.drain(0) != nil || d.drain(1) != nil {
+		if !d.bothUp() || d.links[0].drain() != nil || d.links[1].drain() != nil {
 			t.Errorf("%s: got %v, %v, %v", c.name, d.node().contact, d.link(0).State(), d.link(1).State())
 		}
 		d.settle(c.name)
@@ -79,63 +83,65 @@ func TestHostileTunnelForgedFailover(t *testing.T) {
 	hi := func() []byte { return data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hello") }
 	for _, c := range []struct {
 		name  string
-		inner func(d *duo) []byte
+		inner func(d *scriptedPeer) []byte
 		drop  string
 	}{
-		{"what would be next", func(d *duo) []byte { return inside(d.lines[1].seq, hi()) }, "nobody to take it, and not to be returned=1"},
-		{"what came before", func(d *duo) []byte { return inside(d.lines[1].seq-1, hi()) }, "duplicate, early or late=1"},
-		{"far ahead", func(d *duo) []byte { return inside(d.lines[1].seq+8192, hi()) }, "duplicate, early or late=1"},
-		{"half way round", func(d *duo) []byte { return inside(d.lines[1].seq+32768, hi()) }, "duplicate, early or late=1"},
-		{"link message", func(d *duo) []byte {
+		{"what would be next", func(d *scriptedPeer) []byte { return inside(d.links[1].seq, hi()) }, "nobody to take it, and not to be returned=1"},
+		{"what came before", func(d *scriptedPeer) []byte { return inside(d.links[1].seq-1, hi()) }, "duplicate, early or late=1"},
+		{"far ahead", func(d *scriptedPeer) []byte { return inside(d.links[1].seq+8192, hi()) }, "duplicate, early or late=1"},
+		{"half way round", func(d *scriptedPeer) []byte { return inside(d.links[1].seq+32768, hi()) }, "duplicate, early or late=1"},
+		{"link message", func(d *scriptedPeer) []byte {
 			return (&frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: frame.LinkInfo{Orig: popAddr, Dest: ownAddr, Priority: 31}}).Append(nil, nil)
 		}, "malformed=1"},
-		{"discovery", func(d *duo) []byte {
+		{"discovery", func(d *scriptedPeer) []byte {
 			f := frame.DiscoveryFields{Capabilities: popCaps, Prev: 0x1001005, NetID: frame.DefaultNetID, MAC: frame.MAC{2, 9}, Identity: frame.Identity{5}}
 			return f.Append(nil)
 		}, "malformed=1"},
-		{"broadcast", func(d *duo) []byte { return inside(d.lines[1].seq, onBroadcast(data(1, mcastOnBroadcast(1, 2), "x"))) }, "malformed=1"},
-		{"version 1", func(d *duo) []byte { b := hi(); b[0] = b[0]&0x1f | 1<<5; return b }, "version=1"},
-		{"shorter than it says", func(d *duo) []byte { return hi()[:32] }, "truncated=1"},
-		{"for another node", func(d *duo) []byte {
-			return inside(d.lines[1].seq, data(1, func(f *frame.PayloadFields) { f.DestNode = 0x1001009 }, "x"))
+		{"broadcast", func(d *scriptedPeer) []byte {
+			return inside(d.links[1].seq, onBroadcast(data(1, mcastOnBroadcast(1, 2), "x")))
+		}, "malformed=1"},
+		{"version 1", func(d *scriptedPeer) []byte { b := hi(); b[0] = b[0]&0x1f | 1<<5; return b }, "version=1"},
+		{"shorter than it says", func(d *scriptedPeer) []byte { return hi()[:32] }, "truncated=1"},
+		{"for another node", func(d *scriptedPeer) []byte {
+			return inside(d.links[1].seq, data(1, func(f *frame.PayloadFields) { f.DestNode = 0x1001009 }, "x"))
 		}, "not for this station or node=1"},
-		{"bundle with a link message", func(d *duo) []byte {
-			return inside(d.lines[1].seq, bundle(nil, (&frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: frame.LinkInfo{Dest: ownAddr}}).Append(nil, nil)))
+		{"bundle with a link message", func(d *scriptedPeer) []byte {
+			return inside(d.links[1].seq, bundle(nil, (&frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: frame.LinkInfo{Dest: ownAddr}}).Append(nil, nil)))
 		}, "not allowed inside a bundle=1"},
-		{"keys", func(d *duo) []byte {
-			b := inside(d.lines[1].seq, connMsg(1, nil))
+		{"keys", func(d *scriptedPeer) []byte {
+			b := inside(d.links[1].seq, connMsg(1, nil))
 			b[0] = 2<<5 | byte(frame.UserCrypto)<<1 | b[0]&1
 			return b
 		}, "a key that came plain=1"},
-		{"FAILOVER", func(d *duo) []byte { return inside(d.lines[1].seq, d.tunnel(nil, inside(1, hi()))) }, ""},
-		{"SYNCH", func(d *duo) []byte {
-			return inside(d.lines[1].seq, d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, 65535 }, nil))
+		{"FAILOVER", func(d *scriptedPeer) []byte { return inside(d.links[1].seq, d.tunnel(nil, inside(1, hi()))) }, ""},
+		{"SYNCH", func(d *scriptedPeer) []byte {
+			return inside(d.links[1].seq, d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, 65535 }, nil))
 		}, ""},
-		{"FAILOVER in FAILOVER in FAILOVER", func(d *duo) []byte {
-			return inside(d.lines[1].seq, d.tunnel(nil, inside(1, d.tunnel(nil, inside(2, d.tunnel(nil, inside(3, hi())))))))
+		{"FAILOVER in FAILOVER in FAILOVER", func(d *scriptedPeer) []byte {
+			return inside(d.links[1].seq, d.tunnel(nil, inside(1, d.tunnel(nil, inside(2, d.tunnel(nil, inside(3, hi())))))))
 		}, ""},
 	} {
 		for bearer := uint8(0); bearer < 8; bearer += 7 { // of 3 bits, 3 to 7 are no bearer: none is an index
-			d := newDuo(t)
-			d.packet(0, d.tunnel(func(f *frame.TunnelFields) { f.Bearer = bearer }, c.inner(d)))
+			d := newTwoLinks(t)
+			d.links[0].packet(d.tunnel(func(f *frame.TunnelFields) { f.Bearer = bearer }, c.inner(d)))
 			if got := d.drops(); got != c.drop {
 				t.Errorf("%s: dropped %q, want %q", c.name, got, c.drop)
 			}
 			if n := d.node(); !n.up() || !n.links[0].IsUp() || n.links[1].IsUp() || n.contact != FailingOver {
 				t.Errorf("%s: got %v, %v, %v, want the second link failing over", c.name, n.contact, n.links[0].State(), n.links[1].State())
 			}
-			if got := d.drain(0); len(got) != 1 || !strings.HasPrefix(got[0], "tunnel/failover") {
+			if got := d.links[0].drain(); len(got) != 1 || !strings.HasPrefix(got[0], "tunnel/failover") {
 				t.Errorf("%s: sent %q, want what the other link had: one packet", c.name, got)
 			}
 			if len(d.nodes) != 1 || d.table.Count(popAddr) == 0 {
 				t.Errorf("%s: %d nodes, %d names", c.name, len(d.nodes), d.table.Count(popAddr))
 			}
-			d.report(0, nil) // behind the end point: the failover is over
-			d.packet(0, hi())
+			d.links[0].report(nil) // behind the end point: the failover is over
+			d.links[0].packet(hi())
 			if n := d.node(); n.contact != UpUp || !n.links[1].IsReset() {
 				t.Errorf("%s: then %v, %v", c.name, n.contact, n.links[1].State())
 			}
-			d.report(0, nil)
+			d.links[0].report(nil)
 			if free, total := d.arena.Free(), d.arena.Total(); free != total {
 				t.Errorf("%s: %d of %d chunks free", c.name, free, total)
 			}
@@ -150,10 +156,10 @@ func TestHostileTunnelForgedFailover(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileTunnelOutsideTheWindow(t *testing.T) {
 	for _, ahead := range []frame.Seq{65535, 60000, 32768, 32767, 8192} {
-		d := newDuo(t)
-		b := d.tunnel(nil, inside(d.lines[1].seq, data(4711, nil, "x")))
-		frame.StampSeq(b, d.lines[0].seq+ahead)
-		d.hear(0, b)
+		d := newTwoLinks(t)
+		b := d.tunnel(nil, inside(d.links[1].seq, data(4711, nil, "x")))
+		frame.StampSeq(b, d.links[0].seq+ahead)
+		d.links[0].hear(b)
 		if got := d.drops(); got != "duplicate, early or late=1" || !d.bothUp() {
 			t.Errorf("%d ahead: dropped %q, %v, %v, %v", ahead, got, d.node().contact, d.link(0).State(), d.link(1).State())
 		}
@@ -167,14 +173,14 @@ func TestHostileTunnelOutsideTheWindow(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileTunnelPieces(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	defer d.done("")
-	port := d.bound()
+	port := d.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	long := data(port.number, nil, strings.Repeat("x", 1400))
 	piece := func(no, of uint16, b []byte) {
-		d.packet(0, d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces, f.Count = no, of, 1000 }, b))
+		d.links[0].packet(d.tunnel(func(f *frame.TunnelFields) { f.Piece, f.Pieces, f.Count = no, of, 1000 }, b))
 	}
-	inside(d.lines[1].seq, long)
+	inside(d.links[1].seq, long)
 	for _, c := range []struct {
 		name string
 		do   func()
@@ -199,7 +205,7 @@ func TestHostileTunnelPieces(t *testing.T) {
 	for i := range 56 { // more than the longest message has, all of one packet
 		piece(uint16(i+1), 1000, long[:1200])
 		if i%8 == 0 {
-			d.report(0, nil)
+			d.links[0].report(nil)
 		}
 	}
 	if got := d.drops(); got != "malformed=1" || !d.link(0).IsUp() {
@@ -209,7 +215,7 @@ func TestHostileTunnelPieces(t *testing.T) {
 	piece(2, 3, long[500:1000])
 	piece(3, 3, long[1000:])
 	wantLines(t, "then", read(port), "<1001002:77> 1400 bytes")
-	d.report(0, nil)
+	d.links[0].report(nil)
 	if free, total := d.arena.Free(), d.arena.Total(); free != total {
 		t.Errorf("%d of %d chunks free", free, total)
 	}
@@ -221,7 +227,7 @@ func TestHostileTunnelPieces(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileTunnelSynch(t *testing.T) {
-	synch := func(d *duo, point uint16) []byte {
+	synch := func(d *scriptedPeer, point uint16) []byte {
 		return d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, point }, nil)
 	}
 	p := newScriptedPeer(t).up() // one link
@@ -237,10 +243,10 @@ func TestHostileTunnelSynch(t *testing.T) {
 	wantLines(t, "one link", read(port), "<1001002:77> x")
 	p.done()
 
-	d := newDuo(t) // two, and not the first packet
-	for i := range d.lines {
+	d := newTwoLinks(t) // two, and not the first packet
+	for i := range 2 {
 		for _, point := range []uint16{0, 1, 32767, 32768, 65535} {
-			d.packet(i, synch(d, point))
+			d.links[i].packet(synch(d, point))
 		}
 	}
 	if !d.bothUp() || d.link(0).RecvPackets < 5 || d.link(1).RecvPackets < 5 {
@@ -251,12 +257,12 @@ func TestHostileTunnelSynch(t *testing.T) {
 
 	// The second link's first packet, with a point that never comes: the first link works
 	// on; what comes on the second is dropped, counted, and comes again.
-	d = newDuo(t)
-	sock := d.bound()
-	d.lines[1].session++
-	d.reset(1, false, func(f *frame.ResetFields) { f.PeerStopping = true })
-	d.packet(0, d.tunnel(nil, inside(d.lines[1].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
-	d.packet(0, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "x"))
+	d = newTwoLinks(t)
+	sock := d.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
+	d.links[1].session++
+	d.links[1].reset(false, func(f *frame.ResetFields) { f.PeerStopping = true })
+	d.links[0].packet(d.tunnel(nil, inside(d.links[1].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
+	d.links[0].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "x"))
 	if d.node().contact != UpUp || d.link(1).IsUp() {
 		t.Fatalf("the second link is not down: %v %v", d.node().contact, d.link(1).State())
 	}
@@ -264,28 +270,28 @@ func TestHostileTunnelSynch(t *testing.T) {
 		d.now += 375_000_000
 		d.HandleTimeout(d.now)
 		d.collect()
-		d.report(0, nil)
+		d.links[0].report(nil)
 	}
-	d.reset(1, false)
+	d.links[1].reset(false)
 	for range 2 {
 		d.now += 375_000_000
 		d.HandleTimeout(d.now)
 		d.collect()
-		d.report(0, nil)
+		d.links[0].report(nil)
 	}
-	x := &d.lines[1]
+	x := d.links[1]
 	x.seq, x.ack, x.state = 1, 0, 1
-	d.reset(1, true)
-	d.packet(1, synch(d, uint16(d.lines[0].seq+32766)))
+	d.links[1].reset(true)
+	d.links[1].packet(synch(d, uint16(d.links[0].seq+32766)))
 	if n := d.node(); n.contact != Synching || !n.links[1].IsUp() {
 		t.Fatalf("got %v, %v, want the second link held back", n.contact, n.links[1].State())
 	}
 	d.drops()
-	d.packet(1, data(sock.number, nil, "held"))
+	d.links[1].packet(data(sock.number, nil, "held"))
 	if got := d.drops(); got != "while contact is being lost or made=1" {
 		t.Errorf("on the link that is held back: dropped %q", got)
 	}
-	d.packet(0, data(sock.number, nil, "goes on"))
+	d.links[0].packet(data(sock.number, nil, "goes on"))
 	wantLines(t, "the first link", read(sock), "<1001002:77> goes on")
 	if n := d.node(); !n.up() || !n.links[0].IsUp() {
 		t.Errorf("got %v, %v", n.contact, n.links[0].State())
@@ -327,18 +333,18 @@ func TestHostileTunnelHalfFailoverFlood(t *testing.T) {
 	p.done()
 
 	// With acknowledgements, and with two links, the flood has no end, and no cost.
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	for i := range 2000 {
-		d.packet(0, d.tunnel(nil, inside(frame.Seq(i), dummy())))
-		if n := len(d.lines[0].sent) + len(d.lines[1].sent); n > 3 {
+		d.links[0].packet(d.tunnel(nil, inside(frame.Seq(i), dummy())))
+		if n := len(d.sent); n > 3 {
 			t.Fatalf("two links, packet %d: %d frames in answer", i, n)
 		}
-		d.lines[0].sent, d.lines[1].sent = nil, nil
+		d.sent = nil
 		if n := d.node(); !n.up() || !n.links[0].IsUp() || d.held() != 0 {
 			t.Fatalf("two links, packet %d: %v, %v, %d chunks of nobody", i, n.contact, n.links[0].State(), d.held())
 		}
 	}
-	d.report(0, nil)
+	d.links[0].report(nil)
 	if free, total := d.arena.Free(), d.arena.Total(); free != total {
 		t.Errorf("two links: %d of %d chunks free", free, total)
 	}

@@ -37,7 +37,8 @@ func TestHostileRequestsAreNotAmplified(t *testing.T) {
 				p.now = min(p.Deadline(), end)
 				p.HandleTimeout(p.now)
 				p.collect()
-				for _, b := range p.sent {
+				for _, f := range p.sent {
+					b := f.bytes
 					if frame.MAC(b) == popMAC {
 						out += len(b) - frame.EthernetLen
 						frames++
@@ -162,10 +163,10 @@ func TestHostilePriorities(t *testing.T) {
 	start := c.now
 	for i := 0; c.now < start+60*time.Second; i++ {
 		if n := c.node(0); n == nil || !n.up() {
-			c.join(0, 0)
+			c.on(0, 0).join()
 		}
 		prio := uint8(11 + i%20)
-		c.report(0, 0, func(f *frame.StateFields) { f.Priority = prio })
+		c.on(0, 0).report(func(f *frame.StateFields) { f.Priority = prio })
 		c.collect()
 		for ev, ok := c.NextEvent(); ok; ev, ok = c.NextEvent() {
 			if ev.Kind == LinkDown {

@@ -38,14 +38,8 @@ func udpScriptedPeer(t *testing.T, c Config) (*scriptedPeer, *fakeMedium) {
 		own:     netip.MustParseAddrPort("10.0.0.1:6118"),
 		remotes: map[frame.MAC]netip.AddrPort{popMAC: netip.MustParseAddrPort("10.0.0.2:6118")},
 	}
-	p := &scriptedPeer{t: t, arena: newArena(t, netdev.ArenaConfig{Small: 1024}), session: 700}
-	c.Arena, c.Chance = p.arena, NewSeeded(1, 2)
-	e, err := New(c)
-	if err != nil {
-		t.Fatal(err)
-	}
-	p.Engine = e
-	if _, err := e.AddBearer(0, BearerConfig{Name: "UDP1", MAC: ownMAC, MTU: 1472, Medium: m}); err != nil {
+	p := newPeers(t, 0, 0, c.all).on(0, 0).peer
+	if _, err := p.AddBearer(0, BearerConfig{Name: "UDP1", MAC: ownMAC, MTU: 1472, Medium: m}); err != nil {
 		t.Fatal(err)
 	}
 	return p, m
@@ -61,7 +55,7 @@ func TestDiscoveryOverUDP(t *testing.T) {
 		if len(p.sent) == 0 {
 			t.Fatal("nothing was sent")
 		}
-		msg, err := frame.Parse(p.sent[len(p.sent)-1][frame.EthernetLen:])
+		msg, err := frame.Parse(p.sent[len(p.sent)-1].bytes[frame.EthernetLen:])
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -71,8 +65,8 @@ func TestDiscoveryOverUDP(t *testing.T) {
 		}
 		return d
 	}
-	if d := ours(); d.Media() != (frame.MediaAddr{Type: frame.MediaUDP, UDP: m.own}) || frame.MAC(p.sent[0]) != frame.BroadcastMAC {
-		t.Errorf("announced %v to %v", d.Media(), frame.MAC(p.sent[0]))
+	if d := ours(); d.Media() != (frame.MediaAddr{Type: frame.MediaUDP, UDP: m.own}) || frame.MAC(p.sent[0].bytes) != frame.BroadcastMAC {
+		t.Errorf("announced %v to %v", d.Media(), frame.MAC(p.sent[0].bytes))
 	}
 	request := func(src frame.MAC, change func(*frame.DiscoveryFields)) {
 		t.Helper()
@@ -106,8 +100,8 @@ func TestDiscoveryOverUDP(t *testing.T) {
 		}
 	}
 	request(popMAC, func(*frame.DiscoveryFields) {})
-	if d := ours(); d.Type() != frame.Response || d.Media().UDP != m.own || frame.MAC(p.sent[0]) != popMAC {
-		t.Errorf("answered %v to %v", d.Type(), frame.MAC(p.sent[0]))
+	if d := ours(); d.Type() != frame.Response || d.Media().UDP != m.own || frame.MAC(p.sent[0].bytes) != popMAC {
+		t.Errorf("answered %v to %v", d.Type(), frame.MAC(p.sent[0].bytes))
 	}
 }
 

@@ -85,17 +85,17 @@ func TestCommonCapabilities(t *testing.T) {
 		}
 	}
 	want("one", popCaps)
-	i := c.peer(popCaps &^ frame.CapBcastRcast)
-	c.join(i, 0)
+	i := c.add(popCaps &^ frame.CapBcastRcast)
+	c.on(i, 0).join()
 	want("one that takes no copies", popCaps&^frame.CapBcastRcast)
-	c.leave(i, 0)
+	c.on(i, 0).leave()
 	want("it is down", popCaps&^frame.CapBcastRcast)
 	c.peerList[i].caps = Capabilities
-	c.join(i, 0)
+	c.on(i, 0).join()
 	want("it came back with more", popCaps)
-	j := c.peer(Capabilities &^ frame.CapMcastRbctl)
-	c.join(j, 0)
-	c.leave(j, 0)
+	j := c.add(Capabilities &^ frame.CapMcastRbctl)
+	c.on(j, 0).join()
+	c.on(j, 0).leave()
 	want("another, for a while", popCaps&^frame.CapMcastRbctl)
 	c.remove(c.node(j))
 	want("forgotten", popCaps)
@@ -114,7 +114,7 @@ func TestMethodTwinBytes(t *testing.T) {
 	delete(c.ports, p.number)
 	p.number = 0xa387dc46
 	c.ports[p.number] = p
-	c.listen(0, 2, 7777, 0, 100)
+	c.peerList[0].listen(2, 7777, 0, 100)
 	if err := p.SendRange(c.now, frame.Range{Type: 7777, Lower: 0, Upper: 100}, []byte("30 bytes are in this message..")); err != nil {
 		t.Fatal(err)
 	}

@@ -102,7 +102,7 @@ func TestMulticastReceivers(t *testing.T) {
 
 func TestMulticastErrors(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1)
-	c.listen(0, 2, 2000, 5, 5)
+	c.peerList[0].listen(2, 2000, 5, 5)
 	closed := c.OpenPort(PortConfig{})
 	closed.Close(c.now)
 	for _, x := range []struct {
@@ -134,10 +134,10 @@ func TestMulticastErrors(t *testing.T) {
 		t.Errorf("more than all memory: got %v", err)
 	}
 	for range 2 {
-		small.join(small.peer(popCaps), 0)
+		small.on(small.add(popCaps), 0).join()
 	}
-	small.listen(1, 1, 1000, 0, 100)
-	small.listen(2, 1, 1000, 0, 100)
+	small.peerList[1].listen(1, 1000, 0, 100)
+	small.peerList[2].listen(1, 1000, 0, 100)
 	small.p.SetMethod(Replicast)
 	if err := small.p.SendRange(small.now, allRange, make([]byte, 20000)); !neverFits(err) {
 		t.Errorf("more than all memory to three nodes: got %v", err)
@@ -146,7 +146,7 @@ func TestMulticastErrors(t *testing.T) {
 		t.Errorf("what fits: got %v", err)
 	}
 	small.done("")
-	c.leave(0, 0)
+	c.on(0, 0).leave()
 	if err := p.SendRange(c.now, allRange, nil); err != ErrUnreachable {
 		t.Errorf("contact lost: got %v", err)
 	}
@@ -164,7 +164,7 @@ func newPeersArena(t testing.TB, a netdev.ArenaConfig, change ...func(*Config)) 
 	c := peersOn(t, newArena(t, a), 1, 1, change...)
 	p := c.OpenPort(PortConfig{})
 	p.SetMethod(Broadcast)
-	c.listen(0, 1, allRange.Type, allRange.Lower, allRange.Upper)
+	c.peerList[0].listen(1, allRange.Type, allRange.Lower, allRange.Upper)
 	c.forget()
 	return arenaPeers{c, p}
 }
@@ -234,8 +234,8 @@ func TestMulticastFragments(t *testing.T) {
 // names no node, though the copy before it does.
 func TestMulticastCopiesOfUnlikeLinks(t *testing.T) {
 	c, p := broadcastPeers(t, 1, 1)
-	c.joinMTU(c.peer(popCaps), 0, 1000)
-	c.listen(1, 1, 1000, 0, 100)
+	c.on(c.add(popCaps), 0).joinMTU(1000)
+	c.peerList[1].listen(1, 1000, 0, 100)
 	p.SetMethod(Replicast)
 	c.forget()
 	if err := p.SendRange(c.now, allRange, make([]byte, 1200)); err != nil {
@@ -300,9 +300,9 @@ func TestMulticastAllOrNone(t *testing.T) {
 	}})
 	c := peersOn(t, a, 1, 3, alone)
 	for i := range 3 {
-		c.listen(i, 1, 1000, 0, 100)
+		c.peerList[i].listen(1, 1000, 0, 100)
 	}
-	c.listen(1, 2, 2000, 0, 100) // the second alone
+	c.peerList[1].listen(2, 2000, 0, 100) // the second alone
 	here := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	here.Bind(c.now, allRange, frame.NodeScope)
 	p := c.OpenPort(PortConfig{})
@@ -349,7 +349,7 @@ func TestMulticastAllOrNone(t *testing.T) {
 	p.SetMethod(Auto)
 	p.method.replicast = false
 	for range 10 { // so that three are few
-		c.join(c.peer(popCaps), 0)
+		c.on(c.add(popCaps), 0).join()
 	}
 	for n := range 2 {
 		refuse = n

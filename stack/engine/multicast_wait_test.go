@@ -78,7 +78,7 @@ func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
 	if _, ok := p.SendRange(c.now, allRange, []byte("hi")).(*Blocked); !ok {
 		t.Fatal("not blocked")
 	}
-	c.leave(1, 0)
+	c.on(1, 0).leave()
 	if got := c.TakeCalled(nil); len(got) != 1 {
 		t.Fatalf("%d called", len(got))
 	}
@@ -97,8 +97,8 @@ func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
 // Who waits for memory for all copies together is called when there is as much.
 func TestMulticastWaitsForMemory(t *testing.T) {
 	c := newPeersArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}, alone)
-	c.join(c.peer(popCaps), 0)
-	c.listen(1, 1, 1000, 0, 100)
+	c.on(c.add(popCaps), 0).join()
+	c.peerList[1].listen(1, 1000, 0, 100)
 	c.p.SetMethod(Replicast)
 	for range 2 {
 		c.live()
@@ -114,11 +114,11 @@ func TestMulticastWaitsForMemory(t *testing.T) {
 		t.Fatalf("got %v, %v", err, c.Why(&x))
 	}
 	c.collect()
-	c.report(0, 0, nil)
+	c.on(0, 0).report(nil)
 	if got := c.TakeCalled(nil); len(got) != 0 {
 		t.Errorf("called with %d chunks free", c.arena.Free()-32)
 	}
-	c.report(1, 0, nil)
+	c.on(1, 0).report(nil)
 	if got := c.TakeCalled(nil); len(got) != 1 {
 		t.Fatalf("%d called with %d chunks free", len(got), c.arena.Free()-32)
 	}
@@ -145,8 +145,8 @@ func TestMulticastOverload(t *testing.T) {
 	if err := p.SendRange(c.now, allRange, []byte("hi")); err != nil {
 		t.Error(err)
 	}
-	c.broadcast(0, 0, c.mcast(0, allRange, nil, "ho"))
-	c.packet(0, 0, c.replica(0, "hu"))
+	c.on(0, 0).broadcast(c.peerList[0].mcast(allRange, nil, "ho"))
+	c.on(0, 0).packet(c.peerList[0].replica("hu"))
 	c.wantDrops("here and there", "receiver's queue full, and not to be returned=3")
 	if got := read(has); len(got) != 3 || len(read(full)) != 0 {
 		t.Errorf("read %q", got)

@@ -73,17 +73,17 @@ func TestPublishingForAnotherNode(t *testing.T) {
 		}
 	}
 	c := newPeers(t, 1, 2)
-	c.listen(1, 1, 100, 1, 1)
+	c.peerList[1].listen(1, 100, 1, 1)
 	own := c.bind(100, 2)
 	c.forget()
 	victim := func(a frame.NodeAddr) func(f *frame.NamesFields) {
 		return func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal, f.Orig = 1, true, a }
 	}
 	b := own.Bindings()[0]
-	c.packet(0, 0, c.names(0, victim(c.peerList[1].addr), nameItem(100, 1, 1, 5)))
-	c.packet(0, 0, c.names(0, victim(c.Address()), frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}))
-	c.broadcast(0, 0, c.names(0, func(f *frame.NamesFields) { victim(c.peerList[1].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5)))
-	c.broadcast(0, 0, c.names(0, func(f *frame.NamesFields) { victim(c.peerList[0].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5))) // exactly another's, but its own node
+	c.on(0, 0).packet(c.peerList[0].names(victim(c.peerList[1].addr), nameItem(100, 1, 1, 5)))
+	c.on(0, 0).packet(c.peerList[0].names(victim(c.Address()), frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}))
+	c.on(0, 0).broadcast(c.peerList[0].names(func(f *frame.NamesFields) { victim(c.peerList[1].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5)))
+	c.on(0, 0).broadcast(c.peerList[0].names(func(f *frame.NamesFields) { victim(c.peerList[0].addr)(f); f.Dest = 0 }, nameItem(100, 1, 1, 5))) // exactly another's, but its own node
 	c.wantDrops("withdrawals of others' names", "name items that break a rule=4")
 	if got := []int{c.table.Count(c.peerList[1].addr), len(own.Bindings())}; !slices.Equal(got, []int{2, 1}) {
 		t.Errorf("left: %v", got)
@@ -173,7 +173,7 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 		for i := range items {
 			items[i] = nameItem(100+k, uint32(i), uint32(i), 5)
 		}
-		c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq = seq }, items...))
+		c.on(0, 0).packet(c.peerList[0].names(func(f *frame.NamesFields) { f.UpdateSeq = seq }, items...))
 		seq++
 		if got := c.table.Count(c.peerList[0].addr); got > naming.MaxBindings {
 			t.Fatalf("%d names", got)
@@ -190,8 +190,8 @@ func TestTooManyNamesOfPeer(t *testing.T) {
 		t.Errorf("told %q", got)
 	}
 	c.TakeNameEvents(nil)
-	c.join(0, 0)
-	c.listen(0, 1, 100, 1, 1)
+	c.on(0, 0).join()
+	c.peerList[0].listen(1, 100, 1, 1)
 	if got := c.table.Count(c.peerList[0].addr); got != 2 {
 		t.Errorf("back: %d names, want 2", got)
 	}
@@ -210,7 +210,7 @@ func TestHostileNamesLeaveRoom(t *testing.T) {
 	bind := func(i, n int) {
 		for range n {
 			seq[i]++
-			c.packet(i, 0, c.names(i, func(f *frame.NamesFields) { f.UpdateSeq = seq[i] }, nameItem(100+uint32(i), uint32(seq[i]), uint32(seq[i]), 5)))
+			c.on(i, 0).packet(c.peerList[i].names(func(f *frame.NamesFields) { f.UpdateSeq = seq[i] }, nameItem(100+uint32(i), uint32(seq[i]), uint32(seq[i]), 5)))
 			c.sent = nil
 		}
 	}
@@ -259,7 +259,7 @@ func TestUpdatesWithoutTheirTurn(t *testing.T) {
 	c.forget()
 	n := 0
 	for ; c.node(0).up() && n < 10000; n++ {
-		c.packet(0, 0, c.names(0, func(f *frame.NamesFields) { f.UpdateSeq = frame.Seq(10 + n) }, nameItem(100, 1, 1, 5)))
+		c.on(0, 0).packet(c.peerList[0].names(func(f *frame.NamesFields) { f.UpdateSeq = frame.Seq(10 + n) }, nameItem(100, 1, 1, 5)))
 		c.sent = nil
 	}
 	if n != 4096+1 {

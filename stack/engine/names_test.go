@@ -34,7 +34,7 @@ func TestHostileNames(t *testing.T) {
 	update := func(f *frame.NamesFields) { f.UpdateSeq = 1 }
 	withdraw := func(f *frame.NamesFields) { f.UpdateSeq, f.Withdrawal = 1, true }
 	cutShort := func(n int) []byte {
-		p := &scriptedPeer{}
+		p := newScriptedPeer(t)
 		b := p.names(update, nameItem(100, 1, 1, 5), nameItem(100, 2, 2, 6))
 		b = b[:len(b)-n]
 		b[3] = byte(len(b))

@@ -259,7 +259,8 @@ func TestBulkInParts(t *testing.T) {
 	p.reset(true)
 	p.collect()
 	var got []string
-	for _, b := range p.sent {
+	for _, f := range p.sent {
+		b := f.bytes
 		m, _ := frame.Parse(b[frame.EthernetLen:])
 		if n, err := frame.ParseNames(m); err == nil {
 			got = append(got, fmt.Sprint(n.Len(), n.Bulk(), n.LastBulk(), n.NonLegacy(), n.UpdateSeq()))
@@ -302,7 +303,8 @@ func TestLargestBulk(t *testing.T) {
 		t.Errorf("got %v, %d packets waiting, want up and none", n.links[0].State(), n.links[0].Backlog())
 	}
 	items := 0
-	for _, b := range p.sent {
+	for _, f := range p.sent {
+		b := f.bytes
 		m, _ := frame.Parse(b[frame.EthernetLen:])
 		if n, err := frame.ParseNames(m); err == nil {
 			items += n.Len()

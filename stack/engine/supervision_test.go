@@ -21,7 +21,7 @@ func ringPeers(t *testing.T, bearers, peerList int, change ...func(*Config)) *pe
 	t.Helper()
 	c := newPeers(t, bearers, 0, change...)
 	for range peerList {
-		c.join(c.peer(gapAckCaps), 0)
+		c.on(c.add(gapAckCaps), 0).join()
 	}
 	return c
 }
@@ -35,7 +35,7 @@ func (c *peers) states(i, bearer int) (all []frame.State) {
 	c.collect()
 	rest := c.sent[:0]
 	for _, f := range c.sent {
-		if eth, payload, _ := frame.ParseEthernet(f.bytes); f.bearer == bearer && eth.Dst() == c.peerList[i].lines[bearer].mac {
+		if eth, payload, _ := frame.ParseEthernet(f.bytes); f.bearer == bearer && eth.Dst() == c.peerList[i].links[bearer].mac {
 			if m, err := frame.Parse(payload); err == nil && m.User() == frame.UserLink {
 				if l, err := frame.ParseLink(m); err == nil && l.IsState() {
 					s, _ := l.State()
@@ -54,7 +54,7 @@ func (c *peers) states(i, bearer int) (all []frame.State) {
 func (c *peers) asked(i, bearer int) string {
 	c.t.Helper()
 	c.states(i, bearer)
-	c.report(i, bearer, func(f *frame.StateFields) { f.Probe, f.Keepalive = true, true })
+	c.on(i, bearer).report(func(f *frame.StateFields) { f.Probe, f.Keepalive = true, true })
 	s := c.states(i, bearer)
 	if len(s) != 1 {
 		c.t.Fatalf("peer %d: %d answers to a probe", i, len(s))
@@ -65,15 +65,15 @@ func (c *peers) asked(i, bearer int) string {
 // tells has peer i say a STATE with a monitor's record.
 func (c *peers) tells(i, bearer int, d frame.DomainFields) {
 	c.t.Helper()
-	x := c.peerList[i].lines[bearer]
-	f := frame.StateFields{Common: frame.Common{Seq: x.state, Ack: x.ack, BcastAck: c.peerList[i].heard, Prev: c.peerList[i].addr}, LinkInfo: c.info(i, bearer)}
+	x := c.peerList[i].links[bearer]
+	f := frame.StateFields{Common: frame.Common{Seq: x.state, Ack: x.ack, BcastAck: c.peerList[i].heard, Prev: c.peerList[i].addr}, LinkInfo: c.on(i, bearer).info()}
 	f.LastBcast = c.peerList[i].bcast - 1
 	x.state++
 	var data []byte
 	if c.peerList[i].caps.Has(frame.CapGapAckBlock) {
 		data = (&frame.GapAckFields{}).Append(nil)
 	}
-	c.hear(i, bearer, f.Append(nil, d.Append(data)))
+	c.on(i, bearer).hear(f.Append(nil, d.Append(data)))
 }
 
 // lives keeps some peers alive for a time, which say no record.
@@ -81,7 +81,7 @@ func (c *peers) lives(d time.Duration, who ...int) {
 	c.t.Helper()
 	for end := c.now + d; c.now < end; {
 		for _, i := range who {
-			c.report(i, 0, nil)
+			c.on(i, 0).report(nil)
 		}
 		c.wait(min(c.now+200*time.Millisecond, end))
 	}
@@ -145,8 +145,8 @@ func TestRecordInState(t *testing.T) {
 	if got := c.asked(1, 0); got != full {
 		t.Errorf("to another: got %s, want %s", got, full)
 	}
-	c.leave(0, 0)
-	c.join(0, 0)
+	c.on(0, 0).leave()
+	c.on(0, 0).join()
 	if got, want := c.asked(0, 0), full[:12]+fmt.Sprintf("%04x", uint16(c.domain()))+full[16:]; got != want {
 		t.Errorf("in a new session: got %s, want %s", got, want)
 	}
@@ -162,8 +162,8 @@ func TestRecordInState(t *testing.T) {
 // Proves: contact.monitor
 func TestRecordFits(t *testing.T) {
 	c := newPeers(t, 1, 0, lowThreshold)
-	i := c.peer(gapAckCaps)
-	c.joinMTU(i, 0, 120)
+	i := c.add(gapAckCaps)
+	c.on(i, 0).joinMTU(120)
 	r := c.bearers[0].ring
 	for k := range 300 {
 		r.Up(0x2001001 + frame.NodeAddr(k))
@@ -171,7 +171,7 @@ func TestRecordFits(t *testing.T) {
 	if got := c.asked(i, 0); len(got) != 2*(4+16) || got[8:12] != "0010" {
 		t.Errorf("with an MTU of 120: got %s", got)
 	}
-	c.joinMTU(c.peer(gapAckCaps), 0, 1500)
+	c.on(c.add(gapAckCaps), 0).joinMTU(1500)
 	if got := c.asked(i+1, 0); len(got) != 2*(4+16+4*17) {
 		t.Errorf("with an MTU of 1500: got %d characters, %s", len(got), got)
 	}
@@ -328,7 +328,7 @@ func TestThresholdChanges(t *testing.T) {
 // Proves: contact.monitor
 func TestRingOfEachBearer(t *testing.T) {
 	c := ringPeers(t, 2, 3, lowThreshold)
-	c.join(0, 1)
+	c.on(0, 1).join()
 	size := func(bearer int) string {
 		s, rows, ok := c.Monitor(bearer)
 		return fmt.Sprint(s.Size, len(rows), s.Active, ok)

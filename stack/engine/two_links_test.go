@@ -14,30 +14,30 @@ import (
 )
 
 // lose takes a line's link down as the peer sees it, and ends the failover.
-func (d *duo) lose(i int) {
+func (d *scriptedPeer) loseLink(i int) {
 	d.t.Helper()
-	d.packet(1-i, d.tunnel(nil, inside(d.lines[i].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
-	d.report(1-i, nil)
-	d.report(1-i, nil)
+	d.links[1-i].packet(d.tunnel(nil, inside(d.links[i].seq, data(0, func(f *frame.PayloadFields) { f.Error = frame.NoPort }, ""))))
+	d.links[1-i].report(nil)
+	d.links[1-i].report(nil)
 	if n := d.node(); n.contact != UpUp || d.link(i).State() != flowctl.Down {
 		d.t.Fatalf("got %v, %v; want only link %d down", n.contact, d.link(i).State(), i)
 	}
-	x := &d.lines[i]
+	x := d.links[i]
 	x.session++
 	x.seq, x.ack, x.state = 1, 0, 1
 	d.forget()
 }
 
 // ready brings a line's link as far as establishing.
-func (d *duo) ready(i int) {
+func (d *scriptedPeer) readyLink(i int) {
 	d.t.Helper()
 	for at := d.link(i).Deadline(); d.now < at; {
 		d.now = min(d.Deadline(), at)
 		d.HandleTimeout(d.now)
 		d.collect()
-		d.report(1-i, nil)
+		d.links[1-i].report(nil)
 	}
-	d.reset(i, false)
+	d.links[i].reset(false)
 	if got := d.link(i).State(); got != flowctl.Establishing {
 		d.t.Fatalf("got %v, want establishing", got)
 	}
@@ -48,14 +48,14 @@ func (d *duo) ready(i int) {
 // link there is. Of a link that is about to be up it comes again.
 func TestFailoverOverALinkThatIsNotUp(t *testing.T) {
 	for _, ready := range []bool{false, true} {
-		d := newDuo(t)
-		d.lose(1)
+		d := newTwoLinks(t)
+		d.loseLink(1)
 		if ready {
-			d.ready(1)
+			d.readyLink(1)
 		}
-		f := d.tunnel(nil, inside(d.lines[0].seq, data(1, nil, "hi")))
+		f := d.tunnel(nil, inside(d.links[0].seq, data(1, nil, "hi")))
 		frame.StampSeq(f, 2) // the STATE and the SYNCH before it are lost
-		d.hear(1, f)
+		d.links[1].hear(f)
 		if n := d.node(); !n.up() || !d.link(0).IsUp() || n.contact != UpUp {
 			t.Errorf("ready %v: got %v, %v, %v", ready, n.contact, d.link(0).State(), d.link(1).State())
 		}
@@ -73,25 +73,25 @@ func TestFailoverOverALinkThatIsNotUp(t *testing.T) {
 
 // A SYNCH brings up no link that knows no session of the peer.
 func TestSynchOfASessionThatIsOver(t *testing.T) {
-	d := newDuo(t)
-	d.lose(1)
-	d.reset(0, false, func(f *frame.ResetFields) {
-		d.lines[0].session++
-		f.Session = d.lines[0].session
+	d := newTwoLinks(t)
+	d.loseLink(1)
+	d.links[0].reset(false, func(f *frame.ResetFields) {
+		d.links[0].session++
+		f.Session = d.links[0].session
 		f.RedundantLink = false
 	})
 	if got := d.link(0).State(); got != flowctl.Establishing || d.node().up() {
 		t.Fatalf("got %v, contact %v", got, d.node().contact)
 	}
-	d.reset(1, false, func(f *frame.ResetFields) { f.RedundantLink = false })
-	d.meet(1)
-	d.report(1, nil)
+	d.links[1].reset(false, func(f *frame.ResetFields) { f.RedundantLink = false })
+	d.links[1].again()
+	d.links[1].report(nil)
 	if n := d.node(); n.contact != UpUp {
 		t.Fatalf("got %v, %v", n.contact, d.link(1).State())
 	}
-	f := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[1].seq-1) }, nil)
+	f := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.links[1].seq-1) }, nil)
 	frame.StampSeq(f, 1)
-	d.hear(0, f)
+	d.links[0].hear(f)
 	if got := d.link(0).State(); got != flowctl.Establishing {
 		t.Errorf("got %v, want establishing", got)
 	}
@@ -100,28 +100,28 @@ func TestSynchOfASessionThatIsOver(t *testing.T) {
 
 // What a link owes when the other has ended its being held back goes out at once.
 func TestEndOfSynchronisingIsCarriedOut(t *testing.T) {
-	d := newDuo(t)
-	d.lose(1)
-	d.ready(1)
-	d.reset(1, true)
-	d.report(1, func(f *frame.StateFields) { f.Ack = 0 })
-	d.lines[1].seq = 2
+	d := newTwoLinks(t)
+	d.loseLink(1)
+	d.readyLink(1)
+	d.links[1].reset(true)
+	d.links[1].report(func(f *frame.StateFields) { f.Ack = 0 })
+	d.links[1].seq = 2
 	for range 20 { // they overtake the SYNCH
-		d.packet(1, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+		d.links[1].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
 	}
-	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[0].seq) }, nil)
+	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.links[0].seq) }, nil)
 	frame.StampSeq(synch, 1)
-	d.hear(1, synch)
+	d.links[1].hear(synch)
 	if n := d.node(); n.contact != Synching || !d.link(1).IsSynching() {
 		t.Fatalf("got %v, %v", n.contact, d.link(1).State())
 	}
-	d.packet(0, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
-	d.lines[1].sent = nil
-	d.report(0, nil)
+	d.links[0].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+	d.links[1].sent = nil
+	d.links[0].report(nil)
 	if n := d.node(); n.contact != UpUp || d.link(1).Expected() != 22 {
 		t.Fatalf("got %v, expecting %d", n.contact, d.link(1).Expected())
 	}
-	if got := d.drain(1); len(got) == 0 || !strings.Contains(got[0], "link/state") {
+	if got := d.links[1].drain(); len(got) == 0 || !strings.Contains(got[0], "link/state") {
 		t.Errorf("sent %q on the new link, want an acknowledgement", got)
 	}
 	d.done("")
@@ -130,21 +130,21 @@ func TestEndOfSynchronisingIsCarriedOut(t *testing.T) {
 // An error in what a link was held back with takes it down at once: nothing is sent to
 // it in between.
 func TestEndOfSynchronisingMayFail(t *testing.T) {
-	d := newDuo(t)
-	d.lose(1)
-	d.ready(1)
-	d.reset(1, true)
-	d.report(1, func(f *frame.StateFields) { f.Ack = 0 })
-	d.lines[1].seq = 2
+	d := newTwoLinks(t)
+	d.loseLink(1)
+	d.readyLink(1)
+	d.links[1].reset(true)
+	d.links[1].report(func(f *frame.StateFields) { f.Ack = 0 })
+	d.links[1].seq = 2
 	bad := (&frame.FragmentFields{Common: frame.Common{Prev: popAddr}, Type: frame.MiddleFragment, Number: 2, Orig: popAddr, Dest: ownAddr})
 	msg := make([]byte, frame.IntLen+8)
 	bad.Put(msg, 8)
-	d.packet(1, msg)
-	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.lines[0].seq) }, nil)
+	d.links[1].packet(msg)
+	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.links[0].seq) }, nil)
 	frame.StampSeq(synch, 1)
-	d.hear(1, synch)
-	d.packet(0, data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
-	d.report(0, nil)
+	d.links[1].hear(synch)
+	d.links[0].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+	d.links[0].report(nil)
 	n := d.node()
 	for i, l := range n.slots {
 		if l == nil || !l.IsUp() {
@@ -157,14 +157,14 @@ func TestEndOfSynchronisingMayFail(t *testing.T) {
 // A link that fails while a bundle is delivered takes nothing of the bundle with it: it
 // was acknowledged, and contact stays.
 func TestBundleOutlivesItsLink(t *testing.T) {
-	d := newDuo(t, alone, func(c *Config) { c.Window = 1 })
-	port := d.bound()
+	d := newTwoLinks(t, alone, func(c *Config) { c.Window = 1 })
+	port := d.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	odd := func(f *frame.PayloadFields) { f.Type, f.OrigPort = frame.ConnMsg, 7 } // to nobody here: each comes back, and the peer acknowledges nothing
 	dead := uint32(4710)
 	if d.node().route(dead) != d.link(0) {
 		dead++
 	}
-	ack := d.lines[0].ack
+	ack := d.links[0].ack
 	var sent int
 	for d.link(0).IsUp() && sent < 10000 {
 		left := d.link(0).Limit(frame.System) - d.link(0).Backlog()
@@ -176,10 +176,10 @@ func TestBundleOutlivesItsLink(t *testing.T) {
 			in = append(in, data(port.Addr().Port, nil, "last"))
 		}
 		msg := bundle(nil, in...)
-		frame.StampSeq(msg, d.lines[0].seq)
+		frame.StampSeq(msg, d.links[0].seq)
 		frame.StampAcks(msg, ack, 0)
-		d.lines[0].seq++
-		d.hear(0, msg)
+		d.links[0].seq++
+		d.links[0].hear(msg)
 		sent++
 	}
 	if d.link(0).IsUp() || !d.node().up() {
@@ -194,17 +194,17 @@ func TestBundleOutlivesItsLink(t *testing.T) {
 // An interface that changes its MTU while its link is failing over has it when the link
 // comes back.
 func TestMTUChangesDuringFailover(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	d.SetMTU(d.now, 1, 1400)
 	if got := d.link(1).State(); got != flowctl.FailingOver {
 		t.Fatalf("got %v", got)
 	}
 	d.SetMTU(d.now, 1, 600)
 	d.collect()
-	d.lose(1)
-	d.disc(1)
-	d.ready(1)
-	d.reset(1, true)
+	d.loseLink(1)
+	d.links[1].disc(frame.Request, nil)
+	d.readyLink(1)
+	d.links[1].reset(true)
 	if got := d.link(1); !got.IsUp() || got.MTU() != 600 {
 		t.Errorf("got %v with an MTU of %d, want 600", got.State(), got.MTU())
 	}
@@ -214,7 +214,7 @@ func TestMTUChangesDuringFailover(t *testing.T) {
 // Who has no memory to move what a link had to the other one keeps contact, and loses it once
 // when that one fails, too. Mutation: SendFailover that returns an error for want of memory.
 func TestContactIsLostOnce(t *testing.T) {
-	d := newDuo(t)
+	d := newTwoLinks(t)
 	var taken []*netdev.Buffer
 	for b := d.arena.Get(100, netdev.Control); b != nil; b = d.arena.Get(100, netdev.Control) {
 		taken = append(taken, b)
@@ -242,17 +242,17 @@ func TestContactIsLostOnce(t *testing.T) {
 // What waits until the old link has got everything through is not sent when both end:
 // it would come without what was sent before.
 func TestCorkedMessagesEndWithTheirLink(t *testing.T) {
-	d := newDuo(t)
-	d.lose(1)
-	d.ready(1)
+	d := newTwoLinks(t)
+	d.loseLink(1)
+	d.readyLink(1)
 	p := d.OpenPort(PortConfig{})
 	to := frame.SocketAddr{Port: 9, Node: popAddr}
 	if err := p.Send(d.now, to, []byte("first")); err != nil {
 		t.Fatal(err)
 	}
 	d.collect()
-	d.lines[0].ack-- // the peer did not get it
-	d.reset(1, true)
+	d.links[0].ack-- // the peer did not get it
+	d.links[1].reset(true)
 	if _, corked := d.link(1).Corked(); !corked {
 		t.Fatal("the new link waits for nothing")
 	}
@@ -263,9 +263,9 @@ func TestCorkedMessagesEndWithTheirLink(t *testing.T) {
 		t.Fatal(err)
 	}
 	d.collect()
-	d.lines[1].sent = nil
+	d.links[1].sent = nil
 	d.Leave(d.now)
-	for _, line := range d.drain(1) {
+	for _, line := range d.links[1].drain() {
 		if strings.Contains(line, "data") {
 			t.Errorf("sent %q", line)
 		}

@@ -81,24 +81,24 @@ func TestUpdatesByBroadcastOrToEach(t *testing.T) {
 	c.readAll()
 	p := c.bind(500, 1)
 	wantLines(t, "all know them", c.updateLines(), "0>all publish 1")
-	old := c.peer(popCaps &^ frame.CapNamedBcast)
-	c.join(old, 0)
+	old := c.add(popCaps &^ frame.CapNamedBcast)
+	c.on(old, 0).join()
 	c.readAll()
 	p.Unbind(c.now, frame.Range{Type: 500, Lower: 1, Upper: 1}, frame.ClusterScope)
 	wantLines(t, "one does not", c.updateLines(), "0>1 withdraw 2", "0>2 withdraw 2", "0>3 withdraw 2")
 	p.Bind(c.now, frame.Range{Type: 500}, frame.NodeScope)
 	p.Unbind(c.now, frame.Range{Type: 500}, frame.NodeScope)
 	wantLines(t, "node scope", c.updateLines())
-	c.leave(old, 0)
+	c.on(old, 0).leave()
 	c.readAll()
 	c.bind(500, 2)
 	wantLines(t, "it has gone", c.updateLines(), "0>all publish 3")
-	c.leave(0, 0)
-	c.leave(1, 0)
+	c.on(0, 0).leave()
+	c.on(1, 0).leave()
 	c.forget()
 	c.bind(500, 3)
 	wantLines(t, "nobody there", c.updateLines())
-	c.join(0, 0)
+	c.on(0, 0).join()
 	c.readAll()
 	c.bind(500, 4)
 	wantLines(t, "one again", c.updateLines(), "0>all publish 5")
@@ -123,8 +123,9 @@ func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 	for _, kernel := range []bool{false, true} {
 		c := newPeers(t, 1, 1, alone, func(c *Config) { c.AsKernel = kernel })
 		c.readAll()
-		i := c.peer(popCaps)
-		c.meet(i, 0, 1500)
+		i := c.add(popCaps)
+		c.on(i, 0).disc(frame.Request, nil)
+		c.on(i, 0).meet()
 		c.forget()
 		c.bind(500, 1)
 		want := []string{"0>2 publish 1", "0>all publish 1"}
@@ -134,7 +135,7 @@ func TestUpdatesWhileTheBulkIsRead(t *testing.T) {
 		got := c.updateLines()
 		slices.Sort(got)
 		wantLines(t, fmt.Sprint("kernel ", kernel, ", before it has the bulk"), got, want...)
-		c.packet(i, 0, (&frame.BcastInitFields{Common: frame.Common{Prev: c.peerList[i].addr}, BcastAckInvalid: true, Orig: c.peerList[i].addr, Dest: c.Address()}).Append(nil))
+		c.on(i, 0).bcastInit()
 		c.readAll()
 		c.bind(500, 2)
 		wantLines(t, fmt.Sprint("kernel ", kernel, ", it has"), c.updateLines(), "0>all publish 2")
@@ -161,7 +162,7 @@ func TestUpdatesAheadOfData(t *testing.T) {
 	wantLines(t, "both", c.updateLines(), "0>1 publish 1", "0>1 publish 2")
 	send(p, 0)
 	wantLines(t, "told before", c.updateLines())
-	c.acks(1, c.cast.sender.Last()-1)
+	c.peerList[1].acks(c.cast.sender.Last() - 1)
 	c.forget()
 	p.Bind(c.now, frame.Range{Type: 500, Lower: 3, Upper: 3}, frame.ClusterScope)
 	c.forget()
@@ -177,8 +178,8 @@ func TestUpdatesAheadOfData(t *testing.T) {
 	c.readAll()
 	send(p, 0)
 	wantLines(t, "all have it", c.updateLines())
-	c.listen(0, 1, 1000, 0, 100)
-	c.listen(1, 1, 1000, 0, 100)
+	c.peerList[0].listen(1, 1000, 0, 100)
+	c.peerList[1].listen(1, 1000, 0, 100)
 	p.Bind(c.now, frame.Range{Type: 500, Lower: 5, Upper: 5}, frame.ClusterScope)
 	c.forget()
 	p.SetMethod(Replicast)
@@ -242,7 +243,7 @@ func TestUpdatesTooManyToTellAhead(t *testing.T) {
 // the name.
 func TestUpdatesAheadOnEitherLink(t *testing.T) {
 	c := newPeers(t, 2, 1, alone)
-	c.join(0, 1)
+	c.on(0, 1).join()
 	c.readAll()
 	var even, odd *Port
 	for even == nil || odd == nil {
@@ -281,7 +282,7 @@ func TestUpdatesWhenASecondLinkComes(t *testing.T) {
 	send()
 	wantLines(t, "on the first", c.updateLines(), "0>1 publish 1")
 	c.peerList[0].heard = 0 // it does not tell that it has the broadcast
-	c.join(0, 1)
+	c.on(0, 1).join()
 	send()
 	if c.node(0).route(p.number) != c.node(0).links[1] || c.cast.Unacked() != 1 {
 		t.Fatalf("want the second link in use, and the broadcast not acknowledged: %d", c.cast.Unacked())
@@ -300,12 +301,12 @@ func TestUpdatesThatWentWithTheLastNode(t *testing.T) {
 		many = append(many, i)
 	}
 	p := c.bind(500, many...) // more than the window
-	c.leave(0, 0)             // it has acknowledged none
+	c.on(0, 0).leave()        // it has acknowledged none
 	c.forget()
 	if len(c.recent) != 0 {
 		t.Errorf("%d updates under way to nobody", len(c.recent))
 	}
-	c.join(0, 0)
+	c.on(0, 0).join()
 	c.readAll()
 	p.Bind(c.now, frame.Range{Type: 501}, frame.ClusterScope)
 	c.readAll()
@@ -331,7 +332,7 @@ func TestUpdatesAreForgotten(t *testing.T) {
 	for range 700 { // 35,000 packets
 		c.say(p, 50)
 		c.forget()
-		c.acks(0, c.cast.sender.Last())
+		c.peerList[0].acks(c.cast.sender.Last())
 	}
 	c.bind(500, 2)
 	c.forget()
