@@ -33,7 +33,7 @@ func TestAccept(t *testing.T) {
 			{"half way less", true, 0x8001, cell{false, false, false}, cell{false, false, false}},
 		} {
 			for _, up := range []bool{true, false} {
-				r := newRig(t).up()
+				r := newScriptedPeer(t).up()
 				r.peerSession, r.inSession = base, c.inSession
 				want := c.up
 				if !up {
@@ -85,7 +85,7 @@ func TestAcceptState(t *testing.T) {
 		{"blocked", Resetting, allCaps, 1, 1, 0, false},
 		{"blocked by the peer", PeerReset, allCaps, 1, 1, 0, false},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.Link.state, r.rcvNxtState = c.state, c.next
 		r.SetCapabilities(c.caps)
 		b := r.stateMsg(func(f *frame.StateFields) { f.Seq, f.Ack = c.seq, c.ack })
@@ -97,7 +97,7 @@ func TestAcceptState(t *testing.T) {
 
 // What is refused has no effect at all.
 func TestRefusedMessageHasNoEffect(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	r.send(3)
 	r.out()
 	before := fmt.Sprint(r.Link.session, r.peerSession, r.mtu, r.sup, r.priority, r.peerIf, r.next, r.transmit.Len(), r.plane)
@@ -183,7 +183,7 @@ func TestHandleReset(t *testing.T) {
 			w.state, w.inSession, w.peerIf = Establishing, true, "eth1"
 		}},
 	} {
-		r := newRig(t)
+		r := newScriptedPeer(t)
 		want := start
 		c.want(&want)
 		if !r.hear(c.msg) {
@@ -216,7 +216,7 @@ func TestHandleResetWhileUp(t *testing.T) {
 		{"ACTIVATE, stopping", activate(func(f *frame.ResetFields) { f.PeerStopping = true }), Resetting, WentDown, DefaultTolerance},
 		{"max packet too small", reset(func(f *frame.ResetFields) { f.Session, f.MaxPacket = 701, 96 }), Established, 0, DefaultTolerance},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.hear(c.msg)
 		if got := r.TakeEvents(); r.State() != c.state || got != c.events || r.Tolerance() != c.tol {
 			t.Errorf("%s: got %v %q %v, want %v %q %v", c.name, r.State(), eventText(got), r.Tolerance(), c.state, eventText(c.events), c.tol)
@@ -230,24 +230,24 @@ func TestHandleResetWhileUp(t *testing.T) {
 // Proves: contact.machines
 func TestStateTransitions(t *testing.T) {
 	newSession := func(f *frame.ResetFields) { f.Session = 701 }
-	do := map[string]func(r *rig){
-		"RESET":    func(r *rig) { r.hear(reset(newSession)) },
-		"ACTIVATE": func(r *rig) { r.hear(activate(newSession)) },
-		"STATE":    func(r *rig) { r.hear(r.stateMsg(nil)) },
-		"packet":   func(r *rig) { r.receive(1, 0) },
-		"silence": func(r *rig) {
+	do := map[string]func(r *scriptedPeer){
+		"RESET":    func(r *scriptedPeer) { r.hear(reset(newSession)) },
+		"ACTIVATE": func(r *scriptedPeer) { r.hear(activate(newSession)) },
+		"STATE":    func(r *scriptedPeer) { r.hear(r.stateMsg(nil)) },
+		"packet":   func(r *scriptedPeer) { r.receive(1, 0) },
+		"silence": func(r *scriptedPeer) {
 			for range 6 {
 				r.now = r.Deadline()
 				r.HandleTimeout(r.now)
 			}
 		},
-		"stopping": func(r *rig) {
+		"stopping": func(r *scriptedPeer) {
 			r.hear(reset(func(f *frame.ResetFields) { f.Session, f.PeerStopping = 701, true }))
 		},
-		"priority": func(r *rig) { r.hear(r.stateMsg(func(f *frame.StateFields) { f.Priority = 20 })) },
-		"Fail":     func(r *rig) { r.Fail() },
-		"Restart":  func(r *rig) { r.Restart(r.now) },
-		"Up":       func(r *rig) { r.Up(r.now) },
+		"priority": func(r *scriptedPeer) { r.hear(r.stateMsg(func(f *frame.StateFields) { f.Priority = 20 })) },
+		"Fail":     func(r *scriptedPeer) { r.Fail() },
+		"Restart":  func(r *scriptedPeer) { r.Restart(r.now) },
+		"Up":       func(r *scriptedPeer) { r.Up(r.now) },
 	}
 	for _, c := range []struct {
 		from State
@@ -299,7 +299,7 @@ func TestStateTransitions(t *testing.T) {
 		{PeerReset, "Up", PeerReset, 0},
 		{PeerReset, "Restart", Establishing, 0},
 	} {
-		r := newRig(t)
+		r := newScriptedPeer(t)
 		switch c.from {
 		case Establishing:
 			r.hear(reset(nil))
@@ -324,7 +324,7 @@ func TestStateTransitions(t *testing.T) {
 
 // After its peer reset it a link is not in session: a packet cannot bring it up.
 func TestPacketDoesNotBringUpLinkThatIsNotInSession(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.hear(reset(func(f *frame.ResetFields) { f.Session = 701 }))
 	r.Restart(0)
@@ -336,7 +336,7 @@ func TestPacketDoesNotBringUpLinkThatIsNotInSession(t *testing.T) {
 
 // Spec 02 §1.1, second column.
 func TestRestartClearsAllButWhatIsKept(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	r.SetTolerance(0, 800*time.Millisecond)
 	r.hear(activate(func(f *frame.ResetFields) { f.MaxPacket, f.Priority = 1000, 12 }))
 	r.send(60)
@@ -362,7 +362,7 @@ func TestPlane(t *testing.T) {
 		self frame.NodeAddr
 		want uint8
 	}{{self, 0}, {peer + 1, 3}} {
-		r := newRig(t, func(f *Config) { f.Self = c.self })
+		r := newScriptedPeer(t, func(f *Config) { f.Self = c.self })
 		r.hear(reset(func(f *frame.ResetFields) { f.Plane = 3 }))
 		if r.plane != c.want {
 			t.Errorf("own address %v: got plane %v, want %v", c.self, r.plane, c.want)
@@ -371,7 +371,7 @@ func TestPlane(t *testing.T) {
 }
 
 func TestNameAndID(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Bearer = 1 })
+	r := newScriptedPeer(t, func(c *Config) { c.Bearer = 1 })
 	if got, want := r.Name("a", "b"), "a:eth0-b:unknown"; got != want {
 		t.Errorf("got %v, want %v", got, want)
 	}

@@ -25,7 +25,7 @@ func wantNoAllocs(t *testing.T, f func()) {
 
 // Proves: poll.allocations
 func TestNoAllocsSendAndAck(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	src := r.message(100)
 	defer src.Release()
@@ -59,7 +59,7 @@ func TestNoAllocsSendAndAck(t *testing.T) {
 // Proves: link.bundles
 func TestNoAllocsBundles(t *testing.T) {
 	for _, way := range []string{"Send", "Hold", "Room"} {
-		r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 4, 4 }).up()
+		r := newScriptedPeer(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 4, 4 }).up()
 		src := r.message(100)
 		wantNoAllocs(t, func() {
 			for i := range 60 {
@@ -96,7 +96,7 @@ func TestNoAllocsBundles(t *testing.T) {
 
 // Proves: poll.allocations
 func TestNoAllocsHandlePacket(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	m, b := r.packet(1, 0, "data")
 	defer b.Release()
@@ -116,7 +116,7 @@ func TestNoAllocsHandlePacket(t *testing.T) {
 //
 // Proves: poll.allocations
 func TestNoAllocsLossAndRepair(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	src := r.message(100)
 	defer src.Release()
@@ -153,7 +153,7 @@ func TestNoAllocsLossAndRepair(t *testing.T) {
 }
 
 func TestNoAllocsTick(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	wantNoAllocs(t, func() {
 		r.sup.silent = 0
@@ -164,7 +164,7 @@ func TestNoAllocsTick(t *testing.T) {
 }
 
 func BenchmarkSendAndAck(b *testing.B) {
-	r := newRig(b).up()
+	r := newScriptedPeer(b).up()
 	src := r.message(64)
 	for b.Loop() {
 		c := r.arena.Get(src.Len(), netdev.Data)
@@ -176,7 +176,7 @@ func BenchmarkSendAndAck(b *testing.B) {
 }
 
 func BenchmarkHandlePacket(b *testing.B) {
-	r := newRig(b).up()
+	r := newScriptedPeer(b).up()
 	m, buf := r.packet(1, 0, "data")
 	for b.Loop() {
 		stamp(buf, r.rcvNxt, 0)
@@ -187,7 +187,7 @@ func BenchmarkHandlePacket(b *testing.B) {
 
 // What a message costs that shares its packet with about nine others.
 func BenchmarkHoldAndFlush(b *testing.B) {
-	r := newRig(b, func(c *Config) { c.Alone = false }).up()
+	r := newScriptedPeer(b, func(c *Config) { c.Alone = false }).up()
 	src := r.message(64)
 	msg := src.Bytes()[frame.EthernetLen:]
 	for i := 0; b.Loop(); i++ {

@@ -15,13 +15,13 @@ import (
 //
 // Proves: multicast.link
 func TestBroadcastBlocks(t *testing.T) {
-	r := newCastRig(t, 2)
+	r := newMembers(t, 2)
 	defer r.done()
 	r.send(29)
 	r.discard()
-	r.ack(0, 29)
+	r.memberAck(0, 29)
 	r.now = time.Millisecond
-	if r.report(1, 6, 1, frame.GapBlock{Ack: 13, Gap: 1}, frame.GapBlock{Ack: 20, Gap: 1}, frame.GapBlock{Ack: 27, Gap: 1}, frame.GapBlock{Ack: 29}) {
+	if r.memberReport(1, 6, 1, frame.GapBlock{Ack: 13, Gap: 1}, frame.GapBlock{Ack: 20, Gap: 1}, frame.GapBlock{Ack: 27, Gap: 1}, frame.GapBlock{Ack: 29}) {
 		t.Error("failed")
 	}
 	wantSeqs(t, "capture 15, frame 85", r.seqs(), []int{7, 14, 21, 28})
@@ -29,9 +29,9 @@ func TestBroadcastBlocks(t *testing.T) {
 	if r.s.RecvNacks != 1 || r.s.Retransmits != 4 || r.s.BadBlocks != 0 {
 		t.Errorf("got %d reports, %d repeated, %d bad; want 1, 4, 0", r.s.RecvNacks, r.s.Retransmits, r.s.BadBlocks)
 	}
-	r.report(1, 20, 1, frame.GapBlock{Ack: 29})
+	r.memberReport(1, 20, 1, frame.GapBlock{Ack: 29})
 	r.wantUnder("more came", 1, 0, 29)
-	r.ack(1, 29)
+	r.memberAck(1, 29)
 	r.wantUnder("all came", 0, 0, 29)
 }
 
@@ -40,25 +40,25 @@ func TestBroadcastBlocks(t *testing.T) {
 //
 // Proves: multicast.link
 func TestBroadcastCountsOnce(t *testing.T) {
-	r := newCastRig(t, 2)
+	r := newMembers(t, 2)
 	defer r.done()
 	r.send(10)
-	r.report(0, 2, 2, frame.GapBlock{Ack: 6, Gap: 1}, frame.GapBlock{Ack: 8})
+	r.memberReport(0, 2, 2, frame.GapBlock{Ack: 6, Gap: 1}, frame.GapBlock{Ack: 8})
 	r.wantOwing("first", "[1:1 2:1 3:2 4:2 5:1 6:1 7:2 8:1 9:2 10:2]")
-	r.report(0, 2, 2, frame.GapBlock{Ack: 6, Gap: 1}, frame.GapBlock{Ack: 8})
-	r.report(0, 2, 1, frame.GapBlock{Ack: 4, Gap: 2}, frame.GapBlock{Ack: 7})
+	r.memberReport(0, 2, 2, frame.GapBlock{Ack: 6, Gap: 1}, frame.GapBlock{Ack: 8})
+	r.memberReport(0, 2, 1, frame.GapBlock{Ack: 4, Gap: 2}, frame.GapBlock{Ack: 7})
 	r.wantOwing("contradicted", "[1:1 2:1 3:2 4:1 5:1 6:1 7:1 8:1 9:2 10:2]")
 	r.seqs()
 	r.now = time.Second
-	r.report(0, 2, 6)
+	r.memberReport(0, 2, 6)
 	wantSeqs(t, "it had 4 to 8", r.seqs(), []int{3})
-	r.report(0, 3, 5)
+	r.memberReport(0, 3, 5)
 	r.wantOwing("it had them", "[1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:2 10:2]")
-	r.ack(0, 8)
+	r.memberAck(0, 8)
 	r.wantOwing("again", "[1:1 2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:2 10:2]")
-	r.ack(1, 10)
+	r.memberAck(1, 10)
 	r.wantOwing("by the other", "[9:1 10:1]")
-	r.ack(0, 10)
+	r.memberAck(0, 10)
 	r.wantOwing("all", "[]")
 }
 
@@ -77,14 +77,14 @@ func TestBroadcastHoldOff(t *testing.T) {
 		{200 * us, []time.Duration{50 * us, 450 * us, 850 * us}},
 		{time.Hour, []time.Duration{50 * us}},
 	} {
-		r := newCastRig(t, 3)
+		r := newMembers(t, 3)
 		r.send(10)
 		r.discard()
 		var got []time.Duration
 		for r.now = 50 * us; r.now < time.Millisecond; r.now += 50 * us {
 			for i, m := range r.m {
 				m.rtt = c.rtt
-				r.report(i, 6, 1, frame.GapBlock{Ack: 10})
+				r.memberReport(i, 6, 1, frame.GapBlock{Ack: 10})
 			}
 			for range r.seqs() {
 				got = append(got, r.now)
@@ -99,16 +99,16 @@ func TestBroadcastHoldOff(t *testing.T) {
 // of a repetition later than one nearby.
 func TestBroadcastHoldOffIsOfTheMember(t *testing.T) {
 	const us = time.Microsecond
-	r := newCastRig(t, 2)
+	r := newMembers(t, 2)
 	defer r.done()
 	r.send(3)
 	r.m[1].rtt = 5 * time.Millisecond
-	r.report(0, 0, 1, frame.GapBlock{Ack: 3})
+	r.memberReport(0, 0, 1, frame.GapBlock{Ack: 3})
 	r.discard()
 	r.now = 300 * us
-	r.report(1, 0, 1, frame.GapBlock{Ack: 3})
+	r.memberReport(1, 0, 1, frame.GapBlock{Ack: 3})
 	wantSeqs(t, "far away", r.seqs(), nil)
-	r.report(0, 0, 1, frame.GapBlock{Ack: 3})
+	r.memberReport(0, 0, 1, frame.GapBlock{Ack: 3})
 	wantSeqs(t, "nearby", r.seqs(), span(1, 1))
 }
 
@@ -128,13 +128,13 @@ func TestBroadcastHoldOffAsKernel(t *testing.T) {
 		{7 * ms, 16*ms - 1, false},
 		{7 * ms, 16 * ms, true},
 	} {
-		r := newCastRig(t, 1, func(c *BroadcastConfig) { c.AsKernel = true })
+		r := newMembers(t, 1, func(c *BroadcastConfig) { c.AsKernel = true })
 		r.now = c.sent
 		r.send(2)
 		r.discard()
 		for _, what := range []string{"first", "repeated"} {
 			r.now += c.report - c.sent
-			r.report(0, 0, 1, frame.GapBlock{Ack: 2})
+			r.memberReport(0, 0, 1, frame.GapBlock{Ack: 2})
 			if got := len(r.seqs()) == 1; got != c.again {
 				t.Errorf("sent at %v, %s at %v: got repeated %v, want %v", c.sent, what, r.now, got, c.again)
 			}
@@ -157,19 +157,19 @@ func TestBroadcastBadAcks(t *testing.T) {
 	}{
 		{"the next to be sent", 4, 1}, {"far ahead", 5000, 1}, {"before", 0, 0}, {"long before", 0x9000, 0},
 	} {
-		r := newCastRig(t, 1)
+		r := newMembers(t, 1)
 		r.send(3)
 		r.discard()
-		r.ack(0, 1)
-		r.ack(0, c.ack)
+		r.memberAck(0, 1)
+		r.memberAck(0, c.ack)
 		r.wantOwing(c.name, "[2:1 3:1]")
-		r.report(0, c.ack, 1, frame.GapBlock{Ack: c.ack + 2})
+		r.memberReport(0, c.ack, 1, frame.GapBlock{Ack: c.ack + 2})
 		r.wantOwing(c.name, "[2:1 3:1]")
 		wantSeqs(t, c.name, r.seqs(), nil)
 		if r.s.BadAcks != 2*c.bad {
 			t.Errorf("%s: got %d bad, want %d", c.name, r.s.BadAcks, 2*c.bad)
 		}
-		r.ack(0, 3)
+		r.memberAck(0, 3)
 		r.done()
 	}
 }
@@ -209,7 +209,7 @@ func TestBroadcastBadBlocks(t *testing.T) {
 		{"blocks without a gap", 8, 0, []frame.GapBlock{b(10, 0)}, 1, "[9:1 10:1]", nil},
 		{"too many", 1, 1, many, 1, "[2:1 3:1 4:1 5:1 6:1 7:1 8:1 9:1 10:1]", span(2, 2)},
 	} {
-		r := newCastRig(t, 1)
+		r := newMembers(t, 1)
 		r.send(10)
 		r.discard()
 		var list frame.GapBlocks
@@ -239,7 +239,7 @@ func TestBroadcastBadBlocks(t *testing.T) {
 
 // Before it is confirmed nothing a member says counts; but it owes.
 func TestBroadcastUnconfirmedMember(t *testing.T) {
-	r := newCastRig(t, 0)
+	r := newMembers(t, 0)
 	m := r.s.Join()
 	r.send(3)
 	r.discard()
@@ -269,13 +269,13 @@ func TestBroadcastUnconfirmedMember(t *testing.T) {
 // Proves: multicast.link
 func TestBroadcastFailure(t *testing.T) {
 	const ms = time.Millisecond
-	r := newCastRig(t, 2, func(c *BroadcastConfig) { c.Tolerance = 100 * ms })
+	r := newMembers(t, 2, func(c *BroadcastConfig) { c.Tolerance = 100 * ms })
 	defer r.done()
 	r.send(3)
 	r.now = 5 * ms
-	r.ack(1, 3)
+	r.memberAck(1, 3)
 	for ; r.now <= 1005*ms; r.now += 100 * ms {
-		if r.report(0, 1, 1, frame.GapBlock{Ack: 3}) || r.m[0].Overdue(r.now) || r.m[1].Overdue(r.now) {
+		if r.memberReport(0, 1, 1, frame.GapBlock{Ack: 3}) || r.m[0].Overdue(r.now) || r.m[1].Overdue(r.now) {
 			t.Fatalf("failed at %v", r.now)
 		}
 	}
@@ -284,63 +284,63 @@ func TestBroadcastFailure(t *testing.T) {
 	if !r.m[0].Overdue(r.now) || r.m[1].Overdue(r.now) {
 		t.Errorf("got overdue %v, %v, want true, false", r.m[0].Overdue(r.now), r.m[1].Overdue(r.now))
 	}
-	if r.report(0, 1, 0) {
+	if r.memberReport(0, 1, 0) {
 		t.Error("failed without a gap")
 	}
-	if !r.report(0, 1, 1, frame.GapBlock{Ack: 3}) {
+	if !r.memberReport(0, 1, 1, frame.GapBlock{Ack: 3}) {
 		t.Error("not failed")
 	}
 	wantSeqs(t, "repeated no more", r.seqs(), nil)
 	r.send(1)
 	r.discard()
-	if r.report(0, 2, 0) || r.m[0].Overdue(r.now) {
+	if r.memberReport(0, 2, 0) || r.m[0].Overdue(r.now) {
 		t.Error("failed though it moved")
 	}
 	if r.now += 10*100*ms + 1; !r.m[0].Overdue(r.now) || !r.m[1].Overdue(r.now) {
 		t.Error("never repeated, and not overdue")
 	}
-	if r.report(0, 2, 1, frame.GapBlock{Ack: 4}); len(r.seqs()) != 0 {
+	if r.memberReport(0, 2, 1, frame.GapBlock{Ack: 4}); len(r.seqs()) != 0 {
 		t.Error("repeated though it had 3")
 	}
 	r.s.Leave(r.now, r.m[0])
 	if r.m[0].Overdue(r.now) {
 		t.Error("overdue though it left")
 	}
-	r.ack(1, 4)
+	r.memberAck(1, 4)
 }
 
 // A packet that was never repeated has not failed, however late it is missed; nor one that
 // the member has had, whatever it says now.
 func TestBroadcastNoFailure(t *testing.T) {
-	r := newCastRig(t, 2)
+	r := newMembers(t, 2)
 	defer r.done()
 	r.now = time.Hour
 	r.send(3)
-	if r.report(0, 0, 1, frame.GapBlock{Ack: 3}) || r.report(1, 0, 3) {
+	if r.memberReport(0, 0, 1, frame.GapBlock{Ack: 3}) || r.memberReport(1, 0, 3) {
 		t.Error("failed at the first report")
 	}
 	r.now += time.Minute
-	if r.report(0, 1, 1) {
+	if r.memberReport(0, 1, 1) {
 		t.Error("failed by a packet it has had")
 	}
-	if !r.report(1, 0, 3) {
+	if !r.memberReport(1, 0, 3) {
 		t.Error("not failed by one it has not")
 	}
 	r.discard()
-	r.ack(1, 3)
+	r.memberAck(1, 3)
 }
 
 // A packet that a device still holds is repeated as a copy, in the same words; without
 // memory for that it is not.
 func TestBroadcastRepetitionKeepsContent(t *testing.T) {
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 8, Reserve: 2}) })
+	r := newMembers(t, 1, func(c *BroadcastConfig) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 8, Reserve: 2}) })
 	r.send(2)
 	first := r.NextFrame()
 	first.Lend()
 	want := bytes.Clone(first.Bytes())
 	first.Release()
 	r.discard()
-	r.report(0, 0, 1, frame.GapBlock{Ack: 2})
+	r.memberReport(0, 0, 1, frame.GapBlock{Ack: 2})
 	again := r.NextFrame()
 	if again == first || !bytes.Equal(again.Bytes(), want) {
 		t.Errorf("lent: got the same Buffer %v, %x, want a copy of %x", again == first, again.Bytes(), want)
@@ -350,12 +350,12 @@ func TestBroadcastRepetitionKeepsContent(t *testing.T) {
 		all = append(all, b)
 	}
 	r.now = time.Second
-	r.report(0, 0, 1, frame.GapBlock{Ack: 2})
+	r.memberReport(0, 0, 1, frame.GapBlock{Ack: 2})
 	if r.NextFrame() != nil || r.s.NoChunk != 1 {
 		t.Errorf("no memory: got %d counted, want 1", r.s.NoChunk)
 	}
 	first.Complete()
-	r.report(0, 0, 1, frame.GapBlock{Ack: 2})
+	r.memberReport(0, 0, 1, frame.GapBlock{Ack: 2})
 	if b := r.NextFrame(); b != first || !bytes.Equal(b.Bytes(), want) {
 		t.Error("not lent: got another Buffer, or other bytes")
 	} else {
@@ -364,7 +364,7 @@ func TestBroadcastRepetitionKeepsContent(t *testing.T) {
 	for _, b := range append(all, again) {
 		b.Release()
 	}
-	r.ack(0, 2)
+	r.memberAck(0, 2)
 	r.done()
 }
 
@@ -372,13 +372,13 @@ func TestBroadcastRepetitionKeepsContent(t *testing.T) {
 // largest.
 func TestBroadcastRoundTrip(t *testing.T) {
 	const us = time.Microsecond
-	r := newCastRig(t, 2)
+	r := newMembers(t, 2)
 	defer r.done()
 	r.send(40)
 	r.now = 100 * us
-	r.ack(0, 16)
+	r.memberAck(0, 16)
 	r.now = 300 * us
-	r.ack(1, 16)
+	r.memberAck(1, 16)
 	want := func(what string, a, b, l time.Duration) {
 		t.Helper()
 		if r.m[0].rtt != a || r.m[1].rtt != b || r.s.RTT() != l {
@@ -387,18 +387,18 @@ func TestBroadcastRoundTrip(t *testing.T) {
 	}
 	want("at first", 100*us, 300*us, 300*us)
 	r.now = 900 * us
-	r.ack(0, 17)
+	r.memberAck(0, 17)
 	want("late", 100*us, 300*us, 300*us)
-	r.ack(0, 33)
+	r.memberAck(0, 33)
 	want("16 are acknowledged at once", 200*us, 300*us, 300*us)
-	r.report(1, 16, 1, frame.GapBlock{Ack: 20})
+	r.memberReport(1, 16, 1, frame.GapBlock{Ack: 20})
 	want("a report", 200*us, 375*us, 375*us)
 	r.now = 5000 * us
-	r.ack(1, 40)
+	r.memberAck(1, 40)
 	want("waited for one that was repeated", 200*us, 375*us, 375*us)
 	r.s.Leave(r.now, r.m[1])
 	r.HandleTimeout(r.now + time.Second)
 	want("left", 200*us, 375*us, 200*us)
 	r.discard()
-	r.ack(0, 40)
+	r.memberAck(0, 40)
 }

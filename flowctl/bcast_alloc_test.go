@@ -15,7 +15,7 @@ import (
 
 // Sending to three members, a loss, its report and repetition, and all acknowledgements.
 func TestNoAllocsBroadcast(t *testing.T) {
-	r := newCastRig(t, 3)
+	r := newMembers(t, 3)
 	defer r.done()
 	src := r.message(100)
 	defer src.Release()
@@ -58,7 +58,7 @@ func TestNoAllocsBroadcast(t *testing.T) {
 func BenchmarkBroadcastSendAndAck(b *testing.B) {
 	for _, n := range []int{1, 3, 100, 4000} {
 		b.Run(fmt.Sprint(n), func(b *testing.B) {
-			r := newCastRig(b, n, func(c *BroadcastConfig) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024}) })
+			r := newMembers(b, n, func(c *BroadcastConfig) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024}) })
 			src := r.message(64)
 			b.ReportAllocs()
 			for i := 1; b.Loop(); i++ {

@@ -13,26 +13,26 @@ import (
 // for 10 ms with something unacknowledged; less and less often, once an interval in the end.
 func TestBroadcastAsks(t *testing.T) {
 	const ms = time.Millisecond
-	r := newCastRig(t, 2)
+	r := newMembers(t, 2)
 	r.send(70)
-	r.ack(0, 10)
+	r.memberAck(0, 10)
 	wantTimes(t, "full window", r.asks(1400*ms), 2*ms, 6*ms, 14*ms, 30*ms, 62*ms, 126*ms, 254*ms, 510*ms, 885*ms, 1260*ms)
 	if r.s.StallProbes != 10 {
 		t.Errorf("got %d counted, want 10", r.s.StallProbes)
 	}
-	r.ack(1, 10)
+	r.memberAck(1, 10)
 	wantTimes(t, "after something moved", r.asks(1407*ms), 1402*ms, 1406*ms)
 	r.out()
 	r.done()
 
-	r = newCastRig(t, 2)
+	r = newMembers(t, 2)
 	r.send(1)
 	wantTimes(t, "quiet", r.asks(100*ms), 10*ms, 30*ms, 70*ms)
 	if r.s.Deadline() != 150*ms {
 		t.Errorf("got a deadline of %v, want 150ms", r.s.Deadline())
 	}
-	r.ack(0, 1)
-	r.ack(1, 1)
+	r.memberAck(0, 1)
+	r.memberAck(1, 1)
 	wantTimes(t, "acknowledged", r.asks(time.Minute))
 	if r.s.Deadline() != Never {
 		t.Errorf("got a deadline of %v, want none", r.s.Deadline())
@@ -40,7 +40,7 @@ func TestBroadcastAsks(t *testing.T) {
 	r.out()
 	r.done()
 
-	r = newCastRig(t, 2, func(c *BroadcastConfig) { c.AsKernel = true })
+	r = newMembers(t, 2, func(c *BroadcastConfig) { c.AsKernel = true })
 	r.send(60)
 	wantTimes(t, "as a kernel", r.asks(time.Minute))
 	r.out()
@@ -50,7 +50,7 @@ func TestBroadcastAsks(t *testing.T) {
 // With many members the wait is longer, as all of them may have to be asked.
 func TestBroadcastAsksManyLessOften(t *testing.T) {
 	const ms = time.Millisecond
-	r := newCastRig(t, 1000)
+	r := newMembers(t, 1000)
 	r.send(1)
 	wantTimes(t, "1000 members", r.asks(700*ms), 100*ms, 300*ms, 675*ms)
 	r.out()
@@ -62,7 +62,7 @@ func TestBroadcastAsksManyLessOften(t *testing.T) {
 
 // Whatever is asked of its Link, it has no messages of the link protocol.
 func TestBroadcastLinkIsSilent(t *testing.T) {
-	r := newCastRig(t, 1)
+	r := newMembers(t, 1)
 	defer r.done()
 	r.send(1)
 	r.discard()
@@ -78,9 +78,9 @@ func TestBroadcastLinkIsSilent(t *testing.T) {
 
 // The links to the members tell what was sent.
 func TestLinkTellsLastBroadcast(t *testing.T) {
-	c := newCastRig(t, 1)
+	c := newMembers(t, 1)
 	defer c.done()
-	r := newRig(t, func(k *Config) { k.Local.Broadcast = c.s }).up()
+	r := newScriptedPeer(t, func(k *Config) { k.Local.Broadcast = c.s }).up()
 	defer r.done()
 	c.send(3)
 	c.discard()
@@ -97,9 +97,9 @@ func TestLinkTellsLastBroadcast(t *testing.T) {
 
 // While the peer owes an acknowledgement of broadcasts, every tick has a STATE.
 func TestTickAsksForBroadcastAck(t *testing.T) {
-	c := newCastRig(t, 1)
+	c := newMembers(t, 1)
 	defer c.done()
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.bc.SetMember(c.m[0])
 	ticks := func() int {
@@ -118,7 +118,7 @@ func TestTickAsksForBroadcastAck(t *testing.T) {
 	if n := ticks(); n != 1 {
 		t.Errorf("not acknowledged: got %d frames, want 1", n)
 	}
-	c.ack(0, 1)
+	c.memberAck(0, 1)
 	if n := ticks(); n != 0 {
 		t.Errorf("acknowledged: got %d frames, want none", n)
 	}

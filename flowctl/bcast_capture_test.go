@@ -25,7 +25,7 @@ func TestBroadcastCapture15(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newCastRig(t, 2, func(c *BroadcastConfig) { c.Self, c.AsKernel = sender, true })
+	r := newMembers(t, 2, func(c *BroadcastConfig) { c.Self, c.AsKernel = sender, true })
 	members := map[frame.NodeAddr]int{0x1001002: 0, 0x1001003: 1}
 	// The kernel's clock ticks every 4 ms: frames 85 (packet 21) and 218 tell where, to
 	// within 0.2 ms.
@@ -61,9 +61,8 @@ func TestBroadcastCapture15(t *testing.T) {
 		case !m.NonSeq() && w.Dst == stationOf(t, frames, sender):
 			r.hearMember(members[m.Prev()], m)
 		}
-		for b := r.NextFrame(); b != nil; b = r.NextFrame() {
-			due = append(due, slices.Clone(b.Bytes()[frame.EthernetLen:]))
-			b.Release()
+		for m := range r.sentMessages {
+			due = append(due, slices.Clone(m.Bytes()))
 		}
 		if m.NonSeq() && m.User() != frame.UserDiscovery && m.Prev() == sender {
 			at := slices.IndexFunc(due, func(d []byte) bool { return bytes.Equal(d, m.Bytes()) })
@@ -97,10 +96,10 @@ func stationOf(t *testing.T, frames []layers.Frame, a frame.NodeAddr) frame.MAC 
 }
 
 // hearMember gives the link what a member says in a packet of its unicast link.
-func (r *castRig) hearMember(i int, m frame.Message) {
+func (r *scriptedPeer) hearMember(i int, m frame.Message) {
 	l, err := frame.ParseLink(m)
 	if err != nil {
-		r.ack(i, m.BcastAck())
+		r.memberAck(i, m.BcastAck())
 		return
 	}
 	if s, ok := l.State(); ok && !s.BcastAckInvalid() {

@@ -14,7 +14,7 @@ import (
 // A castModel keeps for each packet under way the set of members that owe its
 // acknowledgement, which is all the sender's books stand for.
 type castModel struct {
-	*castRig
+	*scriptedPeer
 	l     *ledger
 	owed  map[frame.Seq]map[*Member]bool
 	last  frame.Seq // the newest packet that was looked at
@@ -301,18 +301,18 @@ func (c *castModel) check() {
 func runCast(t testing.TB, b []byte) *castModel {
 	x := &calls{b}
 	first := x.byte()
-	r := newCastRig(t, 0, func(k *BroadcastConfig) {
+	r := newMembers(t, 0, func(k *BroadcastConfig) {
 		k.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 384, Reserve: 64, Poison: true})
 		k.Alone, k.Margin, k.Tolerance, k.AsKernel = first&2 != 0, int(first>>2), MinTolerance, first&1 != 0
 	})
-	c := &castModel{castRig: r, l: newLedger(r.rig), owed: map[frame.Seq]map[*Member]bool{}}
+	c := &castModel{scriptedPeer: r, l: newLedger(r), owed: map[frame.Seq]map[*Member]bool{}}
 	for len(x.b) > 0 {
 		c.step(x)
 		if e := c.s.TakeEvents(); e&^(Room|Stuck|Ask) != 0 || e&Ask != 0 && c.s.Unacked() == 0 {
 			t.Fatalf("got event %q with %d under way", eventText(e), c.s.Unacked())
 		}
 		c.check()
-		c.rig.check(c.lent)
+		c.scriptedPeer.check(c.lent)
 		if len(c.m) > 0 {
 			c.l.check()
 		}

@@ -19,7 +19,7 @@ type castNetwork struct {
 	now   time.Duration
 	s     *BroadcastSender
 	peers []*castPeer
-	wire  modelWire // of the sender
+	wire  wire // of the sender
 	loss  float64
 	dice  *rand.Rand
 	arena *netdev.Arena
@@ -33,14 +33,14 @@ type castPeer struct {
 	link *Link // its own end
 	bc   *BroadcastReceiver
 	m    *Member
-	wire modelWire
+	wire wire
 	got  int
 }
 
 func newCastNetwork(t testing.TB, seed uint64, n int, kernel bool) *castNetwork {
 	c := &castNetwork{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 8000}), dice: rand.New(rand.NewPCG(seed, 9))}
 	caps := allCaps | frame.CapGapAckBlock
-	c.wire.chance = c.dice
+	c.wire = slowWire(c.dice)
 	local := func(a frame.NodeAddr) *Local {
 		return &Local{Self: a, IfName: "eth0", Arena: c.arena, Alone: true, Capabilities: caps, AsKernel: kernel}
 	}
@@ -50,7 +50,7 @@ func newCastNetwork(t testing.TB, seed uint64, n int, kernel bool) *castNetwork 
 	for i := range n {
 		p := &castPeer{addr: peer + frame.NodeAddr(i)}
 		p.bc = NewBroadcastReceiver(p.addr)
-		p.wire.chance = c.dice
+		p.wire = slowWire(c.dice)
 		link := func(l *Local, to frame.NodeAddr, bc *BroadcastReceiver) *Link {
 			return NewLink(0, Config{
 				Local: l, Peer: to, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
@@ -77,18 +77,12 @@ func newCastNetwork(t testing.TB, seed uint64, n int, kernel bool) *castNetwork 
 
 // step goes on to the next arrival or deadline.
 func (c *castNetwork) step() {
-	next := c.s.Deadline()
-	if c.wire.frames.Len() > 0 {
-		next = min(next, c.wire.frames.At(0).at)
-	}
+	next := min(c.s.Deadline(), c.wire.next())
 	for _, p := range c.peers {
-		next = min(next, p.own.Deadline(), p.link.Deadline())
-		if p.wire.frames.Len() > 0 {
-			next = min(next, p.wire.frames.At(0).at)
-		}
+		next = min(next, p.own.Deadline(), p.link.Deadline(), p.wire.next())
 	}
 	c.now = max(c.now, next)
-	for w := &c.wire; w.frames.Len() > 0 && w.frames.At(0).at <= c.now; {
+	for w := &c.wire; w.next() <= c.now; {
 		b := w.frames.Pop().b
 		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
 		if err != nil {
@@ -103,7 +97,7 @@ func (c *castNetwork) step() {
 		b.Release()
 	}
 	for _, p := range c.peers {
-		for w := &p.wire; w.frames.Len() > 0 && w.frames.At(0).at <= c.now; {
+		for w := &p.wire; w.next() <= c.now; {
 			b := w.frames.Pop().b
 			if c.dice.Float64() >= c.loss {
 				c.atSender(p, parseLink(c.t, b.Bytes()[frame.EthernetLen:]))
@@ -128,7 +122,7 @@ func (c *castNetwork) step() {
 	}
 }
 
-func (c *castNetwork) serve(l *Link, w *modelWire) {
+func (c *castNetwork) serve(l *Link, w *wire) {
 	l.HandleTimeout(c.now)
 	switch e := l.TakeEvents(); {
 	case e&WantUp != 0:
@@ -156,10 +150,10 @@ func (c *castNetwork) atPeer(p *castPeer, m frame.Message, b *netdev.Buffer) {
 	}
 	v, report := p.bc.HandlePacket(m, b)
 	if v == Deliver {
-		c.deliver(p, m)
+		p.got = deliver(c.t, p.got, m)
 		for q, due, ok := p.bc.Next(); ok; q, due, ok = p.bc.Next() {
 			report = report || due
-			c.deliver(p, q.Message)
+			p.got = deliver(c.t, p.got, q.Message)
 			q.Release()
 		}
 	}
@@ -169,15 +163,6 @@ func (c *castNetwork) atPeer(p *castPeer, m frame.Message, b *netdev.Buffer) {
 	if v == Deferred {
 		p.link.WatchBroadcast(c.now)
 	}
-}
-
-// deliver checks that packets come once, whole and in order.
-func (c *castNetwork) deliver(p *castPeer, m frame.Message) {
-	d := m.Data()
-	if n := int(d[0]) | int(d[1])<<8 | int(d[2])<<16; n != p.got || len(m.Bytes()) != modelPacket {
-		c.t.Fatalf("%v got packet %d of %d bytes, want %d", p.addr, n, len(m.Bytes()), p.got)
-	}
-	p.got++
 }
 
 // atSender is what the sending node does with one.
@@ -200,14 +185,10 @@ func (c *castNetwork) carry(n int) time.Duration {
 	f := frame.PayloadFields{Common: frame.Common{Prev: self}, Type: frame.McastMsg, OrigPort: 1, OrigNode: self}
 	for {
 		for c.sent < n && !c.s.Congested(frame.Low) {
-			b := c.arena.Get(frame.EthernetLen+modelPacket, netdev.Data)
+			b := numbered(c.arena, c.sent, frame.McastLen, &f)
 			if b == nil {
 				break
 			}
-			msg := b.Extend(frame.EthernetLen + modelPacket)[frame.EthernetLen:]
-			f.Put(msg, modelPacket-frame.McastLen)
-			d := msg[frame.McastLen:]
-			d[0], d[1], d[2] = byte(c.sent), byte(c.sent>>8), byte(c.sent>>16)
 			if err := c.s.Send(c.now, b, frame.Low); err != nil {
 				c.t.Fatal(err)
 			}

@@ -10,41 +10,6 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A bcRig is the end of the broadcast link of a peer played by the test.
-type bcRig struct {
-	*rig
-	b *BroadcastReceiver
-}
-
-func newBcRig(t testing.TB, addr frame.NodeAddr, last frame.Seq) *bcRig {
-	r := newRig(t, func(c *Config) { c.Self = addr })
-	r.up()
-	b := NewBroadcastReceiver(addr)
-	b.Open(last)
-	return &bcRig{r, b}
-}
-
-// receive takes a packet and all that has its turn then; report as a node does.
-func (r *bcRig) receive(seq frame.Seq) (v Verdict, report bool) {
-	m, buf := r.packet(seq, 0, fmt.Sprint(seq))
-	defer buf.Release()
-	v, report = r.b.HandlePacket(m, buf)
-	if v == Deliver {
-		r.got = append(r.got, string(m.Data()))
-		for p, due, ok := r.b.Next(); ok; p, due, ok = r.b.Next() {
-			r.got = append(r.got, string(p.Message.Data()))
-			report = report || due
-			p.Release()
-		}
-	}
-	return v, report
-}
-
-func (r *bcRig) done() {
-	r.b.Reset()
-	r.rig.done()
-}
-
 func TestBroadcastOpen(t *testing.T) {
 	b := NewBroadcastReceiver(self)
 	if b.Up() || b.Ack() != 0 || b.Gap() != 0 {
@@ -65,16 +30,16 @@ func TestBroadcastOpen(t *testing.T) {
 }
 
 func TestBroadcastBeforeOpeningIsDropped(t *testing.T) {
-	r := newBcRig(t, self, 0)
+	r := newBroadcastReceiving(t, self, 0)
 	defer r.done()
-	r.b.Reset()
-	if v, report := r.receive(1); v != Dropped || report {
+	r.bc.Reset()
+	if v, report := r.broadcast(1); v != Dropped || report {
 		t.Errorf("got %v %v, want dropped, no report", v, report)
 	}
-	if r.b.HandleState(9) {
+	if r.bc.HandleState(9) {
 		t.Error("a report before the opening")
 	}
-	if _, _, ok := r.b.Next(); ok {
+	if _, _, ok := r.bc.Next(); ok {
 		t.Error("a delivery before the opening")
 	}
 }
@@ -94,16 +59,16 @@ func TestBroadcastAckDigit(t *testing.T) {
 		{0x1001001, 0, []frame.Seq{0x1d, 0x2d, 0x3d, 0x4d, 0x5d}},
 		{0x1001002, 0xffe0, []frame.Seq{0xfffc, 0x000c, 0x001c, 0x002c, 0x003c}},
 	} {
-		r := newBcRig(t, c.self, c.last)
+		r := newBroadcastReceiving(t, c.self, c.last)
 		var got []frame.Seq
 		for i := 1; len(got) < 5; i++ {
-			if v, report := r.receive(c.last + frame.Seq(i)); v != Deliver {
+			if v, report := r.broadcast(c.last + frame.Seq(i)); v != Deliver {
 				t.Fatalf("packet %d: got %v, want deliver", i, v)
 			} else if report {
-				got = append(got, r.b.Ack())
+				got = append(got, r.bc.Ack())
 			}
-			if r.b.unacked > 31 {
-				t.Fatalf("%v: %d packets not acknowledged", c.self, r.b.unacked)
+			if r.bc.unacked > 31 {
+				t.Fatalf("%v: %d packets not acknowledged", c.self, r.bc.unacked)
 			}
 		}
 		if !slices.Equal(got, c.want) {
@@ -124,7 +89,7 @@ func TestBroadcastNackSpreading(t *testing.T) {
 		{0x1001003, []int{3, 19, 35}},
 		{0x1001010, []int{16, 32}},
 	} {
-		r := newBcRig(t, c.self, 0)
+		r := newBroadcastReceiving(t, c.self, 0)
 		var at []int
 		n := 0
 		for seq := frame.Seq(1); n < 40; seq++ {
@@ -132,7 +97,7 @@ func TestBroadcastNackSpreading(t *testing.T) {
 				continue // lost
 			}
 			n++
-			v, report := r.receive(seq)
+			v, report := r.broadcast(seq)
 			if v != Deferred {
 				t.Fatalf("packet %d: got %v, want deferred", seq, v)
 			}
@@ -166,12 +131,12 @@ func TestBroadcastGap(t *testing.T) {
 		{"wrap", 65534, nil, 1, 3, true},
 		{"deferred far ahead", 0, []frame.Seq{5000}, 0, maxBcastGap, true},
 	} {
-		r := newBcRig(t, self, c.last)
+		r := newBroadcastReceiving(t, self, c.last)
 		for _, s := range c.in {
-			r.receive(s)
+			r.broadcast(s)
 		}
-		report := r.b.HandleState(c.said)
-		if got := r.b.Gap(); got != c.gap || report != c.report {
+		report := r.bc.HandleState(c.said)
+		if got := r.bc.Gap(); got != c.gap || report != c.report {
 			t.Errorf("%s: got gap %v report %v, want %v %v", c.name, got, report, c.gap, c.report)
 		}
 		r.done()
@@ -199,10 +164,10 @@ func TestBroadcastLastSentTooHigh(t *testing.T) {
 // Proves: multicast.link
 func TestBroadcastOrder(t *testing.T) {
 	for _, last := range []frame.Seq{0, 65533} {
-		r := newBcRig(t, self, last)
+		r := newBroadcastReceiving(t, self, last)
 		var v []Verdict
 		for _, s := range []frame.Seq{2, 2, 4, 1, 1, 3, 8192 + 5, 5} {
-			x, _ := r.receive(last + s)
+			x, _ := r.broadcast(last + s)
 			v = append(v, x)
 		}
 		if want := []Verdict{Deferred, Dropped, Deferred, Deliver, Dropped, Deliver, Dropped, Deliver}; !slices.Equal(v, want) {
@@ -215,8 +180,8 @@ func TestBroadcastOrder(t *testing.T) {
 		if !slices.Equal(r.got, want) {
 			t.Errorf("behind %d: got %v, want %v", last, r.got, want)
 		}
-		if r.b.Received != 6 || r.b.Duplicates != 3 || r.b.Deferred != 2 {
-			t.Errorf("behind %d: got %d received, %d duplicates, %d deferred; want 6, 3, 2", last, r.b.Received, r.b.Duplicates, r.b.Deferred)
+		if r.bc.Received != 6 || r.bc.Duplicates != 3 || r.bc.Deferred != 2 {
+			t.Errorf("behind %d: got %d received, %d duplicates, %d deferred; want 6, 3, 2", last, r.bc.Received, r.bc.Duplicates, r.bc.Deferred)
 		}
 		r.done()
 	}
@@ -226,7 +191,7 @@ func TestBroadcastOrder(t *testing.T) {
 //
 // Proves: replay.found
 func TestLinkTellsOfBroadcast(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.Report(0)
 	b := r.NextFrame()

@@ -10,25 +10,16 @@ import (
 )
 
 // hearBroadcast gives the link's node a broadcast packet of the peer, as an engine does.
-func (r *rig) hearBroadcast(seq frame.Seq) {
+func (r *scriptedPeer) hearBroadcast(seq frame.Seq) {
 	r.t.Helper()
-	m, b := r.packet(seq, 0, "b")
-	defer b.Release()
-	v, report := r.bc.HandlePacket(m, b)
-	if v == Deliver {
-		for p, due, ok := r.bc.Next(); ok; p, due, ok = r.bc.Next() {
-			report = report || due
-			p.Release()
-		}
-	}
-	if report {
+	if _, report := r.broadcast(seq); report {
 		r.Report(r.now)
 	}
 	r.WatchBroadcast(r.now)
 }
 
 // hearLast gives it a STATE that tells what the peer has sent.
-func (r *rig) hearLast(last frame.Seq) {
+func (r *scriptedPeer) hearLast(last frame.Seq) {
 	if r.bc.HandleState(last) {
 		r.Report(r.now)
 	}
@@ -43,7 +34,7 @@ func TestBroadcastReportIsRepeated(t *testing.T) {
 		first string
 		n     int // reports until the tick
 	}{{0, "200µs", 10}, {500 * time.Microsecond, "2ms", 7}, {time.Second, "375ms", 0}} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.bc.Open(0)
 		r.estimate = c.rtt
 		r.hearBroadcast(2)
@@ -62,7 +53,7 @@ func TestBroadcastReportIsRepeated(t *testing.T) {
 // Whatever moves, and whatever reports, begins the wait anew; nothing is due when all came.
 func TestBroadcastReportBeginsAnew(t *testing.T) {
 	const us = time.Microsecond
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.bc.Open(0)
 	times := func(end time.Duration) (at []time.Duration) {
@@ -99,7 +90,7 @@ func TestBroadcastReportBeginsAnew(t *testing.T) {
 func TestBroadcastReportOfFirstHole(t *testing.T) {
 	const ms = time.Millisecond
 	for _, last := range []frame.Seq{0, 0xffff} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.bc.Open(last)
 		r.now = 50 * ms
 		r.bc.HandleState(last + 2) // the report that is due is lost for want of memory
@@ -115,7 +106,7 @@ func TestBroadcastReportOfFirstHole(t *testing.T) {
 // So it is when a STATE tells of more than came, which a kernel would not repeat.
 func TestBroadcastTailIsReported(t *testing.T) {
 	for _, kernel := range []bool{false, true} {
-		r := newRig(t, func(c *Config) { c.AsKernel = kernel }).up()
+		r := newScriptedPeer(t, func(c *Config) { c.AsKernel = kernel }).up()
 		r.bc.Open(7)
 		r.hearLast(9)
 		r.out()
@@ -137,7 +128,7 @@ func TestBroadcastTailIsReported(t *testing.T) {
 
 // Nothing is watched where nothing is missing.
 func TestBroadcastWatchCostsNothing(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.bc.Open(0)
 	r.hearBroadcast(1)

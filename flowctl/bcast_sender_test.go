@@ -14,7 +14,7 @@ import (
 
 // The packet of spec 04 §1.1, and nothing else of the message is changed.
 func TestBroadcastSendStampsHeader(t *testing.T) {
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.FirstSeq = 0xfffe })
+	r := newMembers(t, 1, func(c *BroadcastConfig) { c.FirstSeq = 0xfffe })
 	defer r.done()
 	r.rcvNxt = 77 // is acknowledged nowhere
 	b := r.message(4)
@@ -40,23 +40,23 @@ func TestBroadcastSendStampsHeader(t *testing.T) {
 //
 // Proves: multicast.link
 func TestBroadcastWindow(t *testing.T) {
-	r := newCastRig(t, 3)
+	r := newMembers(t, 3)
 	defer r.done()
 	r.send(60)
 	wantSeqs(t, "at first", r.seqs(), span(1, 50))
-	r.ack(0, 20)
-	r.ack(1, 16)
+	r.memberAck(0, 20)
+	r.memberAck(1, 16)
 	wantSeqs(t, "two of three", r.seqs(), nil)
 	r.wantUnder("two of three", 50, 10, 50)
-	r.ack(2, 8)
+	r.memberAck(2, 8)
 	wantSeqs(t, "8 by all", r.seqs(), span(51, 58))
-	r.ack(2, 30)
+	r.memberAck(2, 30)
 	wantSeqs(t, "16 by all", r.seqs(), span(59, 60))
 	for i := range r.m {
 		if !r.m[i].Behind() {
 			t.Errorf("member %d is not behind", i)
 		}
-		r.ack(i, 60)
+		r.memberAck(i, 60)
 		if r.m[i].Behind() {
 			t.Errorf("member %d is behind", i)
 		}
@@ -73,7 +73,7 @@ func TestBroadcastWindow(t *testing.T) {
 // Proves: multicast.link
 func TestBroadcastWindowBounds(t *testing.T) {
 	for _, c := range []struct{ ask, want int }{{0, 50}, {7, 7}, {50, 50}, {51, 50}, {8191, 50}, {-3, 1}} {
-		r := newCastRig(t, 1, func(k *BroadcastConfig) { k.Window = c.ask })
+		r := newMembers(t, 1, func(k *BroadcastConfig) { k.Window = c.ask })
 		if r.s.Window() != c.want {
 			t.Errorf("configured %d: got %d, want %d", c.ask, r.s.Window(), c.want)
 		}
@@ -82,15 +82,15 @@ func TestBroadcastWindowBounds(t *testing.T) {
 		}
 		r.done()
 	}
-	r := newCastRig(t, 1)
+	r := newMembers(t, 1)
 	defer r.done()
 	r.send(60)
 	r.seqs()
-	r.report(0, 0, 1, frame.GapBlock{Ack: 50})
+	r.memberReport(0, 0, 1, frame.GapBlock{Ack: 50})
 	r.wantUnder("one missing", 1, 10, 50)
 	wantSeqs(t, "repeated alone", r.seqs(), span(1, 1))
 	r.s.SetWindow(0, 5)
-	r.ack(0, 50)
+	r.memberAck(0, 50)
 	wantSeqs(t, "narrower", r.seqs(), span(51, 55))
 	r.s.SetWindow(0, 8)
 	wantSeqs(t, "wider", r.seqs(), span(56, 58))
@@ -103,25 +103,25 @@ func TestBroadcastWindowBounds(t *testing.T) {
 //
 // Proves: multicast.link
 func TestBroadcastJoinInTraffic(t *testing.T) {
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window = 3 })
+	r := newMembers(t, 1, func(c *BroadcastConfig) { c.Window = 3 })
 	defer r.done()
 	r.send(4)
 	m := r.join()
 	if m.Behind() {
 		t.Error("behind at once")
 	}
-	r.ack(1, 2) // of before it came
-	r.report(1, 0, 3)
+	r.memberAck(1, 2) // of before it came
+	r.memberReport(1, 0, 3)
 	r.wantOwing("joined", "[1:1 2:1 3:1]")
-	r.ack(0, 2)
+	r.memberAck(0, 2)
 	r.send(1)
 	r.wantOwing("more sent", "[3:1 4:2 5:2]")
 	if !m.Behind() {
 		t.Error("not behind")
 	}
-	r.ack(1, 5)
+	r.memberAck(1, 5)
 	r.wantOwing("acknowledged by the new one", "[3:1 4:1 5:1]")
-	r.ack(0, 5)
+	r.memberAck(0, 5)
 	r.wantOwing("and the old one", "[]")
 	r.out()
 }
@@ -130,26 +130,26 @@ func TestBroadcastJoinInTraffic(t *testing.T) {
 //
 // Proves: multicast.link
 func TestBroadcastLeaveInTraffic(t *testing.T) {
-	r := newCastRig(t, 3, func(c *BroadcastConfig) { c.Window = 6 })
+	r := newMembers(t, 3, func(c *BroadcastConfig) { c.Window = 6 })
 	defer r.done()
 	r.send(8)
 	r.seqs()
-	r.ack(0, 5)
-	r.report(1, 1, 1, frame.GapBlock{Ack: 4})
-	r.ack(2, 2)
+	r.memberAck(0, 5)
+	r.memberReport(1, 1, 1, frame.GapBlock{Ack: 4})
+	r.memberAck(2, 2)
 	r.wantOwing("before", "[2:1 3:1 4:1 5:2 6:3 7:3]")
 	r.s.Leave(0, r.m[1])
 	r.wantOwing("one left", "[3:1 4:1 5:1 6:2 7:2 8:2]")
 	r.s.Leave(0, r.m[1])
-	r.ack(1, 8)
-	r.report(1, 7, 1)
+	r.memberAck(1, 8)
+	r.memberReport(1, 7, 1)
 	r.wantOwing("and does nothing", "[3:1 4:1 5:1 6:2 7:2 8:2]")
 	if r.m[1].Behind() || r.s.Members() != 2 {
 		t.Errorf("got behind %v, %d members, want false, 2", r.m[1].Behind(), r.s.Members())
 	}
 	r.s.Leave(0, r.m[2])
 	r.wantOwing("another left", "[6:1 7:1 8:1]")
-	r.ack(0, 8)
+	r.memberAck(0, 8)
 	r.wantUnder("acknowledged", 0, 0, 8)
 	r.out()
 }
@@ -161,7 +161,7 @@ func TestBroadcastLeaveInTraffic(t *testing.T) {
 func TestBroadcastLastLeaves(t *testing.T) {
 	for i, first := range []frame.Seq{0, 0xfff0, 0, 0xfff0} {
 		kernel := i < 2
-		r := newCastRig(t, 2, func(c *BroadcastConfig) { c.FirstSeq, c.AsKernel = first, kernel })
+		r := newMembers(t, 2, func(c *BroadcastConfig) { c.FirstSeq, c.AsKernel = first, kernel })
 		next := max(first, 1)
 		if !kernel {
 			next += 50
@@ -192,7 +192,7 @@ func TestBroadcastLastLeaves(t *testing.T) {
 		r.join()
 		r.send(1)
 		wantSeqs(t, "the next", r.seqs(), span(int(next), int(next)))
-		r.ack(2, next)
+		r.memberAck(2, next)
 		r.wantUnder("acknowledged", 0, 0, next)
 		r.done()
 	}
@@ -204,7 +204,7 @@ func TestBroadcastLastLeaves(t *testing.T) {
 // Proves: multicast.link
 func TestBroadcastBeginsAnew(t *testing.T) {
 	const ms = time.Millisecond
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window, c.Alone = 1, false })
+	r := newMembers(t, 1, func(c *BroadcastConfig) { c.Window, c.Alone = 1, false })
 	defer r.done()
 	r.send(3)
 	r.s.Want(0, frame.Low) // so that the backlog is kept
@@ -223,13 +223,13 @@ func TestBroadcastBeginsAnew(t *testing.T) {
 	r.send(1)
 	began := r.now
 	wantTimes(t, "asked", r.asks(began+11*ms), began+10*ms)
-	r.ack(1, 1)
+	r.memberAck(1, 1)
 	r.discard()
 }
 
 // Without a member messages are taken, dropped and not numbered, by whichever way.
 func TestBroadcastWithoutMembers(t *testing.T) {
-	r := newCastRig(t, 0)
+	r := newMembers(t, 0)
 	defer r.done()
 	r.send(200)
 	if err := r.s.SendAll(0, []*netdev.Buffer{r.message(1000), r.message(10)}, frame.High); err != nil {
@@ -253,7 +253,7 @@ func TestBroadcastWithoutMembers(t *testing.T) {
 // Messages that wait share packets; the packet is of the broadcast link, what is in it
 // is not, and one message goes to all that are there when it leaves.
 func TestBroadcastBundles(t *testing.T) {
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window, c.Margin, c.Alone = 1, 32, false })
+	r := newMembers(t, 1, func(c *BroadcastConfig) { c.Window, c.Margin, c.Alone = 1, 32, false })
 	defer r.done()
 	r.send(1)
 	r.discard()
@@ -263,9 +263,10 @@ func TestBroadcastBundles(t *testing.T) {
 	if room == nil {
 		t.Fatal("no room")
 	}
-	r.write(room)
+	mcast.Put(room, 4)
+	clear(room[frame.McastLen:])
 	r.join()
-	r.ack(0, 1)
+	r.memberAck(0, 1)
 	f := r.NextFrame()
 	if f == nil {
 		t.Fatal("nothing left")
@@ -295,7 +296,7 @@ func TestBroadcastBundles(t *testing.T) {
 
 // What is held goes with Flush.
 func TestBroadcastHold(t *testing.T) {
-	r := newCastRig(t, 1)
+	r := newMembers(t, 1)
 	defer r.done()
 	for range 3 {
 		if err := r.s.Hold(r.message(4), frame.Low); err != nil {
@@ -311,7 +312,7 @@ func TestBroadcastHold(t *testing.T) {
 
 // The packets of one message are taken all or not at all, and follow each other.
 func TestBroadcastFragments(t *testing.T) {
-	r := newCastRig(t, 2, func(c *BroadcastConfig) { c.Window = 2 })
+	r := newMembers(t, 2, func(c *BroadcastConfig) { c.Window = 2 })
 	defer r.done()
 	pieces := func() (b []*netdev.Buffer) {
 		for range 3 {
@@ -335,8 +336,8 @@ func TestBroadcastFragments(t *testing.T) {
 		b.Release()
 	}
 	waited := r.s.Backlog()
-	r.ack(0, 2)
-	r.ack(1, 2)
+	r.memberAck(0, 2)
+	r.memberAck(1, 2)
 	wantSeqs(t, "then", r.seqs(), span(3, 4))
 	if got := waited - r.s.Backlog(); got != 2 || r.s.TakeEvents()&Room == 0 {
 		t.Errorf("got %d taken from the backlog, want 2 and an event", got)
@@ -348,7 +349,7 @@ func TestBroadcastFragments(t *testing.T) {
 
 // A new MTU is for what is built from then on.
 func TestBroadcastMTU(t *testing.T) {
-	r := newCastRig(t, 1, func(c *BroadcastConfig) { c.Window = 1 })
+	r := newMembers(t, 1, func(c *BroadcastConfig) { c.Window = 1 })
 	defer r.done()
 	r.send(1)
 	for range 2 {
@@ -367,7 +368,7 @@ func TestBroadcastMTU(t *testing.T) {
 	}
 	long.Release()
 	for i := range frame.Seq(3) {
-		r.ack(0, i+1)
+		r.memberAck(0, i+1)
 	}
 	r.wantUnder("what waited", 0, 0, 3)
 	r.out()
@@ -388,12 +389,12 @@ func TestBroadcastSizes(t *testing.T) {
 
 // Memory that a burst needed is given back, and then nothing is due.
 func TestBroadcastForgets(t *testing.T) {
-	r := newCastRig(t, 1)
+	r := newMembers(t, 1)
 	defer r.done()
 	r.send(120)
 	r.discard()
 	for i := range frame.Seq(3) {
-		r.ack(0, min(50*(i+1), r.s.Last()))
+		r.memberAck(0, min(50*(i+1), r.s.Last()))
 		r.discard()
 	}
 	r.asks(time.Minute)

@@ -10,7 +10,7 @@ import (
 )
 
 // full fills the backlog of an importance and has n more messages turned away.
-func (r *rig) full(imp frame.Importance, n int) *rig {
+func (r *scriptedPeer) full(imp frame.Importance, n int) *scriptedPeer {
 	r.t.Helper()
 	for !r.Link.Congested(imp) {
 		if err := r.Send(r.now, r.message(4), imp); err != nil {
@@ -34,7 +34,7 @@ type rooms = [frame.System + 1]int
 //
 // Proves: link.importance
 func TestTakeRoom(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.full(frame.Low, 3)
 	if got := r.TakeRoom(); got != (rooms{}) {
@@ -59,7 +59,7 @@ func TestTakeRoom(t *testing.T) {
 
 // Each importance has its own room: medium is congested no longer, low still is.
 func TestTakeRoomOfEach(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.MinWindow, c.MaxWindow = 1, 1 }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.MinWindow, c.MaxWindow = 1, 1 }).up()
 	defer r.done()
 	r.full(frame.Medium, 1)
 	r.full(frame.Low, 1)
@@ -82,7 +82,7 @@ func TestTakeRoomOfEach(t *testing.T) {
 //
 // Proves: link.importance
 func TestNoLostRoom(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.full(frame.Low, 3)
 	r.ack(1, 0)
@@ -119,7 +119,7 @@ func TestNoLostRoom(t *testing.T) {
 //
 // Proves: link.statistics
 func TestTimeBlocked(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.now = 5 * time.Millisecond
 	r.full(frame.Low, 2)

@@ -12,90 +12,11 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// A duo is two links and the wire between them. Each end agrees to everything
-// its link asks for, as a node does.
-type duo struct {
-	t     *testing.T
-	now   time.Duration
-	ends  [2]*Link
-	arena *netdev.Arena
-	lose  func(from int, line string) bool
-	lines []string
-}
-
-// newDuo makes both ends, the second one late later.
-func newDuo(t *testing.T, late time.Duration) *duo {
-	d := &duo{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 64})}
-	for i, a := range []frame.NodeAddr{self, peer} {
-		c := Config{
-			Local: &Local{Self: a, IfName: "eth0", Arena: d.arena}, Peer: self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: frame.Seq(99 + 100*i), Broadcast: NewBroadcastReceiver(a),
-		}
-		c.Session++ // 100 and 200
-		d.ends[i] = NewLink(late*time.Duration(i), c, allCaps)
-	}
+// newTranscript is a bed that writes down everything.
+func newTranscript(t *testing.T, late time.Duration) *bed {
+	d := newBed(t, netdev.ArenaConfig{Small: 64}, late, func(*Config) {})
+	d.transcript = true
 	return d
-}
-
-// settle carries frames until there are none: of each end's, those there are now.
-func (d *duo) settle() {
-	for busy := true; busy; {
-		busy = false
-		var crossing [2][][]byte
-		for i, l := range d.ends {
-			for b := l.NextFrame(); b != nil; b = l.NextFrame() {
-				busy = true
-				line := strings.TrimSuffix(summary(b), " bcast-ack=0")
-				lost := d.lose != nil && d.lose(i, line)
-				d.lines = append(d.lines, fmt.Sprintf("%v %c %s%s", d.now, 'a'+i, line, map[bool]string{true: " LOST"}[lost]))
-				if !lost {
-					crossing[1-i] = append(crossing[1-i], append([]byte(nil), b.Bytes()[frame.EthernetLen:]...))
-				}
-				b.Release()
-			}
-		}
-		for i, l := range d.ends {
-			for _, b := range crossing[i] {
-				m := parseLink(d.t, b)
-				if l.Accept(m) {
-					l.HandleLink(d.now, m)
-				} else {
-					d.lines = append(d.lines, fmt.Sprintf("%v %c refuses", d.now, 'a'+i))
-				}
-			}
-			for e := l.TakeEvents(); e != 0; e = l.TakeEvents() {
-				d.lines = append(d.lines, fmt.Sprintf("%v %c %v", d.now, 'a'+i, eventText(e)))
-				if e&WentDown != 0 {
-					l.Restart(d.now)
-				}
-				if e&WantUp != 0 {
-					l.Up(d.now)
-				}
-				busy = true
-			}
-		}
-	}
-}
-
-// run lets time pass until end, deadline by deadline.
-func (d *duo) run(end time.Duration) {
-	for d.settle(); ; d.settle() {
-		next := min(d.ends[0].Deadline(), d.ends[1].Deadline())
-		if next > end {
-			return
-		}
-		d.now = next
-		for _, l := range d.ends {
-			l.HandleTimeout(d.now)
-		}
-	}
-}
-
-// take returns the transcript and begins a new one.
-func (d *duo) take() []string {
-	l := d.lines
-	d.lines = nil
-	return l
 }
 
 // Proves: contact.machines
@@ -155,7 +76,7 @@ func TestBringUp(t *testing.T) {
 		}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			d := newDuo(t, c.late)
+			d := newTranscript(t, c.late)
 			if c.lose != nil {
 				d.lose = c.lose()
 			}
@@ -188,7 +109,7 @@ func nth(kind string, n int) func(int, string) bool {
 // its ACTIVATE names the one before until the RESET is repeated (spec 02 §4.4,
 // "Consequence"; tried with 6.1: dest session 0x3c5d after RESET of 0x3c5e).
 func TestActivateNamesSessionBeforeUntilResetIsRepeated(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.bc.Open(0)
 	r.now = time.Second
@@ -219,7 +140,7 @@ func TestActivateNamesSessionBeforeUntilResetIsRepeated(t *testing.T) {
 
 // The whole of it with two ends: one is restarted, the other was up.
 func TestContactIsMadeAgainAfterOneEndFails(t *testing.T) {
-	d := newDuo(t, 100*time.Millisecond)
+	d := newTranscript(t, 100*time.Millisecond)
 	d.run(time.Second)
 	d.take()
 	d.ends[0].Fail()

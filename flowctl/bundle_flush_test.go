@@ -15,7 +15,7 @@ import (
 //
 // Proves: link.bundles
 func TestHoldAndFlush(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()
 	hold := func(imp frame.Importance, data string) {
 		t.Helper()
 		if err := r.Hold(r.boxed(said(imp, data)), imp); err != nil {
@@ -55,7 +55,7 @@ func TestHoldAndFlush(t *testing.T) {
 //
 // Proves: link.bundles
 func TestFlushTellsOfRoom(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = true, 4, 4 }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = true, 4, 4 }).up()
 	for range r.Limit(frame.Low) {
 		if err := r.Hold(r.message(4), frame.Low); err != nil {
 			t.Fatal(err)
@@ -81,7 +81,7 @@ func TestFlushTellsOfRoom(t *testing.T) {
 // numbers; nothing is lost when every other packet is.
 func TestBundlesBetweenLinks(t *testing.T) {
 	r := newBundling(t, func(c *Config) { c.MinWindow, c.MaxWindow = 8, 8 }).at(65530, 1)
-	other := newRig(t).up().at(1, 65530)
+	other := newScriptedPeer(t).up().at(1, 65530)
 	var want, got []string
 	for i := range 400 {
 		want = append(want, fmt.Sprint(i))

@@ -13,10 +13,10 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// newBundling is a rig whose link bundles and has a window of one packet, which is
+// newBundling is a scripted peer whose link bundles and has a window of one packet, which is
 // full: what is sent waits until the test calls flow.
-func newBundling(t testing.TB, change ...func(*Config)) *rig {
-	r := newRig(t, append([]func(*Config){func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 1, 1 }}, change...)...)
+func newBundling(t testing.TB, change ...func(*Config)) *scriptedPeer {
+	r := newScriptedPeer(t, append([]func(*Config){func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 1, 1 }}, change...)...)
 	r.hear(reset(func(f *frame.ResetFields) { f.MaxPacket = int(r.ownMTU) }))
 	r.Up(0)
 	r.TakeEvents()
@@ -38,7 +38,7 @@ func said(imp frame.Importance, data string) []byte {
 }
 
 // boxed puts a message into a Buffer, between bytes that are not zero.
-func (r *rig) boxed(msg []byte) *netdev.Buffer {
+func (r *scriptedPeer) boxed(msg []byte) *netdev.Buffer {
 	b := r.arena.Get(frame.EthernetLen+len(msg), netdev.Data)
 	if b == nil {
 		r.t.Fatal("no chunk")
@@ -53,7 +53,7 @@ func (r *rig) boxed(msg []byte) *netdev.Buffer {
 }
 
 // say sends each of the messages.
-func (r *rig) say(imp frame.Importance, data ...string) {
+func (r *scriptedPeer) say(imp frame.Importance, data ...string) {
 	r.t.Helper()
 	for _, d := range data {
 		if err := r.Send(r.now, r.boxed(said(imp, d)), imp); err != nil {
@@ -63,7 +63,7 @@ func (r *rig) say(imp frame.Importance, data ...string) {
 }
 
 // inside describes a packet by the data in it: "[a b]" is a bundle of two messages.
-func (r *rig) inside(msg []byte) string {
+func (r *scriptedPeer) inside(msg []byte) string {
 	r.t.Helper()
 	m, err := frame.Parse(msg)
 	if err != nil || len(m.Bytes()) != len(msg) {
@@ -93,19 +93,18 @@ func (r *rig) inside(msg []byte) string {
 }
 
 // sent drains the packets and describes them.
-func (r *rig) sent() (s []string) {
+func (r *scriptedPeer) sent() (s []string) {
 	r.t.Helper()
-	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
-		if msg := b.Bytes()[frame.EthernetLen:]; frame.UserOf(msg) != frame.UserLink {
-			s = append(s, r.inside(msg))
+	for m := range r.sentMessages {
+		if m.User() != frame.UserLink {
+			s = append(s, r.inside(m.Bytes()))
 		}
-		b.Release()
 	}
 	return s
 }
 
 // flow acknowledges everything until nothing waits, and returns what was sent.
-func (r *rig) flow() (s []string) {
+func (r *scriptedPeer) flow() (s []string) {
 	r.t.Helper()
 	for s = r.sent(); !r.Idle(); s = append(s, r.sent()...) {
 		r.ack(r.sndNxt-1, 0)

@@ -21,7 +21,7 @@ func (d *deferral) live() (n int) {
 // What is deferred for long, with packets coming behind as others have their turn, takes
 // no more memory than it holds at a time, and keeps nothing that was taken out.
 func TestDeferralReusesMemory(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	m, b := r.packet(1, 0, "data")
 	var d deferral
 	for i := range 10_000 {
@@ -66,7 +66,7 @@ func TestDeferralReusesMemory(t *testing.T) {
 
 // Packets come in any order, and only once.
 func TestDeferralOrder(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	m, b := r.packet(1, 0, "data")
 	var d deferral
 	for i := range 1000 {

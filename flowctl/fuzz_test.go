@@ -35,7 +35,7 @@ func (c *calls) near(s frame.Seq) frame.Seq {
 	}
 }
 
-func (c *calls) resetFields(r *rig) func(*frame.ResetFields) {
+func (c *calls) resetFields(r *scriptedPeer) func(*frame.ResetFields) {
 	return func(f *frame.ResetFields) {
 		x := c.byte()
 		f.Session = c.near(r.peerSession + frame.Seq(x&1))
@@ -51,7 +51,7 @@ func (c *calls) resetFields(r *rig) func(*frame.ResetFields) {
 }
 
 // record adds a Gap ACK record to a STATE, mostly one that may be.
-func (c *calls) record(r *rig, b []byte) []byte {
+func (c *calls) record(r *scriptedPeer, b []byte) []byte {
 	s, _ := parseLink(r.t, b).State()
 	f, g := s.Fields(), frame.GapAckFields{}
 	ack := s.Ack() + frame.Seq(s.Gap())
@@ -72,7 +72,7 @@ func (c *calls) record(r *rig, b []byte) []byte {
 }
 
 // step makes one call.
-func (c *calls) step(r *rig, l *ledger, lent *[]*netdev.Buffer) {
+func (c *calls) step(r *scriptedPeer, l *ledger, lent *[]*netdev.Buffer) {
 	if r.arena.Free() < 8 {
 		r.discard()
 	}
@@ -144,13 +144,7 @@ func (c *calls) step(r *rig, l *ledger, lent *[]*netdev.Buffer) {
 		case 8:
 			l.sendAll(int(c.byte()%6), frame.Importance(c.byte()%5))
 		default:
-			m, b := r.packet(c.near(r.bc.rcvNxt), 0, "b")
-			if v, _ := r.bc.HandlePacket(m, b); v == Deliver {
-				for p, _, ok := r.bc.Next(); ok; p, _, ok = r.bc.Next() {
-					p.Release()
-				}
-			}
-			b.Release()
+			r.broadcast(c.near(r.bc.rcvNxt))
 			r.bc.HandleState(c.near(r.bc.rcvNxt))
 		}
 	case 11:
@@ -171,7 +165,7 @@ func (c *calls) step(r *rig, l *ledger, lent *[]*netdev.Buffer) {
 }
 
 // check looks at what always holds.
-func (r *rig) check(lent []*netdev.Buffer) {
+func (r *scriptedPeer) check(lent []*netdev.Buffer) {
 	r.t.Helper()
 	// Chunks: what is free and what is held makes the whole, each counted once.
 	held := map[*netdev.Buffer]bool{}
@@ -232,7 +226,7 @@ func runCalls(t testing.TB, b []byte) uint64 {
 	small := netdev.NewArena(netdev.ArenaConfig{Small: 384, Reserve: 64})
 	c := &calls{b}
 	first := c.byte()
-	r := newRig(t, func(k *Config) {
+	r := newScriptedPeer(t, func(k *Config) {
 		k.Arena, k.Alone, k.Margin, k.Capabilities = small, first&2 != 0, int(first>>2), allCaps|frame.CapGapAckBlock
 	})
 	if first < 192 {

@@ -4,7 +4,6 @@ package flowctl
 
 import (
 	"bytes"
-	"encoding/hex"
 	"fmt"
 	"slices"
 	"testing"
@@ -13,31 +12,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
 )
-
-// newGapRig is a rig whose ends both announce gap-ack blocks.
-func newGapRig(t testing.TB, change ...func(*Config)) *rig {
-	r := newRig(t, append([]func(*Config){func(c *Config) { c.Capabilities = allCaps | frame.CapGapAckBlock }}, change...)...)
-	r.SetCapabilities(allCaps | frame.CapGapAckBlock)
-	return r.up()
-}
-
-// report lets the peer report with the blocks given.
-func (r *rig) report(ack frame.Seq, gap int, blocks ...frame.GapBlock) {
-	r.t.Helper()
-	f := frame.GapAckFields{Unicast: blocks}
-	r.reportRecord(ack, gap, f.Append(nil))
-}
-
-func (r *rig) reportRecord(ack frame.Seq, gap int, record []byte) {
-	r.t.Helper()
-	b := r.stateMsg(func(f *frame.StateFields) { f.Ack, f.Gap = ack, gap })
-	m := parseLink(r.t, b)
-	s, _ := m.State()
-	f := s.Fields()
-	if !r.hear(f.Append(nil, record)) {
-		r.t.Fatal("STATE not accepted")
-	}
-}
 
 // deferrals are the numbers of a deferred queue as blocks.
 func blocksOf(room int, seqs ...int) string {
@@ -93,25 +67,12 @@ func TestGapBlocksOfDeferred(t *testing.T) {
 	}
 }
 
-// records drains the frames and returns the records of the STATE messages.
-func (r *rig) records() (all []string) {
-	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
-		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
-		if err == nil && m.User() == frame.UserLink {
-			s := parseLink(r.t, b.Bytes()[frame.EthernetLen:])
-			all = append(all, hex.EncodeToString(s.Data()))
-		}
-		b.Release()
-	}
-	return all
-}
-
 // Capture 16, frame 60: received up to 14, deferred 16 to 27 and 29 to 35, reported
 // when the 19th was deferred.
 //
 // Proves: link.gaps
 func TestGapBlocksAsCaptured(t *testing.T) {
-	r := newGapRig(t).at(3, 15)
+	r := newGapAckPeer(t).at(3, 15)
 	defer r.done()
 	for s := 16; s <= 35; s++ {
 		if s != 28 {
@@ -125,7 +86,7 @@ func TestGapBlocksAsCaptured(t *testing.T) {
 //
 // Proves: link.gaps
 func TestGapBlocksOfBothLinks(t *testing.T) {
-	r := newGapRig(t).at(1, 1)
+	r := newGapAckPeer(t).at(1, 1)
 	defer r.done()
 	r.bc.Open(0)
 	bcast := func(seq frame.Seq) {
@@ -156,7 +117,7 @@ func TestGapBlocksOfBothLinks(t *testing.T) {
 // Proves: link.gaps
 func TestGapBlocksFitIntoMTU(t *testing.T) {
 	for mtu, want := range map[int]int{100: 14, 148: 26, 300: 64, 1500: 64} {
-		r := newGapRig(t, func(c *Config) { c.MTU = mtu })
+		r := newGapAckPeer(t, func(c *Config) { c.MTU = mtu })
 		for s := range 150 {
 			r.receive(frame.Seq(2+2*s), 0)
 		}
@@ -180,7 +141,7 @@ func TestGapBlocksFitIntoMTU(t *testing.T) {
 func TestGapBlocksRelease(t *testing.T) {
 	for _, first := range []int{1, 65530} {
 		f := frame.Seq(first)
-		r := newGapRig(t).at(f, 1)
+		r := newGapAckPeer(t).at(f, 1)
 		r.send(10)
 		r.seqs()
 		r.now = time.Second
@@ -214,7 +175,7 @@ func TestGapBlocksRelease(t *testing.T) {
 //
 // Proves: link.gaps
 func TestGapBlocksOpenTheWindow(t *testing.T) {
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	defer r.done()
 	r.send(90)
 	r.seqs()
@@ -229,7 +190,7 @@ func TestGapBlocksOpenTheWindow(t *testing.T) {
 //
 // Proves: link.gaps
 func TestSpanIsLimited(t *testing.T) {
-	r := newGapRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 512}) }).at(65000, 1)
+	r := newGapAckPeer(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 512}) }).at(65000, 1)
 	defer r.done()
 	r.send(100)
 	last := 0
@@ -266,7 +227,7 @@ func TestGapRecordForms(t *testing.T) {
 		{"a domain record behind it", []byte{0, 8, 1, 0, 0, 5, 0, 0, 0, 0, 0, 16, 1, 2, 3, 4, 0, 0, 0, 0}, 6, []int{1}},
 		{"broadcast blocks alone", []byte{0, 8, 0, 1, 0, 5, 0, 0}, 10, []int{1}},
 	} {
-		r := newGapRig(t)
+		r := newGapAckPeer(t)
 		r.send(10)
 		r.seqs()
 		r.reportRecord(0, 1, c.record)
@@ -282,7 +243,7 @@ func TestGapRecordForms(t *testing.T) {
 //
 // Proves: link.gaps
 func TestNoBlocksWithoutTheCapability(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Capabilities = allCaps }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.Capabilities = allCaps }).up()
 	defer r.done()
 	r.send(10)
 	r.seqs()
@@ -305,15 +266,13 @@ func TestNoBlocksWithoutTheCapability(t *testing.T) {
 // Proves: link.gaps
 func TestGapBlocksEndToEnd(t *testing.T) {
 	lost := []int{1, 2, 7, 20, 21, 22, 40}
-	a := newGapRig(t)
-	z := newGapRig(t)
+	a := newGapAckPeer(t)
+	z := newGapAckPeer(t)
 	a.send(45)
-	for b := a.NextFrame(); b != nil; b = a.NextFrame() {
-		m, _ := frame.Parse(b.Bytes()[frame.EthernetLen:])
+	for m := range a.sentMessages {
 		if !slices.Contains(lost, int(m.Seq())) {
 			z.receive(m.Seq(), 0)
 		}
-		b.Release()
 	}
 	z.out()
 	z.Probe(0)

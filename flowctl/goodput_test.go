@@ -11,128 +11,56 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// A modelWire carries frames one way: at a rate, with a delay, in order, and loses some.
-type modelWire struct {
-	busy   time.Duration // until then it sends what it has
-	frames Queue[arrival]
-	loss   float64
-	chance *rand.Rand
-}
-
-type arrival struct {
-	at time.Duration
-	b  *netdev.Buffer
-}
-
 const (
 	modelDelay  = 50 * time.Microsecond
 	modelPacket = 1400 // bytes
 )
 
-// put sends a frame at 1 Gbit/s, with preamble, FCS and gap; a lost one takes its time.
-func (w *modelWire) put(now time.Duration, b *netdev.Buffer) {
-	w.busy = max(w.busy, now) + time.Duration(b.Len()+24)*8
-	if w.chance.Float64() < w.loss {
-		b.Release()
-		return
+// newSlowBed is a bed whose ends are up and whose wires take time, and lose some.
+func newSlowBed(t testing.TB, seed uint64, loss float64, change func(*Config)) *bed {
+	d := newBed(t, netdev.ArenaConfig{Small: 20000}, 0, func(c *Config) {
+		c.Alone, c.Capabilities = true, allCaps|frame.CapGapAckBlock
+		change(c)
+	})
+	for i := range d.wires {
+		d.wires[i] = slowWire(rand.New(rand.NewPCG(seed, uint64(i))))
 	}
-	w.frames.Push(arrival{w.busy + modelDelay, b})
+	for d.ends[0].State() != Established || d.ends[1].State() != Established {
+		d.step()
+	}
+	for i := range d.wires {
+		d.wires[i].loss = loss
+	}
+	return d
 }
 
-// A model is two links over a wire, one sending as fast as it may.
-type model struct {
-	t     testing.TB
-	now   time.Duration
-	ends  [2]*Link
-	wires [2]modelWire // from each end
-	arena *netdev.Arena
-	sent  int
-	got   int
+func slowWire(chance *rand.Rand) wire { return wire{slow: true, delay: modelDelay, chance: chance} }
+
+// numbered is packet n, of a header of so many bytes, or nil where there is no chunk.
+func numbered(a *netdev.Arena, n, header int, f *frame.PayloadFields) *netdev.Buffer {
+	b := a.Get(frame.EthernetLen+modelPacket, netdev.Data)
+	if b == nil {
+		return nil
+	}
+	msg := b.Extend(frame.EthernetLen + modelPacket)[frame.EthernetLen:]
+	f.Put(msg, modelPacket-header)
+	d := msg[header:]
+	d[0], d[1], d[2] = byte(n), byte(n>>8), byte(n>>16)
+	return b
 }
 
-func newModel(t testing.TB, seed uint64, loss float64, change func(*Config)) *model {
-	m := &model{t: t, arena: netdev.NewArena(netdev.ArenaConfig{Small: 20000})}
-	caps := allCaps | frame.CapGapAckBlock
-	for i, a := range []frame.NodeAddr{self, peer} {
-		c := Config{
-			Local: &Local{Self: a, IfName: "eth0", Arena: m.arena, Alone: true, Capabilities: caps},
-			Peer:  self ^ peer ^ a, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-			MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: NewBroadcastReceiver(a),
-		}
-		change(&c)
-		m.ends[i] = NewLink(0, c, caps)
-		m.wires[i] = modelWire{chance: rand.New(rand.NewPCG(seed, uint64(i)))}
-	}
-	for m.ends[0].State() != Established || m.ends[1].State() != Established {
-		m.step()
-	}
-	for i := range m.wires {
-		m.wires[i].loss = loss
-	}
-	return m
-}
-
-// step goes on to the next arrival or deadline.
-func (m *model) step() {
-	next := min(m.ends[0].Deadline(), m.ends[1].Deadline())
-	for i := range m.wires {
-		if w := &m.wires[i]; w.frames.Len() > 0 {
-			next = min(next, w.frames.At(0).at)
-		}
-	}
-	m.now = max(m.now, next)
-	for i := range m.wires {
-		for w := &m.wires[i]; w.frames.Len() > 0 && w.frames.At(0).at <= m.now; {
-			b := w.frames.Pop().b
-			m.receive(m.ends[1-i], b)
-			b.Release()
-		}
-	}
-	for i, l := range m.ends {
-		l.HandleTimeout(m.now)
-		if l.TakeEvents()&WentDown != 0 {
-			m.t.Fatalf("%v: end %d goes down: %v", m.now, i, l.Cause())
-		}
-		for b := l.NextFrame(); b != nil; b = l.NextFrame() {
-			m.wires[i].put(m.now, b)
-		}
-	}
-}
-
-func (m *model) receive(l *Link, b *netdev.Buffer) {
-	p, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
-	if err != nil {
-		m.t.Fatal(err)
-	}
-	if p.User() == frame.UserLink {
-		if s := parseLink(m.t, p.Bytes()); l.Accept(s) {
-			l.HandleLink(m.now, s)
-		}
-		if l.TakeEvents()&WantUp != 0 {
-			l.Up(m.now)
-		}
-		return
-	}
-	if l.HandlePacket(m.now, p, b) == Deliver {
-		m.deliver(p)
-		for q, ok := l.Next(m.now); ok; q, ok = l.Next(m.now) {
-			m.deliver(q.Message)
-			q.Release()
-		}
-	}
-}
-
-// deliver checks that packets come once, whole and in order.
-func (m *model) deliver(p frame.Message) {
+// deliver checks that packet n is the one that numbered made, and returns the next number.
+func deliver(t testing.TB, n int, p frame.Message) int {
+	t.Helper()
 	d := p.Data()
-	if n := int(d[0]) | int(d[1])<<8 | int(d[2])<<16; n != m.got&0xffffff || len(p.Bytes()) != modelPacket {
-		m.t.Fatalf("got packet %d of %d bytes, want %d", n, len(p.Bytes()), m.got)
+	if got := int(d[0]) | int(d[1])<<8 | int(d[2])<<16; got != n&0xffffff || len(p.Bytes()) != modelPacket {
+		t.Fatalf("got packet %d of %d bytes, want %d", got, len(p.Bytes()), n)
 	}
-	m.got++
+	return n + 1
 }
 
 // carry sends n packets and returns how long it takes until the last is delivered.
-func (m *model) carry(n int) time.Duration {
+func (m *bed) carry(n int) time.Duration {
 	began := m.now
 	f := frame.PayloadFields{
 		Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
@@ -140,14 +68,10 @@ func (m *model) carry(n int) time.Duration {
 	}
 	for m.got < n {
 		for m.sent < n && !m.ends[0].Congested(frame.Low) {
-			b := m.arena.Get(frame.EthernetLen+modelPacket, netdev.Data)
+			b := numbered(m.arena, m.sent, frame.BasicLen, &f)
 			if b == nil {
 				break
 			}
-			msg := b.Extend(frame.EthernetLen + modelPacket)[frame.EthernetLen:]
-			f.Put(msg, modelPacket-frame.BasicLen)
-			d := msg[frame.BasicLen:]
-			d[0], d[1], d[2] = byte(m.sent), byte(m.sent>>8), byte(m.sent>>16)
 			if err := m.ends[0].Send(m.now, b, frame.Low); err != nil {
 				m.t.Fatal(err)
 			}
@@ -178,12 +102,12 @@ func TestGoodputUnderLoss(t *testing.T) {
 		{"adaptive window, gap-ack", adaptive, map[float64]float64{0.01: 0.8, 0.05: 0.4}},
 		{"static window, as a kernel", func(c *Config) { c.AsKernel = true }, map[float64]float64{0.01: 0, 0.05: 0}},
 	} {
-		whole := newModel(t, 1, 0, c.change)
+		whole := newSlowBed(t, 1, 0, c.change)
 		took := whole.carry(n)
 		rate := float64(n) * modelPacket * 8 / float64(took)
 		t.Logf("%s: no loss: %.3f Gbit/s, %d retransmitted, %d probes", c.name, rate, whole.ends[0].Retransmits, whole.ends[0].StallProbes)
 		for _, loss := range []float64{0.001, 0.01, 0.05, 0.1} {
-			m := newModel(t, 1, loss, c.change)
+			m := newSlowBed(t, 1, loss, c.change)
 			slow := m.carry(n)
 			got := float64(took) / float64(slow)
 			s, r := m.ends[0], m.ends[1]

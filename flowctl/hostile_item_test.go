@@ -39,7 +39,7 @@ func TestHostileItem1ShortReset(t *testing.T) {
 		"a\x1b[31m\n\xff":    "a.[31m..",
 		"":                   "",
 	} {
-		r := newRig(t)
+		r := newScriptedPeer(t)
 		r.hear(reset(func(f *frame.ResetFields) { f.IfName = [frame.IfNameLen]byte{}; copy(f.IfName[:], name) }))
 		if r.peerIf != want || len(r.Name("525400aa0001", "525400ab0001")) > 67 {
 			t.Errorf("interface %q: got %q, want %q", name, r.peerIf, want)
@@ -56,7 +56,7 @@ func TestHostileItem2MTU(t *testing.T) {
 	for _, c := range []struct{ says, want int }{
 		{0, 1500}, {4, 1500}, {96, 1500}, {100, 100}, {1496, 1496}, {1500, 1500}, {1504, 1500}, {9000, 1500}, {65532, 1500},
 	} {
-		r := newRig(t)
+		r := newScriptedPeer(t)
 		r.hear(reset(func(f *frame.ResetFields) { f.MaxPacket, f.Tolerance, f.Priority = c.says, 100, 31 }))
 		taken := c.says >= frame.MinMTU
 		if r.MTU() != c.want || (r.State() == Establishing) != taken || (r.Tolerance() == DefaultTolerance) == taken || (r.Priority() == 10) == taken {
@@ -64,7 +64,7 @@ func TestHostileItem2MTU(t *testing.T) {
 		}
 		r.done()
 	}
-	r := newRig(t).up() // nor an ACTIVATE of the session while the link is up
+	r := newScriptedPeer(t).up() // nor an ACTIVATE of the session while the link is up
 	defer r.done()
 	for _, says := range []int{0, 96, 9000} {
 		r.hear(activate(func(f *frame.ResetFields) { f.MaxPacket = says }))
@@ -80,20 +80,20 @@ func TestHostileItem2MTU(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileItem3ToleranceAndPriority(t *testing.T) {
 	for _, tol := range []uint16{1, 49, 30001, 65535} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.hear(r.stateMsg(func(f *frame.StateFields) { f.Tolerance = tol }))
 		if got := r.Tolerance(); got != DefaultTolerance || !r.IsUp() {
 			t.Errorf("tolerance %d: got %v, up %v", tol, got, r.IsUp())
 		}
 		r.done()
 	}
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	r.hear(reset(func(f *frame.ResetFields) { f.Tolerance, f.Priority = 30001, 9 })) // a RESET's only upwards
 	if r.Tolerance() != DefaultTolerance || r.Priority() != 10 {
 		t.Errorf("RESET: got %v, %d", r.Tolerance(), r.Priority())
 	}
 	r.done()
-	r = newRig(t).up()
+	r = newScriptedPeer(t).up()
 	defer r.done()
 	for s := range frame.Seq(500) {
 		r.hear(r.stateMsg(func(f *frame.StateFields) { f.Session, f.Priority, f.Tolerance = 701+s, 31, 50 }))
@@ -114,7 +114,7 @@ func TestHostileItem3ToleranceAndPriority(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem4BroadcastHalf(t *testing.T) {
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	defer r.done()
 	r.send(10)
 	r.seqs()
@@ -148,7 +148,7 @@ func TestHostileItem4BroadcastHalf(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileItem10BearerAndPlane(t *testing.T) {
 	for x := range uint8(8) {
-		r := newRig(t)
+		r := newScriptedPeer(t)
 		r.hear(reset(func(f *frame.ResetFields) { f.Bearer, f.Plane = x, x }))
 		r.Up(0)
 		r.out()
@@ -165,7 +165,7 @@ func TestHostileItem10BearerAndPlane(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem11SessionFirst(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(3)
 	r.out()
@@ -203,7 +203,7 @@ func TestHostileItem11SessionFirst(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileBroadcastWithoutEnd(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	defer r.done()
 	r.bc.Open(0)
 	for s := 2; s < 1<<16; s++ {
@@ -231,7 +231,7 @@ func TestHostileBroadcastWithoutEnd(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileForgedStopping(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.hear(reset(func(f *frame.ResetFields) { f.PeerStopping = true }))
 	for d := frame.Seq(0); d < 100; d++ {

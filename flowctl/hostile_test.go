@@ -41,7 +41,7 @@ func TestHostileItem4GapBlocks(t *testing.T) {
 		{"half way round", []frame.GapBlock{{Ack: 32768}}},
 		{"a gap of 65535", []frame.GapBlock{{Ack: 4, Gap: 65535}, {Ack: 6}}},
 	} {
-		r := newGapRig(t)
+		r := newGapAckPeer(t)
 		r.send(10)
 		r.seqs()
 		r.report(0, 1, c.blocks...)
@@ -65,7 +65,7 @@ func TestHostileItem4GapBlocks(t *testing.T) {
 		{"255 blocks of each kind, not there", []byte{0, 8, 255, 255, 0, 5, 0, 0}, true},
 		{"65 blocks", append([]byte{1, 8, 65, 0}, make([]byte, 260)...), true},
 	} {
-		r := newGapRig(t)
+		r := newGapAckPeer(t)
 		r.send(10)
 		r.seqs()
 		s, _ := parseLink(t, r.stateMsg(func(f *frame.StateFields) { f.Gap, f.Probe, f.Keepalive = 1, true, true })).State()
@@ -82,7 +82,7 @@ func TestHostileItem4GapBlocks(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem5AckOfWhatWasNeverSent(t *testing.T) {
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	defer r.done()
 	r.send(10)
 	r.seqs()
@@ -104,7 +104,7 @@ func TestHostileItem5AckOfWhatWasNeverSent(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem6NackStorm(t *testing.T) {
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	defer r.done()
 	r.send(50)
 	r.seqs()
@@ -119,7 +119,7 @@ func TestHostileItem6NackStorm(t *testing.T) {
 }
 
 // ack0 reports a gap behind the acknowledgement of nothing, as wide as the field can be.
-func (r *rig) ack0(gap int) {
+func (r *scriptedPeer) ack0(gap int) {
 	r.t.Helper()
 	b := r.stateMsg(func(f *frame.StateFields) { f.Ack = r.first() - 1 })
 	w := binary.BigEndian.Uint32(b[4:])
@@ -139,7 +139,7 @@ func TestHostileItem7NextSentTooHigh(t *testing.T) {
 		next frame.Seq
 		gap  int
 	}{{5, 4}, {8192, 8191}, {8193, 8191}, {32767, 8191}, {32770, 0}, {65535, 0}} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.hear(r.stateMsg(func(f *frame.StateFields) { f.NextSent, f.Probe, f.Keepalive = c.next, true, true }))
 		b := r.NextFrame()
 		s, _ := parseLink(t, b.Bytes()[frame.EthernetLen:]).State()
@@ -155,7 +155,7 @@ func TestHostileItem7NextSentTooHigh(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem8DeferredWithoutEnd(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	for s := range 1 << 16 {
 		if s == 1 {
@@ -179,7 +179,7 @@ func TestHostileItem8DeferredWithoutEnd(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem12NeverAcknowledges(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096}) }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 4096}) }).up()
 	n := 0
 	for imp := frame.Low; imp <= frame.Critical; imp++ {
 		for {
@@ -214,7 +214,7 @@ func TestHostileItem12NeverAcknowledges(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileItem13StateFlood(t *testing.T) {
 	for _, deferring := range []bool{false, true} {
-		r := newGapRig(t)
+		r := newGapAckPeer(t)
 		if deferring {
 			r.receive(9, 0)
 			r.receive(5000, 0)
@@ -251,7 +251,7 @@ func TestHostileItem13StateFlood(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileForgedReset(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(3)
 	r.out()
@@ -270,7 +270,7 @@ func TestHostileForgedReset(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileTinyMTU(t *testing.T) {
 	for mtu := 0; mtu < 100; mtu += 4 {
-		r := newRig(t)
+		r := newScriptedPeer(t)
 		r.hear(reset(func(f *frame.ResetFields) { f.MaxPacket = mtu }))
 		if got := fmt.Sprint(r.State(), r.MTU()); got != "reset1500" && got != "reset 1500" {
 			t.Errorf("MTU %d: got %v, want reset 1500", mtu, got)
@@ -283,7 +283,7 @@ func TestHostileTinyMTU(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileItem4TakesBack(t *testing.T) {
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	defer r.done()
 	r.send(10)
 	r.seqs()
@@ -303,7 +303,7 @@ func TestHostileItem4TakesBack(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileItem4LastGap(t *testing.T) {
 	for gap, refused := range map[uint16]uint64{1: 0, 2: 1} {
-		r := newGapRig(t, func(c *Config) { c.MinWindow, c.MaxWindow = 200, 200 })
+		r := newGapAckPeer(t, func(c *Config) { c.MinWindow, c.MaxWindow = 200, 200 })
 		r.send(130)
 		r.seqs()
 		var blocks []frame.GapBlock

@@ -14,7 +14,7 @@ import (
 // packet it leaves in: none is lost, doubled, changed or overtaken by one of its
 // importance, and what is of importance System overtakes nothing.
 type ledger struct {
-	r        *rig
+	r        *scriptedPeer
 	lastID   uint32
 	waits    [frame.System + 1][]uint32 // accepted and in no packet with a number, in order
 	sent     frame.Seq                  // the newest packet that was looked at
@@ -24,7 +24,7 @@ type ledger struct {
 
 var seed = maphash.MakeSeed()
 
-func newLedger(r *rig) *ledger {
+func newLedger(r *scriptedPeer) *ledger {
 	return &ledger{r: r, lastID: 1 << 24, contents: map[frame.Seq]uint64{}}
 }
 
@@ -207,7 +207,7 @@ func (l *ledger) leaves(m frame.Message) {
 }
 
 // messages returns what a packet carries, and checks the packet.
-func (r *rig) messages(b []byte) (s []frame.Message) {
+func (r *scriptedPeer) messages(b []byte) (s []frame.Message) {
 	r.t.Helper()
 	m, err := frame.Parse(b)
 	if err != nil || len(m.Bytes()) != len(b) || len(b) > int(r.ownMTU) {

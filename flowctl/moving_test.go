@@ -39,10 +39,10 @@ func failoverWithout(t *testing.T, k, waits int, ends bool) (there bool) {
 		there = there || refusing && left < 0
 		return refusing && left < 0
 	}})
-	T := newRig(t, func(c *Config) { c.MTU, c.Arena, c.Capabilities = 500, arena, allCaps|frame.CapTunnelEnhanced }).up()
+	T := newScriptedPeer(t, func(c *Config) { c.MTU, c.Arena, c.Capabilities = 500, arena, allCaps|frame.CapTunnelEnhanced }).up()
 	T.arena = arena
 	T.SetCapabilities(allCaps | frame.CapTunnelEnhanced)
-	L := newRig(t, func(c *Config) { c.Bearer, c.Arena = 1, arena })
+	L := newScriptedPeer(t, func(c *Config) { c.Bearer, c.Arena = 1, arena })
 	L.arena = arena
 	L.hear(reset(func(f *frame.ResetFields) { f.Bearer = 2 }))
 	L.Up(0)
@@ -79,11 +79,7 @@ func failoverWithout(t *testing.T, k, waits int, ends bool) (there bool) {
 	tunnelled, pieces := 0, Pieces{}
 	now := movePause
 	for range 40 {
-		for b := T.NextFrame(); b != nil; b = T.NextFrame() {
-			m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
-			if err != nil {
-				t.Fatal(err)
-			}
+		for m := range T.sentMessages {
 			if x, err := frame.ParseTunnel(m); err == nil {
 				tunnelled++
 				counts = append(counts, fmt.Sprint(x.Count()))
@@ -100,7 +96,6 @@ func failoverWithout(t *testing.T, k, waits int, ends bool) (there bool) {
 			} else if m.User() != frame.UserLink {
 				got = append(got, fmt.Sprint("later ", len(m.Bytes())))
 			}
-			b.Release()
 		}
 		if ends {
 			break

@@ -12,27 +12,27 @@ import (
 	"github.com/utipc/utipc/frame/layers"
 )
 
-// A nagleRig is the sender of a stream, which sends whatever is due at once.
-type nagleRig struct {
+// A nagleSender is the sender of a stream, which sends whatever is due at once.
+type nagleSender struct {
 	Nagle
 	limit int
 	out   []string // packets, by their bytes of data; "?" asks for an answer
 }
 
-func newNagleRig(limit int) *nagleRig { return &nagleRig{Nagle: NewNagle(true), limit: limit} }
+func newNagleSender(limit int) *nagleSender { return &nagleSender{Nagle: NewNagle(true), limit: limit} }
 
-func (r *nagleRig) sendDue() {
+func (r *nagleSender) sendDue() {
 	for n, ask, ok := r.Next(); ok; n, ask, ok = r.Next() {
 		r.Sent()
 		r.packet(n, ask)
 	}
 }
 
-func (r *nagleRig) packet(n int, ask bool) {
+func (r *nagleSender) packet(n int, ask bool) {
 	r.out = append(r.out, fmt.Sprint(n, map[bool]string{true: "?"}[ask]))
 }
 
-func (r *nagleRig) write(n int) {
+func (r *nagleSender) write(n int) {
 	if r.Alone(n, r.limit) {
 		r.Flush()
 		r.sendDue()
@@ -46,7 +46,7 @@ func (r *nagleRig) write(n int) {
 
 // do carries out a line of words: "5x10" writes 10 bytes five times, "answer" and "data"
 // come from the peer, "nodelay" and "delay" are the user's, "flush" is Close's.
-func (r *nagleRig) do(words string) {
+func (r *nagleSender) do(words string) {
 	for _, w := range strings.Fields(words) {
 		switch w {
 		case "answer":
@@ -69,7 +69,7 @@ func (r *nagleRig) do(words string) {
 }
 
 // got is what was sent, repetitions joined.
-func (r *nagleRig) got() string {
+func (r *nagleSender) got() string {
 	var s []string
 	for i := 0; i < len(r.out); {
 		n := 1
@@ -125,7 +125,7 @@ func TestNagle(t *testing.T) {
 			"4x1 1? 8x1 1? 16x1 1? 32x1 1? 64x1 1? 128x1 1? 256x1 1? 512x1 1? 1024x1 1? 1024x1 1?", 0,
 		},
 	} {
-		r := newNagleRig(1428)
+		r := newNagleSender(1428)
 		r.do(c.do)
 		if got := r.got(); got != c.want || r.Held() != c.held {
 			t.Errorf("%s: %s:\n got %s, %d held\nwant %s, %d held", c.name, c.do, got, r.Held(), c.want, c.held)
@@ -136,7 +136,7 @@ func TestNagle(t *testing.T) {
 // Without the peer's consent nothing is held, and the zero value holds nothing; nor does
 // a link whose packets hold no data.
 func TestNagleOff(t *testing.T) {
-	for _, r := range []*nagleRig{{limit: 1428}, {Nagle: NewNagle(false), limit: 1428}, newNagleRig(frame.ShortLen)} {
+	for _, r := range []*nagleSender{{limit: 1428}, {Nagle: NewNagle(false), limit: 1428}, newNagleSender(frame.ShortLen)} {
 		if r.do("100x10 answer 10x10 data 10x10"); r.got() != "120x10" || r.Held() != 0 {
 			t.Errorf("%+v", r)
 		}
@@ -145,7 +145,7 @@ func TestNagleOff(t *testing.T) {
 
 // What is due and cannot go stays due: nothing is sent twice, asked twice or forgotten.
 func TestNagleStaysDue(t *testing.T) {
-	r := newNagleRig(1428)
+	r := newNagleSender(1428)
 	r.do("5x10 200x10")
 	r.HandleAnswer()
 	if n, ask, ok := r.Next(); n != 1404 || ask || !ok {
@@ -183,7 +183,7 @@ func TestNagleCapture08(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := newNagleRig(1428)
+	r := newNagleSender(1428)
 	for _, f := range frames[60:149] {
 		_, b, err := layers.Unwrap(f.Data)
 		if err != nil {
@@ -274,7 +274,7 @@ func TestNagleRandom(t *testing.T) {
 	for seed := range uint64(300) {
 		chance := rand.New(rand.NewPCG(seed, 5))
 		limit := []int{60, 1428, 1460, 1500, 8960, 65000}[chance.IntN(6)]
-		r, m := newNagleRig(limit), &nagleModel{limit: limit, start: 4}
+		r, m := newNagleSender(limit), &nagleModel{limit: limit, start: 4}
 		answers, data := 1+chance.IntN(60), 1+chance.IntN(300)
 		wrote, sent := 0, 0
 		for step := range 1000 {

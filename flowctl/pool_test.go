@@ -13,7 +13,7 @@ import (
 //
 // Proves: hostile.bounded
 func TestPoolLeavesRoom(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	m, b := r.packet(1, 0, "data")
 	pool := &Pool{Limit: 10 * poolShare}
 	fill := func(d *deferral) (n int) {

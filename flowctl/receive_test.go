@@ -13,7 +13,7 @@ import (
 
 // Proves: link.order
 func TestAckEverySixteen(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	var at []int
 	for i := 1; i <= 50; i++ {
@@ -37,12 +37,12 @@ func TestAckEverySixteen(t *testing.T) {
 func TestDataAndStateClearWhatIsOwed(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		do   func(r *rig)
+		do   func(r *scriptedPeer)
 	}{
-		{"data sent", func(r *rig) { r.send(1) }},
-		{"STATE sent", func(r *rig) { r.Report(0) }},
+		{"data sent", func(r *scriptedPeer) { r.send(1) }},
+		{"STATE sent", func(r *scriptedPeer) { r.Report(0) }},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		for i := range 15 {
 			r.receive(frame.Seq(1+i), 0)
 		}
@@ -68,7 +68,7 @@ func TestDataAndStateClearWhatIsOwed(t *testing.T) {
 // Proves: link.order
 func TestNackByDeferredLength(t *testing.T) {
 	for _, next := range []frame.Seq{1, 65530, 65535, 0} {
-		r := newRig(t).up().at(1, next)
+		r := newScriptedPeer(t).up().at(1, next)
 		var at []int
 		for i := 1; i <= 60; i++ {
 			if v := r.receive(next+1+frame.Seq(i), 0); v != Deferred {
@@ -114,7 +114,7 @@ func TestOrder(t *testing.T) {
 		{"2 4 6 1 3 5", "1 2 3 4 5 6", "eeeDDD", 0},
 	} {
 		for _, next := range []frame.Seq{1, 65533} {
-			r := newRig(t).up().at(1, next)
+			r := newScriptedPeer(t).up().at(1, next)
 			var v strings.Builder
 			for _, s := range strings.Fields(c.in) {
 				var n int
@@ -137,7 +137,7 @@ func TestOrder(t *testing.T) {
 
 // A packet brings no news of the sender before its own place was checked.
 func TestAckInDuplicateIsIgnored(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(3)
 	r.receive(0, 3)
@@ -151,7 +151,7 @@ func TestAckInDuplicateIsIgnored(t *testing.T) {
 }
 
 func TestPacketEndsSilence(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	for _, seq := range []frame.Seq{1, 9, 0} {
 		r.sup.silent = 4
@@ -165,7 +165,7 @@ func TestPacketEndsSilence(t *testing.T) {
 // Beyond 64 packets of a peer deferred packets leave the arena (spec 02 §8: bound
 // the bytes too).
 func TestDeferredPacketsAreBounded(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	for i := range 500 {
 		r.receive(frame.Seq(2+i), 0)
 	}
@@ -190,7 +190,7 @@ func TestDeferredPacketsAreBounded(t *testing.T) {
 }
 
 func TestNextStopsWithTheLink(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	for _, s := range []frame.Seq{2, 3} {
 		r.receive(s, 0)

@@ -22,7 +22,7 @@ func TestGapAckRecord(t *testing.T) {
 		{"announced by both", frame.CapGapAckBlock, []byte{0, 4, 0, 0}},
 		{"announced by the peer", 0, nil},
 	} {
-		r := newRig(t, func(k *Config) { k.Capabilities = c.own }).up()
+		r := newScriptedPeer(t, func(k *Config) { k.Capabilities = c.own }).up()
 		r.SetCapabilities(allCaps | frame.CapGapAckBlock)
 		r.Report(0)
 		b := r.NextFrame()
@@ -55,7 +55,7 @@ func TestGapAckRecord(t *testing.T) {
 //
 // Proves: replay.found
 func TestSetPriority(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	defer r.done()
 	r.SetPriority(0, 7) // nobody to tell
 	wantLines(t, "before the link is up", r.out())
@@ -76,7 +76,7 @@ func TestSetPriority(t *testing.T) {
 //
 // Proves: replay.found
 func TestTickCountsFromWhenItIsServed(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.HandleTimeout(500 * time.Millisecond)
 	if got, want := r.Deadline(), 875*time.Millisecond; got != want {
@@ -99,7 +99,7 @@ func TestCheckpointOutlivesReset(t *testing.T) {
 		sent int
 		want bool
 	}{{2, true}, {1, false}, {3, false}} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.send(2)
 		r.ack(2, 0)
 		r.Tick(0)

@@ -3,25 +3,11 @@
 package flowctl
 
 import (
-	"fmt"
 	"testing"
 	"time"
 
 	"github.com/utipc/utipc/frame"
 )
-
-// until serves every deadline before end and returns what was sent, with the time.
-func (r *rig) until(end time.Duration) (lines []string) {
-	for r.Deadline() < end {
-		r.now = max(r.now, r.Deadline())
-		r.HandleTimeout(r.now)
-		for _, l := range r.out() {
-			lines = append(lines, fmt.Sprint(r.now, " ", l))
-		}
-	}
-	r.now = end
-	return lines
-}
 
 // A receiver that holds packets and does not move repeats its report after four round
 // trips, at least 200 µs, and backs off up to an interval.
@@ -33,7 +19,7 @@ func TestReportIsRepeated(t *testing.T) {
 		first string
 		n     int // reports until the tick
 	}{{0, "200µs", 10}, {40 * time.Microsecond, "200µs", 10}, {500 * time.Microsecond, "2ms", 7}, {time.Second, "375ms", 0}} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.estimate = c.rtt
 		r.receive(2, 0)
 		got := r.until(r.next)
@@ -49,7 +35,7 @@ func TestReportIsRepeated(t *testing.T) {
 
 // Whatever moves begins the wait anew, and what was backed off.
 func TestReportBeginsAnewWhenSomethingMoves(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.receive(2, 0)
 	r.receive(5, 0)
@@ -71,7 +57,7 @@ func TestReportBeginsAnewWhenSomethingMoves(t *testing.T) {
 
 // A report that is due by number puts the repetition off.
 func TestReportByNumberCounts(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.receive(2, 0)
 	r.now = 150 * time.Microsecond
@@ -86,7 +72,7 @@ func TestReportByNumberCounts(t *testing.T) {
 //
 // Proves: link.gaps
 func TestFullWindowProbes(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(60)
 	r.out()
@@ -112,7 +98,7 @@ func TestFullWindowProbes(t *testing.T) {
 //
 // Proves: link.gaps
 func TestQuietSenderProbes(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(1)
 	r.out()
@@ -131,7 +117,7 @@ func TestQuietSenderProbes(t *testing.T) {
 //
 // Proves: link.gaps
 func TestTickTakesOver(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(60)
 	r.until(300 * time.Millisecond)
@@ -150,7 +136,7 @@ func TestTickTakesOver(t *testing.T) {
 //
 // Proves: link.gaps
 func TestProbesWaitForTheRoundTrip(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.estimate = 10 * time.Millisecond
 	r.send(51)
@@ -162,7 +148,7 @@ func TestProbesWaitForTheRoundTrip(t *testing.T) {
 //
 // Proves: link.gaps
 func TestIdleLinkHasItsTickAlone(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	if r.Deadline() != r.next {
 		t.Errorf("at first: got a deadline of %v, want %v", r.Deadline(), r.next)
@@ -182,12 +168,12 @@ func TestIdleLinkHasItsTickAlone(t *testing.T) {
 //
 // Proves: link.gaps
 func TestNoProbesInSteadyState(t *testing.T) {
-	m := newModel(t, 1, 0, func(*Config) {})
+	m := newSlowBed(t, 1, 0, func(*Config) {})
 	m.carry(20_000)
 	if s, r := m.ends[0], m.ends[1]; s.StallProbes != 0 || r.RepeatedReports != 0 || s.SentProbes != 0 {
 		t.Errorf("full rate: got %d probes for a stall, %d in all, %d reports repeated", s.StallProbes, s.SentProbes, r.RepeatedReports)
 	}
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	for i := range 2000 {
 		r.until(time.Duration(i) * time.Millisecond)
@@ -205,7 +191,7 @@ func TestNoProbesInSteadyState(t *testing.T) {
 //
 // Proves: link.gaps
 func TestRecoveryAsKernel(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.AsKernel = true }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.AsKernel = true }).up()
 	defer r.done()
 	r.send(60)
 	r.receive(2, 0)
@@ -255,7 +241,7 @@ func TestRoundTrip(t *testing.T) {
 
 // The link feeds it: probes, what was missing, and packets sent once.
 func TestRoundTripOfLink(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.Probe(0)
 	r.now = 300 * time.Microsecond
@@ -290,7 +276,7 @@ func TestRoundTripOfLink(t *testing.T) {
 
 // An acknowledgement is progress, also where nothing new can be sent for it.
 func TestAcknowledgementPutsTheProbeOff(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(2)
 	r.out()

@@ -12,7 +12,7 @@ import (
 // Repeats tells of what is under way, across the wrap, and of nothing else.
 func TestRepeats(t *testing.T) {
 	for _, first := range []frame.Seq{1, 65534} {
-		r := newRig(t).up().at(first, 1)
+		r := newScriptedPeer(t).up().at(first, 1)
 		r.send(5)
 		r.now += time.Second
 		r.ack(first, 2) // the first came, the next two did not

@@ -11,7 +11,7 @@ import (
 )
 
 // fragments are n packets of one message.
-func (r *rig) fragments(n int) (all []*netdev.Buffer) {
+func (r *scriptedPeer) fragments(n int) (all []*netdev.Buffer) {
 	for range n {
 		b := r.message(4)
 		b.Bytes()[frame.EthernetLen] = b.Bytes()[frame.EthernetLen]&^0x1e | byte(frame.UserFragment)<<1
@@ -20,19 +20,10 @@ func (r *rig) fragments(n int) (all []*netdev.Buffer) {
 	return all
 }
 
-// users drains the frames and returns the packets' users.
-func (r *rig) users() (all []frame.User) {
-	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
-		all = append(all, frame.UserOf(b.Bytes()[frame.EthernetLen:]))
-		b.Release()
-	}
-	return all
-}
-
 // All packets of a message are taken where the first finds room, as a kernel takes them,
 // and none where it does not.
 func TestSendAllLooksOnce(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(50 + 99)
 	if err := r.SendAll(0, r.fragments(40), frame.Low); err != nil {
@@ -66,7 +57,7 @@ func TestSendAllLooksOnce(t *testing.T) {
 
 // One packet that is too long refuses all.
 func TestSendAllTooLong(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	all := append(r.fragments(2), r.message(1500))
 	if err := r.SendAll(0, all, frame.Low); err != ErrTooLong || r.Unacked() != 0 {
@@ -83,7 +74,7 @@ func TestSendAllTooLong(t *testing.T) {
 // Proves: link.long
 func TestSendAllIsConsecutive(t *testing.T) {
 	for _, held := range []bool{false, true} {
-		r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()
+		r := newScriptedPeer(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 3, 3 }).up()
 		want := []frame.User{frame.UserFragment, frame.UserFragment, frame.UserFragment, frame.UserFragment, frame.UserLow}
 		if held {
 			if err := r.Hold(r.message(4), frame.Low); err != nil {
@@ -114,7 +105,7 @@ func TestSendAllIsConsecutive(t *testing.T) {
 
 // What goes without admission is counted, and shares with nobody.
 func TestSendUnlimited(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 2, 2 }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.Alone, c.MinWindow, c.MaxWindow = false, 2, 2 }).up()
 	defer r.done()
 	r.full(frame.Critical, 0)
 	n := r.Look().Waiting[frame.Critical]

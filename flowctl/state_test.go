@@ -13,7 +13,7 @@ import (
 func TestAnswerToState(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		prep func(r *rig)
+		prep func(r *scriptedPeer)
 		msg  func(f *frame.StateFields)
 		want []string
 	}{
@@ -38,11 +38,11 @@ func TestAnswerToState(t *testing.T) {
 		},
 		{"keepalive, next sent before ours", nil, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 0xfff0 }, nil},
 		{
-			"keepalive, something deferred", func(r *rig) { r.receive(5, 0) },
+			"keepalive, something deferred", func(r *scriptedPeer) { r.receive(5, 0) },
 			func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 6 }, nil,
 		},
 		{
-			"probe, something deferred", func(r *rig) { r.receive(5, 0) },
+			"probe, something deferred", func(r *scriptedPeer) { r.receive(5, 0) },
 			func(f *frame.StateFields) { f.Probe, f.Keepalive, f.NextSent = true, true, 6 },
 			[]string{"link/state keepalive gap=4 next=1 session=100 seq=2 ack=0"},
 		},
@@ -55,11 +55,11 @@ func TestAnswerToState(t *testing.T) {
 			[]string{"link/state gap=8191 next=1 session=100 seq=2 ack=0"},
 		},
 		{
-			"tail lost across the wrap", func(r *rig) { r.at(1, 65534) }, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 2 },
+			"tail lost across the wrap", func(r *scriptedPeer) { r.at(1, 65534) }, func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, 2 },
 			[]string{"link/state gap=4 next=1 session=100 seq=2 ack=65533"},
 		},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		if c.prep != nil {
 			c.prep(r)
 			r.out()
@@ -72,7 +72,7 @@ func TestAnswerToState(t *testing.T) {
 
 // A peer cannot make us send more than one STATE for one (spec 02 §12.13).
 func TestAtMostOneStateInAnswer(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	for i := range 100 {
 		r.hear(r.stateMsg(func(f *frame.StateFields) {
@@ -100,7 +100,7 @@ func TestStateFields(t *testing.T) {
 		{"lower priority", func(f *frame.StateFields) { f.Priority = 1 }, Resetting, DefaultTolerance, 1},
 		{"higher priority", func(f *frame.StateFields) { f.Priority = 31 }, Resetting, DefaultTolerance, 31},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.sup.silent = 3
 		r.hear(r.stateMsg(c.msg))
 		if r.State() != c.want || r.Tolerance() != c.tol || r.Priority() != c.pri {
@@ -115,7 +115,7 @@ func TestStateFields(t *testing.T) {
 
 // A tolerance made shorter by the peer takes effect before the old deadline.
 func TestShorterToleranceMovesDeadline(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	r.hear(r.stateMsg(func(f *frame.StateFields) { f.Tolerance = 100 }))
 	if got, want := r.Deadline(), 25*time.Millisecond; got != want {
 		t.Errorf("got %v, want %v", got, want)
@@ -124,7 +124,7 @@ func TestShorterToleranceMovesDeadline(t *testing.T) {
 
 // The number of a STATE is its own when the peer knows that, else derived.
 func TestStateNumber(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	r.SetCapabilities(allCaps &^ frame.CapLinkProtoSeqno)
 	r.Report(0)
 	r.SetCapabilities(allCaps)
@@ -137,7 +137,7 @@ func TestStateNumber(t *testing.T) {
 // Worked example of spec 02 §11 and capture 01, frame 12, but for the record that
 // this stack does not announce; and RESET of frame 8.
 func TestMessagesOfCapture(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.Session = 0xc718 })
+	r := newScriptedPeer(t, func(c *Config) { c.Session = 0xc718 })
 	r.now = r.Deadline()
 	r.HandleTimeout(r.now)
 	r.hear(activate(func(f *frame.ResetFields) { f.Session, f.DestSession = 0x60e0, 0xc718 }))

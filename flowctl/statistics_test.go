@@ -26,7 +26,7 @@ func TestProfile(t *testing.T) {
 	if want := [7]uint64{2, 2, 2, 2, 2, 2, 2}; p.Lengths != want || p.LengthSamples() != 14 {
 		t.Errorf("got %v, want %v", p.Lengths, want)
 	}
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	for _, n := range []int{0, 3, 7, 0} {
 		r.send(n)
@@ -62,7 +62,7 @@ func TestProfileOfFragment(t *testing.T) {
 //
 // Proves: link.statistics
 func TestCountersOutliveReset(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(5)
 	r.Fail()
@@ -80,7 +80,7 @@ func TestCountersOutliveReset(t *testing.T) {
 // The first packet's number follows Config.FirstSeq, and all that is relative to it.
 func TestFirstSeq(t *testing.T) {
 	const first = 65530
-	r := newRig(t, func(c *Config) { c.FirstSeq = first })
+	r := newScriptedPeer(t, func(c *Config) { c.FirstSeq = first })
 	defer r.done()
 	r.hear(reset(func(f *frame.ResetFields) { f.NextSent = first }))
 	if r.hear(r.stateMsg(func(f *frame.StateFields) { f.Ack = 0 })) {
@@ -115,7 +115,7 @@ const idleLink = 768
 //
 // Proves: link.timers
 func TestIdleLinkIsSmall(t *testing.T) {
-	m := newModel(t, 1, 0.01, func(c *Config) { c.MaxWindow = MaxWindow })
+	m := newSlowBed(t, 1, 0.01, func(c *Config) { c.MaxWindow = MaxWindow })
 	m.carry(3000)
 	for end := m.now + 3*time.Second; m.now < end; {
 		m.step()
@@ -139,7 +139,7 @@ func TestIdleLinkIsSmall(t *testing.T) {
 // Of what an idle link has for its backlog and for deferred broadcasts it keeps what is
 // still wanted.
 func TestIdleLinkKeepsWhatIsWanted(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	tick := func() {
 		for range 2 {

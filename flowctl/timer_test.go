@@ -47,7 +47,7 @@ func TestSupervisorLosesSilentPeer(t *testing.T) {
 //
 // Proves: contact.supervision
 func TestSilentPeerTranscript(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.receive(1, 0) // and data was sent since, so that the first STATE is no probe
 	r.send(1)
@@ -92,7 +92,7 @@ func TestSilentPeerTranscript(t *testing.T) {
 }
 
 func TestResetEverySixteenthTick(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	var ticks []int
 	for i := 1; i <= 70; i++ {
 		r.now = r.Deadline()
@@ -108,7 +108,7 @@ func TestResetEverySixteenthTick(t *testing.T) {
 
 // ACTIVATE at every tick, whatever happens.
 func TestActivateEveryTick(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	r.hear(reset(nil))
 	for i := range 40 {
 		r.now = r.Deadline()
@@ -130,18 +130,18 @@ func TestTickSendsState(t *testing.T) {
 	)
 	for _, c := range []struct {
 		name string
-		prep func(r *rig)
+		prep func(r *scriptedPeer)
 		want string
 	}{
-		{"idle: nothing new sent", func(r *rig) {}, probe},
-		{"sent and acknowledged", func(r *rig) { r.send(1); r.ack(1, 0) }, nothing},
-		{"sent, not acknowledged", func(r *rig) { r.send(1) }, plain},
-		{"received, not acknowledged", func(r *rig) { r.send(1); r.ack(1, 0); r.receive(1, 1) }, plain},
-		{"broadcast received, not acknowledged", func(r *rig) { r.send(1); r.ack(1, 0); r.bc.unacked = 1 }, plain},
-		{"something deferred", func(r *rig) { r.send(1); r.ack(1, 0); r.receive(2, 1) }, probe},
-		{"silent", func(r *rig) { r.send(1); r.ack(1, 0); r.sup.silent = 1 }, probe},
+		{"idle: nothing new sent", func(r *scriptedPeer) {}, probe},
+		{"sent and acknowledged", func(r *scriptedPeer) { r.send(1); r.ack(1, 0) }, nothing},
+		{"sent, not acknowledged", func(r *scriptedPeer) { r.send(1) }, plain},
+		{"received, not acknowledged", func(r *scriptedPeer) { r.send(1); r.ack(1, 0); r.receive(1, 1) }, plain},
+		{"broadcast received, not acknowledged", func(r *scriptedPeer) { r.send(1); r.ack(1, 0); r.bc.unacked = 1 }, plain},
+		{"something deferred", func(r *scriptedPeer) { r.send(1); r.ack(1, 0); r.receive(2, 1) }, probe},
+		{"silent", func(r *scriptedPeer) { r.send(1); r.ack(1, 0); r.sup.silent = 1 }, probe},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		r.Tick(r.next) // so that a checkpoint is there
 		r.now = r.next - time.Millisecond
 		r.sup.silent = 0
@@ -161,7 +161,7 @@ func TestTickSendsState(t *testing.T) {
 
 // Both bits are in a probe, none in a report that asks for nothing.
 func TestProbeIsAlsoKeepalive(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.Tick(r.next) // so that a checkpoint is there
 	for _, send := range []bool{false, true} {
@@ -184,12 +184,12 @@ func TestProbeIsAlsoKeepalive(t *testing.T) {
 func TestBlockedStatesSendNothing(t *testing.T) {
 	for _, c := range []struct {
 		want State
-		prep func(r *rig)
+		prep func(r *scriptedPeer)
 	}{
-		{Resetting, func(r *rig) { r.Fail() }},
-		{PeerReset, func(r *rig) { r.hear(reset(func(f *frame.ResetFields) { f.Session = 701 })) }},
+		{Resetting, func(r *scriptedPeer) { r.Fail() }},
+		{PeerReset, func(r *scriptedPeer) { r.hear(reset(func(f *frame.ResetFields) { f.Session = 701 })) }},
 	} {
-		r := newRig(t).up()
+		r := newScriptedPeer(t).up()
 		c.prep(r)
 		if r.State() != c.want {
 			t.Fatalf("state: got %v, want %v", r.State(), c.want)
@@ -218,7 +218,7 @@ func TestBlockedStatesSendNothing(t *testing.T) {
 }
 
 func TestTimeoutIsHarmlessEarlyAndCatchesUpOnce(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.HandleTimeout(r.Deadline() - 1)
 	if got := r.out(); got != nil {
@@ -236,7 +236,7 @@ func TestTimeoutIsHarmlessEarlyAndCatchesUpOnce(t *testing.T) {
 }
 
 func TestToleranceChange(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.SetTolerance(0, 800*time.Millisecond)
 	if got, want := r.Deadline(), 200*time.Millisecond; got != want {
@@ -257,7 +257,7 @@ func TestToleranceChange(t *testing.T) {
 
 // A change that could not be told for want of memory is told with the next STATE.
 func TestToleranceChangeSurvivesWantOfMemory(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	var held []*netdev.Buffer
 	for b := r.arena.Get(1, netdev.Control); b != nil; b = r.arena.Get(1, netdev.Control) {
@@ -275,7 +275,7 @@ func TestToleranceChangeSurvivesWantOfMemory(t *testing.T) {
 }
 
 func TestToleranceOfLinkThatIsDownIsNotTold(t *testing.T) {
-	r := newRig(t)
+	r := newScriptedPeer(t)
 	r.SetTolerance(0, 800*time.Millisecond)
 	r.up()
 	defer r.done()

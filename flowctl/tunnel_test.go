@@ -13,18 +13,18 @@ import (
 
 // twoLinks are the two links to a peer: T works, L is the other one, on bearer 1 here
 // and 2 at the peer.
-func twoLinks(t *testing.T, caps frame.Capabilities, mtu int) (T, L *rig) {
+func twoLinks(t *testing.T, caps frame.Capabilities, mtu int) (T, L *scriptedPeer) {
 	t.Helper()
-	T = newRig(t, func(c *Config) { c.MTU, c.Capabilities = mtu, allCaps|frame.CapTunnelEnhanced }).up()
+	T = newScriptedPeer(t, func(c *Config) { c.MTU, c.Capabilities = mtu, allCaps|frame.CapTunnelEnhanced }).up()
 	T.SetCapabilities(allCaps | caps)
-	L = newRig(t, func(c *Config) { c.Bearer, c.Arena = 1, T.arena })
+	L = newScriptedPeer(t, func(c *Config) { c.Bearer, c.Arena = 1, T.arena })
 	L.hear(reset(func(f *frame.ResetFields) { f.Bearer = 2 }))
 	L.Up(0)
 	L.discard()
 	return T, L
 }
 
-func doneBoth(T, L *rig) {
+func doneBoth(T, L *scriptedPeer) {
 	L.Stop()
 	L.discard()
 	T.done()
@@ -103,11 +103,7 @@ func TestFailoverInPieces(t *testing.T) {
 	var sizes, counts []string
 	var pieces Pieces
 	var whole []string
-	for b := T.NextFrame(); b != nil; b = T.NextFrame() {
-		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
-		if err != nil {
-			t.Fatal(err)
-		}
+	for m := range T.sentMessages {
 		x, err := frame.ParseTunnel(m)
 		if err != nil {
 			t.Fatal(err)
@@ -124,7 +120,6 @@ func TestFailoverInPieces(t *testing.T) {
 		if in.Bytes() != nil {
 			whole = append(whole, fmt.Sprint(in.Seq(), " ", len(in.Bytes())))
 		}
-		b.Release()
 	}
 	wantLines(t, "sizes", sizes, "500", "500", "500", "88", "500", "500", "40", "500", "72")
 	wantLines(t, "joined", whole, "1 1428", "2 920", "3 460", "4 32")
@@ -183,7 +178,7 @@ func TestFailoverCopiesWhatIsShared(t *testing.T) {
 //
 // Proves: link.failover
 func TestNothingOvertakesTheTunnel(t *testing.T) {
-	T := newRig(t, func(c *Config) { c.Alone = false }).up()
+	T := newScriptedPeer(t, func(c *Config) { c.Alone = false }).up()
 	T.SetCapabilities(allCaps | frame.CapTunnelEnhanced)
 	T.send(51) // one waits, open for more
 	_, L := twoLinks(t, frame.CapTunnelEnhanced, 1500)
@@ -252,7 +247,7 @@ func TestPiecesRefused(t *testing.T) {
 //
 // Proves: link.failover
 func TestFailoverReceiver(t *testing.T) {
-	L := newRig(t).up()
+	L := newScriptedPeer(t).up()
 	for _, n := range []frame.Seq{1, 2, 5, 7} {
 		L.receive(n, 0)
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 // unsettled are the numbers of the packets that were sent and the peer has not delivered.
-func (r *rig) unsettled() (seqs []int) {
+func (r *scriptedPeer) unsettled() (seqs []int) {
 	waiting := r.Backlog()
 	for b := range r.Unsettled {
 		seqs = append(seqs, int(must.Get(frame.Parse(b.Bytes()[frame.EthernetLen:])).Seq()))
@@ -27,7 +27,7 @@ func (r *rig) unsettled() (seqs []int) {
 //
 // Proves: link.gaps
 func TestUnsettledBehindAGap(t *testing.T) {
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	r.send(5)
 	r.seqs()
 	r.report(0, 1, frame.GapBlock{Ack: 3})
@@ -40,7 +40,7 @@ func TestUnsettledBehindAGap(t *testing.T) {
 	}
 	r.done()
 
-	r = newGapRig(t)
+	r = newGapAckPeer(t)
 	r.send(90)
 	r.seqs()
 	for _, ack := range []frame.Seq{41, 90} {
@@ -65,7 +65,7 @@ func TestUnsettledBehindAGap(t *testing.T) {
 //
 // Proves: link.gaps
 func TestUnsettledMessageInPart(t *testing.T) {
-	pieces := func(r *rig, n int) {
+	pieces := func(r *scriptedPeer, n int) {
 		var all []*netdev.Buffer
 		for i := range n {
 			f := frame.FragmentFields{Common: frame.Common{Prev: self}, Type: frame.MiddleFragment, Number: 1, Orig: self, Dest: peer}
@@ -85,13 +85,13 @@ func TestUnsettledMessageInPart(t *testing.T) {
 		}
 		r.seqs()
 	}
-	want := func(r *rig, what string, seqs ...int) {
+	want := func(r *scriptedPeer, what string, seqs ...int) {
 		t.Helper()
 		if got := r.unsettled(); !slices.Equal(got, seqs) {
 			t.Errorf("%s: %v, want %v", what, got, seqs)
 		}
 	}
-	r := newGapRig(t)
+	r := newGapAckPeer(t)
 	pieces(r, 3)
 	r.send(1)
 	r.seqs()
@@ -112,7 +112,7 @@ func TestUnsettledMessageInPart(t *testing.T) {
 	r.report(8, 0)
 	r.done() // which leaves no chunk
 
-	r = newGapRig(t)
+	r = newGapAckPeer(t)
 	pieces(r, 90)
 	for _, ack := range []frame.Seq{41, 90} {
 		r.report(1, 1, frame.GapBlock{Ack: ack})

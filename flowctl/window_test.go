@@ -42,7 +42,7 @@ func TestAdaptiveWindow(t *testing.T) {
 		{"avoidance, a window", state{316, 300, 300}, 316, 0, 16, 16, false, state{317, 300, 0}},
 		{"avoidance at the end", state{8191, 300, 8190}, 8191, 0, 16, 16, false, state{8191, 300, 0}},
 	} {
-		r := newRig(t, func(k *Config) { k.MaxWindow = MaxWindow })
+		r := newScriptedPeer(t, func(k *Config) { k.MaxWindow = MaxWindow })
 		r.window, r.ssthresh, r.congAcks = c.from.window, c.from.ssthresh, c.from.congAcks
 		for range c.unacked + c.holes {
 			r.transmit.Push(sent{})
@@ -61,7 +61,7 @@ func TestAdaptiveWindow(t *testing.T) {
 // Capture 13, frames 236 to 262: 16 are acknowledged with more waiting, and 66 are under
 // way. After an interval without anything new it is 50 again.
 func TestAdaptiveWindowOfLink(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.MaxWindow = MaxWindow }).up()
+	r := newScriptedPeer(t, func(c *Config) { c.MaxWindow = MaxWindow }).up()
 	defer r.done()
 	r.send(150)
 	wantSeqs(t, "at first", r.seqs(), span(1, 50))
@@ -96,7 +96,7 @@ func TestAdaptiveWindowOfLink(t *testing.T) {
 //
 // Proves: link.windows
 func TestStaticWindow(t *testing.T) {
-	r := newRig(t, func(c *Config) { c.MinWindow, c.MaxWindow = 1000, 1000 })
+	r := newScriptedPeer(t, func(c *Config) { c.MinWindow, c.MaxWindow = 1000, 1000 })
 	defer r.done()
 	for _, c := range []struct {
 		released int
@@ -112,7 +112,7 @@ func TestStaticWindow(t *testing.T) {
 //
 // Proves: link.windows
 func TestSetWindow(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(150)
 	wantSeqs(t, "50", r.seqs(), span(1, 50))
@@ -140,7 +140,7 @@ func TestSetWindow(t *testing.T) {
 
 // A wider window makes room for those turned away.
 func TestSetWindowTellsOfRoom(t *testing.T) {
-	r := newRig(t).up()
+	r := newScriptedPeer(t).up()
 	defer r.done()
 	r.send(150)
 	b := r.message(4)
@@ -157,7 +157,7 @@ func TestSetWindowTellsOfRoom(t *testing.T) {
 
 // Large packets count for more by the window there is now.
 func TestOpenByBytes(t *testing.T) {
-	r := newRig(t, func(c *Config) {
+	r := newScriptedPeer(t, func(c *Config) {
 		c.MTU = 65000
 		c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 64, Jumbo: 200, JumboSize: 65536})
 	})

@@ -3,6 +3,7 @@
 package flowctl
 
 import (
+	"encoding/hex"
 	"fmt"
 	"slices"
 	"strings"
@@ -21,23 +22,26 @@ const (
 	allCaps = frame.CapSynBit | frame.CapBcastSynch | frame.CapBcastStateNack | frame.CapNodeID128 | frame.CapLinkProtoSeqno
 )
 
-// A rig is one link whose peer is played by the test. The link's session is 100,
-// the peer's 700.
-type rig struct {
-	t testing.TB
-	*Link
+// A scriptedPeer is the machine under test and its peer, which is played by the test: one
+// link with the receiver of the peer's broadcast link, or the sender of a broadcast link with
+// its members. The session of a link is 100, its peer's 700.
+type scriptedPeer struct {
+	t     testing.TB
+	*Link // a broadcast link's is its sender's
 	bc    *BroadcastReceiver
+	s     *BroadcastSender
+	m     []*Member
 	arena *netdev.Arena
 	now   time.Duration
 	state frame.Seq // the peer's next STATE
 	got   []string  // data delivered
 }
 
-func newRig(t testing.TB, change ...func(*Config)) *rig {
-	r := &rig{t: t, bc: NewBroadcastReceiver(self)}
+func newScriptedPeer(t testing.TB, change ...func(*Config)) *scriptedPeer {
+	r := &scriptedPeer{t: t}
 	c := Config{
 		Local: &Local{Self: self, IfName: "eth0", Alone: true}, Peer: peer, MTU: 1500, Tolerance: DefaultTolerance, Priority: 10,
-		MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100, Broadcast: r.bc,
+		MinWindow: DefaultWindow, MaxWindow: DefaultWindow, Session: 100,
 	}
 	for _, f := range change {
 		f(&c)
@@ -45,13 +49,30 @@ func newRig(t testing.TB, change ...func(*Config)) *rig {
 	if c.Arena == nil {
 		c.Arena = netdev.NewArena(netdev.ArenaConfig{Small: 1024})
 	}
-	r.arena = c.Arena
+	if c.Broadcast == nil {
+		c.Broadcast = NewBroadcastReceiver(c.Self)
+	}
+	r.bc, r.arena = c.Broadcast, c.Arena
 	r.Link = NewLink(0, c, allCaps)
 	return r
 }
 
+// newGapAckPeer is up, and both ends announce gap-ack blocks.
+func newGapAckPeer(t testing.TB, change ...func(*Config)) *scriptedPeer {
+	r := newScriptedPeer(t, append([]func(*Config){func(c *Config) { c.Capabilities = allCaps | frame.CapGapAckBlock }}, change...)...)
+	r.SetCapabilities(allCaps | frame.CapGapAckBlock)
+	return r.up()
+}
+
+// newBroadcastReceiving is up, and has heard that the peer's last broadcast packet is last.
+func newBroadcastReceiving(t testing.TB, addr frame.NodeAddr, last frame.Seq) *scriptedPeer {
+	r := newScriptedPeer(t, func(c *Config) { c.Self = addr }).up()
+	r.bc.Open(last)
+	return r
+}
+
 // up brings the link up and forgets what was sent for it.
-func (r *rig) up() *rig {
+func (r *scriptedPeer) up() *scriptedPeer {
 	r.t.Helper()
 	r.hear(reset(nil))
 	if !r.Up(r.now) {
@@ -63,7 +84,7 @@ func (r *rig) up() *rig {
 }
 
 // done checks that every chunk comes back.
-func (r *rig) done() {
+func (r *scriptedPeer) done() {
 	r.t.Helper()
 	r.Stop()
 	r.out()
@@ -73,12 +94,70 @@ func (r *rig) done() {
 	}
 }
 
+// sentMessages drains the frames and yields the message in each.
+func (r *scriptedPeer) sentMessages(yield func(frame.Message) bool) {
+	r.t.Helper()
+	for b, more := r.NextFrame(), true; more && b != nil; {
+		m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
+		if err != nil {
+			r.t.Fatal(err)
+		}
+		more = yield(m)
+		b.Release()
+		if more {
+			b = r.NextFrame()
+		}
+	}
+}
+
 // out drains the frames and returns them described, shortened.
-func (r *rig) out() (lines []string) {
+func (r *scriptedPeer) out() (lines []string) {
 	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
 		lines = append(lines, summary(b))
 		b.Release()
 	}
+	return lines
+}
+
+// seqs drains the frames and returns the data packets' numbers.
+func (r *scriptedPeer) seqs() (s []int) {
+	r.t.Helper()
+	for m := range r.sentMessages {
+		if m.User().IsPayload() {
+			s = append(s, int(m.Seq()))
+		}
+	}
+	return s
+}
+
+// users drains the frames and returns the packets' users.
+func (r *scriptedPeer) users() (all []frame.User) {
+	for m := range r.sentMessages {
+		all = append(all, m.User())
+	}
+	return all
+}
+
+// records drains the frames and returns the records of the STATE messages.
+func (r *scriptedPeer) records() (all []string) {
+	for m := range r.sentMessages {
+		if m.User() == frame.UserLink {
+			all = append(all, hex.EncodeToString(parseLink(r.t, m.Bytes()).Data()))
+		}
+	}
+	return all
+}
+
+// until serves every deadline before end and returns what was sent, with the time.
+func (r *scriptedPeer) until(end time.Duration) (lines []string) {
+	for r.Deadline() < end {
+		r.now = max(r.now, r.Deadline())
+		r.HandleTimeout(r.now)
+		for _, l := range r.out() {
+			lines = append(lines, fmt.Sprint(r.now, " ", l))
+		}
+	}
+	r.now = end
 	return lines
 }
 
@@ -127,7 +206,7 @@ func activate(change func(*frame.ResetFields)) []byte {
 }
 
 // stateMsg is the peer's next STATE.
-func (r *rig) stateMsg(change func(*frame.StateFields)) []byte {
+func (r *scriptedPeer) stateMsg(change func(*frame.StateFields)) []byte {
 	r.state++
 	f := frame.StateFields{
 		Common:   frame.Common{Seq: r.state, Prev: peer},
@@ -157,7 +236,7 @@ func parseLink(t testing.TB, b []byte) frame.LinkMessage {
 
 // hear gives the link a message of the link protocol and reports whether it was
 // accepted.
-func (r *rig) hear(b []byte) bool {
+func (r *scriptedPeer) hear(b []byte) bool {
 	r.t.Helper()
 	m := parseLink(r.t, b)
 	if !r.Accept(m) {
@@ -168,7 +247,7 @@ func (r *rig) hear(b []byte) bool {
 }
 
 // packet puts a packet of the peer into a Buffer.
-func (r *rig) packet(seq, ack frame.Seq, data string) (frame.Message, *netdev.Buffer) {
+func (r *scriptedPeer) packet(seq, ack frame.Seq, data string) (frame.Message, *netdev.Buffer) {
 	b := r.arena.Get(frame.EthernetLen+frame.BasicLen+len(data), netdev.Control)
 	if b == nil {
 		r.t.Fatal("no chunk")
@@ -188,7 +267,7 @@ func (r *rig) packet(seq, ack frame.Seq, data string) (frame.Message, *netdev.Bu
 
 // receive gives the link a data packet and takes out everything that has its
 // turn then.
-func (r *rig) receive(seq, ack frame.Seq) Verdict {
+func (r *scriptedPeer) receive(seq, ack frame.Seq) Verdict {
 	r.t.Helper()
 	m, b := r.packet(seq, ack, fmt.Sprint(seq))
 	defer b.Release()
@@ -203,26 +282,53 @@ func (r *rig) receive(seq, ack frame.Seq) Verdict {
 	return v
 }
 
-// message is one for Send, with n bytes of data.
-func (r *rig) message(n int) *netdev.Buffer {
-	b := r.arena.Get(frame.EthernetLen+frame.BasicLen+n, netdev.Data)
-	if b == nil {
-		r.t.Fatal("no chunk")
+// broadcast gives the node a packet of the peer's broadcast link and takes out everything that
+// has its turn then; report as the receiver asks for one.
+func (r *scriptedPeer) broadcast(seq frame.Seq) (v Verdict, report bool) {
+	r.t.Helper()
+	m, b := r.packet(seq, 0, fmt.Sprint(seq))
+	defer b.Release()
+	v, report = r.bc.HandlePacket(m, b)
+	if v == Deliver {
+		r.got = append(r.got, string(m.Data()))
+		for p, due, ok := r.bc.Next(); ok; p, due, ok = r.bc.Next() {
+			r.got = append(r.got, string(p.Message.Data()))
+			report = report || due
+			p.Release()
+		}
 	}
+	return v, report
+}
+
+// message is one for Send, with n bytes of data.
+func (r *scriptedPeer) message(n int) *netdev.Buffer {
 	f := frame.PayloadFields{
 		Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
 		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer,
 	}
-	b.Extend(frame.EthernetLen)
-	f.Append(b.Extend(frame.BasicLen + n)[:0], make([]byte, n))
+	header := frame.BasicLen
+	if r.s != nil {
+		f, header = mcast, frame.McastLen
+	}
+	b := r.arena.Get(frame.EthernetLen+header+n, netdev.Data)
+	if b == nil {
+		r.t.Fatal("no chunk")
+	}
+	msg := b.Extend(frame.EthernetLen + header + n)[frame.EthernetLen:]
+	f.Put(msg, n)
+	clear(msg[header:])
 	return b
 }
 
 // send sends n messages of 4 bytes.
-func (r *rig) send(n int) *rig {
+func (r *scriptedPeer) send(n int) *scriptedPeer {
 	r.t.Helper()
+	send := r.Send
+	if r.s != nil {
+		send = r.s.Send
+	}
 	for range n {
-		if err := r.Send(r.now, r.message(4), frame.Low); err != nil {
+		if err := send(r.now, r.message(4), frame.Low); err != nil {
 			r.t.Fatal(err)
 		}
 	}
@@ -230,15 +336,32 @@ func (r *rig) send(n int) *rig {
 }
 
 // ack lets the peer report.
-func (r *rig) ack(ack frame.Seq, gap int) {
+func (r *scriptedPeer) ack(ack frame.Seq, gap int) {
 	r.t.Helper()
 	if !r.hear(r.stateMsg(func(f *frame.StateFields) { f.Ack, f.Gap = ack, gap })) {
 		r.t.Fatal("STATE not accepted")
 	}
 }
 
+// report lets the peer report with the blocks given.
+func (r *scriptedPeer) report(ack frame.Seq, gap int, blocks ...frame.GapBlock) {
+	r.t.Helper()
+	f := frame.GapAckFields{Unicast: blocks}
+	r.reportRecord(ack, gap, f.Append(nil))
+}
+
+func (r *scriptedPeer) reportRecord(ack frame.Seq, gap int, record []byte) {
+	r.t.Helper()
+	b := r.stateMsg(func(f *frame.StateFields) { f.Ack, f.Gap = ack, gap })
+	s, _ := parseLink(r.t, b).State()
+	f := s.Fields()
+	if !r.hear(f.Append(nil, record)) {
+		r.t.Fatal("STATE not accepted")
+	}
+}
+
 // at moves the numbers of both directions, as if much had been exchanged.
-func (r *rig) at(snd, rcv frame.Seq) *rig {
+func (r *scriptedPeer) at(snd, rcv frame.Seq) *scriptedPeer {
 	r.sndNxt, r.rcvNxt, r.checkpoint = snd, rcv, snd-1
 	return r
 }
@@ -256,7 +379,7 @@ func stamp(b *netdev.Buffer, seq, ack frame.Seq) {
 	frame.StampAcks(b.Bytes()[frame.EthernetLen:], ack, 0)
 }
 
-func (r *rig) discard() {
+func (r *scriptedPeer) discard() {
 	for b := r.NextFrame(); b != nil; b = r.NextFrame() {
 		b.Release()
 	}
