@@ -12,7 +12,7 @@ import (
 // benchPair is two nodes with a link, a socket in the first, and one in the second
 // that has a name.
 func benchPair(b *testing.B) (net *bed, from, to *Port, svc frame.Service) {
-	net = newBed(b, 0x1001001, 0x1001002)
+	net = newBed(b, 2)
 	svc = frame.Service{Type: 18888, Instance: 17}
 	to = net.nodes[1].OpenPort(PortConfig{})
 	if err := to.Bind(0, svc.Range(), frame.ClusterScope); err != nil {
@@ -24,8 +24,8 @@ func benchPair(b *testing.B) (net *bed, from, to *Port, svc frame.Service) {
 	return net, net.nodes[0].OpenPort(PortConfig{}), to, svc
 }
 
-// pass carries frames both ways, as the wire would, in one chunk for each.
-func (b *bed) pass() {
+// exchange carries frames both ways, as the wire would, in one chunk for each.
+func (b *bed) exchange() {
 	for i, n := range b.nodes {
 		for f := n.NextFrame(0); f != nil; f = n.NextFrame(0) {
 			b.carry(i, 0, f.Bytes())
@@ -56,13 +56,13 @@ func BenchmarkMessage(b *testing.B) {
 				if sent++; hold && !x.Output() {
 					continue
 				}
-				net.pass()
+				net.exchange()
 				for _, _, ok := to.Read(buf); ok; _, _, ok = to.Read(buf) {
 					got++
 				}
 			}
 			x.Flush(net.now)
-			net.pass()
+			net.exchange()
 			for _, _, ok := to.Read(buf); ok; _, _, ok = to.Read(buf) {
 				got++
 			}

@@ -14,26 +14,13 @@ import (
 
 const longTime = 5 * time.Second
 
-// A link of connections: two nodes in contact, or one that is both ends.
-type connBed struct {
-	*bed
-	x, y *bedNode // the client's, the server's
-}
-
 var service = frame.Service{Type: 18888, Instance: 17}
 
-func newConnBed(t testing.TB, local bool, change ...func(*Config)) *connBed {
+// newConnBed is two nodes in contact: x dials, y listens. Where that is local both are one.
+func newConnBed(t testing.TB, local bool, change ...func(*Config)) *bed {
 	t.Helper()
-	b := &connBed{bed: &bed{t: t}}
-	for i, a := range []frame.NodeAddr{0x1001001, 0x1001002} {
-		c := Config{Address: a}
-		for _, f := range change {
-			f(&c)
-		}
-		b.add(c, uint64(i))
-	}
-	b.x, b.y = b.nodes[0], b.nodes[1]
-	if !b.until(longTime, func() bool { return b.inContact() }) {
+	b := newBed(t, 2, change...)
+	if !b.until(longTime, b.inContact) {
 		t.Fatal("no contact")
 	}
 	if local {
@@ -44,13 +31,11 @@ func newConnBed(t testing.TB, local bool, change ...func(*Config)) *connBed {
 
 // newTwoLinkBed is two nodes with two links, the second of smaller packets. short and lose are as
 // of bed.
-func newTwoLinkBed(t *testing.T, short func(node int) bool, lose func(from int, frame []byte) bool) *connBed {
-	b := &connBed{bed: &bed{t: t, short: short, lose: lose}}
-	for i, a := range []frame.NodeAddr{0x1001001, 0x1001002} {
-		n := b.add(Config{Address: a}, uint64(i))
+func newTwoLinkBed(t *testing.T, short func(node int) bool, lose func(from int, frame []byte) bool) *bed {
+	b := (&bed{t: t, short: short, lose: lose}).grow(2)
+	for _, n := range b.nodes {
 		b.attach(n, BearerConfig{MTU: 700, LinkConfig: LinkConfig{Priority: 5}})
 	}
-	b.x, b.y = b.nodes[0], b.nodes[1]
 	b.until(longTime, func() bool {
 		l := b.x.nodes
 		return len(l) > 0 && l[0].links[1] != nil && l[0].links[0].IsUp() && l[0].links[1].IsUp()
@@ -58,12 +43,12 @@ func newTwoLinkBed(t *testing.T, short func(node int) bool, lose func(from int, 
 	return b
 }
 
-func (b *connBed) inContact() bool {
+func (b *bed) inContact() bool {
 	return b.nodes[0].reach(0x1001002) != nil && b.nodes[1].reach(0x1001001) != nil
 }
 
 // each runs f between two nodes and within one.
-func each(t *testing.T, f func(t *testing.T, b *connBed), change ...func(*Config)) {
+func each(t *testing.T, f func(t *testing.T, b *bed), change ...func(*Config)) {
 	for _, local := range []bool{false, true} {
 		t.Run(map[bool]string{false: "remote", true: "local"}[local], func(t *testing.T) {
 			b := newConnBed(t, local, change...)
@@ -74,7 +59,7 @@ func each(t *testing.T, f func(t *testing.T, b *connBed), change ...func(*Config
 }
 
 // listen makes a listener bound to the service.
-func (b *connBed) listen(k ListenConfig) *Listener {
+func (b *bed) listen(k ListenConfig) *Listener {
 	b.t.Helper()
 	l := b.y.Listen(k)
 	if err := l.Bind(b.now, service.Range(), frame.ClusterScope); err != nil {
@@ -87,7 +72,7 @@ func (b *connBed) listen(k ListenConfig) *Listener {
 }
 
 // pair makes a connection by name, without data.
-func (b *connBed) pair(k ConnConfig) (client, server *Conn, l *Listener) {
+func (b *bed) pair(k ConnConfig) (client, server *Conn, l *Listener) {
 	b.t.Helper()
 	l = b.listen(ListenConfig{Stream: k.Stream, ReceiveLimit: k.ReceiveLimit})
 	client, err := b.x.DialService(b.now, k, service, nil)
@@ -107,13 +92,11 @@ func (b *connBed) pair(k ConnConfig) (client, server *Conn, l *Listener) {
 }
 
 // clean checks that nothing is left when all connections were closed.
-func (b *connBed) clean() {
+func (b *bed) clean() {
 	b.t.Helper()
-	b.until(longTime, func() bool { return false })
+	b.pass(longTime)
+	b.wantFree()
 	for i, n := range b.nodes {
-		if n.arena.Free() != n.arena.Total() {
-			b.t.Errorf("node %d: %d of %d chunks free", i, n.arena.Free(), n.arena.Total())
-		}
 		for _, m := range append([]*node{n.self}, n.nodes...) {
 			if m.conns != nil {
 				b.t.Errorf("node %d: connections to %v are left", i, m.addr)
@@ -140,7 +123,7 @@ func text(n, seed int) []byte {
 }
 
 // readAll reads what there is.
-func (b *connBed) readAll(c *Conn, room int) (all []byte) {
+func (b *bed) readAll(c *Conn, room int) (all []byte) {
 	buf := make([]byte, room)
 	for {
 		b.settle()
@@ -164,7 +147,7 @@ func ended(c *Conn) string {
 //
 // Proves: socket.flow
 func TestConnCarriesMessages(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{Importance: frame.High})
 		if server.Importance != frame.High || client.Importance != frame.High {
 			t.Errorf("importance: got %v, %v, want that of the request", client.Importance, server.Importance)
@@ -213,7 +196,7 @@ func TestConnCarriesMessages(t *testing.T) {
 
 // A stream joins messages and takes parts of them, short ones and lent ones.
 func TestConnStream(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{Stream: true})
 		for _, room := range []int{1, 7, 3000, 70000} {
 			var want []byte
@@ -244,7 +227,7 @@ func TestConnStream(t *testing.T) {
 //
 // Proves: socket.flow
 func TestConnWindow(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{})
 		b.x.TakeReadyConns(nil)
 		sent, read, acks := 0, 0, ""
@@ -302,7 +285,7 @@ func TestConnWindow(t *testing.T) {
 //
 // Proves: socket.flow
 func TestConnEnds(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.listen(ListenConfig{})
 		for _, c := range []struct {
 			name  string

@@ -15,7 +15,7 @@ import (
 //
 // Proves: plain.connections
 func TestConnFromIdle(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.y.Listen(ListenConfig{Idle: true})
 		refused, err := b.x.Dial(b.now, ConnConfig{}, l.Addr(), nil)
 		b.settle()

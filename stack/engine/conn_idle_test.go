@@ -141,9 +141,9 @@ func TestConnRooms(t *testing.T) {
 //
 // Proves: socket.small
 func TestConnCycles(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.listen(ListenConfig{Stream: true})
-		if b.until(longTime, func() bool { return false }); len(b.x.ports) > 2 {
+		if b.pass(longTime); len(b.x.ports) > 2 {
 			t.Fatalf("%d sockets at first", len(b.x.ports))
 		}
 		sockets, alarms, free := len(b.x.ports)+len(b.y.ports), len(b.x.alarms.heap)+len(b.y.alarms.heap), b.y.arena.Free()
@@ -188,14 +188,14 @@ func TestConnCycles(t *testing.T) {
 				}
 			}
 			if i%500 == 0 {
-				b.until(longTime, func() bool { return false })
+				b.pass(longTime)
 			}
 			b.x.TakeReadyConns(nil)
 			b.y.TakeReadyConns(nil)
 			b.y.TakeReadyListeners(nil)
 			b.lines = b.lines[:0]
 		}
-		b.until(longTime, func() bool { return false })
+		b.pass(longTime)
 		if n := len(b.x.ports) + len(b.y.ports); n != sockets {
 			t.Errorf("%d sockets, %d before", n, sockets)
 		}

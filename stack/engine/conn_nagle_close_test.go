@@ -19,7 +19,7 @@ import (
 // Proves: socket.nagle
 func TestNagleCloseLosesNothing(t *testing.T) {
 	for _, abort := range []bool{false, true} {
-		each(t, func(t *testing.T, b *connBed) {
+		each(t, func(t *testing.T, b *bed) {
 			client, server, l := b.pair(ConnConfig{Stream: true})
 			var want, got []byte
 			buf := make([]byte, 3000)

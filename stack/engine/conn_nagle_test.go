@@ -319,7 +319,7 @@ func TestNagleCountsAlike(t *testing.T) {
 		if !blocks {
 			caps &^= frame.CapBlockFlowctl
 		}
-		each(t, func(t *testing.T, b *connBed) {
+		each(t, func(t *testing.T, b *bed) {
 			client, server, l := b.pair(ConnConfig{Stream: true})
 			packets := b.y.Counters().MessagesIn + b.y.Counters().MessagesLocal
 			for i := range 3000 {

@@ -18,7 +18,7 @@ import (
 //
 // Proves: socket.flow
 func TestConnRequests(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.listen(ListenConfig{})
 		for _, n := range []int{0, 1, 960, 984, 1000, 5000, frame.MaxPayload} {
 			for _, how := range []string{"name", "name at node", "socket"} {
@@ -78,7 +78,7 @@ func TestConnRequests(t *testing.T) {
 //
 // Proves: socket.flow
 func TestConnRefused(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.listen(ListenConfig{})
 		datagrams := b.y.OpenPort(PortConfig{})
 		established, err := b.x.Dial(b.now, ConnConfig{}, l.Addr(), nil)
@@ -202,7 +202,7 @@ func TestConnRetriesInLine(t *testing.T) {
 //
 // Proves: socket.flow
 func TestConnRetries(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.listen(ListenConfig{Backlog: 2})
 		var clients []*Conn
 		for i := range 4 {
@@ -229,7 +229,7 @@ func TestConnRetries(t *testing.T) {
 			t.Errorf("asked again after %v, want 100 ms and up to a quarter of the timeout", first)
 		}
 		b.lines = nil
-		b.until(3500*time.Millisecond, func() bool { return false })
+		b.pass(3500 * time.Millisecond)
 		var got []string
 		for _, c := range clients {
 			got = append(got, ended(c))
@@ -268,7 +268,7 @@ func TestConnRetries(t *testing.T) {
 
 // A client that closes while it waits, and a listener that does.
 func TestConnCloseBeforeAccept(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		l := b.listen(ListenConfig{})
 		gone, _ := b.x.Dial(b.now, ConnConfig{}, l.Addr(), nil)
 		b.settle()
@@ -306,15 +306,11 @@ func TestConnCloseBeforeAccept(t *testing.T) {
 // Proves: socket.flow
 func TestConnOldNodes(t *testing.T) {
 	for _, old := range []int{0, 1} {
-		b := &connBed{bed: &bed{t: t}}
-		for i, a := range []frame.NodeAddr{0x1001001, 0x1001002} {
-			c := Config{Address: a}
-			if i == old {
+		b := newBed(t, 2, func(c *Config) {
+			if c.Address == 0x1001001+frame.NodeAddr(old) {
 				c.Capabilities = Capabilities &^ frame.CapBlockFlowctl
 			}
-			b.add(c, uint64(i))
-		}
-		b.x, b.y = b.nodes[0], b.nodes[1]
+		})
 		b.until(longTime, b.inContact)
 		client, server, l := b.pair(ConnConfig{})
 		sent := 0
@@ -361,10 +357,10 @@ func TestConnOldNodes(t *testing.T) {
 //
 // Proves: socket.flow
 func TestConnProbes(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{})
 		b.lines = nil
-		b.until(time.Hour+time.Minute, func() bool { return false })
+		b.pass(time.Hour + time.Minute)
 		probes := 0
 		for _, s := range b.lines {
 			if strings.Contains(s, "conn/probe") {
@@ -463,7 +459,7 @@ func TestConnContactLost(t *testing.T) {
 // a datagram for a listener comes back. Both within a node, where messages have another
 // way.
 func TestConnDatagramPortCloses(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		port := b.y.OpenPort(PortConfig{})
 		c, err := b.x.Dial(b.now, ConnConfig{}, port.Addr(), text(100, 1))
 		b.settle()

@@ -298,10 +298,10 @@ func TestUnsentInFailover(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		b.until(10*time.Millisecond, func() bool { return false })
+		b.pass(10 * time.Millisecond)
 		refuse = short
 		b.x.SetMTU(b.now, 0, 0)
-		b.until(10*time.Millisecond, func() bool { return false })
+		b.pass(10 * time.Millisecond)
 		if k := b.x.nodes[0].slots[0].Moving(); (k > 0) != short {
 			t.Errorf("short of chunks %v: %d packets are to be moved", short, k)
 		}

@@ -40,7 +40,7 @@ func (s *scribe) writable(now time.Duration, c *Conn) { s.note(now, "writable", 
 func (s *scribe) ended(now time.Duration, c *Conn)    { s.note(now, "ended", c, nil) }
 
 // inside makes a listener of the topology service's name for a user.
-func (b *connBed) inside(user connUser) *Listener {
+func (b *bed) inside(user connUser) *Listener {
 	b.t.Helper()
 	l := b.y.listenInside(0x5000, ListenConfig{}, user)
 	if l.Addr().Port != 0x5000 {
@@ -55,7 +55,7 @@ func (b *connBed) inside(user connUser) *Listener {
 	return l
 }
 
-func (b *connBed) dialInside(first []byte) *Conn {
+func (b *bed) dialInside(first []byte) *Conn {
 	b.t.Helper()
 	c, err := b.x.DialService(b.now, ConnConfig{}, frame.Service{Type: 3, Instance: 1, Node: b.y.Address()}, first)
 	if err != nil {
@@ -69,7 +69,7 @@ func (b *connBed) dialInside(first []byte) *Conn {
 //
 // Proves: socket.flow
 func TestConnUser(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		echo := &scribe{then: func(now time.Duration, what string, c *Conn, data []byte) {
 			switch {
 			case what == "message" && len(data) == 1:
@@ -119,7 +119,7 @@ func TestConnUser(t *testing.T) {
 
 // A user that closes or aborts in any call, its own or another connection.
 func TestConnUserClosesAnywhere(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		for _, when := range []string{"accepted", "message", "writable", "ended"} {
 			for _, how := range []func(c *Conn, now time.Duration){(*Conn).Close, (*Conn).Abort} {
 				s := &scribe{}
@@ -136,7 +136,7 @@ func TestConnUserClosesAnywhere(t *testing.T) {
 				c := b.dialInside(text(3000, 1))
 				for range 3 {
 					b.readAll(c, 70000)
-					b.until(10*time.Millisecond, func() bool { return false })
+					b.pass(10 * time.Millisecond)
 				}
 				if want := when != "ended"; (c.State() == Ended) != want {
 					t.Errorf("%s: got %v", when, c.State())
@@ -145,7 +145,7 @@ func TestConnUserClosesAnywhere(t *testing.T) {
 					t.Errorf("a message after the end: %q", s.log)
 				}
 				c.Close(b.now)
-				b.until(10*time.Millisecond, func() bool { return false })
+				b.pass(10 * time.Millisecond)
 				if l.open != 0 {
 					t.Errorf("%s: %d open", when, l.open)
 				}
@@ -158,7 +158,7 @@ func TestConnUserClosesAnywhere(t *testing.T) {
 // A user that finds the window full, or the link, hears when there is room; what it
 // sends arrives whole.
 func TestConnUserWaits(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		for _, size := range []int{10, 1400, 30000} {
 			sent, full := 0, map[string]int{}
 			count := min(2000, 4000000/size)
@@ -198,7 +198,7 @@ func TestConnUserWaits(t *testing.T) {
 				t.Error("waits for memory still")
 			}
 			c.Close(b.now)
-			b.until(10*time.Millisecond, func() bool { return false })
+			b.pass(10 * time.Millisecond)
 			l.Close(b.now)
 		}
 	})

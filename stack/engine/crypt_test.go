@@ -126,7 +126,7 @@ func (s *stream) run(end, step time.Duration, do func()) {
 		if do != nil {
 			do()
 		}
-		s.b.until(step, func() bool { return false })
+		s.b.pass(step)
 		s.read()
 	}
 }
@@ -140,14 +140,12 @@ func (s *stream) finish() {
 	}
 }
 
-// clean checks that all chunks came back and no link failed.
-func (b *bed) clean() {
+// unbroken checks that all chunks came back and no link failed.
+func (b *bed) unbroken() {
 	b.t.Helper()
-	b.until(10*time.Second, func() bool { return false })
+	b.pass(10 * time.Second)
+	b.wantFree()
 	for i, n := range b.nodes {
-		if n.arena.Free() != n.arena.Total() {
-			b.t.Errorf("node %d: %d of %d chunks free", i, n.arena.Free(), n.arena.Total())
-		}
 		for _, ev := range n.events {
 			if ev.Kind == LinkDown || ev.Kind == PeerLost {
 				b.t.Errorf("node %d: %v %v %v", i, ev.Kind, ev.Node, ev.Cause)
@@ -202,7 +200,7 @@ func TestKinds(t *testing.T) {
 		}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			b := newBed(t)
+			b := newBed(t, 0)
 			for i := range 3 {
 				b.add(Config{Address: frame.NodeAddr(0x1001001 + i), Sealed: true}, uint64(i))
 				c.set(t, b, i)
@@ -217,7 +215,7 @@ func TestKinds(t *testing.T) {
 			s.run(b.now+20*time.Second, 100*time.Millisecond, nil)
 			g.loss = 0
 			s.finish()
-			b.clean()
+			b.unbroken()
 			if g.plain != 0 || g.sealed == 0 {
 				t.Errorf("%d frames plain, %d sealed", g.plain, g.sealed)
 			}
@@ -239,7 +237,7 @@ func TestKinds(t *testing.T) {
 //
 // Proves: keys.node
 func TestRekeyUnderLoad(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, 0)
 	for i := range 3 {
 		n := b.add(Config{Address: frame.NodeAddr(0x1001001 + i), Rekey: 30 * time.Second, Sealed: true}, uint64(i))
 		b.attach(n, BearerConfig{MTU: 1500})
@@ -256,7 +254,7 @@ func TestRekeyUnderLoad(t *testing.T) {
 	})
 	g.loss = 0
 	s.finish()
-	b.clean()
+	b.unbroken()
 	for i, n := range b.nodes {
 		x := n.Encryption()
 		if x.Keys.Switched < 6 || x.Sealing.KeysTaken < 12 {
@@ -274,7 +272,7 @@ func TestRekeyUnderLoad(t *testing.T) {
 //
 // Proves: keys.node
 func TestTwoNodesWithKeysAndOneWithout(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, 0)
 	for i := range 3 {
 		n := b.add(Config{Address: frame.NodeAddr(0x1001001 + i), Sealed: i < 2}, uint64(i))
 		if i < 2 {
@@ -284,7 +282,7 @@ func TestTwoNodesWithKeysAndOneWithout(t *testing.T) {
 	s := b.stream(b.nodes[0], b.nodes[1], frame.Service{Type: 18888, Instance: 17})
 	s.run(b.now+10*time.Second, 100*time.Millisecond, nil)
 	s.finish()
-	b.clean()
+	b.unbroken()
 	for i, n := range b.nodes {
 		want := 1
 		if i == 2 {

@@ -57,10 +57,10 @@ func TestFlappingLinkIsHeldBack(t *testing.T) {
 	for w.now < start+20*time.Second {
 		w.cut = func(_, _, bearer int) bool { return bearer == 1 }
 		w.x.SetMTU(w.now, 1, 0)
-		w.until(100*time.Millisecond, func() bool { return false })
+		w.pass(100 * time.Millisecond)
 		w.cut = nil
 		w.x.SetMTU(w.now, 1, 1500)
-		w.until(time.Second, func() bool { return false })
+		w.pass(time.Second)
 	}
 	if got := ups() - before; got < 3 || got > 8 {
 		t.Errorf("in 20 s of flapping the link came up %d times, want 3 to 8", got)
@@ -70,7 +70,7 @@ func TestFlappingLinkIsHeldBack(t *testing.T) {
 	// The only link comes up as fast as it can.
 	w.x.RemoveBearer(w.now, 0)
 	w.x.SetMTU(w.now, 1, 0)
-	w.until(5*time.Second, func() bool { return false })
+	w.pass(5 * time.Second)
 	back := w.now
 	w.x.SetMTU(w.now, 1, 1500)
 	w.waitFor(w.bothUp(1))

@@ -20,7 +20,6 @@ var roughSeed = flag.Uint64("rough", 0, "seed")
 // every message is numbered.
 type twin struct {
 	*bed
-	x, y  *bedNode
 	to    []frame.SocketAddr // of y's sockets
 	from  []*Port            // of x's, one for each
 	ports []*Port            // y's
@@ -35,14 +34,7 @@ func newTwin(t testing.TB, second BearerConfig, change ...func(*Config)) *twin {
 }
 
 func twinOn(b *bed, second BearerConfig, change ...func(*Config)) *twin {
-	for i := range 2 {
-		c := Config{Address: frame.NodeAddr(0x1001001 + i)}
-		for _, f := range change {
-			f(&c)
-		}
-		b.add(c, uint64(i))
-	}
-	w := &twin{bed: b, x: b.nodes[0], y: b.nodes[1]}
+	w := &twin{bed: b.grow(2, change...)}
 	b.waitFor(w.bothUp(1))
 	second.MTU = max(second.MTU, 1500)
 	b.attach(w.x, second)
@@ -55,13 +47,6 @@ func twinOn(b *bed, second BearerConfig, change ...func(*Config)) *twin {
 	}
 	w.sent, w.next = make([]int, 6), make([]int, 6)
 	return w
-}
-
-func (b *bed) waitFor(cond func() bool) {
-	b.t.Helper()
-	if !b.until(time.Minute, cond) {
-		b.t.Fatalf("it does not happen; frames: %q", b.lines[max(0, len(b.lines)-40):])
-	}
 }
 
 // bothUp tells whether so many links are up at both ends, none held back.
@@ -130,7 +115,7 @@ func (w *twin) work(d time.Duration) {
 		for range 10 {
 			w.send()
 		}
-		w.until(100*time.Microsecond, func() bool { return false })
+		w.pass(100 * time.Microsecond)
 		w.read()
 		w.lines = w.lines[max(0, len(w.lines)-200):]
 	}
@@ -145,10 +130,8 @@ func (w *twin) done() {
 			w.t.Errorf("socket %d: %d sent, %d received", i, w.sent[i], w.next[i])
 		}
 	}
+	w.wantFree()
 	for i, n := range w.nodes {
-		if n.Ports(); n.arena.Free() != n.arena.Total() {
-			w.t.Errorf("node %d: %d of %d chunks free", i, n.arena.Free(), n.arena.Total())
-		}
 		for _, ev := range n.events {
 			if ev.Kind == PeerLost {
 				w.t.Errorf("node %d: contact lost, %v", i, ev.Cause)
@@ -250,7 +233,7 @@ func TestFailover(t *testing.T) {
 					c.heal(w, bearer)
 					for end := w.now + time.Minute; !w.bothUp(2)() && w.now < end; {
 						w.work(200 * time.Microsecond)
-						w.until(time.Duration(20+w.sent[0]%20)*time.Millisecond, func() bool { return false })
+						w.pass(time.Duration(20+w.sent[0]%20) * time.Millisecond)
 						w.read()
 					}
 					w.work(4 * time.Millisecond)
@@ -329,7 +312,7 @@ func TestFailoverOntoALinkThatIsNotUp(t *testing.T) {
 	w.cut = func(_, to, bearer int) bool { return bearer == 1 && to == 1 } // y hears nothing there
 	w.x.SetMTU(w.now, 1, 0)
 	w.y.SetMTU(w.now, 1, 0)
-	w.until(5*time.Second, func() bool { return false })
+	w.pass(5 * time.Second)
 	f := frame.TunnelFields{
 		Common: frame.Common{Seq: 1, Prev: 0x1001001}, Type: frame.TunnelFailover,
 		Orig: 0x1001001, Dest: 0x1001002, Count: 1,

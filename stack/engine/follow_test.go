@@ -13,7 +13,7 @@ import (
 // An MTU that shrinks when the peer was told the old one, and has the link up
 // already, is told the peer too.
 func TestMTUShrinksWhileEstablishing(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	x, y := b.nodes[0], b.nodes[1]
 	up := func(n *bedNode) bool { return len(n.nodes) > 0 && n.nodes[0].links[0].IsUp() }
 	b.lose = func(from int, _ []byte) bool { return from == 1 && up(y) }
@@ -35,12 +35,12 @@ func TestMTUShrinksWhileEstablishing(t *testing.T) {
 // Where the interface was down nobody could object to an address: the trial begins
 // when it comes up.
 func TestTrialBeginsWithTheInterface(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, 0)
 	n := b.add(Config{Identity: frame.Identity{'a'}}, 7)
 	n.SetMTU(b.now, 0, 0)
-	b.until(trialPeriod*9/10, func() bool { return false })
+	b.pass(trialPeriod * 9 / 10)
 	n.SetMTU(b.now, 0, 1500)
-	b.until(trialPeriod*9/10, func() bool { return false })
+	b.pass(trialPeriod * 9 / 10)
 	if n.Address() != 0 {
 		t.Error("the address was settled before the trial on the network was over")
 	}

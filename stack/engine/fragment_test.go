@@ -19,14 +19,8 @@ import (
 func fragmentBed(t testing.TB, mtus ...int) *bed {
 	b := &bed{t: t}
 	for i, mtu := range mtus {
-		n := &bedNode{arena: newArena(t, netdev.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: 65535 + frame.EthernetLen})}
-		e, err := New(Config{Address: frame.NodeAddr(i + 1), Arena: n.arena, Chance: NewSeeded(uint64(i), 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n.Engine = e
-		b.nodes = append(b.nodes, n)
-		b.attach(n, BearerConfig{MTU: mtu})
+		a := newArena(t, netdev.ArenaConfig{Small: 4096, Jumbo: 256, JumboSize: 65535 + frame.EthernetLen})
+		b.attach(b.bare(Config{Address: frame.NodeAddr(i + 1), Arena: a}, uint64(i)), BearerConfig{MTU: mtu})
 	}
 	if !b.until(5*time.Second, func() bool { return b.nodes[0].reach(2) != nil && b.nodes[1].reach(1) != nil }) {
 		t.Fatal("no contact")
@@ -94,12 +88,8 @@ func TestMessagesOfAnyLength(t *testing.T) {
 			if l.SentFragmented != cut || l.Resets+y.nodes[0].links[0].Resets != 0 {
 				t.Errorf("%d messages were cut, want %d; %d resets", l.SentFragmented, cut, l.Resets+y.nodes[0].links[0].Resets)
 			}
-			b.until(5*time.Second, func() bool { return false })
-			for i, n := range b.nodes {
-				if n.arena.Free() != n.arena.Total() {
-					t.Errorf("node %d: %d of %d chunks free", i, n.arena.Free(), n.arena.Total())
-				}
-			}
+			b.pass(5 * time.Second)
+			b.wantFree()
 		})
 	}
 }

@@ -28,7 +28,7 @@ func fuzzKeys(t *testing.T, in []byte) {
 	if len(in) > 64 {
 		in = in[:64]
 	}
-	b := newBed(t)
+	b := newBed(t, 0)
 	keys := [4]*seal.Key{testKey(t, frame.ClusterKey, 3), testKey(t, frame.ClusterKey, 5), testKey(t, frame.NodeKey, 7), testKey(t, frame.NodeKey, 11)}
 	for i := range 2 {
 		n := b.add(Config{Address: frame.NodeAddr(0x1001001 + i), Sealed: true, Migration: true, Rekey: time.Minute}, uint64(i))
@@ -44,13 +44,13 @@ func fuzzKeys(t *testing.T, in []byte) {
 		}
 		return lost
 	}
-	b.until(2*time.Second, func() bool { return false })
+	b.pass(2 * time.Second)
 	for _, c := range in {
 		who := int(c >> 4 & 1)
 		n := b.nodes[who]
 		switch op := c & 7; {
 		case c&0xc0 == 0xc0:
-			b.until(time.Duration(c&0x3f)*time.Second, func() bool { return false })
+			b.pass(time.Duration(c&0x3f) * time.Second)
 		case c&0xc0 == 0x80:
 			g.loss = float64(c&0x3f) / 100
 		case op < 3: // a cluster key
@@ -66,7 +66,7 @@ func fuzzKeys(t *testing.T, in []byte) {
 			n.Rekey(b.now) // may be busy
 		}
 		sealing[who] = n.Encryption().Working
-		b.until(time.Duration(c&0x3f)*10*time.Millisecond, func() bool { return false })
+		b.pass(time.Duration(c&0x3f) * 10 * time.Millisecond)
 	}
 	g.loss = 0
 	b.settle()
@@ -76,7 +76,7 @@ func fuzzKeys(t *testing.T, in []byte) {
 		n.setKey(t, b.now, Key{Key: keys[1]})
 		sealing[i] = true
 	}
-	b.until(time.Minute, func() bool { return false })
+	b.pass(time.Minute)
 	for i, n := range b.nodes {
 		if len(n.nodes) != 1 || n.nodes[0].contact != UpUp {
 			t.Errorf("node %d has no contact: %+v, dropped %v", i, n.Encryption(), n.Counters().Drops)

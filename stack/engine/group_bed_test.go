@@ -22,10 +22,7 @@ type groupBed struct {
 
 func newGroupBed(t testing.TB, nodes int) *groupBed {
 	t.Helper()
-	b := &groupBed{bed: newBed(t)}
-	for i := range nodes {
-		b.add(Config{Address: 0x1001001 + frame.NodeAddr(i)}, uint64(i))
-	}
+	b := &groupBed{bed: newBed(t, nodes)}
 	if !b.until(longTime, func() bool {
 		for _, n := range b.nodes {
 			if n.ups != nodes-1 {
@@ -36,7 +33,7 @@ func newGroupBed(t testing.TB, nodes int) *groupBed {
 	}) {
 		t.Fatal("no contact")
 	}
-	b.until(time.Second, func() bool { return false })
+	b.pass(time.Second)
 	return b
 }
 
@@ -119,14 +116,12 @@ func (b *groupBed) clean() {
 		g.Leave(b.now)
 		g.Leave(b.now)
 	}
-	b.until(longTime, func() bool { return false })
+	b.pass(longTime)
+	b.wantFree()
 	for i, n := range b.nodes {
 		s := &n.groups
 		if len(s.all)+len(s.byType)+s.news.Len()+s.local.Len() > 0 || s.busy {
 			b.t.Errorf("node %d: groups are left: %+v", i, s)
-		}
-		if n.arena.Free() != n.arena.Total() {
-			b.t.Errorf("node %d: %d of %d chunks free", i, n.arena.Free(), n.arena.Total())
 		}
 		if n.Ports() != 0 || n.watches.Len() != 0 {
 			b.t.Errorf("node %d: %d ports, %d subscriptions left", i, n.Ports(), n.watches.Len())

@@ -97,7 +97,7 @@ func TestGroupDropOldest(t *testing.T) {
 		var got []string
 		for range 5 {
 			got = append(got, b.read(y)...)
-			b.until(100*time.Millisecond, func() bool { return false })
+			b.pass(100 * time.Millisecond)
 		}
 		if !slices.Equal(got, want) {
 			t.Errorf("the slow one read\n%q, want\n%q", got, want)

@@ -402,7 +402,7 @@ func TestGroupChurn(t *testing.T) {
 				})
 				sent[i]++
 			}
-			b.until(time.Millisecond, func() bool { return false })
+			b.pass(time.Millisecond)
 			read()
 		}
 		if !b.until(longTime, func() bool { read(); return stay[x.Addr()] == sent[0] && stay[y.Addr()] == sent[1] }) {

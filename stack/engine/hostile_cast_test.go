@@ -236,7 +236,7 @@ func TestHostileMulticastInAnothersName(t *testing.T) {
 
 // Multicasts of this node reach no connection and no listener, as those of others.
 func TestMulticastHereReachesNoConnection(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{})
 		p := b.y.OpenPort(PortConfig{})
 		if err := p.SendRange(b.now, service.Range(), []byte("x")); err != nil {

@@ -19,7 +19,6 @@ import (
 // test's thumb; what it sends is kept.
 type sealedPair struct {
 	*bed
-	x, y *bedNode
 	from [][]byte // frames of y
 }
 
@@ -27,16 +26,10 @@ type sealedPair struct {
 // nodes made themselves.
 func newSealedPair(t testing.TB, session bool, change ...func(*Config)) *sealedPair {
 	t.Helper()
-	p := &sealedPair{bed: newBed(t)}
-	for i := range 2 {
-		c := Config{Address: frame.NodeAddr(0x1001001 + i), Sealed: true}
-		for _, f := range change {
-			f(&c)
-		}
-		n := p.add(c, uint64(i))
+	p := &sealedPair{bed: newBed(t, 2, append([]func(*Config){sealed}, change...)...)}
+	for _, n := range p.nodes {
 		n.setKey(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3), Master: session})
 	}
-	p.x, p.y = p.nodes[0], p.nodes[1]
 	p.lose = func(from int, b []byte) bool {
 		if from == 1 {
 			p.from = append(p.from, bytes.Clone(b))
@@ -63,9 +56,6 @@ func (p *sealedPair) up() bool {
 	return len(p.x.nodes) > 0 && len(p.y.nodes) > 0 && p.x.nodes[0].contact == UpUp && p.y.nodes[0].contact == UpUp
 }
 
-// pass lets time go by.
-func (p *sealedPair) pass(d time.Duration) { p.until(d, func() bool { return false }) }
-
 // forget forgets what was sent and counted.
 func (p *sealedPair) forget() {
 	p.from, p.x.events = nil, nil
@@ -73,13 +63,7 @@ func (p *sealedPair) forget() {
 }
 
 // raw gives x a frame.
-func (p *sealedPair) raw(b []byte) {
-	f := p.x.arena.Get(len(b), netdev.Control)
-	f.Resize(len(b))
-	copy(f.Bytes(), b)
-	p.x.HandleFrame(p.now, 0, f)
-	f.Release()
-}
+func (p *sealedPair) raw(b []byte) { p.inject(p.x, b) }
 
 // say lets y send a message on its link, numbered and sealed as any.
 func (p *sealedPair) say(msg []byte) {
@@ -104,7 +88,7 @@ func (p *sealedPair) drops() string {
 // done checks that contact never ended and every chunk came back.
 func (p *sealedPair) done() {
 	p.t.Helper()
-	p.clean()
+	p.unbroken()
 	if !p.up() {
 		p.t.Error("contact was lost")
 	}

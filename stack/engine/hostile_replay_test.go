@@ -50,7 +50,7 @@ var replayKinds = map[string]func(t *testing.T) (keys func(i int) []Key, rekey b
 }
 
 func newReplayBed(t *testing.T, kind string, change func(i int, c *Config)) *replayBed {
-	s := &replayBed{bed: newBed(t), t: t, svc: frame.Service{Type: 18888, Instance: 17}}
+	s := &replayBed{bed: newBed(t, 0), t: t, svc: frame.Service{Type: 18888, Instance: 17}}
 	s.keys, s.rekey = replayKinds[kind](t)
 	s.lose = func(from int, b []byte) bool {
 		s.recorded = append(s.recorded, bytes.Clone(b))
@@ -76,9 +76,7 @@ func (s *replayBed) seed() uint64 { s.lives++; return s.lives }
 // equip gives node i its keys, and what it binds.
 func (s *replayBed) equip(i int) {
 	for _, k := range s.keys(i) {
-		if err := s.nodes[i].SetKey(s.now, k); err != nil {
-			s.t.Fatal(err)
-		}
+		s.nodes[i].setKey(s.t, s.now, k)
 	}
 	if i == 1 {
 		s.to = s.nodes[1].OpenPort(PortConfig{})
@@ -94,13 +92,7 @@ func (s *replayBed) equip(i int) {
 func (s *replayBed) restart(i int) {
 	c := s.cfg[i]
 	n := s.nodes[i]
-	n.arena = newArena(s.t, netdev.ArenaConfig{Small: 1024})
-	c.Arena, c.Chance = n.arena, NewSeeded(s.seed(), 1)
-	e, err := New(c)
-	if err != nil {
-		s.t.Fatal(err)
-	}
-	n.Engine, n.macs, n.events = e, nil, nil
+	s.begin(n, c, s.seed())
 	s.attach(n, BearerConfig{MTU: 1500})
 	s.equip(i)
 	s.life++
@@ -126,7 +118,7 @@ func (s *replayBed) newKeys() {
 			s.t.Fatal(err)
 		}
 	}
-	s.until(25*time.Second, func() bool { return false })
+	s.pass(25 * time.Second)
 }
 
 // ping sends a message and reads what there is.
@@ -195,7 +187,7 @@ func (s *replayBed) attack(how string, seed uint64) {
 		if s.contact() {
 			s.ping()
 		}
-		s.until(50*time.Millisecond, func() bool { return false })
+		s.pass(50 * time.Millisecond)
 		s.read()
 	}
 }
@@ -214,7 +206,7 @@ func TestReplaysAfterRestart(t *testing.T) {
 					s := newReplayBed(t, kind, nil)
 					for range 200 {
 						s.ping()
-						s.until(20*time.Millisecond, func() bool { return false })
+						s.pass(20 * time.Millisecond)
 					}
 					if s.got != 200 {
 						t.Fatalf("%d of 200 messages in the first life", s.got)
@@ -269,7 +261,7 @@ func TestHostileChallengesAreAnswered(t *testing.T) {
 	if len(challenges) == 0 {
 		t.Fatal("no challenge was recorded")
 	}
-	s.until(10*time.Second, func() bool { return false })
+	s.pass(10 * time.Second)
 	in, out := 0, 0
 	s.lose = func(from int, b []byte) bool {
 		if from == 1 && frame.UserOf(b[frame.EthernetLen:]) == frame.UserDiscovery {
@@ -309,7 +301,7 @@ func TestForgedMarkHarmsNoKernel(t *testing.T) {
 		for range 50 {
 			s.inject(s.x, ether(frame.BroadcastMAC, s.y.macs[0], f.Append(nil)))
 			s.say()
-			s.until(100*time.Millisecond, func() bool { return false })
+			s.pass(100 * time.Millisecond)
 		}
 		s.unharmed("a forged mark")
 		s.y.lose(s.now, s.y.byAddr[sealedAddrs[0]]) // and while there is no contact

@@ -10,14 +10,12 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/netdev"
 )
 
 // A sealedBed is two nodes with a cluster key, that exchange numbered messages, and
 // whoever else a test adds.
 type sealedBed struct {
 	*bed
-	x, y     *bedNode
 	from, to *Port
 	svc      frame.Service
 	sent     int
@@ -35,18 +33,11 @@ func newSealedBed(t testing.TB, change ...func(*Config)) *sealedBed {
 // newSealedBedOf is newSealedBed with other chances for another seed.
 func newSealedBedOf(t testing.TB, seed uint64, change ...func(*Config)) *sealedBed {
 	t.Helper()
-	s := &sealedBed{bed: newBed(t), svc: frame.Service{Type: 18888, Instance: 17}}
-	for i, a := range sealedAddrs {
-		c := Config{Address: a, Sealed: true}
-		for _, f := range change {
-			f(&c)
-		}
-		n := s.add(c, seed+uint64(i))
-		if err := n.SetKey(0, Key{Key: testKey(t, frame.ClusterKey, 3)}); err != nil {
-			t.Fatal(err)
-		}
+	s := &sealedBed{bed: &bed{t: t, seed: seed}, svc: frame.Service{Type: 18888, Instance: 17}}
+	s.grow(2, append([]func(*Config){sealed}, change...)...)
+	for _, n := range s.nodes {
+		n.setKey(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3)})
 	}
-	s.x, s.y = s.nodes[0], s.nodes[1]
 	s.lose = func(from int, b []byte) bool {
 		if from < 2 {
 			s.recorded = append(s.recorded, bytes.Clone(b))
@@ -88,18 +79,6 @@ func (s *sealedBed) say() {
 	}
 }
 
-// inject gives a node a frame that nobody sent.
-func (s *sealedBed) inject(n *bedNode, b []byte) {
-	s.t.Helper()
-	f := n.arena.Get(len(b), netdev.Control)
-	if f == nil {
-		s.t.Fatal("no chunk")
-	}
-	copy(f.Extend(len(b)), b)
-	n.HandleFrame(s.now, 0, f)
-	f.Release()
-}
-
 // unharmed checks that the two still have contact, that it was not lost meanwhile, and that
 // every message has arrived once.
 func (s *sealedBed) unharmed(what string) {
@@ -139,9 +118,7 @@ func TestIntruderMakesNoContact(t *testing.T) {
 		s := newSealedBed(t)
 		z := s.add(Config{Address: 0x1001003, Sealed: c.key != 0}, 9)
 		if c.key != 0 {
-			if err := z.SetKey(s.now, Key{Key: testKey(t, frame.ClusterKey, c.key)}); err != nil {
-				t.Fatal(err)
-			}
+			z.setKey(t, s.now, Key{Key: testKey(t, frame.ClusterKey, c.key)})
 		}
 		answers := 0
 		s.lose = func(from int, b []byte) bool {
@@ -151,7 +128,7 @@ func TestIntruderMakesNoContact(t *testing.T) {
 			return false
 		}
 		for range 60 {
-			s.until(500*time.Millisecond, func() bool { return false })
+			s.pass(500 * time.Millisecond)
 			s.say()
 		}
 		s.unharmed(c.name)
@@ -193,7 +170,7 @@ func TestIntruderAtLineRate(t *testing.T) {
 			}
 		case i%200 == 0:
 			s.say()
-			s.until(200*time.Millisecond, func() bool { return false })
+			s.pass(200 * time.Millisecond)
 		}
 	}
 	s.unharmed("line rate")
@@ -261,7 +238,7 @@ func TestIntruderChangesBits(t *testing.T) {
 	if dropped != tries {
 		t.Errorf("%d of %d were dropped and counted", dropped, tries)
 	}
-	s.until(time.Second, func() bool { return false }) // it is sent again
+	s.pass(time.Second) // it is sent again
 	s.unharmed("changed")
 }
 
@@ -274,14 +251,14 @@ func TestIntruderReplays(t *testing.T) {
 		s := newSealedBed(t)
 		other := frame.Range{Type: 19999, Lower: 1, Upper: 9}
 		if rekey {
-			s.until(20*time.Second, func() bool { return false }) // the keys are taken up
+			s.pass(20 * time.Second) // the keys are taken up
 			if err := s.x.Rekey(s.now); err != nil {
 				t.Fatal(err)
 			}
 			if err := s.y.Rekey(s.now); err != nil {
 				t.Fatal(err)
 			}
-			s.until(30*time.Second, func() bool { return false })
+			s.pass(30 * time.Second)
 		}
 		if err := s.to.Bind(s.now, other, frame.ClusterScope); err != nil {
 			t.Fatal(err)
@@ -305,7 +282,7 @@ func TestIntruderReplays(t *testing.T) {
 				}
 				s.settle()
 			}
-			s.until(time.Duration(round+1)*100*time.Millisecond, func() bool { return false })
+			s.pass(time.Duration(round+1) * 100 * time.Millisecond)
 		}
 		s.unharmed("replayed")
 		if s.x.knows(other) {
@@ -416,9 +393,7 @@ func TestWhatSealedFramesShow(t *testing.T) {
 func TestInsider(t *testing.T) {
 	s := newSealedBed(t)
 	z := s.add(Config{Address: 0x1001003, Sealed: true}, 9)
-	if err := z.SetKey(s.now, Key{Key: testKey(t, frame.ClusterKey, 3)}); err != nil {
-		t.Fatal(err)
-	}
+	z.setKey(t, s.now, Key{Key: testKey(t, frame.ClusterKey, 3)})
 	if !s.until(5*time.Second, func() bool { return z.knows(s.svc.Range()) }) {
 		t.Error("who has the key should be told names")
 	}
@@ -429,17 +404,15 @@ func TestRestartRepeatsNoNonce(t *testing.T) {
 	seen := map[string]int{}
 	frames := 0
 	for life := range 20 {
-		b := newBed(t)
+		b := newBed(t, 0)
 		n := b.add(Config{Address: sealedAddrs[0], Sealed: true}, uint64(life))
-		if err := n.SetKey(0, Key{Key: testKey(t, frame.ClusterKey, 3)}); err != nil {
-			t.Fatal(err)
-		}
+		n.setKey(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3)})
 		b.lose = func(_ int, f []byte) bool {
 			frames++
 			seen[string(f[frame.EthernetLen+4:frame.EthernetLen+16])]++ // number and source
 			return true
 		}
-		b.until(20*time.Second, func() bool { return false })
+		b.pass(20 * time.Second)
 	}
 	if frames < 200 || len(seen) != frames {
 		t.Errorf("%d frames with %d numbers", frames, len(seen))

@@ -71,15 +71,13 @@ func TestHostileRequestsAreNotAmplified(t *testing.T) {
 func TestContactThoughOneFrameIsLost(t *testing.T) {
 	for _, sealed := range []bool{false, true} {
 		for lost := range 12 {
-			b := newBed(t)
+			b := newBed(t, 0)
 			n := 0
 			b.lose = func(int, []byte) bool { n++; return n == lost+1 }
 			for i, a := range sealedAddrs {
 				x := b.add(Config{Address: a, Sealed: sealed}, uint64(i))
 				if sealed {
-					if err := x.SetKey(0, Key{Key: testKey(t, frame.ClusterKey, 3)}); err != nil {
-						t.Fatal(err)
-					}
+					x.setKey(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3)})
 				}
 			}
 			if !b.until(3*time.Second, func() bool {
@@ -100,7 +98,7 @@ func TestContactThoughOneFrameIsLost(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileCapabilitiesOfALiveLink(t *testing.T) {
 	for _, signature := range []uint16{0x1111, 0x2222} {
-		b := newBed(t, sealedAddrs[0], sealedAddrs[1])
+		b := newBed(t, 2)
 		x := b.nodes[0]
 		met := func() bool { n := x.byAddr[sealedAddrs[1]]; return n != nil && n.contact == UpUp }
 		if !b.until(5*time.Second, met) {
@@ -121,7 +119,7 @@ func TestHostileCapabilitiesOfALiveLink(t *testing.T) {
 			copy(c.Extend(len(msg)), msg)
 			x.HandleFrame(b.now, 0, c)
 			c.Release()
-			b.until(500*time.Millisecond, func() bool { return false })
+			b.pass(500 * time.Millisecond)
 			if !met() || n.caps != caps || !n.has(Proofs) {
 				t.Fatalf("after a message with signature %#x: %v, %v", f.Signature, n.contact, n.caps)
 			}

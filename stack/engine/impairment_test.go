@@ -48,7 +48,7 @@ func isGroup(f []byte) bool { return f[0]&1 != 0 }
 func contact(t *testing.T, b *bed) {
 	t.Helper()
 	up := func() bool { return b.nodes[0].ups == 1 && b.nodes[1].ups == 1 }
-	if !b.until(5*time.Second, up) || b.until(time.Second, func() bool { return false }) {
+	if !b.until(5*time.Second, up) || b.pass(time.Second) {
 		t.Fatal("no contact")
 	}
 	for _, n := range b.nodes {
@@ -71,7 +71,7 @@ func (n *bedNode) bind(t *testing.T, now time.Duration, instance uint32) {
 // given up, and again when it passes.
 // Mutations: inspect does not look at castFrom, or castTo; look does not wait for impairedAfter.
 func TestMulticastEaten(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	contact(t, b)
 	x, y := b.nodes[0], b.nodes[1]
 	b.lose = func(from int, f []byte) bool { return from == 0 && isGroup(f) }
@@ -87,7 +87,7 @@ func TestMulticastEaten(t *testing.T) {
 	if !b.until(3*time.Second, func() bool { return y.knows(frame.Range{Type: 18888, Lower: 1, Upper: 1}) }) {
 		t.Error("the name does not arrive")
 	}
-	b.until(time.Second, func() bool { return false })
+	b.pass(time.Second)
 	wantImpaired(t, b, x, LinkRecovered, MulticastOut)
 	wantImpaired(t, b, y, LinkRecovered, MulticastIn)
 }
@@ -98,7 +98,7 @@ func TestMulticastEaten(t *testing.T) {
 // Mutations: pause forgets the stall; look clears the sum at the start of one; lost does not
 // pause.
 func TestMulticastEatenOverSeveralContacts(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, 0)
 	for i := range 2 {
 		b.add(Config{Address: frame.NodeAddr(0x1001001 + i), Tolerance: 300 * time.Millisecond}, uint64(i))
 	}
@@ -112,27 +112,27 @@ func TestMulticastEatenOverSeveralContacts(t *testing.T) {
 	if !b.until(10*time.Second, lost) {
 		t.Fatal("contact is not given up")
 	}
-	b.until(30*time.Second, func() bool { return false })
+	b.pass(30 * time.Second)
 	if x.shows(b.now) != Unimpaired || y.shows(b.now) != Unimpaired || len(x.impaired())+len(y.impaired()) > 0 {
 		t.Error("told of one short stall")
 	}
 	eaten := b.lose
 	x.bind(t, b.now, 2)
-	b.until(time.Second, func() bool { return false })
+	b.pass(time.Second)
 	b.lose = func(int, []byte) bool { return true }
-	b.until(15*time.Second, func() bool { return false })
+	b.pass(15 * time.Second)
 	b.lose = eaten
 	if !b.until(5*time.Second, func() bool { return y.ups == 1 }) {
 		t.Fatal("no contact")
 	}
 	x.bind(t, b.now, 3)
-	b.until(time.Second, func() bool { return false })
+	b.pass(time.Second)
 	if len(x.impaired())+len(y.impaired()) > 0 {
 		t.Error("told of time without contact")
 	}
 	for i := uint32(4); i < 40 && y.shows(b.now) == Unimpaired; i++ {
 		x.bind(t, b.now, i)
-		b.until(time.Second, func() bool { return false })
+		b.pass(time.Second)
 	}
 	if got := y.impaired(); len(got) != 1 || got[0].Fault != MulticastIn {
 		t.Errorf("got %+v, want it told", got)
@@ -152,7 +152,7 @@ func (b *bed) wireMessage(f []byte) []byte {
 // when a link that worked becomes one-way. The peer, which hears nothing, says nothing.
 // Mutations: neighbour does not call hear; answered tells nothing.
 func TestOneWayLink(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	x, y := b.nodes[0], b.nodes[1]
 	deaf := func(from int, _ []byte) bool { return from == 1 }
 	for _, part := range []string{"from the start", "later"} {
@@ -180,7 +180,7 @@ func TestOneWayLink(t *testing.T) {
 // A peer with other links on the bearer announces itself once a minute, but repeats its RESET.
 // Mutation: handleLink does not call hear.
 func TestOneWayLinkToOneWithOthers(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+	b := newBed(t, 3)
 	x, y, z := b.nodes[0], b.nodes[1], b.nodes[2]
 	met := func() bool { return x.ups == 2 && y.ups == 2 && z.ups == 2 }
 	if !b.until(5*time.Second, met) || b.until(90*time.Second, func() bool { return !met() }) {
@@ -201,7 +201,7 @@ func TestOneWayLinkToOneWithOthers(t *testing.T) {
 // other direction is back a moment later.
 // Mutation: inspect does not wait for answerTime.
 func TestAnswerInTimeIsNotOneWay(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	x, y := b.nodes[0], b.nodes[1]
 	b.lose = func(from int, _ []byte) bool { return from == 1 }
 	ripe := func() bool {
@@ -217,12 +217,12 @@ func TestAnswerInTimeIsNotOneWay(t *testing.T) {
 	if !b.until(20*time.Second, ripe) {
 		t.Fatal("the peer is not heard for long enough")
 	}
-	b.until(answerTime/2, func() bool { return false })
+	b.pass(answerTime / 2)
 	b.lose = nil
 	if !b.until(answerTime/2, func() bool { return x.ups == 1 && y.ups == 1 }) {
 		t.Fatal("no contact in time")
 	}
-	b.until(answerTime, func() bool { return false })
+	b.pass(answerTime)
 	for _, n := range b.nodes {
 		if all := n.impaired(); len(all) > 0 {
 			t.Errorf("got %+v", all)
@@ -233,7 +233,7 @@ func TestAnswerInTimeIsNotOneWay(t *testing.T) {
 // A cable that is out for a minute or two is no one-way link, however often it was heard
 // just before and after. Mutation: heardFor is 0.
 func TestCableOutIsNotOneWay(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	contact(t, b)
 	for _, out := range []time.Duration{5, 11, 30, 60, 120, 200} {
 		b.lose = func(from int, _ []byte) bool { return true }
@@ -242,7 +242,7 @@ func TestCableOutIsNotOneWay(t *testing.T) {
 		}
 		one := b.now + time.Second // one direction works for a moment
 		b.lose = func(from int, _ []byte) bool { return from == 0 || b.now > one }
-		b.until(out*time.Second, func() bool { return false })
+		b.pass(out * time.Second)
 		b.lose = nil
 		if !b.until(20*time.Second, func() bool { return b.nodes[0].ups == 1 && b.nodes[1].ups == 1 }) {
 			t.Fatal("no contact")
@@ -262,7 +262,7 @@ func TestCableOutIsNotOneWay(t *testing.T) {
 // sendReset announces ownMTU; SetMTU keeps the bound.
 func TestNarrowPath(t *testing.T) {
 	for _, c := range []struct{ carries, bound, steps int }{{1450, 1400, 1}, {1300, 1280, 2}, {600, 576, 3}} {
-		b := newBed(t, 0x1001001, 0x1001002)
+		b := newBed(t, 2)
 		contact(t, b)
 		x, y := b.nodes[0], b.nodes[1]
 		b.lose = func(_ int, f []byte) bool { return len(f) > frame.EthernetLen+c.carries }
@@ -316,7 +316,7 @@ func TestNarrowPath(t *testing.T) {
 		if !b.until(20*time.Second, func() bool { return x.ups == 1 && y.ups == 1 }) {
 			t.Fatalf("%d: no contact with another path", c.carries)
 		}
-		b.until(time.Second, func() bool { return false })
+		b.pass(time.Second)
 		for _, n := range b.nodes {
 			for s := range n.Peers(b.now) {
 				if s.MTU != mtu {

@@ -35,11 +35,7 @@ func TestInScope(t *testing.T) {
 // What a node is called can be said as long as it has no address and tries none.
 func TestNamedBeforeItsAddress(t *testing.T) {
 	b := &bed{t: t}
-	n := &bedNode{arena: newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 8})}
-	var err error
-	if n.Engine, err = New(Config{Arena: n.arena, Chance: NewSeeded(1, 1)}); err != nil {
-		t.Fatal(err)
-	}
+	n := b.bare(Config{Arena: newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 8})}, 1)
 	for what, err := range map[string]error{
 		"address 0": n.SetAddress(0, 0), "an empty identity": n.SetIdentity(frame.Identity{}), "net id 0": n.SetNetID(0), "net id 10000": n.SetNetID(10000),
 	} {
@@ -54,7 +50,6 @@ func TestNamedBeforeItsAddress(t *testing.T) {
 	if err := errors.Join(n.SetNetID(5000), n.SetIdentity(id)); err != nil {
 		t.Fatal(err)
 	}
-	b.nodes = append(b.nodes, n)
 	b.attach(n, BearerConfig{MTU: 1500})
 	for what, err := range map[string]error{"address": n.SetAddress(0, 1), "identity": n.SetIdentity(id), "net id": n.SetNetID(1)} {
 		if err != ErrSettled {

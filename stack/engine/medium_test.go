@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/netdev"
 )
 
 // A fakeMedium is what a device over UDP would be.
@@ -129,23 +128,12 @@ func TestIdentityOverUDP(t *testing.T) {
 // A link keeps its station in the medium's memory while it is up.
 func TestMediumHearsOfLinks(t *testing.T) {
 	m := &fakeMedium{own: netip.MustParseAddrPort("10.0.0.1:6118")}
-	b := newBed(t)
-	for i := range 2 {
-		n := &bedNode{arena: newArena(t, netdev.ArenaConfig{Small: 1024}), macs: []frame.MAC{{2, 0, 0, 0, 0, byte(i + 1)}}}
-		e, err := New(Config{Address: 0x1001001 + frame.NodeAddr(i), Arena: n.arena, Chance: NewSeeded(uint64(i), 1)})
-		if err != nil {
-			t.Fatal(err)
-		}
-		n.Engine = e
-		medium := m
-		if i == 1 {
-			medium = &fakeMedium{own: netip.MustParseAddrPort("10.0.0.2:6118"), remotes: map[frame.MAC]netip.AddrPort{{2, 0, 0, 0, 0, 1}: m.own}}
-			m.remotes = map[frame.MAC]netip.AddrPort{n.macs[0]: medium.own}
-		}
-		if _, err := e.AddBearer(0, BearerConfig{Name: "UDP1", MAC: n.macs[0], MTU: 1472, Medium: medium}); err != nil {
-			t.Fatal(err)
-		}
-		b.nodes = append(b.nodes, n)
+	other := &fakeMedium{own: netip.MustParseAddrPort("10.0.0.2:6118"), remotes: map[frame.MAC]netip.AddrPort{{2, 0, 0, 0, 0, 1}: m.own}}
+	m.remotes = map[frame.MAC]netip.AddrPort{{2, 0, 0, 0, 0, 2}: other.own}
+	b := newBed(t, 0)
+	for i, medium := range []*fakeMedium{m, other} {
+		n := b.bare(Config{Address: 0x1001001 + frame.NodeAddr(i)}, uint64(i))
+		b.attach(n, BearerConfig{Name: "UDP1", MTU: 1472, Medium: medium})
 	}
 	up := func() bool { l := b.nodes[0].nodes; return len(l) == 1 && l[0].links[0].IsUp() }
 	if !b.until(5*time.Second, up) {

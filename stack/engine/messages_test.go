@@ -149,6 +149,9 @@ func (c Config) all(k *Config) {
 // unparked makes a node that rejects at once what is for a name it does not know.
 func unparked(c *Config) { c.NamePark = -1 }
 
+// sealed makes a node that takes nothing in the clear.
+func sealed(c *Config) { c.Sealed = true }
+
 // alone makes a node that builds no bundles.
 func alone(c *Config) { c.NoBundles = true }
 

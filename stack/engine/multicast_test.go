@@ -30,7 +30,7 @@ func mcastLines(lines []string) (s []string) {
 // Proves: multicast.once
 func TestMulticastReceivers(t *testing.T) {
 	for _, m := range []Method{Broadcast, Replicast} {
-		b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+		b := newBed(t, 3)
 		var socks [3][]*Port
 		bind := func(node int, scope frame.Scope, ranges ...frame.Range) *Port {
 			p := b.nodes[node].OpenPort(PortConfig{})
@@ -75,7 +75,7 @@ func TestMulticastReceivers(t *testing.T) {
 			if err := from.SendRange(b.now, x.r, []byte("hi")); err != nil {
 				t.Errorf("method %d, %v: %v", m, x.r, err)
 			}
-			b.until(time.Second, func() bool { return false })
+			b.pass(time.Second)
 			var got []string
 			for node, name := range []string{"here", "there", "there"} {
 				for i, p := range socks[node] {

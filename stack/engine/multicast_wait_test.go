@@ -160,7 +160,7 @@ func TestMulticastOverload(t *testing.T) {
 // Held back, multicasts go out with Flush, in order: short ones share packets.
 func TestMulticastHeld(t *testing.T) {
 	for _, m := range []Method{Broadcast, Replicast} {
-		b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+		b := newBed(t, 3)
 		var to []*Port
 		for _, n := range b.nodes[1:] {
 			p := n.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
@@ -173,7 +173,7 @@ func TestMulticastHeld(t *testing.T) {
 		}
 		from := x.OpenPort(PortConfig{})
 		from.SetMethod(m)
-		b.until(time.Second, func() bool { return false })
+		b.pass(time.Second)
 		x.Hold(true)
 		var want []string
 		for k := range 40 {
@@ -193,7 +193,7 @@ func TestMulticastHeld(t *testing.T) {
 		if x.Holding() {
 			t.Error("something is still held")
 		}
-		b.until(time.Second, func() bool { return false })
+		b.pass(time.Second)
 		for i, p := range to {
 			wantLines(t, fmt.Sprintf("method %d, node %d", m, i), read(p), want...)
 		}

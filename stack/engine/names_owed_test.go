@@ -75,7 +75,7 @@ func refuseOne(t *testing.T, caps frame.Capabilities, k, burst int) (there bool)
 	}
 	for i := range uint32(6) {
 		bind(10 + i)
-		b.until(7*time.Millisecond, func() bool { return false })
+		b.pass(7 * time.Millisecond)
 		if i%2 == 1 {
 			p.Unbind(b.now, frame.Range{Type: 500, Lower: 10 + i, Upper: 10 + i}, frame.ClusterScope)
 		}
@@ -87,7 +87,7 @@ func refuseOne(t *testing.T, caps frame.Capabilities, k, burst int) (there bool)
 		q.Bind(b.now, frame.Range{Type: 600, Lower: 1, Upper: 1}, frame.ClusterScope)
 		heard = append(heard, q)
 	}
-	b.until(500*time.Millisecond, func() bool { return false })
+	b.pass(500 * time.Millisecond)
 	err := ErrMemory
 	for range 4 {
 		if err == ErrMemory {
@@ -97,7 +97,7 @@ func refuseOne(t *testing.T, caps frame.Capabilities, k, burst int) (there bool)
 	if err != nil {
 		t.Errorf("chunk %d: multicast: %v", k, err)
 	}
-	b.until(time.Second, func() bool { return false })
+	b.pass(time.Second)
 	for i, n := range b.nodes {
 		for _, ev := range n.events {
 			if ev.Kind == PeerLost || ev.Kind == LinkDown {

@@ -14,7 +14,7 @@ import (
 //
 // Proves: socket.seen
 func TestStatsOfDatagrams(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		to := b.y.OpenPort(PortConfig{ReceiveLimit: 3 * (100 + recordCost)})
 		to.Bind(b.now, service.Range(), frame.ClusterScope)
 		from := b.x.OpenPort(PortConfig{Returnable: true})
@@ -97,7 +97,7 @@ func TestStatsOfDatagrams(t *testing.T) {
 //
 // Proves: socket.seen
 func TestStatsOfConnections(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{})
 		for range 3 {
 			if err := client.Write(b.now, make([]byte, 50)); err != nil {

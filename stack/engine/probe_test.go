@@ -11,7 +11,7 @@ import (
 )
 
 // ask probes a socket until there is an answer.
-func (b *connBed) ask(to frame.SocketAddr) (alive bool, took time.Duration) {
+func (b *bed) ask(to frame.SocketAddr) (alive bool, took time.Duration) {
 	b.t.Helper()
 	q, err := b.x.Probe(b.now, to, nil)
 	if err != nil {
@@ -33,7 +33,7 @@ func (b *connBed) ask(to frame.SocketAddr) (alive bool, took time.Duration) {
 //
 // Proves: socket.seen
 func TestProbeTellsWhoIsThere(t *testing.T) {
-	each(t, func(t *testing.T, b *connBed) {
+	each(t, func(t *testing.T, b *bed) {
 		client, server, l := b.pair(ConnConfig{})
 		port, gone := b.y.OpenPort(PortConfig{}), b.y.OpenPort(PortConfig{})
 		gone.Close(b.now)
@@ -90,7 +90,7 @@ func TestProbeOnTwoLinks(t *testing.T) {
 	}) {
 		t.Fatal("no two links")
 	}
-	b.until(longTime, func() bool { return false }) // nothing is synchronised any more
+	b.pass(longTime) // nothing is synchronised any more
 	b.delay = func(_, bearer int) time.Duration { return time.Duration(1+40*bearer) * time.Millisecond }
 	for number := uint32(1000); number < 1016; number++ {
 		to := frame.SocketAddr{Port: number, Node: b.y.addr}

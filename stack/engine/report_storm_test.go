@@ -13,8 +13,8 @@ import (
 // Two nodes that each miss a broadcast of the other report it, and do not answer each
 // other's reports without end.
 func TestReportIsNotAnsweredByReport(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
-	b.until(3*time.Second, func() bool { return false })
+	b := newBed(t, 3)
+	b.pass(3 * time.Second)
 	b.delay = func(int, int) time.Duration { return 50 * time.Microsecond }
 	b.lose = func(_ int, f []byte) bool { return frame.MAC(f[:6]) == frame.BroadcastMAC }
 	for _, n := range b.nodes {
@@ -23,7 +23,7 @@ func TestReportIsNotAnsweredByReport(t *testing.T) {
 		}
 	}
 	b.lines = nil
-	b.until(500*time.Millisecond, func() bool { return false })
+	b.pass(500 * time.Millisecond)
 	reports := 0
 	for _, line := range b.lines {
 		if strings.Contains(line, "link/state") && strings.Contains(line, "bcast-gap") {

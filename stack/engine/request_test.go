@@ -21,7 +21,7 @@ type requestBed struct {
 var requestService = frame.Service{Type: 18888, Instance: 17}
 
 func newRequestBed(t *testing.T, home int) *requestBed {
-	b := &requestBed{bed: newBed(t, 0x1001001, 0x1001002)}
+	b := &requestBed{bed: newBed(t, 2)}
 	b.callee = b.bind(home)
 	b.caller = b.nodes[0].OpenPort(PortConfig{Returnable: true, Requests: true})
 	if !b.until(3*time.Second, func() bool { return b.nodes[0].ups == 1 && b.nodes[0].knows(requestService.Range()) }) {
@@ -79,7 +79,7 @@ func (b *requestBed) wantEnd(within time.Duration, why frame.ErrorCode) {
 func (b *requestBed) quiet() {
 	b.t.Helper()
 	b.lines = nil
-	b.until(5*time.Second, func() bool { return false })
+	b.pass(5 * time.Second)
 	if b.caller.Pending() > 0 || b.probes() > 0 {
 		b.t.Errorf("%d messages and %d probes after the end", b.caller.Pending(), b.probes())
 	}
@@ -156,7 +156,7 @@ func TestRequestOutlivesTheName(t *testing.T) {
 				t.Fatal(err)
 			}
 			b.lines = nil
-			b.until(10*time.Second+askAgain/2, func() bool { return false })
+			b.pass(10*time.Second + askAgain/2)
 			if k := b.probes(); b.caller.Pending() > 0 || home == 1 && k != 11 || home == 0 && k != 0 {
 				t.Errorf("at node %d: %d messages and %d probes after 10 s", home, b.caller.Pending(), k)
 			}

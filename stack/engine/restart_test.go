@@ -35,7 +35,7 @@ func TestRestartWithOtherSlots(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			s := &replayBed{bed: newBed(t), t: t, svc: frame.Service{Type: 18888, Instance: 17}}
+			s := &replayBed{bed: newBed(t, 0), t: t, svc: frame.Service{Type: 18888, Instance: 17}}
 			s.keys = func(int) []Key { return []Key{{Key: master, Master: true}, {Key: first}} }
 			for i, a := range sealedAddrs {
 				s.cfg[i] = Config{Address: a, Sealed: true}

@@ -17,7 +17,7 @@ import (
 // an interval (b.next in discover.go).
 func TestHostWasSuspended(t *testing.T) {
 	for _, all := range []bool{true, false} {
-		b := newBed(t, 0x1001001, 0x1001002, 0x1001003)
+		b := newBed(t, 3)
 		name := frame.Range{Type: 500, Lower: 1, Upper: 1}
 		if err := b.nodes[0].OpenPort(PortConfig{}).Bind(b.now, name, frame.ClusterScope); err != nil {
 			t.Fatal(err)
@@ -39,7 +39,7 @@ func TestHostWasSuspended(t *testing.T) {
 		if !b.until(5*time.Second, whole) {
 			t.Fatal("no contact at first")
 		}
-		b.until(5*time.Second, func() bool { return false })
+		b.pass(5 * time.Second)
 		frames := len(b.lines) // of making contact, and of some seconds
 		for _, n := range b.nodes {
 			n.events = nil
@@ -54,7 +54,7 @@ func TestHostWasSuspended(t *testing.T) {
 		for _, n := range b.nodes {
 			n.HandleTimeout(b.now)
 		}
-		b.until(5*time.Second, func() bool { return false })
+		b.pass(5 * time.Second)
 		if !whole() {
 			t.Errorf("all %v: contact does not return in 5 s", all)
 		}

@@ -17,9 +17,9 @@ import (
 //
 // Proves: replay.found
 func TestTimers(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	e := b.nodes[0]
-	b.until(2*time.Second, func() bool { return false })
+	b.pass(2 * time.Second)
 	var got []string
 	for x := range e.Timers {
 		if x.Sockets != 0 && x.Due == flowctl.Never {
@@ -97,10 +97,10 @@ func TestSocketTimers(t *testing.T) {
 //
 // Proves: replay.found
 func TestConfiguredCapabilities(t *testing.T) {
-	b := newBed(t)
+	b := newBed(t, 0)
 	b.add(Config{Address: 0x1001001, Capabilities: 0xfff}, 1)
 	b.add(Config{Address: 0x1001002}, 2)
-	b.until(2*time.Second, func() bool { return false })
+	b.pass(2 * time.Second)
 	for _, l := range b.lines {
 		want := "caps=fff"
 		if strings.Contains(l, "1001002>") {
@@ -118,7 +118,7 @@ func TestConfiguredCapabilities(t *testing.T) {
 
 // Proves: replay.found
 func TestSetLink(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	e := b.nodes[0]
 	if err := e.SetPriority(b.now, 0x1001002, 0, 15); err != ErrUnreachable {
 		t.Errorf("before contact: got %v, want %v", err, ErrUnreachable)

@@ -127,7 +127,7 @@ func TestChunksAreHandedOn(t *testing.T) {
 //
 // Proves: link.importance
 func TestSendersMove(t *testing.T) {
-	b := newBed(t, 0x1001001, 0x1001002)
+	b := newBed(t, 2)
 	x, y := b.nodes[0], b.nodes[1]
 	for _, n := range b.nodes {
 		b.attach(n, BearerConfig{MTU: 1500})
@@ -135,7 +135,7 @@ func TestSendersMove(t *testing.T) {
 	if !b.until(5*time.Second, func() bool { return x.byAddr[0x1001002] != nil && x.nodes[0].slots[0] != x.nodes[0].slots[1] }) {
 		t.Fatal("there are no two links")
 	}
-	b.until(2*time.Second, func() bool { return false })
+	b.pass(2 * time.Second)
 	to := frame.SocketAddr{Port: 9, Node: y.Address()}
 	b.lose = func(int, []byte) bool { return true } // nothing is acknowledged
 	var ports [2]*Port
