@@ -28,15 +28,26 @@ func newHot(t testing.TB) *hot {
 	h.packet(h.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, nameItem(18888, 17, 17, 5)))
 	h.from, h.to = h.OpenPort(PortConfig{}), h.OpenPort(PortConfig{})
 	h.drain()
-	frames := func(msg []byte) *netdev.Buffer {
-		b := h.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
-		copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
-		return b
-	}
 	s := frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: h.info()}
-	h.ack = frames(s.Append(nil, nil))
-	h.in = frames(data(h.to.number, nil, string(h.payload[:])))
+	h.ack = h.kept(s.Append(nil, nil))
+	h.in = h.kept(data(h.to.number, nil, string(h.payload[:])))
 	return h
+}
+
+// kept is a frame with a message of the peer, to be given to the engine again and again.
+func (x *peerLink) kept(msg []byte) *netdev.Buffer { return x.keptFor(bearerMAC(x.bearer), msg) }
+
+func (x *peerLink) keptFor(dst frame.MAC, msg []byte) *netdev.Buffer {
+	b := x.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
+	copy(b.Extend(frame.EthernetLen+len(msg)), ether(dst, x.mac, msg))
+	return b
+}
+
+// discard takes the frames out of the engine on the first bearer.
+func (c *peers) discard() {
+	for f := c.NextFrame(0); f != nil; f = c.NextFrame(0) {
+		f.Release()
+	}
 }
 
 // sendOne sends a message by name, takes the frame out and acknowledges it.
@@ -64,9 +75,7 @@ func (h *hot) receiveOne() {
 	}
 	h.ready = h.ready[:0]
 	h.to.readied = false
-	for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
-		f.Release()
-	}
+	h.discard()
 }
 
 // Proves: poll.allocations

@@ -32,27 +32,22 @@ func newHotCast(t testing.TB, m Method) *hotCast {
 		c.allAck()
 	}
 	c.forget()
-	keep := func(dst, src frame.MAC, msg []byte) *netdev.Buffer {
-		b := c.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
-		copy(b.Extend(frame.EthernetLen+len(msg)), ether(dst, src, msg))
-		return b
-	}
-	for i := range h.acks {
-		f := frame.StateFields{Common: frame.Common{Prev: c.peerList[i].addr}, LinkInfo: c.on(i, 0).info()}
-		h.acks[i] = keep(bearerMAC(0), c.peerList[i].links[0].mac, f.Append(nil, nil))
-	}
-	h.in = keep(frame.BroadcastMAC, c.peerList[0].links[0].mac, c.peerList[0].mcast(frame.Range{Type: 2000, Upper: 9}, nil, string(h.payload[:])))
+	h.keepAcks()
+	h.in = c.on(0, 0).keptFor(frame.BroadcastMAC, c.peerList[0].mcast(frame.Range{Type: 2000, Upper: 9}, nil, string(h.payload[:])))
 	return h
 }
 
-// sendOne sends a message to all, takes the frames out and lets all acknowledge.
-func (h *hotCast) sendOne() {
-	if err := h.from.SendRange(h.now, allRange, h.payload[:]); err != nil {
-		h.t.Fatal(err)
+// keepAcks makes the STATEs.
+func (h *hotCast) keepAcks() {
+	for i, p := range h.peerList {
+		f := frame.StateFields{Common: frame.Common{Prev: p.addr}, LinkInfo: p.info()}
+		h.acks[i] = p.kept(f.Append(nil, nil))
 	}
-	for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
-		f.Release()
-	}
+}
+
+// acknowledge takes the frames out and lets all acknowledge.
+func (h *hotCast) acknowledge() {
+	h.discard()
 	for i, b := range h.acks {
 		x := h.peerList[i].links[0]
 		msg := b.Bytes()[frame.EthernetLen:]
@@ -61,6 +56,14 @@ func (h *hotCast) sendOne() {
 		x.state++
 		h.HandleFrame(h.now, 0, b)
 	}
+}
+
+// sendOne sends a message to all, takes the frames out and lets all acknowledge.
+func (h *hotCast) sendOne() {
+	if err := h.from.SendRange(h.now, allRange, h.payload[:]); err != nil {
+		h.t.Fatal(err)
+	}
+	h.acknowledge()
 }
 
 // receiveOne lets the broadcast come and reads it.
@@ -73,9 +76,7 @@ func (h *hotCast) receiveOne() {
 	}
 	h.ready = h.ready[:0]
 	h.to.readied = false
-	for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
-		f.Release()
-	}
+	h.discard()
 }
 
 // 64 bytes to all, by either method, and their reception allocate nothing.

@@ -10,17 +10,23 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/netdev"
 )
 
-// broadcastPeers is $1 peers whose peers have a socket bound to allRange, and a socket of the
+// broadcastPeers is peers that have a socket bound to allRange, and a socket of the
 // engine that broadcasts.
 func broadcastPeers(t testing.TB, bearers, peerList int, change ...func(*Config)) (*peers, *Port) {
 	t.Helper()
-	c := newPeers(t, bearers, peerList, change...)
+	return broadcastPeersOn(t, newArena(t, netdev.ArenaConfig{Small: 1024}), bearers, peerList, change...)
+}
+
+func broadcastPeersOn(t testing.TB, a *netdev.Arena, bearers, n int, change ...func(*Config)) (*peers, *Port) {
+	t.Helper()
+	c := peersOn(t, a, bearers, n, change...)
 	p := c.OpenPort(PortConfig{ReceiveLimit: 1 << 20})
 	p.SetMethod(Broadcast)
-	for i := range peerList {
-		c.peerList[i].listen(1, allRange.Type, allRange.Lower, allRange.Upper)
+	for _, x := range c.peerList {
+		x.listen(1, allRange.Type, allRange.Lower, allRange.Upper)
 	}
 	c.forget()
 	return c, p

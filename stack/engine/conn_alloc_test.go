@@ -31,19 +31,11 @@ func newHotConn(t testing.TB, stream bool) *hotConn {
 	h.packet(conn(90, 6, nil, ""))
 	h.drain()
 	h.c = c
-	buffer := h.buffer
 	s := frame.StateFields{Common: frame.Common{Prev: popAddr}, LinkInfo: h.info()}
-	h.ack = buffer(s.Append(nil, nil))
-	h.credit = buffer(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Acked, f.Window = frame.ConnAck, 1, 128 }))
-	h.in = buffer(conn(90, 6, nil, string(h.buf[:])))
+	h.ack = h.kept(s.Append(nil, nil))
+	h.credit = h.kept(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Acked, f.Window = frame.ConnAck, 1, 128 }))
+	h.in = h.kept(conn(90, 6, nil, string(h.buf[:])))
 	return h
-}
-
-// buffer is a frame with a message of the peer.
-func (h *hotConn) buffer(msg []byte) *netdev.Buffer {
-	b := h.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
-	copy(b.Extend(frame.EthernetLen+len(msg)), ether(ownMAC, popMAC, msg))
-	return b
 }
 
 // take takes what was sent and acknowledges it on the link.
@@ -124,7 +116,7 @@ func TestConnAllocatesNothing(t *testing.T) {
 // Proves: poll.allocations
 func TestNagleAllocatesNothing(t *testing.T) {
 	h := newHotConn(t, true)
-	answer := h.buffer(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Window, f.NagleAck = frame.ConnAck, 512, true }))
+	answer := h.kept(manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Window, f.NagleAck = frame.ConnAck, 512, true }))
 	written := uint64(0)
 	answered := func() {
 		for range 10 {

@@ -10,7 +10,7 @@ import (
 )
 
 // read is what the connection has.
-func (b *nagleBed) read() string {
+func (b *connPeer) read() string {
 	buf := make([]byte, 100)
 	n, _, _ := b.c.Read(b.now, buf)
 	return string(buf[:n])
@@ -19,7 +19,7 @@ func (b *nagleBed) read() string {
 // Data that comes behind the end of its connection was sent before it, and can be read, not
 // only where the end is held back. Mutation: handle gives it back.
 func TestDataBehindTheEnd(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.packet(conn(90, 6, code(frame.ConnShutdown), ""))
 	b.packet(conn(90, 6, nil, "written before the end"))
 	b.packet(conn(91, 6, nil, "of another"))
@@ -42,47 +42,47 @@ func TestDataBehindTheEnd(t *testing.T) {
 func TestEndThatJoinedAPacket(t *testing.T) {
 	end := func(port uint32) []byte { return conn(90, port, code(frame.ConnShutdown), "") }
 	ack := manager(90, 6, func(f *frame.ConnFields) { f.Type, f.Window = frame.ConnAck, 512 })
-	probed := func(b *nagleBed) bool { return b.byAddr[popAddr].links[0].SentProbes > 0 }
-	answer := func(b *nagleBed, next frame.Seq) {
+	probed := func(b *connPeer) bool { return b.byAddr[popAddr].links[0].SentProbes > 0 }
+	answer := func(b *connPeer, next frame.Seq) {
 		b.report(func(f *frame.StateFields) { f.Keepalive, f.NextSent = true, next })
 	}
 	for _, c := range []struct {
 		name string
-		do   func(b *nagleBed)
+		do   func(b *connPeer)
 		read string
 		want string // how it stands then
 	}{
-		{"alone", func(b *nagleBed) { b.packet(end(6)) }, "", "closed by the peer, connection shutdown"},
-		{"the first", func(b *nagleBed) { b.packet(bundle(nil, end(6), conn(91, 7, nil, ""))) }, "", "closed by the peer, connection shutdown"},
-		{"joined", func(b *nagleBed) { b.packet(bundle(nil, ack, end(6))) }, "", "established"},
-		{"nothing waits", func(b *nagleBed) {
+		{"alone", func(b *connPeer) { b.packet(end(6)) }, "", "closed by the peer, connection shutdown"},
+		{"the first", func(b *connPeer) { b.packet(bundle(nil, end(6), conn(91, 7, nil, ""))) }, "", "closed by the peer, connection shutdown"},
+		{"joined", func(b *connPeer) { b.packet(bundle(nil, ack, end(6))) }, "", "established"},
+		{"nothing waits", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			answer(b, b.seq)
 		}, "", "closed by the peer, connection shutdown"},
-		{"more has come meanwhile", func(b *nagleBed) {
+		{"more has come meanwhile", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			b.packet(conn(90, 6, nil, "data"))
 			answer(b, b.seq)
 		}, "data", "established"},
-		{"asked again", func(b *nagleBed) {
+		{"asked again", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			b.packet(conn(90, 6, nil, "data"))
 			answer(b, b.seq)
 			b.alarms.ringDue(b.now + owedPause)
 			answer(b, b.seq)
 		}, "data", "closed by the peer, connection shutdown"},
-		{"an answer to an earlier probe", func(b *nagleBed) {
+		{"an answer to an earlier probe", func(b *connPeer) {
 			b.byAddr[popAddr].links[0].Probe(b.now)
 			b.packet(bundle(nil, ack, end(6)))
 			answer(b, b.seq)
 		}, "", "established"},
-		{"and then to ours", func(b *nagleBed) {
+		{"and then to ours", func(b *connPeer) {
 			b.byAddr[popAddr].links[0].Probe(b.now)
 			b.packet(bundle(nil, ack, end(6)))
 			answer(b, b.seq)
 			answer(b, b.seq)
 		}, "", "closed by the peer, connection shutdown"},
-		{"no answer for long", func(b *nagleBed) {
+		{"no answer for long", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			for i := range time.Duration(answerLooks) {
 				b.alarms.ringDue(b.now + (i+1)*owedPause)
@@ -93,31 +93,31 @@ func TestEndThatJoinedAPacket(t *testing.T) {
 			answer(b, b.seq)
 			answer(b, b.seq)
 		}, "", "closed by the peer, connection shutdown"},
-		{"a reset", func(b *nagleBed) {
+		{"a reset", func(b *connPeer) {
 			b.packet(bundle(nil, ack, conn(90, 6, code(frame.NoPort), "")))
 			b.packet(conn(90, 6, nil, "data"))
 			answer(b, b.seq)
 			b.alarms.ringDue(b.now + owedPause)
 			answer(b, b.seq)
 		}, "data", "reset by the peer, no port"},
-		{"more than can have waited", func(b *nagleBed) {
+		{"more than can have waited", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			for range overtakes {
 				b.packet(conn(91, 6, code(frame.NoPort), ""))
 			}
 			b.alarms.ringDue(b.now + owedPause)
 		}, "", "closed by the peer, connection shutdown"},
-		{"what we send comes back", func(b *nagleBed) {
+		{"what we send comes back", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			b.packet(conn(90, 6, code(frame.NoPort), "x"))
 			b.packet(manager(90, 6, func(f *frame.ConnFields) { f.Error = frame.NoPort }))
 		}, "", "established"},
-		{"contact lost", func(b *nagleBed) {
+		{"contact lost", func(b *connPeer) {
 			b.packet(bundle(nil, ack, end(6)))
 			b.lose(b.now, b.byAddr[popAddr])
 		}, "", "contact with the peer's node lost, no node"},
 	} {
-		b := newNagleBed(t, ConnConfig{})
+		b := newStreamPeer(t, ConnConfig{})
 		c.do(b)
 		if got := b.read(); got != c.read || ended(b.c) != c.want {
 			t.Errorf("%s: read %q, then %v; want %q and %v", c.name, got, ended(b.c), c.read, c.want)
@@ -158,7 +158,7 @@ func TestEndWithinTheNode(t *testing.T) {
 // Late data is bounded as any other: what is over ends the connection in a reset. Mutation:
 // receive leaves the orderly end.
 func TestDataBehindTheEndIsLimited(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{ReceiveLimit: MinConnReceiveLimit})
+	b := newStreamPeer(t, ConnConfig{ReceiveLimit: MinConnReceiveLimit})
 	b.packet(conn(90, 6, code(frame.ConnShutdown), ""))
 	for range MinConnReceiveLimit/1000 + 1 {
 		b.packet(conn(90, 6, nil, string(make([]byte, 1000))))
@@ -174,7 +174,7 @@ func TestDataBehindTheEndIsLimited(t *testing.T) {
 // A packet that acknowledges what was never sent is of another session, or of somebody else:
 // nothing of it counts, its data neither. Mutation: HandlePacket does not look at MayAck.
 func TestPacketWithAnImpossibleAck(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	l := b.byAddr[popAddr].links[0]
 	for _, ack := range []frame.Seq{b.ack + 1, b.ack + 100, b.ack + 30000} {
 		seq := l.Expected()

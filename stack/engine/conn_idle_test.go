@@ -94,7 +94,7 @@ func BenchmarkIdleConns(b *testing.B) {
 // The room of a queue goes from one connection to the next, large ones stay where they
 // are until they idle, and what is spare has a limit.
 func TestConnRooms(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	s := &b.conns.rooms
 	fill := func(c *Conn, n, size int) {
 		for range n {

@@ -101,8 +101,8 @@ func TestNagleCloseLosesNothing(t *testing.T) {
 //
 // Proves: socket.nagle
 func TestNagleLingers(t *testing.T) {
-	begin := func() *nagleBed {
-		b := newNagleBed(t, ConnConfig{})
+	begin := func() *connPeer {
+		b := newStreamPeer(t, ConnConfig{})
 		b.write(5, 10)
 		b.write(10, 10)
 		b.credit(3, 1, false)
@@ -112,28 +112,28 @@ func TestNagleLingers(t *testing.T) {
 	}
 	for _, c := range []struct {
 		name string
-		do   func(b *nagleBed)
+		do   func(b *connPeer)
 		sent string // what comes then
 		left bool
 		lost int // bytes
 	}{
 		{
-			"the window opens", func(b *nagleBed) { b.credit(1, 512, false) },
+			"the window opens", func(b *connPeer) { b.credit(1, 512, false) },
 			"data-low/conn 6>90 bytes=100; data-critical/conn 6>90 error=connection shutdown bytes=0", false, 0,
 		},
-		{"it does not open enough", func(b *nagleBed) { b.credit(0, 1, true) }, "", true, 0},
-		{"a probe", func(b *nagleBed) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true, 0},
-		{"data", func(b *nagleBed) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true, 0},
-		{"a request of the peer", func(b *nagleBed) { b.packet(syn(6, 90, "")) }, "data-low/direct 6>90 error=no port syn bytes=0", true, 0},
-		{"data of another", func(b *nagleBed) { b.packet(conn(91, 6, nil, "x")) }, "data-low/conn 6>91 error=no port bytes=1", true, 0},
-		{"the end of another", func(b *nagleBed) { b.packet(conn(91, 6, code(frame.NoPort), "")) }, "", true, 0},
-		{"the peer's end", func(b *nagleBed) { b.packet(conn(90, 6, code(frame.ConnShutdown), "")) }, "", false, 100},
-		{"a bounced probe", func(b *nagleBed) {
+		{"it does not open enough", func(b *connPeer) { b.credit(0, 1, true) }, "", true, 0},
+		{"a probe", func(b *connPeer) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true, 0},
+		{"data", func(b *connPeer) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true, 0},
+		{"a request of the peer", func(b *connPeer) { b.packet(syn(6, 90, "")) }, "data-low/direct 6>90 error=no port syn bytes=0", true, 0},
+		{"data of another", func(b *connPeer) { b.packet(conn(91, 6, nil, "x")) }, "data-low/conn 6>91 error=no port bytes=1", true, 0},
+		{"the end of another", func(b *connPeer) { b.packet(conn(91, 6, code(frame.NoPort), "")) }, "", true, 0},
+		{"the peer's end", func(b *connPeer) { b.packet(conn(90, 6, code(frame.ConnShutdown), "")) }, "", false, 100},
+		{"a bounced probe", func(b *connPeer) {
 			b.packet(manager(90, 6, func(f *frame.ConnFields) { f.Error = frame.NoPort }))
 		}, "", false, 100},
-		{"a while", func(b *nagleBed) { b.alarms.ringDue(b.now + lingerProbe - 1) }, "", true, 0},
-		{"longer", func(b *nagleBed) { b.alarms.ringDue(b.now + lingerProbe) }, "conn/probe 6>90", true, 0},
-		{"the peer answers probes", func(b *nagleBed) {
+		{"a while", func(b *connPeer) { b.alarms.ringDue(b.now + lingerProbe - 1) }, "", true, 0},
+		{"longer", func(b *connPeer) { b.alarms.ringDue(b.now + lingerProbe) }, "conn/probe 6>90", true, 0},
+		{"the peer answers probes", func(b *connPeer) {
 			for i := range time.Duration(100) {
 				b.alarms.ringDue(b.now + (i+1)*lingerProbe)
 				if got := b.first(); got != "conn/probe 6>90" {
@@ -142,13 +142,13 @@ func TestNagleLingers(t *testing.T) {
 				b.packet(manager(90, 6, func(f *frame.ConnFields) { f.Type = frame.ConnProbeReply }))
 			}
 		}, "", true, 0},
-		{"the peer leaves a probe without answer", func(b *nagleBed) {
+		{"the peer leaves a probe without answer", func(b *connPeer) {
 			b.alarms.ringDue(b.now + lingerProbe)
 			b.first()
 			b.alarms.ringDue(b.now + 2*lingerProbe)
 		}, "data-critical/conn 6>90 error=no port bytes=0", false, 100},
-		{"the node leaves", func(b *nagleBed) { b.CutShort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0", false, 100},
-		{"used", func(b *nagleBed) {
+		{"the node leaves", func(b *connPeer) { b.CutShort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0", false, 100},
+		{"used", func(b *connPeer) {
 			b.c.Close(b.now)
 			b.c.Abort(b.now)
 			b.c.SetNoDelay(b.now, true)
@@ -156,7 +156,7 @@ func TestNagleLingers(t *testing.T) {
 				b.t.Error("it can be written to")
 			}
 		}, "", true, 0},
-		{"contact is lost", func(b *nagleBed) { b.lose(b.now, b.byAddr[popAddr]) }, "", false, 100},
+		{"contact is lost", func(b *connPeer) { b.lose(b.now, b.byAddr[popAddr]) }, "", false, 100},
 	} {
 		b := begin()
 		b.c.Close(b.now)
@@ -200,7 +200,7 @@ func TestNagleLingers(t *testing.T) {
 // An end that nobody here wanted takes what is held with it, and says so. Mutation: finish
 // forgets what is held without counting it.
 func TestNagleEndedByPeer(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.write(15, 10)
 	b.first()
 	b.packet(conn(90, 6, code(frame.ConnShutdown), ""))

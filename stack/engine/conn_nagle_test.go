@@ -18,7 +18,7 @@ import (
 //
 // Proves: socket.nagle
 func TestNagleOnTheWire(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{}, func(c *Config) { c.Margin = 32 })
+	b := newStreamPeer(t, ConnConfig{}, func(c *Config) { c.Margin = 32 })
 	b.write(4, 10)
 	b.collect()
 	b.sent = clear16(b.sent)
@@ -55,7 +55,7 @@ func TestNagleOnTheWire(t *testing.T) {
 //
 // Proves: socket.nagle
 func TestNaglePacketLength(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.write(4, 10)
 	b.write(1, 1460)
 	b.want("room for a tunnel header alone", "4x10 1436 24?")
@@ -115,7 +115,7 @@ func TestNagleOff(t *testing.T) {
 		p := newScriptedPeer(t, c.change, ports(6))
 		p.disc(frame.Request, func(f *frame.DiscoveryFields) { f.Capabilities = c.peer })
 		p.again()
-		b := nagleBedOf(p, c.k)
+		b := streamPeerOf(p, c.k)
 		b.write(40, 10)
 		b.want(c.name, "40x10")
 		b.report(nil)
@@ -131,7 +131,7 @@ func TestNagleOff(t *testing.T) {
 		b.c.Close(b.now)
 		b.done()
 	}
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	for range 40 {
 		if err := b.a.Write(b.now, []byte("x")); err != nil || b.a.Held() != 0 {
 			t.Fatal(err, b.a.Held())
@@ -156,7 +156,7 @@ func TestNagleOff(t *testing.T) {
 
 // A Write that is refused changes nothing, and what goes alone goes behind what is held.
 func TestNagleOrder(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.write(5, 10)
 	b.credit(5, 2, false) // a window of two blocks
 	b.write(3, 700)
@@ -210,7 +210,7 @@ func TestNagleOrder(t *testing.T) {
 
 // Who was refused nothing hears of no room, though what is held has to wait for it.
 func TestNagleTellsNobody(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.write(5, 10)
 	b.write(3, 700)
 	b.TakeReadyConns(nil)
@@ -228,7 +228,7 @@ func TestNagleTellsNobody(t *testing.T) {
 
 // A Write that finds no memory does not count, whether it would have asked or not.
 func TestNagleCountsWhatWasSent(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	for i := range 5 {
 		b.report(nil)
 		feed := b.starve()
@@ -251,7 +251,7 @@ func TestNagleCountsWhatWasSent(t *testing.T) {
 // What is held when memory or the link has no room goes when there is some, in line with
 // those that wait; a Write meanwhile waits for that.
 func TestNagleWaitsInLine(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.write(5, 10)
 	b.write(100, 10)
 	b.first()

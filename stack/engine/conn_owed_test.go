@@ -30,7 +30,7 @@ func TestConnOwes(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		msg  func() []byte
-		do   func(b *hostileBed)
+		do   func(b *connPeer)
 		want string
 	}{
 		{"probe reply", func() []byte { return manager(90, 6, nil) }, nil, "conn/probe-reply 6>90"},
@@ -41,33 +41,33 @@ func TestConnOwes(t *testing.T) {
 			}, nil,
 			"conn/ack 6>90 acked=7 window=512 nagle; conn/probe-reply 6>90",
 		},
-		{"ack", nil, func(b *hostileBed) {
+		{"ack", nil, func(b *connPeer) {
 			for range 25 {
 				b.a.port.store([]byte("x"), nil)
 				b.a.Read(b.now, nil)
 			}
 		}, "conn/ack 6>90 acked=32 window=512"},
-		{"accepted", func() []byte { return syn(5, 95, "") }, func(b *hostileBed) {
+		{"accepted", func() []byte { return syn(5, 95, "") }, func(b *connPeer) {
 			if c, ok := b.l.Accept(b.now); !ok || c.State() != Established {
 				b.t.Error("not accepted")
 			}
 		}, "data-low/conn 8>95 bytes=0"},
-		{"close", nil, func(b *hostileBed) { b.a.Close(b.now) }, "data-critical/conn 6>90 error=connection shutdown bytes=0"},
-		{"abort", nil, func(b *hostileBed) { b.a.Abort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0"},
+		{"close", nil, func(b *connPeer) { b.a.Close(b.now) }, "data-critical/conn 6>90 error=connection shutdown bytes=0"},
+		{"abort", nil, func(b *connPeer) { b.a.Abort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0"},
 		{
-			"close with unread data", func() []byte { return conn(90, 6, nil, "x") }, func(b *hostileBed) { b.a.Close(b.now) },
+			"close with unread data", func() []byte { return conn(90, 6, nil, "x") }, func(b *connPeer) { b.a.Close(b.now) },
 			"data-critical/conn 6>90 error=connection shutdown bytes=0",
 		},
-		{"close, and what comes then", nil, func(b *hostileBed) {
+		{"close, and what comes then", nil, func(b *connPeer) {
 			b.a.Close(b.now)
 			b.packetIn(conn(90, 6, code(frame.NoPort), ""))
 		}, "data-critical/conn 6>90 error=connection shutdown bytes=0"},
-		{"close while connecting", nil, func(b *hostileBed) { // it went out before
+		{"close while connecting", nil, func(b *connPeer) { // it went out before
 			b.d.state, b.d.request = Connecting, &request{f: b.d.port.template(frame.DirectMsg, b.d.peer)}
 			b.d.Abort(b.now)
 		}, "data-critical/conn 7>91 error=no port bytes=0"},
 	} {
-		b := newHostileBed(t)
+		b := newConnPeer(t)
 		b.Config().Chance.(*numbered).ports = []uint32{8}
 		for range 7 {
 			b.packet(conn(90, 6, nil, "x"))
@@ -113,7 +113,7 @@ func TestConnOwes(t *testing.T) {
 }
 
 // packetIn is packet with memory that was set aside.
-func (b *hostileBed) packetIn(msg []byte) {
+func (b *connPeer) packetIn(msg []byte) {
 	f := b.spare
 	f.Resize(frame.EthernetLen + len(msg))
 	copy(f.Bytes(), ether(ownMAC, popMAC, b.next(msg)))
@@ -122,12 +122,12 @@ func (b *hostileBed) packetIn(msg []byte) {
 }
 
 // Config is the engine's.
-func (b *hostileBed) Config() *Config { return &b.Engine.cfg }
+func (b *connPeer) Config() *Config { return &b.Engine.cfg }
 
 // A closed connection that owes its end goes when contact is lost; a request that finds
 // no memory is tried again; one that cannot begin leaves nothing.
 func TestConnOwesNothingAnyMore(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.packet(data(7, func(f *frame.PayloadFields) { f.OrigPort = 91 }, "")) // nothing
 	x, _ := b.Dial(b.now, ConnConfig{}, frame.SocketAddr{Port: 80, Node: popAddr}, []byte("first"))
 	b.packet(data(x.port.number, func(f *frame.PayloadFields) { f.OrigPort, f.Syn, f.Error = 80, true, frame.Overload }, ""))
@@ -209,7 +209,7 @@ func TestConnWaitsInLine(t *testing.T) {
 // What comes while a connection's end is owed goes nowhere: were it returned, the peer
 // would read a reset before the end.
 func TestConnOwesItsEndAlone(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.first()
 	feed := b.starve()
 	b.a.Close(b.now)
@@ -232,7 +232,7 @@ func TestConnOwesItsAnswerBeforeItsEnd(t *testing.T) {
 		close func(*Conn, time.Duration)
 		end   string
 	}{{(*Conn).Close, "connection shutdown"}, {(*Conn).Abort, "no port"}} {
-		b := newHostileBed(t)
+		b := newConnPeer(t)
 		b.Config().Chance.(*numbered).ports = []uint32{8}
 		b.packet(syn(5, 95, ""))
 		b.first()

@@ -13,15 +13,15 @@ import (
 
 // holding makes n closed connections to the peer, of ports 6 and up, each with 100 bytes that
 // wait for the window.
-func holding(t *testing.T, n int) (b *nagleBed, all []*Conn) {
-	b = &nagleBed{hostileBed: &hostileBed{scriptedPeer: newScriptedPeer(t, func(c *Config) {
+func holding(t *testing.T, n int) (b *connPeer, all []*Conn) {
+	b = &connPeer{scriptedPeer: newScriptedPeer(t, func(c *Config) {
 		alone(c)
 		var own []uint32
 		for i := range n {
 			own = append(own, uint32(6+i))
 		}
 		ports(own...)(c)
-	}).up()}}
+	}).up()}
 	for i := range n {
 		c, err := b.Dial(b.now, ConnConfig{Stream: true}, frame.SocketAddr{Port: 80, Node: popAddr}, nil)
 		if err != nil {

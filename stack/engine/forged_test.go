@@ -41,7 +41,7 @@ func TestForgedOrigin(t *testing.T) {
 			f.Type, f.NameType, f.Lower, f.Reroute = frame.NamedMsg, 500, 1, 1
 		}), "x"), "", 1},
 	} {
-		b := newHostileBed(t)
+		b := newConnPeer(t)
 		p := b.listenAt(9)
 		if err := p.Bind(b.now, frame.Range{Type: 500, Lower: 1, Upper: 1}, frame.ClusterScope); err != nil {
 			t.Fatal(err)

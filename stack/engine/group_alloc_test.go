@@ -24,16 +24,8 @@ type hotGroup struct {
 func newHotGroup(t testing.TB, m Method) *hotGroup {
 	c := newGroupPeers(t, 2)
 	h := &hotGroup{hotCast: &hotCast{peers: c.peers}, g: c.g, next: 100}
-	keep := func(dst, src frame.MAC, msg []byte) *netdev.Buffer {
-		b := c.arena.Get(frame.EthernetLen+len(msg), netdev.Control)
-		copy(b.Extend(frame.EthernetLen+len(msg)), ether(dst, src, msg))
-		return b
-	}
-	for i := range h.acks {
-		f := frame.StateFields{Common: frame.Common{Prev: c.peerList[i].addr}, LinkInfo: c.on(i, 0).info()}
-		h.acks[i] = keep(bearerMAC(0), c.peerList[i].links[0].mac, f.Append(nil, nil))
-	}
-	h.in = keep(frame.BroadcastMAC, c.peerList[0].links[0].mac, c.data(0, frame.GroupBcastMsg, 0, 64, func(f *frame.PayloadFields) { f.DestNode = 0 }))
+	h.keepAcks()
+	h.in = c.on(0, 0).keptFor(frame.BroadcastMAC, c.data(0, frame.GroupBcastMsg, 0, 64, func(f *frame.PayloadFields) { f.DestNode = 0 }))
 	for i := range c.peerList {
 		c.tell(i, frame.GroupAdv, 0, 60000)
 	}
@@ -50,17 +42,7 @@ func newHotGroup(t testing.TB, m Method) *hotGroup {
 
 // settle takes the frames out and lets all acknowledge.
 func (h *hotGroup) settle() {
-	for f := h.NextFrame(0); f != nil; f = h.NextFrame(0) {
-		f.Release()
-	}
-	for i, b := range h.acks {
-		x := h.peerList[i].links[0]
-		msg := b.Bytes()[frame.EthernetLen:]
-		frame.StampAcks(msg, h.node(i).links[0].Look().SndNxt-1, h.cast.sender.Last())
-		frame.StampSeq(msg, x.state)
-		x.state++
-		h.HandleFrame(h.now, 0, b)
-	}
+	h.acknowledge()
 	h.ready = h.TakeReadyGroups(h.ready[:0])
 }
 

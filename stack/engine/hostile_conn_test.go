@@ -10,88 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/netdev"
 )
-
-// A hostileBed is an engine whose peer does what it wants to: with a listener at port
-// 5, and connections of ports 6 (accepted), 7 (dialled) to the peer's ports 90, 91.
-type hostileBed struct {
-	*scriptedPeer
-	l     *Listener
-	a, d  *Conn
-	spare *netdev.Buffer
-}
-
-func newHostileBed(t testing.TB) *hostileBed {
-	b := &hostileBed{scriptedPeer: newScriptedPeer(t, ports(5, 6, 7), alone, behind).up()}
-	b.l = b.Listen(ListenConfig{})
-	b.packet(syn(5, 90, ""))
-	var ok bool
-	if b.a, ok = b.l.Accept(b.now); !ok {
-		t.Fatal("nothing to accept")
-	}
-	var err error
-	if b.d, err = b.Dial(b.now, ConnConfig{}, frame.SocketAddr{Port: 80, Node: popAddr}, nil); err != nil {
-		t.Fatal(err)
-	}
-	b.packet(conn(91, 7, nil, ""))
-	if b.a.State() != Established || b.d.State() != Established {
-		t.Fatal(b.a.State(), b.d.State())
-	}
-	b.drain()
-	b.TakeReadyConns(nil)
-	return b
-}
-
-// syn is a request of the peer.
-func syn(to, from uint32, text string) []byte {
-	return data(to, func(f *frame.PayloadFields) { f.Syn, f.OrigPort = true, from }, text)
-}
-
-// unharmed checks that both connections work still, and ends them.
-func (b *hostileBed) unharmed(what string) {
-	b.t.Helper()
-	b.drain()
-	buf := make([]byte, 100)
-	for _, c := range []*Conn{b.a, b.d} {
-		if c.State() != Established || c.Pending() != 0 {
-			b.t.Errorf("%s: %v, %d pending", what, c.State(), c.Pending())
-			continue
-		}
-		b.packet(conn(c.peer.Port, c.port.number, nil, "well"))
-		if n, _, ok := c.Read(b.now, buf); !ok || string(buf[:n]) != "well" {
-			b.t.Errorf("%s: got %q", what, buf[:n])
-		}
-		if err := c.Write(b.now, []byte("well")); err != nil {
-			b.t.Errorf("%s: got %v", what, err)
-		}
-	}
-	if lines := b.drain(); len(lines) != 2 {
-		b.t.Errorf("%s: sent %q, want two messages", what, lines)
-	}
-}
-
-func (b *hostileBed) end() {
-	b.t.Helper()
-	b.a.Close(b.now)
-	b.d.Abort(b.now)
-	b.l.Close(b.now)
-	if b.Ports() != 0 {
-		b.t.Errorf("%d sockets left", b.Ports())
-	}
-	b.done()
-}
-
-// first is what was sent, up to the link's numbers.
-func (b *hostileBed) first() string {
-	var s []string
-	for _, l := range b.drain() {
-		if l, _, _ = strings.Cut(l, " seq="); !strings.HasPrefix(l, "link/") {
-			s = append(s, l)
-		}
-	}
-	return strings.Join(s, "; ")
-}
 
 // Whatever is not of a connection is sent back, or dropped, and counted; it changes
 // nothing. A row for each.
@@ -138,7 +57,7 @@ func TestHostileConnStrangers(t *testing.T) {
 		{"a probe to a listener", manager(90, 5, nil), "", nobody},
 		{"a group message to a connection", data(6, func(f *frame.PayloadFields) { f.Type = frame.GroupUcastMsg }, "x"), "", nobody},
 	} {
-		b := newHostileBed(t)
+		b := newConnPeer(t)
 		b.packet(c.msg)
 		if got := b.first(); got != c.sent {
 			t.Errorf("%s: sent %q, want %q", c.name, got, c.sent)
@@ -156,7 +75,7 @@ func TestHostileConnStrangers(t *testing.T) {
 //
 // Proves: socket.flow, hostile.docs
 func TestHostileConnOverAck(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.a.Write(b.now, []byte("one block"))
 	b.drain()
 	ack := func(acked, window uint16) {
@@ -182,7 +101,7 @@ func TestHostileConnOverAck(t *testing.T) {
 // Proves: hostile.docs
 func TestHostileConnIgnoresWindow(t *testing.T) {
 	for _, n := range []int{1, 700, 1400} {
-		b := newHostileBed(t)
+		b := newConnPeer(t)
 		sent := 0
 		for ; b.a.State() == Established && sent < 100000; sent++ {
 			b.packet(conn(90, 6, nil, strings.Repeat("x", n)))
@@ -214,7 +133,7 @@ func TestHostileConnIgnoresWindow(t *testing.T) {
 //
 // Proves: socket.flow, hostile.docs
 func TestHostileConnSynFlood(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.l.Close(b.now)
 	b.l = b.Listen(ListenConfig{})
 	port := b.l.port.number
@@ -276,7 +195,7 @@ func TestHostileConnSynFlood(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileConnSecondSyn(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.packet(syn(5, 90, "again"))
 	c, ok := b.l.Accept(b.now)
 	if got := b.first(); !ok || !strings.HasSuffix(got, ">90 bytes=0") {
@@ -334,7 +253,7 @@ func TestHostileConnConnecting(t *testing.T) {
 		}
 		p.drain()
 		p.packet(c.msg(8))
-		b := &hostileBed{scriptedPeer: p}
+		b := &connPeer{scriptedPeer: p}
 		if got := b.first(); got != c.sent || ended(x) != c.state || x.again.isSet() {
 			t.Errorf("%s: got %q, %v, want %q, %v", c.name, got, ended(x), c.sent, c.state)
 		}
@@ -359,7 +278,7 @@ func TestHostileConnConnecting(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileConnAsksAlways(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	asks := func(f *frame.PayloadFields) { f.SrcDroppable = true }
 	buf := make([]byte, 10)
 	for i := range 200 {
@@ -385,7 +304,7 @@ func TestHostileConnAsksAlways(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileConnUseAfterClose(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.packet(conn(90, 6, nil, "x"))
 	b.a.Close(b.now)
 	b.first()
@@ -425,7 +344,7 @@ func (c *Conn) alarmed() bool { return c.limit.isSet() || c.again.isSet() }
 //
 // Proves: hostile.docs
 func TestHostileConnMulticast(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.l.Bind(b.now, frame.Range{Type: 18888, Lower: 0, Upper: 9}, frame.ClusterScope)
 	port := b.bound(b.t.(*testing.T), PortConfig{}, 18888, 5)
 	b.drain()
@@ -445,7 +364,7 @@ func TestHostileConnMulticast(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileConnForgedOwnNode(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	own := b.Listen(ListenConfig{})
 	x, _ := b.Dial(b.now, ConnConfig{}, own.Addr(), nil)
 	y, _ := own.Accept(b.now)

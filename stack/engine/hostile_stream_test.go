@@ -19,7 +19,7 @@ import (
 //
 // Proves: hostile.docs
 func TestHostileConnManagerValues(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	for typ := range uint32(8) {
 		msg := manager(90, 6, nil)
 		binary.BigEndian.PutUint32(msg[4:], typ<<29)
@@ -66,7 +66,7 @@ func TestHostileConnErrorCodes(t *testing.T) {
 		if e == frame.ConnShutdown {
 			why = "closed by the peer, connection shutdown"
 		}
-		b := newHostileBed(t)
+		b := newConnPeer(t)
 		b.packet(conn(90, 6, code(e), "x"))
 		b.packet(manager(91, 7, func(f *frame.ConnFields) { f.Error = e }))
 		for i, c := range []*Conn{b.a, b.d} {
@@ -97,7 +97,7 @@ func TestHostileConnErrorCodes(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileConnLengths(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	length := func(words, size uint32, n int) []byte {
 		msg := conn(90, 6, nil, string(make([]byte, n)))
 		binary.BigEndian.PutUint32(msg, binary.BigEndian.Uint32(msg)&^(0xf<<21|0x1ffff)|words<<21|size)
@@ -147,7 +147,7 @@ func TestHostileConnLengths(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileConnBacklog(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.l.Close(b.now)
 	b.l = b.Listen(ListenConfig{Backlog: 10})
 	for i := range 100 {
@@ -169,7 +169,7 @@ func TestHostileConnBacklog(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileStreamAnswers(t *testing.T) {
-	b := newNagleBed(t, ConnConfig{})
+	b := newStreamPeer(t, ConnConfig{})
 	b.c.flow.HandleAck(0, 65535)
 	asked, most := 0, 0
 	for i := range 20_000 {
@@ -211,7 +211,7 @@ func TestHostileStreamAnswers(t *testing.T) {
 //
 // Proves: hostile.docs
 func TestHostileUseAfterCloseOfAll(t *testing.T) {
-	b := newHostileBed(t)
+	b := newConnPeer(t)
 	b.l.Bind(b.now, service.Range(), frame.ClusterScope)
 	port := b.OpenPort(PortConfig{})
 	stream, _ := b.Dial(b.now, ConnConfig{Stream: true}, frame.SocketAddr{Port: 80, Node: popAddr}, nil)

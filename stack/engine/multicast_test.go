@@ -129,8 +129,8 @@ func TestMulticastErrors(t *testing.T) {
 	if got := c.Counters(); got.MessagesOut != 2 || got.Broadcasts != 2 || got.Replicasts != 0 {
 		t.Errorf("counted %d, %d, %d; want two by broadcast", got.MessagesOut, got.Broadcasts, got.Replicasts)
 	}
-	small := newPeersArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32})
-	if err := small.p.SendRange(small.now, allRange, make([]byte, 60000)); !neverFits(err) {
+	small, q := broadcastPeersOn(t, newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}), 1, 1)
+	if err := q.SendRange(small.now, allRange, make([]byte, 60000)); !neverFits(err) {
 		t.Errorf("more than all memory: got %v", err)
 	}
 	for range 2 {
@@ -138,11 +138,11 @@ func TestMulticastErrors(t *testing.T) {
 	}
 	small.peerList[1].listen(1, 1000, 0, 100)
 	small.peerList[2].listen(1, 1000, 0, 100)
-	small.p.SetMethod(Replicast)
-	if err := small.p.SendRange(small.now, allRange, make([]byte, 20000)); !neverFits(err) {
+	q.SetMethod(Replicast)
+	if err := q.SendRange(small.now, allRange, make([]byte, 20000)); !neverFits(err) {
 		t.Errorf("more than all memory to three nodes: got %v", err)
 	}
-	if err := small.p.SendRange(small.now, allRange, make([]byte, 10000)); err != nil {
+	if err := q.SendRange(small.now, allRange, make([]byte, 10000)); err != nil {
 		t.Errorf("what fits: got %v", err)
 	}
 	small.done("")
@@ -151,22 +151,6 @@ func TestMulticastErrors(t *testing.T) {
 		t.Errorf("contact lost: got %v", err)
 	}
 	c.done("")
-}
-
-// An arenaPeers is one peer, bound to allRange, and a sender, with some memory.
-type arenaPeers struct {
-	*peers
-	p *Port
-}
-
-func newPeersArena(t testing.TB, a netdev.ArenaConfig, change ...func(*Config)) arenaPeers {
-	t.Helper()
-	c := peersOn(t, newArena(t, a), 1, 1, change...)
-	p := c.OpenPort(PortConfig{})
-	p.SetMethod(Broadcast)
-	c.peerList[0].listen(1, allRange.Type, allRange.Lower, allRange.Upper)
-	c.forget()
-	return arenaPeers{c, p}
 }
 
 // A message longer than a packet goes in fragments, by either method: the header inside

@@ -96,19 +96,19 @@ func TestMulticastWaitsForANodeThatGoes(t *testing.T) {
 
 // Who waits for memory for all copies together is called when there is as much.
 func TestMulticastWaitsForMemory(t *testing.T) {
-	c := newPeersArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}, alone)
+	c, p := broadcastPeersOn(t, newArena(t, netdev.ArenaConfig{Small: 64, Reserve: 32}), 1, 1, alone)
 	c.on(c.add(popCaps), 0).join()
 	c.peerList[1].listen(1, 1000, 0, 100)
-	c.p.SetMethod(Replicast)
+	p.SetMethod(Replicast)
 	for range 2 {
 		c.live()
 	}
-	if err := c.p.SendRange(c.now, allRange, make([]byte, 15000)); err != nil { // 11 packets to each
+	if err := p.SendRange(c.now, allRange, make([]byte, 15000)); err != nil { // 11 packets to each
 		t.Fatal(err)
 	}
 	var x Ticket
 	c.SendAs(&x)
-	err := c.p.SendRange(c.now, allRange, make([]byte, 15000))
+	err := p.SendRange(c.now, allRange, make([]byte, 15000))
 	c.SendAs(nil)
 	if err != ErrMemory || c.Why(&x) != ErrMemory || !c.WantsMemory() {
 		t.Fatalf("got %v, %v", err, c.Why(&x))
@@ -123,7 +123,7 @@ func TestMulticastWaitsForMemory(t *testing.T) {
 		t.Fatalf("%d called with %d chunks free", len(got), c.arena.Free()-32)
 	}
 	c.SendAs(&x)
-	if err := c.p.SendRange(c.now, allRange, make([]byte, 15000)); err != nil {
+	if err := p.SendRange(c.now, allRange, make([]byte, 15000)); err != nil {
 		t.Errorf("got %v", err)
 	}
 	c.SendAs(nil)
