@@ -60,26 +60,26 @@ func deliver(t testing.TB, n int, p frame.Message) int {
 }
 
 // carry sends n packets and returns how long it takes until the last is delivered.
-func (m *bed) carry(n int) time.Duration {
-	began := m.now
+func (d *bed) carry(n int) time.Duration {
+	began := d.now
 	f := frame.PayloadFields{
 		Common: frame.Common{Prev: self}, Type: frame.DirectMsg,
 		OrigPort: 1, DestPort: 2, OrigNode: self, DestNode: peer,
 	}
-	for m.got < n {
-		for m.sent < n && !m.ends[0].Congested(frame.Low) {
-			b := numbered(m.arena, m.sent, frame.BasicLen, &f)
+	for d.got < n {
+		for d.sent < n && !d.ends[0].Congested(frame.Low) {
+			b := numbered(d.arena, d.sent, frame.BasicLen, &f)
 			if b == nil {
 				break
 			}
-			if err := m.ends[0].Send(m.now, b, frame.Low); err != nil {
-				m.t.Fatal(err)
+			if err := d.ends[0].Send(d.now, b, frame.Low); err != nil {
+				d.t.Fatal(err)
 			}
-			m.sent++
+			d.sent++
 		}
-		m.step()
+		d.step()
 	}
-	return m.now - began
+	return d.now - began
 }
 
 // Goodput beside no loss: 10^5 packets of 1400 bytes over 1 Gbit/s with a round trip of
