@@ -12,6 +12,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // An ifInfo is what an interface was when it was looked up.
@@ -42,14 +43,35 @@ func findInterface(ifname string) (i ifInfo, err error) {
 		return i, os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(fd)
-	if d, err := unix.IoctlGetEthtoolDrvinfo(fd, i.real); err == nil {
+	d, err := unix.IoctlGetEthtoolDrvinfo(fd, i.real)
+	if err == nil {
 		i.driver = unix.ByteSliceToString(d.Driver[:])
+	} else if err := shortage("ioctl SIOCETHTOOL", err); err != nil {
+		return i, i.unknown(err)
 	}
-	if q, ok := receiveQueues(fd, i.real); ok {
+	q, err := receiveQueues(fd, i.real)
+	if err != nil {
+		return i, i.unknown(err)
+	}
+	if q > 0 {
 		i.queues, i.told = q, true
 	}
-	i.strips = stripsTags(fd, i.real)
+	if i.strips, err = stripsTags(fd, i.real); err != nil {
+		return i, i.unknown(err)
+	}
 	return i, nil
+}
+
+// unknown says that nothing is known of an interface for want of descriptors or memory. To go
+// on as if it had one queue, say, would lose what arrives by others.
+func (i *ifInfo) unknown(err error) error { return fmt.Errorf("xdp: interface %s: %w", i.name, err) }
+
+// shortage is err as that of a system call if descriptors or memory are short, or nil.
+func shortage(call string, err error) error {
+	if netlink.Shortage(err) {
+		return os.NewSyscallError(call, err)
+	}
+	return nil
 }
 
 // veth reports whether the interface is one end of a veth pair.

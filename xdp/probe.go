@@ -111,6 +111,7 @@ const (
 	Works  Result = "works"
 	Absent Result = "absent" // this kernel has no such thing
 	Denied Result = "denied" // a right is missing
+	Short  Result = "short"  // descriptors or memory were lacking: whether it is there is not known
 	Failed Result = "failed" // something else
 )
 

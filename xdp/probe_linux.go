@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/netlink"
 )
 
 // Probe finds out what is known of this host and of the interface, in the network
@@ -102,6 +104,8 @@ func trial(err error) Trial {
 		return Trial{Absent, err.Error()}
 	case errors.Is(err, unix.EPERM), errors.Is(err, unix.EACCES):
 		return Trial{Denied, err.Error()}
+	case netlink.Shortage(err):
+		return Trial{Short, err.Error()}
 	}
 	return Trial{Failed, err.Error()}
 }

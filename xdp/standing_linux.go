@@ -3,6 +3,8 @@
 package xdp
 
 import (
+	"os"
+
 	"golang.org/x/sys/unix"
 )
 
@@ -36,11 +38,12 @@ func FindLink(name string) (Link, error) {
 	l.Queues = unknown[Sizes]("the driver does not tell")
 	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_DGRAM|unix.SOCK_CLOEXEC, 0)
 	if err != nil {
-		return l, nil
+		return l, os.NewSyscallError("socket", err)
 	}
 	defer unix.Close(fd)
-	if n, ok := receiveQueues(fd, l.Name); ok {
+	n, err := receiveQueues(fd, l.Name)
+	if n > 0 {
 		l.Queues = known(Sizes{RX: n})
 	}
-	return l, nil
+	return l, err
 }
