@@ -18,7 +18,6 @@ const (
 	trialPeriod   = time.Second
 	maxTrials     = 8                      // addresses tried before an objection is overruled
 	answerGap     = 100 * time.Millisecond // between two answers to one node
-	alarmGap      = time.Second            // between two alarms of duplicate addresses
 )
 
 // A trial is the search for an address nobody else has.
@@ -169,12 +168,11 @@ func (e *Engine) handleDiscovery(now time.Duration, b *bearer, src frame.MAC, m 
 }
 
 // alarm reports two nodes that claim one address or identity, or one that moved without a
-// restart; at most once a second, since anybody can cause it.
+// restart.
 func (e *Engine) alarm(now time.Duration, a frame.NodeAddr, s station) {
 	claim := Claim{s.mac, int(s.bearer), e.ownStation(s.mac)}
 	e.conflict = Conflict{a, claim, now, e.conflict.Times + 1}
-	if e.alarmed == 0 || now-e.alarmed >= alarmGap {
-		e.alarmed = now
+	if e.said.due(now, a, claim) {
 		e.events.Push(Event{Kind: DuplicateAddress, Node: a, Claim: claim})
 	}
 }

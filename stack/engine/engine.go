@@ -138,8 +138,8 @@ type Engine struct {
 	watches      watches
 	topology     topology
 	slow         time.Duration // the next look for nodes to forget
-	alarmed      time.Duration // when two nodes were last said to claim one address
-	conflict     Conflict      // the last that was seen
+	said         conflictsSaid
+	conflict     Conflict // the last that was seen
 
 	hold   bool    // messages wait for Flush
 	held   []*link // that have some
