@@ -90,7 +90,7 @@ func (n *joinedNode) since(t *testing.T) (down, duplicates []string) {
 // the station and bearer of what it has heard twice, and the links that there were stay, without
 // a storm of frames.
 //
-// Mutations: conflictsSaid.due says one a second; neighbour takes what another station says of an address that has a link.
+// Mutations: conflictsSaid.due says one a second; neighbour does not say that another station has the address of a peer.
 func TestTwoClustersAreJoined(t *testing.T) {
 	first := []string{"eth0: station 02:00:00:00:01:01", "eth0: station 02:00:00:00:01:02"}
 	second := []string{"eth0: station 02:00:00:00:02:01", "eth0: station 02:00:00:00:02:02"}
@@ -133,19 +133,19 @@ func joinClusters(t *testing.T, nodes [6]byte, peers [6]string, named [6][]strin
 		for _, n := range all {
 			frames -= n.dev.heard.Load()
 		}
-		time.Sleep(time.Minute)
+		<-time.After(time.Minute)
 		for _, n := range all {
 			frames += n.dev.heard.Load()
 		}
 		return frames
 	}
-	time.Sleep(10 * time.Second)
+	<-time.After(10 * time.Second)
 	apart := minute()
 	for _, n := range all {
 		n.since(t)
 	}
 	joined.Store(true)
-	time.Sleep(2 * time.Minute)
+	<-time.After(2 * time.Minute)
 	together := minute()
 	if together > 3*apart { // of links there are 15 instead of 6, at most
 		t.Errorf("%d frames a minute, %d before", together, apart)
