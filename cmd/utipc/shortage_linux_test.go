@@ -192,7 +192,7 @@ func (h *shortHost) sweep(once, lasting int) {
 		calls = max(calls, n)
 	}
 	h.t.Logf("%d calls", calls)
-	if calls < 50 { // there are a hundred and more
+	if calls < 50 && !h.t.Failed() { // there are a hundred and more
 		h.t.Errorf("only %d calls have failed", calls)
 	}
 }
