@@ -22,7 +22,7 @@ import (
 // A daemon whose socket is removed while its folder is full says so once, serves those that are
 // attached, answers the service manager, and makes the socket when there is room.
 //
-// Mutations: keepSocket says it at each beat; keepSocket gives up after the first failure.
+// Mutation: keepSocket says it at each beat.
 func TestFolderIsFullWhileItServes(t *testing.T) {
 	netns.Require(t)
 	dir := t.TempDir()

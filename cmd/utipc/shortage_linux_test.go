@@ -147,7 +147,7 @@ func (h *shortHost) leaked(what string) {
 // An interface that is closed takes the kernel some 50 ms; there a shortage that lasts begins
 // at each seventh call, and with -short any does.
 //
-// Mutations: netlink.Open, watchLink, claim.bindClaim or udp.Open does not close what it has
+// Mutations: netlink.Open or udp.Open does not close what it has
 // opened before the failure; findInterface holds a driver that cannot be asked for one with a
 // queue; trial holds a shortage for a failure; Wish.failed leaves out ENFILE.
 func TestBearerComesUpAfterAnyShortage(t *testing.T) {
