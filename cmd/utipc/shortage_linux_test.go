@@ -167,8 +167,10 @@ func TestBearerComesUpAfterAnyShortage(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			h := &shortHost{t: t, ns: netns.New(t), thread: shortage.Start(t), bearer: c.bearer}
 			netns.VethQueues(t, h.ns, h.ns, "eth0", "eth1", 1500, 2)
-			h.ns.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
-			h.ns.Run("ip", "addr", "add", "fd09::1/64", "dev", "eth0", "nodad")
+			if c.bearer.Medium == "udp" { // else the interface is the node's alone, and auto takes AF_XDP
+				h.ns.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
+				h.ns.Run("ip", "addr", "add", "fd09::1/64", "dev", "eth0", "nodad")
+			}
 			h.node = must.Get(stack.Open(t.Context(), stack.Config{NoBearers: true, Address: 0x1001001, Chunks: 512, Wait: stack.Sleep}))
 			t.Cleanup(func() { h.node.Close(context.Background()) })
 			if testing.Short() {

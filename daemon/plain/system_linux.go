@@ -9,6 +9,7 @@ const (
 	closeOnExec       = unix.SOCK_CLOEXEC
 	receiveRoomOption = unix.SO_RCVBUFFORCE // beyond what the system allows to others
 	sendRoomOption    = unix.SO_SNDBUFFORCE
+	peekOffset        = unix.SO_PEEK_OFF
 )
 
 // cookieOf is the number that a socket has as long as the system runs.

@@ -17,6 +17,7 @@ const (
 	closeOnExec       = 0
 	receiveRoomOption = unix.SO_RCVBUF
 	sendRoomOption    = unix.SO_SNDBUF
+	peekOffset        = 0
 )
 
 func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }

@@ -100,7 +100,7 @@ func unreadOf(own, peer *name, fd int) *refusal {
 
 // allUnread is what waits in P of a connectionless socket.
 func allUnread(fd int) (all []record) {
-	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEEK_OFF, 0) != nil {
+	if unix.SetsockoptInt(fd, unix.SOL_SOCKET, peekOffset, 0) != nil {
 		return nil
 	}
 	buf := scratches.Get().(*scratch)
@@ -114,7 +114,7 @@ func allUnread(fd int) (all []record) {
 			all = append(all, record{h, append([]byte(nil), data[:min(len(data), mostReturned)]...)})
 		}
 	}
-	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_PEEK_OFF, -1)
+	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, peekOffset, -1)
 	return all
 }
 
