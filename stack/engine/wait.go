@@ -64,6 +64,9 @@ func (e *Engine) Quit(now time.Duration, t *Ticket) {
 // Invited reports whether there is room for what a call waits for.
 func (t *Ticket) Invited() bool { return t.invited }
 
+// Called reports whether TakeCalled will return it.
+func (t *Ticket) Called() bool { return t.called }
+
 // Since is when the call began to wait, and whether it does.
 func (t *Ticket) Since() (at time.Duration, waits bool) { return t.since, t.serial != 0 }
 

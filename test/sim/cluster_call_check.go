@@ -104,6 +104,7 @@ func (t *term) checkLine(s *side, bad func(*side, string, ...any)) {
 	why := t.eng.Why(&s.ticket)
 	b, ok := why.(*engine.Blocked)
 	switch {
+	case s.ticket.Called() && t.m.c.clock.now < t.m.starved: // it is called when there is memory
 	case why == nil:
 		bad(s, "it waits for no room")
 	case t.m.c.clock.now < t.m.starved:

@@ -63,7 +63,7 @@ func (c *Conversation) update(e *endpoint, n frame.Names) {
 	}
 	if e.to != 0 {
 		t := c.contact(e.from, e.to)
-		if c.Slack > 0 && c.parallel(e) != nil {
+		if c.Slack > 0 && c.twins(e) {
 			t.known = false // updates may wait for the device of the other link
 		}
 		// What was told before may be told again by the other way, and what is told first

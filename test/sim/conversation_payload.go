@@ -79,7 +79,7 @@ func (c *Conversation) payload(e *endpoint, p frame.Payload) {
 	_, ok = s.sent.at[sentMessage{p.DestPort(), sumBack(p.Data()), conn}]
 	old := s.sent.lost && c.now-s.sent.forgot < returnTime
 	heard := c.end(e.reverse()).began
-	if c.Slack > 0 && c.parallel(e) != nil {
+	if c.Slack > 0 && c.twins(e) {
 		heard = false // what came back may stand in a tunnel, and in the failed link's own packets
 	}
 	c.addIf(!ok && !old && heard, "returned", "w1 28:25", "%v: port %d of %v sent no such message", p.Error(), p.DestPort(), to)

@@ -16,22 +16,43 @@ type passage struct {
 	piece  int       // the last of them
 }
 
-// parallel returns the endpoint of the other link that e's node has to the same node,
-// as it was when it was up; nil where there is none, or more than one.
-func (c *Conversation) parallel(e *endpoint) (o *endpoint) {
+// parallel returns the endpoint of the link that t, which e has sent, speaks of, as it was when it
+// was up: another link that e's node has to the same node, of several the one with the bearer at
+// the other end that t names. It is nil where there is none, or more than one.
+func (c *Conversation) parallel(e *endpoint, t frame.Tunnel) (o *endpoint) {
+	others, named := 0, 0
+	var last *endpoint
 	for k, x := range c.ends {
 		if k.from != e.from || k.to != e.to || x == e || !x.known {
 			continue
 		}
-		if o != nil {
-			return nil
+		others++
+		last = x
+		if r := c.end(x.reverse()); r.bearerKnown && r.bearer == t.Bearer() {
+			named++
+			o = x
 		}
-		o = x
 	}
-	if o != nil && !o.up && o.before != nil {
+	switch {
+	case others == 1:
+		o = last // named or not: the rule "tunnel-bearer" looks at that
+	case named != 1:
+		return nil
+	}
+	if !o.up && o.before != nil {
 		o = o.before
 	}
 	return o
+}
+
+// twins reports whether e's node has another link to the same node.
+func (c *Conversation) twins(e *endpoint) bool {
+	for k, x := range c.ends {
+		if k.from == e.from && k.to == e.to && x != e && x.known {
+			return true
+		}
+	}
+	return false
 }
 
 // tunnel holds a packet of e that speaks of the other link to the rules.
@@ -41,7 +62,7 @@ func (c *Conversation) tunnel(e *endpoint, m frame.Message) {
 	if err != nil {
 		return
 	}
-	o := c.parallel(e)
+	o := c.parallel(e, t)
 	if o != nil && o.up {
 		r := c.end(o.reverse())
 		c.addIf(r.bearerKnown && !r.stale && t.Bearer() != r.bearer, "tunnel-bearer", "w5 11:9", "bearer %d, the other link's is %d", t.Bearer(), r.bearer)
