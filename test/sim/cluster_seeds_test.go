@@ -22,3 +22,12 @@ func TestConnectionsOfOtherSeeds(t *testing.T) {
 		}
 	}
 }
+
+// A node that ended while a device took nothing is not held to what it had said of broadcasts that were
+// dropped then when it begins anew. Mutation: discovery leaves the claim.
+func TestClustersOfOtherSeeds(t *testing.T) {
+	r := sim.Cluster{Seed: 166, Networks: 3, Rounds: 1, Outage: true}.Run()
+	for _, v := range r.Violations {
+		t.Error(v)
+	}
+}

@@ -95,11 +95,13 @@ func (c *Conversation) Frame(now time.Duration, src, dst frame.MAC, msg []byte) 
 	if !c.heard {
 		c.heard, c.start = true, now
 	}
+	if m.User() == frame.UserDiscovery {
+		c.discovery(src, dst, m) // may be of a new life, which is not held to the claims of the old one
+	}
 	c.claims(m.Prev())
 	c.speaks(m.Prev(), src)
 	switch {
 	case m.User() == frame.UserDiscovery:
-		c.discovery(src, dst, m)
 	case m.NonSeq():
 		c.addIf(m.NetID() != c.netid && c.known(m.Prev(), src), "bcast-net", "w5", "network %d", m.NetID())
 		if m.NetID() == c.netid {

@@ -75,6 +75,9 @@ func (c *Conversation) discovery(src, dst frame.MAC, m frame.Message) {
 			d.Capabilities(), d.Identity(), d.NetHash(), s.caps, s.identity, s.hash)
 	} else {
 		s.addressed = false
+		if !c.lives(d.Prev(), d.Signature()) {
+			c.station(d.Prev()).claimed = false // what it said to have sent went with its last life
+		}
 		c.anew(s.node, d.Prev())
 	}
 	s.said, s.signature, s.caps, s.identity, s.hash = true, d.Signature(), d.Capabilities(), d.Identity(), d.NetHash()
@@ -98,6 +101,17 @@ func (c *Conversation) discovery(src, dst frame.MAC, m frame.Message) {
 	s.addressed, s.node = true, d.Prev()
 	n := c.station(d.Prev())
 	n.caps, n.told = d.Capabilities(), true
+}
+
+// lives reports whether a node was heard in discovery in its present life, which has that signature,
+// from whichever of its stations.
+func (c *Conversation) lives(a frame.NodeAddr, signature uint16) bool {
+	for _, s := range c.cards {
+		if s.said && s.addressed && s.node == a && s.signature == signature {
+			return true
+		}
+	}
+	return false
 }
 
 // known reports whether a station said that it is the node of an address.
