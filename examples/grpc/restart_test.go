@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"net"
-	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -23,7 +22,6 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/stack/carrier/udp"
 )
 
 // daemonAt has this test's binary be a daemon at the path that it gives.
@@ -39,12 +37,7 @@ func TestMain(m *testing.M) {
 
 // beDaemon serves a node that is alone, until the process is killed or its input ends.
 func beDaemon(path string) error {
-	alone := netip.MustParseAddr("127.0.0.1")
-	dev, err := udp.Open(udp.Config{Local: netip.AddrPortFrom(alone, 0), Remotes: []netip.AddrPort{netip.AddrPortFrom(alone, 1)}})
-	if err != nil {
-		return err
-	}
-	n, err := stack.Open(context.Background(), stack.Config{Bearers: []stack.Bearer{dev}, Address: 1})
+	n, err := stack.Open(context.Background(), stack.Config{NoBearers: true, Address: 1})
 	if err != nil {
 		return err
 	}
