@@ -128,14 +128,9 @@ func (l *Link) trim() {
 	}
 }
 
-// hasEarly notes that the peer has a packet, and not all before it: it has not delivered it. About
-// a window of such packets is kept for Unsettled, the others are let go of.
+// hasEarly notes that the peer has a packet, and not all before it: it has not delivered it, and the
+// packet is kept for Unsettled.
 func (l *Link) hasEarly(p *sent) {
-	if l.transmit.Len()-int(l.unacked) >= int(l.window) {
-		l.free(p.b)
-		p.b = nil
-		return
-	}
 	l.hasGot(p.b)
 	p.owing = hasLater
 }
@@ -154,12 +149,6 @@ func (n news) with(p *sent) news {
 func (l *Link) hasGot(b *netdev.Buffer) {
 	l.unacked--
 	l.flight -= int32(b.Len())
-}
-
-// free lets go of the memory of a packet the peer has.
-func (l *Link) free(b *netdev.Buffer) {
-	l.hasGot(b)
-	b.Recycle()
 }
 
 // repeat sends a packet again unless that was done a moment ago.

@@ -89,7 +89,8 @@ func (s *BroadcastSender) packet(seq frame.Seq) *sent {
 // has notes that a member that owed a packet owes it no longer.
 func (s *BroadcastSender) has(p *sent) {
 	if p.owing--; p.owing == 0 {
-		s.free(p.b)
+		s.hasGot(p.b)
+		p.b.Recycle()
 		p.b = nil
 	}
 }

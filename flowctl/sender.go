@@ -40,7 +40,7 @@ type sender struct {
 }
 
 type sent struct {
-	b           *netdev.Buffer // nil: acknowledged, though older ones are not, and not kept
+	b           *netdev.Buffer // nil, on a broadcast link: all have it, though not all older ones
 	at          time.Duration  // when it was sent last
 	first       time.Duration  // when it was first repeated
 	retransmits int32
@@ -81,8 +81,8 @@ func (l *Link) Unacked() int { return int(l.unacked) }
 // Idle reports whether everything sent was acknowledged.
 func (l *Link) Idle() bool { return l.unacked == 0 && l.backlog.Len() == 0 && l.Moving() == 0 }
 
-// Unsettled yields every packet that the peer has not delivered, in order: those sent, and of
-// those that it has, though not all before them, about a window; then those that wait; of a
+// Unsettled yields every packet that the peer has not delivered, in order: those sent, and
+// those that it has, though not all before them; then those that wait; of a
 // failed link's packets those that are left at the end. Before all of them come those of a failed
 // link that the peer has, but not all before them, and the first packet of a message that the peer
 // has in part.

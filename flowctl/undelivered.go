@@ -12,7 +12,8 @@ import (
 type undelivered struct {
 	begun     *netdev.Buffer   // the first packet of a message whose last is not let go of; nil: none
 	inherited []*netdev.Buffer // of a failed link; the others come in the tunnel
-	moved     bool             // all of those were queued:
+	tunnelled []*netdev.Buffer // packets of the tunnel whose message, or packet in pieces, goes on behind
+	moved     bool             // all of the inherited were queued:
 	upTo      frame.Seq        // once all packets before this are acknowledged, the peer has them
 }
 
@@ -22,6 +23,11 @@ func (u *undelivered) all(yield func(*netdev.Buffer) bool) {
 		return
 	}
 	for _, b := range u.inherited {
+		if !yield(b) {
+			return
+		}
+	}
+	for _, b := range u.tunnelled {
 		if !yield(b) {
 			return
 		}
@@ -42,11 +48,14 @@ func (u *undelivered) drop() {
 // Of a message in several packets the first is kept until the last is let go of: it alone says whose
 // message that is, and how long.
 func (l *Link) letGo(b *netdev.Buffer) {
-	switch {
-	case b == nil:
-		l.letGoBegun()
-	case frame.UserOf(b.Bytes()[frame.EthernetLen:]) == frame.UserFragment:
+	if b == nil {
+		return
+	}
+	switch frame.UserOf(b.Bytes()[frame.EthernetLen:]) {
+	case frame.UserFragment:
 		l.letGoFragment(b)
+	case frame.UserTunnel:
+		l.letGoTunnelled(b)
 	default:
 		b.Recycle()
 	}
@@ -64,10 +73,60 @@ func (l *Link) letGoFragment(b *netdev.Buffer) {
 		b.Recycle()
 		return
 	}
+	l.needUndelivered().begun = b
+}
+
+// letGoTunnelled is letGo of a packet of a tunnel. Those that carry a message in part are kept until
+// the last of them is let go of.
+func (l *Link) letGoTunnelled(b *netdev.Buffer) {
+	t, ok := failoverOf(b)
+	if !ok {
+		b.Recycle()
+		return
+	}
+	u := l.needUndelivered()
+	u.tunnelled = append(u.tunnelled, b)
+	no, of, pieces := t.Piece()
+	if pieces && no < of {
+		return
+	}
+	if first := len(u.tunnelled) - of; pieces && first >= 0 {
+		t, ok = failoverOf(u.tunnelled[first])
+	}
+	if ok && !ends(t.Data()) {
+		return
+	}
+	for _, b := range u.tunnelled {
+		b.Recycle()
+	}
+	u.tunnelled = nil
+}
+
+// failoverOf is the tunnel message of a failover in a packet, if there is one.
+func failoverOf(b *netdev.Buffer) (t frame.Tunnel, ok bool) {
+	m, err := frame.Parse(b.Bytes()[frame.EthernetLen:])
+	if err == nil {
+		t, err = frame.ParseTunnel(m)
+	}
+	return t, err == nil && t.Type() == frame.TunnelFailover
+}
+
+// ends reports whether the packet that begins so is the last of its message.
+func ends(packet []byte) bool {
+	m, _, err := frame.ParseHead(packet)
+	if err != nil || m.User() != frame.UserFragment {
+		return true
+	}
+	f, err := frame.ParseFragment(m)
+	return err != nil || f.Type() == frame.LastFragment
+}
+
+// needUndelivered makes room for what is kept.
+func (l *Link) needUndelivered() *undelivered {
 	if l.undelivered == nil {
 		l.undelivered = new(undelivered)
 	}
-	l.undelivered.begun = b
+	return l.undelivered
 }
 
 // letGoBegun lets go of the first packet of a message.
@@ -80,10 +139,7 @@ func (l *Link) letGoBegun() {
 
 // inherit takes over what a failed link has kept.
 func (l *Link) inherit(failed *Link) {
-	if l.undelivered == nil {
-		l.undelivered = new(undelivered)
-	}
-	u := l.undelivered
+	u := l.needUndelivered()
 	u.moved = false
 	for b := range failed.undelivered.all {
 		u.inherited = append(u.inherited, b)

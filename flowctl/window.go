@@ -70,11 +70,12 @@ const (
 	windowLeast = 20
 )
 
-// Open reports whether the next packet may be sent now. On a broadcast link packets that
-// all have count as long as an older one is missing: no receiver believes in more than a
-// window ahead of it.
+// Open reports whether the next packet may be sent now. While an older one is missing at most two
+// windows are under way with those behind it that the peer has, for they are kept; on a broadcast
+// link one: no receiver believes in more than a window ahead of what it misses.
 func (l *Link) Open() bool {
-	n, w, span := l.Unacked(), l.Window(), MaxWindow
+	n, w := l.Unacked(), l.Window()
+	span := min(2*w, MaxWindow)
 	if l.cast != nil {
 		span = w
 	}

@@ -125,8 +125,7 @@ func (e *Engine) cutShort(now time.Duration, n *node) {
 // Unsent is the number of bytes that Write has taken and that the peer will not read, of a
 // connection that has ended or was closed: those that it held then, and where contact was
 // lost those on the link, too, that the peer's node had not acknowledged with all before them. A
-// few of the latter may have arrived. A message in several packets counts as a whole, but not one
-// whose first packet has come by the tunnel of a failover that was not finished.
+// few of the latter may have arrived. A message in several packets counts as a whole.
 func (c *Conn) Unsent() int { return c.unsent }
 
 // Gone reports whether nothing of the connection is left to do: of a closed one that it has
