@@ -136,10 +136,15 @@ func (ln *line) refuse(t *Ticket) {
 }
 
 // admits reports whether a sender that asks for so much may try now: t, or with nil
-// one that has not waited.
+// one that has not waited. Who has waited elsewhere for longer than all in the line is before
+// them: of those who need both of two things the first gets on when both are there, however the
+// others take turns in asking for one of them.
 func (ln *line) admits(t *Ticket, room, need int) bool {
-	if t != nil && t.line == ln {
+	switch {
+	case t != nil && t.line == ln:
 		return t.invited
+	case t != nil && t.serial != 0 && ln.first != nil && t.serial < ln.first.serial:
+		return room >= need
 	}
 	return ln.next == nil && room-ln.kept >= need
 }

@@ -214,6 +214,9 @@ func (t *term) do(call func(now time.Duration)) {
 	t.settle()
 }
 
+// mostTurns is how often a node's senders may be called at one moment.
+const mostTurns = 20000
+
 // settle takes what the engine gives: events, messages, frames, the next deadline.
 func (t *term) settle() {
 	c := t.m.c
@@ -225,9 +228,13 @@ func (t *term) settle() {
 			s.readSoon()
 		}
 	}
-	for t.attend() {
+	for turns := 0; t.attend(); turns++ {
 		t.eng.Flush(t.now())
 		t.events()
+		if turns == mostTurns {
+			c.violate("waits", "node %d: senders are called for ever, and none gets on", t.m.idx)
+			break
+		}
 	}
 	for net := range c.nets {
 		if net < t.bearers {
