@@ -16,79 +16,112 @@ import (
 // Numbers of the kernel's TIPC management, generic netlink family "TIPCv2", from
 // the public header linux/tipc_netlink.h.
 const (
-	tipcFamily    = "TIPCv2"
 	tipcBearerGet = 4 // command: list the bearers
 	nlaBearer     = 1 // attribute: one bearer, nested
 	nlaBearerName = 1 // attribute in it: "eth:eth0"
 )
 
+var tipcFamily = "TIPCv2"
+
+// Where the module shows that it is loaded, in this network namespace or at all.
+var moduleSigns = []string{"/proc/sys/net/tipc", "/sys/module/tipc"}
+
+// checkKernel returns a *KernelError where the kernel's own TIPC has a bearer on the interface, and
+// the system's error where there are no means to ask.
+func (l Link) checkKernel(ifname string) error {
+	has, err := l.kernelBearer()
+	if has {
+		return &KernelError{ifname}
+	}
+	return err
+}
+
 // kernelBearer reports whether the kernel's own TIPC has a bearer on the
-// interface, under whichever of its names, in the calling thread's network namespace. Any
-// failure to find out counts as no.
-func (l Link) kernelBearer() bool {
+// interface, under whichever of its names, in the calling thread's network namespace. A shortage
+// (netlink.Shortage) is an error; any other failure to find out counts as no.
+func (l Link) kernelBearer() (found bool, err error) {
 	// To ask for a family that is not there would make the kernel load the tipc
 	// module, which is not what somebody wants who runs this program.
-	if !exists("/proc/sys/net/tipc") && !exists("/sys/module/tipc") {
-		return false
+	defer func() {
+		if !netlink.Shortage(err) {
+			err = nil
+		}
+	}()
+	if loaded, err := moduleLoaded(); !loaded {
+		return false, err
 	}
 	fd, err := netlink.Open(unix.NETLINK_GENERIC)
 	if err != nil {
-		return false
+		return false, err
 	}
 	defer unix.Close(fd)
 	var id uint16
 	ask := netlink.AppendAttribute(nil, unix.CTRL_ATTR_FAMILY_NAME, append([]byte(tipcFamily), 0))
-	request(fd, unix.GENL_ID_CTRL, unix.CTRL_CMD_GETFAMILY, 0, ask, func(attrs []byte) {
+	err = request(fd, unix.GENL_ID_CTRL, unix.CTRL_CMD_GETFAMILY, 0, ask, func(attrs []byte) {
 		if v := netlink.Attribute(attrs, unix.CTRL_ATTR_FAMILY_ID); len(v) >= 2 {
 			id = binary.NativeEndian.Uint16(v)
 		}
 	})
 	if id == 0 {
-		return false
+		return false, err
 	}
-	found := false
-	request(fd, id, tipcBearerGet, unix.NLM_F_DUMP, nil, func(attrs []byte) {
+	err = request(fd, id, tipcBearerGet, unix.NLM_F_DUMP, nil, func(attrs []byte) {
 		name, eth := strings.CutPrefix(bearerName(attrs), "eth:")
 		found = found || eth && (name == l.Name || slices.Contains(l.AltNames, name))
 	})
-	return found
+	return found, err
 }
 
-func exists(path string) bool {
-	_, err := os.Stat(path)
-	return err == nil
+func moduleLoaded() (loaded bool, err error) {
+	for _, path := range moduleSigns {
+		if _, err = os.Stat(path); err == nil {
+			return true, nil
+		} else if netlink.Shortage(err) {
+			break
+		}
+	}
+	return false, err
 }
 
 // request sends one generic netlink request and gives each answer's attributes to
-// f, until the last has come, an error is reported or a second has passed.
-func request(fd int, family uint16, command byte, flags uint16, attrs []byte, f func(attrs []byte)) {
+// f, until the last has come, an error is reported or a second has passed. The error is that of
+// sending, of receiving, or the one that is reported.
+func request(fd int, family uint16, command byte, flags uint16, attrs []byte, f func(attrs []byte)) error {
 	body := append([]byte{command, 1, 0, 0}, attrs...)
-	if netlink.Send(fd, netlink.AppendRequest(nil, family, flags, body)) != nil {
-		return
+	if err := netlink.Send(fd, netlink.AppendRequest(nil, family, flags, body)); err != nil {
+		return err
 	}
 	buf := make([]byte, 1<<16)
 	for {
 		b, err := netlink.Receive(fd, buf)
-		if err != nil || !answers(b, f) || flags&unix.NLM_F_DUMP == 0 {
-			return
+		if err != nil {
+			return err
+		}
+		if more, err := answers(b, f); err != nil || !more || flags&unix.NLM_F_DUMP == 0 {
+			return err
 		}
 	}
 }
 
 // answers gives the attributes of each message in b to f, and reports whether
-// more may come.
-func answers(b []byte, f func(attrs []byte)) (more bool) {
+// more may come, and the error that one reports.
+func answers(b []byte, f func(attrs []byte)) (more bool, err error) {
 	for len(b) >= unix.NLMSG_HDRLEN {
 		m, rest, ok := netlink.Next(b)
-		if !ok || m.Cut || m.Type == unix.NLMSG_DONE || m.Type == unix.NLMSG_ERROR {
-			return false
+		if !ok || m.Cut || m.Type == unix.NLMSG_DONE {
+			return false, nil
+		}
+		if errno, ok := m.Errno(); m.Type == unix.NLMSG_ERROR && (!ok || errno == 0) {
+			return false, nil
+		} else if ok {
+			return false, errno
 		}
 		if len(m.Body) >= unix.GENL_HDRLEN {
 			f(m.Body[unix.GENL_HDRLEN:])
 		}
 		b = rest
 	}
-	return true
+	return true, nil
 }
 
 // bearerName returns the name of the bearer that the attributes of one answer

@@ -4,9 +4,13 @@ package xdp
 
 import (
 	"encoding/binary"
+	"errors"
 	"testing"
 
+	"golang.org/x/sys/unix"
+
 	"github.com/utipc/utipc/internal/netlink"
+	short "github.com/utipc/utipc/test/shortage"
 )
 
 // bearer is the attributes of one answer about a bearer.
@@ -47,13 +51,47 @@ func TestAnswers(t *testing.T) {
 	two := append(message(30, bearer("eth:eth0")), message(30, bearer("eth:eth1"))...)
 	var names []string
 	note := func(a []byte) { names = append(names, bearerName(a)) }
-	if !answers(two, note) || len(names) != 2 || names[1] != "eth:eth1" {
+	if more, err := answers(two, note); !more || err != nil || len(names) != 2 || names[1] != "eth:eth1" {
 		t.Errorf("two answers: got %q", names)
 	}
-	if answers(append(two, message(3, nil)...), note) {
+	if more, err := answers(append(two, message(3, nil)...), note); more || err != nil {
 		t.Error("more is expected behind the last message")
 	}
 	for i := range two {
 		answers(two[:i], note)
+	}
+}
+
+// An interface is not taken for free of the kernel's TIPC because there were no means to ask.
+//
+// Mutations: checkKernel returns nil for an error; request returns nil where it cannot send, or
+// cannot receive; moduleLoaded takes a shortage for no.
+func TestKernelIsNotAsked(t *testing.T) {
+	signs, family := moduleSigns, tipcFamily
+	t.Cleanup(func() { moduleSigns, tipcFamily = signs, family })
+	moduleSigns, tipcFamily = []string{t.TempDir()}, "none" // as if it were loaded; no module has that name
+	thread := short.Start(t)
+	for _, errno := range []unix.Errno{unix.EMFILE, unix.ENOMEM} {
+		failed := map[string]bool{}
+		for n := 1; ; n++ {
+			var err error
+			thread.Do(func() {
+				thread.Fail(n, 1, errno)
+				err = Link{Name: "lo"}.checkKernel("lo")
+				thread.Relent()
+			})
+			call, count := thread.Failed()
+			if count == 0 {
+				if err != nil {
+					t.Errorf("with all that is needed: %v", err)
+				}
+				break
+			}
+			failed[call] = true
+			if !errors.Is(err, errno) {
+				t.Errorf("%s fails with %v: got %v", call, errno, err)
+			}
+		}
+		t.Log(errno, failed)
 	}
 }

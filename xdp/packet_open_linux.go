@@ -36,8 +36,8 @@ func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 		}
 	}()
 	l, err := findUsable(ifname)
-	if l.kernelBearer() {
-		return nil, &KernelError{ifname}
+	if kernel := l.checkKernel(ifname); kernel != nil {
+		return nil, kernel
 	}
 	if err != nil {
 		return nil, err

@@ -27,7 +27,9 @@ func ProbeLink(ifname string) (Link, error) {
 		// Drivers that cannot change the number do not tell it either.
 		l.Queues = known(queues)
 	}
-	l.KernelBearer = l.kernelBearer()
+	if l.KernelBearer, err = l.kernelBearer(); err != nil {
+		return Link{}, err
+	}
 	l.Owner = owner(l.Name, l.Index)
 	around, err := LookAround()
 	if err != nil {

@@ -39,6 +39,7 @@ func ProbeHost() Host {
 
 // probeHost is ProbeHost without what takes long, the trial of a packet socket.
 func probeHost() Host {
+	loaded, _ := moduleLoaded()
 	return Host{
 		Kernel:        fact(kernelRelease()),
 		Capabilities:  fact(capabilities()),
@@ -46,7 +47,7 @@ func probeHost() Host {
 		XDPProgram:    tryProgram(),
 		LockedMemory:  fact(lockedMemory()),
 		ReceiveBuffer: fact(readInt("/proc/sys/net/core/rmem_max")),
-		TIPCModule:    exists("/proc/sys/net/tipc") || exists("/sys/module/tipc"),
+		TIPCModule:    loaded,
 		CPUs:          fact(usableCPUs()),
 		Isolated:      fact(readLine("/sys/devices/system/cpu/isolated")),
 		Tickless:      fact(tickless()),
@@ -136,6 +137,11 @@ func usableCPUs() (int, error) {
 		return 0, os.NewSyscallError("sched_getaffinity", err)
 	}
 	return set.Count(), nil
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
 }
 
 // tickless reads what a kernel without the feature has no file for.

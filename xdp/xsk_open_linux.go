@@ -41,8 +41,10 @@ func OpenXSK(ifname string, cfg *XSKConfig) (_ *XSK, err error) {
 			x.Close()
 		}
 	}()
-	if l, _, err := findLink(ifname); err == nil && l.kernelBearer() {
-		return nil, &KernelError{ifname}
+	if l, _, err := findLink(ifname); err == nil {
+		if err := l.checkKernel(ifname); err != nil {
+			return nil, err
+		}
 	}
 	if x.info, err = findInterface(ifname); err != nil {
 		return nil, err
