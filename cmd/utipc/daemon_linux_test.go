@@ -269,7 +269,7 @@ func TestDaemonRights(t *testing.T) {
 }
 
 // A folder of the socket that is full or cannot be written is named, with what helps.
-// Mutation: lockSocket without lockRemedy.
+// Mutation: lockSocket without socketRemedy.
 func TestDaemonWithoutRoom(t *testing.T) {
 	netns.Require(t)
 	dir := t.TempDir()

@@ -41,7 +41,7 @@ func lockSocket(path string) (*daemonLock, error) {
 	}
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("%w; %s", err, lockRemedy(err))
+		return nil, fmt.Errorf("%w; %s", err, socketRemedy(err))
 	}
 	if err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB); err != nil {
 		defer f.Close()
@@ -59,13 +59,13 @@ func lockSocket(path string) (*daemonLock, error) {
 	}
 	if err != nil {
 		f.Close()
-		return nil, fmt.Errorf("%w; %s", err, lockRemedy(err))
+		return nil, fmt.Errorf("%w; %s", err, socketRemedy(err))
 	}
 	return &daemonLock{f}, nil
 }
 
-// lockRemedy says what helps against an error of the lock's file.
-func lockRemedy(err error) string {
+// socketRemedy says what helps against an error of the socket's file, or its lock's.
+func socketRemedy(err error) string {
 	switch {
 	case errors.Is(err, unix.EROFS), errors.Is(err, unix.ENOSPC), errors.Is(err, unix.EDQUOT):
 		return "make room there, or give the daemon a --socket elsewhere"

@@ -51,7 +51,7 @@ func (d *daemonProcess) keepSocket() {
 		d.log.Warn("socket made again", "socket", path, "reason", "its file was removed")
 		d.serve(l)
 	case !d.unserved:
-		d.log.Error("socket not made again", "socket", path, "err", err)
+		d.log.Error("socket not made again", "socket", path, "err", err, "remedy", socketRemedy(err))
 	}
 	d.unserved = err != nil
 }
