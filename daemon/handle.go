@@ -114,19 +114,23 @@ func encode(err error) (syscall.Errno, []byte) {
 }
 
 // refuse counts and logs that the program may not do something.
-func (x *session) refuse(what string) {
-	x.client.refused.Add(1)
-	x.srv.counters.refused.Add(1)
-	x.srv.refusals.tell("rights", slog.String("verb", what), slog.String("client", x.who.String()))
+func (x *session) refuse(what string) { x.srv.refuse(x.client, x.who, what) }
+
+func (s *Server) refuse(c *client, who attach.Credentials, what string) {
+	c.refused.Add(1)
+	s.counters.refused.Add(1)
+	s.refusals.tell("rights", slog.String("verb", what), slog.String("client", who.String()))
 }
 
 // charge takes of what is limited, counts and logs it if there is no more.
-func (x *session) charge(r resource, k int) error {
-	err := x.client.charge(r, k)
+func (x *session) charge(r resource, k int) error { return x.srv.charge(x.client, x.who, r, k) }
+
+func (s *Server) charge(c *client, who attach.Credentials, r resource, k int) error {
+	err := c.charge(r, k)
 	if err != nil {
-		x.client.overLimit.Add(1)
-		x.srv.counters.overLimit.Add(1)
-		x.srv.refusals.tell("limit", slog.String("client", x.who.String()), slog.Any("err", err))
+		c.overLimit.Add(1)
+		s.counters.overLimit.Add(1)
+		s.refusals.tell("limit", slog.String("client", who.String()), slog.Any("err", err))
 	}
 	return err
 }

@@ -52,6 +52,11 @@ func (s *Server) verb(x *session, name string) (Verb, bool) {
 			return serveSocketVerb(ctx, p.is().any(), name, in)
 		}}, true
 	}
+	return s.nodeVerb(name)
+}
+
+// nodeVerb is verb without those about a socket.
+func (s *Server) nodeVerb(name string) (Verb, bool) {
 	if v, ok := serverVerbs[name]; ok {
 		return Verb{control.Show, func(context.Context, attach.Credentials, []byte) ([]byte, error) { return v(s) }}, true
 	}

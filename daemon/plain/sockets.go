@@ -5,11 +5,14 @@ package plain
 import (
 	"context"
 	"crypto/rand"
+	"maps"
 	"net"
+	"slices"
 	"sync"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/daemon/genetlink"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
@@ -34,6 +37,8 @@ type Caller struct {
 	Closed func()
 	// Release closes the descriptor that came.
 	Release func()
+	// Manages is the node's management, as far as the caller may use it.
+	Manages genetlink.Node
 }
 
 // An Answer is what came of a request.
@@ -62,6 +67,7 @@ type Sockets struct {
 
 	mu      sync.Mutex // guards the rest; it is taken before a socket's
 	of      map[uint64]*socket
+	netlink map[uint64]*netlinkSocket
 	dialing map[uint32]*socket // by the port, while they connect
 	closed  bool
 }
@@ -82,7 +88,7 @@ func newSockets(n *stack.Node) (*Sockets, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sockets{node: n, poller: p, of: map[uint64]*socket{}, dialing: map[uint32]*socket{}}
+	s := &Sockets{node: n, poller: p, of: map[uint64]*socket{}, netlink: map[uint64]*netlinkSocket{}, dialing: map[uint32]*socket{}}
 	rand.Read(s.secret[:])
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil
@@ -96,8 +102,12 @@ func (s *Sockets) Close() {
 	for _, x := range s.of {
 		all = append(all, x)
 	}
+	netlink := slices.Collect(maps.Values(s.netlink))
 	s.mu.Unlock()
 	s.stop()
+	for _, x := range netlink {
+		x.end()
+	}
 	for _, x := range all {
 		x.end(ending{errno: syscall.ENETDOWN})
 	}
@@ -111,6 +121,9 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	if h.Op == attach.OpPlainSocket {
 		return s.open(by, attach.Kind(h.Arg0))
 	}
+	if h.Op == attach.OpPlainNetlink {
+		return s.openNetlink(by, fd)
+	}
 	if h.Op == attach.OpPlainClosed {
 		if fd >= 0 {
 			s.closedUnread(by, fd)
@@ -122,6 +135,9 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	own, ok := s.secret.own(fd)
 	if !ok {
 		return failure(syscall.ENOTSOCK)
+	}
+	if own.kind == kindNetlink {
+		return s.serveNetlink(&own, h.Op)
 	}
 	s.mu.Lock()
 	x := s.of[own.cookie]

@@ -8,6 +8,8 @@ import (
 	"syscall"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/daemon/genetlink"
 )
 
 // The library of unmodified programs is for Linux: elsewhere the package compiles, and no program
@@ -21,3 +23,14 @@ const (
 )
 
 func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }
+
+// netlinkState has nothing to say without netlink.
+type netlinkState struct{}
+
+func netlinkOf(int) (how netlinkState, err error) { return how, syscall.EPROTOTYPE }
+
+func (*netlinkState) apply(int) error { return nil }
+
+func ackOptions(int, *genetlink.Socket) error { return nil }
+
+func (*end) readKernel() ([]byte, error) { return nil, syscall.EOPNOTSUPP }

@@ -47,8 +47,8 @@ func identity(id stack.Identity, a stack.NodeAddr) string {
 // Source: docs/spec/10-management.md §3.
 const typesInRow = 1024
 
-// sorted returns the bindings in the order in which a kernel tells them.
-func sorted(all []stack.Binding) []stack.Binding {
+// Sorted returns the bindings in the order in which a kernel tells them.
+func Sorted(all []stack.Binding) []stack.Binding {
 	all = slices.Clone(all)
 	slices.SortStableFunc(all, func(a, b stack.Binding) int {
 		return cmp.Or(cmp.Compare(a.Range.Type%typesInRow, b.Range.Type%typesInRow), cmp.Compare(a.Range.Type, b.Range.Type),
@@ -61,7 +61,7 @@ func sorted(all []stack.Binding) []stack.Binding {
 func NameTable(w io.Writer, all []stack.Binding, of Namer) {
 	const row = "%-10v %-10v %-10v %-8s %-10v "
 	fmt.Fprintf(w, row+"%-33s\n", "Type", "Lower", "Upper", "Scope", "Port", "Node")
-	for _, b := range sorted(all) {
+	for _, b := range Sorted(all) {
 		fmt.Fprintf(w, row+"%s\n", b.Range.Type, b.Range.Lower, b.Range.Upper, scope(b.Scope), b.Socket.Port, of(b.Socket.Node))
 	}
 }
@@ -69,7 +69,7 @@ func NameTable(w io.Writer, all []stack.Binding, of Namer) {
 // NameTableJSON is the same as JSON.
 func NameTableJSON(all []stack.Binding, of Namer) Array {
 	rows := Array{}
-	for _, b := range sorted(all) {
+	for _, b := range Sorted(all) {
 		rows = append(rows, Object{
 			{"type", b.Range.Type},
 			{"lower", b.Range.Lower},

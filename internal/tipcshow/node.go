@@ -15,7 +15,7 @@ import (
 // Nodes writes what "tipc node list" prints: the other nodes, by address.
 func Nodes(w io.Writer, peers []admin.Peer) {
 	fmt.Fprintf(w, "%-32s %-8s %s\n", "Node Identity", "Hash", "State")
-	for _, p := range byAddress(peers) {
+	for _, p := range ByAddress(peers) {
 		fmt.Fprintf(w, "%-32s %08x %s\n", identity(p.Identity, p.Node), uint32(p.Node), upDown(p.Up))
 	}
 }
@@ -23,7 +23,7 @@ func Nodes(w io.Writer, peers []admin.Peer) {
 // NodesJSON is the same as JSON, and beside it what went to and fro.
 func NodesJSON(peers []admin.Peer) Array {
 	rows := Array{}
-	for _, p := range byAddress(peers) {
+	for _, p := range ByAddress(peers) {
 		rows = append(rows, Object{
 			{"identity", identity(p.Identity, p.Node)}, {"hash", hash(p.Node)}, {"state", upDown(p.Up)}, {"version", p.Version},
 		})
@@ -31,7 +31,8 @@ func NodesJSON(peers []admin.Peer) Array {
 	return rows
 }
 
-func byAddress(peers []admin.Peer) []admin.Peer {
+// ByAddress returns the nodes in the order of their addresses.
+func ByAddress(peers []admin.Peer) []admin.Peer {
 	return slices.SortedFunc(slices.Values(peers), func(a, b admin.Peer) int { return cmp.Compare(a.Node, b.Node) })
 }
 

@@ -31,7 +31,7 @@ func Sockets(w io.Writer, all []admin.Socket, owners map[uint32]SocketOwner) {
 			}
 			fmt.Fprintf(w, "  of process %d%s: %s\n", o.PID, ended, printable.Text(o.Program))
 		}
-		if connected(&s) {
+		if Connected(&s) {
 			fmt.Fprintf(w, "  connected to %x:%d", uint32(s.Peer.Node), s.Peer.Port)
 			if s.Service.Type != 0 {
 				fmt.Fprintf(w, " via {%d,%d}", s.Service.Type, s.Service.Instance)
@@ -51,7 +51,7 @@ func SocketsJSON(all []admin.Socket, owners map[uint32]SocketOwner) Array {
 	rows := Array{}
 	for _, s := range all {
 		o := Object{{"socket", s.Addr.Port}, {"network", s.Addr.Net}, {"kind", s.Kind.String()}}
-		if connected(&s) {
+		if Connected(&s) {
 			c := Object{{"node", s.Peer.Node.String()}, {"port", s.Peer.Port}}
 			if s.Service.Type != 0 {
 				c = append(c, Field{"via", Object{{"type", s.Service.Type}, {"instance", s.Service.Instance}}})
@@ -76,4 +76,21 @@ func SocketsJSON(all []admin.Socket, owners map[uint32]SocketOwner) Array {
 	return rows
 }
 
-func connected(s *admin.Socket) bool { return s.Kind == admin.ConnectedSocket && s.Peer.Port != 0 }
+// Connected reports whether a socket has a peer.
+func Connected(s *admin.Socket) bool { return s.Kind == admin.ConnectedSocket && s.Peer.Port != 0 }
+
+// Bound gives the node's own sockets, as the topology service, their bindings, which stand in
+// the table alone.
+func Bound(all []admin.Socket, names []admin.Binding) {
+	for i := range all {
+		s := &all[i]
+		if !s.Inside || len(s.Bindings) > 0 {
+			continue
+		}
+		for _, b := range names {
+			if b.Socket.Node == s.Addr.Node && b.Socket.Port == s.Addr.Port {
+				s.Bindings = append(s.Bindings, b)
+			}
+		}
+	}
+}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/stack/admin"
 )
 
 var nametableVerb = verb{name: "nametable", short: "show the table of names", subs: []*verb{
@@ -44,7 +43,7 @@ var socketVerb = verb{name: "socket", short: "show sockets", subs: []*verb{
 		if err != nil {
 			return err
 		}
-		bound(all, names)
+		tipcshow.Bound(all, names)
 		var owners map[uint32]tipcshow.SocketOwner
 		if c.Verbose || c.JSON {
 			owners = socketOwners(c.ctx, n)
@@ -70,20 +69,4 @@ func socketOwners(ctx context.Context, n *stack.Node) map[uint32]tipcshow.Socket
 		}
 	}
 	return owners
-}
-
-// bound gives the node's own sockets, as the topology service, their bindings, which
-// stand in the table alone.
-func bound(all []admin.Socket, names []stack.Binding) {
-	for i := range all {
-		s := &all[i]
-		if !s.Inside || len(s.Bindings) > 0 {
-			continue
-		}
-		for _, b := range names {
-			if b.Socket.Node == s.Addr.Node && b.Socket.Port == s.Addr.Port {
-				s.Bindings = append(s.Bindings, b)
-			}
-		}
-	}
 }

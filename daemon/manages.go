@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"syscall"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
+)
+
+// A manages is the node's management as a process may use it that does not speak the daemon's
+// protocol: the same verbs, rights and limits as those of a session.
+type manages struct {
+	srv    *Server
+	client *client
+	who    attach.Credentials
+}
+
+// Addr implements genetlink.Node.
+func (m *manages) Addr() stack.NodeAddr { return m.srv.node.Addr() }
+
+// Identity implements genetlink.Node.
+func (m *manages) Identity() stack.Identity { return m.srv.node.Identity() }
+
+// Admin implements genetlink.Node.
+func (m *manages) Admin() *admin.Admin { return admin.New(m) }
+
+// Do implements admin.Backend.
+func (m *manages) Do(ctx context.Context, x control.Exchange) error {
+	return m.Control(ctx, x.Verb, x.In, x.Out)
+}
+
+// Control implements admin.Backend. Errors: syscall.ENOSYS, syscall.EPERM, *LimitError; those of
+// the call.
+func (m *manages) Control(ctx context.Context, verb string, in, out any) error {
+	v, ok := m.srv.nodeVerb(verb)
+	if !ok {
+		return syscall.ENOSYS
+	}
+	if !m.srv.cfg.Policy.Allows(v.Right, m.who) {
+		m.srv.refuse(m.client, m.who, verb)
+		return syscall.EPERM
+	}
+	if err := m.srv.charge(m.client, m.who, calls, 1); err != nil {
+		return err
+	}
+	defer m.client.release(calls, 1)
+	var params []byte
+	if in != nil {
+		var err error
+		if params, err = json.Marshal(in); err != nil {
+			return err
+		}
+		defer clear(params) // it may be a key
+	}
+	reply, err := v.Serve(ctx, m.who, params)
+	if err != nil || out == nil {
+		return err
+	}
+	return json.Unmarshal(reply, out)
+}
+
+// AddDevice implements admin.Backend: nobody asks for it.
+func (m *manages) AddDevice(context.Context, netdev.Device, admin.BearerConfig) error {
+	return errors.ErrUnsupported
+}
+
+// Capture implements admin.Backend: nobody asks for it.
+func (m *manages) Capture(context.Context, admin.CaptureConfig) (admin.Capture, error) {
+	return nil, errors.ErrUnsupported
+}
+
+// Watch implements admin.Backend: nobody asks for it.
+func (m *manages) Watch(context.Context) (admin.Watch, error) { return nil, errors.ErrUnsupported }
