@@ -74,8 +74,11 @@ static ssize_t unconnected_send(int fd, const struct msghdr *m, size_t len, int 
 static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ssize_t *rc)
 {
 	struct name peer;
+	if (netlink_used && netlink_send(fd, m, len, flags, rc))
+		return 1;
 	switch (look_at(fd, &peer)) {
 	case FOREIGN:
+	case NETLINK:
 		return 0;
 	case MESSAGES:
 		*rc = message_send(fd, m, len, flags);
@@ -145,7 +148,7 @@ EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 
 EXPORT int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
 {
-	if (look_at(fd, NULL) == FOREIGN)
+	if (look_at(fd, NULL) == FOREIGN && !takes_netlink(fd))
 		return waiting_call(SYS_sendmmsg, fd, m, n, flags);
 	for (unsigned int i = 0; i < n; i++) {
 		ssize_t rc = sendmsg(fd, &m[i].msg_hdr, flags);
@@ -158,14 +161,14 @@ EXPORT int sendmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags)
 
 EXPORT ssize_t write(int fd, const void *b, size_t n)
 {
-	if (look_at(fd, NULL) == FOREIGN)
+	if (look_at(fd, NULL) == FOREIGN && !takes_netlink(fd))
 		return waiting_call(SYS_write, fd, b, n);
 	return sendto(fd, b, n, 0, NULL, 0);
 }
 
 EXPORT ssize_t writev(int fd, const struct iovec *v, int n)
 {
-	if (look_at(fd, NULL) == FOREIGN)
+	if (look_at(fd, NULL) == FOREIGN && !takes_netlink(fd))
 		return waiting_call(SYS_writev, fd, v, n);
 	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = n };
 	return sendmsg(fd, &m, 0);
@@ -291,6 +294,8 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 {
 	struct name peer, own;
 	size_t room = m->msg_controllen;
+	if (is_netlink(fd))
+		return netlink_receive(fd, m, flags);
 	if (length(m->msg_iov, m->msg_iovlen) == 0)
 		return fail(EINVAL);
 	enum look is;

@@ -78,7 +78,7 @@ enum look look_at(int fd, struct name *peer)
 		if (parse(&a, len, peer))
 			is = CONNECTED;
 		else if (len <= offsetof(struct sockaddr_un, sun_path) && own_name(fd, &own))
-			is = own.kind == SOCK_RDM || own.kind == SOCK_DGRAM ? MESSAGES : UNCONNECTED;
+			is = own.kind == SOCK_RDM || own.kind == SOCK_DGRAM ? MESSAGES : own.kind == SOCK_RAW ? NETLINK : UNCONNECTED;
 	}
 	errno = e;
 	return is;
@@ -126,6 +126,11 @@ int give_address(const struct sockaddr_tipc *from, struct sockaddr *to, socklen_
 __attribute__((constructor)) static void look_at_inherited(void)
 {
 	enum { FEW = 64 };
-	for (int fd = 0; fd < FEW && !plain_active; fd++)
-		plain_active = own_name(fd, NULL);
+	struct name own;
+	for (int fd = 0; fd < FEW; fd++) {
+		if (!own_name(fd, &own))
+			continue;
+		plain_active = 1;
+		netlink_used |= own.kind == SOCK_RAW;
+	}
 }

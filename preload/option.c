@@ -35,6 +35,9 @@ EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t 
 	}
 	if (!plain_active || level == SOL_SOCKET || !own_name(fd, &own))
 		return syscall(SYS_setsockopt, fd, level, name, value, len);
+	int kernel = netlink_kernel(fd);
+	if (kernel >= 0)
+		return netlink_done(kernel, syscall(SYS_setsockopt, kernel, level, name, value, len));
 	if (level == IPPROTO_TCP && own.kind == SOCK_STREAM)
 		return 0;
 	if (level != SOL_TIPC) {
@@ -95,8 +98,10 @@ static int of_socket(int fd, int name, const struct name *own, int *v)
 EXPORT int getsockopt(int fd, int level, int name, void *restrict value, socklen_t *restrict len)
 {
 	struct name own;
-	int v = 0, ours = 0;
-	if (plain_active && own_name(fd, &own))
+	int v = 0, ours = 0, kernel;
+	if ((level != SOL_SOCKET || name == SO_DOMAIN || name == SO_TYPE || name == SO_PROTOCOL) && (kernel = netlink_kernel(fd)) >= 0)
+		return netlink_done(kernel, syscall(SYS_getsockopt, kernel, level, name, value, len));
+	if (plain_active && own_name(fd, &own) && !is_netlink(fd))
 		ours = level == SOL_SOCKET ? of_socket(fd, name, &own, &v) : 1;
 	if (ours == 0)
 		return syscall(SYS_getsockopt, fd, level, name, value, len);
@@ -151,7 +156,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	void *arg = va_arg(ap, void *);
 	va_end(ap);
-	if (!plain_active || !own_name(fd, NULL))
+	if (!plain_active || !own_name(fd, NULL) || is_netlink(fd))
 		return syscall(SYS_ioctl, fd, request, arg);
 	switch (request) {
 	case SIOCGETNODEID:

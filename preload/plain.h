@@ -29,6 +29,7 @@ enum { MAX_MESSAGE = TIPC_MAX_USER_MSG_SIZE, BARRIER = 56000 };
 enum {
 	OP_SOCKET = 96, OP_BIND, OP_LISTEN, OP_CONNECT, OP_STATE, OP_SHUTDOWN, OP_SETOPTION, OP_GETOPTION, OP_ACCEPT, OP_SEND,
 	OP_PAIR, OP_INFO, OP_JOIN, OP_LEAVE, OP_CLOSED,
+	OP_NETLINK, OP_KERNEL,
 };
 
 // States that OP_STATE reports.
@@ -69,6 +70,7 @@ enum look {
 	CONNECTED,   // to a peer; it may have ended
 	MESSAGES,    // connectionless: what comes has a record's header
 	UNCONNECTED, // open, listening, connecting, or refused
+	NETLINK,     // in the place of a generic netlink socket
 };
 
 // Whether this process may have plain sockets: without, calls go to the kernel at once.
@@ -126,6 +128,20 @@ int parts(int fd, int flags);
 ssize_t receive_part(int fd, struct msghdr *k, int off, int head, int flags);
 // message_count counts the messages that wait, and the memory that a kernel counts for them.
 int message_count(int fd, int *bytes);
+
+// Generic netlink, see netlink.c. netlink_used is 0 in a process that has no such sockets.
+extern int netlink_used;
+// is_netlink reports whether a plain socket is in the place of a netlink socket; takes_netlink, whether it is, or
+// may come to be.
+int is_netlink(int fd);
+int takes_netlink(int fd);
+// netlink_kernel returns the kernel's socket of such a descriptor, or -1 if it has none. A call is made on it
+// within netlink_done.
+int netlink_kernel(int fd);
+long netlink_done(int kernel, long rc);
+// netlink_send sends on what takes_netlink, and returns 0 if the message is the kernel's.
+int netlink_send(int fd, const struct msghdr *m, size_t len, int flags, ssize_t *rc);
+ssize_t netlink_receive(int fd, struct msghdr *m, int flags);
 
 // gather returns the data of a message in one piece, of which room is to be freed; NULL: there is no memory.
 const void *gather(const struct msghdr *m, size_t len, void **room);

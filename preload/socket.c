@@ -7,6 +7,8 @@
 #include <fcntl.h>
 #include <string.h>
 
+#include <linux/netlink.h>
+
 // set_flags gives a descriptor the flags of socket and accept4.
 static int set_flags(int fd, int flags)
 {
@@ -19,8 +21,12 @@ static int set_flags(int fd, int flags)
 
 EXPORT int socket(int domain, int type, int protocol)
 {
-	if (domain != AF_TIPC)
-		return syscall(SYS_socket, domain, type, protocol);
+	if (domain != AF_TIPC) {
+		int kernel = syscall(SYS_socket, domain, type, protocol);
+		if (kernel >= 0 && domain == AF_NETLINK && protocol == NETLINK_GENERIC)
+			plain_active = netlink_used = 1;
+		return kernel;
+	}
 	enum { TYPES = 11, MASK = 15 };
 	int kind = type & ~(SOCK_CLOEXEC | SOCK_NONBLOCK), fd = -1;
 	if ((kind & ~MASK) != 0 || kind >= TYPES) {
@@ -72,6 +78,9 @@ EXPORT int bind(int fd, const struct sockaddr *a, socklen_t len)
 {
 	if (!plain_active || !own_name(fd, NULL))
 		return syscall(SYS_bind, fd, a, len);
+	int kernel = netlink_kernel(fd);
+	if (kernel >= 0)
+		return netlink_done(kernel, syscall(SYS_bind, kernel, a, len));
 	struct record q = { .op = OP_BIND };
 	if (len > 0) { // 0: all names are taken back
 		if (bad_address(a, len) < 0)
@@ -92,6 +101,10 @@ EXPORT int listen(int fd, int backlog)
 {
 	if (!plain_active || !own_name(fd, NULL))
 		return syscall(SYS_listen, fd, backlog);
+	if (is_netlink(fd)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (simple((struct record){ .op = OP_LISTEN }, fd, NULL) < 0)
 		return -1;
 	raise_barrier(fd);
@@ -101,7 +114,7 @@ EXPORT int listen(int fd, int backlog)
 EXPORT int connect(int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct record q = { .op = OP_CONNECT }, r;
-	int barrier = 1;
+	int barrier = 1, kernel;
 	switch (look_at(fd, NULL)) {
 	case FOREIGN:
 		return waiting_call(SYS_connect, fd, a, len);
@@ -117,6 +130,9 @@ EXPORT int connect(int fd, const struct sockaddr *a, socklen_t len)
 		if (len != sizeof q.addr)
 			len = 0;
 		break;
+	case NETLINK:
+		kernel = netlink_kernel(fd);
+		return kernel < 0 ? -1 : netlink_done(kernel, syscall(SYS_connect, kernel, a, len));
 	case UNCONNECTED:
 		break;
 	}
@@ -171,6 +187,7 @@ EXPORT int accept4(int fd, struct sockaddr *a, socklen_t *len, int flags)
 		errno = EINVAL;
 		return -1;
 	case MESSAGES:
+	case NETLINK:
 		errno = EOPNOTSUPP;
 		return -1;
 	case UNCONNECTED:
@@ -210,6 +227,10 @@ EXPORT int shutdown(int fd, int how)
 {
 	if (!plain_active || !own_name(fd, NULL))
 		return syscall(SYS_shutdown, fd, how);
+	if (is_netlink(fd)) {
+		errno = EOPNOTSUPP;
+		return -1;
+	}
 	if (how != SHUT_RDWR) {
 		errno = EINVAL;
 		return -1;
@@ -233,6 +254,9 @@ EXPORT int getsockname(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 	struct name own;
 	if (!plain_active || !own_name(fd, &own))
 		return syscall(SYS_getsockname, fd, a, len);
+	int kernel = netlink_kernel(fd);
+	if (kernel >= 0)
+		return netlink_done(kernel, syscall(SYS_getsockname, kernel, a, len));
 	return give_address(&own.addr, a, len);
 }
 
@@ -240,6 +264,7 @@ EXPORT int getpeername(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 {
 	struct name peer;
 	struct record r;
+	int kernel;
 	switch (look_at(fd, &peer)) {
 	case FOREIGN:
 		return syscall(SYS_getpeername, fd, a, len);
@@ -251,6 +276,9 @@ EXPORT int getpeername(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 		if (simple((struct record){ .op = OP_STATE }, fd, &r) == 0 && r.addr2.family == AF_TIPC)
 			return give_address(&r.addr2, a, len);
 		break;
+	case NETLINK:
+		kernel = netlink_kernel(fd);
+		return kernel < 0 ? -1 : netlink_done(kernel, syscall(SYS_getpeername, kernel, a, len));
 	case UNCONNECTED:
 		break;
 	}

@@ -67,6 +67,7 @@ var modules = map[string][]string{
 	"attach":                   {"golang.org/x/sys"},
 	"daemon":                   {"golang.org/x/sys"},
 	"daemon/bearers":           {},
+	"daemon/genetlink":         {"golang.org/x/sys"},
 	"daemon/plain":             {"golang.org/x/sys"},
 	"frame":                    {},
 	"frame/conversation":       {},
