@@ -31,7 +31,7 @@ var imports = map[string][]string{
 	"daemon":                   {"attach", "daemon/plain", "frame", "internal/control", "internal/hosting", "netdev", "stack", "stack/admin"},
 	"daemon/bearers":           {"frame"},
 	"daemon/genetlink":         {"flowctl", "internal/control", "internal/netlink", "internal/printable", "internal/tipcshow", "monitor", "seal", "stack", "stack/admin"},
-	"daemon/plain":             {"attach", "daemon/genetlink", "frame", "internal/hosting", "stack"},
+	"daemon/plain":             {"attach", "daemon/genetlink", "frame", "internal/hosting", "stack", "stack/admin"},
 	"frame":                    {},
 	"frame/conversation":       {"frame"},
 	"frame/describe":           {"frame"},

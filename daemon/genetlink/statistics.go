@@ -4,6 +4,7 @@ package genetlink
 
 import (
 	"github.com/utipc/utipc/flowctl"
+	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/internal/tipcshow"
 	"github.com/utipc/utipc/stack/admin"
@@ -56,22 +57,23 @@ func (r *request) putBroadcastLink(flags uint16) error {
 	if err != nil {
 		return err
 	}
-	return r.putCast(flags, tipcshow.BroadcastLink, l.Window, cast{&l.Counters, l.Received, l.Deferred, l.Duplicates, l.QueueMax, mean(l.QueueSum, l.QueueSamples)})
+	return r.putCast(flags, tipcshow.BroadcastLink, cast{&l.Counters, l.Received, l.Deferred, l.Duplicates, l.QueueMax, mean(l.QueueSum, l.QueueSamples)})
 }
 
 // putReception tells what came on the broadcast link of another node.
 func (r *request) putReception(c *admin.BroadcastReception) error {
-	l, err := r.node.Admin().BroadcastLink(r.ctx)
-	if err != nil {
-		return err
-	}
-	return r.putCast(flagMulti, printable.Prefix(c.Name, tipcshow.MaxLinkName), l.Window,
+	return r.putCast(flagMulti, printable.Prefix(c.Name, tipcshow.MaxLinkName),
 		cast{&flowctl.Counters{}, c.Received, c.Deferred, c.Duplicates, 0, 0})
 }
 
-func (r *request) putCast(flags uint16, name string, window int, c cast) error {
+func (r *request) putCast(flags uint16, name string, c cast) error {
 	method, err := r.node.Admin().BroadcastMethod(r.ctx)
 	if err != nil {
+		return err
+	}
+	var window int
+	of := control.PropertyParams{Name: tipcshow.BroadcastLink, Property: control.PropertyWindow}
+	if err := r.node.Admin().Call(r.ctx, "link-property", of, &window); err != nil {
 		return err
 	}
 	r.message(linkGet, flags, func(a *attributes) {

@@ -141,7 +141,9 @@ func (p *party) same(words, s string) string {
 		s = summary.ReplaceAllString(s, "table_generation N")
 		s = watched.ReplaceAllString(s, "${1}N ")
 	}
-	if strings.HasPrefix(words, "nametable") || strings.HasPrefix(words, "na ") || words == "node list" || strings.HasPrefix(words, "socket") || words == "s l" {
+	plain := strings.TrimPrefix(words, "-j ") // a list of sockets is no JSON
+	if strings.HasPrefix(words, "nametable") || strings.HasPrefix(words, "na ") || words == "node list" ||
+		plain == "socket list" || plain == "s l" {
 		s = sortedBlocks(s)
 	}
 	if strings.HasPrefix(words, "-j nametable") {
@@ -195,6 +197,15 @@ func alike(kernel, ours *party, r besideRow) string {
 //
 // Proves: tools.tipc
 func TestToolsBesideKernel(t *testing.T) {
+	b := besideBed(t)
+	kernel, ours := b.kernelParty(), ourParty(b.node, kernelAddr)
+	var sheet besideSheet
+	b.askAll(kernel, ours, func(situation string, r besideRow) { sheet.note(t, situation, kernel, ours, r) })
+	sheet.document(t, b.kernel.Release())
+}
+
+// besideBed is a node of ours that begins with a kernel's settings, and a kernel, in contact.
+func besideBed(t *testing.T) *bed {
 	b := newBed(t, 15*time.Minute)
 	b.openNode(stack.Config{
 		MaxWindow: 8191, MTU: 14000, // as a kernel's
@@ -204,16 +215,20 @@ func TestToolsBesideKernel(t *testing.T) {
 	})
 	b.boot()
 	b.contact()
-	kernel, ours := b.kernelParty(), ourParty(b.node, kernelAddr)
-	var sheet besideSheet
-	compare := func(name string, commands []string) {
+	b.situation()
+	return b
+}
+
+// askAll has both answer all commands, each in its situation.
+func (b *bed) askAll(kernel, ours *party, note func(situation string, r besideRow)) {
+	t := b.t
+	compare := func(situation string, commands []string) {
 		t.Helper()
 		for _, r := range ask(t, kernel, ours, commands) {
-			sheet.note(t, name, kernel, ours, r)
+			note(situation, r)
 		}
 	}
 
-	b.situation()
 	compare("Two nodes, with names, sockets and a connection", besideShown)
 	compare("", besideWrong)
 	for _, commands := range besideSet {
@@ -233,7 +248,6 @@ func TestToolsBesideKernel(t *testing.T) {
 	}
 	compare("Nothing passes between them", besideDown)
 	compare("The bearer is disabled", besideDisabled)
-	sheet.document(t, b.kernel.Release())
 }
 
 // situation makes both nodes have the same sockets: one bound to a name, a listener, and
