@@ -3,13 +3,27 @@
 package preload
 
 import (
+	"os/exec"
+	"path/filepath"
 	"testing"
 )
 
-func TestTool(t *testing.T) {
+// compile makes a program of a file of testdata.
+func compile(t *testing.T, source string) string {
+	t.Helper()
 	needCompiler(t)
-	b := newBed(t)
-	for _, c := range [][]string{{"nametable", "show"}, {"link", "list"}, {"node", "list"}, {"node", "get", "netid"}, {"node", "get", "address"}, {"node", "get", "identity"}, {"socket", "list"}, {"bearer", "list"}, {"media", "list"}, {"-j", "link", "statistics", "show"}, {"link", "monitor", "list"}, {"link", "monitor", "summary"}, {"bearer", "get", "priority", "media", "eth", "device", "eth0"}} {
-		t.Log(c, "\n"+b.run(t, "tipc", c...))
+	program := filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command("cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/"+source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return program
+}
+
+// One netlink socket has the family TIPCv2 from the daemon and all others from the kernel: answers
+// and lists of both, options, errors as they are asked for, reads of all kinds, and in children.
+func TestNetlink(t *testing.T) {
+	program := compile(t, "netlink.c")
+	if out := newBed(t).run(t, program); out != "all is well\n" {
+		t.Error(out)
 	}
 }
