@@ -21,6 +21,8 @@ const longestAnswer = 4096
 // long as the request and a page, and there are no more datagrams than the requests can have.
 //
 // Mutations it catches: an attribute's length that is not compared with what is there; a message's.
+//
+// Proves: plain.netlink
 func FuzzServe(f *testing.F) {
 	family := func(flags uint16, c byte, attrs []byte) []byte { return request(16, flags, c, attrs) }
 	f.Add(family(ack, 3, text(2, "TIPCv2")), true, true)
@@ -73,6 +75,8 @@ func FuzzServe(f *testing.F) {
 // A program that reads no more ends the work for it, in the middle of a list.
 //
 // Mutation it catches: a list that goes on after a write that failed.
+//
+// Proves: plain.netlink
 func TestWriteFails(t *testing.T) {
 	n := open(t, hub.New(hub.Config{}), own)
 	gone := errors.New("gone")

@@ -53,7 +53,11 @@ func open(t testing.TB, h *hub.Hub, addr stack.NodeAddr) *stack.Node {
 	if err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { n.Close(context.Background()) })
+	t.Cleanup(func() {
+		ctx, cancel := context.WithTimeout(context.Background(), timeout)
+		defer cancel()
+		n.Close(ctx)
+	})
 	return n
 }
 
@@ -150,6 +154,8 @@ func shape(b []byte, path string, nested ...string) string {
 // two nodes, with a socket that is bound and a connection by name. The texts are what was seen there.
 //
 // Mutations it catches: an attribute more, fewer, elsewhere, or without being asked for.
+//
+// Proves: plain.netlink
 func TestAnswersAsOfAKernel(t *testing.T) {
 	h := hub.New(hub.Config{})
 	n, other := open(t, h, own), open(t, h, peer)

@@ -46,6 +46,8 @@ func key(algorithm string, material string) []byte {
 //
 // Mutations it catches: an attribute that is read as another; a refusal without its text; a
 // number beyond 8 bits that is cut; a key whose length is not compared with what is there.
+//
+// Proves: plain.netlink
 func TestChanges(t *testing.T) {
 	h := hub.New(hub.Config{})
 	n := open(t, h, own)

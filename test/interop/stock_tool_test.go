@@ -81,7 +81,10 @@ var stockDiffers = map[string]string{
 // What iproute2's own tipc(8) prints on a kernel and, with the preload library, on our daemon, in
 // the same situations: all commands of TestToolsBesideKernel, line for line, as text and as JSON.
 //
-// Proves: tools.stock
+// Mutations it catches: a link that is down has linkUp; dumpPublications tells the oldest first; identity
+// knows nodes with contact only; without the reason behind an error.
+//
+// Proves: plain.netlink
 func TestStockToolBesideKernel(t *testing.T) {
 	b := besideBed(t)
 	kernel, ours := b.kernelParty(), b.stockParty()
