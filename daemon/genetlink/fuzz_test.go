@@ -40,6 +40,7 @@ func FuzzServe(f *testing.F) {
 		deep = nest(7, deep)
 	}
 	f.Add(request(genetlink.FamilyID, ack, 9, deep), false, false)
+	f.Add(request(genetlink.FamilyID, ack, 9, deep)[:100], false, false)
 	f.Add(bytes.Repeat(request(genetlink.FamilyID, ack, 18, nil), 100), true, true)
 	n := open(f, hub.New(hub.Config{}), own)
 	f.Fuzz(func(t *testing.T, b []byte, capped, texts bool) {

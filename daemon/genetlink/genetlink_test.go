@@ -230,3 +230,33 @@ func TestAnswersAsOfAKernel(t *testing.T) {
 		}
 	}
 }
+
+// The names of one socket are listed, the newest first; of no socket there are none.
+//
+// Mutations it catches: dumpPublications tells the oldest first, or all names.
+//
+// Proves: plain.netlink
+func TestPublications(t *testing.T) {
+	n := open(t, hub.New(hub.Config{}), own)
+	c, err := n.ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer c.Close()
+	if err := c.BindScope(stack.Range{Type: 18888, Lower: 7, Upper: 9}, stack.NodeScope); err != nil {
+		t.Fatal(err)
+	}
+	addr := c.LocalAddr().(stack.SocketAddr)
+	var got []string
+	for _, m := range ask(t, n, list, 7, nest(2, word(2, addr.Port))) {
+		if b := netlink.Attribute(m.body[min(4, len(m.body)):], 3); m.typ == genetlink.FamilyID {
+			got = append(got, fmt.Sprint(netlink.Number(b, 1), netlink.Number(b, 2), netlink.Number(b, 3)))
+		}
+	}
+	if want := []string{"18888 7 9", "18888 1 1"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if all := ask(t, n, list, 7, nest(2, word(2, addr.Port+1))); len(all) != 1 || all[0].typ != 2 {
+		t.Errorf("of no socket: %v", all)
+	}
+}

@@ -81,8 +81,8 @@ var stockDiffers = map[string]string{
 // What iproute2's own tipc(8) prints on a kernel and, with the preload library, on our daemon, in
 // the same situations: all commands of TestToolsBesideKernel, line for line, as text and as JSON.
 //
-// Mutations it catches: a link that is down has linkUp; dumpPublications tells the oldest first; identity
-// knows nodes with contact only; without the reason behind an error.
+// Mutations it catches: a link that is down has linkUp; identity knows nodes with contact only; an error
+// without the reason behind it.
 //
 // Proves: plain.netlink
 func TestStockToolBesideKernel(t *testing.T) {
