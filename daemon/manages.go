@@ -52,6 +52,7 @@ func (m *manages) Control(ctx context.Context, verb string, in, out any) error {
 		return err
 	}
 	defer m.client.release(calls, 1)
+	m.pace(ctx)
 	var params []byte
 	if in != nil {
 		var err error
@@ -65,6 +66,15 @@ func (m *manages) Control(ctx context.Context, verb string, in, out any) error {
 		return err
 	}
 	return json.Unmarshal(reply, out)
+}
+
+// pace waits while the process makes more calls than it may send records, or until ctx is done.
+func (m *manages) pace(ctx context.Context) {
+	if pause := m.client.pace.take(); pause > 0 {
+		m.client.slowed.Add(1)
+		m.srv.counters.slowed.Add(1)
+		rest(ctx, pause)
+	}
 }
 
 // AddDevice implements admin.Backend: nobody asks for it.

@@ -149,7 +149,7 @@ func TestNetlinkOfOthers(t *testing.T) {
 // Such a socket counts as two connections of its process, which it gives back, and a request of it
 // as a call.
 //
-// Mutations it catches: openNetlink enters once; release leaves once; Control charges nothing.
+// Mutations it catches: openNetlink enters once; release leaves once; Control charges nothing, or keeps no pace.
 //
 // Proves: plain.netlink
 func TestNetlinkIsCounted(t *testing.T) {
@@ -182,6 +182,15 @@ func TestNetlinkIsCounted(t *testing.T) {
 	}
 	if errno, _ := s.answer(unix.NLMSG_ERROR).Errno(); errno != syscall.EAGAIN {
 		t.Errorf("a call too many: got %v, want %v", errno, syscall.EAGAIN)
+	}
+
+	b = newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 1}})
+	s = b.netlink(t)
+	for b.srv.Counters().Slowed == 0 {
+		if _, err := unix.Write(s.fd, request(0, monitorGet)); err != nil {
+			t.Fatal(err)
+		}
+		s.answer(genetlink.FamilyID)
 	}
 }
 

@@ -262,12 +262,15 @@ func (x *session) endTurn() {
 }
 
 // rest waits, or until the session ends.
-func (x *session) rest(d time.Duration) {
+func (x *session) rest(d time.Duration) { rest(x.ctx, d) }
+
+// rest waits, or until ctx is done.
+func rest(ctx context.Context, d time.Duration) {
 	t := time.NewTimer(d)
 	defer t.Stop()
 	select {
 	case <-t.C:
-	case <-x.ctx.Done():
+	case <-ctx.Done():
 	}
 }
 

@@ -20,7 +20,7 @@ const longestAnswer = 4096
 // Whatever a program writes, the answers are whole messages, at most a page a datagram or as
 // long as the request and a page, and there are no more datagrams than the requests can have.
 //
-// Mutations it catches: an attribute's length that is not compared with what is there; a message's.
+// Mutation it catches: an address whose length is not compared with what is there.
 //
 // Proves: plain.netlink
 func FuzzServe(f *testing.F) {
@@ -88,6 +88,25 @@ func TestWriteFails(t *testing.T) {
 		s := genetlink.Socket{Port: port, Write: func([]byte) error { writes++; return gone }}
 		if err := s.Serve(t.Context(), n, append(b, b...)); err != gone || writes != 1 {
 			t.Errorf("got %v after %d writes, want %v after one", err, writes, gone)
+		}
+	}
+}
+
+// A message that is not whole is not answered, as a kernel does not.
+//
+// Mutation it catches: Serve without a look at Cut.
+//
+// Proves: plain.netlink
+func TestCutRequests(t *testing.T) {
+	n := open(t, hub.New(hub.Config{}), own)
+	whole := request(genetlink.FamilyID, ack, 18, word(1, 1))
+	for i := range len(whole) {
+		s := genetlink.Socket{Port: port, Write: func(b []byte) error {
+			t.Errorf("%d of %d bytes: got %x", i, len(whole), b)
+			return nil
+		}}
+		if err := s.Serve(t.Context(), n, whole[:i]); err != nil {
+			t.Error(err)
 		}
 	}
 }

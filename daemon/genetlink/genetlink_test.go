@@ -176,6 +176,11 @@ func TestAnswersAsOfAKernel(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer c.Close()
+	unbound, err := n.ListenPacket(ctx, "tipcrdm", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unbound.Close()
 	const (
 		cast    = "4[5 4 1 9 10 7[3 5 6] 8[1 2 3 4 5 6 7 8 9 10 23 24 27 28 29 30 31 32 33]]"
 		link    = "4[1 2 3 9 10 5 6 7[1 2 3] 8[1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 26 27 28 29 30 31 32 33]]"
@@ -203,7 +208,7 @@ func TestAnswersAsOfAKernel(t *testing.T) {
 		{"names", list, 16, nil, "/8 /8/1", []string{name, name, name, name, name, done}},
 		{"nodes", list, 13, nil, "/6", []string{"6[1 2]", done}},
 		{"the net", list, 14, nil, "/7", []string{"7[1 3 4]", done}},
-		{"sockets", list, 6, nil, "/2 /2/3", []string{"2[2 1 3[2 3 1 4 5]]", "2[2 1 4]", done}},
+		{"sockets", list, 6, nil, "/2 /2/3", []string{"2[2 1 3[2 3 1 4 5]]", "2[2 1 4]", "2[2 1]", done}},
 		{"the threshold", ack, 18, nil, "/9", []string{"9[1]", "0"}},
 		{"monitors", list, 18, nil, "/9", []string{"9[2 4 5 6]", done}},
 		{"neighbours", list, 19, nest(9, word(2, 0)), "/10", []string{"10[1 3 6 7 2 4 5]", "10[1 3 6 8]", done}},
