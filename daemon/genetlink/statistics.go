@@ -100,9 +100,15 @@ func (r *request) putCast(flags uint16, name string, c cast) error {
 					typ uint16
 					v   uint64
 				}{
-					{statRecvNacks, c.RecvNacks}, {statDeferred, c.deferred}, {statSentNacks, c.SentNacks}, {statSentAcks, c.SentAcks},
-					{statRetransmits, c.Retransmits}, {statDuplicates, c.duplicates}, {statCongested, c.Congested},
-					{statQueueMost, c.most}, {statQueueAverage, c.mean},
+					{statRecvNacks, c.RecvNacks},
+					{statDeferred, c.deferred},
+					{statSentNacks, c.SentNacks},
+					{statSentAcks, c.SentAcks},
+					{statRetransmits, c.Retransmits},
+					{statDuplicates, c.duplicates},
+					{statCongested, c.Congested},
+					{statQueueMost, c.most},
+					{statQueueAverage, c.mean},
 				} {
 					a.count(x.typ, x.v)
 				}
