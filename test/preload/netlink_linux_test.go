@@ -30,7 +30,7 @@ func compile(t *testing.T, source string) string {
 //
 // Mutations it catches: for_family takes all of the family of families; names_family without bounds;
 // netlink_kernel for no option; netlinkState that applies nothing; ackOptions that sets nothing;
-// look_at_inherited without netlink_used; kernelRoom of a byte without the second look.
+// look_at_inherited without netlink_used; readKernel with room for 64 bytes.
 //
 // Proves: plain.netlink
 func TestNetlink(t *testing.T) {

@@ -267,13 +267,18 @@ static void others(void)
 		attribute(CTRL_ATTR_FAMILY_NAME, "TIPCv2", 7);
 		m.h.nlmsg_len = n < 20 ? n : n * 100;
 		IS(sendto(fd, &m, n < 20 ? n : 28, 0, NULL, 0), n < 20 ? n : 28);
+		if (n < 16 || n >= 20)
+			FAILS(get(fd, MSG_DONTWAIT), EAGAIN); // it is cut
+		else
+			IS(get(fd, 0) > 0, 1);
 	}
 	for (int n = 0; n < 4; n++) { // of attributes that have no end
 		request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
 		attribute(CTRL_ATTR_FAMILY_NAME, "TIPCv2", 7);
 		m.rest[0] = n;
 		IS(put(fd), 1);
-		get(fd, MSG_DONTWAIT);
+		IS(get(fd, 0) > 0, 1);
+		IS(answer.error.e.error, -EINVAL);
 	}
 	FAILS(sendto(fd, (void *)-1, 100, 0, NULL, 0), EFAULT);
 	request(GENL_ID_CTRL, CTRL_CMD_GETFAMILY, 0);
