@@ -19,20 +19,9 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "check.h"
+
 enum { TYPES = 8192, SEQUENCE = 77 };
-
-static int wrong;
-
-static void check(int line, const char *text, long got, long want)
-{
-	if (got == want)
-		return;
-	printf("line %d: %s: %ld, want %ld\n", line, text, got, want);
-	wrong = 1;
-}
-
-#define IS(expression, want) check(__LINE__, #expression, (expression), (want))
-#define FAILS(expression, error) (errno = 0, IS((expression), -1), check(__LINE__, "errno of " #expression, errno, (error)))
 
 static struct message {
 	struct nlmsghdr h;

@@ -19,18 +19,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-static int wrong;
-
-static void check(int line, const char *text, long got, long want)
-{
-	if (got == want)
-		return;
-	printf("line %d: %s: %ld, want %ld\n", line, text, got, want);
-	wrong = 1;
-}
-
-#define IS(expression, want) check(__LINE__, #expression, (expression), (want))
-#define FAILS(expression, error) (errno = 0, IS((expression), -1), check(__LINE__, "errno of " #expression, errno, (error)))
+#include "check.h"
 
 static struct sockaddr_tipc service(unsigned type, unsigned instance)
 {
