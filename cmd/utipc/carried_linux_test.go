@@ -79,6 +79,8 @@ func (c *carried) give(ctx context.Context, out *stack.Conn) {
 	message := make([]byte, carriedSize)
 	wrote := uint64(0)
 	var failed error
+	pace := time.NewTicker(time.Millisecond) // leaves the machine to the changes
+	defer pace.Stop()
 	for ctx.Err() == nil {
 		binary.BigEndian.PutUint64(message, number)
 		binary.BigEndian.PutUint64(message[8:], wrote)
@@ -87,7 +89,7 @@ func (c *carried) give(ctx context.Context, out *stack.Conn) {
 		}
 		wrote++
 		if wrote%64 == 0 {
-			time.Sleep(time.Millisecond) // leaves the machine to the changes
+			<-pace.C
 		}
 	}
 	var lost *stack.UnsentError

@@ -44,7 +44,7 @@ func TestInterfacesChangeBesideTraffic(t *testing.T) {
 		c.seed, c.chance, c.trace = seed+rounds, rand.New(rand.NewPCG(seed+rounds, 0)), nil
 		for range 1 + c.chance.IntN(8) {
 			c.change()
-			time.Sleep(time.Duration(c.chance.IntN(400)) * time.Millisecond) // the pace of the changes
+			<-time.After(time.Duration(c.chance.IntN(400)) * time.Millisecond) // the pace of the changes
 		}
 		c.mend()
 		began := time.Now()
@@ -209,7 +209,7 @@ func (c *changing) inUse(i int) inUse {
 // take.
 func (c *changing) wait(what string, holds func() (is string, ok bool)) {
 	c.t.Helper()
-	for late := time.Now().Add(2 * time.Minute); ; time.Sleep(10 * time.Millisecond) {
+	for late := time.Now().Add(2 * time.Minute); ; {
 		is, ok := holds()
 		if ok {
 			return

@@ -45,7 +45,7 @@ func TestFolderTakesNoSocketWhileItServes(t *testing.T) {
 			},
 		},
 		"read-only": {
-			said: "read-only file system",
+			said:    "read-only file system",
 			spoil:   func(dir, _ string) error { return unix.Mount("none", dir, "tmpfs", unix.MS_RDONLY, "") },
 			restore: func(dir string) { unix.Unmount(dir, unix.MNT_DETACH) },
 		},
