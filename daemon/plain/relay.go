@@ -73,20 +73,26 @@ func (x *socket) toPeer(c *stack.Conn) {
 	}
 }
 
-// send writes to a connection, and waits for room, after the program has closed its end
-// for lingerTime.
+// send writes to a connection, of a stream a part at a time, and waits for room, after the program
+// has closed its end for lingerTime.
 func (x *socket) send(c *stack.Conn, b []byte) error {
-	n, err := c.TryWrite(b)
-	for err == syscall.EAGAIN || errors.Is(err, os.ErrDeadlineExceeded) {
-		if errors.Is(err, os.ErrDeadlineExceeded) && x.hungUp() {
+	for len(b) > 0 {
+		n, err := c.TryWrite(b)
+		if err == syscall.EAGAIN {
+			c.SetWriteDeadline(time.Now().Add(lingerTime))
+			n, err = c.Write(b)
+		}
+		b = b[n:]
+		switch {
+		case err == nil:
+		case !errors.Is(err, os.ErrDeadlineExceeded):
+			return err
+		case x.hungUp():
 			x.end(ending{})
 			return err
 		}
-		b = b[n:]
-		c.SetWriteDeadline(time.Now().Add(lingerTime))
-		n, err = c.Write(b)
 	}
-	return err
+	return nil
 }
 
 // hungUp reports whether the program has closed its end.
