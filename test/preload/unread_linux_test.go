@@ -16,14 +16,14 @@ import (
 //
 // Proves: plain.programs
 func TestUnreadRequest(t *testing.T) {
-	needCompiler(t)
+	NeedCompiler(t)
 	program := filepath.Join(t.TempDir(), "ask")
 	if out, err := exec.Command("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/ask.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	b := newBed(t)
-	b.path = filepath.Join(t.TempDir(), "every other")
-	l, err := attach.Listen(b.path, 0o600, -1)
+	b.Path = filepath.Join(t.TempDir(), "every other")
+	l, err := attach.Listen(b.Path, 0o600, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestUnreadRequest(t *testing.T) {
 			b.srv.ServeConn(c)
 		}
 	}()
-	if out := b.run(t, program); out != "2\n" {
+	if out := b.Run(t, program); out != "2\n" {
 		t.Error(out)
 	}
 	l.Close()
