@@ -11,10 +11,11 @@ var runCommand = cmdline.Command{
 
     utipc run [FLAGS] -- PROGRAM [ARGUMENTS]
 
-The program's AF_TIPC sockets are then sockets of this host's daemon: the preload library,
-which is loaded into the program and into the programs that it starts, makes them. Streams,
-seqpackets and the topology server are served; SOCK_RDM and SOCK_DGRAM, groups and static
-programs are not yet. utipc itself becomes the program: signals, input, output and the exit
+The program's AF_TIPC sockets are then sockets of this host's daemon. For most programs the
+preload library makes them, which is loaded into the program and into the programs that it
+starts; utipc itself becomes the program then. Static programs, and those in Go, which have no
+use for libraries, are served by a supervisor, to which the kernel passes the calls (seccomp):
+utipc stays until the last process of the program has ended. Signals, input, output and the exit
 status are the program's own.
 
 {flags}

@@ -5,7 +5,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"debug/elf"
 	"errors"
 	"flag"
 	"fmt"
@@ -17,12 +16,14 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/internal/supervise"
 )
 
 func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 	f := cmdline.NewFlags("run")
 	library := f.String("library FILE", "", "the preload library (default: "+preloadLibrary+" beside utipc, else in the system's library folder)")
 	socket := f.String("socket PATH", "", "the daemon's socket (default: $UTIPC_SOCKET, else "+defaultSocket+")")
+	how := f.String("how WAY", howAuto, "auto, preload (the library), or seccomp (a supervisor, for what has no use for libraries)")
 	// What follows the program's name is the program's own: cmdline.Parse would refuse its flags.
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
@@ -32,26 +33,37 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 	case f.NArg() == 0:
 		return cmdline.UsageError("too few arguments")
 	}
-	lib, err := findPreload(*library)
-	if err != nil {
-		return err
+	if supervise.IsChild() {
+		return supervise.Become(f.Args())
 	}
 	program, err := exec.LookPath(f.Arg(0))
 	if err != nil {
 		return err
 	}
-	if err := checkDynamic(program); err != nil {
+	way, err := chooseHow(*how, program)
+	if err != nil {
+		return err
+	}
+	os.Setenv("UTIPC_SOCKET", cmp.Or(*socket, os.Getenv("UTIPC_SOCKET"), defaultSocket))
+	if way == howSeccomp {
+		status, err := supervise.Run(os.Getenv("UTIPC_SOCKET"), program, []string{"run", "--"}, f.Args())
+		switch {
+		case err != nil:
+			return fmt.Errorf("run %s: %w", program, err)
+		case status != 0:
+			return cmdline.Status(status)
+		}
+		return nil
+	}
+	lib, err := findPreload(*library)
+	if err != nil {
 		return err
 	}
 	if before := os.Getenv("LD_PRELOAD"); before != "" {
 		lib += ":" + before
 	}
 	os.Setenv("LD_PRELOAD", lib)
-	os.Setenv("UTIPC_SOCKET", cmp.Or(*socket, os.Getenv("UTIPC_SOCKET"), defaultSocket))
-	if err := syscall.Exec(program, f.Args(), os.Environ()); err != nil {
-		return fmt.Errorf("run %s: %w", program, err)
-	}
-	return nil
+	return fmt.Errorf("run %s: %w", program, syscall.Exec(program, f.Args(), os.Environ()))
 }
 
 // preloadLibrary is the file name of the preload library.
@@ -80,23 +92,4 @@ func findPreload(given string) (string, error) {
 		}
 	}
 	return "", fmt.Errorf("no preload library at %s; preload/build FILE makes one, and --library FILE names it", strings.Join(tried, ", "))
-}
-
-// checkDynamic refuses static programs: no library can be loaded into them.
-func checkDynamic(path string) error {
-	f, err := elf.Open(path)
-	if err != nil {
-		// A script, whose interpreter is a program of its own, or what exec refuses.
-		if errors.As(err, new(*elf.FormatError)) {
-			return nil
-		}
-		return err
-	}
-	defer f.Close()
-	for _, p := range f.Progs {
-		if p.Type == elf.PT_INTERP {
-			return nil
-		}
-	}
-	return fmt.Errorf("%s is a static program: these cannot be served yet (no library can be loaded into them)", path)
 }

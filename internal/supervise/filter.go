@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux && (amd64 || arm64)
+
+package supervise
+
+import (
+	"runtime"
+
+	"golang.org/x/sys/unix"
+)
+
+const familyTIPC = 30
+
+// served are the calls that the supervisor is told of. Of socket and socketpair these are such of
+// AF_TIPC alone.
+var served = []uint32{
+	unix.SYS_SOCKET, unix.SYS_SOCKETPAIR, unix.SYS_BIND, unix.SYS_LISTEN, unix.SYS_ACCEPT, unix.SYS_ACCEPT4, unix.SYS_CONNECT,
+	unix.SYS_GETSOCKNAME, unix.SYS_GETPEERNAME, unix.SYS_GETSOCKOPT, unix.SYS_SETSOCKOPT, unix.SYS_SHUTDOWN,
+	unix.SYS_SENDTO, unix.SYS_SENDMSG, unix.SYS_SENDMMSG, unix.SYS_RECVFROM, unix.SYS_RECVMSG, unix.SYS_RECVMMSG,
+}
+
+// architecture is that of the numbers in served: calls by other tables, as of 32-bit programs, go to the
+// kernel.
+var architecture = map[string]uint32{"amd64": unix.AUDIT_ARCH_X86_64, "arm64": unix.AUDIT_ARCH_AARCH64}[runtime.GOARCH]
+
+// Offsets in struct seccomp_data.
+const (
+	offsetNumber   = 0
+	offsetArch     = 4
+	offsetArgument = 16 // the lower half of the first
+)
+
+// filter is the program of the filter.
+func filter() []unix.SockFilter {
+	load := func(at uint32) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_LD | unix.BPF_W | unix.BPF_ABS, K: at}
+	}
+	equal := func(k uint32, yes, no uint8) unix.SockFilter {
+		return unix.SockFilter{Code: unix.BPF_JMP | unix.BPF_JEQ | unix.BPF_K, K: k, Jt: yes, Jf: no}
+	}
+	end := func(k uint32) unix.SockFilter { return unix.SockFilter{Code: unix.BPF_RET | unix.BPF_K, K: k} }
+
+	const ends = 5 // instructions behind the comparisons
+	f := []unix.SockFilter{load(offsetArch), equal(architecture, 1, 0), end(unix.SECCOMP_RET_ALLOW), load(offsetNumber)}
+	for i, n := range served {
+		left := uint8(len(served) - i - 1)
+		if n == unix.SYS_SOCKET || n == unix.SYS_SOCKETPAIR {
+			f = append(f, equal(n, left+1, 0)) // to the comparison of the family
+		} else {
+			f = append(f, equal(n, left+ends-1, 0))
+		}
+	}
+	return append(f,
+		end(unix.SECCOMP_RET_ALLOW),
+		load(offsetArgument),
+		equal(familyTIPC, 1, 0),
+		end(unix.SECCOMP_RET_ALLOW),
+		end(unix.SECCOMP_RET_USER_NOTIF),
+	)
+}

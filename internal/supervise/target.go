@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: Apache-2.0
+
+//go:build linux && (amd64 || arm64)
+
+package supervise
+
+import (
+	"encoding/binary"
+	"fmt"
+	"os"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+)
+
+// A call is one that a thread of the program makes.
+type call struct {
+	s       *supervisor
+	n       *notification
+	process int // a pidfd; -1: not opened
+	fd      int // a copy of the descriptor that the call is about; -1: none
+	own     name
+	peer    name
+	is      kind
+}
+
+func (c *call) release() {
+	for _, fd := range []int{c.fd, c.process} {
+		if fd >= 0 {
+			unix.Close(fd)
+		}
+	}
+}
+
+// number is an argument of the call, an int.
+func (c *call) number(i int) int { return int(int32(c.n.Args[i])) }
+
+// open takes a copy of the descriptor that is the call's first argument.
+func (c *call) open() error {
+	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.n.TID))
+	if err != nil {
+		return err
+	}
+	_, rest, _ := strings.Cut(string(status), "\nTgid:\t")
+	digits, _, _ := strings.Cut(rest, "\n")
+	leader, err := strconv.Atoi(digits)
+	if err != nil {
+		return err
+	}
+	if c.process, err = unix.PidfdOpen(leader, 0); err != nil {
+		return err
+	}
+	if !c.s.l.valid(c.n.ID) { // the number may be another's by now
+		return unix.ESRCH
+	}
+	c.fd, err = unix.PidfdGetfd(c.process, c.number(0), 0)
+	return err
+}
+
+// load reads memory of the program. Errors: EFAULT.
+func (c *call) load(at uint64, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	local := []unix.Iovec{{Base: &b[0]}}
+	local[0].SetLen(len(b))
+	n, err := unix.ProcessVMReadv(int(c.n.TID), local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(b)}}, 0)
+	if err != nil || n != len(b) || !c.s.l.valid(c.n.ID) {
+		return unix.EFAULT
+	}
+	return nil
+}
+
+// store writes memory of the program. Errors: EFAULT.
+func (c *call) store(at uint64, b []byte) error {
+	if len(b) == 0 {
+		return nil
+	}
+	if !c.s.l.valid(c.n.ID) {
+		return unix.EFAULT
+	}
+	local := []unix.Iovec{{Base: &b[0]}}
+	local[0].SetLen(len(b))
+	n, err := unix.ProcessVMWritev(int(c.n.TID), local, []unix.RemoteIovec{{Base: uintptr(at), Len: len(b)}}, 0)
+	if err != nil || n != len(b) {
+		return unix.EFAULT
+	}
+	return nil
+}
+
+func (c *call) loadInt(at uint64) (int, error) {
+	var b [4]byte
+	err := c.load(at, b[:])
+	return int(int32(binary.NativeEndian.Uint32(b[:]))), err
+}
+
+func (c *call) storeInt(at uint64, v int) error {
+	return c.store(at, binary.NativeEndian.AppendUint32(nil, uint32(v)))
+}
+
+// sockaddrLen is the length of struct sockaddr_tipc.
+const sockaddrLen = 16
+
+// address reads an address. Errors: EINVAL, it is none of TIPC; EFAULT.
+func (c *call) address(at uint64, length int) (a attach.Sockaddr, err error) {
+	if at == 0 || length < sockaddrLen {
+		return a, unix.EINVAL
+	}
+	var b [sockaddrLen]byte
+	if err := c.load(at, b[:]); err != nil {
+		return a, err
+	}
+	e := binary.NativeEndian
+	a = attach.Sockaddr{Family: e.Uint16(b[:]), Type: b[2], Scope: int8(b[3]), A: e.Uint32(b[4:]), B: e.Uint32(b[8:]), C: e.Uint32(b[12:])}
+	if a.Family != familyTIPC {
+		return a, unix.EINVAL
+	}
+	return a, nil
+}
+
+func appendSockaddr(b []byte, a attach.Sockaddr) []byte {
+	e := binary.NativeEndian
+	b = append(e.AppendUint16(b, a.Family), a.Type, byte(a.Scope))
+	return e.AppendUint32(e.AppendUint32(e.AppendUint32(b, a.A), a.B), a.C)
+}
+
+// giveAddress writes an address where a call wants one, with its length; at 0 it does not want any.
+// Errors: EFAULT; EINVAL, the room is negative.
+func (c *call) giveAddress(a attach.Sockaddr, at, lengthAt uint64) error {
+	if at == 0 || lengthAt == 0 {
+		return nil
+	}
+	room, err := c.loadInt(lengthAt)
+	if err != nil {
+		return err
+	}
+	if room < 0 {
+		return unix.EINVAL
+	}
+	b := appendSockaddr(nil, a)
+	if err := c.store(at, b[:min(room, len(b))]); err != nil {
+		return err
+	}
+	return c.storeInt(lengthAt, len(b))
+}
+
+// nonblocking reports whether the descriptor does not wait.
+func (c *call) nonblocking() bool {
+	flags, err := unix.FcntlInt(uintptr(c.fd), unix.F_GETFL, 0)
+	return err == nil && flags&unix.O_NONBLOCK != 0
+}
+
+// limit is how long a call on the descriptor waits: SO_RCVTIMEO or SO_SNDTIMEO; 0: without end.
+func (c *call) limit(option int) time.Duration {
+	t, err := unix.GetsockoptTimeval(c.fd, unix.SOL_SOCKET, option)
+	if err != nil {
+		return 0
+	}
+	return time.Duration(t.Nano())
+}
+
+// looks is how often a call that waits is looked at: whether its thread is still there.
+const looks = time.Second
+
+// wait waits until the descriptor is ready. Errors: EAGAIN, flags or the descriptor have it not wait, or the
+// limit is over; EINTR, the thread is gone.
+func (c *call) wait(events int16, flags, limitOption int) error {
+	if flags&unix.MSG_DONTWAIT != 0 || c.nonblocking() {
+		return unix.EAGAIN
+	}
+	begun, limit := time.Now(), c.limit(limitOption)
+	for {
+		pause := looks
+		if limit > 0 {
+			pause = min(pause, limit-time.Since(begun))
+			if pause <= 0 {
+				return unix.EAGAIN
+			}
+		}
+		p := []unix.PollFd{{Fd: int32(c.fd), Events: events}, {Fd: int32(c.process), Events: unix.POLLIN}}
+		_, err := unix.Poll(p, int((pause+time.Millisecond-1)/time.Millisecond))
+		switch {
+		case err == unix.EINTR:
+		case err != nil:
+			return err
+		case p[0].Revents != 0:
+			return nil
+		case p[1].Revents != 0, !c.s.l.valid(c.n.ID):
+			return unix.EINTR
+		}
+	}
+}
+
+// hungUp reports whether a connection has ended.
+func (c *call) hungUp() bool {
+	p := []unix.PollFd{{Fd: int32(c.fd), Events: unix.POLLRDHUP}}
+	n, err := unix.Poll(p, 0)
+	return err == nil && n > 0 && p[0].Revents&(unix.POLLHUP|unix.POLLRDHUP) != 0
+}
