@@ -139,21 +139,40 @@ func (b *Bed) Records() uint64 { return b.srv.Counters().Records }
 // Run runs a program with the library, and returns what it prints. One that fails fails the test.
 func (b *Bed) Run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	out, err := b.Output(within(t), name, args...)
+	lib, err := library()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cmd := exec.CommandContext(within(t), name, args...)
+	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib, "UTIPC_SOCKET="+b.Path, "UTIPC_PRELOAD_DEBUG=1")
+	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
-	return out
+	return string(out)
 }
 
-// Output runs a program with the library, and returns what it prints.
-func (b *Bed) Output(ctx context.Context, name string, args ...string) (string, error) {
+// utipc builds the command, and returns its path.
+var utipc = sync.OnceValues(func() (string, error) {
+	file := filepath.Join(built, "utipc")
+	out, err := exec.Command("go", "build", "-o", file, "../../cmd/utipc").CombinedOutput()
+	if err != nil {
+		return "", fmt.Errorf("go build: %w\n%s", err, out)
+	}
+	return file, nil
+})
+
+// UtipcRun runs a program by utipc run --how, and returns what it prints.
+func (b *Bed) UtipcRun(ctx context.Context, how string, command ...string) (string, error) {
 	lib, err := library()
 	if err != nil {
 		return "", err
 	}
-	cmd := exec.CommandContext(ctx, name, args...)
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib, "UTIPC_SOCKET="+b.Path, "UTIPC_PRELOAD_DEBUG=1")
-	out, err := cmd.CombinedOutput()
+	self, err := utipc()
+	if err != nil {
+		return "", err
+	}
+	words := append([]string{"run", "--how", how, "--library", lib, "--socket", b.Path, "--"}, command...)
+	out, err := exec.CommandContext(ctx, self, words...).CombinedOutput()
 	return string(out), err
 }

@@ -23,10 +23,12 @@ func guestFiles(t *testing.T) map[string]string {
 	t.Helper()
 	files := map[string]string{}
 	for _, p := range programs {
-		for _, file := range p.needs(t) {
+		for _, file := range p.needs(t, p.path(t)) {
 			files[file] = file
 		}
-		files["/"+p.command[1]] = p.command[1]
+		if p.script != "" {
+			files["/"+p.script] = p.script
+		}
 	}
 	for _, file := range pythonFiles(t, "libpython3-testsuite", preload.Python(t), "import test.test_socket, unittest.async_case; print(unittest.__file__.replace('__init__', '__main__'))") {
 		files[file] = file
@@ -95,7 +97,7 @@ func TestKernel(t *testing.T) {
 	guests := startGuests(ctx, t, files)
 	for _, p := range programs {
 		t.Run(p.name, func(t *testing.T) {
-			out, err := inGuest(ctx, guests[0], append(p.command[:len(p.command):len(p.command)], "one")...)
+			out, err := inGuest(ctx, guests[0], p.command(t, "one")...)
 			if err != nil {
 				t.Error(err)
 			}

@@ -3,22 +3,26 @@
 package software
 
 import (
+	"os"
 	"os/exec"
 	"path/filepath"
 	"strings"
 	"testing"
 
+	"github.com/utipc/utipc/test/preload"
 	"github.com/utipc/utipc/test/tier"
 )
 
 // A program plays a part that its last argument says: one, or serve and use.
 type program struct {
 	name    string
-	command []string // without the part
-	needs   func(t *testing.T) []string
-	serves  string           // what it prints as serve
-	uses    string           // and as use; as one it prints both
-	through map[uint32]least // by type, at the node where both parts are
+	path    func(t *testing.T) string
+	script  string                                   // of this folder, or none
+	needs   func(t *testing.T, path string) []string // what a guest must have
+	hows    []string                                 // the ways of utipc run
+	serves  string                                   // what it prints as serve
+	uses    string                                   // and as use; as one it prints both
+	through map[uint32]least                         // by type, at the node where both parts are
 }
 
 // least is what a node must have counted for a service type.
@@ -33,9 +37,13 @@ const (
 
 var programs = []program{
 	{
-		name:    "zeromq",
-		command: []string{pythonPath, "testdata/zeromq.py"},
-		needs:   func(t *testing.T) []string { return pythonFiles(t, "python3-zmq", pythonPath, "import threading, zmq") },
+		name:   "zeromq",
+		path:   installed(pythonPath, "python3"),
+		script: "testdata/zeromq.py",
+		needs: func(t *testing.T, path string) []string {
+			return pythonFiles(t, "python3-zmq", path, "import threading, zmq")
+		},
+		hows: []string{"preload", "seccomp"},
 		uses: `REQ/REP: 200 of 200
 sizes: [0, 1, 63, 64, 1000, 65999, 66001, 300000]
 ROUTER/DEALER: 10000 of 10000
@@ -46,9 +54,11 @@ bye
 		through: map[uint32]least{18888: {connections: 2}, 18889: {connections: 2}, 18890: {connections: 2}},
 	},
 	{
-		name:    "perl",
-		command: []string{perlPath, "testdata/sockets.pl"},
-		needs:   perlFiles,
+		name:   "perl",
+		path:   installed(perlPath, "perl"),
+		script: "testdata/sockets.pl",
+		hows:   []string{"preload", "seccomp"},
+		needs:  perlFiles,
 		uses: `CONN_TIMEOUT 5000
 peer: family 30, type 3
 stream: 100000 bytes, as sent
@@ -64,9 +74,14 @@ connect to nobody: No route to host
 		through: map[uint32]least{18900: {connections: 4, messages: 3}},
 	},
 	{
-		name:    "socat",
-		command: []string{"/bin/sh", "testdata/socat.sh"},
-		needs:   func(t *testing.T) []string { return binaryFiles(t, socatPath, "socat") },
+		name:   "socat",
+		path:   installed("/bin/sh", "dash"),
+		script: "testdata/socat.sh",
+		needs: func(t *testing.T, _ string) []string {
+			path := installed(socatPath, "socat")(t)
+			return append(linked(t, path), path)
+		},
+		hows: []string{"preload", "seccomp"},
 		uses: `stream: HELLO
 rdm: HELLO
 No route to host
@@ -80,6 +95,60 @@ bytes: 200000
 `,
 		through: map[uint32]least{18920: {connections: 8, messages: 3}},
 	},
+	{
+		name:    "Go",
+		path:    func(t *testing.T) string { return goProgram(t, "0") },
+		needs:   func(_ *testing.T, path string) []string { return []string{path} },
+		hows:    []string{"auto"},
+		uses:    goUses,
+		through: map[uint32]least{18940: {connections: 4, messages: 3}},
+	},
+	{
+		name:    "Go with cgo",
+		path:    func(t *testing.T) string { return goProgram(t, "1") },
+		needs:   func(t *testing.T, path string) []string { return append(linked(t, path), path) },
+		hows:    []string{"auto"},
+		uses:    goUses,
+		through: map[uint32]least{18940: {connections: 4, messages: 3}},
+	},
+}
+
+const goUses = `importance 2
+stream: 400000 bytes, as sent: true
+*unix.TIPCSocketAddr *unix.TIPCSocketAddr
+seqpacket: 1 bytes, as sent: true
+rdm: 1 bytes, as sent: true, from *unix.TIPCSocketAddr
+seqpacket: 1000 bytes, as sent: true
+rdm: 1000 bytes, as sent: true, from *unix.TIPCSocketAddr
+seqpacket: 66000 bytes, as sent: true
+rdm: 66000 bytes, as sent: true, from *unix.TIPCSocketAddr
+to nobody: no route to host
+connect to nobody: no route to host
+nothing there: resource temporarily unavailable
+pair: to the other
+protocol 1: protocol not supported
+`
+
+// goProgram builds the program in Go, with cgo or without.
+func goProgram(t *testing.T, cgo string) string {
+	t.Helper()
+	path := filepath.Join(preload.Folder(), "gosockets"+cgo)
+	cmd := exec.CommandContext(t.Context(), "go", "build", "-o", path, "./testdata/gosockets")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED="+cgo, "GOFLAGS=")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		t.Fatalf("go build: %v\n%s", err, out)
+	}
+	return path
+}
+
+// command is the program with its arguments, as a part.
+func (p *program) command(t *testing.T, part string) []string {
+	t.Helper()
+	words := []string{p.path(t)}
+	if p.script != "" {
+		words = append(words, p.script)
+	}
+	return append(words, part)
 }
 
 // lines are the lines of a text that are not empty.
@@ -101,13 +170,15 @@ func (p *program) check(t *testing.T, where, part, got string) {
 	}
 }
 
-// binaryFiles are a program and the libraries that it is linked with.
-func binaryFiles(t *testing.T, path, pkg string) []string {
-	t.Helper()
-	if _, err := exec.LookPath(path); err != nil {
-		tier.Missing(t, "there is no "+path+": install "+pkg)
+// installed returns a program of a Debian package.
+func installed(path, pkg string) func(t *testing.T) string {
+	return func(t *testing.T) string {
+		t.Helper()
+		if _, err := exec.LookPath(path); err != nil {
+			tier.Missing(t, "there is no "+path+": install "+pkg)
+		}
+		return path
 	}
-	return append([]string{path}, linked(t, path)...)
 }
 
 // linked are the libraries that programs and libraries need, the dynamic loader among them.
@@ -141,10 +212,10 @@ for name in os.listdir(os.path.dirname(os.__file__)):
 	return interpreted(t, pkg, python, "-c", statements+"\n"+show)
 }
 
-func perlFiles(t *testing.T) []string {
+func perlFiles(t *testing.T, path string) []string {
 	t.Helper()
 	const show = `print join("\n", $^X, values %INC, @DynaLoader::dl_shared_objects), "\n"`
-	return interpreted(t, "perl", perlPath, "-Mconstant", "-MSocket", "-MIO::Handle", "-MIO::Select", "-e", show)
+	return interpreted(t, "perl", path, "-Mconstant", "-MSocket", "-MIO::Handle", "-MIO::Select", "-e", show)
 }
 
 // interpreted are files that a program lists, itself among them, and the libraries that these need.

@@ -31,54 +31,63 @@ func counted(t *testing.T, b *preload.Bed, through map[uint32]least) {
 	}
 }
 
-// Programs of others, both of whose parts are on one node, print what they print in a guest with
-// a kernel's TIPC, and the daemon's node has had to do with it. Mutations: the command is run
-// without the library; own_name of the library says that none is ours; connect of the library
-// reports that it is done whatever the daemon answers.
-//
-// Proves: plain.software
-func TestOneNode(t *testing.T) {
+// each runs a test of each program in each way.
+func each(t *testing.T, test func(t *testing.T, p *program, how string)) {
 	preload.NeedCompiler(t)
 	for _, p := range programs {
-		t.Run(p.name, func(t *testing.T) {
-			p.needs(t)
-			b := preload.NewBed(t, hub.New(hub.Config{}), 1)
-			p.check(t, "with the library", "one", b.Run(t, p.command[0], append(p.command[1:], "one")...))
-			counted(t, b, p.through)
-		})
+		for _, how := range p.hows {
+			t.Run(p.name+"/"+how, func(t *testing.T) {
+				p.needs(t, p.path(t))
+				test(t, &p, how)
+			})
+		}
 	}
 }
 
-// And so do those whose parts are on two nodes. Mutations: both parts have one node; messages of
-// connections are not sent to other nodes.
+// Programs of others, both of whose parts are on one node, print what they print in a guest with
+// a kernel's TIPC, and the daemon's node has had to do with it: with the library and with the
+// supervisor. Mutations: need of cmd/utipc takes no notice of a program in Go; own_name of the
+// library says that none is ours; look of the supervisor does; receiveEnd of that returns 0.
 //
-// Proves: plain.software
+// Proves: plain.software, plain.supervised
+func TestOneNode(t *testing.T) {
+	each(t, func(t *testing.T, p *program, how string) {
+		b := preload.NewBed(t, hub.New(hub.Config{}), 1)
+		out, err := b.UtipcRun(t.Context(), how, p.command(t, "one")...)
+		if err != nil {
+			t.Error(err)
+		}
+		p.check(t, how, "one", out)
+		counted(t, b, p.through)
+	})
+}
+
+// And so do those whose parts are on two nodes. Mutation: relay of daemon/plain drops what is longer
+// than a message.
+//
+// Proves: plain.software, plain.supervised
 func TestTwoNodes(t *testing.T) {
-	preload.NeedCompiler(t)
-	for _, p := range programs {
-		t.Run(p.name, func(t *testing.T) {
-			p.needs(t)
-			network := hub.New(hub.Config{})
-			beds := [2]*preload.Bed{preload.NewBed(t, network, 1), preload.NewBed(t, network, 2)}
-			twoParts(t, &p, "with the library", func(ctx context.Context, i int, command []string) (string, error) {
-				return beds[i].Output(ctx, command[0], command[1:]...)
-			})
-			for i, b := range beds {
-				half := map[uint32]least{}
-				for typ, l := range p.through {
-					half[typ] = least{connections: l.connections / 2}
-				}
-				counted(t, b, half)
-				s, err := b.Node.Admin().Stats(t.Context())
-				if err != nil {
-					t.Fatal(err)
-				}
-				if s.MessagesIn == 0 || s.MessagesOut == 0 {
-					t.Errorf("node %d: %d messages came from the other, %d went there", i, s.MessagesIn, s.MessagesOut)
-				}
-			}
+	each(t, func(t *testing.T, p *program, how string) {
+		network := hub.New(hub.Config{})
+		beds := [2]*preload.Bed{preload.NewBed(t, network, 1), preload.NewBed(t, network, 2)}
+		twoParts(t, p, how, func(ctx context.Context, i int, command []string) (string, error) {
+			return beds[i].UtipcRun(ctx, how, command...)
 		})
-	}
+		for i, b := range beds {
+			half := map[uint32]least{}
+			for typ, l := range p.through {
+				half[typ] = least{connections: l.connections / 2}
+			}
+			counted(t, b, half)
+			s, err := b.Node.Admin().Stats(t.Context())
+			if err != nil {
+				t.Fatal(err)
+			}
+			if s.MessagesIn == 0 || s.MessagesOut == 0 {
+				t.Errorf("node %d: %d messages came from the other, %d went there", i, s.MessagesIn, s.MessagesOut)
+			}
+		}
+	})
 }
 
 // twoParts has a program serve on node 0, and be used on node 1.
@@ -91,8 +100,9 @@ func twoParts(t *testing.T, p *program, where string, run func(ctx context.Conte
 	defer cancel()
 	done := make(chan int, 2)
 	for i := range parts {
+		command := p.command(t, parts[i])
 		go func() {
-			out[i], errs[i] = run(ctx, i, append(append([]string(nil), p.command...), parts[i]))
+			out[i], errs[i] = run(ctx, i, command)
 			if errs[i] != nil {
 				cancel() // the other part would wait for this one
 			}
