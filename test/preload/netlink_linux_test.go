@@ -17,7 +17,7 @@ import (
 // compile makes a program of a file of testdata.
 func compile(t *testing.T, source string) string {
 	t.Helper()
-	needCompiler(t)
+	NeedCompiler(t)
 	program := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command("cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/"+source).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -35,7 +35,7 @@ func compile(t *testing.T, source string) string {
 // Proves: plain.netlink
 func TestNetlink(t *testing.T) {
 	program := compile(t, "netlink.c")
-	if out := newBed(t).run(t, program); out != "all is well\n" {
+	if out := newBed(t).Run(t, program); out != "all is well\n" {
 		t.Error(out)
 	}
 }
@@ -47,7 +47,7 @@ func TestNetlink(t *testing.T) {
 //
 // Proves: plain.netlink
 func TestStockTool(t *testing.T) {
-	needCompiler(t)
+	NeedCompiler(t)
 	tool, err := exec.LookPath("tipc")
 	if err != nil {
 		tier.Missing(t, "there is no tipc(8): install iproute2")
@@ -65,16 +65,16 @@ func TestStockTool(t *testing.T) {
 		}
 		return keys, e.Slots[0].Bits > 0
 	}
-	b.run(t, tool, "node", "set", "key", "0x3031323334353637383961626364656673616c74")
+	b.Run(t, tool, "node", "set", "key", "0x3031323334353637383961626364656673616c74")
 	if n, master := encryption(); n != 1 || master {
 		t.Errorf("a key: %d keys, master %v", n, master)
 	}
-	b.run(t, tool, "node", "set", "key", "0123456789abcdefsalt", "master")
+	b.Run(t, tool, "node", "set", "key", "0123456789abcdefsalt", "master")
 	if _, master := encryption(); !master {
 		t.Error("there is no master key")
 	}
-	b.run(t, tool, "node", "set", "key", "rekeying", "10")
-	b.run(t, tool, "node", "flush", "key")
+	b.Run(t, tool, "node", "set", "key", "rekeying", "10")
+	b.Run(t, tool, "node", "flush", "key")
 	if n, master := encryption(); n != 0 || master {
 		t.Errorf("flushed: %d keys, master %v", n, master)
 	}

@@ -24,7 +24,7 @@ func guestFiles(t *testing.T) map[string]string {
 	files := map[string]string{}
 	for _, p := range programs {
 		for _, file := range p.needs(t, p.path(t)) {
-			files[file] = file
+			files[inGuestPath(file)] = file
 		}
 		if p.script != "" {
 			files["/"+p.script] = p.script
@@ -36,12 +36,20 @@ func guestFiles(t *testing.T) map[string]string {
 	dir := buildZeroMQ(t)
 	for name := range zeromqTests {
 		file := filepath.Join(dir, name)
-		files["/bin/"+name] = file
+		files[inGuestPath(file)] = file
 		for _, library := range linked(t, file) {
 			files[library] = library
 		}
 	}
 	return files
+}
+
+// inGuestPath is where a file is in a guest: what the test has built is elsewhere there.
+func inGuestPath(file string) string {
+	if filepath.Dir(file) == preload.Folder() {
+		return "/bin/" + filepath.Base(file)
+	}
+	return file
 }
 
 // startGuests boots two kernels that a cable connects.
@@ -82,6 +90,7 @@ func startGuests(ctx context.Context, t *testing.T, files map[string]string) [2]
 
 // inGuest runs a program of this folder in a guest.
 func inGuest(ctx context.Context, g *rig.Guest, command ...string) (string, error) {
+	command[0] = inGuestPath(command[0])
 	out, err := g.Run(ctx, "cd / && export PATH=$PATH:/usr/bin PYTHONDONTWRITEBYTECODE=1 && "+strings.Join(command, " "))
 	return out + "\n", err
 }
