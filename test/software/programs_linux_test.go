@@ -122,6 +122,7 @@ seqpacket: 1000 bytes, as sent: true
 rdm: 1000 bytes, as sent: true, from *unix.TIPCSocketAddr
 seqpacket: 66000 bytes, as sent: true
 rdm: 66000 bytes, as sent: true, from *unix.TIPCSocketAddr
+after shutdown: transport endpoint is not connected
 to nobody: no route to host
 connect to nobody: no route to host
 nothing there: resource temporarily unavailable

@@ -46,8 +46,8 @@ func each(t *testing.T, test func(t *testing.T, p *program, how string)) {
 
 // Programs of others, both of whose parts are on one node, print what they print in a guest with
 // a kernel's TIPC, and the daemon's node has had to do with it: with the library and with the
-// supervisor. Mutations: need of cmd/utipc takes no notice of a program in Go; own_name of the
-// library says that none is ours; look of the supervisor does; receiveEnd of that returns 0.
+// supervisor. Mutations: need of cmd/utipc takes no notice of a program in Go; own_name of the library
+// says that none is ours; look of the supervisor does; receiveEnd of that returns 0 after a shutdown.
 //
 // Proves: plain.software, plain.supervised
 func TestOneNode(t *testing.T) {
@@ -62,8 +62,8 @@ func TestOneNode(t *testing.T) {
 	})
 }
 
-// And so do those whose parts are on two nodes. Mutation: relay of daemon/plain drops what is longer
-// than a message.
+// And so do those whose parts are on two nodes. Mutation: send of daemon/plain writes what TryWrite takes of
+// a stream, and no more.
 //
 // Proves: plain.software, plain.supervised
 func TestTwoNodes(t *testing.T) {

@@ -83,8 +83,8 @@ func buildZeroMQ(t *testing.T) string {
 }
 
 // ZeroMQ's own tests of tipc:// pass, none ignored, with the library as in a guest with a kernel's
-// TIPC, and the daemon has had requests of each. Mutations: socket of the library fails, with
-// which all are ignored; buildZeroMQ leaves ZMQ_HAVE_TIPC out.
+// TIPC, and the daemon has had requests of each. Mutation: buildZeroMQ
+// leaves ZMQ_HAVE_TIPC out, and all are ignored.
 //
 // Proves: plain.software
 func TestZeroMQ(t *testing.T) {

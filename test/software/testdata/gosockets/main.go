@@ -162,6 +162,8 @@ func use() {
 		fmt.Printf("rdm: %d bytes, as sent: %v, from %T\n", k, bytes.Equal(b[:k], bytes.ToUpper(m)), from.(*unix.SockaddrTIPC).Addr)
 	}
 	must("shutdown", unix.Shutdown(s, unix.SHUT_RDWR))
+	_, _, err = unix.Recvfrom(s, b, 0)
+	fmt.Println("after shutdown:", err)
 	fmt.Println("to nobody:", unix.Sendto(r, []byte("x"), 0, at(service, nobody)))
 	fmt.Println("connect to nobody:", unix.Connect(opened(unix.SOCK_STREAM), at(service, nobody)))
 	must("nonblocking", unix.SetNonblock(r, true))
