@@ -4,7 +4,6 @@ package software
 
 import (
 	"context"
-
 	"testing"
 
 	"github.com/utipc/utipc/stack/carrier/hub"
