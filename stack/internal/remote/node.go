@@ -60,6 +60,7 @@ type Node struct {
 
 	mu      sync.Mutex // guards what follows
 	server  *clientConn
+	pid     int // of the process that is the daemon; 0: not known
 	welcome attach.Welcome
 	met     bool          // a daemon is there
 	there   chan struct{} // closed while it is, and has the sockets
@@ -90,13 +91,17 @@ func (f *Node) connect(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	var pid int
+	if who, err := l.conn.Credentials(); err == nil {
+		pid = who.PID
+	}
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
 		l.close()
 		return net.ErrClosed
 	}
-	f.server, f.welcome, f.met = l, w, true
+	f.server, f.pid, f.welcome, f.met = l, pid, w, true
 	f.ends.Go(func() { f.watch(l) })
 	return nil
 }

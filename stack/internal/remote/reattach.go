@@ -137,7 +137,7 @@ func (f *Node) sweep() {
 // goes on: it may send to another. It reports whether they are all there.
 func (f *Node) reopen() (whole bool) {
 	f.mu.Lock()
-	server := f.server
+	pid := f.pid
 	var sockets []*Socket
 	for s := range f.sockets {
 		if s.kept && s.refused.Load() == nil {
@@ -145,10 +145,6 @@ func (f *Node) reopen() (whole bool) {
 		}
 	}
 	f.mu.Unlock()
-	var pid int
-	if who, err := server.conn.Credentials(); err == nil {
-		pid = who.PID
-	}
 	whole = true
 	var made []func() bool
 	for _, s := range sockets {
@@ -202,7 +198,8 @@ func (f *Node) presence() (there <-chan struct{}, away error) {
 }
 
 // whenThere calls try, which makes something at the daemon, until it fails for another reason
-// than that none is there. Errors: try's; net.ErrClosed; *ReattachError; the context's, with why
+// than that none is there; not before the sockets that there were are made again, as it may be for
+// one of them. Errors: try's; net.ErrClosed; *ReattachError; the context's, with why
 // no daemon is there.
 func (f *Node) whenThere(ctx context.Context, try func() error) error {
 	var b backoff
@@ -213,10 +210,13 @@ func (f *Node) whenThere(ctx context.Context, try func() error) error {
 		case f.ctx.Err() != nil:
 			return net.ErrClosed
 		}
-		err := try()
-		there, _ := f.presence()
-		if err == nil || f.cfg.NoReattach || !isAway(err) && (!isRefusal(err) || isDone(there)) {
-			return err // not where it is the whole node that will be refused
+		there, err := f.presence()
+		if isDone(there) || f.cfg.NoReattach {
+			err = try()
+			there, _ = f.presence()
+			if err == nil || f.cfg.NoReattach || !isAway(err) && (!isRefusal(err) || isDone(there)) {
+				return err // not where it is the whole node that will be refused
+			}
 		}
 		t := time.NewTimer(b.pause(rand.Float64()))
 		if isDone(there) { // so it was believed
@@ -321,6 +321,18 @@ func (s *Socket) refuse(e *socket.ReattachError) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.kick()
+}
+
+// current reports whether the line leads to the daemon that the node is attached to, and not to the
+// next one, which does not know the other sockets yet.
+func (f *Node) current(l *clientConn) bool {
+	who, err := l.conn.Credentials()
+	if err != nil {
+		return true
+	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.pid == 0 || who.PID == f.pid
 }
 
 // missing keeps why the socket is not there.

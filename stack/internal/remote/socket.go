@@ -108,6 +108,10 @@ func (s *Socket) openSession(ctx context.Context, fds bool) (*session, wantedSta
 	if err != nil {
 		return nil, want, err
 	}
+	if !s.f.current(l) {
+		l.close()
+		return nil, want, &socket.GoneError{Reason: "another daemon is there"}
+	}
 	if l.node = w.Node; !isConnected(s.network) {
 		l.socket = s
 	}
