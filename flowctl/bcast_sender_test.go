@@ -402,3 +402,27 @@ func TestBroadcastForgets(t *testing.T) {
 		t.Errorf("got %d places, backlog %v, deadline %v", len(r.transmit.ring), r.backlog, r.s.Deadline())
 	}
 }
+
+// A link that is idle for a moment between messages keeps its memory and its ticks, so that
+// the next message allocates nothing: both go after an interval in which nothing was sent.
+//
+// Mutations it catches, in BroadcastSender.tick: without the comparison of sndNxt with the
+// checkpoint; with its opposite; without keeping the checkpoint.
+func TestBroadcastForgetsAfterAnInterval(t *testing.T) {
+	r := newMembers(t, 1)
+	defer r.done()
+	for i := range 3 {
+		r.send(1)
+		r.discard()
+		r.memberAck(0, r.s.Last())
+		r.asks(r.s.next + 1)
+		if !r.s.Idle() || r.transmit.ring == nil || r.s.Deadline() == Never {
+			t.Errorf("message %d sent: got idle %v, %d places, deadline %v; want idle, with places and a tick",
+				i, r.s.Idle(), len(r.transmit.ring), r.s.Deadline())
+		}
+	}
+	r.asks(r.s.next + 1)
+	if r.transmit.ring != nil || r.s.Deadline() != Never {
+		t.Errorf("nothing sent: got %d places, deadline %v; want none", len(r.transmit.ring), r.s.Deadline())
+	}
+}
