@@ -50,3 +50,44 @@ func TestLintOnNewMachine(t *testing.T) {
 		}
 	}
 }
+
+// What only Linux, amd64 or an int of 64 bits has is not used without a file for the others.
+//
+// Mutations it catches, in test/lint: elsewhere leaves out any of its systems; elsewhere forgets
+// that one has failed.
+func TestLintElsewhere(t *testing.T) {
+	tier.SkipShort(t, "a Go module for each of its cases")
+	lint, err := filepath.Abs("lint")
+	check(t, err)
+	for _, c := range []struct {
+		name  string
+		files map[string]string
+		ok    bool
+	}{
+		{"for all", map[string]string{"x.go": "var _ = y", "y_linux.go": "var y = 1", "y_other.go": "//go:build !linux\n\nvar y = 2"}, true},
+		{"Linux alone", map[string]string{"x.go": "var _ = y", "y_linux.go": "var y = 1"}, false},
+		{"not on arm64 with Linux", map[string]string{"x.go": "var _ = y", "y.go": "//go:build !linux || !arm64\n\nvar y = 1"}, false},
+		{"an int of 64 bits", map[string]string{"x.go": "var _ int = 1 << 40"}, false},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			t.Parallel()
+			dir := t.TempDir()
+			check(t, os.Mkdir(filepath.Join(dir, "test"), 0o755))
+			check(t, os.Symlink(lint, filepath.Join(dir, "test/lint")))
+			check(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module x\n\ngo 1.24\n"), 0o644))
+			for name, text := range c.files {
+				tag, code, tagged := strings.Cut(text, "\n\n")
+				if !tagged {
+					tag, code = "", text
+				}
+				check(t, os.WriteFile(filepath.Join(dir, name), []byte(tag+"\n\npackage x\n\n"+code+"\n"), 0o644))
+			}
+			cmd := exec.Command("test/lint", "elsewhere")
+			cmd.Dir = dir
+			out, err := cmd.CombinedOutput()
+			if passed := strings.Contains(string(out), " passed\n"); passed != c.ok || passed != (err == nil) {
+				t.Errorf("passed: %v, %v; want %v\n%s", passed, err, c.ok, out)
+			}
+		})
+	}
+}

@@ -150,7 +150,8 @@ func TestXSKChunksWaitForTheKernel(t *testing.T) {
 		defer close(woken)
 		runtime.LockOSThread()
 		thread <- unix.Gettid()
-		unix.Ppoll(both, &unix.Timespec{Sec: int64(testTimeout.Seconds())}, nil)
+		most := unix.NsecToTimespec(testTimeout.Nanoseconds())
+		unix.Ppoll(both, &most, nil)
 	}()
 	inKernel(t, <-thread, unix.SYS_PPOLL)
 	go func() {

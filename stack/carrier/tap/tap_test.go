@@ -45,7 +45,7 @@ func TestWriter(t *testing.T) {
 		if err := w.WriteFrame(time.Unix(1_700_000_000, int64(i)), f.dir, data, f.comment); err != nil {
 			t.Fatal(err)
 		}
-		want = append(want, fmt.Sprintf("%d dir=%d %d/%d %x %q", 1_700_000_000_000_000_000+i, f.dir, min(f.n, 1514), f.n,
+		want = append(want, fmt.Sprintf("%d dir=%d %d/%d %x %q", 1_700_000_000_000_000_000+int64(i), f.dir, min(f.n, 1514), f.n,
 			[]byte{byte(i)}, f.comment[:min(len(f.comment), 65532)]))
 	}
 	if err := w.Close(); err != nil {

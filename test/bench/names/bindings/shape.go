@@ -33,7 +33,7 @@ type Shape struct {
 }
 
 // point is the instance that the ranges of all shapes named c have in common.
-const point = 1 << 31
+const point uint32 = 1 << 31
 
 var shapes = []Shape{
 	{Name: "a", What: "1000 types of 100 instances", Beside: 2},
