@@ -17,8 +17,7 @@ import (
 // reads the end; what it writes after that fails. The mutation: Shutdown ends sessions
 // at once.
 func TestShutdownSendsWhatWasWritten(t *testing.T) {
-	daemon.DrainFor(t, testTimeout)
-	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 1000}}) // it reads slowly
+	b := newBed(t, daemon.Config{DrainTimeout: testTimeout, Quotas: daemon.Quotas{Records: 1000}}) // it reads slowly
 	p, c := b.connected(t, attach.KindSeqPacket)
 	const wrote = 125 // more than the pace lets through at once, less than the first window
 	for range wrote {

@@ -26,6 +26,8 @@ type Config struct {
 
 	// HelloTimeout is how long a connection may say nothing at first; 0: 5 s.
 	HelloTimeout time.Duration
+	// DrainTimeout is how long Shutdown lets sends wait for room; 0: 1 s.
+	DrainTimeout time.Duration
 
 	// Verbs are management calls beside those of the node, which they come before.
 	Verbs map[string]Verb
@@ -83,8 +85,11 @@ type Server struct {
 	isDrained bool
 }
 
-// defaultHello is Config.HelloTimeout.
-const defaultHello = 5 * time.Second
+// Defaults of Config.
+const (
+	defaultHello = 5 * time.Second
+	defaultDrain = time.Second
+)
 
 // New makes a Server of a node, which stays the caller's. Errors: net.ErrClosed.
 func New(n *stack.Node, cfg Config) (*Server, error) {
@@ -98,6 +103,9 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 	}
 	if cfg.HelloTimeout <= 0 {
 		cfg.HelloTimeout = defaultHello
+	}
+	if cfg.DrainTimeout <= 0 {
+		cfg.DrainTimeout = defaultDrain
 	}
 	if cfg.Program == "" {
 		cfg.Program = "utipc"
@@ -219,14 +227,11 @@ func (s *Server) drainedLocked() {
 	}
 }
 
-// mostDrain is how long Shutdown lets sends wait for room. Tests change it.
-var mostDrain = time.Second
-
 // Shutdown ends the Server: it takes no more connections, tells all programs that the
 // daemon goes and why, sends what they have written before, closes their sockets, and waits
 // until nothing of them is left or ctx is done. From then on their writes fail. Sends that
-// find no room for a second, or until ctx is done, are given up, which is logged: their
-// connections end with a reset, not in order. The node is open still: its Close waits for
+// find no room for Config.DrainTimeout, or until ctx is done, are given up, which is logged:
+// their connections end with a reset, not in order. The node is open still: its Close waits for
 // what was sent. A second call waits too.
 func (s *Server) Shutdown(ctx context.Context, why string) error {
 	s.mu.Lock()
@@ -247,7 +252,7 @@ func (s *Server) Shutdown(ctx context.Context, why string) error {
 		x.orderly.Store(true)
 		x.c.CloseRead()
 	}
-	t := time.NewTimer(mostDrain)
+	t := time.NewTimer(s.cfg.DrainTimeout)
 	select {
 	case <-s.drained:
 	case <-t.C:
