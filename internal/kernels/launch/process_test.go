@@ -55,6 +55,7 @@ func TestMain(m *testing.M) {
 // site is one in namespaces, or the test is skipped.
 func site(t *testing.T, ranks int) *Site {
 	t.Helper()
+	tier.SkipShort(t, "network namespaces")
 	s, err := NewSite(ranks, []string{os.Args[0], rankArg})
 	if err != nil {
 		t.Fatal(err)
