@@ -8,7 +8,9 @@
 package tier
 
 import (
+	"flag"
 	"os"
+	"strconv"
 	"testing"
 )
 
@@ -32,4 +34,25 @@ func Missing(tb testing.TB, what ...any) {
 		tb.Fatal(what...)
 	}
 	tb.Skip(what...)
+}
+
+// waiting is how many tests AtOnce lets run.
+const waiting = 8
+
+// AtOnce lets more parallel tests run than there are processors, unless the flag -parallel says
+// how many: tests of links wait for timers of the protocol most of their time. TestMain calls it.
+func AtOnce() {
+	flag.Parse()
+	atOnce(flag.CommandLine)
+}
+
+func atOnce(flags *flag.FlagSet) {
+	given := false
+	flags.Visit(func(f *flag.Flag) { given = given || f.Name == "test.parallel" })
+	if given {
+		return
+	}
+	if err := flags.Set("test.parallel", strconv.Itoa(waiting)); err != nil {
+		panic(err)
+	}
 }

@@ -3,6 +3,7 @@
 package tier
 
 import (
+	"flag"
 	"fmt"
 	"testing"
 )
@@ -28,6 +29,25 @@ func TestMissing(t *testing.T) {
 		const said = "no tool: 17\n"
 		if failed := w.fatal == said; failed != (required == "all") || !failed && w.skip != said {
 			t.Errorf("with %q: fatal %q, skip %q", required, w.fatal, w.skip)
+		}
+	}
+}
+
+// More tests run at once than there are processors, but as many as -parallel says.
+//
+// Mutations it catches: AtOnce changes nothing; AtOnce does not heed the flag.
+func TestAtOnce(t *testing.T) {
+	for _, c := range []struct {
+		args []string
+		want int
+	}{{nil, waiting}, {[]string{"-test.parallel", "3"}, 3}} {
+		flags := flag.NewFlagSet("", flag.ContinueOnError)
+		got := flags.Int("test.parallel", 2, "")
+		if err := flags.Parse(c.args); err != nil {
+			t.Fatal(err)
+		}
+		if atOnce(flags); *got != c.want {
+			t.Errorf("%q: got %d at once, want %d", c.args, *got, c.want)
 		}
 	}
 }
