@@ -24,6 +24,7 @@ import (
 //
 // Proves: socket.scripts
 func TestAttachedEndsAfterItsData(t *testing.T) {
+	t.Parallel()
 	for _, end := range []struct {
 		name string
 		do   func(*stack.Conn) error
@@ -115,6 +116,7 @@ func waitsForPeer(n *stack.Node) bool {
 //
 // Proves: socket.scripts
 func TestAttachedWriteAndPeerCloses(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {
 			a, b := pair(t, stack.Config{})

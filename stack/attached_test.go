@@ -89,6 +89,7 @@ func attachTo(t testing.TB, n *stack.Node, cfg stack.AttachConfig) (*stack.Node,
 }
 
 func TestAttachedEcho(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
 	m, _ := attachTo(t, b, stack.AttachConfig{})
@@ -116,6 +117,7 @@ func TestAttachedEcho(t *testing.T) {
 
 // Proves: daemon.api
 func TestAttachedStreams(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
 	w, err := n.Admin().Watch(context.Background())

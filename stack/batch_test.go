@@ -19,6 +19,7 @@ import (
 
 // A batch arrives whole, in order, to names, sockets and ranges, and is read in batches.
 func TestBatch(t *testing.T) {
+	t.Parallel()
 	a, b := wide(t, 1500)
 	to := listen(t, b, echoService)
 	c := listen(t, a, nil)

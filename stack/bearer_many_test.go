@@ -24,6 +24,7 @@ import (
 //
 // Proves: socket.bearers
 func TestManyTellOneNode(t *testing.T) {
+	t.Parallel()
 	hubs := [3]*hub.Hub{}
 	for i := range hubs {
 		hubs[i] = hub.New(hub.Config{})

@@ -64,6 +64,7 @@ func openBare(t testing.TB, cfg stack.Config) *stack.Node {
 //
 // Proves: socket.bearers
 func TestBearersComeAndGo(t *testing.T) {
+	t.Parallel()
 	for _, wait := range []stack.WaitMode{stack.Sleep, stack.Adaptive} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			h := hub.New(hub.Config{})
@@ -248,6 +249,7 @@ func TestEnableBearerRefuses(t *testing.T) {
 //
 // Proves: socket.bearers
 func TestDisabledBearerLosesNothing(t *testing.T) {
+	t.Parallel()
 	hubs := [2]*hub.Hub{hub.New(hub.Config{}), hub.New(hub.Config{})}
 	open := func(i int) *stack.Node {
 		n := openBare(t, stack.Config{Address: stack.NodeAddr(i), Encryption: sealedWith})

@@ -60,6 +60,7 @@ func writeBuffer(t testing.TB, c *stack.PacketConn, b []byte, to net.Addr) {
 //
 // Proves: socket.buffers
 func TestBuffers(t *testing.T) {
+	t.Parallel()
 	for _, mtu := range []int{100, 600, 1500, 9000, 65000} {
 		if len(sealedWith.Keys) > 0 {
 			mtu += 36 // the least that a bearer has then
@@ -108,6 +109,7 @@ func TestBuffers(t *testing.T) {
 //
 // Proves: socket.buffers
 func TestBufferOutlivesItsNode(t *testing.T) {
+	t.Parallel()
 	h := hub.New(hub.Config{})
 	a := openOn(t, h, 1, stack.Config{})
 	p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})
@@ -167,6 +169,7 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 //
 // Proves: socket.buffers
 func TestBuffersAreLimited(t *testing.T) {
+	t.Parallel()
 	a, b := wide(t, 9000)
 	to := listen(t, b, echoService)
 	c := listen(t, a, nil)
@@ -272,6 +275,7 @@ func bufferDeadline(t *testing.T, a, _ *stack.Node, _ *fault.Injector) {
 
 // What a Buffer's memory held before is not sent: what Write has left is zeros.
 func TestBufferSendsNoOldMemory(t *testing.T) {
+	t.Parallel()
 	a, b := wide(t, 1500)
 	to := listen(t, b, echoService)
 	from := listen(t, a, nil)

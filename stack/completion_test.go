@@ -191,6 +191,7 @@ func (w *slowWire) connect(t *testing.T) {
 //
 // Proves: memory.lent
 func TestLateCompletions(t *testing.T) {
+	t.Parallel()
 	for _, loss := range []float64{0, 0.03} {
 		for _, linger := range []int{1, 8, 200} {
 			t.Run(fmt.Sprintf("loss %v, %d calls", loss, linger), func(t *testing.T) {
@@ -319,6 +320,7 @@ func TestReceiverThatNeverReads(t *testing.T) {
 //
 // Proves: memory.lent
 func TestLongMessagesAreLent(t *testing.T) {
+	t.Parallel()
 	const size, messages, jumbo = 8000, 400, 512
 	h := hub.New(hub.Config{MTU: 9000})
 	var nodes [2]*stack.Node

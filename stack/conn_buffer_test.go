@@ -18,6 +18,7 @@ import (
 //
 // Proves: socket.buffers
 func TestConnBuffers(t *testing.T) {
+	t.Parallel()
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		for _, mtu := range []int{1500, 9000, 65000} {
 			a, b := wide(t, mtu)
@@ -92,6 +93,7 @@ func TestConnBuffers(t *testing.T) {
 // WriteBuffer waits for the window, no longer than the deadline; then the Buffer is still
 // there, and goes when there is room.
 func TestConnBufferWaits(t *testing.T) {
+	t.Parallel()
 	a, b := wide(t, 9000)
 	server, client := link(t, a, b, "tipcpacket")
 	var buf *stack.Buffer

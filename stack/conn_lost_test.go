@@ -130,6 +130,7 @@ func losers(t *testing.T) (a, b *stack.Node, cable *fault.Injector) {
 //
 // Proves: socket.close
 func TestEndReportsWhatIsLost(t *testing.T) {
+	t.Parallel()
 	for _, mode := range []string{"embedded", "plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {
 			a, b, _ := losers(t)
@@ -213,6 +214,7 @@ func TestEndReportsWhatIsLost(t *testing.T) {
 //
 // Proves: socket.close
 func TestCloseWithHeldBytes(t *testing.T) {
+	t.Parallel()
 	a, b, cable := losers(t)
 	h := serveOn(t, a, filepath.Join(t.TempDir(), "utipc.sock"), daemon.Config{})
 	t.Cleanup(func() { h.stop(t) })

@@ -82,6 +82,7 @@ func twoAndOne(t *testing.T, test func(t *testing.T, a, b *stack.Node)) {
 
 // Proves: socket.conn
 func TestConnMessages(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipcpacket", echoService)
 		if err != nil {
@@ -120,6 +121,7 @@ func TestConnMessages(t *testing.T) {
 
 // Proves: socket.conn
 func TestConnStream(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipc")
 		want := random(1<<20 + 17)
@@ -144,6 +146,7 @@ func TestConnStream(t *testing.T) {
 //
 // Proves: socket.conn
 func TestConnWritesAreWhole(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	const writers, each, size = 4, 5, 150_000
@@ -197,6 +200,7 @@ func untilBlocked(t *testing.T, c interface{ SetWriteDeadline(time.Time) error }
 //
 // Proves: socket.conn, socket.deadlines
 func TestConnReaderStops(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
 		sent, blocked := untilBlocked(t, client, func() error { _, err := client.Write(make([]byte, 1000)); return err })
@@ -222,6 +226,7 @@ func TestConnReaderStops(t *testing.T) {
 
 // Proves: socket.conn
 func TestConnEnds(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
 		send(t, client, []byte("last"))
@@ -256,6 +261,7 @@ func TestConnEnds(t *testing.T) {
 
 // Proves: socket.conn
 func TestConnPeerNodeLost(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	waits := make(chan error, 1)
@@ -272,6 +278,7 @@ func TestConnPeerNodeLost(t *testing.T) {
 
 // Proves: socket.conn
 func TestDialErrors(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	l, err := a.Listen(within(t), "tipc", nil)
 	if err != nil {
@@ -318,6 +325,7 @@ func TestDialErrors(t *testing.T) {
 //
 // Proves: socket.conn
 func TestDialWith(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipcpacket", echoService)
 		if err != nil {
@@ -383,6 +391,7 @@ func TestListenerEnds(t *testing.T) {
 //
 // Proves: socket.conn
 func TestDialToWhoClosesAtOnce(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipc", nil)
 		if err != nil {
@@ -418,6 +427,7 @@ func TestDialToWhoClosesAtOnce(t *testing.T) {
 //
 // Proves: socket.close
 func TestNodeCloseSendsAll(t *testing.T) {
+	t.Parallel()
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		t.Run(network, func(t *testing.T) {
 			h := hub.New(hub.Config{})
@@ -461,6 +471,7 @@ func TestNodeCloseSendsAll(t *testing.T) {
 //
 // Proves: socket.nagle
 func TestConnNoDelay(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	for _, on := range []bool{true, false, true} {

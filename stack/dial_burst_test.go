@@ -17,6 +17,7 @@ import (
 // be asked again, which takes up to 2 s. The times are printed. It catches a limit for each
 // node beside the Backlog.
 func TestDialBurst(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	dialer := stack.SocketConfig{DialTimeout: testTimeout} // so that on a slow machine the burst may take its time
 	for i, dials := range []int{256, 4096} {

@@ -45,7 +45,7 @@ func TestCloseWipesKeys(t *testing.T) {
 // Proves: keys.node, socket.bearers, tools.capture
 func TestSealed(t *testing.T) {
 	sealedWith = stack.Encryption{Keys: []stack.Key{clusterKey(t)}}
-	defer func() { sealedWith = stack.Encryption{} }()
+	t.Cleanup(func() { sealedWith = stack.Encryption{} }) // after the tests, which run at once
 	for _, c := range []struct {
 		name string
 		test func(*testing.T)

@@ -38,6 +38,7 @@ func (c *changing) set(mtu int) {
 //
 // Proves: device.changes
 func TestNodeFollowsItsInterface(t *testing.T) {
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	h := hub.New(hub.Config{MTU: 9000})

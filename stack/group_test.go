@@ -56,6 +56,7 @@ func groupRead(t testing.TB, g *stack.Group) (string, stack.Message) {
 
 // Every kind of address reaches those it is for, here and there.
 func TestGroupWriteTo(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b, b)
 		x := g[0]
@@ -125,6 +126,7 @@ func TestGroupWriteTo(t *testing.T) {
 
 // Those who want it read who comes and goes; ReadFrom passes over that.
 func TestGroupEvents(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	g := members(t, stack.GroupConfig{Events: true, Loopback: true}, a, b)
 	seen := map[string]bool{}
@@ -175,6 +177,7 @@ func fill(g *stack.Group) (n int, err error) {
 //
 // Proves: socket.deadlines, group.flow
 func TestGroupBlockedWrite(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		x, y := g[0], g[1]
@@ -316,6 +319,7 @@ func TestGroupReadDeadline(t *testing.T) {
 // All write at once, each several at a time, and each reads everything, in each writer's
 // order.
 func TestGroupAllWrite(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	g := members(t, stack.GroupConfig{}, a, b, a, b)
 	const each = 400
@@ -357,6 +361,7 @@ func TestGroupAllWrite(t *testing.T) {
 //
 // Proves: group.flow
 func TestGroupSlowMember(t *testing.T) {
+	t.Parallel()
 	for _, policy := range []stack.SlowPolicy{stack.Lag, stack.DropOldest} {
 		a, b := pair(t, stack.Config{})
 		g := members(t, stack.GroupConfig{Policy: policy, Limit: 20}, a, b, b)
@@ -394,6 +399,7 @@ func TestGroupSlowMember(t *testing.T) {
 
 // A message of any length goes whole.
 func TestGroupLongMessages(t *testing.T) {
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		buf := make([]byte, 66000)

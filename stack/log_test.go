@@ -37,6 +37,7 @@ func (h slowHandler) Handle(_ context.Context, r slog.Record) error {
 // A handler that does not return stops nobody; what it was given is logged when it
 // goes on.
 func TestSlowLogger(t *testing.T) {
+	t.Parallel()
 	var seen []string
 	h := slowHandler{goOn: make(chan struct{}), mu: &sync.Mutex{}, seen: &seen}
 	segment := hub.New(hub.Config{})

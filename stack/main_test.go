@@ -10,6 +10,7 @@ import (
 	"github.com/utipc/utipc/internal/callfault"
 	"github.com/utipc/utipc/stack/internal/local"
 	"github.com/utipc/utipc/stack/internal/poll"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // All tests run with poisoned chunks, and leave no memory mapped.
@@ -20,6 +21,7 @@ func TestMain(m *testing.M) {
 		}
 	}
 	callfault.FromEnvironment()
+	tier.AtOnce()
 	code := m.Run()
 	if said := poll.LongestHolding(); said != "" && testing.Verbose() {
 		fmt.Println(said)

@@ -106,6 +106,7 @@ func echo(t testing.TB, c *stack.PacketConn) {
 }
 
 func TestEchoByName(t *testing.T) {
+	t.Parallel()
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			a, b := pair(t, stack.Config{Wait: wait})
@@ -147,6 +148,7 @@ func TestReadDeadline(t *testing.T) {
 }
 
 func TestManySendersAndReaders(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	const senders, each = 8, 2000
 	server := listen(t, b, echoService)

@@ -76,6 +76,7 @@ func serveOne(p *stack.Poller, s *stack.Polled, buf []byte) error {
 //
 // Proves: daemon.sleeps
 func TestPollerServesMany(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	p, err := b.NewPoller()
 	if err != nil {
@@ -242,6 +243,7 @@ func TestPollerEnterTakeLeave(t *testing.T) {
 //
 // Proves: daemon.sleeps
 func TestTryWriteIsRefusedNotBlocked(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	client, server := link(t, a, b, "tipcpacket") // of a and of b
 	data := make([]byte, 60000)

@@ -29,6 +29,7 @@ var nobody = stack.Service{Type: 18890, Instance: 1}
 // Mutations: trouble returns an error that sendFailed has kept; sendFailed gives no Addr;
 // number does not count.
 func TestAttachedSendFailsAlone(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	live := listen(t, b, echoService)
 	if err := a.WaitFor(within(t), echoService); err != nil {
@@ -82,6 +83,7 @@ func TestAttachedSendFailsAlone(t *testing.T) {
 // A program that reads reports late has all of them, or learns how many it has lost. A
 // message is found again by its number. Mutation: number counts from 0.
 func TestAttachedReportsAreBounded(t *testing.T) {
+	t.Parallel()
 	a, _ := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
 	c := listen(t, n, nil)
@@ -111,6 +113,7 @@ func TestAttachedReportsAreBounded(t *testing.T) {
 // What is sent to members that are none takes nothing from the others. Mutations: as of
 // TestAttachedSendFailsAlone; joinFar knows no address of all members.
 func TestAttachedGroupSendFailsAlone(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	team := uint32(4242)
 	for name, cfg := range reportModes {
@@ -202,6 +205,7 @@ func TestAttachedSendComesBack(t *testing.T) {
 // A read of a socket with a default destination ends with the report, once; the write
 // after it is sent. Mutation: next does not heed reports.
 func TestAttachedReadTellsOfSends(t *testing.T) {
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	live := listen(t, b, echoService)
 	if err := a.WaitFor(within(t), echoService); err != nil {
