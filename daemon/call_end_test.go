@@ -18,6 +18,7 @@ import (
 // Mutations that it catches: the daemon does not pass OptRequests on; far_call does not ask
 // for it; unanswered is reject.
 func TestCallEndsWithTheProgram(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	attached, err := stack.AttachConfig{}.Attach(within(t), b.path)
 	if err != nil {

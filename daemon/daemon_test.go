@@ -19,6 +19,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // testTimeout is how long a test waits for what must happen.
@@ -236,6 +237,7 @@ func TestMain(m *testing.M) {
 		os.Exit(children[child]())
 	}
 	os.Setenv("UTIPC_LOCKWORK", "1") // a node that holds its lock for too long panics
+	tier.AtOnce()
 	os.Exit(m.Run())
 }
 
@@ -247,6 +249,7 @@ var children = map[string]func() int{}
 //
 // Proves: daemon.api
 func TestDatagrams(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []attach.Kind{attach.KindRDM, attach.KindDatagram} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})
@@ -320,6 +323,7 @@ func TestDatagrams(t *testing.T) {
 //
 // Proves: daemon.api
 func TestConnections(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})

@@ -17,6 +17,7 @@ import (
 // reads the end; what it writes after that fails. The mutation: Shutdown ends sessions
 // at once.
 func TestShutdownSendsWhatWasWritten(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{DrainTimeout: testTimeout, Quotas: daemon.Quotas{Records: 1000}}) // it reads slowly
 	p, c := b.connected(t, attach.KindSeqPacket)
 	const wrote = 125 // more than the pace lets through at once, less than the first window

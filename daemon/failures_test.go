@@ -115,6 +115,7 @@ func TestFailuresHaveTheMessage(t *testing.T) {
 // The numbers of sends that are not answered are no requests: a cancel does not end such a
 // send. Mutation: persist compares the numbers alone.
 func TestCancelIsForRequests(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
 	if err != nil {

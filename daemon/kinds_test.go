@@ -21,6 +21,7 @@ import (
 //
 // Proves: daemon.api
 func TestGroups(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	own := p.must(attach.Header{Op: attach.OpJoin, Addr: service(4242, 7), Arg0: 2}, nil).Addr
@@ -75,6 +76,7 @@ func TestGroups(t *testing.T) {
 //
 // Proves: daemon.api
 func TestSubscriptions(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	if err := b.node.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.peer.Addr())}); err != nil {
 		t.Fatal(err)
@@ -177,6 +179,7 @@ func TestCalls(t *testing.T) {
 //
 // Proves: daemon.api
 func TestStreams(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	p.must(attach.Header{Op: attach.OpStream}, attach.AppendCall(nil, "capture", []byte(`{"snap": 100}`)))
@@ -268,6 +271,7 @@ func TestOptions(t *testing.T) {
 //
 // Proves: daemon.api
 func TestReturned(t *testing.T) {
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	p.must(attach.Header{Op: attach.OpSocket, Arg0: uint32(attach.KindRDM)}, attach.AppendOption(nil, attach.OptDestDroppable, 0))

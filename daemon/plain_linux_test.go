@@ -261,6 +261,7 @@ func TestPlainDirect(t *testing.T) {
 //
 // Proves: plain.connections
 func TestPlainRelayed(t *testing.T) {
+	t.Parallel()
 	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})

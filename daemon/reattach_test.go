@@ -202,6 +202,7 @@ func (x *lives) away(t *testing.T) {
 //
 // Proves: daemon.dies
 func TestSocketsOutliveTheDaemon(t *testing.T) {
+	t.Parallel()
 	all := ports(t, 2)
 	path := filepath.Join(t.TempDir(), "utipc.sock")
 	words := []string{"PORTS=" + strings.Join(all, " "), "SOCKET=" + path}
