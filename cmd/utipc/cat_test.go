@@ -102,6 +102,7 @@ func (r *catRun) wait(t *testing.T) string {
 //
 // Proves: tools.small
 func TestCatFile(t *testing.T) {
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		file := make([]byte, 300000)
 		for i := range file {
@@ -123,6 +124,7 @@ func TestCatFile(t *testing.T) {
 //
 // Proves: tools.small
 func TestCatAnswer(t *testing.T) {
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		for i, network := range []string{"tipc", "tipcpacket", "tipcrdm", "tipcgram"} {
 			name := fmt.Sprint("18888:", i)
@@ -149,6 +151,7 @@ func TestCatAnswer(t *testing.T) {
 //
 // Proves: tools.small
 func TestCatMulticast(t *testing.T) {
+	t.Parallel()
 	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
 		for _, c := range []struct {
 			kind     []string

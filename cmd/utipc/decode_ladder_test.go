@@ -27,6 +27,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 //
 // Proves: tools.decode
 func TestLadderFits(t *testing.T) {
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	for _, file := range files {
 		for width, set := range map[int]string{leastLadder: "--ascii", 100: "--utf8"} {
@@ -84,6 +85,7 @@ func TestLadderLosses(t *testing.T) {
 //
 // Proves: tools.decode
 func TestLadderJSON(t *testing.T) {
+	t.Parallel()
 	out, _, status := utipc(nil, "decode", "--ladder", "--json", capture("16-loss-gap"))
 	if status != cmdline.Done {
 		t.Fatalf("got status %d", status)

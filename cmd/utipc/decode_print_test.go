@@ -46,6 +46,7 @@ func TestDecodeTree(t *testing.T) {
 //
 // Proves: tools.decode
 func TestDecodeJSON(t *testing.T) {
+	t.Parallel()
 	all, err := filepath.Glob(filepath.Join(captures, "[0-2][0-9]-*.pcap"))
 	if err != nil || len(all) != 27 {
 		t.Fatalf("got %d captures, %v, want 27", len(all), err)

@@ -229,6 +229,7 @@ func TestDecodeDamaged(t *testing.T) {
 //
 // Proves: tools.decode
 func TestDecodeCutAnywhere(t *testing.T) {
+	t.Parallel()
 	b, err := os.ReadFile(capture("01-discovery-linkup"))
 	if err != nil {
 		t.Fatal(err)

@@ -21,6 +21,7 @@ func TestDemoEncrypt(t *testing.T) {
 
 func testDemo(t *testing.T, args []string, want string) {
 	t.Helper()
+	t.Parallel()
 	var out, errs bytes.Buffer
 	begin := time.Now()
 	if code := run(t.Context(), append([]string{"demo"}, args...), nil, &out, &errs); code != cmdline.Done {

@@ -13,6 +13,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
 
@@ -21,6 +22,7 @@ func TestMain(m *testing.M) {
 	if os.Getenv(asProgram) != "" {
 		main()
 	}
+	tier.AtOnce()
 	os.Exit(m.Run())
 }
 

@@ -39,6 +39,7 @@ func perfServer(t *testing.T, n *stack.Node, service string) {
 //
 // Proves: tools.small
 func TestPerf(t *testing.T) {
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		perfServer(t, all[1], "18888:1")
 		measure := func(args ...string) string {

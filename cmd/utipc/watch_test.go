@@ -21,6 +21,7 @@ import (
 //
 // Proves: tools.small
 func TestWatch(t *testing.T) {
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		c, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17})
 		if err != nil {
@@ -87,6 +88,7 @@ func TestWatch(t *testing.T) {
 //
 // Proves: tools.small
 func TestWatchOwn(t *testing.T) {
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		w := watcher{only: "own", count: 2, timeout: time.Minute}
 		if err := w.check(nil); err != nil {
