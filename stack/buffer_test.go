@@ -109,7 +109,6 @@ func TestBuffers(t *testing.T) {
 //
 // Proves: socket.buffers
 func TestBufferOutlivesItsNode(t *testing.T) {
-	t.Parallel()
 	h := hub.New(hub.Config{})
 	a := openOn(t, h, 1, stack.Config{})
 	p, err := h.Port("eth0", frame.MAC{2, 0, 0, 0, 0, 2})

@@ -51,7 +51,6 @@ func startPing(t *testing.T, args ...string) (out string, code int) {
 //
 // Proves: tools.small
 func TestEchoAndPingOfEveryKind(t *testing.T) {
-	t.Parallel()
 	for _, c := range []struct {
 		flags []string
 		note  string // behind what the two print first
@@ -86,7 +85,6 @@ func TestEchoAndPingOfEveryKind(t *testing.T) {
 //
 // Proves: tools.small
 func TestEchoAndPingMismatched(t *testing.T) {
-	t.Parallel()
 	_, stop := startEcho(t, "--network", "tipcpacket", "18888:17")
 	defer stop()
 	for _, c := range []struct {
@@ -115,7 +113,6 @@ func TestEchoAndPingMismatched(t *testing.T) {
 //
 // Proves: tools.small
 func TestPingWhoseEchoEnds(t *testing.T) {
-	t.Parallel()
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		_, stop := startEcho(t, "--network", network, "18888:17")
 		r, w := io.Pipe()

@@ -46,7 +46,6 @@ func openPTY(t *testing.T) (controller, tty *os.File) {
 //
 // Proves: tools.small
 func TestTopInTerminal(t *testing.T) {
-	t.Parallel()
 	all := liveBed(t, 2)
 	controller, tty := openPTY(t)
 	before, err := unix.IoctlGetTermios(int(tty.Fd()), unix.TCGETS)
@@ -92,7 +91,6 @@ func TestTopInTerminal(t *testing.T) {
 //
 // Proves: tools.small
 func TestPingAndAuditAttached(t *testing.T) {
-	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) })
 		if _, err := all[1].Handle(t.Context(), stack.Service{Type: 18888, Instance: 17}, echo); err != nil {

@@ -115,7 +115,6 @@ func TestHuman(t *testing.T) {
 //
 // Proves: tools.small
 func TestTopOnce(t *testing.T) {
-	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		if _, err := all[0].ListenPacket(t.Context(), "tipcrdm", stack.Range{Type: 18888, Lower: 1, Upper: 9}); err != nil {
 			t.Fatal(err)

@@ -37,7 +37,7 @@ func Missing(tb testing.TB, what ...any) {
 }
 
 // waiting is how many tests AtOnce lets run.
-const waiting = 8
+const waiting = 4
 
 // AtOnce lets more parallel tests run than there are processors, unless the flag -parallel says
 // how many: tests of links wait for timers of the protocol most of their time. TestMain calls it.
