@@ -14,6 +14,7 @@ import (
 	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A program that does not read goes on sending: what fails is told later, in order, the
@@ -115,7 +116,7 @@ func TestFailuresHaveTheMessage(t *testing.T) {
 // The numbers of sends that are not answered are no requests: a cancel does not end such a
 // send. Mutation: persist compares the numbers alone.
 func TestCancelIsForRequests(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	b := newBed(t, daemon.Config{})
 	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
 	if err != nil {

@@ -18,6 +18,7 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A plainSocket is the program's end of a plain socket.
@@ -261,7 +262,7 @@ func TestPlainDirect(t *testing.T) {
 //
 // Proves: plain.connections
 func TestPlainRelayed(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})

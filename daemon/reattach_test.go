@@ -18,6 +18,7 @@ import (
 
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // What is promised of a daemon that is killed. Tests log what it took: the machine may be busy.
@@ -202,7 +203,7 @@ func (x *lives) away(t *testing.T) {
 //
 // Proves: daemon.dies
 func TestSocketsOutliveTheDaemon(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	all := ports(t, 2)
 	path := filepath.Join(t.TempDir(), "utipc.sock")
 	words := []string{"PORTS=" + strings.Join(all, " "), "SOCKET=" + path}

@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // What an attached connection has written before Abort, or Close, comes to a peer that
@@ -24,7 +25,7 @@ import (
 //
 // Proves: socket.scripts
 func TestAttachedEndsAfterItsData(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	for _, end := range []struct {
 		name string
 		do   func(*stack.Conn) error
@@ -116,7 +117,7 @@ func waitsForPeer(n *stack.Node) bool {
 //
 // Proves: socket.scripts
 func TestAttachedWriteAndPeerCloses(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	for _, mode := range []string{"plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {
 			a, b := pair(t, stack.Config{})

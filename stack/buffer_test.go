@@ -17,6 +17,7 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // wide opens two nodes on a network of an MTU.
@@ -60,7 +61,7 @@ func writeBuffer(t testing.TB, c *stack.PacketConn, b []byte, to net.Addr) {
 //
 // Proves: socket.buffers
 func TestBuffers(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	for _, mtu := range []int{100, 600, 1500, 9000, 65000} {
 		if len(sealedWith.Keys) > 0 {
 			mtu += 36 // the least that a bearer has then
@@ -168,7 +169,7 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 //
 // Proves: socket.buffers
 func TestBuffersAreLimited(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	a, b := wide(t, 9000)
 	to := listen(t, b, echoService)
 	c := listen(t, a, nil)
@@ -274,7 +275,7 @@ func bufferDeadline(t *testing.T, a, _ *stack.Node, _ *fault.Injector) {
 
 // What a Buffer's memory held before is not sent: what Write has left is zeros.
 func TestBufferSendsNoOldMemory(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	a, b := wide(t, 1500)
 	to := listen(t, b, echoService)
 	from := listen(t, a, nil)

@@ -20,6 +20,7 @@ import (
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // captured reads what a capture has until f has seen enough.
@@ -41,7 +42,7 @@ func captured(t testing.TB, c admin.Capture, f func(admin.CapturedFrame) (enough
 //
 // Proves: tools.capture
 func TestCapture(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	a, b := pair(t, stack.Config{})
 	echo(t, listen(t, b, echoService))
 	if err := a.WaitFor(within(t), echoService); err != nil {
@@ -204,7 +205,7 @@ func commented(t *testing.T, c admin.Capture, what string) (k int) {
 
 // A capture that nobody reads keeps what fits, counts the rest, and delays nobody.
 func TestCaptureIsLimited(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	a, b := pair(t, stack.Config{})
 	sink := listen(t, b, echoService)
 	defer sink.Close()

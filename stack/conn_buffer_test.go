@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // What goes over a connection in Buffers arrives as it was written, in order, whether it
@@ -18,7 +19,7 @@ import (
 //
 // Proves: socket.buffers
 func TestConnBuffers(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		for _, mtu := range []int{1500, 9000, 65000} {
 			a, b := wide(t, mtu)
@@ -93,7 +94,7 @@ func TestConnBuffers(t *testing.T) {
 // WriteBuffer waits for the window, no longer than the deadline; then the Buffer is still
 // there, and goes when there is room.
 func TestConnBufferWaits(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	a, b := wide(t, 9000)
 	server, client := link(t, a, b, "tipcpacket")
 	var buf *stack.Buffer

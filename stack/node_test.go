@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // testTimeout is how long a test waits for what must happen.
@@ -106,7 +107,7 @@ func echo(t testing.TB, c *stack.PacketConn) {
 }
 
 func TestEchoByName(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			a, b := pair(t, stack.Config{Wait: wait})
@@ -148,7 +149,7 @@ func TestReadDeadline(t *testing.T) {
 }
 
 func TestManySendersAndReaders(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	a, b := pair(t, stack.Config{})
 	const senders, each = 8, 2000
 	server := listen(t, b, echoService)

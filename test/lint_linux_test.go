@@ -70,7 +70,7 @@ func TestLintElsewhere(t *testing.T) {
 		{"an int of 64 bits", map[string]string{"x.go": "var _ int = 1 << 40"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			t.Parallel()
+			tier.Parallel(t)
 			dir := t.TempDir()
 			check(t, os.Mkdir(filepath.Join(dir, "test"), 0o755))
 			check(t, os.Symlink(lint, filepath.Join(dir, "test/lint")))

@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // A heard is a buffer that one may wait for what is written to.
@@ -102,7 +103,7 @@ func (r *catRun) wait(t *testing.T) string {
 //
 // Proves: tools.small
 func TestCatFile(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		file := make([]byte, 300000)
 		for i := range file {
@@ -124,7 +125,7 @@ func TestCatFile(t *testing.T) {
 //
 // Proves: tools.small
 func TestCatAnswer(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		for i, network := range []string{"tipc", "tipcpacket", "tipcrdm", "tipcgram"} {
 			name := fmt.Sprint("18888:", i)
@@ -151,7 +152,7 @@ func TestCatAnswer(t *testing.T) {
 //
 // Proves: tools.small
 func TestCatMulticast(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
 		for _, c := range []struct {
 			kind     []string

@@ -12,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Proves: tools.decode
@@ -46,7 +47,7 @@ func TestDecodeTree(t *testing.T) {
 //
 // Proves: tools.decode
 func TestDecodeJSON(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	all, err := filepath.Glob(filepath.Join(captures, "[0-2][0-9]-*.pcap"))
 	if err != nil || len(all) != 27 {
 		t.Fatalf("got %d captures, %v, want 27", len(all), err)

@@ -15,6 +15,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/test/tier"
 )
 
 const captures = "../../test/testdata/captures"
@@ -229,7 +230,7 @@ func TestDecodeDamaged(t *testing.T) {
 //
 // Proves: tools.decode
 func TestDecodeCutAnywhere(t *testing.T) {
-	t.Parallel()
+	tier.Parallel(t)
 	b, err := os.ReadFile(capture("01-discovery-linkup"))
 	if err != nil {
 		t.Fatal(err)

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/test/tier"
 )
 
 // Proves: house.setup, tools.demo
@@ -21,7 +22,7 @@ func TestDemoEncrypt(t *testing.T) {
 
 func testDemo(t *testing.T, args []string, want string) {
 	t.Helper()
-	t.Parallel()
+	tier.Parallel(t)
 	var out, errs bytes.Buffer
 	begin := time.Now()
 	if code := run(t.Context(), append([]string{"demo"}, args...), nil, &out, &errs); code != cmdline.Done {
