@@ -15,7 +15,7 @@ import (
 )
 
 // compile makes a program of a file of testdata.
-func compile(t *testing.T, source string) string {
+func compile(t testing.TB, source string) string {
 	t.Helper()
 	NeedCompiler(t)
 	program := filepath.Join(t.TempDir(), "program")

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package preload
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"testing"
+
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// BenchmarkUnmodified prints what two programs of one host have of AF_TIPC sockets, with the library
+// and the daemon, beside what the kernel gives them: seven rounds, one after the other, and the
+// median of their ratios.
+//
+//	go test -run '^$' -bench Unmodified -benchtime 1x ./test/preload
+func BenchmarkUnmodified(b *testing.B) {
+	program := compile(b, "speed.c")
+	d := NewBed(b, hub.New(hub.Config{}), 1)
+	figure := func(kind string, count int) float64 {
+		f, err := strconv.ParseFloat(strings.TrimSpace(d.Run(b, program, kind, fmt.Sprint(count))), 64)
+		if err != nil {
+			b.Fatal(err)
+		}
+		return f
+	}
+	for range b.N {
+		for _, c := range []struct {
+			what, kernel, ours string
+			count              int
+			unit               string
+			target             string
+		}{
+			{"64 B there and back, seqpacket, of a UNIX pair", "unix", "tipc", 20000, "µs", "at most 1.5"},
+			{"stream in writes of 64 KiB, of TCP on the loopback", "tcp", "stream", 4000, "MB/s", "at least 1.5"},
+		} {
+			var kernels, ours, ratios []float64
+			for range 7 {
+				k, o := figure(c.kernel, c.count), figure(c.ours, c.count)
+				kernels, ours, ratios = append(kernels, k), append(ours, o), append(ratios, o/k)
+			}
+			slices.Sort(ratios)
+			b.Logf("%s: %.2f (%.2f to %.2f), target %s; %.2f of %.2f %s", c.what, ratios[3], ratios[0], ratios[6], c.target, median(ours), median(kernels), c.unit)
+		}
+	}
+}
+
+func median(all []float64) float64 {
+	slices.Sort(all)
+	return all[len(all)/2]
+}
+
+// The program of the benchmark measures each of its kinds.
+//
+// Mutation: join of AF_TIPC binds an address of another family.
+func TestSpeedProgram(t *testing.T) {
+	program := compile(t, "speed.c")
+	d := newBed(t)
+	for _, kind := range []string{"unix", "tipc", "tcp", "stream"} {
+		if f, err := strconv.ParseFloat(strings.TrimSpace(d.Run(t, program, kind, "20")), 64); err != nil || f <= 0 {
+			t.Errorf("%s: got %v, %v", kind, f, err)
+		}
+	}
+}
