@@ -214,13 +214,15 @@ func TestConnReaderStops(t *testing.T) {
 			_, err := client.Write(make([]byte, 1000))
 			done <- err
 		}()
-		for range sent { // all but those that failed, and the last
+		for i := range sent + 1 { // but those that failed
+			if i == sent {
+				if err := <-done; err != nil {
+					t.Fatal(err)
+				}
+			}
 			if _, err := server.Read(make([]byte, 2000)); err != nil {
 				t.Fatal(err)
 			}
-		}
-		if err := <-done; err != nil {
-			t.Error(err)
 		}
 	})
 }
