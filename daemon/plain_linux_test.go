@@ -257,8 +257,8 @@ func TestPlainDirect(t *testing.T) {
 }
 
 // A plain socket and a program on another node are connected through the daemon, either way
-// round, and each reads all that the other wrote before it ended. Mutation: end aborts a
-// connection that was shut down in order.
+// round, and each reads all that the other wrote before it ended. Mutations: end aborts a
+// connection that was shut down in order; report does not look at that.
 //
 // Proves: plain.connections
 func TestPlainRelayed(t *testing.T) {
@@ -293,6 +293,9 @@ func TestPlainRelayed(t *testing.T) {
 			big := bytes.Repeat([]byte("0123456789"), 6000)
 			p.write(string(big))
 			p.want(0, attach.Header{Op: attach.OpPlainShutdown})
+			if r := p.state(); r.Arg0 != 4 || r.Wide != 0 || r.Arg1 != 0 {
+				t.Errorf("shut down by the program, and the rest is on its way: %v", &r)
+			}
 			unix.Shutdown(p.fd, unix.SHUT_RDWR)
 			if got, err := readAll(c); err != nil || !bytes.Equal(got, big) {
 				t.Errorf("%d bytes, %v", len(got), err)

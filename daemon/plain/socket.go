@@ -191,6 +191,9 @@ func (x *socket) report() (a Answer) {
 	defer x.mu.Unlock()
 	a.FD = -1
 	a.Addr, a.Arg0 = attach.SocketSockaddr(x.addr), uint32(x.state)
+	if x.orderly { // though what it has written is still on its way
+		a.Arg0 = uint32(stateEnded)
+	}
 	switch {
 	case x.conn != nil:
 		a.Addr2, _ = attach.SockaddrOf(x.conn.RemoteAddr(), 0)
