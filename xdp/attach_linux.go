@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/cilium/ebpf"
 	"github.com/cilium/ebpf/link"
@@ -22,9 +23,9 @@ type attachment struct {
 }
 
 // attach puts the program on the interface, for queues below queues. multi allows
-// frames of more than one page.
+// frames of more than one page. A program that is about to go is waited for that long.
 // Errors: *CapabilityError, *FeatureError, *BusyError, or the system's.
-func attach(i ifInfo, mode Mode, queues int, multi bool) (_ *attachment, err error) {
+func attach(i ifInfo, mode Mode, queues int, multi bool, timeout time.Duration) (_ *attachment, err error) {
 	a := &attachment{}
 	defer func() {
 		if err != nil {
@@ -51,7 +52,7 @@ func attach(i ifInfo, mode Mode, queues int, multi bool) (_ *attachment, err err
 	if mode == ModeGeneric {
 		flags = link.XDPGenericMode
 	}
-	if err = patiently(hookTimeout, func() (err error) {
+	if err = patiently(timeout, func() (err error) {
 		a.link, err = link.AttachXDP(link.XDPOptions{Program: a.program, Interface: i.index, Flags: flags})
 		return err
 	}); err != nil {

@@ -19,6 +19,9 @@ import (
 
 const testTimeout = 2 * time.Minute
 
+// patient opens as package xdp does, but waits for others as long as a test may take.
+var patient xdp.Timeouts
+
 // TestMain lets the test binary play another process; see roles.
 func TestMain(m *testing.M) {
 	if role := roles[os.Getenv(roleKey)]; role != nil {
@@ -56,7 +59,7 @@ func open(tb testing.TB, ns *netns.NS, name string, cfg *xdp.PacketConfig) (*xdp
 	tb.Helper()
 	var p *xdp.Packet
 	var err error
-	ns.Do(func() { p, err = xdp.OpenPacket(name, cfg) })
+	ns.Do(func() { p, err = patient.OpenPacket(name, cfg) })
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -13,17 +13,6 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
-// Tests change them.
-var (
-	// queueTimeout is how long a queue is waited for whose last owner has gone or
-	// is going: the kernel frees it some milliseconds after the last reference to
-	// the socket.
-	queueTimeout = 2 * time.Second
-	// hookTimeout is how long a hook is waited for whose program's owner has
-	// just ended.
-	hookTimeout = 200 * time.Millisecond
-)
-
 const (
 	// trialSize is the size of the rings and the memory of a trial, in entries
 	// and bytes.
@@ -46,8 +35,8 @@ func patiently(timeout time.Duration, try func() error) error {
 
 // tryQueue binds a fresh socket to its queue of an interface, alone, and closes
 // it: nil means that nobody has the queue, and that the kernel can do what is
-// asked.
-func tryQueue(s *socket, ifindex int, pieces bool) error {
+// asked. Somebody who is about to let go of the queue is waited for that long.
+func tryQueue(s *socket, ifindex int, pieces bool, timeout time.Duration) error {
 	defer s.close()
 	if err := s.prepare(trialRing, trialRing, 0); err != nil {
 		return err
@@ -60,7 +49,7 @@ func tryQueue(s *socket, ifindex int, pieces bool) error {
 	if pieces {
 		flags |= unix.XDP_USE_SG
 	}
-	return patiently(queueTimeout, func() error {
+	return patiently(timeout, func() error {
 		return bindError(unix.Bind(s.fd, &unix.SockaddrXDP{Flags: flags, Ifindex: uint32(ifindex), QueueID: uint32(s.queue)}))
 	})
 }

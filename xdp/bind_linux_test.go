@@ -35,7 +35,7 @@ func hold(t *testing.T, ns *netns.NS, name string) *socket {
 		err = registerMemory(s.fd, netdev.NewArena(netdev.ArenaConfig{Small: 16}).Memory())
 	}
 	if err == nil {
-		err = patiently(queueTimeout, func() error {
+		err = patiently(Timeouts{}.timeouts().queue, func() error {
 			return unix.Bind(s.fd, &unix.SockaddrXDP{Flags: unix.XDP_COPY, Ifindex: uint32(index)})
 		})
 	}
@@ -52,8 +52,8 @@ func TestXSKBusyQueue(t *testing.T) {
 	netns.Require(t)
 	ns := netns.New(t)
 	netns.Veth(t, ns, ns, "left", "right", 1500)
-	openLeft := func() (x *XSK, err error) {
-		ns.Do(func() { x, err = OpenXSK("left", nil) })
+	openLeft := func(timeouts Timeouts) (x *XSK, err error) {
+		ns.Do(func() { x, err = timeouts.OpenXSK("left", nil) })
 		if err == nil {
 			t.Cleanup(func() { x.Close() })
 		}
@@ -62,14 +62,12 @@ func TestXSKBusyQueue(t *testing.T) {
 	holder := hold(t, ns, "left")
 	var owned *OwnedError
 	const soon = 100 * time.Millisecond
-	SetTimeouts(t, Timeouts{Queue: soon})
-	if _, err := openLeft(); !errors.As(err, &owned) || owned.Interface != "left" || !strings.Contains(owned.Owner, "queue 0") {
+	if _, err := openLeft(Timeouts{Queue: soon}); !errors.As(err, &owned) || owned.Interface != "left" || !strings.Contains(owned.Owner, "queue 0") {
 		t.Errorf("held: got %v, want an OwnedError", err)
 	}
 	// Let go of while another opens, or attaches.
-	SetTimeouts(t, Timeouts{})
 	defer time.AfterFunc(soon, holder.close).Stop()
-	x, err := openLeft()
+	x, err := openLeft(Timeouts{})
 	if err != nil {
 		t.Fatalf("let go of: %v", err)
 	}
@@ -82,11 +80,11 @@ func TestXSKBusyQueue(t *testing.T) {
 	x.Close()
 
 	// Taken between opening and attaching, for good.
-	if x, err = openLeft(); err != nil {
+	if x, err = openLeft(Timeouts{}); err != nil {
 		t.Fatal(err)
 	}
+	x.config.timeouts.queue = soon
 	defer hold(t, ns, "left").close()
-	SetTimeouts(t, Timeouts{Queue: soon})
 	for range 2 {
 		if err := x.Attach(arena, nil); !errors.As(err, &owned) {
 			t.Errorf("Attach to a taken queue: got %v, want an OwnedError", err)

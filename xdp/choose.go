@@ -75,6 +75,18 @@ type Config struct {
 	// Memory is the size in bytes of the arena that will be attached, all of which
 	// AF_XDP locks; default what package stack makes by default.
 	Memory int
+
+	timeouts timeouts // of both drivers, too
+}
+
+// withDefaults returns a copy of c, which may be nil, without zero timeouts.
+func (c *Config) withDefaults() Config {
+	var d Config
+	if c != nil {
+		d = *c
+	}
+	d.timeouts = d.timeouts.withDefaults()
+	return d
 }
 
 // memory is how much AF_XDP will lock for an interface of that MTU, in bytes.

@@ -18,12 +18,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// claimTimeout is how long a newcomer waits for the owner to say who it is, and
-// for one that is ending to end. Tests change it.
-var claimTimeout = time.Second
-
 const (
 	claimPause = 10 * time.Millisecond // on average, before it tries again
+	// acceptPause is what an owner waits that could not accept a newcomer's connection.
+	acceptPause = 100 * time.Millisecond
 	// claimLine is the longest answer a newcomer reads, in bytes.
 	claimLine = 200
 	// claimProtocol is what a packet socket that is a claim is bound to. As an EtherType it
@@ -61,13 +59,13 @@ type claim struct {
 // was started in its stead finds the claim, and a connection that is refused or ends without
 // a word. That is how one knows such an owner, in whatever process namespace it
 // is, and one that has just looked and takes its own claim back; so the newcomer tries
-// again, for no longer than claimTimeout.
-func takeClaim(ifname string) (*claim, error) {
+// again, for no longer than the timeout.
+func takeClaim(ifname string, timeout time.Duration) (*claim, error) {
 	ifi, err := InterfaceByName(ifname)
 	if err != nil {
 		return nil, err
 	}
-	for end := time.Now().Add(claimTimeout); ; time.Sleep(claimPause/2 + rand.N(claimPause)) {
+	for end := time.Now().Add(timeout); ; time.Sleep(claimPause/2 + rand.N(claimPause)) {
 		fd, inode, err := bindClaim(ifi.Index)
 		switch {
 		case errors.Is(err, unix.ENODEV):
@@ -91,7 +89,7 @@ func takeClaim(ifname string) (*claim, error) {
 			return c, nil
 		}
 		closeSocket(&fd)
-		owner, ending := askOwner(ifi.Name, others[0])
+		owner, ending := askOwner(ifi.Name, others[0], timeout)
 		if !ending || time.Now().After(end) {
 			return nil, &OwnedError{Interface: ifname, Owner: owner}
 		}
@@ -197,7 +195,7 @@ func (c *claim) answer(line string) {
 			select {
 			case <-c.stop:
 				return
-			case <-time.After(claimTimeout / 10):
+			case <-time.After(acceptPause):
 			}
 		}
 	}
@@ -216,15 +214,15 @@ func (c *claim) release() {
 // askOwner connects to the owner of a claim and returns how it introduces itself, and its
 // user as the kernel knows it, never empty. ending says that it refused, or hung up
 // without a word. The word of a process of another user than the claim's does not count.
-func askOwner(ifname string, c claimant) (owner string, ending bool) {
+func askOwner(ifname string, c claimant, timeout time.Duration) (owner string, ending bool) {
 	addr := introductionName(ifname, c.inode)
-	d := net.Dialer{Timeout: claimTimeout}
+	d := net.Dialer{Timeout: timeout}
 	conn, err := d.Dial(addr.Net, addr.Name)
 	if err != nil {
 		return "a process that does not answer, uid " + c.uid, errors.Is(err, unix.ECONNREFUSED)
 	}
 	defer conn.Close()
-	_ = conn.SetDeadline(time.Now().Add(claimTimeout))
+	_ = conn.SetDeadline(time.Now().Add(timeout))
 	said, err := io.ReadAll(io.LimitReader(conn, claimLine)) // what came before an error still counts
 	ending = len(said) == 0 && !errors.Is(err, os.ErrDeadlineExceeded)
 	owner = printable.Text(strings.TrimSpace(string(said)))

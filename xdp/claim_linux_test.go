@@ -40,7 +40,7 @@ var roles = map[string]func(ifname string){
 
 // own holds an interface until its standard input ends.
 func own(name string) {
-	p, err := xdp.OpenPacket(name, nil)
+	p, err := patient.OpenPacket(name, nil)
 	fmt.Println("opened:", err)
 	io.Copy(io.Discard, os.Stdin)
 	if p != nil {
@@ -53,7 +53,7 @@ func wantOwned(t *testing.T, d *bed, says ...string) {
 	t.Helper()
 	var p *xdp.Packet
 	var err error
-	d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+	d.a.Do(func() { p, err = patient.OpenPacket(nameA, nil) })
 	if p != nil {
 		p.Close()
 	}
@@ -134,7 +134,6 @@ func TestStrangeOwners(t *testing.T) {
 		{"\x1b[2Jboo\nsecond\xff\n", fmt.Sprintf(`\u001b[2Jboo\nsecond\xff, uid %d`, os.Getuid()), 0},
 		{strings.Repeat("x", 100000), strings.Repeat("x", 200) + fmt.Sprintf(", uid %d", os.Getuid()), 0},
 	} {
-		xdp.SetTimeouts(t, xdp.Timeouts{Claim: c.timeout})
 		var l net.Listener
 		d.a.Do(func() { l, err = net.ListenUnix("unix", addr) })
 		if err != nil {
@@ -152,7 +151,7 @@ func TestStrangeOwners(t *testing.T) {
 				conn.Close()
 			}
 		}()
-		d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+		d.a.Do(func() { _, err = xdp.Timeouts{Claim: c.timeout}.OpenPacket(nameA, nil) })
 		var owned *xdp.OwnedError
 		if !errors.As(err, &owned) || owned.Owner != c.want && (c.timeout == 0 || owned.Owner != deaf) {
 			t.Errorf("owner that says %.20q: got %v, want %q", c.says, err, c.want)
@@ -161,19 +160,19 @@ func TestStrangeOwners(t *testing.T) {
 		<-done
 	}
 	// One that never accepts costs the timeout, and so does one without a listener.
-	xdp.SetTimeouts(t, xdp.Timeouts{Claim: soon})
+	hasty := xdp.Timeouts{Claim: soon}
 	var l net.Listener
 	d.a.Do(func() { l, err = net.ListenUnix("unix", addr) })
 	if err != nil {
 		t.Fatal(err)
 	}
-	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+	d.a.Do(func() { _, err = hasty.OpenPacket(nameA, nil) })
 	var owned *xdp.OwnedError
 	if !errors.As(err, &owned) || !strings.Contains(owned.Owner, "says nothing") && owned.Owner != deaf {
 		t.Errorf("silent owner: got %v, want an OwnedError", err)
 	}
 	l.Close()
-	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+	d.a.Do(func() { _, err = hasty.OpenPacket(nameA, nil) })
 	if !errors.As(err, &owned) || owned.Owner != deaf {
 		t.Errorf("owner without a listener: got %v, want an OwnedError", err)
 	}
@@ -261,7 +260,7 @@ func TestClaimOfAStranger(t *testing.T) {
 	defer release()
 	startSquatter(t, d, squatKey+"="+addr.Name)
 	var owned *xdp.OwnedError
-	d.a.Do(func() { _, err = xdp.OpenPacket(nameA, nil) })
+	d.a.Do(func() { _, err = patient.OpenPacket(nameA, nil) })
 	if !errors.As(err, &owned) || !strings.HasPrefix(owned.Owner, "a process of uid 0, in whose place pid ") || strings.Contains(owned.Owner, "yesterday") {
 		t.Errorf("got %v, want an owner that a stranger does not speak for", err)
 	}
@@ -281,7 +280,7 @@ func TestClaimsAtOnce(t *testing.T) {
 				d.a.Do(func() {
 					inside.Done()
 					inside.Wait()
-					release, err := xdp.TakeClaim(nameA)
+					release, err := patient.TakeClaim(nameA)
 					var owned *xdp.OwnedError
 					switch {
 					case err == nil:
@@ -315,9 +314,8 @@ func TestClaimFollowsInterface(t *testing.T) {
 	d.a.Run("ip", "link", "set", "dev", "renamed0", "up")
 	var owned *xdp.OwnedError
 	var err error
-	xdp.SetTimeouts(t, xdp.Timeouts{Claim: 100 * time.Millisecond}) // the owner answers by the old name
-	d.a.Do(func() { _, err = xdp.OpenPacket("renamed0", nil) })
-	xdp.SetTimeouts(t, xdp.Timeouts{})
+	hasty := xdp.Timeouts{Claim: 100 * time.Millisecond} // the owner answers by the old name
+	d.a.Do(func() { _, err = hasty.OpenPacket("renamed0", nil) })
 	if !errors.As(err, &owned) {
 		t.Errorf("got %v, want an OwnedError", err)
 	}
@@ -342,7 +340,7 @@ func TestOwnerThatIsEnding(t *testing.T) {
 	go func() {
 		var p *xdp.Packet
 		var err error
-		d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+		d.a.Do(func() { p, err = patient.OpenPacket(nameA, nil) })
 		if err == nil {
 			p.Close()
 		}

@@ -70,7 +70,7 @@ func TestClosedBeforeAttach(t *testing.T) {
 	before := sockets(t)
 	var a *xdp.Packet
 	var err error
-	d.a.Do(func() { a, err = xdp.OpenPacket(nameA, nil) })
+	d.a.Do(func() { a, err = patient.OpenPacket(nameA, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -92,7 +92,7 @@ func TestCloseBesideTheEngine(t *testing.T) {
 			t.Fatal(err)
 		}
 		var p *xdp.Packet
-		d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+		d.a.Do(func() { p, err = patient.OpenPacket(nameA, nil) })
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -22,6 +22,8 @@ type PacketConfig struct {
 	// so that they are shaped together with all other traffic. By default they
 	// go around it, straight to the driver.
 	Qdisc bool
+
+	timeouts timeouts
 }
 
 const (
@@ -41,5 +43,6 @@ func (c *PacketConfig) withDefaults() PacketConfig {
 	if d.SendBuffer <= 0 {
 		d.SendBuffer = defaultSendBuffer
 	}
+	d.timeouts = d.timeouts.withDefaults()
 	return d
 }

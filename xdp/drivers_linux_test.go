@@ -40,18 +40,18 @@ type driver struct {
 var drivers = []driver{
 	{
 		name: "packet",
-		open: func(ifname string) (device, error) { return orNil(xdp.OpenPacket(ifname, nil)) },
+		open: func(ifname string) (device, error) { return orNil(patient.OpenPacket(ifname, nil)) },
 		most: 65535,
 		small: func(ifname string) (device, error) {
-			return orNil(xdp.OpenPacket(ifname, &xdp.PacketConfig{ReceiveBuffer: 4096}))
+			return orNil(patient.OpenPacket(ifname, &xdp.PacketConfig{ReceiveBuffer: 4096}))
 		},
 	},
 	{
 		name: "xsk",
-		open: func(ifname string) (device, error) { return orNil(xdp.OpenXSK(ifname, nil)) },
+		open: func(ifname string) (device, error) { return orNil(patient.OpenXSK(ifname, nil)) },
 		most: 3822,
 		small: func(ifname string) (device, error) {
-			return orNil(xdp.OpenXSK(ifname, &xdp.XSKConfig{Fill: 64, Receive: 64, Transmit: 64}))
+			return orNil(patient.OpenXSK(ifname, &xdp.XSKConfig{Fill: 64, Receive: 64, Transmit: 64}))
 		},
 	},
 }

@@ -4,8 +4,8 @@ package xdp
 
 import (
 	"cmp"
+	"io"
 	"net"
-	"testing"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -14,27 +14,62 @@ import (
 )
 
 // Timeouts are how long opening and attaching wait for somebody who is in the way: the owner of
-// a claim, of a queue, of a hook, and of a program. 0: as long as a test may take.
+// a claim, of a queue, of a hook, and of a program. 0: as long as a test may take, so that a
+// pause of an owner that goes, or answers, is no failure.
 type Timeouts struct{ Claim, Queue, Hook, Program time.Duration }
 
-// SetTimeouts sets them until the test ends. While no test has set them, all are as long as
-// a test may take, so that a pause of an owner that goes, or answers, is no failure.
-func SetTimeouts(tb testing.TB, t Timeouts) {
-	tb.Cleanup(func() { setTimeouts(Timeouts{}) })
-	setTimeouts(t)
-}
-
-func setTimeouts(t Timeouts) {
+// timeouts are t, without zeros.
+func (t Timeouts) timeouts() timeouts {
 	const long = 2 * time.Minute
-	claimTimeout, queueTimeout = cmp.Or(t.Claim, long), cmp.Or(t.Queue, long)
-	hookTimeout, programTimeout = cmp.Or(t.Hook, long), cmp.Or(t.Program, long)
+	return timeouts{
+		claim: cmp.Or(t.Claim, long), queue: cmp.Or(t.Queue, long),
+		hook: cmp.Or(t.Hook, long), program: cmp.Or(t.Program, long),
+	}
 }
 
-func init() { setTimeouts(Timeouts{}) }
+// clone returns a copy of what cfg points to, or a zero one.
+func clone[T any](cfg *T) *T {
+	var c T
+	if cfg != nil {
+		c = *cfg
+	}
+	return &c
+}
 
-// TakeClaim is takeClaim.
-func TakeClaim(ifname string) (release func(), err error) {
-	c, err := takeClaim(ifname)
+// Open is Open with these timeouts.
+func (t Timeouts) Open(ifname string, cfg *Config) (Bearer, error) {
+	c := clone(cfg)
+	c.timeouts = t.timeouts()
+	return Open(ifname, c)
+}
+
+// OpenPacket is OpenPacket with these timeouts.
+func (t Timeouts) OpenPacket(ifname string, cfg *PacketConfig) (*Packet, error) {
+	c := clone(cfg)
+	c.timeouts = t.timeouts()
+	return OpenPacket(ifname, c)
+}
+
+// OpenXSK is OpenXSK with these timeouts.
+func (t Timeouts) OpenXSK(ifname string, cfg *XSKConfig) (*XSK, error) {
+	c := clone(cfg)
+	c.timeouts = t.timeouts()
+	return OpenXSK(ifname, c)
+}
+
+// Install is Install with these timeouts.
+func (t Timeouts) Install(ifname, path string, mode Mode) (io.Closer, error) {
+	return install(ifname, path, mode, t.timeouts().hook)
+}
+
+// Probe is Probe with these timeouts.
+func (t Timeouts) Probe(ifname string) (Facts, error) {
+	return probe(ifname, t.timeouts().claim)
+}
+
+// TakeClaim is takeClaim with these timeouts.
+func (t Timeouts) TakeClaim(ifname string) (release func(), err error) {
+	c, err := takeClaim(ifname, t.timeouts().claim)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"time"
 
 	"github.com/cilium/ebpf"
 )
@@ -23,11 +24,16 @@ import (
 // It takes CAP_NET_ADMIN and CAP_BPF. Errors: *CapabilityError, *FeatureError,
 // *BusyError, *InterfaceError, or the system's.
 func Install(ifname, path string, mode Mode) (io.Closer, error) {
+	return install(ifname, path, mode, hookTimeout)
+}
+
+// install waits that long for a program that is about to go.
+func install(ifname, path string, mode Mode, timeout time.Duration) (io.Closer, error) {
 	i, err := findInterface(ifname)
 	if err != nil {
 		return nil, err
 	}
-	a, _, reasons := tryModes(i, mode, true)
+	a, _, reasons := tryModes(i, mode, true, timeout)
 	if a == nil {
 		return nil, errors.Join(reasons...)
 	}

@@ -17,16 +17,16 @@ import (
 func openBoth(name string) map[string]error {
 	all := map[string]error{}
 	for _, driver := range []xdp.Driver{xdp.AFPacket, xdp.AFXDP} {
-		dev, err := xdp.Open(name, &xdp.Config{Driver: driver})
+		dev, err := patient.Open(name, &xdp.Config{Driver: driver})
 		if all["Open "+driver.String()] = err; err == nil {
 			dev.Close()
 		}
 	}
-	p, err := xdp.OpenPacket(name, nil)
+	p, err := patient.OpenPacket(name, nil)
 	if all["OpenPacket"] = err; err == nil {
 		p.Close()
 	}
-	x, err := xdp.OpenXSK(name, nil)
+	x, err := patient.OpenXSK(name, nil)
 	if all["OpenXSK"] = err; err == nil {
 		x.Close()
 	}
@@ -65,7 +65,7 @@ func TestAlternativeName(t *testing.T) {
 	flows(t, p, b)
 	var owned *xdp.OwnedError
 	d.a.Do(func() {
-		if _, err := xdp.OpenPacket(nameA, nil); !errors.As(err, &owned) || !strings.Contains(owned.Owner, "program") {
+		if _, err := patient.OpenPacket(nameA, nil); !errors.As(err, &owned) || !strings.Contains(owned.Owner, "program") {
 			t.Errorf("opened by two names: got %v, want who owns it", err)
 		}
 	})
@@ -111,7 +111,7 @@ func TestWhatADeviceCannotFollow(t *testing.T) {
 			var dev xdp.Bearer
 			var err error
 			d.a.Do(func() {
-				dev, err = xdp.Open(nameA, &xdp.Config{Driver: driver, XSK: &xdp.XSKConfig{Mode: xdp.ModeGeneric}})
+				dev, err = patient.Open(nameA, &xdp.Config{Driver: driver, XSK: &xdp.XSKConfig{Mode: xdp.ModeGeneric}})
 			})
 			if err != nil {
 				t.Fatal(err)

@@ -11,11 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// programTimeout is how long Open waits for another XDP program to go, in the
-// steps of programPause: one of a process that has just ended is still there. Tests
-// change it.
-var programTimeout = time.Second
-
+// programPause is the pause between two looks at whether another XDP program has gone.
 const programPause = 20 * time.Millisecond
 
 // Open makes the interface this node's, and opens it with the driver that serves
@@ -26,10 +22,7 @@ const programPause = 20 * time.Millisecond
 // Errors, each saying what to do: *OwnedError, *KernelError, *InterfaceError as
 // of OpenPacket, *ChoiceError when all drivers have refused.
 func Open(ifname string, cfg *Config) (Bearer, error) {
-	var c Config
-	if cfg != nil {
-		c = *cfg
-	}
+	c := cfg.withDefaults()
 	p, err := plan(ifname, c)
 	if err != nil {
 		return nil, err
@@ -54,13 +47,18 @@ func Open(ifname string, cfg *Config) (Bearer, error) {
 // open opens one way.
 func (c Config) open(ifname string, w Method) (Device, error) {
 	if w.Driver == AFPacket {
-		return device(OpenPacket(ifname, c.Packet))
+		var p PacketConfig
+		if c.Packet != nil {
+			p = *c.Packet
+		}
+		p.timeouts = c.timeouts
+		return device(OpenPacket(ifname, &p))
 	}
 	var x XSKConfig
 	if c.XSK != nil {
 		x = *c.XSK
 	}
-	x.Mode = w.Mode
+	x.Mode, x.timeouts = w.Mode, c.timeouts
 	return device(OpenXSK(ifname, &x))
 }
 
@@ -75,13 +73,13 @@ func device[D Device](d D, err error) (Device, error) {
 // plan probes and chooses. It waits a little for an XDP program that keeps the
 // better way from being taken.
 func plan(ifname string, c Config) (Plan, error) {
-	l, err := ProbeLink(ifname)
+	l, err := probeLink(ifname, c.timeouts.claim)
 	if err != nil {
 		return Plan{}, err
 	}
 	f := Facts{probeHost(), l} // OpenPacket will show what probeHost has not tried
 	p := f.Choose(c)
-	for end := time.Now().Add(programTimeout); p.awaitsProgram(f.Link) && time.Now().Before(end); p = f.Choose(c) {
+	for end := time.Now().Add(c.timeouts.program); p.awaitsProgram(f.Link) && time.Now().Before(end); p = f.Choose(c) {
 		time.Sleep(programPause)
 		l, _, err := askLink(f.Link.Index)
 		if err != nil {

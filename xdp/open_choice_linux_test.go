@@ -30,9 +30,15 @@ func init() { roles["little memory"] = openWithLittleMemory }
 // choose opens what is best; the test closes it.
 func choose(t *testing.T, ns *netns.NS, name string, cfg *xdp.Config) (xdp.Bearer, error) {
 	t.Helper()
+	return chooseWithin(t, ns, name, cfg, patient)
+}
+
+// chooseWithin is choose with timeouts.
+func chooseWithin(t *testing.T, ns *netns.NS, name string, cfg *xdp.Config, timeouts xdp.Timeouts) (xdp.Bearer, error) {
+	t.Helper()
 	var b xdp.Bearer
 	var err error
-	ns.Do(func() { b, err = xdp.Open(name, cfg) })
+	ns.Do(func() { b, err = timeouts.Open(name, cfg) })
 	if err == nil {
 		t.Cleanup(func() { b.Close() })
 	}
@@ -119,7 +125,7 @@ func TestOpenRefusesAsTheDriversDo(t *testing.T) {
 }
 
 func choosePacket(ns *netns.NS, name string) (p *xdp.Packet, err error) {
-	ns.Do(func() { p, err = xdp.OpenPacket(name, nil) })
+	ns.Do(func() { p, err = patient.OpenPacket(name, nil) })
 	if p != nil {
 		p.Close()
 	}
@@ -139,7 +145,7 @@ func attachPass(t *testing.T, ns *netns.NS, name string) link.Link {
 	var l link.Link
 	ns.Do(func() {
 		var f xdp.Facts
-		if f, err = xdp.Probe(name); err == nil {
+		if f, err = patient.Probe(name); err == nil {
 			l, err = link.AttachXDP(link.XDPOptions{Program: p, Interface: f.Link.Index, Flags: link.XDPGenericMode})
 		}
 	})
@@ -154,8 +160,8 @@ func attachPass(t *testing.T, ns *netns.NS, name string) link.Link {
 func TestOpenBesideAnotherProgram(t *testing.T) {
 	d := newBed(t, 1500)
 	l := attachPass(t, d.a, nameA)
-	xdp.SetTimeouts(t, xdp.Timeouts{Program: 100 * time.Millisecond})
-	b, err := choose(t, d.a, nameA, nil)
+	hasty := xdp.Timeouts{Program: 100 * time.Millisecond}
+	b, err := chooseWithin(t, d.a, nameA, nil, hasty)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -164,13 +170,12 @@ func TestOpenBesideAnotherProgram(t *testing.T) {
 		t.Errorf("got %v, %v", b, why)
 	}
 	b.Close()
-	_, err = choose(t, d.a, nameA, &xdp.Config{Driver: xdp.AFXDP})
+	_, err = chooseWithin(t, d.a, nameA, &xdp.Config{Driver: xdp.AFXDP}, hasty)
 	var none *xdp.ChoiceError
 	if !errors.As(err, &none) || !errors.Is(err, xdp.ErrProgram) || none.Interface != nameA || len(none.Refused) != 3 {
 		t.Errorf("AF_XDP alone: got %v", err)
 	}
 	// A program that is about to go is waited for.
-	xdp.SetTimeouts(t, xdp.Timeouts{})
 	done := make(chan struct{})
 	time.AfterFunc(100*time.Millisecond, func() { l.Close(); close(done) })
 	b, err = choose(t, d.a, nameA, nil)
@@ -186,18 +191,16 @@ func TestOpenBesideAnotherProgram(t *testing.T) {
 // Proves: device.choice
 func TestAttachFallsBackInItsNamespace(t *testing.T) {
 	d := newBed(t, 1500)
-	b, err := choose(t, d.a, nameA, nil)
+	b, err := chooseWithin(t, d.a, nameA, nil, xdp.Timeouts{Queue: 100 * time.Millisecond})
 	if err != nil {
 		t.Fatal(err)
 	}
 	// Its queue becomes another's.
 	thief := stealQueue(t, d.a, nameA, b)
 	arena := newArena(1500)
-	xdp.SetTimeouts(t, xdp.Timeouts{Queue: 100 * time.Millisecond})
 	if err := b.Attach(arena, nil); err != nil {
 		t.Fatal(err)
 	}
-	xdp.SetTimeouts(t, xdp.Timeouts{})
 	unix.Close(thief)
 	if b.Method().Driver != xdp.AFPacket || !strings.Contains(b.String(), "not af_xdp generic: ") {
 		t.Fatalf("got %v, want AF_PACKET instead of AF_XDP", b)
@@ -219,7 +222,7 @@ func stealQueue(t *testing.T, ns *netns.NS, name string, b xdp.Bearer) (fd int) 
 	var err error
 	ns.Do(func() {
 		var f xdp.Facts
-		if f, err = xdp.Probe(name); err == nil {
+		if f, err = patient.Probe(name); err == nil {
 			fd, err = xdp.TakeQueue(f.Link.Index, 0)
 		}
 	})
@@ -261,7 +264,7 @@ func openWithLittleMemory(name string) {
 		fmt.Println(err)
 		return
 	}
-	b, err := xdp.Open(name, nil)
+	b, err := patient.Open(name, nil)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -269,7 +272,7 @@ func openWithLittleMemory(name string) {
 	why := b.Why()
 	fmt.Printf("told: %v of %d; too little memory may be locked: %v\n", b.Method(), len(why), errors.Is(why[0], xdp.ErrMemory))
 	b.Close()
-	if b, err = xdp.Open(name, &xdp.Config{Memory: 4096}); err != nil {
+	if b, err = patient.Open(name, &xdp.Config{Memory: 4096}); err != nil {
 		fmt.Println(err)
 		return
 	}

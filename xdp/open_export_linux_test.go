@@ -14,7 +14,7 @@ import (
 // returns is closed. It is for tests that need somebody else there.
 func TakeQueue(ifindex, queue int) (fd int, err error) {
 	// Whoever had the queue last may have it for a moment yet.
-	err = patiently(queueTimeout, func() error {
+	err = patiently(Timeouts{}.timeouts().queue, func() error {
 		fd, err = takeQueue(ifindex, queue)
 		return err
 	})

@@ -41,7 +41,7 @@ func TestOpenRefusals(t *testing.T) {
 	} {
 		var p *xdp.Packet
 		var err error
-		ns.Do(func() { p, err = xdp.OpenPacket(c.name, nil) })
+		ns.Do(func() { p, err = patient.OpenPacket(c.name, nil) })
 		if p != nil {
 			p.Close()
 		}
@@ -92,7 +92,7 @@ func TestOpenWithoutPrivilege(t *testing.T) {
 
 // tryWithoutPrivilege is the other process of TestOpenWithoutPrivilege.
 func tryWithoutPrivilege(name string) {
-	_, err := xdp.OpenPacket(name, nil)
+	_, err := patient.OpenPacket(name, nil)
 	fmt.Printf("type %T\npermission %v\n%v\n", err, errors.Is(err, os.ErrPermission), err)
 }
 
@@ -120,7 +120,7 @@ func TestOpenWithRawSocketsOnly(t *testing.T) {
 
 // describe is the other process of TestOpenWithRawSocketsOnly.
 func describe(name string) {
-	p, err := xdp.OpenPacket(name, nil)
+	p, err := patient.OpenPacket(name, nil)
 	if err != nil {
 		fmt.Println(err)
 		return

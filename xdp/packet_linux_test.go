@@ -125,7 +125,7 @@ func TestLongFramesAreDroppedAndCounted(t *testing.T) {
 	d := newBed(t, 9000)
 	var b *xdp.Packet
 	var err error
-	d.b.Do(func() { b, err = xdp.OpenPacket(nameB, nil) })
+	d.b.Do(func() { b, err = patient.OpenPacket(nameB, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -162,7 +162,7 @@ func TestShortFramesTakeSmallChunks(t *testing.T) {
 	a, _ := open(t, d.a, nameA, nil)
 	var b *xdp.Packet
 	var err error
-	d.b.Do(func() { b, err = xdp.OpenPacket(nameB, nil) })
+	d.b.Do(func() { b, err = patient.OpenPacket(nameB, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -277,7 +277,7 @@ func TestEmptyArenaLeavesFramesWaiting(t *testing.T) {
 	a, _ := open(t, d.a, nameA, nil)
 	var b *xdp.Packet
 	var err error
-	d.b.Do(func() { b, err = xdp.OpenPacket(nameB, nil) })
+	d.b.Do(func() { b, err = patient.OpenPacket(nameB, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -372,7 +372,7 @@ func TestAttach(t *testing.T) {
 	d := newBed(t, 9000)
 	var p *xdp.Packet
 	var err error
-	d.a.Do(func() { p, err = xdp.OpenPacket(nameA, nil) })
+	d.a.Do(func() { p, err = patient.OpenPacket(nameA, nil) })
 	if err != nil {
 		t.Fatal(err)
 	}

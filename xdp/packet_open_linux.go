@@ -25,7 +25,8 @@ import (
 // or ErrDown. Any other is the system's.
 func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 	p := &Packet{name: ifname, rx: -1, tx: -1}
-	if p.claim, err = takeClaim(ifname); err != nil {
+	c := cfg.withDefaults()
+	if p.claim, err = takeClaim(ifname, c.timeouts.claim); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -43,7 +44,6 @@ func OpenPacket(ifname string, cfg *PacketConfig) (_ *Packet, err error) {
 		return nil, err
 	}
 	p.index, p.mac = l.Index, l.MAC()
-	c := cfg.withDefaults()
 	if err := p.openSender(c); err != nil {
 		return nil, p.systemError(err)
 	}

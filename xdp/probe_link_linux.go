@@ -6,6 +6,7 @@ import (
 	"encoding/binary"
 	"fmt"
 	"net"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -16,7 +17,10 @@ import (
 //
 // Nothing comes from /sys, which shows the namespace it was mounted in and not the
 // thread's.
-func ProbeLink(ifname string) (Link, error) {
+func ProbeLink(ifname string) (Link, error) { return probeLink(ifname, claimTimeout) }
+
+// probeLink waits that long for the interface's owner to say who it is.
+func probeLink(ifname string, timeout time.Duration) (Link, error) {
 	l, queues, err := findLink(ifname)
 	if err != nil {
 		return Link{}, err
@@ -30,7 +34,7 @@ func ProbeLink(ifname string) (Link, error) {
 	if l.KernelBearer, err = l.kernelBearer(); err != nil {
 		return Link{}, err
 	}
-	l.Owner = owner(l.Name, l.Index)
+	l.Owner = owner(l.Name, l.Index, timeout)
 	around, err := LookAround()
 	if err != nil {
 		return Link{}, err
@@ -40,12 +44,12 @@ func ProbeLink(ifname string) (Link, error) {
 }
 
 // owner asks who has claimed the interface; empty means nobody.
-func owner(ifname string, index int) string {
+func owner(ifname string, index int, timeout time.Duration) string {
 	claims, err := claimsOn(index, 0)
 	if err != nil || len(claims) == 0 {
 		return ""
 	}
-	who, ending := askOwner(ifname, claims[0])
+	who, ending := askOwner(ifname, claims[0], timeout)
 	if ending {
 		return ""
 	}

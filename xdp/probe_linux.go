@@ -7,6 +7,7 @@ import (
 	"net"
 	"os"
 	"strings"
+	"time"
 
 	"golang.org/x/sys/unix"
 
@@ -23,7 +24,12 @@ import (
 // Errors: *InterfaceError with ErrMissing; any other is the system's. All else
 // that cannot be found out is a Fact that says why.
 func Probe(ifname string) (Facts, error) {
-	l, err := ProbeLink(ifname)
+	return probe(ifname, claimTimeout)
+}
+
+// probe waits that long for the interface's owner to say who it is.
+func probe(ifname string, timeout time.Duration) (Facts, error) {
+	l, err := probeLink(ifname, timeout)
 	if err != nil {
 		return Facts{}, err
 	}

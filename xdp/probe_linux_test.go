@@ -23,7 +23,7 @@ func init() { roles["probe"] = tellFacts }
 
 // tellFacts is the other process of TestProbeWithFewRights.
 func tellFacts(name string) {
-	f, err := xdp.Probe(name)
+	f, err := patient.Probe(name)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -35,7 +35,7 @@ func probe(t *testing.T, ns *netns.NS, name string) xdp.Facts {
 	t.Helper()
 	var f xdp.Facts
 	var err error
-	ns.Do(func() { f, err = xdp.Probe(name) })
+	ns.Do(func() { f, err = patient.Probe(name) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -107,7 +107,7 @@ func TestProbeVeth(t *testing.T) {
 	}
 	var x *xdp.XSK
 	var err error
-	d.a.Do(func() { x, err = xdp.OpenXSK(nameA, &xdp.XSKConfig{Mode: xdp.ModeGeneric}) })
+	d.a.Do(func() { x, err = patient.OpenXSK(nameA, &xdp.XSKConfig{Mode: xdp.ModeGeneric}) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -133,7 +133,7 @@ func TestProbeOtherInterfaces(t *testing.T) {
 	}
 	for _, name := range []string{"eth9", "", "a/b", "sixteen-letters-"} {
 		var err error
-		d.a.Do(func() { _, err = xdp.Probe(name) })
+		d.a.Do(func() { _, err = patient.Probe(name) })
 		if !errors.Is(err, xdp.ErrMissing) {
 			t.Errorf("%q: got %v, want %v", name, err, xdp.ErrMissing)
 		}

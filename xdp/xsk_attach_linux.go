@@ -68,7 +68,7 @@ func (x *XSK) connectLocked() error {
 			return x.info.bindRefusal(s.queue, x.pieces, err)
 		}
 		x.refillLocked(i)
-		err := patiently(queueTimeout, func() (err error) {
+		err := patiently(x.config.timeouts.queue, func() (err error) {
 			s.umem, err = bind(s, x.info.index, x.arena, mayZero, x.pieces)
 			return err
 		})

@@ -22,7 +22,7 @@ func openXSK(tb testing.TB, ns *netns.NS, name string, cfg *xdp.XSKConfig) *xdp.
 	tb.Helper()
 	var x *xdp.XSK
 	var err error
-	ns.Do(func() { x, err = xdp.OpenXSK(name, cfg) })
+	ns.Do(func() { x, err = patient.OpenXSK(name, cfg) })
 	if err != nil {
 		tb.Fatal(err)
 	}

@@ -79,7 +79,8 @@ func (x *XSK) drainLocked() {
 // held is what the kernel has of the arena while the sockets are being closed.
 type held struct {
 	ifindex  int
-	queues   []*socket // to try those that were bound
+	timeout  time.Duration // for a queue
+	queues   []*socket     // to try those that were bound
 	zeroCopy bool
 	chunks   []chunk
 	partials []partial
@@ -87,7 +88,7 @@ type held struct {
 
 // disconnectLocked closes all sockets.
 func (x *XSK) disconnectLocked() *held {
-	h := &held{ifindex: x.info.index, zeroCopy: x.zeroCopy, chunks: x.chunks}
+	h := &held{ifindex: x.info.index, timeout: x.config.timeouts.queue, zeroCopy: x.zeroCopy, chunks: x.chunks}
 	for _, s := range x.sockets {
 		if s.umem != nil {
 			_ = x.sockmap.Delete(uint32(s.queue)) // gone with the interface, perhaps
@@ -126,7 +127,7 @@ func (h *held) takeBack() {
 	var all sync.WaitGroup
 	for _, s := range h.queues {
 		all.Go(func() {
-			err := tryQueue(s, h.ifindex, false)
+			err := tryQueue(s, h.ifindex, false, h.timeout)
 			if err == nil || errors.Is(err, unix.ENODEV) || errors.Is(err, unix.ENXIO) {
 				free.Add(1)
 			}

@@ -83,6 +83,8 @@ type XSKConfig struct {
 	// descriptor, which stays the caller's. 0 is none.
 	MapPath string
 	MapFD   int
+
+	timeouts timeouts
 }
 
 const (
@@ -100,6 +102,7 @@ func (c *XSKConfig) withDefaults() XSKConfig {
 		d = *c
 	}
 	d.Receive, d.Transmit = ringSize(d.Receive), ringSize(d.Transmit)
+	d.timeouts = d.timeouts.withDefaults()
 	return d
 }
 

@@ -26,7 +26,7 @@ func init() {
 
 // ownXSK holds an interface until its standard input ends.
 func ownXSK(name string) {
-	x, err := xdp.OpenXSK(name, nil)
+	x, err := patient.OpenXSK(name, nil)
 	if err == nil {
 		err = x.Attach(newArena(1500), nil)
 	}
@@ -86,7 +86,7 @@ func TestXSKProgramVanishesWithItsProcess(t *testing.T) {
 			t.Error("no program is on the interface while the process lives")
 		}
 		var owned *xdp.OwnedError
-		d.a.Do(func() { _, err = xdp.OpenXSK(nameA, nil) })
+		d.a.Do(func() { _, err = patient.OpenXSK(nameA, nil) })
 		if !errors.As(err, &owned) || !strings.Contains(err.Error(), fmt.Sprint("pid ", cmd.Process.Pid)) {
 			t.Errorf("while the process lives: got %v, want an OwnedError", err)
 		}

@@ -306,7 +306,7 @@ func TestXSKKeepsRefusals(t *testing.T) {
 	// Asked for by name, it is an error that says both.
 	a.Close()
 	var err error
-	d.a.Do(func() { _, err = xdp.OpenXSK("mac0", &xdp.XSKConfig{Mode: xdp.ModeNative}) })
+	d.a.Do(func() { _, err = patient.OpenXSK("mac0", &xdp.XSKConfig{Mode: xdp.ModeNative}) })
 	if !errors.As(err, &lacks) || !errors.Is(err, errors.ErrUnsupported) || !strings.Contains(err.Error(), "AF_PACKET") {
 		t.Errorf("native mode: got %v, want a FeatureError", err)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"os"
 	"slices"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -33,7 +34,7 @@ func OpenXSK(ifname string, cfg *XSKConfig) (_ *XSK, err error) {
 		return nil, err
 	}
 	x := &XSK{config: c, mode: c.Mode, poll: -1, deadFD: -1}
-	if x.claim, err = takeClaim(ifname); err != nil {
+	if x.claim, err = takeClaim(ifname, c.timeouts.claim); err != nil {
 		return nil, err
 	}
 	defer func() {
@@ -110,7 +111,7 @@ func (x *XSK) openSockets() error {
 	}
 	trial, err := openSocket(queues[0])
 	if err == nil {
-		err = tryQueue(trial, x.info.index, x.pieces)
+		err = tryQueue(trial, x.info.index, x.pieces, x.config.timeouts.queue)
 	}
 	if err != nil {
 		return x.info.bindRefusal(queues[0], x.pieces, err)
@@ -137,7 +138,7 @@ func (x *XSK) openSockets() error {
 
 // openProgram puts our program on the interface, in the best mode it takes.
 func (x *XSK) openProgram() error {
-	a, mode, refused := tryModes(x.info, x.config.Mode, x.pieces)
+	a, mode, refused := tryModes(x.info, x.config.Mode, x.pieces, x.config.timeouts.hook)
 	if a == nil {
 		return errors.Join(refused...)
 	}
@@ -146,8 +147,9 @@ func (x *XSK) openProgram() error {
 }
 
 // tryModes attaches the program in the mode wanted, or in the first that works
-// of those ModeAuto stands for. The errors are of those that did not.
-func tryModes(i ifInfo, want Mode, pieces bool) (a *attachment, got Mode, refused []error) {
+// of those ModeAuto stands for. Each waits that long for a program that is about to
+// go. The errors are of those that did not.
+func tryModes(i ifInfo, want Mode, pieces bool, timeout time.Duration) (a *attachment, got Mode, refused []error) {
 	order := []Mode{want}
 	switch {
 	case want == ModeAuto && i.veth():
@@ -159,7 +161,7 @@ func tryModes(i ifInfo, want Mode, pieces bool) (a *attachment, got Mode, refuse
 		// Drivers take the program at an MTU over one page only if it says that
 		// it can do with frames in pieces; before Linux 5.18 none can.
 		multi := pieces || mode == ModeNative && i.mtu > pageMTU
-		a, err := attach(i, mode, max(i.queues, mostQueues), multi)
+		a, err := attach(i, mode, max(i.queues, mostQueues), multi, timeout)
 		if err == nil {
 			return a, mode, refused
 		}

@@ -66,7 +66,7 @@ func tryXSK(name string) {
 			fmt.Println(err)
 		}
 	}
-	x, err := xdp.OpenXSK(name, &xdp.XSKConfig{MapPath: os.Getenv(mapKey)})
+	x, err := patient.OpenXSK(name, &xdp.XSKConfig{MapPath: os.Getenv(mapKey)})
 	if err == nil {
 		defer x.Close()
 		fmt.Println("opened")
@@ -78,7 +78,7 @@ func tryXSK(name string) {
 
 // echoXSK sends 100 frames back to where they come from.
 func echoXSK(name string) {
-	x, err := xdp.OpenXSK(name, &xdp.XSKConfig{MapPath: os.Getenv(mapKey)})
+	x, err := patient.OpenXSK(name, &xdp.XSKConfig{MapPath: os.Getenv(mapKey)})
 	if err == nil {
 		err = x.Attach(netdev.NewArena(netdev.ArenaConfig{Small: 64}), nil)
 	}
@@ -174,7 +174,7 @@ func install(t *testing.T, ns *netns.NS, name, path string, mode xdp.Mode) inter
 	t.Helper()
 	var c interface{ Close() error }
 	var err error
-	ns.Do(func() { c, err = xdp.Install(name, path, mode) })
+	ns.Do(func() { c, err = patient.Install(name, path, mode) })
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -298,7 +298,7 @@ func TestXSKWrongMaps(t *testing.T) {
 	} {
 		var x *xdp.XSK
 		var err error
-		d.a.Do(func() { x, err = xdp.OpenXSK(nameA, &c.cfg) })
+		d.a.Do(func() { x, err = patient.OpenXSK(nameA, &c.cfg) })
 		if err == nil {
 			x.Close()
 		}
@@ -307,7 +307,7 @@ func TestXSKWrongMaps(t *testing.T) {
 		}
 	}
 	attachXSK(t, d.a, nameA, &xdp.XSKConfig{MapFD: small.FD()}, newArena(1500)).Close()
-	if _, err := xdp.Install("lo", filepath.Join(dir, "x"), xdp.ModeAuto); !errors.Is(err, xdp.ErrLoopback) {
+	if _, err := patient.Install("lo", filepath.Join(dir, "x"), xdp.ModeAuto); !errors.Is(err, xdp.ErrLoopback) {
 		t.Errorf("Install on lo: got %v, want %v", err, xdp.ErrLoopback)
 	}
 }
@@ -334,7 +334,7 @@ func TestXSKOpenRefusals(t *testing.T) {
 	} {
 		var x *xdp.XSK
 		var err error
-		d.a.Do(func() { x, err = xdp.OpenXSK(c.name, nil) })
+		d.a.Do(func() { x, err = patient.OpenXSK(c.name, nil) })
 		if x != nil {
 			x.Close()
 		}
@@ -357,7 +357,7 @@ func TestXSKOneNodeOwnsAnInterface(t *testing.T) {
 	p, _ := open(t, d.a, nameA, nil)
 	var owned *xdp.OwnedError
 	var err error
-	d.a.Do(func() { _, err = xdp.OpenXSK(nameA, nil) })
+	d.a.Do(func() { _, err = patient.OpenXSK(nameA, nil) })
 	if !errors.As(err, &owned) || owned.Interface != nameA {
 		t.Errorf("got %v, want an OwnedError about %s", err, nameA)
 	}
@@ -387,10 +387,10 @@ func TestXSKForeignProgram(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		xdp.SetTimeouts(t, xdp.Timeouts{Hook: 100 * time.Millisecond})
+		hasty := xdp.Timeouts{Hook: 100 * time.Millisecond}
 		for _, mode := range []xdp.Mode{c.want, xdp.ModeAuto} {
 			var x *xdp.XSK
-			d.a.Do(func() { x, err = xdp.OpenXSK(nameA, &xdp.XSKConfig{Mode: mode}) })
+			d.a.Do(func() { x, err = hasty.OpenXSK(nameA, &xdp.XSKConfig{Mode: mode}) })
 			if x != nil {
 				x.Close()
 			}
@@ -400,7 +400,6 @@ func TestXSKForeignProgram(t *testing.T) {
 			}
 		}
 		l.Close()
-		xdp.SetTimeouts(t, xdp.Timeouts{})
 		attachXSK(t, d.a, nameA, &xdp.XSKConfig{Mode: c.want}, newArena(1500))
 	}
 }
