@@ -47,6 +47,8 @@ func hold(t *testing.T, ns *netns.NS, name string) *socket {
 
 // A queue that somebody has is waited for, and no longer than that.
 //
+// Mutations it catches: Attach, or the trial of OpenXSK, that does not wait for a queue.
+//
 // Proves: device.open
 func TestXSKBusyQueue(t *testing.T) {
 	netns.Require(t)
