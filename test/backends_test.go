@@ -5,8 +5,12 @@ package test
 import (
 	"fmt"
 	"go/ast"
+	"go/importer"
 	"go/parser"
 	"go/token"
+	"go/types"
+	"io"
+	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -42,21 +46,20 @@ func receiver(d ast.Decl) string {
 	return ""
 }
 
-// What a program holds does not know which backend it has: it has an interface, and asks nothing
-// for its type; and only what makes a Node names a package of a backend.
+// What a program holds does not know which backend it has: it has an interface, and only what
+// makes a Node names a package of a backend. No branch of package stack is on a backend: there are
+// no assertion, no type switch and no comparison of a value whose type is an interface of package
+// backend. (The type switch of hosting.go is on the types that programs hold.)
 //
 // Mutations it catches: a method of Conn that asks c.b.(*local.Conn); a field of Node of type
-// *remote.Node; a type switch on the backend of a Group in a function of its file.
+// *remote.Node; in functions of group.go, a switch on any(b).(type) where b was g.b, and g.b == nil.
 //
 // Proves: house.layout
 func TestPublicTypesKnowNoBackend(t *testing.T) {
 	fset := token.NewFileSet()
 	found := map[string]bool{}
-	for _, file := range sources(t, "stack") {
-		f, err := parser.ParseFile(fset, file, nil, 0)
-		if err != nil {
-			t.Fatal(err)
-		}
+	files, info := checked(t, fset, "stack")
+	for _, f := range files {
 		for _, d := range f.Decls {
 			if fn, ok := d.(*ast.FuncDecl); ok {
 				namesNoBackend(t, fset, d, fn.Name.Name)
@@ -69,20 +72,79 @@ func TestPublicTypesKnowNoBackend(t *testing.T) {
 				}
 			}
 		}
-		ast.Inspect(f, func(n ast.Node) bool {
-			if a, ok := n.(*ast.TypeAssertExpr); ok {
-				if s, ok := a.X.(*ast.SelectorExpr); ok && s.Sel.Name == "b" {
-					t.Errorf("%v: a backend is asked for its type", fset.Position(a.Pos()))
-				}
-			}
-			return true
-		})
+		for _, b := range branches(f, info) {
+			t.Errorf("%v: a branch on a backend", fset.Position(b.Pos()))
+		}
 	}
 	for name := range programTypes {
 		if !found[name] {
 			t.Errorf("stack.%s has no field b of type backend.%s", name, programTypes[name])
 		}
 	}
+}
+
+// checked parses a folder's package as it is built here, and finds the types of its expressions.
+func checked(t *testing.T, fset *token.FileSet, folder string) ([]*ast.File, *types.Info) {
+	t.Helper()
+	cmd := exec.Command("go", "list", "-export", "-deps", "-f", "{{.ImportPath}} {{.Export}} {{.GoFiles}}", "./"+folder)
+	cmd.Dir = ".."
+	cmd.Stderr = t.Output()
+	out, err := cmd.Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	exports := map[string]string{}
+	var path, names string
+	for line := range strings.Lines(string(out)) { // the package itself comes last
+		var export string
+		path, export, _ = strings.Cut(strings.TrimSpace(line), " ")
+		export, names, _ = strings.Cut(export, " ")
+		exports[path] = export
+	}
+	var files []*ast.File
+	for _, name := range strings.Fields(strings.Trim(names, "[]")) {
+		f, err := parser.ParseFile(fset, filepath.Join("..", folder, name), nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		files = append(files, f)
+	}
+	open := func(path string) (io.ReadCloser, error) { return os.Open(exports[path]) }
+	info := &types.Info{Types: map[ast.Expr]types.TypeAndValue{}}
+	c := types.Config{Importer: importer.ForCompiler(fset, "gc", open)}
+	if _, err := c.Check(path, fset, files, info); err != nil {
+		t.Fatal(err)
+	}
+	return files, info
+}
+
+// branches finds the assertions, type switches and comparisons of backends.
+func branches(f *ast.File, info *types.Info) (found []ast.Node) {
+	ast.Inspect(f, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.TypeAssertExpr:
+			if isBackend(n.X, info) {
+				found = append(found, n)
+			}
+		case *ast.BinaryExpr:
+			if (n.Op == token.EQL || n.Op == token.NEQ) && (isBackend(n.X, info) || isBackend(n.Y, info)) {
+				found = append(found, n)
+			}
+		}
+		return true
+	})
+	return found
+}
+
+// isBackend reports whether an expression is of an interface of package backend, or is
+// converted from one.
+func isBackend(x ast.Expr, info *types.Info) bool {
+	x = ast.Unparen(x)
+	if c, ok := x.(*ast.CallExpr); ok && info.Types[c.Fun].IsType() {
+		return isBackend(c.Args[0], info)
+	}
+	named, ok := types.Unalias(info.TypeOf(x)).(*types.Named)
+	return ok && types.IsInterface(named) && named.Obj().Pkg() != nil && named.Obj().Pkg().Name() == "backend"
 }
 
 // hasBackend reports whether a type is a struct whose field b is that interface of package backend.
