@@ -13,22 +13,22 @@ import (
 	"github.com/utipc/utipc/stack/admin"
 )
 
-// A message costs no allocation: neither the sender nor the reader, nor their
-// nodes.
-//
-// Proves: poll.allocations
-func TestRoundTripAllocatesNothing(t *testing.T) {
-	a, b := pair(t, stack.Config{})
-	echo(t, listen(t, b, echoService))
-	if err := a.WaitFor(within(t), echoService); err != nil {
-		t.Fatal(err)
+// allocatesNothing checks that of a function, once it has what it keeps.
+func allocatesNothing(t *testing.T, what string, f func()) {
+	t.Helper()
+	for range 1000 {
+		f()
 	}
-	c := listen(t, a, nil)
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(testTimeout))
+	if got := testing.AllocsPerRun(2000, f); got != 0 {
+		t.Errorf("%s: %v allocations, want 0", what, got)
+	}
+}
+
+// roundTrip returns a function that sends a message to the echo, and reads the answer.
+func roundTrip(t *testing.T, c *stack.PacketConn) func() {
 	var to net.Addr = echoService
 	buf := make([]byte, 64)
-	trip := func() {
+	return func() {
 		if _, err := c.WriteTo(buf, to); err != nil {
 			t.Fatal(err)
 		}
@@ -36,12 +36,16 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 1000 {
-		trip()
-	}
-	if got := testing.AllocsPerRun(2000, trip); got != 0 {
-		t.Errorf("%v allocations per round trip, want 0", got)
-	}
+}
+
+// A message costs no allocation: neither the sender nor the reader, nor their
+// nodes.
+//
+// Proves: poll.allocations
+func TestRoundTripAllocatesNothing(t *testing.T) {
+	a, b := pair(t, stack.Config{})
+	trip := roundTrip(t, echoed(t, a, b))
+	allocatesNothing(t, "a round trip", trip)
 }
 
 // Nor does it while its frames are captured, whether or not anybody reads them, and
@@ -50,40 +54,17 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 // Proves: tools.capture
 func TestCaptureAllocatesNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})
-	echo(t, listen(t, b, echoService))
-	if err := a.WaitFor(within(t), echoService); err != nil {
-		t.Fatal(err)
-	}
-	c := listen(t, a, nil)
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(testTimeout))
-	var to net.Addr = echoService
-	buf := make([]byte, 64)
-	trip := func() {
-		if _, err := c.WriteTo(buf, to); err != nil {
-			t.Fatal(err)
-		}
-		if _, _, err := c.ReadFrom(buf); err != nil {
-			t.Fatal(err)
-		}
-	}
+	trip := roundTrip(t, echoed(t, a, b))
 	capture, err := a.Admin().Capture(within(t), admin.CaptureConfig{})
 	if err != nil {
 		t.Fatal(err)
 	}
-	for range 1000 {
-		trip()
-	}
-	if got := testing.AllocsPerRun(2000, trip); got != 0 {
-		t.Errorf("%v allocations per round trip with a capture, want 0", got)
-	}
+	allocatesNothing(t, "a round trip with a capture", trip)
 	if capture.Lost() == 0 {
 		t.Error("the capture lost nothing: it saw too little")
 	}
 	capture.Close()
-	if got := testing.AllocsPerRun(2000, trip); got != 0 {
-		t.Errorf("%v allocations per round trip after a capture, want 0", got)
-	}
+	allocatesNothing(t, "a round trip after a capture", trip)
 }
 
 // Nor does what goes over a connection.
@@ -115,12 +96,7 @@ func TestConnectionAllocatesNothing(t *testing.T) {
 					t.Fatal(err)
 				}
 			}
-			for range 1000 {
-				trip()
-			}
-			if got := testing.AllocsPerRun(2000, trip); got != 0 {
-				t.Errorf("%v allocations per round trip, want 0", got)
-			}
+			allocatesNothing(t, "a round trip", trip)
 		})
 	}
 }
@@ -142,25 +118,14 @@ func TestCallAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for range 1000 {
-		call()
-	}
-	if got := testing.AllocsPerRun(2000, call); got != 0 {
-		t.Errorf("%v allocations per call, want 0", got)
-	}
+	allocatesNothing(t, "a call", call)
 }
 
 // Nor does a read into an array on the caller's stack. Mutation: ReadFrom, Read or TryReadMsg
 // that hands its buffer to the backend without filled.
 func TestReadsIntoTheStackAllocateNothing(t *testing.T) {
 	a, b := pair(t, stack.Config{})
-	echo(t, listen(t, b, echoService))
-	if err := a.WaitFor(within(t), echoService); err != nil {
-		t.Fatal(err)
-	}
-	c := listen(t, a, nil)
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(testTimeout))
+	c := echoed(t, a, b)
 	server, client := link(t, a, b, "tipc")
 	defer client.Close()
 	client.SetDeadline(time.Now().Add(testTimeout))
@@ -191,12 +156,7 @@ func TestReadsIntoTheStackAllocateNothing(t *testing.T) {
 			client.TryReadMsg(in[:])
 		},
 	} {
-		for range 500 {
-			f()
-		}
-		if got := testing.AllocsPerRun(1000, f); got != 0 {
-			t.Errorf("%s: %v allocations, want 0", name, got)
-		}
+		allocatesNothing(t, name, f)
 	}
 }
 
@@ -246,12 +206,7 @@ func TestBuffersAndBatchesAllocateNothing(t *testing.T) {
 			got.Release()
 		},
 	} {
-		for range 200 {
-			f()
-		}
-		if got := testing.AllocsPerRun(1000, f); got != 0 {
-			t.Errorf("%s: %v allocations, want 0", name, got)
-		}
+		allocatesNothing(t, name, f)
 	}
 }
 

@@ -19,6 +19,20 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
+// dialByName makes a connection of packets to a service, and returns both its ends.
+func dialByName(t *testing.T, server, client *stack.Node) (*stack.Conn, *stack.Conn) {
+	t.Helper()
+	l, err := server.Listen(within(t), "tipcpacket", echoService)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer l.Close()
+	if err := client.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	return join(t, l, client, "tipcpacket", echoService)
+}
+
 // What an attached connection has written before Abort, or Close, comes to a peer that
 // reads only then, also what still lay between program and daemon; a write that waits
 // ends at once. Mutation: shutdown of the daemon does not heed ShutdownAbort.
@@ -35,24 +49,7 @@ func TestAttachedEndsAfterItsData(t *testing.T) {
 			t.Run(end.name+", "+mode, func(t *testing.T) {
 				a, b := pair(t, stack.Config{})
 				n, _ := attachTo(t, a, attachedModes[mode])
-				l, err := b.Listen(within(t), "tipcpacket", echoService)
-				if err != nil {
-					t.Fatal(err)
-				}
-				defer l.Close()
-				if err := n.WaitFor(within(t), echoService); err != nil {
-					t.Fatal(err)
-				}
-				accepted := make(chan *stack.Conn, 1)
-				go func() {
-					p, _ := l.AcceptConn()
-					accepted <- p
-				}()
-				c, err := n.Dial(within(t), "tipcpacket", echoService)
-				if err != nil {
-					t.Fatal(err)
-				}
-				p := <-accepted
+				p, c := dialByName(t, b, n)
 				defer p.Close()
 				p.SetReadDeadline(time.Now().Add(testTimeout))
 				data, sent := make([]byte, 10000), 0
@@ -132,23 +129,7 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 					t.Errorf("close the node: %v", err)
 				}
 			}()
-			l, err := b.Listen(within(t), "tipcpacket", echoService)
-			if err != nil {
-				t.Fatal(err)
-			}
-			defer l.Close()
-			if err := n.WaitFor(within(t), echoService); err != nil {
-				t.Fatal(err)
-			}
-			accepted := make(chan *stack.Conn, 1)
-			go func() {
-				p, _ := l.AcceptConn()
-				accepted <- p
-			}()
-			c, err := n.Dial(within(t), "tipcpacket", echoService)
-			if err != nil {
-				t.Fatal(err)
-			}
+			p, c := dialByName(t, b, n)
 			defer func() { // what the peer has closed upon is lost, and that is said
 				var unsent *stack.UnsentError
 				if err := c.Close(); mode != "answered" && (!errors.As(err, &unsent) || unsent.Bytes == 0) || mode == "answered" && err != nil {
@@ -165,7 +146,7 @@ func TestAttachedWriteAndPeerCloses(t *testing.T) {
 				waits <- err
 			}()
 			waitFor(t, func() bool { return waitsForPeer(a) })
-			(<-accepted).Close()
+			p.Close()
 			if err := <-waits; !errors.Is(err, syscall.EPIPE) {
 				t.Errorf("got %v, want EPIPE", err)
 			}

@@ -44,13 +44,7 @@ func captured(t testing.TB, c admin.Capture, f func(admin.CapturedFrame) (enough
 func TestCapture(t *testing.T) {
 	tier.Parallel(t)
 	a, b := pair(t, stack.Config{})
-	echo(t, listen(t, b, echoService))
-	if err := a.WaitFor(within(t), echoService); err != nil {
-		t.Fatal(err)
-	}
-	c := listen(t, a, nil)
-	defer c.Close()
-	c.SetDeadline(time.Now().Add(testTimeout))
+	c := echoed(t, a, b)
 	trip := func(text string) {
 		t.Helper()
 		buf := make([]byte, 100)

@@ -132,6 +132,16 @@ func read(c *stack.PacketConn, size int, each func()) (uint64, error) {
 	}
 }
 
+// exchangeSome sends messages both ways for four tolerances, and checks that some arrive.
+func (w *slowWire) exchangeSome(t *testing.T) {
+	t.Helper()
+	got := w.exchange(t, 1400, during(4*tolerance))
+	if got < 100 {
+		t.Errorf("got %d messages, want some", got)
+	}
+	t.Logf("%d messages", got)
+}
+
 // exchange sends messages both ways at once until stop says so and returns how many
 // arrived.
 func (w *slowWire) exchange(t *testing.T, size int, stop func(sent uint64) bool) (total uint64) {
@@ -240,11 +250,7 @@ func TestSmallestArena(t *testing.T) {
 						Seed: 1, Linger: linger, Out: fault.Faults{Loss: loss, Match: isPayload},
 					}, stack.Config{Chunks: 64, Tolerance: tolerance, Wait: stack.Sleep})
 					w.connect(t)
-					if got := w.exchange(t, 1400, during(4*tolerance)); got < 100 {
-						t.Errorf("got %d messages, want some", got)
-					} else {
-						t.Logf("%d messages", got)
-					}
+					w.exchangeSome(t)
 					w.check(t)
 				})
 			})
@@ -262,11 +268,7 @@ func TestSmallestArenaBesideALargeOne(t *testing.T) {
 			Seed: 1, Linger: 16, Out: fault.Faults{Loss: 0.03, Match: isPayload},
 		}, stack.Config{Chunks: 64, Tolerance: tolerance, Wait: stack.Sleep}, stack.Config{Window: 1000, Tolerance: tolerance, Wait: stack.Sleep})
 		w.connect(t)
-		if got := w.exchange(t, 1400, during(4*tolerance)); got < 100 {
-			t.Errorf("got %d messages, want some", got)
-		} else {
-			t.Logf("%d messages", got)
-		}
+		w.exchangeSome(t)
 		w.check(t)
 	})
 }

@@ -106,18 +106,25 @@ func echo(t testing.TB, c *stack.PacketConn) {
 	t.Cleanup(func() { c.Close(); wg.Wait() })
 }
 
+// echoed has a socket of b answer at echoService, and returns one of a, which knows it.
+func echoed(t testing.TB, a, b *stack.Node) *stack.PacketConn {
+	t.Helper()
+	echo(t, listen(t, b, echoService))
+	if err := a.WaitFor(within(t), echoService); err != nil {
+		t.Fatal(err)
+	}
+	c := listen(t, a, nil)
+	t.Cleanup(func() { c.Close() })
+	c.SetDeadline(time.Now().Add(testTimeout))
+	return c
+}
+
 func TestEchoByName(t *testing.T) {
 	tier.Parallel(t)
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			a, b := pair(t, stack.Config{Wait: wait})
-			echo(t, listen(t, b, echoService))
-			if err := a.WaitFor(within(t), echoService); err != nil {
-				t.Fatal(err)
-			}
-			c := listen(t, a, nil)
-			defer c.Close()
-			c.SetDeadline(time.Now().Add(testTimeout))
+			c := echoed(t, a, b)
 			buf := make([]byte, 2048)
 			for i := range 300 {
 				msg := fmt.Appendf(nil, "message %d %0*d", i, i, 0)

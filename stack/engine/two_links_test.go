@@ -98,20 +98,33 @@ func TestSynchOfASessionThatIsOver(t *testing.T) {
 	d.done("")
 }
 
-// What a link owes when the other has ended its being held back goes out at once.
-func TestEndOfSynchronisingIsCarriedOut(t *testing.T) {
+// newSecondLink makes two links, the second of which has failed and comes up again. What
+// it carries next overtakes the SYNCH, its first packet.
+func newSecondLink(t *testing.T) *scriptedPeer {
+	t.Helper()
 	d := newTwoLinks(t)
 	d.loseLink(1)
 	d.readyLink(1)
 	d.links[1].reset(true)
 	d.links[1].report(func(f *frame.StateFields) { f.Ack = 0 })
 	d.links[1].seq = 2
-	for range 20 { // they overtake the SYNCH
-		d.links[1].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
-	}
+	return d
+}
+
+// synch has the SYNCH of the first link come on the second.
+func (d *scriptedPeer) synch() {
 	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.links[0].seq) }, nil)
 	frame.StampSeq(synch, 1)
 	d.links[1].hear(synch)
+}
+
+// What a link owes when the other has ended its being held back goes out at once.
+func TestEndOfSynchronisingIsCarriedOut(t *testing.T) {
+	d := newSecondLink(t)
+	for range 20 { // they overtake the SYNCH
+		d.links[1].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
+	}
+	d.synch()
 	if n := d.node(); n.contact != Synching || !d.link(1).IsSynching() {
 		t.Fatalf("got %v, %v", n.contact, d.link(1).State())
 	}
@@ -130,19 +143,12 @@ func TestEndOfSynchronisingIsCarriedOut(t *testing.T) {
 // An error in what a link was held back with takes it down at once: nothing is sent to
 // it in between.
 func TestEndOfSynchronisingMayFail(t *testing.T) {
-	d := newTwoLinks(t)
-	d.loseLink(1)
-	d.readyLink(1)
-	d.links[1].reset(true)
-	d.links[1].report(func(f *frame.StateFields) { f.Ack = 0 })
-	d.links[1].seq = 2
+	d := newSecondLink(t)
 	bad := (&frame.FragmentFields{Common: frame.Common{Prev: popAddr}, Type: frame.MiddleFragment, Number: 2, Orig: popAddr, Dest: ownAddr})
 	msg := make([]byte, frame.IntLen+8)
 	bad.Put(msg, 8)
 	d.links[1].packet(msg)
-	synch := d.tunnel(func(f *frame.TunnelFields) { f.Type, f.Count = frame.TunnelSynch, uint16(d.links[0].seq) }, nil)
-	frame.StampSeq(synch, 1)
-	d.links[1].hear(synch)
+	d.synch()
 	d.links[0].packet(data(4711, func(f *frame.PayloadFields) { f.DestDroppable = true }, "hi"))
 	d.links[0].report(nil)
 	n := d.node()
