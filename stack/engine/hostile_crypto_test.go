@@ -26,16 +26,8 @@ type sealedPair struct {
 // nodes made themselves.
 func newSealedPair(t testing.TB, session bool, change ...func(*Config)) *sealedPair {
 	t.Helper()
-	p := &sealedPair{bed: newBed(t, 2, append([]func(*Config){sealed}, change...)...)}
-	for _, n := range p.nodes {
-		n.setKey(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3), Master: session})
-	}
-	p.lose = func(from int, b []byte) bool {
-		if from == 1 {
-			p.from = append(p.from, bytes.Clone(b))
-		}
-		return false
-	}
+	p := &sealedPair{bed: newKeyedBed(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3), Master: session}, change...)}
+	p.record(&p.from, 1)
 	p.until(5*time.Second, func() bool { return p.up() })
 	if session {
 		for _, n := range p.nodes {

@@ -3,7 +3,6 @@
 package engine
 
 import (
-	"bytes"
 	"fmt"
 	"math/rand/v2"
 	"testing"
@@ -52,10 +51,7 @@ var replayKinds = map[string]func(t *testing.T) (keys func(i int) []Key, rekey b
 func newReplayBed(t *testing.T, kind string, change func(i int, c *Config)) *replayBed {
 	s := &replayBed{bed: newBed(t, 0), t: t, svc: frame.Service{Type: 18888, Instance: 17}}
 	s.keys, s.rekey = replayKinds[kind](t)
-	s.lose = func(from int, b []byte) bool {
-		s.recorded = append(s.recorded, bytes.Clone(b))
-		return false
-	}
+	s.record(&s.recorded, 0, 1)
 	for i, a := range sealedAddrs {
 		s.cfg[i] = Config{Address: a, Sealed: true}
 		if change != nil {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"fmt"
 	"math/rand/v2"
+	"slices"
 	"testing"
 	"time"
 
@@ -33,17 +34,8 @@ func newSealedBed(t testing.TB, change ...func(*Config)) *sealedBed {
 // newSealedBedOf is newSealedBed with other chances for another seed.
 func newSealedBedOf(t testing.TB, seed uint64, change ...func(*Config)) *sealedBed {
 	t.Helper()
-	s := &sealedBed{bed: &bed{t: t, seed: seed}, svc: frame.Service{Type: 18888, Instance: 17}}
-	s.grow(2, append([]func(*Config){sealed}, change...)...)
-	for _, n := range s.nodes {
-		n.setKey(t, 0, Key{Key: testKey(t, frame.ClusterKey, 3)})
-	}
-	s.lose = func(from int, b []byte) bool {
-		if from < 2 {
-			s.recorded = append(s.recorded, bytes.Clone(b))
-		}
-		return false
-	}
+	s := &sealedBed{bed: newKeyedBed(t, seed, Key{Key: testKey(t, frame.ClusterKey, 3)}, change...), svc: frame.Service{Type: 18888, Instance: 17}}
+	s.record(&s.recorded, 0, 1)
 	s.to = s.y.OpenPort(PortConfig{})
 	if err := s.to.Bind(0, s.svc.Range(), frame.ClusterScope); err != nil {
 		t.Fatal(err)
@@ -54,6 +46,27 @@ func newSealedBedOf(t testing.TB, seed uint64, change ...func(*Config)) *sealedB
 	s.from = s.x.OpenPort(PortConfig{})
 	s.say()
 	return s
+}
+
+// newKeyedBed makes two nodes with a key, whose chances are those of a seed.
+func newKeyedBed(t testing.TB, seed uint64, k Key, change ...func(*Config)) *bed {
+	t.Helper()
+	b := &bed{t: t, seed: seed}
+	b.grow(2, append([]func(*Config){sealed}, change...)...)
+	for _, n := range b.nodes {
+		n.setKey(t, 0, k)
+	}
+	return b
+}
+
+// record keeps every frame that nodes send.
+func (b *bed) record(frames *[][]byte, of ...int) {
+	b.lose = func(from int, f []byte) bool {
+		if slices.Contains(of, from) {
+			*frames = append(*frames, bytes.Clone(f))
+		}
+		return false
+	}
 }
 
 // apart reports whether a node has contact with the other of the two, and knows nobody else.
