@@ -6,6 +6,8 @@ package supervise
 
 import (
 	"encoding/binary"
+	"errors"
+	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -30,7 +32,11 @@ func (c *call) serve() result {
 	case unix.SYS_SOCKETPAIR:
 		return c.socketpair()
 	}
-	if c.open() != nil {
+	switch err := c.open(); {
+	case err == nil:
+	case slices.ContainsFunc([]error{unix.EMFILE, unix.ENFILE, unix.ENOMEM}, func(e error) bool { return errors.Is(err, e) }):
+		return failed(unix.ENOBUFS) // it may be a plain socket, from which a kernel would lose what is sent
+	default:
 		return byKernel
 	}
 	if c.look(); c.is == foreign {
@@ -194,13 +200,13 @@ func (c *call) connect() result {
 
 // ticket takes one out of a listening socket. Errors: EAGAIN; EINVAL, it does not listen.
 func (c *call) ticket() (*attach.Conn, error) {
-	control := make([]byte, unix.CmsgSpace(4))
-	n, k, _, _, err := unix.Recvmsg(c.fd, make([]byte, 1), control, unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
+	control := make([]byte, unix.CmsgLen(4)) // of one descriptor, and no more: a program may send itself others
+	_, k, _, _, err := unix.Recvmsg(c.fd, make([]byte, 1), control, unix.MSG_DONTWAIT|unix.MSG_CMSG_CLOEXEC)
 	if err != nil {
 		return nil, err
 	}
 	all, err := unix.ParseSocketControlMessage(control[:k])
-	if n == 0 || err != nil || len(all) != 1 {
+	if err != nil || len(all) != 1 {
 		return nil, unix.EINVAL
 	}
 	fds, err := unix.ParseUnixRights(&all[0])
