@@ -92,7 +92,16 @@ func (c *call) make() (fd int, err error) {
 		return -1, unix.EPROTONOSUPPORT
 	default:
 		a, err := c.ask(attach.Header{Op: attach.OpPlainSocket, Arg0: uint32(kind)}, nil, -1)
+		c.sealMessages(a.fd, attach.Kind(kind))
 		return a.fd, err
+	}
+}
+
+// sealMessages has write(2) on a connectionless socket fail with EPIPE: what it would write to the
+// UNIX socket is no request, and would be lost.
+func (c *call) sealMessages(fd int, kind attach.Kind) {
+	if fd >= 0 && !kind.Connected() {
+		_ = unix.Shutdown(fd, unix.SHUT_WR)
 	}
 }
 
@@ -115,6 +124,7 @@ func (c *call) socketpair() result {
 		return failed(err)
 	}
 	defer unix.Close(a.fd)
+	c.sealMessages(a.fd, attach.Kind(c.number(1)&^(unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK)))
 	var b []byte
 	for _, fd := range []int{first, a.fd} {
 		if c.number(1)&unix.SOCK_NONBLOCK != 0 {

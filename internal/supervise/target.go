@@ -21,7 +21,7 @@ import (
 type call struct {
 	s       *supervisor
 	n       *notification
-	process int // a pidfd; -1: not opened
+	process int // a pidfd, of the thread where there is such; -1: not opened
 	fd      int // a copy of the descriptor that the call is about; -1: none
 	own     name
 	peer    name
@@ -41,6 +41,24 @@ func (c *call) number(i int) int { return int(int32(c.n.Args[i])) }
 
 // open takes a copy of the descriptor that is the call's first argument.
 func (c *call) open() error {
+	if err := c.openThread(); err != nil {
+		return err
+	}
+	if !c.s.l.valid(c.n.ID) { // the number may be another's by now
+		return unix.ESRCH
+	}
+	var err error
+	c.fd, err = unix.PidfdGetfd(c.process, c.number(0), 0)
+	return err
+}
+
+// openThread opens the thread, or with a kernel before Linux 6.9 the first of its process, which has no
+// descriptors once it has ended.
+func (c *call) openThread() (err error) {
+	const thread = unix.O_EXCL // PIDFD_THREAD
+	if c.process, err = unix.PidfdOpen(int(c.n.TID), thread); err != unix.EINVAL {
+		return err
+	}
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/status", c.n.TID))
 	if err != nil {
 		return err
@@ -51,13 +69,7 @@ func (c *call) open() error {
 	if err != nil {
 		return err
 	}
-	if c.process, err = unix.PidfdOpen(leader, 0); err != nil {
-		return err
-	}
-	if !c.s.l.valid(c.n.ID) { // the number may be another's by now
-		return unix.ESRCH
-	}
-	c.fd, err = unix.PidfdGetfd(c.process, c.number(0), 0)
+	c.process, err = unix.PidfdOpen(leader, 0)
 	return err
 }
 
