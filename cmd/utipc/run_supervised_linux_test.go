@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	"github.com/utipc/utipc/test/tier"
@@ -114,5 +115,71 @@ func TestSupervisedThreadWithoutLeader(t *testing.T) {
 	socket, _ := served(t, liveBed(t, 1)[0])
 	if got, want := supervised(t, nil, "--socket", socket, "--", program, "thread"), "family 30\n"; got != want {
 		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A program has the descriptors that utipc run has, under their numbers. Mutation it catches: Run passes
+// its own in their place.
+//
+// Proves: plain.supervised
+func TestSupervisedDescriptors(t *testing.T) {
+	tier.SkipShort(t, "processes")
+	var files []*os.File
+	for _, text := range []string{"third ", "fourth ", "fifth"} {
+		path := filepath.Join(t.TempDir(), "file")
+		if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		f, err := os.Open(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		defer f.Close()
+		files = append(files, f)
+	}
+	if got, want := supervised(t, files, "--", "sh", "-c", "cat <&3; cat <&4; cat <&5"), "third fourth fifth"; got != want {
+		t.Errorf("%q, want %q", got, want)
+	}
+}
+
+// A program that ignores SIGHUP, as nohup has it, does so under the supervisor. Mutation it catches:
+// Run takes signals that are ignored.
+//
+// Proves: plain.supervised
+func TestSupervisedNohup(t *testing.T) {
+	tier.SkipShort(t, "processes")
+	self, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const script = `trap "" HUP; exec "$0" run --how seccomp -- sh -c 'kill -HUP $$; echo goes on'`
+	cmd := exec.CommandContext(t.Context(), "sh", "-c", script, self)
+	cmd.Env = append(os.Environ(), asProgram+"=1")
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "goes on\n" {
+		t.Errorf("%v\n%s", err, out)
+	}
+}
+
+// A program whose supervisor has not got the listener is not begun: all its calls on sockets would
+// fail. Mutation it catches: Become goes on at the end of the pipe.
+//
+// Proves: plain.supervised
+func TestSupervisedWithoutSupervisor(t *testing.T) {
+	tier.SkipShort(t, "processes")
+	report, err := os.OpenFile(os.DevNull, os.O_WRONLY, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer report.Close()
+	waits, proceed, err := os.Pipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer waits.Close()
+	proceed.Close()
+	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "run", "--", "sh", "-c", "echo begun")
+	cmd.Env, cmd.ExtraFiles = append(os.Environ(), asProgram+"=1", "UTIPC_SUPERVISED_PROGRAM=3 4 /bin/sh"), []*os.File{report, waits}
+	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "the supervisor is gone") {
+		t.Errorf("%v\n%s", err, out)
 	}
 }

@@ -19,14 +19,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// programEnv has the program's path in the process that becomes it.
+// programEnv is of the process that becomes the program: two descriptors that it has besides the program's,
+// and the program's path. To the first it writes the number of its listener, or why there is
+// none; from the second it reads a byte once the supervisor has the listener.
 const programEnv = "UTIPC_SUPERVISED_PROGRAM"
-
-// The descriptors that such a process has, besides the first three.
-const (
-	reportFD = 3 // there it writes the number of its listener, or why there is none
-	goFD     = 4 // this ends once the supervisor has the listener
-)
 
 // Run runs a program with its arguments, the first of which is its name, and serves its AF_TIPC
 // sockets by the daemon whose socket is at a path, until it and all that it has started have
@@ -45,12 +41,18 @@ func Run(socket, program string, again, args []string) (status int, err error) {
 	}
 	cmd := exec.Command("/proc/self/exe", append(again, args...)...)
 	cmd.Stdin, cmd.Stdout, cmd.Stderr = os.Stdin, os.Stdout, os.Stderr
-	cmd.Env = append(os.Environ(), programEnv+"="+program)
-	cmd.ExtraFiles = []*os.File{report, waits}
+	cmd.Env = append(os.Environ(), fmt.Sprintf("%s=%d %d %s", programEnv, report.Fd(), waits.Fd(), program))
 	signals := make(chan os.Signal, 16)
-	signal.Notify(signals, unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2)
+	for _, s := range []os.Signal{unix.SIGINT, unix.SIGQUIT, unix.SIGTERM, unix.SIGHUP, unix.SIGUSR1, unix.SIGUSR2} {
+		if !signal.Ignored(s) { // else the program ignores it as well
+			signal.Notify(signals, s)
+		}
+	}
 	defer signal.Stop(signals)
-	err = cmd.Start()
+	// Not by ExtraFiles, which would take the numbers of what the program inherits.
+	if err = inherited(report, waits); err == nil {
+		err = cmd.Start()
+	}
 	report.Close()
 	waits.Close()
 	if err != nil {
@@ -58,6 +60,9 @@ func Run(socket, program string, again, args []string) (status int, err error) {
 		return 0, err
 	}
 	l, err := takeListener(cmd.Process.Pid, reports)
+	if err == nil {
+		_, err = proceed.Write([]byte{1})
+	}
 	proceed.Close()
 	if err != nil {
 		_ = cmd.Wait()
@@ -80,6 +85,16 @@ func Run(socket, program string, again, args []string) (status int, err error) {
 			return exitStatus(<-ended, cmd)
 		}
 	}
+}
+
+// inherited has files be those of processes that are started from now on, too.
+func inherited(files ...*os.File) error {
+	for _, f := range files {
+		if _, err := unix.FcntlInt(f.Fd(), unix.F_SETFD, 0); err != nil {
+			return os.NewSyscallError("fcntl", err)
+		}
+	}
+	return nil
 }
 
 func exitStatus(err error, cmd *exec.Cmd) (int, error) {
@@ -123,11 +138,16 @@ func IsChild() bool { return os.Getenv(programEnv) != "" }
 // Become gives this process the filter, and becomes the program that Run was called with. It returns
 // only when that fails.
 func Become(args []string) error {
-	program := os.Getenv(programEnv)
+	var to, from int
+	if _, err := fmt.Sscanf(os.Getenv(programEnv), "%d %d ", &to, &from); err != nil {
+		return fmt.Errorf("%s is set, and no supervisor has done so: %w", programEnv, err)
+	}
+	_, program, _ := strings.Cut(os.Getenv(programEnv), " ")
+	_, program, _ = strings.Cut(program, " ")
 	os.Unsetenv(programEnv)
-	report, waits := os.NewFile(reportFD, "report"), os.NewFile(goFD, "go")
-	unix.CloseOnExec(reportFD)
-	unix.CloseOnExec(goFD)
+	report, waits := os.NewFile(uintptr(to), "report"), os.NewFile(uintptr(from), "go")
+	unix.CloseOnExec(to)
+	unix.CloseOnExec(from)
 	runtime.LockOSThread() // the filter is this thread's, and it is this one that becomes the program
 	l, err := install()
 	if err != nil {
@@ -138,6 +158,8 @@ func Become(args []string) error {
 	}
 	fmt.Fprintf(report, "listener %d\n", int(l))
 	report.Close()
-	_, _ = waits.Read(make([]byte, 1))
+	if _, err := waits.Read(make([]byte, 1)); err != nil {
+		return fmt.Errorf("run %s: the supervisor is gone: %w", program, err)
+	}
 	return fmt.Errorf("run %s: %w", program, syscall.Exec(program, args, os.Environ()))
 }
