@@ -21,6 +21,7 @@ type manages struct {
 	srv    *Server
 	client *client
 	who    attach.Credentials
+	held   int // queued bytes, for what the request that is being answered has listed
 }
 
 // Addr implements genetlink.Node.
@@ -65,7 +66,17 @@ func (m *manages) Control(ctx context.Context, verb string, in, out any) error {
 	if err != nil || out == nil {
 		return err
 	}
+	if err := m.srv.charge(m.client, m.who, queuedBytes, len(reply)); err != nil {
+		return err
+	}
+	m.held += len(reply)
 	return json.Unmarshal(reply, out)
+}
+
+// answered lets go of what was charged for a request.
+func (m *manages) answered() {
+	m.client.release(queuedBytes, m.held)
+	m.held = 0
 }
 
 // pace waits while the process makes more calls than it may send records, or until ctx is done.

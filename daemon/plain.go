@@ -41,7 +41,8 @@ func (x *session) plainRequest(h *attach.Header, data []byte, fd int) error {
 	}
 	ctx, stop := context.WithCancel(x.ctx)
 	defer stop()
-	by := plain.Caller{Context: ctx, Enter: x.client.enterPlain, Closed: x.awaitShutdown, Release: closeFD, Manages: &manages{x.srv, x.client, x.who}}
+	m := &manages{srv: x.srv, client: x.client, who: x.who}
+	by := plain.Caller{Context: ctx, Enter: x.client.enterPlain, Closed: x.awaitShutdown, Release: closeFD, Manages: m, Answered: m.answered}
 	if h.Op == attach.OpPlainConnect && h.Arg0 == 0 { // it waits: for as long as the program does
 		x.srv.wg.Go(func() {
 			x.awaitShutdown()

@@ -147,9 +147,10 @@ func TestNetlinkOfOthers(t *testing.T) {
 }
 
 // Such a socket counts as two connections of its process, which it gives back, and a request of it
-// as a call.
+// as a call, and until it is answered what it lists as queued bytes.
 //
-// Mutations it catches: openNetlink enters once; release leaves once; Control charges nothing, or keeps no pace.
+// Mutations it catches: openNetlink enters once; release leaves once; Control charges no call, or no queued bytes, or
+// keeps no pace; Serve does not call Answered.
 //
 // Proves: plain.netlink
 func TestNetlinkIsCounted(t *testing.T) {
@@ -180,6 +181,21 @@ func TestNetlinkIsCounted(t *testing.T) {
 	}
 	if errno, _ := s.answer(unix.NLMSG_ERROR).Errno(); errno != syscall.EAGAIN {
 		t.Errorf("a call too many: got %v, want %v", errno, syscall.EAGAIN)
+	}
+
+	b = newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 100}}})
+	s = b.netlink(t)
+	if _, err := unix.Write(s.fd, request(dump, nameTable)); err != nil {
+		t.Fatal(err)
+	}
+	if errno, _ := s.answer(unix.NLMSG_ERROR).Errno(); errno != syscall.ENOBUFS {
+		t.Errorf("a list too long: got %v, want %v", errno, syscall.ENOBUFS)
+	}
+	for range 100 {
+		if _, err := unix.Write(s.fd, request(0, monitorGet)); err != nil {
+			t.Fatal(err)
+		}
+		s.answer(genetlink.FamilyID)
 	}
 
 	b = newBed(t, daemon.Config{Quotas: daemon.Quotas{Records: 1}})

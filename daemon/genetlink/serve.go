@@ -34,6 +34,8 @@ type Socket struct {
 	Capped bool               // errors do not have the whole request behind them (NETLINK_CAP_ACK)
 	Texts  bool               // but sentences (NETLINK_EXT_ACK)
 	Write  func([]byte) error // writes a datagram to the program, and waits for room
+
+	Answered func() // or nil; is called when a request is answered, or cannot be
 }
 
 // mostDatagram is the length of a datagram of a list, in bytes, as a kernel's: it has room in a
@@ -52,7 +54,11 @@ func (s *Socket) Serve(ctx context.Context, n Node, datagram []byte) error {
 			ctx: ctx, node: n, to: s, header: datagram[:netlink.HeaderLen], body: m.Body, typ: m.Type,
 			flags: binary.NativeEndian.Uint16(datagram[6:]),
 		}
-		if err := r.serve(); err != nil {
+		err := r.serve()
+		if s.Answered != nil {
+			s.Answered()
+		}
+		if err != nil {
 			return err
 		}
 		if err := ctx.Err(); err != nil {

@@ -30,7 +30,7 @@ type netlinkSocket struct {
 	cookie uint64   // of the program's end
 	d      *end
 	kernel *end
-	may    genetlink.Node
+	by     Caller
 	ctx    context.Context // done when it has ended
 	stop   context.CancelFunc
 	once   sync.Once
@@ -43,7 +43,7 @@ func (s *Sockets) openNetlink(by Caller, fd int) Answer {
 	if err != nil {
 		return failure(err)
 	}
-	x := &netlinkSocket{all: s, may: by.Manages}
+	x := &netlinkSocket{all: s, by: by}
 	if x.owners[0], err = by.Enter(); err != nil {
 		return failure(err)
 	}
@@ -130,9 +130,9 @@ func (x *netlinkSocket) serve() {
 		if err != nil || n == 0 {
 			return
 		}
-		s := genetlink.Socket{Write: x.d.write}
+		s := genetlink.Socket{Write: x.d.write, Answered: x.by.Answered}
 		if err = x.kernel.control(func(fd int) error { return ackOptions(fd, &s) }); err == nil {
-			err = s.Serve(x.ctx, x.may, b[:n])
+			err = s.Serve(x.ctx, x.by.Manages, b[:n])
 		}
 		clear(b[:n]) // it may be a key
 		scratches.Put(b)

@@ -39,6 +39,8 @@ type Caller struct {
 	Release func()
 	// Manages is the node's management, as far as the caller may use it.
 	Manages genetlink.Node
+	// Answered is called when a request that was made of Manages is answered.
+	Answered func()
 }
 
 // An Answer is what came of a request.
