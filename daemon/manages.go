@@ -62,6 +62,11 @@ func (m *manages) Control(ctx context.Context, verb string, in, out any) error {
 		}
 		defer clear(params) // it may be a key
 	}
+	leave, err := m.srv.turns.enter(ctx, verb, v.Right)
+	if err != nil {
+		return err
+	}
+	defer leave()
 	reply, err := v.Serve(ctx, m.who, params)
 	if err != nil || out == nil {
 		return err
