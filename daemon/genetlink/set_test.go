@@ -78,7 +78,6 @@ func TestChanges(t *testing.T) {
 		{"one more host, elsewhere", 21, nest(1, text(1, "udp:U2"), nest(4, attr(2, loopback(3, 6118)))), "22 Bearer not found"},
 		{"one more host, without", 21, nest(1, udpName), "22"},
 		{"a bearer's tolerance", 5, nest(1, eth, nest(2, word(2, 3000))), "0"},
-		{"a bearer's window and priority", 5, nest(1, eth, nest(2, word(3, 100), word(1, 12))), "0"},
 		{"too high a priority", 5, nest(1, eth, nest(2, word(1, 32))), "22"},
 		{"a link's tolerance", 9, nest(4, text(1, link), nest(7, word(2, 4000))), "0"},
 		{"of no link", 9, nest(4, text(1, "nope"), nest(7, word(2, 4000))), "22"},
@@ -102,6 +101,8 @@ func TestChanges(t *testing.T) {
 		{"remove who is not", 20, nest(7, word(2, 0x1001007)), "6"},
 		{"remove an identity", 20, nest(7, attr(3, []byte("1001007\x00")), attr(4, make([]byte, 8))), "6"},
 		{"remove nobody", 20, nil, "22"},
+		// Behind what needs contact: a peer ends its link to take another priority.
+		{"a bearer's window and priority", 5, nest(1, eth, nest(2, word(3, 100), word(1, 12))), "0"},
 		{"no key", 23, nest(6), "61"},
 		{"a short key", 23, nest(6, attr(4, key("gcm(aes)", "short"))), "129 incorrect key length (20, 28 or 36 octets?)"},
 		{"half a key", 23, nest(6, attr(4, key("gcm(aes)", "0123456789abcdefsalt")[:50])), "22"},
