@@ -71,7 +71,7 @@ func (c *call) serve() result {
 	return failed(unix.ENOSYS) // sendmmsg and recvmmsg
 }
 
-// flags gives a new socket the flags of socket and accept4.
+// withFlags hands a new socket to the program, with the flags of socket(2) or accept4(2).
 func withFlags(fd, flags int) result {
 	if flags&unix.SOCK_NONBLOCK != 0 {
 		if err := unix.SetNonblock(fd, true); err != nil {

@@ -25,7 +25,7 @@
 //
 // # Not implemented
 //
-// Datagrams by read(2), write(2), which fails, sendmmsg(2) and recvmmsg(2); ancillary data; ioctl(2); generic netlink; and all that the library
-// corrects of poll(2), close(2) and SIGPIPE. A signal whose handler would interrupt a call that waits in the
+// Datagrams by read(2), and by write(2), which fails; sendmmsg(2) and recvmmsg(2); ancillary data;
+// ioctl(2); generic netlink; and all that the library corrects of poll(2), close(2) and SIGPIPE. A signal whose handler would interrupt a call that waits in the
 // supervisor is handled after that call.
 package supervise
