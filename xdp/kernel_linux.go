@@ -21,9 +21,10 @@ const (
 	nlaBearerName = 1 // attribute in it: "eth:eth0"
 )
 
+// tipcFamily is the family's name, and moduleSigns are where the module shows that it is loaded, in
+// this network namespace or at all. A test changes them, so that no module is asked for.
 var tipcFamily = "TIPCv2"
 
-// Where the module shows that it is loaded, in this network namespace or at all.
 var moduleSigns = []string{"/proc/sys/net/tipc", "/sys/module/tipc"}
 
 // checkKernel returns a *KernelError where the kernel's own TIPC has a bearer on the interface, and
