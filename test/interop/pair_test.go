@@ -143,11 +143,22 @@ func (p *pair) linksAre(n int) {
 // until asks again and again until the answer is yes.
 func (p *pair) until(yes func() bool, format string, args ...any) {
 	p.t.Helper()
-	tick := time.NewTicker(5 * time.Millisecond)
+	p.untilTold(func() {}, yes, format, args...)
+}
+
+// untilTold is until for what a frame brings about that may be lost and that nothing repeats:
+// tell is called at once, and again each second.
+func (p *pair) untilTold(tell func(), yes func() bool, format string, args ...any) {
+	p.t.Helper()
+	tick, again := time.NewTicker(5*time.Millisecond), time.NewTicker(time.Second)
 	defer tick.Stop()
+	defer again.Stop()
+	tell()
 	for !yes() {
 		select {
 		case <-tick.C:
+		case <-again.C:
+			tell()
 		case <-p.ctx.Done():
 			p.t.Fatalf("%v: not so: %s", p.ctx.Err(), fmt.Sprintf(format, args...))
 		}

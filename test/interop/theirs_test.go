@@ -93,9 +93,14 @@ func words(p flow.Plan) string {
 	return fmt.Sprintf("-seed %d -longest %d -pace %v -timeout %v", p.Seed, p.Longest, p.Pace, p.Timeout)
 }
 
+// Of what a kernel sends, each of two streams and what is said about streams have an importance
+// of their own: after a failover it merges a message with what waits ahead of the tunnel, if
+// both are of one importance, and the message overtakes (docs/spec/02-link.md §10.2).
+const importanceOfNotes = 2
+
 func (s *theirs) hear(t *testing.T, at stack.Service, p flow.Plan) hearer {
 	t.Helper()
-	return flowJob{s.job(t, "flow-sink %d %d %s", at.Type, at.Instance, words(p)), s.ctx}
+	return flowJob{s.job(t, "flow-sink %d %d -i %d %s", at.Type, at.Instance, importanceOfNotes, words(p)), s.ctx}
 }
 
 func (j flowJob) mark(t *testing.T) (m flow.Mark) {
@@ -115,7 +120,7 @@ func (j flowJob) report(t *testing.T) (r flow.Report) {
 
 func (s *theirs) speak(t *testing.T, to stack.Service, p flow.Plan, parity int) speaker {
 	t.Helper()
-	return flowJob{s.job(t, "flow-send %d %d %s -parity %d", to.Type, to.Instance, words(p), parity), s.ctx}
+	return flowJob{s.job(t, "flow-send %d %d %s -parity %d -i %d", to.Type, to.Instance, words(p), parity, parity), s.ctx}
 }
 
 func (j flowJob) stop(t *testing.T) (sent flow.Sent) {
