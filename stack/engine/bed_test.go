@@ -148,7 +148,9 @@ func (b *bed) settle() {
 			for ev, ok := n.NextEvent(); ok; ev, ok = n.NextEvent() {
 				n.events = append(n.events, ev)
 			}
-			n.names = n.TakeNameEvents(n.names)
+			if n.NamesReady() {
+				n.names = n.TakeNameEvents(n.names)
+			}
 		}
 	}
 }

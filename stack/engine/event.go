@@ -73,6 +73,17 @@ func (e *Engine) NextEvent() (Event, bool) {
 	return e.events.Pop(), true
 }
 
+// NamesReady reports whether TakeNameEvents or TakeSubscriptions has something to do. If not, it
+// ends the turn as the latter does.
+func (e *Engine) NamesReady() bool {
+	s := &e.watches
+	if e.table != nil && e.table.Changed() || s.pending.Len()+len(s.news)+len(s.ready) > 0 {
+		return true
+	}
+	e.work.done = 0
+	return false
+}
+
 // TakeNameEvents appends the changes of the binding table to dst.
 func (e *Engine) TakeNameEvents(dst []naming.Event) []naming.Event {
 	e.tellWatches()
@@ -96,11 +107,11 @@ func (e *Engine) TakeReady(dst []*Port) []*Port {
 	if len(e.ready) == 0 {
 		return dst // every poll asks: to append and clear nothing takes a hundred instructions
 	}
-	for _, p := range e.ready {
+	for i, p := range e.ready {
 		p.readied = false
+		dst = append(dst, p)
+		e.ready[i] = nil
 	}
-	dst = append(dst, e.ready...)
-	clear(e.ready)
 	e.ready = e.ready[:0]
 	return dst
 }

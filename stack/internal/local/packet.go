@@ -111,6 +111,9 @@ func (c *Packet) Read(b []byte) (k int, m backend.Envelope, err error) {
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	err = c.await(n, &c.closed, func() bool {
+		if c.port.Pending() == 0 {
+			return false
+		}
 		var r engine.Received
 		var ok bool
 		if k, r, ok = c.port.Read(b); ok {

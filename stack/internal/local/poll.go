@@ -201,15 +201,13 @@ func (n *Node) flush() {
 			k = min(k, a.n)
 			a.out += uint64(k)
 			n.loop.Did(engine.WorkFrames, k)
-			for _, f := range a.unsent[:k] {
+			for i, f := range a.unsent[:k] {
 				f.Recycle()
+				a.unsent[i] = nil
 			}
-			if a.taps != nil {
-				copy(a.repeated[:], a.repeated[k:a.n])
+			if a.n -= k; a.n > 0 {
+				a.moveUp(k)
 			}
-			copy(a.unsent[:], a.unsent[k:a.n])
-			clear(a.unsent[a.n-k : a.n])
-			a.n -= k
 			if k == 0 {
 				break // full; offered again in a later poll
 			}
@@ -217,8 +215,31 @@ func (n *Node) flush() {
 	}
 }
 
+// moveUp puts the frames that were not taken, behind k that were, in front.
+func (a *attachment) moveUp(k int) {
+	copy(a.unsent[:], a.unsent[k:k+a.n])
+	clear(a.unsent[max(k, a.n) : k+a.n])
+	if a.taps != nil {
+		copy(a.repeated[:], a.repeated[k:k+a.n])
+	}
+}
+
 // deliver wakes the calls that have what they wait for.
 func (n *Node) deliver() {
+	if n.eng.Ready() {
+		n.deliverReady()
+	}
+	if n.eng.NamesReady() {
+		n.publishNames()
+	}
+	n.callWriters()
+	if len(n.draining) > 0 && n.eng.Unsent() == 0 {
+		n.loop.RouseAll(n.draining)
+	}
+}
+
+// deliverReady is deliver for all that the engine's Ready tells of.
+func (n *Node) deliverReady() {
 	n.deliverPackets()
 	n.moved = n.eng.TakeReadyConns(n.moved[:0])
 	for i, c := range n.moved {
@@ -230,11 +251,6 @@ func (n *Node) deliver() {
 	n.endProbes()
 	for ev, ok := n.eng.NextEvent(); ok; ev, ok = n.eng.NextEvent() {
 		n.handleEvent(ev)
-	}
-	n.publishNames()
-	n.callWriters()
-	if len(n.draining) > 0 && n.eng.Unsent() == 0 {
-		n.loop.RouseAll(n.draining)
 	}
 }
 
