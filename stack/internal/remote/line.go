@@ -10,7 +10,6 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
@@ -394,12 +393,6 @@ func (l *clientConn) stopLocal() {
 	}
 	l.strays = nil
 	l.kick()
-}
-
-func closeFD(fd int) {
-	if fd >= 0 {
-		syscall.Close(fd)
-	}
 }
 
 // setReadBy sets the time at which reads end.
