@@ -212,7 +212,9 @@ func (c *changing) inUse(i int) inUse {
 // take.
 func (c *changing) wait(what string, holds func() (is string, ok bool)) {
 	c.t.Helper()
-	for late := time.Now().Add(2 * time.Minute); ; {
+	look := time.NewTicker(10 * time.Millisecond)
+	defer look.Stop()
+	for late := time.Now().Add(2 * time.Minute); ; <-look.C {
 		is, ok := holds()
 		if ok {
 			return
