@@ -64,15 +64,17 @@ func TestLintElsewhere(t *testing.T) {
 		files map[string]string
 		ok    bool
 	}{
-		{"for all", map[string]string{"x.go": "var _ = y", "y_linux.go": "var y = 1", "y_other.go": "//go:build !linux\n\nvar y = 2"}, true},
+		{"for all", map[string]string{"stack/x.go": "", "x.go": "var _ = y", "y_linux.go": "var y = 1", "y_other.go": "//go:build !linux\n\nvar y = 2"}, true},
 		{"Linux alone", map[string]string{"x.go": "var _ = y", "y_linux.go": "var y = 1"}, false},
 		{"not on arm64 with Linux", map[string]string{"x.go": "var _ = y", "y.go": "//go:build !linux || !arm64\n\nvar y = 1"}, false},
+		{"not on Windows", map[string]string{"x.go": "", "stack/x.go": "var _ = y", "stack/y.go": "//go:build !windows\n\nvar y = 1"}, false},
 		{"an int of 64 bits", map[string]string{"x.go": "var _ int = 1 << 40"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			tier.Parallel(t)
 			dir := t.TempDir()
 			check(t, os.Mkdir(filepath.Join(dir, "test"), 0o755))
+			check(t, os.Mkdir(filepath.Join(dir, "stack"), 0o755))
 			check(t, os.Symlink(lint, filepath.Join(dir, "test/lint")))
 			check(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module x\n\ngo 1.24\n"), 0o644))
 			for name, text := range c.files {
