@@ -64,6 +64,12 @@ type Device interface {
 // given. Then a call that sleeps need not look before.
 type LevelTriggered interface{ LevelTriggered() bool }
 
+// A Prefetcher is what a Device may have beside: it reports whether Receive takes as many
+// frames from the network as it can, whatever it was asked for. Then it is asked for a whole
+// batch each time, where others are asked for more only while more came, for to find out that
+// no more wait may cost a system call.
+type Prefetcher interface{ Prefetches() bool }
+
 // A Peeker is a Device that can tell cheaply, without a system call, whether there
 // is something to receive. A driver that spins then does so without the node's lock.
 type Peeker interface {

@@ -85,6 +85,27 @@ func TestManyFramesACall(t *testing.T) {
 	c.next(8)
 }
 
+// A call takes a whole run, however little is asked for, as Prefetches says.
+//
+// Mutation it catches: report false; receive anew before all of the last call is handed out.
+func TestReceivePrefetches(t *testing.T) {
+	a, b := pair(t, Config{MTU: 1400})
+	if !a.Prefetches() {
+		t.Error("a device does not say that it prefetches")
+	}
+	data := make([][]byte, 10)
+	for i := range data {
+		data[i] = make([]byte, 1400)
+	}
+	b.send(b.frames(a.Addr(), data...)...)
+	for range data {
+		a.next(1)
+	}
+	if s := a.Stats(); s.RecvCalls != 1 || s.Received != 10 {
+		t.Errorf("10 frames, asked for one by one: %+v", s)
+	}
+}
+
 func TestBroadcastWithoutGroup(t *testing.T) {
 	at := local(4)
 	a := open(t, Config{Local: at[0], Remotes: at[:3]}) // itself among them

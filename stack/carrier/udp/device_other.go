@@ -82,6 +82,9 @@ func (d *Device) FD() int { return -1 }
 // Receive fails here.
 func (d *Device) Receive([]*netdev.Buffer) (int, error) { return 0, errNotSupported }
 
+// Prefetches is false here.
+func (d *Device) Prefetches() bool { return false }
+
 // Transmit fails here.
 func (d *Device) Transmit([]*netdev.Buffer) (int, error) { return 0, errNotSupported }
 

@@ -41,6 +41,9 @@ func (d *Device) Receive(bufs []*netdev.Buffer) (n int, err error) {
 	return n, nil
 }
 
+// Prefetches reports true: what the kernel has put together comes with one call.
+func (d *Device) Prefetches() bool { return true }
+
 // receive fills bufs with what was received before, and then from a socket.
 func (d *Device) receive(fd int, bufs []*netdev.Buffer) (n int) {
 	for more := true; n < len(bufs); {

@@ -102,6 +102,10 @@ func (n *Node) join(d netdev.Device, c admin.BearerConfig) (*attachment, error) 
 	if l, ok := d.(netdev.LevelTriggered); ok {
 		a.level = l.LevelTriggered()
 	}
+	if p, ok := d.(netdev.Prefetcher); ok && p.Prefetches() {
+		a.least = batchWidth
+		a.width = batchWidth
+	}
 	n.attached = append(n.attached, a)
 	return a, nil
 }

@@ -15,9 +15,10 @@ import (
 )
 
 const (
-	handlersPerPoll = 16 // messages that handlers take in a poll; the rest in the next
-	batch           = 64 // frames a poll takes from a device, and gives it
-	pollAfterSends  = 16 // sends after which a sender looks at the devices too
+	handlersPerPoll = 16              // messages that handlers take in a poll; the rest in the next
+	batchWidth      = 6               // see batch
+	batch           = 1 << batchWidth // frames a poll takes from a device, and gives it
+	pollAfterSends  = 16              // sends after which a sender looks at the devices too
 )
 
 // A machine is a Node as what its Loop turns.
@@ -39,6 +40,7 @@ type attachment struct {
 	limit    int  // set by SetBearer, bytes of a message; 0: the device's MTU alone
 	mtu      int  // as the engine knows it
 	width    int  // the next poll asks for 1<<width frames, see receive
+	least    int  // width where few wait: 0, of a Prefetcher batchWidth
 	level    bool // its descriptor tells of every frame, see LevelTriggered
 	unsent   [batch]*netdev.Buffer
 	n        int
@@ -117,7 +119,7 @@ func (n *Node) follow(now time.Duration, a *attachment) (changed bool) {
 
 // receive feeds the engine a batch of frames. The batch is one frame, and twice the
 // last one when that came in full: to find out that no more wait may cost a system
-// call.
+// call. Of a Prefetcher it is as many as there may be.
 func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	k, err := a.Device.Receive(n.in[:1<<a.width])
 	for i, f := range n.in[:k] {
@@ -136,8 +138,8 @@ func (n *Node) receive(now time.Duration, a *attachment) (busy bool) {
 	}
 	a.More = k == 1<<a.width && !a.level || n.arena.ScarceFor(n.carried(a.mtu)+frame.EthernetLen)
 	if k < 1<<a.width {
-		a.width = 0
-	} else if 1<<a.width < batch {
+		a.width = a.least
+	} else if a.width < batchWidth {
 		a.width++
 	}
 	if err != nil {
