@@ -11,7 +11,8 @@ import (
 
 // Limits of a receiver.
 const (
-	ackEvery = 16 // packets delivered after which an acknowledgement is due
+	ackEvery = 16  // packets delivered after which an acknowledgement is due
+	ackBatch = 256 // and after which it waits for no more of its batch, see AckBatches
 
 	// ackWeight is the bytes that make a packet count for one more, so that a sender
 	// of large ones can use a few chunks again and again, and finds them in its cache.
@@ -23,7 +24,8 @@ const (
 type receiver struct {
 	rcvNxt      frame.Seq // the packet expected
 	rcvNxtState frame.Seq
-	rcvUnacked  int32 // packets delivered since the last acknowledgement, large ones weighed
+	rcvUnacked  int16 // packets delivered since the last acknowledgement, large ones weighed
+	ackBatches  bool  // see AckBatches
 	deferral
 }
 
@@ -173,8 +175,22 @@ func (l *Link) advance(now time.Duration, m frame.Message) {
 	if len(l.deferred()) > 0 {
 		l.deferredMoved(now)
 	}
-	if l.rcvUnacked += 1 + int32(len(m.Bytes())/ackWeight); l.rcvUnacked >= ackEvery {
-		l.SentAcks++
-		l.sendState(now, stateOptions{})
+	l.rcvUnacked += 1 + int16(len(m.Bytes())/ackWeight)
+	switch {
+	case l.rcvUnacked < ackEvery:
+	case l.ackBatches && l.rcvUnacked < ackBatch:
+		l.lookBy(now)
+	default:
+		l.sendAck(now)
 	}
 }
+
+func (l *Link) sendAck(now time.Duration) {
+	l.SentAcks++
+	l.sendState(now, stateOptions{})
+}
+
+// AckBatches makes an acknowledgement that is due wait for HandleTimeout, which is due at
+// once then: an owner that hands in all packets that have come before it calls that sends
+// one for all of them. Without it there is one for every sixteenth packet, as from a kernel.
+func (l *Link) AckBatches(on bool) { l.ackBatches = on }

@@ -100,6 +100,9 @@ func (l *Link) recover(now time.Duration) {
 	if l.Moving() > 0 {
 		l.move(now)
 	}
+	if l.rcvUnacked >= ackEvery { // see AckBatches
+		l.sendAck(now)
+	}
 	if len(l.deferred()) > 0 {
 		if now >= l.moved+l.nextReportWait() {
 			l.RepeatedReports++

@@ -20,6 +20,9 @@ type congestion struct {
 // Window is the number of packets that may be sent and not acknowledged.
 func (l *Link) Window() int { return int(l.window) }
 
+// WindowBounds returns the bounds of the window, in packets.
+func (l *Link) WindowBounds() (least, most int) { return int(l.least), int(l.most) }
+
 // SetWindow changes the bounds of the window, at once: between 1 and MaxWindow, and
 // the upper not below the lower; values outside are moved to the nearest bound. With
 // equal bounds the window is static.
