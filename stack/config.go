@@ -28,7 +28,7 @@ type Config struct {
 	NetID            uint32                // the cluster's number, 1 to 9999; 0: 4711
 	Tolerance        time.Duration         // of links: how long a peer may be silent, 50 ms to 30 s; 0: 1.5 s
 	Priority         uint8                 // of links, 1 to 31: of two to one node the higher carries all; 0: 10
-	Window           int                   // of links: packets sent and not acknowledged, 1 to 8191; 0: 50
+	Window           int                   // of links: packets sent and not acknowledged, 1 to 8191; 0: 50, over UDP among nodes of utipc 50 to 256
 	MaxWindow        int                   // of links: if more than Window, it moves between the two; 0: Window
 	Links            map[string]LinkConfig // what is different on a bearer, by its name
 	MonitorThreshold int                   // nodes on a bearer up to which every one supervises every other, 1 to 4095; 0: 32, as a kernel

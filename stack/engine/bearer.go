@@ -19,6 +19,7 @@ type bearer struct {
 	next     time.Duration // when the next is due
 	links    int           // links over it that are up
 	removed  bool
+	tuned    bool // SetLink has set the window of its links
 	out      flowctl.Queue[outgoing]
 	choice   seal.Choice    // of keys for the first in out, once a copy of it has gone
 	copies   int            // of it that have gone

@@ -21,10 +21,13 @@ const (
 	// Proofs: all that the node seals is numbered in one sequence, and it sends back the
 	// challenge in a Response, see proves.
 	Proofs Feature = 1
+
+	// Batches: a link over UDP has a large window, and a batch is acknowledged at once, see suit.
+	Batches Feature = 2
 )
 
 // Version is what this implementation announces: the newest Feature.
-const Version = uint8(Proofs)
+const Version = uint8(Batches)
 
 // has reports whether a node is of this implementation and has a feature, as it last said.
 func (n *node) has(f Feature) bool { return n.version >= uint8(f) }

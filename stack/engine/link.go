@@ -20,6 +20,7 @@ type link struct {
 	mac     frame.MAC // the station
 	held    bool      // it has messages that wait for Flush
 	reached bool      // it was up: the station is there
+	tuned   bool      // SetLink has set its window
 	bound   bool      // the owner was told that the path carries less than the interface
 	told    frame.Seq // the first update of names it was not told on this link, see tellAhead
 	number  int32     // among the engine's deadlines; void where due is Never
@@ -169,6 +170,7 @@ func (e *Engine) linkUp(now time.Duration, l *link) {
 		}
 		return
 	}
+	e.suit(now, l)
 	l.damper.up(now)
 	e.answered(l)
 	l.reached = true

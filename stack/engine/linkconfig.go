@@ -14,7 +14,7 @@ import (
 type LinkConfig struct {
 	Tolerance time.Duration // how long a peer may be silent, 50 ms to 30 s; 1.5 s
 	Priority  uint8         // among parallel links, 1 to 31; 10
-	Window    int           // packets sent and not acknowledged, 1 to 8191; 50
+	Window    int           // packets sent and not acknowledged, 1 to 8191; 50, of which suit makes more over UDP
 	MaxWindow int           // more than Window: it moves between the two, as a kernel's; Window
 }
 
@@ -36,6 +36,9 @@ func (c LinkConfig) or(d LinkConfig) LinkConfig {
 	c.MaxWindow = max(c.MaxWindow, c.Window)
 	return c
 }
+
+// sizesWindow reports whether c says something of the window.
+func (c LinkConfig) sizesWindow() bool { return c.Window != 0 || c.MaxWindow != 0 }
 
 // check reports what cannot be. Errors: ErrConfig.
 func (c LinkConfig) check() error {

@@ -154,17 +154,18 @@ func (e *Engine) SetLink(now time.Duration, to frame.NodeAddr, bearer int, c Lin
 	}
 	if to == 0 {
 		b.LinkConfig = whole
+		b.tuned = b.tuned || c.sizesWindow()
 	}
 	return nil
 }
 
 // change makes what is not zero in c hold for a link.
 func (e *Engine) change(now time.Duration, l *link, c LinkConfig) {
-	if c.Window != 0 || c.MaxWindow != 0 {
-		s := l.Link.Statistics(now)
+	if c.sizesWindow() {
+		l.tuned = true
 		least := c.Window
 		if least == 0 {
-			least = s.MinWindow
+			least, _ = l.WindowBounds()
 		}
 		l.SetWindow(now, least, c.MaxWindow)
 	}
