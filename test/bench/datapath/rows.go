@@ -37,6 +37,7 @@ func rows() []rounds.Comparison {
 		{ID: "bulk-9000-tcp", What: "8900 B messages one way, MTU 9000, beside TCP without offloads", Ours: "bulk 9000/tipc", Beside: "bulk 9000/tcp", Metric: rounds.Bits, Limit: "bulk 9000/bare", Target: 1.2},
 		{ID: "bulk-65000-tcp", What: "64000 B messages one way, MTU 65000, beside TCP with TSO", Ours: "bulk 65000/tipc", Beside: "bulk 65000/tcp", Metric: rounds.Bits, Limit: "bulk 65000/bare", Target: 1.2},
 		{ID: "udp", What: "UDP carrier with GSO, 1400 B messages, MTU 1500, beside TCP with TSO", Ours: "udp/tipc", Beside: "udp/tcp", Metric: rounds.Bits},
+		{ID: "udp-stream", What: "UDP carrier with GSO, stream in writes of 64 KiB, MTU 1500, beside TCP with TSO", Ours: "udp/stream", Beside: "udp/tcp", Metric: rounds.Bits, Target: 1},
 		{ID: "attached", What: "TCP on a veth with our program attached, beside without", Ours: "attached/with", Beside: "attached/without", Metric: rounds.Bits},
 		{ID: "allocations", What: "allocations per message, both ways", Ours: "rtt/tipc spin", Also: "bundle 1500/tipc", Count: rounds.Allocations},
 		{ID: "malformed", What: "valid goodput with malformed frames at line rate beside", Ours: "malformed/malformed", Beside: "malformed/alone", Metric: rounds.Messages, Limit: "malformed/foreign", Target: 0.5},

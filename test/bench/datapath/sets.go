@@ -44,8 +44,9 @@ func sets() []rounds.Set {
 		bulk("bulk 1500", 1500, 1400, false),
 		bulk("bulk 9000", 9000, 8900, false),
 		bulk("bulk 65000", 65000, 64000, true),
-		{Name: "udp", Variants: []station.Variant{
+		{Name: "udp", Profiled: []string{"tipc", "stream"}, Variants: []station.Variant{
 			{Name: "tipc", MTU: 1500, Ends: udpEnds(), OneWay: true, Size: 1400, Offloads: true},
+			{Name: "stream", MTU: 1500, Ends: udpStreams(), OneWay: true, Size: 64 << 10, Offloads: true},
 			{Name: "tcp", MTU: 1500, Ends: rounds.TCP(tcp.Block), OneWay: true, Size: 64 << 10, Offloads: true},
 		}},
 		{Name: "attached", Variants: []station.Variant{
@@ -70,6 +71,10 @@ func single() [2]worker.Open {
 
 func udpEnds() [2]worker.Open {
 	return rounds.Ends(worker.Open{Load: worker.TIPC, Wait: "spin", Driver: worker.UDP})
+}
+
+func udpStreams() [2]worker.Open {
+	return rounds.Ends(worker.Open{Load: worker.Conns, Socket: "tipc", Wait: "spin", Driver: worker.UDP})
 }
 
 // bundles is rounds.Small messages one way, as many in a frame as the sender can.
