@@ -121,6 +121,16 @@ func (s Sockaddr) String() string {
 	}
 }
 
+// SockaddrLen is the length of struct sockaddr_tipc, in bytes.
+const SockaddrLen = 16
+
+// Append appends the bytes of struct sockaddr_tipc.
+func (s *Sockaddr) Append(b []byte) []byte {
+	var all [SockaddrLen]byte
+	s.put(all[:])
+	return append(b, all[:]...)
+}
+
 func (s *Sockaddr) put(b []byte) {
 	_ = b[15]
 	e := binary.NativeEndian
@@ -131,7 +141,8 @@ func (s *Sockaddr) put(b []byte) {
 	e.PutUint32(b[12:], s.C)
 }
 
-func sockaddrOf(b []byte) Sockaddr {
+// ParseSockaddr reads the first SockaddrLen bytes of b, a struct sockaddr_tipc. Its family may be any.
+func ParseSockaddr(b []byte) Sockaddr {
 	_ = b[15]
 	e := binary.NativeEndian
 	return Sockaddr{e.Uint16(b[0:]), b[2], int8(b[3]), e.Uint32(b[4:]), e.Uint32(b[8:]), e.Uint32(b[12:])}

@@ -153,19 +153,19 @@ func (x *socket) handOver(c *stack.Conn) (a Answer, ok bool) {
 	x.handed, x.l = true, nil // nobody else ends it
 	x.mu.Unlock()
 	x.unwatch()
-	own := name{kind: x.kind}
+	own := attach.PlainName{Kind: x.kind}
 	if la, ok := c.LocalAddr().(stack.SocketAddr); ok {
-		own.addr = frame.SocketAddr{Port: la.Port, Node: la.Node}
+		own.Addr = frame.SocketAddr{Port: la.Port, Node: la.Node}
 	}
-	own.service, own.named = c.Service()
+	own.Service, own.Named = c.Service()
 	err := x.d.control(func(fd int) (err error) {
-		if own.cookie, err = cookieOf(fd); err == nil {
+		if own.Cookie, err = cookieOf(fd); err == nil {
 			err = x.all.secret.bind(fd, &own)
 		}
 		return err
 	})
 	x.all.kept.put(x.cookie, x.options)
-	x.all.kept.put(own.cookie, options{importance: x.options.importance})
+	x.all.kept.put(own.Cookie, options{importance: x.options.importance})
 	x.d.drain(t.barrier)
 	a = Answer{FD: -1}
 	a.Addr = attach.SocketSockaddr(x.addr)
@@ -185,9 +185,9 @@ func (x *socket) handOver(c *stack.Conn) (a Answer, ok bool) {
 func (x *socket) accepted(c *stack.Conn, o *options) Answer {
 	s := x.all
 	peer := peerName(x.kind, c)
-	own := name{kind: x.kind, service: peer.service, named: peer.named}
+	own := attach.PlainName{Kind: x.kind, Service: peer.Service, Named: peer.Named}
 	if la, ok := c.LocalAddr().(stack.SocketAddr); ok {
-		own.addr = frame.SocketAddr{Port: la.Port, Node: la.Node}
+		own.Addr = frame.SocketAddr{Port: la.Port, Node: la.Node}
 	}
 	owner, err := x.owner.Another()
 	if err != nil {
@@ -208,5 +208,5 @@ func (x *socket) accepted(c *stack.Conn, o *options) Answer {
 		return failure(err)
 	}
 	n.relay(c)
-	return Answer{Header: attach.Header{Addr: attach.SocketSockaddr(peer.addr)}, FD: p}
+	return Answer{Header: attach.Header{Addr: attach.SocketSockaddr(peer.Addr)}, FD: p}
 }

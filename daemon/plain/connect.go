@@ -221,11 +221,11 @@ func (x *socket) connected(t *attempt, c *stack.Conn) error {
 }
 
 // peerName is the name of the other end of a connection.
-func peerName(kind attach.Kind, c *stack.Conn) name {
-	n := name{kind: kind}
+func peerName(kind attach.Kind, c *stack.Conn) attach.PlainName {
+	n := attach.PlainName{Kind: kind}
 	if a, ok := c.RemoteAddr().(stack.SocketAddr); ok {
-		n.addr = frame.SocketAddr{Port: a.Port, Node: a.Node}
+		n.Addr = frame.SocketAddr{Port: a.Port, Node: a.Node}
 	}
-	n.service, n.named = c.Service()
+	n.Service, n.Named = c.Service()
 	return n
 }

@@ -33,7 +33,7 @@ func (s *Sockets) openPackets(by Caller, kind attach.Kind) (*socket, Answer) {
 		return nil, failure(err)
 	}
 	addr := c.LocalAddr().(stack.SocketAddr)
-	x, p, err := s.make(owner, &name{kind: kind, addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
+	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
 	if err != nil {
 		c.Close()
 		owner.Leave()

@@ -71,8 +71,8 @@ func (x *netlinkSocket) make(fd int, how netlinkState) (p int, err error) {
 	if x.d, p, err = newPair(kindNetlink); err != nil {
 		return -1, err
 	}
-	own := name{kind: kindNetlink}
-	if own.cookie, err = cookieOf(p); err == nil {
+	own := attach.PlainName{Kind: kindNetlink}
+	if own.Cookie, err = cookieOf(p); err == nil {
 		err = x.all.secret.bind(p, &own)
 	}
 	if err == nil {
@@ -81,7 +81,7 @@ func (x *netlinkSocket) make(fd int, how netlinkState) (p int, err error) {
 	if err != nil {
 		return p, err
 	}
-	x.cookie = own.cookie
+	x.cookie = own.Cookie
 	kernel, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
 	if err == nil {
 		x.kernel, err = newEnd(kernel)
@@ -104,9 +104,9 @@ func (s *Sockets) enlistNetlink(x *netlinkSocket) error {
 }
 
 // serveNetlink does what a request asks of such a socket: the kernel's.
-func (s *Sockets) serveNetlink(own *name, op attach.Op) Answer {
+func (s *Sockets) serveNetlink(own *attach.PlainName, op attach.Op) Answer {
 	s.mu.Lock()
-	x := s.netlink[own.cookie]
+	x := s.netlink[own.Cookie]
 	s.mu.Unlock()
 	switch {
 	case x == nil:

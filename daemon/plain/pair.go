@@ -39,8 +39,8 @@ func (x *socket) pairDirect(by Caller) Answer {
 	}
 	unix.Close(y.FD)
 	y.FD = -1
-	own := name{kind: x.kind}
-	own.addr, _ = y.Addr.Socket()
+	own := attach.PlainName{Kind: x.kind}
+	own.Addr, _ = y.Addr.Socket()
 	x.mu.Lock()
 	l := x.l
 	if x.state != stateOpen || len(x.names) > 0 || x.member != nil {
@@ -51,7 +51,7 @@ func (x *socket) pairDirect(by Caller) Answer {
 	x.mu.Unlock()
 	x.unwatch()
 	err := x.d.control(func(fd int) (err error) {
-		if own.cookie, err = cookieOf(fd); err == nil {
+		if own.Cookie, err = cookieOf(fd); err == nil {
 			err = x.all.secret.bind(fd, &own)
 		}
 		return err

@@ -80,7 +80,7 @@ func (s *Sockets) open(by Caller, kind attach.Kind) (a Answer) {
 		return failure(err)
 	}
 	addr := l.Addr().(stack.SocketAddr)
-	x, p, err := s.make(owner, &name{kind: kind, addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
+	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
 	if err != nil {
 		l.Close()
 		owner.Leave()
@@ -98,12 +98,12 @@ func (s *Sockets) open(by Caller, kind attach.Kind) (a Answer) {
 
 // make makes a socket with a name, and the program's end; with a peer one that is connected.
 // Its owner stays the caller's when that fails.
-func (s *Sockets) make(owner Owner, own, peer *name) (x *socket, p int, err error) {
-	d, p, err := newPair(own.kind)
+func (s *Sockets) make(owner Owner, own, peer *attach.PlainName) (x *socket, p int, err error) {
+	d, p, err := newPair(own.Kind)
 	if err != nil {
 		return nil, -1, err
 	}
-	if own.cookie, err = cookieOf(p); err == nil {
+	if own.Cookie, err = cookieOf(p); err == nil {
 		err = os.NewSyscallError("bind", s.secret.bind(p, own))
 	}
 	if err == nil && peer != nil {
@@ -114,7 +114,7 @@ func (s *Sockets) make(owner Owner, own, peer *name) (x *socket, p int, err erro
 		d.f.Close()
 		return nil, -1, err
 	}
-	x = &socket{all: s, owner: owner, kind: own.kind, cookie: own.cookie, addr: own.addr, d: d, watch: make(chan struct{}), over: make(chan struct{})}
+	x = &socket{all: s, owner: owner, kind: own.Kind, cookie: own.Cookie, addr: own.Addr, d: d, watch: make(chan struct{}), over: make(chan struct{})}
 	x.ctx, x.stop = context.WithCancel(s.ctx)
 	return x, p, nil
 }

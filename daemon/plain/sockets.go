@@ -138,11 +138,11 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	if !ok {
 		return failure(syscall.ENOTSOCK)
 	}
-	if own.kind == kindNetlink {
+	if own.Kind == kindNetlink {
 		return s.serveNetlink(&own, h.Op)
 	}
 	s.mu.Lock()
-	x := s.of[own.cookie]
+	x := s.of[own.Cookie]
 	s.mu.Unlock()
 	if x == nil || x.hasEnded() {
 		return s.passed(&own, h, data, fd)
@@ -219,15 +219,15 @@ const endTaken = 1 << 32
 
 // passed does what a request asks of a socket that the daemon has no end of: it is connected
 // to one of another program here, or it has ended.
-func (s *Sockets) passed(own *name, h *attach.Header, data []byte, fd int) (a Answer) {
+func (s *Sockets) passed(own *attach.PlainName, h *attach.Header, data []byte, fd int) (a Answer) {
 	a.FD = -1
 	peer, connected := s.secret.peer(fd)
 	connected = connected && poll(fd)&hangup == 0
-	how, known := s.ended.get(own.cookie)
+	how, known := s.ended.get(own.Cookie)
 	if how.errno != 0 { // once
 		later := how
 		later.errno = 0
-		s.ended.put(own.cookie, later)
+		s.ended.put(own.Cookie, later)
 	}
 	if known {
 		connected = false
@@ -235,7 +235,7 @@ func (s *Sockets) passed(own *name, h *attach.Header, data []byte, fd int) (a An
 	switch h.Op {
 	case attach.OpPlainState:
 		if connected {
-			a.Addr, a.Addr2, a.Arg0 = attach.SocketSockaddr(own.addr), attach.SocketSockaddr(peer.addr), stateConnected
+			a.Addr, a.Addr2, a.Arg0 = attach.SocketSockaddr(own.Addr), attach.SocketSockaddr(peer.Addr), stateConnected
 			break
 		}
 		if !known {
@@ -246,15 +246,15 @@ func (s *Sockets) passed(own *name, h *attach.Header, data []byte, fd int) (a An
 		}
 	case attach.OpPlainShutdown:
 		if connected {
-			s.ended.put(peer.cookie, ending{code: frame.ConnShutdown, refused: unreadOf(own, &peer, fd)})
+			s.ended.put(peer.Cookie, ending{code: frame.ConnShutdown, refused: unreadOf(own, &peer, fd)})
 		}
-		s.ended.put(own.cookie, ending{}) // what there is to read goes
+		s.ended.put(own.Cookie, ending{}) // what there is to read goes
 	case attach.OpPlainSetOption:
-		o, _ := s.kept.get(own.cookie)
-		a.Err = o.set(own.kind, data)
-		s.kept.put(own.cookie, o)
+		o, _ := s.kept.get(own.Cookie)
+		a.Err = o.set(own.Kind, data)
+		s.kept.put(own.Cookie, o)
 	case attach.OpPlainGetOption:
-		o, _ := s.kept.get(own.cookie)
+		o, _ := s.kept.get(own.Cookie)
 		a.Data, a.Err = o.get(data)
 	case attach.OpPlainBind:
 		if connected && !h.Addr.IsZero() && h.Addr.Scope >= 0 {
@@ -278,9 +278,9 @@ func (s *Sockets) passed(own *name, h *attach.Header, data []byte, fd int) (a An
 }
 
 // reportEnd answers OpPlainState of a socket that has ended, for a read of the given kind or none.
-func (s *Sockets) reportEnd(own *name, how ending, read uint32) (a Answer) {
+func (s *Sockets) reportEnd(own *attach.PlainName, how ending, read uint32) (a Answer) {
 	a.FD = -1
-	a.Addr, a.Arg0 = attach.SocketSockaddr(own.addr), stateEnded
+	a.Addr, a.Arg0 = attach.SocketSockaddr(own.Addr), stateEnded
 	a.Arg1, a.Wide = uint32(how.errno), uint64(how.code)
 	if how.errno != 0 || how.code == 0 {
 		return a
@@ -292,7 +292,7 @@ func (s *Sockets) reportEnd(own *name, how ending, read uint32) (a Answer) {
 			a.Addr2, a.Data = attach.SocketSockaddr(how.refused.peer), how.refused.data
 		}
 		how.taken, how.refused = true, nil
-		s.ended.put(own.cookie, how)
+		s.ended.put(own.Cookie, how)
 	}
 	return a
 }

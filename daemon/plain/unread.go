@@ -35,21 +35,21 @@ func (s *Sockets) closedUnread(by Caller, fd int) {
 	}
 	by.Closed()
 	s.mu.Lock()
-	x := s.of[own.cookie]
+	x := s.of[own.Cookie]
 	s.mu.Unlock()
 	if x != nil && !x.kind.Connected() {
 		x.closedUnread(by, fd)
 		return
 	}
 	peer, ok := s.secret.peer(fd)
-	if _, over := s.ended.get(own.cookie); x != nil || !ok || over || poll(fd)&hangup != 0 {
+	if _, over := s.ended.get(own.Cookie); x != nil || !ok || over || poll(fd)&hangup != 0 {
 		return
 	}
-	before, known := s.ended.get(peer.cookie)
-	s.ended.put(peer.cookie, ending{code: frame.NoPort, refused: unreadOf(&own, &peer, fd)})
+	before, known := s.ended.get(peer.Cookie)
+	s.ended.put(peer.Cookie, ending{code: frame.NoPort, refused: unreadOf(&own, &peer, fd)})
 	by.Release()
 	if s.secret.bound(&own) {
-		s.ended.takeBack(peer.cookie, before, known)
+		s.ended.takeBack(peer.Cookie, before, known)
 	}
 }
 
@@ -80,17 +80,17 @@ func returnUnread(p *stack.PacketConn, unread []record) {
 }
 
 // unreadOf is what the peer of a connection reads with its end of what waits in P, or nil.
-func unreadOf(own, peer *name, fd int) *refusal {
+func unreadOf(own, peer *attach.PlainName, fd int) *refusal {
 	data := make([]byte, mostReturned)
 	n, err := peek(fd, data)
 	if err != nil || n == 0 {
 		return nil
 	}
-	service := own.service
-	if peer.named {
-		service = peer.service
+	service := own.Service
+	if peer.Named {
+		service = peer.Service
 	}
-	r := &refusal{peer: own.addr}
+	r := &refusal{peer: own.Addr}
 	for _, v := range [...]uint32{service.Type, service.Instance, service.Instance} {
 		r.data = binary.BigEndian.AppendUint32(r.data, v)
 	}
@@ -129,8 +129,8 @@ func peek(fd int, b []byte) (n int, err error) {
 }
 
 // bound reports whether there is a socket of a name.
-func (s *secret) bound(n *name) bool {
-	fd, err := unix.Socket(unix.AF_UNIX, unixType(n.kind)|closeOnExec, 0) // names are of a type
+func (s *secret) bound(n *attach.PlainName) bool {
+	fd, err := unix.Socket(unix.AF_UNIX, unixType(n.Kind)|closeOnExec, 0) // names are of a type
 	if err != nil {
 		return false
 	}

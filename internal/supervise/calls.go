@@ -54,7 +54,7 @@ func (c *call) serve() result {
 	case unix.SYS_CONNECT:
 		return c.connect()
 	case unix.SYS_GETSOCKNAME:
-		return c.given(c.own.addr)
+		return c.given(attach.SocketSockaddr(c.own.Addr))
 	case unix.SYS_GETPEERNAME:
 		return c.getpeername()
 	case unix.SYS_GETSOCKOPT:
@@ -184,10 +184,10 @@ func (c *call) connect() result {
 		return failed(unix.EISCONN)
 	case messages:
 		var family [2]byte
-		if at != 0 && length == sockaddrLen && c.load(at, family[:]) == nil && binary.NativeEndian.Uint16(family[:]) == unix.AF_UNSPEC {
+		if at != 0 && length == attach.SockaddrLen && c.load(at, family[:]) == nil && binary.NativeEndian.Uint16(family[:]) == unix.AF_UNSPEC {
 			return c.done(h, nil)
 		}
-		if length != sockaddrLen {
+		if length != attach.SockaddrLen {
 			return failed(unix.EINVAL)
 		}
 	}
@@ -275,7 +275,7 @@ func (c *call) getpeername() result {
 	switch c.is {
 	case connected:
 		if !c.hungUp() {
-			return c.given(c.peer.addr)
+			return c.given(attach.SocketSockaddr(c.peer.Addr))
 		}
 	case messages:
 		if a, err := c.about(attach.Header{Op: attach.OpPlainState}); err == nil && !a.Addr2.IsZero() {

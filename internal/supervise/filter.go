@@ -8,9 +8,9 @@ import (
 	"runtime"
 
 	"golang.org/x/sys/unix"
-)
 
-const familyTIPC = 30
+	"github.com/utipc/utipc/attach"
+)
 
 // served are the calls that the supervisor is told of. Of socket and socketpair these are such of
 // AF_TIPC alone.
@@ -54,7 +54,7 @@ func filter() []unix.SockFilter {
 	return append(f,
 		end(unix.SECCOMP_RET_ALLOW),
 		load(offsetArgument),
-		equal(familyTIPC, 1, 0),
+		equal(attach.AFTIPC, 1, 0),
 		end(unix.SECCOMP_RET_ALLOW),
 		end(unix.SECCOMP_RET_USER_NOTIF),
 	)

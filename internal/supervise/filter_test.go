@@ -10,6 +10,8 @@ import (
 	"testing"
 
 	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
 )
 
 // verdict is what a filter returns for a call: a machine for the instructions that filter uses.
@@ -50,10 +52,10 @@ func TestFilter(t *testing.T) {
 	const last = 500
 	f := filter()
 	for number := range uint32(last) {
-		for _, family := range []uint64{unix.AF_UNIX, familyTIPC, 1<<32 | familyTIPC} {
+		for _, family := range []uint64{unix.AF_UNIX, attach.AFTIPC, 1<<32 | attach.AFTIPC} {
 			made := number == unix.SYS_SOCKET || number == unix.SYS_SOCKETPAIR
 			want := uint32(unix.SECCOMP_RET_ALLOW)
-			if slices.Contains(served, number) && (!made || uint32(family) == familyTIPC) {
+			if slices.Contains(served, number) && (!made || uint32(family) == attach.AFTIPC) {
 				want = unix.SECCOMP_RET_USER_NOTIF
 			}
 			if got := verdict(t, f, number, architecture, family); got != want {

@@ -5,40 +5,19 @@
 package supervise
 
 import (
-	"strconv"
-	"strings"
-
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
 )
 
-// A name is what the abstract name of an end of a plain socket says, see docs/attach.md, "Plain sockets".
-type name struct {
-	kind attach.Kind
-	addr attach.Sockaddr
-}
-
-// parseName reads "@utipc1/KIND/PORTNODE/COOKIE/SERVICE/CHECK".
-func parseName(sa unix.Sockaddr, err error) (n name, ok bool) {
+// parseName reads the name of an end of a plain socket. The daemon compares its CHECK.
+func parseName(sa unix.Sockaddr, err error) (n attach.PlainName, ok bool) {
 	u, ok := sa.(*unix.SockaddrUnix)
-	if err != nil || !ok || !strings.HasPrefix(u.Name, "@utipc1/") {
+	if err != nil || !ok {
 		return n, false
 	}
-	f := strings.Split(u.Name, "/")
-	if len(f) != 6 {
-		return n, false
-	}
-	kind, err := strconv.ParseUint(f[1], 10, 8)
-	if err != nil {
-		return n, false
-	}
-	addr, err := strconv.ParseUint(f[2], 16, 64)
-	if err != nil {
-		return n, false
-	}
-	return name{attach.Kind(kind), attach.SocketSockaddr(frame.SocketAddr{Port: uint32(addr >> 32), Node: frame.NodeAddr(uint32(addr))})}, true
+	n, _, _, ok = attach.ParsePlainName(u.Name)
+	return n, ok
 }
 
 // A kind is what a descriptor is.
@@ -64,7 +43,7 @@ func (c *call) look() {
 	switch c.peer, ok = parseName(sa, nil); {
 	case ok:
 		c.is = connected
-	case c.own.kind.Connected():
+	case c.own.Kind.Connected():
 		c.is = unconnected
 	default:
 		c.is = messages

@@ -27,7 +27,7 @@ func (c *call) setOption() result {
 	switch {
 	case level == unix.SOL_SOCKET:
 		return byKernel
-	case level == unix.IPPROTO_TCP && c.own.kind == attach.KindStream:
+	case level == unix.IPPROTO_TCP && c.own.Kind == attach.KindStream:
 		return returned(0)
 	case level != unix.SOL_TIPC:
 		return failed(unix.ENOPROTOOPT)
@@ -65,7 +65,7 @@ func (c *call) join(at uint64, length int) result {
 	}
 	word := func(i int) uint32 { return binary.NativeEndian.Uint32(b[4*i:]) }
 	h := attach.Header{Op: attach.OpPlainJoin, Arg0: word(3)}
-	h.Addr = attach.Sockaddr{Family: familyTIPC, Type: attach.TypeService, Scope: -1, A: word(0), B: word(1)}
+	h.Addr = attach.Sockaddr{Family: attach.AFTIPC, Type: attach.TypeService, Scope: -1, A: word(0), B: word(1)}
 	if scope := word(2); scope <= 3 {
 		h.Addr.Scope = int8(scope)
 	}
@@ -83,9 +83,9 @@ func (c *call) optionOfSocket(option int) (v int, ours bool) {
 	}
 	switch option {
 	case unix.SO_DOMAIN:
-		return familyTIPC, true
+		return attach.AFTIPC, true
 	case unix.SO_TYPE:
-		return int(c.own.kind), true
+		return int(c.own.Kind), true
 	case unix.SO_ACCEPTCONN:
 		if a, ok := state(); ok && a.Arg0 == stateListening {
 			v = 1
@@ -115,7 +115,7 @@ func (c *call) getOption() result {
 	case length < 0:
 		return failed(unix.EINVAL)
 	case ours:
-	case level == unix.IPPROTO_TCP && c.own.kind == attach.KindStream:
+	case level == unix.IPPROTO_TCP && c.own.Kind == attach.KindStream:
 		length = 0
 	case level != unix.SOL_TIPC:
 		return failed(unix.ENOPROTOOPT)

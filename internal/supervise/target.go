@@ -23,8 +23,8 @@ type call struct {
 	n       *notification
 	process int // a pidfd, of the thread where there is such; -1: not opened
 	fd      int // a copy of the descriptor that the call is about; -1: none
-	own     name
-	peer    name
+	own     attach.PlainName
+	peer    attach.PlainName
 	is      kind
 }
 
@@ -114,30 +114,19 @@ func (c *call) storeInt(at uint64, v int) error {
 	return c.store(at, binary.NativeEndian.AppendUint32(nil, uint32(v)))
 }
 
-// sockaddrLen is the length of struct sockaddr_tipc.
-const sockaddrLen = 16
-
 // address reads an address. Errors: EINVAL, it is none of TIPC; EFAULT.
 func (c *call) address(at uint64, length int) (a attach.Sockaddr, err error) {
-	if at == 0 || length < sockaddrLen {
+	if at == 0 || length < attach.SockaddrLen {
 		return a, unix.EINVAL
 	}
-	var b [sockaddrLen]byte
+	var b [attach.SockaddrLen]byte
 	if err := c.load(at, b[:]); err != nil {
 		return a, err
 	}
-	e := binary.NativeEndian
-	a = attach.Sockaddr{Family: e.Uint16(b[:]), Type: b[2], Scope: int8(b[3]), A: e.Uint32(b[4:]), B: e.Uint32(b[8:]), C: e.Uint32(b[12:])}
-	if a.Family != familyTIPC {
+	if a = attach.ParseSockaddr(b[:]); a.Family != attach.AFTIPC {
 		return a, unix.EINVAL
 	}
 	return a, nil
-}
-
-func appendSockaddr(b []byte, a attach.Sockaddr) []byte {
-	e := binary.NativeEndian
-	b = append(e.AppendUint16(b, a.Family), a.Type, byte(a.Scope))
-	return e.AppendUint32(e.AppendUint32(e.AppendUint32(b, a.A), a.B), a.C)
 }
 
 // giveAddress writes an address where a call wants one, with its length; at 0 it does not want any.
@@ -153,7 +142,7 @@ func (c *call) giveAddress(a attach.Sockaddr, at, lengthAt uint64) error {
 	if room < 0 {
 		return unix.EINVAL
 	}
-	b := appendSockaddr(nil, a)
+	b := a.Append(nil)
 	if err := c.store(at, b[:min(room, len(b))]); err != nil {
 		return err
 	}

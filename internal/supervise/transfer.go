@@ -21,7 +21,7 @@ func (c *call) send() result {
 	if err != nil {
 		return failed(err)
 	}
-	if c.is != messages && c.own.kind != attach.KindStream && m.total > attach.MaxData {
+	if c.is != messages && c.own.Kind != attach.KindStream && m.total > attach.MaxData {
 		return failed(unix.EMSGSIZE)
 	}
 	switch c.is {
@@ -157,7 +157,7 @@ func (c *call) receive() result {
 // receiveData receives on a connection.
 func (c *call) receiveData(m *message) result {
 	b := make([]byte, min(m.total, mostAtOnce))
-	all := m.flags&unix.MSG_WAITALL != 0 && m.flags&unix.MSG_PEEK == 0 && c.own.kind == attach.KindStream
+	all := m.flags&unix.MSG_WAITALL != 0 && m.flags&unix.MSG_PEEK == 0 && c.own.Kind == attach.KindStream
 	for n := 0; ; {
 		k, _, got, _, err := unix.Recvmsg(c.fd, b[n:], nil, m.flags&unix.MSG_PEEK|unix.MSG_DONTWAIT)
 		if err == unix.EAGAIN {
@@ -179,7 +179,8 @@ func (c *call) receiveData(m *message) result {
 		if err := c.keep(m, b[:n]); err != nil {
 			return failed(err)
 		}
-		if err := c.finish(m, appendSockaddr(nil, c.peer.addr), got&(unix.MSG_TRUNC|unix.MSG_EOR)); err != nil {
+		from := attach.SocketSockaddr(c.peer.Addr)
+		if err := c.finish(m, from.Append(nil), got&(unix.MSG_TRUNC|unix.MSG_EOR)); err != nil {
 			return failed(err)
 		}
 		return returned(n)
@@ -247,11 +248,11 @@ func (c *call) receiveMessage(m *message) result {
 		if err != nil { // the daemon has ended
 			return failed(unix.ENETDOWN)
 		}
-		names, flags := appendSockaddr(nil, h.Addr), 0
+		names, flags := h.Addr.Append(nil), 0
 		if h.Arg1 != 0 {
 			data = nil
 		} else if h.Addr2.Type == attach.TypeService {
-			names = appendSockaddr(names, h.Addr2)
+			names = h.Addr2.Append(names)
 			switch h.Arg0 >> 8 {
 			case memberJoined:
 				flags |= unix.MSG_OOB
