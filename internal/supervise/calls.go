@@ -6,8 +6,6 @@ package supervise
 
 import (
 	"encoding/binary"
-	"errors"
-	"slices"
 
 	"golang.org/x/sys/unix"
 
@@ -34,7 +32,7 @@ func (c *call) serve() result {
 	}
 	switch err := c.open(); {
 	case err == nil:
-	case slices.ContainsFunc([]error{unix.EMFILE, unix.ENFILE, unix.ENOMEM}, func(e error) bool { return errors.Is(err, e) }):
+	case shortage(err):
 		return failed(unix.ENOBUFS) // it may be a plain socket, from which a kernel would lose what is sent
 	default:
 		return byKernel
@@ -64,11 +62,17 @@ func (c *call) serve() result {
 	case unix.SYS_SHUTDOWN:
 		return c.shutdown()
 	case unix.SYS_SENDTO, unix.SYS_SENDMSG:
-		return c.send()
+		return c.sendCall()
+	case unix.SYS_SENDMMSG:
+		return c.sendSeveral()
 	case unix.SYS_RECVFROM, unix.SYS_RECVMSG:
-		return c.receive()
+		return c.receiveCall()
+	case unix.SYS_RECVMMSG:
+		return c.receiveSeveral()
+	case unix.SYS_IOCTL:
+		return c.ioctl()
 	}
-	return failed(unix.ENOSYS) // sendmmsg and recvmmsg
+	return byKernel
 }
 
 // withFlags hands a new socket to the program, with the flags of socket(2) or accept4(2).
@@ -239,7 +243,7 @@ func (c *call) accept(flags int) result {
 			if a, err := c.about(attach.Header{Op: attach.OpPlainState}); err != nil || a.Arg0 != stateListening {
 				return failed(unix.EINVAL)
 			}
-			if err := c.wait(unix.POLLIN, 0, unix.SO_RCVTIMEO); err != nil {
+			if err := c.wait(unix.EPOLLIN, 0, unix.SO_RCVTIMEO); err != nil {
 				return failed(err)
 			}
 			continue
@@ -290,11 +294,13 @@ func (c *call) shutdown() result {
 		return failed(unix.EINVAL)
 	}
 	r := c.done(attach.Header{Op: attach.OpPlainShutdown}, nil)
-	if r.err != nil {
+	switch {
+	case r.err == nil:
+		_ = unix.Shutdown(c.fd, unix.SHUT_RDWR)
+	case r.err != unix.ENOTCONN || c.is != messages:
 		return r
 	}
-	_ = unix.Shutdown(c.fd, unix.SHUT_RDWR)
-	for unread := make([]byte, 4096); ; {
+	for unread := make([]byte, 4096); ; { // it goes, in either case
 		if n, _, err := unix.Recvfrom(c.fd, unread, unix.MSG_DONTWAIT); err != nil || n <= 0 {
 			return r
 		}

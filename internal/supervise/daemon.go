@@ -6,7 +6,7 @@ package supervise
 
 import (
 	"context"
-	"os"
+	"errors"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -25,50 +25,58 @@ type answer struct {
 const most = 4096
 
 // ask makes a request of the daemon about a descriptor, or -1. Errors: what the daemon says;
-// EAFNOSUPPORT, there is none; ENETDOWN, it is gone; EINTR, the thread that makes the call is.
+// EAFNOSUPPORT, there is none; ENETDOWN, it is gone; ENOBUFS, there are no descriptors or no memory; EINTR, the
+// thread that makes the call is gone.
 func (c *call) ask(h attach.Header, data []byte, fd int) (answer, error) {
-	conn, err := attach.Dial(context.Background(), c.s.socket)
-	if err != nil {
-		return answer{fd: -1}, unix.EAFNOSUPPORT
+	conn, err := attach.Dial(c.ctx, c.s.socket)
+	switch {
+	case err == nil:
+		defer conn.Close()
+		return c.askOn(conn, h, data, fd)
+	case c.ctx.Err() != nil:
+		return answer{fd: -1}, unix.EINTR
+	case shortage(err):
+		return answer{fd: -1}, unix.ENOBUFS
 	}
-	defer conn.Close()
-	return c.askOn(conn, h, data, fd)
+	return answer{fd: -1}, unix.EAFNOSUPPORT
+}
+
+// shortage reports whether an error is for want of descriptors or memory.
+func shortage(err error) bool {
+	return errors.Is(err, unix.EMFILE) || errors.Is(err, unix.ENFILE) || errors.Is(err, unix.ENOMEM)
 }
 
 // askOn makes a request on a connection that there is already.
 func (c *call) askOn(conn *attach.Conn, h attach.Header, data []byte, fd int) (a answer, err error) {
 	a.fd = -1
+	c.watchThread()
+	stop := context.AfterFunc(c.ctx, func() { conn.SetDeadline(time.Unix(1, 0)) })
+	defer stop()
 	h.ID = 1
 	if fd >= 0 {
 		err = conn.WriteFD(&h, data, fd)
 	} else {
 		err = conn.Write(&h, data)
 	}
-	if err != nil {
-		return a, unix.ENETDOWN
+	if err == nil {
+		a.data = make([]byte, most)
+		var n int
+		n, a.fd, err = conn.ReadFD(&a.Header, a.data)
+		a.data = a.data[:n]
 	}
-	room := make([]byte, most)
-	for {
-		conn.SetReadDeadline(time.Now().Add(looks))
-		n, got, err := conn.ReadFD(&a.Header, room)
-		switch {
-		case os.IsTimeout(err) && c.s.l.valid(c.n.ID):
-			continue
-		case os.IsTimeout(err):
-			return a, unix.EINTR
-		case err != nil:
-			return a, unix.ENETDOWN
-		}
-		a.data, a.fd = room[:n], got
-		if a.Errno != 0 {
-			if got >= 0 {
-				unix.Close(got)
-				a.fd = -1
-			}
-			return a, a.Errno
-		}
-		return a, nil
+	switch {
+	case c.ctx.Err() != nil:
+		err = unix.EINTR
+	case err != nil:
+		err = unix.ENETDOWN
+	case a.Errno != 0:
+		err = a.Errno
 	}
+	if err != nil && a.fd >= 0 {
+		unix.Close(a.fd)
+		a.fd = -1
+	}
+	return a, err
 }
 
 // about makes a request about the call's descriptor, without data.

@@ -23,9 +23,16 @@
 // daemon judges requests by the descriptors that come with them, and the supervisor has no right
 // that the program has not.
 //
+// # Calls that wait
+//
+// Each call has a goroutine, and none keeps a thread while it waits. It ends with the thread that made it: the
+// pidfd of that says so, or at latest a sweep, which asks the kernel of all calls whether they still wait.
+// A sweep comes with time, and when there are many calls, so that a program that has its threads
+// killed does not have the supervisor grow.
+//
 // # Not implemented
 //
-// Datagrams by read(2), and by write(2), which fails; sendmmsg(2) and recvmmsg(2); ancillary data;
-// ioctl(2); generic netlink; and all that the library corrects of poll(2), close(2) and SIGPIPE. A signal whose handler would interrupt a call that waits in the
+// Datagrams by read(2), and by write(2), which fails; generic netlink; and all that the library corrects of poll(2),
+// close(2) and SIGPIPE. A signal whose handler would interrupt a call that waits in the
 // supervisor is handled after that call.
 package supervise

@@ -12,19 +12,26 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// Options of SOL_TIPC that are no numbers. Source: linux/tipc.h.
+// Options of SOL_TIPC. Source: linux/tipc.h.
 const (
+	importance     = 127
+	queueDepth     = 132
+	queueUsed      = 137
 	mcastBroadcast = 133
 	mcastReplicast = 134
 	groupJoin      = 135
 	groupLeave     = 136
 
 	groupRequestLen = 16
+
+	soPeerName = 28 // SO_PEERNAME of SOL_SOCKET. Source: asm-generic/socket.h
 )
 
 func (c *call) setOption() result {
 	level, option, at, length := c.number(1), c.number(2), c.n.Args[3], c.number(4)
 	switch {
+	case level == unix.SOL_SOCKET && option == unix.SO_PEEK_OFF:
+		return failed(unix.EOPNOTSUPP)
 	case level == unix.SOL_SOCKET:
 		return byKernel
 	case level == unix.IPPROTO_TCP && c.own.Kind == attach.KindStream:
@@ -47,6 +54,9 @@ func (c *call) setOption() result {
 		if value, err = c.loadInt(at); err != nil {
 			return failed(err)
 		}
+	}
+	if option == importance {
+		value = max(value, 0) // as a kernel reads it
 	}
 	if option == groupLeave {
 		return c.done(attach.Header{Op: attach.OpPlainLeave}, nil)
@@ -73,7 +83,7 @@ func (c *call) join(at uint64, length int) result {
 }
 
 // optionOfSocket is an option of SOL_SOCKET that a plain socket has otherwise than its UNIX socket.
-func (c *call) optionOfSocket(option int) (v int, ours bool) {
+func (c *call) optionOfSocket(option int) (v int, ours bool, err error) {
 	state := func() (a answer, ok bool) {
 		if c.is != unconnected {
 			return a, false
@@ -83,28 +93,38 @@ func (c *call) optionOfSocket(option int) (v int, ours bool) {
 	}
 	switch option {
 	case unix.SO_DOMAIN:
-		return attach.AFTIPC, true
+		return attach.AFTIPC, true, nil
 	case unix.SO_TYPE:
-		return int(c.own.Kind), true
+		return int(c.own.Kind), true, nil
 	case unix.SO_ACCEPTCONN:
 		if a, ok := state(); ok && a.Arg0 == stateListening {
 			v = 1
 		}
-		return v, true
+		return v, true, nil
 	case unix.SO_ERROR:
 		if a, ok := state(); ok {
 			v = int(a.Arg1)
 		}
-		return v, true
+		return v, true, nil
+	case unix.SO_PEEK_OFF:
+		return 0, true, unix.EOPNOTSUPP
+	case soPeerName:
+		if c.is != connected {
+			return 0, true, unix.ENOTCONN
+		}
 	}
-	return 0, false
+	return 0, false, nil
 }
 
 func (c *call) getOption() result {
 	level, option, at, lengthAt := c.number(1), c.number(2), c.n.Args[3], c.n.Args[4]
 	value, ours := 0, false
 	if level == unix.SOL_SOCKET {
-		if value, ours = c.optionOfSocket(option); !ours {
+		var err error
+		if value, ours, err = c.optionOfSocket(option); err != nil {
+			return failed(err)
+		}
+		if !ours {
 			return byKernel
 		}
 	}
@@ -121,6 +141,10 @@ func (c *call) getOption() result {
 		return failed(unix.ENOPROTOOPT)
 	case length < 4:
 		return failed(unix.EINVAL)
+	case option == queueDepth:
+		value, _ = c.unread()
+	case option == queueUsed:
+		_, value = c.unread()
 	default:
 		a, err := c.ask(attach.Header{Op: attach.OpPlainGetOption}, attach.AppendOption(nil, attach.OptionName(option), 0), c.fd)
 		if err != nil {

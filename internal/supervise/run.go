@@ -60,6 +60,10 @@ func Run(socket, program string, again, args []string) (status int, err error) {
 		return 0, err
 	}
 	l, err := takeListener(cmd.Process.Pid, reports)
+	var s *supervisor
+	if err == nil {
+		s, err = newSupervisor(l, socket)
+	}
 	if err == nil {
 		_, err = proceed.Write([]byte{1})
 	}
@@ -72,7 +76,7 @@ func Run(socket, program string, again, args []string) (status int, err error) {
 	go func() { ended <- cmd.Wait() }()
 	served := make(chan struct{})
 	go func() {
-		newSupervisor(l, socket).serve()
+		s.serve()
 		close(served)
 	}()
 	for over := served; ; {

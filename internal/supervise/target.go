@@ -5,6 +5,7 @@
 package supervise
 
 import (
+	"context"
 	"encoding/binary"
 	"fmt"
 	"os"
@@ -26,9 +27,18 @@ type call struct {
 	own     attach.PlainName
 	peer    attach.PlainName
 	is      kind
+
+	ctx     context.Context // ends when the thread does
+	cancel  func()
+	unwatch func() // set when the thread is watched
+	ended   chan struct{}
 }
 
 func (c *call) release() {
+	c.cancel()
+	if c.unwatch != nil {
+		c.unwatch()
+	}
 	for _, fd := range []int{c.fd, c.process} {
 		if fd >= 0 {
 			unix.Close(fd)
@@ -50,6 +60,16 @@ func (c *call) open() error {
 	var err error
 	c.fd, err = unix.PidfdGetfd(c.process, c.number(0), 0)
 	return err
+}
+
+// watchThread has the call's context end with the thread; where that cannot be, a sweep ends it.
+func (c *call) watchThread() {
+	if c.unwatch != nil || c.process < 0 && c.openThread() != nil {
+		return
+	}
+	if stop, err := c.s.watch.add(c.process, unix.EPOLLIN, c.cancel); err == nil {
+		c.unwatch = stop
+	}
 }
 
 // openThread opens the thread, or with a kernel before Linux 6.9 the first of its process, which has no
@@ -164,36 +184,34 @@ func (c *call) limit(option int) time.Duration {
 	return time.Duration(t.Nano())
 }
 
-// looks is how often a call that waits is looked at: whether its thread is still there.
-const looks = time.Second
-
 // wait waits until the descriptor is ready. Errors: EAGAIN, flags or the descriptor have it not wait, or the
 // limit is over; EINTR, the thread is gone.
-func (c *call) wait(events int16, flags, limitOption int) error {
+func (c *call) wait(events uint32, flags, limitOption int) error {
 	if flags&unix.MSG_DONTWAIT != 0 || c.nonblocking() {
 		return unix.EAGAIN
 	}
-	begun, limit := time.Now(), c.limit(limitOption)
-	for {
-		pause := looks
-		if limit > 0 {
-			pause = min(pause, limit-time.Since(begun))
-			if pause <= 0 {
-				return unix.EAGAIN
-			}
-		}
-		p := []unix.PollFd{{Fd: int32(c.fd), Events: events}, {Fd: int32(c.process), Events: unix.POLLIN}}
-		_, err := unix.Poll(p, int((pause+time.Millisecond-1)/time.Millisecond))
-		switch {
-		case err == unix.EINTR:
-		case err != nil:
-			return err
-		case p[0].Revents != 0:
-			return nil
-		case p[1].Revents != 0, !c.s.l.valid(c.n.ID):
-			return unix.EINTR
-		}
+	ctx := c.ctx
+	if limit := c.limit(limitOption); limit > 0 {
+		var stop func()
+		ctx, stop = context.WithTimeout(ctx, limit)
+		defer stop()
 	}
+	c.watchThread()
+	ready := make(chan struct{})
+	stop, err := c.s.watch.add(c.fd, events, func() { close(ready) })
+	if err != nil {
+		return unix.ENOBUFS
+	}
+	defer stop()
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+	}
+	if c.ctx.Err() != nil {
+		return unix.EINTR
+	}
+	return unix.EAGAIN
 }
 
 // hungUp reports whether a connection has ended.

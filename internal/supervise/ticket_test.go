@@ -59,7 +59,7 @@ func TestCallWithoutDescriptors(t *testing.T) {
 	if err := unix.Getrlimit(unix.RLIMIT_NOFILE, &was); err != nil {
 		t.Fatal(err)
 	}
-	c := call{s: newSupervisor(-1, ""), n: &notification{TID: uint32(os.Getpid()), Call: unix.SYS_SENDTO}, fd: -1, process: -1}
+	c := call{s: &supervisor{l: -1}, cancel: func() {}, n: &notification{TID: uint32(os.Getpid()), Call: unix.SYS_SENDTO}, fd: -1, process: -1}
 	if err := unix.Setrlimit(unix.RLIMIT_NOFILE, &unix.Rlimit{Max: was.Max}); err != nil {
 		t.Fatal(err)
 	}

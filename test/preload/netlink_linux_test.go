@@ -14,12 +14,13 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
-// compile makes a program of a file of testdata.
-func compile(t testing.TB, source string) string {
+// compile makes a program of a file of testdata, with more flags for the compiler.
+func compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	NeedCompiler(t)
 	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command("cc", "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/"+source).CombinedOutput(); err != nil {
+	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/" + source}, flags...)
+	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
 	}
 	return program
