@@ -14,10 +14,14 @@ type Kind struct {
 	Name   string
 	Reason string         // why it is there, and why it stays
 	Line   *regexp.Regexp // matches a line of either run; what its groups match may differ, and nothing else
+	Alone  bool           // a line may also stand in one run alone
 }
 
 // same reports whether two lines differ in this kind alone.
 func (k Kind) same(a, b string) bool {
+	if a == "" || b == "" {
+		return k.Alone && k.Line.MatchString(a+b)
+	}
 	x, ok := k.rest(a)
 	y, ok2 := k.rest(b)
 	return ok && ok2 && x == y

@@ -8,7 +8,7 @@ import "regexp"
 var KernelKinds = []Kind{
 	{
 		"queued bytes", "a kernel counts the memory of its buffers, whose overhead changes from version to version",
-		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_USED\) = 0 (\d+)$`),
+		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_USED\) = 0 (\d+)$`), false,
 	},
 }
 
@@ -17,10 +17,47 @@ var KernelKinds = []Kind{
 var LibraryKinds = []Kind{
 	{
 		"queued bytes", "the memory that a message takes is an implementation's own",
-		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_USED\) = 0 (\d+)$`),
+		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_USED\) = 0 (\d+)$`), false,
 	},
 	{
 		"window", "how much is sent ahead of a reader is an implementation's own",
-		regexp.MustCompile(`^send\(s\d+, \d+ bytes, DONTWAIT\) again and again: (\d+) times, then = EAGAIN$`),
+		regexp.MustCompile(`^send\(s\d+, \d+ bytes, DONTWAIT\) again and again: (\d+) times, then = EAGAIN$`), false,
 	},
 }
+
+// SupervisorKinds are those of the supervisor, besides the library's. read(2), write(2), close(2) and the poll family
+// never reach it: the filter would make them dearer for all programs.
+var SupervisorKinds = append([]Kind{
+	{
+		"readiness of the end", "poll(2) is the kernel's own, of a UNIX socket: one that has ended is writable too, and in error if something was unread",
+		regexp.MustCompile(`^(?:\w+: )?ready\(s\d+\) = (IN\|(?:OUT\|)?(?:ERR\|)?HUP\|RDNORM(?:\|RDHUP)?); select (r[w-]-)$`), false,
+	},
+	{
+		"readiness without a connection", "as before: a shutdown reports no end, an empty message does not come, and a member of a group is always writable",
+		regexp.MustCompile(`^ready\(s\d+\) = (0|(?:IN\|)?OUT(?:\|HUP)?(?:\|RDNORM)?(?:\|RDHUP)?|IN(?:\|HUP)?\|RDNORM(?:\|RDHUP)?); select ([r-][w-]-)$`), false,
+	},
+	{
+		"poll", "as before, asked for one event after the other, and in bands", regexp.MustCompile(`^(?:poll\(s\d+, \w+\)|epoll_wait\(s\d+\)) = (\d [A-Z0|]+)$`), false,
+	},
+	{
+		"wait", "as before", regexp.MustCompile(`^wait\(s\d+, HUP\) = (HUP|ERR\|HUP)$`), false,
+	},
+	{
+		"reads and writes of messages", "read(2) and write(2) are the kernel's own: a write fails, and a read has the daemon's record",
+		regexp.MustCompile(`^(?:(?:write|readv)\(s\d+, [^)]*\) = (.*)|recvmsg\(s\d+, \d+, DONTWAIT\) = 7 "written" .*)$`), true,
+	},
+	{
+		"unread messages", "close(2) is the kernel's own: what a program has not read does not come back to who sent it, but what the daemon has",
+		regexp.MustCompile(`^recvmsg\(s\d+, \d+(?:, DONTWAIT)?(?:, control \d+)?\) = (0 (?:flags CTRUNC )?from s\d+@own errinfo [24] length \d+(?: retdata .*)?(?: destname .*)?|EAGAIN)$`), true,
+	},
+	{
+		"peeking of a stream", "a UNIX socket shows all that is there", regexp.MustCompile(`^recv\(s\d+, \d+, PEEK(?:\|DONTWAIT\|WAITALL)?\) = (\d+ .*)$`), false,
+	},
+	{
+		"queue depth", "connections are counted by the daemon, which has none of a direct one", regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_DEPTH\) = 0 (\d+)$`), false,
+	},
+	{
+		"after close", "the daemon finds soon after close(2) that a socket has ended",
+		regexp.MustCompile(`^(?:recvmsg\(s\d+, \d+, DONTWAIT\) = (0 flags OOB\|EOR from .*|EAGAIN)|send(?:to)?\(s\d+, "\w+"(?:, DONTWAIT|, [0-9:]+)\) = (1|EHOSTUNREACH))$`), true,
+	},
+}, LibraryKinds...)
