@@ -14,7 +14,7 @@ import (
 // node, or writes a service that does not count; ParsePlainName takes a field of any length, or one field
 // more, or another prefix.
 //
-// Proves: attach.record
+// Proves: plain.connections
 func TestPlainName(t *testing.T) {
 	for _, n := range []attach.PlainName{
 		{},

@@ -24,7 +24,17 @@ const void *gather(const struct msghdr *m, size_t len, void **room)
 	if (m->msg_iovlen == 1)
 		return m->msg_iov[0].iov_base;
 	char *all = *room = malloc(len + 1);
-	for (size_t i = 0, n = 0; all != NULL && i < (size_t)m->msg_iovlen; i++) {
+	if (all == NULL || len == 0)
+		return all;
+	struct iovec to = { all, len };
+	ssize_t k = syscall(SYS_process_vm_readv, getpid(), &to, 1, m->msg_iov, m->msg_iovlen, 0); // it fails where memcpy would end the program
+	if (k >= 0 ? (size_t)k < len : errno == EFAULT) {
+		free(all);
+		*room = NULL;
+		errno = EFAULT;
+		return NULL;
+	}
+	for (size_t i = 0, n = 0; k < 0 && i < (size_t)m->msg_iovlen; i++) { // where the call is not allowed
 		memcpy(all + n, m->msg_iov[i].iov_base, m->msg_iov[i].iov_len);
 		n += m->msg_iov[i].iov_len;
 	}
@@ -51,7 +61,7 @@ static ssize_t unconnected_send(int fd, const struct msghdr *m, size_t len, int 
 	void *room;
 	const void *all = gather(m, len, &room);
 	if (all == NULL)
-		return fail(ENOMEM);
+		return -1;
 	q.arg0 = (flags & MSG_DONTWAIT) != 0 || nonblocking(fd);
 	q.arg1 = raise_barrier(fd);
 	if (len > 0 && syscall(SYS_sendto, fd, all, len, MSG_DONTWAIT | MSG_NOSIGNAL, NULL, 0) == (ssize_t)len)
@@ -131,10 +141,18 @@ EXPORT ssize_t sendto(int fd, const void *b, size_t n, int flags, const struct s
 
 EXPORT ssize_t send(int fd, const void *b, size_t n, int flags) { return sendto(fd, b, n, flags, NULL, 0); }
 
+// header_readable reports whether a header and the list of its parts may be read.
+static int header_readable(const struct msghdr *m)
+{
+	enum { PARTS = 1024 };
+	return readable(m, sizeof *m) && (size_t)m->msg_iovlen <= PARTS &&
+	       (m->msg_iovlen == 0 || readable(m->msg_iov, m->msg_iovlen * sizeof *m->msg_iov));
+}
+
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	ssize_t rc;
-	if (!plain_active || !readable(m, sizeof *m)) // a bad pointer is the kernel's
+	if (!plain_active || !header_readable(m)) // a bad pointer is the kernel's
 		return waiting_call(SYS_sendmsg, fd, m, flags);
 	switch (refuse_send(fd, m, length(m->msg_iov, m->msg_iovlen), flags, &rc)) {
 	case 0:
@@ -290,6 +308,16 @@ static int unconnected_receive(int fd, int flags)
 	return wait_readable(fd, flags);
 }
 
+// answerable reports whether there is memory for the address and the control data of a message.
+static int answerable(const struct msghdr *m, size_t room)
+{
+	enum { CONTROL = 2048, NAMES = 2 * sizeof(struct sockaddr_tipc) }; // the longest
+	size_t name = m->msg_name != NULL ? m->msg_namelen : 0;
+	room = m->msg_control != NULL ? room : 0;
+	return (name == 0 || readable(m->msg_name, name < NAMES ? name : NAMES)) &&
+	       (room == 0 || readable(m->msg_control, room < CONTROL ? room : CONTROL));
+}
+
 static ssize_t receive(int fd, struct msghdr *m, int flags)
 {
 	struct name peer, own;
@@ -298,6 +326,8 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 		return netlink_receive(fd, m, flags);
 	if (length(m->msg_iov, m->msg_iovlen) == 0)
 		return fail(EINVAL);
+	if (!answerable(m, room))
+		return -1;
 	enum look is;
 	while ((is = look_at(fd, &peer)) == UNCONNECTED) {
 		if (unconnected_receive(fd, flags) < 0)
@@ -339,7 +369,7 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct name own;
-	if (plain_active && own_name(fd, &own) && readable(m, sizeof *m)) // a bad pointer is the kernel's
+	if (plain_active && own_name(fd, &own) && header_readable(m)) // a bad pointer is the kernel's
 		return receive(fd, m, flags);
 	ssize_t n = waiting_call(SYS_recvmsg, fd, m, flags);
 	if (n >= 0 && m->msg_controllen > 0)
@@ -347,17 +377,52 @@ EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 	return n;
 }
 
+enum { SECOND = 1000000000 }; // in nanoseconds
+
+// left_of is what is left of a timeout that began at a time.
+static struct timespec left_of(struct timespec timeout, struct timespec begun)
+{
+	struct timespec now;
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	timeout.tv_sec -= now.tv_sec - begun.tv_sec;
+	timeout.tv_nsec -= now.tv_nsec - begun.tv_nsec;
+	if (timeout.tv_nsec < 0) {
+		timeout.tv_nsec += SECOND;
+		timeout.tv_sec--;
+	} else if (timeout.tv_nsec >= SECOND) {
+		timeout.tv_nsec -= SECOND;
+		timeout.tv_sec++;
+	}
+	return timeout.tv_sec < 0 ? (struct timespec){ 0 } : timeout;
+}
+
 EXPORT int recvmmsg(int fd, struct mmsghdr *m, unsigned int n, int flags, struct timespec *timeout)
 {
+	struct timespec begun, left = { 0 };
 	if (look_at(fd, NULL) == FOREIGN)
 		return waiting_call(SYS_recvmmsg, fd, m, n, flags, timeout);
-	for (unsigned int i = 0; i < n; i++) {
-		ssize_t rc = receive(fd, &m[i].msg_hdr, i > 0 && (flags & MSG_WAITFORONE) ? flags | MSG_DONTWAIT : flags);
+	if (timeout != NULL && !readable(timeout, sizeof *timeout))
+		return -1;
+	if (timeout != NULL && (timeout->tv_sec < 0 || timeout->tv_nsec < 0 || timeout->tv_nsec >= SECOND))
+		return fail(EINVAL);
+	clock_gettime(CLOCK_MONOTONIC, &begun);
+	unsigned int i = 0;
+	while (i < n) {
+		struct msghdr *h = &m[i].msg_hdr;
+		ssize_t rc = readable(&m[i], sizeof m[i]) && header_readable(h) ? receive(fd, h, i > 0 && (flags & MSG_WAITFORONE) ? flags | MSG_DONTWAIT : flags) : fail(EFAULT);
+		if (rc < 0 && i == 0)
+			return -1;
 		if (rc < 0)
-			return i > 0 ? (int)i : -1;
-		m[i].msg_len = rc;
+			break;
+		m[i++].msg_len = rc;
+		if (timeout != NULL) // as with a kernel, it is looked at after each message alone
+			left = left_of(*timeout, begun);
+		if ((h->msg_flags & MSG_OOB) != 0 || (timeout != NULL && left.tv_sec == 0 && left.tv_nsec == 0))
+			break;
 	}
-	return n;
+	if (timeout != NULL && i > 0)
+		*timeout = left;
+	return i;
 }
 
 EXPORT ssize_t recvfrom(int fd, void *restrict b, size_t n, int flags, struct sockaddr *restrict a, socklen_t *restrict len)
@@ -383,10 +448,10 @@ EXPORT ssize_t read(int fd, void *b, size_t n)
 
 EXPORT ssize_t readv(int fd, const struct iovec *v, int n)
 {
-	if (look_at(fd, NULL) == FOREIGN)
+	if (look_at(fd, NULL) == FOREIGN || n < 0)
 		return waiting_call(SYS_readv, fd, v, n);
 	struct msghdr m = { .msg_iov = (struct iovec *)(uintptr_t)v, .msg_iovlen = n };
-	return receive(fd, &m, 0);
+	return header_readable(&m) ? receive(fd, &m, 0) : waiting_call(SYS_readv, fd, v, n);
 }
 
 // The names that calls have with _FORTIFY_SOURCE.

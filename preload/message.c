@@ -44,7 +44,7 @@ ssize_t message_send(int fd, const struct msghdr *m, size_t len, int flags)
 	void *room;
 	const void *all = gather(m, len, &room);
 	if (all == NULL && len > 0)
-		return fail(ENOMEM);
+		return -1;
 	int rc = ask(&q, (struct payload){ all, len }, fd, &r, NULL, (struct iovec){ 0 }), e = errno;
 	free(room);
 	if (rc < 0)

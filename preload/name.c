@@ -98,11 +98,14 @@ int nonblocking(int fd) { return (syscall(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK) 
 
 int readable(const void *p, size_t len)
 {
-	enum { NO_WAY = -1, WORD = 8 }; // a change of the signal mask that there is not, and the bytes of one
-	uintptr_t ends[] = { (uintptr_t)p, (uintptr_t)p + len - 1 };
-	int e = errno, ok = 1;
-	for (int i = 0; ok && i < 2; i++) // a page has all of an aligned word, or nothing
-		ok = syscall(SYS_rt_sigprocmask, NO_WAY, ends[i] / WORD * WORD, NULL, WORD) == 0 || errno != EFAULT;
+	enum { NO_WAY = -1, WORD = 8, PAGE = 4096 }; // a change of the signal mask that there is not, the bytes of one, and a page's
+	uintptr_t at = (uintptr_t)p, last = at + len - 1;
+	int e = errno, ok;
+	for (;; at = (at / PAGE + 1) * PAGE) { // a page has all of an aligned word, or nothing
+		ok = syscall(SYS_rt_sigprocmask, NO_WAY, at / WORD * WORD, NULL, WORD) == 0 || errno != EFAULT;
+		if (!ok || at / PAGE >= last / PAGE)
+			break;
+	}
 	errno = ok ? e : EFAULT;
 	return ok;
 }

@@ -97,7 +97,7 @@ int peer_name(int fd, struct name *peer);
 // hung_up reports whether the connection has ended.
 int hung_up(int fd);
 int nonblocking(int fd);
-// readable reports whether the memory at p may be read, with EFAULT if not: of a page or less, and of memory that
+// readable reports whether the memory at p, of a byte or more, may be read, with EFAULT if not. Of memory that
 // may be read and not written it says nothing.
 int readable(const void *p, size_t len);
 // give_address copies an address to the caller of accept, recvfrom and others. EINVAL: the room is negative;
@@ -143,7 +143,8 @@ long netlink_done(int kernel, long rc);
 int netlink_send(int fd, const struct msghdr *m, size_t len, int flags, ssize_t *rc);
 ssize_t netlink_receive(int fd, struct msghdr *m, int flags);
 
-// gather returns the data of a message in one piece, of which room is to be freed; NULL: there is no memory.
+// gather returns the data of a message in one piece, of which room is to be freed; NULL with errno: there is no
+// memory for it, or none of the program's at a pointer.
 const void *gather(const struct msghdr *m, size_t len, void **room);
 // bad_address reports, with errno, that an address is none of TIPC.
 int bad_address(const struct sockaddr *a, socklen_t len);

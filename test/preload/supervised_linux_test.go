@@ -27,6 +27,18 @@ func TestSupervisedProgram(t *testing.T) {
 	}
 }
 
+// The same program finds the same with the library. Mutations it catches: header_readable looks at no part, gather
+// copies by memcpy, readable looks at the first page alone, answerable is always true: the program ends by a signal;
+// recvmmsg looks at no timeout, or at no event.
+//
+// Proves: plain.programs
+func TestSeveralWithLibrary(t *testing.T) {
+	program := compile(t, "supervised.c")
+	if out := newBed(t).Run(t, program, "library"); out != "all is well\n" {
+		t.Error(out)
+	}
+}
+
 // Calls that wait take the supervisor no threads, and nothing once the processes that made them were
 // killed. Mutations it catches: wait polls in its own thread; sweep and watchThread do nothing; release does not
 // close the process.

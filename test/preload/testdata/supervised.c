@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 //
-// What a static program finds with the supervisor: several messages in a call, ancillary data, and pointers that are not
+// What a program finds with the supervisor or with the library: several messages in a call, ancillary data, and pointers that are not
 // its own.
 #ifndef _GNU_SOURCE
 #define _GNU_SOURCE
@@ -26,6 +26,7 @@ enum { SERVICE = 18890, MOST = 4, ROOM = 20 };
 static char data[MOST][ROOM];
 static struct iovec parts[MOST];
 static char control[256];
+static int library; // a UNIX socket loses a message that there is no memory for
 static void *const nowhere = (void *)16;
 
 static struct mmsghdr *messages(struct several *m, int n, const char *text)
@@ -232,11 +233,20 @@ static void of_pointers(int type)
 	m.h.msg_iov = nowhere;
 	FAILS(sendmsg(p[0], &m.h, 0), EFAULT);
 	FAILS(recvmsg(p[0], &m.h, MSG_DONTWAIT), EFAULT);
+	struct iovec two[2] = { { page, 1 }, { nowhere, 3 } };
+	m.h.msg_iov = two;
+	m.h.msg_iovlen = 2;
+	FAILS(sendmsg(p[0], &m.h, 0), EFAULT);
+	m.h.msg_iov = (void *)(page + 4096 - sizeof *two); // the second is not there
+	FAILS(sendmsg(p[0], &m.h, 0), EFAULT);
+	m.h.msg_iovlen = 1;
 	IS(send(p[0], "whole", 5, 0), 5);
-	for (int i = 0; i < 3; i++) { // what cannot be stored stays
+	for (int i = 0; i < 3; i++) { // what cannot be stored stays, with the supervisor
 		header(&m, 0);
 		parts[0] = (struct iovec){ i == 0 ? nowhere : page + 4096 - i, ROOM };
 		FAILS(recvmsg(p[1], &m.h, MSG_DONTWAIT), EFAULT);
+		if (library && type != SOCK_STREAM)
+			IS(send(p[0], "whole", 5, 0), 5);
 	}
 	parts[0].iov_base = page + 4091; // there is memory for what has come
 	IS(recvmsg(p[1], &m.h, MSG_DONTWAIT), 5);
@@ -244,6 +254,17 @@ static void of_pointers(int type)
 	IS(send(p[0], "lost", 4, 0), 4);
 	parts[0].iov_base = constant;
 	FAILS(recvmsg(p[1], &m.h, MSG_DONTWAIT), EFAULT);
+	if (library) { // it looks at these pointers first
+		IS(send(p[0], "whole", 5, 0), 5);
+		header(&m, 16);
+		m.h.msg_control = nowhere;
+		FAILS(recvmsg(p[1], &m.h, MSG_DONTWAIT), EFAULT);
+		header(&m, 0);
+		m.h.msg_name = nowhere;
+		m.h.msg_namelen = 16;
+		FAILS(recvmsg(p[1], &m.h, MSG_DONTWAIT), EFAULT);
+		IS(recvmsg(p[1], header(&m, 0), MSG_DONTWAIT), type == SOCK_STREAM ? 9 : 5); // of a stream "lost" is not
+	}
 	close(p[0]);
 	close(p[1]);
 }
@@ -267,8 +288,9 @@ static void of_requests(void)
 	close(s);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
+	library = argc > 1 && strcmp(argv[1], "library") == 0;
 	of_several(SOCK_RDM);
 	of_several(SOCK_SEQPACKET);
 	of_destinations();
