@@ -31,9 +31,6 @@ func event(h *attach.Header) int {
 func (c *call) takeRecord(m *message, flags int) (h attach.Header, data []byte, err error) {
 	b := make([]byte, attach.MaxRecord)
 	k, _, err := c.take(m, b, flags)
-	if err == unix.ECONNRESET {
-		err = unix.ENETDOWN
-	}
 	if err != nil {
 		return h, nil, err
 	}
@@ -49,7 +46,7 @@ func (c *call) receiveMessage(m *message) (n, flags int, err error) {
 	if part >= 0 || m.flags&unix.MSG_PEEK == 0 && !c.mapped(m, min(m.total, attach.MaxData)) {
 		return c.receivePeeked(m, part)
 	}
-	h, data, err := c.takeRecord(m, m.flags&passed)
+	h, data, err := c.takeRecord(m, m.flags&unix.MSG_PEEK)
 	if err != nil {
 		return 0, 0, err
 	}

@@ -54,8 +54,18 @@ func TestFilter(t *testing.T) {
 	const last = 500
 	f := filter()
 	for number := range uint32(last) {
-		for _, a := range [][2]uint64{{unix.AF_UNIX}, {attach.AFTIPC}, {1<<32 | attach.AFTIPC}, {attach.AFTIPC, nodeIDRequest}, {nodeIDRequest},
-			{0, linkNameRequest}, {0, unreadRequest}, {0, unix.TIOCOUTQ}, {0, 1<<32 | atMarkRequest}, {0, unix.TIOCGWINSZ}} {
+		for _, a := range [][2]uint64{
+			{unix.AF_UNIX},
+			{attach.AFTIPC},
+			{1<<32 | attach.AFTIPC},
+			{attach.AFTIPC, nodeIDRequest},
+			{nodeIDRequest},
+			{0, linkNameRequest},
+			{0, unreadRequest},
+			{0, unix.TIOCOUTQ},
+			{0, 1<<32 | atMarkRequest},
+			{0, unix.TIOCGWINSZ},
+		} {
 			want := uint32(unix.SECCOMP_RET_ALLOW)
 			told := slices.Contains(served, number)
 			switch number {

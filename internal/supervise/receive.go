@@ -14,9 +14,6 @@ import (
 	"github.com/utipc/utipc/attach"
 )
 
-// passed are the flags of a call that the UNIX socket has as TIPC has them.
-const passed = unix.MSG_PEEK
-
 // receiveCall is recvfrom or recvmsg.
 func (c *call) receiveCall() result {
 	m, err := c.message()
@@ -59,72 +56,73 @@ func (c *call) receive(m *message) (n, flags int, err error) {
 	return c.receiveData(m)
 }
 
-// take receives from the UNIX socket as soon as there is something.
+// take receives from the UNIX socket as soon as there is something; 0: it is the end.
 func (c *call) take(m *message, b []byte, flags int) (n, got int, err error) {
-	for {
+	for reset := false; ; {
 		n, _, got, _, err = unix.Recvmsg(c.fd, b, nil, flags|unix.MSG_DONTWAIT)
-		if err == unix.EAGAIN {
-			err = c.wait(unix.EPOLLIN, m.flags, unix.SO_RCVTIMEO)
-			if err == nil {
-				continue
+		switch {
+		case err == unix.EAGAIN:
+			if err := c.wait(unix.EPOLLIN, m.flags, unix.SO_RCVTIMEO); err != nil {
+				return 0, 0, err
 			}
-		}
-		if err != unix.EINTR || c.ctx.Err() != nil {
+		case err == unix.ECONNRESET && !reset: // the peer closed with something unread; what it wrote before comes first
+			reset = true
+		default:
 			return n, got, err
 		}
 	}
 }
 
+// takeAll fills b, but for what the end of a stream or an error cuts off.
+func (c *call) takeAll(m *message, b []byte) (n int, err error) {
+	for n < len(b) {
+		k, _, err := c.take(m, b[n:], 0)
+		if n > 0 && err != nil {
+			return n, nil
+		}
+		if err != nil || k == 0 {
+			return n, err
+		}
+		n += k
+	}
+	return n, nil
+}
+
+// takeData receives on a connection; 0: it is the end. What cannot be stored stays, as with a kernel.
+func (c *call) takeData(m *message, b []byte) (n, got int, err error) {
+	if c.own.Kind != attach.KindStream {
+		if part := c.part(m); part >= 0 {
+			return c.takePart(m, b, part, 0)
+		}
+	}
+	switch {
+	case m.flags&unix.MSG_PEEK != 0:
+	case !c.mapped(m, len(b)):
+		if n, _, err = c.take(m, b, unix.MSG_PEEK); err == nil && c.keep(m, b[:n]) != nil {
+			return 0, 0, unix.EFAULT
+		}
+	case c.own.Kind == attach.KindStream && m.flags&unix.MSG_WAITALL != 0:
+		n, err = c.takeAll(m, b)
+		return n, 0, err
+	}
+	return c.take(m, b, m.flags&unix.MSG_PEEK)
+}
+
 // receiveData receives on a connection.
 func (c *call) receiveData(m *message) (n, flags int, err error) {
 	b := make([]byte, min(m.total, mostAtOnce))
-	stream := c.own.Kind == attach.KindStream
-	part := -1
-	if !stream {
-		part = c.part(m)
-	}
-	all := stream && m.flags&unix.MSG_WAITALL != 0 && m.flags&unix.MSG_PEEK == 0
-	peeked := part < 0 && !all && m.flags&unix.MSG_PEEK == 0 && !c.mapped(m, len(b))
-	r := reception{flags: m.flags & unix.MSG_CMSG_CLOEXEC}
-	for {
-		var k, got int
-		switch {
-		case part >= 0:
-			k, got, err = c.takePart(m, b, part, 0)
-		case peeked: // what cannot be stored stays, as with a kernel
-			if k, got, err = c.take(m, b, passed); err == nil && k > 0 && c.keep(m, b[:k]) != nil {
-				return 0, 0, unix.EFAULT
-			}
-			if err == nil && k > 0 {
-				k, got, err = c.take(m, b, 0)
-			}
-		default:
-			k, got, err = c.take(m, b[n:], m.flags&passed)
-		}
-		switch {
-		case err == nil && k > 0:
-			r.flags |= got & (unix.MSG_TRUNC | unix.MSG_EOR)
-			if n += k; all && n < len(b) {
-				continue
-			}
-		case n > 0:
-		case err == nil:
-			return c.receiveEnd(m)
-		case err == unix.ECONNRESET: // the peer closed with something unread; what it wrote before comes first
-			if k, got, err = c.take(m, b, m.flags&passed); err != nil || k <= 0 {
-				return c.receiveEnd(m)
-			}
-			n, r.flags = k, r.flags|got&(unix.MSG_TRUNC|unix.MSG_EOR)
-		default:
-			return 0, 0, err
-		}
-		break
+	n, got, err := c.takeData(m, b)
+	switch {
+	case err != nil:
+		return 0, 0, err
+	case n == 0:
+		return c.receiveEnd(m)
 	}
 	if err := c.keep(m, b[:n]); err != nil {
 		return 0, 0, err
 	}
 	from := attach.SocketSockaddr(c.peer.Addr)
-	r.names, r.control = from.Append(nil), controlOf(m)
+	r := reception{names: from.Append(nil), flags: got&(unix.MSG_TRUNC|unix.MSG_EOR) | m.flags&unix.MSG_CMSG_CLOEXEC, control: controlOf(m)}
 	if m.control != 0 && (c.peer.Named || c.own.Named) {
 		s := c.own.Service
 		if c.peer.Named {
