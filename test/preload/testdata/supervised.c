@@ -202,6 +202,7 @@ static void of_connections(int type)
 	is_control(__LINE__, &m.h, NULL, TIPC_DESTNAME, 3, (int[]){ SERVICE, 4, 4 });
 
 	header(&m, CMSG_SPACE(sizeof(int))); // descriptors are none of TIPC
+	memset(control, 0xff, CMSG_SPACE(sizeof(int))); // nor looked at: there is no -1
 	strcpy(data[0], "with");
 	*CMSG_FIRSTHDR(&m.h) = (struct cmsghdr){ .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS, .cmsg_len = CMSG_LEN(sizeof(int)) };
 	parts[0].iov_len = 4;
