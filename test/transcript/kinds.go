@@ -29,8 +29,8 @@ var LibraryKinds = []Kind{
 // never reach it: the filter would make them dearer for all programs.
 var SupervisorKinds = append([]Kind{
 	{
-		"readiness of the end", "poll(2) is the kernel's own, of a UNIX socket: one that has ended is writable too, and in error if something was unread",
-		regexp.MustCompile(`^(?:\w+: )?ready\(s\d+\) = (IN\|(?:OUT\|)?(?:ERR\|)?HUP\|RDNORM(?:\|RDHUP)?); select (r[w-]-)$`), false,
+		"readiness of the end", "poll(2) is the kernel's own, of a UNIX socket: one that has ended is writable too, and in error if something was unread; it ends in steps, between which poll, select and epoll are asked",
+		regexp.MustCompile(`^(?:\w+: )?ready\(s\d+\) = (IN\|(?:OUT\|)?(?:ERR\|)?HUP\|RDNORM(?:\|RDHUP)?); select (r[w-]-(?:; epoll IN\|(?:OUT\|)?(?:ERR\|)?HUP\|RDNORM(?:\|RDHUP)?)?)$`), false,
 	},
 	{
 		"readiness without a connection", "as before: a shutdown reports no end, an empty message does not come, and a member of a group is always writable",

@@ -14,14 +14,14 @@ import (
 )
 
 // supervisedSections are those that are compared over the supervisor. Of the others shutdown and pair wait for what
-// does not come: the end that a shutdown without a connection reports, and a message of write(2). In connect, nonblocking, process, stream and
-// topology it is a matter of time what is there at a call: what was closed, or comes by way of the daemon.
+// does not come: the end that a shutdown without a connection reports, and a message of write(2). In bind, connect, group,
+// nonblocking, process, refuse, stream and topology it is a matter of time what is there at a call: what was closed, or
+// comes by way of the daemon.
 // UTIPC_TRANSCRIPT_SECTIONS names others.
-const supervisedSections = "socket descriptor name bind option socket-option ioctl datagram receive refuse seqpacket reject poll flow multicast group pointer"
+const supervisedSections = "socket descriptor name option socket-option ioctl datagram receive seqpacket reject poll flow multicast pointer"
 
 // Over the supervisor the program, which is static, prints what it prints on a kernel, but for kinds that are listed.
-// Mutations it catches: setOption does not read importances as a kernel; shutdown leaves messages unread;
-// takePart keeps no part; deliver cuts what came back.
+// Mutations it catches: setOption does not read importances as a kernel; keepPart keeps none.
 //
 // Proves: plain.supervised
 func TestSupervisor(t *testing.T) {
