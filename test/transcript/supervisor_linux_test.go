@@ -14,11 +14,10 @@ import (
 )
 
 // supervisedSections are those that are compared over the supervisor. Of the others shutdown and pair wait for what
-// does not come: the end that a shutdown without a connection reports, and a message of write(2). In bind, connect, group,
-// nonblocking, process, refuse, stream and topology it is a matter of time what is there at a call: what was closed, or
-// comes by way of the daemon.
+// does not come: the end that a shutdown without a connection reports, and a message of write(2). In the rest it is a
+// matter of time what is there at a call: a connection ends in steps, the daemon finds a close(2), a message comes by way of it.
 // UTIPC_TRANSCRIPT_SECTIONS names others.
-const supervisedSections = "socket descriptor name option socket-option ioctl datagram receive seqpacket reject poll flow multicast pointer"
+const supervisedSections = "socket descriptor name option socket-option ioctl datagram receive multicast pointer"
 
 // Over the supervisor the program, which is static, prints what it prints on a kernel, but for kinds that are listed.
 // Mutations it catches: setOption does not read importances as a kernel; keepPart keeps none.
