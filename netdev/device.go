@@ -65,9 +65,9 @@ type Device interface {
 type LevelTriggered interface{ LevelTriggered() bool }
 
 // A Prefetcher is what a Device may have beside: it reports whether Receive takes as many
-// frames from the network as it can, whatever it was asked for. Then it is asked for a whole
-// batch each time, where others are asked for more only while more came, for to find out that
-// no more wait may cost a system call.
+// frames from the network as it can, whatever it was asked for. Such a Device is asked for a
+// whole batch each time. Others are asked for more only while more came: to find out that no
+// more wait may cost them a system call.
 type Prefetcher interface{ Prefetches() bool }
 
 // A Peeker is a Device that can tell cheaply, without a system call, whether there
