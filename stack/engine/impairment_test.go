@@ -70,6 +70,8 @@ func (n *bedNode) bind(t *testing.T, now time.Duration, instance uint32) {
 // A switch that no longer passes multicast on: both ends say so after 10 s, before contact is
 // given up, and again when it passes.
 // Mutations: inspect does not look at castFrom, or castTo; look does not wait for impairedAfter.
+//
+// Proves: link.impaired
 func TestMulticastEaten(t *testing.T) {
 	b := newBed(t, 2)
 	contact(t, b)
@@ -151,6 +153,8 @@ func (b *bed) wireMessage(f []byte) []byte {
 // A node that is not heard by its peer says so 10 s after it heard it: from the start, and
 // when a link that worked becomes one-way. The peer, which hears nothing, says nothing.
 // Mutations: neighbour does not call hear; answered tells nothing.
+//
+// Proves: link.impaired
 func TestOneWayLink(t *testing.T) {
 	b := newBed(t, 2)
 	x, y := b.nodes[0], b.nodes[1]
@@ -256,10 +260,12 @@ func TestCableOutIsNotOneWay(t *testing.T) {
 }
 
 // A path that carries less than the interfaces at its ends: the link fails as one of a kernel
-// does, and comes back with packets that get through, at both ends. Each end of it is
+// does, and comes back with packets that get through, at both ends. The end that sent them is
 // told; an interface whose MTU is changed, or a peer that was silent, begins anew.
 // Mutations: fail does not call suspectPath, or keeps the bound of a peer that was silent;
 // sendReset announces ownMTU; SetMTU keeps the bound.
+//
+// Proves: link.impaired
 func TestNarrowPath(t *testing.T) {
 	for _, c := range []struct{ carries, bound, steps int }{{1450, 1400, 1}, {1300, 1280, 2}, {600, 576, 3}} {
 		b := newBed(t, 2)
