@@ -73,6 +73,7 @@ static void implied(int type)
 	Close(c);
 	note("the client is gone before accept");
 	n = Accept(l);
+	Await_end(n);
 	Ready(n);
 	Recvfrom(n, LONGEST, MSG_DONTWAIT);
 	Recvfrom(n, 10, MSG_DONTWAIT);

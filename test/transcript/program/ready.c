@@ -60,3 +60,10 @@ void Wait(int fd, unsigned events)
 		add(" = %s", events_text((unsigned short)p.revents));
 	end();
 }
+
+void Await_end(int fd)
+{
+	struct pollfd p = {.fd = fd};
+	while (poll(&p, 1, limit()) < 0 && errno == EINTR)
+		;
+}
