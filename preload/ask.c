@@ -111,6 +111,17 @@ static int request(int c, const struct record *q, struct payload p, int pass)
 	return 0;
 }
 
+// await_end waits until the daemon has closed a connection, and with it its own copy of the descriptor that came.
+// Else a socket that is closed at once would have another descriptor for a moment.
+static void await_end(int c)
+{
+	char byte;
+	ssize_t k;
+	do
+		k = syscall(SYS_recvfrom, c, &byte, sizeof byte, 0, NULL, NULL);
+	while (k > 0 || (k < 0 && errno == EINTR));
+}
+
 int ask_on(int c, const struct record *q, struct payload p, int pass, struct record *r, int *got, struct iovec buf)
 {
 	int rc = request(c, q, p, pass);
@@ -119,6 +130,8 @@ int ask_on(int c, const struct record *q, struct payload p, int pass, struct rec
 	do
 		rc = receive(c, r, got, buf);
 	while (rc < 0 && errno == EINTR && q->op != OP_CONNECT);
+	if (rc == 0 && got != NULL && *got >= 0)
+		await_end(c);
 	return rc;
 }
 

@@ -81,9 +81,8 @@ func (s *Sockets) reply(c *attach.Conn, h *attach.Header, a Answer) {
 		_ = c.TryWrite(&r, a.Data)
 		return
 	}
-	if s.tryGive(c, &r, a) == syscall.EAGAIN { // who does not read it has no socket
-		unix.Close(a.FD)
-	}
+	_ = c.TryWriteFD(&r, a.Data, a.FD) // who does not read it has no socket
+	unix.Close(a.FD)
 }
 
 // accept makes a socket of the oldest request.

@@ -64,8 +64,7 @@ type Sockets struct {
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
 
-	giving     sync.RWMutex // held for reading by who writes an answer with a descriptor
-	delivering sync.Mutex   // held by who takes of poller, until what was taken is delivered
+	delivering sync.Mutex // held by who takes of poller, until what was taken is delivered
 
 	mu      sync.Mutex // guards the rest; it is taken before a socket's
 	of      map[uint64]*socket
@@ -119,7 +118,6 @@ func (s *Sockets) Close() {
 
 // Serve does what a request asks of the socket fd, which stays the caller's own.
 func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer {
-	s.given()
 	if h.Op == attach.OpPlainSocket {
 		return s.open(by, attach.Kind(h.Arg0))
 	}

@@ -85,27 +85,3 @@ func TestClosedDelivers(t *testing.T) {
 		t.Errorf("that it left: %v", err)
 	}
 }
-
-// A request waits until no descriptor is being given: what it says of a socket holds for the program's
-// descriptors alone. Mutation: Serve does not wait.
-//
-// Proves: plain.harmless
-func TestRequestsWaitForGiving(t *testing.T) {
-	s := new(Sockets)
-	s.giving.RLock()
-	answered := make(chan struct{})
-	go func() {
-		s.Serve(Caller{}, &attach.Header{Op: attach.OpPlainState}, nil, -1)
-		close(answered)
-	}()
-	for range 10000 {
-		runtime.Gosched()
-		select {
-		case <-answered:
-			t.Fatal("answered while a descriptor is being given")
-		default:
-		}
-	}
-	s.giving.RUnlock()
-	<-answered
-}

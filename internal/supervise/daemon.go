@@ -63,6 +63,9 @@ func (c *call) askOn(conn *attach.Conn, h attach.Header, data []byte, fd int) (a
 		var n int
 		n, a.fd, err = conn.ReadFD(&a.Header, a.data)
 		a.data = a.data[:n]
+		if a.fd >= 0 { // the daemon closes its own copy, then the connection
+			_, _ = conn.Read(new(attach.Header), nil)
+		}
 	}
 	switch {
 	case c.ctx.Err() != nil:

@@ -19,7 +19,8 @@ import (
 // A static program finds several messages in a call, ancillary data, requests of ioctl(2) and pointers that are
 // not its own as a kernel has them. Mutations it catches: several does not store lengths, or returns the error of a
 // later message; receiveSeveral looks at no timeout, at MSG_WAITFORONE or at no event; put does not cut; deliver, receiveData or
-// receiveEnd puts nothing; sendCall passes ancillary data on; mapped is always true; ioctl leaves FIONREAD to the kernel.
+// receiveEnd puts nothing; sendCall passes ancillary data on; mapped is always true; ioctl leaves FIONREAD to the kernel;
+// askOn does not wait for the end of a connection that brought a descriptor.
 //
 // Proves: plain.supervised
 func TestSupervisedProgram(t *testing.T) {
@@ -32,7 +33,7 @@ func TestSupervisedProgram(t *testing.T) {
 
 // The same program finds the same with the library. Mutations it catches: header_readable looks at no part, gather
 // copies by memcpy, readable looks at the first page alone, answerable is always true: the program ends by a signal;
-// recvmmsg looks at no timeout, or at no event.
+// recvmmsg looks at no timeout, or at no event; ask_on does not call await_end.
 //
 // Proves: plain.programs
 func TestSeveralWithLibrary(t *testing.T) {

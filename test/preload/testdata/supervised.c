@@ -6,6 +6,7 @@
 #define _GNU_SOURCE
 #endif
 #include <linux/tipc.h>
+#include <poll.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <sys/mman.h>
@@ -14,7 +15,6 @@
 #include <unistd.h>
 
 #include "check.h"
-
 
 struct several {
 	struct msghdr h;
@@ -289,6 +289,20 @@ static void of_requests(void)
 	close(s);
 }
 
+// of_ends: who closes a socket that it was given has closed the last descriptor.
+static void of_ends(int type)
+{
+	for (int i = 0; i < 200; i++) {
+		int s[2];
+		IS(socketpair(AF_TIPC, type, 0, s), 0);
+		IS(close(s[1]), 0);
+		struct pollfd p = { .fd = s[0] };
+		IS(poll(&p, 1, 0), 1);
+		IS(p.revents & POLLHUP, POLLHUP);
+		IS(close(s[0]), 0);
+	}
+}
+
 int main(int argc, char **argv)
 {
 	library = argc > 1 && strcmp(argv[1], "library") == 0;
@@ -303,6 +317,8 @@ int main(int argc, char **argv)
 	of_pointers(SOCK_SEQPACKET);
 	of_pointers(SOCK_RDM);
 	of_requests();
+	of_ends(SOCK_STREAM);
+	of_ends(SOCK_SEQPACKET);
 	if (wrong == 0)
 		puts("all is well");
 	return wrong;

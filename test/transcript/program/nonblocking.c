@@ -122,6 +122,7 @@ static void timed_out(int type)
 	note("closed before accept");
 	Close(c);
 	n = Accept(l);
+	Await_end(n);
 	Drain(n);
 	Ready(n);
 	Close(n);

@@ -139,7 +139,7 @@ void Drain(int fd);                    /* reads all there is without waiting, on
 /* ready.c */
 void Ready(int fd);                    /* what poll, select and epoll say now */
 void Wait(int fd, unsigned events);    /* waits for events with poll */
-void Await_end(int fd); /* waits for POLLHUP, which may come soon after close(2) at the other end, without a line */
+void Await_end(int fd);                /* waits for POLLHUP, which may come soon after close(2) at the other end, without a line */
 
 /* group.c */
 int Join(int fd, uint32_t type, uint32_t instance, uint32_t scope, uint32_t flags);
