@@ -4,7 +4,6 @@ package attach
 
 import (
 	"errors"
-	"net"
 	"os"
 	"sync"
 	"sync/atomic"
@@ -14,6 +13,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/internal/callfault"
+	"github.com/utipc/utipc/internal/sock"
 )
 
 // A Conn is one end of a connection between a program and the daemon: records both
@@ -22,8 +22,7 @@ import (
 //
 // A descriptor that nobody asked for never comes into the process.
 type Conn struct {
-	uc  *net.UnixConn
-	raw syscall.RawConn
+	s *sock.Socket
 
 	rmu   sync.Mutex // guards r, pool and taken
 	r     message
@@ -52,33 +51,37 @@ type Conn struct {
 // NewConn makes a Conn of a connected SOCK_SEQPACKET socket, which is its own from then
 // on, also when that fails. Errors: those of the system.
 func NewConn(fd int) (*Conn, error) {
-	if t, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_TYPE); err != nil || t != unix.SOCK_SEQPACKET {
-		unix.Close(fd)
-		return nil, os.NewSyscallError("not a SOCK_SEQPACKET socket", errors.Join(err, unix.EPROTOTYPE))
-	}
-	f := os.NewFile(uintptr(fd), "utipc")
-	defer f.Close()
-	c, err := net.FileConn(f)
+	in, err := sock.NewSet()
 	if err != nil {
+		unix.Close(fd)
 		return nil, err
 	}
-	uc, ok := c.(*net.UnixConn)
-	if !ok {
-		c.Close()
-		return nil, os.NewSyscallError("not a UNIX socket", unix.EAFNOSUPPORT)
-	}
-	return FromUnix(uc)
+	return newConn(fd, in)
 }
 
-// FromUnix is NewConn for a connection of package net, "unixpacket".
-func FromUnix(uc *net.UnixConn) (*Conn, error) {
-	raw, err := uc.SyscallConn()
+// newConn is NewConn with the set to wait with.
+func newConn(fd int, in sock.Set) (*Conn, error) {
+	s, err := sock.New(fd, in)
 	if err != nil {
-		uc.Close()
 		return nil, err
 	}
-	c := &Conn{uc: uc, raw: raw}
-	_ = raw.Control(func(fd uintptr) { widen(fd) }) // where the system's default is small
+	var kind, family int
+	var failed error
+	err = s.Control(func(fd uintptr) {
+		var no [2]error
+		kind, no[0] = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_TYPE)
+		family, no[1] = unix.GetsockoptInt(int(fd), unix.SOL_SOCKET, unix.SO_DOMAIN)
+		failed = errors.Join(no[:]...)
+		if failed == nil && (kind != unix.SOCK_SEQPACKET || family != unix.AF_UNIX) {
+			failed = unix.EPROTOTYPE
+		}
+		widen(fd) // where the system's default is small
+	})
+	if err := errors.Join(err, failed); err != nil {
+		s.Close()
+		return nil, os.NewSyscallError("not a SOCK_SEQPACKET socket", err)
+	}
+	c := &Conn{s: s}
 	c.take = func() []byte { c.taken = buffers.Get().(*Buffer); return c.taken.room[:] }
 	c.rwait = func(fd uintptr) bool { return c.tryReceive(fd, callfault.ReceiveWait) != unix.EAGAIN }
 	c.ronce = func(fd uintptr) bool { c.tryReceive(fd, callfault.Receive); return true }
@@ -125,16 +128,16 @@ func (c *Conn) setDeadline(which int, t time.Time) error {
 	case b != nil:
 		return b.setDeadline(c, which, t)
 	case which == forData:
-		return c.uc.SetReadDeadline(t)
+		return c.s.SetReadDeadline(t)
 	default:
-		return c.uc.SetWriteDeadline(t)
+		return c.s.SetWriteDeadline(t)
 	}
 }
 
 // Close ends the connection: the peer reads what was written, then io.EOF. All waiting
 // calls end with net.ErrClosed.
 func (c *Conn) Close() error {
-	err := c.uc.Close()
+	err := c.s.Close()
 	if b := c.ring.Load(); b != nil && err == nil {
 		b.shut()
 		c.rmu.Lock() // whoever used the ring has let go of it
@@ -151,7 +154,7 @@ func (c *Conn) Close() error {
 // what it is told, and by Close: its writes may go on till then, and are not read once
 // there was nothing to read.
 func (c *Conn) CloseRead() error {
-	err := c.uc.CloseRead()
+	err := c.s.CloseRead()
 	if b := c.ring.Load(); b != nil {
 		b.ended.Store(true)
 	}
@@ -159,14 +162,14 @@ func (c *Conn) CloseRead() error {
 }
 
 // SyscallConn gives access to the socket, for those who poll it.
-func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.raw, nil }
+func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.s, nil }
 
 // Credentials says who is at the other end, as the system knows it: of a connection to
 // a Listener who connected, and when.
 func (c *Conn) Credentials() (Credentials, error) {
 	var out Credentials
 	var failed error
-	err := c.raw.Control(func(fd uintptr) {
+	err := c.s.Control(func(fd uintptr) {
 		u, err := unix.GetsockoptUcred(int(fd), unix.SOL_SOCKET, unix.SO_PEERCRED)
 		if err != nil {
 			failed = os.NewSyscallError("SO_PEERCRED", err)

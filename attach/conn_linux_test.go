@@ -163,7 +163,7 @@ func TestConnDeadlinesAndClosing(t *testing.T) {
 func send(t *testing.T, c *Conn, b []byte, fds ...int) {
 	t.Helper()
 	var sent error
-	if err := c.raw.Write(func(fd uintptr) bool {
+	if err := c.s.Write(func(fd uintptr) bool {
 		var oob []byte
 		if len(fds) > 0 {
 			oob = unix.UnixRights(fds...)

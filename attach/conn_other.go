@@ -26,9 +26,6 @@ type Buffer struct{ Data []byte }
 // NewConn fails.
 func NewConn(fd int) (*Conn, error) { return nil, errors.ErrUnsupported }
 
-// FromUnix fails.
-func FromUnix(uc *net.UnixConn) (*Conn, error) { return nil, errors.ErrUnsupported }
-
 // Pair fails.
 func Pair() (*Conn, int, error) { return nil, -1, errors.ErrUnsupported }
 
@@ -36,9 +33,6 @@ func Pair() (*Conn, int, error) { return nil, -1, errors.ErrUnsupported }
 func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
 	return nil, errors.ErrUnsupported
 }
-
-// NewListener returns nil.
-func NewListener(ul *net.UnixListener) *Listener { return nil }
 
 // Dial fails.
 func Dial(ctx context.Context, path string) (*Conn, error) { return nil, errors.ErrUnsupported }

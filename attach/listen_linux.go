@@ -13,6 +13,10 @@ import (
 	"strings"
 	"syscall"
 	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/internal/sock"
 )
 
 // maxPath is the length of the longest name of a UNIX socket, in bytes.
@@ -20,9 +24,10 @@ const maxPath = 107
 
 // A Listener takes connections of programs.
 type Listener struct {
-	ul   *net.UnixListener
-	path string // to be removed; empty: not ours
-	info fs.FileInfo
+	f    *os.File
+	raw  syscall.RawConn
+	name string      // of the socket
+	info fs.FileInfo // of its file, to be removed; nil: there is none
 }
 
 // Listen makes the socket path, with mode its rights and gid its group unless that is
@@ -32,11 +37,7 @@ type Listener struct {
 // namespace. Errors: those of the system.
 func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
 	if strings.HasPrefix(path, "@") {
-		ul, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: path})
-		if err != nil {
-			return nil, err
-		}
-		return &Listener{ul: ul}, nil
+		return listen(path, path)
 	}
 	if len(path) > maxPath {
 		return nil, &fs.PathError{Op: "listen", Path: path, Err: errors.New("is longer than the name of a socket may be, 107 bytes")}
@@ -50,12 +51,10 @@ func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
 	if err := os.Remove(fresh); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return nil, err
 	}
-	ul, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: fresh})
+	l, err := listen(fresh, path)
 	if err != nil {
 		return nil, err
 	}
-	ul.SetUnlinkOnClose(false)
-	l := &Listener{ul: ul, path: path}
 	if gid >= 0 {
 		err = os.Chown(fresh, -1, gid)
 	}
@@ -69,48 +68,69 @@ func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
 		err = os.Rename(fresh, path)
 	}
 	if err != nil {
-		ul.Close()
+		l.f.Close()
 		os.Remove(fresh)
 		return nil, err
 	}
 	return l, nil
 }
 
-// NewListener makes a Listener of one of package net, "unixpacket", as a service manager
-// may have passed it. It removes no file.
-func NewListener(ul *net.UnixListener) *Listener {
+// listen listens at a name, as one that is called so from then on.
+func listen(at, name string) (*Listener, error) {
+	ul, err := net.ListenUnix("unixpacket", &net.UnixAddr{Net: "unixpacket", Name: at})
+	if err != nil {
+		return nil, err
+	}
+	defer ul.Close()
 	ul.SetUnlinkOnClose(false)
-	return &Listener{ul: ul}
+	f, err := ul.File() // of package net's there is no RawConn to accept with
+	if err != nil {
+		return nil, err
+	}
+	raw, err := f.SyscallConn()
+	return &Listener{f: f, raw: raw, name: name}, err
 }
 
 // Accept waits for a connection. Errors: net.ErrClosed, os.ErrDeadlineExceeded, and those
 // of the system that pass, as too many open files.
 func (l *Listener) Accept() (*Conn, error) {
-	uc, err := l.ul.AcceptUnix()
+	in, err := sock.NewSet() // before, so that a program that finds no descriptor waits, and is not turned away
 	if err != nil {
 		return nil, err
 	}
-	return FromUnix(uc)
+	var fd int
+	var failed error
+	err = sock.Error(l.raw.Read(func(own uintptr) bool {
+		for {
+			fd, _, failed = unix.Accept4(int(own), unix.SOCK_CLOEXEC)
+			if failed != unix.EINTR && failed != unix.ECONNABORTED {
+				return failed != unix.EAGAIN
+			}
+		}
+	}))
+	if err == nil && failed != nil {
+		err = &net.OpError{Op: "accept", Net: "unixpacket", Addr: l.Addr(), Err: os.NewSyscallError("accept4", failed)}
+	}
+	if err != nil {
+		in.Close()
+		return nil, err
+	}
+	return newConn(fd, in)
 }
 
 // Addr is the socket's name.
-func (l *Listener) Addr() net.Addr {
-	if l.path != "" {
-		return &net.UnixAddr{Net: "unixpacket", Name: l.path}
-	}
-	return l.ul.Addr()
-}
+func (l *Listener) Addr() net.Addr { return &net.UnixAddr{Net: "unixpacket", Name: l.name} }
 
 // SetDeadline sets the time at which Accept ends with os.ErrDeadlineExceeded; zero
 // means never.
-func (l *Listener) SetDeadline(t time.Time) error { return l.ul.SetDeadline(t) }
+func (l *Listener) SetDeadline(t time.Time) error { return sock.Error(l.f.SetReadDeadline(t)) }
 
 // Close ends listening and removes the socket's file, if that is its own still.
 func (l *Listener) Close() error {
-	err := l.ul.Close()
-	if l.path != "" && err == nil {
-		if fi, e := os.Lstat(l.path); e == nil && os.SameFile(fi, l.info) {
-			err = os.Remove(l.path)
+	err := sock.Error(l.f.Close())
+	if l.info != nil && err == nil {
+		if fi, e := os.Lstat(l.name); e == nil && os.SameFile(fi, l.info) {
+			err = os.Remove(l.name)
 		}
 	}
 	return err
@@ -120,12 +140,25 @@ func (l *Listener) Close() error {
 // those of the system: syscall.ENOENT and ECONNREFUSED where no daemon is, EACCES where
 // one may not connect.
 func Dial(ctx context.Context, path string) (*Conn, error) {
-	var d net.Dialer
-	nc, err := d.DialContext(ctx, "unixpacket", path)
-	if err != nil {
-		return nil, err
+	fail := func(err error) (*Conn, error) {
+		return nil, &net.OpError{Op: "dial", Net: "unixpacket", Addr: &net.UnixAddr{Net: "unixpacket", Name: path}, Err: err}
 	}
-	return FromUnix(nc.(*net.UnixConn))
+	if err := ctx.Err(); err != nil {
+		return fail(err)
+	}
+	fd, err := unix.Socket(unix.AF_UNIX, unix.SOCK_SEQPACKET|unix.SOCK_CLOEXEC|unix.SOCK_NONBLOCK, 0)
+	if err != nil {
+		return fail(os.NewSyscallError("socket", err))
+	}
+	if err := unix.Connect(fd, &unix.SockaddrUnix{Name: path}); err != nil { // at once: it is on this host
+		unix.Close(fd)
+		return fail(os.NewSyscallError("connect", err))
+	}
+	c, err := NewConn(fd)
+	if err != nil {
+		return fail(err)
+	}
+	return c, nil
 }
 
 // Alive reports whether somebody listens at path.

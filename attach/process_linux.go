@@ -23,7 +23,7 @@ func (c *Conn) Process() (*Process, error) {
 	}
 	fd := -1
 	var failed error
-	err = c.raw.Control(func(own uintptr) {
+	err = c.s.Control(func(own uintptr) {
 		fd, failed = unix.GetsockoptInt(int(own), unix.SOL_SOCKET, unix.SO_PEERPIDFD)
 	})
 	switch {
@@ -60,6 +60,6 @@ func (p *Process) Close() error { return unix.Close(p.fd) }
 func (c *Conn) Inode() (uint64, error) {
 	var st unix.Stat_t
 	var failed error
-	err := c.raw.Control(func(fd uintptr) { failed = unix.Fstat(int(fd), &st) })
+	err := c.s.Control(func(fd uintptr) { failed = unix.Fstat(int(fd), &st) })
 	return st.Ino, errors.Join(err, failed)
 }

@@ -63,7 +63,7 @@ func (c *Conn) read(h *Header, b []byte, control, wait bool) (n, fd int, err err
 		return n, -1, err
 	}
 	c.r.prepare(b, control)
-	err = c.raw.Read(c.receiver(wait))
+	err = c.s.Read(c.receiver(wait))
 	n, fd, err = c.finish(h, len(b), control, err)
 	c.r.done()
 	return n, fd, err
@@ -166,7 +166,7 @@ func (c *Conn) readPooled(h *Header, wait bool) (*Buffer, error) {
 		n, err = c.ring.Load().read(c, h, nil, c.take, wait)
 	} else {
 		c.pool = true
-		err = c.raw.Read(c.receiver(wait))
+		err = c.s.Read(c.receiver(wait))
 		c.pool = false
 		n, _, err = c.finish(h, MaxData, false, err)
 	}

@@ -99,7 +99,7 @@ func (c *Conn) useRing(r *Ring, reply *Header, fd int) error {
 	c.rring, c.wring = true, true
 	// A connection that was closed meanwhile is found out here: its Close has not seen
 	// the ring.
-	if err := c.uc.SetDeadline(time.Time{}); err != nil {
+	if err := errors.Join(c.s.SetReadDeadline(time.Time{}), c.s.SetWriteDeadline(time.Time{})); err != nil {
 		b.shut()
 		r.unmap()
 		return net.ErrClosed

@@ -15,6 +15,8 @@ import (
 	"syscall"
 	"testing"
 	"time"
+
+	"golang.org/x/sys/unix"
 )
 
 // ringPair returns the two ends of a connection with a ring, the program's first.
@@ -209,7 +211,8 @@ func TestRingWakesWithoutEnd(t *testing.T) {
 			done <- err
 		}()
 		for {
-			if _, err := a.uc.Write([]byte{0}); err != nil {
+			var failed error
+			if err := a.s.Write(func(fd uintptr) bool { _, failed = unix.Write(int(fd), []byte{0}); return failed != unix.EAGAIN }); err != nil || failed != nil {
 				break
 			}
 		}

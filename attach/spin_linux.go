@@ -68,7 +68,7 @@ func (b *wakers) peek(c *Conn) error {
 	defer func() { <-b.turn }()
 	err := b.arm(c, -1)
 	if err == nil {
-		err = b.heard(c.raw.Read(b.ronce))
+		err = b.heard(c.s.Read(b.ronce))
 	}
 	if err != nil || b.r.errno == 0 {
 		b.notify(forRoom)

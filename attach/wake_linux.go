@@ -88,10 +88,10 @@ func newWakers(r *Ring) *wakers {
 // that the system has no memory for is: the peer sleeps until it comes.
 func (b *wakers) notifyPeer(c *Conn, which int) {
 	o := &b.out[which]
-	err := c.raw.Write(o.fn)
+	err := c.s.Write(o.fn)
 	for pause := memoryPause; err == nil && shortOfMemory(o.m.errno) && !b.isClosed(); pause = min(2*pause, longMemoryPause) {
 		time.Sleep(pause)
-		err = c.raw.Write(o.fn)
+		err = c.s.Write(o.fn)
 	}
 	if err == nil && (o.m.errno == unix.EPIPE || o.m.errno == unix.ECONNRESET) {
 		b.ended.Store(true)
@@ -157,7 +157,7 @@ func (b *wakers) wait(c *Conn, which int) error {
 	}
 	err := b.arm(c, which)
 	if err == nil {
-		err = b.heard(c.raw.Read(b.rwait))
+		err = b.heard(c.s.Read(b.rwait))
 	}
 	b.notify(1 - which)
 	if errors.Is(err, os.ErrDeadlineExceeded) {
@@ -194,7 +194,7 @@ func (b *wakers) setDeadline(c *Conn, which int, t time.Time) error {
 	b.timed[which].Store(!t.IsZero())
 	b.notify(which)
 	b.set = time.Unix(1, 0) // whoever has the turn looks again
-	return c.uc.SetReadDeadline(b.set)
+	return c.s.SetReadDeadline(b.set)
 }
 
 // arm gives the socket the deadline of who has the turn now; -1: none.
@@ -209,7 +209,7 @@ func (b *wakers) arm(c *Conn, which int) error {
 		return nil
 	}
 	b.set = t
-	return c.uc.SetReadDeadline(t)
+	return c.s.SetReadDeadline(t)
 }
 
 // expired reports whether the deadline is over.

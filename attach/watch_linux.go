@@ -21,7 +21,7 @@ func (c *Conn) Watch(op Op) error {
 		return c.ring.Load().watch(c, op)
 	}
 	seen := io.EOF
-	if err := c.raw.Read(func(fd uintptr) bool {
+	if err := c.s.Read(func(fd uintptr) bool {
 		p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 		if k, err := unix.Poll(p[:], 0); k > 0 && err == nil {
 			return true
@@ -42,7 +42,7 @@ func (c *Conn) Watch(op Op) error {
 // PeerClosed reports whether the peer has closed, also while there is something to be read
 // still. It reads nothing. A Conn that is closed itself has none.
 func (c *Conn) PeerClosed() (closed bool) {
-	err := c.raw.Control(func(fd uintptr) {
+	err := c.s.Control(func(fd uintptr) {
 		p := [1]unix.PollFd{{Fd: int32(fd), Events: unix.POLLRDHUP}}
 		k, err := unix.Poll(p[:], 0)
 		closed = k > 0 && err == nil

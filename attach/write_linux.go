@@ -120,10 +120,10 @@ func (c *Conn) writeSocket(h *Header, data []byte, fd int, wait bool) error {
 	if fd >= 0 {
 		c.w.attach(fd)
 	}
-	err := c.raw.Write(fn)
+	err := c.s.Write(fn)
 	for pause := memoryPause; wait && err == nil && shortOfMemory(c.w.errno); pause = min(2*pause, longMemoryPause) {
 		time.Sleep(pause)
-		err = c.raw.Write(fn)
+		err = c.s.Write(fn)
 	}
 	c.w.done()
 	switch {

@@ -27,11 +27,11 @@ const module = "github.com/utipc/utipc/"
 
 // imports says which packages of ours each may import; "..." covers what is below.
 var imports = map[string][]string{
-	"attach":                   {"frame", "internal/callfault", "internal/printable"},
+	"attach":                   {"frame", "internal/callfault", "internal/printable", "internal/sock"},
 	"daemon":                   {"attach", "daemon/plain", "frame", "internal/control", "internal/hosting", "netdev", "stack", "stack/admin"},
 	"daemon/bearers":           {"frame"},
 	"daemon/genetlink":         {"flowctl", "internal/control", "internal/netlink", "internal/printable", "internal/tipcshow", "monitor", "seal", "stack", "stack/admin"},
-	"daemon/plain":             {"attach", "daemon/genetlink", "frame", "internal/hosting", "stack", "stack/admin"},
+	"daemon/plain":             {"attach", "daemon/genetlink", "frame", "internal/hosting", "internal/sock", "stack", "stack/admin"},
 	"frame":                    {},
 	"frame/conversation":       {"frame"},
 	"frame/describe":           {"frame"},

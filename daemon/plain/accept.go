@@ -171,7 +171,7 @@ func (x *socket) handOver(c *stack.Conn) (a Answer, ok bool) {
 	if err == nil {
 		a.FD, err = x.d.release()
 	} else {
-		x.d.f.Close()
+		x.d.s.Close()
 	}
 	a.Err = err
 	c.Abort() // the node's part is over

@@ -5,19 +5,16 @@ package plain
 import (
 	"os"
 	"sync"
-	"syscall"
 	"time"
 
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/sock"
 )
 
 // An end is the daemon's end of a plain socket, D.
-type end struct {
-	f   *os.File
-	raw syscall.RawConn
-}
+type end struct{ s *sock.Socket }
 
 // sendRoom is what a socket's buffer must take: the longest message, with what the kernel
 // counts beside it.
@@ -55,23 +52,19 @@ func newPair(kind attach.Kind) (d *end, p int, err error) {
 }
 
 func newEnd(fd int) (*end, error) {
-	if err := unix.SetNonblock(fd, true); err != nil {
-		unix.Close(fd)
-		return nil, os.NewSyscallError("fcntl", err)
-	}
-	e := &end{f: os.NewFile(uintptr(fd), "utipc plain socket")}
-	var err error
-	e.raw, err = e.f.SyscallConn()
+	in, err := sock.NewSet()
 	if err != nil {
-		e.f.Close()
+		unix.Close(fd)
+		return nil, err
 	}
-	return e, err
+	s, err := sock.New(fd, in)
+	return &end{s}, err
 }
 
 // control calls f with the descriptor.
 func (e *end) control(f func(fd int) error) error {
 	var failed error
-	err := e.raw.Control(func(fd uintptr) { failed = f(int(fd)) })
+	err := e.s.Control(func(fd uintptr) { failed = f(int(fd)) })
 	if err == nil {
 		err = failed
 	}
@@ -91,14 +84,14 @@ func poll(fd int) int16 {
 // waitClosed waits until the program has closed its end, and reports false when a deadline
 // of unwatch came first.
 func (e *end) waitClosed() bool {
-	return e.raw.Read(func(fd uintptr) bool { return poll(int(fd))&unix.POLLHUP != 0 }) == nil
+	return e.s.Read(func(fd uintptr) bool { return poll(int(fd))&unix.POLLHUP != 0 }) == nil
 }
 
 // unwatch ends waitClosed.
-func (e *end) unwatch() { _ = e.f.SetReadDeadline(time.Unix(1, 0)) }
+func (e *end) unwatch() { _ = e.s.SetReadDeadline(time.Unix(1, 0)) }
 
 // rewatch undoes unwatch.
-func (e *end) rewatch() { _ = e.f.SetReadDeadline(time.Time{}) }
+func (e *end) rewatch() { _ = e.s.SetReadDeadline(time.Time{}) }
 
 // scratch is memory for a message.
 type scratch [attach.HeaderLen + attach.MaxData + 1]byte
@@ -109,7 +102,7 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // n is 0 once the program has closed its end or shut it down.
 func (e *end) read() (buf *scratch, n int, err error) {
 	var failed error
-	err = e.raw.Read(func(fd uintptr) bool {
+	err = e.s.Read(func(fd uintptr) bool {
 		buf = scratches.Get().(*scratch)
 		for {
 			n, _, failed = unix.Recvfrom(int(fd), buf[:], unix.MSG_DONTWAIT)
@@ -143,7 +136,7 @@ func (e *end) read() (buf *scratch, n int, err error) {
 // write waits for room and writes all of b.
 func (e *end) write(b []byte) error {
 	var failed error
-	err := e.raw.Write(func(fd uintptr) bool {
+	err := e.s.Write(func(fd uintptr) bool {
 		for {
 			var n int
 			n, failed = unix.SendmsgN(int(fd), b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
@@ -200,18 +193,16 @@ func (e *end) drain(n int) {
 func (e *end) finish() {
 	_ = e.control(func(fd int) error { return unix.Shutdown(fd, unix.SHUT_RDWR) })
 	e.drain(1 << 30) // unread, it would be an error at the program's end
-	e.f.Close()
+	e.s.Close()
 }
 
 // release returns the descriptor, in blocking mode, and is void then.
 func (e *end) release() (int, error) {
 	fd := -1
 	err := e.control(func(own int) (err error) {
-		if err = unix.SetNonblock(own, false); err == nil {
-			fd, err = unix.FcntlInt(uintptr(own), unix.F_DUPFD_CLOEXEC, 0)
-		}
+		fd, err = unix.FcntlInt(uintptr(own), unix.F_DUPFD_CLOEXEC, 0)
 		return err
 	})
-	e.f.Close()
+	e.s.Close()
 	return fd, err
 }

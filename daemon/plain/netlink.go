@@ -170,7 +170,7 @@ func (x *netlinkSocket) end() {
 // release closes the descriptors, and gives back what was counted.
 func (x *netlinkSocket) release() {
 	if x.kernel != nil {
-		x.kernel.f.Close()
+		x.kernel.s.Close()
 	}
 	if x.d != nil {
 		x.d.finish()

@@ -72,7 +72,7 @@ const kernelRoom = 4096
 func (e *end) readKernel() (b []byte, err error) {
 	var failed error
 	b = make([]byte, kernelRoom)
-	err = e.raw.Read(func(fd uintptr) bool {
+	err = e.s.Read(func(fd uintptr) bool {
 		for {
 			n, _, err := unix.Recvfrom(int(fd), b, unix.MSG_DONTWAIT|unix.MSG_PEEK|unix.MSG_TRUNC)
 			if err == nil && n > len(b) {

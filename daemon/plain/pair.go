@@ -59,7 +59,7 @@ func (x *socket) pairDirect(by Caller) Answer {
 	if err == nil {
 		y.FD, err = x.d.release()
 	} else {
-		x.d.f.Close()
+		x.d.s.Close()
 	}
 	y.Err = err
 	l.Close()

@@ -111,7 +111,7 @@ func (s *Sockets) make(owner Owner, own, peer *attach.PlainName) (x *socket, p i
 	}
 	if err != nil {
 		unix.Close(p)
-		d.f.Close()
+		d.s.Close()
 		return nil, -1, err
 	}
 	x = &socket{all: s, owner: owner, kind: own.Kind, cookie: own.Cookie, addr: own.Addr, d: d, watch: make(chan struct{}), over: make(chan struct{})}
