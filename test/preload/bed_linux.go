@@ -32,10 +32,7 @@ func within(t testing.TB) context.Context {
 // NeedCompiler skips the test where there is no C compiler, and under go test -short.
 func NeedCompiler(t testing.TB) {
 	t.Helper()
-	tier.SkipShort(t, "a C compiler")
-	if _, err := exec.LookPath("cc"); err != nil {
-		tier.Missing(t, "there is no C compiler (cc): install gcc and libc6-dev")
-	}
+	Here.Need(t)
 }
 
 // built is where the library is built.
@@ -67,16 +64,6 @@ func CheckPython(t testing.TB, out string) {
 		t.Error(out)
 	}
 }
-
-// library builds the library, and returns its path.
-var library = sync.OnceValues(func() (string, error) {
-	file := filepath.Join(built, "libutipc.so")
-	out, err := exec.Command("../../preload/build", file).CombinedOutput()
-	if err != nil {
-		return "", fmt.Errorf("preload/build: %w\n%s", err, out)
-	}
-	return file, nil
-})
 
 // Main is what TestMain calls of a package with a [Bed].
 func Main(m *testing.M) {
@@ -139,12 +126,10 @@ func (b *Bed) Records() uint64 { return b.srv.Counters().Records }
 // Run runs a program with the library, and returns what it prints. One that fails fails the test.
 func (b *Bed) Run(t testing.TB, name string, args ...string) string {
 	t.Helper()
-	lib, err := library()
+	cmd, err := Here.Command(within(t), b, name, args...)
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(within(t), name, args...)
-	cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib, "UTIPC_SOCKET="+b.Path, "UTIPC_PRELOAD_DEBUG=1")
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v\n%s", err, out)

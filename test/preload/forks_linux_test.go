@@ -6,7 +6,6 @@ import (
 	"bufio"
 	"fmt"
 	"os"
-	"os/exec"
 	"testing"
 
 	"github.com/utipc/utipc/internal/must"
@@ -19,12 +18,18 @@ import (
 // Mutation: close(2) of the library shuts a connection down.
 // Proves: plain.programs
 func TestForksLeakNothing(t *testing.T) {
-	program := compile(t, "forks.c")
-	b := newBed(t)
-	lib, err := library()
-	if err != nil {
-		t.Fatal(err)
+	for _, m := range Machines() {
+		t.Run(m.Name, func(t *testing.T) { forksLeakNothing(t, m) })
 	}
+}
+
+func forksLeakNothing(t *testing.T, m *Machine) {
+	rounds := 10000
+	if m == Emulated { // each is some ten times as dear
+		rounds = 200
+	}
+	program := m.compile(t, "forks.c")
+	b := newBed(t)
 	descriptors := func() int {
 		all, err := os.ReadDir("/proc/self/fd")
 		if err != nil {
@@ -35,8 +40,7 @@ func TestForksLeakNothing(t *testing.T) {
 	type use struct{ sockets, descriptors int }
 	forks := func(n int, enough func(use) bool) {
 		t.Helper()
-		cmd := exec.CommandContext(within(t), program, fmt.Sprint(n))
-		cmd.Env = append(os.Environ(), "LD_PRELOAD="+lib, "UTIPC_SOCKET="+b.Path, "UTIPC_PRELOAD_DEBUG=1")
+		cmd := must.Get(m.Command(within(t), b, program, fmt.Sprint(n)))
 		cmd.Stderr = os.Stderr
 		in := must.Get(cmd.StdinPipe())
 		out := bufio.NewReader(must.Get(cmd.StdoutPipe()))
@@ -63,5 +67,5 @@ func TestForksLeakNothing(t *testing.T) {
 	}
 	var before use
 	forks(0, func(now use) bool { before = now; return true })
-	forks(10000, func(now use) bool { return now.sockets == before.sockets && now.descriptors <= before.descriptors })
+	forks(rounds, func(now use) bool { return now.sockets == before.sockets && now.descriptors <= before.descriptors })
 }

@@ -14,18 +14,6 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
-// compile makes a program of a file of testdata, with more flags for the compiler.
-func compile(t testing.TB, source string, flags ...string) string {
-	t.Helper()
-	NeedCompiler(t)
-	program := filepath.Join(t.TempDir(), "program")
-	args := append([]string{"-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/" + source}, flags...)
-	if out, err := exec.Command("cc", args...).CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	return program
-}
-
 // One netlink socket has the family TIPCv2 from the daemon and all others from the kernel: answers
 // and lists of both, options, errors as they are asked for, reads of all kinds, and in children.
 //
@@ -35,7 +23,7 @@ func compile(t testing.TB, source string, flags ...string) string {
 //
 // Proves: plain.netlink
 func TestNetlink(t *testing.T) {
-	program := compile(t, "netlink.c")
+	program := Here.compile(t, "netlink.c")
 	if out := newBed(t).Run(t, program); out != "all is well\n" {
 		t.Error(out)
 	}

@@ -24,7 +24,7 @@ import (
 //
 // Proves: plain.supervised
 func TestSupervisedProgram(t *testing.T) {
-	program := compile(t, "supervised.c", "-static")
+	program := Here.compile(t, "supervised.c", "-static")
 	b := newBed(t)
 	if out, err := b.UtipcRun(within(t), "seccomp", program); err != nil || out != "all is well\n" {
 		t.Errorf("%v\n%s", err, out)
@@ -37,7 +37,7 @@ func TestSupervisedProgram(t *testing.T) {
 //
 // Proves: plain.programs
 func TestSeveralWithLibrary(t *testing.T) {
-	program := compile(t, "supervised.c")
+	program := Here.compile(t, "supervised.c")
 	if out := newBed(t).Run(t, program, "library"); out != "all is well\n" {
 		t.Error(out)
 	}
@@ -50,7 +50,7 @@ func TestSeveralWithLibrary(t *testing.T) {
 // Proves: plain.supervised
 func TestSupervisedCallsThatWait(t *testing.T) {
 	const calls, mostThreads = 300, 10
-	program := compile(t, "blocked.c", "-static")
+	program := Here.compile(t, "blocked.c", "-static")
 	b := newBed(t)
 	self, err := utipc()
 	if err != nil {

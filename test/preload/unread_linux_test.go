@@ -3,7 +3,6 @@
 package preload
 
 import (
-	"os/exec"
 	"path/filepath"
 	"testing"
 
@@ -16,11 +15,13 @@ import (
 //
 // Proves: plain.programs
 func TestUnreadRequest(t *testing.T) {
-	NeedCompiler(t)
-	program := filepath.Join(t.TempDir(), "ask")
-	if out, err := exec.Command("cc", "-std=gnu11", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/ask.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
+	for _, m := range Machines() {
+		t.Run(m.Name, func(t *testing.T) { unreadRequest(t, m) })
 	}
+}
+
+func unreadRequest(t *testing.T, m *Machine) {
+	program := m.compile(t, "ask.c")
 	b := newBed(t)
 	b.Path = filepath.Join(t.TempDir(), "every other")
 	l, err := attach.Listen(b.Path, 0o600, -1)
@@ -42,8 +43,12 @@ func TestUnreadRequest(t *testing.T) {
 			b.srv.ServeConn(c)
 		}
 	}()
-	if out := b.Run(t, program); out != "2\n" {
-		t.Error(out)
+	cmd, err := m.Command(within(t), b, program)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "2\n" {
+		t.Errorf("%v\n%s", err, out)
 	}
 	l.Close()
 	<-ended

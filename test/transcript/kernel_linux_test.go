@@ -29,8 +29,13 @@ const (
 // required.
 func build(t *testing.T, static bool) string {
 	t.Helper()
+	return buildFor(t, "gcc", static)
+}
+
+func buildFor(t *testing.T, compiler string, static bool) string {
+	t.Helper()
 	path := filepath.Join(t.TempDir(), "transcript")
-	err := Build(t.Context(), "program", path, static)
+	err := Build(t.Context(), compiler, "program", path, static)
 	switch {
 	case err == nil:
 	case errors.Is(err, exec.ErrNotFound):
@@ -58,7 +63,7 @@ func check(t *testing.T, where, name, got string, kinds []Kind) {
 	checkBeside(t, where, name, recorded(t, name), got, kinds)
 }
 
-func checkBeside(t *testing.T, where, name, want, got string, kinds []Kind) {
+func checkBeside(t *testing.T, where, name, want, got string, kinds []Kind) Result {
 	t.Helper()
 	const shown = 40
 	r := Compare(want, got, kinds)
@@ -73,6 +78,7 @@ func checkBeside(t *testing.T, where, name, want, got string, kinds []Kind) {
 	if len(unknown) > 0 {
 		t.Errorf("%s: %s: %d differences of unknown kinds", where, name, len(unknown))
 	}
+	return r
 }
 
 // A host is where the program runs.

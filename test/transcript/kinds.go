@@ -61,3 +61,32 @@ var SupervisorKinds = append([]Kind{
 		regexp.MustCompile(`^(?:recvmsg\(s\d+, \d+, DONTWAIT\) = (0 flags OOB\|EOR from .*|EAGAIN)|send(?:to)?\(s\d+, "\w+"(?:, DONTWAIT|, [0-9:]+)\) = (1|EHOSTUNREACH))$`), true,
 	},
 }, LibraryKinds...)
+
+// EmulatorKinds are what the preload library prints otherwise under qemu-user 7.2, which passes on the system calls
+// and options that it knows by their numbers. The first two are of calls that the library leaves to the kernel; in
+// the next three the library keeps what it knows of a socket in options that the emulator refuses.
+var EmulatorKinds = append([]Kind{
+	{
+		"unknown options", "it refuses options that are not in its table before it looks at the descriptor",
+		regexp.MustCompile(`^setsockopt\((?:-1|no socket|s\d+), (?:IMPORTANCE|SO_ZEROCOPY), 1\) = (ENOTSOCK|EBADF|EOPNOTSUPP|ENOPROTOOPT)$`), false,
+	},
+	{
+		"unknown requests", "so it does with requests of ioctl(2)",
+		regexp.MustCompile(`^ioctl\(s\d+, (?:SIOCPROTOPRIVATE\+\d+|SIOCDEVPRIVATE|0x12345678)\) = (ENOTTY|ENODEV|ENOSYS)$`), false,
+	},
+	{
+		"queue", "messages are counted by SO_PEEK_OFF",
+		regexp.MustCompile(`^getsockopt\(s\d+, SOCK_RECVQ_(?:DEPTH|USED)\) = 0 (\d+)$`), false,
+	},
+	{
+		"parts", "what was read of a message with MSG_EOR is kept by SO_PEEK_OFF",
+		regexp.MustCompile(`^recvmsg\(s\d+, (?:4, (?:\w+\|)?EOR|20, DONTWAIT), control 0\) = (.*)$`), false,
+	},
+	{
+		"shutdown without a connection", "that a socket was shut down is kept by SO_SELECT_ERR_QUEUE",
+		regexp.MustCompile(`^(?:ready\(s\d+\) = ([A-Z0|]+; select [r-][w-]-)|poll\(s\d+, \w+\) = (\d [A-Z0|]+))$`), false,
+	},
+}, LibraryKinds...)
+
+// mostEmulated is how many lines differ in each kind.
+var mostEmulated = map[string]int{"unknown options": 8, "unknown requests": 16, "queue": 4, "parts": 22, "shutdown without a connection": 44}

@@ -17,9 +17,9 @@ import (
 	"path/filepath"
 )
 
-// Build compiles the C sources in the folder sources, and writes the program to path. A static
+// Build compiles the C sources in the folder sources by a compiler of the GNU kind, and writes the program to path. A static
 // program runs where there is no C library; one that is not can be preloaded into.
-func Build(ctx context.Context, sources, path string, static bool) error {
+func Build(ctx context.Context, compiler, sources, path string, static bool) error {
 	files, err := filepath.Glob(filepath.Join(sources, "*.c"))
 	if err != nil {
 		return err
@@ -28,7 +28,7 @@ func Build(ctx context.Context, sources, path string, static bool) error {
 	if static {
 		args = append(args, "-static")
 	}
-	if out, err := exec.CommandContext(ctx, "gcc", append(args, files...)...).CombinedOutput(); err != nil {
+	if out, err := exec.CommandContext(ctx, compiler, append(args, files...)...).CombinedOutput(); err != nil {
 		return fmt.Errorf("transcript: build: %w\n%s", err, out)
 	}
 	return nil
