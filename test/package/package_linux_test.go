@@ -29,13 +29,13 @@ const version = "0.0.1"
 // real time, and it or a daemon may stand still for seconds where others want the machine too.
 const tolerance = 30 * time.Second
 
-// buildPackage builds the package by its command.
-func buildPackage(t *testing.T) (file string) {
+// buildPackage builds the package by its command, with more arguments.
+func buildPackage(t *testing.T, args ...string) (file string) {
 	t.Helper()
 	dir := t.TempDir()
 	// Under the strictest umask, which must not get into the package.
-	out, err := exec.CommandContext(t.Context(), "sh", "-c", `umask 077; exec ../../packaging/build-deb "$@"`, "sh",
-		"--quick", "--version", version, "--out", dir).CombinedOutput()
+	args = append([]string{"-c", `umask 077; exec ../../packaging/build-deb "$@"`, "sh", "--quick", "--version", version, "--out", dir}, args...)
+	out, err := exec.CommandContext(t.Context(), "sh", args...).CombinedOutput()
 	if err != nil {
 		t.Fatalf("build-deb: %v\n%s", err, out)
 	}

@@ -21,8 +21,7 @@ const emulatedSections = "socket descriptor name bind option socket-option ioctl
 // The program and the library for arm64 print under qemu-user what those of this machine print, but for what the
 // emulator does not pass on. Of these kinds there are no more than were found.
 //
-// Mutations it catches: the library goes through the events of an epoll as if they were packed; it calls
-// recvmsg by its number on amd64.
+// Mutations it catches, each of arm64 alone: the library calls recvmsg by its number on amd64; as_ended changes nothing.
 //
 // Proves: plain.machines
 func TestEmulated(t *testing.T) {
