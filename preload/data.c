@@ -28,15 +28,19 @@ const void *gather(const struct msghdr *m, size_t len, void **room)
 		return all;
 	struct iovec to = { all, len };
 	ssize_t k = syscall(SYS_process_vm_readv, getpid(), &to, 1, m->msg_iov, m->msg_iovlen, 0); // it fails where memcpy would end the program
-	if (k >= 0 ? (size_t)k < len : errno == EFAULT) {
+	int bad = k >= 0 ? (size_t)k < len : errno == EFAULT;
+	for (size_t i = 0, n = 0; k < 0 && !bad && i < (size_t)m->msg_iovlen; i++) { // where the call is not allowed
+		struct iovec v = m->msg_iov[i];
+		bad = v.iov_len > 0 && !readable(v.iov_base, v.iov_len);
+		if (!bad)
+			memcpy(all + n, v.iov_base, v.iov_len);
+		n += v.iov_len;
+	}
+	if (bad) {
 		free(all);
 		*room = NULL;
 		errno = EFAULT;
 		return NULL;
-	}
-	for (size_t i = 0, n = 0; k < 0 && i < (size_t)m->msg_iovlen; i++) { // where the call is not allowed
-		memcpy(all + n, m->msg_iov[i].iov_base, m->msg_iov[i].iov_len);
-		n += m->msg_iov[i].iov_len;
 	}
 	return all;
 }

@@ -31,15 +31,19 @@ func TestSupervisedProgram(t *testing.T) {
 	}
 }
 
-// The same program finds the same with the library. Mutations it catches: header_readable looks at no part, gather
-// copies by memcpy, readable looks at the first page alone, answerable is always true: the program ends by a signal;
-// recvmmsg looks at no timeout, or at no event; ask_on does not call await_end.
+// The same program finds the same with the library, also where process_vm_readv(2) is denied. Mutations it catches:
+// header_readable looks at no part, gather copies by memcpy, or does without a look where it is denied; readable looks at the
+// first page alone, answerable is always true: the program ends by a signal; recvmmsg looks at no timeout, or at no event;
+// ask_on does not call await_end.
 //
 // Proves: plain.programs
 func TestSeveralWithLibrary(t *testing.T) {
 	program := Here.compile(t, "supervised.c")
-	if out := newBed(t).Run(t, program, "library"); out != "all is well\n" {
-		t.Error(out)
+	b := newBed(t)
+	for _, how := range []string{"library", "denied"} {
+		if out := b.Run(t, program, how); out != "all is well\n" {
+			t.Errorf("%s: %s", how, out)
+		}
 	}
 }
 
