@@ -12,10 +12,10 @@ import (
 	"github.com/utipc/utipc/test/preload"
 )
 
-// emulatedSections are those that are compared. Of the others connect and nonblocking ask for data, or for the end of a
-// connection, before the daemon has surely passed it on, shutdown waits for what does not come under the emulator, and
-// process executes itself, which the emulator leaves to this machine's kernel.
-const emulatedSections = "socket descriptor name bind option socket-option ioctl datagram receive refuse " +
+// emulatedSections are those that are compared. Of the others connect asks for data before the daemon has surely
+// passed it on, shutdown waits for what does not come under the emulator, and process executes itself, which the
+// emulator leaves to this machine's kernel.
+const emulatedSections = "socket descriptor name bind option socket-option ioctl datagram receive nonblocking refuse " +
 	"stream seqpacket pair reject poll flow multicast group topology pointer"
 
 // The program and the library for arm64 print under qemu-user what those of this machine print, but for what the
