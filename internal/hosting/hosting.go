@@ -90,6 +90,14 @@ func Hold(socket any, k int) { Backend(socket).(interface{ Hold(k int) }).Hold(k
 // change. The request for the connection counts.
 func Placed(conn any) uint64 { return Backend(conn).(interface{ Placed() uint64 }).Placed() }
 
+// Returned is what came back with the end of a *stack.Conn: the beginning of the first message that
+// its peer had received and not read, at most frame.MaxReturned bytes, or "".
+func Returned(conn any) string { return Backend(conn).(interface{ Returned() string }).Returned() }
+
+// Unread says that b was read of a *stack.Conn for a program that has not read it, the beginning of
+// a message: Close and Abort return it to the peer, instead of what waits in the connection.
+func Unread(conn any, b []byte) { Backend(conn).(interface{ Unread(b []byte) }).Unread(b) }
+
 // A Message is what is known of one beside its data.
 type Message struct {
 	From       frame.SocketAddr

@@ -274,7 +274,7 @@ func (p *Port) charge() {
 	holds := p.queued + p.aside
 	switch {
 	case p.conn != nil:
-		holds += p.conn.nagle.Held()
+		holds += p.conn.nagle.Held() + len(p.conn.goesBack())
 	case p.group != nil:
 		holds += p.group.lagging
 	case p.listener != nil:

@@ -158,6 +158,7 @@ type Conn struct {
 	stuck   bool     // a Write found the window full
 	due     callKind // of the user
 
+	back      *string   // see Returned; before the end, and after Close, see Unread; nil: nothing
 	early     *earlyEnd // the peer's end has come, and may have overtaken data
 	unsent    int       // see Unsent
 	sentLost  uint64    // of unsent, what had stood on the link
@@ -205,6 +206,43 @@ func (c *Conn) Err() error {
 // End is why the connection ended other than by Close and Abort, whatever its state is; ok is
 // false if it did not.
 func (c *Conn) End() (end ConnError, ok bool) { return c.end, c.end != ConnError{} }
+
+// Returned is what came back with the peer's end: the beginning of the first message that the
+// peer had received and not read when it closed, at most frame.MaxReturned bytes, or "". It counts
+// as what waits to be read until the connection is closed. Source: docs/spec/07-sockets.md §4.6.
+func (c *Conn) Returned() string {
+	if c.state != Ended {
+		return ""
+	}
+	return c.goesBack()
+}
+
+// goesBack is what c.back has.
+func (c *Conn) goesBack() string {
+	if c.back == nil {
+		return ""
+	}
+	return *c.back
+}
+
+// keepBack keeps the beginning of b in c.back.
+func (c *Conn) keepBack(b []byte) {
+	c.back = nil
+	if len(b) > 0 {
+		s := string(b[:min(len(b), frame.MaxReturned)])
+		c.back = &s
+	}
+	c.port.recount()
+}
+
+// Unread says that the owner has read b, the first message that its user has not, or the beginning
+// of that: Close and Abort return it to the peer, instead of what waits here. Of b at most
+// frame.MaxReturned bytes are kept.
+func (c *Conn) Unread(b []byte) {
+	if c.state == Established {
+		c.keepBack(b)
+	}
+}
 
 // Window is what was sent and not acknowledged, and how much that may be before a Write
 // waits, in blocks of 1 KiB or messages.
@@ -327,7 +365,7 @@ func (c *Conn) dropUnread() {
 	}
 	p.data.clear()
 	c.moveOut(true)
-	p.queued, c.taken = 0, 0
+	p.queued, c.taken, c.back = 0, 0, nil
 	p.recount()
 }
 

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"bytes"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -25,6 +26,7 @@ const overtakes = 4096
 // An earlyEnd is an end that may have overtaken data.
 type earlyEnd struct {
 	code frame.ErrorCode
+	back []byte // what came with it
 	link *link
 	from frame.Seq // the packet that the link expected next
 	wait int       // looks until an answer that has not come is given up
@@ -34,12 +36,12 @@ type earlyEnd struct {
 const answerLooks = int(time.Second / owedPause)
 
 // overtaken takes an end that came on l and has joined another message's packet.
-func (c *Conn) overtaken(now time.Duration, l *link, code frame.ErrorCode) {
+func (c *Conn) overtaken(now time.Duration, l *link, code frame.ErrorCode, back []byte) {
 	if c.state != Established {
-		c.peerEnded(now, code)
+		c.peerEnded(now, code, back)
 		return
 	}
-	c.early = &earlyEnd{code: code, link: l, from: l.Expected()}
+	c.early = &earlyEnd{code: code, back: bytes.Clone(back[:min(len(back), frame.MaxReturned)]), link: l, from: l.Expected()}
 	c.owed = 0
 	c.flow.Shut() // a Write waits, and then learns of the end
 	c.port.e.alarms.cancel(&c.again)
@@ -69,9 +71,9 @@ func (c *Conn) askDrained(now time.Duration) {
 
 // endEarly is the end that came early.
 func (c *Conn) endEarly(now time.Duration) {
-	code := c.early.code
+	x := c.early
 	c.early = nil
-	c.peerEnded(now, code)
+	c.peerEnded(now, x.code, x.back)
 }
 
 // drained ends the connections whose end came early on a link that has delivered all that

@@ -197,7 +197,7 @@ func (c *Conn) handleLate(now time.Duration, n *node, f *frame.PayloadFields, da
 	switch {
 	case f.Error != frame.OK:
 		e.arrived(n)
-		c.peerEnded(now, f.Error)
+		c.peerEnded(now, f.Error, nil)
 	case f.Type == frame.ConnMsg:
 		e.drop(DropNoPort)
 	default:

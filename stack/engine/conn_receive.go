@@ -46,9 +46,9 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 	case f.Error != frame.OK:
 		e.arrived(n)
 		if l := e.conns.joined; l != nil && c.user == nil && c.early == nil {
-			c.overtaken(now, l, f.Error)
+			c.overtaken(now, l, f.Error, data)
 		} else {
-			c.peerEnded(now, f.Error)
+			c.peerEnded(now, f.Error, data)
 		}
 	case f.Type == frame.ConnMsg:
 		c.receive(now, n, f, data, in)
@@ -115,18 +115,27 @@ func (c *Conn) hand(now time.Duration, data []byte) (due bool) {
 	return c.state == Established && c.flow.Read(size)
 }
 
-// peerEnded ends the connection as the peer said. What comes of a peer that is gone is no
-// other end.
-func (c *Conn) peerEnded(now time.Duration, code frame.ErrorCode) {
+// peerEnded ends the connection as the peer said; back is what came with it, see Returned. What
+// comes of a peer that is gone is no other end.
+func (c *Conn) peerEnded(now time.Duration, code frame.ErrorCode, back []byte) {
 	if c.early != nil {
 		return
 	}
+	c.keepReturned(back)
 	c.late = c.user == nil && c.state == Established
 	if code == frame.ConnShutdown {
 		c.finish(now, EndShutdown, code)
 	} else {
 		c.finish(now, EndReset, code)
 	}
+}
+
+// keepReturned keeps what came back with the peer's end, if there is room.
+func (c *Conn) keepReturned(back []byte) {
+	if a := c.port.Account; a != nil && a.beyond(min(len(back), frame.MaxReturned)) != nil {
+		back = nil
+	}
+	c.keepBack(back)
 }
 
 // handleManager takes a message of the connection manager.
@@ -140,7 +149,7 @@ func (c *Conn) handleManager(now time.Duration, n *node, f *frame.ConnFields) {
 	c.asked = false
 	switch {
 	case f.Error != frame.OK:
-		c.peerEnded(now, f.Error)
+		c.peerEnded(now, f.Error, nil)
 	case f.Type == frame.ConnProbe:
 		c.pay(now, owedReply)
 	case f.Type == frame.ConnAck:

@@ -294,7 +294,10 @@ func (c *Conn) linger(now time.Duration, n *node, code frame.ErrorCode) {
 func (c *Conn) returnUnread(now time.Duration, code frame.ErrorCode) bool {
 	c.skipPart()
 	var data [frame.MaxReturned]byte
-	k, r, ok := c.port.Read(data[:])
+	k, r, ok := copy(data[:], c.goesBack()), Received{Importance: c.Importance}, c.back != nil
+	if !ok {
+		k, r, ok = c.port.Read(data[:])
+	}
 	if !ok {
 		return false
 	}

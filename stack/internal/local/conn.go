@@ -396,6 +396,20 @@ func (c *Conn) Placed() uint64 {
 	return c.c.Placed()
 }
 
+// Returned is for hosting.Returned.
+func (c *Conn) Returned() string {
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
+	return c.c.Returned()
+}
+
+// Unread is for hosting.Unread.
+func (c *Conn) Unread(b []byte) {
+	c.n.loop.Lock()
+	defer c.n.loop.Unlock()
+	c.c.Unread(b)
+}
+
 // Held is the number of bytes that the connection holds: its Write has taken them, and they
 // are not on the link.
 func (c *Conn) Held() int {
