@@ -47,7 +47,7 @@ func plainAskOn(t testing.TB, c *attach.Conn, h attach.Header, data []byte, fd i
 		t.Fatal(err)
 	}
 	var r attach.Header
-	buf := make([]byte, 1000)
+	buf := make([]byte, 2000)
 	n, got, err := c.ReadFD(&r, buf)
 	if err != nil {
 		t.Fatalf("%v: %v", h.Op, err)

@@ -199,7 +199,8 @@ func (x *socket) accepted(c *stack.Conn, o *options) Answer {
 		owner.Leave()
 		return failure(err)
 	}
-	n.state, n.conn, n.options = stateConnected, c, *o
+	n.join(c)
+	n.options = *o
 	close(n.watch)
 	if err := s.enlist(n); err != nil {
 		unix.Close(p)

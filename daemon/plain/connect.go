@@ -176,7 +176,7 @@ func (x *socket) try(t *attempt, cfg stack.SocketConfig, l *stack.Listener, addr
 		x.d.drain(t.follow)
 	default:
 		x.mu.Lock()
-		how := ending{code: frame.NoPort, refused: newRefusal(err, addr, data)}
+		how := refused(err, addr, data)
 		if !t.waited {
 			how.errno = stack.Errno(err)
 		}
@@ -212,7 +212,8 @@ func (x *socket) connected(t *attempt, c *stack.Conn) error {
 		c.Abort()
 		return net.ErrClosed
 	}
-	x.state, x.conn, x.l = stateConnected, c, nil
+	x.join(c)
+	x.l = nil
 	x.mu.Unlock()
 	x.d.drain(t.barrier)
 	x.d.drain(t.follow)

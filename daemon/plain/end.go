@@ -14,7 +14,10 @@ import (
 )
 
 // An end is the daemon's end of a plain socket, D.
-type end struct{ s *sock.Socket }
+type end struct {
+	s    *sock.Socket
+	cuts *cuts // of a stream that the daemon connects
+}
 
 // sendRoom is what a socket's buffer must take: the longest message, with what the kernel
 // counts beside it.
@@ -58,7 +61,7 @@ func newEnd(fd int) (*end, error) {
 		return nil, err
 	}
 	s, err := sock.New(fd, in)
-	return &end{s}, err
+	return &end{s: s}, err
 }
 
 // control calls f with the descriptor.
@@ -107,7 +110,7 @@ func (e *end) read() (buf *scratch, n int, err error) {
 		for {
 			n, _, failed = unix.Recvfrom(int(fd), buf[:], unix.MSG_DONTWAIT)
 			switch {
-			case failed == unix.EINTR:
+			case failed == unix.EINTR, failed == unix.ECONNRESET: // it has closed with something unread; what it wrote comes still
 				continue
 			case failed == unix.EAGAIN:
 			case failed == nil && n == 0 && poll(int(fd))&readHangup == 0: // an empty message: TIPC delivers none
@@ -139,7 +142,7 @@ func (e *end) write(b []byte) error {
 	err := e.s.Write(func(fd uintptr) bool {
 		for {
 			var n int
-			n, failed = unix.SendmsgN(int(fd), b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+			n, failed = e.send(int(fd), b)
 			switch {
 			case failed == unix.EINTR:
 			case failed == unix.EAGAIN:
@@ -163,7 +166,7 @@ func (e *end) write(b []byte) error {
 func (e *end) tryWrite(b []byte) error {
 	return e.control(func(fd int) error {
 		for {
-			if err := unix.Send(fd, b, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL); err != unix.EINTR {
+			if _, err := e.send(fd, b); err != unix.EINTR {
 				return err
 			}
 		}

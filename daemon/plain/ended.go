@@ -24,30 +24,34 @@ type ending struct {
 // A refusal is what a request that came back says, beside why.
 type refusal struct {
 	peer frame.SocketAddr // that it was for
-	data []byte           // the range that it was sent to, as three big-endian numbers, 0 if none; then what came back
+	data []byte           // see returned
 }
 
-// mostReturned is how many bytes come back.
-const mostReturned = 1024
+// returned is how a program is told what came back: the service that it was sent to as a range of
+// three big-endian numbers, 0 if none, then the data's beginning.
+func returned(name frame.Service, data []byte) (b []byte) {
+	for _, v := range [...]uint32{name.Type, name.Instance, name.Instance} {
+		b = binary.BigEndian.AppendUint32(b, v)
+	}
+	return append(b, data[:min(len(data), frame.MaxReturned)]...)
+}
 
-// newRefusal makes the refusal of a request. Its error is err.
-func newRefusal(err error, to net.Addr, data []byte) *refusal {
+// refused is the ending of a request that came back. Its error is err.
+func refused(err error, to net.Addr, data []byte) ending {
+	how := ending{code: frame.NoPort}
 	var e *stack.ConnError
 	if !errors.As(err, &e) {
-		return nil
+		return how
+	}
+	if e.Code != frame.OK {
+		how.code = e.Code
 	}
 	var name frame.Service
 	if s, ok := to.(stack.Service); ok {
 		name = frame.Service{Type: s.Type, Instance: s.Instance}
 	}
-	r := &refusal{peer: e.Peer}
-	for _, v := range [...]uint32{name.Type, name.Instance, name.Instance} {
-		r.data = binary.BigEndian.AppendUint32(r.data, v)
-	}
-	if len(data) <= mostReturned {
-		r.data = append(r.data, data...)
-	}
-	return r
+	how.refused = &refusal{peer: e.Peer, data: returned(name, data)}
+	return how
 }
 
 // mostKnown is how many sockets are known that the daemon has no end of: of those that are

@@ -130,14 +130,20 @@ func (x *socket) setOptions(data []byte) error {
 	return err
 }
 
+// optionsNow are the options of the socket, of which c is the connection, or nil. The socket is locked.
+func (x *socket) optionsNow(c *stack.Conn) options {
+	o := x.options
+	if c != nil {
+		o.importance = c.Importance()
+	}
+	return o
+}
+
 // getOptions returns options of the socket.
 func (x *socket) getOptions(data []byte) (a Answer) {
 	x.mu.Lock()
 	defer x.mu.Unlock()
-	o := x.options
-	if x.conn != nil {
-		o.importance = x.conn.Importance()
-	}
+	o := x.optionsNow(x.conn)
 	a.FD = -1
 	a.Data, a.Err = o.get(data)
 	return a

@@ -14,18 +14,27 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
 // lingerTime is for how long what a program has written before it closed its end waits for room.
 const lingerTime = 30 * time.Second
 
+// join makes c the socket's connection. The socket is locked, or nobody else has it.
+func (x *socket) join(c *stack.Conn) {
+	x.state, x.conn = stateConnected, c
+	if x.kind == attach.KindStream {
+		x.d.cuts = new(cuts)
+	}
+}
+
 // relay copies between the program and a connection, both ways, in goroutines of its own.
 func (x *socket) relay(c *stack.Conn) {
 	rest, err := x.prime(c)
 	x.all.wg.Go(func() { x.toPeer(c) })
 	if err != nil {
-		x.endedBy(err)
+		x.endedBy(c, err)
 		return
 	}
 	x.all.wg.Go(func() { x.toProgram(c, rest) })
@@ -44,6 +53,7 @@ func (x *socket) prime(c *stack.Conn) (rest []byte, err error) {
 		if err != nil {
 			return nil, err
 		}
+		x.d.begin()
 		if x.d.tryWrite(buf[:k]) != nil { // toProgram finds out why
 			return bytes.Clone(buf[:k]), nil
 		}
@@ -112,6 +122,7 @@ func (x *socket) toProgram(c *stack.Conn, rest []byte) {
 	for {
 		b, err := c.ReadBuffer()
 		if err == nil {
+			x.d.begin()
 			for _, p := range b.Pieces() {
 				if err = x.d.write(p); err != nil {
 					break
@@ -123,13 +134,13 @@ func (x *socket) toProgram(c *stack.Conn, rest []byte) {
 			}
 			continue
 		}
-		x.endedBy(err)
+		x.endedBy(c, err)
 		return
 	}
 }
 
 // endedBy ends the socket as its connection has.
-func (x *socket) endedBy(err error) {
+func (x *socket) endedBy(c *stack.Conn, err error) {
 	how := ending{}
 	var e *stack.ConnError
 	switch {
@@ -137,6 +148,10 @@ func (x *socket) endedBy(err error) {
 		how.code = frame.ConnShutdown
 	case errors.As(err, &e):
 		how.code = e.Code
+	}
+	if back := hosting.Returned(c); back != "" {
+		peer := peerName(x.kind, c)
+		how.refused = &refusal{peer: peer.Addr, data: returned(peer.Service, []byte(back))}
 	}
 	x.end(how)
 }

@@ -48,7 +48,7 @@ type socket struct {
 	attempt *attempt // to connect, the last
 	orderly bool     // the program has shut the connection down
 	handed  bool     // D is being handed over, see handOver
-	unread  []record // what the program has left unread in P, which it is closing
+	unread  []record // what the program has left unread in P, which it is closing; of a connection the first message
 }
 
 // A binding is a name that a socket is bound to.
@@ -147,6 +147,9 @@ func (x *socket) end(how ending) {
 	if how != (ending{}) && !orderly {
 		x.all.ended.put(x.cookie, how)
 	}
+	if x.kind.Connected() && (how != (ending{}) || orderly) {
+		x.all.kept.put(x.cookie, x.optionsNow(c))
+	}
 	x.mu.Unlock()
 	x.stop()
 	if m != nil {
@@ -158,6 +161,9 @@ func (x *socket) end(how ending) {
 	if p != nil {
 		returnUnread(p, unread)
 		p.Close()
+	}
+	if c != nil && len(unread) > 0 {
+		hosting.Unread(c, unread[0].data)
 	}
 	switch {
 	case c != nil && orderly:
@@ -324,8 +330,8 @@ func (x *socket) listen() error {
 
 // shutdown ends a connection in order: the program's own end is shut down by itself after the
 // answer, and what it has written before goes first. Of a socket that listens it fails, and the
-// requests that wait are refused. Source: docs/spec/07-sockets.md §8.2.
-func (x *socket) shutdown() error {
+// requests that wait are refused. fd is P. Source: docs/spec/07-sockets.md §8.2.
+func (x *socket) shutdown(fd int) error {
 	x.mu.Lock()
 	if l := x.l; x.state == stateListening {
 		x.mu.Unlock()
@@ -336,6 +342,7 @@ func (x *socket) shutdown() error {
 	switch x.state {
 	case stateConnected:
 		x.orderly = true
+		x.keepUnread(fd)
 	case stateConnecting:
 	default:
 		return syscall.ENOTCONN

@@ -59,7 +59,7 @@ type Sockets struct {
 	poller *stack.Poller // of listeners and connectionless sockets
 	secret secret
 	ended  memory[ending]
-	kept   memory[options] // of direct connections
+	kept   memory[options] // of direct connections, and of those that have ended
 	ctx    context.Context
 	stop   context.CancelFunc
 	wg     sync.WaitGroup
@@ -165,7 +165,7 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	case attach.OpPlainState:
 		return x.report()
 	case attach.OpPlainShutdown:
-		a := failure(x.shutdown())
+		a := failure(x.shutdown(fd))
 		s.deliver() // who was refused knows it when the answer comes
 		return a
 	case attach.OpPlainSetOption:

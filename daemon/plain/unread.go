@@ -3,7 +3,6 @@
 package plain
 
 import (
-	"encoding/binary"
 	"errors"
 	"syscall"
 
@@ -17,8 +16,9 @@ import (
 
 // What waits unread in P when the program closes it is the kernel's to drop. So the library passes P
 // with the word that it closes it: of a connection the peer reads the beginning of the first message
-// with the end, and messages without a connection go back to who sent them. A program that does not
-// say so, as one that is killed, returns nothing.
+// with the end, and messages without a connection go back to who sent them. A message of a stream of
+// which a part was read does not come back. A program that does not say so, as one that is killed,
+// returns nothing.
 
 // A record is a message that waits in P.
 type record struct {
@@ -37,12 +37,16 @@ func (s *Sockets) closedUnread(by Caller, fd int) {
 	s.mu.Lock()
 	x := s.of[own.Cookie]
 	s.mu.Unlock()
-	if x != nil && !x.kind.Connected() {
+	if x != nil && x.kind.Connected() {
+		x.closedConnection(by, fd)
+		return
+	}
+	if x != nil {
 		x.closedUnread(by, fd)
 		return
 	}
 	peer, ok := s.secret.peer(fd)
-	if _, over := s.ended.get(own.Cookie); x != nil || !ok || over || poll(fd)&hangup != 0 {
+	if _, over := s.ended.get(own.Cookie); !ok || over || poll(fd)&hangup != 0 {
 		return
 	}
 	before, known := s.ended.get(peer.Cookie)
@@ -66,6 +70,30 @@ func (x *socket) closedUnread(by Caller, fd int) {
 	x.mu.Unlock()
 }
 
+// closedConnection is closedUnread of a socket that the daemon connects: the end follows what the
+// program has written, see toPeer, and takes with it what is unread.
+func (x *socket) closedConnection(by Caller, fd int) {
+	x.mu.Lock()
+	x.keepUnread(fd)
+	x.mu.Unlock()
+	by.Release()
+	if x.hungUp() {
+		return
+	}
+	x.mu.Lock()
+	x.unread = nil
+	x.mu.Unlock()
+}
+
+// keepUnread keeps the first message of a connection that waits in P, fd, for the end. The socket is
+// locked.
+func (x *socket) keepUnread(fd int) {
+	x.unread = nil
+	if data := x.d.firstUnread(fd); len(data) > 0 {
+		x.unread = []record{{data: data}}
+	}
+}
+
 // returnUnread gives messages back to who sent them.
 func returnUnread(p *stack.PacketConn, unread []record) {
 	for _, m := range unread {
@@ -81,7 +109,7 @@ func returnUnread(p *stack.PacketConn, unread []record) {
 
 // unreadOf is what the peer of a connection reads with its end of what waits in P, or nil.
 func unreadOf(own, peer *attach.PlainName, fd int) *refusal {
-	data := make([]byte, mostReturned)
+	data := make([]byte, frame.MaxReturned)
 	n, err := peek(fd, data)
 	if err != nil || n == 0 {
 		return nil
@@ -90,12 +118,7 @@ func unreadOf(own, peer *attach.PlainName, fd int) *refusal {
 	if peer.Named {
 		service = peer.Service
 	}
-	r := &refusal{peer: own.Addr}
-	for _, v := range [...]uint32{service.Type, service.Instance, service.Instance} {
-		r.data = binary.BigEndian.AppendUint32(r.data, v)
-	}
-	r.data = append(r.data, data[:min(n, len(data))]...)
-	return r
+	return &refusal{peer: own.Addr, data: returned(service, data[:min(n, len(data))])}
 }
 
 // allUnread is what waits in P of a connectionless socket.
@@ -111,7 +134,7 @@ func allUnread(fd int) (all []record) {
 			break
 		}
 		if h, data, err := attach.ParseRecord(buf[:n]); err == nil {
-			all = append(all, record{h, append([]byte(nil), data[:min(len(data), mostReturned)]...)})
+			all = append(all, record{h, append([]byte(nil), data[:min(len(data), frame.MaxReturned)]...)})
 		}
 	}
 	_ = unix.SetsockoptInt(fd, unix.SOL_SOCKET, peekOffset, -1)

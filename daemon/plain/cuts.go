@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/frame"
+)
+
+// Cuts are where the last messages begin that the daemon has written to a stream: a UNIX socket
+// does not keep that, and what comes back of a stream is a message.
+type cuts struct {
+	mu      sync.Mutex // held while bytes are written and counted
+	written uint64
+	starts  [mostCuts]uint64 // a ring
+	n       int              // messages so far
+}
+
+// mostCuts is how many are kept. Where a program leaves more messages unread, the end of the first is
+// not known, and what follows it comes back with it.
+const mostCuts = 32
+
+// start is where message k begins, or the end of all that is written.
+func (c *cuts) start(k int) uint64 {
+	if k >= c.n {
+		return c.written
+	}
+	return c.starts[k%mostCuts]
+}
+
+// first returns where in the last unread bytes the first whole message begins, and its length as far as
+// it is written. c.mu is held.
+func (c *cuts) first(unread uint64) (skip, length int) {
+	from, k, oldest := c.written-unread, c.n, max(c.n-mostCuts, 0)
+	for k > oldest && c.start(k-1) >= from {
+		k--
+	}
+	start := c.start(k)
+	if k == oldest && k > 0 && start > from { // of what lies before it nothing is known
+		return 0, int(start - from)
+	}
+	return int(start - from), int(c.start(k+1) - start)
+}
+
+// begin says that a message follows.
+func (e *end) begin() {
+	if c := e.cuts; c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		c.starts[c.n%mostCuts] = c.written
+		c.n++
+	}
+}
+
+// send writes what there is room for.
+func (e *end) send(fd int, b []byte) (n int, err error) {
+	if c := e.cuts; c != nil {
+		c.mu.Lock()
+		defer c.mu.Unlock()
+		defer func() { c.written += uint64(max(n, 0)) }()
+	}
+	return unix.SendmsgN(fd, b, nil, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+}
+
+// firstUnread returns the beginning of the first message that waits in P, fd, whole, or nothing.
+func (e *end) firstUnread(fd int) []byte {
+	buf := scratches.Get().(*scratch)
+	defer scratches.Put(buf)
+	skip, most := 0, len(buf)
+	if c := e.cuts; c != nil {
+		c.mu.Lock()
+		unread, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
+		if err == nil {
+			skip, most = c.first(uint64(unread))
+		}
+		c.mu.Unlock()
+	}
+	n, err := peek(fd, buf[:min(len(buf), skip+most)])
+	if err != nil || n <= skip {
+		return nil
+	}
+	return append([]byte(nil), buf[skip:min(n, skip+frame.MaxReturned)]...)
+}
