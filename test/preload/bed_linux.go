@@ -85,15 +85,21 @@ type Bed struct {
 	srv *daemon.Server
 }
 
-// NewBed makes one on a network, as the node 1.1.k. At the end of the test nothing may be left of
-// what programs had.
+// NewBed makes one on a network, as the node 1.1.k.
 func NewBed(t testing.TB, network *hub.Hub, k byte) *Bed {
 	t.Helper()
 	port, err := network.Port("eth0", frame.MAC{2, 0, 0, 0, 0, k})
 	if err != nil {
 		t.Fatal(err)
 	}
-	n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{port}, Address: 0x1001000 + stack.NodeAddr(k), Tolerance: 30 * time.Second})
+	return NewBedOn(t, port, k)
+}
+
+// NewBedOn makes one on a device, which the node closes, as the node 1.1.k. At the end of the test
+// nothing may be left of what programs had.
+func NewBedOn(t testing.TB, device stack.Bearer, k byte) *Bed {
+	t.Helper()
+	n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{device}, Address: 0x1001000 + stack.NodeAddr(k), Tolerance: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}

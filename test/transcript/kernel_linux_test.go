@@ -83,33 +83,66 @@ func checkBeside(t *testing.T, where, name, want, got string, kinds []Kind) Resu
 
 // A host is where the program runs.
 type host struct {
-	name string
-	run  func(ctx context.Context, words string) (string, error)
+	name  string
+	run   func(ctx context.Context, words string) (string, error)
+	ready func(ctx context.Context) error // waits until both parts want the link to be cut
+	link  func(ctx context.Context, up bool) error
 }
+
+// cutType is the service type that both parts bind when the link may be cut: instances 1 and 2.
+const cutType = 22099
 
 // guest is a kernel's. Its serial line is slow: what the program prints is sent as a whole.
 func guest(name string, g *rig.Guest) host {
-	return host{name, func(ctx context.Context, words string) (string, error) {
+	h := host{name: name}
+	h.run = func(ctx context.Context, words string) (string, error) {
 		out, err := g.Run(ctx, fmt.Sprintf("out=$(mktemp); %s %s >$out 2>&1; status=$?; cat $out; exit $status", guestTarget, words))
 		if exit := (*rig.ExitError)(nil); errors.As(err, &exit) {
 			err = fmt.Errorf("transcript %s at %s: exit status %d", words, name, exit.Code)
 		}
 		return out + "\n", err
-	}}
+	}
+	h.ready = func(ctx context.Context) error {
+		_, err := g.Run(ctx, fmt.Sprintf("until [ $(tipc nametable show | grep -c '^%d ') = 2 ]; do sleep 0.3; done", cutType))
+		return err
+	}
+	h.link = func(ctx context.Context, up bool) error {
+		_, err := g.Run(ctx, "tipc bearer "+map[bool]string{true: "enable", false: "disable"}[up]+" media eth device eth0")
+		return err
+	}
+	return h
 }
 
-// twoNodes plays the two parts at two hosts, and returns what they print.
+// twoNodes plays the two parts at two hosts, cuts the link when they want that, and returns what they
+// print. The link is up again then.
 func twoNodes(ctx context.Context, t *testing.T, client, server host) (clients, servers string) {
 	t.Helper()
-	done := make(chan struct{})
-	var serverErr error
+	playing, over := context.WithCancel(ctx)
+	defer over()
+	both := func(do func(h host) error) error {
+		other := make(chan error, 1)
+		go func() { other <- do(server) }()
+		return errors.Join(do(client), <-other)
+	}
+	cut := make(chan error, 1)
 	go func() {
-		defer close(done)
-		servers, serverErr = server.run(ctx, "server")
+		err := both(func(h host) error { return h.ready(playing) })
+		if err == nil {
+			err = both(func(h host) error { return h.link(ctx, false) })
+		}
+		cut <- err
 	}()
-	clients, err := client.run(ctx, "client")
-	<-done
-	if err := errors.Join(err, serverErr); err != nil {
+	err := both(func(h host) (err error) {
+		if h.name == client.name {
+			clients, err = h.run(ctx, "client")
+		} else {
+			servers, err = h.run(ctx, "server")
+		}
+		return err
+	})
+	over()
+	err = errors.Join(err, <-cut, both(func(h host) error { return h.link(ctx, true) }))
+	if err != nil {
 		t.Error(err)
 	}
 	return clients, servers

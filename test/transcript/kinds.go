@@ -25,6 +25,18 @@ var LibraryKinds = []Kind{
 	},
 }
 
+// AcrossKinds are those of the preload library across nodes, besides.
+var AcrossKinds = append([]Kind{
+	{
+		"peeking of a stream", "a UNIX socket shows all that is there, a kernel the first of the messages in which it came",
+		regexp.MustCompile(`^recv\(s\d+, 100, PEEK\|DONTWAIT\) = (4 "last"|9 "lastwords")$`), false,
+	},
+	{
+		"what comes back of a stream", "what is written to a UNIX socket before the daemon reads becomes one message",
+		regexp.MustCompile(`^recvmsg\(s\d+, 100, DONTWAIT\) = 0 from port\d+@node1 errinfo 2 length (6 retdata "unread"|14 retdata "unreadand more") destname \{22002,1,1\}$`), false,
+	},
+}, LibraryKinds...)
+
 // SupervisorKinds are those of the supervisor, besides the library's. read(2), write(2), close(2) and the poll family
 // never reach it: the filter would make them dearer for all programs.
 var SupervisorKinds = append([]Kind{

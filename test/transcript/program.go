@@ -7,7 +7,8 @@
 // prints on a Linux kernel; [Compare] lists where another run differs.
 //
 //	node.txt                one node: every section of the program
-//	client.txt, server.txt  two nodes: the client's part on one, the server's on the other
+//	client.txt, server.txt  two nodes: the client's part on one, the server's on the other, until
+//	                        the link between them is cut
 package transcript
 
 import (

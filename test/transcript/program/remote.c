@@ -4,14 +4,12 @@
  * Two nodes: the client's part on one, the server's on the other. The parts are in step by a
  * connection of their own: what one has sent before they meet has arrived after.
  */
-#include "sections.h"
-
-enum { ECHO = REMOTE_TYPE + 1, CONNECTION, MANY, GROUP, WATCHED };
+#include "remote.h"
 
 static int meeting; /* the connection */
-static uint32_t other_node;
+uint32_t other_node;
 
-static void meet(void)
+void meet(void)
 {
 	char c = 0;
 	struct pollfd p = {.fd = meeting, .events = POLLIN};
@@ -19,6 +17,23 @@ static void meet(void)
 		note("the other part is gone");
 		exit(6);
 	}
+}
+
+void tell(uint32_t value)
+{
+	if (send(meeting, &value, sizeof value, 0) != sizeof value)
+		exit(6);
+}
+
+uint32_t hear(void)
+{
+	uint32_t value = 0;
+	struct pollfd p = {.fd = meeting, .events = POLLIN};
+	if (poll(&p, 1, limit()) != 1 || recv(meeting, &value, sizeof value, MSG_DONTWAIT) != sizeof value) {
+		note("the other part is gone");
+		exit(6);
+	}
+	return value;
 }
 
 /* begin_server and begin_client make the connection; no line is printed of it. */
@@ -57,8 +72,7 @@ static void begin_client(void)
 	meet();
 }
 
-/* Names are there when a later one is: bindings arrive in order. */
-static void until_bound(uint32_t type, uint32_t instance)
+void until_bound(uint32_t type, uint32_t instance)
 {
 	int top = socket(AF_TIPC, SOCK_SEQPACKET, 0);
 	address a = service(TIPC_TOP_SRV, TIPC_TOP_SRV);
@@ -502,18 +516,28 @@ void remote_server(void)
 	for (size_t i = 0; i < COUNT(datagram); i++) {
 		note("type %s", type_text(datagram[i]));
 		datagrams_server(datagram[i]);
+		sizes_server(datagram[i]);
+		forms_server(datagram[i]);
+		overload_server(datagram[i]);
 	}
 	for (size_t i = 0; i < COUNT(connected); i++) {
 		note("type %s", type_text(connected[i]));
 		connections_server(connected[i]);
+		requests_server(connected[i]);
+		data_server(connected[i]);
+		full_server(connected[i]);
+		ends_server(connected[i]);
 	}
 	note("multicast");
 	many_server();
 	note("a group");
 	group_server();
+	members_server();
 	note("subscriptions");
 	watched_server();
 	meet();
+	note("contact is lost");
+	lost_server();
 }
 
 void remote_client(void)
@@ -523,16 +547,26 @@ void remote_client(void)
 	for (size_t i = 0; i < COUNT(datagram); i++) {
 		note("type %s", type_text(datagram[i]));
 		datagrams_client(datagram[i]);
+		sizes_client(datagram[i]);
+		forms_client(datagram[i]);
+		overload_client(datagram[i]);
 	}
 	for (size_t i = 0; i < COUNT(connected); i++) {
 		note("type %s", type_text(connected[i]));
 		connections_client(connected[i]);
+		requests_client(connected[i]);
+		data_client(connected[i]);
+		full_client(connected[i]);
+		ends_client(connected[i]);
 	}
 	note("multicast");
 	many_client();
 	note("a group");
 	group_client();
+	members_client();
 	note("subscriptions");
 	watched_client();
 	meet();
+	note("contact is lost");
+	lost_client();
 }
