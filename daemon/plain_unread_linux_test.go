@@ -4,6 +4,7 @@ package daemon_test
 
 import (
 	"strings"
+	"sync"
 	"syscall"
 	"testing"
 	"time"
@@ -118,6 +119,41 @@ func TestPlainUnreadMessages(t *testing.T) {
 	}
 	x.closeUnread(nil)
 	a.closeUnread(nil) // what came back comes back no more
+}
+
+// What comes while a program closes a socket with something unread goes back behind that.
+// Mutation: pass does not look whether the socket is being closed.
+//
+// Proves: plain.datagrams
+func TestPlainUnreadGoesBackFirst(t *testing.T) {
+	b := newBed(t, daemon.Config{})
+	a := b.plain(t, attach.KindRDM)
+	a.setDroppable(0)
+	for range 40 {
+		x := b.plain(t, attach.KindRDM)
+		to := x.state().Addr
+		const messages, early = 24, 8
+		var sent sync.WaitGroup
+		closing := make(chan struct{})
+		sent.Go(func() {
+			for i := range messages {
+				if err := a.send(to, []byte{byte(i)}); err != 0 {
+					t.Errorf("message %d: %v", i, err)
+				}
+				if i == early {
+					close(closing)
+				}
+			}
+		})
+		<-closing
+		x.closeUnread(nil)
+		sent.Wait()
+		for i := range messages {
+			if _, text := a.receive(); text != string([]byte{byte(i)}) {
+				t.Fatalf("%q came back, want message %d", text, i)
+			}
+		}
+	}
 }
 
 // The first message of a connection that a program has not read when it closes or shuts it down comes

@@ -18,7 +18,8 @@ type mail struct {
 	from    *stack.PacketConn
 	polled  *stack.Polled
 	waiting sync.Mutex // held by a sender that waits for room
-	stalled bool       // P has no room for what was read; guarded by Sockets.delivering
+	stalled bool       // P has no room for what was read; guarded by Sockets.delivering, as is closing
+	closing bool       // the program closes P, with something unread: that goes back before what comes still
 }
 
 const (
@@ -79,7 +80,7 @@ type source interface {
 // pass delivers messages until there are no more, or no room, and reports whether there may be more.
 func (x *socket) pass(from source, buf *scratch) (more bool) {
 	m := &x.mail
-	if m.stalled {
+	if m.stalled || m.closing {
 		return false
 	}
 	for range mostMail {
@@ -146,6 +147,11 @@ func (x *socket) unstall(from source, record []byte) {
 		from.giveBack(&h, data, err)
 	}
 	x.all.delivering.Unlock()
+	x.resume()
+}
+
+// resume has the socket served again.
+func (x *socket) resume() {
 	x.mail.polled.Again()
 	x.mu.Lock()
 	m := x.member
@@ -153,4 +159,11 @@ func (x *socket) unstall(from source, record []byte) {
 	if m != nil {
 		m.polled.Again()
 	}
+}
+
+// setClosing sets mail.closing. When it returns nothing is being delivered.
+func (x *socket) setClosing(closing bool) {
+	x.all.delivering.Lock()
+	defer x.all.delivering.Unlock()
+	x.mail.closing = closing
 }

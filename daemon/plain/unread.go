@@ -59,6 +59,7 @@ func (s *Sockets) closedUnread(by Caller, fd int) {
 
 // closedUnread is closedUnread of a connectionless socket.
 func (x *socket) closedUnread(by Caller, fd int) {
+	x.setClosing(true)
 	unread := allUnread(fd)
 	x.mu.Lock()
 	x.unread = unread
@@ -68,6 +69,8 @@ func (x *socket) closedUnread(by Caller, fd int) {
 	x.mu.Lock()
 	x.unread = nil
 	x.mu.Unlock()
+	x.setClosing(false)
+	x.resume()
 }
 
 // closedConnection is closedUnread of a socket that the daemon connects: the end follows what the
