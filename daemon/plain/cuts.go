@@ -72,7 +72,7 @@ func (e *end) firstUnread(fd int) []byte {
 	skip, most := 0, len(buf)
 	if c := e.cuts; c != nil {
 		c.mu.Lock()
-		unread, err := unix.IoctlGetInt(fd, unix.SIOCINQ)
+		unread, err := unix.IoctlGetInt(fd, unreadLength)
 		if err == nil {
 			skip, most = c.first(uint64(unread))
 		}

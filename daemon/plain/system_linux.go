@@ -10,6 +10,7 @@ const (
 	receiveRoomOption = unix.SO_RCVBUFFORCE // beyond what the system allows to others
 	sendRoomOption    = unix.SO_SNDBUFFORCE
 	peekOffset        = unix.SO_PEEK_OFF
+	unreadLength      = unix.SIOCINQ
 )
 
 // cookieOf is the number that a socket has as long as the system runs.

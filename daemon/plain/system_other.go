@@ -20,6 +20,7 @@ const (
 	receiveRoomOption = unix.SO_RCVBUF
 	sendRoomOption    = unix.SO_SNDBUF
 	peekOffset        = 0
+	unreadLength      = 0
 )
 
 func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }
