@@ -21,7 +21,7 @@ import (
 // block: they send and receive with MSG_DONTWAIT, as the descriptor's own mode stays as it is.
 //
 //	poller ── in  ── the socket: data, or the end
-//	      └── out ── the socket: room, once; made for the first call that waits for it
+//	      └── out ── the socket: room; made for the first call that waits for it
 type Socket struct {
 	fd     uintptr
 	life   sync.RWMutex // held for reading while fd is used but by in and out, which Close waits for
@@ -35,7 +35,6 @@ type Socket struct {
 	wmu   sync.Mutex // one call of Write at a time
 	wfn   func(fd uintptr) bool
 	wrote bool
-	full  bool // wfn has just found no room
 	try   func(uintptr)
 	write func(own uintptr) bool
 
@@ -94,14 +93,7 @@ func New(fd int, in Set) (*Socket, error) {
 	s := &Socket{fd: uintptr(fd), in: in}
 	s.read = func(uintptr) bool { return s.rfn(s.fd) }
 	s.try = func(fd uintptr) { s.wrote = s.wfn(fd) }
-	s.write = func(own uintptr) bool {
-		if !s.full && s.wfn(s.fd) {
-			return true
-		}
-		s.full = false
-		once := unix.EpollEvent{Events: unix.EPOLLOUT | unix.EPOLLONESHOT}
-		return unix.EpollCtl(int(own), unix.EPOLL_CTL_MOD, int(s.fd), &once) != nil
-	}
+	s.write = func(uintptr) bool { return s.wfn(s.fd) }
 	return s, nil
 }
 
@@ -139,21 +131,18 @@ func (s *Socket) Write(f func(fd uintptr) bool) error {
 	defer s.wmu.Unlock()
 	s.wfn = f
 	for {
-		if err := s.late(); err != nil {
+		switch out, err := s.room(false); {
+		case err != nil:
 			return err
+		case out.f != nil:
+			return Error(out.raw.Read(s.write))
 		}
 		if err := s.Control(s.try); err != nil || s.wrote {
 			return err
 		}
-		out, err := s.room()
-		switch {
-		case err != nil:
-			return err
-		case out.f != nil:
-			s.full = true // what has come since, the set tells when it is asked to wait
-			return Error(out.raw.Read(s.write))
+		if out, err := s.room(true); err == nil && out.f == nil {
+			_ = s.Control(pollRoom)
 		}
-		_ = s.Control(pollRoom)
 	}
 }
 
@@ -164,29 +153,27 @@ func pollRoom(fd uintptr) {
 	_, _ = unix.Poll([]unix.PollFd{{Fd: int32(fd), Events: unix.POLLOUT}}, most)
 }
 
-// late returns os.ErrDeadlineExceeded when the deadline of Write is over.
-func (s *Socket) late() error {
+// room returns the Set that waits for room, which it makes if it is to, and can. Errors: net.ErrClosed; without
+// a Set os.ErrDeadlineExceeded.
+func (s *Socket) room(makeIt bool) (Set, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !s.until.IsZero() && time.Until(s.until) <= 0 {
-		return os.ErrDeadlineExceeded
-	}
-	return nil
-}
-
-// room returns the Set that waits for room; none when it cannot be made. Errors: net.ErrClosed.
-func (s *Socket) room() (Set, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.ended || s.out.f != nil {
-		return s.out, closedIf(s.ended)
+	switch {
+	case s.ended:
+		return Set{}, net.ErrClosed
+	case s.out.f != nil:
+		return s.out, nil
+	case !s.until.IsZero() && time.Until(s.until) <= 0:
+		return Set{}, os.ErrDeadlineExceeded
+	case !makeIt:
+		return Set{}, nil
 	}
 	out, err := NewSet()
 	if err != nil {
 		return Set{}, nil
 	}
-	if err := errors.Join(out.watch(s.fd, 0), out.f.SetReadDeadline(s.until)); err != nil {
-		out.f.Close()
+	if err := errors.Join(out.watch(s.fd, unix.EPOLLOUT), out.f.SetReadDeadline(s.until)); err != nil {
+		out.Close()
 		return Set{}, nil
 	}
 	s.out = out
