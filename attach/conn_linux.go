@@ -161,7 +161,8 @@ func (c *Conn) CloseRead() error {
 	return err
 }
 
-// SyscallConn gives access to the socket, for those who poll it.
+// SyscallConn gives access to the socket, for those who poll it. Their functions send and receive with MSG_DONTWAIT: the
+// descriptor may be in blocking mode.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return c.s, nil }
 
 // Credentials says who is at the other end, as the system knows it: of a connection to

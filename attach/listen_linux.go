@@ -53,6 +53,7 @@ func Listen(path string, mode fs.FileMode, gid int) (*Listener, error) {
 	}
 	l, err := listen(fresh, path)
 	if err != nil {
+		os.Remove(fresh) // it may have been made
 		return nil, err
 	}
 	if gid >= 0 {
@@ -88,7 +89,11 @@ func listen(at, name string) (*Listener, error) {
 		return nil, err
 	}
 	raw, err := f.SyscallConn()
-	return &Listener{f: f, raw: raw, name: name}, err
+	if err != nil {
+		f.Close()
+		return nil, err
+	}
+	return &Listener{f: f, raw: raw, name: name}, nil
 }
 
 // Accept waits for a connection. Errors: net.ErrClosed, os.ErrDeadlineExceeded, and those
