@@ -33,7 +33,7 @@ type runCase struct {
 //
 // Mutations it catches, in test/run: failures that are repeated without a look at the quarantine,
 // or at the package in it; a repetition that repeated does not get; a repetition whose result
-// is forgotten; judge without defect; kernels that forgets the half beside it; binary without
+// is forgotten; judge without defect; kernels that forgets the half beside it, the packages behind it, or what of these was repeated; binary without
 // -test.paniconexit0, or that prints no package.
 func TestRun(t *testing.T) {
 	tier.SkipShort(t, "a Go module for each of its cases")
@@ -81,6 +81,17 @@ func TestRun(t *testing.T) {
 			map[string]int{"TestPanics": 1},
 			nil,
 		},
+		// Packages with guests of their own run behind the half, beside the rest of test/interop.
+		{
+			"behind the half",
+			"kernels", "test/software",
+			[]string{"TestOnce", "TestPasses"},
+			"test/software TestOnce a reason\n",
+			true,
+			map[string]int{"TestOnce": 2, "TestPasses": 1},
+			[]string{"TestOnce"},
+		},
+		{"behind the half, fails", "kernels", "test/software", []string{"TestNever"}, "", false, map[string]int{"TestNever": 1}, nil},
 		{"kernels, exits", "kernels", "test/interop", []string{"TestExits"}, "", false, map[string]int{"TestExits": 1}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t) })
@@ -142,6 +153,9 @@ func ran(t *testing.T) (times int64) {
 		fmt.Fprintf(&text, "\nfunc %s(t *testing.T) { %s }\n", strings.Replace(name, "KeysOnce", "Keys", 1), body)
 	}
 	write(filepath.Join(c.folder, "x_test.go"), text.String())
+	if c.part == "kernels" && c.folder != "test/interop" {
+		write("test/interop/x_test.go", "package interop\n\nimport \"testing\"\n\nfunc TestPasses(*testing.T) {}\n")
+	}
 
 	cmd := exec.Command("test/run", "--short", "--only", c.part)
 	cmd.Dir = dir
