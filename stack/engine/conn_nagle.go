@@ -191,7 +191,8 @@ func (c *Conn) drain(now time.Duration) bool {
 // was written.
 func (c *Conn) lingers() bool { return c.state == ConnClosed && c.nagle.Held() > 0 }
 
-// handleLate takes a message for a connection that lingers: its owner reads no more.
+// handleLate takes a message for a connection that lingers: its owner reads no more. Data is
+// acknowledged all the same: the peer may be closed, too, and hold something until there is room.
 func (c *Conn) handleLate(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
 	e := c.port.e
 	switch {
@@ -200,8 +201,40 @@ func (c *Conn) handleLate(now time.Duration, n *node, f *frame.PayloadFields, da
 		c.peerEnded(now, f.Error, nil)
 	case f.Type == frame.ConnMsg:
 		e.drop(DropNoPort)
+		if c.back == nil {
+			c.keepReturned(data)
+		}
+		due := len(data) > 0 && c.flow.Read(frame.ShortLen+len(data))
+		if due || f.SrcDroppable {
+			c.acknowledge(now, f.SrcDroppable)
+		}
 	default:
 		e.giveBack(now, n, f, data, frame.NoPort)
+	}
+}
+
+// forgo acknowledges what nobody has read of a connection that lingers, see handleLate, and keeps the
+// beginning of the first message for the end.
+func (c *Conn) forgo(now time.Duration) {
+	p, due := &c.port, false
+	if c.taken > 0 {
+		due = c.flow.Read(frame.ShortLen + p.queue.At(0).Len)
+		c.skipPart()
+	}
+	var data [frame.MaxReturned]byte
+	for {
+		k, r, ok := p.Read(data[:])
+		if !ok {
+			break
+		}
+		if c.back == nil {
+			c.keepBack(data[:k])
+		}
+		due = c.flow.Read(frame.ShortLen+r.Len) || due
+	}
+	c.moveOut(true)
+	if due {
+		c.acknowledge(now, false)
 	}
 }
 

@@ -95,7 +95,7 @@ func TestNagleCloseLosesNothing(t *testing.T) {
 }
 
 // A closed connection holds what the window stops as long as its peer answers probes, else
-// it ends in a reset. Meanwhile it takes no data, and knows its peer. What it could not send
+// it ends in a reset. Meanwhile it drops data, acknowledges it, and knows its peer. What it could not send
 // is counted. Mutations: the end stays orderly when the bytes are given up (cutShort leaves
 // owedEnd); lose does not count for a closed connection.
 //
@@ -123,7 +123,7 @@ func TestNagleLingers(t *testing.T) {
 		},
 		{"it does not open enough", func(b *connPeer) { b.credit(0, 1, true) }, "", true, 0},
 		{"a probe", func(b *connPeer) { b.packet(manager(90, 6, nil)) }, "conn/probe-reply 6>90", true, 0},
-		{"data", func(b *connPeer) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "", true, 0},
+		{"data", func(b *connPeer) { b.packet(conn(90, 6, func(f *frame.PayloadFields) { f.SrcDroppable = true }, "x")) }, "conn/ack 6>90 acked=1 window=512 nagle", true, 0},
 		{"a request of the peer", func(b *connPeer) { b.packet(syn(6, 90, "")) }, "data-low/direct 6>90 error=no port syn bytes=0", true, 0},
 		{"data of another", func(b *connPeer) { b.packet(conn(91, 6, nil, "x")) }, "data-low/conn 6>91 error=no port bytes=1", true, 0},
 		{"the end of another", func(b *connPeer) { b.packet(conn(91, 6, code(frame.NoPort), "")) }, "", true, 0},
@@ -185,16 +185,21 @@ func TestNagleLingers(t *testing.T) {
 		}
 		b.done()
 	}
-	// What nobody has read is the end, as without lingering.
-	b := begin()
-	b.packet(conn(90, 6, nil, "unread"))
-	b.c.Abort(b.now)
-	b.first()
-	b.credit(1, 512, false)
-	if got, want := b.first(), "data-low/conn 6>90 bytes=100; data-low/conn 6>90 error=no port bytes=6"; got != want {
-		t.Errorf("unread: sent %q, want %q", got, want)
+	// What nobody has read is the end, as without lingering; or what came afterwards.
+	for _, late := range []bool{false, true} {
+		b := begin()
+		if !late {
+			b.packet(conn(90, 6, nil, "unread"))
+		}
+		b.c.Abort(b.now)
+		b.packet(conn(90, 6, nil, map[bool]string{false: "another", true: "unread"}[late]))
+		b.first()
+		b.credit(1, 512, false)
+		if got, want := b.first(), "data-low/conn 6>90 bytes=100; data-low/conn 6>90 error=no port bytes=6"; got != want {
+			t.Errorf("unread, late %v: sent %q, want %q", late, got, want)
+		}
+		b.done()
 	}
-	b.done()
 }
 
 // An end that nobody here wanted takes what is held with it, and says so. Mutation: finish

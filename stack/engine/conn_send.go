@@ -214,8 +214,8 @@ func (c *Conn) probe(now time.Duration) {
 // Close ends the connection in order: the peer reads what was sent before, and then
 // its end. What is held, see Held, goes as the peer makes room for it, for as long as the
 // peer lives, and the end goes behind it: see Unsent for when that cannot be done. What
-// waits here unread is lost, but for the beginning of the first message, which the peer
-// gets back. Source: docs/spec/07-sockets.md §4.6.
+// waits here unread, or comes still, is lost, but for the beginning of the first message, which
+// the peer gets back. Source: docs/spec/07-sockets.md §4.6.
 func (c *Conn) Close(now time.Duration) { c.close(now, frame.ConnShutdown) }
 
 // Abort is Close, but that the peer reads a reset at the end.
@@ -231,6 +231,7 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 			c.detach(now)
 			c.linger(now, n, code)
 			c.beginLinger(now)
+			c.forgo(now)
 			c.flush(now)
 			return
 		}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package engine
+
+import (
+	"fmt"
+	"testing"
+)
+
+// Both ends of a connection are closed while each holds something that the window of the other
+// stops: each takes what comes as if it were read, so that both come to their end and nothing is
+// counted as lost.
+//
+// Proves: socket.nagle
+//
+// Mutations it catches: handleLate acknowledges nothing; forgo is not called, or
+// acknowledges nothing.
+func TestCrossingClose(t *testing.T) {
+	for _, read := range []int{0, 1, 700} {
+		t.Run(fmt.Sprint(read), func(t *testing.T) {
+			b := newConnBed(t, false)
+			client, server, l := b.pair(ConnConfig{Stream: true})
+			for range 20 {
+				for _, c := range []*Conn{client, server} {
+					for c.Write(b.now, text(300, 0)) == nil {
+					}
+				}
+				b.settle()
+			}
+			buf := make([]byte, read)
+			for _, c := range []*Conn{client, server} {
+				c.Read(b.now, buf)
+			}
+			if client.Held() == 0 || server.Held() == 0 {
+				t.Fatalf("%d and %d bytes held", client.Held(), server.Held())
+			}
+			client.Close(b.now)
+			server.Close(b.now)
+			if !b.until(lingerProbe/2, func() bool { return client.Gone() && server.Gone() }) {
+				t.Errorf("client: %v, %d bytes held; server: %v, %d bytes held", client.Gone(), client.Held(), server.Gone(), server.Held())
+			}
+			if a, b := client.Unsent(), server.Unsent(); a+b != 0 {
+				t.Errorf("%d and %d bytes lost", a, b)
+			}
+			l.Close(b.now)
+			b.clean()
+		})
+	}
+}
