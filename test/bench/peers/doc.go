@@ -8,10 +8,12 @@
 //	grpc          unary calls                   a client's stream       tcp, tipc
 //	grpc-stream   both ways over one stream     a client's stream       tcp, tipc
 //	zeromq        REQ and REP                   PUSH and PULL           tcp, ipc
+//	nng           REQ and REP                   PUSH and PULL           tcp, ipc
 //	nats          a request and its reply       published, subscribed   tcp
 //
 // Each is set as its own documents advise for what is measured, and says how in
 // load.Info. Where both ends are on one host, over ipc, Open.Path is common to them.
 //
-// Built with the tag nozmq it is without ZeroMQ, and needs neither libzmq nor cgo.
+// Built with the tag nozmq it is without ZeroMQ, with nonng without nng: with both it needs neither
+// their libraries nor cgo.
 package main

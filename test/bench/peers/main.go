@@ -28,6 +28,8 @@ func open(ctx context.Context, o worker.Open) (load.Load, error) {
 		return openGRPC(ctx, o)
 	case "zeromq":
 		return openZeroMQ(o)
+	case "nng":
+		return openNNG(o)
 	case "nats":
 		return openNATS(o)
 	}
@@ -36,6 +38,9 @@ func open(ctx context.Context, o worker.Open) (load.Load, error) {
 
 // errNoZeroMQ is of a program built with the tag nozmq.
 var errNoZeroMQ = errors.New("this program was built without ZeroMQ")
+
+// errNoNNG is of a program built with the tag nonng.
+var errNoNNG = errors.New("this program was built without nng")
 
 // port is the number at which a load's end 1 listens. Loads that are measured in turn are
 // on cables of their own; where they are not, as in tests, they do not meet.

@@ -24,7 +24,7 @@ func openBoth(t *testing.T, o worker.Open) (ends [2]load.Load) {
 		var err error
 		o.End = end
 		ends[end], err = open(t.Context(), o)
-		if errors.Is(err, errNoZeroMQ) {
+		if errors.Is(err, errNoZeroMQ) || errors.Is(err, errNoNNG) {
 			tier.Missing(t, err)
 		}
 		if err != nil {
@@ -50,6 +50,8 @@ func TestLoads(t *testing.T) {
 		{Load: "nats", Socket: "tcp"},
 		{Load: "zeromq", Socket: "tcp"},
 		{Load: "zeromq", Socket: "ipc"},
+		{Load: "nng", Socket: "tcp"},
+		{Load: "nng", Socket: "ipc"},
 	} {
 		for _, size := range []int{64, 256 << 10} {
 			t.Run(fmt.Sprint(o.Load, " ", o.Socket, " ", size), func(t *testing.T) {
@@ -66,7 +68,7 @@ func TestLoads(t *testing.T) {
 
 // Proves: bench.loads
 func TestRefusals(t *testing.T) {
-	for _, o := range []worker.Open{{Load: "carrier pigeons"}, {Load: "grpc", Socket: "ipc"}, {Load: "nats", Socket: "tipc"}, {Load: "zeromq"}} {
+	for _, o := range []worker.Open{{Load: "carrier pigeons"}, {Load: "grpc", Socket: "ipc"}, {Load: "nats", Socket: "tipc"}, {Load: "zeromq"}, {Load: "nng"}} {
 		if _, err := open(t.Context(), o); err == nil {
 			t.Errorf("%+v: got no error", o)
 		}

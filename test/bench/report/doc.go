@@ -43,7 +43,7 @@ type Kind struct {
 
 // Kinds are all kinds, in the order of the report.
 var Kinds = []Kind{
-	latency, throughput, efficiency, distribution, offered, overload, peers, judges, bypass, copied, local,
+	latency, throughput, efficiency, distribution, offered, overload, peers, fabrics, judges, bypass, copied, local,
 	lossy, failover, scale,
 	applications,
 }

@@ -5,6 +5,8 @@
 package report
 
 import (
+	"slices"
+
 	"github.com/utipc/utipc/test/bench/figure"
 	"github.com/utipc/utipc/test/bench/load/judge"
 	"github.com/utipc/utipc/test/bench/station"
@@ -40,41 +42,63 @@ var judgedLoads = map[string]worker.Open{
 const judgedRounds = 3
 
 func measureJudges(b *Bench) (s figure.Section, err error) {
-	plan := b.Plan
-	b.Plan.Rounds = min(judgedRounds, plan.Rounds)
-	defer func() { b.Plan = plan }()
-	table := figure.Table{ID: "judges", Title: "Our own loads of TCP and UDP, and the judges'", Heads: []string{"", "ours", "judge's", "ratio"}}
-	judged := func(name string) []Subject {
-		o := judgedLoads[name]
-		return []Subject{{Variant: station.Variant{Name: name, MTU: mtu, Ends: [2]worker.Open{o, o}, Offloads: true}}}
-	}
-	hear := func(program string, pairs []Pair, sizes []int, oneWay bool, value Value, unit figure.Unit) {
-		if _, err := judge.Find(program); err != nil {
-			s.Errors = append(s.Errors, err.Error())
-			return
-		}
-		var subjects []Subject
-		for _, p := range pairs {
-			subjects = append(append(subjects, named(mtu, p.Ours)...), judged(p.Theirs)...)
-		}
-		t := b.Take("judges, "+program, subjects, exchanges(oneWay, sizes, nil))
-		s.Errors = append(s.Errors, t.Errors...)
-		for _, sub := range subjects {
-			if how := settings(t.Outcome(sub.Name).Infos); how != "" {
-				s.Says = append(s.Says, sub.Name+": "+how+".")
-			}
-		}
-		for i, x := range t.Exchanges {
-			for _, p := range pairs {
-				table.Rows = append(table.Rows, figure.Row{Name: p.Theirs + ", " + x.String(), Cells: []figure.Cell{
-					figure.CellOf(unit, t.Values(p.Ours, i, value)), figure.CellOf(unit, t.Values(p.Theirs, i, value)),
-					figure.CellOf(figure.Ratio, t.ratios(p, i, value, !oneWay)),
-				}})
-			}
-		}
-	}
-	hear(judge.Iperf3, []Pair{{tcpBlock, judgedTCP}}, some(b.Plan, []int{1 << 10, 16 << 10, 64 << 10}), true, bits, figure.BitsPerSecond)
-	hear(judge.Sockperf, []Pair{{tcpBlock, judgedTrip}, {udpBlock, judgedUDP}}, some(b.Plan, []int{64, 1 << 10})[:1], false, tripTime, figure.Seconds)
-	s.Tables = []figure.Table{table}
+	h := hearing{b: b, s: &s, loads: judgedLoads, table: figure.Table{ID: "judges", Title: "Our own loads of TCP and UDP, and the judges'", Heads: []string{"", "ours", "judge's", "ratio"}}}
+	defer h.begin()()
+	h.hear(judge.Iperf3, []Pair{{tcpBlock, judgedTCP}}, nil, some(b.Plan, []int{1 << 10, 16 << 10, 64 << 10}), Contest{Value: bits, Unit: figure.BitsPerSecond})
+	h.hear(judge.Sockperf, []Pair{{tcpBlock, judgedTrip}, {udpBlock, judgedUDP}}, nil, some(b.Plan, []int{64, 1 << 10})[:1], Contest{Value: tripTime, Less: true, Unit: figure.Seconds})
+	s.Tables = []figure.Table{h.table}
 	return s, nil
+}
+
+// A hearing is of programs that others wrote: what each measures is a row of a table, with what ours
+// does of the same in the same rounds.
+type hearing struct {
+	b     *Bench
+	s     *figure.Section
+	loads map[string]worker.Open // of others
+	table figure.Table
+}
+
+// begin has the plan of few rounds until the function that it returns is called.
+func (h *hearing) begin() (end func()) {
+	plan := h.b.Plan
+	h.b.Plan.Rounds = min(judgedRounds, plan.Rounds)
+	return func() { h.b.Plan = plan }
+}
+
+// hear measures pairs of which a program measures theirs. Of the Contest's times less is better, and they
+// are of round trips; all else goes one way. ours are the subjects that package report has no name for. A
+// Contest with a Section keeps its losses.
+func (h *hearing) hear(program string, pairs []Pair, ours []Subject, all []int, c Contest) {
+	if _, err := judge.Find(program); err != nil {
+		h.s.Errors = append(h.s.Errors, err.Error())
+		return
+	}
+	c.Pairs = pairs
+	subjects := ours
+	for _, p := range pairs {
+		if loads[p.Ours].Load != "" && !slices.ContainsFunc(subjects, func(s Subject) bool { return s.Name == p.Ours }) {
+			subjects = append(subjects, named(mtu, p.Ours)...)
+		}
+		o := h.loads[p.Theirs]
+		subjects = append(subjects, Subject{Variant: station.Variant{Name: p.Theirs, MTU: mtu, Ends: [2]worker.Open{o, o}, Offloads: true}})
+	}
+	t := h.b.Take(h.table.ID+", "+program, subjects, exchanges(!c.Less, all, nil))
+	h.s.Errors = append(h.s.Errors, t.Errors...)
+	for _, sub := range subjects {
+		if how := settings(t.Outcome(sub.Name).Infos); how != "" {
+			h.s.Says = append(h.s.Says, sub.Name+": "+how+".")
+		}
+	}
+	for i, x := range t.Exchanges {
+		for _, p := range pairs {
+			h.table.Rows = append(h.table.Rows, figure.Row{Name: p.Theirs + ", " + x.String(), Cells: []figure.Cell{
+				figure.CellOf(c.Unit, t.Values(p.Ours, i, c.Value)), figure.CellOf(c.Unit, t.Values(p.Theirs, i, c.Value)),
+				figure.CellOf(figure.Ratio, t.ratios(p, i, c.Value, c.Less)),
+			}})
+		}
+	}
+	if c.Section != "" {
+		h.b.Ratios(t, c, sizes(!c.Less, false), "cores idle")
+	}
 }

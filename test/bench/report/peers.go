@@ -15,12 +15,12 @@ import (
 )
 
 var peers = Kind{
-	Name: "peers", Title: "Beside gRPC, ZeroMQ, NATS and Go's TCP", Ends: true, Measure: measurePeers,
+	Name: "peers", Title: "Beside gRPC, ZeroMQ, nng, NATS and Go's TCP", Ends: true, Measure: measurePeers,
 	How: `What a Go program would otherwise be written with, each in its newest version and set as is best for it
 (below). Two processes, one core each, hence GOMAXPROCS 1, on a veth cable of MTU 1500; TCP under them has
 cubic, NODELAY and offloads. All sleep; ours is adaptive, which is how a node waits unless it is told.
 
-Round trips: a message and its answer, a call of gRPC's, a request and its reply in ZeroMQ and NATS. NATS has
+Round trips: a message and its answer, a call of gRPC's, a request and its reply in ZeroMQ, nng and NATS. NATS has
 a server between its clients, in the process of end 1. "gRPC over utipc" is the same program with a Listener
 and a dialer of a node's in place of TCP's. One way: gRPC's is one stream, TCP's a write a message.
 
@@ -35,6 +35,7 @@ const (
 	grpcTIPC = "gRPC over utipc"
 	grpcTCP  = "gRPC"
 	zeroMQ   = "ZeroMQ"
+	nngTCP   = "nng"
 	natsTCP  = "NATS"
 )
 
@@ -43,16 +44,17 @@ var peerLoads = map[string]worker.Open{
 	grpcTIPC: {Load: "grpc", Socket: "tipc", Wait: "adaptive"},
 	grpcTCP:  {Load: "grpc", Socket: "tcp"},
 	zeroMQ:   {Load: "zeromq", Socket: "tcp"},
+	nngTCP:   {Load: "nng", Socket: "tcp"},
 	natsTCP:  {Load: "nats", Socket: "tcp"},
 }
 
 // peerPairs are those of round trips and of what goes one way.
 var (
 	peerTripPairs = []Pair{
-		{messagesAdaptive, tcpGo}, {callAdaptive, grpcTCP}, {streamAdaptive, grpcTCP}, {messagesAdaptive, zeroMQ}, {messagesAdaptive, natsTCP}, {grpcTIPC, grpcTCP},
+		{messagesAdaptive, tcpGo}, {callAdaptive, grpcTCP}, {streamAdaptive, grpcTCP}, {messagesAdaptive, zeroMQ}, {messagesAdaptive, nngTCP}, {messagesAdaptive, natsTCP}, {grpcTIPC, grpcTCP},
 	}
 	peerFlowPairs = []Pair{
-		{streamAdaptive, tcpGo}, {streamAdaptive, grpcTCP}, {messagesAdaptive, zeroMQ}, {messagesAdaptive, natsTCP}, {grpcTIPC, grpcTCP},
+		{streamAdaptive, tcpGo}, {streamAdaptive, grpcTCP}, {messagesAdaptive, zeroMQ}, {messagesAdaptive, nngTCP}, {messagesAdaptive, natsTCP}, {grpcTIPC, grpcTCP},
 	}
 )
 
@@ -108,10 +110,10 @@ var cpuEach Value = func(r station.Run) float64 { return r.CPU().Seconds() }
 
 // peerSubjects are the systems of the other program, and what is missing of it.
 func (b *Bench) peerSubjects() (all []Subject, missing []string) {
-	b.say("building the program that has gRPC, ZeroMQ and NATS")
+	b.say("building the program that has gRPC, ZeroMQ, nng and NATS")
 	p := findPeers(b.Context, b.Peers)
-	for _, name := range []string{grpcTCP, grpcTIPC, zeroMQ, natsTCP} {
-		if p.path == "" || name == zeroMQ && p.noZeroMQ {
+	for _, name := range []string{grpcTCP, grpcTIPC, zeroMQ, nngTCP, natsTCP} {
+		if p.path == "" || name == zeroMQ && p.noZeroMQ || name == nngTCP && p.noNNG {
 			continue
 		}
 		o := peerLoads[name]

@@ -16,12 +16,14 @@ import (
 const (
 	ownModule  = "github.com/utipc/utipc"
 	peersPlace = "test/bench/peers" // in a checkout
+	nngHeader  = "/usr/include/nng/nng.h"
 )
 
 // A peersProgram is the program that has the loads of other systems.
 type peersProgram struct {
 	path     string // empty: there is none
 	noZeroMQ bool
+	noNNG    bool
 	missing  []string // what it lacks, each with the command that mends it
 }
 
@@ -35,31 +37,35 @@ func findPeers(ctx context.Context, path string) (p peersProgram) {
 	if path != "" {
 		found, err := exec.LookPath(path)
 		if err != nil {
-			return lacks("gRPC, ZeroMQ, NATS: %v; go build -C %s -o %s . in a checkout makes it", err, peersPlace, path)
+			return lacks("gRPC, ZeroMQ, nng, NATS: %v; go build -C %s -o %s . in a checkout makes it", err, peersPlace, path)
 		}
 		if p.path, err = filepath.Abs(found); err != nil {
-			return lacks("gRPC, ZeroMQ, NATS: %v", err)
+			return lacks("gRPC, ZeroMQ, nng, NATS: %v", err)
 		}
 		return p
 	}
 	root, err := checkout(ctx)
 	if err != nil {
-		return lacks("gRPC, ZeroMQ, NATS: %v: run this in a checkout of the project, with Go at hand, or build them there, "+
+		return lacks("gRPC, ZeroMQ, nng, NATS: %v: run this in a checkout of the project, with Go at hand, or build them there, "+
 			"go build -C %s -o utipc-peers . and name the program with --peers", err, peersPlace)
 	}
 	cache, err := os.UserCacheDir()
 	if err != nil {
-		return lacks("gRPC, ZeroMQ, NATS: no place for their program: %v: set HOME, or name one with --peers", err)
+		return lacks("gRPC, ZeroMQ, nng, NATS: no place for their program: %v: set HOME, or name one with --peers", err)
 	}
 	out := filepath.Join(cache, "utipc", "peers")
-	tags := ""
+	var tags []string
 	if err := exec.CommandContext(ctx, "pkg-config", "--exists", "libzmq").Run(); err != nil {
-		tags, p.noZeroMQ = "nozmq", true
+		tags, p.noZeroMQ = append(tags, "nozmq"), true
 		p = lacks("ZeroMQ: no libzmq to build with: apt-get install libzmq3-dev pkg-config gcc")
 	}
-	build := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(root, peersPlace), "-tags", tags, "-o", out, ".")
+	if _, err := os.Stat(nngHeader); err != nil {
+		tags, p.noNNG = append(tags, "nonng"), true
+		p = lacks("nng: no libnng to build with: apt-get install libnng-dev gcc")
+	}
+	build := exec.CommandContext(ctx, "go", "build", "-C", filepath.Join(root, peersPlace), "-tags", strings.Join(tags, ","), "-o", out, ".")
 	if said, err := build.CombinedOutput(); err != nil {
-		return lacks("gRPC, ZeroMQ, NATS: %v: %v: %s", build, err, last(said))
+		return lacks("gRPC, ZeroMQ, nng, NATS: %v: %v: %s", build, err, last(said))
 	}
 	p.path = out
 	return p

@@ -56,6 +56,9 @@ const (
 
 	Iperf3   = "iperf3"   // what iperf3 finds one way, of TCP; Addrs, End
 	Sockperf = "sockperf" // what sockperf finds of round trips; Addrs, End; Socket "tcp" or "udp"
+	Pingpong = "pingpong" // what fi_pingpong finds of round trips of libfabric; Addrs, End; Socket "tcp" or "udp"
+	Perftest = "perftest" // what ucx_perftest finds of round trips of UCX over TCP; Addrs, End
+	Testpmd  = "testpmd"  // what DPDK's testpmd finds one way, of frames; Iface, End; Socket "af_packet" or "af_xdp"
 
 	Memory = "memory" // two nodes in this process; Socket, MTU, Single, Key
 	Local  = "local"  // two sockets of one node in this process; Wait; Socket: rdm, call, tipcpacket, tipc; or two of Go's channels: channel

@@ -28,7 +28,13 @@ func (o Open) IP() bool {
 }
 
 // Judge reports whether the load is measured by another program, which its worker starts.
-func (o Open) Judge() bool { return o.Load == Iperf3 || o.Load == Sockperf }
+func (o Open) Judge() bool {
+	switch o.Load {
+	case Iperf3, Sockperf, Pingpong, Perftest, Testpmd:
+		return true
+	}
+	return false
+}
 
 // carrier reports whether the driver is the UDP carrier.
 func (o Open) carrier() bool { return o.Driver == UDP || o.Driver == Whole }

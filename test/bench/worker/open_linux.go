@@ -45,6 +45,12 @@ func OpenLoad(ctx context.Context, o Open) (load.Load, error) {
 		return judge.OpenIperf3(judge.Config{End: o.End, Addrs: o.Addrs})
 	case Sockperf:
 		return judge.OpenSockperf(ctx, judge.Config{End: o.End, Addrs: o.Addrs, UDP: o.Socket == "udp"})
+	case Pingpong:
+		return judge.OpenPingpong(judge.Config{End: o.End, Addrs: o.Addrs, UDP: o.Socket == "udp"})
+	case Perftest:
+		return judge.OpenPerftest(judge.Config{End: o.End, Addrs: o.Addrs})
+	case Testpmd:
+		return judge.OpenTestpmd(judge.Config{End: o.End, Iface: o.Iface}, o.Socket)
 	case Burn:
 		return burner{}, nil
 	case Flood:
