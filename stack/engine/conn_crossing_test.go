@@ -11,10 +11,10 @@ import (
 // stops: each takes what comes as if it were read, so that both come to their end and nothing is
 // counted as lost.
 //
-// Proves: socket.nagle
-//
 // Mutations it catches: handleLate acknowledges nothing; forgo is not called, or
 // acknowledges nothing.
+//
+// Proves: socket.nagle
 func TestCrossingClose(t *testing.T) {
 	for _, read := range []int{0, 1, 700} {
 		t.Run(fmt.Sprint(read), func(t *testing.T) {

@@ -15,8 +15,8 @@ import (
 
 // What fi_pingpong and ucx_perftest print is understood.
 //
-// Mutations it catches: halves takes milliseconds; the server is given an address; ucx_perftest runs with the
-// sysfs of the host.
+// Mutations it catches: halves takes milliseconds; the server is given an address, or ucx_perftest runs with the
+// sysfs of the host (both by running out of time).
 //
 // Proves: bench.loads
 func TestFabrics(t *testing.T) {
@@ -48,7 +48,7 @@ func TestFabrics(t *testing.T) {
 // testpmd sends and receives through both drivers.
 //
 // Mutations it catches: the sender gets the receiver's mode; run does not end testpmd when it has
-// enough (by running out of time).
+// enough (both by running out of time).
 //
 // Proves: bench.loads
 func TestTestpmd(t *testing.T) {
