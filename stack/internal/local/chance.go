@@ -8,6 +8,7 @@ import (
 	mathrand "math/rand/v2"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/testhook"
 	"github.com/utipc/utipc/stack/engine"
 )
 
@@ -17,7 +18,13 @@ type chance struct{ *engine.Seeded }
 
 var _ engine.Chance = chance{}
 
-func newChance() chance { return chance{engine.NewSeeded(mathrand.Uint64(), mathrand.Uint64())} }
+// newChance makes the draws of a node; one that a test opens may have all of them from a seed.
+func newChance(h *testhook.Hook) engine.Chance {
+	if h != nil {
+		return engine.NewSeeded(h.Seed, 0)
+	}
+	return chance{engine.NewSeeded(mathrand.Uint64(), mathrand.Uint64())}
+}
 
 // Nonce implements engine.Chance.
 func (chance) Nonce() uint64 {

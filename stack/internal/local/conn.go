@@ -214,7 +214,7 @@ func (c *Conn) shut() { c.leave((*engine.Conn).Close) }
 func (c *Conn) leave(how func(*engine.Conn, time.Duration)) {
 	n := c.n
 	c.closed = true
-	delete(n.sockets, c)
+	n.removeSocket(c)
 	if c.c != nil {
 		how(c.c, n.loop.Now())
 	}

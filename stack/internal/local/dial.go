@@ -54,7 +54,7 @@ func (n *Node) enroll(s *Conn) error {
 		return err
 	}
 	s.local.Node = n.eng.Address()
-	n.sockets[s] = struct{}{}
+	n.addSocket(s, "connection")
 	return nil
 }
 

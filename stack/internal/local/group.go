@@ -52,7 +52,7 @@ func (n *Node) Join(ctx context.Context, c backend.GroupOptions, svc frame.Servi
 	}
 	g.local = g.g.Addr()
 	g.local.Net = backend.GroupNetwork
-	n.sockets[g] = struct{}{}
+	n.addSocket(g, "membership")
 	n.pollOnce(now, false)
 	return g, nil
 }
@@ -116,7 +116,7 @@ func (g *Group) shut() {
 	n := g.n
 	g.closed = true
 	g.went()
-	delete(n.sockets, g)
+	n.removeSocket(g)
 	g.g.Leave(n.loop.Now())
 	g.wake(n, true)
 	n.loop.RouseAll(g.writing)

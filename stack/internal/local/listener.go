@@ -48,7 +48,7 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 			return nil, err
 		}
 	}
-	n.sockets[l] = struct{}{}
+	n.addSocket(l, "listener")
 	return l, nil
 }
 
@@ -89,7 +89,7 @@ func (l *Listener) welcome(e *engine.Conn) *Conn {
 	c := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, local: e.Addr(), inTurn: true}, stream: l.stream, remote: e.Peer(), c: e}
 	c.local.Net, c.remote.Net = l.network, l.network
 	e.Owner = c
-	l.n.sockets[c] = struct{}{}
+	l.n.addSocket(c, "connection")
 	return c
 }
 
@@ -148,7 +148,7 @@ func (l *Listener) Close() error {
 // shut implements openSocket.
 func (l *Listener) shut() {
 	l.closed = true
-	delete(l.n.sockets, l)
+	l.n.removeSocket(l)
 	l.l.Close(l.n.loop.Now())
 	l.wake(l.n, true)
 }

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/testhook"
 	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack/admin"
@@ -25,7 +26,8 @@ import (
 // number of goroutines.
 type Node struct {
 	cfg  Config
-	loop poll.Loop // with the node's lock, which guards everything below
+	hook *testhook.Hook // of a test, or nil
+	loop poll.Loop      // with the node's lock, which guards everything below
 
 	eng      *engine.Engine
 	arena    *netdev.Arena
@@ -92,7 +94,7 @@ const (
 // Open opens a node, and waits until its address is settled. It closes the bearers if it
 // fails. Errors: those of Open, bare.
 func Open(ctx context.Context, cfg Config) (*Node, error) {
-	n, err := open(cfg)
+	n, err := open(cfg, testhook.From(ctx))
 	if err != nil {
 		for _, d := range cfg.Bearers {
 			if d != nil {
@@ -113,7 +115,7 @@ func Open(ctx context.Context, cfg Config) (*Node, error) {
 	return n, nil
 }
 
-func open(cfg Config) (opened *Node, failed error) {
+func open(cfg Config, hook *testhook.Hook) (opened *Node, failed error) {
 	if len(cfg.Bearers) == 0 && !cfg.NoBearers {
 		return nil, fmt.Errorf("%w: no bearer", engine.ErrConfig)
 	}
@@ -134,6 +136,7 @@ func open(cfg Config) (opened *Node, failed error) {
 	}
 	n := &Node{
 		cfg:     cfg,
+		hook:    hook,
 		sockets: map[openSocket]struct{}{}, subs: map[*Subscription]struct{}{}, lines: map[*topologyLine]struct{}{},
 		watches: map[*feed.Watch]struct{}{}, captures: map[*feed.Capture]struct{}{},
 		closeDone: make(chan struct{}), Ending: backend.NewEnding(),
@@ -154,7 +157,7 @@ func open(cfg Config) (opened *Node, failed error) {
 		NamePark: cfg.NamePark, MonitorThreshold: cfg.MonitorThreshold,
 		Sealed: cfg.Encryption.Expected || len(cfg.Encryption.Keys) > 0, Migration: cfg.Encryption.Migration,
 		NoExchange: cfg.Encryption.NoExchange, Rekey: cfg.Encryption.Rekey,
-		Arena: n.arena, Chance: newChance(), Did: n.loop.Counter(),
+		Arena: n.arena, Chance: newChance(n.hook), Did: n.loop.Counter(),
 	})
 	if err != nil {
 		return nil, err

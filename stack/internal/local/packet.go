@@ -56,7 +56,7 @@ func (n *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, networ
 			return nil, err
 		}
 	}
-	n.sockets[p] = struct{}{}
+	n.addSocket(p, "socket")
 	return p, nil
 }
 
@@ -164,7 +164,7 @@ func (c *Packet) shut() {
 	n := c.n
 	c.closed = true
 	c.went()
-	delete(n.sockets, c)
+	n.removeSocket(c)
 	c.port.Close(n.loop.Now())
 	c.wake(n, true)
 	n.loop.RouseAll(c.writing)

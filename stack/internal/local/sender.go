@@ -30,6 +30,20 @@ type openSocket interface {
 	shut() // the node's lock is held
 }
 
+// addSocket makes a socket that a program has opened known to its node.
+func (n *Node) addSocket(s openSocket, kind string) {
+	n.sockets[s] = struct{}{}
+	if n.hook != nil {
+		n.hook.Opened(s, s.writes().network+" "+kind)
+	}
+}
+
+// removeSocket is called when a socket is closed.
+func (n *Node) removeSocket(s openSocket) {
+	delete(n.sockets, s)
+	n.hook.Closed(s)
+}
+
 // A writeHalf is the half of a socket that sends.
 type writeHalf struct {
 	n        *Node

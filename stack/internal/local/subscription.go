@@ -55,6 +55,7 @@ func (n *Node) Subscribe(ctx context.Context, c backend.SubscriptionOptions, r f
 	}
 	s.from = nearby{x}
 	n.subs[s] = struct{}{}
+	n.hook.Opened(s, "subscription")
 	if c.Timeout > 0 {
 		n.pollOnce(now, false) // who sleeps has one more deadline
 	}
@@ -154,6 +155,7 @@ func (n *Node) publishNames() {
 // endSubscription lets everybody who waits know that there will be no more events.
 func (n *Node) endSubscription(s *Subscription) {
 	delete(n.subs, s)
+	n.hook.Closed(s)
 	n.loop.RouseAll(s.wait)
 }
 

@@ -1,0 +1,12 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stacktest
+
+import "testing/synctest"
+
+// inBubble reports whether the caller is in a bubble of testing/synctest.
+func inBubble() (yes bool) {
+	defer func() { recover() }() // Wait panics outside of a bubble
+	synctest.Wait()
+	return true
+}

@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package stacktest
+
+import (
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/internal/must"
+	"github.com/utipc/utipc/netdev"
+	"github.com/utipc/utipc/test/device"
+)
+
+// The ports of a cluster's networks are devices as all others, also where frames take their time.
+//
+// Mutations it catches: a frame that the arena has no chunk for is dropped; Close does not wake;
+// Receive leaves the port unarmed when the arena is empty.
+//
+// Proves: stacktest.faults, device.contract
+func TestPortIsADevice(t *testing.T) {
+	for name, delay := range map[string]time.Duration{"at once": 0, "delayed": 10 * time.Microsecond} {
+		t.Run(name, func(t *testing.T) {
+			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
+				n := newNetwork(Config{Bearers: 1}, 2, false)
+				(&Cluster{net: n}).All().Delay(delay)
+				return must.Get(n.port(0, 0)), must.Get(n.port(0, 1))
+			})
+		})
+	}
+}
