@@ -19,6 +19,9 @@ import (
 // Proves: stacktest.faults, device.contract
 func TestPortIsADevice(t *testing.T) {
 	for name, delay := range map[string]time.Duration{"at once": 0, "delayed": 10 * time.Microsecond} {
+		if testing.Short() && delay > 0 {
+			continue // it takes five seconds
+		}
 		t.Run(name, func(t *testing.T) {
 			device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 				n := newNetwork(Config{Bearers: 1}, 2, false)
