@@ -12,7 +12,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/keyflags"
-	"github.com/utipc/utipc/test/replay"
+	"github.com/utipc/utipc/stacktest/replay"
 )
 
 var replayCommand = cmdline.Command{

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/test/replay"
+	"github.com/utipc/utipc/stacktest/replay"
 )
 
 // A request that finds a queue full is sent again when the capture shows it: the pause

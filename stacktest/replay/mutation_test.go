@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/test/replay"
+	"github.com/utipc/utipc/stacktest/replay"
 )
 
 // with returns the capture with frame no changed.

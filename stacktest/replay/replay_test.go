@@ -11,10 +11,10 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/frame"
-	"github.com/utipc/utipc/test/replay"
+	"github.com/utipc/utipc/stacktest/replay"
 )
 
-const captures = "../testdata/captures"
+const captures = "../../test/testdata/captures"
 
 // stations are the captures' nodes, each with the interface of its first bearer.
 var stations = map[string]frame.MAC{

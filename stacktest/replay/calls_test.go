@@ -11,7 +11,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/utipc/utipc/test/replay"
+	"github.com/utipc/utipc/stacktest/replay"
 )
 
 // Proves: replay.bytes

@@ -12,7 +12,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/seal"
 	"github.com/utipc/utipc/stack/engine"
-	"github.com/utipc/utipc/test/replay"
+	"github.com/utipc/utipc/stacktest/replay"
 )
 
 // recordedKey is the key of captures 24 and 25.
