@@ -10,3 +10,11 @@ func inBubble() (yes bool) {
 	synctest.Wait()
 	return true
 }
+
+// settle has all else in the bubble be done with the present instant, so that what the test does next
+// comes behind it. Outside of a bubble it does nothing.
+func (c *Cluster) settle() {
+	if c.bubble {
+		inBubble()
+	}
+}

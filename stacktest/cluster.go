@@ -103,6 +103,7 @@ func (c *Cluster) open(i, count int) *life {
 	if l.Node, err = stack.Open(testhook.With(context.Background(), l.hook), cfg); err != nil {
 		c.t.Fatalf("stacktest: node %d: %v", i, err)
 	}
+	c.settle()
 	return l
 }
 
@@ -157,6 +158,7 @@ func (c *Cluster) Meet() {
 	if apart != nil {
 		c.t.FailNow()
 	}
+	c.settle()
 }
 
 // mix makes a seed of a seed and what it is for.

@@ -16,7 +16,11 @@ const closeTimeout = 10 * time.Second
 // notice after the tolerance of their links, and nothing reaches it. Its sockets are closed, so
 // that calls on them return net.ErrClosed. For an end in order close the node:
 // c.Node(i).Close(ctx).
-func (c *Cluster) Crash(i int) { c.life(i).crash() }
+func (c *Cluster) Crash(i int) {
+	c.settle()
+	c.life(i).crash()
+	c.settle()
+}
 
 func (l *life) crash() {
 	for _, p := range l.ports {
@@ -35,6 +39,7 @@ func (c *Cluster) Restart(i int) *stack.Node {
 	ctx, cancel := context.WithTimeout(context.Background(), closeTimeout)
 	defer cancel()
 	old.Close(ctx)
+	c.settle()
 	l := c.open(i, old.count+1)
 	c.mu.Lock()
 	c.lives[i] = l

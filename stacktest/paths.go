@@ -8,7 +8,7 @@ import "time"
 // bearer. What is set stays until something else is: also when a node crashes or is
 // restarted.
 type Paths struct {
-	net *network
+	c   *Cluster
 	has func(bearer, from, to int) bool
 }
 
@@ -16,28 +16,28 @@ type Paths struct {
 func (c *Cluster) Between(i, j int) Paths {
 	c.t.Helper()
 	c.check(i, j)
-	return Paths{c.net, func(_, from, to int) bool { return from == i && to == j || from == j && to == i }}
+	return Paths{c, func(_, from, to int) bool { return from == i && to == j || from == j && to == i }}
 }
 
 // From is the paths from node i to node j, on all bearers, and not those back.
 func (c *Cluster) From(i, j int) Paths {
 	c.t.Helper()
 	c.check(i, j)
-	return Paths{c.net, func(_, from, to int) bool { return from == i && to == j }}
+	return Paths{c, func(_, from, to int) bool { return from == i && to == j }}
 }
 
 // Around is all paths to and from node i.
 func (c *Cluster) Around(i int) Paths {
 	c.t.Helper()
 	c.check(i)
-	return Paths{c.net, func(_, from, to int) bool { return from == i || to == i }}
+	return Paths{c, func(_, from, to int) bool { return from == i || to == i }}
 }
 
 // Bearer is all paths on the bearer "ethB".
 func (c *Cluster) Bearer(b int) Paths { return c.All().On(b) }
 
 // All is all paths.
-func (c *Cluster) All() Paths { return Paths{c.net, func(int, int, int) bool { return true }} }
+func (c *Cluster) All() Paths { return Paths{c, func(int, int, int) bool { return true }} }
 
 func (c *Cluster) check(nodes ...int) {
 	c.t.Helper()
@@ -50,7 +50,7 @@ func (c *Cluster) check(nodes ...int) {
 
 // On is those of the paths that are on the bearer "ethB".
 func (p Paths) On(b int) Paths {
-	return Paths{p.net, func(bearer, from, to int) bool { return bearer == b && p.has(bearer, from, to) }}
+	return Paths{p.c, func(bearer, from, to int) bool { return bearer == b && p.has(bearer, from, to) }}
 }
 
 // Cut ends all traffic on the paths. What is under way on them is lost.
@@ -66,13 +66,15 @@ func (p Paths) Lose(share float64) { p.set(func(x *path) { x.loss = share }) }
 // Delay has each frame from now on take this long; in a bubble MinDelay, if that is more. Frames
 // keep their order on each path.
 func (p Paths) Delay(d time.Duration) {
-	p.set(func(x *path) { x.delay = max(d, p.net.least) })
+	p.set(func(x *path) { x.delay = max(d, p.c.net.least) })
 }
 
 func (p Paths) set(change func(*path)) {
-	p.net.mu.Lock()
-	defer p.net.mu.Unlock()
-	for b, of := range p.net.paths {
+	p.c.settle()
+	n := p.c.net
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for b, of := range n.paths {
 		for i := range of {
 			for j := range of[i] {
 				if i != j && p.has(b, i, j) {
