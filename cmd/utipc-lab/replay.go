@@ -6,9 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
-	"strings"
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/keyflags"
@@ -95,21 +92,8 @@ func replayFile(std cmdline.Stdio, name, calls string, o replay.Options) error {
 // readCalls reads the calls of a capture; a file that nobody asked for may be
 // missing.
 func readCalls(capture, name string) ([]replay.Call, error) {
-	asked := name != ""
-	if !asked {
-		name = strings.TrimSuffix(capture, filepath.Ext(capture)) + ".calls"
+	if name == "" {
+		return replay.CallsOf(capture)
 	}
-	f, err := os.Open(name)
-	switch {
-	case errors.Is(err, os.ErrNotExist) && !asked:
-		return nil, nil
-	case err != nil:
-		return nil, err
-	}
-	defer f.Close()
-	calls, err := replay.ParseCalls(f)
-	if err != nil {
-		return nil, fmt.Errorf("%s: %w", name, err)
-	}
-	return calls, nil
+	return replay.ReadCalls(name)
 }

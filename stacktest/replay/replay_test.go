@@ -4,7 +4,6 @@ package replay_test
 
 import (
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -106,17 +105,9 @@ func read(t testing.TB, name string) (*replay.Capture, []replay.Call) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	f, err := os.Open(filepath.Join(captures, name+".calls"))
-	if os.IsNotExist(err) {
-		return c, nil
-	}
+	calls, err := replay.CallsOf(filepath.Join(captures, name+".pcap"))
 	if err != nil {
 		t.Fatal(err)
-	}
-	defer f.Close()
-	calls, err := replay.ParseCalls(f)
-	if err != nil {
-		t.Fatalf("%s: %v", name, err)
 	}
 	return c, calls
 }

@@ -31,6 +31,9 @@ type Options struct {
 	// Keys are given to the node at its beginning, as those in Calls are. All of them open
 	// the capture's frames.
 	Keys []engine.Key
+	// Link is what the links of a node of this implementation begin with, as its stack.Config
+	// had it; zero fields are its defaults. A kernel's are set by calls.
+	Link engine.LinkConfig
 }
 
 // A side is one node of a capture, and what it takes to be it.
@@ -120,6 +123,11 @@ func newSide(c *Capture, o Options) (*side, error) {
 		return nil, err
 	}
 	s.configure()
+	if !s.cfg.AsKernel {
+		for i := range s.bearers {
+			s.bearers[i].LinkConfig = o.Link
+		}
+	}
 	if err := s.take(o.Calls); err != nil {
 		return nil, err
 	}
@@ -220,8 +228,11 @@ func (s *side) configure() {
 	d, _ := discovery(s.own[0])
 	s.cfg = engine.Config{
 		Identity: d.Identity(), NetID: d.NetID(), Capabilities: d.Capabilities(),
-		AsKernel: true, Margin: 32,
-	} // the recorded kernels were built with encryption
+		AsKernel: d.Version() == 0,
+	}
+	if s.cfg.AsKernel {
+		s.cfg.Margin = 32 // the recorded kernels were built with encryption
+	}
 	if d.Type() == frame.Request {
 		s.cfg.Address = d.Prev()
 	}

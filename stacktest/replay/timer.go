@@ -76,6 +76,9 @@ func (r *run) look() {
 // ring has the timer ring that a frame must come from, when it can: by what is
 // wrong it says why it cannot.
 func (r *run) ring(f *Frame) (why string) {
+	if !r.cfg.AsKernel {
+		return r.ringOwn(f)
+	}
 	t := r.timerOf(f)
 	if t == nil {
 		return "it was sent, and we send nothing"
@@ -153,6 +156,10 @@ func (r *run) timerOf(f *Frame) *timer {
 // next frame that could come of them was recorded too late to be of this ring. That
 // we send something then is a difference.
 func (r *run) overdue(at time.Duration) *Difference {
+	if !r.cfg.AsKernel {
+		r.serveOwn(at - 1) // what arrives at that time comes first
+		return nil
+	}
 	for range 1000 { // more than any pause between two frames has
 		var first *timer
 		for _, k := range slices.SortedFunc(maps.Keys(r.timers), timerKey.compare) {
