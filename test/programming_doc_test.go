@@ -10,13 +10,13 @@ import (
 	"testing"
 )
 
-// Every snippet of docs/programming.md and docs/api.md is a part of an example that is
-// compiled and run.
+// Every snippet of docs/programming.md, docs/api.md and docs/how-to/test.md is a part of an
+// example or a test that is compiled and run.
 //
 // Proves: house.docs
 func TestProgrammingSnippets(t *testing.T) {
 	code := ""
-	for _, pattern := range []string{"../stack/example*_test.go", "../examples/*/main.go"} {
+	for _, pattern := range []string{"../stack/example*_test.go", "../examples/*/main.go", "../stacktest/howto_test.go", "../stacktest/replay/test_test.go"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -29,7 +29,7 @@ func TestProgrammingSnippets(t *testing.T) {
 			code += unindented(string(b)) + "\n"
 		}
 	}
-	for _, name := range []string{"docs/programming.md", "docs/api.md"} {
+	for _, name := range []string{"docs/programming.md", "docs/api.md", "docs/how-to/test.md"} {
 		snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(texts(t)[name], -1)
 		if len(snippets) < 5 {
 			t.Errorf("%s: found %d snippets", name, len(snippets))

@@ -29,6 +29,7 @@ func main() { cluster.Main(3, election) }
 type candidate struct {
 	node   *stack.Node
 	socket *stack.PacketConn // only to have the name
+	sub    *stack.Subscription
 	views  chan view
 }
 
@@ -45,6 +46,7 @@ func election(ctx context.Context, nodes []*stack.Node) error {
 		if err != nil {
 			return err
 		}
+		defer c.leave()
 		all = append(all, c)
 	}
 	if err := agree(ctx, "three candidates", all, 3); err != nil {
@@ -68,17 +70,24 @@ func stand(ctx context.Context, node *stack.Node, number uint32) (*candidate, er
 	}
 	socket, err := node.ListenPacket(ctx, "tipcrdm", stack.Service{Type: office, Instance: number})
 	if err != nil {
+		sub.Close()
 		return nil, err
 	}
-	c := &candidate{node: node, socket: socket, views: make(chan view, 100)}
-	go c.watch(ctx, sub)
+	c := &candidate{node: node, socket: socket, sub: sub, views: make(chan view, 100)}
+	go c.watch(ctx)
 	return c, nil
 }
 
+// leave ends the candidacy, and the watch.
+func (c *candidate) leave() {
+	c.socket.Close()
+	c.sub.Close()
+}
+
 // watch tells c.views what every event makes of the candidates.
-func (c *candidate) watch(ctx context.Context, sub *stack.Subscription) {
+func (c *candidate) watch(ctx context.Context) {
 	candidates := map[uint32]bool{}
-	for ev := range sub.Events(ctx) {
+	for ev := range c.sub.Events(ctx) {
 		if ev.Withdrawn {
 			delete(candidates, ev.Range.Lower)
 		} else {

@@ -2,6 +2,13 @@
 
 package main
 
+import (
+	"testing"
+	"testing/synctest"
+
+	"github.com/utipc/utipc/stacktest"
+)
+
 func Example() {
 	main()
 	// Output:
@@ -10,4 +17,17 @@ func Example() {
 	// node 1001003 took the numbers 8001 to 10000
 	// the client found the service on 3 nodes
 	// the service has 10000 numbers, their sum is 50005000
+}
+
+// The example leaves nothing open: package stacktest reports what it does.
+//
+// Mutation it catches: a socket, or a call of a goroutine, that outlives the example.
+//
+// Proves: stacktest.examples
+func TestInABubble(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		if err := moving(t.Context(), stacktest.NewCluster(t, 4).Nodes()); err != nil {
+			t.Error(err)
+		}
+	})
 }
