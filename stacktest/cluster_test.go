@@ -129,7 +129,7 @@ func TestPipe(t *testing.T) {
 // A cut ends contact after the tolerance, and contact comes back when it is healed. A cut of one of
 // two bearers does not end it. Other nodes notice nothing.
 //
-// Mutations it catches: Cut sets one way only; Around is Between; Heal leaves the cut; On is ignored.
+// Mutations it catches: Around is one way; Heal leaves the cut; On is ignored.
 //
 // Proves: stacktest.faults
 func TestCutAndHeal(t *testing.T) {
@@ -171,7 +171,8 @@ func TestCutAndHeal(t *testing.T) {
 // What is sent on a path takes as long as it was told to, to the last nanosecond in a bubble, and
 // in one direction alone where that is meant.
 //
-// Mutations it catches: frames of a path overtake one another when its delay falls; From is both ways.
+// Mutations it catches: frames of a path overtake one another when its delay falls; From is both
+// ways; Between is one way; a frame that is sent does not set the receiver's timer.
 //
 // Proves: stacktest.faults
 func TestDelay(t *testing.T) {
@@ -185,6 +186,11 @@ func TestDelay(t *testing.T) {
 		if took, want := ask(t, c.Node(1), "hello"), 30*time.Millisecond+stacktest.MinDelay; took != want {
 			t.Errorf("got %v, want %v", took, want)
 		}
+		c.Between(0, 1).Delay(20 * time.Millisecond)
+		if took := ask(t, c.Node(1), "hello"); took != 40*time.Millisecond {
+			t.Errorf("both ways: got %v, want 40ms", took)
+		}
+		c.From(0, 1).Delay(30 * time.Millisecond)
 		a, b := c.Pipe("tipcpacket", 0, 1)
 		fmt.Fprint(a, "first")
 		c.From(0, 1).Delay(0)
@@ -201,7 +207,7 @@ func TestDelay(t *testing.T) {
 
 // The same delays hold on the system's clock.
 //
-// Mutation it catches: Receive does not arm the timer.
+// Mutation it catches: Delay sets the least there may be.
 //
 // Proves: stacktest.faults
 func TestDelayOutsideOfABubble(t *testing.T) {
@@ -271,6 +277,9 @@ func TestCrashAndRestart(t *testing.T) {
 		old := c.Node(0)
 		began := time.Now()
 		c.Crash(0)
+		if took := time.Since(began); took != 0 {
+			t.Errorf("to crash took %v", took)
+		}
 		if _, err := old.ListenPacket(t.Context(), "tipcrdm", nil); !errors.Is(err, net.ErrClosed) {
 			t.Errorf("crashed: got %v, want net.ErrClosed", err)
 		}
@@ -280,6 +289,9 @@ func TestCrashAndRestart(t *testing.T) {
 		n := c.Restart(0)
 		if n == old || n != c.Node(0) || n.Addr() != old.Addr() {
 			t.Errorf("got %p at %v", n, n.Addr())
+		}
+		if peers, err := n.Admin().Peers(t.Context()); err != nil || len(peers) != 2 || !peers[0].Up || !peers[1].Up {
+			t.Errorf("restarted: got peers %+v, %v, want 2 that are up", peers, err)
 		}
 		serve(t, n)
 		ask(t, c.Node(1), "again")

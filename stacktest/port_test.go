@@ -13,8 +13,8 @@ import (
 
 // The ports of a cluster's networks are devices as all others, also where frames take their time.
 //
-// Mutations it catches: a frame that the arena has no chunk for is dropped; Close does not wake;
-// Receive leaves the port unarmed when the arena is empty.
+// Mutations it catches: Close does not wake; Receive leaves the port unarmed at the end of what has
+// arrived, or does not set the timer for what has not.
 //
 // Proves: stacktest.faults, device.contract
 func TestPortIsADevice(t *testing.T) {
