@@ -88,7 +88,7 @@ func Split(h Header, data []byte, write func(*Header, []byte) error) error {
 // An Event is a topology event: of bindings that overlap what was subscribed to, or
 // the end of the subscription's time. In a record it is eight u32, in this order.
 type Event struct {
-	Kind  uint32 // EventPublished, EventWithdrawn, EventTimeout
+	Kind  uint32 // EventPublished, EventWithdrawn, EventTimeout, EventComplete
 	Range frame.Range
 	Port  uint32 // of the socket
 	Node  frame.NodeAddr
@@ -98,9 +98,10 @@ type Event struct {
 
 // Kinds of event. Source: linux/tipc.h.
 const (
-	EventPublished = 1 // TIPC_PUBLISHED
-	EventWithdrawn = 2 // TIPC_WITHDRAWN
-	EventTimeout   = 3 // TIPC_SUBSCR_TIMEOUT
+	EventPublished = 1   // TIPC_PUBLISHED
+	EventWithdrawn = 2   // TIPC_WITHDRAWN
+	EventTimeout   = 3   // TIPC_SUBSCR_TIMEOUT
+	EventComplete  = 256 // with FlagComplete: the bindings that existed were told; nothing else in it
 
 	// EventLen is the length of an event in a record, in bytes.
 	EventLen = 32

@@ -28,7 +28,7 @@ func TestDocumentation(t *testing.T) {
 		has(fmt.Sprintf("\n| %d | `%s` |", op, name))
 	}
 	for flag, name := range map[Flags]string{
-		FlagReply: "reply", FlagMore: "more", FlagAnswer: "answer", FlagPrivate: "private", FlagRanges: "ranges", FlagChanges: "changes",
+		FlagReply: "reply", FlagMore: "more", FlagAnswer: "answer", FlagPrivate: "private", FlagRanges: "ranges", FlagChanges: "changes", FlagComplete: "complete",
 	} {
 		has(fmt.Sprintf("\n| %d | %s |", flag, name))
 	}

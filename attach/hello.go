@@ -27,6 +27,7 @@ const (
 	FeatureReports  = 1 << 1 // OpFailed has the beginning of the message
 	FeatureRequests = 1 << 2 // OptRequests
 	FeatureCounts   = 1 << 3 // OpShutdown breaks off; OpEnd and OpFailed of a connection say how many bytes have gone
+	FeatureComplete = 1 << 5 // FlagComplete
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol: a

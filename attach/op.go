@@ -114,12 +114,13 @@ type Flags uint16
 
 // Flags. Bits that have no name here are 0, and ignored by who gets them.
 const (
-	FlagReply   Flags = 1 << 0 // an answer
-	FlagMore    Flags = 1 << 1 // the data goes on in the next record of this Op and ID
-	FlagAnswer  Flags = 1 << 2 // of OpSend: it is answered, also when it succeeds
-	FlagPrivate Flags = 1 << 3 // of OpMessage from a group: to this socket alone
-	FlagRanges  Flags = 1 << 4 // of OpSubscribe: the first and the last binding of a range alone
-	FlagChanges Flags = 1 << 5 // of OpSubscribe: not what exists already
+	FlagReply    Flags = 1 << 0 // an answer
+	FlagMore     Flags = 1 << 1 // the data goes on in the next record of this Op and ID
+	FlagAnswer   Flags = 1 << 2 // of OpSend: it is answered, also when it succeeds
+	FlagPrivate  Flags = 1 << 3 // of OpMessage from a group: to this socket alone
+	FlagRanges   Flags = 1 << 4 // of OpSubscribe: the first and the last binding of a range alone
+	FlagChanges  Flags = 1 << 5 // of OpSubscribe: not what exists already
+	FlagComplete Flags = 1 << 7 // of OpSubscribe: EventComplete behind what exists
 )
 
 // A Kind is the kind of socket that OpSocket makes, by the number that Linux has for

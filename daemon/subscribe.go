@@ -26,7 +26,7 @@ func (x *session) subscribe(h *attach.Header) error {
 	}
 	cfg := stack.SubscriptionConfig{
 		At: stack.NodeAddr(h.Arg0), Ranges: h.Flags&attach.FlagRanges != 0, Scope: scope,
-		Changes: h.Flags&attach.FlagChanges != 0, Timeout: duration(h.Wide), Limit: int(min(h.Arg1, mostEvents)),
+		Changes: h.Flags&attach.FlagChanges != 0, Complete: h.Flags&attach.FlagComplete != 0, Timeout: duration(h.Wide), Limit: int(min(h.Arg1, mostEvents)),
 	}
 	req := *h
 	x.srv.wg.Go(func() {
@@ -95,7 +95,10 @@ func (x *session) events(s *stack.Subscription) {
 
 func eventOf(ev *stack.Event) attach.Event {
 	e := attach.Event{Kind: attach.EventPublished, Range: ev.Range, Port: ev.Socket.Port, Node: ev.Socket.Node, Scope: uint32(ev.Scope), Key: ev.Key}
-	if ev.Withdrawn {
+	switch {
+	case ev.Complete:
+		e.Kind = attach.EventComplete
+	case ev.Withdrawn:
 		e.Kind = attach.EventWithdrawn
 	}
 	return e

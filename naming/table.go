@@ -49,8 +49,10 @@ type Event struct {
 	Withdrawn bool // else published
 	// Edge means the first binding of exactly its range was published, or the last
 	// withdrawn, whatever its node and scope.
-	Edge    bool
-	Binding Binding
+	Edge bool
+	// Complete means an event of a subscription that says only that the bindings which existed were told.
+	Complete bool
+	Binding  Binding
 
 	created, serial uint64 // of its range and its own, see place
 }

@@ -30,6 +30,11 @@ type SubscriptionConfig struct {
 	Scope Scope
 	// Changes leaves out the bindings that exist already.
 	Changes bool
+	// Complete asks for an event with Event.Complete once all bindings that existed were told:
+	// at once where there were none, and with Changes. What came meanwhile may be told before
+	// it. Of an attached node another follows each time that it has attached again. At another
+	// node it must be false.
+	Complete bool
 	// Timeout ends the subscription so long after it was made; zero: never.
 	Timeout time.Duration
 	// Limit is how many events may wait, beside the bindings that existed; zero: 4096.
@@ -154,27 +159,4 @@ func (s *Subscription) Events(ctx context.Context) iter.Seq[Event] {
 func (s *Subscription) Close() error {
 	s.b.Close()
 	return nil
-}
-
-// WaitFor waits until somebody is bound to the service. Errors as for Subscribe; when ctx
-// is done, *BlockedError that says how long it waited.
-func (n *Node) WaitFor(ctx context.Context, a Service) error {
-	began := time.Now()
-	s, err := n.Subscribe(ctx, a.Range())
-	if err != nil {
-		return err
-	}
-	defer s.Close()
-	for {
-		ev, err := s.Next(ctx)
-		if err != nil && ctx.Err() != nil {
-			return backend.OpError("wait", "tipc", nil, a, &BlockedError{Name: a, Blocked: time.Since(began), Cause: ctx.Err()})
-		}
-		if err != nil {
-			return err
-		}
-		if !ev.Withdrawn && (a.Node == 0 || ev.Socket.Node == a.Node) {
-			return nil
-		}
-	}
 }

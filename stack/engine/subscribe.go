@@ -31,8 +31,10 @@ type SubscriptionConfig struct {
 	Filter  frame.Filter  // 0: every binding
 	Timeout time.Duration // after which it is over; 0: never
 	Limit   int           // events that may wait; default DefaultEventLimit
-	Account *Account      // that those count in, or nil
-	Owner   any           // the owner's own word for it
+	// Complete asks for an event with Complete behind the bindings that existed.
+	Complete bool
+	Account  *Account // that those count in, or nil
+	Owner    any      // the owner's own word for it
 }
 
 // A Subscription keeps events until they are read. It is the engine's and used like
@@ -46,6 +48,7 @@ type Subscription struct {
 	room    int             // of limit, for events beside the bindings that existed
 	listing *naming.Listing // of these, while there are more
 	lists   bool            // it goes on by itself: a chore, or stalled
+	marks   bool            // Complete is still to be told
 	err     error
 	readied bool
 	account *Account
@@ -94,7 +97,7 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 	if c.Limit == 0 {
 		c.Limit = DefaultEventLimit
 	}
-	s := &Subscription{Owner: c.Owner, e: e, room: c.Limit}
+	s := &Subscription{Owner: c.Owner, e: e, room: c.Limit, marks: c.Complete}
 	s.watch = watch{Subscription: naming.Subscription{Range: c.Range, Filter: c.Filter}, by: s, due: flowctl.Never}
 	switch {
 	case c.Range.Lower > c.Range.Upper:
@@ -116,6 +119,7 @@ func (e *Engine) Subscribe(now time.Duration, c SubscriptionConfig) (*Subscripti
 		s.listing = &naming.Listing{}
 		s.listPart(listingPart)
 	}
+	s.mark()
 	if s.account = c.Account; !s.recount() {
 		return nil, c.Account.Full
 	}
@@ -135,9 +139,18 @@ func (s *Subscription) listPart(n int) {
 		return
 	}
 	s.e.did(WorkBindings, s.listing.Next(s.e.table, &s.watch.Subscription, n, func(b naming.Binding) { s.queue.Push(naming.Event{Binding: b}) }))
-	s.limit = s.queue.Len() + s.room
 	if s.listing.Done() {
 		s.listing = nil
+		s.mark()
+	}
+	s.limit = s.queue.Len() + s.room
+}
+
+// mark tells that the bindings which existed were told, if that is wanted and so.
+func (s *Subscription) mark() {
+	if s.marks && s.listing == nil {
+		s.marks = false
+		s.queue.Push(naming.Event{Complete: true})
 	}
 }
 

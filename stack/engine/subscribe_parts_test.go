@@ -73,3 +73,39 @@ func TestSubscriptionInParts(t *testing.T) {
 		}
 	}
 }
+
+// Of many bindings in parts Complete is told behind the last, though bindings come meanwhile.
+//
+// Mutations it catches: it is told behind the first part; it is never told of more than a part.
+func TestCompleteInParts(t *testing.T) {
+	const many = 3*listingPart + 7
+	p := newScriptedPeer(t)
+	for i := range uint32(many) {
+		p.table.Insert(at(100, 10+i, 10+i, 5, popAddr))
+	}
+	s, err := p.Subscribe(p.now, SubscriptionConfig{Range: frame.Range{Type: 100, Upper: 1 << 30}, Complete: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.table.Insert(at(100, 0, 0, 6, popAddr))
+	told, marks, behind := 0, 0, 0
+	for {
+		ev, ok := s.Next()
+		for !ok && p.Deadline() <= p.now {
+			p.HandleTimeout(p.now)
+			ev, ok = s.Next()
+		}
+		switch {
+		case !ok:
+			if told != many+1 || marks != 1 || behind > 1 {
+				t.Errorf("%d bindings and %d marks, %d of the bindings behind it", told, marks, behind)
+			}
+			return
+		case ev.Complete:
+			marks++
+		default:
+			told++
+			behind += marks
+		}
+	}
+}

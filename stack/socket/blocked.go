@@ -17,6 +17,8 @@ import (
 // waited for. It unwraps to os.ErrDeadlineExceeded, or to what its context said.
 type BlockedError struct {
 	Name       net.Addr         // that nobody has bound; nil: there was no room
+	Bound      int              // sockets that have Name, of
+	Wanted     int              // so many that were waited for; 0: one was
 	Peer       frame.SocketAddr // that has not read what a connection's Window allows; port 0: it is not that
 	Blocks     bool             // its Unacked and Window are blocks of 1 KiB, else messages
 	Group      uint32           // the group that Peer is a member of; 0: it is not that. Window is what it lets us send
@@ -54,6 +56,8 @@ func (e *BlockedError) Reason() string {
 		return "waits for the daemon: " + e.Away
 	case e.Daemon:
 		return "the daemon has no room for it"
+	case e.Wanted > 0:
+		return fmt.Sprintf("waits for name %v: %d of %d sockets are bound to it", e.Name, e.Bound, e.Wanted)
 	case e.Name != nil:
 		return fmt.Sprintf("waits for name %v", e.Name)
 	case e.Group != 0:

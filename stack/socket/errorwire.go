@@ -91,6 +91,7 @@ type (
 	}
 	blockedFields struct {
 		Name               wireAddr
+		Bound, Wanted      int `json:",omitempty"`
 		Peer               frame.SocketAddr
 		Blocks             bool
 		Group              uint32
@@ -232,7 +233,7 @@ func sentinelName(err error) (name string, ok bool) {
 
 func fieldsOfBlocked(e *BlockedError) blockedFields {
 	return blockedFields{
-		wireAddr{e.Name},
+		wireAddr{e.Name}, e.Bound, e.Wanted,
 		e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
 		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Away, e.Blocked,
 	}
@@ -240,7 +241,7 @@ func fieldsOfBlocked(e *BlockedError) blockedFields {
 
 func (f *blockedFields) error(cause error) *BlockedError {
 	return &BlockedError{
-		f.Name.Addr, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
+		f.Name.Addr, f.Bound, f.Wanted, f.Peer, f.Blocks, f.Group, f.Need, f.Acks, f.Behind, f.Node, f.Bearer, f.Link,
 		f.Importance, f.Waiting, f.Limit, f.Unacked, f.Window, f.Ahead, f.Daemon, f.Unanswered, f.Away, f.Blocked, cause,
 	}
 }

@@ -39,10 +39,11 @@ type GroupOptions struct {
 
 // SubscriptionOptions are a stack.SubscriptionConfig.
 type SubscriptionOptions struct {
-	At      frame.NodeAddr
-	Ranges  bool
-	Scope   frame.Scope
-	Changes bool
-	Timeout time.Duration
-	Limit   int
+	At       frame.NodeAddr
+	Ranges   bool
+	Scope    frame.Scope
+	Changes  bool
+	Complete bool
+	Timeout  time.Duration
+	Limit    int
 }

@@ -29,6 +29,8 @@ func (s *Subscription) ask(ctx context.Context, c backend.SubscriptionOptions, f
 	switch {
 	case s.r.Lower > s.r.Upper:
 		return engine.ErrRange
+	case c.Complete:
+		return fmt.Errorf("%w: another node does not tell when its bindings are complete", engine.ErrConfig)
 	case c.Limit != 0:
 		return fmt.Errorf("%w: a limit of events at another node", engine.ErrConfig)
 	}

@@ -49,7 +49,7 @@ func (n *Node) Subscribe(ctx context.Context, c backend.SubscriptionOptions, r f
 		return s, nil
 	}
 	now := n.loop.Now()
-	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Account: hosting.AccountOf(ctx).Engine(), Owner: s})
+	x, err := n.eng.Subscribe(now, engine.SubscriptionConfig{Range: r, Filter: f, Timeout: c.Timeout, Limit: c.Limit, Complete: c.Complete, Account: hosting.AccountOf(ctx).Engine(), Owner: s})
 	if err != nil {
 		return nil, err
 	}
@@ -161,7 +161,7 @@ func (n *Node) endSubscription(s *Subscription) {
 
 func (s nearby) next() (ev socket.Event, ok bool, err error) {
 	if ev, ok := s.x.Next(); ok {
-		return socket.Event{Withdrawn: ev.Withdrawn, Binding: ev.Binding}, true, nil
+		return socket.Event{Withdrawn: ev.Withdrawn, Complete: ev.Complete, Binding: ev.Binding}, true, nil
 	}
 	if err = s.x.Err(); err == engine.ErrSubscriptionOver {
 		err = os.ErrDeadlineExceeded

@@ -50,6 +50,7 @@ type clientConn struct {
 	strays []response     // accepted connections that nobody waits for any more
 	failed error          // of a send of a connection, for the next call; that it has ended, for all
 	over   error          // why nothing comes any more
+	offers uint64         // features that the daemon has granted
 	counts bool           // the daemon counts what a connection has sent; it does not change
 	placed *uint64        // of a connection that has ended: bytes that its node has put on the link
 	// goneReason is why the daemon is about to close; what it has delivered before is read first.

@@ -160,6 +160,7 @@ func (f *Node) dial(ctx context.Context, fds bool) (*clientConn, attach.Welcome,
 		l.close()
 		return nil, w, err
 	}
+	l.offers = w.Features
 	l.counts = w.Features&attach.FeatureCounts != 0
 	return l, w, nil
 }

@@ -4,6 +4,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -34,11 +35,17 @@ func (f *Node) Subscribe(ctx context.Context, c backend.SubscriptionOptions, r f
 	if c.Changes {
 		h.Flags |= attach.FlagChanges
 	}
+	if c.Complete {
+		h.Flags |= attach.FlagComplete
+	}
 	s := &Subscription{Socket: &Socket{f: f, network: "tipc", aside: true, kept: c.At == 0}}
 	if c.Timeout > 0 {
 		s.over = time.Now().Add(c.Timeout)
 	}
 	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (frame.SocketAddr, error) {
+		if c.Complete && l.offers&attach.FeatureComplete == 0 {
+			return frame.SocketAddr{}, fmt.Errorf("%w: an older daemon, which does not tell when the bindings are complete", errors.ErrUnsupported)
+		}
 		if c.Timeout > 0 {
 			h.Wide = uint64(max(1, time.Until(s.over)))
 		}
@@ -112,8 +119,11 @@ func eventOf(r *clientRecord) (ev socket.Event, err error) {
 	}
 	r.data = r.data[attach.EventLen:]
 	e := &all[0]
-	if e.Kind == attach.EventTimeout {
+	switch e.Kind {
+	case attach.EventTimeout:
 		return ev, os.ErrDeadlineExceeded
+	case attach.EventComplete:
+		return socket.Event{Complete: true}, nil
 	}
 	b := naming.Binding{Range: e.Range, Scope: frame.Scope(e.Scope), Socket: frame.SocketAddr{Port: e.Port, Node: e.Node}, Key: e.Key}
 	return socket.Event{Withdrawn: e.Kind == attach.EventWithdrawn, Binding: b}, nil
