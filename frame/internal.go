@@ -75,8 +75,8 @@ type ConnFields struct {
 	OrigPort   uint32
 	DestPort   uint32
 	Orig, Dest NodeAddr
-	Acked      uint16 // blocks or messages, of ConnAck
-	Window     uint16 // blocks, of ConnAck
+	Acked      uint16 // blocks or messages, of ConnAck; of a ConnProbe between our nodes see engine.Publication
+	Window     uint16 // blocks, of ConnAck; of a ConnProbe likewise
 }
 
 // ParseConn checks m as a message of the connection manager. Errors: ErrUnknown,

@@ -139,6 +139,9 @@ func (x *Inbox) hold(m frame.Names) error {
 	return nil
 }
 
+// Applied reports whether all of the peer's updates before one have had their turn.
+func (x *Inbox) Applied(before frame.Seq) bool { return x.open && before.AtMost(x.next) }
+
 // Due reports whether kept updates have their turn.
 func (x *Inbox) Due() bool { return x.open && len(x.held) > 0 && x.held[0].seq.AtMost(x.next) }
 

@@ -392,6 +392,9 @@ func (e *Engine) handleConn(now time.Duration, n *node, m frame.Message) {
 		e.drop(DropNoPort)
 		return
 	}
+	if !e.answerNames(n, &f) {
+		return
+	}
 	f.Error = frame.NoPort
 	f.OrigPort, f.DestPort = f.DestPort, f.OrigPort
 	f.Dest, f.Orig = m.Prev(), e.addr
@@ -411,16 +414,18 @@ func (e *Engine) sendManager(now time.Duration, f *frame.ConnFields) bool {
 		return true
 	}
 	n := e.reach(f.Dest)
-	if n == nil {
-		return false
-	}
+	return n != nil && e.sendManagerOn(now, n.route(f.OrigPort), f) == nil
+}
+
+// sendManagerOn sends a message of the connection manager on a link. Errors: ErrMemory, those of transmit.
+func (e *Engine) sendManagerOn(now time.Duration, l *link, f *frame.ConnFields) error {
+	f.Common = frame.Common{Prev: e.addr}
 	b := e.message(frame.IntLen, netdev.Control)
 	if b == nil {
-		return false
+		return ErrMemory
 	}
 	f.Append(b.Bytes()[frame.EthernetLen:frame.EthernetLen])
-	l := n.route(f.OrigPort)
 	err := e.transmit(now, l, b, frame.System)
 	e.after(now, l) // not always the link that the message came on
-	return err == nil
+	return err
 }

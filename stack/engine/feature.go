@@ -24,10 +24,13 @@ const (
 
 	// Batches: a link over UDP has a large window, and a batch is acknowledged at once, see suit.
 	Batches Feature = 2
+
+	// Names: a probe may ask whether names have been applied, see Publication.
+	Names Feature = 4
 )
 
 // Version is what this implementation announces: the newest Feature.
-const Version = uint8(Batches)
+const Version = uint8(Names)
 
 // has reports whether a node is of this implementation and has a feature, as it last said.
 func (n *node) has(f Feature) bool { return n.version >= uint8(f) }

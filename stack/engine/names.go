@@ -44,6 +44,7 @@ func (e *Engine) namesCame(now time.Duration, n *node, fit bool) {
 		e.logLimited(now, &e.tooManyNames, TooManyNames, n.addr)
 		e.giveUp(now, n)
 	}
+	e.namesTaken(now, n)
 	e.unpark(now)
 	e.groupNews(now)
 }

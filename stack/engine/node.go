@@ -251,6 +251,7 @@ func (e *Engine) lost(now time.Duration, n *node, last *link) {
 	e.loseConns(now, n)
 	e.loseGroups(now, n)
 	e.loseProbes(n)
+	e.loseNames(n)
 	e.loseRequests(n)
 	e.dropParked(n)
 	n.downSince = now

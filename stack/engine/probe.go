@@ -27,7 +27,8 @@ import (
 type Probe struct {
 	Owner any // the owner's own word for it
 
-	port   Port // its number
+	port   Port         // its number
+	names  *Publication // that it is of, or nil
 	to     frame.SocketAddr
 	marker uint32
 	node   *node // of the socket
@@ -39,7 +40,10 @@ type Probe struct {
 }
 
 // probes are the probes under way, and those that ended and nobody has heard of it.
-type probes struct{ asking, ended []*Probe }
+type probes struct {
+	asking, ended []*Probe
+	names         []*Publication // under way
+}
 
 // Probe begins to ask whether a socket is there. Of one of this node it is known at
 // once. TakeProbes tells when the answer is there; Close ends it, which has to be done
@@ -97,6 +101,10 @@ func (q *Probe) Again(now time.Duration) error {
 // handle takes what comes back.
 func (q *Probe) handle(now time.Duration, n *node, f *frame.ConnFields) {
 	e := q.port.e
+	if q.names != nil && !q.ended {
+		q.names.handle(now, n, f)
+		return
+	}
 	if q.ended || n != q.node || f.Orig != n.addr || f.Error == frame.OK || f.OrigPort != q.to.Port && f.OrigPort != q.marker {
 		e.drop(DropConn)
 		return
@@ -125,6 +133,9 @@ func (e *Engine) loseProbes(n *node) {
 func (e *Engine) EndProbes() {
 	for _, q := range slices.Clone(e.probes.asking) {
 		q.end(ErrClosed)
+	}
+	for _, p := range slices.Clone(e.probes.names) {
+		p.end(ErrClosed)
 	}
 }
 

@@ -47,6 +47,7 @@ type Informer interface {
 	Addr() frame.NodeAddr
 	Identity() frame.Identity
 	Probe(ctx context.Context, addr frame.SocketAddr) (alive bool, rtt time.Duration, err error)
+	WaitPublished(ctx context.Context) error
 }
 
 // A Keeper is what the daemon does with a bearer that it keeps as it is wanted, see

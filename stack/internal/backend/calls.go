@@ -16,6 +16,10 @@ var (
 	_         = control.Query("Node", "addr", Node.Addr)
 	_         = control.Query("Node", "identity", Node.Identity)
 	WaitsCall = control.Query("Node", "waits", waiting.Waits)
+	// PublishedCall has no parameters, and no reply.
+	PublishedCall = control.New("Node", "wait-published", control.Use, func(ctx context.Context, n Node, _ control.Nothing) (out control.Nothing, err error) {
+		return out, n.WaitPublished(ctx)
+	})
 	ProbeCall = control.New("Node", "probe", control.Use, func(ctx context.Context, n Node, in ProbeParams) (out probeReply, err error) {
 		out.Alive, out.RTT, err = n.Probe(ctx, in.Addr)
 		return out, err

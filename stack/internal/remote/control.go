@@ -123,6 +123,16 @@ func (f *Node) Probe(ctx context.Context, addr frame.SocketAddr) (bool, time.Dur
 	return reply.Alive, reply.RTT, err
 }
 
+// WaitPublished implements backend.Node.
+func (f *Node) WaitPublished(ctx context.Context) error {
+	began := time.Now()
+	_, err := backend.PublishedCall.Do(ctx, f, control.Nothing{})
+	if why := ctx.Err(); why != nil && err != nil {
+		err = backend.OpError("publish", "tipc", nil, nil, &socket.SilentError{Node: f.Addr(), Waited: time.Since(began), Err: why})
+	}
+	return err
+}
+
 // querySocket is a call about a socket.
 func querySocket[Out any](ctx context.Context, s *Socket, verb string) (out Out, err error) {
 	if err := s.line().call(ctx, verb, nil, &out); err != nil {
