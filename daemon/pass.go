@@ -138,6 +138,14 @@ func readGroup(g *stack.Group, h *attach.Header, buf []byte) (int, error) {
 	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
 	h.Addr2 = attach.ServiceSockaddr(m.Member, 0)
 	h.Arg0 = uint32(m.Importance) | uint32(m.Kind)<<8
+	switch m.Kind {
+	case stack.MemberLeft:
+		if m.Evicts {
+			h.Wide = 1
+		}
+	case stack.MemberEvicted, stack.MemberDropping:
+		h.Wide = uint64(m.Behind)<<32 | uint64(min(m.Idle.Milliseconds(), 1<<32-1))
+	}
 	if m.Private {
 		h.Flags |= attach.FlagPrivate
 	}

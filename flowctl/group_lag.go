@@ -13,8 +13,9 @@ const (
 // others get theirs. Where several members lag they share the data, so it is not to be
 // changed. The zero value is empty.
 type GroupLag struct {
-	queue Queue[*Lagging]
-	bytes int
+	queue  Queue[*Lagging]
+	bytes  int
+	blocks int // of a member's window
 }
 
 // A Lagging is a message that waits for one member, or for several.
@@ -29,6 +30,9 @@ func (x *Lagging) Held() int { return x.held }
 // Len is the number of messages that wait.
 func (l *GroupLag) Len() int { return int(l.queue.Len()) }
 
+// Blocks is how much of a member's window they take, in blocks of 1 KiB.
+func (l *GroupLag) Blocks() int { return l.blocks }
+
 // Fits reports whether another message may wait where limit may.
 func (l *GroupLag) Fits(n, limit int) bool {
 	return l.queue.Len() < limit && l.bytes+n <= maxLagBytes
@@ -38,6 +42,7 @@ func (l *GroupLag) Fits(n, limit int) bool {
 func (l *GroupLag) Push(x *Lagging) (more int) {
 	l.queue.Push(x)
 	l.bytes += len(x.Data)
+	l.blocks += GroupBlocks(len(x.Data))
 	if x.held++; x.held == 1 {
 		return len(x.Data)
 	}
@@ -52,6 +57,7 @@ func (l *GroupLag) First() *Lagging { return *l.queue.At(0) }
 func (l *GroupLag) Drop() (fewer int) {
 	x := l.queue.Pop()
 	l.bytes -= len(x.Data)
+	l.blocks -= GroupBlocks(len(x.Data))
 	if x.held--; x.held == 0 {
 		return len(x.Data)
 	}

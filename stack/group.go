@@ -20,11 +20,14 @@ type SlowPolicy = engine.SlowPolicy
 const (
 	// Strict has writes wait for the slowest member, as a kernel's do.
 	Strict = engine.Strict
-	// Lag lets GroupConfig.Limit messages wait here for a member, while the others get
-	// theirs. One more, and it is evicted: for it this socket has left the group.
+	// Lag has messages wait here for a member without room, while the others get theirs. A
+	// member that is slow is evicted: for it this socket has left the group. It is slow when
+	// it has read nothing for a second and more waits for it than it has ever let this socket
+	// send at once. Where 4096 messages, or 4 MiB, wait for one that reads, writes wait too.
+	// With GroupConfig.Limit it is slow as soon as one more would wait, even of one burst.
 	Lag = engine.Lag
-	// DropOldest lets as many wait. For one more the oldest is dropped, for this member
-	// alone.
+	// DropOldest has messages wait likewise, and no write. For a member that is slow, or for
+	// which as many wait as may, the oldest is dropped, for this member alone.
 	DropOldest = engine.DropOldest
 )
 
@@ -35,7 +38,7 @@ type GroupConfig struct {
 	Loopback     bool       // what it sends to all, or to its instance, it reads as well
 	Events       bool       // members that join and leave are read, by ReadMsg
 	Policy       SlowPolicy // for members that do not read
-	Limit        int        // messages that may wait for such a one, see SlowPolicy; 0: 64, at most 4096
+	Limit        int        // messages that may wait for such a one, at most 4096; 0: as SlowPolicy says
 	SyncErrors   bool       // as of SocketConfig
 	ReceiveLimit int        // bytes that may wait to be read, of which each member has 65 KiB in any case; 0: as kernels do, that 17 members, of large groups 65, have 780 KiB
 }

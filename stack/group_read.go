@@ -17,8 +17,8 @@ type GroupKind = engine.GroupKind
 const (
 	GroupData      = engine.GroupData      // a message
 	MemberJoined   = engine.MemberJoined   // the member is there, and is heard
-	MemberLeft     = engine.MemberLeft     // it has left, or contact with its node is lost; nothing of it comes any more
-	MemberEvicted  = engine.MemberEvicted  // by Lag: it is sent to no more
+	MemberLeft     = engine.MemberLeft     // it has left, has evicted this socket (Message.Evicts), or contact with its node is lost; nothing of it comes any more
+	MemberEvicted  = engine.MemberEvicted  // by Lag: it is sent to no more; Message.Behind and Idle say why
 	MemberDropping = engine.MemberDropping // by DropOldest: messages for it are dropped, until it has read what waits
 )
 

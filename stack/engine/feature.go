@@ -27,6 +27,9 @@ const (
 
 	// Names: a probe may ask whether names have been applied, see Publication.
 	Names Feature = 4
+
+	// Reasons: a member of a group that is evicted is told that it is, see leaveEvicted.
+	Reasons Feature = 4
 )
 
 // Version is what this implementation announces: the newest Feature.

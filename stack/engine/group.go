@@ -22,9 +22,9 @@ const (
 	leavingTime = 30 * time.Second // until one that leaves is, of which not all has come
 	maxGroups   = 65535            // group sockets in this node
 	groupEvents = 4096             // member events that may wait to be read
-	DefaultLag  = 64               // messages, see Lag and DropOldest
 
-	MaxLag = flowctl.MaxGroupLag // the most of them
+	MaxLag   = flowctl.MaxGroupLag // messages that may wait for a slow member, see Lag and DropOldest
+	SlowTime = time.Second         // for which a slow member reads nothing, unless GroupConfig.Limit is set
 )
 
 // ErrGroup means that the node has as many group sockets as it may have, of all groups or of
@@ -40,12 +40,14 @@ type SlowPolicy uint8
 const (
 	// Strict has senders wait for the slowest member, as kernels do.
 	Strict SlowPolicy = iota
-	// Lag lets a member be Limit messages behind. These wait for it here while the others
-	// get theirs. One more, and it is evicted: told that this socket left the group, and
-	// sent to no more until it joins anew.
+	// Lag has messages wait here for a member that has no room, while the others get theirs.
+	// One that is slow is evicted: told that this socket left the group, and sent to no more
+	// until it joins anew. With a Limit it is slow when one more would wait. Without, when it
+	// has read nothing for SlowTime and more waits than it has ever let us send at once; where
+	// more waits than may, sends wait for it until then.
 	Lag
-	// DropOldest lets Limit messages wait for a member likewise. For one more the oldest
-	// is dropped, for this member alone.
+	// DropOldest has messages wait likewise. Of one that is slow the oldest is dropped, for this
+	// member alone; without a Limit, also where more would wait than may.
 	DropOldest
 )
 
@@ -57,7 +59,7 @@ type GroupConfig struct {
 	Loopback     bool // it is its own member: it reads what it sends to its instance or to all
 	Events       bool // MemberJoined and MemberLeft are told
 	Policy       SlowPolicy
-	Limit        int      // messages, see SlowPolicy; default DefaultLag, at most flowctl.MaxGroupLag
+	Limit        int      // messages, see SlowPolicy; 0: as its window and its time say; at most MaxLag
 	ReceiveLimit int      // bytes that may wait to be read; default: what kernels let; each member has 65 KiB in any case
 	Account      *Account // that it counts in, or nil
 	Of           *Port    // the connectionless port whose number the member has until it leaves, or nil; nothing comes to that port meanwhile
@@ -163,9 +165,6 @@ type groupNews struct {
 func (e *Engine) Join(now time.Duration, k GroupConfig) (*Group, error) {
 	if k.Scope != frame.NodeScope {
 		k.Scope = frame.ClusterScope
-	}
-	if k.Limit == 0 {
-		k.Limit = DefaultLag
 	}
 	switch {
 	case k.Service.Type < naming.FirstUser:

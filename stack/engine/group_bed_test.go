@@ -77,7 +77,7 @@ func (b *groupBed) read(g *Group) (all []string) {
 		}
 		switch s := string(buf[:n]); {
 		case r.Kind != GroupData:
-			all = append(all, fmt.Sprint(r.Instance, " ", [...]string{"", "joined", "left", "evicted", "dropping"}[r.Kind]))
+			all = append(all, fmt.Sprint(r.Instance, " ", r.Kind))
 		case n > 20:
 			all = append(all, fmt.Sprintf("%d: %s, %d bytes", r.Instance, strings.TrimRight(s[:16], " \x00"), n))
 		default:

@@ -69,7 +69,7 @@ func TestGroupHeld(t *testing.T) {
 	want("nobody else", "")
 	c.HoldGroups(c.now, false)
 	want("it goes on", "1 adv window=65 seq=4 ack=5")
-	if got := strings.Join(c.texts(), " "); got != "event 1 100" {
+	if got := strings.Join(c.texts(), " "); got != "event joined 100" {
 		t.Errorf("read %q, want that the member is there, and its broadcast 100", got)
 	}
 	want("all is read", "1 adv window=716 seq=5 ack=5")

@@ -42,6 +42,7 @@ type member struct {
 	order    flowctl.GroupOrder
 	ackNext  frame.Seq // to be acknowledged, when that is due
 	gone     bool
+	evicts   bool // it leaves as it has evicted this socket
 
 	// Of a slow member: see group_slow.go.
 	past     bool      // the broadcast being sent goes past it
@@ -50,6 +51,8 @@ type member struct {
 	dropping bool      // messages for it were dropped since then
 	lag      flowctl.GroupLag
 	dropped  uint64
+	most     int           // the largest window that it gave us
+	moved    time.Duration // when it last gave us room, or something began to wait for it
 }
 
 // receives reports whether the member may be sent to, and sends whether it is heard.

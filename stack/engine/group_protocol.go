@@ -10,6 +10,10 @@ import (
 	"github.com/utipc/utipc/netdev"
 )
 
+// leaveEvicted is the window in a LEAVE to a member that is evicted, between nodes that have Reasons; in
+// others it is 0.
+const leaveEvicted = 1
+
 // number is that of the next broadcast that a member gets.
 func (g *Group) number(m *member) frame.Seq {
 	if m.diverted {
@@ -63,6 +67,9 @@ func (g *Group) tellMember(now time.Duration, m *member, typ frame.GroupType) bo
 		granted = g.flow.Grant(&m.flow)
 	case frame.GroupLeave:
 		f.Number = uint16(g.number(m))
+		if n := e.home(m.addr.Node); m.phase == evicted && n != nil && (n == e.self || n.has(Reasons)) {
+			f.Window = leaveEvicted
+		}
 	case frame.GroupAck:
 		f.Number = uint16(m.ackNext)
 	case frame.GroupAdv:
@@ -73,7 +80,7 @@ func (g *Group) tellMember(now time.Duration, m *member, typ frame.GroupType) bo
 		remitted = m.flow.Remit()
 		f.Number = remitted
 	}
-	f.Window = granted
+	f.Window |= granted
 	g.spoke = true
 	if m.addr.Node == e.addr {
 		f.Append(e.groups.localRoom(frame.IntLen)[:0])
@@ -136,10 +143,11 @@ func (g *Group) handle(now time.Duration, x frame.Group) {
 	case m == nil || m.phase == evicted:
 		ok = false
 	case x.Type() == frame.GroupLeave:
+		m.evicts = x.Window() == leaveEvicted
 		g.handleLeave(now, m, number)
 	case x.Type() == frame.GroupAdv:
 		ok = m.flow.HandleGrant(x.Window())
-		g.opened(now, m)
+		g.opened(now, m, x.Window())
 	case x.Type() == frame.GroupAck:
 		if ok = g.acks.Handle(&m.flow, number); ok && g.acks.Missing() == 0 {
 			g.wake()
@@ -193,7 +201,7 @@ func (g *Group) handleJoin(now time.Duration, m *member, from frame.SocketAddr, 
 		m.flow.Owe(flowctl.DueAdv)
 		ok := m.flow.HandleGrant(window)
 		g.joined(now, m)
-		g.opened(now, m)
+		g.opened(now, m, window)
 		return ok
 	case joined:
 		if next.Before(m.order.Next()) {
@@ -203,7 +211,7 @@ func (g *Group) handleJoin(now time.Duration, m *member, from frame.SocketAddr, 
 		g.advance(now, m)
 	}
 	ok := m.flow.HandleGrant(window)
-	g.opened(now, m)
+	g.opened(now, m, window)
 	return ok
 }
 
@@ -227,8 +235,11 @@ func (g *Group) handleLeave(now time.Duration, m *member, next frame.Seq) {
 	}
 }
 
-// opened lets those who wait for a member send.
-func (g *Group) opened(now time.Duration, m *member) {
+// opened lets those who wait for a member send, which has granted so much.
+func (g *Group) opened(now time.Duration, m *member, window uint16) {
+	if window > 0 {
+		m.moved, m.most = now, max(m.most, m.flow.Window())
+	}
 	g.catchUp(now, m)
 	g.wake()
 }

@@ -29,6 +29,10 @@ type GroupReceived struct {
 	Instance   uint32           // of the member
 	Type       frame.PayloadType
 	Importance frame.Importance
+
+	Evicts bool          // of MemberLeft: it has evicted this socket, which read too slowly; of a kernel that is not known
+	Behind int           // of MemberEvicted and MemberDropping: messages that waited for it
+	Idle   time.Duration // and how long it had given no room
 }
 
 // A groupRecord is what the port's queue does not know of what waits there.
@@ -36,7 +40,8 @@ type groupRecord struct {
 	m      *member
 	kind   GroupKind
 	typ    frame.PayloadType
-	blocks int
+	blocks int // of an event: GroupReceived.Behind
+	idle   time.Duration
 }
 
 // handleGroupData takes a message for members of a group.
@@ -143,7 +148,7 @@ func (g *Group) accept(now time.Duration, m *member, it *flowctl.GroupItem, in *
 	}
 	r := g.port.store(it.Data, in)
 	r.From, r.Importance = m.addr, it.Importance
-	*g.records.Extend() = groupRecord{m, GroupData, it.Type, flowctl.GroupBlocks(len(it.Data))}
+	*g.records.Extend() = groupRecord{m: m, typ: it.Type, blocks: flowctl.GroupBlocks(len(it.Data))}
 	g.count.Received++
 	g.ready()
 }
@@ -162,6 +167,16 @@ func (g *Group) skip(now time.Duration, m *member, it *flowctl.GroupItem) {
 	if !it.Event {
 		g.port.e.drop(DropGroup)
 		g.consumed(now, m, flowctl.GroupBlocks(len(it.Data)))
+	}
+}
+
+// slowEvent has it read what became of a member that read too slowly.
+func (g *Group) slowEvent(now time.Duration, m *member, kind GroupKind, behind int) {
+	lost := g.count.EventsLost
+	g.event(m, kind)
+	if k := g.records.Len(); k > 0 && !g.closed && g.count.EventsLost == lost {
+		x := g.records.At(k - 1)
+		x.blocks, x.idle = behind, now-m.moved
 	}
 }
 
@@ -194,6 +209,7 @@ func (g *Group) Read(now time.Duration, b []byte) (n int, r GroupReceived, ok bo
 	n, p, _ := g.port.Read(b)
 	r = GroupReceived{Kind: x.kind, Len: p.Len, From: x.m.addr, Instance: x.m.instance, Type: x.typ, Importance: p.Importance}
 	if x.kind != GroupData {
+		r.Evicts, r.Behind, r.Idle = x.kind == MemberLeft && x.m.evicts, x.blocks, x.idle
 		g.events--
 		return n, r, true
 	}

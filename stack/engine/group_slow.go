@@ -27,6 +27,12 @@ const rejoinWindow = flowctl.GroupIdle / 2
 func (g *Group) castPast(now time.Duration, t frame.PayloadType, instance uint32, data []byte) error {
 	blocks := flowctl.GroupBlocks(len(data))
 	g.markPast(now, blocks)
+	if m := g.ahead(now, t, instance, len(data)); m != nil {
+		if at := m.moved + SlowTime; !g.again.isSet() || at < g.again.at {
+			g.port.e.alarms.set(&g.again, at)
+		}
+		return g.blocked(now, m, blocks)
+	}
 	if err := g.spread(now, t, instance, data, true, false); err != nil {
 		return err
 	}
@@ -47,7 +53,7 @@ func (g *Group) castPast(now time.Duration, t frame.PayloadType, instance uint32
 			if kept == nil {
 				kept = &flowctl.Lagging{Data: bytes.Clone(data)}
 			}
-			if !g.keep(m, kept) {
+			if !g.keep(now, m, kept) {
 				late = append(late, m)
 			}
 		}
@@ -87,9 +93,34 @@ func (g *Group) markPast(now time.Duration, blocks int) {
 	}
 }
 
+// late reports whether a member may have no message of n bytes more wait for it.
+func (g *Group) late(now time.Duration, m *member, n int) bool {
+	if g.Limit > 0 {
+		return !m.lag.Fits(n, g.Limit)
+	}
+	return !m.lag.Fits(n, MaxLag) || m.lag.Blocks()+flowctl.GroupBlocks(n) > m.most && now-m.moved >= SlowTime
+}
+
+// ahead returns a member that reads, and for which no message of n bytes more can wait: the sender has
+// to. With DropOldest nobody has to.
+func (g *Group) ahead(now time.Duration, t frame.PayloadType, instance uint32, n int) *member {
+	if g.Policy != Lag || g.Limit > 0 {
+		return nil
+	}
+	for _, m := range g.members {
+		if m.receives() && m.past && (t != frame.GroupMcastMsg || m.instance == instance) && now-m.moved < SlowTime && !m.lag.Fits(n, MaxLag) {
+			return m
+		}
+	}
+	return nil
+}
+
 // keep has a message wait for a member. It reports false when too much would.
-func (g *Group) keep(m *member, data *flowctl.Lagging) bool {
-	for !m.lag.Fits(len(data.Data), g.Limit) || data.Held() == 0 && g.port.Account.beyond(len(data.Data)) != nil {
+func (g *Group) keep(now time.Duration, m *member, data *flowctl.Lagging) bool {
+	if m.lag.Len() == 0 {
+		m.moved = now
+	}
+	for g.late(now, m, len(data.Data)) || data.Held() == 0 && g.port.Account.beyond(len(data.Data)) != nil {
 		if g.Policy == Lag {
 			return false
 		}
@@ -101,7 +132,7 @@ func (g *Group) keep(m *member, data *flowctl.Lagging) bool {
 		g.count.Dropped++
 		if !m.dropping {
 			m.dropping = true
-			g.event(m, MemberDropping)
+			g.slowEvent(now, m, MemberDropping, m.lag.Len()+1)
 		}
 		if none {
 			return true
@@ -131,7 +162,7 @@ func (g *Group) evict(now time.Duration, m *member) {
 	if m.gone || m.phase == evicted {
 		return
 	}
-	number := g.number(m)
+	number, behind := g.number(m), m.lag.Len()
 	g.count.Evicted++
 	g.unblock(m)
 	m.order.Clear(func(*flowctl.GroupItem) {})
@@ -143,7 +174,7 @@ func (g *Group) evict(now time.Duration, m *member) {
 	if other != nil {
 		g.payOther(now, other)
 	}
-	g.event(m, MemberEvicted)
+	g.slowEvent(now, m, MemberEvicted, behind)
 }
 
 // catchUp sends a diverted member what waits for it, as far as it has room; and when

@@ -4,6 +4,7 @@ package socket
 
 import (
 	"net"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
@@ -27,5 +28,8 @@ type Message struct {
 	// In a group: From is a member.
 	Kind    engine.GroupKind // a message, or an event, which has no data
 	Member  frame.Service    // the group's type, and the member's instance
+	Evicts  bool             // of MemberLeft: that member has evicted this one, which did not read; kernels do not say so
+	Behind  int              // of MemberEvicted and MemberDropping: messages that waited for the member,
+	Idle    time.Duration    // and how long it had read nothing of what this one sends
 	Private bool             // to this socket alone, else to all or to an instance. An instance that one member has counts as alone
 }

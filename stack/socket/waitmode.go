@@ -2,6 +2,8 @@
 
 package socket
 
+import "strconv"
+
 // A WaitMode says what a waiting call does while nothing comes.
 type WaitMode uint8
 
@@ -15,3 +17,16 @@ const (
 	// Spin owns a core: it never sleeps while a call waits.
 	Spin
 )
+
+// String returns the mode's name, as in "adaptive".
+func (m WaitMode) String() string {
+	switch m {
+	case Adaptive:
+		return "adaptive"
+	case Sleep:
+		return "sleep"
+	case Spin:
+		return "spin"
+	}
+	return "WaitMode(" + strconv.Itoa(int(m)) + ")"
+}

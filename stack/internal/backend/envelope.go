@@ -5,6 +5,7 @@ package backend
 import (
 	"errors"
 	"net"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
@@ -70,11 +71,15 @@ type GroupEnvelope struct {
 	Private    bool
 	Importance frame.Importance
 	Truncated  bool
+	Evicts     bool
+	Behind     int
+	Idle       time.Duration
 
 	Addr net.Addr // From, as an interface that is made once for messages in a row
 }
 
 // Message is the message without its data.
 func (m *GroupEnvelope) Message() socket.Message {
-	return socket.Message{From: m.From, Importance: m.Importance, Truncated: m.Truncated, Kind: m.Kind, Member: m.Member, Private: m.Private}
+	return socket.Message{From: m.From, Importance: m.Importance, Truncated: m.Truncated, Kind: m.Kind, Member: m.Member, Private: m.Private,
+		Evicts: m.Evicts, Behind: m.Behind, Idle: m.Idle}
 }

@@ -245,6 +245,7 @@ func (g *Group) message(r *engine.GroupReceived, k int) backend.GroupEnvelope {
 	return backend.GroupEnvelope{
 		Kind: r.Kind, From: r.From, Member: frame.Service{Type: g.service.Type, Instance: r.Instance},
 		Private: r.Type == frame.GroupUcastMsg, Importance: r.Importance, Truncated: k < r.Len, Addr: g.from,
+		Evicts: r.Evicts, Behind: r.Behind, Idle: r.Idle,
 	}
 }
 

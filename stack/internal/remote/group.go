@@ -66,6 +66,12 @@ func (g *Group) took(cur *session, r *clientRecord, b []byte) (k int, m backend.
 		Kind: engine.GroupKind(r.Arg0 >> 8 & 0xff), From: plain.From, Private: r.Flags&attach.FlagPrivate != 0,
 		Importance: plain.Importance, Truncated: plain.Truncated, Addr: plain.Addr,
 	}
+	switch m.Kind {
+	case engine.MemberLeft:
+		m.Evicts = r.Wide == 1
+	case engine.MemberEvicted, engine.MemberDropping:
+		m.Behind, m.Idle = int(r.Wide>>32), time.Duration(uint32(r.Wide))*time.Millisecond
+	}
 	if svc, ok := r.Addr2.Service(); ok {
 		m.Member = svc
 	} else {
