@@ -2,6 +2,8 @@
 
 package socket
 
+import "strconv"
+
 // A RingMode says whether the records of an attached node's sockets go through memory that
 // is shared with the daemon, a ring for each socket, rather than through the system's
 // sockets. It takes some 512 KiB a socket, and pays off where both ends spin.
@@ -16,3 +18,16 @@ const (
 	// RingAlways has one for each socket but those that listen, or no socket.
 	RingAlways
 )
+
+// String returns the mode's name, as in "always".
+func (m RingMode) String() string {
+	switch m {
+	case RingAuto:
+		return "auto"
+	case RingNever:
+		return "never"
+	case RingAlways:
+		return "always"
+	}
+	return "RingMode(" + strconv.Itoa(int(m)) + ")"
+}

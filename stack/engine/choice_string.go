@@ -33,3 +33,16 @@ func (p SlowPolicy) String() string {
 	}
 	return "SlowPolicy(" + strconv.Itoa(int(p)) + ")"
 }
+
+// String returns the method's name, as in "replicast".
+func (m Method) String() string {
+	switch m {
+	case Auto:
+		return "auto"
+	case Broadcast:
+		return "broadcast"
+	case Replicast:
+		return "replicast"
+	}
+	return "Method(" + strconv.Itoa(int(m)) + ")"
+}
