@@ -35,7 +35,7 @@ func TestGroupLagByTime(t *testing.T) {
 		b.read(x)
 		b.read(y)
 		b.pass(3 * SlowTime)
-		const many = 1000
+		const many = 3000
 		if sent, err := b.burst(x, many); err != nil {
 			t.Fatalf("after %d messages: %v", sent, err)
 		}
