@@ -22,8 +22,8 @@ const (
 	Strict = engine.Strict
 	// Lag has messages wait here for a member without room, while the others get theirs. A
 	// member that is slow is evicted: for it this socket has left the group. It is slow when
-	// it has read nothing for a second and more waits for it than it has ever let this socket
-	// send at once. Where 4096 messages, or 4 MiB, wait for one that reads, writes wait too.
+	// it has given no room for a second, as it does for each 195 messages, or KiB, that it reads,
+	// and more waits for it than it has ever let this socket send at once. Where 4096 messages, or 4 MiB, wait for one that reads, writes wait too.
 	// With GroupConfig.Limit it is slow as soon as one more would wait, even of one burst.
 	Lag = engine.Lag
 	// DropOldest has messages wait likewise, and no write. For a member that is slow, or for

@@ -24,7 +24,7 @@ const (
 	groupEvents = 4096             // member events that may wait to be read
 
 	MaxLag   = flowctl.MaxGroupLag // messages that may wait for a slow member, see Lag and DropOldest
-	SlowTime = time.Second         // for which a slow member reads nothing, unless GroupConfig.Limit is set
+	SlowTime = time.Second         // for which a slow member gives no room, unless GroupConfig.Limit is set
 )
 
 // ErrGroup means that the node has as many group sockets as it may have, of all groups or of
@@ -43,7 +43,7 @@ const (
 	// Lag has messages wait here for a member that has no room, while the others get theirs.
 	// One that is slow is evicted: told that this socket left the group, and sent to no more
 	// until it joins anew. With a Limit it is slow when one more would wait. Without, when it
-	// has read nothing for SlowTime and more waits than it has ever let us send at once; where
+	// has given no room for SlowTime, as it does for each 195 blocks that it reads, and more waits than it has ever let us send at once; where
 	// more waits than may, sends wait for it until then.
 	Lag
 	// DropOldest has messages wait likewise. Of one that is slow the oldest is dropped, for this

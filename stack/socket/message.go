@@ -30,6 +30,6 @@ type Message struct {
 	Member  frame.Service    // the group's type, and the member's instance
 	Evicts  bool             // of MemberLeft: that member has evicted this one, which did not read; kernels do not say so
 	Behind  int              // of MemberEvicted and MemberDropping: messages that waited for the member,
-	Idle    time.Duration    // and how long it had read nothing of what this one sends
+	Idle    time.Duration    // and how long it had given this one no more room
 	Private bool             // to this socket alone, else to all or to an instance. An instance that one member has counts as alone
 }
