@@ -233,7 +233,8 @@ func sentinelName(err error) (name string, ok bool) {
 
 func fieldsOfBlocked(e *BlockedError) blockedFields {
 	return blockedFields{
-		wireAddr{e.Name}, e.Bound, e.Wanted,
+		wireAddr{e.Name},
+		e.Bound, e.Wanted,
 		e.Peer, e.Blocks, e.Group, e.Need, e.Acks, e.Behind, e.Node, e.Bearer, e.Link,
 		e.Importance, e.Waiting, e.Limit, e.Unacked, e.Window, e.Ahead, e.Daemon, e.Unanswered, e.Away, e.Blocked,
 	}

@@ -80,6 +80,8 @@ type GroupEnvelope struct {
 
 // Message is the message without its data.
 func (m *GroupEnvelope) Message() socket.Message {
-	return socket.Message{From: m.From, Importance: m.Importance, Truncated: m.Truncated, Kind: m.Kind, Member: m.Member, Private: m.Private,
-		Evicts: m.Evicts, Behind: m.Behind, Idle: m.Idle}
+	return socket.Message{
+		From: m.From, Importance: m.Importance, Truncated: m.Truncated, Kind: m.Kind, Member: m.Member, Private: m.Private,
+		Evicts: m.Evicts, Behind: m.Behind, Idle: m.Idle,
+	}
 }
