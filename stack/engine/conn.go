@@ -154,6 +154,9 @@ type Conn struct {
 	acked bool // see Acknowledged
 	late  bool // the peer has ended it: data that it sent before may come still
 
+	writeEnded bool // CloseWrite was called here
+	readEnded  bool // and by the peer: no data comes any more
+
 	watched bool     // its owner hears of its end though it has closed it, see WatchClose
 	stuck   bool     // a Write found the window full
 	due     callKind // of the user

@@ -24,10 +24,13 @@ const (
 
 	// Batches: a link over UDP has a large window, and a batch is acknowledged at once, see suit.
 	Batches Feature = 2
+
+	// HalfClose: one end of a connection stops sending and goes on reading, see Conn.CloseWrite.
+	HalfClose Feature = 3
 )
 
 // Version is what this implementation announces: the newest Feature.
-const Version = uint8(Batches)
+const Version = uint8(HalfClose)
 
 // has reports whether a node is of this implementation and has a feature, as it last said.
 func (n *node) has(f Feature) bool { return n.version >= uint8(f) }
