@@ -27,6 +27,8 @@ const (
 	FeatureReports  = 1 << 1 // OpFailed has the beginning of the message
 	FeatureRequests = 1 << 2 // OptRequests
 	FeatureCounts   = 1 << 3 // OpShutdown breaks off; OpEnd and OpFailed of a connection say how many bytes have gone
+
+	FeatureHalfClose = 1 << 4 // OpReadEnd; without it a peer that writes no more is one that has closed
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol: a

@@ -20,8 +20,8 @@ import (
 //	                      └──(the peer closed, broke off, or its node is lost)──► ended: what
 //	                         came can be read still, then the reason; writes fail
 //
-// There is no half-close: who closes reads no more. The end is sticky, every call
-// returns it again.
+// After Close nothing is read any more. Between nodes of this implementation one end may call
+// CloseWrite and go on reading. The end is sticky, every call returns it again.
 //
 // What Write has taken either arrives, before io.EOF, or is reported as lost by an
 // *UnsentError with the number of bytes: inside the *ConnError of a Write or Read that finds

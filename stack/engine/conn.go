@@ -168,7 +168,7 @@ type Conn struct {
 	lingering int       // bytes it counts among those of closed connections, see mayLinger
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
-	origin *Listener // that counts it; nil unless it has a user
+	origin *Listener // that counts it, of one with a user; where it waits to be accepted; or nil
 	ticket Ticket    // of a Conn with a user, or of the request, or of what is held
 	full   WindowFull
 }

@@ -5,6 +5,7 @@ package engine
 import (
 	"errors"
 	"fmt"
+	"syscall"
 	"time"
 )
 
@@ -20,7 +21,7 @@ import (
 // What CloseWrite and a Write after it can find.
 var (
 	// ErrWriteEnded means that CloseWrite was called before.
-	ErrWriteEnded = errors.New("engine: closed for writing")
+	ErrWriteEnded = fmt.Errorf("engine: closed for writing: %w", syscall.EPIPE)
 	// ErrNoHalfClose means that the peer's node is a kernel, or a version that has no HalfClose.
 	ErrNoHalfClose = fmt.Errorf("engine: the peer's node knows no half-close: %w", errors.ErrUnsupported)
 )

@@ -95,6 +95,7 @@ type Conn interface {
 	TryWrite(b []byte) (int, error)
 	NewBuffer(b *Buffer, size int) error // b is empty, and given back on an error
 	WriteBuffer(b *Buffer) error
+	CloseWrite() error
 	CloseWait(ctx context.Context) error
 	Abort() error
 }

@@ -51,7 +51,7 @@ func (c *Conn) Read(b []byte) (k, size int, err error) {
 	var ended error
 	err = c.await(n, &c.closed, func() (ok bool) {
 		if c.c.Pending() == 0 {
-			ended = connError(c.network, c.c.Err(), false)
+			ended = c.readEnd()
 			return ended != nil
 		}
 		now := n.latest
@@ -71,7 +71,9 @@ func (c *Conn) Read(b []byte) (k, size int, err error) {
 }
 
 // readable reports whether a Read would not wait. The node's lock is held.
-func (c *Conn) readable() bool { return c.c.Pending() > 0 || c.c.State() != engine.Established }
+func (c *Conn) readable() bool {
+	return c.c.Pending() > 0 || c.c.State() != engine.Established || c.c.ReadEnded()
+}
 
 // moved is called by a poll after which there is more to read, room, or another state.
 func (c *Conn) moved() {
@@ -143,7 +145,7 @@ func (c *Conn) ReadBuffer(b *backend.Buffer) (err error) {
 	var ended error
 	err = c.await(n, &c.closed, func() bool {
 		if c.c.Pending() == 0 {
-			ended = connError(c.network, c.c.Err(), false)
+			ended = c.readEnd()
 			return ended != nil
 		}
 		counted := b.Open(&c.Lending, c)
@@ -327,7 +329,7 @@ func (c *Conn) TryReadMsg(b []byte) (k, size int, err error) {
 
 // tried is why there is nothing to read.
 func (c *Conn) tried() error {
-	ended := connError(c.network, c.c.Err(), false)
+	ended := c.readEnd()
 	switch _, lost := ended.(*socket.ConnError); {
 	case ended == nil:
 		return backend.ErrAgain

@@ -31,7 +31,7 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, Ahead: c.AcceptAhead, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
 	if l.l == nil {
 		return nil, engine.ErrSockets
 	}

@@ -29,10 +29,15 @@ type Conn struct {
 	service    frame.Service
 	named      bool // it was dialed by service
 	importance frame.Importance
+	half       bool // the peer's node knows what CloseWrite does
 }
 
-func newConn(s *Socket, stream bool, importance frame.Importance) *Conn {
-	return &Conn{Socket: s, stream: stream, turn: make(chan struct{}, 1), importance: importance}
+// newConn makes one of the answer to OpConnect or OpAccept.
+func newConn(s *Socket, stream bool, h *attach.Header) *Conn {
+	return &Conn{
+		Socket: s, stream: stream, turn: make(chan struct{}, 1),
+		importance: frame.Importance(h.Arg0), half: h.Arg1&attach.CanCloseWrite != 0,
+	}
 }
 
 // Dial implements backend.Node.
@@ -77,7 +82,7 @@ func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string
 		}
 		return nil, &socket.ConnError{Peer: peer, Reason: reason, Err: err}
 	}
-	conn := newConn(s, stream, frame.Importance(told.Arg0))
+	conn := newConn(s, stream, &told.Header)
 	conn.service, conn.named = addr.(frame.Service)
 	return conn, nil
 }
@@ -123,8 +128,8 @@ func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 // goes piece by piece, and nothing in between.
 func (c *Conn) Write(b []byte) (done int, err error) {
 	w := &c.line().out
-	if !w.enter() {
-		return 0, c.notWritten(0, net.ErrClosed)
+	if err := w.enterData(); err != nil {
+		return 0, c.notWritten(0, err)
 	}
 	done, waited, err := c.writeParts(b)
 	w.leave(done)
@@ -211,8 +216,8 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 		}
 	}
 	w := &c.line().out
-	if !w.enter() {
-		return 0, c.notWritten(0, net.ErrClosed)
+	if err := w.enterData(); err != nil {
+		return 0, c.notWritten(0, err)
 	}
 	h := attach.Header{Op: attach.OpSend}
 	err := c.trySend(&h, b)

@@ -143,7 +143,7 @@ func (l *Listener) welcome(a *response) (*Conn, error) {
 	if err := s.enroll(); err != nil {
 		return nil, err
 	}
-	conn := newConn(s, l.stream, frame.Importance(a.Arg0))
+	conn := newConn(s, l.stream, &a.Header)
 	conn.service, conn.named = a.Addr2.Service()
 	return conn, nil
 }
