@@ -83,6 +83,9 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 		if e.packet != nil {
 			return e.packet.SetReceiveLimit(c.ReceiveLimit)
 		}
+		if e.conn != nil {
+			return e.conn.SetReadBuffer(c.ReceiveLimit)
+		}
 	default:
 		return p.setKept(e, name, v)
 	}

@@ -26,6 +26,14 @@ var (
 	ErrNoHalfClose = fmt.Errorf("engine: the peer's node knows no half-close: %w", errors.ErrUnsupported)
 )
 
+// A halves says which directions of a connection have ended while it goes on.
+type halves uint8
+
+const (
+	writeEnded halves = 1 << iota // CloseWrite was called here
+	readEnded                     // and by the peer: no data comes any more
+)
+
 // CanCloseWrite reports whether the peer's node has HalfClose. It is known once the connection is
 // established, and does not change then.
 func (c *Conn) CanCloseWrite() bool {
@@ -42,12 +50,12 @@ func (c *Conn) CloseWrite(now time.Duration) error {
 		return ErrConnecting
 	case c.state != Established:
 		return c.Err()
-	case c.writeEnded:
+	case c.half&writeEnded != 0:
 		return nil
 	case !c.CanCloseWrite():
 		return ErrNoHalfClose
 	}
-	c.writeEnded = true
+	c.half |= writeEnded
 	if c.early == nil { // else the peer is gone
 		c.nagle.Flush()
 		c.pay(now, owedWriteEnd)
@@ -56,7 +64,7 @@ func (c *Conn) CloseWrite(now time.Duration) error {
 }
 
 // ReadEnded reports whether the peer has called CloseWrite: what waits is all that will be read.
-func (c *Conn) ReadEnded() bool { return c.readEnded }
+func (c *Conn) ReadEnded() bool { return c.half&readEnded != 0 }
 
 // mayEndWrite reports whether the end of what is written is owed and nothing else goes before it.
 func (c *Conn) mayEndWrite() bool {
@@ -70,6 +78,6 @@ func (c *Conn) peerWriteEnded(n *node) {
 		e.drop(DropConn)
 		return
 	}
-	c.readEnded = true
+	c.half |= readEnded
 	e.conns.tell(c, callReadable)
 }

@@ -154,7 +154,7 @@ func TestCloseWriteWaits(t *testing.T) {
 }
 
 // After the end of its writing a peer sends no data: what comes goes back, and empty messages are
-// none. Mutation it catches: handle does not look at readEnded.
+// none. Mutation it catches: handle does not look at ReadEnded.
 func TestDataBehindTheEndOfWriting(t *testing.T) {
 	b := newStreamPeer(t, ConnConfig{}).ours(HalfClose)
 	b.packet(conn(90, 6, nil, "data"))

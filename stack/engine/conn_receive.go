@@ -39,7 +39,7 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 		e.drop(DropNoPort) // it is about to read the end that is owed: what came back would be another
 	case c.late && c.state == Ended && n.addr == c.peer.Node && f.OrigPort == c.peer.Port && f.OrigNode == n.addr && f.Error == frame.OK && f.Type == frame.ConnMsg:
 		c.receive(now, n, f, data, in)
-	case !c.isPeer(n, f.OrigPort, f.OrigNode) || c.readEnded && f.Error == frame.OK && len(data) > 0:
+	case !c.isPeer(n, f.OrigPort, f.OrigNode) || c.ReadEnded() && f.Error == frame.OK && len(data) > 0:
 		e.giveBack(now, n, f, data, frame.NoPort)
 	case c.state == ConnClosed:
 		c.handleLate(now, n, f, data)

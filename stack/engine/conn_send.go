@@ -26,7 +26,7 @@ func (c *Conn) writeOr(now time.Duration, b []byte, m *Lent) error {
 		return ErrConnecting
 	case c.state != Established:
 		return c.Err()
-	case c.writeEnded:
+	case c.half&writeEnded != 0:
 		return ErrWriteEnded
 	case size == 0:
 		return nil
@@ -183,7 +183,7 @@ func (c *Conn) sendCredit(now time.Duration, asked bool) bool {
 	f := frame.ConnFields{Type: frame.ConnAck, NagleAck: asked}
 	if a := c.port.Account; a != nil {
 		c.port.promise(0)
-		c.port.promise(c.flow.Offer(c.port.ReceiveLimit, a.spare()))
+		c.port.promise(c.flow.Offer(c.ReceiveLimit, a.spare()))
 	}
 	f.Acked, f.Window = c.flow.Credit()
 	if c.sendManager(now, f) {

@@ -53,13 +53,13 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 }
 
 // AcceptConn implements backend.Listener.
-func (l *Listener) AcceptConn() (backend.Conn, error) {
+func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
 	n := l.n
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	var c *Conn
 	var full error
-	err := l.await(n, &l.closed, func() bool {
+	err := l.awaitContext(ctx, n, &l.closed, func() bool {
 		if l.l.Pending() == 0 {
 			return false
 		}

@@ -99,6 +99,11 @@ func (c *Conn) Importance() frame.Importance { return c.importance }
 // SetNoDelay implements backend.Conn.
 func (c *Conn) SetNoDelay(on bool) error { return c.set(attach.OptNoDelay, truth(on)) }
 
+// SetReceiveLimit implements backend.Conn.
+func (c *Conn) SetReceiveLimit(bytes int) error {
+	return c.set(attach.OptReceiveLimit, int64(bytes))
+}
+
 // CloseWait implements backend.Conn.
 func (c *Conn) CloseWait(ctx context.Context) error { return c.closeWait(ctx) }
 
@@ -106,8 +111,8 @@ func (c *Conn) CloseWait(ctx context.Context) error { return c.closeWait(ctx) }
 func (c *Conn) Abort() error { return c.close("abort", false) }
 
 // Read implements backend.Conn.
-func (c *Conn) Read(b []byte) (k, size int, err error) {
-	err = c.line().next(context.Background(), false, func(r *clientRecord) (done bool) {
+func (c *Conn) Read(ctx context.Context, b []byte) (k, size int, err error) {
+	err = c.line().next(ctx, false, func(r *clientRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})
@@ -126,12 +131,15 @@ func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 
 // Write implements backend.Conn. What of a stream is longer than a record
 // goes piece by piece, and nothing in between.
-func (c *Conn) Write(b []byte) (done int, err error) {
+func (c *Conn) Write(b []byte) (done int, err error) { return c.writeAll(b, nil) }
+
+// writeAll is Write of several buffers.
+func (c *Conn) writeAll(b []byte, v [][]byte) (done int, err error) {
 	w := &c.line().out
 	if err := w.enterData(); err != nil {
 		return 0, c.notWritten(0, err)
 	}
-	done, waited, err := c.writeParts(b)
+	done, waited, err := c.writeParts(b, v)
 	w.leave(done)
 	if err != nil {
 		return done, c.notWritten(waited, err)
@@ -139,24 +147,32 @@ func (c *Conn) Write(b []byte) (done int, err error) {
 	return done, nil
 }
 
+// WriteBuffers implements backend.Conn.
+func (c *Conn) WriteBuffers(v [][]byte) (int64, error) {
+	done, err := c.writeAll(nil, v)
+	return int64(done), err
+}
+
 // writeParts is Write, which says how long the last part has waited.
-func (c *Conn) writeParts(b []byte) (done int, waited time.Duration, err error) {
+func (c *Conn) writeParts(b []byte, v [][]byte) (done int, waited time.Duration, err error) {
 	if c.stream {
 		if waited, err = c.takeTurn(); err != nil {
 			return 0, waited, err
 		}
 		defer c.endTurn()
+	} else if len(b)+backend.SizeOf(v) > frame.MaxPayload {
+		return 0, 0, engine.ErrTooLong
 	}
-	for first := true; first || done < len(b); first = false {
-		part := b[done:]
-		if c.stream {
-			part = part[:min(len(part), frame.MaxPayload)]
-		}
+	g := backend.NewGather(b, v, c.stream)
+	defer g.Close()
+	part := g.Next()
+	for first := true; first || len(part) > 0; first = false {
 		h := attach.Header{Op: attach.OpSend}
 		if waited, err = c.sendPart(&h, part); err != nil {
 			return done, waited, err
 		}
 		done += len(part)
+		part = g.Next()
 	}
 	return done, 0, nil
 }
@@ -237,6 +253,12 @@ func (c *Conn) ReadBuffer(b *backend.Buffer) error {
 		copyTo(b, &c.Lending, r.data)
 		return true
 	}))
+}
+
+// ReadNext implements backend.Conn, by a copy.
+func (c *Conn) ReadNext(b []byte, _ *backend.Buffer) (k int, err error) {
+	k, _, err = c.Read(context.Background(), b)
+	return k, err
 }
 
 // NewBuffer implements backend.Conn.

@@ -268,7 +268,7 @@ func TestDaemonWithoutCounts(t *testing.T) {
 				if err := daemon.Write(&h, data); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err := c.Read(make([]byte, 1))
+				_, _, err := c.Read(t.Context(), make([]byte, 1))
 				closed := c.Close()
 				if counts {
 					isUnsent(t, "Read", err, 2, syscall.ECONNRESET)
