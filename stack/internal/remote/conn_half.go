@@ -9,6 +9,7 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
+	"github.com/utipc/utipc/stack/internal/feed"
 )
 
 // CloseWrite implements backend.Conn. The daemon has said whether the peer's node knows it, so
@@ -70,7 +71,7 @@ func (w *clientWriter) endData() (quiet chan<- struct{}, err error) {
 	w.ended = true
 	c := make(chan struct{}, 1)
 	if w.calls > 0 {
-		c <- struct{}{}
+		feed.Signal(c)
 		w.quiet = c
 	}
 	return c, nil

@@ -176,7 +176,10 @@ func (w *clientWriter) leave(taken int) {
 		close(w.unsent)
 	}
 	if w.quiet != nil {
-		<-w.quiet
+		select {
+		case <-w.quiet:
+		default:
+		}
 		w.quiet = nil
 	}
 }
