@@ -23,11 +23,12 @@ const (
 // Features of a daemon that a program may use; in OpHello those that it knows of, in the
 // answer those that it may use here.
 const (
-	FeatureRing     = 1 << 0 // OpRing
-	FeatureReports  = 1 << 1 // OpFailed has the beginning of the message
-	FeatureRequests = 1 << 2 // OptRequests
-	FeatureCounts   = 1 << 3 // OpShutdown breaks off; OpEnd and OpFailed of a connection say how many bytes have gone
-	FeatureComplete = 1 << 5 // FlagComplete
+	FeatureRing      = 1 << 0 // OpRing
+	FeatureReports   = 1 << 1 // OpFailed has the beginning of the message
+	FeatureRequests  = 1 << 2 // OptRequests
+	FeatureCounts    = 1 << 3 // OpShutdown breaks off; OpEnd and OpFailed of a connection say how many bytes have gone
+	FeatureHalfClose = 1 << 4 // OpReadEnd; without it a peer that writes no more is one that has closed
+	FeatureComplete  = 1 << 5 // FlagComplete
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol: a

@@ -44,6 +44,7 @@ const (
 	OpEnd     Op = 67 // from the daemon: nothing comes any more, and why
 	OpEvent   Op = 68 // from the daemon: topology events
 	OpItem    Op = 69 // from the daemon: an item of a stream
+	OpReadEnd Op = 70 // from the daemon: the peer writes no more, and reads on; of a program that has FeatureHalfClose
 
 	// Of plain sockets: each is the first record of a connection, without OpHello, and has the
 	// socket's descriptor with it, but for the first and the last.
@@ -73,7 +74,7 @@ var opNames = map[Op]string{
 	OpConnect: "connect", OpShutdown: "shutdown", OpSetOption: "setoption",
 	OpGetOption: "getoption", OpJoin: "join", OpLeave: "leave", OpRing: "ring",
 	OpSend: "send", OpMessage: "message", OpFailed: "failed", OpEnd: "end",
-	OpEvent: "event", OpItem: "item",
+	OpEvent: "event", OpItem: "item", OpReadEnd: "read-end",
 	OpPlainSocket: "plain-socket", OpPlainBind: "plain-bind", OpPlainListen: "plain-listen", OpPlainConnect: "plain-connect",
 	OpPlainState: "plain-state", OpPlainShutdown: "plain-shutdown", OpPlainSetOption: "plain-setoption",
 	OpPlainGetOption: "plain-getoption", OpPlainAccept: "plain-accept",
@@ -99,15 +100,21 @@ func (o Op) Plain() bool { return o >= OpPlainSocket && o <= OpPlainKernel }
 // FromDaemon reports whether only the daemon sends it, beside answers.
 func (o Op) FromDaemon() bool {
 	switch o {
-	case OpGone, OpMessage, OpFailed, OpEnd, OpEvent, OpItem:
+	case OpGone, OpMessage, OpFailed, OpEnd, OpEvent, OpItem, OpReadEnd:
 		return true
 	}
 	return false
 }
 
-// ShutdownAbort in Arg0 of OpShutdown makes the end a reset; of a daemon that grants
-// FeatureCounts.
-const ShutdownAbort = 1
+// What OpShutdown does, in Arg0; with 0 the connection ends in order.
+const (
+	ShutdownAbort = 1 // it ends with a reset; of a daemon that grants FeatureCounts
+	ShutdownWrite = 2 // the program sends no more, and reads on; of a connection with CanCloseWrite
+)
+
+// CanCloseWrite in Arg1 of the answer to OpConnect and OpAccept says that the peer's node knows
+// what ShutdownWrite does.
+const CanCloseWrite = 1 << 0
 
 // Flags say more about a record.
 type Flags uint16

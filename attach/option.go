@@ -29,6 +29,7 @@ const (
 	OptMulticast    OptionName = 1002 // 0: as fits, 1: broadcast, 2: copies
 	OptScope        OptionName = 1003 // of what is bound without one: 2 cluster, 3 node
 	OptBacklog      OptionName = 1004 // connection requests that may wait; 0: 4096
+	OptAcceptAhead  OptionName = 1006 // 1: what listens answers requests before OpAccept; 0
 	OptRequests     OptionName = 1005 // 1: what is sent is a request, whose end without an answer is a message without data; 0
 )
 
@@ -37,7 +38,7 @@ var optionNames = map[OptionName]string{
 	OptConnTimeout: "conn-timeout", OptNodeRecvQueue: "node-recvq", OptSockRecvQueue: "sock-recvq",
 	OptBroadcast: "broadcast", OptReplicast: "replicast", OptRecvQueueUsed: "recvq-used", OptNoDelay: "nodelay",
 	OptReceiveLimit: "receive-limit", OptNameWait: "name-wait", OptMulticast: "multicast",
-	OptScope: "scope", OptBacklog: "backlog", OptRequests: "requests",
+	OptScope: "scope", OptBacklog: "backlog", OptRequests: "requests", OptAcceptAhead: "accept-ahead",
 }
 
 // String returns the option's name, or its number.

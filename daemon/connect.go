@@ -78,18 +78,25 @@ func (p *port) welcome(c *stack.Conn) (t told) {
 		t.Addr2 = attach.ServiceSockaddr(svc, 0)
 	}
 	t.Arg0 = uint32(c.Importance())
+	if hosting.CanCloseWrite(c) {
+		t.Arg1 = attach.CanCloseWrite
+	}
 	if own, ok := c.LocalAddr().(stack.SocketAddr); ok {
 		t.Wide = attach.PackSocket(own)
 	}
 	return t
 }
 
-// shutdown ends the connection, in order or with a reset. The answer comes when the node has
-// sent what was written before, or cannot: *stack.UnsentError.
+// shutdown ends the connection, in order or with a reset, or what the program sends. The answer
+// comes when the node has sent what was written before, or cannot: *stack.UnsentError; to the end of
+// writing at once.
 func (p *port) shutdown(h *attach.Header) error {
 	x, c := p.x, p.is().conn
 	if c == nil {
 		return x.answer(h, syscall.ENOTCONN)
+	}
+	if h.Arg0 == attach.ShutdownWrite {
+		return x.answer(h, c.CloseWrite())
 	}
 	failed := p.unsent
 	p.unsent = 0

@@ -21,6 +21,7 @@ type deliverer struct {
 	state atomic.Uint32
 	left  outgoing // what there was no room for; of who serves
 	told  bool     // that nothing comes any more; of who serves
+	read  bool     // that the peer writes no more; of who serves
 	from  end      // what is left came from it; of who serves
 }
 

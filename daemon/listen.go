@@ -184,7 +184,7 @@ func (p *port) offspring(c *stack.Conn) (x *session, fd int, err error) {
 // handOver answers an accept with a session's descriptor, and starts that.
 func (p *port) handOver(h attach.Header, x *session, c *stack.Conn, fd int) passed {
 	t := x.port.welcome(c)
-	h.Addr, h.Addr2, h.Arg0, h.Wide = t.Addr, t.Addr2, t.Arg0, t.Wide
+	h.Addr, h.Addr2, h.Arg0, h.Arg1, h.Wide = t.Addr, t.Addr2, t.Arg0, t.Arg1, t.Wide
 	done := func(err error) {
 		unix.Close(fd)
 		x.port.watch(end{conn: c}) // with an error nobody has the other end: it is reset

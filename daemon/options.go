@@ -83,6 +83,9 @@ func (p *port) setOption(name attach.OptionName, v int64) error {
 		if e.packet != nil {
 			return e.packet.SetReceiveLimit(c.ReceiveLimit)
 		}
+		if e.conn != nil {
+			return e.conn.SetReadBuffer(c.ReceiveLimit)
+		}
 	default:
 		return p.setKept(e, name, v)
 	}
@@ -107,6 +110,8 @@ func (p *port) setKept(e end, name attach.OptionName, v int64) error {
 		p.scope = frame.Scope(v)
 	case attach.OptBacklog:
 		c.Backlog = int(v)
+	case attach.OptAcceptAhead:
+		c.AcceptAhead = v != 0
 	case attach.OptRequests:
 		if e != (end{}) {
 			return syscall.EISCONN
@@ -187,6 +192,8 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return int64(c.Backlog), true
 	case attach.OptRequests:
 		return b(c.Requests), true
+	case attach.OptAcceptAhead:
+		return b(c.AcceptAhead), true
 	case attach.OptSockRecvQueue:
 		return int64(p.is().stats(p.x.ctx).Queued), true
 	case attach.OptRecvQueueUsed:

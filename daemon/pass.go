@@ -162,6 +162,14 @@ func (p *port) readConn(c *stack.Conn, h *attach.Header, buf *scratch) ([]byte, 
 	if err == syscall.EAGAIN {
 		return nil, false
 	}
+	if err == io.EOF && p.x.features&attach.FeatureHalfClose != 0 {
+		if err = hosting.Ended(c); err == nil { // the peer reads on
+			was := p.read
+			p.read = true
+			h.Op = attach.OpReadEnd
+			return nil, !was
+		}
+	}
 	p.told = true
 	h.Op, h.Wide = attach.OpEnd, p.placed(c)
 	if err == io.EOF {

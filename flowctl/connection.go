@@ -39,8 +39,19 @@ func NewConnection(blocks bool, limit int) Connection {
 	if !blocks {
 		return Connection{window: messageWindow, granted: messageWindow}
 	}
-	offer := min(max(limit/blockSize/memoryShare, leastWindow), math.MaxUint16)
-	return Connection{blocks: true, window: firstWindow, granted: firstWindow, offer: offer}
+	return Connection{blocks: true, window: firstWindow, granted: firstWindow, offer: offered(limit)}
+}
+
+// offered is the window that a limit allows, in blocks.
+func offered(limit int) int {
+	return min(max(limit/blockSize/memoryShare, leastWindow), math.MaxUint16)
+}
+
+// SetLimit makes later acknowledgements offer a quarter of limit, as of NewConnection.
+func (c *Connection) SetLimit(limit int) {
+	if c.blocks {
+		c.offer = offered(limit)
+	}
 }
 
 // Offer makes later acknowledgements offer the least window and, up to the quarter of
@@ -50,8 +61,7 @@ func (c *Connection) Offer(limit, spare int) (taken int) {
 	if !c.blocks {
 		return 0
 	}
-	most := min(max(limit/blockSize/memoryShare, leastWindow), math.MaxUint16)
-	c.offer = min(most, leastWindow+max(0, spare/blockSize))
+	c.offer = min(offered(limit), leastWindow+max(0, spare/blockSize))
 	return (c.offer - leastWindow) * blockSize
 }
 

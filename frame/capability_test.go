@@ -68,7 +68,7 @@ func TestNamesOfEnums(t *testing.T) {
 		{frame.LastFragment, "last"},
 		{frame.FragmentType(3), "FragmentType(3)"},
 		{frame.ConnProbeReply, "probe-reply"},
-		{frame.ConnType(3), "ConnType(3)"},
+		{frame.ConnType(4), "ConnType(4)"},
 	} {
 		if c.got.String() != c.want {
 			t.Errorf("got %q, want %q", c.got, c.want)

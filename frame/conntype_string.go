@@ -11,11 +11,12 @@ func _() {
 	_ = x[ConnProbe-0]
 	_ = x[ConnProbeReply-1]
 	_ = x[ConnAck-2]
+	_ = x[ConnWriteEnd-3]
 }
 
-const _ConnType_name = "probeprobe-replyack"
+const _ConnType_name = "probeprobe-replyackwrite-end"
 
-var _ConnType_index = [...]uint8{0, 5, 16, 19}
+var _ConnType_index = [...]uint8{0, 5, 16, 19, 28}
 
 func (i ConnType) String() string {
 	idx := int(i) - 0

@@ -53,13 +53,16 @@ func (f *BcastInitFields) Append(b []byte) []byte {
 
 //go:generate go run golang.org/x/tools/cmd/stringer@v0.38.0 -type=ConnType -linecomment
 
-// A ConnType is the type of a message of the connection manager.
+// A ConnType is the type of a message of the connection manager. Kernels have the first three;
+// ConnWriteEnd, after which its sender sends no more data, goes among nodes of utipc alone.
+// Source: docs/spec/07-sockets.md §4.5; docs/protocol.md, "Among nodes of utipc".
 type ConnType uint8
 
 const (
 	ConnProbe      ConnType = iota // probe
 	ConnProbeReply                 // probe-reply
 	ConnAck                        // ack
+	ConnWriteEnd                   // write-end
 )
 
 // A Conn is a view of a message of the connection manager: two connected sockets
@@ -82,7 +85,7 @@ type ConnFields struct {
 // ParseConn checks m as a message of the connection manager. Errors: ErrUnknown,
 // ErrMalformed.
 func ParseConn(m Message) (Conn, error) {
-	if m.User() != UserConn || m.RawType() > uint8(ConnAck) {
+	if m.User() != UserConn || m.RawType() > uint8(ConnWriteEnd) {
 		return Conn{}, ErrUnknown
 	}
 	if m.hlen != IntLen {

@@ -197,7 +197,7 @@ func TestKindErrors(t *testing.T) {
 		},
 		{{"type 2", or(4, 2<<5), frame.ErrUnknown}, {"no items", size(40), nil}, {"half an item", size(50), nil}},
 		{{"type 1", or(4, 1<<5), frame.ErrUnknown}, {"old message", or(1, 0x10), frame.ErrUnknown}},
-		{{"type 3", or(4, 3<<5), frame.ErrUnknown}},
+		{{"type 4", or(4, 4<<5), frame.ErrUnknown}},
 		{{"type 3", or(4, 3<<5), frame.ErrUnknown}, {"no data", size(40), nil}},
 		{{"type 7", or(4, 7<<5), nil}, {"no data", size(40), nil}},
 		{{"type 6", set(4, 6<<5), frame.ErrUnknown}, {"non-seq", or(1, 0x10), frame.ErrMalformed}},

@@ -5,6 +5,9 @@
 package stack_test
 
 import (
+	"errors"
+	"fmt"
+	"io"
 	"net"
 	"testing"
 	"time"
@@ -99,6 +102,70 @@ func TestConnectionAllocatesNothing(t *testing.T) {
 			allocatesNothing(t, "a round trip", trip)
 		})
 	}
+}
+
+// Nor does a copy to a connection or from one, whatever the length of its messages. Mutations it
+// catches: ReadFrom or WriteTo makes its block; WriteTo makes a Buffer for each message.
+//
+// Proves: poll.allocations
+func TestCopyAllocatesNothing(t *testing.T) {
+	for _, network := range []string{"tipc", "tipcpacket"} {
+		t.Run(network, func(t *testing.T) {
+			a, b := pair(t, stack.Config{})
+			server, client := link(t, a, b, network)
+			defer client.Close()
+			client.SetDeadline(time.Now().Add(testTimeout))
+			server.SetDeadline(time.Now().Add(testTimeout))
+			var v net.Buffers
+			parts := [][]byte{make([]byte, 300), make([]byte, 500)}
+			for _, n := range []int{64, 3000, 30000} {
+				source, target := &chunk{n: n}, &chunk{}
+				allocatesNothing(t, fmt.Sprint("a copy of ", n, " bytes"), func() {
+					source.left, target.left = n, n
+					if _, err := client.ReadFrom(source); err != nil {
+						t.Fatal(err)
+					}
+					if _, err := server.WriteTo(target); err != errWhole {
+						t.Fatal(err)
+					}
+				})
+			}
+			target := &chunk{}
+			allocatesNothing(t, "a write of several buffers", func() {
+				v, target.left = append(kept[:0], parts...), 800
+				if _, err := client.WriteBuffers(&v); err != nil {
+					t.Fatal(err)
+				}
+				if _, err := server.WriteTo(target); err != errWhole {
+					t.Fatal(err)
+				}
+			})
+		})
+	}
+}
+
+var (
+	kept     [2][]byte
+	errWhole = errors.New("all is there")
+)
+
+// A chunk gives n bytes once, and takes left of them.
+type chunk struct{ n, left int }
+
+func (c *chunk) Read(b []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.EOF
+	}
+	k := min(c.left, len(b))
+	c.left -= k
+	return k, nil
+}
+
+func (c *chunk) Write(b []byte) (int, error) {
+	if c.left -= len(b); c.left <= 0 {
+		return len(b), errWhole
+	}
+	return len(b), nil
 }
 
 // Nor does a call that an active port answers.

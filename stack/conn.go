@@ -3,6 +3,7 @@
 package stack
 
 import (
+	"context"
 	"io"
 	"net"
 	"time"
@@ -20,8 +21,8 @@ import (
 //	                      └──(the peer closed, broke off, or its node is lost)──► ended: what
 //	                         came can be read still, then the reason; writes fail
 //
-// There is no half-close: who closes reads no more. The end is sticky, every call
-// returns it again.
+// After Close nothing is read any more. Between nodes of this implementation one end may call
+// CloseWrite and go on reading. The end is sticky, every call returns it again.
 //
 // What Write has taken either arrives, before io.EOF, or is reported as lost by an
 // *UnsentError with the number of bytes: inside the *ConnError of a Write or Read that finds
@@ -61,14 +62,25 @@ func (c *Conn) ReadMsg(b []byte) (n, size int, err error) {
 	if len(b) == 0 {
 		return 0, 0, nil
 	}
-	n, size, err = c.b.Read(filled(b))
-	switch err {
-	case nil:
-		return n, size, nil
-	case io.EOF:
-		return 0, 0, io.EOF
+	n, size, err = c.b.Read(context.Background(), filled(b))
+	return n, size, c.readError(err)
+}
+
+// ReadContext is Read that ctx ends too, with its error. The read deadline holds as well.
+func (c *Conn) ReadContext(ctx context.Context, b []byte) (int, error) {
+	if len(b) == 0 {
+		return 0, nil
 	}
-	return 0, 0, backend.OpError("read", c.b.Network(), c.b.Addr(), c.b.RemoteAddr(), err)
+	n, _, err := c.b.Read(ctx, filled(b))
+	return n, c.readError(err)
+}
+
+// readError is the error of a read; io.EOF is plain.
+func (c *Conn) readError(err error) error {
+	if err == nil || err == io.EOF {
+		return err
+	}
+	return backend.OpError("read", c.b.Network(), c.b.Addr(), c.b.RemoteAddr(), err)
 }
 
 // SetNoDelay says whether short writes of a stream go out one by one. Else, the default,

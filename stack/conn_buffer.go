@@ -2,12 +2,6 @@
 
 package stack
 
-import (
-	"io"
-
-	"github.com/utipc/utipc/stack/internal/backend"
-)
-
 // NewBuffer makes a message of size bytes, up to 66000, for WriteBuffer; see
 // PacketConn.NewBuffer.
 func (c *Conn) NewBuffer(size int) (*Buffer, error) {
@@ -36,8 +30,5 @@ func (c *Conn) ReadBuffer() (*Buffer, error) {
 		return b, nil
 	}
 	b.drop()
-	if err == io.EOF {
-		return nil, io.EOF
-	}
-	return nil, backend.OpError("read", c.b.Network(), c.b.Addr(), c.b.RemoteAddr(), err)
+	return nil, c.readError(err)
 }

@@ -72,7 +72,13 @@ func (l *Listener) Accept() (net.Conn, error) {
 }
 
 // AcceptConn is Accept that returns a *Conn.
-func (l *Listener) AcceptConn() (*Conn, error) { return accepted(l.b.AcceptConn()) }
+func (l *Listener) AcceptConn() (*Conn, error) { return accepted(l.b.AcceptConn(context.Background())) }
+
+// AcceptContext is AcceptConn that ctx ends too, with its error. A connection that comes as it ends
+// is left for the next call.
+func (l *Listener) AcceptContext(ctx context.Context) (*Conn, error) {
+	return accepted(l.b.AcceptConn(ctx))
+}
 
 func accepted(b backend.Conn, err error) (*Conn, error) {
 	if err != nil {

@@ -21,7 +21,14 @@ type SocketConfig struct {
 
 	DialTimeout time.Duration // for which Dial waits, from the call on, for room and an answer; 0: 8 s
 	NoDelay     bool          // of a stream: see Conn.SetNoDelay
-	Backlog     int           // connection requests that may wait to be accepted; 0: 4096
+	Backlog     int           // connection requests that may wait to be accepted; 0: 4096, with AcceptAhead 128
+
+	// AcceptAhead says that a listener answers requests before Accept is called, as TCP does: Dial
+	// returns at once, and what the dialing end writes is kept, as far as its window goes, until
+	// Accept returns the connection. Up to Backlog connections wait so; a request beyond that is
+	// asked again, until DialTimeout of its Dial. Close of the listener resets those that wait.
+	// Without it, as with kernels, Dial returns when Accept has taken the request.
+	AcceptAhead bool
 
 	// Requests says that each message sent to a service or a socket is a request, one at a time:
 	// when there will be no answer, as the socket that took it has closed or contact with its

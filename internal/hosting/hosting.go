@@ -90,6 +90,15 @@ func Hold(socket any, k int) { Backend(socket).(interface{ Hold(k int) }).Hold(k
 // change. The request for the connection counts.
 func Placed(conn any) uint64 { return Backend(conn).(interface{ Placed() uint64 }).Placed() }
 
+// CanCloseWrite reports whether the peer's node knows what CloseWrite of a *stack.Conn does.
+func CanCloseWrite(conn any) bool {
+	return Backend(conn).(interface{ CanCloseWrite() bool }).CanCloseWrite()
+}
+
+// Ended is why a *stack.Conn has ended, as a Read would return it; nil where it has not, also when
+// its peer has called CloseWrite, after which Read returns io.EOF.
+func Ended(conn any) error { return Backend(conn).(interface{ Ended() error }).Ended() }
+
 // Returned is what came back with the end of a *stack.Conn: the beginning of the first message that
 // its peer had received and not read, at most frame.MaxReturned bytes, or "".
 func Returned(conn any) string { return Backend(conn).(interface{ Returned() string }).Returned() }

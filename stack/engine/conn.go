@@ -157,6 +157,7 @@ type Conn struct {
 	watched bool     // its owner hears of its end though it has closed it, see WatchClose
 	stuck   bool     // a Write found the window full
 	due     callKind // of the user
+	half    halves   // by CloseWrite, here and there
 
 	back      *string   // see Returned; before the end, and after Close, see Unread; nil: nothing
 	early     *earlyEnd // the peer's end has come, and may have overtaken data
@@ -165,7 +166,7 @@ type Conn struct {
 	lingering int       // bytes it counts among those of closed connections, see mayLinger
 
 	user   connUser  // nil: the owner hears of it by TakeReadyConns
-	origin *Listener // that counts it; nil unless it has a user
+	origin *Listener // that counts it, of one with a user; where it waits to be accepted; or nil
 	ticket Ticket    // of a Conn with a user, or of the request, or of what is held
 	full   WindowFull
 }
@@ -269,6 +270,17 @@ func (e *Engine) newConn(k ConnConfig, number uint32) *Conn {
 	c.limit.owner, c.again.owner, c.ticket.conn = c, c, c
 	e.number(&c.port)
 	return c
+}
+
+// SetReceiveLimit sets how many bytes may wait to be read, in the limits of newConn; 0 means the
+// default. What the peer was offered it may still send: a lower limit holds as the peer hears of it.
+func (c *Conn) SetReceiveLimit(bytes int) {
+	if bytes == 0 {
+		bytes = DefaultReceiveLimit
+	}
+	c.ReceiveLimit = max(bytes, MinConnReceiveLimit)
+	c.port.ReceiveLimit = max(c.port.ReceiveLimit, c.ReceiveLimit)
+	c.flow.SetLimit(c.ReceiveLimit)
 }
 
 // connected reports whether a port is one end of a connection, or waits for some, or is in

@@ -56,7 +56,7 @@ func (c *Conn) SetNoDelay(now time.Duration, on bool) {
 	c.NoDelay = on
 	if c.collects && c.state == Established {
 		c.nagle.SetNoDelay(on)
-		c.flush(now)
+		c.pay(now, c.owed) // the end of what is written may come behind it
 	}
 }
 

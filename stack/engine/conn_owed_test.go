@@ -25,7 +25,8 @@ func (p *scriptedPeer) starve() (feed func()) {
 }
 
 // What must not be left unsaid is said when there is memory again: each row is a
-// message that finds none, and the answer that comes later, once.
+// message that finds none, and the answer that comes later, once. Mutations it catches, of the
+// two write ends: pay sets no alarm for owedWriteEnd; mayEndWrite does not look at owedAnswer.
 func TestConnOwes(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -52,6 +53,12 @@ func TestConnOwes(t *testing.T) {
 				b.t.Error("not accepted")
 			}
 		}, "data-low/conn 8>95 bytes=0"},
+		{"write end", nil, func(b *connPeer) { b.ours(HalfClose).a.CloseWrite(b.now) }, "conn/write-end 6>90"},
+		{"accepted, and write end", func() []byte { return syn(5, 95, "") }, func(b *connPeer) {
+			if c, ok := b.l.Accept(b.now); !ok || b.ours(HalfClose) == nil || c.CloseWrite(b.now) != nil {
+				b.t.Error("not accepted, or not ended")
+			}
+		}, "data-low/conn 8>95 bytes=0; conn/write-end 8>95"},
 		{"close", nil, func(b *connPeer) { b.a.Close(b.now) }, "data-critical/conn 6>90 error=connection shutdown bytes=0"},
 		{"abort", nil, func(b *connPeer) { b.a.Abort(b.now) }, "data-critical/conn 6>90 error=no port bytes=0"},
 		{

@@ -39,7 +39,7 @@ func (c *Conn) handle(now time.Duration, n *node, f *frame.PayloadFields, data [
 		e.drop(DropNoPort) // it is about to read the end that is owed: what came back would be another
 	case c.late && c.state == Ended && n.addr == c.peer.Node && f.OrigPort == c.peer.Port && f.OrigNode == n.addr && f.Error == frame.OK && f.Type == frame.ConnMsg:
 		c.receive(now, n, f, data, in)
-	case !c.isPeer(n, f.OrigPort, f.OrigNode):
+	case !c.isPeer(n, f.OrigPort, f.OrigNode) || c.ReadEnded() && f.Error == frame.OK && len(data) > 0:
 		e.giveBack(now, n, f, data, frame.NoPort)
 	case c.state == ConnClosed:
 		c.handleLate(now, n, f, data)
@@ -94,7 +94,7 @@ func (c *Conn) receive(now time.Duration, n *node, f *frame.PayloadFields, data 
 	}
 	if c.nagle.Active() {
 		c.nagle.HandleData()
-		c.flush(now)
+		c.pay(now, c.owed) // the end of what is written may come behind it
 	}
 }
 
@@ -152,6 +152,8 @@ func (c *Conn) handleManager(now time.Duration, n *node, f *frame.ConnFields) {
 		c.peerEnded(now, f.Error, nil)
 	case f.Type == frame.ConnProbe:
 		c.pay(now, owedReply)
+	case f.Type == frame.ConnWriteEnd:
+		c.peerWriteEnded(n)
 	case f.Type == frame.ConnAck:
 		if f.NagleAck {
 			c.nagle.HandleAnswer()

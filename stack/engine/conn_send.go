@@ -26,6 +26,8 @@ func (c *Conn) writeOr(now time.Duration, b []byte, m *Lent) error {
 		return ErrConnecting
 	case c.state != Established:
 		return c.Err()
+	case c.half&writeEnded != 0:
+		return ErrWriteEnded
 	case size == 0:
 		return nil
 	case size > frame.MaxPayload:
@@ -109,6 +111,7 @@ const (
 	owedEnd                       // the last message, without data
 	owedReset                     // the same, of Abort
 	owedOverload                  // the same, of a connection that was ended here, see overdraw
+	owedWriteEnd                  // that no data comes any more, behind all that is held, see CloseWrite
 )
 
 // acknowledge tells the peer what was read, which may have asked for it.
@@ -137,6 +140,9 @@ func (c *Conn) pay(now time.Duration, what owed) {
 	if c.owed&owedReply != 0 && c.sendManager(now, frame.ConnFields{Type: frame.ConnProbeReply}) {
 		c.owed &^= owedReply
 	}
+	if c.mayEndWrite() && c.sendManager(now, frame.ConnFields{Type: frame.ConnWriteEnd}) {
+		c.owed &^= owedWriteEnd
+	}
 	if c.owed&owedOverload != 0 && c.sendEmpty(now, frame.Overload) {
 		c.owed &^= owedOverload
 		if c.state == ConnClosed {
@@ -152,7 +158,10 @@ func (c *Conn) pay(now time.Duration, what owed) {
 		c.release(now)
 		return
 	}
-	if c.owed&^(owedEnd|owedReset)|end != 0 && !c.again.isSet() {
+	if c.mayEndWrite() {
+		end |= owedWriteEnd
+	}
+	if c.owed&^(owedEnd|owedReset|owedWriteEnd)|end != 0 && !c.again.isSet() {
 		e.alarms.set(&c.again, now+owedPause)
 	}
 }
@@ -174,7 +183,7 @@ func (c *Conn) sendCredit(now time.Duration, asked bool) bool {
 	f := frame.ConnFields{Type: frame.ConnAck, NagleAck: asked}
 	if a := c.port.Account; a != nil {
 		c.port.promise(0)
-		c.port.promise(c.flow.Offer(c.port.ReceiveLimit, a.spare()))
+		c.port.promise(c.flow.Offer(c.ReceiveLimit, a.spare()))
 	}
 	f.Acked, f.Window = c.flow.Credit()
 	if c.sendManager(now, f) {

@@ -56,6 +56,7 @@ func (s *conns) tell(c *Conn, kind callKind) {
 			s.calls.Push(c)
 		}
 		c.due |= kind
+	case c.origin != nil: // nobody has it yet
 	case c.due == 0:
 		c.due = kind
 		s.ready = append(s.ready, c)

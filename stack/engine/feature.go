@@ -25,6 +25,9 @@ const (
 	// Batches: a link over UDP has a large window, and a batch is acknowledged at once, see suit.
 	Batches Feature = 2
 
+	// HalfClose: one end of a connection stops sending and goes on reading, see Conn.CloseWrite.
+	HalfClose Feature = 3
+
 	// Names: a probe may ask whether names have been applied, see Publication.
 	Names Feature = 4
 

@@ -28,7 +28,9 @@ func TestHostileConnManagerValues(t *testing.T) {
 		switch {
 		case frame.ConnType(typ) == frame.ConnProbe:
 			sent = "conn/probe-reply 6>90"
-		case typ > 2:
+		case frame.ConnType(typ) == frame.ConnWriteEnd: // of a kernel
+			want = "not of the connection it names=1"
+		case typ > 3:
 			want = "unknown user or type=1"
 		}
 		b.wantDrops(fmt.Sprint("type ", typ), want)

@@ -231,6 +231,9 @@ func (c *Conn) Lend(now time.Duration, m *Lent, n int) error { return c.port.Len
 // with others, and is copied then.
 func (c *Conn) WriteLent(now time.Duration, m *Lent) error { return m.done(c.writeOr(now, nil, m)) }
 
+// Large reports whether the first message that waits lies in memory that Take hands out.
+func (c *Conn) Large() bool { return c.port.queue.Len() > 0 && c.port.queue.At(0).data != nil }
+
 // Take is that of Port. Of a stream it is the rest of the first message.
 func (c *Conn) Take(now time.Duration, buf []byte) (data []byte, hold *netdev.Buffer, ok bool) {
 	data, hold, r, ok := c.port.take(buf, c.taken)

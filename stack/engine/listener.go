@@ -15,6 +15,7 @@ import (
 // again later.
 const (
 	DefaultBacklog   = 4096 // requests that may wait, unless the ListenConfig says so
+	DefaultAhead     = 128  // connections that may wait, with Ahead
 	maxInside        = 4096 // connections to a user in the engine
 	maxNodeInside    = 1024 // of them from one node
 	listenerReadRoom = DefaultReceiveLimit
@@ -27,6 +28,7 @@ type ListenConfig struct {
 	ReceiveLimit int      // of the connections, as in ConnConfig
 	NoDelay      bool     // of the connections, as in ConnConfig
 	Account      *Account // that it and the connections count in, or nil
+	Ahead        bool     // requests are answered as they come, see acceptAhead; Backlog is then DefaultAhead
 	Idle         bool     // it has a number and may be bound, and refuses all requests until Start
 	Owner        any      // the owner's own word for the socket
 }
@@ -38,6 +40,7 @@ type Listener struct {
 	port    Port
 	pending []*request             // the oldest first
 	bytes   int                    // of the pending ones
+	ahead   []*Conn                // answered, and not accepted: the oldest first
 	from    map[frame.NodeAddr]int // requests that wait; or with a user, connections
 	open    int                    // connections, of a user
 	readied bool
@@ -63,7 +66,11 @@ func (e *Engine) listen(number uint32, k ListenConfig) *Listener {
 	if len(e.ports) >= maxPorts || e.addr == 0 {
 		return nil
 	}
-	if k.Backlog == 0 {
+	switch {
+	case k.Backlog > 0:
+	case k.Ahead:
+		k.Backlog = DefaultAhead
+	default:
 		k.Backlog = DefaultBacklog
 	}
 	l := &Listener{ListenConfig: k, from: map[frame.NodeAddr]int{}}
@@ -99,8 +106,8 @@ func (l *Listener) Port() *Port { return &l.port }
 // Start makes an idle socket take requests.
 func (l *Listener) Start() { l.Idle = false }
 
-// Pending is the number of requests that wait.
-func (l *Listener) Pending() int { return len(l.pending) }
+// Pending is the number of requests and connections that wait to be accepted.
+func (l *Listener) Pending() int { return len(l.pending) + len(l.ahead) }
 
 // handle takes a message for a listening socket.
 func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
@@ -113,6 +120,8 @@ func (l *Listener) handle(now time.Duration, n *node, f *frame.PayloadFields, da
 		e.giveBack(now, n, f, data, frame.Overload)
 	case l.user != nil:
 		l.acceptInside(now, n, f, data)
+	case l.Ahead:
+		l.acceptAhead(now, n, f, data)
 	default:
 		e.arrived(n)
 		l.pending = append(l.pending, &request{*f, bytes.Clone(data), n})
@@ -147,7 +156,7 @@ func (l *Listener) full(f *frame.PayloadFields, size int) bool {
 	if l.user != nil {
 		return l.open >= maxInside || l.from[f.OrigNode] >= maxNodeInside
 	}
-	return len(l.pending) >= l.Backlog || l.bytes+size+recordCost > listenerReadRoom<<f.Importance
+	return l.Pending() >= l.Backlog || l.bytes+size+recordCost > listenerReadRoom<<f.Importance
 }
 
 // makeRoom reports whether a request can wait. One node may take the whole queue; but what
@@ -155,7 +164,7 @@ func (l *Listener) full(f *frame.PayloadFields, size int) bool {
 // that no node keeps another out.
 func (l *Listener) makeRoom(now time.Duration, f *frame.PayloadFields, size int) bool {
 	for l.full(f, size) {
-		if l.user != nil || !l.evict(now, l.from[f.OrigNode]+1) {
+		if l.user != nil || l.Ahead || !l.evict(now, l.from[f.OrigNode]+1) {
 			return false
 		}
 	}
@@ -237,6 +246,9 @@ func (l *Listener) dequeued(r *request) {
 // many sockets as it may have. Requests of nodes that are gone are dropped.
 func (l *Listener) Accept(now time.Duration) (c *Conn, ok bool) {
 	e := l.port.e
+	if len(l.ahead) > 0 {
+		return l.takeAhead(), true
+	}
 	for len(l.pending) > 0 && len(e.ports) < maxPorts {
 		r := l.take()
 		n := e.home(r.f.OrigNode)
@@ -245,16 +257,21 @@ func (l *Listener) Accept(now time.Duration) (c *Conn, ok bool) {
 			continue
 		}
 		c := l.connect(now, n, &r.f)
-		if len(r.data) > 0 {
-			c.moveIn()
-			m := c.port.store(r.data, nil)
-			m.Importance = r.f.Importance
-			e.conns.tell(c, callReadable)
-		}
-		c.pay(now, owedAnswer)
+		c.begin(now, &r.f, r.data)
 		return c, true
 	}
 	return nil, false
+}
+
+// begin answers the request f, whose data is the first message.
+func (c *Conn) begin(now time.Duration, f *frame.PayloadFields, data []byte) {
+	if len(data) > 0 {
+		c.moveIn()
+		m := c.port.store(data, nil)
+		m.Importance = f.Importance
+		c.port.e.conns.tell(c, callReadable)
+	}
+	c.pay(now, owedAnswer)
 }
 
 // acceptInside makes a connection for the user in the engine.
@@ -293,8 +310,8 @@ func (l *Listener) connect(now time.Duration, n *node, f *frame.PayloadFields) *
 	return c
 }
 
-// Close withdraws the socket's names and returns the requests that wait. Connections
-// stay.
+// Close withdraws the socket's names and returns the requests that wait. Connections that wait
+// are reset; those that were accepted stay.
 func (l *Listener) Close(now time.Duration) {
 	if l.port.closed {
 		return
@@ -304,7 +321,11 @@ func (l *Listener) Close(now time.Duration) {
 }
 
 // Refuse refuses the requests that wait, and returns the ports of those of the own node.
+// Connections that wait are reset.
 func (l *Listener) Refuse(now time.Duration) (own []uint32) {
+	for len(l.ahead) > 0 {
+		l.takeAhead().Abort(now)
+	}
 	for len(l.pending) > 0 {
 		r := l.take()
 		if r.via == l.port.e.self {

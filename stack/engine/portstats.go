@@ -30,10 +30,10 @@ func (p *Port) Stats() PortStats {
 // Stats is as of Port.
 func (c *Conn) Stats() PortStats { return c.port.Stats() }
 
-// Stats is as of Port; Queued are the requests that wait.
+// Stats is as of Port; Queued is as of Pending.
 func (l *Listener) Stats() PortStats {
 	s := l.port.stats
-	s.Queued, s.Bytes = len(l.pending), l.bytes
+	s.Queued, s.Bytes = l.Pending(), l.bytes
 	return s
 }
 

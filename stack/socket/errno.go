@@ -41,6 +41,7 @@ var errnos = []struct {
 	{seal.ErrBusy, syscall.EBUSY},
 	{seal.ErrDouble, syscall.EEXIST},
 	{seal.ErrNoKey, syscall.ENOENT},
+	{errors.ErrUnsupported, syscall.EOPNOTSUPP},
 	{os.ErrDeadlineExceeded, syscall.ETIMEDOUT},
 	{context.DeadlineExceeded, syscall.ETIMEDOUT},
 	{context.Canceled, syscall.ECANCELED},

@@ -6,6 +6,7 @@ import (
 	"context"
 	"log/slog"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -66,6 +67,8 @@ type Socket interface {
 	Stats(ctx context.Context) (engine.PortStats, error)
 	Close() error
 	SetDeadlines(read, write *time.Time) error // those that are not nil
+	SetWriteBuffer(bytes int) error            // errors are bare
+	SyscallConn() (syscall.RawConn, error)     // errors are bare
 
 	Poll(p Poller, owner any) *socket.Polled // see Poller.Add
 	Hold(k int)                              // see hosting.Hold
@@ -74,7 +77,7 @@ type Socket interface {
 // A Listener is what is behind a stack.Listener.
 type Listener interface {
 	Socket
-	AcceptConn() (Conn, error)
+	AcceptConn(ctx context.Context) (Conn, error)
 	TryAccept() (Conn, error)
 	Bind(addr net.Addr) error
 	Unbind(addr net.Addr) error
@@ -89,13 +92,17 @@ type Conn interface {
 	Service() (a frame.Service, ok bool)
 	Importance() frame.Importance
 	SetNoDelay(on bool) error
-	Read(b []byte) (k, size int, err error) // errors are bare
+	SetReceiveLimit(bytes int) error
+	Read(ctx context.Context, b []byte) (k, size int, err error) // errors are bare
 	TryReadMsg(b []byte) (k, size int, err error)
-	ReadBuffer(b *Buffer) error // errors are bare
+	ReadBuffer(b *Buffer) error                      // errors are bare
+	ReadNext(b []byte, m *Buffer) (k int, err error) // Read, or ReadBuffer into m where that saves a copy
 	Write(b []byte) (int, error)
+	WriteBuffers(v [][]byte) (int64, error)
 	TryWrite(b []byte) (int, error)
 	NewBuffer(b *Buffer, size int) error // b is empty, and given back on an error
 	WriteBuffer(b *Buffer) error
+	CloseWrite() error
 	CloseWait(ctx context.Context) error
 	Abort() error
 }

@@ -21,6 +21,7 @@ type SocketOptions struct {
 	DialTimeout  time.Duration
 	NoDelay      bool
 	Backlog      int
+	AcceptAhead  bool
 	Requests     bool
 	SyncErrors   bool
 }

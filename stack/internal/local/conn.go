@@ -44,14 +44,14 @@ func (c *Conn) Importance() frame.Importance {
 }
 
 // Read implements backend.Conn.
-func (c *Conn) Read(b []byte) (k, size int, err error) {
+func (c *Conn) Read(ctx context.Context, b []byte) (k, size int, err error) {
 	n := c.n
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	var ended error
-	err = c.await(n, &c.closed, func() (ok bool) {
+	err = c.awaitContext(ctx, n, &c.closed, func() (ok bool) {
 		if c.c.Pending() == 0 {
-			ended = connError(c.network, c.c.Err(), false)
+			ended = c.readEnd()
 			return ended != nil
 		}
 		now := n.latest
@@ -71,7 +71,9 @@ func (c *Conn) Read(b []byte) (k, size int, err error) {
 }
 
 // readable reports whether a Read would not wait. The node's lock is held.
-func (c *Conn) readable() bool { return c.c.Pending() > 0 || c.c.State() != engine.Established }
+func (c *Conn) readable() bool {
+	return c.c.Pending() > 0 || c.c.State() != engine.Established || c.c.ReadEnded()
+}
 
 // moved is called by a poll after which there is more to read, room, or another state.
 func (c *Conn) moved() {
@@ -101,6 +103,22 @@ func (c *Conn) SetNoDelay(on bool) error {
 	c.c.SetNoDelay(now, on)
 	n.pollOnce(now, false)
 	return nil
+}
+
+// SetReceiveLimit implements backend.Conn.
+func (c *Conn) SetReceiveLimit(bytes int) error {
+	n := c.n
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	err := net.ErrClosed
+	switch {
+	case bytes < 0:
+		err = fmt.Errorf("%w: receive limit of %d bytes", engine.ErrConfig, bytes)
+	case !c.closed:
+		c.c.SetReceiveLimit(bytes)
+		return nil
+	}
+	return backend.OpError("set", c.network, c.local, c.remote, err)
 }
 
 // SetDeadlines implements backend.Socket.
@@ -143,7 +161,7 @@ func (c *Conn) ReadBuffer(b *backend.Buffer) (err error) {
 	var ended error
 	err = c.await(n, &c.closed, func() bool {
 		if c.c.Pending() == 0 {
-			ended = connError(c.network, c.c.Err(), false)
+			ended = c.readEnd()
 			return ended != nil
 		}
 		counted := b.Open(&c.Lending, c)
@@ -158,6 +176,19 @@ func (c *Conn) ReadBuffer(b *backend.Buffer) (err error) {
 		n.pollOnce(n.loop.Now(), false)
 	}
 	return err
+}
+
+// ReadNext implements backend.Conn.
+func (c *Conn) ReadNext(b []byte, m *backend.Buffer) (k int, err error) {
+	n := c.n
+	n.loop.Lock()
+	large := c.c.Large()
+	n.loop.Unlock()
+	if large { // another call may take it, and what it leaves is copied: no harm
+		return 0, c.ReadBuffer(m)
+	}
+	k, _, err = c.Read(context.Background(), b)
+	return k, err
 }
 
 // lend implements lender.
@@ -241,43 +272,6 @@ func (c *Conn) opUnsent(op string, bytes int, why error) error {
 	return backend.OpError(op, c.network, c.local, c.remote, &socket.UnsentError{Bytes: bytes, Err: why})
 }
 
-// Write implements backend.Conn.
-func (c *Conn) Write(b []byte) (int, error) {
-	if len(b) > frame.MaxPayload && c.stream {
-		return c.writeLong(b)
-	}
-	err := c.n.submit(c, backend.Dest{}, b)
-	if err != nil {
-		err = c.n.retry(context.Background(), c, backend.Dest{}, b, err)
-	}
-	if err != nil {
-		return 0, c.writeError(err)
-	}
-	return len(b), nil
-}
-
-// writeLong sends more of a stream than a message holds. It keeps its turn until it is
-// done.
-func (c *Conn) writeLong(b []byte) (done int, err error) {
-	n := c.n
-	n.loop.Lock()
-	defer n.loop.Unlock()
-	wait, w := n.beginWrite(context.Background(), c, backend.Dest{}, len(b))
-	n.loop.Enter(&wait)
-	defer n.endWrite(c, &wait, w)
-	for len(b) > 0 && err == nil {
-		part := b[:min(len(b), frame.MaxPayload)]
-		if err = n.persist(&wait, w, c, part, errTurn); err == nil {
-			done += len(part)
-			b = b[len(part):]
-		}
-	}
-	if err != nil {
-		err = c.writeError(err)
-	}
-	return done, err
-}
-
 func (c *Conn) writeError(err error) error {
 	return backend.OpError("write", c.network, c.Addr(), c.remote, connError(c.network, err, true))
 }
@@ -327,7 +321,7 @@ func (c *Conn) TryReadMsg(b []byte) (k, size int, err error) {
 
 // tried is why there is nothing to read.
 func (c *Conn) tried() error {
-	ended := connError(c.network, c.c.Err(), false)
+	ended := c.readEnd()
 	switch _, lost := ended.(*socket.ConnError); {
 	case ended == nil:
 		return backend.ErrAgain

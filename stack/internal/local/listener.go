@@ -31,7 +31,7 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 	if err := n.running(); err != nil {
 		return nil, err
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, Ahead: c.AcceptAhead, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
 	if l.l == nil {
 		return nil, engine.ErrSockets
 	}
@@ -53,13 +53,13 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 }
 
 // AcceptConn implements backend.Listener.
-func (l *Listener) AcceptConn() (backend.Conn, error) {
+func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
 	n := l.n
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	var c *Conn
 	var full error
-	err := l.await(n, &l.closed, func() bool {
+	err := l.awaitContext(ctx, n, &l.closed, func() bool {
 		if l.l.Pending() == 0 {
 			return false
 		}

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"context"
 	"time"
 
 	"github.com/utipc/utipc/stack/internal/poll"
@@ -31,7 +32,15 @@ func (r *readHalf) wake(n *Node, all bool) {
 // more says whether there is more for another call, which looks then. Errors:
 // net.ErrClosed, os.ErrDeadlineExceeded.
 func (r *readHalf) await(n *Node, closed *bool, try, more func() bool) error {
+	return r.awaitContext(context.Background(), n, closed, try, more)
+}
+
+// awaitContext is await that ctx ends too, with its error.
+func (r *readHalf) awaitContext(ctx context.Context, n *Node, closed *bool, try, more func() bool) error {
 	c := poll.Wait{List: &r.readers, Closed: closed, By: &r.readBy}
+	if ctx.Done() != nil {
+		c.Ctx = ctx
+	}
 	err := n.loop.Await(&c, try)
 	n.loop.Leave(&c)
 	if len(r.readers) > 0 && more() {

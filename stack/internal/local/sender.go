@@ -4,7 +4,9 @@ package local
 
 import (
 	"context"
+	"errors"
 	"net"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -122,3 +124,16 @@ func (w *writeHalf) went() {
 		close(w.gone)
 	}
 }
+
+// SetWriteBuffer implements backend.Socket: a node has no send buffers for its sockets.
+func (s *writeHalf) SetWriteBuffer(int) error {
+	s.n.loop.Lock()
+	defer s.n.loop.Unlock()
+	if s.closed {
+		return net.ErrClosed
+	}
+	return nil
+}
+
+// SyscallConn implements backend.Socket: a socket of a node in this process has no descriptor.
+func (s *writeHalf) SyscallConn() (syscall.RawConn, error) { return nil, errors.ErrUnsupported }

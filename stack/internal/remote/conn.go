@@ -29,10 +29,15 @@ type Conn struct {
 	service    frame.Service
 	named      bool // it was dialed by service
 	importance frame.Importance
+	half       bool // the peer's node knows what CloseWrite does
 }
 
-func newConn(s *Socket, stream bool, importance frame.Importance) *Conn {
-	return &Conn{Socket: s, stream: stream, turn: make(chan struct{}, 1), importance: importance}
+// newConn makes one of the answer to OpConnect or OpAccept.
+func newConn(s *Socket, stream bool, h *attach.Header) *Conn {
+	return &Conn{
+		Socket: s, stream: stream, turn: make(chan struct{}, 1),
+		importance: frame.Importance(h.Arg0), half: h.Arg1&attach.CanCloseWrite != 0,
+	}
 }
 
 // Dial implements backend.Node.
@@ -77,7 +82,7 @@ func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string
 		}
 		return nil, &socket.ConnError{Peer: peer, Reason: reason, Err: err}
 	}
-	conn := newConn(s, stream, frame.Importance(told.Arg0))
+	conn := newConn(s, stream, &told.Header)
 	conn.service, conn.named = addr.(frame.Service)
 	return conn, nil
 }
@@ -94,6 +99,11 @@ func (c *Conn) Importance() frame.Importance { return c.importance }
 // SetNoDelay implements backend.Conn.
 func (c *Conn) SetNoDelay(on bool) error { return c.set(attach.OptNoDelay, truth(on)) }
 
+// SetReceiveLimit implements backend.Conn.
+func (c *Conn) SetReceiveLimit(bytes int) error {
+	return c.set(attach.OptReceiveLimit, int64(bytes))
+}
+
 // CloseWait implements backend.Conn.
 func (c *Conn) CloseWait(ctx context.Context) error { return c.closeWait(ctx) }
 
@@ -101,8 +111,8 @@ func (c *Conn) CloseWait(ctx context.Context) error { return c.closeWait(ctx) }
 func (c *Conn) Abort() error { return c.close("abort", false) }
 
 // Read implements backend.Conn.
-func (c *Conn) Read(b []byte) (k, size int, err error) {
-	err = c.line().next(context.Background(), false, func(r *clientRecord) (done bool) {
+func (c *Conn) Read(ctx context.Context, b []byte) (k, size int, err error) {
+	err = c.line().next(ctx, false, func(r *clientRecord) (done bool) {
 		k, size, done = c.took(r, b)
 		return done
 	})
@@ -121,12 +131,15 @@ func (c *Conn) took(r *clientRecord, b []byte) (k, size int, done bool) {
 
 // Write implements backend.Conn. What of a stream is longer than a record
 // goes piece by piece, and nothing in between.
-func (c *Conn) Write(b []byte) (done int, err error) {
+func (c *Conn) Write(b []byte) (done int, err error) { return c.writeAll(b, nil) }
+
+// writeAll is Write of several buffers.
+func (c *Conn) writeAll(b []byte, v [][]byte) (done int, err error) {
 	w := &c.line().out
-	if !w.enter() {
-		return 0, c.notWritten(0, net.ErrClosed)
+	if err := w.enterData(); err != nil {
+		return 0, c.notWritten(0, err)
 	}
-	done, waited, err := c.writeParts(b)
+	done, waited, err := c.writeParts(b, v)
 	w.leave(done)
 	if err != nil {
 		return done, c.notWritten(waited, err)
@@ -134,24 +147,32 @@ func (c *Conn) Write(b []byte) (done int, err error) {
 	return done, nil
 }
 
+// WriteBuffers implements backend.Conn.
+func (c *Conn) WriteBuffers(v [][]byte) (int64, error) {
+	done, err := c.writeAll(nil, v)
+	return int64(done), err
+}
+
 // writeParts is Write, which says how long the last part has waited.
-func (c *Conn) writeParts(b []byte) (done int, waited time.Duration, err error) {
+func (c *Conn) writeParts(b []byte, v [][]byte) (done int, waited time.Duration, err error) {
 	if c.stream {
 		if waited, err = c.takeTurn(); err != nil {
 			return 0, waited, err
 		}
 		defer c.endTurn()
+	} else if len(b)+backend.SizeOf(v) > frame.MaxPayload {
+		return 0, 0, engine.ErrTooLong
 	}
-	for first := true; first || done < len(b); first = false {
-		part := b[done:]
-		if c.stream {
-			part = part[:min(len(part), frame.MaxPayload)]
-		}
+	g := backend.NewGather(b, v, c.stream)
+	defer g.Close()
+	part := g.Next()
+	for first := true; first || len(part) > 0; first = false {
 		h := attach.Header{Op: attach.OpSend}
 		if waited, err = c.sendPart(&h, part); err != nil {
 			return done, waited, err
 		}
 		done += len(part)
+		part = g.Next()
 	}
 	return done, 0, nil
 }
@@ -211,8 +232,8 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 		}
 	}
 	w := &c.line().out
-	if !w.enter() {
-		return 0, c.notWritten(0, net.ErrClosed)
+	if err := w.enterData(); err != nil {
+		return 0, c.notWritten(0, err)
 	}
 	h := attach.Header{Op: attach.OpSend}
 	err := c.trySend(&h, b)
@@ -232,6 +253,12 @@ func (c *Conn) ReadBuffer(b *backend.Buffer) error {
 		copyTo(b, &c.Lending, r.data)
 		return true
 	}))
+}
+
+// ReadNext implements backend.Conn, by a copy.
+func (c *Conn) ReadNext(b []byte, _ *backend.Buffer) (k int, err error) {
+	k, _, err = c.Read(context.Background(), b)
+	return k, err
 }
 
 // NewBuffer implements backend.Conn.

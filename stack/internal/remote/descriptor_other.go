@@ -4,5 +4,13 @@
 
 package remote
 
+import (
+	"errors"
+	"syscall"
+)
+
+// setSendBuffer fails: there are no attached nodes.
+func setSendBuffer(syscall.RawConn, int) error { return errors.ErrUnsupported }
+
 // closeFD does nothing where records carry no descriptors.
 func closeFD(int) {}

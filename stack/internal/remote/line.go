@@ -51,8 +51,10 @@ type clientConn struct {
 	failed error          // of a send of a connection, for the next call; that it has ended, for all
 	over   error          // why nothing comes any more
 	offers uint64         // features that the daemon has granted
-	counts bool           // the daemon counts what a connection has sent; it does not change
-	placed *uint64        // of a connection that has ended: bytes that its node has put on the link
+	// readEnd says that the peer of a connection writes no more: what is in the inbox is the last.
+	readEnd bool
+	counts  bool    // the daemon counts what a connection has sent; it does not change
+	placed  *uint64 // of a connection that has ended: bytes that its node has put on the link
 	// goneReason is why the daemon is about to close; what it has delivered before is read first.
 	goneReason *socket.GoneError
 	readBy     time.Time
@@ -265,6 +267,12 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		if !forReader {
 			l.wakeNext()
 		}
+	case r.Op == attach.OpReadEnd:
+		l.readEnd = true
+		for _, w := range l.waits {
+			feed.Signal(w.wake)
+		}
+		r.release()
 	case r.Op == attach.OpEnd:
 		err := toldBy(&r.Header, r.data)
 		if err == nil {

@@ -53,11 +53,11 @@ func makeListener(ctx context.Context, network string, want wantedState, l *clie
 }
 
 // AcceptConn implements backend.Listener.
-func (l *Listener) AcceptConn() (backend.Conn, error) {
+func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
 	for {
 		cur := l.session.Load()
-		c, err := l.acceptOn(cur.line)
-		if again, err := l.follow(context.Background(), cur, readEnd, err); !again {
+		c, err := l.acceptOn(ctx, cur.line)
+		if again, err := l.follow(ctx, cur, readEnd, err); !again {
 			if err != nil {
 				return nil, l.opError("accept", nil, backend.Passing(err))
 			}
@@ -88,13 +88,13 @@ func (l *Listener) UnbindScope(addr net.Addr, scope frame.Scope) error {
 }
 
 // acceptOn waits for a connection on one line.
-func (l *Listener) acceptOn(line *clientConn) (*Conn, error) {
+func (l *Listener) acceptOn(ctx context.Context, line *clientConn) (*Conn, error) {
 	for {
 		a, ok := line.stray()
 		if !ok {
 			var err error
-			if a, err = line.request(context.Background(), &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
-				if err == os.ErrDeadlineExceeded { // one may have come with the deadline
+			if a, err = line.request(ctx, &line.readBy, attach.Header{Op: attach.OpAccept}, nil); err != nil {
+				if err == os.ErrDeadlineExceeded { // one may have come with it
 					a, ok = line.stray()
 				}
 				if !ok {
@@ -143,7 +143,7 @@ func (l *Listener) welcome(a *response) (*Conn, error) {
 	if err := s.enroll(); err != nil {
 		return nil, err
 	}
-	conn := newConn(s, l.stream, frame.Importance(a.Arg0))
+	conn := newConn(s, l.stream, &a.Header)
 	conn.service, conn.named = a.Addr2.Service()
 	return conn, nil
 }

@@ -4,6 +4,8 @@ package remote
 
 import (
 	"context"
+	"io"
+	"net"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack/internal/backend"
@@ -21,12 +23,15 @@ func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientReco
 		defer l.leave(w)
 		defer stop()
 		for {
-			err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || heed && l.socket.reports.waiting() })
+			err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || l.readEnd || heed && l.socket.reports.waiting() })
 			if err != nil {
 				return err
 			}
 			if len(l.inbox) > 0 {
 				break
+			}
+			if l.readEnd {
+				return io.EOF
 			}
 			if r, ok := l.socket.reports.take(); ok { // else another call has it
 				return r.Err
@@ -61,6 +66,10 @@ func (l *clientConn) try(use func(r *clientRecord) (done bool)) error {
 	defer l.mu.Unlock()
 	for len(l.inbox) == 0 {
 		switch {
+		case l.over == net.ErrClosed:
+			return l.over
+		case l.readEnd:
+			return io.EOF
 		case l.over != nil:
 			return l.over
 		case l.leader != nil || !l.look():

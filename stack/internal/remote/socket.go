@@ -179,6 +179,7 @@ func (f *Node) optionsOf(c backend.SocketOptions) (all []attach.Option) {
 	put(attach.OptMulticast, int64(c.Multicast), false)
 	put(attach.OptScope, int64(c.Scope), false)
 	put(attach.OptBacklog, int64(c.Backlog), false)
+	put(attach.OptAcceptAhead, truth(c.AcceptAhead), false)
 	put(attach.OptNoDelay, truth(c.NoDelay), false)
 	put(attach.OptRequests, truth(c.Requests && f.welcomed().Features&attach.FeatureRequests != 0), false)
 	put(attach.OptNameWait, int64(cmp.Or(c.NameWait, f.cfg.NameWait)), false)

@@ -38,7 +38,7 @@ func TestWriteBehindAnotherWrite(t *testing.T) {
 			s.f.closed = true // there is nobody to ask what a send waits for
 			s.sync = true
 			s.line().grace = time.Hour // the first Write waits for its answer beyond the deadline
-			c := newConn(s, true, 0)
+			c := newConn(s, true, &attach.Header{})
 			write := func() <-chan error {
 				end := make(chan error, 1)
 				go func() {

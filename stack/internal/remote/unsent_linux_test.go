@@ -57,7 +57,7 @@ func TestGoneDaemonReportsUnknownBytes(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, daemon := nodeBed(t)
-			conn := newConn(s, true, 0)
+			conn := newConn(s, true, &attach.Header{})
 			s.line().out.taken = c.wrote
 			if c.closed {
 				if err := conn.Close(); err != nil {
@@ -136,7 +136,7 @@ func TestSecondNodeClose(t *testing.T) {
 // Proves: socket.close
 func TestCloseBeforeTheEndIsTold(t *testing.T) {
 	s, daemon := nodeBed(t)
-	conn := newConn(s, true, 0)
+	conn := newConn(s, true, &attach.Header{})
 	conn.line().counts = true
 	if _, err := conn.Write([]byte("abc")); err != nil {
 		t.Fatal(err)
@@ -171,7 +171,7 @@ func TestNodeCloseWaitsForClose(t *testing.T) {
 	f := s.f
 	f.mu.Lock() // which Close has to take
 	closed := make(chan error, 1)
-	go func() { closed <- newConn(s, true, 0).Close() }()
+	go func() { closed <- newConn(s, true, &attach.Header{}).Close() }()
 	begun := func() bool {
 		s.mu.Lock()
 		defer s.mu.Unlock()
@@ -268,7 +268,7 @@ func TestDaemonWithoutCounts(t *testing.T) {
 				if err := daemon.Write(&h, data); err != nil {
 					t.Fatal(err)
 				}
-				_, _, err := c.Read(make([]byte, 1))
+				_, _, err := c.Read(t.Context(), make([]byte, 1))
 				closed := c.Close()
 				if counts {
 					isUnsent(t, "Read", err, 2, syscall.ECONNRESET)
@@ -279,7 +279,7 @@ func TestDaemonWithoutCounts(t *testing.T) {
 				daemon.Close()
 			}
 			s, daemon := opened()
-			ends(newConn(s, true, 0), daemon)
+			ends(newConn(s, true, &attach.Header{}), daemon)
 
 			server, _ := opened()
 			daemon, fd, err := attach.Pair()
@@ -294,7 +294,7 @@ func TestDaemonWithoutCounts(t *testing.T) {
 			ends(accepted, daemon)
 
 			s, daemon = opened()
-			if err := newConn(s, true, 0).Abort(); err != nil {
+			if err := newConn(s, true, &attach.Header{}).Abort(); err != nil {
 				t.Fatal(err)
 			}
 			want := attach.Header{Op: attach.OpPing}
@@ -324,7 +324,7 @@ func TestCloseCountsWriteThatGoesOn(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			for range 50 {
 				s, daemon := closeBed(t, false)
-				conn := newConn(s, false, 0)
+				conn := newConn(s, false, &attach.Header{})
 				l := s.line()
 				l.counts = true
 				if !l.out.enter() { // as a Write does whose record is with the daemon

@@ -34,6 +34,8 @@ type clientWriter struct {
 	taken  uint64        // bytes that Write of a connection has taken
 	held   bool          // by whom the conn's deadline is
 	parts  bool          // a request of several records is being written
+	ended  bool          // no more data of a connection is written
+	quiet  chan struct{} // not nil: emptied when no call goes on any more; see endData
 	unsent chan struct{} // not nil: the line is closed; closed when no call goes on any more
 }
 
@@ -167,8 +169,18 @@ func (w *clientWriter) leave(taken int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.taken += uint64(taken)
-	if w.calls--; w.calls == 0 && w.unsent != nil {
+	if w.calls--; w.calls > 0 {
+		return
+	}
+	if w.unsent != nil {
 		close(w.unsent)
+	}
+	if w.quiet != nil {
+		select {
+		case <-w.quiet:
+		default:
+		}
+		w.quiet = nil
 	}
 }
 

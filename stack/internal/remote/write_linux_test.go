@@ -184,7 +184,7 @@ func TestAcceptWaitsForRoom(t *testing.T) {
 	accept := func() chan error {
 		ended := make(chan error, 1)
 		go func() {
-			_, err := ln.AcceptConn()
+			_, err := ln.AcceptConn(t.Context())
 			ended <- err
 		}()
 		return ended
