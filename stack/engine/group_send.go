@@ -43,7 +43,6 @@ func (g *Group) SendMulticast(now time.Duration, instance uint32, data []byte) e
 // SendTo sends data to one member. Errors as for Send, with ErrUnreachable when it is none.
 func (g *Group) SendTo(now time.Duration, to frame.SocketAddr, data []byte) error {
 	g.hearNow(now)
-	to.Net = ""
 	if to.Node == 0 {
 		to.Node = g.port.e.addr
 	}

@@ -21,7 +21,7 @@ import (
 )
 
 func someErrors() []error {
-	socket := frame.SocketAddr{Port: 5, Node: 0x1001002, Net: "tipcrdm"}
+	socket := frame.SocketAddr{Port: 5, Node: 0x1001002}
 	conn := &ConnError{Peer: socket, Reason: "refused", Code: frame.NoPort, Err: syscall.ECONNREFUSED}
 	all := []error{
 		&net.OpError{Op: "write", Net: "tipcrdm", Source: socket, Addr: frame.Service{Type: 18888, Instance: 17}, Err: engine.ErrUnreachable},

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// GroupNetwork is what addresses of members say of their network.
+// GroupNetwork is the network that the errors of groups name.
 const GroupNetwork = "tipcrdm"
 
 // Connected reports what connections of a network are. Errors: net.UnknownNetworkError.

@@ -51,7 +51,7 @@ func (c *Conn) Read(b []byte) (k, size int, err error) {
 	var ended error
 	err = c.await(n, &c.closed, func() (ok bool) {
 		if c.c.Pending() == 0 {
-			ended = connError(c.network, c.c.Err(), false)
+			ended = connError(c.c.Err(), false)
 			return ended != nil
 		}
 		now := n.latest
@@ -143,7 +143,7 @@ func (c *Conn) ReadBuffer(b *backend.Buffer) (err error) {
 	var ended error
 	err = c.await(n, &c.closed, func() bool {
 		if c.c.Pending() == 0 {
-			ended = connError(c.network, c.c.Err(), false)
+			ended = connError(c.c.Err(), false)
 			return ended != nil
 		}
 		counted := b.Open(&c.Lending, c)
@@ -230,7 +230,7 @@ func (c *Conn) unsentError(op string) error {
 	why := errTooManyClosed
 	if end, ok := c.c.End(); ok {
 		end.Unsent = 0 // it is said outside
-		why = connError(c.network, &end, true)
+		why = connError(&end, true)
 	} else if c.n.closing {
 		why = net.ErrClosed
 	}
@@ -279,7 +279,7 @@ func (c *Conn) writeLong(b []byte) (done int, err error) {
 }
 
 func (c *Conn) writeError(err error) error {
-	return backend.OpError("write", c.network, c.Addr(), c.remote, connError(c.network, err, true))
+	return backend.OpError("write", c.network, c.Addr(), c.remote, connError(err, true))
 }
 
 // put implements sender. Without a connection the message is the request for one.
@@ -327,7 +327,7 @@ func (c *Conn) TryReadMsg(b []byte) (k, size int, err error) {
 
 // tried is why there is nothing to read.
 func (c *Conn) tried() error {
-	ended := connError(c.network, c.c.Err(), false)
+	ended := connError(c.c.Err(), false)
 	switch _, lost := ended.(*socket.ConnError); {
 	case ended == nil:
 		return backend.ErrAgain

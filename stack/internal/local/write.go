@@ -138,7 +138,7 @@ func (n *Node) tryWrite(c *poll.Wait, w *write, s sender, b []byte, met error) (
 	if met != engine.ErrUnreachable {
 		n.unawait(w)
 	} else if n.awaitName(w, now); own.nameOver(w, now) {
-		return true, unnamed(w.dest.Addr(own.network), now-w.from)
+		return true, unnamed(w.dest.Addr(), now-w.from)
 	} else {
 		c.LookBy(own.nameBy(w, now))
 	}
@@ -172,11 +172,8 @@ func (n *Node) blockedWrite(s *writeHalf, w *write, err error, now time.Duration
 	}
 	e := blockedError(err, now-w.began)
 	e.Ahead += ahead
-	if e.Peer.Port != 0 {
-		e.Peer.Net = s.network
-	}
 	if w.waiting || err == engine.ErrUnreachable {
-		e.Name = w.dest.Addr(s.network)
+		e.Name = w.dest.Addr()
 	}
 	return e
 }
@@ -216,7 +213,7 @@ func (n *Node) Waits() []socket.Wait {
 		for _, x := range s.writing {
 			w := writeOf(x)
 			all = append(all, socket.Wait{
-				Socket: s.local, Bytes: w.size, Since: n.loop.Time(w.began), To: w.dest.Addr(s.network),
+				Socket: s.local, Bytes: w.size, Since: n.loop.Time(w.began), To: w.dest.Addr(),
 				BlockedError: *n.blockedWrite(s, w, w.met, now),
 			})
 		}

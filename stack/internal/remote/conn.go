@@ -55,7 +55,6 @@ func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string
 			told, err = l.ask(ctx, attach.Header{Op: attach.OpConnect, Addr: to, Wide: uint64(left)}, first)
 			local = attach.UnpackSocket(told.Wide)
 			s.peer, _ = told.Addr.Socket()
-			s.peer.Net = network
 		}
 		if gone := (*socket.GoneError)(nil); errors.As(err, &gone) && gone.Unanswered { // it is not asked for twice
 			err = &socket.ConnError{Peer: peer, Reason: gone.Error(), Err: syscall.ECONNRESET}
