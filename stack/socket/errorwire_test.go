@@ -45,7 +45,10 @@ func someErrors() []error {
 	for _, e := range sentinels {
 		all = append(all, e)
 	}
-	return all
+	for _, e := range causes {
+		all = append(all, e, &UnreachableError{frame.Service{Type: 400, Instance: 1}, time.Second, e}, &UnreachableError{Err: e})
+	}
+	return append(all, &UnreachableError{Addr: socket, Err: engine.ErrUnreachable}, &engine.LengthError{Size: 70000, Most: 66000})
 }
 
 // Proves: daemon.calls

@@ -42,7 +42,9 @@ func meaning(why engine.ConnEnd) error {
 		return syscall.ECONNREFUSED
 	case engine.EndTimeout:
 		return os.ErrDeadlineExceeded
-	case engine.EndLost, engine.EndSilent:
+	case engine.EndLost:
+		return engine.ErrNoLink
+	case engine.EndSilent:
 		return engine.ErrUnreachable
 	}
 	return syscall.ECONNRESET

@@ -38,7 +38,7 @@ func newConn(s *Socket, stream bool, importance frame.Importance) *Conn {
 // Dial implements backend.Node.
 func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string, stream bool, addr net.Addr, _ backend.Dest, first []byte) (backend.Conn, error) {
 	if len(first) > frame.MaxPayload {
-		return nil, engine.ErrTooLong
+		return nil, &engine.LengthError{Size: len(first), Most: frame.MaxPayload}
 	}
 	to, _ := attach.SockaddrOf(addr, 0)
 	began := time.Now()

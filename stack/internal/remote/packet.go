@@ -171,7 +171,7 @@ func (c *Packet) TryWrite(d backend.Dest, b []byte, addr net.Addr) (int, error) 
 // trySend is send that does not wait: its error is syscall.EAGAIN then.
 func (s *Socket) trySend(h *attach.Header, b []byte) error {
 	if len(b) > frame.MaxPayload {
-		return engine.ErrTooLong
+		return &engine.LengthError{Size: len(b), Most: frame.MaxPayload}
 	}
 	for {
 		cur := s.session.Load()
