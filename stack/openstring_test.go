@@ -10,6 +10,7 @@ import (
 	"testing"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/test/tier"
@@ -78,6 +79,9 @@ func TestOpenStringApart(t *testing.T) {
 	others := []*stack.Node{opened(t, "memory:apart"), opened(t, "memory:elsewhere?netid=4712")}
 	pc := listen(t, one, name)
 	defer pc.Close()
+	if id := must.Get(one.Admin().NetID(within(t))); id != 4712 {
+		t.Errorf("got the network number %d, want 4712", id)
+	}
 	if err := same.WaitFor(within(t), name); err != nil { // by now the others would know it too
 		t.Fatal(err)
 	}
