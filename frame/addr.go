@@ -154,3 +154,38 @@ func number(s string) (uint32, error) {
 	v, err := strconv.ParseUint(s, 10, 32)
 	return uint32(v), err
 }
+
+// parseHost reads what Host returns; ok is false of what does not end like one. Upper and
+// lower case are the same, as in all names of hosts. Errors: ErrAddress.
+func parseHost(s string) (a net.Addr, ok bool, err error) {
+	at := len(s) - len(hostSuffix)
+	if at < 0 || !strings.EqualFold(s[at:], hostSuffix) {
+		return nil, false, nil
+	}
+	name, node, scoped := strings.Cut(s[:at], ".")
+	var n uint64
+	if scoped {
+		if n, err = strconv.ParseUint(node, 16, 32); err != nil {
+			return nil, true, addrError(s)
+		}
+	}
+	var v [3]uint32
+	parts := strings.Split(name, "-")
+	for i, p := range parts {
+		if i == len(v) {
+			return nil, true, addrError(s)
+		}
+		if v[i], err = number(p); err != nil {
+			return nil, true, addrError(s)
+		}
+	}
+	switch {
+	case len(parts) == 1 && scoped:
+		return SocketAddr{Port: v[0], Node: NodeAddr(n)}, true, nil
+	case len(parts) == 2 && scoped == (n != 0):
+		return Service{v[0], v[1], NodeAddr(n)}, true, nil
+	case len(parts) == 3 && !scoped && v[1] <= v[2]:
+		return Range{v[0], v[1], v[2]}, true, nil
+	}
+	return nil, true, addrError(s)
+}

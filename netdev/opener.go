@@ -7,7 +7,6 @@ import (
 	"maps"
 	"net/url"
 	"slices"
-	"sync"
 )
 
 // A Text is what a program said of a device: "SCHEME:PLACE?OPTIONS", taken apart.
@@ -36,28 +35,19 @@ func (t *Text) Unknown() error {
 // An Opener opens the device that a text means.
 type Opener func(t *Text) (Device, error)
 
-var openers struct {
-	sync.Mutex
-	by map[string]Opener
-}
+// openers is filled by init functions, which run one after the other, and read from then on.
+var openers = map[string]Opener{}
 
 // Register makes the devices of a package known under a scheme, for stack.OpenString. It
-// is for init functions, as of database/sql's drivers, and panics if the scheme is taken.
+// is for init functions alone, and panics if the scheme is taken.
 func Register(scheme string, open Opener) {
-	openers.Lock()
-	defer openers.Unlock()
-	if openers.by[scheme] != nil {
+	if openers[scheme] != nil {
 		panic(fmt.Sprintf("netdev: scheme %q is registered twice", scheme))
 	}
-	if openers.by == nil {
-		openers.by = map[string]Opener{}
-	}
-	openers.by[scheme] = open
+	openers[scheme] = open
 }
 
 // Registered returns what was registered under a scheme, or nil, and all schemes in order.
 func Registered(scheme string) (open Opener, all []string) {
-	openers.Lock()
-	defer openers.Unlock()
-	return openers.by[scheme], slices.Sorted(maps.Keys(openers.by))
+	return openers[scheme], slices.Sorted(maps.Keys(openers))
 }
