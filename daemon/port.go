@@ -150,7 +150,7 @@ func (e end) socket() attach.Sockaddr {
 	case e.group != nil:
 		a = e.group.LocalAddr()
 	case e.listener != nil:
-		a = e.listener.Addr()
+		a = e.listener.LocalAddr()
 	case e.conn != nil:
 		a = e.conn.LocalAddr()
 	}

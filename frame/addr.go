@@ -38,7 +38,9 @@ func ParseNodeAddr(s string) (NodeAddr, error) {
 // ErrAddress means a text that is no TIPC address.
 var ErrAddress = errors.New("frame: not a TIPC address")
 
-func addrError(s string) error { return fmt.Errorf("%w, as 18888:17 is: %q", ErrAddress, s) }
+func addrError(s string) error {
+	return fmt.Errorf("%w: %q (want TYPE:INSTANCE, e.g. 18888:17, or 18888-17.tipc)", ErrAddress, s)
+}
 
 // A Service is a service address: whoever has bound a range of this type with
 // this instance in it may answer.
@@ -60,7 +62,6 @@ type Range struct {
 type SocketAddr struct {
 	Port uint32
 	Node NodeAddr
-	Net  string // what Network returns; empty means "tipc". Not part of the text form
 }
 
 var (
@@ -75,13 +76,8 @@ func (Service) Network() string { return "tipc" }
 // Network returns "tipc".
 func (Range) Network() string { return "tipc" }
 
-// Network returns the network the address was obtained on, "tipcrdm" for one.
-func (a SocketAddr) Network() string {
-	if a.Net == "" {
-		return "tipc"
-	}
-	return a.Net
-}
+// Network returns "tipc", of whatever kind the socket is.
+func (SocketAddr) Network() string { return "tipc" }
 
 // String returns "TYPE:INSTANCE", with "@NODE" behind it for a lookup node.
 func (a Service) String() string {
@@ -110,10 +106,13 @@ func (a Range) Overlaps(b Range) bool {
 // Range returns the range of this one instance.
 func (a Service) Range() Range { return Range{a.Type, a.Instance, a.Instance} }
 
-// ParseAddr reads the text form of a Service, a Range or a SocketAddr and
-// returns one of these. For every a with an empty Net, ParseAddr(a.String())
-// equals a. Errors: ErrAddress.
+// ParseAddr reads the text form of a Service, a Range or a SocketAddr, or its host form,
+// and returns one of these. For every valid a, ParseAddr(a.String()) == a and
+// ParseAddr(a.Host()) == a. Errors: ErrAddress.
 func ParseAddr(s string) (net.Addr, error) {
+	if a, ok, err := parseHost(s); ok {
+		return a, err
+	}
 	if in, ok := strings.CutPrefix(s, "<"); ok {
 		in, ok = strings.CutSuffix(in, ">")
 		node, port, ok2 := strings.Cut(in, ":")
@@ -154,4 +153,39 @@ func ParseAddr(s string) (net.Addr, error) {
 func number(s string) (uint32, error) {
 	v, err := strconv.ParseUint(s, 10, 32)
 	return uint32(v), err
+}
+
+// parseHost reads what Host returns; ok is false of what does not end like one. Upper and
+// lower case are the same, as in all names of hosts. Errors: ErrAddress.
+func parseHost(s string) (a net.Addr, ok bool, err error) {
+	at := len(s) - len(hostSuffix)
+	if at < 0 || !strings.EqualFold(s[at:], hostSuffix) {
+		return nil, false, nil
+	}
+	name, node, scoped := strings.Cut(s[:at], ".")
+	var n uint64
+	if scoped {
+		if n, err = strconv.ParseUint(node, 16, 32); err != nil {
+			return nil, true, addrError(s)
+		}
+	}
+	var v [3]uint32
+	parts := strings.Split(name, "-")
+	for i, p := range parts {
+		if i == len(v) {
+			return nil, true, addrError(s)
+		}
+		if v[i], err = number(p); err != nil {
+			return nil, true, addrError(s)
+		}
+	}
+	switch {
+	case len(parts) == 1 && scoped:
+		return SocketAddr{Port: v[0], Node: NodeAddr(n)}, true, nil
+	case len(parts) == 2 && scoped == (n != 0):
+		return Service{v[0], v[1], NodeAddr(n)}, true, nil
+	case len(parts) == 3 && !scoped && v[1] <= v[2]:
+		return Range{v[0], v[1], v[2]}, true, nil
+	}
+	return nil, true, addrError(s)
 }

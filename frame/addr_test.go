@@ -88,12 +88,6 @@ func TestNodeAddr(t *testing.T) {
 	}
 }
 
-func TestSocketAddrNetwork(t *testing.T) {
-	if got := (frame.SocketAddr{Net: "tipcrdm"}).Network(); got != "tipcrdm" {
-		t.Errorf("got %q, want tipcrdm", got)
-	}
-}
-
 func TestOverlaps(t *testing.T) {
 	a := frame.Range{Type: 1, Lower: 10, Upper: 20}
 	for _, c := range []struct {

@@ -68,7 +68,10 @@ var AllNodes = Range{Type: NodeState, Upper: 1<<32 - 1}
 var AllLinks = Range{Type: LinkState, Upper: 1<<32 - 1}
 
 // ParseAddr reads the text form of a Service ("18888:17", "18888:17@1001002"), a
-// Range ("18888:0-99") or a SocketAddr ("<1001002:134550589>").
+// Range ("18888:0-99") or a SocketAddr ("<1001002:134550589>"), or the host form that Host
+// returns, which fits URLs: "18888-17.tipc", "18888-17.1001002.tipc", "18888-0-99.tipc",
+// "134550589.1001002.tipc". All of them are comparable: ParseAddr(a.String()) == a for
+// every address of a Service, Range or SocketAddr that a program gets, and so with Host.
 func ParseAddr(s string) (net.Addr, error) { return frame.ParseAddr(s) }
 
 // ParseNodeAddr reads a node's address, "1001002" or "1.1.2".

@@ -5,9 +5,12 @@ package stack
 import (
 	"cmp"
 	"context"
+	"errors"
+	"fmt"
 	"net"
 	"os"
 	"path/filepath"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/stack/internal/backend"
@@ -77,6 +80,12 @@ func (c AttachConfig) Attach(ctx context.Context, path string) (*Node, error) {
 	path = cmp.Or(path, os.Getenv("UTIPC_SOCKET"), DefaultSocket)
 	c.Program = cmp.Or(c.Program, filepath.Base(os.Args[0]))
 	b, err := remote.Attach(ctx, path, remote.Config(c))
+	switch {
+	case errors.Is(err, syscall.ENOENT), errors.Is(err, syscall.ECONNREFUSED):
+		err = fmt.Errorf("%w: no daemon is there; start one (systemctl start utipc, or utipc daemon --if IFACE), or name the socket of one that runs (--socket PATH, $UTIPC_SOCKET)", err)
+	case errors.Is(err, syscall.EACCES):
+		err = fmt.Errorf("%w: the daemon's socket is for root and the group utipc", err)
+	}
 	if err != nil {
 		return nil, backend.OpError("attach", "tipc", nil, &net.UnixAddr{Net: "unixpacket", Name: path}, err)
 	}

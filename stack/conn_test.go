@@ -29,7 +29,7 @@ func link(t testing.TB, a, b *stack.Node, network string) (server, client *stack
 		t.Fatal(err)
 	}
 	defer l.Close()
-	return join(t, l, b, network, l.Addr())
+	return join(t, l, b, network, l.LocalAddr())
 }
 
 func join(t testing.TB, l *stack.Listener, b *stack.Node, network string, addr net.Addr) (server, client *stack.Conn) {
@@ -37,7 +37,7 @@ func join(t testing.TB, l *stack.Listener, b *stack.Node, network string, addr n
 	done := make(chan error, 1)
 	go func() {
 		var err error
-		if err = b.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(l.Addr().(stack.SocketAddr).Node)}); err == nil {
+		if err = b.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(l.LocalAddr().(stack.SocketAddr).Node)}); err == nil {
 			client, err = b.Dial(within(t), network, addr)
 		}
 		if err != nil {
@@ -288,7 +288,7 @@ func TestDialErrors(t *testing.T) {
 		t.Fatal(err)
 	}
 	nobody := stack.Service{Type: 4711, Instance: 1}
-	gone := l.Addr()
+	gone := l.LocalAddr()
 	packet := listen(t, a, nil)
 	if err := b.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(a.Addr())}); err != nil {
 		t.Fatal(err)
@@ -413,7 +413,7 @@ func TestDialToWhoClosesAtOnce(t *testing.T) {
 			t.Fatal(err)
 		}
 		for range 200 {
-			c, err := b.Dial(within(t), "tipc", l.Addr())
+			c, err := b.Dial(within(t), "tipc", l.LocalAddr())
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -141,7 +141,7 @@ func cycleConn(n *stack.Node, l *stack.Listener, end func(*stack.Conn) error) er
 		}
 		accepted <- c
 	}()
-	c, err := n.Dial(context.Background(), l.Addr().Network(), l.Addr())
+	c, err := n.Dial(context.Background(), l.Addr().Network(), l.LocalAddr())
 	if err != nil {
 		return err
 	}

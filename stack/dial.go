@@ -5,6 +5,7 @@ package stack
 import (
 	"context"
 	"net"
+	"strings"
 
 	"github.com/utipc/utipc/stack/internal/backend"
 )
@@ -15,11 +16,16 @@ func (n *Node) Dial(ctx context.Context, network string, addr net.Addr) (*Conn, 
 }
 
 // DialContext is Dial for those who name an address by its text, see ParseAddr, as
-// http.Transport and gRPC do; "tcp" is taken for "tipc", so that a URL may be
-// "http://18888:17/". With "tipcrdm" or "tipcgram" it is DialPacket.
+// http.Transport and gRPC do; "tcp" is taken for "tipc". After an address in its host form
+// there may be a port, which http.Transport adds and which means nothing: a URL is
+// "http://18888-17.tipc/", or "http://18888:17/". With "tipcrdm" or "tipcgram" it is
+// DialPacket.
 func (n *Node) DialContext(ctx context.Context, network, address string) (net.Conn, error) {
 	if network == "tcp" {
 		network = "tipc"
+	}
+	if host, port, err := net.SplitHostPort(address); err == nil && strings.Contains(host, ".") && port != "" {
+		address = host
 	}
 	addr, err := ParseAddr(address)
 	if err != nil {

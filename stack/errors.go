@@ -6,9 +6,20 @@ import "github.com/utipc/utipc/stack/engine"
 
 // Errors of this package stand inside a *net.OpError, as those of package net do.
 var (
-	// ErrUnreachable means that nobody has bound the name, within Config.NameWait, or
-	// that contact with the destination's node is lost.
+	// ErrUnreachable means that a message cannot go where it is to go. The five errors that
+	// follow are its causes, and errors.Is(err, ErrUnreachable) holds for each of them; an
+	// *UnreachableError around them has the address and what to look at.
 	ErrUnreachable = engine.ErrUnreachable
+	// ErrNoName means that no socket is bound to the name, within Config.NameWait.
+	ErrNoName = engine.ErrNoName
+	// ErrNoNode means that no node with the address is known.
+	ErrNoNode = engine.ErrNoNode
+	// ErrNoLink means that contact with the destination's node is lost.
+	ErrNoLink = engine.ErrNoLink
+	// ErrNoMember means that nobody else is in the group, or no such member.
+	ErrNoMember = engine.ErrNoMember
+	// ErrEvicted means a member that was evicted from the group, see Lag.
+	ErrEvicted = engine.ErrEvicted
 	// ErrTooLong means a message of more than 66000 bytes.
 	ErrTooLong = engine.ErrTooLong
 	// ErrReserved means a service type below 64.
@@ -30,3 +41,7 @@ var (
 // A MemoryError means that the node's memory can never hold a message of the length; see
 // Config.Chunks. It unwraps to syscall.ENOBUFS.
 type MemoryError = engine.MemoryError
+
+// A LengthError means a message that is longer than may be sent, and how long it may be. It
+// unwraps to ErrTooLong.
+type LengthError = engine.LengthError

@@ -66,7 +66,6 @@ func (g *Group) destOf(addr net.Addr) (d backend.Dest, err error) {
 		typ = a.Type
 		d = backend.RangeDest(a)
 	case SocketAddr:
-		a.Net = ""
 		d = backend.SocketDest(a)
 	case nil:
 		return backend.Dest{}, &net.AddrError{Err: "missing address"}

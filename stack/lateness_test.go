@@ -101,7 +101,7 @@ func newLateBed(t *testing.T) *lateBed {
 	}
 	accepted := make(chan error, 1)
 	go func() { _, err := l.Accept(); accepted <- err }()
-	if b.conn, err = b.node.Dial(within(t), "tipcpacket", l.Addr()); err != nil {
+	if b.conn, err = b.node.Dial(within(t), "tipcpacket", l.LocalAddr()); err != nil {
 		t.Fatal(err)
 	}
 	if err := <-accepted; err != nil {

@@ -11,7 +11,10 @@ import (
 )
 
 // A Listener is a socket that accepts connections. It is safe for concurrent use.
-type Listener struct{ b backend.Listener }
+type Listener struct {
+	b    backend.Listener
+	addr net.Addr // what Addr returns
+}
 
 var _ net.Listener = (*Listener)(nil)
 
@@ -21,7 +24,7 @@ func (n *Node) Listen(ctx context.Context, network string, addr net.Addr) (*List
 }
 
 // Listen makes a socket for connections, "tipc" or "tipcpacket", and binds it to addr,
-// a Service or a Range, or to nothing if addr is nil: who knows its Addr can connect
+// a Service or a Range, or to nothing if addr is nil: whoever knows its LocalAddr can connect
 // all the same. Errors, inside *net.OpError: net.UnknownNetworkError, ErrReserved,
 // ErrRange, ErrConfig, ErrTooManySockets, net.ErrClosed, the context's.
 func (c SocketConfig) Listen(ctx context.Context, n *Node, network string, addr net.Addr) (*Listener, error) {
@@ -53,11 +56,18 @@ func (c SocketConfig) listenConn(ctx context.Context, n *Node, network string, a
 	if err != nil {
 		return nil, err
 	}
-	return &Listener{b}, nil
+	if addr == nil {
+		addr = b.Addr()
+	}
+	return &Listener{b, addr}, nil
 }
 
-// Addr is the socket's own address, a SocketAddr, whatever it is bound to.
-func (l *Listener) Addr() net.Addr { return l.b.Addr() }
+// Addr is what others dial: the name that Listen was given, a Service or a Range, or
+// without one the socket's own address. It stays the same whatever Bind and Unbind do.
+func (l *Listener) Addr() net.Addr { return l.addr }
+
+// LocalAddr is the socket's own address, a SocketAddr, whatever it is bound to.
+func (l *Listener) LocalAddr() net.Addr { return l.b.Addr() }
 
 // Accept waits for a connection, of an attached node while the daemon is away too. Errors,
 // inside *net.OpError: net.ErrClosed, os.ErrDeadlineExceeded, *ReattachError; ErrTooManySockets,

@@ -40,7 +40,7 @@ func (c SocketConfig) ListenPacket(ctx context.Context, n *Node, network string,
 
 func (c SocketConfig) listen(ctx context.Context, n *Node, network string, addr net.Addr) (*PacketConn, error) {
 	if !isPacket(network) {
-		return nil, net.UnknownNetworkError(network)
+		return nil, backend.UnknownNetwork(network, "tipcrdm or tipcgram")
 	}
 	if err := ctx.Err(); err != nil {
 		return nil, err

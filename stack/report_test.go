@@ -154,7 +154,6 @@ func TestAttachedGroupSendFailsAlone(t *testing.T) {
 					t.Fatalf("got %q, want %d", got, i)
 				}
 			}
-			gone.Net = "tipcrdm"
 			if r, err := g.NextReport(within(t)); err != nil || r.Seq != 2 || r.Addr != gone || string(r.Data) != "gone" {
 				t.Errorf("got %+v, %v", r, err)
 			}
@@ -178,8 +177,8 @@ func TestAttachedSendComesBack(t *testing.T) {
 		to   net.Addr
 		want stack.RejectError
 	}{
-		{nobody, stack.RejectError{Code: frame.NoName, Dest: stack.SocketAddr{Node: a.Addr(), Net: "tipcrdm"}, Name: nobody}},
-		{stack.SocketAddr{Port: 7, Node: 99}, stack.RejectError{Code: frame.NoNode, Dest: stack.SocketAddr{Port: 7, Node: 99, Net: "tipcrdm"}}},
+		{nobody, stack.RejectError{Code: frame.NoName, Dest: stack.SocketAddr{Node: a.Addr()}, Name: nobody}},
+		{stack.SocketAddr{Port: 7, Node: 99}, stack.RejectError{Code: frame.NoNode, Dest: stack.SocketAddr{Port: 7, Node: 99}}},
 	} {
 		text := strings.Repeat("back?", 300)
 		if _, err := c.WriteTo([]byte(text), w.to); err != nil {

@@ -53,6 +53,8 @@ type (
 	SilentError = socket.SilentError
 	// A TopologyError is why the topology service of another node tells nothing, or no more.
 	TopologyError = socket.TopologyError
+	// An UnreachableError is why a message cannot go to an address.
+	UnreachableError = socket.UnreachableError
 	// A Wait is a write that waits.
 	Wait = socket.Wait
 	// A WaitMode says what a waiting call does while nothing comes.

@@ -47,7 +47,7 @@ var imports = map[string][]string{
 	"netdev":                   {"frame"},
 	"seal":                     {"frame"},
 	"stack/engine":             {"frame", "netdev", "flowctl", "monitor", "naming", "seal"},
-	"stack":                    {"frame", "naming", "netdev", "seal", "stack/admin", "stack/engine", "stack/internal/backend", "stack/internal/goroutine", "stack/internal/local", "stack/internal/remote", "stack/socket", "internal/control", "internal/hosting"},
+	"stack":                    {"frame", "naming", "netdev", "seal", "stack/admin", "stack/carrier/hub", "stack/carrier/udp", "stack/engine", "stack/internal/backend", "stack/internal/goroutine", "stack/internal/local", "stack/internal/remote", "stack/socket", "internal/control", "internal/hosting"},
 	"stack/socket":             {"frame", "flowctl", "naming", "seal", "stack/admin", "stack/engine", "internal/control", "internal/printable"},
 	"stack/internal/backend":   {"frame", "naming", "netdev", "stack/admin", "stack/engine", "stack/socket", "internal/control", "internal/hosting"},
 	"stack/internal/feed":      {"frame", "stack/admin", "stack/engine"},

@@ -5,6 +5,7 @@ package xdp_test
 import (
 	"errors"
 	"fmt"
+	"net/url"
 	"os"
 	"os/exec"
 	"strings"
@@ -281,4 +282,33 @@ func openWithLittleMemory(name string) {
 	fmt.Println("attached:", b.Method(), err)
 	fmt.Println(b)
 	b.Close()
+}
+
+// Mutation it catches: openText that forgets the driver.
+func TestOpenText(t *testing.T) {
+	netns.Require(t)
+	bed := newBed(t, 1500)
+	open, _ := netdev.Registered("eth")
+	for _, c := range []struct{ driver, want string }{{"", "af_xdp generic"}, {"af_packet", "af_packet"}} {
+		x := &netdev.Text{Place: nameA, Options: url.Values{}}
+		if c.driver != "" {
+			x.Options.Set("driver", c.driver)
+		}
+		var d netdev.Device
+		var err error
+		bed.a.Do(func() { d, err = open(x) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := d.(xdp.Bearer).Method().String(); got != c.want {
+			t.Errorf("driver %q: got %s, want %s", c.driver, got, c.want)
+		}
+		d.Close()
+	}
+	for _, bad := range []string{"driver=fast", "colour=red"} {
+		q, _ := url.ParseQuery(bad)
+		if _, err := open(&netdev.Text{Place: nameA, Options: q}); err == nil {
+			t.Errorf("%s: no error", bad)
+		}
+	}
 }

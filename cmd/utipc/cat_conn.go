@@ -23,7 +23,7 @@ func (c *cat) accept(ctx context.Context, n *stack.Node, std cmdline.Stdio, out 
 	}
 	defer l.Close()
 	defer context.AfterFunc(ctx, func() { l.Close() })()
-	c.say(std, "%v listens, %s", l.Addr(), c.kind.network)
+	c.say(std, "%v listens, %s", l.LocalAddr(), c.kind.network)
 	in := c.input(std)
 	for {
 		conn, err := l.AcceptConn()

@@ -70,7 +70,7 @@ func echo(ctx context.Context, n *stack.Node, iface string, k socketKind, addr n
 		if err != nil {
 			return err
 		}
-		begin(l.Addr())
+		begin(l.LocalAddr())
 		return echoConns(ctx, l, out)
 	}
 	c, err := k.packets(ctx, n, addr)

@@ -3,9 +3,7 @@
 package main
 
 import (
-	"fmt"
-	"net/netip"
-	"strings"
+	"cmp"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
@@ -28,36 +26,11 @@ func (u *udpFlags) flags(f *cmdline.Flags) {
 
 // config reads the flags of a node in the network of the number netID.
 func (u *udpFlags) config(netID uint32) (c udp.Config, err error) {
-	var ends []netip.AddrPort
-	for s := range strings.SplitSeq(u.ends, ",") {
-		a, err := endArg(s)
-		if err != nil {
-			return c, cmdline.UsageError(fmt.Sprintf("--udp: %q is no IP address, with or without a port", s))
-		}
-		ends = append(ends, a)
+	if c, err = udp.ParseConfig(u.ends, cmp.Or(netID, frame.DefaultNetID)); err != nil {
+		return c, cmdline.UsageError("--udp: " + err.Error())
 	}
-	c = udp.Config{Local: ends[0], MTU: u.mtu}
-	switch {
-	case len(ends) == 1:
-		if netID == 0 {
-			netID = frame.DefaultNetID
-		}
-		c.Multicast = udp.Group(netID, c.Local.Addr())
-	case len(ends) == 2 && ends[1].Addr().IsMulticast():
-		c.Multicast = ends[1]
-	default:
-		c.Remotes = ends[1:]
-	}
+	c.MTU = u.mtu
 	return c, nil
-}
-
-// endArg reads an IP address with or without a port.
-func endArg(s string) (netip.AddrPort, error) {
-	if a, err := netip.ParseAddrPort(s); err == nil {
-		return a, nil
-	}
-	ip, err := netip.ParseAddr(s)
-	return netip.AddrPortFrom(ip, 0), err
 }
 
 // carrier opens what the node speaks TIPC on.

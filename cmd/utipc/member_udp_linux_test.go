@@ -39,8 +39,8 @@ func TestUDPFlags(t *testing.T) {
 		code int
 		want string
 	}{
-		{[]string{"--udp", "10.0.0"}, 2, `--udp: "10.0.0" is no IP address`},
-		{[]string{"--udp", "10.0.0.1,"}, 2, `"" is no IP address`},
+		{[]string{"--udp", "10.0.0"}, 2, `address "10.0.0": not an IP address`},
+		{[]string{"--udp", "10.0.0.1,"}, 2, `address "": not an IP address`},
 		{[]string{"--udp", "10.0.0.1", "--if", "eth0"}, 2, "do not go together"},
 		{[]string{"--udp", "0.0.0.0"}, 1, "not an address of this host that peers can be told"},
 		{[]string{"--udp", "192.0.2.1,192.0.2.2"}, 1, "192.0.2.1:6118: find its interface"},

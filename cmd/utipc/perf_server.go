@@ -156,7 +156,7 @@ func newPerfSink(ctx context.Context, n *stack.Node, ask perfAsk) (*perfSink, er
 	var mu sync.Mutex
 	var open *stack.Conn
 	closed := false
-	s.at = l.Addr()
+	s.at = l.LocalAddr()
 	s.closer = func() {
 		mu.Lock()
 		defer mu.Unlock()

@@ -44,7 +44,7 @@ func TestPingStreamKeepsParts(t *testing.T) {
 		<-more
 		c.Write([]byte("defgh"))
 	}()
-	c, err := n.Dial(t.Context(), "tipc", l.Addr())
+	c, err := n.Dial(t.Context(), "tipc", l.LocalAddr())
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -79,7 +79,7 @@ func (s *Sockets) open(by Caller, kind attach.Kind) (a Answer) {
 		owner.Leave()
 		return failure(err)
 	}
-	addr := l.Addr().(stack.SocketAddr)
+	addr := l.LocalAddr().(stack.SocketAddr)
 	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
 	if err != nil {
 		l.Close()

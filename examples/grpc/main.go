@@ -2,7 +2,7 @@
 
 // Grpc has a gRPC server and client speak over TIPC. The server serves on a Listener;
 // the client's dialer is Node.DialContext, and the target behind "passthrough:///" a
-// service address. It is a module of its own, so that who uses the stack does not get
+// service as a host. It is a module of its own, so that who uses the stack does not get
 // gRPC with it.
 package main
 
@@ -40,7 +40,7 @@ func checkHealth(ctx context.Context, nodes []*stack.Node) error {
 	if err := nodes[1].WaitFor(ctx, service); err != nil {
 		return err
 	}
-	conn, err := grpc.NewClient("passthrough:///"+service.String(),
+	conn, err := grpc.NewClient("passthrough:///"+service.Host(),
 		grpc.WithContextDialer(func(ctx context.Context, address string) (net.Conn, error) {
 			return nodes[1].DialContext(ctx, "tipc", address)
 		}),

@@ -2,7 +2,7 @@
 
 // Http serves and asks over TIPC with package net/http as it is: a Listener is a
 // net.Listener, and Node.DialContext fits http.Transport. The host of a URL is a service
-// address: http://18888:80/ is instance 80 of type 18888, on whichever node has it.
+// address: http://18888-80.tipc/ is instance 80 of type 18888, on whichever node has it.
 package main
 
 import (
@@ -46,12 +46,12 @@ func serveAndAsk(ctx context.Context, nodes []*stack.Node) error {
 	}
 	client := &http.Client{Transport: &http.Transport{DialContext: nodes[1].DialContext}}
 	for _, name := range []string{"alice", "bob"} {
-		if err := show(client.Get("http://18888:80/greet/" + name)); err != nil {
+		if err := show(client.Get("http://" + web.Host() + "/greet/" + name)); err != nil {
 			return err
 		}
 	}
 	body := io.LimitReader(zeros{}, 1<<20)
-	if err := show(client.Post("http://18888:80/count", "application/octet-stream", body)); err != nil {
+	if err := show(client.Post("http://"+web.Host()+"/count", "application/octet-stream", body)); err != nil {
 		return err
 	}
 	client.CloseIdleConnections()

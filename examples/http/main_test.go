@@ -12,9 +12,9 @@ import (
 func Example() {
 	main()
 	// Output:
-	// GET http://18888:80/greet/alice: 200 OK, hello, alice
-	// GET http://18888:80/greet/bob: 200 OK, hello, bob
-	// POST http://18888:80/count: 200 OK, 1048576 bytes
+	// GET http://18888-80.tipc/greet/alice: 200 OK, hello, alice
+	// GET http://18888-80.tipc/greet/bob: 200 OK, hello, bob
+	// POST http://18888-80.tipc/count: 200 OK, 1048576 bytes
 }
 
 // The example leaves nothing open: package stacktest reports what it does.

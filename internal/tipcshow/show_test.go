@@ -115,9 +115,9 @@ nodeD                            2a6f6465
 
 // Proves: tools.tipc
 func TestSockets(t *testing.T) {
-	at := func(port uint32) stack.SocketAddr { return stack.SocketAddr{Node: own, Port: port, Net: "tipcrdm"} }
+	at := func(port uint32) stack.SocketAddr { return stack.SocketAddr{Node: own, Port: port} }
 	sockets := []admin.Socket{
-		{Addr: at(3294120309)},
+		{Addr: at(3294120309), Network: "tipcrdm"},
 		{Addr: at(279341669), Kind: admin.ConnectedSocket, Peer: stack.SocketAddr{Node: 0x1001002, Port: 300195701}, Service: stack.Service{Type: 9190, Instance: 1}},
 		{Addr: at(1804621048), Kind: admin.ConnectedSocket, Peer: stack.SocketAddr{Node: 0x1001002, Port: 3059556951}},
 		{Addr: at(3865663524), Bindings: []stack.Binding{
@@ -134,7 +134,7 @@ socket 3865663524
   bound to {18888,17,17}
 `)
 	if got := oneLine(t, tipcshow.SocketsJSON(sockets, nil)); !strings.Contains(got, `"connected":{"node":"1001002","port":300195701,"via":{"type":9190,"instance":1}}`) ||
-		!strings.Contains(got, `"bound":[{"type":18888,"lower":20,"upper":29,"scope":"node"},{`) {
+		!strings.Contains(got, `{"socket":3294120309,"network":"tipcrdm"`) || !strings.Contains(got, `"bound":[{"type":18888,"lower":20,"upper":29,"scope":"node"},{`) {
 		t.Errorf("JSON: got %s", got)
 	}
 }

@@ -50,7 +50,7 @@ func Sockets(w io.Writer, all []admin.Socket, owners map[uint32]SocketOwner) {
 func SocketsJSON(all []admin.Socket, owners map[uint32]SocketOwner) Array {
 	rows := Array{}
 	for _, s := range all {
-		o := Object{{"socket", s.Addr.Port}, {"network", s.Addr.Net}, {"kind", s.Kind.String()}}
+		o := Object{{"socket", s.Addr.Port}, {"network", s.Network}, {"kind", s.Kind.String()}}
 		if Connected(&s) {
 			c := Object{{"node", s.Peer.Node.String()}, {"port", s.Peer.Port}}
 			if s.Service.Type != 0 {

@@ -146,7 +146,7 @@ func TestBroadcastCongestedAndNobodyLeft(t *testing.T) {
 		t.Errorf("got %d called", len(got))
 	}
 	c.SendAs(&x)
-	if err := p.SendRange(c.now, allRange, nil); err != ErrUnreachable {
+	if err := p.SendRange(c.now, allRange, nil); !Unreachable(err) {
 		t.Errorf("got %v", err)
 	}
 	c.SendAs(nil)

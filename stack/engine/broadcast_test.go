@@ -74,7 +74,7 @@ func TestBroadcastMembers(t *testing.T) {
 	want("the first again", 1, 1)
 	c.on(0, 0).leave()
 	want("nobody", 0, 0)
-	if err := p.SendRange(c.now, allRange, []byte("x")); err != ErrUnreachable {
+	if err := p.SendRange(c.now, allRange, []byte("x")); !Unreachable(err) {
 		t.Errorf("to nobody: got %v", err)
 	}
 	c.forget()

@@ -65,7 +65,7 @@ func TestCloseReturnsLocal(t *testing.T) {
 	addr := r.Addr()
 	r.Close(0)
 	wantLines(t, "came back", read(s), fmt.Sprintf("%v hi error=no port", addr))
-	if err := s.SendService(0, svc, []byte("hi")); err != ErrUnreachable {
+	if err := s.SendService(0, svc, []byte("hi")); err != ErrNoName {
 		t.Errorf("nobody is bound: got %v, want %v", err, ErrUnreachable)
 	}
 	s.SendService(0, svc, nil)

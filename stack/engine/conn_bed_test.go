@@ -176,7 +176,7 @@ func TestConnCarriesMessages(t *testing.T) {
 		if after, _ := client.Window(); err != nil || after != before {
 			t.Errorf("an empty one: got %v, %d unacknowledged, %d before", err, after, before)
 		}
-		if err := client.Write(b.now, make([]byte, frame.MaxPayload+1)); err != ErrTooLong {
+		if err := client.Write(b.now, make([]byte, frame.MaxPayload+1)); !errors.Is(err, ErrTooLong) {
 			t.Errorf("too long: got %v", err)
 		}
 		client.Write(b.now, []byte("0123456789"))

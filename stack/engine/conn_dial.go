@@ -39,14 +39,17 @@ func (e *Engine) DialService(now time.Duration, k ConnConfig, a frame.Service, f
 
 // DialServiceFrom is DialService as DialFrom is Dial.
 func (e *Engine) DialServiceFrom(now time.Duration, from *Listener, k ConnConfig, a frame.Service, first []byte) (*Conn, error) {
-	if e.table == nil {
+	switch {
+	case e.table == nil:
 		return nil, ErrSockets
+	case len(first) > frame.MaxPayload:
+		return nil, &LengthError{len(first), frame.MaxPayload}
 	}
 	to, ok := e.table.Choose(a)
 	row := e.services.row(a.Type)
 	if !ok {
 		row.Unbound++
-		return nil, ErrUnreachable
+		return nil, ErrNoName
 	}
 	c, err := e.dialing(now, from, k, to.Socket().Node)
 	if err != nil {
@@ -71,7 +74,7 @@ func (e *Engine) dialing(now time.Duration, from *Listener, k ConnConfig, to fra
 	number := uint32(0)
 	if from != nil {
 		if to != 0 && to != e.addr && e.reach(to) == nil {
-			return nil, ErrUnreachable
+			return nil, e.noRoute(to)
 		}
 		number = from.port.number
 		from.Close(now)
@@ -89,9 +92,10 @@ func (c *Conn) dial(now time.Duration, f frame.PayloadFields, first []byte) (*Co
 	c.peer = frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}
 	c.request = &request{f: f}
 	e.alarms.set(&c.limit, now+c.Timeout)
-	err := error(ErrTooLong)
+	var err error
 	switch {
 	case len(first) > frame.MaxPayload:
+		err = &LengthError{len(first), frame.MaxPayload}
 	case f.DestNode == e.addr:
 		c.request.data = bytes.Clone(first)
 		e.loop(now, &f, first)

@@ -31,10 +31,10 @@ func TestConnFromIdle(t *testing.T) {
 		}
 		own := b.x.Listen(ListenConfig{Idle: true})
 		addr := own.Addr()
-		if _, err := b.x.DialFrom(b.now, own, ConnConfig{}, frame.SocketAddr{Port: 1, Node: 0x1001099}, nil); err != ErrUnreachable {
+		if _, err := b.x.DialFrom(b.now, own, ConnConfig{}, frame.SocketAddr{Port: 1, Node: 0x1001099}, nil); !Unreachable(err) {
 			t.Errorf("got %v", err)
 		}
-		if _, err := b.x.DialServiceFrom(b.now, own, ConnConfig{}, frame.Service{Type: 9999}, nil); err != ErrUnreachable {
+		if _, err := b.x.DialServiceFrom(b.now, own, ConnConfig{}, frame.Service{Type: 9999}, nil); !Unreachable(err) {
 			t.Errorf("got %v", err)
 		}
 		c, err := b.x.DialFrom(b.now, own, ConnConfig{}, l.Addr(), nil)

@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"strings"
 	"testing"
 	"time"
@@ -164,10 +165,10 @@ func TestConnOwesNothingAnyMore(t *testing.T) {
 	if b.ports[6] != nil || ended(b.d) != "contact with the peer's node lost, no node" {
 		t.Errorf("the closed one is left, or %v", ended(b.d))
 	}
-	if _, err := b.Dial(b.now, ConnConfig{}, frame.SocketAddr{Port: 80, Node: popAddr}, nil); err != ErrUnreachable {
+	if _, err := b.Dial(b.now, ConnConfig{}, frame.SocketAddr{Port: 80, Node: popAddr}, nil); err != ErrNoLink {
 		t.Errorf("Dial: got %v", err)
 	}
-	if _, err := b.Dial(b.now, ConnConfig{}, b.l.Addr(), make([]byte, frame.MaxPayload+1)); err != ErrTooLong {
+	if _, err := b.Dial(b.now, ConnConfig{}, b.l.Addr(), make([]byte, frame.MaxPayload+1)); !errors.Is(err, ErrTooLong) {
 		t.Errorf("Dial: got %v", err)
 	}
 	x.Close(b.now)

@@ -31,7 +31,7 @@ func (c *Conn) writeOr(now time.Duration, b []byte, m *Lent) error {
 	case size == 0:
 		return nil
 	case size > frame.MaxPayload:
-		return ErrTooLong
+		return &LengthError{size, frame.MaxPayload}
 	case !c.flow.Open():
 		return c.windowFull()
 	case c.nagle.Active():
@@ -175,7 +175,7 @@ func (c *Conn) sendEmpty(now time.Duration, code frame.ErrorCode) bool {
 		return true
 	}
 	err := e.post(now, f.DestNode, &f, nil, netdev.Control)
-	return err == nil || err == ErrUnreachable
+	return err == nil || Unreachable(err)
 }
 
 // sendCredit sends an acknowledgement of what was read.

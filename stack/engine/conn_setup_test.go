@@ -119,7 +119,7 @@ func TestConnRefused(t *testing.T) {
 				b.until(longTime, func() bool { return client.State() != Connecting })
 			}
 			switch {
-			case err == ErrUnreachable && (a.Node == 0 || b.x == b.y):
+			case Unreachable(err) && (a.Node == 0 || b.x == b.y):
 			case err != nil || ended(client) != "refused, no name":
 				t.Errorf("%v: got %v", a, err)
 			default:

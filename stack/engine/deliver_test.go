@@ -3,6 +3,7 @@
 package engine
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -421,11 +422,11 @@ func TestSentForms(t *testing.T) {
 		n    int
 		want error
 	}{
-		{frame.SocketAddr{Port: 1, Node: 0x1001009}, 1, ErrUnreachable},
+		{frame.SocketAddr{Port: 1, Node: 0x1001009}, 1, ErrNoNode},
 		{frame.SocketAddr{Port: 1, Node: popAddr}, 66001, ErrTooLong},
 		{frame.SocketAddr{Port: 1, Node: popAddr}, 66000, nil},
 	} {
-		if err := s.Send(p.now, c.to, make([]byte, c.n)); err != c.want {
+		if err := s.Send(p.now, c.to, make([]byte, c.n)); !errors.Is(err, c.want) {
 			t.Errorf("%d bytes to %v: got %v, want %v", c.n, c.to, err, c.want)
 		}
 	}

@@ -46,7 +46,7 @@ func TestGroupLag(t *testing.T) {
 		if len(got) != 66 || got[64] != "1: 64" || got[65] != "1 left" {
 			t.Errorf("the slow one read %q", got)
 		}
-		if err := x.SendTo(b.now, y.Addr(), []byte("x")); err != ErrUnreachable {
+		if err := x.SendTo(b.now, y.Addr(), []byte("x")); err != ErrEvicted {
 			t.Errorf("to the evicted: %v", err)
 		}
 		// It joins again.

@@ -115,7 +115,6 @@ func (g *Group) at(n frame.NodeAddr) []*member {
 func (g *Group) heard(now time.Duration, ev naming.Event) {
 	b := ev.Binding
 	a := b.Socket
-	a.Net = ""
 	if b.Scope != g.Scope || a.Port == 0 || a == g.Addr() && !g.Loopback {
 		return
 	}

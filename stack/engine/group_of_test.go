@@ -131,7 +131,7 @@ func TestGroupEmpty(t *testing.T) {
 	if x.Room() {
 		t.Error("alone it has room")
 	}
-	wantErr(t, "alone", x.Send(b.now, nil), ErrUnreachable)
+	wantErr(t, "alone", x.Send(b.now, nil), ErrNoMember)
 	y := b.join(1, 2)
 	b.read(y)
 	if !x.Room() {

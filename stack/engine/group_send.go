@@ -33,7 +33,7 @@ func (g *Group) SendMulticast(now time.Duration, instance uint32, data []byte) e
 	case g.closed:
 		return ErrClosed
 	case n == 0:
-		return ErrUnreachable
+		return g.noMember(instance)
 	case n == 1 && (g.Policy == Strict || g.mayUnicast(one, flowctl.GroupBlocks(len(data)))):
 		return g.sendOne(now, one, data)
 	}
@@ -43,7 +43,6 @@ func (g *Group) SendMulticast(now time.Duration, instance uint32, data []byte) e
 // SendTo sends data to one member. Errors as for Send, with ErrUnreachable when it is none.
 func (g *Group) SendTo(now time.Duration, to frame.SocketAddr, data []byte) error {
 	g.hearNow(now)
-	to.Net = ""
 	if to.Node == 0 {
 		to.Node = g.port.e.addr
 	}
@@ -51,8 +50,10 @@ func (g *Group) SendTo(now time.Duration, to frame.SocketAddr, data []byte) erro
 	switch {
 	case g.closed:
 		return ErrClosed
+	case m != nil && m.phase == evicted:
+		return ErrEvicted
 	case m == nil || !m.receives():
-		return ErrUnreachable
+		return ErrNoMember
 	}
 	return g.sendOne(now, m, data)
 }
@@ -82,7 +83,7 @@ func (g *Group) SendAnycast(now time.Duration, instance uint32, data []byte) err
 		}
 	}
 	if next == nil {
-		return ErrUnreachable
+		return g.noMember(instance)
 	}
 	if open == nil {
 		open = next
@@ -95,6 +96,16 @@ func (g *Group) SendAnycast(now time.Duration, instance uint32, data []byte) err
 	return err
 }
 
+// noMember is why there is nobody with an instance to send to.
+func (g *Group) noMember(instance uint32) error {
+	for _, m := range g.members {
+		if m.phase == evicted && m.instance == instance {
+			return ErrEvicted
+		}
+	}
+	return ErrNoMember
+}
+
 // mayUnicast reports whether a member has room for a message of its own.
 func (g *Group) mayUnicast(m *member, blocks int) bool {
 	return m.lag.Len() == 0 && m.flow.Open(blocks)
@@ -105,7 +116,7 @@ func (g *Group) sendOne(now time.Duration, m *member, data []byte) error {
 	blocks := flowctl.GroupBlocks(len(data))
 	switch {
 	case len(data) > frame.MaxPayload:
-		return ErrTooLong
+		return &LengthError{len(data), frame.MaxPayload}
 	case !g.mayUnicast(m, blocks) || !g.pay(now, m):
 		return g.blocked(now, m, blocks)
 	case len(data) == 0:
@@ -173,9 +184,9 @@ func (g *Group) cast(now time.Duration, t frame.PayloadType, instance uint32, da
 	case g.closed:
 		return ErrClosed
 	case len(data) > frame.MaxPayload:
-		return ErrTooLong
+		return &LengthError{len(data), frame.MaxPayload}
 	case !g.any():
-		return ErrUnreachable
+		return ErrNoMember
 	case len(data) == 0 && g.Policy != Strict:
 		return nil
 	case g.Policy != Strict:

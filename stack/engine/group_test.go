@@ -4,6 +4,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -78,16 +79,16 @@ func TestGroupAnycast(t *testing.T) {
 			t.Errorf("read %q, want three of nine", got)
 		}
 	}
-	if err := x.SendAnycast(b.now, 8, []byte("x")); err != ErrUnreachable {
+	if err := x.SendAnycast(b.now, 8, []byte("x")); err != ErrNoMember {
 		t.Errorf("to nobody: got %v", err)
 	}
-	if err := x.SendMulticast(b.now, 8, []byte("x")); err != ErrUnreachable {
+	if err := x.SendMulticast(b.now, 8, []byte("x")); err != ErrNoMember {
 		t.Errorf("to none: got %v", err)
 	}
-	if err := x.SendTo(b.now, frame.SocketAddr{Port: 1, Node: 0x1001002}, []byte("x")); err != ErrUnreachable {
+	if err := x.SendTo(b.now, frame.SocketAddr{Port: 1, Node: 0x1001002}, []byte("x")); err != ErrNoMember {
 		t.Errorf("to a stranger: got %v", err)
 	}
-	if err := x.Send(b.now, make([]byte, frame.MaxPayload+1)); err != ErrTooLong {
+	if err := x.Send(b.now, make([]byte, frame.MaxPayload+1)); !errors.Is(err, ErrTooLong) {
 		t.Errorf("too long: got %v", err)
 	}
 	b.clean()

@@ -39,7 +39,7 @@ func (p *Port) Lend(now time.Duration, m *Lent, n int) error {
 		return ErrClosed
 	}
 	if n < 0 || n > frame.MaxPayload {
-		return ErrTooLong
+		return &LengthError{n, frame.MaxPayload}
 	}
 	limit := max(p.lentLimit(), leastLent)
 	limit = min(limit, e.cfg.Arena.Largest()-lentRoom)

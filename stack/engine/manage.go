@@ -69,12 +69,12 @@ func (e *Engine) SetNetID(id uint32) error {
 func (e *Engine) NetID() uint32 { return e.cfg.NetID }
 
 // RemovePeer forgets another node that there is no contact with.
-// Errors: ErrUnreachable for one not known, ErrContact.
+// Errors: ErrNoNode for one not known, ErrContact.
 func (e *Engine) RemovePeer(a frame.NodeAddr) error {
 	n := e.byAddr[a]
 	switch {
 	case n == nil:
-		return ErrUnreachable
+		return ErrNoNode
 	case n.lruList == nil:
 		return ErrContact
 	}
@@ -144,11 +144,11 @@ func (e *Engine) ResetBroadcastStatistics(now time.Duration) {
 }
 
 // ResetReception sets the counters of what came on a node's broadcast link to 0.
-// Errors: ErrUnreachable for one not known.
+// Errors: ErrNoNode for one not known.
 func (e *Engine) ResetReception(a frame.NodeAddr) error {
 	n := e.byAddr[a]
 	if n == nil {
-		return ErrUnreachable
+		return ErrNoNode
 	}
 	n.bcast.Received, n.bcast.Duplicates, n.bcast.Deferred = 0, 0, 0
 	return nil

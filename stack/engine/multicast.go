@@ -39,7 +39,7 @@ func (p *Port) SendRange(now time.Duration, r frame.Range, data []byte) error {
 	case r.Lower > r.Upper:
 		return ErrRange
 	case len(data) > frame.MaxPayload:
-		return ErrTooLong
+		return &LengthError{len(data), frame.MaxPayload}
 	}
 	m := &e.mcast
 	m.head = p.template(frame.McastMsg, frame.SocketAddr{})
@@ -63,7 +63,10 @@ func (p *Port) SendRange(now time.Duration, r frame.Range, data []byte) error {
 		e.count.MessagesOut++
 	case !here:
 		e.services.row(r.Type).Unbound++
-		return ErrUnreachable
+		if len(m.nodes) > 0 {
+			return ErrNoLink
+		}
+		return ErrNoName
 	}
 	p.stats.MessagesOut++
 	p.stats.BytesOut += uint64(len(data))

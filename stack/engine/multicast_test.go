@@ -4,6 +4,7 @@ package engine
 
 import (
 	"bytes"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -112,8 +113,8 @@ func TestMulticastErrors(t *testing.T) {
 		n    int
 		want error
 	}{
-		{"nobody bound", p, frame.Range{Type: 3000, Upper: 9}, 1, ErrUnreachable},
-		{"another instance", p, frame.Range{Type: 2000, Lower: 6, Upper: 9}, 1, ErrUnreachable},
+		{"nobody bound", p, frame.Range{Type: 3000, Upper: 9}, 1, ErrNoName},
+		{"another instance", p, frame.Range{Type: 2000, Lower: 6, Upper: 9}, 1, ErrNoName},
 		{"inverted", p, frame.Range{Type: 1000, Lower: 6, Upper: 5}, 1, ErrRange},
 		{"too long", p, allRange, frame.MaxPayload + 1, ErrTooLong},
 		{"the longest", p, allRange, frame.MaxPayload, nil},
@@ -121,7 +122,7 @@ func TestMulticastErrors(t *testing.T) {
 		{"closed", closed, allRange, 1, ErrClosed},
 		{"closed, inverted", closed, frame.Range{Type: 1000, Lower: 6, Upper: 5}, 1, ErrClosed},
 	} {
-		if err := x.from.SendRange(c.now, x.r, make([]byte, x.n)); err != x.want {
+		if err := x.from.SendRange(c.now, x.r, make([]byte, x.n)); !errors.Is(err, x.want) {
 			t.Errorf("%s: got %v, want %v", x.what, err, x.want)
 		}
 		c.allAck()
@@ -147,7 +148,7 @@ func TestMulticastErrors(t *testing.T) {
 	}
 	small.done("")
 	c.on(0, 0).leave()
-	if err := p.SendRange(c.now, allRange, nil); err != ErrUnreachable {
+	if err := p.SendRange(c.now, allRange, nil); !Unreachable(err) {
 		t.Errorf("contact lost: got %v", err)
 	}
 	c.done("")

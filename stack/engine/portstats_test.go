@@ -36,10 +36,10 @@ func TestStatsOfDatagrams(t *testing.T) {
 		from.Returnable = false
 		must(from.SendService(b.now, service, data)) // and is dropped
 		must(from.SendRange(b.now, service.Range(), data))
-		if err := from.SendService(b.now, frame.Service{Type: 300}, nil); err != ErrUnreachable {
+		if err := from.SendService(b.now, frame.Service{Type: 300}, nil); err != ErrNoName {
 			t.Error(err)
 		}
-		if err := from.SendRange(b.now, frame.Range{Type: 300}, nil); err != ErrUnreachable {
+		if err := from.SendRange(b.now, frame.Range{Type: 300}, nil); err != ErrNoName {
 			t.Error(err)
 		}
 		got := to.Stats()

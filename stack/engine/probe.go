@@ -57,7 +57,7 @@ func (e *Engine) Probe(now time.Duration, to frame.SocketAddr, owner any) (*Prob
 	n := e.home(to.Node)
 	switch {
 	case n == nil || e.addr == 0:
-		return nil, ErrUnreachable
+		return nil, e.noRoute(to.Node)
 	case n == e.self:
 		p := e.ports[to.Port]
 		q.ended, q.alive = true, p != nil && (p.conn == nil || p.conn.state != ConnClosed)
@@ -124,7 +124,7 @@ func (q *Probe) end(err error) {
 func (e *Engine) loseProbes(n *node) {
 	for _, q := range slices.Clone(e.probes.asking) {
 		if q.node == n {
-			q.end(ErrUnreachable)
+			q.end(ErrNoLink)
 		}
 	}
 }

@@ -200,7 +200,7 @@ func TestProbeEndsWithContact(t *testing.T) {
 		end  func(p *scriptedPeer)
 		want error
 	}{
-		{"contact lost", func(p *scriptedPeer) { p.lose(p.now, p.byAddr[popAddr]) }, ErrUnreachable},
+		{"contact lost", func(p *scriptedPeer) { p.lose(p.now, p.byAddr[popAddr]) }, ErrNoLink},
 		{"ended", func(p *scriptedPeer) { p.EndProbes() }, ErrClosed},
 	} {
 		p := newScriptedPeer(t).up()
@@ -221,7 +221,7 @@ func TestProbeEndsWithContact(t *testing.T) {
 		}
 	}
 	p := newScriptedPeer(t)
-	if _, err := p.Probe(p.now, frame.SocketAddr{Port: 90, Node: popAddr}, nil); err != ErrUnreachable {
+	if _, err := p.Probe(p.now, frame.SocketAddr{Port: 90, Node: popAddr}, nil); err != ErrNoNode {
 		t.Errorf("without contact: got %v", err)
 	}
 }

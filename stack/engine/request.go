@@ -92,7 +92,6 @@ func (e *Engine) suspect(now time.Duration, of frame.SocketAddr) {
 		s.withdrawn = map[frame.SocketAddr]struct{}{}
 		s.e, s.look.owner = e, s
 	}
-	of.Net = ""
 	s.withdrawn[of] = struct{}{}
 	e.alarms.set(&s.look, now)
 }

@@ -15,9 +15,6 @@ import (
 
 // What sending can find.
 var (
-	// ErrUnreachable means that nobody has the name, or contact with the node
-	// is lost.
-	ErrUnreachable = errors.New("engine: no route to the destination")
 	// ErrTooLong means a message that is longer than may be sent there.
 	ErrTooLong = fmt.Errorf("engine: %w", syscall.EMSGSIZE)
 	// ErrMemory means all chunks of the node are in use.
@@ -60,8 +57,11 @@ func (p *Port) sendService(now time.Duration, a frame.Service, data []byte, m *L
 	}
 	to, ok := p.e.table.Recall(&p.memo, a)
 	if !ok {
+		if size := sizeOf(data, m); size > frame.MaxPayload { // which it is wherever it goes
+			return &LengthError{size, frame.MaxPayload}
+		}
 		p.e.services.row(a.Type).Unbound++
-		return ErrUnreachable
+		return ErrNoName
 	}
 	var f frame.PayloadFields
 	p.fill(&f, frame.NamedMsg, to.Socket())
@@ -118,7 +118,7 @@ func (p *Port) send(now time.Duration, f *frame.PayloadFields, data []byte) erro
 // sendOr sends data, or else the lent message m.
 func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m *Lent) error {
 	if len(data) > frame.MaxPayload {
-		return ErrTooLong
+		return &LengthError{len(data), frame.MaxPayload}
 	}
 	e, size := p.e, sizeOf(data, m)
 	if f.DestNode == e.addr {
@@ -134,7 +134,7 @@ func (p *Port) sendOr(now time.Duration, f *frame.PayloadFields, data []byte, m 
 	}
 	n := e.reach(f.DestNode)
 	if n == nil {
-		return ErrUnreachable
+		return e.noRoute(f.DestNode)
 	}
 	l := n.route(p.number)
 	if l.told != e.pub.Next() {
@@ -171,7 +171,7 @@ func (p *Port) repeat(now time.Duration, f *frame.PayloadFields, data []byte) er
 	e := p.e
 	n := e.reach(f.DestNode)
 	if n == nil {
-		return ErrUnreachable
+		return e.noRoute(f.DestNode)
 	}
 	l := n.route(p.number)
 	if !e.mayTry(p, l) {
@@ -191,7 +191,7 @@ func (p *Port) repeat(now time.Duration, f *frame.PayloadFields, data []byte) er
 func (e *Engine) post(now time.Duration, to frame.NodeAddr, f *frame.PayloadFields, data []byte, use netdev.Use) error {
 	n := e.reach(to)
 	if n == nil {
-		return ErrUnreachable
+		return e.noRoute(to)
 	}
 	_, err := e.put(now, n.route(f.OrigPort), f, data, use)
 	return err

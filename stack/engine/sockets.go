@@ -25,6 +25,7 @@ const (
 // A Socket is how a socket stands.
 type Socket struct {
 	Addr     frame.SocketAddr
+	Network  string `json:",omitempty"` // as it was opened, "tipcrdm"; of the node's own sockets empty
 	Kind     SocketKind
 	Inside   bool             // of the node itself, as the topology service
 	Peer     frame.SocketAddr // of a connection

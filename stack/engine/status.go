@@ -80,17 +80,17 @@ func (e *Engine) Bearer(id int) LinkConfig { return e.bearers[id].LinkConfig }
 // Overlapping yields every binding that overlaps r.
 func (e *Engine) Overlapping(r frame.Range) iter.Seq[naming.Binding] { return e.table.Overlapping(r) }
 
-// link returns the link to a node on a bearer. Errors: ErrUnreachable.
+// link returns the link to a node on a bearer. Errors: ErrNoLink.
 func (e *Engine) link(to frame.NodeAddr, bearer int) (*link, error) {
 	n := e.byAddr[to]
 	if n == nil || bearer < 0 || bearer >= MaxBearers || n.links[bearer] == nil {
-		return nil, ErrUnreachable
+		return nil, ErrNoLink
 	}
 	return n.links[bearer], nil
 }
 
 // SetTolerance changes how long the peer of a link may be silent and tells the
-// peer; bounds as flowctl.Link.SetTolerance. Errors: ErrUnreachable when there is
+// peer; bounds as flowctl.Link.SetTolerance. Errors: ErrNoLink when there is
 // no such link.
 func (e *Engine) SetTolerance(now time.Duration, to frame.NodeAddr, bearer int, tolerance time.Duration) error {
 	l, err := e.link(to, bearer)
@@ -102,7 +102,7 @@ func (e *Engine) SetTolerance(now time.Duration, to frame.NodeAddr, bearer int, 
 }
 
 // SetPriority changes the priority of a link, 1 to 31, and tells the peer, which
-// resets the link. Errors: ErrUnreachable when there is no such link.
+// resets the link. Errors: ErrNoLink when there is no such link.
 func (e *Engine) SetPriority(now time.Duration, to frame.NodeAddr, bearer int, priority uint8) error {
 	l, err := e.link(to, bearer)
 	if err == nil {
@@ -128,10 +128,10 @@ func (e *Engine) selected(to frame.NodeAddr, bearer int) iter.Seq[*link] {
 // tolerance or priority; a new priority resets the link. Zero fields mean no change,
 // a Window without MaxWindow one that never changes.
 // With address 0 it is all links of the bearer, and those to come. Errors: ErrConfig,
-// ErrUnreachable when there is no such link.
+// ErrNoLink when there is no such link.
 func (e *Engine) SetLink(now time.Duration, to frame.NodeAddr, bearer int, c LinkConfig) error {
 	if bearer < 0 || bearer >= len(e.bearers) {
-		return ErrUnreachable
+		return ErrNoLink
 	}
 	if c.MaxWindow < 0 {
 		return fmt.Errorf("%w: a window of at most %d packets", ErrConfig, c.MaxWindow)
@@ -150,7 +150,7 @@ func (e *Engine) SetLink(now time.Duration, to frame.NodeAddr, bearer int, c Lin
 		e.change(now, l, c)
 	}
 	if !found {
-		return ErrUnreachable
+		return ErrNoLink
 	}
 	if to == 0 {
 		b.LinkConfig = whole
@@ -179,10 +179,10 @@ func (e *Engine) change(now time.Duration, l *link, c LinkConfig) {
 }
 
 // ResetStatistics sets the counters of the link to a node on a bearer to 0, those of all
-// its links if the address is 0. Errors: ErrUnreachable when there is no such link.
+// its links if the address is 0. Errors: ErrNoLink when there is no such link.
 func (e *Engine) ResetStatistics(now time.Duration, to frame.NodeAddr, bearer int) error {
 	if bearer < 0 || bearer >= len(e.bearers) {
-		return ErrUnreachable
+		return ErrNoLink
 	}
 	found := to == 0
 	for l := range e.selected(to, bearer) {
@@ -190,7 +190,7 @@ func (e *Engine) ResetStatistics(now time.Duration, to frame.NodeAddr, bearer in
 		l.ResetStatistics(now)
 	}
 	if !found {
-		return ErrUnreachable
+		return ErrNoLink
 	}
 	return nil
 }

@@ -120,10 +120,10 @@ func TestConfiguredCapabilities(t *testing.T) {
 func TestSetLink(t *testing.T) {
 	b := newBed(t, 2)
 	e := b.nodes[0]
-	if err := e.SetPriority(b.now, 0x1001002, 0, 15); err != ErrUnreachable {
+	if err := e.SetPriority(b.now, 0x1001002, 0, 15); err != ErrNoLink {
 		t.Errorf("before contact: got %v, want %v", err, ErrUnreachable)
 	}
-	if err := e.SetTolerance(b.now, 0x1001002, 0, time.Second); err != ErrUnreachable {
+	if err := e.SetTolerance(b.now, 0x1001002, 0, time.Second); err != ErrNoLink {
 		t.Errorf("before contact: got %v, want %v", err, ErrUnreachable)
 	}
 	up := func() bool { return e.nodes[0].links[0].IsUp() && b.nodes[1].nodes[0].links[0].IsUp() }

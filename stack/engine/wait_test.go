@@ -175,7 +175,7 @@ func TestSendersMove(t *testing.T) {
 		t.Errorf("without a link: called %q, waiting: %s", got, standing())
 	}
 	for _, c := range all {
-		if err := sendAs(x.Engine, b.now, c, ports[0], to, data); err != ErrUnreachable {
+		if err := sendAs(x.Engine, b.now, c, ports[0], to, data); !Unreachable(err) {
 			t.Errorf("got %v", err)
 		}
 		x.Quit(b.now, c)

@@ -10,8 +10,8 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A wireAddr is an address as a record of the daemon's socket has it: its text form, and
-// behind a space the network of a SocketAddr that has one; null for none.
+// A wireAddr is an address as a record of the daemon's socket has it: its text form; null for
+// none.
 type wireAddr struct{ net.Addr }
 
 // MarshalJSON implements json.Marshaler.
@@ -19,11 +19,7 @@ func (a wireAddr) MarshalJSON() ([]byte, error) {
 	if a.Addr == nil {
 		return []byte("null"), nil
 	}
-	s := a.Addr.String()
-	if x, ok := a.Addr.(frame.SocketAddr); ok && x.Net != "" {
-		s += " " + x.Net
-	}
-	return json.Marshal(s)
+	return json.Marshal(a.Addr.String())
 }
 
 // UnmarshalJSON implements json.Unmarshaler. A text that is no address of ours is kept as
@@ -37,15 +33,11 @@ func (a *wireAddr) UnmarshalJSON(b []byte) error {
 	if s == nil {
 		return nil
 	}
-	text, network, _ := strings.Cut(*s, " ")
+	text, _, _ := strings.Cut(*s, " ") // older daemons add the network of a socket
 	addr, err := frame.ParseAddr(text)
 	if err != nil {
 		a.Addr = textAddr(*s)
 		return nil
-	}
-	if x, ok := addr.(frame.SocketAddr); ok {
-		x.Net = network
-		addr = x
 	}
 	a.Addr = addr
 	return nil

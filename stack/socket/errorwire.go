@@ -135,7 +135,14 @@ type (
 		Errno  int
 		Reason string
 	}
-	addrFields struct{ Err, Addr string }
+	addrFields        struct{ Err, Addr string }
+	lengthFields      struct{ Size, Most int }
+	unreachableFields struct {
+		Cause  string
+		Bare   bool // the cause alone, without an UnreachableError
+		Addr   wireAddr
+		Waited time.Duration
+	}
 )
 
 // encodeError is control.EncodeError.
@@ -188,6 +195,12 @@ func wireOf(err error, depth int) *wireError {
 		return with("topology-service", topologyFields{e.Node, e.Reason}, e.Err)
 	case *UnsentError:
 		return with("unsent", unsentFields{e.Packets, e.Bytes}, e.Err)
+	case *UnreachableError:
+		return with("unreachable", unreachableFields{causeName(e.Err), false, wireAddr{e.Addr}, e.Waited}, nil)
+	case *engine.Cause:
+		return with("unreachable", unreachableFields{Cause: causeName(e), Bare: true}, nil)
+	case *engine.LengthError:
+		return with("too-long", lengthFields{e.Size, e.Most}, nil)
 	case *engine.MemoryError:
 		return with("memory-limit", memoryFields{e.Needed, e.Most}, nil)
 	case *RejectError:
@@ -215,6 +228,23 @@ func wireOf(err error, depth int) *wireError {
 		}
 	}
 	return w
+}
+
+// causes are the causes of what is unreachable. Programs that are older than these read
+// "unreachable" alone.
+var causes = map[string]error{
+	"no-name": engine.ErrNoName, "no-node": engine.ErrNoNode, "no-link": engine.ErrNoLink,
+	"no-member": engine.ErrNoMember, "evicted": engine.ErrEvicted,
+}
+
+// causeName is a cause's name, "" of ErrUnreachable itself.
+func causeName(err error) string {
+	for name, e := range causes {
+		if err == e {
+			return name
+		}
+	}
+	return ""
 }
 
 // sentinelName is an error's name among the sentinels. They are compared one by one: an

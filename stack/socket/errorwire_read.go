@@ -84,7 +84,7 @@ func errnoOr(errno syscall.Errno) error {
 
 // error is the error that the record tells of. Errors: errErrorRecord.
 func (w *wireError) error(depth int) (told, err error) {
-	if e, ok := sentinels[w.Kind]; ok {
+	if e, ok := sentinels[w.Kind]; ok && len(w.Fields) == 0 {
 		return e, nil
 	}
 	if depth < 0 || len(w.Errs) > maxErrorDepth {
@@ -147,7 +147,18 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	"topology-service": kind(func(f topologyFields, inner error) error {
 		return &TopologyError{f.Node, f.Reason, inner}
 	}, true),
-	"unsent":       kind(func(f unsentFields, inner error) error { return &UnsentError{f.Packets, f.Bytes, inner} }, true),
+	"unsent": kind(func(f unsentFields, inner error) error { return &UnsentError{f.Packets, f.Bytes, inner} }, true),
+	"unreachable": kind(func(f unreachableFields, _ error) error {
+		cause := causes[f.Cause]
+		switch {
+		case cause == nil:
+			cause = engine.ErrUnreachable // or a newer daemon's word
+		case f.Bare:
+			return cause
+		}
+		return &UnreachableError{f.Addr.Addr, f.Waited, cause}
+	}, false),
+	"too-long":     kind(func(f lengthFields, _ error) error { return &engine.LengthError{Size: f.Size, Most: f.Most} }, false),
 	"memory-limit": kind(func(f memoryFields, _ error) error { return &engine.MemoryError{Needed: f.Needed, Most: f.Most} }, false),
 	"reject":       kind(func(f RejectError, _ error) error { return &f }, false),
 	"refusal": kind(func(f refusalFields, inner error) error {

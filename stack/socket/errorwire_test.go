@@ -21,7 +21,7 @@ import (
 )
 
 func someErrors() []error {
-	socket := frame.SocketAddr{Port: 5, Node: 0x1001002, Net: "tipcrdm"}
+	socket := frame.SocketAddr{Port: 5, Node: 0x1001002}
 	conn := &ConnError{Peer: socket, Reason: "refused", Code: frame.NoPort, Err: syscall.ECONNREFUSED}
 	all := []error{
 		&net.OpError{Op: "write", Net: "tipcrdm", Source: socket, Addr: frame.Service{Type: 18888, Instance: 17}, Err: engine.ErrUnreachable},
@@ -45,7 +45,10 @@ func someErrors() []error {
 	for _, e := range sentinels {
 		all = append(all, e)
 	}
-	return all
+	for _, e := range causes {
+		all = append(all, e, &UnreachableError{frame.Service{Type: 400, Instance: 1}, time.Second, e}, &UnreachableError{Err: e})
+	}
+	return append(all, &UnreachableError{Addr: socket, Err: engine.ErrUnreachable}, &engine.LengthError{Size: 70000, Most: 66000})
 }
 
 // Proves: daemon.calls

@@ -75,9 +75,7 @@ func (m *ourMember) hear(t *testing.T, p cast.Plan, which ...int) (castEars, []s
 		r := cast.NewReceiver(p, n)
 		go func() { e.ended <- r.Serve(c) }()
 		e.receivers, e.conns = append(e.receivers, r), append(e.conns, c)
-		at := c.LocalAddr().(stack.SocketAddr)
-		at.Net = ""
-		all = append(all, at)
+		all = append(all, c.LocalAddr().(stack.SocketAddr))
 	}
 	return e, all
 }

@@ -55,9 +55,7 @@ func newSlowGroup(t *testing.T, p *pair, typ uint32, policy stack.SlowPolicy) *s
 	id := func(name string) stack.SocketAddr {
 		a, err := frame.ParseAddr(g.answer(name + " id"))
 		must(t, err)
-		s := a.(stack.SocketAddr)
-		s.Net = "tipcrdm"
-		return s
+		return a.(stack.SocketAddr)
 	}
 	g.slow, g.quick = id("S"), id("Q")
 	g.open()
@@ -194,7 +192,6 @@ func TestGroupsWithKernel(t *testing.T) {
 		// What was sent before it was evicted is there, then the end.
 		g.ask(fmt.Sprint("S taken ", flowctl.GroupIdle), fmt.Sprint(flowctl.GroupIdle, " taken"))
 		x := g.x.LocalAddr().(stack.SocketAddr)
-		x.Net = ""
 		g.ask("S take 0", fmt.Sprintf("left, %v, 29002:1", x))
 		g.run(20)
 		g.ask("S none 50", "ok")

@@ -58,9 +58,7 @@ func (m *ourMember) watch(t *testing.T, types ...uint32) *ledger {
 		must(t, err)
 		go func() {
 			for ev := range s.Events(m.ctx) {
-				at := ev.Socket
-				at.Net = ""
-				l.note(!ev.Withdrawn, bound{ev.Range, at})
+				l.note(!ev.Withdrawn, bound{ev.Range, ev.Socket})
 			}
 		}()
 	}
@@ -79,9 +77,7 @@ func (m *ourMember) bind(t *testing.T, socket int, r stack.Range, scope stack.Sc
 	for i := range count {
 		must(t, c.Bind(side(r, i)))
 	}
-	at := c.LocalAddr().(stack.SocketAddr)
-	at.Net = ""
-	return at
+	return c.LocalAddr().(stack.SocketAddr)
 }
 
 func (m *ourMember) unbind(t *testing.T, socket int, r stack.Range, _ stack.Scope, count int) {
@@ -105,9 +101,7 @@ func (m *ourMember) table(*testing.T) bounds {
 	all := bounds{}
 	for _, b := range musthave.Get(m.node.Admin().Names(context.Background())) {
 		if b.Scope == stack.ClusterScope {
-			at := b.Socket
-			at.Net = ""
-			all.add(bound{b.Range, at}, 1)
+			all.add(bound{b.Range, b.Socket}, 1)
 		}
 	}
 	return all

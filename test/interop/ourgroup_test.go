@@ -83,9 +83,7 @@ func (s *ourGroup) ID() (net.Addr, error) {
 	if s.group == nil {
 		return nil, play.ErrInvalid
 	}
-	a := s.group.LocalAddr().(stack.SocketAddr)
-	a.Net = ""
-	return a, nil
+	return s.group.LocalAddr(), nil
 }
 
 func (s *ourGroup) Send(b []byte, to net.Addr) (err error) {
@@ -125,7 +123,6 @@ func (s *ourGroup) Receive(b []byte, wait time.Duration) (r play.Received, err e
 	}
 	s.group.SetReadDeadline(until)
 	n, m, err := s.group.ReadMsg(b)
-	m.From.Net = ""
 	r = play.Received{Len: n, Cut: m.Truncated, From: m.From, Member: m.Member.String()}
 	switch m.Kind {
 	case stack.MemberJoined:

@@ -243,7 +243,7 @@ func (s *ourSocket) ID() (net.Addr, error) {
 	case s.conn != nil:
 		return s.conn.LocalAddr(), nil
 	case s.listener != nil:
-		return s.listener.Addr(), nil
+		return s.listener.LocalAddr(), nil
 	case s.connects():
 		return nil, play.ErrInvalid
 	}

@@ -176,10 +176,10 @@ var packetRows = []struct {
 	{"addresses", func(t *testing.T, s *sockets) {
 		for _, c := range []*stack.PacketConn{s.a, s.b} {
 			a, ok := c.LocalAddr().(stack.SocketAddr)
-			if !ok || a.Port == 0 || a.Node == 0 || a.Network() != "tipcrdm" || !strings.HasPrefix(a.String(), "<") {
+			if !ok || a.Port == 0 || a.Node == 0 || a.Network() != "tipc" || !strings.HasPrefix(a.String(), "<") {
 				t.Errorf("got %#v", c.LocalAddr())
 			}
-			if back, err := stack.ParseAddr(a.String()); err != nil || back.String() != a.String() {
+			if back, err := stack.ParseAddr(a.String()); err != nil || back != net.Addr(a) {
 				t.Errorf("%v: got %v, %v", a, back, err)
 			}
 		}

@@ -170,7 +170,7 @@ func (s *side) tryDial() {
 	}
 	t.eng.Quit(c.clock.now, &s.ticket)
 	if err != nil {
-		if err != engine.ErrUnreachable {
+		if !errors.Is(err, engine.ErrUnreachable) {
 			c.violate("connections", "node %d: dial %d: %v", t.m.idx, x.id, err)
 		}
 		c.report.Unreachable++

@@ -4,11 +4,10 @@
 // a network in memory, or with the flag -udp on the loopback interface, where tcpdump and
 // Wireshark see them.
 //
-// A program of one's own is one node, on an interface of its host. All it needs in place
-// of this package is
+// A program of one's own is one node, which its user chooses. All it needs in place of this
+// package is
 //
-//	dev, err := xdp.Open("eth1", nil) // or udp.Open(udp.Config{...})
-//	node, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}})
+//	node, err := stack.OpenString(ctx, "") // $UTIPC_NODE, as "eth:eth1" or "udp:10.0.0.1"
 //	defer node.Close(ctx)
 package cluster
 
@@ -18,15 +17,11 @@ import (
 	"flag"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"os/signal"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/stack/carrier/udp"
 )
 
 var overUDP = flag.Bool("udp", false, "the nodes speak over UDP, from 127.0.0.1, 127.0.0.2, ... port 6118")
@@ -77,18 +72,12 @@ func run(count int, example func(context.Context, []*stack.Node) error) (err err
 
 // open opens the nodes; with an error, those that are open already come back too.
 func open(ctx context.Context, count int) (nodes []*stack.Node, err error) {
-	segment := hub.New(hub.Config{})
 	for i := range count {
-		var dev stack.Bearer
+		place := "memory:"
 		if *overUDP {
-			dev, err = udp.Open(udp.Config{Local: loopback(i), Remotes: others(i, count)})
-		} else {
-			dev, err = segment.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(i + 1)})
+			place = "udp:" + loopback(i, count)
 		}
-		if err != nil {
-			return nodes, err
-		}
-		n, err := stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{dev}, Address: stack.NodeAddr(0x1001001 + i), Tolerance: tolerance})
+		n, err := stack.OpenString(ctx, fmt.Sprintf("%s?node=1.1.%d&tolerance=%v", place, i+1, tolerance))
 		if err != nil {
 			return nodes, err
 		}
@@ -97,15 +86,12 @@ func open(ctx context.Context, count int) (nodes []*stack.Node, err error) {
 	return nodes, nil
 }
 
-// loopback is where node i speaks UDP, on the port the protocol has there.
-func loopback(i int) netip.AddrPort {
-	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{127, 0, 0, byte(i + 1)}), 0)
-}
-
-func others(i, count int) (all []netip.AddrPort) {
+// loopback is where node i of count speaks UDP, and where the others do.
+func loopback(i, count int) string {
+	all := fmt.Sprintf("127.0.0.%d", i+1)
 	for j := range count {
 		if j != i {
-			all = append(all, loopback(j))
+			all += fmt.Sprintf(",127.0.0.%d", j+1)
 		}
 	}
 	return all

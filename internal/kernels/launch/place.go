@@ -4,9 +4,11 @@ package launch
 
 import (
 	"context"
-	"net/netip"
+	"slices"
+	"strings"
 	"time"
 
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/kernels/kernel"
 	"github.com/utipc/utipc/internal/ranks"
 	"github.com/utipc/utipc/stack"
@@ -49,17 +51,10 @@ func enter(ctx context.Context, s Spec, k kernel.Kernel, open func() (stack.Bear
 
 // openUDP is a rank's bearer on the loopback interface.
 func openUDP(s Spec) (stack.Bearer, error) {
-	c := udp.Config{}
-	for i, host := range s.Hosts {
-		a, err := netip.ParseAddr(host)
-		if err != nil {
-			return nil, err
-		}
-		if i == s.Rank {
-			c.Local = netip.AddrPortFrom(a, 0)
-		} else {
-			c.Remotes = append(c.Remotes, netip.AddrPortFrom(a, 0))
-		}
+	others := slices.Delete(slices.Clone(s.Hosts), s.Rank, s.Rank+1)
+	c, err := udp.ParseConfig(s.Hosts[s.Rank]+","+strings.Join(others, ","), frame.DefaultNetID)
+	if err != nil {
+		return nil, err
 	}
 	return udp.Open(c)
 }

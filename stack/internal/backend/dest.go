@@ -34,7 +34,7 @@ func RangeDest(r frame.Range) Dest { return Dest{ToRange, r.Type, r.Lower, r.Upp
 // AllDest is all members of the group of type typ.
 func AllDest(typ uint32) Dest { return Dest{ToAll, typ, 0, ^uint32(0)} }
 
-// Socket is the socket that a message goes to; of no network in particular.
+// Socket is the socket that a message goes to.
 func (d Dest) Socket() frame.SocketAddr {
 	return frame.SocketAddr{Port: d.a, Node: frame.NodeAddr(d.b)}
 }
@@ -47,15 +47,13 @@ func (d Dest) Service() frame.Service {
 // All is the range of what it goes to.
 func (d Dest) All() frame.Range { return frame.Range{Type: d.a, Lower: d.b, Upper: d.c} }
 
-// Addr is where a message goes that a socket of network sends.
-func (d Dest) Addr(network string) net.Addr {
+// Addr is where a message goes.
+func (d Dest) Addr() net.Addr {
 	switch d.Kind {
 	case ToService:
 		return d.Service()
 	case ToRange, ToAll:
 		return d.All()
 	}
-	s := d.Socket()
-	s.Net = network
-	return s
+	return d.Socket()
 }

@@ -92,7 +92,6 @@ func (p *activePort) handle(r *engine.Received, data []byte) {
 	a, n := p.a, p.n
 	began := n.loop.Now()
 	a.In.Data, a.In.From, a.In.Name, a.In.Named, a.In.Importance = data, r.From, r.Name, r.Named(), r.Importance
-	a.In.From.Net = p.network
 	a.To, a.Open = r.From, true
 	n.loop.Did(engine.WorkFrames, 1)
 	n.loop.EnterHandler()

@@ -102,7 +102,6 @@ func TestAuditFindsDifferences(t *testing.T) {
 		c.Bind(absent)
 		<-time.After(10 * time.Millisecond)
 		at := insidePacket(c).Addr()
-		at.Net = ""
 		of := func(typ, lower, key uint32) stack.Binding {
 			return stack.Binding{Range: stack.Range{Type: typ, Lower: lower, Upper: lower}, Scope: stack.ClusterScope, Socket: at, Key: key}
 		}

@@ -121,7 +121,6 @@ func (n *Node) takeCaller(ctx context.Context) (*caller, error) {
 		return nil, engine.ErrSockets
 	}
 	p.local = p.port.Addr()
-	p.local.Net = p.network
 	n.sockets[p] = struct{}{}
 	c := &caller{Packet: p}
 	c.watch(ctx)
@@ -159,7 +158,6 @@ func (n *Node) dismiss(c *caller) {
 func (c *caller) answer(d backend.Dest, resp []byte) (k int, from frame.SocketAddr, done bool, err error) {
 	for c.port.Pending() > 0 {
 		k, r, _ := c.port.Read(resp)
-		r.From.Net = c.network
 		switch {
 		case r.Error != frame.OK:
 			m := c.message(&r, k)

@@ -261,7 +261,7 @@ func (c *Conn) unsentError(op string) error {
 	why := errTooManyClosed
 	if end, ok := c.c.End(); ok {
 		end.Unsent = 0 // it is said outside
-		why = connError(c.network, &end, true)
+		why = connError(&end, true)
 	} else if c.n.closing {
 		why = net.ErrClosed
 	}
@@ -273,7 +273,7 @@ func (c *Conn) opUnsent(op string, bytes int, why error) error {
 }
 
 func (c *Conn) writeError(err error) error {
-	return backend.OpError("write", c.network, c.Addr(), c.remote, connError(c.network, err, true))
+	return backend.OpError("write", c.network, c.Addr(), c.remote, connError(err, true))
 }
 
 // put implements sender. Without a connection the message is the request for one.

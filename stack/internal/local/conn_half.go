@@ -17,7 +17,7 @@ func (c *Conn) CloseWrite() error {
 	err := net.ErrClosed
 	if !c.closed {
 		now := n.loop.Now()
-		err = connError(c.network, c.c.CloseWrite(now), true)
+		err = connError(c.c.CloseWrite(now), true)
 		n.pollOnce(now, false)
 		n.loop.RouseAll(c.writing) // they find that it is closed for writing
 	}
@@ -38,7 +38,7 @@ func (c *Conn) CanCloseWrite() bool {
 func (c *Conn) Ended() error {
 	c.n.loop.Lock()
 	defer c.n.loop.Unlock()
-	return connError(c.network, c.c.Err(), false)
+	return connError(c.c.Err(), false)
 }
 
 // readEnd is why there is nothing more to read, or nil. Whatever became of the connection after
@@ -47,5 +47,5 @@ func (c *Conn) readEnd() error {
 	if c.c.ReadEnded() {
 		return io.EOF
 	}
-	return connError(c.network, c.c.Err(), false)
+	return connError(c.c.Err(), false)
 }

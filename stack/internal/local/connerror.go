@@ -14,13 +14,12 @@ import (
 
 // connError is what a program sees of an engine's error: io.EOF for a Read when the peer
 // has closed, a *ConnError for another end, everything else as it is.
-func connError(network string, err error, write bool) error {
+func connError(err error, write bool) error {
 	end, ok := err.(*engine.ConnError)
 	if !ok {
 		return err
 	}
 	e := &socket.ConnError{Peer: end.Peer, Reason: end.Why.String(), Code: end.Code}
-	e.Peer.Net = network
 	e.Err = meaning(end.Why)
 	if e.Err == io.EOF {
 		if !write {
@@ -43,7 +42,9 @@ func meaning(why engine.ConnEnd) error {
 		return syscall.ECONNREFUSED
 	case engine.EndTimeout:
 		return os.ErrDeadlineExceeded
-	case engine.EndLost, engine.EndSilent:
+	case engine.EndLost:
+		return engine.ErrNoLink
+	case engine.EndSilent:
 		return engine.ErrUnreachable
 	}
 	return syscall.ECONNRESET

@@ -89,7 +89,6 @@ func (c *Conn) request(now time.Duration, d backend.Dest, first []byte) (err err
 			idle.shut()
 		}
 		c.local = c.c.Addr()
-		c.local.Net = c.network
 	case c.awaits(d, err): // so long as NameWait says
 		c.writeBy = time.Time{}
 	}
@@ -113,7 +112,7 @@ func (c *Conn) answer(ctx context.Context, began time.Duration) error {
 		return &socket.ConnError{Peer: c.c.Peer(), Reason: fmt.Sprintf("no answer for %v", waited), Err: over}
 	}
 	if end, ok := c.c.Err().(*engine.ConnError); ok && (end.Why == engine.EndRefused || end.Why == engine.EndTimeout) {
-		err := connError(c.network, end, true).(*socket.ConnError)
+		err := connError(end, true).(*socket.ConnError)
 		if end.Why == engine.EndTimeout {
 			err.Reason = fmt.Sprintf("no answer for %v", waited)
 		}
@@ -121,6 +120,5 @@ func (c *Conn) answer(ctx context.Context, began time.Duration) error {
 	} // who closes as soon as he has accepted has accepted
 	c.dialing, c.cfg, c.writeBy = false, nil, time.Time{}
 	c.remote = c.c.Peer()
-	c.remote.Net = c.network
 	return nil
 }

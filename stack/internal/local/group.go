@@ -51,7 +51,6 @@ func (n *Node) Join(ctx context.Context, c backend.GroupOptions, svc frame.Servi
 		return nil, err
 	}
 	g.local = g.g.Addr()
-	g.local.Net = backend.GroupNetwork
 	n.addSocket(g, "membership")
 	n.pollOnce(now, false)
 	return g, nil
@@ -61,11 +60,7 @@ func (n *Node) Join(ctx context.Context, c backend.GroupOptions, svc frame.Servi
 func (g *Group) Members(context.Context) ([]engine.GroupMember, error) {
 	g.n.loop.Lock()
 	defer g.n.loop.Unlock()
-	all := g.g.Members()
-	for i := range all {
-		all[i].Addr.Net = backend.GroupNetwork
-	}
-	return all, nil
+	return g.g.Members(), nil
 }
 
 // WaitMembers implements backend.Group.
@@ -238,7 +233,6 @@ func (g *Group) TryReadMsg(b []byte) (int, backend.GroupEnvelope, error) {
 // message tells what is known of a message of which k bytes were read. The node's lock is
 // held.
 func (g *Group) message(r *engine.GroupReceived, k int) backend.GroupEnvelope {
-	r.From.Net = g.network
 	if last, ok := g.from.(frame.SocketAddr); !ok || last != r.From {
 		g.from = r.From
 	}

@@ -29,7 +29,7 @@ func (n *Node) SetLink(peer frame.NodeAddr, bearer string, c engine.LinkConfig) 
 	return n.manage("set", func() error {
 		a := n.bearer(bearer)
 		if a == nil {
-			return engine.ErrUnreachable
+			return engine.ErrNoLink
 		}
 		now := n.loop.Now()
 		err := n.eng.SetLink(now, peer, a.id, c)

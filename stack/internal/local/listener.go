@@ -36,7 +36,6 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 		return nil, engine.ErrSockets
 	}
 	l.local = l.l.Addr()
-	l.local.Net = network
 	if addr != nil {
 		now := n.loop.Now()
 		err := l.l.Bind(now, r, c.Scope)
@@ -87,7 +86,6 @@ func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
 // welcome makes a socket of a connection.
 func (l *Listener) welcome(e *engine.Conn) *Conn {
 	c := &Conn{writeHalf: writeHalf{n: l.n, network: l.network, local: e.Addr(), inTurn: true}, stream: l.stream, remote: e.Peer(), c: e}
-	c.local.Net, c.remote.Net = l.network, l.network
 	e.Owner = c
 	l.n.addSocket(c, "connection")
 	return c

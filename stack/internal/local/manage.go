@@ -78,7 +78,7 @@ func (n *Node) linkNamed(name string) (engine.LinkStatus, error) {
 			return s, nil
 		}
 	}
-	return engine.LinkStatus{}, &admin.Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %.80q", engine.ErrUnreachable, name)}
+	return engine.LinkStatus{}, &admin.Refusal{Errno: syscall.EINVAL, Err: fmt.Errorf("%w: no link %.80q", engine.ErrNoLink, name)}
 }
 
 // ResetStatistics implements backend.Node.

@@ -67,7 +67,7 @@ func (n *Node) RemovePeerIdentity(id frame.Identity) error {
 	return n.manage("remove", func() error {
 		a, contact := n.eng.ByIdentity(id)
 		if a == 0 || contact {
-			return engine.ErrUnreachable
+			return engine.ErrNoNode
 		}
 		return n.eng.RemovePeer(a)
 	})

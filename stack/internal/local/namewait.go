@@ -3,7 +3,6 @@
 package local
 
 import (
-	"fmt"
 	"net"
 	"slices"
 	"time"
@@ -11,6 +10,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
+	"github.com/utipc/utipc/stack/socket"
 )
 
 // An awaited is the name that a call waits for.
@@ -70,7 +70,7 @@ func (n *Node) callAwaiting(r frame.Range) {
 // awaits reports whether a message that met err may wait for its name: it was looked
 // up here, and nobody has bound it.
 func (s *writeHalf) awaits(d backend.Dest, err error) bool {
-	return err == engine.ErrUnreachable && s.nameWait > 0 &&
+	return engine.Unreachable(err) && s.nameWait > 0 &&
 		(d.Kind == backend.ToRange || d.Kind == backend.ToService && (d.Service().Node == 0 || d.Service().Node == s.local.Node))
 }
 
@@ -90,7 +90,7 @@ func (n *Node) nameWait(asked time.Duration) time.Duration {
 	return n.cfg.NameWait
 }
 
-// unnamed is the error of a write that has waited for its name in vain.
-func unnamed(name net.Addr, waited time.Duration) error {
-	return fmt.Errorf("%w: nobody has bound %v for %v", engine.ErrUnreachable, name, waited.Round(time.Microsecond))
+// unnamed is the error of a write that has waited for its name in vain, and met err last.
+func unnamed(name net.Addr, err error, waited time.Duration) error {
+	return &socket.UnreachableError{Addr: name, Waited: waited, Err: err}
 }

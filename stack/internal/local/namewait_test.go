@@ -161,9 +161,9 @@ func TestWaitForNameEnds(t *testing.T) {
 		want   error
 		text   string
 	}{
-		{"by default not at all", 0, 0, absent, nil, 0, stack.ErrUnreachable, "no route to the destination"},
-		{"as long as the node says", second, 0, absent, nil, second, stack.ErrUnreachable, "no route to the destination: nobody has bound 18888:17 for 1s"},
-		{"as long as the socket says", 0, 2 * second, absent, nil, 2 * second, stack.ErrUnreachable, "nobody has bound 18888:17 for 2s"},
+		{"by default not at all", 0, 0, absent, nil, 0, stack.ErrUnreachable, "no socket is bound to 18888:17 (is one?"},
+		{"as long as the node says", second, 0, absent, nil, second, stack.ErrUnreachable, "no socket is bound to 18888:17 for 1s"},
+		{"as long as the socket says", 0, 2 * second, absent, nil, 2 * second, stack.ErrUnreachable, "no socket is bound to 18888:17 for 2s"},
 		{"the socket says: shorter", 5 * second, 2 * second, absent, nil, 2 * second, stack.ErrUnreachable, ""},
 		{"the socket says: not at all", 5 * second, -1, absent, nil, 0, stack.ErrUnreachable, ""},
 		{"lookup node is this one", second, 0, stack.Service{Type: 18888, Instance: 17, Node: 1}, nil, second, stack.ErrUnreachable, "18888:17@1"},
@@ -176,7 +176,7 @@ func TestWaitForNameEnds(t *testing.T) {
 		}, second / 2, os.ErrDeadlineExceeded, "waits for name"},
 		{"the write deadline comes later", second, 0, absent, func(n *stack.Node, c *stack.PacketConn) {
 			c.SetWriteDeadline(time.Now().Add(second))
-		}, second, stack.ErrUnreachable, "nobody has bound"},
+		}, second, stack.ErrUnreachable, "no socket is bound to"},
 		{"the socket closes", 5 * second, 0, absent, func(n *stack.Node, c *stack.PacketConn) { c.Close() }, second / 2, net.ErrClosed, ""},
 		{"the node closes", 5 * second, 0, absent, func(n *stack.Node, c *stack.PacketConn) { n.Close(context.Background()) }, second / 2, net.ErrClosed, ""},
 	} {

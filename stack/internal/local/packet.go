@@ -49,7 +49,6 @@ func (n *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, networ
 	}
 	p.port.SetMethod(c.Multicast)
 	p.local = p.port.Addr()
-	p.local.Net = network
 	if addr != nil {
 		if err := p.bind(r, c.Scope); err != nil {
 			p.port.Close(n.loop.Now())
@@ -126,7 +125,6 @@ func (c *Packet) Read(b []byte) (k int, m backend.Envelope, err error) {
 
 // message tells what is known of a message of which k bytes were read.
 func (c *Packet) message(r *engine.Received, k int) backend.Envelope {
-	r.From.Net = c.network
 	if last, ok := c.from.(frame.SocketAddr); !ok || last != r.From {
 		c.from = r.From
 	}

@@ -23,10 +23,7 @@ func (n *Node) Sockets() []admin.Socket {
 				continue // it was closed meanwhile
 			}
 			if o, ok := x.Owner.(openSocket); ok {
-				x.Addr.Net = o.writes().network
-				if x.Kind == admin.ConnectedSocket {
-					x.Peer.Net = x.Addr.Net
-				}
+				x.Network = o.writes().network
 			}
 			x.Owner = nil // which means nothing to others
 			all = append(all, x)

@@ -266,7 +266,7 @@ func waitConn(t *testing.T, a, b ward, network string) (from, to *stack.Conn) {
 	}
 	dialed := make(chan *stack.Conn)
 	go func() {
-		c, err := a.Dial(t.Context(), network, l.Addr())
+		c, err := a.Dial(t.Context(), network, l.LocalAddr())
 		if err != nil {
 			t.Error(err)
 		}

@@ -132,13 +132,13 @@ func (n *Node) tryWrite(c *poll.Wait, w *write, s sender, b []byte, met error) (
 	}
 	w.met = met
 	n.loop.Enter(c)
-	if !n.loop.Leads(w.waiter) && met != engine.ErrUnreachable && (n.eng.Output() || n.eng.WantsMemory()) {
+	if !n.loop.Leads(w.waiter) && !engine.Unreachable(met) && (n.eng.Output() || n.eng.WantsMemory()) {
 		n.pollOnce(now, false) // who leads sleeps, and knows neither of what the try has sent nor of the wait
 	}
-	if met != engine.ErrUnreachable {
+	if !engine.Unreachable(met) {
 		n.unawait(w)
 	} else if n.awaitName(w, now); own.nameOver(w, now) {
-		return true, unnamed(w.dest.Addr(own.network), now-w.from)
+		return true, unnamed(w.dest.Addr(), met, now-w.from)
 	} else {
 		c.LookBy(own.nameBy(w, now))
 	}
@@ -172,11 +172,8 @@ func (n *Node) blockedWrite(s *writeHalf, w *write, err error, now time.Duration
 	}
 	e := blockedError(err, now-w.began)
 	e.Ahead += ahead
-	if e.Peer.Port != 0 {
-		e.Peer.Net = s.network
-	}
-	if w.waiting || err == engine.ErrUnreachable {
-		e.Name = w.dest.Addr(s.network)
+	if w.waiting || engine.Unreachable(err) {
+		e.Name = w.dest.Addr()
 	}
 	return e
 }
@@ -216,7 +213,7 @@ func (n *Node) Waits() []socket.Wait {
 		for _, x := range s.writing {
 			w := writeOf(x)
 			all = append(all, socket.Wait{
-				Socket: s.local, Bytes: w.size, Since: n.loop.Time(w.began), To: w.dest.Addr(s.network),
+				Socket: s.local, Bytes: w.size, Since: n.loop.Time(w.began), To: w.dest.Addr(),
 				BlockedError: *n.blockedWrite(s, w, w.met, now),
 			})
 		}

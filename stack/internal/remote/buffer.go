@@ -18,7 +18,7 @@ func (s *Socket) newBuffer(l *backend.Lending, b *backend.Buffer, size int) erro
 	case s.IsClosed():
 		return net.ErrClosed
 	case size < 0 || size > frame.MaxPayload:
-		return engine.ErrTooLong
+		return &engine.LengthError{Size: size, Most: frame.MaxPayload}
 	case !ok:
 		return socket.ErrNoRoom
 	}

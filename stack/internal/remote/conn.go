@@ -43,7 +43,7 @@ func newConn(s *Socket, stream bool, h *attach.Header) *Conn {
 // Dial implements backend.Node.
 func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string, stream bool, addr net.Addr, _ backend.Dest, first []byte) (backend.Conn, error) {
 	if len(first) > frame.MaxPayload {
-		return nil, engine.ErrTooLong
+		return nil, &engine.LengthError{Size: len(first), Most: frame.MaxPayload}
 	}
 	to, _ := attach.SockaddrOf(addr, 0)
 	began := time.Now()
@@ -60,7 +60,6 @@ func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string
 			told, err = l.ask(ctx, attach.Header{Op: attach.OpConnect, Addr: to, Wide: uint64(left)}, first)
 			local = attach.UnpackSocket(told.Wide)
 			s.peer, _ = told.Addr.Socket()
-			s.peer.Net = network
 		}
 		if gone := (*socket.GoneError)(nil); errors.As(err, &gone) && gone.Unanswered { // it is not asked for twice
 			err = &socket.ConnError{Peer: peer, Reason: gone.Error(), Err: syscall.ECONNRESET}

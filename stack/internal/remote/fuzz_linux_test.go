@@ -76,7 +76,7 @@ func FuzzClientConn(f *testing.F) {
 				switch i % 3 {
 				case 0:
 					var m backend.Envelope
-					cur.message("tipcrdm", r, buf, nil, &m)
+					cur.message(r, buf, nil, &m)
 					return true
 				case 1:
 					_, _, done = stream.took(r, buf)

@@ -61,7 +61,7 @@ func (g *Group) Read(b []byte) (k int, m backend.GroupEnvelope, err error) {
 
 func (g *Group) took(cur *session, r *clientRecord, b []byte) (k int, m backend.GroupEnvelope) {
 	var plain backend.Envelope
-	k = cur.message(g.network, r, b, nil, &plain)
+	k = cur.message(r, b, nil, &plain)
 	m = backend.GroupEnvelope{
 		Kind: engine.GroupKind(r.Arg0 >> 8 & 0xff), From: plain.From, Private: r.Flags&attach.FlagPrivate != 0,
 		Importance: plain.Importance, Truncated: plain.Truncated, Addr: plain.Addr,

@@ -129,7 +129,6 @@ func (l *Listener) welcome(a *response) (*Conn, error) {
 		return nil, err
 	}
 	local := attach.UnpackSocket(a.Wide)
-	local.Net = l.network
 	line := newClientConn(c)
 	line.counts = l.line().counts
 	if err := line.useRing(context.Background(), l.f.cfg); err != nil {
@@ -138,7 +137,6 @@ func (l *Listener) welcome(a *response) (*Conn, error) {
 	}
 	s := &Socket{f: l.f, network: l.network, sync: l.sync}
 	s.peer, _ = a.Addr.Socket()
-	s.peer.Net = l.network
 	s.session.Store(&session{line: line, local: local})
 	if err := s.enroll(); err != nil {
 		return nil, err

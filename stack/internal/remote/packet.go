@@ -72,7 +72,7 @@ func (c *Packet) read(ctx context.Context, b []byte, keep func(data []byte)) (k 
 	for again := true; again; {
 		cur := c.session.Load()
 		err = cur.line.next(ctx, c.remote, func(r *clientRecord) bool {
-			k = cur.message(c.network, r, b, keep, &m)
+			k = cur.message(r, b, keep, &m)
 			return true
 		})
 		again, err = c.follow(ctx, cur, readEnd, err)
@@ -81,7 +81,7 @@ func (c *Packet) read(ctx context.Context, b []byte, keep func(data []byte)) (k 
 }
 
 // message copies a record's message, and tells what is known of it.
-func (cur *session) message(network string, r *clientRecord, b []byte, keep func([]byte), m *backend.Envelope) (k int) {
+func (cur *session) message(r *clientRecord, b []byte, keep func([]byte), m *backend.Envelope) (k int) {
 	if keep != nil {
 		keep(r.data)
 		k = len(r.data)
@@ -89,7 +89,6 @@ func (cur *session) message(network string, r *clientRecord, b []byte, keep func
 		k = copy(b, r.data)
 	}
 	from, _ := r.Addr.Socket()
-	from.Net = network
 	if last, ok := cur.from.(frame.SocketAddr); !ok || last != from {
 		cur.from = from
 	}
@@ -137,7 +136,7 @@ func (c *Packet) TryReadMsg(b []byte) (k int, m backend.Envelope, err error) {
 	for again := true; again; {
 		cur := c.session.Load()
 		err = cur.line.try(func(r *clientRecord) bool {
-			k = cur.message(c.network, r, b, nil, &m)
+			k = cur.message(r, b, nil, &m)
 			return true
 		})
 		again, err = c.tryFollow(cur, err)
@@ -172,7 +171,7 @@ func (c *Packet) TryWrite(d backend.Dest, b []byte, addr net.Addr) (int, error) 
 // trySend is send that does not wait: its error is syscall.EAGAIN then.
 func (s *Socket) trySend(h *attach.Header, b []byte) error {
 	if len(b) > frame.MaxPayload {
-		return engine.ErrTooLong
+		return &engine.LengthError{Size: len(b), Most: frame.MaxPayload}
 	}
 	for {
 		cur := s.session.Load()

@@ -146,15 +146,10 @@ func (l *clientConn) comeBack(r *clientRecord) bool {
 
 // destination is an address as a write has it.
 func (s *Socket) destination(a *attach.Sockaddr) net.Addr {
-	switch to, _ := a.Addr(); to := to.(type) {
-	case nil:
-		return s.all
-	case frame.SocketAddr:
-		to.Net = s.network
-		return to
-	default:
+	if to, _ := a.Addr(); to != nil {
 		return to
 	}
+	return s.all
 }
 
 // own is the socket's address, as far as it has one yet.

@@ -123,7 +123,6 @@ func (s *Socket) openSession(ctx context.Context, fds bool) (*session, wantedSta
 		l.close()
 		return nil, want, err
 	}
-	local.Net = s.network
 	return &session{line: l, local: local}, want, nil
 }
 

@@ -25,7 +25,7 @@ import (
 // where the daemon has ended without an answer.
 func (s *Socket) send(ctx context.Context, h *attach.Header, data []byte) (waited time.Duration, err error) {
 	if len(data) > frame.MaxPayload {
-		return 0, engine.ErrTooLong
+		return 0, &engine.LengthError{Size: len(data), Most: frame.MaxPayload}
 	}
 	for {
 		cur := s.session.Load()
