@@ -17,7 +17,7 @@ import (
 // Every shape is measured, from one goroutine and from several, and the samples are of those they
 // should be.
 //
-// Mutations it catches: labelled sets no label; send sends to the first peer alone; drained
+// Mutations it catches: labelled sets no label, or the sender's for all; send sends to the first peer alone; drained
 // leaves the allowances taken; a round does not add its samples.
 //
 // Proves: bench.cores
@@ -39,7 +39,7 @@ func TestMeasure(t *testing.T) {
 		}
 		all.add(x.samples)
 	}
-	if len(points) != len(shapes) || all.held == 0 || all.sender < all.held || all.all <= all.sender {
+	if len(points) != len(shapes) || all.held == 0 || all.peers == 0 || all.sender < all.held || all.all < all.sender+all.peers {
 		t.Errorf("got %d points, and of all %+v", len(points), all)
 	}
 }

@@ -78,7 +78,7 @@ type sender struct {
 	readers []*reader
 }
 
-// send sends to so many peers by turns until over, and then to each what is missing in an
+// send sends to so many peers by turns until over, once at least, and then to each what is missing in an
 // allowance, so that all is allowed, and so read, when it has as many allowances as at the
 // beginning.
 func (s *sender) send(ctx context.Context, socket *stack.PacketConn, peers int, over *atomic.Bool) (sent uint64, err error) {
@@ -88,7 +88,7 @@ func (s *sender) send(ctx context.Context, socket *stack.PacketConn, peers int, 
 		open = 0
 		for p := range peers {
 			if s.next[p]%allowance == 0 {
-				if over.Load() {
+				if sent > 0 && over.Load() {
 					continue
 				}
 				select {

@@ -16,12 +16,14 @@ type samples struct {
 	all    int
 	sender int // of the node that sends, and of the goroutines that do
 	held   int // of these, with the node's lock held
+	peers  int // of the other nodes, and of their readers
 }
 
 func (s *samples) add(o samples) {
 	s.all += o.all
 	s.sender += o.sender
 	s.held += o.held
+	s.peers += o.peers
 }
 
 // The label of goroutines.
@@ -159,11 +161,14 @@ func countSamples(zipped []byte) (s samples, err error) {
 			return s, err
 		}
 		s.all += count
-		if label == labelSender {
+		switch label {
+		case labelSender:
 			s.sender += count
 			if held(stack) {
 				s.held += count
 			}
+		case labelPeer:
+			s.peers += count
 		}
 	}
 	return s, nil

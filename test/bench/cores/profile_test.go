@@ -93,7 +93,7 @@ func TestCountSamples(t *testing.T) {
 		[]any{13, 3, 1}, // a peer's
 		[]any{17, 0, 1}, // nobody's
 	)
-	want := samples{all: 3 + 5 + 7 + 11 + 13 + 17, sender: 3 + 5 + 7 + 11, held: 3 + 5}
+	want := samples{all: 3 + 5 + 7 + 11 + 13 + 17, sender: 3 + 5 + 7 + 11, held: 3 + 5, peers: 13}
 	if got, err := countSamples(zipped(b)); got != want || err != nil {
 		t.Errorf("got %+v, %v, want %+v", got, err, want)
 	}
@@ -158,7 +158,7 @@ func TestHoldersExist(t *testing.T) {
 //
 // Proves: bench.cores
 func TestPoint(t *testing.T) {
-	p := point{shape: shape{true, 2}, goroutines: 3, rates: []float64{3e6, 1e6, 2e6}, messages: 1000, cpu: 1e6, samples: samples{10, 5, 2}}
+	p := point{shape: shape{true, 2}, goroutines: 3, rates: []float64{3e6, 1e6, 2e6}, messages: 1000, cpu: 1e6, samples: samples{all: 10, sender: 5, held: 2}}
 	ns, deviation := p.share(p.samples.held)
 	if ns != 200 || math.Abs(deviation-1000*0.4/math.Sqrt(10)) > 1e-9 {
 		t.Errorf("got %v +- %v ns, want 200 +- 126.5", ns, deviation)
