@@ -18,6 +18,7 @@ var benches = []*cmdline.Command{
 	{Name: "sockets", Short: "kinds of sockets beside each other: connections, groups, active ports", Usage: benchSocketsUsage, Run: benchSockets},
 	{Name: "crypto", Short: "sealed messages beside plain ones", Usage: benchCryptoUsage, Run: benchCrypto},
 	{Name: "daemon", Short: "programs of the daemon beside nodes of their own", Usage: benchDaemonUsage, Run: benchDaemon},
+	{Name: "cores", Short: "several goroutines that send at once, and how long the node's lock is held", Usage: benchCoresUsage, Run: benchCores},
 	{Name: "idle", Short: "how often a node wakes that has nothing to do", Usage: benchIdleUsage, Run: benchIdle},
 	{Name: "host", Short: "be the other end of a measurement between two hosts", Usage: benchHostUsage, Run: benchHost},
 	{Name: "worker", Run: benchWorker},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
+	"github.com/utipc/utipc/test/bench/cores"
 	"github.com/utipc/utipc/test/bench/daemon"
 	"github.com/utipc/utipc/test/bench/daemon/idle"
 	"github.com/utipc/utipc/test/bench/datapath"
@@ -58,6 +59,20 @@ func benchNames(ctx context.Context, args []string, std cmdline.Stdio) error {
 				plan = names.Short
 			}
 			return names.Measure(ctx, names.Options{Plan: plan, Only: o.only, Driver: o.device(), Progress: o.progress})
+		},
+	}.run(ctx, args, std)
+}
+
+func benchCores(ctx context.Context, args []string, std cmdline.Stdio) error {
+	return tableBench{
+		name: "cores", driver: worker.Packet, list: listSets(cores.Sets),
+		short: "1, 2 and 8 goroutines, rounds of 200ms until there are 20 samples, some 20 seconds; else 1 to 8, at least 5 rounds of 500ms and 200 samples, some five minutes",
+		measure: func(ctx context.Context, o tableOptions) (*sheet.Report, error) {
+			plan := cores.Full
+			if o.short {
+				plan = cores.Short
+			}
+			return cores.Measure(ctx, cores.Options{Plan: plan, Only: o.only, Driver: o.device(), Progress: o.progress})
 		},
 	}.run(ctx, args, std)
 }

@@ -33,6 +33,6 @@ const benchUsageElsewhere = "utipc-lab bench report: what this stack is worth be
 
 var (
 	benchDatapath, benchLink, benchNames, benchSockets = noBench, noBench, noBench, noBench
-	benchCrypto, benchDaemon, benchIdle                = noBench, noBench, noBench
+	benchCores, benchCrypto, benchDaemon, benchIdle    = noBench, noBench, noBench, noBench
 	benchHost, benchRank, benchWorker                  = noBench, noBench, noBench
 )

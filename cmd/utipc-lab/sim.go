@@ -17,6 +17,7 @@ var simCommand = cmdline.Command{
     connections  whether connections carry all, end as they must, and no call waits for ever
     monitor      clusters of up to a thousand nodes, and how soon they notice that nodes died
     keys         clusters that encrypt and change keys all the time
+    split        what a node would gain from several engines
 
 The last line is "violations: N". The exit status is 1 when N is not 0.
 
@@ -29,6 +30,7 @@ The last line is "violations: N". The exit status is 1 when N is not 0.
 		{Name: "connections", Short: "whether connections carry all and end as they must", Usage: simConnectionsUsage, Run: simConnections},
 		{Name: "monitor", Short: "how soon large clusters notice that nodes died", Usage: simMonitorUsage, Run: simMonitor},
 		{Name: "keys", Short: "clusters that change keys all the time", Usage: simKeysUsage, Run: simKeys},
+		{Name: "split", Short: "what a node would gain from several engines", Usage: simSplitUsage, Run: simSplit},
 	},
 }
 

@@ -56,6 +56,9 @@ func TestSimMisuse(t *testing.T) {
 		{"connections", "--trace", "x"},
 		{"keys", "more"},
 		{"keys", "--seeds", "-1"},
+		{"split", "more"},
+		{"split", "--peers", "0"},
+		{"split", "--peers", "256"},
 	} {
 		if _, errs, status := utipcLab(nil, append([]string{"sim"}, args...)...); status != cmdline.Misuse {
 			t.Errorf("%q: got status %d, %q, want %d", args, status, errs, cmdline.Misuse)
@@ -134,5 +137,25 @@ func TestSimKeysRepeatsOneRun(t *testing.T) {
 	}
 	if again, _, _ := utipcLab(nil, "sim", "keys", "--seed", "2"); again != first {
 		t.Errorf("got %q, then %q", first, again)
+	}
+}
+
+// The units of work are the same every time; times come on top, and nothing is violated.
+//
+// Mutations it catches: --units has a clock as well; the cells are those of the first load alone.
+//
+// Proves: bench.split
+func TestSimSplit(t *testing.T) {
+	args := []string{"sim", "split", "--short", "--peers", "6"}
+	first, errs, status := utipcLab(nil, append(args, "--units")...)
+	if status != cmdline.Done || errs != "" || lastLine(t, first) != "violations: 0" {
+		t.Fatalf("got status %d, %q, %q", status, errs, first)
+	}
+	if again, _, _ := utipcLab(nil, append(args, "--units")...); again != first {
+		t.Errorf("got %q, then %q", first, again)
+	}
+	timed, _, status := utipcLab(nil, append(args, "--markdown")...)
+	if status != cmdline.Done || strings.Count(timed, " ms |") != 3*4*7 || strings.Contains(first, " ms") {
+		t.Errorf("got status %d, %q, want three times in each of 28 rows, and none in %q", status, timed, first)
 	}
 }
