@@ -103,3 +103,21 @@ func TestIndexOfDocs(t *testing.T) {
 		}
 	}
 }
+
+// Every page of docs says in its first paragraph for whom it is, but the specification, which is for
+// all, and the report, which a program writes.
+//
+// Mutation it catches: docs/daemon.md has no such line.
+//
+// Proves: house.docs
+func TestPagesSayForWhom(t *testing.T) {
+	for name, text := range texts(t) {
+		if !strings.HasPrefix(name, "docs/") || strings.HasPrefix(name, "docs/spec/") || name == "docs/performance/report.md" {
+			continue
+		}
+		_, text, _ = strings.Cut("\n"+text, "\n# ")
+		if _, first, _ := strings.Cut(text, "\n\n"); !strings.HasPrefix(first, "For ") {
+			t.Errorf("%s does not begin with a line \"For those who ...\"", name)
+		}
+	}
+}
