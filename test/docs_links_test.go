@@ -14,7 +14,7 @@ import (
 func texts(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, pattern := range []string{"../README.md", "../docs/*.md", "../docs/*/*.md"} {
+	for _, pattern := range []string{"../*.md", "../.github/*.md", "../docs/*.md", "../docs/*/*.md"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil || len(files) == 0 {
 			t.Fatalf("%s: %d files, %v", pattern, len(files), err)
@@ -49,7 +49,7 @@ func anchors(text string) map[string]bool {
 	return found
 }
 
-// Every link of README and docs leads to a file that is there, and to a heading in it;
+// Every link of README, its neighbours and docs leads to a file that is there, and to a heading in it;
 // every path in backquotes that begins with a folder of this repository is there too.
 //
 // Proves: house.docs

@@ -129,6 +129,8 @@ func part(test string) string {
 
 const proofsHead = `# Proofs
 
+For those who want to know whether a promise is tested.
+
 What is promised, and in which parts of the tree tests show it. A test names what it shows in its
 comment, after ` + "`Proves:`" + `:
 

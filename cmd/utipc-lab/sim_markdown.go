@@ -9,6 +9,8 @@ import (
 
 const simHead = `# Simulation
 
+For those who want to know what faults of a network do to messages.
+
 What faults do to messages. This document is the output of
 
     utipc-lab sim report --markdown > docs/simulation.md

@@ -178,6 +178,8 @@ func TestPackage(t *testing.T) {
 
 	c.tr.WriteString(`# A fresh machine
 
+For those who install utipc for the first time.
+
 What follows was typed by a test (` + "`go test ./test/package -update`" + `, part of ` + "`./test/run --only package`" + `), on two
 Debian hosts and a Linux kernel with its own TIPC, all on one Ethernet. The hosts are
 namespaces of one machine, and stand in for machines of their own.
