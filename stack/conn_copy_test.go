@@ -22,8 +22,8 @@ import (
 //
 // Proves: socket.conn
 func TestWriteBuffers(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
-		stream := client.LocalAddr().Network() == "tipc"
+	halves(t, func(t *testing.T, network string, client, server *stack.Conn) {
+		stream := network == "tipc"
 		const writers, rounds = 3, 10
 		shape := []int{0, 1, 100, 9000, 0, 3, 8192, 20000, 5, 0}
 		if stream {
@@ -77,8 +77,8 @@ func TestWriteBuffers(t *testing.T) {
 // What WriteBuffers has not written when its time is over stays in v. Mutation it catches: v is
 // emptied whatever was written.
 func TestWriteBuffersPart(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
-		if client.LocalAddr().Network() != "tipc" {
+	halves(t, func(t *testing.T, network string, client, server *stack.Conn) {
+		if network != "tipc" {
 			t.Skip("a message is written whole, or not at all")
 		}
 		client.SetWriteDeadline(time.Now().Add(50 * time.Millisecond))
@@ -109,7 +109,7 @@ func TestWriteBuffersPart(t *testing.T) {
 // other side end it, with what was copied until then. Mutations it catches: WriteTo writes no Pieces,
 // or does not release them; ReadFrom leaves out what came with io.EOF.
 func TestCopy(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		var want []byte
 		sizes := []int{1, 100, 2048, 2049, 1400, 9000, 32768, 3, 40000, 66000}
 		go func() {
@@ -147,7 +147,7 @@ func (lastByte) Read(b []byte) (int, error) { b[0] = 'x'; return 1, io.EOF }
 // Errors of the other side of a copy end it. Mutations it catches: ReadFrom takes an error of the
 // reader for io.EOF; writeWhole takes a short write for a whole one.
 func TestCopyErrors(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		broken := errors.New("broken")
 		n, err := client.ReadFrom(io.MultiReader(bytes.NewReader(make([]byte, 5000)), failing{broken}))
 		if n != 5000 || err != broken {

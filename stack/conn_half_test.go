@@ -17,7 +17,7 @@ import (
 )
 
 // halves runs a test on connections of both networks, between two nodes and within one.
-func halves(t *testing.T, test func(t *testing.T, client, server *stack.Conn)) {
+func halves(t *testing.T, test func(t *testing.T, network string, client, server *stack.Conn)) {
 	tier.Parallel(t)
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		t.Run(network, func(t *testing.T) {
@@ -27,7 +27,7 @@ func halves(t *testing.T, test func(t *testing.T, client, server *stack.Conn)) {
 					c.SetDeadline(time.Now().Add(testTimeout))
 					defer c.Close()
 				}
-				test(t, client, server)
+				test(t, network, client, server)
 			})
 		})
 	}
@@ -54,7 +54,7 @@ func everything(t *testing.T, c *stack.Conn) (all []byte) {
 //
 // Proves: socket.halfclose
 func TestConnCloseWrite(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		const most = 300
 		got := make(chan []byte, 1)
 		go func() {
@@ -124,7 +124,7 @@ func TestConnCloseWrite(t *testing.T) {
 // what the peer had written was all read. Mutations it catches: peerWriteEnded tells nobody; the
 // daemon counts OpReadEnd as the end, and never sends OpEnd, which a write sees.
 func TestConnCloseWriteThenEnds(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		end := make(chan error, 1)
 		go func() {
 			_, err := server.Read(make([]byte, 1))
@@ -155,7 +155,7 @@ func TestConnCloseWriteThenEnds(t *testing.T) {
 // A proxy of two io.Copy, each of which ends the writing of its destination, passes both ends on, as
 // ssh's forwarding and TCP proxies do. Mutation it catches: CloseWrite closes the connection.
 func TestProxyHalfCloses(t *testing.T) {
-	halves(t, func(t *testing.T, client, proxied *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, proxied *stack.Conn) {
 		l, err := net.Listen("tcp", "127.0.0.1:0")
 		if err != nil {
 			t.Fatal(err)
@@ -207,7 +207,7 @@ func TestProxyHalfCloses(t *testing.T) {
 // counted as written that the peer does not read. Mutations it catches: CloseWrite does not wake
 // calls that wait; endData does not wait for calls that go on.
 func TestCloseWriteWhileOneWrites(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		total := make(chan int, 1)
 		go func() {
 			sum := 0
@@ -250,7 +250,7 @@ func TestCloseWriteWhileOneWrites(t *testing.T) {
 // CloseWrite of an attached node that finds no room until the write deadline has done nothing.
 // Mutation it catches: closeWrite does not call resumeData.
 func TestCloseWriteDeadline(t *testing.T) {
-	halves(t, func(t *testing.T, client, server *stack.Conn) {
+	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		client.SetWriteDeadline(time.Unix(1, 0))
 		err := client.CloseWrite()
 		if attachedTests {
