@@ -18,8 +18,8 @@ import (
 	"google.golang.org/grpc/status"
 
 	tipcgrpc "github.com/utipc/utipc/adapters/grpc"
-	"github.com/utipc/utipc/adapters/internal/nodes"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/nodes"
 )
 
 // limit is how long a test may wait for anything.

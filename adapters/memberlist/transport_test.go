@@ -11,9 +11,9 @@ import (
 
 	"github.com/hashicorp/memberlist"
 
-	"github.com/utipc/utipc/adapters/internal/nodes"
 	tipcmemberlist "github.com/utipc/utipc/adapters/memberlist"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/nodes"
 )
 
 const (

@@ -15,9 +15,9 @@ import (
 
 	"github.com/hashicorp/raft"
 
-	"github.com/utipc/utipc/adapters/internal/nodes"
 	tipcraft "github.com/utipc/utipc/adapters/raft"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/test/nodes"
 )
 
 const (

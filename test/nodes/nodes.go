@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package nodes opens small clusters for the tests of the adapters: in memory, over UDP on the
+// Package nodes opens small clusters for tests of other software over the stack: in memory, over UDP on the
 // loopback interface, or attached, each node to a daemon of its own in this process.
 package nodes
 
