@@ -20,8 +20,8 @@ import (
 // Scheme is the scheme of the targets.
 const Scheme = "tipc"
 
-// patience is how long a call waits for the first server before gRPC learns that there is none.
-const patience = time.Second
+// firstWait is how long a call waits for the first server before gRPC learns that there is none.
+const firstWait = time.Second
 
 // DialOptions are the options with which grpc.NewClient connects by n to targets of the scheme
 // tipc: the resolver, a dialer, and round_robin as the default policy. Options after these
@@ -111,7 +111,7 @@ func (f *follower) Close() {
 // together, so that a start with many servers is one update.
 func (f *follower) run(ctx context.Context, sub *stack.Subscription) {
 	defer func() { sub.Close() }()
-	first, stop := context.WithTimeout(ctx, patience)
+	first, stop := context.WithTimeout(ctx, firstWait)
 	ev, err := sub.Next(first)
 	stop()
 	if errors.Is(err, context.DeadlineExceeded) {
