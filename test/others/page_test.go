@@ -79,6 +79,9 @@ module that it does not use.
 | gRPC | ` + "`adapters/grpc`" + ` | targets ` + "`tipc:///18888:17`" + `: every bound socket an address, calls in turn, changes from the name table | servers come and go, no call fails |
 | hashicorp/raft | ` + "`adapters/raft`" + ` | a StreamLayer: server addresses are names | elects, applies 10,000 entries, loses the leader's node, goes on; prints the ratio to raft over TCP |
 | hashicorp/memberlist | ` + "`adapters/memberlist`" + ` | a Transport: packets by tipcrdm, streams by tipc | joins, both kinds of messages, notices a node's end |
+| NATS | ` + "`adapters/nats`" + ` | a dialer for clients; Serve, for a server of the same process | clients on two nodes, a nats-server on a third |
+| Prometheus | ` + "`adapters/prometheus`" + ` | a Collector of a node within the program, with the daemon's names | the page of client_golang, compared with docs/daemon.md |
+| OpenTelemetry | ` + "`adapters/otel`" + ` | the same, for a Meter | what its SDK collects, compared with docs/daemon.md |
 
 An ` + "`http.RoundTripper`" + ` needs no adapter: ` + "`&http.Transport{DialContext: node.DialContext}`" + ` is one, with
 URLs as ` + "`http://18888:80/`" + `.
