@@ -106,8 +106,7 @@ func loopback(*testing.T) place {
 // UDP and attached. Printed is how long it took compared with the loopback interface in the same
 // run; with UTIPC_UPDATE_DOCS=1 docs/software.md is written.
 //
-// Mutation it catches: an Accept that returns no connections; a WriteTo that drops what is
-// for a socket's address.
+// Mutation it catches: a PacketConn.WriteTo that drops what is for a socket's address.
 func TestSoftware(t *testing.T) {
 	took := map[string][]time.Duration{}
 	for _, s := range all {
