@@ -104,7 +104,7 @@ func (w *world) learn(h *host) {
 func bindings(all func(frame.Range) []naming.Binding, of func(frame.NodeAddr) bool) (has []naming.Binding) {
 	for t := uint32(firstType); t <= lastType; t++ {
 		for _, b := range all(frame.Range{Type: t, Upper: 1<<32 - 1}) {
-			b.Key, b.Socket.Net = 0, ""
+			b.Key = 0
 			if of(b.Socket.Node) {
 				has = append(has, b)
 			}
