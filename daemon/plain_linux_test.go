@@ -37,7 +37,13 @@ func (b *bed) plainAsk(t testing.TB, h attach.Header, data []byte, fd int) (atta
 	}
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(testTimeout))
-	return plainAskOn(t, c, h, data, fd)
+	r, answer, got := plainAskOn(t, c, h, data, fd)
+	if got >= 0 { // the daemon closes its own copy first, then the connection
+		if _, err := c.Read(&attach.Header{}, nil); err != io.EOF {
+			t.Fatalf("%v: after the answer: %v, want the end of the connection", h.Op, err)
+		}
+	}
+	return r, answer, got
 }
 
 func plainAskOn(t testing.TB, c *attach.Conn, h attach.Header, data []byte, fd int) (attach.Header, []byte, int) {
