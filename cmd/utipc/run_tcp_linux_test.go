@@ -11,7 +11,7 @@ import (
 )
 
 // utipc run --tcp starts a program that the library is told of the prefix in, where the daemon has that, and says so where
-// it has another one, or none. Mutations it catches: checkTCP takes any prefix; the daemon is not told of its settings.
+// it has another one, or none.
 //
 // Proves: tcp.run
 func TestRunTCP(t *testing.T) {

@@ -60,6 +60,7 @@ type Sockets struct {
 	tcp    *tcpNet       // nil: there is none
 
 	tcpCounters tcpCounters
+	giving      sync.RWMutex // held for reading while a program is given a descriptor, until the daemon's own is closed
 	secret      secret
 	ended       memory[ending]
 	kept        memory[options] // of direct connections, and of those that have ended

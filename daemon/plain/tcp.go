@@ -319,6 +319,8 @@ func (s *Sockets) passedTCP(own *attach.PlainName, h *attach.Header, fd int) (a 
 // resetByProgram is closedUnread of a socket of TCP whose program has set SO_LINGER to 0: the peer reads a reset, unless
 // another descriptor of P is left.
 func (s *Sockets) resetByProgram(by Caller, own *attach.PlainName, fd int) {
+	s.giving.Lock() // the descriptor that the program was given is its own alone then
+	defer s.giving.Unlock()
 	s.mu.Lock()
 	x := s.tcpOf[own.Cookie]
 	s.mu.Unlock()

@@ -142,16 +142,23 @@ const shortageWait = 100 * time.Millisecond
 
 // give passes a descriptor to the program that listens, when there is room, and closes it.
 func (x *tcpSocket) give(fd int) {
-	defer unix.Close(fd)
-	rights := unix.UnixRights(fd)
+	rights, given := unix.UnixRights(fd), false
 	_ = x.d.s.Write(func(d uintptr) bool {
+		x.all.giving.RLock()
+		defer x.all.giving.RUnlock()
 		for {
 			err := unix.Sendmsg(int(d), []byte{0}, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+			if given = err == nil; given {
+				unix.Close(fd)
+			}
 			if err != unix.EINTR {
 				return err != unix.EAGAIN // else, the program has closed its end
 			}
 		}
 	})
+	if !given {
+		unix.Close(fd)
+	}
 }
 
 // acceptAhead takes connections of other nodes until the listener is closed.

@@ -13,8 +13,7 @@ import (
 )
 
 // The interface is up with its address and its network until it is closed, what is sent to the network goes nowhere,
-// and there is one of a name. Mutations it catches: configure leaves out the mask, or the flags; drop returns at once, and
-// Open without IFF_TUN_EXCL.
+// and there is one of a name. Mutations it catches: configure leaves out the mask, or the flags.
 //
 // Proves: tcp.interface
 func TestOpen(t *testing.T) {
