@@ -65,6 +65,8 @@ const (
 	OpPlainClosed    Op = 110 // the program has closed a descriptor; with one: it is about to, and something waits in it
 	OpPlainNetlink   Op = 111 // makes one in place of a generic netlink socket, which goes with it; the answer has its descriptor
 	OpPlainKernel    Op = 112 // the answer has that netlink socket
+	OpPlainTCP       Op = 113 // asks for the prefix of TCP, without a descriptor
+	OpPlainTCPSocket Op = 114 // makes a socket of TCP; the answer has its descriptor
 )
 
 var opNames = map[Op]string{
@@ -80,7 +82,7 @@ var opNames = map[Op]string{
 	OpPlainGetOption: "plain-getoption", OpPlainAccept: "plain-accept",
 	OpPlainSend: "plain-send", OpPlainPair: "plain-pair", OpPlainInfo: "plain-info",
 	OpPlainJoin: "plain-join", OpPlainLeave: "plain-leave", OpPlainClosed: "plain-closed",
-	OpPlainNetlink: "plain-netlink", OpPlainKernel: "plain-kernel",
+	OpPlainNetlink: "plain-netlink", OpPlainKernel: "plain-kernel", OpPlainTCP: "plain-tcp", OpPlainTCPSocket: "plain-tcpsocket",
 }
 
 // String returns the operation's name in docs/attach.md, or its number.
@@ -95,7 +97,7 @@ func (o Op) String() string {
 func (o Op) Known() bool { _, ok := opNames[o]; return ok }
 
 // Plain reports whether it is a request of plain sockets.
-func (o Op) Plain() bool { return o >= OpPlainSocket && o <= OpPlainKernel }
+func (o Op) Plain() bool { return o >= OpPlainSocket && o <= OpPlainTCPSocket }
 
 // FromDaemon reports whether only the daemon sends it, beside answers.
 func (o Op) FromDaemon() bool {

@@ -72,6 +72,11 @@ type Counters struct {
 	Errors      uint64 `json:"errors"`      // of accepting, and of asking who is there
 	RingsMade   uint64 `json:"rings_made"`
 	RingFaults  uint64 `json:"ring_faults"` // rings that a program corrupted
+
+	TCPConnections uint64 `json:"tcp_connections"` // of programs' TCP sockets, to other nodes
+	TCPDirect      uint64 `json:"tcp_direct"`      // within this node
+	TCPBytesIn     uint64 `json:"tcp_bytes_in"`    // to programs, from other nodes
+	TCPBytesOut    uint64 `json:"tcp_bytes_out"`
 }
 
 // Clients returns the processes that have connections, by number.
@@ -142,7 +147,7 @@ func (s *Server) Counters() Counters {
 	a.mu.Lock()
 	held, clients, users := a.server.held, len(a.procs), len(a.users)
 	a.mu.Unlock()
-	queued := a.server.queued.Stats()
+	queued, tcp := a.server.queued.Stats(), s.plain.TCPCounters()
 	return Counters{
 		Clients: clients, Users: users,
 		Connections: held[connections], Names: held[names], Subscriptions: held[subscriptions],
@@ -152,6 +157,7 @@ func (s *Server) Counters() Counters {
 		Stalled: c.stalled.Load(), OverQueue: queued.Refused, Overdrawn: queued.Ended, Broken: c.broken.Load(),
 		Descriptors: c.descriptors.Load(), TurnedAway: c.turnedAway.Load(), Errors: c.acceptErrors.Load() + c.badPeers.Load(),
 		RingsMade: c.rings.Load(), RingFaults: c.ringFaults.Load(),
+		TCPConnections: tcp.Connections, TCPDirect: tcp.Direct, TCPBytesIn: tcp.BytesIn, TCPBytesOut: tcp.BytesOut,
 	}
 }
 

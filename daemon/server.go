@@ -23,6 +23,7 @@ type Config struct {
 	Policy  *Policy // nil: DefaultPolicy without admins
 	Quotas  Quotas
 	Logger  *slog.Logger // nil: silent
+	TCP     plain.TCP    // what TCP sockets of programs have of the node; zero: nothing
 
 	// HelloTimeout is how long a connection may say nothing at first; 0: 5 s.
 	HelloTimeout time.Duration
@@ -117,7 +118,7 @@ func New(n *stack.Node, cfg Config) (*Server, error) {
 	}
 	s.refusals.log = cfg.Logger
 	s.ctx, s.stop = context.WithCancel(context.Background())
-	if s.plain, err = plain.New(n); err != nil {
+	if s.plain, err = plain.New(n, cfg.TCP); err != nil {
 		s.stop()
 		p.Close()
 		return nil, err

@@ -9,10 +9,28 @@
 #include <string.h>
 #include <sys/un.h>
 
+// What the environment said when the program was started: programs may clear it.
+static char *first_socket, *first_tcp;
+
+__attribute__((constructor)) static void remember(void)
+{
+	const char *socket = getenv("UTIPC_SOCKET"), *tcp = getenv("UTIPC_TCP");
+	first_socket = socket != NULL ? strdup(socket) : NULL;
+	first_tcp = tcp != NULL ? strdup(tcp) : NULL;
+}
+
+const char *tcp_variable(void)
+{
+	const char *now = getenv("UTIPC_TCP");
+	return now != NULL ? now : first_tcp;
+}
+
 static int connect_daemon(void)
 {
 	static const char usual[] = "/run/utipc/utipc.sock";
 	const char *path = getenv("UTIPC_SOCKET");
+	if (path == NULL)
+		path = first_socket;
 	struct sockaddr_un a = { .sun_family = AF_UNIX };
 	if (path == NULL || *path == 0)
 		path = usual;

@@ -2,7 +2,7 @@
 //
 // The calls that send and receive. Of a connection they are the kernel's, but for what comes
 // after its end.
-#include "plain.h"
+#include "tcp.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -94,6 +94,10 @@ static int refuse_send(int fd, const struct msghdr *m, size_t len, int flags, ss
 	case FOREIGN:
 	case NETLINK:
 		return 0;
+	case TCP_CONNECTED:
+	case TCP_IDLE:
+		*rc = tcp_send(fd, m, flags);
+		return 1;
 	case MESSAGES:
 		*rc = message_send(fd, m, len, flags);
 		return 1;
@@ -328,16 +332,19 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 	size_t room = m->msg_controllen;
 	if (is_netlink(fd))
 		return netlink_receive(fd, m, flags);
+	enum look is = look_at(fd, &peer);
+	if (is == TCP_CONNECTED || is == TCP_IDLE)
+		return tcp_receive(fd, m, flags);
 	if (length(m->msg_iov, m->msg_iovlen) == 0)
 		return fail(EINVAL);
 	if (!answerable(m, room))
 		return -1;
-	enum look is;
-	while ((is = look_at(fd, &peer)) == UNCONNECTED) {
+	while (is == UNCONNECTED) {
 		if (unconnected_receive(fd, flags) < 0)
 			return -1;
 		if (hung_up(fd))
 			return ended(fd, m, NULL, flags);
+		is = look_at(fd, &peer);
 	}
 	if (is == MESSAGES)
 		return message_receive(fd, m, flags);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // What a descriptor is, by the names of its two ends.
-#include "plain.h"
+#include "tcp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -75,23 +75,37 @@ enum look look_at(int fd, struct name *peer)
 	enum look is = FOREIGN;
 	struct name own;
 	if (syscall(SYS_getpeername, fd, &a, &len) == 0 && a.sun_family == AF_UNIX) {
-		if (parse(&a, len, peer))
-			is = CONNECTED;
-		else if (len <= offsetof(struct sockaddr_un, sun_path) && own_name(fd, &own))
-			is = own.kind == SOCK_RDM || own.kind == SOCK_DGRAM ? MESSAGES : own.kind == SOCK_RAW ? NETLINK : UNCONNECTED;
+		struct name n;
+		if (parse(&a, len, &n)) {
+			is = tcp_kind(n.kind) ? TCP_CONNECTED : CONNECTED;
+			if (peer != NULL)
+				*peer = n;
+		} else if (len <= offsetof(struct sockaddr_un, sun_path) && own_name(fd, &own))
+			is = tcp_kind(own.kind) ? TCP_IDLE : own.kind == SOCK_RDM || own.kind == SOCK_DGRAM ? MESSAGES : own.kind == SOCK_RAW ? NETLINK : UNCONNECTED;
 	}
 	errno = e;
 	return is;
 }
 
-int hung_up(int fd)
+// reports reports whether poll says one of what of a descriptor.
+static int reports(int fd, short what)
 {
-	struct pollfd p = { .fd = fd, .events = POLLRDHUP };
+	struct pollfd p = { .fd = fd, .events = what };
 	int e = errno;
 	struct timespec none = { 0 };
 	int n = syscall(SYS_ppoll, &p, 1, &none, NULL, 0);
 	errno = e;
-	return n > 0 && (p.revents & (POLLHUP | POLLRDHUP)) != 0;
+	return n > 0 && (p.revents & what) != 0;
+}
+
+int hung_up(int fd) { return reports(fd, POLLHUP | POLLRDHUP); }
+
+int hung_up_both(int fd) { return reports(fd, POLLHUP); }
+
+int tipc_name(int fd)
+{
+	struct name own;
+	return own_name(fd, &own) && !tcp_kind(own.kind);
 }
 
 int nonblocking(int fd) { return (syscall(SYS_fcntl, fd, F_GETFL) & O_NONBLOCK) != 0; }

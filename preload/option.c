@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // Options of sockets, and ioctl.
-#include "plain.h"
+#include "tcp.h"
 
 #include <errno.h>
 #include <netinet/in.h>
@@ -29,6 +29,8 @@ static int join_group(int fd, const void *value, socklen_t len)
 EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
 	struct name own;
+	if (plain_active && own_name(fd, &own) && tcp_kind(own.kind))
+		return tcp_setsockopt(fd, &own, level, name, value, len);
 	if (plain_active && level == SOL_SOCKET && name == SO_PEEK_OFF && own_name(fd, NULL)) {
 		errno = EOPNOTSUPP;
 		return -1;
@@ -99,6 +101,8 @@ EXPORT int getsockopt(int fd, int level, int name, void *restrict value, socklen
 {
 	struct name own;
 	int v = 0, ours = 0, kernel;
+	if (plain_active && own_name(fd, &own) && tcp_kind(own.kind))
+		return tcp_getsockopt(fd, &own, level, name, value, len);
 	if ((level != SOL_SOCKET || name == SO_DOMAIN || name == SO_TYPE || name == SO_PROTOCOL) && (kernel = netlink_kernel(fd)) >= 0)
 		return netlink_done(kernel, syscall(SYS_getsockopt, kernel, level, name, value, len));
 	if (plain_active && own_name(fd, &own) && !is_netlink(fd))
@@ -156,7 +160,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	void *arg = va_arg(ap, void *);
 	va_end(ap);
-	if (!plain_active || !own_name(fd, NULL) || is_netlink(fd))
+	if (!plain_active || !tipc_name(fd) || is_netlink(fd))
 		return syscall(SYS_ioctl, fd, request, arg);
 	switch (request) {
 	case SIOCGETNODEID:

@@ -29,7 +29,7 @@ enum { MAX_MESSAGE = TIPC_MAX_USER_MSG_SIZE, BARRIER = 56000 };
 enum {
 	OP_SOCKET = 96, OP_BIND, OP_LISTEN, OP_CONNECT, OP_STATE, OP_SHUTDOWN, OP_SETOPTION, OP_GETOPTION, OP_ACCEPT, OP_SEND,
 	OP_PAIR, OP_INFO, OP_JOIN, OP_LEAVE, OP_CLOSED,
-	OP_NETLINK, OP_KERNEL,
+	OP_NETLINK, OP_KERNEL, OP_TCP, OP_TCP_SOCKET,
 };
 
 // States that OP_STATE reports.
@@ -71,6 +71,8 @@ enum look {
 	MESSAGES,    // connectionless: what comes has a record's header
 	UNCONNECTED, // open, listening, connecting, or refused
 	NETLINK,     // in the place of a generic netlink socket
+	TCP_CONNECTED, // of TCP, see tcp.h, as the next
+	TCP_IDLE,
 };
 
 // Whether this process may have plain sockets: without, calls go to the kernel at once.
@@ -96,6 +98,10 @@ int own_name(int fd, struct name *own);
 int peer_name(int fd, struct name *peer);
 // hung_up reports whether the connection has ended.
 int hung_up(int fd);
+// hung_up_both reports whether it has, both ways: of a connection of TCP one way may end before the other.
+int hung_up_both(int fd);
+// tipc_name reports whether a descriptor is a plain socket of TIPC. It keeps errno.
+int tipc_name(int fd);
 int nonblocking(int fd);
 // readable reports whether the memory at p, of a byte or more, may be read, with EFAULT if not. Of memory that
 // may be read and not written it says nothing.
@@ -184,6 +190,8 @@ int shut_readable(int n, fd_set *r, const unsigned long *shut);
 int shut_registered(const struct registration *all, int count);
 int shut_events(const struct registration *all, int count, struct epoll_event *e, int n, int most);
 
+// tcp_variable is what the environment says of TCP, or said when the program was started, or NULL.
+const char *tcp_variable(void);
 // simple asks without data.
 int simple(struct record q, int fd, struct record *r);
 

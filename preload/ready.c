@@ -3,7 +3,7 @@
 // Readiness. It is the kernel's own, but for two things that a UNIX socket reports and TIPC does
 // not: of one that has ended, that it is writable, and the peer's half of the end; and that it is
 // writable in bands.
-#include "plain.h"
+#include "tcp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -30,7 +30,7 @@ static int without_bands(struct pollfd *p, nfds_t n, short *asked)
 	int changed = 0;
 	for (nfds_t i = 0; i < n; i++) {
 		asked[i] = p[i].events;
-		if ((p[i].events & BANDS) != 0 && own_name(p[i].fd, NULL)) {
+		if ((p[i].events & BANDS) != 0 && tipc_name(p[i].fd)) {
 			p[i].events &= ~BANDS;
 			changed = 1;
 		}
@@ -49,7 +49,7 @@ static int asks_for_bands(const struct pollfd *p, nfds_t n)
 // as_ended takes out of p what an ended plain socket does not report.
 static void as_ended(struct pollfd *p)
 {
-	if ((p->revents & POLLHUP) != 0 && (p->revents & NOT_ENDED) != 0 && own_name(p->fd, NULL))
+	if ((p->revents & POLLHUP) != 0 && (p->revents & NOT_ENDED) != 0 && tipc_name(p->fd))
 		p->revents &= ~NOT_ENDED;
 }
 
@@ -103,7 +103,7 @@ static int ended_writable(int n, unsigned long *set, int keep)
 			continue;
 		}
 		struct pollfd p = { .fd = fd };
-		if ((set[fd / WORD] & bit) == 0 || !own_name(fd, NULL) ||
+		if ((set[fd / WORD] & bit) == 0 || !tipc_name(fd) ||
 		    syscall(SYS_ppoll, &p, 1, &(struct timespec){ 0 }, NULL, SIGNALS) <= 0 || (p.revents & POLLHUP) == 0)
 			continue;
 		k++;
@@ -160,9 +160,8 @@ EXPORT int select(int n, fd_set *restrict r, fd_set *restrict w, fd_set *restric
 
 enum { MOST_TEXT = 65536, SHORTEST = 40 }; // of what /proc says of an epoll, and of one line of it
 
-// registrations returns what an epoll has, by what /proc says, to be freed. Of a very large epoll it is
-// the first ones alone.
-static struct registration *registrations(int ep, int *count)
+// registrations goes by what /proc says. Of a very large epoll it returns the first ones alone.
+struct registration *registrations(int ep, int *count)
 {
 	char path[64], *text = malloc(MOST_TEXT + 1);
 	struct registration *all = malloc(MOST_TEXT / SHORTEST * sizeof *all);
@@ -206,7 +205,7 @@ static int of_epoll(int ep, struct epoll_event *e, int n)
 		return n;
 	int err = errno;
 	for (int i = 0; i < n; i++)
-		if ((e[i].events & EPOLLHUP) != 0 && (e[i].events & NOT_ENDED) != 0 && own_name(registered(ep, e[i].data.u64), NULL))
+		if ((e[i].events & EPOLLHUP) != 0 && (e[i].events & NOT_ENDED) != 0 && tipc_name(registered(ep, e[i].data.u64)))
 			e[i].events &= ~NOT_ENDED;
 	errno = err;
 	return n;

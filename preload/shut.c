@@ -35,7 +35,7 @@ static int was_shut(int fd)
 	socklen_t len = sizeof on;
 	if (syscall(SYS_getsockopt, fd, SOL_SOCKET, SO_SELECT_ERR_QUEUE, &on, &len) < 0)
 		on = 0;
-	on = on != 0 && own_name(fd, NULL) && !hung_up(fd);
+	on = on != 0 && tipc_name(fd) && !hung_up(fd);
 	errno = e;
 	return on;
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 //
 // The calls that make sockets and connections.
-#include "plain.h"
+#include "tcp.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -10,7 +10,7 @@
 #include <linux/netlink.h>
 
 // set_flags gives a descriptor the flags of socket and accept4.
-static int set_flags(int fd, int flags)
+int set_flags(int fd, int flags)
 {
 	if (!(flags & SOCK_CLOEXEC))
 		syscall(SYS_fcntl, fd, F_SETFD, 0);
@@ -76,8 +76,14 @@ int bad_address(const struct sockaddr *a, socklen_t len)
 
 EXPORT int bind(int fd, const struct sockaddr *a, socklen_t len)
 {
-	if (!plain_active || !own_name(fd, NULL))
-		return syscall(SYS_bind, fd, a, len);
+	struct name own;
+	int rc;
+	if (!plain_active || !own_name(fd, &own))
+		return tcp_bind(fd, a, len, &rc) ? rc : (int)syscall(SYS_bind, fd, a, len);
+	if (tcp_kind(own.kind)) {
+		errno = EINVAL;
+		return -1;
+	}
 	int kernel = netlink_kernel(fd);
 	if (kernel >= 0)
 		return netlink_done(kernel, syscall(SYS_bind, kernel, a, len));
@@ -99,8 +105,12 @@ uint32_t raise_barrier(int fd)
 
 EXPORT int listen(int fd, int backlog)
 {
-	if (!plain_active || !own_name(fd, NULL))
-		return syscall(SYS_listen, fd, backlog);
+	struct name own;
+	int rc;
+	if (!plain_active || !own_name(fd, &own))
+		return tcp_listen(fd, backlog, &rc) ? rc : (int)syscall(SYS_listen, fd, backlog);
+	if (tcp_kind(own.kind))
+		return tcp_listen_again(fd, backlog);
 	if (is_netlink(fd)) {
 		errno = EOPNOTSUPP;
 		return -1;
@@ -114,10 +124,13 @@ EXPORT int listen(int fd, int backlog)
 EXPORT int connect(int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct record q = { .op = OP_CONNECT }, r;
-	int barrier = 1, kernel;
+	int barrier = 1, kernel, rc;
 	switch (look_at(fd, NULL)) {
 	case FOREIGN:
-		return waiting_call(SYS_connect, fd, a, len);
+		return tcp_connect(fd, a, len, &rc) ? rc : (int)waiting_call(SYS_connect, fd, a, len);
+	case TCP_CONNECTED:
+	case TCP_IDLE:
+		return tcp_connect_again(fd, a, len);
 	case CONNECTED:
 		if (bad_address(a, len) < 0)
 			return -1;
@@ -147,8 +160,7 @@ EXPORT int connect(int fd, const struct sockaddr *a, socklen_t len)
 	return simple(q, fd, NULL);
 }
 
-// take_ticket takes one out of a listening socket.
-static int take_ticket(int fd, int flags)
+int take_descriptor(int fd, int flags)
 {
 	union {
 		struct cmsghdr h;
@@ -183,6 +195,9 @@ EXPORT int accept4(int fd, struct sockaddr *a, socklen_t *len, int flags)
 	switch (look_at(fd, NULL)) {
 	case FOREIGN:
 		return waiting_call(SYS_accept4, fd, a, len, flags);
+	case TCP_IDLE:
+		return tcp_accept(fd, a, len, flags);
+	case TCP_CONNECTED:
 	case CONNECTED:
 		errno = EINVAL;
 		return -1;
@@ -195,7 +210,7 @@ EXPORT int accept4(int fd, struct sockaddr *a, socklen_t *len, int flags)
 	}
 	int wait = MSG_DONTWAIT, e = errno;
 	for (;;) {
-		int ticket = take_ticket(fd, wait);
+		int ticket = take_descriptor(fd, wait);
 		if (ticket < 0 && errno == EAGAIN && wait != 0) {
 			if (!listening(fd)) {
 				errno = EINVAL;
@@ -225,8 +240,11 @@ EXPORT int accept(int fd, struct sockaddr *a, socklen_t *len) { return accept4(f
 
 EXPORT int shutdown(int fd, int how)
 {
-	if (!plain_active || !own_name(fd, NULL))
+	struct name own;
+	if (!plain_active || !own_name(fd, &own))
 		return syscall(SYS_shutdown, fd, how);
+	if (tcp_kind(own.kind))
+		return tcp_shutdown(fd, how);
 	if (is_netlink(fd)) {
 		errno = EOPNOTSUPP;
 		return -1;
@@ -254,6 +272,8 @@ EXPORT int getsockname(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 	struct name own;
 	if (!plain_active || !own_name(fd, &own))
 		return syscall(SYS_getsockname, fd, a, len);
+	if (tcp_kind(own.kind))
+		return tcp_sockname(fd, a, len);
 	int kernel = netlink_kernel(fd);
 	if (kernel >= 0)
 		return netlink_done(kernel, syscall(SYS_getsockname, kernel, a, len));
@@ -268,6 +288,9 @@ EXPORT int getpeername(int fd, struct sockaddr *restrict a, socklen_t *restrict 
 	switch (look_at(fd, &peer)) {
 	case FOREIGN:
 		return syscall(SYS_getpeername, fd, a, len);
+	case TCP_CONNECTED:
+	case TCP_IDLE:
+		return tcp_peername(fd, a, len);
 	case CONNECTED:
 		if (!hung_up(fd))
 			return give_address(&peer.addr, a, len);
@@ -292,6 +315,8 @@ EXPORT int close(int fd)
 	char byte;
 	int before = errno;
 	enum look is = look_at(fd, NULL);
+	if (is == TCP_CONNECTED || is == TCP_IDLE)
+		return tcp_close(fd);
 	if (is == MESSAGES || (is == CONNECTED && !hung_up(fd))) {
 		if (syscall(SYS_recvfrom, fd, &byte, 1, MSG_PEEK | MSG_DONTWAIT, NULL, NULL) > 0)
 			return close_unread(fd);

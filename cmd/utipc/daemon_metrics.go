@@ -80,6 +80,10 @@ var programMetrics = []programMetric{
 	done("broken", "Connections that did not keep to the protocol.", func(c *daemon.Counters) uint64 { return c.Broken }),
 	done("turned_away", "Connections beyond a limit.", func(c *daemon.Counters) uint64 { return c.TurnedAway }),
 	done("ring_faults", "Rings that a program corrupted.", func(c *daemon.Counters) uint64 { return c.RingFaults }),
+	done("tcp_connections", "Connections of programs' TCP sockets with other nodes.", func(c *daemon.Counters) uint64 { return c.TCPConnections }),
+	done("tcp_direct_connections", "Those within this node, whose bytes do not count.", func(c *daemon.Counters) uint64 { return c.TCPDirect }),
+	done("tcp_received_bytes", "Bytes that came for these from other nodes.", func(c *daemon.Counters) uint64 { return c.TCPBytesIn }),
+	done("tcp_sent_bytes", "Bytes that they sent there.", func(c *daemon.Counters) uint64 { return c.TCPBytesOut }),
 }
 
 // metricsTable is the table of docs/daemon.md.

@@ -6,12 +6,14 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"net/netip"
 	"os"
 	"os/user"
 	"strconv"
 	"time"
 
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/daemon/plain"
 	"github.com/utipc/utipc/internal/keyflags"
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/stack"
@@ -165,6 +167,15 @@ func (p *daemonPlan) quotas() daemon.Quotas {
 	}
 	l := p.settings.Limits
 	return daemon.Quotas{Process: limits(l.Process), User: limits(l.User), Server: limits(l.Server), Records: l.Records}
+}
+
+// tcp is what TCP sockets of programs have of the node, and the interface that it is to have, or "".
+func (p *daemonPlan) tcp() (c plain.TCP, name string) {
+	s := p.settings.TCP
+	if s.Prefix == "" {
+		return c, ""
+	}
+	return plain.TCP{Prefix: netip.MustParsePrefix(s.Prefix), Address: netip.MustParseAddr(s.Address)}, s.Interface // both were checked
 }
 
 // mode is the socket's.

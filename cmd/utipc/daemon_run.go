@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"net/netip"
 	"os"
 	"os/signal"
 	"sync/atomic"
@@ -19,6 +20,7 @@ import (
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/settings"
 	"github.com/utipc/utipc/internal/systemd"
+	"github.com/utipc/utipc/internal/tun"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -36,6 +38,7 @@ type daemonProcess struct {
 	node     *stack.Node
 	keeper   *keeper // of the node's bearers
 	server   *daemon.Server
+	tun      *tun.Device // for programs that look for TCP's address; nil: none
 	lock     *daemonLock
 	listener atomic.Pointer[protocol.Listener] // nil: the socket is gone, and could not be made again
 	served   chan error                        // gets why the listener has ended
@@ -74,7 +77,9 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 	if err != nil {
 		return errors.Join(fmt.Errorf("socket: %w", err), d.close(context.Background()))
 	}
-	if d.server, err = daemon.New(d.node, daemon.Config{Program: "utipc " + cmdline.Version(), Policy: &p.policy, Quotas: p.quotas(), Logger: d.log}); err != nil {
+	tcp, name := p.tcp()
+	d.openInterface(name, netip.PrefixFrom(tcp.Address, tcp.Prefix.Bits()))
+	if d.server, err = daemon.New(d.node, daemon.Config{Program: "utipc " + cmdline.Version(), Policy: &p.policy, Quotas: p.quotas(), Logger: d.log, TCP: tcp}); err != nil {
 		return errors.Join(err, l.Close(), d.close(context.Background()))
 	}
 	d.serve(l)
@@ -90,6 +95,17 @@ func (p *daemonPlan) run(ctx context.Context, flags *daemonFlags, std cmdline.St
 	err = d.wait(ctx, reload)
 	d.told(d.notify.Stopping("telling programs and other nodes"))
 	return errors.Join(err, d.stop())
+}
+
+// openInterface makes the interface of TCP. The daemon serves without one as well.
+func (d *daemonProcess) openInterface(name string, address netip.Prefix) {
+	if name == "" {
+		return
+	}
+	var err error
+	if d.tun, err = tun.Open(name, address); err != nil {
+		d.log.Warn("no interface has the address of tcp.address", "err", err)
+	}
 }
 
 // handler writes the log as the settings ask for.
@@ -243,6 +259,9 @@ func (d *daemonProcess) stop() error {
 // close closes the node. What others did not acknowledge in time is no failure.
 func (d *daemonProcess) close(ctx context.Context) error {
 	d.keeper.close()
+	if d.tun != nil {
+		_ = d.tun.Close() // it goes with the process, at the latest
+	}
 	err := d.node.Close(ctx)
 	var unsent *stack.UnsentError
 	if errors.As(err, &unsent) {

@@ -5,9 +5,11 @@ package main
 import (
 	"cmp"
 	"context"
+	"encoding/binary"
 	"errors"
 	"flag"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +17,7 @@ import (
 	"strings"
 	"syscall"
 
+	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/internal/supervise"
 )
@@ -25,6 +28,7 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 	socket := f.String("socket PATH", "", "the daemon's socket (default: $UTIPC_SOCKET, else "+defaultSocket+")")
 	how := f.String("how WAY", howAuto, "auto, preload (the library), or seccomp (a supervisor, for what has no use for libraries)")
 	// What follows the program's name is the program's own: cmdline.Parse would refuse its flags.
+	tcp := f.String("tcp PREFIX", "", "TCP sockets of addresses of this network, as 10.99.0.0/16, are the daemon's as well; it has to have the same in its settings")
 	switch err := f.Parse(args); {
 	case errors.Is(err, flag.ErrHelp):
 		return cmdline.HelpError{Flags: f}
@@ -45,6 +49,15 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 		return err
 	}
 	os.Setenv("UTIPC_SOCKET", cmp.Or(*socket, os.Getenv("UTIPC_SOCKET"), defaultSocket))
+	if *tcp != "" {
+		if way == howSeccomp {
+			return fmt.Errorf("%s: --tcp needs the preload library, which it has no use for", program)
+		}
+		if err := checkTCP(os.Getenv("UTIPC_SOCKET"), *tcp); err != nil {
+			return err
+		}
+		os.Setenv("UTIPC_TCP", *tcp)
+	}
 	if way == howSeccomp {
 		status, err := supervise.Run(os.Getenv("UTIPC_SOCKET"), program, []string{"run", "--"}, f.Args())
 		switch {
@@ -64,6 +77,37 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 	}
 	os.Setenv("LD_PRELOAD", lib)
 	return fmt.Errorf("run %s: %w", program, syscall.Exec(program, f.Args(), os.Environ()))
+}
+
+// checkTCP checks that the daemon has the prefix: its own one counts for programs.
+func checkTCP(socket, text string) error {
+	want, err := netip.ParsePrefix(text)
+	if err != nil || !want.Addr().Is4() {
+		return cmdline.UsageError(fmt.Sprintf("--tcp %s is no network of IPv4, as 10.99.0.0/16", text))
+	}
+	c, err := attach.Dial(context.Background(), socket)
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	h := attach.Header{Op: attach.OpPlainTCP, ID: 1}
+	if err = c.Write(&h, nil); err == nil {
+		_, err = c.Read(&h, nil)
+	}
+	switch {
+	case err != nil:
+		return err
+	case h.Errno == syscall.EOPNOTSUPP:
+		return fmt.Errorf("the daemon has no addresses of TCP: tcp.prefix and tcp.address in its settings give it some")
+	case h.Errno != 0:
+		return h.Errno
+	}
+	var b [4]byte
+	binary.BigEndian.PutUint32(b[:], h.Arg0)
+	if has := netip.PrefixFrom(netip.AddrFrom4(b), int(h.Arg1)); has != want.Masked() {
+		return fmt.Errorf("--tcp %v: the daemon has %v", want, has)
+	}
+	return nil
 }
 
 // preloadLibrary is the file name of the preload library.

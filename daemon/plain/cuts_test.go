@@ -101,12 +101,12 @@ func TestReadAfterReset(t *testing.T) {
 				t.Fatal(err)
 			}
 			unix.Close(p)
-			buf, n, err := d.read()
+			buf, n, err := d.read(len(scratch{}))
 			if err != nil || string(buf[:n]) != "written" {
 				t.Fatalf("read %d bytes, %v", n, err)
 			}
 			scratches.Put(buf)
-			if buf, n, err = d.read(); err != nil || n != 0 {
+			if buf, n, err = d.read(len(scratch{})); err != nil || n != 0 {
 				t.Errorf("read %d bytes, %v, want the end", n, err)
 			}
 			scratches.Put(buf)

@@ -5,6 +5,7 @@ package plain
 import (
 	"os"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -17,6 +18,8 @@ import (
 type end struct {
 	s    *sock.Socket
 	cuts *cuts // of a stream that the daemon connects
+
+	unread atomic.Bool // the program has closed its end with something unread in it; of TCP
 }
 
 // sendRoom is what a socket's buffer must take: the longest message, with what the kernel
@@ -28,7 +31,7 @@ const receiveRoom = 2 << 20
 
 // unixType is the type of the UNIX sockets of a kind.
 func unixType(kind attach.Kind) int {
-	if kind == attach.KindStream {
+	if kind == attach.KindStream || isTCP(kind) {
 		return unix.SOCK_STREAM
 	}
 	return unix.SOCK_SEQPACKET
@@ -90,6 +93,15 @@ func (e *end) waitClosed() bool {
 	return e.s.Read(func(fd uintptr) bool { return poll(int(fd))&unix.POLLHUP != 0 }) == nil
 }
 
+// hungUp reports whether the program has closed its end.
+func (e *end) hungUp() (closed bool) {
+	err := e.control(func(fd int) error {
+		closed = poll(fd)&unix.POLLHUP != 0
+		return nil
+	})
+	return closed || err != nil
+}
+
 // unwatch ends waitClosed.
 func (e *end) unwatch() { _ = e.s.SetReadDeadline(time.Unix(1, 0)) }
 
@@ -101,16 +113,19 @@ type scratch [attach.HeaderLen + attach.MaxData + 1]byte
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// read waits for data and returns it in scratch, which the caller gives back to scratches.
+// read waits for data and returns it in scratch, up to most bytes, which the caller gives back to scratches.
 // n is 0 once the program has closed its end or shut it down.
-func (e *end) read() (buf *scratch, n int, err error) {
+func (e *end) read(most int) (buf *scratch, n int, err error) {
 	var failed error
 	err = e.s.Read(func(fd uintptr) bool {
 		buf = scratches.Get().(*scratch)
 		for {
-			n, _, failed = unix.Recvfrom(int(fd), buf[:], unix.MSG_DONTWAIT)
+			n, _, failed = unix.Recvfrom(int(fd), buf[:most], unix.MSG_DONTWAIT)
 			switch {
-			case failed == unix.EINTR, failed == unix.ECONNRESET: // it has closed with something unread; what it wrote comes still
+			case failed == unix.EINTR:
+				continue
+			case failed == unix.ECONNRESET: // it has closed with something unread; what it wrote comes still
+				e.unread.Store(true)
 				continue
 			case failed == unix.EAGAIN:
 			case failed == nil && n == 0 && poll(int(fd))&readHangup == 0: // an empty message: TIPC delivers none

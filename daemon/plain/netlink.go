@@ -126,7 +126,7 @@ func (s *Sockets) serveNetlink(own *attach.PlainName, op attach.Op) Answer {
 func (x *netlinkSocket) serve() {
 	defer x.end()
 	for {
-		b, n, err := x.d.read()
+		b, n, err := x.d.read(len(scratch{}))
 		if err != nil || n == 0 {
 			return
 		}

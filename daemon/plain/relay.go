@@ -10,8 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"golang.org/x/sys/unix"
-
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
@@ -65,7 +63,7 @@ func (x *socket) prime(c *stack.Conn) (rest []byte, err error) {
 // connection ends.
 func (x *socket) toPeer(c *stack.Conn) {
 	for {
-		buf, n, err := x.d.read()
+		buf, n, err := x.d.read(len(scratch{}))
 		if err != nil || n == 0 {
 			if buf != nil {
 				scratches.Put(buf)
@@ -83,9 +81,18 @@ func (x *socket) toPeer(c *stack.Conn) {
 	}
 }
 
-// send writes to a connection, of a stream a part at a time, and waits for room, after the program
-// has closed its end for lingerTime.
+// send writes to a connection, which ends when the program has closed its end and there is no room.
 func (x *socket) send(c *stack.Conn, b []byte) error {
+	err := sendAll(c, b, x.d.hungUp)
+	if errors.Is(err, os.ErrDeadlineExceeded) {
+		x.end(ending{})
+	}
+	return err
+}
+
+// sendAll writes to a connection, of a stream a part at a time, and waits for room, after the program
+// has closed its end for lingerTime. Errors: os.ErrDeadlineExceeded, others of the connection.
+func sendAll(c *stack.Conn, b []byte, closed func() bool) error {
 	for len(b) > 0 {
 		n, err := c.TryWrite(b)
 		if err == syscall.EAGAIN {
@@ -93,25 +100,11 @@ func (x *socket) send(c *stack.Conn, b []byte) error {
 			n, err = c.Write(b)
 		}
 		b = b[n:]
-		switch {
-		case err == nil:
-		case !errors.Is(err, os.ErrDeadlineExceeded):
-			return err
-		case x.hungUp():
-			x.end(ending{})
+		if err != nil && (!errors.Is(err, os.ErrDeadlineExceeded) || closed()) {
 			return err
 		}
 	}
 	return nil
-}
-
-// hungUp reports whether the program has closed its end.
-func (x *socket) hungUp() (closed bool) {
-	err := x.d.control(func(fd int) error {
-		closed = poll(fd)&unix.POLLHUP != 0
-		return nil
-	})
-	return closed || err != nil
 }
 
 // toProgram copies what comes, and ends the socket when the connection has.

@@ -99,24 +99,45 @@ func (s *Sockets) open(by Caller, kind attach.Kind) (a Answer) {
 // make makes a socket with a name, and the program's end; with a peer one that is connected.
 // Its owner stays the caller's when that fails.
 func (s *Sockets) make(owner Owner, own, peer *attach.PlainName) (x *socket, p int, err error) {
-	d, p, err := newPair(own.Kind)
+	d, p, err := s.makePair(own, peer)
 	if err != nil {
+		return nil, -1, err
+	}
+	x = &socket{all: s, owner: owner, kind: own.Kind, cookie: own.Cookie, addr: own.Addr, d: d, watch: make(chan struct{}), over: make(chan struct{})}
+	x.ctx, x.stop = context.WithCancel(s.ctx)
+	return x, p, nil
+}
+
+// makePair makes the two ends, and names them: own has the cookie then; peer may be nil.
+func (s *Sockets) makePair(own, peer *attach.PlainName) (d *end, p int, err error) {
+	if d, p, err = newPair(own.Kind); err != nil {
 		return nil, -1, err
 	}
 	if own.Cookie, err = cookieOf(p); err == nil {
 		err = os.NewSyscallError("bind", s.secret.bind(p, own))
 	}
 	if err == nil && peer != nil {
-		err = d.control(func(fd int) error { return s.secret.bind(fd, peer) })
+		err = s.namePeer(d, peer)
 	}
 	if err != nil {
 		unix.Close(p)
 		d.s.Close()
 		return nil, -1, err
 	}
-	x = &socket{all: s, owner: owner, kind: own.Kind, cookie: own.Cookie, addr: own.Addr, d: d, watch: make(chan struct{}), over: make(chan struct{})}
-	x.ctx, x.stop = context.WithCancel(s.ctx)
-	return x, p, nil
+	return d, p, nil
+}
+
+// namePeer gives D a name. One of TCP has D's own cookie, as several connections may go to one address.
+func (s *Sockets) namePeer(d *end, peer *attach.PlainName) error {
+	return d.control(func(fd int) (err error) {
+		if isTCP(peer.Kind) {
+			peer.Cookie, err = cookieOf(fd)
+		}
+		if err == nil {
+			err = s.secret.bind(fd, peer)
+		}
+		return err
+	})
 }
 
 // watchProgram ends the socket when the program has closed its end, unless unwatch comes first.

@@ -57,12 +57,16 @@ func failure(err error) Answer { return Answer{FD: -1, Err: err} }
 type Sockets struct {
 	node   *stack.Node
 	poller *stack.Poller // of listeners and connectionless sockets
-	secret secret
-	ended  memory[ending]
-	kept   memory[options] // of direct connections, and of those that have ended
-	ctx    context.Context
-	stop   context.CancelFunc
-	wg     sync.WaitGroup
+	tcp    *tcpNet       // nil: there is none
+
+	tcpCounters tcpCounters
+	giving      sync.RWMutex // held for reading while a program is given a descriptor, until the daemon's own is closed
+	secret      secret
+	ended       memory[ending]
+	kept        memory[options] // of direct connections, and of those that have ended
+	ctx         context.Context
+	stop        context.CancelFunc
+	wg          sync.WaitGroup
 
 	delivering sync.Mutex // held by who takes of poller, until what was taken is delivered
 
@@ -70,14 +74,22 @@ type Sockets struct {
 	of      map[uint64]*socket
 	netlink map[uint64]*netlinkSocket
 	dialing map[uint32]*socket // by the port, while they connect
+	tcpOf   map[uint64]*tcpSocket
 	closed  bool
 }
 
-// New makes Sockets of a node. Errors: net.ErrClosed.
-func New(n *stack.Node) (*Sockets, error) {
+// New makes Sockets of a node, with TCP if there is a prefix. Errors: net.ErrClosed.
+func New(n *stack.Node, tcp TCP) (*Sockets, error) {
 	s, err := newSockets(n)
 	if err != nil {
 		return nil, err
+	}
+	if tcp != (TCP{}) {
+		if s.tcp, err = newTCPNet(s.ctx, n, tcp); err != nil {
+			s.poller.Close()
+			return nil, err
+		}
+		s.wg.Go(func() { s.tcp.learn(s.ctx) })
 	}
 	s.wg.Go(s.deliverAll)
 	return s, nil
@@ -89,7 +101,7 @@ func newSockets(n *stack.Node) (*Sockets, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Sockets{node: n, poller: p, of: map[uint64]*socket{}, netlink: map[uint64]*netlinkSocket{}, dialing: map[uint32]*socket{}}
+	s := &Sockets{node: n, poller: p, of: map[uint64]*socket{}, netlink: map[uint64]*netlinkSocket{}, dialing: map[uint32]*socket{}, tcpOf: map[uint64]*tcpSocket{}}
 	rand.Read(s.secret[:])
 	s.ctx, s.stop = context.WithCancel(context.Background())
 	return s, nil
@@ -103,7 +115,7 @@ func (s *Sockets) Close() {
 	for _, x := range s.of {
 		all = append(all, x)
 	}
-	netlink := slices.Collect(maps.Values(s.netlink))
+	netlink, tcp := slices.Collect(maps.Values(s.netlink)), slices.Collect(maps.Values(s.tcpOf))
 	s.mu.Unlock()
 	s.stop()
 	for _, x := range netlink {
@@ -111,6 +123,12 @@ func (s *Sockets) Close() {
 	}
 	for _, x := range all {
 		x.end(ending{errno: syscall.ENETDOWN})
+	}
+	for _, x := range tcp {
+		x.end(syscall.ECONNRESET)
+	}
+	if s.tcp != nil {
+		s.tcp.close()
 	}
 	s.poller.Close()
 	s.wg.Wait()
@@ -123,6 +141,12 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	}
 	if h.Op == attach.OpPlainNetlink {
 		return s.openNetlink(by, fd)
+	}
+	if h.Op == attach.OpPlainTCP {
+		return s.tcpPrefix()
+	}
+	if h.Op == attach.OpPlainTCPSocket {
+		return s.openTCP(by, h, fd)
 	}
 	if h.Op == attach.OpPlainClosed {
 		if fd >= 0 {
@@ -138,6 +162,9 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 	}
 	if own.Kind == kindNetlink {
 		return s.serveNetlink(&own, h.Op)
+	}
+	if isTCP(own.Kind) {
+		return s.serveTCP(by, &own, h, fd)
 	}
 	s.mu.Lock()
 	x := s.of[own.Cookie]
@@ -180,8 +207,12 @@ func (s *Sockets) Serve(by Caller, h *attach.Header, data []byte, fd int) Answer
 // descriptor of that. So its names are gone, and the members of its group know, when close returns.
 func (s *Sockets) closedByProgram(cookie uint64) {
 	s.mu.Lock()
-	x := s.of[cookie]
+	x, t := s.of[cookie], s.tcpOf[cookie]
 	s.mu.Unlock()
+	if t != nil {
+		t.closedTCP()
+		return
+	}
 	if x == nil { // who noticed first may not have delivered what came of it
 		s.deliver()
 		return
@@ -189,7 +220,7 @@ func (s *Sockets) closedByProgram(cookie uint64) {
 	x.mu.Lock()
 	connected := x.conn != nil || x.orderly // what it has written goes first
 	x.mu.Unlock()
-	if !connected && x.hungUp() {
+	if !connected && x.d.hungUp() {
 		x.end(ending{})
 		<-x.over // somebody else may have noticed first
 		s.deliver()

@@ -17,3 +17,9 @@ const (
 func cookieOf(fd int) (uint64, error) {
 	return unix.GetsockoptUint64(fd, unix.SOL_SOCKET, unix.SO_COOKIE)
 }
+
+// acceptOn accepts a connection of a kernel's listener.
+func acceptOn(fd int) (conn int, err error) {
+	conn, _, err = unix.Accept4(fd, unix.SOCK_CLOEXEC)
+	return conn, err
+}

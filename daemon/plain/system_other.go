@@ -25,6 +25,8 @@ const (
 
 func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }
 
+func acceptOn(int) (int, error) { return -1, syscall.EOPNOTSUPP }
+
 // netlinkState has nothing to say without netlink.
 type netlinkState struct{}
 

@@ -34,6 +34,10 @@ func (s *Sockets) closedUnread(by Caller, fd int) {
 		return
 	}
 	by.Closed()
+	if isTCP(own.Kind) {
+		s.resetByProgram(by, &own, fd)
+		return
+	}
 	s.mu.Lock()
 	x := s.of[own.Cookie]
 	s.mu.Unlock()
@@ -80,7 +84,7 @@ func (x *socket) closedConnection(by Caller, fd int) {
 	x.keepUnread(fd)
 	x.mu.Unlock()
 	by.Release()
-	if x.hungUp() {
+	if x.d.hungUp() {
 		return
 	}
 	x.mu.Lock()

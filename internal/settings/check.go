@@ -4,6 +4,7 @@ package settings
 
 import (
 	"fmt"
+	"net/netip"
 	"reflect"
 	"slices"
 	"strings"
@@ -41,7 +42,19 @@ func (s *Settings) check(where func(key string) string) (all []*Problem) {
 		// Profiles show the program's memory and arguments, and cost its processor.
 		wrong("metrics.pprof", fmt.Sprintf("= true beside metrics.listen = %q, which other hosts may reach", l), "with an address of the loopback")
 	}
+	s.checkTCP(wrong)
 	return all
+}
+
+func (s *Settings) checkTCP(wrong func(key, what, allowed string)) {
+	p, badPrefix := netip.ParsePrefix(s.TCP.Prefix)
+	a, badAddress := netip.ParseAddr(s.TCP.Address)
+	switch {
+	case (s.TCP.Prefix == "") != (s.TCP.Address == ""):
+		wrong("tcp.address", fmt.Sprintf("= %q beside tcp.prefix = %q", s.TCP.Address, s.TCP.Prefix), "both, or none")
+	case badPrefix == nil && badAddress == nil && !p.Contains(a):
+		wrong("tcp.address", fmt.Sprintf("= %q", s.TCP.Address), "one of tcp.prefix, "+s.TCP.Prefix)
+	}
 }
 
 func (s *Settings) checkBearer(key string, i int, b Bearer, wrong func(key, what, allowed string)) {

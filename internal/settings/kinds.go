@@ -51,6 +51,14 @@ var kinds = map[string]kind{
 		a, ok := Endpoint(s)
 		return ok && a.Addr().IsMulticast()
 	}},
+	"network": {"a network of IPv4, as 10.99.0.0/16", func(s string) bool {
+		p, err := netip.ParsePrefix(s)
+		return err == nil && p.Addr().Is4() && p.Bits() > 0 && p.Masked() == p
+	}},
+	"IPv4 address": {"an address of IPv4", func(s string) bool {
+		a, err := netip.ParseAddr(s)
+		return err == nil && a.Is4()
+	}},
 	"listen": {"ADDRESS:PORT, as 127.0.0.1:9118 or [::1]:9118", isListen},
 }
 

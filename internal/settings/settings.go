@@ -25,6 +25,7 @@ type Settings struct {
 	Limits  Limits   `toml:"limits"`
 	Log     Log      `toml:"log"`
 	Metrics Metrics  `toml:"metrics"`
+	TCP     TCP      `toml:"tcp"`
 }
 
 // Node is what the node is.
@@ -83,6 +84,13 @@ type Metrics struct {
 	Pprof  bool   `toml:"pprof" flag:"pprof" doc:"whether profiles are served there, at /debug/pprof/"`
 }
 
+// TCP is what TCP sockets of programs have of the node.
+type TCP struct {
+	Prefix    string `toml:"prefix" flag:"tcp" kind:"network" zero:"none" doc:"the addresses that the cluster's nodes have for TCP programs, see utipc run --tcp"`
+	Address   string `toml:"address" flag:"tcp-address" kind:"IPv4 address" zero:"none" doc:"this node's among them"`
+	Interface string `toml:"interface" flag:"tcp-interface" kind:"name" zero:"no interface" doc:"the interface that the daemon makes for that address"`
+}
+
 // Bearer is what the node speaks TIPC on.
 type Bearer struct {
 	Medium    string   `toml:"medium" one:"eth|udp" doc:"the kind"`
@@ -123,5 +131,6 @@ func Default() Settings {
 		Access: Access{Use: []string{"*"}, Show: []string{"*"}, Manage: []string{}, Capture: []string{}, Keys: []string{}},
 		Limits: defaultLimits,
 		Log:    Log{Level: "info", Format: "text"},
+		TCP:    TCP{Interface: "utipc0"},
 	}
 }

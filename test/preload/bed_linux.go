@@ -5,6 +5,7 @@ package preload
 import (
 	"context"
 	"fmt"
+	"net/netip"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -15,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
+	"github.com/utipc/utipc/daemon/plain"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
@@ -83,6 +85,7 @@ type Bed struct {
 	Node *stack.Node
 
 	srv *daemon.Server
+	env []string // of its programs, beside what all have
 }
 
 // NewBed makes one on a network, as the node 1.1.k.
@@ -99,13 +102,30 @@ func NewBed(t testing.TB, network *hub.Hub, k byte) *Bed {
 // nothing may be left of what programs had.
 func NewBedOn(t testing.TB, device stack.Bearer, k byte) *Bed {
 	t.Helper()
+	return newBedOn(t, device, k, daemon.Config{})
+}
+
+// Prefix is the prefix of TCP that beds of NewTCPBedOn have; the address of bed k is 10.99.0.k.
+const Prefix = "10.99.0.0/16"
+
+// NewTCPBedOn makes a bed whose programs have TCP sockets of Prefix.
+func NewTCPBedOn(t testing.TB, device stack.Bearer, k byte) *Bed {
+	t.Helper()
+	tcp := plain.TCP{Prefix: netip.MustParsePrefix(Prefix), Address: netip.AddrFrom4([4]byte{10, 99, 0, k})}
+	b := newBedOn(t, device, k, daemon.Config{TCP: tcp})
+	b.env = []string{"UTIPC_TCP=" + Prefix}
+	return b
+}
+
+func newBedOn(t testing.TB, device stack.Bearer, k byte, cfg daemon.Config) *Bed {
+	t.Helper()
 	n, err := stack.Open(within(t), stack.Config{Bearers: []stack.Bearer{device}, Address: 0x1001000 + stack.NodeAddr(k), Tolerance: 30 * time.Second})
 	if err != nil {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { n.Close(within(t)) })
 	b := &Bed{Path: filepath.Join(t.TempDir(), "s"), Node: n}
-	if b.srv, err = daemon.New(n, daemon.Config{}); err != nil {
+	if b.srv, err = daemon.New(n, cfg); err != nil {
 		t.Fatal(err)
 	}
 	l, err := attach.Listen(b.Path, 0o600, -1)
@@ -125,6 +145,9 @@ func NewBedOn(t testing.TB, device stack.Bearer, k byte) *Bed {
 	})
 	return b
 }
+
+// Counters are the daemon's.
+func (b *Bed) Counters() daemon.Counters { return b.srv.Counters() }
 
 // Records is how many records, each a request of a program, have come to the daemon.
 func (b *Bed) Records() uint64 { return b.srv.Counters().Records }

@@ -28,7 +28,7 @@ func forksLeakNothing(t *testing.T, m *Machine) {
 	if m == Emulated { // each is some ten times as dear
 		rounds = 200
 	}
-	program := m.compile(t, "forks.c")
+	program := m.Compile(t, "forks.c")
 	b := newBed(t)
 	descriptors := func() int {
 		all, err := os.ReadDir("/proc/self/fd")

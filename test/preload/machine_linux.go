@@ -61,8 +61,8 @@ func (m *Machine) Need(t testing.TB) {
 	}
 }
 
-// compile makes a program of a file of testdata, with more flags for the compiler.
-func (m *Machine) compile(t testing.TB, source string, flags ...string) string {
+// Compile makes a program of a file of testdata, with more flags for the compiler.
+func (m *Machine) Compile(t testing.TB, source string, flags ...string) string {
 	t.Helper()
 	m.Need(t)
 	program := filepath.Join(t.TempDir(), "program")
@@ -80,7 +80,7 @@ func (m *Machine) Command(ctx context.Context, b *Bed, name string, args ...stri
 		return nil, err
 	}
 	preload := "LD_PRELOAD=" + lib
-	env := append(os.Environ(), "UTIPC_SOCKET="+b.Path, "UTIPC_PRELOAD_DEBUG=1")
+	env := append(append(os.Environ(), "UTIPC_SOCKET="+b.Path, "UTIPC_PRELOAD_DEBUG=1"), b.env...)
 	words := append([]string{name}, args...)
 	if m.emulator == nil {
 		env = append(env, preload)

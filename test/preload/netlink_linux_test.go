@@ -23,7 +23,7 @@ import (
 //
 // Proves: plain.netlink
 func TestNetlink(t *testing.T) {
-	program := Here.compile(t, "netlink.c")
+	program := Here.Compile(t, "netlink.c")
 	if out := newBed(t).Run(t, program); out != "all is well\n" {
 		t.Error(out)
 	}

@@ -36,7 +36,7 @@ var notEmulated = regexp.MustCompile(`(?m)^line \d+: (?:` +
 func TestProgramInC(t *testing.T) {
 	for _, m := range Machines() {
 		t.Run(m.Name, func(t *testing.T) {
-			program := m.compile(t, "sockets.c")
+			program := m.Compile(t, "sockets.c")
 			cmd, err := m.Command(within(t), newBed(t), program)
 			if err != nil {
 				t.Fatal(err)

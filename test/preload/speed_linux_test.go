@@ -18,7 +18,7 @@ import (
 //
 //	go test -run '^$' -bench Unmodified -benchtime 1x ./test/preload
 func BenchmarkUnmodified(b *testing.B) {
-	program := Here.compile(b, "speed.c")
+	program := Here.Compile(b, "speed.c")
 	d := NewBed(b, hub.New(hub.Config{}), 1)
 	figure := func(kind string, count int) float64 {
 		f, err := strconv.ParseFloat(strings.TrimSpace(d.Run(b, program, kind, fmt.Sprint(count))), 64)
@@ -57,7 +57,7 @@ func median(all []float64) float64 {
 //
 // Mutation: join of AF_TIPC binds an address of another family.
 func TestSpeedProgram(t *testing.T) {
-	program := Here.compile(t, "speed.c")
+	program := Here.Compile(t, "speed.c")
 	d := newBed(t)
 	for _, kind := range []string{"unix", "tipc", "tcp", "stream"} {
 		if f, err := strconv.ParseFloat(strings.TrimSpace(d.Run(t, program, kind, "20")), 64); err != nil || f <= 0 {

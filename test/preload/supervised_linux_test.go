@@ -24,7 +24,7 @@ import (
 //
 // Proves: plain.supervised
 func TestSupervisedProgram(t *testing.T) {
-	program := Here.compile(t, "supervised.c", "-static")
+	program := Here.Compile(t, "supervised.c", "-static")
 	b := newBed(t)
 	if out, err := b.UtipcRun(within(t), "seccomp", program); err != nil || out != "all is well\n" {
 		t.Errorf("%v\n%s", err, out)
@@ -38,7 +38,7 @@ func TestSupervisedProgram(t *testing.T) {
 //
 // Proves: plain.programs
 func TestSeveralWithLibrary(t *testing.T) {
-	program := Here.compile(t, "supervised.c")
+	program := Here.Compile(t, "supervised.c")
 	b := newBed(t)
 	for _, how := range []string{"library", "denied"} {
 		if out := b.Run(t, program, how); out != "all is well\n" {
@@ -54,7 +54,7 @@ func TestSeveralWithLibrary(t *testing.T) {
 // Proves: plain.supervised
 func TestSupervisedCallsThatWait(t *testing.T) {
 	const calls, mostThreads = 300, 10
-	program := Here.compile(t, "blocked.c", "-static")
+	program := Here.Compile(t, "blocked.c", "-static")
 	b := newBed(t)
 	self, err := utipc()
 	if err != nil {

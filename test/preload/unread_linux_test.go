@@ -21,7 +21,7 @@ func TestUnreadRequest(t *testing.T) {
 }
 
 func unreadRequest(t *testing.T, m *Machine) {
-	program := m.compile(t, "ask.c")
+	program := m.Compile(t, "ask.c")
 	b := newBed(t)
 	b.Path = filepath.Join(t.TempDir(), "every other")
 	l, err := attach.Listen(b.Path, 0o600, -1)

@@ -1,0 +1,252 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"encoding/binary"
+	"errors"
+	"net"
+	"syscall"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
+	"github.com/utipc/utipc/stack"
+)
+
+// A listening P has a byte with a descriptor to read for each connection: it is accepted before the program asks for
+// it, as TCP does, up to the backlog. A descriptor that comes from the kernel's listener is one of the kernel's.
+// There is room for the backlog's connections in the UNIX socket, by SO_SNDBUF of D.
+
+// acceptRoom is what a kernel counts for a byte with a descriptor, in bytes, or less.
+const acceptRoom = 768
+
+// mostBacklog is as net.core.somaxconn has it.
+const mostBacklog = 4096
+
+// listen makes the socket take connections; again it changes the backlog.
+func (x *tcpSocket) listen(backlog uint32) error {
+	room := int(min(backlog, mostBacklog)) + 1
+	_ = x.d.control(func(fd int) error { return unix.SetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_SNDBUF, room*acceptRoom/2) })
+	s := x.all
+	x.mu.Lock()
+	state := x.state
+	x.mu.Unlock()
+	switch {
+	case state == stateListening:
+		return nil
+	case state != stateOpen:
+		return syscall.EINVAL
+	}
+	if err := s.tcp.conflict(x); err != nil {
+		return err
+	}
+	if err := x.owner.Name(1); err != nil {
+		return err
+	}
+	at := tcpAddr{s.tcp.ip, x.local.port}
+	l, err := stack.SocketConfig{Scope: stack.NodeScope}.Listen(hosting.Count(s.ctx, x.owner.Queued()), s.node, tcpNetwork, at.service())
+	if err != nil {
+		x.owner.Unname(1)
+		return err
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	if x.state != stateOpen { // another call was faster, or the program has closed it
+		l.Close()
+		x.owner.Unname(1)
+		return syscall.EINVAL
+	}
+	x.state, x.l = stateListening, l
+	s.wg.Go(func() { x.acceptAhead(l) })
+	if k := x.kernel; k != nil {
+		s.wg.Go(func() { x.passOn(k) })
+	}
+	return nil
+}
+
+// conflict reports with syscall.EADDRINUSE that another socket listens on the port.
+func (t *tcpNet) conflict(x *tcpSocket) error {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for _, o := range t.ports[x.local.port] {
+		if o != x && !x.shares(o) {
+			return syscall.EADDRINUSE
+		}
+	}
+	return nil
+}
+
+// listenBeside gives the socket the kernel's listener of the program, fd. Errors: syscall.EINVAL for any other descriptor.
+func (x *tcpSocket) listenBeside(fd int) error {
+	if on, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN); err != nil || on == 0 {
+		return syscall.EINVAL
+	}
+	if domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil || domain == unix.AF_UNIX {
+		return syscall.EINVAL
+	}
+	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)
+	if err != nil {
+		return err
+	}
+	if err := unix.SetNonblock(own, true); err != nil {
+		unix.Close(own)
+		return err
+	}
+	k, err := newEnd(own)
+	if err != nil {
+		return err
+	}
+	x.mu.Lock()
+	x.kernel = k
+	x.mu.Unlock()
+	return nil
+}
+
+// passOn passes connections of the kernel's listener to the program, until that is closed.
+func (x *tcpSocket) passOn(k *end) {
+	for {
+		var fd int
+		var failed error
+		err := k.s.Read(func(l uintptr) bool {
+			for {
+				fd, failed = acceptOn(int(l))
+				switch failed {
+				case unix.EINTR, unix.ECONNABORTED:
+					continue
+				case unix.EAGAIN:
+					return false
+				}
+				return true
+			}
+		})
+		switch {
+		case err != nil:
+			return
+		case failed == nil:
+			x.give(fd)
+		default: // for want of descriptors or memory
+			select {
+			case <-x.ctx.Done():
+				return
+			case <-time.After(shortageWait):
+			}
+		}
+	}
+}
+
+// shortageWait is for how long a listener waits that finds no descriptor or memory for a connection.
+const shortageWait = 100 * time.Millisecond
+
+// give passes a descriptor to the program that listens, when there is room, and closes it.
+func (x *tcpSocket) give(fd int) {
+	rights, given := unix.UnixRights(fd), false
+	_ = x.d.s.Write(func(d uintptr) bool {
+		x.all.giving.RLock()
+		defer x.all.giving.RUnlock()
+		for {
+			err := unix.Sendmsg(int(d), []byte{0}, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
+			if given = err == nil; given {
+				unix.Close(fd)
+			}
+			if err != unix.EINTR {
+				return err != unix.EAGAIN // else, the program has closed its end
+			}
+		}
+	})
+	if !given {
+		unix.Close(fd)
+	}
+}
+
+// acceptAhead takes connections of other nodes until the listener is closed.
+func (x *tcpSocket) acceptAhead(l *stack.Listener) {
+	for {
+		c, err := l.AcceptConn()
+		switch {
+		case errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			select {
+			case <-x.ctx.Done():
+				return
+			case <-time.After(shortageWait):
+			}
+			continue
+		}
+		from, to, ok := tcpOpening(c)
+		if !ok {
+			c.Abort()
+			continue
+		}
+		x.accepted(c, from, to)
+	}
+}
+
+// accepted makes a socket of a connection, and gives it to the program.
+func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpAddr) {
+	owner, err := x.owner.Another()
+	if err != nil {
+		c.Abort()
+		return
+	}
+	n := &tcpSocket{all: x.all, owner: owner, kind: x.kind, local: to, watch: make(chan struct{})}
+	close(n.watch)
+	p, err := n.begin(&from)
+	if err != nil {
+		c.Abort()
+		owner.Leave()
+		return
+	}
+	n.relay(c)
+	x.give(p)
+}
+
+// The first message of a connection, which goes with the request for it: "TCP", 1, then address and port of who
+// connects, and those that it connects to, big-endian.
+const openingLen = 4 + 2*(4+2)
+
+var openingMark = [4]byte{'T', 'C', 'P', 1}
+
+func appendOpening(from, to tcpAddr) []byte {
+	b := append(make([]byte, 0, openingLen), openingMark[:]...)
+	for _, a := range [...]tcpAddr{from, to} {
+		b = binary.BigEndian.AppendUint32(b, a.ip)
+		b = binary.BigEndian.AppendUint16(b, a.port)
+	}
+	return b
+}
+
+func tcpOpening(c *stack.Conn) (from, to tcpAddr, ok bool) {
+	var b [openingLen + 1]byte
+	n, size, err := c.TryReadMsg(b[:])
+	if err != nil || n != openingLen || size != n || [4]byte(b[:4]) != openingMark {
+		return from, to, false
+	}
+	at := func(i int) tcpAddr { return tcpAddr{binary.BigEndian.Uint32(b[i:]), binary.BigEndian.Uint16(b[i+4:])} }
+	return at(4), at(10), true
+}
+
+// handOver connects a socket that the program of another on this host listens for: D of it is that program's end.
+func (x *tcpSocket) handOver(from *tcpSocket, to tcpAddr) error {
+	if !from.takeConnecting() {
+		return net.ErrClosed
+	}
+	fd, err := -1, x.all.namePeer(from.d, &attach.PlainName{Kind: x.kind, Addr: to.socket()})
+	from.d.drain(from.attempt.barrier)
+	if err == nil {
+		fd, err = from.d.release()
+	} else {
+		from.d.s.Close()
+	}
+	from.stop()
+	from.leave()
+	if err != nil {
+		return err
+	}
+	x.all.tcpCounters.direct.Add(1)
+	x.all.wg.Go(func() { x.give(fd) })
+	return nil
+}

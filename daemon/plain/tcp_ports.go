@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"context"
+	"net/netip"
+	"slices"
+	"sync"
+	"syscall"
+	"time"
+
+	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack"
+)
+
+// Ports that sockets have which ask for none, as Linux has them without settings.
+const (
+	firstPort = 32768
+	lastPort  = 60999
+)
+
+// addressWait is for how long a connection waits for an address that no node has: as long as Linux asks
+// for a host's Ethernet address.
+const addressWait = 3 * time.Second
+
+// A tcpNet has the ports of this node, and knows the nodes of the prefix.
+type tcpNet struct {
+	prefix netip.Prefix
+	ip     uint32 // of this node
+	bound  *stack.PacketConn
+	sub    *stack.Subscription
+
+	mu    sync.Mutex // guards the rest
+	ports map[uint16][]*tcpSocket
+	next  uint16 // port that is tried
+	turn  int    // of listeners of one port
+	nodes map[uint32]frame.NodeAddr
+	news  chan struct{} // closed when an address comes
+}
+
+// newTCPNet binds the address of the node. Errors: of the node.
+func newTCPNet(ctx context.Context, n *stack.Node, cfg TCP) (*tcpNet, error) {
+	t := &tcpNet{
+		prefix: cfg.Prefix.Masked(), ip: ipv4(cfg.Address), next: firstPort,
+		ports: map[uint16][]*tcpSocket{}, nodes: map[uint32]frame.NodeAddr{}, news: make(chan struct{}),
+	}
+	var err error
+	if t.bound, err = n.ListenPacket(ctx, "tipcrdm", stack.Service{Type: NodeType, Instance: t.ip}); err != nil {
+		return nil, err
+	}
+	if t.sub, err = n.Subscribe(ctx, stack.Range{Type: NodeType, Upper: 1<<32 - 1}); err != nil {
+		t.bound.Close()
+		return nil, err
+	}
+	return t, nil
+}
+
+func (t *tcpNet) close() {
+	t.sub.Close()
+	t.bound.Close()
+}
+
+// learn keeps who has which address, until ctx is done.
+func (t *tcpNet) learn(ctx context.Context) {
+	for {
+		ev, err := t.sub.Next(ctx)
+		if err != nil {
+			return
+		}
+		a := ev.Range.Lower
+		t.mu.Lock()
+		switch {
+		case !ev.Withdrawn:
+			t.nodes[a] = ev.Socket.Node
+			close(t.news)
+			t.news = make(chan struct{})
+		case t.nodes[a] == ev.Socket.Node:
+			delete(t.nodes, a)
+		}
+		t.mu.Unlock()
+	}
+}
+
+// node returns the node that has an address, for which it waits. Errors: syscall.EHOSTUNREACH, the context's.
+func (t *tcpNet) node(ctx context.Context, ip uint32) (frame.NodeAddr, error) {
+	limit := time.NewTimer(addressWait)
+	defer limit.Stop()
+	for {
+		t.mu.Lock()
+		n, ok := t.nodes[ip]
+		news := t.news
+		t.mu.Unlock()
+		if ok {
+			return n, nil
+		}
+		select {
+		case <-news:
+		case <-limit.C:
+			return 0, syscall.EHOSTUNREACH
+		case <-ctx.Done():
+			return 0, ctx.Err()
+		}
+	}
+}
+
+// claim gives a socket a port of this node, of address a's port or, if that is 0, one that nobody has. Errors:
+// syscall.EADDRINUSE.
+func (t *tcpNet) claim(x *tcpSocket, a tcpAddr) (tcpAddr, error) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if a.port != 0 {
+		for _, o := range t.ports[a.port] {
+			if !x.shares(o) {
+				return a, syscall.EADDRINUSE
+			}
+		}
+		t.ports[a.port] = append(t.ports[a.port], x)
+		return a, nil
+	}
+	for range lastPort - firstPort + 1 {
+		a.port = t.next
+		if t.next++; t.next > lastPort {
+			t.next = firstPort
+		}
+		if len(t.ports[a.port]) == 0 {
+			t.ports[a.port] = []*tcpSocket{x}
+			return a, nil
+		}
+	}
+	return a, syscall.EADDRINUSE
+}
+
+// shares reports whether the socket may have the port of another.
+func (x *tcpSocket) shares(o *tcpSocket) bool {
+	both := x.reuse & o.reuse
+	return both&tcpReusePort != 0 || both&tcpReuseAddr != 0 && !o.listens()
+}
+
+func (x *tcpSocket) listens() bool {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	return x.state == stateListening
+}
+
+// release takes a socket's port back, if it has one.
+func (t *tcpNet) release(x *tcpSocket) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if !x.claimed {
+		return
+	}
+	x.claimed = false
+	port := x.local.port
+	t.ports[port] = slices.DeleteFunc(t.ports[port], func(o *tcpSocket) bool { return o == x })
+	if len(t.ports[port]) == 0 {
+		delete(t.ports, port)
+	}
+}
+
+// listener returns one of those of a port, in turn, or nil.
+func (t *tcpNet) listener(port uint16) *tcpSocket {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.turn++
+	all := t.ports[port]
+	for i := range all {
+		if x := all[(t.turn+i)%len(all)]; x.listens() {
+			return x
+		}
+	}
+	return nil
+}

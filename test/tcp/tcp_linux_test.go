@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package tcp
+
+import (
+	"bufio"
+	"context"
+	"fmt"
+	"io"
+	"os/exec"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/utipc/utipc/internal/must"
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/test/netns"
+	"github.com/utipc/utipc/test/preload"
+	"github.com/utipc/utipc/xdp"
+)
+
+func TestMain(m *testing.M) { preload.Main(m) }
+
+// timeout is for all that a test waits for.
+const timeout = 5 * time.Minute
+
+// A host has a node, and programs in a namespace of their own, where the kernel has no way to any address but its own
+// loopback: what goes to another one went by the node.
+type host struct {
+	*preload.Bed
+	ns      *netns.NS
+	address string
+}
+
+// single makes one alone.
+func single(t testing.TB) *host {
+	t.Helper()
+	preload.NeedCompiler(t)
+	netns.Require(t)
+	return newHost(t, netns.New(t), must.Get(hub.New(hub.Config{}).Port("eth0", [6]byte{2, 0, 0, 0, 0, 1})), 1)
+}
+
+// two makes two of them, on a veth pair.
+func two(t testing.TB) (all [2]*host) {
+	t.Helper()
+	preload.NeedCompiler(t)
+	netns.Require(t)
+	a, b := netns.New(t), netns.New(t)
+	netns.Veth(t, a, b, ends[0], ends[1], mtu)
+	for i, ns := range [...]*netns.NS{a, b} {
+		var dev stack.Bearer
+		var err error
+		ns.Do(func() { dev, err = xdp.Open(ends[i], nil) })
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[i] = newHost(t, ns, dev, byte(i+1))
+	}
+	return all
+}
+
+const mtu = 1500
+
+// ends are those of the veth pair.
+var ends = [2]string{"left", "right"}
+
+func newHost(t testing.TB, ns *netns.NS, dev stack.Bearer, k byte) *host {
+	t.Helper()
+	ns.Run("ip", "link", "set", "lo", "up")
+	return &host{preload.NewTCPBedOn(t, dev, k), ns, fmt.Sprintf("10.99.0.%d", k)}
+}
+
+// command is a program of the host, with the library.
+func (h *host) command(ctx context.Context, t testing.TB, name string, args ...string) *exec.Cmd {
+	t.Helper()
+	with := must.Get(preload.Here.Command(ctx, h.Bed, name, args...))
+	in := h.ns.Command(with.Args[0], with.Args[1:]...)
+	cmd := exec.CommandContext(ctx, in.Path, in.Args[1:]...)
+	cmd.Env, cmd.ExtraFiles, cmd.SysProcAttr = with.Env, in.ExtraFiles, in.SysProcAttr
+	return cmd
+}
+
+// sides are the two ends of the tests here: on one node, where they are direct, and on two.
+func sides(t *testing.T, test func(t *testing.T, server, client *host)) {
+	t.Run("one", func(t *testing.T) {
+		h := single(t)
+		test(t, h, h)
+	})
+	t.Run("two", func(t *testing.T) {
+		h := two(t)
+		test(t, h[0], h[1])
+	})
+}
+
+// A program in C has of TCP sockets what TCP has: addresses, half closes, resets, refusals, connections that are
+// made ahead of accept, options that read back.
+//
+// Proves: tcp.programs
+func TestConversations(t *testing.T) {
+	sides(t, func(t *testing.T, server, client *host) {
+		program := preload.Here.Compile(t, "conversations.c")
+		ctx, cancel := context.WithTimeout(t.Context(), timeout)
+		defer cancel()
+		serve := server.command(ctx, t, program, "serve", server.address)
+		out := must.Get(serve.StdoutPipe())
+		if err := serve.Start(); err != nil {
+			t.Fatal(err)
+		}
+		r := bufio.NewReader(out)
+		port, err := r.ReadString('\n')
+		if err != nil || !isPort(port) {
+			cancel()
+			rest, _ := io.ReadAll(r)
+			t.Fatalf("the server says %q, %v\n%s", port, err, rest)
+		}
+		said, err := client.command(ctx, t, program, "use", server.address, strings.TrimSpace(port)).CombinedOutput()
+		if err != nil || string(said) != "all is well\n" {
+			t.Errorf("the client: %v\n%s", err, said)
+			cancel()
+		}
+		rest, _ := io.ReadAll(r)
+		if err := serve.Wait(); err != nil || string(rest) != "all is well\n" {
+			t.Errorf("the server: %v\n%s", err, rest)
+		}
+	})
+}
+
+func isPort(line string) bool {
+	var port int
+	n, err := fmt.Sscanf(line, "%d\n", &port)
+	return n == 1 && err == nil
+}
