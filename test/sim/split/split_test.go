@@ -17,9 +17,8 @@ var small = Size{Peers: 24, Seed: 7, Rounds: 7, Engines: []int{1, 2, 5, 64}, Rep
 // its pair of sockets, and all know all names. The table has a row for each load and number
 // of engines. The traffic does not depend on the number of engines.
 //
-// Mutations it catches: carry brings a peer's frame to engine 0 whichever has the peer; redial
-// leaves its connection out of part.conns; exchange sends on the first connection alone; learn
-// does not remove names of the first engine; Cells leaves out the last number of engines.
+// Mutations it catches: carry brings a peer's frame to engine 0 whichever has the peer;
+// sendDown sends on the first connection alone; learn does not remove names of the first engine; Cells leaves out the last number of engines.
 //
 // Proves: bench.split
 func TestSplitDelivers(t *testing.T) {
