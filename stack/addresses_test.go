@@ -109,7 +109,9 @@ func packetAddrs(t *testing.T, a, b *stack.Node) (all []seenAddr) {
 		t.Fatal(err)
 	}
 	must.Get(pc.WriteTo([]byte("hello"), from))
-	_, from, err = client.ReadFrom(buf)
+	if _, from, err = client.ReadFrom(buf); err != nil {
+		t.Fatal(err)
+	}
 	add("PacketConn.ReadFrom, an answer", from, own)
 	gone := stack.SocketAddr{Port: 1, Node: own.(stack.SocketAddr).Node}
 	must.Get(client.WriteTo([]byte("hello"), gone))

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
@@ -154,7 +153,7 @@ func (x *socket) handOver(c *stack.Conn) (a Answer, ok bool) {
 	x.unwatch()
 	own := attach.PlainName{Kind: x.kind}
 	if la, ok := c.LocalAddr().(stack.SocketAddr); ok {
-		own.Addr = frame.SocketAddr{Port: la.Port, Node: la.Node}
+		own.Addr = la
 	}
 	own.Service, own.Named = c.Service()
 	err := x.d.control(func(fd int) (err error) {
@@ -186,7 +185,7 @@ func (x *socket) accepted(c *stack.Conn, o *options) Answer {
 	peer := peerName(x.kind, c)
 	own := attach.PlainName{Kind: x.kind, Service: peer.Service, Named: peer.Named}
 	if la, ok := c.LocalAddr().(stack.SocketAddr); ok {
-		own.Addr = frame.SocketAddr{Port: la.Port, Node: la.Node}
+		own.Addr = la
 	}
 	owner, err := x.owner.Another()
 	if err != nil {

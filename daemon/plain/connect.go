@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
@@ -225,7 +224,7 @@ func (x *socket) connected(t *attempt, c *stack.Conn) error {
 func peerName(kind attach.Kind, c *stack.Conn) attach.PlainName {
 	n := attach.PlainName{Kind: kind}
 	if a, ok := c.RemoteAddr().(stack.SocketAddr); ok {
-		n.Addr = frame.SocketAddr{Port: a.Port, Node: a.Node}
+		n.Addr = a
 	}
 	n.Service, n.Named = c.Service()
 	return n

@@ -10,7 +10,6 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
@@ -33,7 +32,7 @@ func (s *Sockets) openPackets(by Caller, kind attach.Kind) (*socket, Answer) {
 		return nil, failure(err)
 	}
 	addr := c.LocalAddr().(stack.SocketAddr)
-	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
+	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: addr}, nil)
 	if err != nil {
 		c.Close()
 		owner.Leave()

@@ -80,7 +80,7 @@ func (s *Sockets) open(by Caller, kind attach.Kind) (a Answer) {
 		return failure(err)
 	}
 	addr := l.LocalAddr().(stack.SocketAddr)
-	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: frame.SocketAddr{Port: addr.Port, Node: addr.Node}}, nil)
+	x, p, err := s.make(owner, &attach.PlainName{Kind: kind, Addr: addr}, nil)
 	if err != nil {
 		l.Close()
 		owner.Leave()

@@ -11,6 +11,7 @@ const (
 	sendRoomOption    = unix.SO_SNDBUFFORCE
 	peekOffset        = unix.SO_PEEK_OFF
 	unreadLength      = unix.SIOCINQ
+	socketDomain      = unix.SO_DOMAIN
 )
 
 // cookieOf is the number that a socket has as long as the system runs.

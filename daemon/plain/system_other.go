@@ -21,6 +21,7 @@ const (
 	sendRoomOption    = unix.SO_SNDBUF
 	peekOffset        = 0
 	unreadLength      = 0
+	socketDomain      = 0
 )
 
 func cookieOf(int) (uint64, error) { return 0, syscall.EOPNOTSUPP }

@@ -84,7 +84,7 @@ func (x *tcpSocket) listenBeside(fd int) error {
 	if on, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_ACCEPTCONN); err != nil || on == 0 {
 		return syscall.EINVAL
 	}
-	if domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, unix.SO_DOMAIN); err != nil || domain == unix.AF_UNIX {
+	if domain, err := unix.GetsockoptInt(fd, unix.SOL_SOCKET, socketDomain); err != nil || domain == unix.AF_UNIX {
 		return syscall.EINVAL
 	}
 	own, err := unix.FcntlInt(uintptr(fd), unix.F_DUPFD_CLOEXEC, 0)

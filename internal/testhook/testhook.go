@@ -106,11 +106,6 @@ type Place struct {
 
 const stack = "github.com/utipc/utipc/stack"
 
-// inStack reports whether a function is of package stack or of what is inside of it.
-func (p Place) inStack() bool {
-	return strings.HasPrefix(p.Function, stack+".") || strings.HasPrefix(p.Function, stack+"/internal/")
-}
-
 // library is where the files of the standard library are; "" when the build does not say.
 var library = sync.OnceValue(func() string {
 	pc := reflect.ValueOf(strings.Cut).Pointer()

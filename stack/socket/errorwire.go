@@ -161,6 +161,10 @@ func init() { control.EncodeError, control.DecodeError = encodeError, decodeErro
 
 func cut(s string) string { return s[:min(len(s), maxErrorText)] }
 
+// wireOf is an error as it travels.
+// Complex: one case for each kind of error.
+//
+//gocyclo:ignore
 func wireOf(err error, depth int) *wireError {
 	if name, ok := sentinelName(err); ok {
 		return &wireError{Kind: name}
