@@ -10,5 +10,5 @@
 //	Conn ◄─────── each TIPC socket ────────► Conn
 //	   record: Header (64 bytes), data (up to 66000)
 //
-// docs/attach.md has every byte and rule, so that it can be spoken from other languages.
+// docs/reference/attach.md has every byte and rule, so that it can be spoken from other languages.
 package attach

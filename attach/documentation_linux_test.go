@@ -12,16 +12,16 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// Every number of the protocol stands in docs/attach.md.
+// Every number of the protocol stands in docs/reference/attach.md.
 func TestDocumentation(t *testing.T) {
-	b, err := os.ReadFile("../docs/attach.md")
+	b, err := os.ReadFile("../docs/reference/attach.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	text := string(b)
 	has := func(what string) {
 		if !strings.Contains(text, what) {
-			t.Errorf("docs/attach.md does not have %q", what)
+			t.Errorf("docs/reference/attach.md does not have %q", what)
 		}
 	}
 	for op, name := range opNames {
@@ -35,7 +35,7 @@ func TestDocumentation(t *testing.T) {
 	for option := range optionNames {
 		_, list, _ := strings.Cut(text, "| option | | value |")
 		if !strings.Contains(list, fmt.Sprintf("| %d |", option)) && !strings.Contains(list, fmt.Sprintf("%d, ", option)) && !strings.Contains(list, fmt.Sprintf(", %d |", option)) {
-			t.Errorf("docs/attach.md does not have option %d, %v", option, option)
+			t.Errorf("docs/reference/attach.md does not have option %d, %v", option, option)
 		}
 	}
 	has(fmt.Sprintf("%#x, `arg1` version (%d)", Magic, Version))

@@ -10,7 +10,7 @@ import "strconv"
 type Op uint16
 
 // Operations. The numbers are part of the protocol and never change their meaning.
-// Whose Addr, Addr2 and arguments mean what is said in docs/attach.md.
+// Whose Addr, Addr2 and arguments mean what is said in docs/reference/attach.md.
 const (
 	// Of every connection.
 	OpHello  Op = 1 // first of all: protocol version and features
@@ -85,7 +85,7 @@ var opNames = map[Op]string{
 	OpPlainNetlink: "plain-netlink", OpPlainKernel: "plain-kernel", OpPlainTCP: "plain-tcp", OpPlainTCPSocket: "plain-tcpsocket",
 }
 
-// String returns the operation's name in docs/attach.md, or its number.
+// String returns the operation's name in docs/reference/attach.md, or its number.
 func (o Op) String() string {
 	if s, ok := opNames[o]; ok {
 		return s

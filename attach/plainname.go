@@ -10,7 +10,7 @@ import (
 	"github.com/utipc/utipc/frame"
 )
 
-// A PlainName is what the abstract name of one end of a plain socket says, see docs/attach.md, "Plain
+// A PlainName is what the abstract name of one end of a plain socket says, see docs/reference/attach.md, "Plain
 // sockets". An end without a name is the daemon's, of a socket that is not connected.
 //
 //	@utipc1/KIND/PORTNODE/COOKIE/SERVICE/CHECK

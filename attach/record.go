@@ -46,7 +46,7 @@ func (tooLong) Is(e error) bool { return e == syscall.EMSGSIZE }
 type Header struct {
 	Op    Op
 	Flags Flags
-	Errno syscall.Errno // of an answer, OpFailed, OpEnd; 0: none. The data may say more, see docs/attach.md
+	Errno syscall.Errno // of an answer, OpFailed, OpEnd; 0: none. The data may say more, see docs/reference/attach.md
 	ID    uint32        // of a request, chosen by who asks, and of its answer; 0: an answer is not wanted
 	Len   uint32        // of the data, in bytes; set by who writes the record
 	Addr  Sockaddr

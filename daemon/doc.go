@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package daemon makes a node one that other programs of the host share: a Server takes
-// their connections, see package attach and docs/attach.md, and does on a *stack.Node
+// their connections, see package attach and docs/reference/attach.md, and does on a *stack.Node
 // what they ask for.
 //
 //	program ── a connection for each socket ──► session ──► stack.PacketConn, Conn, ...

@@ -55,7 +55,7 @@ func (f *BcastInitFields) Append(b []byte) []byte {
 
 // A ConnType is the type of a message of the connection manager. Kernels have the first three;
 // ConnWriteEnd, after which its sender sends no more data, goes among nodes of utipc alone.
-// Source: docs/spec/07-sockets.md §4.5; docs/protocol.md, "Among nodes of utipc".
+// Source: docs/spec/07-sockets.md §4.5; docs/explanation/protocol.md, "Among nodes of utipc".
 type ConnType uint8
 
 const (

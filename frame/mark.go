@@ -10,7 +10,7 @@ import "encoding/binary"
 // that stays the same for the life of the node. A random hash is taken for a mark in
 // 255 of 2^32 cases, and anybody can make one: what is done among nodes that bear a
 // mark must do no harm where it is wrong.
-// Source: docs/protocol.md, "Among nodes of utipc".
+// Source: docs/explanation/protocol.md, "Among nodes of utipc".
 func Mark(id Identity, signature uint16, version uint8) uint32 {
 	h := uint64(signature&0x7fff) + 0x9e3779b97f4a7c15
 	for i := 0; i < len(id); i += 8 {
@@ -42,7 +42,7 @@ const ProofLen = 16
 // Proof is what a Response between two nodes of this implementation says behind the
 // identity: a number that the receiver is to send back, and the one that the sender was
 // asked to. 0 stands for none.
-// Source: docs/protocol.md, "Among nodes of utipc".
+// Source: docs/explanation/protocol.md, "Among nodes of utipc".
 func (d Discovery) Proof() (challenge, echo uint64) {
 	b := d.Data()
 	if d.Type() != Response || !d.Capabilities().Has(CapNodeID128) || len(b) != len(Identity{})+ProofLen {

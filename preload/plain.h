@@ -2,7 +2,7 @@
 //
 // What the files of the preload library share. The library has no table of sockets: a
 // descriptor is a plain socket if the abstract name of its UNIX socket says so, see
-// daemon/plain/name.go. docs/attach.md, "Plain sockets", has the requests.
+// daemon/plain/name.go. docs/reference/attach.md, "Plain sockets", has the requests.
 #ifndef UTIPC_PLAIN_H
 #define UTIPC_PLAIN_H
 

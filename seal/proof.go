@@ -14,7 +14,7 @@ package seal
 //	               ▲                         └───────── the node started again ◄───┘
 //	            Excuse: a kernel, whose numbers tell nothing
 //
-// Source: docs/security.md, "Replays".
+// Source: docs/explanation/security.md, "Replays".
 type proof struct {
 	required  bool   // only what is fresh is taken
 	done      bool   // the node has answered: the window is of its present life

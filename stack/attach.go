@@ -69,7 +69,7 @@ type AttachConfig struct {
 // that refuses this program ends the node with a *ReattachError; one that refuses a single
 // socket ends that. With AttachConfig.NoReattach the node ends with the daemon.
 //
-// docs/attach.md has the differences to Open, and the protocol. Attach itself does not wait
+// docs/reference/attach.md has the differences to Open, and the protocol. Attach itself does not wait
 // for a daemon. Errors, inside *net.OpError: those of the system, as syscall.ENOENT and
 // ECONNREFUSED where no daemon is, EACCES where one may not connect; *attach.VersionError;
 // syscall.EPERM, EMFILE and EUSERS where the daemon refuses; the context's.

@@ -10,7 +10,7 @@ import "context"
 // What waits here unread is lost, and all waiting calls end with net.ErrClosed, as a second
 // Close does. Errors, inside *net.OpError: *UnsentError of a connection that had ended with
 // bytes that were not sent, or that found no place among the closed ones that still hold
-// some (docs/limits.md): the peer reads a reset then. The connection is closed in any case.
+// some (docs/reference/limits.md): the peer reads a reset then. The connection is closed in any case.
 func (c *Conn) Close() error { return c.b.Close() }
 
 // CloseWrite ends what this end sends, in order: the peer reads all that was written, then io.EOF,

@@ -13,7 +13,7 @@
 //
 // A call that waits turns the protocol's engine itself: it takes frames from the devices and
 // writes what there is to send. The node's own goroutine does so only when no call waits
-// (docs/architecture.md).
+// (docs/explanation/architecture.md).
 //
 // A node with a single waiting reader takes a message from the wire to that reader
 // without a wake-up. Config.Wait says whether the reader spins, sleeps, or does
@@ -67,7 +67,7 @@
 // # Attached nodes
 //
 // Attach returns a Node that is the daemon's of this host, utipc daemon: programs have sockets
-// on it, and everything above works, by the protocol of docs/attach.md. Names and connections
+// on it, and everything above works, by the protocol of docs/reference/attach.md. Names and connections
 // wait for the daemon; data does not, unless AttachConfig.SyncErrors says so. When the daemon
 // ends, connections end with a *GoneError, and other sockets wait for the next daemon.
 //

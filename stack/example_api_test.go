@@ -13,7 +13,7 @@ import (
 	"github.com/utipc/utipc/stack"
 )
 
-// docs/api.md shows parts of the examples here.
+// docs/reference/api.md shows parts of the examples here.
 
 // examplePair is a socket with a name, and one on another node that knows of it.
 func examplePair(ctx context.Context, name stack.Service) (in, out *stack.PacketConn, end func()) {

@@ -13,7 +13,7 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-// Nodes with one master key send nothing plain. docs/programming.md shows parts of this.
+// Nodes with one master key send nothing plain. docs/tutorials/programming.md shows parts of this.
 //
 // Proves: house.docs
 func ExampleMasterKey() {

@@ -19,7 +19,7 @@ import (
 	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
-// exampleNodes are two nodes on a network in memory. docs/programming.md shows parts of
+// exampleNodes are two nodes on a network in memory. docs/tutorials/programming.md shows parts of
 // the examples here.
 func exampleNodes(ctx context.Context) (a, b *stack.Node) {
 	segment := hub.New(hub.Config{})

@@ -9,12 +9,12 @@ import (
 	"testing"
 )
 
-// docs/api.md names nothing of packages stack and stack/admin that is not there, and leaves out
+// docs/reference/api.md names nothing of packages stack and stack/admin that is not there, and leaves out
 // no method of a Node or an Admin and no kind of error.
 //
 // Proves: house.docs
 func TestAPIIsWhole(t *testing.T) {
-	text := texts(t)["docs/api.md"]
+	text := texts(t)["docs/reference/api.md"]
 	have := map[string]bool{}
 	files, err := filepath.Glob("../stack/*.go")
 	if err != nil || len(files) < 30 {
@@ -58,11 +58,11 @@ func TestAPIIsWhole(t *testing.T) {
 	for name := range have {
 		of, method, _ := strings.Cut(name, ".")
 		if (of == "Node" || of == "Admin") && upper(method) && !named[name] {
-			t.Errorf("docs/api.md does not name %s", name)
+			t.Errorf("docs/reference/api.md does not name %s", name)
 		}
 		kind := strings.HasSuffix(name, "Error") || strings.HasPrefix(name, "Err")
 		if kind && upper(name) && !strings.Contains(name, ".") && !named[name] && !notErrors[name] {
-			t.Errorf("docs/api.md does not name %s", name)
+			t.Errorf("docs/reference/api.md does not name %s", name)
 		}
 	}
 	if len(named) < 100 {

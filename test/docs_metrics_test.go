@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// Every metric that documentation names is in the table of docs/daemon.md, which the
+// Every metric that documentation names is in the table of docs/reference/daemon.md, which the
 // program writes.
 //
 // Proves: daemon.metrics
 func TestDocumentationMetrics(t *testing.T) {
 	all := texts(t)
-	_, table, found := strings.Cut(all["docs/daemon.md"], "<!-- metrics:")
+	_, table, found := strings.Cut(all["docs/reference/daemon.md"], "<!-- metrics:")
 	table, _, ended := strings.Cut(table, "<!-- end of metrics -->")
 	if !found || !ended {
-		t.Fatal("docs/daemon.md has no table of metrics")
+		t.Fatal("docs/reference/daemon.md has no table of metrics")
 	}
 	named := 0
 	for name, text := range all {

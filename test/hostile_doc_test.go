@@ -10,11 +10,11 @@ import (
 	"testing"
 )
 
-// Every test that docs/hostile.md names is there, in the package it names.
+// Every test that docs/reference/hostile.md names is there, in the package it names.
 //
 // Proves: hostile.docs
 func TestHostileTableNamesTests(t *testing.T) {
-	text, err := os.ReadFile("../docs/hostile.md")
+	text, err := os.ReadFile("../docs/reference/hostile.md")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// Every snippet of docs/programming.md, docs/api.md and docs/how-to/test.md is a part of an
+// Every snippet of docs/tutorials/programming.md, docs/reference/api.md and docs/how-to/test.md is a part of an
 // example or a test that is compiled and run.
 //
 // Proves: house.docs
@@ -29,7 +29,7 @@ func TestProgrammingSnippets(t *testing.T) {
 			code += unindented(string(b)) + "\n"
 		}
 	}
-	for _, name := range []string{"docs/programming.md", "docs/api.md", "docs/how-to/test.md"} {
+	for _, name := range []string{"docs/tutorials/programming.md", "docs/reference/api.md", "docs/how-to/test.md"} {
 		snippets := regexp.MustCompile("(?s)```go\n(.*?)```").FindAllStringSubmatch(texts(t)[name], -1)
 		if len(snippets) < 5 {
 			t.Errorf("%s: found %d snippets", name, len(snippets))

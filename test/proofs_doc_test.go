@@ -75,7 +75,7 @@ func proofs(t *testing.T) map[string][]string {
 	return found
 }
 
-// docs/proofs.md is made of testdata/promises.txt and of the comments of tests: every promise has
+// docs/reference/proofs.md is made of testdata/promises.txt and of the comments of tests: every promise has
 // a test, and what tests prove was promised. UTIPC_UPDATE_DOCS=1 writes the page.
 //
 // It fails if a test's Proves is removed, or names what is not promised.
@@ -105,14 +105,14 @@ func TestProofs(t *testing.T) {
 	for name, of := range found {
 		t.Errorf("%v proves %q, which is not promised", of, name)
 	}
-	const file = "../docs/proofs.md"
+	const file = "../docs/reference/proofs.md"
 	if os.Getenv("UTIPC_UPDATE_DOCS") != "" {
 		if err := os.WriteFile(file, []byte(page.String()), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}
 	if b, err := os.ReadFile(file); err != nil || string(b) != page.String() {
-		t.Errorf("docs/proofs.md is not what the tests say (%v); UTIPC_UPDATE_DOCS=1 writes it anew", err)
+		t.Errorf("docs/reference/proofs.md is not what the tests say (%v); UTIPC_UPDATE_DOCS=1 writes it anew", err)
 	}
 }
 
@@ -138,8 +138,8 @@ comment, after ` + "`Proves:`" + `:
 
 ` + "`./test/run`" + ` runs all of them, but for what is only in ` + "`--long`" + `. ` + "`go test -short ./...`" + ` leaves out those that need
 network namespaces, kernels or a machine to themselves. The rows of [hostile.md](hostile.md) and the
-sentences of [security.md](security.md) name their tests themselves. What was measured is in
-[figures.md](figures.md) and [performance.md](performance.md).
+sentences of [security.md](../explanation/security.md) name their tests themselves. What was measured is in
+[figures.md](../explanation/figures.md) and [performance.md](../explanation/performance.md).
 
 This page is written by ` + "`UTIPC_UPDATE_DOCS=1 go test -run TestProofs ./test`" + `, from the promises in
 test/testdata/promises.txt.

@@ -48,7 +48,7 @@ func TestReadme(t *testing.T) {
 	if !strings.Contains(read(".ci/run"), "\nexec ./test/run ") {
 		t.Error(".ci/run does not run ./test/run")
 	}
-	measured := read("docs/performance.md") + chapter(read("docs/figures.md"), "Scale")
+	measured := read("docs/explanation/performance.md") + chapter(read("docs/explanation/figures.md"), "Scale")
 	for line := range strings.Lines(chapter(read("docs/performance/report.md"), "Beside gRPC, ZeroMQ, NATS and Go's TCP")) {
 		if strings.HasPrefix(line, "| 64 B |") || strings.HasPrefix(line, "| 64 KiB |") {
 			measured += strings.ReplaceAll(line, " us", " µs")
@@ -87,7 +87,7 @@ func holds(text, f, unit string) bool {
 
 // Every page of docs is in the index, but those of decisions, which have one of their own.
 //
-// Mutation it catches: the index leaves out docs/limits.md.
+// Mutation it catches: the index leaves out docs/reference/limits.md.
 //
 // Proves: house.docs
 func TestIndexOfDocs(t *testing.T) {
@@ -107,7 +107,7 @@ func TestIndexOfDocs(t *testing.T) {
 // Every page of docs says in its first paragraph for whom it is, but the specification, which is for
 // all, and the report, which a program writes.
 //
-// Mutation it catches: docs/daemon.md has no such line.
+// Mutation it catches: docs/reference/daemon.md has no such line.
 //
 // Proves: house.docs
 func TestPagesSayForWhom(t *testing.T) {

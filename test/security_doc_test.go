@@ -28,12 +28,12 @@ func testNames(pkg, text string) (names [][2]string) {
 	return names
 }
 
-// Every sentence of the tables of docs/security.md, and every promise on keys, has a test,
+// Every sentence of the tables of docs/explanation/security.md, and every promise on keys, has a test,
 // and each that is named anywhere is there.
 //
 // Proves: hostile.docs
 func TestSecuritySentencesHaveTests(t *testing.T) {
-	text, err := os.ReadFile("../docs/security.md")
+	text, err := os.ReadFile("../docs/explanation/security.md")
 	if err != nil {
 		t.Fatal(err)
 	}

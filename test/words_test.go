@@ -16,10 +16,10 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
-// unusedWords returns the words of the left column of the table in docs/words.md.
+// unusedWords returns the words of the left column of the table in docs/reference/words.md.
 func unusedWords(t *testing.T) map[string]bool {
 	t.Helper()
-	text, err := os.ReadFile("../docs/words.md")
+	text, err := os.ReadFile("../docs/reference/words.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,7 +31,7 @@ func unusedWords(t *testing.T) map[string]bool {
 	}
 	delete(words, "not used") // the column's head
 	if len(words) < 20 {
-		t.Fatalf("docs/words.md has %d words", len(words))
+		t.Fatalf("docs/reference/words.md has %d words", len(words))
 	}
 	return words
 }
@@ -43,7 +43,7 @@ var parts = regexp.MustCompile(`[A-Z]?[a-z]+|[A-Z]+`)
 var said = regexp.MustCompile(`^(Debug|Info|Warn|Error|(Bool|Duration|Float64|Int|String|Uint)(Var)?|Family)$`)
 
 // No identifier, file name, flag, log message or name of a metric has a word that
-// docs/words.md lists as not used. Fails if one of them comes back, such as a type named
+// docs/reference/words.md lists as not used. Fails if one of them comes back, such as a type named
 // crowd, or if the table cannot be read.
 func TestWords(t *testing.T) {
 	words := unusedWords(t)
@@ -54,7 +54,7 @@ func TestWords(t *testing.T) {
 	check := func(where any, text string) {
 		for _, p := range parts.FindAllString(text, -1) {
 			if p = strings.ToLower(p); words[p] {
-				t.Errorf("%v: %q has %q: see docs/words.md", where, text, p)
+				t.Errorf("%v: %q has %q: see docs/reference/words.md", where, text, p)
 			}
 		}
 	}

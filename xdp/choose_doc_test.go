@@ -10,9 +10,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write the tables of the code into docs/drivers.md")
+var update = flag.Bool("update", false, "write the tables of the code into docs/reference/drivers.md")
 
-const driversDoc = "../docs/drivers.md"
+const driversDoc = "../docs/reference/drivers.md"
 
 // The documentation shows the tables that Choose works with.
 //

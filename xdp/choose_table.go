@@ -24,7 +24,7 @@ const anyMTU = math.MaxInt
 
 // preferences are looked at from the top; the first that fits holds. The figures
 // were measured before this driver was written, with bare frames over a veth
-// pair, both ends spinning; docs/drivers.md shows the table.
+// pair, both ends spinning; docs/reference/drivers.md shows the table.
 var preferences = []preference{
 	{
 		"veth", isVeth, 2048,

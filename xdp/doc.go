@@ -5,7 +5,7 @@
 // beyond the EtherType the kernel's filter looks at.
 //
 // There are two drivers of equal rank. Open probes the host and the interface (Probe),
-// takes what serves best by a table (Choose, docs/drivers.md), and tells why. What it
+// takes what serves best by a table (Choose, docs/reference/drivers.md), and tells why. What it
 // returns is a netdev.Device, and so are the drivers by themselves.
 //
 // # AF_XDP

@@ -32,7 +32,7 @@ type cost struct {
 }
 
 // costs are looked at from the top; the first that fits holds. The figures are those of
-// "utipc-lab bench datapath --only attached" and of preferences; docs/drivers.md shows the
+// "utipc-lab bench datapath --only attached" and of preferences; docs/reference/drivers.md shows the
 // table.
 var costs = []cost{
 	{

@@ -5,7 +5,7 @@
 //	registration, err := tipcotel.Register(provider.Meter("github.com/utipc/utipc"), node, "1.0")
 //	defer registration.Unregister()
 //
-// Names, kinds and labels are those of the daemon's metrics for Prometheus, docs/daemon.md; those of
+// Names, kinds and labels are those of the daemon's metrics for Prometheus, docs/reference/daemon.md; those of
 // attached programs, utipc_daemon_, are the daemon's alone.
 package tipcotel
 

@@ -53,7 +53,7 @@ func TestMetrics(t *testing.T) {
 		if err := all[1].WaitFor(t.Context(), name); err != nil {
 			t.Fatal(err)
 		}
-		documented, err := os.ReadFile("../../docs/daemon.md")
+		documented, err := os.ReadFile("../../docs/reference/daemon.md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -67,7 +67,7 @@ func TestMetrics(t *testing.T) {
 				kind = "counter"
 			}
 			if !strings.Contains(string(documented), fmt.Sprintf("| `%s` | %s |", name, kind)) {
-				t.Errorf("docs/daemon.md has no %s of kind %s", name, kind)
+				t.Errorf("docs/reference/daemon.md has no %s of kind %s", name, kind)
 			}
 		}
 		up := false

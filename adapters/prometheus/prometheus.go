@@ -4,7 +4,7 @@
 //
 //	prometheus.MustRegister(tipcprometheus.NewCollector(node, "1.0"))
 //
-// Names, kinds and labels are those of the daemon, which publishes its own: docs/daemon.md. Those of
+// Names, kinds and labels are those of the daemon, which publishes its own: docs/reference/daemon.md. Those of
 // attached programs, utipc_daemon_, are the daemon's alone. Programs with several nodes wrap the
 // registerer: prometheus.WrapRegistererWith.
 package tipcprometheus

@@ -44,7 +44,7 @@ func TestMetrics(t *testing.T) {
 			t.Fatal(err)
 		}
 		page := scrape(all[1])
-		documented, err := os.ReadFile("../../docs/daemon.md")
+		documented, err := os.ReadFile("../../docs/reference/daemon.md")
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -54,7 +54,7 @@ func TestMetrics(t *testing.T) {
 		}
 		for _, k := range kinds {
 			if !strings.Contains(string(documented), fmt.Sprintf("| `%s` | %s |", k[1], k[2])) {
-				t.Errorf("docs/daemon.md has no %s of kind %s", k[1], k[2])
+				t.Errorf("docs/reference/daemon.md has no %s of kind %s", k[1], k[2])
 			}
 		}
 		if line := regexp.MustCompile(`(?m)^utipc_link_up\{bearer="[^"]+",peer="1001001"\} 1$`); !line.MatchString(page) {

@@ -10,7 +10,7 @@ message its one lock is held.
 1 to 8 goroutines send messages of 64 B, each on a socket of its own or all on one, to one
 peer or to two by turns. All nodes are in this process, so the curve ends before the number of
 cores does: peers and their readers need some as well. "veth" needs root. What follows from the
-figures is in docs/scaling.md. Each point has two rows:
+figures is in docs/explanation/scaling.md. Each point has two rows:
 
     N goroutines, ...   messages a second, the median over the rounds; below, the processor time of
                         a message

@@ -96,7 +96,7 @@ func (t tableBench) parse(args []string, std cmdline.Stdio) (o tableOptions, err
 	f.BoolVar(&o.short, "short", false, t.short)
 	only := f.String("only REGEX", "", "only what has a name or text that matches; --list prints the names")
 	f.BoolVar(&o.list, "list", false, "print the names of what can be measured, and end")
-	f.BoolVar(&o.markdown, "markdown", false, "as a section of docs/figures.md")
+	f.BoolVar(&o.markdown, "markdown", false, "as a section of docs/explanation/figures.md")
 	f.StringVar(&o.file, "json FILE", "", "write all results there")
 	quiet := f.Bool("quiet", false, "no progress")
 	if t.driver != "" {

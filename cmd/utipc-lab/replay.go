@@ -35,7 +35,7 @@ marks the lines that differ.
 	Run: func(ctx context.Context, args []string, std cmdline.Stdio) error {
 		flags := cmdline.NewFlags("replay")
 		as := flags.String("as NODE", "", "the node whose place is taken")
-		calls := flags.String("calls FILE", "", "what the users did; by default FILE.calls beside the capture, if there is one. docs/replay.md tells how to write it")
+		calls := flags.String("calls FILE", "", "what the users did; by default FILE.calls beside the capture, if there is one. docs/how-to/replay.md tells how to write it")
 		until := flags.Int("until N", 0, "leave out the frames from number N on")
 		var keys keyflags.Keys
 		flags.Text("\nKeys that NODE is given, and that open the capture's frames. The calls may have them, too.\n\n")

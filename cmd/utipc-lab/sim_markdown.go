@@ -13,7 +13,7 @@ For those who want to know what faults of a network do to messages.
 
 What faults do to messages. This document is the output of
 
-    utipc-lab sim report --markdown > docs/simulation.md
+    utipc-lab sim report --markdown > docs/explanation/simulation.md
 
 and the same on every machine: everything happens on a virtual clock, from the seeds.
 'utipc-lab sim report -h' tells what the columns are; test/sim/doc.go what is checked, after

@@ -21,7 +21,7 @@ func simMonitor(_ context.Context, args []string, std cmdline.Stdio) error {
 	loss := flags.Float64("loss PERCENT", 0, "that loses so many frames of a hundred")
 	part := flags.Bool("part", false, "that falls into halves")
 	seed := flags.Uint64("seed N", 1, "the first seed")
-	markdown := flags.Bool("markdown", false, "as a section of docs/figures.md")
+	markdown := flags.Bool("markdown", false, "as a section of docs/explanation/figures.md")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}

@@ -24,7 +24,7 @@ func simReport(_ context.Context, args []string, std cmdline.Stdio) error {
 	steps := flags.Uint64("steps N", 0, "run one cluster of its seed, faults and all, print what came of it, and end it after so many turns of nodes; 0: "+
 		"when it is over")
 	trace := flags.String("trace FILE", "", "with --seed: write every frame sent there, as pcapng on the virtual clock, with an interface for each network")
-	markdown := flags.Bool("markdown", false, "the whole of docs/simulation.md")
+	markdown := flags.Bool("markdown", false, "the whole of docs/explanation/simulation.md")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}

@@ -49,7 +49,7 @@ func simSplit(_ context.Context, args []string, std cmdline.Stdio) error {
 	units := flags.Bool("units", false, "no times: the output is the same every time")
 	seed := flags.Uint64("seed N", 1, "the seed")
 	peers := flags.Int("peers N", 63, "other nodes")
-	markdown := flags.Bool("markdown", false, "as a table of docs/scaling.md")
+	markdown := flags.Bool("markdown", false, "as a table of docs/explanation/scaling.md")
 	if _, err := cmdline.Parse(flags, args, 0, 0); err != nil {
 		return err
 	}

@@ -70,18 +70,18 @@ func TestSimMisuse(t *testing.T) {
 //
 // Proves: link.simulated
 func TestSimDocument(t *testing.T) {
-	b, err := os.ReadFile("../../docs/simulation.md")
+	b, err := os.ReadFile("../../docs/explanation/simulation.md")
 	if err != nil {
 		t.Fatal(err)
 	}
 	doc := string(b)
 	for _, r := range sim.Rows() {
 		if !strings.Contains(doc, "\n| "+r.Name+" |") {
-			t.Errorf("docs/simulation.md has no row %q; 'utipc-lab sim report --markdown' writes it", r.Name)
+			t.Errorf("docs/explanation/simulation.md has no row %q; 'utipc-lab sim report --markdown' writes it", r.Name)
 		}
 	}
 	if !strings.HasPrefix(doc, simHead) || !strings.Contains(doc, simGoodput) {
-		t.Error("docs/simulation.md is of another version; 'utipc-lab sim report --markdown' writes it")
+		t.Error("docs/explanation/simulation.md is of another version; 'utipc-lab sim report --markdown' writes it")
 	}
 }
 

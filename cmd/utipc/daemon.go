@@ -84,7 +84,7 @@ type daemonFlags struct {
 }
 
 func (d *daemonFlags) flags(f *cmdline.Flags) {
-	f.StringVar(&d.config, "config FILE", "", "the settings, in TOML; docs/daemon.md tells of each")
+	f.StringVar(&d.config, "config FILE", "", "the settings, in TOML; docs/reference/daemon.md tells of each")
 	f.BoolVar(&d.check, "check", false, "only check the settings, and what they name on this host")
 	f.BoolVar(&d.print, "print-config", false, "only print the settings that result, as a file")
 	f.BoolVar(&d.example, "example", false, "only print a file in which everything is commented out")

@@ -86,7 +86,7 @@ var programMetrics = []programMetric{
 	done("tcp_sent_bytes", "Bytes that they sent there.", func(c *daemon.Counters) uint64 { return c.TCPBytesOut }),
 }
 
-// metricsTable is the table of docs/daemon.md.
+// metricsTable is the table of docs/reference/daemon.md.
 func metricsTable() string {
 	var b strings.Builder
 	b.WriteString("| metric | kind | labels | what it is |\n|---|---|---|---|\n")

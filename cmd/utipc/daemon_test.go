@@ -107,13 +107,13 @@ func TestCompareBearers(t *testing.T) {
 	}
 }
 
-var update = flag.Bool("update", false, "write the tables of docs/daemon.md")
+var update = flag.Bool("update", false, "write the tables of docs/reference/daemon.md")
 
-// The tables of docs/daemon.md, and the settings of the package, are those of the program.
+// The tables of docs/reference/daemon.md, and the settings of the package, are those of the program.
 //
 // Proves: daemon.settings, daemon.metrics
 func TestDaemonDocs(t *testing.T) {
-	const file = "../../docs/daemon.md"
+	const file = "../../docs/reference/daemon.md"
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -15,12 +15,12 @@ import (
 // A command in the documents whose output stands below it, perhaps cut to some lines.
 var docCommand = regexp.MustCompile("(?m)^```\n\\$ utipc (decode [^|\n]*?)( \\| sed -n (\\d+),(\\d+)p)?\n((?:.*\n)*?)```$")
 
-// TestDecodeDocument runs the commands in docs/decode.md and compares what they print.
+// TestDecodeDocument runs the commands in docs/how-to/decode.md and compares what they print.
 // With UTIPC_UPDATE_DOCS=1 it writes the outputs anew.
 //
 // Proves: tools.decode
 func TestDecodeDocument(t *testing.T) {
-	const name = "../../docs/decode.md"
+	const name = "../../docs/how-to/decode.md"
 	text, err := os.ReadFile(name)
 	if err != nil {
 		t.Fatal(err)
@@ -53,7 +53,7 @@ func TestDecodeDocument(t *testing.T) {
 		t.Errorf("got %d commands with their output in %s, want 4", n, name)
 	}
 	if os.Getenv("UTIPC_UPDATE_DOCS") != "" && now != string(text) {
-		if err := os.WriteFile("docs/decode.md", []byte(now), 0o644); err != nil {
+		if err := os.WriteFile("docs/how-to/decode.md", []byte(now), 0o644); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -47,7 +47,7 @@ func (o *decodeOptions) flags(f *cmdline.Flags, wrong *error) (keyFile *string) 
 		"(new, late, retransmitted, duplicate, or unnumbered), and where it applies \"repeats\" (a frame), \"skipped\" (numbers left out before "+
 		"it), \"reported\" (packets it reports missing), \"acked\" (packets it is the first to acknowledge)")
 	f.BoolVar(&o.stats, "stats", false, "prints no frames but, behind each file, what was said on each link in each direction, by broadcast, to each "+
-		"service and between sockets; with --json an object \"stats\". docs/decode.md explains the numbers")
+		"service and between sockets; with --json an object \"stats\". docs/how-to/decode.md explains the numbers")
 	f.BoolVar(&o.ascii, "ascii", false, "draws it in ASCII, as is done by default where $LC_ALL, $LC_CTYPE and $LANG do not speak of UTF-8")
 	f.BoolVar(&o.utf8, "utf8", false, "draws it with the characters of UTF-8")
 	f.IntVar(&o.width, "width N", 0, "how wide the ladder may be, 72 to 400 characters; by default the terminal, $COLUMNS, or 100")

@@ -60,7 +60,7 @@ func (h *nodeFlags) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node,
 	defer cancel()
 	switch n, err = attachNode(ctx, h.path(), stack.AttachConfig{NoReattach: !h.serves}); {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, nil, fmt.Errorf("attach to %s: %w; its owner and group may, see 'access' in docs/daemon.md", h.path(), err)
+		return nil, nil, fmt.Errorf("attach to %s: %w; its owner and group may, see 'access' in docs/reference/daemon.md", h.path(), err)
 	case err != nil:
 		return nil, nil, fmt.Errorf("attach to %s: %w; 'utipc daemon' serves there, or be a node of one's own with --if or --udp", h.path(), err)
 	}

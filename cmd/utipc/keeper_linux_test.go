@@ -342,7 +342,7 @@ func TestBearersAreKept(t *testing.T) {
 	})
 }
 
-// Devices of the table in docs/drivers.md that are bearers; those below are in the kernel here.
+// Devices of the table in docs/reference/drivers.md that are bearers; those below are in the kernel here.
 // Mutation: masterOf takes the interface below (IFLA_LINK) for a master.
 func TestDevicesAsBearers(t *testing.T) {
 	netns.Require(t)

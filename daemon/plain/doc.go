@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package plain makes TIPC sockets for programs that know nothing of the daemon: the
-// preload library calls it, see docs/attach.md, "Plain sockets".
+// preload library calls it, see docs/reference/attach.md, "Plain sockets".
 //
 // A plain socket is a pair of connected UNIX sockets, a stream for SOCK_STREAM and a
 // seqpacket for the others. The program has one end, P; the daemon has the other, D. What

@@ -5,7 +5,7 @@
 //	go run ./examples/halo -over utipc
 //	go run ./examples/halo -over tcp
 //
-// docs/kernels.md says what it stands for.
+// docs/explanation/kernels.md says what it stands for.
 package main
 
 import (

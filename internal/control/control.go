@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package control is the table of management calls: what a program asks of a node, or has it
-// change, in its own process or over the daemon's socket (docs/attach.md).
+// change, in its own process or over the daemon's socket (docs/reference/attach.md).
 //
 // A call is declared once, as a variable:
 //

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package kernels lists the application kernels: small programs of the kinds that clusters
-// run, each over this stack and over the kernel's TCP. docs/kernels.md says what each stands
+// run, each over this stack and over the kernel's TCP. docs/explanation/kernels.md says what each stands
 // for; examples/ has a program for each.
 //
 //	kernel    what they have in common        launch    starts their ranks as processes

@@ -6,7 +6,7 @@
 //	file ──► Load ──► Settings ──► flags ──► Check ──► the daemon
 //
 // One description, the fields of Settings with their tags, gives the keys of the file,
-// the flags, the checks, the example file and the table in docs/daemon.md. Whatever is
+// the flags, the checks, the example file and the table in docs/reference/daemon.md. Whatever is
 // wrong is a *Problem: where it stands, which key, what is allowed.
 //
 // The file is read by github.com/pelletier/go-toml/v2: the format is large enough (five

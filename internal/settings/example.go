@@ -51,7 +51,7 @@ var bearerExample = map[string]string{
 	"bearer.tolerance": `"1.5s"`, "bearer.priority": "10", "bearer.window": "50",
 }
 
-// Markdown is the table of docs/daemon.md.
+// Markdown is the table of docs/reference/daemon.md.
 func Markdown() string {
 	var b strings.Builder
 	b.WriteString("| key | flag | default | allowed | what it does |\n|---|---|---|---|---|\n")

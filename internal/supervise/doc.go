@@ -5,7 +5,7 @@
 // the kernel hand the calls of sockets of such a program to a supervisor, which does for them what
 // the preload library does in the program (folder preload): it makes requests of the daemon about the
 // program's descriptor, of which it has a copy for that time. Data that a program writes and
-// reads by write(2) and read(2) passes the supervisor by; docs/attach.md, "Plain sockets", tells why
+// reads by write(2) and read(2) passes the supervisor by; docs/reference/attach.md, "Plain sockets", tells why
 // it can.
 //
 //	Run: the supervisor                      the program

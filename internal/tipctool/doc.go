@@ -10,5 +10,5 @@
 //
 // Unlike tipc(8) it prints help that was asked for to the standard output with status 0,
 // JSON wherever there is output, and lines of its own below tipc(8)'s. All differences
-// stand in docs/tools.md. Source: docs/spec/10-management.md.
+// stand in docs/reference/tools.md. Source: docs/spec/10-management.md.
 package tipctool

@@ -111,7 +111,7 @@ type keys interface {
 // Call makes a management call by its verb: in is its parameters, or nil, and out a pointer to
 // its reply, or nil; both travel as JSON. It is for calls that have no method of their own, as
 // "clients" and "daemon" of an attached node, which report the daemon's programs and the daemon
-// itself; see docs/attach.md. Errors: syscall.ENOSYS without such a verb; syscall.EPERM where
+// itself; see docs/reference/attach.md. Errors: syscall.ENOSYS without such a verb; syscall.EPERM where
 // the daemon does not allow it; those of the call.
 func (a *Admin) Call(ctx context.Context, verb string, in, out any) error {
 	return a.b.Control(ctx, verb, in, out)

@@ -23,7 +23,7 @@ type Link struct {
 	Priority  uint8
 	Senders   int           // writes that wait for it
 	Ended     flowctl.Cause // why it went down last
-	Impaired  string        // what the network has not done for it for 10 s; empty: nothing. See docs/daemon.md
+	Impaired  string        // what the network has not done for it for 10 s; empty: nothing. See docs/reference/daemon.md
 	flowctl.Statistics
 	Device Carried // by its bearer, for all links there
 }

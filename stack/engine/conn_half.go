@@ -16,7 +16,7 @@ import (
 //	open ──(CloseWrite)──► held bytes go ──► ConnWriteEnd ──► the peer reads all, then the end
 //
 // A connection that ends before that loses what it holds, which Unsent counts as always.
-// Source: docs/protocol.md, "Among nodes of utipc".
+// Source: docs/explanation/protocol.md, "Among nodes of utipc".
 
 // What CloseWrite and a Write after it can find.
 var (

@@ -11,7 +11,7 @@ import "github.com/utipc/utipc/frame"
 // Without keys anybody can send a mark in another's name. So a Feature must do no harm to
 // a kernel that is taken for a node of this implementation, nor the other way round: no
 // more than what somebody on the segment can do anyway.
-// Source: docs/protocol.md, "Among nodes of utipc".
+// Source: docs/explanation/protocol.md, "Among nodes of utipc".
 
 // A Feature is something that nodes of this implementation do among themselves. Its value
 // is the first version that has it.

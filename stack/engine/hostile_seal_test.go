@@ -327,7 +327,7 @@ func TestReplayedResetOfAnotherLife(t *testing.T) {
 			}
 		}
 		if ended != kernel {
-			t.Errorf("kernel %v: the link ended: %v; docs/security.md says otherwise", kernel, ended)
+			t.Errorf("kernel %v: the link ended: %v; docs/explanation/security.md says otherwise", kernel, ended)
 		}
 		if !s.until(30*time.Second, func() bool { return s.apart(0) && s.apart(1) }) {
 			t.Error("contact is not made again")

@@ -22,7 +22,7 @@ import (
 // The same happens when a frame comes that is not fresh: x may have started again, or
 // somebody repeats what x sealed long ago. Nothing changes until x answers, so the link
 // goes on; if it does, with numbers of another life, the link ends.
-// Source: docs/security.md, "Replays"; docs/protocol.md, "Among nodes of utipc".
+// Source: docs/explanation/security.md, "Replays"; docs/explanation/protocol.md, "Among nodes of utipc".
 
 const (
 	challengeGap = 100 * time.Millisecond // between two challenges to a node

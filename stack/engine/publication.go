@@ -24,7 +24,7 @@ import (
 // least one knows what the other has bound when its own Publication ends. A kernel says nothing of its
 // table: of it, and of nodes that do not have Names, a Publication shows that its links have
 // acknowledged the updates, and no more.
-// Source: docs/protocol.md, "Among nodes of utipc"; docs/spec/07-sockets.md §4.5.
+// Source: docs/explanation/protocol.md, "Among nodes of utipc"; docs/spec/07-sockets.md §4.5.
 type Publication struct {
 	probe  Probe
 	next   frame.Seq // the first update that they need not know

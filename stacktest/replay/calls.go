@@ -28,7 +28,7 @@ var ErrCalls = errors.New("replay: not a list of calls")
 //
 //	SECONDS NODE VERB ARGS
 //
-// docs/replay.md lists the verbs.
+// docs/how-to/replay.md lists the verbs.
 type Call struct {
 	Line int
 	At   time.Duration // since the capture's first frame

@@ -22,7 +22,7 @@
 //   - How long an answer took: at most AnswersWithin.
 //
 // Frames are compared in their order on each link, and discovery to each station by
-// itself. What may differ is in the table Allowances, and is counted. docs/replay.md
+// itself. What may differ is in the table Allowances, and is counted. docs/how-to/replay.md
 // is the manual.
 //
 // Frames that were sealed are opened with the keys in the calls, and with those that key

@@ -14,7 +14,7 @@ import (
 	_ "github.com/utipc/utipc/stack" // which declares calls
 )
 
-// lists are the parts of docs/attach.md that are made here.
+// lists are the parts of docs/reference/attach.md that are made here.
 var lists = []struct {
 	begins, ends string
 	make         func() string
@@ -23,11 +23,11 @@ var lists = []struct {
 	{"<!-- verbs: made by test/attach -->\n", "<!-- end verbs -->\n", verbs},
 }
 
-// The lists in docs/attach.md are those of the code. UTIPC_UPDATE_DOCS=1 writes them.
+// The lists in docs/reference/attach.md are those of the code. UTIPC_UPDATE_DOCS=1 writes them.
 //
 // Proves: daemon.api
 func TestListsInTheDocs(t *testing.T) {
-	file := filepath.Join("..", "..", "docs", "attach.md")
+	file := filepath.Join("..", "..", "docs", "reference", "attach.md")
 	b, err := os.ReadFile(file)
 	if err != nil {
 		t.Fatal(err)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
 // Package attachc has programs in C that speak the daemon's socket protocol as
-// docs/attach.md tells it, and share nothing with ours.
+// docs/reference/attach.md tells it, and share nothing with ours.
 package attachc
 
 import (
@@ -124,15 +124,15 @@ func start(t *testing.T, program string, args ...string) (out *bufio.Reader, wai
 	}
 }
 
-// The client that docs/attach.md shows works as it stands there.
+// The client that docs/reference/attach.md shows works as it stands there.
 //
 // Proves: daemon.socket
 func TestEchoOfTheDocumentation(t *testing.T) {
-	doc := string(source(t, "../../docs/attach.md"))
+	doc := string(source(t, "../../docs/reference/attach.md"))
 	_, rest, ok := strings.Cut(doc, "<!-- begin echo.c -->\n```c\n")
 	text, _, ok2 := strings.Cut(rest, "```\n<!-- end echo.c -->")
 	if !ok || !ok2 {
-		t.Fatal("docs/attach.md has no echo.c")
+		t.Fatal("docs/reference/attach.md has no echo.c")
 	}
 	program := compile(t, "echo", []byte(text))
 	path, _, peer := bed(t)

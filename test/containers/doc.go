@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Package containers tests the recipes of docs/containers.md: programs in containers that
+// Package containers tests the recipes of docs/how-to/containers.md: programs in containers that
 // attach to the host's daemon, and nodes of their own inside of containers. Namespaces,
 // an empty root with nothing in it but the static binary, and sets of capabilities stand
 // for containers.

@@ -82,12 +82,12 @@ func lockable(t *testing.T) {
 }
 
 // TestRightsOfCarriers tries the sets of rights with every carrier, as a user
-// who has no other, and compares with the table in docs/containers.md.
+// who has no other, and compares with the table in docs/how-to/containers.md.
 //
 // Proves: tools.containers
 func TestRightsOfCarriers(t *testing.T) {
 	require(t)
-	text, err := os.ReadFile("../../docs/containers.md")
+	text, err := os.ReadFile("../../docs/how-to/containers.md")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -110,7 +110,7 @@ func TestRightsOfCarriers(t *testing.T) {
 	} {
 		needs := least(func(have int) bool { return opens(t, a, have, c.flags...) })
 		if row := fmt.Sprintf("| %s | %s |", c.name, needs); !strings.Contains(string(text), row) {
-			t.Errorf("docs/containers.md has no row %q", row)
+			t.Errorf("docs/how-to/containers.md has no row %q", row)
 		}
 	}
 }

@@ -77,7 +77,7 @@ func (c attachedCasting) String() string {
 		map[bool]string{true: ", sends are answered"}[c.sync]
 }
 
-// Why scripts are other ones where an attached program plays a part: docs/attach.md,
+// Why scripts are other ones where an attached program plays a part: docs/reference/attach.md,
 // differences to a node of one's own.
 const (
 	toldLater = "that nobody is there is reported later"

@@ -12,9 +12,9 @@ import (
 	"testing"
 )
 
-const toolsDoc = "../../docs/tools.md"
+const toolsDoc = "../../docs/reference/tools.md"
 
-// A besideSheet is what docs/tools.md says of the comparison.
+// A besideSheet is what docs/reference/tools.md says of the comparison.
 type besideSheet struct {
 	asked   int
 	shown   strings.Builder     // side by side

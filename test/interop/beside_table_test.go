@@ -100,7 +100,7 @@ var besideDisabled = []string{
 	"bearer get priority media eth device eth0", "link statistics show", "node get address", "bearer enable media eth device nope",
 }
 
-// besidePrinted are the commands whose output docs/tools.md shows.
+// besidePrinted are the commands whose output docs/reference/tools.md shows.
 var besidePrinted = map[string]bool{
 	"bearer list": true, "link list": true, "link get window link $link": true, "link get broadcast": true, "link statistics show": true,
 	"link monitor summary": true, "link monitor list": true, "media list": true, "nametable show": true, "node list": true,

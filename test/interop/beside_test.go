@@ -192,7 +192,7 @@ func alike(kernel, ours *party, r besideRow) string {
 // What tipc(8) of a kernel and our tool print in the same situation, line for line: two
 // nodes with names, sockets and a connection; wrong words and values; settings; a link
 // that is down, and a peer that is removed; a bearer that is disabled. Where they differ
-// the difference is one of those that docs/tools.md lists, which has the answers, too
+// the difference is one of those that docs/reference/tools.md lists, which has the answers, too
 // (-update writes them).
 //
 // Proves: tools.tipc

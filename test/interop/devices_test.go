@@ -20,7 +20,7 @@ import (
 )
 
 // Bonds, VLANs and WireGuard as bearers, between two kernels that have them; the table is in
-// docs/drivers.md. The daemons say that the link is up, at both ends; with bearers on a VLAN
+// docs/reference/drivers.md. The daemons say that the link is up, at both ends; with bearers on a VLAN
 // and on the interface below, each has a link to its like alone.
 // Fails where a guest has another VLAN number, or another key.
 func TestDevicesInAKernel(t *testing.T) {

@@ -186,7 +186,7 @@ type reporter interface {
 }
 
 // reported is the error of a message before that an attached program's send took: as
-// docs/attach.md says, it is reported. Scripts know errors of sends alone.
+// docs/reference/attach.md says, it is reported. Scripts know errors of sends alone.
 func reported(s reporter) error {
 	r, err := s.TryNextReport()
 	if err != nil {

@@ -128,7 +128,7 @@ func castings() []casting {
 }
 
 // Two kernels behave as the scripts say, and so do we, as either part, with a kernel as
-// the other. No link is reset meanwhile. The table in docs/interop.md has all scripts.
+// the other. No link is reset meanwhile. The table in docs/explanation/interop.md has all scripts.
 //
 // Proves: socket.scripts, group.kernels
 func TestScripts(t *testing.T) {

@@ -15,9 +15,9 @@ import (
 	"github.com/utipc/utipc/stack/carrier/fault"
 )
 
-var update = flag.Bool("update", false, "measure, each row as long as faults run elsewhere, and write the table into docs/interop.md")
+var update = flag.Bool("update", false, "measure, each row as long as faults run elsewhere, and write the table into docs/explanation/interop.md")
 
-const interopDoc = "../../docs/interop.md"
+const interopDoc = "../../docs/explanation/interop.md"
 
 // A faultRow is what befalls the frames of both directions.
 type faultRow struct {
@@ -55,7 +55,7 @@ type faultCell struct {
 }
 
 // Under each fault, each way, messages of 1 to 66000 bytes arrive, and no link is
-// reset that a pair of kernels would not have reset. The table in docs/interop.md
+// reset that a pair of kernels would not have reset. The table in docs/explanation/interop.md
 // has these rows; -update measures it anew, otherwise every other row is tried for
 // a moment.
 //

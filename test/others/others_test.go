@@ -104,7 +104,7 @@ func loopback(*testing.T) place {
 
 // Each piece of software does its work on the loopback interface and over the stack, in memory, by
 // UDP and attached. Printed is how long it took compared with the loopback interface in the same
-// run; with UTIPC_UPDATE_DOCS=1 docs/software.md is written.
+// run; with UTIPC_UPDATE_DOCS=1 docs/reference/software.md is written.
 //
 // Mutation it catches: a PacketConn.WriteTo that drops what is for a socket's address.
 func TestSoftware(t *testing.T) {

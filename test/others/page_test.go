@@ -11,10 +11,10 @@ import (
 	"time"
 )
 
-// page compares docs/software.md with what was run: its figures are those of some run, the rest is
+// page compares docs/reference/software.md with what was run: its figures are those of some run, the rest is
 // as the table above says.
 func page(t *testing.T, took map[string][]time.Duration) {
-	const file = "../../docs/software.md"
+	const file = "../../docs/reference/software.md"
 	if os.Getenv("UTIPC_UPDATE_DOCS") != "" && !t.Failed() {
 		must(t, os.WriteFile(file, []byte(text(t, took)), 0o644))
 	}
@@ -22,7 +22,7 @@ func page(t *testing.T, took map[string][]time.Duration) {
 	must(t, err)
 	for _, s := range all {
 		if !strings.Contains(string(b), row(t, s)) {
-			t.Errorf("docs/software.md has no row %q; UTIPC_UPDATE_DOCS=1 writes it", row(t, s))
+			t.Errorf("docs/reference/software.md has no row %q; UTIPC_UPDATE_DOCS=1 writes it", row(t, s))
 		}
 	}
 }
@@ -80,8 +80,8 @@ module that it does not use.
 | hashicorp/raft | ` + "`adapters/raft`" + ` | a StreamLayer: server addresses are names | elects, applies 10,000 entries, loses the leader's node, goes on; prints the ratio to raft over TCP |
 | hashicorp/memberlist | ` + "`adapters/memberlist`" + ` | a Transport: packets by tipcrdm, streams by tipc | joins, both kinds of messages, notices a node's end |
 | NATS | ` + "`adapters/nats`" + ` | a dialer for clients; Serve, for a server of the same process | clients on two nodes, a nats-server on a third |
-| Prometheus | ` + "`adapters/prometheus`" + ` | a Collector of a node within the program, with the daemon's names | the page of client_golang, compared with docs/daemon.md |
-| OpenTelemetry | ` + "`adapters/otel`" + ` | the same, for a Meter | what its SDK collects, compared with docs/daemon.md |
+| Prometheus | ` + "`adapters/prometheus`" + ` | a Collector of a node within the program, with the daemon's names | the page of client_golang, compared with docs/reference/daemon.md |
+| OpenTelemetry | ` + "`adapters/otel`" + ` | the same, for a Meter | what its SDK collects, compared with docs/reference/daemon.md |
 
 An ` + "`http.RoundTripper`" + ` needs no adapter: ` + "`&http.Transport{DialContext: node.DialContext}`" + ` is one, with
 URLs as ` + "`http://18888:80/`" + `.

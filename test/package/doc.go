@@ -19,6 +19,6 @@
 // there, and expects what Type=notify expects. What the sandbox of the unit forbids is
 // not forbidden here.
 //
-// The dialogue of TestPackage is docs/transcript.md; go test ./test/package -update writes
+// The dialogue of TestPackage is docs/tutorials/transcript.md; go test ./test/package -update writes
 // it.
 package packaged

@@ -11,9 +11,9 @@ import (
 	"testing"
 )
 
-var update = flag.Bool("update", false, "write docs/transcript.md")
+var update = flag.Bool("update", false, "write docs/tutorials/transcript.md")
 
-// A transcript is what was typed and what came, for docs/transcript.md.
+// A transcript is what was typed and what came, for docs/tutorials/transcript.md.
 type transcript struct {
 	strings.Builder
 	open bool // a block of code is begun
@@ -57,11 +57,11 @@ func lasting(s string) string {
 	return regexp.MustCompile(` +`).ReplaceAllString(changing.ReplaceAllString(s, "~"), " ")
 }
 
-// check compares with docs/transcript.md, or writes it.
+// check compares with docs/tutorials/transcript.md, or writes it.
 func (tr *transcript) check(t *testing.T) {
 	t.Helper()
 	tr.end()
-	const file = "../../docs/transcript.md"
+	const file = "../../docs/tutorials/transcript.md"
 	had, err := os.ReadFile(file)
 	switch {
 	case *update:

@@ -2,7 +2,7 @@
  *
  * ring PATH TYPE INSTANCE BYTES: connects to a service through the daemon at PATH, asks
  * for a ring, writes BYTES bytes of a stream and reads them back from who echoes them.
- * Written after docs/attach.md alone.
+ * Written after docs/reference/attach.md alone.
  */
 #define _GNU_SOURCE
 #include <errno.h>

@@ -24,7 +24,7 @@ import (
 
 var applications = Kind{
 	Name: "kernels", Title: "Application kernels", Ends: true, Measure: measureKernels,
-	How: `Small programs of the kinds that clusters run, of examples/ and docs/kernels.md: each checks what it has worked out,
+	How: `Small programs of the kinds that clusters run, of examples/ and docs/explanation/kernels.md: each checks what it has worked out,
 and a run that fails its check is an error here. A rank is a process in a network namespace, on a core to itself; objects
 that move have three, of which the two hosts share a core. MTU 1500.
 

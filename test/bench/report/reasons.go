@@ -7,7 +7,7 @@ package report
 import "github.com/utipc/utipc/test/bench/station"
 
 // Why theirs is better in a cell, and what would change it. These were found with
-// profiles: docs/performance.md has them.
+// profiles: docs/explanation/performance.md has them.
 const (
 	whyOffloads = "TSO and GRO move 64 KiB by one passage through the kernel, and over a veth by reference; a TIPC frame ends at the MTU, and each is a passage of its own. " +
 		"A larger MTU changes it: see MTU 9000 and 65000"

@@ -11,7 +11,7 @@ import (
 // A Report is all that a run has found.
 type Report struct {
 	Name  string        `json:"name"`  // utipc-lab bench NAME
-	Title string        `json:"title"` // of its section in docs/figures.md
+	Title string        `json:"title"` // of its section in docs/explanation/figures.md
 	Head  []string      `json:"head"`  // lines: the machine, how much was measured
 	Plan  any           `json:"plan,omitempty"`
 	Began time.Time     `json:"began"`
@@ -34,7 +34,7 @@ func (r *Report) Write(w io.Writer) {
 	r.Rows.Write(w)
 }
 
-// Markdown prints the report as a section of docs/figures.md.
+// Markdown prints the report as a section of docs/explanation/figures.md.
 func (r *Report) Markdown(w io.Writer) {
 	fmt.Fprintf(w, "## %s\n\nPrinted by `utipc-lab bench %s --markdown`; `utipc-lab bench %[2]s -h` says how each row is\nmeasured.\n\n", r.Title, r.Name)
 	for _, line := range r.head() {

@@ -59,7 +59,7 @@ func (rows Rows) Write(w io.Writer) {
 	fmt.Fprintln(w, rows.tally())
 }
 
-// Markdown prints the rows as a table of docs/figures.md, and how many targets were met.
+// Markdown prints the rows as a table of docs/explanation/figures.md, and how many targets were met.
 func (rows Rows) Markdown(w io.Writer) {
 	cells := rows.cells()
 	fmt.Fprintf(w, "| %s | notes |\n|---%s|---|---|\n", strings.Join(cells[0], " | "), strings.Repeat("|---:", len(cells[0])-2))
