@@ -90,7 +90,7 @@ URLs as ` + "`http://18888:80/`" + `.
 
 | what | why | instead |
 |---|---|---|
-| the forwarding of half-closed connections (` + "`CloseWrite`" + `), as some ssh and proxy programs do | a connection of TIPC has no half-close | the protocol's own end of a request, as HTTP and gRPC have |
+| the forwarding of half-closed connections (` + "`CloseWrite`" + `) to a node of a kernel, as some ssh and proxy programs do | a kernel has no half-close; between nodes of utipc it works | the protocol's own end of a request, as HTTP and gRPC have |
 | programs that want a ` + "`*net.TCPConn`" + ` or a file descriptor | a socket of an embedded node has none | ` + "`net.Conn`" + `; or [preload](how-to/unmodified.md), where sockets are the daemon's |
 | quic-go's offloads and ECN | these need a ` + "`*net.UDPConn`" + ` | quic-go goes without |
 `
