@@ -74,6 +74,36 @@ func TestAptWaitsForLocks(t *testing.T) {
 	}
 }
 
+// A server that test/apt installs is not started: the program that Debian asks is there meanwhile, and
+// gone afterwards. One that was there before stays as it is.
+//
+// Mutations it catches, in test/apt: policy is not made; it stays; it takes the place of another.
+func TestAptStartsNoService(t *testing.T) {
+	for _, c := range []struct{ name, command, before, want, after string }{
+		{"install", "install", "", "101", ""},
+		{"update", "update", "", "none", ""},
+		{"another policy", "install", "#!/bin/sh\nexit 7\n", "7", "#!/bin/sh\nexit 7\n"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			policy := filepath.Join(dir, "policy")
+			if c.before != "" {
+				check(t, os.WriteFile(policy, []byte(c.before), 0o755))
+			}
+			check(t, os.WriteFile(filepath.Join(dir, "apt-get"), []byte("#!/bin/sh\nif [ -e \"$UTIPC_APT_POLICY\" ]; then \"$UTIPC_APT_POLICY\"; echo $?; else echo none; fi\n"), 0o755))
+			cmd := exec.Command("./apt", c.command, "nginx")
+			cmd.Env = append(os.Environ(), "UTIPC_APT_POLICY="+policy, "PATH="+dir+":"+os.Getenv("PATH"))
+			out, err := cmd.CombinedOutput()
+			if got := strings.TrimSpace(string(out)); err != nil || got != c.want {
+				t.Errorf("%q, %v; want %s", got, err, c.want)
+			}
+			if after, _ := os.ReadFile(policy); string(after) != c.after { // not there: empty
+				t.Errorf("afterwards the policy is %q, want %q", after, c.after)
+			}
+		})
+	}
+}
+
 func check(t *testing.T, err error) {
 	t.Helper()
 	if err != nil {
