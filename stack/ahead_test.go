@@ -129,7 +129,6 @@ func TestSocketOptions(t *testing.T) {
 	type options interface {
 		SetReadBuffer(int) error
 		SetWriteBuffer(int) error
-		SyscallConn() (syscall.RawConn, error)
 		Close() error
 	}
 	for _, s := range []options{client, pc} {
@@ -139,7 +138,14 @@ func TestSocketOptions(t *testing.T) {
 		if err := s.SetReadBuffer(-1); err == nil {
 			t.Errorf("%T: a buffer of -1 bytes", s)
 		}
-		switch raw, err := s.SyscallConn(); {
+		described, ok := s.(syscall.Conn)
+		if _, conn := s.(*stack.Conn); ok != conn { // see Conn.SyscallConn
+			t.Errorf("%T is a syscall.Conn: %v", s, ok)
+		}
+		if !ok {
+			continue
+		}
+		switch raw, err := described.SyscallConn(); {
 		case !attachedTests:
 			if !errors.Is(err, errors.ErrUnsupported) {
 				t.Errorf("%T: %v", s, err)

@@ -36,11 +36,9 @@ func setWriteBuffer(s backend.Socket, bytes int) error {
 // may look at it and set its options, such as the buffers' sizes. Read and Write fail with
 // errors.ErrUnsupported, and Control is to do neither, nor close it: what goes there are records
 // of the socket protocol. The descriptor is another after the daemon has restarted. A socket of a
-// node in this process has none. Errors, inside *net.OpError: errors.ErrUnsupported, net.ErrClosed.
+// node in this process has none. A PacketConn has no such method: packages that send datagrams, of QUIC for one,
+// take a PacketConn with it for one of UDP. Errors, inside *net.OpError: errors.ErrUnsupported, net.ErrClosed.
 func (c *Conn) SyscallConn() (syscall.RawConn, error) { return syscallConn(c.b) }
-
-// SyscallConn is as of Conn.
-func (c *PacketConn) SyscallConn() (syscall.RawConn, error) { return syscallConn(c.b) }
 
 // SyscallConn is as of Conn.
 func (l *Listener) SyscallConn() (syscall.RawConn, error) { return syscallConn(l.b) }

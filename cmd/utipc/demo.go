@@ -61,6 +61,10 @@ privilege and no configuration. The last line is "demo: ok".
 // What the demo's services are called.
 var (
 	demoShared = stack.Service{Type: 18888, Instance: 1} // bound on all three nodes
+
+	// demoRoom is for all the messages that one socket gets, which may be late to read them where other programs
+	// use the processors: messages without a connection are dropped where there is no room.
+	demoRoom = stack.SocketConfig{ReceiveLimit: 64 << 20}
 	demoOwn    = uint32(18889)                           // type; the instance is the node's number
 )
 
@@ -205,7 +209,7 @@ func (d *demoRun) open(i int, name string) (*demoNode, error) {
 	if n.node, err = stack.Open(d.ctx, stack.Config{Bearers: []stack.Bearer{n.wire}, Identity: id, Encryption: d.encryption()}); err != nil {
 		return nil, err
 	}
-	if n.shared, err = n.node.ListenPacket(d.ctx, "tipcrdm", demoShared); err != nil {
+	if n.shared, err = demoRoom.ListenPacket(d.ctx, n.node, "tipcrdm", demoShared); err != nil {
 		return nil, err
 	}
 	n.own, err = n.node.ListenPacket(d.ctx, "tipcrdm", d.service(i))

@@ -67,6 +67,7 @@ func record(t *testing.T, tolerance time.Duration) (file string) {
 		pc.Close()
 		call("close %d", port)
 		<-time.After(time.Second)
+		synctest.Wait()
 		whole := bytes.Clone(wire.Bytes()) // without the end of the node
 		for name, b := range map[string][]byte{file: whole, strings.TrimSuffix(file, ".pcapng") + ".calls": calls.Bytes()} {
 			if err := os.WriteFile(name, b, 0o644); err != nil {
