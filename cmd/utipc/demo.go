@@ -65,7 +65,7 @@ var (
 	// demoRoom is for all the messages that one socket gets, which may be late to read them where other programs
 	// use the processors: messages without a connection are dropped where there is no room.
 	demoRoom = stack.SocketConfig{ReceiveLimit: 64 << 20}
-	demoOwn    = uint32(18889)                           // type; the instance is the node's number
+	demoOwn  = uint32(18889) // type; the instance is the node's number
 )
 
 const (
