@@ -23,9 +23,8 @@ type seenAddr struct {
 // Wherever an address comes from, it equals the same address from elsewhere, is the same
 // key of a map, and is what its texts are parsed to; so on a node of one's own, and attached.
 //
-// Mutations it catches: SocketAddr with a field more, that PacketConn.message sets to the
-// network; Dest.Addr that returns a Range for a Service; remote destination that returns
-// nil for a socket.
+// Mutations it catches: Listener.Addr that returns the socket; a peer among Admin.Sockets
+// without its node; Sockets that does not say the network.
 //
 // Proves: wire.addresses
 func TestAddressesCompare(t *testing.T) {

@@ -20,9 +20,8 @@ import (
 // What a program reads of each thing that cannot be: which sentinel, which address, and what
 // to do, the same on a node of its own and attached.
 //
-// Mutations it catches: noRoute that always returns ErrNoNode; SendTo without the case of
-// evicted; OpError that does not wrap a cause; LengthError without the limit; UnknownNetwork
-// that does not look at the network; wireOf without the case of *UnreachableError.
+// Mutations it catches: noRoute that always returns ErrNoLink; OpError that does not wrap a
+// cause; LengthError without the limit; UnknownNetwork that does not look at the network.
 func TestMessages(t *testing.T) {
 	tier.Parallel(t)
 	a, b := pair(t, stack.Config{})

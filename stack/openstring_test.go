@@ -35,15 +35,15 @@ func opened(t *testing.T, text string) *stack.Node {
 // once: over UDP it is the multicast group's too.
 //
 // Mutations it catches: openMemory that makes a hub for each node; that gives every node
-// 1001001; ParseConfig without the group; openText that takes DefaultNetID; OpenString that
-// does not look at $UTIPC_NODE.
+// 1001001; ParseConfig without the group; parse that gives the device DefaultNetID; OpenString
+// that does not look at $UTIPC_NODE.
 func TestOpenString(t *testing.T) {
 	dir := t.TempDir()
 	for _, c := range []struct{ name, one, two string }{
 		{"memory", "memory:", "memory:"},
 		{"memory with a name", "memory:test?node=1.1.7&tolerance=20s", "memory:test?node=1001008"},
 		{"UDP to others", "udp:127.0.0.1:16118,127.0.0.2:16118?node=1.1.1", "udp:127.0.0.2:16118,127.0.0.1:16118?node=1.1.2"},
-		{"UDP to a group", "udp:127.0.0.1?netid=4719&node=1.1.1&mtu=1472", "udp:127.0.0.2?netid=4719&node=1.1.2&if=lo"},
+		{"UDP to a group", "udp:127.0.0.1?netid=4719&node=1.1.1&mtu=1472", "udp:127.0.0.2,228.0.18.111?netid=4719&node=1.1.2&if=lo"},
 		{"attached", "memory:daemon", "attach:" + filepath.Join(dir, "utipc.sock")},
 	} {
 		t.Run(c.name, func(t *testing.T) {

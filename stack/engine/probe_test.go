@@ -192,6 +192,7 @@ func short(lines []string) string {
 }
 
 // Contact that is lost, and an engine that ends, end probes; without contact there is none.
+// Mutation it catches: noRoute that always returns ErrNoNode.
 //
 // Proves: socket.seen
 func TestProbeEndsWithContact(t *testing.T) {
@@ -209,6 +210,11 @@ func TestProbeEndsWithContact(t *testing.T) {
 			t.Fatal(err)
 		}
 		c.end(p)
+		if c.want == ErrNoLink {
+			if _, err := p.Probe(p.now, frame.SocketAddr{Port: 90, Node: popAddr}, nil); err != ErrNoLink {
+				t.Errorf("%s: another probe: got %v, want %v", c.name, err, ErrNoLink)
+			}
+		}
 		if _, _, ok, err := q.Result(); !ok || err != c.want {
 			t.Errorf("%s: got %v, %v", c.name, ok, err)
 		}
