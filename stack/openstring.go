@@ -73,7 +73,7 @@ func textError(text string, err error) error {
 func (c *Config) parse(text string) (scheme string, t *netdev.Text, err error) {
 	scheme, rest, ok := strings.Cut(text, ":")
 	if !ok {
-		return "", nil, fmt.Errorf("%w: want SCHEME:PLACE, e.g. udp:10.0.0.1, eth:eth1, attach: or memory:a", ErrConfig)
+		return "", nil, fmt.Errorf("%w: want SCHEME:PLACE, e.g. attach: or memory: or udp:10.0.0.1", ErrConfig)
 	}
 	place, query, _ := strings.Cut(rest, "?")
 	t = &netdev.Text{Place: place}

@@ -199,14 +199,11 @@ func wireOf(err error, depth int) *wireError {
 		return with("topology-service", topologyFields{e.Node, e.Reason}, e.Err)
 	case *UnsentError:
 		return with("unsent", unsentFields{e.Packets, e.Bytes}, e.Err)
-	case *UnreachableError:
-		return with("unreachable", unreachableFields{causeName(e.Err), false, wireAddr{e.Addr}, e.Waited}, nil)
-	case *engine.Cause:
-		return with("unreachable", unreachableFields{Cause: causeName(e), Bare: true}, nil)
-	case *engine.LengthError:
-		return with("too-long", lengthFields{e.Size, e.Most}, nil)
-	case *engine.MemoryError:
-		return with("memory-limit", memoryFields{e.Needed, e.Most}, nil)
+	case *UnreachableError, *engine.Cause:
+		return with("unreachable", unreachableOf(err), nil)
+	case *engine.MemoryError, *engine.LengthError:
+		kind, fields := limitOf(err)
+		return with(kind, fields, nil)
 	case *RejectError:
 		return with("reject", *e, nil)
 	case *admin.Refusal:
@@ -239,6 +236,21 @@ func wireOf(err error, depth int) *wireError {
 var causes = map[string]error{
 	"no-name": engine.ErrNoName, "no-node": engine.ErrNoNode, "no-link": engine.ErrNoLink,
 	"no-member": engine.ErrNoMember, "evicted": engine.ErrEvicted,
+}
+
+func limitOf(err error) (kind string, fields any) {
+	if e, ok := err.(*engine.LengthError); ok {
+		return "too-long", lengthFields{e.Size, e.Most}
+	}
+	e := err.(*engine.MemoryError)
+	return "memory-limit", memoryFields{e.Needed, e.Most}
+}
+
+func unreachableOf(err error) unreachableFields {
+	if e, ok := err.(*UnreachableError); ok {
+		return unreachableFields{causeName(e.Err), false, wireAddr{e.Addr}, e.Waited}
+	}
+	return unreachableFields{Cause: causeName(err), Bare: true}
 }
 
 // causeName is a cause's name, "" of ErrUnreachable itself.
