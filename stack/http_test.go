@@ -25,8 +25,8 @@ import (
 func TestHTTPHosts(t *testing.T) {
 	tier.Parallel(t)
 	a, b := pair(t, stack.Config{})
-	name := stack.Service{Type: 18888, Instance: 17}
-	for _, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
+	for i, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
+		name := stack.Service{Type: 18888, Instance: uint32(17 + i)} // that of the one before may not be gone yet
 		s := httptest.NewUnstartedServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { fmt.Fprint(w, r.URL.Path, " of ", r.Host) }))
 		s.Listener.Close() // httptest always makes one
 		l := must.Get(a.Listen(within(t), "tipc", name))

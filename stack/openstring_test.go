@@ -4,7 +4,10 @@ package stack_test
 
 import (
 	"errors"
+	"fmt"
 	"net"
+	"net/netip"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -13,6 +16,7 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
+	"github.com/utipc/utipc/stack/carrier/udp"
 	"github.com/utipc/utipc/test/tier"
 )
 
@@ -38,12 +42,16 @@ func opened(t *testing.T, text string) *stack.Node {
 // 1001001; ParseConfig without the group; parse that gives the device DefaultNetID; OpenString
 // that does not look at $UTIPC_NODE.
 func TestOpenString(t *testing.T) {
-	dir := t.TempDir()
+	dir, pid := t.TempDir(), os.Getpid()
+	// Addresses and a network number that no other process has.
+	ip := func(i int) string { return fmt.Sprintf("127.%d.%d.%d", 32|pid>>14&31, pid>>6&255, pid<<2&255|i) }
+	netID := uint32(1000 + pid%8000)
+	group := udp.Group(netID, netip.MustParseAddr(ip(1))).Addr()
 	for _, c := range []struct{ name, one, two string }{
 		{"memory", "memory:", "memory:"},
 		{"memory with a name", "memory:test?node=1.1.7&tolerance=20s", "memory:test?node=1001008"},
-		{"UDP to others", "udp:127.0.0.1:16118,127.0.0.2:16118?node=1.1.1", "udp:127.0.0.2:16118,127.0.0.1:16118?node=1.1.2"},
-		{"UDP to a group", "udp:127.0.0.1?netid=4719&node=1.1.1&mtu=1472", "udp:127.0.0.2,228.0.18.111?netid=4719&node=1.1.2&if=lo"},
+		{"UDP to others", fmt.Sprintf("udp:%s:16118,%s:16118?node=1.1.1", ip(1), ip(2)), fmt.Sprintf("udp:%s:16118,%s:16118?node=1.1.2", ip(2), ip(1))},
+		{"UDP to a group", fmt.Sprintf("udp:%s?netid=%d&node=1.1.1&mtu=1472", ip(1), netID), fmt.Sprintf("udp:%s,%v?netid=%d&node=1.1.2&if=lo", ip(2), group, netID)},
 		{"attached", "memory:daemon", "attach:" + filepath.Join(dir, "utipc.sock")},
 	} {
 		t.Run(c.name, func(t *testing.T) {
