@@ -48,9 +48,8 @@ func everything(t *testing.T, c *stack.Conn) (all []byte) {
 }
 
 // After CloseWrite the peer reads all, then io.EOF again and again, and its answer arrives; own
-// writes fail; Close is orderly. Mutations it catches: readEnd does not look at ReadEnded; readable
-// does not; the daemon sends OpEnd for OpReadEnd; next does not look at readEnd; enterData does not
-// look at ended.
+// writes fail; Close is orderly. Mutations it catches: readEnd does not look at ReadEnded; the
+// daemon sends OpEnd for OpReadEnd; next does not look at readEnd; enterData does not look at ended.
 //
 // Proves: socket.halfclose
 func TestConnCloseWrite(t *testing.T) {
@@ -121,8 +120,7 @@ func TestConnCloseWrite(t *testing.T) {
 }
 
 // A read that waits already sees the end, and one whose peer then closes, or aborts, does too:
-// what the peer had written was all read. Mutations it catches: peerWriteEnded tells nobody; the
-// daemon counts OpReadEnd as the end, and never sends OpEnd, which a write sees.
+// what the peer had written was all read.
 func TestConnCloseWriteThenEnds(t *testing.T) {
 	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		end := make(chan error, 1)
@@ -204,8 +202,7 @@ func TestProxyHalfCloses(t *testing.T) {
 }
 
 // A Write that waits while CloseWrite is called fails, or goes before the end: never are bytes
-// counted as written that the peer does not read. Mutations it catches: CloseWrite does not wake
-// calls that wait; endData does not wait for calls that go on.
+// counted as written that the peer does not read.
 func TestCloseWriteWhileOneWrites(t *testing.T) {
 	halves(t, func(t *testing.T, _ string, client, server *stack.Conn) {
 		total := make(chan int, 1)

@@ -26,8 +26,8 @@ func (p *scriptedPeer) starve() (feed func()) {
 }
 
 // What must not be left unsaid is said when there is memory again: each row is a
-// message that finds none, and the answer that comes later, once. Mutations it catches, of the
-// two write ends: pay sets no alarm for owedWriteEnd; mayEndWrite does not look at owedAnswer.
+// message that finds none, and the answer that comes later, once. Mutation it catches, of the
+// two write ends: pay sets no alarm for owedWriteEnd.
 func TestConnOwes(t *testing.T) {
 	for _, c := range []struct {
 		name string

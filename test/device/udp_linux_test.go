@@ -4,6 +4,7 @@ package device_test
 
 import (
 	"fmt"
+	"net"
 	"net/netip"
 	"os"
 	"sync/atomic"
@@ -72,6 +73,10 @@ func TestUDP6(t *testing.T) {
 			netns.Veth(t, x, y, "left", "right", 1500)
 			x.Run("ip", "-6", "addr", "add", "fd00::1/64", "dev", "left", "nodad")
 			y.Run("ip", "-6", "addr", "add", "fd00::2/64", "dev", "right", "nodad")
+			// Each knows the other's station address: what neighbour discovery gives up is lost, and nothing here is
+			// sent twice.
+			x.Run("ip", "-6", "neigh", "add", "fd00::2", "lladdr", station(t, y, "right"), "dev", "left")
+			y.Run("ip", "-6", "neigh", "add", "fd00::1", "lladdr", station(t, x, "left"), "dev", "right")
 			ends := [2]netip.AddrPort{netip.MustParseAddrPort("[fd00::1]:0"), netip.MustParseAddrPort("[fd00::2]:0")}
 			group := udp.Group(4711, ends[0].Addr())
 			x.Do(func() { a = openUDP(t, udp.Config{Local: ends[0], Multicast: group}) })
@@ -79,6 +84,18 @@ func TestUDP6(t *testing.T) {
 			return introduce(t, a, b)
 		})
 	})
+}
+
+// station is the station address of an interface.
+func station(t *testing.T, ns *netns.NS, name string) string {
+	t.Helper()
+	var ifi *net.Interface
+	var err error
+	ns.Do(func() { ifi, err = net.InterfaceByName(name) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	return ifi.HardwareAddr.String()
 }
 
 var networks atomic.Uint32
