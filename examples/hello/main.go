@@ -8,19 +8,13 @@ import (
 	"fmt"
 	"log"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/stack/carrier/hub"
 )
 
 func main() {
 	ctx := context.Background()
-	network := hub.New(hub.Config{}) // in memory; a bearer on an interface comes from xdp.Open("eth1", nil)
-	open := func(address stack.NodeAddr) *stack.Node {
-		port := must(network.Port("eth0", frame.MAC{2, 0, 0, 0, 0, byte(address)}))
-		return must(stack.Open(ctx, stack.Config{Bearers: []stack.Bearer{port}, Address: address}))
-	}
-	here, there := open(1), open(2)
+	here := must(stack.OpenString(ctx, "memory:?node=1")) // elsewhere "udp:10.0.0.1", "eth:eth1" or "attach:"
+	there := must(stack.OpenString(ctx, "memory:?node=2"))
 
 	clock := stack.Service{Type: 18888, Instance: 17}
 	server := must(there.ListenPacket(ctx, "tipcrdm", clock)) // a net.PacketConn that has the name 18888:17
