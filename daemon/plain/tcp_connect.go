@@ -141,8 +141,7 @@ func (x *tcpSocket) dial(t *tcpAttempt, to tcpAddr) error {
 		c.Abort()
 		return net.ErrClosed
 	}
-	x.d.drain(t.barrier)
-	x.relay(c)
+	x.relay(c, t.barrier)
 	return nil
 }
 

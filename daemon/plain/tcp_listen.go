@@ -200,7 +200,7 @@ func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpAddr) {
 		owner.Leave()
 		return
 	}
-	n.relay(c)
+	n.relay(c, 0)
 	x.give(p)
 }
 
@@ -235,7 +235,12 @@ func (x *tcpSocket) handOver(from *tcpSocket, to tcpAddr) error {
 		return net.ErrClosed
 	}
 	fd, err := -1, x.all.namePeer(from.d, &attach.PlainName{Kind: x.kind, Addr: to.socket()})
+	from.mu.Lock()
+	if err == nil {
+		from.state = stateConnected
+	}
 	from.d.drain(from.attempt.barrier)
+	from.mu.Unlock()
 	if err == nil {
 		fd, err = from.d.release()
 	} else {

@@ -24,11 +24,12 @@ const (
 )
 
 // relay makes c the socket's connection, and copies between the program and it.
-func (x *tcpSocket) relay(c *stack.Conn) {
+func (x *tcpSocket) relay(c *stack.Conn, barrier int) {
 	x.mu.Lock()
 	ended := x.state == stateEnded
 	if !ended {
 		x.state, x.conn = stateConnected, c
+		x.d.drain(barrier) // the program may ask for the state as soon as it can write
 	}
 	x.mu.Unlock()
 	if ended {
