@@ -104,7 +104,7 @@ func (d *daemonProcess) openInterface(name string, address netip.Prefix) {
 	}
 	var err error
 	if d.tun, err = tun.Open(name, address); err != nil {
-		d.log.Warn("no interface has the address of tcp.address", "err", err)
+		d.log.Warn("no interface has the address of tcp.ip", "err", err)
 	}
 }
 

@@ -98,7 +98,7 @@ func checkTCP(socket, text string) error {
 	case err != nil:
 		return err
 	case h.Errno == syscall.EOPNOTSUPP:
-		return fmt.Errorf("the daemon has no addresses of TCP: tcp.prefix and tcp.address in its settings give it some")
+		return fmt.Errorf("the daemon has no addresses of TCP: tcp.prefix and tcp.ip in its settings give it some")
 	case h.Errno != 0:
 		return h.Errno
 	}

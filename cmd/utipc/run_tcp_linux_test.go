@@ -21,7 +21,7 @@ func TestRunTCP(t *testing.T) {
 		t.Fatal(err)
 	}
 	with, without := filepath.Join(dir, "with"), filepath.Join(dir, "without")
-	startDaemon(t, with, "--address", "1.1.1", "--tcp", "10.99.0.0/16", "--tcp-address", "10.99.0.1", "--tcp-interface", "")
+	startDaemon(t, with, "--address", "1.1.1", "--tcp", "10.99.0.0/16", "--tcp-ip", "10.99.0.1", "--tcp-interface", "")
 	startDaemon(t, without, "--address", "1.1.2")
 	for _, c := range []struct {
 		socket, prefix string

@@ -51,9 +51,9 @@ func (s *Settings) checkTCP(wrong func(key, what, allowed string)) {
 	a, badAddress := netip.ParseAddr(s.TCP.Address)
 	switch {
 	case (s.TCP.Prefix == "") != (s.TCP.Address == ""):
-		wrong("tcp.address", fmt.Sprintf("= %q beside tcp.prefix = %q", s.TCP.Address, s.TCP.Prefix), "both, or none")
+		wrong("tcp.ip", fmt.Sprintf("= %q beside tcp.prefix = %q", s.TCP.Address, s.TCP.Prefix), "both, or none")
 	case badPrefix == nil && badAddress == nil && !p.Contains(a):
-		wrong("tcp.address", fmt.Sprintf("= %q", s.TCP.Address), "one of tcp.prefix, "+s.TCP.Prefix)
+		wrong("tcp.ip", fmt.Sprintf("= %q", s.TCP.Address), "one of tcp.prefix, "+s.TCP.Prefix)
 	}
 }
 

@@ -87,7 +87,7 @@ type Metrics struct {
 // TCP is what TCP sockets of programs have of the node.
 type TCP struct {
 	Prefix    string `toml:"prefix" flag:"tcp" kind:"network" zero:"none" doc:"the addresses that the cluster's nodes have for TCP programs, see utipc run --tcp"`
-	Address   string `toml:"address" flag:"tcp-address" kind:"IPv4 address" zero:"none" doc:"this node's among them"`
+	Address   string `toml:"ip" flag:"tcp-ip" kind:"IPv4 address" zero:"none" doc:"this node's among them"`
 	Interface string `toml:"interface" flag:"tcp-interface" kind:"name" zero:"no interface" doc:"the interface that the daemon makes for that address"`
 }
 
