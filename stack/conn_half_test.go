@@ -18,8 +18,13 @@ import (
 
 // halves runs a test on connections of both networks, between two nodes and within one.
 func halves(t *testing.T, test func(t *testing.T, network string, client, server *stack.Conn)) {
+	halvesOf(t, []string{"tipc", "tipcpacket"}, test)
+}
+
+// halvesOf is halves of some networks.
+func halvesOf(t *testing.T, networks []string, test func(t *testing.T, network string, client, server *stack.Conn)) {
 	tier.Parallel(t)
-	for _, network := range []string{"tipc", "tipcpacket"} {
+	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
 			twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 				server, client := link(t, a, b, network)

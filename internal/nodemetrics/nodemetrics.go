@@ -120,12 +120,7 @@ func bearerMetric(name string, kind metrics.Kind, help string, value func(b *adm
 
 var bearerMetrics = []Metric{
 	bearerMetric("mtu_bytes", metrics.Gauge, "MTU; 0 while the interface is down.", func(b *admin.BearerStatus) float64 { return float64(b.MTU) }),
-	bearerMetric("up", metrics.Gauge, "1 when it is as wanted and its interface carries, else 0.", func(b *admin.BearerStatus) float64 {
-		if b.State == "up" {
-			return 1
-		}
-		return 0
-	}),
+	bearerMetric("up", metrics.Gauge, "1 when it is as wanted and its interface carries, else 0.", func(b *admin.BearerStatus) float64 { return truth(b.State == "up") }),
 	bearerMetric("changes_total", metrics.Counter, "States that it has had: waiting, opening, up, down, damped, closing.", func(b *admin.BearerStatus) float64 { return float64(b.Changes) }),
 	bearerMetric("frames_in_total", metrics.Counter, "Frames received.", func(b *admin.BearerStatus) float64 { return float64(b.FramesIn) }),
 	bearerMetric("frames_out_total", metrics.Counter, "Frames sent.", func(b *admin.BearerStatus) float64 { return float64(b.FramesOut) }),
@@ -150,12 +145,7 @@ var linkMetrics = []Metric{
 	linkMetric("duplicates_total", metrics.Counter, "Packets received again.", func(l *admin.Link) float64 { return float64(l.Duplicates) }),
 	linkMetric("deferred_total", metrics.Counter, "Packets received before their turn.", func(l *admin.Link) float64 { return float64(l.Deferred) }),
 	linkMetric("congested_total", metrics.Counter, "Writes turned away for a while.", func(l *admin.Link) float64 { return float64(l.Congested) }),
-	linkMetric("impaired", metrics.Gauge, "1 while the network does not serve it: multicast eaten, one way only, or a path that carries less than the interface.", func(l *admin.Link) float64 {
-		if l.Impaired != "" {
-			return 1
-		}
-		return 0
-	}),
+	linkMetric("impaired", metrics.Gauge, "1 while the network does not serve it: multicast eaten, one way only, or a path that carries less than the interface.", func(l *admin.Link) float64 { return truth(l.Impaired != "") }),
 	linkMetric("resets_total", metrics.Counter, "Times the link went down.", func(l *admin.Link) float64 { return float64(l.Resets) }),
 	linkMetric("unacked_packets", metrics.Gauge, "Packets sent and not acknowledged.", func(l *admin.Link) float64 { return float64(l.Unacked) }),
 	linkMetric("backlog_packets", metrics.Gauge, "Packets that wait to be sent.", func(l *admin.Link) float64 { return float64(l.Backlog) }),

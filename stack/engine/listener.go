@@ -276,18 +276,10 @@ func (c *Conn) begin(now time.Duration, f *frame.PayloadFields, data []byte) {
 
 // acceptInside makes a connection for the user in the engine.
 func (l *Listener) acceptInside(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
-	e := l.port.e
-	from := e.home(f.OrigNode)
-	switch {
-	case from == nil:
-		e.drop(DropNodeState)
-		return
-	case len(e.ports) >= maxPorts:
-		e.giveBack(now, n, f, data, frame.Overload)
+	c := l.connectNow(now, n, f, data)
+	if c == nil {
 		return
 	}
-	e.arrived(n)
-	c := l.connect(now, from, f)
 	c.user, c.origin = l.user, l
 	l.open++
 	l.from[f.OrigNode]++
@@ -296,6 +288,23 @@ func (l *Listener) acceptInside(now time.Duration, n *node, f *frame.PayloadFiel
 	if len(data) > 0 && c.state == Established && c.hand(now, data) {
 		c.acknowledge(now, false)
 	}
+}
+
+// connectNow is connect of a request that is answered as it comes from n; nil where that cannot be: its node
+// is gone, or there are no more sockets, and it goes back.
+func (l *Listener) connectNow(now time.Duration, n *node, f *frame.PayloadFields, data []byte) *Conn {
+	e := l.port.e
+	from := e.home(f.OrigNode)
+	switch {
+	case from == nil:
+		e.drop(DropNodeState)
+		return nil
+	case len(e.ports) >= maxPorts:
+		e.giveBack(now, n, f, data, frame.Overload)
+		return nil
+	}
+	e.arrived(n)
+	return l.connect(now, from, f)
 }
 
 // connect makes a connection to the sender of a request. What came with it counts as a

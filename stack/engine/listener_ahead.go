@@ -20,22 +20,14 @@ import (
 
 // acceptAhead makes a connection of a request, and keeps it.
 func (l *Listener) acceptAhead(now time.Duration, n *node, f *frame.PayloadFields, data []byte) {
-	e := l.port.e
-	from := e.home(f.OrigNode)
-	switch {
-	case from == nil:
-		e.drop(DropNodeState)
-		return
-	case len(e.ports) >= maxPorts:
-		e.giveBack(now, n, f, data, frame.Overload)
+	c := l.connectNow(now, n, f, data)
+	if c == nil {
 		return
 	}
-	e.arrived(n)
-	c := l.connect(now, from, f)
 	c.origin = l
 	l.ahead = append(l.ahead, c)
 	l.port.stats.queuedOne(len(data), len(l.ahead), 0)
-	e.conns.tellListener(l)
+	l.port.e.conns.tellListener(l)
 	c.begin(now, f, data)
 }
 
