@@ -11,7 +11,7 @@ import (
 // stops: each takes what comes as if it were read, so that both come to their end and nothing is
 // counted as lost.
 //
-// Mutations it catches: handleLate acknowledges nothing; forgo is not called, or
+// Mutations it catches: handleLate acknowledges nothing; ackUnread is not called, or
 // acknowledges nothing.
 //
 // Proves: socket.nagle

@@ -213,9 +213,9 @@ func (c *Conn) handleLate(now time.Duration, n *node, f *frame.PayloadFields, da
 	}
 }
 
-// forgo acknowledges what nobody has read of a connection that lingers, see handleLate, and keeps the
+// ackUnread acknowledges what nobody has read of a connection that lingers, see handleLate, and keeps the
 // beginning of the first message for the end.
-func (c *Conn) forgo(now time.Duration) {
+func (c *Conn) ackUnread(now time.Duration) {
 	p, due := &c.port, false
 	if c.taken > 0 {
 		due = c.flow.Read(frame.ShortLen + p.queue.At(0).Len)

@@ -240,7 +240,7 @@ func (c *Conn) close(now time.Duration, code frame.ErrorCode) {
 			c.detach(now)
 			c.linger(now, n, code)
 			c.beginLinger(now)
-			c.forgo(now)
+			c.ackUnread(now)
 			c.flush(now)
 			return
 		}

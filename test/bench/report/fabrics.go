@@ -51,14 +51,14 @@ var meanTrip Value = func(r station.Run) float64 {
 }
 
 func measureFabrics(b *Bench) (s figure.Section, err error) {
-	h := hearing{b: b, s: &s, loads: fabricLoads, table: figure.Table{ID: "fabrics", Title: "Ours, and theirs", Heads: []string{"", "ours", "theirs", "ratio"}}}
-	defer h.begin()()
+	h := outsideTable{b: b, s: &s, loads: fabricLoads, table: figure.Table{ID: "fabrics", Title: "Ours, and theirs", Heads: []string{"", "ours", "theirs", "ratio"}}}
+	defer h.limitRounds()()
 	trips := Contest{Section: "fabrics", What: "round trip", Value: meanTrip, Less: true, Unit: figure.Seconds, Reason: latencyReason}
 	sizes := some(b.Plan, []int{64, 1 << 10})
-	h.hear(judge.Pingpong, []Pair{{messagesSpin, fabricTCP}, {messagesSpin, fabricUDP}}, nil, sizes, trips)
-	h.hear(judge.Perftest, []Pair{{messagesSpin, ucxTCP}}, nil, sizes, trips)
+	h.measure(judge.Pingpong, []Pair{{messagesSpin, fabricTCP}, {messagesSpin, fabricUDP}}, nil, sizes, trips)
+	h.measure(judge.Perftest, []Pair{{messagesSpin, ucxTCP}}, nil, sizes, trips)
 	frames := Contest{Section: "fabrics", What: "bare frames", Value: messages, Unit: figure.PerSecond, Reason: func(Pair, station.Exchange) string { return whyFrames }}
-	h.hear(judge.Testpmd, []Pair{{framesPacket, dpdkPacket}, {framesXDP, dpdkXDP}}, bareFrames(), []int{64}, frames)
+	h.measure(judge.Testpmd, []Pair{{framesPacket, dpdkPacket}, {framesXDP, dpdkXDP}}, bareFrames(), []int{64}, frames)
 	s.Tables = []figure.Table{h.table}
 	return s, nil
 }

@@ -42,34 +42,34 @@ var judgedLoads = map[string]worker.Open{
 const judgedRounds = 3
 
 func measureJudges(b *Bench) (s figure.Section, err error) {
-	h := hearing{b: b, s: &s, loads: judgedLoads, table: figure.Table{ID: "judges", Title: "Our own loads of TCP and UDP, and the judges'", Heads: []string{"", "ours", "judge's", "ratio"}}}
-	defer h.begin()()
-	h.hear(judge.Iperf3, []Pair{{tcpBlock, judgedTCP}}, nil, some(b.Plan, []int{1 << 10, 16 << 10, 64 << 10}), Contest{Value: bits, Unit: figure.BitsPerSecond})
-	h.hear(judge.Sockperf, []Pair{{tcpBlock, judgedTrip}, {udpBlock, judgedUDP}}, nil, some(b.Plan, []int{64, 1 << 10})[:1], Contest{Value: tripTime, Less: true, Unit: figure.Seconds})
+	h := outsideTable{b: b, s: &s, loads: judgedLoads, table: figure.Table{ID: "judges", Title: "Our own loads of TCP and UDP, and the judges'", Heads: []string{"", "ours", "judge's", "ratio"}}}
+	defer h.limitRounds()()
+	h.measure(judge.Iperf3, []Pair{{tcpBlock, judgedTCP}}, nil, some(b.Plan, []int{1 << 10, 16 << 10, 64 << 10}), Contest{Value: bits, Unit: figure.BitsPerSecond})
+	h.measure(judge.Sockperf, []Pair{{tcpBlock, judgedTrip}, {udpBlock, judgedUDP}}, nil, some(b.Plan, []int{64, 1 << 10})[:1], Contest{Value: tripTime, Less: true, Unit: figure.Seconds})
 	s.Tables = []figure.Table{h.table}
 	return s, nil
 }
 
-// A hearing is of programs that others wrote: what each measures is a row of a table, with what ours
+// An outsideTable compares programs that others wrote: what each measures is a row, next to what ours
 // does of the same in the same rounds.
-type hearing struct {
+type outsideTable struct {
 	b     *Bench
 	s     *figure.Section
 	loads map[string]worker.Open // of others
 	table figure.Table
 }
 
-// begin has the plan of few rounds until the function that it returns is called.
-func (h *hearing) begin() (end func()) {
+// limitRounds limits the plan to judgedRounds until the function that it returns is called.
+func (h *outsideTable) limitRounds() (end func()) {
 	plan := h.b.Plan
 	h.b.Plan.Rounds = min(judgedRounds, plan.Rounds)
 	return func() { h.b.Plan = plan }
 }
 
-// hear measures pairs of which a program measures theirs. Of the Contest's times less is better, and they
+// measure adds the rows of pairs whose second subject the program measures. Of the Contest's times less is better, and they
 // are of round trips; all else goes one way. ours are the subjects that package report has no name for. A
 // Contest with a Section keeps its losses.
-func (h *hearing) hear(program string, pairs []Pair, ours []Subject, all []int, c Contest) {
+func (h *outsideTable) measure(program string, pairs []Pair, ours []Subject, all []int, c Contest) {
 	if _, err := judge.Find(program); err != nil {
 		h.s.Errors = append(h.s.Errors, err.Error())
 		return
