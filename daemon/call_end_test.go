@@ -9,7 +9,6 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A call ends when the program that has the request ends without an answer, whether it has
@@ -19,7 +18,7 @@ import (
 // Mutations that it catches: the daemon does not pass OptRequests on; far_call does not ask
 // for it; unanswered is reject.
 func TestCallEndsWithTheProgram(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	attached, err := stack.AttachConfig{}.Attach(within(t), b.path)
 	if err != nil {

@@ -19,7 +19,6 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A connect that was not begun, for a limit or an ID that is in use, leaves the socket as
@@ -101,7 +100,7 @@ func TestOptionsWhileAccepting(t *testing.T) {
 // A cancel in a ring, behind a send that waits, that its program scribbles over, ends the
 // connection: it is not looked at again and again.
 func TestCorruptCancel(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
 	if err != nil {
@@ -208,7 +207,7 @@ func TestAnswersThatAreNotRead(t *testing.T) {
 
 // A server that ends while programs come, and are accepted, leaves nothing of them.
 func TestShutdownWhileProgramsCome(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	ctx := within(t)
 	for range 8 {

@@ -249,7 +249,7 @@ var children = map[string]func() int{}
 //
 // Proves: daemon.api
 func TestDatagrams(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, kind := range []attach.Kind{attach.KindRDM, attach.KindDatagram} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})
@@ -323,7 +323,7 @@ func TestDatagrams(t *testing.T) {
 //
 // Proves: daemon.api
 func TestConnections(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})

@@ -20,7 +20,6 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 func init() {
@@ -53,7 +52,7 @@ func init() {
 //
 // Proves: daemon.dies
 func TestProgramKilled(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	c := startChild(t, "program", "SOCKET="+b.path)
 	s, err := b.peer.Subscribe(within(t), stack.Range{Type: 18888, Upper: 9})
@@ -113,7 +112,7 @@ func init() {
 // A process that ends while another holds its connection is listed as one that has ended.
 // Mutation: endedLocked returns false.
 func TestConnectionOutlivesItsProcess(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	c := startChild(t, "acceptor", "SOCKET="+b.path)
 	if all := b.srv.Clients(); len(all) != 1 || all[0].Ended || len(all[0].Inodes) != 0 {
@@ -134,7 +133,7 @@ func TestConnectionOutlivesItsProcess(t *testing.T) {
 //
 // Proves: daemon.dies
 func TestDaemonKilled(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	path := filepath.Join(t.TempDir(), "s")
 	c := startChild(t, "daemon", "SOCKET="+path, "PORTS="+strings.Join(ports(t, 2), " "))
 	b := &bed{path: path}

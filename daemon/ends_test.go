@@ -11,14 +11,13 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What a program wrote before the daemon told it of its end is sent, and then the peer
 // reads the end; what it writes after that fails. The mutation: Shutdown ends sessions
 // at once.
 func TestShutdownSendsWhatWasWritten(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{DrainTimeout: testTimeout, Quotas: daemon.Quotas{Records: 1000}}) // it reads slowly
 	p, c := b.connected(t, attach.KindSeqPacket)
 	const wrote = 125 // more than the pace lets through at once, less than the first window

@@ -14,7 +14,6 @@ import (
 	"github.com/utipc/utipc/internal/control"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A program that does not read goes on sending: what fails is told later, in order, the
@@ -116,7 +115,7 @@ func TestFailuresHaveTheMessage(t *testing.T) {
 // The numbers of sends that are not answered are no requests: a cancel does not end such a
 // send. Mutation: persist compares the numbers alone.
 func TestCancelIsForRequests(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	l, err := b.peer.Listen(within(t), "tipcpacket", stack.Service{Type: 18888, Instance: 1})
 	if err != nil {

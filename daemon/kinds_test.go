@@ -15,14 +15,13 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A member of a group here and one elsewhere: messages to all, to one, events, and leaving.
 //
 // Proves: daemon.api
 func TestGroups(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	own := p.must(attach.Header{Op: attach.OpJoin, Addr: service(4242, 7), Arg0: 2}, nil).Addr
@@ -77,7 +76,7 @@ func TestGroups(t *testing.T) {
 //
 // Proves: daemon.api
 func TestSubscriptions(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	if err := b.node.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.peer.Addr())}); err != nil {
 		t.Fatal(err)
@@ -180,7 +179,7 @@ func TestCalls(t *testing.T) {
 //
 // Proves: daemon.api
 func TestStreams(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	p.must(attach.Header{Op: attach.OpStream}, attach.AppendCall(nil, "capture", []byte(`{"snap": 100}`)))
@@ -272,7 +271,7 @@ func TestOptions(t *testing.T) {
 //
 // Proves: daemon.api
 func TestReturned(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	p.must(attach.Header{Op: attach.OpSocket, Arg0: uint32(attach.KindRDM)}, attach.AppendOption(nil, attach.OptDestDroppable, 0))

@@ -20,7 +20,6 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What is beyond a limit is refused with an errno, counted, and possible again when
@@ -100,7 +99,7 @@ func TestSilentConnection(t *testing.T) {
 //
 // Proves: daemon.limits
 func TestProgramThatDoesNotRead(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 300000}}})
 	p, q := b.program(t), b.program(t)
 	own := p.socket(attach.KindRDM)
@@ -169,7 +168,7 @@ func TestProgramThatDoesNotRead(t *testing.T) {
 //
 // Proves: daemon.limits
 func TestLastRecordCounts(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	data := make([]byte, 60000)
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 2 * len(data)}}})
 	p := b.program(t)
@@ -217,7 +216,7 @@ func TestLastRecordCounts(t *testing.T) {
 //
 // Proves: daemon.limits
 func TestSendThatWaits(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, ring := range []bool{false, true} {
 		t.Run(fmt.Sprint("ring ", ring), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})
@@ -355,7 +354,7 @@ func TestPolicy(t *testing.T) {
 //
 // Proves: daemon.end
 func TestShutdownTellsWhy(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p, q := b.program(t), b.program(t)
 	p.socket(attach.KindRDM)

@@ -15,7 +15,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // accepted is a plain socket that a program on another node has connected to at l, and that one's
@@ -96,7 +95,7 @@ var connectedKinds = []attach.Kind{attach.KindStream, attach.KindSeqPacket}
 //
 // Proves: plain.connections
 func TestPlainUnreadAcross(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, kind := range connectedKinds {
 		b := newBed(t, daemon.Config{})
 		l := b.plainListener(t, kind)
@@ -146,7 +145,7 @@ func TestPlainUnreadAcross(t *testing.T) {
 //
 // Proves: plain.connections
 func TestPlainReturnedAcross(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, kind := range connectedKinds {
 		b := newBed(t, daemon.Config{})
 		l := b.peerListener(t, kind)
@@ -177,7 +176,7 @@ func TestPlainReturnedAcross(t *testing.T) {
 //
 // Proves: plain.connections
 func TestPlainRefusedAcross(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	if err := b.node.WaitFor(within(t), stack.Service{Type: stack.NodeState, Instance: uint32(b.peer.Addr())}); err != nil {
 		t.Fatal(err)
@@ -205,7 +204,7 @@ func TestPlainRefusedAcross(t *testing.T) {
 //
 // Proves: plain.connections
 func TestPlainOptionsAfterTheEnd(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, kind := range connectedKinds {
 		b := newBed(t, daemon.Config{})
 		p, c := b.dialed(t, b.peerListener(t, kind), kind, attach.AppendOption(nil, attach.OptImportance, 2))

@@ -16,7 +16,6 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/daemon"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // Two programs of one host are connected by their own descriptors: each reads what the other
@@ -66,7 +65,7 @@ func TestPlainDirect(t *testing.T) {
 //
 // Proves: plain.connections
 func TestPlainRelayed(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, kind := range []attach.Kind{attach.KindStream, attach.KindSeqPacket} {
 		t.Run(kind.String(), func(t *testing.T) {
 			b := newBed(t, daemon.Config{})

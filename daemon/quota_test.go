@@ -15,14 +15,13 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What connections hold unread is within their program's limit, however many there are: the
 // one that holds most is ended, and its peer reads a reset. One that is read goes on, and
 // new ones begin. The mutation: Conn.receive does not heed the account.
 func TestQueuedBytesOfConnections(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	const limit, many = 1 << 20, 12
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{User: daemon.Limits{QueuedBytes: limit}}})
 	p := b.program(t)
@@ -102,7 +101,7 @@ func TestQueuedBytesOfConnections(t *testing.T) {
 // is told, also one that has not read yet. The mutations: Group.accept does not heed the account;
 // fail does not wait for room.
 func TestQueuedBytesOfGroups(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{QueuedBytes: 200000}}})
 	p := b.program(t)
 	p.must(attach.Header{Op: attach.OpJoin, Addr: service(4242, 1)}, nil)

@@ -18,7 +18,6 @@ import (
 
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What is promised of a daemon that is killed. Tests log what it took: the machine may be busy.
@@ -203,7 +202,7 @@ func (x *lives) away(t *testing.T) {
 //
 // Proves: daemon.dies
 func TestSocketsOutliveTheDaemon(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	all := ports(t, 2)
 	path := filepath.Join(t.TempDir(), "utipc.sock")
 	words := []string{"PORTS=" + strings.Join(all, " "), "SOCKET=" + path}

@@ -14,7 +14,6 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A message that the send buffer of the program's socket is too small for is written all
@@ -67,7 +66,7 @@ func (p *program) shutRead() {
 // A datagram that the program's socket does not take any more goes back to its sender, and
 // the socket ends. The mutation: pass takes such an error for "there is no more".
 func TestUndeliveredDatagram(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	to, _ := p.socket(attach.KindRDM).Socket()
@@ -88,7 +87,7 @@ func TestUndeliveredDatagram(t *testing.T) {
 // A connection whose program's socket takes nothing more ends, and the peer reads a reset.
 // The mutation: as of TestUndeliveredDatagram.
 func TestUndeliveredOfConnection(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b := newBed(t, daemon.Config{})
 	p, c := b.connected(t, attach.KindStream)
 	p.shutRead()
@@ -105,7 +104,7 @@ func TestUndeliveredOfConnection(t *testing.T) {
 // sender when that program is gone, as what waits in the node does. The mutation: drain
 // drops the record that was left.
 func TestStalledDatagramReturns(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, ring := range []bool{false, true} {
 		b := newBed(t, daemon.Config{})
 		p := b.program(t)

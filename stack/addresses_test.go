@@ -10,7 +10,6 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A seenAddr is an address that a program got, and the one that it is.
@@ -28,7 +27,7 @@ type seenAddr struct {
 //
 // Proves: wire.addresses
 func TestAddressesCompare(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, c := range []struct {
 		name string
 		at   func(t *testing.T, n *stack.Node) *stack.Node

@@ -12,7 +12,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // With AcceptAhead a Dial returns before Accept is called, and what it writes, and its end, are read
@@ -22,7 +21,7 @@ import (
 //
 // Proves: socket.ahead
 func TestAcceptAhead(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		ctx := within(t)
 		l, err := stack.SocketConfig{AcceptAhead: true, Backlog: 2}.Listen(ctx, a, "tipc", echoService)
@@ -70,7 +69,7 @@ func TestAcceptAhead(t *testing.T) {
 // A context ends a read and an accept that wait, and leaves the socket as it was. Mutations it
 // catches: awaitContext leaves ctx out; ReadContext and AcceptContext do; acceptOn does.
 func TestContextsEndReads(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipc", nil)
 		if err != nil {
@@ -118,7 +117,7 @@ func TestContextsEndReads(t *testing.T) {
 // Write of its own; SetReadBuffer does not look at what it is given; setSendBuffer sets what it is
 // given.
 func TestSocketOptions(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	defer server.Close()

@@ -16,7 +16,6 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // dialByName makes a connection of packets to a service, and returns both its ends.
@@ -39,7 +38,7 @@ func dialByName(t *testing.T, server, client *stack.Node) (*stack.Conn, *stack.C
 //
 // Proves: socket.scripts
 func TestAttachedEndsAfterItsData(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, end := range []struct {
 		name string
 		do   func(*stack.Conn) error
@@ -114,7 +113,7 @@ func waitsForPeer(n *stack.Node) bool {
 //
 // Proves: socket.scripts
 func TestAttachedWriteAndPeerCloses(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, mode := range []string{"plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {
 			a, b := pair(t, stack.Config{})

@@ -16,7 +16,6 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // attachedTests makes every node that the tests open one that is attached to a daemon of
@@ -90,7 +89,7 @@ func attachTo(t testing.TB, n *stack.Node, cfg stack.AttachConfig) (*stack.Node,
 }
 
 func TestAttachedEcho(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
 	m, _ := attachTo(t, b, stack.AttachConfig{})
@@ -118,7 +117,7 @@ func TestAttachedEcho(t *testing.T) {
 
 // Proves: daemon.api
 func TestAttachedStreams(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	n, _ := attachTo(t, a, stack.AttachConfig{})
 	w, err := n.Admin().Watch(context.Background())

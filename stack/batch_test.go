@@ -15,12 +15,11 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A batch arrives whole, in order, to names, sockets and ranges, and is read in batches.
 func TestBatch(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := wide(t, 1500)
 	to := listen(t, b, echoService)
 	c := listen(t, a, nil)

@@ -17,7 +17,6 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // Many tell one node at once, of the same bearers, and it ends while they do: each gets
@@ -25,7 +24,7 @@ import (
 //
 // Proves: socket.bearers
 func TestManyTellOneNode(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	hubs := [3]*hub.Hub{}
 	for i := range hubs {
 		hubs[i] = hub.New(hub.Config{})

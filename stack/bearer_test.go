@@ -19,7 +19,6 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // plug returns a device of node i on h.
@@ -65,7 +64,7 @@ func openBare(t testing.TB, cfg stack.Config) *stack.Node {
 //
 // Proves: socket.bearers
 func TestBearersComeAndGo(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, wait := range []stack.WaitMode{stack.Sleep, stack.Adaptive} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			h := hub.New(hub.Config{})
@@ -250,7 +249,7 @@ func TestEnableBearerRefuses(t *testing.T) {
 //
 // Proves: socket.bearers
 func TestDisabledBearerLosesNothing(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	hubs := [2]*hub.Hub{hub.New(hub.Config{}), hub.New(hub.Config{})}
 	open := func(i int) *stack.Node {
 		n := openBare(t, stack.Config{Address: stack.NodeAddr(i), Encryption: sealedWith})

@@ -17,7 +17,6 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // wide opens two nodes on a network of an MTU.
@@ -61,7 +60,7 @@ func writeBuffer(t testing.TB, c *stack.PacketConn, b []byte, to net.Addr) {
 //
 // Proves: socket.buffers
 func TestBuffers(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, mtu := range []int{100, 600, 1500, 9000, 65000} {
 		if len(sealedWith.Keys) > 0 {
 			mtu += 36 // the least that a bearer has then
@@ -169,7 +168,7 @@ func TestBufferOutlivesItsNode(t *testing.T) {
 //
 // Proves: socket.buffers
 func TestBuffersAreLimited(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := wide(t, 9000)
 	to := listen(t, b, echoService)
 	c := listen(t, a, nil)
@@ -275,7 +274,7 @@ func bufferDeadline(t *testing.T, a, _ *stack.Node, _ *fault.Injector) {
 
 // What a Buffer's memory held before is not sent: what Write has left is zeros.
 func TestBufferSendsNoOldMemory(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := wide(t, 1500)
 	to := listen(t, b, echoService)
 	from := listen(t, a, nil)

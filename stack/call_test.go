@@ -16,7 +16,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A call is answered by an active port and by a program that reads, on another node and
@@ -24,7 +23,7 @@ import (
 //
 // Proves: socket.calls
 func TestCall(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	p := handle(t, b, stack.HandlerConfig{}, activeService, mirror)
 	echo(t, listen(t, b, echoService))
@@ -52,7 +51,7 @@ func TestCall(t *testing.T) {
 //
 // Proves: socket.calls
 func TestCallRejected(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	c := listen(t, b, echoService)
 	if err := a.WaitFor(within(t), echoService); err != nil {
@@ -77,7 +76,7 @@ func TestCallRejected(t *testing.T) {
 //
 // Proves: socket.calls
 func TestCallNeverTakesAStaleAnswer(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server := listen(t, b, echoService)
 	defer server.Close()
@@ -146,7 +145,7 @@ func TestCallNeverTakesAStaleAnswer(t *testing.T) {
 
 // Every call gets its own answer, however many there are at once.
 func TestCallsAtOnce(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	handle(t, b, stack.HandlerConfig{TimeLimit: time.Minute}, activeService, mirror)
 	if err := a.WaitFor(within(t), activeService); err != nil {
@@ -220,7 +219,7 @@ func TestCallObeysItsContext(t *testing.T) {
 
 // A call that waits ends when its node is closed.
 func TestCallEndsWithTheNode(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server := listen(t, b, echoService)
 	defer server.Close()
@@ -247,7 +246,7 @@ func TestCallEndsWithTheNode(t *testing.T) {
 
 // An empty request would never be seen, nor an empty answer: both are refused.
 func TestCallEmpty(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	refused := make(chan error, 1)
 	port, err := a.Handle(within(t), echoService, stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
@@ -274,7 +273,7 @@ func TestCallEmpty(t *testing.T) {
 
 // A handler may use another node of its process, also while that node's handlers run.
 func TestHandlerUsesAnotherNode(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	out := listen(t, b, nil)
 	sink := listen(t, b, nil)
@@ -326,7 +325,7 @@ func TestHandlerUsesAnotherNode(t *testing.T) {
 // Mutations that it catches: sockets of calls are opened without Requests; unanswered is
 // reject.
 func TestCallEndsWithItsCallee(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	for _, n := range []*stack.Node{a, b} {
 		server := listen(t, b, echoService)

@@ -20,7 +20,6 @@ import (
 	"github.com/utipc/utipc/stack/admin"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // captured reads what a capture has until f has seen enough.
@@ -42,7 +41,7 @@ func captured(t testing.TB, c admin.Capture, f func(admin.CapturedFrame) (enough
 //
 // Proves: tools.capture
 func TestCapture(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	c := echoed(t, a, b)
 	trip := func(text string) {
@@ -199,7 +198,7 @@ func commented(t *testing.T, c admin.Capture, what string) (k int) {
 
 // A capture that nobody reads keeps what fits, counts the rest, and delays nobody.
 func TestCaptureIsLimited(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	sink := listen(t, b, echoService)
 	defer sink.Close()

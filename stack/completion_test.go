@@ -22,7 +22,6 @@ import (
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/engine"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A slowWire is two nodes whose devices keep what they have sent for long, as cards
@@ -202,7 +201,7 @@ func (w *slowWire) connect(t *testing.T) {
 //
 // Proves: memory.lent
 func TestLateCompletions(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, loss := range []float64{0, 0.03} {
 		for _, linger := range []int{1, 8, 200} {
 			t.Run(fmt.Sprintf("loss %v, %d calls", loss, linger), func(t *testing.T) {
@@ -323,7 +322,7 @@ func TestReceiverThatNeverReads(t *testing.T) {
 //
 // Proves: memory.lent
 func TestLongMessagesAreLent(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	const size, messages, jumbo = 8000, 400, 512
 	h := hub.New(hub.Config{MTU: 9000})
 	var nodes [2]*stack.Node

@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What goes over a connection in Buffers arrives as it was written, in order, whether it
@@ -19,7 +18,7 @@ import (
 //
 // Proves: socket.buffers
 func TestConnBuffers(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		for _, mtu := range []int{1500, 9000, 65000} {
 			a, b := wide(t, mtu)
@@ -94,7 +93,7 @@ func TestConnBuffers(t *testing.T) {
 // WriteBuffer waits for the window, no longer than the deadline; then the Buffer is still
 // there, and goes when there is room.
 func TestConnBufferWaits(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := wide(t, 9000)
 	server, client := link(t, a, b, "tipcpacket")
 	var buf *stack.Buffer

@@ -13,7 +13,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // halves runs a test on connections of both networks, between two nodes and within one.
@@ -23,7 +22,7 @@ func halves(t *testing.T, test func(t *testing.T, network string, client, server
 
 // halvesOf is halves of some networks.
 func halvesOf(t *testing.T, networks []string, test func(t *testing.T, network string, client, server *stack.Conn)) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
 			twoAndOne(t, func(t *testing.T, a, b *stack.Node) {

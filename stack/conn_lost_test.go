@@ -20,7 +20,6 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A lossBed has streams of x to b whose peer does not read; x is a node, or attached to one, a.
@@ -131,7 +130,7 @@ func losers(t *testing.T) (a, b *stack.Node, cable *fault.Injector) {
 //
 // Proves: socket.close
 func TestEndReportsWhatIsLost(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, mode := range []string{"embedded", "plain", "answered", "ring"} {
 		t.Run(mode, func(t *testing.T) {
 			a, b, _ := losers(t)

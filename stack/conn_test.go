@@ -18,7 +18,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // link makes a connection of a network from b to a.
@@ -83,7 +82,7 @@ func twoAndOne(t *testing.T, test func(t *testing.T, a, b *stack.Node)) {
 
 // Proves: socket.conn
 func TestConnMessages(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipcpacket", echoService)
 		if err != nil {
@@ -122,7 +121,7 @@ func TestConnMessages(t *testing.T) {
 
 // Proves: socket.conn
 func TestConnStream(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipc")
 		want := random(1<<20 + 17)
@@ -147,7 +146,7 @@ func TestConnStream(t *testing.T) {
 //
 // Proves: socket.conn
 func TestConnWritesAreWhole(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	const writers, each, size = 4, 5, 150_000
@@ -201,7 +200,7 @@ func untilBlocked(t *testing.T, c interface{ SetWriteDeadline(time.Time) error }
 //
 // Proves: socket.conn, socket.deadlines
 func TestConnReaderStops(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
 		sent, blocked := untilBlocked(t, client, func() error { _, err := client.Write(make([]byte, 1000)); return err })
@@ -229,7 +228,7 @@ func TestConnReaderStops(t *testing.T) {
 
 // Proves: socket.conn
 func TestConnEnds(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		server, client := link(t, a, b, "tipcpacket")
 		send(t, client, []byte("last"))
@@ -264,7 +263,7 @@ func TestConnEnds(t *testing.T) {
 
 // Proves: socket.conn
 func TestConnPeerNodeLost(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	waits := make(chan error, 1)
@@ -281,7 +280,7 @@ func TestConnPeerNodeLost(t *testing.T) {
 
 // Proves: socket.conn
 func TestDialErrors(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	l, err := a.Listen(within(t), "tipc", nil)
 	if err != nil {
@@ -328,7 +327,7 @@ func TestDialErrors(t *testing.T) {
 //
 // Proves: socket.conn
 func TestDialWith(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipcpacket", echoService)
 		if err != nil {
@@ -394,7 +393,7 @@ func TestListenerEnds(t *testing.T) {
 //
 // Proves: socket.conn
 func TestDialToWhoClosesAtOnce(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		l, err := a.Listen(within(t), "tipc", nil)
 		if err != nil {
@@ -430,7 +429,7 @@ func TestDialToWhoClosesAtOnce(t *testing.T) {
 //
 // Proves: socket.close
 func TestNodeCloseSendsAll(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, network := range []string{"tipc", "tipcpacket"} {
 		t.Run(network, func(t *testing.T) {
 			h := hub.New(hub.Config{})
@@ -474,7 +473,7 @@ func TestNodeCloseSendsAll(t *testing.T) {
 //
 // Proves: socket.nagle
 func TestConnNoDelay(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	server, client := link(t, a, b, "tipc")
 	for _, on := range []bool{true, false, true} {

@@ -11,14 +11,13 @@ import (
 
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A burst of dials from one node finds room as far as the Backlog says: none is sent back to
 // be asked again, which takes up to 2 s. The times are printed. It catches a limit for each
 // node beside the Backlog.
 func TestDialBurst(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	dialer := stack.SocketConfig{DialTimeout: testTimeout} // so that on a slow machine the burst may take its time
 	for i, dials := range []int{256, 4096} {

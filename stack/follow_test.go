@@ -12,7 +12,6 @@ import (
 	"github.com/utipc/utipc/netdev"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A changing device is one whose interface goes down and up, and whose MTU changes.
@@ -39,7 +38,7 @@ func (c *changing) set(mtu int) {
 //
 // Proves: device.changes
 func TestNodeFollowsItsInterface(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	ctx, cancel := context.WithTimeout(t.Context(), testTimeout)
 	defer cancel()
 	h := hub.New(hub.Config{MTU: 9000})

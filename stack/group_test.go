@@ -16,7 +16,6 @@ import (
 
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 var team = stack.Service{Type: 4242}
@@ -57,7 +56,7 @@ func groupRead(t testing.TB, g *stack.Group) (string, stack.Message) {
 
 // Every kind of address reaches those it is for, here and there.
 func TestGroupWriteTo(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b, b)
 		x := g[0]
@@ -127,7 +126,7 @@ func TestGroupWriteTo(t *testing.T) {
 
 // Those who want it read who comes and goes; ReadFrom passes over that.
 func TestGroupEvents(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	g := members(t, stack.GroupConfig{Events: true, Loopback: true}, a, b)
 	seen := map[string]bool{}
@@ -178,7 +177,7 @@ func fill(g *stack.Group) (n int, err error) {
 //
 // Proves: socket.deadlines, group.flow
 func TestGroupBlockedWrite(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		x, y := g[0], g[1]
@@ -320,7 +319,7 @@ func TestGroupReadDeadline(t *testing.T) {
 // All write at once, each several at a time, and each reads everything, in each writer's
 // order.
 func TestGroupAllWrite(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	g := members(t, stack.GroupConfig{}, a, b, a, b)
 	const each = 400
@@ -362,7 +361,7 @@ func TestGroupAllWrite(t *testing.T) {
 //
 // Proves: group.flow
 func TestGroupSlowMember(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, policy := range []stack.SlowPolicy{stack.Lag, stack.DropOldest} {
 		a, b := pair(t, stack.Config{})
 		g := members(t, stack.GroupConfig{Policy: policy, Limit: 20}, a, b, b)
@@ -400,7 +399,7 @@ func TestGroupSlowMember(t *testing.T) {
 
 // A message of any length goes whole.
 func TestGroupLongMessages(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	twoAndOne(t, func(t *testing.T, a, b *stack.Node) {
 		g := members(t, stack.GroupConfig{}, a, b)
 		buf := make([]byte, 66000)

@@ -17,7 +17,6 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/fault"
-	"github.com/utipc/utipc/test/tier"
 )
 
 var activeService = stack.Service{Type: 18888, Instance: 18}
@@ -36,7 +35,7 @@ func handle(t testing.TB, n *stack.Node, c stack.HandlerConfig, svc net.Addr, h 
 
 // An active port answers in the poll that brought the request, from its own address.
 func TestActivePortAnswers(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		a, b := pair(t, stack.Config{Wait: wait})
 		var last stack.Message
@@ -76,7 +75,7 @@ func TestActivePortAnswers(t *testing.T) {
 //
 // Proves: socket.calls
 func TestHandlerPanic(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	var logged logLines
 	a, b := pair(t, stack.Config{Logger: logged.logger()})
 	p := handle(t, b, stack.HandlerConfig{}, activeService, func(w *stack.Reply, m *stack.Message) { panic("no idea") })
@@ -113,7 +112,7 @@ func TestHandlerPanic(t *testing.T) {
 //
 // Proves: socket.calls
 func TestSlowHandlerIsMoved(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	var logged logLines
 	a, b := pair(t, stack.Config{Logger: logged.logger()})
 	const limit = 50 * time.Microsecond
@@ -157,7 +156,7 @@ func TestSlowHandlerIsMoved(t *testing.T) {
 //
 // Proves: socket.calls
 func TestHandlerApart(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	var p *stack.ActivePort
 	do := make(chan string, 1)
@@ -214,7 +213,7 @@ func TestHandlerApart(t *testing.T) {
 //
 // Proves: socket.calls
 func TestHandlerMustNotCallItsNode(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	c := listen(t, b, nil)
 	other := listen(t, a, nil)
@@ -279,7 +278,7 @@ func goroutine() string {
 // Mutation: a handler is known by a label, which the goroutines inherit; or every call that
 // finds the lock taken by a handler panics.
 func TestOthersWaitForHandler(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	inside, goOn, called := make(chan bool), make(chan bool), make(chan any, 2)
 	call := func() {
@@ -328,7 +327,7 @@ func callsOfAddr() (k int) {
 // A handler may close its port, which is done when it has returned; its Reply is void
 // then.
 func TestHandlerClosesItsPort(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	var p *stack.ActivePort
 	var kept *stack.Reply

@@ -12,7 +12,6 @@ import (
 
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A URL has a service as its host, with a port or without, and the URL that httptest makes
@@ -23,7 +22,7 @@ import (
 //
 // Proves: wire.addresses
 func TestHTTPHosts(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	for i, start := range []func(*httptest.Server){(*httptest.Server).Start, (*httptest.Server).StartTLS} {
 		name := stack.Service{Type: 18888, Instance: uint32(17 + i)} // that of the one before may not be gone yet

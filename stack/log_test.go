@@ -12,7 +12,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A slowHandler keeps every record until it may go on, and what it was given.
@@ -38,7 +37,7 @@ func (h slowHandler) Handle(_ context.Context, r slog.Record) error {
 // A handler that does not return stops nobody; what it was given is logged when it
 // goes on.
 func TestSlowLogger(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	var seen []string
 	h := slowHandler{goOn: make(chan struct{}), mu: &sync.Mutex{}, seen: &seen}
 	segment := hub.New(hub.Config{})

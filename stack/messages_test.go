@@ -14,7 +14,6 @@ import (
 
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What a program reads of each thing that cannot be: which sentinel, which address, and what
@@ -23,7 +22,7 @@ import (
 // Mutations it catches: noRoute that always returns ErrNoLink; OpError that does not wrap a
 // cause; LengthError without the limit; UnknownNetwork that does not look at the network.
 func TestMessages(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	attached, _ := attachTo(t, a, stack.AttachConfig{SyncErrors: true})
 	group := 5000

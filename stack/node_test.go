@@ -16,7 +16,6 @@ import (
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // testTimeout is how long a test waits for what must happen.
@@ -120,7 +119,7 @@ func echoed(t testing.TB, a, b *stack.Node) *stack.PacketConn {
 }
 
 func TestEchoByName(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for _, wait := range []stack.WaitMode{stack.Adaptive, stack.Sleep, stack.Spin} {
 		t.Run(fmt.Sprint(wait), func(t *testing.T) {
 			a, b := pair(t, stack.Config{Wait: wait})
@@ -156,7 +155,7 @@ func TestReadDeadline(t *testing.T) {
 }
 
 func TestManySendersAndReaders(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	const senders, each = 8, 2000
 	server := listen(t, b, echoService)

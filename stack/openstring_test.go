@@ -17,7 +17,6 @@ import (
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/stack/carrier/hub"
 	"github.com/utipc/utipc/stack/carrier/udp"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // opened opens a node from a text, and closes it when the test ends.
@@ -80,7 +79,7 @@ func TestOpenString(t *testing.T) {
 //
 // Mutations it catches: openMemory that looks up the empty name; parseNode that forgets netid.
 func TestOpenStringApart(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	name := stack.Service{Type: 18888, Instance: 99}
 	one := opened(t, "memory:apart?netid=4712")
 	same := opened(t, "memory:apart?netid=4712")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // serveAll answers what comes to all sockets of a Poller, all in the calling goroutine,
@@ -77,7 +76,7 @@ func serveOne(p *stack.Poller, s *stack.Polled, buf []byte) error {
 //
 // Proves: daemon.sleeps
 func TestPollerServesMany(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	p, err := b.NewPoller()
 	if err != nil {
@@ -244,7 +243,7 @@ func TestPollerEnterTakeLeave(t *testing.T) {
 //
 // Proves: daemon.sleeps
 func TestTryWriteIsRefusedNotBlocked(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	client, server := link(t, a, b, "tipcpacket") // of a and of b
 	data := make([]byte, 60000)

@@ -18,7 +18,6 @@ import (
 	"github.com/utipc/utipc/daemon"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // attachAt serves n at a path, and attaches there.
@@ -49,7 +48,7 @@ func (h *host) again(t *testing.T, n *stack.Node, cfg daemon.Config) {
 //
 // Proves: daemon.dies
 func TestReattachToAnotherNode(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	for name, cfg := range map[string]stack.AttachConfig{"sockets": {}, "ring": {Ring: stack.RingAlways}} {
 		t.Run(name, func(t *testing.T) {
 			a, b := pair(t, stack.Config{})
@@ -158,7 +157,7 @@ func TestReattachToAnotherNode(t *testing.T) {
 //
 // Proves: daemon.dies
 func TestReattachThroughAllStates(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, _ := pair(t, stack.Config{})
 	n, h := attachAt(t, a, stack.AttachConfig{})
 	pc := listen(t, n, echoService)
@@ -432,7 +431,7 @@ func TestNoReattach(t *testing.T) {
 //
 // Proves: daemon.limits
 func TestAcceptBeyondALimitPasses(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	h := serveOn(t, a, filepath.Join(t.TempDir(), "utipc.sock"), daemon.Config{Quotas: daemon.Quotas{Process: daemon.Limits{Connections: 3}}})
 	defer h.stop(t)

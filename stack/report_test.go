@@ -16,7 +16,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // reportModes are the ways in which a send does not wait for the daemon.
@@ -30,7 +29,7 @@ var nobody = stack.Service{Type: 18890, Instance: 1}
 // Mutations: trouble returns an error that sendFailed has kept; sendFailed gives no Addr;
 // number does not count.
 func TestAttachedSendFailsAlone(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	live := listen(t, b, echoService)
 	if err := a.WaitFor(within(t), echoService); err != nil {
@@ -113,7 +112,7 @@ func TestAttachedReportsAreBounded(t *testing.T) {
 // What is sent to members that are none takes nothing from the others. Mutations: as of
 // TestAttachedSendFailsAlone; joinFar knows no address of all members.
 func TestAttachedGroupSendFailsAlone(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	team := uint32(4242)
 	for name, cfg := range reportModes {
@@ -204,7 +203,7 @@ func TestAttachedSendComesBack(t *testing.T) {
 // A read of a socket with a default destination ends with the report, once; the write
 // after it is sent. Mutation: next does not heed reports.
 func TestAttachedReadTellsOfSends(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	a, b := pair(t, stack.Config{})
 	live := listen(t, b, echoService)
 	if err := a.WaitFor(within(t), echoService); err != nil {

@@ -71,7 +71,7 @@ func TestLintElsewhere(t *testing.T) {
 		{"an int of 64 bits", map[string]string{"x.go": "var _ int = 1 << 40"}, false},
 	} {
 		t.Run(c.name, func(t *testing.T) {
-			tier.Parallel(t)
+			t.Parallel()
 			dir := t.TempDir()
 			check(t, os.Mkdir(filepath.Join(dir, "test"), 0o755))
 			check(t, os.Mkdir(filepath.Join(dir, "stack"), 0o755))

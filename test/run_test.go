@@ -33,8 +33,9 @@ type runCase struct {
 //
 // Mutations it catches, in test/run: failures that are repeated without a look at the quarantine,
 // or at the package in it; a repetition that repeated does not get; a repetition whose result
-// is forgotten; judge without defect; kernels that forgets the half beside it, the packages behind it, or what of these was repeated; binary without
-// -test.paniconexit0, or that prints no package.
+// is forgotten; judge without defect; kernels that forgets the half beside it, the packages behind
+// it, or what of these was repeated; end_beside that returns 0, or forgets what was repeated;
+// binary without -test.paniconexit0, or that prints no package.
 func TestRun(t *testing.T) {
 	tier.SkipShort(t, "a Go module for each of its cases")
 	for _, c := range []runCase{
@@ -93,6 +94,16 @@ func TestRun(t *testing.T) {
 		},
 		{"behind the half, fails", "kernels", "test/software", []string{"TestNever"}, "", false, map[string]int{"TestNever": 1}, nil},
 		{"kernels, exits", "kernels", "test/interop", []string{"TestExits"}, "", false, map[string]int{"TestExits": 1}, nil},
+		// What calculates runs beside the kernels, and ends the run as they do.
+		{
+			"simulation beside kernels", "kernels sims", "test/sim",
+			[]string{"TestOnce", "TestPasses"},
+			"test/sim TestOnce a reason\n",
+			true,
+			map[string]int{"TestOnce": 2, "TestPasses": 1},
+			[]string{"TestOnce"},
+		},
+		{"simulation beside kernels, fails", "kernels sims", "test/sim", []string{"TestNever"}, "", false, map[string]int{"TestNever": 1}, nil},
 	} {
 		t.Run(c.name, func(t *testing.T) { c.run(t) })
 	}
@@ -153,11 +164,15 @@ func ran(t *testing.T) (times int64) {
 		fmt.Fprintf(&text, "\nfunc %s(t *testing.T) { %s }\n", strings.Replace(name, "KeysOnce", "Keys", 1), body)
 	}
 	write(filepath.Join(c.folder, "x_test.go"), text.String())
-	if c.part == "kernels" && c.folder != "test/interop" {
+	if strings.HasPrefix(c.part, "kernels") && c.folder != "test/interop" {
 		write("test/interop/x_test.go", "package interop\n\nimport \"testing\"\n\nfunc TestPasses(*testing.T) {}\n")
 	}
 
-	cmd := exec.Command("test/run", "--short", "--only", c.part)
+	args := []string{"--short"}
+	for part := range strings.FieldsSeq(c.part) {
+		args = append(args, "--only", part)
+	}
+	cmd := exec.Command("test/run", args...)
 	cmd.Dir = dir
 	cmd.Env = append(os.Environ(), "RUNS="+runs, "GOFLAGS=-vet=off")
 	out, err := cmd.CombinedOutput()
@@ -170,7 +185,10 @@ func ran(t *testing.T) (times int64) {
 			t.Errorf("%s ran %v times, want %d (%v)\n%s", name, f, want, err, out)
 		}
 	}
-	_, last, _ := strings.Cut(string(out), "repeated once, as test/quarantine has it:\n")
+	last := ""
+	if all := strings.Split(string(out), "repeated once, as test/quarantine has it:\n"); len(all) > 1 {
+		last = all[len(all)-1] // a run beside kernels has its own
+	}
 	var repeated []string
 	for line := range strings.Lines(last) {
 		name, folder, ok := strings.Cut(strings.TrimSpace(line), " in github.com/utipc/utipc/")

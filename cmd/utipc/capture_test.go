@@ -21,7 +21,7 @@ import (
 //
 // Proves: tools.small
 func TestCapture(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		ignore := stack.HandlerFunc(func(*stack.Reply, *stack.Message) {})
 		if _, err := all[1].Handle(t.Context(), stack.Service{Type: 18888, Instance: 17}, ignore); err != nil {
@@ -92,7 +92,7 @@ func TestCapture(t *testing.T) {
 //
 // Proves: tools.capture
 func TestCaptureForTshark(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	bin, err := exec.LookPath("tshark")
 	if err != nil {
 		tier.Missing(t, "tshark is missing")

@@ -16,7 +16,6 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A heard is a buffer that one may wait for what is written to.
@@ -103,7 +102,7 @@ func (r *catRun) wait(t *testing.T) string {
 //
 // Proves: tools.small
 func TestCatFile(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		file := make([]byte, 300000)
 		for i := range file {
@@ -125,7 +124,7 @@ func TestCatFile(t *testing.T) {
 //
 // Proves: tools.small
 func TestCatAnswer(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		for i, network := range []string{"tipc", "tipcpacket", "tipcrdm", "tipcgram"} {
 			name := fmt.Sprint("18888:", i)
@@ -152,7 +151,7 @@ func TestCatAnswer(t *testing.T) {
 //
 // Proves: tools.small
 func TestCatMulticast(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
 		for _, c := range []struct {
 			kind     []string

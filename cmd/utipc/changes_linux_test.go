@@ -28,6 +28,7 @@ import (
 // Proves: device.changes
 func TestInterfacesChangeBesideTraffic(t *testing.T) {
 	netns.Require(t)
+	t.Parallel()
 	length, seed := soakLength(t), soakSeed(t)
 	x, y := netns.New(t), netns.New(t)
 	c := &changing{t: t, hosts: [2]*netns.NS{x, y}}

@@ -74,7 +74,6 @@ func TestDaemonLife(t *testing.T) {
 
 	// Another one does not disturb it.
 	second := exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, aloneByUDP(t)...)...)
-	second.Env = append(os.Environ(), asProgram+"=1")
 	said, _ := second.CombinedOutput()
 	if want := fmt.Sprintf("another daemon, pid %d, serves %s", s.cmd.Process.Pid, socket); second.ProcessState.ExitCode() != cmdline.Failed || !strings.Contains(string(said), want) {
 		t.Errorf("a second one: status %d, %s", second.ProcessState.ExitCode(), said)
@@ -258,7 +257,6 @@ func TestDaemonRights(t *testing.T) {
 		{[]uintptr{unix.CAP_NET_RAW}, []string{"--socket", dir + "/s", "--bearer", "device eth9 driver af_xdp"}, "missing rights: CAP_NET_ADMIN (XDP programs on interfaces, large buffers), CAP_BPF (loading XDP programs); "},
 	} {
 		cmd := exec.Command("/proc/self/exe", append([]string{"daemon"}, c.args...)...)
-		cmd.Env = append(os.Environ(), asProgram+"=1")
 		cmd.Dir = "/"
 		cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: c.caps}
 		out, _ := cmd.CombinedOutput()
@@ -282,7 +280,7 @@ func TestDaemonWithoutRoom(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		cmd.Env, cmd.ExtraFiles = append(os.Environ(), asProgram+"=1"), []*os.File{self}
+		cmd.ExtraFiles = []*os.File{self}
 		out, _ := cmd.CombinedOutput()
 		self.Close()
 		if cmd.ProcessState.ExitCode() != cmdline.Failed || !strings.Contains(string(out), want) {

@@ -18,7 +18,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack/carrier/tap"
-	"github.com/utipc/utipc/test/tier"
 )
 
 func itoa(n int) string { return strconv.Itoa(n) }
@@ -28,7 +27,7 @@ func itoa(n int) string { return strconv.Itoa(n) }
 //
 // Proves: tools.decode
 func TestLadderFits(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	files, _ := filepath.Glob(filepath.Join(captures, "*.pcap"))
 	for _, file := range files {
 		for width, set := range map[int]string{leastLadder: "--ascii", 100: "--utf8"} {
@@ -86,7 +85,7 @@ func TestLadderLosses(t *testing.T) {
 //
 // Proves: tools.decode
 func TestLadderJSON(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	out, _, status := utipc(nil, "decode", "--ladder", "--json", capture("16-loss-gap"))
 	if status != cmdline.Done {
 		t.Fatalf("got status %d", status)

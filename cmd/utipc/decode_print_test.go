@@ -12,7 +12,6 @@ import (
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // Proves: tools.decode
@@ -47,7 +46,7 @@ func TestDecodeTree(t *testing.T) {
 //
 // Proves: tools.decode
 func TestDecodeJSON(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	all, err := filepath.Glob(filepath.Join(captures, "[0-2][0-9]-*.pcap"))
 	if err != nil || len(all) != 27 {
 		t.Fatalf("got %d captures, %v, want 27", len(all), err)

@@ -15,7 +15,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/frame/layers"
 	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/test/tier"
 )
 
 const captures = "../../test/testdata/captures"
@@ -230,7 +229,7 @@ func TestDecodeDamaged(t *testing.T) {
 //
 // Proves: tools.decode
 func TestDecodeCutAnywhere(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	b, err := os.ReadFile(capture("01-discovery-linkup"))
 	if err != nil {
 		t.Fatal(err)

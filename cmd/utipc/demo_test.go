@@ -9,7 +9,6 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // The picture of the demo in docs has the lines that it prints.
@@ -27,7 +26,7 @@ func TestDemoEncrypt(t *testing.T) {
 
 func testDemo(t *testing.T, args []string, want string) (output string) {
 	t.Helper()
-	tier.Parallel(t)
+	t.Parallel()
 	var out, errs bytes.Buffer
 	begin := time.Now()
 	if code := run(t.Context(), append([]string{"demo"}, args...), nil, &out, &errs); code != cmdline.Done {

@@ -35,6 +35,9 @@ func demoShape(out string) string {
 // Proves: tools.demo
 func TestDemoVeth(t *testing.T) {
 	netns.Require(t)
+	if !inOwnProcess(t) {
+		return
+	}
 	sockets, interfaces := countSockets(t), interfaceNames(t)
 	var out, plain, errs bytes.Buffer
 	if code := run(t.Context(), []string{"demo", "--veth"}, nil, &out, &errs); code != cmdline.Done {
@@ -77,6 +80,9 @@ func (c *cutter) Write(b []byte) (int, error) {
 // Proves: tools.demo
 func TestDemoVethInterrupted(t *testing.T) {
 	netns.Require(t)
+	if !inOwnProcess(t) {
+		return
+	}
 	for _, at := range []string{"are plugged into", "driver of", "links are up", "loses power"} {
 		sockets, interfaces := countSockets(t), interfaceNames(t)
 		ctx, cancel := context.WithCancel(t.Context())

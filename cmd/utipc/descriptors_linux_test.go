@@ -155,6 +155,9 @@ func (h *changedHost) takenBefore() (others []io.Closer) {
 // Mutations: local.enable does not call Receive; disable does not retire the device.
 func TestChangesLoseNoDescriptor(t *testing.T) {
 	netns.Require(t)
+	if !inOwnProcess(t) {
+		return
+	}
 	t.Setenv("GOGC", "off")
 	h := &changedHost{t: t, x: netns.New(t), y: netns.New(t)}
 	h.x.Run("ip", "link", "add", "br0", "type", "bridge")

@@ -4,7 +4,6 @@ package main
 
 import (
 	"encoding/json"
-	"os"
 	"os/exec"
 	"reflect"
 	"strings"
@@ -13,21 +12,8 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/test/netns"
-	"github.com/utipc/utipc/test/tier"
 	"github.com/utipc/utipc/xdp"
 )
-
-// TestMain lets the test binary be utipc itself, in another process.
-func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" {
-		main()
-	}
-	tier.AtOnce()
-	os.Exit(m.Run())
-}
-
-// asProgram names the environment variable for TestMain.
-const asProgram = "UTIPC_TEST_AS_PROGRAM"
 
 // asNobody runs utipc in the namespace as a user without rights but the
 // capabilities given.
@@ -35,7 +21,6 @@ func asNobody(t *testing.T, ns *netns.NS, caps []uintptr, args ...string) (stdou
 	t.Helper()
 	var out, errs strings.Builder
 	cmd := exec.Command("/proc/self/exe", args...)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
 	cmd.Dir = "/"
 	cmd.Stdout, cmd.Stderr = &out, &errs
 	cmd.SysProcAttr = &syscall.SysProcAttr{Credential: &syscall.Credential{Uid: 65534, Gid: 65534}, AmbientCaps: caps}

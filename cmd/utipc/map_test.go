@@ -18,14 +18,13 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // A cluster of three, as text, SVG and JSON.
 //
 // Proves: tools.small
 func TestMap(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 3, func(t *testing.T, all []*stack.Node) {
 		if _, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17}); err != nil {
 			t.Fatal(err)
@@ -132,7 +131,7 @@ func mapBed(t *testing.T, n *stack.Node) (url string) {
 
 // The page, what it is made of, and who may ask for it.
 func TestMapServe(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	all := liveBed(t, 2)
 	url := mapBed(t, all[0])
 	ask := func(method, path, nodeFlags string) (*http.Response, string) {
@@ -192,7 +191,7 @@ func TestMapServe(t *testing.T) {
 // The page is told of what changes; too many viewers are sent away, and those who leave
 // make room.
 func TestMapFollow(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	all := liveBed(t, 2)
 	url := mapBed(t, all[0])
 	follow := func() (*http.Response, context.CancelFunc) {

@@ -22,6 +22,7 @@ import (
 // Proves: keys.tools
 func TestSealedEchoAndPing(t *testing.T) {
 	netns.Require(t)
+	t.Parallel()
 	bin := program(t)
 	a, b := netns.New(t), netns.New(t)
 	netns.Veth(t, a, b, "left", "right", 1500)

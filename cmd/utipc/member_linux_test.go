@@ -17,11 +17,9 @@ import (
 	"github.com/utipc/utipc/test/netns"
 )
 
-// program is the path of this test binary, which is utipc in the processes that the test starts:
-// a build of utipc took longer than the tests that run it.
+// program is the path of this test binary, see TestMain.
 func program(t *testing.T) string {
 	t.Helper()
-	t.Setenv(asProgram, "1")
 	bin, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -32,6 +30,7 @@ func program(t *testing.T) string {
 // Proves: tools.small, names.audit
 func TestEchoPingAndAuditBetweenNamespaces(t *testing.T) {
 	netns.Require(t)
+	t.Parallel()
 	bin := program(t)
 	a, b := netns.New(t), netns.New(t)
 	netns.Veth(t, a, b, "left", "right", 1500)

@@ -62,6 +62,7 @@ func loopback(i int) string {
 
 // An echo and a ping over UDP on the loopback interface, which anybody may.
 func TestEchoAndPingOverUDP(t *testing.T) {
+	t.Parallel()
 	bin := program(t)
 	ip := loopback
 	echo := exec.Command(bin, "echo", "--udp", ip(1)+","+ip(2), "--address", "1.1.1", "--tolerance", "30s", "18888:17")

@@ -13,7 +13,6 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // perfServer serves on n until the test ends.
@@ -40,7 +39,7 @@ func perfServer(t *testing.T, n *stack.Node, service string) {
 //
 // Proves: tools.small
 func TestPerf(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		perfServer(t, all[1], "18888:1")
 		measure := func(args ...string) string {

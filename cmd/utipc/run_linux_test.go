@@ -42,7 +42,6 @@ func TestRunUnmodified(t *testing.T) {
 
 	run := func(args ...string) (string, int) {
 		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", append([]string{"run"}, args...)...)
-		cmd.Env = append(os.Environ(), asProgram+"=1")
 		out, _ := cmd.CombinedOutput()
 		return string(out), cmd.ProcessState.ExitCode()
 	}
@@ -107,7 +106,6 @@ func TestRunWays(t *testing.T) {
 	}
 	run := func(args ...string) (string, int) {
 		cmd := exec.CommandContext(t.Context(), self, append([]string{"run"}, args...)...)
-		cmd.Env = append(os.Environ(), asProgram+"=1")
 		out, _ := cmd.CombinedOutput()
 		return string(out), cmd.ProcessState.ExitCode()
 	}

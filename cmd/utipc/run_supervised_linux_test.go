@@ -69,7 +69,7 @@ int main(int n, char **a)
 func supervised(t *testing.T, files []*os.File, args ...string) string {
 	t.Helper()
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", append([]string{"run", "--how", howSeccomp}, args...)...)
-	cmd.Env, cmd.ExtraFiles = append(os.Environ(), asProgram+"=1"), files
+	cmd.ExtraFiles = files
 	out, err := cmd.CombinedOutput()
 	if err != nil {
 		t.Errorf("run %q: %v\n%s", args, err, out)
@@ -154,7 +154,6 @@ func TestSupervisedNohup(t *testing.T) {
 	}
 	const script = `trap "" HUP; exec "$0" run --how seccomp -- sh -c 'kill -HUP $$; echo goes on'`
 	cmd := exec.CommandContext(t.Context(), "sh", "-c", script, self)
-	cmd.Env = append(os.Environ(), asProgram+"=1")
 	if out, err := cmd.CombinedOutput(); err != nil || string(out) != "goes on\n" {
 		t.Errorf("%v\n%s", err, out)
 	}
@@ -178,7 +177,7 @@ func TestSupervisedWithoutSupervisor(t *testing.T) {
 	defer waits.Close()
 	proceed.Close()
 	cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "run", "--", "sh", "-c", "echo begun")
-	cmd.Env, cmd.ExtraFiles = append(os.Environ(), asProgram+"=1", "UTIPC_SUPERVISED_PROGRAM=3 4 /bin/sh"), []*os.File{report, waits}
+	cmd.Env, cmd.ExtraFiles = append(os.Environ(), "UTIPC_SUPERVISED_PROGRAM=3 4 /bin/sh"), []*os.File{report, waits}
 	if out, err := cmd.CombinedOutput(); err == nil || !strings.Contains(string(out), "the supervisor is gone") {
 		t.Errorf("%v\n%s", err, out)
 	}

@@ -35,7 +35,6 @@ func TestRunTCP(t *testing.T) {
 		{without, "10.99.0.0/16", "the daemon has no addresses of TCP", 1},
 	} {
 		cmd := exec.CommandContext(t.Context(), "/proc/self/exe", "run", "--library", library, "--socket", c.socket, "--tcp", c.prefix, "--", "sh", "-c", "echo prefix $UTIPC_TCP")
-		cmd.Env = append(os.Environ(), asProgram+"=1")
 		out, _ := cmd.CombinedOutput()
 		if status := cmd.ProcessState.ExitCode(); status != c.status || !strings.Contains(string(out), c.want) {
 			t.Errorf("%s: status %d, want %d, and %q in\n%s", c.prefix, status, c.status, c.want, out)

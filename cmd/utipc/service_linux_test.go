@@ -88,7 +88,7 @@ func startDaemonTo(t *testing.T, log *os.File, socket string, args ...string) *s
 		}
 	}()
 	s.cmd = exec.Command("/proc/self/exe", append([]string{"daemon", "--socket", socket}, args...)...)
-	s.cmd.Env = append(os.Environ(), asProgram+"=1", "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=300000")
+	s.cmd.Env = append(os.Environ(), "NOTIFY_SOCKET="+path, "WATCHDOG_USEC=300000")
 	s.cmd.Stderr = s
 	if log != nil {
 		s.cmd.Stderr = log

@@ -164,34 +164,51 @@ func TestBearerComesUpAfterAnyShortage(t *testing.T) {
 		"udp remotes": {settings.Bearer{Medium: "udp", Name: "U", Local: "10.9.0.1", Remotes: []string{"10.9.0.2"}}, 1, 1},
 		"udp IPv6":    {settings.Bearer{Medium: "udp", Name: "U", Local: "fd09::1"}, 1, 1},
 	} {
-		t.Run(name, func(t *testing.T) {
-			h := &shortHost{t: t, ns: netns.New(t), thread: shortage.Start(t), bearer: c.bearer}
-			netns.VethQueues(t, h.ns, h.ns, "eth0", "eth1", 1500, 2)
-			if c.bearer.Medium == "udp" { // else the interface is the node's alone, and auto takes AF_XDP
-				h.ns.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
-				h.ns.Run("ip", "addr", "add", "fd09::1/64", "dev", "eth0", "nodad")
+		parts := 1
+		if testing.Short() {
+			c.once, c.lasting = some, some
+		} else if c.once == 1 && c.bearer.Medium == "eth" { // most of it waits for the kernel
+			parts = 4
+		}
+		for part := range parts {
+			t.Run(fmt.Sprintf("%s, one call, part %d", name, part+1), func(t *testing.T) {
+				if inOwnProcess(t) {
+					newShortHost(t, c.bearer).sweep(1, 1+part, parts*c.once)
+				}
+			})
+		}
+		t.Run(name+", all from one on", func(t *testing.T) {
+			if inOwnProcess(t) {
+				newShortHost(t, c.bearer).sweep(0, 1, c.lasting)
 			}
-			h.node = must.Get(stack.Open(t.Context(), stack.Config{NoBearers: true, Address: 0x1001001, Chunks: 512, Wait: stack.Sleep}))
-			t.Cleanup(func() { h.node.Close(context.Background()) })
-			if testing.Short() {
-				c.once, c.lasting = some, some
-			}
-			h.thread.Do(func() { h.ns.Do(func() { h.sweep(c.once, c.lasting) }) })
 		})
 	}
 }
 
-// sweep brings the bearer up again and again, each time with another call that fails, and then
-// with all calls from there on.
-func (h *shortHost) sweep(once, lasting int) {
+func newShortHost(t *testing.T, bearer settings.Bearer) *shortHost {
+	h := &shortHost{t: t, ns: netns.New(t), thread: shortage.Start(t), bearer: bearer}
+	netns.VethQueues(t, h.ns, h.ns, "eth0", "eth1", 1500, 2)
+	if bearer.Medium == "udp" { // else the interface is the node's alone, and auto takes AF_XDP
+		h.ns.Run("ip", "addr", "add", "10.9.0.1/24", "dev", "eth0")
+		h.ns.Run("ip", "addr", "add", "fd09::1/64", "dev", "eth0", "nodad")
+	}
+	h.node = must.Get(stack.Open(t.Context(), stack.Config{NoBearers: true, Address: 0x1001001, Chunks: 512, Wait: stack.Sleep}))
+	t.Cleanup(func() { h.node.Close(context.Background()) })
+	return h
+}
+
+// sweep brings the bearer up again and again: calls fail from the first one on, then from step calls
+// later, and so on, count of them each time, or with 0 all that come.
+func (h *shortHost) sweep(count, first, step int) {
+	h.thread.Do(func() { h.ns.Do(func() { h.sweepHere(count, first, step) }) })
+}
+
+func (h *shortHost) sweepHere(count, first, step int) {
 	driver := h.bring("without shortage").driver // what is found out once in a process is, here
 	h.leaked("without shortage")
 	calls := 0
-	for n := 1; h.lacks(n, 1, driver); n += once {
+	for n := first; h.lacks(n, count, driver); n += step {
 		calls = n
-	}
-	for n := 1; h.lacks(n, 0, driver); n += lasting {
-		calls = max(calls, n)
 	}
 	h.t.Logf("%d calls", calls)
 	if calls < 50 && !h.t.Failed() { // there are a hundred and more

@@ -15,14 +15,13 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
-	"github.com/utipc/utipc/test/tier"
 )
 
 // What is there, and what comes and goes: here, and as another node sees it.
 //
 // Proves: tools.small
 func TestWatch(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		c, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17})
 		if err != nil {
@@ -89,7 +88,7 @@ func TestWatch(t *testing.T) {
 //
 // Proves: tools.small
 func TestWatchOwn(t *testing.T) {
-	tier.Parallel(t)
+	t.Parallel()
 	onBoth(t, 2, func(t *testing.T, all []*stack.Node) {
 		w := watcher{only: "own", count: 2, timeout: time.Minute}
 		if err := w.check(nil); err != nil {

@@ -61,6 +61,7 @@ func buildStack(t *testing.T) (binary string) {
 //
 // Proves: daemon.api
 func TestOpenAndAttachDifferAsListed(t *testing.T) {
+	t.Parallel()
 	binary := buildStack(t)
 	var got [len(modes)]outcome
 	var wg sync.WaitGroup
@@ -108,19 +109,34 @@ func TestOpenAndAttachDifferAsListed(t *testing.T) {
 	}
 }
 
+// speaker is whose words follow in what a test binary prints, as tests run beside each other.
+var speaker = regexp.MustCompile(`^=== (?:RUN|CONT|NAME) +(\w+)`)
+
 // about is what was said about a test where it failed.
 func (o *outcome) about(name string) string {
-	from := strings.Index(o.said, "=== RUN   "+name+"\n")
-	if from < 0 {
+	var whole strings.Builder
+	speaks := ""
+	for line := range strings.Lines(o.said) {
+		if m := speaker.FindStringSubmatch(line); m != nil {
+			speaks = m[1]
+		}
+		if strings.HasPrefix(line, "panic: ") {
+			speaks = name // whoever it was: no test goes on after it
+		}
+		if speaks == name {
+			whole.WriteString(line)
+		}
+	}
+	if whole.Len() == 0 {
 		return "it was not run: " + o.said[max(0, len(o.said)-2000):]
 	}
-	whole := ""
-	for line := range strings.Lines(o.said[from:]) { // up to the next test that is none of its own
-		other, begins := strings.CutPrefix(line, "=== RUN   Test")
-		if begins && !strings.HasPrefix("Test"+other, name) && !strings.Contains(whole, "panic") {
-			break
-		}
-		whole += line
+	return whole.String()[:min(whole.Len(), 2000)]
+}
+
+// Mutations it catches: about does not follow NAME lines; it ends at the first line of another test.
+func TestAbout(t *testing.T) {
+	o := outcome{said: "=== RUN   TestA\n=== PAUSE TestA\n=== RUN   TestB\n=== CONT  TestA\n a1\n=== NAME  TestB\n b1\n=== NAME  TestA/sub\n a2\n"}
+	if got, want := o.about("TestA"), "=== RUN   TestA\n=== PAUSE TestA\n=== CONT  TestA\n a1\n=== NAME  TestA/sub\n a2\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
 	}
-	return whole[:min(len(whole), 2000)]
 }

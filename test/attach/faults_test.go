@@ -49,6 +49,7 @@ func passing(in func(d difference) expectation) (all []string) {
 // in eight, locks are taken by others, and looks at shared memory find nothing. The mutation:
 // Reply.Send of an attached node does not wait for room.
 func TestUnderCallFaults(t *testing.T) {
+	t.Parallel()
 	binary := buildStack(t)
 	modes := faultModes(t, binary)
 	seeds := 1

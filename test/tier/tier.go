@@ -36,24 +36,14 @@ func Missing(tb testing.TB, what ...any) {
 	tb.Skip(what...)
 }
 
-// Parallel is t.Parallel in the first tier: most of the time tests of links wait for timers of the
-// protocol. The other tiers have no processor to spare.
-func Parallel(t *testing.T) {
-	if First() {
-		t.Parallel()
-	}
-}
-
 // waiting is how many tests AtOnce lets run.
 const waiting = 4
 
-// AtOnce lets more parallel tests run in the first tier than there are processors, unless the flag
-// -parallel says how many. TestMain calls it.
+// AtOnce lets more parallel tests run than there are processors, unless the flag -parallel says how
+// many. TestMain calls it.
 func AtOnce() {
 	flag.Parse()
-	if First() {
-		atOnce(flag.CommandLine)
-	}
+	atOnce(flag.CommandLine)
 }
 
 func atOnce(flags *flag.FlagSet) {
