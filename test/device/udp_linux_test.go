@@ -7,8 +7,10 @@ import (
 	"net"
 	"net/netip"
 	"os"
+	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/netdev"
@@ -71,8 +73,8 @@ func TestUDP6(t *testing.T) {
 		device.Run(t, func(t *testing.T) (a, b netdev.Device) {
 			x, y := netns.New(t), netns.New(t)
 			netns.Veth(t, x, y, "left", "right", 1500)
-			x.Run("ip", "-6", "addr", "add", "fd00::1/64", "dev", "left", "nodad")
-			y.Run("ip", "-6", "addr", "add", "fd00::2/64", "dev", "right", "nodad")
+			address6(t, x, "fd00::1", "left")
+			address6(t, y, "fd00::2", "right")
 			// Each knows the other's station address: what neighbour discovery gives up is lost, and nothing here is
 			// sent twice.
 			x.Run("ip", "-6", "neigh", "add", "fd00::2", "lladdr", station(t, y, "right"), "dev", "left")
@@ -84,6 +86,18 @@ func TestUDP6(t *testing.T) {
 			return introduce(t, a, b)
 		})
 	})
+}
+
+// address6 gives an interface an address of IPv6. The kernel takes packets to it only once a work
+// queue of its own has come to the address, and until then drops them (Ip6InAddrErrors).
+func address6(t *testing.T, ns *netns.NS, ip, device string) {
+	t.Helper()
+	ns.Run("ip", "-6", "addr", "add", ip+"/64", "dev", device, "nodad")
+	for end := time.Now().Add(time.Minute); !strings.HasPrefix(ns.Run("ip", "-6", "route", "get", ip), "local "); {
+		if time.Now().After(end) {
+			t.Fatalf("%s is not an address of %s after a minute", ip, device)
+		}
+	}
 }
 
 // station is the station address of an interface.
