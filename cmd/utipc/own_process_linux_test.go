@@ -12,18 +12,19 @@ import (
 	"github.com/utipc/utipc/test/tier"
 )
 
-// Variables of the environment that say what a process of this test binary is.
+// Variables of the environment of processes that tests start of this binary.
 const (
-	asProgram = "UTIPC_TEST_AS_PROGRAM" // utipc: a build of it took longer than the tests that run it
-	asTest    = "UTIPC_TEST_AS_TEST"    // the test of this name, alone
+	asProgram = "UTIPC_TEST_AS_PROGRAM" // it is utipc: a build of that took longer than the tests that run it
+	asTest    = "UTIPC_TEST_AS_TEST"    // it is to run the test of this name
 )
 
 // alone is the test for which this process was started, see inOwnProcess.
 var alone = os.Getenv(asTest)
 
-// TestMain makes the processes that tests start of this binary utipc itself.
+// TestMain makes the processes that tests start of this binary utipc itself, unless they have flags
+// of tests: those of inOwnProcess, and workers of the fuzzer.
 func TestMain(m *testing.M) {
-	if os.Getenv(asProgram) != "" && alone == "" {
+	if os.Getenv(asProgram) != "" && (len(os.Args) < 2 || !strings.HasPrefix(os.Args[1], "-test.")) {
 		main()
 	}
 	os.Setenv(asProgram, "1")
