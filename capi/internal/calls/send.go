@@ -27,24 +27,24 @@ func Send(h int32, b []byte, to *Addr, timeout int) (int, error) {
 	if _, ok := c.(*stack.Conn); ok && addr != nil {
 		return 0, failed(syscall.EISCONN, "a connection sends to its peer")
 	}
-	until := deadline(timeout)
-	if timeout != 0 {
+	var n int
+	if timeout == 0 {
+		n, err = write(c, b, addr, false)
+	} else {
+		until := deadline(timeout)
 		if err := s.sending.take(timeout, until); err != nil {
 			return 0, err
 		}
 		defer s.sending.leave()
-		if !s.sendUntil.Equal(until) {
-			s.sendUntil = until
-			if err := c.SetWriteDeadline(until); err != nil {
-				return 0, err
-			}
-		}
+		err = limited(until, c.SetWriteDeadline, func() (err error) {
+			n, err = write(c, b, addr, true)
+			return err
+		})
 	}
-	n, err := write(c, b, addr, timeout != 0)
 	if n > 0 {
 		err = nil // the next call says it
 	}
-	return n, err
+	return n, inTime(err, timeout) // another call's deadline may be set
 }
 
 // write is the call of package stack.

@@ -5,6 +5,7 @@
 package calls
 
 import (
+	"errors"
 	"io"
 	"net"
 	"syscall"
@@ -22,13 +23,11 @@ type Socket struct {
 	in    source
 	ahead int // bytes to read ahead
 
-	receiving turn // guards what follows
+	receiving turn // guards the read deadline and what follows
 	closed    bool
-	until     time.Time // the read deadline that is set
 	fd        *descriptor
 
-	sending   turn // guards the write deadline
-	sendUntil time.Time
+	sending turn // guards the write deadline
 }
 
 func (s *Socket) of() *Node      { return s.node }
@@ -114,20 +113,30 @@ func receive[T any](h int32, call string, b []byte, timeout int) (*Socket, item,
 		it, err = s.fd.take(b, timeout, until)
 	case timeout == 0:
 		it, err = s.in.receive(b, false)
-	default:
-		if err = s.setReadDeadline(until); err == nil {
-			it, err = s.in.receive(b, true)
+		if errors.Is(err, errors.ErrUnsupported) { // the goroutine waits for what can only be waited for
+			if err = s.describe(); err == nil {
+				it, err = s.fd.take(b, timeout, until)
+			}
 		}
+	default:
+		err = limited(until, s.in.SetReadDeadline, func() (err error) {
+			it, err = s.in.receive(b, true)
+			return err
+		})
 	}
 	return s, it, err
 }
 
-func (s *Socket) setReadDeadline(until time.Time) error {
-	if s.until.Equal(until) {
-		return nil
+// limited makes a call with a deadline, if there is one, and leaves none behind.
+func limited(until time.Time, set func(time.Time) error, call func() error) error {
+	if until.IsZero() {
+		return call()
 	}
-	s.until = until
-	return s.in.SetReadDeadline(until)
+	if err := set(until); err != nil {
+		return err
+	}
+	defer set(time.Time{})
+	return call()
 }
 
 // Receive copies what comes next into b. Errors: io.EOF after the end of a connection; those
@@ -163,17 +172,19 @@ func FD(h int32) (int, error) {
 		return 0, failed(syscall.EBUSY, "another call receives from the socket")
 	}
 	defer s.receiving.leave()
-	switch {
-	case s.closed:
+	if s.closed {
 		return 0, net.ErrClosed
-	case s.fd != nil:
-		return s.fd.fd, nil
 	}
-	if err := s.setReadDeadline(time.Time{}); err != nil {
-		return 0, err
-	}
-	if s.fd, err = newDescriptor(s.in, s.ahead); err != nil {
+	if err := s.describe(); err != nil {
 		return 0, err
 	}
 	return s.fd.fd, nil
+}
+
+// describe makes the descriptor if there is none.
+func (s *Socket) describe() (err error) {
+	if s.fd == nil {
+		s.fd, err = newDescriptor(s.in, s.ahead)
+	}
+	return err
 }

@@ -6,6 +6,7 @@ package calls
 
 import (
 	"context"
+	"errors"
 	"syscall"
 	"time"
 
@@ -117,5 +118,8 @@ func (s *changes) receive(_ []byte, wait bool) (it item, err error) {
 	return it, err
 }
 
-// wouldWait reports whether an error is that of a call that does not wait.
-func wouldWait(err error) bool { return err == syscall.EAGAIN }
+// wouldWait reports whether an error is that of a call that does not wait, and has found nothing. An
+// attached listener has no such call.
+func wouldWait(err error) bool {
+	return err == syscall.EAGAIN || errors.Is(err, errors.ErrUnsupported)
+}
