@@ -15,6 +15,16 @@ import (
 // ownNodes are the tests that need nodes of the process: the daemon is another.
 var ownNodes = []string{"names", "nulls", "forkedraw", "memory", "timeouts", "udp"}
 
+// sources are those of the program of testdata.
+func sources(t testing.TB) []string {
+	t.Helper()
+	all, err := filepath.Glob("testdata/*.c")
+	if err != nil || len(all) < 5 {
+		t.Fatalf("testdata has %q, %v", all, err)
+	}
+	return all
+}
+
 // The program of testdata calls every function of the library: what succeeds, each error path, random
 // handles and NULL pointers, threads, descriptors under poll(2), forked children, 10,000 sockets opened
 // and closed. Each of its tests runs with nodes in memory, and with those of a daemon, which has nothing
@@ -28,11 +38,7 @@ var ownNodes = []string{"names", "nulls", "forkedraw", "memory", "timeouts", "ud
 //
 // Proves: capi.calls
 func TestProgram(t *testing.T) {
-	sources, err := filepath.Glob("testdata/*.c")
-	if err != nil || len(sources) < 5 {
-		t.Fatalf("testdata has %q, %v", sources, err)
-	}
-	program := compile(t, sources...)
+	program := compile(t, sources(t)...)
 	tests := strings.Fields(run(t, nil, program))
 	if len(tests) < 25 {
 		t.Fatalf("the program has the tests %q", tests)

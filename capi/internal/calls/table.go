@@ -66,7 +66,7 @@ func find[T object](h int32) (T, error) {
 
 // Close closes what has the handle, and with a node all that is of it. The timeout is how long
 // a node or a connection waits until what was sent has arrived; the handle is closed in any
-// case. Errors: EBADF, ETIMEDOUT, and those of package stack.
+// case. Errors: EBADF; ETIMEDOUT, or EAGAIN without a timeout, where not all has; those of package stack.
 func Close(h int32, timeout int) error {
 	handles.Lock()
 	o := handles.objects[h]
@@ -86,7 +86,7 @@ func Close(h int32, timeout int) error {
 		}
 	}
 	handles.Unlock()
-	err := o.close(timeout)
+	err := inTime(o.close(timeout), timeout)
 	for _, o := range its {
 		o.close(0)
 	}
