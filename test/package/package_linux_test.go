@@ -70,7 +70,7 @@ func checkModes(t *testing.T, file string) {
 		}
 	}
 	// Mutation it catches: build-deb without the preload library.
-	if !regexp.MustCompile(`(?m) \./usr/lib/[a-z0-9_]+-linux-gnu/libutipc\.so$`).Match(list) {
+	if !regexp.MustCompile(`(?m) \./usr/lib/[a-z0-9_]+-linux-gnu/libutipc-preload\.so$`).Match(list) {
 		t.Errorf("the package has no preload library:\n%s", list)
 	}
 	if entries < 10 {
