@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* What the tests of libutipc share: checks that end the program, and a test's registration. */
 #include <errno.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -40,6 +41,17 @@ static inline void fails(int want, long got, const char *call, const char *file,
 			utipc_last_error(), -want, utipc_strerror(want));
 		exit(1);
 	}
+}
+
+/* polling is poll(2) that goes on after a signal, as those of Go's runtime. */
+static inline int polling(struct pollfd *fds, nfds_t count, int timeout)
+{
+	int got;
+
+	do
+		got = poll(fds, count, timeout);
+	while (got < 0 && errno == EINTR);
+	return got;
 }
 
 /* A test, by its name on the command line. */

@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Threads, forked children, and what is left of what was closed. */
 #define _GNU_SOURCE
-#include <poll.h>
 #include <pthread.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -48,7 +47,7 @@ static void *asker(void *arg)
 
 		OK(utipc_send(s, word, sizeof word, &name, SOON));
 		if (me % 2)
-			CHECK(poll(&(struct pollfd){.fd = utipc_fd(s), .events = POLLIN}, 1, SOON) == 1);
+			CHECK(polling(&(struct pollfd){.fd = utipc_fd(s), .events = POLLIN}, 1, SOON) == 1);
 		CHECK(OK(utipc_recv(s, b, sizeof b, NULL, me % 2 ? 0 : SOON)) == sizeof word && memcmp(b, word, sizeof word) == 0);
 	}
 	CHECK(strstr(utipc_last_error(), sentence) == utipc_last_error());

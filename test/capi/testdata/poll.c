@@ -1,6 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0 */
 /* Descriptors for poll(2): readable exactly while the call would not wait. */
-#include <poll.h>
 #include <unistd.h>
 
 #include "check.h"
@@ -12,10 +11,10 @@ static void readable(int fd)
 {
 	struct pollfd p = {.fd = fd, .events = POLLIN};
 
-	CHECK(poll(&p, 1, SOON) == 1 && p.revents == POLLIN);
+	CHECK(polling(&p, 1, SOON) == 1 && p.revents == POLLIN);
 }
 
-static int ready(int fd) { return poll(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0); }
+static int ready(int fd) { return polling(&(struct pollfd){.fd = fd, .events = POLLIN}, 1, 0); }
 
 void pollmany(void)
 {
@@ -32,13 +31,13 @@ void pollmany(void)
 		p[i] = (struct pollfd){.fd = OK(utipc_fd(s[i])), .events = POLLIN};
 		CHECK(utipc_fd(s[i]) == p[i].fd);
 	}
-	CHECK(poll(p, MANY, 0) == 0);
+	CHECK(polling(p, MANY, 0) == 0);
 	OK(utipc_wait_name(here, &all, MANY, SOON));
 	for (int i = 0; i < MANY; i++) /* two for each */
 		for (int k = 0; k < 2; k++)
 			OK(utipc_send(c, &i, sizeof i, (utipc_addr[1]){utipc_service(7000, i)}, SOON));
 	while (total < 2 * MANY) {
-		CHECK(poll(p, MANY, SOON) > 0);
+		CHECK(polling(p, MANY, SOON) > 0);
 		for (int i = 0; i < MANY; i++)
 			if (p[i].revents) {
 				CHECK(OK(utipc_recv(s[i], b, sizeof b, NULL, 0)) == sizeof i); /* never EAGAIN */
