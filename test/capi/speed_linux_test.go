@@ -4,6 +4,7 @@ package capi
 
 import (
 	"fmt"
+	"runtime"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,24 +15,29 @@ import (
 )
 
 // BenchmarkRoundTrip prints what 64 bytes there and back take between two nodes in memory: by a C program
-// with libutipc, by the same calls in Go, and how the two compare in nine rounds, one after the other; and
-// the C program with poll(2), and what a call alone costs.
+// with libutipc, by the same calls in Go, and how they compare in nine rounds, one after the other; and
+// the C program with poll(2), and what a call alone costs. The two ends in C are threads of the system; in Go
+// they are goroutines, which take turns on one thread, or are locked to threads as those of C are.
 //
 //	go test -run '^$' -bench RoundTrip -benchtime 1x -v ./test/capi
 func BenchmarkRoundTrip(b *testing.B) {
 	program := compile(b, "testdata/speed/speed.c")
-	const rounds, count = 9, 20000
+	const rounds, count = 9, 5000
 	for range b.N {
-		var c, g, p, n, ratios []float64
+		var c, g, l, p, n, ratios, threads []float64
 		for range rounds {
-			inC, inGo := speed(b, program, "wait", count), roundTrips(b, count)
+			inC, inGo, locked := speed(b, program, "wait", count), roundTrips(b, count, false), roundTrips(b, count, true)
 			c, g, ratios = append(c, inC), append(g, inGo), append(ratios, inC/inGo)
+			l, threads = append(l, locked), append(threads, inC/locked)
 			p, n = append(p, speed(b, program, "poll", count)), append(n, speed(b, program, "none", 10*count))
 		}
 		slices.Sort(ratios)
+		slices.Sort(threads)
 		b.ReportMetric(ratios[rounds/2], "C/Go")
-		b.Logf("64 B there and back: %.2f µs in C, %.2f in Go, C/Go %.2f (%.2f to %.2f); with poll(2) %.2f; a call alone %.3f",
-			median(c), median(g), ratios[rounds/2], ratios[0], ratios[rounds-1], median(p), median(n))
+		b.ReportMetric(threads[rounds/2], "C/Go-threads")
+		b.Logf("64 B there and back: %.2f µs in C; in Go %.2f between goroutines, C/Go %.2f (%.2f to %.2f), %.2f between threads, C/Go %.2f (%.2f to %.2f); in C with poll(2) %.2f; a call alone %.3f",
+			median(c), median(g), ratios[rounds/2], ratios[0], ratios[rounds-1],
+			median(l), threads[rounds/2], threads[0], threads[rounds-1], median(p), median(n))
 	}
 }
 
@@ -49,8 +55,12 @@ func speed(b testing.TB, program, kind string, count int) float64 {
 	return f
 }
 
-// roundTrips is the C program's "wait" in Go.
-func roundTrips(b testing.TB, count int) float64 {
+// roundTrips is the C program's "wait" in Go, each end locked to a thread or not.
+func roundTrips(b testing.TB, count int, locked bool) float64 {
+	if locked {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+	}
 	ctx := b.Context()
 	here, there := open(b), open(b)
 	defer here.Close(ctx)
@@ -68,6 +78,9 @@ func roundTrips(b testing.TB, count int) float64 {
 	}
 	all, done := count+count/10, make(chan error)
 	go func() {
+		if locked {
+			runtime.LockOSThread()
+		}
 		buf := make([]byte, 64)
 		for range all {
 			n, from, err := server.ReadFrom(buf)
@@ -120,7 +133,7 @@ func TestSpeedProgram(t *testing.T) {
 			t.Errorf("%s: %v µs", kind, f)
 		}
 	}
-	if f := roundTrips(t, 100); f <= 0 {
+	if f := roundTrips(t, 100, true); f <= 0 {
 		t.Errorf("Go: %v µs", f)
 	}
 }
