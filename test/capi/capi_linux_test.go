@@ -30,9 +30,9 @@ func sources(t testing.TB) []string {
 // and closed. Each of its tests runs with nodes in memory, and with those of a daemon, which has nothing
 // of the program left in the end.
 //
-// Mutations it catches: in calls, handles given out again; no check of the kind; a node's close that
+// Mutations it catches: in calls, handles given out again at once; no check of the kind; a node's close that
 // leaves its sockets; a deadline that is left behind; two calls that receive at once with different
-// deadlines; the descriptor that is not cleared, is cleared with a message there, or is left open;
+// deadlines; the descriptor that is cleared with a message there, or is left open;
 // a connection accepted ahead that is not closed; in utipc.c, no page that is wiped at a fork; one
 // sentence for all threads.
 //

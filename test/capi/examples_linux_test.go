@@ -27,9 +27,6 @@ func python(t *testing.T, args ...string) string {
 // Python has the same of the library as C: the sizes of its types, messages, connections, groups, names,
 // descriptors, errors, the environment as it is now, and the error of a forked child.
 //
-// Mutations it catches: a field less in a type of utipc.py; $UTIPC_NODE as it was when the library was
-// loaded; utipc_recv that keeps the lock of the interpreter (PyDLL).
-//
 // Proves: capi.abi, capi.calls
 func TestPython(t *testing.T) {
 	sizes := run(t, nil, compile(t, sources(t)...), "sizes")
@@ -40,8 +37,6 @@ func TestPython(t *testing.T) {
 }
 
 // The examples print what they say, in C and in Python alike. The lines of pubsub have no order.
-//
-// Mutation it catches: a multicast that goes to one socket.
 //
 // Proves: capi.calls
 func TestExamples(t *testing.T) {

@@ -16,8 +16,6 @@ import (
 // A C program is compiled and linked with what pkg-config says of the package, and runs with its library; the
 // man page is in it.
 //
-// Mutations it catches: a folder of utipc.pc that is another; the link libutipc.so to the preload library.
-//
 // Proves: daemon.package, capi.abi
 func TestLibraryOfPackage(t *testing.T) {
 	preload.NeedCompiler(t)

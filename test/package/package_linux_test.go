@@ -71,7 +71,7 @@ func checkModes(t *testing.T, file string) {
 			t.Errorf("in the package: %q, want %s of root", line, want)
 		}
 	}
-	// Mutations it catches: build-deb without the preload library, without a file of the C library.
+	// Mutation it catches: build-deb without the preload library.
 	for _, file := range []string{
 		`lib/[a-z0-9_]+-linux-gnu/libutipc-preload\.so`, `lib/[a-z0-9_]+-linux-gnu/libutipc\.so\.0\.\d+\.\d+`,
 		`lib/[a-z0-9_]+-linux-gnu/libutipc\.so\.0 -> libutipc\.so\.0\.\d+\.\d+`, `lib/[a-z0-9_]+-linux-gnu/libutipc\.so -> libutipc\.so\.0`,
