@@ -111,7 +111,7 @@ func checkTCP(socket, text string) error {
 }
 
 // preloadLibrary is the file name of the preload library.
-const preloadLibrary = "libutipc.so"
+const preloadLibrary = "libutipc-preload.so"
 
 // multiarch is the name of this architecture's folder under /usr/lib, as Debian has it.
 var multiarch = map[string]string{"amd64": "x86_64-linux-gnu", "arm64": "aarch64-linux-gnu"}[runtime.GOARCH]

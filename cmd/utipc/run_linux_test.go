@@ -30,7 +30,7 @@ func TestRunUnmodified(t *testing.T) {
 			t.Fatalf("%s: %v\n%s", name, err, out)
 		}
 	}
-	library, program, static := filepath.Join(dir, "libutipc.so"), filepath.Join(dir, "sockets"), filepath.Join(dir, "static")
+	library, program, static := filepath.Join(dir, "libutipc-preload.so"), filepath.Join(dir, "sockets"), filepath.Join(dir, "static")
 	make("../../preload/build", library)
 	make("cc", "-std=gnu11", "-O1", "-o", program, "../../test/preload/testdata/sockets.c")
 	source := filepath.Join(dir, "static.c")

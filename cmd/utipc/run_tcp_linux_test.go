@@ -16,7 +16,7 @@ import (
 // Proves: tcp.run
 func TestRunTCP(t *testing.T) {
 	dir := t.TempDir()
-	library := filepath.Join(dir, "libutipc.so") // the loader says that it is none, and goes on
+	library := filepath.Join(dir, "libutipc-preload.so") // the loader says that it is none, and goes on
 	if err := os.WriteFile(library, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}

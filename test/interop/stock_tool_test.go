@@ -47,7 +47,7 @@ func (b *bed) stockParty() *party {
 	b.t.Helper()
 	tool := need(b.t, "tipc")
 	need(b.t, "cc")
-	library := filepath.Join(b.t.TempDir(), "libutipc.so")
+	library := filepath.Join(b.t.TempDir(), "libutipc-preload.so")
 	if out, err := exec.CommandContext(b.ctx, "../../preload/build", library).CombinedOutput(); err != nil {
 		b.t.Fatalf("preload/build: %v\n%s", err, out)
 	}

@@ -29,7 +29,7 @@ func TestPackageOfArm64(t *testing.T) {
 	if out, err := exec.CommandContext(t.Context(), "dpkg-deb", "--extract", file, root).CombinedOutput(); err != nil {
 		t.Fatalf("dpkg-deb: %v\n%s", err, out)
 	}
-	const library = "/usr/lib/aarch64-linux-gnu/libutipc.so"
+	const library = "/usr/lib/aarch64-linux-gnu/libutipc-preload.so"
 	utipc := filepath.Join(root, "usr/bin/utipc")
 	for _, name := range []string{utipc, filepath.Join(root, library)} {
 		f, err := elf.Open(name)

@@ -64,14 +64,22 @@ func checkModes(t *testing.T, file string) {
 		switch {
 		case mode[0] == 'd', strings.HasSuffix(rest, "./usr/bin/utipc"):
 			want = mode[:1] + "rwxr-xr-x"
+		case mode[0] == 'l': // the links of the C library
+			want = "lrwxrwxrwx"
 		}
 		if mode != want || !strings.HasPrefix(rest, "root/root ") {
 			t.Errorf("in the package: %q, want %s of root", line, want)
 		}
 	}
 	// Mutation it catches: build-deb without the preload library.
-	if !regexp.MustCompile(`(?m) \./usr/lib/[a-z0-9_]+-linux-gnu/libutipc\.so$`).Match(list) {
-		t.Errorf("the package has no preload library:\n%s", list)
+	for _, file := range []string{
+		`lib/[a-z0-9_]+-linux-gnu/libutipc-preload\.so`, `lib/[a-z0-9_]+-linux-gnu/libutipc\.so\.0\.\d+\.\d+`,
+		`lib/[a-z0-9_]+-linux-gnu/libutipc\.so\.0 -> libutipc\.so\.0\.\d+\.\d+`, `lib/[a-z0-9_]+-linux-gnu/libutipc\.so -> libutipc\.so\.0`,
+		`lib/[a-z0-9_]+-linux-gnu/pkgconfig/utipc\.pc`, `include/utipc\.h`, `share/man/man3/utipc\.3\.gz`,
+	} {
+		if !regexp.MustCompile(`(?m) \./usr/` + file + `$`).Match(list) {
+			t.Errorf("the package has no %s:\n%s", file, list)
+		}
 	}
 	if entries < 10 {
 		t.Errorf("the package has %d entries:\n%s", entries, list)

@@ -84,7 +84,7 @@ func TestBuildRefuses(t *testing.T) {
 		{other, "no-such-compiler", "preload/build: there is no C compiler no-such-compiler\n"},
 		{"riscv64", "cc", `preload/build: no library for "riscv64"; usage: `},
 	} {
-		file := filepath.Join(t.TempDir(), "libutipc.so")
+		file := filepath.Join(t.TempDir(), "libutipc-preload.so")
 		cmd := exec.Command("../../preload/build", "--arch", c.arch, file)
 		cmd.Env = append(os.Environ(), "CC="+c.compiler)
 		out, err := cmd.CombinedOutput()

@@ -35,7 +35,7 @@ var Emulated = &Machine{
 	Compiler: "aarch64-linux-gnu-gcc",
 	packages: "gcc-aarch64-linux-gnu, libc6-dev-arm64-cross and qemu-user",
 	emulator: []string{"qemu-aarch64", "-L", "/usr/aarch64-linux-gnu"},
-	library:  sync.OnceValues(func() (string, error) { return buildLibrary("libutipc-arm64.so", "--arch", "arm64") }),
+	library:  sync.OnceValues(func() (string, error) { return buildLibrary("libutipc-preload-arm64.so", "--arch", "arm64") }),
 }
 
 // Machines are those that tests of C programs run on. Where this is an arm64 there is no need for another.
@@ -103,4 +103,4 @@ func buildLibrary(name string, flags ...string) (string, error) {
 }
 
 // library builds that of this machine.
-var library = sync.OnceValues(func() (string, error) { return buildLibrary("libutipc.so") })
+var library = sync.OnceValues(func() (string, error) { return buildLibrary("libutipc-preload.so") })
