@@ -87,9 +87,9 @@ const maxInbox = 4 << 20
 
 func newClientConn(c *attach.Conn) *clientConn {
 	l := &clientConn{conn: c, grace: answerGrace}
-	l.reads.set = c.SetReadDeadline
+	l.reads.setDeadline = c.SetReadDeadline
 	l.reads.full = func(w *waiter) bool { return !w.messages && l.kept > maxInbox }
-	l.out.room = role{set: c.SetWriteDeadline, turns: true}
+	l.out.room = role{setDeadline: c.SetWriteDeadline, turns: true}
 	return l
 }
 

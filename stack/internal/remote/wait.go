@@ -53,11 +53,11 @@ type waiter struct {
 // A role is what at most one call has at a time: with it the call waits in the connection, for data
 // or for room, and not asleep. The waitLock's lock guards it.
 type role struct {
-	holder *waiter
-	set    func(time.Time) error // sets the deadline in the connection
-	at     time.Time             // that deadline
-	full   func(w *waiter) bool  // w must not have the role now; nil: it always may
-	turns  bool                  // calls have it in order of arrival; else whichever comes first
+	holder      *waiter
+	setDeadline func(time.Time) error // in the connection; nil: the call waits asleep
+	at          time.Time             // that deadline
+	full        func(w *waiter) bool  // w must not have the role now; nil: it always may
+	turns       bool                  // calls have it in order of arrival; else whichever comes first
 }
 
 // elsewhere is the holder of a role that a call keeps while it does not wait.
@@ -230,8 +230,8 @@ func (r *role) take(w *waiter) bool {
 
 // until sets the deadline of who waits in the connection.
 func (r *role) until(by time.Time) {
-	if r.set != nil && r.at != by {
+	if r.setDeadline != nil && r.at != by {
 		r.at = by
-		r.set(by)
+		r.setDeadline(by)
 	}
 }
