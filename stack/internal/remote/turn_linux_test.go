@@ -76,6 +76,7 @@ func TestWriteBehindAnotherWrite(t *testing.T) {
 
 			c.tryTurn() // of a Write that has still to find out about Close
 			second = write()
+			until(t, s.line(), "the Write waits", func() bool { return len(s.line().waits) == 1 })
 			if err := s.close("close", false); err != nil {
 				t.Fatal(err)
 			}
