@@ -14,23 +14,15 @@ import (
 // attachedWaits are the functions of the attached backend, and of its connection to the daemon,
 // that wait by themselves, and what ends that. All other calls wait through these.
 var attachedWaits = map[string]string{
-	// Calls that wait for something to read, or for an answer: await, which sleeps here or leads.
-	"remote: clientConn.sleep":   "a wake-up, a time: of await; of follow, for the next session; of a close, for the leader to leave",
-	"remote: clientConn.await":   "calls sleep: deadline, context, close, the end of the line",
-	"remote: Socket.follow":      "calls sleep when the line is over, where await would return: deadline, context, close, a refusal",
-	"remote: clientWriter.await": "the turn to write, or that of a stream: deadline, context, close",
-	// Calls that wait for no line.
-	"remote: Node.whenThere":       "a daemon: context, close of the node, a refusal",
-	"remote: Node.Close":           "what was sent: context",
-	"remote: Socket.closeWait":     "what was sent: context, close of the node",
-	"remote: clientConn.postParts": "a request of several records, that goes on whole: deadline and context by its caller's",
-	// Ends, which wait for calls that have been told to end; and goroutines of the node.
-	"remote: Conn.endTurn":         "nothing: it takes back what takeTurn has put",
-	"remote: Socket.gracefulClose": "calls that have been told to end; the daemon, for closeWait",
-	"remote: clientConn.inTurn":    "nothing: it takes back what it has put",
-	"remote: clientConn.readOn":    "its goroutine, which it has told to end",
-	"remote: Node.repair":          "the loss of a daemon, or close of the node",
-	"remote: Node.rest":            "a pause of repair, or close of the node",
+	// All calls of the backend wait by await, in one file.
+	"remote: waitLock.await": "a wake-up: deadline, context, close, the end of what it waits at",
+	"remote: waitLock.sleep": "a wake-up, a time; of await alone",
+	"remote: waitLock.enter": "nothing: it has await look when the context is done",
+	"remote: role.until":     "nothing: it sets how long a call waits in the connection",
+	// The end of a socket, which nobody calls any more: it writes until its deadline.
+	"remote: clientConn.last": "nothing: it sets how long the last words wait for room",
+	// Of a capture, which has no call that waits.
+	"remote: Node.capture": "nothing: it closes the capture when the context is done",
 	// The connection: of one that is a socket the runtime's poller waits.
 	"attach: wakers.wait":       "gives the turn back that waitTurn took",
 	"attach: wakers.waitTurn":   "the turn on the socket of a ring: deadline, close",
@@ -40,9 +32,10 @@ var attachedWaits = map[string]string{
 }
 
 // No call of an attached program waits in a loop of its own: a function that blocks on a channel,
-// sleeps, or has the line's sleep called stands in the list above, with what ends it.
+// sleeps, or sets how long something may wait, stands in the list above, with what ends it.
 //
-// Mutation: Socket.nextReport tries, and sleeps with time.Sleep while there is no report.
+// Mutations: Socket.reportOn tries, and sleeps with time.Sleep while there is no report; Node.rest
+// waits for a timer; put sets the write deadline of the connection.
 //
 // Proves: daemon.api
 func TestAttachedCallsWaitInOnePlace(t *testing.T) {
@@ -60,7 +53,7 @@ func TestAttachedCallsWaitInOnePlace(t *testing.T) {
 					continue
 				}
 				name := pkg + ": " + strings.TrimPrefix(receiver(d)+"."+fn.Name.Name, ".")
-				for _, at := range blocks(fn) {
+				for _, at := range blocks(fn, pkg == "remote") {
 					if found[name] = true; attachedWaits[name] == "" {
 						p := fset.Position(at)
 						t.Errorf("%s:%d: %s waits by itself", filepath.Base(p.Filename), p.Line, name)
@@ -76,8 +69,16 @@ func TestAttachedCallsWaitInOnePlace(t *testing.T) {
 	}
 }
 
-// blocks are the places where a function waits by itself.
-func blocks(fn *ast.FuncDecl) (at []token.Pos) {
+// limits are the functions that wait for a time, or say how long something may wait; true: they belong
+// to the connection, which waits by itself.
+var limits = map[string]bool{
+	"sleep": false, "Sleep": false, "NewTimer": false, "NewTicker": false, "After": false, "AfterFunc": false,
+	"SetReadDeadline": true, "SetWriteDeadline": true, "SetDeadline": true, "setDeadline": true,
+}
+
+// blocks are the places where a function waits by itself, or with backend says how long the connection
+// waits.
+func blocks(fn *ast.FuncDecl, backend bool) (at []token.Pos) {
 	tries := map[ast.Node]bool{} // receives of a select with a default
 	ast.Inspect(fn, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -100,8 +101,10 @@ func blocks(fn *ast.FuncDecl) (at []token.Pos) {
 				at = append(at, n.Pos())
 			}
 		case *ast.CallExpr:
-			if s, ok := n.Fun.(*ast.SelectorExpr); ok && (s.Sel.Name == "sleep" || s.Sel.Name == "Sleep") {
-				at = append(at, n.Pos())
+			if s, ok := n.Fun.(*ast.SelectorExpr); ok {
+				if ofConn, known := limits[s.Sel.Name]; known && (backend || !ofConn) {
+					at = append(at, n.Pos())
+				}
 			}
 		}
 		return true

@@ -99,7 +99,7 @@ func (s *Socket) still() bool {
 	l := s.line()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.leader == nil {
+	if l.reads.holder == nil {
 		l.look()
 	}
 	if l.over == nil && l.conn.HasRing() && l.conn.PeerClosed() { // which the ring does not show

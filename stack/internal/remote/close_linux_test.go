@@ -119,7 +119,7 @@ func TestGracefulCloseIsNotCutShort(t *testing.T) {
 			leads := func() bool {
 				l.mu.Lock()
 				defer l.mu.Unlock()
-				return l.leader != nil
+				return l.reads.holder != nil
 			}
 			for by := time.Now().Add(2 * time.Minute); !leads(); runtime.Gosched() {
 				if time.Now().After(by) {
@@ -128,9 +128,8 @@ func TestGracefulCloseIsNotCutShort(t *testing.T) {
 			}
 			for range 100 { // before it waits for room, and while it does
 				l.mu.Lock()
-				l.kick()
+				l.rouseAll()
 				l.mu.Unlock()
-				l.kickWriter()
 				runtime.Gosched()
 			}
 			if got, err := heard(daemon); err != nil || got != sent {
@@ -162,12 +161,12 @@ func TestWriteHeedsItsOwnDeadline(t *testing.T) {
 					return err
 				},
 			} {
-				l.conn.SetWriteDeadline(longAgo)
+				l.out.room.until(longAgo)
 				if err := write(); err != nil {
 					t.Errorf("%s: %v", what, err)
 				}
 			}
-			l.conn.SetWriteDeadline(time.Time{})
+			l.out.room.until(never)
 		})
 	}
 }

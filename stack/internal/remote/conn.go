@@ -25,7 +25,7 @@ type Conn struct {
 	*Socket
 	backend.Lending
 	stream     bool
-	turn       chan struct{} // holds one while a Write of a stream goes on: writes are not mixed
+	turn       role // of the Write of a stream that goes on: writes are not mixed; the line's lock guards it
 	service    frame.Service
 	named      bool // it was dialed by service
 	importance frame.Importance
@@ -35,7 +35,7 @@ type Conn struct {
 // newConn makes one of the answer to OpConnect or OpAccept.
 func newConn(s *Socket, stream bool, h *attach.Header) *Conn {
 	return &Conn{
-		Socket: s, stream: stream, turn: make(chan struct{}, 1),
+		Socket: s, stream: stream, turn: role{turns: true},
 		importance: frame.Importance(h.Arg0), half: h.Arg1&attach.CanCloseWrite != 0,
 	}
 }
@@ -76,7 +76,7 @@ func (f *Node) Dial(ctx context.Context, c backend.SocketOptions, network string
 			return nil, err
 		}
 		reason := "no answer for " + time.Since(began).Round(time.Microsecond).String()
-		if there, away := f.presence(); !isDone(there) {
+		if there, away := f.presence(); !there {
 			reason = fmt.Sprintf("no daemon for %v: %v", time.Since(began).Round(time.Microsecond), away)
 		}
 		return nil, &socket.ConnError{Peer: peer, Reason: reason, Err: err}
@@ -134,12 +134,12 @@ func (c *Conn) Write(b []byte) (done int, err error) { return c.writeAll(b, nil)
 
 // writeAll is Write of several buffers.
 func (c *Conn) writeAll(b []byte, v [][]byte) (done int, err error) {
-	w := &c.line().out
-	if err := w.enterData(); err != nil {
+	l := c.line()
+	if err := l.enterData(); err != nil {
 		return 0, c.notWritten(0, err)
 	}
 	done, waited, err := c.writeParts(b, v)
-	w.leave(done)
+	l.leaveData(done)
 	if err != nil {
 		return done, c.notWritten(waited, err)
 	}
@@ -179,17 +179,43 @@ func (c *Conn) writeParts(b []byte, v [][]byte) (done int, waited time.Duration,
 // takeTurn waits until no other Write of the stream goes on, and says for how long. Errors:
 // os.ErrDeadlineExceeded at the write deadline, net.ErrClosed.
 func (c *Conn) takeTurn() (waited time.Duration, err error) {
-	select {
-	case c.turn <- struct{}{}:
+	if c.tryTurn() {
 		return 0, nil
-	default:
 	}
 	began := time.Now()
-	err = c.line().out.await(context.Background(), true, c.turn)
+	l := c.line()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := wait{by: &l.out.by, over: &l.over, outlives: true, role: &c.turn}
+	err = l.await(&w, func() bool {
+		mine := c.turn.take(w.w)
+		if mine {
+			c.turn.holder = &elsewhere
+		}
+		return mine
+	}, nil)
+	l.leave(&w)
 	return time.Since(began), err
 }
 
-func (c *Conn) endTurn() { <-c.turn }
+// tryTurn is takeTurn that does not wait.
+func (c *Conn) tryTurn() bool {
+	l := c.line()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if c.turn.holder != nil {
+		return false
+	}
+	c.turn.holder = &elsewhere
+	return true
+}
+
+func (c *Conn) endTurn() {
+	l := c.line()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.release(&c.turn)
+}
 
 // notWritten is the error of a Write that has waited so long.
 func (c *Conn) notWritten(waited time.Duration, err error) error {
@@ -223,15 +249,13 @@ func (c *Conn) TryReadMsg(b []byte) (k, size int, err error) {
 func (c *Conn) TryWrite(b []byte) (int, error) {
 	if c.stream {
 		b = b[:min(len(b), frame.MaxPayload)]
-		select {
-		case c.turn <- struct{}{}:
-			defer c.endTurn()
-		default:
+		if !c.tryTurn() {
 			return 0, backend.ErrAgain
 		}
+		defer c.endTurn()
 	}
-	w := &c.line().out
-	if err := w.enterData(); err != nil {
+	l := c.line()
+	if err := l.enterData(); err != nil {
 		return 0, c.notWritten(0, err)
 	}
 	h := attach.Header{Op: attach.OpSend}
@@ -239,7 +263,7 @@ func (c *Conn) TryWrite(b []byte) (int, error) {
 	if err != nil {
 		b = nil
 	}
-	w.leave(len(b))
+	l.leaveData(len(b))
 	if err != nil && err != backend.ErrAgain {
 		err = c.notWritten(0, err)
 	}

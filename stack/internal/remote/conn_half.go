@@ -9,7 +9,6 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
-	"github.com/utipc/utipc/stack/internal/feed"
 )
 
 // CloseWrite implements backend.Conn. The daemon has said whether the peer's node knows it, so
@@ -28,58 +27,40 @@ func (c *Conn) closeWrite(l *clientConn) error {
 	if err := l.trouble(); err != nil {
 		return err
 	}
-	quiet, err := l.out.endData()
-	if quiet == nil {
+	first, err := l.endData()
+	if !first {
 		return err
 	}
-	err = l.out.await(context.Background(), true, quiet)
 	if err == nil {
 		_, err = l.write(context.Background(), &attach.Header{Op: attach.OpShutdown, Arg0: attach.ShutdownWrite}, nil)
 	}
 	if err != nil {
-		l.out.resumeData()
+		l.resumeData()
 	}
 	return err
 }
 
-// enterData is enter for a call that writes data of a connection. Errors: net.ErrClosed,
-// engine.ErrWriteEnded.
-func (w *clientWriter) enterData() error {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// endData makes enterData refuse calls, and waits until those that go on are through; first is false
+// of a second call. Errors: net.ErrClosed, os.ErrDeadlineExceeded at the write deadline.
+func (l *clientConn) endData() (first bool, err error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	w := &l.out
 	switch {
-	case w.unsent != nil:
-		return net.ErrClosed
+	case l.over == net.ErrClosed:
+		return false, net.ErrClosed
 	case w.ended:
-		return engine.ErrWriteEnded
+		return false, nil
 	}
-	w.calls++
-	return nil
-}
-
-// endData makes enterData refuse calls, and returns a channel with room for one once those that go
-// on are through; nil of a second call. Errors: net.ErrClosed.
-func (w *clientWriter) endData() (quiet chan<- struct{}, err error) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	switch {
-	case w.unsent != nil:
-		return nil, net.ErrClosed
-	case w.ended:
-		return nil, nil
-	}
-	w.ended = true
-	c := make(chan struct{}, 1)
-	if w.calls > 0 {
-		feed.Signal(c)
-		w.quiet = c
-	}
-	return c, nil
+	w.ended, w.quiet = true, w.calls == 0
+	c := wait{by: &w.by, over: &l.over, outlives: true}
+	defer l.leave(&c)
+	return true, l.await(&c, func() bool { return w.quiet }, nil)
 }
 
 // resumeData takes endData back.
-func (w *clientWriter) resumeData() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	w.ended, w.quiet = false, nil
+func (l *clientConn) resumeData() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.out.ended, l.out.quiet = false, false
 }

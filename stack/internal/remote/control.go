@@ -63,7 +63,7 @@ func (l *clientConn) call(ctx context.Context, verb string, in, out any) error {
 
 // tell is ask whose errors are the daemon's whole ones; others are inside *net.OpError.
 func (l *clientConn) tell(ctx context.Context, h attach.Header, data []byte) (response, error) {
-	a, err := l.exchange(ctx, new(time.Time), h, data)
+	a, err := l.exchange(ctx, nil, h, data)
 	if err != nil {
 		return a, backend.OpError("call", "tipc", nil, nil, err)
 	}

@@ -48,14 +48,12 @@ func (f *Node) Join(ctx context.Context, c backend.GroupOptions, svc frame.Servi
 
 // Read implements backend.Group.
 func (g *Group) Read(b []byte) (k int, m backend.GroupEnvelope, err error) {
-	for again := true; again; {
-		cur := g.session.Load()
-		err = cur.line.next(context.Background(), false, func(r *clientRecord) bool {
+	_, err = g.onSession(context.Background(), byRead, func(cur *session) error {
+		return cur.line.next(context.Background(), false, func(r *clientRecord) bool {
 			k, m = g.took(cur, r, b)
 			return true
 		})
-		again, err = g.follow(context.Background(), cur, readEnd, err)
-	}
+	})
 	return k, m, err
 }
 
@@ -82,14 +80,12 @@ func (g *Group) took(cur *session, r *clientRecord, b []byte) (k int, m backend.
 
 // TryReadMsg implements backend.Group.
 func (g *Group) TryReadMsg(b []byte) (k int, m backend.GroupEnvelope, err error) {
-	for again := true; again; {
-		cur := g.session.Load()
-		err = cur.line.try(func(r *clientRecord) bool {
+	_, err = g.onSession(context.Background(), noWait, func(cur *session) error {
+		return cur.line.try(func(r *clientRecord) bool {
 			k, m = g.took(cur, r, b)
 			return true
 		})
-		again, err = g.tryFollow(cur, err)
-	}
+	})
 	if err != nil && err != backend.ErrAgain {
 		err = g.opError("read", nil, err)
 	}
@@ -118,12 +114,9 @@ const countWait = time.Second
 // WaitMembers implements backend.Group.
 func (g *Group) WaitMembers(ctx context.Context, k int) error {
 	began := time.Now()
-	var err error
-	for again := true; again; {
-		cur := g.session.Load()
-		err = cur.line.call(ctx, "socket.wait-members", membersParams{k}, nil)
-		again, err = g.follow(ctx, cur, noEnd, err)
-	}
+	_, err := g.onSession(ctx, noLimit, func(cur *session) error {
+		return cur.line.call(ctx, "socket.wait-members", membersParams{k}, nil)
+	})
 	var members *socket.MembersError
 	if err == nil || errors.As(err, &members) && ctx.Err() == nil {
 		return err

@@ -3,7 +3,6 @@
 package remote
 
 import (
-	"context"
 	"errors"
 	"io"
 	"net"
@@ -15,7 +14,6 @@ import (
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/printable"
-	"github.com/utipc/utipc/stack/internal/backend"
 	"github.com/utipc/utipc/stack/internal/feed"
 	"github.com/utipc/utipc/stack/socket"
 )
@@ -30,27 +28,25 @@ import (
 //	  └──(a record of another)──┘ ── the end: all are told
 type clientConn struct {
 	conn *attach.Conn
-	fds  bool            // answers may bring descriptors
-	gone chan<- struct{} // told of the end of the daemon, or nil
+	fds  bool   // answers may bring descriptors
+	gone func() // called at the end of the daemon, with the lock held; or nil
 
 	out clientWriter
 
 	socket *Socket        // that reports go to, and messages that came back; nil: of a connection, or no socket
 	node   frame.NodeAddr // the daemon's
 
-	mu     sync.Mutex // guards everything below, but h while somebody leads
-	h      attach.Header
-	waits  []*clientWait
-	leader *clientWait
-	idle   []*clientWait
-	id     uint32 // of the last request
-	inbox  []clientRecord
-	room   []clientRecord // that the inbox begins with
-	kept   int            // bytes in the inbox
-	strays []response     // accepted connections that nobody waits for any more
-	failed error          // of a send of a connection, for the next call; that it has ended, for all
-	over   error          // why nothing comes any more
-	offers uint64         // features that the daemon has granted
+	waitLock // guards everything below, but h while somebody reads
+	h        attach.Header
+	reads    role   // of the leader
+	id       uint32 // of the last request
+	inbox    []clientRecord
+	room     []clientRecord // that the inbox begins with
+	kept     int            // bytes in the inbox
+	strays   []response     // accepted connections that nobody waits for any more
+	failed   error          // of a send of a connection, for the next call; that it has ended, for all
+	over     error          // why nothing comes any more
+	offers   uint64         // features that the daemon has granted
 	// readEnd says that the peer of a connection writes no more: what is in the inbox is the last.
 	readEnd bool
 	counts  bool    // the daemon counts what a connection has sent; it does not change
@@ -62,7 +58,6 @@ type clientConn struct {
 	// deadline, which the daemon keeps.
 	answerBy time.Time
 	grace    time.Duration // how long it waits then; it does not change
-	conned   time.Time     // the conn's read deadline
 	seen     reportedState // what was told, as far as the end of the daemon takes it back; or nil
 }
 
@@ -87,137 +82,44 @@ type response struct {
 	fd   int // or -1
 }
 
-// A clientWait is a call that waits: for the answer to a request, or for messages.
-type clientWait struct {
-	id       uint32 // of the request; 0: messages
-	ctx      context.Context
-	wake     chan struct{} // of one place
-	timer    *time.Timer
-	answer   response
-	answered bool
-	failed   error // the answer was none
-	gathered attach.Join
-}
-
 // maxInbox is how much a call that waits for something else reads ahead, in bytes.
 const maxInbox = 4 << 20
 
-var (
-	longAgo = time.Unix(1, 0) // a deadline that ends a call
-	never   time.Time         // one that does not; it is not changed
-)
-
 func newClientConn(c *attach.Conn) *clientConn {
-	return &clientConn{conn: c, out: newClientWriter(), grace: answerGrace}
+	l := &clientConn{conn: c, grace: answerGrace}
+	l.reads.setDeadline = c.SetReadDeadline
+	l.reads.full = func(w *waiter) bool { return !w.messages && l.kept > maxInbox }
+	l.out.room = role{setDeadline: c.SetWriteDeadline, turns: true}
+	return l
 }
 
-// enter makes a call wait on the line. The lock is held in this and all others that take
-// a clientWait.
-func (l *clientConn) enter(id uint32) *clientWait {
-	var w *clientWait
-	if k := len(l.idle); k > 0 {
-		w = l.idle[k-1]
-		l.idle = l.idle[:k-1]
-		select {
-		case <-w.wake:
-		default:
-		}
-	} else {
-		w = &clientWait{wake: make(chan struct{}, 1)}
-	}
-	w.id = id
-	l.waits = append(l.waits, w)
-	return w
+// leave is that of the lock; a message that the call was woken for wakes another.
+func (l *clientConn) leave(c *wait) {
+	l.waitLock.leave(c)
+	l.wakeReader()
 }
 
-// leave ends that, and hands the lead on.
-func (l *clientConn) leave(w *clientWait) {
-	i := slices.Index(l.waits, w)
-	l.waits = slices.Delete(l.waits, i, i+1)
-	if l.leader == w {
-		l.leader = nil
-	}
-	*w = clientWait{wake: w.wake, timer: w.timer}
-	if len(l.idle) < 8 {
-		l.idle = append(l.idle, w)
-	}
-	l.wakeNext()
-}
-
-// wakeNext lets a call look that may go on, or lead.
-func (l *clientConn) wakeNext() {
-	if len(l.inbox) > 0 {
-		for _, w := range l.waits {
-			if w.id == 0 {
-				feed.Signal(w.wake)
-				break
-			}
-		}
-	}
-	if l.leader == nil && len(l.waits) > 0 {
-		feed.Signal(l.waits[0].wake)
-	}
-}
-
-// await waits until ready, or until what ends the call: the end of the line, ctx, the
-// deadline. Errors: why the line ended; the context's; os.ErrDeadlineExceeded.
-func (l *clientConn) await(w *clientWait, by *time.Time, ready func() bool) error {
-	for {
-		switch {
-		case l.over == net.ErrClosed:
-			return l.over
-		case backend.Past(*by):
-			return os.ErrDeadlineExceeded
-		case ready():
-			return nil
-		case l.over != nil:
-			return l.over
-		case w.ctx != nil && w.ctx.Err() != nil:
-			return w.ctx.Err()
-		case l.leader != nil && l.leader != w || w.id != 0 && l.kept > maxInbox:
-			if l.leader == w {
-				l.leader = nil
-				l.wakeNext()
-			}
-			l.sleep(w, *by)
-		default:
-			l.leader = w
-			l.lead(w, *by)
-		}
-	}
-}
-
-// sleep waits until somebody has something for the call, or it may lead.
-func (l *clientConn) sleep(w *clientWait, by time.Time) {
-	l.mu.Unlock()
-	defer l.mu.Lock()
-	if by.IsZero() {
-		<-w.wake
+// wakeReader lets a call look that waits for messages, if there are any.
+func (l *clientConn) wakeReader() {
+	if len(l.inbox) == 0 {
 		return
 	}
-	if w.timer == nil {
-		w.timer = time.NewTimer(time.Hour)
+	for _, w := range l.waits {
+		if w.messages {
+			feed.Signal(w.wake)
+			return
+		}
 	}
-	w.timer.Reset(time.Until(by))
-	select {
-	case <-w.wake:
-	case <-w.timer.C:
-	}
-	w.timer.Stop()
 }
 
-// lead reads one record and deals with it.
-func (l *clientConn) lead(w *clientWait, by time.Time) {
-	if l.conned != by {
-		l.conned = by
-		l.conn.SetReadDeadline(by)
-	}
+// read is how a call waits that reads for all: it reads one record and deals with it.
+func (l *clientConn) read(w *waiter) {
 	l.mu.Unlock()
 	r, fd, err := l.receive()
 	l.mu.Lock()
 	switch {
 	case err == nil:
-		l.take(r, fd, w.id == 0)
+		l.take(r, fd, w.messages)
 	case !errors.Is(err, os.ErrDeadlineExceeded):
 		l.end(lineError(err))
 	}
@@ -265,13 +167,11 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		}
 		l.add(r)
 		if !forReader {
-			l.wakeNext()
+			l.wakeReader()
 		}
 	case r.Op == attach.OpReadEnd:
 		l.readEnd = true
-		for _, w := range l.waits {
-			feed.Signal(w.wake)
-		}
+		l.signalAll()
 		r.release()
 	case r.Op == attach.OpEnd:
 		err := toldBy(&r.Header, r.data)
@@ -325,7 +225,7 @@ func (l *clientConn) reply(r *clientRecord, fd int) {
 		w.failed = err
 		w.answer = response{r.Header, slices.Clone(all), fd}
 		w.answered = true
-		if l.leader != w {
+		if l.reads.holder != w {
 			feed.Signal(w.wake)
 		}
 		return
@@ -348,36 +248,12 @@ func (l *clientConn) end(err error) {
 			if l.seen != nil {
 				l.seen.takeBack(l.add)
 			}
-			feed.Signal(l.gone)
+			if l.gone != nil {
+				l.gone()
+			}
 		}
 	}
-	for _, w := range l.waits {
-		feed.Signal(w.wake)
-	}
-}
-
-// kick makes all calls look, the one that leads too.
-func (l *clientConn) kick() {
-	for _, w := range l.waits {
-		feed.Signal(w.wake)
-	}
-	if l.leader != nil && l.conned != longAgo {
-		l.conned = longAgo
-		l.conn.SetReadDeadline(longAgo)
-	}
-}
-
-// when makes the call of w look when ctx is done. The returned function ends that.
-func (l *clientConn) when(ctx context.Context, w *clientWait) (stop func() bool) {
-	if ctx.Done() == nil {
-		return func() bool { return true }
-	}
-	w.ctx = ctx
-	return context.AfterFunc(ctx, func() {
-		l.mu.Lock()
-		l.kick()
-		l.mu.Unlock()
-	})
+	l.signalAll()
 }
 
 // close ends the line; calls that wait end with net.ErrClosed.
@@ -389,7 +265,6 @@ func (l *clientConn) close() {
 // stopLocal ends the line for everybody here, with net.ErrClosed that goes before every other
 // error. The connection stays.
 func (l *clientConn) stopLocal() {
-	l.endWrites()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.over = net.ErrClosed
@@ -401,7 +276,7 @@ func (l *clientConn) stopLocal() {
 		closeFD(a.fd)
 	}
 	l.strays = nil
-	l.kick()
+	l.rouseAll()
 }
 
 // setReadBy sets the time at which reads end.
@@ -409,7 +284,7 @@ func (l *clientConn) setReadBy(t time.Time) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.readBy = t
-	l.kick()
+	l.rouseAll()
 }
 
 // maxReason is how many bytes of what the daemon says of an end are kept.

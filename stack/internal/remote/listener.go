@@ -54,16 +54,14 @@ func makeListener(ctx context.Context, network string, want wantedState, l *clie
 
 // AcceptConn implements backend.Listener.
 func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
-	for {
-		cur := l.session.Load()
-		c, err := l.acceptOn(ctx, cur.line)
-		if again, err := l.follow(ctx, cur, readEnd, err); !again {
-			if err != nil {
-				return nil, l.opError("accept", nil, backend.Passing(err))
-			}
-			return c, nil
-		}
+	var c *Conn
+	if _, err := l.onSession(ctx, byRead, func(cur *session) (err error) {
+		c, err = l.acceptOn(ctx, cur.line)
+		return err
+	}); err != nil {
+		return nil, l.opError("accept", nil, backend.Passing(err))
 	}
+	return c, nil
 }
 
 // TryAccept implements backend.Listener.

@@ -18,24 +18,27 @@ func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientReco
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if len(l.inbox) == 0 || backend.Past(l.readBy) {
-		w := l.enter(0)
-		stop := l.when(ctx, w)
-		defer l.leave(w)
-		defer stop()
-		for {
-			err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || l.readEnd || heed && l.socket.reports.waiting() })
-			if err != nil {
-				return err
+		c := wait{ctx: ctx, by: &l.readBy, over: &l.over, role: &l.reads, messages: true}
+		defer l.leave(&c)
+		var report error
+		err := l.await(&c, func() bool {
+			if len(l.inbox) > 0 || l.readEnd {
+				return true
 			}
-			if len(l.inbox) > 0 {
-				break
+			if heed { // a report may be for another call
+				if r, ok := l.socket.reports.take(); ok {
+					report = r.Err
+				}
 			}
-			if l.readEnd {
-				return io.EOF
-			}
-			if r, ok := l.socket.reports.take(); ok { // else another call has it
-				return r.Err
-			}
+			return report != nil
+		}, l.read)
+		switch {
+		case err != nil:
+			return err
+		case report != nil:
+			return report
+		case len(l.inbox) == 0:
+			return io.EOF
 		}
 	}
 	l.use(use)
@@ -55,8 +58,9 @@ func (l *clientConn) use(use func(r *clientRecord) (done bool)) {
 	if l.inbox = l.inbox[1:]; len(l.inbox) == 0 {
 		l.inbox = l.room[:0]
 	}
-	if l.kept <= maxInbox && l.leader == nil {
-		l.wakeNext()
+	if l.kept <= maxInbox {
+		l.wakeReader()
+		l.pass(&l.reads)
 	}
 }
 
@@ -72,7 +76,7 @@ func (l *clientConn) try(use func(r *clientRecord) (done bool)) error {
 			return io.EOF
 		case l.over != nil:
 			return l.over
-		case l.leader != nil || !l.look():
+		case l.reads.holder != nil || !l.look():
 			if l.over != nil {
 				return l.over
 			}

@@ -3,6 +3,7 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -14,7 +15,6 @@ import (
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/internal/printable"
 	"github.com/utipc/utipc/stack/internal/backend"
-	"github.com/utipc/utipc/stack/internal/feed"
 	"github.com/utipc/utipc/stack/socket"
 )
 
@@ -55,31 +55,32 @@ type Node struct {
 
 	ctx  context.Context // done when the node is closed
 	stop context.CancelFunc
-	gone chan struct{} // of one place: a daemon is lost, or a socket of one
 	*backend.Ending
 
-	mu      sync.Mutex // guards what follows
-	server  *clientConn
-	pid     int // of the process that is the daemon; 0: not known
-	welcome attach.Welcome
-	met     bool          // a daemon is there
-	there   chan struct{} // closed while it is, and has the sockets
-	away    error         // why none is there
-	sockets map[*Socket]struct{}
-	callers []*Packet // sockets of calls that are over
-	closed  bool
-	ends    sync.WaitGroup           // the node's goroutines, and what waits for its orderly end
-	leaving map[*clientConn]struct{} // connections that are closed, and whose end the daemon has not answered
-	unsent  socket.UnsentError       // of connections that are closed; without Err there is none
+	waitLock // guards what follows
+	server   *clientConn
+	pid      int // of the process that is the daemon; 0: not known
+	welcome  attach.Welcome
+	met      bool  // a daemon is there
+	there    bool  // it is, and has the sockets
+	gone     bool  // a daemon is lost, or a socket of one, and repair has not looked yet
+	over     error // why the node is over, or none can be made any more
+	away     error // why none is there
+	sockets  map[*Socket]struct{}
+	callers  []*Packet // sockets of calls that are over
+	closed   bool
+	ends     sync.WaitGroup           // the node's goroutines, and what waits for its orderly end
+	leaving  map[*clientConn]struct{} // connections that are closed, and whose end the daemon has not answered
+	unsent   socket.UnsentError       // of connections that are closed; without Err there is none
 
-	closeDone chan struct{} // closed when Close is over
-	closeErr  error         // what it returned
+	left      bool  // all that ends counts is over
+	closeDone bool  // Close is over
+	closeErr  error // what it returned
 }
 
 func newRemoteNode(path string, c Config) *Node {
 	f := &Node{
-		path: path, cfg: c, sockets: map[*Socket]struct{}{}, gone: make(chan struct{}, 1),
-		there: make(chan struct{}), Ending: backend.NewEnding(), closeDone: make(chan struct{}),
+		path: path, cfg: c, sockets: map[*Socket]struct{}{}, Ending: backend.NewEnding(),
 	}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f
@@ -98,7 +99,7 @@ func (f *Node) connect(ctx context.Context) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.closed {
-		l.close()
+		l.conn.Close()
 		return net.ErrClosed
 	}
 	f.server, f.pid, f.welcome, f.met = l, pid, w, true
@@ -110,8 +111,9 @@ func (f *Node) connect(ctx context.Context) error {
 func (f *Node) announce() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	if f.met && !isDone(f.there) {
-		close(f.there)
+	if f.met {
+		f.there = true
+		f.signalAll()
 	}
 }
 
@@ -119,23 +121,20 @@ func (f *Node) announce() {
 // daemon's end. It ends with the connection.
 func (f *Node) watch(l *clientConn) {
 	l.mu.Lock()
-	w := l.enter(0)
-	err := l.await(w, new(time.Time), func() bool { return false })
-	l.leave(w)
+	c := wait{over: &l.over, role: &l.reads, messages: true}
+	err := l.await(&c, func() bool { return false }, l.read)
+	l.leave(&c)
 	l.mu.Unlock()
 	f.mu.Lock()
-	f.met, f.away = false, err
-	if isDone(f.there) {
-		f.there = make(chan struct{})
-	}
+	f.met, f.there, f.away = false, false, err
 	closed := f.closed
 	f.mu.Unlock()
 	l.conn.Close()
 	if closed || f.cfg.NoReattach {
-		f.End(err)
+		f.end(err)
 		return
 	}
-	feed.Signal(f.gone)
+	f.noteGone()
 }
 
 // dial makes a connection, and says hello. fds says that answers will bring descriptors.
@@ -146,9 +145,9 @@ func (f *Node) dial(ctx context.Context, fds bool) (*clientConn, attach.Welcome,
 	}
 	l := newClientConn(c)
 	l.fds = fds
-	l.gone = f.gone
+	l.gone = f.noteGone
 	h, data := attach.HelloRequest(0, f.cfg.features(), f.cfg.Program)
-	a, err := l.exchange(ctx, new(time.Time), h, data)
+	a, err := l.exchange(ctx, nil, h, data)
 	var w attach.Welcome
 	if err == nil {
 		w, err = attach.ParseWelcome(&a.Header, a.data)
@@ -199,6 +198,8 @@ func (f *Node) Close(ctx context.Context) error {
 	f.mu.Lock()
 	again := f.closed
 	f.closed = true
+	f.over = cmp.Or(f.over, net.ErrClosed)
+	f.signalAll()
 	var sockets []*Socket
 	for s := range f.sockets {
 		sockets = append(sockets, s)
@@ -206,15 +207,13 @@ func (f *Node) Close(ctx context.Context) error {
 	server := f.server
 	f.mu.Unlock()
 	if again {
-		select {
-		case <-f.closeDone:
-			return f.closeErr
-		case <-ctx.Done():
-			return backend.OpError("close", "tipc", nil, nil, ctx.Err())
+		if err := f.until(ctx, &f.closeDone); err != nil {
+			return backend.OpError("close", "tipc", nil, nil, err)
 		}
+		return f.closeErr
 	}
-	defer f.End(net.ErrClosed)
-	defer close(f.closeDone)
+	defer f.end(net.ErrClosed)
+	defer f.note(&f.closeDone)
 	f.stop()
 	for _, s := range sockets {
 		var unsent *socket.UnsentError
@@ -223,17 +222,40 @@ func (f *Node) Close(ctx context.Context) error {
 		}
 	}
 	server.close()
-	done := make(chan struct{})
 	go func() {
 		f.ends.Wait()
-		close(done)
+		f.note(&f.left)
 	}()
 	var over error
-	select {
-	case <-done:
-	case <-ctx.Done():
+	if f.until(ctx, &f.left) != nil {
 		over = fmt.Errorf("not all was taken by the daemon, of %d connections: %w", f.cut(), context.Cause(ctx))
 	}
 	f.closeErr = f.unsentError(over)
 	return f.closeErr
+}
+
+// until waits until note is called with what, or ctx is done, whose error it returns.
+func (f *Node) until(ctx context.Context, what *bool) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := wait{ctx: ctx}
+	defer f.leave(&c)
+	return f.await(&c, func() bool { return *what }, nil)
+}
+
+// note ends the calls of until.
+func (f *Node) note(what *bool) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	*what = true
+	f.signalAll()
+}
+
+// end ends the node, for the first reason that is given.
+func (f *Node) end(why error) {
+	f.mu.Lock()
+	f.over = cmp.Or(f.over, why)
+	f.signalAll()
+	f.mu.Unlock()
+	f.End(why)
 }

@@ -69,14 +69,12 @@ func (c *Packet) Read(b []byte) (k int, m backend.Envelope, err error) {
 
 // read is Read that ctx ends, too: with keep the message is handed to that.
 func (c *Packet) read(ctx context.Context, b []byte, keep func(data []byte)) (k int, m backend.Envelope, err error) {
-	for again := true; again; {
-		cur := c.session.Load()
-		err = cur.line.next(ctx, c.remote, func(r *clientRecord) bool {
+	_, err = c.onSession(ctx, byRead, func(cur *session) error {
+		return cur.line.next(ctx, c.remote, func(r *clientRecord) bool {
 			k = cur.message(r, b, keep, &m)
 			return true
 		})
-		again, err = c.follow(ctx, cur, readEnd, err)
-	}
+	})
 	return k, m, err
 }
 
@@ -133,14 +131,12 @@ func recordTo(d *backend.Dest) (attach.Header, error) {
 
 // TryReadMsg implements backend.Packet.
 func (c *Packet) TryReadMsg(b []byte) (k int, m backend.Envelope, err error) {
-	for again := true; again; {
-		cur := c.session.Load()
-		err = cur.line.try(func(r *clientRecord) bool {
+	_, err = c.onSession(context.Background(), noWait, func(cur *session) error {
+		return cur.line.try(func(r *clientRecord) bool {
 			k = cur.message(r, b, nil, &m)
 			return true
 		})
-		again, err = c.tryFollow(cur, err)
-	}
+	})
 	if err != nil && err != backend.ErrAgain {
 		err = c.opError("read", nil, err)
 	}
@@ -173,13 +169,8 @@ func (s *Socket) trySend(h *attach.Header, b []byte) error {
 	if len(b) > frame.MaxPayload {
 		return &engine.LengthError{Size: len(b), Most: frame.MaxPayload}
 	}
-	for {
-		cur := s.session.Load()
-		again, err := s.tryFollow(cur, s.trySendOn(cur.line, h, b))
-		if !again {
-			return err
-		}
-	}
+	_, err := s.onSession(context.Background(), noWait, func(cur *session) error { return s.trySendOn(cur.line, h, b) })
+	return err
 }
 
 // trySendOn is trySend on one line.

@@ -3,18 +3,17 @@
 package remote
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
-	"net"
 	"os"
 	"slices"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
-	"github.com/utipc/utipc/stack/internal/backend"
 	"github.com/utipc/utipc/stack/socket"
 )
 
@@ -46,12 +45,7 @@ func (b *backoff) pause(chance float64) time.Duration {
 // repair attaches the node and its sockets again, whenever a daemon is lost, until the node is
 // closed, or refused.
 func (f *Node) repair() {
-	for {
-		select {
-		case <-f.gone:
-		case <-f.ctx.Done():
-			return
-		}
+	for f.untilGone() {
 		var b backoff
 		var denied time.Time // since when the system does not let us connect
 		for left := settling; left > 0; {
@@ -78,16 +72,32 @@ func (f *Node) repair() {
 	}
 }
 
-// rest waits so long, or until the node is closed, which it reports with false.
+// rest waits so long, or until the node is over, which it reports with false.
 func (f *Node) rest(d time.Duration) bool {
-	t := time.NewTimer(d)
-	defer t.Stop()
-	select {
-	case <-t.C:
-		return true
-	case <-f.ctx.Done():
-		return false
-	}
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := wait{by: deadlineIn(d), over: &f.over}
+	defer f.leave(&c)
+	return f.await(&c, func() bool { return false }, nil) == os.ErrDeadlineExceeded
+}
+
+// untilGone waits until a daemon is lost, or a socket of one; false: the node is over.
+func (f *Node) untilGone() bool {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := wait{over: &f.over}
+	defer f.leave(&c)
+	err := f.await(&c, func() bool { return f.gone }, nil)
+	f.gone = false
+	return err == nil
+}
+
+// noteGone has repair look.
+func (f *Node) noteGone() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.gone = true
+	f.signalAll()
 }
 
 // reattach is one attempt. found says that a daemon is there that was not before, whole that
@@ -154,7 +164,7 @@ func (f *Node) reopen() (whole bool) {
 		}
 		old.line.mu.Lock()
 		old.line.drain()
-		old.line.kick()
+		old.line.rouseAll()
 		old.line.mu.Unlock()
 		old.line.conn.Close()
 		switch cur, want, err := s.openSession(f.ctx, old.line.fds); {
@@ -184,14 +194,14 @@ func (f *Node) refuse(err error) {
 		sockets = append(sockets, s)
 	}
 	f.mu.Unlock()
-	f.End(e)
+	f.end(e)
 	for _, s := range sockets {
 		s.refuse(e)
 	}
 }
 
-// presence returns a channel that is closed while a daemon is there, and why none is.
-func (f *Node) presence() (there <-chan struct{}, away error) {
+// presence reports whether a daemon is there, and why none is.
+func (f *Node) presence() (there bool, away error) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.there, f.away
@@ -202,50 +212,37 @@ func (f *Node) presence() (there <-chan struct{}, away error) {
 // one of them. Errors: try's; net.ErrClosed; *ReattachError; the context's, with why
 // no daemon is there.
 func (f *Node) whenThere(ctx context.Context, try func() error) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	c := wait{ctx: ctx, over: &f.over}
+	defer f.leave(&c)
 	var b backoff
-	for {
-		switch {
-		case isDone(f.Over):
-			return f.Why
-		case f.ctx.Err() != nil:
-			return net.ErrClosed
-		}
-		there, err := f.presence()
-		if isDone(there) || f.cfg.NoReattach {
+	for away := f.away; ; {
+		err := f.await(&c, func() bool { return f.over == nil && (f.there || f.cfg.NoReattach) }, nil)
+		if err == nil {
+			f.mu.Unlock()
 			err = try()
-			there, _ = f.presence()
-			if err == nil || f.cfg.NoReattach || !isAway(err) && (!isRefusal(err) || isDone(there)) {
+			f.mu.Lock()
+			if err == nil || f.cfg.NoReattach || !isAway(err) && (!isRefusal(err) || f.there) {
 				return err // not where it is the whole node that will be refused
 			}
+			if away = err; !f.there {
+				continue
+			}
+			c.by = deadlineIn(b.pause(rand.Float64())) // it was believed to be there
+			err = f.await(&c, func() bool { return false }, nil)
+			c.by = nil
 		}
-		t := time.NewTimer(b.pause(rand.Float64()))
-		if isDone(there) { // so it was believed
-			there = nil
-		} else {
-			t.Stop()
+		switch {
+		case err == os.ErrDeadlineExceeded:
+		case err == ctx.Err():
+			if !f.there {
+				away = cmp.Or(f.away, away)
+			}
+			return fmt.Errorf("%w; no daemon: %w", err, away)
+		default:
+			return err
 		}
-		select {
-		case <-there:
-		case <-t.C:
-		case <-f.Over:
-			t.Stop()
-			return f.Why
-		case <-f.ctx.Done():
-			t.Stop()
-			return net.ErrClosed
-		case <-ctx.Done():
-			t.Stop()
-			return fmt.Errorf("%w; no daemon: %w", ctx.Err(), err)
-		}
-	}
-}
-
-func isDone(c <-chan struct{}) bool {
-	select {
-	case <-c:
-		return true
-	default:
-		return false
 	}
 }
 
@@ -310,7 +307,7 @@ func (s *Socket) succeed(old, cur *session, want wantedState) bool {
 	o.strays = nil
 	s.why = nil
 	s.session.Store(cur)
-	o.kick()
+	o.rouseAll()
 	return true
 }
 
@@ -320,7 +317,7 @@ func (s *Socket) refuse(e *socket.ReattachError) {
 	l := s.line()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	l.kick()
+	l.rouseAll()
 }
 
 // current reports whether the line leads to the daemon that the node is attached to, and not to the
@@ -353,58 +350,6 @@ func (s *Socket) absence() error {
 	return err
 }
 
-// follow is called with what a call on a session of the socket failed with. If that is the end of
-// the daemon it waits for the next session, until by or until ctx is done;
-// again says that it is there. Errors: err; net.ErrClosed, *ReattachError,
-// os.ErrDeadlineExceeded, the context's.
-func (s *Socket) follow(ctx context.Context, old *session, by func(*clientConn) time.Time, err error) (again bool, failed error) {
-	if err == nil || !s.kept || !isGone(err) {
-		return false, err
-	}
-	l := old.line
-	l.mu.Lock()
-	defer l.mu.Unlock()
-	w := l.enter(readsOn)
-	defer l.leave(w)
-	stop := l.when(ctx, w)
-	defer stop()
-	for {
-		end := by(l)
-		switch refused := s.refused.Load(); {
-		case l.over == net.ErrClosed:
-			return false, net.ErrClosed
-		case s.session.Load() != old:
-			return true, nil
-		case refused != nil:
-			return false, refused
-		case backend.Past(end):
-			return false, os.ErrDeadlineExceeded
-		case ctx.Err() != nil:
-			return false, ctx.Err()
-		}
-		l.sleep(w, end)
-	}
-}
-
-// tryFollow is follow that does not wait: its error is syscall.EAGAIN then.
-func (s *Socket) tryFollow(old *session, err error) (again bool, failed error) {
-	if err == nil || !s.kept || !isGone(err) {
-		return false, err
-	}
-	switch refused := s.refused.Load(); {
-	case s.session.Load() != old:
-		return true, nil
-	case refused != nil:
-		return false, refused
-	}
-	return false, backend.ErrAgain
-}
-
-// What follow waits until. The line's lock is held.
-func readEnd(l *clientConn) time.Time  { return l.readBy }
-func writeEnd(l *clientConn) time.Time { return l.writeDeadline() }
-func noEnd(*clientConn) time.Time      { return time.Time{} }
-
 // lost reports whether the line is over, or its daemon is: it has closed, or is another process
 // than that which is there now.
 func (l *clientConn) lost(pid int) bool {
@@ -436,9 +381,8 @@ func (l *clientConn) drain() {
 	if l.over != nil {
 		return
 	}
-	w := l.enter(0)
-	by := time.Now().Add(drainWait)
-	l.await(w, &by, func() bool { return false })
-	l.leave(w)
+	c := wait{by: deadlineIn(drainWait), over: &l.over, role: &l.reads, messages: true}
+	l.await(&c, func() bool { return false }, l.read)
+	l.leave(&c)
 	l.end(&socket.GoneError{Reason: "another daemon is there"})
 }

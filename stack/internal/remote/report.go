@@ -15,7 +15,6 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
-	"github.com/utipc/utipc/stack/internal/feed"
 	"github.com/utipc/utipc/stack/socket"
 )
 
@@ -122,9 +121,7 @@ func (l *clientConn) sendFailed(r *clientRecord) (message bool) {
 	report := socket.SendReport{Seq: s.reports.numbered(r.ID), Addr: s.destination(&r.Addr), Data: slices.Clone(data), Len: int(r.Wide)}
 	report.Err = backend.OpError("write", s.network, s.own(), report.Addr, err)
 	s.reports.add(report, more)
-	for _, w := range l.waits {
-		feed.Signal(w.wake)
-	}
+	l.signalAll()
 	return false
 }
 
@@ -162,38 +159,32 @@ func (s *Socket) own() net.Addr {
 
 // nextReport waits for a report, while the daemon is away too.
 func (s *Socket) nextReport(ctx context.Context) (r socket.SendReport, err error) {
-	for again := true; again; {
-		cur := s.session.Load()
+	_, err = s.onSession(ctx, noLimit, func(cur *session) (err error) {
 		r, err = s.reportOn(ctx, cur.line)
-		again, err = s.follow(ctx, cur, noEnd, err)
-	}
+		return err
+	})
 	return r, err
 }
 
 // reportOn waits for a report on one line.
-func (s *Socket) reportOn(ctx context.Context, l *clientConn) (socket.SendReport, error) {
+func (s *Socket) reportOn(ctx context.Context, l *clientConn) (r socket.SendReport, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	w := l.enter(readsOn)
-	defer l.leave(w)
-	defer l.when(ctx, w)()
-	for {
-		if r, ok := s.reports.take(); ok {
-			return r, nil
-		}
-		if err := l.await(w, &never, s.reports.waiting); err != nil {
-			return socket.SendReport{}, err
-		}
-	}
+	c := wait{ctx: ctx, over: &l.over, role: &l.reads}
+	defer l.leave(&c)
+	err = l.await(&c, func() (ok bool) {
+		r, ok = s.reports.take()
+		return ok
+	}, l.read)
+	return r, err
 }
 
 // tryNextReport is nextReport that does not wait: its error is syscall.EAGAIN then.
 func (s *Socket) tryNextReport() (r socket.SendReport, err error) {
-	for again := true; again; {
-		cur := s.session.Load()
+	_, err = s.onSession(context.Background(), noWait, func(cur *session) (err error) {
 		r, err = s.tryReportOn(cur.line)
-		again, err = s.tryFollow(cur, err)
-	}
+		return err
+	})
 	return r, err
 }
 

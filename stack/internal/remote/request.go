@@ -17,6 +17,15 @@ import (
 	"github.com/utipc/utipc/stack/socket"
 )
 
+// A request is what a call waits for that has sent one: its answer.
+type request struct {
+	id       uint32 // 0: none
+	answer   response
+	answered bool
+	failed   error // the answer was none
+	gathered attach.Join
+}
+
 // lineError is what the end of a connection to the daemon means to the program.
 func lineError(err error) error {
 	switch {
@@ -69,74 +78,72 @@ func (l *clientConn) exchange(ctx context.Context, by *time.Time, h attach.Heade
 // post, of await; unanswered says that the daemon has got the request.
 func (l *clientConn) converse(ctx context.Context, by *time.Time, grace time.Duration, h *attach.Header, post func() error) (a response, unanswered bool, err error) {
 	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
 	case l.over != nil:
 		err = l.over
-	case backend.Past(*by):
+	case by != nil && backend.Past(*by):
 		err = os.ErrDeadlineExceeded
 	default:
 		err = ctx.Err()
 	}
 	if err != nil {
-		l.mu.Unlock()
 		return response{}, false, err
 	}
 	if l.id++; l.id == noRequest {
 		l.id = 1
 	}
-	w := l.enter(l.id) // before it is sent: another call may read the answer
-	h.ID = w.id
+	c := wait{ctx: ctx, by: by, over: &l.over}
+	l.enter(&c) // before it is sent: another call may read the answer
+	defer l.leave(&c)
+	r := &c.w.request
+	r.id, h.ID = l.id, l.id
 	l.mu.Unlock()
-	stop := l.when(ctx, w)
-	defer stop()
-
 	err = post()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	answer := func() bool { return w.answered }
+	c.role = &l.reads // not before: nobody would read while it writes
+	answer := func() bool { return r.answered }
 	if err != nil {
 		err = l.explained(err)
-	} else if err = l.await(w, by, answer); !w.answered {
+	} else if err = l.await(&c, answer, l.read); !r.answered {
 		unanswered = true
 		if l.over == nil {
 			l.conn.TryWrite(&attach.Header{Op: attach.OpCancel, Arg0: h.ID}, nil)
 			if grace > 0 {
-				w.ctx = nil
 				late := time.Now().Add(grace)
-				l.await(w, &late, answer)
+				c.ctx, c.by = nil, &late
+				l.await(&c, answer, l.read)
 			}
 		}
 		if gone := (*socket.GoneError)(nil); errors.As(err, &gone) {
 			err = &socket.GoneError{Reason: gone.Reason, Unanswered: true, Errno: gone.Errno}
 		}
 	}
-	a = w.answer
-	answered, failed := w.answered, w.failed
-	l.leave(w)
-	switch {
-	case !answered:
+	if !r.answered {
 		return response{}, unanswered, err
-	case failed != nil || a.Errno != 0:
+	}
+	a = r.answer
+	if r.failed != nil || a.Errno != 0 {
 		closeFD(a.fd)
 		a.fd = -1
 	}
-	return a, false, failed
+	return a, false, r.failed
 }
 
 // ask is request without a deadline of its own.
 func (l *clientConn) ask(ctx context.Context, h attach.Header, data []byte) (response, error) {
-	return l.request(ctx, new(time.Time), h, data)
+	return l.request(ctx, nil, h, data)
 }
 
 // explained is why a write failed: if the daemon has closed, what it said before.
 func (l *clientConn) explained(err error) error {
 	if errors.Is(err, syscall.EPIPE) || errors.Is(err, syscall.ECONNRESET) {
-		for l.over == nil && l.leader == nil {
+		for l.over == nil && l.reads.holder == nil {
 			if !l.look() {
 				break
 			}
 		}
-		if l.over == nil && l.leader != nil { // which reads what there is, and then the end
+		if l.over == nil && l.reads.holder != nil { // which reads what there is, and then the end
 			if l.goneReason != nil {
 				return l.goneReason
 			}
@@ -158,9 +165,8 @@ func (l *clientConn) look() (found bool) {
 	if l.fds {
 		return false
 	}
-	if backend.Past(l.conned) { // of a call that waits no more
-		l.conned = time.Time{}
-		l.conn.SetReadDeadline(l.conned)
+	if backend.Past(l.reads.at) { // of a call that waits no more
+		l.reads.until(never)
 	}
 	buf, err := l.conn.TryReadPooled(&l.h)
 	switch {
@@ -194,7 +200,7 @@ func (l *clientConn) trouble() error {
 
 // lookAhead reads what there is as long as nothing waits to be read, and nobody leads.
 func (l *clientConn) lookAhead() {
-	if l.leader == nil {
+	if l.reads.holder == nil {
 		for l.over == nil && len(l.inbox) == 0 && l.look() {
 		}
 	}

@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"os"
 	"time"
 
 	"github.com/utipc/utipc/attach"
@@ -65,7 +66,7 @@ func (l *clientConn) useRing(ctx context.Context, c Config) error {
 		h.Arg1 = uint32(ringSpinLong / time.Microsecond)
 	}
 	l.fds = true
-	a, err := l.exchange(ctx, new(time.Time), h, nil)
+	a, err := l.exchange(ctx, nil, h, nil)
 	if err != nil && l.ended() { // the connection, before it had a ring
 		a, err = l.ringAnswer(ctx)
 	}
@@ -93,22 +94,28 @@ func (l *clientConn) useRing(ctx context.Context, c Config) error {
 // ringAnswer reads the answer to OpRing that comes after the end of the connection: the
 // daemon takes what the program says from the ring, or from the socket, as it has answered.
 func (l *clientConn) ringAnswer(ctx context.Context) (response, error) {
-	defer context.AfterFunc(ctx, func() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := wait{ctx: ctx, role: &l.reads}
+	defer l.leave(&c)
+	var a response
+	var err error
+	done := false
+	if over := l.await(&c, func() bool { return done }, func(*waiter) {
+		l.mu.Unlock()
+		_, fd, bad := l.conn.ReadFD(&l.h, nil)
 		l.mu.Lock()
-		defer l.mu.Unlock()
-		l.conned = longAgo
-		l.conn.SetReadDeadline(l.conned)
-	})()
-	for {
-		_, fd, err := l.conn.ReadFD(&l.h, nil)
 		switch {
-		case err != nil && ctx.Err() != nil:
-			return response{}, ctx.Err()
-		case err != nil:
-			return response{}, lineError(err)
+		case errors.Is(bad, os.ErrDeadlineExceeded):
+		case bad != nil:
+			done, err = true, lineError(bad)
 		case l.h.IsReply() && l.h.Op == attach.OpRing:
-			return response{l.h, nil, fd}, nil
+			done, a = true, response{l.h, nil, fd}
+		default:
+			closeFD(fd)
 		}
-		closeFD(fd)
+	}); over != nil {
+		return response{}, over
 	}
+	return a, err
 }

@@ -34,6 +34,7 @@ type Socket struct {
 	reports sendReports
 	kept    bool         // it is made again when the daemon is lost
 	aside   bool         // it is a subscription or a stream: it has no ring, and ends at once
+	ends    time.Time    // of a subscription: when its time is over; zero: never
 	make    sessionMaker // makes it, on a new connection
 	peer    frame.SocketAddr
 	session atomic.Pointer[session]
@@ -90,12 +91,15 @@ func (s *Socket) openWithin(within, ctx context.Context, fds bool) error {
 // enroll makes the socket known to its node. Errors: net.ErrClosed.
 func (s *Socket) enroll() error {
 	s.f.mu.Lock()
-	defer s.f.mu.Unlock()
-	if s.f.closed {
-		s.session.Load().line.close()
+	closed := s.f.closed
+	if !closed {
+		s.f.sockets[s] = struct{}{}
+	}
+	s.f.mu.Unlock()
+	if closed {
+		s.line().close()
 		return net.ErrClosed
 	}
-	s.f.sockets[s] = struct{}{}
 	return nil
 }
 
@@ -219,26 +223,24 @@ func (s *Socket) bind(op attach.Op, addr net.Addr, scope frame.Scope) error {
 // change has the daemon change the socket, and notes that for the daemons that come after it,
 // with the lock held. It waits for a daemon.
 func (s *Socket) change(h attach.Header, data []byte, note func()) error {
-	for {
-		cur := s.session.Load()
-		_, err := cur.line.ask(context.Background(), h, data)
-		if err == nil {
+	for done := false; !done; {
+		if _, err := s.onSession(context.Background(), noLimit, func(cur *session) error {
+			_, err := cur.line.ask(context.Background(), h, data)
+			if err != nil {
+				return err
+			}
 			s.mu.Lock()
-			still := s.session.Load() == cur // else the next session was made without it
-			if still {
+			defer s.mu.Unlock()
+			if done = s.session.Load() == cur; done { // else the next session was made without it
 				s.changes++
 				note()
 			}
-			s.mu.Unlock()
-			if still {
-				return nil
-			}
-			continue
-		}
-		if again, err := s.follow(context.Background(), cur, noEnd, err); !again {
+			return nil
+		}); err != nil {
 			return err
 		}
 	}
+	return nil
 }
 
 // note keeps what the socket is bound to. The lock is held.

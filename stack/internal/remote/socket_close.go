@@ -3,7 +3,9 @@
 package remote
 
 import (
+	"errors"
 	"net"
+	"os"
 	"sync"
 	"time"
 
@@ -59,29 +61,18 @@ func (s *Socket) gracefulClose(op string, l *clientConn, names []boundName, orde
 	}
 	l.stopLocal()
 	if connected {
-		<-l.out.unsent // a Write that goes on counts in what is lost
+		l.untilWritten() // a Write that goes on counts in what is lost
 		unsent, known = s.endedUnsent(over)
 	}
-	done := make(chan struct{})
 	s.gone.begin(l, s.f)
 	go func() {
 		defer s.f.ends.Done()
-		defer close(done)
-		l.mu.Lock()
-		w := l.enter(closeRequest)
-		for l.leader != nil { // it leaves, and there is no other
-			l.sleep(w, time.Time{})
-		}
-		l.leader = w
-		l.conned = longAgo // a kick that comes late leaves the deadline alone
-		l.mu.Unlock()
-		<-l.out.unsent
+		l.untilWritten()
 		by := time.Now().Add(gracefulCloseWait)
 		if connected { // its bytes wait for the peer
-			by = time.Time{}
+			by = never
 		}
-		l.conn.SetDeadline(by)
-		err := l.last(names, last)
+		err := l.last(names, last, by)
 		if last.Op != attach.OpShutdown {
 			err = nil
 		}
@@ -93,44 +84,66 @@ func (s *Socket) gracefulClose(op string, l *clientConn, names []boundName, orde
 		}
 		return nil
 	}
-	timer := time.NewTimer(closeWait)
-	defer timer.Stop()
-	select {
-	case <-done:
-	case <-timer.C:
-	}
+	s.gone.wait(s.f, wait{by: deadlineIn(closeWait)})
 	return nil
 }
 
-// last says the last words, and waits until the daemon has dealt with them, and so with
+func deadlineIn(d time.Duration) *time.Time {
+	t := time.Now().Add(d)
+	return &t
+}
+
+// last says the last words, and waits until by, or until the daemon has dealt with them, and so with
 // everything before. It reads meanwhile: the daemon may not take them before it is rid of
 // what it has to say, and where both ends of a connection close neither would go on. The
 // error is the answer's, or says that there was none.
-func (l *clientConn) last(names []boundName, h attach.Header) (err error) {
+func (l *clientConn) last(names []boundName, h attach.Header, by time.Time) (err error) {
+	l.mu.Lock()
+	c := wait{by: &by, role: &l.reads}
+	l.enter(&c)
+	r := &c.w.request
+	r.id = closeRequest
+	silent := false // no answer comes
+	l.conn.SetWriteDeadline(by)
 	var said sync.WaitGroup
 	said.Go(func() {
 		if l.say(names, h) != nil {
-			l.conn.SetReadDeadline(longAgo) // no answer comes
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			silent = true
+			l.rouse(c.w)
 		}
 	})
-	var r attach.Header
-	for {
-		buf, readErr := l.conn.ReadPooled(&r)
-		if readErr != nil {
-			err = lineError(readErr)
-			break
+	var ended error
+	err = l.await(&c, func() bool { return r.answered || ended != nil || silent }, func(*waiter) {
+		l.mu.Unlock()
+		record, fd, err := l.receive()
+		l.mu.Lock()
+		switch {
+		case err == nil && record.IsReply() && record.ID == closeRequest:
+			l.reply(&record, fd)
+		case err == nil || errors.Is(err, os.ErrDeadlineExceeded):
+			closeFD(fd)
+		default:
+			ended = lineError(err)
 		}
-		last := r.IsReply() && r.ID == closeRequest
-		if last {
-			err = toldBy(&r, buf.Data)
-		}
-		buf.Release()
-		if last {
-			break
-		}
+		record.release()
+	})
+	switch {
+	case r.answered:
+		err = toldBy(&r.answer.Header, r.answer.data)
+		closeFD(r.answer.fd)
+	case ended != nil:
+		err = ended
+	default:
+		err = lineError(os.ErrDeadlineExceeded)
 	}
+	l.mu.Unlock()
 	l.conn.Close() // ends what is still being said
 	said.Wait()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leave(&c)
 	return err
 }
 

@@ -27,27 +27,26 @@ func (s *Socket) send(ctx context.Context, h *attach.Header, data []byte) (waite
 	if len(data) > frame.MaxPayload {
 		return 0, &engine.LengthError{Size: len(data), Most: frame.MaxPayload}
 	}
-	for {
-		cur := s.session.Load()
-		again := false
+	var unanswered error // a daemon that has ended may have sent it: it is not sent twice
+	away, err := s.onSession(ctx, byWrite, func(cur *session) error {
 		took, err := s.sendOn(ctx, cur.line, h, data)
-		waited += took
-		if err != nil && notTaken(err) {
-			began := time.Now()
-			again, err = s.follow(ctx, cur, writeEnd, err)
-			waited += time.Since(began)
+		if waited += took; err != nil && isUnanswered(err) {
+			unanswered = err
+			return nil
 		}
-		if !again {
-			return waited, err
-		}
+		return err
+	})
+	if unanswered != nil {
+		err = unanswered
 	}
+	return waited + away, err
 }
 
-// notTaken reports whether the daemon went before it had a message. It is a function so that a
+// isUnanswered reports whether the daemon went when it had a message. It is a function so that a
 // send without an error allocates nothing.
-func notTaken(err error) bool {
+func isUnanswered(err error) bool {
 	var gone *socket.GoneError
-	return errors.As(err, &gone) && !gone.Unanswered
+	return errors.As(err, &gone) && gone.Unanswered
 }
 
 // sendOn is send on one line.

@@ -44,19 +44,18 @@ func (f *Node) stream(ctx context.Context, c stream) (stop func(), err error) {
 	}
 	begun := f.background(func() {
 		defer s.close("close", true)
-		for {
-			cur := s.session.Load()
+		again := false
+		_, err := s.onSession(context.Background(), noLimit, func(cur *session) error {
+			if again {
+				c.back()
+			}
 			err := c.read(cur.line)
-			if s.kept && isGone(err) {
+			if again = s.kept && isGone(err); again {
 				c.lost(err)
 			}
-			again, err := s.follow(context.Background(), cur, noEnd, err)
-			if !again {
-				c.over(err)
-				return
-			}
-			c.back()
-		}
+			return err
+		})
+		c.over(err)
 	})
 	if !begun {
 		s.close("close", true)

@@ -21,10 +21,7 @@ import (
 // A Subscription is a subscription at the daemon, with a connection of its own. The next
 // daemon knows nothing of it: what was told is taken back when the daemon is lost, and what
 // exists at the next one is told again.
-type Subscription struct {
-	*Socket
-	over time.Time // when its time is over; zero: never
-}
+type Subscription struct{ *Socket }
 
 // Subscribe implements backend.Node.
 func (f *Node) Subscribe(ctx context.Context, c backend.SubscriptionOptions, r frame.Range, _ frame.Filter) (backend.Subscription, error) {
@@ -40,14 +37,14 @@ func (f *Node) Subscribe(ctx context.Context, c backend.SubscriptionOptions, r f
 	}
 	s := &Subscription{Socket: &Socket{f: f, network: "tipc", aside: true, kept: c.At == 0}}
 	if c.Timeout > 0 {
-		s.over = time.Now().Add(c.Timeout)
+		s.ends = time.Now().Add(c.Timeout)
 	}
 	s.make = func(ctx context.Context, _ string, _ wantedState, l *clientConn) (frame.SocketAddr, error) {
 		if c.Complete && l.offers&attach.FeatureComplete == 0 {
 			return frame.SocketAddr{}, fmt.Errorf("%w: an older daemon, which does not tell when the bindings are complete", errors.ErrUnsupported)
 		}
 		if c.Timeout > 0 {
-			h.Wide = uint64(max(1, time.Until(s.over)))
+			h.Wide = uint64(max(1, time.Until(s.ends)))
 		}
 		if s.kept {
 			l.seen = reportedBindings{told: map[attach.Event]attach.Event{}, ranges: c.Ranges}
@@ -64,30 +61,25 @@ func (f *Node) Subscribe(ctx context.Context, c backend.SubscriptionOptions, r f
 	return s, nil
 }
 
-// end is when the subscription's time is over.
-func (s *Subscription) end(*clientConn) time.Time { return s.over }
-
 // Next implements backend.Subscription. Errors: os.ErrDeadlineExceeded when its time is over, those of
 // the daemon, the context's.
 func (s *Subscription) Next(ctx context.Context) (ev socket.Event, err error) {
 	if err := ctx.Err(); err != nil {
 		return socket.Event{}, err
 	}
-	for again := true; again; {
-		cur := s.session.Load()
+	_, err = s.onSession(ctx, byEnd, func(cur *session) (err error) {
 		ev, err = cur.line.takeEvent(func(use func(*clientRecord) bool) error { return cur.line.next(ctx, false, use) })
-		again, err = s.follow(ctx, cur, s.end, err)
-	}
+		return err
+	})
 	return ev, err
 }
 
 // TryNext implements backend.Subscription.
 func (s *Subscription) TryNext() (ev socket.Event, err error) {
-	for again := true; again; {
-		cur := s.session.Load()
+	_, err = s.onSession(context.Background(), noWait, func(cur *session) (err error) {
 		ev, err = cur.line.takeEvent(cur.line.try)
-		again, err = s.tryFollow(cur, err)
-	}
+		return err
+	})
 	return ev, err
 }
 

@@ -28,7 +28,7 @@ func endOf(t *testing.T, call <-chan error) error {
 // A Write of a stream that waits for another Write ends at the write deadline and with Close,
 // however long the other one goes on: here one that the daemon never answers.
 //
-// Mutations: takeTurn waits without await; await does not look at closing.
+// Mutations: takeTurn waits without a deadline; without over.
 //
 // Proves: socket.deadlines
 func TestWriteBehindAnotherWrite(t *testing.T) {
@@ -74,8 +74,9 @@ func TestWriteBehindAnotherWrite(t *testing.T) {
 				t.Errorf("the first: %v", err)
 			}
 
-			c.turn <- struct{}{} // of a Write that has still to find out about Close
+			c.tryTurn() // of a Write that has still to find out about Close
 			second = write()
+			until(t, s.line(), "the Write waits", func() bool { return len(s.line().waits) == 1 })
 			if err := s.close("close", false); err != nil {
 				t.Fatal(err)
 			}

@@ -8,7 +8,6 @@ import (
 	"errors"
 	"io"
 	"net"
-	"sync"
 	"syscall"
 
 	"github.com/utipc/utipc/stack/engine"
@@ -21,17 +20,21 @@ import (
 // the program knows how much with the end. Of a connection that is closed before it ends the
 // answer to the last shutdown says it.
 
-// A closeResult is how the end of an attached connection went.
+// A closeResult is how the end of an attached connection went. The node's lock guards it.
 type closeResult struct {
-	once sync.Once
-	done chan struct{}
-	err  error // once done is closed: *UnsentError, that there was no answer, or nil
+	over bool
+	err  error // once it is over: *UnsentError, that there was no answer, or nil
 }
 
-// wait is closed when the end is over.
-func (g *closeResult) wait() chan struct{} {
-	g.once.Do(func() { g.done = make(chan struct{}) })
-	return g.done
+// wait waits until the end is over, as c says.
+func (g *closeResult) wait(f *Node, c wait) error {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	defer f.leave(&c)
+	if err := f.await(&c, func() bool { return g.over }, nil); err != nil {
+		return err
+	}
+	return g.err
 }
 
 // begin notes that the daemon is to be told of the end.
@@ -58,8 +61,10 @@ func (g *closeResult) end(l *clientConn, f *Node, err error, told *socket.Unsent
 	case errors.Is(err, net.ErrClosed) && !known: // no answer
 		f.lost(0, err)
 	}
-	g.err = err
-	close(g.wait())
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	g.over, g.err = true, err
+	f.signalAll()
 }
 
 // lost notes for Node.Close that bytes are lost, or with 0 that nobody knows how many.
@@ -97,7 +102,7 @@ func (s *Socket) endedUnsent(over error) (unsent *socket.UnsentError, known bool
 	case over == nil, over == net.ErrClosed:
 		return nil, false
 	case isGone(over):
-		if s.line().out.wrote() > 0 {
+		if s.line().wrote() > 0 {
 			unsent = &socket.UnsentError{Err: over}
 		}
 		return unsent, true
@@ -152,7 +157,7 @@ func (s *Socket) lostIn(err error) (bytes int, why error, known bool) {
 		bytes, bare.Err = unsent.Bytes, unsent.Err
 	}
 	l := s.line()
-	wrote := l.out.wrote()
+	wrote := l.wrote()
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.placed != nil {
@@ -166,19 +171,19 @@ func (s *Socket) closeWait(ctx context.Context) error {
 	if err := s.close("close", true); err != nil && !errors.Is(err, net.ErrClosed) {
 		return err
 	}
-	select {
-	case <-s.gone.wait():
-	case <-ctx.Done():
-		return s.opError("close", nil, &socket.UnsentError{Err: context.Cause(ctx)})
-	}
+	err := s.gone.wait(s.f, wait{ctx: ctx})
 	var unsent *socket.UnsentError
-	switch err := s.gone.err; {
+	switch {
+	case err == nil:
+		return nil
 	case errors.As(err, &unsent):
 		return s.opError("close", nil, unsent)
-	case errors.Is(err, net.ErrClosed):
-		return s.opError("close", nil, &socket.UnsentError{Err: err})
+	case err == ctx.Err():
+		err = context.Cause(ctx)
+	case !errors.Is(err, net.ErrClosed):
+		return nil
 	}
-	return nil
+	return s.opError("close", nil, &socket.UnsentError{Err: err})
 }
 
 // background begins a goroutine that Close waits for; false once Close has begun.

@@ -327,8 +327,8 @@ func TestCloseCountsWriteThatGoesOn(t *testing.T) {
 				conn := newConn(s, false, &attach.Header{})
 				l := s.line()
 				l.counts = true
-				if !l.out.enter() { // as a Write does whose record is with the daemon
-					t.Fatal("closed already")
+				if err := l.enterData(); err != nil { // as a Write does whose record is with the daemon
+					t.Fatal(err)
 				}
 				if k, err := write(conn, make([]byte, 5)); k != 5 || err != nil {
 					t.Fatal(k, err)
@@ -353,7 +353,7 @@ func TestCloseCountsWriteThatGoesOn(t *testing.T) {
 					t.Fatalf("a Write after Close began: %v", err)
 				}
 				runtime.Gosched()
-				l.out.leave(7)
+				l.leaveData(7)
 				isUnsent(t, "Close", <-closed, 12, syscall.ECONNRESET)
 			}
 		})

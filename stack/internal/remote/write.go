@@ -9,11 +9,11 @@ import (
 	"os"
 	"slices"
 	"sync"
-	"sync/atomic"
 	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
 )
 
@@ -23,48 +23,31 @@ import (
 //
 //	waits for its turn ──► waits for room ──► written whole
 //	        └───────────────────┴──(context, deadline, close)──► not written at all
+//
+// The line's lock guards it.
 type clientWriter struct {
-	turn    chan struct{} // holds one while a call waits for room
-	closing chan struct{} // closed with the line
-
-	mu     sync.Mutex // guards what follows, and the conn's write deadline
-	by     time.Time  // at which writes of data end
-	moved  chan struct{}
-	calls  int           // that write data of a connection, or wait for their turn or for room
-	taken  uint64        // bytes that Write of a connection has taken
-	held   bool          // by whom the conn's deadline is
-	parts  bool          // a request of several records is being written
-	ended  bool          // no more data of a connection is written
-	quiet  chan struct{} // not nil: emptied when no call goes on any more; see endData
-	unsent chan struct{} // not nil: the line is closed; closed when no call goes on any more
-}
-
-func newClientWriter() clientWriter {
-	return clientWriter{turn: make(chan struct{}, 1), closing: make(chan struct{}), moved: make(chan struct{})}
+	room  role      // of the call that waits for room in the connection
+	by    time.Time // at which writes of data end
+	calls int       // that write data of a connection, or wait for their turn or for room
+	taken uint64    // bytes that Write of a connection has taken
+	ended bool      // no more data of a connection is written
+	quiet bool      // then: no call that writes data goes on any more
 }
 
 // setWriteBy sets the time at which writes of data end, waiting ones included.
 func (l *clientConn) setWriteBy(t time.Time) {
-	w := &l.out
-	w.mu.Lock()
-	w.by = t
-	close(w.moved)
-	w.moved = make(chan struct{})
-	if w.held {
-		l.conn.SetWriteDeadline(longAgo) // it looks
-	}
-	w.mu.Unlock()
 	l.mu.Lock()
 	defer l.mu.Unlock()
+	l.out.by = t
 	if l.answerBy = (time.Time{}); !t.IsZero() {
 		l.answerBy = t.Add(l.grace)
 	}
-	l.kick()
+	l.rouseAll()
 }
 
 func (l *clientConn) writeDeadline() time.Time {
-	l.out.mu.Lock()
-	defer l.out.mu.Unlock()
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	return l.out.by
 }
 
@@ -79,135 +62,88 @@ func (l *clientConn) write(ctx context.Context, h *attach.Header, data []byte) (
 		return 0, err
 	}
 	began := time.Now()
-	defer l.readOn(&never, nil)()
-	err = l.inTurn(ctx, true, func() error { return l.put(ctx, true, h, data) })
+	defer l.readOn()()
+	err = l.inTurn(&wait{ctx: ctx, by: &l.out.by}, func(c *wait) error { return l.put(c, h, data) })
 	return time.Since(began), err
 }
 
-// inTurn calls put when the calls that wait for room already are through. timed says that
-// the write deadline ends the wait. Errors: of put; os.ErrDeadlineExceeded, what ctx says,
-// net.ErrClosed.
-func (l *clientConn) inTurn(ctx context.Context, timed bool, put func() error) error {
-	w := &l.out
-	if !w.enter() {
+// inTurn calls puts, which writes with put, when the calls that wait for room already are through.
+// The lock is held while it calls that. Errors: of puts; net.ErrClosed.
+func (l *clientConn) inTurn(c *wait, puts func(c *wait) error) error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.over == net.ErrClosed {
 		return net.ErrClosed
 	}
-	defer w.leave(0)
-	if err := w.await(ctx, timed, w.turn); err != nil {
-		return err
-	}
+	l.out.calls++
+	defer l.doneWriting(0)
+	c.over, c.outlives, c.role = &l.over, true, &l.out.room
 	defer func() {
-		w.mu.Lock()
-		w.held, w.parts = false, false
-		l.conn.SetWriteDeadline(time.Time{})
-		w.mu.Unlock()
-		<-w.turn
+		if l.out.room.holder == c.w {
+			l.out.room.until(never)
+		}
+		l.leave(c)
 	}()
-	defer context.AfterFunc(ctx, l.kickWriter)()
-	return put()
+	return puts(c)
 }
 
-// kickWriter makes the call that waits for room look. It may come when there is none any
-// more.
-func (l *clientConn) kickWriter() {
-	l.out.mu.Lock()
-	defer l.out.mu.Unlock()
-	if l.out.held {
-		l.conn.SetWriteDeadline(longAgo)
+// put writes a record in the call's turn. Errors: of await, after which it is not written; of the
+// connection.
+func (l *clientConn) put(c *wait, h *attach.Header, data []byte) (err error) {
+	done := false
+	if over := l.await(c, func() bool { return done }, func(*waiter) {
+		l.mu.Unlock()
+		err = l.conn.Write(h, data)
+		l.mu.Lock()
+		done = !errors.Is(err, os.ErrDeadlineExceeded)
+	}); over != nil {
+		return over
 	}
+	return err
 }
 
-// put writes a record, in the call's turn.
-func (l *clientConn) put(ctx context.Context, timed bool, h *attach.Header, data []byte) error {
-	for {
-		if err := l.hold(ctx, timed); err != nil {
-			return err
-		}
-		if err := l.conn.Write(h, data); !errors.Is(err, os.ErrDeadlineExceeded) {
-			return err
-		}
-	}
-}
-
-// hold makes the conn's write deadline that of the call whose turn it is. Errors: why the
-// call may not go on.
-func (l *clientConn) hold(ctx context.Context, timed bool) error {
-	w := &l.out
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	var by time.Time
-	if timed {
-		by = w.by
-	}
+// enterData counts a call that writes data of a connection. Errors: net.ErrClosed,
+// engine.ErrWriteEnded.
+func (l *clientConn) enterData() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
 	switch {
-	case w.unsent != nil:
+	case l.over == net.ErrClosed:
 		return net.ErrClosed
-	case ctx.Err() != nil:
-		return ctx.Err()
-	case backend.Past(by):
-		return os.ErrDeadlineExceeded
+	case l.out.ended:
+		return engine.ErrWriteEnded
 	}
-	w.held = true
-	l.conn.SetWriteDeadline(by)
+	l.out.calls++
 	return nil
 }
 
-// enter counts a call that writes; none on a line that is closed.
-func (w *clientWriter) enter() bool {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.unsent != nil {
-		return false
-	}
-	w.calls++
-	return true
+// leaveData ends that, with how many bytes of a connection the call has written.
+func (l *clientConn) leaveData(taken int) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.doneWriting(taken)
 }
 
-// leave ends that, with how many bytes of a connection the call has written. When Close has seen
-// that no call goes on any more, it knows of them.
-func (w *clientWriter) leave(taken int) {
-	w.mu.Lock()
-	defer w.mu.Unlock()
+// doneWriting ends a call that writes. When Close has seen that no call goes on any more, it knows
+// of what they have written.
+func (l *clientConn) doneWriting(taken int) {
+	w := &l.out
 	w.taken += uint64(taken)
 	if w.calls--; w.calls > 0 {
 		return
 	}
-	if w.unsent != nil {
-		close(w.unsent)
-	}
-	if w.quiet != nil {
-		select {
-		case <-w.quiet:
-		default:
-		}
-		w.quiet = nil
+	if w.quiet = w.ended; w.ended || l.over == net.ErrClosed {
+		l.signalAll()
 	}
 }
 
-// await waits until the call can put itself into turn, a channel of one place. Errors as of hold.
-func (w *clientWriter) await(ctx context.Context, timed bool, turn chan<- struct{}) error {
-	for {
-		w.mu.Lock()
-		by, moved := w.by, w.moved
-		w.mu.Unlock()
-		var over <-chan time.Time
-		if timed && !by.IsZero() {
-			timer := time.NewTimer(time.Until(by))
-			defer timer.Stop()
-			over = timer.C
-		}
-		select {
-		case turn <- struct{}{}:
-			return nil
-		case <-ctx.Done():
-			return ctx.Err()
-		case <-w.closing:
-			return net.ErrClosed
-		case <-over:
-			return os.ErrDeadlineExceeded
-		case <-moved:
-		}
-	}
+// untilWritten waits until no call of a closed line writes any more.
+func (l *clientConn) untilWritten() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	var c wait
+	l.await(&c, func() bool { return l.out.calls == 0 }, nil)
+	l.leave(&c)
 }
 
 // tryWrite writes a record if there is room: else the error is syscall.EAGAIN, also where
@@ -221,52 +157,32 @@ func (l *clientConn) tryWrite(h *attach.Header, data []byte) error {
 }
 
 // wrote is how many bytes the calls of a connection have written that are through.
-func (w *clientWriter) wrote() uint64 {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	return w.taken
-}
-
-// endWrites ends the calls that wait for room; no others do from then on.
-func (l *clientConn) endWrites() {
-	w := &l.out
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	if w.unsent != nil {
-		return
-	}
-	w.unsent = make(chan struct{})
-	close(w.closing)
-	if w.calls == 0 {
-		close(w.unsent)
-	}
-	if w.held {
-		l.conn.SetWriteDeadline(longAgo)
-	}
+func (l *clientConn) wrote() uint64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.out.taken
 }
 
 // readOn has a goroutine read while a call waits for room, which the daemon may not make
-// before it is rid of what it has to say. over, unless it is nil, is called when the time
-// by is over, which l.mu guards. The returned function ends that.
-func (l *clientConn) readOn(by *time.Time, over func()) (stop func()) {
-	ctx, cancel := context.WithCancel(context.Background())
-	done := make(chan struct{})
-	go func() {
-		defer close(done)
+// before it is rid of what it has to say. The returned function ends that.
+func (l *clientConn) readOn() (stop func()) {
+	c := wait{over: &l.over, role: &l.reads}
+	stopped := false
+	var done sync.WaitGroup
+	done.Go(func() {
 		l.mu.Lock()
 		defer l.mu.Unlock()
-		w := l.enter(readsOn)
-		quiet := l.when(ctx, w)
-		err := l.await(w, by, func() bool { return false })
-		quiet()
-		l.leave(w)
-		if err == os.ErrDeadlineExceeded {
-			over()
-		}
-	}()
+		l.await(&c, func() bool { return stopped }, l.read)
+		l.leave(&c)
+	})
 	return func() {
-		cancel()
-		<-done
+		l.mu.Lock()
+		stopped = true
+		if c.w != nil {
+			l.rouse(c.w)
+		}
+		l.mu.Unlock()
+		done.Wait()
 	}
 }
 
@@ -274,8 +190,7 @@ func (l *clientConn) readOn(by *time.Time, over func()) (stop func()) {
 // not answered are above it, see Socket.number.
 const (
 	noRequest    = 1 << 31
-	readsOn      = 1<<32 - 1 // of a call that reads for others
-	closeRequest = readsOn   // of the last request of a socket
+	closeRequest = 1<<32 - 1 // of the last request of a socket
 )
 
 // post sends a request, also after the write deadline. It waits for room until ctx is done
@@ -283,65 +198,58 @@ const (
 // records is sent whole all the same, from a copy, and then canceled. Errors: those of
 // put.
 func (l *clientConn) post(ctx context.Context, by *time.Time, h *attach.Header, data []byte) error {
-	if len(data) <= attach.MaxData {
+	short := len(data) <= attach.MaxData
+	if short {
 		if err := l.tryPost(h, data); err != syscall.EAGAIN {
 			return err
 		}
 	}
-	inner, cancel := context.WithCancel(ctx)
-	defer cancel()
-	var late atomic.Bool
-	defer l.readOn(by, func() {
-		late.Store(true)
-		cancel()
-	})()
-	var err error
-	if len(data) <= attach.MaxData {
-		err = l.inTurn(inner, false, func() error { return l.put(inner, false, h, data) })
-	} else {
-		err = l.postParts(inner, h, data)
+	defer l.readOn()()
+	c := wait{ctx: ctx, by: by}
+	if short {
+		return l.inTurn(&c, func(c *wait) error { return l.put(c, h, data) })
 	}
-	if err == context.Canceled && late.Load() {
-		err = os.ErrDeadlineExceeded
-	}
-	return err
+	return l.postParts(&c, h, data)
 }
 
 // tryPost is tryWrite of a request, which does not go between the records of another.
 func (l *clientConn) tryPost(h *attach.Header, data []byte) error {
-	l.out.mu.Lock()
-	defer l.out.mu.Unlock()
-	if l.out.parts {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.out.room.holder != nil {
 		return syscall.EAGAIN
 	}
 	return l.tryWrite(h, data)
 }
 
 // postParts sends a request of several records.
-func (l *clientConn) postParts(ctx context.Context, h *attach.Header, data []byte) error {
+func (l *clientConn) postParts(c *wait, h *attach.Header, data []byte) error {
 	own := slices.Clone(data)
-	done := make(chan error, 1)
+	var err error
+	done, givenUp := false, false
 	go func() {
 		defer clear(own) // there may be a key in it
-		always := context.Background()
-		done <- l.inTurn(always, false, func() error {
-			if ctx.Err() != nil {
-				return ctx.Err()
+		failed := l.inTurn(&wait{}, func(c *wait) error {
+			if givenUp {
+				return nil
 			}
-			l.out.mu.Lock()
-			l.out.parts = true
-			l.out.mu.Unlock()
-			err := attach.Split(*h, own, func(h *attach.Header, part []byte) error { return l.put(always, false, h, part) })
-			if err == nil && ctx.Err() != nil {
-				l.put(always, false, &attach.Header{Op: attach.OpCancel, Arg0: h.ID}, nil)
+			err := attach.Split(*h, own, func(h *attach.Header, part []byte) error { return l.put(c, h, part) })
+			if err == nil && givenUp {
+				l.put(c, &attach.Header{Op: attach.OpCancel, Arg0: h.ID}, nil)
 			}
 			return err
 		})
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		err, done = failed, true
+		l.signalAll()
 	}()
-	select {
-	case err := <-done:
-		return err
-	case <-ctx.Done():
-		return ctx.Err()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	defer l.leave(c)
+	if over := l.await(c, func() bool { return done }, nil); over != nil {
+		givenUp = true
+		return over
 	}
+	return err
 }

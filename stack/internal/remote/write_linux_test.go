@@ -32,9 +32,9 @@ func fullBed(t *testing.T, ring bool) (*Socket, *attach.Conn) {
 func untilWaiting(t *testing.T, l *clientConn, k int) {
 	t.Helper()
 	waiting := func() bool {
-		l.out.mu.Lock()
-		defer l.out.mu.Unlock()
-		return l.out.calls == k && l.out.held
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		return l.out.calls == k && l.out.room.holder != nil && l.out.room.at != longAgo
 	}
 	for by := time.Now().Add(2 * time.Minute); !waiting(); runtime.Gosched() {
 		if time.Now().After(by) {
@@ -110,11 +110,11 @@ func TestEndedWriteSendsNothing(t *testing.T) {
 							t.Fatal("a write did not end")
 						}
 					}
-					l.out.mu.Lock()
+					l.mu.Lock()
 					if l.out.calls != 0 {
 						t.Errorf("%d wait for room still", l.out.calls)
 					}
-					l.out.mu.Unlock()
+					l.mu.Unlock()
 					copy(buf, bytes.Repeat([]byte{'X'}, len(buf))) // it is the caller's again
 					if got := recordsOf(t, daemon, '!', 'X'); !slices.Equal(got, []int{0, 0}) {
 						t.Errorf("%d came that were not sent, %d with what was put into the buffer since", got[0], got[1])
@@ -283,11 +283,11 @@ func TestEndedSendSaysWhatBecameOfIt(t *testing.T) {
 func TestLongRequestIsSentWhole(t *testing.T) {
 	s, daemon := closeBed(t, false)
 	l := s.line()
-	l.out.parts = true // as between two records
+	l.out.room.holder = &elsewhere // as between two records
 	if err := l.tryPost(&attach.Header{Op: attach.OpPing}, nil); err != syscall.EAGAIN {
 		t.Errorf("a request within another: got %v", err)
 	}
-	l.out.parts = false
+	l.out.room.holder = nil
 	data := bytes.Repeat([]byte{'!'}, 8*attach.MaxData)
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan error, 1)
