@@ -19,13 +19,13 @@ import (
 //	exclusive, the other is not            gives way
 //	both exclusive, on a higher (node, port)  gives way
 //
-//	free ──(BindExclusive)──► bound ──(a binding before it is known)──► withdrawn, Lost says so
-//	                            └──(Unbind, Close)──► free
+//	free ──(BindExclusive)──► bound ──(Settle)──► held ──(another goes before it)──► withdrawn, Port.Lost
+//	                             └──(another goes before it)──► withdrawn, Settle says so
 //
 // Its key says that it is exclusive. To kernels, and to older versions, a key is a number that tells
 // bindings apart: they have plain bindings, know no exclusive ones, and never give way. Two nodes
-// that bind at the same moment both succeed at first. So a name is held once a Publication that began
-// after BindExclusive has ended and Lost is nil.
+// that bind at the same moment both succeed at first. So Settle is called once a Publication that began
+// after BindExclusive has ended.
 // Source: docs/explanation/protocol.md, "Among nodes of utipc".
 
 // ErrNameTaken means that a name cannot be bound exclusively, or no longer, because another socket
@@ -61,10 +61,26 @@ func (e *NameTakenError) Unwrap() error { return ErrNameTaken }
 
 // exclusives are the exclusive bindings of a node's own sockets. The zero value has none.
 type exclusives struct {
-	held   map[naming.Binding]*Port
+	held   map[naming.Binding]*Holding
 	giving []givingWay               // to be withdrawn
 	lost   map[*Port]*NameTakenError // sockets that have lost a name, until they bind or unbind
 	told   []*Port                   // that the owner is to be told of
+}
+
+// A Holding is an exclusive binding.
+type Holding struct {
+	port    *Port
+	settled bool
+	lost    *NameTakenError // before it was settled
+}
+
+// Settle has the socket hold the name from now on: Port.Lost says if it loses that. It returns the
+// error with which it has lost it already, or nil.
+func (c *Holding) Settle() error {
+	if c.settled = true; c.lost != nil {
+		return c.lost
+	}
+	return nil
 }
 
 // A givingWay is an exclusive binding and the one that it gives way to.
@@ -101,26 +117,27 @@ func (p *Port) key(r frame.Range) (key uint32) {
 
 // BindExclusive binds the socket to a range that no other binding overlaps, one of the socket's own
 // included, and tells the cluster. Errors: *NameTakenError, and those of Bind.
-func (p *Port) BindExclusive(now time.Duration, r frame.Range) error {
+func (p *Port) BindExclusive(now time.Duration, r frame.Range) (*Holding, error) {
 	e := p.e
 	if err := p.mayBind(now, r); err != nil {
-		return err
+		return nil, err
 	}
 	for b := range e.table.Live(r) {
-		return &NameTakenError{Name: r, By: b.Socket, Exclusive: e.isExclusive(b)}
+		return nil, &NameTakenError{Name: r, By: b.Socket, Exclusive: e.isExclusive(b)}
 	}
 	b := naming.Binding{Range: r, Scope: frame.ClusterScope, Socket: p.Addr(), Key: exclusiveKey(r, p.Addr())}
 	x := &e.exclusive
 	if x.held == nil {
-		x.held = map[naming.Binding]*Port{}
+		x.held = map[naming.Binding]*Holding{}
 	}
-	x.held[b] = p
+	c := &Holding{port: p}
+	x.held[b] = c
 	p.addBinding(now, b)
-	return nil
+	return c, nil
 }
 
-// Lost is the last name that the socket had exclusively and lost to another; nil: none since it was
-// bound or unbound.
+// Lost is the last name that the socket has held exclusively and lost to another; nil: none since it
+// was bound or unbound.
 func (p *Port) Lost() *NameTakenError {
 	if len(p.e.exclusive.lost) == 0 {
 		return nil
@@ -158,18 +175,26 @@ func (e *Engine) giveWay(now time.Duration) {
 		if x.giving = x.giving[1:]; len(x.giving) == 0 {
 			x.giving = nil
 		}
-		p := x.held[g.own]
-		if p == nil || p.closed {
+		c := x.held[g.own]
+		if c == nil || c.port.closed {
 			continue // taken back meanwhile, or about to be
 		}
+		p, err := c.port, &NameTakenError{Name: g.own.Range, By: g.to.Socket, Exclusive: e.isExclusive(g.to), Lost: true}
 		p.bindings = slices.DeleteFunc(p.bindings, func(b naming.Binding) bool { return b == g.own })
-		if x.lost == nil {
-			x.lost = map[*Port]*NameTakenError{}
+		if c.lost = err; c.settled {
+			x.lose(p, err)
 		}
-		x.lost[p] = &NameTakenError{Name: g.own.Range, By: g.to.Socket, Exclusive: e.isExclusive(g.to), Lost: true}
-		x.told = append(x.told, p)
 		e.withdraw(now, g.own)
 	}
+}
+
+// lose notes that a socket has lost a name.
+func (x *exclusives) lose(p *Port, err *NameTakenError) {
+	if x.lost == nil {
+		x.lost = map[*Port]*NameTakenError{}
+	}
+	x.lost[p] = err
+	x.told = append(x.told, p)
 }
 
 // settleLost forgets that the socket has lost a name, and reports whether it was this one.

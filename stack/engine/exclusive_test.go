@@ -17,6 +17,15 @@ import (
 // aName is what the tests bind.
 var aName = frame.Range{Type: 100, Lower: 7, Upper: 7}
 
+// bindAlone is BindExclusive that is settled at once.
+func (p *Port) bindAlone(now time.Duration, r frame.Range) error {
+	c, err := p.BindExclusive(now, r)
+	if err == nil {
+		err = c.Settle()
+	}
+	return err
+}
+
 // holders are who is bound to a range, as a node knows it.
 func (n *bedNode) holders(r frame.Range) (all []frame.SocketAddr) {
 	for b := range n.table.Live(r) {
@@ -73,7 +82,7 @@ func TestExclusiveRace(t *testing.T) {
 		r.Shuffle(len(ports), func(i, j int) { ports[i], ports[j] = ports[j], ports[i] })
 		var bound []*Port
 		for _, p := range ports {
-			err := p.BindExclusive(b.now, aName)
+			err := p.bindAlone(b.now, aName)
 			switch {
 			case err == nil:
 				bound = append(bound, p)
@@ -129,7 +138,7 @@ func TestExclusiveHeals(t *testing.T) {
 	b.pass(5 * time.Second)
 	low, high := b.nodes[1].OpenPort(PortConfig{}), b.nodes[2].OpenPort(PortConfig{})
 	for _, p := range []*Port{high, low} {
-		if err := p.BindExclusive(b.now, aName); err != nil {
+		if err := p.bindAlone(b.now, aName); err != nil {
 			t.Fatal(err)
 		}
 	}
@@ -143,12 +152,12 @@ func TestExclusiveHeals(t *testing.T) {
 	if got := high.Lost(); got == nil || got.By != low.Addr() {
 		t.Errorf("the higher node has lost: %v", got)
 	}
-	if err := high.BindExclusive(b.now, aName); !errors.Is(err, ErrNameTaken) || !errors.Is(err, syscall.EADDRINUSE) {
+	if err := high.bindAlone(b.now, aName); !errors.Is(err, ErrNameTaken) || !errors.Is(err, syscall.EADDRINUSE) {
 		t.Errorf("got %v", err)
 	}
 	b.cut = func(from, to, _ int) bool { return from == 1 || to == 1 }
 	b.waitFor(func() bool { return b.nodes[2].ups == 2 && b.nodes[0].ups == 2 && b.nodes[3].ups == 2 })
-	if err := high.BindExclusive(b.now, aName); err != nil {
+	if err := high.bindAlone(b.now, aName); err != nil {
 		t.Errorf("the name of a node that is lost: %v", err)
 	}
 	if high.Lost() != nil {
@@ -197,7 +206,7 @@ func TestExclusiveGivesWay(t *testing.T) {
 		p.joinAs(c.version)
 		own := p.OpenPort(PortConfig{})
 		own.Owner = own
-		if err := own.BindExclusive(p.now, aName); err != nil {
+		if err := own.bindAlone(p.now, aName); err != nil {
 			t.Fatal(err)
 		}
 		p.packet(p.names(func(f *frame.NamesFields) { f.UpdateSeq = 1 }, c.item(p)))
@@ -211,13 +220,13 @@ func TestExclusiveGivesWay(t *testing.T) {
 	for _, scope := range []frame.Scope{frame.ClusterScope, frame.NodeScope} {
 		p := newScriptedPeer(t)
 		own, other := p.OpenPort(PortConfig{}), p.OpenPort(PortConfig{})
-		if err := errors.Join(own.BindExclusive(p.now, aName), other.Bind(p.now, wide, scope)); err != nil {
+		if err := errors.Join(own.bindAlone(p.now, aName), other.Bind(p.now, wide, scope)); err != nil {
 			t.Fatal(err)
 		}
 		if lost := own.Lost(); lost == nil || lost.By != other.Addr() {
 			t.Errorf("scope %v: lost %v", scope, lost)
 		}
-		if err := own.BindExclusive(p.now, aName); !errors.Is(err, ErrNameTaken) {
+		if err := own.bindAlone(p.now, aName); !errors.Is(err, ErrNameTaken) {
 			t.Errorf("scope %v: got %v", scope, err)
 		}
 	}
@@ -233,7 +242,7 @@ func TestExclusiveUnbind(t *testing.T) {
 	own, other := p.OpenPort(PortConfig{}), p.OpenPort(PortConfig{})
 	lose := func() {
 		t.Helper()
-		if err := errors.Join(own.BindExclusive(p.now, aName), other.Bind(p.now, aName, 0), other.Unbind(p.now, aName, 0)); err != nil || own.Lost() == nil {
+		if err := errors.Join(own.bindAlone(p.now, aName), other.Bind(p.now, aName, 0), other.Unbind(p.now, aName, 0)); err != nil || own.Lost() == nil {
 			t.Fatal(err, own.Lost())
 		}
 	}
@@ -248,13 +257,13 @@ func TestExclusiveUnbind(t *testing.T) {
 	if err := own.Bind(p.now, frame.Range{Type: 200}, 0); err != nil || own.Lost() != nil {
 		t.Errorf("bind: %v, %v", err, own.Lost())
 	}
-	if err := errors.Join(own.BindExclusive(p.now, aName), own.Unbind(p.now, aName, 0), other.BindExclusive(p.now, aName)); err != nil {
+	if err := errors.Join(own.bindAlone(p.now, aName), own.Unbind(p.now, aName, 0), other.bindAlone(p.now, aName)); err != nil {
 		t.Errorf("a name that is free: %v", err)
 	}
 	other.Close(p.now)
 	p.TakeLost(nil)
 	third := p.OpenPort(PortConfig{})
-	if err := errors.Join(own.BindExclusive(p.now, aName), third.Bind(p.now, aName, 0)); err != nil {
+	if err := errors.Join(own.bindAlone(p.now, aName), third.Bind(p.now, aName, 0)); err != nil {
 		t.Fatal(err)
 	}
 	own.Close(p.now)
@@ -276,7 +285,7 @@ func TestExclusiveErrors(t *testing.T) {
 		{frame.Range{Type: 63}, ErrReserved},
 		{frame.Range{Type: 100, Lower: 2, Upper: 1}, ErrRange},
 	} {
-		if err := own.BindExclusive(p.now, c.r); err != c.want {
+		if err := own.bindAlone(p.now, c.r); err != c.want {
 			t.Errorf("%v: got %v, want %v", c.r, err, c.want)
 		}
 	}
@@ -285,7 +294,7 @@ func TestExclusiveErrors(t *testing.T) {
 		t.Errorf("%v, %+v", err, own.Bindings())
 	}
 	own.Close(p.now)
-	if err := own.BindExclusive(p.now, aName); err != ErrClosed {
+	if err := own.bindAlone(p.now, aName); err != ErrClosed {
 		t.Errorf("closed: got %v", err)
 	}
 	for _, c := range []struct {
@@ -314,4 +323,24 @@ func (s *sameKey) Key(port uint32) uint32 {
 	k := s.keys[0]
 	s.keys = s.keys[1:]
 	return k
+}
+
+// A name that is lost before it is settled is what Settle returns, and the socket is not said to have
+// lost one.
+//
+// Mutations it catches: the owner is told of it; Settle says nothing; a name is settled from the start.
+func TestExclusiveSettles(t *testing.T) {
+	p := newScriptedPeer(t)
+	own, other := p.OpenPort(PortConfig{}), p.OpenPort(PortConfig{})
+	c, err := own.BindExclusive(p.now, aName)
+	if err = errors.Join(err, other.Bind(p.now, aName, 0)); err != nil {
+		t.Fatal(err)
+	}
+	var taken *NameTakenError
+	if err := c.Settle(); !errors.As(err, &taken) || taken.By != other.Addr() {
+		t.Errorf("settled: %v", err)
+	}
+	if len(p.TakeLost(nil)) != 0 || own.Lost() != nil || len(own.Bindings()) != 0 {
+		t.Errorf("lost %v, bound %v", own.Lost(), own.Bindings())
+	}
 }

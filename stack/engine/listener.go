@@ -88,7 +88,7 @@ func (l *Listener) Bind(now time.Duration, r frame.Range, scope frame.Scope) err
 }
 
 // BindExclusive is as of Port.
-func (l *Listener) BindExclusive(now time.Duration, r frame.Range) error {
+func (l *Listener) BindExclusive(now time.Duration, r frame.Range) (*Holding, error) {
 	return l.port.BindExclusive(now, r)
 }
 

@@ -65,6 +65,7 @@ type Node struct {
 	moved    []*engine.Conn
 	groups   []*engine.Group
 	asked    []*engine.Listener
+	losers   []any         // that have lost a name
 	sends    int           // since the devices were looked at
 	latest   time.Duration // what the engine was told last
 	callers  []*caller     // between two calls

@@ -26,7 +26,7 @@ type activePort struct {
 }
 
 // Serve implements backend.Packet.
-func (c *Packet) Serve(a *backend.ActivePort, r frame.Range, bound bool) error {
+func (c *Packet) Serve(_ context.Context, a *backend.ActivePort, r frame.Range, bound bool) error {
 	p := &activePort{Packet: c, a: a, start: time.Now()}
 	a.B, a.Apart = p, true
 	p.sync = false // Close would end an answer that waits for the daemon's, and is sent
