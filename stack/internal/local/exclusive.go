@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/naming"
 	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
 )
@@ -16,6 +17,7 @@ import (
 type exclusiveSocket interface {
 	BindExclusive(now time.Duration, r frame.Range) (*engine.Holding, error)
 	Unbind(now time.Duration, r frame.Range, scope frame.Scope) error
+	Bindings() []naming.Binding
 }
 
 // bindExclusive binds a socket exclusively. With waits it waits before until this node knows what the others
@@ -27,13 +29,14 @@ func (n *Node) bindExclusive(ctx context.Context, s exclusiveSocket, r frame.Ran
 			return err
 		}
 	}
-	h, err := n.claimName(s, r)
+	h, err := n.claimName(s, r, waits)
 	if err != nil {
 		return err
 	}
-	if waits {
-		err = n.waitPublished(ctx)
+	if !waits {
+		return nil
 	}
+	err = n.waitPublished(ctx)
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	if lost := h.Settle(); lost != nil {
@@ -70,8 +73,8 @@ func lostOr(lost *engine.NameTakenError, err error) error {
 	return err
 }
 
-// claimName is bindExclusive as far as this node knows.
-func (n *Node) claimName(s exclusiveSocket, r frame.Range) (*engine.Holding, error) {
+// claimName is bindExclusive as far as this node knows; without waits it is settled by SettleNames.
+func (n *Node) claimName(s exclusiveSocket, r frame.Range, waits bool) (*engine.Holding, error) {
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	if n.closing {
@@ -79,9 +82,35 @@ func (n *Node) claimName(s exclusiveSocket, r frame.Range) (*engine.Holding, err
 	}
 	now := n.loop.Now()
 	h, err := s.BindExclusive(now, r)
+	if err == nil && !waits {
+		if n.unsettled == nil {
+			n.unsettled = map[exclusiveSocket][]*engine.Holding{}
+		}
+		n.unsettled[s] = append(n.unsettled[s], h)
+	}
 	n.pollOnce(now, false)
 	return h, err
 }
+
+// settleNames has a socket hold what it has bound without waiting.
+func (n *Node) settleNames(s exclusiveSocket) error {
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	var err error
+	for _, h := range n.unsettled[s] {
+		if lost := h.Settle(); err == nil {
+			err = lost
+		}
+	}
+	delete(n.unsettled, s)
+	return err
+}
+
+// SettleNames is hosting.SettleNames.
+func (c *Packet) SettleNames() error { return c.n.settleNames(c.port) }
+
+// SettleNames is hosting.SettleNames.
+func (l *Listener) SettleNames() error { return l.n.settleNames(l.l) }
 
 // A nameLoser is a socket that may lose a name.
 type nameLoser interface{ loseName() }
@@ -112,3 +141,15 @@ func (c *Packet) loseName() {
 
 // loseName implements nameLoser.
 func (l *Listener) loseName() { l.wake(l.n, true) }
+
+// Bound is hosting.Bound.
+func (c *Packet) Bound() int { return c.n.bound(c.port) }
+
+// Bound is hosting.Bound.
+func (l *Listener) Bound() int { return l.n.bound(l.l) }
+
+func (n *Node) bound(s exclusiveSocket) int {
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	return len(s.Bindings())
+}

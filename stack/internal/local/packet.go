@@ -183,6 +183,7 @@ func (c *Packet) shut() {
 	c.closed = true
 	c.went()
 	n.removeSocket(c)
+	delete(n.unsettled, exclusiveSocket(c.port))
 	c.port.Close(n.loop.Now())
 	c.wake(n, true)
 	n.loop.RouseAll(c.writing)

@@ -38,19 +38,20 @@ type clientConn struct {
 	socket *Socket        // that reports go to, and messages that came back; nil: of a connection, or no socket
 	node   frame.NodeAddr // the daemon's
 
-	mu     sync.Mutex // guards everything below, but h while somebody leads
-	h      attach.Header
-	waits  []*clientWait
-	leader *clientWait
-	idle   []*clientWait
-	id     uint32 // of the last request
-	inbox  []clientRecord
-	room   []clientRecord // that the inbox begins with
-	kept   int            // bytes in the inbox
-	strays []response     // accepted connections that nobody waits for any more
-	failed error          // of a send of a connection, for the next call; that it has ended, for all
-	over   error          // why nothing comes any more
-	offers uint64         // features that the daemon has granted
+	mu       sync.Mutex // guards everything below, but h while somebody leads
+	h        attach.Header
+	waits    []*clientWait
+	leader   *clientWait
+	idle     []*clientWait
+	id       uint32 // of the last request
+	inbox    []clientRecord
+	room     []clientRecord // that the inbox begins with
+	kept     int            // bytes in the inbox
+	strays   []response     // accepted connections that nobody waits for any more
+	failed   error          // of a send of a connection, for the next call; that it has ended, for all
+	over     error          // why nothing comes any more
+	nameLost error          // that the socket has lost a name, for calls that read
+	offers   uint64         // features that the daemon has granted
 	// readEnd says that the peer of a connection writes no more: what is in the inbox is the last.
 	readEnd bool
 	counts  bool    // the daemon counts what a connection has sent; it does not change
@@ -269,6 +270,12 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		}
 	case r.Op == attach.OpReadEnd:
 		l.readEnd = true
+		for _, w := range l.waits {
+			feed.Signal(w.wake)
+		}
+		r.release()
+	case r.Op == attach.OpLost:
+		l.nameLost = toldBy(&r.Header, r.data)
 		for _, w := range l.waits {
 			feed.Signal(w.wake)
 		}

@@ -17,15 +17,20 @@ import (
 func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientRecord) (done bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.inbox) == 0 || backend.Past(l.readBy) {
+	if len(l.inbox) == 0 || l.nameLost != nil || backend.Past(l.readBy) {
 		w := l.enter(0)
 		stop := l.when(ctx, w)
 		defer l.leave(w)
 		defer stop()
 		for {
-			err := l.await(w, &l.readBy, func() bool { return len(l.inbox) > 0 || l.readEnd || heed && l.socket.reports.waiting() })
+			err := l.await(w, &l.readBy, func() bool {
+				return len(l.inbox) > 0 || l.nameLost != nil || l.readEnd || heed && l.socket.reports.waiting()
+			})
 			if err != nil {
 				return err
+			}
+			if l.nameLost != nil {
+				return l.nameLost
 			}
 			if len(l.inbox) > 0 {
 				break
@@ -64,10 +69,12 @@ func (l *clientConn) use(use func(r *clientRecord) (done bool)) {
 func (l *clientConn) try(use func(r *clientRecord) (done bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.inbox) == 0 {
+	for len(l.inbox) == 0 || l.nameLost != nil {
 		switch {
 		case l.over == net.ErrClosed:
 			return l.over
+		case l.nameLost != nil:
+			return l.nameLost
 		case l.readEnd:
 			return io.EOF
 		case l.over != nil:

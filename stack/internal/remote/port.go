@@ -4,6 +4,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
 	"github.com/utipc/utipc/stack/internal/goroutine"
 	"github.com/utipc/utipc/stack/socket"
@@ -77,7 +79,12 @@ func (p *activePort) run() {
 	for {
 		k, m, err := p.Read(buf)
 		if err != nil {
-			if refused := p.refused.Load(); refused != nil {
+			if errors.Is(err, engine.ErrNameTaken) {
+				p.mu.Lock()
+				a.Err = err
+				p.mu.Unlock()
+				p.Close()
+			} else if refused := p.refused.Load(); refused != nil {
 				p.mu.Lock()
 				a.Err = refused
 				p.mu.Unlock()
