@@ -115,6 +115,9 @@ func (p *port) undelivered(out *outgoing, err error) (goesOn bool) {
 // readPacket reads a message of a connectionless socket, or tells that it has lost a name.
 func (p *port) readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
 	k, m, err := c.TryReadMsg(buf)
+	if err == syscall.EAGAIN {
+		return 0, false
+	}
 	if err != nil {
 		return p.tellLost(h, buf, err)
 	}
