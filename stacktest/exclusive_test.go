@@ -38,7 +38,7 @@ func TestExclusiveRace(t *testing.T) {
 			for _, n := range c.Nodes() {
 				pause := time.Duration(r.IntN(4000)) * time.Microsecond
 				go func() {
-					time.Sleep(pause)
+					pass(pause)
 					pc, err := stack.SocketConfig{Exclusive: true}.ListenPacket(t.Context(), n, "tipcrdm", service)
 					results <- result{pc, err}
 				}()
@@ -66,7 +66,7 @@ func TestExclusiveRace(t *testing.T) {
 					t.Errorf("seed %d: %v", seed, err)
 				}
 			}
-			time.Sleep(time.Second) // until what was withdrawn is known, too
+			pass(time.Second) // until what was withdrawn is known, too
 			for i, n := range c.Nodes() {
 				if got := bound(t, n); got != fmt.Sprint(held.LocalAddr()) {
 					t.Errorf("seed %d: node %d knows %v, want %v", seed, i, got, held.LocalAddr())
@@ -112,7 +112,7 @@ func TestExclusiveHealsAndCrashes(t *testing.T) {
 			return stack.SocketConfig{Exclusive: true}.Listen(t.Context(), c.Node(i), "tipc", service)
 		}
 		c.Around(2).Cut()
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		high, err := listen(2)
 		if err != nil {
 			t.Fatal(err)
@@ -134,10 +134,13 @@ func TestExclusiveHealsAndCrashes(t *testing.T) {
 			t.Errorf("bind again: %v", err)
 		}
 		c.Crash(0)
-		time.Sleep(10 * time.Second)
+		pass(10 * time.Second)
 		if err := high.Bind(service); err != nil {
 			t.Errorf("after the crash: %v", err)
 		}
 		high.Close()
 	})
 }
+
+// pass lets the time of the bubble pass.
+func pass(d time.Duration) { <-time.After(d) }
