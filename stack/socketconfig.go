@@ -21,7 +21,7 @@ type SocketConfig struct {
 	// cluster. Making it, and Bind, wait until the nodes with which there is contact know of that, as
 	// Node.WaitPublished does, and fail with *NameTakenError where another socket is bound to such a
 	// name. Of sockets that bind at once, or on both sides of a network that was split, one keeps the
-	// name, of the lowest node and port. The others lose it: their binding is withdrawn, and
+	// name, that on the lowest node. The others lose it: their binding is withdrawn, and
 	// AcceptConn and reads return *NameTakenError, messages that wait or not, until the socket is
 	// bound to something again, or Unbind of that name; an active port is closed, and its Err says so.
 	// Connections that were accepted stay. A node that is down, or is cut off, has lost its names for

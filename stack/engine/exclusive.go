@@ -17,7 +17,7 @@ import (
 // its node knows. Of two that overlap one gives way, which both nodes find out by the same rule:
 //
 //	exclusive, the other is not            gives way
-//	both exclusive, on a higher (node, port)  gives way
+//	both exclusive, on the higher node  gives way
 //
 //	free ──(BindExclusive)──► bound ──(Settle)──► held ──(another goes before it)──► withdrawn, Port.Lost
 //	                             └──(another goes before it)──► withdrawn, Settle says so
@@ -162,10 +162,9 @@ func (e *Engine) contest(b naming.Binding) {
 	}
 }
 
-// before reports whether the exclusive binding of one socket goes before that of another.
-func before(a, b frame.SocketAddr) bool {
-	return a.Node < b.Node || a.Node == b.Node && a.Port < b.Port
-}
+// before reports whether the exclusive binding of one socket goes before that of another: of another
+// node, as a node has no two that overlap.
+func before(a, b frame.SocketAddr) bool { return a.Node < b.Node }
 
 // giveWay withdraws the exclusive bindings that have lost their names.
 func (e *Engine) giveWay(now time.Duration) {

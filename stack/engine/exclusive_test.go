@@ -58,11 +58,11 @@ func (b *bed) meet() {
 	b.pass(time.Second)
 }
 
-// Of three nodes that bind a name exclusively before they have heard of each other, the socket with
-// the lowest node and port has it in the end, all nodes know it alone, and the others are told who has
+// Of three nodes that bind a name exclusively before they have heard of each other, the socket on
+// the lowest node has it in the end, all nodes know it alone, and the others are told who has
 // it, once each; 200 seeds of who binds when, and with what delays.
 //
-// Mutations it catches: the rule is turned round; the port or the node does not count; the loser's
+// Mutations it catches: the rule is turned round; the loser's
 // binding is not withdrawn, or not among its own; contest is not called for what comes from others;
 // TakeLost forgets nothing; the key says nothing.
 func TestExclusiveRace(t *testing.T) {
