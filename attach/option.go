@@ -30,6 +30,7 @@ const (
 	OptScope        OptionName = 1003 // of what is bound without one: 2 cluster, 3 node
 	OptBacklog      OptionName = 1004 // connection requests that may wait; 0: 4096
 	OptAcceptAhead  OptionName = 1006 // 1: what listens answers requests before OpAccept; 0
+	OptExclusive    OptionName = 1007 // 1: the socket takes names for itself, in the cluster; OpLost says that it has lost one; 0
 	OptRequests     OptionName = 1005 // 1: what is sent is a request, whose end without an answer is a message without data; 0
 )
 
@@ -39,6 +40,7 @@ var optionNames = map[OptionName]string{
 	OptBroadcast: "broadcast", OptReplicast: "replicast", OptRecvQueueUsed: "recvq-used", OptNoDelay: "nodelay",
 	OptReceiveLimit: "receive-limit", OptNameWait: "name-wait", OptMulticast: "multicast",
 	OptScope: "scope", OptBacklog: "backlog", OptRequests: "requests", OptAcceptAhead: "accept-ahead",
+	OptExclusive: "exclusive",
 }
 
 // String returns the option's name, or its number.

@@ -51,7 +51,7 @@ func (p *port) listen(h *attach.Header) (t told) {
 	if t.err = p.name(k); t.err != nil {
 		return t
 	}
-	l, err := cfg.Listen(hosting.Count(p.x.ctx, p.x.client.queued), p.x.srv.node, p.kind.Network(), addr)
+	l, err := cfg.Listen(hosting.Unsettled(hosting.Count(p.x.ctx, p.x.client.queued)), p.x.srv.node, p.kind.Network(), addr)
 	if err == nil {
 		err = p.become(end{listener: l})
 	}

@@ -6,6 +6,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -38,6 +39,7 @@ func (p *port) bind(h *attach.Header) (t told) {
 	if t.err != nil {
 		p.unname(1)
 	}
+	p.boundAgain()
 	t.Addr = e.socket()
 	return t
 }
@@ -62,7 +64,25 @@ func (p *port) unbind(h *attach.Header) (err error) {
 	if err == nil {
 		p.unname(1)
 	}
+	p.boundAgain()
 	return err
+}
+
+// boundAgain has what waits delivered of a socket that may have lost a name before, and gives that
+// name back.
+func (p *port) boundAgain() {
+	s := p.is().pollable()
+	if !p.cfg.Exclusive || s == nil {
+		return
+	}
+	bound := hosting.Bound(s)
+	p.mu.Lock()
+	polled, lost := p.polled, p.names-bound
+	p.mu.Unlock()
+	p.unname(max(0, lost))
+	if polled != nil {
+		polled.Again()
+	}
 }
 
 // name charges for names, unname gives them back.

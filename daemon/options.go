@@ -112,6 +112,11 @@ func (p *port) setKept(e end, name attach.OptionName, v int64) error {
 		c.Backlog = int(v)
 	case attach.OptAcceptAhead:
 		c.AcceptAhead = v != 0
+	case attach.OptExclusive:
+		if e != (end{}) {
+			return syscall.EISCONN
+		}
+		c.Exclusive = v != 0
 	case attach.OptRequests:
 		if e != (end{}) {
 			return syscall.EISCONN
@@ -190,6 +195,8 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return int64(p.scope), true
 	case attach.OptBacklog:
 		return int64(c.Backlog), true
+	case attach.OptExclusive:
+		return b(c.Exclusive), true
 	case attach.OptRequests:
 		return b(c.Requests), true
 	case attach.OptAcceptAhead:

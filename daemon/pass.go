@@ -39,7 +39,7 @@ func (p *port) pass(buf *scratch) passed {
 		var ok bool
 		switch {
 		case e.packet != nil:
-			k, ok = readPacket(e.packet, &h, buf[:])
+			k, ok = p.readPacket(e.packet, &h, buf[:])
 		case e.conn != nil:
 			if p.told {
 				return passDone
@@ -112,11 +112,14 @@ func (p *port) undelivered(out *outgoing, err error) (goesOn bool) {
 	return goesOn
 }
 
-// readPacket reads a message of a connectionless socket.
-func readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
+// readPacket reads a message of a connectionless socket, or tells that it has lost a name.
+func (p *port) readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
 	k, m, err := c.TryReadMsg(buf)
-	if err != nil {
+	if err == syscall.EAGAIN {
 		return 0, false
+	}
+	if err != nil {
+		return p.tellLost(h, buf, err)
 	}
 	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
 	h.Arg0, h.Arg1 = uint32(m.Importance), uint32(m.Error)
@@ -127,6 +130,19 @@ func readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
 		h.Addr2 = attach.RangeSockaddr(m.Name, 0)
 	}
 	return k, true
+}
+
+// tellLost tells once what name a socket has lost, if that is the error.
+func (p *port) tellLost(h *attach.Header, buf []byte, err error) (int, bool) {
+	var lost *stack.NameTakenError
+	if !errors.As(err, &lost) || lost == p.lost {
+		return 0, false
+	}
+	p.lost = lost
+	var data []byte
+	h.Op = attach.OpLost
+	h.Errno, data = encode(lost)
+	return copy(buf, data), true
 }
 
 // readGroup reads a message, or an event, of a group.

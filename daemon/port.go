@@ -32,6 +32,7 @@ type port struct {
 	unsent       int             // bytes for a connection, of sends that failed and were not answered
 
 	deliverer
+	lost     *stack.NameTakenError // that the program was told last; of who serves
 	failures failures
 	request  uint64 // bytes that made the connection; they are no send. It does not change then
 
@@ -209,7 +210,7 @@ func (x *session) adopt(p *port) error {
 }
 
 func (p *port) openPacket() error {
-	c, err := p.cfg.ListenPacket(hosting.Count(p.x.ctx, p.x.client.queued), p.x.srv.node, p.kind.Network(), nil)
+	c, err := p.cfg.ListenPacket(hosting.Unsettled(hosting.Count(p.x.ctx, p.x.client.queued)), p.x.srv.node, p.kind.Network(), nil)
 	if err != nil {
 		return err
 	}

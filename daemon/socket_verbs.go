@@ -8,6 +8,7 @@ import (
 	"syscall"
 
 	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -37,6 +38,9 @@ var socketVerbs = map[string]socketVerb{
 	"socket.bindings": ofSocket(func(ctx context.Context, s named, _ control.Nothing) (any, error) { return s.Bindings(ctx) }),
 	"socket.members":  ofSocket(func(ctx context.Context, g *stack.Group, _ control.Nothing) (any, error) { return g.Members(ctx) }),
 	"socket.counters": ofSocket(func(ctx context.Context, g *stack.Group, _ control.Nothing) (any, error) { return g.Counters(ctx) }),
+	"socket.settle-names": ofSocket(func(_ context.Context, s stack.Pollable, _ control.Nothing) (any, error) {
+		return control.Nothing{}, hosting.SettleNames(s)
+	}),
 	"socket.wait-members": ofSocket(func(ctx context.Context, g *stack.Group, in membersParams) (any, error) {
 		return control.Nothing{}, g.WaitMembers(ctx, in.Members)
 	}),

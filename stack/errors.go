@@ -28,6 +28,9 @@ var (
 	ErrRange = engine.ErrRange
 	// ErrNotBound means the socket has no such binding.
 	ErrNotBound = engine.ErrNotBound
+	// ErrNameTaken means that a name is not the socket's alone, see SocketConfig.Exclusive. It is
+	// syscall.EADDRINUSE.
+	ErrNameTaken = engine.ErrNameTaken
 	// ErrTooManySockets means the node has as many sockets as it may have.
 	ErrTooManySockets = engine.ErrSockets
 	// ErrConfig means a Config that cannot work.
@@ -41,6 +44,10 @@ var (
 // A MemoryError means that the node's memory can never hold a message of the length; see
 // Config.Chunks. It unwraps to syscall.ENOBUFS.
 type MemoryError = engine.MemoryError
+
+// A NameTakenError is why a socket with SocketConfig.Exclusive has not, or has no longer, a name: it
+// says which, and which socket is bound to it. It unwraps to ErrNameTaken.
+type NameTakenError = engine.NameTakenError
 
 // A LengthError means a message that is longer than may be sent, and how long it may be. It
 // unwraps to ErrTooLong.

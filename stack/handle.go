@@ -84,7 +84,7 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 	a := &ActivePort{}
 	a.reply.a = a
 	a.p.Init(c.TimeLimit, func() { h.ServeMessage(&a.reply, &a.p.In) })
-	if err := pc.b.Serve(&a.p, r, svc != nil); err != nil {
+	if err := pc.b.Serve(ctx, &a.p, r, svc != nil); err != nil {
 		return nil, err
 	}
 	return a, nil

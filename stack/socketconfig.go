@@ -5,6 +5,8 @@ package stack
 import (
 	"fmt"
 	"time"
+
+	"github.com/utipc/utipc/stack/internal/backend"
 )
 
 // A SocketConfig is a socket's options; its zero value means the defaults.
@@ -14,6 +16,22 @@ type SocketConfig struct {
 	Returnable   bool       // undeliverable messages come back as *RejectError; of connectionless sockets
 	ReceiveLimit int        // bytes that may wait to be read, at importance Low; 0: 2 MiB; of a connection at least 512 KiB
 	Multicast    Method     // how messages to a range reach other nodes; Auto: chosen for each
+
+	// Exclusive says that the socket takes the names that it is bound to for itself, one in the
+	// cluster. Making it, and Bind, wait until the nodes with which there is contact know of that, as
+	// Node.WaitPublished does, and fail with *NameTakenError where another socket is bound to such a
+	// name. Of sockets that bind at once, or on both sides of a network that was split, one keeps the
+	// name, that on the lowest node. The others lose it: their binding is withdrawn, and
+	// AcceptConn and reads return *NameTakenError, messages that wait or not, until the socket is
+	// bound to something again, or Unbind of that name; an active port is closed, and its Err says so.
+	// Connections that were accepted stay. A node that is down, or is cut off, has lost its names for
+	// the others: whoever acts on a name acts for a while beside the next who has it, at most until
+	// contact is made again.
+	//
+	// A socket that is bound without Exclusive, which a kernel's and one of an older version always is, is
+	// not refused, and goes before: the exclusive one loses its name. So all that bind a name have to
+	// use it, or none. Scope is that of the cluster.
+	Exclusive bool
 
 	// NameWait is how long a send, or a Dial, waits for a name that nobody has bound; 0: as
 	// long as Config.NameWait says, negative: not at all.
@@ -46,6 +64,8 @@ func (c SocketConfig) check() error {
 		return fmt.Errorf("%w: importance %d", ErrConfig, c.Importance)
 	case c.Scope != 0 && c.Scope != ClusterScope && c.Scope != NodeScope:
 		return fmt.Errorf("%w: scope %d", ErrConfig, c.Scope)
+	case c.Exclusive && c.Scope == NodeScope:
+		return backend.ErrExclusiveScope
 	case c.ReceiveLimit < 0:
 		return fmt.Errorf("%w: receive limit of %d bytes", ErrConfig, c.ReceiveLimit)
 	case c.DialTimeout < 0:

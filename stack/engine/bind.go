@@ -29,14 +29,22 @@ var (
 // this node. The same range may be bound again, and by others. Errors:
 // ErrReserved, ErrRange, ErrTooManyBindings, ErrClosed.
 func (p *Port) Bind(now time.Duration, r frame.Range, scope frame.Scope) error {
-	if r.Type < naming.FirstUser && !p.closed {
-		return ErrReserved
+	if err := p.mayBind(now, r); err != nil {
+		return err
 	}
 	return p.bind(now, r, scope)
 }
 
-// bind is Bind for any service type.
-func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
+// mayBind reports why the socket cannot be bound to a range by its owner. Errors: as of Bind.
+func (p *Port) mayBind(now time.Duration, r frame.Range) error {
+	if r.Type < naming.FirstUser && !p.closed {
+		return ErrReserved
+	}
+	return p.canBind(now, r)
+}
+
+// canBind is mayBind for any service type.
+func (p *Port) canBind(now time.Duration, r frame.Range) error {
 	e := p.e
 	switch {
 	case p.closed:
@@ -47,18 +55,31 @@ func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
 		e.logLimited(now, &e.tooManyNames, TooManyNames, e.addr)
 		return ErrTooManyBindings
 	}
-	if scope != frame.NodeScope {
-		scope = frame.ClusterScope
-	}
-	b := naming.Binding{Range: r, Scope: scope, Socket: p.Addr(), Key: e.cfg.Chance.Key(p.number)}
-	p.bindings = append(p.bindings, b)
-	e.services.row(r.Type)
-	e.publish(now, b)
 	return nil
 }
 
-// Unbind takes back one binding to exactly this range and scope, the newest.
-// Errors: ErrNotBound.
+// bind is Bind for any service type.
+func (p *Port) bind(now time.Duration, r frame.Range, scope frame.Scope) error {
+	if err := p.canBind(now, r); err != nil {
+		return err
+	}
+	if scope != frame.NodeScope {
+		scope = frame.ClusterScope
+	}
+	p.addBinding(now, naming.Binding{Range: r, Scope: scope, Socket: p.Addr(), Key: p.key(r)})
+	return nil
+}
+
+// addBinding makes a binding the socket's.
+func (p *Port) addBinding(now time.Duration, b naming.Binding) {
+	p.settleLost(b.Range)
+	p.bindings = append(p.bindings, b)
+	p.e.services.row(b.Range.Type)
+	p.e.publish(now, b)
+}
+
+// Unbind takes back one binding to exactly this range and scope, the newest. A name that was lost, see
+// Lost, is none any more, and taking it back is no error. Errors: ErrNotBound.
 func (p *Port) Unbind(now time.Duration, r frame.Range, scope frame.Scope) error {
 	if scope != frame.NodeScope {
 		scope = frame.ClusterScope
@@ -66,9 +87,13 @@ func (p *Port) Unbind(now time.Duration, r frame.Range, scope frame.Scope) error
 	for i, b := range slices.Backward(p.bindings) {
 		if b.Range == r && b.Scope == scope {
 			p.bindings = slices.Delete(p.bindings, i, i+1)
+			p.settleLost(r)
 			p.e.withdraw(now, b)
 			return nil
 		}
+	}
+	if p.settleLost(r) {
+		return nil
 	}
 	return ErrNotBound
 }
@@ -97,6 +122,7 @@ func (p *Port) Close(now time.Duration) {
 // retire withdraws the socket's names and its number.
 func (p *Port) retire(now time.Duration) {
 	p.closed = true
+	p.settleLost(frame.Range{})
 	p.e.withdrawAll(now, p.bindings)
 	p.bindings = nil
 	if p.barrier != nil {

@@ -158,8 +158,9 @@ type Engine struct {
 
 	requests requests // that wait for an answer
 
-	services services
-	crypt    *crypt // nil: never a key
+	services  services
+	exclusive exclusives
+	crypt     *crypt // nil: never a key
 
 	events flowctl.Queue[Event]
 	ready  []*Port

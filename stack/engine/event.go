@@ -99,7 +99,7 @@ func (e *Engine) TakeNameEvents(dst []naming.Event) []naming.Event {
 // TakeReadyListeners, TakeReadyGroups, TakeProbes and TakeCalled has something.
 func (e *Engine) Ready() bool {
 	s := &e.conns
-	return len(e.ready)+len(s.ready)+len(s.listeners)+len(e.groups.ready)+len(e.probes.ended)+len(e.queues.called)+e.events.Len() > 0
+	return len(e.ready)+len(e.exclusive.told)+len(s.ready)+len(s.listeners)+len(e.groups.ready)+len(e.probes.ended)+len(e.queues.called)+e.events.Len() > 0
 }
 
 // TakeReady appends the ports that were given messages, each once, to dst.

@@ -33,10 +33,13 @@ const (
 
 	// Reasons: a member of a group that is evicted is told that it is, see leaveEvicted.
 	Reasons Feature = 4
+
+	// Exclusive: a binding may be the only one of its names, see exclusiveKey.
+	Exclusive Feature = 5
 )
 
 // Version is what this implementation announces: the newest Feature.
-const Version = uint8(Names)
+const Version = uint8(Exclusive)
 
 // has reports whether a node is of this implementation and has a feature, as it last said.
 func (n *node) has(f Feature) bool { return n.version >= uint8(f) }

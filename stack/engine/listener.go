@@ -87,6 +87,14 @@ func (l *Listener) Bind(now time.Duration, r frame.Range, scope frame.Scope) err
 	return l.port.Bind(now, r, scope)
 }
 
+// BindExclusive is as of Port.
+func (l *Listener) BindExclusive(now time.Duration, r frame.Range) (*Holding, error) {
+	return l.port.BindExclusive(now, r)
+}
+
+// Lost is as of Port.
+func (l *Listener) Lost() *NameTakenError { return l.port.Lost() }
+
 // bindInside is Bind for any service type.
 func (l *Listener) bindInside(now time.Duration, r frame.Range, scope frame.Scope) error {
 	return l.port.bind(now, r, scope)

@@ -44,6 +44,7 @@ func (e *Engine) namesCame(now time.Duration, n *node, fit bool) {
 		e.logLimited(now, &e.tooManyNames, TooManyNames, n.addr)
 		e.giveUp(now, n)
 	}
+	e.giveWay(now)
 	e.namesTaken(now, n)
 	e.unpark(now)
 	e.groupNews(now)
@@ -75,6 +76,7 @@ func (e *Engine) applyName(now time.Duration, n *node, it frame.NameItem, withdr
 		switch err {
 		case nil:
 			e.bound(b)
+			e.contest(b)
 		case naming.ErrNodeFull, naming.ErrTableFull:
 			return false
 		}

@@ -42,10 +42,12 @@ func (e *Engine) publish(now time.Duration, b naming.Binding) {
 	e.did(WorkBindings, 1)
 	e.table.Insert(b)
 	e.bound(b)
+	e.contest(b)
 	if b.Scope == frame.ClusterScope {
 		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}
 		e.tell(now, update{item: it, seq: e.pub.Publish(it)})
 	}
+	e.giveWay(now)
 	e.unpark(now)
 	e.groupNews(now)
 }
@@ -54,6 +56,7 @@ func (e *Engine) publish(now time.Duration, b naming.Binding) {
 func (e *Engine) withdraw(now time.Duration, b naming.Binding) {
 	e.did(WorkBindings, 1)
 	e.table.Remove(b)
+	delete(e.exclusive.held, b)
 	e.suspect(now, b.Socket)
 	if b.Scope == frame.ClusterScope {
 		it := frame.NameItem{Range: b.Range, Port: b.Socket.Port, Key: b.Key}

@@ -60,6 +60,7 @@ var sentinels = map[string]error{
 	"void":                  ErrVoid,
 	"empty":                 ErrEmpty,
 	"no-room":               ErrNoRoom,
+	"name-taken":            engine.ErrNameTaken,
 	"too-many-sockets":      engine.ErrSockets,
 	"config":                engine.ErrConfig,
 	"slow":                  engine.ErrSlow,
@@ -204,6 +205,8 @@ func wireOf(err error, depth int) *wireError {
 	case *engine.MemoryError, *engine.LengthError:
 		kind, fields := limitOf(err)
 		return with(kind, fields, nil)
+	case *engine.NameTakenError:
+		return with("name-taken", *e, nil)
 	case *RejectError:
 		return with("reject", *e, nil)
 	case *admin.Refusal:

@@ -160,6 +160,7 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	}, false),
 	"too-long":     kind(func(f lengthFields, _ error) error { return &engine.LengthError{Size: f.Size, Most: f.Most} }, false),
 	"memory-limit": kind(func(f memoryFields, _ error) error { return &engine.MemoryError{Needed: f.Needed, Most: f.Most} }, false),
+	"name-taken":   kind(func(f engine.NameTakenError, _ error) error { return &f }, false),
 	"reject":       kind(func(f RejectError, _ error) error { return &f }, false),
 	"refusal": kind(func(f refusalFields, inner error) error {
 		return &admin.Refusal{Errno: syscall.Errno(f.Errno), Reason: f.Reason, Err: inner}

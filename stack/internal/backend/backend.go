@@ -139,8 +139,8 @@ type Subscription interface {
 type Packet interface {
 	Socket
 	Reporter
-	Connected()                                           // the socket has a default destination
-	Serve(a *ActivePort, r frame.Range, bound bool) error // the socket becomes a's, and is bound to r
+	Connected()                                                                // the socket has a default destination
+	Serve(ctx context.Context, a *ActivePort, r frame.Range, bound bool) error // the socket becomes a's, and is bound to r
 
 	Read(b []byte) (k int, m Envelope, err error) // errors are bare
 	TryReadMsg(b []byte) (k int, m Envelope, err error)

@@ -3,6 +3,7 @@
 package backend
 
 import (
+	"fmt"
 	"time"
 
 	"github.com/utipc/utipc/frame"
@@ -17,6 +18,7 @@ type SocketOptions struct {
 	Returnable   bool
 	ReceiveLimit int
 	Multicast    engine.Method
+	Exclusive    bool
 	NameWait     time.Duration
 	DialTimeout  time.Duration
 	NoDelay      bool
@@ -25,6 +27,9 @@ type SocketOptions struct {
 	Requests     bool
 	SyncErrors   bool
 }
+
+// ErrExclusiveScope means a socket that binds exclusively and in its node alone.
+var ErrExclusiveScope = fmt.Errorf("%w: an exclusive name is the cluster's, not a node's", engine.ErrConfig)
 
 // GroupOptions are a stack.GroupConfig.
 type GroupOptions struct {

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"context"
 	"log/slog"
 	"net"
 
@@ -21,10 +22,22 @@ type activePort struct {
 }
 
 // Serve implements backend.Packet.
-func (c *Packet) Serve(a *backend.ActivePort, r frame.Range, bound bool) error {
+func (c *Packet) Serve(ctx context.Context, a *backend.ActivePort, r frame.Range, bound bool) error {
 	p := &activePort{Packet: c, a: a}
-	a.B = p
-	n := c.n
+	if err := p.attend(r, bound && !c.cfg.Exclusive); err != nil || !bound || !c.cfg.Exclusive {
+		return err
+	}
+	err := c.n.bindExclusive(ctx, c.port, r, !c.unsettled)
+	if err != nil {
+		c.Close()
+	}
+	return err
+}
+
+// attend has the handler called, and binds the socket to r if it is to be bound.
+func (p *activePort) attend(r frame.Range, bind bool) error {
+	c, n := p.Packet, p.n
+	p.a.B = p
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	if c.closed { // with the node, meanwhile
@@ -33,7 +46,7 @@ func (c *Packet) Serve(a *backend.ActivePort, r frame.Range, bound bool) error {
 	c.active = p
 	n.loop.Attend(1)
 	c.port.SetHandler(p.handle)
-	if bound {
+	if bind {
 		if err := c.bind(r, c.cfg.Scope); err != nil {
 			c.shut()
 			return err

@@ -19,24 +19,40 @@ type Listener struct {
 	writeHalf // nothing is written: only what sockets have in common
 	readHalf  // calls of Accept
 	cfg       backend.SocketOptions
+	unsettled bool // it does not wait when it binds exclusively
 	stream    bool
 	l         *engine.Listener
 }
 
 // Listen implements backend.Node.
 func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network string, stream bool, addr net.Addr, r frame.Range) (backend.Listener, error) {
-	l := &Listener{writeHalf: writeHalf{n: n, network: network}, cfg: c, stream: stream}
+	l := &Listener{writeHalf: writeHalf{n: n, network: network}, cfg: c, stream: stream, unsettled: hosting.IsUnsettled(ctx)}
+	if err := l.open(ctx, addr != nil && !c.Exclusive, r); err != nil {
+		return nil, err
+	}
+	if addr != nil && c.Exclusive {
+		if err := n.bindExclusive(ctx, l.l, r, !l.unsettled); err != nil {
+			l.Close()
+			return nil, err
+		}
+	}
+	return l, nil
+}
+
+// open makes the socket, and binds it to r if it is to be bound.
+func (l *Listener) open(ctx context.Context, bind bool, r frame.Range) error {
+	n, c := l.n, &l.cfg
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	if err := n.running(); err != nil {
-		return nil, err
+		return err
 	}
-	l.l = n.eng.Listen(engine.ListenConfig{Stream: stream, Backlog: c.Backlog, Ahead: c.AcceptAhead, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
+	l.l = n.eng.Listen(engine.ListenConfig{Stream: l.stream, Backlog: c.Backlog, Ahead: c.AcceptAhead, ReceiveLimit: c.ReceiveLimit, NoDelay: c.NoDelay, Account: hosting.AccountOf(ctx).Engine(), Idle: hosting.IsIdle(ctx), Owner: l})
 	if l.l == nil {
-		return nil, engine.ErrSockets
+		return engine.ErrSockets
 	}
 	l.local = l.l.Addr()
-	if addr != nil {
+	if bind {
 		now := n.loop.Now()
 		err := l.l.Bind(now, r, c.Scope)
 		if err != nil {
@@ -44,11 +60,11 @@ func (n *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 		}
 		n.pollOnce(now, false)
 		if err != nil {
-			return nil, err
+			return err
 		}
 	}
 	n.addSocket(l, "listener")
-	return l, nil
+	return nil
 }
 
 // AcceptConn implements backend.Listener.
@@ -59,6 +75,10 @@ func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
 	var c *Conn
 	var full error
 	err := l.awaitContext(ctx, n, &l.closed, func() bool {
+		if lost := l.l.Lost(); lost != nil {
+			full = lost
+			return true
+		}
 		if l.l.Pending() == 0 {
 			return false
 		}
@@ -105,6 +125,9 @@ func (l *Listener) Unbind(addr net.Addr) error {
 
 // BindScope implements backend.Listener.
 func (l *Listener) BindScope(addr net.Addr, scope frame.Scope) error {
+	if l.cfg.Exclusive {
+		return l.n.rebindExclusive(&l.writeHalf, l.l, addr, scope, !l.unsettled)
+	}
 	return l.rebind("bind", addr, scope, (*engine.Listener).Bind)
 }
 
@@ -147,6 +170,7 @@ func (l *Listener) Close() error {
 func (l *Listener) shut() {
 	l.closed = true
 	l.n.removeSocket(l)
+	delete(l.n.unsettled, exclusiveSocket(l.l))
 	l.l.Close(l.n.loop.Now())
 	l.wake(l.n, true)
 }
@@ -201,6 +225,9 @@ func (l *Listener) TryAccept() (backend.Conn, error) {
 	defer n.loop.Unlock()
 	if l.closed {
 		return nil, backend.OpError("accept", l.network, l.local, nil, net.ErrClosed)
+	}
+	if lost := l.l.Lost(); lost != nil {
+		return nil, backend.OpError("accept", l.network, l.local, nil, lost)
 	}
 	if l.l.Pending() == 0 {
 		return nil, backend.ErrAgain

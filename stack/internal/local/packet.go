@@ -21,7 +21,8 @@ import (
 // A Packet is a connectionless socket of a node in this process.
 type Packet struct {
 	writeHalf
-	cfg backend.SocketOptions
+	cfg       backend.SocketOptions
+	unsettled bool // it does not wait when it binds exclusively
 	backend.Lending
 
 	// Guarded by the node's lock.
@@ -34,29 +35,44 @@ type Packet struct {
 
 // ListenPacket implements backend.Node.
 func (n *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, network string, addr net.Addr, r frame.Range) (backend.Packet, error) {
-	p := &Packet{writeHalf: writeHalf{n: n, network: network, nameWait: n.nameWait(c.NameWait)}, cfg: c}
-	n.loop.Lock()
-	defer n.loop.Unlock()
-	if err := n.running(); err != nil {
+	p := &Packet{writeHalf: writeHalf{n: n, network: network, nameWait: n.nameWait(c.NameWait)}, cfg: c, unsettled: hosting.IsUnsettled(ctx)}
+	if err := p.open(ctx, addr != nil && !c.Exclusive, r); err != nil {
 		return nil, err
 	}
-	p.port = n.eng.OpenPort(engine.PortConfig{
-		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",
-		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, Owner: p,
-	})
-	if p.port == nil {
-		return nil, engine.ErrSockets
-	}
-	p.port.SetMethod(c.Multicast)
-	p.local = p.port.Addr()
-	if addr != nil {
-		if err := p.bind(r, c.Scope); err != nil {
-			p.port.Close(n.loop.Now())
+	if addr != nil && c.Exclusive {
+		if err := n.bindExclusive(ctx, p.port, r, !p.unsettled); err != nil {
+			p.Close()
 			return nil, err
 		}
 	}
-	n.addSocket(p, "socket")
 	return p, nil
+}
+
+// open makes the socket, and binds it to r if it is to be bound.
+func (p *Packet) open(ctx context.Context, bind bool, r frame.Range) error {
+	n, c := p.n, &p.cfg
+	n.loop.Lock()
+	defer n.loop.Unlock()
+	if err := n.running(); err != nil {
+		return err
+	}
+	p.port = n.eng.OpenPort(engine.PortConfig{
+		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: p.network == "tipcgram",
+		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, Owner: p,
+	})
+	if p.port == nil {
+		return engine.ErrSockets
+	}
+	p.port.SetMethod(c.Multicast)
+	p.local = p.port.Addr()
+	if bind {
+		if err := p.bind(r, c.Scope); err != nil {
+			p.port.Close(n.loop.Now())
+			return err
+		}
+	}
+	n.addSocket(p, "socket")
+	return nil
 }
 
 // Connected implements backend.Packet.
@@ -72,6 +88,9 @@ func (c *Packet) bind(r frame.Range, scope frame.Scope) error {
 
 // Bind implements backend.Packet.
 func (c *Packet) Bind(addr net.Addr) error {
+	if c.cfg.Exclusive {
+		return c.n.rebindExclusive(&c.writeHalf, c.port, addr, c.cfg.Scope, !c.unsettled)
+	}
 	r, err := backend.Bindable(addr)
 	if err == nil {
 		c.n.loop.Lock()
@@ -104,36 +123,6 @@ func (c *Packet) Unbind(addr net.Addr) error {
 	return nil
 }
 
-// Read implements backend.Packet.
-func (c *Packet) Read(b []byte) (k int, m backend.Envelope, err error) {
-	n := c.n
-	n.loop.Lock()
-	defer n.loop.Unlock()
-	err = c.await(n, &c.closed, func() bool {
-		if c.port.Pending() == 0 {
-			return false
-		}
-		var r engine.Received
-		var ok bool
-		if k, r, ok = c.port.Read(b); ok {
-			m = c.message(&r, k)
-		}
-		return ok
-	}, func() bool { return c.port.Pending() > 0 })
-	return k, m, err
-}
-
-// message tells what is known of a message of which k bytes were read.
-func (c *Packet) message(r *engine.Received, k int) backend.Envelope {
-	if last, ok := c.from.(frame.SocketAddr); !ok || last != r.From {
-		c.from = r.From
-	}
-	return backend.Envelope{
-		From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-		Truncated: k < r.Len, Error: r.Error, Addr: c.from,
-	}
-}
-
 // Write implements backend.Packet.
 func (c *Packet) Write(d backend.Dest, b []byte, addr net.Addr) (int, error) {
 	err := c.n.submit(c, d, b)
@@ -163,6 +152,7 @@ func (c *Packet) shut() {
 	c.closed = true
 	c.went()
 	n.removeSocket(c)
+	delete(n.unsettled, exclusiveSocket(c.port))
 	c.port.Close(n.loop.Now())
 	c.wake(n, true)
 	n.loop.RouseAll(c.writing)
@@ -267,6 +257,9 @@ func (c *Packet) Bindings(context.Context) ([]naming.Binding, error) {
 
 // BindScope implements backend.Packet.
 func (c *Packet) BindScope(addr net.Addr, scope frame.Scope) error {
+	if c.cfg.Exclusive {
+		return c.n.rebindExclusive(&c.writeHalf, c.port, addr, scope, !c.unsettled)
+	}
 	return c.rebind("bind", addr, scope, (*engine.Port).Bind)
 }
 
@@ -290,37 +283,6 @@ func (c *Packet) rebind(op string, addr net.Addr, scope frame.Scope, how func(*e
 		return backend.OpError(op, c.network, c.local, addr, err)
 	}
 	return nil
-}
-
-// ReadBatch implements backend.Packet.
-func (c *Packet) ReadBatch(ms []socket.Message, wait bool) (int, error) {
-	k, err := c.readBatch(ms, wait)
-	if err != nil {
-		return 0, backend.OpError("read", c.network, c.local, nil, err)
-	}
-	return k, nil
-}
-
-func (c *Packet) readBatch(ms []socket.Message, wait bool) (k int, err error) {
-	n := c.n
-	n.loop.Lock()
-	defer n.loop.Unlock()
-	if !wait && c.port.Pending() == 0 && !c.closed {
-		n.pollOnce(n.loop.Now(), true) // what has come and nobody took
-		if c.port.Pending() == 0 {
-			return 0, syscall.EAGAIN
-		}
-	}
-	err = c.await(n, &c.closed, func() bool {
-		for ; k < len(ms) && c.port.Pending() > 0; k++ {
-			m := &ms[k]
-			got, r, _ := c.port.Read(m.Data)
-			e := c.message(&r, got)
-			e.Fill(m, got)
-		}
-		return k > 0
-	}, func() bool { return c.port.Pending() > 0 })
-	return k, err
 }
 
 // WriteBatch implements backend.Packet.
@@ -394,44 +356,6 @@ func (c *Packet) putLent(now time.Duration, d backend.Dest, m *engine.Lent) erro
 		return c.port.SendLentRange(now, d.All(), m)
 	}
 	return c.port.SendLent(now, d.Socket(), m)
-}
-
-// ReadBuffer implements backend.Packet.
-func (c *Packet) ReadBuffer(b *backend.Buffer) (m backend.Envelope, err error) {
-	n := c.n
-	n.loop.Lock()
-	defer n.loop.Unlock()
-	err = c.await(n, &c.closed, func() bool {
-		if c.port.Pending() == 0 {
-			return false
-		}
-		c.takeBuffer(b, &m)
-		return true
-	}, func() bool { return c.port.Pending() > 0 })
-	return m, err
-}
-
-// takeBuffer hands out the first message that waits.
-func (c *Packet) takeBuffer(b *backend.Buffer, m *backend.Envelope) {
-	counted := b.Open(&c.Lending, c)
-	data, hold, r, _ := c.port.Take(b.Own)
-	fillBuffer(b, data, hold, counted)
-	*m = c.message(&r, r.Len)
-}
-
-// TryReadMsg implements backend.Packet.
-func (c *Packet) TryReadMsg(b []byte) (int, backend.Envelope, error) {
-	c.n.loop.Lock()
-	defer c.n.loop.Unlock()
-	if c.closed {
-		return 0, backend.Envelope{}, backend.OpError("read", c.network, c.local, nil, net.ErrClosed)
-	}
-	k, r, ok := c.port.Read(b)
-	if !ok {
-		return 0, backend.Envelope{}, backend.ErrAgain
-	}
-	c.tried = r
-	return k, c.message(&r, k), nil
 }
 
 // ReturnMsg implements backend.Packet.

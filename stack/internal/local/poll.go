@@ -79,6 +79,7 @@ func (n *Node) poll(now time.Duration, receive, flush bool) (busy bool) {
 	}
 	n.eng.HandleTimeout(now)
 	n.eng.ServeHandlers()
+	n.deliverLost()
 	if len(n.faulted) > 0 {
 		n.reapFaulted()
 	}

@@ -46,6 +46,7 @@ type clientConn struct {
 	strays   []response     // accepted connections that nobody waits for any more
 	failed   error          // of a send of a connection, for the next call; that it has ended, for all
 	over     error          // why nothing comes any more
+	nameLost error          // that the socket has lost a name, for calls that read
 	offers   uint64         // features that the daemon has granted
 	// readEnd says that the peer of a connection writes no more: what is in the inbox is the last.
 	readEnd bool
@@ -171,6 +172,10 @@ func (l *clientConn) take(r clientRecord, fd int, forReader bool) {
 		}
 	case r.Op == attach.OpReadEnd:
 		l.readEnd = true
+		l.signalAll()
+		r.release()
+	case r.Op == attach.OpLost:
+		l.nameLost = toldBy(&r.Header, r.data)
 		l.signalAll()
 		r.release()
 	case r.Op == attach.OpEnd:

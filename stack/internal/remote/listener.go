@@ -24,9 +24,12 @@ type Listener struct {
 
 // Listen implements backend.Node.
 func (f *Node) Listen(ctx context.Context, c backend.SocketOptions, network string, stream bool, addr net.Addr, r frame.Range) (backend.Listener, error) {
-	s := &Socket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makeListener, kept: true, options: f.optionsOf(c)}
+	s := &Socket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makeListener, kept: true, options: f.optionsOf(c), exclusive: c.Exclusive}
 	if addr != nil {
 		s.names = []boundName{{attach.RangeSockaddr(r, c.Scope)}}
+	}
+	if err := f.mayBeExclusive(c); err != nil {
+		return nil, err
 	}
 	if err := s.open(ctx, true); err != nil {
 		return nil, err
@@ -37,17 +40,21 @@ func (f *Node) Listen(ctx context.Context, c backend.SocketOptions, network stri
 // makeListener makes a socket that listens, and binds it to its names.
 func makeListener(ctx context.Context, network string, want wantedState, l *clientConn) (frame.SocketAddr, error) {
 	_, err := makeSocket(ctx, network, want, l)
+	if err != nil {
+		return frame.SocketAddr{}, err
+	}
 	var a response
-	if err == nil {
+	err = l.bound(ctx, want, func() (err error) {
 		h := attach.Header{Op: attach.OpListen}
 		if len(want.names) > 0 {
 			h.Addr = want.names[0].addr
 		}
 		a, err = l.ask(ctx, h, nil)
-	}
-	for i := 1; i < len(want.names) && err == nil; i++ {
-		_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: want.names[i].addr}, nil)
-	}
+		for i := 1; i < len(want.names) && err == nil; i++ {
+			_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: want.names[i].addr}, nil)
+		}
+		return err
+	})
 	local, _ := a.Addr.Socket()
 	return local, err
 }
@@ -59,6 +66,7 @@ func (l *Listener) AcceptConn(ctx context.Context) (backend.Conn, error) {
 		c, err = l.acceptOn(ctx, cur.line)
 		return err
 	}); err != nil {
+		l.heedLost(err)
 		return nil, l.opError("accept", nil, backend.Passing(err))
 	}
 	return c, nil

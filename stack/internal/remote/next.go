@@ -17,12 +17,12 @@ import (
 func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientRecord) (done bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if len(l.inbox) == 0 || backend.Past(l.readBy) {
+	if len(l.inbox) == 0 || l.nameLost != nil || backend.Past(l.readBy) {
 		c := wait{ctx: ctx, by: &l.readBy, over: &l.over, role: &l.reads, messages: true}
 		defer l.leave(&c)
 		var report error
 		err := l.await(&c, func() bool {
-			if len(l.inbox) > 0 || l.readEnd {
+			if len(l.inbox) > 0 || l.nameLost != nil || l.readEnd {
 				return true
 			}
 			if heed { // a report may be for another call
@@ -35,6 +35,8 @@ func (l *clientConn) next(ctx context.Context, heed bool, use func(r *clientReco
 		switch {
 		case err != nil:
 			return err
+		case l.nameLost != nil:
+			return l.nameLost
 		case report != nil:
 			return report
 		case len(l.inbox) == 0:
@@ -68,10 +70,12 @@ func (l *clientConn) use(use func(r *clientRecord) (done bool)) {
 func (l *clientConn) try(use func(r *clientRecord) (done bool)) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for len(l.inbox) == 0 {
+	for len(l.inbox) == 0 || l.nameLost != nil {
 		switch {
 		case l.over == net.ErrClosed:
 			return l.over
+		case l.nameLost != nil:
+			return l.nameLost
 		case l.readEnd:
 			return io.EOF
 		case l.over != nil:

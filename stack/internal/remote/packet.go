@@ -35,8 +35,11 @@ func (f *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, networ
 
 // openPacket makes a connectionless socket at the daemon; kept says that it outlives that.
 func (f *Node) openPacket(ctx context.Context, c backend.SocketOptions, network string, names []boundName, kept bool) (*Packet, error) {
-	s := &Socket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makePacket, kept: kept, names: names, options: f.optionsOf(c)}
+	s := &Socket{f: f, network: network, sync: c.SyncErrors || f.cfg.SyncErrors, make: makePacket, kept: kept, names: names, options: f.optionsOf(c), exclusive: c.Exclusive}
 	s.reports.returns.Store(c.Returnable)
+	if err := f.mayBeExclusive(c); err != nil {
+		return nil, err
+	}
 	if err := s.open(ctx, false); err != nil {
 		return nil, err
 	}
@@ -75,6 +78,7 @@ func (c *Packet) read(ctx context.Context, b []byte, keep func(data []byte)) (k 
 			return true
 		})
 	})
+	c.heedLost(err)
 	return k, m, err
 }
 
@@ -138,6 +142,7 @@ func (c *Packet) TryReadMsg(b []byte) (k int, m backend.Envelope, err error) {
 		})
 	})
 	if err != nil && err != backend.ErrAgain {
+		c.heedLost(err)
 		err = c.opError("read", nil, err)
 	}
 	return k, m, err

@@ -4,6 +4,7 @@ package remote
 
 import (
 	"context"
+	"errors"
 	"log/slog"
 	"net"
 	"sync"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/internal/backend"
 	"github.com/utipc/utipc/stack/internal/goroutine"
 	"github.com/utipc/utipc/stack/socket"
@@ -26,7 +28,7 @@ type activePort struct {
 }
 
 // Serve implements backend.Packet.
-func (c *Packet) Serve(a *backend.ActivePort, r frame.Range, bound bool) error {
+func (c *Packet) Serve(_ context.Context, a *backend.ActivePort, r frame.Range, bound bool) error {
 	p := &activePort{Packet: c, a: a, start: time.Now()}
 	a.B, a.Apart = p, true
 	p.sync = false // Close would end an answer that waits for the daemon's, and is sent
@@ -77,7 +79,12 @@ func (p *activePort) run() {
 	for {
 		k, m, err := p.Read(buf)
 		if err != nil {
-			if refused := p.refused.Load(); refused != nil {
+			if errors.Is(err, engine.ErrNameTaken) {
+				p.mu.Lock()
+				a.Err = err
+				p.mu.Unlock()
+				p.Close()
+			} else if refused := p.refused.Load(); refused != nil {
 				p.mu.Lock()
 				a.Err = refused
 				p.mu.Unlock()

@@ -14,6 +14,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack/engine"
 	"github.com/utipc/utipc/stack/socket"
 )
 
@@ -275,7 +276,7 @@ func isFinal(err error) bool {
 			return true
 		}
 	}
-	return isRefusal(err)
+	return isRefusal(err) || errors.Is(err, engine.ErrNameTaken)
 }
 
 // succeed makes a session that was made as want says the socket's, instead of old. What the daemon

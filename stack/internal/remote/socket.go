@@ -26,19 +26,20 @@ import (
 //	  │                            └──(it refuses for good)──► refused
 //	  └──(of what is not kept, as connections)──► over: calls fail
 type Socket struct {
-	f       *Node
-	network string
-	sync    bool     // sends wait for their answer
-	remote  bool     // it has a default destination: reads tell of sends that failed
-	all     net.Addr // that a message without a destination goes to: the members of a group
-	reports sendReports
-	kept    bool         // it is made again when the daemon is lost
-	aside   bool         // it is a subscription or a stream: it has no ring, and ends at once
-	ends    time.Time    // of a subscription: when its time is over; zero: never
-	make    sessionMaker // makes it, on a new connection
-	peer    frame.SocketAddr
-	session atomic.Pointer[session]
-	refused atomic.Pointer[socket.ReattachError] // it is not made again
+	f         *Node
+	network   string
+	sync      bool     // sends wait for their answer
+	remote    bool     // it has a default destination: reads tell of sends that failed
+	all       net.Addr // that a message without a destination goes to: the members of a group
+	reports   sendReports
+	kept      bool         // it is made again when the daemon is lost
+	exclusive bool         // what it binds is its own
+	aside     bool         // it is a subscription or a stream: it has no ring, and ends at once
+	ends      time.Time    // of a subscription: when its time is over; zero: never
+	make      sessionMaker // makes it, on a new connection
+	peer      frame.SocketAddr
+	session   atomic.Pointer[session]
+	refused   atomic.Pointer[socket.ReattachError] // it is not made again
 
 	mu      sync.Mutex // guards what follows, and changes of session
 	names   []boundName
@@ -161,12 +162,17 @@ func makeSocket(ctx context.Context, network string, want wantedState, l *client
 // makePacket is makeSocket that binds it to its names.
 func makePacket(ctx context.Context, network string, want wantedState, l *clientConn) (frame.SocketAddr, error) {
 	local, err := makeSocket(ctx, network, want, l)
-	for _, n := range want.names {
-		if err == nil {
-			_, err = l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: n.addr}, nil)
-		}
+	if err != nil {
+		return local, err
 	}
-	return local, err
+	return local, l.bound(ctx, want, func() error {
+		for _, n := range want.names {
+			if _, err := l.ask(ctx, attach.Header{Op: attach.OpBind, Addr: n.addr}, nil); err != nil {
+				return err
+			}
+		}
+		return nil
+	})
 }
 
 // optionsOf are the options of a socket that are not the daemon's defaults.
@@ -185,6 +191,7 @@ func (f *Node) optionsOf(c backend.SocketOptions) (all []attach.Option) {
 	put(attach.OptAcceptAhead, truth(c.AcceptAhead), false)
 	put(attach.OptNoDelay, truth(c.NoDelay), false)
 	put(attach.OptRequests, truth(c.Requests && f.welcomed().Features&attach.FeatureRequests != 0), false)
+	put(attach.OptExclusive, truth(c.Exclusive), false)
 	put(attach.OptNameWait, int64(cmp.Or(c.NameWait, f.cfg.NameWait)), false)
 	return all
 }
@@ -211,11 +218,16 @@ func (s *Socket) set(name attach.OptionName, v int64) error {
 // bind binds the socket to one more range, or with OpUnbind takes that back.
 func (s *Socket) bind(op attach.Op, addr net.Addr, scope frame.Scope) error {
 	r, err := backend.Bindable(addr)
-	if err == nil {
+	if err == nil && op == attach.OpBind && s.exclusive {
+		err = s.bindExclusive(r, scope)
+	} else if err == nil {
 		h := attach.Header{Op: op, Addr: attach.RangeSockaddr(r, scope)}
-		if err = s.change(h, nil, func() { s.note(op, boundName{addr: h.Addr}) }); err == nil {
-			return nil
+		if err = s.change(h, nil, func() { s.note(op, boundName{addr: h.Addr}) }); err == nil && s.exclusive {
+			s.line().setLost(nil)
 		}
+	}
+	if err == nil {
+		return nil
 	}
 	return s.opError(op.String(), addr, err)
 }
