@@ -23,6 +23,8 @@ func (x *session) handle(h *attach.Header, data []byte) error {
 	switch h.Op {
 	case attach.OpSend:
 		return x.send(h, data)
+	case attach.OpAck:
+		return x.ack(h)
 	case attach.OpHello:
 		return fmt.Errorf("%w: a second hello", errBroken)
 	case attach.OpPing:

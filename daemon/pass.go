@@ -119,7 +119,7 @@ func readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (int, bool) {
 		return 0, false
 	}
 	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
-	h.Arg0, h.Arg1 = uint32(m.Importance), uint32(m.Error)
+	h.Arg0, h.Arg1, h.Wide = uint32(m.Importance), uint32(m.Error), m.Receipt
 	switch {
 	case m.Named && m.Error != 0:
 		h.Addr2 = attach.ServiceSockaddr(stack.Service{Type: m.Name.Type, Instance: m.Name.Lower}, 0)

@@ -36,6 +36,14 @@ type SocketConfig struct {
 	// which does so, for how that is known. Of connectionless sockets.
 	Requests bool
 
+	// ManualAck says that a message which is read, and whose sender wants it back if it cannot be
+	// delivered, counts as taken only when Ack is called with its Receipt. Until then the node
+	// keeps its beginning, and returns it to the sender as *RejectError with NoPort when the
+	// socket is closed, or its process ends: before the messages that were not read. What is
+	// kept counts against ReceiveLimit. On an attached node, whose daemon keeps it, that holds as
+	// well for what lies between the daemon and the program. Of connectionless sockets.
+	ManualAck bool
+
 	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
 }
 

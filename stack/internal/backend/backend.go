@@ -146,6 +146,7 @@ type Packet interface {
 	TryReadMsg(b []byte) (k int, m Envelope, err error)
 	ReadBatch(ms []socket.Message, wait bool) (int, error) // there is room for one
 	ReadBuffer(b *Buffer) (Envelope, error)                // errors are bare
+	Ack(receipt uint64) error
 	ReturnMsg(b []byte, why frame.ErrorCode) error
 	LastMsg() engine.Received // that TryReadMsg has returned, for the goroutine that called it
 	ReturnUnread(r engine.Received, b []byte) error

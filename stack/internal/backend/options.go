@@ -23,6 +23,7 @@ type SocketOptions struct {
 	Backlog      int
 	AcceptAhead  bool
 	Requests     bool
+	ManualAck    bool
 	SyncErrors   bool
 }
 

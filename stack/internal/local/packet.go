@@ -42,7 +42,7 @@ func (n *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, networ
 	}
 	p.port = n.eng.OpenPort(engine.PortConfig{
 		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",
-		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, Owner: p,
+		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, ManualAck: c.ManualAck, Owner: p,
 	})
 	if p.port == nil {
 		return nil, engine.ErrSockets
@@ -130,7 +130,7 @@ func (c *Packet) message(r *engine.Received, k int) backend.Envelope {
 	}
 	return backend.Envelope{
 		From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-		Truncated: k < r.Len, Error: r.Error, Addr: c.from,
+		Truncated: k < r.Len, Error: r.Error, Receipt: r.Receipt, Addr: c.from,
 	}
 }
 
