@@ -29,6 +29,7 @@ const (
 	FeatureCounts    = 1 << 3 // OpShutdown breaks off; OpEnd and OpFailed of a connection say how many bytes have gone
 	FeatureHalfClose = 1 << 4 // OpReadEnd; without it a peer that writes no more is one that has closed
 	FeatureComplete  = 1 << 5 // FlagComplete
+	FeatureAnycast   = 1 << 6 // the answer to OpSend to a service has the socket it went to; OptManualAck, OptPreferIdle
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol: a

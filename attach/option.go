@@ -31,6 +31,7 @@ const (
 	OptBacklog      OptionName = 1004 // connection requests that may wait; 0: 4096
 	OptAcceptAhead  OptionName = 1006 // 1: what listens answers requests before OpAccept; 0
 	OptRequests     OptionName = 1005 // 1: what is sent is a request, whose end without an answer is a message without data; 0
+	OptPreferIdle   OptionName = 1008 // 1: a message to a service goes to a socket that has least to do; 0
 	OptManualAck    OptionName = 1007 // 1: what the program does not acknowledge is returned with the socket's end; 0
 )
 
@@ -40,7 +41,7 @@ var optionNames = map[OptionName]string{
 	OptBroadcast: "broadcast", OptReplicast: "replicast", OptRecvQueueUsed: "recvq-used", OptNoDelay: "nodelay",
 	OptReceiveLimit: "receive-limit", OptNameWait: "name-wait", OptMulticast: "multicast",
 	OptScope: "scope", OptBacklog: "backlog", OptRequests: "requests", OptAcceptAhead: "accept-ahead",
-	OptManualAck: "manual-ack",
+	OptManualAck: "manual-ack", OptPreferIdle: "prefer-idle",
 }
 
 // String returns the option's name, or its number.

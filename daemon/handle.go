@@ -15,7 +15,7 @@ import (
 )
 
 // features are what programs are granted.
-const features = attach.FeatureRing | attach.FeatureReports | attach.FeatureRequests | attach.FeatureCounts | attach.FeatureHalfClose | attach.FeatureComplete
+const features = attach.FeatureRing | attach.FeatureReports | attach.FeatureRequests | attach.FeatureCounts | attach.FeatureHalfClose | attach.FeatureComplete | attach.FeatureAnycast
 
 // handle does what a record asks for. Errors end the session: errBroken, and that the
 // program has gone.

@@ -30,6 +30,7 @@ type PortConfig struct {
 	Returnable   bool             // undeliverable messages come back
 	SrcDroppable bool             // as a tipcgram socket marks its messages
 	Requests     bool             // what it sends is a request, that it is told the end of; see openRequest
+	PreferIdle   bool             // of the sockets that have a service, one that has least to do takes the message; see leastBusy
 	ManualAck    bool             // what it has read is its own only when it says so; see Port.Ack
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit
 	Account      *Account         // that it counts in, or nil

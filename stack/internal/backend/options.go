@@ -23,8 +23,14 @@ type SocketOptions struct {
 	Backlog      int
 	AcceptAhead  bool
 	Requests     bool
+	PreferIdle   bool
 	ManualAck    bool
 	SyncErrors   bool
+}
+
+// CallOptions are a stack.CallConfig.
+type CallOptions struct {
+	PreferIdle bool
 }
 
 // GroupOptions are a stack.GroupConfig.

@@ -42,7 +42,7 @@ func (n *Node) ListenPacket(ctx context.Context, c backend.SocketOptions, networ
 	}
 	p.port = n.eng.OpenPort(engine.PortConfig{
 		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: network == "tipcgram",
-		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, ManualAck: c.ManualAck, Owner: p,
+		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, PreferIdle: c.PreferIdle, ManualAck: c.ManualAck, Owner: p,
 	})
 	if p.port == nil {
 		return nil, engine.ErrSockets

@@ -66,7 +66,7 @@ type Node struct {
 	there   chan struct{} // closed while it is, and has the sockets
 	away    error         // why none is there
 	sockets map[*Socket]struct{}
-	callers []*Packet // sockets of calls that are over
+	callers map[backend.CallOptions][]*Packet // sockets of calls that are over
 	closed  bool
 	ends    sync.WaitGroup           // the node's goroutines, and what waits for its orderly end
 	leaving map[*clientConn]struct{} // connections that are closed, and whose end the daemon has not answered
@@ -78,7 +78,7 @@ type Node struct {
 
 func newRemoteNode(path string, c Config) *Node {
 	f := &Node{
-		path: path, cfg: c, sockets: map[*Socket]struct{}{}, gone: make(chan struct{}, 1),
+		path: path, cfg: c, sockets: map[*Socket]struct{}{}, callers: map[backend.CallOptions][]*Packet{}, gone: make(chan struct{}, 1),
 		there: make(chan struct{}), Ending: backend.NewEnding(), closeDone: make(chan struct{}),
 	}
 	f.ctx, f.stop = context.WithCancel(context.Background())

@@ -186,6 +186,7 @@ func (f *Node) optionsOf(c backend.SocketOptions) (all []attach.Option) {
 	put(attach.OptAcceptAhead, truth(c.AcceptAhead), false)
 	put(attach.OptNoDelay, truth(c.NoDelay), false)
 	put(attach.OptRequests, truth(c.Requests && f.welcomed().Features&attach.FeatureRequests != 0), false)
+	put(attach.OptPreferIdle, truth(c.PreferIdle), false)
 	put(attach.OptManualAck, truth(c.ManualAck), false)
 	put(attach.OptNameWait, int64(cmp.Or(c.NameWait, f.cfg.NameWait)), false)
 	return all
