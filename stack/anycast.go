@@ -12,11 +12,11 @@ import "github.com/utipc/utipc/stack/internal/backend"
 // On an attached node the daemon chooses, so that the call waits for its answer, with SyncErrors or
 // without. Errors as for WriteTo; errors.ErrUnsupported where the daemon is an older one.
 func (c *PacketConn) WriteToAny(b []byte, svc Service) (SocketAddr, error) {
-	return c.b.WriteAny(backend.ServiceDest(svc), b, svc, true)
+	return c.b.WriteAny(backend.ServiceDest(svc), b, true)
 }
 
 // TryWriteToAny is WriteToAny that does not wait for room or for a name. Errors as for WriteToAny,
 // and syscall.EAGAIN; on an attached node, where it had to wait, errors.ErrUnsupported.
 func (c *PacketConn) TryWriteToAny(b []byte, svc Service) (SocketAddr, error) {
-	return c.b.WriteAny(backend.ServiceDest(svc), b, svc, false)
+	return c.b.WriteAny(backend.ServiceDest(svc), b, false)
 }

@@ -153,7 +153,7 @@ type Packet interface {
 
 	Write(d Dest, b []byte, addr net.Addr) (int, error) // d is where addr is
 	TryWrite(d Dest, b []byte, addr net.Addr) (int, error)
-	WriteAny(d Dest, b []byte, addr net.Addr, wait bool) (frame.SocketAddr, error)
+	WriteAny(d Dest, b []byte, wait bool) (frame.SocketAddr, error)
 	WriteBatch(ms []socket.Message, wait bool, to *DefaultDest) (int, error) // there is one, and all have addresses
 	NewBuffer(b *Buffer, size int) error                                     // errors are bare
 	WriteBuffer(d Dest, b *Buffer, addr net.Addr) error

@@ -4,7 +4,6 @@ package local
 
 import (
 	"context"
-	"net"
 	"sync"
 	"time"
 
@@ -28,7 +27,7 @@ func (c *anycast) put(now time.Duration, d backend.Dest, data []byte) (err error
 }
 
 // WriteAny implements backend.Packet.
-func (c *Packet) WriteAny(d backend.Dest, b []byte, addr net.Addr, wait bool) (to frame.SocketAddr, err error) {
+func (c *Packet) WriteAny(d backend.Dest, b []byte, wait bool) (to frame.SocketAddr, err error) {
 	s := anycasts.Get().(*anycast)
 	s.Packet = c
 	err = c.n.submit(s, d, b)
@@ -48,5 +47,5 @@ func (c *Packet) WriteAny(d backend.Dest, b []byte, addr net.Addr, wait bool) (t
 	case backend.ErrAgain:
 		return frame.SocketAddr{}, err
 	}
-	return frame.SocketAddr{}, c.SendError(addr, err)
+	return frame.SocketAddr{}, c.SendError(d.Addr(), err)
 }
