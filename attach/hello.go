@@ -30,6 +30,7 @@ const (
 	FeatureHalfClose = 1 << 4 // OpReadEnd; without it a peer that writes no more is one that has closed
 	FeatureComplete  = 1 << 5 // FlagComplete
 	FeatureExclusive = 1 << 6 // OptExclusive
+	FeatureAnycast   = 1 << 7 // the answer to OpSend to a service has the socket it went to; OptManualAck, OptPreferIdle
 )
 
 // ErrVersion means a daemon, or a program, of another version of the protocol: a

@@ -46,6 +46,7 @@ const (
 	OpItem    Op = 69 // from the daemon: an item of a stream
 	OpReadEnd Op = 70 // from the daemon: the peer writes no more, and reads on; of a program that has FeatureHalfClose
 	OpLost    Op = 71 // from the daemon: a socket with OptExclusive has lost a name, and why
+	OpAck     Op = 72 // from the program: a message of a socket with OptManualAck was taken
 
 	// Of plain sockets: each is the first record of a connection, without OpHello, and has the
 	// socket's descriptor with it, but for the first and the last.
@@ -77,7 +78,7 @@ var opNames = map[Op]string{
 	OpConnect: "connect", OpShutdown: "shutdown", OpSetOption: "setoption",
 	OpGetOption: "getoption", OpJoin: "join", OpLeave: "leave", OpRing: "ring",
 	OpSend: "send", OpMessage: "message", OpFailed: "failed", OpEnd: "end",
-	OpEvent: "event", OpItem: "item", OpReadEnd: "read-end", OpLost: "lost",
+	OpEvent: "event", OpItem: "item", OpReadEnd: "read-end", OpLost: "lost", OpAck: "ack",
 	OpPlainSocket: "plain-socket", OpPlainBind: "plain-bind", OpPlainListen: "plain-listen", OpPlainConnect: "plain-connect",
 	OpPlainState: "plain-state", OpPlainShutdown: "plain-shutdown", OpPlainSetOption: "plain-setoption",
 	OpPlainGetOption: "plain-getoption", OpPlainAccept: "plain-accept",

@@ -30,8 +30,10 @@ const (
 	OptScope        OptionName = 1003 // of what is bound without one: 2 cluster, 3 node
 	OptBacklog      OptionName = 1004 // connection requests that may wait; 0: 4096
 	OptAcceptAhead  OptionName = 1006 // 1: what listens answers requests before OpAccept; 0
-	OptExclusive    OptionName = 1007 // 1: the socket takes names for itself, in the cluster; OpLost says that it has lost one; 0
 	OptRequests     OptionName = 1005 // 1: what is sent is a request, whose end without an answer is a message without data; 0
+	OptExclusive    OptionName = 1007 // 1: the socket takes names for itself, in the cluster; OpLost says that it has lost one; 0
+	OptPreferIdle   OptionName = 1008 // 1: a message to a service goes to a socket that has least to do; 0
+	OptManualAck    OptionName = 1009 // 1: what the program does not acknowledge is returned with the socket's end; 0
 )
 
 var optionNames = map[OptionName]string{
@@ -41,6 +43,7 @@ var optionNames = map[OptionName]string{
 	OptReceiveLimit: "receive-limit", OptNameWait: "name-wait", OptMulticast: "multicast",
 	OptScope: "scope", OptBacklog: "backlog", OptRequests: "requests", OptAcceptAhead: "accept-ahead",
 	OptExclusive: "exclusive",
+	OptManualAck: "manual-ack", OptPreferIdle: "prefer-idle",
 }
 
 // String returns the option's name, or its number.

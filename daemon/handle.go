@@ -15,7 +15,7 @@ import (
 )
 
 // features are what programs are granted.
-const features = attach.FeatureRing | attach.FeatureReports | attach.FeatureRequests | attach.FeatureCounts | attach.FeatureHalfClose | attach.FeatureComplete | attach.FeatureExclusive
+const features = attach.FeatureRing | attach.FeatureReports | attach.FeatureRequests | attach.FeatureCounts | attach.FeatureHalfClose | attach.FeatureComplete | attach.FeatureExclusive | attach.FeatureAnycast
 
 // handle does what a record asks for. Errors end the session: errBroken, and that the
 // program has gone.
@@ -23,6 +23,8 @@ func (x *session) handle(h *attach.Header, data []byte) error {
 	switch h.Op {
 	case attach.OpSend:
 		return x.send(h, data)
+	case attach.OpAck:
+		return x.ack(h)
 	case attach.OpHello:
 		return fmt.Errorf("%w: a second hello", errBroken)
 	case attach.OpPing:

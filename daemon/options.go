@@ -122,6 +122,16 @@ func (p *port) setKept(e end, name attach.OptionName, v int64) error {
 			return syscall.EISCONN
 		}
 		c.Requests = v != 0
+	case attach.OptManualAck:
+		if e != (end{}) {
+			return syscall.EISCONN
+		}
+		c.ManualAck = v != 0
+	case attach.OptPreferIdle:
+		if e != (end{}) {
+			return syscall.EISCONN
+		}
+		c.PreferIdle = v != 0
 	case attach.OptNodeRecvQueue, attach.OptSockRecvQueue, attach.OptRecvQueueUsed:
 		return syscall.EINVAL // only to be asked for
 	default:
@@ -199,6 +209,10 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return b(c.Exclusive), true
 	case attach.OptRequests:
 		return b(c.Requests), true
+	case attach.OptManualAck:
+		return b(c.ManualAck), true
+	case attach.OptPreferIdle:
+		return b(c.PreferIdle), true
 	case attach.OptAcceptAhead:
 		return b(c.AcceptAhead), true
 	case attach.OptSockRecvQueue:

@@ -122,7 +122,7 @@ func (p *port) readPacket(c *stack.PacketConn, h *attach.Header, buf []byte) (in
 		return p.tellLost(h, buf, err)
 	}
 	h.Op, h.Addr = attach.OpMessage, attach.SocketSockaddr(m.From)
-	h.Arg0, h.Arg1 = uint32(m.Importance), uint32(m.Error)
+	h.Arg0, h.Arg1, h.Wide = uint32(m.Importance), uint32(m.Error), m.Receipt
 	switch {
 	case m.Named && m.Error != 0:
 		h.Addr2 = attach.ServiceSockaddr(stack.Service{Type: m.Name.Type, Instance: m.Name.Lower}, 0)

@@ -29,6 +29,7 @@ type port struct {
 	srcDroppable tristate
 	to           attach.Sockaddr // of the last message
 	toAddr       net.Addr        // the same, so that the next costs no allocation
+	took         attach.Sockaddr // the socket that the last answered send to a service went to
 	unsent       int             // bytes for a connection, of sends that failed and were not answered
 
 	deliverer

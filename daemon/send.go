@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/stack"
 )
 
 // send sends a message of the program. While there is no room for it, nothing else is
@@ -19,6 +20,7 @@ func (x *session) send(h *attach.Header, data []byte) error {
 		return x.answer(h, syscall.ENOTCONN)
 	}
 	e := p.is()
+	p.took = attach.Sockaddr{}
 	err := p.try(e, h, data)
 	if err == syscall.EAGAIN {
 		x.leave()
@@ -30,7 +32,7 @@ func (x *session) send(h *attach.Header, data []byte) error {
 		x.enter()
 	}
 	if h.Flags&attach.FlagAnswer != 0 {
-		return x.answer(h, err)
+		return x.answerWith(h, told{Header: attach.Header{Addr: p.took}, err: err})
 	}
 	if err == nil {
 		return nil
@@ -79,6 +81,11 @@ func (p *port) try(e end, h *attach.Header, data []byte) error {
 	case p.toAddr == nil:
 		return syscall.EDESTADDRREQ
 	}
+	if svc, ok := p.toAddr.(stack.Service); ok && h.Flags&attach.FlagAnswer != 0 {
+		to, err := e.packet.TryWriteToAny(data, svc)
+		p.took = attach.SocketSockaddr(to)
+		return err
+	}
 	_, err := e.packet.TryWriteTo(data, p.toAddr)
 	return err
 }
@@ -99,7 +106,7 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 	done := make(chan error, 1)
 	w := &watch{x: p.x}
 	p.x.srv.wg.Go(func() {
-		err := p.write(e, data)
+		err := p.write(e, h, data)
 		w.over()
 		done <- err
 	})
@@ -149,7 +156,8 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 }
 
 // write is try that waits.
-func (p *port) write(e end, data []byte) (err error) {
+func (p *port) write(e end, h *attach.Header, data []byte) (err error) {
+	svc, named := p.toAddr.(stack.Service)
 	switch {
 	case e.conn != nil:
 		_, err = e.conn.Write(data)
@@ -157,6 +165,10 @@ func (p *port) write(e end, data []byte) (err error) {
 		_, err = e.group.Write(data)
 	case e.group != nil:
 		_, err = e.group.WriteTo(data, p.toAddr)
+	case named && h.Flags&attach.FlagAnswer != 0:
+		var to stack.SocketAddr
+		to, err = e.packet.WriteToAny(data, svc)
+		p.took = attach.SocketSockaddr(to)
 	default:
 		_, err = e.packet.WriteTo(data, p.toAddr)
 	}

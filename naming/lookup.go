@@ -119,3 +119,15 @@ func (t *Table) Recall(m *Memo, a frame.Service) (Choice, bool) {
 	*m = Memo{a, t.version, ok, c}
 	return c, ok
 }
+
+// Sockets yields those bound to what was chosen, from the one that has the turn on.
+func (c Choice) Sockets(yield func(frame.SocketAddr) bool) {
+	switch b := c.bound; {
+	case b == nil:
+		yield(c.socket)
+	case c.own:
+		b.own.each(func(e *entry) bool { return yield(e.socket()) })
+	default:
+		b.all.each(func(e *entry) bool { return yield(e.socket()) })
+	}
+}

@@ -288,3 +288,33 @@ func TestSealedAllocatesNothing(t *testing.T) {
 	t.Run("call", TestCallAllocatesNothing)
 	t.Run("Buffers and batches", TestBuffersAndBatchesAllocateNothing)
 }
+
+// WriteToAny allocates nothing, nor does a socket that acknowledges what it reads.
+//
+// Mutations it catches: WriteAny makes what it sends from anew; Ack does not leave its memory.
+//
+// Proves: poll.allocations
+func TestWriteToAnyAllocatesNothing(t *testing.T) {
+	if attachedTests { // the daemon's answer does
+		return
+	}
+	a, b := pair(t, stack.Config{})
+	worker := mustListen(t, b, stack.SocketConfig{ManualAck: true}, anyService)
+	if err := a.WaitFor(t.Context(), anyService); err != nil {
+		t.Fatal(err)
+	}
+	c := mustListen(t, a, stack.SocketConfig{Returnable: true, PreferIdle: true}, nil)
+	buf := make([]byte, 64)
+	allocatesNothing(t, "a job", func() {
+		if _, err := c.WriteToAny(buf, anyService); err != nil {
+			t.Fatal(err)
+		}
+		_, m, err := worker.ReadMsg(buf)
+		if err != nil || m.Receipt == 0 {
+			t.Fatal(m, err)
+		}
+		if err := worker.Ack(m.Receipt); err != nil {
+			t.Fatal(err)
+		}
+	})
+}

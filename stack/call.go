@@ -9,6 +9,17 @@ import (
 	"github.com/utipc/utipc/stack/internal/backend"
 )
 
+// A CallConfig is the options of calls; its zero value means the defaults.
+type CallConfig struct {
+	// PreferIdle is that of a SocketConfig: the request goes to a socket that has least to do.
+	PreferIdle bool
+}
+
+// Call is CallConfig.Call with default options.
+func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int, from SocketAddr, err error) {
+	return CallConfig{}.Call(ctx, n, addr, req, resp)
+}
+
 // Call sends req to addr, a Service, a Range or a SocketAddr, waits for the answer and
 // copies it into resp; k is how much of that is filled, from the socket that answered.
 // The way from the request to the answer is as short as there is: one turn of the lock,
@@ -23,8 +34,8 @@ import (
 //
 // A request that nobody takes comes back: then the error is a *RejectError. When the socket
 // that took it closes without an answer, as that of a program does that ends, or contact with
-// its node is lost, the error is a *CallError with ErrUnreachable: what was asked for may have
-// been done. What tells of that is that the socket's names are withdrawn; a socket without a
+// its node is lost, the error is a *CallError with ErrUnreachable, and which socket that was: what
+// was asked for may have been done. What tells of that is that the socket's names are withdrawn; a socket without a
 // name on another node, or of a Service with a Node other than this one, is waited for as long
 // as there is contact. One that takes its name back may answer still. Requests to a range are
 // waited for until ctx is done. While others have the service as well the call ends a second
@@ -35,13 +46,13 @@ import (
 // PacketConn.WriteTo.
 //
 // A context that was used for the last call too costs no allocation.
-func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int, from SocketAddr, err error) {
+func (c CallConfig) Call(ctx context.Context, n *Node, addr net.Addr, req, resp []byte) (k int, from SocketAddr, err error) {
 	d, err := backend.DestOf(addr)
 	if err == nil && len(req) == 0 {
 		err = ErrEmpty
 	}
 	if err == nil {
-		k, from, err = n.b.Call(ctx, d, addr, req, filled(resp))
+		k, from, err = n.b.Call(ctx, backend.CallOptions(c), d, addr, req, filled(resp))
 	}
 	if err != nil {
 		return k, from, backend.OpError("call", "tipcrdm", nil, addr, err)

@@ -76,6 +76,7 @@ func (c HandlerConfig) open(ctx context.Context, n *Node, svc net.Addr, h Handle
 			return nil, err
 		}
 	}
+	c.ManualAck = false
 	c.Returnable = false // an answer that comes back is nobody's request
 	pc, err := c.listen(ctx, n, "tipcrdm", nil)
 	if err != nil {

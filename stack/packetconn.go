@@ -87,10 +87,13 @@ func (c *PacketConn) ReadFrom(b []byte) (int, net.Addr, error) {
 	if err != nil {
 		return 0, nil, backend.OpError("read", c.b.Network(), c.b.Addr(), nil, err)
 	}
+	if m.Receipt != 0 {
+		err = c.b.Ack(m.Receipt)
+	}
 	if m.Error != frame.OK {
 		return k, m.From, backend.OpError("read", c.b.Network(), c.b.Addr(), nil, m.Reject())
 	}
-	return k, m.Addr, nil
+	return k, m.Addr, err
 }
 
 // ReadMsg is ReadFrom with everything that is known of the message; a message that

@@ -54,6 +54,23 @@ type SocketConfig struct {
 	// which does so, for how that is known. Of connectionless sockets.
 	Requests bool
 
+	// PreferIdle says that a message to a Service goes, of the sockets bound to it, to one that has
+	// least to do, and among equals to the one whose turn it is; without it, as with kernels, they
+	// take turns. What a socket has to do is what this node knows of that: the requests, of Call and
+	// of sockets with Requests, that were sent to it from here and not answered; of a socket of this
+	// node, whoever sent them, also the messages that wait to be read, and with ManualAck those
+	// that are not acknowledged. No more than 64 sockets are compared, from that on whose turn it
+	// is. Of connectionless sockets.
+	PreferIdle bool
+
+	// ManualAck says that a message which is read, and whose sender wants it back if it cannot be
+	// delivered, counts as taken only when Ack is called with its Receipt. Until then the node
+	// keeps its beginning, and returns it to the sender as *RejectError with NoPort when the
+	// socket is closed, or its process ends: before the messages that were not read. What is
+	// kept counts against ReceiveLimit. On an attached node, whose daemon keeps it, that holds as
+	// well for what lies between the daemon and the program. Of connectionless sockets.
+	ManualAck bool
+
 	SyncErrors bool // of an attached node, whose sends else do not wait for the daemon: see AttachConfig
 }
 

@@ -108,6 +108,8 @@ func (p *Port) Close(now time.Duration) {
 		return
 	}
 	p.retire(now)
+	p.returnUnacked(now)
+	p.ManualAck = false
 	var data [frame.MaxReturned]byte
 	for {
 		n, r, ok := p.Read(data[:])

@@ -336,11 +336,15 @@ func (p *Port) ReturnUnread(now time.Duration, r Received, data []byte) {
 }
 
 // Return sends a message that was read back to its sender, as one that could not be
-// delivered, when that wants it back; else it counts as dropped. data is its beginning.
+// delivered, when that wants it back; else it counts as dropped. data is its beginning. Of one
+// with a receipt, that is its end.
 func (p *Port) Return(now time.Duration, r Received, data []byte, why frame.ErrorCode) {
-	if !r.returnable {
+	switch {
+	case !r.returnable:
 		p.stats.Dropped++
 		return
+	case r.Receipt != 0 && !p.Ack(r.Receipt):
+		return // it went back when the socket was closed
 	}
 	p.e.returnUnread(now, p, r, data[:min(len(data), frame.MaxReturned)], why)
 }

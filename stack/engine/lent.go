@@ -139,7 +139,8 @@ func (p *Port) SendLent(now time.Duration, to frame.SocketAddr, m *Lent) error {
 
 // SendLentService is SendService likewise.
 func (p *Port) SendLentService(now time.Duration, a frame.Service, m *Lent) error {
-	return m.done(p.sendService(now, a, nil, m))
+	_, err := p.sendService(now, a, nil, m)
+	return m.done(err)
 }
 
 // SendLentRange is SendRange likewise. The data is copied: there may be many receivers.

@@ -30,6 +30,8 @@ type PortConfig struct {
 	Returnable   bool             // undeliverable messages come back
 	SrcDroppable bool             // as a tipcgram socket marks its messages
 	Requests     bool             // what it sends is a request, that it is told the end of; see openRequest
+	PreferIdle   bool             // of the sockets that have a service, one that has least to do takes the message; see leastBusy
+	ManualAck    bool             // what it has read is its own only when it says so; see Port.Ack
 	ReceiveLimit int              // bytes; default DefaultReceiveLimit
 	Account      *Account         // that it counts in, or nil
 	Handler      Handler          // takes its messages; nil: they wait to be read
@@ -62,6 +64,7 @@ type Port struct {
 	stats        PortStats
 	served       served
 	request      *openRequest // that waits for an answer; nil without PortConfig.Requests
+	unacked      *unacked     // nil while nothing was read with PortConfig.ManualAck
 
 	conn     *Conn     // whose port it is, or
 	listener *Listener // whose; or
@@ -76,6 +79,7 @@ type Received struct {
 	Name       frame.Range     // the name it was sent to; its own type is not 0 then
 	Error      frame.ErrorCode // not OK: an own message that came back
 	Importance frame.Importance
+	Receipt    uint64 // for Port.Ack; 0: it is not kept
 	returnable bool
 	named      bool
 	reroute    uint8
@@ -182,6 +186,9 @@ func (p *Port) Read(b []byte) (n int, r Received, ok bool) {
 	}
 	r = *p.queue.At(0)
 	p.queue.Drop()
+	if p.ManualAck {
+		p.keep(&r)
+	}
 	if r.data == nil {
 		n = p.data.pop(b, r.Len)
 	} else {
@@ -210,6 +217,9 @@ func (p *Port) take(buf []byte, gone int) (data []byte, hold *netdev.Buffer, r R
 	}
 	r = *p.queue.At(0)
 	p.queue.Drop()
+	if p.ManualAck {
+		p.keep(&r)
+	}
 	left := r.Len - gone
 	p.queued -= left + recordCost
 	p.recount()
@@ -300,6 +310,9 @@ func (q *ring) clear() {
 		q.buf = nil
 	}
 }
+
+// peek copies the first bytes into b, which has no more than there are.
+func (q *ring) peek(b []byte) { copy(b[copy(b, q.buf[q.head:]):], q.buf) }
 
 // pop removes n bytes and copies as many of them as fit into b.
 func (q *ring) pop(b []byte, n int) int {

@@ -51,30 +51,59 @@ type openRequest struct {
 type requests struct {
 	e         *Engine
 	ports     []*Port
+	underWay  map[frame.SocketAddr]int      // requests, by callee; none is 0
 	withdrawn map[frame.SocketAddr]struct{} // that withdrew a name or closed, not looked at yet
 	look      alarm
 }
 
 // requested notes a request that is sent now.
 func (p *Port) requested(f *frame.PayloadFields) {
-	*p.request = openRequest{to: frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}, named: f.Type == frame.NamedMsg, place: p.request.place}
+	s, r := &p.e.requests, p.request
+	s.over(r) // the last, if it was not answered
+	*r = openRequest{to: frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}, named: f.Type == frame.NamedMsg, place: r.place}
+	s.underWay[r.to]++
+}
+
+// over notes that a request is under way no more, if it was.
+func (s *requests) over(r *openRequest) {
+	if r.to.Node == 0 {
+		return
+	}
+	if k := s.underWay[r.to]; k > 1 {
+		s.underWay[r.to] = k - 1
+	} else {
+		delete(s.underWay, r.to)
+	}
+	r.to.Node = 0
+}
+
+// Callee is the socket that has the request which the port sent last, while that is under way.
+func (p *Port) Callee() frame.SocketAddr {
+	if r := p.request; r != nil && r.to.Node != 0 {
+		return r.to
+	}
+	return frame.SocketAddr{}
 }
 
 // answered notes that a message has come.
 func (p *Port) answered(from frame.SocketAddr) {
 	if r := p.request; r.named || from.Port == r.to.Port && from.Node == r.to.Node {
-		r.to.Node = 0
+		p.e.requests.over(r)
 	}
 }
 
 // enter takes a socket in.
 func (s *requests) enter(p *Port) {
+	if s.underWay == nil {
+		s.underWay = map[frame.SocketAddr]int{}
+	}
 	p.request = &openRequest{place: len(s.ports)}
 	s.ports = append(s.ports, p)
 }
 
 // leave forgets one.
 func (s *requests) leave(p *Port) {
+	s.over(p.request)
 	last := len(s.ports) - 1
 	s.ports[p.request.place] = s.ports[last]
 	s.ports[p.request.place].request.place = p.request.place
@@ -169,7 +198,7 @@ func (p *Port) noCallee(now time.Duration, n *node, f *frame.ConnFields) bool {
 // endRequest gives a socket the end of its request to read.
 func (p *Port) endRequest(why frame.ErrorCode) {
 	to := p.request.to
-	p.request.to.Node = 0
+	p.e.requests.over(p.request)
 	p.pushLocal(Received{From: to, Error: why}, nil, nil)
 }
 

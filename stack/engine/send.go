@@ -48,23 +48,34 @@ func (b *Blocked) Unwrap() error { return flowctl.ErrCongested }
 // SendService sends data to a socket bound to the service; where several are, they
 // take turns. Errors as for Send.
 func (p *Port) SendService(now time.Duration, a frame.Service, data []byte) error {
+	_, err := p.sendService(now, a, data, nil)
+	return err
+}
+
+// SendAny is SendService that returns the socket that the message went to. Its port is 0 where the
+// node chooses: of a service with a lookup node other than this one.
+func (p *Port) SendAny(now time.Duration, a frame.Service, data []byte) (frame.SocketAddr, error) {
 	return p.sendService(now, a, data, nil)
 }
 
-func (p *Port) sendService(now time.Duration, a frame.Service, data []byte, m *Lent) error {
+func (p *Port) sendService(now time.Duration, a frame.Service, data []byte, m *Lent) (frame.SocketAddr, error) {
 	if p.closed {
-		return ErrClosed
+		return frame.SocketAddr{}, ErrClosed
 	}
 	to, ok := p.e.table.Recall(&p.memo, a)
 	if !ok {
 		if size := sizeOf(data, m); size > frame.MaxPayload { // which it is wherever it goes
-			return &LengthError{size, frame.MaxPayload}
+			return frame.SocketAddr{}, &LengthError{size, frame.MaxPayload}
 		}
 		p.e.services.row(a.Type).Unbound++
-		return ErrNoName
+		return frame.SocketAddr{}, ErrNoName
 	}
 	var f frame.PayloadFields
-	p.fill(&f, frame.NamedMsg, to.Socket())
+	dest := to.Socket()
+	if p.PreferIdle {
+		dest = p.e.leastBusy(to)
+	}
+	p.fill(&f, frame.NamedMsg, dest)
 	f.NameType, f.Lower, f.Scope = a.Type, a.Instance, frame.ClusterScope
 	if a.Node != 0 {
 		f.Scope = frame.NodeScope
@@ -77,7 +88,7 @@ func (p *Port) sendService(now time.Duration, a frame.Service, data []byte, m *L
 	if err == nil {
 		p.sentTo(a.Type, size)
 	}
-	return err
+	return frame.SocketAddr{Port: f.DestPort, Node: f.DestNode}, err
 }
 
 // Send sends data to one socket; nobody checks beforehand whether it exists.

@@ -7,13 +7,16 @@ import (
 	"fmt"
 	"net"
 	"time"
+
+	"github.com/utipc/utipc/frame"
 )
 
 // A CallError is why a call ended without an answer.
 type CallError struct {
 	To     net.Addr
-	Waited time.Duration // since the request was sent
-	Err    error         // of the context, net.ErrClosed, or ErrUnreachable, see Call
+	Waited time.Duration    // since the request was sent
+	Callee frame.SocketAddr // the socket that has the request; zero when that is not known
+	Err    error            // of the context, net.ErrClosed, or ErrUnreachable, see Call
 }
 
 func (e *CallError) Error() string {

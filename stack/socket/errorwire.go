@@ -122,6 +122,7 @@ type (
 	callFields struct {
 		To     wireAddr
 		Waited time.Duration
+		Callee frame.SocketAddr
 	}
 	silentFields struct {
 		Node   frame.NodeAddr
@@ -193,7 +194,7 @@ func wireOf(err error, depth int) *wireError {
 	case *MembersError:
 		return with("members", membersFields{e.Joined, e.Wanted, e.Waited}, e.Err)
 	case *CallError:
-		return with("call", callFields{wireAddr{e.To}, e.Waited}, e.Err)
+		return with("call", callFields{wireAddr{e.To}, e.Waited, e.Callee}, e.Err)
 	case *SilentError:
 		return with("silent", silentFields{e.Node, e.Link, e.Waited}, e.Err)
 	case *TopologyError:

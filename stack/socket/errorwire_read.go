@@ -140,7 +140,7 @@ var errorKinds = map[string]func(b json.RawMessage, inner error) error{
 	"members": kind(func(f membersFields, inner error) error {
 		return &MembersError{f.Joined, f.Wanted, f.Waited, inner}
 	}, true),
-	"call": kind(func(f callFields, inner error) error { return &CallError{f.To.Addr, f.Waited, inner} }, true),
+	"call": kind(func(f callFields, inner error) error { return &CallError{f.To.Addr, f.Waited, f.Callee, inner} }, true),
 	"silent": kind(func(f silentFields, inner error) error {
 		return &SilentError{f.Node, f.Link, f.Waited, inner}
 	}, true),

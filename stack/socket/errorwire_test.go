@@ -34,7 +34,7 @@ func someErrors() []error {
 		conn,
 		&ConnError{Peer: socket, Reason: "contact lost", Err: engine.ErrUnreachable},
 		&MembersError{1, 3, time.Second, net.ErrClosed},
-		&CallError{frame.Range{Type: 18888, Upper: 4}, time.Second, context.DeadlineExceeded},
+		&CallError{frame.Range{Type: 18888, Upper: 4}, time.Second, frame.SocketAddr{Port: 3, Node: 7}, context.DeadlineExceeded},
 		&SilentError{0x1001002, "l", time.Second, context.Canceled},
 		&TopologyError{0x1001002, "it said nothing", os.ErrDeadlineExceeded},
 		&RejectError{frame.NoName, frame.SocketAddr{Node: 3}, frame.Service{Type: 18888, Instance: 1}},

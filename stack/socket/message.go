@@ -24,6 +24,7 @@ type Message struct {
 	Importance frame.Importance
 	Truncated  bool            // the message was longer than the space given
 	Error      frame.ErrorCode // not frame.OK: an own message that came back, with its first 1024 bytes
+	Receipt    uint64          // for PacketConn.Ack; 0: of a socket without ManualAck, or the sender does not want it back
 
 	// In a group: From is a member.
 	Kind    engine.GroupKind // a message, or an event, which has no data

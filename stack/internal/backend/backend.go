@@ -40,7 +40,7 @@ type Sockets interface {
 	Dial(ctx context.Context, c SocketOptions, network string, stream bool, addr net.Addr, d Dest, first []byte) (Conn, error)
 	Join(ctx context.Context, c GroupOptions, svc frame.Service) (Group, error)
 	Subscribe(ctx context.Context, c SubscriptionOptions, r frame.Range, f frame.Filter) (Subscription, error)
-	Call(ctx context.Context, d Dest, addr net.Addr, req, resp []byte) (int, frame.SocketAddr, error)
+	Call(ctx context.Context, c CallOptions, d Dest, addr net.Addr, req, resp []byte) (int, frame.SocketAddr, error)
 }
 
 // An Informer reports what a program asks of the node; the rest is Admin's.
@@ -146,12 +146,14 @@ type Packet interface {
 	TryReadMsg(b []byte) (k int, m Envelope, err error)
 	ReadBatch(ms []socket.Message, wait bool) (int, error) // there is room for one
 	ReadBuffer(b *Buffer) (Envelope, error)                // errors are bare
+	Ack(receipt uint64) error
 	ReturnMsg(b []byte, why frame.ErrorCode) error
 	LastMsg() engine.Received // that TryReadMsg has returned, for the goroutine that called it
 	ReturnUnread(r engine.Received, b []byte) error
 
 	Write(d Dest, b []byte, addr net.Addr) (int, error) // d is where addr is
 	TryWrite(d Dest, b []byte, addr net.Addr) (int, error)
+	WriteAny(d Dest, b []byte, wait bool) (frame.SocketAddr, error)
 	WriteBatch(ms []socket.Message, wait bool, to *DefaultDest) (int, error) // there is one, and all have addresses
 	NewBuffer(b *Buffer, size int) error                                     // errors are bare
 	WriteBuffer(d Dest, b *Buffer, addr net.Addr) error

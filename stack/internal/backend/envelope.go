@@ -20,18 +20,19 @@ type Envelope struct {
 	Importance frame.Importance
 	Truncated  bool
 	Error      frame.ErrorCode
+	Receipt    uint64
 
 	Addr net.Addr // From, as an interface that is made once for messages in a row
 }
 
 // Message is the message without its data.
 func (m *Envelope) Message() socket.Message {
-	return socket.Message{From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance, Truncated: m.Truncated, Error: m.Error}
+	return socket.Message{From: m.From, Name: m.Name, Named: m.Named, Importance: m.Importance, Truncated: m.Truncated, Error: m.Error, Receipt: m.Receipt}
 }
 
 // Fill says what is known of a message of a batch, and how much of Data it filled in.
 func (m *Envelope) Fill(x *socket.Message, n int) {
-	x.N, x.From, x.Name, x.Named, x.Importance, x.Truncated, x.Error = n, m.From, m.Name, m.Named, m.Importance, m.Truncated, m.Error
+	x.N, x.From, x.Name, x.Named, x.Importance, x.Truncated, x.Error, x.Receipt = n, m.From, m.Name, m.Named, m.Importance, m.Truncated, m.Error, m.Receipt
 }
 
 // Reject is the error of a message that came back.

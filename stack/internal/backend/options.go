@@ -25,11 +25,18 @@ type SocketOptions struct {
 	Backlog      int
 	AcceptAhead  bool
 	Requests     bool
+	PreferIdle   bool
+	ManualAck    bool
 	SyncErrors   bool
 }
 
 // ErrExclusiveScope means a socket that binds exclusively and in its node alone.
 var ErrExclusiveScope = fmt.Errorf("%w: an exclusive name is the cluster's, not a node's", engine.ErrConfig)
+
+// CallOptions are a stack.CallConfig.
+type CallOptions struct {
+	PreferIdle bool
+}
 
 // GroupOptions are a stack.GroupConfig.
 type GroupOptions struct {

@@ -26,7 +26,7 @@ type caller struct {
 }
 
 // Call implements backend.Node.
-func (n *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, resp []byte) (int, frame.SocketAddr, error) {
+func (n *Node) Call(ctx context.Context, o backend.CallOptions, d backend.Dest, addr net.Addr, req, resp []byte) (int, frame.SocketAddr, error) {
 	deadline, _ := ctx.Deadline()
 	n.loop.Lock()
 	defer n.loop.Unlock()
@@ -40,6 +40,7 @@ func (n *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, res
 		return 0, frame.SocketAddr{}, &socket.CallError{To: addr, Waited: 0, Err: err}
 	}
 	c.readBy, c.writeBy = deadline, deadline
+	c.port.PreferIdle = o.PreferIdle
 	began := n.loop.Now()
 	if err := n.request(ctx, c, d, req, began); err != nil {
 		return 0, frame.SocketAddr{}, overdue(err, addr, n.loop.Now()-began)
@@ -55,11 +56,12 @@ func (n *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, res
 	if over == os.ErrDeadlineExceeded {
 		over = context.DeadlineExceeded
 	}
+	callee := c.port.Callee()
 	if err == backend.ErrNoCallee {
-		over = engine.ErrUnreachable
+		over, callee = engine.ErrUnreachable, from
 	}
 	if over != nil {
-		return 0, frame.SocketAddr{}, &socket.CallError{To: addr, Waited: n.loop.Now() - began, Err: over}
+		return 0, frame.SocketAddr{}, &socket.CallError{To: addr, Callee: callee, Waited: n.loop.Now() - began, Err: over}
 	}
 	return k, from, err
 }

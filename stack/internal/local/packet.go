@@ -58,7 +58,7 @@ func (p *Packet) open(ctx context.Context, bind bool, r frame.Range) error {
 	}
 	p.port = n.eng.OpenPort(engine.PortConfig{
 		Importance: c.Importance, Returnable: c.Returnable, SrcDroppable: p.network == "tipcgram",
-		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, Owner: p,
+		ReceiveLimit: c.ReceiveLimit, Account: hosting.AccountOf(ctx).Engine(), Requests: c.Requests, PreferIdle: c.PreferIdle, ManualAck: c.ManualAck, Owner: p,
 	})
 	if p.port == nil {
 		return engine.ErrSockets

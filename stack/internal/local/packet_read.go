@@ -41,7 +41,7 @@ func (c *Packet) message(r *engine.Received, k int) backend.Envelope {
 	}
 	return backend.Envelope{
 		From: r.From, Name: r.Name, Named: r.Named(), Importance: r.Importance,
-		Truncated: k < r.Len, Error: r.Error, Addr: c.from,
+		Truncated: k < r.Len, Error: r.Error, Receipt: r.Receipt, Addr: c.from,
 	}
 }
 

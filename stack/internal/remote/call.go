@@ -17,7 +17,7 @@ import (
 
 // Call implements backend.Node. As there, each call has a socket to itself, which is
 // kept for the next unless something may come for this one still.
-func (f *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, resp []byte) (int, frame.SocketAddr, error) {
+func (f *Node) Call(ctx context.Context, o backend.CallOptions, d backend.Dest, addr net.Addr, req, resp []byte) (int, frame.SocketAddr, error) {
 	if err := ctx.Err(); err != nil {
 		return 0, frame.SocketAddr{}, &socket.CallError{To: addr, Waited: 0, Err: err}
 	}
@@ -25,7 +25,7 @@ func (f *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, res
 	var c *Packet
 	for c == nil {
 		var err error
-		if c, err = f.takeCaller(ctx); err != nil {
+		if c, err = f.takeCaller(ctx, o); err != nil {
 			if why := ctx.Err(); why != nil && errors.Is(err, why) {
 				err = &socket.CallError{To: addr, Waited: time.Since(began), Err: why}
 			}
@@ -39,12 +39,12 @@ func (f *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, res
 			c.Close()
 			c = nil
 		default:
-			f.giveCaller(c, true)
+			f.giveCaller(c, o, true)
 			return 0, frame.SocketAddr{}, inner(err)
 		}
 	}
 	spent := true // unless the one answer comes
-	defer func() { f.giveCaller(c, spent) }()
+	defer func() { f.giveCaller(c, o, spent) }()
 	for {
 		k, m, err := c.read(ctx, resp, nil)
 		switch {
@@ -54,7 +54,7 @@ func (f *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, res
 			return 0, frame.SocketAddr{}, inner(err)
 		case m.Error != frame.OK:
 			if err = m.Unanswered(k); err == backend.ErrNoCallee {
-				err = &socket.CallError{To: addr, Waited: time.Since(began), Err: engine.ErrUnreachable}
+				err = &socket.CallError{To: addr, Callee: m.From, Waited: time.Since(began), Err: engine.ErrUnreachable}
 			}
 			return k, m.From, err
 		case d.Kind == backend.ToSocket && !backend.IsFrom(m.From, d.Socket(), c.Addr()):
@@ -69,23 +69,24 @@ func (f *Node) Call(ctx context.Context, d backend.Dest, addr net.Addr, req, res
 }
 
 // takeCaller returns a socket for a call.
-func (f *Node) takeCaller(ctx context.Context) (*Packet, error) {
+func (f *Node) takeCaller(ctx context.Context, o backend.CallOptions) (*Packet, error) {
 	for {
 		f.mu.Lock()
-		last := len(f.callers) - 1
+		idle := f.callers[o]
+		last := len(idle) - 1
 		if last < 0 {
 			f.mu.Unlock()
 			break
 		}
-		c := f.callers[last]
-		f.callers = f.callers[:last]
+		c := idle[last]
+		f.callers[o] = idle[:last]
 		f.mu.Unlock()
 		if c.still() {
 			return c, nil
 		}
 		c.Close() // somebody answered twice, or the daemon is another
 	}
-	c, err := f.openPacket(ctx, backend.SocketOptions{Returnable: true, Requests: true}, "tipcrdm", nil, false)
+	c, err := f.openPacket(ctx, backend.SocketOptions{Returnable: true, Requests: true, PreferIdle: o.PreferIdle}, "tipcrdm", nil, false)
 	if err != nil {
 		return nil, err
 	}
@@ -109,11 +110,11 @@ func (s *Socket) still() bool {
 }
 
 // giveCaller keeps the socket of a call that is over for another.
-func (f *Node) giveCaller(c *Packet, spent bool) {
+func (f *Node) giveCaller(c *Packet, o backend.CallOptions, spent bool) {
 	f.mu.Lock()
-	keep := !spent && !f.closed && len(f.callers) < backend.MaxIdleCallers
+	keep := !spent && !f.closed && len(f.callers[o]) < backend.MaxIdleCallers
 	if keep {
-		f.callers = append(f.callers, c)
+		f.callers[o] = append(f.callers[o], c)
 	}
 	f.mu.Unlock()
 	if !keep {

@@ -67,7 +67,7 @@ type Node struct {
 	over     error // why the node is over, or none can be made any more
 	away     error // why none is there
 	sockets  map[*Socket]struct{}
-	callers  []*Packet // sockets of calls that are over
+	callers  map[backend.CallOptions][]*Packet // sockets of calls that are over
 	closed   bool
 	ends     sync.WaitGroup           // the node's goroutines, and what waits for its orderly end
 	leaving  map[*clientConn]struct{} // connections that are closed, and whose end the daemon has not answered
@@ -80,7 +80,7 @@ type Node struct {
 
 func newRemoteNode(path string, c Config) *Node {
 	f := &Node{
-		path: path, cfg: c, sockets: map[*Socket]struct{}{}, Ending: backend.NewEnding(),
+		path: path, cfg: c, sockets: map[*Socket]struct{}{}, callers: map[backend.CallOptions][]*Packet{}, Ending: backend.NewEnding(),
 	}
 	f.ctx, f.stop = context.WithCancel(context.Background())
 	return f

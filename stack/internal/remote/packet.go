@@ -94,7 +94,7 @@ func (cur *session) message(r *clientRecord, b []byte, keep func([]byte), m *bac
 	if last, ok := cur.from.(frame.SocketAddr); !ok || last != from {
 		cur.from = from
 	}
-	*m = backend.Envelope{From: from, Importance: frame.Importance(r.Arg0 & 0xff), Truncated: k < len(r.data), Error: frame.ErrorCode(r.Arg1), Addr: cur.from}
+	*m = backend.Envelope{From: from, Importance: frame.Importance(r.Arg0 & 0xff), Truncated: k < len(r.data), Error: frame.ErrorCode(r.Arg1), Receipt: cur.receipt(r.Wide), Addr: cur.from}
 	if name, ok := r.Addr2.Range(); ok {
 		m.Name, m.Named = name, true
 	} else if svc, ok := r.Addr2.Service(); ok {

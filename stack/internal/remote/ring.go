@@ -30,7 +30,7 @@ func (c Config) check() error {
 }
 
 // socketFeatures are asked of every daemon.
-const socketFeatures = attach.FeatureReports | attach.FeatureRequests | attach.FeatureCounts | attach.FeatureHalfClose | attach.FeatureComplete | attach.FeatureExclusive
+const socketFeatures = attach.FeatureReports | attach.FeatureRequests | attach.FeatureCounts | attach.FeatureHalfClose | attach.FeatureComplete | attach.FeatureExclusive | attach.FeatureAnycast
 
 // features are what is asked of the daemon.
 func (c Config) features() uint64 {

@@ -44,7 +44,8 @@ type Socket struct {
 	mu      sync.Mutex // guards what follows, and changes of session
 	names   []boundName
 	options []attach.Option
-	changes int // of names and options
+	changes int    // of names and options
+	opened  uint16 // sessions
 	closed  bool
 	why     error // it is not there yet
 
@@ -53,9 +54,10 @@ type Socket struct {
 
 // A session is a socket as long as the daemon lives.
 type session struct {
-	line  *clientConn
-	local frame.SocketAddr
-	from  net.Addr // of the last message; guarded by the line's lock
+	line   *clientConn
+	local  frame.SocketAddr
+	number uint16   // of the socket's sessions, modulo 2^16
+	from   net.Addr // of the last message; guarded by the line's lock
 }
 
 // A sessionMaker says what a new connection is to become, and returns the socket's address.
@@ -128,7 +130,10 @@ func (s *Socket) openSession(ctx context.Context, fds bool) (*session, wantedSta
 		l.close()
 		return nil, want, err
 	}
-	return &session{line: l, local: local}, want, nil
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.opened++
+	return &session{line: l, local: local, number: s.opened}, want, nil
 }
 
 // line is the socket's connection.
@@ -192,6 +197,8 @@ func (f *Node) optionsOf(c backend.SocketOptions) (all []attach.Option) {
 	put(attach.OptNoDelay, truth(c.NoDelay), false)
 	put(attach.OptRequests, truth(c.Requests && f.welcomed().Features&attach.FeatureRequests != 0), false)
 	put(attach.OptExclusive, truth(c.Exclusive), false)
+	put(attach.OptPreferIdle, truth(c.PreferIdle), false)
+	put(attach.OptManualAck, truth(c.ManualAck), false)
 	put(attach.OptNameWait, int64(cmp.Or(c.NameWait, f.cfg.NameWait)), false)
 	return all
 }

@@ -54,7 +54,7 @@ func (s *Socket) sendOn(ctx context.Context, l *clientConn, h *attach.Header, da
 	if err := l.trouble(); err != nil {
 		return 0, err
 	}
-	if s.sync {
+	if s.sync || h.Flags&attach.FlagAnswer != 0 {
 		return s.sendAndWait(ctx, l, h, data)
 	}
 	seq := s.reports.number(h)
@@ -103,6 +103,7 @@ func (s *Socket) sendAndWait(ctx context.Context, l *clientConn, h *attach.Heade
 	switch {
 	case err == nil:
 		s.reports.sent.Add(1)
+		h.Addr2 = a.Addr // that it went to
 	case unanswered && (err == os.ErrDeadlineExceeded || err == ctx.Err()):
 		blocked = s.blocked(waited, err)
 		blocked.Unanswered = true
