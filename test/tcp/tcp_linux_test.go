@@ -94,7 +94,10 @@ func sides(t *testing.T, test func(t *testing.T, server, client *host)) {
 }
 
 // A program in C has of TCP sockets what TCP has: addresses, half closes, resets, refusals, connections that are
-// made ahead of accept, options that read back.
+// made ahead of accept, options that read back. Of connections that are closed as soon as they are accepted there are as many as
+// the program makes.
+//
+// Mutation it catches: connect of a socket whose connection has ended makes another one.
 //
 // Proves: tcp.programs
 func TestConversations(t *testing.T) {

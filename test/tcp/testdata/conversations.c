@@ -265,6 +265,50 @@ static void options_read_back(int fd)
 	FAILS(set(fd, IPPROTO_TCP, 9999, 1), ENOPROTOOPT);
 }
 
+enum { SHORT = 200, SHORT_KINDS = 4 }; // connections that are closed as soon as they are accepted
+
+// read_end reads until the end without waiting in read, and returns how many bytes came, or -1.
+static long read_end(int fd)
+{
+	char b[100];
+	long k = 0, m;
+	while ((m = read(fd, b, sizeof b)) != 0) {
+		if (m < 0 && errno != EAGAIN)
+			return -1;
+		if (m > 0)
+			k += m;
+		else
+			events(fd, POLLIN);
+	}
+	return k;
+}
+
+// short_use connects without waiting, finds in one of several ways that there is a connection, and reads its end.
+static void short_use(int fd, int port, int kind)
+{
+	char byte;
+	FAILS(to(fd, ip, port), EINPROGRESS);
+	switch (kind) {
+	case 0:
+		IS(events(fd, POLLOUT) & (POLLOUT | POLLERR), POLLOUT);
+		IS(number(fd, SOL_SOCKET, SO_ERROR), 0);
+		break;
+	case 1: // by connect again: it is one connection, also when its other end is closed
+		while (to(fd, ip, port) < 0 && errno == EALREADY)
+			;
+		IS(errno, EISCONN);
+		break;
+	case 2:
+		IS(events(fd, POLLIN | POLLRDHUP) & POLLRDHUP, POLLRDHUP);
+		break;
+	case 3:
+		while (read(fd, &byte, 1) < 0 && errno == EAGAIN)
+			;
+		break;
+	}
+	IS(read_end(fd), 0);
+}
+
 static void serve(void)
 {
 	struct sockaddr_in a = at(ip, 0), other = at("10.99.200.1", 0), from;
@@ -295,6 +339,8 @@ static void serve(void)
 		IS(number(fd, IPPROTO_TCP, TCP_NODELAY), 1); // as the listener's
 		conversations[i].server(fd);
 	}
+	for (int i = 0; i < SHORT; i++)
+		IS(close(accept(l, NULL, NULL)), 0);
 	// Connections are made, written to and closed before they are accepted.
 	int go = accept(l, NULL, NULL);
 	char b[10];
@@ -326,6 +372,13 @@ static void use(int port)
 		IS(port_of(fd, 1), port);
 		FAILS(to(fd, ip, port), EISCONN);
 		conversations[i].client(fd);
+	}
+	for (int i = 0; i < SHORT; i++) {
+		int fd = tcp(SOCK_NONBLOCK);
+		short_use(fd, port, i % SHORT_KINDS);
+		IS(close(fd), 0);
+		if (wrong) // the server may wait for what there is not
+			return;
 	}
 	int go = tcp(0);
 	IS(to(go, ip, port), 0);
