@@ -334,7 +334,9 @@ int tcp_sockname(int fd, struct sockaddr *a, socklen_t *len)
 int tcp_peername(int fd, struct sockaddr *a, socklen_t *len)
 {
 	struct name own, peer;
-	if (own_name(fd, &own) && peer_name(fd, &peer) && !hung_up_both(fd))
+	struct pollfd p = { .fd = fd };
+	int reset = syscall(SYS_ppoll, &p, 1, &(struct timespec){ 0 }, NULL, 0) == 1 && (p.revents & POLLERR) != 0;
+	if (own_name(fd, &own) && peer_name(fd, &peer) && !reset) // TCP keeps the name until this end closes as well
 		return give_endpoint(own.kind, &peer, a, len);
 	errno = ENOTCONN;
 	return -1;

@@ -31,6 +31,17 @@ type host struct {
 	*preload.Bed
 	ns      *netns.NS
 	address string
+	kernel  string // its address of the kernel's TCP on the veth pair, once withKernel has been called
+	end     string // of the pair
+}
+
+// kernels is what addresses of the kernel's TCP begin with.
+const kernels = "10.98.0."
+
+// withKernel gives a host an address of the kernel's, to compare with.
+func (h *host) withKernel() {
+	h.kernel = kernels + strings.TrimPrefix(h.address, "10.99.0.")
+	h.ns.Run("ip", "address", "add", h.kernel+"/24", "dev", h.end)
 }
 
 // single makes one alone.
@@ -56,6 +67,7 @@ func two(t testing.TB) (all [2]*host) {
 			t.Fatal(err)
 		}
 		all[i] = newHost(t, ns, dev, byte(i+1))
+		all[i].end = ends[i]
 	}
 	return all
 }
@@ -68,7 +80,7 @@ var ends = [2]string{"left", "right"}
 func newHost(t testing.TB, ns *netns.NS, dev stack.Bearer, k byte) *host {
 	t.Helper()
 	ns.Run("ip", "link", "set", "lo", "up")
-	return &host{preload.NewTCPBedOn(t, dev, k), ns, fmt.Sprintf("10.99.0.%d", k)}
+	return &host{Bed: preload.NewTCPBedOn(t, dev, k), ns: ns, address: fmt.Sprintf("10.99.0.%d", k)}
 }
 
 // command is a program of the host, with the library.

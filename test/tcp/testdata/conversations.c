@@ -307,6 +307,7 @@ static void short_use(int fd, int port, int kind)
 		break;
 	}
 	IS(read_end(fd), 0);
+	IS(port_of(fd, 1), port); // as long as this end is not closed
 }
 
 static void serve(void)
