@@ -29,7 +29,6 @@ PermitRootLogin yes
 StrictModes no
 UsePAM no
 PidFile none
-LogLevel DEBUG3
 Subsystem sftp internal-sftp
 `
 
@@ -52,7 +51,7 @@ func TestSSH(t *testing.T) {
 		t.Fatal(err)
 	}
 	h[0].serve(t, "Server listening on 0.0.0.0", sshd, "-D", "-e", "-f", conf)
-	options := []string{"-F", "none", "-i", filepath.Join(dir, "key"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=DEBUG2", "-o", "Port=2222"}
+	options := []string{"-F", "none", "-i", filepath.Join(dir, "key"), "-o", "StrictHostKeyChecking=no", "-o", "UserKnownHostsFile=/dev/null", "-o", "LogLevel=ERROR", "-o", "Port=2222"}
 	through(t, h[0], h[1], 1, 1000, func() {
 		if out := h[1].run(t, ssh, append(options, "root@"+h[0].address, "echo", "hello")...); out != "hello\n" {
 			t.Errorf("the command says %q", out)

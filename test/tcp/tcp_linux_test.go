@@ -109,7 +109,8 @@ func sides(t *testing.T, test func(t *testing.T, server, client *host)) {
 // made ahead of accept, options that read back. Of connections that are closed as soon as they are accepted there are as many as
 // the program makes.
 //
-// Mutation it catches: connect of a socket whose connection has ended makes another one.
+// Mutations it catches: connect of a socket whose connection has ended makes another one; getpeername fails as soon as the
+// other end is closed; a process with a filter of system calls makes others than its own.
 //
 // Proves: tcp.programs
 func TestConversations(t *testing.T) {

@@ -5,15 +5,20 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,12 +242,35 @@ static void both_ways(int fd)
 	IS(close(fd), 0);
 }
 
+// sandboxed_server has a child do as echo_server, which may do nothing but read and write.
+static void sandboxed_server(int fd)
+{
+	enum { READ = 3, WRITE = 2, EXIT = 1 }; // jumps to the last instruction
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, READ, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, WRITE, 0),		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, EXIT, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof code / sizeof *code, code };
+	pid_t child = fork();
+	if (child == 0) {
+		char b[10];
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+			_exit(1);
+		_exit(read(fd, b, 5) != 5 || write(fd, b, 5) != 5 || read(fd, b, 1) != 0);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	IS(status, 0);
+	IS(close(fd), 0);
+}
 
 static const struct {
 	void (*server)(int fd), (*client)(int fd);
 } conversations[] = {
 	{ echo_server, echo_client },	{ half_server, half_client },	{ closed_server, closed_client },
 	{ unread_server, reset_client }, { linger_server, linger_client }, { both_ways, both_ways },
+	{ sandboxed_server, echo_client },
 };
 
 enum { CONVERSATIONS = sizeof conversations / sizeof *conversations };
