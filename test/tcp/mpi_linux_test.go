@@ -10,7 +10,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
-	"strconv"
 	"strings"
 	"syscall"
 	"testing"
@@ -84,11 +83,9 @@ func (a agent) run(t testing.TB, address string, command ...string) string {
 
 // mpi makes two hosts with interfaces, and a program that is compiled by a compiler of MPI.
 func mpi(t *testing.T, compiler string) (h [2]*host, start agent, program string) {
-	h = two(t)
-	for _, x := range h {
-		x.withInterface(t)
-		x.withKernel()
-	}
+	h = twoKernels(t)
+	h[0].withInterface(t)
+	h[1].withInterface(t)
 	program = filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command(compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/mpi.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
@@ -105,11 +102,10 @@ func both(t *testing.T, h [2]*host, ranks int, run func(hosts [2]string, device 
 	const bytes = 1 << 20 // of the longest message
 	took := func(hosts [2]string, device string) float64 {
 		out := run(hosts, device)
-		m := trip.FindStringSubmatch(out)
-		if m == nil || !strings.Contains(out, fmt.Sprintf("%d ranks: all is well", ranks)) {
+		if !strings.Contains(out, fmt.Sprintf("%d ranks: all is well", ranks)) {
 			t.Fatal(out)
 		}
-		return must.Get(strconv.ParseFloat(m[1], 64))
+		return figure(t, trip, out)
 	}
 	var ours float64
 	through(t, h[0], h[1], 2, 2*bytes, func() { ours = took([2]string{h[0].address, h[1].address}, tunName) })
@@ -122,28 +118,102 @@ func both(t *testing.T, h [2]*host, ranks int, run func(hosts [2]string, device 
 //
 // Proves: tcp.mpi
 func TestOpenMPI(t *testing.T) {
-	mpirun, compiler := installed(t, "mpirun.openmpi", "openmpi-bin"), installed(t, "mpicc.openmpi", "libopenmpi-dev")
-	h, start, program := mpi(t, compiler)
+	h, start, program := mpi(t, installed(t, "mpicc.openmpi", "libopenmpi-dev"))
+	both(t, h, 4, func(hosts [2]string, _ string) string { return start.openMPI(t, hosts, 2, t.TempDir(), program) })
+}
+
+// openMPI runs a program with so many ranks on each of two hosts, in a folder.
+func (a agent) openMPI(t *testing.T, hosts [2]string, ranks int, dir, program string) string {
+	t.Helper()
+	mpirun := installed(t, "mpirun.openmpi", "openmpi-bin")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT", "1")
 	t.Setenv("OMPI_ALLOW_RUN_AS_ROOT_CONFIRM", "1")
-	t.Setenv("OMPI_MCA_plm_rsh_agent", string(start))
+	t.Setenv("OMPI_MCA_plm_rsh_agent", string(a))
 	t.Setenv("OMPI_MCA_pml", "ob1")
 	t.Setenv("OMPI_MCA_btl", "tcp,self")
 	t.Setenv("OMPI_MCA_mpi_yield_when_idle", "1")
-	both(t, h, 4, func(hosts [2]string, device string) string {
-		network := must.Get(netip.ParseAddr(hosts[0]))
-		only := netip.PrefixFrom(network, 24).Masked().String()
-		return start.run(t, hosts[0], mpirun, "--oversubscribe", "--mca", "btl_tcp_if_include", only, "--mca", "oob_tcp_if_include", only,
-			"--host", hosts[0]+":2,"+hosts[1]+":2", program)
-	})
+	network := netip.PrefixFrom(must.Get(netip.ParseAddr(hosts[0])), 24).Masked().String()
+	return a.run(t, hosts[0], mpirun, "--oversubscribe", "--mca", "btl_tcp_if_include", network, "--mca", "oob_tcp_if_include", network,
+		"-wdir", dir, "--host", fmt.Sprintf("%s:%d,%s:%d", hosts[0], ranks, hosts[1], ranks), program)
+}
+
+// hpccIn is the smallest problem that HPCC's parts are content with, on two ranks.
+const hpccIn = `HPLinpack benchmark input file
+one rank on each of two hosts
+HPL.out
+8
+1 # of problem sizes (N)
+128 Ns
+1 # of NBs
+32 NBs
+0 PMAP
+1 # of process grids (P x Q)
+1 Ps
+2 Qs
+16.0 threshold
+1 # of panel fact
+2 PFACTs
+1 # of recursive stopping criteria
+4 NBMINs
+1 # of panels in recursion
+2 NDIVs
+1 # of recursive panel fact.
+1 RFACTs
+1 # of broadcast
+1 BCASTs
+1 # of lookahead depth
+1 DEPTHs
+2 SWAP
+64 swapping threshold
+0 L1
+0 U
+1 Equilibration
+8 memory alignment
+32 Additional line
+0 Number of additional problem sizes for PTRANS
+1200 values of N
+0 number of additional blocking sizes for PTRANS
+40 values of NB
+`
+
+var pingPong = regexp.MustCompile(`AvgPingPongLatency_usec=([0-9.]+)`)
+
+// The parts of HPCC check what they compute, with two ranks of Open MPI on two hosts.
+//
+// Proves: tcp.mpi
+func TestHPCC(t *testing.T) {
+	hpcc := installed(t, "hpcc", "hpcc")
+	h := twoKernels(t)
+	h[0].withInterface(t)
+	h[1].withInterface(t)
+	start := newAgent(t, h[:])
+	took := func(hosts [2]string) float64 {
+		dir := t.TempDir()
+		if err := os.WriteFile(filepath.Join(dir, "hpccinf.txt"), []byte(hpccIn), 0o644); err != nil {
+			t.Fatal(err)
+		}
+		start.openMPI(t, hosts, 1, dir, hpcc)
+		out := string(must.Get(os.ReadFile(filepath.Join(dir, "hpccoutf.txt"))))
+		for what, want := range map[string]int{"Success=1": 1, "1 tests completed and passed residual checks": 1,
+			"5 tests completed and passed residual checks": 1, "Found 0 errors": 4, " FAILED": 0, "Solution Validates": 1} {
+			if got := strings.Count(out, what); got != want {
+				t.Errorf("it says %q %d times, want %d\n%s", what, got, want, out)
+			}
+		}
+		return figure(t, pingPong, out)
+	}
+	var ours float64
+	through(t, h[0], h[1], 2, 1_000_000, func() { ours = took([2]string{h[0].address, h[1].address}) })
+	kernel := took([2]string{h[0].kernel, h[1].kernel})
+	t.Logf("one way takes %.1f us, %.2f of what it takes over the kernel's TCP", ours, ours/kernel)
 }
 
 // A rank of MPICH on each of two hosts exchange messages, by UCX, which the daemons of its launcher do not use.
 //
 // Proves: tcp.mpi
 func TestMPICH(t *testing.T) {
-	mpirun, compiler := installed(t, "mpirun.mpich", "mpich"), installed(t, "mpicc.mpich", "libmpich-dev")
-	h, start, program := mpi(t, compiler)
+	mpirun := installed(t, "mpirun.mpich", "mpich")
+	h, start, program := mpi(t, installed(t, "mpicc.mpich", "libmpich-dev"))
 	t.Setenv("UCX_TLS", "tcp,self")
 	both(t, h, 2, func(hosts [2]string, device string) string {
 		own, _, _ := strings.Cut(device, ",")
