@@ -142,10 +142,10 @@ func until(t *testing.T, what func() bool) {
 // Connections of this node that a listener has no room for wait until there is some: each counts for who connects,
 // and the program that closes its socket gives it up.
 //
-// Proves: tcp.backlog
-//
 // Mutations it catches: handOver waits for no room; it gives the socket back to its account before there is room; hasRoom
 // finds room always; a connection that waits does so when its program has closed it.
+//
+// Proves: tcp.backlog
 func TestTCPBacklogHolds(t *testing.T) {
 	s := withTCP(t, hub.New(hub.Config{}), 1)
 	held := new(atomic.Int64)

@@ -56,9 +56,9 @@ func (d *dialer) bind(t *testing.T, r stack.Range) {
 // A connection is from the address that it says, when that is one of the node that it comes from. Names may come later than
 // the connection.
 //
-// Proves: tcp.source
-//
 // Mutations it catches: taken does not wait for the name; it gives the listener's address for the other.
+//
+// Proves: tcp.source
 func TestTCPSource(t *testing.T) {
 	d := newDialer(t, time.Minute)
 	accepted := func(from tcpAddr) {
