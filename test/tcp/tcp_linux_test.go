@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -110,7 +111,8 @@ func sides(t *testing.T, test func(t *testing.T, server, client *host)) {
 // the program makes.
 //
 // Mutations it catches: connect of a socket whose connection has ended makes another one; getpeername fails as soon as the
-// other end is closed; a process with a filter of system calls makes others than its own.
+// other end is closed; a process with a filter of system calls makes others than its own; a
+// program that is passed a connection does not look whether it is one.
 //
 // Proves: tcp.programs
 func TestConversations(t *testing.T) {
@@ -146,4 +148,20 @@ func isPort(line string) bool {
 	var port int
 	n, err := fmt.Sscanf(line, "%d\n", &port)
 	return n == 1 && err == nil
+}
+
+// Without a daemon, connect to the prefix fails at once, and nothing goes to the kernel; to other addresses it is the kernel's.
+//
+// Mutations it catches: ask_prefix reports no prefix where no daemon answers; replace leaves errno as ask has it.
+func TestNoDaemon(t *testing.T) {
+	h := single(t)
+	h.withInterface(t)
+	const program = "import socket\nfor a in '10.99.0.1', '10.99.0.7', '127.0.0.1': print(socket.socket().connect_ex((a, 1)))"
+	cmd := h.command(t.Context(), t, "/usr/bin/python3", "-c", program)
+	cmd.Env = append(cmd.Env, "UTIPC_SOCKET="+h.Path+"0")
+	out := must.Get(cmd.Output())
+	want := fmt.Sprintf("%d\n%d\n%d\n", syscall.ENETUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED)
+	if string(out) != want {
+		t.Errorf("%q, want %q", out, want)
+	}
 }

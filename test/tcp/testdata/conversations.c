@@ -265,12 +265,56 @@ static void sandboxed_server(int fd)
 	IS(close(fd), 0);
 }
 
+// take_passed is a program that gets a connection by its standard input, and does as echo_server. Nothing but what comes tells
+// it of such sockets.
+static int take_passed(void)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))];
+	struct iovec v = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	int fd = -1;
+	IS(recvmsg(0, &m, 0), 1);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
+	IS(is_at(fd, 0, ip), 1);
+	IS(number(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+	echo_server(fd);
+	return wrong;
+}
+
+// passing_server passes the connection to another program, which it starts before.
+static void passing_server(int fd)
+{
+	int ends[2];
+	IS(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(ends[1], 0);
+		for (int i = 3; i < 64; i++)
+			close(i);
+		execl("/proc/self/exe", "program", "take", ip, (char *)NULL);
+		_exit(1);
+	}
+	char control[CMSG_SPACE(sizeof fd)] = { 0 };
+	struct iovec v = { "x", 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	IS(sendmsg(ends[0], &m, 0), 1);
+	IS(close(fd), 0);
+	int status = -1;
+	waitpid(child, &status, 0);
+	IS(status, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
+
 static const struct {
 	void (*server)(int fd), (*client)(int fd);
 } conversations[] = {
 	{ echo_server, echo_client },	{ half_server, half_client },	{ closed_server, closed_client },
 	{ unread_server, reset_client }, { linger_server, linger_client }, { both_ways, both_ways },
-	{ sandboxed_server, echo_client },
+	{ sandboxed_server, echo_client }, { passing_server, echo_client },
 };
 
 enum { CONVERSATIONS = sizeof conversations / sizeof *conversations };
@@ -453,6 +497,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_DFL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	snprintf(ip, sizeof ip, "%s", argv[2]);
+	if (strcmp(argv[1], "take") == 0)
+		return take_passed();
 	if (strcmp(argv[1], "serve") == 0)
 		serve();
 	else
