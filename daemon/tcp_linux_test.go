@@ -96,8 +96,10 @@ func FuzzTCP(f *testing.F) {
 	f.Add([]byte{0, 6, 1, 2, 4, 3, 0, 7, 4, 1, 3, 2, 2, 0, 9, 6, 9, 1})
 	b := newBed(f, daemon.Config{TCP: tcpOfBeds, Quotas: daemon.Quotas{Process: daemon.Limits{Connections: 20, Names: 5}}})
 	base := runtime.NumGoroutine()
-	ops := []attach.Op{attach.OpPlainTCPSocket, attach.OpPlainListen, attach.OpPlainConnect, attach.OpPlainState, attach.OpPlainShutdown,
-		attach.OpPlainClosed, attach.OpPlainBind, attach.OpPlainTCP, attach.OpPlainAccept, attach.OpPlainSend}
+	ops := []attach.Op{
+		attach.OpPlainTCPSocket, attach.OpPlainListen, attach.OpPlainConnect, attach.OpPlainState, attach.OpPlainShutdown,
+		attach.OpPlainClosed, attach.OpPlainBind, attach.OpPlainTCP, attach.OpPlainAccept, attach.OpPlainSend,
+	}
 	f.Fuzz(func(t *testing.T, in []byte) {
 		l := must.Get(unix.Socket(unix.AF_INET, unix.SOCK_STREAM|unix.SOCK_CLOEXEC, 0))
 		if err := unix.Listen(l, 1); err != nil {

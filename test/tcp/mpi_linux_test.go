@@ -194,8 +194,10 @@ func TestHPCC(t *testing.T) {
 		}
 		start.openMPI(t, hosts, 1, dir, hpcc)
 		out := string(must.Get(os.ReadFile(filepath.Join(dir, "hpccoutf.txt"))))
-		for what, want := range map[string]int{"Success=1": 1, "1 tests completed and passed residual checks": 1,
-			"5 tests completed and passed residual checks": 1, "Found 0 errors": 4, " FAILED": 0, "Solution Validates": 1} {
+		for what, want := range map[string]int{
+			"Success=1": 1, "1 tests completed and passed residual checks": 1,
+			"5 tests completed and passed residual checks": 1, "Found 0 errors": 4, " FAILED": 0, "Solution Validates": 1,
+		} {
 			if got := strings.Count(out, what); got != want {
 				t.Errorf("it says %q %d times, want %d\n%s", what, got, want, out)
 			}
