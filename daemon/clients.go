@@ -77,6 +77,8 @@ type Counters struct {
 	TCPDirect      uint64 `json:"tcp_direct"`      // within this node
 	TCPBytesIn     uint64 `json:"tcp_bytes_in"`    // to programs, from other nodes
 	TCPBytesOut    uint64 `json:"tcp_bytes_out"`
+	TCPRefused     uint64 `json:"tcp_refused"` // of other nodes, that said to be from an address that these have not
+	TCPWaiting     int    `json:"tcp_waiting"` // now, for room at their listener
 }
 
 // Clients returns the processes that have connections, by number.
@@ -158,6 +160,7 @@ func (s *Server) Counters() Counters {
 		Descriptors: c.descriptors.Load(), TurnedAway: c.turnedAway.Load(), Errors: c.acceptErrors.Load() + c.badPeers.Load(),
 		RingsMade: c.rings.Load(), RingFaults: c.ringFaults.Load(),
 		TCPConnections: tcp.Connections, TCPDirect: tcp.Direct, TCPBytesIn: tcp.BytesIn, TCPBytesOut: tcp.BytesOut,
+		TCPRefused: tcp.Refused, TCPWaiting: tcp.Waiting,
 	}
 }
 

@@ -160,7 +160,7 @@ static int header_readable(const struct msghdr *m)
 EXPORT ssize_t sendmsg(int fd, const struct msghdr *m, int flags)
 {
 	ssize_t rc;
-	if (!plain_active || !header_readable(m)) // a bad pointer is the kernel's
+	if (!plain_calls() || !header_readable(m)) // a bad pointer is the kernel's
 		return waiting_call(SYS_sendmsg, fd, m, flags);
 	switch (refuse_send(fd, m, length(m->msg_iov, m->msg_iovlen), flags, &rc)) {
 	case 0:
@@ -380,7 +380,7 @@ static ssize_t receive(int fd, struct msghdr *m, int flags)
 EXPORT ssize_t recvmsg(int fd, struct msghdr *m, int flags)
 {
 	struct name own;
-	if (plain_active && own_name(fd, &own) && header_readable(m)) // a bad pointer is the kernel's
+	if (plain_calls() && own_name(fd, &own) && header_readable(m)) // a bad pointer is the kernel's
 		return receive(fd, m, flags);
 	ssize_t n = waiting_call(SYS_recvmsg, fd, m, flags);
 	if (n >= 0 && m->msg_controllen > 0)

@@ -69,7 +69,7 @@ enum look look_at(int fd, struct name *peer)
 {
 	struct sockaddr_un a;
 	socklen_t len = sizeof a;
-	if (!plain_active)
+	if (!plain_calls())
 		return FOREIGN;
 	int e = errno;
 	enum look is = FOREIGN;

@@ -29,13 +29,13 @@ static int join_group(int fd, const void *value, socklen_t len)
 EXPORT int setsockopt(int fd, int level, int name, const void *value, socklen_t len)
 {
 	struct name own;
-	if (plain_active && own_name(fd, &own) && tcp_kind(own.kind))
+	if (plain_calls() && own_name(fd, &own) && tcp_kind(own.kind))
 		return tcp_setsockopt(fd, &own, level, name, value, len);
-	if (plain_active && level == SOL_SOCKET && name == SO_PEEK_OFF && own_name(fd, NULL)) {
+	if (plain_calls() && level == SOL_SOCKET && name == SO_PEEK_OFF && own_name(fd, NULL)) {
 		errno = EOPNOTSUPP;
 		return -1;
 	}
-	if (!plain_active || level == SOL_SOCKET || !own_name(fd, &own))
+	if (!plain_calls() || level == SOL_SOCKET || !own_name(fd, &own))
 		return syscall(SYS_setsockopt, fd, level, name, value, len);
 	int kernel = netlink_kernel(fd);
 	if (kernel >= 0)
@@ -101,11 +101,11 @@ EXPORT int getsockopt(int fd, int level, int name, void *restrict value, socklen
 {
 	struct name own;
 	int v = 0, ours = 0, kernel;
-	if (plain_active && own_name(fd, &own) && tcp_kind(own.kind))
+	if (plain_calls() && own_name(fd, &own) && tcp_kind(own.kind))
 		return tcp_getsockopt(fd, &own, level, name, value, len);
 	if ((level != SOL_SOCKET || name == SO_DOMAIN || name == SO_TYPE || name == SO_PROTOCOL) && (kernel = netlink_kernel(fd)) >= 0)
 		return netlink_done(kernel, syscall(SYS_getsockopt, kernel, level, name, value, len));
-	if (plain_active && own_name(fd, &own) && !is_netlink(fd))
+	if (plain_calls() && own_name(fd, &own) && !is_netlink(fd))
 		ours = level == SOL_SOCKET ? of_socket(fd, name, &own, &v) : 1;
 	if (ours == 0)
 		return syscall(SYS_getsockopt, fd, level, name, value, len);
@@ -160,7 +160,7 @@ EXPORT int ioctl(int fd, unsigned long request, ...)
 	va_start(ap, request);
 	void *arg = va_arg(ap, void *);
 	va_end(ap);
-	if (!plain_active || !tipc_name(fd) || is_netlink(fd))
+	if (!plain_calls() || !tipc_name(fd) || is_netlink(fd))
 		return syscall(SYS_ioctl, fd, request, arg);
 	switch (request) {
 	case SIOCGETNODEID:

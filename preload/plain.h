@@ -77,6 +77,9 @@ enum look {
 
 // Whether this process may have plain sockets: without, calls go to the kernel at once.
 extern int plain_active;
+// Whether this thread has a filter of system calls, see sandbox.c: its calls go to the kernel at once.
+extern _Thread_local int filtered;
+static inline int plain_calls(void) { return plain_active && !filtered; }
 
 // waiting_call is syscall(2) that a thread may be canceled in, as in the C library's own functions.
 #define waiting_call(...)                                 \

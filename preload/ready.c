@@ -60,7 +60,7 @@ EXPORT int ppoll(struct pollfd *p, nfds_t n, const struct timespec *timeout, con
 		rest = *timeout; // the kernel changes it
 		limit = &rest;
 	}
-	if (!plain_active)
+	if (!plain_calls())
 		return waiting_call(SYS_ppoll, p, n, limit, mask, SIGNALS);
 	short *asked = NULL;
 	int changed = 0, shut = shut_polled(p, n);
@@ -127,7 +127,7 @@ static int select_plain(int n, fd_set *r, fd_set *w, fd_set *x, struct timespec 
 	free(shut);
 	if (more > 0)
 		return k + more;
-	if (!plain_active || k <= 0 || w == NULL)
+	if (!plain_calls() || k <= 0 || w == NULL)
 		return k;
 	int ended = ended_writable(n, (void *)w, 1);
 	if (ended < k || at_once) // else a call that waited would return for nothing
@@ -201,7 +201,7 @@ static int registered(int ep, uint64_t data)
 
 static int of_epoll(int ep, struct epoll_event *e, int n)
 {
-	if (!plain_active)
+	if (!plain_calls())
 		return n;
 	int err = errno;
 	for (int i = 0; i < n; i++)

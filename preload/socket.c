@@ -78,7 +78,7 @@ EXPORT int bind(int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct name own;
 	int rc;
-	if (!plain_active || !own_name(fd, &own))
+	if (!plain_calls() || !own_name(fd, &own))
 		return tcp_bind(fd, a, len, &rc) ? rc : (int)syscall(SYS_bind, fd, a, len);
 	if (tcp_kind(own.kind)) {
 		errno = EINVAL;
@@ -107,7 +107,7 @@ EXPORT int listen(int fd, int backlog)
 {
 	struct name own;
 	int rc;
-	if (!plain_active || !own_name(fd, &own))
+	if (!plain_calls() || !own_name(fd, &own))
 		return tcp_listen(fd, backlog, &rc) ? rc : (int)syscall(SYS_listen, fd, backlog);
 	if (tcp_kind(own.kind))
 		return tcp_listen_again(fd, backlog);
@@ -241,7 +241,7 @@ EXPORT int accept(int fd, struct sockaddr *a, socklen_t *len) { return accept4(f
 EXPORT int shutdown(int fd, int how)
 {
 	struct name own;
-	if (!plain_active || !own_name(fd, &own))
+	if (!plain_calls() || !own_name(fd, &own))
 		return syscall(SYS_shutdown, fd, how);
 	if (tcp_kind(own.kind))
 		return tcp_shutdown(fd, how);
@@ -270,7 +270,7 @@ EXPORT int shutdown(int fd, int how)
 EXPORT int getsockname(int fd, struct sockaddr *restrict a, socklen_t *restrict len)
 {
 	struct name own;
-	if (!plain_active || !own_name(fd, &own))
+	if (!plain_calls() || !own_name(fd, &own))
 		return syscall(SYS_getsockname, fd, a, len);
 	if (tcp_kind(own.kind))
 		return tcp_sockname(fd, a, len);

@@ -246,7 +246,7 @@ int tcp_connect(int fd, const struct sockaddr *a, socklen_t len, int *rc)
 	return 1;
 }
 
-// renew has another plain socket take the place of one whose connection has ended: TCP connects such a socket again.
+// renew has another plain socket take the place of one whose connection was refused: TCP connects such a socket again.
 static int renew(int fd, const struct name *own)
 {
 	struct endpoint at = { own->addr.addr.id.node, 0 };
@@ -256,7 +256,7 @@ static int renew(int fd, const struct name *own)
 int tcp_connect_again(int fd, const struct sockaddr *a, socklen_t len)
 {
 	struct endpoint to;
-	struct name own;
+	struct name own, peer;
 	struct record r;
 	if (!own_name(fd, &own) || !in_prefix(a, len, &to)) {
 		errno = a != NULL && len >= sizeof a->sa_family && readable(a, sizeof a->sa_family) && a->sa_family == AF_UNSPEC ? EOPNOTSUPP : ENETUNREACH;
@@ -277,6 +277,8 @@ int tcp_connect_again(int fd, const struct sockaddr *a, socklen_t len)
 		errno = EALREADY;
 		return -1;
 	case STATE_ENDED:
+		if (peer_name(fd, &peer)) // it was connected, and TCP connects such a socket to nothing else
+			break;
 		if (r.arg1 != 0) { // the error is reported once
 			errno = (int)r.arg1;
 			return -1;
@@ -332,7 +334,9 @@ int tcp_sockname(int fd, struct sockaddr *a, socklen_t *len)
 int tcp_peername(int fd, struct sockaddr *a, socklen_t *len)
 {
 	struct name own, peer;
-	if (own_name(fd, &own) && peer_name(fd, &peer) && !hung_up_both(fd))
+	struct pollfd p = { .fd = fd };
+	int reset = syscall(SYS_ppoll, &p, 1, &(struct timespec){ 0 }, NULL, 0) == 1 && (p.revents & POLLERR) != 0;
+	if (own_name(fd, &own) && peer_name(fd, &peer) && !reset) // TCP keeps the name until this end closes as well
 		return give_endpoint(own.kind, &peer, a, len);
 	errno = ENOTCONN;
 	return -1;

@@ -84,6 +84,7 @@ var programMetrics = []programMetric{
 	done("tcp_direct_connections", "Those within this node, whose bytes do not count.", func(c *daemon.Counters) uint64 { return c.TCPDirect }),
 	done("tcp_received_bytes", "Bytes that came for these from other nodes.", func(c *daemon.Counters) uint64 { return c.TCPBytesIn }),
 	done("tcp_sent_bytes", "Bytes that they sent there.", func(c *daemon.Counters) uint64 { return c.TCPBytesOut }),
+	done("tcp_refused_connections", "Connections of other nodes that said to be from an address which these have not.", func(c *daemon.Counters) uint64 { return c.TCPRefused }),
 }
 
 // metricsTable is the table of docs/reference/daemon.md.

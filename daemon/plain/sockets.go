@@ -89,7 +89,7 @@ func New(n *stack.Node, tcp TCP) (*Sockets, error) {
 			s.poller.Close()
 			return nil, err
 		}
-		s.wg.Go(func() { s.tcp.learn(s.ctx) })
+		s.wg.Go(func() { s.tcp.nodes.learn(s.ctx, s.tcp.sub) })
 	}
 	s.wg.Go(s.deliverAll)
 	return s, nil

@@ -34,14 +34,20 @@ type TCPCounters struct {
 	Connections       uint64 // with other nodes
 	Direct            uint64 // within this node: their bytes do not count
 	BytesIn, BytesOut uint64 // from other nodes, and to them
+	Refused           uint64 // of other nodes, that said to be from an address that these have not
+	Waiting           int    // that wait for room at their listener, or for their turn to
 }
 
-type tcpCounters struct{ connections, direct, bytesIn, bytesOut atomic.Uint64 }
+type tcpCounters struct {
+	connections, direct, bytesIn, bytesOut, refused atomic.Uint64
+
+	waiting atomic.Int64
+}
 
 // TCPCounters returns a snapshot.
 func (s *Sockets) TCPCounters() TCPCounters {
 	c := &s.tcpCounters
-	return TCPCounters{c.connections.Load(), c.direct.Load(), c.bytesIn.Load(), c.bytesOut.Load()}
+	return TCPCounters{c.connections.Load(), c.direct.Load(), c.bytesIn.Load(), c.bytesOut.Load(), c.refused.Load(), int(c.waiting.Load())}
 }
 
 // A program's TCP socket is the kernel's until it is bound to the prefix, connects to it, or listens on any address. Then
@@ -83,6 +89,7 @@ type tcpSocket struct {
 	claimed bool            // of its port
 	handed  bool            // D is another program's, or to be
 	l       *stack.Listener // while it listens
+	turn    chan struct{}   // of a listener, does not change then: has one while somebody gives it a descriptor
 	kernel  *end            // the kernel's listener, or nil
 	conn    *stack.Conn
 	attempt *tcpAttempt // to connect, the last

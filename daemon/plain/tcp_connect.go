@@ -109,6 +109,8 @@ func (x *tcpSocket) endRefused(err error) {
 
 func (x *tcpSocket) dial(t *tcpAttempt, to tcpAddr) error {
 	s := x.all
+	ctx, stop := context.WithTimeoutCause(x.ctx, s.tcp.limit, syscall.ETIMEDOUT)
+	defer stop()
 	from := x.local
 	if from.ip == 0 {
 		from.ip = s.tcp.ip
@@ -118,15 +120,15 @@ func (x *tcpSocket) dial(t *tcpAttempt, to tcpAddr) error {
 		if l == nil {
 			return syscall.ECONNREFUSED
 		}
-		return l.handOver(x, to)
+		return l.handOver(ctx, x, to)
 	}
-	node, err := s.tcp.node(x.ctx, to.ip)
+	node, err := s.tcp.nodes.node(ctx, to.ip)
 	if err != nil {
 		return err
 	}
 	dest := to.service()
 	dest.Node = node
-	cfg := stack.SocketConfig{NameWait: -1, DialTimeout: tcpTimeout}
+	cfg := stack.SocketConfig{NameWait: -1, DialTimeout: s.tcp.limit}
 	c, err := cfg.DialWith(hosting.Count(x.ctx, x.owner.Queued()), s.node, tcpNetwork, dest, appendOpening(from, to))
 	if err != nil {
 		return tcpRefusal(err)
@@ -148,7 +150,10 @@ func (x *tcpSocket) dial(t *tcpAttempt, to tcpAddr) error {
 // tcpRefusal is what TCP would say of a connection that failed.
 func tcpRefusal(err error) error {
 	var e *stack.ConnError
+	var blocked *stack.BlockedError
 	switch {
+	case errors.As(err, &blocked), errors.As(err, &e) && (e.Timeout() || e.Code == frame.Overload): // its backlog was full all the time
+		return syscall.ETIMEDOUT
 	case errors.As(err, &e) && e.Code == frame.NoNode:
 		return syscall.EHOSTUNREACH
 	case errors.As(err, &e), errors.Is(err, stack.ErrUnreachable):

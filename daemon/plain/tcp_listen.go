@@ -11,7 +11,7 @@ import (
 
 	"golang.org/x/sys/unix"
 
-	"github.com/utipc/utipc/attach"
+	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/hosting"
 	"github.com/utipc/utipc/stack"
 )
@@ -59,7 +59,7 @@ func (x *tcpSocket) listen(backlog uint32) error {
 		x.owner.Unname(1)
 		return syscall.EINVAL
 	}
-	x.state, x.l = stateListening, l
+	x.state, x.l, x.turn = stateListening, l, make(chan struct{}, 1)
 	s.wg.Go(func() { x.acceptAhead(l) })
 	if k := x.kernel; k != nil {
 		s.wg.Go(func() { x.passOn(k) })
@@ -140,27 +140,6 @@ func (x *tcpSocket) passOn(k *end) {
 // shortageWait is for how long a listener waits that finds no descriptor or memory for a connection.
 const shortageWait = 100 * time.Millisecond
 
-// give passes a descriptor to the program that listens, when there is room, and closes it.
-func (x *tcpSocket) give(fd int) {
-	rights, given := unix.UnixRights(fd), false
-	_ = x.d.s.Write(func(d uintptr) bool {
-		x.all.giving.RLock()
-		defer x.all.giving.RUnlock()
-		for {
-			err := unix.Sendmsg(int(d), []byte{0}, rights, nil, unix.MSG_DONTWAIT|unix.MSG_NOSIGNAL)
-			if given = err == nil; given {
-				unix.Close(fd)
-			}
-			if err != unix.EINTR {
-				return err != unix.EAGAIN // else, the program has closed its end
-			}
-		}
-	})
-	if !given {
-		unix.Close(fd)
-	}
-}
-
 // acceptAhead takes connections of other nodes until the listener is closed.
 func (x *tcpSocket) acceptAhead(l *stack.Listener) {
 	for {
@@ -176,22 +155,47 @@ func (x *tcpSocket) acceptAhead(l *stack.Listener) {
 			}
 			continue
 		}
-		from, to, ok := tcpOpening(c)
-		if !ok {
-			c.Abort()
-			continue
-		}
-		x.accepted(c, from, to)
+		x.taken(c)
 	}
 }
 
-// accepted makes a socket of a connection, and gives it to the program.
-func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpAddr) {
+// taken takes a connection of another node, if it says what the node that it is from may say: of a node that is not known to
+// have the address yet, names may come later than a connection.
+func (x *tcpSocket) taken(c *stack.Conn) {
+	s := x.all
+	from, to, ok := tcpOpening(c)
+	if !ok || to != (tcpAddr{s.tcp.ip, x.local.port}) {
+		s.refuseTCP(c)
+		return
+	}
+	peer, _ := c.RemoteAddr().(stack.SocketAddr)
 	owner, err := x.owner.Another()
 	if err != nil {
 		c.Abort()
 		return
 	}
+	if n, _ := s.tcp.nodes.owner(from.ip); n == peer.Node {
+		x.accepted(c, owner, from, to)
+		return
+	}
+	s.wg.Go(func() {
+		if _, err := s.tcp.nodes.await(x.ctx, from.ip, func(n frame.NodeAddr) bool { return n == peer.Node }); err != nil {
+			owner.Leave()
+			s.refuseTCP(c)
+			return
+		}
+		x.accepted(c, owner, from, to)
+	})
+}
+
+// refuseTCP ends a connection whose opening says what is not so.
+func (s *Sockets) refuseTCP(c *stack.Conn) {
+	s.tcpCounters.refused.Add(1)
+	c.Abort()
+}
+
+// accepted makes a socket of a connection, and gives it to the program.
+func (x *tcpSocket) accepted(c *stack.Conn, owner Owner, from, to tcpAddr) {
 	n := &tcpSocket{all: x.all, owner: owner, kind: x.kind, local: to, watch: make(chan struct{})}
 	close(n.watch)
 	p, err := n.begin(&from)
@@ -227,31 +231,4 @@ func tcpOpening(c *stack.Conn) (from, to tcpAddr, ok bool) {
 	}
 	at := func(i int) tcpAddr { return tcpAddr{binary.BigEndian.Uint32(b[i:]), binary.BigEndian.Uint16(b[i+4:])} }
 	return at(4), at(10), true
-}
-
-// handOver connects a socket that the program of another on this host listens for: D of it is that program's end.
-func (x *tcpSocket) handOver(from *tcpSocket, to tcpAddr) error {
-	if !from.takeConnecting() {
-		return net.ErrClosed
-	}
-	fd, err := -1, x.all.namePeer(from.d, &attach.PlainName{Kind: x.kind, Addr: to.socket()})
-	from.mu.Lock()
-	if err == nil {
-		from.state = stateConnected
-	}
-	from.d.drain(from.attempt.barrier)
-	from.mu.Unlock()
-	if err == nil {
-		fd, err = from.d.release()
-	} else {
-		from.d.s.Close()
-	}
-	from.stop()
-	from.leave()
-	if err != nil {
-		return err
-	}
-	x.all.tcpCounters.direct.Add(1)
-	x.all.wg.Go(func() { x.give(fd) })
-	return nil
 }

@@ -10,7 +10,6 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/stack"
 )
 
@@ -20,30 +19,26 @@ const (
 	lastPort  = 60999
 )
 
-// addressWait is for how long a connection waits for an address that no node has: as long as Linux asks
-// for a host's Ethernet address.
-const addressWait = 3 * time.Second
-
 // A tcpNet has the ports of this node, and knows the nodes of the prefix.
 type tcpNet struct {
 	prefix netip.Prefix
 	ip     uint32 // of this node
 	bound  *stack.PacketConn
 	sub    *stack.Subscription
+	nodes  *tcpNodes
+	limit  time.Duration // for which a connection is tried
 
 	mu    sync.Mutex // guards the rest
 	ports map[uint16][]*tcpSocket
 	next  uint16 // port that is tried
 	turn  int    // of listeners of one port
-	nodes map[uint32]frame.NodeAddr
-	news  chan struct{} // closed when an address comes
 }
 
 // newTCPNet binds the address of the node. Errors: of the node.
 func newTCPNet(ctx context.Context, n *stack.Node, cfg TCP) (*tcpNet, error) {
 	t := &tcpNet{
-		prefix: cfg.Prefix.Masked(), ip: ipv4(cfg.Address), next: firstPort,
-		ports: map[uint16][]*tcpSocket{}, nodes: map[uint32]frame.NodeAddr{}, news: make(chan struct{}),
+		prefix: cfg.Prefix.Masked(), ip: ipv4(cfg.Address), nodes: newTCPNodes(), limit: tcpTimeout,
+		ports: map[uint16][]*tcpSocket{}, next: firstPort,
 	}
 	var err error
 	if t.bound, err = n.ListenPacket(ctx, "tipcrdm", stack.Service{Type: NodeType, Instance: t.ip}); err != nil {
@@ -59,49 +54,6 @@ func newTCPNet(ctx context.Context, n *stack.Node, cfg TCP) (*tcpNet, error) {
 func (t *tcpNet) close() {
 	t.sub.Close()
 	t.bound.Close()
-}
-
-// learn keeps who has which address, until ctx is done.
-func (t *tcpNet) learn(ctx context.Context) {
-	for {
-		ev, err := t.sub.Next(ctx)
-		if err != nil {
-			return
-		}
-		a := ev.Range.Lower
-		t.mu.Lock()
-		switch {
-		case !ev.Withdrawn:
-			t.nodes[a] = ev.Socket.Node
-			close(t.news)
-			t.news = make(chan struct{})
-		case t.nodes[a] == ev.Socket.Node:
-			delete(t.nodes, a)
-		}
-		t.mu.Unlock()
-	}
-}
-
-// node returns the node that has an address, for which it waits. Errors: syscall.EHOSTUNREACH, the context's.
-func (t *tcpNet) node(ctx context.Context, ip uint32) (frame.NodeAddr, error) {
-	limit := time.NewTimer(addressWait)
-	defer limit.Stop()
-	for {
-		t.mu.Lock()
-		n, ok := t.nodes[ip]
-		news := t.news
-		t.mu.Unlock()
-		if ok {
-			return n, nil
-		}
-		select {
-		case <-news:
-		case <-limit.C:
-			return 0, syscall.EHOSTUNREACH
-		case <-ctx.Done():
-			return 0, ctx.Err()
-		}
-	}
 }
 
 // claim gives a socket a port of this node, of address a's port or, if that is 0, one that nobody has. Errors:

@@ -116,6 +116,14 @@ func TestMistakes(t *testing.T) {
 		// Mutation it catches: check without this rule. Public or not, profiles stay on the host.
 		{"[metrics]\nlisten = \"0.0.0.0:9118\"\npublic = true\npprof = true", `^f:4: metrics.pprof = true beside metrics.listen = "0.0.0.0:9118", which other hosts may reach; allowed: with an address of the loopback$`},
 		{"[metrics]\nlisten = \"[::]:9118\"\npublic = true\npprof = true", `^f:4: metrics.pprof = true beside`},
+		// Mutations these catch: checkTCP without a rule of its; a prefix of IPv6, of no bits, or that has bits behind it, is a network.
+		{"[tcp]\nprefix = \"10.99.0.0/16\"", `^f:\d: tcp.ip = "" beside tcp.prefix = "10.99.0.0/16"; allowed: both, or none$`},
+		{"[tcp]\nip = \"10.99.0.1\"", `^f:2: tcp.ip = "10.99.0.1" beside tcp.prefix = ""; allowed: both, or none$`},
+		{"[tcp]\nprefix = \"10.99.0.0/16\"\nip = \"10.98.0.1\"", `^f:3: tcp.ip = "10.98.0.1"; allowed: one of tcp.prefix, 10.99.0.0/16$`},
+		{"[tcp]\nprefix = \"10.99.0.1/16\"\nip = \"10.99.0.1\"", `^f:2: tcp.prefix = "10.99.0.1/16"; allowed: a network of IPv4, as 10.99.0.0/16; `},
+		{"[tcp]\nprefix = \"fd00::/16\"\nip = \"10.99.0.1\"", `^f:2: tcp.prefix = "fd00::/16"; allowed: a network of IPv4`},
+		{"[tcp]\nprefix = \"0.0.0.0/0\"\nip = \"10.99.0.1\"", `^f:2: tcp.prefix = "0.0.0.0/0"; allowed: a network of IPv4`},
+		{"[tcp]\nprefix = \"fd00::/16\"\nip = \"fd00::1\"", `f:3: tcp.ip = "fd00::1"; allowed: an address of IPv4; `},
 		{"[limits.user]\nnames = 0", `^f:2: limits.user.names = 0; allowed: 1 to`},
 		{"[limits]\nuser = {names = 0}", `^f:2: limits.user.names = 0; allowed: 1 to`},
 		{"[limits]\nuser.names = 0", `^f:2: limits.user.names = 0; allowed: 1 to`},

@@ -9,6 +9,7 @@ import (
 	"io"
 	"os/exec"
 	"strings"
+	"syscall"
 	"testing"
 	"time"
 
@@ -31,6 +32,17 @@ type host struct {
 	*preload.Bed
 	ns      *netns.NS
 	address string
+	kernel  string // its address of the kernel's TCP on the veth pair, once withKernel has been called
+	end     string // of the pair
+}
+
+// kernels is what addresses of the kernel's TCP begin with.
+const kernels = "10.98.0."
+
+// withKernel gives a host an address of the kernel's, to compare with.
+func (h *host) withKernel() {
+	h.kernel = kernels + strings.TrimPrefix(h.address, "10.99.0.")
+	h.ns.Run("ip", "address", "add", h.kernel+"/24", "dev", h.end)
 }
 
 // single makes one alone.
@@ -56,6 +68,7 @@ func two(t testing.TB) (all [2]*host) {
 			t.Fatal(err)
 		}
 		all[i] = newHost(t, ns, dev, byte(i+1))
+		all[i].end = ends[i]
 	}
 	return all
 }
@@ -68,7 +81,7 @@ var ends = [2]string{"left", "right"}
 func newHost(t testing.TB, ns *netns.NS, dev stack.Bearer, k byte) *host {
 	t.Helper()
 	ns.Run("ip", "link", "set", "lo", "up")
-	return &host{preload.NewTCPBedOn(t, dev, k), ns, fmt.Sprintf("10.99.0.%d", k)}
+	return &host{Bed: preload.NewTCPBedOn(t, dev, k), ns: ns, address: fmt.Sprintf("10.99.0.%d", k)}
 }
 
 // command is a program of the host, with the library.
@@ -94,7 +107,12 @@ func sides(t *testing.T, test func(t *testing.T, server, client *host)) {
 }
 
 // A program in C has of TCP sockets what TCP has: addresses, half closes, resets, refusals, connections that are
-// made ahead of accept, options that read back.
+// made ahead of accept, options that read back. Of connections that are closed as soon as they are accepted there are as many as
+// the program makes.
+//
+// Mutations it catches: connect of a socket whose connection has ended makes another one; getpeername fails as soon as the
+// other end is closed; a process with a filter of system calls makes others than its own; a
+// program that is passed a connection does not look whether it is one.
 //
 // Proves: tcp.programs
 func TestConversations(t *testing.T) {
@@ -130,4 +148,20 @@ func isPort(line string) bool {
 	var port int
 	n, err := fmt.Sscanf(line, "%d\n", &port)
 	return n == 1 && err == nil
+}
+
+// Without a daemon, connect to the prefix fails at once, and nothing goes to the kernel; to other addresses it is the kernel's.
+//
+// Mutations it catches: ask_prefix reports no prefix where no daemon answers; replace leaves errno as ask has it.
+func TestNoDaemon(t *testing.T) {
+	h := single(t)
+	h.withInterface(t)
+	const program = "import socket\nfor a in '10.99.0.1', '10.99.0.7', '127.0.0.1': print(socket.socket().connect_ex((a, 1)))"
+	cmd := h.command(t.Context(), t, "/usr/bin/python3", "-c", program)
+	cmd.Env = append(cmd.Env, "UTIPC_SOCKET="+h.Path+"0")
+	out := must.Get(cmd.Output())
+	want := fmt.Sprintf("%d\n%d\n%d\n", syscall.ENETUNREACH, syscall.ENETUNREACH, syscall.ECONNREFUSED)
+	if string(out) != want {
+		t.Errorf("%q, want %q", out, want)
+	}
 }

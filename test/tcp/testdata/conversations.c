@@ -5,15 +5,20 @@
 #define _GNU_SOURCE
 #include <arpa/inet.h>
 #include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
 #include <poll.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <sys/ioctl.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -237,12 +242,79 @@ static void both_ways(int fd)
 	IS(close(fd), 0);
 }
 
+// sandboxed_server has a child do as echo_server, which may do nothing but read and write.
+static void sandboxed_server(int fd)
+{
+	enum { READ = 3, WRITE = 2, EXIT = 1 }; // jumps to the last instruction
+	static struct sock_filter code[] = {
+		BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)), BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_read, READ, 0),
+		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_write, WRITE, 0),		BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_exit_group, EXIT, 0),
+		BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_KILL),				BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+	};
+	struct sock_fprog filter = { sizeof code / sizeof *code, code };
+	pid_t child = fork();
+	if (child == 0) {
+		char b[10];
+		if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &filter) != 0)
+			_exit(1);
+		_exit(read(fd, b, 5) != 5 || write(fd, b, 5) != 5 || read(fd, b, 1) != 0);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	IS(status, 0);
+	IS(close(fd), 0);
+}
+
+// take_passed is a program that gets a connection by its standard input, and does as echo_server. Nothing but what comes tells
+// it of such sockets.
+static int take_passed(void)
+{
+	char byte, control[CMSG_SPACE(sizeof(int))];
+	struct iovec v = { &byte, 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	int fd = -1;
+	IS(recvmsg(0, &m, 0), 1);
+	memcpy(&fd, CMSG_DATA(CMSG_FIRSTHDR(&m)), sizeof fd);
+	IS(is_at(fd, 0, ip), 1);
+	IS(number(fd, IPPROTO_TCP, TCP_NODELAY), 1);
+	echo_server(fd);
+	return wrong;
+}
+
+// passing_server passes the connection to another program, which it starts before.
+static void passing_server(int fd)
+{
+	int ends[2];
+	IS(socketpair(AF_UNIX, SOCK_STREAM, 0, ends), 0);
+	pid_t child = fork();
+	if (child == 0) {
+		dup2(ends[1], 0);
+		for (int i = 3; i < 64; i++)
+			close(i);
+		execl("/proc/self/exe", "program", "take", ip, (char *)NULL);
+		_exit(1);
+	}
+	char control[CMSG_SPACE(sizeof fd)] = { 0 };
+	struct iovec v = { "x", 1 };
+	struct msghdr m = { .msg_iov = &v, .msg_iovlen = 1, .msg_control = control, .msg_controllen = sizeof control };
+	struct cmsghdr *c = CMSG_FIRSTHDR(&m);
+	*c = (struct cmsghdr){ .cmsg_len = CMSG_LEN(sizeof fd), .cmsg_level = SOL_SOCKET, .cmsg_type = SCM_RIGHTS };
+	memcpy(CMSG_DATA(c), &fd, sizeof fd);
+	IS(sendmsg(ends[0], &m, 0), 1);
+	IS(close(fd), 0);
+	int status = -1;
+	waitpid(child, &status, 0);
+	IS(status, 0);
+	close(ends[0]);
+	close(ends[1]);
+}
 
 static const struct {
 	void (*server)(int fd), (*client)(int fd);
 } conversations[] = {
 	{ echo_server, echo_client },	{ half_server, half_client },	{ closed_server, closed_client },
 	{ unread_server, reset_client }, { linger_server, linger_client }, { both_ways, both_ways },
+	{ sandboxed_server, echo_client }, { passing_server, echo_client },
 };
 
 enum { CONVERSATIONS = sizeof conversations / sizeof *conversations };
@@ -263,6 +335,51 @@ static void options_read_back(int fd)
 	IS(number(fd, SOL_SOCKET, SO_TYPE), SOCK_STREAM);
 	FAILS(set(fd, IPPROTO_TCP, TCP_KEEPCNT, 1000), EINVAL);
 	FAILS(set(fd, IPPROTO_TCP, 9999, 1), ENOPROTOOPT);
+}
+
+enum { SHORT = 200, SHORT_KINDS = 4 }; // connections that are closed as soon as they are accepted
+
+// read_end reads until the end without waiting in read, and returns how many bytes came, or -1.
+static long read_end(int fd)
+{
+	char b[100];
+	long k = 0, m;
+	while ((m = read(fd, b, sizeof b)) != 0) {
+		if (m < 0 && errno != EAGAIN)
+			return -1;
+		if (m > 0)
+			k += m;
+		else
+			events(fd, POLLIN);
+	}
+	return k;
+}
+
+// short_use connects without waiting, finds in one of several ways that there is a connection, and reads its end.
+static void short_use(int fd, int port, int kind)
+{
+	char byte;
+	FAILS(to(fd, ip, port), EINPROGRESS);
+	switch (kind) {
+	case 0:
+		IS(events(fd, POLLOUT) & (POLLOUT | POLLERR), POLLOUT);
+		IS(number(fd, SOL_SOCKET, SO_ERROR), 0);
+		break;
+	case 1: // by connect again: it is one connection, also when its other end is closed
+		while (to(fd, ip, port) < 0 && errno == EALREADY)
+			;
+		IS(errno, EISCONN);
+		break;
+	case 2:
+		IS(events(fd, POLLIN | POLLRDHUP) & POLLRDHUP, POLLRDHUP);
+		break;
+	case 3:
+		while (read(fd, &byte, 1) < 0 && errno == EAGAIN)
+			;
+		break;
+	}
+	IS(read_end(fd), 0);
+	IS(port_of(fd, 1), port); // as long as this end is not closed
 }
 
 static void serve(void)
@@ -295,6 +412,8 @@ static void serve(void)
 		IS(number(fd, IPPROTO_TCP, TCP_NODELAY), 1); // as the listener's
 		conversations[i].server(fd);
 	}
+	for (int i = 0; i < SHORT; i++)
+		IS(close(accept(l, NULL, NULL)), 0);
 	// Connections are made, written to and closed before they are accepted.
 	int go = accept(l, NULL, NULL);
 	char b[10];
@@ -326,6 +445,13 @@ static void use(int port)
 		IS(port_of(fd, 1), port);
 		FAILS(to(fd, ip, port), EISCONN);
 		conversations[i].client(fd);
+	}
+	for (int i = 0; i < SHORT; i++) {
+		int fd = tcp(SOCK_NONBLOCK);
+		short_use(fd, port, i % SHORT_KINDS);
+		IS(close(fd), 0);
+		if (wrong) // the server may wait for what there is not
+			return;
 	}
 	int go = tcp(0);
 	IS(to(go, ip, port), 0);
@@ -371,6 +497,8 @@ int main(int argc, char **argv)
 	signal(SIGPIPE, SIG_DFL);
 	setvbuf(stdout, NULL, _IOLBF, 0);
 	snprintf(ip, sizeof ip, "%s", argv[2]);
+	if (strcmp(argv[1], "take") == 0)
+		return take_passed();
 	if (strcmp(argv[1], "serve") == 0)
 		serve();
 	else

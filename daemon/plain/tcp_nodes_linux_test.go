@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: Apache-2.0
+
+package plain
+
+import (
+	"errors"
+	"syscall"
+	"testing"
+	"time"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/carrier/hub"
+)
+
+// dialer makes connections of node b to the listener l of node a.
+type dialer struct {
+	a, b *Sockets
+	l    int
+	at   tcpAddr // of l
+	dest stack.Service
+}
+
+func newDialer(t *testing.T, wait time.Duration) (d dialer) {
+	t.Helper()
+	network := hub.New(hub.Config{})
+	d.a, d.b = withTCP(t, network, 1), withTCP(t, network, 2)
+	d.a.tcp.nodes.wait = wait
+	d.l, d.at = d.a.listening(t, Caller{Context: t.Context(), Enter: unlimited{}.Another})
+	d.dest = d.at.service()
+	var err error
+	if d.dest.Node, err = d.b.tcp.nodes.node(t.Context(), d.at.ip); err != nil {
+		t.Fatal(err)
+	}
+	return d
+}
+
+func (d *dialer) dial(t *testing.T, opening []byte) *stack.Conn {
+	t.Helper()
+	c, err := stack.SocketConfig{}.DialWith(t.Context(), d.b.node, tcpNetwork, d.dest, opening)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func (d *dialer) bind(t *testing.T, r stack.Range) {
+	t.Helper()
+	r.Type = NodeType
+	if _, err := d.b.node.ListenPacket(t.Context(), "tipcrdm", r); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A connection is from the address that it says, when that is one of the node that it comes from. Names may come later than
+// the connection.
+//
+// Mutations it catches: taken does not wait for the name; it gives the listener's address for the other.
+//
+// Proves: tcp.source
+func TestTCPSource(t *testing.T) {
+	d := newDialer(t, time.Minute)
+	accepted := func(from tcpAddr) {
+		t.Helper()
+		fd := take(t, d.l)
+		defer unix.Close(fd)
+		peer, ok := d.a.secret.peer(fd)
+		if !ok || peer.Addr != from.socket() {
+			t.Errorf("it is from %v, want %v", peer.Addr, from.socket())
+		}
+	}
+	from := tcpAddr{d.b.tcp.ip, 777}
+	c := d.dial(t, appendOpening(from, d.at))
+	accepted(from)
+	c.Abort()
+	late := tcpAddr{d.b.tcp.ip + 5, 778}
+	c = d.dial(t, appendOpening(late, d.at))
+	d.bind(t, stack.Range{Lower: late.ip, Upper: late.ip})
+	accepted(late)
+	c.Abort()
+	if got := d.a.TCPCounters().Refused; got != 0 {
+		t.Errorf("%d are refused", got)
+	}
+}
+
+// A connection that says to be from an address that its node has not, or to be to another than that of who listens, is refused
+// and counted.
+//
+// Mutations it catches: taken believes where it is from; it believes where it is to; it takes openings of another mark or
+// length; learn takes a range for its first address; refuseTCP counts nothing, or ends nothing.
+func TestTCPFalseSource(t *testing.T) {
+	d := newDialer(t, time.Millisecond)
+	from, wide := tcpAddr{d.b.tcp.ip, 777}, tcpAddr{d.b.tcp.ip + 6, 778}
+	d.bind(t, stack.Range{Lower: wide.ip, Upper: wide.ip + 1})
+	right := appendOpening(from, d.at)
+	for i, opening := range [][]byte{
+		appendOpening(wide, d.at),
+		appendOpening(tcpAddr{d.a.tcp.ip, 777}, d.at),
+		appendOpening(tcpAddr{0, 777}, d.at),
+		appendOpening(tcpAddr{d.a.tcp.ip + 8, 777}, d.at),
+		appendOpening(from, tcpAddr{d.at.ip, d.at.port + 1}),
+		appendOpening(from, tcpAddr{d.at.ip + 1, d.at.port}),
+		append([]byte("TCP\x02"), right[4:]...),
+		append(right[:openingLen:openingLen], 0),
+		right[:openingLen-1],
+	} {
+		c := d.dial(t, opening)
+		_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+		if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+			t.Errorf("%d: %v", i, err)
+		}
+		if got := d.a.TCPCounters().Refused; got != uint64(i+1) {
+			t.Errorf("%d: %d are refused", i, got)
+		}
+		c.Abort()
+	}
+}
+
+// Of nodes that bind one address the first has it, as long as it does.
+//
+// Mutations it catches: the last has it; one that withdraws takes it from all.
+func TestTCPOwner(t *testing.T) {
+	n := newTCPNodes()
+	for i, step := range []struct {
+		node  stack.NodeAddr
+		bound bool
+		want  stack.NodeAddr
+	}{{1, true, 1}, {2, true, 1}, {3, true, 1}, {2, false, 1}, {1, false, 3}, {1, false, 3}, {3, false, 0}, {3, true, 3}} {
+		_, news := n.owner(7)
+		n.note(7, step.node, step.bound)
+		<-news
+		if got, _ := n.owner(7); got != step.want {
+			t.Errorf("%d: %v has it, want %v", i, got, step.want)
+		}
+	}
+}
