@@ -46,9 +46,8 @@ func TestKV(t *testing.T) {
 		if err := client.WaitForN(t.Context(), stack.Range{Type: 18888, Upper: 9}, 3); err != nil {
 			t.Fatal(err)
 		}
-		synctest.Wait()
-		time.Sleep(time.Minute) // of the bubble: all have joined
-		c.Crash(0)              // it leads: it was alone at first
+		<-time.After(time.Minute) // of the bubble: all have joined
+		c.Crash(0)                // it leads: it was alone at first
 		for i := range 3 {
 			do(fmt.Sprintf("get %d", i), "a b c")
 		}
