@@ -28,7 +28,7 @@ type line struct {
 type room struct {
 	*stack.Group
 	out  io.Writer
-	turn sync.Mutex // to write to the group
+	turn chan bool  // has an element while one writes to the group
 	mu   sync.Mutex // of what follows
 	said []line     // those of each speaker in order
 	last map[string]int
@@ -52,16 +52,16 @@ func chat(ctx context.Context, node *stack.Node, name string, in io.Reader, out 
 		return err
 	}
 	defer g.Close()
-	r := &room{Group: g, out: out, last: map[string]int{}}
+	r := &room{Group: g, out: out, turn: make(chan bool, 1), last: map[string]int{}}
 	go r.listen()
 	input := bufio.NewScanner(in)
 	for number := 1; input.Scan(); number++ {
 		said := []line{{g.LocalAddr().String(), number, name + ": " + input.Text()}}
 		b, _ := json.Marshal(said)
-		r.turn.Lock()
+		r.turn <- true
 		r.add(said)
 		g.Write(b) // an error when nobody else is here; or who does not get it gets it when it joins again
-		r.turn.Unlock()
+		<-r.turn
 	}
 	return input.Err()
 }
@@ -90,8 +90,8 @@ func (r *room) listen() {
 
 // tell sends a member what was said. What is said from then on goes to it as to all others.
 func (r *room) tell(member stack.SocketAddr) {
-	r.turn.Lock()
-	defer r.turn.Unlock()
+	r.turn <- true
+	defer func() { <-r.turn }()
 	r.mu.Lock()
 	b, _ := json.Marshal(r.said[max(0, len(r.said)-200):]) // one message
 	r.mu.Unlock()

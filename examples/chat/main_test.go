@@ -15,7 +15,7 @@ import (
 )
 
 // Each member prints each line once, those of a speaker in order: one that joins late, one whose node was
-// cut off and one that comes when the first speaker has left.
+// cut off, one that comes when the first speaker has left, and one while another speaks.
 //
 // Mutation it catches: a member sends its history to nobody; or only the lines it said itself; or what comes before a history is taken.
 //
@@ -49,8 +49,22 @@ func TestChat(t *testing.T) {
 		say(1, "member 2 is away")
 		c.Around(2).Heal()
 		c.Meet()
+		c.All().Delay(time.Millisecond)
+		var busy strings.Builder
+		talked := make(chan bool)
+		go func() { // while member 3 joins
+			for i := range 150 {
+				fmt.Fprintln(ins[1], i)
+				<-time.After(100 * time.Microsecond)
+			}
+			close(talked)
+		}()
+		for i := range 150 {
+			fmt.Fprintln(&busy, "member1:", i)
+		}
 		join(3)
-		want := "member0: nobody is here\nmember0: hello\nmember1: hello to you\nmember2: who was here?\nmember1: member 2 is away\n"
+		<-talked
+		want := "member0: nobody is here\nmember0: hello\nmember1: hello to you\nmember2: who was here?\nmember1: member 2 is away\n" + busy.String()
 		for _, in := range ins[1:] {
 			in.Close()
 		}

@@ -50,21 +50,30 @@ func TestLeases(t *testing.T) {
 		for i := range cancels {
 			cancels[i] = start(i)
 		}
-		for round := range 60 {
+		for round := range 24 {
 			mu.Lock()
 			last, before := max(leader, 0), terms
 			mu.Unlock()
-			switch round % 3 {
+			other := (last + 1) % voters
+			switch round % 4 {
 			case 0:
 				c.Around(last).Cut()
 			case 1:
-				c.Around((last + 1) % voters).Cut()
+				c.Around(other).Cut()
 			case 2: // the leader, and a voter of it, begin anew at once
-				for _, i := range []int{last, (last + 1) % voters} {
+				for _, i := range []int{last, other} {
 					cancels[i]()
 					c.Crash(i)
 					c.Restart(i)
 					cancels[i] = start(i)
+				}
+			case 3: // the third program begins anew, and hears what the other two want that do not hear each other
+				c.Between(last, other).Cut()
+				third := voters - last - other
+				for range 10 {
+					<-time.After(5 * time.Second)
+					cancels[third]()
+					cancels[third] = start(third)
 				}
 			}
 			<-time.After(20 * time.Second)

@@ -14,10 +14,10 @@ import (
 	"github.com/utipc/utipc/stacktest"
 )
 
-// Replicas join one after the other, the leader's node dies, and everything that was answered is there still; one that joins
-// later leads when the others have ended.
+// Replicas join one after the other. The leader's node is cut off, and another leads; it comes back, and there is one leader; the
+// leader's node dies. What was answered is there still each time.
 //
-// Mutation it catches: the leader answers a put before a majority has it; a replica that leads no longer keeps the name.
+// Mutation it catches: the leader answers a request that a majority has not taken; a replica that leads no longer keeps the name.
 //
 // Proves: stacktest.examples
 func TestKV(t *testing.T) {
@@ -46,8 +46,32 @@ func TestKV(t *testing.T) {
 		if err := client.WaitForN(t.Context(), stack.Range{Type: 18888, Upper: 9}, 3); err != nil {
 			t.Fatal(err)
 		}
-		<-time.After(time.Minute) // of the bubble: all have joined
-		c.Crash(0)                // it leads: it was alone at first
+		settle := func() { <-time.After(time.Minute) } // of the bubble
+		settle()                                       // all have joined
+		c.Around(0).Cut()                              // it leads: it was alone at first
+		for i := range 3 {
+			do(fmt.Sprintf("get %d", i), "a b c")
+		}
+		settle()
+		c.All().Heal()
+		c.Meet()
+		settle()
+		var leaders []stack.SocketAddr
+		sub, err := stack.SubscriptionConfig{Complete: true}.Subscribe(t.Context(), client, stack.Range{Type: leader.Type, Lower: leader.Instance, Upper: leader.Instance})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for ev := range sub.Events(t.Context()) {
+			if ev.Complete {
+				break
+			}
+			leaders = append(leaders, ev.Socket)
+		}
+		sub.Close()
+		if len(leaders) != 1 {
+			t.Fatalf("leaders are %v, want one", leaders)
+		}
+		c.Crash(int(leaders[0].Node - stacktest.FirstAddr))
 		for i := range 3 {
 			do(fmt.Sprintf("get %d", i), "a b c")
 		}
