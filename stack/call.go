@@ -37,7 +37,8 @@ func (n *Node) Call(ctx context.Context, addr net.Addr, req, resp []byte) (k int
 // its node is lost, the error is a *CallError with ErrUnreachable, and which socket that was: what
 // was asked for may have been done. What tells of that is that the socket's names are withdrawn; a socket without a
 // name on another node, or of a Service with a Node other than this one, is waited for as long
-// as there is contact. One that takes its name back may answer still. Requests to a range are
+// as there is contact. A socket that takes its name back and stays open, as that of a service does that
+// ends in order, is waited for too. Requests to a range are
 // waited for until ctx is done. While others have the service as well the call ends a second
 // later, as one of them may have the request.
 //

@@ -33,7 +33,9 @@ type (
 	// connection, bytes that its Write had taken; of Node.Close, packets that other nodes had not
 	// acknowledged, and bytes of connections that the Close of these has not reported.
 	UnsentError = socket.UnsentError
-	// An Event tells that a socket was bound to a range, or is bound no longer.
+	// An Event tells that a socket was bound to a range, or is bound no longer: the range and the socket,
+	// and whether the name was Withdrawn; or that all that existed has been told (Complete). The
+	// fields: go doc ./stack/socket Event, and ./naming Binding, which is embedded.
 	Event = socket.Event
 	// A GoneError is why a call of an attached node has ended: the daemon has.
 	GoneError = socket.GoneError
@@ -43,7 +45,7 @@ type (
 	// A MembersError is why WaitMembers ended before there were enough.
 	MembersError = socket.MembersError
 	// A Message is a message that was read, or is to be written in a batch, and what is known of
-	// it.
+	// it: From, Name, Error, and in a group Kind and Member. The fields: go doc ./stack/socket Message.
 	Message = socket.Message
 	// A SendReport is about a message that a write of an attached node took, and that the daemon
 	// then could not send.

@@ -1,126 +1,109 @@
 // SPDX-License-Identifier: Apache-2.0
 
-// Election has a leader among the nodes that stand for it, without a message between
-// them: each candidate binds its number under one type and watches the type. The lowest
-// number that is bound leads. All hear of a candidate that comes, leaves or dies, and so
-// all come to the same leader.
-//
-// A node that dies is noticed after the tolerance of its links, 1.5 s by default. Where
-// the network is cut in two each part has a leader of its own: who must not have that
-// asks for a majority of stack.AllNodes first.
+// Election has at most one leader at a time, also where the network is cut in two or a candidate stands still: a leader
+// has a lease, which a majority of the voters has granted, and ends by itself when it is not renewed. Each
+// candidate is a voter too; a voter grants one lease at a time.
 package main
 
 import (
 	"context"
 	"fmt"
-	"maps"
-	"slices"
+	"math/rand/v2"
+	"sync"
+	"sync/atomic"
+	"time"
 
 	"github.com/utipc/utipc/examples/internal/cluster"
 	"github.com/utipc/utipc/stack"
 )
 
-// office is the type; the instances are the numbers of the candidates.
-const office = 18888
+const (
+	voters = 3           // named 18888:1 to 18888:3, of which two have to be there
+	lease  = time.Second // of which a leader uses nine tenths: clocks may differ in their rates
+)
 
-func main() { cluster.Main(3, election) }
+func voterName(number uint32) stack.Service { return stack.Service{Type: 18888, Instance: number} }
 
-// A candidate is one node's part.
-type candidate struct {
-	node   *stack.Node
-	socket *stack.PacketConn // only to have the name
-	sub    *stack.Subscription
-	views  chan view
-}
+func main() { cluster.Main(voters, election) }
 
-// A view is what a candidate knows at one moment.
-type view struct {
-	leader uint32 // 0: none
-	alive  int
-}
-
+// election has a leader elected, and another one when the leader's node ends.
 func election(ctx context.Context, nodes []*stack.Node) error {
-	var all []*candidate
+	ctx, cancel := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer cancel()
+	leaders := make(chan uint32)
 	for i, n := range nodes {
-		c, err := stand(ctx, n, uint32(i+1))
-		if err != nil {
-			return err
-		}
-		defer c.leave()
-		all = append(all, c)
-	}
-	if err := agree(ctx, "three candidates", all, 3); err != nil {
-		return err
-	}
-	all[0].socket.Close() // steps down; its watch goes on
-	if err := agree(ctx, "1 has stepped down", all, 2); err != nil {
-		return err
-	}
-	if err := all[1].node.Close(ctx); err != nil { // takes its names with it
-		return err
-	}
-	return agree(ctx, "2 has left the cluster", []*candidate{all[0], all[2]}, 1)
-}
-
-// stand makes a node a candidate.
-func stand(ctx context.Context, node *stack.Node, number uint32) (*candidate, error) {
-	sub, err := node.Subscribe(ctx, stack.Range{Type: office, Lower: 1, Upper: 1<<32 - 1})
-	if err != nil {
-		return nil, err
-	}
-	socket, err := node.ListenPacket(ctx, "tipcrdm", stack.Service{Type: office, Instance: number})
-	if err != nil {
-		sub.Close()
-		return nil, err
-	}
-	c := &candidate{node: node, socket: socket, sub: sub, views: make(chan view, 100)}
-	go c.watch(ctx)
-	return c, nil
-}
-
-// leave ends the candidacy, and the watch.
-func (c *candidate) leave() {
-	c.socket.Close()
-	c.sub.Close()
-}
-
-// watch tells c.views what every event makes of the candidates.
-func (c *candidate) watch(ctx context.Context) {
-	candidates := map[uint32]bool{}
-	for ev := range c.sub.Events(ctx) {
-		if ev.Withdrawn {
-			delete(candidates, ev.Range.Lower)
-		} else {
-			candidates[ev.Range.Lower] = true
-		}
-		v := view{alive: len(candidates)}
-		if v.alive > 0 {
-			v.leader = slices.Min(slices.Collect(maps.Keys(candidates)))
-		}
-		c.views <- v
-	}
-}
-
-// agree waits until everybody knows of as many candidates, and prints who leads.
-func agree(ctx context.Context, what string, all []*candidate, alive int) error {
-	leaders := map[uint32]bool{}
-	for _, c := range all {
-		for known := false; !known; {
-			select {
-			case v := <-c.views:
-				if known = v.alive == alive; known {
-					leaders[v.leader] = true
+		all.Go(func() {
+			stand(ctx, n, uint32(i+1), func(time.Time) {
+				select {
+				case leaders <- uint32(i + 1):
+				case <-ctx.Done():
 				}
-			case <-ctx.Done():
-				return ctx.Err()
-			}
+			})
+		})
+	}
+	first := <-leaders
+	fmt.Println("a candidate leads")
+	if err := nodes[first-1].Close(ctx); err != nil {
+		return err
+	}
+	for next := range leaders {
+		if next != first {
+			break
 		}
 	}
-	if len(leaders) != 1 {
-		return fmt.Errorf("%s: several leaders: %v", what, slices.Sorted(maps.Keys(leaders)))
-	}
-	for leader := range leaders {
-		fmt.Printf("%s: all say the leader is %d\n", what, leader)
-	}
+	fmt.Println("another one leads")
 	return nil
+}
+
+// stand makes a node a voter and a candidate until ctx is done. Each time that a lease is granted or renewed it
+// calls lead, which does what only a leader may, until that time at most.
+func stand(ctx context.Context, node *stack.Node, number uint32, lead func(until time.Time)) error {
+	var mu sync.Mutex
+	granted, until := uint32(0), time.Now().Add(lease) // of what was granted before this program began it knows nothing
+	port, err := node.Handle(ctx, voterName(number), stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) {
+		mu.Lock()
+		defer mu.Unlock()
+		if candidate := uint32(m.Data[0]); candidate == granted || time.Now().After(until) {
+			granted, until = candidate, time.Now().Add(lease)
+			w.Send([]byte("granted"))
+		}
+	}))
+	if err != nil {
+		return err
+	}
+	defer port.Close()
+	wait := lease
+	for {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(wait):
+		}
+		begin := time.Now()
+		if ask(ctx, node, number) > voters/2 {
+			wait = lease / 4
+			lead(begin.Add(lease * 9 / 10)) // voters count from when they were asked, which is later
+		} else {
+			wait = lease + rand.N(lease) // until what the others have granted is over
+		}
+	}
+}
+
+// ask asks all voters at once for the lease, and returns how many have granted it.
+func ask(ctx context.Context, node *stack.Node, number uint32) int32 {
+	ctx, cancel := context.WithTimeout(ctx, lease/4)
+	defer cancel()
+	var votes atomic.Int32
+	var group sync.WaitGroup
+	for i := range uint32(voters) {
+		group.Go(func() {
+			if _, _, err := node.Call(ctx, voterName(i+1), []byte{byte(number)}, make([]byte, 10)); err == nil {
+				votes.Add(1)
+			}
+		})
+	}
+	group.Wait()
+	return votes.Load()
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // runGRPC asks the health service that comes with gRPC.
-func runGRPC(ctx context.Context, t *testing.T, p place) {
+func runGRPC(ctx context.Context, t testing.TB, p place) {
 	ln, err := p.listen()
 	must(t, err)
 	server := grpc.NewServer()

@@ -18,9 +18,9 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-func runHTTP1(ctx context.Context, t *testing.T, p place) { runHTTP(ctx, t, p, 1, new(http.Protocols)) }
+func runHTTP1(ctx context.Context, t testing.TB, p place) { runHTTP(ctx, t, p, 1, new(http.Protocols)) }
 
-func runHTTP2(ctx context.Context, t *testing.T, p place) {
+func runHTTP2(ctx context.Context, t testing.TB, p place) {
 	only := new(http.Protocols)
 	only.SetUnencryptedHTTP2(true)
 	runHTTP(ctx, t, p, 10, only)
@@ -28,7 +28,7 @@ func runHTTP2(ctx context.Context, t *testing.T, p place) {
 
 // runHTTP asks a server, itself and through a proxy, several requests at once, and ends it while
 // a request is under way.
-func runHTTP(ctx context.Context, t *testing.T, p place, atOnce int, only *http.Protocols) {
+func runHTTP(ctx context.Context, t testing.TB, p place, atOnce int, only *http.Protocols) {
 	if *only == (http.Protocols{}) {
 		only.SetHTTP1(true)
 	}

@@ -9,6 +9,7 @@ import (
 	"context"
 	"fmt"
 	"net"
+	"slices"
 	"testing"
 	"time"
 
@@ -32,7 +33,7 @@ type software struct {
 	name, module string // module: empty for the standard library
 	what         string // what it does here
 	by           string // how it is connected
-	run          func(ctx context.Context, t *testing.T, p place)
+	run          func(ctx context.Context, t testing.TB, p place)
 }
 
 var all = []software{
@@ -48,7 +49,7 @@ var all = []software{
 var service = stack.Service{Type: 18888, Instance: 17}
 
 // tipc is a place with the server on one node and the client on another, which have met.
-func tipc(t *testing.T, kind nodes.Kind) place {
+func tipc(t testing.TB, kind nodes.Kind) place {
 	two := nodes.Open(t, kind, 2)
 	met := stack.Service{Type: 18888, Instance: 1}
 	pc, err := two[0].ListenPacket(t.Context(), "tipcrdm", met)
@@ -78,7 +79,7 @@ func tipc(t *testing.T, kind nodes.Kind) place {
 }
 
 // loopback is a place on the loopback interface, by TCP and UDP.
-func loopback(*testing.T) place {
+func loopback() place {
 	var address string
 	return place{
 		listen: func() (net.Listener, error) {
@@ -103,35 +104,81 @@ func loopback(*testing.T) place {
 }
 
 // Each piece of software does its work on the loopback interface and over the stack, in memory, by
-// UDP and attached. Printed is how long it took compared with the loopback interface in the same
-// run; with UTIPC_UPDATE_DOCS=1 docs/reference/software.md is written.
+// UDP and attached. docs/reference/software.md has a row for each.
 //
-// Mutation it catches: a PacketConn.WriteTo that drops what is for a socket's address.
+// Mutation it catches: a PacketConn.WriteTo that drops what is for a socket's address; the page has
+// another version of yamux than go.mod.
 func TestSoftware(t *testing.T) {
-	took := map[string][]time.Duration{}
 	for _, s := range all {
-		run := func(t *testing.T, p place) {
-			ctx, cancel := context.WithTimeout(t.Context(), limit)
-			defer cancel()
-			begin := time.Now()
-			s.run(ctx, t, p)
-			took[s.name] = append(took[s.name], time.Since(begin))
-		}
-		t.Run(s.name+"/loopback", func(t *testing.T) { run(t, loopback(t)) })
+		t.Run(s.name+"/loopback", func(t *testing.T) { s.timed(t, loopback()) })
 		for _, kind := range nodes.Kinds {
-			t.Run(fmt.Sprint(s.name, "/", kind), func(t *testing.T) { run(t, tipc(t, kind)) })
-		}
-		for i, d := range took[s.name] {
-			if i > 0 {
-				t.Logf("%s, %s: %v, ratio %.2f", s.name, nodes.Kinds[i-1], d.Round(time.Millisecond), float64(d)/float64(took[s.name][0]))
-			}
+			t.Run(fmt.Sprint(s.name, "/", kind), func(t *testing.T) { s.timed(t, tipc(t, kind)) })
 		}
 	}
-	page(t, took)
+	comparePage(t)
+}
+
+// timed returns how long the work takes in a place.
+func (s software) timed(t testing.TB, p place) time.Duration {
+	t.Helper()
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
+	begin := time.Now()
+	s.run(ctx, t, p)
+	return time.Since(begin)
+}
+
+// rounds is how often the work is done in each place, one place after the other.
+const rounds = 5
+
+// BenchmarkSoftware measures how long the work takes compared with the loopback interface: medians of
+// five rounds. With UTIPC_UPDATE_DOCS=1 it writes them into docs/reference/software.md.
+func BenchmarkSoftware(b *testing.B) {
+	ratios := map[string][]float64{}
+	for _, s := range all {
+		b.Run(s.name, func(b *testing.B) {
+			took := make([][]time.Duration, 1+len(nodes.Kinds))
+			for range rounds {
+				took[0] = append(took[0], s.timed(b, loopback()))
+				for i, kind := range nodes.Kinds {
+					o := &once{TB: b}
+					took[i+1] = append(took[i+1], s.timed(o, tipc(o, kind)))
+					o.end()
+				}
+			}
+			for _, ds := range took {
+				slices.Sort(ds)
+			}
+			base := took[0][rounds/2]
+			ratios[s.name] = nil
+			for i, kind := range nodes.Kinds {
+				ratio := float64(took[i+1][rounds/2]) / float64(base)
+				ratios[s.name] = append(ratios[s.name], ratio)
+				b.ReportMetric(ratio, fmt.Sprint(kind, "/loopback"))
+			}
+			b.ReportMetric(base.Seconds()*1000, "ms-loopback")
+			b.ReportMetric(0, "ns/op")
+		})
+	}
+	updatePage(b, ratios)
+}
+
+// A once is a testing.TB of which some part ends before the rest.
+type once struct {
+	testing.TB
+	cleanups []func()
+}
+
+func (o *once) Cleanup(f func()) { o.cleanups = append(o.cleanups, f) }
+
+func (o *once) end() {
+	for _, f := range slices.Backward(o.cleanups) {
+		f()
+	}
 }
 
 // must ends the test with an error.
-func must(t *testing.T, err error) {
+func must(t testing.TB, err error) {
 	t.Helper()
 	if err != nil {
 		t.Fatal(err)

@@ -27,7 +27,7 @@ func certificate() (tls.Certificate, *x509.CertPool) {
 // runQUIC has a hundred streams, ten at once, with 16 KiB that come back on each. QUIC brings its own
 // repetition and congestion control, which have nothing to do here: a datagram of tipcrdm is
 // not lost.
-func runQUIC(ctx context.Context, t *testing.T, p place) {
+func runQUIC(ctx context.Context, t testing.TB, p place) {
 	cert, pool := certificate()
 	serverConn, clientConn, err := p.packets()
 	must(t, err)

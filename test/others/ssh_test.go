@@ -15,7 +15,7 @@ import (
 )
 
 // runSSH logs in, and forwards connections to where the server connects for it: to an echo.
-func runSSH(ctx context.Context, t *testing.T, p place) {
+func runSSH(ctx context.Context, t testing.TB, p place) {
 	_, private, err := ed25519.GenerateKey(nil)
 	must(t, err)
 	key, err := ssh.NewSignerFromKey(private)

@@ -22,7 +22,7 @@ type session struct {
 	close  func() error
 }
 
-func runYamux(ctx context.Context, t *testing.T, p place) {
+func runYamux(ctx context.Context, t testing.TB, p place) {
 	config := yamux.DefaultConfig()
 	config.LogOutput = io.Discard
 	of := func(s *yamux.Session, err error) (session, error) {
@@ -37,7 +37,7 @@ func runYamux(ctx context.Context, t *testing.T, p place) {
 		func(c net.Conn) (session, error) { return of(yamux.Client(c, config)) })
 }
 
-func runSmux(ctx context.Context, t *testing.T, p place) {
+func runSmux(ctx context.Context, t testing.TB, p place) {
 	of := func(s *smux.Session, err error) (session, error) {
 		return session{
 			func() (io.ReadWriteCloser, error) { return s.AcceptStream() },
@@ -51,7 +51,7 @@ func runSmux(ctx context.Context, t *testing.T, p place) {
 }
 
 // exchange opens a hundred streams, ten at once, and has 16 KiB come back on each.
-func exchange(ctx context.Context, t *testing.T, p place, server, client func(net.Conn) (session, error)) {
+func exchange(ctx context.Context, t testing.TB, p place, server, client func(net.Conn) (session, error)) {
 	ln, err := p.listen()
 	must(t, err)
 	defer ln.Close()
