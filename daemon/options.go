@@ -166,26 +166,19 @@ func (p *port) get(data []byte) (t told) {
 }
 
 func (p *port) option(name attach.OptionName) (v int64, ok bool) {
-	c := &p.cfg
-	b := func(on bool) int64 {
+	if on, ok := p.flag(name); ok {
 		if on {
-			return 1
+			v = 1
 		}
-		return 0
+		return v, true
 	}
+	c := &p.cfg
 	switch name {
 	case attach.OptImportance:
 		if e := p.is(); e.conn != nil {
 			return int64(e.conn.Importance()), true
 		}
 		return int64(c.Importance), true
-	case attach.OptSrcDroppable:
-		if p.srcDroppable.set {
-			return b(p.srcDroppable.on), true
-		}
-		return b(p.kind == attach.KindDatagram), true
-	case attach.OptDestDroppable:
-		return b(!c.Returnable), true
 	case attach.OptConnTimeout:
 		if c.DialTimeout == 0 {
 			return 8000, true
@@ -195,8 +188,6 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return 0, true
 	case attach.OptMulticast:
 		return int64(c.Multicast), true
-	case attach.OptNoDelay:
-		return b(c.NoDelay), true
 	case attach.OptReceiveLimit:
 		return int64(c.ReceiveLimit), true
 	case attach.OptNameWait:
@@ -205,16 +196,6 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return int64(p.scope), true
 	case attach.OptBacklog:
 		return int64(c.Backlog), true
-	case attach.OptExclusive:
-		return b(c.Exclusive), true
-	case attach.OptRequests:
-		return b(c.Requests), true
-	case attach.OptManualAck:
-		return b(c.ManualAck), true
-	case attach.OptPreferIdle:
-		return b(c.PreferIdle), true
-	case attach.OptAcceptAhead:
-		return b(c.AcceptAhead), true
 	case attach.OptSockRecvQueue:
 		return int64(p.is().stats(p.x.ctx).Queued), true
 	case attach.OptRecvQueueUsed:
@@ -231,6 +212,33 @@ func (p *port) option(name attach.OptionName) (v int64, ok bool) {
 		return all, true
 	}
 	return 0, false
+}
+
+// flag is option for those that are on or off.
+func (p *port) flag(name attach.OptionName) (on, ok bool) {
+	c := &p.cfg
+	switch name {
+	case attach.OptSrcDroppable:
+		if p.srcDroppable.set {
+			return p.srcDroppable.on, true
+		}
+		return p.kind == attach.KindDatagram, true
+	case attach.OptDestDroppable:
+		return !c.Returnable, true
+	case attach.OptNoDelay:
+		return c.NoDelay, true
+	case attach.OptExclusive:
+		return c.Exclusive, true
+	case attach.OptRequests:
+		return c.Requests, true
+	case attach.OptManualAck:
+		return c.ManualAck, true
+	case attach.OptPreferIdle:
+		return c.PreferIdle, true
+	case attach.OptAcceptAhead:
+		return c.AcceptAhead, true
+	}
+	return false, false
 }
 
 // stats are what the socket has done: nothing where there is none.

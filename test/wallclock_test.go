@@ -15,7 +15,7 @@ var wall = regexp.MustCompile(`\.UTC\(\)|\.Local\(\)|\.Round\(0\)|\.Unix(Milli|M
 
 // wallUses are the places where the wall clock is right.
 var wallUses = map[string]string{
-	"stack/internal/remote/line.go":   "a deadline that has passed whatever the clock",
+	"stack/internal/remote/wait.go":   "a deadline that has passed whatever the clock",
 	"stack/internal/remote/stream.go": "when an event was, to be shown",
 	"stack/internal/poll/wait.go":     "a deadline that has passed whatever the clock",
 	"stack/carrier/tap/pcapng.go":     "when a frame was, in a capture",
