@@ -105,8 +105,9 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 	p.setWriteDeadline(e, by)
 	done := make(chan error, 1)
 	w := &watch{x: p.x}
+	answered := h.Flags&attach.FlagAnswer != 0 // not h itself: it would be on the heap for every message
 	p.x.srv.wg.Go(func() {
-		err := p.write(e, h, data)
+		err := p.write(e, answered, data)
 		w.over()
 		done <- err
 	})
@@ -155,8 +156,8 @@ func (p *port) persist(e end, h *attach.Header, data []byte) (err error) {
 	}
 }
 
-// write is try that waits.
-func (p *port) write(e end, h *attach.Header, data []byte) (err error) {
+// write is try that waits; answered is that the program waits for the answer.
+func (p *port) write(e end, answered bool, data []byte) (err error) {
 	svc, named := p.toAddr.(stack.Service)
 	switch {
 	case e.conn != nil:
@@ -165,7 +166,7 @@ func (p *port) write(e end, h *attach.Header, data []byte) (err error) {
 		_, err = e.group.Write(data)
 	case e.group != nil:
 		_, err = e.group.WriteTo(data, p.toAddr)
-	case named && h.Flags&attach.FlagAnswer != 0:
+	case named && answered:
 		var to stack.SocketAddr
 		to, err = e.packet.WriteToAny(data, svc)
 		p.took = attach.SocketSockaddr(to)

@@ -80,8 +80,11 @@ func (s *Socket) bindExclusive(r frame.Range, scope frame.Scope) error {
 
 // heedLost has a name that was lost, as an error says, not bound again at the next daemon.
 func (s *Socket) heedLost(err error) {
+	if err == nil || !s.exclusive {
+		return
+	}
 	var lost *engine.NameTakenError
-	if err != nil && s.exclusive && errors.As(err, &lost) {
+	if errors.As(err, &lost) {
 		s.forget(lost.Name)
 	}
 }
