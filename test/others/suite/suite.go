@@ -65,6 +65,9 @@ func DialTimeout(_, address string, limit time.Duration) (net.Conn, error) {
 	return client.DialContext(ctx, "tipc", address)
 }
 
+// After is time.After, ten times as late.
+func After(d time.Duration) <-chan time.Time { return time.After(10 * d) }
+
 // Pipe is net.Pipe, but that a write does not wait for the reader.
 func Pipe() (net.Conn, net.Conn) {
 	ln, err := Listen("", "")
