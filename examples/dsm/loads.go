@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"slices"
 	"sync/atomic"
+	"time"
 
 	"github.com/utipc/utipc/internal/kernels/kernel"
 )
@@ -41,7 +42,7 @@ var loads = []load{
 	{
 		kernel.Kernel{
 			Name: "queue", What: "puts into and takes out of one queue, under one lock", Value: "entries a second", Unit: "/s",
-			SizeOf: "places in the queue", Ranks: 2, Defaults: kernel.Config{Steps: 500, Size: 16},
+			SizeOf: "places in the queue", Ranks: 2, Defaults: kernel.Config{Steps: 2000, Size: 16},
 		}, func(ranks int, c kernel.Config) int {
 			return firstPage + 1 + (c.Size+511)/512 + (ranks*(kernel.Warm(c.Steps)+c.Steps)+511)/512
 		}, queue,
@@ -62,6 +63,9 @@ func findLoad(name string) (l load, ok bool) {
 	}
 	return loads[i], true
 }
+
+// idle is how long a rank waits that found nothing to do in the queue.
+const idle = 20 * time.Microsecond
 
 // faultPages has so many that the last rank is the home of all that are measured.
 func faultPages(ranks int, c kernel.Config) int { return ranks * (c.Size + firstPage) }
@@ -144,7 +148,7 @@ func multiply(product, a, b []float64, n, first, last int) {
 	}
 }
 
-// queue has every rank put numbers into one ring, and take out what is there.
+// queue has every rank put numbers into one ring, and take out those of other ranks.
 func queue(p *program, c kernel.Config) (kernel.Result, error) {
 	each := kernel.Warm(c.Steps) + c.Steps
 	all := p.ranks * each
@@ -153,7 +157,7 @@ func queue(p *program, c kernel.Config) (kernel.Result, error) {
 	seen := p.words(firstPage + 1 + (c.Size+511)/512)[:all]
 	m := kernel.NewMeter(c.Steps)
 	p.barrier()
-	for put := 0; put < each || state[1] < uint64(all); {
+	for put, taken := 0, uint64(0); put < each || taken < uint64(all); {
 		m.Begin()
 		did := false
 		p.locked(func() {
@@ -163,12 +167,19 @@ func queue(p *program, c kernel.Config) (kernel.Result, error) {
 				put++
 				did = true
 			} else if state[1] < state[0] {
-				seen[ring[state[1]%uint64(c.Size)]]++
-				state[1]++
+				n := ring[state[1]%uint64(c.Size)]
+				if n/uint64(each) != uint64(p.rank) {
+					seen[n]++
+					state[1]++
+					did = true
+				}
 			}
+			taken = state[1]
 		})
 		if did {
 			m.End()
+		} else {
+			time.Sleep(idle)
 		}
 	}
 	p.barrier()
