@@ -72,9 +72,6 @@ func (d *directory) handle(m message) (out []letter) {
 		if m.data != nil {
 			d.data = m.data
 		}
-		if m.write {
-			d.sharers &^= 1 << m.rank
-		}
 	}
 	for d.missing == 0 && len(d.queue) > 0 {
 		out = append(out, d.grantTo(d.queue[0]))

@@ -24,8 +24,8 @@ func (l letter) String() string {
 // One page's home, call by call: what comes, what goes.
 //
 // Mutations it catches: a write is granted before all copies are back; a reader's grant does not
-// wait for the owner; an upgrade sends data; a rank that gave its copy back gets none; the queue
-// is not worked off; what the owner wrote is not kept.
+// wait for the owner; an upgrade sends data; of the queue
+// one is granted at a time, and the rest waits for ever; what the owner wrote is not kept.
 func TestDirectory(t *testing.T) {
 	page := func(b byte) []byte { return append([]byte{b}, make([]byte, pageSize-1)...) }
 	asks := func(rank int, write bool) message { return message{kind: want, rank: rank, write: write} }
@@ -51,6 +51,10 @@ func TestDirectory(t *testing.T) {
 		{gives(0, true, nil), ""},
 		{asks(0, true), "1: recall write"},
 		{gives(1, true, page(9)), "0: grant write [9]"},
+		{asks(1, false), "0: recall read"},
+		{asks(2, false), ""},
+		{asks(3, false), ""},
+		{gives(0, false, page(6)), "1: grant read [6], 2: grant read [6], 3: grant read [6]"},
 	} {
 		var got []string
 		for _, l := range d.handle(step.in) {
