@@ -33,6 +33,9 @@ const (
 	pipeEnv    = "UTIPC_DSM_PIPE"    // a named pipe to open when all ranks have met
 )
 
+// limit is when ranks that wait for each other for ever are ended.
+const limit = time.Minute
+
 // errAsItShould is how rank 1 of the load quits ends.
 var errAsItShould = errors.New("as it should")
 
@@ -128,10 +131,12 @@ func attendAll(t *testing.T, name string, all []ranks.Place, c kernel.Config) ([
 	if c.Size == 0 {
 		c.Size = l.kernel.Defaults.Size
 	}
+	ctx, cancel := context.WithTimeout(t.Context(), limit)
+	defer cancel()
 	results, errs := make([]kernel.Result, len(all)), make([]error, len(all))
 	var tasks sync.WaitGroup
 	for i, p := range all {
-		tasks.Go(func() { results[i], errs[i] = l.attend(t.Context(), p, c) })
+		tasks.Go(func() { results[i], errs[i] = l.attend(ctx, p, c) })
 	}
 	tasks.Wait()
 	return results, errs
