@@ -68,6 +68,9 @@ func TestOldHostCrashes(t *testing.T) {
 		if err := first.move(t.Context(), 2); err != nil {
 			t.Fatal(err)
 		}
+		if second.contents() == nil {
+			t.Error("the disk has moved, and nobody serves it yet")
+		}
 		c.Crash(1)
 		first.close()
 		got := make([]byte, blockSize)
