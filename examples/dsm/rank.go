@@ -10,6 +10,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"net"
 	"os"
 	"os/exec"
 	"runtime"
@@ -108,6 +109,7 @@ func attend(ctx context.Context, cmd *exec.Cmd, size int, place ranks.Place, end
 		return errors.Join(err, finish())
 	}
 	p := newPager(place.Rank, place.Ranks, t, f, region, fd)
+	defer p.fail(net.ErrClosed) // a recall that is put off does nothing any more
 	stop, end, err := os.Pipe()
 	if err != nil {
 		cmd.Process.Kill()
