@@ -50,7 +50,8 @@ func isLost(err error) bool {
 // gone is a load whose rank 0 uses pages of rank 1 until that has gone.
 func gone(name string, quit bool) load {
 	return load{
-		kernel.Kernel{Name: name, Ranks: 2, Defaults: kernel.Config{Steps: 1, Size: 8}}, faultPages,
+		kernel.Kernel{Name: name, Ranks: 2, Defaults: kernel.Config{Steps: 1, Size: 8}},
+		faultPages,
 		func(p *program, c kernel.Config) (r kernel.Result, err error) {
 			p.barrier()
 			if pipe := os.Getenv(pipeEnv); pipe != "" && p.rank == 0 {
