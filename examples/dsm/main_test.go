@@ -186,7 +186,11 @@ func TestLoads(t *testing.T) {
 // Mutation it catches: a home grants a write before the copies are back.
 func TestLitmus(t *testing.T) {
 	all, _ := places(t, launch.UTIPC, 4)
-	results, errs := attendAll(t, "litmus", all, kernel.Config{Steps: 90})
+	steps := 90
+	if testing.Short() {
+		steps = 30
+	}
+	results, errs := attendAll(t, "litmus", all, kernel.Config{Steps: steps})
 	if err := errors.Join(errs...); err != nil {
 		t.Fatal(err)
 	}
