@@ -79,8 +79,8 @@ func attend(ctx context.Context, cmd *exec.Cmd, size int, place ranks.Place, end
 	defer unix.Close(pair[0])
 	theirs := os.NewFile(uintptr(pair[1]), "control")
 
-	var said, complaint bytes.Buffer
-	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &said, &complaint, []*os.File{theirs, file}
+	var said, stderr bytes.Buffer
+	cmd.Stdout, cmd.Stderr, cmd.ExtraFiles = &said, &stderr, []*os.File{theirs, file}
 	// A program whose pager has ended has pages of zeros. Its parent is a thread, hence this one stays.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL}
 	runtime.LockOSThread()
@@ -93,7 +93,7 @@ func attend(ctx context.Context, cmd *exec.Cmd, size int, place ranks.Place, end
 	finish := func() error {
 		err := cmd.Wait()
 		if err != nil {
-			err = fmt.Errorf("rank %d: %w: %s", place.Rank, err, bytes.TrimSpace(complaint.Bytes()))
+			err = fmt.Errorf("rank %d: %w: %s", place.Rank, err, bytes.TrimSpace(stderr.Bytes()))
 		}
 		return err
 	}
