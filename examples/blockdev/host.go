@@ -171,10 +171,14 @@ var errElsewhere = errors.New("blockdev: the disk is not here")
 // errUncertain is that the disk is at the new host, if anywhere.
 var errUncertain = errors.New("blockdev: the new host has the disk, but did not say that it serves it")
 
-// move hands the disk over to another host. After an error other than errUncertain the disk is here,
+// move waits for another host and hands the disk over to it. After an error other than errUncertain the disk is here,
 // or errElsewhere.
 func (h *host) move(ctx context.Context, to uint32) error {
-	c, err := h.node.Dial(ctx, "tipc", stack.Service{Type: hostType, Instance: to})
+	name := stack.Service{Type: hostType, Instance: to}
+	if err := h.node.WaitFor(ctx, name); err != nil {
+		return err
+	}
+	c, err := h.node.Dial(ctx, "tipc", name)
 	if err != nil {
 		return err
 	}
