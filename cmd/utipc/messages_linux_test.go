@@ -130,7 +130,7 @@ func mistakesNamespace(t *testing.T, dir string) *netns.NS {
 		t.Fatal(err)
 	}
 	for name, text := range map[string]string{
-		"key.toml": "[log]\nlevle = \"info\"\n", "value.toml": "[node]\nnetid = 12000\n", "text.toml": "the interface is eth1\n",
+		"key.toml": "[log]\nleevl = \"info\"\n", "value.toml": "[node]\nnetid = 12000\n", "text.toml": "the interface is eth1\n",
 		"short.key": "short\n", "other.key": "another-16-byte-salt\n", "cluster.key": "cluster-16-byte-salt\n",
 	} {
 		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {

@@ -51,7 +51,7 @@ var mistakes = []mistakeGroup{
 	}},
 	{"The settings of the daemon", []mistake{
 		{"no file of settings", `daemon --config {dir}/none.toml`, false, cmdline.Failed, `utipc daemon: open {dir}/none.toml: no such file or directory: 'utipc daemon --example' prints one to begin with`},
-		{"unknown setting", `daemon --config {dir}/key.toml`, false, cmdline.Misuse, `utipc daemon: {dir}/key.toml:2: log.levle is unknown (did you mean level?); allowed: in [log] level, format`},
+		{"unknown setting", `daemon --config {dir}/key.toml`, false, cmdline.Misuse, `utipc daemon: {dir}/key.toml:2: log.leevl is unknown (did you mean level?); allowed: in [log] level, format`},
 		{"wrong value of a setting", `daemon --config {dir}/value.toml`, false, cmdline.Misuse, `utipc daemon: {dir}/value.toml:2: node.netid = 12000; allowed: 1 to 9999`},
 		{"no TOML", `daemon --config {dir}/text.toml`, false, cmdline.Misuse, `utipc daemon: {dir}/text.toml:1: no TOML: expected '=' after key; allowed: KEY = VALUE, [SECTION] and # COMMENT`},
 		{"unknown medium", `daemon --bearer {words}`, false, cmdline.Misuse, `utipc daemon: --bearer: bearer[0].medium = "ib"; allowed: eth or udp`},
