@@ -6,6 +6,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
 	"strings"
 
 	"github.com/utipc/utipc/internal/cmdline"
@@ -57,7 +58,10 @@ func runDaemon(ctx context.Context, args []string, std cmdline.Stdio) error {
 		return nil
 	}
 	s, err := settings.Load(d.config, &d.over)
-	if err != nil {
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return fmt.Errorf("%w: 'utipc daemon --example' prints one to begin with", err)
+	case err != nil:
 		return wrongSettings(err)
 	}
 	if d.print {

@@ -39,7 +39,7 @@ func (d *daemonProcess) serveMetrics() error {
 	}
 	ln, err := net.Listen("tcp", c.Listen)
 	if err != nil {
-		return fmt.Errorf("metrics: %w", err)
+		return fmt.Errorf("metrics: %w: choose another --metrics ADDRESS:PORT", err)
 	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /metrics", d.metricsPage)

@@ -37,7 +37,7 @@ func (e *busyError) Error() string {
 // that is missing. Errors: *busyError; the system's.
 func lockSocket(path string) (*daemonLock, error) {
 	if err := makeDir(filepath.Dir(path)); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w: make the directory (as root: install -d -o $USER %s), or choose another --socket", err, filepath.Dir(path))
 	}
 	f, err := os.OpenFile(path+".lock", os.O_RDWR|os.O_CREATE|unix.O_NOFOLLOW|unix.O_NONBLOCK, 0o600)
 	if err != nil {

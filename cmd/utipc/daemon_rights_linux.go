@@ -4,7 +4,6 @@ package main
 
 import (
 	"fmt"
-	"os"
 	"slices"
 	"strings"
 
@@ -66,13 +65,6 @@ func (d *daemonProcess) checkRights() error {
 		}
 	}
 	return nil
-}
-
-func programPath() string {
-	if p, err := os.Executable(); err == nil {
-		return p
-	}
-	return "utipc"
 }
 
 // effectiveCapabilities returns those of the process, a bit for each.

@@ -42,7 +42,7 @@ func TestDaemonSettings(t *testing.T) {
 		{[]string{"--config", good, "--check"}, 0, `^the settings are right\n$`, `^$`},
 		{[]string{"--config", good, "--print-config", "--netid", "77"}, 0, `(?s)^\[node\]\naddress = "1.1.1"\n.*netid = 77\n.*\[\[bearer\]\]\nmedium = "eth"\ndevice = "eth1"\n`, `^$`},
 		{[]string{"--example"}, 0, `(?s)^# Settings of utipc daemon.*\n#netid = 4711\n.*\n#\[\[bearer\]\]\n`, `^$`},
-		{[]string{"--config", bad, "--check"}, 2, `^$`, `^utipc daemon: ` + bad + `:3: node.adress is unknown; allowed: in \[node\] address, [^\n]*\n$`},
+		{[]string{"--config", bad, "--check"}, 2, `^$`, `^utipc daemon: ` + bad + `:3: node.adress is unknown \(did you mean address\?\); allowed: in \[node\] address, [^\n]*\n$`},
 		{[]string{"--netid", "12000", "--check"}, 2, `^$`, `^utipc daemon: --netid: node.netid = 12000; allowed: 1 to 9999\n$`},
 		{[]string{"--config", "/no/such", "--check"}, 1, `^$`, `no such file`},
 		{[]string{"--socket-group", "no-such-group", "--check"}, 2, `^$`, `socket.group: no group "no-such-group" on this host`},
@@ -50,7 +50,7 @@ func TestDaemonSettings(t *testing.T) {
 		{[]string{"--keyfile", keys, "--check"}, 2, `^$`, `keys.file: .*/keys is open to others than its owner; chmod 600 `},
 		{[]string{"--keyfile", noKey, "--check"}, 2, `^$`, `keys.file: no key in `},
 		{[]string{"--migrate", "--check"}, 2, `^$`, `keys.migrate goes with keys.file`},
-		{[]string{"--no-such-flag"}, 2, `^$`, `flag provided but not defined: -no-such-flag; 'utipc daemon -h' shows how`},
+		{[]string{"--no-such-flag"}, 2, `^$`, `no flag --no-such-flag; 'utipc daemon -h' shows how`},
 		{[]string{"now"}, 2, `^$`, `too many arguments`},
 	} {
 		out, errs, status := utipc(nil, append([]string{"daemon"}, c.args...)...)

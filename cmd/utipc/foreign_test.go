@@ -28,9 +28,9 @@ func TestNobodyHeardSaysWhy(t *testing.T) {
 		netID      uint32
 		want, logs string // logs is of the other node
 	}{
-		{"another key", key28, 0, `sealed with a key not known=\d+`, "WARN msg=\"sealed frames not opened\""},
-		{"no key", "", 0, `encrypted=\d+`, "WARN msg=\"plain frames dropped\""},
-		{"another network", key20, 4712, `other network=\d+`, ""},
+		{"another key", key28, 0, `sealed with a key not known=\d+: the others have another key: compare the files of --keyfile`, "WARN msg=\"sealed frames not opened\""},
+		{"no key", "", 0, `encrypted=\d+: the others have keys: give this node their --keyfile`, "WARN msg=\"plain frames dropped\""},
+		{"another network", key20, 4712, `other network=\d+: the others are in another cluster: give this node their --netid`, ""},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/utipc/utipc/internal/cmdline"
@@ -60,9 +61,11 @@ func (h *nodeFlags) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node,
 	defer cancel()
 	switch n, err = attachNode(ctx, h.path(), stack.AttachConfig{NoReattach: !h.serves}); {
 	case errors.Is(err, fs.ErrPermission):
-		return nil, nil, fmt.Errorf("attach to %s: %w; its owner and group may, see 'access' in docs/reference/daemon.md", h.path(), err)
+		return nil, nil, fmt.Errorf("attach to %s: permission denied: the socket is for its owner and group: become a member of the group (ls -l %[1]s), or use sudo", h.path())
+	case errors.Is(err, fs.ErrNotExist), errors.Is(err, syscall.ECONNREFUSED):
+		return nil, nil, fmt.Errorf("attach to %s: no daemon is there: start one (systemctl start utipc), name the socket of another one (--socket PATH), or be a node of its own (--if IFACE, --udp IP)", h.path())
 	case err != nil:
-		return nil, nil, fmt.Errorf("attach to %s: %w; 'utipc daemon' serves there, or be a node of one's own with --if or --udp", h.path(), err)
+		return nil, nil, fmt.Errorf("attach to %s: %w", h.path(), err)
 	}
 	return n, func() error { return nil }, nil
 }

@@ -4,8 +4,7 @@ package main
 
 import (
 	"context"
-	"errors"
-	"net"
+	"io/fs"
 	"strings"
 	"testing"
 
@@ -43,9 +42,9 @@ func TestHostPath(t *testing.T) {
 		if _, err := cmdline.Parse(f, c.args, 0, 0); err != nil {
 			t.Fatal(err)
 		}
-		got := attachTo(t, nil, net.ErrClosed)
+		got := attachTo(t, nil, fs.ErrNotExist)
 		_, _, err := h.open(t.Context(), cmdline.Stdio{})
-		if *got != c.want || !errors.Is(err, net.ErrClosed) || !strings.Contains(err.Error(), "attach to "+c.want) || !strings.Contains(err.Error(), "--if or --udp") {
+		if *got != c.want || !strings.Contains(err.Error(), "attach to "+c.want) || !strings.Contains(err.Error(), "--if IFACE, --udp IP") {
 			t.Errorf("%q, %q: attached to %q, %v, want %q and both ways out", c.env, c.args, *got, err, c.want)
 		}
 		if h.place() != "the daemon at "+c.want {

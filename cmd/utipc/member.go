@@ -62,12 +62,12 @@ func (m *member) open(ctx context.Context, std cmdline.Stdio) (n *stack.Node, fi
 	cfg := stack.Config{NetID: uint32(m.netID), Tolerance: m.tolerance}
 	if m.address != "" {
 		if cfg.Address, err = stack.ParseNodeAddr(m.address); err != nil || cfg.Address == 0 {
-			return nil, nil, cmdline.UsageError(fmt.Sprintf("--address %q is no address", m.address))
+			return nil, nil, cmdline.UsageError(fmt.Sprintf("--address %q is no address such as 1.1.1 or 1001001", m.address))
 		}
 	}
 	if m.identity != "" {
 		if cfg.Identity, err = stack.ParseIdentity(m.identity); err != nil {
-			return nil, nil, cmdline.UsageError(fmt.Sprintf("--identity %q is no identity", m.identity))
+			return nil, nil, cmdline.UsageError(fmt.Sprintf("--identity %q is no identity (want up to 16 characters, or 32 hexadecimal digits)", m.identity))
 		}
 	}
 	driver, err := xdp.ParseDriver(m.driver)

@@ -4,6 +4,10 @@ package main
 
 import (
 	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
 
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
@@ -36,7 +40,15 @@ func (u *udpFlags) config(netID uint32) (c udp.Config, err error) {
 // carrier opens what the node speaks TIPC on.
 func (m *member) carrier(driver xdp.Driver) (stack.Bearer, error) {
 	if m.udp.ends == "" {
-		return xdp.Open(m.iface, &xdp.Config{Driver: driver})
+		b, err := xdp.Open(m.iface, &xdp.Config{Driver: driver})
+		if errors.Is(err, fs.ErrPermission) {
+			return nil, fmt.Errorf("interface %s: %w: run it as root, or after setcap cap_net_raw,cap_net_admin,cap_bpf+ep %s; or use the daemon's node (without --if), or UDP (--udp IP), which need no rights",
+				m.iface, fs.ErrPermission, programPath())
+		}
+		if err != nil {
+			return nil, err
+		}
+		return b, nil
 	}
 	c, err := m.udp.config(uint32(m.netID))
 	if err != nil {
@@ -46,5 +58,17 @@ func (m *member) carrier(driver xdp.Driver) (stack.Bearer, error) {
 	if c.Local.Port() == 0 {
 		m.iface = "udp " + c.Local.Addr().String()
 	}
-	return udp.Open(c)
+	d, err := udp.Open(c)
+	if wrong := (*udp.ConfigError)(nil); errors.As(err, &wrong) && wrong.Field == "MTU" {
+		return nil, cmdline.UsageError("--udp-mtu is " + wrong.Why)
+	}
+	return d, err
+}
+
+// programPath is that of this program, for messages.
+func programPath() string {
+	if p, err := os.Executable(); err == nil {
+		return p
+	}
+	return "utipc"
 }

@@ -44,7 +44,7 @@ func TestUDPFlags(t *testing.T) {
 		{[]string{"--udp", "10.0.0.1", "--if", "eth0"}, 2, "do not go together"},
 		{[]string{"--udp", "0.0.0.0"}, 1, "not an address of this host that peers can be told"},
 		{[]string{"--udp", "192.0.2.1,192.0.2.2"}, 1, "192.0.2.1:6118: find its interface"},
-		{[]string{"--udp", "127.0.0.1,127.0.0.2", "--udp-mtu", "99"}, 1, "MTU 99: not in 128 to 65487"},
+		{[]string{"--udp", "127.0.0.1,127.0.0.2", "--udp-mtu", "99"}, 2, "--udp-mtu is not in 128 to 65487"},
 	} {
 		var out, errs bytes.Buffer
 		args := append(append([]string{"echo"}, c.args...), "18888:1")

@@ -16,6 +16,7 @@ import (
 	"github.com/utipc/utipc/frame"
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 var pingCommand = cmdline.Command{
@@ -202,7 +203,27 @@ func foreign(n *stack.Node) string {
 	defer cancel()
 	s, err := n.Admin().Stats(ctx)
 	if d := s.Drops.String(); err == nil && d != "" {
-		return "; frames dropped: " + d
+		return "; frames dropped: " + d + remedy(&s.Drops)
+	}
+	return ""
+}
+
+// remedy says what to do about frames of other nodes that were dropped.
+func remedy(d *engine.Drops) string {
+	for _, c := range []struct {
+		drop engine.Drop
+		text string
+	}{
+		{engine.DropNetID, "the others are in another cluster: give this node their --netid"},
+		{engine.DropEncrypted, "the others have keys: give this node their --keyfile"},
+		{engine.DropPlain, "the others have no keys: give them --keyfile, or this node --migrate"},
+		{engine.DropNoKey, "the others have another key: compare the files of --keyfile"},
+		{engine.DropTag, "the others have another key: compare the files of --keyfile"},
+		{engine.DropForeign, "another node may have this node's address: choose another --address"},
+	} {
+		if d[c.drop] > 0 {
+			return ": " + c.text
+		}
 	}
 	return ""
 }

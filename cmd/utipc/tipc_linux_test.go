@@ -56,7 +56,7 @@ func TestToolFlags(t *testing.T) {
 		{"link get priority link nope", "", "kernel answers: Invalid argument\n", 255},
 		{"link get", "", "Usage: utipc", 255},
 		{"link foo", "", "error, invalid command", 255},
-		{"link list --foo", "", "flag provided but not defined", cmdline.Misuse},
+		{"link list --foo", "", "no flag --foo", cmdline.Misuse},
 		{"link list --driver auto", "", "only with --if or --udp", cmdline.Misuse},
 		{"link list --wait -1s", "", "--wait is negative", cmdline.Misuse},
 		{"-j", "", "utipc COMMAND", cmdline.Misuse},

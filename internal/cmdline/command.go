@@ -10,6 +10,9 @@ import (
 	"io"
 	"slices"
 	"strings"
+	"time"
+
+	"github.com/utipc/utipc/internal/nearest"
 )
 
 // The exit status of a program.
@@ -70,7 +73,7 @@ func Parse(f *Flags, args []string, least, most int) ([]string, error) {
 		if errors.Is(err, flag.ErrHelp) {
 			return nil, HelpError{f}
 		}
-		return nil, UsageError(err.Error())
+		return nil, UsageError(f.explain(err))
 	}
 	switch n := f.NArg(); {
 	case most < 0 && n > 1 && slices.ContainsFunc(f.Args()[1:], func(a string) bool { return strings.HasPrefix(a, "--") }):
@@ -83,6 +86,65 @@ func Parse(f *Flags, args []string, least, most int) ([]string, error) {
 		return nil, UsageError("too many arguments")
 	}
 	return f.Args(), nil
+}
+
+// explain says what is wrong with the flags: package flag has no error types, and writes every
+// flag with one dash.
+func (f *Flags) explain(err error) string {
+	text := err.Error()
+	if name, ok := strings.CutPrefix(text, "flag provided but not defined: -"); ok {
+		var all []string
+		f.VisitAll(func(x *flag.Flag) { all = append(all, dashed(x.Name)) })
+		return fmt.Sprintf("no flag %s%s", dashed(name), nearest.Hint(dashed(name), all))
+	}
+	if name, ok := strings.CutPrefix(text, "flag needs an argument: -"); ok {
+		return fmt.Sprintf("%s wants a value%s", dashed(name), f.wants(name))
+	}
+	value, rest, ok := strings.Cut(text, " for flag -")
+	if !ok {
+		value, rest, ok = strings.Cut(text, " for -") // of a flag that takes no value
+	}
+	name, why, also := strings.Cut(rest, ": ")
+	_, value, quoted := strings.Cut(value, `"`)
+	switch {
+	case !ok || !also || !quoted:
+		return text
+	case why == "parse error" || strings.HasPrefix(why, "strconv."):
+		return fmt.Sprintf(`%s cannot be "%s%s`, dashed(name), value, f.wants(name))
+	case why == "value out of range":
+		return fmt.Sprintf(`%s cannot be "%s: out of range`, dashed(name), value)
+	}
+	return fmt.Sprintf(`%s "%s: %s`, dashed(name), value, why)
+}
+
+// wants says what the value of a flag is, for the end of a message.
+func (f *Flags) wants(name string) string {
+	for i := range f.items {
+		it := &f.items[i]
+		if it.flag == nil || !slices.Contains(it.names, name) || it.value == "" {
+			continue
+		}
+		if g, ok := it.flag.Value.(flag.Getter); ok {
+			switch g.Get().(type) {
+			case int, uint, uint64:
+				return " (want a whole number)"
+			case float64:
+				return " (want a number)"
+			case time.Duration:
+				return " (want a time with its unit, as 500ms or 2s)"
+			}
+		}
+		return " (want " + it.value + ")"
+	}
+	return ""
+}
+
+// names are those of commands that are not hidden.
+func names(all []*Command) (list []string) {
+	for _, c := range Listed(all) {
+		list = append(list, c.Name)
+	}
+	return list
 }
 
 // IsBool reports whether a flag takes no value.

@@ -13,6 +13,8 @@ import (
 	"slices"
 	"strings"
 	"syscall"
+
+	"github.com/utipc/utipc/internal/nearest"
 )
 
 // A Program is a program that has several commands.
@@ -71,7 +73,7 @@ func (p *Program) Run(ctx context.Context, args []string, stdin io.Reader, stdou
 		defer flush()
 		return p.exec(ctx, c, c.Name, args[1:], std)
 	}
-	fmt.Fprintf(stderr, "%s: no command %q; '%[1]s -h' lists them\n", p.Name, args[0])
+	fmt.Fprintf(stderr, "%s: no command %q%s; '%[1]s -h' lists them\n", p.Name, args[0], nearest.Hint(args[0], names(p.Commands)))
 	return Misuse
 }
 
@@ -115,7 +117,7 @@ func (c *Command) noneOf(_ context.Context, args []string, _ Stdio) error {
 	if err != nil {
 		return err
 	}
-	return UsageError(fmt.Sprintf("no command %q", rest[0]))
+	return UsageError(fmt.Sprintf("no command %q%s", rest[0], nearest.Hint(rest[0], names(c.Commands))))
 }
 
 // Find returns the command of a name, or the one command whose name begins so. Of several,

@@ -190,7 +190,7 @@ func (k *Keys) Warnings() (all []string) {
 		all = append(all, "keys among the arguments are visible to everybody on this host; --keyfile keeps them to itself")
 	}
 	if k.Open {
-		all = append(all, k.File+" holds keys and is readable by others than its owner")
+		all = append(all, k.File+" holds keys and is readable by others than its owner: chmod 600 "+k.File)
 	}
 	return all
 }

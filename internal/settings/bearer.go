@@ -54,5 +54,5 @@ func (b *Bearer) set(name, key, text string) *Problem {
 		}
 		return nil
 	}
-	return &Problem{"", name + "." + key, "is unknown", siblings("bearer." + key)}
+	return &Problem{"", name + "." + key, unknown("bearer." + key), siblings("bearer." + key)}
 }

@@ -155,7 +155,7 @@ func (ls lines) check(name string) (all []*Problem) {
 				all = append(all, &Problem{where, key, "is of another type", strings.Replace("["+bare(key)+"]", "[bearer]", "[[bearer]]", 1) + " on a line of its own"})
 			}
 		case !ok && !ls.inside(key):
-			all = append(all, &Problem{where, key, "is unknown", siblings(key)})
+			all = append(all, &Problem{where, key, unknown(key), siblings(key)})
 		}
 	}
 	return all

@@ -12,6 +12,8 @@ import (
 	"strings"
 
 	"github.com/pelletier/go-toml/v2"
+
+	"github.com/utipc/utipc/internal/nearest"
 )
 
 // MaxFile is the longest file that is read, in bytes.
@@ -91,7 +93,7 @@ func explain(name string, ls lines, err error) error {
 		return &Problem{Where: name, What: err.Error()}
 	}
 	line, _ := e.Position()
-	p := &Problem{Where: fmt.Sprintf("%s:%d", name, line), What: strings.TrimPrefix(e.Error(), "toml: ")}
+	p := &Problem{Where: fmt.Sprintf("%s:%d", name, line), What: "no TOML: " + strings.TrimPrefix(e.Error(), "toml: "), Allowed: "KEY = VALUE, [SECTION] and # COMMENT"}
 	if s, ok := lookup(ls.at(line)); ok {
 		p.Key, p.What, p.Allowed = ls.at(line), "is of another type", s.Allowed+", written as "+s.sample()
 	}
@@ -116,6 +118,23 @@ func lookup(key string) (Setting, bool) {
 
 // isSection reports whether the key is that of a section, or of a bearer.
 func isSection(key string) bool { return slices.Contains(sections(), bare(key)) }
+
+// unknown says that a key is none, and which one may be meant.
+func unknown(key string) string {
+	section, last := cut(bare(key))
+	all := sections()
+	if isSection(section) {
+		all = nil
+		for _, s := range table() {
+			if in, k := cut(s.Key); in == section {
+				all = append(all, k)
+			}
+		}
+	} else {
+		last = bare(key)
+	}
+	return "is unknown" + nearest.Hint(last, all)
+}
 
 // siblings names the keys that could have stood in a key's place.
 func siblings(key string) string {

@@ -77,8 +77,8 @@ func TestWholeFile(t *testing.T) {
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ doc, want string }{
 		{"[node]\nnetid = 10000", `^f:2: node.netid = 10000; allowed: 1 to 9999$`},
-		{"[node]\nadress = \"1.1.1\"", `^f:2: node.adress is unknown; allowed: in \[node\] address, identity, netid, `},
-		{"[nod]\n", `^f:1: nod is unknown; allowed: sections \[node\], \[keys\], .*\[\[bearer\]\]$`},
+		{"[node]\nadress = \"1.1.1\"", `^f:2: node.adress is unknown \(did you mean address\?\); allowed: in \[node\] address, identity, netid, `},
+		{"[nod]\n", `^f:1: nod is unknown \(did you mean node\?\); allowed: sections \[node\], \[keys\], .*\[\[bearer\]\]$`},
 		{"x = 1", `^f:1: x is unknown; allowed: sections \[node\]`},
 		{"[node]\nnetid = \"many\"", `^f:2: node.netid is of another type; allowed: 1 to 9999, written as netid = 4711$`},
 		{"[node]\n\ntolerance = \"soon\"", `^f:3: node.tolerance is of another type; allowed: 50ms to 30s, written as tolerance = "1.5s"$`},
@@ -86,7 +86,7 @@ func TestMistakes(t *testing.T) {
 		{"[node]\naddress = \"zz\"", `^f:2: node.address = "zz"; allowed: 1\.1\.1, or hexadecimal`},
 		{"[node]\nwait = \"dance\"", `^f:2: node.wait = "dance"; allowed: adaptive, sleep or spin$`},
 		{"[node]\nwindow = 100\nmax_window = 50", `^f:3: node.max_window = 50; allowed: node.window, 100, and more`},
-		{"[node]\ntolerAnce = \"1s\"", `^f:2: node.tolerAnce is unknown; allowed: in \[node\] `},
+		{"[node]\ntolerAnce = \"1s\"", `^f:2: node.tolerAnce is unknown \(did you mean tolerance\?\); allowed: in \[node\] `},
 		{"[node]\ntolerance = true", `^f:2: node.tolerance is of another type; `},
 		{"[node]\ntolerance = \"never\"", `^f:2: node.tolerance is of another type; `},
 		{"node = 1", `^f:1: node is of another type; allowed: \[node\] on a line of its own$`},
@@ -173,7 +173,7 @@ func TestFlagsGoOverTheFile(t *testing.T) {
 		{[]string{"--netid", "0"}, `^--netid: node.netid = 0; allowed: 1 to 9999$`},
 		{[]string{"--if", "a b"}, `^--if: bearer\[0\].device = "a b"; allowed: `},
 		{[]string{"--bearer", "medium eth device"}, `^--bearer: "medium eth device" is not pairs`},
-		{[]string{"--bearer", "medium eth devise a"}, `^--bearer: bearer\[0\].devise is unknown; allowed: in \[bearer\] medium, device`},
+		{[]string{"--bearer", "medium eth devise a"}, `^--bearer: bearer\[0\].devise is unknown \(did you mean device\?\); allowed: in \[bearer\] medium, device`},
 		{[]string{"--bearer", "medium eth device a priority high"}, `^--bearer: bearer\[0\].priority = "high"; allowed: 1 to 31`},
 		{[]string{"--bearer", "medium eth"}, `^--bearer: bearer\[0\].device is missing`},
 	} {

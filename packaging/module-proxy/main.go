@@ -18,11 +18,13 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"os"
 	"os/exec"
 	"path"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
 )
@@ -134,7 +136,8 @@ func writeModule(dir, name, version string, when time.Time, files module, licens
 	}
 	var packed bytes.Buffer
 	z := zip.NewWriter(&packed)
-	for file, b := range files {
+	for _, file := range slices.Sorted(maps.Keys(files)) { // in order: the same commit gives the same bytes
+		b := files[file]
 		w, err := z.Create(name + "@" + version + "/" + file)
 		if err != nil {
 			return err

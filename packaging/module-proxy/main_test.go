@@ -33,6 +33,31 @@ func TestSplit(t *testing.T) {
 	}
 }
 
+// Two runs of one commit write the same bytes.
+//
+// Mutation it catches: the files of a zip in the order of a map.
+func TestSameBytes(t *testing.T) {
+	dirs := [2]string{t.TempDir(), t.TempDir()}
+	when := time.Unix(1700000000, 0)
+	for _, dir := range dirs {
+		files := module{"go.mod": []byte("module x\n")}
+		for i := range 20 {
+			files[fmt.Sprintf("f%d.go", i)] = []byte("package x\n")
+		}
+		if err := writeModule(dir, root, "v0.1.0", when, files, []byte("licence")); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for _, kind := range []string{".zip", ".mod", ".info"} {
+		name := filepath.Join(filepath.FromSlash(root), "@v", "v0.1.0"+kind)
+		first, err := os.ReadFile(filepath.Join(dirs[0], name))
+		second, again := os.ReadFile(filepath.Join(dirs[1], name))
+		if err != nil || again != nil || string(first) != string(second) {
+			t.Errorf("%s: the two differ, or %v, %v", kind, err, again)
+		}
+	}
+}
+
 // Each adapter is installed from an empty folder, through the proxy and the network's, and its
 // example runs there.
 //
