@@ -55,7 +55,7 @@ func TestMessages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	defer os.RemoveAll(dir)
+	t.Cleanup(func() { os.RemoveAll(dir) }) // after the daemons in it
 	ns := mistakesNamespace(t, dir)
 	got := make([][]string, len(mistakes))
 	t.Run("all", func(t *testing.T) {

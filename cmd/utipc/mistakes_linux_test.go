@@ -24,7 +24,7 @@ const toolFailed = 255
 
 const (
 	lookAtHelp = "; 'utipc ping -h' shows how"
-	noOther    = "utipc ping: nobody has bound 18888:17 within 3s; links: none, no other node was heard"
+	noOther    = "utipc ping: nobody has bound 18888:17 within 6s; links: none, no other node was heard"
 )
 
 // mistakes are the usual ones. The namespace they are made in is that of TestMessages.
@@ -72,9 +72,9 @@ var mistakes = []mistakeGroup{
 	}},
 	{"Other nodes", []mistake{
 		{"name not bound", `ping --udp 127.0.0.51,127.0.0.52 --timeout 100ms 18888:17`, false, cmdline.Failed, `utipc ping: nobody has bound 18888:17 within 100ms; links: none, no other node was heard`},
-		{"wrong net id", `ping --udp 127.0.0.12,127.0.0.11 --timeout 3s 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: other network=N: the others are in another cluster: give this node their --netid`},
-		{"no key", `ping --udp 127.0.0.22,127.0.0.21 --timeout 3s 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: encrypted=N: the others have keys: give this node their --keyfile`},
-		{"wrong key", `ping --udp 127.0.0.23,127.0.0.21 --timeout 3s --keyfile {dir}/other.key 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: sealed with a key not known=N: the others have another key: compare the files of --keyfile`},
-		{"duplicate address", `ping --udp 127.0.0.32,127.0.0.31 --timeout 3s --address 1.1.1 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: not for this station or node=N: another node may have this node's address: choose another --address`},
+		{"wrong net id", `ping --udp 127.0.0.12,127.0.0.11 --timeout 6s 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: other network=N: the others are in another cluster: give this node their --netid`},
+		{"no key", `ping --udp 127.0.0.22,127.0.0.21 --timeout 6s 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: encrypted=N: the others have keys: give this node their --keyfile`},
+		{"wrong key", `ping --udp 127.0.0.23,127.0.0.21 --timeout 6s --keyfile {dir}/other.key 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: sealed with a key not known=N: the others have another key: compare the files of --keyfile`},
+		{"duplicate address", `ping --udp 127.0.0.32,127.0.0.31 --timeout 6s --address 1.1.1 18888:17`, false, cmdline.Failed, noOther + `; frames dropped: not for this station or node=N: another node may have this node's address: choose another --address`},
 	}},
 }
