@@ -41,7 +41,7 @@ func (u *udpFlags) config(netID uint32) (c udp.Config, err error) {
 func (m *member) carrier(driver xdp.Driver) (stack.Bearer, error) {
 	if m.udp.ends == "" {
 		b, err := xdp.Open(m.iface, &xdp.Config{Driver: driver})
-		if errors.Is(err, fs.ErrPermission) {
+		if driver == xdp.Auto && errors.Is(err, fs.ErrPermission) { // of one that was asked for the error says what it lacks
 			return nil, fmt.Errorf("interface %s: %w: run it as root, or after setcap cap_net_raw,cap_net_admin,cap_bpf+ep %s; or use the daemon's node (without --if), or UDP (--udp IP), which need no rights",
 				m.iface, fs.ErrPermission, programPath())
 		}
