@@ -34,9 +34,7 @@ func wantTaken(t testing.TB, what string, err error, by net.Addr, lost bool) {
 // another node; a socket that is bound without gets it, and the exclusive one is told, by calls that wait and
 // by those that come, until it unbinds that name or is bound again.
 //
-// Mutations it catches: Exclusive is not handed on, of a Listener, a PacketConn, an ActivePort, of Bind;
-// the loser's calls that wait are not woken; what waits to be read goes before the error; Unbind
-// leaves it; the error does not say who.
+// Mutations it catches: Exclusive is not handed on, of a Listener, a PacketConn, of Bind.
 func TestExclusive(t *testing.T) {
 	inBubble(t, func(t *testing.T, a, b *stack.Node, _ *fault.Injector) {
 		ctx := t.Context()

@@ -17,8 +17,8 @@ import (
 // Three nodes race for a name that one socket may have: exactly one gets it, the same whichever node looks,
 // and the others are told by whom it is held; 200 seeds of the network and of who asks when.
 //
-// Mutations it catches: making an exclusive socket does not wait, before or after it binds; what was
-// lost meanwhile is not reported.
+// Mutations it catches: making an exclusive socket does not wait after it binds; what was lost meanwhile
+// is not reported.
 func TestExclusiveRace(t *testing.T) {
 	for seed := range uint64(200) {
 		synctest.Test(t, func(t *testing.T) {

@@ -130,7 +130,7 @@ func TestExclusiveRace(t *testing.T) {
 // Two partitions, in each of which a name is bound exclusively, heal: the lower node keeps it. When
 // that is cut off for good the name is free.
 //
-// Mutations it catches: bindings that come in bulk are not looked at; one that is condemned counts.
+// Mutation it catches: bindings that come in bulk are not looked at.
 func TestExclusiveHeals(t *testing.T) {
 	b := newBed(t, 4)
 	apart := true
