@@ -58,7 +58,7 @@ func utipcGoResolve(node C.int, name, sockets *C.utipc_addr, room C.size_t, time
 		if sockets == nil {
 			return result(0, syscall.EFAULT)
 		}
-		out = unsafe.Slice(addr(sockets), min(int64(room), maxLength))
+		out = unsafe.Slice(addr(sockets), min(uint64(room), maxLength))
 	}
 	return result(calls.Resolve(int32(node), addr(name), out, int(timeout)))
 }

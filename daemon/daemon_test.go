@@ -38,34 +38,42 @@ const tolerance = 30 * time.Second
 type bed struct {
 	node, peer *stack.Node
 	srv        *daemon.Server
+	cfg        daemon.Config
 	path       string
 }
 
 func newBed(t testing.TB, cfg daemon.Config) *bed {
 	t.Helper()
 	h := hub.New(hub.Config{})
-	b := &bed{path: filepath.Join(t.TempDir(), "utipc.sock")}
+	b := &bed{path: filepath.Join(t.TempDir(), "utipc.sock"), cfg: cfg}
 	b.node, b.peer = openOn(t, h, 1), openOn(t, h, 2)
-	var err error
-	if b.srv, err = daemon.New(b.node, cfg); err != nil {
+	b.serve(t)
+	return b
+}
+
+// serve starts a daemon on the node, the next one when the last was shut down.
+func (b *bed) serve(t testing.TB) {
+	t.Helper()
+	srv, err := daemon.New(b.node, b.cfg)
+	if err != nil {
 		t.Fatal(err)
 	}
 	l, err := attach.Listen(b.path, 0o600, -1)
 	if err != nil {
 		t.Fatal(err)
 	}
+	b.srv = srv
 	served := make(chan error, 1)
-	go func() { served <- b.srv.Serve(l) }()
+	go func() { served <- srv.Serve(l) }()
 	t.Cleanup(func() {
-		if err := b.srv.Shutdown(within(t), "the test is over"); err != nil {
+		if err := srv.Shutdown(within(t), "the test is over"); err != nil {
 			t.Error(err)
 		}
 		<-served
-		if c := b.srv.Counters(); c.Connections != 0 || c.Clients != 0 || c.Names != 0 || c.Calls != 0 || c.QueuedBytes != 0 || c.Subscriptions != 0 || c.Rings != 0 {
+		if c := srv.Counters(); c.Connections != 0 || c.Clients != 0 || c.Names != 0 || c.Calls != 0 || c.QueuedBytes != 0 || c.Subscriptions != 0 || c.Rings != 0 {
 			t.Errorf("left behind: %+v", c)
 		}
 	})
-	return b
 }
 
 func openOn(t testing.TB, h *hub.Hub, i int) *stack.Node {

@@ -132,3 +132,69 @@ func TestKilledWorkerLosesNoJob(t *testing.T) {
 		}
 	}
 }
+
+// A receipt of a daemon that has ended acknowledges nothing at the next one, also of a message that
+// the program had from the first and reads only now.
+//
+// Mutation it catches: what was not read is taken over with its receipts.
+func TestReceiptOfAnEarlierDaemon(t *testing.T) {
+	t.Parallel()
+	b := newBed(t, daemon.Config{})
+	a, err := stack.AttachConfig{Ring: stack.RingNever}.Attach(within(t), b.path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer a.Close(within(t))
+	worker, err := stack.SocketConfig{ManualAck: true}.ListenPacket(within(t), a, "tipcrdm", jobService)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s, err := stack.SocketConfig{Returnable: true}.ListenPacket(within(t), b.node, "tipcrdm", nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	s.SetReadDeadline(time.Now().Add(testTimeout))
+	worker.SetReadDeadline(time.Now().Add(testTimeout))
+	send := func(text string) {
+		t.Helper()
+		if _, err := s.WriteTo([]byte(text), jobService); err != nil {
+			t.Fatal(err)
+		}
+	}
+	read := func(c *stack.PacketConn, want string) stack.Message {
+		t.Helper()
+		buf := make([]byte, 100)
+		k, m, err := c.ReadMsg(buf)
+		if err != nil || string(buf[:k]) != want {
+			t.Fatalf("got %q, %v, want %q", buf[:k], err, want)
+		}
+		return m
+	}
+	handedOver := func() {
+		for tick := time.NewTicker(time.Millisecond); ; <-tick.C {
+			for _, c := range b.srv.Clients() {
+				if c.Messages > 0 {
+					return
+				}
+			}
+		}
+	}
+	send("first")
+	handedOver()
+	if err := b.srv.Shutdown(within(t), "another one comes"); err != nil {
+		t.Fatal(err)
+	}
+	b.serve(t)
+	read(s, "first") // it came back with the first daemon's socket
+	if err := b.node.WaitFor(within(t), jobService); err != nil {
+		t.Fatal(err)
+	}
+	send("second")
+	handedOver()
+	if err := worker.Ack(read(worker, "first").Receipt); err != nil {
+		t.Error(err)
+	}
+	read(worker, "second")
+	worker.Close()
+	read(s, "second")
+}

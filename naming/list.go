@@ -50,7 +50,10 @@ func (t *Table) collect(r frame.Range, pick func(*bound, []*entry) []*entry) ite
 			return
 		}
 		var found []*entry
-		s.all.visit(r.Lower, r.Upper, func(b *bound) { found = pick(b, found) })
+		s.all.visit(r.Lower, r.Upper, func(b *bound) bool {
+			found = pick(b, found)
+			return true
+		})
 		slices.SortFunc(found, func(a, b *entry) int { return cmp.Compare(a.serial, b.serial) })
 		for _, e := range found {
 			if !yield(e.binding()) {

@@ -33,15 +33,12 @@ func (t *Table) LiveOwn(r frame.Range) iter.Seq[Binding] {
 
 // overlap yields the bindings in one ring of each range of a set that overlaps r.
 func (t *Table) overlap(set *rangeSet, r frame.Range, of func(*bound) *ring, yield func(Binding) bool) {
-	more := true
-	set.visit(r.Lower, r.Upper, func(b *bound) {
-		if !more {
-			return
-		}
+	set.visit(r.Lower, r.Upper, func(b *bound) bool {
 		for e := range of(b).each {
-			if more = t.isCondemned(e) || yield(e.binding()); !more {
-				return
+			if !t.isCondemned(e) && !yield(e.binding()) {
+				return false
 			}
 		}
+		return true
 	})
 }

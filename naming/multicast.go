@@ -21,7 +21,7 @@ func (t *Table) LocalReceivers(dst []uint32, r frame.Range, remote bool) []uint3
 		return dst
 	}
 	start := len(dst)
-	s.shares[i].ranges.visit(r.Lower, r.Upper, func(b *bound) {
+	s.shares[i].ranges.visit(r.Lower, r.Upper, func(b *bound) bool {
 		for e := range b.own.each {
 			if remote && e.scope != frame.ClusterScope || e.port == 0 {
 				continue
@@ -31,6 +31,7 @@ func (t *Table) LocalReceivers(dst []uint32, r frame.Range, remote bool) []uint3
 			}
 			dst = append(dst, e.port)
 		}
+		return true
 	})
 	return distinct(dst, start)
 }

@@ -70,9 +70,9 @@ func (s *rangeSet) first(x uint32) *bound {
 	return bl.bounds[reaching(bl.spans, x)]
 }
 
-// visit calls f for every range that overlaps lower to upper, in order. It passes
-// over blocks without any; in a block that has one it may look at all.
-func (s *rangeSet) visit(lower, upper uint32, f func(*bound)) {
+// visit calls f for every range that overlaps lower to upper, in order, until f reports false. It
+// passes over blocks without any; in a block that has one it may look at all.
+func (s *rangeSet) visit(lower, upper uint32, f func(*bound) (more bool)) {
 	for _, bl := range s.blocks[reaching(s.ends, lower):] {
 		if bl.spans[0].lower > upper {
 			return
@@ -81,8 +81,8 @@ func (s *rangeSet) visit(lower, upper uint32, f func(*bound)) {
 			if bl.spans[i].lower > upper {
 				return
 			}
-			if b := bl.bounds[i]; b.r.Upper >= lower {
-				f(b)
+			if b := bl.bounds[i]; b.r.Upper >= lower && !f(b) {
+				return
 			}
 		}
 	}

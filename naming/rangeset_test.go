@@ -60,7 +60,10 @@ func TestRangeSet(t *testing.T) {
 			}
 			y := x + r.Uint32N(c.width)
 			var got, all []*bound
-			s.visit(x, y, func(b *bound) { got = append(got, b) })
+			s.visit(x, y, func(b *bound) bool {
+				got = append(got, b)
+				return true
+			})
 			for _, b := range list {
 				if b.r.Lower <= y && b.r.Upper >= x {
 					all = append(all, b)

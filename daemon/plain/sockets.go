@@ -9,6 +9,7 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	"github.com/utipc/utipc/attach"
@@ -60,6 +61,7 @@ type Sockets struct {
 	tcp    *tcpNet       // nil: there is none
 
 	tcpCounters tcpCounters
+	tcpUnproven atomic.Int32 // connections that wait for the names of their nodes
 	giving      sync.RWMutex // held for reading while a program is given a descriptor, until the daemon's own is closed
 	secret      secret
 	ended       memory[ending]

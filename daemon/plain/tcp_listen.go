@@ -159,6 +159,10 @@ func (x *tcpSocket) acceptAhead(l *stack.Listener) {
 	}
 }
 
+// mostUnproven is how many connections wait at once for the names of their nodes. They count for
+// nobody yet: a peer that lies takes nothing from the program that listens.
+const mostUnproven = 256
+
 // taken takes a connection of another node, if it says what the node that it is from may say: of a node that is not known to
 // have the address yet, names may come later than a connection.
 func (x *tcpSocket) taken(c *stack.Conn) {
@@ -169,22 +173,23 @@ func (x *tcpSocket) taken(c *stack.Conn) {
 		return
 	}
 	peer, _ := c.RemoteAddr().(stack.SocketAddr)
-	owner, err := x.owner.Another()
-	if err != nil {
-		c.Abort()
+	if n, _ := s.tcp.nodes.owner(from.ip); n == peer.Node {
+		x.accepted(c, from, to)
 		return
 	}
-	if n, _ := s.tcp.nodes.owner(from.ip); n == peer.Node {
-		x.accepted(c, owner, from, to)
+	if s.tcpUnproven.Add(1) > mostUnproven {
+		s.tcpUnproven.Add(-1)
+		s.refuseTCP(c)
 		return
 	}
 	s.wg.Go(func() {
-		if _, err := s.tcp.nodes.await(x.ctx, from.ip, func(n frame.NodeAddr) bool { return n == peer.Node }); err != nil {
-			owner.Leave()
+		_, err := s.tcp.nodes.await(x.ctx, from.ip, func(n frame.NodeAddr) bool { return n == peer.Node })
+		s.tcpUnproven.Add(-1)
+		if err != nil {
 			s.refuseTCP(c)
 			return
 		}
-		x.accepted(c, owner, from, to)
+		x.accepted(c, from, to)
 	})
 }
 
@@ -195,7 +200,12 @@ func (s *Sockets) refuseTCP(c *stack.Conn) {
 }
 
 // accepted makes a socket of a connection, and gives it to the program.
-func (x *tcpSocket) accepted(c *stack.Conn, owner Owner, from, to tcpAddr) {
+func (x *tcpSocket) accepted(c *stack.Conn, from, to tcpAddr) {
+	owner, err := x.owner.Another()
+	if err != nil {
+		c.Abort()
+		return
+	}
 	n := &tcpSocket{all: x.all, owner: owner, kind: x.kind, local: to, watch: make(chan struct{})}
 	close(n.watch)
 	p, err := n.begin(&from)

@@ -135,3 +135,38 @@ func TestTCPOwner(t *testing.T) {
 		}
 	}
 }
+
+// Connections that wait for the names of their nodes are limited, and count for no program.
+//
+// Mutations it catches: taken counts none; one that has ended is counted still; one that waits counts for who listens.
+func TestTCPUnproven(t *testing.T) {
+	d := newDialer(t, time.Minute)
+	false0 := appendOpening(tcpAddr{d.b.tcp.ip + 9, 1}, d.at)
+	refused := func(want uint64) {
+		t.Helper()
+		for tick := time.NewTicker(time.Millisecond); d.a.TCPCounters().Refused != want; <-tick.C {
+			if t.Context().Err() != nil {
+				return
+			}
+		}
+	}
+	for range mostUnproven {
+		d.dial(t, false0)
+	}
+	for tick := time.NewTicker(time.Millisecond); d.a.tcpUnproven.Load() != mostUnproven; <-tick.C {
+	}
+	c := d.dial(t, false0)
+	_ = c.SetReadDeadline(time.Now().Add(time.Minute))
+	if _, err := c.Read(make([]byte, 1)); !errors.Is(err, syscall.ECONNRESET) {
+		t.Error(err)
+	}
+	refused(1)
+	d.bind(t, stack.Range{Lower: d.b.tcp.ip + 9, Upper: d.b.tcp.ip + 9}) // they are from there after all
+	for range mostUnproven {
+		unix.Close(take(t, d.l))
+	}
+	if got := d.a.tcpUnproven.Load(); got != 0 {
+		t.Errorf("%d wait still", got)
+	}
+	refused(1)
+}

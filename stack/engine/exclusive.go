@@ -71,6 +71,7 @@ type exclusives struct {
 type Holding struct {
 	port    *Port
 	settled bool
+	gives   bool            // it is in giving
 	lost    *NameTakenError // before it was settled
 }
 
@@ -79,6 +80,20 @@ type Holding struct {
 func (c *Holding) Settle() error {
 	if c.settled = true; c.lost != nil {
 		return c.lost
+	}
+	return nil
+}
+
+// SettleNames is Settle of all that the socket has bound.
+func (p *Port) SettleNames() error {
+	for _, b := range p.bindings {
+		if c := p.e.exclusive.held[b]; c != nil {
+			c.settled = true
+		}
+	}
+	err := p.early
+	if p.early = nil; err != nil {
+		return err
 	}
 	return nil
 }
@@ -155,9 +170,11 @@ func (e *Engine) contest(b naming.Binding) {
 	}
 	exclusive := e.isExclusive(b)
 	for own := range e.table.LiveOwn(b.Range) {
-		if x.held[own] == nil || own == b || exclusive && before(own.Socket, b.Socket) {
+		c := x.held[own]
+		if c == nil || c.gives || own == b || exclusive && before(own.Socket, b.Socket) {
 			continue
 		}
+		c.gives = true
 		x.giving = append(x.giving, givingWay{own, b})
 	}
 }
@@ -182,6 +199,8 @@ func (e *Engine) giveWay(now time.Duration) {
 		p.bindings = slices.DeleteFunc(p.bindings, func(b naming.Binding) bool { return b == g.own })
 		if c.lost = err; c.settled {
 			x.lose(p, err)
+		} else {
+			p.early = err
 		}
 		e.withdraw(now, g.own)
 	}

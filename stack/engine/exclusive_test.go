@@ -344,3 +344,32 @@ func TestExclusiveSettles(t *testing.T) {
 		t.Errorf("lost %v, bound %v", own.Lost(), own.Bindings())
 	}
 }
+
+// A binding gives way once, however many go before it in one message of names: what a message may
+// have a node note is limited by the node's own names.
+//
+// Mutation it catches: contest notes each pair.
+func TestExclusiveGivesWayOnce(t *testing.T) {
+	p := newScriptedPeer(t)
+	p.joinAs(0)
+	const names, items = 20, 30
+	own := p.OpenPort(PortConfig{})
+	for i := range uint32(names) {
+		if err := own.bindAlone(p.now, frame.Range{Type: 100, Lower: i, Upper: i}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i := range uint32(items) {
+		it := nameItem(100, 0, 1<<32-1, 5)
+		it.Key += i
+		if !p.applyName(p.now, p.Engine.peer(p.addr), it, false) {
+			t.Fatal("a name is not taken")
+		}
+	}
+	if got := len(p.exclusive.giving); got != names {
+		t.Errorf("%d are to give way, want %d", got, names)
+	}
+	if p.giveWay(p.now); len(own.Bindings()) != 0 || own.Lost() == nil {
+		t.Errorf("it has %d names still", len(own.Bindings()))
+	}
+}

@@ -92,6 +92,9 @@ func (l *Listener) BindExclusive(now time.Duration, r frame.Range) (*Holding, er
 	return l.port.BindExclusive(now, r)
 }
 
+// SettleNames is as of Port.
+func (l *Listener) SettleNames() error { return l.port.SettleNames() }
+
 // Lost is as of Port.
 func (l *Listener) Lost() *NameTakenError { return l.port.Lost() }
 

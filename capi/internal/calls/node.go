@@ -119,11 +119,11 @@ func Resolve(h int32, name *Addr, room []Addr, timeout int) (int, error) {
 		return 0, err
 	}
 	until := deadline(timeout)
-	ctx, cancel := within(-1)
+	ctx, cancel := within(cmp.Or(timeout, 1000)) // an attached node asks its daemon, also where it does not wait for one
 	defer cancel()
 	sub, err := stack.SubscriptionConfig{Complete: true}.Subscribe(ctx, n.n, r)
 	if err != nil {
-		return 0, err
+		return 0, inTime(err, timeout)
 	}
 	defer sub.Close()
 	in := changes{Subscription: sub, until: until}

@@ -17,6 +17,7 @@ import (
 type exclusiveSocket interface {
 	BindExclusive(now time.Duration, r frame.Range) (*engine.Holding, error)
 	Unbind(now time.Duration, r frame.Range, scope frame.Scope) error
+	SettleNames() error
 	Bindings() []naming.Binding
 }
 
@@ -29,7 +30,7 @@ func (n *Node) bindExclusive(ctx context.Context, s exclusiveSocket, r frame.Ran
 			return err
 		}
 	}
-	h, err := n.claimName(s, r, waits)
+	h, err := n.claimName(s, r)
 	if err != nil {
 		return err
 	}
@@ -74,7 +75,7 @@ func lostOr(lost *engine.NameTakenError, err error) error {
 }
 
 // claimName is bindExclusive as far as this node knows; without waits it is settled by SettleNames.
-func (n *Node) claimName(s exclusiveSocket, r frame.Range, waits bool) (*engine.Holding, error) {
+func (n *Node) claimName(s exclusiveSocket, r frame.Range) (*engine.Holding, error) {
 	n.loop.Lock()
 	defer n.loop.Unlock()
 	if n.closing {
@@ -82,12 +83,6 @@ func (n *Node) claimName(s exclusiveSocket, r frame.Range, waits bool) (*engine.
 	}
 	now := n.loop.Now()
 	h, err := s.BindExclusive(now, r)
-	if err == nil && !waits {
-		if n.unsettled == nil {
-			n.unsettled = map[exclusiveSocket][]*engine.Holding{}
-		}
-		n.unsettled[s] = append(n.unsettled[s], h)
-	}
 	n.pollOnce(now, false)
 	return h, err
 }
@@ -96,14 +91,7 @@ func (n *Node) claimName(s exclusiveSocket, r frame.Range, waits bool) (*engine.
 func (n *Node) settleNames(s exclusiveSocket) error {
 	n.loop.Lock()
 	defer n.loop.Unlock()
-	var err error
-	for _, h := range n.unsettled[s] {
-		if lost := h.Settle(); err == nil {
-			err = lost
-		}
-	}
-	delete(n.unsettled, s)
-	return err
+	return s.SettleNames()
 }
 
 // SettleNames is hosting.SettleNames.

@@ -170,7 +170,6 @@ func (l *Listener) Close() error {
 func (l *Listener) shut() {
 	l.closed = true
 	l.n.removeSocket(l)
-	delete(l.n.unsettled, exclusiveSocket(l.l))
 	l.l.Close(l.n.loop.Now())
 	l.wake(l.n, true)
 }

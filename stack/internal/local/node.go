@@ -58,20 +58,18 @@ type Node struct {
 	draining poll.List        // Close, until everything is acknowledged
 	probed   []*engine.Probe
 
-	in     [batch]*netdev.Buffer
-	ready  []*engine.Port
-	names  []naming.Event
-	heard  []*engine.Subscription
-	moved  []*engine.Conn
-	groups []*engine.Group
-	asked  []*engine.Listener
-	losers []any // that have lost a name
-	// unsettled is what sockets have bound exclusively without waiting.
-	unsettled map[exclusiveSocket][]*engine.Holding
-	sends     int           // since the devices were looked at
-	latest    time.Duration // what the engine was told last
-	callers   []*caller     // between two calls
-	complete  bool          // Open has attached its bearers
+	in       [batch]*netdev.Buffer
+	ready    []*engine.Port
+	names    []naming.Event
+	heard    []*engine.Subscription
+	moved    []*engine.Conn
+	groups   []*engine.Group
+	asked    []*engine.Listener
+	losers   []any         // that have lost a name
+	sends    int           // since the devices were looked at
+	latest   time.Duration // what the engine was told last
+	callers  []*caller     // between two calls
+	complete bool          // Open has attached its bearers
 
 	idleJobs  sync.Pool
 	logs      logbook

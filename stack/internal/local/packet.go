@@ -152,7 +152,6 @@ func (c *Packet) shut() {
 	c.closed = true
 	c.went()
 	n.removeSocket(c)
-	delete(n.unsettled, exclusiveSocket(c.port))
 	c.port.Close(n.loop.Now())
 	c.wake(n, true)
 	n.loop.RouseAll(c.writing)

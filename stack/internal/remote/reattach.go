@@ -298,6 +298,11 @@ func (s *Socket) succeed(old, cur *session, want wantedState) bool {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	l.readBy = o.readBy
+	if slices.ContainsFunc(want.options, func(o attach.Option) bool { return o.Name == attach.OptManualAck && o.Value != 0 }) {
+		for i := range o.inbox {
+			o.inbox[i].Wide = 0 // the daemon that kept it is gone: its receipt means another message now
+		}
+	}
 	l.inbox = append(o.inbox, l.inbox...)
 	l.room = l.inbox
 	l.kept += o.kept
