@@ -136,9 +136,9 @@ func TestTCPOwner(t *testing.T) {
 	}
 }
 
-// Connections that wait for the names of their nodes are limited, and count for no program.
+// Connections that wait for the names of their nodes are limited.
 //
-// Mutations it catches: taken counts none; one that has ended is counted still; one that waits counts for who listens.
+// Mutations it catches: taken counts none; one that has ended is counted still.
 func TestTCPUnproven(t *testing.T) {
 	d := newDialer(t, time.Minute)
 	false0 := appendOpening(tcpAddr{d.b.tcp.ip + 9, 1}, d.at)
