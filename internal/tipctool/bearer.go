@@ -93,7 +93,7 @@ func nameKey(media string) (string, error) {
 	case "udp":
 		return "name", nil
 	}
-	return "", said("invalid media type %s\nthe media are eth and udp", printable.Prefix(media, 32))
+	return "", said("invalid media type %s", printable.Prefix(media, 32))
 }
 
 // theBearer reads the same where it must be there.

@@ -129,7 +129,7 @@ func TestWrongWords(t *testing.T) {
 	for command, want := range map[string]string{
 		"link foo":                         "error, invalid command \"foo\"\nuse --help for command help\n",
 		"l s":                              "error, invalid command \"s\"\nuse --help for command help\n",
-		"bearer enable media foo":          "error, invalid media type foo\nthe media are eth and udp\n",
+		"bearer enable media foo":          "error, invalid media type foo\n",
 		"bearer set priority x media eth":  "error, invalid value \"x\"\n",
 		"bearer set priority -1 media eth": "kernel answers: Invalid argument\n",
 		"peer remove identity foo!":        "Invalid node identity\n",

@@ -5,8 +5,6 @@ package tipctool
 import (
 	"fmt"
 	"strings"
-
-	"github.com/utipc/utipc/internal/nearest"
 )
 
 // A verb is a word of a command. It has either verbs that may follow, or a run.
@@ -29,7 +27,7 @@ func (c *call) descend() error {
 			return c.usage()
 		}
 		if next == nil {
-			return said("invalid command %q\nuse --help for command help%s", c.rest[0], c.at.hint(c.rest[0]))
+			return said("invalid command %q\nuse --help for command help", c.rest[0])
 		}
 		c.at, c.rest = next, c.rest[1:]
 		c.path = strings.TrimSpace(c.path + " " + next.name)
@@ -38,18 +36,6 @@ func (c *call) descend() error {
 		return c.usage()
 	}
 	return c.at.run(c)
-}
-
-// hint asks whether one of the verbs that may follow was meant, in a line of its own.
-func (v *verb) hint(word string) string {
-	var all []string
-	for _, s := range v.subs {
-		all = append(all, s.name)
-	}
-	if w := nearest.Word(word, all); w != "" {
-		return "\ndid you mean " + w + "?"
-	}
-	return ""
 }
 
 // find returns the verb of a name, or the only one whose name begins so.
