@@ -84,8 +84,11 @@ func (c *Holding) Settle() error {
 	return nil
 }
 
-// SettleNames is Settle of all that the socket has bound.
+// SettleNames is Settle of all that the socket has bound. Errors: those of Settle, ErrClosed.
 func (p *Port) SettleNames() error {
+	if p.closed {
+		return ErrClosed
+	}
 	for _, b := range p.bindings {
 		if c := p.e.exclusive.held[b]; c != nil {
 			c.settled = true
