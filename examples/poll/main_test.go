@@ -64,10 +64,10 @@ func TestPoll(t *testing.T) {
 			all = append(all, fmt.Sprint(i, ": well"))
 		}
 		printed(all...)
-		state = "hungry"
+		state = "busy"
 		tick <- time.Now()
 		settle()
-		printed("17: hungry")
+		printed("17: busy")
 		c.Crash(3) // of the services 2, 6, 10 ...
 		settle()
 		tick <- time.Now()

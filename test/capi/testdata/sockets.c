@@ -118,6 +118,7 @@ void names(void)
 	for (int i = 0; i < 2; i++)
 		OK(utipc_local(s[i], &own[i]));
 	CHECK(OK(utipc_resolve(here, &name, found, 4, SOON)) == 2);
+	CHECK(OK(utipc_resolve(here, &name, found, (size_t)-1, SOON)) == 2); // any room is right that is not too small
 	CHECK((is(found[0], own[0]) && is(found[1], own[1])) || (is(found[0], own[1]) && is(found[1], own[0])));
 	memset(&found[1], 7, sizeof found[1]);
 	CHECK(OK(utipc_resolve(here, &name, found, 1, SOON)) == 2 && found[1].kind == 0x07070707);
