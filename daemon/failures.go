@@ -63,17 +63,29 @@ func (p *port) report(h *attach.Header, message []byte, why error) error {
 	return nil
 }
 
-// keep keeps a report, charged to the client; one too many is counted with the last. The
-// only one is kept without charge, so that there is a last: a socket has at most one such.
+// keep keeps a report, charged to the client. One too many takes the place of the last, and counts
+// it: what is told last always says how many went before it. The only one is kept without charge,
+// so that there is a last: a socket has at most one such.
 func (f *failures) keep(c *client, r failure) {
 	if last := len(f.left) - 1; last >= 0 {
 		if last+1 == mostFailures || c.charge(queuedBytes, r.bytes()) != nil {
-			f.left[last].h.Arg0++
+			f.left[last].replace(r)
 			return
 		}
 		r.charged = r.bytes()
 	}
 	f.left = append(f.left, r)
+}
+
+// replace puts a later report in the place of one that was charged: it may not be longer, and is
+// told without what has no room.
+func (f *failure) replace(r failure) {
+	r.h.Arg0 += f.h.Arg0
+	if f.charged > 0 && r.bytes() > f.charged {
+		r.data, r.h.Arg1 = nil, 0
+	}
+	r.charged = f.charged
+	*f = r
 }
 
 // writeFailures waits for room and writes what is left to be told, until nothing is.

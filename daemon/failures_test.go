@@ -17,8 +17,11 @@ import (
 )
 
 // A program that does not read goes on sending: what fails is told later, in order, the
-// rest counted, and charged to it meanwhile. Mutations: report waits for room; keep keeps
-// without a limit; writeFailures does not give back what was charged.
+// rest counted with the next that is told, and charged to it meanwhile.
+//
+// Mutations it catches: report waits for room; keep keeps without a limit; one too many is counted
+// with the one before it, so that nobody would learn of the last; writeFailures does not give back
+// what was charged.
 func TestFailuresHoldNobodyUp(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
@@ -46,7 +49,7 @@ func TestFailuresHoldNobodyUp(t *testing.T) {
 		if r.Op != attach.OpFailed {
 			continue
 		}
-		if r.ID != next || r.Errno != syscall.EHOSTUNREACH || r.Addr != service(18890, 1) || r.Arg0 == 0 {
+		if r.ID != next+r.Arg0-1 || r.Errno != syscall.EHOSTUNREACH || r.Addr != service(18890, 1) || r.Arg0 == 0 {
 			t.Fatalf("got %v, want %d", &r.Header, next)
 		}
 		reports++

@@ -132,7 +132,7 @@ func TestUnwantedDescriptors(t *testing.T) {
 	b := newBed(t, daemon.Config{})
 	p := b.program(t)
 	p.socket(attach.KindRDM)
-	before := open(t)
+	before := openDescriptors(t)
 	for range 20 {
 		r, w, err := os.Pipe()
 		if err != nil {
@@ -150,15 +150,15 @@ func TestUnwantedDescriptors(t *testing.T) {
 		}
 		r.Close()
 	}
-	if n := open(t); n > before {
+	if n := openDescriptors(t); n > before {
 		t.Errorf("%d descriptors, %d before", n, before)
 	}
 	p.c.Close()
 	waitFor(t, func() bool { return b.srv.Counters().Descriptors == 20 })
 }
 
-// open is how many descriptors the process has.
-func open(t *testing.T) int {
+// openDescriptors is how many descriptors the process has.
+func openDescriptors(t *testing.T) int {
 	t.Helper()
 	all, err := os.ReadDir("/proc/self/fd")
 	if err != nil {

@@ -87,7 +87,12 @@ func TestNetlinkSocket(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer unix.Close(route)
-	for _, fd := range []int{-1, route, open(t), b.plain(t, attach.KindStream).fd} {
+	null, err := unix.Open(os.DevNull, unix.O_RDONLY|unix.O_CLOEXEC, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer unix.Close(null)
+	for _, fd := range []int{-1, route, null, b.plain(t, attach.KindStream).fd} {
 		if r, _, got := b.plainAsk(t, attach.Header{Op: attach.OpPlainNetlink}, nil, fd); r.Errno != syscall.EPROTOTYPE || got >= 0 {
 			t.Errorf("%d: got %v, descriptor %d", fd, r.Errno, got)
 		}

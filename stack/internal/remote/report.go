@@ -25,7 +25,6 @@ type sendReports struct {
 
 	mu   sync.Mutex // guards what follows; it may be taken with the line's lock held
 	all  []socket.SendReport
-	lost uint64 // of those that went before all
 }
 
 // maxReports is how many reports wait to be read.
@@ -53,23 +52,15 @@ func (q *sendReports) numbered(id uint32) uint64 {
 	return 0
 }
 
-// add keeps a report. more says how many more there were, of which nothing is known.
-func (q *sendReports) add(r socket.SendReport, more uint64) {
+// add keeps a report.
+func (q *sendReports) add(r socket.SendReport) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if len(q.all) == maxReports {
 		q.all[1].Lost += q.all[0].Lost + 1
 		q.all = slices.Delete(q.all, 0, 1)
 	}
-	r.Lost, q.lost = q.lost, more
 	q.all = append(q.all, r)
-}
-
-// miss counts reports of which nothing else is known.
-func (q *sendReports) miss(k uint64) {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.lost += k
 }
 
 func (q *sendReports) waiting() bool {
@@ -112,15 +103,14 @@ func (l *clientConn) sendFailed(r *clientRecord) (message bool) {
 		l.countPlaced(r)
 		return false
 	}
-	more := uint64(max(1, r.Arg0)) - 1
-	if len(data) > 0 && errors.Is(err, engine.ErrUnreachable) && s.reports.returns.Load() && l.comeBack(r) {
-		s.reports.miss(more)
+	lost := uint64(max(1, r.Arg0)) - 1 // before it
+	if lost == 0 && len(data) > 0 && errors.Is(err, engine.ErrUnreachable) && s.reports.returns.Load() && l.comeBack(r) {
 		r.data = data
 		return true
 	}
-	report := socket.SendReport{Seq: s.reports.numbered(r.ID), Addr: s.destination(&r.Addr), Data: slices.Clone(data), Len: int(r.Wide)}
+	report := socket.SendReport{Seq: s.reports.numbered(r.ID), Addr: s.destination(&r.Addr), Data: slices.Clone(data), Len: int(r.Wide), Lost: lost}
 	report.Err = backend.OpError("write", s.network, s.own(), report.Addr, err)
-	s.reports.add(report, more)
+	s.reports.add(report)
 	l.signalAll()
 	return false
 }
