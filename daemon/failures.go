@@ -77,12 +77,15 @@ func (f *failures) keep(c *client, r failure) {
 	f.left = append(f.left, r)
 }
 
-// replace puts a later report in the place of one that was charged: it may not be longer, and is
-// told without what has no room.
+// replace puts a later report in the place of one that was charged: it may not be longer, and loses
+// the message, then the words of its error, where they have no room.
 func (f *failure) replace(r failure) {
 	r.h.Arg0 += f.h.Arg0
 	if f.charged > 0 && r.bytes() > f.charged {
-		r.data, r.h.Arg1 = nil, 0
+		r.data, r.h.Arg1 = r.data[:len(r.data)-int(r.h.Arg1)], 0
+	}
+	if f.charged > 0 && r.bytes() > f.charged {
+		r.data = nil
 	}
 	r.charged = f.charged
 	*f = r

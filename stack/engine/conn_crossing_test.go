@@ -47,3 +47,56 @@ func TestCrossingClose(t *testing.T) {
 		})
 	}
 }
+
+// A long message of which its reader has taken the beginning is acknowledged with the rest when both
+// ends close: with the least window hardly anything else waits, and each end holds something for which
+// there is no room before that.
+//
+// Mutation it catches: ackUnread does not count a message that was read in part.
+//
+// Proves: socket.nagle
+func TestCrossingCloseInMessage(t *testing.T) {
+	b := newConnBed(t, false)
+	client, server, l := b.pair(ConnConfig{Stream: true})
+	ends, all := [2]*Conn{client, server}, make([]byte, 100000)
+	write := func(c *Conn, size int) {
+		t.Helper()
+		if err := c.Write(b.now, text(size, 0)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for i, c := range ends {
+		peer := ends[1-i]
+		peer.flow.SetLimit(1)
+		for _, window := c.Window(); window != 65; _, window = c.Window() {
+			write(c, 60000)
+			b.settle()
+			peer.Read(b.now, all)
+			b.settle()
+		}
+	}
+	for _, c := range ends {
+		write(c, 300)
+		write(c, 300) // waits for the answer to the first
+		write(c, 60000)
+		for c.Write(b.now, text(300, 0)) == nil {
+		}
+	}
+	b.settle()
+	for _, c := range ends {
+		c.Read(b.now, all[:700])
+		if c.Held() == 0 || c.taken == 0 {
+			t.Fatalf("%d bytes held, %d bytes of the first message read", c.Held(), c.taken)
+		}
+	}
+	client.Close(b.now)
+	server.Close(b.now)
+	if !b.until(lingerProbe/2, func() bool { return client.Gone() && server.Gone() }) {
+		t.Errorf("client: %v, %d bytes held; server: %v, %d bytes held", client.Gone(), client.Held(), server.Gone(), server.Held())
+	}
+	if a, b := client.Unsent(), server.Unsent(); a+b != 0 {
+		t.Errorf("%d and %d bytes lost", a, b)
+	}
+	l.Close(b.now)
+	b.clean()
+}

@@ -3,10 +3,13 @@
 package remote
 
 import (
+	"slices"
 	"testing"
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/frame"
+	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/stack/engine"
 )
 
 // Of more reports than are kept the oldest are dropped, and the one after them says how
@@ -26,7 +29,7 @@ func TestReportsKeepTheNewest(t *testing.T) {
 	for i := range uint64(maxReports) {
 		want := uint64(2) // that only were counted
 		if i == 0 {
-			want = 36 * 3
+			want += 36 * 3
 		}
 		if r, ok := s.reports.take(); !ok || r.Seq != 37+i || r.Lost != want {
 			t.Errorf("report %d is about message %d, %d were lost before, want %d and %d", i, r.Seq, r.Lost, 37+i, want)
@@ -34,6 +37,25 @@ func TestReportsKeepTheNewest(t *testing.T) {
 	}
 	if r, ok := s.reports.take(); ok {
 		t.Errorf("one more: %+v", r)
+	}
+}
+
+// A message that would come back is reported if others before it could only be counted: the socket
+// learns of those. Mutation it catches: sendFailed lets it come back all the same.
+func TestReportTellsOfThoseBefore(t *testing.T) {
+	s := &Socket{network: "tipcrdm"}
+	s.reports.returns.Store(true)
+	l := &clientConn{socket: s}
+	why, reason := control.EncodeError(engine.ErrUnreachable)
+	for _, before := range []uint32{0, 4} {
+		r := clientRecord{Header: attach.Header{Op: attach.OpFailed, Errno: why, Addr: attach.ServiceSockaddr(frame.Service{Type: 18890}, 0), Arg0: 1 + before, Arg1: 4, Wide: 4}}
+		r.data = append(slices.Clip(reason), "text"...)
+		s.reports.number(&r.Header)
+		back := l.sendFailed(&r)
+		report, ok := s.reports.take()
+		if back != (before == 0) || ok == back || report.Lost != uint64(before) {
+			t.Errorf("%d before it: came back: %v, report %+v", before, back, report)
+		}
 	}
 }
 
