@@ -51,6 +51,24 @@ func TestRoundTripAllocatesNothing(t *testing.T) {
 	allocatesNothing(t, "a round trip", trip)
 }
 
+// Nor do its deadlines, of an embedded node's socket and of an attached one's. Mutation it catches: a
+// deadline is handed to the backend by its address.
+//
+// Proves: poll.allocations
+func TestDeadlinesAllocateNothing(t *testing.T) {
+	a, _ := pair(t, stack.Config{})
+	attached, _ := attachTo(t, a, stack.AttachConfig{})
+	for _, n := range []*stack.Node{a, attached} {
+		c := listen(t, n, nil)
+		later := time.Now().Add(time.Hour)
+		allocatesNothing(t, "the deadlines of a socket", func() {
+			c.SetDeadline(later)
+			c.SetReadDeadline(later)
+			c.SetWriteDeadline(later)
+		})
+	}
+}
+
 // Nor does it while its frames are captured, whether or not anybody reads them, and
 // afterwards nothing is left of that.
 //

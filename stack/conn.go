@@ -90,12 +90,14 @@ func (c *Conn) readError(err error) error {
 func (c *Conn) SetNoDelay(on bool) error { return c.b.SetNoDelay(on) }
 
 // SetDeadline sets both deadlines; zero means none.
-func (c *Conn) SetDeadline(t time.Time) error { return c.b.SetDeadlines(&t, &t) }
+func (c *Conn) SetDeadline(t time.Time) error {
+	return c.b.SetDeadline(backend.Reads|backend.Writes, t)
+}
 
 // SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
 // waiting ones included; zero means never.
-func (c *Conn) SetReadDeadline(t time.Time) error { return c.b.SetDeadlines(&t, nil) }
+func (c *Conn) SetReadDeadline(t time.Time) error { return c.b.SetDeadline(backend.Reads, t) }
 
 // SetWriteDeadline sets the time at which blocked writes end with a *BlockedError,
 // waiting ones included; zero means never.
-func (c *Conn) SetWriteDeadline(t time.Time) error { return c.b.SetDeadlines(nil, &t) }
+func (c *Conn) SetWriteDeadline(t time.Time) error { return c.b.SetDeadline(backend.Writes, t) }

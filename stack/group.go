@@ -132,12 +132,14 @@ func (g *Group) Counters(ctx context.Context) (GroupCounters, error) { return g.
 func (g *Group) Close() error { return g.b.Close() }
 
 // SetDeadline sets both deadlines; zero means none.
-func (g *Group) SetDeadline(t time.Time) error { return g.b.SetDeadlines(&t, &t) }
+func (g *Group) SetDeadline(t time.Time) error {
+	return g.b.SetDeadline(backend.Reads|backend.Writes, t)
+}
 
 // SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
 // waiting ones included; zero means never.
-func (g *Group) SetReadDeadline(t time.Time) error { return g.b.SetDeadlines(&t, nil) }
+func (g *Group) SetReadDeadline(t time.Time) error { return g.b.SetDeadline(backend.Reads, t) }
 
 // SetWriteDeadline sets the time at which blocked writes end with a *BlockedError,
 // waiting ones included; zero means never.
-func (g *Group) SetWriteDeadline(t time.Time) error { return g.b.SetDeadlines(nil, &t) }
+func (g *Group) SetWriteDeadline(t time.Time) error { return g.b.SetDeadline(backend.Writes, t) }

@@ -111,4 +111,4 @@ func (l *Listener) Close() error { return l.b.Close() }
 
 // SetDeadline sets the time at which Accept ends with os.ErrDeadlineExceeded, waiting
 // calls included; zero means never.
-func (l *Listener) SetDeadline(t time.Time) error { return l.b.SetDeadlines(&t, nil) }
+func (l *Listener) SetDeadline(t time.Time) error { return l.b.SetDeadline(backend.Reads, t) }

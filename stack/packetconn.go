@@ -129,12 +129,14 @@ func (c *PacketConn) WriteTo(b []byte, addr net.Addr) (int, error) {
 func (c *PacketConn) Close() error { return c.b.Close() }
 
 // SetDeadline sets both deadlines; zero means none.
-func (c *PacketConn) SetDeadline(t time.Time) error { return c.b.SetDeadlines(&t, &t) }
+func (c *PacketConn) SetDeadline(t time.Time) error {
+	return c.b.SetDeadline(backend.Reads|backend.Writes, t)
+}
 
 // SetReadDeadline sets the time at which reads end with os.ErrDeadlineExceeded,
 // waiting ones included; zero means never.
-func (c *PacketConn) SetReadDeadline(t time.Time) error { return c.b.SetDeadlines(&t, nil) }
+func (c *PacketConn) SetReadDeadline(t time.Time) error { return c.b.SetDeadline(backend.Reads, t) }
 
 // SetWriteDeadline sets the time at which blocked writes end with a
 // *BlockedError, waiting ones included; zero means never.
-func (c *PacketConn) SetWriteDeadline(t time.Time) error { return c.b.SetDeadlines(nil, &t) }
+func (c *PacketConn) SetWriteDeadline(t time.Time) error { return c.b.SetDeadline(backend.Writes, t) }

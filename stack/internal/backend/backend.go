@@ -60,15 +60,24 @@ type Keeper interface {
 	HoldBearer(name string, hold bool) error
 }
 
+// Calls are those of a socket that a deadline is for.
+type Calls uint8
+
+// Reads are those that wait for something to come, Accept included, Writes the others.
+const (
+	Reads Calls = 1 << iota
+	Writes
+)
+
 // A Socket is what all sockets have.
 type Socket interface {
 	Network() string
 	Addr() frame.SocketAddr
 	Stats(ctx context.Context) (engine.PortStats, error)
 	Close() error
-	SetDeadlines(read, write *time.Time) error // those that are not nil
-	SetWriteBuffer(bytes int) error            // errors are bare
-	SyscallConn() (syscall.RawConn, error)     // errors are bare
+	SetDeadline(of Calls, t time.Time) error
+	SetWriteBuffer(bytes int) error        // errors are bare
+	SyscallConn() (syscall.RawConn, error) // errors are bare
 
 	Poll(p Poller, owner any) *socket.Polled // see Poller.Add
 	Hold(k int)                              // see hosting.Hold

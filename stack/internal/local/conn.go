@@ -121,18 +121,18 @@ func (c *Conn) SetReceiveLimit(bytes int) error {
 	return backend.OpError("set", c.network, c.local, c.remote, err)
 }
 
-// SetDeadlines implements backend.Socket.
-func (c *Conn) SetDeadlines(read, write *time.Time) error {
+// SetDeadline implements backend.Socket.
+func (c *Conn) SetDeadline(of backend.Calls, t time.Time) error {
 	c.n.loop.Lock()
 	defer c.n.loop.Unlock()
 	if c.closed {
 		return backend.OpError("set", c.network, c.local, c.remote, net.ErrClosed)
 	}
-	if read != nil {
-		c.setReadBy(c.n, *read)
+	if of&backend.Reads != 0 {
+		c.setReadBy(c.n, t)
 	}
-	if write != nil {
-		c.setWriteBy(*write)
+	if of&backend.Writes != 0 {
+		c.setWriteBy(t)
 	}
 	return nil
 }

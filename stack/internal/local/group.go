@@ -118,18 +118,18 @@ func (g *Group) shut() {
 	n.loop.RouseAll(g.waiting)
 }
 
-// SetDeadlines implements backend.Socket.
-func (g *Group) SetDeadlines(read, write *time.Time) error {
+// SetDeadline implements backend.Socket.
+func (g *Group) SetDeadline(of backend.Calls, t time.Time) error {
 	g.n.loop.Lock()
 	defer g.n.loop.Unlock()
 	if g.closed {
 		return backend.OpError("set", g.network, g.local, nil, net.ErrClosed)
 	}
-	if read != nil {
-		g.setReadBy(g.n, *read)
+	if of&backend.Reads != 0 {
+		g.setReadBy(g.n, t)
 	}
-	if write != nil {
-		g.setWriteBy(*write)
+	if of&backend.Writes != 0 {
+		g.setWriteBy(t)
 	}
 	return nil
 }

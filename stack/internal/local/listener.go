@@ -191,15 +191,15 @@ func (l *Listener) Refuse() []uint32 {
 	return own
 }
 
-// SetDeadlines implements backend.Socket.
-func (l *Listener) SetDeadlines(read, _ *time.Time) error {
+// SetDeadline implements backend.Socket.
+func (l *Listener) SetDeadline(of backend.Calls, t time.Time) error {
 	l.n.loop.Lock()
 	defer l.n.loop.Unlock()
 	if l.closed {
 		return backend.OpError("set", l.network, l.local, nil, net.ErrClosed)
 	}
-	if read != nil {
-		l.setReadBy(l.n, *read)
+	if of&backend.Reads != 0 {
+		l.setReadBy(l.n, t)
 	}
 	return nil
 }

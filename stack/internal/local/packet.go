@@ -174,18 +174,18 @@ func (c *Packet) put(now time.Duration, d backend.Dest, data []byte) error {
 // waits implements sender.
 func (c *Packet) waits(d backend.Dest, err error) bool { return blocks(err) || c.awaits(d, err) }
 
-// SetDeadlines implements backend.Socket.
-func (c *Packet) SetDeadlines(read, write *time.Time) error {
+// SetDeadline implements backend.Socket.
+func (c *Packet) SetDeadline(of backend.Calls, t time.Time) error {
 	c.n.loop.Lock()
 	defer c.n.loop.Unlock()
 	if c.closed {
 		return backend.OpError("set", c.network, c.local, nil, net.ErrClosed)
 	}
-	if read != nil {
-		c.setReadBy(c.n, *read)
+	if of&backend.Reads != 0 {
+		c.setReadBy(c.n, t)
 	}
-	if write != nil {
-		c.setWriteBy(*write)
+	if of&backend.Writes != 0 {
+		c.setWriteBy(t)
 	}
 	return nil
 }

@@ -23,8 +23,8 @@ type sendReports struct {
 	sent    atomic.Uint64 // messages
 	returns atomic.Bool   // they come back, as far as they can
 
-	mu   sync.Mutex // guards what follows; it may be taken with the line's lock held
-	all  []socket.SendReport
+	mu  sync.Mutex // guards what follows; it may be taken with the line's lock held
+	all []socket.SendReport
 }
 
 // maxReports is how many reports wait to be read.

@@ -271,18 +271,18 @@ func (s *Socket) note(op attach.Op, name boundName) {
 	}
 }
 
-// SetDeadlines implements backend.Socket.
-func (s *Socket) SetDeadlines(read, write *time.Time) error {
+// SetDeadline implements backend.Socket.
+func (s *Socket) SetDeadline(of backend.Calls, t time.Time) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return s.opError("set", nil, net.ErrClosed)
 	}
-	if read != nil {
-		s.line().setReadBy(*read)
+	if of&backend.Reads != 0 {
+		s.line().setReadBy(t)
 	}
-	if write != nil {
-		s.line().setWriteBy(*write)
+	if of&backend.Writes != 0 {
+		s.line().setWriteBy(t)
 	}
 	return nil
 }

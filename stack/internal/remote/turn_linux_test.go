@@ -54,7 +54,7 @@ func TestWriteBehindAnotherWrite(t *testing.T) {
 			}
 			second := write()
 			soon := time.Now().Add(time.Millisecond)
-			if err := s.SetDeadlines(nil, &soon); err != nil {
+			if err := s.SetDeadline(backend.Writes, soon); err != nil {
 				t.Fatal(err)
 			}
 			if err := endOf(t, second); !errors.Is(err, os.ErrDeadlineExceeded) {
@@ -63,7 +63,7 @@ func TestWriteBehindAnotherWrite(t *testing.T) {
 			if _, err := c.TryWrite([]byte("x")); err != backend.ErrAgain {
 				t.Errorf("TryWrite: got %v", err)
 			}
-			if err := s.SetDeadlines(nil, &never); err != nil {
+			if err := s.SetDeadline(backend.Writes, never); err != nil {
 				t.Fatal(err)
 			}
 			r := h.Reply(0)

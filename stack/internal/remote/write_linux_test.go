@@ -16,6 +16,7 @@ import (
 
 	"github.com/utipc/utipc/attach"
 	"github.com/utipc/utipc/internal/control"
+	"github.com/utipc/utipc/stack/internal/backend"
 	"github.com/utipc/utipc/stack/socket"
 )
 
@@ -180,7 +181,7 @@ func TestAcceptWaitsForRoom(t *testing.T) {
 	s, daemon := fullBed(t, false)
 	s.line().fds = true
 	ln := &Listener{Socket: s}
-	acceptBy := func(t time.Time) { ln.SetDeadlines(&t, nil) }
+	acceptBy := func(t time.Time) { ln.SetDeadline(backend.Reads, t) }
 	accept := func() chan error {
 		ended := make(chan error, 1)
 		go func() {
