@@ -13,6 +13,7 @@ import (
 // started by other processes alone.
 var benches = []*cmdline.Command{
 	{Name: "datapath", Short: "a message beside bare frames, the limit, and beside TCP", Usage: benchDatapathUsage, Run: benchDatapath},
+	{Name: "targets", Short: "what the short path is to reach, of all these tables", Usage: benchTargetsUsage, Run: benchTargets},
 	{Name: "link", Short: "loss, repetition and failover", Usage: benchLinkUsage, Run: benchLink},
 	{Name: "names", Short: "look-up, a million bindings, multicast, events", Usage: benchNamesUsage, Run: benchNames},
 	{Name: "sockets", Short: "kinds of sockets beside each other: connections, groups, active ports", Usage: benchSocketsUsage, Run: benchSockets},

@@ -16,11 +16,16 @@ import (
 	"github.com/utipc/utipc/test/bench/sealed"
 	"github.com/utipc/utipc/test/bench/sheet"
 	"github.com/utipc/utipc/test/bench/sockets"
+	"github.com/utipc/utipc/test/bench/targets"
 	"github.com/utipc/utipc/test/bench/worker"
 )
 
 func benchDatapath(ctx context.Context, args []string, std cmdline.Stdio) error {
 	return apart(&datapath.Table, "under four minutes").run(ctx, args, std)
+}
+
+func benchTargets(ctx context.Context, args []string, std cmdline.Stdio) error {
+	return apart(&targets.Table, "under three minutes").run(ctx, args, std)
 }
 
 func benchSockets(ctx context.Context, args []string, std cmdline.Stdio) error {
