@@ -221,11 +221,11 @@ func TestMapFollow(t *testing.T) {
 		}
 		t.Fatalf("no map with %q: %v", want, lines.Err())
 	}
-	next("<td>up<td>0<td>told")
+	next(`<td class="state">up<td class="n">0<td>in the picture`)
 	if _, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17}); err != nil {
 		t.Fatal(err)
 	}
-	next("<td>up<td>1<td>told")
+	next(`<td class="state">up<td class="n">1<td>in the picture`)
 	var leaves []context.CancelFunc
 	for range mostViewers - 1 {
 		resp, leave := follow()
