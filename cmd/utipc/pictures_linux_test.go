@@ -139,8 +139,8 @@ func TestTopPictures(t *testing.T) {
 		keys, until   string
 		want          []string
 	}{
-		{"top.png", dark, 132, 20, "", "by rate", []string{"\x1b[32mACTIVE \x1b[0m", " does not read: ", "\x1b[1mnode 1001001\x1b[0m  \x1b[32mlinks 2 of 2 up\x1b[0m", "? help"}},
-		{"top-narrow.png", light, 80, 24, "", "by rate", []string{"\x1b[32mACTIVE \x1b[0m", " does not read", "q quit"}},
+		{"top.png", dark, 132, 20, "", "by rate", []string{"\x1b[32mACTIVE\x1b[0m", " does not read: ", "\x1b[1mnode 1001001\x1b[0m  \x1b[32mlinks 2 of 2 up\x1b[0m", "? help"}},
+		{"top-narrow.png", light, 80, 24, "", "by rate", []string{"\x1b[32mACTIVE\x1b[0m", " does not read", "q quit"}},
 		{"top-help.png", dark, 80, 24, "?", "KEYS", []string{"  lost/s ", "WAITING  ", "? help"}},
 	} {
 		lines := topScreen(t, all[0], c.width, c.height, c.keys, c.until)

@@ -108,7 +108,7 @@ func (v *topView) socketTable() *table {
 
 func (v *topView) waitTable() *table {
 	t := &table{none: "none: every write finds room", columns: []column{
-		{"WAITING", 20, true, 0}, {"to", 20, true, 2}, {"bytes", 8, false, 1}, {"for", 8, false, 0}, {"because", 20, true, 0},
+		{"WAITING", 20, true, 0}, {"to", 20, true, 2}, {"bytes", 8, false, 1}, {"for", 8, false, 0}, {"because", 40, true, 0},
 	}}
 	for i := range v.Waits {
 		r := &v.Waits[i]

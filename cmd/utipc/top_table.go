@@ -61,23 +61,25 @@ func (t *table) lines(rows, width int, k ink) (out []string) {
 		at := 0
 		for n, i := range shown {
 			c := cells(i)
-			text := c.text
+			text, before, after := c.text, "", ""
 			if pad := strings.Repeat(" ", max(0, wide[i]-len([]rune(text)))); !t.columns[i].left {
-				text = pad + text
+				before = pad
 			} else if n < len(shown)-1 {
-				text += pad
+				after = pad
 			}
 			if n > 0 {
-				text = " " + text
+				before = " " + before
 			}
 			if width > 0 {
-				text = cut(text, width-at)
+				before = cut(before, width-at)
+				text = cut(text, width-at-len(before))
+				after = cut(after, width-at-len(before)-len([]rune(text)))
 			}
-			at += len([]rune(text))
+			at += len(before) + len([]rune(text)) + len(after)
 			if whole == unmarked {
 				text = k.mark(c.style, text)
 			}
-			b.WriteString(text)
+			b.WriteString(before + text + after)
 		}
 		text := b.String()
 		if whole != unmarked && bool(k) {
