@@ -199,15 +199,15 @@ func TestMapInBrowser(t *testing.T) {
 		chromium(t, w.URL+"/", append(args, "--window-size="+size, "--screenshot="+shot)...)
 		image(t, shot, name)
 	}
-	picture(w, "map.png", "1000,1230", "knows it live")
+	picture(w, "map.png", "1000,1110", "knows it live")
 	if err := all[3].Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	picture(w, "map-dark.png", "1000,1230", "no contact", "--blink-settings=preferredColorScheme=0")
-	picture(w, "map-narrow.png", "500,1100", "no contact")
+	picture(w, "map-dark.png", "1000,1110", "no contact", "--blink-settings=preferredColorScheme=0")
+	picture(w, "map-narrow.png", "500,930", "no contact")
 	w.mu.Lock()
 	w.deaf = true
 	w.mu.Unlock()
-	picture(w, "map-lost.png", "1000,1230", "not live since ")
-	picture(newWitness(t, mapBed(t, liveBed(t, 1)[0])), "map-alone.png", "1000,980", "No other node is heard")
+	picture(w, "map-lost.png", "1000,1110", "not live since ")
+	picture(newWitness(t, mapBed(t, liveBed(t, 1)[0])), "map-alone.png", "1000,400", "No other node is heard")
 }

@@ -184,8 +184,8 @@ func (d *demoRun) boot() error {
 		return err
 	}
 	for _, b := range names {
-		if b.Scope == stack.ClusterScope {
-			d.say("    %-9s at %v", b.Range, b.Socket)
+		if b.Scope == stack.ClusterScope && b.Range.Type > stack.LinkState { // not those of nodes
+			d.say("    %-7s at %v", rangeText(b.Range), b.Socket)
 		}
 	}
 	return nil

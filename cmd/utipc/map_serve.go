@@ -161,7 +161,7 @@ func newMapData(v *mapView) mapData {
 		}
 	}
 	for i := range v.Links {
-		if v.Links[i].State != "DOWN" {
+		if v.Links[i].State != "DEFUNCT" {
 			d.LinksUp++
 		}
 	}

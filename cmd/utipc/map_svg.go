@@ -19,7 +19,7 @@ const (
 const svgStyle = `<style>text{font:14px sans-serif;text-anchor:middle;fill:#222}.small{font-size:12px;fill:#555}` +
 	`.label{font-size:12px;fill:#222;stroke:#fff;stroke-width:5;paint-order:stroke}svg{background:#fff}` +
 	`.node{fill:#fff;stroke:#1668b8;stroke-width:2}.self{fill:#d8eafc}.lost{stroke:#b3261e;stroke-dasharray:4 3}` +
-	`.link{fill:none;stroke-width:2}.active{stroke:#1a7f37;stroke-width:3}.standby{stroke:#9a6700;stroke-dasharray:12 4}.down{stroke:#b3261e;stroke-dasharray:5 4}` +
+	`.link{fill:none;stroke-width:2}.active{stroke:#1a7f37;stroke-width:3}.standby{stroke:#9a6700;stroke-dasharray:12 4}.defunct{stroke:#b3261e;stroke-dasharray:5 4}` +
 	`.other{stroke:#bbb}.onesided{stroke:#b3261e;stroke-dasharray:2 4}</style>`
 
 // svg is the map as a picture; alone with its own style.

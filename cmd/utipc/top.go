@@ -241,7 +241,7 @@ var topHelp = strings.Split(`KEYS
   q         quit
 
 LINKS
-  state     ACTIVE carries messages, STANDBY is spare, DOWN has no contact
+  state     ACTIVE carries messages, STANDBY is spare, DEFUNCT is down
   retr%     repetitions, of the packets sent      nak/s  requests to repeat
   unack     packets under way                     wait   packets behind those
   wrtrs     writes that wait for room             rtt    round trip, us or ms

@@ -41,7 +41,7 @@ func (v *topView) lines(l topLayout) []string {
 func (v *topView) summary(l topLayout) []string {
 	up := 0
 	for i := range v.Links {
-		if v.Links[i].State != "DOWN" {
+		if v.Links[i].State != "DEFUNCT" {
 			up++
 		}
 	}
@@ -78,7 +78,7 @@ func (v *topView) linkTable() *table {
 		{"LINK TO", 9, true, 0}, {"bearer", 8, true, 0}, {"state", 7, true, 0}, {"in/s", 6, false, 0}, {"out/s", 6, false, 0}, {"retr%", 6, false, 0},
 		{"nak/s", 6, false, 5}, {"unack", 5, false, 3}, {"wait", 5, false, 1}, {"wrtrs", 5, false, 4}, {"rtt", 7, false, 0}, {"resets", 6, false, 2}, {"last end", 8, true, 6},
 	}}
-	states := map[string]style{"ACTIVE": good, "STANDBY": "36", "DOWN": bad}
+	states := map[string]style{"ACTIVE": good, "STANDBY": "36", "DEFUNCT": bad}
 	for i := range v.Links {
 		r := &v.Links[i]
 		t.rows = append(t.rows, []cell{
