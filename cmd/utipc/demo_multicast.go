@@ -42,6 +42,6 @@ func (d *demoRun) multicast() (total time.Duration, err error) {
 		}
 	}
 	total = time.Since(begin)
-	d.say("alpha sent %d messages to all sockets of %v: each of three got %[1]d", demoMulticasts, demoShared)
+	d.say("alpha sent %d messages to all of %v: each of three got %[1]d", demoMulticasts, demoShared)
 	return total, nil
 }

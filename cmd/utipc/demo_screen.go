@@ -19,12 +19,12 @@ const (
 	demoWidth  = 80 // columns, where lines are broken
 	demoIndent = 8  // columns, for what continues a line
 
-	// demoPatience is how long the demo waits before it says what for.
-	demoPatience = time.Second
+	// demoQuiet is how long the demo waits before it says what for.
+	demoQuiet = time.Second
 )
 
 // A demoScreen shows the lines of the demo. On a terminal it also shows what is being waited for, once that takes
-// longer than demoPatience, in a line that the next one replaces.
+// longer than demoQuiet, in a line that the next one replaces.
 type demoScreen struct {
 	ink   ink
 	live  bool // out is a terminal
@@ -73,7 +73,7 @@ func (s *demoScreen) progress() {
 		case <-tick.C:
 		}
 		s.mu.Lock()
-		if took := time.Since(s.since); s.wait != "" && took >= demoPatience {
+		if took := time.Since(s.since); s.wait != "" && took >= demoQuiet {
 			text := fmt.Sprintf("%5.2fs  ... %s, for %.1f s now", time.Since(s.begin).Seconds(), s.wait, took.Seconds())
 			s.out.Write([]byte("\r" + s.ink.mark(dim, cut(text, demoWidth-1)) + "\x1b[K"))
 			s.shown = true
