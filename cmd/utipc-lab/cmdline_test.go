@@ -60,3 +60,14 @@ func TestMisuse(t *testing.T) {
 		}
 	}
 }
+
+// The commands and flags that the documents show are those of the program.
+//
+// Mutation it catches: docs/explanation/figures.md has "utipc-lab bench datapath --shorter".
+//
+// Proves: house.docs
+func TestDocumentedCommands(t *testing.T) {
+	if n := cmdlinetest.Documented(t, newProgram(), "../.."); n < 30 {
+		t.Errorf("found %d commands", n)
+	}
+}

@@ -5,7 +5,6 @@ package main
 import (
 	"bytes"
 	"context"
-	"html"
 	"image/png"
 	"io"
 	"net/http"
@@ -20,8 +19,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/utipc/utipc/internal/cmdline"
-	"github.com/utipc/utipc/internal/must"
 	"github.com/utipc/utipc/stack"
 	"github.com/utipc/utipc/test/tier"
 )
@@ -85,6 +82,7 @@ type witness struct {
 	mu   sync.Mutex // guards what follows
 	seen func(shown string) bool
 	done chan struct{}
+	deaf bool // it gives no news of the map
 }
 
 const witnessScript = `
@@ -129,6 +127,15 @@ func newWitness(t *testing.T, page string) *witness {
 			rw.Header().Set("Content-Type", "text/javascript")
 			io.Copy(rw, resp.Body)
 			io.WriteString(rw, witnessScript)
+		case "/events":
+			w.mu.Lock()
+			deaf := w.deaf
+			w.mu.Unlock()
+			if deaf {
+				http.Error(rw, "no", http.StatusServiceUnavailable)
+				return
+			}
+			through.ServeHTTP(rw, r)
 		default:
 			through.ServeHTTP(rw, r)
 		}
@@ -147,7 +154,11 @@ func (w *witness) until(seen func(shown string) bool) {
 	w.seen, w.done = seen, make(chan struct{})
 }
 
-// The page of map in a browser: its script runs, hears of a change, and shows it.
+// The page of map in a browser: its script runs, hears of a change, and shows it. It shows what is lost, that its
+// server is gone, and that nobody else is there, on light and on dark, on a narrow screen too.
+//
+// Mutations it catches: map.js shows nothing on an error; map.html has no word for a node alone; svg says the number
+// of names of a node without contact.
 //
 // Proves: tools.small
 func TestMapInBrowser(t *testing.T) {
@@ -176,86 +187,27 @@ func TestMapInBrowser(t *testing.T) {
 	if bound != nil {
 		t.Fatal(bound)
 	}
-	for _, want := range []string{`<span id="state" class="live">live</span>`, `class="link active"`, ">1001004</text>", "<td>1001003</td>", ">3 names</text>"} {
+	for _, want := range []string{`<span id="state" class="live" role="status">live</span>`, `class="link active"`, ">1001004</text>", "<td>1001003</td>", ">3 names</text>"} {
 		if !strings.Contains(dom, want) {
 			t.Errorf("no %s in the page:\n%s", want, dom)
 		}
 	}
-	shot := filepath.Join(t.TempDir(), "map.png")
-	w.until(func(shown string) bool { return strings.Contains(shown, "knows it live") })
-	chromium(t, w.URL+"/", "--window-size=1000,980", "--screenshot="+shot)
-	image(t, shot, "map.png")
-}
-
-// A picture of top at work, as a terminal shows it: a node that asks another, and one
-// that writes to somebody who does not read.
-//
-// Proves: tools.small
-func TestTopPicture(t *testing.T) {
-	all := liveBed(t, 3)
-	for _, n := range all[1:] {
-		echo := stack.HandlerFunc(func(w *stack.Reply, m *stack.Message) { w.Send(m.Data) })
-		if _, err := n.Handle(t.Context(), stack.Range{Type: 18888, Lower: uint32(n.Addr()), Upper: uint32(n.Addr())}, echo); err != nil {
-			t.Fatal(err)
-		}
+	picture := func(w *witness, name, size, until string, args ...string) {
+		t.Helper()
+		shot := filepath.Join(t.TempDir(), name)
+		w.until(func(shown string) bool { return strings.Contains(shown, until) })
+		chromium(t, w.URL+"/", append(args, "--window-size="+size, "--screenshot="+shot)...)
+		image(t, shot, name)
 	}
-	l, err := all[2].Listen(t.Context(), "tipc", stack.Service{Type: 19000, Instance: 1})
-	if err != nil {
+	picture(w, "map.png", "1000,1110", "knows it live")
+	if err := all[3].Close(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	waitNames(t, all[0], 18888, 2)
-	waitNames(t, all[0], 19000, 1)
-	ctx, stop := context.WithCancel(t.Context())
-	var busy sync.WaitGroup
-	defer busy.Wait()
-	defer stop()
-	for _, n := range all[1:] {
-		to := stack.Service{Type: 18888, Instance: uint32(n.Addr())}
-		busy.Go(func() {
-			answer := make([]byte, 64)
-			for ctx.Err() == nil {
-				all[0].Call(ctx, to, make([]byte, 64), answer)
-			}
-		})
-	}
-	accepted := make(chan *stack.Conn, 1)
-	busy.Go(func() {
-		c, _ := l.AcceptConn()
-		accepted <- c
-	})
-	c, err := all[0].Dial(t.Context(), "tipc", stack.Service{Type: 19000, Instance: 1})
-	if err != nil {
-		t.Fatal(err)
-	}
-	deaf := <-accepted
-	defer deaf.Close()
-	busy.Go(func() { c.Write(make([]byte, 8<<20)) })
-	defer c.Close()
-	// For the reader, that is: a link has room again in a moment.
-	for w := must.Get(all[0].Waits(context.Background())); len(w) == 0 || w[0].Peer.Port == 0; w = must.Get(all[0].Waits(context.Background())) {
-		<-time.After(time.Millisecond)
-	}
-	var out, errs bytes.Buffer
-	p := top{count: 1, interval: 500 * time.Millisecond, sort: "rate", rows: 20}
-	if err := p.run(t.Context(), all[0], cmdline.Stdio{In: nil, Out: &out, Err: &errs}); err != nil {
-		t.Fatal(err)
-	}
-	if !strings.Contains(out.String(), "does not read: ") {
-		t.Errorf("nobody is shown to wait:\n%s", out.String())
-	}
-	var page strings.Builder
-	page.WriteString(`<!doctype html><meta charset="utf-8"><body style="margin:0;background:#1b1e24"><pre style="font:13px DejaVu Sans Mono,monospace;color:#d5dae2;margin:12px">`)
-	for line := range strings.Lines(out.String()) {
-		line = html.EscapeString(strings.TrimRight(line, "\n"))
-		if line != "" && line[0] >= 'A' && line[0] <= 'Z' {
-			line = `<span style="background:#d5dae2;color:#1b1e24">` + line + strings.Repeat(" ", max(0, 145-len([]rune(line)))) + "</span>"
-		}
-		page.WriteString(line + "\n")
-	}
-	dir := t.TempDir()
-	if err := os.WriteFile(filepath.Join(dir, "top.html"), []byte(page.String()), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	chromium(t, "file://"+filepath.Join(dir, "top.html"), "--window-size=1180,250", "--screenshot="+filepath.Join(dir, "top.png"))
-	image(t, filepath.Join(dir, "top.png"), "top.png")
+	picture(w, "map-dark.png", "1000,1110", "no contact", "--blink-settings=preferredColorScheme=0")
+	picture(w, "map-narrow.png", "500,930", "no contact")
+	w.mu.Lock()
+	w.deaf = true
+	w.mu.Unlock()
+	picture(w, "map-lost.png", "1000,1110", "not live since ")
+	picture(newWitness(t, mapBed(t, liveBed(t, 1)[0])), "map-alone.png", "1000,400", "No other node is heard")
 }

@@ -66,3 +66,15 @@ func TestManual(t *testing.T) {
 		t.Errorf("man nothing: exit %d", code)
 	}
 }
+
+// The commands and flags that the documents show are those of the program.
+//
+// Mutations it catches: docs/how-to/live.md has "utipc top --address-of 1.1.9"; docs/reference/tools.md has "utipc link lst"; ping
+// has another name for --count.
+//
+// Proves: house.docs
+func TestDocumentedCommands(t *testing.T) {
+	if n := cmdlinetest.Documented(t, newProgram(), "../.."); n < 150 {
+		t.Errorf("found %d commands", n)
+	}
+}

@@ -6,7 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"net"
 	"os"
 	"slices"
@@ -27,7 +26,8 @@ var demoCommand = cmdline.Command{
 
 Three nodes on a network in memory choose addresses, find each other, publish
 services and exchange messages by name; then one of them loses power. Needs no
-privilege and no configuration. The last line is "demo: ok".
+privilege and no configuration. The last line is "demo: ok". On a terminal it is in
+colour, unless NO_COLOR is set, and says what takes longer than a second.
 
     utipc demo
 
@@ -50,7 +50,9 @@ privilege and no configuration. The last line is "demo: ok".
 			}
 		}
 		defer network.close()
-		err := runDemo(ctx, std.Out, network, *encrypt)
+		screen := newDemoScreen(std)
+		defer screen.close()
+		err := runDemo(ctx, screen, network, *encrypt)
 		if err != nil && ctx.Err() != nil {
 			return errors.New("interrupted") // whatever came of that in each node
 		}
@@ -84,27 +86,22 @@ type demoNode struct {
 	got    atomic.Int64 // messages to the shared service
 }
 
-// A demoRun is the demo with its clock.
+// A demoRun is the demo under way.
 type demoRun struct {
+	*demoScreen
 	ctx     context.Context
-	out     io.Writer
 	network demoNetwork
 	key     stack.Key // none: frames are plain
-	start   time.Time
 	nodes   []*demoNode
 	tasks   sync.WaitGroup
 }
 
-func (d *demoRun) say(format string, a ...any) {
-	fmt.Fprintf(d.out, "%5.2fs  %s\n", time.Since(d.start).Seconds(), fmt.Sprintf(format, a...))
-}
-
-// runDemo is the command; it prints to out.
-func runDemo(ctx context.Context, out io.Writer, network demoNetwork, encrypt bool) error {
+// runDemo is the command; it shows what it does on screen.
+func runDemo(ctx context.Context, screen *demoScreen, network demoNetwork, encrypt bool) error {
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
 	defer cancel()
-	d := &demoRun{ctx: ctx, out: out, network: network, start: time.Now()}
-	defer d.close()
+	d := &demoRun{demoScreen: screen, ctx: ctx, network: network}
+	defer d.closeNodes()
 	if encrypt {
 		if err := d.makeKey(); err != nil {
 			return err
@@ -135,7 +132,7 @@ func runDemo(ctx context.Context, out io.Writer, network demoNetwork, encrypt bo
 	}
 	slices.Sort(trips)
 	at := func(q float64) time.Duration { return quantile.Of(trips, q) }
-	fmt.Fprintf(out, `
+	d.print(fmt.Sprintf(`
 what                             count        rate     p50        p99      p99.9
 round trips, 64 B, by name    %8d  %7.0f/s  %6s  %9s  %9s
 one way, 64 B, by name        %8d  %7.0f/s
@@ -143,7 +140,7 @@ multicast, 64 B, to three     %8d  %7.0f/s
 dead node noticed after       %8s  (limits 1.5s to 2.25s)
 demo: ok
 `, len(trips), float64(len(trips))/tripTime.Seconds(), micro(at(0.5)), micro(at(0.99)), micro(at(0.999)),
-		sent, float64(sent)/sendTime.Seconds(), demoMulticasts, demoMulticasts/castTime.Seconds(), detected.Round(10*time.Millisecond))
+		sent, float64(sent)/sendTime.Seconds(), demoMulticasts, demoMulticasts/castTime.Seconds(), detected.Round(10*time.Millisecond)))
 	return nil
 }
 
@@ -153,6 +150,7 @@ func micro(d time.Duration) string { return fmt.Sprintf("%.1fµs", float64(d)/1e
 // names.
 func (d *demoRun) boot() error {
 	d.say("three nodes are plugged into %s and try addresses on it", d.network.is())
+	d.waits("the nodes try addresses")
 	d.nodes = make([]*demoNode, 3)
 	errs := make([]error, 3)
 	var opening sync.WaitGroup
@@ -170,6 +168,7 @@ func (d *demoRun) boot() error {
 		d.say("%-5s is node %v and publishes %v and %v", n.name, n.node.Addr(), demoShared, d.service(i))
 		d.serve(n)
 	}
+	d.waits("links come up and names are told")
 	for _, n := range d.nodes {
 		for i, other := range d.nodes {
 			for _, s := range []stack.Service{d.service(i), {Type: demoShared.Type, Instance: demoShared.Instance, Node: other.node.Addr()}} {
@@ -185,8 +184,8 @@ func (d *demoRun) boot() error {
 		return err
 	}
 	for _, b := range names {
-		if b.Scope == stack.ClusterScope {
-			d.say("    %-9s at %v", b.Range, b.Socket)
+		if b.Scope == stack.ClusterScope && b.Range.Type > stack.LinkState { // not those of nodes
+			d.say("    %-7s at %v", rangeText(b.Range), b.Socket)
 		}
 	}
 	return nil
@@ -251,6 +250,7 @@ func (d *demoRun) roundTrips() (trips []time.Duration, total time.Duration, err 
 	defer c.Close()
 	c.SetDeadline(time.Now().Add(20 * time.Second))
 	var to net.Addr = d.service(1)
+	d.waits("alpha asks beta by name")
 	b := make([]byte, 64)
 	begin := time.Now()
 	for range demoTrips {
@@ -288,6 +288,7 @@ func (d *demoRun) oneWay(count int) (sent int64, total time.Duration, err error)
 		before += each[i]
 	}
 	b := make([]byte, 64)
+	d.waits("alpha sends and the three receive")
 	begin := time.Now()
 	for int(sent) < count && (sent%256 != 0 || time.Since(begin) < demoPhase) {
 		if _, err := c.WriteTo(b, to); err != nil {
@@ -308,7 +309,8 @@ func (d *demoRun) oneWay(count int) (sent int64, total time.Duration, err error)
 		}
 	}
 	total = time.Since(begin)
-	d.say("alpha sent %d messages to %v: alpha got %d, beta %d, gamma %d", sent, demoShared,
+	d.say("alpha sent %d messages to %v, each for one of its sockets:", sent, demoShared)
+	d.say("    alpha got %d, beta %d, gamma %d",
 		d.nodes[0].got.Load()-each[0], d.nodes[1].got.Load()-each[1], d.nodes[2].got.Load()-each[2])
 	return sent, total, nil
 }
@@ -324,6 +326,7 @@ func (d *demoRun) powerLoss() (time.Duration, error) {
 	defer sub.Close()
 	d.say("gamma loses power")
 	gamma.wire.Set(fault.Config{In: fault.Faults{Loss: 1}, Out: fault.Faults{Loss: 1}})
+	d.waits("alpha hears nothing of gamma")
 	cut := time.Now()
 	for ev := range sub.Events(d.ctx) {
 		if ev.Withdrawn {
@@ -354,8 +357,8 @@ func (d *demoRun) powerLoss() (time.Duration, error) {
 	return detected, nil
 }
 
-// close ends the nodes; a dead node is not told.
-func (d *demoRun) close() {
+// closeNodes ends the nodes; a dead node is not told.
+func (d *demoRun) closeNodes() {
 	ctx, cancel := context.WithTimeout(context.Background(), 100*time.Millisecond)
 	defer cancel()
 	for _, n := range d.nodes {

@@ -47,6 +47,6 @@ func (d *demoRun) sealed() error {
 	if err != nil {
 		return err
 	}
-	d.say("every frame was sealed: %s sealed %d and opened %d, under one master key of 16 bytes", d.nodes[0].name, e.Keys.Sealed, e.Keys.Opened)
+	d.say("every frame was sealed: %s sealed %d and opened %d", d.nodes[0].name, e.Keys.Sealed, e.Keys.Opened)
 	return nil
 }

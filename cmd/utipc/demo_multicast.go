@@ -26,6 +26,7 @@ func (d *demoRun) multicast() (total time.Duration, err error) {
 		before[i] = n.got.Load()
 	}
 	b := make([]byte, 64)
+	d.waits("alpha sends to all three")
 	begin := time.Now()
 	for range demoMulticasts {
 		if _, err := c.WriteTo(b, to); err != nil {
@@ -41,6 +42,6 @@ func (d *demoRun) multicast() (total time.Duration, err error) {
 		}
 	}
 	total = time.Since(begin)
-	d.say("alpha sent %d messages to everyone at %v: each of the three got %[1]d", demoMulticasts, to)
+	d.say("alpha sent %d messages to all of %v: each of three got %[1]d", demoMulticasts, demoShared)
 	return total, nil
 }

@@ -17,7 +17,12 @@ import (
 func checkPicture(t *testing.T, output string) {
 	t.Helper()
 	const file = "../../docs/images/demo.svg"
-	picture := terminalPicture("utipc demo", output)
+	var painted strings.Builder
+	screen := demoScreen{ink: true}
+	for line := range strings.Lines(output) {
+		painted.WriteString(screen.paint(strings.TrimSuffix(line, "\n")) + "\n")
+	}
+	picture := terminalPicture("utipc demo", painted.String())
 	if *update {
 		if err := os.WriteFile(file, []byte(picture), 0o644); err != nil {
 			t.Fatal(err)
@@ -33,7 +38,8 @@ func checkPicture(t *testing.T, output string) {
 }
 
 var (
-	element = regexp.MustCompile(`<text[^>]*>([^<]*)</text>`)
+	element = regexp.MustCompile(`<text[^>]*>(.*)</text>`)
+	markup  = regexp.MustCompile(`<[^>]*>`)
 	figure  = regexp.MustCompile(`[0-9][0-9a-f]*(\.[0-9]+)?(ns|µs|ms|s\b)?`)
 )
 
@@ -41,35 +47,37 @@ var (
 func withoutFigures(picture string) string {
 	var lines []string
 	for _, m := range element.FindAllStringSubmatch(picture, -1) {
-		lines = append(lines, strings.Join(strings.Fields(figure.ReplaceAllString(html.UnescapeString(m[1]), "n")), " "))
+		lines = append(lines, strings.Join(strings.Fields(figure.ReplaceAllString(html.UnescapeString(markup.ReplaceAllString(m[1], "")), "n")), " "))
 	}
 	return strings.Join(lines, "\n")
 }
 
-// terminalPicture draws a command and its output as a terminal shows them.
+// terminalPicture draws a command and its output, in colour, as a terminal shows them.
 func terminalPicture(command, output string) string {
 	const column, line, left = 8, 17, 18 // in pixels
 	lines := append([]string{"$ " + command}, strings.Split(strings.TrimRight(output, "\n"), "\n")...)
 	width, height := 0, 20+line*len(lines)+8
-	for _, l := range lines {
-		width = max(width, 2*left+column*utf8.RuneCountInString(l))
-	}
-	var b strings.Builder
-	fmt.Fprintf(&b, `<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">
-<title>The output of %s</title>
-<style>text{font:13px "DejaVu Sans Mono",Menlo,Consolas,monospace;fill:#d7dee6;white-space:pre}.k{fill:#fff;font-weight:bold}.g{fill:#8fd19e;font-weight:bold}</style>
-<rect width="%d" height="%d" rx="8" fill="#17202b"/>
-`, width, height, width, height, html.EscapeString(command), width, height)
+	var rows []string
 	for i, l := range lines {
-		class := ""
-		switch {
-		case i == 0 || strings.HasPrefix(l, "what "):
-			class = ` class="k"`
-		case i == len(lines)-1:
-			class = ` class="g"`
+		var row strings.Builder
+		all, n := spans(l), 0
+		if i == 0 {
+			all = []span{{string(bold), l}}
 		}
-		fmt.Fprintf(&b, "<text x=\"%d\" y=\"%d\"%s xml:space=\"preserve\">%s</text>\n", left, 26+line*i, class, html.EscapeString(l))
+		for _, s := range all {
+			n += utf8.RuneCountInString(s.text)
+			if s.style == "" {
+				row.WriteString(html.EscapeString(s.text))
+			} else {
+				fmt.Fprintf(&row, `<tspan style="%s">%s</tspan>`, dark.css(s.style, "fill"), html.EscapeString(s.text))
+			}
+		}
+		width = max(width, 2*left+column*n)
+		rows = append(rows, fmt.Sprintf("<text x=\"%d\" y=\"%d\" xml:space=\"preserve\">%s</text>\n", left, 26+line*i, &row))
 	}
-	b.WriteString("</svg>\n")
-	return b.String()
+	return fmt.Sprintf(`<svg xmlns="http://www.w3.org/2000/svg" width="%d" height="%d" viewBox="0 0 %d %d" role="img">
+<title>The output of %s</title>
+<style>text{font:13px "DejaVu Sans Mono",Menlo,Consolas,monospace;fill:%s;white-space:pre}</style>
+<rect width="%d" height="%d" rx="8" fill="%s"/>
+`, width, height, width, height, html.EscapeString(command), dark.text, width, height, dark.page) + strings.Join(rows, "") + "</svg>\n"
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"testing"
 	"time"
+	"unicode/utf8"
 
 	"github.com/utipc/utipc/internal/cmdline"
 )
@@ -38,6 +39,11 @@ func testDemo(t *testing.T, args []string, want string) (output string) {
 	lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
 	if got, want := lines[len(lines)-1], "demo: ok"; got != want {
 		t.Errorf("last line %q, want %q", got, want)
+	}
+	for _, l := range lines {
+		if n := utf8.RuneCountInString(l); n > demoWidth {
+			t.Errorf("a line of %d characters: %q", n, l)
+		}
 	}
 	t.Logf("took %v, promised under 10s\n%s", time.Since(begin).Round(time.Millisecond), out.String())
 	return out.String()

@@ -22,6 +22,7 @@ import (
 // demoShape is what the demo prints, with each number made 0 and without the lines
 // about drivers.
 func demoShape(out string) string {
+	out = regexp.MustCompile(`\n {8}(\S)`).ReplaceAllString(out, " $1") // lines that were too long
 	out = regexp.MustCompile(`(?m)^.*  driver of .*\n`).ReplaceAllString(out, "")
 	out = strings.Replace(out, "a veth pair between two network namespaces", "one network", 1)
 	out = regexp.MustCompile(`<[0-9a-f]+:\d+>`).ReplaceAllString(out, "<0>")

@@ -27,8 +27,10 @@ only looks: no interface is changed, no program attached, and the kernel's tipc
 module not loaded. What it finds depends on its rights: run it as the user the
 node will run as.
 
-It exits with 0 when a carrier can be chosen on every interface named, or on any
-when none is named, else with 1.
+The last line is the verdict: "ready: " and why, or "not ready: ", what is missing and what
+to do first. Ready means that every interface named can serve a node or is a bearer of the
+daemon that is up; where none is named, that a bearer of the daemon is up or, without a daemon,
+that one interface can serve a node. The exit status is 0 when it is ready, else 1.
 
 {flags}
 
@@ -52,18 +54,26 @@ when none is named, else with 1.
 			return err
 		}
 		r.Daemon = examineDaemon(ctx, *socket)
+		r.Verdict = r.judge(len(names) > 0)
 		if *asJSON {
 			e := json.NewEncoder(std.Out)
 			e.SetEscapeHTML(false)
 			e.SetIndent("", "  ")
 			err = e.Encode(r)
-		} else {
-			_, err = std.Out.Write(r.text())
+		} else if _, err = std.Out.Write(append(r.text(), '\n')); err == nil {
+			style := good
+			if !r.Verdict.Ready {
+				style = bad
+			}
+			err = inkOf(std).line(std, style, r.Verdict.String())
 		}
 		if err != nil {
 			return err
 		}
-		return r.verdict(len(names) > 0)
+		if !r.Verdict.Ready {
+			return cmdline.Status(cmdline.Failed)
+		}
+		return nil
 	},
 }
 
@@ -73,6 +83,7 @@ type diagnosis struct {
 	Advice     []advice       `json:"advice"` // on the host
 	Daemon     *daemonCheckup `json:"daemon,omitempty"`
 	Interfaces []checkup      `json:"interfaces"`
+	Verdict    doctorVerdict  `json:"verdict"`
 }
 
 // A checkup is what there is to say of one interface.
@@ -176,22 +187,4 @@ func checkUp(f xdp.Facts) checkup {
 		c.Arrival = "not known on which queue: " + why
 	}
 	return c
-}
-
-// verdict is the error the command ends with. An interface somebody named must
-// have a carrier; of all there are one is enough.
-func (r diagnosis) verdict(named bool) error {
-	var without []string
-	for _, c := range r.Interfaces {
-		if c.Chosen == "" {
-			without = append(without, c.Name)
-		}
-	}
-	switch {
-	case len(r.Interfaces) == 0:
-		return errors.New("there is no Ethernet interface here")
-	case len(without) == 0, !named && len(without) < len(r.Interfaces):
-		return nil
-	}
-	return fmt.Errorf("no carrier can be chosen on %s", strings.Join(without, ", "))
 }

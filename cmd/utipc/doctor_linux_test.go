@@ -53,7 +53,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 		return out, errs, status
 	}
 	out, errs, status := doctor("left")
-	if status != cmdline.Done || errs != "" {
+	if status != cmdline.Done || errs != "" || !strings.HasSuffix(out, "\n\nready: af_xdp generic on left\n") {
 		t.Errorf("left: got status %d, %q", status, errs)
 	}
 	wantLines(t, "left", out, "host\n", "kernel Linux ", "rights CAP_NET_RAW, CAP_NET_ADMIN, CAP_BPF", "AF_XDP works\n",
@@ -104,7 +104,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 		t.Fatal(err)
 	}
 	out, errs, status = doctor("left")
-	if status != cmdline.Failed || !strings.Contains(errs, "no carrier can be chosen on left") {
+	if status != cmdline.Failed || errs != "" || !strings.Contains(out, "\nnot ready: no carrier can be chosen on left: interface left belongs to another node (") {
 		t.Errorf("owned: got status %d, %q", status, errs)
 	}
 	wantLines(t, "owned", out, "carrier none: interface left belongs to another node (", "ip link add link left name tipc0 type macvlan")
@@ -112,7 +112,7 @@ func TestDoctorOnAVeth(t *testing.T) {
 
 	a.Run("ip", "link", "set", "dev", "left", "down")
 	out, _, status = doctor("left")
-	if status != cmdline.Failed {
+	if status != cmdline.Failed || !strings.HasSuffix(out, "\n\nnot ready: no carrier can be chosen on left: interface left is down; first: ip link set dev left up\n") {
 		t.Errorf("down: got status %d", status)
 	}
 	wantLines(t, "down", out, "state down, ", "carrier none: interface left is down", "ip link set dev left up\n")
@@ -129,7 +129,7 @@ func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 	} {
 		a.Do(func() {
 			out, errs, status := utipc(nil, "doctor", c.name)
-			if status != cmdline.Failed || errs != "utipc doctor: no carrier can be chosen on "+c.name+"\n" {
+			if status != cmdline.Failed || errs != "" || !strings.Contains(out, "\nnot ready: no carrier can be chosen on "+c.name+": interface ") {
 				t.Errorf("%s: got status %d, %q", c.name, status, errs)
 			}
 			wantLines(t, c.name, out, c.name+"\n", c.want)
@@ -138,13 +138,13 @@ func TestDoctorOnWhatIsNoCarrier(t *testing.T) {
 				t.Errorf("%s --json: got %s, want empty lists", c.name, out)
 			}
 			var r diagnosis
-			if err := json.Unmarshal([]byte(out), &r); err != nil || status != cmdline.Failed || r.Interfaces[0].Unusable == "" {
+			if err := json.Unmarshal([]byte(out), &r); err != nil || status != cmdline.Failed || r.Interfaces[0].Unusable == "" || r.Verdict.Ready || r.Verdict.Says == "" {
 				t.Errorf("%s --json: got status %d, %v, %+v", c.name, status, err, r.Interfaces)
 			}
 		})
 	}
 	a.Do(func() {
-		if _, errs, status := utipc(nil, "doctor"); status != cmdline.Failed || !strings.Contains(errs, "there is no Ethernet interface here") {
+		if out, errs, status := utipc(nil, "doctor"); status != cmdline.Failed || errs != "" || !strings.Contains(out, "\nnot ready: there is no Ethernet interface here; first: ") {
 			t.Errorf("an empty namespace: got status %d, %q", status, errs)
 		}
 	})
@@ -156,7 +156,7 @@ func TestDoctorWithFewRights(t *testing.T) {
 	a, b := netns.New(t), netns.New(t)
 	netns.Veth(t, a, b, "left", "right", 1500)
 	out, errs, status := asNobody(t, a, nil, "doctor", "left")
-	if status != cmdline.Failed || !strings.Contains(errs, "no carrier can be chosen on left") {
+	if status != cmdline.Failed || errs != "" || !strings.Contains(out, "\nnot ready: no carrier can be chosen on left: the privilege CAP_NET_RAW is missing (socket: operation not permitted); first: setcap ") {
 		t.Errorf("no rights: got status %d, %q", status, errs)
 	}
 	wantLines(t, "no rights", out, "rights none that matter\n", "AF_PACKET denied (", "AF_XDP denied (",

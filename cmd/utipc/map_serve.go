@@ -130,7 +130,7 @@ func (m *mapper) listen(ctx context.Context) (net.Listener, error) {
 // update takes a new view.
 func (s *mapServer) update(v *mapView) error {
 	var b bytes.Buffer
-	if err := mapPage.ExecuteTemplate(&b, "map", mapData{v, template.HTML(v.svg(false))}); err != nil {
+	if err := mapPage.ExecuteTemplate(&b, "map", newMapData(v)); err != nil {
 		return err
 	}
 	s.mu.Lock()
@@ -148,6 +148,25 @@ func (s *mapServer) update(v *mapView) error {
 type mapData struct {
 	*mapView
 	Picture template.HTML
+
+	NodesUp, NodesDown, LinksUp, LinksDown, Names int
+}
+
+func newMapData(v *mapView) mapData {
+	d := mapData{mapView: v, Picture: template.HTML(v.svg(false))}
+	for i := range v.Nodes {
+		if n := &v.Nodes[i]; n.Up {
+			d.NodesUp++
+			d.Names += n.Names
+		}
+	}
+	for i := range v.Links {
+		if v.Links[i].State != "DEFUNCT" {
+			d.LinksUp++
+		}
+	}
+	d.NodesDown, d.LinksDown = len(v.Nodes)-d.NodesUp, len(v.Links)-d.LinksUp
+	return d
 }
 
 // now is the view, as HTML too, and what tells of the next.
@@ -186,7 +205,7 @@ func (s *mapServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch r.URL.Path {
 	case "/":
 		var b bytes.Buffer
-		if err := mapPage.Execute(&b, mapData{v, template.HTML(v.svg(false))}); err != nil {
+		if err := mapPage.Execute(&b, newMapData(v)); err != nil {
 			http.Error(w, "the page cannot be made", http.StatusInternalServerError)
 			return
 		}

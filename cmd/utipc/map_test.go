@@ -18,6 +18,7 @@ import (
 
 	"github.com/utipc/utipc/internal/cmdline"
 	"github.com/utipc/utipc/stack"
+	"github.com/utipc/utipc/stack/admin"
 )
 
 // A cluster of three, as text, SVG and JSON.
@@ -76,7 +77,7 @@ func TestMapTable(t *testing.T) {
 	for i := 1; i < 16; i++ {
 		v.Links = append(v.Links, mapLink{State: "ACTIVE", to: stack.NodeAddr(i)})
 	}
-	v.Links = append(v.Links, mapLink{State: "STANDBY", to: 1}, mapLink{State: "DOWN", to: 16})
+	v.Links = append(v.Links, mapLink{State: "STANDBY", to: 1}, mapLink{State: "DEFUNCT", to: 16})
 	v.Pairs = []mapPair{{Links: 3, a: 1, b: 2}}
 	want := `100       \211111111111111.
 101       2\3..............
@@ -90,10 +91,44 @@ func TestMapTable(t *testing.T) {
 	}
 }
 
+// A link that is down is drawn as one, in the picture, in the text, in the count, and by top.
+//
+// Mutations it catches: map_svg gives "DOWN" for the class; map.css has no rule for it; the count of links that are up, or
+// the line of the text, goes by a state that no link has; linkTable shows it as it shows any other.
+//
+// Proves: tools.small
+func TestMapOfALinkThatIsDown(t *testing.T) {
+	down := (&admin.Link{}).State()
+	v := &mapView{Self: "1", Nodes: []mapNode{{Node: "1", Up: true, addr: 1}, {Node: "2", addr: 2}}, Links: []mapLink{{To: "2", Bearer: "eth0", State: down, to: 2}}}
+	css, err := mapFiles.ReadFile("web/map.css")
+	if err != nil {
+		t.Fatal(err)
+	}
+	class := strings.ToLower(down)
+	if svg := v.svg(true); !strings.Contains(svg, `class="link `+class+`"`) || !strings.Contains(svg, "."+class+"{stroke:#b3261e") {
+		t.Errorf("got %s", svg)
+	}
+	if !strings.Contains(string(css), "\n."+class+" { stroke: var(--bad)") || !strings.Contains(string(css), "."+down+" .state") {
+		t.Errorf("no colour of %s in the style of the page", down)
+	}
+	if d := newMapData(v); d.LinksDown != 1 || d.NodesDown != 1 || d.LinksUp != 0 {
+		t.Errorf("got %+v", d)
+	}
+	up := *v
+	up.Links = []mapLink{{To: "2", Bearer: "eth0", State: "ACTIVE", to: 2}}
+	if got := v.text(); got == strings.ReplaceAll(up.text(), "ACTIVE ", down) {
+		t.Errorf("the same line for a link that is up and one that is down:\n%s", got)
+	}
+	top := topView{Links: []topLink{{Peer: "2", State: down}}}
+	if got := strings.Join(top.lines(topLayout{ink: true}), "\n"); !strings.Contains(got, "\x1b[31mlinks 0 of 1 up") || !strings.Contains(got, "\x1b[31m"+down) {
+		t.Errorf("top shows %q", got)
+	}
+}
+
 // What other nodes chose cannot become markup.
 func TestMapEscapes(t *testing.T) {
 	evil := `"><script>alert(1)</script>`
-	v := &mapView{Self: "1", Nodes: []mapNode{{Node: evil, Identity: evil, Untold: evil}, {Node: "2", addr: 2}}, Links: []mapLink{{To: evil, Bearer: evil, State: "DOWN", to: 2}}}
+	v := &mapView{Self: "1", Nodes: []mapNode{{Node: evil, Identity: evil, Untold: evil}, {Node: "2", addr: 2}}, Links: []mapLink{{To: evil, Bearer: evil, State: "DEFUNCT", to: 2}}}
 	s := &mapServer{changed: make(chan struct{})}
 	if err := s.update(v); err != nil {
 		t.Fatal(err)
@@ -164,7 +199,7 @@ func TestMapServe(t *testing.T) {
 		code                    int
 		kind, want              string
 	}{
-		{"GET", "", "", 200, "text/html; charset=utf-8", "<td>1001002<td>"},
+		{"GET", "", "", 200, "text/html; charset=utf-8", `<td>1001002<td class="wide">`},
 		{"HEAD", "", "", 200, "text/html; charset=utf-8", ""},
 		{"GET", "map.js", "", 200, "text/javascript; charset=utf-8", "EventSource"},
 		{"GET", "map.css", "", 200, "text/css; charset=utf-8", ".active"},
@@ -221,11 +256,11 @@ func TestMapFollow(t *testing.T) {
 		}
 		t.Fatalf("no map with %q: %v", want, lines.Err())
 	}
-	next("<td>up<td>0<td>told")
+	next(`<td class="state">up<td class="n">0<td>in the picture`)
 	if _, err := all[1].ListenPacket(t.Context(), "tipcrdm", stack.Service{Type: 18888, Instance: 17}); err != nil {
 		t.Fatal(err)
 	}
-	next("<td>up<td>1<td>told")
+	next(`<td class="state">up<td class="n">1<td>in the picture`)
 	var leaves []context.CancelFunc
 	for range mostViewers - 1 {
 		resp, leave := follow()

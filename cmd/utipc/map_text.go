@@ -90,7 +90,7 @@ func (v *mapView) draw() string {
 	up := map[int]bool{}
 	for _, l := range v.Links {
 		i := v.index(l.to)
-		up[i] = up[i] || l.State != "DOWN"
+		up[i] = up[i] || l.State != "DEFUNCT"
 	}
 	for i := range v.Nodes {
 		if on, own := up[i]; own {
@@ -149,7 +149,7 @@ func (v *mapView) table() string {
 	}
 	own := map[int]int{}
 	for _, l := range v.Links {
-		if l.State != "DOWN" {
+		if l.State != "DEFUNCT" {
 			own[v.index(l.to)]++
 		}
 	}

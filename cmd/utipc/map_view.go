@@ -38,7 +38,7 @@ type mapNode struct {
 type mapLink struct {
 	To        string  `json:"to"`
 	Bearer    string  `json:"bearer"`
-	State     string  `json:"state"` // ACTIVE, STANDBY or DOWN
+	State     string  `json:"state"` // ACTIVE, STANDBY or DEFUNCT
 	Priority  int     `json:"priority"`
 	Tolerance int64   `json:"tolerance_ms"`
 	Loss      float64 `json:"retransmitted_percent"`

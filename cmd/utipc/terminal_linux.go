@@ -4,6 +4,7 @@ package main
 
 import (
 	"bytes"
+	"fmt"
 	"io"
 	"os"
 	"sync"
@@ -27,8 +28,6 @@ const (
 	homeCursor  = "\x1b[H"
 	clearLine   = "\x1b[K\r\n"
 	clearRest   = "\x1b[J"
-	reversed    = "\x1b[7m"
-	plainText   = "\x1b[0m"
 )
 
 // isTerminal reports whether f is one.
@@ -111,31 +110,18 @@ func (t *terminal) size() (width, height int) {
 	return int(ws.Col), int(ws.Row)
 }
 
-// draw shows lines, cut to the screen's size, and foot in its last line. Lines that
-// begin with a capital letter are heads of tables.
-func (t *terminal) draw(lines []string, foot string, width, height int) error {
+// draw shows lines, and foot in the last line of a screen of such a height. Each is as wide as the screen at most.
+func (t *terminal) draw(lines []string, foot string, height int) error {
 	var b bytes.Buffer
 	b.WriteString(homeCursor)
-	for i, l := range lines {
-		if i >= height-1 {
-			break
-		}
-		if l != "" && l[0] >= 'A' && l[0] <= 'Z' {
-			b.WriteString(reversed + cut(l, width) + plainText + clearLine)
-		} else {
-			b.WriteString(cut(l, width) + clearLine)
-		}
+	for _, l := range lines[:min(len(lines), height-1)] {
+		b.WriteString(l + clearLine)
 	}
 	b.WriteString(clearRest)
-	b.WriteString(cut(foot, width))
+	if len(lines) < height-1 {
+		fmt.Fprintf(&b, "\x1b[%dH", height) // the last line
+	}
+	b.WriteString(foot)
 	_, err := t.out.Write(b.Bytes())
 	return err
-}
-
-// cut is s in at most width characters.
-func cut(s string, width int) string {
-	if r := []rune(s); len(r) > width {
-		return string(r[:width])
-	}
-	return s
 }

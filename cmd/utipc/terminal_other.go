@@ -16,7 +16,7 @@ func isTerminal(*os.File) bool { return false }
 
 func openTerminal(io.Reader, io.Writer) *terminal { return nil }
 
-func (*terminal) close()                                { panic("no terminal") }
-func (*terminal) keys() <-chan byte                     { panic("no terminal") }
-func (*terminal) size() (width, height int)             { panic("no terminal") }
-func (*terminal) draw([]string, string, int, int) error { panic("no terminal") }
+func (*terminal) close()                           { panic("no terminal") }
+func (*terminal) keys() <-chan byte                { panic("no terminal") }
+func (*terminal) size() (width, height int)        { panic("no terminal") }
+func (*terminal) draw([]string, string, int) error { panic("no terminal") }

@@ -22,8 +22,12 @@ var topCommand = cmdline.Command{
     utipc top [FLAGS]
 
 The screen is drawn anew with every interval. In a terminal these keys are heard:
-r, l, w and n sort by rate, loss, what waits, name; p pauses and goes on; q ends. With
-the output elsewhere the pictures follow each other, without any control characters.
+r, l, w and n sort by rate, loss, what waits, name; p pauses and goes on; ? shows and hides
+what the keys and columns mean; q ends. A narrow terminal has fewer columns. Links that are up are
+green, what is worth a look is yellow, what is wrong is red; NO_COLOR in the environment
+switches the colours off. While a node cannot be asked, as while its daemon starts again, the
+last line says so. With the output elsewhere the pictures follow each other, without any control
+characters.
 
 Rates are per second, of the time between two pictures. In the order of the screen:
 
@@ -70,9 +74,10 @@ type top struct {
 	rows       int
 	sort       string
 
-	paused bool
-	last   topSample
-	view   topView
+	paused, help bool
+	trouble      error // why there is no newer picture
+	last         topSample
+	view         topView
 }
 
 func (t *top) flags(f *cmdline.Flags) {
@@ -141,17 +146,21 @@ func (t *top) run(ctx context.Context, n *stack.Node, std cmdline.Stdio) error {
 				continue
 			}
 			now, err := takeSample(ctx, n)
-			if err != nil {
-				continue // it has ended, or the daemon is restarting
+			if ctx.Err() != nil {
+				return nil
 			}
-			t.view = now.since(t.last)
-			t.last = now
-			drawn++
+			if t.heard(err, screen == nil, std.Err); err == nil {
+				t.view = now.since(t.last)
+				t.last = now
+				drawn++
+			} else if screen == nil {
+				continue
+			}
 		}
-		if drawn == 0 {
+		if drawn == 0 && screen == nil {
 			continue
 		}
-		if err := t.draw(screen, std.Out); err != nil {
+		if err := t.draw(screen, std); err != nil {
 			return err
 		}
 		if t.count > 0 && drawn >= t.count {
@@ -165,27 +174,82 @@ func (t *top) press(key byte) {
 	if s := topSorts[key]; s != "" {
 		t.sort = s
 	}
-	if key == 'p' || key == ' ' {
+	switch key {
+	case 'p', ' ':
 		t.paused = !t.paused
+	case '?', 'h':
+		t.help = !t.help
 	}
 }
 
+// heard notes that the node was asked for a picture; err is why it gave none. Where there is no screen
+// that shows it, errs is told when that begins.
+func (t *top) heard(err error, tell bool, errs io.Writer) {
+	if err != nil && t.trouble == nil && tell {
+		fmt.Fprintf(errs, "utipc top: no newer picture: %v\n", err)
+	}
+	t.trouble = err
+}
+
 // draw shows the view: on the screen, as text, or as JSON.
-func (t *top) draw(screen *terminal, out io.Writer) error {
+func (t *top) draw(screen *terminal, std cmdline.Stdio) error {
 	v := t.view
 	v.sort(t.sort)
 	switch {
 	case t.json:
-		return newEncoder(out).Encode(v)
+		return newEncoder(std.Out).Encode(v)
 	case screen == nil:
-		_, err := io.WriteString(out, strings.Join(v.lines(t.rows), "\n")+"\n\n")
+		_, err := io.WriteString(std.Out, strings.Join(v.lines(topLayout{links: t.rows, sockets: t.rows, waits: t.rows}), "\n")+"\n\n")
 		return err
 	}
 	w, h := screen.size()
-	lines := v.lines(max(1, (h-9)/3))
-	foot := fmt.Sprintf("by %s   r rate  l loss  w waiting  n name  p pause  q quit", t.sort)
-	if t.paused {
-		foot = "paused   " + foot
+	k := inkOf(std)
+	var lines []string
+	switch {
+	case t.help:
+		for _, l := range topHelp {
+			lines = append(lines, cut(l, w))
+		}
+	case v.Time.IsZero():
+		lines = []string{k.mark(dim, cut("the first picture comes after "+t.interval.String(), w))}
+	default:
+		lines = v.lines(v.layout(w, h, k))
 	}
-	return screen.draw(lines, foot, w, h)
+	return screen.draw(lines, t.foot(w, k), h)
 }
+
+// foot is the last line: the keys, or why the picture is old.
+func (t *top) foot(width int, k ink) string {
+	if t.trouble != nil {
+		return k.mark(bad, cut(fmt.Sprintf("not current since %s: %v", t.last.at.Format("15:04:05"), t.trouble), width))
+	}
+	foot := "q quit  ? help"
+	if !t.help {
+		foot = fmt.Sprintf("by %s   r rate  l loss  w waiting  n name  p pause  q quit  ? help", t.sort)
+	}
+	if t.paused {
+		return k.mark(warning, cut("paused   "+foot, width))
+	}
+	return cut(foot, width)
+}
+
+// topHelp is what the keys and columns mean, at most 80 characters a line.
+var topHelp = strings.Split(`KEYS
+  r l w n   sort by rate, loss, what waits, name
+  p, space  pause, and go on
+  ?, h      this page
+  q         quit
+
+LINKS
+  state     ACTIVE carries messages, STANDBY is spare, DEFUNCT is down
+  retr%     repetitions, of the packets sent      nak/s  requests to repeat
+  unack     packets under way                     wait   packets behind those
+  wrtrs     writes that wait for room             rtt    round trip, us or ms
+  resets    ends of the link; why the last one ended
+
+SOCKETS
+  queue     messages that wait to be read
+  lost/s    messages without room, or that came back
+  blk%      part of the time that its writes waited
+
+WAITING     writes that wait now: who, for whom, how long, and why`, "\n")

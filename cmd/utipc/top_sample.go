@@ -58,7 +58,7 @@ type topView struct {
 type topLink struct {
 	Peer     string  `json:"peer"`
 	Bearer   string  `json:"bearer"`
-	State    string  `json:"state"` // ACTIVE, STANDBY or DOWN
+	State    string  `json:"state"` // ACTIVE, STANDBY or DEFUNCT
 	In       float64 `json:"packets_in_per_second"`
 	Out      float64 `json:"packets_out_per_second"`
 	Repeated float64 `json:"retransmitted_percent"` // of the packets sent

@@ -6,7 +6,9 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"os"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -78,13 +80,13 @@ func TestTopRates(t *testing.T) {
 	v := now.since(was)
 	v.sort("rate")
 	want := []string{
-		`1001002   eth0\u001b[2J   ACTIVE         0     90.0  10.00      0     0     0     0  1500us 0`,
-		"<1001001:7>          packets         100        0      10k        0      0       0  150.0 18888:17",
-		"<1001001:8>          packets        10.0        0     1.0k        0      0       0    0.0 18888:17",
-		"<1001001:9>          packets         1.0        0      100        0      0       0    0.0 18888:17",
-		"<1001001:7>          18888:3                    64        2s waits for name 18888:3",
+		`1001002   eth0\u001b[2J ACTIVE       0   90.0  10.00      0     0     0     0  1500us      0`,
+		"<1001001:7>          packets       100      0    10k       0      0      0  150.0 18888:17",
+		"<1001001:8>          packets      10.0      0   1.0k       0      0      0    0.0 18888:17",
+		"<1001001:9>          packets       1.0      0    100       0      0      0    0.0 18888:17",
+		"<1001001:7>          18888:3                    64       2s waits for name 18888:3",
 	}
-	lines := v.lines(0)
+	lines := v.lines(topLayout{})
 	k := 0
 	for _, l := range lines {
 		if k < len(want) && l == want[k] {
@@ -94,7 +96,7 @@ func TestTopRates(t *testing.T) {
 	if k < len(want) {
 		t.Errorf("no line %q in this order in\n%s", want[k], strings.Join(lines, "\n"))
 	}
-	if got := strings.Join(v.lines(1), "\n"); !strings.Contains(got, "and 2 more") || strings.Contains(got, "<1001001:9>") {
+	if got := strings.Join(v.lines(topLayout{links: 1, sockets: 1, waits: 1}), "\n"); !strings.Contains(got, "and 2 more") || strings.Contains(got, "<1001001:9>") {
 		t.Errorf("with one row of each:\n%s", got)
 	}
 	v.sort("name")
@@ -136,7 +138,7 @@ func TestTopOnce(t *testing.T) {
 			return out.String()
 		}
 		text := sample("--once", "--interval", "20ms")
-		for _, want := range []string{"node 1001001  ", "\n1001002   eth0            ACTIVE ", " 18888:1-9\n", "dropped nothing"} {
+		for _, want := range []string{"node 1001001  ", "\n1001002   eth0     ACTIVE ", " 18888:1-9\n", "dropped nothing"} {
 			if !strings.Contains(text, want) {
 				t.Errorf("no %q in\n%s", want, text)
 			}
@@ -175,5 +177,81 @@ func TestNoTerminal(t *testing.T) {
 	defer w.Close()
 	if openTerminal(r, w) != nil || openTerminal(nil, w) != nil || openTerminal(r, &bytes.Buffer{}) != nil {
 		t.Error("a pipe is a terminal")
+	}
+}
+
+// A table is as narrow as the screen: columns go, those that can be spared first, and what is left is cut.
+//
+// Mutations it catches: fit drops the column with the smallest spare, or one with 0; lines cuts nothing; the room of the
+// rows is not counted for a column that is wider than its head.
+func TestTableIsNarrow(t *testing.T) {
+	table := &table{none: "none at all", columns: []column{{"A", 3, true, 0}, {"b", 4, false, 1}, {"c", 4, false, 2}, {"text", 4, true, 0}}}
+	check := func(width int, want ...string) {
+		t.Helper()
+		got := table.lines(0, width, false)
+		for i := range want {
+			want[i] = strings.ReplaceAll(want[i], ".", " ")
+		}
+		if !slices.Equal(got, want) {
+			t.Errorf("%d wide: got %q, want %q", width, got, want)
+		}
+	}
+	check(8, "A...text", "none.at.") // no row, nothing to be narrower for
+	table.rows = [][]cell{{{text: "longer"}, {text: "1"}, {text: "2"}, {text: "the rest"}}}
+	check(0, "A.........b....c text", "longer....1....2 the rest")
+	check(30, "A.........b....c text", "longer....1....2 the rest")
+	check(23, "A.........b....c text", "longer....1....2 the re")
+	check(20, "A.........b text", "longer....1 the rest")
+	check(12, "A......text", "longer the r")
+	check(9, "A......te", "longer th")
+	if got := table.lines(0, 9, true); got[0] != "\x1b[7mA      te\x1b[0m" {
+		t.Errorf("with colours the head is %q", got[0])
+	}
+}
+
+// The lines of a screen go to the tables that want them.
+//
+// Mutations it catches: share gives a table more than it wants, or none.
+func TestShare(t *testing.T) {
+	for _, c := range []struct {
+		lines int
+		wants []int
+		want  []int
+	}{
+		{9, []int{3, 3, 3}, []int{3, 3, 3}},
+		{9, []int{1, 20, 2}, []int{1, 6, 2}},
+		{10, []int{1, 1, 1}, []int{1, 1, 1}},
+		{0, []int{5, 5, 5}, []int{1, 1, 1}},
+		{8, []int{5, 5, 5}, []int{3, 3, 2}},
+	} {
+		if got := share(c.lines, c.wants); !slices.Equal(got, c.want) {
+			t.Errorf("%d lines for %v: got %v, want %v", c.lines, c.wants, got, c.want)
+		}
+	}
+}
+
+// While the node cannot be asked, the last picture stays and the last line says since when it is old; without a
+// screen that is said once.
+//
+// Mutations it catches: foot does not look at trouble; heard tells each time.
+func TestTopInTrouble(t *testing.T) {
+	var errs bytes.Buffer
+	p := top{sort: "rate", last: topSample{at: time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)}}
+	for range 3 {
+		p.heard(errors.New("the daemon is away"), true, &errs)
+	}
+	if got, want := p.foot(80, false), "not current since 03:04:05: the daemon is away"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if got, want := errs.String(), "utipc top: no newer picture: the daemon is away\n"; got != want {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if p.heard(nil, true, &errs); !strings.HasPrefix(p.foot(80, false), "by rate   r rate") {
+		t.Errorf("got %q after it", p.foot(80, false))
+	}
+	for _, l := range topHelp {
+		if len(l) > 80 {
+			t.Errorf("the help has a line of %d characters: %q", len(l), l)
+		}
 	}
 }

@@ -65,6 +65,7 @@ var varying = []struct {
 	{regexp.MustCompile(`<([0-9a-f]+):\d+>`), "<$1:PORT>"},
 	{regexp.MustCompile(`encrypted=\d+`), "encrypted=N"},
 	{regexp.MustCompile(`seq=\d+`), "seq=N"}, // which of several answers first
+	{regexp.MustCompile(`attach to \S+/`), "attach to DIR/"},
 	{regexp.MustCompile(` +`), " "},
 }
 

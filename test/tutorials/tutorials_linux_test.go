@@ -16,11 +16,15 @@ import (
 // timeout is how long a tutorial may take.
 const timeout = 3 * time.Minute
 
-// pages are those whose commands are typed here. The transcript is typed by test/package; programming is
-// compared with examples.
-var pages = []string{"start", "cluster", "failover", "encryption", "containers"}
+// pages are those whose commands are typed here, where they are in blocks between fences. The transcript is typed by
+// test/package; programming is compared with examples. Of all other commands in docs the words and flags are checked
+// (cmd/utipc, TestDocumentedCommands).
+var pages = []string{
+	"tutorials/start", "tutorials/cluster", "tutorials/failover", "tutorials/encryption", "tutorials/containers",
+	"how-to/live", "how-to/operations",
+}
 
-// Every command of the tutorials prints what its page says, in a network namespace with a
+// Every command of the tutorials, and of two how-to guides, prints what its page says, in a network namespace with a
 // loopback interface and nothing else.
 //
 // Mutation it catches: a page says another number of answers; a page has another name in a
@@ -36,7 +40,7 @@ func TestTutorials(t *testing.T) {
 	}
 	for _, name := range pages {
 		t.Run(name, func(t *testing.T) {
-			page, err := os.ReadFile("../../docs/tutorials/" + name + ".md")
+			page, err := os.ReadFile("../../docs/" + name + ".md")
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -3,12 +3,18 @@
 "use strict";
 const state = document.getElementById("state");
 const events = new EventSource("events");
+const show = (text, name) => {
+  state.textContent = text;
+  state.className = name;
+  document.body.classList.toggle("stale", name === "lost");
+};
 events.addEventListener("map", (e) => {
   document.getElementById("map").innerHTML = JSON.parse(e.data);
-  state.textContent = "live";
-  state.className = "live";
+  show("live", "live");
 });
+events.onopen = () => show("live", "live");
 events.onerror = () => {
-  state.textContent = "not live: the server does not answer";
-  state.className = "";
+  if (state.className !== "lost") {
+    show("not live since " + new Date().toTimeString().slice(0, 8) + ": the server does not answer", "lost");
+  }
 };
