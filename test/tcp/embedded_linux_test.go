@@ -137,8 +137,10 @@ func TestEmbeddedMPI(t *testing.T) {
 	compiler := installed(t, "mpicc.openmpi", "libopenmpi-dev")
 	tier.SkipShort(t, "two hosts")
 	h := twoEmbedding(t)
-	h[0].withInterface(t)
-	h[1].withInterface(t)
+	for _, x := range h {
+		x.withInterface(t)
+		x.withKernel()
+	}
 	program := filepath.Join(t.TempDir(), "program")
 	if out, err := exec.Command(compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/mpi.c").CombinedOutput(); err != nil {
 		t.Fatalf("%v\n%s", err, out)
