@@ -9,6 +9,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -129,23 +130,30 @@ func embeddedRank(t testing.TB, h [2]*host, program string) string {
 	return file
 }
 
+// embeddedMPI makes two hosts with what Open MPI wants, and a program of MPI.
+func embeddedMPI(t testing.TB, source string) (h [2]*host, start agent, program string) {
+	t.Helper()
+	compiler := installed(t, "mpicc.openmpi", "libopenmpi-dev")
+	tier.SkipShort(t, "two hosts")
+	h = twoEmbedding(t)
+	for _, x := range h {
+		x.withInterface(t)
+		x.withKernel()
+	}
+	program = filepath.Join(t.TempDir(), "program")
+	if out, err := exec.Command(compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/"+source).CombinedOutput(); err != nil {
+		t.Fatalf("%v\n%s", err, out)
+	}
+	return h, newAgent(t, h[:]), program
+}
+
 // Ranks of Open MPI with nodes of their own exchange messages that are checked, one on each of two hosts and two: what its launcher
 // says goes by the daemons, what the ranks say does not.
 //
 // Proves: tcp.embedded
 func TestEmbeddedMPI(t *testing.T) {
-	compiler := installed(t, "mpicc.openmpi", "libopenmpi-dev")
-	tier.SkipShort(t, "two hosts")
-	h := twoEmbedding(t)
-	for _, x := range h {
-		x.withInterface(t)
-		x.withKernel()
-	}
-	program := filepath.Join(t.TempDir(), "program")
-	if out, err := exec.Command(compiler, "-std=gnu11", "-O1", "-Wall", "-Wextra", "-Werror", "-o", program, "testdata/mpi.c").CombinedOutput(); err != nil {
-		t.Fatalf("%v\n%s", err, out)
-	}
-	start, rank := newAgent(t, h[:]), embeddedRank(t, h, program)
+	h, start, program := embeddedMPI(t, "mpi.c")
+	rank := embeddedRank(t, h, program)
 	for _, ranks := range []int{1, 2} {
 		t.Run(fmt.Sprint(ranks), func(t *testing.T) {
 			before := h[0].Counters()
@@ -166,5 +174,43 @@ func TestEmbeddedMPI(t *testing.T) {
 			}
 			t.Logf("a round trip takes %.1f us", figure(t, trip, out))
 		})
+	}
+}
+
+var lengths = regexp.MustCompile(`(\d+) bytes: ([0-9.]+) us`)
+
+// BenchmarkEmbeddedMPI prints round trips of Open MPI between two ranks with nodes of their own beside those over the kernel's TCP, on
+// one veth pair: seven rounds, one after the other, and for each length the medians, and the median, the least and the
+// greatest of the ratios of TCP's time to the node's.
+//
+//	go test -run '^$' -bench EmbeddedMPI -benchtime 1x -v ./test/tcp
+func BenchmarkEmbeddedMPI(b *testing.B) {
+	h, start, program := embeddedMPI(b, "pingpong.c")
+	rank := embeddedRank(b, h, program)
+	took := func(hosts [2]string, program string) (all []float64) {
+		for _, m := range lengths.FindAllStringSubmatch(start.openMPI(b, hosts, 1, b.TempDir(), program), -1) {
+			all = append(all, must.Get(strconv.ParseFloat(m[2], 64)))
+		}
+		return all
+	}
+	for range b.N {
+		var kernel, own, ratio [5][]float64
+		const rounds = 7
+		for range rounds {
+			k, o := took([2]string{h[0].kernel, h[1].kernel}, program), took([2]string{h[0].address, h[1].address}, rank)
+			if len(k) != len(kernel) || len(o) != len(own) {
+				b.Fatalf("%v, %v", k, o)
+			}
+			for i := range k {
+				kernel[i], own[i], ratio[i] = append(kernel[i], k[i]), append(own[i], o[i]), append(ratio[i], k[i]/o[i])
+			}
+		}
+		for i, size := 0, 8; i < len(kernel); i, size = i+1, size*8 {
+			for _, x := range [][]float64{kernel[i], own[i], ratio[i]} {
+				slices.Sort(x)
+			}
+			r := ratio[i]
+			b.Logf("%6d bytes: TCP %.2f us, the node %.2f us; TCP/node %.2f (%.2f to %.2f)", size, kernel[i][rounds/2], own[i][rounds/2], r[rounds/2], r[0], r[rounds-1])
+		}
 	}
 }
