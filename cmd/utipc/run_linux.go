@@ -60,7 +60,7 @@ func runUnmodified(_ context.Context, args []string, _ cmdline.Stdio) error {
 		os.Setenv("UTIPC_TCP", *tcp)
 	}
 	if *node != "" {
-		if err := embed(*node, *tcp); err != nil {
+		if err := ownNode(*node, *tcp); err != nil {
 			return err
 		}
 	}
@@ -119,8 +119,8 @@ func checkTCP(socket, text string) error {
 // embedded is what the text of a program's own node begins with.
 const embedded = "embedded:"
 
-// embed has the preload library open a node in the program's process.
-func embed(node, tcp string) error {
+// ownNode has the preload library open a node in the program's process.
+func ownNode(node, tcp string) error {
 	if place, ok := strings.CutPrefix(node, embedded); !ok || place == "" {
 		return cmdline.UsageError(fmt.Sprintf("--node %s is no node of a program's own (want %sIFACE, e.g. %seth1)", node, embedded, embedded))
 	}

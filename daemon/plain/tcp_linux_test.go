@@ -279,7 +279,7 @@ func TestTCPRefusal(t *testing.T) {
 		{fmt.Errorf("dial: %w", stack.ErrUnreachable), syscall.ECONNREFUSED},
 		{&stack.BlockedError{}, syscall.ETIMEDOUT},
 	} {
-		if got := tcpRefusal(c.err); !errors.Is(got, c.want) {
+		if got := tcpwire.Refusal(c.err); !errors.Is(got, c.want) {
 			t.Errorf("%v: %v, want %v", c.err, got, c.want)
 		}
 	}

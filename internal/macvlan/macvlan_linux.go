@@ -26,13 +26,18 @@ import (
 // Name is the name of a station, in its namespace.
 const Name = "station"
 
-// Do makes a station on an interface, and calls f in its namespace. What f opens there keeps both. Errors: the system's; it
+// Do makes a station on an interface of the calling thread's namespace, and calls f in that of the station. What f opens there keeps both. Errors: the system's; it
 // needs CAP_NET_ADMIN, and CAP_SYS_ADMIN for the namespace; those of f.
 func Do(lower string, f func() error) error {
+	home, err := namespace()
+	if err != nil {
+		return err
+	}
+	defer unix.Close(home)
 	done := make(chan error, 1)
 	go func() { // its thread ends with it, as nobody else is to have the namespace
 		runtime.LockOSThread()
-		err := enter(lower)
+		err := enter(home, lower)
 		if err != nil {
 			err = fmt.Errorf("a station on interface %s: %w", lower, err)
 		} else {
@@ -44,16 +49,7 @@ func Do(lower string, f func() error) error {
 }
 
 // enter makes a station, and takes the calling thread to it.
-func enter(lower string) error {
-	home, err := namespace()
-	if err != nil {
-		return err
-	}
-	defer unix.Close(home)
-	index, err := indexOf(lower)
-	if err != nil {
-		return err
-	}
+func enter(home int, lower string) error {
 	if err := unix.Unshare(unix.CLONE_NEWNET); err != nil {
 		return os.NewSyscallError("unshare", err)
 	}
@@ -64,6 +60,10 @@ func enter(lower string) error {
 	defer unix.Close(own)
 	if err := unix.Setns(home, unix.CLONE_NEWNET); err != nil {
 		return os.NewSyscallError("setns", err)
+	}
+	index, err := indexOf(lower)
+	if err != nil {
+		return err
 	}
 	if err := create(index, own); err != nil {
 		return os.NewSyscallError("macvlan", err)

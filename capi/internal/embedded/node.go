@@ -30,6 +30,7 @@ type Node struct {
 	of       map[int32]*Socket
 	last     int32
 	blocked  map[*Socket]struct{} // with something that waits for room
+	watching bool                 // a goroutine looks for room for them
 	ready    [64]*stack.Polled
 	assembly [most + 1]byte // of a message that is sent
 }

@@ -8,6 +8,7 @@ import (
 	"encoding/binary"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sys/unix"
 )
@@ -57,6 +58,36 @@ func (n *Node) Arm() (int, error) {
 	n.mu.Unlock()
 	n.p.Rest()
 	return fd, nil
+}
+
+// pause is how often a goroutine looks for room while the program does not.
+const pause = time.Millisecond
+
+// block notes that something of a socket waits for room. The program may never ask for it again. The lock is held.
+func (n *Node) block(s *Socket) {
+	n.blocked[s] = struct{}{}
+	if n.watching {
+		return
+	}
+	n.watching = true
+	n.wg.Go(func() {
+		for tick := time.NewTicker(pause); ; <-tick.C {
+			n.mu.Lock()
+			before := len(n.blocked)
+			for s := range n.blocked {
+				s.sendWaiting()
+			}
+			if len(n.blocked) < before {
+				n.bells.ring()
+			}
+			if n.watching = len(n.blocked) > 0; !n.watching {
+				tick.Stop()
+				n.mu.Unlock()
+				return
+			}
+			n.mu.Unlock()
+		}
+	})
 }
 
 // Disarm takes the descriptor back.

@@ -265,7 +265,7 @@ func (s *Socket) put(m []byte) bool {
 	switch {
 	case err == syscall.EAGAIN:
 		s.waiting = append(s.waiting, append([]byte(nil), m...))
-		s.n.blocked[s] = struct{}{}
+		s.n.block(s)
 	case err != nil:
 		s.reset(syscall.ECONNRESET)
 		return false
